@@ -1,0 +1,3 @@
+module ibwitness
+
+go 1.26.0

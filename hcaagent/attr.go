@@ -1,0 +1,83 @@
+// Package hcaagent is the one interface behind which everything specific to a device sits: a control half that drives a channel
+// adapter and a query half that observes it, in the terms of the verbs (chapter 11). Each implementation has a folder of its own.
+package hcaagent
+
+import "ibwitness/packet"
+
+// Attr is a set of queue pair attributes. Known says which are known: what an agent does not know is not judged.
+type Attr struct {
+	Known Known
+
+	Service         packet.Service
+	PMTU            uint32      // bytes: 256, 512, 1024, 2048 or 4096
+	SQPSN           packet.PSN  // PSN of the first request that this QP sends
+	RQPSN           packet.PSN  // PSN of the first request that it expects
+	DestQPN         uint32      // QPN of the peer
+	DestAddr        packet.Addr // address of the peer
+	Timeout         uint8       // local ACK timeout code, 4.096 µs · 2^code; 0 disables the timer
+	RetryCnt        uint8       // 0 … 7
+	RNRRetry        uint8       // 0 … 7; 7 is without limit
+	MinRNRTimer     uint8       // RNR timer code (table T4) that this QP puts in its RNR NAKs
+	MaxRdAtomic     uint8       // READ and ATOMIC requests that this QP may have outstanding (initiator depth)
+	MaxDestRdAtomic uint8       // those that it keeps resources for as a responder (responder resources)
+	PKey            uint16
+	QKey            uint32
+	Access          Access
+	MigState        MigState
+	TClass          uint8 // of the address vector
+	HopLimit        uint8
+	SL              uint8
+	GRH             bool // the address vector is global
+	Credits         bool // the responder of this QP generates end-to-end credits
+}
+
+// Known is a set of attributes.
+type Known uint32
+
+// The attributes that Attr.Known names.
+const (
+	KnowsPMTU Known = 1 << iota
+	KnowsSQPSN
+	KnowsRQPSN
+	KnowsDestQPN
+	KnowsDestAddr
+	KnowsTimeout
+	KnowsRetryCnt
+	KnowsRNRRetry
+	KnowsMinRNRTimer
+	KnowsMaxRdAtomic
+	KnowsMaxDestRdAtomic
+	KnowsPKey
+	KnowsQKey
+	KnowsAccess
+	KnowsMigState
+	KnowsTClass
+	KnowsHopLimit
+	KnowsSL
+	KnowsGRH
+	KnowsCredits
+)
+
+// Has reports whether all of k is known.
+func (a *Attr) Has(k Known) bool { return a.Known&k == k }
+
+// Access is a set of operations that a QP or a memory region permits its peer.
+type Access uint8
+
+// The operations.
+const (
+	RemoteWrite Access = 1 << iota
+	RemoteRead
+	RemoteAtomic
+	RemoteFlush
+)
+
+// MigState is the path migration state of a QP (section 17.2.8).
+type MigState uint8
+
+// The states.
+const (
+	Migrated MigState = iota
+	Rearm
+	Armed
+)

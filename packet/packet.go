@@ -1,0 +1,172 @@
+package packet
+
+// Has is the set of headers that a packet carries. A field of a header that is not in the set is zero.
+type Has uint32
+
+// The headers of table T1.
+const (
+	HasLRH Has = 1 << iota
+	HasGRH     // also RoCEv1; a RoCEv2 packet has HasIPv4 or HasIPv6 instead
+	HasIPv4
+	HasIPv6
+	HasUDP
+	HasRWH // raw packet: 16 reserved bits and an EtherType
+	HasBTH
+	HasRDETH
+	HasDETH
+	HasXRCETH
+	HasRETH
+	HasAtomicETH
+	HasAETH
+	HasAtomicAckETH
+	HasImmDt
+	HasIETH
+	HasFETH
+	HasCNP // the 16 reserved bytes of a congestion notification packet
+	HasICRC
+	HasVCRC
+)
+
+// Encap is how a packet is carried.
+type Encap uint8
+
+// The encapsulations.
+const (
+	NoEncap    Encap = iota
+	Native           // InfiniBand link: LRH, perhaps GRH, ICRC, VCRC
+	RoCEv1           // Ethertype 0x8915: GRH, BTH …, ICRC
+	RoCEv2IPv4       // UDP 4791
+	RoCEv2IPv6
+)
+
+func (e Encap) String() string {
+	return [...]string{"none", "InfiniBand", "RoCEv1", "RoCEv2/IPv4", "RoCEv2/IPv6"}[e]
+}
+
+// Way is the direction of a frame as the capture recorded it, relative to the machine of the tap.
+type Way uint8
+
+// The directions.
+const (
+	WayUnknown Way = iota
+	WayIn
+	WayOut
+)
+
+// CRC is the outcome of checking an ICRC or VCRC.
+type CRC uint8
+
+// The outcomes.
+const (
+	CRCNotJudged CRC = iota // cut off, absent, or not computed
+	CRCGood
+	CRCBad
+)
+
+// Flaw is a set of ways in which the bytes of a packet contradict themselves. The decoder sets it; the rules
+// that it breaks are judged by the verifier.
+type Flaw uint16
+
+// The flaws.
+const (
+	FlawShort      Flaw = 1 << iota // the lengths leave no room for the headers, pad and ICRC (BTH-018)
+	FlawIPLength                    // the IP length (or GRH PayLen) says more bytes than the frame held on the wire
+	FlawUDPLength                   // the UDP length contradicts the IP length (ROC-V2-016)
+	FlawLRHLength                   // LRH PktLen contradicts the length of the frame or the GRH (LNK-LRH-005, NET-GRH-005)
+	FlawFragment                    // an IP fragment: only the first carries the headers (ROC-V2-008)
+	FlawExtension                   // IPv6 extension headers before UDP (ROC-V2-014)
+	FlawVersion                     // IP version (GRH IPVer) is not what the encapsulation needs (NET-GRH-002, ROC-V2-022)
+	FlawNextHeader                  // GRH NxtHdr is not 0x1B (NET-GRH-003)
+)
+
+// Packet is one packet as one tap saw it: every header of tables T1 and T2 in one flat struct that Decode fills
+// without allocating. Fields are the specification's, in host byte order; reserved fields are kept, since rules judge them.
+type Packet struct {
+	// Set by the fabric agent, left alone by Decode.
+	Time  int64  // nanoseconds since the Unix epoch
+	Frame uint64 // 1-based number of the frame in its file, as Wireshark counts
+	Tap   uint16 // index of the tap (file and interface) that saw it
+	Way   Way
+
+	Encap Encap
+	Cut   bool // the snap length cut the packet: payload, pad or ICRC are incomplete
+	Flaws Flaw
+	Has   Has
+
+	// Link and network: LRH, GRH, IP, UDP.
+	Src, Dst  Addr // LIDs when HasLRH, else GIDs or IP addresses: the endpoint's address
+	SGID      Addr // GIDs of the GRH, also beside an LRH; equal to Src and Dst on RoCE
+	DGID      Addr
+	FlowLabel uint32
+	PktLen    uint16 // LRH: words from LRH through ICRC
+	PayLen    uint16 // GRH and IPv6: payload length; IPv4: total length
+	DLID      uint16
+	SLID      uint16
+	IPID      uint16
+	IPFrag    uint16 // IPv4 flags (3 bits) and fragment offset (13 bits)
+	IPSum     uint16
+	SrcPort   uint16
+	DstPort   uint16
+	UDPLen    uint16
+	UDPSum    uint16
+	EtherType uint16 // RWH
+	VL        uint8
+	LVer      uint8
+	SL        uint8
+	LNH       uint8
+	LRHRes    uint8 // the 2 reserved bits beside LNH, then the 5 above PktLen: rr_lllll
+	IPVer     uint8
+	IHL       uint8 // IPv4, in words
+	TClass    uint8 // GRH and IPv6 traffic class, IPv4 ToS: DSCP and ECN
+	NxtHdr    uint8 // GRH and IPv6 next header, IPv4 protocol
+	HopLmt    uint8 // GRH and IPv6 hop limit, IPv4 TTL
+
+	// BTH.
+	Opcode Opcode
+	PadCnt uint8
+	TVer   uint8
+	Resv8a uint8 // the 6 reserved bits beside FECN and BECN
+	Resv7  uint8 // the 7 reserved bits beside AckReq
+	SE     bool
+	MigReq bool
+	FECN   bool
+	BECN   bool
+	AckReq bool
+	PKey   uint16
+	DestQP uint32
+	PSN    PSN
+
+	// Extension headers.
+	Syndrome Syndrome // AETH
+	MSN      uint32   // AETH
+	VA       uint64   // RETH, AtomicETH
+	RKey     uint32   // RETH, AtomicETH
+	DMALen   uint32   // RETH
+	SwapAdd  uint64   // AtomicETH swap or add data
+	Compare  uint64   // AtomicETH compare data
+	OrigData uint64   // AtomicAckETH
+	Imm      uint32   // ImmDt
+	InvRKey  uint32   // IETH
+	QKey     uint32   // DETH
+	SrcQP    uint32   // DETH
+	XRCSRQ   uint32   // XRCETH
+	EEC      uint32   // RDETH
+	FETH     uint32   // placement type in bits 3:0, selectivity in bits 5:4, the rest reserved
+	DETHRes  uint8    // reserved byte of the DETH
+	RDETHRes uint8    // reserved byte of the RDETH
+	XRCRes   uint8    // reserved byte of the XRCETH
+
+	// Payload and trailers.
+	ICRC       uint32 // as it stands on the wire, first byte in the low eight bits
+	VCRC       uint16
+	ICRCState  CRC
+	VCRCState  CRC
+	PayloadLen int    // bytes of payload by the lengths of the headers, without pad; what was captured may be less
+	Payload    []byte // what was captured of the payload, without pad; a view on the frame
+	Pad        []byte // what was captured of the pad bytes
+	Data       []byte // the packet from LRH, GRH or IP header through ICRC (and VCRC), as far as captured; a view on the frame
+	BTHOff     int    // offset of the BTH in Data
+}
+
+// Info returns what table T2 says of the packet's opcode.
+func (p *Packet) Info() *Info { return &infos[p.Opcode] }

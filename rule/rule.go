@@ -1,0 +1,137 @@
+// Package rule is the catalogue of checkable statements of the InfiniBand Architecture, and the form in which every
+// floor above reports what it found: findings, their classes, and coverage.
+package rule
+
+import "ibwitness/packet"
+
+// ID names one row of the catalogue; the constants carry the catalogue's id without its dashes, as RCPSN004 for "RC-PSN-004".
+type ID uint16
+
+// Severity is how grave a broken rule is.
+type Severity uint8
+
+// The severities. A proven breach of an Error rule accuses; a Warning is a should-level rule, a vendor variation or an unconfirmed row.
+const (
+	Info Severity = iota
+	Warning
+	Error
+)
+
+func (s Severity) String() string { return [...]string{"info", "warning", "error"}[s] }
+
+// Needs is what must be known to judge a rule.
+type Needs uint8
+
+// What rules need: packets alone, or also attributes of the QPs (from CM, from the HCA agent), or the link level.
+const (
+	Wire Needs = iota
+	WireQP
+	Link
+)
+
+func (n Needs) String() string { return [...]string{"wire", "wire+QP", "link"}[n] }
+
+// Row is one rule of the catalogue.
+type Row struct {
+	ID       string // catalogue id, "RC-PSN-004"
+	Name     string // short name, "request-psn-gap"
+	Severity Severity
+	Needs    Needs
+	Ref      string // section or compliance id; † marks a number that no public source confirms
+	Text     string // what must hold
+	Where    string // file that holds the check, "verifier/rc_request.go"; empty when the rule is not judged
+	NotWhy   string // why the rule is not judged from the wire; empty when it is
+}
+
+// Class says what a finding asserts.
+type Class uint8
+
+// The classes. A violation is proven. An unproven finding would be one, but the view does not prove it (capture loss, joined in
+// mid-stream, cut-off frame, tap in the middle). An event is legal, and what an operator wants counted.
+const (
+	Event Class = iota
+	Unproven
+	Violation
+)
+
+func (c Class) String() string { return [...]string{"event", "unproven", "violation"}[c] }
+
+// Role is what the accused endpoint was when it broke the rule.
+type Role uint8
+
+// The roles.
+const (
+	NoRole    Role = iota
+	Requester      // sends requests on RC
+	Responder      // answers them
+	Sender         // of a UC, UD or raw packet, or of any packet for a rule on its format
+	Receiver
+	Network // something between the endpoints
+	Capture // the capture itself
+)
+
+func (r Role) String() string {
+	return [...]string{"", "requester", "responder", "sender", "receiver", "network", "capture"}[r]
+}
+
+// Endpoint is one side of a finding.
+type Endpoint struct {
+	Role Role
+	Addr packet.Addr
+	QPN  uint32
+	// QPNKnown is false while the number of the QP has not been learned: on RC and UC a packet names only its destination.
+	QPNKnown bool
+}
+
+// Finding is one rule, one accused endpoint, the frames that prove it, expected and actual.
+type Finding struct {
+	Rule     ID
+	Class    Class
+	Service  packet.Service
+	Opcode   packet.Opcode
+	HasBTH   bool // Service, Opcode and PSN are meaningful
+	PSN      packet.PSN
+	Time     int64 // nanoseconds since the Unix epoch
+	Tap      uint16
+	Frame    uint64
+	Evidence []uint64 // earlier (or later) frames of the same tap that the finding rests on, without Frame itself
+	Accused  Endpoint
+	Peer     Endpoint
+	Expected string
+	Actual   string
+	Detail   string // what a reader must know beside expected and actual; for an unproven finding: why it is not proven
+	Seq      uint32 // order of findings on one frame; set by Recorder
+}
+
+// Count is the coverage of one rule.
+type Count struct{ Exercised, Violated, Unproven uint64 }
+
+// Passed is how often the rule was exercised and held.
+func (c Count) Passed() uint64 { return c.Exercised - min(c.Exercised, c.Violated+c.Unproven) }
+
+// Recorder collects the findings and the coverage of one shard of the engine. It is not safe for concurrent use.
+type Recorder struct {
+	Findings []Finding
+	Cover    [NumRules]Count
+	seq      uint32
+}
+
+// Add records a finding and counts it in the coverage of its rule.
+func (r *Recorder) Add(f Finding) {
+	r.seq++
+	f.Seq = r.seq
+	switch f.Class {
+	case Violation:
+		r.Cover[f.Rule].Violated++
+	case Unproven:
+		r.Cover[f.Rule].Unproven++
+	case Event:
+		r.Cover[f.Rule].Exercised++
+	}
+	r.Findings = append(r.Findings, f)
+}
+
+// Row returns the catalogue row of a rule.
+func (id ID) Row() *Row { return &catalogue[id] }
+
+func (id ID) String() string { return catalogue[id].ID }
