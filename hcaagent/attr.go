@@ -2,7 +2,11 @@
 // adapter and a query half that observes it, in the terms of the verbs (chapter 11). Each implementation has a folder of its own.
 package hcaagent
 
-import "ibwitness/packet"
+import (
+	"strings"
+
+	"ibwitness/packet"
+)
 
 // Attr is a set of queue pair attributes. Known says which are known: what an agent does not know is not judged.
 type Attr struct {
@@ -29,6 +33,12 @@ type Attr struct {
 	SL              uint8
 	GRH             bool // the address vector is global
 	Credits         bool // the responder of this QP generates end-to-end credits
+
+	Port      uint8
+	CurState  State       // the state that the caller believes the QP to be in
+	AltAddr   packet.Addr // address of the peer on the alternate path
+	RateLimit uint32      // kbit/s, raw packet QPs
+	SQDNotify bool        // ask for an event when the send queue has drained
 }
 
 // Known is a set of attributes.
@@ -56,7 +66,28 @@ const (
 	KnowsSL
 	KnowsGRH
 	KnowsCredits
+	KnowsPort
+	KnowsCurState
+	KnowsAltPath
+	KnowsRateLimit
+	KnowsSQDNotify
 )
+
+var knownNames = [...]string{
+	"path MTU", "SQ PSN", "RQ PSN", "destination QPN", "address vector", "ACK timeout", "retry count", "RNR retry", "minimum RNR timer",
+	"initiator depth", "responder resources", "P_Key", "Q_Key", "access flags", "path migration state", "traffic class", "hop limit",
+	"SL", "GRH", "end-to-end credits", "port", "current state", "alternate path", "rate limit", "SQD notification",
+}
+
+func (k Known) String() string {
+	var names []string
+	for i, name := range knownNames {
+		if k>>i&1 != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
 
 // Has reports whether all of k is known.
 func (a *Attr) Has(k Known) bool { return a.Known&k == k }

@@ -72,6 +72,7 @@ func (o Opcode) Fn() Fn { return Fn(o & 0x1F) }
 
 // Info describes one opcode: what table T2 says of it.
 type Info struct {
+	Opcode   Opcode
 	Name     string // "RC SEND Only"; "reserved 0x15" for an undefined one
 	Defined  bool
 	Headers  Has  // extension headers after the BTH
@@ -96,20 +97,21 @@ func buildInfos() (t [256]Info) {
 	for i := range t {
 		o := Opcode(i)
 		in := &t[i]
+		in.Opcode = o
 		in.Name = fmt.Sprintf("reserved 0x%02x", i)
 		if o >= 0xC0 {
 			in.Name = fmt.Sprintf("vendor 0x%02x", i)
 			continue
 		}
 		if o == OpCNP {
-			*in = Info{Name: "CNP", Defined: true, Headers: HasCNP}
+			*in = Info{Opcode: o, Name: "CNP", Defined: true, Headers: HasCNP}
 			continue
 		}
 		f := o.Fn()
 		if !defined(o.Service(), f) {
 			continue
 		}
-		*in = Info{Name: o.Service().String() + " " + names[f], Defined: true}
+		*in = Info{Opcode: o, Name: o.Service().String() + " " + names[f], Defined: true}
 		in.Response = f >= ReadRespFirst && f <= AtomicAck
 		in.Request = !in.Response
 		switch f {

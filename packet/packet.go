@@ -1,3 +1,6 @@
+// Package packet holds the wire formats of InfiniBand and RoCE: every header from LRH to VCRC in one flat struct,
+// opcodes, PSN arithmetic, syndromes, ICRC and VCRC. Decoding and checking do not allocate. Package packet/layers
+// has the same headers as gopacket layers.
 package packet
 
 // Has is the set of headers that a packet carries. A field of a header that is not in the set is zero.
@@ -81,6 +84,9 @@ const (
 
 // Packet is one packet as one tap saw it: every header of tables T1 and T2 in one flat struct that Decode fills
 // without allocating. Fields are the specification's, in host byte order; reserved fields are kept, since rules judge them.
+//
+// The order of the fields is the decoder's: neighbours that stand in one word of a header are written by one store, and
+// what most packets do not have is cleared as one run.
 type Packet struct {
 	// Set by the fabric agent, left alone by Decode.
 	Time  int64  // nanoseconds since the Unix epoch
@@ -88,60 +94,72 @@ type Packet struct {
 	Tap   uint16 // index of the tap (file and interface) that saw it
 	Way   Way
 
-	Encap Encap
-	Cut   bool // the snap length cut the packet: payload, pad or ICRC are incomplete
-	Flaws Flaw
-	Has   Has
+	Encap     Encap
+	Cut       bool // the snap length cut the packet: payload, pad or ICRC are incomplete
+	ICRCState CRC
+	Flaws     Flaw
+	Has       Has
 
-	// Link and network: LRH, GRH, IP, UDP.
-	Src, Dst  Addr // LIDs when HasLRH, else GIDs or IP addresses: the endpoint's address
-	SGID      Addr // GIDs of the GRH, also beside an LRH; equal to Src and Dst on RoCE
-	DGID      Addr
-	FlowLabel uint32
-	PktLen    uint16 // LRH: words from LRH through ICRC
-	PayLen    uint16 // GRH and IPv6: payload length; IPv4: total length
-	DLID      uint16
-	SLID      uint16
-	IPID      uint16
-	IPFrag    uint16 // IPv4 flags (3 bits) and fragment offset (13 bits)
-	IPSum     uint16
-	SrcPort   uint16
-	DstPort   uint16
-	UDPLen    uint16
-	UDPSum    uint16
-	EtherType uint16 // RWH
+	// ICRC as it stands on the wire, first byte in the low eight bits.
+	ICRC uint32
+
+	// Network: GRH, IP, UDP.
+	Src, Dst Addr   // LIDs when HasLRH, else GIDs or IP addresses: the endpoint's address
+	SGID     Addr   // GIDs of the GRH, also beside an LRH; equal to Src and Dst on RoCE
+	DGID     Addr   //
+	IPFrag   uint16 // IPv4 flags (3 bits) and fragment offset (13 bits)
+	IPID     uint16
+	PayLen   uint16 // GRH and IPv6: payload length; IPv4: total length
+	TClass   uint8  // GRH and IPv6 traffic class, IPv4 ToS: DSCP and ECN
+	IHL      uint8  // IPv4, in words
+	UDPSum   uint16
+	UDPLen   uint16
+	DstPort  uint16
+	SrcPort  uint16
+	IPSum    uint16
+	NxtHdr   uint8 // GRH and IPv6 next header, IPv4 protocol
+	HopLmt   uint8 // GRH and IPv6 hop limit, IPv4 TTL
+
+	// BTH.
+	DestQP uint32
+	PSN    PSN
+	PKey   uint16
+	Opcode Opcode
+	IPVer  uint8 // GRH and IP
+	SE     bool
+	MigReq bool
+	PadCnt uint8
+	TVer   uint8
+	FECN   bool
+	BECN   bool
+	Resv8a uint8 // the 6 reserved bits beside FECN and BECN
+	Resv7  uint8 // the 7 reserved bits beside AckReq
+	AckReq bool
+
+	// LRH, RWH and VCRC.
 	VL        uint8
 	LVer      uint8
 	SL        uint8
 	LNH       uint8
 	LRHRes    uint8 // the 2 reserved bits beside LNH, then the 5 above PktLen: rr_lllll
-	IPVer     uint8
-	IHL       uint8 // IPv4, in words
-	TClass    uint8 // GRH and IPv6 traffic class, IPv4 ToS: DSCP and ECN
-	NxtHdr    uint8 // GRH and IPv6 next header, IPv4 protocol
-	HopLmt    uint8 // GRH and IPv6 hop limit, IPv4 TTL
-
-	// BTH.
-	Opcode Opcode
-	PadCnt uint8
-	TVer   uint8
-	Resv8a uint8 // the 6 reserved bits beside FECN and BECN
-	Resv7  uint8 // the 7 reserved bits beside AckReq
-	SE     bool
-	MigReq bool
-	FECN   bool
-	BECN   bool
-	AckReq bool
-	PKey   uint16
-	DestQP uint32
-	PSN    PSN
+	VCRCState CRC
+	VCRC      uint16 // as it stands on the wire, first byte in the low eight bits
+	PktLen    uint16 // LRH: words from LRH through ICRC
+	DLID      uint16
+	SLID      uint16
+	EtherType uint16 // RWH
+	RWHRes    uint16 // reserved 16 bits of the RWH
+	FlowLabel uint32 // GRH and IPv6
 
 	// Extension headers.
 	Syndrome Syndrome // AETH
+	DETHRes  uint8    // reserved byte of the DETH
+	RDETHRes uint8    // reserved byte of the RDETH
+	XRCRes   uint8    // reserved byte of the XRCETH
 	MSN      uint32   // AETH
-	VA       uint64   // RETH, AtomicETH
 	RKey     uint32   // RETH, AtomicETH
 	DMALen   uint32   // RETH
+	VA       uint64   // RETH, AtomicETH
 	SwapAdd  uint64   // AtomicETH swap or add data
 	Compare  uint64   // AtomicETH compare data
 	OrigData uint64   // AtomicAckETH
@@ -152,20 +170,13 @@ type Packet struct {
 	XRCSRQ   uint32   // XRCETH
 	EEC      uint32   // RDETH
 	FETH     uint32   // placement type in bits 3:0, selectivity in bits 5:4, the rest reserved
-	DETHRes  uint8    // reserved byte of the DETH
-	RDETHRes uint8    // reserved byte of the RDETH
-	XRCRes   uint8    // reserved byte of the XRCETH
 
-	// Payload and trailers.
-	ICRC       uint32 // as it stands on the wire, first byte in the low eight bits
-	VCRC       uint16
-	ICRCState  CRC
-	VCRCState  CRC
+	// Payload and the bytes of the frame.
 	PayloadLen int    // bytes of payload by the lengths of the headers, without pad; what was captured may be less
+	BTHOff     int    // offset of the BTH in Data
 	Payload    []byte // what was captured of the payload, without pad; a view on the frame
 	Pad        []byte // what was captured of the pad bytes
 	Data       []byte // the packet from LRH, GRH or IP header through ICRC (and VCRC), as far as captured; a view on the frame
-	BTHOff     int    // offset of the BTH in Data
 }
 
 // Info returns what table T2 says of the packet's opcode.

@@ -1,0 +1,91 @@
+# ibwitness. `make run` shows it, `make test` tests it; see README.md.
+
+SHELL   := bash
+.SHELLFLAGS := -euo pipefail -c
+GO      ?= go
+CAPTURE ?= testdata/captures/rnr_retry_exceeded.pcap
+ARGS    ?=
+FUZZTIME ?= 3s
+BENCHTIME ?= 1s
+COUNT   ?= 1
+TOOLS   := bin/tools
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
+
+.NOTPARALLEL:
+.PHONY: all build run test deps unit lint fuzz bench docs docs-check clean help
+
+all: build
+
+help:            ## this list
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+build:           ## build bin/ibwitness
+	@mkdir -p bin
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ibwitness ./cmd/ibwitness
+
+run: build       ## verify a capture and show the verdict: CAPTURE=file, ARGS='--near 10.0.0.1 --all'
+	@status=0; bin/ibwitness check $(ARGS) "$(CAPTURE)" || status=$$?; \
+	echo; \
+	case $$status in \
+	0) echo "Exit status 0: nothing was violated." ;; \
+	1) echo "Exit status 1: the capture shows violations. That is the verdict on the traffic, not a failure of this run." ;; \
+	*) echo "Exit status $$status: the capture could not be judged." >&2; exit $$status ;; \
+	esac
+
+test: deps lint docs-check unit fuzz ## install what tests need, and run them all
+
+unit:            ## all tests under the race detector
+	$(GO) test -race -timeout 20m ./...
+
+# The race detector needs a C compiler, and some tests compare with tshark.
+deps:            ## install what tests need, where it is missing (Debian)
+	@missing=; \
+	command -v tshark >/dev/null || missing="$$missing tshark"; \
+	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \
+	[ -n "$$missing" ] || exit 0; \
+	echo "tests need:$$missing"; \
+	if [ "$$(id -u)" = 0 ]; then root=; elif command -v sudo >/dev/null; then root=sudo; \
+	else echo "cannot install$$missing: neither root nor sudo; install them by hand" >&2; exit 1; fi; \
+	$$root env DEBIAN_FRONTEND=noninteractive apt-get update -q; \
+	$$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing
+
+# The tools are a module of their own. One that cannot be fetched is said so, loudly, and does not break the build;
+# LINT_STRICT=1 makes it fail.
+lint:            ## gofumpt, go vet, staticcheck
+	@mkdir -p $(TOOLS)
+	@$(GO) vet ./...
+	@for tool in mvdan.cc/gofumpt honnef.co/go/tools/cmd/staticcheck; do \
+		name=$${tool##*/}; \
+		(cd tools && $(GO) build -o ../$(TOOLS)/$$name $$tool) || { \
+			echo "WARNING: $$name could not be built from tools/go.mod, so it was NOT RUN" >&2; \
+			[ -z "$${LINT_STRICT:-}" ] || exit 1; continue; }; \
+		case $$name in \
+		gofumpt) bad=$$($(TOOLS)/gofumpt -l .); \
+			[ -z "$$bad" ] || { echo "not formatted, run $(TOOLS)/gofumpt -w on:"; echo "$$bad"; exit 1; } ;; \
+		*) $(TOOLS)/$$name ./... ;; \
+		esac; \
+		echo "$$name: clean"; \
+	done
+
+fuzz:            ## run every fuzz target for FUZZTIME
+	@for package in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			echo "fuzz $$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package; \
+		done; \
+	done
+
+bench:           ## benchmarks of the hot path: BENCHTIME=3s COUNT=6
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) ./packet ./fabricagent ./agent
+
+docs:            ## write docs/rules.md from the catalogue
+	$(GO) run ./cmd/ibwitness rules --format markdown > docs/rules.md
+
+docs-check:      ## docs/rules.md is what the catalogue says
+	@$(GO) run ./cmd/ibwitness rules --format markdown | diff -u docs/rules.md - >&2 || \
+		{ echo "docs/rules.md is not up to date: run make docs" >&2; exit 1; }
+
+clean:           ## remove what make made
+	rm -rf bin

@@ -1,0 +1,109 @@
+package agent
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/passive"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// datagram verifies a UD packet: it names both QPs, so its connection is known at once. Management datagrams also teach.
+func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
+	key := flowKey(host, dir, p.DestQP)
+	id, ok := t.flows.get(key, p.SrcQP+1)
+	var c *connection
+	if ok {
+		c = t.pairs.at(id >> 1)
+	} else if other, connected := t.flows.get(key, 0); connected {
+		// A QP of a connected service does not get datagrams: a wrong opcode, or a QP number taken over.
+		if k := t.pairs.at(other >> 1); !t.belongs(k, int(other&1), p) && k.Stranger != nil {
+			t.seal(nil, 0, p, host, dir)
+			return
+		}
+	}
+	if !t.seal(c, int(id&1), p, host, dir) {
+		return
+	}
+	if c == nil {
+		id, c = t.newDatagrams(p, host, dir)
+	}
+	from := int(id & 1)
+	t.count(c, from, p)
+	t.ver.Header(&c.Pair, from, p)
+	t.services[packet.UD].packet(c, from, p)
+	if p.DestQP == 1 || p.SrcQP == 1 {
+		for _, f := range t.cm.Management(p) {
+			t.learn(&f, p)
+		}
+	}
+}
+
+// newDatagrams begins the pair of QPs of a datagram.
+func (t *Transport) newDatagrams(p *packet.Packet, host, dir uint32) (uint32, *connection) {
+	i, c := t.pairs.add()
+	c.Service, c.Encap, c.Lossy, c.Paired, c.learned = packet.UD, p.Encap, t.lossy, true, ByPacket
+	c.firstTime, c.firstFrame, c.firstTap = p.Time, p.Frame, p.Tap
+	c.Ends[0] = t.end(p.Src, p.SGID, p.SrcQP)
+	c.Ends[1] = t.end(p.Dst, p.DGID, p.DestQP)
+	t.flows.put(flowKey(host, dir, p.DestQP), p.SrcQP+1, i<<1)
+	t.flows.put(flowKey(host, 1-dir, p.SrcQP), p.DestQP+1, i<<1|1)
+	return i << 1, c
+}
+
+func (t *Transport) end(a, gid packet.Addr, qpn uint32) qp.QP {
+	q := qp.QP{Addr: a, Near: t.isNear(a, gid), Number: qpn, Numbered: true}
+	q.Attr = t.resolved[hcaagent.QP{Addr: a, QPN: qpn}]
+	return q
+}
+
+// learn applies what a CM exchange taught.
+func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
+	switch f.Kind {
+	case passive.Connected:
+		t.connect(f, p)
+	case passive.Disconnected:
+		t.note(f, p, rule.EvDisconnect, "")
+	case passive.Rejected:
+		t.note(f, p, rule.EvReject, f.Reason.String())
+	case passive.Resolved:
+		attr := f.Ends[1].Attr
+		t.resolved[hcaagent.QP{Addr: f.Ends[1].Addr, QPN: f.Ends[1].QPN}] = &attr
+	}
+}
+
+// connect begins a connection whose QPs, start PSNs and attributes CM has told.
+func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
+	a, b := &f.Ends[0], &f.Ends[1]
+	if f.Service != packet.RC && f.Service != packet.UC {
+		return
+	}
+	i, c := t.pairs.add()
+	c.Service, c.Encap, c.Lossy, c.Paired, c.learned = f.Service, p.Encap, t.lossy, true, ByCM
+	c.firstTime, c.firstFrame, c.firstTap = f.Time, f.Frame, f.Tap
+	for k, e := range f.Ends {
+		attr := e.Attr
+		c.Ends[k] = qp.QP{Addr: e.Addr, Near: t.near[e.Addr] || k == 0 && p.Dst == e.Addr && t.isNear(p.Dst, p.DGID) || k == 1 && p.Src == e.Addr && t.isNear(p.Src, p.SGID), Number: e.QPN, Numbered: true, Attr: &attr}
+		if attr.Has(hcaagent.KnowsPMTU) {
+			c.PMTU = attr.PMTU
+		}
+	}
+	for k := range c.Ends {
+		if e := &c.Ends[k]; e.Knows(hcaagent.KnowsSQPSN) {
+			qp.Begin(&c.Pair, k, e.Attr.SQPSN)
+		}
+	}
+	host, dir := t.hosts.find(a.Addr, b.Addr)
+	t.flows.put(flowKey(host, dir, b.QPN), 0, i<<1)
+	t.flows.put(flowKey(host, 1-dir, a.QPN), 0, i<<1|1)
+	t.ver.Event(&c.Pair, 0, p, rule.EvConnect, "")
+}
+
+// note counts what CM says of a connection, where it is known.
+func (t *Transport) note(f *passive.Fact, p *packet.Packet, id rule.ID, detail string) {
+	c := qp.Pair{Service: f.Service}
+	for k, e := range f.Ends {
+		c.Ends[k] = qp.QP{Addr: e.Addr, Number: e.QPN, Numbered: e.QPN != 0}
+	}
+	t.ver.Event(&c, 0, p, id, detail)
+}

@@ -1,0 +1,11 @@
+package agent
+
+import "ibwitness/packet"
+
+// Options steer a run.
+type Options struct {
+	Workers int           // goroutines that decode and verify; 0: one a CPU
+	Near    []packet.Addr // endpoints that the tap is near: what it shows leaving them was sent, what it shows arriving did arrive
+	// Progress, where not nil, is called now and then from one goroutine with the packets read so far.
+	Progress func(packets uint64)
+}

@@ -1,0 +1,87 @@
+package agent
+
+import (
+	"time"
+
+	"ibwitness/packet"
+)
+
+// repeats recognises a packet that several taps saw: the same bytes at another tap, or in the other direction of an interface that
+// records each packet twice, are the same packet; the same bytes once more at the same tap are another one.
+type repeats struct {
+	slots []repeat
+	n     int
+}
+
+type repeat struct {
+	id   uint64
+	time int64
+	seen [8]uint8 // how often, by tap and direction
+}
+
+// repeatWindow is how far apart two taps may see a packet: clocks that differ, and the path between them.
+const repeatWindow = int64(time.Second)
+
+// identity tells packets apart: the ICRC stands for all the bytes that it covers, the IPv4 identification among them.
+func identity(p *packet.Packet) uint64 {
+	return mix(uint64(p.ICRC)<<32|uint64(p.Opcode)<<24|uint64(p.PSN)) ^ mix(p.Src.Lo*31+p.Dst.Lo+uint64(p.IPID)<<40+uint64(p.DestQP)) | 1
+}
+
+// copy reports whether another tap has shown the packet already.
+func (r *repeats) copy(p *packet.Packet) bool {
+	if r.n*2 >= len(r.slots) {
+		r.grow(p.Time)
+	}
+	id := identity(p)
+	mask := uint64(len(r.slots) - 1)
+	i := mix(id) & mask
+	for r.slots[i].id != 0 && r.slots[i].id != id {
+		i = (i + 1) & mask
+	}
+	s := &r.slots[i]
+	if s.id == 0 {
+		r.n++
+		s.id = id
+	} else if d := p.Time - s.time; d > repeatWindow || d < -repeatWindow {
+		s.seen = [8]uint8{}
+	}
+	most := uint8(0)
+	for _, n := range s.seen {
+		most = max(most, n)
+	}
+	at := (int(p.Tap)*3 + int(p.Way)) % len(s.seen)
+	s.seen[at]++
+	if s.seen[at] > most {
+		s.time = p.Time
+		return false
+	}
+	return true
+}
+
+// grow drops what is older than the window, and makes room if that is not enough.
+func (r *repeats) grow(now int64) {
+	old := r.slots
+	live := 0
+	for i := range old {
+		if old[i].id != 0 && now-old[i].time <= repeatWindow {
+			live++
+		}
+	}
+	size := max(1024, len(old))
+	for size < live*4 {
+		size *= 2
+	}
+	r.slots, r.n = make([]repeat, size), 0
+	mask := uint64(size - 1)
+	for i := range old {
+		if old[i].id == 0 || now-old[i].time > repeatWindow {
+			continue
+		}
+		k := mix(old[i].id) & mask
+		for r.slots[k].id != 0 {
+			k = (k + 1) & mask
+		}
+		r.slots[k] = old[i]
+		r.n++
+	}
+}

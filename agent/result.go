@@ -1,0 +1,92 @@
+package agent
+
+import (
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// Result is everything that a run found. It is the same whatever the number of workers.
+type Result struct {
+	Packets     uint64 // frames read, of any protocol
+	RDMA        uint64 // of them, InfiniBand or RoCE packets
+	Repeated    uint64 // RDMA packets that another tap had already shown
+	Dropped     uint64 // packets that the capture says it lost
+	Undecoded   uint64 // RDMA packets whose headers do not hold together
+	First, Last int64  // times of the first and last frame, nanoseconds since the Unix epoch
+	Taps        []fabricagent.Tap
+	Findings    []rule.Finding // in frame order: time, tap, frame, then the order in which the verifiers spoke
+	Connections []Connection   // in the order of their first packet
+	Cover       [rule.NumRules]rule.Count
+	NotJudged   []Note // what was not judged and why, most frequent first
+}
+
+// Note is a reason why packets were not judged, and how many.
+type Note struct {
+	Reason string
+	Count  uint64
+}
+
+// Learned says how the pair of QPs of a connection became known.
+type Learned uint8
+
+// The ways.
+const (
+	NotLearned Learned = iota // one direction only, or no response matched: the sender's QPN is not known
+	ByCM                      // from the communication management exchange
+	ByPSN                     // by matching the responses' PSNs with the requests
+	ByAgent                   // from an HCA agent
+	ByPacket                  // UD: every packet names both QPs
+)
+
+func (l Learned) String() string {
+	return [...]string{"not learned", "CM", "PSN match", "HCA agent", "packet"}[l]
+}
+
+// Connection is one connection as the report shows it: a pair of QPs, and on UD a pair of QPs that exchanged datagrams.
+type Connection struct {
+	Service    packet.Service
+	Encap      packet.Encap
+	PMTU       uint32 // bytes; 0: not known
+	Learned    Learned
+	First      int64  // time of its first packet
+	FirstFrame uint64 // and its frame
+	FirstTap   uint16
+	Ends       [2]End // Ends[0] sent the first packet, or the CM REQ
+}
+
+// End is one side of a connection and what it sent.
+type End struct {
+	Addr            packet.Addr
+	QPN             uint32
+	QPNKnown        bool
+	Near            bool   // the user said that the tap is near it
+	Packets         uint64 // sent
+	Bytes           uint64 // payload sent
+	Messages        uint64 // request messages completed on the wire, READs included
+	Retransmissions uint64 // request packets sent again
+	Duplicates      uint64 // request packets of the peer that arrived again
+	NAKs            uint64 // sent, all codes
+	SequenceNAKs    uint64 // sent
+	RNRNAKs         uint64 // sent
+}
+
+// Violations counts the findings of a class and severity.
+func (r *Result) Violations(s rule.Severity) (n uint64) {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Class == rule.Violation && f.Rule.Row().Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Of counts the findings of a class.
+func (r *Result) Of(c rule.Class) (n uint64) {
+	for i := range r.Findings {
+		if r.Findings[i].Class == c {
+			n++
+		}
+	}
+	return n
+}

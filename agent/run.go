@@ -1,0 +1,258 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+)
+
+// Run verifies everything that src delivers. The result does not depend on the number of workers. It is valid for what was read even
+// when an error is returned: what src said of a file that is cut or turns to garbage, or the context's error.
+func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, error) {
+	workers := opt.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	e := &engine{src: src, opt: opt, shards: make([]*shard, workers)}
+	for i := range e.shards {
+		e.shards[i] = &shard{t: NewTransport(opt.Near)}
+	}
+	e.several = len(src.Taps()) > 1
+	var err error
+	if workers == 1 {
+		err = e.alone(ctx)
+	} else {
+		err = e.together(ctx)
+	}
+	return e.result(), err
+}
+
+// engine reads batches of frames and takes each packet to the transport agent of its pair of addresses.
+type engine struct {
+	src         fabricagent.Source
+	opt         Options
+	shards      []*shard
+	sums        sums
+	first, last int64
+	several     bool
+}
+
+// shard is one transport agent; one goroutine steps it.
+type shard struct{ t *Transport }
+
+// sums counts the outcomes of decoding.
+type sums struct {
+	packets, rdma, short, unknown uint64
+}
+
+func (s *sums) add(o sums) {
+	s.packets += o.packets
+	s.rdma += o.rdma
+	s.short += o.short
+	s.unknown += o.unknown
+}
+
+// work is a batch on its way through the engine.
+type work struct {
+	batch   *fabricagent.Batch
+	packets []packet.Packet // the RDMA packets of the batch
+	shards  []uint8         // the shard of each
+	sums    sums
+	dropped bool // the capture had lost packets when this batch was read
+	decoded sync.WaitGroup
+	steps   sync.WaitGroup
+}
+
+// decode fills in the packets of the batch: headers, ICRC, and the shard that each belongs to.
+func (w *work) decode(shards int) {
+	w.packets, w.shards, w.sums = w.packets[:0], w.shards[:0], sums{}
+	for i := range w.batch.Frames {
+		f := &w.batch.Frames[i]
+		n := len(w.packets)
+		w.packets = w.packets[:n+1]
+		p := &w.packets[n]
+		w.sums.packets++
+		switch out := fabricagent.Decode(f, p); {
+		case out.IsRDMA():
+		case out == fabricagent.TooShort:
+			w.sums.short++
+			fallthrough
+		default:
+			if out == fabricagent.UnknownLink {
+				w.sums.unknown++
+			}
+			w.packets = w.packets[:n]
+			continue
+		}
+		w.sums.rdma++
+		p.CheckICRC()
+		if p.Encap == packet.Native {
+			p.CheckVCRC()
+		}
+		if shards > 1 {
+			w.shards = append(w.shards, uint8(hashHosts(p.Src, p.Dst)>>32%uint64(shards)))
+		}
+	}
+}
+
+func newWork() *work {
+	return &work{packets: make([]packet.Packet, 0, fabricagent.BatchSize), shards: make([]uint8, 0, fabricagent.BatchSize)}
+}
+
+// next reads the next batch into w.
+func (e *engine) next(w *work) error {
+	b, err := e.src.Next()
+	if b == nil {
+		return err
+	}
+	w.batch = b
+	n := len(b.Frames)
+	if n > 0 {
+		if e.first == 0 {
+			e.first, e.last = b.Frames[0].Time, b.Frames[0].Time
+		}
+		e.first = min(e.first, b.Frames[0].Time)
+		for i := range b.Frames {
+			e.last = max(e.last, b.Frames[i].Time)
+		}
+	}
+	taps := e.src.Taps()
+	e.several = e.several || len(taps) > 1
+	w.dropped = false
+	for i := range taps {
+		w.dropped = w.dropped || taps[i].Dropped > 0
+	}
+	return err
+}
+
+// step has a transport agent verify the packets of a batch that are its.
+func (s *shard) step(w *work, me, shards int, several bool) {
+	if w.dropped {
+		s.t.Dropped()
+	}
+	s.t.Several = several
+	for i := range w.packets {
+		if shards == 1 || int(w.shards[i]) == me {
+			s.t.Packet(&w.packets[i])
+		}
+	}
+}
+
+// alone does everything in the calling goroutine.
+func (e *engine) alone(ctx context.Context) error {
+	w := newWork()
+	var errs []error
+	for {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+		w.batch = nil
+		err := e.next(w)
+		if w.batch != nil {
+			w.decode(1)
+			e.shards[0].step(w, 0, 1, e.several)
+			e.done(w)
+		}
+		switch {
+		case err == io.EOF:
+			return errors.Join(errs...)
+		case err != nil:
+			errs = append(errs, err)
+			if len(errs) > 1000 {
+				return errors.Join(errs...)
+			}
+		}
+	}
+}
+
+// done gives a batch back and tells the progress.
+func (e *engine) done(w *work) {
+	e.sums.add(w.sums)
+	w.batch.Release()
+	if e.opt.Progress != nil {
+		e.opt.Progress(e.sums.packets)
+	}
+}
+
+// together decodes batches on all workers and steps each shard in its own goroutine, in the order of the batches.
+func (e *engine) together(ctx context.Context) error {
+	n := len(e.shards)
+	type job struct {
+		w       *work
+		several bool
+	}
+	free := make(chan *work, 2*n+2)
+	for range cap(free) {
+		free <- newWork()
+	}
+	decode := make(chan *work, cap(free))
+	order := make(chan job, cap(free))
+	inbox := make([]chan job, n)
+	var workers sync.WaitGroup
+	for range n {
+		workers.Go(func() {
+			for w := range decode {
+				w.decode(n)
+				w.decoded.Done()
+			}
+		})
+	}
+	for i := range inbox {
+		inbox[i] = make(chan job, cap(free))
+		workers.Go(func() {
+			for j := range inbox[i] {
+				j.w.decoded.Wait()
+				e.shards[i].step(j.w, i, n, j.several)
+				j.w.steps.Done()
+			}
+		})
+	}
+	workers.Go(func() {
+		for j := range order {
+			j.w.steps.Wait()
+			e.done(j.w)
+			free <- j.w
+		}
+	})
+
+	var errs []error
+	for len(errs) < 1000 {
+		if err := ctx.Err(); err != nil {
+			errs = append(errs, err)
+			break
+		}
+		w := <-free
+		w.batch = nil
+		err := e.next(w)
+		if w.batch == nil {
+			free <- w
+		} else {
+			w.decoded.Add(1)
+			w.steps.Add(n)
+			j := job{w, e.several}
+			decode <- w
+			for i := range inbox {
+				inbox[i] <- j
+			}
+			order <- j
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	close(decode)
+	for i := range inbox {
+		close(inbox[i])
+	}
+	close(order)
+	workers.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,162 @@
+package agent
+
+import "ibwitness/packet"
+
+// hosts numbers the unordered pairs of addresses that talk to each other. Connections belong to one such pair, which is why the
+// engine may split its work by it.
+type hosts struct {
+	slots []hostSlot
+	used  int
+	list  []host
+	last  uint32 // slot of the newest look-up: consecutive packets mostly belong to one pair
+}
+
+type hostSlot struct {
+	a, b  packet.Addr // Invariant: a is not greater than b
+	index uint32      // into list, plus one; 0: empty
+}
+
+// host is what is kept of a pair of addresses.
+type host struct {
+	a, b packet.Addr
+	// seals counts good and bad ICRCs by direction: 0 from a to b, 1 from b to a.
+	seals [2]seals
+}
+
+type seals struct {
+	good, bad uint64
+	frame     uint64 // of the first bad one
+	time      int64
+	tap       uint16
+}
+
+// mix spreads the bits of a key (the finaliser of SplitMix64).
+func mix(x uint64) uint64 {
+	x ^= x >> 32
+	x *= 0xd6e8feb86659fd93
+	x ^= x >> 32
+	return x
+}
+
+func less(a, b packet.Addr) bool { return a.Hi < b.Hi || a.Hi == b.Hi && a.Lo < b.Lo }
+
+// hashHosts is the same for both directions of a pair of addresses.
+func hashHosts(a, b packet.Addr) uint64 {
+	return mix((a.Lo^b.Lo)*0x9e3779b97f4a7c15 + a.Lo + b.Lo + (a.Hi ^ b.Hi) + (a.Hi+b.Hi)*31)
+}
+
+// find returns the number of the pair of addresses and the direction: 0 when src is the smaller one.
+func (h *hosts) find(src, dst packet.Addr) (index uint32, dir uint32) {
+	a, b := src, dst
+	if less(dst, src) {
+		a, b, dir = dst, src, 1
+	}
+	if len(h.slots) > 0 {
+		if s := &h.slots[h.last]; s.index != 0 && s.a == a && s.b == b {
+			return s.index - 1, dir
+		}
+	}
+	if h.used*2 >= len(h.slots) {
+		h.grow()
+	}
+	mask := uint64(len(h.slots) - 1)
+	for i := hashHosts(a, b) & mask; ; i = (i + 1) & mask {
+		s := &h.slots[i]
+		if s.index == 0 {
+			h.list = append(h.list, host{a: a, b: b})
+			*s = hostSlot{a, b, uint32(len(h.list))}
+			h.used++
+		}
+		if s.a == a && s.b == b {
+			h.last = uint32(i)
+			return s.index - 1, dir
+		}
+	}
+}
+
+func (h *hosts) grow() {
+	old := h.slots
+	h.slots = make([]hostSlot, max(16, 2*len(old)))
+	h.last = 0
+	mask := uint64(len(h.slots) - 1)
+	for _, s := range old {
+		if s.index == 0 {
+			continue
+		}
+		i := hashHosts(s.a, s.b) & mask
+		for h.slots[i].index != 0 {
+			i = (i + 1) & mask
+		}
+		h.slots[i] = s
+	}
+}
+
+// flows finds the direction of a connection that a packet belongs to: open addressing, 16 bytes an entry.
+type flows struct {
+	slots []flowSlot
+	used  int
+}
+
+type flowSlot struct {
+	key   uint64 // host pair, direction and destination QPN, plus one; 0: empty
+	extra uint32 // source QPN of a datagram, plus one; 0 for connected services
+	flow  uint32 // index of the connection · 2 + sending end
+}
+
+// flowKey builds the key of a flow.
+func flowKey(host, dir, qpn uint32) uint64 {
+	return (uint64(host)<<1|uint64(dir))<<24 | uint64(qpn)
+}
+
+// get returns the flow, and false where it is new.
+func (f *flows) get(key uint64, extra uint32) (uint32, bool) {
+	if len(f.slots) == 0 {
+		return 0, false
+	}
+	key++
+	mask := uint64(len(f.slots) - 1)
+	for i := mix(key^uint64(extra)<<40) & mask; ; i = (i + 1) & mask {
+		s := &f.slots[i]
+		if s.key == key && s.extra == extra {
+			return s.flow, true
+		}
+		if s.key == 0 {
+			return 0, false
+		}
+	}
+}
+
+// put sets the flow of a key.
+func (f *flows) put(key uint64, extra, flow uint32) {
+	if f.used*2 >= len(f.slots) {
+		f.grow()
+	}
+	key++
+	mask := uint64(len(f.slots) - 1)
+	for i := mix(key^uint64(extra)<<40) & mask; ; i = (i + 1) & mask {
+		s := &f.slots[i]
+		if s.key == 0 {
+			f.used++
+		} else if s.key != key || s.extra != extra {
+			continue
+		}
+		*s = flowSlot{key, extra, flow}
+		return
+	}
+}
+
+func (f *flows) grow() {
+	old := f.slots
+	f.slots = make([]flowSlot, max(64, 2*len(old)))
+	mask := uint64(len(f.slots) - 1)
+	for _, s := range old {
+		if s.key == 0 {
+			continue
+		}
+		i := mix(s.key^uint64(s.extra)<<40) & mask
+		for f.slots[i].key != 0 {
+			i = (i + 1) & mask
+		}
+		f.slots[i] = s
+	}
+}

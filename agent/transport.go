@@ -1,0 +1,214 @@
+// Package agent is the transport agent: it takes packets in time order, finds the connection of each, and has the service agent of
+// that connection verify it. Run drives it over a source of frames on all cores.
+package agent
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/passive"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/verifier"
+)
+
+// Transport is the transport agent of one shard of the engine: it owns the QPs of its pairs of addresses and their verifiers. It has
+// no goroutine and no clock of its own, and is not safe for concurrent use.
+type Transport struct {
+	Rec      rule.Recorder
+	ver      *verifier.Verifier
+	services [8]service
+	near     map[packet.Addr]bool
+	hosts    hosts
+	flows    flows
+	pairs    pairs
+	match    passive.Matcher
+	cm       *passive.Agent
+	resolved map[hcaagent.QP]*hcaagent.Attr // datagram QPs that SIDR named
+	repeats  repeats
+	repeated uint64
+	short    uint64
+	lossy    bool // the capture says that it dropped packets
+	// Several says that the frames come from several taps, so that a packet may be seen more than once.
+	Several bool
+}
+
+// NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
+func NewTransport(near []packet.Addr) *Transport {
+	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[hcaagent.QP]*hcaagent.Attr{}}
+	for _, a := range near {
+		t.near[a] = true
+	}
+	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.lossy && t.near[a] })
+	t.services[packet.RC] = rcAgent{t.ver}
+	t.services[packet.UC] = ucAgent{t.ver}
+	t.services[packet.UD] = udAgent{t.ver}
+	return t
+}
+
+// Dropped tells the agent that the capture lost packets: nothing is proven by their absence from now on.
+func (t *Transport) Dropped() {
+	if t.lossy {
+		return
+	}
+	t.lossy = true
+	for i := range t.pairs.n {
+		t.pairs.at(i).Lossy = true
+	}
+}
+
+// Packet verifies one packet. Its ICRC has been checked.
+func (t *Transport) Packet(p *packet.Packet) {
+	if (t.Several || p.Way != packet.WayUnknown) && t.repeats.copy(p) {
+		t.repeated++
+		return
+	}
+	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 {
+		t.short++
+		t.ver.Short(p)
+		return
+	}
+	host, dir := t.hosts.find(p.Src, p.Dst)
+	switch p.Opcode.Service() {
+	case packet.RC, packet.UC:
+		t.connected(p, host, dir)
+	case packet.UD:
+		t.datagram(p, host, dir)
+	default:
+		t.other(p, host, dir)
+	}
+}
+
+// connected verifies a packet of a connected service.
+func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
+	key := flowKey(host, dir, p.DestQP)
+	id, ok := t.flows.get(key, 0)
+	var c *connection
+	if ok {
+		c = t.pairs.at(id >> 1)
+	}
+	if !t.seal(c, int(id&1), p, host, dir) {
+		return
+	}
+	if ok && (c.Service != p.Opcode.Service() || c.Stranger != nil) {
+		if ok = t.belongs(c, int(id&1), p); !ok && c.Stranger != nil {
+			return
+		}
+	}
+	if !ok {
+		id, c = t.newConnection(p, key)
+	}
+	from := int(id & 1)
+	if !c.Paired && c.Service == packet.RC {
+		id, c = t.pair(c, id, p, host, dir)
+		from = int(id & 1)
+	}
+	t.count(c, from, p)
+	t.ver.Header(&c.Pair, from, p)
+	t.ver.Flow(&c.Pair, from, p)
+	t.services[c.Service].packet(c, from, p)
+}
+
+// count adds a packet to the sums of its sender.
+func (t *Transport) count(c *connection, from int, p *packet.Packet) {
+	s := &c.Ends[from].Sums
+	s.Packets++
+	s.Bytes += uint64(p.PayloadLen)
+	c.lastTime = p.Time
+}
+
+// newConnection begins a connection with its first packet: only the destination QPN is known.
+func (t *Transport) newConnection(p *packet.Packet, key uint64) (uint32, *connection) {
+	i, c := t.pairs.add()
+	c.Service, c.Encap, c.Lossy = p.Opcode.Service(), p.Encap, t.lossy
+	c.firstTime, c.firstFrame, c.firstTap = p.Time, p.Frame, p.Tap
+	a, b := &c.Ends[0], &c.Ends[1]
+	a.Addr, a.Near = p.Src, t.isNear(p.Src, p.SGID)
+	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.isNear(p.Dst, p.DGID), p.DestQP, true
+	t.flows.put(key, 0, i<<1)
+	return i << 1, c
+}
+
+func (t *Transport) isNear(a, gid packet.Addr) bool {
+	return len(t.near) > 0 && (t.near[a] || t.near[gid])
+}
+
+// pair tries to find the other direction of an unpaired RC connection: a response belongs to the one flow that expects its PSN.
+func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *connection) {
+	in := p.Info()
+	if in.Request {
+		if id&1 == 0 && (p.AckReq || p.Opcode.Fn() >= packet.ReadRequest && in.Only) {
+			t.match.Note(uint64(host)<<1|uint64(dir), id>>1, p.PSN, p.PSN)
+		}
+		return id, c
+	}
+	if !in.Response || id&1 != 0 {
+		return id, c
+	}
+	i, ok := t.match.Match(uint64(host)<<1|uint64(1-dir), p.PSN)
+	if !ok || i == id>>1 {
+		return id, c
+	}
+	to := t.pairs.at(i)
+	if to.Paired || to.dead || to.Service != c.Service {
+		return id, c
+	}
+	merge(to, c, p.PSN)
+	t.match.Forget(i)
+	t.match.Forget(id >> 1)
+	id = i<<1 | 1
+	t.flows.put(flowKey(host, dir, p.DestQP), 0, id)
+	return id, to
+}
+
+// other judges the headers of packets whose service is not followed.
+func (t *Transport) other(p *packet.Packet, host, dir uint32) {
+	if !t.seal(nil, 0, p, host, dir) {
+		return
+	}
+	t.ver.Header(nil, 0, p)
+	switch {
+	case p.Opcode == packet.OpCNP:
+		t.ver.CNP(p)
+	case p.Opcode >= 0xC0:
+		t.ver.Skipped[verifier.SkipManagement]++
+	default:
+		t.ver.Skipped[verifier.SkipService]++
+	}
+	// A QP of a followed connection does not change its service for one packet.
+	if id, ok := t.flows.get(flowKey(host, dir, p.DestQP), 0); ok && p.Opcode != packet.OpCNP && p.Opcode < 0xC0 {
+		t.belongs(t.pairs.at(id>>1), int(id&1), p)
+	}
+}
+
+// seal judges the ICRC of a packet; see verifier.Seal. Where every packet of one direction so far fails, the ICRC is not filled in
+// (checksum offload): the packets are followed all the same.
+func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir uint32) bool {
+	s := &t.hosts.list[host].seals[dir]
+	switch p.ICRCState {
+	case packet.CRCGood:
+		s.good++
+	case packet.CRCBad:
+		if s.bad++; s.bad == 1 {
+			s.frame, s.time, s.tap = p.Frame, p.Time, p.Tap
+		}
+		if s.good == 0 && s.bad >= unsealed {
+			return true
+		}
+	}
+	if c == nil {
+		return t.ver.Seal(nil, 0, p)
+	}
+	return t.ver.Seal(&c.Pair, from, p)
+}
+
+// unsealed is how many packets of one direction must fail their ICRC, and none pass, before it counts as not filled in.
+const unsealed = 8
+
+// Finish judges what was still open when the capture ended.
+func (t *Transport) Finish() {
+	for i := range t.pairs.n {
+		if c := t.pairs.at(i); !c.dead && t.services[c.Service] != nil {
+			t.services[c.Service].finish(c)
+		}
+	}
+	t.ver.Cover()
+}

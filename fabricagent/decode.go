@@ -1,0 +1,147 @@
+package fabricagent
+
+import (
+	"encoding/binary"
+
+	"ibwitness/packet"
+)
+
+// Outcome is what Decode made of a frame.
+type Outcome uint8
+
+// The outcomes.
+const (
+	NotRDMA      Outcome = iota // other traffic
+	RDMA                        // the packet is filled in
+	Encapsulated                // RDMA inside a tunnel: the packet is the inner one
+	TooShort                    // cut off before its BTH, or before it can be told what it is
+	UnknownLink                 // no frame of this link type can be decoded
+)
+
+func (o Outcome) String() string {
+	return [...]string{"not RDMA", "RDMA", "encapsulated RDMA", "too short", "unknown link type"}[o]
+}
+
+// IsRDMA reports whether the packet was filled in: RDMA or Encapsulated.
+func (o Outcome) IsRDMA() bool { return o == RDMA || o == Encapsulated }
+
+// The EtherTypes that matter (IEEE 802).
+const (
+	etherIPv4   = 0x0800
+	etherIPv6   = 0x86dd
+	etherRoCE   = 0x8915 // RoCEv1 (A16)
+	etherVLAN   = 0x8100
+	etherQinQ   = 0x88a8
+	etherOldQQ  = 0x9100
+	etherMPLS   = 0x8847
+	etherMPLSMC = 0x8848
+	etherPPPoE  = 0x8864
+	etherBridge = 0x6558 // a whole Ethernet frame, in GRE and Geneve
+
+	etherSize = 14
+	vlanSize  = 4
+	maxVLANs  = 4
+	sllSize   = 16
+	sll2Size  = 20
+)
+
+// unlimited is the wire length of a packet of which only a beginning was on the wire: a truncated mirror copy, or the
+// first fragment of a tunnel packet. The rest then counts as cut off.
+const unlimited = 1 << 17
+
+// Decode finds the RDMA packet in a frame and decodes it into p, whose Payload, Pad and Data are views on f.Data. Where
+// the outcome is neither RDMA nor Encapsulated, only Time, Frame, Tap and Way of p mean anything. It does not allocate.
+func Decode(f *Frame, p *packet.Packet) Outcome {
+	p.Time, p.Frame, p.Tap, p.Way = f.Time, f.Number, f.Tap, f.Way
+	b, wire := f.Data, int(f.Len)
+	switch f.Link {
+	case LinkEthernet:
+		return ethernet(p, b, wire, 0)
+	case LinkInfiniBand:
+		return judge(p, packet.DecodeInfiniBand(p, b, wire), 0)
+	case LinkRaw, LinkIPv4, LinkIPv6, LinkRawBSD, LinkRawOpenBSD:
+		return network(p, b, wire, 0)
+	case LinkLinuxSLL:
+		if len(b) < sllSize {
+			return short(b, wire)
+		}
+		if p.Way == packet.WayUnknown && b[0] == 0 {
+			p.Way = cookedWay(b[1])
+		}
+		return etherType(p, b[sllSize:], wire-sllSize, binary.BigEndian.Uint16(b[14:]), 0)
+	case LinkLinuxSLL2:
+		if len(b) < sll2Size {
+			return short(b, wire)
+		}
+		if p.Way == packet.WayUnknown {
+			p.Way = cookedWay(b[10])
+		}
+		return etherType(p, b[sll2Size:], wire-sll2Size, binary.BigEndian.Uint16(b), 0)
+	}
+	return UnknownLink
+}
+
+// judge tells the outcome for a frame that is RDMA by its headers. ok is whether package packet could decode it, depth how
+// many tunnels were undone.
+func judge(p *packet.Packet, ok bool, depth int) Outcome {
+	if !ok {
+		return TooShort
+	}
+	if p.Cut && p.Has&packet.HasBTH == 0 && (p.Encap != packet.Native || p.LNH >= packet.LNHLocal) {
+		return TooShort
+	}
+	if depth > 0 {
+		return Encapsulated
+	}
+	return RDMA
+}
+
+// short is the outcome for a frame that ends inside a header before it can be told what it is.
+func short(b []byte, wire int) Outcome {
+	if len(b) < wire {
+		return TooShort
+	}
+	return NotRDMA
+}
+
+func ethernet(p *packet.Packet, b []byte, wire, depth int) Outcome {
+	if len(b) < etherSize {
+		return short(b, wire)
+	}
+	return etherType(p, b[etherSize:], wire-etherSize, binary.BigEndian.Uint16(b[12:]), depth)
+}
+
+// etherType decodes what follows an EtherType. A value below 0x600 is a length (802.3), which RDMA never has.
+func etherType(p *packet.Packet, b []byte, wire int, t uint16, depth int) Outcome {
+	for tags := 0; ; tags++ {
+		switch t {
+		case etherIPv4, etherIPv6:
+			return network(p, b, wire, depth)
+		case etherRoCE:
+			return judge(p, packet.DecodeGRH(p, b, wire), depth)
+		case etherVLAN, etherQinQ, etherOldQQ:
+			if tags == maxVLANs {
+				return NotRDMA
+			}
+			if len(b) < vlanSize {
+				return short(b, wire)
+			}
+			t = binary.BigEndian.Uint16(b[2:])
+			b, wire = b[vlanSize:], wire-vlanSize
+		case etherMPLS, etherMPLSMC:
+			return mpls(p, b, wire, depth)
+		case etherPPPoE:
+			return pppoe(p, b, wire, depth)
+		default:
+			return NotRDMA
+		}
+	}
+}
+
+// network decodes what begins with an IPv4 or IPv6 header.
+func network(p *packet.Packet, b []byte, wire, depth int) Outcome {
+	if packet.DecodeIP(p, b, wire) {
+		return judge(p, true, depth)
+	}
+	return tunnel(p, b, wire, depth)
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package fabricagent
+
+const raceEnabled = false

@@ -1,0 +1,197 @@
+package fabricagent
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+
+	"ibwitness/packet"
+)
+
+// The magic numbers of pcap files, as their first four bytes read in the byte order of the file.
+const (
+	magicMicro     = 0xa1b2c3d4
+	magicNano      = 0xa1b23c4d
+	magicKuznetzov = 0xa1b2cd34 // records carry an interface index and a packet type too
+
+	pcapHeader      = 24
+	pcapRecord      = 16
+	kuznetzovRecord = 24
+
+	// maxCaptured is the largest snap length of tcpdump. A record above it, and above the snap length of its file, is
+	// garbage; so is every record above maxFrame, and a wire length above maxWire.
+	maxCaptured = 256 << 10
+	maxFrame    = 512 << 10
+	maxWire     = 16 << 20
+)
+
+// pcapReader reads a classic pcap file of either byte order.
+type pcapReader struct {
+	*input
+	swap    bool // the file's byte order is not little-endian
+	unit    int64
+	record  int // size of a record header
+	max     uint32
+	link    LinkType
+	tap     uint16
+	ports   ports
+	special bool // frames need a second look: kuznetzov, ERF, Linux cooked v2
+}
+
+// pcapMagic returns the magic of a pcap file and whether it is big-endian, or zero.
+func pcapMagic(head []byte) (magic uint32, swap bool) {
+	m := binary.LittleEndian.Uint32(head)
+	for _, k := range [...]uint32{magicMicro, magicNano, magicKuznetzov} {
+		switch m {
+		case k:
+			return k, false
+		case bits.ReverseBytes32(k):
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+func newPcapReader(in *input) (reader, error) {
+	if !in.need(pcapHeader) {
+		return nil, in.ended(0, "its file header")
+	}
+	h := in.buf[in.r:]
+	magic, swap := pcapMagic(h)
+	p := &pcapReader{input: in, swap: swap, unit: 1, record: pcapRecord, max: maxCaptured}
+	if magic != magicNano {
+		p.unit = 1000
+	}
+	if magic == magicKuznetzov {
+		p.record = kuznetzovRecord
+	}
+	snap := p.u32(h[16:])
+	if snap > maxCaptured {
+		p.max = min(snap, maxFrame)
+	}
+	// The upper half of the word tells the length of the FCS that frames end with. Lengths come from the headers of the
+	// network layer, so it does not matter here.
+	p.link = LinkType(p.u32(h[20:]))
+	if !p.link.Supported() {
+		return nil, in.unknownLink(p.link.String())
+	}
+	tap, ok := in.taps.add(Tap{File: in.path, Link: p.link, SnapLen: snap})
+	if !ok {
+		return nil, in.garbage(0, errTooManyTaps)
+	}
+	p.tap = tap
+	p.ports = ports{list: in.taps, base: tap}
+	p.special = magic == magicKuznetzov || p.link == LinkERF || p.link == LinkLinuxSLL2
+	in.known = p.link != LinkERF
+	in.r += pcapHeader
+	return p, nil
+}
+
+var errTooManyTaps = errors.New("more than 65,536 interfaces in one run: give fewer files at a time")
+
+func (p *pcapReader) u32(b []byte) uint32 {
+	v := binary.LittleEndian.Uint32(b)
+	if p.swap {
+		v = bits.ReverseBytes32(v)
+	}
+	return v
+}
+
+// fill appends frames until the lot is full.
+func (p *pcapReader) fill(l *lot) error {
+	in := p.input
+	hdr := p.record
+	for len(l.Frames) < BatchSize {
+		if in.w-in.r < hdr && !in.need(hdr) {
+			return p.end(in.number + 1)
+		}
+		h := in.buf[in.r : in.r+hdr]
+		a, b := binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:16])
+		sec, frac, n, wire := uint32(a), uint32(a>>32), uint32(b), uint32(b>>32)
+		if p.swap {
+			sec, frac = bits.ReverseBytes32(sec), bits.ReverseBytes32(frac)
+			n, wire = bits.ReverseBytes32(n), bits.ReverseBytes32(wire)
+		}
+		if n > p.max || wire > maxWire || a|b == 0 {
+			return p.absurd(n, wire)
+		}
+		size := hdr + int(n)
+		if in.w-in.r < size && !in.need(size) {
+			return p.end(in.number + 1)
+		}
+		in.number++
+		f := l.add(in.blk)
+		*f = Frame{
+			Time:   int64(sec)*1e9 + int64(frac)*p.unit,
+			Number: in.number,
+			Tap:    p.tap,
+			Link:   p.link,
+			Len:    max(wire, n),
+			Data:   in.buf[in.r+hdr : in.r+size : in.r+size],
+		}
+		if p.special {
+			p.look(f, in.buf[in.r:in.r+hdr])
+		}
+		in.r += size
+	}
+	return nil
+}
+
+// end is the end of the input before or inside a record.
+func (p *pcapReader) end(frame uint64) error {
+	if p.w == p.r && p.err == io.EOF {
+		return p.finish()
+	}
+	return p.ended(frame, "a record")
+}
+
+func (p *pcapReader) absurd(n, wire uint32) error {
+	why := fmt.Errorf("a captured length of %d bytes, where at most %d are plausible", n, p.max)
+	switch {
+	case n == 0 && wire == 0:
+		why = errors.New("a record header of zeros")
+	case n <= p.max:
+		why = fmt.Errorf("a wire length of %d bytes, where at most %d are plausible", wire, maxWire)
+	}
+	return p.garbage(p.number+1, why)
+}
+
+// look takes from a frame what only some captures carry.
+func (p *pcapReader) look(f *Frame, h []byte) {
+	if p.record == kuznetzovRecord {
+		// Behind the lengths: interface index, protocol, packet type, padding.
+		f.Tap = p.ports.tap(f.Link, "ifindex", p.u32(h[16:]))
+		f.Way = cookedWay(h[22])
+	}
+	p.unwrap(f, &p.ports)
+}
+
+// unwrap looks into frames whose link type says more than how they are decoded: which port saw it, and for an ERF record
+// the frame itself.
+func (in *input) unwrap(f *Frame, p *ports) {
+	switch f.Link {
+	case LinkERF:
+		if !unwrapERF(f, in.taps, p) {
+			in.strange = fmt.Sprintf("ERF records of type %d", erfType(f.Data))
+			return
+		}
+	case LinkLinuxSLL2:
+		if len(f.Data) >= sll2Size {
+			f.Tap = p.tap(f.Link, "ifindex", binary.BigEndian.Uint32(f.Data[4:]))
+		}
+	}
+	in.known = true
+}
+
+// cookedWay is the direction that a Linux packet type tells: to us, broadcast, multicast, to somebody else, from us.
+func cookedWay(t uint8) packet.Way {
+	switch t {
+	case 0, 1, 2:
+		return packet.WayIn
+	case 4:
+		return packet.WayOut
+	}
+	return packet.WayUnknown
+}

@@ -1,0 +1,162 @@
+package passive
+
+import (
+	"time"
+
+	"ibwitness/hcaagent"
+	"ibwitness/mad"
+	"ibwitness/packet"
+)
+
+// The defaults of Options.
+const (
+	DefaultMaxPending = 1 << 16
+	DefaultMaxLive    = 1 << 18
+	DefaultHold       = 60 * time.Second
+)
+
+// Options bound the memory of an Agent. A zero field takes its default.
+type Options struct {
+	MaxPending int           // exchanges that wait for their answer; about 500 bytes each
+	MaxLive    int           // connections that the agent answers for
+	Hold       time.Duration // how long, by the packets' times, repetitions of a finished exchange are recognised
+}
+
+// Stats counts what the agent met.
+type Stats struct {
+	Messages   uint64 // CM messages that were read
+	Unreadable uint64 // management packets that were cut off too early, had a wrong ICRC or no 256 bytes
+	Unmatched  uint64 // messages of exchanges that the capture does not show, or that contradict them
+	Unjudged   uint64 // requests for a service whose connections are not learned: RD, reserved ones, impossible QPNs
+	Evicted    uint64 // exchanges forgotten because there were too many
+}
+
+// Agent learns queue pairs from CM exchanges and answers for them. It is not safe for concurrent use. It must see all packets of
+// both ends of an exchange, in time order but for the slight disorder of real captures.
+type Agent struct {
+	opt   Options
+	stats Stats
+	now   int64 // the newest time seen
+	slots []exchange
+	free  int32 // first unused slot, by next; -1: none
+	lists [phases]list
+	byKey map[key]int32
+	byQP  map[hcaagent.QP]int32 // slot<<1 | side
+	facts []Fact
+	whole [mad.Size]byte // a cut datagram, completed with zeros
+}
+
+// New returns an agent that knows nothing yet.
+func New(opt Options) *Agent {
+	if opt.MaxPending <= 0 {
+		opt.MaxPending = DefaultMaxPending
+	}
+	if opt.MaxLive <= 0 {
+		opt.MaxLive = DefaultMaxLive
+	}
+	if opt.Hold <= 0 {
+		opt.Hold = DefaultHold
+	}
+	a := &Agent{opt: opt, free: -1, byKey: map[key]int32{}, byQP: map[hcaagent.QP]int32{}}
+	for ph := range a.lists {
+		a.lists[ph] = list{head: -1, tail: -1}
+	}
+	return a
+}
+
+// Stats returns what the agent has met so far.
+func (a *Agent) Stats() Stats { return a.stats }
+
+// essential is how many bytes of a message area must have been captured for the message to be of use (table T8): for a REQ all before
+// its paths, else all before additional information and private data.
+var essential = map[mad.Attribute]int{
+	mad.AttrREQ: pathAt, mad.AttrREP: 28, mad.AttrREJ: 12, mad.AttrDREQ: 11, mad.AttrDREP: 8, mad.AttrSIDRReq: 16, mad.AttrSIDRRep: 24,
+}
+
+// Management takes a packet and returns what it teaches; the result is valid until the next call. Packets that are not UD to or from
+// QP1, and management classes other than CM, teach nothing. A packet seen at several taps, and a repetition, teaches once.
+func (a *Agent) Management(p *packet.Packet) []Fact {
+	a.facts = a.facts[:0]
+	if p.Has&packet.HasBTH == 0 || p.Opcode.Service() != packet.UD || p.DestQP != 1 && p.SrcQP != 1 {
+		return nil
+	}
+	a.now = max(a.now, p.Time)
+	if p.Has&packet.HasDETH == 0 || len(p.Payload) < mad.HeaderSize || p.PayloadLen != mad.Size || p.ICRCState == packet.CRCBad {
+		a.stats.Unreadable++
+		return nil
+	}
+	var h mad.Header
+	if err := mad.DecodeHeader(p.Payload, &h); err != nil || h.Class != mad.ClassCM || h.Method != mad.Send {
+		return nil
+	}
+	need, ok := essential[h.Attribute]
+	if !ok {
+		return nil
+	}
+	have := len(p.Payload) - mad.HeaderSize
+	if have < need || h.ClassVersion != 2 {
+		a.stats.Unreadable++
+		return nil
+	}
+	b := p.Payload
+	if len(b) < mad.Size {
+		clear(a.whole[copy(a.whole[:], b):])
+		b = a.whole[:]
+	}
+	if err := a.message(p, h.Attribute, b, have); err != nil {
+		a.stats.Unreadable++
+		return nil
+	}
+	a.stats.Messages++
+	a.bound()
+	return a.facts
+}
+
+// message decodes all 256 bytes of a MAD, of whose message area have were captured, and takes it to its exchange.
+func (a *Agent) message(p *packet.Packet, attr mad.Attribute, b []byte, have int) error {
+	switch attr {
+	case mad.AttrREQ:
+		var m mad.REQ
+		if err := m.Decode(b); err != nil {
+			return err
+		}
+		a.req(p, &m, have >= pathAt+mad.PathSize)
+	case mad.AttrREP:
+		var m mad.REP
+		if err := m.Decode(b); err != nil {
+			return err
+		}
+		a.rep(p, &m)
+	case mad.AttrREJ:
+		var m mad.REJ
+		if err := m.Decode(b); err != nil {
+			return err
+		}
+		a.rej(p, &m)
+	case mad.AttrDREQ:
+		var m mad.DREQ
+		if err := m.Decode(b); err != nil {
+			return err
+		}
+		a.dreq(p, &m)
+	case mad.AttrDREP:
+		var m mad.DREP
+		if err := m.Decode(b); err != nil {
+			return err
+		}
+		a.drep(p, &m)
+	case mad.AttrSIDRReq:
+		var m mad.SIDRReq
+		if err := m.Decode(b); err != nil {
+			return err
+		}
+		a.sidrReq(p, &m)
+	case mad.AttrSIDRRep:
+		var m mad.SIDRRep
+		if err := m.Decode(b); err != nil {
+			return err
+		}
+		a.sidrRep(p, &m)
+	}
+	return nil
+}

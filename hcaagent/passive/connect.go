@@ -1,0 +1,196 @@
+package passive
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/mad"
+	"ibwitness/packet"
+)
+
+// pathAt is where the primary path begins in the message area of a REQ (table T8).
+const pathAt = 52
+
+// req takes a REQ. It opens an exchange, unless it is the repetition of one, or its REP was recorded before it.
+func (a *Agent) req(p *packet.Packet, m *mad.REQ, path bool) {
+	k := key{active: p.Src, passive: p.Dst, id: m.LocalCommID}
+	i, ok := a.byKey[k]
+	if ok {
+		x := &a.slots[i]
+		if x.asked != 0 && x.tid == m.TID && x.ends[0].QPN == m.LocalQPN && x.ends[0].Attr.RQPSN == m.StartingPSN {
+			return
+		}
+		if x.early == nil || x.tid != m.TID {
+			a.replace(p, i)
+			ok = false
+		}
+	}
+	service, known := m.Service()
+	if !known || service == packet.RD || m.LocalQPN <= 1 {
+		a.stats.Unjudged++
+		return
+	}
+	if !ok {
+		i = a.begin(k, waiting)
+	}
+	x := &a.slots[i]
+	x.asked, x.tid, x.service, x.serviceID = p.Frame, m.TID, service, m.ServiceID
+	x.ends = request(p, m, service, path)
+	if rep := x.early; rep != nil {
+		x.early = nil
+		a.connect(p, i, rep)
+	}
+}
+
+// replace ends an exchange whose communication ID serves a new one.
+func (a *Agent) replace(p *packet.Packet, i int32) {
+	if x := &a.slots[i]; x.phase == live && !x.key.sidr {
+		a.tell(p, i, Superseded)
+	}
+	a.drop(i)
+}
+
+// rep takes a REP. It connects, unless it is a repetition or its REQ was missed: a REP alone does not name the active side's QP.
+func (a *Agent) rep(p *packet.Packet, m *mad.REP) {
+	k := key{active: p.Dst, passive: p.Src, id: m.RemoteCommID}
+	i, ok := a.byKey[k]
+	if !ok {
+		i = a.begin(k, waiting)
+		early := *m
+		early.Private = nil
+		x := &a.slots[i]
+		x.early, x.tid, x.passiveID = &early, m.TID, m.LocalCommID
+		x.ends[0].Addr, x.ends[1].Addr, x.ends[1].QPN = p.Dst, p.Src, m.LocalQPN
+		return
+	}
+	x := &a.slots[i]
+	switch {
+	case x.phase != waiting || x.early != nil:
+		if x.tid != m.TID {
+			a.stats.Unmatched++
+		}
+	case x.tid != m.TID:
+		a.stats.Unmatched++
+	default:
+		a.connect(p, i, m)
+	}
+}
+
+// connect completes an exchange with its REP.
+func (a *Agent) connect(p *packet.Packet, i int32, m *mad.REP) {
+	x := &a.slots[i]
+	qpn := m.LocalQPN
+	if x.service == packet.XRC && m.LocalEECN > 1 {
+		qpn = m.LocalEECN // where Linux puts the QPN of the XRC target
+	}
+	if qpn <= 1 {
+		a.stats.Unjudged++
+		return
+	}
+	x.passiveID = m.LocalCommID
+	x.ends[1].QPN = qpn
+	reply(x, m)
+	a.become(i, live)
+	a.learn(p, i, 0)
+	a.learn(p, i, 1)
+	a.tell(p, i, Connected)
+}
+
+// request says what a REQ binds.
+//
+//   - Its starting PSN is where the passive side starts to send: its SQ_PSN, and the RQ_PSN of the active side (section 12.7.31).
+//   - Its retry counts, and the local ACK timeout of its primary path, are for the passive side's requester (rules CM-REQ-007,
+//     CM-REQ-008): the timeout contains the ACK delay of the active side's channel adapter. The active side computes its own timeout
+//     from the packet lifetime, which is not on the wire, and the REP's target ACK delay: not known.
+//   - Its flow control and SRQ bits speak of the active side's responder.
+func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (ends [2]End) {
+	active, passive := &ends[0], &ends[1]
+	active.Addr, passive.Addr = p.Src, p.Dst
+	active.QPN = m.LocalQPN
+	native := p.Has&packet.HasLRH != 0
+	if pri := &m.Primary; path && native && pri.SubnetLocal && unicast(pri.LocalLID) && unicast(pri.RemoteLID) {
+		active.Addr, passive.Addr = packet.LIDAddr(pri.LocalLID), packet.LIDAddr(pri.RemoteLID)
+	}
+	for side := range ends {
+		t := &ends[side].Attr
+		t.Service = service
+		t.PKey = m.PKey
+		t.DestAddr = ends[1-side].Addr
+		t.Known |= hcaagent.KnowsPKey | hcaagent.KnowsDestAddr
+		if mtu, ok := m.PathMTUBytes(); ok {
+			t.PMTU = mtu
+			t.Known |= hcaagent.KnowsPMTU
+		}
+		if path {
+			along(t, &m.Primary, native, side == 0)
+		}
+	}
+	active.Attr.RQPSN = m.StartingPSN
+	active.Attr.Known |= hcaagent.KnowsRQPSN
+	passive.Attr.DestQPN = m.LocalQPN
+	passive.Attr.Known |= hcaagent.KnowsDestQPN
+	if service == packet.XRC {
+		return ends // the target sends no requests
+	}
+	passive.Attr.SQPSN = m.StartingPSN
+	passive.Attr.Known |= hcaagent.KnowsSQPSN
+	if service != packet.RC {
+		return ends
+	}
+	passive.Attr.RetryCnt = m.RetryCount
+	passive.Attr.RNRRetry = m.RNRRetryCount
+	passive.Attr.Known |= hcaagent.KnowsRetryCnt | hcaagent.KnowsRNRRetry
+	if path && m.Primary.LocalAckTimeout != 0 {
+		passive.Attr.Timeout = m.Primary.LocalAckTimeout
+		passive.Attr.Known |= hcaagent.KnowsTimeout
+	}
+	active.Attr.Credits = m.FlowControl && !m.SRQ
+	active.Attr.Known |= hcaagent.KnowsCredits
+	return ends
+}
+
+// along says what the primary path binds. The service level is on the wire of InfiniBand only; traffic class and hop limit need a
+// GRH, which RoCE always has. The hop limit is the active side's: the passive side answers with one of its own.
+func along(t *hcaagent.Attr, path *mad.Path, native, active bool) {
+	if native {
+		t.SL = path.SL
+		t.Known |= hcaagent.KnowsSL
+		if path.SubnetLocal {
+			return
+		}
+	}
+	t.GRH = true
+	t.TClass = path.TClass
+	t.Known |= hcaagent.KnowsGRH | hcaagent.KnowsTClass
+	if active {
+		t.HopLimit = path.HopLimit
+		t.Known |= hcaagent.KnowsHopLimit
+	}
+}
+
+func unicast(lid uint16) bool { return lid > 0 && lid < 0xC000 }
+
+// reply says what a REP binds. Its responder resources and initiator depth are final: they answer what the REQ offered, and both
+// sides take them over (rule CM-REQ-006 judges whether they may).
+func reply(x *exchange, m *mad.REP) {
+	active, passive := &x.ends[0].Attr, &x.ends[1].Attr
+	active.DestQPN = x.ends[1].QPN
+	active.SQPSN = m.StartingPSN
+	active.Known |= hcaagent.KnowsDestQPN | hcaagent.KnowsSQPSN
+	passive.RQPSN = m.StartingPSN
+	passive.Known |= hcaagent.KnowsRQPSN
+	if x.service == packet.UC {
+		return
+	}
+	active.RNRRetry = m.RNRRetryCount
+	active.MaxRdAtomic = m.ResponderResources
+	active.Known |= hcaagent.KnowsRNRRetry | hcaagent.KnowsMaxRdAtomic
+	passive.MaxDestRdAtomic = m.ResponderResources
+	passive.Known |= hcaagent.KnowsMaxDestRdAtomic
+	if x.service == packet.XRC {
+		return
+	}
+	passive.MaxRdAtomic = m.InitiatorDepth
+	passive.Credits = m.FlowControl && !m.SRQ
+	passive.Known |= hcaagent.KnowsMaxRdAtomic | hcaagent.KnowsCredits
+	active.MaxDestRdAtomic = m.InitiatorDepth
+	active.Known |= hcaagent.KnowsMaxDestRdAtomic
+}

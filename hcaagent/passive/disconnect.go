@@ -1,0 +1,83 @@
+package passive
+
+import (
+	"ibwitness/mad"
+	"ibwitness/packet"
+)
+
+// dreq takes a DREQ. The first one disconnects, if it names the QP of its receiver; another one is ignored by the peer too.
+func (a *Agent) dreq(p *packet.Packet, m *mad.DREQ) {
+	i, side, ok := a.find(p, m.LocalCommID, m.RemoteCommID)
+	if !ok {
+		a.half(p, m)
+		return
+	}
+	x := &a.slots[i]
+	receiver := &x.ends[1-side]
+	switch {
+	case m.RemoteQPN <= 1 || receiver.QPN != 0 && receiver.QPN != m.RemoteQPN:
+		a.stats.Unmatched++
+		return
+	case x.phase == done && (!x.half || receiver.QPN != 0):
+		return
+	}
+	a.end(i)
+	receiver.QPN = m.RemoteQPN
+	if side == 1 {
+		x.passiveID = m.LocalCommID
+	} else {
+		x.passiveID = m.RemoteCommID
+	}
+	a.tell(p, i, Disconnected)
+}
+
+// half takes the DREQ of a connection that was made before the capture began. It names the QP of its receiver only.
+func (a *Agent) half(p *packet.Packet, m *mad.DREQ) {
+	k := key{active: p.Src, passive: p.Dst, id: m.LocalCommID}
+	if _, ok := a.byKey[k]; ok || m.RemoteQPN <= 1 {
+		a.stats.Unmatched++
+		return
+	}
+	i := a.begin(k, waiting)
+	x := &a.slots[i]
+	x.half, x.passiveID = true, m.RemoteCommID
+	x.ends[0].Addr, x.ends[1].Addr, x.ends[1].QPN = p.Src, p.Dst, m.RemoteQPN
+	a.become(i, done)
+	a.tell(p, i, Disconnected)
+}
+
+// drep takes a DREP. It disconnects if its DREQ was missed.
+func (a *Agent) drep(p *packet.Packet, m *mad.DREP) {
+	i, _, ok := a.find(p, m.LocalCommID, m.RemoteCommID)
+	if !ok {
+		a.stats.Unmatched++
+		return
+	}
+	if a.slots[i].phase == done {
+		return
+	}
+	a.end(i)
+	a.tell(p, i, Disconnected)
+}
+
+// rej takes a REJ. It ends the exchange whatever its state (rule CM-SM-013).
+func (a *Agent) rej(p *packet.Packet, m *mad.REJ) {
+	i, _, ok := a.find(p, m.LocalCommID, m.RemoteCommID)
+	if !ok {
+		a.stats.Unmatched++
+		return
+	}
+	if a.slots[i].phase == done {
+		return
+	}
+	a.end(i)
+	a.tell(p, i, Rejected).Reason = m.Reason
+}
+
+// end makes an exchange one that is over.
+func (a *Agent) end(i int32) {
+	if x := &a.slots[i]; x.phase != done {
+		x.early = nil
+		a.become(i, done)
+	}
+}

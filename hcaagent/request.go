@@ -1,0 +1,55 @@
+package hcaagent
+
+// SendOp is the operation of a send request (section 10.8.2 and 11.4.1.1).
+type SendOp uint8
+
+// The operations.
+const (
+	OpSend SendOp = iota
+	OpSendImm
+	OpSendInv
+	OpWrite
+	OpWriteImm
+	OpRead
+	OpCmpSwap
+	OpFetchAdd
+	OpLocalInv
+	OpBindMW
+	OpFlush
+	OpAtomicWrite
+)
+
+// SendFlags are the modifiers of a send request.
+type SendFlags uint8
+
+// The modifiers.
+const (
+	Signaled  SendFlags = 1 << iota // makes a completion on success too
+	Solicited                       // sets SE in the last packet
+	Fence                           // waits for earlier READs and atomics
+	Inline                          // the data is taken when the request is posted
+)
+
+// SendRequest is a work request for a send queue.
+type SendRequest struct {
+	ID       uint64 // chosen by the consumer, comes back in the completion
+	Op       SendOp
+	Flags    SendFlags
+	Imm      uint32 // immediate data, host byte order
+	InvKey   uint32 // R_Key that SEND with Invalidate names; key that OpLocalInv invalidates
+	RemoteVA uint64
+	RKey     uint32
+	Compare  uint64
+	SwapAdd  uint64
+	Segments []Segment
+
+	// Datagrams only.
+	Dest QP
+	QKey uint32
+}
+
+// ReceiveRequest is a work request for a receive queue.
+type ReceiveRequest struct {
+	ID       uint64
+	Segments []Segment
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/internal/report"
+	"ibwitness/packet"
+)
+
+type checkCommand struct {
+	Files   []string  `arg:"" name:"file" complete:"file" help:"Captures: pcap, pcapng or ERF, also compressed with gzip or zstd; - is standard input. Several files are several taps of one run."`
+	Near    []address `placeholder:"ADDRESS" help:"The tap is near this endpoint (IP address, GID or lid:NUMBER): what it shows leaving there was sent, what it shows arriving did arrive. Repeatable. Default: the place of the tap is not known."`
+	Format  string    `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, or json (one object a line). Default: ${default}."`
+	All     bool      `help:"Show every finding, warning, connection and rule."`
+	FailOn  string    `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
+	Workers int       `placeholder:"N" help:"Cores to use. Default: all. The result does not depend on it."`
+	Quiet   bool      `short:"q" help:"Show no progress."`
+}
+
+// Help stands below the flags' summary in --help.
+func (checkCommand) Help() string {
+	return `Reads captures of InfiniBand, RoCEv1 or RoCEv2 traffic and verifies each RC, UC and UD packet: what it should have been, what it was, who is to blame.
+
+A violation is proven. What the capture does not prove (packets that it missed, a connection joined in mid-stream, a tap in the middle of the network) is shown as not proven and does not fail the run. Retransmissions, NAKs and the like are legal: they are counted as events.
+
+If the capture was taken at one of the endpoints, say so with --near: a packet that is missing there was not sent, and that can be proven.
+
+Examples:
+
+    ibwitness check trace.pcapng
+    ibwitness check --near 10.0.0.1 --near fe80::1 trace.pcap.gz
+    ibwitness check --format json trace.pcap | jq 'select(.kind=="finding" and .class=="violation")'
+    ibwitness check --fail-on warning nightly-*.pcap
+
+Exit status: 0 nothing violated; 1 violations of severity error (see --fail-on); 2 could not judge: unreadable input, no InfiniBand or RoCE packet in it, bad usage, interrupted. A file that was cut in its last record is judged up to there, and exits as what was judged.`
+}
+
+// address is an endpoint address on the command line.
+type address packet.Addr
+
+// UnmarshalText reads what packet.ParseAddr reads.
+func (a *address) UnmarshalText(text []byte) error {
+	addr, err := packet.ParseAddr(string(text))
+	if err != nil {
+		return fmt.Errorf("%q is no address: give an IP address, a GID or lid:NUMBER", text)
+	}
+	*a = address(addr)
+	return nil
+}
+
+// Run verifies the files and reports.
+func (c *checkCommand) Run(s *session) error {
+	failOn, err := report.ParseFailOn(c.FailOn)
+	if err != nil {
+		return err
+	}
+	if c.Workers < 0 {
+		return fmt.Errorf("cli: --workers %d: give 0 for all cores, or how many", c.Workers)
+	}
+	sink, err := report.New(c.Format, s.options(c.All))
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+
+	run := &report.Run{Result: &agent.Result{}, FailOn: failOn}
+	src, err := open(ctx, c.Files)
+	run.Problems, run.Interrupted = problems(err)
+	if src == nil {
+		s.warn(run)
+		s.status = report.ExitUnjudged
+		if c.Format == "text" {
+			return nil // the log has said it all
+		}
+		return sink.Report(s.stdout, run)
+	}
+	defer src.Close()
+
+	opt := agent.Options{Workers: c.Workers}
+	for _, a := range c.Near {
+		opt.Near = append(opt.Near, packet.Addr(a))
+	}
+	bar := newProgress(s, src, c.Quiet)
+	opt.Progress = bar.update
+	result, err := agent.Run(ctx, src, opt)
+	bar.clear()
+	if result != nil {
+		run.Result = result
+	}
+	found, interrupted := problems(err)
+	run.Problems = append(run.Problems, found...)
+	run.Interrupted = run.Interrupted || interrupted
+	// On a terminal the text report says the same a line further down.
+	if c.Format != "text" || !s.outTerminal || !s.errTerminal {
+		s.warn(run)
+	}
+	s.warnNear(c.Near, run.Result)
+	s.status = run.ExitStatus()
+	return sink.Report(s.stdout, run)
+}
+
+// open opens the inputs. It may wait for standard input, and a user who interrupts that wants to be heard.
+func open(ctx context.Context, files []string) (fabricagent.Source, error) {
+	type opened struct {
+		src fabricagent.Source
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		src, err := fabricagent.Open(files)
+		done <- opened{src, err}
+	}()
+	select {
+	case o := <-done:
+		return o.src, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// problems sorts what went wrong into what the user is told.
+func problems(err error) (list []report.Problem, interrupted bool) {
+	if err == nil {
+		return nil, false
+	}
+	if errors.Is(err, context.Canceled) {
+		interrupted = true
+	}
+	for _, fe := range fabricagent.FileErrors(err) {
+		list = append(list, report.Problem{Message: plain(fe), Kept: fe.Kind == fabricagent.CutShort})
+	}
+	if len(list) == 0 && !interrupted {
+		list = append(list, report.Problem{Message: plain(err)})
+	}
+	return list, interrupted
+}
+
+// warn logs what was wrong with the input.
+func (s *session) warn(run *report.Run) {
+	for _, p := range run.Problems {
+		if p.Kept {
+			s.log.Warn().Msg(p.Message)
+		} else {
+			s.log.Error().Msg(p.Message)
+		}
+	}
+	if run.Interrupted {
+		s.log.Warn().Msg("interrupted")
+	}
+}
+
+// warnNear tells the user of a --near that names nobody.
+func (s *session) warnNear(near []address, r *agent.Result) {
+	if len(r.Connections) == 0 {
+		return
+	}
+	for _, a := range near {
+		seen := false
+		for i := range r.Connections {
+			for _, e := range r.Connections[i].Ends {
+				seen = seen || e.Addr == packet.Addr(a)
+			}
+		}
+		if !seen {
+			s.log.Warn().Msgf("--near %v: no connection has this endpoint; the report's table of connections names those that there are",
+				packet.Addr(a))
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"ibwitness/rule"
+)
+
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"One of ${enum}."`
+}
+
+// Help stands below the flags' summary in --help.
+func (completionCommand) Help() string {
+	return `To use it now:
+
+    source <(ibwitness completion bash)
+    source <(ibwitness completion zsh)
+    ibwitness completion fish | source
+
+To use it always:
+
+    ibwitness completion bash > ~/.local/share/bash-completion/completions/ibwitness
+    ibwitness completion zsh > "${fpath[1]}/_ibwitness"
+    ibwitness completion fish > ~/.config/fish/completions/ibwitness.fish`
+}
+
+// Run prints the script.
+func (c *completionCommand) Run(s *session, ctx *kong.Context) error {
+	write := map[string]func(io.Writer, *syntax) error{"bash": bash, "zsh": zsh, "fish": fish}[c.Shell]
+	return write(s.stdout, syntaxOf(ctx.Model))
+}
+
+// syntax is the grammar as completion sees it.
+type syntax struct {
+	global   []option
+	commands []command
+}
+
+type command struct {
+	name, help string
+	options    []option
+	arguments  arguments
+}
+
+// arguments says what the positional arguments of a command are: files, or one of these words, or nothing.
+type arguments struct {
+	files bool
+	words []string
+}
+
+type option struct {
+	name   string // "--format"
+	short  string // "-q", or nothing
+	help   string
+	value  bool     // takes a value
+	values []string // which one, where there is a choice
+	again  bool     // may be repeated
+}
+
+func syntaxOf(model *kong.Application) *syntax {
+	w := &syntax{global: optionsOf(model.Flags)}
+	for _, node := range model.Children {
+		if node.Hidden {
+			continue
+		}
+		c := command{name: node.Name, help: node.Help, options: optionsOf(node.Flags)}
+		for _, p := range node.Positional {
+			switch p.Tag.Get("complete") {
+			case "file":
+				c.arguments.files = true
+			case "rule":
+				for _, id := range slices.Concat(rule.Rules(), rule.Events()) {
+					c.arguments.words = append(c.arguments.words, id.String())
+				}
+			}
+			if p.Enum != "" {
+				c.arguments.words = p.EnumSlice()
+			}
+		}
+		w.commands = append(w.commands, c)
+	}
+	return w
+}
+
+func optionsOf(flags []*kong.Flag) (list []option) {
+	for _, f := range flags {
+		if f.Hidden {
+			continue
+		}
+		o := option{name: "--" + f.Name, help: firstSentence(f.Help), value: !f.IsBool(), again: f.IsCumulative()}
+		if f.Short != 0 {
+			o.short = "-" + string(f.Short)
+		}
+		if f.Enum != "" {
+			o.values = f.EnumSlice()
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// firstSentence is as much of a help text as fits beside a completion.
+func firstSentence(s string) string {
+	for _, end := range []string{": ", ". ", " ("} {
+		s, _, _ = strings.Cut(s, end)
+	}
+	return strings.TrimSuffix(s, ".")
+}
+
+func (w *syntax) names() (names []string) {
+	for _, c := range w.commands {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// flags lists all spellings of options.
+func flags(options []option) (names []string) {
+	for _, o := range options {
+		names = append(names, o.name)
+		if o.short != "" {
+			names = append(names, o.short)
+		}
+	}
+	return names
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"ibwitness/fabricagent"
+)
+
+// progress shows on a terminal how far a long input has been read. update and clear are called by one goroutine at a time.
+type progress struct {
+	session *session
+	src     fabricagent.Source
+	start   time.Time
+	off     bool
+	bar     *progressbar.ProgressBar
+}
+
+// patience is how long a run may take before progress is worth showing.
+const patience = time.Second
+
+func newProgress(s *session, src fabricagent.Source, quiet bool) *progress {
+	return &progress{session: s, src: src, start: time.Now(), off: quiet || !s.errTerminal}
+}
+
+func (p *progress) update(packets uint64) {
+	if p.off || time.Since(p.start) < patience {
+		return
+	}
+	done, total := p.src.Progress()
+	if p.bar == nil {
+		p.bar = newBar(p.session, total)
+	}
+	rate := float64(packets) / time.Since(p.start).Seconds()
+	p.bar.Describe(fmt.Sprintf("%s frames, %s/s", short(float64(packets)), short(rate)))
+	if total > 0 {
+		done = min(done, total-1) // a full bar would finish before the verifiers do
+	}
+	_ = p.bar.Set64(done)
+}
+
+// newBar makes a bar of bytes, with their rate and, where the size of the input is known, the time that remains.
+func newBar(s *session, total int64) *progressbar.ProgressBar {
+	if total <= 0 {
+		total = -1
+	}
+	return progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(s.stderr), progressbar.OptionShowBytes(true), progressbar.OptionUseIECUnits(true),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionSetWidth(20),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionUseANSICodes(true),
+	)
+}
+
+// clear takes the bar off the terminal.
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}
+
+// short writes 12345678 as 12.3 M.
+func short(f float64) string {
+	switch {
+	case f >= 1e9:
+		return fmt.Sprintf("%.1f G", f/1e9)
+	case f >= 1e6:
+		return fmt.Sprintf("%.1f M", f/1e6)
+	case f >= 1e4:
+		return fmt.Sprintf("%.1f k", f/1e3)
+	}
+	return fmt.Sprintf("%.0f", f)
+}

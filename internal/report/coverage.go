@@ -1,0 +1,56 @@
+package report
+
+import (
+	"fmt"
+
+	"ibwitness/agent"
+	"ibwitness/rule"
+)
+
+// coverage is how much of the catalogue a run exercised. Events are not rules, and are not in it.
+type coverage struct {
+	total, exercised, passed, violated, unproven int
+	unjudged                                     int // rules that no check stands behind
+}
+
+func coverageOf(r *agent.Result) (c coverage) {
+	for _, id := range rule.Rules() {
+		c.total++
+		n := r.Cover[id]
+		if n.Exercised == 0 && n.Violated == 0 && n.Unproven == 0 {
+			if id.Row().Where == "" {
+				c.unjudged++
+			}
+			continue
+		}
+		c.exercised++
+		switch {
+		case n.Violated > 0:
+			c.violated++
+		case n.Unproven > 0:
+			c.unproven++
+		default:
+			c.passed++
+		}
+	}
+	return c
+}
+
+// sentence says it in words.
+func (c coverage) sentence() string {
+	s := fmt.Sprintf("%d of %d exercised: %d held", c.exercised, c.total, c.passed)
+	if c.violated > 0 {
+		s += fmt.Sprintf(", %d violated", c.violated)
+	}
+	if c.unproven > 0 {
+		s += fmt.Sprintf(", %d not proven", c.unproven)
+	}
+	s += "."
+	if idle := c.total - c.exercised - c.unjudged; idle > 0 {
+		s += fmt.Sprintf(" %d found nothing to judge in this traffic, so they were not verified.", idle)
+	}
+	if c.unjudged > 0 {
+		s += fmt.Sprintf(" %d cannot be judged from packets.", c.unjudged)
+	}
+	return s
+}

@@ -1,0 +1,259 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"slices"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/rule"
+)
+
+// jsonLines writes one JSON object a line: findings, connections, rules, one summary. docs/verdicts.md describes every key.
+type jsonLines struct{ all bool }
+
+// jsonTime has nine digits always, so that lines sort as text.
+const jsonTime = "2006-01-02T15:04:05.000000000Z07:00"
+
+type jsonEndpoint struct {
+	Role    string  `json:"role,omitempty"`
+	Address string  `json:"address,omitempty"`
+	QPN     *uint32 `json:"qpn,omitempty"`
+}
+
+type jsonFinding struct {
+	Kind      string        `json:"kind"`
+	Rule      string        `json:"rule"`
+	Name      string        `json:"name"`
+	Class     string        `json:"class"`
+	Severity  string        `json:"severity"`
+	Count     uint64        `json:"count,omitempty"`
+	Time      string        `json:"time"`
+	Tap       uint16        `json:"tap"`
+	Frame     uint64        `json:"frame"`
+	Evidence  []uint64      `json:"evidence"`
+	Service   string        `json:"service,omitempty"`
+	Accused   *jsonEndpoint `json:"accused,omitempty"`
+	Peer      *jsonEndpoint `json:"peer,omitempty"`
+	Opcode    string        `json:"opcode,omitempty"`
+	PSN       *uint32       `json:"psn,omitempty"`
+	Expected  string        `json:"expected"`
+	Actual    string        `json:"actual"`
+	Detail    string        `json:"detail"`
+	Reference string        `json:"reference"`
+}
+
+type jsonTraffic struct {
+	Packets         uint64 `json:"packets"`
+	Bytes           uint64 `json:"bytes"`
+	Messages        uint64 `json:"messages"`
+	Retransmissions uint64 `json:"retransmissions"`
+	Duplicates      uint64 `json:"duplicates"`
+	NAKs            uint64 `json:"naks"`
+	SequenceNAKs    uint64 `json:"sequence_naks"`
+	RNRNAKs         uint64 `json:"rnr_naks"`
+}
+
+type jsonEnd struct {
+	Address string  `json:"address"`
+	QPN     *uint32 `json:"qpn,omitempty"`
+	Near    bool    `json:"near"`
+	jsonTraffic
+}
+
+type jsonConnection struct {
+	Kind          string `json:"kind"`
+	Service       string `json:"service"`
+	Encapsulation string `json:"encapsulation"`
+	PMTU          uint32 `json:"pmtu,omitempty"`
+	Learned       string `json:"learned"`
+	Time          string `json:"time"`
+	Tap           uint16 `json:"tap"`
+	Frame         uint64 `json:"frame"`
+	jsonTraffic
+	Ends [2]jsonEnd `json:"ends"`
+}
+
+type jsonRule struct {
+	Kind      string `json:"kind"`
+	Rule      string `json:"rule"`
+	Name      string `json:"name"`
+	Severity  string `json:"severity"`
+	Needs     string `json:"needs"`
+	Exercised uint64 `json:"exercised"`
+	Passed    uint64 `json:"passed"`
+	Violated  uint64 `json:"violated"`
+	Unproven  uint64 `json:"unproven"`
+	Reference string `json:"reference"`
+	NotJudged string `json:"not_judged,omitempty"`
+}
+
+type jsonTap struct {
+	File      string `json:"file"`
+	Interface string `json:"interface,omitempty"`
+	Dropped   uint64 `json:"dropped"`
+}
+
+type jsonNote struct {
+	Reason string `json:"reason"`
+	Count  uint64 `json:"count"`
+}
+
+type jsonProblem struct {
+	Message string `json:"message"`
+	Kept    bool   `json:"kept"`
+}
+
+type jsonSummary struct {
+	Kind           string        `json:"kind"`
+	Verdict        string        `json:"verdict"`
+	Packets        uint64        `json:"packets"`
+	RDMA           uint64        `json:"rdma"`
+	Connections    int           `json:"connections"`
+	Violations     int           `json:"violations"`
+	Warnings       int           `json:"warnings"`
+	Notes          int           `json:"notes"`
+	Unproven       int           `json:"unproven"`
+	Events         int           `json:"events"`
+	RulesExercised int           `json:"rules_exercised"`
+	RulesTotal     int           `json:"rules_total"`
+	Truncated      bool          `json:"truncated"`
+	Dropped        uint64        `json:"dropped"`
+	Repeated       uint64        `json:"repeated"`
+	Undecoded      uint64        `json:"undecoded"`
+	Interrupted    bool          `json:"interrupted"`
+	First          string        `json:"first,omitempty"`
+	Last           string        `json:"last,omitempty"`
+	Taps           []jsonTap     `json:"taps"`
+	NotJudged      []jsonNote    `json:"not_judged"`
+	Problems       []jsonProblem `json:"problems"`
+}
+
+// Report writes the lines.
+func (j *jsonLines) Report(w io.Writer, run *Run) error {
+	buffered := bufio.NewWriterSize(w, 1<<16)
+	enc := json.NewEncoder(buffered)
+	enc.SetEscapeHTML(false)
+	list := entries(run.Result.Findings, j.all)
+	for i := range list {
+		if err := enc.Encode(findingLine(&list[i])); err != nil {
+			return err
+		}
+	}
+	for i := range run.Result.Connections {
+		if err := enc.Encode(connectionLine(&run.Result.Connections[i])); err != nil {
+			return err
+		}
+	}
+	for _, id := range rule.Rules() {
+		if err := enc.Encode(ruleLine(id, run.Result.Cover[id])); err != nil {
+			return err
+		}
+	}
+	if err := enc.Encode(summaryLine(run, tallyOf(list))); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+func findingLine(e *entry) *jsonFinding {
+	row := e.Rule.Row()
+	line := &jsonFinding{
+		Kind: "finding", Rule: row.ID, Name: row.Name, Class: e.Class.String(), Severity: row.Severity.String(), Count: e.count,
+		Time: stamp(e.Time), Tap: e.Tap, Frame: e.Frame, Evidence: proof(e.Finding),
+		Accused: endpointOf(&e.Accused), Peer: endpointOf(&e.Peer),
+		Expected: e.Expected, Actual: e.Actual, Detail: e.Detail, Reference: row.Ref,
+	}
+	if e.HasBTH {
+		psn := uint32(e.PSN)
+		line.Service, line.Opcode, line.PSN = e.Service.String(), e.Opcode.String(), &psn
+	}
+	return line
+}
+
+// proof lists the frames that a finding rests on, its own among them, in ascending order.
+func proof(f *rule.Finding) []uint64 {
+	frames := append(slices.Clone(f.Evidence), f.Frame)
+	slices.Sort(frames)
+	return slices.Compact(frames)
+}
+
+func endpointOf(e *rule.Endpoint) *jsonEndpoint {
+	if *e == (rule.Endpoint{}) {
+		return nil
+	}
+	out := &jsonEndpoint{Role: e.Role.String(), QPN: known(e.QPN, e.QPNKnown)}
+	if !e.Addr.IsZero() {
+		out.Address = e.Addr.String()
+	}
+	return out
+}
+
+func known(qpn uint32, is bool) *uint32 {
+	if !is {
+		return nil
+	}
+	return &qpn
+}
+
+func connectionLine(c *agent.Connection) *jsonConnection {
+	line := &jsonConnection{
+		Kind: "connection", Service: c.Service.String(), Encapsulation: c.Encap.String(), PMTU: c.PMTU,
+		Learned: c.Learned.String(), Time: stamp(c.First), Tap: c.FirstTap, Frame: c.FirstFrame,
+	}
+	for i := range c.Ends {
+		e := &c.Ends[i]
+		sent := jsonTraffic{
+			Packets: e.Packets, Bytes: e.Bytes, Messages: e.Messages, Retransmissions: e.Retransmissions,
+			Duplicates: e.Duplicates, NAKs: e.NAKs, SequenceNAKs: e.SequenceNAKs, RNRNAKs: e.RNRNAKs,
+		}
+		line.Ends[i] = jsonEnd{e.Addr.String(), known(e.QPN, e.QPNKnown), e.Near, sent}
+		line.Packets += sent.Packets
+		line.Bytes += sent.Bytes
+		line.Messages += sent.Messages
+		line.Retransmissions += sent.Retransmissions
+		line.Duplicates += sent.Duplicates
+		line.NAKs += sent.NAKs
+		line.SequenceNAKs += sent.SequenceNAKs
+		line.RNRNAKs += sent.RNRNAKs
+	}
+	return line
+}
+
+func ruleLine(id rule.ID, n rule.Count) *jsonRule {
+	row := id.Row()
+	return &jsonRule{
+		Kind: "rule", Rule: row.ID, Name: row.Name, Severity: row.Severity.String(), Needs: row.Needs.String(),
+		Exercised: n.Exercised, Passed: n.Passed(), Violated: n.Violated, Unproven: n.Unproven,
+		Reference: row.Ref, NotJudged: row.NotWhy,
+	}
+}
+
+func summaryLine(run *Run, t tally) *jsonSummary {
+	r := run.Result
+	c := coverageOf(r)
+	line := &jsonSummary{
+		Kind: "summary", Verdict: run.Verdict().String(), Packets: r.Packets, RDMA: r.RDMA, Connections: len(r.Connections),
+		Violations: t.violations, Warnings: t.warnings, Notes: t.notes, Unproven: t.unproven, Events: t.events,
+		RulesExercised: c.exercised, RulesTotal: c.total, Truncated: run.truncated(), Dropped: r.Dropped,
+		Repeated: r.Repeated, Undecoded: r.Undecoded, Interrupted: run.Interrupted,
+		Taps: []jsonTap{}, NotJudged: []jsonNote{}, Problems: []jsonProblem{},
+	}
+	if r.Packets > 0 {
+		line.First, line.Last = stamp(r.First), stamp(r.Last)
+	}
+	for _, tap := range r.Taps {
+		line.Taps = append(line.Taps, jsonTap{tap.File, tap.Interface, tap.Dropped})
+	}
+	for _, n := range r.NotJudged {
+		line.NotJudged = append(line.NotJudged, jsonNote(n))
+	}
+	for _, p := range run.Problems {
+		line.Problems = append(line.Problems, jsonProblem(p))
+	}
+	return line
+}
+
+func stamp(ns int64) string { return time.Unix(0, ns).UTC().Format(jsonTime) }

@@ -1,0 +1,63 @@
+// Package report shows the result of a run: to people as text, to programs as JSON lines.
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"ibwitness/agent"
+)
+
+// Run is a finished run: what the engine found, and what was wrong with its input.
+type Run struct {
+	Result      *agent.Result
+	Problems    []Problem
+	Interrupted bool   // the user stopped it; Result holds what was judged so far
+	FailOn      FailOn // what makes the run fail
+}
+
+// Problem is something wrong with an input.
+type Problem struct {
+	Message string // whole sentence for the user, with the name of the file
+	// Kept is true where everything readable was judged and only a frame that the writer of the file never finished is missing:
+	// the file was cut in its last record.
+	Kept bool
+}
+
+// Options are what a reader asked to see.
+type Options struct {
+	All   bool // every finding, every warning, every connection, every rule
+	Color bool
+	Width int // columns; 0: 100
+}
+
+// Sink takes a finished run and writes it in its format.
+type Sink interface {
+	Report(w io.Writer, run *Run) error
+}
+
+var formats = map[string]func(Options) Sink{
+	"text": func(o Options) Sink { return &text{Options: o} },
+	"json": func(o Options) Sink { return &jsonLines{all: o.All} },
+}
+
+// Formats names the formats that New knows, sorted.
+func Formats() []string {
+	var names []string
+	for name := range formats {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// New returns the sink of a format.
+func New(format string, opt Options) (Sink, error) {
+	f, ok := formats[format]
+	if !ok {
+		return nil, fmt.Errorf("report: there is no format %q: give one of %s", format, strings.Join(Formats(), ", "))
+	}
+	return f(opt), nil
+}

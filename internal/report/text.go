@@ -1,0 +1,171 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// text is the report for people. The verdict stands first, then what led to it, then what was seen and what was not judged.
+type text struct {
+	Options
+	paint
+	out   *bufio.Writer
+	run   *Run
+	res   *agent.Result
+	list  []entry
+	count tally
+}
+
+// Report writes the report.
+func (t *text) Report(w io.Writer, run *Run) error {
+	if t.Width == 0 {
+		t.Width = 100
+	}
+	t.Width = max(t.Width, 60)
+	t.paint = newPaint(t.Color)
+	t.out, t.run, t.res = bufio.NewWriterSize(w, 1<<16), run, run.Result
+	t.list = entries(t.res.Findings, t.All)
+	t.count = tallyOf(t.list)
+
+	t.verdict()
+	t.problems()
+	t.seen()
+	t.findings("Violations", t.red, func(e *entry) bool { return violation(e, rule.Error) })
+	t.findings("Warnings", t.yellow, func(e *entry) bool { return violation(e, rule.Warning) })
+	t.findings("Notes", t.bold, func(e *entry) bool { return violation(e, rule.Info) })
+	t.findings("Not proven", t.yellow, func(e *entry) bool { return e.Class == rule.Unproven })
+	t.unprovenHint()
+	t.events()
+	t.connections()
+	if t.res.RDMA > 0 {
+		t.coverage()
+	}
+	t.notJudged()
+	return t.out.Flush()
+}
+
+func violation(e *entry, s rule.Severity) bool {
+	return e.Class == rule.Violation && e.Rule.Row().Severity == s
+}
+
+func (t *text) line(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
+
+func (t *text) lines(lines []string) {
+	for _, l := range lines {
+		t.line("%s", l)
+	}
+}
+
+// prose writes text, wrapped, behind a lead that only its first line has.
+func (t *text) prose(lead, words string) {
+	blank := strings.Repeat(" ", len(lead))
+	for i, l := range wrap(words, min(t.Width, 110)-len(lead)) {
+		if i > 0 {
+			lead = blank
+		}
+		t.line("%s%s", lead, l)
+	}
+}
+
+func (t *text) heading(title string) { t.line("\n%s", t.bold(title)) }
+
+// problems says what was wrong with the input, and that the run was stopped.
+func (t *text) problems() {
+	if t.run.Interrupted {
+		t.line("%s", t.yellow("! interrupted: this is what was judged so far"))
+	}
+	for _, p := range t.run.Problems {
+		for i, l := range wrap(p.Message, min(t.Width, 110)-2) {
+			t.line("%s%s", t.yellow([...]string{"! ", "  "}[min(i, 1)]), l)
+		}
+	}
+}
+
+// seen says what the capture holds.
+func (t *text) seen() {
+	r := t.res
+	carried := map[packet.Encap]bool{}
+	var how []string
+	for i := range r.Connections {
+		if e := r.Connections[i].Encap; e != packet.NoEncap && !carried[e] {
+			carried[e] = true
+			how = append(how, e.String())
+		}
+	}
+	s := count(r.Packets, "frame")
+	if len(r.Taps) == 1 {
+		s = tapName(r.Taps[0]) + ": " + s
+	}
+	if r.Packets > 0 {
+		s += " over " + span(time.Duration(r.Last-r.First))
+	}
+	s += "; " + count(r.RDMA, "InfiniBand or RoCE packet")
+	if len(how) > 0 {
+		s += " (" + enumerate(how) + ")"
+	}
+	if len(r.Connections) > 0 {
+		s += " on " + count(len(r.Connections), "connection")
+	}
+	if r.Repeated > 0 {
+		s += "; " + number(r.Repeated) + " seen at more than one tap"
+	}
+	if r.Dropped > 0 {
+		s += "; the capture lost " + count(r.Dropped, "packet")
+	} else {
+		s += "; no drops reported"
+	}
+	t.line("")
+	t.prose("Seen    ", s)
+	if len(r.Taps) < 2 {
+		return
+	}
+	const most = 8
+	for i, tap := range r.Taps {
+		if i == most && !t.All && len(r.Taps) > most+1 {
+			t.line("        … and %s", count(len(r.Taps)-most, "more tap"))
+			break
+		}
+		name := tapName(tap)
+		if tap.Dropped > 0 {
+			name += ", lost " + count(tap.Dropped, "packet")
+		}
+		t.line("        tap %d: %s", i, name)
+	}
+}
+
+func tapName(tap fabricagent.Tap) string {
+	name := tap.File
+	if name == "-" {
+		name = "standard input"
+	}
+	if tap.Interface != "" {
+		name += ", interface " + tap.Interface
+	}
+	return printable(name)
+}
+
+// notJudged says what was left out, and why.
+func (t *text) notJudged() {
+	if len(t.res.NotJudged) == 0 {
+		return
+	}
+	t.heading("Not judged")
+	tab := newTable(">", "")
+	const most = 12
+	for i, n := range t.res.NotJudged {
+		if i == most && !t.All && len(t.res.NotJudged) > most+1 {
+			tab.add("", fmt.Sprintf("… and %d more reasons (--all)", len(t.res.NotJudged)-most))
+			break
+		}
+		tab.add(number(n.Count), printable(n.Reason))
+	}
+	t.lines(tab.lines("  ", t.dim))
+}

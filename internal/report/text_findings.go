@@ -1,0 +1,190 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ibwitness/rule"
+)
+
+const (
+	framesOfRule = 5 // findings of a rule shown with all they say
+	partiesShown = 4 // pairs of accused and peer shown of a rule
+)
+
+// breached is the findings of one rule.
+type breached struct {
+	id      rule.ID
+	times   uint64
+	parties []*accusation
+}
+
+// accusation is the findings of one rule against one endpoint.
+type accusation struct {
+	accused, peer rule.Endpoint
+	times         uint64
+	entries       []*entry
+}
+
+// findings writes one section: the findings that belong to it, by rule and accused.
+func (t *text) findings(title string, ink func(...any) string, of func(*entry) bool) {
+	groups := t.group(of)
+	if len(groups) == 0 {
+		return
+	}
+	t.heading(title)
+	for i, g := range groups {
+		if i > 0 {
+			t.line("")
+		}
+		t.rule(g, ink)
+	}
+}
+
+// group sorts findings by rule and by whom they accuse, the most frequent rule first.
+func (t *text) group(of func(*entry) bool) []*breached {
+	var groups []*breached
+	byRule := map[rule.ID]*breached{}
+	byParty := map[connectionKey]*accusation{}
+	for i := range t.list {
+		e := &t.list[i]
+		if !of(e) {
+			continue
+		}
+		g := byRule[e.Rule]
+		if g == nil {
+			g = &breached{id: e.Rule}
+			byRule[e.Rule] = g
+			groups = append(groups, g)
+		}
+		key := connectionKey{e.Rule, e.Class, e.Accused, e.Peer}
+		a := byParty[key]
+		if a == nil {
+			a = &accusation{accused: e.Accused, peer: e.Peer}
+			byParty[key] = a
+			g.parties = append(g.parties, a)
+		}
+		g.times += e.times()
+		a.times += e.times()
+		a.entries = append(a.entries, e)
+	}
+	slices.SortStableFunc(groups, func(a, b *breached) int {
+		switch {
+		case a.times > b.times:
+			return -1
+		case a.times < b.times:
+			return 1
+		}
+		return 0
+	})
+	return groups
+}
+
+func (t *text) rule(g *breached, ink func(...any) string) {
+	row := g.id.Row()
+	t.line("  %s  %s  %s", ink(row.ID), t.bold(row.Name), t.dim("("+row.Severity.String()+", "+row.Ref+")"))
+	t.prose("    ", row.Text)
+	budget := framesOfRule
+	for i, a := range g.parties {
+		if !t.All && i == partiesShown && len(g.parties) > partiesShown+1 {
+			rest := g.times
+			for _, p := range g.parties[:i] {
+				rest -= p.times
+			}
+			t.line("    … and %s (%s); --all shows every one", count(len(g.parties)-i, "more pair"), times(rest))
+			return
+		}
+		t.line("    %s", t.accusation(a))
+		take := len(a.entries)
+		if !t.All {
+			// Each of those accused shows at least one frame; the first gets what the others leave.
+			take = min(take, max(1, budget-min(len(g.parties)-i-1, partiesShown-i-1)))
+			budget -= take
+		}
+		var above *entry
+		for _, e := range a.entries[:take] {
+			t.finding(e, above)
+			above = e
+		}
+		if rest := len(a.entries) - take; rest > 0 {
+			t.line("      … and %s; --all shows every one", number(rest)+" more")
+		}
+	}
+}
+
+// accusation says who did it, to whom, how often and where.
+func (t *text) accusation(a *accusation) string {
+	who := strings.TrimSpace(a.accused.Role.String() + " " + party(&a.accused))
+	if who == "" {
+		who = "endpoint not known"
+	}
+	if to := party(&a.peer); to != "" {
+		who += " → " + to
+	}
+	s := t.bold(who) + "  " + times(a.times)
+	if last := a.entries[len(a.entries)-1]; len(a.entries) > 1 {
+		s += fmt.Sprintf(", frames %d to %d", a.entries[0].Frame, last.Frame)
+	}
+	return s
+}
+
+func times(n uint64) string {
+	if n == 1 {
+		return "once"
+	}
+	return number(n) + " times"
+}
+
+// finding writes one finding: the frame, expected and actual, and what else there is to know. What the finding above said is not
+// said again.
+func (t *text) finding(e, above *entry) {
+	s := fmt.Sprintf("%-9s", fmt.Sprintf("frame %d", e.Frame))
+	if len(t.res.Taps) > 1 {
+		s = fmt.Sprintf("%-15s", fmt.Sprintf("frame %d, tap %d", e.Frame, e.Tap))
+	}
+	s += "  " + t.dim(offset(e.Time, t.res.First))
+	if e.HasBTH {
+		s += fmt.Sprintf("  %s, PSN %v", e.Opcode, e.PSN)
+	}
+	if e.count > 1 {
+		s += fmt.Sprintf("  (first of %s)", number(e.count))
+	}
+	evidence := slices.Clone(e.Evidence)
+	slices.Sort(evidence)
+	evidence = slices.Compact(evidence)
+	if above != nil && e.Expected == above.Expected && e.Actual == above.Actual && e.Detail == above.Detail {
+		s += "  the same"
+		if len(evidence) > 0 {
+			s += ", with " + frames(evidence)
+		}
+		t.line("      %s", s)
+		return
+	}
+	t.line("      %s", s)
+	t.prose("        expected  ", e.Expected)
+	t.prose("        actual    ", e.Actual)
+	if above == nil || e.Detail != above.Detail {
+		t.prose("        note      ", e.Detail)
+	}
+	if len(evidence) > 0 {
+		t.prose("        see also  ", frames(evidence))
+	}
+}
+
+// unprovenHint says how the user can have more proven.
+func (t *text) unprovenHint() {
+	if t.count.unproven == 0 {
+		return
+	}
+	for i := range t.res.Connections {
+		for _, end := range t.res.Connections[i].Ends {
+			if end.Near {
+				return
+			}
+		}
+	}
+	t.line("")
+	t.prose("  ", "Where the tap is, is not known, so a packet missing here may have been lost before the tap. If it sits at one of "+
+		"the endpoints, say so with --near ADDRESS: what it shows leaving that endpoint was then sent, and more can be proven.")
+}

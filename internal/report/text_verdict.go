@@ -1,0 +1,113 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"ibwitness/rule"
+)
+
+// verdict writes the line that a reader who reads one line needs.
+func (t *text) verdict() {
+	v := t.run.Verdict()
+	head, rest := v.String(), ""
+	switch v {
+	case Violated:
+		rest = t.breach(t.count.violations, "violation", "by", func(e *entry) bool { return violation(e, rule.Error) })
+	case Warned:
+		rest = t.breach(t.count.warnings, "warning", "by", func(e *entry) bool { return violation(e, rule.Warning) })
+	case Incomplete:
+		rest = "nothing violated in the part that was judged"
+		if t.res.RDMA == 0 {
+			rest = "nothing was judged: no InfiniBand or RoCE packet in the part that could be read"
+		}
+	case NotJudged:
+		rest = t.nothing()
+	case NotProven:
+		rest = "no violation is proven; open: " + t.breach(t.unprovenErrors(), "suspicion", "against", func(e *entry) bool {
+			return e.Class == rule.Unproven && e.Rule.Row().Severity == rule.Error
+		})
+	case Clean:
+		c := coverageOf(t.res)
+		rest = fmt.Sprintf("nothing violated; %d of %d rules exercised", c.exercised, c.total)
+	}
+	lead := head + "  "
+	for i, l := range wrap(rest, min(t.Width, 110)-len(lead)) {
+		if i > 0 {
+			t.line("%s%s", strings.Repeat(" ", len(lead)), l)
+			continue
+		}
+		t.line("%s  %s", t.paint.verdict(v, head), t.bold(l))
+	}
+	if also := t.also(v); also != "" {
+		t.line("%s%s", strings.Repeat(" ", len(lead)), also)
+	}
+}
+
+// breach counts findings, their rules and who is accused: "4 violations of 2 rules by 10.0.0.2".
+func (t *text) breach(n int, noun, whom string, of func(*entry) bool) string {
+	broken := map[rule.ID]bool{}
+	seen := map[string]bool{}
+	var who []string
+	for i := range t.list {
+		e := &t.list[i]
+		if !of(e) {
+			continue
+		}
+		broken[e.Rule] = true
+		name := "the " + e.Accused.Role.String()
+		if !e.Accused.Addr.IsZero() {
+			name = e.Accused.Addr.String()
+		}
+		if !seen[name] {
+			seen[name] = true
+			who = append(who, name)
+		}
+	}
+	const most = 3
+	if len(who) > most+1 {
+		who = append(who[:most], count(len(who)-most, "other"))
+	}
+	return fmt.Sprintf("%s of %s %s %s", count(n, noun), count(len(broken), "rule"), whom, enumerate(who))
+}
+
+func (t *text) unprovenErrors() (n int) {
+	for i := range t.list {
+		if e := &t.list[i]; e.Class == rule.Unproven && e.Rule.Row().Severity == rule.Error {
+			n++
+		}
+	}
+	return n
+}
+
+// also counts what the verdict line has not said.
+func (t *text) also(v Verdict) string {
+	var parts []string
+	if t.count.warnings > 0 && v != Warned {
+		parts = append(parts, count(t.count.warnings, "warning"))
+	}
+	if t.count.notes > 0 {
+		parts = append(parts, count(t.count.notes, "note"))
+	}
+	if n := t.count.unproven; n > 0 && v != NotProven {
+		parts = append(parts, number(n)+" not proven")
+	}
+	if t.count.events > 0 {
+		parts = append(parts, count(t.count.events, "event"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return t.dim("also " + enumerate(parts))
+}
+
+// nothing explains a capture without a packet to judge.
+func (t *text) nothing() string {
+	if t.res.Packets == 0 {
+		return "the capture holds no frame. Was the capturing program stopped before any traffic, or its filter too narrow?"
+	}
+	return "no InfiniBand or RoCE packet in " + count(t.res.Packets, "frame") + ". Looked for UDP destination port 4791, " +
+		"Ethertype 0x8915 and native InfiniBand, also inside VLAN, VXLAN, GRE, Geneve, MPLS and IP-in-IP. Check the interface and the " +
+		"filter of the capture; an RDMA NIC keeps its traffic from the host's stack, so capture with tcpdump on the RDMA device " +
+		"(-i mlx5_0), with ibdump, or at a mirror port."
+}

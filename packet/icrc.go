@@ -1,0 +1,161 @@
+package packet
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"sync"
+)
+
+// afterOnes is the state of the CRC behind the eight bytes of ones that stand for an absent or masked LRH (table T6).
+const afterOnes = 0xDEBB20E3
+
+// zeroState makes crc32.Update, which complements what it is given, start from state zero. From there leading zero
+// bytes change nothing, so they can fill a packet up to a length that goes through the fast path of hash/crc32 as a whole.
+const zeroState = 0xFFFFFFFF
+
+const (
+	crcBlock = 16  // hash/crc32 leaves the bytes behind the last whole block to a slow path
+	crcLeast = 64  // and all of an input shorter than this
+	crcWhole = 512 // up to here copying the whole packet is cheaper than a second call
+)
+
+// Checker checks ICRCs. It holds the masked copy of a packet that hash/crc32 works on, which calls through a variable and so
+// makes its argument escape. The zero value is ready; a Checker serves one goroutine at a time.
+type Checker struct {
+	b [crcWhole + crcLeast]byte
+}
+
+var checkers = sync.Pool{New: func() any { return new(Checker) }}
+
+// CheckICRC computes the ICRC over what was captured, with the fields of table T6 masked, and sets ICRCState. The state stays
+// CRCNotJudged where the packet has no ICRC, it was cut off, or there are no bytes since the packet was not decoded. The bytes of the frame are not modified, and
+// different packets may be checked at the same time.
+//
+// Where the UDP length contradicts the IP length, the ICRC stands where one of them says. The IP length goes first; if the
+// ICRC is wrong there and right by the UDP length, then the UDP length is the truth, payload and pad are set anew, and FlawIPLength is set.
+func (p *Packet) CheckICRC() {
+	c := checkers.Get().(*Checker)
+	c.ICRC(p)
+	checkers.Put(c)
+}
+
+// ICRC is p.CheckICRC, a little faster: for loops over many packets.
+func (c *Checker) ICRC(p *Packet) {
+	p.ICRCState = CRCNotJudged
+	if off := p.icrcOff(); p.Has&HasICRC != 0 && off >= p.BTHOff+bthSize {
+		if c.compute(p, p.Data, off) == p.ICRC {
+			p.ICRCState = CRCGood
+			return
+		}
+		p.ICRCState = CRCBad
+	}
+	if p.Flaws&FlawUDPLength != 0 {
+		c.retry(p)
+	}
+}
+
+// icrcOff is the offset of the ICRC in Data.
+func (p *Packet) icrcOff() int {
+	n := len(p.Data) - icrcSize
+	if p.Has&HasVCRC != 0 {
+		n -= vcrcSize
+	}
+	return n
+}
+
+// retry looks for the ICRC where the UDP length says.
+func (c *Checker) retry(p *Packet) {
+	end := p.BTHOff - udpSize + int(p.UDPLen)
+	if p.Has&HasBTH == 0 || p.Flaws&FlawFragment != 0 || end == len(p.Data) ||
+		end < p.BTHOff+bthSize+icrcSize || end > cap(p.Data) {
+		return
+	}
+	all := p.Data[:cap(p.Data)]
+	if c.compute(p, all, end-icrcSize) != binary.LittleEndian.Uint32(all[end-icrcSize:]) {
+		return
+	}
+	has, off := p.Has&(HasIPv4|HasIPv6|HasUDP), p.BTHOff
+	p.transport(all, off, end, has)
+	p.Flaws = p.Flaws&^FlawShort | FlawIPLength
+	p.ICRCState = CRCGood
+}
+
+// compute returns the ICRC of data[:off]; data begins with the first header of p. The result compares with the field ICRC.
+func (c *Checker) compute(p *Packet, data []byte, off int) uint32 {
+	state := uint32(afterOnes)
+	bth := p.BTHOff
+	if p.Has&HasLRH != 0 {
+		if p.Has&HasGRH == 0 {
+			state = 0xFFFFFFFF
+		} else {
+			data, off, bth = data[lrhSize:], off-lrhSize, bth-lrhSize
+		}
+	}
+	data = data[:off]
+	if len(data) <= crcWhole {
+		return c.masked(p, data, bth, state)
+	}
+	return c.long(p, data, bth, state)
+}
+
+// long takes two steps: the masked headers, then the rest in place, a whole number of blocks.
+func (c *Checker) long(p *Packet, data []byte, bth int, state uint32) uint32 {
+	head := bth + bthSize
+	head += (len(data) - head) % crcBlock
+	if head > crcWhole { // IPv6 extension headers of half a kilobyte
+		all := append([]byte(nil), data...)
+		p.mask(all, bth)
+		return ^crcOver(state, all)
+	}
+	return crc32.Update(c.masked(p, data[:head], bth, state), crc32.IEEETable, data[head:])
+}
+
+// crcOver carries a CRC in its bare state over b.
+func crcOver(state uint32, b []byte) uint32 { return ^crc32.Update(^state, crc32.IEEETable, b) }
+
+// masked returns the CRC, complemented, of the bytes from the first covered one on; the BTH is at bth.
+func (c *Checker) masked(p *Packet, data []byte, bth int, state uint32) uint32 {
+	n := max((len(data)+crcBlock-1)&^(crcBlock-1), crcLeast)
+	lead := n - len(data)
+	clear(c.b[:crcLeast-bthSize]) // a packet has a BTH at least
+	m := c.b[lead:n]
+	if p.Has&HasIPv4 != 0 && bth == ipv4Size+udpSize {
+		maskIPv4(m, data, state)
+	} else {
+		copy(m, data)
+		p.mask(m, bth)
+		binary.LittleEndian.PutUint32(m, binary.LittleEndian.Uint32(m)^state)
+	}
+	return crc32.Update(zeroState, crc32.IEEETable, c.b[:n])
+}
+
+// maskIPv4 copies data to m, masked, for the commonest headers: IPv4 without options, UDP, BTH. Whole words
+// spare the CRC, which loads them at once, the wait for single bytes.
+func maskIPv4(m, data []byte, state uint32) {
+	const size = ipv4Size + udpSize + bthSize
+	h, d := (*[size]byte)(m), (*[size]byte)(data)
+	le := binary.LittleEndian
+	copy(m[size:], data[size:])
+	le.PutUint64(h[0:], (le.Uint64(d[0:])|0xFF00)^uint64(state))
+	le.PutUint64(h[8:], le.Uint64(d[8:])|0xFFFF00FF)
+	le.PutUint64(h[16:], le.Uint64(d[16:]))
+	le.PutUint64(h[24:], le.Uint64(d[24:])|0xFFFF0000)
+	le.PutUint64(h[32:], le.Uint64(d[32:])|0xFF)
+}
+
+// mask replaces by ones what may change on the way (table T6). m begins with the first covered byte.
+func (p *Packet) mask(m []byte, bth int) {
+	switch {
+	case p.Has&HasIPv4 != 0:
+		m[1], m[8], m[10], m[11] = 0xFF, 0xFF, 0xFF, 0xFF
+	case p.Has&(HasIPv6|HasGRH) != 0:
+		m[0] |= 0x0F
+		m[1], m[2], m[3], m[7] = 0xFF, 0xFF, 0xFF, 0xFF
+	default:
+		m[0] |= 0xF0
+	}
+	if p.Has&HasUDP != 0 {
+		m[bth-2], m[bth-1] = 0xFF, 0xFF
+	}
+	m[bth+4] = 0xFF
+}

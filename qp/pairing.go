@@ -1,0 +1,34 @@
+package qp
+
+import (
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// Unpair ends the time in which the responses to this send queue were not known: everything before psn counts as answered.
+func (s *SendQueue) Unpair(psn packet.PSN) {
+	s.Una, s.RdOut = psn, 0
+	for i := range s.Messages.Len() {
+		w := s.Messages.At(i)
+		if !w.Op.Responded() {
+			continue
+		}
+		if w.Last.Before(psn) {
+			w.Flags |= wqe.Answered
+			continue
+		}
+		if !w.Has(wqe.Answered) {
+			s.RdOut++
+			w.RespNext = w.First
+			if psn.In(w.First, w.Last) {
+				w.RespNext = psn
+			}
+		}
+	}
+}
+
+// Begin sets up both halves of a QP pair for a connection that starts with known PSNs: from sends its first request with psn.
+func Begin(c *Pair, from int, psn packet.PSN) {
+	c.Ends[from].SQ = SendQueue{Joined: true, Fresh: true, Next: psn, High: psn, Una: psn}
+	c.Ends[1-from].RQ = ReceiveQueue{Joined: true, EPSN: psn, MSN: MSNKnown}
+}

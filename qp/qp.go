@@ -1,0 +1,149 @@
+// Package qp is queue pairs: attributes, send queue, receive queue, and the pair of them that makes a connection.
+package qp
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// QP is one queue pair as the witness knows it.
+type QP struct {
+	Addr   packet.Addr
+	Number uint32
+	// Numbered is false while the QPN has not been learned: on RC and UC a packet names only its destination.
+	Numbered bool
+	Near     bool           // the tap is near this endpoint
+	Attr     *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
+	SQ       SendQueue
+	RQ       ReceiveQueue
+	Flow     Flow
+	Sums     Sums
+}
+
+// Knows reports whether all of these attributes are known.
+func (q *QP) Knows(k hcaagent.Known) bool { return q.Attr != nil && q.Attr.Has(k) }
+
+// SendQueue is the requester's half: the messages that it sent, and where it stands.
+type SendQueue struct {
+	Next    packet.PSN // PSN of the next new request
+	High    packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being sent again
+	Una     packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
+	Hole    packet.PSN // first PSN of the gap that is still open; HoleEnd is the PSN behind it, equal when there is none
+	HoleEnd packet.PSN
+	Retry   packet.PSN // PSN that continues the retransmission under way, while Retrying
+	Restart packet.PSN // PSN at which the newest retransmission began
+	LastPSN packet.PSN // PSN of the newest request packet
+	Count   uint32     // messages begun, modulo 2^24
+	ReadLen uint32     // DMALen of a READ whose PSN count waits for the path MTU; 0: none
+	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
+
+	Stray    *packet.Packet // newest packet, where its PSN is far from Next; without its payload
+	Restarts uint16         // retransmissions begun at Restart without progress
+	RdOut    uint16         // READs and atomics not yet answered
+	LastID   uint16         // IPv4 identification of the newest request packet
+	Open     wqe.Op         // SEND or WRITE whose last packet is still to come
+	Joined   bool           // a request was seen, or the start PSN is known
+	Fresh    bool           // the start PSN is known and nothing was sent yet
+	Retrying bool
+	Credited bool
+	Unsure   bool // whether a message is open is not known: joined in mid-stream, or behind a gap
+	Excused  bool // a packet of this QP had a wrong ICRC: a gap is explained
+
+	LastTime int64 // time of the newest request packet
+	AskedAt  int64 // newest time at which a request that demands a response left, or a response made progress
+
+	Messages Ring
+	History  History
+}
+
+// HasHole reports whether a gap is open.
+func (s *SendQueue) HasHole() bool { return s.Hole != s.HoleEnd }
+
+// CloseHole forgets the gap.
+func (s *SendQueue) CloseHole() { s.Hole, s.HoleEnd = 0, 0 }
+
+// Nak is what a responder waits for after a negative acknowledge.
+type Nak uint8
+
+// The states of a responder.
+const (
+	NakNone     Nak = iota
+	NakSequence     // sent a PSN sequence error: silent until the expected PSN arrives
+	NakRNR          // sent an RNR NAK: the request is to come again
+	NakFatal        // sent a fatal NAK: silent for good
+)
+
+// ReceiveQueue is the responder's half: what it expects, and what it said.
+type ReceiveQueue struct {
+	EPSN      packet.PSN // PSN that the next new request must carry, as far as the tap can tell
+	LastPSN   packet.PSN // PSN of the newest positive response
+	NakPSN    packet.PSN
+	MSNBase   uint32 // MSN before the first message counted in SendQueue.Count, by MSNKnown
+	LastMSN   uint32
+	LastFrame uint32 // low bits of the frame of the newest response
+	NakFrame  uint32
+	LastID    uint16 // IPv4 identification of the newest response
+	Nak       Nak
+	NakCode   packet.Syndrome
+	RNRs      uint8 // RNR NAKs in a row for one PSN
+	Unseen    uint8 // responses in a row to requests that were never seen
+	MSN       MSN
+	Joined    bool
+	Answered  bool // LastPSN and LastMSN are set
+	Repeated  bool // a duplicate request arrived since the newest positive response
+	Silenced  bool // a response after a fatal NAK was reported
+	RNRBlamed bool // a request during this RNR wait, or after a fatal NAK, was reported
+	NakTime   int64
+	LastTime  int64
+}
+
+// MSN says how well the message sequence number of a responder is known.
+type MSN uint8
+
+// The degrees.
+const (
+	MSNUnknown MSN = iota
+	MSNGuessed     // from a response while younger messages were under way
+	MSNKnown       // from CM, or from a response to the newest message
+)
+
+// Flow is what stays the same in all packets that a connected QP sends (rules NET-GRH-013, PKY-004, ROC-V2-018).
+type Flow struct {
+	FlowLabel uint32
+	PKey      uint16
+	SrcPort   uint16
+	TClass    uint8
+	SL        uint8
+	MigReq    bool
+	GRH       bool
+	Known     bool
+	Reported  uint8 // which of them have been reported to change
+}
+
+// Sums is what a QP sent, for the table of connections.
+type Sums struct {
+	Packets, Bytes, Messages    uint64
+	Retransmissions, Duplicates uint32
+	NAKs, SequenceNAKs, RNRNAKs uint32
+}
+
+// Pair is a connection: two QPs. Ends[0] sent the first packet seen.
+type Pair struct {
+	Ends    [2]QP
+	Service packet.Service
+	Encap   packet.Encap
+	Paired  bool   // both directions are known to belong together
+	Lossy   bool   // the capture says, or its packets show, that the tap missed some of this connection
+	PMTU    uint32 // bytes; 0: not known
+	// Early holds responses that were recorded before their requests; opposite directions may be some microseconds out of order.
+	Early []packet.Packet
+	// Stranger is a packet of another service to one of these QPs: a wrong opcode, or the first of a QP that took the number over.
+	Stranger *packet.Packet
+}
+
+// Complete reports whether nothing that the connection sent can have escaped the tap, as far as the capture shows.
+func (c *Pair) Complete() bool { return !c.Lossy }
+
+// Sees reports whether what passed at end i is proven: the tap is near it and missed nothing.
+func (c *Pair) Sees(i int) bool { return c.Ends[i].Near && !c.Lossy }

@@ -1,0 +1,89 @@
+package rule
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const markdownIntro = `# Rules
+
+Every statement that ibwitness holds traffic to, and every event that it counts. This page is rendered from the catalogue
+in package ` + "`rule`" + `; change it there.
+
+- **severity**: an *error* that is proven accuses an endpoint. A *warning* is a should-level rule, a variation between
+  vendors, or a row that no public source confirms yet. *info* is for the reader alone.
+- **needs**: *wire* is judged from packets alone; *wire+QP* also needs attributes of the queue pairs, learned from the
+  connection manager or given by the HCA agent; *link* needs the symbols of an InfiniBand link.
+- **reference**: section or compliance id of the InfiniBand Architecture. A † marks a number that no public source confirms.
+- **checked in**: the file that holds the check. A rule without one is not judged; the last table says why.
+`
+
+// WriteMarkdown renders the catalogue as the page docs/rules.md: totals, one table a family, and the rows that are not judged.
+// A row counts as judged when its Where is set. The error is that of w.
+func WriteMarkdown(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprint(b, markdownIntro)
+	writeTotals(b)
+	for _, f := range families {
+		fmt.Fprintf(b, "\n## %s: %s\n\n", f.name, f.title)
+		fmt.Fprint(b, "| id | name | severity | needs | what must hold | reference | checked in |\n|---|---|---|---|---|---|---|\n")
+		for _, r := range f.rows {
+			where := "not judged"
+			if r.Where != "" {
+				where = "`" + r.Where + "`"
+			}
+			writeCells(b, r.ID, "`"+r.Name+"`", r.Severity.String(), r.Needs.String(), r.Text, r.Ref, where)
+		}
+	}
+	writeNotJudged(b)
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("rule: cannot write the catalogue: %w", err)
+	}
+	return nil
+}
+
+func writeTotals(b *bufio.Writer) {
+	fmt.Fprint(b, "\n## Totals\n\n| family | title | rows | judged | not judged |\n|---|---|---|---|---|\n")
+	rows, judged := 0, 0
+	for _, f := range families {
+		n := countJudged(f.rows)
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %d |\n", f.name, f.title, len(f.rows), n, len(f.rows)-n)
+		rows += len(f.rows)
+		judged += n
+	}
+	fmt.Fprintf(b, "| **all** | | %d | %d | %d |\n", rows, judged, rows-judged)
+}
+
+func writeNotJudged(b *bufio.Writer) {
+	fmt.Fprint(b, "\n## Not judged\n\n")
+	if countJudged(catalogue[:]) == NumRules {
+		fmt.Fprint(b, "Every row is judged.\n")
+		return
+	}
+	fmt.Fprint(b, "| id | name | why not |\n|---|---|---|\n")
+	for i := range catalogue {
+		if r := &catalogue[i]; r.Where == "" {
+			writeCells(b, r.ID, "`"+r.Name+"`", r.NotWhy)
+		}
+	}
+}
+
+func countJudged(rows []Row) (n int) {
+	for i := range rows {
+		if rows[i].Where != "" {
+			n++
+		}
+	}
+	return n
+}
+
+var cellEscape = strings.NewReplacer("|", `\|`, "\n", " ")
+
+func writeCells(b *bufio.Writer, cells ...string) {
+	for _, c := range cells {
+		fmt.Fprintf(b, "| %s ", cellEscape.Replace(c))
+	}
+	fmt.Fprint(b, "|\n")
+}

@@ -1,0 +1,87 @@
+package rule_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"ibwitness/rule"
+)
+
+// referenceRow is one row of the reference table of all known rules, of which the catalogue holds those that a wire shows.
+type referenceRow struct {
+	needs, severity string
+	unconfirmed     bool // marked [U]: no public source
+}
+
+func readReference(t *testing.T) map[string]referenceRow {
+	t.Helper()
+	path := filepath.Join("..", "..", "shared", "rules.md")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("the reference table %s is not here; nothing to compare with", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	isRow := regexp.MustCompile(`^\| [A-Z]+(-[A-Z0-9]+)*-[0-9]+ \|`)
+	rows := make(map[string]referenceRow)
+	for line := range strings.Lines(string(text)) {
+		if !isRow.MatchString(line) {
+			continue
+		}
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if len(cells) != 8 {
+			t.Fatalf("%d cells instead of 8 in %q", len(cells), line)
+		}
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		rows[cells[0]] = referenceRow{needs: cells[3], severity: cells[6], unconfirmed: strings.Contains(line, "[U]")}
+	}
+	if len(rows) < 600 {
+		t.Fatalf("only %d rows found in %s: has its form changed?", len(rows), path)
+	}
+	return rows
+}
+
+func TestCatalogueAgreesWithReference(t *testing.T) {
+	rows := readReference(t)
+	severity := map[string]rule.Severity{"E": rule.Error, "W": rule.Warning, "I": rule.Info}
+	for _, id := range rule.Rules() {
+		r := id.Row()
+		ref, ok := rows[r.ID]
+		if !ok {
+			t.Errorf("%s is not in the reference table", id)
+			continue
+		}
+		if r.Needs.String() != ref.needs {
+			t.Errorf("%s needs %s, reference %s", id, r.Needs, ref.needs)
+		}
+		want := severity[ref.severity]
+		if ref.unconfirmed {
+			want = min(want, rule.Warning)
+		}
+		if r.Severity != want {
+			t.Errorf("%s has severity %s, want %s (reference %s, unconfirmed %v)", id, r.Severity, want, ref.severity, ref.unconfirmed)
+		}
+	}
+}
+
+func TestCatalogueMissesNoWireRule(t *testing.T) {
+	whole := []string{"BTH", "NET", "PKY", "RC", "UC", "UD", "ROC"}
+	for id, ref := range readReference(t) {
+		family, _, _ := strings.Cut(id, "-")
+		if !slices.Contains(whole, family) || (ref.needs != "wire" && ref.needs != "wire+QP") {
+			continue
+		}
+		if _, ok := rule.Lookup(id); !ok {
+			t.Errorf("%s is missing", id)
+		}
+	}
+}

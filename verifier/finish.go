@@ -1,0 +1,75 @@
+package verifier
+
+import (
+	"math"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// FinishRC judges what of an RC connection was still open when the capture ended.
+func (v *Verifier) FinishRC(c *qp.Pair) {
+	if len(c.Early) > 0 {
+		v.rcEarly(c, math.MaxInt64)
+	}
+	v.finish(c, rule.RCPSN004, rule.Requester)
+}
+
+// FinishUC judges what of a UC connection was still open when the capture ended.
+func (v *Verifier) FinishUC(c *qp.Pair) { v.finish(c, rule.UCPSN001, rule.Sender) }
+
+func (v *Verifier) finish(c *qp.Pair, id rule.ID, role rule.Role) {
+	for from := range c.Ends {
+		if c.Ends[from].SQ.Stray != nil {
+			v.wrongPSN(c, from, id, role, rule.Unproven)
+		}
+	}
+	if c.Stranger != nil {
+		v.stranger(c, c.Stranger, rule.Unproven)
+	}
+}
+
+// Stranger reports a packet of another service than the QP that it names (rule BTH-004); after is the frame that shows that the QP
+// still has its service.
+func (v *Verifier) Stranger(c *qp.Pair, p *packet.Packet, after uint64) {
+	v.stranger(c, p, rule.Violation, after)
+}
+
+func (v *Verifier) stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
+	v.covered(rule.BTH004)
+	from := 0
+	if c.Ends[1].Addr == p.Src && (c.Ends[0].Addr != p.Src || c.Ends[0].Number == p.DestQP) {
+		from = 1
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.BTH004, class: class, role: rule.Sender,
+		expected: "an opcode of " + c.Service.String(), actual: p.Opcode.String(), evidence: evidence,
+	})
+	if q := &c.Ends[from].SQ; q.Joined && p.PSN == q.Next {
+		q.Excused = true
+	}
+}
+
+// Event counts a legal thing that packet p shows of end who.
+func (v *Verifier) Event(c *qp.Pair, who int, p *packet.Packet, id rule.ID, detail string) {
+	v.event(c, who, rule.NoRole, p, id, detail)
+}
+
+// CNP counts a congestion notification packet.
+func (v *Verifier) CNP(p *packet.Packet) {
+	v.bytewise(nil, 0, p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
+}
+
+// Short judges a packet that is too short for its headers (rule BTH-018).
+func (v *Verifier) Short(p *packet.Packet) {
+	v.covered(rule.BTH018)
+	if p.Cut {
+		v.Skipped[SkipCut]++
+		return
+	}
+	v.bytewise(nil, 0, p, verdict{
+		rule: rule.BTH018, class: proven(p.ICRCState == packet.CRCGood), role: rule.Sender,
+		expected: "room for headers, pad and ICRC", actual: "too few bytes by the lengths of its headers",
+	})
+}

@@ -1,0 +1,181 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// What of a flow has been reported to change: each once a connection.
+const (
+	reportedPath uint8 = 1 << iota
+	reportedPort
+	reportedMig
+	reportedPKey
+	reportedGRH
+	reportedLimited
+)
+
+// Flow judges what a connected QP must keep constant in the packets that it sends, or what its attributes give (rules NET-GRH-006,
+// NET-GRH-013, PKY-004, PKY-006, BTH-013, ROC-V2-004, -009, -013, -018).
+func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	f := &end.Flow
+	if f.Known && f.FlowLabel == p.FlowLabel && f.PKey == p.PKey && f.SrcPort == p.SrcPort && f.TClass == p.TClass>>2 &&
+		f.MigReq == p.MigReq && f.SL == p.SL && f.GRH == (p.Has&packet.HasGRH != 0) {
+		return
+	}
+	if !f.Known {
+		v.flowFirst(c, from, p)
+		return
+	}
+	v.flowChanged(c, from, p)
+}
+
+// flowFirst notes the first packet of a QP, and holds it against the attributes that are known.
+func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	end.Flow = qp.Flow{
+		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, SL: p.SL, MigReq: p.MigReq,
+		GRH: p.Has&packet.HasGRH != 0, Known: true,
+	}
+	if end.Knows(hcaagent.KnowsPKey) {
+		end.Flow.PKey = end.Attr.PKey
+		v.covered(rule.PKY004)
+		if p.PKey&0x7FFF != end.Attr.PKey&0x7FFF {
+			v.pkey(c, from, p, rule.Violation)
+		}
+	}
+	v.limited(c, from, p)
+	v.addressVector(c, from, p)
+}
+
+// addressVector holds a packet against the address vector of its QP, as far as that is known.
+func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	v4 := p.Encap == packet.RoCEv2IPv4
+	if end.Knows(hcaagent.KnowsTClass) && p.Has&(packet.HasIPv4|packet.HasIPv6) != 0 {
+		id := rule.ROCV2013
+		if v4 {
+			id = rule.ROCV2004
+		}
+		v.covered(id)
+		if p.TClass>>2 != end.Attr.TClass>>2 {
+			v.report(c, from, p, verdict{
+				rule: id, class: proven(c.Sees(from)), role: rule.Sender,
+				expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
+			})
+		}
+	}
+	if end.Knows(hcaagent.KnowsHopLimit) && p.Has&(packet.HasIPv4|packet.HasIPv6) != 0 {
+		v.covered(rule.ROCV2009)
+		if p.HopLmt != end.Attr.HopLimit {
+			v.report(c, from, p, verdict{
+				rule: rule.ROCV2009, class: proven(c.Sees(from)), role: rule.Sender,
+				expected: fmt.Sprintf("hop limit %d of the address vector", end.Attr.HopLimit), actual: fmt.Sprintf("%d", p.HopLmt),
+			})
+		}
+	}
+	if end.Knows(hcaagent.KnowsGRH) && p.Has&packet.HasLRH != 0 {
+		v.covered(rule.NETGRH006)
+		if end.Attr.GRH != (p.Has&packet.HasGRH != 0) {
+			v.report(c, from, p, verdict{
+				rule: rule.NETGRH006, class: rule.Violation, role: rule.Sender,
+				expected: fmt.Sprintf("GRH %t: the address vector says so", end.Attr.GRH), actual: fmt.Sprintf("GRH %t", !end.Attr.GRH),
+			})
+		}
+	}
+	if end.Knows(hcaagent.KnowsMigState) {
+		v.covered(rule.BTH013)
+		if p.MigReq != (end.Attr.MigState == hcaagent.Migrated) {
+			v.report(c, from, p, verdict{
+				rule: rule.BTH013, class: rule.Violation, role: rule.Sender,
+				expected: fmt.Sprintf("M %t of the migration state", end.Attr.MigState == hcaagent.Migrated), actual: fmt.Sprintf("M %t", p.MigReq),
+			})
+		}
+	}
+}
+
+// flowChanged judges a packet that differs from the first of its QP.
+func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	f := &end.Flow
+	once := func(bit uint8, d verdict) {
+		if f.Reported&bit != 0 {
+			return
+		}
+		f.Reported |= bit
+		d.role = rule.Sender
+		v.report(c, from, p, d)
+	}
+	if f.PKey != p.PKey {
+		if end.Knows(hcaagent.KnowsPKey) && f.PKey&0x7FFF == p.PKey&0x7FFF {
+			f.PKey = p.PKey // CM gives the partition; the membership bit is the port's
+		} else if p.PKey&0x7FFF != 0 {
+			v.pkey(c, from, p, proven(end.Knows(hcaagent.KnowsPKey)))
+		}
+		v.limited(c, from, p)
+	}
+	if f.MigReq != p.MigReq {
+		once(reportedMig, verdict{
+			rule: rule.BTH013, class: rule.Unproven, expected: fmt.Sprintf("M %t as before", f.MigReq), actual: fmt.Sprintf("M %t", p.MigReq),
+			detail: "legal where path migration is in use",
+		})
+	}
+	if f.SrcPort != p.SrcPort && p.Has&packet.HasUDP != 0 {
+		once(reportedPort, verdict{
+			rule: rule.ROCV2018, class: rule.Violation, expected: fmt.Sprintf("source port %d as before", f.SrcPort), actual: fmt.Sprintf("%d", p.SrcPort),
+		})
+	}
+	if f.GRH != (p.Has&packet.HasGRH != 0) {
+		once(reportedGRH, verdict{
+			rule: rule.NETGRH006, class: proven(end.Knows(hcaagent.KnowsGRH)), expected: fmt.Sprintf("GRH %t as before", f.GRH), actual: fmt.Sprintf("GRH %t", !f.GRH),
+		})
+		return
+	}
+	if f.FlowLabel != p.FlowLabel || f.TClass != p.TClass>>2 {
+		once(reportedPath, verdict{
+			rule: rule.NETGRH013, class: rule.Unproven,
+			expected: fmt.Sprintf("flow label 0x%05x and DSCP %d as before", f.FlowLabel, f.TClass),
+			actual:   fmt.Sprintf("0x%05x and %d", p.FlowLabel, p.TClass>>2), detail: "a router or switch may rewrite the DSCP, and modify QP the address vector",
+		})
+	}
+}
+
+// pkey reports a P_Key that is not the QP's (rule PKY-004): one finding for each value that it changes to.
+func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class) {
+	f := &c.Ends[from].Flow
+	if f.Reported&reportedPKey != 0 {
+		return
+	}
+	f.Reported |= reportedPKey
+	d := verdict{
+		rule: rule.PKY004, class: class, role: rule.Sender,
+		expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+	}
+	if class == rule.Unproven {
+		d.detail = "the P_Key of the QP was learned from its first packet"
+	}
+	v.report(c, from, p, d)
+}
+
+// limited judges that two limited members of a partition do not talk to each other (rule PKY-006).
+func (v *Verifier) limited(c *qp.Pair, from int, p *packet.Packet) {
+	peer := &c.Ends[1-from].Flow
+	if !c.Paired || !peer.Known {
+		return
+	}
+	v.covered(rule.PKY006)
+	f := &c.Ends[from].Flow
+	if p.PKey&0x8000 != 0 || peer.PKey&0x8000 != 0 || p.PKey&0x7FFF == 0 || f.Reported&reportedLimited != 0 {
+		return
+	}
+	f.Reported |= reportedLimited
+	v.report(c, from, p, verdict{
+		rule: rule.PKY006, class: rule.Violation, role: rule.Sender,
+		expected: "a full member on one side at least", actual: fmt.Sprintf("P_Key 0x%04x from both", p.PKey),
+	})
+}

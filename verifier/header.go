@@ -1,0 +1,183 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// header is one rule on the bytes of a packet alone: what it applies to, by encapsulation and opcode, and whether a packet breaks it.
+type header struct {
+	id      rule.ID
+	role    rule.Role
+	applies func(packet.Encap, *packet.Info) bool
+	// broken returns what was expected and what stands there, or "" and "" when the rule holds.
+	broken func(p *packet.Packet) (expected, actual string)
+	// needsNear: what the sender sent can differ from what the tap sees, unless it is near the sender.
+	needsNear bool
+}
+
+// headers are all rules of this kind. A packet for which plain holds cannot break any of them.
+var headers = concat(bthHeaders, networkHeaders, roceHeaders, linkHeaders, serviceHeaders)
+
+func concat(tables ...[]header) (all []header) {
+	for _, t := range tables {
+		all = append(all, t...)
+	}
+	return all
+}
+
+// Header judges the bytes of a packet. c is the connection that it belongs to, sent by end from, or nil.
+func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
+	v.headers[p.Encap][p.Opcode]++
+	if plain(p) {
+		return
+	}
+	in := p.Info()
+	for i := range headers {
+		h := &headers[i]
+		if !h.applies(p.Encap, in) {
+			continue
+		}
+		want, have := h.broken(p)
+		if have == "" {
+			continue
+		}
+		v.bytewise(c, from, p, verdict{
+			rule: h.id, class: proven(!h.needsNear || v.Near(p.Src)), role: h.role, expected: want, actual: have,
+		})
+	}
+}
+
+// Cover counts the header rules that the packets so far exercised. It is called once, at the end.
+func (v *Verifier) Cover() {
+	for e := range v.headers {
+		for o := range v.headers[e] {
+			n := v.headers[e][o]
+			if n == 0 {
+				continue
+			}
+			in := packet.Opcode(o).Info()
+			for i := range headers {
+				if headers[i].applies(packet.Encap(e), in) {
+					v.Rec.Cover[headers[i].id].Exercised += n
+				}
+			}
+			v.headers[e][o] = 0
+		}
+	}
+}
+
+// plain reports whether a packet is of the usual shape, so that it can break no header rule: the fast path. It may say no to a
+// packet that breaks none. TestPlain holds it against the table.
+func plain(p *packet.Packet) bool {
+	if p.Flaws != 0 || p.TVer|p.Resv8a|p.Resv7 != 0 || p.FECN || p.BECN || p.PKey&0x7FFF == 0 || p.DestQP <= 1 || p.DestQP == packet.PSNMask {
+		return false
+	}
+	in := p.Info()
+	o := p.Opcode
+	if !in.Defined || o >= packet.Op(packet.RD, 0) || in.Response && (p.AckReq || p.SE || p.Syndrome.Reserved() || p.Syndrome == packet.NAKInvalidRD) {
+		return false
+	}
+	if p.PadCnt != 0 && (!in.Payload || in.First || in.Middle || p.Cut || !zero(p.Pad)) || (p.PayloadLen+int(p.PadCnt))&3 != 0 || p.PayloadLen != 0 && !in.Payload {
+		return false
+	}
+	if o >= packet.Op(packet.UC, 0) && (p.AckReq || p.SE) {
+		return false
+	}
+	switch p.Encap {
+	case packet.RoCEv2IPv4:
+		return p.IHL == 5 && p.IPFrag == 0x4000 && p.TClass&3 != 3 && p.UDPSum == 0 && p.SrcPort >= 0xC000
+	case packet.RoCEv2IPv6:
+		return p.TClass&3 != 3 && p.UDPSum == 0 && p.SrcPort >= 0xC000
+	}
+	return false
+}
+
+func zero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func all(packet.Encap, *packet.Info) bool              { return true }
+func defined(_ packet.Encap, in *packet.Info) bool     { return in.Defined }
+func request(_ packet.Encap, in *packet.Info) bool     { return in.Request }
+func response(_ packet.Encap, in *packet.Info) bool    { return in.Response }
+func withPayload(_ packet.Encap, in *packet.Info) bool { return in.Payload }
+func withoutPad(_ packet.Encap, in *packet.Info) bool {
+	return in.Defined && (in.First || in.Middle || !in.Payload)
+}
+
+func onIP(e packet.Encap, _ *packet.Info) bool {
+	return e == packet.RoCEv2IPv4 || e == packet.RoCEv2IPv6
+}
+func onIPv4(e packet.Encap, _ *packet.Info) bool   { return e == packet.RoCEv2IPv4 }
+func onIPv6(e packet.Encap, _ *packet.Info) bool   { return e == packet.RoCEv2IPv6 }
+func onRoCEv1(e packet.Encap, _ *packet.Info) bool { return e == packet.RoCEv1 }
+func onRoCE(e packet.Encap, _ *packet.Info) bool   { return e != packet.Native && e != packet.NoEncap }
+func onLink(e packet.Encap, _ *packet.Info) bool   { return e == packet.Native }
+func withGRH(e packet.Encap, _ *packet.Info) bool  { return e == packet.Native || e == packet.RoCEv1 }
+
+// of restricts a rule to the opcodes of one service.
+func of(s packet.Service) func(packet.Encap, *packet.Info) bool {
+	return func(_ packet.Encap, in *packet.Info) bool { return in.Defined && in.Opcode.Service() == s }
+}
+
+// bthHeaders are the rules of family BTH, and those of other families that need no more than the BTH.
+var bthHeaders = []header{
+	{rule.BTH002, rule.Sender, all, func(p *packet.Packet) (string, string) {
+		return differs(p.TVer != 0, "TVer 0", "TVer %d", p.TVer)
+	}, false},
+	{rule.BTH003, rule.Sender, all, func(p *packet.Packet) (string, string) {
+		return differs(!p.Info().Defined && p.Opcode < 0xC0, "an opcode of table T2", "0x%02x", uint8(p.Opcode))
+	}, false},
+	{rule.BTH006, rule.Sender, withPayload, func(p *packet.Packet) (string, string) {
+		return differs((p.PayloadLen+int(p.PadCnt))&3 != 0, "payload and pad a multiple of 4 bytes", "payload %d, PadCnt %d", p.PayloadLen, p.PadCnt)
+	}, false},
+	{rule.BTH007, rule.Sender, withoutPad, func(p *packet.Packet) (string, string) {
+		return differs(p.PadCnt != 0, "PadCnt 0", "PadCnt %d", p.PadCnt)
+	}, false},
+	{rule.BTH008, rule.Sender, withPayload, func(p *packet.Packet) (string, string) {
+		return differs(!zero(p.Pad), "pad bytes 0", "% x", p.Pad)
+	}, false},
+	{rule.BTH009, rule.Sender, all, func(p *packet.Packet) (string, string) {
+		return differs(p.Resv8a|p.Resv7 != 0, "reserved bits 0", "0x%02x beside FECN and BECN, 0x%02x beside AckReq", p.Resv8a, p.Resv7)
+	}, false},
+	{rule.BTH010, rule.Sender, defined, func(p *packet.Packet) (string, string) {
+		o := p.Opcode
+		bad := p.DestQP == 0 && o != packet.Op(packet.UD, packet.SendOnly) || p.DestQP == 1 && o.Service() != packet.UD && o != packet.OpCNP
+		return differs(bad, "UD SEND Only to the management QPs", "%v to QP %d", o, p.DestQP)
+	}, false},
+	{rule.UDMC004, rule.Sender, defined, func(p *packet.Packet) (string, string) {
+		return differs(p.DestQP == packet.PSNMask && p.Opcode.Service() != packet.UD, "UD to the multicast QPN", "%v to QP 0xffffff", p.Opcode)
+	}, false},
+	{rule.BTH015, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
+		s := in.Opcode.Service()
+		return in.Defined && (s == packet.UC || s == packet.UD)
+	}, func(p *packet.Packet) (string, string) {
+		return differs(p.AckReq && p.Info().Request, "AckReq 0", "AckReq 1 in a %v packet", p.Opcode.Service())
+	}, false},
+	{rule.BTH018, rule.Sender, all, func(p *packet.Packet) (string, string) {
+		return differs(p.Flaws&packet.FlawShort != 0, "room for headers, pad and ICRC", "too few bytes for %v", p.Opcode)
+	}, false},
+	{rule.PKY001, rule.Sender, all, func(p *packet.Packet) (string, string) {
+		return differs(p.PKey&0x7FFF == 0, "a P_Key with a partition number", "P_Key 0x%04x", p.PKey)
+	}, false},
+	{rule.BTH016, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onIP(e, in) && in.Opcode != packet.OpCNP }, func(p *packet.Packet) (string, string) {
+		return differs(p.FECN || p.BECN, "FECN and BECN 0 on RoCEv2", "FECN %t, BECN %t", p.FECN, p.BECN)
+	}, false},
+}
+
+// differs returns what a broken rule expected and what stands there, or nothing when it holds.
+func differs(broken bool, expected, format string, args ...any) (string, string) {
+	if !broken {
+		return "", ""
+	}
+	return expected, fmt.Sprintf(format, args...)
+}

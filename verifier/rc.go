@@ -1,0 +1,195 @@
+package verifier
+
+import (
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// earlyWindow is how long a response may stand before its request in a capture that records the directions separately.
+const earlyWindow = int64(2 * time.Millisecond)
+
+// farJump is a PSN distance that no loss explains: the QP began a new life with another start PSN, or the PSN is wrong.
+const farJump = 1 << 15
+
+// RC judges one RC packet of connection c that end from sent: the outgoing verifier of its sender, then the incoming verifier of
+// its receiver.
+func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
+	switch in := p.Info(); {
+	case in.Request:
+		if v.rcRequest(c, from, p) {
+			v.rcArrive(c, from, p)
+		}
+		if len(c.Early) > 0 {
+			v.rcEarly(c, p.Time)
+		}
+	case in.Response:
+		if len(c.Early) > 0 {
+			v.rcEarly(c, p.Time)
+		}
+		v.rcResponse(c, from, p)
+	case !in.Defined:
+		v.rcReserved(c, from, p)
+	}
+}
+
+// rcRequest is the requester's outgoing verifier: where the packet stands in its PSN stream decides which step judges it. It
+// reports whether the packet belongs to the stream.
+func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[from].SQ
+	if !q.Joined {
+		v.rcJoin(c, from, p)
+	}
+	if q.ReadLen != 0 {
+		v.rcSettleRead(c, q, p)
+	}
+	d := p.PSN.Diff(q.Next)
+	if q.Stray != nil || d > farJump || d < -farJump {
+		if !v.rcStray(c, from, p, d) {
+			return false
+		}
+		d = p.PSN.Diff(q.Next)
+	}
+	switch {
+	case d == 0:
+		v.rcNew(c, from, p)
+	case d > 0:
+		v.rcAhead(c, from, p)
+	default:
+		v.rcBehind(c, from, p)
+	}
+	q.LastPSN, q.LastTime, q.LastID = p.PSN, p.Time, p.IPID
+	return true
+}
+
+// rcJoin takes the first packet seen of a requester as the place where its stream is.
+func (v *Verifier) rcJoin(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	*q = qp.SendQueue{Messages: q.Messages, History: q.History, Joined: true, Unsure: true, Next: p.PSN, High: p.PSN, Una: p.PSN, Count: q.Count}
+	q.Messages.Reset()
+	q.History.Reset()
+	r := &c.Ends[1-from].RQ
+	*r = qp.ReceiveQueue{Joined: true, EPSN: p.PSN}
+}
+
+// rcStray deals with a PSN far from the stream of a requester.
+func (v *Verifier) rcStray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
+	return v.stray(c, from, p, d, rule.RCPSN004, rule.Requester)
+}
+
+// stray deals with a PSN far from the stream. The QP may have begun a new life with another start PSN (then the next packet goes
+// on from there), or this one PSN is wrong (then the next packet goes on where the stream was). It reports whether p is in the stream.
+func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.ID, role rule.Role) bool {
+	q := &c.Ends[from].SQ
+	if d <= farJump && d >= -farJump {
+		v.wrongPSN(c, from, id, role, proven(c.Complete()), p.Frame)
+		q.Excused = true
+		return true
+	}
+	if q.Stray != nil && p.PSN.Diff(q.Stray.PSN) >= 0 && p.PSN.Diff(q.Stray.PSN) < 256 {
+		v.event(c, from, role, p, rule.EvReconnect, "the PSN stream goes on from another start: the QP was connected anew")
+		v.rcJoin(c, from, p)
+		q.Unsure = p.Info().Middle || p.Info().Last
+		return true
+	}
+	q.Stray = bare(p)
+	return false
+}
+
+// wrongPSN reports the packet whose PSN was far from its stream, when the stream has gone on or the capture has ended.
+func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, class rule.Class, evidence ...uint64) {
+	q := &c.Ends[from].SQ
+	v.covered(id)
+	v.report(c, from, q.Stray, verdict{
+		rule: id, class: class, role: role,
+		expected: "PSN " + q.Next.String(), actual: "PSN " + q.Stray.PSN.String(),
+		detail: "far from the PSN stream", evidence: evidence,
+	})
+	q.Stray = nil
+}
+
+// bare copies a packet without the views on its frame, which is about to be reused.
+func bare(p *packet.Packet) *packet.Packet {
+	b := *p
+	b.Payload, b.Pad, b.Data = nil, nil, nil
+	return &b
+}
+
+// rcReserved lets a packet with a reserved opcode take its PSN; header rules have reported it.
+func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	if q.Joined && p.PSN == q.Next {
+		q.Next = q.Next.Add(1)
+		q.High = later(q.High, q.Next)
+		q.Unsure = true
+		c.Ends[1-from].RQ.EPSN = q.Next
+		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+	}
+}
+
+// span is how many PSNs a request packet takes: one, or for a READ one a response packet (rule RC-PSN-003). It is 0 while the path
+// MTU is not known and matters.
+func span(c *qp.Pair, p *packet.Packet) int {
+	if p.Opcode.Fn() != packet.ReadRequest || p.DMALen <= 256 {
+		return 1
+	}
+	if c.PMTU == 0 {
+		return 0
+	}
+	return wqe.Packets(p.DMALen, c.PMTU)
+}
+
+// rcSettleRead finds the path MTU from where the request after a READ stands, if that leaves one possibility.
+func (v *Verifier) rcSettleRead(c *qp.Pair, q *qp.SendQueue, p *packet.Packet) {
+	w := q.Messages.Newest()
+	if w == nil || c.PMTU != 0 {
+		q.ReadLen = 0
+		return
+	}
+	d := p.PSN.Diff(w.First)
+	if d <= 0 {
+		return
+	}
+	found := uint32(0)
+	for m := uint32(256); m <= 4096; m *= 2 {
+		if wqe.Packets(q.ReadLen, m) == d {
+			if found != 0 {
+				return
+			}
+			found = m
+		}
+	}
+	if found != 0 {
+		v.learnPMTU(c, found)
+	}
+}
+
+// learnPMTU notes the path MTU of a connection and settles READs that waited for it.
+func (v *Verifier) learnPMTU(c *qp.Pair, pmtu uint32) {
+	c.PMTU = pmtu
+	for i := range c.Ends {
+		q := &c.Ends[i].SQ
+		if q.ReadLen == 0 {
+			continue
+		}
+		if w := q.Messages.Newest(); w != nil && w.Op == wqe.Read {
+			w.Last = w.First.Add(wqe.Packets(q.ReadLen, pmtu) - 1)
+			q.Next = w.Last.Add(1)
+			q.High = later(q.High, q.Next)
+			if r := &c.Ends[1-i].RQ; r.EPSN.Diff(w.First) >= 0 {
+				r.EPSN = later(r.EPSN, q.Next)
+			}
+		}
+		q.ReadLen = 0
+	}
+}
+
+func later(a, b packet.PSN) packet.PSN {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,30 @@
+package verifier
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// rcArrive is the responder's incoming verifier: what a request makes the responder expect next and what it now owes. Were nothing
+// lost behind the tap, the responder accepts the expected PSN, answers one before it as a duplicate, and one after it with a NAK.
+func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[1-from]
+	r := &end.RQ
+	if !r.Joined {
+		r.Joined, r.EPSN = true, p.PSN
+	}
+	n := max(span(c, p), 1)
+	switch d := p.PSN.Diff(r.EPSN); {
+	case d == 0:
+		r.EPSN = p.PSN.Add(n)
+		if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && p.PSN == r.NakPSN {
+			r.Nak = qp.NakNone
+		}
+	case d < 0:
+		v.covered(rule.RCRSP001)
+		r.Repeated = true
+		end.Sums.Duplicates++
+		v.event(c, 1-from, rule.Responder, p, rule.EvDuplicate, "")
+	}
+}

@@ -1,0 +1,239 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcSequence judges the opcode of a new request against the message that is open (rules RC-SEQ-001 … -004). After a finding the
+// packet's own opcode is taken as the truth, so that one fault gives one finding.
+func (v *Verifier) rcSequence(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	in := p.Info()
+	op := wqe.OpOf(p.Opcode.Fn())
+	continues := in.Middle || in.Last
+	id, want := rule.ID(0), ""
+	switch {
+	case q.Unsure:
+	case q.Open != wqe.None:
+		id = rule.RCSEQ001
+		if q.Open == wqe.Write {
+			id = rule.RCSEQ002
+		}
+		v.covered(id)
+		v.covered(rule.RCSEQ004)
+		if continues && op == q.Open {
+			break
+		}
+		if op.Responded() {
+			id = rule.RCSEQ004
+		}
+		want = q.Open.String() + " Middle or Last"
+	default:
+		v.covered(rule.RCSEQ003)
+		if continues {
+			id, want = rule.RCSEQ003, "the first packet of a message: none is open"
+		}
+	}
+	if want != "" {
+		v.report(c, from, p, verdict{
+			rule: id, class: rule.Violation, role: rule.Requester,
+			expected: want, actual: p.Opcode.String(), evidence: previous(q, p),
+		})
+		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+		q.Unsure = continues
+	}
+	switch {
+	case continues && q.Unsure && (q.Open != op || want != ""):
+		q.Open = wqe.None // rcMessage begins a partial message
+	case !continues:
+		q.Open, q.Unsure = wqe.None, false
+	}
+}
+
+// previous cites the packet before p in the PSN stream.
+func previous(q *qp.SendQueue, p *packet.Packet) []uint64 {
+	if s := q.History.Get(p.PSN.Add(-1)); s != nil {
+		return []uint64{frame(p.Frame, s.Frame)}
+	}
+	if w := q.Messages.Newest(); w != nil && w.Last == p.PSN.Add(-1) {
+		return []uint64{frame(p.Frame, w.Frame)}
+	}
+	return nil
+}
+
+// rcMessage returns the WQE that a new request belongs to: the first packet of a message synthesises it, later ones extend it.
+func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE {
+	end := &c.Ends[from]
+	q := &end.SQ
+	in := p.Info()
+	fn := p.Opcode.Fn()
+	w := q.Messages.Newest()
+	if !(in.Middle || in.Last) || q.Open == wqe.None || w == nil {
+		w = q.Messages.Push(q.Una)
+		w.Op, w.First, w.Frame, w.Ordinal = wqe.OpOf(fn), p.PSN, uint32(p.Frame), q.Count
+		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
+		w.RespFirst, w.RespNext = p.PSN, p.PSN
+		if !(in.Middle || in.Last) {
+			w.Flags |= wqe.Whole
+		}
+		q.Count = (q.Count + 1) & packet.PSNMask
+	}
+	w.Last = p.PSN
+	w.Got += uint32(p.PayloadLen)
+	if in.Middle || in.First {
+		q.Open = w.Op
+		if in.Middle && !w.Has(wqe.Whole) {
+			q.Unsure = false // whatever it began with, a message of this kind is open now
+		}
+		return w
+	}
+	q.Open, q.Unsure = wqe.None, false
+	w.Flags |= wqe.Ended
+	if p.Has&packet.HasImmDt != 0 {
+		w.Flags |= wqe.Immediate
+	}
+	end.Sums.Messages++
+	return w
+}
+
+// rcLength judges the payload of a new request against the path MTU and against the length that its RETH gives (families
+// RC-LEN, RC-SEQ-005, RC-ATM).
+func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	if p.Info().Payload {
+		v.payload(c, from, p, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003)
+	}
+	switch w.Op {
+	case wqe.Write:
+		v.rcWriteLength(c, from, p, w)
+	case wqe.Read:
+		v.dmaLen(c, from, p)
+		v.covered(rule.RCPSN003)
+	case wqe.CmpSwap, wqe.FetchAdd:
+		v.rcAtomic(c, from, p)
+	}
+}
+
+// payload judges the payload length of a packet by its place in the message. first, last and only are the rules for First and
+// Middle, for Last, and for Only packets; UC has the same shape under its own rules.
+func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Role, first, last, only rule.ID) {
+	in := p.Info()
+	n := p.PayloadLen
+	mtu := int(c.PMTU)
+	id, want := rule.ID(0), ""
+	bad := false
+	switch {
+	case in.First || in.Middle:
+		id = first
+		if mtu == 0 {
+			if bad = !wqe.ValidMTU(n); !bad {
+				v.learnPMTU(c, uint32(n))
+			}
+			want = "256, 512, 1024, 2048 or 4096 bytes"
+		} else {
+			bad, want = n != mtu, "exactly PMTU bytes"
+		}
+	case in.Last:
+		id = last
+		bad = n == 0 || n > most(mtu)
+		want = "1 to PMTU bytes"
+	default:
+		id = only
+		bad = n > most(mtu)
+		want = "at most PMTU bytes"
+	}
+	v.covered(id)
+	if !bad {
+		return
+	}
+	if mtu != 0 {
+		want = fmt.Sprintf("%s of payload, the path MTU is %d", want, mtu)
+	}
+	v.report(c, from, p, verdict{
+		rule: id, class: rule.Violation, role: role, expected: want, actual: fmt.Sprintf("%d bytes", n),
+	})
+}
+
+// most is the largest payload that a path MTU (0: not known) allows.
+func most(mtu int) int {
+	if mtu == 0 {
+		return 4096
+	}
+	return mtu
+}
+
+// dmaLen judges that a message is at most 2^31 bytes long (rule RC-LEN-004).
+func (v *Verifier) dmaLen(c *qp.Pair, from int, p *packet.Packet) {
+	v.covered(rule.RCLEN004)
+	if p.DMALen > 1<<31 {
+		v.report(c, from, p, verdict{
+			rule: rule.RCLEN004, class: rule.Violation, role: rule.Requester,
+			expected: "DMALen at most 2147483648", actual: fmt.Sprintf("DMALen %d", p.DMALen),
+		})
+	}
+}
+
+// rcWriteLength holds the packets of an RDMA WRITE against its DMALen (rules RC-LEN-005, RC-SEQ-005).
+func (v *Verifier) rcWriteLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	in := p.Info()
+	if in.First || in.Only {
+		v.dmaLen(c, from, p)
+	}
+	if in.First {
+		v.covered(rule.RCSEQ005)
+		if int(p.DMALen) <= p.PayloadLen && c.PMTU != 0 && p.DMALen <= c.PMTU {
+			w.Flags |= wqe.Blamed
+			v.report(c, from, p, verdict{
+				rule: rule.RCSEQ005, class: rule.Violation, role: rule.Requester,
+				expected: "RDMA WRITE Only: the message fits the path MTU", actual: fmt.Sprintf("%v with DMALen %d", p.Opcode, p.DMALen),
+			})
+		}
+	}
+	if !w.Has(wqe.Whole) || w.Has(wqe.Blamed) {
+		return
+	}
+	v.covered(rule.RCLEN005)
+	v.writeSum(c, from, p, w, rule.RCLEN005, rule.Requester)
+}
+
+// writeSum judges that the payloads of an RDMA WRITE add up to its DMALen: exactly at its end, and not reached before.
+func (v *Verifier) writeSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, id rule.ID, role rule.Role) {
+	ended := w.Has(wqe.Ended)
+	if ended && w.Got == w.Length || !ended && w.Got < w.Length {
+		return
+	}
+	w.Flags |= wqe.Blamed
+	d := verdict{
+		rule: id, class: rule.Violation, role: role,
+		expected: fmt.Sprintf("payloads that add up to DMALen %d", w.Length), actual: fmt.Sprintf("%d bytes with this packet", w.Got),
+	}
+	if w.First != p.PSN {
+		d.evidence = []uint64{frame(p.Frame, w.Frame)}
+	}
+	v.report(c, from, p, d)
+}
+
+// rcAtomic judges the operands of an atomic (rules RC-ATM-001, -002).
+func (v *Verifier) rcAtomic(c *qp.Pair, from int, p *packet.Packet) {
+	v.covered(rule.RCATM001)
+	if p.VA&7 != 0 {
+		v.report(c, from, p, verdict{
+			rule: rule.RCATM001, class: rule.Violation, role: rule.Requester,
+			expected: "a virtual address on an 8-byte boundary", actual: fmt.Sprintf("VA 0x%x", p.VA),
+		})
+	}
+	if p.Opcode.Fn() != packet.FetchAdd {
+		return
+	}
+	v.covered(rule.RCATM002)
+	if p.Compare != 0 {
+		v.report(c, from, p, verdict{
+			rule: rule.RCATM002, class: rule.Violation, role: rule.Requester,
+			expected: "compare data 0 in a FetchAdd", actual: fmt.Sprintf("0x%x", p.Compare),
+		})
+	}
+}

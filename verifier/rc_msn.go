@@ -1,0 +1,107 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcMSN holds the MSN of a response against the messages that the responder has completed (rules RC-RSP-013, -014, -015). A responder
+// counts a SEND or WRITE when it executes its last packet and a READ when it accepts it, so the MSN lies between the number of
+// messages up to the response's PSN and the number of all that were sent. before is 1 for a NAK, which does not count its own PSN.
+func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	least, next, ok := completed(q, p.PSN.Add(-before))
+	if !ok || q.HasHole() {
+		v.Skipped[SkipMSN]++
+		r.LastMSN = p.MSN
+		return
+	}
+	id := rule.RCRSP013
+	if before == 1 {
+		id = rule.RCRSP015
+	}
+	if r.MSN == qp.MSNUnknown {
+		if next == q.Count {
+			r.MSN = qp.MSNKnown
+		} else if before == 0 && p.Opcode.Fn() == packet.Acknowledge {
+			r.MSN = qp.MSNGuessed
+		}
+		r.MSNBase = (p.MSN - least) & packet.PSNMask
+		r.LastMSN = p.MSN
+		v.Skipped[SkipMSN]++
+		return
+	}
+	v.covered(id)
+	v.covered(rule.RCRSP014)
+	r.LastMSN = p.MSN
+	have := packet.PSN((p.MSN - r.MSNBase) & packet.PSNMask)
+	over := have.Diff(packet.PSN(least))
+	if over == 0 {
+		if next == q.Count {
+			r.MSN = qp.MSNKnown
+		}
+		return
+	}
+	d := verdict{
+		rule: id, class: proven(r.MSN == qp.MSNKnown && c.Complete()), role: rule.Responder,
+		expected: fmt.Sprintf("MSN %d", (r.MSNBase+least)&packet.PSNMask), actual: fmt.Sprintf("MSN %d", p.MSN),
+	}
+	if r.Answered {
+		d.evidence = []uint64{frame(p.Frame, r.LastFrame)}
+	}
+	most := packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
+	if over > 0 && !have.After(most) {
+		if ahead(q, p.PSN, over) {
+			return
+		}
+		d.class = rule.Unproven
+		d.detail = "it counts messages after the PSN that it acknowledges: they may have been executed since"
+	}
+	v.report(c, from, p, d)
+	if d.class == rule.Unproven {
+		r.MSN = qp.MSNUnknown
+	}
+}
+
+// unfinished is 1 while a message is open, which no MSN counts yet.
+func unfinished(q *qp.SendQueue) uint32 {
+	if w := q.Messages.Newest(); w != nil && !w.Has(wqe.Ended) {
+		return 1
+	}
+	return 0
+}
+
+// completed returns how many messages end at or before psn, and the count up to which messages begin at or before it.
+func completed(q *qp.SendQueue, psn packet.PSN) (n, begun uint32, ok bool) {
+	i := q.Messages.UpTo(psn)
+	if i < 0 {
+		if q.Messages.Len() > 0 && psn == q.Messages.At(0).First.Add(-1) {
+			n := q.Messages.At(0).Ordinal
+			return n, n, true
+		}
+		return 0, 0, false
+	}
+	w := q.Messages.At(i)
+	switch {
+	case psn.After(w.Last):
+		return 0, 0, false
+	case w.Op.Responded() || psn == w.Last && w.Has(wqe.Ended):
+		return (w.Ordinal + 1) & packet.PSNMask, (w.Ordinal + 1) & packet.PSNMask, true
+	}
+	return w.Ordinal, (w.Ordinal + 1) & packet.PSNMask, true
+}
+
+// ahead reports whether the n messages after psn are READs or atomics, which may be counted when they are accepted, before their
+// responses leave.
+func ahead(q *qp.SendQueue, psn packet.PSN, n int) bool {
+	for i := q.Messages.UpTo(psn) + 1; n > 0; i, n = i+1, n-1 {
+		if i >= q.Messages.Len() || !q.Messages.At(i).Op.Responded() {
+			return false
+		}
+	}
+	return true
+}

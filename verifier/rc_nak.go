@@ -1,0 +1,158 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcNakPlace judges the PSN of a NAK: it is the PSN that the responder expects (rules RC-RSP-017, -018).
+func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	v.covered(id)
+	if p.PSN.Before(q.Una) && r.Answered {
+		v.report(c, from, p, verdict{
+			rule: id, class: proven(c.Sees(from)), role: rule.Responder,
+			expected: "a NAK of PSN " + q.Una.String() + " or later: what is before was acknowledged", actual: "PSN " + p.PSN.String(),
+			evidence: []uint64{frame(p.Frame, r.LastFrame)},
+		})
+		return
+	}
+	v.rcBeyondHole(c, from, p)
+	if q.RdOut > 0 && p.PSN != q.Una {
+		before := *p
+		before.PSN = p.PSN.Add(-1)
+		if w, _ := q.Messages.Find(p.PSN); w == nil || !w.Op.Responded() {
+			v.rcImplied(c, from, p)
+		}
+	}
+}
+
+// rcImplied drops the READs and atomics before a NAK from those outstanding: the NAK implies one of them too (rule RC-ACK-004).
+func (v *Verifier) rcImplied(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	v.covered(rule.RCACK004)
+	for i := q.Messages.Len() - 1; i >= 0; i-- {
+		w := q.Messages.At(i)
+		if w.Last.Before(q.Una) {
+			return
+		}
+		if w.First.Before(p.PSN) && w.Op.Responded() && !w.Has(wqe.Answered) && w.Has(wqe.Blamed) {
+			w.Flags |= wqe.Answered
+			q.RdOut--
+		}
+	}
+}
+
+// rcSequenceNak judges a NAK PSN sequence error: one a gap, for the expected PSN (rules RC-RSP-002, -003, -017, -043).
+func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	q, r := &c.Ends[1-from].SQ, &end.RQ
+	if v.sameResponse(r, p) && r.Nak == qp.NakSequence && r.NakPSN == p.PSN {
+		v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "a copy that the network made")
+		return
+	}
+	end.Sums.NAKs++
+	end.Sums.SequenceNAKs++
+	v.event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
+	v.covered(rule.RCRSP003)
+	v.covered(rule.RCRSP043)
+	repeated := r.NakPSN == p.PSN && (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR)
+	switch {
+	case repeated:
+		id, was := rule.RCRSP003, "one PSN sequence NAK until the expected PSN arrives"
+		if r.Nak == qp.NakRNR {
+			id, was = rule.RCRSP043, "silence after the RNR NAK for this PSN until it comes again"
+		}
+		v.report(c, from, p, verdict{
+			rule: id, class: proven(c.Complete()), role: rule.Responder,
+			expected: was, actual: "NAK PSN Sequence Error for " + p.PSN.String(), evidence: []uint64{frame(p.Frame, r.NakFrame)},
+		})
+	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una):
+		v.covered(rule.RCRSP002)
+		v.report(c, from, p, verdict{
+			rule: rule.RCRSP002, class: rule.Violation, role: rule.Responder,
+			expected: "no PSN sequence NAK: the PSN had arrived", actual: "NAK PSN Sequence Error for " + p.PSN.String(),
+		})
+	default:
+		v.covered(rule.RCRSP002)
+		v.rcNakPlace(c, from, p, rule.RCRSP017)
+	}
+	v.rcMSN(c, from, p, 1)
+	v.rcNak(c, from, p, qp.NakSequence)
+}
+
+// rcRNRNak judges an RNR NAK (rules RC-RNR-006, RC-RSP-018, -019).
+func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	q, r := &c.Ends[1-from].SQ, &end.RQ
+	if v.sameResponse(r, p) && r.Nak == qp.NakRNR && r.NakPSN == p.PSN {
+		v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "a copy that the network made")
+		return
+	}
+	end.Sums.NAKs++
+	end.Sums.RNRNAKs++
+	v.event(c, from, rule.Responder, p, rule.EvRNRNAK, "")
+	v.covered(rule.RCRNR006)
+	if s := q.History.Get(p.PSN); s != nil {
+		fn := s.Trace.Opcode.Fn()
+		if op := wqe.OpOf(fn); op != wqe.Send && fn != packet.WriteLastImm && fn != packet.WriteOnlyImm {
+			v.report(c, from, p, verdict{
+				rule: rule.RCRNR006, class: proven(c.Complete()), role: rule.Responder,
+				expected: "an RNR NAK for a request that takes a receive WQE", actual: "for " + s.Trace.Opcode.String(),
+				evidence: []uint64{frame(p.Frame, s.Frame)},
+			})
+		}
+	}
+	if end.Knows(hcaagent.KnowsMinRNRTimer) {
+		v.covered(rule.RCRSP019)
+		if have, least := packet.RNRTimer(p.Syndrome.Value()), packet.RNRTimer(end.Attr.MinRNRTimer); have < least {
+			v.report(c, from, p, verdict{
+				rule: rule.RCRSP019, class: rule.Violation, role: rule.Responder,
+				expected: fmt.Sprintf("at least min_rnr_timer, %v", least), actual: have.String(),
+			})
+		}
+	}
+	v.rcNakPlace(c, from, p, rule.RCRSP018)
+	v.rcMSN(c, from, p, 1)
+	rnrs := r.RNRs
+	if r.NakPSN != p.PSN {
+		rnrs = 0
+	}
+	v.rcNak(c, from, p, qp.NakRNR)
+	r.RNRs = rnrs + 1
+}
+
+// rcFatalNak notes a NAK that ends the connection.
+func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	end.Sums.NAKs++
+	id := rule.EvNAKRemoteOperational
+	switch p.Syndrome {
+	case packet.NAKInvalidRequest:
+		id = rule.EvNAKInvalidRequest
+	case packet.NAKRemoteAccess:
+		id = rule.EvNAKRemoteAccess
+	}
+	v.event(c, from, rule.Responder, p, id, "")
+	v.rcNakPlace(c, from, p, rule.RCRSP017)
+	v.rcMSN(c, from, p, 1)
+	v.rcNak(c, from, p, qp.NakFatal)
+}
+
+// rcNak notes what a NAK makes of both sides: all before it is acknowledged, and it is to come again.
+func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time
+	r.RNRBlamed = false
+	if p.PSN.After(q.Una) {
+		q.Una, q.Restarts = p.PSN, 0
+	}
+	r.EPSN = p.PSN
+	q.Retrying = false
+	q.AskedAt = p.Time
+}

@@ -1,0 +1,204 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcReadResponse holds a READ response against the READ that it answers: place, opcode, length (rules RC-RES-001, -002).
+func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	w, _ := q.Messages.Find(p.PSN)
+	if w == nil {
+		v.Skipped[SkipUnseen]++
+		return
+	}
+	v.covered(rule.RCRES001)
+	if !w.Op.Responded() || w.Op.Atomic() {
+		v.report(c, from, p, verdict{
+			rule: rule.RCRES001, class: proven(c.Complete()), role: rule.Responder,
+			expected: "an Acknowledge: PSN " + p.PSN.String() + " is a " + w.Op.String(), actual: p.Opcode.String(),
+			evidence: []uint64{frame(p.Frame, w.Frame)},
+		})
+		return
+	}
+	v.rcBeyondHole(c, from, p)
+	if w.Op == wqe.Read {
+		again := v.sameResponse(r, p)
+		if !again {
+			v.rcReadPlace(c, from, p, w)
+		}
+		v.rcReadLength(c, from, p, w)
+	}
+	if q.RdOut > 0 {
+		v.rcPassedOver(c, from, p)
+	}
+	if p.Has&packet.HasAETH != 0 {
+		v.covered(rule.RCRES004)
+		if p.Syndrome.Type() != packet.ACK && !p.Syndrome.Reserved() {
+			v.report(c, from, p, verdict{
+				rule: rule.RCRES004, class: rule.Violation, role: rule.Responder,
+				expected: "an ACK syndrome in a READ response", actual: p.Syndrome.String(),
+			})
+		}
+		v.rcMSN(c, from, p, 0)
+	}
+	w.RespNext = p.PSN.Add(1)
+	w.RespFrame = uint32(p.Frame)
+	if p.PSN == w.Last && !w.Has(wqe.Answered) {
+		w.Flags |= wqe.Answered
+		q.RdOut -= min(q.RdOut, 1)
+	}
+	if !p.PSN.Before(q.Una) {
+		v.rcProgress(c, from, p, p.PSN.Add(1))
+	}
+	if p.PSN == w.Last {
+		r.EPSN = later(r.EPSN, w.Last.Add(1))
+	}
+}
+
+// rcReadPlace judges the order of READ responses and that each has the opcode of its place, counted from the newest issue of the
+// request (rule RC-RES-001).
+func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	r := &c.Ends[from].RQ
+	blame := func(class rule.Class, want, detail string) {
+		v.report(c, from, p, verdict{
+			rule: rule.RCRES001, class: class, role: rule.Responder, expected: want, actual: p.Opcode.String() + " with PSN " + p.PSN.String(),
+			detail: detail, evidence: []uint64{frame(p.Frame, w.Frame)},
+		})
+	}
+	switch {
+	case p.PSN.After(w.RespNext):
+		d := ""
+		if !c.Sees(from) {
+			d = "responses may have been lost before the tap"
+		}
+		if !c.Ends[from].SQ.Excused {
+			blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
+		}
+		c.Ends[from].SQ.Excused = false
+		w.Flags |= wqe.Gapped
+	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again):
+		blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), "sent again although no request came again")
+	}
+	if p.Opcode == readOpcode(p, w.RespFirst, w.Last) {
+		return
+	}
+	want := readOpcode(p, w.RespFirst, w.Last).String()
+	if p.Opcode != readOpcode(p, w.First, w.Last) {
+		blame(rule.Violation, want, "")
+		return
+	}
+	// The place fits the first issue of the request, not the newest: a response of the first may still be under way.
+	seen := p.PSN.Before(packet.PSN(w.Orig)) && !w.Has(wqe.Gapped)
+	d := "the request was sent again for this PSN, so its response begins here"
+	if !seen && !c.Sees(from) {
+		d += "; a response to the first request may have been under way"
+	}
+	blame(proven(seen || c.Sees(from)), want, d)
+}
+
+// readOpcode is the opcode of the response at p's PSN to a READ of PSNs first … last.
+func readOpcode(p *packet.Packet, first, last packet.PSN) packet.Opcode {
+	fn := packet.ReadRespMiddle
+	switch {
+	case first == last:
+		fn = packet.ReadRespOnly
+	case p.PSN == first:
+		fn = packet.ReadRespFirst
+	case p.PSN == last && p.PSN == first:
+		fn = packet.ReadRespOnly
+	case p.PSN == last:
+		fn = packet.ReadRespLast
+	}
+	return packet.Op(p.Opcode.Service(), fn)
+}
+
+// rcReadLength judges the payload of a READ response against the path MTU and the length that was asked for (rule RC-RES-002).
+func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	v.covered(rule.RCRES002)
+	in := p.Info()
+	want := 0
+	switch {
+	case in.First || in.Middle:
+		if c.PMTU == 0 {
+			if wqe.ValidMTU(p.PayloadLen) {
+				v.learnPMTU(c, uint32(p.PayloadLen))
+			}
+		}
+		want = int(c.PMTU)
+		if c.PMTU == 0 {
+			want = 4096
+		}
+	case p.PSN != w.Last:
+		return // its place was reported
+	case w.First == w.Last:
+		want = int(w.Length)
+	case c.PMTU == 0:
+		return
+	default:
+		want = int(w.Length) - w.Last.Diff(w.First)*int(c.PMTU)
+	}
+	if p.PayloadLen != want {
+		v.report(c, from, p, verdict{
+			rule: rule.RCRES002, class: rule.Violation, role: rule.Responder,
+			expected: fmt.Sprintf("%d bytes of payload", want), actual: fmt.Sprintf("%d bytes", p.PayloadLen),
+			evidence: []uint64{frame(p.Frame, w.Frame)},
+		})
+	}
+}
+
+// rcAtomicAck holds an ATOMIC Acknowledge against the atomic that it answers (rules RC-RSP-010, -031).
+func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	w, _ := q.Messages.Find(p.PSN)
+	if w == nil {
+		v.Skipped[SkipUnseen]++
+		return
+	}
+	v.covered(rule.RCRSP010)
+	if !w.Op.Atomic() {
+		v.report(c, from, p, verdict{
+			rule: rule.RCRSP010, class: proven(c.Complete()), role: rule.Responder,
+			expected: "an ATOMIC Acknowledge for the PSN of an atomic", actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
+			evidence: []uint64{frame(p.Frame, w.Frame)},
+		})
+		return
+	}
+	v.rcBeyondHole(c, from, p)
+	fold := uint32(p.OrigData) ^ uint32(p.OrigData>>32)
+	if w.RespFrame != 0 {
+		v.covered(rule.RCRSP031)
+		if fold != w.Orig {
+			v.report(c, from, p, verdict{
+				rule: rule.RCRSP031, class: proven(c.Complete()), role: rule.Responder,
+				expected: "the original data that the first answer returned", actual: fmt.Sprintf("0x%x", p.OrigData),
+				evidence: []uint64{frame(p.Frame, w.RespFrame)},
+			})
+		}
+	}
+	w.Orig, w.RespFrame = fold, uint32(p.Frame)
+	v.covered(rule.RCRES004)
+	if p.Syndrome.Type() != packet.ACK && !p.Syndrome.Reserved() {
+		v.report(c, from, p, verdict{
+			rule: rule.RCRES004, class: rule.Violation, role: rule.Responder,
+			expected: "an ACK syndrome in an ATOMIC Acknowledge", actual: p.Syndrome.String(),
+		})
+	}
+	if !w.Has(wqe.Answered) {
+		w.Flags |= wqe.Answered
+		q.RdOut -= min(q.RdOut, 1)
+	}
+	if q.RdOut > 0 {
+		v.rcPassedOver(c, from, p)
+	}
+	v.rcMSN(c, from, p, 0)
+	if !p.PSN.Before(q.Una) {
+		v.rcProgress(c, from, p, p.PSN.Add(1))
+	}
+	r.EPSN = later(r.EPSN, p.PSN.Add(1))
+}

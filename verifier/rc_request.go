@@ -1,0 +1,195 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcNew judges a request that carries the next PSN: opcode sequence, lengths, then what it adds to the send queue.
+func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	q := &end.SQ
+	if q.Fresh {
+		q.Fresh = false
+		v.covered(rule.RCPSN001)
+	}
+	v.covered(rule.RCPSN002)
+	v.covered(rule.RCPSN004)
+	resent := p.PSN.Before(q.High) // behind a gap: this PSN, or one after it, was seen before
+	v.rcSequence(c, from, p)
+	w := v.rcMessage(c, from, p)
+	v.rcLength(c, from, p, w)
+	v.rcLimits(c, from, p, w)
+
+	n := span(c, p)
+	if n == 0 {
+		q.ReadLen, n = p.DMALen, 1
+	}
+	q.Next = p.PSN.Add(n)
+	if w.Op == wqe.Read {
+		w.Last = q.Next.Add(-1)
+	}
+	if resent {
+		end.Sums.Retransmissions++
+		v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
+		if s := q.History.Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
+			q.History.Drop(p.PSN) // numbered by a packet that came behind the gap with another PSN
+		}
+		if q.Next.After(q.High) || q.Next == q.High {
+			q.CloseHole()
+		}
+	}
+	q.High = later(q.High, q.Next)
+	if p.AckReq || w.Op.Responded() {
+		q.AskedAt = p.Time
+		w.Flags |= wqe.AckWanted
+	}
+	if !c.Paired {
+		q.Una = q.Next
+	}
+	q.Retrying = false
+	q.History.Put(p.PSN, p.Frame, p.Trace(), q.High.Diff(q.Una))
+}
+
+// rcAhead judges a request beyond the next PSN: packets are missing (rule RC-PSN-004).
+func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	d := p.PSN.Diff(q.Next)
+	switch {
+	case p.PSN == q.High:
+		// A late packet filled part of the gap, and the stream goes on where it was.
+	case p.PSN.Before(q.High):
+		// Sent again behind a gap, and one more is missing: the first gap was reported.
+	case q.Excused:
+		v.covered(rule.RCPSN004)
+	default:
+		id, want := rule.RCPSN004, "PSN "+q.Next.String()
+		if q.Fresh {
+			id, want = rule.RCPSN001, "start PSN "+q.Next.String()
+		}
+		v.covered(id)
+		v.report(c, from, p, verdict{
+			rule: id, class: proven(c.Sees(from)), role: rule.Requester,
+			expected: want, actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from),
+		})
+	}
+	q.Fresh, q.Excused = false, false
+	if !p.PSN.Before(q.High) && p.PSN != q.High || !q.HasHole() {
+		if !q.HasHole() {
+			q.Hole = q.Next
+		}
+		q.HoleEnd = p.PSN
+	}
+	q.Unsure, q.Open, q.ReadLen = true, wqe.None, 0
+	q.Next = p.PSN
+	q.High = later(q.High, q.Next)
+	v.rcNew(c, from, p)
+}
+
+// rewind takes the send queue back to a PSN in a gap, so that what is sent again from there is judged as new.
+func rewind(q *qp.SendQueue, psn packet.PSN) {
+	q.Messages.Truncate(psn)
+	q.Next, q.Open, q.Unsure, q.ReadLen = psn, wqe.None, true, 0
+	q.RdOut = 0
+	for i := range q.Messages.Len() {
+		if w := q.Messages.At(i); w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
+			q.RdOut++
+		}
+	}
+	w := q.Messages.Newest()
+	if w == nil || w.Last != psn.Add(-1) {
+		return
+	}
+	q.Count = (w.Ordinal + 1) & packet.PSNMask
+	q.Unsure = false
+	if !w.Has(wqe.Ended) && (w.Op == wqe.Send || w.Op == wqe.Write) {
+		q.Open = w.Op
+		q.Unsure = !w.Has(wqe.Whole)
+	}
+}
+
+// rcLimits holds a new request against what its QP may have outstanding.
+func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	end, peer := &c.Ends[from], &c.Ends[1-from]
+	q := &end.SQ
+	if c.Paired {
+		v.covered(rule.RCPSN005)
+		if n := p.PSN.Diff(q.Una); n < -farJump {
+			v.report(c, from, p, verdict{
+				rule: rule.RCPSN005, class: proven(c.Sees(from)), role: rule.Requester,
+				expected: "fewer than 8388608 PSNs outstanding", actual: "the oldest unacknowledged is " + q.Una.String(),
+			})
+			q.Una = p.PSN
+		}
+	}
+	if w.Op.Responded() && p.Info().Only {
+		v.rcReadLimit(c, from, p)
+	}
+	if peer.RQ.Nak == qp.NakRNR {
+		v.rcDuringRNR(c, from, p)
+	}
+	if peer.RQ.Nak == qp.NakFatal {
+		v.rcAfterFatal(c, from, p)
+	}
+	if q.Credited && c.Paired && p.Info().Request {
+		v.rcCredit(c, from, p, w)
+	}
+}
+
+// rcReadLimit judges how many READs and atomics are outstanding (rules RC-RDA-001, -002, -003).
+func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet) {
+	end, peer := &c.Ends[from], &c.Ends[1-from]
+	q := &end.SQ
+	q.RdOut++
+	if !c.Paired {
+		return
+	}
+	limit := func(id rule.ID, most uint8, what string) {
+		v.covered(id)
+		if q.RdOut <= uint16(most) {
+			return
+		}
+		v.report(c, from, p, verdict{
+			rule: id, class: proven(most == 0 || c.Sees(from)), role: rule.Requester,
+			expected: fmt.Sprintf("at most %d READ and ATOMIC requests outstanding (%s)", most, what),
+			actual:   fmt.Sprintf("%d outstanding", q.RdOut),
+		})
+		q.RdOut = uint16(most) // one finding, not one for each that follows
+	}
+	if peer.Knows(hcaagent.KnowsMaxDestRdAtomic) {
+		id := rule.RCRDA002
+		if peer.Attr.MaxDestRdAtomic == 0 {
+			id = rule.RCRDA003
+		}
+		limit(id, peer.Attr.MaxDestRdAtomic, "responder resources of the peer")
+	}
+	if end.Knows(hcaagent.KnowsMaxRdAtomic) && !(peer.Knows(hcaagent.KnowsMaxDestRdAtomic) && peer.Attr.MaxDestRdAtomic <= end.Attr.MaxRdAtomic) {
+		limit(rule.RCRDA001, end.Attr.MaxRdAtomic, "initiator depth")
+	}
+}
+
+// rcCredit holds SENDs and WRITEs with immediate against the end-to-end credits: one message beyond the limit may be begun, as a
+// probe (rules RC-CRD-001, -002).
+func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	in := p.Info()
+	if w.Op != wqe.Send || !(in.First || in.Only) {
+		return
+	}
+	q := &c.Ends[from].SQ
+	v.covered(rule.RCCRD001)
+	ssn := (w.Ordinal + 1) & packet.PSNMask
+	over := packet.PSN(ssn).Diff(packet.PSN(q.Limit))
+	if over <= 1 {
+		return
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.RCCRD001, class: proven(c.Sees(from)), role: rule.Requester,
+		expected: "at most one message beyond the credits", actual: fmt.Sprintf("message %d beyond the limit", over),
+	})
+	q.Credited = false
+}

@@ -1,0 +1,241 @@
+package verifier
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcResponse is the responder's outgoing verifier: every response is held against the requests that it answers.
+func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if !c.Paired {
+		v.Skipped[SkipUnpaired]++
+		return
+	}
+	if !q.Joined {
+		v.Skipped[SkipUnseen]++
+		return
+	}
+	if !p.PSN.Before(later(q.Next, q.High)) {
+		if q.ReadLen == 0 || p.PSN.Diff(q.Next) > 1<<23 {
+			c.Early = append(c.Early, *bare(p))
+		}
+		return
+	}
+	r.Unseen = 0
+	v.rcRespond(c, from, p)
+	r.LastID, r.LastFrame, r.LastTime = p.IPID, uint32(p.Frame), p.Time
+}
+
+func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	if r.Nak == qp.NakFatal && !p.PSN.Before(r.NakPSN) && !v.sameResponse(r, p) {
+		v.covered(rule.RCRSP027)
+		if !r.Silenced {
+			r.Silenced = true
+			v.report(c, from, p, verdict{
+				rule: rule.RCRSP027, class: proven(c.Complete()), role: rule.Responder,
+				expected: "silence after " + r.NakCode.String(), actual: p.Opcode.String() + " with " + p.PSN.String(),
+				evidence: []uint64{frame(p.Frame, r.NakFrame)},
+			})
+		}
+		return
+	}
+	switch fn := p.Opcode.Fn(); fn {
+	case packet.Acknowledge:
+		switch {
+		case p.Syndrome.Reserved():
+		case p.Syndrome.Type() == packet.ACK:
+			v.rcAck(c, from, p)
+		case p.Syndrome.Type() == packet.RNRNAK:
+			v.rcRNRNak(c, from, p)
+		case p.Syndrome == packet.NAKSequence:
+			v.rcSequenceNak(c, from, p)
+		default:
+			v.rcFatalNak(c, from, p)
+		}
+	case packet.AtomicAck:
+		v.rcAtomicAck(c, from, p)
+	default:
+		v.rcReadResponse(c, from, p)
+	}
+}
+
+// sameResponse reports whether p is a copy of the newest response that something on the path made.
+func (v *Verifier) sameResponse(r *qp.ReceiveQueue, p *packet.Packet) bool {
+	return p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 && p.IPID == r.LastID && p.Time-r.LastTime < sameFrame
+}
+
+// rcEarly judges responses that were recorded before their requests, once the requests are there or the window is over.
+func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
+	early := c.Early
+	c.Early = c.Early[:0:0]
+	for i := range early {
+		p := &early[i]
+		from := 0
+		if c.Ends[1].Addr == p.Src && (c.Ends[0].Addr != p.Src || c.Ends[0].Number == p.DestQP) {
+			from = 1
+		}
+		q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+		switch {
+		case p.PSN.Before(later(q.Next, q.High)):
+			v.rcRespond(c, from, p)
+			r.LastID, r.LastFrame, r.LastTime = p.IPID, uint32(p.Frame), p.Time
+		case now-p.Time <= earlyWindow:
+			c.Early = append(c.Early, *p)
+		default:
+			v.rcUnseen(c, from, p)
+		}
+	}
+}
+
+// rcUnseen judges a response to a PSN that was never seen sent (rule RC-RSP-006). When several come in a row the tap misses the
+// requests, and the stream is joined anew.
+func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	v.covered(rule.RCRSP006)
+	d := verdict{
+		rule: rule.RCRSP006, class: proven(c.Sees(from)), role: rule.Responder,
+		expected: "a response to a PSN before " + q.Next.String(), actual: "PSN " + p.PSN.String() + ": never seen sent",
+	}
+	if d.class == rule.Unproven {
+		d.detail = "the tap may have missed the request"
+	}
+	if r.Unseen == 0 {
+		v.report(c, from, p, d)
+	}
+	if r.Unseen++; r.Unseen == 3 {
+		c.Lossy, q.Joined, r.Unseen = true, false, 0
+	}
+}
+
+// rcAck judges a positive Acknowledge.
+func (v *Verifier) rcAck(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	v.covered(rule.RCRSP006)
+	if p.PSN.Before(q.Una) {
+		v.rcOldAck(c, from, p)
+		return
+	}
+	v.rcBeyondHole(c, from, p)
+	if q.RdOut > 0 {
+		v.rcPassedOver(c, from, p)
+	}
+	v.rcMSN(c, from, p, 0)
+	v.rcProgress(c, from, p, p.PSN.Add(1))
+}
+
+// rcOldAck judges an Acknowledge of what was acknowledged before: legal as an answer to a duplicate, as an unsolicited ACK that
+// repeats the newest, or as a copy that the network made (rules RC-RSP-006, RC-RSP-029, RC-RSP-042).
+func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
+	if v.sameResponse(r, p) || !r.Answered || p.PSN == r.LastPSN {
+		if p.PSN == r.LastPSN {
+			v.rcMSN(c, from, p, 0)
+			v.rcCredits(c, from, p)
+		}
+		return
+	}
+	if r.Repeated {
+		v.covered(rule.RCRSP029)
+		return
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.RCRSP006, class: proven(c.Sees(from)), role: rule.Responder,
+		expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", actual: "PSN " + p.PSN.String(),
+		evidence: []uint64{frame(p.Frame, r.LastFrame)},
+	})
+}
+
+// rcBeyondHole deals with a response to a request behind a gap: the responder has what the tap has not seen, or it acknowledges what
+// it cannot have (rule RC-RSP-006).
+func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if !q.HasHole() || p.PSN.Before(q.Hole) {
+		return
+	}
+	if c.Sees(from) {
+		v.report(c, from, p, verdict{
+			rule: rule.RCRSP006, class: rule.Violation, role: rule.Responder,
+			expected: "nothing acknowledged from PSN " + q.Hole.String() + " on: it has not arrived", actual: "PSN " + p.PSN.String(),
+		})
+	}
+	c.Lossy = !c.Sees(from) || c.Lossy
+	q.CloseHole()
+	r.MSN = qp.MSNUnknown
+	if q.Next.Before(q.High) {
+		q.Next, q.Unsure, q.Open = q.High, true, wqe.None
+	}
+}
+
+// rcPassedOver judges that a response to psn does not pass over a READ or an atomic that is still to be answered: only its own
+// response acknowledges it (rules RC-ACK-003, RC-RSP-007).
+func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	v.covered(rule.RCRSP007)
+	for i := q.Messages.Len() - 1; i >= 0; i-- {
+		w := q.Messages.At(i)
+		if w.First.After(p.PSN) {
+			continue
+		}
+		if w.Last.Before(q.Una) && !w.Has(wqe.Again) {
+			return
+		}
+		if !w.Op.Responded() || w.Has(wqe.Answered) || w.Op == wqe.Read && p.Opcode.Fn() != packet.Acknowledge && p.PSN.In(w.First, w.Last) {
+			continue
+		}
+		d := verdict{
+			rule: rule.RCRSP007, class: proven(c.Sees(from)), role: rule.Responder,
+			expected: "the response to the " + w.Op.String() + " at PSN " + w.First.String() + " first",
+			actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, w.Frame)},
+		}
+		if p.PSN.In(w.First, w.Last) {
+			d.rule = rule.RCACK003
+			d.expected = "the response of the " + w.Op.String() + ": an Acknowledge cannot stand for it"
+			v.covered(rule.RCACK003)
+		}
+		if d.class == rule.Unproven {
+			d.detail = "its response may have been lost before the tap"
+		}
+		if !w.Has(wqe.Blamed) {
+			v.report(c, from, p, d)
+		}
+		w.Flags |= wqe.Answered | wqe.Blamed
+		q.RdOut--
+	}
+}
+
+// rcProgress notes that everything before una is acknowledged.
+func (v *Verifier) rcProgress(c *qp.Pair, from int, p *packet.Packet, una packet.PSN) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if una.After(q.Una) {
+		q.Una, q.Restarts, q.AskedAt = una, 0, p.Time
+	}
+	if una.After(r.EPSN) {
+		r.EPSN = una
+	}
+	if r.Nak != qp.NakNone && r.Nak != qp.NakFatal && una.After(r.NakPSN) {
+		r.Nak = qp.NakNone
+	}
+	r.RNRs = 0
+	r.LastPSN, r.Answered, r.Repeated = p.PSN, true, false
+	v.rcCredits(c, from, p)
+}
+
+// rcCredits takes the end-to-end credits of a response (table T3): the requester may send SENDs up to message MSN + credits.
+func (v *Verifier) rcCredits(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	n, limited := p.Syndrome.Credits()
+	if !limited || r.MSN != qp.MSNKnown || p.Has&packet.HasAETH == 0 {
+		q.Credited = false
+		return
+	}
+	limit := (p.MSN + n - r.MSNBase) & packet.PSNMask
+	if !q.Credited || packet.PSN(limit).After(packet.PSN(q.Limit)) {
+		q.Limit = limit
+	}
+	q.Credited = true
+}

@@ -1,0 +1,91 @@
+package verifier
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// inFlight is how long after a NAK at the tap packets may still arrive that were sent before the NAK reached the requester, at a tap
+// near the requester: its queues.
+const inFlight = 100 * time.Microsecond
+
+// rcAfterRNR judges the first packet sent again after an RNR NAK: where, how soon and how often (rules RC-RNR-001, -002, -003).
+func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
+	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	wait := packet.RNRTimer(r.NakCode.Value())
+	took := time.Duration(p.Time - r.NakTime)
+	nak := []uint64{frame(p.Frame, r.NakFrame)}
+	if p.PSN != r.NakPSN {
+		if p.PSN.After(r.NakPSN) {
+			v.covered(rule.RCRNR002)
+			v.report(c, from, p, verdict{
+				rule: rule.RCRNR002, class: proven(c.Sees(from)), role: rule.Requester,
+				expected: "to resume at PSN " + r.NakPSN.String(), actual: "PSN " + p.PSN.String(), evidence: nak,
+			})
+		}
+		return
+	}
+	v.covered(rule.RCRNR001)
+	v.covered(rule.RCRNR002)
+	if took < wait {
+		d := verdict{
+			rule: rule.RCRNR001, class: proven(c.Sees(from)), role: rule.Requester,
+			expected: "no resend before " + wait.String(), actual: "after " + took.String(), evidence: nak,
+		}
+		if d.class == rule.Unproven {
+			d.detail = "the NAK may not have reached the requester yet, or been lost behind the tap"
+		}
+		v.report(c, from, p, d)
+	}
+	if end.Knows(hcaagent.KnowsRNRRetry) && end.Attr.RNRRetry < 7 {
+		v.covered(rule.RCRNR003)
+		if r.RNRs == end.Attr.RNRRetry+1 {
+			v.report(c, from, p, verdict{
+				rule: rule.RCRNR003, class: proven(c.Sees(from)), role: rule.Requester,
+				expected: fmt.Sprintf("at most %d RNR retries", end.Attr.RNRRetry), actual: fmt.Sprintf("retry %d", r.RNRs), evidence: nak,
+			})
+		}
+	}
+}
+
+// rcDuringRNR judges a new request while the requester should wait for the RNR timer (rule RC-RNR-005): one finding a wait.
+func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[1-from].RQ
+	took := time.Duration(p.Time - r.NakTime)
+	wait := packet.RNRTimer(r.NakCode.Value())
+	if took <= inFlight || took >= wait || r.RNRBlamed {
+		return
+	}
+	v.covered(rule.RCRNR005)
+	r.RNRBlamed = true
+	v.report(c, from, p, verdict{
+		rule: rule.RCRNR005, class: proven(c.Sees(from)), role: rule.Requester,
+		expected: "no new request for " + wait.String() + " after the RNR NAK", actual: "PSN " + p.PSN.String() + " after " + took.String(),
+		evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	})
+}
+
+// rcAfterFatal judges a request after a fatal NAK (rule RC-RTY-011): one finding a connection.
+func (v *Verifier) rcAfterFatal(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[1-from].RQ
+	took := time.Duration(p.Time - r.NakTime)
+	v.covered(rule.RCRTY011)
+	if took <= inFlight || r.RNRBlamed {
+		return
+	}
+	r.RNRBlamed = true
+	d := verdict{
+		rule: rule.RCRTY011, class: proven(c.Sees(from)), role: rule.Requester,
+		expected: "no request after " + r.NakCode.String(), actual: p.Opcode.String() + ", " + took.String() + " later",
+		evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	}
+	if d.class == rule.Unproven {
+		d.detail = "the packet may have been under way when the NAK left, or the NAK been lost behind the tap"
+	}
+	v.report(c, from, p, d)
+}

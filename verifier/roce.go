@@ -1,0 +1,85 @@
+package verifier
+
+import (
+	"encoding/binary"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// roceHeaders are the rules of family ROC on the format of RoCE packets.
+var roceHeaders = []header{
+	{rule.ROCV2003, rule.Sender, onIPv4, func(p *packet.Packet) (string, string) {
+		return differs(p.IHL != 5, "IHL 5: no options", "IHL %d", p.IHL)
+	}, false},
+	{rule.ROCV2005, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
+		return differs(p.TClass&3 == 3, "ECN 00, 01 or 10 from the source", "ECN 11 (CE)")
+	}, true},
+	{rule.ROCV2006, rule.Sender, onIPv4, func(p *packet.Packet) (string, string) {
+		return differs(p.Flaws&packet.FlawIPLength != 0, "Total Length of the packet through the ICRC", "Total Length %d", p.PayLen)
+	}, false},
+	{rule.ROCV2007, rule.Sender, onIPv4, func(p *packet.Packet) (string, string) {
+		return differs(p.IPFrag>>13 != 2 && p.IPFrag&0x3FFF == 0, "flags 010: DF", "flags %03b", p.IPFrag>>13)
+	}, false},
+	{rule.ROCV2008, rule.Sender, onIPv4, func(p *packet.Packet) (string, string) {
+		return differs(p.IPFrag&0x3FFF != 0, "a packet that is not fragmented", "flags %03b, fragment offset %d", p.IPFrag>>13, p.IPFrag&0x1FFF)
+	}, false},
+	{rule.ROCV2014, rule.Sender, onIPv6, func(p *packet.Packet) (string, string) {
+		switch {
+		case p.Flaws&packet.FlawExtension != 0:
+			return "UDP right after the IPv6 header", "extension headers"
+		case p.Flaws&packet.FlawIPLength != 0:
+			return differs(true, "Payload Length of the packet through the ICRC", "Payload Length %d", p.PayLen)
+		}
+		return "", ""
+	}, false},
+	{rule.ROCV2016, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
+		bad := p.Flaws&packet.FlawUDPLength != 0 && p.Flaws&packet.FlawIPLength == 0
+		return differs(bad, "UDP length 8 + BTH through ICRC: the IP payload", "UDP length %d", p.UDPLen)
+	}, false},
+	{rule.ROCV2017, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
+		if p.UDPSum == 0 || p.Cut || p.Flaws != 0 {
+			return "", ""
+		}
+		want := udpSum(p)
+		return differs(p.UDPSum != want, "UDP checksum 0 or right", "0x%04x, right would be 0x%04x", p.UDPSum, want)
+	}, false},
+	{rule.ROCV2018, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
+		return differs(p.SrcPort < 0xC000, "UDP source port 49152 to 65535", "port %d", p.SrcPort)
+	}, false},
+	{rule.ROCV1002, rule.Sender, onRoCEv1, func(p *packet.Packet) (string, string) {
+		return "", "" // NET-GRH-002, -003 and -004 judge the fields on RoCEv1 too
+	}, false},
+}
+
+// udpSum computes the UDP checksum of a RoCEv2 packet, 0xFFFF in place of 0 (RFC 768).
+func udpSum(p *packet.Packet) uint16 {
+	var sum uint64
+	add := func(b []byte) {
+		for ; len(b) >= 2; b = b[2:] {
+			sum += uint64(binary.BigEndian.Uint16(b))
+		}
+		if len(b) == 1 {
+			sum += uint64(b[0]) << 8
+		}
+	}
+	src, dst := p.Src.Bytes(), p.Dst.Bytes()
+	if p.Encap == packet.RoCEv2IPv4 {
+		add(src[12:])
+		add(dst[12:])
+	} else {
+		add(src[:])
+		add(dst[:])
+	}
+	sum += 17 + uint64(p.UDPLen)
+	udp := p.Data[p.BTHOff-8:]
+	add(udp[:min(len(udp), int(p.UDPLen))])
+	sum -= uint64(p.UDPSum)
+	for sum>>16 != 0 {
+		sum = sum&0xFFFF + sum>>16
+	}
+	if s := ^uint16(sum); s != 0 {
+		return s
+	}
+	return 0xFFFF
+}

@@ -1,0 +1,97 @@
+package verifier
+
+import (
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// serviceHeaders are the rules that hold for one service and need no more than the packet.
+var serviceHeaders = []header{
+	{rule.RCRSP008, rule.Responder, rcFn(packet.Acknowledge), func(p *packet.Packet) (string, string) {
+		bad := p.AckReq || p.SE || p.PadCnt != 0 || p.PayloadLen != 0
+		return differs(bad, "no payload, PadCnt 0, AckReq 0, SE 0", "payload %d, PadCnt %d, AckReq %t, SE %t", p.PayloadLen, p.PadCnt, p.AckReq, p.SE)
+	}, false},
+	{rule.RCRSP037, rule.Responder, rcResponseFn, func(p *packet.Packet) (string, string) {
+		return differs(p.AckReq && p.Opcode.Fn() != packet.Acknowledge, "AckReq 0 in a response", "AckReq 1")
+	}, false},
+	{rule.RCRSP021, rule.Responder, rcAETH, func(p *packet.Packet) (string, string) {
+		bad := p.Syndrome.Type() == packet.NAK && p.Syndrome&0x80 == 0 && p.Syndrome.Value() >= 4
+		return differs(bad, "NAK code 0, 1, 2 or 3", "syndrome 0x%02x", uint8(p.Syndrome))
+	}, false},
+	{rule.RCRSP022, rule.Responder, rcAETH, func(p *packet.Packet) (string, string) {
+		bad := p.Syndrome&0x80 != 0 || p.Syndrome.Type() == packet.ReservedSyndrome
+		return differs(bad, "a syndrome of ACK, RNR NAK or NAK", "syndrome 0x%02x", uint8(p.Syndrome))
+	}, false},
+	{rule.RCSEQ007, rule.Requester, func(_ packet.Encap, in *packet.Info) bool {
+		return in.Request && in.Defined && !in.Payload && in.Opcode.Service() == packet.RC
+	}, func(p *packet.Packet) (string, string) {
+		return differs(p.PayloadLen != 0, "no payload", "%d bytes", p.PayloadLen)
+	}, false},
+	{rule.UCRSP001, rule.Receiver, all, func(p *packet.Packet) (string, string) {
+		fn := p.Opcode.Fn()
+		bad := p.Opcode.Service() == packet.UC && fn >= packet.ReadRespFirst && fn <= packet.AtomicAck
+		return differs(bad, "silence: UC has no responses", "%v", p.Opcode)
+	}, false},
+	{rule.UCOPC002, rule.Sender, all, func(p *packet.Packet) (string, string) {
+		bad := p.Opcode == packet.Op(packet.UC, packet.SendLastInv) || p.Opcode == packet.Op(packet.UC, packet.SendOnlyInv)
+		return differs(bad, "no SEND with Invalidate on UC", "opcode 0x%02x", uint8(p.Opcode))
+	}, false},
+	{rule.UCSE001, rule.Sender, of(packet.UC), func(p *packet.Packet) (string, string) {
+		in := p.Info()
+		write := p.Opcode.Fn() >= packet.WriteFirst && p.Has&packet.HasImmDt == 0
+		return differs(p.SE && (in.First || in.Middle || write), "SE 0", "SE 1 in %v", p.Opcode)
+	}, false},
+	{rule.UDOPC001, rule.Sender, all, func(p *packet.Packet) (string, string) {
+		return differs(p.Opcode.Service() == packet.UD && !p.Info().Defined && !udResponse(p), "UD opcode 0x64 or 0x65", "0x%02x", uint8(p.Opcode))
+	}, false},
+	{rule.UDACK001, rule.Receiver, all, func(p *packet.Packet) (string, string) {
+		return differs(udResponse(p), "silence: UD has no responses", "opcode 0x%02x", uint8(p.Opcode))
+	}, false},
+	{rule.UDHDR002, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
+		return differs(p.DETHRes != 0, "reserved byte of the DETH 0", "0x%02x", p.DETHRes)
+	}, false},
+	{rule.UDLEN001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
+		return differs(p.PayloadLen > 4096, "at most 4096 bytes of payload", "%d bytes", p.PayloadLen)
+	}, false},
+	{rule.UDQKEY003, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
+		return differs(p.DestQP == 1 && p.QKey != 0x80010000, "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
+	}, false},
+	{rule.UDQP1001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
+		bad := p.DestQP == 1 && (p.PayloadLen != 256 || p.Has&packet.HasImmDt != 0 || p.Has&packet.HasLRH != 0 && p.VL == 15)
+		return differs(bad, "256 bytes of payload, no immediate, not on VL15, to QP1", "%v with %d bytes on VL%d", p.Opcode, p.PayloadLen, p.VL)
+	}, false},
+	{rule.UDQP0001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
+		bad := p.DestQP == 0 && p.Has&packet.HasLRH != 0 && (p.PayloadLen != 256 || p.VL != 15 || p.Has&packet.HasImmDt != 0)
+		return differs(bad, "256 bytes of payload on VL15, no immediate, to QP0", "%v with %d bytes on VL%d", p.Opcode, p.PayloadLen, p.VL)
+	}, false},
+	{rule.UDQP1002, rule.Sender, onRoCE, func(p *packet.Packet) (string, string) {
+		return differs(p.DestQP == 0 && p.Opcode != packet.OpCNP, "no QP0 on RoCE", "%v to QP 0", p.Opcode)
+	}, false},
+	{rule.UDMC001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
+		multicast := p.Dst.IsMulticast()
+		bad := (p.DestQP == packet.PSNMask) != multicast
+		return differs(bad, "the multicast QPN exactly with a multicast destination", "QP 0x%x to %v", p.DestQP, p.Dst)
+	}, false},
+	{rule.CNGCNP003, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.OpCNP }, func(p *packet.Packet) (string, string) {
+		bad := p.SE || p.MigReq || p.PadCnt != 0 || p.AckReq || p.PSN != 0 || p.PayloadLen != 16 || !zero(p.Payload)
+		return differs(bad, "SE, M, PadCnt, AckReq, PSN and the 16 reserved bytes 0",
+			"SE %t, M %t, PadCnt %d, AckReq %t, PSN %v, %d reserved bytes % x", p.SE, p.MigReq, p.PadCnt, p.AckReq, p.PSN, p.PayloadLen, p.Payload)
+	}, false},
+}
+
+func udResponse(p *packet.Packet) bool {
+	fn := p.Opcode.Fn()
+	return p.Opcode.Service() == packet.UD && fn >= packet.ReadRespFirst && fn <= packet.AtomicAck
+}
+
+func rcFn(f packet.Fn) func(packet.Encap, *packet.Info) bool {
+	return func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.Op(packet.RC, f) }
+}
+
+func rcResponseFn(_ packet.Encap, in *packet.Info) bool {
+	return in.Response && in.Opcode.Service() == packet.RC
+}
+
+func rcAETH(_ packet.Encap, in *packet.Info) bool {
+	return in.Headers&packet.HasAETH != 0 && in.Opcode.Service() == packet.RC
+}

@@ -1,0 +1,149 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// UC judges one UC packet: messages are as on RC, but nothing is acknowledged and nothing is sent again (family UC).
+func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	if !p.Info().Request {
+		if q.Joined && p.PSN == q.Next {
+			q.Next, q.Unsure = q.Next.Add(1), true
+		}
+		return
+	}
+	if !q.Joined {
+		v.rcJoin(c, from, p)
+	}
+	d := p.PSN.Diff(q.Next)
+	if q.Stray != nil || d > farJump || d < -farJump {
+		if !v.ucStray(c, from, p, d) {
+			return
+		}
+		d = p.PSN.Diff(q.Next)
+	}
+	switch {
+	case d > 0:
+		v.ucGap(c, from, p, d)
+	case d < 0:
+		v.ucAgain(c, from, p)
+		return
+	}
+	v.covered(rule.UCPSN001)
+	q.Fresh, q.Excused = false, false
+	v.ucSequence(c, from, p)
+	w := v.rcMessage(c, from, p)
+	v.payload(c, from, p, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001)
+	if w.Op == wqe.Write {
+		v.ucWriteLength(c, from, p, w)
+	}
+	q.Next = p.PSN.Add(1)
+	q.High, q.Una = later(q.High, q.Next), q.Next
+	q.History.Put(p.PSN, p.Frame, p.Trace(), 0)
+	q.LastPSN, q.LastTime, q.LastID = p.PSN, p.Time, p.IPID
+}
+
+// ucStray is rcStray under the rule of UC.
+func (v *Verifier) ucStray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
+	return v.stray(c, from, p, d, rule.UCPSN001, rule.Sender)
+}
+
+// ucGap judges a PSN beyond the next one (rule UC-PSN-001).
+func (v *Verifier) ucGap(c *qp.Pair, from int, p *packet.Packet, d int) {
+	q := &c.Ends[from].SQ
+	if !q.Excused {
+		v.covered(rule.UCPSN001)
+		v.report(c, from, p, verdict{
+			rule: rule.UCPSN001, class: proven(c.Sees(from)), role: rule.Sender,
+			expected: "PSN " + q.Next.String(), actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from),
+		})
+	}
+	q.Hole, q.HoleEnd = q.Next, p.PSN
+	q.Unsure, q.Open = true, wqe.None
+}
+
+// ucAgain judges a PSN that was passed: UC sends nothing again (rule UC-PSN-002).
+func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	v.covered(rule.UCPSN002)
+	s := q.History.Get(p.PSN)
+	if s != nil && v.networkCopy(q, s, p) {
+		v.event(c, 1-from, rule.Receiver, p, rule.EvDuplicate, "a copy that the network made")
+		return
+	}
+	if s == nil && q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
+		v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
+		return
+	}
+	d := verdict{
+		rule: rule.UCPSN002, class: rule.Unproven, role: rule.Sender,
+		expected: "PSN " + q.Next.String() + ": a PSN is used once", actual: "PSN " + p.PSN.String(),
+	}
+	if s != nil {
+		d.class = proven(c.Complete())
+		d.evidence = []uint64{frame(p.Frame, s.Frame)}
+	}
+	v.report(c, from, p, d)
+}
+
+// ucSequence judges the opcode of a packet against the message that is open (rule UC-SEQ-001).
+func (v *Verifier) ucSequence(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	in := p.Info()
+	op := wqe.OpOf(p.Opcode.Fn())
+	continues := in.Middle || in.Last
+	want := ""
+	if !q.Unsure {
+		v.covered(rule.UCSEQ001)
+		switch {
+		case q.Open == wqe.None && continues:
+			want = "the first packet of a message: none is open"
+		case q.Open != wqe.None && (!continues || op != q.Open):
+			want = q.Open.String() + " Middle or Last"
+		}
+	}
+	if want != "" {
+		v.report(c, from, p, verdict{
+			rule: rule.UCSEQ001, class: rule.Violation, role: rule.Sender, expected: want, actual: p.Opcode.String(), evidence: previous(q, p),
+		})
+	}
+	switch {
+	case continues && (q.Unsure || want != "") && q.Open != op:
+		q.Open = wqe.None
+	case !continues:
+		q.Open, q.Unsure = wqe.None, false
+	}
+}
+
+// ucWriteLength holds an RDMA WRITE against its DMALen (rules UC-LEN-002, UC-LEN-003).
+func (v *Verifier) ucWriteLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	if p.Info().First {
+		v.covered(rule.UCLEN003)
+		if c.PMTU != 0 && p.DMALen <= c.PMTU {
+			w.Flags |= wqe.Blamed
+			v.report(c, from, p, verdict{
+				rule: rule.UCLEN003, class: rule.Violation, role: rule.Sender,
+				expected: "RDMA WRITE Only: the message fits the path MTU", actual: fmt.Sprintf("%v with DMALen %d", p.Opcode, p.DMALen),
+			})
+		}
+	}
+	if !w.Has(wqe.Whole) || w.Has(wqe.Blamed) {
+		return
+	}
+	v.covered(rule.UCLEN002)
+	v.writeSum(c, from, p, w, rule.UCLEN002, rule.Sender)
+}
+
+// lossDetail says why a gap is not proven.
+func lossDetail(c *qp.Pair, from int) string {
+	if c.Sees(from) {
+		return ""
+	}
+	return "packets may have been lost before the tap; --near " + c.Ends[from].Addr.String() + " if the tap is at this endpoint"
+}

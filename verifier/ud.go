@@ -1,0 +1,55 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// UD judges one datagram against what is known of its QPs (rules UD-HDR-003, UD-LEN-001, UD-PSN-002, UD-QKEY-001, PKY-012): a
+// datagram is a message of its own, and its PSN is never checked by the receiver (UD-PSN-001).
+func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
+	end, peer := &c.Ends[from], &c.Ends[1-from]
+	q := &end.SQ
+	end.Sums.Messages++
+	if peer.Knows(hcaagent.KnowsQKey) && p.DestQP != packet.PSNMask {
+		v.covered(rule.UDQKEY001)
+		if p.QKey != peer.Attr.QKey {
+			v.report(c, from, p, verdict{
+				rule: rule.UDQKEY001, class: rule.Violation, role: rule.Sender,
+				expected: fmt.Sprintf("Q_Key 0x%08x of the destination QP", peer.Attr.QKey), actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
+			})
+		}
+	}
+	if end.Knows(hcaagent.KnowsPMTU) {
+		v.covered(rule.UDLEN001)
+		if p.PayloadLen > int(end.Attr.PMTU) && p.PayloadLen <= 4096 {
+			v.report(c, from, p, verdict{
+				rule: rule.UDLEN001, class: rule.Violation, role: rule.Sender,
+				expected: fmt.Sprintf("at most %d bytes of payload", end.Attr.PMTU), actual: fmt.Sprintf("%d bytes", p.PayloadLen),
+			})
+		}
+	}
+	if end.Knows(hcaagent.KnowsQKey) && end.Attr.QKey>>31 == 0 && p.DestQP != 1 {
+		v.covered(rule.PKY012)
+		if p.QKey>>31 != 0 {
+			v.report(c, from, p, verdict{
+				rule: rule.PKY012, class: rule.Violation, role: rule.Sender,
+				expected: "a Q_Key without the privileged bit", actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
+			})
+		}
+	}
+	if q.Fresh {
+		q.Fresh = false
+		v.covered(rule.UDPSN002)
+		if p.PSN != q.Next {
+			v.report(c, from, p, verdict{
+				rule: rule.UDPSN002, class: proven(c.Sees(from)), role: rule.Sender,
+				expected: "start PSN " + q.Next.String(), actual: "PSN " + p.PSN.String(), detail: lossDetail(c, from),
+			})
+		}
+	}
+}

@@ -1,0 +1,131 @@
+// Package verifier holds the incoming and outgoing message verifiers of each service: pure state machines, a packet in, findings out.
+//
+// Each packet is judged three times: as bytes (header.go, link.go, network.go), as what its sender may send (outgoing: rc_request.go,
+// rc_response.go, uc.go, ud.go), and as what its receiver now owes or has got (incoming: rc_arrive.go). There is no goroutine, no
+// clock and no I/O: time is the packet's time.
+package verifier
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// Verifier judges the packets of one shard. Near tells which endpoints the tap is near.
+type Verifier struct {
+	Rec  *rule.Recorder
+	Near func(packet.Addr) bool
+	// headers counts the packets whose headers were judged, by encapsulation and opcode, for the coverage of the header rules.
+	headers [5][256]uint64
+	// Skipped counts, by reason, the packets of which something could not be judged.
+	Skipped [NumSkips]uint64
+}
+
+// New returns a verifier that reports to rec.
+func New(rec *rule.Recorder, near func(packet.Addr) bool) *Verifier {
+	return &Verifier{Rec: rec, Near: near}
+}
+
+// Skip is a reason why something was not judged.
+type Skip uint8
+
+// The reasons.
+const (
+	SkipUnpaired   Skip = iota // response whose connection is not learned
+	SkipUnseen                 // response to a request that the capture does not hold
+	SkipPMTU                   // length that depends on a path MTU not yet known
+	SkipMSN                    // MSN of a connection joined in mid-stream, not yet anchored
+	SkipCut                    // snap length cut the packet: payload and ICRC
+	SkipService                // service that is decoded but not verified yet (RD, XRC, raw)
+	SkipManagement             // vendor opcode
+	NumSkips
+)
+
+func (s Skip) String() string {
+	return [...]string{
+		"responses whose connection could not be paired with its requests: not held against them",
+		"responses to requests from before the capture: not held against them",
+		"packets whose lengths depend on a path MTU not yet learned",
+		"responses whose MSN could not be anchored: joined in mid-stream",
+		"packets cut by the snap length: payload and ICRC not judged",
+		"packets of services that are decoded, headers judged, but not followed (RD, XRC, raw)",
+		"packets with manufacturer-specific opcodes: only the headers judged",
+	}[s]
+}
+
+// covered counts that a rule was exercised.
+func (v *Verifier) covered(id rule.ID) { v.Rec.Cover[id].Exercised++ }
+
+// proven is the class of a finding by whether the view proves it.
+func proven(ok bool) rule.Class {
+	if ok {
+		return rule.Violation
+	}
+	return rule.Unproven
+}
+
+// verdict is one finding in the making: what differs, and what proves it.
+type verdict struct {
+	rule             rule.ID
+	class            rule.Class
+	role             rule.Role
+	expected, actual string
+	detail           string
+	evidence         []uint64
+}
+
+// report makes a finding on packet p of connection c, sent by end from, against its sender.
+func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d verdict) {
+	v.accuse(c, from, from, p, d)
+}
+
+// accuse makes a finding on packet p against one end of c.
+func (v *Verifier) accuse(c *qp.Pair, from, accused int, p *packet.Packet, d verdict) {
+	f := finding(p, d)
+	f.Accused = endpoint(&c.Ends[accused], d.role)
+	f.Peer = endpoint(&c.Ends[1-accused], rule.NoRole)
+	v.Rec.Add(f)
+}
+
+// event counts a legal thing that packet p of c shows of one of its ends.
+func (v *Verifier) event(c *qp.Pair, who int, role rule.Role, p *packet.Packet, id rule.ID, detail string) {
+	v.accuse(c, who, who, p, verdict{rule: id, class: rule.Event, role: role, detail: detail})
+}
+
+func finding(p *packet.Packet, d verdict) rule.Finding {
+	return rule.Finding{
+		Rule: d.rule, Class: d.class,
+		Service: p.Opcode.Service(), Opcode: p.Opcode, HasBTH: p.Has&packet.HasBTH != 0, PSN: p.PSN,
+		Time: p.Time, Tap: p.Tap, Frame: p.Frame, Evidence: d.evidence,
+		Expected: d.expected, Actual: d.actual, Detail: d.detail,
+	}
+}
+
+func endpoint(q *qp.QP, r rule.Role) rule.Endpoint {
+	return rule.Endpoint{Role: r, Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered}
+}
+
+// bytewise makes a finding on the bytes of a packet alone, against its sender or, as the sender is not known on RC and UC by its
+// QPN, the endpoint that the connection gives. c may be nil.
+func (v *Verifier) bytewise(c *qp.Pair, from int, p *packet.Packet, d verdict) {
+	if c != nil {
+		v.report(c, from, p, d)
+		return
+	}
+	f := finding(p, d)
+	f.Accused = rule.Endpoint{Role: d.role, Addr: p.Src}
+	f.Peer = rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: p.Has&packet.HasBTH != 0}
+	if p.Has&packet.HasDETH != 0 {
+		f.Accused.QPN, f.Accused.QPNKnown = p.SrcQP, true
+	}
+	v.Rec.Add(f)
+}
+
+// frame restores the number of an earlier frame from its low 32 bits.
+func frame(now uint64, low uint32) uint64 {
+	f := now&^0xFFFFFFFF | uint64(low)
+	if f > now {
+		f -= 1 << 32
+	}
+	return f
+}

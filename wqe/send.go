@@ -1,0 +1,93 @@
+// Package wqe is the work queue elements: messages as they were posted, or as the wire shows that they must have been.
+package wqe
+
+import "ibwitness/packet"
+
+// Op is the operation of a send work queue element.
+type Op uint8
+
+// The operations.
+const (
+	None Op = iota
+	Send
+	Write
+	Read
+	CmpSwap
+	FetchAdd
+	Flush
+	AtomicWrite
+)
+
+func (o Op) String() string {
+	return [...]string{"no message", "SEND", "RDMA WRITE", "RDMA READ", "CmpSwap", "FetchAdd", "FLUSH", "ATOMIC WRITE"}[o]
+}
+
+// ops is the operation that an opcode's function belongs to; responses belong to none.
+var ops = [32]Op{
+	packet.SendFirst: Send, packet.SendMiddle: Send, packet.SendLast: Send, packet.SendLastImm: Send,
+	packet.SendOnly: Send, packet.SendOnlyImm: Send, packet.SendLastInv: Send, packet.SendOnlyInv: Send,
+	packet.WriteFirst: Write, packet.WriteMiddle: Write, packet.WriteLast: Write, packet.WriteLastImm: Write,
+	packet.WriteOnly: Write, packet.WriteOnlyImm: Write,
+	packet.ReadRequest: Read, packet.CmpSwap: CmpSwap, packet.FetchAdd: FetchAdd,
+	packet.Flush: Flush, packet.AtomicWrite: AtomicWrite,
+}
+
+// OpOf returns the operation that a request packet belongs to.
+func OpOf(f packet.Fn) Op { return ops[f&31] }
+
+// Responded reports whether the operation is answered by a response of its own, which an Acknowledge cannot stand for:
+// a READ response, or an ATOMIC Acknowledge (sections 9.4.4, 9.4.5, annex A19).
+func (o Op) Responded() bool { return o >= Read }
+
+// Atomic reports whether the operation is CmpSwap or FetchAdd.
+func (o Op) Atomic() bool { return o == CmpSwap || o == FetchAdd }
+
+// Flag is a set of facts about a message.
+type Flag uint8
+
+// The facts.
+const (
+	Whole     Flag = 1 << iota // every packet of the message was seen
+	Ended                      // its last packet was seen
+	Answered                   // its own response is complete (READ, atomics)
+	Immediate                  // takes a receive WQE although it is a WRITE
+	AckWanted                  // a packet of it carried AckReq
+	Blamed                     // a finding on its length or answer was made: one is enough
+	Again                      // a READ that was asked for again, in whole or its tail
+	Gapped                     // of whose responses some were not seen
+)
+
+// SendWQE is one message of a send queue: given by an HCA agent, or synthesised from the first packet of the message and
+// held against all later ones. Invariant: First … Last are the PSNs seen or reserved so far; a READ reserves one a response packet.
+type SendWQE struct {
+	VA        uint64
+	First     packet.PSN
+	Last      packet.PSN
+	Length    uint32 // DMALen of the RETH; of a SEND the bytes seen so far
+	Got       uint32 // bytes of payload seen so far
+	RKey      uint32
+	Ordinal   uint32     // how many messages of the send queue were seen before this one, modulo 2^24
+	RespFirst packet.PSN // PSN at which the newest (re)issue of a READ starts
+	RespNext  packet.PSN // PSN of the next response packet of a READ
+	Frame     uint32     // low bits of the frame that began it
+	RespFrame uint32     // low bits of the frame of its newest response
+	Orig      uint32     // of an atomic: folded original data that the first answer returned
+	Op        Op
+	Flags     Flag
+}
+
+// Has reports whether all of f holds.
+func (w *SendWQE) Has(f Flag) bool { return w.Flags&f == f }
+
+// Packets returns how many packets a message of length bytes takes at this path MTU: at least one (rules RC-PSN-003, RC-LEN-005).
+func Packets(length, pmtu uint32) int {
+	if length <= pmtu {
+		return 1
+	}
+	return int((uint64(length) + uint64(pmtu) - 1) / uint64(pmtu))
+}
+
+// ValidMTU reports whether n is one of the five path MTUs in bytes.
+func ValidMTU(n int) bool {
+	return n == 256 || n == 512 || n == 1024 || n == 2048 || n == 4096
+}
