@@ -21,6 +21,8 @@ type host struct {
 	a, b packet.Addr
 	// seals counts good and bad ICRCs by direction: 0 from a to b, 1 from b to a.
 	seals [2]seals
+	// unpaired lists, by direction, connections whose responses are not known yet.
+	unpaired [2][]uint32
 }
 
 type seals struct {

@@ -94,7 +94,7 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 		}
 	}
 	if !ok {
-		id, c = t.newConnection(p, key)
+		id, c = t.newConnection(p, host, dir, key)
 	}
 	from := int(id & 1)
 	if !c.Paired && c.Service == packet.RC {
@@ -116,7 +116,7 @@ func (t *Transport) count(c *connection, from int, p *packet.Packet) {
 }
 
 // newConnection begins a connection with its first packet: only the destination QPN is known.
-func (t *Transport) newConnection(p *packet.Packet, key uint64) (uint32, *connection) {
+func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64) (uint32, *connection) {
 	i, c := t.pairs.add()
 	c.Service, c.Encap, c.Lossy = p.Opcode.Service(), p.Encap, t.lossy
 	c.firstTime, c.firstFrame, c.firstTap = p.Time, p.Frame, p.Tap
@@ -124,6 +124,11 @@ func (t *Transport) newConnection(p *packet.Packet, key uint64) (uint32, *connec
 	a.Addr, a.Near = p.Src, t.isNear(p.Src, p.SGID)
 	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.isNear(p.Dst, p.DGID), p.DestQP, true
 	t.flows.put(key, 0, i<<1)
+	if c.Service == packet.RC && p.Info().Request {
+		if l := &t.hosts.list[host].unpaired[dir]; len(*l) <= 4*searched {
+			*l = append(*l, i)
+		}
+	}
 	return i << 1, c
 }
 
@@ -135,7 +140,7 @@ func (t *Transport) isNear(a, gid packet.Addr) bool {
 func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *connection) {
 	in := p.Info()
 	if in.Request {
-		if id&1 == 0 && (p.AckReq || p.Opcode.Fn() >= packet.ReadRequest && in.Only) {
+		if id&1 == 0 && (p.AckReq || in.First || in.Only) { // a NAK names the first packet of a message, an ACK the last
 			t.match.Note(uint64(host)<<1|uint64(dir), id>>1, p.PSN, p.PSN)
 		}
 		return id, c
@@ -144,6 +149,9 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 		return id, c
 	}
 	i, ok := t.match.Match(uint64(host)<<1|uint64(1-dir), p.PSN)
+	if !ok {
+		i, ok = t.search(host, 1-dir, p)
+	}
 	if !ok || i == id>>1 {
 		return id, c
 	}
@@ -157,6 +165,32 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	id = i<<1 | 1
 	t.flows.put(flowKey(host, dir, p.DestQP), 0, id)
 	return id, to
+}
+
+// searched is up to how many unpaired connections of a pair of hosts are searched for the one that a response answers.
+const searched = 64
+
+// search looks for the one unpaired connection that sent a request with the response's PSN: with many requests outstanding the
+// matcher, which knows the newest of each, may not find it.
+func (t *Transport) search(host, dir uint32, p *packet.Packet) (uint32, bool) {
+	list := &t.hosts.list[host].unpaired[dir]
+	live := (*list)[:0]
+	for _, i := range *list {
+		if c := t.pairs.at(i); !c.Paired && !c.dead {
+			live = append(live, i)
+		}
+	}
+	*list = live
+	if len(live) > searched {
+		return 0, false
+	}
+	found, n := uint32(0), 0
+	for _, i := range live {
+		if w, _ := t.pairs.at(i).Ends[0].SQ.Messages.Find(p.PSN); w != nil && w.Answers(p.Opcode.Fn()) {
+			found, n = i, n+1
+		}
+	}
+	return found, n == 1
 }
 
 // other judges the headers of packets whose service is not followed.
@@ -191,6 +225,7 @@ func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir ui
 			s.frame, s.time, s.tap = p.Frame, p.Time, p.Tap
 		}
 		if s.good == 0 && s.bad >= unsealed {
+			p.ICRCState = packet.CRCNotJudged
 			return true
 		}
 	}
@@ -211,4 +246,9 @@ func (t *Transport) Finish() {
 		}
 	}
 	t.ver.Cover()
+}
+
+// Attributes tells the agent what an HCA agent knows of a QP. It holds for connections that begin later.
+func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr hcaagent.Attr) {
+	t.resolved[hcaagent.QP{Addr: a, QPN: qpn}] = &attr
 }

@@ -78,12 +78,17 @@ func (l *lot) hold(h held) {
 	l.holds = append(l.holds, h)
 }
 
-// add returns the next frame to fill in, a slice of block b. The lot must not be full.
-func (l *lot) add(b *block) *Frame {
+// holdBlock is hold for a block that may be held already.
+func (l *lot) holdBlock(b *block) {
 	if l.block != b {
 		l.block = b
 		l.hold(b)
 	}
+}
+
+// add returns the next frame to fill in, a slice of block b. The lot must not be full.
+func (l *lot) add(b *block) *Frame {
+	l.holdBlock(b)
 	n := len(l.Frames)
 	l.Frames = l.Frames[:n+1]
 	return &l.Frames[n]

@@ -101,61 +101,85 @@ func (p *pcapReader) u32(b []byte) uint32 {
 
 // fill appends frames until the lot is full.
 func (p *pcapReader) fill(l *lot) error {
-	in := p.input
-	hdr := p.record
-	for len(l.Frames) < BatchSize {
-		if in.w-in.r < hdr && !in.need(hdr) {
-			return p.end(in.number + 1)
+	for {
+		need, err := p.parse(l)
+		switch {
+		case err != nil:
+			return p.garbage(p.number+1, err)
+		case len(l.Frames) == BatchSize:
+			return nil
+		case !p.need(need):
+			return p.end()
 		}
-		h := in.buf[in.r : in.r+hdr]
-		a, b := binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:16])
-		sec, frac, n, wire := uint32(a), uint32(a>>32), uint32(b), uint32(b>>32)
-		if p.swap {
-			sec, frac = bits.ReverseBytes32(sec), bits.ReverseBytes32(frac)
-			n, wire = bits.ReverseBytes32(n), bits.ReverseBytes32(wire)
-		}
-		if n > p.max || wire > maxWire || a|b == 0 {
-			return p.absurd(n, wire)
-		}
-		size := hdr + int(n)
-		if in.w-in.r < size && !in.need(size) {
-			return p.end(in.number + 1)
-		}
-		in.number++
-		f := l.add(in.blk)
-		*f = Frame{
-			Time:   int64(sec)*1e9 + int64(frac)*p.unit,
-			Number: in.number,
-			Tap:    p.tap,
-			Link:   p.link,
-			Len:    max(wire, n),
-			Data:   in.buf[in.r+hdr : in.r+size : in.r+size],
-		}
-		if p.special {
-			p.look(f, in.buf[in.r:in.r+hdr])
-		}
-		in.r += size
 	}
-	return nil
+}
+
+// parse appends the frames that are wholly read, and returns how many unconsumed bytes it needs to go on. This loop is
+// why the reader keeps up with the disk: it touches nothing but the record, the frame and its own variables.
+func (p *pcapReader) parse(l *lot) (need int, err error) {
+	in := p.input
+	b, n, number, hdr := in.buf[in.r:in.w], len(l.Frames), in.number, p.record
+	swap, limit, unit, tap, link := p.swap, p.max, p.unit, p.tap, p.link
+	defer func() {
+		if n > len(l.Frames) {
+			l.holdBlock(in.blk)
+			l.Frames = l.space[:n]
+		}
+		in.number = number
+		in.r = in.w - len(b)
+	}()
+	for n < BatchSize {
+		if len(b) < hdr {
+			return hdr, nil
+		}
+		x, y := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		sec, frac, size, wire := uint32(x), uint32(x>>32), uint32(y), uint32(y>>32)
+		if swap {
+			sec, frac = bits.ReverseBytes32(sec), bits.ReverseBytes32(frac)
+			size, wire = bits.ReverseBytes32(size), bits.ReverseBytes32(wire)
+		}
+		if size > limit || wire > maxWire || x|y == 0 {
+			return 0, absurdRecord(size, wire, limit)
+		}
+		end := hdr + int(size)
+		if len(b) < end {
+			return end, nil
+		}
+		number++
+		f := &l.space[n]
+		n++
+		f.Time = int64(sec)*1e9 + int64(frac)*unit
+		f.Number = number
+		f.Tap = tap
+		f.Link = link
+		f.Way = packet.WayUnknown
+		f.Len = max(wire, size)
+		f.Data = b[hdr:end:end]
+		if p.special {
+			p.look(f, b[:hdr])
+		}
+		b = b[end:]
+	}
+	return 0, nil
 }
 
 // end is the end of the input before or inside a record.
-func (p *pcapReader) end(frame uint64) error {
+func (p *pcapReader) end() error {
 	if p.w == p.r && p.err == io.EOF {
 		return p.finish()
 	}
-	return p.ended(frame, "a record")
+	return p.ended(p.number+1, "a record")
 }
 
-func (p *pcapReader) absurd(n, wire uint32) error {
-	why := fmt.Errorf("a captured length of %d bytes, where at most %d are plausible", n, p.max)
+// absurdRecord says why a record header is garbage.
+func absurdRecord(size, wire, limit uint32) error {
 	switch {
-	case n == 0 && wire == 0:
-		why = errors.New("a record header of zeros")
-	case n <= p.max:
-		why = fmt.Errorf("a wire length of %d bytes, where at most %d are plausible", wire, maxWire)
+	case size > limit:
+		return fmt.Errorf("a captured length of %d bytes, where at most %d are plausible", size, limit)
+	case wire > maxWire:
+		return fmt.Errorf("a wire length of %d bytes, where at most %d are plausible", wire, maxWire)
 	}
-	return p.garbage(p.number+1, why)
+	return errors.New("a record header of zeros")
 }
 
 // look takes from a frame what only some captures carry.

@@ -93,7 +93,7 @@ type ReceiveQueue struct {
 	Answered  bool // LastPSN and LastMSN are set
 	Repeated  bool // a duplicate request arrived since the newest positive response
 	Silenced  bool // a response after a fatal NAK was reported
-	RNRBlamed bool // a request during this RNR wait, or after a fatal NAK, was reported
+	Blamed    bool // what a requester did after this NAK was reported: once is enough
 	NakTime   int64
 	LastTime  int64
 }

@@ -91,19 +91,21 @@ func (r *Ring) UpTo(psn packet.PSN) int {
 	return lo - 1
 }
 
-// Truncate drops the messages that begin at or after psn, and cuts one that spans it.
-func (r *Ring) Truncate(psn packet.PSN) {
+// Truncate drops the messages that begin at or after psn, and cuts one that spans it. It returns the number of the oldest dropped.
+func (r *Ring) Truncate(psn packet.PSN) (ordinal uint32, dropped bool) {
 	for r.Len() > 0 {
 		w := r.Newest()
 		if w.First.Before(psn) {
 			if !w.Last.Before(psn) {
 				w.Last = psn.Add(-1)
-				w.Flags &^= wqe.Whole | wqe.Ended
+				w.Flags &^= wqe.Ended
 			}
-			return
+			return ordinal, dropped
 		}
+		ordinal, dropped = w.Ordinal, true
 		r.tail--
 	}
+	return ordinal, dropped
 }
 
 // Reset drops everything.

@@ -153,17 +153,20 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, q *qp.SendQueue, p *packet.Packet) {
 	if d <= 0 {
 		return
 	}
-	found := uint32(0)
+	fits, found := 0, uint32(0)
 	for m := uint32(256); m <= 4096; m *= 2 {
 		if wqe.Packets(q.ReadLen, m) == d {
-			if found != 0 {
-				return
-			}
-			found = m
+			fits, found = fits+1, m
 		}
 	}
-	if found != 0 {
+	switch fits {
+	case 0:
+	case 1:
 		v.learnPMTU(c, found)
+	default:
+		w.Last = w.First.Add(d - 1)
+		q.Next, q.ReadLen = p.PSN, 0
+		q.High = later(q.High, q.Next)
 	}
 }
 

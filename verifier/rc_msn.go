@@ -15,7 +15,7 @@ import (
 func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	least, next, ok := completed(q, p.PSN.Add(-before))
-	if !ok || q.HasHole() {
+	if !ok || q.HasHole() && !p.PSN.Before(q.Hole) {
 		v.Skipped[SkipMSN]++
 		r.LastMSN = p.MSN
 		return
@@ -55,8 +55,8 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 	most := packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
 	if over > 0 && !have.After(most) {
-		if ahead(q, p.PSN, over) {
-			return
+		if r.Repeated || ahead(q, p.PSN, over) {
+			return // answers to duplicates carry the newest MSN
 		}
 		d.class = rule.Unproven
 		d.detail = "it counts messages after the PSN that it acknowledges: they may have been executed since"

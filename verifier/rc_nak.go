@@ -148,11 +148,10 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time
-	r.RNRBlamed = false
+	r.Blamed = false
 	if p.PSN.After(q.Una) {
 		q.Una, q.Restarts = p.PSN, 0
 	}
 	r.EPSN = p.PSN
-	q.Retrying = false
 	q.AskedAt = p.Time
 }

@@ -27,6 +27,9 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.rcBeyondHole(c, from, p)
+	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
+		v.learnPMTU(c, uint32(p.PayloadLen))
+	}
 	if w.Op == wqe.Read {
 		again := v.sameResponse(r, p)
 		if !again {
@@ -125,11 +128,6 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	want := 0
 	switch {
 	case in.First || in.Middle:
-		if c.PMTU == 0 {
-			if wqe.ValidMTU(p.PayloadLen) {
-				v.learnPMTU(c, uint32(p.PayloadLen))
-			}
-		}
 		want = int(c.PMTU)
 		if c.PMTU == 0 {
 			want = 4096

@@ -40,7 +40,9 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 		if s := q.History.Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
 			q.History.Drop(p.PSN) // numbered by a packet that came behind the gap with another PSN
 		}
-		if q.Next.After(q.High) || q.Next == q.High {
+	}
+	if q.HasHole() && p.PSN == q.Hole {
+		if q.Hole = q.Next; !q.Hole.Before(q.HoleEnd) {
 			q.CloseHole()
 		}
 	}
@@ -49,12 +51,15 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 		q.AskedAt = p.Time
 		w.Flags |= wqe.AckWanted
 	}
-	if !c.Paired {
-		q.Una = q.Next
+	if !c.Paired && q.Messages.Len() >= unpairedMessages {
+		q.Una = q.Messages.At(q.Messages.Len() - unpairedMessages/2).First // no response can tell what is still outstanding
 	}
 	q.Retrying = false
 	q.History.Put(p.PSN, p.Frame, p.Trace(), q.High.Diff(q.Una))
 }
+
+// unpairedMessages is how many messages are kept of a requester whose responses are not known: to pair them by.
+const unpairedMessages = 64
 
 // rcAhead judges a request beyond the next PSN: packets are missing (rule RC-PSN-004).
 func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
@@ -92,8 +97,10 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 }
 
 // rewind takes the send queue back to a PSN in a gap, so that what is sent again from there is judged as new.
-func rewind(q *qp.SendQueue, psn packet.PSN) {
-	q.Messages.Truncate(psn)
+func rewind(c *qp.Pair, q *qp.SendQueue, psn packet.PSN) {
+	if n, dropped := q.Messages.Truncate(psn); dropped {
+		q.Count = n
+	}
 	q.Next, q.Open, q.Unsure, q.ReadLen = psn, wqe.None, true, 0
 	q.RdOut = 0
 	for i := range q.Messages.Len() {
@@ -109,7 +116,7 @@ func rewind(q *qp.SendQueue, psn packet.PSN) {
 	q.Unsure = false
 	if !w.Has(wqe.Ended) && (w.Op == wqe.Send || w.Op == wqe.Write) {
 		q.Open = w.Op
-		q.Unsure = !w.Has(wqe.Whole)
+		w.Got = uint32(psn.Diff(w.First)) * c.PMTU
 	}
 }
 

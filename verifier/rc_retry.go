@@ -19,7 +19,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
 	if q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
-		rewind(q, p.PSN)
+		rewind(c, q, p.PSN)
 		if p.PSN != q.Hole {
 			q.Unsure = true
 		}
@@ -166,7 +166,8 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcAfterRNR(c, from, p)
 	case qp.NakSequence:
 		v.covered(rule.RCRTY005)
-		if p.PSN.After(r.NakPSN) {
+		if p.PSN.After(r.NakPSN) && !r.Blamed {
+			r.Blamed = true
 			v.report(c, from, p, verdict{
 				rule: rule.RCRTY005, class: proven(c.Sees(from)), role: rule.Requester,
 				expected: "to resume at PSN " + r.NakPSN.String() + " or before", actual: "PSN " + p.PSN.String(),

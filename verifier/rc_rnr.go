@@ -21,7 +21,8 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	took := time.Duration(p.Time - r.NakTime)
 	nak := []uint64{frame(p.Frame, r.NakFrame)}
 	if p.PSN != r.NakPSN {
-		if p.PSN.After(r.NakPSN) {
+		if p.PSN.After(r.NakPSN) && !r.Blamed {
+			r.Blamed = true
 			v.covered(rule.RCRNR002)
 			v.report(c, from, p, verdict{
 				rule: rule.RCRNR002, class: proven(c.Sees(from)), role: rule.Requester,
@@ -58,11 +59,11 @@ func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
 	took := time.Duration(p.Time - r.NakTime)
 	wait := packet.RNRTimer(r.NakCode.Value())
-	if took <= inFlight || took >= wait || r.RNRBlamed {
+	if took <= inFlight || took >= wait || r.Blamed {
 		return
 	}
 	v.covered(rule.RCRNR005)
-	r.RNRBlamed = true
+	r.Blamed = true
 	v.report(c, from, p, verdict{
 		rule: rule.RCRNR005, class: proven(c.Sees(from)), role: rule.Requester,
 		expected: "no new request for " + wait.String() + " after the RNR NAK", actual: "PSN " + p.PSN.String() + " after " + took.String(),
@@ -75,10 +76,10 @@ func (v *Verifier) rcAfterFatal(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
 	took := time.Duration(p.Time - r.NakTime)
 	v.covered(rule.RCRTY011)
-	if took <= inFlight || r.RNRBlamed {
+	if took <= inFlight || r.Blamed {
 		return
 	}
-	r.RNRBlamed = true
+	r.Blamed = true
 	d := verdict{
 		rule: rule.RCRTY011, class: proven(c.Sees(from)), role: rule.Requester,
 		expected: "no request after " + r.NakCode.String(), actual: p.Opcode.String() + ", " + took.String() + " later",

@@ -91,3 +91,14 @@ func Packets(length, pmtu uint32) int {
 func ValidMTU(n int) bool {
 	return n == 256 || n == 512 || n == 1024 || n == 2048 || n == 4096
 }
+
+// Answers reports whether a response with function f can answer the message.
+func (w *SendWQE) Answers(f packet.Fn) bool {
+	switch {
+	case f == packet.AtomicAck:
+		return w.Op.Atomic()
+	case f == packet.Acknowledge:
+		return true
+	}
+	return w.Op.Responded() && !w.Op.Atomic()
+}

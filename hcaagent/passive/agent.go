@@ -74,7 +74,8 @@ var essential = map[mad.Attribute]int{
 }
 
 // Management takes a packet and returns what it teaches; the result is valid until the next call. Packets that are not UD to or from
-// QP1, and management classes other than CM, teach nothing. A packet seen at several taps, and a repetition, teaches once.
+// QP1, and management classes other than CM, teach nothing; nor do those with a wrong ICRC, which their receiver drops. A packet seen
+// at several taps, and a repetition, teaches once.
 func (a *Agent) Management(p *packet.Packet) []Fact {
 	a.facts = a.facts[:0]
 	if p.Has&packet.HasBTH == 0 || p.Opcode.Service() != packet.UD || p.DestQP != 1 && p.SrcQP != 1 {

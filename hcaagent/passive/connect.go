@@ -99,7 +99,7 @@ func (a *Agent) connect(p *packet.Packet, i int32, m *mad.REP) {
 //   - Its starting PSN is where the passive side starts to send: its SQ_PSN, and the RQ_PSN of the active side (section 12.7.31).
 //   - Its retry counts, and the local ACK timeout of its primary path, are for the passive side's requester (rules CM-REQ-007,
 //     CM-REQ-008): the timeout contains the ACK delay of the active side's channel adapter. The active side computes its own timeout
-//     from the packet lifetime, which is not on the wire, and the REP's target ACK delay: not known.
+//     from the packet lifetime, which is not on the wire, and the REP's target ACK delay: not known. Consumers can override either.
 //   - Its flow control and SRQ bits speak of the active side's responder.
 func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (ends [2]End) {
 	active, passive := &ends[0], &ends[1]

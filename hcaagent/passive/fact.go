@@ -59,8 +59,8 @@ type Fact struct {
 	Frame uint64
 	Tap   uint16
 
-	// Asked is the frame of the REQ or SIDR_REQ on that packet's tap or another; 0 if it was missed, and then Service, ServiceID and
-	// which end is the active one are not known, except that a SIDR_REP says all but the P_Key.
+	// Asked is the frame of the REQ or SIDR_REQ; 0 if it was missed. Then Service, ServiceID and which end is the active one are not
+	// known, except of a SIDR_REP, which says all but the P_Key.
 	Asked     uint64
 	Service   packet.Service
 	ServiceID mad.ServiceID

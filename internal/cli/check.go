@@ -72,6 +72,8 @@ func (c *checkCommand) Run(s *session) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 
+	defer interruptible(ctx, c.Files)()
+
 	run := &report.Run{Result: &agent.Result{}, FailOn: failOn}
 	src, err := open(ctx, c.Files)
 	run.Problems, run.Interrupted = problems(err)
@@ -136,6 +138,10 @@ func problems(err error) (list []report.Problem, interrupted bool) {
 		interrupted = true
 	}
 	for _, fe := range fabricagent.FileErrors(err) {
+		if errors.Is(fe, os.ErrDeadlineExceeded) {
+			interrupted = true // by interruptible
+			continue
+		}
 		list = append(list, report.Problem{Message: plain(fe), Kept: fe.Kind == fabricagent.CutShort})
 	}
 	if len(list) == 0 && !interrupted {

@@ -9,8 +9,9 @@ import (
 
 // coverage is how much of the catalogue a run exercised. Events are not rules, and are not in it.
 type coverage struct {
-	total, exercised, passed, violated, unproven int
-	unjudged                                     int // rules that no check stands behind
+	total, exercised, passed   int
+	violated, warned, unproven int // warned: violated, and of a severity below error
+	unjudged                   int // rules that no check stands behind
 }
 
 func coverageOf(r *agent.Result) (c coverage) {
@@ -25,8 +26,10 @@ func coverageOf(r *agent.Result) (c coverage) {
 		}
 		c.exercised++
 		switch {
-		case n.Violated > 0:
+		case n.Violated > 0 && id.Row().Severity == rule.Error:
 			c.violated++
+		case n.Violated > 0:
+			c.warned++
 		case n.Unproven > 0:
 			c.unproven++
 		default:
@@ -41,6 +44,9 @@ func (c coverage) sentence() string {
 	s := fmt.Sprintf("%d of %d exercised: %d held", c.exercised, c.total, c.passed)
 	if c.violated > 0 {
 		s += fmt.Sprintf(", %d violated", c.violated)
+	}
+	if c.warned > 0 {
+		s += fmt.Sprintf(", %d warned", c.warned)
 	}
 	if c.unproven > 0 {
 		s += fmt.Sprintf(", %d not proven", c.unproven)

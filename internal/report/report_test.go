@@ -143,15 +143,15 @@ func TestExitStatus(t *testing.T) {
 func TestCoverage(t *testing.T) {
 	r := violated().Result
 	c := coverageOf(r)
-	if c.exercised != 6 || c.passed != 2 || c.violated != 3 || c.unproven != 1 || c.total != len(rule.Rules()) {
+	if c.exercised != 6 || c.passed != 2 || c.violated != 2 || c.warned != 1 || c.unproven != 1 || c.total != len(rule.Rules()) {
 		t.Errorf("%+v", c)
 	}
-	want := "6 of 200 exercised: 2 held, 3 violated, 1 not proven. 154 found nothing to judge in this traffic, so they were not verified. " +
+	want := "6 of 200 exercised: 1 held, 3 violated, 1 warned, 1 not proven. 154 found nothing to judge in this traffic, so they were not verified. " +
 		"40 cannot be judged from packets."
-	if got := (coverage{200, 6, 2, 3, 1, 40}).sentence(); got != want {
+	if got := (coverage{200, 6, 1, 3, 1, 1, 40}).sentence(); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	if got, want := (coverage{200, 200, 200, 0, 0, 0}).sentence(), "200 of 200 exercised: 200 held."; got != want {
+	if got, want := (coverage{total: 200, exercised: 200, passed: 200}).sentence(), "200 of 200 exercised: 200 held."; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
@@ -203,7 +203,7 @@ func result(findings ...rule.Finding) *agent.Result {
 			Service: packet.RC, Encap: packet.RoCEv2IPv4, PMTU: 1024, Learned: agent.ByPSN, First: start, FirstFrame: 1,
 			Ends: [2]agent.End{
 				{Addr: left, QPN: 0x11, QPNKnown: true, Packets: 1016, Bytes: 1_048_576, Messages: 300, Retransmissions: 12},
-				{Addr: right, QPN: 0x1a, QPNKnown: true, Packets: 304, Duplicates: 3, NAKs: 4, SequenceNAKs: 4, RNRNAKs: 4},
+				{Addr: right, QPN: 0x1a, QPNKnown: true, Packets: 304, Duplicates: 3, NAKs: 8, SequenceNAKs: 4, RNRNAKs: 4},
 			},
 		}},
 	}

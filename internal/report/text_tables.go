@@ -126,7 +126,7 @@ func (t *text) connections() {
 				name += " (near)"
 			}
 			tab.add(lead, name, number(e.Packets), size(e.Bytes), quiet(e.Messages), quiet(e.Retransmissions),
-				quiet(e.NAKs), quiet(e.RNRNAKs), pmtu, learned)
+				quiet(e.NAKs-min(e.NAKs, e.RNRNAKs)), quiet(e.RNRNAKs), pmtu, learned)
 			lead, pmtu, learned = "", "", ""
 		}
 	}
