@@ -34,7 +34,7 @@ run: build       ## verify a capture and show the verdict: CAPTURE=file, ARGS='-
 	*) echo "Exit status $$status: the capture could not be judged." >&2; exit $$status ;; \
 	esac
 
-test: deps lint docs-check unit fuzz ## install what tests need, and run them all
+test: deps unit lint docs-check fuzz ## install what tests need, and run them all
 
 unit:            ## all tests under the race detector
 	$(GO) test -race -timeout 20m ./...

@@ -7,9 +7,12 @@ import (
 )
 
 const (
-	// blockSize is the usual size of a buffer. Beside many other files, each gets the smaller one.
-	blockSize      = 1 << 20
+	// blockSize is the usual size of a buffer. It is still in the core's cache when its frames are parsed: with 1 MiB, a
+	// 105-byte frame takes a quarter longer. Beside many other files, each gets the smaller one. Frames that exceed a block
+	// take the larger one.
+	blockSize      = 256 << 10
 	smallBlockSize = 64 << 10
+	largeBlockSize = 1 << 20
 	// minRead is the least room that a read is given, lest the end of a block cost many small reads.
 	minRead = 4 << 10
 )
@@ -23,6 +26,7 @@ type block struct {
 var (
 	blocks      = sync.Pool{New: func() any { return &block{buf: make([]byte, blockSize)} }}
 	smallBlocks = sync.Pool{New: func() any { return &block{buf: make([]byte, smallBlockSize)} }}
+	largeBlocks = sync.Pool{New: func() any { return &block{buf: make([]byte, largeBlockSize)} }}
 )
 
 // newBlock returns a block of at least n bytes, held by the caller.
@@ -33,6 +37,8 @@ func newBlock(n int) *block {
 		b = smallBlocks.Get().(*block)
 	case n <= blockSize:
 		b = blocks.Get().(*block)
+	case n <= largeBlockSize:
+		b = largeBlocks.Get().(*block)
 	default:
 		b = &block{buf: make([]byte, n)}
 	}
@@ -51,6 +57,8 @@ func (b *block) release() {
 		smallBlocks.Put(b)
 	case blockSize:
 		blocks.Put(b)
+	case largeBlockSize:
+		largeBlocks.Put(b)
 	}
 }
 

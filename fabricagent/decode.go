@@ -56,6 +56,19 @@ func Decode(f *Frame, p *packet.Packet) Outcome {
 	b, wire := f.Data, int(f.Len)
 	switch f.Link {
 	case LinkEthernet:
+		// Nearly every frame of a RoCE capture: the rest of this file in one step.
+		if len(b) >= etherSize {
+			if t := binary.BigEndian.Uint16(b[12:]); t == etherIPv4 || t == etherIPv6 {
+				b, wire = b[etherSize:], wire-etherSize
+				if !packet.DecodeIP(p, b, wire) {
+					return tunnel(p, b, wire, 0)
+				}
+				if p.Cut {
+					return judge(p, true, 0)
+				}
+				return RDMA
+			}
+		}
 		return ethernet(p, b, wire, 0)
 	case LinkInfiniBand:
 		return judge(p, packet.DecodeInfiniBand(p, b, wire), 0)

@@ -25,9 +25,9 @@ func Open(paths []string) (Source, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("fabricagent: no input: give capture files, or - for standard input")
 	}
-	o := opener{size: blockSize}
+	o := opener{chunk: blockSize}
 	if len(paths) >= manyFiles {
-		o.size = smallBlockSize
+		o.chunk = smallBlockSize
 	}
 	for _, path := range paths {
 		o.open(path)
@@ -37,8 +37,8 @@ func Open(paths []string) (Source, error) {
 
 // OpenReader reads one capture from r, under the name that errors and taps shall show. It closes nothing.
 func OpenReader(name string, r io.Reader) (Source, error) {
-	o := opener{size: blockSize}
-	o.add(newInput(name, r, o.size))
+	o := opener{chunk: blockSize}
+	o.add(newInput(name, r, o.chunk))
 	return o.source()
 }
 
@@ -81,14 +81,14 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func newInput(path string, r io.Reader, blockSize int) *input {
+func newInput(path string, r io.Reader, chunk int) *input {
 	c := &counter{r: r}
-	return &input{path: path, count: c, stream: newStream(c, blockSize)}
+	return &input{path: path, count: c, stream: newStream(c, chunk)}
 }
 
 // opener collects the inputs of one run.
 type opener struct {
-	size   int
+	chunk  int // the size of their blocks
 	taps   tapList
 	inputs []*input
 	errs   []error // by input, nil where there is none
@@ -101,7 +101,7 @@ func (o *opener) open(path string) {
 		o.errs = append(o.errs, err)
 		return
 	}
-	in := newInput(path, file, o.size)
+	in := newInput(path, file, o.chunk)
 	if path != stdin {
 		in.closers = append(in.closers, file.Close)
 	}

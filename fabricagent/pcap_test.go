@@ -84,7 +84,7 @@ func TestPcapBlocks(t *testing.T) {
 	for name, wrap := range readers {
 		for _, chunk := range []int{smallBlockSize, blockSize} {
 			t.Run(fmt.Sprintf("%s-%d", name, chunk), func(t *testing.T) {
-				o := opener{size: chunk}
+				o := opener{chunk: chunk}
 				o.add(newInput("mem", wrap(bytes.NewReader(file.b)), chunk))
 				s, err := o.source()
 				if err != nil {
@@ -170,5 +170,64 @@ func checkError(t *testing.T, err error, want *FileError) {
 	got.Err = nil
 	if d := cmp.Diff(*want, got); d != "" {
 		t.Errorf("%v\n%s", err, d)
+	}
+}
+
+// TestAnyCapture makes a tap of each network interface of an `any` capture: both copies of a forwarded packet are
+// seen in one direction, and only the interface tells them apart.
+func TestAnyCapture(t *testing.T) {
+	cooked := func(ifindex uint32, kind byte) []byte {
+		b := make([]byte, sll2Size)
+		b[0] = 0x08
+		binary.BigEndian.PutUint32(b[4:], ifindex)
+		b[10] = kind
+		return append(b, roce()...)
+	}
+	p := newPcap(binary.LittleEndian, magicMicro, 0, uint32(LinkLinuxSLL2))
+	g := newNG(binary.LittleEndian).section().iface(LinkLinuxSLL2, 0, opt{2, []byte("any")})
+	for i, d := range [][]byte{cooked(3, 0), cooked(4, 0), cooked(3, 4), {1, 2}, cooked(4, 4)} {
+		p.frame(start, 68, d)
+		g.enhanced(0, uint64(i), 68, d)
+	}
+	for label, file := range map[string][]byte{"": p.b, "any, ": g.b} {
+		frames, taps, err := readBytes(t, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint16
+		var ways []packet.Way
+		for i := range frames {
+			var d packet.Packet
+			Decode(&frames[i], &d)
+			got = append(got, frames[i].Tap)
+			ways = append(ways, d.Way)
+		}
+		if d := cmp.Diff([]uint16{0, 1, 0, 0, 1}, got); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff([]packet.Way{packet.WayIn, packet.WayIn, packet.WayOut, packet.WayUnknown, packet.WayOut}, ways); d != "" {
+			t.Error(d)
+		}
+		want := []Tap{
+			{File: "mem", Interface: label + "ifindex 3", Link: LinkLinuxSLL2},
+			{File: "mem", Interface: label + "ifindex 4", Link: LinkLinuxSLL2},
+		}
+		if d := cmp.Diff(want, taps); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+// TestManyPorts bounds the taps that a corrupt `any` capture can make.
+func TestManyPorts(t *testing.T) {
+	p := newPcap(binary.LittleEndian, magicMicro, 0, uint32(LinkLinuxSLL2))
+	for i := range 1000 {
+		b := make([]byte, sll2Size)
+		binary.BigEndian.PutUint32(b[4:], uint32(i))
+		p.frame(start, 20, b)
+	}
+	frames, taps, err := readBytes(t, p.b)
+	if err != nil || len(frames) != 1000 || len(taps) != maxPorts {
+		t.Errorf("%d frames, %d taps, %v", len(frames), len(taps), err)
 	}
 }

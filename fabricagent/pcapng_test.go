@@ -16,11 +16,12 @@ func TestPcapngBlocks(t *testing.T) {
 	second := uint64(start / 1e9)
 	g := newNG(binary.LittleEndian).section()
 	g.iface(LinkEthernet, 65535, opt{2, []byte("eth0")}, opt{9, []byte{9}})
-	g.block(0x0bad, []byte("nobody knows this block"))
+	g.block(0x77, []byte("nobody knows this block"))
 	g.enhanced(0, uint64(start)+5, 80, d(1), opt{1, []byte("comment")}, opt{2, g.num32(2)})
 	g.iface(LinkInfiniBand, 0, opt{2, []byte("ib0\x00")})
 	g.enhanced(1, second*1e6+7, 90, d(2), opt{2, g.num32(1)}, opt{4, g.num64(3)})
 	g.block(blockJournal, []byte("MESSAGE=a frame in Wireshark's count"))
+	g.block(blockCustom, []byte("another one"))
 	g.obsolete(1, 4, second*1e6+8, 91, d(3))
 	g.obsolete(1, 0xffff, second*1e6+9, 91, d(4), opt{2, g.num32(2)})
 	g.statistics(0, opt{5, g.num64(10)}, opt{7, g.num64(11)})
@@ -38,10 +39,10 @@ func TestPcapngBlocks(t *testing.T) {
 	want := []Frame{
 		{Time: start + 5, Number: 1, Tap: 0, Link: LinkEthernet, Way: packet.WayOut, Len: 80, Data: d(1)},
 		{Time: start + 7000, Number: 2, Tap: 1, Link: LinkInfiniBand, Way: packet.WayIn, Len: 90, Data: d(2)},
-		{Time: start + 8000, Number: 4, Tap: 1, Link: LinkInfiniBand, Len: 91, Data: d(3)},
-		{Time: start + 9000, Number: 5, Tap: 1, Link: LinkInfiniBand, Way: packet.WayOut, Len: 91, Data: d(4)},
-		{Time: start + 9000, Number: 6, Tap: 2, Link: LinkEthernet, Len: 500, Data: payload(5, 64)},
-		{Time: start + 5e8, Number: 7, Tap: 2, Link: LinkEthernet, Len: 93, Data: d(6)},
+		{Time: start + 8000, Number: 5, Tap: 1, Link: LinkInfiniBand, Len: 91, Data: d(3)},
+		{Time: start + 9000, Number: 6, Tap: 1, Link: LinkInfiniBand, Way: packet.WayOut, Len: 91, Data: d(4)},
+		{Time: start + 9000, Number: 7, Tap: 2, Link: LinkEthernet, Len: 500, Data: payload(5, 64)},
+		{Time: start + 5e8, Number: 8, Tap: 2, Link: LinkEthernet, Len: 93, Data: d(6)},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -88,7 +88,7 @@ func TestBothWays(t *testing.T) {
 				continue
 			}
 			for op := range 256 {
-				for _, n := range []int{0, 1, 2, 3, 4, 17, 256, 1021, 4096} {
+				for _, n := range []int{0, 1, 2, 3, 17, 1021} {
 					p := filled(e, grh, packet.Opcode(op), n)
 					if op == int(packet.OpCNP) && n < 16 && n > 0 {
 						continue // too short for its reserved bytes

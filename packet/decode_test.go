@@ -3,6 +3,7 @@ package packet_test
 import (
 	"bytes"
 	"encoding/binary"
+	"reflect"
 	"testing"
 	"unsafe"
 
@@ -30,8 +31,8 @@ func decode(t testing.TB, e packet.Encap, b []byte, wire int) *packet.Packet {
 		t.Fatalf("not decoded: %x", b)
 	}
 	q.Time, q.Frame, q.Tap, q.Way = p.Time, p.Frame, p.Tap, p.Way
-	if d := cmp.Diff(q, p); d != "" {
-		t.Fatalf("stale fields are left (-want +got):\n%s", d)
+	if !reflect.DeepEqual(q, p) {
+		t.Fatalf("stale fields are left (-want +got):\n%s", cmp.Diff(q, p))
 	}
 	return &p
 }
@@ -73,7 +74,7 @@ func TestCutFrame(t *testing.T) {
 		for n := range whole {
 			var p packet.Packet
 			if !decodeInto(&p, e, whole[:n:n], len(whole)) {
-				if n >= 40 {
+				if n >= 44 {
 					t.Fatalf("%v cut to %d bytes: not decoded", e, n)
 				}
 				continue
@@ -130,7 +131,7 @@ func TestFlaws(t *testing.T) {
 		{"IPv4 length without room for UDP", packet.RoCEv2IPv4, put16(2, 27), packet.FlawShort, 0},
 		{"IPv4 length zero", packet.RoCEv2IPv4, put16(2, 0), packet.FlawShort, 0},
 		{"UDP length too long", packet.RoCEv2IPv4, put16(24, 8+transport+4), packet.FlawUDPLength, 8},
-		{"IPv4 first fragment", packet.RoCEv2IPv4, put16(6, 0x2000), packet.FlawFragment | packet.FlawUDPLength*0, 8},
+		{"IPv4 first fragment", packet.RoCEv2IPv4, put16(6, 0x2000), packet.FlawFragment, 8},
 		{"frame ends early", packet.RoCEv2IPv4, cut(28 + 20), packet.FlawIPLength, 4},
 		{"IPv6 length too long", packet.RoCEv2IPv6, put16(4, 8+transport+4), packet.FlawIPLength | packet.FlawUDPLength, 8},
 		{"IPv6 length zero", packet.RoCEv2IPv6, put16(4, 0), packet.FlawShort, 0},

@@ -3,52 +3,53 @@ package packet_test
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/crc32"
 	"path/filepath"
 	"testing"
 
 	"ibwitness/packet"
 )
 
-// referenceICRC is table T6 word for word, bit by bit: what it returns compares with Packet.ICRC.
+// referenceICRC is table T6 word for word: what it returns compares with Packet.ICRC.
 func referenceICRC(e packet.Encap, b []byte, bth int) uint32 {
-	m := bytes.Clone(b)
-	var end int
-	grh := 0
+	end, grh := 0, e == packet.RoCEv1
 	switch e {
 	case packet.RoCEv2IPv4:
-		end = int(binary.BigEndian.Uint16(m[2:]))
-		m[1], m[8], m[10], m[11] = 0xFF, 0xFF, 0xFF, 0xFF
+		end = int(binary.BigEndian.Uint16(b[2:]))
 	case packet.RoCEv2IPv6, packet.RoCEv1:
-		end = 40 + int(binary.BigEndian.Uint16(m[4:]))
+		end = 40 + int(binary.BigEndian.Uint16(b[4:]))
 	case packet.Native:
-		end = int(binary.BigEndian.Uint16(m[4:])&0x7FF) * 4
+		end = int(binary.BigEndian.Uint16(b[4:])&0x7FF) * 4
+		grh = b[1]&3 == 3
+	}
+	return referenceMasked(e, b[:end], bth, grh)
+}
+
+// referenceMasked is referenceICRC for bytes that end with the ICRC.
+func referenceMasked(e packet.Encap, b []byte, bth int, grh bool) uint32 {
+	m := bytes.Clone(b[:len(b)-4])
+	g := m
+	switch {
+	case e == packet.RoCEv2IPv4:
+		m[1], m[8], m[10], m[11] = 0xFF, 0xFF, 0xFF, 0xFF
+	case e == packet.Native && grh:
+		copy(m, bytes.Repeat([]byte{0xFF}, 8))
+		g = m[8:]
+	case e == packet.Native:
 		m[0] |= 0xF0
-		if m[1]&3 == 3 {
-			grh = 8
-			copy(m, bytes.Repeat([]byte{0xFF}, 8))
-		}
+	}
+	if e == packet.RoCEv2IPv6 || grh {
+		g[0] |= 0x0F
+		g[1], g[2], g[3], g[7] = 0xFF, 0xFF, 0xFF, 0xFF
 	}
 	if e == packet.RoCEv2IPv4 || e == packet.RoCEv2IPv6 {
 		m[bth-2], m[bth-1] = 0xFF, 0xFF // UDP checksum
 	}
-	if e == packet.RoCEv2IPv6 || e == packet.RoCEv1 || grh != 0 {
-		g := m[grh:]
-		g[0] |= 0x0F
-		g[1], g[2], g[3], g[7] = 0xFF, 0xFF, 0xFF, 0xFF
-	}
 	m[bth+4] = 0xFF
-	m = m[:end-4]
 	if e != packet.Native {
 		m = append(bytes.Repeat([]byte{0xFF}, 8), m...)
 	}
-	crc := ^uint32(0)
-	for _, v := range m {
-		crc ^= uint32(v)
-		for range 8 {
-			crc = crc>>1 ^ 0xEDB88320&-(crc&1)
-		}
-	}
-	return ^crc
+	return crc32.ChecksumIEEE(m)
 }
 
 // TestICRCCoversAll flips every bit of a packet: those of table T6 must not matter, all others must.

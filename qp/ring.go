@@ -36,7 +36,7 @@ func (r *Ring) Newest() *wqe.SendWQE {
 // Push appends a message. Those whose Last precedes una may be overwritten.
 func (r *Ring) Push(una packet.PSN) *wqe.SendWQE {
 	if r.Len() == len(r.buf) {
-		if len(r.buf) > 0 && (r.At(0).Last.Before(una) || len(r.buf) >= ringMax) {
+		if len(r.buf) > 0 && (r.done(una) || len(r.buf) >= ringMax) {
 			r.head++
 		} else {
 			r.grow()
@@ -46,6 +46,12 @@ func (r *Ring) Push(una packet.PSN) *wqe.SendWQE {
 	r.tail++
 	*w = wqe.SendWQE{}
 	return w
+}
+
+// done reports whether the oldest message is acknowledged to its end. One that is cut by a gap may go on before una.
+func (r *Ring) done(una packet.PSN) bool {
+	w := r.At(0)
+	return w.Last.Before(una) && (w.Has(wqe.Ended) || r.Len() > 1 && r.At(1).Last.Before(una))
 }
 
 func (r *Ring) grow() {

@@ -55,16 +55,14 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 	most := packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
 	if over > 0 && !have.After(most) {
-		if r.Repeated || ahead(q, p.PSN, over) {
+		if r.Repeated || p.PSN.Before(q.Una) || ahead(q, p.PSN, over) {
 			return // answers to duplicates carry the newest MSN
 		}
 		d.class = rule.Unproven
 		d.detail = "it counts messages after the PSN that it acknowledges: they may have been executed since"
 	}
 	v.report(c, from, p, d)
-	if d.class == rule.Unproven {
-		r.MSN = qp.MSNUnknown
-	}
+	r.MSN = qp.MSNUnknown // anchored anew by the next response: one fault, one finding
 }
 
 // unfinished is 1 while a message is open, which no MSN counts yet.

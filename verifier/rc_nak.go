@@ -22,10 +22,8 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 		})
 		return
 	}
-	v.rcBeyondHole(c, from, p)
+	v.rcBeyondHole(c, from, p, p.PSN.Add(-1))
 	if q.RdOut > 0 && p.PSN != q.Una {
-		before := *p
-		before.PSN = p.PSN.Add(-1)
 		if w, _ := q.Messages.Find(p.PSN); w == nil || !w.Op.Responded() {
 			v.rcImplied(c, from, p)
 		}

@@ -26,7 +26,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		})
 		return
 	}
-	v.rcBeyondHole(c, from, p)
+	v.rcBeyondHole(c, from, p, p.PSN)
 	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
 		v.learnPMTU(c, uint32(p.PayloadLen))
 	}
@@ -167,7 +167,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		})
 		return
 	}
-	v.rcBeyondHole(c, from, p)
+	v.rcBeyondHole(c, from, p, p.PSN)
 	fold := uint32(p.OrigData) ^ uint32(p.OrigData>>32)
 	if w.RespFrame != 0 {
 		v.covered(rule.RCRSP031)

@@ -119,7 +119,7 @@ func (v *Verifier) rcAck(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcOldAck(c, from, p)
 		return
 	}
-	v.rcBeyondHole(c, from, p)
+	v.rcBeyondHole(c, from, p, p.PSN)
 	if q.RdOut > 0 {
 		v.rcPassedOver(c, from, p)
 	}
@@ -152,9 +152,9 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 
 // rcBeyondHole deals with a response to a request behind a gap: the responder has what the tap has not seen, or it acknowledges what
 // it cannot have (rule RC-RSP-006).
-func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked packet.PSN) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if !q.HasHole() || p.PSN.Before(q.Hole) {
+	if !q.HasHole() || acked.Before(q.Hole) {
 		return
 	}
 	if c.Sees(from) {

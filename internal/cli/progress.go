@@ -11,28 +11,30 @@ import (
 
 // progress shows on a terminal how far a long input has been read. update and clear are called by one goroutine at a time.
 type progress struct {
-	session *session
-	src     fabricagent.Source
-	start   time.Time
-	off     bool
-	bar     *progressbar.ProgressBar
+	src   fabricagent.Source
+	start time.Time
+	bar   *progressbar.ProgressBar // nil where nobody would see it
+	shown bool
 }
 
 // patience is how long a run may take before progress is worth showing.
 const patience = time.Second
 
 func newProgress(s *session, src fabricagent.Source, quiet bool) *progress {
-	return &progress{session: s, src: src, start: time.Now(), off: quiet || !s.errTerminal}
+	p := &progress{src: src, start: time.Now()}
+	if !quiet && s.errTerminal {
+		_, total := src.Progress()
+		p.bar = newBar(s, total)
+	}
+	return p
 }
 
 func (p *progress) update(packets uint64) {
-	if p.off || time.Since(p.start) < patience {
+	if p.bar == nil || time.Since(p.start) < patience {
 		return
 	}
+	p.shown = true
 	done, total := p.src.Progress()
-	if p.bar == nil {
-		p.bar = newBar(p.session, total)
-	}
 	rate := float64(packets) / time.Since(p.start).Seconds()
 	p.bar.Describe(fmt.Sprintf("%s frames, %s/s", short(float64(packets)), short(rate)))
 	if total > 0 {
@@ -55,7 +57,7 @@ func newBar(s *session, total int64) *progressbar.ProgressBar {
 
 // clear takes the bar off the terminal.
 func (p *progress) clear() {
-	if p.bar != nil {
+	if p.shown {
 		_ = p.bar.Clear()
 	}
 }

@@ -139,9 +139,9 @@ func times(n uint64) string {
 // finding writes one finding: the frame, expected and actual, and what else there is to know. What the finding above said is not
 // said again.
 func (t *text) finding(e, above *entry) {
-	s := fmt.Sprintf("%-9s", fmt.Sprintf("frame %d", e.Frame))
+	s := fmt.Sprintf("%-11s", fmt.Sprintf("frame %d", e.Frame))
 	if len(t.res.Taps) > 1 {
-		s = fmt.Sprintf("%-15s", fmt.Sprintf("frame %d, tap %d", e.Frame, e.Tap))
+		s = fmt.Sprintf("%-18s", fmt.Sprintf("frame %d, tap %d", e.Frame, e.Tap))
 	}
 	s += "  " + t.dim(offset(e.Time, t.res.First))
 	if e.HasBTH {

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ibwitness/internal/cli"
+)
+
+var update = flag.Bool("update", false, "rewrite the output that README.md shows; read it before committing")
+
+// TestReadme holds the picture in README.md against what the command prints.
+func TestReadme(t *testing.T) {
+	t.Chdir("../..")
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture := regexp.MustCompile("(?s)(```text\n\\$ ibwitness )(.*?)(\n)(.*?)(```\n)")
+	parts := picture.FindSubmatch(text)
+	if parts == nil {
+		t.Fatal("README.md shows no output: it needs a ```text block that begins with \"$ ibwitness\"")
+	}
+	got := output(t, strings.Fields(string(parts[2])))
+	if *update {
+		text = picture.ReplaceAllLiteral(text, []byte(string(parts[1])+string(parts[2])+"\n"+got+"```\n"))
+		if err := os.WriteFile("README.md", text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if d := cmp.Diff(string(parts[4]), got); d != "" {
+		t.Errorf("README.md shows other output (-shown +real); go test ./cmd/ibwitness -run Readme -update rewrites it:\n%s", d)
+	}
+}
+
+func output(t *testing.T, args []string) string {
+	t.Helper()
+	out, err := os.CreateTemp(t.TempDir(), "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if status := cli.Main(args, out, os.Stderr); status > 1 {
+		t.Fatalf("exit status %d", status)
+	}
+	got, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got)
+}

@@ -1,0 +1,183 @@
+package planted
+
+import (
+	"slices"
+
+	"ibwitness/packet"
+)
+
+// A Plant plants a fault into the frame that had number at in the file.
+type Plant func(c *Capture, at int)
+
+const extensions = packet.HasRDETH | packet.HasDETH | packet.HasXRCETH | packet.HasRETH | packet.HasAtomicETH | packet.HasAETH |
+	packet.HasAtomicAckETH | packet.HasImmDt | packet.HasIETH | packet.HasFETH | packet.HasCNP
+
+// seal makes a packet one that its receiver takes for undamaged: checksums over what stands there now.
+func seal(p *packet.Packet) {
+	p.SealIPv4()
+	p.SealICRC()
+}
+
+// Set changes fields of a packet and seals it.
+func Set(change func(p *packet.Packet)) Plant {
+	return func(c *Capture, at int) {
+		p := c.Frame(at).Packet
+		change(p)
+		seal(p)
+	}
+}
+
+// Unsealed changes a packet and leaves its checksums as they are.
+func Unsealed(change func(p *packet.Packet)) Plant {
+	return func(c *Capture, at int) { change(c.Frame(at).Packet) }
+}
+
+// Each changes every RDMA packet for which which holds.
+func Each(which func(p *packet.Packet) bool, change func(p *packet.Packet)) Plant {
+	return func(c *Capture, _ int) {
+		for _, f := range c.Frames {
+			if f.Packet != nil && which(f.Packet) {
+				change(f.Packet)
+				seal(f.Packet)
+			}
+		}
+	}
+}
+
+// fit makes all lengths those of the payload and of the headers of the opcode.
+func fit(p *packet.Packet) {
+	p.Has = p.Has&^extensions | p.Info().Headers
+	p.PayloadLen = len(p.Payload)
+	p.PadCnt = uint8(-len(p.Payload) & 3)
+	p.Pad = make([]byte, p.PadCnt)
+	lengths(p)
+}
+
+// lengths makes the lengths of the network headers those of the packet that Append writes.
+func lengths(p *packet.Packet) {
+	n := len(p.Append(nil))
+	if p.Has&packet.HasLRH != 0 {
+		n -= 2
+		p.PktLen = uint16(n / 4)
+		if p.Has&packet.HasGRH != 0 {
+			p.PayLen = uint16(n - 48)
+		}
+		return
+	}
+	switch {
+	case p.Has&packet.HasIPv4 != 0:
+		p.PayLen = uint16(n)
+		p.UDPLen = uint16(n - int(p.IHL)*4)
+	case p.Has&packet.HasIPv6 != 0:
+		p.PayLen = uint16(n - 40)
+		p.UDPLen = uint16(n - 40)
+	default:
+		p.PayLen = uint16(n - 40)
+	}
+}
+
+// Become gives a packet another opcode, with the headers of that opcode; payload stays where the opcode may carry some.
+func Become(o packet.Opcode, more ...func(p *packet.Packet)) Plant {
+	return Set(func(p *packet.Packet) {
+		p.Opcode = o
+		if !p.Info().Payload && p.Info().Defined {
+			p.Payload = nil
+		}
+		fit(p)
+		for _, m := range more {
+			m(p)
+		}
+	})
+}
+
+// Resize gives a packet a payload of n bytes, all lengths right.
+func Resize(n int) Plant {
+	return Set(func(p *packet.Packet) { resize(p, n) })
+}
+
+func resize(p *packet.Packet, n int) {
+	b := make([]byte, n)
+	copy(b, p.Payload)
+	p.Payload = b
+	fit(p)
+}
+
+// Remove takes the frame out; the finding is expected on one of the frames that had the numbers of on.
+func Remove(on ...int) Plant {
+	return func(c *Capture, at int) {
+		i := c.index(at)
+		c.Frames = slices.Delete(c.Frames, i, i+1)
+		c.accept(on...)
+	}
+}
+
+// On expects the finding on one of these frames, not where the fault was planted.
+func On(p Plant, on ...int) Plant {
+	return func(c *Capture, at int) {
+		p(c, at)
+		c.accept(on...)
+	}
+}
+
+func (c *Capture) accept(on ...int) {
+	for _, n := range on {
+		if f := c.Frame(n); f != nil {
+			c.Accepted = append(c.Accepted, f)
+		}
+	}
+}
+
+// Insert puts a changed copy of frame from behind the frame at, after ns nanoseconds. The copy has another IPv4 identification, as a
+// sender's next packet has. The finding is expected on it.
+func Insert(from int, ns int64, change func(p *packet.Packet)) Plant {
+	return func(c *Capture, at int) { c.Accepted = append(c.Accepted, c.insert(from, at, ns, change)) }
+}
+
+func (c *Capture) insert(from, at int, ns int64, change func(p *packet.Packet)) *Frame {
+	f := c.Frame(from).Clone()
+	f.Was = 0
+	i := c.index(at)
+	f.Time = c.Frames[i].Time + ns
+	f.Packet.IPID += 0x4000
+	if change != nil {
+		change(f.Packet)
+	}
+	seal(f.Packet)
+	for i++; i < len(c.Frames) && c.Frames[i].Time <= f.Time; i++ {
+	}
+	c.Frames = slices.Insert(c.Frames, i, f)
+	return f
+}
+
+// Swap exchanges the places in time of two frames.
+func Swap(with int) Plant {
+	return func(c *Capture, at int) {
+		i, j := c.index(at), c.index(with)
+		a, b := c.Frames[i], c.Frames[j]
+		a.Time, b.Time = b.Time, a.Time
+		c.Frames[i], c.Frames[j] = b, a
+	}
+}
+
+// Shift moves frame at and all behind it in time.
+func Shift(ns int64) Plant {
+	return func(c *Capture, at int) {
+		for _, f := range c.Frames[c.index(at):] {
+			f.Time += ns
+		}
+	}
+}
+
+// All plants several things.
+func All(plants ...Plant) Plant {
+	return func(c *Capture, at int) {
+		for _, p := range plants {
+			p(c, at)
+		}
+	}
+}
+
+// At plants elsewhere than the frame that the finding is expected on.
+func At(where int, p Plant) Plant {
+	return func(c *Capture, _ int) { p(c, where) }
+}

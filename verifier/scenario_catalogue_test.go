@@ -1,0 +1,81 @@
+package verifier_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"ibwitness/rule"
+)
+
+func scenarioFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenario files in testdata: %v", err)
+	}
+	return files
+}
+
+var (
+	directives = regexp.MustCompile(`(?m)^(fires|unproven|clean) +([^\n]*)$`)
+	references = regexp.MustCompile(`\brule\.([A-Z0-9]+)\b`)
+)
+
+// TestEveryRuleHasScenarios walks the catalogue: a rule that is judged has a scenario in which it fires, and one in which it is
+// exercised and keeps silent.
+func TestEveryRuleHasScenarios(t *testing.T) {
+	fires, clean := map[string]bool{}, map[string]bool{}
+	for _, path := range scenarioFiles(t) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range directives.FindAllSubmatch(b, -1) {
+			for _, word := range strings.Fields(string(d[2])) {
+				if string(d[1]) == "clean" {
+					clean[word] = true
+				} else {
+					fires[word] = true
+				}
+			}
+		}
+	}
+	judged := referenced(t)
+	for _, id := range rule.Rules() {
+		r := id.Row()
+		if r.Where == "" && !judged[strings.ReplaceAll(r.ID, "-", "")] {
+			continue
+		}
+		if !fires[r.ID] {
+			t.Errorf("%s %s: no scenario in which it fires", r.ID, r.Name)
+		}
+		if !clean[r.ID] {
+			t.Errorf("%s %s: no scenario in which it is exercised and keeps silent", r.ID, r.Name)
+		}
+	}
+}
+
+// referenced returns the constants of package rule that the verifiers name.
+func referenced(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") })
+	names := map[string]bool{}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range references.FindAllSubmatch(b, -1) {
+			names[string(m[1])] = true
+		}
+	}
+	return names
+}

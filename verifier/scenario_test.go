@@ -1,0 +1,273 @@
+package verifier_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// TestScenarios runs the scenario files of testdata; README.md there explains their notation. With -rewrite it writes what was found
+// into them: review the difference by eye.
+func TestScenarios(t *testing.T) {
+	for _, path := range scenarioFiles(t) {
+		t.Run(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".txt"), func(t *testing.T) {
+			datadriven.RunTest(t, path, directive)
+		})
+	}
+}
+
+// directive runs one scenario in each of its encapsulations. All must find the same.
+func directive(t *testing.T, d *datadriven.TestData) string {
+	opt, err := parseOptions(d)
+	if err != nil {
+		d.Fatalf(t, "%v", err)
+	}
+	var all []string
+	for i, encap := range opt.encaps {
+		s := newScenario(opt, encap)
+		if err := s.run(d.Input); err != nil {
+			d.Fatalf(t, "%s: %v", encap.name, err)
+		}
+		for _, e := range s.check() {
+			t.Errorf("%s: %s: %s", d.Pos, encap.name, e)
+		}
+		out := s.print()
+		if i > 0 && !slices.Contains(all, out) {
+			out = "on " + encap.name + ":\n" + out
+		}
+		if !slices.Contains(all, out) {
+			all = append(all, out)
+		}
+	}
+	return strings.Join(all, "")
+}
+
+// options are the arguments of a directive.
+type options struct {
+	cmd    string // fires, unproven, clean or trace
+	rules  []rule.ID
+	encaps []encap
+	near   []string
+	pmtu   uint32
+	times  int // findings that the rule shall have
+	events bool
+	lossy  bool
+}
+
+func parseOptions(d *datadriven.TestData) (*options, error) {
+	o := &options{cmd: d.Cmd, encaps: []encap{encapByName["v4"]}, pmtu: 1024, times: 1}
+	for _, a := range d.CmdArgs {
+		if len(a.Vals) == 0 {
+			if id, ok := rule.Lookup(a.Key); ok {
+				o.rules = append(o.rules, id)
+				continue
+			}
+		}
+		switch a.Key {
+		case "encap":
+			o.encaps = nil
+			for _, name := range a.Vals {
+				e, ok := encapByName[name]
+				if !ok {
+					return nil, fmt.Errorf("no encapsulation %q: give v4, v6, v1, ib or ibg", name)
+				}
+				o.encaps = append(o.encaps, e)
+			}
+		case "near":
+			o.near = a.Vals
+		case "pmtu", "times":
+			n, err := strconv.Atoi(strings.Join(a.Vals, ""))
+			if err != nil {
+				return nil, fmt.Errorf("%s wants a number", a.Key)
+			}
+			if a.Key == "pmtu" {
+				o.pmtu = uint32(n)
+			} else {
+				o.times = n
+			}
+		case "events":
+			o.events = true
+		case "lossy":
+			o.lossy = true
+		default:
+			return nil, fmt.Errorf("no rule and no option: %q", a.Key)
+		}
+	}
+	switch d.Cmd {
+	case "fires", "unproven":
+		if len(o.rules) != 1 {
+			return nil, fmt.Errorf("%s wants one rule", d.Cmd)
+		}
+	case "clean":
+		if len(o.rules) == 0 {
+			return nil, fmt.Errorf("clean wants the rules that the scenario exercises")
+		}
+	case "trace":
+	default:
+		return nil, fmt.Errorf("no directive %q: give fires, unproven, clean or trace", d.Cmd)
+	}
+	return o, nil
+}
+
+// scenario is one run: the packets written so far and the agent that they were fed to.
+type scenario struct {
+	*options
+	encap  encap
+	agent  *agent.Transport
+	frames uint64
+	now    int64
+	qps    map[qpKey]*sender
+}
+
+// epoch is when every scenario begins, nanoseconds since the Unix epoch.
+const epoch = int64(1_000_000_000_000_000_000)
+
+func newScenario(o *options, e encap) *scenario {
+	s := &scenario{options: o, encap: e, qps: map[qpKey]*sender{}}
+	var near []packet.Addr
+	for _, name := range o.near {
+		if h, ok := hosts[name]; ok {
+			near = append(near, e.addr(h))
+		}
+	}
+	s.agent = agent.NewTransport(near)
+	if o.lossy {
+		s.agent.Dropped()
+	}
+	return s
+}
+
+// run reads the lines of a scenario and feeds them to the agent.
+func (s *scenario) run(input string) error {
+	for n, text := range strings.Split(input, "\n") {
+		text, _, _ = strings.Cut(text, "#")
+		words := strings.Fields(text)
+		if len(words) == 0 {
+			continue
+		}
+		var err error
+		if words[0] == "attr" {
+			err = s.attributes(words[1:])
+		} else {
+			err = s.packet(words)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d, %q: %w", n+1, strings.TrimSpace(text), err)
+		}
+	}
+	s.agent.Finish()
+	return nil
+}
+
+// feed decodes a frame as a fabric agent does, and hands it to the transport agent. The frame's bytes are gone afterwards.
+func (s *scenario) feed(frame []byte, wireLen int, p *packet.Packet) error {
+	frame = bytes.Clone(frame)
+	ok := false
+	switch s.encap.encap {
+	case packet.RoCEv2IPv4, packet.RoCEv2IPv6:
+		ok = packet.DecodeIP(p, frame, wireLen)
+	case packet.RoCEv1:
+		ok = packet.DecodeGRH(p, frame, wireLen)
+	default:
+		ok = packet.DecodeInfiniBand(p, frame, wireLen)
+	}
+	if !ok {
+		return fmt.Errorf("the frame does not decode")
+	}
+	s.frames++
+	p.Frame = s.frames
+	p.CheckICRC()
+	if p.Has&packet.HasVCRC != 0 {
+		p.CheckVCRC()
+	}
+	s.agent.Packet(p)
+	for i := range frame {
+		frame[i] = 0xEE
+	}
+	return nil
+}
+
+// check holds what was found against what the directive promises.
+func (s *scenario) check() (wrong []string) {
+	n := 0
+	want := rule.Violation
+	if s.cmd == "unproven" {
+		want = rule.Unproven
+	}
+	for _, f := range s.agent.Rec.Findings {
+		switch {
+		case f.Class == rule.Event || s.cmd == "trace":
+		case s.cmd == "clean" || f.Rule != s.rules[0]:
+			wrong = append(wrong, fmt.Sprintf("%v is reported too: %s", f.Rule, s.line(&f)))
+		case f.Class != want:
+			wrong = append(wrong, fmt.Sprintf("%v is %v, not %v", f.Rule, f.Class, want))
+		default:
+			n++
+		}
+	}
+	if s.cmd != "clean" && s.cmd != "trace" && n != s.times {
+		wrong = append(wrong, fmt.Sprintf("%v is reported %d times, not %d", s.rules[0], n, s.times))
+	}
+	for _, id := range s.rules {
+		if c := s.agent.Rec.Cover[id]; c.Exercised == 0 {
+			wrong = append(wrong, fmt.Sprintf("%v was not exercised", id))
+		}
+	}
+	return wrong
+}
+
+// print shows the findings.
+func (s *scenario) print() string {
+	var b strings.Builder
+	for i := range s.agent.Rec.Findings {
+		if f := &s.agent.Rec.Findings[i]; s.events || f.Class != rule.Event {
+			b.WriteString(s.line(f) + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		return "nothing\n"
+	}
+	return b.String()
+}
+
+// line shows one finding.
+func (s *scenario) line(f *rule.Finding) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v %v frame=%d", f.Rule, f.Class, f.Frame)
+	if f.Accused.Role != rule.NoRole {
+		fmt.Fprintf(&b, " %v", f.Accused.Role)
+	}
+	fmt.Fprintf(&b, " %s", s.name(f.Accused))
+	if f.Class == rule.Event {
+		return b.String()
+	}
+	fmt.Fprintf(&b, " expected %q actual %q", f.Expected, f.Actual)
+	for i, e := range f.Evidence {
+		fmt.Fprintf(&b, "%s%d", [...]string{" evidence=", ","}[min(i, 1)], e)
+	}
+	return b.String()
+}
+
+// name is an endpoint as the scenarios write it.
+func (s *scenario) name(e rule.Endpoint) string {
+	name := e.Addr.String()
+	qpn := uint32(0)
+	for k, h := range hosts {
+		if s.encap.addr(h) == e.Addr {
+			name, qpn = k, h.qpn
+		}
+	}
+	if e.QPNKnown && e.QPN != qpn {
+		name += fmt.Sprintf(".%#x", e.QPN)
+	}
+	return name
+}
