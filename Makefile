@@ -80,12 +80,17 @@ fuzz:            ## run every fuzz target for FUZZTIME
 bench:           ## benchmarks of the hot path: BENCHTIME=3s COUNT=6
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) ./packet ./fabricagent ./agent
 
-docs:            ## write docs/rules.md from the catalogue
-	$(GO) run ./cmd/ibwitness rules --format markdown > docs/rules.md
+docs:            ## write docs/rules.md and the output that README.md shows
+	@mkdir -p bin
+	$(GO) run ./cmd/ibwitness rules --format markdown > bin/rules.md
+	mv bin/rules.md docs/rules.md
+	$(GO) test ./cmd/ibwitness -run Readme -update
 
 docs-check:      ## docs/rules.md is what the catalogue says
-	@$(GO) run ./cmd/ibwitness rules --format markdown | diff -u docs/rules.md - >&2 || \
-		{ echo "docs/rules.md is not up to date: run make docs" >&2; exit 1; }
+	@mkdir -p bin
+	@$(GO) run ./cmd/ibwitness rules --format markdown > bin/rules.md
+	@cmp -s bin/rules.md docs/rules.md || { diff -u docs/rules.md bin/rules.md | head -n 20 >&2; \
+		echo "docs/rules.md is not up to date: run make docs" >&2; exit 1; }
 
 clean:           ## remove what make made
 	rm -rf bin

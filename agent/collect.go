@@ -18,7 +18,7 @@ func (e *engine) result() *Result {
 	var hosts []host
 	for _, s := range e.shards {
 		t := s.t
-		t.Finish()
+		t.Finish(e.last)
 		r.Repeated += t.repeated
 		r.Undecoded += t.short
 		for i, n := range t.ver.Skipped {

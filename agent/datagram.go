@@ -63,6 +63,12 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 	case passive.Connected:
 		t.connect(f, p)
 	case passive.Disconnected:
+		for _, e := range f.Ends {
+			if k, ok := t.bound[hcaagent.QP{Addr: e.Addr, QPN: e.QPN}]; ok {
+				t.pairs.at(k >> 1).closed = true
+				delete(t.bound, hcaagent.QP{Addr: e.Addr, QPN: e.QPN})
+			}
+		}
 		t.note(f, p, rule.EvDisconnect, "")
 	case passive.Rejected:
 		t.note(f, p, rule.EvReject, f.Reason.String())
@@ -96,6 +102,10 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	host, dir := t.hosts.find(a.Addr, b.Addr)
 	t.flows.put(flowKey(host, dir, b.QPN), 0, i<<1)
 	t.flows.put(flowKey(host, 1-dir, a.QPN), 0, i<<1|1)
+	t.watch(host, i)
+	for k, e := range f.Ends {
+		t.bound[hcaagent.QP{Addr: e.Addr, QPN: e.QPN}] = i<<1 | uint32(k)
+	}
 	t.ver.Event(&c.Pair, 0, p, rule.EvConnect, "")
 }
 

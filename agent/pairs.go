@@ -14,13 +14,15 @@ type pairs struct {
 // connection is a pair of QPs and what only the report wants of it.
 type connection struct {
 	qp.Pair
-	learned    Learned
-	dead       bool // merged into another
-	closed     bool // disconnected by CM
-	firstTime  int64
-	lastTime   int64
-	firstFrame uint64
-	firstTap   uint16
+	learned     Learned
+	dead        bool           // merged into another
+	closed      bool           // disconnected by CM
+	rightful    uint32         // connection and end that misdirected seems to belong to
+	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
+	firstTime   int64
+	lastTime    int64
+	firstFrame  uint64
+	firstTap    uint16
 }
 
 const slabSize = 64
@@ -45,9 +47,6 @@ func merge(to, gone *connection, psn packet.PSN) {
 	a.Number, a.Numbered = gone.Ends[1].Number, true
 	b.Sums = add(b.Sums, gone.Ends[0].Sums)
 	a.Sums = add(a.Sums, gone.Ends[1].Sums)
-	if to.PMTU == 0 {
-		to.PMTU = gone.PMTU
-	}
 	to.Lossy = to.Lossy || gone.Lossy
 	to.Paired, to.learned = true, ByPSN
 	if gone.firstTime < to.firstTime {

@@ -9,24 +9,24 @@ import (
 type service interface {
 	// packet verifies a packet that end from sent.
 	packet(c *connection, from int, p *packet.Packet)
-	// finish judges what is open at the end of the capture.
-	finish(c *connection)
+	// finish judges what is open when the capture ends, at time end.
+	finish(c *connection, end int64)
 }
 
 // rcAgent is the service agent of RC.
 type rcAgent struct{ *verifier.Verifier }
 
 func (a rcAgent) packet(c *connection, from int, p *packet.Packet) { a.RC(&c.Pair, from, p) }
-func (a rcAgent) finish(c *connection)                             { a.FinishRC(&c.Pair) }
+func (a rcAgent) finish(c *connection, end int64)                  { a.FinishRC(&c.Pair, end) }
 
 // ucAgent is the service agent of UC.
 type ucAgent struct{ *verifier.Verifier }
 
 func (a ucAgent) packet(c *connection, from int, p *packet.Packet) { a.UC(&c.Pair, from, p) }
-func (a ucAgent) finish(c *connection)                             { a.FinishUC(&c.Pair) }
+func (a ucAgent) finish(c *connection, _ int64)                    { a.FinishUC(&c.Pair) }
 
 // udAgent is the service agent of UD.
 type udAgent struct{ *verifier.Verifier }
 
 func (a udAgent) packet(c *connection, from int, p *packet.Packet) { a.UD(&c.Pair, from, p) }
-func (a udAgent) finish(*connection)                               {}
+func (a udAgent) finish(*connection, int64)                        {}

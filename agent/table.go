@@ -23,6 +23,8 @@ type host struct {
 	seals [2]seals
 	// unpaired lists, by direction, connections whose responses are not known yet.
 	unpaired [2][]uint32
+	// connections lists the first connections of the pair of hosts, as many as are watched and one more.
+	connections []uint32
 }
 
 type seals struct {

@@ -22,7 +22,8 @@ type Transport struct {
 	pairs    pairs
 	match    passive.Matcher
 	cm       *passive.Agent
-	resolved map[hcaagent.QP]*hcaagent.Attr // datagram QPs that SIDR named
+	resolved map[hcaagent.QP]*hcaagent.Attr // QPs that SIDR or an HCA agent told of
+	bound    map[hcaagent.QP]uint32         // QPs that CM connected: connection · 2 + end
 	repeats  repeats
 	repeated uint64
 	short    uint64
@@ -33,7 +34,7 @@ type Transport struct {
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
 func NewTransport(near []packet.Addr) *Transport {
-	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[hcaagent.QP]*hcaagent.Attr{}}
+	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[hcaagent.QP]*hcaagent.Attr{}, bound: map[hcaagent.QP]uint32{}}
 	for _, a := range near {
 		t.near[a] = true
 	}
@@ -95,6 +96,7 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	}
 	if !ok {
 		id, c = t.newConnection(p, host, dir, key)
+		t.stray(c, p, host, dir)
 	}
 	from := int(id & 1)
 	if !c.Paired && c.Service == packet.RC {
@@ -124,6 +126,7 @@ func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64
 	a.Addr, a.Near = p.Src, t.isNear(p.Src, p.SGID)
 	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.isNear(p.Dst, p.DGID), p.DestQP, true
 	t.flows.put(key, 0, i<<1)
+	t.watch(host, i)
 	if c.Service == packet.RC && p.Info().Request {
 		if l := &t.hosts.list[host].unpaired[dir]; len(*l) <= 4*searched {
 			*l = append(*l, i)
@@ -160,6 +163,7 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 		return id, c
 	}
 	merge(to, c, p.PSN)
+	t.ver.PathMTU(&to.Pair, max(to.PMTU, c.PMTU))
 	t.match.Forget(i)
 	t.match.Forget(id >> 1)
 	id = i<<1 | 1
@@ -238,13 +242,14 @@ func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir ui
 // unsealed is how many packets of one direction must fail their ICRC, and none pass, before it counts as not filled in.
 const unsealed = 8
 
-// Finish judges what was still open when the capture ended.
-func (t *Transport) Finish() {
+// Finish judges what was still open when the capture ended, at time end.
+func (t *Transport) Finish(end int64) {
 	for i := range t.pairs.n {
 		if c := t.pairs.at(i); !c.dead && t.services[c.Service] != nil {
-			t.services[c.Service].finish(c)
+			t.services[c.Service].finish(c, end)
 		}
 	}
+	t.misdirections()
 	t.ver.Cover()
 }
 

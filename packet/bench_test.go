@@ -2,6 +2,7 @@ package packet_test
 
 import (
 	"fmt"
+	"hash/crc32"
 	"testing"
 
 	"ibwitness/packet"
@@ -73,6 +74,30 @@ func BenchmarkCheckICRC(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkChecker is CheckICRC without the pool; bare is what hash/crc32 alone takes for as many bytes.
+func BenchmarkChecker(b *testing.B) {
+	data := sealed(packet.RoCEv2IPv4, sendOnly, 60)
+	var p packet.Packet
+	packet.DecodeIP(&p, data, len(data))
+	b.Run("ICRC", func(b *testing.B) {
+		var c packet.Checker
+		for b.Loop() {
+			c.ICRC(&p)
+		}
+	})
+	b.Run("CheckICRC", func(b *testing.B) {
+		for b.Loop() {
+			p.CheckICRC()
+		}
+	})
+	b.Run("bare", func(b *testing.B) {
+		buf := make([]byte, (len(data)+15)&^15)
+		for b.Loop() {
+			crc32.ChecksumIEEE(buf)
+		}
+	})
 }
 
 func BenchmarkCheckVCRC(b *testing.B) {

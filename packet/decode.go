@@ -108,51 +108,62 @@ var flagTable = func() (t [256]flagBits) {
 // transport decodes from the BTH on. b is the packet as far as captured, off the offset of the BTH in it, end the
 // offset behind the ICRC by the headers' lengths, has the headers before the BTH.
 func (p *Packet) transport(b []byte, off, end int, has Has) {
-	at := off + bthSize
-	if at+icrcSize > end || end > len(b) {
+	if off+bthSize+icrcSize > end || end > len(b) {
 		p.transportRest(b, off, end, has)
 		return
 	}
 	h := (*[bthSize]byte)(b[off:])
-	w := binary.BigEndian.Uint64(h[:])
-	a := binary.BigEndian.Uint32(h[8:])
 	l := &layouts[h[0]]
-	trail := end - icrcSize
-	tail := trail - int(h[1]>>4&3)
-	start := at + int(l.size)
-	if start+int(l.body) > tail {
+	at := off + bthSize
+	tail := end - icrcSize - int(h[1]>>4&3)
+	if at+int(l.size)+int(l.body) > tail {
 		p.transportRest(b, off, end, has)
 		return
 	}
+	p.bth(h)
 	p.Has = has | l.has | HasBTH | HasICRC
+	p.BTHOff = off
+	p.behindBTH(b[at:end:len(b)], l)
+	p.Data = b[:end:len(b)]
+}
+
+// bth decodes the BTH.
+func (p *Packet) bth(h *[bthSize]byte) {
+	w := binary.BigEndian.Uint64(h[:])
+	a := binary.BigEndian.Uint32(h[8:])
 	p.DestQP = uint32(w) & PSNMask
 	p.PSN = PSN(a & PSNMask)
 	p.PKey = uint16(w >> 32)
 	p.Opcode = Opcode(h[0])
 	f := &flagTable[h[1]]
 	p.SE, p.MigReq, p.PadCnt, p.TVer = f.se, f.migReq, f.padCnt, f.tVer
-	if w>>24&0xFF == 0 {
+	if h[4] == 0 {
 		p.FECN, p.BECN, p.Resv8a = false, false, 0
 	} else {
 		p.resv8a(h[4])
 	}
-	p.Resv7 = uint8(a>>24) & 0x7F
+	p.Resv7 = h[8] & 0x7F
 	p.AckReq = a>>31 != 0
+}
+
+// behindBTH decodes what follows the BTH, to the ICRC at the end of b. The caller has seen that there is room.
+func (p *Packet) behindBTH(b []byte, l *layout) {
 	switch l.kind {
 	case kindNone:
 	case kindAETH:
-		p.aeth((*[4]byte)(b[at:]))
+		p.aeth((*[4]byte)(b))
 	case kindRETH:
-		p.reth((*[16]byte)(b[at:]))
+		p.reth((*[16]byte)(b))
 	default:
-		p.extensions(b[at:start], l.has)
+		p.extensions(b, l.has)
 	}
+	start := int(l.size)
+	trail := len(b) - icrcSize
+	tail := trail - int(p.PadCnt)
 	p.PayloadLen = tail - start
-	p.BTHOff = off
-	p.Data = b[:end:len(b)]
+	p.ICRC = binary.LittleEndian.Uint32(b[trail:])
 	p.Payload = b[start:tail:tail]
 	p.Pad = b[tail:trail:trail]
-	p.ICRC = binary.LittleEndian.Uint32(b[trail:])
 }
 
 // resv8a takes apart byte 4 of the BTH.
@@ -174,7 +185,8 @@ func (p *Packet) transportRest(b []byte, off, end int, has Has) {
 	if off+bthSize > have {
 		return
 	}
-	l := p.bth(b[off : off+bthSize])
+	p.bth((*[bthSize]byte)(b[off:]))
+	l := &layouts[p.Opcode]
 	p.Has |= HasBTH
 	at := off + bthSize
 	if at+icrcSize > end {
@@ -227,21 +239,6 @@ func captured(b []byte, from, to int) []byte {
 		return nil
 	}
 	return b[from:to:to]
-}
-
-func (p *Packet) bth(h []byte) layout {
-	w := binary.BigEndian.Uint64(h)
-	a := binary.BigEndian.Uint32(h[8:bthSize])
-	f := flagTable[uint8(w>>48)]
-	p.Opcode = Opcode(w >> 56)
-	p.SE, p.MigReq, p.PadCnt, p.TVer = f.se, f.migReq, f.padCnt, f.tVer
-	p.resv8a(uint8(w >> 24))
-	p.Resv7 = uint8(a>>24) & 0x7F
-	p.AckReq = a>>31 != 0
-	p.PKey = uint16(w >> 32)
-	p.DestQP = uint32(w) & PSNMask
-	p.PSN = PSN(a & PSNMask)
-	return layouts[w>>56]
 }
 
 func (p *Packet) aeth(h *[4]byte) {

@@ -14,10 +14,11 @@ const protoUDP = 17
 // Lengths come from the IP header, so padding and FCS behind the packet do no harm. A packet cut off before the end of
 // its UDP ports, and an IP fragment behind the first, cannot be told from other traffic and give false.
 func DecodeIP(p *Packet, b []byte, wireLen int) bool {
-	if len(b) < ipv4Size+udpSize {
+	if len(b) < ipv4Size+udpSize+bthSize {
 		return decodeCutIP(p, b, wireLen)
 	}
-	h := (*[ipv4Size + udpSize]byte)(b)
+	const bth, at = ipv4Size + udpSize, ipv4Size + udpSize + bthSize
+	h := (*[at]byte)(b)
 	if h[0] != 0x45 {
 		return decodeOddIP(p, b, wireLen)
 	}
@@ -31,7 +32,9 @@ func DecodeIP(p *Packet, b []byte, wireLen int) bool {
 	y := binary.BigEndian.Uint64(h[16:])
 	z := binary.BigEndian.Uint32(h[24:])
 	end := int(w >> 32 & 0xFFFF)
-	if w&0x3FFF != 0 || end > len(b) || int(z>>16) != end-ipv4Size {
+	l := &layouts[h[bth]]
+	if w&0x3FFF != 0 || end > len(b) || int(z>>16) != end-ipv4Size ||
+		at+int(l.size)+int(l.body)+int(h[bth+1]>>4&3)+icrcSize > end {
 		return p.ipv4(b, wireLen)
 	}
 	p.Encap = RoCEv2IPv4
@@ -48,7 +51,11 @@ func DecodeIP(p *Packet, b []byte, wireLen int) bool {
 	p.SrcPort = uint16(y >> 16)
 	p.network(uint32(x >> 32))
 	p.IPVer = 4
-	p.transport(b, ipv4Size+udpSize, end, HasIPv4|HasUDP)
+	p.bth((*[bthSize]byte)(h[bth:]))
+	p.Has = l.has | HasIPv4 | HasUDP | HasBTH | HasICRC
+	p.BTHOff = bth
+	p.Data = b[:end:len(b)]
+	p.behindBTH(b[at:end], l)
 	return true
 }
 
@@ -62,9 +69,9 @@ func decodeOddIP(p *Packet, b []byte, wireLen int) bool {
 	return false
 }
 
-// decodeCutIP knows a RoCEv2 packet of which the snap length left the UDP ports and nothing more.
+// decodeCutIP knows a RoCEv2 packet of which the snap length left the UDP ports and little more.
 func decodeCutIP(p *Packet, b []byte, wireLen int) bool {
-	return len(b) >= ipv4Size+4 && b[0]>>4 == 4 && p.ipv4(b, wireLen)
+	return len(b) >= ipv4Size+4 && decodeOddIP(p, b, wireLen)
 }
 
 func (p *Packet) ipv4(b []byte, wireLen int) bool {

@@ -36,6 +36,8 @@ type SendQueue struct {
 	LastPSN packet.PSN // PSN of the newest request packet
 	Count   uint32     // messages begun, modulo 2^24
 	ReadLen uint32     // DMALen of a READ whose PSN count waits for the path MTU; 0: none
+	Broken  uint32     // PSN of the newest packet with a wrong ICRC, with BrokenSet
+	InvRKey uint32     // R_Key that the newest SEND with Invalidate named; 0: none
 	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
 
 	Stray    *packet.Packet // newest packet, where its PSN is far from Next; without its payload
@@ -50,12 +52,17 @@ type SendQueue struct {
 	Unsure   bool // whether a message is open is not known: joined in mid-stream, or behind a gap
 	Excused  bool // a packet of this QP had a wrong ICRC: a gap is explained
 
-	LastTime int64 // time of the newest request packet
-	AskedAt  int64 // newest time at which a request that demands a response left, or a response made progress
+	LastTime  int64 // time of the newest request packet
+	LastFrame uint64
+	LastTap   uint16
+	AskedAt   int64 // newest time at which a request that demands a response left, or a response made progress
 
 	Messages Ring
 	History  History
 }
+
+// BrokenSet marks SendQueue.Broken as set: PSN 0 is a PSN like any other.
+const BrokenSet = 1 << 31
 
 // HasHole reports whether a gap is open.
 func (s *SendQueue) HasHole() bool { return s.Hole != s.HoleEnd }
@@ -90,10 +97,11 @@ type ReceiveQueue struct {
 	Unseen    uint8 // responses in a row to requests that were never seen
 	MSN       MSN
 	Joined    bool
-	Answered  bool // LastPSN and LastMSN are set
-	Repeated  bool // a duplicate request arrived since the newest positive response
-	Silenced  bool // a response after a fatal NAK was reported
-	Blamed    bool // what a requester did after this NAK was reported: once is enough
+	Answered  bool           // LastPSN and LastMSN are set
+	Repeated  bool           // a duplicate request arrived since the newest positive response
+	Silenced  bool           // a response after a fatal NAK was reported
+	Blamed    bool           // what a requester did after this NAK was reported: once is enough
+	Owed      *packet.Packet // request that was left unanswered until its requester's timer ran out
 	NakTime   int64
 	LastTime  int64
 }
@@ -114,9 +122,9 @@ type Flow struct {
 	PKey      uint16
 	SrcPort   uint16
 	TClass    uint8
-	SL        uint8
 	MigReq    bool
 	GRH       bool
+	GIDs      uint64 // of a GRH beside an LRH, folded
 	Known     bool
 	Reported  uint8 // which of them have been reported to change
 }
@@ -138,6 +146,8 @@ type Pair struct {
 	PMTU    uint32 // bytes; 0: not known
 	// Early holds responses that were recorded before their requests; opposite directions may be some microseconds out of order.
 	Early []packet.Packet
+	// Missent is a packet to a QP that nothing is known of, with the PSN that this connection expects next.
+	Missent *packet.Packet
 	// Stranger is a packet of another service to one of these QPs: a wrong opcode, or the first of a QP that took the number over.
 	Stranger *packet.Packet
 }

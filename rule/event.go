@@ -10,10 +10,8 @@ const (
 	EvNAKInvalidRequest
 	EvNAKRemoteAccess
 	EvNAKRemoteOperational
-	EvGap
 	EvOutOfOrder
 	EvDuplicateResponse
-	EvICRC
 	EvCNP
 	EvCE
 	EvReconnect
@@ -21,7 +19,6 @@ const (
 	EvDisconnect
 	EvReject
 	EvUnanswered
-	EvMigration
 
 	numRows
 )
@@ -29,82 +26,87 @@ const (
 var eventRows = [numRows - eventFirst]Row{
 	EvRetransmission - eventFirst: {
 		ID: "EV-RETRANSMISSION", Name: "retransmission", Severity: Info, Needs: Wire, Ref: "9.7.6",
-		Text: "The requester sent a request packet again.",
+		Text:  "The requester sent a request packet again.",
+		Where: "verifier/rc_request.go",
 	},
 	EvDuplicate - eventFirst: {
 		ID: "EV-DUPLICATE", Name: "duplicate-request", Severity: Info, Needs: Wire, Ref: "9.7.1†",
-		Text: "A request packet that the responder had already accepted reached it again.",
+		Text:  "A request packet that the responder had already accepted reached it again.",
+		Where: "verifier/rc_arrive.go",
 	},
 	EvTimeout - eventFirst: {
 		ID: "EV-TIMEOUT", Name: "timeout", Severity: Info, Needs: Wire, Ref: "9.7.6.1.3",
-		Text: "The requester went back to an earlier PSN although no NAK and no missing READ response told it to: its transport timer ran out.",
+		Text:  "The requester went back to an earlier PSN although no NAK and no missing READ response told it to: its transport timer ran out.",
+		Where: "verifier/rc_retry.go",
 	},
 	EvSeqNAK - eventFirst: {
 		ID: "EV-SEQ-NAK", Name: "sequence-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2†",
-		Text: "The responder reported a PSN sequence error: request packets were lost or overtaken on the way to it.",
+		Text:  "The responder reported a PSN sequence error: request packets were lost or overtaken on the way to it.",
+		Where: "verifier/rc_nak.go",
 	},
 	EvRNRNAK - eventFirst: {
 		ID: "EV-RNR-NAK", Name: "rnr-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2.8",
-		Text: "The responder was not ready, as a rule for want of a posted receive, and asked the requester to come back later.",
+		Text:  "The responder was not ready, as a rule for want of a posted receive, and asked the requester to come back later.",
+		Where: "verifier/rc_nak.go",
 	},
 	EvNAKInvalidRequest - eventFirst: {
 		ID: "EV-NAK-INVALID-REQUEST", Name: "invalid-request-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2.3†",
-		Text: "The responder refused a request as invalid (opcode, length, alignment, operation not enabled, too many READs or atomics). The connection is over.",
+		Text:  "The responder refused a request as invalid (opcode, length, alignment, operation not enabled, too many READs or atomics). The connection is over.",
+		Where: "verifier/rc_nak.go",
 	},
 	EvNAKRemoteAccess - eventFirst: {
 		ID: "EV-NAK-REMOTE-ACCESS", Name: "remote-access-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2.4†",
-		Text: "The responder refused access to its memory (R_Key, range or rights). The connection is over.",
+		Text:  "The responder refused access to its memory (R_Key, range or rights). The connection is over.",
+		Where: "verifier/rc_nak.go",
 	},
 	EvNAKRemoteOperational - eventFirst: {
 		ID: "EV-NAK-REMOTE-OPERATIONAL", Name: "remote-operational-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2.5†",
-		Text: "The responder could not complete a request because of a fault of its own. The connection is over.",
-	},
-	EvGap - eventFirst: {
-		ID: "EV-GAP", Name: "psn-gap", Severity: Info, Needs: Wire, Ref: "9.7.1†",
-		Text: "Packets are missing from the view: the PSN jumped forward, and nothing here tells whether the network, the tap or the sender lost them.",
+		Text:  "The responder could not complete a request because of a fault of its own. The connection is over.",
+		Where: "verifier/rc_nak.go",
 	},
 	EvOutOfOrder - eventFirst: {
 		ID: "EV-OUT-OF-ORDER", Name: "out-of-order", Severity: Info, Needs: Wire, Ref: "9.7.1†",
-		Text: "A packet came later than packets with younger PSNs, without having been sent again.",
+		Text:  "A packet came later than packets with younger PSNs, without having been sent again.",
+		Where: "verifier/uc.go",
 	},
 	EvDuplicateResponse - eventFirst: {
 		ID: "EV-DUPLICATE-RESPONSE", Name: "duplicate-response", Severity: Info, Needs: Wire, Ref: "9.7.7.2",
-		Text: "An ACK or a response repeated what had already been acknowledged (a ghost ACK, a credit update, an answer to a duplicate).",
-	},
-	EvICRC - eventFirst: {
-		ID: "EV-ICRC", Name: "icrc-error", Severity: Info, Needs: Wire, Ref: "7.8.1†, CA17-22",
-		Text: "A packet carried a wrong ICRC: it was damaged somewhere on the path, or sent so. Its content is not judged.",
+		Text:  "An ACK or a response repeated what had already been acknowledged (a ghost ACK, a credit update, an answer to a duplicate).",
+		Where: "verifier/rc_nak.go",
 	},
 	EvCNP - eventFirst: {
 		ID: "EV-CNP", Name: "cnp", Severity: Info, Needs: Wire, Ref: "A17.9.3",
-		Text: "A congestion notification packet asked a sender to slow down.",
+		Text:  "A congestion notification packet asked a sender to slow down.",
+		Where: "verifier/finish.go",
 	},
 	EvCE - eventFirst: {
 		ID: "EV-CE", Name: "congestion-experienced", Severity: Info, Needs: Wire, Ref: "A17.9",
-		Text: "The network marked a packet as having met congestion (ECN field 11).",
+		Text:  "The network marked a packet as having met congestion (ECN field 11).",
+		Where: "verifier/header.go",
 	},
 	EvReconnect - eventFirst: {
 		ID: "EV-RECONNECT", Name: "reconnect", Severity: Info, Needs: Wire, Ref: "9.7.1†, 12.9†",
-		Text: "A pair of QPs began a new life with another start PSN.",
+		Text:  "A pair of QPs began a new life with another start PSN.",
+		Where: "verifier/rc.go",
 	},
 	EvConnect - eventFirst: {
 		ID: "EV-CONNECT", Name: "connect", Severity: Info, Needs: Wire, Ref: "12.9†",
-		Text: "The communication manager set up a connection.",
+		Text:  "The communication manager set up a connection.",
+		Where: "agent/datagram.go",
 	},
 	EvDisconnect - eventFirst: {
 		ID: "EV-DISCONNECT", Name: "disconnect", Severity: Info, Needs: Wire, Ref: "12.9†",
-		Text: "The communication manager took a connection down.",
+		Text:  "The communication manager took a connection down.",
+		Where: "agent/datagram.go",
 	},
 	EvReject - eventFirst: {
 		ID: "EV-REJECT", Name: "reject", Severity: Info, Needs: Wire, Ref: "12.6†",
-		Text: "The communication manager refused a connection; the reason code is in the finding.",
+		Text:  "The communication manager refused a connection; the reason code is in the finding.",
+		Where: "agent/datagram.go",
 	},
 	EvUnanswered - eventFirst: {
 		ID: "EV-UNANSWERED", Name: "unanswered-request", Severity: Info, Needs: Wire, Ref: "9.7.5†",
-		Text: "A request that must be answered was not, while the capture went on.",
-	},
-	EvMigration - eventFirst: {
-		ID: "EV-MIGRATION", Name: "path-migration", Severity: Info, Needs: Wire, Ref: "17.2.8",
-		Text: "A connection moved to its alternate path.",
+		Text:  "A request that must be answered was not, while the capture went on.",
+		Where: "verifier/rc_owed.go",
 	},
 }

@@ -8,10 +8,13 @@ import (
 	"ibwitness/rule"
 )
 
-// FinishRC judges what of an RC connection was still open when the capture ended.
-func (v *Verifier) FinishRC(c *qp.Pair) {
+// FinishRC judges what of an RC connection was still open when the capture ended, at time end.
+func (v *Verifier) FinishRC(c *qp.Pair, end int64) {
 	if len(c.Early) > 0 {
 		v.rcEarly(c, math.MaxInt64)
+	}
+	for from := range c.Ends {
+		v.rcQuiet(c, from, end)
 	}
 	v.finish(c, rule.RCPSN004, rule.Requester)
 }

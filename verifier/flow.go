@@ -17,6 +17,8 @@ const (
 	reportedPKey
 	reportedGRH
 	reportedLimited
+	reportedEncap
+	reportedGIDs
 )
 
 // Flow judges what a connected QP must keep constant in the packets that it sends, or what its attributes give (rules NET-GRH-006,
@@ -25,7 +27,7 @@ func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	f := &end.Flow
 	if f.Known && f.FlowLabel == p.FlowLabel && f.PKey == p.PKey && f.SrcPort == p.SrcPort && f.TClass == p.TClass>>2 &&
-		f.MigReq == p.MigReq && f.SL == p.SL && f.GRH == (p.Has&packet.HasGRH != 0) {
+		f.MigReq == p.MigReq && f.GRH == (p.Has&packet.HasGRH != 0) && c.Encap == p.Encap && f.GIDs == gids(p) {
 		return
 	}
 	if !f.Known {
@@ -39,8 +41,8 @@ func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	end.Flow = qp.Flow{
-		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, SL: p.SL, MigReq: p.MigReq,
-		GRH: p.Has&packet.HasGRH != 0, Known: true,
+		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, MigReq: p.MigReq,
+		GRH: p.Has&packet.HasGRH != 0, GIDs: gids(p), Known: true,
 	}
 	if end.Knows(hcaagent.KnowsPKey) {
 		end.Flow.PKey = end.Attr.PKey
@@ -51,6 +53,23 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.limited(c, from, p)
 	v.addressVector(c, from, p)
+	if peer := &c.Ends[1-from].Flow; c.Paired && peer.Known && end.Flow.Reported&reportedPKey == 0 {
+		v.covered(rule.PKY002)
+		if peer.PKey&0x7FFF != p.PKey&0x7FFF {
+			v.report(c, from, p, verdict{
+				rule: rule.PKY002, class: rule.Violation, role: rule.Sender,
+				expected: fmt.Sprintf("the partition of the peer, P_Key 0x%04x", peer.PKey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+			})
+		}
+	}
+}
+
+// gids folds the GIDs of a GRH that stands beside an LRH; elsewhere they are the addresses by which the connection was found.
+func gids(p *packet.Packet) uint64 {
+	if p.Has&(packet.HasGRH|packet.HasLRH) != packet.HasGRH|packet.HasLRH {
+		return 0
+	}
+	return p.SGID.Hi ^ p.SGID.Lo<<1 ^ p.DGID.Hi<<2 ^ p.DGID.Lo<<3
 }
 
 // addressVector holds a packet against the address vector of its QP, as far as that is known.
@@ -120,8 +139,12 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		v.limited(c, from, p)
 	}
 	if f.MigReq != p.MigReq {
+		id := rule.BTH013
+		if c.Service == packet.UC {
+			id = rule.UCMIG001
+		}
 		once(reportedMig, verdict{
-			rule: rule.BTH013, class: rule.Unproven, expected: fmt.Sprintf("M %t as before", f.MigReq), actual: fmt.Sprintf("M %t", p.MigReq),
+			rule: id, class: rule.Unproven, expected: fmt.Sprintf("M %t as before", f.MigReq), actual: fmt.Sprintf("M %t", p.MigReq),
 			detail: "legal where path migration is in use",
 		})
 	}
@@ -133,6 +156,20 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	if f.GRH != (p.Has&packet.HasGRH != 0) {
 		once(reportedGRH, verdict{
 			rule: rule.NETGRH006, class: proven(end.Knows(hcaagent.KnowsGRH)), expected: fmt.Sprintf("GRH %t as before", f.GRH), actual: fmt.Sprintf("GRH %t", !f.GRH),
+		})
+		return
+	}
+	if c.Encap != p.Encap {
+		v.covered(rule.ROCV2027)
+		once(reportedEncap, verdict{
+			rule: rule.ROCV2027, class: rule.Violation, expected: c.Encap.String() + " as before", actual: p.Encap.String(),
+		})
+		return
+	}
+	if f.GIDs != gids(p) {
+		once(reportedGIDs, verdict{
+			rule: rule.NETGRH007, class: rule.Unproven, expected: "the GIDs of the connection as before", actual: p.SGID.String() + " to " + p.DGID.String(),
+			detail: "legal after path migration or modify QP",
 		})
 		return
 	}

@@ -15,8 +15,8 @@ type header struct {
 	applies func(packet.Encap, *packet.Info) bool
 	// broken returns what was expected and what stands there, or "" and "" when the rule holds.
 	broken func(p *packet.Packet) (expected, actual string)
-	// needsNear: what the sender sent can differ from what the tap sees, unless it is near the sender.
-	needsNear bool
+	// atSource: the network may change this on the way, so it is judged at a tap near the sender only.
+	atSource bool
 }
 
 // headers are all rules of this kind. A packet for which plain holds cannot break any of them.
@@ -35,10 +35,13 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 	if plain(p) {
 		return
 	}
+	if onIP(p.Encap, nil) && p.TClass&3 == 3 {
+		v.bytewise(c, from, p, verdict{rule: rule.EvCE, class: rule.Event, role: rule.Network})
+	}
 	in := p.Info()
 	for i := range headers {
 		h := &headers[i]
-		if !h.applies(p.Encap, in) {
+		if !h.applies(p.Encap, in) || h.atSource && !v.Near(p.Src) {
 			continue
 		}
 		want, have := h.broken(p)
@@ -46,7 +49,7 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 			continue
 		}
 		v.bytewise(c, from, p, verdict{
-			rule: h.id, class: proven(!h.needsNear || v.Near(p.Src)), role: h.role, expected: want, actual: have,
+			rule: h.id, class: rule.Violation, role: h.role, expected: want, actual: have,
 		})
 	}
 }
@@ -117,12 +120,11 @@ func withoutPad(_ packet.Encap, in *packet.Info) bool {
 func onIP(e packet.Encap, _ *packet.Info) bool {
 	return e == packet.RoCEv2IPv4 || e == packet.RoCEv2IPv6
 }
-func onIPv4(e packet.Encap, _ *packet.Info) bool   { return e == packet.RoCEv2IPv4 }
-func onIPv6(e packet.Encap, _ *packet.Info) bool   { return e == packet.RoCEv2IPv6 }
-func onRoCEv1(e packet.Encap, _ *packet.Info) bool { return e == packet.RoCEv1 }
-func onRoCE(e packet.Encap, _ *packet.Info) bool   { return e != packet.Native && e != packet.NoEncap }
-func onLink(e packet.Encap, _ *packet.Info) bool   { return e == packet.Native }
-func withGRH(e packet.Encap, _ *packet.Info) bool  { return e == packet.Native || e == packet.RoCEv1 }
+func onIPv4(e packet.Encap, _ *packet.Info) bool  { return e == packet.RoCEv2IPv4 }
+func onIPv6(e packet.Encap, _ *packet.Info) bool  { return e == packet.RoCEv2IPv6 }
+func onRoCE(e packet.Encap, _ *packet.Info) bool  { return e != packet.Native && e != packet.NoEncap }
+func onLink(e packet.Encap, _ *packet.Info) bool  { return e == packet.Native }
+func withGRH(e packet.Encap, _ *packet.Info) bool { return e == packet.Native || e == packet.RoCEv1 }
 
 // of restricts a rule to the opcodes of one service.
 func of(s packet.Service) func(packet.Encap, *packet.Info) bool {
@@ -135,7 +137,7 @@ var bthHeaders = []header{
 		return differs(p.TVer != 0, "TVer 0", "TVer %d", p.TVer)
 	}, false},
 	{rule.BTH003, rule.Sender, all, func(p *packet.Packet) (string, string) {
-		return differs(!p.Info().Defined && p.Opcode < 0xC0, "an opcode of table T2", "0x%02x", uint8(p.Opcode))
+		return differs(!p.Info().Defined && p.Opcode < 0xC0 && p.Opcode.Service() != packet.UC && p.Opcode.Service() != packet.UD, "an opcode of table T2", "0x%02x", uint8(p.Opcode))
 	}, false},
 	{rule.BTH006, rule.Sender, withPayload, func(p *packet.Packet) (string, string) {
 		return differs((p.PayloadLen+int(p.PadCnt))&3 != 0, "payload and pad a multiple of 4 bytes", "payload %d, PadCnt %d", p.PayloadLen, p.PadCnt)

@@ -51,7 +51,8 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	v.bytewise(c, from, p, d)
 	if c != nil {
-		c.Ends[from].SQ.Excused = true
+		q := &c.Ends[from].SQ
+		q.Excused, q.Broken = true, uint32(p.PSN)|qp.BrokenSet
 	}
 	return false
 }

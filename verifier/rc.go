@@ -61,7 +61,7 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 	default:
 		v.rcBehind(c, from, p)
 	}
-	q.LastPSN, q.LastTime, q.LastID = p.PSN, p.Time, p.IPID
+	q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
 	return true
 }
 
@@ -167,6 +167,13 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, q *qp.SendQueue, p *packet.Packet) {
 		w.Last = w.First.Add(d - 1)
 		q.Next, q.ReadLen = p.PSN, 0
 		q.High = later(q.High, q.Next)
+	}
+}
+
+// PathMTU takes the path MTU that was learned of one direction of a connection for both, once they are paired; 0: not learned.
+func (v *Verifier) PathMTU(c *qp.Pair, pmtu uint32) {
+	if pmtu != 0 {
+		v.learnPMTU(c, pmtu)
 	}
 }
 

@@ -137,6 +137,16 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 		id = rule.EvNAKRemoteAccess
 	}
 	v.event(c, from, rule.Responder, p, id, "")
+	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && (w.Op == wqe.Write || w.Op == wqe.Read) {
+		v.covered(rule.RCRSP026)
+		if w.Length == 0 && w.Has(wqe.Whole) && p.Syndrome == packet.NAKRemoteAccess {
+			v.report(c, from, p, verdict{
+				rule: rule.RCRSP026, class: proven(c.Complete()), role: rule.Responder,
+				expected: "no access check of a " + w.Op.String() + " of length 0", actual: p.Syndrome.String(),
+				evidence: []uint64{frame(p.Frame, w.Frame)},
+			})
+		}
+	}
 	v.rcNakPlace(c, from, p, rule.RCRSP017)
 	v.rcMSN(c, from, p, 1)
 	v.rcNak(c, from, p, qp.NakFatal)

@@ -84,7 +84,9 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
 		}
 		c.Ends[from].SQ.Excused = false
-		w.Flags |= wqe.Gapped
+		if !w.Has(wqe.Gapped) {
+			w.Flags, w.Missing = w.Flags|wqe.Gapped, w.RespNext
+		}
 	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again):
 		blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), "sent again although no request came again")
 	}
@@ -97,7 +99,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return
 	}
 	// The place fits the first issue of the request, not the newest: a response of the first may still be under way.
-	seen := p.PSN.Before(packet.PSN(w.Orig)) && !w.Has(wqe.Gapped)
+	seen := p.PSN.Before(packet.PSN(w.Orig)) && w.Missing == 0
 	d := "the request was sent again for this PSN, so its response begins here"
 	if !seen && !c.Sees(from) {
 		d += "; a response to the first request may have been under way"

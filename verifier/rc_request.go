@@ -70,7 +70,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		// A late packet filled part of the gap, and the stream goes on where it was.
 	case p.PSN.Before(q.High):
 		// Sent again behind a gap, and one more is missing: the first gap was reported.
-	case q.Excused:
+	case q.Excused, c.Missent != nil && v.missent(c, from, p, d):
 		v.covered(rule.RCPSN004)
 	default:
 		id, want := rule.RCPSN004, "PSN "+q.Next.String()
@@ -137,6 +137,19 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	if w.Op.Responded() && p.Info().Only {
 		v.rcReadLimit(c, from, p)
 	}
+	if p.Has&packet.HasIETH != 0 {
+		q.InvRKey = p.InvRKey
+	}
+	if q.InvRKey != 0 && p.Has&(packet.HasRETH|packet.HasAtomicETH) != 0 {
+		v.covered(rule.RCINV001)
+		if p.RKey == q.InvRKey {
+			v.report(c, from, p, verdict{
+				rule: rule.RCINV001, class: rule.Violation, role: rule.Requester,
+				expected: "an R_Key that is valid", actual: fmt.Sprintf("R_Key 0x%x, which a SEND with Invalidate of this QP gave up", p.RKey),
+			})
+			q.InvRKey = 0
+		}
+	}
 	if peer.RQ.Nak == qp.NakRNR {
 		v.rcDuringRNR(c, from, p)
 	}
@@ -180,18 +193,30 @@ func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rcCredit holds SENDs and WRITEs with immediate against the end-to-end credits: one message beyond the limit may be begun, as a
-// probe (rules RC-CRD-001, -002).
+// rcCredit holds SENDs against the end-to-end credits: of the one message beyond the limit the first packet may be sent, with AckReq,
+// as a probe (rules RC-CRD-001, -002).
 func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	in := p.Info()
-	if w.Op != wqe.Send || !(in.First || in.Only) {
+	if w.Op != wqe.Send {
 		return
 	}
 	q := &c.Ends[from].SQ
 	v.covered(rule.RCCRD001)
 	ssn := (w.Ordinal + 1) & packet.PSNMask
 	over := packet.PSN(ssn).Diff(packet.PSN(q.Limit))
-	if over <= 1 {
+	if over == 1 {
+		v.covered(rule.RCCRD002)
+		if (in.First || in.Only) && p.AckReq {
+			return
+		}
+		v.report(c, from, p, verdict{
+			rule: rule.RCCRD002, class: proven(c.Sees(from)), role: rule.Requester,
+			expected: "without credit, the first packet with AckReq and no more", actual: fmt.Sprintf("%v, AckReq %t", p.Opcode, p.AckReq),
+		})
+		q.Credited = false
+		return
+	}
+	if over <= 0 {
 		return
 	}
 	v.report(c, from, p, verdict{

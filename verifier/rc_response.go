@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -25,6 +26,9 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	r.Unseen = 0
+	if r.Owed != nil {
+		v.rcPays(c, from, p)
+	}
 	v.rcRespond(c, from, p)
 	r.LastID, r.LastFrame, r.LastTime = p.IPID, uint32(p.Frame), p.Time
 }
@@ -158,8 +162,13 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 		return
 	}
 	if c.Sees(from) {
+		id := rule.RCRSP006
+		if q.Broken == uint32(q.Hole)|qp.BrokenSet {
+			id = rule.RCRSP036
+		}
+		v.covered(id)
 		v.report(c, from, p, verdict{
-			rule: rule.RCRSP006, class: rule.Violation, role: rule.Responder,
+			rule: id, class: rule.Violation, role: rule.Responder,
 			expected: "nothing acknowledged from PSN " + q.Hole.String() + " on: it has not arrived", actual: "PSN " + p.PSN.String(),
 		})
 	}
@@ -228,14 +237,26 @@ func (v *Verifier) rcProgress(c *qp.Pair, from int, p *packet.Packet, una packet
 // rcCredits takes the end-to-end credits of a response (table T3): the requester may send SENDs up to message MSN + credits.
 func (v *Verifier) rcCredits(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if p.Has&packet.HasAETH == 0 {
+		return
+	}
 	n, limited := p.Syndrome.Credits()
-	if !limited || r.MSN != qp.MSNKnown || p.Has&packet.HasAETH == 0 {
+	if e := &c.Ends[from]; e.Knows(hcaagent.KnowsCredits) && !e.Attr.Credits {
+		v.covered(rule.RCCRD006)
+		if limited {
+			v.report(c, from, p, verdict{
+				rule: rule.RCCRD006, class: rule.Violation, role: rule.Responder,
+				expected: "credit code 31: connected without end-to-end flow control", actual: p.Syndrome.String(),
+			})
+		}
+	}
+	if !limited || r.MSN != qp.MSNKnown {
 		q.Credited = false
 		return
 	}
 	limit := (p.MSN + n - r.MSNBase) & packet.PSNMask
 	if !q.Credited || packet.PSN(limit).After(packet.PSN(q.Limit)) {
-		q.Limit = limit
+		q.Limit = limit // credit codes round down, so a later response may give less; the requester keeps the greatest
 	}
 	q.Credited = true
 }

@@ -136,6 +136,17 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		w.Flags &^= wqe.Answered
 		q.RdOut++
 	}
+	if w.Has(wqe.Gapped) {
+		v.covered(rule.RCRES003)
+		if p.PSN.After(w.Missing) {
+			v.report(c, from, p, verdict{
+				rule: rule.RCRES003, class: proven(c.Sees(from)), role: rule.Requester,
+				expected: "to ask again from PSN " + w.Missing.String() + ", the first response that is missing", actual: "PSN " + p.PSN.String(),
+				evidence: []uint64{frame(p.Frame, w.RespFrame)},
+			})
+		}
+		w.Flags &^= wqe.Gapped
+	}
 	w.Orig = uint32(w.RespNext) // how far responses had come before: those may be repeated now
 	w.RespFirst, w.RespNext = p.PSN, p.PSN
 	w.Flags |= wqe.Again
@@ -196,6 +207,7 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
 	v.event(c, from, rule.Requester, p, rule.EvTimeout, "")
+	v.rcOwes(c, from, p)
 	if end.Knows(hcaagent.KnowsTimeout) && end.Attr.Timeout != 0 && q.AskedAt != 0 {
 		v.covered(rule.RCTMO002)
 		least := packet.Timeout(end.Attr.Timeout)

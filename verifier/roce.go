@@ -47,9 +47,6 @@ var roceHeaders = []header{
 	{rule.ROCV2018, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
 		return differs(p.SrcPort < 0xC000, "UDP source port 49152 to 65535", "port %d", p.SrcPort)
 	}, false},
-	{rule.ROCV1002, rule.Sender, onRoCEv1, func(p *packet.Packet) (string, string) {
-		return "", "" // NET-GRH-002, -003 and -004 judge the fields on RoCEv1 too
-	}, false},
 }
 
 // udpSum computes the UDP checksum of a RoCEv2 packet, 0xFFFF in place of 0 (RFC 768).

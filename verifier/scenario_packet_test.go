@@ -130,6 +130,10 @@ func (s *scenario) fill(p *packet.Packet, op string, src, dst end, f *fields) (e
 	fn := p.Opcode.Fn()
 	switch {
 	case p.Opcode == packet.OpCNP:
+		f.psn(&p.PSN)
+		if n, ok := f.number("data"); ok {
+			p.Payload = append(make([]byte, 15), byte(n))
+		}
 		return nil
 	case !in.Response:
 		p.PSN = q.next

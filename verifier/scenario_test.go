@@ -18,37 +18,39 @@ import (
 // TestScenarios runs the scenario files of testdata; README.md there explains their notation. With -rewrite it writes what was found
 // into them: review the difference by eye.
 func TestScenarios(t *testing.T) {
+	all := t
 	for _, path := range scenarioFiles(t) {
 		t.Run(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".txt"), func(t *testing.T) {
-			datadriven.RunTest(t, path, directive)
+			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return directive(t, all, d) })
 		})
 	}
 }
 
-// directive runs one scenario in each of its encapsulations. All must find the same.
-func directive(t *testing.T, d *datadriven.TestData) string {
+// directive runs one scenario in each of its encapsulations. All must find the same. Broken promises fail the test of all files, so that
+// those of one file are all told.
+func directive(t, all *testing.T, d *datadriven.TestData) string {
 	opt, err := parseOptions(d)
 	if err != nil {
 		d.Fatalf(t, "%v", err)
 	}
-	var all []string
+	var outs []string
 	for i, encap := range opt.encaps {
 		s := newScenario(opt, encap)
 		if err := s.run(d.Input); err != nil {
 			d.Fatalf(t, "%s: %v", encap.name, err)
 		}
 		for _, e := range s.check() {
-			t.Errorf("%s: %s: %s", d.Pos, encap.name, e)
+			all.Errorf("%s: %s: %s", d.Pos, encap.name, e)
 		}
 		out := s.print()
-		if i > 0 && !slices.Contains(all, out) {
+		if i > 0 && !slices.Contains(outs, out) {
 			out = "on " + encap.name + ":\n" + out
 		}
-		if !slices.Contains(all, out) {
-			all = append(all, out)
+		if !slices.Contains(outs, out) {
+			outs = append(outs, out)
 		}
 	}
-	return strings.Join(all, "")
+	return strings.Join(outs, "")
 }
 
 // options are the arguments of a directive.
@@ -164,7 +166,7 @@ func (s *scenario) run(input string) error {
 			return fmt.Errorf("line %d, %q: %w", n+1, strings.TrimSpace(text), err)
 		}
 	}
-	s.agent.Finish()
+	s.agent.Finish(s.now)
 	return nil
 }
 

@@ -32,6 +32,12 @@ var serviceHeaders = []header{
 		bad := p.Opcode.Service() == packet.UC && fn >= packet.ReadRespFirst && fn <= packet.AtomicAck
 		return differs(bad, "silence: UC has no responses", "%v", p.Opcode)
 	}, false},
+	{rule.UCOPC001, rule.Sender, all, func(p *packet.Packet) (string, string) {
+		fn := p.Opcode.Fn()
+		bad := p.Opcode.Service() == packet.UC && fn > packet.WriteOnlyImm && (fn < packet.ReadRespFirst || fn > packet.AtomicAck) &&
+			fn != packet.SendLastInv && fn != packet.SendOnlyInv
+		return differs(bad, "a SEND or RDMA WRITE on UC, opcode 0x20 to 0x2b", "opcode 0x%02x", uint8(p.Opcode))
+	}, false},
 	{rule.UCOPC002, rule.Sender, all, func(p *packet.Packet) (string, string) {
 		bad := p.Opcode == packet.Op(packet.UC, packet.SendLastInv) || p.Opcode == packet.Op(packet.UC, packet.SendOnlyInv)
 		return differs(bad, "no SEND with Invalidate on UC", "opcode 0x%02x", uint8(p.Opcode))
@@ -67,6 +73,10 @@ var serviceHeaders = []header{
 	{rule.UDQP1002, rule.Sender, onRoCE, func(p *packet.Packet) (string, string) {
 		return differs(p.DestQP == 0 && p.Opcode != packet.OpCNP, "no QP0 on RoCE", "%v to QP 0", p.Opcode)
 	}, false},
+	{rule.ROCV2032, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onRoCE(e, in) && of(packet.UD)(e, in) }, func(p *packet.Packet) (string, string) {
+		bad := p.DestQP == 1 && len(p.Payload) > 1 && (p.Payload[1] == 0x01 || p.Payload[1] == 0x81 || p.Payload[1] == 0x03)
+		return differs(bad, "no subnet management on RoCE", "management class 0x%02x", class(p.Payload))
+	}, false},
 	{rule.UDMC001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		multicast := p.Dst.IsMulticast()
 		bad := (p.DestQP == packet.PSNMask) != multicast
@@ -77,6 +87,14 @@ var serviceHeaders = []header{
 		return differs(bad, "SE, M, PadCnt, AckReq, PSN and the 16 reserved bytes 0",
 			"SE %t, M %t, PadCnt %d, AckReq %t, PSN %v, %d reserved bytes % x", p.SE, p.MigReq, p.PadCnt, p.AckReq, p.PSN, p.PayloadLen, p.Payload)
 	}, false},
+}
+
+// class returns the management class of a datagram, byte 1 of its payload, or 0.
+func class(b []byte) byte {
+	if len(b) < 2 {
+		return 0
+	}
+	return b[1]
 }
 
 func udResponse(p *packet.Packet) bool {

@@ -46,7 +46,7 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	q.Next = p.PSN.Add(1)
 	q.High, q.Una = later(q.High, q.Next), q.Next
 	q.History.Put(p.PSN, p.Frame, p.Trace(), 0)
-	q.LastPSN, q.LastTime, q.LastID = p.PSN, p.Time, p.IPID
+	q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
 }
 
 // ucStray is rcStray under the rule of UC.
@@ -57,7 +57,7 @@ func (v *Verifier) ucStray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 // ucGap judges a PSN beyond the next one (rule UC-PSN-001).
 func (v *Verifier) ucGap(c *qp.Pair, from int, p *packet.Packet, d int) {
 	q := &c.Ends[from].SQ
-	if !q.Excused {
+	if !q.Excused && !v.missent(c, from, p, 1) {
 		v.covered(rule.UCPSN001)
 		v.report(c, from, p, verdict{
 			rule: rule.UCPSN001, class: proven(c.Sees(from)), role: rule.Sender,

@@ -42,6 +42,20 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
+	if f := &end.Flow; p.DestQP > 1 && end.Number > 1 {
+		v.covered(rule.UDPKY001)
+		if f.Known && f.PKey != p.PKey && f.Reported&reportedPKey == 0 && p.PKey&0x7FFF != 0 {
+			f.Reported |= reportedPKey
+			v.report(c, from, p, verdict{
+				rule: rule.UDPKY001, class: rule.Unproven, role: rule.Sender,
+				expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+				detail: "the P_Key of the QP was learned from its first packet",
+			})
+		}
+		if !f.Known {
+			f.Known, f.PKey = true, p.PKey
+		}
+	}
 	if q.Fresh {
 		q.Fresh = false
 		v.covered(rule.UDPSN002)

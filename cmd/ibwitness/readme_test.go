@@ -35,7 +35,7 @@ func TestReadme(t *testing.T) {
 		return
 	}
 	if d := cmp.Diff(string(parts[4]), got); d != "" {
-		t.Errorf("README.md shows other output (-shown +real); go test ./cmd/ibwitness -run Readme -update rewrites it:\n%s", d)
+		t.Errorf("README.md shows other output (-shown +real); make docs rewrites it:\n%s", d)
 	}
 }
 

@@ -1,0 +1,63 @@
+package agent
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/verifier"
+)
+
+// watched is up to how many connections of a pair of hosts are looked at when a packet names a QP that nothing is known of.
+const watched = 64
+
+// watch notes a new connection of a pair of hosts.
+func (t *Transport) watch(host, i uint32) {
+	if l := &t.hosts.list[host].connections; len(*l) <= watched {
+		*l = append(*l, i)
+	}
+}
+
+// stray looks at the first packet to an unknown QP: it may come from a wrong address, or belong to another QP of the host.
+func (t *Transport) stray(c *connection, p *packet.Packet, host, dir uint32) {
+	if k, ok := t.bound[hcaagent.QP{Addr: p.Dst, QPN: p.DestQP}]; ok {
+		if b := t.pairs.at(k >> 1); !b.closed && b.Service == p.Opcode.Service() {
+			t.ver.Address(&b.Pair, int(k&1), p)
+			return
+		}
+	}
+	list := t.hosts.list[host].connections
+	if len(list) > watched {
+		return
+	}
+	for _, i := range list {
+		k := t.pairs.at(i)
+		if k == c || k.dead || k.Service != c.Service {
+			continue
+		}
+		from := 0
+		if k.Ends[1].Addr == p.Src && k.Ends[0].Addr != p.Src {
+			from = 1
+		}
+		if !verifier.Expects(&k.Pair, from, p) {
+			continue
+		}
+		b := *p
+		b.Payload, b.Pad, b.Data = nil, nil, nil
+		if p.Info().Request {
+			k.Missent = &b
+		} else if c.misdirected == nil {
+			c.misdirected, c.rightful = &b, i<<1|uint32(from)
+		}
+		return
+	}
+}
+
+// misdirections judges, at the end, responses that went to QPs that nothing else was ever sent to.
+func (t *Transport) misdirections() {
+	for i := range t.pairs.n {
+		c := t.pairs.at(i)
+		if c.misdirected == nil || c.dead || c.Paired || c.Ends[0].Sums.Packets != 1 {
+			continue
+		}
+		t.ver.Misdirected(&t.pairs.at(c.rightful>>1).Pair, int(c.rightful&1), c.misdirected)
+	}
+}

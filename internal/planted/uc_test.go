@@ -1,0 +1,48 @@
+package planted
+
+import "ibwitness/packet"
+
+// ucFaults are faults of a UC sender. Frames 8 and 9 are a WRITE of two packets, 10 to 14 a SEND, 15 a SEND Only with immediate, 25
+// to 29 a WRITE of 5000 bytes, 30 to 34 one with immediate, 35 a SEND Only.
+var ucFaults = []fault{
+	{"Acknowledge on UC", 35, Become(uc(packet.Acknowledge)), "UC-RSP-001|BTH-003", "VV", "", 1, ""},
+	{"READ Request on UC", 35, Become(uc(packet.ReadRequest)), "UC-OPC-001|BTH-003", "VV", "", 0, ""},
+	{"FetchAdd on UC", 35, Become(uc(packet.FetchAdd)), "UC-OPC-001|BTH-003", "VV", "", 0, ""},
+	{"READ Response on UC", 35, Become(uc(packet.ReadRespOnly)), "UC-RSP-001|BTH-003", "VV", "", 1, ""},
+	{"SEND Only with Invalidate on UC", 35, Become(uc(packet.SendOnlyInv)), "UC-OPC-002|BTH-003", "VV", "", 1, ""},
+	{"RC opcode on a UC QP", 35, Become(rc(packet.SendOnly)), "BTH-004", "VV", "", 0, ""},
+	{"RC ACK to a UC QP", 35, Become(rc(packet.Acknowledge)), "BTH-004|UC-RSP-001", "VV", "", 0, ""},
+	{"SEND Middle becomes Last", 12, On(Become(uc(packet.SendLast)), 13), "UC-SEQ-001", "VV", "", 0, ""},
+	{"SEND Middle becomes First", 12, Become(uc(packet.SendFirst)), "UC-SEQ-001", "VV", "", 0, ""},
+	{"SEND Middle becomes WRITE Middle", 12, Become(uc(packet.WriteMiddle)), "UC-SEQ-001", "VV", "", 1, ""},
+	{"SEND Only becomes Middle", 35, Become(uc(packet.SendMiddle)), "UC-SEQ-001", "VV", "", 1, ""},
+	{"SEND Only becomes Last", 35, Become(uc(packet.SendLast)), "UC-SEQ-001", "VV", "", 0, ""},
+	{"SEND First becomes Only", 10, On(Become(uc(packet.SendOnly)), 11), "UC-SEQ-001", "VV", "", 0, ""},
+	{"SEND Last becomes Only", 14, Become(uc(packet.SendOnly)), "UC-SEQ-001", "VV", "", 0, ""},
+	{"PSN + 1", 35, Set(psn(1)), "UC-PSN-001", "UV", "", 1, ""},
+	{"PSN + 5", 35, Set(psn(5)), "UC-PSN-001", "UV", "", 1, ""},
+	{"PSN + 100000", 35, Set(psn(100000)), "UC-PSN-001", "*V", "", 1, ""},
+	{"PSN - 1: used before", 35, On(Set(psn(-1)), 35, 36), "UC-PSN-002|UC-PSN-001", "*V", "", 1, ""},
+	{"sent again", 34, Insert(20, 1000, nil), "UC-PSN-002", "*V", "", 0, ""},
+	{"sent again with other data", 34, Insert(24, 1000, func(p *packet.Packet) { p.Payload[0]++ }), "UC-PSN-002", "*V", "", 0, ""},
+	{"SEND Only missing", 35, Remove(36), "UC-PSN-001", "UV", "", 0, ""},
+	{"SEND Middle missing", 12, Remove(13), "UC-PSN-001", "UV", "", 0, ""},
+	{"WRITE Last missing", 29, Remove(30), "UC-PSN-001", "UV", "", 0, ""},
+	{"WRITE Middles exchanged", 26, On(Swap(27), 26, 27), "UC-PSN-001|UC-PSN-002", "UV", "", 1, ""},
+	{"SEND Middle of 1020 bytes", 12, Resize(1020), "UC-LEN-001", "VV", "", 0, ""},
+	{"SEND Last without payload", 14, Resize(0), "UC-LEN-001", "VV", "", 0, ""},
+	{"SEND Only of 1028 bytes", 35, Resize(1028), "UC-LEN-001", "VV", "", 0, ""},
+	{"WRITE Last four bytes shorter", 29, Resize(900), "UC-LEN-002", "VV", "", 0, ""},
+	{"DMALen + 1 in a WRITE First", 25, On(Set(func(p *packet.Packet) { p.DMALen++ }), 25, 29), "UC-LEN-002", "VV", "", 0, ""},
+	{"DMALen of a WRITE Only", 7, Set(func(p *packet.Packet) { p.DMALen = 1 }), "UC-LEN-002", "VV", "", 0, ""},
+	{"WRITE of one packet as First", 8, Set(func(p *packet.Packet) { p.DMALen = 1000 }), "UC-LEN-003", "VV", "", 1, ""},
+	{"AckReq on UC", 35, Set(func(p *packet.Packet) { p.AckReq = true }), "BTH-015", "VV", "", 0, ""},
+	{"SE in a SEND First", 10, Set(func(p *packet.Packet) { p.SE = true }), "UC-SE-001", "VV", "", 0, ""},
+	{"SE in a plain WRITE Only", 7, Set(func(p *packet.Packet) { p.SE = true }), "UC-SE-001", "VV", "", 0, ""},
+	{"TVer 1", 35, Set(func(p *packet.Packet) { p.TVer = 1 }), "BTH-002", "VV", "", 0, ""},
+	{"P_Key 0", 35, Set(func(p *packet.Packet) { p.PKey = 0 }), "PKY-001", "VV", "", 0, ""},
+	{"PadCnt 2 in a SEND Middle", 12, Set(func(p *packet.Packet) { p.PadCnt = 2 }), "BTH-007", "VV", "", 2, ""},
+	{"ICRC wrong", 35, Unsealed(func(p *packet.Packet) { p.ICRC++ }), "ROC-V2-019", "UV", "", 0, ""},
+	{"DestQP + 1", 35, On(Set(func(p *packet.Packet) { p.DestQP++ }), 35, 36), "BTH-011|UC-PSN-001", "UV", "", 0, ""},
+	{"source port of one packet", 35, Set(func(p *packet.Packet) { p.SrcPort ^= 1 }), "ROC-V2-018", "VV", "", 0, ""},
+}

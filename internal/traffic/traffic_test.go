@@ -1,0 +1,74 @@
+package traffic_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/internal/traffic"
+	"ibwitness/rule"
+)
+
+// TestClean: nothing is broken in the traffic, every connection is paired, and frames are as long as they should be.
+func TestClean(t *testing.T) {
+	for _, k := range []struct {
+		name    string
+		shape   traffic.Shape
+		packets int
+		mean    int
+	}{
+		{"small", traffic.Small(64), 200_000, 105},
+		{"large", traffic.Large(64), 100_000, 881},
+		{"many", traffic.Small(2000), 100_000, 105},
+		{"two hosts", traffic.Shape{Connections: 500, Hosts: 2, PMTU: 256, Message: 700, Mix: traffic.Mix{Write: 20, Read: 40, Atomic: 20}}, 50_000, 0},
+	} {
+		t.Run(k.name, func(t *testing.T) {
+			raw := traffic.Capture(k.shape, k.packets)
+			if mean := (len(raw)-24)/k.packets - 16; k.mean != 0 && (mean < k.mean-k.mean/100 || mean > k.mean+k.mean/100) {
+				t.Errorf("frames of %d bytes, want %d", mean, k.mean)
+			}
+			var out bytes.Buffer
+			if err := traffic.Write(&out, k.shape, k.packets); err != nil || !bytes.Equal(out.Bytes(), raw) {
+				t.Errorf("Write and Capture differ: %v", err)
+			}
+			src, err := fabricagent.OpenReader("traffic", bytes.NewReader(raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := agent.Run(context.Background(), src, agent.Options{Workers: 1})
+			if err != nil && err != io.EOF {
+				t.Fatal(err)
+			}
+			for i := range r.Findings {
+				if f := &r.Findings[i]; i < 10 || f.Class != rule.Event {
+					t.Errorf("frame %d: %v %v: expected %s, actual %s (%s)", f.Frame, f.Rule, f.Opcode, f.Expected, f.Actual, f.Detail)
+				}
+				if i > 20 {
+					break
+				}
+			}
+			if r.RDMA != uint64(k.packets) || len(r.Connections) != k.shape.Connections {
+				t.Errorf("%d packets, %d connections", r.RDMA, len(r.Connections))
+			}
+			for _, c := range r.Connections {
+				if c.Learned != agent.ByPSN {
+					t.Errorf("connection not paired: %+v", c)
+					break
+				}
+			}
+			t.Logf("%d of %d rules exercised; not judged: %v", exercised(r), rule.NumRules, r.NotJudged)
+		})
+	}
+}
+
+func exercised(r *agent.Result) (n int) {
+	for _, c := range r.Cover {
+		if c.Exercised > 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,68 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// missent reports the packet that went to a QP that nothing is known of, when the connection it belongs to goes on without it
+// (rule BTH-011). p is that connection's next packet, d PSNs ahead.
+func (v *Verifier) missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
+	m := c.Missent
+	c.Missent = nil
+	if m == nil || m.Src != c.Ends[from].Addr || m.PSN != c.Ends[from].SQ.Next || d != max(span(c, m), 1) {
+		return false
+	}
+	v.covered(rule.BTH011)
+	v.report(c, from, m, verdict{
+		rule: rule.BTH011, class: proven(c.Complete()), role: rule.Sender,
+		expected: fmt.Sprintf("DestQP 0x%x of the connection: the PSN is missing there", c.Ends[1-from].Number),
+		actual:   fmt.Sprintf("DestQP 0x%x", m.DestQP), evidence: []uint64{p.Frame},
+	})
+	return true
+}
+
+// Expects reports whether p, to another QP of the same host, carries just the PSN that end from of c would send next.
+func Expects(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[from].SQ
+	if p.Info().Request {
+		return q.Joined && q.Next == p.PSN && !q.Fresh && (q.Open == wqe.None) == !(p.Info().Middle || p.Info().Last)
+	}
+	peer := &c.Ends[1-from].SQ
+	if !c.Paired || !peer.Joined {
+		return false
+	}
+	w, _ := peer.Messages.Find(p.PSN)
+	return w != nil && !p.PSN.Before(peer.Una) && w.Answers(p.Opcode.Fn())
+}
+
+// Misdirected reports a response to a QP that nothing else was ever sent to, and that answers a request of c (rule BTH-011).
+func (v *Verifier) Misdirected(c *qp.Pair, from int, p *packet.Packet) {
+	v.covered(rule.BTH011)
+	v.report(c, from, p, verdict{
+		rule: rule.BTH011, class: rule.Unproven, role: rule.Sender,
+		expected: fmt.Sprintf("DestQP 0x%x, whose request has this PSN", c.Ends[1-from].Number),
+		actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP), detail: "another connection of this QP may have escaped the capture",
+	})
+}
+
+// Address reports a packet to a QP of a connection that comes from an address that is not its peer's (rules ROC-V2-029, BTH-019, UC-ADR-001).
+func (v *Verifier) Address(c *qp.Pair, to int, p *packet.Packet) {
+	id := rule.ROCV2029
+	switch {
+	case c.Service == packet.UC:
+		id = rule.UCADR001
+	case p.Encap == packet.Native:
+		id = rule.BTH019
+	}
+	v.covered(id)
+	d := verdict{
+		rule: id, class: proven(c.Complete()), role: rule.Sender,
+		expected: fmt.Sprintf("packets to QP 0x%x from %v, its peer", c.Ends[to].Number, c.Ends[1-to].Addr), actual: p.Src.String(),
+	}
+	v.bytewise(nil, 0, p, d)
+}

@@ -1,0 +1,82 @@
+package verifier
+
+import (
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// silence is how long a capture must go on after a request before its end tells anything.
+const silence = int64(time.Second)
+
+// rcOwes notes, when a requester runs into its timer, the request that the responder has left unanswered. Whether it is alive, or
+// its QP is gone and silence is right, shows only when it speaks again.
+func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if r.Owed != nil || !r.Answered || p.PSN.Before(q.Una) {
+		return
+	}
+	w, _ := q.Messages.Find(q.Una)
+	if w == nil || !w.Has(wqe.AckWanted) || w.Has(wqe.Answered) {
+		return
+	}
+	s := q.History.Get(w.Last)
+	if w.Op == wqe.Read {
+		s = q.History.Get(w.First)
+	}
+	if s == nil || s.Trace.Flags&packet.TraceAckReq == 0 {
+		return
+	}
+	b := bare(p)
+	b.PSN, b.Opcode, b.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, frame(p.Frame, s.Frame)
+	r.Owed = b
+}
+
+// rcPays judges, when a responder speaks again, the request that it left unanswered until it came again (rule RC-RSP-005).
+func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	owed := r.Owed
+	r.Owed = nil
+	if p.PSN.Before(owed.PSN) || p.Has&packet.HasAETH != 0 && p.Syndrome.Type() != packet.ACK {
+		return // it had not got that far
+	}
+	v.covered(rule.RCRSP005)
+	d := verdict{
+		rule: rule.RCRSP005, class: proven(c.Sees(from)), role: rule.Responder,
+		expected: "a response: AckReq is set", actual: "none until the request came again", evidence: []uint64{p.Frame},
+	}
+	if d.class == rule.Unproven {
+		d.detail = "the response may have been lost before the tap, or the request behind it"
+	}
+	v.accuse(c, 1-from, from, owed, d)
+}
+
+// rcQuiet judges a requester that has fallen silent with SENDs or WRITEs outstanding that asked for no response (rule RC-ACK-002),
+// and counts requests that were never answered.
+func (v *Verifier) rcQuiet(c *qp.Pair, from int, end int64) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	w := q.Messages.Newest()
+	if !c.Paired || w == nil || !q.Una.Before(q.Next) || end-q.LastTime < silence || r.Nak == qp.NakFatal || w.Op.Responded() {
+		return
+	}
+	s := q.History.Get(w.Last)
+	if s == nil || !w.Has(wqe.Ended) {
+		return
+	}
+	p := packet.Packet{
+		Time: q.LastTime, Tap: q.LastTap, Frame: frame(q.LastFrame, s.Frame), Opcode: s.Trace.Opcode, PSN: w.Last, Has: packet.HasBTH,
+	}
+	if s.Trace.Flags&packet.TraceAckReq != 0 {
+		v.event(c, from, rule.Requester, &p, rule.EvUnanswered, "")
+		return
+	}
+	v.covered(rule.RCACK002)
+	v.report(c, from, &p, verdict{
+		rule: rule.RCACK002, class: proven(c.Sees(from)), role: rule.Requester,
+		expected: "AckReq in the last packet before silence", actual: "AckReq 0, and nothing for " + time.Duration(end-q.LastTime).String(),
+		detail: lossDetail(c, from),
+	})
+}
