@@ -84,7 +84,7 @@ func TestConstantsStandForTheirRows(t *testing.T) {
 			t.Errorf("%s is the row %q", got, id.Row().ID)
 		}
 	}
-	for id, row := range map[rule.ID]string{rule.BTH002: "BTH-002", rule.RCPSN004: "RC-PSN-004", rule.UDQP1001: "UD-QP1-001", rule.EvReject: "EV-MIGRATION"} {
+	for id, row := range map[rule.ID]string{rule.BTH002: "BTH-002", rule.RCPSN004: "RC-PSN-004", rule.UDQP1001: "UD-QP1-001", rule.EvReject: "EV-REJECT"} {
 		if id.Row().ID != row || id.String() != row {
 			t.Errorf("%d is %q (%s), want %q", id, id.Row().ID, id, row)
 		}

@@ -18,7 +18,7 @@ type Mix struct{ Write, Read, Atomic int }
 
 // Small is frames of 105 bytes in the mean: short messages, ACKs, atomics.
 func Small(connections int) Shape {
-	return Shape{Connections: connections, Hosts: 2 + min(connections/16, 62), PMTU: 1024, Message: 79, Mix: Mix{Write: 30, Read: 20, Atomic: 10}}
+	return Shape{Connections: connections, Hosts: 2 + min(connections/16, 62), PMTU: 1024, Message: 76, Mix: Mix{Write: 30, Read: 20, Atomic: 10}}
 }
 
 // Large is frames of 881 bytes in the mean: messages of several packets at a path MTU of 1024 bytes.

@@ -1,0 +1,143 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/internal/traffic"
+	"ibwitness/packet"
+)
+
+const (
+	pcapHeader = 24
+	pcapRecord = 16
+)
+
+// run verifies a capture in memory with all rules.
+func run(tb testing.TB, raw []byte, opt agent.Options) *agent.Result {
+	tb.Helper()
+	src, err := fabricagent.OpenReader("traffic", bytes.NewReader(raw))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer src.Close()
+	r, err := agent.Run(context.Background(), src, opt)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+// cut returns the first n packets of a capture.
+func cut(raw []byte, n int) []byte {
+	at := pcapHeader
+	for range n {
+		at += pcapRecord + int(binary.LittleEndian.Uint32(raw[at+8:]))
+	}
+	return raw[:at]
+}
+
+// BenchmarkRun verifies generated traffic from memory: reading, decoding, ICRC and all rules. An iteration is a whole capture,
+// connections learned and report data included; ns/packet and GB/s are of the frames' bytes.
+func BenchmarkRun(b *testing.B) {
+	for _, k := range []struct {
+		name    string
+		shape   traffic.Shape
+		packets int
+		workers []int
+	}{
+		{"105B/QPs=64", traffic.Small(64), 1_000_000, []int{1, 2, 8}},
+		{"881B/QPs=64", traffic.Large(64), 300_000, []int{1, 2, 8}},
+		{"105B/QPs=100000", traffic.Small(100_000), 3_000_000, []int{1, 2}},
+	} {
+		var raw []byte
+		for _, workers := range k.workers {
+			b.Run(fmt.Sprintf("%s/workers=%d", k.name, workers), func(b *testing.B) {
+				if raw == nil {
+					raw = traffic.Capture(k.shape, k.packets)
+				}
+				runtime.GC()
+				bytes := int64(len(raw) - pcapHeader - k.packets*pcapRecord)
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				for b.Loop() {
+					if r := run(b, raw, agent.Options{Workers: workers}); r.RDMA != uint64(k.packets) {
+						b.Fatal(r.RDMA)
+					}
+				}
+				runtime.ReadMemStats(&after)
+				all := float64(b.N) * float64(k.packets)
+				ns := float64(b.Elapsed().Nanoseconds())
+				b.ReportMetric(ns/all, "ns/packet")
+				b.ReportMetric(float64(b.N)*float64(bytes)/ns, "GB/s")
+				b.ReportMetric(float64(after.Mallocs-before.Mallocs)/all, "allocs/packet")
+			})
+		}
+	}
+}
+
+// frames takes the packets of a capture one by one, decoded and with their ICRC checked, without any buffer of its own.
+type frames struct {
+	raw     []byte
+	n       uint64
+	checker packet.Checker
+	p       packet.Packet
+}
+
+func (f *frames) next() *packet.Packet {
+	h := f.raw
+	size := binary.LittleEndian.Uint32(h[8:])
+	f.n++
+	frame := fabricagent.Frame{
+		Time: int64(binary.LittleEndian.Uint32(h))*1e9 + int64(binary.LittleEndian.Uint32(h[4:])), Number: f.n,
+		Link: fabricagent.LinkEthernet, Len: size, Data: h[pcapRecord : pcapRecord+size],
+	}
+	f.raw = h[pcapRecord+size:]
+	fabricagent.Decode(&frame, &f.p)
+	f.checker.ICRC(&f.p)
+	return &f.p
+}
+
+// TestPacketAllocations: once connections are known, verifying a packet allocates nothing.
+func TestPacketAllocations(t *testing.T) {
+	for name, shape := range map[string]traffic.Shape{"small": traffic.Small(64), "large": traffic.Large(64)} {
+		t.Run(name, func(t *testing.T) {
+			const warm, runs = 50_000, 50_000
+			f := frames{raw: traffic.Capture(shape, warm+runs+1)[pcapHeader:]}
+			a := agent.NewTransport(nil)
+			for range warm {
+				a.Packet(f.next())
+			}
+			if n := testing.AllocsPerRun(runs, func() { a.Packet(f.next()) }); n != 0 {
+				t.Errorf("%v allocations a packet", n)
+			}
+		})
+	}
+}
+
+// BenchmarkMemory reports the heap that 100,000 connections hold, by direction of a QP.
+func BenchmarkMemory(b *testing.B) {
+	const connections = 100_000
+	const packets = 20 * connections
+	raw := traffic.Capture(traffic.Small(connections), packets)
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		f := frames{raw: raw[pcapHeader:]}
+		a := agent.NewTransport(nil)
+		for range packets {
+			a.Packet(f.next())
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(2*connections), "bytes/direction")
+		runtime.KeepAlive(a)
+	}
+}
