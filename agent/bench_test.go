@@ -66,15 +66,18 @@ func BenchmarkRun(b *testing.B) {
 				bytes := int64(len(raw) - pcapHeader - k.packets*pcapRecord)
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
+				cpu := cpuTime()
 				for b.Loop() {
 					if r := run(b, raw, agent.Options{Workers: workers}); r.RDMA != uint64(k.packets) {
 						b.Fatal(r.RDMA)
 					}
 				}
+				cpu = cpuTime() - cpu
 				runtime.ReadMemStats(&after)
 				all := float64(b.N) * float64(k.packets)
 				ns := float64(b.Elapsed().Nanoseconds())
 				b.ReportMetric(ns/all, "ns/packet")
+				b.ReportMetric(float64(cpu)/all, "cpu-ns/packet")
 				b.ReportMetric(float64(b.N)*float64(bytes)/ns, "GB/s")
 				b.ReportMetric(float64(after.Mallocs-before.Mallocs)/all, "allocs/packet")
 			})

@@ -47,7 +47,7 @@ func (t *Transport) newDatagrams(p *packet.Packet, host, dir uint32) (uint32, *c
 	c.Ends[0] = t.end(p.Src, p.SGID, p.SrcQP)
 	c.Ends[1] = t.end(p.Dst, p.DGID, p.DestQP)
 	t.flows.put(flowKey(host, dir, p.DestQP), p.SrcQP+1, i<<1)
-	t.flows.put(flowKey(host, 1-dir, p.SrcQP), p.DestQP+1, i<<1|1)
+	t.flows.put(flowKey(host, reverse(p.Src, p.Dst, dir), p.SrcQP), p.DestQP+1, i<<1|1)
 	return i << 1, c
 }
 
@@ -101,7 +101,7 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	}
 	host, dir := t.hosts.find(a.Addr, b.Addr)
 	t.flows.put(flowKey(host, dir, b.QPN), 0, i<<1)
-	t.flows.put(flowKey(host, 1-dir, a.QPN), 0, i<<1|1)
+	t.flows.put(flowKey(host, reverse(a.Addr, b.Addr, dir), a.QPN), 0, i<<1|1)
 	t.watch(host, i)
 	for k, e := range f.Ends {
 		t.bound[hcaagent.QP{Addr: e.Addr, QPN: e.QPN}] = i<<1 | uint32(k)

@@ -95,6 +95,14 @@ func (h *hosts) grow() {
 	}
 }
 
+// reverse is the direction of the answers; an address that talks to itself has but one.
+func reverse(src, dst packet.Addr, dir uint32) uint32 {
+	if src == dst {
+		return dir
+	}
+	return 1 - dir
+}
+
 // flows finds the direction of a connection that a packet belongs to: open addressing, 16 bytes an entry.
 type flows struct {
 	slots []flowSlot

@@ -151,9 +151,10 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	if !in.Response || id&1 != 0 {
 		return id, c
 	}
-	i, ok := t.match.Match(uint64(host)<<1|uint64(1-dir), p.PSN)
+	back := reverse(p.Src, p.Dst, dir)
+	i, ok := t.match.Match(uint64(host)<<1|uint64(back), p.PSN)
 	if !ok {
-		i, ok = t.search(host, 1-dir, p)
+		i, ok = t.search(host, back, p)
 	}
 	if !ok || i == id>>1 {
 		return id, c

@@ -88,7 +88,8 @@ func (s *stream) need(n int) bool {
 		if s.err != nil {
 			return false
 		}
-		if s.r+n > len(s.buf) || len(s.buf)-s.w < minRead {
+		// Where n exceeds the block itself, it is first filled: turn lets it grow only then.
+		if s.r > 0 && s.r+n > len(s.buf) || len(s.buf)-s.w < minRead {
 			s.turn(n)
 		}
 		m, err := s.src.Read(s.buf[s.w:])

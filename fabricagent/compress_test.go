@@ -85,14 +85,14 @@ func TestCompressed(t *testing.T) {
 
 // TestCompressedBad cuts and corrupts compressed files: what could be decompressed is delivered.
 func TestCompressedBad(t *testing.T) {
-	file := sample(5000).b
+	file := sample(2000).b
 	all, _, err := readBytes(t, file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, whole := range map[string][]byte{"gzip": gzipped(t, file), "zstd": zstded(t, file)} {
 		t.Run(name, func(t *testing.T) {
-			for cut := 4; cut < len(whole); cut += 1 + len(whole)/100 {
+			for cut := 4; cut < len(whole); cut += 1 + len(whole)/30 {
 				got, _, err := readBytes(t, whole[:cut])
 				if k := kindOf(t, err); k != CutShort {
 					t.Fatalf("cut at %d of %d: %v", cut, len(whole), err)

@@ -73,7 +73,7 @@ const (
 )
 
 // message builds the management datagram of a CM_ line. The psn of a REQ or REP is where its receiver starts to send.
-func message(name string, src, dst end, f *fields) ([]byte, error) {
+func (s *scenario) message(name string, src, dst end, f *fields) ([]byte, error) {
 	get := func(field string, otherwise uint64) uint64 {
 		if n, ok := f.number(field); ok {
 			return n
@@ -82,6 +82,10 @@ func message(name string, src, dst end, f *fields) ([]byte, error) {
 	}
 	psn := func() packet.PSN { return packet.PSN(get("psn", uint64(dst.start))) }
 	has := func(field string) bool { return get(field, 0) != 0 }
+	local := uint64(0)
+	if s.encap.name == "ib" {
+		local = 1
+	}
 	var m mad.Message
 	switch name {
 	case "CM_REQ":
@@ -91,7 +95,7 @@ func message(name string, src, dst end, f *fields) ([]byte, error) {
 			StartingPSN: psn(), RetryCount: uint8(get("retry", 7)), PKey: uint16(get("pkey", 0xFFFF)), PathMTU: 1,
 			RNRRetryCount: uint8(get("rnr_retry", 7)),
 			Primary: mad.Path{
-				TClass: uint8(get("tclass", 0)), HopLimit: uint8(get("ttl", 64)), SL: uint8(get("sl", 0)), SubnetLocal: has("local"),
+				TClass: uint8(get("tclass", 0)), HopLimit: uint8(get("ttl", 64)), SL: uint8(get("sl", 0)), SubnetLocal: get("local", local) != 0,
 				LocalAckTimeout: uint8(get("timeout", 14)), LocalLID: uint16(src.n), RemoteLID: uint16(dst.n),
 			},
 		}

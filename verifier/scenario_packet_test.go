@@ -90,7 +90,7 @@ func (s *scenario) packet(words []string) error {
 		p.Has = packet.HasGRH
 	}
 	if strings.HasPrefix(words[2], "CM_") {
-		if p.Payload, err = message(words[2], src, dst, f); err != nil {
+		if p.Payload, err = s.message(words[2], src, dst, f); err != nil {
 			return err
 		}
 		p.Opcode, p.DestQP, p.SrcQP, p.QKey = packet.Op(packet.UD, packet.SendOnly), 1, 1, 0x80010000

@@ -34,7 +34,7 @@ var bthFaults = []fault{
 	{"DestQP 0", 98, Set(func(p *packet.Packet) { p.DestQP = 0 }), "BTH-010|UD-QP1-002", "VV", "", 2, ""},
 	{"DestQP 1", 98, Set(func(p *packet.Packet) { p.DestQP = 1 }), "BTH-010", "VV", "", 1, ""},
 	{"DestQP 0xffffff", 98, Set(func(p *packet.Packet) { p.DestQP = 0xFFFFFF }), "UD-MC-004|BTH-010", "VV", "", 1, ""},
-	{"DestQP + 1 in a request", 98, On(Set(func(p *packet.Packet) { p.DestQP++ }), 98, 99), "BTH-011|RC-PSN-004", "UV", "", 0, ""},
+	{"DestQP + 1 in a request", 98, On(Set(func(p *packet.Packet) { p.DestQP++ }), 98, 99), "BTH-011|RC-PSN-004", "*V", "", 0, ""},
 	{"DestQP of the requester in a request", 98, On(Set(func(p *packet.Packet) { p.DestQP = 0x4D }), 98, 99), "BTH-011|RC-PSN-004", "*V", "", 1, ""},
 	{"DestQP + 1 in an ATOMIC Acknowledge", 109, On(Set(func(p *packet.Packet) { p.DestQP++ }), 109, 121), "BTH-011|RC-RSP-007", "UV", "", 1, ""},
 	{"DestQP + 1 in a READ Response Middle", 135, On(Set(func(p *packet.Packet) { p.DestQP++ }), 135, 136), "BTH-011|RC-RES-001", "UV", "", 1, ""},

@@ -7,7 +7,7 @@ import "ibwitness/packet"
 var cmFaults = []fault{
 	{"start PSN + 1 of the active side", 8, Set(psn(1)), "RC-PSN-001", "UV", "", 1, ""},
 	{"start PSN + 100000 of the active side", 8, Set(psn(100000)), "RC-PSN-001|RC-PSN-004", "*V", "", 1, ""},
-	{"start PSN - 1 of the active side", 8, Set(psn(-1)), "RC-PSN-001", "VV", "", 1, ""},
+	{"start PSN - 1 of the active side", 8, Set(psn(-1)), "RC-PSN-001", "VV", "", 2, ""},
 	{"start PSN of the peer", 8, Set(func(p *packet.Packet) { p.PSN = 4512314 }), "RC-PSN-001|RC-PSN-004", "*V", "", 1, ""},
 	{"start PSN + 1 of the passive side", 10, Set(psn(1)), "RC-PSN-001", "UV", "", 3, ""},
 	{"every PSN of the active side + 10", 8, Each(func(p *packet.Packet) bool {
@@ -56,5 +56,5 @@ var cmFaults = []fault{
 	{"REQ with immediate", 3, Become(packet.Op(packet.UD, packet.SendOnlyImm)), "UD-QP1-001", "VV", "", 2, ""},
 	{"MAD to QP 0", 7, Set(func(p *packet.Packet) { p.DestQP = 0 }), "UD-QP1-002", "VV", "", 1, ""},
 	{"RC request to QP 1", 14, Set(func(p *packet.Packet) { p.DestQP = 1 }), "BTH-010", "VV", "", 1, ""},
-	{"request after DREQ", 128, Insert(122, 100000, func(p *packet.Packet) { p.PSN++ }), "BTH-005", "**", "", 0, ""},
+	{"ACK after DREP", 123, At(129, Insert(123, 100000, nil)), "BTH-005", "**", "", 0, ""},
 }

@@ -27,6 +27,7 @@ type fault struct {
 	want string
 	// by is who is accused: "" the sender of the frame, "peer" its receiver, "capture", or an address.
 	by string
+	// Several addresses, joined by |, are all guilty, and the tap is near the first.
 	// more is how many further new findings, events apart, are tolerated.
 	more int
 	// known says why this fault is not found as it should be. The test fails when it is.
@@ -120,13 +121,13 @@ func line(f *rule.Finding) string {
 }
 
 // judge holds what was found against what one letter of want demands, and returns "" or what is wrong.
-func (x *fault) judge(c *Capture, found []rule.Finding, want byte, accused packet.Addr) string {
+func (x *fault) judge(c *Capture, found []rule.Finding, want byte, accused []packet.Addr) string {
 	accepted := strings.Split(x.rules, "|")
 	hits, others, innocent, near := 0, 0, 0, []string{}
 	for i := range found {
 		f := &found[i]
 		role := f.Accused.Role == rule.Capture
-		right := slices.Contains(accepted, f.Rule.String()) && (role && x.by == "capture" || f.Accused.Addr == accused) &&
+		right := slices.Contains(accepted, f.Rule.String()) && (role && x.by == "capture" || slices.Contains(accused, f.Accused.Addr)) &&
 			slices.ContainsFunc(c.Accepted, func(g *Frame) bool { return c.Number(g) == f.Frame })
 		switch want {
 		case 'V':
@@ -142,7 +143,7 @@ func (x *fault) judge(c *Capture, found []rule.Finding, want byte, accused packe
 		if !right || hits > 1 {
 			others++
 		}
-		if f.Class == rule.Violation && f.Accused.Addr != accused && x.by != "capture" {
+		if f.Class == rule.Violation && !slices.Contains(accused, f.Accused.Addr) && x.by != "capture" {
 			innocent++
 		}
 		near = append(near, line(f))
@@ -185,15 +186,21 @@ func (x *fault) run(t *testing.T, b *base, whole *Capture, blind map[key]int) st
 	if f == nil || f.Packet == nil && x.by == "" {
 		t.Fatalf("frame %d is no RDMA packet", x.at)
 	}
-	var accused packet.Addr
-	var service string
-	switch {
-	case x.by == "":
-		accused, service = f.Packet.Src, f.Packet.Opcode.String()
-	case x.by == "peer":
-		accused, service = f.Packet.Dst, f.Packet.Opcode.String()
-	case x.by != "capture":
-		accused, _ = packet.ParseAddr(x.by)
+	var accused []packet.Addr
+	switch x.by {
+	case "":
+		accused = append(accused, f.Packet.Src)
+	case "peer":
+		accused = append(accused, f.Packet.Dst)
+	case "capture":
+	default:
+		for _, s := range strings.Split(x.by, "|") {
+			a, err := packet.ParseAddr(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			accused = append(accused, a)
+		}
 	}
 	c := whole.Clone()
 	x.plant(c, x.at)
@@ -205,11 +212,13 @@ func (x *fault) run(t *testing.T, b *base, whole *Capture, blind map[key]int) st
 		wrong = "blind: " + w
 	}
 	if x.by != "capture" {
-		if w := x.judge(c, fresh(c, check(t, c, accused), b.clean(t, whole, accused)), x.want[1], accused); w != "" {
-			wrong += "\n        near " + accused.String() + ": " + w
+		near := accused[0]
+		if w := x.judge(c, fresh(c, check(t, c, near), b.clean(t, whole, near)), x.want[1], accused); w != "" {
+			wrong += "\n        near " + near.String() + ": " + w
 		}
 	}
-	t.Logf("%-14s %-30s frame %3d  %-28s %s", t.Name(), x.rules, x.at, service, x.want)
+	verdict := map[bool]string{true: "found", false: "NOT AS IT SHOULD BE"}[wrong == ""]
+	t.Logf("%-9s frame %3d  %-55s %-45s %s  %s", x.base(t), x.at, x.name, x.rules, x.want, verdict)
 	switch {
 	case wrong == "" && x.known != "":
 		t.Errorf("found as it should be now: take away known %q", x.known)
@@ -223,3 +232,5 @@ func (x *fault) run(t *testing.T, b *base, whole *Capture, blind map[key]int) st
 	}
 	return "found"
 }
+
+func (x *fault) base(t *testing.T) string { return strings.Split(t.Name(), "/")[1] }

@@ -43,6 +43,6 @@ var ucFaults = []fault{
 	{"P_Key 0", 35, Set(func(p *packet.Packet) { p.PKey = 0 }), "PKY-001", "VV", "", 0, ""},
 	{"PadCnt 2 in a SEND Middle", 12, Set(func(p *packet.Packet) { p.PadCnt = 2 }), "BTH-007", "VV", "", 2, ""},
 	{"ICRC wrong", 35, Unsealed(func(p *packet.Packet) { p.ICRC++ }), "ROC-V2-019", "UV", "", 0, ""},
-	{"DestQP + 1", 35, On(Set(func(p *packet.Packet) { p.DestQP++ }), 35, 36), "BTH-011|UC-PSN-001", "UV", "", 0, ""},
+	{"DestQP + 1", 35, On(Set(func(p *packet.Packet) { p.DestQP++ }), 35, 36), "BTH-011|UC-PSN-001", "*V", "", 0, ""},
 	{"source port of one packet", 35, Set(func(p *packet.Packet) { p.SrcPort ^= 1 }), "ROC-V2-018", "VV", "", 0, ""},
 }
