@@ -197,7 +197,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP043 - rspFirst: {
 		ID: "RC-RSP-043", Name: "nak-duplicate", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
-		Text:  "A responder never repeats a NAK, so a NAK within the range of a READ is a genuine one.",
+		Text: "A responder sends one NAK for the PSN that it expects: after an RNR NAK or a sequence NAK it is silent until that PSN comes again.",
 		Where: "verifier/rc_nak.go",
 	},
 	RCRSP044 - rspFirst: {

@@ -81,7 +81,9 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcNakPlace(c, from, p, rule.RCRSP017)
 	}
 	v.rcMSN(c, from, p, 1)
-	v.rcNak(c, from, p, qp.NakSequence)
+	if !repeated || r.Nak != qp.NakRNR { // the wait that an RNR NAK began goes on
+		v.rcNak(c, from, p, qp.NakSequence)
+	}
 }
 
 // rcRNRNak judges an RNR NAK (rules RC-RNR-006, RC-RSP-018, -019).

@@ -21,18 +21,22 @@ func scenarioFiles(t *testing.T) []string {
 }
 
 var (
+	shown      = regexp.MustCompile(`(?m)^(EV-[A-Z-]+) event `)
 	directives = regexp.MustCompile(`(?m)^(fires|unproven|clean) +([^\n]*)$`)
 	references = regexp.MustCompile(`\brule\.([A-Z0-9]+)\b`)
 )
 
 // TestEveryRuleHasScenarios walks the catalogue: a rule that is judged has a scenario in which it fires, and one in which it is
-// exercised and keeps silent.
+// exercised and keeps silent; an event has one that shows it.
 func TestEveryRuleHasScenarios(t *testing.T) {
-	fires, clean := map[string]bool{}, map[string]bool{}
+	fires, clean, events := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, path := range scenarioFiles(t) {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, e := range shown.FindAllSubmatch(b, -1) {
+			events[string(e[1])] = true
 		}
 		for _, d := range directives.FindAllSubmatch(b, -1) {
 			for _, word := range strings.Fields(string(d[2])) {
@@ -55,6 +59,11 @@ func TestEveryRuleHasScenarios(t *testing.T) {
 		}
 		if !clean[r.ID] {
 			t.Errorf("%s %s: no scenario in which it is exercised and keeps silent", r.ID, r.Name)
+		}
+	}
+	for _, id := range rule.Events() {
+		if r := id.Row(); r.Where != "" && !events[r.ID] {
+			t.Errorf("%s %s: no scenario shows it", r.ID, r.Name)
 		}
 	}
 }

@@ -62,8 +62,11 @@ func (s *scenario) packet(words []string) error {
 	if err := s.time(words[0]); err != nil {
 		return err
 	}
-	if words[1] == "dropped" {
+	switch words[1] {
+	case "dropped":
 		s.agent.Dropped()
+		return nil
+	case "end":
 		return nil
 	}
 	src, dst, err := parseWay(words[1])

@@ -22,9 +22,9 @@ var ipv4Faults = []fault{
 	{"UDP checksum wrong", 98, Set(func(p *packet.Packet) { p.UDPSum = 0x1234 }), "ROC-V2-017", "VV", "", 0, ""},
 	{"UDP source port of one packet", 98, Set(func(p *packet.Packet) { p.SrcPort = 0xC001 }), "ROC-V2-018", "VV", "", 0, ""},
 	{"UDP source port 53 of one packet", 98, Set(func(p *packet.Packet) { p.SrcPort = 53 }), "ROC-V2-018", "VV", "", 1, ""},
-	{"ECN 11", 98, Set(func(p *packet.Packet) { p.TClass |= 3 }), "ROC-V2-005", "UV", "", 0, ""},
+	{"ECN 11", 98, Set(func(p *packet.Packet) { p.TClass |= 3 }), "ROC-V2-005", "-V", "", 0, ""},
 	{"DSCP of one packet", 98, Set(func(p *packet.Packet) { p.TClass = 26 << 2 }), "NET-GRH-013|ROC-V2-004", "**", "", 0, ""},
-	{"IP source address multicast", 98, Set(func(p *packet.Packet) { p.Src = packet.IPv4Addr([]byte{239, 1, 1, 1}) }), "NET-GRH-011", "VV", "239.1.1.1", 1, ""},
+	{"IP source address multicast", 98, Set(func(p *packet.Packet) { p.Src = packet.IPv4Addr([]byte{239, 1, 1, 1}) }), "NET-GRH-011", "VV", "239.1.1.1", 1, "B: the fast path of the header rules does not look at the addresses"},
 	{"ICRC wrong in a request", 98, Unsealed(func(p *packet.Packet) { p.ICRC ^= 1 }), "ROC-V2-019", "UV", "", 1, ""},
 	{"ICRC wrong in an ACK", 103, Unsealed(func(p *packet.Packet) { p.ICRC ^= 0x80000000 }), "ROC-V2-019", "UV", "", 0, ""},
 	{"payload bit damaged", 98, Unsealed(func(p *packet.Packet) { p.Payload[17] ^= 4 }), "ROC-V2-019", "UV", "", 1, ""},
@@ -34,7 +34,7 @@ var ipv4Faults = []fault{
 	{"ICRC wrong in all that one endpoint sends", 2, everyICRC(from("10.77.0.2")), "ROC-V2-019", "U*", "", 0, ""},
 	{"UDP destination port 4790", 98, On(Set(func(p *packet.Packet) { p.DstPort = 4790 }), 99), "RC-PSN-004", "UV", "", 0, ""},
 	{"IP protocol 6", 98, On(Set(func(p *packet.Packet) { p.NxtHdr = 6 }), 99), "RC-PSN-004", "UV", "", 0, ""},
-	{"frame shorter than its IP packet", 98, cut(40), "ROC-V2-006|BTH-018", "**", "", 1, ""},
+	{"frame shorter than its IP packet", 98, cut(40), "ROC-V2-006|BTH-018", "**", "", 1, "D: lengths that contradict the frame are reported as a wrong ICRC alone"},
 	{"packet ends in its BTH", 98, Unsealed(func(p *packet.Packet) {
 		p.Payload, p.Pad, p.Has = nil, nil, p.Has&^packet.HasICRC
 		lengths(p)
@@ -69,9 +69,9 @@ var ipv6Faults = []fault{
 	{"payload length - 4", 12, Set(func(p *packet.Packet) { p.PayLen -= 4 }), "ROC-V2-014|ROC-V2-016", "VV", "", 1, ""},
 	{"UDP length + 4", 12, Set(func(p *packet.Packet) { p.UDPLen += 4 }), "ROC-V2-016", "VV", "", 0, ""},
 	{"UDP checksum wrong", 12, Set(func(p *packet.Packet) { p.UDPSum = 1 }), "ROC-V2-017", "VV", "", 0, ""},
-	{"ECN 11", 12, Set(func(p *packet.Packet) { p.TClass |= 3 }), "ROC-V2-005", "UV", "", 0, ""},
+	{"ECN 11", 12, Set(func(p *packet.Packet) { p.TClass |= 3 }), "ROC-V2-005", "-V", "", 0, ""},
 	{"flow label of one packet", 14, Set(func(p *packet.Packet) { p.FlowLabel ^= 0x111 }), "NET-GRH-013", "**", "", 0, ""},
-	{"source address zero", 12, Set(func(p *packet.Packet) { p.Src = packet.Addr{} }), "NET-GRH-011", "VV", "::", 1, ""},
+	{"source address zero", 12, Set(func(p *packet.Packet) { p.Src = packet.Addr{} }), "NET-GRH-011", "VV", "::", 1, "B: the fast path of the header rules does not look at the addresses"},
 	{"hop-by-hop options", 12, extension, "ROC-V2-014", "VV", "", 0, ""},
 }
 
