@@ -27,6 +27,7 @@ func (q *QP) Knows(k hcaagent.Known) bool { return q.Attr != nil && q.Attr.Has(k
 // SendQueue is the requester's half: the messages that it sent, and where it stands.
 type SendQueue struct {
 	Next    packet.PSN // PSN of the next new request
+	First   packet.PSN // PSN at which the stream was joined
 	High    packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being sent again
 	Una     packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
 	Hole    packet.PSN // first PSN of the gap that is still open; HoleEnd is the PSN behind it, equal when there is none
@@ -101,6 +102,7 @@ type ReceiveQueue struct {
 	Repeated  bool           // a duplicate request arrived since the newest positive response
 	Silenced  bool           // a response after a fatal NAK was reported
 	Blamed    bool           // what a requester did after this NAK was reported: once is enough
+	Anchor    *packet.Packet // response from which MSNs are counted, until a second one agrees
 	Owed      *packet.Packet // request that was left unanswered until its requester's timer ran out
 	NakTime   int64
 	LastTime  int64

@@ -79,6 +79,9 @@ func plain(p *packet.Packet) bool {
 	if p.Flaws != 0 || p.TVer|p.Resv8a|p.Resv7 != 0 || p.FECN || p.BECN || p.PKey&0x7FFF == 0 || p.DestQP <= 1 || p.DestQP == packet.PSNMask {
 		return false
 	}
+	if p.Src.IsMulticast() || p.Src.Lo&0xFFFFFFFF == 0 {
+		return false
+	}
 	in := p.Info()
 	o := p.Opcode
 	if !in.Defined || o >= packet.Op(packet.RD, 0) || in.Response && (p.AckReq || p.SE || p.Syndrome.Reserved() || p.Syndrome == packet.NAKInvalidRD) {
@@ -146,7 +149,7 @@ var bthHeaders = []header{
 		return differs(p.PadCnt != 0, "PadCnt 0", "PadCnt %d", p.PadCnt)
 	}, false},
 	{rule.BTH008, rule.Sender, withPayload, func(p *packet.Packet) (string, string) {
-		return differs(!zero(p.Pad), "pad bytes 0", "% x", p.Pad)
+		return differs(!zero(p.Pad) && !withoutPad(p.Encap, p.Info()), "pad bytes 0", "% x", p.Pad)
 	}, false},
 	{rule.BTH009, rule.Sender, all, func(p *packet.Packet) (string, string) {
 		return differs(p.Resv8a|p.Resv7 != 0, "reserved bits 0", "0x%02x beside FECN and BECN, 0x%02x beside AckReq", p.Resv8a, p.Resv7)
@@ -157,7 +160,7 @@ var bthHeaders = []header{
 		return differs(bad, "UD SEND Only to the management QPs", "%v to QP %d", o, p.DestQP)
 	}, false},
 	{rule.UDMC004, rule.Sender, defined, func(p *packet.Packet) (string, string) {
-		return differs(p.DestQP == packet.PSNMask && p.Opcode.Service() != packet.UD, "UD to the multicast QPN", "%v to QP 0xffffff", p.Opcode)
+		return differs((p.DestQP == packet.PSNMask || p.Dst.IsMulticast()) && p.Opcode.Service() != packet.UD, "only UD to multicast", "%v to QP 0x%x at %v", p.Opcode, p.DestQP, p.Dst)
 	}, false},
 	{rule.BTH015, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
 		s := in.Opcode.Service()

@@ -29,7 +29,7 @@ var networkHeaders = []header{
 		if p.Has&(packet.HasGRH|packet.HasIPv4|packet.HasIPv6) == 0 {
 			return "", ""
 		}
-		return differs(p.SGID.IsZero() || p.SGID.IsMulticast(), "a unicast source address", "%v", p.SGID)
+		return differs(p.SGID.IsZero() || p.SGID.IsIPv4() && uint32(p.SGID.Lo) == 0 || p.SGID.IsMulticast(), "a unicast source address", "%v", p.SGID)
 	}, false},
 	{rule.NETGRH012, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		if p.Has&packet.HasGRH == 0 || p.DGID.Hi>>56 != 0xFF {

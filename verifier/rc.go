@@ -10,7 +10,7 @@ import (
 )
 
 // earlyWindow is how long a response may stand before its request in a capture that records the directions separately.
-const earlyWindow = int64(2 * time.Millisecond)
+const earlyWindow = int64(100 * time.Microsecond)
 
 // farJump is a PSN distance that no loss explains: the QP began a new life with another start PSN, or the PSN is wrong.
 const farJump = 1 << 15
@@ -68,7 +68,7 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 // rcJoin takes the first packet seen of a requester as the place where its stream is.
 func (v *Verifier) rcJoin(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
-	*q = qp.SendQueue{Messages: q.Messages, History: q.History, Joined: true, Unsure: true, Next: p.PSN, High: p.PSN, Una: p.PSN, Count: q.Count}
+	*q = qp.SendQueue{Messages: q.Messages, History: q.History, Joined: true, Unsure: true, Next: p.PSN, First: p.PSN, High: p.PSN, Una: p.PSN, Count: q.Count}
 	q.Messages.Reset()
 	q.History.Reset()
 	r := &c.Ends[1-from].RQ
@@ -133,7 +133,7 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 // span is how many PSNs a request packet takes: one, or for a READ one a response packet (rule RC-PSN-003). It is 0 while the path
 // MTU is not known and matters.
 func span(c *qp.Pair, p *packet.Packet) int {
-	if p.Opcode.Fn() != packet.ReadRequest || p.DMALen <= 256 {
+	if p.Opcode.Fn() != packet.ReadRequest || p.DMALen <= 256 || p.Has&packet.HasRETH == 0 {
 		return 1
 	}
 	if c.PMTU == 0 {

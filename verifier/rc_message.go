@@ -46,6 +46,9 @@ func (v *Verifier) rcSequence(c *qp.Pair, from int, p *packet.Packet) {
 		})
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		q.Unsure = continues
+		if w := q.Messages.Newest(); w != nil && q.Open != wqe.None {
+			w.Flags |= wqe.Ended // abandoned: what its responder made of it is not known
+		}
 	}
 	switch {
 	case continues && q.Unsure && (q.Open != op || want != ""):
@@ -78,13 +81,16 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 		w.Op, w.First, w.Frame, w.Ordinal = wqe.OpOf(fn), p.PSN, uint32(p.Frame), q.Count
 		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
 		w.RespFirst, w.RespNext = p.PSN, p.PSN
-		if !(in.Middle || in.Last) {
-			w.Flags |= wqe.Whole
+		if !(in.Middle || in.Last) && p.Has&in.Headers == in.Headers {
+			w.Flags |= wqe.Whole // of one whose RETH was cut off, the length is not known
 		}
 		q.Count = (q.Count + 1) & packet.PSNMask
 	}
 	w.Last = p.PSN
 	w.Got += uint32(p.PayloadLen)
+	if in.First || in.Middle {
+		w.Got += uint32(p.PadCnt)
+	}
 	if in.Middle || in.First {
 		q.Open = w.Op
 		if in.Middle && !w.Has(wqe.Whole) {
@@ -94,9 +100,6 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 	}
 	q.Open, q.Unsure = wqe.None, false
 	w.Flags |= wqe.Ended
-	if p.Has&packet.HasImmDt != 0 {
-		w.Flags |= wqe.Immediate
-	}
 	end.Sums.Messages++
 	return w
 }
@@ -104,8 +107,12 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 // rcLength judges the payload of a new request against the path MTU and against the length that its RETH gives (families
 // RC-LEN, RC-SEQ-005, RC-ATM).
 func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
-	if p.Info().Payload {
-		v.payload(c, from, p, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003)
+	if p.Info().Payload && !v.payload(c, from, p, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) {
+		w.Flags |= wqe.Blamed
+		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+	}
+	if p.Has&p.Info().Headers != p.Info().Headers {
+		return
 	}
 	switch w.Op {
 	case wqe.Write:
@@ -119,10 +126,13 @@ func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 }
 
 // payload judges the payload length of a packet by its place in the message. first, last and only are the rules for First and
-// Middle, for Last, and for Only packets; UC has the same shape under its own rules.
-func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Role, first, last, only rule.ID) {
+// Middle, for Last, and for Only packets; UC has the same shape under its own rules. It reports whether the length is right.
+func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Role, first, last, only rule.ID) bool {
 	in := p.Info()
 	n := p.PayloadLen
+	if in.First || in.Middle {
+		n += int(p.PadCnt) // which is to be 0, and is reported as BTH-007
+	}
 	mtu := int(c.PMTU)
 	id, want := rule.ID(0), ""
 	bad := false
@@ -148,7 +158,7 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 	}
 	v.covered(id)
 	if !bad {
-		return
+		return true
 	}
 	if mtu != 0 {
 		want = fmt.Sprintf("%s of payload, the path MTU is %d", want, mtu)
@@ -156,6 +166,7 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 	v.report(c, from, p, verdict{
 		rule: id, class: rule.Violation, role: role, expected: want, actual: fmt.Sprintf("%d bytes", n),
 	})
+	return false
 }
 
 // most is the largest payload that a path MTU (0: not known) allows.

@@ -24,15 +24,9 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if before == 1 {
 		id = rule.RCRSP015
 	}
+	base := (p.MSN - least) & packet.PSNMask
 	if r.MSN == qp.MSNUnknown {
-		if next == q.Count {
-			r.MSN = qp.MSNKnown
-		} else if before == 0 && p.Opcode.Fn() == packet.Acknowledge {
-			r.MSN = qp.MSNGuessed
-		}
-		r.MSNBase = (p.MSN - least) & packet.PSNMask
-		r.LastMSN = p.MSN
-		v.Skipped[SkipMSN]++
+		v.rcAnchor(r, p, base, next == q.Count)
 		return
 	}
 	v.covered(id)
@@ -42,16 +36,25 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	over := have.Diff(packet.PSN(least))
 	if over == 0 {
 		if next == q.Count {
-			r.MSN = qp.MSNKnown
+			r.MSN, r.Anchor = qp.MSNKnown, nil
 		}
 		return
 	}
+	if r.Anchor != nil && base == 0 {
+		v.rcWrongAnchor(c, from, p, id)
+		return
+	}
+	r.Anchor = nil
 	d := verdict{
 		rule: id, class: proven(r.MSN == qp.MSNKnown && c.Complete()), role: rule.Responder,
 		expected: fmt.Sprintf("MSN %d", (r.MSNBase+least)&packet.PSNMask), actual: fmt.Sprintf("MSN %d", p.MSN),
 	}
 	if r.Answered {
 		d.evidence = []uint64{frame(p.Frame, r.LastFrame)}
+	}
+	if w := q.Messages.Newest(); over == 1 && w != nil && w.Last == p.PSN && !w.Has(wqe.Ended) {
+		d.class = rule.Unproven
+		d.detail = "it counts the message whose last packet has not been seen, or that packet has a wrong opcode"
 	}
 	most := packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
 	if over > 0 && !have.After(most) {
@@ -63,6 +66,31 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 	v.report(c, from, p, d)
 	r.MSN = qp.MSNUnknown // anchored anew by the next response: one fault, one finding
+}
+
+// rcAnchor takes a response as the one from which MSNs are counted. A base of 0 means that the connection began in this capture, and
+// is certain; any other is a guess until a second response agrees with it, the more so while younger messages are under way.
+func (v *Verifier) rcAnchor(r *qp.ReceiveQueue, p *packet.Packet, base uint32, newest bool) {
+	r.MSNBase, r.LastMSN = base, p.MSN
+	switch {
+	case base == 0:
+		r.MSN = qp.MSNKnown
+	case newest || p.Opcode.Fn() == packet.Acknowledge:
+		r.MSN, r.Anchor = qp.MSNGuessed, bare(p)
+	}
+	v.Skipped[SkipMSN]++
+}
+
+// rcWrongAnchor reports the response from which MSNs were counted, now that the next one shows that the connection began in this
+// capture, and the first was wrong.
+func (v *Verifier) rcWrongAnchor(c *qp.Pair, from int, p *packet.Packet, id rule.ID) {
+	r := &c.Ends[from].RQ
+	v.report(c, from, r.Anchor, verdict{
+		rule: id, class: proven(c.Complete()), role: rule.Responder,
+		expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
+		detail: "the next response counts from the first message of the capture", evidence: []uint64{p.Frame},
+	})
+	r.MSN, r.MSNBase, r.LastMSN, r.Anchor = qp.MSNKnown, 0, p.MSN, nil
 }
 
 // unfinished is 1 while a message is open, which no MSN counts yet.

@@ -57,18 +57,15 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	end.Sums.NAKs++
 	end.Sums.SequenceNAKs++
 	v.event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
-	v.covered(rule.RCRSP003)
-	v.covered(rule.RCRSP043)
-	repeated := r.NakPSN == p.PSN && (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR)
+	repeated := v.rcNakAgain(c, from, p)
 	switch {
 	case repeated:
-		id, was := rule.RCRSP003, "one PSN sequence NAK until the expected PSN arrives"
-		if r.Nak == qp.NakRNR {
-			id, was = rule.RCRSP043, "silence after the RNR NAK for this PSN until it comes again"
-		}
+	case !p.PSN.Add(1).Before(q.High):
+		v.covered(rule.RCRSP002)
 		v.report(c, from, p, verdict{
-			rule: id, class: proven(c.Complete()), role: rule.Responder,
-			expected: was, actual: "NAK PSN Sequence Error for " + p.PSN.String(), evidence: []uint64{frame(p.Frame, r.NakFrame)},
+			rule: rule.RCRSP002, class: proven(c.Sees(from)), role: rule.Responder,
+			expected: "a PSN sequence NAK only when a later PSN has arrived", actual: "NAK for " + p.PSN.String() + ", none later sent",
+			detail: missedDetail(c, from),
 		})
 	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una):
 		v.covered(rule.RCRSP002)
@@ -86,6 +83,25 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// rcNakAgain judges that a PSN is NAKed once until it comes again (rules RC-RSP-003, -043). It reports whether it was NAKed before.
+func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
+	r := &c.Ends[from].RQ
+	v.covered(rule.RCRSP003)
+	v.covered(rule.RCRSP043)
+	if r.NakPSN != p.PSN || r.Nak != qp.NakSequence && r.Nak != qp.NakRNR {
+		return false
+	}
+	id, was := rule.RCRSP003, "one PSN sequence NAK until the expected PSN arrives"
+	if r.Nak == qp.NakRNR {
+		id, was = rule.RCRSP043, "silence after the RNR NAK for this PSN until it comes again"
+	}
+	v.report(c, from, p, verdict{
+		rule: id, class: proven(c.Complete()), role: rule.Responder,
+		expected: was, actual: p.Syndrome.String() + " for " + p.PSN.String(), evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	})
+	return true
+}
+
 // rcRNRNak judges an RNR NAK (rules RC-RNR-006, RC-RSP-018, -019).
 func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
@@ -97,6 +113,7 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	end.Sums.NAKs++
 	end.Sums.RNRNAKs++
 	v.event(c, from, rule.Responder, p, rule.EvRNRNAK, "")
+	v.rcNakAgain(c, from, p)
 	v.covered(rule.RCRNR006)
 	if s := q.History.Get(p.PSN); s != nil {
 		fn := s.Trace.Opcode.Fn()

@@ -16,7 +16,7 @@ const silence = int64(time.Second)
 // its QP is gone and silence is right, shows only when it speaks again.
 func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if r.Owed != nil || !r.Answered || p.PSN.Before(q.Una) {
+	if r.Owed != nil || !r.Answered || p.PSN.Before(q.Una) || p.Time-q.AskedAt < int64(inFlight) {
 		return
 	}
 	w, _ := q.Messages.Find(q.Una)
@@ -29,6 +29,9 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if s == nil || s.Trace.Flags&packet.TraceAckReq == 0 {
 		return
+	}
+	if first := q.History.Get(p.PSN); first != nil && !packet.SameContent(p, first.Trace) {
+		return // another request under an old PSN
 	}
 	b := bare(p)
 	b.PSN, b.Opcode, b.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, frame(p.Frame, s.Frame)

@@ -30,7 +30,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
 		v.learnPMTU(c, uint32(p.PayloadLen))
 	}
-	if w.Op == wqe.Read {
+	if w.Op == wqe.Read && !w.Has(wqe.Blamed) {
 		again := v.sameResponse(r, p)
 		if !again {
 			v.rcReadPlace(c, from, p, w)
@@ -80,12 +80,14 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		if !c.Sees(from) {
 			d = "responses may have been lost before the tap"
 		}
-		if !c.Ends[from].SQ.Excused {
-			blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
-		}
-		c.Ends[from].SQ.Excused = false
 		if !w.Has(wqe.Gapped) {
 			w.Flags, w.Missing = w.Flags|wqe.Gapped, w.RespNext
+		}
+		excused := c.Ends[from].SQ.Excused
+		c.Ends[from].SQ.Excused = false
+		if !excused {
+			blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
+			return
 		}
 	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again):
 		blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), "sent again although no request came again")

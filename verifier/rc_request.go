@@ -26,6 +26,9 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	v.rcLength(c, from, p, w)
 	v.rcLimits(c, from, p, w)
 
+	if p.Has&p.Info().Headers != p.Info().Headers && w.Op == wqe.Read {
+		q.Joined = false // how many PSNs it takes was cut off
+	}
 	n := span(c, p)
 	if n == 0 {
 		q.ReadLen, n = p.DMALen, 1
@@ -70,8 +73,15 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		// A late packet filled part of the gap, and the stream goes on where it was.
 	case p.PSN.Before(q.High):
 		// Sent again behind a gap, and one more is missing: the first gap was reported.
-	case q.Excused, c.Missent != nil && v.missent(c, from, p, d):
+	case q.Excused:
 		v.covered(rule.RCPSN004)
+	case c.Missent != nil && v.missent(c, from, p, d):
+		q.Next, q.Unsure, q.Open = p.PSN, true, wqe.None
+		q.High = later(q.High, q.Next)
+		c.Ends[1-from].RQ.EPSN = p.PSN
+		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+		v.rcNew(c, from, p)
+		return
 	default:
 		id, want := rule.RCPSN004, "PSN "+q.Next.String()
 		if q.Fresh {

@@ -1,6 +1,8 @@
 package verifier
 
 import (
+	"fmt"
+
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -47,10 +49,14 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		return
 	}
+	if p.Has&p.Info().Headers != p.Info().Headers {
+		v.Skipped[SkipCut]++
+		return
+	}
 	switch fn := p.Opcode.Fn(); fn {
 	case packet.Acknowledge:
 		switch {
-		case p.Syndrome.Reserved():
+		case p.Syndrome.Reserved(), p.Syndrome == packet.NAKInvalidRD: // on RC both are reserved, and a requester ignores them
 		case p.Syndrome.Type() == packet.ACK:
 			v.rcAck(c, from, p)
 		case p.Syndrome.Type() == packet.RNRNAK:
@@ -107,6 +113,9 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	if d.class == rule.Unproven {
 		d.detail = "the tap may have missed the request"
 	}
+	if m := c.Missent; m != nil && m.PSN == p.PSN {
+		return // the request went to a wrong QP
+	}
 	if r.Unseen == 0 {
 		v.report(c, from, p, d)
 	}
@@ -138,8 +147,7 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 	v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
 	if v.sameResponse(r, p) || !r.Answered || p.PSN == r.LastPSN {
 		if p.PSN == r.LastPSN {
-			v.rcMSN(c, from, p, 0)
-			v.rcCredits(c, from, p)
+			v.rcUnsolicited(c, from, p)
 		}
 		return
 	}
@@ -152,6 +160,23 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 		expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", actual: "PSN " + p.PSN.String(),
 		evidence: []uint64{frame(p.Frame, r.LastFrame)},
 	})
+}
+
+// rcUnsolicited judges an Acknowledge that repeats the PSN of the newest response (rule RC-ACK-008): it may bring credits, and
+// repeats its MSN too unless it answers a duplicate.
+func (v *Verifier) rcUnsolicited(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	v.covered(rule.RCACK008)
+	if !r.Repeated && p.MSN != r.LastMSN && r.Answered {
+		v.report(c, from, p, verdict{
+			rule: rule.RCACK008, class: rule.Unproven, role: rule.Responder,
+			expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), actual: fmt.Sprintf("MSN %d", p.MSN),
+			detail: "messages may have been executed since", evidence: []uint64{frame(p.Frame, r.LastFrame)},
+		})
+		return
+	}
+	v.rcMSN(c, from, p, 0)
+	v.rcCredits(c, from, p)
 }
 
 // rcBeyondHole deals with a response to a request behind a gap: the responder has what the tap has not seen, or it acknowledges what
@@ -209,12 +234,33 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 		if d.class == rule.Unproven {
 			d.detail = "its response may have been lost before the tap"
 		}
-		if !w.Has(wqe.Blamed) {
+		if !w.Has(wqe.Accused) {
 			v.report(c, from, p, d)
 		}
-		w.Flags |= wqe.Answered | wqe.Blamed
+		w.Flags |= wqe.Answered | wqe.Accused
 		q.RdOut--
 	}
+}
+
+// rcUnnaked judges a response that acknowledges a PSN which was NAKed and has not come again (rules RC-RSP-006, RC-RSP-018).
+func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	id := rule.RCRSP006
+	if r.Nak == qp.NakRNR {
+		id = rule.RCRSP018
+	}
+	r.Nak = qp.NakNone
+	v.covered(id)
+	d := verdict{
+		rule: id, class: proven(c.Sees(from)), role: rule.Responder,
+		expected: "nothing acknowledged from PSN " + r.NakPSN.String() + " on until it comes again", actual: "PSN " + p.PSN.String(),
+		evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	}
+	if d.class == rule.Unproven {
+		d.detail = "the tap may have missed it"
+		c.Lossy = true
+	}
+	v.report(c, from, p, d)
 }
 
 // rcProgress notes that everything before una is acknowledged.
@@ -226,8 +272,8 @@ func (v *Verifier) rcProgress(c *qp.Pair, from int, p *packet.Packet, una packet
 	if una.After(r.EPSN) {
 		r.EPSN = una
 	}
-	if r.Nak != qp.NakNone && r.Nak != qp.NakFatal && una.After(r.NakPSN) {
-		r.Nak = qp.NakNone
+	if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && una.After(r.NakPSN) {
+		v.rcUnnaked(c, from, p)
 	}
 	r.RNRs = 0
 	r.LastPSN, r.Answered, r.Repeated = p.PSN, true, false

@@ -18,6 +18,10 @@ const sameFrame = int64(10 * time.Millisecond)
 func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
+	if v.renumber(c, from, p) {
+		v.rcNew(c, from, p)
+		return
+	}
 	if q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
 		rewind(c, q, p.PSN)
 		if p.PSN != q.Hole {
@@ -27,6 +31,10 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	s := q.History.Get(p.PSN)
+	if w := q.Messages.Newest(); s == nil && w != nil && w.Op == wqe.Read && q.LastPSN == w.First && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Again) {
+		v.rcReadCount(c, from, p, w)
+		return
+	}
 	if s != nil && v.networkCopy(q, s, p) {
 		v.covered(rule.EvDuplicate)
 		return
@@ -68,6 +76,27 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// rcReadCount judges a new request that begins within the PSNs that the READ before it reserved (rule RC-PSN-003).
+func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q := &c.Ends[from].SQ
+	if p.Opcode.Fn() == packet.ReadRequest && p.RKey == w.RKey && p.VA == w.VA+uint64(p.PSN.Diff(w.First))*uint64(c.PMTU) {
+		w.Flags |= wqe.Again // its tail, asked for again
+		v.rcBehind(c, from, p)
+		return
+	}
+	v.covered(rule.RCPSN003)
+	v.report(c, from, p, verdict{
+		rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,
+		expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", q.Next, w.Length, w.Last.Diff(w.First)+1),
+		actual:   "PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, w.Frame)},
+	})
+	w.Last = p.PSN.Add(-1)
+	w.Flags |= wqe.Blamed
+	q.Next, q.High = p.PSN, p.PSN
+	c.Ends[1-from].RQ.EPSN = p.PSN
+	v.rcNew(c, from, p)
+}
+
 // networkCopy reports whether p is a copy of an earlier frame that something on the path made: the sender numbers its IPv4 packets,
 // so one sent again has another identification; without one, a copy follows its original at once.
 func (v *Verifier) networkCopy(q *qp.SendQueue, s *qp.Sent, p *packet.Packet) bool {
@@ -75,6 +104,35 @@ func (v *Verifier) networkCopy(q *qp.SendQueue, s *qp.Sent, p *packet.Packet) bo
 		return p.IPID == s.Trace.IPID && p.Trace() == s.Trace
 	}
 	return q.LastPSN == p.PSN && p.Time-q.LastTime < sameFrame/100 && p.Trace() == s.Trace
+}
+
+// renumber recognises that the packet before p, which was ahead of its stream, stood in the place that p now follows: its PSN was
+// wrong, which has been reported, and the stream goes on as if it had been right.
+func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[from].SQ
+	w := q.Messages.Newest()
+	if !q.HasHole() || w == nil || q.LastPSN != q.HoleEnd || w.Op == wqe.Read && w.First != q.LastPSN {
+		return false
+	}
+	n := 1
+	if w.Op == wqe.Read {
+		n = w.Last.Diff(w.First) + 1
+	}
+	s := q.History.Get(p.PSN)
+	if p.PSN != q.Hole.Add(n) || s != nil && p.PSN == q.HoleEnd && packet.SameContent(p, s.Trace) {
+		return false
+	}
+	q.History.Drop(q.LastPSN)
+	if w.First == q.LastPSN {
+		w.First = q.Hole
+		w.RespFirst, w.RespNext = w.First, w.First
+	}
+	w.Last = p.PSN.Add(-1)
+	q.Next, q.High, q.Unsure = p.PSN, p.PSN, q.Open == wqe.None && (p.Info().Middle || p.Info().Last)
+	q.CloseHole()
+	c.Ends[1-from].RQ.EPSN = p.PSN
+	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+	return true
 }
 
 // rcSame holds a packet sent again against the first time (rules RC-RTY-004, -009).
@@ -108,6 +166,9 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			rule: id, class: proven(c.Complete()), role: rule.Requester, expected: want, actual: got,
 			evidence: []uint64{frame(p.Frame, w.Frame)},
 		})
+	}
+	if p.Has&p.Info().Headers != p.Info().Headers || !w.Has(wqe.Whole) {
+		return
 	}
 	if p.Opcode.Fn() != packet.ReadRequest {
 		blame(rule.RCRTY004, "the RDMA READ Request that took this PSN", p.Opcode.String())

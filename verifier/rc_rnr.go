@@ -59,7 +59,18 @@ func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
 	took := time.Duration(p.Time - r.NakTime)
 	wait := packet.RNRTimer(r.NakCode.Value())
-	if took <= inFlight || took >= wait || r.Blamed {
+	if took <= inFlight || r.Blamed {
+		return
+	}
+	if took >= wait {
+		if c.Sees(from) {
+			v.covered(rule.RCRNR002)
+			r.Blamed = true
+			v.report(c, from, p, verdict{
+				rule: rule.RCRNR002, class: rule.Violation, role: rule.Requester,
+				expected: "to resume at PSN " + r.NakPSN.String(), actual: "PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, r.NakFrame)},
+			})
+		}
 		return
 	}
 	v.covered(rule.RCRNR005)

@@ -116,12 +116,16 @@ func (s *scenario) message(name string, src, dst end, f *fields) ([]byte, error)
 		}
 	case "CM_RTU":
 		m = &mad.RTU{Header: mad.CMHeader(mad.AttrRTU, transaction), LocalCommID: commActive, RemoteCommID: commPassive}
+	case "CM_REJ":
+		m = &mad.REJ{
+			Header: mad.CMHeader(mad.AttrREJ, transaction), LocalCommID: commPassive, RemoteCommID: commActive, Reason: mad.RejConsumer,
+		}
 	case "CM_DREQ":
 		m = &mad.DREQ{Header: mad.CMHeader(mad.AttrDREQ, transaction+1), LocalCommID: commActive, RemoteCommID: commPassive, RemoteQPN: dst.qpn}
 	case "CM_DREP":
 		m = &mad.DREP{Header: mad.CMHeader(mad.AttrDREP, transaction+1), LocalCommID: commPassive, RemoteCommID: commActive}
 	default:
-		return nil, fmt.Errorf("no message %s: give CM_REQ, CM_REP, CM_RTU, CM_DREQ or CM_DREP", name)
+		return nil, fmt.Errorf("no message %s: give CM_REQ, CM_REP, CM_RTU, CM_REJ, CM_DREQ or CM_DREP", name)
 	}
 	if len(f.names) > 0 {
 		return nil, fmt.Errorf("%s has no field %s", name, f.names[0])

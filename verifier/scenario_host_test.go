@@ -110,6 +110,7 @@ type sender struct {
 	response packet.PSN   // of the newest response
 	messages []packet.PSN // of requests that complete a message, each once, in PSN order
 	frame    []byte       // newest frame, for copy
+	encap    packet.Encap // of it
 	ipid     uint16
 }
 

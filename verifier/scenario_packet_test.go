@@ -84,12 +84,16 @@ func (s *scenario) packet(words []string) error {
 	seen := &packet.Packet{Time: s.now}
 	if words[2] == "copy" {
 		f.tap(seen)
-		return s.feed(q.frame, len(q.frame), seen)
+		return s.feed(q.encap, q.frame, len(q.frame), seen)
 	}
-	p := &packet.Packet{Encap: s.encap.encap, PKey: 0xFFFF, SrcPort: 0xC000 + uint16(src.n), IPID: q.ipid, DestQP: dst.qpn, SrcQP: src.qpn}
+	how := s.encap
+	if w, ok := f.word("encap"); ok {
+		how = encapByName[w]
+	}
+	p := &packet.Packet{Encap: how.encap, PKey: 0xFFFF, SrcPort: 0xC000 + uint16(src.n), IPID: q.ipid, DestQP: dst.qpn, SrcQP: src.qpn}
 	q.ipid++
 	p.Src, p.Dst, p.SGID, p.DGID = s.encap.addr(src.host), s.encap.addr(dst.host), gid(src.host), gid(dst.host)
-	if s.encap.grh {
+	if how.grh {
 		p.Has = packet.HasGRH
 	}
 	if strings.HasPrefix(words[2], "CM_") {
@@ -105,9 +109,9 @@ func (s *scenario) packet(words []string) error {
 	if err != nil {
 		return err
 	}
-	q.frame = frame
+	q.frame, q.encap = frame, how.encap
 	f.tap(seen)
-	return s.feed(frame, wireLen, seen)
+	return s.feed(how.encap, frame, wireLen, seen)
 }
 
 // time reads when a packet is seen: since the beginning, or with a plus since the line before.

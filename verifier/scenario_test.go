@@ -171,10 +171,10 @@ func (s *scenario) run(input string) error {
 }
 
 // feed decodes a frame as a fabric agent does, and hands it to the transport agent. The frame's bytes are gone afterwards.
-func (s *scenario) feed(frame []byte, wireLen int, p *packet.Packet) error {
+func (s *scenario) feed(how packet.Encap, frame []byte, wireLen int, p *packet.Packet) error {
 	frame = bytes.Clone(frame)
 	ok := false
-	switch s.encap.encap {
+	switch how {
 	case packet.RoCEv2IPv4, packet.RoCEv2IPv6:
 		ok = packet.DecodeIP(p, frame, wireLen)
 	case packet.RoCEv1:

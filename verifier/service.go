@@ -60,7 +60,7 @@ var serviceHeaders = []header{
 		return differs(p.PayloadLen > 4096, "at most 4096 bytes of payload", "%d bytes", p.PayloadLen)
 	}, false},
 	{rule.UDQKEY003, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
-		return differs(p.DestQP == 1 && p.QKey != 0x80010000, "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
+		return differs(p.DestQP == 1 && p.Has&packet.HasDETH != 0 && p.QKey != 0x80010000, "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
 	}, false},
 	{rule.UDQP1001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		bad := p.DestQP == 1 && (p.PayloadLen != 256 || p.Has&packet.HasImmDt != 0 || p.Has&packet.HasLRH != 0 && p.VL == 15)

@@ -29,9 +29,11 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 		d = p.PSN.Diff(q.Next)
 	}
 	switch {
+	case d > 0 && p.PSN == q.High:
+		q.Unsure, q.Open = true, wqe.None // a late packet came in between
 	case d > 0:
 		v.ucGap(c, from, p, d)
-	case d < 0:
+	case d < 0 && !v.renumber(c, from, p) && !v.ucLate(c, from, p):
 		v.ucAgain(c, from, p)
 		return
 	}
@@ -68,6 +70,21 @@ func (v *Verifier) ucGap(c *qp.Pair, from int, p *packet.Packet, d int) {
 	q.Unsure, q.Open = true, wqe.None
 }
 
+// ucLate recognises a packet that fills a gap: the network let others overtake it.
+func (v *Verifier) ucLate(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[from].SQ
+	if !q.HasHole() || !p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
+		return false
+	}
+	v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
+	rewind(c, q, p.PSN)
+	q.Unsure = true
+	if q.Hole == p.PSN {
+		q.Hole = p.PSN.Add(1)
+	}
+	return true
+}
+
 // ucAgain judges a PSN that was passed: UC sends nothing again (rule UC-PSN-002).
 func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
@@ -77,15 +94,14 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 		v.event(c, 1-from, rule.Receiver, p, rule.EvDuplicate, "a copy that the network made")
 		return
 	}
-	if s == nil && q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
-		v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
-		return
-	}
 	d := verdict{
 		rule: rule.UCPSN002, class: rule.Unproven, role: rule.Sender,
 		expected: "PSN " + q.Next.String() + ": a PSN is used once", actual: "PSN " + p.PSN.String(),
 	}
-	if s != nil {
+	switch {
+	case s == nil:
+		d.class = proven(c.Sees(from) && !q.HasHole() && !p.PSN.Before(q.First))
+	default:
 		d.class = proven(c.Complete())
 		d.evidence = []uint64{frame(p.Frame, s.Frame)}
 	}
@@ -138,6 +154,14 @@ func (v *Verifier) ucWriteLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.
 	}
 	v.covered(rule.UCLEN002)
 	v.writeSum(c, from, p, w, rule.UCLEN002, rule.Sender)
+}
+
+// missedDetail says why something that an endpoint got is not proven.
+func missedDetail(c *qp.Pair, at int) string {
+	if c.Sees(at) {
+		return ""
+	}
+	return "the tap may have missed packets; --near " + c.Ends[at].Addr.String() + " if it is at this endpoint"
 }
 
 // lossDetail says why a gap is not proven.

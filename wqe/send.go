@@ -43,15 +43,15 @@ func (o Op) Responded() bool { return o >= Read }
 func (o Op) Atomic() bool { return o == CmpSwap || o == FetchAdd }
 
 // Flag is a set of facts about a message.
-type Flag uint8
+type Flag uint16
 
 // The facts.
 const (
 	Whole     Flag = 1 << iota // every packet of the message was seen
 	Ended                      // its last packet was seen
 	Answered                   // its own response is complete (READ, atomics)
-	Immediate                  // takes a receive WQE although it is a WRITE
 	AckWanted                  // a packet of it carried AckReq
+	Accused                    // a response was sent that passed over it, and reported
 	Blamed                     // a finding on its length or answer was made: one is enough
 	Again                      // a READ that was asked for again, in whole or its tail
 	Gapped                     // of whose responses some were not seen
