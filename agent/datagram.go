@@ -29,6 +29,9 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 		id, c = t.newDatagrams(p, host, dir)
 	}
 	from := int(id & 1)
+	if c.Stranger != nil {
+		t.belongs(c, from, p)
+	}
 	t.count(c, from, p)
 	t.ver.Header(&c.Pair, from, p)
 	t.services[packet.UD].packet(c, from, p)
@@ -39,6 +42,9 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	}
 }
 
+// anyDatagram in place of a source QPN finds some connection of a datagram QP.
+const anyDatagram = 1<<32 - 1
+
 // newDatagrams begins the pair of QPs of a datagram.
 func (t *Transport) newDatagrams(p *packet.Packet, host, dir uint32) (uint32, *connection) {
 	i, c := t.pairs.add()
@@ -47,6 +53,7 @@ func (t *Transport) newDatagrams(p *packet.Packet, host, dir uint32) (uint32, *c
 	c.Ends[0] = t.end(p.Src, p.SGID, p.SrcQP)
 	c.Ends[1] = t.end(p.Dst, p.DGID, p.DestQP)
 	t.flows.put(flowKey(host, dir, p.DestQP), p.SrcQP+1, i<<1)
+	t.flows.put(flowKey(host, dir, p.DestQP), anyDatagram, i<<1)
 	t.flows.put(flowKey(host, reverse(p.Src, p.Dst, dir), p.SrcQP), p.DestQP+1, i<<1|1)
 	return i << 1, c
 }

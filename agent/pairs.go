@@ -25,6 +25,14 @@ type connection struct {
 	firstTap    uint16
 }
 
+// pair returns the pair of QPs of a connection, or nil of nil.
+func (c *connection) pair() *qp.Pair {
+	if c == nil {
+		return nil
+	}
+	return &c.Pair
+}
+
 const slabSize = 64
 
 func (s *pairs) at(i uint32) *connection { return &s.slabs[i/slabSize][i%slabSize] }

@@ -94,6 +94,13 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 			return
 		}
 	}
+	if !ok && c == nil {
+		if d, datagrams := t.flows.get(key, anyDatagram); datagrams && p.DestQP > 1 && p.DestQP != packet.PSNMask {
+			if k := t.pairs.at(d >> 1); !t.belongs(k, int(d&1), p) && k.Stranger != nil {
+				return
+			}
+		}
+	}
 	if !ok {
 		id, c = t.newConnection(p, host, dir, key)
 		t.stray(c, p, host, dir)
@@ -222,6 +229,10 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 // (checksum offload): the packets are followed all the same.
 func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir uint32) bool {
 	s := &t.hosts.list[host].seals[dir]
+	if p.ICRCState == packet.CRCBad && p.Flaws&(packet.FlawIPLength|packet.FlawUDPLength|packet.FlawLRHLength) != 0 {
+		t.ver.Length(c.pair(), from, p)
+		return false
+	}
 	switch p.ICRCState {
 	case packet.CRCGood:
 		s.good++
@@ -234,10 +245,7 @@ func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir ui
 			return true
 		}
 	}
-	if c == nil {
-		return t.ver.Seal(nil, 0, p)
-	}
-	return t.ver.Seal(&c.Pair, from, p)
+	return t.ver.Seal(c.pair(), from, p)
 }
 
 // unsealed is how many packets of one direction must fail their ICRC, and none pass, before it counts as not filled in.

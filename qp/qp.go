@@ -126,6 +126,7 @@ type Flow struct {
 	TClass    uint8
 	MigReq    bool
 	GRH       bool
+	QKey      uint32 // of the datagrams
 	GIDs      uint64 // of a GRH beside an LRH, folded
 	Known     bool
 	Reported  uint8 // which of them have been reported to change
@@ -146,6 +147,7 @@ type Pair struct {
 	Paired  bool   // both directions are known to belong together
 	Lossy   bool   // the capture says, or its packets show, that the tap missed some of this connection
 	PMTU    uint32 // bytes; 0: not known
+	Odd     uint32 // payload of the newest First or Middle packet, where it is not PMTU
 	// Early holds responses that were recorded before their requests; opposite directions may be some microseconds out of order.
 	Early []packet.Packet
 	// Missent is a packet to a QP that nothing is known of, with the PSN that this connection expects next.
@@ -159,3 +161,11 @@ func (c *Pair) Complete() bool { return !c.Lossy }
 
 // Sees reports whether what passed at end i is proven: the tap is near it and missed nothing.
 func (c *Pair) Sees(i int) bool { return c.Ends[i].Near && !c.Lossy }
+
+// End returns which end sent a packet of the connection.
+func (c *Pair) End(p *packet.Packet) int {
+	if c.Ends[1].Addr == p.Src && (c.Ends[0].Addr != p.Src || c.Ends[0].Number == p.DestQP) {
+		return 1
+	}
+	return 0
+}

@@ -1,8 +1,6 @@
 package verifier
 
 import (
-	"math"
-
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -11,7 +9,7 @@ import (
 // FinishRC judges what of an RC connection was still open when the capture ended, at time end.
 func (v *Verifier) FinishRC(c *qp.Pair, end int64) {
 	if len(c.Early) > 0 {
-		v.rcEarly(c, math.MaxInt64)
+		v.rcEarly(c, atEnd)
 	}
 	for from := range c.Ends {
 		v.rcQuiet(c, from, end)
@@ -41,10 +39,7 @@ func (v *Verifier) Stranger(c *qp.Pair, p *packet.Packet, after uint64) {
 
 func (v *Verifier) stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
 	v.covered(rule.BTH004)
-	from := 0
-	if c.Ends[1].Addr == p.Src && (c.Ends[0].Addr != p.Src || c.Ends[0].Number == p.DestQP) {
-		from = 1
-	}
+	from := c.End(p)
 	v.report(c, from, p, verdict{
 		rule: rule.BTH004, class: class, role: rule.Sender,
 		expected: "an opcode of " + c.Service.String(), actual: p.Opcode.String(), evidence: evidence,

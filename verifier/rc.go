@@ -10,7 +10,7 @@ import (
 )
 
 // earlyWindow is how long a response may stand before its request in a capture that records the directions separately.
-const earlyWindow = int64(100 * time.Microsecond)
+const earlyWindow = int64(300 * time.Microsecond)
 
 // farJump is a PSN distance that no loss explains: the QP began a new life with another start PSN, or the PSN is wrong.
 const farJump = 1 << 15
@@ -27,9 +27,6 @@ func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
 			v.rcEarly(c, p.Time)
 		}
 	case in.Response:
-		if len(c.Early) > 0 {
-			v.rcEarly(c, p.Time)
-		}
 		v.rcResponse(c, from, p)
 	case !in.Defined:
 		v.rcReserved(c, from, p)

@@ -3,6 +3,7 @@ package verifier
 import (
 	"fmt"
 
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -146,6 +147,15 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 			want = "256, 512, 1024, 2048 or 4096 bytes"
 		} else {
 			bad, want = n != mtu, "exactly PMTU bytes"
+			if bad && c.Odd == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(hcaagent.KnowsPMTU) && !c.Ends[1].Knows(hcaagent.KnowsPMTU) {
+				v.learnPMTU(c, c.Odd) // the first was the odd one
+				bad = false
+			}
+			if bad {
+				c.Odd = uint32(n)
+			} else if c.Odd != 0 {
+				c.Odd = 0
+			}
 		}
 	case in.Last:
 		id = last

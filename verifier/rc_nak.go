@@ -10,8 +10,8 @@ import (
 	"ibwitness/wqe"
 )
 
-// rcNakPlace judges the PSN of a NAK: it is the PSN that the responder expects (rules RC-RSP-017, -018).
-func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) {
+// rcNakPlace judges the PSN of a NAK: it is the PSN that the responder expects (rules RC-RSP-017, -018). It reports whether it can be.
+func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(id)
 	if p.PSN.Before(q.Una) && r.Answered {
@@ -20,7 +20,7 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 			expected: "a NAK of PSN " + q.Una.String() + " or later: what is before was acknowledged", actual: "PSN " + p.PSN.String(),
 			evidence: []uint64{frame(p.Frame, r.LastFrame)},
 		})
-		return
+		return false
 	}
 	v.rcBeyondHole(c, from, p, p.PSN.Add(-1))
 	if q.RdOut > 0 && p.PSN != q.Una {
@@ -28,6 +28,7 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 			v.rcImplied(c, from, p)
 		}
 	}
+	return true
 }
 
 // rcImplied drops the READs and atomics before a NAK from those outstanding: the NAK implies one of them too (rule RC-ACK-004).
@@ -75,7 +76,9 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 		})
 	default:
 		v.covered(rule.RCRSP002)
-		v.rcNakPlace(c, from, p, rule.RCRSP017)
+		if !v.rcNakPlace(c, from, p, rule.RCRSP017) {
+			return
+		}
 	}
 	v.rcMSN(c, from, p, 1)
 	if !repeated || r.Nak != qp.NakRNR { // the wait that an RNR NAK began goes on
@@ -134,7 +137,9 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-	v.rcNakPlace(c, from, p, rule.RCRSP018)
+	if !v.rcNakPlace(c, from, p, rule.RCRSP018) {
+		return
+	}
 	v.rcMSN(c, from, p, 1)
 	rnrs := r.RNRs
 	if r.NakPSN != p.PSN {
@@ -166,7 +171,9 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-	v.rcNakPlace(c, from, p, rule.RCRSP017)
+	if !v.rcNakPlace(c, from, p, rule.RCRSP017) {
+		return
+	}
 	v.rcMSN(c, from, p, 1)
 	v.rcNak(c, from, p, qp.NakFatal)
 }

@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"fmt"
+	"math"
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
@@ -23,7 +24,10 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if !p.PSN.Before(later(q.Next, q.High)) {
 		if q.ReadLen == 0 || p.PSN.Diff(q.Next) > 1<<23 {
-			c.Early = append(c.Early, *bare(p))
+			if c.Early = append(c.Early, *bare(p)); len(c.Early) > earlyMost {
+				v.rcUnseen(c, from, &c.Early[0])
+				c.Early = c.Early[1:]
+			}
 		}
 		return
 	}
@@ -34,6 +38,9 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	v.rcRespond(c, from, p)
 	r.LastID, r.LastFrame, r.LastTime = p.IPID, uint32(p.Frame), p.Time
 }
+
+// earlyMost is how many responses wait for their requests.
+const earlyMost = 16
 
 func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
@@ -78,28 +85,34 @@ func (v *Verifier) sameResponse(r *qp.ReceiveQueue, p *packet.Packet) bool {
 	return p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 && p.IPID == r.LastID && p.Time-r.LastTime < sameFrame
 }
 
-// rcEarly judges responses that were recorded before their requests, once the requests are there or the window is over.
+// rcEarly judges responses to PSNs that had not been seen sent, now that the next request is there or the capture has ended. A
+// response may be recorded shortly before its request. If the request is missing, a gap has said so.
 func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
 	early := c.Early
 	c.Early = c.Early[:0:0]
 	for i := range early {
 		p := &early[i]
-		from := 0
-		if c.Ends[1].Addr == p.Src && (c.Ends[0].Addr != p.Src || c.Ends[0].Number == p.DestQP) {
-			from = 1
-		}
+		from := c.End(p)
 		q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 		switch {
+		case q.LastTime < p.Time && now != atEnd:
+			c.Early = append(c.Early, *p) // its requester has said nothing since
+		case q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)):
 		case p.PSN.Before(later(q.Next, q.High)):
+			if now-p.Time > earlyWindow {
+				v.rcUnseen(c, from, p)
+				continue
+			}
 			v.rcRespond(c, from, p)
 			r.LastID, r.LastFrame, r.LastTime = p.IPID, uint32(p.Frame), p.Time
-		case now-p.Time <= earlyWindow:
-			c.Early = append(c.Early, *p)
 		default:
 			v.rcUnseen(c, from, p)
 		}
 	}
 }
+
+// atEnd is the time of the end of the capture.
+const atEnd = math.MaxInt64
 
 // rcUnseen judges a response to a PSN that was never seen sent (rule RC-RSP-006). When several come in a row the tap misses the
 // requests, and the stream is joined anew.

@@ -51,6 +51,11 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	end.Sums.Retransmissions++
 	v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	w, _ := q.Messages.Find(p.PSN)
+	if s != nil && !packet.SameContent(p, s.Trace) && (w == nil || w.Op != wqe.Read) {
+		v.rcSame(c, from, p, s, w)
+		q.Excused = true // it may have been a new request under an old PSN
+		return
+	}
 	if q.Retrying && p.PSN == q.Retry {
 		v.covered(rule.RCRTY006)
 	} else {
@@ -79,9 +84,16 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 // rcReadCount judges a new request that begins within the PSNs that the READ before it reserved (rule RC-PSN-003).
 func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
-	if p.Opcode.Fn() == packet.ReadRequest && p.RKey == w.RKey && p.VA == w.VA+uint64(p.PSN.Diff(w.First))*uint64(c.PMTU) {
+	if p.Opcode.Fn() == packet.ReadRequest && p.RKey == w.RKey && p.VA >= w.VA && p.VA < w.VA+uint64(w.Length) {
 		w.Flags |= wqe.Again // its tail, asked for again
 		v.rcBehind(c, from, p)
+		return
+	}
+	if w.Has(wqe.Blamed) { // the requester goes on from there
+		w.Last = p.PSN.Add(-1)
+		q.Next, q.High, q.Excused = p.PSN, p.PSN, false
+		c.Ends[1-from].RQ.EPSN = p.PSN
+		v.rcNew(c, from, p)
 		return
 	}
 	v.covered(rule.RCPSN003)
@@ -90,11 +102,8 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", q.Next, w.Length, w.Last.Diff(w.First)+1),
 		actual:   "PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
-	w.Last = p.PSN.Add(-1)
 	w.Flags |= wqe.Blamed
-	q.Next, q.High = p.PSN, p.PSN
-	c.Ends[1-from].RQ.EPSN = p.PSN
-	v.rcNew(c, from, p)
+	q.Excused = true
 }
 
 // networkCopy reports whether p is a copy of an earlier frame that something on the path made: the sender numbers its IPv4 packets,

@@ -52,8 +52,16 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 				detail: "the P_Key of the QP was learned from its first packet",
 			})
 		}
+		v.covered(rule.UDQKEY001)
+		if f.Known && f.QKey != p.QKey && !peer.Knows(hcaagent.KnowsQKey) {
+			v.report(c, from, p, verdict{
+				rule: rule.UDQKEY001, class: rule.Unproven, role: rule.Sender,
+				expected: fmt.Sprintf("Q_Key 0x%08x as before", f.QKey), actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
+				detail: "the Q_Key of the destination QP is not known: it may have been changed",
+			})
+		}
 		if !f.Known {
-			f.Known, f.PKey = true, p.PKey
+			f.Known, f.PKey, f.QKey = true, p.PKey, p.QKey
 		}
 	}
 	if q.Fresh {
