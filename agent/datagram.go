@@ -51,6 +51,7 @@ func (t *Transport) newDatagrams(p *packet.Packet, host, dir uint32) (uint32, *c
 	c.Service, c.Encap, c.Lossy, c.Paired, c.learned = packet.UD, p.Encap, t.lossy, true, ByPacket
 	c.firstTime, c.firstFrame, c.firstTap = p.Time, p.Frame, p.Tap
 	c.Ends[0] = t.end(p.Src, p.SGID, p.SrcQP)
+	c.Ends[0].Numbered = p.Has&packet.HasDETH != 0
 	c.Ends[1] = t.end(p.Dst, p.DGID, p.DestQP)
 	t.flows.put(flowKey(host, dir, p.DestQP), p.SrcQP+1, i<<1)
 	t.flows.put(flowKey(host, dir, p.DestQP), anyDatagram, i<<1)

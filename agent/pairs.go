@@ -51,6 +51,7 @@ func (s *pairs) add() (uint32, *connection) {
 // that of the response that tells.
 func merge(to, gone *connection, psn packet.PSN) {
 	a, b := &to.Ends[0], &to.Ends[1]
+	heard, last := a.RQ.Heard, a.RQ.LastPSN
 	b.SQ, a.RQ, b.Flow = gone.Ends[0].SQ, gone.Ends[1].RQ, gone.Ends[0].Flow
 	a.Number, a.Numbered = gone.Ends[1].Number, true
 	b.Sums = add(b.Sums, gone.Ends[0].Sums)
@@ -62,7 +63,14 @@ func merge(to, gone *connection, psn packet.PSN) {
 	}
 	gone.dead = true
 	a.SQ.Unpair(psn)
-	b.SQ.Unpair(b.SQ.Next)
+	switch oldest := b.SQ.Messages.Oldest(); {
+	case heard:
+		b.SQ.Unpair(last.Add(1))
+	case oldest != nil:
+		b.SQ.Unpair(oldest.First)
+	default:
+		b.SQ.Unpair(b.SQ.Next)
+	}
 }
 
 func add(a, b qp.Sums) qp.Sums {

@@ -1,19 +1,23 @@
 package agent
 
-import "ibwitness/packet"
+import (
+	"math/bits"
+
+	"ibwitness/packet"
+)
 
 // hosts numbers the unordered pairs of addresses that talk to each other. Connections belong to one such pair, which is why the
-// engine may split its work by it.
+// engine may split its work by it. The table has a slot for each direction, so that a look-up need not order the addresses.
 type hosts struct {
 	slots []hostSlot
 	used  int
+	shift uint8 // of a hash, to the index of a slot
 	list  []host
-	last  uint32 // slot of the newest look-up: consecutive packets mostly belong to one pair
 }
 
 type hostSlot struct {
-	a, b  packet.Addr // Invariant: a is not greater than b
-	index uint32      // into list, plus one; 0: empty
+	src, dst packet.Addr
+	way      uint32 // (index into list · 2 + direction) plus one; 0: empty
 }
 
 // host is what is kept of a pair of addresses.
@@ -49,49 +53,52 @@ func hashHosts(a, b packet.Addr) uint64 {
 	return mix((a.Lo^b.Lo)*0x9e3779b97f4a7c15 + a.Lo + b.Lo + (a.Hi ^ b.Hi) + (a.Hi+b.Hi)*31)
 }
 
-// find returns the number of the pair of addresses and the direction: 0 when src is the smaller one.
+// find returns the number of the pair of addresses and the direction: 0 when src is the smaller one, or equal.
 func (h *hosts) find(src, dst packet.Addr) (index uint32, dir uint32) {
-	a, b := src, dst
-	if less(dst, src) {
-		a, b, dir = dst, src, 1
-	}
-	if len(h.slots) > 0 {
-		if s := &h.slots[h.last]; s.index != 0 && s.a == a && s.b == b {
-			return s.index - 1, dir
-		}
-	}
 	if h.used*2 >= len(h.slots) {
 		h.grow()
 	}
+	s := h.slot(src, dst)
+	if s.way == 0 {
+		*s = hostSlot{src, dst, h.way(src, dst) + 1}
+		h.used++
+	}
+	return (s.way - 1) >> 1, (s.way - 1) & 1
+}
+
+// slot returns the slot of a direction, or the empty one where it belongs.
+func (h *hosts) slot(src, dst packet.Addr) *hostSlot {
 	mask := uint64(len(h.slots) - 1)
-	for i := hashHosts(a, b) & mask; ; i = (i + 1) & mask {
-		s := &h.slots[i]
-		if s.index == 0 {
-			h.list = append(h.list, host{a: a, b: b})
-			*s = hostSlot{a, b, uint32(len(h.list))}
-			h.used++
-		}
-		if s.a == a && s.b == b {
-			h.last = uint32(i)
-			return s.index - 1, dir
+	hash := src.Lo*0x9e3779b97f4a7c15 + dst.Lo*0xd6e8feb86659fd93 + src.Hi*0xbf58476d1ce4e5b9 + dst.Hi*0x94d049bb133111eb
+	for i := hash >> h.shift; ; i++ {
+		s := &h.slots[i&mask]
+		if s.src == src && s.dst == dst || s.way == 0 {
+			return s
 		}
 	}
+}
+
+// way numbers a direction that has no slot yet.
+func (h *hosts) way(src, dst packet.Addr) uint32 {
+	a, b, dir := src, dst, uint32(0)
+	if less(dst, src) {
+		a, b, dir = dst, src, 1
+	}
+	if s := h.slot(dst, src); s.way != 0 {
+		return (s.way-1)&^1 | dir
+	}
+	h.list = append(h.list, host{a: a, b: b})
+	return uint32(len(h.list)-1)<<1 | dir
 }
 
 func (h *hosts) grow() {
 	old := h.slots
 	h.slots = make([]hostSlot, max(16, 2*len(old)))
-	h.last = 0
-	mask := uint64(len(h.slots) - 1)
+	h.shift = uint8(64 - bits.TrailingZeros(uint(len(h.slots))))
 	for _, s := range old {
-		if s.index == 0 {
-			continue
+		if s.way != 0 {
+			*h.slot(s.src, s.dst) = s
 		}
-		i := hashHosts(s.a, s.b) & mask
-		for h.slots[i].index != 0 {
-			i = (i + 1) & mask
-		}
-		h.slots[i] = s
 	}
 }
 

@@ -3,13 +3,14 @@ package fabricagent
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 )
 
 // tapList is the taps of one run. The readers add to it while others look.
 type tapList struct {
 	mu   sync.Mutex
-	taps []Tap
+	taps []Tap // Invariant: a tap in it does not change, so that list need not copy
 }
 
 // add returns the index of a new tap, and false where there are more than a Frame can name.
@@ -23,17 +24,21 @@ func (l *tapList) add(t Tap) (uint16, bool) {
 	return uint16(len(l.taps) - 1), true
 }
 
-// change calls f with the tap under the lock.
+// change calls f with a tap, to look at it or to change it.
 func (l *tapList) change(tap uint16, f func(*Tap)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f(&l.taps[tap])
+	t := l.taps[tap]
+	if f(&t); t != l.taps[tap] {
+		l.taps = slices.Clone(l.taps)
+		l.taps[tap] = t
+	}
 }
 
 func (l *tapList) list() []Tap {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]Tap(nil), l.taps...)
+	return slices.Clip(l.taps)
 }
 
 // maxPorts bounds how many taps one interface may split into; a corrupt file could name billions.

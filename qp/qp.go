@@ -45,6 +45,7 @@ type SendQueue struct {
 	Restarts uint16         // retransmissions begun at Restart without progress
 	RdOut    uint16         // READs and atomics not yet answered
 	LastID   uint16         // IPv4 identification of the newest request packet
+	Odd      wqe.Op         // operation of a Middle or Last that did not fit the open message, while it is the newest packet
 	Open     wqe.Op         // SEND or WRITE whose last packet is still to come
 	Joined   bool           // a request was seen, or the start PSN is known
 	Fresh    bool           // the start PSN is known and nothing was sent yet
@@ -99,6 +100,7 @@ type ReceiveQueue struct {
 	MSN       MSN
 	Joined    bool
 	Answered  bool           // LastPSN and LastMSN are set
+	Heard     bool           // LastPSN is set, of a responder whose requester is not known yet
 	Repeated  bool           // a duplicate request arrived since the newest positive response
 	Silenced  bool           // a response after a fatal NAK was reported
 	Blamed    bool           // what a requester did after this NAK was reported: once is enough

@@ -25,6 +25,14 @@ func (r *Ring) At(i int) *wqe.SendWQE {
 	return &r.buf[(r.head+uint32(i))&uint32(len(r.buf)-1)]
 }
 
+// Oldest returns the oldest message that is kept, or nil.
+func (r *Ring) Oldest() *wqe.SendWQE {
+	if r.tail == r.head {
+		return nil
+	}
+	return r.At(0)
+}
+
 // Newest returns the newest message, or nil.
 func (r *Ring) Newest() *wqe.SendWQE {
 	if r.tail == r.head {

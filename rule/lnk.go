@@ -38,7 +38,7 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	LNKLRH005 - lnkFirst: {
 		ID: "LNK-LRH-005", Name: "lrh-packet-length", Severity: Error, Needs: Wire, Ref: "7.7",
 		Text:  "PktLen counts the 4-byte words from LRH through ICRC, without the VCRC, and agrees with the packet.",
-		Where: "verifier/link.go",
+		Where: "verifier/icrc.go",
 	},
 	LNKLRH006 - lnkFirst: {
 		ID: "LNK-LRH-006", Name: "lrh-packet-minimum", Severity: Error, Needs: Wire, Ref: "7.7",

@@ -153,7 +153,7 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCPSN003 - reqFirst: {
 		ID: "RC-PSN-003", Name: "read-psn-range", Severity: Error, Needs: WireQP, Ref: "9.7.1†",
 		Text:  "A READ request takes as many PSNs as it will have response packets: DMALen over PMTU rounded up, at least one.",
-		Where: "verifier/rc_message.go",
+		Where: "verifier/rc_retry.go",
 	},
 	RCPSN004 - reqFirst: {
 		ID: "RC-PSN-004", Name: "request-psn-gap", Severity: Error, Needs: Wire, Ref: "9.7.1†",
@@ -182,8 +182,8 @@ var reqRows = [rspFirst - reqFirst]Row{
 	},
 	RCACK004 - reqFirst: {
 		ID: "RC-ACK-004", Name: "nak-implied-ack", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
-		Text:  "A NAK acknowledges every SEND and WRITE before its PSN; a READ or atomic still open before it counts as lost, and the requester goes back to it.",
-		Where: "verifier/rc_nak.go",
+		Text:   "A NAK acknowledges every SEND and WRITE before its PSN; a READ or atomic still open before it counts as lost, and the requester goes back to it.",
+		NotWhy: "What a NAK acknowledges is inside the requester; one that sends it again all the same shows as RC-RTY-010.",
 	},
 	RCACK006 - reqFirst: {
 		ID: "RC-ACK-006", Name: "ack-from-future", Severity: Warning, Needs: Wire, Ref: "9.7.5†",
@@ -197,8 +197,8 @@ var reqRows = [rspFirst - reqFirst]Row{
 	},
 	RCACK008 - reqFirst: {
 		ID: "RC-ACK-008", Name: "unsolicited-ack", Severity: Error, Needs: Wire, Ref: "9.7.7.2",
-		Text:   "An unsolicited ACK repeats the PSN and MSN of the latest positive one and may fall into a READ in progress; a requester bears it and does not retry because of it.",
-		NotWhy: "Tolerance shows only in that nothing happens; a retransmission without cause shows as RC-TMO-002.",
+		Text:  "An unsolicited ACK repeats the PSN and MSN of the latest positive one and may fall into a READ in progress; a requester bears it and does not retry because of it.",
+		Where: "verifier/rc_response.go",
 	},
 	RCTMO001 - reqFirst: {
 		ID: "RC-TMO-001", Name: "timer-value", Severity: Error, Needs: WireQP, Ref: "C9-139, C9-140, 9.7.6.1.3",

@@ -80,7 +80,7 @@ var rocRows = [lnkFirst - rocFirst]Row{
 	ROCV2006 - rocFirst: {
 		ID: "ROC-V2-006", Name: "ipv4-total-length", Severity: Error, Needs: Wire, Ref: "CA17-6",
 		Text:  "The IPv4 total length counts from the IP header through the ICRC.",
-		Where: "verifier/roce.go",
+		Where: "verifier/icrc.go",
 	},
 	ROCV2007 - rocFirst: {
 		ID: "ROC-V2-007", Name: "ipv4-flags", Severity: Error, Needs: Wire, Ref: "CA17-7",
@@ -120,7 +120,7 @@ var rocRows = [lnkFirst - rocFirst]Row{
 	ROCV2014 - rocFirst: {
 		ID: "ROC-V2-014", Name: "ipv6-payload-length", Severity: Error, Needs: Wire, Ref: "CA17-15, CA17-16",
 		Text:  "The IPv6 payload length counts from the UDP header through the ICRC, and there are no extension headers.",
-		Where: "verifier/roce.go",
+		Where: "verifier/icrc.go",
 	},
 	ROCV2015 - rocFirst: {
 		ID: "ROC-V2-015", Name: "udp-destination-port", Severity: Error, Needs: Wire, Ref: "CA17-20",
@@ -130,7 +130,7 @@ var rocRows = [lnkFirst - rocFirst]Row{
 	ROCV2016 - rocFirst: {
 		ID: "ROC-V2-016", Name: "udp-length", Severity: Error, Needs: Wire, Ref: "CA17-21",
 		Text:  "The UDP length counts the 8 bytes of its header and BTH through ICRC, which is all of the IP payload.",
-		Where: "verifier/roce.go",
+		Where: "verifier/icrc.go",
 	},
 	ROCV2017 - rocFirst: {
 		ID: "ROC-V2-017", Name: "udp-checksum", Severity: Warning, Needs: Wire, Ref: "A17.3.1.x",

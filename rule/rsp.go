@@ -42,8 +42,8 @@ const (
 var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP001 - rspFirst: {
 		ID: "RC-RSP-001", Name: "responder-epsn", Severity: Error, Needs: WireQP, Ref: "9.7.1†",
-		Text:  "The responder expects the agreed start PSN first. A request at the expected PSN is new, one of the 2^23 before it a duplicate, and any other out of sequence.",
-		Where: "verifier/rc_arrive.go",
+		Text:   "The responder expects the agreed start PSN first. A request at the expected PSN is new, one of the 2^23 before it a duplicate, and any other out of sequence.",
+		NotWhy: "How a responder classes a request shows in its answer: RC-RSP-002, -006, -017 and -029.",
 	},
 	RCRSP002 - rspFirst: {
 		ID: "RC-RSP-002", Name: "sequence-nak-missing", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
@@ -197,7 +197,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP043 - rspFirst: {
 		ID: "RC-RSP-043", Name: "nak-duplicate", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
-		Text: "A responder sends one NAK for the PSN that it expects: after an RNR NAK or a sequence NAK it is silent until that PSN comes again.",
+		Text:  "A responder sends one NAK for the PSN that it expects: after an RNR NAK or a sequence NAK it is silent until that PSN comes again.",
 		Where: "verifier/rc_nak.go",
 	},
 	RCRSP044 - rspFirst: {

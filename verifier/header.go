@@ -79,7 +79,7 @@ func plain(p *packet.Packet) bool {
 	if p.Flaws != 0 || p.TVer|p.Resv8a|p.Resv7 != 0 || p.FECN || p.BECN || p.PKey&0x7FFF == 0 || p.DestQP <= 1 || p.DestQP == packet.PSNMask {
 		return false
 	}
-	if p.Src.IsMulticast() || p.Src.Lo&0xFFFFFFFF == 0 {
+	if p.Src.IsMulticast() || p.Dst.IsMulticast() || p.Src.Lo&0xFFFFFFFF == 0 {
 		return false
 	}
 	in := p.Info()
@@ -113,8 +113,6 @@ func zero(b []byte) bool {
 
 func all(packet.Encap, *packet.Info) bool              { return true }
 func defined(_ packet.Encap, in *packet.Info) bool     { return in.Defined }
-func request(_ packet.Encap, in *packet.Info) bool     { return in.Request }
-func response(_ packet.Encap, in *packet.Info) bool    { return in.Response }
 func withPayload(_ packet.Encap, in *packet.Info) bool { return in.Payload }
 func withoutPad(_ packet.Encap, in *packet.Info) bool {
 	return in.Defined && (in.First || in.Middle || !in.Payload)

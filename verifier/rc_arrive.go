@@ -22,7 +22,6 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 			r.Nak = qp.NakNone
 		}
 	case d < 0:
-		v.covered(rule.RCRSP001)
 		r.Repeated = true
 		end.Sums.Duplicates++
 		v.event(c, 1-from, rule.Responder, p, rule.EvDuplicate, "")

@@ -10,53 +10,76 @@ import (
 	"ibwitness/wqe"
 )
 
-// rcSequence judges the opcode of a new request against the message that is open (rules RC-SEQ-001 … -004). After a finding the
-// packet's own opcode is taken as the truth, so that one fault gives one finding.
-func (v *Verifier) rcSequence(c *qp.Pair, from int, p *packet.Packet) {
+// sequenceRules names the rules of opcode sequence that a service has, by what is open.
+type sequenceRules struct {
+	send, write rule.ID // another packet than the next of an open SEND, RDMA WRITE
+	none        rule.ID // Middle or Last while none is open
+	between     rule.ID // a READ, an atomic … within an open message
+	role        rule.Role
+}
+
+var (
+	rcSequence = sequenceRules{rule.RCSEQ001, rule.RCSEQ002, rule.RCSEQ003, rule.RCSEQ004, rule.Requester}
+	ucSequence = sequenceRules{rule.UCSEQ001, rule.UCSEQ001, rule.UCSEQ001, rule.UCSEQ001, rule.Sender}
+)
+
+// sequence judges the opcode of a new packet against the message that is open. After a finding an odd Middle or Last counts as part of
+// the open message, and a second of its kind is believed, so that one fault gives one finding.
+func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *sequenceRules) {
 	q := &c.Ends[from].SQ
 	in := p.Info()
 	op := wqe.OpOf(p.Opcode.Fn())
 	continues := in.Middle || in.Last
-	id, want := rule.ID(0), ""
-	switch {
-	case q.Unsure:
-	case q.Open != wqe.None:
-		id = rule.RCSEQ001
-		if q.Open == wqe.Write {
-			id = rule.RCSEQ002
+	odd := q.Odd
+	q.Odd = wqe.None
+	if q.Unsure {
+		if !continues {
+			q.Open, q.Unsure = wqe.None, false
+		} else if q.Open != op {
+			q.Open = wqe.None // rcMessage begins a partial message
 		}
-		v.covered(id)
-		v.covered(rule.RCSEQ004)
-		if continues && op == q.Open {
-			break
-		}
-		if op.Responded() {
-			id = rule.RCSEQ004
-		}
-		want = q.Open.String() + " Middle or Last"
-	default:
-		v.covered(rule.RCSEQ003)
+		return
+	}
+	if q.Open == wqe.None {
+		v.covered(rules.none)
 		if continues {
-			id, want = rule.RCSEQ003, "the first packet of a message: none is open"
+			v.outOfSequence(c, from, p, rules.none, rules.role, "the first packet of a message: none is open")
 		}
+		return
 	}
-	if want != "" {
-		v.report(c, from, p, verdict{
-			rule: id, class: rule.Violation, role: rule.Requester,
-			expected: want, actual: p.Opcode.String(), evidence: previous(q, p),
-		})
-		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
-		q.Unsure = continues
-		if w := q.Messages.Newest(); w != nil && q.Open != wqe.None {
-			w.Flags |= wqe.Ended // abandoned: what its responder made of it is not known
-		}
+	id := rules.send
+	if q.Open == wqe.Write {
+		id = rules.write
+	}
+	v.covered(id)
+	if rules.between != id {
+		v.covered(rules.between)
 	}
 	switch {
-	case continues && q.Unsure && (q.Open != op || want != ""):
-		q.Open = wqe.None // rcMessage begins a partial message
-	case !continues:
-		q.Open, q.Unsure = wqe.None, false
+	case continues && op == q.Open:
+		return
+	case continues && op == odd:
+		q.Open = wqe.None
+		return
+	case op.Responded():
+		id = rules.between
 	}
+	v.outOfSequence(c, from, p, id, rules.role, q.Open.String()+" Middle or Last")
+	if continues {
+		q.Odd = op
+		return
+	}
+	if w := q.Messages.Newest(); w != nil {
+		w.Flags |= wqe.Ended // abandoned: what its responder made of it is not known
+	}
+	q.Open = wqe.None
+}
+
+func (v *Verifier) outOfSequence(c *qp.Pair, from int, p *packet.Packet, id rule.ID, role rule.Role, want string) {
+	v.report(c, from, p, verdict{
+		rule: id, class: rule.Violation, role: role, expected: want, actual: p.Opcode.String(), evidence: previous(&c.Ends[from].SQ, p),
+	})
+	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 }
 
 // previous cites the packet before p in the PSN stream.
@@ -93,7 +116,11 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 		w.Got += uint32(p.PadCnt)
 	}
 	if in.Middle || in.First {
-		q.Open = w.Op
+		if q.Odd == wqe.None {
+			q.Open = w.Op
+		} else {
+			w.Flags |= wqe.Blamed
+		}
 		if in.Middle && !w.Has(wqe.Whole) {
 			q.Unsure = false // whatever it began with, a message of this kind is open now
 		}

@@ -26,11 +26,18 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 	base := (p.MSN - least) & packet.PSNMask
 	if r.MSN == qp.MSNUnknown {
+		v.covered(rule.RCRSP014)
+		if r.Answered && p.PSN.After(r.LastPSN) && packet.PSN(p.MSN).Before(packet.PSN(r.LastMSN)) {
+			v.report(c, from, p, verdict{
+				rule: rule.RCRSP014, class: proven(c.Complete()), role: rule.Responder,
+				expected: fmt.Sprintf("MSN %d or more: it never goes back", r.LastMSN), actual: fmt.Sprintf("MSN %d", p.MSN),
+				evidence: []uint64{frame(p.Frame, r.LastFrame)},
+			})
+		}
 		v.rcAnchor(r, p, base, next == q.Count)
 		return
 	}
 	v.covered(id)
-	v.covered(rule.RCRSP014)
 	r.LastMSN = p.MSN
 	have := packet.PSN((p.MSN - r.MSNBase) & packet.PSNMask)
 	over := have.Diff(packet.PSN(least))

@@ -31,10 +31,9 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 	return true
 }
 
-// rcImplied drops the READs and atomics before a NAK from those outstanding: the NAK implies one of them too (rule RC-ACK-004).
+// rcImplied drops the READs and atomics before a NAK from those outstanding: the NAK implies one of them too.
 func (v *Verifier) rcImplied(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
-	v.covered(rule.RCACK004)
 	for i := q.Messages.Len() - 1; i >= 0; i-- {
 		w := q.Messages.At(i)
 		if w.Last.Before(q.Una) {

@@ -21,7 +21,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCPSN002)
 	v.covered(rule.RCPSN004)
 	resent := p.PSN.Before(q.High) // behind a gap: this PSN, or one after it, was seen before
-	v.rcSequence(c, from, p)
+	v.sequence(c, from, p, &rcSequence)
 	w := v.rcMessage(c, from, p)
 	v.rcLength(c, from, p, w)
 	v.rcLimits(c, from, p, w)

@@ -16,6 +16,10 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if !c.Paired {
 		v.Skipped[SkipUnpaired]++
+		r.Heard, r.LastPSN = true, p.PSN
+		if p.Syndrome.Type() != packet.ACK {
+			r.LastPSN = p.PSN.Add(-1)
+		}
 		return
 	}
 	if !q.Joined {
@@ -165,13 +169,28 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if r.Repeated {
-		v.covered(rule.RCRSP029)
+		v.rcDuplicateAck(c, from, p)
 		return
 	}
 	v.report(c, from, p, verdict{
 		rule: rule.RCRSP006, class: proven(c.Sees(from)), role: rule.Responder,
 		expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", actual: "PSN " + p.PSN.String(),
 		evidence: []uint64{frame(p.Frame, r.LastFrame)},
+	})
+}
+
+// rcDuplicateAck judges the Acknowledge of a duplicate SEND or WRITE: its PSN is that of the newest request executed, or of the one
+// before a READ or atomic that comes next (rule RC-RSP-029).
+func (v *Verifier) rcDuplicateAck(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	v.covered(rule.RCRSP029)
+	if i := q.Messages.UpTo(p.PSN); i < 0 || i+1 < q.Messages.Len() && q.Messages.At(i+1).Op.Responded() || q.Messages.At(i).Op.Responded() {
+		return
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.RCRSP029, class: proven(c.Sees(from)), role: rule.Responder,
+		expected: "PSN " + r.LastPSN.String() + ", the newest acknowledged, for a duplicate", actual: "PSN " + p.PSN.String(),
+		detail: missedDetail(c, from), evidence: []uint64{frame(p.Frame, r.LastFrame)},
 	})
 }
 

@@ -2,6 +2,7 @@ package verifier_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,10 +109,16 @@ type sender struct {
 	next     packet.PSN   // of the next request
 	newest   packet.PSN   // of the newest request
 	response packet.PSN   // of the newest response
-	messages []packet.PSN // of requests that complete a message, each once, in PSN order
+	messages []message    // each once, in PSN order
 	frame    []byte       // newest frame, for copy
 	encap    packet.Encap // of it
 	ipid     uint16
+}
+
+// message is a message that a request completes: the PSN of that request, and how many PSNs it takes.
+type message struct {
+	last packet.PSN
+	span int
 }
 
 func (s *scenario) sender(src, dst end) *sender {
@@ -125,17 +132,23 @@ func (s *scenario) sender(src, dst end) *sender {
 // completed is the MSN of a responder that has executed all messages of q up to psn.
 func (q *sender) completed(psn packet.PSN) (n uint32) {
 	for _, m := range q.messages {
-		if !m.After(psn) {
+		if !m.last.After(psn) {
 			n++
 		}
 	}
 	return n
 }
 
-// sent notes a request of span PSNs; ends says that it completes a message.
+// sent notes a request of span PSNs; ends says that it completes a message. What lies in a message that is known is that message, or
+// the tail of that READ, sent again.
 func (q *sender) sent(psn packet.PSN, span int, ends bool) {
 	q.newest, q.next = psn, psn.Add(span)
-	if ends && (len(q.messages) == 0 || psn.After(q.messages[len(q.messages)-1])) {
-		q.messages = append(q.messages, psn)
+	at := len(q.messages)
+	for at > 0 && q.messages[at-1].last.After(psn) {
+		at--
 	}
+	if !ends || at > 0 && psn.Before(q.messages[at-1].last.Add(q.messages[at-1].span)) {
+		return
+	}
+	q.messages = slices.Insert(q.messages, at, message{psn, span})
 }

@@ -39,10 +39,10 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.UCPSN001)
 	q.Fresh, q.Excused = false, false
-	v.ucSequence(c, from, p)
+	v.sequence(c, from, p, &ucSequence)
 	w := v.rcMessage(c, from, p)
 	v.payload(c, from, p, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001)
-	if w.Op == wqe.Write {
+	if w.Op == wqe.Write && p.Has&p.Info().Headers == p.Info().Headers {
 		v.ucWriteLength(c, from, p, w)
 	}
 	q.Next = p.PSN.Add(1)
@@ -106,35 +106,6 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 		d.evidence = []uint64{frame(p.Frame, s.Frame)}
 	}
 	v.report(c, from, p, d)
-}
-
-// ucSequence judges the opcode of a packet against the message that is open (rule UC-SEQ-001).
-func (v *Verifier) ucSequence(c *qp.Pair, from int, p *packet.Packet) {
-	q := &c.Ends[from].SQ
-	in := p.Info()
-	op := wqe.OpOf(p.Opcode.Fn())
-	continues := in.Middle || in.Last
-	want := ""
-	if !q.Unsure {
-		v.covered(rule.UCSEQ001)
-		switch {
-		case q.Open == wqe.None && continues:
-			want = "the first packet of a message: none is open"
-		case q.Open != wqe.None && (!continues || op != q.Open):
-			want = q.Open.String() + " Middle or Last"
-		}
-	}
-	if want != "" {
-		v.report(c, from, p, verdict{
-			rule: rule.UCSEQ001, class: rule.Violation, role: rule.Sender, expected: want, actual: p.Opcode.String(), evidence: previous(q, p),
-		})
-	}
-	switch {
-	case continues && (q.Unsure || want != "") && q.Open != op:
-		q.Open = wqe.None
-	case !continues:
-		q.Open, q.Unsure = wqe.None, false
-	}
 }
 
 // ucWriteLength holds an RDMA WRITE against its DMALen (rules UC-LEN-002, UC-LEN-003).

@@ -26,5 +26,5 @@ var retryFaults = []fault{
 	{"sent again, one left out", 101, func(c *Capture, at int) {
 		c.insert(98, at, 1000, nil)
 		c.Accepted = append(c.Accepted, c.insert(100, at, 2000, nil))
-	}, "RC-RTY-006", "UV", "", 0, "N: RC-RSP-005 for a request sent again within microseconds, or that is not the same request"},
+	}, "RC-RTY-006", "UV", "", 0, ""},
 }
