@@ -31,8 +31,8 @@ var checkers = sync.Pool{New: func() any { return new(Checker) }}
 // CRCNotJudged where the packet has no ICRC, it was cut off, or there are no bytes since the packet was not decoded. The bytes of the frame are not modified, and
 // different packets may be checked at the same time.
 //
-// Where the UDP length contradicts the IP length, the ICRC stands where one of them says. The IP length goes first; if the
-// ICRC is wrong there and right by the UDP length, then the UDP length is the truth, payload and pad are set anew, and FlawIPLength is set.
+// Where the ICRC is wrong it is looked for where the UDP length says, and at the end of the frame. If it is right there, the IP length
+// (or PktLen, or PayLen) is what is wrong: payload and pad are set anew, and FlawIPLength or FlawLRHLength is set.
 func (p *Packet) CheckICRC() {
 	c := checkers.Get().(*Checker)
 	c.ICRC(p)
@@ -49,7 +49,7 @@ func (c *Checker) ICRC(p *Packet) {
 		}
 		p.ICRCState = CRCBad
 	}
-	if p.Flaws&FlawUDPLength != 0 {
+	if p.ICRCState == CRCBad || p.Flaws&FlawUDPLength != 0 {
 		c.retry(p)
 	}
 }
@@ -63,21 +63,37 @@ func (p *Packet) icrcOff() int {
 	return n
 }
 
-// retry looks for the ICRC where the UDP length says.
+// retry looks for the ICRC where the UDP length says, and where the frame ends.
 func (c *Checker) retry(p *Packet) {
-	end := p.BTHOff - udpSize + int(p.UDPLen)
-	if p.Has&HasBTH == 0 || p.Flaws&FlawFragment != 0 || end == len(p.Data) ||
-		end < p.BTHOff+bthSize+icrcSize || end > cap(p.Data) {
+	if p.Has&HasBTH == 0 || p.Flaws&FlawFragment != 0 || p.Cut {
 		return
 	}
-	all := p.Data[:cap(p.Data)]
-	if c.compute(p, all, end-icrcSize) != binary.LittleEndian.Uint32(all[end-icrcSize:]) {
+	whole := cap(p.Data)
+	if p.Encap == Native {
+		whole -= vcrcSize
+	}
+	for _, end := range [...]int{p.BTHOff - udpSize + int(p.UDPLen), whole} {
+		if end == p.icrcOff()+icrcSize || end < p.BTHOff+bthSize+icrcSize || end > cap(p.Data) {
+			continue
+		}
+		all := p.Data[:cap(p.Data)]
+		if c.compute(p, all, end-icrcSize) != binary.LittleEndian.Uint32(all[end-icrcSize:]) {
+			continue
+		}
+		has, off := p.Has&(HasLRH|HasGRH|HasIPv4|HasIPv6|HasUDP), p.BTHOff
+		p.transport(all, off, end, has)
+		p.Flaws &^= FlawShort
+		if p.Encap == Native {
+			p.Flaws |= FlawLRHLength
+			p.Has |= HasVCRC
+			p.VCRC = binary.LittleEndian.Uint16(all[end:])
+			p.Data = all[:end+vcrcSize]
+		} else {
+			p.Flaws |= FlawIPLength
+		}
+		p.ICRCState = CRCGood
 		return
 	}
-	has, off := p.Has&(HasIPv4|HasIPv6|HasUDP), p.BTHOff
-	p.transport(all, off, end, has)
-	p.Flaws = p.Flaws&^FlawShort | FlawIPLength
-	p.ICRCState = CRCGood
 }
 
 // compute returns the ICRC of data[:off]; data begins with the first header of p. The result compares with the field ICRC.

@@ -58,6 +58,7 @@ func directive(t, all *testing.T, d *datadriven.TestData) string {
 type options struct {
 	cmd    string // fires, unproven, clean or trace
 	rules  []rule.ID
+	with   []rule.ID // that report the cause, or what cannot be told apart from it
 	encaps []encap
 	near   []string
 	pmtu   uint32
@@ -87,6 +88,14 @@ func parseOptions(d *datadriven.TestData) (*options, error) {
 			}
 		case "near":
 			o.near = a.Vals
+		case "with":
+			for _, name := range a.Vals {
+				id, ok := rule.Lookup(name)
+				if !ok {
+					return nil, fmt.Errorf("no rule %q", name)
+				}
+				o.with = append(o.with, id)
+			}
 		case "pmtu", "times":
 			n, err := strconv.Atoi(strings.Join(a.Vals, ""))
 			if err != nil {
@@ -208,7 +217,7 @@ func (s *scenario) check() (wrong []string) {
 	}
 	for _, f := range s.agent.Rec.Findings {
 		switch {
-		case f.Class == rule.Event || s.cmd == "trace":
+		case f.Class == rule.Event || s.cmd == "trace" || slices.Contains(s.with, f.Rule):
 		case s.cmd == "clean" || f.Rule != s.rules[0]:
 			wrong = append(wrong, fmt.Sprintf("%v is reported too: %s", f.Rule, s.line(&f)))
 		case f.Class != want:
@@ -219,6 +228,11 @@ func (s *scenario) check() (wrong []string) {
 	}
 	if s.cmd != "clean" && s.cmd != "trace" && n != s.times {
 		wrong = append(wrong, fmt.Sprintf("%v is reported %d times, not %d", s.rules[0], n, s.times))
+	}
+	for _, id := range s.with {
+		if c := s.agent.Rec.Cover[id]; c.Violated+c.Unproven == 0 {
+			wrong = append(wrong, fmt.Sprintf("%v is not reported", id))
+		}
 	}
 	for _, id := range s.rules {
 		if c := s.agent.Rec.Cover[id]; c.Exercised == 0 {
