@@ -12,7 +12,7 @@ var responseFaults = []fault{
 	{"ACK of PSN + 1000", 152, Set(psn(1000)), "RC-RSP-006", "*V", "", 0, ""},
 	{"ACK of PSN + 100000", 152, Set(psn(100000)), "RC-RSP-006", "*V", "", 0, ""},
 	{"ACK of PSN + 2^23", 152, Set(psn(1 << 23)), "RC-RSP-006", "*V", "", 0, ""},
-	{"ACK of PSN - 1, an atomic", 152, Set(psn(-1)), "RC-RSP-006|RC-RSP-013|RC-RSP-014|RC-ACK-003", "*V", "", 1, "O: an ACK that repeats the newest PSN with another MSN"},
+	{"ACK of PSN - 1, an atomic", 152, Set(psn(-1)), "RC-ACK-008|RC-RSP-006|RC-RSP-013|RC-RSP-014|RC-ACK-003", "**", "", 1, ""},
 	{"ACK of PSN - 5", 152, Set(psn(-5)), "RC-RSP-006", "UV", "", 1, ""},
 	{"ACK of PSN - 50", 152, Set(psn(-50)), "RC-RSP-006", "UV", "", 1, ""},
 	{"MSN + 1 in an ACK", 152, Set(msn(1)), "RC-RSP-013|RC-RSP-014", "VV", "", 0, ""},
@@ -65,7 +65,7 @@ var responseFaults = []fault{
 	{"READ Response Last becomes Middle", 139, Become(rc(packet.ReadRespMiddle)), "RC-RES-001|RC-RES-002", "VV", "", 1, ""},
 	{"READ Response Last becomes Only", 139, Become(rc(packet.ReadRespOnly)), "RC-RES-001", "VV", "", 0, ""},
 	{"READ Response of two packets: Last becomes Only", 30, Become(rc(packet.ReadRespOnly)), "RC-RES-001", "VV", "", 0, ""},
-	{"PSN + 1 in a READ Response First", 132, Set(psn(1)), "RC-RES-001", "VV", "", 1, "M: one fault, several findings"},
+	{"PSN + 1 in a READ Response First", 132, Set(psn(1)), "RC-RES-001", "VV", "", 1, "M: the place of a READ response is judged and not its opcode too, and the next one is blamed"},
 	{"PSN + 1 in a READ Response Middle", 134, Set(psn(1)), "RC-RES-001", "UV", "", 1, ""},
 	{"PSN - 1 in a READ Response Middle", 134, Set(psn(-1)), "RC-RES-001", "UV", "", 1, ""},
 	{"PSN + 1 in a READ Response Last", 139, Set(psn(1)), "RC-RES-001|RC-RSP-007", "VV", "", 1, ""},
@@ -102,7 +102,7 @@ var responseFaults = []fault{
 		c.Frames = c.Frames[:len(c.Frames):len(c.Frames)]
 	}, "RC-RSP-005", "--", "", 0, ""},
 
-	{"forged sequence NAK of the next PSN", 152, Insert(152, 1000, func(p *packet.Packet) { p.PSN++; p.Syndrome = 0x60 }), "RC-RSP-002|RC-RSP-017", "*V", "", 2, "A3: a sequence NAK although nothing behind its PSN was sent"},
+	{"forged sequence NAK of the next PSN", 152, Insert(152, 1000, func(p *packet.Packet) { p.PSN++; p.Syndrome = 0x60 }), "RC-RSP-002|RC-RSP-006|RC-RSP-017", "*V", "", 2, ""},
 	{"forged sequence NAK of an acknowledged PSN", 152, Insert(152, 1000, func(p *packet.Packet) { p.Syndrome = 0x60; p.MSN-- }), "RC-RSP-017|RC-RSP-002", "UV", "", 1, ""},
 	{"forged RNR NAK of an acknowledged PSN", 152, Insert(152, 1000, func(p *packet.Packet) { p.Syndrome = 0x2E; p.MSN-- }), "RC-RSP-018", "UV", "", 1, ""},
 	{"forged fatal NAK of an acknowledged PSN", 152, Insert(152, 1000, func(p *packet.Packet) { p.Syndrome = 0x61; p.MSN-- }), "RC-RSP-017", "UV", "", 3, ""},
