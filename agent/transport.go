@@ -23,6 +23,7 @@ type Transport struct {
 	match    passive.Matcher
 	cm       *passive.Agent
 	resolved map[hcaagent.QP]*hcaagent.Attr // QPs that SIDR or an HCA agent told of
+	fresh    map[hcaagent.QP]bool           // of them, those whose start PSN is known and that have sent nothing yet
 	bound    map[hcaagent.QP]uint32         // QPs that CM connected: connection · 2 + end
 	repeats  repeats
 	repeated uint64
@@ -34,7 +35,7 @@ type Transport struct {
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
 func NewTransport(near []packet.Addr) *Transport {
-	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[hcaagent.QP]*hcaagent.Attr{}, bound: map[hcaagent.QP]uint32{}}
+	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[hcaagent.QP]*hcaagent.Attr{}, fresh: map[hcaagent.QP]bool{}, bound: map[hcaagent.QP]uint32{}}
 	for _, a := range near {
 		t.near[a] = true
 	}
@@ -64,7 +65,7 @@ func (t *Transport) Packet(p *packet.Packet) {
 	}
 	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 {
 		t.short++
-		t.ver.Short(p)
+		t.tooShort(p)
 		return
 	}
 	host, dir := t.hosts.find(p.Src, p.Dst)
@@ -72,10 +73,26 @@ func (t *Transport) Packet(p *packet.Packet) {
 	case packet.RC, packet.UC:
 		t.connected(p, host, dir)
 	case packet.UD:
+		if p.Has&packet.HasDETH == 0 { // a reserved opcode, or cut off: the sending QP is not known
+			t.other(p, host, dir)
+			return
+		}
 		t.datagram(p, host, dir)
 	default:
 		t.other(p, host, dir)
 	}
+}
+
+// tooShort judges a packet that has no room for its headers.
+func (t *Transport) tooShort(p *packet.Packet) {
+	if p.Has&packet.HasBTH != 0 && p.Opcode.Service() <= packet.UC {
+		host, dir := t.hosts.find(p.Src, p.Dst)
+		if id, ok := t.flows.get(flowKey(host, dir, p.DestQP), 0); ok {
+			t.ver.Short(&t.pairs.at(id>>1).Pair, int(id&1), p)
+			return
+		}
+	}
+	t.ver.Short(nil, 0, p)
 }
 
 // connected verifies a packet of a connected service.
@@ -111,10 +128,17 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 		from = int(id & 1)
 	}
 	t.count(c, from, p)
+	if p.Cut && !whole(p) {
+		t.ver.Hidden(&c.Pair, from, p)
+		return
+	}
 	t.ver.Header(&c.Pair, from, p)
 	t.ver.Flow(&c.Pair, from, p)
 	t.services[c.Service].packet(c, from, p)
 }
+
+// whole reports whether all headers of a packet's opcode were captured.
+func whole(p *packet.Packet) bool { return p.Has&p.Info().Headers == p.Info().Headers }
 
 // count adds a packet to the sums of its sender.
 func (t *Transport) count(c *connection, from int, p *packet.Packet) {
@@ -122,6 +146,9 @@ func (t *Transport) count(c *connection, from int, p *packet.Packet) {
 	s.Packets++
 	s.Bytes += uint64(p.PayloadLen)
 	c.lastTime = p.Time
+	if p.Cut {
+		c.Lossy = true // a damaged packet cannot be told from a good one
+	}
 }
 
 // newConnection begins a connection with its first packet: only the destination QPN is known.
@@ -132,6 +159,7 @@ func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64
 	a, b := &c.Ends[0], &c.Ends[1]
 	a.Addr, a.Near = p.Src, t.isNear(p.Src, p.SGID)
 	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.isNear(p.Dst, p.DGID), p.DestQP, true
+	b.Attr = t.resolved[hcaagent.QP{Addr: b.Addr, QPN: b.Number}]
 	t.flows.put(key, 0, i<<1)
 	t.watch(host, i)
 	if c.Service == packet.RC && p.Info().Request {
@@ -171,6 +199,11 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 		return id, c
 	}
 	merge(to, c, p.PSN)
+	for k := range to.Ends {
+		if e := &to.Ends[k]; e.Attr == nil {
+			e.Attr = t.resolved[hcaagent.QP{Addr: e.Addr, QPN: e.Number}]
+		}
+	}
 	t.ver.PathMTU(&to.Pair, max(to.PMTU, c.PMTU))
 	t.match.Forget(i)
 	t.match.Forget(id >> 1)
@@ -210,7 +243,11 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 	if !t.seal(nil, 0, p, host, dir) {
 		return
 	}
-	t.ver.Header(nil, 0, p)
+	if whole(p) {
+		t.ver.Header(nil, 0, p)
+	} else {
+		t.ver.Skipped[verifier.SkipCut]++
+	}
 	switch {
 	case p.Opcode == packet.OpCNP:
 		t.ver.CNP(p)
@@ -256,6 +293,7 @@ func (t *Transport) Finish(end int64) {
 	for i := range t.pairs.n {
 		if c := t.pairs.at(i); !c.dead && t.services[c.Service] != nil {
 			t.services[c.Service].finish(c, end)
+			t.ver.CoverFlow(&c.Pair, c.learned == ByCM)
 		}
 	}
 	t.misdirections()
@@ -265,4 +303,7 @@ func (t *Transport) Finish(end int64) {
 // Attributes tells the agent what an HCA agent knows of a QP. It holds for connections that begin later.
 func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr hcaagent.Attr) {
 	t.resolved[hcaagent.QP{Addr: a, QPN: qpn}] = &attr
+	if attr.Has(hcaagent.KnowsSQPSN) {
+		t.fresh[hcaagent.QP{Addr: a, QPN: qpn}] = true
+	}
 }

@@ -49,7 +49,7 @@ func (c *Checker) ICRC(p *Packet) {
 		}
 		p.ICRCState = CRCBad
 	}
-	if p.ICRCState == CRCBad || p.Flaws&FlawUDPLength != 0 {
+	if p.ICRCState == CRCBad || p.Flaws&(FlawUDPLength|FlawShort) != 0 {
 		c.retry(p)
 	}
 }

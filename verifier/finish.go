@@ -59,14 +59,26 @@ func (v *Verifier) CNP(p *packet.Packet) {
 	v.bytewise(nil, 0, p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
 }
 
-// Short judges a packet that is too short for its headers (rule BTH-018).
-func (v *Verifier) Short(p *packet.Packet) {
+// Hidden deals with a packet whose extension headers the snap length cut off: how many PSNs a READ takes, what an AETH says is not
+// known. The requester's stream is joined anew with its next packet.
+func (v *Verifier) Hidden(c *qp.Pair, from int, p *packet.Packet) {
+	v.Skipped[SkipCut]++
+	if p.Info().Request {
+		c.Ends[from].SQ.Joined = false
+	}
+}
+
+// Short judges a packet that is too short for its headers (rule BTH-018). c is the connection that it belongs to, sent by end from, or nil.
+func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.BTH018)
 	if p.Cut {
 		v.Skipped[SkipCut]++
 		return
 	}
-	v.bytewise(nil, 0, p, verdict{
+	if c != nil && p.Has&packet.HasBTH != 0 {
+		c.Ends[from].SQ.Excused = true
+	}
+	v.bytewise(c, from, p, verdict{
 		rule: rule.BTH018, class: proven(p.ICRCState == packet.CRCGood), role: rule.Sender,
 		expected: "room for headers, pad and ICRC", actual: "too few bytes by the lengths of its headers",
 	})

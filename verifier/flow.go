@@ -75,20 +75,7 @@ func gids(p *packet.Packet) uint64 {
 // addressVector holds a packet against the address vector of its QP, as far as that is known.
 func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
-	v4 := p.Encap == packet.RoCEv2IPv4
-	if end.Knows(hcaagent.KnowsTClass) && p.Has&(packet.HasIPv4|packet.HasIPv6) != 0 {
-		id := rule.ROCV2013
-		if v4 {
-			id = rule.ROCV2004
-		}
-		v.covered(id)
-		if p.TClass>>2 != end.Attr.TClass>>2 {
-			v.report(c, from, p, verdict{
-				rule: id, class: proven(c.Sees(from)), role: rule.Sender,
-				expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
-			})
-		}
-	}
+	v.dscp(c, from, p)
 	if end.Knows(hcaagent.KnowsHopLimit) && p.Has&(packet.HasIPv4|packet.HasIPv6) != 0 {
 		v.covered(rule.ROCV2009)
 		if p.HopLmt != end.Attr.HopLimit {
@@ -118,6 +105,27 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// dscp holds the DSCP of a packet against the address vector of its QP (rules ROC-V2-004, ROC-V2-013). It reports whether it did not match.
+func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
+	end := &c.Ends[from]
+	if !end.Knows(hcaagent.KnowsTClass) || p.Has&(packet.HasIPv4|packet.HasIPv6) == 0 {
+		return false
+	}
+	id := rule.ROCV2013
+	if p.Encap == packet.RoCEv2IPv4 {
+		id = rule.ROCV2004
+	}
+	v.covered(id)
+	if p.TClass>>2 == end.Attr.TClass>>2 {
+		return false
+	}
+	v.report(c, from, p, verdict{
+		rule: id, class: proven(c.Sees(from)), role: rule.Sender,
+		expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
+	})
+	return true
+}
+
 // flowChanged judges a packet that differs from the first of its QP.
 func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
@@ -129,6 +137,13 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		f.Reported |= bit
 		d.role = rule.Sender
 		v.report(c, from, p, d)
+	}
+	if c.Encap != p.Encap {
+		v.covered(rule.ROCV2027)
+		once(reportedEncap, verdict{
+			rule: rule.ROCV2027, class: rule.Violation, expected: c.Encap.String() + " as before", actual: p.Encap.String(),
+		})
+		return
 	}
 	if f.PKey != p.PKey {
 		if end.Knows(hcaagent.KnowsPKey) && f.PKey&0x7FFF == p.PKey&0x7FFF {
@@ -159,18 +174,15 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		})
 		return
 	}
-	if c.Encap != p.Encap {
-		v.covered(rule.ROCV2027)
-		once(reportedEncap, verdict{
-			rule: rule.ROCV2027, class: rule.Violation, expected: c.Encap.String() + " as before", actual: p.Encap.String(),
-		})
-		return
-	}
-	if f.GIDs != gids(p) {
+	if f.GIDs != gids(p) && !p.SGID.IsZero() && !p.SGID.IsMulticast() { // else NET-GRH-011
 		once(reportedGIDs, verdict{
 			rule: rule.NETGRH007, class: rule.Unproven, expected: "the GIDs of the connection as before", actual: p.SGID.String() + " to " + p.DGID.String(),
 			detail: "legal after path migration or modify QP",
 		})
+		return
+	}
+	if f.TClass != p.TClass>>2 && f.Reported&reportedPath == 0 && v.dscp(c, from, p) {
+		f.Reported |= reportedPath
 		return
 	}
 	if f.FlowLabel != p.FlowLabel || f.TClass != p.TClass>>2 {
@@ -215,4 +227,39 @@ func (v *Verifier) limited(c *qp.Pair, from int, p *packet.Packet) {
 		rule: rule.PKY006, class: rule.Violation, role: rule.Sender,
 		expected: "a full member on one side at least", actual: fmt.Sprintf("P_Key 0x%04x from both", p.PKey),
 	})
+}
+
+// CoverFlow counts, at the end, what Flow and the transport agent looked at in every packet of a connection without a word.
+func (v *Verifier) CoverFlow(c *qp.Pair, learnedByCM bool) {
+	n := c.Ends[0].Sums.Packets + c.Ends[1].Sums.Packets
+	if n == 0 {
+		return
+	}
+	add := func(ids ...rule.ID) {
+		for _, id := range ids {
+			if e := &v.Rec.Cover[id].Exercised; c.Service != packet.UD {
+				*e += n
+			}
+		}
+	}
+	add(rule.BTH004, rule.BTH011, rule.PKY004)
+	mig, peer := rule.BTH013, rule.ROCV2029
+	switch {
+	case c.Service == packet.UC:
+		mig, peer = rule.UCMIG001, rule.UCADR001
+	case c.Encap == packet.Native:
+		peer = rule.BTH019
+	}
+	add(mig)
+	if learnedByCM {
+		add(peer)
+	}
+	switch {
+	case c.Encap != packet.Native:
+		add(rule.ROCV2027, rule.NETGRH013)
+	case c.Ends[0].Flow.GRH || c.Ends[1].Flow.GRH:
+		add(rule.NETGRH006, rule.NETGRH007, rule.NETGRH013)
+	default:
+		add(rule.NETGRH006)
+	}
 }

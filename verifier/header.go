@@ -32,6 +32,7 @@ func concat(tables ...[]header) (all []header) {
 // Header judges the bytes of a packet. c is the connection that it belongs to, sent by end from, or nil.
 func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 	v.headers[p.Encap][p.Opcode]++
+	v.broken = false
 	if plain(p) {
 		return
 	}
@@ -48,6 +49,7 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 		if have == "" {
 			continue
 		}
+		v.broken = true
 		v.bytewise(c, from, p, verdict{
 			rule: h.id, class: rule.Violation, role: h.role, expected: want, actual: have,
 		})
@@ -154,7 +156,7 @@ var bthHeaders = []header{
 	}, false},
 	{rule.BTH010, rule.Sender, defined, func(p *packet.Packet) (string, string) {
 		o := p.Opcode
-		bad := p.DestQP == 0 && o != packet.Op(packet.UD, packet.SendOnly) || p.DestQP == 1 && o.Service() != packet.UD && o != packet.OpCNP
+		bad := p.DestQP == 0 && p.Has&packet.HasLRH != 0 && o.Service() != packet.UD || p.DestQP == 1 && o.Service() != packet.UD && o != packet.OpCNP
 		return differs(bad, "UD SEND Only to the management QPs", "%v to QP %d", o, p.DestQP)
 	}, false},
 	{rule.UDMC004, rule.Sender, defined, func(p *packet.Packet) (string, string) {

@@ -24,7 +24,7 @@ func icrcRule(p *packet.Packet) rule.ID {
 func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	if p.VCRCState != packet.CRCNotJudged {
 		v.covered(rule.LNKCRC001)
-		if p.VCRCState == packet.CRCBad {
+		if p.VCRCState == packet.CRCBad && p.ICRCState != packet.CRCBad { // damage that the ICRC shows too is one fault
 			v.bytewise(c, from, p, verdict{
 				rule: rule.LNKCRC001, class: proven(v.Near(p.Src)), role: rule.Sender,
 				expected: "a VCRC that matches the packet", actual: fmt.Sprintf("VCRC 0x%04x", p.VCRC),

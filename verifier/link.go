@@ -14,7 +14,7 @@ var linkHeaders = []header{
 		return differs(p.LRHRes != 0, "reserved bits of the LRH 0", "0x%02x", p.LRHRes)
 	}, false},
 	{rule.LNKLRH005, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
-		bad := p.Flaws&packet.FlawLRHLength != 0 && (p.Has&packet.HasGRH == 0 || int(p.PktLen)*4-48 == int(p.PayLen))
+		bad := p.Flaws&packet.FlawLRHLength != 0 && p.PktLen >= 6 && (p.Has&packet.HasGRH == 0 || int(p.PktLen)*4-48 == int(p.PayLen))
 		return differs(bad, "PktLen of the packet from LRH through ICRC", "PktLen %d words", p.PktLen)
 	}, false},
 	{rule.LNKLRH006, rule.Sender, onLink, func(p *packet.Packet) (string, string) {

@@ -22,7 +22,7 @@ var networkHeaders = []header{
 		return differs(bad, "PktLen and PayLen that agree", "PktLen %d words, PayLen %d bytes", p.PktLen, p.PayLen)
 	}, false},
 	{rule.NETGRH009, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
-		bad := p.DestQP == packet.PSNMask && (p.Has&packet.HasLRH != 0 && p.Has&packet.HasGRH == 0 || p.Has&packet.HasGRH != 0 && p.DGID.Hi>>56 != 0xFF)
+		bad := p.DestQP == packet.PSNMask && p.Dst.IsMulticast() && (p.Has&packet.HasLRH != 0 && p.Has&packet.HasGRH == 0 || p.Has&packet.HasGRH != 0 && p.DGID.Hi>>56 != 0xFF)
 		return differs(bad, "a GRH with a DGID that begins with 0xff", "DGID %v", p.DGID)
 	}, false},
 	{rule.NETGRH011, rule.Sender, all, func(p *packet.Packet) (string, string) {

@@ -88,8 +88,9 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 	}
 	if q.Stray != nil && p.PSN.Diff(q.Stray.PSN) >= 0 && p.PSN.Diff(q.Stray.PSN) < 256 {
 		v.event(c, from, role, p, rule.EvReconnect, "the PSN stream goes on from another start: the QP was connected anew")
+		start := q.Stray.PSN
 		v.rcJoin(c, from, p)
-		q.Unsure = p.Info().Middle || p.Info().Last
+		q.Una, q.Unsure = start, p.Info().Middle || p.Info().Last
 		return true
 	}
 	q.Stray = bare(p)

@@ -72,6 +72,7 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 		d.detail = "it counts messages after the PSN that it acknowledges: they may have been executed since"
 	}
 	v.report(c, from, p, d)
+	r.LastMSN = (r.MSNBase + least) & packet.PSNMask
 	r.MSN = qp.MSNUnknown // anchored anew by the next response: one fault, one finding
 }
 

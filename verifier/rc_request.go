@@ -58,7 +58,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 		q.Una = q.Messages.At(q.Messages.Len() - unpairedMessages/2).First // no response can tell what is still outstanding
 	}
 	q.Retrying = false
-	q.History.Put(p.PSN, p.Frame, p.Trace(), q.High.Diff(q.Una))
+	q.History.Put(p.PSN, p.Frame, v.trace(p), q.High.Diff(q.Una))
 }
 
 // unpairedMessages is how many messages are kept of a requester whose responses are not known: to pair them by.

@@ -63,8 +63,8 @@ var serviceHeaders = []header{
 		return differs(p.DestQP == 1 && p.Has&packet.HasDETH != 0 && p.QKey != 0x80010000, "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
 	}, false},
 	{rule.UDQP1001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
-		bad := p.DestQP == 1 && (p.PayloadLen != 256 || p.Has&packet.HasImmDt != 0 || p.Has&packet.HasLRH != 0 && p.VL == 15)
-		return differs(bad, "256 bytes of payload, no immediate, not on VL15, to QP1", "%v with %d bytes on VL%d", p.Opcode, p.PayloadLen, p.VL)
+		bad := p.DestQP == 1 && (p.PayloadLen != 256 || p.Has&packet.HasImmDt != 0) // LNK-VL-001 judges the VL
+		return differs(bad, "256 bytes of payload and no immediate to QP1", "%v with %d bytes", p.Opcode, p.PayloadLen)
 	}, false},
 	{rule.UDQP0001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		bad := p.DestQP == 0 && p.Has&packet.HasLRH != 0 && (p.PayloadLen != 256 || p.VL != 15 || p.Has&packet.HasImmDt != 0)

@@ -47,7 +47,7 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	q.Next = p.PSN.Add(1)
 	q.High, q.Una = later(q.High, q.Next), q.Next
-	q.History.Put(p.PSN, p.Frame, p.Trace(), 0)
+	q.History.Put(p.PSN, p.Frame, v.trace(p), 0)
 	q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
 }
 

@@ -33,9 +33,10 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
+	privileged := false
 	if end.Knows(hcaagent.KnowsQKey) && end.Attr.QKey>>31 == 0 && p.DestQP != 1 {
 		v.covered(rule.PKY012)
-		if p.QKey>>31 != 0 {
+		if privileged = p.QKey>>31 != 0; privileged {
 			v.report(c, from, p, verdict{
 				rule: rule.PKY012, class: rule.Violation, role: rule.Sender,
 				expected: "a Q_Key without the privileged bit", actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
@@ -53,7 +54,7 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 		v.covered(rule.UDQKEY001)
-		if f.Known && f.QKey != p.QKey && !peer.Knows(hcaagent.KnowsQKey) {
+		if f.Known && f.QKey != p.QKey && !peer.Knows(hcaagent.KnowsQKey) && !privileged {
 			v.report(c, from, p, verdict{
 				rule: rule.UDQKEY001, class: rule.Unproven, role: rule.Sender,
 				expected: fmt.Sprintf("Q_Key 0x%08x as before", f.QKey), actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),

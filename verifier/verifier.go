@@ -6,6 +6,8 @@
 package verifier
 
 import (
+	"strings"
+
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -17,6 +19,8 @@ type Verifier struct {
 	Near func(packet.Addr) bool
 	// headers counts the packets whose headers were judged, by encapsulation and opcode, for the coverage of the header rules.
 	headers [5][256]uint64
+	// broken says that the newest packet whose headers were judged broke a rule: its receiver may have dropped it.
+	broken bool
 	// Skipped counts, by reason, the packets of which something could not be judged.
 	Skipped [NumSkips]uint64
 }
@@ -56,6 +60,15 @@ func (s Skip) String() string {
 // covered counts that a rule was exercised.
 func (v *Verifier) covered(id rule.ID) { v.Rec.Cover[id].Exercised++ }
 
+// trace is the trace of the newest packet. One that broke a header rule may come again without the fault: its trace tells nothing.
+func (v *Verifier) trace(p *packet.Packet) packet.Trace {
+	t := p.Trace()
+	if v.broken {
+		t.Flags &^= packet.TraceSealed
+	}
+	return t
+}
+
 // proven is the class of a finding by whether the view proves it.
 func proven(ok bool) rule.Class {
 	if ok {
@@ -93,6 +106,10 @@ func (v *Verifier) event(c *qp.Pair, who int, role rule.Role, p *packet.Packet, 
 }
 
 func finding(p *packet.Packet, d verdict) rule.Finding {
+	if p.Cut && d.class == rule.Violation {
+		d.class = rule.Unproven
+		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut the frame, so its ICRC was not judged", "; ")
+	}
 	return rule.Finding{
 		Rule: d.rule, Class: d.class,
 		Service: p.Opcode.Service(), Opcode: p.Opcode, HasBTH: p.Has&packet.HasBTH != 0, PSN: p.PSN,

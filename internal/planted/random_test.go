@@ -35,9 +35,9 @@ const mostFurther = 4
 // subject is a capture to mutate, and what is found in it as it is.
 type subject struct {
 	name string
-	c    *Capture   // frames that are written as they were read
-	open []*Frame   // the same, taken apart
-	rdma []int      // those that hold an RDMA packet
+	c    *Capture // frames that are written as they were read
+	open []*Frame // the same, taken apart
+	rdma []int    // those that hold an RDMA packet
 	near []packet.Addr
 	old  []map[key]int // blind, then near each of near
 	evs  int
