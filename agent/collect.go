@@ -69,6 +69,9 @@ func (r *Result) sort() {
 		}
 		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Tap, b.Tap), cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Seq, b.Seq))
 	})
+	for i := range r.Findings {
+		r.Findings[i].Seq = uint32(i) + 1
+	}
 	slices.SortStableFunc(r.Connections, func(a, b Connection) int {
 		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.FirstTap, b.FirstTap), cmp.Compare(a.FirstFrame, b.FirstFrame))
 	})

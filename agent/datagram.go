@@ -77,7 +77,7 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 	case passive.Disconnected:
 		for _, e := range f.Ends {
 			if k, ok := t.bound[hcaagent.QP{Addr: e.Addr, QPN: e.QPN}]; ok {
-				t.pairs.at(k >> 1).closed = true
+				t.pairs.at(k >> 1).Closed = true
 				delete(t.bound, hcaagent.QP{Addr: e.Addr, QPN: e.QPN})
 			}
 		}
@@ -101,6 +101,9 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	c.firstTime, c.firstFrame, c.firstTap = f.Time, f.Frame, f.Tap
 	for k, e := range f.Ends {
 		attr := e.Attr
+		if told := t.resolved[hcaagent.QP{Addr: e.Addr, QPN: e.QPN}]; told != nil {
+			attr.Merge(told)
+		}
 		c.Ends[k] = qp.QP{Addr: e.Addr, Near: t.near[e.Addr] || k == 0 && p.Dst == e.Addr && t.isNear(p.Dst, p.DGID) || k == 1 && p.Src == e.Addr && t.isNear(p.Src, p.SGID), Number: e.QPN, Numbered: true, Attr: &attr}
 		if attr.Has(hcaagent.KnowsPMTU) {
 			c.PMTU = attr.PMTU

@@ -16,7 +16,6 @@ type connection struct {
 	qp.Pair
 	learned     Learned
 	dead        bool           // merged into another
-	closed      bool           // disconnected by CM
 	rightful    uint32         // connection and end that misdirected seems to belong to
 	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
 	firstTime   int64

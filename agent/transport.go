@@ -102,6 +102,13 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	var c *connection
 	if ok {
 		c = t.pairs.at(id >> 1)
+		if c.Paired && c.Service == p.Opcode.Service() && c.Stranger == nil && p.ICRCState == packet.CRCGood && p.Encap != packet.Native {
+			// Nearly every packet: a sound one of a connection that is known.
+			t.hosts.list[host].seals[dir].good++
+			t.Rec.Cover[rule.ROCV2019].Exercised++
+			t.verify(c, int(id&1), p)
+			return
+		}
 	}
 	if !t.seal(c, int(id&1), p, host, dir) {
 		return
@@ -127,6 +134,11 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 		id, c = t.pair(c, id, p, host, dir)
 		from = int(id & 1)
 	}
+	t.verify(c, from, p)
+}
+
+// verify has the verifiers of its connection judge a packet.
+func (t *Transport) verify(c *connection, from int, p *packet.Packet) {
 	t.count(c, from, p)
 	if p.Cut && !whole(p) {
 		t.ver.Hidden(&c.Pair, from, p)

@@ -50,6 +50,7 @@ type SendQueue struct {
 	Joined   bool           // a request was seen, or the start PSN is known
 	Fresh    bool           // the start PSN is known and nothing was sent yet
 	Retrying bool
+	RdOver   bool // too many READs and atomics are outstanding, and that was reported
 	Credited bool
 	Unsure   bool // whether a message is open is not known: joined in mid-stream, or behind a gap
 	Excused  bool // a packet of this QP had a wrong ICRC: a gap is explained
@@ -91,6 +92,7 @@ type ReceiveQueue struct {
 	MSNBase   uint32 // MSN before the first message counted in SendQueue.Count, by MSNKnown
 	LastMSN   uint32
 	LastFrame uint32 // low bits of the frame of the newest response
+	LastICRC  uint32
 	NakFrame  uint32
 	LastID    uint16 // IPv4 identification of the newest response
 	Nak       Nak
@@ -146,16 +148,23 @@ type Pair struct {
 	Ends    [2]QP
 	Service packet.Service
 	Encap   packet.Encap
+	Closed  bool   // disconnected, as CM said
 	Paired  bool   // both directions are known to belong together
 	Lossy   bool   // the capture says, or its packets show, that the tap missed some of this connection
 	PMTU    uint32 // bytes; 0: not known
 	Odd     uint32 // payload of the newest First or Middle packet, where it is not PMTU
 	// Early holds responses that were recorded before their requests; opposite directions may be some microseconds out of order.
-	Early []packet.Packet
+	Early []Early
 	// Missent is a packet to a QP that nothing is known of, with the PSN that this connection expects next.
 	Missent *packet.Packet
 	// Stranger is a packet of another service to one of these QPs: a wrong opcode, or the first of a QP that took the number over.
 	Stranger *packet.Packet
+}
+
+// Early is a response that waits for the request after it in the capture before it is judged.
+type Early struct {
+	packet.Packet
+	Sent bool // its PSN had been seen sent
 }
 
 // Complete reports whether nothing that the connection sent can have escaped the tap, as far as the capture shows.

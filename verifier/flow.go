@@ -51,6 +51,9 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 			v.pkey(c, from, p, rule.Violation)
 		}
 	}
+	if peer := &c.Ends[1-from]; peer.Knows(hcaagent.KnowsMaxDestRdAtomic) && peer.Attr.MaxDestRdAtomic == 0 {
+		v.covered(rule.RCRDA003)
+	}
 	v.limited(c, from, p)
 	v.addressVector(c, from, p)
 	if peer := &c.Ends[1-from].Flow; c.Paired && peer.Known && end.Flow.Reported&reportedPKey == 0 {

@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"ibwitness/packet"
@@ -33,7 +34,7 @@ func concat(tables ...[]header) (all []header) {
 func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 	v.headers[p.Encap][p.Opcode]++
 	v.broken = false
-	if plain(p) {
+	if !v.Thorough && plain(p) {
 		return
 	}
 	if onIP(p.Encap, nil) && p.TClass&3 == 3 {
@@ -58,6 +59,7 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 
 // Cover counts the header rules that the packets so far exercised. It is called once, at the end.
 func (v *Verifier) Cover() {
+	v.coverExpected()
 	for e := range v.headers {
 		for o := range v.headers[e] {
 			n := v.headers[e][o]
@@ -78,31 +80,72 @@ func (v *Verifier) Cover() {
 // plain reports whether a packet is of the usual shape, so that it can break no header rule: the fast path. It may say no to a
 // packet that breaks none. TestPlain holds it against the table.
 func plain(p *packet.Packet) bool {
-	if p.Flaws != 0 || p.TVer|p.Resv8a|p.Resv7 != 0 || p.FECN || p.BECN || p.PKey&0x7FFF == 0 || p.DestQP <= 1 || p.DestQP == packet.PSNMask {
+	marks := markUsual
+	if p.AckReq || p.SE {
+		marks |= markAsks
+	}
+	if p.PadCnt != 0 {
+		marks |= markPad
+	}
+	if p.PayloadLen != 0 {
+		marks |= markPayload
+	}
+	if marks&^usual[p.Opcode] != 0 || p.Flaws != 0 || p.Cut || p.TVer|p.Resv8a|p.Resv7 != 0 || p.FECN || p.BECN || p.PKey&0x7FFF == 0 ||
+		p.DestQP <= 1 || p.DestQP == packet.PSNMask || oddSyndrome[p.Syndrome] || (p.PayloadLen+int(p.PadCnt))&3 != 0 {
 		return false
 	}
-	if p.Src.IsMulticast() || p.Dst.IsMulticast() || p.Src.Lo&0xFFFFFFFF == 0 {
-		return false
-	}
-	in := p.Info()
-	o := p.Opcode
-	if !in.Defined || o >= packet.Op(packet.RD, 0) || in.Response && (p.AckReq || p.SE || p.Syndrome.Reserved() || p.Syndrome == packet.NAKInvalidRD) {
-		return false
-	}
-	if p.PadCnt != 0 && (!in.Payload || in.First || in.Middle || p.Cut || !zero(p.Pad)) || (p.PayloadLen+int(p.PadCnt))&3 != 0 || p.PayloadLen != 0 && !in.Payload {
-		return false
-	}
-	if o >= packet.Op(packet.UC, 0) && (p.AckReq || p.SE) {
+	// On IP the pad ends the word before the ICRC, which is the last of the packet. A shift by 32 bits leaves 0.
+	n := len(p.Data) - 8
+	if n < 0 || binary.LittleEndian.Uint32(p.Data[n:])>>(32-8*(p.PadCnt&3)) != 0 {
 		return false
 	}
 	switch p.Encap {
 	case packet.RoCEv2IPv4:
-		return p.IHL == 5 && p.IPFrag == 0x4000 && p.TClass&3 != 3 && p.UDPSum == 0 && p.SrcPort >= 0xC000
+		return p.IHL == 5 && p.IPFrag == 0x4000 && p.TClass&3 != 3 && p.UDPSum == 0 && p.SrcPort >= 0xC000 &&
+			p.Src.Lo>>28&0xF != 0xE && p.Dst.Lo>>28&0xF != 0xE && uint32(p.Src.Lo) != 0
 	case packet.RoCEv2IPv6:
-		return p.TClass&3 != 3 && p.UDPSum == 0 && p.SrcPort >= 0xC000
+		return p.TClass&3 != 3 && p.UDPSum == 0 && p.SrcPort >= 0xC000 && !p.Src.IsMulticast() && !p.Dst.IsMulticast() && uint32(p.Src.Lo) != 0
 	}
 	return false
 }
+
+// What a packet may have or not, by its opcode.
+const (
+	markUsual   uint8 = 1 << iota // the opcode is one of RC or UC
+	markAsks                      // AckReq or SE
+	markPad                       // pad
+	markPayload                   // payload
+)
+
+// usual is, by opcode, what the packets for which plain holds may have.
+var usual = func() (t [256]uint8) {
+	for o := range packet.Op(packet.RD, 0) {
+		in := o.Info()
+		if !in.Defined {
+			continue
+		}
+		t[o] = markUsual
+		if in.Request && o.Service() == packet.RC {
+			t[o] |= markAsks
+		}
+		if in.Payload {
+			t[o] |= markPayload
+			if in.Last || in.Only {
+				t[o] |= markPad
+			}
+		}
+	}
+	return t
+}()
+
+// oddSyndrome is, by syndrome, which a connected responder does not send.
+var oddSyndrome = func() (t [256]bool) {
+	for i := range t {
+		s := packet.Syndrome(i)
+		t[i] = s.Reserved() || s == packet.NAKInvalidRD
+	}
+	return t
+}()
 
 func zero(b []byte) bool {
 	for _, x := range b {

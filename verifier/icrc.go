@@ -51,6 +51,9 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	v.bytewise(c, from, p, d)
 	if c != nil {
+		if c.Service == packet.RC {
+			v.covered(rule.RCRSP036)
+		}
 		q := &c.Ends[from].SQ
 		q.Excused, q.Broken = true, uint32(p.PSN)|qp.BrokenSet
 	}

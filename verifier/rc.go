@@ -20,6 +20,9 @@ const farJump = 1 << 15
 func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
 	switch in := p.Info(); {
 	case in.Request:
+		if !v.Thorough && v.rcExpectedRequest(c, from, p) {
+			return
+		}
 		if v.rcRequest(c, from, p) {
 			v.rcArrive(c, from, p)
 		}
@@ -27,6 +30,9 @@ func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
 			v.rcEarly(c, p.Time)
 		}
 	case in.Response:
+		if !v.Thorough && v.rcExpectedAck(c, from, p) {
+			return
+		}
 		v.rcResponse(c, from, p)
 	case !in.Defined:
 		v.rcReserved(c, from, p)
@@ -87,14 +93,41 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 		return true
 	}
 	if q.Stray != nil && p.PSN.Diff(q.Stray.PSN) >= 0 && p.PSN.Diff(q.Stray.PSN) < 256 {
-		v.event(c, from, role, p, rule.EvReconnect, "the PSN stream goes on from another start: the QP was connected anew")
-		start := q.Stray.PSN
+		v.reconnect(c, from, p)
+		return true
+	}
+	if q.Fresh && id == rule.RCPSN004 {
+		v.covered(rule.RCPSN001)
+		v.report(c, from, p, verdict{
+			rule: rule.RCPSN001, class: proven(c.Sees(from)), role: role,
+			expected: "start PSN " + q.Next.String(), actual: "PSN " + p.PSN.String(), detail: lossDetail(c, from),
+		})
 		v.rcJoin(c, from, p)
-		q.Una, q.Unsure = start, p.Info().Middle || p.Info().Last
 		return true
 	}
 	q.Stray = bare(p)
 	return false
+}
+
+// reconnect takes the packet that was far from the stream as the first of another life of the QP, which p confirms.
+func (v *Verifier) reconnect(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	first := q.Stray
+	role := rule.Requester
+	if c.Service == packet.UC {
+		role = rule.Sender
+	}
+	v.event(c, from, role, p, rule.EvReconnect, "the PSN stream goes on from another start: the QP was connected anew")
+	v.rcJoin(c, from, first)
+	q.Unsure = first.Info().Middle || first.Info().Last
+	if c.Service == packet.RC {
+		v.rcNew(c, from, first)
+		v.rcArrive(c, from, first)
+		q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = first.PSN, first.Time, first.IPID, first.Frame, first.Tap
+		return
+	}
+	q.Next = first.PSN.Add(1)
+	q.High, q.Una = q.Next, q.Next
 }
 
 // wrongPSN reports the packet whose PSN was far from its stream, when the stream has gone on or the capture has ended.

@@ -4,6 +4,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // rcArrive is the responder's incoming verifier: what a request makes the responder expect next and what it now owes. Were nothing
@@ -11,6 +12,9 @@ import (
 func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[1-from]
 	r := &end.RQ
+	if end.SQ.InvRKey != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Send {
+		end.SQ.InvRKey = 0 // the peer may have told of memory registered anew
+	}
 	if !r.Joined {
 		r.Joined, r.EPSN = true, p.PSN
 	}

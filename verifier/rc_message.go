@@ -73,6 +73,7 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 		w.Flags |= wqe.Ended // abandoned: what its responder made of it is not known
 	}
 	q.Open = wqe.None
+	v.abandoned = true
 }
 
 func (v *Verifier) outOfSequence(c *qp.Pair, from int, p *packet.Packet, id rule.ID, role rule.Role, want string) {
@@ -109,6 +110,10 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 			w.Flags |= wqe.Whole // of one whose RETH was cut off, the length is not known
 		}
 		q.Count = (q.Count + 1) & packet.PSNMask
+		if v.abandoned {
+			w.Flags |= wqe.Blamed // its opcode may be wrong, so its length tells nothing
+			v.abandoned = false
+		}
 	}
 	w.Last = p.PSN
 	w.Got += uint32(p.PayloadLen)
@@ -144,6 +149,9 @@ func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	}
 	switch w.Op {
 	case wqe.Write:
+		if p.Has&packet.HasRETH != 0 && p.DMALen > 1<<31 {
+			w.Flags |= wqe.Blamed
+		}
 		v.rcWriteLength(c, from, p, w)
 	case wqe.Read:
 		v.dmaLen(c, from, p)

@@ -64,7 +64,7 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 		d.detail = "it counts the message whose last packet has not been seen, or that packet has a wrong opcode"
 	}
 	most := packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
-	if over > 0 && !have.After(most) {
+	if over > 0 && before == 0 && !have.After(most) {
 		if r.Repeated || p.PSN.Before(q.Una) || ahead(q, p.PSN, over) {
 			return // answers to duplicates carry the newest MSN
 		}

@@ -14,7 +14,7 @@ import (
 func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(id)
-	if p.PSN.Before(q.Una) && r.Answered {
+	if p.PSN.Before(q.Una) && r.Answered || p.PSN.Before(q.First) && c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) {
 		v.report(c, from, p, verdict{
 			rule: id, class: proven(c.Sees(from)), role: rule.Responder,
 			expected: "a NAK of PSN " + q.Una.String() + " or later: what is before was acknowledged", actual: "PSN " + p.PSN.String(),
@@ -61,12 +61,7 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	switch {
 	case repeated:
 	case !p.PSN.Add(1).Before(q.High):
-		v.covered(rule.RCRSP002)
-		v.report(c, from, p, verdict{
-			rule: rule.RCRSP002, class: proven(c.Sees(from)), role: rule.Responder,
-			expected: "a PSN sequence NAK only when a later PSN has arrived", actual: "NAK for " + p.PSN.String() + ", none later sent",
-			detail: missedDetail(c, from),
-		})
+		v.rcNoGap(c, from, p)
 	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una):
 		v.covered(rule.RCRSP002)
 		v.report(c, from, p, verdict{
@@ -83,6 +78,16 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	if !repeated || r.Nak != qp.NakRNR { // the wait that an RNR NAK began goes on
 		v.rcNak(c, from, p, qp.NakSequence)
 	}
+}
+
+// rcNoGap reports a PSN sequence NAK although no later PSN had been sent (rule RC-RSP-002).
+func (v *Verifier) rcNoGap(c *qp.Pair, from int, p *packet.Packet) {
+	v.covered(rule.RCRSP002)
+	v.report(c, from, p, verdict{
+		rule: rule.RCRSP002, class: proven(c.Sees(from)), role: rule.Responder,
+		expected: "a PSN sequence NAK only when a later PSN has arrived", actual: "NAK for " + p.PSN.String() + ", none later sent",
+		detail: missedDetail(c, from),
+	})
 }
 
 // rcNakAgain judges that a PSN is NAKed once until it comes again (rules RC-RSP-003, -043). It reports whether it was NAKed before.
@@ -116,6 +121,7 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	end.Sums.RNRNAKs++
 	v.event(c, from, rule.Responder, p, rule.EvRNRNAK, "")
 	v.rcNakAgain(c, from, p)
+	v.covered(rule.RCRNR005)
 	v.covered(rule.RCRNR006)
 	if s := q.History.Get(p.PSN); s != nil {
 		fn := s.Trace.Opcode.Fn()
@@ -160,6 +166,7 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 		id = rule.EvNAKRemoteAccess
 	}
 	v.event(c, from, rule.Responder, p, id, "")
+	v.covered(rule.RCRSP027)
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && (w.Op == wqe.Write || w.Op == wqe.Read) {
 		v.covered(rule.RCRSP026)
 		if w.Length == 0 && w.Has(wqe.Whole) && p.Syndrome == packet.NAKRemoteAccess {

@@ -62,7 +62,10 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcQuiet(c *qp.Pair, from int, end int64) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	w := q.Messages.Newest()
-	if !c.Paired || w == nil || !q.Una.Before(q.Next) || end-q.LastTime < silence || r.Nak == qp.NakFatal || w.Op.Responded() {
+	if c.Paired && w != nil && w.Has(wqe.Ended) && !w.Op.Responded() {
+		v.covered(rule.RCACK002)
+	}
+	if !c.Paired || c.Closed || r.Nak != qp.NakNone || w == nil || !q.Una.Before(q.Next) || end-q.LastTime < silence || w.Op.Responded() {
 		return
 	}
 	s := q.History.Get(w.Last)
@@ -76,7 +79,6 @@ func (v *Verifier) rcQuiet(c *qp.Pair, from int, end int64) {
 		v.event(c, from, rule.Requester, &p, rule.EvUnanswered, "")
 		return
 	}
-	v.covered(rule.RCACK002)
 	v.report(c, from, &p, verdict{
 		rule: rule.RCACK002, class: proven(c.Sees(from)), role: rule.Requester,
 		expected: "AckReq in the last packet before silence", actual: "AckReq 0, and nothing for " + time.Duration(end-q.LastTime).String(),

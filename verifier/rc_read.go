@@ -19,9 +19,14 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.RCRES001)
 	if !w.Op.Responded() || w.Op.Atomic() {
+		id, want := rule.RCRES001, "Acknowledge"
+		if w.Op.Atomic() {
+			id, want = rule.RCRSP010, "ATOMIC Acknowledge"
+			v.covered(id)
+		}
 		v.report(c, from, p, verdict{
-			rule: rule.RCRES001, class: proven(c.Complete()), role: rule.Responder,
-			expected: "an Acknowledge: PSN " + p.PSN.String() + " is a " + w.Op.String(), actual: p.Opcode.String(),
+			rule: id, class: proven(c.Complete()), role: rule.Responder,
+			expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), actual: p.Opcode.String(),
 			evidence: []uint64{frame(p.Frame, w.Frame)},
 		})
 		return
@@ -31,8 +36,11 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		v.learnPMTU(c, uint32(p.PayloadLen))
 	}
 	if w.Op == wqe.Read && !w.Has(wqe.Blamed) {
-		again := v.sameResponse(r, p)
-		if !again {
+		if w.Has(wqe.Again) && p.PSN == packet.PSN(w.Orig) && p.PSN.After(w.RespNext) {
+			w.Orig = uint32(p.PSN.Add(1)) // the first answer goes on: it met the new request on its way
+			return
+		}
+		if !v.sameResponse(r, p) {
 			v.rcReadPlace(c, from, p, w)
 		}
 		v.rcReadLength(c, from, p, w)
@@ -52,11 +60,11 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	w.RespNext = p.PSN.Add(1)
 	w.RespFrame = uint32(p.Frame)
-	if p.PSN == w.Last && !w.Has(wqe.Answered) {
+	if p.PSN == w.Last && !w.Has(wqe.Answered) && !w.Has(wqe.Gapped) {
 		w.Flags |= wqe.Answered
 		q.RdOut -= min(q.RdOut, 1)
 	}
-	if !p.PSN.Before(q.Una) {
+	if !p.PSN.Before(q.Una) && !w.Has(wqe.Gapped) {
 		v.rcProgress(c, from, p, p.PSN.Add(1))
 	}
 	if p.PSN == w.Last {
@@ -69,6 +77,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	r := &c.Ends[from].RQ
 	blame := func(class rule.Class, want, detail string) {
+		w.Flags |= wqe.Blamed
 		v.report(c, from, p, verdict{
 			rule: rule.RCRES001, class: class, role: rule.Responder, expected: want, actual: p.Opcode.String() + " with PSN " + p.PSN.String(),
 			detail: detail, evidence: []uint64{frame(p.Frame, w.Frame)},

@@ -37,6 +37,13 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	if w.Op == wqe.Read {
 		w.Last = q.Next.Add(-1)
 	}
+	if q.Retrying && q.Retry.Before(p.PSN) && !q.Retry.Before(q.Una) && !resent {
+		v.covered(rule.RCRTY006)
+		v.report(c, from, p, verdict{
+			rule: rule.RCRTY006, class: proven(c.Sees(from)), role: rule.Requester,
+			expected: "PSN " + q.Retry.String() + " next: all later packets are sent again in order", actual: "a new request, PSN " + p.PSN.String(),
+		})
+	}
 	if resent {
 		end.Sums.Retransmissions++
 		v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
@@ -112,7 +119,7 @@ func rewind(c *qp.Pair, q *qp.SendQueue, psn packet.PSN) {
 		q.Count = n
 	}
 	q.Next, q.Open, q.Unsure, q.ReadLen = psn, wqe.None, true, 0
-	q.RdOut = 0
+	q.RdOut, q.InvRKey = 0, 0
 	for i := range q.Messages.Len() {
 		if w := q.Messages.At(i); w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
 			q.RdOut++
@@ -182,14 +189,18 @@ func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet) {
 	limit := func(id rule.ID, most uint8, what string) {
 		v.covered(id)
 		if q.RdOut <= uint16(most) {
+			q.RdOver = false
 			return
 		}
+		if q.RdOver {
+			return
+		}
+		q.RdOver = true // one finding, not one for each that follows
 		v.report(c, from, p, verdict{
 			rule: id, class: proven(most == 0 || c.Sees(from)), role: rule.Requester,
 			expected: fmt.Sprintf("at most %d READ and ATOMIC requests outstanding (%s)", most, what),
 			actual:   fmt.Sprintf("%d outstanding", q.RdOut),
 		})
-		q.RdOut = uint16(most) // one finding, not one for each that follows
 	}
 	if peer.Knows(hcaagent.KnowsMaxDestRdAtomic) {
 		id := rule.RCRDA002
@@ -207,20 +218,32 @@ func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet) {
 // as a probe (rules RC-CRD-001, -002).
 func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	in := p.Info()
-	if w.Op != wqe.Send {
+	q := &c.Ends[from].SQ
+	limit := q.Limit
+	switch {
+	case w.Op == wqe.Send:
+	case p.Has&packet.HasImmDt != 0:
+		if !in.Only {
+			limit-- // its first packet did not tell that it takes a receive
+			q.Limit = limit & packet.PSNMask
+		}
+	default:
+		if in.First || in.Only {
+			q.Limit = (q.Limit + 1) & packet.PSNMask // needs no credit, and uses none up
+		}
 		return
 	}
-	q := &c.Ends[from].SQ
 	v.covered(rule.RCCRD001)
 	ssn := (w.Ordinal + 1) & packet.PSNMask
-	over := packet.PSN(ssn).Diff(packet.PSN(q.Limit))
+	over := packet.PSN(ssn).Diff(packet.PSN(limit & packet.PSNMask))
+	agreed := c.Ends[1-from].Knows(hcaagent.KnowsCredits) && c.Ends[1-from].Attr.Credits
 	if over == 1 {
 		v.covered(rule.RCCRD002)
-		if (in.First || in.Only) && p.AckReq {
+		if (in.First || in.Only || w.Op == wqe.Write) && p.AckReq {
 			return
 		}
 		v.report(c, from, p, verdict{
-			rule: rule.RCCRD002, class: proven(c.Sees(from)), role: rule.Requester,
+			rule: rule.RCCRD002, class: proven(agreed && c.Sees(from)), role: rule.Requester,
 			expected: "without credit, the first packet with AckReq and no more", actual: fmt.Sprintf("%v, AckReq %t", p.Opcode, p.AckReq),
 		})
 		q.Credited = false
@@ -230,7 +253,7 @@ func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		return
 	}
 	v.report(c, from, p, verdict{
-		rule: rule.RCCRD001, class: proven(c.Sees(from)), role: rule.Requester,
+		rule: rule.RCCRD001, class: proven(agreed && c.Sees(from)), role: rule.Requester,
 		expected: "at most one message beyond the credits", actual: fmt.Sprintf("message %d beyond the limit", over),
 	})
 	q.Credited = false

@@ -26,10 +26,18 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 		v.Skipped[SkipUnseen]++
 		return
 	}
+	if s := q.Stray; s != nil && s.PSN == p.PSN {
+		v.reconnect(c, 1-from, p) // the responder knows the PSN that was far from the stream
+	}
+	if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && (p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK) ||
+		p.Syndrome == packet.NAKSequence && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High) {
+		c.Early = append(c.Early, qp.Early{Packet: *bare(p), Sent: true})
+		return
+	}
 	if !p.PSN.Before(later(q.Next, q.High)) {
 		if q.ReadLen == 0 || p.PSN.Diff(q.Next) > 1<<23 {
-			if c.Early = append(c.Early, *bare(p)); len(c.Early) > earlyMost {
-				v.rcUnseen(c, from, &c.Early[0])
+			if c.Early = append(c.Early, qp.Early{Packet: *bare(p)}); len(c.Early) > earlyMost {
+				v.rcUnseen(c, from, &c.Early[0].Packet)
 				c.Early = c.Early[1:]
 			}
 		}
@@ -40,7 +48,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcPays(c, from, p)
 	}
 	v.rcRespond(c, from, p)
-	r.LastID, r.LastFrame, r.LastTime = p.IPID, uint32(p.Frame), p.Time
+	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
 }
 
 // earlyMost is how many responses wait for their requests.
@@ -86,7 +94,10 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 
 // sameResponse reports whether p is a copy of the newest response that something on the path made.
 func (v *Verifier) sameResponse(r *qp.ReceiveQueue, p *packet.Packet) bool {
-	return p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 && p.IPID == r.LastID && p.Time-r.LastTime < sameFrame
+	if p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 {
+		return p.IPID == r.LastID && p.ICRC == r.LastICRC && p.Time-r.LastTime < sameFrame
+	}
+	return p.ICRC == r.LastICRC && p.ICRC != 0 && p.Time-r.LastTime < sameFrame/100
 }
 
 // rcEarly judges responses to PSNs that had not been seen sent, now that the next request is there or the capture has ended. A
@@ -95,20 +106,27 @@ func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
 	early := c.Early
 	c.Early = c.Early[:0:0]
 	for i := range early {
-		p := &early[i]
+		p := &early[i].Packet
 		from := c.End(p)
 		q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 		switch {
 		case q.LastTime < p.Time && now != atEnd:
-			c.Early = append(c.Early, *p) // its requester has said nothing since
+			c.Early = append(c.Early, early[i]) // its requester has said nothing since
 		case q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)):
 		case p.PSN.Before(later(q.Next, q.High)):
-			if now-p.Time > earlyWindow {
+			if early[i].Sent && p.Syndrome == packet.NAKSequence && now-p.Time > earlyWindow {
+				v.rcNoGap(c, from, p)
+				continue
+			}
+			if !early[i].Sent && now-p.Time > earlyWindow {
 				v.rcUnseen(c, from, p)
 				continue
 			}
 			v.rcRespond(c, from, p)
-			r.LastID, r.LastFrame, r.LastTime = p.IPID, uint32(p.Frame), p.Time
+			if r.Nak == qp.NakSequence && q.LastPSN == r.NakPSN {
+				r.Nak, r.EPSN = qp.NakNone, later(r.EPSN, q.LastPSN.Add(1)) // the request after it has brought what it asked for
+			}
+			r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
 		default:
 			v.rcUnseen(c, from, p)
 		}
@@ -129,6 +147,13 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if d.class == rule.Unproven {
 		d.detail = "the tap may have missed the request"
+	}
+	if q.Broken == uint32(p.PSN)|qp.BrokenSet {
+		if !c.Sees(from) {
+			return // its request was damaged on the way to the tap, or behind it
+		}
+		v.covered(rule.RCRSP036)
+		d.rule, d.expected, d.actual = rule.RCRSP036, "silence: the request arrived with a wrong ICRC", p.Opcode.String()
 	}
 	if m := c.Missent; m != nil && m.PSN == p.PSN {
 		return // the request went to a wrong QP
@@ -164,6 +189,9 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 	v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
 	if v.sameResponse(r, p) || !r.Answered || p.PSN == r.LastPSN {
 		if p.PSN == r.LastPSN {
+			if r.Repeated {
+				v.covered(rule.RCRSP029)
+			}
 			v.rcUnsolicited(c, from, p)
 		}
 		return
@@ -242,36 +270,40 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	v.covered(rule.RCRSP007)
+	var oldest *wqe.SendWQE // one response passes over several: one finding
 	for i := q.Messages.Len() - 1; i >= 0; i-- {
 		w := q.Messages.At(i)
 		if w.First.After(p.PSN) {
 			continue
 		}
-		if w.Last.Before(q.Una) && !w.Has(wqe.Again) {
-			return
+		if w.Last.Before(q.Una) && !w.Has(wqe.Again) && !w.Has(wqe.Gapped) {
+			break
 		}
 		if !w.Op.Responded() || w.Has(wqe.Answered) || w.Op == wqe.Read && p.Opcode.Fn() != packet.Acknowledge && p.PSN.In(w.First, w.Last) {
 			continue
 		}
-		d := verdict{
-			rule: rule.RCRSP007, class: proven(c.Sees(from)), role: rule.Responder,
-			expected: "the response to the " + w.Op.String() + " at PSN " + w.First.String() + " first",
-			actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, w.Frame)},
-		}
-		if p.PSN.In(w.First, w.Last) {
-			d.rule = rule.RCACK003
-			d.expected = "the response of the " + w.Op.String() + ": an Acknowledge cannot stand for it"
-			v.covered(rule.RCACK003)
-		}
-		if d.class == rule.Unproven {
-			d.detail = "its response may have been lost before the tap"
-		}
-		if !w.Has(wqe.Accused) {
-			v.report(c, from, p, d)
+		if !w.Has(wqe.Accused) && !w.Has(wqe.Blamed) {
+			oldest = w
 		}
 		w.Flags |= wqe.Answered | wqe.Accused
-		q.RdOut--
+		q.RdOut -= min(q.RdOut, 1)
 	}
+	if oldest == nil {
+		return
+	}
+	d := verdict{
+		rule: rule.RCRSP007, class: proven(c.Sees(from)), role: rule.Responder,
+		expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
+		actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, oldest.Frame)},
+	}
+	if p.PSN.In(oldest.First, oldest.Last) {
+		d.rule = rule.RCACK003
+		d.expected = "the response of the " + oldest.Op.String() + ": an Acknowledge cannot stand for it"
+	}
+	if d.class == rule.Unproven {
+		d.detail = "its response may have been lost before the tap"
+	}
+	v.report(c, from, p, d)
 }
 
 // rcUnnaked judges a response that acknowledges a PSN which was NAKed and has not come again (rules RC-RSP-006, RC-RSP-018).
@@ -307,6 +339,8 @@ func (v *Verifier) rcProgress(c *qp.Pair, from int, p *packet.Packet, una packet
 	if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && una.After(r.NakPSN) {
 		v.rcUnnaked(c, from, p)
 	}
+	v.covered(rule.RCRSP005)
+	v.covered(rule.RCACK003)
 	r.RNRs = 0
 	r.LastPSN, r.Answered, r.Repeated = p.PSN, true, false
 	v.rcCredits(c, from, p)

@@ -31,12 +31,14 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	s := q.History.Get(p.PSN)
-	if w := q.Messages.Newest(); s == nil && w != nil && w.Op == wqe.Read && q.LastPSN == w.First && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Again) {
+	if w := q.Messages.Newest(); s == nil && w != nil && w.Op == wqe.Read && (q.LastPSN == w.First || w.Has(wqe.Miscounted)) && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Again) {
 		v.rcReadCount(c, from, p, w)
 		return
 	}
 	if s != nil && v.networkCopy(q, s, p) {
-		v.covered(rule.EvDuplicate)
+		if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
+			w.Flags |= wqe.Again
+		}
 		return
 	}
 	if q.Fresh || q.Messages.Len() == 0 {
@@ -55,7 +57,12 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown // it went elsewhere the first time: one message more than was counted
 	}
 	if s != nil && !packet.SameContent(p, s.Trace) && (w == nil || w.Op != wqe.Read) {
-		v.rcSame(c, from, p, s, w)
+		v.rcDiffers(c, from, p, s, w)
+		if s.Trace.Opcode == p.Opcode {
+			s.Trace = v.trace(p) // one finding, not one for each time it comes again
+			q.Retrying, q.Retry = true, p.PSN.Add(1)
+		}
+		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		q.Excused = true // it may have been a new request under an old PSN
 		return
 	}
@@ -87,12 +94,12 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 // rcReadCount judges a new request that begins within the PSNs that the READ before it reserved (rule RC-PSN-003).
 func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
-	if p.Opcode.Fn() == packet.ReadRequest && p.RKey == w.RKey && p.VA >= w.VA && p.VA < w.VA+uint64(w.Length) {
+	if p.Opcode.Fn() == packet.ReadRequest && p.VA >= w.VA && p.VA < w.VA+uint64(w.Length) {
 		w.Flags |= wqe.Again // its tail, asked for again
 		v.rcBehind(c, from, p)
 		return
 	}
-	if w.Has(wqe.Blamed) { // the requester goes on from there
+	if w.Has(wqe.Miscounted) { // the requester goes on from there
 		w.Last = p.PSN.Add(-1)
 		q.Next, q.High, q.Excused = p.PSN, p.PSN, false
 		c.Ends[1-from].RQ.EPSN = p.PSN
@@ -105,7 +112,7 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", q.Next, w.Length, w.Last.Diff(w.First)+1),
 		actual:   "PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
-	w.Flags |= wqe.Blamed
+	w.Flags |= wqe.Blamed | wqe.Miscounted
 	q.Excused = true
 }
 
@@ -147,6 +154,22 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
+// rcDiffers reports a packet whose PSN was used for another: right behind that one the PSN has not advanced (rule RC-PSN-002), else
+// it was sent again otherwise than the first time (rules RC-RTY-004, -009).
+func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
+	q := &c.Ends[from].SQ
+	if q.LastPSN != p.PSN {
+		v.rcSame(c, from, p, s, w)
+		return
+	}
+	v.covered(rule.RCPSN002)
+	v.report(c, from, p, verdict{
+		rule: rule.RCPSN002, class: proven(c.Complete()), role: rule.Requester,
+		expected: "PSN " + p.PSN.Add(1).String() + " for another packet", actual: "PSN " + p.PSN.String() + " again",
+		evidence: []uint64{frame(p.Frame, s.Frame)},
+	})
+}
+
 // rcSame holds a packet sent again against the first time (rules RC-RTY-004, -009).
 func (v *Verifier) rcSame(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
 	id, what := rule.RCRTY004, "the packet as it was sent first"
@@ -173,6 +196,8 @@ func (v *Verifier) rcSame(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w 
 func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
 	v.covered(rule.RCRTY007)
+	v.covered(rule.RCRTY008)
+	w.Flags &^= wqe.Blamed
 	blame := func(id rule.ID, want, got string) {
 		v.report(c, from, p, verdict{
 			rule: id, class: proven(c.Complete()), role: rule.Requester, expected: want, actual: got,
@@ -265,10 +290,15 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 			v.rcTimeout(c, from, p)
 		}
 	}
-	v.covered(rule.RCRTY010)
-	if p.PSN.Before(q.Una) && r.Nak == qp.NakNone && r.Answered {
+	id := rule.RCRTY010
+	w, _ := q.Messages.Find(p.PSN)
+	if w != nil && w.Op == wqe.Read {
+		id = rule.RCRTY008
+	}
+	v.covered(id)
+	if p.PSN.Before(q.Una) && r.Nak == qp.NakNone && r.Answered && (w == nil || !w.Has(wqe.Accused)) {
 		v.report(c, from, p, verdict{
-			rule: rule.RCRTY010, class: proven(c.Sees(from)), role: rule.Requester,
+			rule: id, class: proven(c.Sees(from)), role: rule.Requester,
 			expected: "nothing before PSN " + q.Una.String() + ": acknowledged", actual: "PSN " + p.PSN.String() + " sent again",
 			evidence: []uint64{frame(p.Frame, r.LastFrame)},
 		})
@@ -288,6 +318,11 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 			v.report(c, from, p, verdict{
 				rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
 				expected: "no retransmission before " + least.String(), actual: "after " + took.String(),
+			})
+		} else if took > 4*least {
+			v.report(c, from, p, verdict{
+				rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
+				expected: "a retransmission within " + (4 * least).String(), actual: "after " + took.String(),
 			})
 		}
 	}

@@ -21,7 +21,8 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	took := time.Duration(p.Time - r.NakTime)
 	nak := []uint64{frame(p.Frame, r.NakFrame)}
 	if p.PSN != r.NakPSN {
-		if p.PSN.After(r.NakPSN) && !r.Blamed {
+		w, _ := end.SQ.Messages.Find(p.PSN)
+		if !r.Blamed && (p.PSN.After(r.NakPSN) || w != nil && !w.Op.Responded()) {
 			r.Blamed = true
 			v.covered(rule.RCRNR002)
 			v.report(c, from, p, verdict{

@@ -21,6 +21,12 @@ type Verifier struct {
 	headers [5][256]uint64
 	// broken says that the newest packet whose headers were judged broke a rule: its receiver may have dropped it.
 	broken bool
+	// expected counts the packets that the fast path took, by opcode, for the coverage of the RC rules.
+	expected [256]uint64
+	// abandoned says that the packet at hand broke off an open message.
+	abandoned bool
+	// Thorough takes no fast path, to hold it against the verifiers proper.
+	Thorough bool
 	// Skipped counts, by reason, the packets of which something could not be judged.
 	Skipped [NumSkips]uint64
 }

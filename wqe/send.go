@@ -47,14 +47,15 @@ type Flag uint16
 
 // The facts.
 const (
-	Whole     Flag = 1 << iota // every packet of the message was seen
-	Ended                      // its last packet was seen
-	Answered                   // its own response is complete (READ, atomics)
-	AckWanted                  // a packet of it carried AckReq
-	Accused                    // a response was sent that passed over it, and reported
-	Blamed                     // a finding on its length or answer was made: one is enough
-	Again                      // a READ that was asked for again, in whole or its tail
-	Gapped                     // of whose responses some were not seen
+	Whole      Flag = 1 << iota // every packet of the message was seen
+	Ended                       // its last packet was seen
+	Answered                    // its own response is complete (READ, atomics)
+	AckWanted                   // a packet of it carried AckReq
+	Miscounted                  // a request used a PSN that a READ had reserved, and that was reported
+	Accused                     // a response was sent that passed over it, and reported
+	Blamed                      // a finding on its length or answer was made: one is enough
+	Again                       // a READ that was asked for again, in whole or its tail
+	Gapped                      // of whose responses some were not seen
 )
 
 // SendWQE is one message of a send queue: given by an HCA agent, or synthesised from the first packet of the message and

@@ -1,6 +1,10 @@
 package planted
 
-import "ibwitness/packet"
+import (
+	"slices"
+
+	"ibwitness/packet"
+)
 
 const (
 	nfsrdma = "public/lkml-nfsrdma-2021-02-18__sniffer.pcap"
@@ -18,7 +22,7 @@ var bases = map[string]*base{
 	// Frame 21 is a misaligned atomic, refused by frame 22.
 	"fatal": {file: "err_atomic_misaligned.pcap", faults: fatalFaults},
 	// rping over IPv6, from CM REQ to DREP: path MTU 4096, one READ at a time, retry count 7, timeout 19.
-	"cm": {file: "cm_rping_ipv6.pcap", faults: join(ipv6Faults, cmFaults)},
+	"cm": {file: "cm_rping_ipv6.pcap", faults: join(ipv6Faults, cmFaults, cmTiming)},
 	// SENDs and WRITEs of all shapes on UC, path MTU 1024, from 10.77.0.1 only.
 	"uc": {file: "uc_mixed_sidecar.pcap", faults: ucFaults},
 	"ud": {file: "ud_send_lat.pcap", faults: udFaults},
@@ -26,6 +30,11 @@ var bases = map[string]*base{
 	"multicast": {file: "cm_mckey_multicast.pcap", faults: multicastFaults},
 	"native":    {file: nfsrdma, faults: nativeFaults},
 	"wiki":      {file: wiki, faults: wikiFaults},
+	// The first again, carried by RoCEv1.
+	"v1":    {file: "sidecar_rc_mtu256.pcap", prepare: asRoCEv1, faults: join(v1Faults, without("BTH-016", bthFaults), requestFaults, lengthFaults, responseFaults, retryFaults)},
+	"rnr01": {file: "rxe/rnr_timer01.pcap", faults: rnr01Faults},
+	"rnr12": {file: "rxe/rnr_timer12.pcap", faults: rnr12Faults},
+	"rnr14": {file: "rxe/rnr_timer14.pcap", faults: rnr14Faults},
 }
 
 func join(tables ...[]fault) (all []fault) {
@@ -33,6 +42,11 @@ func join(tables ...[]fault) (all []fault) {
 		all = append(all, t...)
 	}
 	return all
+}
+
+// without leaves out the faults of a rule.
+func without(rule string, faults []fault) []fault {
+	return slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return f.rules == rule })
 }
 
 func rc(f packet.Fn) packet.Opcode { return packet.Op(packet.RC, f) }

@@ -29,6 +29,7 @@ type Frame struct {
 	Tail   []byte         // Ethernet padding behind the packet, padding of an ERF record
 	Raw    []byte
 	Snap   int // bytes to capture of the frame; 0: all
+	Wire   int // length on the wire of a frame of which less was captured; 0: all of it was
 	Was    int // 1-based number in the capture as it was read; 0: forged
 }
 
@@ -38,6 +39,7 @@ const (
 	microMagic   = 0xa1b2c3d4
 	nanoMagic    = 0xa1b23c4d
 	etherHeader  = 14
+	vlanTag      = 4
 	erfHeader    = 16
 )
 
@@ -69,7 +71,9 @@ func Load(path string) (*Capture, error) {
 		}
 		f := &Frame{Time: int64(order.Uint32(b))*1e9 + int64(order.Uint32(b[4:]))*unit, Was: len(c.Frames) + 1}
 		f.Raw = bytes.Clone(b[recordHeader : recordHeader+n])
-		if int(order.Uint32(b[12:])) == n {
+		if wire := int(order.Uint32(b[12:])); wire > n {
+			f.Wire = wire
+		} else {
 			f.open(c.Link)
 		}
 		c.Frames = append(c.Frames, f)
@@ -85,6 +89,11 @@ func (f *Frame) open(link fabricagent.LinkType) {
 		at, inner = erfHeader, fabricagent.LinkInfiniBand
 		for more := f.Raw[8]&0x80 != 0; more; at += 8 {
 			more = f.Raw[at]&0x80 != 0
+		}
+	}
+	if link == fabricagent.LinkEthernet {
+		for at+4 < len(f.Raw) && (f.Raw[at-2] == 0x81 && f.Raw[at-1] == 0 || f.Raw[at-2] == 0x88 && f.Raw[at-1] == 0xA8) {
+			at += vlanTag
 		}
 	}
 	data, wire := f.Raw, len(f.Raw)
@@ -134,7 +143,7 @@ func (c *Capture) Bytes() []byte {
 		b = le.AppendUint32(b, uint32(f.Time/1e9))
 		b = le.AppendUint32(b, uint32(f.Time%1e9))
 		b = le.AppendUint32(b, uint32(len(have)))
-		b = le.AppendUint32(b, uint32(len(raw)))
+		b = le.AppendUint32(b, uint32(max(len(raw), f.Wire)))
 		b = append(b, have...)
 	}
 	return b

@@ -11,7 +11,7 @@ var nativeFaults = []fault{
 	{"reserved bits of the LRH", 21, Set(func(p *packet.Packet) { p.LRHRes = 0x60 }), "LNK-LRH-003", "VV", "", 0, ""},
 	{"reserved bits above PktLen", 21, Set(func(p *packet.Packet) { p.LRHRes = 1 }), "LNK-LRH-003", "VV", "", 0, ""},
 	{"PktLen + 1", 21, Set(func(p *packet.Packet) { p.PktLen++ }), "LNK-LRH-005", "**", "", 1, ""},
-	{"PktLen - 1", 21, Set(func(p *packet.Packet) { p.PktLen-- }), "LNK-LRH-005", "**", "", 1, "D: a PktLen that is shorter than the frame is reported as wrong CRCs"},
+	{"PktLen - 1", 21, Set(func(p *packet.Packet) { p.PktLen-- }), "LNK-LRH-005", "**", "", 1, ""},
 	{"PktLen 5", 22, Set(func(p *packet.Packet) { p.PktLen = 5 }), "LNK-LRH-006|LNK-LRH-005|BTH-018", "**", "", 1, ""},
 	{"SLID 0", 21, Set(func(p *packet.Packet) { p.SLID = 0; p.Src = packet.LIDAddr(0) }), "LNK-LID-003", "VV", "lid:0", 1, ""},
 	{"SLID multicast", 21, Set(func(p *packet.Packet) { p.SLID = 0xC001 }), "LNK-LID-003", "VV", "lid:49153", 1, ""},
@@ -37,6 +37,26 @@ var nativeFaults = []fault{
 	{"GRH with IPVer 4", 21, All(withGRH, Set(func(p *packet.Packet) { p.IPVer = 4 })), "NET-GRH-002", "VV", "", 1, ""},
 	{"GRH with NxtHdr 17", 21, All(withGRH, Set(func(p *packet.Packet) { p.NxtHdr = 17 })), "NET-GRH-003", "VV", "", 1, ""},
 	{"GRH with a multicast SGID", 21, All(withGRH, Set(func(p *packet.Packet) { p.SGID.Hi |= 0xFF << 56 })), "NET-GRH-011", "VV", "", 1, ""},
+	{"SL of one packet in mid connection", 25, Set(func(p *packet.Packet) { p.SL = 3 }), "LNK-SL-001|LNK-VL-007", "**", "", 0, "R: no rule on the SL is implemented"},
+	{"SL of one ACK in mid connection", 26, Set(func(p *packet.Packet) { p.SL = 3 }), "LNK-SL-001|LNK-VL-007", "**", "", 0, "R: no rule on the SL is implemented"},
+	{"SL of all packets of one side", 21, Each(func(p *packet.Packet) bool { return p.SLID == 24 }, func(p *packet.Packet) { p.SL = 3 }), "LNK-SL-001|LNK-VL-007", "**", "lid:24|lid:8", 2, "R: no rule on the SL is implemented"},
+	{"DLID of another port in mid connection", 25, On(Set(func(p *packet.Packet) { p.DLID++; p.Dst = packet.LIDAddr(p.DLID) }), 25, 29), "BTH-019|RC-PSN-004|BTH-011", "**", "", 1, ""},
+	{"SLID of another port in mid connection", 25, On(Set(func(p *packet.Packet) { p.SLID++; p.Src = packet.LIDAddr(p.SLID) }), 25, 29), "BTH-019|RC-PSN-004|BTH-011", "**", "lid:8|lid:9|lid:24|lid:25", 1, ""},
+	{"SLID of another port in an ACK", 26, Set(func(p *packet.Packet) { p.SLID++; p.Src = packet.LIDAddr(p.SLID) }), "BTH-019", "**", "lid:8|lid:9|lid:24|lid:25", 1, "T: a response from a strange LID begins a connection of its own, unseen"},
+	{"LNH 0", 25, On(Set(func(p *packet.Packet) { p.LNH = 0 }), 25, 29), "LNK-LRH-004|LNK-LRH-005|LNK-RAW-001|LNK-CRC-002|RC-PSN-004", "**", "", 2, ""},
+	{"LNH 1", 25, On(Set(func(p *packet.Packet) { p.LNH = 1 }), 25, 29), "LNK-LRH-004|LNK-LRH-005|LNK-RAW-001|LNK-CRC-002|RC-PSN-004", "**", "", 2, ""},
+	{"PktLen + 5", 25, Set(func(p *packet.Packet) { p.PktLen += 5 }), "LNK-LRH-005", "**", "", 1, ""},
+	{"PktLen - 5", 25, Set(func(p *packet.Packet) { p.PktLen -= 5 }), "LNK-LRH-005", "**", "", 1, ""},
+	{"PktLen 2047", 25, Set(func(p *packet.Packet) { p.PktLen = 2047 }), "LNK-LRH-005|LNK-LRH-007", "**", "", 1, ""},
+	{"VCRC wrong in an ACK", 26, Unsealed(func(p *packet.Packet) { p.VCRC ^= 0x8000 }), "LNK-CRC-001", "UV", "", 0, ""},
+	{"VCRC wrong in all packets of one side", 21, func(c *Capture, at int) {
+		for _, f := range c.Frames {
+			if p := f.Packet; p != nil && p.SLID == 8 {
+				p.VCRC ^= 1
+				c.Accepted = append(c.Accepted, f)
+			}
+		}
+	}, "LNK-CRC-001", "**", "", 2, "U: wrong VCRCs are not gathered as wrong ICRCs are"},
 	{"GRH, ICRC wrong", 21, All(withGRH, badICRC), "LNK-CRC-004", "UV", "", 1, ""},
 }
 

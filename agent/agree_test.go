@@ -1,0 +1,94 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ibwitness/fabricagent"
+	"ibwitness/internal/traffic"
+)
+
+// captured calls f for generated traffic with and without faults, and for every capture of soft-RoCE that there is.
+func captured(t *testing.T, f func(t *testing.T, open func() fabricagent.Source)) {
+	few := traffic.Small(300)
+	few.Faults = 200
+	many := traffic.Large(40)
+	many.Faults, many.Seed = 30, 7
+	two := traffic.Shape{Connections: 100, Hosts: 2, PMTU: 256, Message: 700, Mix: traffic.Mix{Write: 20, Read: 40, Atomic: 20}, Faults: 100}
+	for name, s := range map[string]traffic.Shape{"small": few, "large": many, "two hosts": two, "clean": traffic.Small(64)} {
+		raw := traffic.Capture(s, 60_000)
+		t.Run(name, func(t *testing.T) {
+			f(t, func() fabricagent.Source {
+				src, err := fabricagent.OpenReader("traffic", bytes.NewReader(raw))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return src
+			})
+		})
+	}
+	dir := os.Getenv("IBWITNESS_CAPTURES")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "captures")
+	}
+	paths, _ := filepath.Glob(filepath.Join(dir, "*", "*.pcap"))
+	if len(paths) == 0 {
+		t.Logf("no captures at %s: generated traffic alone; set IBWITNESS_CAPTURES", dir)
+	}
+	own, _ := filepath.Glob(filepath.Join("..", "testdata", "captures", "*"))
+	for _, path := range append(paths, own...) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			f(t, func() fabricagent.Source {
+				src, err := fabricagent.Open([]string{path})
+				if err != nil {
+					t.Skip(err)
+				}
+				return src
+			})
+		})
+	}
+}
+
+// TestWorkersAgree: findings, connections, coverage and all else are the same for 1, 2 and 8 workers.
+func TestWorkersAgree(t *testing.T) {
+	captured(t, func(t *testing.T, open func() fabricagent.Source) {
+		var want *Result
+		for _, n := range []int{1, 2, 8} {
+			src := open()
+			r, err := Run(context.Background(), src, Options{Workers: n})
+			src.Close()
+			if err != nil {
+				t.Log(err)
+			}
+			if n == 1 {
+				want = r
+			} else if d := cmp.Diff(want, r); d != "" {
+				t.Errorf("%d workers:\n%s", n, d)
+			}
+		}
+	})
+}
+
+// TestExpected: the fast paths of the verifiers find and count what the verifiers proper do.
+func TestExpected(t *testing.T) {
+	captured(t, func(t *testing.T, open func() fabricagent.Source) {
+		result := func(thorough bool) *Result {
+			src := open()
+			defer src.Close()
+			e := &engine{src: src, shards: []*shard{{t: NewTransport(nil)}}}
+			e.shards[0].t.ver.Thorough = thorough
+			if err := e.alone(context.Background()); err != nil {
+				t.Log(err)
+			}
+			return e.result()
+		}
+		if d := cmp.Diff(result(true), result(false)); d != "" {
+			t.Errorf("thorough (-) and fast (+):\n%s", d)
+		}
+	})
+}
