@@ -41,19 +41,20 @@ type SendQueue struct {
 	InvRKey uint32     // R_Key that the newest SEND with Invalidate named; 0: none
 	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
 
-	Stray    *packet.Packet // newest packet, where its PSN is far from Next; without its payload
-	Restarts uint16         // retransmissions begun at Restart without progress
-	RdOut    uint16         // READs and atomics not yet answered
-	LastID   uint16         // IPv4 identification of the newest request packet
-	Odd      wqe.Op         // operation of a Middle or Last that did not fit the open message, while it is the newest packet
-	Open     wqe.Op         // SEND or WRITE whose last packet is still to come
-	Joined   bool           // a request was seen, or the start PSN is known
-	Fresh    bool           // the start PSN is known and nothing was sent yet
-	Retrying bool
-	RdOver   bool // too many READs and atomics are outstanding, and that was reported
-	Credited bool
-	Unsure   bool // whether a message is open is not known: joined in mid-stream, or behind a gap
-	Excused  bool // a packet of this QP had a wrong ICRC: a gap is explained
+	Stray       *packet.Packet // newest packet, where its PSN is far from Next; without its payload
+	Restarts    uint16         // retransmissions begun at Restart without progress
+	RdOut       uint16         // READs and atomics not yet answered
+	LastID      uint16         // IPv4 identification of the newest request packet
+	Interrupted wqe.Op         // message that a READ or atomic broke into, while that is the newest packet
+	Odd         wqe.Op         // operation of a Middle or Last that did not fit the open message, while it is the newest packet
+	Open        wqe.Op         // SEND or WRITE whose last packet is still to come
+	Joined      bool           // a request was seen, or the start PSN is known
+	Fresh       bool           // the start PSN is known and nothing was sent yet
+	Retrying    bool
+	RdOver      bool // too many READs and atomics are outstanding, and that was reported
+	Credited    bool
+	Unsure      bool // whether a message is open is not known: joined in mid-stream, or behind a gap
+	Excused     bool // a packet of this QP had a wrong ICRC: a gap is explained
 
 	LastTime  int64 // time of the newest request packet
 	LastFrame uint64

@@ -204,6 +204,7 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 		return
 	}
 	f.Reported |= reportedPKey
+	v.broken = true
 	d := verdict{
 		rule: rule.PKY004, class: class, role: rule.Sender,
 		expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),

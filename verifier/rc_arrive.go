@@ -18,6 +18,9 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 	if !r.Joined {
 		r.Joined, r.EPSN = true, p.PSN
 	}
+	if v.broken {
+		return // a receiver drops it; if it does not, its answer will say so
+	}
 	n := max(span(c, p), 1)
 	switch d := p.PSN.Diff(r.EPSN); {
 	case d == 0:

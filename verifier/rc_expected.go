@@ -110,7 +110,7 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet) boo
 	e := &expectations[p.Opcode]
 	end, peer := &c.Ends[from&1], &c.Ends[^from&1]
 	q, r := &end.SQ, &peer.RQ
-	if !e.known || p.PSN != q.Next || p.PSN != q.High || p.PSN != r.EPSN || q.Open != e.open || !c.Paired || !q.Joined || !r.Joined ||
+	if !e.known || v.broken || p.PSN != q.Next || p.PSN != q.High || p.PSN != r.EPSN || q.Open != e.open || !c.Paired || !q.Joined || !r.Joined ||
 		q.Fresh || q.Unsure || q.Odd != wqe.None || q.Credited || q.InvRKey != 0 || q.ReadLen != 0 || q.Stray != nil || q.HasHole() || r.Nak != qp.NakNone ||
 		c.Odd != 0 || q.Retrying && q.Retry.Before(q.Next) && !q.Retry.Before(q.Una) || len(c.Early) != 0 || p.Cut || p.PSN.Diff(q.Una) < -farJump {
 		return false

@@ -42,6 +42,13 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 	}
 	if q.Open == wqe.None {
 		v.covered(rules.none)
+		interrupted := q.Interrupted
+		q.Interrupted = wqe.None
+		if continues && op == interrupted {
+			c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+			q.Unsure = true
+			return
+		}
 		if continues {
 			v.outOfSequence(c, from, p, rules.none, rules.role, "the first packet of a message: none is open")
 		}
@@ -68,6 +75,9 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 	if continues {
 		q.Odd = op
 		return
+	}
+	if op.Responded() {
+		q.Interrupted = q.Open // it may go on behind the interloper
 	}
 	if w := q.Messages.Newest(); w != nil {
 		w.Flags |= wqe.Ended // abandoned: what its responder made of it is not known

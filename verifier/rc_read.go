@@ -20,7 +20,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCRES001)
 	if !w.Op.Responded() || w.Op.Atomic() {
 		id, want := rule.RCRES001, "Acknowledge"
-		if w.Op.Atomic() {
+		if w.Op.Atomic() && p.Info().Only && q.RdOut == 1 {
 			id, want = rule.RCRSP010, "ATOMIC Acknowledge"
 			v.covered(id)
 		}

@@ -29,8 +29,8 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if s := q.Stray; s != nil && s.PSN == p.PSN {
 		v.reconnect(c, 1-from, p) // the responder knows the PSN that was far from the stream
 	}
-	if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && (p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK) ||
-		p.Syndrome == packet.NAKSequence && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High) {
+	if c.Sees(from) && (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && (p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK) ||
+		p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && (r.Nak == qp.NakNone || r.NakPSN != p.PSN) && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High) {
 		c.Early = append(c.Early, qp.Early{Packet: *bare(p), Sent: true})
 		return
 	}
@@ -112,11 +112,14 @@ func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
 		switch {
 		case q.LastTime < p.Time && now != atEnd:
 			c.Early = append(c.Early, early[i]) // its requester has said nothing since
-		case q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)):
+		case !early[i].Sent && q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)):
 		case p.PSN.Before(later(q.Next, q.High)):
 			if early[i].Sent && p.Syndrome == packet.NAKSequence && now-p.Time > earlyWindow {
 				v.rcNoGap(c, from, p)
 				continue
+			}
+			if early[i].Sent && p.Syndrome.Type() == packet.ACK && now-p.Time > earlyWindow && r.Nak == qp.NakNone {
+				v.rcUnnaked(c, from, p)
 			}
 			if !early[i].Sent && now-p.Time > earlyWindow {
 				v.rcUnseen(c, from, p)
@@ -310,7 +313,7 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	id := rule.RCRSP006
-	if r.Nak == qp.NakRNR {
+	if r.NakCode.Type() == packet.RNRNAK {
 		id = rule.RCRSP018
 	}
 	r.Nak = qp.NakNone

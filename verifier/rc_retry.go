@@ -58,7 +58,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if s != nil && !packet.SameContent(p, s.Trace) && (w == nil || w.Op != wqe.Read) {
 		v.rcDiffers(c, from, p, s, w)
-		if s.Trace.Opcode == p.Opcode {
+		if s.Trace.Opcode == p.Opcode && q.LastPSN != p.PSN {
 			s.Trace = v.trace(p) // one finding, not one for each time it comes again
 			q.Retrying, q.Retry = true, p.PSN.Add(1)
 		}
@@ -158,7 +158,7 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 // it was sent again otherwise than the first time (rules RC-RTY-004, -009).
 func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
-	if q.LastPSN != p.PSN {
+	if q.LastPSN != p.PSN || p.Time-q.LastTime > int64(inFlight) || w != nil && w.Op.Atomic() && wqe.OpOf(p.Opcode.Fn()).Atomic() {
 		v.rcSame(c, from, p, s, w)
 		return
 	}

@@ -23,7 +23,7 @@ var nativeFaults = []fault{
 	{"LNH 3 without a GRH", 21, Set(func(p *packet.Packet) { p.LNH = 3 }), "LNK-LRH-005|NET-GRH-002|LNK-LRH-004|NET-GRH-005|NET-GRH-004|LNK-CRC-004|LNK-CRC-003", "**", "", 1, ""},
 	{"TVer 1", 21, Set(func(p *packet.Packet) { p.TVer = 1 }), "BTH-002", "VV", "", 0, ""},
 	{"PSN + 1", 25, Set(psn(1)), "RC-PSN-004", "UV", "", 2, ""},
-	{"PSN - 1", 25, Set(psn(-1)), "RC-RTY-004|RC-PSN-004", "*V", "", 2, ""},
+	{"PSN - 1", 25, Set(psn(-1)), "RC-PSN-002|RC-RTY-004|RC-PSN-004", "*V", "", 2, ""},
 	{"SEND missing", 25, Remove(29), "RC-PSN-004", "UV", "", 0, ""},
 	{"ACK of PSN + 100", 26, Set(psn(100)), "RC-RSP-006", "*V", "", 0, ""},
 	{"MSN + 1", 26, Set(msn(1)), "RC-RSP-013|RC-RSP-014", "VV", "", 0, ""},

@@ -34,7 +34,7 @@ var requestFaults = []fault{
 
 	{"PSN + 1 in a SEND Only", 98, Set(psn(1)), "RC-PSN-004", "UV", "", 1, ""},
 	{"PSN + 5 in a SEND Only", 98, Set(psn(5)), "RC-PSN-004", "UV", "", 1, ""},
-	{"PSN - 1 in a SEND Only", 98, On(Set(psn(-1)), 98, 99), "RC-RTY-004|RC-RTY-009|RC-PSN-004", "*V", "", 2, ""},
+	{"PSN - 1 in a SEND Only", 98, On(Set(psn(-1)), 98, 99), "RC-PSN-002|RC-RTY-004|RC-RTY-009|RC-PSN-004", "*V", "", 2, ""},
 	{"PSN - 5 in a SEND Only", 98, On(Set(psn(-5)), 98, 99), "RC-RTY-004|RC-PSN-004", "*V", "", 3, ""},
 	{"PSN + 100000 in a SEND Only", 98, Set(psn(100000)), "RC-PSN-004", "*V", "", 1, ""},
 	{"PSN + 2^23 in a SEND Only", 98, Set(psn(1 << 23)), "RC-PSN-004", "*V", "", 1, ""},
@@ -42,11 +42,11 @@ var requestFaults = []fault{
 	{"PSN + 1 in a SEND First", 71, Set(psn(1)), "RC-PSN-004", "UV", "", 2, ""},
 	{"PSN + 1 in a SEND Middle", 73, Set(psn(1)), "RC-PSN-004", "UV", "", 1, ""},
 	{"PSN + 5 in a SEND Middle", 73, Set(psn(5)), "RC-PSN-004", "UV", "", 2, ""},
-	{"PSN - 1 in a SEND Middle", 73, On(Set(psn(-1)), 73, 74), "RC-RTY-004|RC-PSN-004", "*V", "", 2, ""},
+	{"PSN - 1 in a SEND Middle", 73, On(Set(psn(-1)), 73, 74), "RC-PSN-002|RC-RTY-004|RC-PSN-004", "*V", "", 2, ""},
 	{"PSN + 1 in a SEND Last", 78, Set(psn(1)), "RC-PSN-004", "UV", "", 2, ""},
 	{"PSN + 1 in a WRITE First", 37, Set(psn(1)), "RC-PSN-004", "UV", "", 2, ""},
 	{"PSN + 1 in a READ Request", 127, Set(psn(1)), "RC-PSN-004", "UV", "", 3, ""},
-	{"PSN - 1 in a READ Request", 127, On(Set(psn(-1)), 127, 128), "RC-RTY-004|RC-PSN-004", "*V", "", 3, ""},
+	{"PSN - 1 in a READ Request", 127, On(Set(psn(-1)), 127, 128), "RC-PSN-002|RC-RTY-004|RC-PSN-004", "*V", "", 3, ""},
 	{"PSN + 1 in a FetchAdd", 128, Set(psn(1)), "RC-PSN-004", "UV", "", 3, ""},
 	{"READ counted as one PSN", 128, On(Set(psn(-7)), 128, 129), "RC-PSN-003|RC-PSN-004|RC-RTY-004|RC-RTY-007", "*V", "", 3, ""},
 

@@ -84,7 +84,7 @@ var responseFaults = []fault{
 	{"NAK syndrome in a READ Response First", 132, Set(syndrome(0x60)), "RC-RES-004", "VV", "", 0, ""},
 	{"RNR syndrome in an ATOMIC Acknowledge", 140, Set(syndrome(0x2E)), "RC-RES-004", "VV", "", 0, ""},
 	{"reserved syndrome in a READ Response Last", 139, Set(syndrome(0x5F)), "RC-RSP-022", "VV", "", 0, ""},
-	{"credits exceeded", 97, On(Set(syndrome(0)), 99), "RC-CRD-001", "UV", "peer", 0, ""},
+	{"credits exceeded", 97, On(Set(syndrome(0)), 99), "RC-CRD-001", "UU", "peer", 0, ""},
 
 	{"ATOMIC Acknowledge missing", 109, Remove(121), "RC-RSP-007", "UV", "", 0, ""},
 	{"READ Response Only missing", 108, Remove(109), "RC-RSP-007", "UV", "", 0, ""},

@@ -76,7 +76,7 @@ var cmTiming = []fault{
 		Remove()(c, 127)
 		Shift(70e9)(c, 128)
 		c.Accepted = append(c.Accepted, c.insert(126, at, 60e9, nil))
-	}, "RC-TMO-002", "UV", "", 0, "L: a request that is neither answered nor sent again within 4 timeouts"},
+	}, "RC-TMO-002", "UV", "", 0, ""},
 }
 
 // repRNR changes the RNR retry count of the REP.
