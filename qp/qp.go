@@ -46,6 +46,7 @@ type SendQueue struct {
 	RdOut       uint16         // READs and atomics not yet answered
 	LastID      uint16         // IPv4 identification of the newest request packet
 	Interrupted wqe.Op         // message that a READ or atomic broke into, while that is the newest packet
+	Epoch       uint8          // raised where the count of messages may be wrong from here on
 	Odd         wqe.Op         // operation of a Middle or Last that did not fit the open message, while it is the newest packet
 	Open        wqe.Op         // SEND or WRITE whose last packet is still to come
 	Joined      bool           // a request was seen, or the start PSN is known
@@ -101,6 +102,7 @@ type ReceiveQueue struct {
 	RNRs      uint8 // RNR NAKs in a row for one PSN
 	Unseen    uint8 // responses in a row to requests that were never seen
 	MSN       MSN
+	Epoch     uint8 // of the messages that MSNBase counts
 	Joined    bool
 	Answered  bool           // LastPSN and LastMSN are set
 	Heard     bool           // LastPSN is set, of a responder whose requester is not known yet
@@ -153,6 +155,7 @@ type Pair struct {
 	Paired  bool   // both directions are known to belong together
 	Lossy   bool   // the capture says, or its packets show, that the tap missed some of this connection
 	PMTU    uint32 // bytes; 0: not known
+	Guess   bool   // PMTU was concluded from where a request stood, and no payload has confirmed it
 	Odd     uint32 // payload of the newest First or Middle packet, where it is not PMTU
 	// Early holds responses that were recorded before their requests; opposite directions may be some microseconds out of order.
 	Early []Early
@@ -181,3 +184,6 @@ func (c *Pair) End(p *packet.Packet) int {
 	}
 	return 0
 }
+
+// Break says that the count of messages may be wrong from here on: some were missed, or one was broken off.
+func (s *SendQueue) Break() { s.Epoch++ }

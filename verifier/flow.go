@@ -60,7 +60,7 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.PKY002)
 		if peer.PKey&0x7FFF != p.PKey&0x7FFF {
 			v.report(c, from, p, verdict{
-				rule: rule.PKY002, class: rule.Violation, role: rule.Sender,
+				rule: rule.PKY002, class: proven(c.Ends[1-from].Sums.Packets > 1 || c.Ends[1-from].Knows(hcaagent.KnowsPKey)), role: rule.Sender,
 				expected: fmt.Sprintf("the partition of the peer, P_Key 0x%04x", peer.PKey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 			})
 		}

@@ -158,6 +158,7 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 		q.Unsure = true
 		c.Ends[1-from].RQ.EPSN = q.Next
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+		q.Break()
 	}
 }
 
@@ -194,6 +195,7 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, q *qp.SendQueue, p *packet.Packet) {
 	case 0:
 	case 1:
 		v.learnPMTU(c, found)
+		c.Guess = true
 	default:
 		w.Last = w.First.Add(d - 1)
 		q.Next, q.ReadLen = p.PSN, 0
@@ -206,6 +208,21 @@ func (v *Verifier) PathMTU(c *qp.Pair, pmtu uint32) {
 	if pmtu != 0 {
 		v.learnPMTU(c, pmtu)
 	}
+}
+
+// guessed holds a path MTU that was only concluded against the payload of a First or Middle packet. If it was wrong, a packet was
+// missing where it was concluded, and both streams are joined anew. It reports whether it was right.
+func (v *Verifier) guessed(c *qp.Pair, p *packet.Packet) bool {
+	if !c.Guess || !wqe.ValidMTU(p.PayloadLen) {
+		return true
+	}
+	c.Guess = false
+	if uint32(p.PayloadLen) == c.PMTU {
+		return true
+	}
+	c.PMTU, c.Lossy = uint32(p.PayloadLen), true
+	c.Ends[0].SQ.Joined, c.Ends[1].SQ.Joined = false, false
+	return false
 }
 
 // learnPMTU notes the path MTU of a connection and settles READs that waited for it.

@@ -112,7 +112,7 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet) boo
 	q, r := &end.SQ, &peer.RQ
 	if !e.known || v.broken || p.PSN != q.Next || p.PSN != q.High || p.PSN != r.EPSN || q.Open != e.open || !c.Paired || !q.Joined || !r.Joined ||
 		q.Fresh || q.Unsure || q.Odd != wqe.None || q.Credited || q.InvRKey != 0 || q.ReadLen != 0 || q.Stray != nil || q.HasHole() || r.Nak != qp.NakNone ||
-		c.Odd != 0 || q.Retrying && q.Retry.Before(q.Next) && !q.Retry.Before(q.Una) || len(c.Early) != 0 || p.Cut || p.PSN.Diff(q.Una) < -farJump {
+		c.Odd != 0 || c.Guess || q.Retrying && q.Retry.Before(q.Next) && !q.Retry.Before(q.Una) || len(c.Early) != 0 || p.Cut || p.PSN.Diff(q.Una) < -farJump {
 		return false
 	}
 	length := uint32(p.PayloadLen)
@@ -134,7 +134,7 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet) boo
 			}
 		}
 		w = q.Messages.Push(q.Una)
-		w.Op, w.First, w.Frame, w.Ordinal = e.op, p.PSN, uint32(p.Frame), q.Count
+		w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = e.op, p.PSN, uint32(p.Frame), q.Count, q.Epoch
 		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
 		w.RespFirst, w.RespNext = p.PSN, p.PSN
 		w.Flags, w.Got = wqe.Whole, length

@@ -91,6 +91,7 @@ func (v *Verifier) outOfSequence(c *qp.Pair, from int, p *packet.Packet, id rule
 		rule: id, class: rule.Violation, role: role, expected: want, actual: p.Opcode.String(), evidence: previous(&c.Ends[from].SQ, p),
 	})
 	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+	c.Ends[from].SQ.Break()
 }
 
 // previous cites the packet before p in the PSN stream.
@@ -113,7 +114,7 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 	w := q.Messages.Newest()
 	if !(in.Middle || in.Last) || q.Open == wqe.None || w == nil {
 		w = q.Messages.Push(q.Una)
-		w.Op, w.First, w.Frame, w.Ordinal = wqe.OpOf(fn), p.PSN, uint32(p.Frame), q.Count
+		w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = wqe.OpOf(fn), p.PSN, uint32(p.Frame), q.Count, q.Epoch
 		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
 		w.RespFirst, w.RespNext = p.PSN, p.PSN
 		if !(in.Middle || in.Last) && p.Has&in.Headers == in.Headers {
@@ -153,6 +154,7 @@ func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	if p.Info().Payload && !v.payload(c, from, p, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) {
 		w.Flags |= wqe.Blamed
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+		c.Ends[from].SQ.Break()
 	}
 	if p.Has&p.Info().Headers != p.Info().Headers {
 		return
@@ -177,6 +179,9 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 	in := p.Info()
 	n := p.PayloadLen
 	if in.First || in.Middle {
+		if c.Guess && wqe.ValidMTU(n) {
+			c.PMTU, c.Guess = uint32(n), false
+		}
 		n += int(p.PadCnt) // which is to be 0, and is reported as BTH-007
 	}
 	mtu := int(c.PMTU)

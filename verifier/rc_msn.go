@@ -14,7 +14,7 @@ import (
 // messages up to the response's PSN and the number of all that were sent. before is 1 for a NAK, which does not count its own PSN.
 func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	least, next, ok := completed(q, p.PSN.Add(-before))
+	least, next, epoch, ok := completed(q, p.PSN.Add(-before))
 	if !ok || q.HasHole() && !p.PSN.Before(q.Hole) {
 		v.Skipped[SkipMSN]++
 		r.LastMSN = p.MSN
@@ -25,6 +25,9 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 		id = rule.RCRSP015
 	}
 	base := (p.MSN - least) & packet.PSNMask
+	if epoch != r.Epoch {
+		r.MSN, r.Epoch, r.Anchor = qp.MSNUnknown, epoch, nil
+	}
 	if r.MSN == qp.MSNUnknown {
 		v.covered(rule.RCRSP014)
 		if r.Answered && p.PSN.After(r.LastPSN) && packet.PSN(p.MSN).Before(packet.PSN(r.LastMSN)) {
@@ -110,23 +113,23 @@ func unfinished(q *qp.SendQueue) uint32 {
 }
 
 // completed returns how many messages end at or before psn, and the count up to which messages begin at or before it.
-func completed(q *qp.SendQueue, psn packet.PSN) (n, begun uint32, ok bool) {
+func completed(q *qp.SendQueue, psn packet.PSN) (n, begun uint32, epoch uint8, ok bool) {
 	i := q.Messages.UpTo(psn)
 	if i < 0 {
 		if q.Messages.Len() > 0 && psn == q.Messages.At(0).First.Add(-1) {
 			n := q.Messages.At(0).Ordinal
-			return n, n, true
+			return n, n, q.Messages.At(0).Epoch, true
 		}
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
 	w := q.Messages.At(i)
 	switch {
 	case psn.After(w.Last):
-		return 0, 0, false
+		return 0, 0, 0, false
 	case w.Op.Responded() || psn == w.Last && w.Has(wqe.Ended):
-		return (w.Ordinal + 1) & packet.PSNMask, (w.Ordinal + 1) & packet.PSNMask, true
+		return (w.Ordinal + 1) & packet.PSNMask, (w.Ordinal + 1) & packet.PSNMask, w.Epoch, true
 	}
-	return w.Ordinal, (w.Ordinal + 1) & packet.PSNMask, true
+	return w.Ordinal, (w.Ordinal + 1) & packet.PSNMask, w.Epoch, true
 }
 
 // ahead reports whether the n messages after psn are READs or atomics, which may be counted when they are accepted, before their

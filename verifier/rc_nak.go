@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"fmt"
+	"time"
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
@@ -103,7 +104,7 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 		id, was = rule.RCRSP043, "silence after the RNR NAK for this PSN until it comes again"
 	}
 	v.report(c, from, p, verdict{
-		rule: id, class: proven(c.Complete()), role: rule.Responder,
+		rule: id, class: proven(c.Sees(from) || c.Complete() && (r.Nak == qp.NakSequence || time.Duration(p.Time-r.NakTime) < packet.RNRTimer(r.NakCode.Value()))), role: rule.Responder,
 		expected: was, actual: p.Syndrome.String() + " for " + p.PSN.String(), evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	})
 	return true

@@ -32,6 +32,9 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.rcBeyondHole(c, from, p, p.PSN)
+	if in := p.Info(); (in.First || in.Middle) && !v.guessed(c, p) {
+		return
+	}
 	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
 		v.learnPMTU(c, uint32(p.PayloadLen))
 	}

@@ -83,6 +83,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 	case q.Excused:
 		v.covered(rule.RCPSN004)
 	case c.Missent != nil && v.missent(c, from, p, d):
+		q.Break()
 		q.Next, q.Unsure, q.Open = p.PSN, true, wqe.None
 		q.High = later(q.High, q.Next)
 		c.Ends[1-from].RQ.EPSN = p.PSN
@@ -107,6 +108,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		q.HoleEnd = p.PSN
 	}
+	q.Break()
 	q.Unsure, q.Open, q.ReadLen = true, wqe.None, 0
 	q.Next = p.PSN
 	q.High = later(q.High, q.Next)
@@ -129,7 +131,7 @@ func rewind(c *qp.Pair, q *qp.SendQueue, psn packet.PSN) {
 	if w == nil || w.Last != psn.Add(-1) {
 		return
 	}
-	q.Count = (w.Ordinal + 1) & packet.PSNMask
+	q.Count, q.Epoch = (w.Ordinal+1)&packet.PSNMask, w.Epoch
 	q.Unsure = false
 	if !w.Has(wqe.Ended) && (w.Op == wqe.Send || w.Op == wqe.Write) {
 		q.Open = w.Op

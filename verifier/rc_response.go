@@ -103,7 +103,7 @@ func (v *Verifier) sameResponse(r *qp.ReceiveQueue, p *packet.Packet) bool {
 // rcEarly judges responses to PSNs that had not been seen sent, now that the next request is there or the capture has ended. A
 // response may be recorded shortly before its request. If the request is missing, a gap has said so.
 func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
-	early := c.Early
+	early, unnaked := c.Early, false
 	c.Early = c.Early[:0:0]
 	for i := range early {
 		p := &early[i].Packet
@@ -118,13 +118,15 @@ func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
 				v.rcNoGap(c, from, p)
 				continue
 			}
-			if early[i].Sent && p.Syndrome.Type() == packet.ACK && now-p.Time > earlyWindow && r.Nak == qp.NakNone {
+			if early[i].Sent && p.Syndrome.Type() == packet.ACK && now-p.Time > earlyWindow/10 && r.Nak == qp.NakNone && !unnaked {
+				unnaked = true
 				v.rcUnnaked(c, from, p)
 			}
 			if !early[i].Sent && now-p.Time > earlyWindow {
 				v.rcUnseen(c, from, p)
 				continue
 			}
+			unnaked = unnaked || early[i].Sent && r.Nak != qp.NakNone
 			v.rcRespond(c, from, p)
 			if r.Nak == qp.NakSequence && q.LastPSN == r.NakPSN {
 				r.Nak, r.EPSN = qp.NakNone, later(r.EPSN, q.LastPSN.Add(1)) // the request after it has brought what it asked for

@@ -63,6 +63,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 			q.Retrying, q.Retry = true, p.PSN.Add(1)
 		}
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+		q.Break()
 		q.Excused = true // it may have been a new request under an old PSN
 		return
 	}
@@ -94,7 +95,8 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 // rcReadCount judges a new request that begins within the PSNs that the READ before it reserved (rule RC-PSN-003).
 func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
-	if p.Opcode.Fn() == packet.ReadRequest && p.VA >= w.VA && p.VA < w.VA+uint64(w.Length) {
+	done := uint64(p.PSN.Diff(w.First)) * uint64(c.PMTU)
+	if p.Opcode.Fn() == packet.ReadRequest && (p.VA == w.VA+done || uint64(p.DMALen)+done == uint64(w.Length) || p.VA > w.VA && p.VA < w.VA+uint64(w.Length)) {
 		w.Flags |= wqe.Again // its tail, asked for again
 		v.rcBehind(c, from, p)
 		return
@@ -151,6 +153,7 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	q.CloseHole()
 	c.Ends[1-from].RQ.EPSN = p.PSN
 	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+	q.Break()
 	return true
 }
 

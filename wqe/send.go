@@ -75,6 +75,7 @@ type SendWQE struct {
 	RespFrame uint32     // low bits of the frame of its newest response
 	Orig      uint32     // of an atomic: folded original data that the first answer returned
 	Op        Op
+	Epoch     uint8 // messages whose numbers are counted without a break between them have the same
 	Flags     Flag
 }
 
