@@ -34,15 +34,6 @@ func run(tb testing.TB, raw []byte, opt agent.Options) *agent.Result {
 	return r
 }
 
-// cut returns the first n packets of a capture.
-func cut(raw []byte, n int) []byte {
-	at := pcapHeader
-	for range n {
-		at += pcapRecord + int(binary.LittleEndian.Uint32(raw[at+8:]))
-	}
-	return raw[:at]
-}
-
 // BenchmarkRun verifies generated traffic from memory: reading, decoding, ICRC and all rules. An iteration is a whole capture,
 // connections learned and report data included; ns/packet and GB/s are of the frames' bytes.
 func BenchmarkRun(b *testing.B) {

@@ -5,23 +5,26 @@ import (
 	"ibwitness/qp"
 )
 
-// pairs holds the connections of a transport agent in slabs, by index, so that they never move.
+// pairs holds the connections of a transport agent by index. They never move.
 type pairs struct {
-	slabs [][]connection
-	n     uint32
+	list []*connection
+	n    uint32
+	gone connection // stands for all that were merged into another, so that their memory is free again
 }
 
 // connection is a pair of QPs and what only the report wants of it.
 type connection struct {
-	qp.Pair
 	learned     Learned
-	dead        bool           // merged into another
+	dead        bool // merged into another
+	kept        bool // another is misdirected from it
+	firstTap    uint16
 	rightful    uint32         // connection and end that misdirected seems to belong to
 	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
 	firstTime   int64
-	lastTime    int64
 	firstFrame  uint64
-	firstTap    uint16
+
+	_ [24]byte // see qp.QP
+	qp.Pair
 }
 
 // pair returns the pair of QPs of a connection, or nil of nil.
@@ -32,18 +35,23 @@ func (c *connection) pair() *qp.Pair {
 	return &c.Pair
 }
 
-const slabSize = 64
-
-func (s *pairs) at(i uint32) *connection { return &s.slabs[i/slabSize][i%slabSize] }
+func (s *pairs) at(i uint32) *connection { return s.list[i] }
 
 // add appends a connection.
 func (s *pairs) add() (uint32, *connection) {
-	if s.n == uint32(len(s.slabs))*slabSize {
-		s.slabs = append(s.slabs, make([]connection, slabSize))
-	}
+	c := new(connection)
 	i := s.n
+	s.list = append(s.list, c)
 	s.n++
-	return i, s.at(i)
+	return i, c
+}
+
+// bury frees the memory of a connection that was merged into another.
+func (s *pairs) bury(i uint32) {
+	if !s.list[i].kept {
+		s.gone.dead = true
+		s.list[i] = &s.gone
+	}
 }
 
 // merge makes one connection of two directions that were followed apart: to, whose requests the responses of gone answer. psn is
@@ -55,7 +63,7 @@ func merge(to, gone *connection, psn packet.PSN) {
 	a.Number, a.Numbered = gone.Ends[1].Number, true
 	b.Sums = add(b.Sums, gone.Ends[0].Sums)
 	a.Sums = add(a.Sums, gone.Ends[1].Sums)
-	to.Lossy = to.Lossy || gone.Lossy
+	to.Lossy, to.Invalidated = to.Lossy || gone.Lossy, to.Invalidated || gone.Invalidated
 	to.Paired, to.learned = true, ByPSN
 	if gone.firstTime < to.firstTime {
 		to.firstTime, to.firstFrame, to.firstTap = gone.firstTime, gone.firstFrame, gone.firstTap

@@ -137,9 +137,13 @@ func (s *shard) step(w *work, me, shards int, several bool) {
 		s.t.Dropped()
 	}
 	s.t.Several = several
-	for i := range w.packets {
-		if shards == 1 || int(w.shards[i]) == me {
-			s.t.Packet(&w.packets[i])
+	for lo := 0; lo < len(w.packets); lo += portion {
+		packets := w.packets[lo:min(lo+portion, len(w.packets))]
+		s.t.fetch(packets)
+		for i := range packets {
+			if shards == 1 || int(w.shards[lo+i]) == me {
+				s.t.Packet(&packets[i])
+			}
 		}
 	}
 }

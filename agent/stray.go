@@ -45,7 +45,7 @@ func (t *Transport) stray(c *connection, p *packet.Packet, host, dir uint32) {
 		if p.Info().Request {
 			k.Missent = &b
 		} else if c.misdirected == nil {
-			c.misdirected, c.rightful = &b, i<<1|uint32(from)
+			c.misdirected, c.rightful, k.kept = &b, i<<1|uint32(from), true
 		}
 		return
 	}

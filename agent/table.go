@@ -145,9 +145,14 @@ func (f *flows) get(key uint64, extra uint32) (uint32, bool) {
 	}
 }
 
+// touch reads from where the search for a key begins; see Transport.fetch.
+func (f *flows) touch(key uint64) uint64 {
+	return f.slots[mix(key)&uint64(len(f.slots)-1)].key
+}
+
 // put sets the flow of a key.
 func (f *flows) put(key uint64, extra, flow uint32) {
-	if f.used*2 >= len(f.slots) {
+	if f.used*5 >= len(f.slots)*4 {
 		f.grow()
 	}
 	key++

@@ -19,6 +19,7 @@ type Transport struct {
 	near     map[packet.Addr]bool
 	hosts    hosts
 	flows    flows
+	fetching ahead
 	pairs    pairs
 	match    passive.Matcher
 	cm       *passive.Agent
@@ -157,7 +158,6 @@ func (t *Transport) count(c *connection, from int, p *packet.Packet) {
 	s := &c.Ends[from].Sums
 	s.Packets++
 	s.Bytes += uint64(p.PayloadLen)
-	c.lastTime = p.Time
 	if p.Cut {
 		c.Lossy = true // a damaged packet cannot be told from a good one
 	}
@@ -219,6 +219,7 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	t.ver.PathMTU(&to.Pair, max(to.PMTU, c.PMTU))
 	t.match.Forget(i)
 	t.match.Forget(id >> 1)
+	t.pairs.bury(id >> 1)
 	id = i<<1 | 1
 	t.flows.put(flowKey(host, dir, p.DestQP), 0, id)
 	return id, to

@@ -7,18 +7,23 @@ import (
 	"ibwitness/wqe"
 )
 
-// QP is one queue pair as the witness knows it.
+// QP is one queue pair as the witness knows it. The order of the fields, here and in the structs within, is that of the lines of a
+// processor's cache, 64 bytes each: what a usual packet needs stands together. TestLayout says where.
 type QP struct {
-	Addr   packet.Addr
+	RQ   ReceiveQueue
+	Addr packet.Addr
+	Attr *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
+
 	Number uint32
 	// Numbered is false while the QPN has not been learned: on RC and UC a packet names only its destination.
 	Numbered bool
-	Near     bool           // the tap is near this endpoint
-	Attr     *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
-	SQ       SendQueue
-	RQ       ReceiveQueue
-	Flow     Flow
-	Sums     Sums
+	Near     bool // the tap is near this endpoint
+
+	_    [16]byte
+	SQ   SendQueue
+	Flow Flow
+	Sums Sums
+	_    [8]byte
 }
 
 // Knows reports whether all of these attributes are known.
@@ -26,44 +31,43 @@ func (q *QP) Knows(k hcaagent.Known) bool { return q.Attr != nil && q.Attr.Has(k
 
 // SendQueue is the requester's half: the messages that it sent, and where it stands.
 type SendQueue struct {
-	Next    packet.PSN // PSN of the next new request
-	First   packet.PSN // PSN at which the stream was joined
-	High    packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being sent again
-	Una     packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
-	Hole    packet.PSN // first PSN of the gap that is still open; HoleEnd is the PSN behind it, equal when there is none
-	HoleEnd packet.PSN
-	Retry   packet.PSN // PSN that continues the retransmission under way, while Retrying
-	Restart packet.PSN // PSN at which the newest retransmission began
-	LastPSN packet.PSN // PSN of the newest request packet
-	Count   uint32     // messages begun, modulo 2^24
-	ReadLen uint32     // DMALen of a READ whose PSN count waits for the path MTU; 0: none
-	Broken  uint32     // PSN of the newest packet with a wrong ICRC, with BrokenSet
-	InvRKey uint32     // R_Key that the newest SEND with Invalidate named; 0: none
-	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
-
-	Stray       *packet.Packet // newest packet, where its PSN is far from Next; without its payload
-	Restarts    uint16         // retransmissions begun at Restart without progress
-	RdOut       uint16         // READs and atomics not yet answered
-	LastID      uint16         // IPv4 identification of the newest request packet
-	Interrupted wqe.Op         // message that a READ or atomic broke into, while that is the newest packet
-	Epoch       uint8          // raised where the count of messages may be wrong from here on
-	Odd         wqe.Op         // operation of a Middle or Last that did not fit the open message, while it is the newest packet
-	Open        wqe.Op         // SEND or WRITE whose last packet is still to come
-	Joined      bool           // a request was seen, or the start PSN is known
-	Fresh       bool           // the start PSN is known and nothing was sent yet
+	Next        packet.PSN // PSN of the next new request
+	High        packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being sent again
+	Una         packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
+	Hole        packet.PSN // first PSN of the gap that is still open; HoleEnd is the PSN behind it, equal when there is none
+	HoleEnd     packet.PSN
+	LastPSN     packet.PSN // PSN of the newest request packet
+	Count       uint32     // messages begun, modulo 2^24
+	ReadLen     uint32     // DMALen of a READ whose PSN count waits for the path MTU; 0: none
+	InvRKey     uint32     // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
+	RdOut       uint16     // READs and atomics not yet answered
+	LastID      uint16     // IPv4 identification of the newest request packet
+	LastTap     uint16
+	Restarts    uint16 // retransmissions begun at Restart without progress
+	Epoch       uint8  // raised where the count of messages may be wrong from here on
+	Interrupted wqe.Op // message that a READ or atomic broke into, while that is the newest packet
+	Odd         wqe.Op // operation of a Middle or Last that did not fit the open message, while it is the newest packet
+	Open        wqe.Op // SEND or WRITE whose last packet is still to come
+	Joined      bool   // a request was seen, or the start PSN is known
+	Fresh       bool   // the start PSN is known and nothing was sent yet
 	Retrying    bool
 	RdOver      bool // too many READs and atomics are outstanding, and that was reported
 	Credited    bool
-	Unsure      bool // whether a message is open is not known: joined in mid-stream, or behind a gap
-	Excused     bool // a packet of this QP had a wrong ICRC: a gap is explained
+	Unsure      bool           // whether a message is open is not known: joined in mid-stream, or behind a gap
+	Excused     bool           // a packet of this QP had a wrong ICRC: a gap is explained
+	Stray       *packet.Packet // newest packet, where its PSN is far from Next; without its payload
 
 	LastTime  int64 // time of the newest request packet
 	LastFrame uint64
-	LastTap   uint16
 	AskedAt   int64 // newest time at which a request that demands a response left, or a response made progress
+	Messages  Ring
+	Retry     packet.PSN // PSN that continues the retransmission under way, while Retrying
+	Restart   packet.PSN // PSN at which the newest retransmission began
 
-	Messages Ring
-	History  History
+	History History
+	First   packet.PSN // PSN at which the stream was joined
+	Broken  uint32     // PSN of the newest packet with a wrong ICRC, with BrokenSet
+	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
 }
 
 // BrokenSet marks SendQueue.Broken as set: PSN 0 is a PSN like any other.
@@ -90,19 +94,17 @@ const (
 type ReceiveQueue struct {
 	EPSN      packet.PSN // PSN that the next new request must carry, as far as the tap can tell
 	LastPSN   packet.PSN // PSN of the newest positive response
-	NakPSN    packet.PSN
-	MSNBase   uint32 // MSN before the first message counted in SendQueue.Count, by MSNKnown
+	MSNBase   uint32     // MSN before the first message counted in SendQueue.Count, by MSNKnown
 	LastMSN   uint32
 	LastFrame uint32 // low bits of the frame of the newest response
 	LastICRC  uint32
-	NakFrame  uint32
 	LastID    uint16 // IPv4 identification of the newest response
+	Epoch     uint8  // of the messages that MSNBase counts
 	Nak       Nak
 	NakCode   packet.Syndrome
 	RNRs      uint8 // RNR NAKs in a row for one PSN
 	Unseen    uint8 // responses in a row to requests that were never seen
 	MSN       MSN
-	Epoch     uint8 // of the messages that MSNBase counts
 	Joined    bool
 	Answered  bool           // LastPSN and LastMSN are set
 	Heard     bool           // LastPSN is set, of a responder whose requester is not known yet
@@ -111,8 +113,11 @@ type ReceiveQueue struct {
 	Blamed    bool           // what a requester did after this NAK was reported: once is enough
 	Anchor    *packet.Packet // response from which MSNs are counted, until a second one agrees
 	Owed      *packet.Packet // request that was left unanswered until its requester's timer ran out
-	NakTime   int64
 	LastTime  int64
+
+	NakTime  int64
+	NakPSN   packet.PSN
+	NakFrame uint32
 }
 
 // MSN says how well the message sequence number of a responder is known.
@@ -128,15 +133,15 @@ const (
 // Flow is what stays the same in all packets that a connected QP sends (rules NET-GRH-013, PKY-004, ROC-V2-018).
 type Flow struct {
 	FlowLabel uint32
+	QKey      uint32 // of the datagrams
 	PKey      uint16
 	SrcPort   uint16
 	TClass    uint8
 	MigReq    bool
 	GRH       bool
-	QKey      uint32 // of the datagrams
-	GIDs      uint64 // of a GRH beside an LRH, folded
 	Known     bool
-	Reported  uint8 // which of them have been reported to change
+	Reported  uint8  // which of them have been reported to change
+	GIDs      uint64 // of a GRH beside an LRH, folded
 }
 
 // Sums is what a QP sent, for the table of connections.
@@ -148,21 +153,44 @@ type Sums struct {
 
 // Pair is a connection: two QPs. Ends[0] sent the first packet seen.
 type Pair struct {
-	Ends    [2]QP
-	Service packet.Service
-	Encap   packet.Encap
-	Closed  bool   // disconnected, as CM said
-	Paired  bool   // both directions are known to belong together
-	Lossy   bool   // the capture says, or its packets show, that the tap missed some of this connection
-	PMTU    uint32 // bytes; 0: not known
-	Guess   bool   // PMTU was concluded from where a request stood, and no payload has confirmed it
-	Odd     uint32 // payload of the newest First or Middle packet, where it is not PMTU
+	Service     packet.Service
+	Encap       packet.Encap
+	Closed      bool   // disconnected, as CM said
+	Paired      bool   // both directions are known to belong together
+	Lossy       bool   // the capture says, or its packets show, that the tap missed some of this connection
+	Guess       bool   // PMTU was concluded from where a request stood, and no payload has confirmed it
+	Invalidated bool   // one end's SendQueue.InvRKey is set
+	PMTU        uint32 // bytes; 0: not known
+	Odd         uint32 // payload of the newest First or Middle packet, where it is not PMTU
 	// Early holds responses that were recorded before their requests; opposite directions may be some microseconds out of order.
 	Early []Early
 	// Missent is a packet to a QP that nothing is known of, with the PSN that this connection expects next.
 	Missent *packet.Packet
 	// Stranger is a packet of another service to one of these QPs: a wrong opcode, or the first of a QP that took the number over.
 	Stranger *packet.Packet
+
+	_    [8]byte
+	Ends [2]QP
+}
+
+// Touch reads from every line of the cache that a packet from an end will need, so that the lines of several connections are fetched
+// from memory at the same time. The result only keeps the compiler from leaving the reads out.
+func (c *Pair) Touch(from int, request bool) uint64 {
+	a, b := &c.Ends[from&1], &c.Ends[^from&1]
+	sum := uint64(a.SQ.Limit) + a.Sums.Packets
+	if request {
+		return sum + uint64(a.SQ.Next) + uint64(a.SQ.LastTime) + uint64(b.RQ.EPSN)
+	}
+	return sum + uint64(b.SQ.Next) + uint64(b.SQ.LastTime) + uint64(a.RQ.EPSN)
+}
+
+// TouchQueues is Touch for what the queues of a connection point at. psn is that of the packet.
+func (c *Pair) TouchQueues(from int, psn packet.PSN, request bool) uint64 {
+	if !request {
+		return c.Ends[^from&1].SQ.Messages.touch()
+	}
+	q := &c.Ends[from&1].SQ
+	return q.Messages.touch() + q.History.touch(psn)
 }
 
 // Early is a response that waits for the request after it in the capture before it is judged.

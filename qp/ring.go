@@ -41,6 +41,15 @@ func (r *Ring) Newest() *wqe.SendWQE {
 	return &r.buf[(r.tail-1)&uint32(len(r.buf)-1)]
 }
 
+// touch reads from where the next message will be written and from the newest one; see Pair.Touch.
+func (r *Ring) touch() uint64 {
+	if len(r.buf) == 0 {
+		return 0
+	}
+	mask := uint32(len(r.buf) - 1)
+	return uint64(r.buf[r.tail&mask].First) + uint64(r.buf[(r.tail-1)&mask].First)
+}
+
 // Push appends a message. Those whose Last precedes una may be overwritten.
 func (r *Ring) Push(una packet.PSN) *wqe.SendWQE {
 	if r.Len() == len(r.buf) {
@@ -146,6 +155,14 @@ func (h *History) Put(psn packet.PSN, frame uint64, t packet.Trace, outstanding 
 		h.grow()
 	}
 	h.buf[uint32(psn)&uint32(len(h.buf)-1)] = Sent{PSN: psn | valid, Frame: uint32(frame), Trace: t}
+}
+
+// touch reads from where a packet will be put; see Pair.Touch.
+func (h *History) touch(psn packet.PSN) uint64 {
+	if len(h.buf) == 0 {
+		return 0
+	}
+	return uint64(h.buf[uint32(psn)&uint32(len(h.buf)-1)].PSN)
 }
 
 // valid marks a used slot: PSN 0 is a PSN like any other.

@@ -14,6 +14,7 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 	r := &end.RQ
 	if end.SQ.InvRKey != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Send {
 		end.SQ.InvRKey = 0 // the peer may have told of memory registered anew
+		c.Invalidated = c.Ends[from].SQ.InvRKey != 0
 	}
 	if !r.Joined {
 		r.Joined, r.EPSN = true, p.PSN

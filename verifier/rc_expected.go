@@ -111,7 +111,7 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet) boo
 	end, peer := &c.Ends[from&1], &c.Ends[^from&1]
 	q, r := &end.SQ, &peer.RQ
 	if !e.known || v.broken || p.PSN != q.Next || p.PSN != q.High || p.PSN != r.EPSN || q.Open != e.open || !c.Paired || !q.Joined || !r.Joined ||
-		q.Fresh || q.Unsure || q.Odd != wqe.None || q.Credited || q.InvRKey != 0 || q.ReadLen != 0 || q.Stray != nil || q.HasHole() || r.Nak != qp.NakNone ||
+		q.Fresh || q.Unsure || q.Odd != wqe.None || q.Interrupted != wqe.None || q.Credited || c.Invalidated || q.ReadLen != 0 || q.Stray != nil || q.HasHole() || r.Nak != qp.NakNone ||
 		c.Odd != 0 || c.Guess || q.Retrying && q.Retry.Before(q.Next) && !q.Retry.Before(q.Una) || len(c.Early) != 0 || p.Cut || p.PSN.Diff(q.Una) < -farJump {
 		return false
 	}
@@ -194,13 +194,13 @@ func (v *Verifier) rcExpectedAck(c *qp.Pair, from int, p *packet.Packet) bool {
 	end := &c.Ends[from&1]
 	q, r := &c.Ends[^from&1].SQ, &end.RQ
 	if p.Opcode != packet.Op(packet.RC, packet.Acknowledge) || p.Syndrome != packet.CreditInvalid || p.Cut || !c.Paired || !q.Joined ||
-		r.Owed != nil || r.Nak != qp.NakNone || r.MSN != qp.MSNKnown || r.Anchor != nil || q.Next != q.High || q.HasHole() || q.RdOut != 0 ||
+		q.Stray != nil || r.Owed != nil || r.Nak != qp.NakNone || r.MSN != qp.MSNKnown || r.Anchor != nil || q.Next != q.High || q.HasHole() || q.RdOut != 0 ||
 		end.Attr != nil && end.Attr.Has(hcaagent.KnowsCredits) && !end.Attr.Credits ||
 		!p.PSN.Before(q.Next) || p.PSN.Before(q.Una) {
 		return false
 	}
 	w, _ := q.Messages.Find(p.PSN)
-	if w == nil || p.PSN != w.Last || !w.Has(wqe.Ended) || w.Op.Responded() || (p.MSN-r.MSNBase-w.Ordinal-1)&packet.PSNMask != 0 {
+	if w == nil || w.Epoch != r.Epoch || p.PSN != w.Last || !w.Has(wqe.Ended) || w.Op.Responded() || w.Epoch != r.Epoch || (p.MSN-r.MSNBase-w.Ordinal-1)&packet.PSNMask != 0 {
 		return false
 	}
 	q.Una, q.Restarts, q.AskedAt, q.Credited = p.PSN.Add(1), 0, p.Time, false

@@ -16,11 +16,15 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(id)
 	if p.PSN.Before(q.Una) && r.Answered || p.PSN.Before(q.First) && c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) {
-		v.report(c, from, p, verdict{
+		d := verdict{
 			rule: id, class: proven(c.Sees(from)), role: rule.Responder,
-			expected: "a NAK of PSN " + q.Una.String() + " or later: what is before was acknowledged", actual: "PSN " + p.PSN.String(),
-			evidence: []uint64{frame(p.Frame, r.LastFrame)},
-		})
+			expected: "a NAK of PSN " + q.First.String() + " or later: the connection begins there", actual: "PSN " + p.PSN.String(),
+		}
+		if r.Answered {
+			d.expected = "a NAK of PSN " + q.Una.String() + " or later: what is before was acknowledged"
+			d.evidence = []uint64{frame(p.Frame, r.LastFrame)}
+		}
+		v.report(c, from, p, d)
 		return false
 	}
 	v.rcBeyondHole(c, from, p, p.PSN.Add(-1))

@@ -157,7 +157,7 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		v.rcReadLimit(c, from, p)
 	}
 	if p.Has&packet.HasIETH != 0 {
-		q.InvRKey = p.InvRKey
+		q.InvRKey, c.Invalidated = p.InvRKey, true
 	}
 	if q.InvRKey != 0 && p.Has&(packet.HasRETH|packet.HasAtomicETH) != 0 {
 		v.covered(rule.RCINV001)

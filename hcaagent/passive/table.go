@@ -7,6 +7,9 @@ import "ibwitness/packet"
 
 const minSlots = 64
 
+// sparse is how many times larger than its content a table is when it shrinks: most flows are paired soon after they are noted.
+const sparse = 16
+
 // mix spreads a key over 64 bits, the same in every run.
 func mix(h uint64) uint64 {
 	h ^= h >> 32
@@ -53,19 +56,23 @@ func (t *wantTable) get(scope uint64, psn packet.PSN) *wantSlot {
 
 func (t *wantTable) add(scope uint64, psn packet.PSN, flow uint32) {
 	if 4*(t.n+1) > 3*len(t.slots) {
-		old := t.slots
-		t.slots = make([]wantSlot, max(minSlots, 2*len(old)))
-		for _, w := range old {
-			if w.n > 0 {
-				t.slots[t.find(w.scope, w.psn)] = w
-			}
-		}
+		t.resize(max(minSlots, 2*len(t.slots)))
 	}
 	w := &t.slots[t.find(scope, psn)]
 	if w.n == 0 {
 		t.n++
 	}
 	*w = wantSlot{scope: scope, psn: psn, n: w.n + 1, flows: w.flows ^ flow}
+}
+
+func (t *wantTable) resize(size int) {
+	old := t.slots
+	t.slots = make([]wantSlot, size)
+	for _, w := range old {
+		if w.n > 0 {
+			t.slots[t.find(w.scope, w.psn)] = w
+		}
+	}
 }
 
 func (t *wantTable) take(scope uint64, psn packet.PSN, flow uint32) {
@@ -85,6 +92,9 @@ func (t *wantTable) take(scope uint64, psn packet.PSN, flow uint32) {
 		}
 	}
 	t.slots[i] = wantSlot{}
+	if len(t.slots) > minSlots && t.n*sparse < len(t.slots) {
+		t.resize(len(t.slots) / 2)
+	}
 }
 
 // flowSlot is what a flow expects, oldest first.
@@ -125,18 +135,22 @@ func (t *flowTable) put(flow uint32) *flowSlot {
 		return &t.slots[i]
 	}
 	if 4*(t.n+1) > 3*len(t.slots) {
-		old := t.slots
-		t.slots = make([]flowSlot, max(minSlots, 2*len(old)))
-		for _, f := range old {
-			if f.n > 0 {
-				t.slots[t.probe(f.flow)] = f
-			}
-		}
+		t.resize(max(minSlots, 2*len(t.slots)))
 	}
 	t.n++
 	f := &t.slots[t.probe(flow)]
 	*f = flowSlot{flow: flow}
 	return f
+}
+
+func (t *flowTable) resize(size int) {
+	old := t.slots
+	t.slots = make([]flowSlot, size)
+	for _, f := range old {
+		if f.n > 0 {
+			t.slots[t.probe(f.flow)] = f
+		}
+	}
 }
 
 func (t *flowTable) remove(i int) {
@@ -149,4 +163,7 @@ func (t *flowTable) remove(i int) {
 		}
 	}
 	t.slots[i] = flowSlot{}
+	if len(t.slots) > minSlots && t.n*sparse < len(t.slots) {
+		t.resize(len(t.slots) / 2)
+	}
 }
