@@ -78,7 +78,7 @@ fuzz:            ## run every fuzz target for FUZZTIME
 	done
 
 bench:           ## benchmarks of the hot path: BENCHTIME=3s COUNT=6
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) ./packet ./fabricagent ./agent
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) ./packet ./fabricagent ./agent ./cmd/ibwitness
 
 docs:            ## write docs/rules.md and the output that README.md shows
 	@mkdir -p bin

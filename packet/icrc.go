@@ -108,6 +108,14 @@ func (c *Checker) compute(p *Packet, data []byte, off int) uint32 {
 		}
 	}
 	data = data[:off]
+	if direct && bth == ipv4Size+udpSize && p.Has&HasIPv4 != 0 && len(data) >= bth+bthSize {
+		return icrcIPv4(&data[0], len(data))
+	}
+	return c.viaTable(p, data, bth, state)
+}
+
+// viaTable computes by hash/crc32.
+func (c *Checker) viaTable(p *Packet, data []byte, bth int, state uint32) uint32 {
 	if len(data) <= crcWhole {
 		return c.masked(p, data, bth, state)
 	}

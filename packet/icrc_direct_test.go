@@ -1,0 +1,29 @@
+package packet
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestDirectICRC holds the assembly against the way through hash/crc32, for every length and alignment.
+func TestDirectICRC(t *testing.T) {
+	if !direct {
+		t.Skip("this processor takes the way through hash/crc32 alone")
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	buf := make([]byte, 4300+64)
+	for i := range buf {
+		buf[i] = byte(r.Uint32())
+	}
+	p := Packet{Has: HasIPv4 | HasUDP | HasBTH, BTHOff: ipv4Size + udpSize}
+	var c Checker
+	for n := ipv4Size + udpSize + bthSize; n <= 4300; n++ {
+		at := r.IntN(64)
+		data := buf[at : at+n : at+n]
+		got := icrcIPv4(&data[0], n)
+		want := c.viaTable(&p, data, p.BTHOff, afterOnes)
+		if got != want {
+			t.Fatalf("%d bytes: %08x, want %08x", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package packet
+
+const direct = false
+
+func icrcIPv4(*byte, int) uint32 { panic("packet: not on this processor") }
