@@ -37,7 +37,7 @@ var eventRows = [numRows - eventFirst]Row{
 	EvTimeout - eventFirst: {
 		ID: "EV-TIMEOUT", Name: "timeout", Severity: Info, Needs: Wire, Ref: "9.7.6.1.3",
 		Text:  "The requester went back to an earlier PSN although no NAK and no missing READ response told it to: its transport timer ran out.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_restart.go",
 	},
 	EvSeqNAK - eventFirst: {
 		ID: "EV-SEQ-NAK", Name: "sequence-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2†",

@@ -148,7 +148,7 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCPSN002 - reqFirst: {
 		ID: "RC-PSN-002", Name: "psn-increment", Severity: Error, Needs: Wire, Ref: "9.7.1†",
 		Text:  "Every SEND, WRITE, atomic, FLUSH or ATOMIC WRITE packet takes one PSN.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_again.go",
 	},
 	RCPSN003 - reqFirst: {
 		ID: "RC-PSN-003", Name: "read-psn-range", Severity: Error, Needs: WireQP, Ref: "9.7.1†",
@@ -178,7 +178,7 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCACK003 - reqFirst: {
 		ID: "RC-ACK-003", Name: "ack-coalescing", Severity: Error, Needs: Wire, Ref: "9.7.5.1.2",
 		Text:  "A response acknowledges every SEND and WRITE up to its PSN, but no READ or atomic: these are acknowledged by their own last response alone.",
-		Where: "verifier/rc_response.go",
+		Where: "verifier/rc_ack.go",
 	},
 	RCACK004 - reqFirst: {
 		ID: "RC-ACK-004", Name: "nak-implied-ack", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
@@ -198,7 +198,7 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCACK008 - reqFirst: {
 		ID: "RC-ACK-008", Name: "unsolicited-ack", Severity: Error, Needs: Wire, Ref: "9.7.7.2",
 		Text:  "An unsolicited ACK repeats the PSN and MSN of the latest positive one and may fall into a READ in progress; a requester bears it and does not retry because of it.",
-		Where: "verifier/rc_response.go",
+		Where: "verifier/rc_ack.go",
 	},
 	RCTMO001 - reqFirst: {
 		ID: "RC-TMO-001", Name: "timer-value", Severity: Error, Needs: WireQP, Ref: "C9-139, C9-140, 9.7.6.1.3",
@@ -208,7 +208,7 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCTMO002 - reqFirst: {
 		ID: "RC-TMO-002", Name: "timeout-early-or-late", Severity: Error, Needs: WireQP, Ref: "C9-140..142, 9.7.6.1.3",
 		Text:  "A retransmission without a NAK starts no earlier than one timer value after the last packet that asked for an ACK or the last progress, and no later than four. Devices with adaptive retransmission may be earlier.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_restart.go",
 	},
 	RCTMO003 - reqFirst: {
 		ID: "RC-TMO-003", Name: "timer-restart", Severity: Warning, Needs: WireQP, Ref: "9.7.6.1†",
@@ -218,7 +218,7 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCRTY001 - reqFirst: {
 		ID: "RC-RTY-001", Name: "retry-limit", Severity: Error, Needs: WireQP, Ref: "9.9.2.1†",
 		Text:  "The same oldest request is sent again at most retry_cnt times without progress; then the QP goes to the error state.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_restart.go",
 	},
 	RCRTY002 - reqFirst: {
 		ID: "RC-RTY-002", Name: "retry-reload", Severity: Warning, Needs: WireQP, Ref: "9.9.2.1†",
@@ -233,37 +233,37 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCRTY004 - reqFirst: {
 		ID: "RC-RTY-004", Name: "retransmission-differs", Severity: Error, Needs: Wire, Ref: "9.7.6",
 		Text:  "A packet sent again equals the one sent first in opcode, headers and payload. Only AckReq, MigReq, the congestion bits and the trimmed RETH of a READ may differ.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_again.go",
 	},
 	RCRTY005 - reqFirst: {
 		ID: "RC-RTY-005", Name: "nak-resume-late", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "After a sequence NAK the requester goes on at the NAK's PSN, or at an earlier unacknowledged one, never beyond it.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_restart.go",
 	},
 	RCRTY006 - reqFirst: {
 		ID: "RC-RTY-006", Name: "selective-retransmission", Severity: Warning, Needs: Wire, Ref: "9.7.6",
 		Text:  "Once the requester has gone back, it sends everything from there again and in order. Selective repeat is a vendor's extension.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_request.go",
 	},
 	RCRTY007 - reqFirst: {
 		ID: "RC-RTY-007", Name: "read-retry-trim", Severity: Error, Needs: WireQP, Ref: "9.4.4",
 		Text:  "Repeating a partly answered READ, the requester asks for the missing tail: PSN, VA and DMALen move by the packets received, so that each repeated response keeps its PSN and its data; the R_Key stays.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_again.go",
 	},
 	RCRTY008 - reqFirst: {
 		ID: "RC-RTY-008", Name: "read-retry-range", Severity: Error, Needs: WireQP, Ref: "9.7.6",
 		Text:  "A repeated READ starts neither before the oldest unacknowledged PSN nor off a PMTU boundary of the original.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_again.go",
 	},
 	RCRTY009 - reqFirst: {
 		ID: "RC-RTY-009", Name: "atomic-retry-differs", Severity: Error, Needs: Wire, Ref: "9.7.6",
 		Text:  "A repeated atomic equals the original in PSN, VA, R_Key and operands.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_again.go",
 	},
 	RCRTY010 - reqFirst: {
 		ID: "RC-RTY-010", Name: "retransmission-needless", Severity: Warning, Needs: Wire, Ref: "9.7.6",
 		Text:  "A packet that was positively acknowledged is not sent again.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_restart.go",
 	},
 	RCRTY011 - reqFirst: {
 		ID: "RC-RTY-011", Name: "request-after-fatal-nak", Severity: Error, Needs: Wire, Ref: "9.9.2†",
@@ -343,7 +343,7 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCCRD006 - reqFirst: {
 		ID: "RC-CRD-006", Name: "credit-not-negotiated", Severity: Warning, Needs: WireQP, Ref: "12.7.26†",
 		Text:  "If the connection was made without end-to-end flow control, every AETH carries credit code 31.",
-		Where: "verifier/rc_response.go",
+		Where: "verifier/rc_credit.go",
 	},
 	RCATM001 - reqFirst: {
 		ID: "RC-ATM-001", Name: "atomic-alignment", Severity: Error, Needs: Wire, Ref: "9.4.5†",
@@ -378,7 +378,7 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCRES003 - reqFirst: {
 		ID: "RC-RES-003", Name: "read-response-lost", Severity: Error, Needs: Wire, Ref: "9.7.5†",
 		Text:  "A READ response that is missing or out of order is an implied NAK: the requester asks again from the first PSN it lacks.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_again.go",
 	},
 	RCRES004 - reqFirst: {
 		ID: "RC-RES-004", Name: "read-response-syndrome", Severity: Error, Needs: Wire, Ref: "9.7.5†",

@@ -73,7 +73,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP007 - rspFirst: {
 		ID: "RC-RSP-007", Name: "read-response-overtaken", Severity: Error, Needs: Wire, Ref: "9.5†",
 		Text:  "Responses to an older READ or atomic leave before the ACK of a younger request.",
-		Where: "verifier/rc_response.go",
+		Where: "verifier/rc_ack.go",
 	},
 	RCRSP008 - rspFirst: {
 		ID: "RC-RSP-008", Name: "ack-format", Severity: Error, Needs: Wire, Ref: "9.7.5.1†",
@@ -118,7 +118,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP018 - rspFirst: {
 		ID: "RC-RSP-018", Name: "rnr-nak-psn", Severity: Error, Needs: Wire, Ref: "9.7.5.2.8",
 		Text:  "An RNR NAK carries the PSN of the request that was not served; that request is not executed, and stays the expected one.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc_ack.go",
 	},
 	RCRSP019 - rspFirst: {
 		ID: "RC-RSP-019", Name: "rnr-timer-short", Severity: Error, Needs: WireQP, Ref: "9.7.5.2.8",
@@ -153,7 +153,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP029 - rspFirst: {
 		ID: "RC-RSP-029", Name: "duplicate-write-ack", Severity: Error, Needs: Wire, Ref: "C9-105",
 		Text:  "A duplicate SEND or WRITE is not executed again but acknowledged, with the PSN of the youngest request executed so far, short of an unanswered READ or atomic.",
-		Where: "verifier/rc_response.go",
+		Where: "verifier/rc_ack.go",
 	},
 	RCRSP030 - rspFirst: {
 		ID: "RC-RSP-030", Name: "duplicate-read", Severity: Error, Needs: WireQP, Ref: "9.7.5.1†",
@@ -178,7 +178,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP036 - rspFirst: {
 		ID: "RC-RSP-036", Name: "ack-before-accepted", Severity: Warning, Needs: Wire, Ref: "9.7.5.1.6",
 		Text:  "A responder acknowledges only data that has reached it whole, never a packet with a wrong ICRC.",
-		Where: "verifier/rc_response.go",
+		Where: "verifier/rc_early.go",
 	},
 	RCRSP037 - rspFirst: {
 		ID: "RC-RSP-037", Name: "response-header", Severity: Error, Needs: WireQP, Ref: "9.7.5†",

@@ -1,0 +1,190 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcAck judges a positive Acknowledge.
+func (v *Verifier) rcAck(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	v.covered(rule.RCRSP006)
+	if p.PSN.Before(q.Una) {
+		v.rcOldAck(c, from, p)
+		return
+	}
+	v.rcBeyondHole(c, from, p, p.PSN)
+	if q.RdOut > 0 {
+		v.rcPassedOver(c, from, p)
+	}
+	v.rcMSN(c, from, p, 0)
+	v.rcProgress(c, from, p, p.PSN.Add(1))
+}
+
+// rcOldAck judges an Acknowledge of what was acknowledged before: legal as an answer to a duplicate, as an unsolicited ACK that
+// repeats the newest, or as a copy that the network made (rules RC-RSP-006, RC-RSP-029, RC-RSP-042).
+func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
+	if v.sameResponse(r, p) || !r.Answered || p.PSN == r.LastPSN {
+		if p.PSN == r.LastPSN {
+			if r.Repeated {
+				v.covered(rule.RCRSP029)
+			}
+			v.rcUnsolicited(c, from, p)
+		}
+		return
+	}
+	if r.Repeated {
+		v.rcDuplicateAck(c, from, p)
+		return
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.RCRSP006, class: proven(c.Sees(from)), role: rule.Responder,
+		expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", actual: "PSN " + p.PSN.String(),
+		evidence: []uint64{frame(p.Frame, r.LastFrame)},
+	})
+}
+
+// rcDuplicateAck judges the Acknowledge of a duplicate SEND or WRITE: its PSN is that of the newest request executed, or of the one
+// before a READ or atomic that comes next (rule RC-RSP-029).
+func (v *Verifier) rcDuplicateAck(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	v.covered(rule.RCRSP029)
+	if i := q.Messages.UpTo(p.PSN); !p.PSN.Before(r.LastPSN) || i < 0 || i+1 < q.Messages.Len() && q.Messages.At(i+1).Op.Responded() || q.Messages.At(i).Op.Responded() {
+		return
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.RCRSP029, class: proven(c.Sees(from)), role: rule.Responder,
+		expected: "PSN " + r.LastPSN.String() + ", the newest acknowledged, for a duplicate", actual: "PSN " + p.PSN.String(),
+		detail: missedDetail(c, from), evidence: []uint64{frame(p.Frame, r.LastFrame)},
+	})
+}
+
+// rcUnsolicited judges an Acknowledge that repeats the PSN of the newest response (rule RC-ACK-008): it may bring credits, and
+// repeats its MSN too unless it answers a duplicate.
+func (v *Verifier) rcUnsolicited(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	v.covered(rule.RCACK008)
+	if !r.Repeated && p.MSN != r.LastMSN && r.Answered {
+		v.report(c, from, p, verdict{
+			rule: rule.RCACK008, class: rule.Unproven, role: rule.Responder,
+			expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), actual: fmt.Sprintf("MSN %d", p.MSN),
+			detail: "messages may have been executed since", evidence: []uint64{frame(p.Frame, r.LastFrame)},
+		})
+		return
+	}
+	v.rcMSN(c, from, p, 0)
+	v.rcCredits(c, from, p)
+}
+
+// rcBeyondHole deals with a response to a request behind a gap: the responder has what the tap has not seen, or it acknowledges what
+// it cannot have (rule RC-RSP-006).
+func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked packet.PSN) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if !q.HasHole() || acked.Before(q.Hole) {
+		return
+	}
+	if c.Sees(from) {
+		id := rule.RCRSP006
+		if q.Broken == uint32(q.Hole)|qp.BrokenSet {
+			id = rule.RCRSP036
+		}
+		v.covered(id)
+		v.report(c, from, p, verdict{
+			rule: id, class: rule.Violation, role: rule.Responder,
+			expected: "nothing acknowledged from PSN " + q.Hole.String() + " on: it has not arrived", actual: "PSN " + p.PSN.String(),
+		})
+	}
+	c.Lossy = !c.Sees(from) || c.Lossy
+	q.CloseHole()
+	r.MSN = qp.MSNUnknown
+	if q.Next.Before(q.High) {
+		q.Next, q.Unsure, q.Open = q.High, true, wqe.None
+	}
+}
+
+// rcPassedOver judges that a response to psn does not pass over a READ or an atomic that is still to be answered: only its own
+// response acknowledges it (rules RC-ACK-003, RC-RSP-007).
+func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	v.covered(rule.RCRSP007)
+	var oldest *wqe.SendWQE // one response passes over several: one finding
+	for i := q.Messages.Len() - 1; i >= 0; i-- {
+		w := q.Messages.At(i)
+		if w.First.After(p.PSN) {
+			continue
+		}
+		if w.Last.Before(q.Una) && !w.Has(wqe.Again) && !w.Has(wqe.Gapped) {
+			break
+		}
+		if !w.Op.Responded() || w.Has(wqe.Answered) || w.Op == wqe.Read && p.Opcode.Fn() != packet.Acknowledge && p.PSN.In(w.First, w.Last) {
+			continue
+		}
+		if !w.Has(wqe.Accused) && !w.Has(wqe.Blamed) {
+			oldest = w
+		}
+		w.Flags |= wqe.Answered | wqe.Accused
+		q.RdOut -= min(q.RdOut, 1)
+	}
+	if oldest == nil {
+		return
+	}
+	d := verdict{
+		rule: rule.RCRSP007, class: proven(c.Sees(from)), role: rule.Responder,
+		expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
+		actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, oldest.Frame)},
+	}
+	if p.PSN.In(oldest.First, oldest.Last) {
+		d.rule = rule.RCACK003
+		d.expected = "the response of the " + oldest.Op.String() + ": an Acknowledge cannot stand for it"
+	}
+	if d.class == rule.Unproven {
+		d.detail = "its response may have been lost before the tap"
+	}
+	v.report(c, from, p, d)
+}
+
+// rcUnnaked judges a response that acknowledges a PSN which was NAKed and has not come again (rules RC-RSP-006, RC-RSP-018).
+func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	id := rule.RCRSP006
+	if r.NakCode.Type() == packet.RNRNAK {
+		id = rule.RCRSP018
+	}
+	r.Nak = qp.NakNone
+	v.covered(id)
+	d := verdict{
+		rule: id, class: proven(c.Sees(from)), role: rule.Responder,
+		expected: "nothing acknowledged from PSN " + r.NakPSN.String() + " on until it comes again", actual: "PSN " + p.PSN.String(),
+		evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	}
+	if d.class == rule.Unproven {
+		d.detail = "the tap may have missed it"
+		c.Lossy = true
+	}
+	v.report(c, from, p, d)
+}
+
+// rcProgress notes that everything before una is acknowledged.
+func (v *Verifier) rcProgress(c *qp.Pair, from int, p *packet.Packet, una packet.PSN) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if una.After(q.Una) {
+		q.Una, q.Restarts, q.AskedAt = una, 0, p.Time
+	}
+	if una.After(r.EPSN) {
+		r.EPSN = una
+	}
+	if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && una.After(r.NakPSN) {
+		v.rcUnnaked(c, from, p)
+	}
+	v.covered(rule.RCRSP005)
+	v.covered(rule.RCACK003)
+	r.RNRs = 0
+	r.LastPSN, r.Answered, r.Repeated = p.PSN, true, false
+	v.rcCredits(c, from, p)
+}

@@ -1,0 +1,115 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// networkCopy reports whether p is a copy of an earlier frame that something on the path made: the sender numbers its IPv4 packets,
+// so one sent again has another identification; without one, a copy follows its original at once.
+func (v *Verifier) networkCopy(q *qp.SendQueue, s *qp.Sent, p *packet.Packet) bool {
+	if p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 {
+		return p.IPID == s.Trace.IPID && v.trace(p) == s.Trace
+	}
+	return q.LastPSN == p.PSN && p.Time-q.LastTime < sameFrame/100 && v.trace(p) == s.Trace
+}
+
+// rcDiffers reports a packet whose PSN was used for another: right behind that one the PSN has not advanced (rule RC-PSN-002), else
+// it was sent again otherwise than the first time (rules RC-RTY-004, -009).
+func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
+	q := &c.Ends[from].SQ
+	if q.LastPSN != p.PSN || p.Time-q.LastTime > int64(inFlight) || w != nil && w.Op.Atomic() && wqe.OpOf(p.Opcode.Fn()).Atomic() {
+		v.rcSame(c, from, p, s, w)
+		return
+	}
+	v.covered(rule.RCPSN002)
+	v.report(c, from, p, verdict{
+		rule: rule.RCPSN002, class: proven(c.Complete()), role: rule.Requester,
+		expected: "PSN " + p.PSN.Add(1).String() + " for another packet", actual: "PSN " + p.PSN.String() + " again",
+		evidence: []uint64{frame(p.Frame, s.Frame)},
+	})
+}
+
+// rcSame holds a packet sent again against the first time (rules RC-RTY-004, -009).
+func (v *Verifier) rcSame(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
+	id, what := rule.RCRTY004, "the packet as it was sent first"
+	if w != nil && w.Op.Atomic() {
+		id = rule.RCRTY009
+	}
+	v.covered(id)
+	if v.broken || packet.SameContent(p, s.Trace) {
+		return
+	}
+	actual := "other payload or headers"
+	if p.Opcode != s.Trace.Opcode {
+		actual = p.Opcode.String()
+		what += ": " + s.Trace.Opcode.String()
+	}
+	v.report(c, from, p, verdict{
+		rule: id, class: proven(c.Complete()), role: rule.Requester, expected: what, actual: actual,
+		evidence: []uint64{frame(p.Frame, s.Frame)},
+	})
+}
+
+// rcReadAgain holds a READ request that falls into the PSNs of an earlier READ against it: it may ask for the tail that is missing,
+// not for anything else (rules RC-RTY-007, -008).
+func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q := &c.Ends[from].SQ
+	v.covered(rule.RCRTY007)
+	v.covered(rule.RCRTY008)
+	w.Flags &^= wqe.Blamed
+	blame := func(id rule.ID, want, got string) {
+		v.report(c, from, p, verdict{
+			rule: id, class: proven(c.Complete()), role: rule.Requester, expected: want, actual: got,
+			evidence: []uint64{frame(p.Frame, w.Frame)},
+		})
+	}
+	if p.Has&p.Info().Headers != p.Info().Headers || !w.Has(wqe.Whole) {
+		return
+	}
+	if p.Opcode.Fn() != packet.ReadRequest {
+		blame(rule.RCRTY004, "the RDMA READ Request that took this PSN", p.Opcode.String())
+		return
+	}
+	done := uint32(0)
+	if n := p.PSN.Diff(w.First); n > 0 {
+		if c.PMTU == 0 {
+			return
+		}
+		done = uint32(n) * c.PMTU
+	}
+	switch {
+	case p.RKey != w.RKey:
+		blame(rule.RCRTY007, fmt.Sprintf("R_Key 0x%x", w.RKey), fmt.Sprintf("R_Key 0x%x", p.RKey))
+	case p.VA != w.VA+uint64(done):
+		id := rule.RCRTY007
+		if c.PMTU != 0 && (p.VA-w.VA)%uint64(c.PMTU) != 0 {
+			id = rule.RCRTY008
+		}
+		blame(id, fmt.Sprintf("VA 0x%x", w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", p.VA))
+	case p.DMALen != w.Length-min(done, w.Length):
+		blame(rule.RCRTY007, fmt.Sprintf("DMALen %d", w.Length-min(done, w.Length)), fmt.Sprintf("DMALen %d", p.DMALen))
+	}
+	if w.Has(wqe.Answered) {
+		w.Flags &^= wqe.Answered
+		q.RdOut++
+	}
+	if w.Has(wqe.Gapped) {
+		v.covered(rule.RCRES003)
+		if p.PSN.After(w.Missing) {
+			v.report(c, from, p, verdict{
+				rule: rule.RCRES003, class: proven(c.Sees(from)), role: rule.Requester,
+				expected: "to ask again from PSN " + w.Missing.String() + ", the first response that is missing", actual: "PSN " + p.PSN.String(),
+				evidence: []uint64{frame(p.Frame, w.RespFrame)},
+			})
+		}
+		w.Flags &^= wqe.Gapped
+	}
+	w.Orig = uint32(w.RespNext) // how far responses had come before: those may be repeated now
+	w.RespFirst, w.RespNext = p.PSN, p.PSN
+	w.Flags |= wqe.Again
+}

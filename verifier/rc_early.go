@@ -1,0 +1,83 @@
+package verifier
+
+import (
+	"math"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// earlyMost is how many responses wait for their requests.
+const earlyMost = 16
+
+// rcEarly judges responses to PSNs that had not been seen sent, now that the next request is there or the capture has ended. A
+// response may be recorded shortly before its request. If the request is missing, a gap has said so.
+func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
+	early, unnaked := c.Early, false
+	c.Early = c.Early[:0:0]
+	for i := range early {
+		p := &early[i].Packet
+		from := c.End(p)
+		q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+		switch {
+		case q.LastTime < p.Time && now != atEnd:
+			c.Early = append(c.Early, early[i]) // its requester has said nothing since
+		case !early[i].Sent && q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)):
+		case p.PSN.Before(later(q.Next, q.High)):
+			if early[i].Sent && p.Syndrome == packet.NAKSequence && now-p.Time > earlyWindow {
+				v.rcNoGap(c, from, p)
+				continue
+			}
+			if early[i].Sent && p.Syndrome.Type() == packet.ACK && now-p.Time > earlyWindow/10 && r.Nak == qp.NakNone && !unnaked {
+				unnaked = true
+				v.rcUnnaked(c, from, p)
+			}
+			if !early[i].Sent && now-p.Time > earlyWindow {
+				v.rcUnseen(c, from, p)
+				continue
+			}
+			unnaked = unnaked || early[i].Sent && r.Nak != qp.NakNone
+			v.rcRespond(c, from, p)
+			if r.Nak == qp.NakSequence && q.LastPSN == r.NakPSN {
+				r.Nak, r.EPSN = qp.NakNone, later(r.EPSN, q.LastPSN.Add(1)) // the request after it has brought what it asked for
+			}
+			r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
+		default:
+			v.rcUnseen(c, from, p)
+		}
+	}
+}
+
+// atEnd is the time of the end of the capture.
+const atEnd = math.MaxInt64
+
+// rcUnseen judges a response to a PSN that was never seen sent (rule RC-RSP-006). When several come in a row the tap misses the
+// requests, and the stream is joined anew.
+func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	v.covered(rule.RCRSP006)
+	d := verdict{
+		rule: rule.RCRSP006, class: proven(c.Sees(from)), role: rule.Responder,
+		expected: "a response to a PSN before " + q.Next.String(), actual: "PSN " + p.PSN.String() + ": never seen sent",
+	}
+	if d.class == rule.Unproven {
+		d.detail = "the tap may have missed the request"
+	}
+	if q.Broken == uint32(p.PSN)|qp.BrokenSet {
+		if !c.Sees(from) {
+			return // its request was damaged on the way to the tap, or behind it
+		}
+		v.covered(rule.RCRSP036)
+		d.rule, d.expected, d.actual = rule.RCRSP036, "silence: the request arrived with a wrong ICRC", p.Opcode.String()
+	}
+	if m := c.Missent; m != nil && m.PSN == p.PSN {
+		return // the request went to a wrong QP
+	}
+	if r.Unseen == 0 {
+		v.report(c, from, p, d)
+	}
+	if r.Unseen++; r.Unseen == 3 {
+		c.Lossy, q.Joined, r.Unseen = true, false, 0
+	}
+}

@@ -1,0 +1,99 @@
+package verifier
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcRestart judges where and when a retransmission begins.
+func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
+	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	q := &end.SQ
+	if q.Retrying && p.PSN.After(q.Retry) {
+		v.covered(rule.RCRTY006)
+		v.report(c, from, p, verdict{
+			rule: rule.RCRTY006, class: proven(c.Sees(from)), role: rule.Requester,
+			expected: "PSN " + q.Retry.String() + " next: all later packets are sent again in order", actual: "PSN " + p.PSN.String(),
+		})
+		return
+	}
+	if !c.Paired {
+		return
+	}
+	if p.PSN == q.Restart {
+		q.Restarts++
+	} else {
+		q.Restart, q.Restarts = p.PSN, 1
+	}
+	switch r.Nak {
+	case qp.NakRNR:
+		v.rcAfterRNR(c, from, p)
+	case qp.NakSequence:
+		v.covered(rule.RCRTY005)
+		if p.PSN.After(r.NakPSN) && !r.Blamed {
+			r.Blamed = true
+			v.report(c, from, p, verdict{
+				rule: rule.RCRTY005, class: proven(c.Sees(from)), role: rule.Requester,
+				expected: "to resume at PSN " + r.NakPSN.String() + " or before", actual: "PSN " + p.PSN.String(),
+				evidence: []uint64{frame(p.Frame, r.NakFrame)},
+			})
+		}
+	case qp.NakFatal:
+		v.rcAfterFatal(c, from, p)
+	case qp.NakNone:
+		if !q.HasHole() {
+			v.rcTimeout(c, from, p)
+		}
+	}
+	id := rule.RCRTY010
+	w, _ := q.Messages.Find(p.PSN)
+	if w != nil && w.Op == wqe.Read {
+		id = rule.RCRTY008
+	}
+	v.covered(id)
+	if p.PSN.Before(q.Una) && r.Nak == qp.NakNone && r.Answered && (w == nil || !w.Has(wqe.Accused)) {
+		v.report(c, from, p, verdict{
+			rule: id, class: proven(c.Sees(from)), role: rule.Requester,
+			expected: "nothing before PSN " + q.Una.String() + ": acknowledged", actual: "PSN " + p.PSN.String() + " sent again",
+			evidence: []uint64{frame(p.Frame, r.LastFrame)},
+		})
+	}
+}
+
+// rcTimeout judges a retransmission that no NAK asked for (rules RC-TMO-002, RC-RTY-001).
+func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	q := &end.SQ
+	v.event(c, from, rule.Requester, p, rule.EvTimeout, "")
+	v.rcOwes(c, from, p)
+	if end.Knows(hcaagent.KnowsTimeout) && end.Attr.Timeout != 0 && q.AskedAt != 0 {
+		v.covered(rule.RCTMO002)
+		least := packet.Timeout(end.Attr.Timeout)
+		if took := time.Duration(p.Time - q.AskedAt); took < least {
+			v.report(c, from, p, verdict{
+				rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
+				expected: "no retransmission before " + least.String(), actual: "after " + took.String(),
+			})
+		} else if took > 4*least {
+			v.report(c, from, p, verdict{
+				rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
+				expected: "a retransmission within " + (4 * least).String(), actual: "after " + took.String(),
+			})
+		}
+	}
+	if end.Knows(hcaagent.KnowsRetryCnt) {
+		v.covered(rule.RCRTY001)
+		if q.Restarts == uint16(end.Attr.RetryCnt)+1 {
+			v.report(c, from, p, verdict{
+				rule: rule.RCRTY001, class: proven(c.Sees(from)), role: rule.Requester,
+				expected: fmt.Sprintf("at most %d retries", end.Attr.RetryCnt), actual: fmt.Sprintf("retry %d of PSN %v", q.Restarts, p.PSN),
+			})
+		}
+	}
+}
