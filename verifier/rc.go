@@ -30,7 +30,7 @@ func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
 			v.rcEarly(c, p.Time)
 		}
 	case in.Response:
-		if !v.Thorough && v.rcExpectedAck(c, from, p) {
+		if !v.Thorough && v.rcExpectedResponse(c, from, p) {
 			return
 		}
 		v.rcResponse(c, from, p)

@@ -42,6 +42,13 @@ func buildExpectations() (t [256]expectation) {
 			e.covered = []rule.ID{rule.RCRSP006, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
 			continue
 		}
+		if fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly {
+			e.covered = []rule.ID{rule.RCRES001, rule.RCRES002, rule.RCRSP007, rule.RCRSP005, rule.RCACK003}
+			if in.Headers&packet.HasAETH != 0 {
+				e.covered = append(e.covered, rule.RCRES004, rule.RCRSP013)
+			}
+			continue
+		}
 		if !in.Request || fn == packet.SendLastInv || fn == packet.SendOnlyInv || fn == packet.Flush || fn == packet.AtomicWrite {
 			continue
 		}
@@ -188,28 +195,66 @@ func (e *expectation) operands(c *qp.Pair, end, peer *qp.QP, p *packet.Packet) b
 	return p.VA&7 == 0 && (e.op != wqe.FetchAdd || p.Compare == 0) && end.Attr == nil && peer.Attr == nil
 }
 
-// rcExpectedAck takes p if it is an Acknowledge, sent by end from, of the whole of a SEND or WRITE, with the MSN that follows and no
-// end-to-end credits, and reports whether it did.
-func (v *Verifier) rcExpectedAck(c *qp.Pair, from int, p *packet.Packet) bool {
+// rcExpectedResponse takes p, sent by end from, if it is the Acknowledge of the whole of a SEND or WRITE or the next response to the only
+// READ that is outstanding, with the MSN that follows and no end-to-end credits, and reports whether it did.
+func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bool {
 	end := &c.Ends[from&1]
 	q, r := &c.Ends[^from&1].SQ, &end.RQ
-	if p.Opcode != packet.Op(packet.RC, packet.Acknowledge) || p.Syndrome != packet.CreditInvalid || p.Cut || !c.Paired || !q.Joined ||
-		q.Stray != nil || r.Owed != nil || r.Nak != qp.NakNone || r.MSN != qp.MSNKnown || r.Anchor != nil || q.Next != q.High || q.HasHole() || q.RdOut != 0 ||
-		end.Attr != nil && end.Attr.Has(hcaagent.KnowsCredits) && !end.Attr.Credits ||
-		!p.PSN.Before(q.Next) || p.PSN.Before(q.Una) {
+	aeth := p.Has&packet.HasAETH != 0
+	if aeth && p.Syndrome != packet.CreditInvalid || p.Cut || !c.Paired || !q.Joined || q.Next != q.High || !p.PSN.Before(q.Next) || p.PSN.Before(q.Una) ||
+		q.HasHole() || q.ReadLen != 0 || q.Stray != nil || r.Owed != nil || r.Nak != qp.NakNone || r.MSN != qp.MSNKnown || r.Anchor != nil ||
+		end.Attr != nil && end.Attr.Has(hcaagent.KnowsCredits) && !end.Attr.Credits {
 		return false
 	}
 	w, _ := q.Messages.Find(p.PSN)
-	if w == nil || w.Epoch != r.Epoch || p.PSN != w.Last || !w.Has(wqe.Ended) || w.Op.Responded() || w.Epoch != r.Epoch || (p.MSN-r.MSNBase-w.Ordinal-1)&packet.PSNMask != 0 {
+	if w == nil || aeth && (w.Epoch != r.Epoch || (p.MSN-r.MSNBase-w.Ordinal-1)&packet.PSNMask != 0) {
 		return false
 	}
-	q.Una, q.Restarts, q.AskedAt, q.Credited = p.PSN.Add(1), 0, p.Time, false
+	switch fn := p.Opcode.Fn(); {
+	case fn == packet.Acknowledge:
+		if q.RdOut != 0 || p.PSN != w.Last || !w.Has(wqe.Ended) || w.Op.Responded() {
+			return false
+		}
+	case fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly:
+		if q.RdOut != 1 || p.IPID == r.LastID || p.ICRC == r.LastICRC || !nextOfRead(c, w, p) {
+			return false
+		}
+		w.RespNext, w.RespFrame = p.PSN.Add(1), uint32(p.Frame)
+		if p.PSN == w.Last {
+			w.Flags |= wqe.Answered
+			q.RdOut = 0
+		}
+	default:
+		return false
+	}
+	if aeth {
+		q.Credited, r.LastMSN = false, p.MSN
+	}
+	q.Una, q.Restarts, q.AskedAt = p.PSN.Add(1), 0, p.Time
 	if q.Una.After(r.EPSN) {
 		r.EPSN = q.Una
 	}
 	r.Unseen, r.RNRs = 0, 0
-	r.LastPSN, r.LastMSN, r.Answered, r.Repeated = p.PSN, p.MSN, true, false
+	r.LastPSN, r.Answered, r.Repeated = p.PSN, true, false
 	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
 	v.expected[p.Opcode]++
 	return true
+}
+
+// nextOfRead reports whether p is the next response to a READ to which nothing unusual has happened, with the length of its place.
+func nextOfRead(c *qp.Pair, w *wqe.SendWQE, p *packet.Packet) bool {
+	const unusual = wqe.Answered | wqe.Blamed | wqe.Again | wqe.Gapped | wqe.Accused
+	if w.Op != wqe.Read || w.Flags&unusual != 0 || p.PSN != w.RespNext || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
+		return false
+	}
+	if w.First == w.Last {
+		return p.PayloadLen == int(w.Length)
+	}
+	if c.PMTU == 0 {
+		return false
+	}
+	if p.PSN == w.Last {
+		return p.PayloadLen == int(w.Length)-w.Last.Diff(w.First)*int(c.PMTU)
+	}
+	return p.PayloadLen == int(c.PMTU)
 }
