@@ -73,22 +73,22 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCSEQ001 - reqFirst: {
 		ID: "RC-SEQ-001", Name: "send-order", Severity: Error, Needs: Wire, Ref: "9.7.2†",
 		Text:  "A SEND is one Only packet, or First, any number of Middles, and Last. After SEND First or Middle the next new request is SEND Middle or Last.",
-		Where: "verifier/rc_expected.go",
+		Where: "verifier/rc_message.go",
 	},
 	RCSEQ002 - reqFirst: {
 		ID: "RC-SEQ-002", Name: "write-order", Severity: Error, Needs: Wire, Ref: "9.7.2†",
 		Text:  "An RDMA WRITE is one Only packet, or First, any number of Middles, and Last. After WRITE First or Middle the next new request is WRITE Middle or Last.",
-		Where: "verifier/rc_expected.go",
+		Where: "verifier/rc_message.go",
 	},
 	RCSEQ003 - reqFirst: {
 		ID: "RC-SEQ-003", Name: "message-not-open", Severity: Error, Needs: Wire, Ref: "9.7.2†",
 		Text:  "A Middle or Last packet appears only while a message of its kind is open.",
-		Where: "verifier/rc_expected.go",
+		Where: "verifier/rc_message.go",
 	},
 	RCSEQ004 - reqFirst: {
 		ID: "RC-SEQ-004", Name: "message-interleaved", Severity: Error, Needs: Wire, Ref: "9.4.1†, 9.4.3†",
 		Text:  "From First to Last of a SEND or WRITE no other new request of that QP comes in between.",
-		Where: "verifier/rc_expected.go",
+		Where: "verifier/rc_message.go",
 	},
 	RCSEQ005 - reqFirst: {
 		ID: "RC-SEQ-005", Name: "message-fits-only", Severity: Error, Needs: WireQP, Ref: "9.7.2†",
@@ -103,22 +103,22 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCLEN001 - reqFirst: {
 		ID: "RC-LEN-001", Name: "first-middle-length", Severity: Error, Needs: WireQP, Ref: "C9-92 (length checks)",
 		Text:  "First and Middle packets of a SEND or WRITE carry exactly one PMTU of payload.",
-		Where: "verifier/rc_expected.go",
+		Where: "verifier/rc_message.go",
 	},
 	RCLEN002 - reqFirst: {
 		ID: "RC-LEN-002", Name: "last-length", Severity: Error, Needs: WireQP, Ref: "C9-92",
 		Text:  "A Last packet carries 1 byte to one PMTU of payload, never none.",
-		Where: "verifier/rc_expected.go",
+		Where: "verifier/rc_message.go",
 	},
 	RCLEN003 - reqFirst: {
 		ID: "RC-LEN-003", Name: "only-length", Severity: Error, Needs: WireQP, Ref: "C9-92",
 		Text:  "An Only packet carries at most one PMTU of payload.",
-		Where: "verifier/rc_expected.go",
+		Where: "verifier/rc_message.go",
 	},
 	RCLEN004 - reqFirst: {
 		ID: "RC-LEN-004", Name: "dmalen-limit", Severity: Error, Needs: Wire, Ref: "C9-94",
 		Text:  "No message is longer than 2^31 bytes. A responder answers a greater DMALen with NAK Invalid Request.",
-		Where: "verifier/rc_expected.go",
+		Where: "verifier/rc_message.go",
 	},
 	RCLEN005 - reqFirst: {
 		ID: "RC-LEN-005", Name: "write-dmalen", Severity: Error, Needs: WireQP, Ref: "9.4.3†",
@@ -313,7 +313,7 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCRDA003 - reqFirst: {
 		ID: "RC-RDA-003", Name: "reads-not-allowed", Severity: Error, Needs: WireQP, Ref: "12.7†",
 		Text:  "A requester sends no READ or atomic to a peer with max_dest_rd_atomic 0.",
-		Where: "verifier/flow.go",
+		Where: "verifier/rc_request.go",
 	},
 	RCCRD001 - reqFirst: {
 		ID: "RC-CRD-001", Name: "credit-limit", Severity: Error, Needs: WireQP, Ref: "9.7.7.2",

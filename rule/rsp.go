@@ -68,7 +68,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP006 - rspFirst: {
 		ID: "RC-RSP-006", Name: "response-order", Severity: Error, Needs: Wire, Ref: "9.7.5†",
 		Text:  "Responses leave in PSN order, and none acknowledges a PSN that the responder has not received.",
-		Where: "verifier/rc_response.go",
+		Where: "verifier/rc_ack.go",
 	},
 	RCRSP007 - rspFirst: {
 		ID: "RC-RSP-007", Name: "read-response-overtaken", Severity: Error, Needs: Wire, Ref: "9.5†",
@@ -93,7 +93,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP013 - rspFirst: {
 		ID: "RC-RSP-013", Name: "msn-count", Severity: Error, Needs: Wire, Ref: "C9-148, 9.7.7.1†",
 		Text:  "The MSN starts at 0 and grows by one for each request message completed: SEND and WRITE at their last packet, READ once accepted, atomic once executed; duplicates do not count.",
-		Where: "verifier/rc_expected.go",
+		Where: "verifier/rc_msn.go",
 	},
 	RCRSP014 - rspFirst: {
 		ID: "RC-RSP-014", Name: "msn-order", Severity: Error, Needs: Wire, Ref: "9.7.7.1†",
