@@ -30,7 +30,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	s := q.History.Get(p.PSN)
-	if w := q.Messages.Newest(); s == nil && w != nil && w.Op == wqe.Read && (q.LastPSN == w.First || w.Has(wqe.Miscounted)) && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Again) {
+	if w := q.Messages.Newest(); s == nil && w != nil && w.Op == wqe.Read && (q.LastPSN == w.First || w.Has(wqe.Miscounted)) && w.Last.After(w.First) && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Again) {
 		v.rcReadCount(c, from, p, w)
 		return
 	}
