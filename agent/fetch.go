@@ -45,8 +45,7 @@ func (t *Transport) fetch(packets []packet.Packet) {
 	}
 	for i := range packets {
 		if id := f.ways[i] - 1; f.ways[i] != 0 {
-			p := &packets[i]
-			sum += t.pairs.at(id>>1).TouchQueues(int(id&1), p.PSN, p.Info().Request)
+			sum += t.pairs.at(id>>1).TouchQueues(int(id&1), &packets[i])
 		}
 	}
 	f.sum += sum

@@ -184,13 +184,17 @@ func (c *Pair) Touch(from int, request bool) uint64 {
 	return sum + uint64(b.SQ.Next) + uint64(b.SQ.LastTime) + uint64(a.RQ.EPSN)
 }
 
-// TouchQueues is Touch for what the queues of a connection point at. psn is that of the packet.
-func (c *Pair) TouchQueues(from int, psn packet.PSN, request bool) uint64 {
-	if !request {
-		return c.Ends[^from&1].SQ.Messages.touch()
+// TouchQueues is Touch for what the queues of a connection point at: p begins a message, carries one on, or answers one.
+func (c *Pair) TouchQueues(from int, p *packet.Packet) uint64 {
+	in := p.Info()
+	if !in.Request {
+		return c.Ends[^from&1].SQ.Messages.touch(1)
 	}
 	q := &c.Ends[from&1].SQ
-	return q.Messages.touch() + q.History.touch(psn)
+	if in.First || in.Only {
+		return q.History.touch(p.PSN) + q.Messages.touch(0)
+	}
+	return q.History.touch(p.PSN) + q.Messages.touch(1)
 }
 
 // Early is a response that waits for the request after it in the capture before it is judged.

@@ -41,13 +41,12 @@ func (r *Ring) Newest() *wqe.SendWQE {
 	return &r.buf[(r.tail-1)&uint32(len(r.buf)-1)]
 }
 
-// touch reads from where the next message will be written and from the newest one; see Pair.Touch.
-func (r *Ring) touch() uint64 {
+// touch reads from where the next message will be written, or from the newest one; see Pair.Touch.
+func (r *Ring) touch(back uint32) uint64 {
 	if len(r.buf) == 0 {
 		return 0
 	}
-	mask := uint32(len(r.buf) - 1)
-	return uint64(r.buf[r.tail&mask].First) + uint64(r.buf[(r.tail-1)&mask].First)
+	return uint64(r.buf[(r.tail-back)&uint32(len(r.buf)-1)].First)
 }
 
 // Push appends a message. Those whose Last precedes una may be overwritten.
