@@ -234,8 +234,12 @@ func (v *Verifier) learnPMTU(c *qp.Pair, pmtu uint32) {
 			continue
 		}
 		if w := q.Messages.Newest(); w != nil && w.Op == wqe.Read {
+			again := q.Retry == w.Last.Add(1)
 			w.Last = w.First.Add(wqe.Packets(q.ReadLen, pmtu) - 1)
 			q.Next = w.Last.Add(1)
+			if again {
+				q.Retry = q.Next // the READ is the newest that was sent again
+			}
 			q.High = later(q.High, q.Next)
 			if r := &c.Ends[1-i].RQ; r.EPSN.Diff(w.First) >= 0 {
 				r.EPSN = later(r.EPSN, q.Next)

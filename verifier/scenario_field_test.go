@@ -87,8 +87,8 @@ func (f *fields) tap(p *packet.Packet) {
 	}
 }
 
-// flag makes the setter of a bit.
-func flag(set func(p *packet.Packet, on bool)) func(*packet.Packet, uint64) {
+// bit makes the setter of a bit.
+func bit(set func(p *packet.Packet, on bool)) func(*packet.Packet, uint64) {
 	return func(p *packet.Packet, v uint64) { set(p, v != 0) }
 }
 
@@ -101,11 +101,11 @@ var setters = map[string]func(p *packet.Packet, v uint64){
 	"resv8a": func(p *packet.Packet, v uint64) { p.Resv8a = uint8(v) },
 	"resv7":  func(p *packet.Packet, v uint64) { p.Resv7 = uint8(v) },
 	"padcnt": func(p *packet.Packet, v uint64) { p.PadCnt = uint8(v) },
-	"ackreq": flag(func(p *packet.Packet, on bool) { p.AckReq = on }),
-	"se":     flag(func(p *packet.Packet, on bool) { p.SE = on }),
-	"mig":    flag(func(p *packet.Packet, on bool) { p.MigReq = on }),
-	"fecn":   flag(func(p *packet.Packet, on bool) { p.FECN = on }),
-	"becn":   flag(func(p *packet.Packet, on bool) { p.BECN = on }),
+	"ackreq": bit(func(p *packet.Packet, on bool) { p.AckReq = on }),
+	"se":     bit(func(p *packet.Packet, on bool) { p.SE = on }),
+	"mig":    bit(func(p *packet.Packet, on bool) { p.MigReq = on }),
+	"fecn":   bit(func(p *packet.Packet, on bool) { p.FECN = on }),
+	"becn":   bit(func(p *packet.Packet, on bool) { p.BECN = on }),
 
 	"syn":     func(p *packet.Packet, v uint64) { p.Syndrome = packet.Syndrome(v) },
 	"credits": func(p *packet.Packet, v uint64) { p.Syndrome = packet.Syndrome(v) & 31 },
