@@ -137,10 +137,11 @@ type Flow struct {
 	PKey      uint16
 	SrcPort   uint16
 	TClass    uint8
+	SL        uint8
 	MigReq    bool
 	GRH       bool
 	Known     bool
-	Reported  uint8  // which of them have been reported to change
+	Reported  uint16 // which of them have been reported to change
 	GIDs      uint64 // of a GRH beside an LRH, folded
 }
 

@@ -13,6 +13,7 @@ const (
 	BTH009
 	BTH010
 	BTH011
+	BTH012
 	BTH013
 	BTH014
 	BTH015
@@ -79,6 +80,11 @@ var bthRows = [netFirst]Row{
 		ID: "BTH-011", Name: "bth-destination-qp", Severity: Error, Needs: WireQP, Ref: "9.2",
 		Text:  "On a connection every packet names the QP number that the other side gave when the connection was made.",
 		Where: "verifier/address.go",
+	},
+	BTH012: {
+		ID: "BTH-012", Name: "bth-solicited-event", Severity: Error, Needs: Wire, Ref: "9.2.3†",
+		Text:  "SE is set only in the Last or Only packet of a SEND or of a WRITE with immediate; it is 0 in all other requests and in responses. Whether the work request asked for it is not on the wire.",
+		Where: "verifier/header.go",
 	},
 	BTH013: {
 		ID: "BTH-013", Name: "bth-migreq", Severity: Warning, Needs: WireQP, Ref: "17.2.8",

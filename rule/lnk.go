@@ -12,6 +12,7 @@ const (
 	LNKLID003
 	LNKLID004
 	LNKVL001
+	LNKSL001
 	LNKCRC001
 	LNKCRC003
 	LNKCRC004
@@ -69,6 +70,11 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 		ID: "LNK-VL-001", Name: "vl15-management-only", Severity: Error, Needs: Wire, Ref: "13.5.3.1, 7.6†",
 		Text:  "VL 15 is for subnet management alone: every packet to QP 0 is on it, and no other packet is.",
 		Where: "verifier/link.go",
+	},
+	LNKSL001 - lnkFirst: {
+		ID: "LNK-SL-001", Name: "connection-service-level", Severity: Warning, Needs: WireQP, Ref: "9.6†",
+		Text:  "What a connected QP sends, requests and responses alike, carries the service level of its address vector; with CM both ends have the one of the REQ.",
+		Where: "verifier/flow.go",
 	},
 	LNKCRC001 - lnkFirst: {
 		// An error once a public source confirms it; a warning until then.

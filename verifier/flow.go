@@ -11,7 +11,7 @@ import (
 
 // What of a flow has been reported to change: each once a connection.
 const (
-	reportedPath uint8 = 1 << iota
+	reportedPath uint16 = 1 << iota
 	reportedPort
 	reportedMig
 	reportedPKey
@@ -19,15 +19,16 @@ const (
 	reportedLimited
 	reportedEncap
 	reportedGIDs
+	reportedSL
 )
 
 // Flow judges what a connected QP must keep constant in the packets that it sends, or what its attributes give (rules NET-GRH-006,
-// NET-GRH-013, PKY-004, PKY-006, BTH-013, ROC-V2-004, -009, -013, -018).
+// NET-GRH-013, PKY-004, PKY-006, BTH-013, LNK-SL-001, ROC-V2-004, -009, -013, -018).
 func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	f := &end.Flow
 	if f.Known && f.FlowLabel == p.FlowLabel && f.PKey == p.PKey && f.SrcPort == p.SrcPort && f.TClass == p.TClass>>2 &&
-		f.MigReq == p.MigReq && f.GRH == (p.Has&packet.HasGRH != 0) && c.Encap == p.Encap && f.GIDs == gids(p) {
+		f.MigReq == p.MigReq && f.SL == p.SL && f.GRH == (p.Has&packet.HasGRH != 0) && c.Encap == p.Encap && f.GIDs == gids(p) {
 		return
 	}
 	if !f.Known {
@@ -41,7 +42,7 @@ func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	end.Flow = qp.Flow{
-		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, MigReq: p.MigReq,
+		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, SL: p.SL, MigReq: p.MigReq,
 		GRH: p.Has&packet.HasGRH != 0, GIDs: gids(p), Known: true,
 	}
 	if end.Knows(hcaagent.KnowsPKey) {
@@ -55,6 +56,7 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCRDA003)
 	}
 	v.limited(c, from, p)
+	v.serviceLevel(c, from, p)
 	v.addressVector(c, from, p)
 	if peer := &c.Ends[1-from].Flow; c.Paired && peer.Known && end.Flow.Reported&reportedPKey == 0 {
 		v.covered(rule.PKY002)
@@ -133,7 +135,7 @@ func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	f := &end.Flow
-	once := func(bit uint8, d verdict) {
+	once := func(bit uint16, d verdict) {
 		if f.Reported&bit != 0 {
 			return
 		}
@@ -165,6 +167,9 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 			rule: id, class: rule.Unproven, expected: fmt.Sprintf("M %t as before", f.MigReq), actual: fmt.Sprintf("M %t", p.MigReq),
 			detail: "legal where path migration is in use",
 		})
+	}
+	if f.SL != p.SL {
+		v.serviceLevel(c, from, p)
 	}
 	if f.SrcPort != p.SrcPort && p.Has&packet.HasUDP != 0 {
 		once(reportedPort, verdict{
@@ -215,6 +220,33 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	v.report(c, from, p, d)
 }
 
+// serviceLevel holds the SL of a packet against that of the address vector or, where that is not known, of the packets before it and
+// of the peer (rule LNK-SL-001): one finding a QP.
+func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
+	end, peer := &c.Ends[from], &c.Ends[1-from]
+	f := &end.Flow
+	d := verdict{rule: rule.LNKSL001, role: rule.Sender, actual: fmt.Sprintf("SL %d", p.SL)}
+	want := f.SL
+	switch {
+	case p.Has&packet.HasLRH == 0 || f.Reported&reportedSL != 0:
+		return
+	case end.Knows(hcaagent.KnowsSL):
+		want, d.class = end.Attr.SL, rule.Violation
+		d.expected = fmt.Sprintf("SL %d of the address vector", want)
+	case f.SL != p.SL:
+		d.class, d.expected, d.detail = rule.Unproven, fmt.Sprintf("SL %d as before", want), "legal after path migration or modify QP"
+	case c.Paired && peer.Flow.Known && peer.Flow.Reported&reportedSL == 0:
+		want, d.class = peer.Flow.SL, rule.Unproven
+		d.expected, d.detail = fmt.Sprintf("SL %d of the peer", want), "the two directions need not use one path where CM did not make the connection"
+	}
+	v.covered(rule.LNKSL001)
+	if want == p.SL {
+		return
+	}
+	f.Reported |= reportedSL
+	v.report(c, from, p, d)
+}
+
 // limited judges that two limited members of a partition do not talk to each other (rule PKY-006).
 func (v *Verifier) limited(c *qp.Pair, from int, p *packet.Packet) {
 	peer := &c.Ends[1-from].Flow
@@ -262,8 +294,8 @@ func (v *Verifier) CoverFlow(c *qp.Pair, learnedByCM bool) {
 	case c.Encap != packet.Native:
 		add(rule.ROCV2027, rule.NETGRH013)
 	case c.Ends[0].Flow.GRH || c.Ends[1].Flow.GRH:
-		add(rule.NETGRH006, rule.NETGRH007, rule.NETGRH013)
+		add(rule.NETGRH006, rule.NETGRH007, rule.NETGRH013, rule.LNKSL001)
 	default:
-		add(rule.NETGRH006)
+		add(rule.NETGRH006, rule.LNKSL001)
 	}
 }

@@ -81,8 +81,11 @@ func (v *Verifier) Cover() {
 // packet that breaks none. TestPlain holds it against the table.
 func plain(p *packet.Packet) bool {
 	marks := markUsual
-	if p.AckReq || p.SE {
+	if p.AckReq {
 		marks |= markAsks
+	}
+	if p.SE {
+		marks |= markSolicits
 	}
 	if p.PadCnt != 0 {
 		marks |= markPad
@@ -111,10 +114,11 @@ func plain(p *packet.Packet) bool {
 
 // What a packet may have or not, by its opcode.
 const (
-	markUsual   uint8 = 1 << iota // the opcode is one of RC or UC
-	markAsks                      // AckReq or SE
-	markPad                       // pad
-	markPayload                   // payload
+	markUsual    uint8 = 1 << iota // the opcode is one of RC or UC
+	markAsks                       // AckReq
+	markSolicits                   // SE
+	markPad                        // pad
+	markPayload                    // payload
 )
 
 // usual is, by opcode, what the packets for which plain holds may have.
@@ -128,6 +132,9 @@ var usual = func() (t [256]uint8) {
 		if in.Request && o.Service() == packet.RC {
 			t[o] |= markAsks
 		}
+		if solicits(in) {
+			t[o] |= markSolicits
+		}
 		if in.Payload {
 			t[o] |= markPayload
 			if in.Last || in.Only {
@@ -137,6 +144,12 @@ var usual = func() (t [256]uint8) {
 	}
 	return t
 }()
+
+// solicits reports whether packets of an opcode may carry SE: the last of a message that takes a receive.
+func solicits(in *packet.Info) bool {
+	fn := in.Opcode.Fn()
+	return (in.Last || in.Only) && (fn < packet.WriteFirst || fn == packet.SendLastInv || fn == packet.SendOnlyInv || in.Request && in.Headers&packet.HasImmDt != 0)
+}
 
 // oddSyndrome is, by syndrome, which a connected responder does not send.
 var oddSyndrome = func() (t [256]bool) {
@@ -204,6 +217,12 @@ var bthHeaders = []header{
 	}, false},
 	{rule.UDMC004, rule.Sender, defined, func(p *packet.Packet) (string, string) {
 		return differs((p.DestQP == packet.PSNMask || p.Dst.IsMulticast()) && p.Opcode.Service() != packet.UD, "only UD to multicast", "%v to QP 0x%x at %v", p.Opcode, p.DestQP, p.Dst)
+	}, false},
+	{rule.BTH012, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
+		s := in.Opcode.Service()
+		return in.Defined && (s == packet.RC || s == packet.RD || s == packet.XRC) && in.Opcode.Fn() != packet.Acknowledge // RC-RSP-008, UC-SE-001
+	}, func(p *packet.Packet) (string, string) {
+		return differs(p.SE && !solicits(p.Info()), "SE 0", "SE 1 in %v", p.Opcode)
 	}, false},
 	{rule.BTH015, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
 		s := in.Opcode.Service()

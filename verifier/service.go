@@ -43,9 +43,7 @@ var serviceHeaders = []header{
 		return differs(bad, "no SEND with Invalidate on UC", "opcode 0x%02x", uint8(p.Opcode))
 	}, false},
 	{rule.UCSE001, rule.Sender, of(packet.UC), func(p *packet.Packet) (string, string) {
-		in := p.Info()
-		write := p.Opcode.Fn() >= packet.WriteFirst && p.Has&packet.HasImmDt == 0
-		return differs(p.SE && (in.First || in.Middle || write), "SE 0", "SE 1 in %v", p.Opcode)
+		return differs(p.SE && !solicits(p.Info()), "SE 0", "SE 1 in %v", p.Opcode)
 	}, false},
 	{rule.UDOPC001, rule.Sender, all, func(p *packet.Packet) (string, string) {
 		return differs(p.Opcode.Service() == packet.UD && !p.Info().Defined && !udResponse(p), "UD opcode 0x64 or 0x65", "0x%02x", uint8(p.Opcode))
