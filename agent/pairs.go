@@ -64,6 +64,7 @@ func merge(to, gone *connection, psn packet.PSN) {
 	b.Sums = add(b.Sums, gone.Ends[0].Sums)
 	a.Sums = add(a.Sums, gone.Ends[1].Sums)
 	to.Lossy, to.Invalidated = to.Lossy || gone.Lossy, to.Invalidated || gone.Invalidated
+	to.Least = max(to.Least, gone.Least)
 	to.Paired, to.learned = true, ByPSN
 	if gone.firstTime < to.firstTime {
 		to.firstTime, to.firstFrame, to.firstTap = gone.firstTime, gone.firstFrame, gone.firstTap

@@ -159,9 +159,9 @@ type Pair struct {
 	Closed      bool   // disconnected, as CM said
 	Paired      bool   // both directions are known to belong together
 	Lossy       bool   // the capture says, or its packets show, that the tap missed some of this connection
-	Guess       bool   // PMTU was concluded from where a request stood, and no payload has confirmed it
 	Invalidated bool   // one end's SendQueue.InvRKey is set
 	PMTU        uint32 // bytes; 0: not known
+	Least       uint32 // bytes that the path MTU has at least, while it is not known: the greatest payload
 	Odd         uint32 // payload of the newest First or Middle packet, where it is not PMTU
 	// Early holds responses that were recorded before their requests; opposite directions may be some microseconds out of order.
 	Early []Early
@@ -170,7 +170,6 @@ type Pair struct {
 	// Stranger is a packet of another service to one of these QPs: a wrong opcode, or the first of a QP that took the number over.
 	Stranger *packet.Packet
 
-	_    [8]byte
 	Ends [2]QP
 }
 

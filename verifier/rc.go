@@ -6,7 +6,6 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
-	"ibwitness/wqe"
 )
 
 // earlyWindow is how long a response may stand before its request in a capture that records the directions separately.
@@ -47,7 +46,7 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 		v.rcJoin(c, from, p)
 	}
 	if q.ReadLen != 0 {
-		v.rcSettleRead(c, q, p)
+		v.rcSettleRead(c, from, p)
 	}
 	d := p.PSN.Diff(q.Next)
 	if q.Stray != nil || d > farJump || d < -farJump {
@@ -159,93 +158,6 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 		c.Ends[1-from].RQ.EPSN = q.Next
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		q.Break()
-	}
-}
-
-// span is how many PSNs a request packet takes: one, or for a READ one a response packet (rule RC-PSN-003). It is 0 while the path
-// MTU is not known and matters.
-func span(c *qp.Pair, p *packet.Packet) int {
-	if p.Opcode.Fn() != packet.ReadRequest || p.DMALen <= 256 || p.Has&packet.HasRETH == 0 {
-		return 1
-	}
-	if c.PMTU == 0 {
-		return 0
-	}
-	return wqe.Packets(p.DMALen, c.PMTU)
-}
-
-// rcSettleRead finds the path MTU from where the request after a READ stands, if that leaves one possibility.
-func (v *Verifier) rcSettleRead(c *qp.Pair, q *qp.SendQueue, p *packet.Packet) {
-	w := q.Messages.Newest()
-	if w == nil || c.PMTU != 0 {
-		q.ReadLen = 0
-		return
-	}
-	d := p.PSN.Diff(w.First)
-	if d <= 0 {
-		return
-	}
-	fits, found := 0, uint32(0)
-	for m := uint32(256); m <= 4096; m *= 2 {
-		if wqe.Packets(q.ReadLen, m) == d {
-			fits, found = fits+1, m
-		}
-	}
-	switch fits {
-	case 0:
-	case 1:
-		v.learnPMTU(c, found)
-		c.Guess = true
-	default:
-		w.Last = w.First.Add(d - 1)
-		q.Next, q.ReadLen = p.PSN, 0
-		q.High = later(q.High, q.Next)
-	}
-}
-
-// PathMTU takes the path MTU that was learned of one direction of a connection for both, once they are paired; 0: not learned.
-func (v *Verifier) PathMTU(c *qp.Pair, pmtu uint32) {
-	if pmtu != 0 {
-		v.learnPMTU(c, pmtu)
-	}
-}
-
-// guessed holds a path MTU that was only concluded against the payload of a First or Middle packet. If it was wrong, a packet was
-// missing where it was concluded, and both streams are joined anew. It reports whether it was right.
-func (v *Verifier) guessed(c *qp.Pair, p *packet.Packet) bool {
-	if !c.Guess || !wqe.ValidMTU(p.PayloadLen) {
-		return true
-	}
-	c.Guess = false
-	if uint32(p.PayloadLen) == c.PMTU {
-		return true
-	}
-	c.PMTU, c.Lossy = uint32(p.PayloadLen), true
-	c.Ends[0].SQ.Joined, c.Ends[1].SQ.Joined = false, false
-	return false
-}
-
-// learnPMTU notes the path MTU of a connection and settles READs that waited for it.
-func (v *Verifier) learnPMTU(c *qp.Pair, pmtu uint32) {
-	c.PMTU = pmtu
-	for i := range c.Ends {
-		q := &c.Ends[i].SQ
-		if q.ReadLen == 0 {
-			continue
-		}
-		if w := q.Messages.Newest(); w != nil && w.Op == wqe.Read {
-			again := q.Retry == w.Last.Add(1)
-			w.Last = w.First.Add(wqe.Packets(q.ReadLen, pmtu) - 1)
-			q.Next = w.Last.Add(1)
-			if again {
-				q.Retry = q.Next // the READ is the newest that was sent again
-			}
-			q.High = later(q.High, q.Next)
-			if r := &c.Ends[1-i].RQ; r.EPSN.Diff(w.First) >= 0 {
-				r.EPSN = later(r.EPSN, q.Next)
-			}
-		}
-		q.ReadLen = 0
 	}
 }
 

@@ -119,14 +119,14 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet) boo
 	q, r := &end.SQ, &peer.RQ
 	if !e.known || v.broken || p.PSN != q.Next || p.PSN != q.High || p.PSN != r.EPSN || q.Open != e.open || !c.Paired || !q.Joined || !r.Joined ||
 		q.Fresh || q.Unsure || q.Odd != wqe.None || q.Interrupted != wqe.None || q.Credited || c.Invalidated || q.ReadLen != 0 || q.Stray != nil || q.HasHole() || r.Nak != qp.NakNone ||
-		c.Odd != 0 || c.Guess || q.Retrying && q.Retry.Before(q.Next) && !q.Retry.Before(q.Una) || len(c.Early) != 0 || p.Cut || p.PSN.Diff(q.Una) < -farJump {
+		c.Odd != 0 || q.Retrying && q.Retry.Before(q.Next) && !q.Retry.Before(q.Una) || len(c.Early) != 0 || p.Cut || p.PSN.Diff(q.Una) < -farJump {
 		return false
 	}
 	length := uint32(p.PayloadLen)
 	if e.full {
 		length += uint32(p.PadCnt)
 	}
-	if e.some && (length > uint32(most(int(c.PMTU))) || e.full && (length != c.PMTU || length == 0) || !e.begins && length == 0) {
+	if e.some && (c.PMTU == 0 && length > c.Least || length > uint32(most(int(c.PMTU))) || e.full && (length != c.PMTU || length == 0) || !e.begins && length == 0) {
 		return false
 	}
 	n := 1
@@ -243,15 +243,15 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bo
 
 // nextOfRead reports whether p is the next response to a READ to which nothing unusual has happened, with the length of its place.
 func nextOfRead(c *qp.Pair, w *wqe.SendWQE, p *packet.Packet) bool {
-	const unusual = wqe.Answered | wqe.Blamed | wqe.Again | wqe.Gapped | wqe.Accused
+	const unusual = wqe.Unsized | wqe.Answered | wqe.Blamed | wqe.Again | wqe.Gapped | wqe.Accused
 	if w.Op != wqe.Read || w.Flags&unusual != 0 || p.PSN != w.RespNext || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
+		return false
+	}
+	if c.PMTU == 0 {
 		return false
 	}
 	if w.First == w.Last {
 		return p.PayloadLen == int(w.Length)
-	}
-	if c.PMTU == 0 {
-		return false
 	}
 	if p.PSN == w.Last {
 		return p.PayloadLen == int(w.Length)-w.Last.Diff(w.First)*int(c.PMTU)

@@ -179,12 +179,12 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 	in := p.Info()
 	n := p.PayloadLen
 	if in.First || in.Middle {
-		if c.Guess && wqe.ValidMTU(n) {
-			c.PMTU, c.Guess = uint32(n), false
-		}
 		n += int(p.PadCnt) // which is to be 0, and is reported as BTH-007
 	}
 	mtu := int(c.PMTU)
+	if mtu == 0 {
+		c.Least = max(c.Least, uint32(n))
+	}
 	id, want := rule.ID(0), ""
 	bad := false
 	switch {
@@ -192,13 +192,13 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 		id = first
 		if mtu == 0 {
 			if bad = !wqe.ValidMTU(n); !bad {
-				v.learnPMTU(c, uint32(n))
+				v.learnPMTU(c, p, uint32(n))
 			}
 			want = "256, 512, 1024, 2048 or 4096 bytes"
 		} else {
 			bad, want = n != mtu, "exactly PMTU bytes"
 			if bad && c.Odd == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(hcaagent.KnowsPMTU) && !c.Ends[1].Knows(hcaagent.KnowsPMTU) {
-				v.learnPMTU(c, c.Odd) // the first was the odd one
+				v.learnPMTU(c, p, c.Odd) // the first was the odd one
 				bad = false
 			}
 			if bad {

@@ -32,11 +32,8 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.rcBeyondHole(c, from, p, p.PSN)
-	if in := p.Info(); (in.First || in.Middle) && !v.guessed(c, p) {
-		return
-	}
 	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
-		v.learnPMTU(c, uint32(p.PayloadLen))
+		v.learnPMTU(c, p, uint32(p.PayloadLen))
 	}
 	if w.Op == wqe.Read && !w.Has(wqe.Blamed) {
 		if w.Has(wqe.Again) && p.PSN == packet.PSN(w.Orig) && p.PSN.After(w.RespNext) {

@@ -32,6 +32,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	n := span(c, p)
 	if n == 0 {
 		q.ReadLen, n = p.DMALen, 1
+		w.Flags |= wqe.Unsized
 	}
 	q.Next = p.PSN.Add(n)
 	if w.Op == wqe.Read {

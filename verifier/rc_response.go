@@ -21,6 +21,9 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 		v.Skipped[SkipUnseen]++
 		return
 	}
+	if c.PMTU == 0 {
+		v.rcReadSize(c, from, p)
+	}
 	if s := q.Stray; s != nil && s.PSN == p.PSN {
 		v.reconnect(c, 1-from, p) // the responder knows the PSN that was far from the stream
 	}

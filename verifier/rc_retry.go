@@ -73,6 +73,9 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	q.Retrying = true
 	q.Retry = p.PSN.Add(max(span(c, p), 1))
+	if w != nil && w.Has(wqe.Unsized) {
+		q.Retry = w.Last.Add(1)
+	}
 	if p.AckReq || p.Info().Only && wqe.OpOf(p.Opcode.Fn()).Responded() {
 		q.AskedAt = p.Time
 	}
@@ -118,10 +121,14 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 }
 
 // renumber recognises that the packet before p, which was ahead of its stream, stood in the place that p now follows: its PSN was
-// wrong, which has been reported, and the stream goes on as if it had been right.
+// wrong, which has been reported, and the stream goes on as if it had been right. A requester that goes back over a gap, and what fills it
+// is lost again, looks the same; but it has waited for a NAK or its timer.
 func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ
 	w := q.Messages.Newest()
+	if r := &c.Ends[1-from].RQ; c.Service == packet.RC && !c.Sees(from) && (r.Nak != qp.NakNone || p.Time-q.LastTime > int64(inFlight)) {
+		return false
+	}
 	if !q.HasHole() || w == nil || q.LastPSN != q.HoleEnd || w.Op == wqe.Read && w.First != q.LastPSN {
 		return false
 	}

@@ -100,10 +100,6 @@ func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d verdict) {
 
 // accuse makes a finding on packet p against one end of c.
 func (v *Verifier) accuse(c *qp.Pair, from, accused int, p *packet.Packet, d verdict) {
-	if c.Guess && !(c.Sees(0) && c.Sees(1)) && d.class == rule.Violation && strings.HasPrefix(d.rule.Row().ID, "RC-") {
-		d.class = rule.Unproven
-		d.detail = strings.TrimPrefix(d.detail+"; the path MTU is only concluded from where a request follows a READ, and a loss looks the same", "; ")
-	}
 	f := finding(p, d)
 	f.Accused = endpoint(&c.Ends[accused], d.role)
 	f.Peer = endpoint(&c.Ends[1-accused], rule.NoRole)

@@ -55,6 +55,7 @@ const (
 	Accused                     // a response was sent that passed over it, and reported
 	Blamed                      // a finding on its length or answer was made: one is enough
 	Again                       // a READ that was asked for again, in whole or its tail
+	Unsized                     // a READ whose PSN count waits for the path MTU: Last is not certain
 	Gapped                      // of whose responses some were not seen
 )
 

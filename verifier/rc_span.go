@@ -1,0 +1,194 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// span is how many PSNs a request packet takes: one, or for a READ one a response packet (rule RC-PSN-003). It is 0 while the path
+// MTU is not known and matters.
+func span(c *qp.Pair, p *packet.Packet) int {
+	if p.Opcode.Fn() != packet.ReadRequest || p.DMALen <= 256 || p.Has&packet.HasRETH == 0 {
+		return 1
+	}
+	if c.PMTU == 0 {
+		return 0
+	}
+	return wqe.Packets(p.DMALen, c.PMTU)
+}
+
+// fits reports whether some path MTU makes a READ of length bytes take n PSNs.
+func fits(c *qp.Pair, length uint32, n int) bool {
+	for m := uint32(256); m <= 4096; m *= 2 {
+		if m >= c.Least && wqe.Packets(length, m) == n {
+			return true
+		}
+	}
+	return false
+}
+
+// rcSettleRead deals with the request after a READ whose PSNs wait for the path MTU. If one explains where it stands, the READ is
+// taken for that long until it shows; but what was lost between the two looks the same.
+func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	w := q.Messages.Newest()
+	if w == nil || !w.Has(wqe.Unsized) {
+		q.ReadLen = 0
+		return
+	}
+	n := p.PSN.Diff(w.First)
+	if n <= 0 {
+		return
+	}
+	if mtu := tailMTU(w, p, n); mtu != 0 {
+		v.learnPMTU(c, p, mtu)
+		return
+	}
+	if !fits(c, w.Length, n) {
+		return
+	}
+	moved(&r.EPSN, w.Last.Add(1), p.PSN)
+	moved(&q.Retry, w.Last.Add(1), p.PSN)
+	w.Last = p.PSN.Add(-1)
+	q.Next, q.ReadLen = p.PSN, 0
+	q.High = later(q.High, q.Next)
+	if n > 1 && !c.Sees(from) {
+		q.Unsure = true
+		q.Break()
+	}
+}
+
+// tailMTU is the path MTU by which p, n PSNs behind READ w, asks for the tail of it; 0: it does not.
+func tailMTU(w *wqe.SendWQE, p *packet.Packet, n int) uint32 {
+	done := p.VA - w.VA
+	if p.Opcode.Fn() != packet.ReadRequest || p.RKey != w.RKey || p.VA <= w.VA || done >= uint64(w.Length) || uint64(p.DMALen) != uint64(w.Length)-done ||
+		done%uint64(n) != 0 || done > 4096*uint64(n) || !wqe.ValidMTU(int(done)/n) {
+		return 0
+	}
+	return uint32(done) / uint32(n)
+}
+
+// rcReadSize learns from a response how many PSNs a READ takes, while the path MTU is not known: from the payload of a First or Middle,
+// from where a Last or Only stands, or from the PSN that a responder behind it expects.
+func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	c.Least = max(c.Least, uint32(p.PayloadLen))
+	i := q.Messages.UpTo(p.PSN)
+	if i < 0 || !q.Messages.At(i).Has(wqe.Unsized) {
+		return
+	}
+	w := q.Messages.At(i)
+	n := p.PSN.Diff(w.First) + 1
+	switch fn := p.Opcode.Fn(); {
+	case fn == packet.ReadRespFirst || fn == packet.ReadRespMiddle:
+		if wqe.ValidMTU(p.PayloadLen) && n < wqe.Packets(w.Length, uint32(p.PayloadLen)) {
+			v.learnPMTU(c, p, uint32(p.PayloadLen))
+		}
+		return
+	case fn == packet.ReadRespOnly && n == 1, fn == packet.ReadRespLast && n > 1:
+	case fn == packet.Acknowledge && (p.Syndrome == packet.NAKSequence || p.Syndrome.Type() == packet.RNRNAK):
+		n--
+	default:
+		return
+	}
+	if fits(c, w.Length, n) {
+		v.rcSized(c, 1-from, p, i, n)
+	}
+}
+
+// PathMTU takes the path MTU that was learned of one direction of a connection for both, once they are paired; 0: not learned.
+func (v *Verifier) PathMTU(c *qp.Pair, pmtu uint32) {
+	if pmtu != 0 {
+		v.learnPMTU(c, nil, pmtu)
+	}
+}
+
+// learnPMTU notes the path MTU of a connection, that p shows, and settles READs that waited for it.
+func (v *Verifier) learnPMTU(c *qp.Pair, p *packet.Packet, pmtu uint32) {
+	c.PMTU = pmtu
+	for from := range c.Ends {
+		m := &c.Ends[from].SQ.Messages
+		for i := range m.Len() {
+			if w := m.At(i); w.Has(wqe.Unsized) {
+				v.rcSized(c, from, p, i, wqe.Packets(w.Length, pmtu))
+			}
+		}
+	}
+}
+
+// rcSized notes that the READ which is message i of a requester takes n PSNs, as p shows. Until now it was taken for as long as the request
+// after it left room.
+func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	w := q.Messages.At(i)
+	was, next := w.Last.Add(1), w.First.Add(n)
+	w.Flags &^= wqe.Unsized
+	w.Last = next.Add(-1)
+	moved(&r.EPSN, was, next)
+	moved(&q.Retry, was, next)
+	switch newest := i == q.Messages.Len()-1; {
+	case newest && q.ReadLen != 0:
+		q.ReadLen, q.Next = 0, next
+		q.High = later(q.High, next)
+	case q.HasHole() && q.Hole == was: // which was reported
+		if q.Hole = next; !q.Hole.Before(q.HoleEnd) {
+			q.CloseHole()
+		}
+	case newest:
+	case next.Before(was):
+		v.rcMissed(c, from, p, next, was)
+	case next.After(was):
+		v.covered(rule.RCPSN003)
+		v.rcMisplaced(c, from, p, was, verdict{
+			rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,
+			expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), actual: "PSN " + was.String(),
+		})
+	}
+}
+
+// moved moves a PSN that stood at was.
+func moved(psn *packet.PSN, was, now packet.PSN) {
+	if *psn == was {
+		*psn = now
+	}
+}
+
+// rcMissed deals with a gap that shows only when the requester has gone on behind it: it lies between a READ and PSN end.
+func (v *Verifier) rcMissed(c *qp.Pair, from int, p *packet.Packet, gap, end packet.PSN) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	v.covered(rule.RCPSN004)
+	v.rcMisplaced(c, from, p, end, verdict{
+		rule: rule.RCPSN004, class: proven(c.Sees(from)), role: rule.Requester,
+		expected: "PSN " + gap.String(), actual: fmt.Sprintf("PSN %v, %d ahead", end, end.Diff(gap)), detail: lossDetail(c, from),
+	})
+	q.Break()
+	r.MSN = qp.MSNUnknown
+	switch {
+	case gap.Before(q.Una): // the responder has got what the tap has not
+		c.Lossy = c.Lossy || !c.Sees(1-from)
+		return
+	case !q.HasHole():
+		q.Hole, q.HoleEnd = gap, end
+	case gap.Before(q.Hole):
+		q.Hole = gap
+	}
+	if r.Nak == qp.NakNone && r.EPSN.After(gap) {
+		r.EPSN = gap
+	}
+}
+
+// rcMisplaced reports the request at psn for standing there: p, which shows it, or one before p.
+func (v *Verifier) rcMisplaced(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN, d verdict) {
+	q := &c.Ends[from].SQ
+	if p != nil && p.PSN == psn && p.Info().Request && c.End(p) == from {
+		v.report(c, from, p, d)
+	} else if s := q.History.Get(psn); s != nil {
+		v.report(c, from, &packet.Packet{
+			Time: q.LastTime, Tap: q.LastTap, Frame: frame(q.LastFrame, s.Frame), Opcode: s.Trace.Opcode, PSN: psn, Has: packet.HasBTH,
+		}, d)
+	}
+}
