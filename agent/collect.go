@@ -2,7 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"ibwitness/packet"
@@ -14,7 +13,6 @@ import (
 func (e *engine) result() *Result {
 	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, First: e.first, Last: e.last, Taps: e.src.Taps()}
 	var skipped [verifier.NumSkips]uint64
-	var all seals
 	var hosts []host
 	for _, s := range e.shards {
 		t := s.t
@@ -31,13 +29,7 @@ func (e *engine) result() *Result {
 		}
 		r.Findings = append(r.Findings, t.Rec.Findings...)
 		r.Connections = append(r.Connections, t.connections()...)
-		for _, h := range t.hosts.list {
-			hosts = append(hosts, h)
-			for _, s := range h.seals {
-				all.good += s.good
-				all.bad += s.bad
-			}
-		}
+		hosts = append(hosts, t.hosts.list...)
 	}
 	for _, tap := range r.Taps {
 		r.Dropped += tap.Dropped
@@ -51,7 +43,7 @@ func (e *engine) result() *Result {
 		r.NotJudged = append(r.NotJudged, Note{"frames of a link type that cannot be decoded", e.sums.unknown})
 	}
 	slices.SortStableFunc(r.NotJudged, func(a, b Note) int { return cmp.Compare(b.Count, a.Count) })
-	unsealedFindings(r, hosts, all)
+	gatherChecksums(r, hosts)
 	r.sort()
 	return r
 }
@@ -75,64 +67,6 @@ func (r *Result) sort() {
 	slices.SortStableFunc(r.Connections, func(a, b Connection) int {
 		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.FirstTap, b.FirstTap), cmp.Compare(a.FirstFrame, b.FirstFrame))
 	})
-}
-
-// unsealedFindings replaces the ICRC findings of a capture of which no packet has a right ICRC, or of a direction of many packets of
-// which none has, by one: the ICRC was not filled in when the tap saw it, or the sender computes another one.
-func unsealedFindings(r *Result, hosts []host, all seals) {
-	if all.bad == 0 {
-		return
-	}
-	icrc := func(f *rule.Finding) bool {
-		return f.Rule == rule.ROCV2019 || f.Rule == rule.LNKCRC003 || f.Rule == rule.LNKCRC004
-	}
-	drop := func(which func(f *rule.Finding) bool) (first rule.Finding) {
-		r.Findings = slices.DeleteFunc(r.Findings, func(f rule.Finding) bool {
-			if !icrc(&f) || !which(&f) {
-				return false
-			}
-			if first.Frame == 0 || f.Frame < first.Frame {
-				first = f
-			}
-			if f.Class == rule.Violation {
-				r.Cover[f.Rule].Violated--
-			} else {
-				r.Cover[f.Rule].Unproven--
-			}
-			return true
-		})
-		return first
-	}
-	if all.good == 0 {
-		f := drop(func(*rule.Finding) bool { return true })
-		f.Class, f.Peer = rule.Unproven, rule.Endpoint{}
-		f.Accused = rule.Endpoint{Role: rule.Capture}
-		f.Expected, f.Actual = "ICRCs that match their packets", fmt.Sprintf("all %d are wrong", all.bad)
-		f.Detail = "the ICRC was probably not filled in yet when the tap saw the packets (offload), or was rewritten on the way; the packets were judged all the same"
-		r.Cover[f.Rule].Unproven++
-		r.Findings = append(r.Findings, f)
-		return
-	}
-	for _, h := range hosts {
-		for dir, s := range h.seals {
-			if s.good > 0 || s.bad < unsealed {
-				continue
-			}
-			src, dst := h.a, h.b
-			if dir == 1 {
-				src, dst = dst, src
-			}
-			f := drop(func(f *rule.Finding) bool { return f.Accused.Addr == src && f.Peer.Addr == dst })
-			if f.Frame == 0 {
-				continue
-			}
-			f.Actual = fmt.Sprintf("all %d packets from %v to %v are wrong", s.bad, src, dst)
-			f.Detail = "the ICRC was not filled in yet when the tap saw the packets (offload), or the sender computes another one; the packets were judged all the same"
-			f.Class = rule.Unproven
-			r.Cover[f.Rule].Unproven++
-			r.Findings = append(r.Findings, f)
-		}
-	}
 }
 
 // connections lists the connections of a shard as the report shows them.

@@ -23,19 +23,20 @@ type hostSlot struct {
 // host is what is kept of a pair of addresses.
 type host struct {
 	a, b packet.Addr
-	// seals counts good and bad ICRCs by direction: 0 from a to b, 1 from b to a.
-	seals [2]seals
+	// icrc and vcrc count good and bad checksums by direction: 0 from a to b, 1 from b to a.
+	icrc, vcrc [2]seals
 	// unpaired lists, by direction, connections whose responses are not known yet.
 	unpaired [2][]uint32
 	// connections lists the first connections of the pair of hosts, as many as are watched and one more.
 	connections []uint32
 }
 
-type seals struct {
-	good, bad uint64
-	frame     uint64 // of the first bad one
-	time      int64
-	tap       uint16
+// way returns the addresses of a direction: its source, then its destination.
+func (h *host) way(dir int) [2]packet.Addr {
+	if dir == 1 {
+		return [2]packet.Addr{h.b, h.a}
+	}
+	return [2]packet.Addr{h.a, h.b}
 }
 
 // mix spreads the bits of a key (the finaliser of SplitMix64).

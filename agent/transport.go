@@ -105,7 +105,7 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 		c = t.pairs.at(id >> 1)
 		if c.Paired && c.Service == p.Opcode.Service() && c.Stranger == nil && p.ICRCState == packet.CRCGood && p.Encap != packet.Native {
 			// Nearly every packet: a sound one of a connection that is known.
-			t.hosts.list[host].seals[dir].good++
+			t.hosts.list[host].icrc[dir].good++
 			t.Rec.Cover[rule.ROCV2019].Exercised++
 			t.verify(c, int(id&1), p)
 			return
@@ -278,7 +278,14 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 // seal judges the ICRC of a packet; see verifier.Seal. Where every packet of one direction so far fails, the ICRC is not filled in
 // (checksum offload): the packets are followed all the same.
 func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir uint32) bool {
-	s := &t.hosts.list[host].seals[dir]
+	h := &t.hosts.list[host]
+	switch s := &h.vcrc[dir]; p.VCRCState {
+	case packet.CRCGood:
+		s.good++
+	case packet.CRCBad:
+		s.bad++
+	}
+	s := &h.icrc[dir]
 	if p.ICRCState == packet.CRCBad && p.Flaws&(packet.FlawIPLength|packet.FlawUDPLength|packet.FlawLRHLength) != 0 {
 		t.ver.Length(c.pair(), from, p)
 		return false
@@ -287,9 +294,7 @@ func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir ui
 	case packet.CRCGood:
 		s.good++
 	case packet.CRCBad:
-		if s.bad++; s.bad == 1 {
-			s.frame, s.time, s.tap = p.Frame, p.Time, p.Tap
-		}
+		s.bad++
 		if s.good == 0 && s.bad >= unsealed {
 			p.ICRCState = packet.CRCNotJudged
 			return true
@@ -297,9 +302,6 @@ func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir ui
 	}
 	return t.ver.Seal(c.pair(), from, p)
 }
-
-// unsealed is how many packets of one direction must fail their ICRC, and none pass, before it counts as not filled in.
-const unsealed = 8
 
 // Finish judges what was still open when the capture ended, at time end.
 func (t *Transport) Finish(end int64) {

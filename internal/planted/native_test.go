@@ -56,7 +56,14 @@ var nativeFaults = []fault{
 				c.Accepted = append(c.Accepted, f)
 			}
 		}
-	}, "LNK-CRC-001", "**", "", 2, "U: wrong VCRCs are not gathered as wrong ICRCs are"},
+	}, "LNK-CRC-001", "**", "", 2, ""},
+	{"VCRC wrong everywhere", 1, func(c *Capture, at int) {
+		for _, f := range c.Frames {
+			if f.Packet != nil {
+				f.Packet.VCRC ^= 1
+			}
+		}
+	}, "LNK-CRC-001", "UU", "capture", 0, ""},
 	{"GRH, ICRC wrong", 21, All(withGRH, badICRC), "LNK-CRC-004", "UV", "", 1, ""},
 }
 

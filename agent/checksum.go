@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// seals counts the good and the bad checksums of one direction of a pair of addresses.
+type seals struct{ good, bad uint64 }
+
+// unsealed is how many packets of one direction must fail a checksum, and none pass, before it counts as not filled in.
+const unsealed = 8
+
+// checksum is a check that a capture, or one direction of it, may fail as a whole: a fault of how it was taken, and one finding.
+type checksum struct {
+	name  string
+	rules []rule.ID
+	seals func(h *host) *[2]seals
+	why   string
+}
+
+var checksums = []checksum{
+	{
+		"ICRC",
+		[]rule.ID{rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004},
+		func(h *host) *[2]seals { return &h.icrc },
+		"the ICRC was not filled in yet when the tap saw the packets (offload), or the sender computes another one; the packets were judged all the same",
+	},
+	{
+		"VCRC",
+		[]rule.ID{rule.LNKCRC001},
+		func(h *host) *[2]seals { return &h.vcrc },
+		"the tap did not keep the VCRC of the link, or the sender computes another one",
+	},
+}
+
+// gatherChecksums replaces the checksum findings of a capture of which no packet is right, or of a direction of many packets of which
+// none is, by one each.
+func gatherChecksums(r *Result, hosts []host) {
+	for i := range checksums {
+		checksums[i].gather(r, hosts)
+	}
+}
+
+func (k *checksum) gather(r *Result, hosts []host) {
+	var all seals
+	wrong := map[[2]packet.Addr]uint64{} // directions of which every packet is wrong, and how many they are
+	for i := range hosts {
+		h := &hosts[i]
+		for dir, s := range k.seals(h) {
+			all.good += s.good
+			all.bad += s.bad
+			if s.good == 0 && s.bad >= unsealed {
+				wrong[h.way(dir)] = s.bad
+			}
+		}
+	}
+	whole := all.good == 0 && all.bad > 0
+	if !whole && len(wrong) == 0 {
+		return
+	}
+	first := map[[2]packet.Addr]rule.Finding{}
+	r.Findings = slices.DeleteFunc(r.Findings, func(f rule.Finding) bool {
+		if !slices.Contains(k.rules, f.Rule) {
+			return false
+		}
+		way := [2]packet.Addr{f.Accused.Addr, f.Peer.Addr}
+		if whole {
+			way = [2]packet.Addr{}
+		} else if wrong[way] == 0 {
+			return false
+		}
+		if g, ok := first[way]; !ok || f.Frame < g.Frame {
+			first[way] = f
+		}
+		if f.Class == rule.Violation {
+			r.Cover[f.Rule].Violated--
+		} else {
+			r.Cover[f.Rule].Unproven--
+		}
+		return true
+	})
+	for way, f := range first {
+		f.Class, f.Detail = rule.Unproven, k.why
+		f.Actual = fmt.Sprintf("all %d packets from %v to %v are wrong", wrong[way], way[0], way[1])
+		if whole {
+			f.Accused, f.Peer = rule.Endpoint{Role: rule.Capture}, rule.Endpoint{}
+			f.Expected, f.Actual = k.name+"s that match their packets", fmt.Sprintf("all %d are wrong", all.bad)
+		}
+		r.Cover[f.Rule].Unproven++
+		r.Findings = append(r.Findings, f)
+	}
+}
