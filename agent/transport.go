@@ -23,9 +23,9 @@ type Transport struct {
 	pairs    pairs
 	match    passive.Matcher
 	cm       *passive.Agent
-	resolved map[hcaagent.QP]*hcaagent.Attr // QPs that SIDR or an HCA agent told of
-	fresh    map[hcaagent.QP]bool           // of them, those whose start PSN is known and that have sent nothing yet
-	bound    map[hcaagent.QP]uint32         // QPs that CM connected: connection · 2 + end
+	resolved map[told]*hcaagent.Attr // QPs that SIDR or an HCA agent told of
+	fresh    map[hcaagent.QP]bool    // of them, those whose start PSN is known and that have sent nothing yet
+	bound    map[hcaagent.QP]uint32  // QPs that CM connected: connection · 2 + end
 	repeats  repeats
 	repeated uint64
 	short    uint64
@@ -36,7 +36,7 @@ type Transport struct {
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
 func NewTransport(near []packet.Addr) *Transport {
-	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[hcaagent.QP]*hcaagent.Attr{}, fresh: map[hcaagent.QP]bool{}, bound: map[hcaagent.QP]uint32{}}
+	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[told]*hcaagent.Attr{}, fresh: map[hcaagent.QP]bool{}, bound: map[hcaagent.QP]uint32{}}
 	for _, a := range near {
 		t.near[a] = true
 	}
@@ -171,7 +171,7 @@ func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64
 	a, b := &c.Ends[0], &c.Ends[1]
 	a.Addr, a.Near = p.Src, t.isNear(p.Src, p.SGID)
 	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.isNear(p.Dst, p.DGID), p.DestQP, true
-	b.Attr = t.resolved[hcaagent.QP{Addr: b.Addr, QPN: b.Number}]
+	b.Attr = t.attr(b.Addr, b.Number, a.Addr)
 	t.flows.put(key, 0, i<<1)
 	t.watch(host, i)
 	if c.Service == packet.RC && p.Info().Request {
@@ -213,7 +213,7 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	merge(to, c, p.PSN)
 	for k := range to.Ends {
 		if e := &to.Ends[k]; e.Attr == nil {
-			e.Attr = t.resolved[hcaagent.QP{Addr: e.Addr, QPN: e.Number}]
+			e.Attr = t.attr(e.Addr, e.Number, to.Ends[1-k].Addr)
 		}
 	}
 	t.ver.PathMTU(&to.Pair, max(to.PMTU, c.PMTU))
@@ -317,8 +317,25 @@ func (t *Transport) Finish(end int64) {
 
 // Attributes tells the agent what an HCA agent knows of a QP. It holds for connections that begin later.
 func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr hcaagent.Attr) {
-	t.resolved[hcaagent.QP{Addr: a, QPN: qpn}] = &attr
+	t.resolved[told{qp: hcaagent.QP{Addr: a, QPN: qpn}}] = &attr
 	if attr.Has(hcaagent.KnowsSQPSN) {
 		t.fresh[hcaagent.QP{Addr: a, QPN: qpn}] = true
 	}
+}
+
+// told is a QP that something is known of. What SIDR said is known to the host that asked: another one may be in another shard, and
+// what is found must not depend on that.
+type told struct {
+	qp   hcaagent.QP
+	peer packet.Addr // that asked, or zero where an HCA agent told
+}
+
+// attr returns what is known of a QP for judging what it exchanges with peer, or nil.
+func (t *Transport) attr(a packet.Addr, qpn uint32, peer packet.Addr) *hcaagent.Attr {
+	k := told{hcaagent.QP{Addr: a, QPN: qpn}, peer}
+	if attr := t.resolved[k]; attr != nil {
+		return attr
+	}
+	k.peer = packet.Addr{}
+	return t.resolved[k]
 }

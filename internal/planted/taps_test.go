@@ -196,3 +196,28 @@ func TestWorkersAgree(t *testing.T) {
 		}
 	}
 }
+
+// TestResolvedForOneHost: what SIDR told one host of a QP is not used to judge others, which may be in other shards.
+func TestResolvedForOneHost(t *testing.T) {
+	whole, err := Load(filepath.Join(folder(t), "rxe", "cm_udaddy_sidr.pcap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := whole.Clone()
+	at := slices.IndexFunc(c.Frames, func(f *Frame) bool { return f.Packet != nil && f.Packet.DestQP > 1 })
+	if at < 0 {
+		t.Fatal("no datagram between QPs of users")
+	}
+	for i := range byte(16) {
+		c.insert(c.Frames[at].Was, c.Frames[at].Was, 1, func(p *packet.Packet) {
+			p.Src = packet.IPv4Addr([]byte{10, 0, 7, i})
+			p.QKey ^= 0x55
+		})
+	}
+	want, events := examine(t, c, 1)
+	for _, n := range []int{2, 8} {
+		if got, e := examine(t, c, n); e != events || lines(got) != lines(want) {
+			t.Errorf("%d workers find %d events and %s\n        1 worker %d and %s", n, e, lines(got), events, lines(want))
+		}
+	}
+}
