@@ -14,9 +14,13 @@ func (e *engine) result() *Result {
 	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, First: e.first, Last: e.last, Taps: e.src.Taps()}
 	var skipped [verifier.NumSkips]uint64
 	var hosts []host
-	for _, s := range e.shards {
-		t := s.t
-		t.Finish(e.last)
+	agents := make([]*Transport, len(e.shards))
+	for i, s := range e.shards {
+		agents[i] = s.t
+		s.t.Finish(e.last)
+	}
+	Reconcile(agents...)
+	for _, t := range agents {
 		r.Repeated += t.repeated
 		r.Undecoded += t.short
 		for i, n := range t.ver.Skipped {

@@ -18,7 +18,9 @@ type connection struct {
 	dead        bool // merged into another
 	kept        bool // another is misdirected from it
 	firstTap    uint16
-	rightful    uint32         // connection and end that misdirected seems to belong to
+	firstOp     packet.Opcode
+	rightful    uint32 // connection and end that misdirected seems to belong to
+	firstPSN    packet.PSN
 	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
 	firstTime   int64
 	firstFrame  uint64

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/verifier"
 )
@@ -16,14 +15,8 @@ func (t *Transport) watch(host, i uint32) {
 	}
 }
 
-// stray looks at the first packet to an unknown QP: it may come from a wrong address, or belong to another QP of the host.
+// stray looks at the first packet to an unknown QP: it may belong to another QP of the host.
 func (t *Transport) stray(c *connection, p *packet.Packet, host, dir uint32) {
-	if k, ok := t.bound[hcaagent.QP{Addr: p.Dst, QPN: p.DestQP}]; ok {
-		if b := t.pairs.at(k >> 1); !b.Closed && b.Service == p.Opcode.Service() {
-			t.ver.Address(&b.Pair, int(k&1), p)
-			return
-		}
-	}
 	list := t.hosts.list[host].connections
 	if len(list) > watched {
 		return

@@ -167,7 +167,7 @@ func (t *Transport) count(c *connection, from int, p *packet.Packet) {
 func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64) (uint32, *connection) {
 	i, c := t.pairs.add()
 	c.Service, c.Encap, c.Lossy = p.Opcode.Service(), p.Encap, t.lossy
-	c.firstTime, c.firstFrame, c.firstTap = p.Time, p.Frame, p.Tap
+	c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
 	a, b := &c.Ends[0], &c.Ends[1]
 	a.Addr, a.Near = p.Src, t.isNear(p.Src, p.SGID)
 	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.isNear(p.Dst, p.DGID), p.DestQP, true
@@ -303,7 +303,7 @@ func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir ui
 	return t.ver.Seal(c.pair(), from, p)
 }
 
-// Finish judges what was still open when the capture ended, at time end.
+// Finish judges what was still open when the capture ended, at time end. Reconcile follows.
 func (t *Transport) Finish(end int64) {
 	for i := range t.pairs.n {
 		if c := t.pairs.at(i); !c.dead && t.services[c.Service] != nil {

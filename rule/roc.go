@@ -109,8 +109,8 @@ var rocRows = [lnkFirst - rocFirst]Row{
 	},
 	ROCV2012 - rocFirst: {
 		ID: "ROC-V2-012", Name: "destination-ip", Severity: Error, Needs: WireQP, Ref: "CA17-12, CA17-19",
-		Text:   "The destination IP address is the destination GID of the address vector.",
-		NotWhy: "The address vector is not on the wire; ROC-V2-029 judges the addresses of a connection.",
+		Text:  "The destination IP address is the destination GID of the address vector: on a connection, the address of the peer.",
+		Where: "verifier/address.go",
 	},
 	ROCV2013 - rocFirst: {
 		ID: "ROC-V2-013", Name: "ipv6-dscp", Severity: Error, Needs: WireQP, Ref: "CA17-13",

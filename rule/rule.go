@@ -2,7 +2,11 @@
 // floor above reports what it found: findings, their classes, and coverage.
 package rule
 
-import "ibwitness/packet"
+import (
+	"slices"
+
+	"ibwitness/packet"
+)
 
 // ID names one row of the catalogue; the constants carry the catalogue's id without its dashes, as RCPSN004 for "RC-PSN-004".
 type ID uint16
@@ -129,6 +133,17 @@ func (r *Recorder) Add(f Finding) {
 		r.Cover[f.Rule].Exercised++
 	}
 	r.Findings = append(r.Findings, f)
+}
+
+// Remove takes a finding back, by its index: another one explains it.
+func (r *Recorder) Remove(i int) {
+	f := &r.Findings[i]
+	if f.Class == Violation {
+		r.Cover[f.Rule].Violated--
+	} else {
+		r.Cover[f.Rule].Unproven--
+	}
+	r.Findings = slices.Delete(r.Findings, i, i+1)
 }
 
 // Row returns the catalogue row of a rule.

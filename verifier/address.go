@@ -50,22 +50,39 @@ func (v *Verifier) Misdirected(c *qp.Pair, from int, p *packet.Packet) {
 	})
 }
 
-// Address reports a packet to a QP of a connection that comes from an address that is not its peer's (rules ROC-V2-029, BTH-019, UC-ADR-001).
-func (v *Verifier) Address(c *qp.Pair, to int, p *packet.Packet) {
-	id := rule.ROCV2029
-	switch {
-	case c.Service == packet.UC:
-		id = rule.UCADR001
-	case p.Encap == packet.Native:
-		id = rule.BTH019
-	}
-	v.covered(id)
+// Source reports a packet to end to of a connection that comes from an address that is not its peer's (rules ROC-V2-029, BTH-019,
+// UC-ADR-001). own says that the peer's own packet is missing there, so that it sent this one; else who did is known by the address alone.
+func (v *Verifier) Source(c *qp.Pair, to int, p *packet.Packet, class rule.Class, own bool) {
 	d := verdict{
-		rule: id, class: proven(c.Complete()), role: rule.Sender,
+		rule: rule.ROCV2029, class: class, role: rule.Sender,
 		expected: fmt.Sprintf("packets to QP 0x%x from %v, its peer", c.Ends[to].Number, c.Ends[1-to].Addr), actual: p.Src.String(),
 	}
-	v.bytewise(nil, 0, p, d)
-	if q := &c.Ends[1-to].SQ; q.Joined && p.Info().Request && p.PSN == q.Next {
-		q.Excused = true // the peer's own packet, with a wrong address
+	switch {
+	case c.Service == packet.UC:
+		d.rule = rule.UCADR001
+	case p.Encap == packet.Native:
+		d.rule = rule.BTH019
 	}
+	if class == rule.Unproven {
+		d.detail = "no CM exchange was seen that tells whose QP it is"
+	}
+	v.covered(d.rule)
+	if own {
+		v.report(c, 1-to, p, d)
+		return
+	}
+	v.bytewise(nil, 0, p, d)
+}
+
+// Destination reports a packet of a connection that went to another address than that of end to (rules ROC-V2-012, NET-GRH-007).
+func (v *Verifier) Destination(c *qp.Pair, to int, p *packet.Packet, complete bool) {
+	id := rule.ROCV2012
+	if p.Encap == packet.RoCEv1 {
+		id = rule.NETGRH007
+	}
+	v.covered(id)
+	v.report(c, 1-to, p, verdict{
+		rule: id, class: proven(complete), role: rule.Sender,
+		expected: fmt.Sprintf("destination %v of the connection: the PSN is missing there", c.Ends[to].Addr), actual: p.Dst.String(),
+	})
 }

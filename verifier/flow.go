@@ -291,8 +291,10 @@ func (v *Verifier) CoverFlow(c *qp.Pair, learnedByCM bool) {
 		add(peer)
 	}
 	switch {
+	case c.Encap == packet.RoCEv1:
+		add(rule.ROCV2027, rule.NETGRH013, rule.NETGRH007)
 	case c.Encap != packet.Native:
-		add(rule.ROCV2027, rule.NETGRH013)
+		add(rule.ROCV2027, rule.NETGRH013, rule.ROCV2012)
 	case c.Ends[0].Flow.GRH || c.Ends[1].Flow.GRH:
 		add(rule.NETGRH006, rule.NETGRH007, rule.NETGRH013, rule.LNKSL001)
 	default:

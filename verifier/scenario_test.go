@@ -177,6 +177,7 @@ func (s *scenario) run(input string) error {
 		}
 	}
 	s.agent.Finish(s.now)
+	agent.Reconcile(s.agent)
 	return nil
 }
 

@@ -29,11 +29,12 @@ var v1Faults = []fault{
 	{"NxtHdr 17 in the GRH", 98, Set(func(p *packet.Packet) { p.NxtHdr = 17 }), "NET-GRH-003|ROC-V1-002", "VV", "", 1, ""},
 	{"PayLen + 4", 98, Set(func(p *packet.Packet) { p.PayLen += 4 }), "NET-GRH-004|NET-GRH-005|ROC-V1-002|BTH-018", "**", "", 1, ""},
 	{"PayLen - 4", 98, Set(func(p *packet.Packet) { p.PayLen -= 4 }), "NET-GRH-004|NET-GRH-005|ROC-V1-002|BTH-018", "**", "", 1, ""},
-	{"SGID zero", 98, Set(func(p *packet.Packet) { p.SGID, p.Src = packet.Addr{}, packet.Addr{} }), "NET-GRH-011", "VV", "::", 2, ""},
+	{"SGID zero", 98, Set(func(p *packet.Packet) { p.SGID, p.Src = packet.Addr{}, packet.Addr{} }), "NET-GRH-011", "VV", "", 0, ""},
 	{"SGID multicast", 98, Set(func(p *packet.Packet) {
 		p.SGID = packet.Addr{Hi: 0xFF02 << 48, Lo: 1}
 		p.Src = p.SGID
-	}), "NET-GRH-011", "VV", "ff02::1", 2, ""},
+	}), "NET-GRH-011", "VV", "", 0, ""},
+	{"DGID of another host", 98, Set(func(p *packet.Packet) { p.DGID.Lo += 7; p.Dst = p.DGID }), "NET-GRH-007", "VV", "", 0, ""},
 	{"SGID of another host", 98, On(Set(func(p *packet.Packet) { p.SGID.Lo++; p.Src = p.SGID }), 98, 99), "NET-GRH-007|NET-GRH-013|BTH-019|ROC-V2-029|RC-PSN-004", "**", "10.77.0.1", 3, ""},
 	{"TClass of one packet", 98, Set(func(p *packet.Packet) { p.TClass = 0x40 }), "NET-GRH-013", "**", "", 0, ""},
 	{"flow label of one packet", 98, Set(func(p *packet.Packet) { p.FlowLabel = 77 }), "NET-GRH-013", "**", "", 0, ""},

@@ -221,3 +221,37 @@ func TestResolvedForOneHost(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongAddressesForAll: packets with wrong addresses are found whatever shard they fall into.
+func TestWrongAddressesForAll(t *testing.T) {
+	for _, name := range []string{"sidecar_rc_mtu256", "cm_rping_ipv6", "uc_mixed_sidecar"} {
+		whole, err := Load(filepath.Join(folder(t), "rxe", name+".pcap"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(count(8)) {
+			c, r := whole.Clone(), rand.New(rand.NewPCG(seed, 2))
+			for i, f := range c.Frames {
+				if p := f.Packet; p != nil && p.DestQP > 1 && i%9 == 5 {
+					if r.IntN(2) == 0 {
+						p.Src.Lo += r.Uint64N(200)
+					} else {
+						p.Dst.Lo += r.Uint64N(200)
+					}
+					seal(p)
+				}
+			}
+			want, events := examine(t, c, 1)
+			if !slices.ContainsFunc(want, func(f rule.Finding) bool {
+				return f.Rule == rule.ROCV2029 || f.Rule == rule.ROCV2012 || f.Rule == rule.UCADR001
+			}) {
+				t.Errorf("%s seed %d: no address found: %s", name, seed, lines(want))
+			}
+			for _, n := range []int{2, 8} {
+				if got, e := examine(t, c, n); e != events || lines(got) != lines(want) {
+					t.Errorf("%s seed %d: %d workers find %d events and %s\n        1 worker %d and %s", name, seed, n, e, lines(got), events, lines(want))
+				}
+			}
+		}
+	}
+}

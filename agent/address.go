@@ -1,0 +1,161 @@
+package agent
+
+import (
+	"slices"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// Reconcile judges, at the end, what no single transport agent can: packets of a connection with a wrong address, source or destination.
+// Such a packet is the first of a connection of its own, whose pair of addresses may be another agent's.
+func Reconcile(all ...*Transport) {
+	s := strangers{map[hcaagent.QP][]stranger{}, map[hcaagent.QP][]stranger{}}
+	for _, t := range all {
+		for i := range t.pairs.n {
+			c := t.pairs.at(i)
+			if c.dead || c.Paired || c.learned == ByCM || !c.Ends[1].Numbered || c.Ends[0].Sums.Packets == 0 {
+				continue
+			}
+			s.add(s.to, c.Ends[1].Addr, stranger{t, c})
+			s.add(s.from, c.Ends[0].Addr, stranger{t, c})
+		}
+	}
+	if len(s.to) == 0 {
+		return
+	}
+	for _, t := range all {
+		for i := range t.pairs.n {
+			c := t.pairs.at(i)
+			if c.dead || c.Service > packet.UC {
+				continue
+			}
+			for to := range c.Ends {
+				if c.Ends[to].Numbered {
+					s.source(t, c, to)
+					s.destination(t, c, to)
+				}
+			}
+		}
+	}
+}
+
+// strangers are the connections of which only one direction was seen: by the QP that they go to, and by their source and the QPN.
+type strangers struct{ to, from map[hcaagent.QP][]stranger }
+
+type stranger struct {
+	t *Transport
+	*connection
+}
+
+func (strangers) add(m map[hcaagent.QP][]stranger, a packet.Addr, x stranger) {
+	k := hcaagent.QP{Addr: a, QPN: x.Ends[1].Number}
+	m[k] = append(m[k], x)
+}
+
+// source holds what came to end to of c from another address against what its peer sent.
+func (s strangers) source(t *Transport, c *connection, to int) {
+	e, peer := &c.Ends[to], &c.Ends[1-to]
+	for _, x := range s.to[hcaagent.QP{Addr: e.Addr, QPN: e.Number}] {
+		if x.Service != c.Service || x.Ends[0].Addr == peer.Addr || x.firstTime < c.firstTime {
+			continue
+		}
+		if !x.during(peer) && (c.learned != ByCM || c.Closed) {
+			continue
+		}
+		gap := t.gap(c, 1-to, x.connection)
+		fits := x.firstOp.Info().Response && x.Ends[0].Sums.Packets == 1 && c.Paired && abs(x.firstPSN.Diff(peer.RQ.LastPSN)) < nearby
+		known := c.learned == ByCM || gap >= 0
+		if !known && !fits {
+			continue // QP numbers are small, and a capture of several networks may show one address twice
+		}
+		class := rule.Unproven
+		if known && !t.lossy {
+			class = rule.Violation
+		}
+		if gap >= 0 {
+			t.Rec.Remove(gap)
+			if x.sentBy(peer) {
+				continue // the address is impossible: that was said already
+			}
+		}
+		t.ver.Source(&c.Pair, to, x.packet(), class, gap >= 0 || fits)
+		t.last()
+	}
+}
+
+// destination finds the packet that is missing at end to of c at another address.
+func (s strangers) destination(t *Transport, c *connection, to int) {
+	e, peer := &c.Ends[to], &c.Ends[1-to]
+	if c.Encap == packet.Native {
+		return // no rule says it of LIDs: the gap is what is reported
+	}
+	for _, x := range s.from[hcaagent.QP{Addr: peer.Addr, QPN: e.Number}] {
+		if x.Service != c.Service || x.Ends[1].Addr == e.Addr || x.Ends[0].Sums.Packets > 1 || !x.during(peer) {
+			continue
+		}
+		if gap := t.gap(c, 1-to, x.connection); gap >= 0 {
+			t.Rec.Remove(gap)
+			if !x.accused() {
+				t.ver.Destination(&c.Pair, to, x.packet(), !t.lossy)
+				t.last()
+			}
+		}
+	}
+}
+
+// during reports whether the first packet came before the last one that a QP sent.
+func (x stranger) during(q *qp.QP) bool { return x.firstTime < max(q.SQ.LastTime, q.RQ.LastTime) }
+
+// packet is what is still known of the first packet.
+func (x stranger) packet() *packet.Packet {
+	return &packet.Packet{
+		Encap: x.Encap, Has: packet.HasBTH, Opcode: x.firstOp, PSN: x.firstPSN, DestQP: x.Ends[1].Number,
+		Src: x.Ends[0].Addr, Dst: x.Ends[1].Addr, Time: x.firstTime, Frame: x.firstFrame, Tap: x.firstTap,
+	}
+}
+
+// found reports whether a finding is one on the first packet.
+func (x stranger) found(f *rule.Finding) bool {
+	return f.Frame == x.firstFrame && f.Tap == x.firstTap && f.Class != rule.Event && f.Accused.Addr == x.Ends[0].Addr
+}
+
+func (x stranger) accused() bool {
+	return slices.ContainsFunc(x.t.Rec.Findings, func(f rule.Finding) bool { return x.found(&f) })
+}
+
+// sentBy has what was found on the bytes of the packet accuse its real sender, and reports whether there was something.
+func (x stranger) sentBy(q *qp.QP) (found bool) {
+	for i := range x.t.Rec.Findings {
+		f := &x.t.Rec.Findings[i]
+		if x.found(f) {
+			f.Accused.Addr, f.Accused.QPN, f.Accused.QPNKnown = q.Addr, q.Number, q.Numbered
+			found = found || f.Rule == rule.NETGRH011 || f.Rule == rule.LNKLID003
+		}
+	}
+	return found
+}
+
+const (
+	// nearby is how many PSNs a response may be from those of a connection to belong to it.
+	nearby = 4096
+	// reconciled puts a finding behind all others on its frame, whichever agent made them.
+	reconciled = 1 << 31
+)
+
+// last marks the newest finding as one that was made at the end.
+func (t *Transport) last() { t.Rec.Findings[len(t.Rec.Findings)-1].Seq |= reconciled }
+
+// gap returns the index of the finding that end from of c left out just the PSN that x brought, or -1: the packet was sent, from a
+// wrong address, and that is one fault.
+func (t *Transport) gap(c *connection, from int, x *connection) int {
+	expected := "PSN " + x.firstPSN.String()
+	return slices.IndexFunc(t.Rec.Findings, func(f rule.Finding) bool {
+		return (f.Rule == rule.RCPSN004 || f.Rule == rule.UCPSN001) && f.Expected == expected && f.PSN == x.firstPSN.Add(1) &&
+			f.Tap == x.firstTap && f.Frame > x.firstFrame && f.Accused.Addr == c.Ends[from].Addr && f.Peer.Addr == c.Ends[1-from].Addr && f.Peer.QPN == c.Ends[1-from].Number
+	})
+}
+
+func abs(n int) int { return max(n, -n) }
