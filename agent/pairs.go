@@ -72,14 +72,14 @@ func merge(to, gone *connection, psn packet.PSN) {
 		to.firstTime, to.firstFrame, to.firstTap = gone.firstTime, gone.firstFrame, gone.firstTap
 	}
 	gone.dead = true
-	a.SQ.Unpair(psn)
+	a.SQ.Unpair(psn, to.Sees(0))
 	switch oldest := b.SQ.Messages.Oldest(); {
 	case heard:
-		b.SQ.Unpair(last.Add(1))
+		b.SQ.Unpair(last.Add(1), to.Sees(1))
 	case oldest != nil:
-		b.SQ.Unpair(oldest.First)
+		b.SQ.Unpair(oldest.First, to.Sees(1))
 	default:
-		b.SQ.Unpair(b.SQ.Next)
+		b.SQ.Unpair(b.SQ.Next, to.Sees(1))
 	}
 }
 

@@ -5,13 +5,17 @@ import (
 	"ibwitness/wqe"
 )
 
-// Unpair ends the time in which the responses to this send queue were not known: everything before psn counts as answered.
-func (s *SendQueue) Unpair(psn packet.PSN) {
-	s.Una, s.RdOut = psn, 0
+// Unpair ends the time in which the responses to this send queue were not known: everything before psn counts as answered. near
+// says that the tap is near: then its requester may lack an answer yet.
+func (s *SendQueue) Unpair(psn packet.PSN, near bool) {
+	s.Una, s.RdOut, s.Passed = psn, 0, false
 	for i := range s.Messages.Len() {
 		w := s.Messages.At(i)
 		if !w.Op.Responded() {
 			continue
+		}
+		if near && w.First.Before(psn) && !s.Passed {
+			s.Lack(w.First, 0)
 		}
 		if w.Last.Before(psn) {
 			w.Flags |= wqe.Answered

@@ -23,7 +23,6 @@ type QP struct {
 	SQ   SendQueue
 	Flow Flow
 	Sums Sums
-	_    [8]byte
 }
 
 // Knows reports whether all of these attributes are known.
@@ -55,6 +54,7 @@ type SendQueue struct {
 	Credited    bool
 	Unsure      bool           // whether a message is open is not known: joined in mid-stream, or behind a gap
 	Excused     bool           // a packet of this QP had a wrong ICRC: a gap is explained
+	Passed      bool           // what the requester can have taken of the responses ends before Una, at Recovery.Taken
 	Stray       *packet.Packet // newest packet, where its PSN is far from Next; without its payload
 
 	LastTime  int64 // time of the newest request packet
@@ -68,6 +68,8 @@ type SendQueue struct {
 	First   packet.PSN // PSN at which the stream was joined
 	Broken  uint32     // PSN of the newest packet with a wrong ICRC, with BrokenSet
 	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
+
+	Recovery *Recovery // see Lost; nil: nothing was lost yet
 }
 
 // BrokenSet marks SendQueue.Broken as set: PSN 0 is a PSN like any other.
@@ -133,7 +135,6 @@ const (
 // Flow is what stays the same in all packets that a connected QP sends (rules NET-GRH-013, PKY-004, ROC-V2-018).
 type Flow struct {
 	FlowLabel uint32
-	QKey      uint32 // of the datagrams
 	PKey      uint16
 	SrcPort   uint16
 	TClass    uint8
@@ -142,6 +143,7 @@ type Flow struct {
 	GRH       bool
 	Known     bool
 	Reported  uint16 // which of them have been reported to change
+	QKey      uint32 // of the datagrams
 	GIDs      uint64 // of a GRH beside an LRH, folded
 }
 

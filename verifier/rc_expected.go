@@ -119,7 +119,7 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet) boo
 	q, r := &end.SQ, &peer.RQ
 	if !e.known || v.broken || p.PSN != q.Next || p.PSN != q.High || p.PSN != r.EPSN || q.Open != e.open || !c.Paired || !q.Joined || !r.Joined ||
 		q.Fresh || q.Unsure || q.Odd != wqe.None || q.Interrupted != wqe.None || q.Credited || c.Invalidated || q.ReadLen != 0 || q.Stray != nil || q.HasHole() || r.Nak != qp.NakNone ||
-		c.Odd != 0 || q.Retrying && q.Retry.Before(q.Next) && !q.Retry.Before(q.Una) || len(c.Early) != 0 || p.Cut || p.PSN.Diff(q.Una) < -farJump {
+		c.Odd != 0 || q.Retrying && q.Retry.Before(q.Next) && !q.Retry.Before(q.Una) || len(c.Early) != 0 || p.Cut || p.PSN.Diff(q.Una) < -farJump || farFirst(q, p.PSN) {
 		return false
 	}
 	length := uint32(p.PayloadLen)
@@ -140,7 +140,7 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet) boo
 				return false
 			}
 		}
-		w = q.Messages.Push(q.Una)
+		w = q.Messages.Push(q.Taken())
 		w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = e.op, p.PSN, uint32(p.Frame), q.Count, q.Epoch
 		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
 		w.RespFirst, w.RespNext = p.PSN, p.PSN
@@ -202,7 +202,7 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bo
 	q, r := &c.Ends[^from&1].SQ, &end.RQ
 	aeth := p.Has&packet.HasAETH != 0
 	if aeth && p.Syndrome != packet.CreditInvalid || p.Cut || !c.Paired || !q.Joined || q.Next != q.High || !p.PSN.Before(q.Next) || p.PSN.Before(q.Una) ||
-		q.HasHole() || q.ReadLen != 0 || q.Stray != nil || r.Owed != nil || r.Nak != qp.NakNone || r.MSN != qp.MSNKnown || r.Anchor != nil ||
+		q.HasHole() || q.Passed || q.ReadLen != 0 || q.Stray != nil || r.Owed != nil || r.Nak != qp.NakNone || r.MSN != qp.MSNKnown || r.Anchor != nil ||
 		end.Attr != nil && end.Attr.Has(hcaagent.KnowsCredits) && !end.Attr.Credits {
 		return false
 	}

@@ -113,7 +113,7 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 	fn := p.Opcode.Fn()
 	w := q.Messages.Newest()
 	if !(in.Middle || in.Last) || q.Open == wqe.None || w == nil {
-		w = q.Messages.Push(q.Una)
+		w = q.Messages.Push(q.Taken())
 		w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = wqe.OpOf(fn), p.PSN, uint32(p.Frame), q.Count, q.Epoch
 		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
 		w.RespFirst, w.RespNext = p.PSN, p.PSN

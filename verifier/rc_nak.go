@@ -194,6 +194,7 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time
 	r.Blamed = false
+	taken(c, from, p, p.PSN.Add(-1), false)
 	if p.PSN.After(q.Una) {
 		q.Una, q.Restarts = p.PSN, 0
 	}

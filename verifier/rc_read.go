@@ -35,6 +35,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
 		v.learnPMTU(c, p, uint32(p.PayloadLen))
 	}
+	taken(c, from, p, p.PSN, true)
 	if w.Op == wqe.Read && !w.Has(wqe.Blamed) {
 		if w.Has(wqe.Again) && p.PSN == packet.PSN(w.Orig) && p.PSN.After(w.RespNext) {
 			w.Orig = uint32(p.PSN.Add(1)) // the first answer goes on: it met the new request on its way
@@ -181,6 +182,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.rcBeyondHole(c, from, p, p.PSN)
+	taken(c, from, p, p.PSN, true)
 	fold := uint32(p.OrigData) ^ uint32(p.OrigData>>32)
 	if w.RespFrame != 0 {
 		v.covered(rule.RCRSP031)

@@ -35,6 +35,9 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 		w.Flags |= wqe.Unsized
 	}
 	q.Next = p.PSN.Add(n)
+	if farFirst(q, p.PSN) {
+		q.First = p.PSN.Add(-farAway / 2) // PSNs come round; nothing as old comes again
+	}
 	if w.Op == wqe.Read {
 		w.Last = q.Next.Add(-1)
 	}
@@ -67,6 +70,13 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	q.Retrying = false
 	q.History.Put(p.PSN, p.Frame, v.trace(p), q.High.Diff(q.Una))
+}
+
+// farAway is how many PSNs from where the stream was joined no packet comes again.
+const farAway = 1 << 22
+
+func farFirst(q *qp.SendQueue, psn packet.PSN) bool {
+	return (psn-q.First)&packet.PSNMask > farAway
 }
 
 // unpairedMessages is how many messages are kept of a requester whose responses are not known: to pair them by.

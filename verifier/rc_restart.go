@@ -51,18 +51,49 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 			v.rcTimeout(c, from, p)
 		}
 	}
+	v.rcNeedless(c, from, p)
+}
+
+// rcNeedless judges that nothing is sent again that the requester knows to be acknowledged (rules RC-RTY-008, -010). Elsewhere than near
+// the requester one response that was lost behind the tap explains all of it until there is progress: one finding.
+func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	id := rule.RCRTY010
 	w, _ := q.Messages.Find(p.PSN)
 	if w != nil && w.Op == wqe.Read {
 		id = rule.RCRTY008
 	}
 	v.covered(id)
-	if p.PSN.Before(q.Una) && r.Nak == qp.NakNone && r.Answered && (w == nil || !w.Has(wqe.Accused)) {
-		v.report(c, from, p, verdict{
-			rule: id, class: proven(c.Sees(from)), role: rule.Requester,
-			expected: "nothing before PSN " + q.Una.String() + ": acknowledged", actual: "PSN " + p.PSN.String() + " sent again",
-			evidence: []uint64{frame(p.Frame, r.LastFrame)},
-		})
+	taken := q.Taken()
+	if c.Sees(from) && (p.PSN.Before(q.First) || taken.Before(q.First)) {
+		q.Lack(p.PSN, p.Time) // what it lacked before the capture began does not show
+		return
+	}
+	if !p.PSN.Before(taken) || r.Nak != qp.NakNone || !r.Answered || w != nil && w.Has(wqe.Accused) && !c.Sees(from) {
+		return
+	}
+	if r.NakTime != 0 && p.Time-r.NakTime < int64(inFlight) {
+		return // where that NAK found it, which the answers may have met
+	}
+	if !c.Sees(from) {
+		if l := q.Lost(); l.Judged && l.Needless == q.Una {
+			return
+		}
+		q.Recovery.Judged, q.Recovery.Needless = true, q.Una
+	}
+	v.report(c, from, p, verdict{
+		rule: id, class: proven(c.Sees(from)), role: rule.Requester,
+		expected: "nothing before PSN " + taken.String() + ": acknowledged", actual: "PSN " + p.PSN.String() + " sent again",
+		evidence: []uint64{frame(p.Frame, r.LastFrame)},
+	})
+}
+
+// taken notes how far the requester can take a response, at a tap near it: elsewhere it may have got what the tap has missed.
+func taken(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN, own bool) {
+	if q := &c.Ends[1-from].SQ; c.Sees(1 - from) {
+		q.Take(psn, own, p.Time)
+	} else {
+		q.Passed = false
 	}
 }
 

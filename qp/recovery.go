@@ -1,0 +1,75 @@
+package qp
+
+import "ibwitness/packet"
+
+// Recovery is what is kept beside the usual of a send queue once something of it was lost: a packet, or a response to it.
+type Recovery struct {
+	Taken    packet.PSN // while SendQueue.Passed: the oldest PSN whose response the requester lacks. What came behind it may have been thrown away
+	Needless packet.PSN // Una when a packet before it was last found to be sent again
+	Judged   bool       // Needless is set
+	PassedAt int64      // when Passed was set; 0: before the responses were known
+}
+
+// Lost returns the recovery of the send queue.
+func (s *SendQueue) Lost() *Recovery {
+	if s.Recovery == nil {
+		s.Recovery = new(Recovery)
+	}
+	return s.Recovery
+}
+
+// patience is how long a requester that lacks a response may wait before it must have got it otherwise.
+const patience = int64(60e9)
+
+// Taken is the oldest PSN whose response the requester may lack: Una, unless a response has passed over one before.
+func (s *SendQueue) Taken() packet.PSN {
+	if s.Passed {
+		return s.Recovery.Taken
+	}
+	return s.Una
+}
+
+// Lack notes, at time now, that the requester lacks a response from psn on.
+func (s *SendQueue) Lack(psn packet.PSN, now int64) {
+	r := s.Lost()
+	s.Passed, r.Taken, r.PassedAt = true, psn, now
+}
+
+// Take notes that a response, seen at time now, acknowledges the SENDs and WRITEs up to psn, and that it answers the READ or atomic at
+// psn itself where own is set. A requester takes it only as far as no READ or atomic before it lacks its own answer. It comes before
+// Una moves on.
+func (s *SendQueue) Take(psn packet.PSN, own bool, now int64) {
+	taken, end := s.Taken(), psn.Add(1)
+	if psn.Before(taken) {
+		return
+	}
+	if taken.Before(s.First) {
+		end = taken // the requests from there on are not known
+	}
+	for i := max(s.Messages.UpTo(taken), 0); end != taken && i < s.Messages.Len(); i++ {
+		w := s.Messages.At(i)
+		if w.First.After(psn) {
+			break
+		}
+		if w.Last.Before(taken) || !w.Op.Responded() {
+			continue
+		}
+		if taken.Before(w.First) {
+			taken = w.First
+		}
+		if !own || taken != psn {
+			end = taken
+		}
+		break
+	}
+	if !end.Before(s.Una) && !end.Before(psn.Add(1)) {
+		s.Passed = false
+		return
+	}
+	since := now
+	if s.Passed && s.Recovery.PassedAt != 0 {
+		since = s.Recovery.PassedAt
+	}
+	s.Lack(end, since)
+	s.Passed = now-since <= patience
+}
