@@ -45,6 +45,14 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 // anyDatagram in place of a source QPN finds some connection of a datagram QP.
 const anyDatagram = 1<<32 - 1
 
+// datagrams returns some flow of datagrams to the QP of a key, and whether there is one. Management and multicast have no QP of their own.
+func (t *Transport) datagrams(key uint64, p *packet.Packet) (uint32, bool) {
+	if p.DestQP <= 1 || p.DestQP == packet.PSNMask {
+		return 0, false
+	}
+	return t.flows.get(key, anyDatagram)
+}
+
 // newDatagrams begins the pair of QPs of a datagram.
 func (t *Transport) newDatagrams(p *packet.Packet, host, dir uint32) (uint32, *connection) {
 	i, c := t.pairs.add()
@@ -59,7 +67,9 @@ func (t *Transport) newDatagrams(p *packet.Packet, host, dir uint32) (uint32, *c
 	}
 	t.flows.put(flowKey(host, dir, p.DestQP), p.SrcQP+1, i<<1)
 	t.flows.put(flowKey(host, dir, p.DestQP), anyDatagram, i<<1)
-	t.flows.put(flowKey(host, reverse(p.Src, p.Dst, dir), p.SrcQP), p.DestQP+1, i<<1|1)
+	back := flowKey(host, reverse(p.Src, p.Dst, dir), p.SrcQP)
+	t.flows.put(back, p.DestQP+1, i<<1|1)
+	t.flows.put(back, anyDatagram, i<<1|1)
 	return i << 1, c
 }
 

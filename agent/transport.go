@@ -120,7 +120,7 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 		}
 	}
 	if !ok && c == nil {
-		if d, datagrams := t.flows.get(key, anyDatagram); datagrams && p.DestQP > 1 && p.DestQP != packet.PSNMask {
+		if d, datagrams := t.datagrams(key, p); datagrams {
 			if k := t.pairs.at(d >> 1); !t.belongs(k, int(d&1), p) && k.Stranger != nil {
 				return
 			}
@@ -270,7 +270,15 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 		t.ver.Skipped[verifier.SkipService]++
 	}
 	// A QP of a followed connection does not change its service for one packet.
-	if id, ok := t.flows.get(flowKey(host, dir, p.DestQP), 0); ok && p.Opcode != packet.OpCNP && p.Opcode < 0xC0 {
+	if p.Opcode == packet.OpCNP || p.Opcode >= 0xC0 {
+		return
+	}
+	key := flowKey(host, dir, p.DestQP)
+	id, ok := t.flows.get(key, 0)
+	if !ok {
+		id, ok = t.datagrams(key, p)
+	}
+	if ok {
 		t.belongs(t.pairs.at(id>>1), int(id&1), p)
 	}
 }

@@ -144,6 +144,7 @@ type Flow struct {
 	Known     bool
 	Reported  uint16 // which of them have been reported to change
 	QKey      uint32 // of the datagrams
+	OddQKey   uint32 // another one that was reported
 	GIDs      uint64 // of a GRH beside an LRH, folded
 }
 

@@ -17,6 +17,9 @@ func (v *Verifier) missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	if m == nil || m.Src != c.Ends[from].Addr || m.PSN != c.Ends[from].SQ.Next || d != max(span(c, m), 1) {
 		return false
 	}
+	if m.DestQP <= 1 || m.DestQP == packet.PSNMask {
+		return true // it has its own rules: BTH-010, UD-QP1-002, UD-MC-004
+	}
 	v.covered(rule.BTH011)
 	v.report(c, from, m, verdict{
 		rule: rule.BTH011, class: proven(c.Complete()), role: rule.Sender,

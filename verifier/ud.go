@@ -55,11 +55,7 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		v.covered(rule.UDQKEY001)
 		if f.Known && f.QKey != p.QKey && !peer.Knows(hcaagent.KnowsQKey) && !privileged {
-			v.report(c, from, p, verdict{
-				rule: rule.UDQKEY001, class: rule.Unproven, role: rule.Sender,
-				expected: fmt.Sprintf("Q_Key 0x%08x as before", f.QKey), actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
-				detail: "the Q_Key of the destination QP is not known: it may have been changed",
-			})
+			v.oddQKey(c, from, p)
 		}
 		if !f.Known {
 			f.Known, f.PKey, f.QKey = true, p.PKey, p.QKey
@@ -75,4 +71,20 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
+}
+
+// oddQKey judges a Q_Key that is not that of the datagrams before. When the next one has it too, it is the QP's from now on: it was
+// changed, or the first one was wrong.
+func (v *Verifier) oddQKey(c *qp.Pair, from int, p *packet.Packet) {
+	f := &c.Ends[from].Flow
+	if f.OddQKey == p.QKey {
+		f.QKey, f.OddQKey = p.QKey, f.QKey
+		return
+	}
+	f.OddQKey = p.QKey
+	v.report(c, from, p, verdict{
+		rule: rule.UDQKEY001, class: rule.Unproven, role: rule.Sender,
+		expected: fmt.Sprintf("Q_Key 0x%08x as before", f.QKey), actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
+		detail: "the Q_Key of the destination QP is not known: it may have been changed",
+	})
 }

@@ -55,6 +55,6 @@ var cmFaults = []fault{
 	{"REP of 260 bytes", 6, Resize(260), "UD-QP1-001", "VV", "", 2, ""},
 	{"REQ with immediate", 3, Become(packet.Op(packet.UD, packet.SendOnlyImm)), "UD-QP1-001", "VV", "", 2, ""},
 	{"MAD to QP 0", 7, Set(func(p *packet.Packet) { p.DestQP = 0 }), "UD-QP1-002", "VV", "", 1, ""},
-	{"RC request to QP 1", 14, Set(func(p *packet.Packet) { p.DestQP = 1 }), "BTH-010", "VV", "", 1, "M: BTH-011 beside BTH-010, and the answer to it is called one to a PSN never sent"},
+	{"RC request to QP 1", 14, Set(func(p *packet.Packet) { p.DestQP = 1 }), "BTH-010", "VV", "", 1, ""},
 	{"ACK after DREP", 123, At(129, Insert(123, 100000, nil)), "BTH-005", "**", "", 0, "K: nothing is judged after a disconnect"},
 }
