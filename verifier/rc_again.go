@@ -10,12 +10,23 @@ import (
 )
 
 // networkCopy reports whether p is a copy of an earlier frame that something on the path made: the sender numbers its IPv4 packets,
-// so one sent again has another identification; without one, a copy follows its original at once.
-func (v *Verifier) networkCopy(q *qp.SendQueue, s *qp.Sent, p *packet.Packet) bool {
+// so one sent again has another identification; without one, a copy follows its original at once. A NAK or part of an answer that came
+// since is a reason to send it again.
+func (v *Verifier) networkCopy(c *qp.Pair, from int, s *qp.Sent, p *packet.Packet) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if r.Nak != qp.NakNone && r.NakTime >= q.LastTime {
+		return false
+	}
 	if p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 {
 		return p.IPID == s.Trace.IPID && v.trace(p) == s.Trace
 	}
-	return q.LastPSN == p.PSN && p.Time-q.LastTime < sameFrame/100 && v.trace(p) == s.Trace
+	if q.LastPSN != p.PSN || p.Time-q.LastTime >= sameFrame/100 {
+		return false
+	}
+	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && frame(p.Frame, w.RespFrame) > q.LastFrame {
+		return false
+	}
+	return v.trace(p) == s.Trace
 }
 
 // rcDiffers reports a packet whose PSN was used for another: right behind that one the PSN has not advanced (rule RC-PSN-002), else

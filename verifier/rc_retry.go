@@ -34,7 +34,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcReadCount(c, from, p, w)
 		return
 	}
-	if r := &c.Ends[1-from].RQ; s != nil && !(r.Nak != qp.NakNone && r.NakTime >= q.LastTime) && v.networkCopy(q, s, p) {
+	if s != nil && v.networkCopy(c, from, s, p) {
 		if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
 			w.Flags |= wqe.Again
 		}
