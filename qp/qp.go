@@ -68,6 +68,8 @@ type SendQueue struct {
 	First   packet.PSN // PSN at which the stream was joined
 	Broken  uint32     // PSN of the newest packet with a wrong ICRC, with BrokenSet
 	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
+	// RetryLen is the DMALen of the READ that Retry is behind, while how many PSNs it takes is not known and Retry is the least of them.
+	RetryLen uint32
 
 	Recovery *Recovery // see Lost; nil: nothing was lost yet
 }

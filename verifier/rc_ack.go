@@ -3,6 +3,7 @@ package verifier
 import (
 	"fmt"
 
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -29,8 +30,11 @@ func (v *Verifier) rcAck(c *qp.Pair, from int, p *packet.Packet) {
 // rcOldAck judges an Acknowledge of what was acknowledged before: legal as an answer to a duplicate, as an unsolicited ACK that
 // repeats the newest, or as a copy that the network made (rules RC-RSP-006, RC-RSP-029, RC-RSP-042).
 func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
-	r := &c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
+	if p.PSN.Before(q.First) && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) {
+		return // it answers a duplicate from before the capture
+	}
 	if v.sameResponse(r, p) || !r.Answered || p.PSN == r.LastPSN {
 		if p.PSN == r.LastPSN {
 			if r.Repeated {

@@ -37,6 +37,11 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 				evidence: []uint64{frame(p.Frame, r.LastFrame)},
 			})
 		}
+		if base != 0 && (r.Repeated || p.PSN.Before(q.Una)) {
+			v.Skipped[SkipMSN]++ // an answer to a duplicate may count later messages
+			r.LastMSN = p.MSN
+			return
+		}
 		v.rcAnchor(r, p, base, next == q.Count)
 		return
 	}
@@ -45,7 +50,7 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	have := packet.PSN((p.MSN - r.MSNBase) & packet.PSNMask)
 	over := have.Diff(packet.PSN(least))
 	if over == 0 {
-		if next == q.Count {
+		if next == q.Count && (r.Anchor == nil || p.MSN != r.Anchor.MSN) {
 			r.MSN, r.Anchor = qp.MSNKnown, nil
 		}
 		return
@@ -75,7 +80,9 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 		d.detail = "it counts messages after the PSN that it acknowledges: they may have been executed since"
 	}
 	v.report(c, from, p, d)
-	r.LastMSN = (r.MSNBase + least) & packet.PSNMask
+	if d.class == rule.Violation {
+		r.LastMSN = (r.MSNBase + least) & packet.PSNMask
+	}
 	r.MSN = qp.MSNUnknown // anchored anew by the next response: one fault, one finding
 }
 
@@ -93,11 +100,11 @@ func (v *Verifier) rcAnchor(r *qp.ReceiveQueue, p *packet.Packet, base uint32, n
 }
 
 // rcWrongAnchor reports the response from which MSNs were counted, now that the next one shows that the connection began in this
-// capture, and the first was wrong.
+// capture, and the first was wrong; or it answered a duplicate, and counted what the capture shows only as sent again.
 func (v *Verifier) rcWrongAnchor(c *qp.Pair, from int, p *packet.Packet, id rule.ID) {
 	r := &c.Ends[from].RQ
 	v.report(c, from, r.Anchor, verdict{
-		rule: id, class: proven(c.Complete()), role: rule.Responder,
+		rule: id, class: proven(c.Complete() && packet.PSN(p.MSN).Before(packet.PSN(r.Anchor.MSN))), role: rule.Responder,
 		expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
 		detail: "the next response counts from the first message of the capture", evidence: []uint64{p.Frame},
 	})

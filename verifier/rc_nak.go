@@ -85,6 +85,15 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// rcOldNak counts a PSN sequence NAK for the first request of a capture that joined in mid-stream, before the second: later ones may have
+// arrived before the capture, and the NAK for the first have met it on the way. Nothing follows from it.
+func (v *Verifier) rcOldNak(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	end.Sums.NAKs++
+	end.Sums.SequenceNAKs++
+	v.event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
+}
+
 // rcNoGap reports a PSN sequence NAK although no later PSN had been sent (rule RC-RSP-002).
 func (v *Verifier) rcNoGap(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCRSP002)

@@ -41,7 +41,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	if w.Op == wqe.Read {
 		w.Last = q.Next.Add(-1)
 	}
-	if q.Retrying && q.Retry.Before(p.PSN) && !q.Retry.Before(q.Una) && !resent {
+	if q.Retrying && q.RetryLen == 0 && q.Retry.Before(p.PSN) && !q.Retry.Before(q.Una) && !resent {
 		v.covered(rule.RCRTY006)
 		v.report(c, from, p, verdict{
 			rule: rule.RCRTY006, class: proven(c.Sees(from)), role: rule.Requester,

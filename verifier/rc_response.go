@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -26,6 +27,10 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if s := q.Stray; s != nil && s.PSN == p.PSN {
 		v.reconnect(c, 1-from, p) // the responder knows the PSN that was far from the stream
+	}
+	if p.PSN == q.First && !p.PSN.Add(1).Before(q.High) && !r.Answered && r.Nak == qp.NakNone && p.Syndrome == packet.NAKSequence && p.Opcode.Fn() == packet.Acknowledge && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) {
+		v.rcOldNak(c, from, p)
+		return
 	}
 	if c.Sees(from) && (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && (p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK) ||
 		p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && (r.Nak == qp.NakNone || r.NakPSN != p.PSN) && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High) {

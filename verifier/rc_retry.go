@@ -66,15 +66,18 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		q.Excused = true // it may have been a new request under an old PSN
 		return
 	}
-	if q.Retrying && p.PSN == q.Retry {
+	if q.Retrying && (p.PSN == q.Retry || q.RetryLen != 0 && fits(c, q.RetryLen, p.PSN.Diff(q.LastPSN))) {
 		v.covered(rule.RCRTY006)
 	} else {
 		v.rcRestart(c, from, p)
 	}
 	q.Retrying = true
-	q.Retry = p.PSN.Add(max(span(c, p), 1))
-	if w != nil && w.Has(wqe.Unsized) {
+	q.Retry, q.RetryLen = p.PSN.Add(max(span(c, p), 1)), 0
+	switch {
+	case w != nil && w.Has(wqe.Unsized):
 		q.Retry = w.Last.Add(1)
+	case span(c, p) == 0:
+		q.RetryLen = p.DMALen
 	}
 	if p.AckReq || p.Info().Only && wqe.OpOf(p.Opcode.Fn()).Responded() {
 		q.AskedAt = p.Time
