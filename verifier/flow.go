@@ -58,7 +58,7 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	v.limited(c, from, p)
 	v.serviceLevel(c, from, p)
 	v.addressVector(c, from, p)
-	if peer := &c.Ends[1-from].Flow; c.Paired && peer.Known && end.Flow.Reported&reportedPKey == 0 {
+	if peer := &c.Ends[1-from].Flow; c.Paired && peer.Known && (end.Flow.Reported|peer.Reported)&reportedPKey == 0 {
 		v.covered(rule.PKY002)
 		if peer.PKey&0x7FFF != p.PKey&0x7FFF {
 			v.report(c, from, p, verdict{
