@@ -48,30 +48,28 @@ func (a *Agent) half(p *packet.Packet, m *mad.DREQ) {
 
 // drep takes a DREP. It disconnects if its DREQ was missed.
 func (a *Agent) drep(p *packet.Packet, m *mad.DREP) {
-	i, _, ok := a.find(p, m.LocalCommID, m.RemoteCommID)
-	if !ok {
-		a.stats.Unmatched++
-		return
-	}
-	if a.slots[i].phase == done {
-		return
-	}
-	a.end(i)
-	a.tell(p, i, Disconnected)
+	a.over(p, m.LocalCommID, m.RemoteCommID, Disconnected)
 }
 
 // rej takes a REJ. It ends the exchange whatever its state (rule CM-SM-013).
 func (a *Agent) rej(p *packet.Packet, m *mad.REJ) {
-	i, _, ok := a.find(p, m.LocalCommID, m.RemoteCommID)
+	if f := a.over(p, m.LocalCommID, m.RemoteCommID, Rejected); f != nil {
+		f.Reason = m.Reason
+	}
+}
+
+// over ends the exchange that a message names, and returns what it tells of that, or nil where it is over already.
+func (a *Agent) over(p *packet.Packet, local, remote uint32, kind Kind) *Fact {
+	i, _, ok := a.find(p, local, remote)
 	if !ok {
 		a.stats.Unmatched++
-		return
+		return nil
 	}
 	if a.slots[i].phase == done {
-		return
+		return nil
 	}
 	a.end(i)
-	a.tell(p, i, Rejected).Reason = m.Reason
+	return a.tell(p, i, kind)
 }
 
 // end makes an exchange one that is over.
