@@ -19,7 +19,7 @@ type QP struct {
 	Numbered bool
 	Near     bool // the tap is near this endpoint
 
-	_    [16]byte
+	_    [8]byte
 	SQ   SendQueue
 	Flow Flow
 	Sums Sums
@@ -112,16 +112,17 @@ type ReceiveQueue struct {
 	Joined    bool
 	Answered  bool           // LastPSN and LastMSN are set
 	Heard     bool           // LastPSN is set, of a responder whose requester is not known yet
-	Repeated  bool           // a duplicate request arrived since the newest positive response
+	Repeated  bool           // a duplicate request arrived, whose answer may be to come: until one behind RepeatedTo is answered
 	Silenced  bool           // a response after a fatal NAK was reported
 	Blamed    bool           // what a requester did after this NAK was reported: once is enough
 	Anchor    *packet.Packet // response from which MSNs are counted, until a second one agrees
 	Owed      *packet.Packet // request that was left unanswered until its requester's timer ran out
 	LastTime  int64
 
-	NakTime  int64
-	NakPSN   packet.PSN
-	NakFrame uint32
+	NakTime    int64
+	NakPSN     packet.PSN
+	NakFrame   uint32
+	RepeatedTo packet.PSN // SendQueue.High when the newest duplicate arrived
 }
 
 // MSN says how well the message sequence number of a responder is known.

@@ -1,6 +1,10 @@
 package qp
 
-import "ibwitness/packet"
+import (
+	"slices"
+
+	"ibwitness/packet"
+)
 
 // Recovery is what is kept beside the usual of a send queue once something of it was lost: a packet, or a response to it.
 type Recovery struct {
@@ -8,6 +12,54 @@ type Recovery struct {
 	Needless packet.PSN // Una when a packet before it was last found to be sent again
 	Judged   bool       // Needless is set
 	PassedAt int64      // when Passed was set; 0: before the responses were known
+	Issues   []Issue    // READs that were asked for again and whose answer to that has not begun, oldest first
+}
+
+// Issue is a READ request that came again.
+type Issue struct {
+	READ, From packet.PSN // PSN of the READ, and the one that is asked for now
+	At         int64
+}
+
+// mostIssues is how many READs asked for again are kept.
+const mostIssues = 64
+
+// Reissue notes that the READ at psn read is asked for again at time now, from a PSN on.
+func (s *SendQueue) Reissue(read, from packet.PSN, now int64) {
+	r := s.Lost()
+	if len(r.Issues) == mostIssues {
+		r.Issues = slices.Delete(r.Issues, 0, 1)
+	}
+	r.Issues = append(r.Issues, Issue{read, from, now})
+}
+
+// Reissued returns the issues of the READ at psn read whose answers have not begun, oldest first, in into.
+func (s *SendQueue) Reissued(read packet.PSN, into []Issue) []Issue {
+	if s.Recovery != nil {
+		for _, issue := range s.Recovery.Issues {
+			if issue.READ == read {
+				into = append(into, issue)
+			}
+		}
+	}
+	return into
+}
+
+// Answering drops the n oldest issues of the READ at psn read: the newest of them is being answered, and the others will not be any more.
+func (s *SendQueue) Answering(read packet.PSN, n int) {
+	s.Recovery.Issues = slices.DeleteFunc(s.Recovery.Issues, func(issue Issue) bool {
+		if issue.READ == read {
+			n--
+		}
+		return issue.READ == read && n >= 0
+	})
+}
+
+// Accepted forgets the issues of the READ at psn read: the responder has taken none of them.
+func (s *SendQueue) Accepted(read packet.PSN) {
+	if s.Recovery != nil {
+		s.Answering(read, mostIssues)
+	}
 }
 
 // Lost returns the recovery of the send queue.

@@ -130,7 +130,7 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 		if !w.Op.Responded() || w.Has(wqe.Answered) || w.Op == wqe.Read && p.Opcode.Fn() != packet.Acknowledge && p.PSN.In(w.First, w.Last) {
 			continue
 		}
-		if !w.Has(wqe.Accused) && !w.Has(wqe.Blamed) {
+		if w.Flags&(wqe.Accused|wqe.Blamed|wqe.Told) == 0 {
 			oldest = w
 		}
 		w.Flags |= wqe.Answered | wqe.Accused
@@ -190,6 +190,12 @@ func (v *Verifier) rcProgress(c *qp.Pair, from int, p *packet.Packet, una packet
 	v.covered(rule.RCRSP005)
 	v.covered(rule.RCACK003)
 	r.RNRs = 0
-	r.LastPSN, r.Answered, r.Repeated = p.PSN, true, false
+	r.LastPSN, r.Answered = p.PSN, true
+	if r.Repeated && una.After(r.RepeatedTo) { // this request came behind the duplicates, so they have been answered
+		r.Repeated = false
+		if q.Recovery != nil {
+			q.Recovery.Issues = q.Recovery.Issues[:0]
+		}
+	}
 	v.rcCredits(c, from, p)
 }

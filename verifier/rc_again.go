@@ -86,6 +86,12 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		blame(rule.RCRTY004, "the RDMA READ Request that took this PSN", p.Opcode.String())
 		return
 	}
+	if w.First.Before(c.Ends[1-from].RQ.EPSN) {
+		q.Reissue(w.First, p.PSN, p.Time)
+		w.Flags |= wqe.Again
+	} else {
+		q.Accepted(w.First) // this is the first that the responder takes
+	}
 	done := uint32(0)
 	if n := p.PSN.Diff(w.First); n > 0 {
 		if c.PMTU == 0 {
@@ -106,7 +112,7 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		blame(rule.RCRTY007, fmt.Sprintf("DMALen %d", w.Length-min(done, w.Length)), fmt.Sprintf("DMALen %d", p.DMALen))
 	}
 	if w.Has(wqe.Answered) {
-		w.Flags &^= wqe.Answered
+		w.Flags = w.Flags&^wqe.Answered | wqe.Told
 		q.RdOut++
 	}
 	if w.Has(wqe.Gapped) {
@@ -118,9 +124,5 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 				evidence: []uint64{frame(p.Frame, w.RespFrame)},
 			})
 		}
-		w.Flags &^= wqe.Gapped
 	}
-	w.Orig = uint32(w.RespNext) // how far responses had come before: those may be repeated now
-	w.RespFirst, w.RespNext = p.PSN, p.PSN
-	w.Flags |= wqe.Again
 }

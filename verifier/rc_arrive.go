@@ -30,7 +30,7 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 			r.Nak = qp.NakNone
 		}
 	case d < 0:
-		r.Repeated = true
+		r.Repeated, r.RepeatedTo = true, c.Ends[from].SQ.High
 		end.Sums.Duplicates++
 		v.event(c, 1-from, rule.Responder, p, rule.EvDuplicate, "")
 	}

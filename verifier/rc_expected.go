@@ -202,7 +202,7 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bo
 	q, r := &c.Ends[^from&1].SQ, &end.RQ
 	aeth := p.Has&packet.HasAETH != 0
 	if aeth && p.Syndrome != packet.CreditInvalid || p.Cut || !c.Paired || !q.Joined || q.Next != q.High || !p.PSN.Before(q.Next) || p.PSN.Before(q.Una) ||
-		q.HasHole() || q.Passed || q.ReadLen != 0 || q.Stray != nil || r.Owed != nil || r.Nak != qp.NakNone || r.MSN != qp.MSNKnown || r.Anchor != nil ||
+		q.HasHole() || q.Passed || q.ReadLen != 0 || q.Stray != nil || r.Owed != nil || r.Nak != qp.NakNone || r.Repeated || r.MSN != qp.MSNKnown || r.Anchor != nil ||
 		end.Attr != nil && end.Attr.Has(hcaagent.KnowsCredits) && !end.Attr.Credits {
 		return false
 	}
@@ -235,7 +235,7 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bo
 		r.EPSN = q.Una
 	}
 	r.Unseen, r.RNRs = 0, 0
-	r.LastPSN, r.Answered, r.Repeated = p.PSN, true, false
+	r.LastPSN, r.Answered = p.PSN, true
 	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
 	v.expected[p.Opcode]++
 	return true

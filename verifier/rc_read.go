@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"fmt"
+	"time"
 
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -37,11 +38,8 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	taken(c, from, p, p.PSN, true)
 	if w.Op == wqe.Read && !w.Has(wqe.Blamed) {
-		if w.Has(wqe.Again) && p.PSN == packet.PSN(w.Orig) && p.PSN.After(w.RespNext) {
-			w.Orig = uint32(p.PSN.Add(1)) // the first answer goes on: it met the new request on its way
-			return
-		}
 		if !v.sameResponse(r, p) {
+			rcReadIssue(q, r, p, w)
 			v.rcReadPlace(c, from, p, w)
 		}
 		v.rcReadLength(c, from, p, w)
@@ -73,8 +71,42 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rcReadPlace judges the order of READ responses and that each has the opcode of its place, counted from the newest issue of the
-// request (rule RC-RES-001).
+// stalled is how long a responder may pause within an answer, before it must have turned to the next request.
+const stalled = int64(time.Millisecond)
+
+// rcReadIssue finds the issue of a READ that p answers. A responder answers each that came again, one after the other, and its answer to
+// the one before may still be under way: p goes on with that answer or begins the next. If it does neither, the newest is what it should answer.
+func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.SendWQE) {
+	if !w.Has(wqe.Again) {
+		return
+	}
+	var room [8]qp.Issue
+	issues := q.Reissued(w.First, room[:0])
+	if len(issues) == 0 {
+		return
+	}
+	goesOn := !p.PSN.Before(w.RespNext) && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
+	if goesOn && min(p.Time-r.LastTime, p.Time-issues[0].At) < stalled {
+		return
+	}
+	w.Orig = uint32(w.RespNext) // how far responses had come before: those may be repeated now
+	n := len(issues)
+	for i, issue := range issues {
+		if issue.From == p.PSN && p.Opcode == readOpcode(p, p.PSN, w.Last) {
+			n = i + 1
+			break
+		}
+		if issue.From.Before(p.PSN) {
+			w.Orig = uint32(issue.From) // it may be answered here, and the beginning have been missed
+		}
+	}
+	w.RespFirst, w.RespNext = issues[n-1].From, issues[n-1].From
+	w.Flags &^= wqe.Gapped
+	q.Answering(w.First, n)
+}
+
+// rcReadPlace judges the order of READ responses and that each has the opcode of its place, counted from the issue of the request that
+// is being answered (rule RC-RES-001).
 func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	r := &c.Ends[from].RQ
 	blame := func(class rule.Class, want, detail string) {

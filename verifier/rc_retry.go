@@ -37,6 +37,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	if s != nil && v.networkCopy(c, from, s, p) {
 		if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
 			w.Flags |= wqe.Again
+			q.Reissue(w.First, p.PSN, p.Time)
 		}
 		return
 	}
@@ -91,7 +92,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.rcSame(c, from, p, s, w)
 	if w != nil && w.Op.Responded() && w.Has(wqe.Answered) {
-		w.Flags &^= wqe.Answered
+		w.Flags = w.Flags&^wqe.Answered | wqe.Told
 		w.RespNext = w.First
 		q.RdOut++
 	}

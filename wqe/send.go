@@ -57,6 +57,7 @@ const (
 	Again                       // a READ that was asked for again, in whole or its tail
 	Unsized                     // a READ whose PSN count waits for the path MTU: Last is not certain
 	Gapped                      // of whose responses some were not seen
+	Told                        // was Answered before it was asked for again
 )
 
 // SendWQE is one message of a send queue: given by an HCA agent, or synthesised from the first packet of the message and
@@ -69,7 +70,7 @@ type SendWQE struct {
 	Got       uint32 // bytes of payload seen so far
 	RKey      uint32
 	Ordinal   uint32     // how many messages of the send queue were seen before this one, modulo 2^24
-	RespFirst packet.PSN // PSN at which the newest (re)issue of a READ starts
+	RespFirst packet.PSN // PSN at which the issue of a READ that is being answered starts
 	Missing   packet.PSN // of a READ that is Gapped: PSN of the first response that was not seen
 	RespNext  packet.PSN // PSN of the next response packet of a READ
 	Frame     uint32     // low bits of the frame that began it
