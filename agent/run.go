@@ -11,6 +11,9 @@ import (
 	"ibwitness/packet"
 )
 
+// MaxWorkers is up to how many workers are of use: a packet's shard is noted in a byte.
+const MaxWorkers = 1 << 8
+
 // Run verifies everything that src delivers. The result does not depend on the number of workers. It is valid for what was read even
 // when an error is returned: what src said of a file that is cut or turns to garbage, or the context's error.
 func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, error) {
@@ -18,6 +21,7 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	workers = min(workers, MaxWorkers)
 	e := &engine{src: src, opt: opt, shards: make([]*shard, workers)}
 	for i := range e.shards {
 		e.shards[i] = &shard{t: NewTransport(opt.Near)}

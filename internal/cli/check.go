@@ -61,8 +61,8 @@ func (c *checkCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if c.Workers < 0 {
-		return fmt.Errorf("cli: --workers %d: give 0 for all cores, or how many", c.Workers)
+	if c.Workers < 0 || c.Workers > agent.MaxWorkers {
+		return fmt.Errorf("cli: --workers %d: give 0 for all cores, or how many, at most %d", c.Workers, agent.MaxWorkers)
 	}
 	sink, err := report.New(c.Format, s.options(c.All))
 	if err != nil {
