@@ -25,7 +25,7 @@ func (s *SendQueue) Unpair(psn packet.PSN, near bool) {
 			s.RdOut++
 			w.RespNext = w.First
 			if psn.In(w.First, w.Last) {
-				w.RespNext = psn
+				w.RespNext, w.Missing = psn, psn
 			}
 		}
 	}

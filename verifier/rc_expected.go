@@ -143,7 +143,7 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet) boo
 		w = q.Messages.Push(q.Taken())
 		w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = e.op, p.PSN, uint32(p.Frame), q.Count, q.Epoch
 		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
-		w.RespFirst, w.RespNext = p.PSN, p.PSN
+		w.RespFirst, w.RespNext, w.Missing = p.PSN, p.PSN, p.PSN
 		w.Flags, w.Got = wqe.Whole, length
 		q.Count = (q.Count + 1) & packet.PSNMask
 	} else {
@@ -202,7 +202,7 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bo
 	q, r := &c.Ends[^from&1].SQ, &end.RQ
 	aeth := p.Has&packet.HasAETH != 0
 	if aeth && p.Syndrome != packet.CreditInvalid || p.Cut || !c.Paired || !q.Joined || q.Next != q.High || !p.PSN.Before(q.Next) || p.PSN.Before(q.Una) ||
-		q.HasHole() || q.Passed || q.ReadLen != 0 || q.Stray != nil || r.Owed != nil || r.Nak != qp.NakNone || r.Repeated || r.MSN != qp.MSNKnown || r.Anchor != nil ||
+		q.HasHole() || q.Passed || q.Retrying && !p.PSN.Before(q.Retry) || q.ReadLen != 0 || q.Stray != nil || r.Owed != nil || r.Nak != qp.NakNone || r.Repeated || r.MSN != qp.MSNKnown || r.Anchor != nil ||
 		end.Attr != nil && end.Attr.Has(hcaagent.KnowsCredits) && !end.Attr.Credits {
 		return false
 	}
@@ -219,7 +219,7 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bo
 		if q.RdOut != 1 || p.IPID == r.LastID || p.ICRC == r.LastICRC || !nextOfRead(c, w, p) {
 			return false
 		}
-		w.RespNext, w.RespFrame = p.PSN.Add(1), uint32(p.Frame)
+		w.RespNext, w.Missing, w.RespFrame = p.PSN.Add(1), p.PSN.Add(1), uint32(p.Frame)
 		if p.PSN == w.Last {
 			w.Flags |= wqe.Answered
 			q.RdOut = 0
@@ -244,7 +244,7 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bo
 // nextOfRead reports whether p is the next response to a READ to which nothing unusual has happened, with the length of its place.
 func nextOfRead(c *qp.Pair, w *wqe.SendWQE, p *packet.Packet) bool {
 	const unusual = wqe.Unsized | wqe.Answered | wqe.Blamed | wqe.Again | wqe.Gapped | wqe.Accused
-	if w.Op != wqe.Read || w.Flags&unusual != 0 || p.PSN != w.RespNext || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
+	if w.Op != wqe.Read || w.Flags&unusual != 0 || p.PSN != w.RespNext || p.PSN != w.Missing || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
 		return false
 	}
 	if c.PMTU == 0 {

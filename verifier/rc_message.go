@@ -116,7 +116,7 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 		w = q.Messages.Push(q.Taken())
 		w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = wqe.OpOf(fn), p.PSN, uint32(p.Frame), q.Count, q.Epoch
 		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
-		w.RespFirst, w.RespNext = p.PSN, p.PSN
+		w.RespFirst, w.RespNext, w.Missing = p.PSN, p.PSN, p.PSN
 		if !(in.Middle || in.Last) && p.Has&in.Headers == in.Headers {
 			w.Flags |= wqe.Whole // of one whose RETH was cut off, the length is not known
 		}

@@ -37,6 +37,11 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		v.learnPMTU(c, p, uint32(p.PayloadLen))
 	}
 	taken(c, from, p, p.PSN, true)
+	if p.PSN == w.Missing {
+		if w.Missing = p.PSN.Add(1); p.PSN == w.Last {
+			w.Flags &^= wqe.Gapped
+		}
+	}
 	if w.Op == wqe.Read && !w.Has(wqe.Blamed) {
 		if !v.sameResponse(r, p) {
 			rcReadIssue(q, r, p, w)
@@ -122,9 +127,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		if !c.Sees(from) {
 			d = "responses may have been lost before the tap"
 		}
-		if !w.Has(wqe.Gapped) {
-			w.Flags, w.Missing = w.Flags|wqe.Gapped, w.RespNext
-		}
+		w.Flags |= wqe.Gapped
 		excused := c.Ends[from].SQ.Excused
 		c.Ends[from].SQ.Excused = false
 		if !excused {
@@ -143,7 +146,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return
 	}
 	// The place fits the first issue of the request, not the newest: a response of the first may still be under way.
-	seen := p.PSN.Before(packet.PSN(w.Orig)) && w.Missing == 0
+	seen := p.PSN.Before(packet.PSN(w.Orig)) && !w.Missing.Before(packet.PSN(w.Orig))
 	d := "the request was sent again for this PSN, so its response begins here"
 	if !seen && !c.Sees(from) {
 		d += "; a response to the first request may have been under way"

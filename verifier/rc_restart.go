@@ -90,9 +90,14 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 
 // taken notes how far the requester can take a response, at a tap near it: elsewhere it may have got what the tap has missed.
 func taken(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN, own bool) {
-	if q := &c.Ends[1-from].SQ; c.Sees(1 - from) {
+	switch q := &c.Ends[1-from].SQ; {
+	case c.Sees(1-from) && q.Retrying && !psn.Before(q.Retry) && !psn.Before(q.Taken()):
+		if !q.Passed { // it has gone back and is not there again yet: it may not know what is acknowledged
+			q.Lack(q.Taken(), p.Time)
+		}
+	case c.Sees(1 - from):
 		q.Take(psn, own, p.Time)
-	} else {
+	default:
 		q.Passed = false
 	}
 }

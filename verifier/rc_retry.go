@@ -147,7 +147,7 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	q.History.Drop(q.LastPSN)
 	if w.First == q.LastPSN {
 		w.First = q.Hole
-		w.RespFirst, w.RespNext = w.First, w.First
+		w.RespFirst, w.RespNext, w.Missing = w.First, w.First, w.First
 	}
 	w.Last = p.PSN.Add(-1)
 	q.Next, q.High, q.Unsure = p.PSN, p.PSN, q.Open == wqe.None && (p.Info().Middle || p.Info().Last)

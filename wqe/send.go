@@ -71,7 +71,7 @@ type SendWQE struct {
 	RKey      uint32
 	Ordinal   uint32     // how many messages of the send queue were seen before this one, modulo 2^24
 	RespFirst packet.PSN // PSN at which the issue of a READ that is being answered starts
-	Missing   packet.PSN // of a READ that is Gapped: PSN of the first response that was not seen
+	Missing   packet.PSN // PSN of the first response packet of a READ that was not seen
 	RespNext  packet.PSN // PSN of the next response packet of a READ
 	Frame     uint32     // low bits of the frame that began it
 	RespFrame uint32     // low bits of the frame of its newest response
