@@ -127,7 +127,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		if !c.Sees(from) {
 			d = "responses may have been lost before the tap"
 		}
-		w.Flags |= wqe.Gapped
+		w.Flags |= wqe.Gapped | wqe.Holed
 		excused := c.Ends[from].SQ.Excused
 		c.Ends[from].SQ.Excused = false
 		if !excused {
@@ -146,7 +146,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return
 	}
 	// The place fits the first issue of the request, not the newest: a response of the first may still be under way.
-	seen := p.PSN.Before(packet.PSN(w.Orig)) && !w.Missing.Before(packet.PSN(w.Orig))
+	seen := p.PSN.Before(packet.PSN(w.Orig)) && !w.Has(wqe.Holed)
 	d := "the request was sent again for this PSN, so its response begins here"
 	if !seen && !c.Sees(from) {
 		d += "; a response to the first request may have been under way"

@@ -57,6 +57,7 @@ const (
 	Again                       // a READ that was asked for again, in whole or its tail
 	Unsized                     // a READ whose PSN count waits for the path MTU: Last is not certain
 	Gapped                      // of whose responses some were not seen
+	Holed                       // that was Gapped once: some may still be under way
 	Told                        // was Answered before it was asked for again
 )
 
