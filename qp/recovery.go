@@ -11,6 +11,9 @@ type Recovery struct {
 	Taken    packet.PSN // while SendQueue.Passed: the oldest PSN whose response the requester lacks. What came behind it may have been thrown away
 	Needless packet.PSN // Una when a packet before it was last found to be sent again
 	Judged   bool       // Needless is set
+	Again    packet.PSN // High when a request last came again: those before it may have reached the responder more than once
+	AgainAt  int64      // when that was; 0: never
+	Crossed  bool       // what the newest NAK asks for may have come again already
 	PassedAt int64      // when Passed was set; 0: before the responses were known
 	Issues   []Issue    // READs that were asked for again and whose answer to that has not begun, oldest first
 }
@@ -61,6 +64,28 @@ func (s *SendQueue) Accepted(read packet.PSN) {
 		s.Answering(read, mostIssues)
 	}
 }
+
+// CameAgain notes that a request came again at time now.
+func (s *SendQueue) CameAgain(now int64) {
+	r := s.Lost()
+	r.Again, r.AgainAt = s.High, now
+}
+
+// MayRepeat reports whether the request at psn, or one before it that it waits for, may have come again.
+func (s *SendQueue) MayRepeat(psn packet.PSN) bool {
+	return s.Recovery != nil && s.Recovery.AgainAt != 0 && psn.Before(s.Recovery.Again)
+}
+
+// Cross notes whether the newest NAK, of psn and seen at time now, may have met the request that it asks for on its way: one that came
+// again less than within before it.
+func (s *SendQueue) Cross(psn packet.PSN, now, within int64) {
+	if r := s.Recovery; r != nil {
+		r.Crossed = s.MayRepeat(psn) && now-r.AgainAt < within
+	}
+}
+
+// HasCrossed reports whether the newest NAK was such a one.
+func (s *SendQueue) HasCrossed() bool { return s.Recovery != nil && s.Recovery.Crossed }
 
 // Lost returns the recovery of the send queue.
 func (s *SendQueue) Lost() *Recovery {

@@ -157,6 +157,10 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 // rcUnnaked judges a response that acknowledges a PSN which was NAKed and has not come again (rules RC-RSP-006, RC-RSP-018).
 func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
+	if c.Ends[1-from].SQ.HasCrossed() {
+		r.Nak = qp.NakNone
+		return
+	}
 	id := rule.RCRSP006
 	if r.NakCode.Type() == packet.RNRNAK {
 		id = rule.RCRSP018

@@ -67,7 +67,7 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	case repeated:
 	case !p.PSN.Add(1).Before(q.High):
 		v.rcNoGap(c, from, p)
-	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una):
+	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && !q.MayRepeat(p.PSN):
 		v.covered(rule.RCRSP002)
 		v.report(c, from, p, verdict{
 			rule: rule.RCRSP002, class: rule.Violation, role: rule.Responder,
@@ -109,7 +109,7 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[from].RQ
 	v.covered(rule.RCRSP003)
 	v.covered(rule.RCRSP043)
-	if r.NakPSN != p.PSN || r.Nak != qp.NakSequence && r.Nak != qp.NakRNR {
+	if r.NakPSN != p.PSN || r.Nak != qp.NakSequence && r.Nak != qp.NakRNR || c.Ends[1-from].SQ.HasCrossed() {
 		return false
 	}
 	id, was := rule.RCRSP003, "one PSN sequence NAK until the expected PSN arrives"
@@ -203,6 +203,11 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time
 	r.Blamed = false
+	within := int64(0)
+	if nak == qp.NakSequence { // another NAK answers what came
+		within = int64(inFlight)
+	}
+	q.Cross(p.PSN, p.Time, within)
 	taken(c, from, p, p.PSN.Add(-1), false)
 	if p.PSN.After(q.Una) {
 		q.Una, q.Restarts = p.PSN, 0

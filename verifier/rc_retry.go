@@ -52,6 +52,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	end.Sums.Retransmissions++
 	v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
+	q.CameAgain(p.Time)
 	w, _ := q.Messages.Find(p.PSN)
 	if w == nil {
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown // it went elsewhere the first time: one message more than was counted
