@@ -65,11 +65,11 @@ func (t *Transport) newDatagrams(p *packet.Packet, host, dir uint32) (uint32, *c
 		delete(t.fresh, k)
 		e.SQ.Fresh, e.SQ.Next = true, e.Attr.SQPSN
 	}
-	t.flows.put(flowKey(host, dir, p.DestQP), p.SrcQP+1, i<<1)
-	t.flows.put(flowKey(host, dir, p.DestQP), anyDatagram, i<<1)
+	t.flows.put(flowKey(host, dir, p.DestQP), p.SrcQP+1, i<<1, c)
+	t.flows.put(flowKey(host, dir, p.DestQP), anyDatagram, i<<1, c)
 	back := flowKey(host, reverse(p.Src, p.Dst, dir), p.SrcQP)
-	t.flows.put(back, p.DestQP+1, i<<1|1)
-	t.flows.put(back, anyDatagram, i<<1|1)
+	t.flows.put(back, p.DestQP+1, i<<1|1, c)
+	t.flows.put(back, anyDatagram, i<<1|1, c)
 	return i << 1, c
 }
 
@@ -125,8 +125,8 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 		}
 	}
 	host, dir := t.hosts.find(a.Addr, b.Addr)
-	t.flows.put(flowKey(host, dir, b.QPN), 0, i<<1)
-	t.flows.put(flowKey(host, reverse(a.Addr, b.Addr, dir), a.QPN), 0, i<<1|1)
+	t.flows.put(flowKey(host, dir, b.QPN), 0, i<<1, c)
+	t.flows.put(flowKey(host, reverse(a.Addr, b.Addr, dir), a.QPN), 0, i<<1|1, c)
 	t.watch(host, i)
 	for k, e := range f.Ends {
 		t.bound[hcaagent.QP{Addr: e.Addr, QPN: e.QPN}] = i<<1 | uint32(k)

@@ -1,52 +1,91 @@
 package agent
 
-import "ibwitness/packet"
+import (
+	"unsafe"
 
-// fetched is from how many flows on their state is fetched from memory ahead of the packets: fewer stay in the processor's cache.
-const fetched = 2048
+	"ibwitness/internal/cache"
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
 
-// ahead is what is known of the packets whose state is being fetched.
+const (
+	// fetched is from how many flows on their state is fetched from memory ahead of the packets: fewer stay in the processor's cache.
+	fetched = 2048
+	// lead is how many packets each step of fetching is ahead of the next: time enough for a line to arrive.
+	lead = 4
+	// steps is how many packets are on their way at most.
+	steps = 4 * lead
+)
+
+// ahead is what is known of the packets that are about to be verified.
 type ahead struct {
-	keys [portion]uint64
-	ways [portion]uint32 // of the connection, twice, plus the end that sent the packet
-	sum  uint64          // of what was read: it keeps the compiler from leaving the reads out
+	of    [steps]sought
+	lines cache.Lines
 }
 
-// fetch reads what the packets will need, step by step for all of them, so that the processor waits for many lines of memory at
-// once and not for one after the other. It changes nothing.
-func (t *Transport) fetch(packets []packet.Packet) {
+// sought is a packet of RC or UC, and its connection.
+type sought struct {
+	key     uint64 // of its flow; 0: not known
+	c       *connection
+	from    int // the end that sent it
+	changes int // of the table of flows, when it was looked for
+}
+
+// Packets verifies packets whose ICRC has been checked. Of many connections few are in the processor's cache, and each has several
+// lines: the packets ahead are looked up, step by step, while the ones before them are verified.
+func (t *Transport) Packets(packets []*packet.Packet) {
 	if t.flows.used < fetched {
+		for _, p := range packets {
+			t.Packet(p)
+		}
 		return
 	}
-	f := &t.fetching
-	sum := uint64(0)
-	for i := range packets {
-		p := &packets[i]
-		f.keys[i] = 0
-		if s := t.hosts.slot(p.Src, p.Dst); s.way != 0 {
-			f.keys[i] = uint64(s.way-1)<<24 | uint64(p.DestQP) + 1
-			sum += t.flows.touch(f.keys[i])
+	a := &t.ahead
+	for i := range len(packets) + 3*lead {
+		if i < len(packets) {
+			t.seek(&a.of[i%steps], packets[i])
+		}
+		if k := i - lead; k >= 0 && k < len(packets) {
+			t.found(&a.of[k%steps], packets[k])
+		}
+		if k := i - 2*lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
+			s := &a.of[k%steps]
+			s.c.FetchMessage(s.from, packets[k], &a.lines)
+		}
+		a.lines.Fetch()
+		if k := i - 3*lead; k >= 0 {
+			s := &a.of[k%steps]
+			if s.c == nil || s.changes != t.flows.changes || !t.usual(s.c, s.from, packets[k]) {
+				t.Packet(packets[k])
+			}
 		}
 	}
-	for i := range packets {
-		f.ways[i] = 0
-		if f.keys[i] == 0 {
-			continue
-		}
-		if id, ok := t.flows.get(f.keys[i]-1, 0); ok {
-			f.ways[i] = id + 1
-			sum += uint64(t.pairs.at(id >> 1).PMTU)
-		}
+}
+
+// seek fetches where the connection of a packet is found.
+func (t *Transport) seek(s *sought, p *packet.Packet) {
+	*s = sought{}
+	if t.Several || p.Way != packet.WayUnknown || p.Opcode.Service() > packet.UC { // perhaps seen twice
+		return
 	}
-	for i := range packets {
-		if id := f.ways[i] - 1; f.ways[i] != 0 {
-			sum += t.pairs.at(id>>1).Touch(int(id&1), packets[i].Info().Request)
-		}
+	if h := t.hosts.slot(p.Src, p.Dst); h.way != 0 {
+		s.key = uint64(h.way-1)<<24 | uint64(p.DestQP) + 1
+		t.ahead.lines.Add(unsafe.Pointer(t.flows.home(s.key)))
 	}
-	for i := range packets {
-		if id := f.ways[i] - 1; f.ways[i] != 0 {
-			sum += t.pairs.at(id>>1).TouchQueues(int(id&1), &packets[i])
-		}
+}
+
+// found fetches the state of the connection of a packet.
+func (t *Transport) found(s *sought, p *packet.Packet) {
+	if s.key == 0 {
+		return
 	}
-	f.sum += sum
+	if f := t.flows.find(s.key-1, 0); f != nil {
+		s.c, s.from, s.changes = f.c, int(f.way&1), t.flows.changes
+		pair(s.c).Fetch(s.from, p, &t.ahead.lines)
+	}
+}
+
+// pair is &c.Pair, without a read from c to see that there is one.
+func pair(c *connection) *qp.Pair {
+	return (*qp.Pair)(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Pair)))
 }

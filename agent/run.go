@@ -47,7 +47,10 @@ type engine struct {
 }
 
 // shard is one transport agent; one goroutine steps it.
-type shard struct{ t *Transport }
+type shard struct {
+	t    *Transport
+	mine []*packet.Packet // of the batch that is being verified
+}
 
 // sums counts the outcomes of decoding.
 type sums struct {
@@ -141,15 +144,14 @@ func (s *shard) step(w *work, me, shards int, several bool) {
 		s.t.Dropped()
 	}
 	s.t.Several = several
-	for lo := 0; lo < len(w.packets); lo += portion {
-		packets := w.packets[lo:min(lo+portion, len(w.packets))]
-		s.t.fetch(packets)
-		for i := range packets {
-			if shards == 1 || int(w.shards[lo+i]) == me {
-				s.t.Packet(&packets[i])
-			}
+	mine := s.mine[:0]
+	for i := range w.packets {
+		if shards == 1 || int(w.shards[i]) == me {
+			mine = append(mine, &w.packets[i])
 		}
 	}
+	s.t.Packets(mine)
+	s.mine = mine
 }
 
 // portion is how many frames are decoded before they are verified, so that they are still in the core's nearest cache by then.

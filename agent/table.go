@@ -111,16 +111,18 @@ func reverse(src, dst packet.Addr, dir uint32) uint32 {
 	return 1 - dir
 }
 
-// flows finds the direction of a connection that a packet belongs to: open addressing, 16 bytes an entry.
+// flows finds the direction of a connection that a packet belongs to: open addressing, at most half full.
 type flows struct {
-	slots []flowSlot
-	used  int
+	slots   []flowSlot
+	used    int
+	changes int // how often put was called
 }
 
 type flowSlot struct {
 	key   uint64 // host pair, direction and destination QPN, plus one; 0: empty
 	extra uint32 // source QPN of a datagram, plus one; 0 for connected services
-	flow  uint32 // index of the connection · 2 + sending end
+	way   uint32 // index of the connection · 2 + sending end
+	c     *connection
 }
 
 // flowKey builds the key of a flow.
@@ -129,31 +131,37 @@ func flowKey(host, dir, qpn uint32) uint64 {
 }
 
 // get returns the flow, and false where it is new.
-func (f *flows) get(key uint64, extra uint32) (uint32, bool) {
+func (f *flows) get(key uint64, extra uint32) (way uint32, ok bool) {
+	if s := f.find(key, extra); s != nil {
+		return s.way, true
+	}
+	return 0, false
+}
+
+// find returns the slot of a flow until the next change, or nil where the flow is new.
+func (f *flows) find(key uint64, extra uint32) *flowSlot {
 	if len(f.slots) == 0 {
-		return 0, false
+		return nil
 	}
 	key++
 	mask := uint64(len(f.slots) - 1)
 	for i := mix(key^uint64(extra)<<40) & mask; ; i = (i + 1) & mask {
-		s := &f.slots[i]
-		if s.key == key && s.extra == extra {
-			return s.flow, true
-		}
-		if s.key == 0 {
-			return 0, false
+		switch s := &f.slots[i]; {
+		case s.key == key && s.extra == extra:
+			return s
+		case s.key == 0:
+			return nil
 		}
 	}
 }
 
-// touch reads from where the search for a key begins; see Transport.fetch.
-func (f *flows) touch(key uint64) uint64 {
-	return f.slots[mix(key)&uint64(len(f.slots)-1)].key
-}
+// home returns the slot where the search for a key, plus one, begins.
+func (f *flows) home(key uint64) *flowSlot { return &f.slots[mix(key)&uint64(len(f.slots)-1)] }
 
-// put sets the flow of a key.
-func (f *flows) put(key uint64, extra, flow uint32) {
-	if f.used*5 >= len(f.slots)*4 {
+// put sets the flow of a key; c is its connection.
+func (f *flows) put(key uint64, extra, way uint32, c *connection) {
+	f.changes++
+	if f.used*2 >= len(f.slots) {
 		f.grow()
 	}
 	key++
@@ -165,7 +173,7 @@ func (f *flows) put(key uint64, extra, flow uint32) {
 		} else if s.key != key || s.extra != extra {
 			continue
 		}
-		*s = flowSlot{key, extra, flow}
+		*s = flowSlot{key, extra, way, c}
 		return
 	}
 }
@@ -173,6 +181,7 @@ func (f *flows) put(key uint64, extra, flow uint32) {
 func (f *flows) grow() {
 	old := f.slots
 	f.slots = make([]flowSlot, max(64, 2*len(old)))
+	largePages(f.slots)
 	mask := uint64(len(f.slots) - 1)
 	for _, s := range old {
 		if s.key == 0 {

@@ -19,7 +19,7 @@ type Transport struct {
 	near     map[packet.Addr]bool
 	hosts    hosts
 	flows    flows
-	fetching ahead
+	ahead    ahead
 	pairs    pairs
 	match    passive.Matcher
 	cm       *passive.Agent
@@ -99,15 +99,12 @@ func (t *Transport) tooShort(p *packet.Packet) {
 // connected verifies a packet of a connected service.
 func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	key := flowKey(host, dir, p.DestQP)
-	id, ok := t.flows.get(key, 0)
+	var id uint32
 	var c *connection
+	f := t.flows.find(key, 0)
+	ok := f != nil
 	if ok {
-		c = t.pairs.at(id >> 1)
-		if c.Paired && c.Service == p.Opcode.Service() && c.Stranger == nil && p.ICRCState == packet.CRCGood && p.Encap != packet.Native {
-			// Nearly every packet: a sound one of a connection that is known.
-			t.hosts.list[host].icrc[dir].good++
-			t.Rec.Cover[rule.ROCV2019].Exercised++
-			t.verify(c, int(id&1), p)
+		if id, c = f.way, f.c; t.usual(c, int(id&1), p) {
 			return
 		}
 	}
@@ -136,6 +133,17 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 		from = int(id & 1)
 	}
 	t.verify(c, from, p)
+}
+
+// usual verifies what nearly every packet is, a sound one of a connection that is known, and reports whether it did.
+func (t *Transport) usual(c *connection, from int, p *packet.Packet) bool {
+	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
+		p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 || p.Encap == packet.Native {
+		return false
+	}
+	t.Rec.Cover[rule.ROCV2019].Exercised++
+	t.verify(c, from, p)
+	return true
 }
 
 // verify has the verifiers of its connection judge a packet.
@@ -172,7 +180,7 @@ func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64
 	a.Addr, a.Near = p.Src, t.isNear(p.Src, p.SGID)
 	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.isNear(p.Dst, p.DGID), p.DestQP, true
 	b.Attr = t.attr(b.Addr, b.Number, a.Addr)
-	t.flows.put(key, 0, i<<1)
+	t.flows.put(key, 0, i<<1, c)
 	t.watch(host, i)
 	if c.Service == packet.RC && p.Info().Request {
 		if l := &t.hosts.list[host].unpaired[dir]; len(*l) <= 4*searched {
@@ -221,7 +229,7 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	t.match.Forget(id >> 1)
 	t.pairs.bury(id >> 1)
 	id = i<<1 | 1
-	t.flows.put(flowKey(host, dir, p.DestQP), 0, id)
+	t.flows.put(flowKey(host, dir, p.DestQP), 0, id, to)
 	return id, to
 }
 
@@ -301,6 +309,9 @@ func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir ui
 	switch p.ICRCState {
 	case packet.CRCGood:
 		s.good++
+		if c != nil {
+			c.Sealed[from] = true
+		}
 	case packet.CRCBad:
 		s.bad++
 		if s.good == 0 && s.bad >= unsealed {

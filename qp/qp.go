@@ -8,21 +8,20 @@ import (
 )
 
 // QP is one queue pair as the witness knows it. The order of the fields, here and in the structs within, is that of the lines of a
-// processor's cache, 64 bytes each: what a usual packet needs stands together. TestLayout says where.
+// processor's cache, 64 bytes each: what a usual packet needs stands together, and nothing of it behind a pointer. TestLayout says where.
 type QP struct {
-	RQ   ReceiveQueue
-	Addr packet.Addr
-	Attr *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
-
+	Addr   packet.Addr
 	Number uint32
 	// Numbered is false while the QPN has not been learned: on RC and UC a packet names only its destination.
 	Numbered bool
 	Near     bool // the tap is near this endpoint
 
-	_    [8]byte
-	SQ   SendQueue
-	Flow Flow
+	_    [16]byte
 	Sums Sums
+	Attr *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
+	Flow Flow
+	RQ   ReceiveQueue
+	SQ   SendQueue
 }
 
 // Knows reports whether all of these attributes are known.
@@ -30,15 +29,28 @@ func (q *QP) Knows(k hcaagent.Known) bool { return q.Attr != nil && q.Attr.Has(k
 
 // SendQueue is the requester's half: the messages that it sent, and where it stands.
 type SendQueue struct {
+	First   packet.PSN // PSN at which the stream was joined
+	Restart packet.PSN // PSN at which the newest retransmission began
+	Broken  uint32     // PSN of the newest packet with a wrong ICRC, with BrokenSet
+	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
+	InvRKey uint32     // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
+
+	// RetryLen is the DMALen of the READ that Retry is behind, while how many PSNs it takes is not known and Retry is the least of them.
+	RetryLen uint32
+
+	_        [8]byte
+	Recovery *Recovery // see Lost; nil: nothing was lost yet
+	History  History
+
 	Next        packet.PSN // PSN of the next new request
 	High        packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being sent again
 	Una         packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
 	Hole        packet.PSN // first PSN of the gap that is still open; HoleEnd is the PSN behind it, equal when there is none
 	HoleEnd     packet.PSN
 	LastPSN     packet.PSN // PSN of the newest request packet
+	Retry       packet.PSN // PSN that continues the retransmission under way, while Retrying
 	Count       uint32     // messages begun, modulo 2^24
 	ReadLen     uint32     // DMALen of a READ whose PSN count waits for the path MTU; 0: none
-	InvRKey     uint32     // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
 	RdOut       uint16     // READs and atomics not yet answered
 	LastID      uint16     // IPv4 identification of the newest request packet
 	LastTap     uint16
@@ -52,26 +64,16 @@ type SendQueue struct {
 	Retrying    bool
 	RdOver      bool // too many READs and atomics are outstanding, and that was reported
 	Credited    bool
-	Unsure      bool           // whether a message is open is not known: joined in mid-stream, or behind a gap
-	Excused     bool           // a packet of this QP had a wrong ICRC: a gap is explained
-	Passed      bool           // what the requester can have taken of the responses ends before Una, at Recovery.Taken
-	Stray       *packet.Packet // newest packet, where its PSN is far from Next; without its payload
+	Unsure      bool // whether a message is open is not known: joined in mid-stream, or behind a gap
+	Excused     bool // a packet of this QP had a wrong ICRC: a gap is explained
+	Passed      bool // what the requester can have taken of the responses ends before Una, at Recovery.Taken
 
-	LastTime  int64 // time of the newest request packet
+	_         [16]byte
+	Stray     *packet.Packet // newest packet, where its PSN is far from Next; without its payload
+	LastTime  int64          // time of the newest request packet
 	LastFrame uint64
 	AskedAt   int64 // newest time at which a request that demands a response left, or a response made progress
 	Messages  Ring
-	Retry     packet.PSN // PSN that continues the retransmission under way, while Retrying
-	Restart   packet.PSN // PSN at which the newest retransmission began
-
-	History History
-	First   packet.PSN // PSN at which the stream was joined
-	Broken  uint32     // PSN of the newest packet with a wrong ICRC, with BrokenSet
-	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
-	// RetryLen is the DMALen of the READ that Retry is behind, while how many PSNs it takes is not known and Retry is the least of them.
-	RetryLen uint32
-
-	Recovery *Recovery // see Lost; nil: nothing was lost yet
 }
 
 // BrokenSet marks SendQueue.Broken as set: PSN 0 is a PSN like any other.
@@ -153,22 +155,24 @@ type Flow struct {
 
 // Sums is what a QP sent, for the table of connections.
 type Sums struct {
-	Packets, Bytes, Messages    uint64
 	Retransmissions, Duplicates uint32
 	NAKs, SequenceNAKs, RNRNAKs uint32
+
+	Packets, Bytes, Messages uint64
 }
 
 // Pair is a connection: two QPs. Ends[0] sent the first packet seen.
 type Pair struct {
 	Service     packet.Service
 	Encap       packet.Encap
-	Closed      bool   // disconnected, as CM said
-	Paired      bool   // both directions are known to belong together
-	Lossy       bool   // the capture says, or its packets show, that the tap missed some of this connection
-	Invalidated bool   // one end's SendQueue.InvRKey is set
-	PMTU        uint32 // bytes; 0: not known
-	Least       uint32 // bytes that the path MTU has at least, while it is not known: the greatest payload
-	Odd         uint32 // payload of the newest First or Middle packet, where it is not PMTU
+	Closed      bool    // disconnected, as CM said
+	Paired      bool    // both directions are known to belong together
+	Lossy       bool    // the capture says, or its packets show, that the tap missed some of this connection
+	Invalidated bool    // one end's SendQueue.InvRKey is set
+	Sealed      [2]bool // by end: it has sent a packet with a good ICRC
+	PMTU        uint32  // bytes; 0: not known
+	Least       uint32  // bytes that the path MTU has at least, while it is not known: the greatest payload
+	Odd         uint32  // payload of the newest First or Middle packet, where it is not PMTU
 	// Early holds responses that were recorded before their requests; opposite directions may be some microseconds out of order.
 	Early []Early
 	// Missent is a packet to a QP that nothing is known of, with the PSN that this connection expects next.
@@ -177,30 +181,6 @@ type Pair struct {
 	Stranger *packet.Packet
 
 	Ends [2]QP
-}
-
-// Touch reads from every line of the cache that a packet from an end will need, so that the lines of several connections are fetched
-// from memory at the same time. The result only keeps the compiler from leaving the reads out.
-func (c *Pair) Touch(from int, request bool) uint64 {
-	a, b := &c.Ends[from&1], &c.Ends[^from&1]
-	sum := uint64(a.SQ.Limit) + a.Sums.Packets
-	if request {
-		return sum + uint64(a.SQ.Next) + uint64(a.SQ.LastTime) + uint64(b.RQ.EPSN)
-	}
-	return sum + uint64(b.SQ.Next) + uint64(b.SQ.LastTime) + uint64(a.RQ.EPSN)
-}
-
-// TouchQueues is Touch for what the queues of a connection point at: p begins a message, carries one on, or answers one.
-func (c *Pair) TouchQueues(from int, p *packet.Packet) uint64 {
-	in := p.Info()
-	if !in.Request {
-		return c.Ends[^from&1].SQ.Messages.touch(1)
-	}
-	q := &c.Ends[from&1].SQ
-	if in.First || in.Only {
-		return q.History.touch(p.PSN) + q.Messages.touch(0)
-	}
-	return q.History.touch(p.PSN) + q.Messages.touch(1)
 }
 
 // Early is a response that waits for the request after it in the capture before it is judged.

@@ -6,10 +6,12 @@ import (
 )
 
 // Ring holds the newest messages of a send queue in PSN order. It grows while more messages are outstanding than it holds;
-// answered ones stay until they are overwritten, since a retransmission is held against them.
+// answered ones stay until they are overwritten, since a retransmission is held against them. The first few stand in the ring itself,
+// where they are found without a pointer.
 type Ring struct {
-	buf        []wqe.SendWQE
-	head, tail uint32 // messages head … tail-1; Invariant: tail-head <= len(buf)
+	head, tail uint32         // messages head … tail-1; Invariant: tail-head <= len(slots())
+	more       *[]wqe.SendWQE // all messages, once there are more than few
+	few        [ringMin]wqe.SendWQE
 }
 
 const (
@@ -17,12 +19,25 @@ const (
 	ringMax = 1 << 14
 )
 
+func (r *Ring) slots() []wqe.SendWQE {
+	if r.more != nil {
+		return *r.more
+	}
+	return r.few[:]
+}
+
 // Len is how many messages the ring holds.
 func (r *Ring) Len() int { return int(r.tail - r.head) }
 
+// slot returns the place of message i, by a number that only ever grows.
+func (r *Ring) slot(i uint32) *wqe.SendWQE {
+	s := r.slots()
+	return &s[i&uint32(len(s)-1)]
+}
+
 // At returns the i-th oldest message.
 func (r *Ring) At(i int) *wqe.SendWQE {
-	return &r.buf[(r.head+uint32(i))&uint32(len(r.buf)-1)]
+	return r.slot(r.head + uint32(i))
 }
 
 // Oldest returns the oldest message that is kept, or nil.
@@ -38,27 +53,19 @@ func (r *Ring) Newest() *wqe.SendWQE {
 	if r.tail == r.head {
 		return nil
 	}
-	return &r.buf[(r.tail-1)&uint32(len(r.buf)-1)]
-}
-
-// touch reads from where the next message will be written, or from the newest one; see Pair.Touch.
-func (r *Ring) touch(back uint32) uint64 {
-	if len(r.buf) == 0 {
-		return 0
-	}
-	return uint64(r.buf[(r.tail-back)&uint32(len(r.buf)-1)].First)
+	return r.slot(r.tail - 1)
 }
 
 // Push appends a message. Those whose Last precedes una may be overwritten.
 func (r *Ring) Push(una packet.PSN) *wqe.SendWQE {
-	if r.Len() == len(r.buf) {
-		if len(r.buf) > 0 && (r.done(una) || len(r.buf) >= ringMax) {
+	if n := len(r.slots()); r.Len() == n {
+		if r.done(una) || n >= ringMax {
 			r.head++
 		} else {
 			r.grow()
 		}
 	}
-	w := &r.buf[r.tail&uint32(len(r.buf)-1)]
+	w := r.slot(r.tail)
 	r.tail++
 	*w = wqe.SendWQE{}
 	return w
@@ -71,12 +78,12 @@ func (r *Ring) done(una packet.PSN) bool {
 }
 
 func (r *Ring) grow() {
-	buf := make([]wqe.SendWQE, max(ringMin, 2*len(r.buf)))
+	more := make([]wqe.SendWQE, 2*len(r.slots()))
 	n := r.Len()
 	for i := range n {
-		buf[i] = *r.At(i)
+		more[i] = *r.At(i)
 	}
-	r.buf, r.head, r.tail = buf, 0, uint32(n)
+	r.more, r.head, r.tail = &more, 0, uint32(n)
 }
 
 // Find returns the message that psn belongs to, and its index, or nil.
@@ -140,28 +147,36 @@ type Sent struct {
 	Trace packet.Trace
 }
 
-// History holds the newest request packets by PSN.
-type History struct{ buf []Sent }
+// History holds the newest request packets by PSN; the first few in itself, as Ring does.
+type History struct {
+	few  [historyMin]Sent
+	more *[]Sent // all of them, once few do not suffice
+}
 
 const (
 	historyMin = 8
 	historyMax = 1 << 12
 )
 
-// Put remembers a packet; outstanding is how many PSNs are not acknowledged, which the history grows to hold.
-func (h *History) Put(psn packet.PSN, frame uint64, t packet.Trace, outstanding int) {
-	if len(h.buf) < historyMax && (outstanding >= len(h.buf) || len(h.buf) == 0) {
-		h.grow()
+func (h *History) slots() []Sent {
+	if h.more != nil {
+		return *h.more
 	}
-	h.buf[uint32(psn)&uint32(len(h.buf)-1)] = Sent{PSN: psn | valid, Frame: uint32(frame), Trace: t}
+	return h.few[:]
 }
 
-// touch reads from where a packet will be put; see Pair.Touch.
-func (h *History) touch(psn packet.PSN) uint64 {
-	if len(h.buf) == 0 {
-		return 0
+// slot returns the place of a PSN.
+func (h *History) slot(psn packet.PSN) *Sent {
+	s := h.slots()
+	return &s[uint32(psn)&uint32(len(s)-1)]
+}
+
+// Put remembers a packet; outstanding is how many PSNs are not acknowledged, which the history grows to hold.
+func (h *History) Put(psn packet.PSN, frame uint64, t packet.Trace, outstanding int) {
+	if n := len(h.slots()); n < historyMax && outstanding >= n {
+		h.grow()
 	}
-	return uint64(h.buf[uint32(psn)&uint32(len(h.buf)-1)].PSN)
+	*h.slot(psn) = Sent{PSN: psn | valid, Frame: uint32(frame), Trace: t}
 }
 
 // valid marks a used slot: PSN 0 is a PSN like any other.
@@ -169,10 +184,7 @@ const valid = 1 << 31
 
 // Get returns what was sent with this PSN, or nil when it is no longer (or was never) known.
 func (h *History) Get(psn packet.PSN) *Sent {
-	if len(h.buf) == 0 {
-		return nil
-	}
-	if s := &h.buf[uint32(psn)&uint32(len(h.buf)-1)]; s.PSN == psn|valid {
+	if s := h.slot(psn); s.PSN == psn|valid {
 		return s
 	}
 	return nil
@@ -186,14 +198,15 @@ func (h *History) Drop(psn packet.PSN) {
 }
 
 func (h *History) grow() {
-	buf := make([]Sent, max(historyMin, 2*len(h.buf)))
-	for _, s := range h.buf {
+	old := h.slots()
+	more := make([]Sent, 2*len(old))
+	for _, s := range old {
 		if s.PSN&valid != 0 {
-			buf[uint32(s.PSN)&uint32(len(buf)-1)] = s
+			more[uint32(s.PSN)&uint32(len(more)-1)] = s
 		}
 	}
-	h.buf = buf
+	h.more = &more
 }
 
 // Reset forgets everything.
-func (h *History) Reset() { clear(h.buf) }
+func (h *History) Reset() { clear(h.slots()) }

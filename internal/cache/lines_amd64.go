@@ -1,0 +1,6 @@
+package cache
+
+import "unsafe"
+
+//go:noescape
+func prefetch(at *[room]unsafe.Pointer, n uint)

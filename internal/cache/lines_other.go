@@ -1,0 +1,7 @@
+//go:build !amd64 && !arm64
+
+package cache
+
+import "unsafe"
+
+func prefetch(*[room]unsafe.Pointer, uint) {}
