@@ -7,11 +7,9 @@ import (
 
 // pairs holds the connections of a transport agent by index. They never move.
 type pairs struct {
-	list  []*connection
-	n     uint32
-	room  []connection  // not used yet, of the newest block
-	spare []*connection // used, and free again
-	gone  connection    // stands for all that were merged into another
+	list []*connection
+	n    uint32
+	gone connection // stands for all that were merged into another, so that their memory is free again
 }
 
 // connection is a pair of QPs and what only the report wants of it.
@@ -27,7 +25,7 @@ type connection struct {
 	firstTime   int64
 	firstFrame  uint64
 
-	_ [24]byte // see qp.QP
+	_ [16]byte // with the 8 bytes that the allocator puts before it, a line: see qp.QP
 	qp.Pair
 }
 
@@ -43,37 +41,17 @@ func (s *pairs) at(i uint32) *connection { return s.list[i] }
 
 // add appends a connection.
 func (s *pairs) add() (uint32, *connection) {
-	c := s.fresh()
+	c := new(connection)
 	i := s.n
 	s.list = append(s.list, c)
 	s.n++
 	return i, c
 }
 
-// block is up to how many connections are allocated at a time: their memory is one piece, which large pages can hold.
-const block = 4096
-
-func (s *pairs) fresh() *connection {
-	if n := len(s.spare); n > 0 {
-		c := s.spare[n-1]
-		s.spare = s.spare[:n-1]
-		*c = connection{}
-		return c
-	}
-	if len(s.room) == 0 {
-		s.room = make([]connection, min(max(s.n, 16), block))
-		largePages(s.room)
-	}
-	c := &s.room[0]
-	s.room = s.room[1:]
-	return c
-}
-
 // bury frees the memory of a connection that was merged into another.
 func (s *pairs) bury(i uint32) {
 	if !s.list[i].kept {
 		s.gone.dead = true
-		s.spare = append(s.spare, s.list[i])
 		s.list[i] = &s.gone
 	}
 }
