@@ -8,7 +8,8 @@ import (
 	"ibwitness/rule"
 )
 
-// seals counts the good and the bad checksums of one direction of a pair of addresses.
+// seals counts the good and the bad checksums of one direction of a pair of addresses. Of the good only whether there are any counts:
+// the packets that Transport.usual takes are left out, and before each of them there was one that is not.
 type seals struct{ good, bad uint64 }
 
 // unsealed is how many packets of one direction must fail a checksum, and none pass, before it counts as not filled in.
