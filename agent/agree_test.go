@@ -11,6 +11,7 @@ import (
 
 	"ibwitness/fabricagent"
 	"ibwitness/internal/traffic"
+	"ibwitness/packet"
 )
 
 // captured calls f for generated traffic with and without faults, and for every capture of soft-RoCE that there is.
@@ -74,21 +75,33 @@ func TestWorkersAgree(t *testing.T) {
 	})
 }
 
-// TestExpected: the fast paths of the verifiers find and count what the verifiers proper do.
+// TestExpected: the fast paths of the verifiers find and count what the verifiers proper do, wherever the tap is.
 func TestExpected(t *testing.T) {
 	captured(t, func(t *testing.T, open func() fabricagent.Source) {
-		result := func(thorough bool) *Result {
+		result := func(thorough bool, near []packet.Addr) *Result {
 			src := open()
 			defer src.Close()
-			e := &engine{src: src, shards: []*shard{{t: NewTransport(nil)}}}
+			e := &engine{src: src, shards: []*shard{{t: NewTransport(near)}}}
 			e.shards[0].t.ver.Thorough = thorough
 			if err := e.alone(context.Background()); err != nil {
 				t.Log(err)
 			}
 			return e.result()
 		}
-		if d := cmp.Diff(result(true), result(false)); d != "" {
+		anywhere := result(true, nil)
+		if d := cmp.Diff(anywhere, result(false, nil)); d != "" {
 			t.Errorf("thorough (-) and fast (+):\n%s", d)
+		}
+		for _, ends := range [][]int{{0}, {1}, {0, 1}} {
+			var near []packet.Addr
+			for i := range anywhere.Connections {
+				for _, k := range ends {
+					near = append(near, anywhere.Connections[i].Ends[k].Addr)
+				}
+			}
+			if d := cmp.Diff(result(true, near), result(false, near)); d != "" {
+				t.Errorf("near ends %v, thorough (-) and fast (+):\n%s", ends, d)
+			}
 		}
 	})
 }

@@ -42,8 +42,12 @@ func buildExpectations() (t [256]expectation) {
 			e.covered = []rule.ID{rule.RCRSP006, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
 			continue
 		}
+		if fn == packet.AtomicAck {
+			e.covered = []rule.ID{rule.RCRSP010, rule.RCRES004, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
+			continue
+		}
 		if fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly {
-			e.covered = []rule.ID{rule.RCRES001, rule.RCRES002, rule.RCRSP007, rule.RCRSP005, rule.RCACK003}
+			e.covered = []rule.ID{rule.RCRES001, rule.RCRES002, rule.RCRSP005, rule.RCACK003}
 			if in.Headers&packet.HasAETH != 0 {
 				e.covered = append(e.covered, rule.RCRES004, rule.RCRSP013)
 			}
@@ -195,8 +199,9 @@ func (e *expectation) operands(c *qp.Pair, end, peer *qp.QP, p *packet.Packet) b
 	return p.VA&7 == 0 && (e.op != wqe.FetchAdd || p.Compare == 0) && end.Attr == nil && peer.Attr == nil
 }
 
-// rcExpectedResponse takes p, sent by end from, if it is the Acknowledge of the whole of a SEND or WRITE or the next response to the only
-// READ that is outstanding, with the MSN that follows and no end-to-end credits, and reports whether it did.
+// rcExpectedResponse takes p, sent by end from, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the
+// next response to a READ, passes over nothing that needs its own answer, has the MSN that follows and no end-to-end credits, and
+// reports whether it did.
 func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bool {
 	end := &c.Ends[from&1]
 	q, r := &c.Ends[^from&1].SQ, &end.RQ
@@ -206,26 +211,48 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bo
 		end.Attr != nil && end.Attr.Has(hcaagent.KnowsCredits) && !end.Attr.Credits {
 		return false
 	}
-	w, _ := q.Messages.Find(p.PSN)
+	w, i := q.Messages.Find(p.PSN)
 	if w == nil || aeth && (w.Epoch != r.Epoch || (p.MSN-r.MSNBase-w.Ordinal-1)&packet.PSNMask != 0) {
 		return false
 	}
+	others := int(q.RdOut) // READs and atomics that are outstanding beside w
+	if w.Op.Responded() {
+		others--
+	}
+	if others < 0 || others > 0 && passes(q, i) {
+		return false
+	}
+	over := others > 0 // the verifiers proper look for what p passes over
 	switch fn := p.Opcode.Fn(); {
 	case fn == packet.Acknowledge:
-		if q.RdOut != 0 || p.PSN != w.Last || !w.Has(wqe.Ended) || w.Op.Responded() {
+		if p.PSN != w.Last || !w.Has(wqe.Ended) || w.Op.Responded() {
 			return false
 		}
 	case fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly:
-		if q.RdOut != 1 || p.IPID == r.LastID || p.ICRC == r.LastICRC || !nextOfRead(c, w, p) {
+		if p.IPID == r.LastID || p.ICRC == r.LastICRC || !nextOfRead(c, w, p) {
 			return false
+		}
+		over = true
+		if c.PMTU == 0 {
+			c.Least = max(c.Least, uint32(p.PayloadLen))
 		}
 		w.RespNext, w.Missing, w.RespFrame = p.PSN.Add(1), p.PSN.Add(1), uint32(p.Frame)
 		if p.PSN == w.Last {
 			w.Flags |= wqe.Answered
-			q.RdOut = 0
+			q.RdOut--
 		}
+	case fn == packet.AtomicAck:
+		if !w.Op.Atomic() || w.Flags&wqeUnusual != 0 || w.RespFrame != 0 {
+			return false
+		}
+		w.Orig, w.RespFrame = fold(p.OrigData), uint32(p.Frame)
+		w.Flags |= wqe.Answered
+		q.RdOut--
 	default:
 		return false
+	}
+	if over {
+		v.covered(rule.RCRSP007)
 	}
 	if aeth {
 		q.Credited, r.LastMSN = false, p.MSN
@@ -241,17 +268,33 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bo
 	return true
 }
 
+// wqeUnusual is what a READ or atomic has to which something happened, or that was answered.
+const wqeUnusual = wqe.Unsized | wqe.Answered | wqe.Blamed | wqe.Again | wqe.Gapped | wqe.Accused
+
+// passes reports whether a response to message i may pass over a READ or atomic before it: see rcPassedOver.
+func passes(q *qp.SendQueue, i int) bool {
+	for i--; i >= 0; i-- {
+		w := q.Messages.At(i)
+		if w.Last.Before(q.Una) && w.Flags&(wqe.Again|wqe.Gapped) == 0 {
+			return false
+		}
+		if w.Op.Responded() {
+			return true
+		}
+	}
+	return false
+}
+
 // nextOfRead reports whether p is the next response to a READ to which nothing unusual has happened, with the length of its place.
 func nextOfRead(c *qp.Pair, w *wqe.SendWQE, p *packet.Packet) bool {
-	const unusual = wqe.Unsized | wqe.Answered | wqe.Blamed | wqe.Again | wqe.Gapped | wqe.Accused
-	if w.Op != wqe.Read || w.Flags&unusual != 0 || p.PSN != w.RespNext || p.PSN != w.Missing || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
-		return false
-	}
-	if c.PMTU == 0 {
+	if w.Op != wqe.Read || w.Flags&wqeUnusual != 0 || p.PSN != w.RespNext || p.PSN != w.Missing || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
 		return false
 	}
 	if w.First == w.Last {
 		return p.PayloadLen == int(w.Length)
+	}
+	if c.PMTU == 0 {
+		return false
 	}
 	if p.PSN == w.Last {
 		return p.PayloadLen == int(w.Length)-w.Last.Diff(w.First)*int(c.PMTU)

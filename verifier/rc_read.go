@@ -218,10 +218,10 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.rcBeyondHole(c, from, p, p.PSN)
 	taken(c, from, p, p.PSN, true)
-	fold := uint32(p.OrigData) ^ uint32(p.OrigData>>32)
+	orig := fold(p.OrigData)
 	if w.RespFrame != 0 {
 		v.covered(rule.RCRSP031)
-		if fold != w.Orig {
+		if orig != w.Orig {
 			v.report(c, from, p, verdict{
 				rule: rule.RCRSP031, class: proven(c.Complete()), role: rule.Responder,
 				expected: "the original data that the first answer returned", actual: fmt.Sprintf("0x%x", p.OrigData),
@@ -229,7 +229,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-	w.Orig, w.RespFrame = fold, uint32(p.Frame)
+	w.Orig, w.RespFrame = orig, uint32(p.Frame)
 	v.covered(rule.RCRES004)
 	if p.Syndrome.Type() != packet.ACK && !p.Syndrome.Reserved() {
 		v.report(c, from, p, verdict{
@@ -250,3 +250,6 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	r.EPSN = later(r.EPSN, p.PSN.Add(1))
 }
+
+// fold is what is kept of the original data of an atomic.
+func fold(orig uint64) uint32 { return uint32(orig) ^ uint32(orig>>32) }
