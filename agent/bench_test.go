@@ -36,7 +36,8 @@ func run(tb testing.TB, raw []byte, opt agent.Options) *agent.Result {
 }
 
 // BenchmarkRun verifies generated traffic from memory: reading, decoding, ICRC and all rules. An iteration is a whole capture,
-// connections learned and report data included; ns/packet and GB/s are of the frames' bytes.
+// connections learned and report data included; ns/packet and GB/s are of the frames' bytes. With many connections it also says where
+// the time went: see phases.
 func BenchmarkRun(b *testing.B) {
 	for _, k := range []struct {
 		name    string
@@ -59,10 +60,13 @@ func BenchmarkRun(b *testing.B) {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				cpu := cpuTime()
+				ph := phases{packets: k.packets}
 				for b.Loop() {
-					if r := run(b, raw, agent.Options{Workers: workers}); r.RDMA != uint64(k.packets) {
+					ph.begin()
+					if r := run(b, raw, agent.Options{Workers: workers, Progress: ph.progress}); r.RDMA != uint64(k.packets) {
 						b.Fatal(r.RDMA)
 					}
+					ph.done()
 				}
 				cpu = cpuTime() - cpu
 				runtime.ReadMemStats(&after)
@@ -72,9 +76,50 @@ func BenchmarkRun(b *testing.B) {
 				b.ReportMetric(float64(cpu)/all, "cpu-ns/packet")
 				b.ReportMetric(float64(b.N)*float64(bytes)/ns, "GB/s")
 				b.ReportMetric(float64(after.Mallocs-before.Mallocs)/all, "allocs/packet")
+				if k.shape.Connections > 1000 {
+					ph.report(b)
+				}
 			})
 		}
 	}
+}
+
+// phases tells the phases of runs apart, in processor time. Set-up, in which connections are learned, is what the first half of the
+// packets takes longer than they would later on; a packet later on takes what it does in the best tenth of the second half; the
+// end is what follows the last packet. Each is the least of the runs.
+type phases struct {
+	packets            int
+	at                 [11]int64 // at which each tenth of the packets was done
+	steady, setUp, end int64     // steady is of a tenth
+}
+
+func (ph *phases) begin() { ph.at = [11]int64{cpuTime()} }
+
+func (ph *phases) progress(packets uint64) {
+	if i := int(packets) * 10 / ph.packets; ph.at[i] == 0 {
+		ph.at[i] = cpuTime()
+	}
+}
+
+func (ph *phases) done() {
+	steady := ph.at[6] - ph.at[5]
+	for i := 6; i < 10; i++ {
+		steady = min(steady, ph.at[i+1]-ph.at[i])
+	}
+	least := func(d *int64, now int64) {
+		if *d == 0 || now < *d {
+			*d = now
+		}
+	}
+	least(&ph.steady, steady)
+	least(&ph.setUp, ph.at[5]-ph.at[0]-5*steady)
+	least(&ph.end, cpuTime()-ph.at[10])
+}
+
+func (ph *phases) report(b *testing.B) {
+	b.ReportMetric(float64(ph.setUp/1e6), "set-up-ms")
+	b.ReportMetric(float64(ph.steady)*10/float64(ph.packets), "steady-cpu-ns/packet")
+	b.ReportMetric(float64(ph.end/1e6), "end-ms")
 }
 
 // BenchmarkSteady reports what a packet costs once its connection is known: the time of a capture less that of its first half, with one
