@@ -32,7 +32,6 @@ func (e *engine) result() *Result {
 			r.Cover[i].Unproven += c.Unproven
 		}
 		r.Findings = append(r.Findings, t.Rec.Findings...)
-		r.Connections = append(r.Connections, t.connections()...)
 		hosts = append(hosts, t.hosts.list...)
 	}
 	for _, tap := range r.Taps {
@@ -47,12 +46,13 @@ func (e *engine) result() *Result {
 		r.NotJudged = append(r.NotJudged, Note{"frames of a link type that cannot be decoded", e.sums.unknown})
 	}
 	slices.SortStableFunc(r.NotJudged, func(a, b Note) int { return cmp.Compare(b.Count, a.Count) })
+	r.Connections = connections(agents)
 	gatherChecksums(r, hosts)
 	r.sort()
 	return r
 }
 
-// sort brings findings and connections into frame order.
+// sort brings findings into frame order.
 func (r *Result) sort() {
 	files := map[string]bool{}
 	for _, t := range r.Taps {
@@ -68,36 +68,57 @@ func (r *Result) sort() {
 	for i := range r.Findings {
 		r.Findings[i].Seq = uint32(i) + 1
 	}
-	slices.SortStableFunc(r.Connections, func(a, b Connection) int {
-		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.FirstTap, b.FirstTap), cmp.Compare(a.FirstFrame, b.FirstFrame))
-	})
 }
 
-// connections lists the connections of a shard as the report shows them.
-func (t *Transport) connections() []Connection {
-	out := make([]Connection, 0, t.pairs.n)
-	for i := range t.pairs.n {
-		c := t.pairs.at(i)
-		if c.dead || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.learned != ByCM {
-			continue
-		}
-		k := Connection{
-			Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, Learned: c.learned,
-			First: c.firstTime, FirstFrame: c.firstFrame, FirstTap: c.firstTap,
-		}
-		if c.Service == packet.UD {
-			k.PMTU = 0
-		}
-		for e := range c.Ends {
-			q := &c.Ends[e]
-			k.Ends[e] = End{
-				Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered, Near: q.Near,
-				Packets: q.Sums.Packets, Bytes: q.Sums.Bytes, Messages: q.Sums.Messages,
-				Retransmissions: uint64(q.Sums.Retransmissions), Duplicates: uint64(q.Sums.Duplicates),
-				NAKs: uint64(q.Sums.NAKs), SequenceNAKs: uint64(q.Sums.SequenceNAKs), RNRNAKs: uint64(q.Sums.RNRNAKs),
+// connections lists the connections of all shards as the report shows them, in the order of their first packet.
+func connections(agents []*Transport) []Connection {
+	type first struct { // what the order depends on, apart from the rest: a connection is large, and there may be many
+		time  int64
+		frame uint64
+		tap   uint16
+		index uint32 // a connection and the datagrams that made it begin with one frame
+		c     *connection
+	}
+	var order []first
+	for _, t := range agents {
+		order = slices.Grow(order, int(t.pairs.n))
+		for i := range t.pairs.n {
+			c := t.pairs.at(i)
+			if c.dead || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.learned != ByCM {
+				continue
 			}
+			order = append(order, first{c.firstTime, c.firstFrame, c.firstTap, i, c})
 		}
-		out = append(out, k)
+	}
+	slices.SortFunc(order, func(a, b first) int {
+		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.tap, b.tap), cmp.Compare(a.frame, b.frame), cmp.Compare(a.index, b.index))
+	})
+	var out []Connection
+	if len(order) > 0 {
+		out = make([]Connection, len(order))
+	}
+	for i := range order {
+		order[i].c.show(&out[i])
 	}
 	return out
+}
+
+// show fills in what the report shows of a connection.
+func (c *connection) show(k *Connection) {
+	*k = Connection{
+		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, Learned: c.learned,
+		First: c.firstTime, FirstFrame: c.firstFrame, FirstTap: c.firstTap,
+	}
+	if c.Service == packet.UD {
+		k.PMTU = 0
+	}
+	for e := range c.Ends {
+		q := &c.Ends[e]
+		k.Ends[e] = End{
+			Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered, Near: q.Near,
+			Packets: q.Sums.Packets, Bytes: q.Sums.Bytes, Messages: q.Sums.Messages,
+			Retransmissions: uint64(q.Sums.Retransmissions), Duplicates: uint64(q.Sums.Duplicates),
+			NAKs: uint64(q.Sums.NAKs), SequenceNAKs: uint64(q.Sums.SequenceNAKs), RNRNAKs: uint64(q.Sums.RNRNAKs),
+		}
+	}
 }
