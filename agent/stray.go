@@ -21,8 +21,17 @@ func (t *Transport) stray(c *connection, p *packet.Packet, host, dir uint32) {
 	if len(list) > watched {
 		return
 	}
+	request := p.Info().Request
+	lines := &t.ahead.lines
+	for _, i := range list { // while many connections are new, none of this is in the cache
+		pair(t.pairs.at(i)).FetchNext(request, lines)
+	}
+	lines.Fetch()
 	for _, i := range list {
 		k := t.pairs.at(i)
+		if request && !k.Next(p.PSN) || !request && !k.Paired {
+			continue // as most do: the rest need not be read
+		}
 		if k == c || k.dead || k.Service != c.Service {
 			continue
 		}
@@ -35,7 +44,7 @@ func (t *Transport) stray(c *connection, p *packet.Packet, host, dir uint32) {
 		}
 		b := *p
 		b.Payload, b.Pad, b.Data = nil, nil, nil
-		if p.Info().Request {
+		if request {
 			k.Missent = &b
 		} else if c.misdirected == nil {
 			c.misdirected, c.rightful, k.kept = &b, i<<1|uint32(from), true

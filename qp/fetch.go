@@ -57,3 +57,14 @@ func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) {
 		l.Add(unsafe.Pointer(r.slot(r.tail - 1)))
 	}
 }
+
+// FetchNext names the lines that Next needs, or else that which says whether the pair is known to be one.
+func (c *Pair) FetchNext(next bool, l *cache.Lines) {
+	pair := unsafe.Pointer(c)
+	if !next {
+		l.Add(pair)
+		return
+	}
+	l.Add(unsafe.Add(pair, ends+send))
+	l.Add(unsafe.Add(pair, ends+end+send))
+}

@@ -225,7 +225,7 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	f := &end.Flow
-	d := verdict{rule: rule.LNKSL001, role: rule.Sender, actual: fmt.Sprintf("SL %d", p.SL)}
+	d := verdict{rule: rule.LNKSL001, role: rule.Sender}
 	want := f.SL
 	switch {
 	case p.Has&packet.HasLRH == 0 || f.Reported&reportedSL != 0:
@@ -244,6 +244,7 @@ func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	f.Reported |= reportedSL
+	d.actual = fmt.Sprintf("SL %d", p.SL)
 	v.report(c, from, p, d)
 }
 
