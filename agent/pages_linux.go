@@ -21,3 +21,11 @@ func largePages[T any](s []T) {
 	end := (start + n + largePage - 1) &^ (largePage - 1)
 	_, _, _ = unix.Syscall(unix.SYS_MADVISE, first, end-first, unix.MADV_HUGEPAGE)
 }
+
+// largePagesAt does so for what stands around a place, and has the system gather at once what was written there already: for objects
+// that are allocated one by one.
+func largePagesAt(p unsafe.Pointer) {
+	first := uintptr(p) &^ (largePage - 1)
+	_, _, _ = unix.Syscall(unix.SYS_MADVISE, first, largePage, unix.MADV_HUGEPAGE)
+	_, _, _ = unix.Syscall(unix.SYS_MADVISE, first, largePage, unix.MADV_COLLAPSE)
+}

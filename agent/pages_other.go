@@ -2,4 +2,10 @@
 
 package agent
 
+import "unsafe"
+
+const largePage = 2 << 20
+
 func largePages[T any]([]T) {}
+
+func largePagesAt(unsafe.Pointer) {}

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"unsafe"
+
 	"ibwitness/packet"
 	"ibwitness/qp"
 )
@@ -10,6 +12,9 @@ type pairs struct {
 	list []*connection
 	n    uint32
 	gone connection // stands for all that were merged into another, so that their memory is free again
+	// large are the places of memory, by large page, that were asked to be large pages; newest is that of the newest connection.
+	large  map[uintptr]bool
+	newest uintptr
 }
 
 // connection is a pair of QPs and what only the report wants of it.
@@ -44,8 +49,26 @@ func (s *pairs) add() (uint32, *connection) {
 	c := new(connection)
 	i := s.n
 	s.list = append(s.list, c)
-	s.n++
+	if s.n++; s.n >= fetched {
+		s.enlarge(c)
+	}
 	return i, c
+}
+
+// enlarge asks for large pages where a new connection stands.
+func (s *pairs) enlarge(c *connection) {
+	page := uintptr(unsafe.Pointer(c)) / largePage
+	if page == s.newest {
+		return
+	}
+	s.newest = page
+	if !s.large[page] {
+		if s.large == nil {
+			s.large = map[uintptr]bool{}
+		}
+		s.large[page] = true
+		largePagesAt(unsafe.Pointer(c))
+	}
 }
 
 // bury frees the memory of a connection that was merged into another.
