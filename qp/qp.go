@@ -66,9 +66,10 @@ type SendQueue struct {
 	Credited    bool
 	Unsure      bool // whether a message is open is not known: joined in mid-stream, or behind a gap
 	Excused     bool // a packet of this QP had a wrong ICRC: a gap is explained
+	Explained   bool // what stands in the gap that is open was seen, and was reported for what is wrong with it
 	Passed      bool // what the requester can have taken of the responses ends before Una, at Recovery.Taken
 
-	_         [16]byte
+	_         [15]byte
 	Stray     *packet.Packet // newest packet, where its PSN is far from Next; without its payload
 	LastTime  int64          // time of the newest request packet
 	LastFrame uint64
@@ -83,7 +84,7 @@ const BrokenSet = 1 << 31
 func (s *SendQueue) HasHole() bool { return s.Hole != s.HoleEnd }
 
 // CloseHole forgets the gap.
-func (s *SendQueue) CloseHole() { s.Hole, s.HoleEnd = 0, 0 }
+func (s *SendQueue) CloseHole() { s.Hole, s.HoleEnd, s.Explained = 0, 0, false }
 
 // Nak is what a responder waits for after a negative acknowledge.
 type Nak uint8

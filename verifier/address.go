@@ -33,7 +33,7 @@ func (v *Verifier) missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 func Expects(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ
 	if p.Info().Request {
-		return q.Joined && q.Next == p.PSN && !q.Fresh && (q.Open == wqe.None) == !(p.Info().Middle || p.Info().Last)
+		return q.Joined && q.Next == p.PSN && (q.Open == wqe.None) == !(p.Info().Middle || p.Info().Last)
 	}
 	peer := &c.Ends[1-from].SQ
 	if !c.Paired || !peer.Joined {

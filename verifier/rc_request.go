@@ -113,10 +113,11 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 			expected: want, actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from),
 		})
 	}
+	explained := q.Excused && q.Broken != uint32(q.Next)|qp.BrokenSet
 	q.Fresh, q.Excused = false, false
 	if !p.PSN.Before(q.High) && p.PSN != q.High || !q.HasHole() {
 		if !q.HasHole() {
-			q.Hole = q.Next
+			q.Hole, q.Explained = q.Next, explained
 		}
 		q.HoleEnd = p.PSN
 	}
