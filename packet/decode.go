@@ -206,7 +206,8 @@ func (p *Packet) transportRest(b []byte, off, end int, has Has) {
 	}
 	// The extension headers are l.size bytes long even where the snap length hides them.
 	start := off + bthSize + int(l.size)
-	if start+int(l.body)+int(p.PadCnt) > trail {
+	in := p.Info()
+	if room := trail - start - int(l.body); room < 0 || room < int(p.PadCnt) && (in.Payload || !in.Defined) { // else PadCnt lies: BTH-007
 		p.Flaws |= FlawShort
 		start = at
 	}

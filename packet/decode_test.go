@@ -132,6 +132,7 @@ func TestFlaws(t *testing.T) {
 		{"IPv4 length zero", packet.RoCEv2IPv4, put16(2, 0), packet.FlawShort, 0},
 		{"UDP length too long", packet.RoCEv2IPv4, put16(24, 8+transport+4), packet.FlawUDPLength, 8},
 		{"IPv4 first fragment", packet.RoCEv2IPv4, put16(6, 0x2000), packet.FlawFragment, 8},
+		{"IPv4 fragment offset before a whole UDP datagram", packet.RoCEv2IPv4, put16(6, 1), 0, 8},
 		{"frame ends early", packet.RoCEv2IPv4, cut(28 + 20), packet.FlawIPLength, 4},
 		{"IPv6 length too long", packet.RoCEv2IPv6, put16(4, 8+transport+4), packet.FlawIPLength | packet.FlawUDPLength, 8},
 		{"IPv6 length zero", packet.RoCEv2IPv6, put16(4, 0), packet.FlawShort, 0},
@@ -169,7 +170,8 @@ func TestNotRoCE(t *testing.T) {
 	for name, lie := range map[string]func([]byte){
 		"TCP":             func(b []byte) { b[9] = 6 },
 		"another port":    func(b []byte) { b[23]++ },
-		"later fragment":  func(b []byte) { b[7] = 1 },
+		"later fragment":  func(b []byte) { b[7], b[25] = 1, b[25]+4 },
+		"middle fragment": func(b []byte) { b[6], b[7] = 0x20, 1 },
 		"IP version 5":    func(b []byte) { b[0] = 0x55 },
 		"IHL 4":           func(b []byte) { b[0] = 0x44 },
 		"IHL past frame":  func(b []byte) { b[0] = 0x4F },

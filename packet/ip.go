@@ -79,8 +79,11 @@ func (p *Packet) ipv4(b []byte, wireLen int) bool {
 	w := binary.BigEndian.Uint64(b)
 	x := binary.BigEndian.Uint64(b[8:])
 	y := binary.BigEndian.Uint32(b[16:])
-	if uint8(x>>48) != protoUDP || w&0x1FFF != 0 || hl < ipv4Size || len(b) < hl+4 ||
-		binary.BigEndian.Uint16(b[hl+2:]) != UDPPort {
+	if uint8(x>>48) != protoUDP || hl < ipv4Size || len(b) < hl+4 || binary.BigEndian.Uint16(b[hl+2:]) != UDPPort {
+		return false
+	}
+	// A later fragment has no UDP header. Where one stands whose length is just the packet's, it is the offset that is wrong (ROC-V2-008).
+	if w&0x1FFF != 0 && (w&0x2000 != 0 || len(b) < hl+udpSize || int(binary.BigEndian.Uint16(b[hl+4:])) != int(w>>32&0xFFFF)-hl) {
 		return false
 	}
 	p.begin()

@@ -8,7 +8,7 @@ import (
 // serviceHeaders are the rules that hold for one service and need no more than the packet.
 var serviceHeaders = []header{
 	{rule.RCRSP008, rule.Responder, rcFn(packet.Acknowledge), func(p *packet.Packet) (string, string) {
-		bad := p.AckReq || p.SE || p.PadCnt != 0 || p.PayloadLen != 0
+		bad := p.AckReq || p.SE || p.PayloadLen != 0 // PadCnt: BTH-007
 		return differs(bad, "no payload, PadCnt 0, AckReq 0, SE 0", "payload %d, PadCnt %d, AckReq %t, SE %t", p.PayloadLen, p.PadCnt, p.AckReq, p.SE)
 	}, false},
 	{rule.RCRSP037, rule.Responder, rcResponseFn, func(p *packet.Packet) (string, string) {
