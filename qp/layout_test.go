@@ -18,7 +18,7 @@ func TestLayout(t *testing.T) {
 		"QP": unsafe.Offsetof(c.Ends), "RQ": unsafe.Offsetof(q.RQ), "RQ.LastTime": unsafe.Offsetof(q.RQ) + unsafe.Offsetof(q.RQ.LastTime),
 		"Sums.Packets": unsafe.Offsetof(q.Sums) + unsafe.Offsetof(q.Sums.Packets), "Flow.GIDs": unsafe.Offsetof(q.Flow) + unsafe.Offsetof(q.Flow.GIDs),
 		"History.more": history + unsafe.Offsetof(q.SQ.History.more), "SQ.Excused": sq + unsafe.Offsetof(q.SQ.Excused),
-		"SQ.Stray": sq + unsafe.Offsetof(q.SQ.Stray), "Messages.more": messages + unsafe.Offsetof(q.SQ.Messages.more),
+		"SQ.First": sq + unsafe.Offsetof(q.SQ.First), "SQ.Stray": sq + unsafe.Offsetof(q.SQ.Stray), "Messages.more": messages + unsafe.Offsetof(q.SQ.Messages.more),
 	} {
 		at[name] = offset / line
 	}
@@ -27,6 +27,7 @@ func TestLayout(t *testing.T) {
 		{"Sums.Packets", "Flow.GIDs"},
 		{"RQ", "RQ.LastTime"},
 		{"History.more", "SQ.Excused"},
+		{"SQ.First", "Messages.more"},
 		{"SQ.Stray", "Messages.more"},
 	} {
 		if at[same[0]] != at[same[1]] {

@@ -29,7 +29,6 @@ func (q *QP) Knows(k hcaagent.Known) bool { return q.Attr != nil && q.Attr.Has(k
 
 // SendQueue is the requester's half: the messages that it sent, and where it stands.
 type SendQueue struct {
-	First   packet.PSN // PSN at which the stream was joined
 	Restart packet.PSN // PSN at which the newest retransmission began
 	Broken  uint32     // PSN of the newest packet with a wrong ICRC, with BrokenSet
 	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
@@ -38,7 +37,7 @@ type SendQueue struct {
 	// RetryLen is the DMALen of the READ that Retry is behind, while how many PSNs it takes is not known and Retry is the least of them.
 	RetryLen uint32
 
-	_        [8]byte
+	_        [12]byte
 	Recovery *Recovery // see Lost; nil: nothing was lost yet
 	History  History
 
@@ -69,7 +68,8 @@ type SendQueue struct {
 	Explained   bool // what stands in the gap that is open was seen, and was reported for what is wrong with it
 	Passed      bool // what the requester can have taken of the responses ends before Una, at Recovery.Taken
 
-	_         [15]byte
+	First     packet.PSN // PSN at which the stream was joined
+	_         [8]byte
 	Stray     *packet.Packet // newest packet, where its PSN is far from Next; without its payload
 	LastTime  int64          // time of the newest request packet
 	LastFrame uint64

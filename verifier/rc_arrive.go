@@ -12,7 +12,7 @@ import (
 func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[1-from]
 	r := &end.RQ
-	if end.SQ.InvRKey != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Send {
+	if c.Invalidated && end.SQ.InvRKey != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Send {
 		end.SQ.InvRKey = 0 // the peer may have told of memory registered anew
 		c.Invalidated = c.Ends[from].SQ.InvRKey != 0
 	}

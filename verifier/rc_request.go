@@ -172,7 +172,7 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	if p.Has&packet.HasIETH != 0 {
 		q.InvRKey, c.Invalidated = p.InvRKey, true
 	}
-	if q.InvRKey != 0 && p.Has&(packet.HasRETH|packet.HasAtomicETH) != 0 {
+	if c.Invalidated && q.InvRKey != 0 && p.Has&(packet.HasRETH|packet.HasAtomicETH) != 0 {
 		v.covered(rule.RCINV001)
 		if p.RKey == q.InvRKey {
 			v.report(c, from, p, verdict{
