@@ -34,5 +34,5 @@ func (s *SendQueue) Unpair(psn packet.PSN, near bool) {
 // Begin sets up both halves of a QP pair for a connection that starts with known PSNs: from sends its first request with psn.
 func Begin(c *Pair, from int, psn packet.PSN) {
 	c.Ends[from].SQ = SendQueue{Joined: true, Fresh: true, Next: psn, First: psn, High: psn, Una: psn}
-	c.Ends[1-from].RQ = ReceiveQueue{Joined: true, EPSN: psn, MSN: MSNKnown}
+	c.Ends[1-from].RQ = ReceiveQueue{Joined: true, EPSN: psn, MSN: MSNKnown, Told: true}
 }

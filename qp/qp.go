@@ -118,6 +118,7 @@ type ReceiveQueue struct {
 	Repeated  bool           // a duplicate request arrived, whose answer may be to come: until one behind RepeatedTo is answered
 	Silenced  bool           // a response after a fatal NAK was reported
 	Blamed    bool           // what a requester did after this NAK was reported: once is enough
+	Told      bool           // what arrived before the capture began is known: the start PSN, MSNs that go on with the requests seen, or a NAK tell
 	Anchor    *packet.Packet // response from which MSNs are counted, until a second one agrees
 	Owed      *packet.Packet // request that was left unanswered until its requester's timer ran out
 	LastTime  int64

@@ -94,7 +94,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 	if !q.HasHole() || acked.Before(q.Hole) {
 		return
 	}
-	if c.Sees(from) && !q.Explained {
+	if c.Sees(from) && r.Told && !q.Explained {
 		id := rule.RCRSP006
 		if q.Broken == uint32(q.Hole)|qp.BrokenSet {
 			id = rule.RCRSP036

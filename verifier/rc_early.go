@@ -58,11 +58,14 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(rule.RCRSP006)
 	d := verdict{
-		rule: rule.RCRSP006, class: proven(c.Sees(from)), role: rule.Responder,
+		rule: rule.RCRSP006, class: proven(c.Sees(from) && (r.Told || p.Has&packet.HasAETH != 0 && p.Syndrome.Type() == packet.NAK)), role: rule.Responder,
 		expected: "a response to a PSN before " + q.Next.String(), actual: "PSN " + p.PSN.String() + ": never seen sent",
 	}
 	if d.class == rule.Unproven {
 		d.detail = "the tap may have missed the request"
+		if c.Sees(from) {
+			d.detail = "the request may have arrived before the capture began"
+		}
 	}
 	if q.Broken == uint32(p.PSN)|qp.BrokenSet {
 		if !c.Sees(from) {

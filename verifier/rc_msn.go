@@ -51,7 +51,7 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	over := have.Diff(packet.PSN(least))
 	if over == 0 {
 		if next == q.Count && (r.Anchor == nil || p.MSN != r.Anchor.MSN) {
-			r.MSN, r.Anchor = qp.MSNKnown, nil
+			r.MSN, r.Anchor, r.Told = qp.MSNKnown, nil, true
 		}
 		return
 	}
@@ -92,7 +92,7 @@ func (v *Verifier) rcAnchor(r *qp.ReceiveQueue, p *packet.Packet, base uint32, n
 	r.MSNBase, r.LastMSN = base, p.MSN
 	switch {
 	case base == 0:
-		r.MSN = qp.MSNKnown
+		r.MSN, r.Told = qp.MSNKnown, true
 	case newest || p.Opcode.Fn() == packet.Acknowledge:
 		r.MSN, r.Anchor = qp.MSNGuessed, bare(p)
 	}
@@ -108,7 +108,7 @@ func (v *Verifier) rcWrongAnchor(c *qp.Pair, from int, p *packet.Packet, id rule
 		expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
 		detail: "the next response counts from the first message of the capture", evidence: []uint64{p.Frame},
 	})
-	r.MSN, r.MSNBase, r.LastMSN, r.Anchor = qp.MSNKnown, 0, p.MSN, nil
+	r.MSN, r.MSNBase, r.LastMSN, r.Anchor, r.Told = qp.MSNKnown, 0, p.MSN, nil, true
 }
 
 // unfinished is 1 while a message is open, which no MSN counts yet.

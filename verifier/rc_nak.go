@@ -202,7 +202,7 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time
-	r.Blamed = false
+	r.Blamed, r.Told = false, true
 	within := int64(0)
 	if nak == qp.NakSequence { // another NAK answers what came
 		within = int64(inFlight)

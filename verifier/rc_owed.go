@@ -30,11 +30,15 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 	if s == nil || s.Trace.Flags&packet.TraceAckReq == 0 {
 		return
 	}
+	asked := s.PSN & packet.PSNMask
+	if q.LastPSN.Before(asked) {
+		return // the last time round it did not come, and what came before may have been thrown away behind a NAK
+	}
 	if first := q.History.Get(p.PSN); first != nil && !packet.SameContent(p, first.Trace) {
 		return // another request under an old PSN
 	}
 	b := bare(p)
-	b.PSN, b.Opcode, b.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, frame(p.Frame, s.Frame)
+	b.PSN, b.Opcode, b.Frame = asked, s.Trace.Opcode, frame(p.Frame, s.Frame)
 	r.Owed = b
 }
 

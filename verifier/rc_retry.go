@@ -29,6 +29,9 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcNew(c, from, p)
 		return
 	}
+	if p.PSN.Before(q.First) && p.Info().Payload {
+		v.payload(c, from, p, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) // as it came before the capture it was not seen
+	}
 	s := q.History.Get(p.PSN)
 	if w := q.Messages.Newest(); s == nil && w != nil && w.Op == wqe.Read && (q.LastPSN == w.First || w.Has(wqe.Miscounted)) && w.Last.After(w.First) && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Again) {
 		v.rcReadCount(c, from, p, w)
@@ -151,7 +154,7 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 		w.RespFirst, w.RespNext, w.Missing = w.First, w.First, w.First
 	}
 	w.Last = p.PSN.Add(-1)
-	q.Next, q.High, q.Unsure = p.PSN, p.PSN, q.Open == wqe.None && (p.Info().Middle || p.Info().Last)
+	q.Next, q.High, q.Unsure = p.PSN, p.PSN, !c.Paired || q.Open == wqe.None && (p.Info().Middle || p.Info().Last)
 	q.CloseHole()
 	c.Ends[1-from].RQ.EPSN = p.PSN
 	c.Ends[1-from].RQ.MSN = qp.MSNUnknown

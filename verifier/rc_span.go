@@ -53,7 +53,9 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	moved(&r.EPSN, w.Last.Add(1), p.PSN)
 	moved(&q.Retry, w.Last.Add(1), p.PSN)
-	w.Last = p.PSN.Add(-1)
+	if w.Last = p.PSN.Add(-1); q.HasHole() && q.Hole.In(w.First, w.Last) {
+		fillHole(q, p.PSN)
+	}
 	q.Next, q.ReadLen = p.PSN, 0
 	q.High = later(q.High, q.Next)
 	if n > 1 && !c.Sees(from) {
@@ -134,10 +136,11 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 	case newest && q.ReadLen != 0:
 		q.ReadLen, q.Next = 0, next
 		q.High = later(q.High, next)
-	case q.HasHole() && q.Hole == was: // which was reported
-		if q.Hole = next; !q.Hole.Before(q.HoleEnd) {
-			q.CloseHole()
+		if q.HasHole() && q.Hole == was {
+			fillHole(q, next)
 		}
+	case q.HasHole() && q.Hole == was: // which was reported
+		fillHole(q, next)
 	case newest:
 	case next.Before(was):
 		v.rcMissed(c, from, p, next, was)
@@ -147,6 +150,17 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 			rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,
 			expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), actual: "PSN " + was.String(),
 		})
+	}
+}
+
+// fillHole takes the gap for filled up to psn, and as far behind it as requests have come since.
+func fillHole(q *qp.SendQueue, psn packet.PSN) {
+	q.Hole = psn
+	for w, _ := q.Messages.Find(psn); w != nil && q.Hole.Before(q.HoleEnd); w, _ = q.Messages.Find(q.Hole) {
+		q.Hole = w.Last.Add(1)
+	}
+	if !q.Hole.Before(q.HoleEnd) {
+		q.CloseHole()
 	}
 }
 
