@@ -8,7 +8,7 @@ import (
 // Unpair ends the time in which the responses to this send queue were not known: everything before psn counts as answered. near
 // says that the tap is near: then its requester may lack an answer yet.
 func (s *SendQueue) Unpair(psn packet.PSN, near bool) {
-	s.Una, s.RdOut, s.Passed = psn, 0, false
+	s.Una, s.RdOut, s.Passed = psn, 0, s.Passed && near
 	for i := range s.Messages.Len() {
 		w := s.Messages.At(i)
 		if !w.Op.Responded() {

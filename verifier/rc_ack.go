@@ -116,7 +116,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 // rcPassedOver judges that a response to psn does not pass over a READ or an atomic that is still to be answered: only its own
 // response acknowledges it (rules RC-ACK-003, RC-RSP-007).
 func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
-	q := &c.Ends[1-from].SQ
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(rule.RCRSP007)
 	var oldest *wqe.SendWQE // one response passes over several: one finding
 	for i := q.Messages.Len() - 1; i >= 0; i-- {
@@ -140,16 +140,16 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	d := verdict{
-		rule: rule.RCRSP007, class: proven(c.Sees(from)), role: rule.Responder,
+		rule: rule.RCRSP007, class: proven(c.Sees(from) && r.Told), role: rule.Responder,
 		expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
 		actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, oldest.Frame)},
 	}
 	if p.PSN.In(oldest.First, oldest.Last) {
-		d.rule = rule.RCACK003
+		d.rule, d.class = rule.RCACK003, proven(c.Sees(from))
 		d.expected = "the response of the " + oldest.Op.String() + ": an Acknowledge cannot stand for it"
 	}
 	if d.class == rule.Unproven {
-		d.detail = "its response may have been lost before the tap"
+		d.detail = "its response may have been lost before the tap, or have left before the capture began"
 	}
 	v.report(c, from, p, d)
 }

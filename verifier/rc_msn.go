@@ -51,7 +51,7 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	over := have.Diff(packet.PSN(least))
 	if over == 0 {
 		if next == q.Count && (r.Anchor == nil || p.MSN != r.Anchor.MSN) {
-			r.MSN, r.Anchor, r.Told = qp.MSNKnown, nil, true
+			r.MSN, r.Anchor, r.Told = qp.MSNKnown, nil, r.Told || !p.PSN.Before(q.Una)
 		}
 		return
 	}

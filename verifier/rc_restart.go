@@ -24,6 +24,9 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if !c.Paired {
+		if c.Sees(from) && p.PSN.Before(q.First) {
+			q.Lack(p.PSN, p.Time)
+		}
 		return
 	}
 	if p.PSN == q.Restart {

@@ -21,6 +21,9 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcNew(c, from, p)
 		return
 	}
+	if c.PMTU == 0 {
+		v.rcReadEnds(c, from, p)
+	}
 	if q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
 		rewind(c, q, p.PSN)
 		if p.PSN != q.Hole {

@@ -102,6 +102,18 @@ func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// rcReadEnds learns from a request that comes again how many PSNs the READ before it takes, which was taken for as long as the request that
+// was seen behind it left room: one between the two was lost then.
+func (v *Verifier) rcReadEnds(c *qp.Pair, from int, p *packet.Packet) {
+	w, i := c.Ends[from].SQ.Messages.Find(p.PSN)
+	if w == nil || !w.Has(wqe.Unsized) {
+		return
+	}
+	if n := p.PSN.Diff(w.First); n > 0 && fits(c, w.Length, n) && tailMTU(w, p, n) == 0 {
+		v.rcSized(c, from, p, i, n)
+	}
+}
+
 // PathMTU takes the path MTU that was learned of one direction of a connection for both, once they are paired; 0: not learned.
 func (v *Verifier) PathMTU(c *qp.Pair, pmtu uint32) {
 	if pmtu != 0 {
