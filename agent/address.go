@@ -76,7 +76,7 @@ func (s strangers) source(t *Transport, c *connection, to int) {
 			class = rule.Violation
 		}
 		if gap >= 0 {
-			t.Rec.Remove(gap)
+			t.close(c, 1-to, x.connection, gap)
 			if x.sentBy(peer) {
 				continue // the address is impossible: that was said already
 			}
@@ -97,7 +97,7 @@ func (s strangers) destination(t *Transport, c *connection, to int) {
 			continue
 		}
 		if gap := t.gap(c, 1-to, x.connection); gap >= 0 {
-			t.Rec.Remove(gap)
+			t.close(c, 1-to, x.connection, gap)
 			if !x.accused() {
 				t.ver.Destination(&c.Pair, to, x.packet(), !t.lossy)
 				t.last()
@@ -153,9 +153,21 @@ func (t *Transport) last() { t.Rec.Findings[len(t.Rec.Findings)-1].Seq |= reconc
 func (t *Transport) gap(c *connection, from int, x *connection) int {
 	expected := "PSN " + x.firstPSN.String()
 	return slices.IndexFunc(t.Rec.Findings, func(f rule.Finding) bool {
-		return (f.Rule == rule.RCPSN004 || f.Rule == rule.UCPSN001) && f.Expected == expected && f.PSN == x.firstPSN.Add(1) &&
+		missing := (f.Rule == rule.RCPSN004 || f.Rule == rule.UCPSN001) && f.Expected == expected || f.Rule == rule.RCPSN001 && f.Expected == "start "+expected
+		return missing && f.PSN == x.firstPSN.Add(1) &&
 			f.Tap == x.firstTap && f.Frame > x.firstFrame && f.Accused.Addr == c.Ends[from].Addr && f.Peer.Addr == c.Ends[1-from].Addr && f.Peer.QPN == c.Ends[1-from].Number
 	})
+}
+
+// close takes back that a PSN was left out, and what the responder that acknowledged it was told of it.
+func (t *Transport) close(c *connection, from int, x *connection, gap int) {
+	t.Rec.Remove(gap)
+	expected := "nothing acknowledged from PSN " + x.firstPSN.String() + " on: it has not arrived"
+	if i := slices.IndexFunc(t.Rec.Findings, func(f rule.Finding) bool {
+		return f.Rule == rule.RCRSP006 && f.Expected == expected && f.Accused.Addr == c.Ends[1-from].Addr && f.Accused.QPN == c.Ends[1-from].Number
+	}); i >= 0 {
+		t.Rec.Remove(i)
+	}
 }
 
 func abs(n int) int { return max(n, -n) }

@@ -48,6 +48,7 @@ func (t *Transport) stray(c *connection, p *packet.Packet, host, dir uint32) {
 			k.Missent = &b
 		} else if c.misdirected == nil {
 			c.misdirected, c.rightful, k.kept = &b, i<<1|uint32(from), true
+			k.Ends[from].SQ.Excused = true // the response that will be missing
 		}
 		return
 	}

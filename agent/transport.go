@@ -182,13 +182,16 @@ func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64
 	b.Attr = t.attr(b.Addr, b.Number, a.Addr)
 	t.flows.put(key, 0, i<<1, c)
 	t.watch(host, i)
-	if c.Service == packet.RC && p.Info().Request {
+	if c.Service == packet.RC && p.Info().Request && connectable(p.DestQP) {
 		if l := &t.hosts.list[host].unpaired[dir]; len(*l) <= 4*searched {
 			*l = append(*l, i)
 		}
 	}
 	return i << 1, c
 }
+
+// connectable reports whether a QP can be one end of a connection: neither a management QP nor multicast.
+func connectable(qpn uint32) bool { return qpn > 1 && qpn != packet.PSNMask }
 
 func (t *Transport) isNear(a, gid packet.Addr) bool {
 	return len(t.near) > 0 && (t.near[a] || t.near[gid])
@@ -198,7 +201,7 @@ func (t *Transport) isNear(a, gid packet.Addr) bool {
 func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *connection) {
 	in := p.Info()
 	if in.Request {
-		if id&1 == 0 && (p.AckReq || in.First || in.Only) { // a NAK names the first packet of a message, an ACK the last
+		if id&1 == 0 && connectable(p.DestQP) && (p.AckReq || in.First || in.Only) { // a NAK names the first packet of a message, an ACK the last
 			t.match.Note(uint64(host)<<1|uint64(dir), id>>1, p.PSN, p.PSN)
 		}
 		return id, c

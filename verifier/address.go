@@ -45,12 +45,19 @@ func Expects(c *qp.Pair, from int, p *packet.Packet) bool {
 
 // Misdirected reports a response to a QP that nothing else was ever sent to, and that answers a request of c (rule BTH-011).
 func (v *Verifier) Misdirected(c *qp.Pair, from int, p *packet.Packet) {
+	if p.DestQP <= 1 || p.DestQP == packet.PSNMask {
+		return // it has its own rules: BTH-010, UD-QP1-002, UD-MC-004
+	}
 	v.covered(rule.BTH011)
-	v.report(c, from, p, verdict{
-		rule: rule.BTH011, class: rule.Unproven, role: rule.Sender,
+	d := verdict{
+		rule: rule.BTH011, class: proven(c.Sees(from)), role: rule.Sender,
 		expected: fmt.Sprintf("DestQP 0x%x, whose request has this PSN", c.Ends[1-from].Number),
-		actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP), detail: "another connection of this QP may have escaped the capture",
-	})
+		actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP),
+	}
+	if d.class == rule.Unproven {
+		d.detail = "another connection of this QP may have escaped the capture"
+	}
+	v.report(c, from, p, d)
 }
 
 // Source reports a packet to end to of a connection that comes from an address that is not its peer's (rules ROC-V2-029, BTH-019,

@@ -158,6 +158,11 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 		c.Ends[1-from].RQ.EPSN = q.Next
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		q.Break()
+		q.Excused = true // it may have been a READ, which takes more
+		return
+	}
+	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
+		q.Excused = true // the response that will be missing
 	}
 }
 

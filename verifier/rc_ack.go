@@ -32,8 +32,17 @@ func (v *Verifier) rcAck(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
-	if p.PSN.Before(q.First) && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) {
-		return // it answers a duplicate from before the capture
+	if p.PSN.Before(q.First) {
+		if !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) {
+			return // it answers a duplicate from before the capture
+		}
+		if start := c.Ends[1-from].Attr.SQPSN; !r.Repeated && p.PSN.Before(start) && p.PSN.After(start.Add(-farJump)) {
+			v.report(c, from, p, verdict{
+				rule: rule.RCRSP006, class: proven(c.Complete()), role: rule.Responder,
+				expected: "PSN " + start.String() + " or later: the connection begins there", actual: "PSN " + p.PSN.String(),
+			})
+			return
+		}
 	}
 	if v.sameResponse(r, p) || !r.Answered || p.PSN == r.LastPSN {
 		if p.PSN == r.LastPSN {

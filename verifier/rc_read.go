@@ -134,6 +134,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
 			return
 		}
+		w.Flags |= wqe.Blamed // the one between was reported
 	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again):
 		d := "sent again although no request came again"
 		if !r.Told {

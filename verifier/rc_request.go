@@ -18,6 +18,9 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 		q.Fresh = false
 		v.covered(rule.RCPSN001)
 	}
+	if q.Unsure {
+		q.Excused = false // the packet with a fault was no READ that left a gap
+	}
 	v.covered(rule.RCPSN002)
 	v.covered(rule.RCPSN004)
 	resent := p.PSN.Before(q.High) // behind a gap: this PSN, or one after it, was seen before
@@ -26,8 +29,8 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	v.rcLength(c, from, p, w)
 	v.rcLimits(c, from, p, w)
 
-	if p.Has&p.Info().Headers != p.Info().Headers && w.Op == wqe.Read {
-		q.Joined = false // how many PSNs it takes was cut off
+	if w.Op == wqe.Read && (p.Has&p.Info().Headers != p.Info().Headers || p.DMALen > 1<<31) {
+		q.Joined = false // how many PSNs it takes was cut off, or is not what its DMALen says
 	}
 	n := span(c, p)
 	if n == 0 {
