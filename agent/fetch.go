@@ -27,8 +27,9 @@ type ahead struct {
 type sought struct {
 	key     uint64 // of its flow; 0: not known
 	c       *connection
-	from    int // the end that sent it
-	changes int // of the table of flows, when it was looked for
+	index   uint32 // of c
+	from    int    // the end that sent it
+	changes int    // of the table of flows, when it was looked for
 }
 
 // Packets verifies packets whose ICRC has been checked. Of many connections few are in the processor's cache, and each has several
@@ -50,7 +51,9 @@ func (t *Transport) Packets(packets []*packet.Packet) {
 		}
 		if k := i - 2*lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
 			s := &a.of[k%steps]
-			s.c.FetchMessage(s.from, packets[k], &a.lines)
+			if s.c.FetchMessage(s.from, packets[k], &a.lines); !s.c.Paired {
+				t.unpaired(s, packets[k])
+			}
 		}
 		a.lines.Fetch()
 		if k := i - 3*lead; k >= 0 {
@@ -80,9 +83,29 @@ func (t *Transport) found(s *sought, p *packet.Packet) {
 		return
 	}
 	if f := t.flows.find(s.key-1, 0); f != nil {
-		s.c, s.from, s.changes = f.c, int(f.way&1), t.flows.changes
+		s.c, s.index, s.from, s.changes = f.c, f.way>>1, int(f.way&1), t.flows.changes
 		pair(s.c).Fetch(s.from, p, &t.ahead.lines)
+	} else if p.Info().Request {
+		t.match.Ahead(s.scope(p), p.PSN, &t.ahead.lines)
 	}
+}
+
+// unpaired fetches what it takes to find the other direction of the connection of a packet.
+func (t *Transport) unpaired(s *sought, p *packet.Packet) {
+	l := &t.ahead.lines
+	l.Add(unsafe.Pointer(s.c))
+	s.c.FetchUnpaired(l)
+	t.match.AheadOf(s.index, l)
+	t.match.Ahead(s.scope(p), p.PSN, l)
+}
+
+// scope is that of the requests that belong to a packet, for the matcher.
+func (s *sought) scope(p *packet.Packet) uint64 {
+	scope := (s.key - 1) >> 24
+	if !p.Info().Request && p.Src != p.Dst {
+		scope ^= 1
+	}
+	return scope
 }
 
 // pair is &c.Pair, without a read from c to see that there is one.

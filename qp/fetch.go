@@ -16,6 +16,7 @@ const (
 	sums     = unsafe.Offsetof(QP{}.Sums) + unsafe.Offsetof(Sums{}.Packets)
 	attr     = unsafe.Offsetof(QP{}.Attr)
 	receive  = unsafe.Offsetof(QP{}.RQ)
+	cold     = unsafe.Offsetof(QP{}.SQ)
 	send     = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.Next)
 	messages = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.Messages)
 	history  = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.History) + unsafe.Offsetof(History{}.few)
@@ -41,6 +42,14 @@ func (c *Pair) Fetch(from int, p *packet.Packet, l *cache.Lines) {
 	if wqe.OpOf(p.Opcode.Fn()).Responded() {
 		l.Add(unsafe.Add(b, attr))
 	}
+}
+
+// FetchUnpaired names the lines that, beside those of a usual packet, each packet of an unpaired connection needs.
+func (c *Pair) FetchUnpaired(l *cache.Lines) {
+	pair := unsafe.Pointer(c)
+	l.Add(unsafe.Add(pair, ends))
+	l.Add(unsafe.Add(pair, ends+end))
+	l.Add(unsafe.Add(pair, ends+cold))
 }
 
 // FetchMessage names the lines of the message that p begins, carries on or answers.
