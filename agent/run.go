@@ -67,8 +67,9 @@ func (s *sums) add(o sums) {
 // work is a batch on its way through the engine.
 type work struct {
 	batch   *fabricagent.Batch
-	packets []packet.Packet // the RDMA packets of the batch
-	shards  []uint8         // the shard of each
+	all     []*packet.Packet // room for the packets of a batch
+	packets []*packet.Packet // the RDMA packets of the batch
+	shards  []uint8          // the shard of each
 	checker packet.Checker
 	sums    sums
 	dropped bool // the capture had lost packets when this batch was read
@@ -78,26 +79,22 @@ type work struct {
 
 // decode fills in the packets of frames of the batch: headers, ICRC, and the shard that each belongs to.
 func (w *work) decode(frames []fabricagent.Frame, shards int) {
-	w.packets, w.shards = w.packets[:0], w.shards[:0]
+	w.shards = w.shards[:0]
+	n := 0
 	for i := range frames {
-		f := &frames[i]
-		n := len(w.packets)
-		w.packets = w.packets[:n+1]
-		p := &w.packets[n]
-		w.sums.packets++
+		f, p := &frames[i], w.all[n]
 		switch out := fabricagent.Decode(f, p); {
 		case out.IsRDMA():
 		case out == fabricagent.TooShort:
 			w.sums.short++
-			fallthrough
+			continue
+		case out == fabricagent.UnknownLink:
+			w.sums.unknown++
+			continue
 		default:
-			if out == fabricagent.UnknownLink {
-				w.sums.unknown++
-			}
-			w.packets = w.packets[:n]
 			continue
 		}
-		w.sums.rdma++
+		n++
 		w.checker.ICRC(p)
 		if p.Encap == packet.Native {
 			p.CheckVCRC()
@@ -106,10 +103,18 @@ func (w *work) decode(frames []fabricagent.Frame, shards int) {
 			w.shards = append(w.shards, uint8(hashHosts(p.Src, p.Dst)>>32%uint64(shards)))
 		}
 	}
+	w.packets = w.all[:n]
+	w.sums.packets += uint64(len(frames))
+	w.sums.rdma += uint64(n)
 }
 
 func newWork() *work {
-	return &work{packets: make([]packet.Packet, 0, fabricagent.BatchSize), shards: make([]uint8, 0, fabricagent.BatchSize)}
+	space := make([]packet.Packet, fabricagent.BatchSize)
+	w := &work{all: make([]*packet.Packet, fabricagent.BatchSize), shards: make([]uint8, 0, fabricagent.BatchSize)}
+	for i := range space {
+		w.all[i] = &space[i]
+	}
+	return w
 }
 
 // next reads the next batch into w.
@@ -144,10 +149,14 @@ func (s *shard) step(w *work, me, shards int, several bool) {
 		s.t.Dropped()
 	}
 	s.t.Several = several
+	if shards == 1 {
+		s.t.Packets(w.packets)
+		return
+	}
 	mine := s.mine[:0]
-	for i := range w.packets {
-		if shards == 1 || int(w.shards[i]) == me {
-			mine = append(mine, &w.packets[i])
+	for i, p := range w.packets {
+		if int(w.shards[i]) == me {
+			mine = append(mine, p)
 		}
 	}
 	s.t.Packets(mine)

@@ -64,6 +64,9 @@ func (t *Transport) Packet(p *packet.Packet) {
 		t.repeated++
 		return
 	}
+	if t.known(p) {
+		return
+	}
 	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 {
 		t.short++
 		t.tooShort(p)
@@ -104,9 +107,7 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	f := t.flows.find(key, 0)
 	ok := f != nil
 	if ok {
-		if id, c = f.way, f.c; t.usual(c, int(id&1), p) {
-			return
-		}
+		id, c = f.way, f.c
 	}
 	if !t.seal(c, int(id&1), p, host, dir) {
 		return
@@ -135,6 +136,19 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	t.verify(c, from, p)
 }
 
+// known finds the connection of a packet, and verifies the packet where that is usual. It reports whether it did.
+func (t *Transport) known(p *packet.Packet) bool {
+	if p.Opcode.Service() > packet.UC || t.hosts.used == 0 {
+		return false
+	}
+	h := t.hosts.slot(p.Src, p.Dst)
+	if h.way == 0 {
+		return false
+	}
+	f := t.flows.find(uint64(h.way-1)<<24|uint64(p.DestQP), 0)
+	return f != nil && t.usual(f.c, int(f.way&1), p)
+}
+
 // usual verifies what nearly every packet is, a sound one of a connection that is known, and reports whether it did.
 func (t *Transport) usual(c *connection, from int, p *packet.Packet) bool {
 	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
@@ -155,6 +169,10 @@ func (t *Transport) verify(c *connection, from int, p *packet.Packet) {
 	}
 	t.ver.Header(&c.Pair, from, p)
 	t.ver.Flow(&c.Pair, from, p)
+	if c.Service == packet.RC { // a direct call is a fast one
+		t.ver.RC(&c.Pair, from, p)
+		return
+	}
 	t.services[c.Service].packet(c, from, p)
 }
 

@@ -41,6 +41,11 @@ func (p *Packet) CheckICRC() {
 
 // ICRC is p.CheckICRC, a little faster: for loops over many packets.
 func (c *Checker) ICRC(p *Packet) {
+	if n := len(p.Data); direct && p.Encap == RoCEv2IPv4 && p.BTHOff == ipv4Size+udpSize && p.Has&HasICRC != 0 && n >= ipv4Size+udpSize+bthSize+icrcSize &&
+		icrcIPv4(&p.Data[0], n-icrcSize) == p.ICRC {
+		p.ICRCState = CRCGood // as of nearly every packet
+		return
+	}
 	p.ICRCState = CRCNotJudged
 	if off := p.icrcOff(); p.Has&HasICRC != 0 && off >= p.BTHOff+bthSize {
 		if c.compute(p, p.Data, off) == p.ICRC {

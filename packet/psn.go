@@ -16,10 +16,10 @@ func (p PSN) Add(n int) PSN { return PSN(uint32(int(p)+n) & PSNMask) }
 func (p PSN) Diff(q PSN) int { return int(int32(uint32(p-q)<<8) >> 8) }
 
 // Before reports whether p precedes q.
-func (p PSN) Before(q PSN) bool { return p.Diff(q) < 0 }
+func (p PSN) Before(q PSN) bool { return int32(p-q)<<8 < 0 }
 
 // After reports whether p follows q.
-func (p PSN) After(q PSN) bool { return p.Diff(q) > 0 }
+func (p PSN) After(q PSN) bool { return int32(p-q)<<8 > 0 }
 
 // In reports whether p is in first … last, both included.
 func (p PSN) In(first, last PSN) bool { return uint32(p-first)&PSNMask <= uint32(last-first)&PSNMask }

@@ -101,11 +101,12 @@ func (r *Ring) Find(psn packet.PSN) (*wqe.SendWQE, int) {
 // UpTo returns the index of the newest message that begins at or before psn, or -1. Most look-ups are for the newest
 // messages, so it walks from there for a few steps before it bisects.
 func (r *Ring) UpTo(psn packet.PSN) int {
-	n := r.Len()
+	n, s := r.Len(), r.slots()
+	mask := uint32(len(s) - 1)
 	lo, hi := 0, n
 	for k := range min(n, 4) {
-		if i := n - 1 - k; !r.At(i).First.After(psn) {
-			return i
+		if w := &s[(r.tail-1-uint32(k))&mask]; !w.First.After(psn) {
+			return n - 1 - k
 		}
 		hi = n - 1 - k
 	}

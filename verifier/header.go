@@ -3,6 +3,7 @@ package verifier
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -79,27 +80,21 @@ func (v *Verifier) Cover() {
 
 // plain reports whether a packet is of the usual shape, so that it can break no header rule: the fast path. It may say no to a
 // packet that breaks none. TestPlain holds it against the table.
+//
+// What differs from packet to packet is masked and not asked one by one: a processor cannot guess such branches.
 func plain(p *packet.Packet) bool {
-	marks := markUsual
-	if p.AckReq {
-		marks |= markAsks
+	n := len(p.Data) - 8
+	if n < 0 || p.BTHOff > n-8 {
+		return false
 	}
-	if p.SE {
-		marks |= markSolicits
-	}
-	if p.PadCnt != 0 {
-		marks |= markPad
-	}
-	if p.PayloadLen != 0 {
-		marks |= markPayload
-	}
-	if marks&^usual[p.Opcode] != 0 || p.Flaws != 0 || p.Cut || p.TVer|p.Resv8a|p.Resv7 != 0 || p.FECN || p.BECN || p.PKey&0x7FFF == 0 ||
-		p.DestQP <= 1 || p.DestQP == packet.PSNMask || oddSyndrome[p.Syndrome] || (p.PayloadLen+int(p.PadCnt))&3 != 0 {
+	h := p.Data[p.BTHOff:][:9]
+	odd := &odds[p.Opcode]
+	if binary.LittleEndian.Uint64(h)&odd.bth|uint64(h[8])&odd.last|uint64(p.PayloadLen)&odd.payload|uint64(p.PayloadLen+int(p.PadCnt))&3|uint64(p.Flaws) != 0 ||
+		p.Cut || p.PKey&0x7FFF == 0 || p.DestQP <= 1 || p.DestQP == packet.PSNMask || oddSyndrome[p.Syndrome] {
 		return false
 	}
 	// On IP the pad ends the word before the ICRC, which is the last of the packet. A shift by 32 bits leaves 0.
-	n := len(p.Data) - 8
-	if n < 0 || binary.LittleEndian.Uint32(p.Data[n:])>>(32-8*(p.PadCnt&3)) != 0 {
+	if binary.LittleEndian.Uint32(p.Data[n:])>>(32-8*(p.PadCnt&3)) != 0 {
 		return false
 	}
 	switch p.Encap {
@@ -112,33 +107,32 @@ func plain(p *packet.Packet) bool {
 	return false
 }
 
-// What a packet may have or not, by its opcode.
-const (
-	markUsual    uint8 = 1 << iota // the opcode is one of RC or UC
-	markAsks                       // AckReq
-	markSolicits                   // SE
-	markPad                        // pad
-	markPayload                    // payload
-)
-
-// usual is, by opcode, what the packets for which plain holds may have.
-var usual = func() (t [256]uint8) {
-	for o := range packet.Op(packet.RD, 0) {
+// odds is, by opcode, what the packets for which plain holds do not have: bits of the first eight bytes of the BTH and of the ninth, and
+// of the length of the payload.
+var odds = func() (t [256]struct{ bth, last, payload uint64 }) {
+	const (
+		se, padCnt, tVer = 0x80 << 8, 0x30 << 8, 0xF << 8
+		resv8a           = 0xFF << 32 // with FECN and BECN
+		ackReq, resv7    = 0x80, 0x7F
+	)
+	for i := range t {
+		o, odd := packet.Opcode(i), &t[i]
 		in := o.Info()
-		if !in.Defined {
+		if !in.Defined || o.Service() > packet.UC {
+			odd.bth = math.MaxUint64 // it has a P_Key
 			continue
 		}
-		t[o] = markUsual
+		odd.bth, odd.last, odd.payload = se|padCnt|tVer|resv8a, ackReq|resv7, math.MaxUint64
 		if in.Request && o.Service() == packet.RC {
-			t[o] |= markAsks
+			odd.last &^= ackReq
 		}
 		if solicits(in) {
-			t[o] |= markSolicits
+			odd.bth &^= se
 		}
 		if in.Payload {
-			t[o] |= markPayload
+			odd.payload = 0
 			if in.Last || in.Only {
-				t[o] |= markPad
+				odd.bth &^= padCnt
 			}
 		}
 	}
