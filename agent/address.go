@@ -81,6 +81,9 @@ func (s strangers) source(t *Transport, c *connection, to int) {
 				continue // the address is impossible: that was said already
 			}
 		}
+		if fits {
+			t.withdraw(c, 1-to, rule.RCRES001, "the response with PSN "+x.firstPSN.String())
+		}
 		t.ver.Source(&c.Pair, to, x.packet(), class, gap >= 0 || fits)
 		t.last()
 	}
@@ -102,6 +105,10 @@ func (s strangers) destination(t *Transport, c *connection, to int) {
 				t.ver.Destination(&c.Pair, to, x.packet(), !t.lossy)
 				t.last()
 			}
+		} else if x.firstOp.Info().Response && c.Paired && abs(x.firstPSN.Diff(peer.RQ.LastPSN)) < nearby && !x.accused() {
+			t.withdraw(c, 1-to, rule.RCRES001, "the response with PSN "+x.firstPSN.String())
+			t.ver.Destination(&c.Pair, to, x.packet(), c.Sees(1-to))
+			t.last()
 		}
 	}
 }
@@ -154,7 +161,8 @@ func (t *Transport) gap(c *connection, from int, x *connection) int {
 	expected := "PSN " + x.firstPSN.String()
 	return slices.IndexFunc(t.Rec.Findings, func(f rule.Finding) bool {
 		missing := (f.Rule == rule.RCPSN004 || f.Rule == rule.UCPSN001) && f.Expected == expected || f.Rule == rule.RCPSN001 && f.Expected == "start "+expected
-		return missing && f.PSN == x.firstPSN.Add(1) &&
+		behind := f.PSN == x.firstPSN.Add(1) || x.firstOp.Fn() == packet.ReadRequest && f.PSN.After(x.firstPSN)
+		return missing && behind &&
 			f.Tap == x.firstTap && f.Frame > x.firstFrame && f.Accused.Addr == c.Ends[from].Addr && f.Peer.Addr == c.Ends[1-from].Addr && f.Peer.QPN == c.Ends[1-from].Number
 	})
 }
@@ -162,9 +170,13 @@ func (t *Transport) gap(c *connection, from int, x *connection) int {
 // close takes back that a PSN was left out, and what the responder that acknowledged it was told of it.
 func (t *Transport) close(c *connection, from int, x *connection, gap int) {
 	t.Rec.Remove(gap)
-	expected := "nothing acknowledged from PSN " + x.firstPSN.String() + " on: it has not arrived"
+	t.withdraw(c, 1-from, rule.RCRSP006, "nothing acknowledged from PSN "+x.firstPSN.String()+" on: it has not arrived")
+}
+
+// withdraw takes back a finding against an end of c.
+func (t *Transport) withdraw(c *connection, end int, id rule.ID, expected string) {
 	if i := slices.IndexFunc(t.Rec.Findings, func(f rule.Finding) bool {
-		return f.Rule == rule.RCRSP006 && f.Expected == expected && f.Accused.Addr == c.Ends[1-from].Addr && f.Accused.QPN == c.Ends[1-from].Number
+		return f.Rule == id && f.Expected == expected && f.Accused.Addr == c.Ends[end].Addr && f.Accused.QPN == c.Ends[end].Number
 	}); i >= 0 {
 		t.Rec.Remove(i)
 	}

@@ -91,8 +91,15 @@ func (v *Verifier) Destination(c *qp.Pair, to int, p *packet.Packet, complete bo
 		id = rule.NETGRH007
 	}
 	v.covered(id)
-	v.report(c, 1-to, p, verdict{
+	d := verdict{
 		rule: id, class: proven(complete), role: rule.Sender,
 		expected: fmt.Sprintf("destination %v of the connection: the PSN is missing there", c.Ends[to].Addr), actual: p.Dst.String(),
-	})
+	}
+	if p.Info().Response {
+		d.expected = fmt.Sprintf("destination %v of the connection, where the request was sent", c.Ends[to].Addr)
+		if d.class == rule.Unproven {
+			d.detail = "another connection may have escaped the capture"
+		}
+	}
+	v.report(c, 1-to, p, d)
 }

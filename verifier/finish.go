@@ -26,6 +26,7 @@ func (v *Verifier) finish(c *qp.Pair, id rule.ID, role rule.Role) {
 			v.wrongPSN(c, from, id, role, rule.Unproven)
 		}
 	}
+	v.steady(c)
 	if c.Stranger != nil {
 		v.stranger(c, c.Stranger, rule.Unproven)
 	}

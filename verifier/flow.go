@@ -46,9 +46,9 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 		GRH: p.Has&packet.HasGRH != 0, GIDs: gids(p), Known: true,
 	}
 	if end.Knows(hcaagent.KnowsPKey) {
-		end.Flow.PKey = end.Attr.PKey
 		v.covered(rule.PKY004)
 		if p.PKey&0x7FFF != end.Attr.PKey&0x7FFF {
+			end.Flow.PKey = end.Attr.PKey // else CM gives the partition; the membership bit is the port's
 			v.pkey(c, from, p, rule.Violation)
 		}
 	}
@@ -151,14 +151,18 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if f.PKey != p.PKey {
-		if end.Knows(hcaagent.KnowsPKey) && f.PKey&0x7FFF == p.PKey&0x7FFF {
-			f.PKey = p.PKey // CM gives the partition; the membership bit is the port's
-		} else if p.PKey&0x7FFF != 0 {
-			v.pkey(c, from, p, proven(end.Knows(hcaagent.KnowsPKey)))
+		if p.PKey&0x7FFF != 0 {
+			v.pkey(c, from, p, proven(end.Knows(hcaagent.KnowsPKey) && f.PKey&0x7FFF != p.PKey&0x7FFF))
+		}
+		if f.Odd&15 < 15 {
+			f.Odd++
 		}
 		v.limited(c, from, p)
 	}
 	if f.MigReq != p.MigReq {
+		if f.Odd < 15<<4 {
+			f.Odd += 1 << 4
+		}
 		id := rule.BTH013
 		if c.Service == packet.UC {
 			id = rule.UCMIG001
@@ -216,8 +220,33 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	}
 	if class == rule.Unproven {
 		d.detail = "the P_Key of the QP was learned from its first packet"
+		if f.PKey&0x7FFF == p.PKey&0x7FFF {
+			d.detail = "the port may have become another member of the partition"
+		}
 	}
 	v.report(c, from, p, d)
+}
+
+// steady proves, at the end, that one packet of a QP was wrong where those before it and behind it agree: neither a P_Key nor a
+// migration state changes for a single packet.
+func (v *Verifier) steady(c *qp.Pair) {
+	for i := range c.Ends {
+		end := &c.Ends[i]
+		odd := end.Flow.Odd
+		if odd&15 != 1 && odd>>4 != 1 || end.Sums.Packets < 4 {
+			continue
+		}
+		last := max(end.SQ.LastTime, end.RQ.LastTime)
+		for k := range v.Rec.Findings {
+			f := &v.Rec.Findings[k]
+			is := f.Rule == rule.PKY004 && odd&15 == 1 || (f.Rule == rule.BTH013 || f.Rule == rule.UCMIG001) && odd>>4 == 1
+			if is && f.Class == rule.Unproven && f.Accused == endpoint(end, rule.Sender) && f.Peer.Addr == c.Ends[1-i].Addr && f.Time < last {
+				f.Class, f.Detail = rule.Violation, "the packets before it and behind it agree"
+				v.Rec.Cover[f.Rule].Unproven--
+				v.Rec.Cover[f.Rule].Violated++
+			}
+		}
+	}
 }
 
 // serviceLevel holds the SL of a packet against that of the address vector or, where that is not known, of the packets before it and

@@ -103,7 +103,9 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 	if !q.HasHole() || acked.Before(q.Hole) {
 		return
 	}
-	if c.Sees(from) && r.Told && !q.Explained {
+	// Where the PSN that is missing is just what is acknowledged, and one packet came behind it, that one had the wrong PSN.
+	renumbered := acked == q.Hole && q.Hole.Add(1) == q.HoleEnd && q.HoleEnd.Add(1) == q.High
+	if c.Sees(from) && r.Told && !q.Explained && !renumbered {
 		id := rule.RCRSP006
 		if q.Broken == uint32(q.Hole)|qp.BrokenSet {
 			id = rule.RCRSP036

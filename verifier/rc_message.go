@@ -44,13 +44,16 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 		v.covered(rules.none)
 		interrupted := q.Interrupted
 		q.Interrupted = wqe.None
-		if continues && op == interrupted {
+		if continues && (op == interrupted || op == odd) {
 			c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 			q.Unsure = true
 			return
 		}
 		if continues {
 			v.outOfSequence(c, from, p, rules.none, rules.role, "the first packet of a message: none is open")
+			if in.Middle {
+				q.Odd = op // it may have been an Only packet
+			}
 		}
 		return
 	}
@@ -136,6 +139,9 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 			q.Open = w.Op
 		} else {
 			w.Flags |= wqe.Blamed
+			if q.Open == wqe.None {
+				w.Flags |= wqe.Ended
+			}
 		}
 		if in.Middle && !w.Has(wqe.Whole) {
 			q.Unsure = false // whatever it began with, a message of this kind is open now
@@ -151,7 +157,7 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 // rcLength judges the payload of a new request against the path MTU and against the length that its RETH gives (families
 // RC-LEN, RC-SEQ-005, RC-ATM).
 func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
-	if p.Info().Payload && !v.payload(c, from, p, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) {
+	if p.Info().Payload && c.Ends[from].SQ.Odd == wqe.None && !v.payload(c, from, p, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) {
 		w.Flags |= wqe.Blamed
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		c.Ends[from].SQ.Break()

@@ -53,7 +53,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 			rule: rule.RCPSN001, class: proven(c.Complete()), role: rule.Requester,
 			expected: "start PSN " + q.Next.String(), actual: "PSN " + p.PSN.String(),
 		})
-		q.Fresh = false
+		q.Fresh, q.Excused = false, true
 		return
 	}
 	end.Sums.Retransmissions++

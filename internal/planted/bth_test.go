@@ -42,7 +42,7 @@ var bthFaults = []fault{
 	{"DestQP of the requester in a request", 98, On(Set(func(p *packet.Packet) { p.DestQP = 0x4D }), 98, 99), "BTH-011|RC-PSN-004", "*V", "", 1, ""},
 	{"DestQP + 1 in an ATOMIC Acknowledge", 109, On(Set(func(p *packet.Packet) { p.DestQP++ }), 109, 121), "BTH-011|RC-RSP-007", "UV", "", 1, ""},
 	{"DestQP + 1 in a READ Response Middle", 135, On(Set(func(p *packet.Packet) { p.DestQP++ }), 135, 136), "BTH-011|RC-RES-001", "UV", "", 1, ""},
-	{"MigReq set in one request", 98, Set(func(p *packet.Packet) { p.MigReq = true }), "BTH-013", "UU", "", 0, ""},
+	{"MigReq set in one request", 98, Set(func(p *packet.Packet) { p.MigReq = true }), "BTH-013", "VV", "", 0, ""},
 	{"SE in an ACK", 103, Set(func(p *packet.Packet) { p.SE = true }), "RC-RSP-008", "VV", "", 0, ""},
 	{"AckReq in an ACK", 103, Set(func(p *packet.Packet) { p.AckReq = true }), "RC-RSP-008|RC-RSP-037|BTH-015", "VV", "", 0, ""},
 	{"AckReq in a READ Response Middle", 133, Set(func(p *packet.Packet) { p.AckReq = true }), "RC-RSP-037|BTH-015", "VV", "", 0, ""},
