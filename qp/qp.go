@@ -176,6 +176,8 @@ type Pair struct {
 	PMTU        uint32  // bytes; 0: not known
 	Least       uint32  // bytes that the path MTU has at least, while it is not known: the greatest payload
 	Odd         uint32  // payload of the newest First or Middle packet, where it is not PMTU
+	// Misplaced is the PSN that belonged to the newest request that was reported for a wrong PSN, QP or service, with BrokenSet.
+	Misplaced uint32
 	// Early holds responses that were recorded before their requests; opposite directions may be some microseconds out of order.
 	Early []Early
 	// Missent is a packet to a QP that nothing is known of, with the PSN that this connection expects next.

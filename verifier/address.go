@@ -17,6 +17,7 @@ func (v *Verifier) missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	if m == nil || m.Src != c.Ends[from].Addr || m.PSN != c.Ends[from].SQ.Next || d != max(span(c, m), 1) {
 		return false
 	}
+	misplaced(c, m.PSN)
 	if m.DestQP <= 1 || m.DestQP == packet.PSNMask {
 		return true // it has its own rules: BTH-010, UD-QP1-002, UD-MC-004
 	}

@@ -47,6 +47,7 @@ func (v *Verifier) stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evid
 	})
 	if q := &c.Ends[from].SQ; q.Joined && p.PSN == q.Next {
 		q.Excused = true
+		misplaced(c, p.PSN)
 	}
 }
 

@@ -89,6 +89,7 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 	if d <= farJump && d >= -farJump {
 		v.wrongPSN(c, from, id, role, proven(c.Complete()), p.Frame)
 		q.Excused = true
+		misplaced(c, q.Next)
 		return true
 	}
 	if q.Stray != nil && p.PSN.Diff(q.Stray.PSN) >= 0 && p.PSN.Diff(q.Stray.PSN) < 256 {
@@ -101,6 +102,7 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 			rule: rule.RCPSN001, class: proven(c.Sees(from)), role: role,
 			expected: "start PSN " + q.Next.String(), actual: "PSN " + p.PSN.String(), detail: lossDetail(c, from),
 		})
+		misplaced(c, q.Next)
 		v.rcJoin(c, from, p)
 		return true
 	}
@@ -140,6 +142,9 @@ func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 	})
 	q.Stray = nil
 }
+
+// misplaced notes the PSN that a request should have had, or should have brought to this connection: its responder may have taken it so.
+func misplaced(c *qp.Pair, psn packet.PSN) { c.Misplaced = uint32(psn) | qp.BrokenSet }
 
 // bare copies a packet without the views on its frame, which is about to be reused.
 func bare(p *packet.Packet) *packet.Packet {

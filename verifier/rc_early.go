@@ -57,8 +57,9 @@ const atEnd = math.MaxInt64
 func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(rule.RCRSP006)
+	// At the requester all that it sent was seen; but a response to just the next PSN may tell of a packet that was not recognised.
 	d := verdict{
-		rule: rule.RCRSP006, class: proven(c.Sees(from) && (r.Told || p.Has&packet.HasAETH != 0 && p.Syndrome.Type() == packet.NAK)), role: rule.Responder,
+		rule: rule.RCRSP006, class: proven(c.Sees(1-from) && r.Told && p.PSN != q.Next || c.Sees(from) && (r.Told || p.Has&packet.HasAETH != 0 && p.Syndrome.Type() == packet.NAK)), role: rule.Responder,
 		expected: "a response to a PSN before " + q.Next.String(), actual: "PSN " + p.PSN.String() + ": never seen sent",
 	}
 	if d.class == rule.Unproven {
@@ -74,8 +75,8 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCRSP036)
 		d.rule, d.expected, d.actual = rule.RCRSP036, "silence: the request arrived with a wrong ICRC", p.Opcode.String()
 	}
-	if m := c.Missent; m != nil && m.PSN == p.PSN {
-		return // the request went to a wrong QP
+	if m := c.Missent; m != nil && m.PSN == p.PSN || c.Misplaced == uint32(p.PSN)|qp.BrokenSet {
+		return // the request went to a wrong QP, or had a wrong PSN
 	}
 	if r.Unseen == 0 {
 		v.report(c, from, p, d)

@@ -54,6 +54,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 			expected: "start PSN " + q.Next.String(), actual: "PSN " + p.PSN.String(),
 		})
 		q.Fresh, q.Excused = false, true
+		misplaced(c, q.Next)
 		return
 	}
 	end.Sums.Retransmissions++
@@ -72,6 +73,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		q.Break()
 		q.Excused = true // it may have been a new request under an old PSN
+		misplaced(c, q.Next)
 		return
 	}
 	if q.Retrying && (p.PSN == q.Retry || q.RetryLen != 0 && fits(c, q.RetryLen, p.PSN.Diff(q.LastPSN))) {
