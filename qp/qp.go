@@ -120,13 +120,20 @@ type ReceiveQueue struct {
 	Blamed    bool           // what a requester did after this NAK was reported: once is enough
 	Told      bool           // what arrived before the capture began is known: the start PSN, MSNs that go on with the requests seen, or a NAK tell
 	Anchor    *packet.Packet // response from which MSNs are counted, until a second one agrees
-	Owed      *packet.Packet // request that was left unanswered until its requester's timer ran out
+	Owed      *Debt          // what was left unsaid until the requester's timer ran out
 	LastTime  int64
 
 	NakTime    int64
 	NakPSN     packet.PSN
 	NakFrame   uint32
 	RepeatedTo packet.PSN // SendQueue.High when the newest duplicate arrived
+}
+
+// Debt is a response that a responder owes.
+type Debt struct {
+	Request packet.Packet // that demands it
+	NAK     bool          // a PSN sequence NAK: Request came behind a gap
+	Missing packet.PSN    // where the gap began
 }
 
 // MSN says how well the message sequence number of a responder is known.

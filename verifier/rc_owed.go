@@ -39,16 +39,45 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	b := bare(p)
 	b.PSN, b.Opcode, b.Frame = asked, s.Trace.Opcode, frame(p.Frame, s.Frame)
-	r.Owed = b
+	r.Owed = &qp.Debt{Request: *b}
 }
 
-// rcPays judges, when a responder speaks again, the request that it left unanswered until it came again (rule RC-RSP-005).
+// rcOwesNak notes, when a requester goes back to a gap on its own account, that the responder has not asked for what is missing, though a later
+// packet had arrived and it had time to.
+func (v *Verifier) rcOwesNak(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if !c.Paired || !c.Sees(1-from) || !r.Told || r.Owed != nil || r.Nak != qp.NakNone || q.Explained || q.Broken != 0 || len(c.Early) != 0 {
+		return
+	}
+	s := q.History.Get(q.HoleEnd)
+	if s == nil || q.LastPSN.Before(q.HoleEnd) || p.Time-max(q.LastTime, r.LastTime) < stalled {
+		return
+	}
+	v.covered(rule.RCRSP002)
+	b := bare(p)
+	b.PSN, b.Opcode, b.Frame = q.HoleEnd, s.Trace.Opcode, frame(p.Frame, s.Frame)
+	r.Owed = &qp.Debt{Request: *b, NAK: true, Missing: q.Hole}
+}
+
+// rcPays judges, when a responder speaks again, what it had left unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
 func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	owed := r.Owed
+	positive := p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK
+	if owed.NAK && positive && p.PSN.Before(owed.Missing) {
+		return
+	}
 	r.Owed = nil
-	if p.PSN.Before(owed.PSN) || p.Has&packet.HasAETH != 0 && p.Syndrome.Type() != packet.ACK {
+	if !positive || p.PSN.Before(owed.Request.PSN) && !owed.NAK {
 		return // it had not got that far
+	}
+	if owed.NAK {
+		v.accuse(c, 1-from, from, &owed.Request, verdict{
+			rule: rule.RCRSP002, class: rule.Violation, role: rule.Responder,
+			expected: "a PSN sequence NAK for PSN " + owed.Missing.String() + ": a later PSN had arrived", actual: "none until it came by itself",
+			evidence: []uint64{p.Frame},
+		})
+		return
 	}
 	v.covered(rule.RCRSP005)
 	d := verdict{
@@ -58,7 +87,7 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 	if d.class == rule.Unproven {
 		d.detail = "the response may have been lost before the tap, or the request behind it"
 	}
-	v.accuse(c, 1-from, from, owed, d)
+	v.accuse(c, 1-from, from, &owed.Request, d)
 }
 
 // rcQuiet judges a requester that has fallen silent with SENDs or WRITEs outstanding that asked for no response (rule RC-ACK-002),

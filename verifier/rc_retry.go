@@ -24,6 +24,9 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	if c.PMTU == 0 {
 		v.rcReadEnds(c, from, p)
 	}
+	if q.HasHole() && !p.PSN.After(q.Hole) {
+		v.rcOwesNak(c, from, p)
+	}
 	if q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
 		rewind(c, q, p.PSN)
 		if p.PSN != q.Hole {
