@@ -130,6 +130,10 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		w.Flags |= wqe.Gapped | wqe.Holed
 		excused := c.Ends[from].SQ.Excused
 		c.Ends[from].SQ.Excused = false
+		if once := !r.Repeated && !w.Has(wqe.Again); once && c.Complete() && p.Opcode != readOpcode(p, w.First, w.Last) {
+			blame(rule.Violation, "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), "")
+			return
+		}
 		if !excused {
 			blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
 			return

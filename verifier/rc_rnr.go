@@ -55,7 +55,8 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rcDuringRNR judges a new request while the requester should wait for the RNR timer (rule RC-RNR-005): one finding a wait.
+// rcDuringRNR judges a new request behind an RNR NAK: until the timer has run out the requester waits (rule RC-RNR-005), then it resumes
+// at the PSN that the NAK names (rule RC-RNR-002). One finding a wait.
 func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
 	took := time.Duration(p.Time - r.NakTime)
@@ -63,24 +64,17 @@ func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	if took <= inFlight || r.Blamed {
 		return
 	}
-	if took >= wait {
-		if c.Sees(from) {
-			v.covered(rule.RCRNR002)
-			r.Blamed = true
-			v.report(c, from, p, verdict{
-				rule: rule.RCRNR002, class: rule.Violation, role: rule.Requester,
-				expected: "to resume at PSN " + r.NakPSN.String(), actual: "PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, r.NakFrame)},
-			})
-		}
-		return
-	}
-	v.covered(rule.RCRNR005)
-	r.Blamed = true
-	v.report(c, from, p, verdict{
+	d := verdict{
 		rule: rule.RCRNR005, class: proven(c.Sees(from)), role: rule.Requester,
 		expected: "no new request for " + wait.String() + " after the RNR NAK", actual: "PSN " + p.PSN.String() + " after " + took.String(),
 		evidence: []uint64{frame(p.Frame, r.NakFrame)},
-	})
+	}
+	if took >= wait {
+		d.rule, d.expected, d.actual, d.detail = rule.RCRNR002, "to resume at PSN "+r.NakPSN.String(), "PSN "+p.PSN.String(), lossDetail(c, from)
+	}
+	v.covered(d.rule)
+	r.Blamed = true
+	v.report(c, from, p, d)
 }
 
 // rcAfterFatal judges a request after a fatal NAK (rule RC-RTY-011): one finding a connection.

@@ -53,7 +53,7 @@ var rnrFaults = []fault{
 	{"RNR NAK of PSN + 1, not sent", 152, Set(psn(1)), "RC-RSP-018|RC-RSP-006|RC-RSP-015", "*V", "", 1, ""},
 	{"RNR NAK counts the SEND", 152, Set(msn(1)), "RC-RSP-015|RC-RSP-014", "**", "", 0, ""},
 	{"RNR NAK with MSN - 2", 152, Set(msn(-2)), "RC-RSP-015|RC-RSP-014", "VV", "", 0, ""},
-	{"resumed behind the PSN of the RNR NAK", 153, All(At(154, Remove()), Remove(155)), "RC-RNR-002|RC-RTY-006|RC-PSN-004|RC-RNR-005", "UV", "", 1, "A4: a new request in place of the one to send again after the RNR wait"},
+	{"resumed behind the PSN of the RNR NAK", 153, All(At(154, Remove()), Remove(155)), "RC-RNR-002|RC-RTY-006|RC-PSN-004|RC-RNR-005", "UV", "", 1, ""},
 	{"acknowledged without coming again", 153, Remove(154), "RC-RSP-018|RC-RSP-006", "*V", "peer", 1, ""},
 	{"next request during the wait", 152, Insert(155, 110000, nil), "RC-RNR-005", "UV", "peer", 3, ""},
 	{"sequence NAK behind the RNR NAK", 152, Insert(152, 5000, func(p *packet.Packet) { p.Syndrome = packet.NAKSequence }), "RC-RSP-043|RC-RSP-003", "VV", "", 0, ""},

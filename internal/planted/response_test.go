@@ -65,7 +65,7 @@ var responseFaults = []fault{
 	{"READ Response Last becomes Middle", 139, Become(rc(packet.ReadRespMiddle)), "RC-RES-001|RC-RES-002", "VV", "", 1, ""},
 	{"READ Response Last becomes Only", 139, Become(rc(packet.ReadRespOnly)), "RC-RES-001", "VV", "", 0, ""},
 	{"READ Response of two packets: Last becomes Only", 30, Become(rc(packet.ReadRespOnly)), "RC-RES-001", "VV", "", 0, ""},
-	{"PSN + 1 in a READ Response First", 132, Set(psn(1)), "RC-RES-001", "VV", "", 1, "M: the place of a READ response is judged and not its opcode too, and the next one is blamed"},
+	{"PSN + 1 in a READ Response First", 132, Set(psn(1)), "RC-RES-001", "VV", "", 1, ""},
 	{"PSN + 1 in a READ Response Middle", 134, Set(psn(1)), "RC-RES-001", "UV", "", 1, ""},
 	{"PSN - 1 in a READ Response Middle", 134, Set(psn(-1)), "RC-RES-001", "UV", "", 1, ""},
 	{"PSN + 1 in a READ Response Last", 139, Set(psn(1)), "RC-RES-001|RC-RSP-007", "VV", "", 1, ""},
