@@ -3,7 +3,9 @@ package agent
 import (
 	"cmp"
 	"slices"
+	"unsafe"
 
+	"ibwitness/internal/cache"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
@@ -79,9 +81,12 @@ func connections(agents []*Transport) []Connection {
 		index uint32 // a connection and the datagrams that made it begin with one frame
 		c     *connection
 	}
-	var order []first
+	n := 0
 	for _, t := range agents {
-		order = slices.Grow(order, int(t.pairs.n))
+		n += int(t.pairs.n)
+	}
+	order := make([]first, 0, n)
+	for _, t := range agents {
 		for i := range t.pairs.n {
 			c := t.pairs.at(i)
 			if c.dead || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.learned != ByCM {
@@ -91,16 +96,31 @@ func connections(agents []*Transport) []Connection {
 		}
 	}
 	slices.SortFunc(order, func(a, b first) int {
-		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.tap, b.tap), cmp.Compare(a.frame, b.frame), cmp.Compare(a.index, b.index))
+		if a.time != b.time { // as nearly all do
+			return cmp.Compare(a.time, b.time)
+		}
+		return cmp.Or(cmp.Compare(a.tap, b.tap), cmp.Compare(a.frame, b.frame), cmp.Compare(a.index, b.index))
 	})
-	var out []Connection
-	if len(order) > 0 {
-		out = make([]Connection, len(order))
+	if len(order) == 0 {
+		return nil
 	}
+	out := make([]Connection, len(order))
+	largePages(out)
+	var lines cache.Lines
 	for i := range order {
+		if k := i + lead; k < len(order) {
+			order[k].c.fetchShown(&lines)
+		}
 		order[i].c.show(&out[i])
 	}
 	return out
+}
+
+// fetchShown fetches what show needs.
+func (c *connection) fetchShown(l *cache.Lines) {
+	l.Add(unsafe.Pointer(c))
+	pair(c).FetchSums(l)
+	l.Fetch()
 }
 
 // show fills in what the report shows of a connection.

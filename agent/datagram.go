@@ -47,7 +47,7 @@ const anyDatagram = 1<<32 - 1
 
 // datagrams returns some flow of datagrams to the QP of a key, and whether there is one. Management and multicast have no QP of their own.
 func (t *Transport) datagrams(key uint64, p *packet.Packet) (uint32, bool) {
-	if p.DestQP <= 1 || p.DestQP == packet.PSNMask {
+	if t.flows.more == 0 || p.DestQP <= 1 || p.DestQP == packet.PSNMask {
 		return 0, false
 	}
 	return t.flows.get(key, anyDatagram)

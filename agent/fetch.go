@@ -85,8 +85,19 @@ func (t *Transport) found(s *sought, p *packet.Packet) {
 	if f := t.flows.find(s.key-1, 0); f != nil {
 		s.c, s.index, s.from, s.changes = f.c, f.way>>1, int(f.way&1), t.flows.changes
 		pair(s.c).Fetch(s.from, p, &t.ahead.lines)
-	} else if p.Info().Request {
+		return
+	}
+	t.fetchHost(s)
+	if p.Info().Request {
 		t.match.Ahead(s.scope(p), p.PSN, &t.ahead.lines)
+	}
+}
+
+// fetchHost fetches what is kept of the pair of hosts of a packet.
+func (t *Transport) fetchHost(s *sought) {
+	h := unsafe.Pointer(&t.hosts.list[(s.key-1)>>25])
+	for at := uintptr(0); at < unsafe.Sizeof(host{}); at += 64 {
+		t.ahead.lines.Add(unsafe.Add(h, at))
 	}
 }
 
@@ -95,6 +106,7 @@ func (t *Transport) unpaired(s *sought, p *packet.Packet) {
 	l := &t.ahead.lines
 	l.Add(unsafe.Pointer(s.c))
 	s.c.FetchUnpaired(l)
+	t.fetchHost(s)
 	t.match.AheadOf(s.index, l)
 	t.match.Ahead(s.scope(p), p.PSN, l)
 }

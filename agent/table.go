@@ -115,7 +115,8 @@ func reverse(src, dst packet.Addr, dir uint32) uint32 {
 type flows struct {
 	slots   []flowSlot
 	used    int
-	changes int // how often put was called
+	more    int // of them, those with an extra
+	changes int // how often the connection of a flow was replaced
 }
 
 type flowSlot struct {
@@ -160,7 +161,6 @@ func (f *flows) home(key uint64) *flowSlot { return &f.slots[mix(key)&uint64(len
 
 // put sets the flow of a key; c is its connection.
 func (f *flows) put(key uint64, extra, way uint32, c *connection) {
-	f.changes++
 	if f.used*2 >= len(f.slots) {
 		f.grow()
 	}
@@ -170,8 +170,13 @@ func (f *flows) put(key uint64, extra, way uint32, c *connection) {
 		s := &f.slots[i]
 		if s.key == 0 {
 			f.used++
+			if extra != 0 {
+				f.more++
+			}
 		} else if s.key != key || s.extra != extra {
 			continue
+		} else {
+			f.changes++
 		}
 		*s = flowSlot{key, extra, way, c}
 		return

@@ -52,6 +52,16 @@ func (c *Pair) FetchUnpaired(l *cache.Lines) {
 	l.Add(unsafe.Add(pair, ends+cold))
 }
 
+// FetchSums names the lines of who the ends are and what they sent.
+func (c *Pair) FetchSums(l *cache.Lines) {
+	pair := unsafe.Pointer(c)
+	l.Add(pair)
+	for i := range uintptr(2) {
+		l.Add(unsafe.Add(pair, ends+i*end))
+		l.Add(unsafe.Add(pair, ends+i*end+sums))
+	}
+}
+
 // FetchMessage names the lines of the message that p begins, carries on or answers.
 func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) {
 	in := p.Info()
