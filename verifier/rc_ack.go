@@ -115,6 +115,9 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 			rule: id, class: rule.Violation, role: rule.Responder,
 			expected: "nothing acknowledged from PSN " + q.Hole.String() + " on: it has not arrived", actual: "PSN " + p.PSN.String(),
 		})
+		if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && r.NakPSN == q.Hole {
+			r.Nak = qp.NakNone // that it did not come again is the same fault
+		}
 	}
 	c.Lossy = !c.Sees(from) || c.Lossy
 	q.CloseHole()

@@ -48,7 +48,7 @@ func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent,
 // rcSame holds a packet sent again against the first time (rules RC-RTY-004, -009).
 func (v *Verifier) rcSame(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
 	id, what := rule.RCRTY004, "the packet as it was sent first"
-	if w != nil && w.Op.Atomic() {
+	if w != nil && w.Op.Atomic() || wqe.OpOf(s.Trace.Opcode.Fn()).Atomic() {
 		id = rule.RCRTY009
 	}
 	v.covered(id)

@@ -15,7 +15,7 @@ import (
 func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	least, next, epoch, ok := completed(q, p.PSN.Add(-before))
-	if !ok || q.HasHole() && !p.PSN.Before(q.Hole) {
+	if !ok || q.HasHole() && !p.PSN.Add(-before).Before(q.Hole) {
 		v.Skipped[SkipMSN]++
 		r.LastMSN = p.MSN
 		return

@@ -95,6 +95,13 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		// A late packet filled part of the gap, and the stream goes on where it was.
 	case p.PSN.Before(q.High):
 		// Sent again behind a gap, and one more is missing: the first gap was reported.
+		if c.Sees(from) && !q.Excused {
+			v.covered(rule.RCRTY006)
+			v.report(c, from, p, verdict{
+				rule: rule.RCRTY006, class: rule.Violation, role: rule.Requester,
+				expected: "PSN " + q.Next.String() + " next: all later packets are sent again in order", actual: "PSN " + p.PSN.String(),
+			})
+		}
 	case q.Excused:
 		v.covered(rule.RCPSN004)
 	case c.Missent != nil && v.missent(c, from, p, d):

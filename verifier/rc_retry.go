@@ -134,6 +134,8 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	})
 	w.Flags |= wqe.Blamed | wqe.Miscounted
 	q.Excused = true
+	c.Ends[1-from].RQ.MSN = qp.MSNUnknown // its responder counts this request
+	q.Break()
 }
 
 // renumber recognises that the packet before p, which was ahead of its stream, stood in the place that p now follows: its PSN was
