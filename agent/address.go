@@ -81,6 +81,10 @@ func (s strangers) source(t *Transport, c *connection, to int) {
 				continue // the address is impossible: that was said already
 			}
 		}
+		if fits && gap < 0 && x.impossible() {
+			x.sentBy(peer)
+			continue
+		}
 		if fits {
 			t.withdraw(c, 1-to, rule.RCRES001, "the response with PSN "+x.firstPSN.String())
 		}
@@ -92,14 +96,15 @@ func (s strangers) source(t *Transport, c *connection, to int) {
 // destination finds the packet that is missing at end to of c at another address.
 func (s strangers) destination(t *Transport, c *connection, to int) {
 	e, peer := &c.Ends[to], &c.Ends[1-to]
-	if c.Encap == packet.Native {
-		return // no rule says it of LIDs: the gap is what is reported
-	}
 	for _, x := range s.from[hcaagent.QP{Addr: peer.Addr, QPN: e.Number}] {
 		if x.Service != c.Service || x.Ends[1].Addr == e.Addr || x.Ends[0].Sums.Packets > 1 || !x.during(peer) {
 			continue
 		}
-		if gap := t.gap(c, 1-to, x.connection); gap >= 0 {
+		if gap := t.gap(c, 1-to, x.connection); c.Encap == packet.Native && !x.accused() {
+			if gap >= 0 { // no rule says it of LIDs: the gap is what is reported
+				t.taken(c, 1-to, x.connection)
+			}
+		} else if gap >= 0 {
 			t.close(c, 1-to, x.connection, gap)
 			if !x.accused() {
 				t.ver.Destination(&c.Pair, to, x.packet(), !t.lossy)
@@ -145,6 +150,13 @@ func (x stranger) sentBy(q *qp.QP) (found bool) {
 	return found
 }
 
+// impossible reports whether the packet was found to come from an address that no endpoint has.
+func (x stranger) impossible() bool {
+	return slices.ContainsFunc(x.t.Rec.Findings, func(f rule.Finding) bool {
+		return x.found(&f) && (f.Rule == rule.NETGRH011 || f.Rule == rule.LNKLID003)
+	})
+}
+
 const (
 	// nearby is how many PSNs a response may be from those of a connection to belong to it.
 	nearby = 4096
@@ -167,9 +179,14 @@ func (t *Transport) gap(c *connection, from int, x *connection) int {
 	})
 }
 
-// close takes back that a PSN was left out, and what the responder that acknowledged it was told of it.
+// close takes back that a PSN was left out.
 func (t *Transport) close(c *connection, from int, x *connection, gap int) {
 	t.Rec.Remove(gap)
+	t.taken(c, from, x)
+}
+
+// taken withdraws what the responder that acknowledged the packet was told of it.
+func (t *Transport) taken(c *connection, from int, x *connection) {
 	t.withdraw(c, 1-from, rule.RCRSP006, "nothing acknowledged from PSN "+x.firstPSN.String()+" on: it has not arrived")
 }
 

@@ -29,4 +29,4 @@ func (a ucAgent) finish(c *connection, _ int64)                    { a.FinishUC(
 type udAgent struct{ *verifier.Verifier }
 
 func (a udAgent) packet(c *connection, from int, p *packet.Packet) { a.UD(&c.Pair, from, p) }
-func (a udAgent) finish(*connection, int64)                        {}
+func (a udAgent) finish(c *connection, _ int64)                    { a.FinishUD(&c.Pair) }

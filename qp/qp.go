@@ -156,7 +156,7 @@ type Flow struct {
 	MigReq    bool
 	GRH       bool
 	Known     bool
-	Odd       uint8  // packets with another P_Key than before, and in the upper four bits with another MigReq; 15: as many or more
+	Odd       uint8  // packets with another P_Key than before, and in the upper four bits with another MigReq, on UD Q_Key; 15: as many or more
 	Reported  uint16 // which of them have been reported to change
 	QKey      uint32 // of the datagrams
 	OddQKey   uint32 // another one that was reported

@@ -227,8 +227,8 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	v.report(c, from, p, d)
 }
 
-// steady proves, at the end, that one packet of a QP was wrong where those before it and behind it agree: neither a P_Key nor a
-// migration state changes for a single packet.
+// steady proves, at the end, that one packet of a QP was wrong where those before it and behind it agree: no P_Key, migration state or
+// Q_Key of a destination changes for a single packet.
 func (v *Verifier) steady(c *qp.Pair) {
 	for i := range c.Ends {
 		end := &c.Ends[i]
@@ -239,8 +239,11 @@ func (v *Verifier) steady(c *qp.Pair) {
 		last := max(end.SQ.LastTime, end.RQ.LastTime)
 		for k := range v.Rec.Findings {
 			f := &v.Rec.Findings[k]
-			is := f.Rule == rule.PKY004 && odd&15 == 1 || (f.Rule == rule.BTH013 || f.Rule == rule.UCMIG001) && odd>>4 == 1
-			if is && f.Class == rule.Unproven && f.Accused == endpoint(end, rule.Sender) && f.Peer.Addr == c.Ends[1-i].Addr && f.Time < last {
+			is := (f.Rule == rule.PKY004 || f.Rule == rule.UDPKY001) && odd&15 == 1 ||
+				(f.Rule == rule.BTH013 || f.Rule == rule.UCMIG001 || f.Rule == rule.UDQKEY001) && odd>>4 == 1
+			own := f.Accused.Addr == end.Addr && f.Peer.Addr == c.Ends[1-i].Addr && // the QPN may have been learned since
+				(!f.Accused.QPNKnown || f.Accused.QPN == end.Number) && (!f.Peer.QPNKnown || f.Peer.QPN == c.Ends[1-i].Number)
+			if is && own && f.Class == rule.Unproven && f.Time < last {
 				f.Class, f.Detail = rule.Violation, "the packets before it and behind it agree"
 				v.Rec.Cover[f.Rule].Unproven--
 				v.Rec.Cover[f.Rule].Violated++

@@ -104,7 +104,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 		return
 	}
 	// Where the PSN that is missing is just what is acknowledged, and one packet came behind it, that one had the wrong PSN.
-	renumbered := acked == q.Hole && q.Hole.Add(1) == q.HoleEnd && q.HoleEnd.Add(1) == q.High
+	renumbered := acked == q.Hole && q.HoleEnd.Add(1) == q.High
 	if c.Sees(from) && r.Told && !q.Explained && !renumbered {
 		id := rule.RCRSP006
 		if q.Broken == uint32(q.Hole)|qp.BrokenSet {

@@ -41,7 +41,9 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	q.Fresh, q.Excused = false, false
 	v.sequence(c, from, p, &ucSequence)
 	w := v.rcMessage(c, from, p)
-	v.payload(c, from, p, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001)
+	if q.Odd == wqe.None && !v.payload(c, from, p, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001) {
+		w.Flags |= wqe.Blamed
+	}
 	if w.Op == wqe.Write && p.Has&p.Info().Headers == p.Info().Headers {
 		v.ucWriteLength(c, from, p, w)
 	}

@@ -45,6 +45,10 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if f := &end.Flow; p.DestQP > 1 && end.Number > 1 {
 		v.covered(rule.UDPKY001)
+		q.LastTime = p.Time
+		if f.Known && f.PKey != p.PKey && f.Odd&15 < 15 {
+			f.Odd++
+		}
 		if f.Known && f.PKey != p.PKey && f.Reported&reportedPKey == 0 && p.PKey&0x7FFF != 0 {
 			f.Reported |= reportedPKey
 			v.report(c, from, p, verdict{
@@ -73,10 +77,16 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// FinishUD judges what of a pair of datagram QPs was still open when the capture ended.
+func (v *Verifier) FinishUD(c *qp.Pair) { v.steady(c) }
+
 // oddQKey judges a Q_Key that is not that of the datagrams before. When the next one has it too, it is the QP's from now on: it was
 // changed, or the first one was wrong.
 func (v *Verifier) oddQKey(c *qp.Pair, from int, p *packet.Packet) {
 	f := &c.Ends[from].Flow
+	if f.Odd < 15<<4 {
+		f.Odd += 1 << 4
+	}
 	if f.OddQKey == p.QKey {
 		f.QKey, f.OddQKey = p.QKey, f.QKey
 		return
