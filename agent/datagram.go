@@ -127,7 +127,7 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	host, dir := t.hosts.find(a.Addr, b.Addr)
 	t.flows.put(flowKey(host, dir, b.QPN), 0, i<<1, c)
 	t.flows.put(flowKey(host, reverse(a.Addr, b.Addr, dir), a.QPN), 0, i<<1|1, c)
-	t.watch(host, i)
+	t.watch(host, dir, i, 1)
 	for k, e := range f.Ends {
 		t.bound[hcaagent.QP{Addr: e.Addr, QPN: e.QPN}] = i<<1 | uint32(k)
 	}

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"slices"
+
 	"ibwitness/packet"
 	"ibwitness/verifier"
 )
@@ -8,50 +10,74 @@ import (
 // watched is up to how many connections of a pair of hosts are looked at when a packet names a QP that nothing is known of.
 const watched = 64
 
-// watch notes a new connection of a pair of hosts.
-func (t *Transport) watch(host, i uint32) {
-	if l := &t.hosts.list[host].connections; len(*l) <= watched {
-		*l = append(*l, i)
+// watch notes a new connection of a pair of hosts, whose first end sends in a direction. Unpaired, its other end sends nothing.
+func (t *Transport) watch(host, dir, i, paired uint32) {
+	if l := &t.hosts.list[host].connections; len(l[0])+len(l[1]) <= watched {
+		l[dir] = append(l[dir], i<<1|paired)
+	}
+}
+
+// watchPaired notes that a connection is paired now.
+func (t *Transport) watchPaired(host, dir, i uint32) {
+	l := t.hosts.list[host].connections
+	if len(l[0])+len(l[1]) > watched {
+		return
+	}
+	if k := slices.Index(l[dir], i<<1); k >= 0 {
+		l[dir][k] |= 1
 	}
 }
 
 // stray looks at the first packet to an unknown QP: it may belong to another QP of the host.
 func (t *Transport) stray(c *connection, p *packet.Packet, host, dir uint32) {
-	list := t.hosts.list[host].connections
-	if len(list) > watched {
+	l := t.hosts.list[host].connections
+	if len(l[0])+len(l[1]) > watched {
 		return
 	}
+	i, from := t.expecting(l[dir], 0, c, p), 0
+	if k := t.expecting(l[1-dir], 1, c, p); k < i {
+		i, from = k, 1
+	}
+	if i == nobody {
+		return
+	}
+	k := t.pairs.at(i)
+	b := *p
+	b.Payload, b.Pad, b.Data = nil, nil, nil
+	if p.Info().Request {
+		k.Missent = &b
+	} else if c.misdirected == nil {
+		c.misdirected, c.rightful, k.kept = &b, i<<1|uint32(from), true
+		k.Ends[from].SQ.Excused = true // the response that will be missing
+	}
+}
+
+const nobody = 1<<32 - 1
+
+// expecting returns the first connection but c of which an end may send the packet next, or nobody.
+func (t *Transport) expecting(list []uint32, from int, c *connection, p *packet.Packet) uint32 {
 	request := p.Info().Request
+	half := request && from == 0 // an unpaired connection will do
 	lines := &t.ahead.lines
-	for _, i := range list { // while many connections are new, none of this is in the cache
-		pair(t.pairs.at(i)).FetchNext(request, lines)
+	for _, w := range list { // while many connections are new, none of this is in the cache
+		if half || w&1 != 0 {
+			pair(t.pairs.at(w>>1)).FetchNext(from, lines)
+		}
 	}
 	lines.Fetch()
-	for _, i := range list {
-		k := t.pairs.at(i)
-		if request && !k.Next(p.PSN) || !request && !k.Paired {
+	for _, w := range list {
+		if !half && w&1 == 0 {
+			continue
+		}
+		k := t.pairs.at(w >> 1)
+		if request && k.Ends[from].SQ.Next != p.PSN {
 			continue // as most do: the rest need not be read
 		}
-		if k == c || k.dead || k.Service != c.Service {
-			continue
+		if k != c && !k.dead && k.Service == c.Service && verifier.Expects(&k.Pair, from, p) {
+			return w >> 1
 		}
-		from := 0
-		if k.Ends[1].Addr == p.Src && k.Ends[0].Addr != p.Src {
-			from = 1
-		}
-		if !verifier.Expects(&k.Pair, from, p) {
-			continue
-		}
-		b := *p
-		b.Payload, b.Pad, b.Data = nil, nil, nil
-		if request {
-			k.Missent = &b
-		} else if c.misdirected == nil {
-			c.misdirected, c.rightful, k.kept = &b, i<<1|uint32(from), true
-			k.Ends[from].SQ.Excused = true // the response that will be missing
-		}
-		return
 	}
+	return nobody
 }
 
 // misdirections judges, at the end, responses that went to QPs that nothing else was ever sent to.

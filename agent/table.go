@@ -27,8 +27,9 @@ type host struct {
 	icrc, vcrc [2]seals
 	// unpaired lists, by direction, connections whose responses are not known yet.
 	unpaired [2][]uint32
-	// connections lists the first connections of the pair of hosts, as many as are watched and one more.
-	connections []uint32
+	// connections lists the first connections of the pair of hosts, as many as are watched and one more, by the direction in which their
+	// first end sends: index · 2, plus one where both ends may send.
+	connections [2][]uint32
 }
 
 // way returns the addresses of a direction: its source, then its destination.

@@ -199,7 +199,7 @@ func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64
 	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.isNear(p.Dst, p.DGID), p.DestQP, true
 	b.Attr = t.attr(b.Addr, b.Number, a.Addr)
 	t.flows.put(key, 0, i<<1, c)
-	t.watch(host, i)
+	t.watch(host, dir, i, 0)
 	if c.Service == packet.RC && p.Info().Request && connectable(p.DestQP) {
 		if l := &t.hosts.list[host].unpaired[dir]; len(*l) <= 4*searched {
 			*l = append(*l, i)
@@ -240,6 +240,7 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 		return id, c
 	}
 	merge(to, c, p.PSN)
+	t.watchPaired(host, back, i)
 	for k := range to.Ends {
 		if e := &to.Ends[k]; e.Attr == nil {
 			e.Attr = t.attr(e.Addr, e.Number, to.Ends[1-k].Addr)

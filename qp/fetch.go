@@ -77,13 +77,7 @@ func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) {
 	}
 }
 
-// FetchNext names the lines that Next needs, or else that which says whether the pair is known to be one.
-func (c *Pair) FetchNext(next bool, l *cache.Lines) {
-	pair := unsafe.Pointer(c)
-	if !next {
-		l.Add(pair)
-		return
-	}
-	l.Add(unsafe.Add(pair, ends+send))
-	l.Add(unsafe.Add(pair, ends+end+send))
+// FetchNext names the line of the PSN that an end sends next.
+func (c *Pair) FetchNext(from int, l *cache.Lines) {
+	l.Add(unsafe.Add(unsafe.Pointer(c), ends+uintptr(from&1)*end+send))
 }

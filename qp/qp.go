@@ -207,9 +207,6 @@ func (c *Pair) Complete() bool { return !c.Lossy }
 // Sees reports whether what passed at end i is proven: the tap is near it and missed nothing.
 func (c *Pair) Sees(i int) bool { return c.Ends[i].Near && !c.Lossy }
 
-// Next reports whether one of the ends may send its next request with this PSN.
-func (c *Pair) Next(psn packet.PSN) bool { return c.Ends[0].SQ.Next == psn || c.Ends[1].SQ.Next == psn }
-
 // End returns which end sent a packet of the connection.
 func (c *Pair) End(p *packet.Packet) int {
 	if c.Ends[1].Addr == p.Src && (c.Ends[0].Addr != p.Src || c.Ends[0].Number == p.DestQP) {
