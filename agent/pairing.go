@@ -1,0 +1,69 @@
+package agent
+
+import "ibwitness/packet"
+
+// pair tries to find the other direction of an unpaired RC connection: a response belongs to the one flow that expects its PSN.
+func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *connection) {
+	in := p.Info()
+	if in.Request {
+		if id&1 == 0 && connectable(p.DestQP) && (p.AckReq || in.First || in.Only) { // a NAK names the first packet of a message, an ACK the last
+			t.match.Note(uint64(host)<<1|uint64(dir), id>>1, p.PSN, p.PSN)
+		}
+		return id, c
+	}
+	if !in.Response || id&1 != 0 {
+		return id, c
+	}
+	back := reverse(p.Src, p.Dst, dir)
+	i, ok := t.match.Match(uint64(host)<<1|uint64(back), p.PSN)
+	if !ok {
+		i, ok = t.search(host, back, p)
+	}
+	if !ok || i == id>>1 {
+		return id, c
+	}
+	to := t.pairs.at(i)
+	if to.Paired || to.dead || to.Service != c.Service {
+		return id, c
+	}
+	merge(to, c, p.PSN)
+	t.watchPaired(host, back, i)
+	for k := range to.Ends {
+		if e := &to.Ends[k]; e.Attr == nil {
+			e.Attr = t.attr(e.Addr, e.Number, to.Ends[1-k].Addr)
+		}
+	}
+	t.ver.PathMTU(&to.Pair, max(to.PMTU, c.PMTU))
+	t.match.Forget(i)
+	t.match.Forget(id >> 1)
+	t.pairs.bury(id >> 1)
+	id = i<<1 | 1
+	t.flows.put(flowKey(host, dir, p.DestQP), 0, id, to)
+	return id, to
+}
+
+// searched is up to how many unpaired connections of a pair of hosts are searched for the one that a response answers.
+const searched = 64
+
+// search looks for the one unpaired connection that sent a request with the response's PSN: with many requests outstanding the
+// matcher, which knows the newest of each, may not find it.
+func (t *Transport) search(host, dir uint32, p *packet.Packet) (uint32, bool) {
+	list := &t.hosts.list[host].unpaired[dir]
+	live := (*list)[:0]
+	for _, i := range *list {
+		if c := t.pairs.at(i); !c.Paired && !c.dead {
+			live = append(live, i)
+		}
+	}
+	*list = live
+	if len(live) > searched {
+		return 0, false
+	}
+	found, n := uint32(0), 0
+	for _, i := range live {
+		if w, _ := t.pairs.at(i).Ends[0].SQ.Messages.Find(p.PSN); w != nil && w.Answers(p.Opcode.Fn()) {
+			found, n = i, n+1
+		}
+	}
+	return found, n == 1
+}
