@@ -25,6 +25,9 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 			d.evidence = []uint64{frame(p.Frame, r.LastFrame)}
 		}
 		v.report(c, from, p, d)
+		if r.Answered && !p.PSN.Before(q.First) {
+			q.Una = p.PSN // it was the ACK that was wrong, if the responder goes on so: one finding
+		}
 		return false
 	}
 	v.rcBeyondHole(c, from, p, p.PSN.Add(-1))
