@@ -105,7 +105,7 @@ func connections(agents []*Transport) []Connection {
 		return nil
 	}
 	out := make([]Connection, len(order))
-	largePages(out)
+	cache.LargePages(out)
 	var lines cache.Lines
 	for i := range order {
 		if k := i + lead; k < len(order) {

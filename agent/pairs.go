@@ -3,6 +3,7 @@ package agent
 import (
 	"unsafe"
 
+	"ibwitness/internal/cache"
 	"ibwitness/packet"
 	"ibwitness/qp"
 )
@@ -57,7 +58,7 @@ func (s *pairs) add() (uint32, *connection) {
 
 // enlarge asks for large pages where a new connection stands.
 func (s *pairs) enlarge(c *connection) {
-	page := uintptr(unsafe.Pointer(c)) / largePage
+	page := uintptr(unsafe.Pointer(c)) / cache.LargePage
 	if page == s.newest {
 		return
 	}
@@ -67,7 +68,7 @@ func (s *pairs) enlarge(c *connection) {
 			s.large = map[uintptr]bool{}
 		}
 		s.large[page] = true
-		largePagesAt(unsafe.Pointer(c))
+		cache.LargePagesAt(unsafe.Pointer(c))
 	}
 }
 

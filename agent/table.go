@@ -3,6 +3,7 @@ package agent
 import (
 	"math/bits"
 
+	"ibwitness/internal/cache"
 	"ibwitness/packet"
 )
 
@@ -187,7 +188,7 @@ func (f *flows) put(key uint64, extra, way uint32, c *connection) {
 func (f *flows) grow() {
 	old := f.slots
 	f.slots = make([]flowSlot, max(64, 2*len(old)))
-	largePages(f.slots)
+	cache.LargePages(f.slots)
 	mask := uint64(len(f.slots) - 1)
 	for _, s := range old {
 		if s.key == 0 {

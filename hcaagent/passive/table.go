@@ -82,6 +82,7 @@ func (t *wantTable) ahead(key uint64, l *cache.Lines) {
 func (t *wantTable) resize(size int) {
 	old := t.slots
 	t.slots = make([]wantSlot, size)
+	cache.LargePages(t.slots)
 	for _, w := range old {
 		if w.n > 0 {
 			t.slots[t.find(w.key)] = w
