@@ -98,7 +98,7 @@ func merge(to, gone *connection, psn packet.PSN) {
 	gone.dead = true
 	a.SQ.Unpair(psn, to.Sees(0))
 	switch oldest := b.SQ.Messages.Oldest(); {
-	case heard:
+	case heard && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < nearby*8): // a response far away had a wrong PSN
 		b.SQ.Unpair(last.Add(1), to.Sees(1))
 	case oldest != nil:
 		b.SQ.Unpair(oldest.First, to.Sees(1))

@@ -78,6 +78,9 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	if m := c.Missent; m != nil && m.PSN == p.PSN || c.Misplaced == uint32(p.PSN)|qp.BrokenSet {
 		return // the request went to a wrong QP, or had a wrong PSN
 	}
+	if p.PSN == q.Next && (q.Stray != nil || q.Excused && q.Broken != uint32(p.PSN)|qp.BrokenSet) {
+		return // its request came, and was reported, or will be, for what is wrong with it
+	}
 	if r.Unseen == 0 {
 		v.report(c, from, p, d)
 	}
