@@ -63,19 +63,29 @@ type SendQueue struct {
 	Retrying    bool
 	RdOver      bool // too many READs and atomics are outstanding, and that was reported
 	Credited    bool
-	Unsure      bool // whether a message is open is not known: joined in mid-stream, or behind a gap
-	Excused     bool // a packet of this QP had a wrong ICRC: a gap is explained
-	Explained   bool // what stands in the gap that is open was seen, and was reported for what is wrong with it
-	Passed      bool // what the requester can have taken of the responses ends before Una, at Recovery.Taken
+	Unsure      bool  // whether a message is open is not known: joined in mid-stream, or behind a gap
+	Excused     bool  // a packet of this QP had a wrong ICRC: a gap is explained
+	Explained   bool  // what stands in the gap that is open was seen, and was reported for what is wrong with it
+	Passed      bool  // what the requester can have taken of the responses ends before Una, at Recovery.Taken
+	Usual       bool  // nothing out of the ordinary stands beside this send queue and the receive queue of the peer: see verifier.usual
+	Limited     Limit // what of the usual the attributes of the QPs have a word in, while Usual
 
-	First     packet.PSN // PSN at which the stream was joined
-	_         [8]byte
+	First     packet.PSN     // PSN at which the stream was joined
 	Stray     *packet.Packet // newest packet, where its PSN is far from Next; without its payload
 	LastTime  int64          // time of the newest request packet
 	LastFrame uint64
 	AskedAt   int64 // newest time at which a request that demands a response left, or a response made progress
 	Messages  Ring
 }
+
+// Limit is a set of what attributes limit.
+type Limit uint8
+
+// The limits.
+const (
+	LimitedReads   Limit = 1 << iota // of READs and atomics, there may be one
+	LimitedCredits                   // the responder gives no end-to-end credits
+)
 
 // BrokenSet marks SendQueue.Broken as set: PSN 0 is a PSN like any other.
 const BrokenSet = 1 << 31

@@ -10,6 +10,7 @@ import (
 // where they are found without a pointer.
 type Ring struct {
 	head, tail uint32         // messages head … tail-1; Invariant: tail-head <= len(slots())
+	due        uint32         // number of the message that is answered next, if those are answered one by one, plus one; 0: not known
 	more       *[]wqe.SendWQE // all messages, once there are more than few
 	few        [ringMin]wqe.SendWQE
 }
@@ -83,7 +84,7 @@ func (r *Ring) grow() {
 	for i := range n {
 		more[i] = *r.At(i)
 	}
-	r.more, r.head, r.tail = &more, 0, uint32(n)
+	r.more, r.head, r.tail, r.due = &more, 0, uint32(n), 0
 }
 
 // Find returns the message that psn belongs to, and its index, or nil.
@@ -96,6 +97,35 @@ func (r *Ring) Find(psn packet.PSN) (*wqe.SendWQE, int) {
 		return w, i
 	}
 	return nil, -1
+}
+
+// Due returns the message that psn belongs to, and its place, or nil. It looks first where the newest answer makes it likely.
+func (r *Ring) Due(psn packet.PSN) (*wqe.SendWQE, uint32) {
+	if at := r.due - 1; at-r.head < r.tail-r.head {
+		if w := r.slot(at); psn.In(w.First, w.Last) {
+			return w, at
+		}
+	}
+	w, i := r.Find(psn)
+	return w, r.head + uint32(i)
+}
+
+// IsDue reports whether the message before the one at a place is the newest that was Answered.
+func (r *Ring) IsDue(at uint32) bool { return r.due == at+1 }
+
+// Answered notes that the message at a place, and all before it, have been acknowledged to the end.
+func (r *Ring) Answered(at uint32) { r.due = at + 2 }
+
+// Unanswered forgets which message was Answered last.
+func (r *Ring) Unanswered() { r.due = 0 }
+
+// Before returns the message before the one at a place, and goes there; nil: there is none.
+func (r *Ring) Before(at *uint32) *wqe.SendWQE {
+	if *at == r.head {
+		return nil
+	}
+	*at--
+	return r.slot(*at)
 }
 
 // UpTo returns the index of the newest message that begins at or before psn, or -1. Most look-ups are for the newest
@@ -174,18 +204,25 @@ func (h *History) slot(psn packet.PSN) *Sent {
 
 // Put remembers a packet; outstanding is how many PSNs are not acknowledged, which the history grows to hold.
 func (h *History) Put(psn packet.PSN, frame uint64, t packet.Trace, outstanding int) {
-	if n := len(h.slots()); n < historyMax && outstanding >= n {
-		h.grow()
-	}
-	*h.slot(psn) = Sent{PSN: psn | valid, Frame: uint32(frame), Trace: t}
+	*h.Place(psn, outstanding) = Sent{PSN: psn | Valid, Frame: uint32(frame), Trace: t}
 }
 
-// valid marks a used slot: PSN 0 is a PSN like any other.
-const valid = 1 << 31
+// Place returns where a packet is to be remembered, all fields of which the caller sets.
+func (h *History) Place(psn packet.PSN, outstanding int) *Sent {
+	s := h.slots()
+	if outstanding >= len(s) && len(s) < historyMax {
+		h.grow()
+		s = h.slots()
+	}
+	return &s[uint32(psn)&uint32(len(s)-1)]
+}
+
+// Valid marks a used slot: PSN 0 is a PSN like any other.
+const Valid = 1 << 31
 
 // Get returns what was sent with this PSN, or nil when it is no longer (or was never) known.
 func (h *History) Get(psn packet.PSN) *Sent {
-	if s := h.slot(psn); s.PSN == psn|valid {
+	if s := h.slot(psn); s.PSN == psn|Valid {
 		return s
 	}
 	return nil
@@ -202,7 +239,7 @@ func (h *History) grow() {
 	old := h.slots()
 	more := make([]Sent, 2*len(old))
 	for _, s := range old {
-		if s.PSN&valid != 0 {
+		if s.PSN&Valid != 0 {
 			more[uint32(s.PSN)&uint32(len(more)-1)] = s
 		}
 	}

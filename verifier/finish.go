@@ -66,7 +66,7 @@ func (v *Verifier) CNP(p *packet.Packet) {
 func (v *Verifier) Hidden(c *qp.Pair, from int, p *packet.Packet) {
 	v.Skipped[SkipCut]++
 	if p.Info().Request {
-		c.Ends[from].SQ.Joined = false
+		c.Ends[from].SQ.Joined, c.Ends[from].SQ.Usual = false, false
 	}
 }
 

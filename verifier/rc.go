@@ -17,11 +17,22 @@ const farJump = 1 << 15
 // RC judges one RC packet of connection c that end from sent: the outgoing verifier of its sender, then the incoming verifier of
 // its receiver.
 func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
-	switch in := p.Info(); {
-	case in.Request:
-		if !v.Thorough && v.rcExpectedRequest(c, from, p) {
+	e := &expectations[p.Opcode]
+	if e.known {
+		if v.rcExpectedRequest(c, from, p) {
 			return
 		}
+	} else if e.answers != 0 && v.rcExpectedResponse(c, from, p) {
+		return
+	}
+	v.rc(c, from, p)
+	v.settle(c)
+}
+
+// rc judges what the fast path has left.
+func (v *Verifier) rc(c *qp.Pair, from int, p *packet.Packet) {
+	switch in := p.Info(); {
+	case in.Request:
 		if v.rcRequest(c, from, p) {
 			v.rcArrive(c, from, p)
 		}
@@ -29,9 +40,6 @@ func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
 			v.rcEarly(c, p.Time)
 		}
 	case in.Response:
-		if !v.Thorough && v.rcExpectedResponse(c, from, p) {
-			return
-		}
 		v.rcResponse(c, from, p)
 	case !in.Defined:
 		v.rcReserved(c, from, p)

@@ -1,7 +1,8 @@
 package verifier
 
 import (
-	"ibwitness/hcaagent"
+	"math"
+
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -14,6 +15,9 @@ import (
 // of coverage: TestExpected holds both ways against each other. A new check on RC packets thus needs a condition here, unless it
 // can only fail where one of the conditions already does.
 
+//
+// What differs from packet to packet is masked and not asked one by one: a processor cannot guess such branches.
+
 // expectation is what an opcode tells the fast path.
 type expectation struct {
 	known   bool   // a request of the fast path
@@ -24,6 +28,16 @@ type expectation struct {
 	ends    bool   // Last, Only
 	full    bool   // carries PMTU bytes of payload
 	some    bool   // carries payload at all
+	least   uint8  // bytes of payload
+	own     uint8  // 1: answered by a response of its own
+	answers uint8  // of a response: the operations that it may answer, a bit each
+	alone   bool   // of a response: it may be the whole answer to a message
+	read    uint32 // all ones: READ request, or response to a READ
+	atomic  uint32 // all ones: ATOMIC Acknowledge
+	dma     uint32 // bits of DMALen in which it is the length of the payload
+	long    uint32 // bits of DMALen that are 0
+	va      uint64 // bits of VA that are 0
+	compare uint64 // bits of Compare that are 0
 	covered []rule.ID
 }
 
@@ -39,14 +53,17 @@ func buildExpectations() (t [256]expectation) {
 		}
 		e := &t[i]
 		if fn == packet.Acknowledge {
+			e.answers, e.alone = 1<<wqe.Send|1<<wqe.Write, true
 			e.covered = []rule.ID{rule.RCRSP006, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
 			continue
 		}
 		if fn == packet.AtomicAck {
+			e.answers, e.alone, e.own, e.atomic = 1<<wqe.CmpSwap|1<<wqe.FetchAdd, true, 1, math.MaxUint32
 			e.covered = []rule.ID{rule.RCRSP010, rule.RCRES004, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
 			continue
 		}
 		if fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly {
+			e.answers, e.alone, e.own, e.read = 1<<wqe.Read, in.Only, 1, math.MaxUint32
 			e.covered = []rule.ID{rule.RCRES001, rule.RCRES002, rule.RCRSP005, rule.RCACK003}
 			if in.Headers&packet.HasAETH != 0 {
 				e.covered = append(e.covered, rule.RCRES004, rule.RCRSP013)
@@ -71,9 +88,31 @@ func buildExpectations() (t [256]expectation) {
 		if !e.ends {
 			e.opens = e.op
 		}
+		if e.some && !e.begins {
+			e.least = 1
+		}
+		e.operands(fn)
 		e.covered = append(e.covered, e.lengths(fn)...)
 	}
 	return t
+}
+
+// operands sets what the first packet of a message says of the whole.
+func (e *expectation) operands(fn packet.Fn) {
+	if e.op.Responded() {
+		e.own = 1
+	}
+	switch {
+	case e.op == wqe.Write && e.begins && e.ends:
+		e.dma = math.MaxUint32
+	case e.op == wqe.Read:
+		e.read, e.long = math.MaxUint32, 1<<31
+	case e.op.Atomic():
+		e.va = 7
+		if fn == packet.FetchAdd {
+			e.compare = math.MaxUint64
+		}
+	}
 }
 
 // lengths are the rules on lengths and operands that a request exercises.
@@ -119,32 +158,32 @@ func (v *Verifier) coverExpected() {
 // rcExpectedRequest takes p if it is the expected request of end from, and reports whether it did.
 func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 	e := &expectations[p.Opcode]
-	end, peer := &c.Ends[from&1], &c.Ends[^from&1]
-	q, r := &end.SQ, &peer.RQ
-	if !e.known || v.broken || p.PSN != q.Next || p.PSN != q.High || p.PSN != r.EPSN || q.Open != e.open || !c.Paired || !q.Joined || !r.Joined ||
-		q.Fresh || q.Unsure || q.Odd != wqe.None || q.Interrupted != wqe.None || q.Credited || c.Invalidated || q.ReadLen != 0 || q.Stray != nil || q.HasHole() || r.Nak != qp.NakNone ||
-		c.Odd != 0 || q.Retrying && q.Retry.Before(q.Next) && !q.Retry.Before(q.Una) || len(c.Early) != 0 || p.Cut || p.PSN.Diff(q.Una) < -farJump || farFirst(q, p.PSN) {
+	end, r := &c.Ends[from&1], &c.Ends[^from&1].RQ
+	q := &end.SQ
+	if !e.known || !q.Usual || p.PSN != q.Next || q.Open != e.open || v.broken || p.Cut || (p.PSN-q.Una|p.PSN-q.First)&packet.PSNMask > farAway {
 		return false
 	}
-	length := uint32(p.PayloadLen)
-	if e.full {
-		length += uint32(p.PadCnt)
+	known := c.PMTU
+	if known == 0 {
+		known = min(c.Least, 4096)
 	}
-	if e.some && (c.PMTU == 0 && length > c.Least || length > uint32(most(int(c.PMTU))) || e.full && (length != c.PMTU || length == 0) || !e.begins && length == 0) {
+	length := uint32(p.PayloadLen)
+	if length > known || length < uint32(e.least) || e.full && (length != c.PMTU || length == 0) ||
+		uint64((p.DMALen^length)&e.dma|p.DMALen&e.long|uint32(e.own&uint8(q.Limited&qp.LimitedReads)))|p.VA&e.va|p.Compare&e.compare != 0 {
 		return false
 	}
 	n := 1
 	var w *wqe.SendWQE
 	if e.begins {
-		if !e.operands(c, end, peer, p) {
-			return false
-		}
-		if e.op == wqe.Read {
+		if p.DMALen&e.read > leastMTU {
 			if n = span(c, p); n == 0 {
 				return false
 			}
 		}
-		w = q.Messages.Push(q.Taken())
+		if !e.ends && e.op == wqe.Write && (p.DMALen <= length || p.DMALen > 1<<31) {
+			return false
+		}
+		w = q.Messages.Push(q.Una)
 		w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = e.op, p.PSN, uint32(p.Frame), q.Count, q.Epoch
 		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
 		w.RespFirst, w.RespNext, w.Missing = p.PSN, p.PSN, p.PSN
@@ -160,121 +199,116 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet) boo
 		}
 		w.Got += length
 	}
+	flags := w.Flags
 	if e.ends {
-		w.Flags |= wqe.Ended
+		flags |= wqe.Ended
 		end.Sums.Messages++
 	}
-	responded := e.op.Responded()
-	if responded {
-		q.RdOut++
+	q.RdOut += uint16(e.own)
+	asked := q.AskedAt
+	if demands := bit(p.AckReq) | e.own; demands != 0 {
+		flags |= wqe.AckWanted
+		asked = p.Time
 	}
-	if p.AckReq || responded {
-		q.AskedAt = p.Time
-		w.Flags |= wqe.AckWanted
-	}
+	q.AskedAt, w.Flags = asked, flags
 	next := p.PSN.Add(n)
 	w.Last = next.Add(-1)
-	q.Open, q.Retrying = e.opens, false
+	q.Open = e.opens
 	q.Next, q.High, r.EPSN = next, next, next
-	q.History.Put(p.PSN, p.Frame, v.trace(p), next.Diff(q.Una))
+	note(q.History.Place(p.PSN, next.Diff(q.Una)), p)
 	q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
 	v.expected[p.Opcode]++
 	return true
 }
 
-// operands judges what the first packet of a message says of the whole.
-func (e *expectation) operands(c *qp.Pair, end, peer *qp.QP, p *packet.Packet) bool {
-	switch e.op {
-	case wqe.Send:
-		return true
-	case wqe.Write:
-		length := uint32(p.PayloadLen) + uint32(p.PadCnt)
-		if e.ends {
-			return p.DMALen == uint32(p.PayloadLen)
-		}
-		return p.DMALen > length && p.DMALen > c.PMTU && p.DMALen <= 1<<31
-	case wqe.Read:
-		return p.DMALen <= 1<<31 && end.Attr == nil && peer.Attr == nil
+// leastMTU is the least path MTU: no READ of as many bytes takes more than one response, whatever the MTU.
+const leastMTU = 256
+
+// note writes what is kept of a request of the fast path: v.trace, field by field.
+func note(s *qp.Sent, p *packet.Packet) {
+	t := &s.Trace
+	s.PSN, s.Frame = p.PSN|qp.Valid, uint32(p.Frame)
+	t.ICRC, t.Len, t.IPID, t.SrcPort = p.ICRC, uint16(p.PayloadLen)+uint16(p.PadCnt), p.IPID, p.SrcPort
+	t.Opcode, t.Encap, t.BTHOff = p.Opcode, p.Encap, uint16(p.BTHOff)
+	t.Flags = packet.TraceFlags(bit(p.AckReq)*uint8(packet.TraceAckReq) | bit(p.MigReq)*uint8(packet.TraceMigReq) | bit(p.ICRCState == packet.CRCGood)*uint8(packet.TraceSealed))
+}
+
+func bit(b bool) uint8 {
+	if b {
+		return 1
 	}
-	return p.VA&7 == 0 && (e.op != wqe.FetchAdd || p.Compare == 0) && end.Attr == nil && peer.Attr == nil
+	return 0
 }
 
 // rcExpectedResponse takes p, sent by end from, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the
 // next response to a READ, passes over nothing that needs its own answer, has the MSN that follows and no end-to-end credits, and
 // reports whether it did.
 func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bool {
-	end := &c.Ends[from&1]
-	q, r := &c.Ends[^from&1].SQ, &end.RQ
+	e := &expectations[p.Opcode]
+	r, q := &c.Ends[from&1].RQ, &c.Ends[^from&1].SQ
 	aeth := p.Has&packet.HasAETH != 0
-	if aeth && p.Syndrome != packet.CreditInvalid || p.Cut || !c.Paired || !q.Joined || q.Next != q.High || !p.PSN.Before(q.Next) || p.PSN.Before(q.Una) ||
-		q.HasHole() || q.Passed || q.Retrying && !p.PSN.Before(q.Retry) || q.ReadLen != 0 || q.Stray != nil || r.Owed != nil || r.Nak != qp.NakNone || r.Repeated || r.MSN != qp.MSNKnown || r.Anchor != nil ||
-		end.Attr != nil && end.Attr.Has(hcaagent.KnowsCredits) && !end.Attr.Credits {
+	if !q.Usual || aeth && p.Syndrome != packet.CreditInvalid || q.Limited&qp.LimitedCredits != 0 || p.Cut || (p.PSN-q.Una)&packet.PSNMask >= (q.Next-q.Una)&packet.PSNMask {
 		return false
 	}
-	w, i := q.Messages.Find(p.PSN)
-	if w == nil || aeth && (w.Epoch != r.Epoch || (p.MSN-r.MSNBase-w.Ordinal-1)&packet.PSNMask != 0) {
+	w, at := q.Messages.Due(p.PSN)
+	if w == nil {
 		return false
 	}
-	others := int(q.RdOut) // READs and atomics that are outstanding beside w
-	if w.Op.Responded() {
-		others--
-	}
-	if others < 0 || others > 0 && passes(q, i) {
+	if aeth && (w.Epoch != r.Epoch || (p.MSN-r.MSNBase-w.Ordinal-1)&packet.PSNMask != 0) || e.answers>>(w.Op&7)&1 == 0 || w.Flags&(wqeUnusual|wqe.Ended) != wqe.Ended ||
+		q.RdOut < uint16(e.own) || !q.Messages.IsDue(at) && passes(q, at) {
 		return false
 	}
-	over := others > 0 // the verifiers proper look for what p passes over
-	switch fn := p.Opcode.Fn(); {
-	case fn == packet.Acknowledge:
-		if p.PSN != w.Last || !w.Has(wqe.Ended) || w.Op.Responded() {
+	frame := uint32(p.Frame)
+	switch {
+	case e.alone && w.First == w.Last:
+		length := uint32(p.PayloadLen)
+		if (length^w.Length|uint32(p.PSN^w.RespNext)|uint32(p.PSN^w.Missing)|uint32(p.PSN^w.RespFirst)|uint32(same(r, p)))&e.read|w.RespFrame&e.atomic != 0 ||
+			c.PMTU == 0 && length&e.read > c.Least {
 			return false
 		}
-	case fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly:
-		if p.IPID == r.LastID || p.ICRC == r.LastICRC || !nextOfRead(c, w, p) {
+		own := uint32(e.own)
+		w.RespNext, w.Missing = w.RespNext.Add(int(own&e.read)), w.Missing.Add(int(own&e.read))
+		w.RespFrame ^= (w.RespFrame ^ frame) & -own
+		w.Orig ^= (w.Orig ^ fold(p.OrigData)) & e.atomic
+		w.Flags |= wqe.Answered * wqe.Flag(own)
+		q.RdOut -= uint16(own)
+	case w.Op == wqe.Read:
+		if same(r, p) != 0 || !nextOfRead(c, w, p) {
 			return false
 		}
-		over = true
-		if c.PMTU == 0 {
-			c.Least = max(c.Least, uint32(p.PayloadLen))
-		}
-		w.RespNext, w.Missing, w.RespFrame = p.PSN.Add(1), p.PSN.Add(1), uint32(p.Frame)
+		w.RespNext, w.Missing, w.RespFrame = p.PSN.Add(1), p.PSN.Add(1), frame
 		if p.PSN == w.Last {
 			w.Flags |= wqe.Answered
 			q.RdOut--
 		}
-	case fn == packet.AtomicAck:
-		if !w.Op.Atomic() || w.Flags&wqeUnusual != 0 || w.RespFrame != 0 {
-			return false
-		}
-		w.Orig, w.RespFrame = fold(p.OrigData), uint32(p.Frame)
-		w.Flags |= wqe.Answered
-		q.RdOut--
-	default:
+	case p.PSN != w.Last || e.own != 0:
 		return false
 	}
-	if over {
-		v.covered(rule.RCRSP007)
-	}
+	v.Rec.Cover[rule.RCRSP007].Exercised += uint64(bit(q.RdOut != 0) | uint8(e.read&1)) // the verifiers proper look for what p passes over
 	if aeth {
-		q.Credited, r.LastMSN = false, p.MSN
+		r.LastMSN = p.MSN
+	}
+	if p.PSN == w.Last {
+		q.Messages.Answered(at)
 	}
 	q.Una, q.Restarts, q.AskedAt = p.PSN.Add(1), 0, p.Time
-	if q.Una.After(r.EPSN) {
-		r.EPSN = q.Una
-	}
-	r.Unseen, r.RNRs = 0, 0
 	r.LastPSN, r.Answered = p.PSN, true
-	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
+	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, frame, p.Time
 	v.expected[p.Opcode]++
 	return true
+}
+
+// same is 1 where p may be a copy of the newest response that the network made.
+func same(r *qp.ReceiveQueue, p *packet.Packet) uint8 {
+	return bit(p.IPID == r.LastID) | bit(p.ICRC == r.LastICRC)
 }
 
 // wqeUnusual is what a READ or atomic has to which something happened, or that was answered.
 const wqeUnusual = wqe.Unsized | wqe.Answered | wqe.Blamed | wqe.Again | wqe.Gapped | wqe.Accused
 
-// passes reports whether a response to message i may pass over a READ or atomic before it: see rcPassedOver.
-func passes(q *qp.SendQueue, i int) bool {
-	for i--; i >= 0; i-- {
-		w := q.Messages.At(i)
+// passes reports whether a response to the message at a place may pass over a READ or atomic before it: see rcPassedOver.
+func passes(q *qp.SendQueue, at uint32) bool {
+	for w := q.Messages.Before(&at); w != nil; w = q.Messages.Before(&at) {
 		if w.Last.Before(q.Una) && w.Flags&(wqe.Again|wqe.Gapped) == 0 {
 			return false
 		}
@@ -285,13 +319,10 @@ func passes(q *qp.SendQueue, i int) bool {
 	return false
 }
 
-// nextOfRead reports whether p is the next response to a READ to which nothing unusual has happened, with the length of its place.
+// nextOfRead reports whether p is the next response to a READ of several to which nothing unusual has happened, with the length of its place.
 func nextOfRead(c *qp.Pair, w *wqe.SendWQE, p *packet.Packet) bool {
-	if w.Op != wqe.Read || w.Flags&wqeUnusual != 0 || p.PSN != w.RespNext || p.PSN != w.Missing || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
+	if p.PSN != w.RespNext || p.PSN != w.Missing || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
 		return false
-	}
-	if w.First == w.Last {
-		return p.PayloadLen == int(w.Length)
 	}
 	if c.PMTU == 0 {
 		return false

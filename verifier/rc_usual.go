@@ -1,0 +1,40 @@
+package verifier
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/qp"
+	"ibwitness/wqe"
+)
+
+// usual reports whether nothing out of the ordinary stands beside the requests of end from and the responses to them. A packet of the
+// fast path changes none of this, so that what the verifiers proper left is true until they are asked again: the fast path asks
+// SendQueue.Usual alone. What else writes one of these fields sets Joined or Usual to false.
+func usual(c *qp.Pair, from int) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	return c.Paired && len(c.Early) == 0 && c.Odd == 0 && !c.Invalidated &&
+		q.Joined && !q.Fresh && !q.Unsure && q.Odd == wqe.None && q.Interrupted == wqe.None && q.ReadLen == 0 && q.Stray == nil &&
+		q.Next == q.High && !q.HasHole() && !q.Retrying && !q.Passed && !q.Credited &&
+		r.Joined && r.EPSN == q.Next && r.Nak == qp.NakNone && !r.Repeated && r.Owed == nil && r.Unseen == 0 && r.RNRs == 0 &&
+		r.MSN == qp.MSNKnown && r.Anchor == nil
+}
+
+// settle says, after the verifiers proper, whether the next packets are the fast path's.
+func (v *Verifier) settle(c *qp.Pair) {
+	for i := range c.Ends {
+		q := &c.Ends[i].SQ
+		q.Usual, q.Limited = !v.Thorough && usual(c, i), limited(c, i)
+		q.Messages.Unanswered()
+	}
+}
+
+// limited is what attributes limit of the requests of end from and the responses to them.
+func limited(c *qp.Pair, from int) (l qp.Limit) {
+	a, b := c.Ends[from].Attr, c.Ends[1-from].Attr
+	if a != nil || b != nil {
+		l |= qp.LimitedReads
+	}
+	if b != nil && b.Has(hcaagent.KnowsCredits) && !b.Credits {
+		l |= qp.LimitedCredits
+	}
+	return l
+}
