@@ -66,6 +66,7 @@ type SendQueue struct {
 	Unsure      bool  // whether a message is open is not known: joined in mid-stream, or behind a gap
 	Excused     bool  // a packet of this QP had a wrong ICRC: a gap is explained
 	Explained   bool  // what stands in the gap that is open was seen, and was reported for what is wrong with it
+	Filled      bool  // what stands in the gap that is open was answered while one packet had come behind it: that one may have the wrong PSN
 	Passed      bool  // what the requester can have taken of the responses ends before Una, at Recovery.Taken
 	Usual       bool  // nothing out of the ordinary stands beside this send queue and the receive queue of the peer: see verifier.usual
 	Limited     Limit // what of the usual the attributes of the QPs have a word in, while Usual
@@ -94,7 +95,7 @@ const BrokenSet = 1 << 31
 func (s *SendQueue) HasHole() bool { return s.Hole != s.HoleEnd }
 
 // CloseHole forgets the gap.
-func (s *SendQueue) CloseHole() { s.Hole, s.HoleEnd, s.Explained = 0, 0, false }
+func (s *SendQueue) CloseHole() { s.Hole, s.HoleEnd, s.Explained, s.Filled = 0, 0, false, false }
 
 // Nak is what a responder waits for after a negative acknowledge.
 type Nak uint8

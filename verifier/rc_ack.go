@@ -105,7 +105,11 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 	}
 	// Where the PSN that is missing is just what is acknowledged, and one packet came behind it, that one had the wrong PSN.
 	renumbered := acked == q.Hole && q.HoleEnd.Add(1) == q.High
-	if c.Sees(from) && r.Told && !q.Explained && !renumbered {
+	if renumbered && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == packet.ACK && q.LastPSN == q.HoleEnd {
+		q.Filled = true // the next request tells
+		return
+	}
+	if c.Sees(from) && r.Told && !q.Explained && !q.Filled && !renumbered {
 		id := rule.RCRSP006
 		if q.Broken == uint32(q.Hole)|qp.BrokenSet {
 			id = rule.RCRSP036

@@ -83,7 +83,10 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return
 	}
 	if p.Opcode.Fn() != packet.ReadRequest {
+		v.covered(rule.RCRTY004)
 		blame(rule.RCRTY004, "the RDMA READ Request that took this PSN", p.Opcode.String())
+		q.Excused = true // it may have been a new request under an old PSN
+		misplaced(c, q.Next)
 		return
 	}
 	if w.First.Before(c.Ends[1-from].RQ.EPSN) {

@@ -72,6 +72,12 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 		v.Skipped[SkipCut]++
 		return
 	}
+	if c.Ends[1-from].SQ.HasHole() && p.Opcode.Fn() != packet.Acknowledge && v.rcFilled(c, from, p) {
+		return
+	}
+	if c.Ends[1-from].SQ.HasHole() && p.Opcode.Fn() != packet.Acknowledge && v.rcFilled(c, from, p) {
+		return
+	}
 	switch fn := p.Opcode.Fn(); fn {
 	case packet.Acknowledge:
 		switch {

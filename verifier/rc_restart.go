@@ -84,6 +84,7 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		q.Recovery.Judged, q.Recovery.Needless = true, q.Una
 	}
+	misplaced(c, q.Next)
 	v.report(c, from, p, verdict{
 		rule: id, class: proven(c.Sees(from)), role: rule.Requester,
 		expected: "nothing before PSN " + taken.String() + ": acknowledged", actual: "PSN " + p.PSN.String() + " sent again",

@@ -79,6 +79,10 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		misplaced(c, q.Next)
 		return
 	}
+	if w != nil && w.Op == wqe.Read && w.Has(wqe.Whole) && p.Opcode.Fn() != packet.ReadRequest && p.Has&p.Info().Headers == p.Info().Headers {
+		v.rcReadAgain(c, from, p, w)
+		return
+	}
 	if q.Retrying && (p.PSN == q.Retry || q.RetryLen != 0 && fits(c, q.RetryLen, p.PSN.Diff(q.LastPSN))) {
 		v.covered(rule.RCRTY006)
 	} else {
@@ -140,13 +144,10 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 
 // renumber recognises that the packet before p, which was ahead of its stream, stood in the place that p now follows: its PSN was
 // wrong, which has been reported, and the stream goes on as if it had been right. A requester that goes back over a gap, and what fills it
-// is lost again, looks the same; but it has waited for a NAK or its timer.
+// is lost again, looks the same; but it has waited for a NAK or its timer, and does not send another packet than before.
 func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
-	q := &c.Ends[from].SQ
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	w := q.Messages.Newest()
-	if r := &c.Ends[1-from].RQ; c.Service == packet.RC && !c.Sees(from) && (r.Nak != qp.NakNone || p.Time-q.LastTime > int64(inFlight)) {
-		return false
-	}
 	if !q.HasHole() || w == nil || q.LastPSN != q.HoleEnd || w.Op == wqe.Read && w.First != q.LastPSN {
 		return false
 	}
@@ -154,11 +155,24 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	if w.Op == wqe.Read {
 		n = w.Last.Diff(w.First) + 1
 	}
+	if p.PSN != q.Hole.Add(n) {
+		return false
+	}
 	s := q.History.Get(p.PSN)
-	if p.PSN != q.Hole.Add(n) || s != nil && p.PSN == q.HoleEnd && packet.SameContent(p, s.Trace) {
+	same := s != nil && p.PSN == q.HoleEnd && packet.SameContent(p, s.Trace)
+	differs := s != nil && p.PSN == q.HoleEnd && !same || w.Op == wqe.Read && n > 1 && !tail(w, p)
+	switch {
+	case q.Filled && r.Nak == qp.NakNone:
+	case same:
+		return false
+	case c.Service == packet.RC && !c.Sees(from) && (r.Nak != qp.NakNone || !differs && p.Time-q.LastTime > int64(inFlight)):
 		return false
 	}
 	q.History.Drop(q.LastPSN)
+	if q.Filled && w.Op.Responded() && !w.Has(wqe.Answered) {
+		w.Flags |= wqe.Answered
+		q.RdOut -= min(q.RdOut, 1)
+	}
 	if w.First == q.LastPSN {
 		w.First = q.Hole
 		w.RespFirst, w.RespNext, w.Missing = w.First, w.First, w.First

@@ -10,6 +10,11 @@ var cmFaults = []fault{
 	{"start PSN - 1 of the active side", 8, Set(psn(-1)), "RC-PSN-001", "VV", "", 2, ""},
 	{"start PSN of the peer", 8, Set(func(p *packet.Packet) { p.PSN = 4512314 }), "RC-PSN-001|RC-PSN-004", "*V", "", 1, ""},
 	{"start PSN + 1 of the passive side", 10, Set(psn(1)), "RC-PSN-001", "UV", "", 3, ""},
+	{"PSN + 1 in a READ Request that is alone", 22, Set(psn(1)), "RC-PSN-004", "UV", "", 0, ""},
+	{"PSN - 1 in a READ Request that is alone", 22, Set(psn(-1)), "RC-PSN-002|RC-RTY-004", "VV", "", 1, ""},
+	{"PSN + 1 in a WRITE Only that is alone", 28, Set(psn(1)), "RC-PSN-004", "UV", "", 0, ""},
+	{"PSN - 1 in a WRITE Only behind a SEND", 28, Set(psn(-1)), "RC-PSN-002|RC-RTY-004", "VV", "", 1, ""},
+	{"PSN - 1 in a SEND Only behind a READ", 24, Set(psn(-1)), "RC-PSN-002|RC-RTY-004", "VV", "", 1, ""},
 	{"every PSN of the active side + 10", 8, Each(func(p *packet.Packet) bool {
 		return p.Opcode.Service() == packet.RC && (p.DestQP == 0x5A) == p.Info().Request
 	}, psn(10)), "RC-PSN-001", "UV", "", 0, ""},

@@ -1,0 +1,38 @@
+package verifier
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
+)
+
+// rcFilled takes a response to a READ or atomic that may have been answered where it should have stood: it was ahead of its stream, nothing
+// came behind it yet, and the responses are those of the gap before it. Whether it had the wrong PSN, or another one was lost there, shows
+// with the next request. It reports whether p is such a response.
+func (v *Verifier) rcFilled(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[1-from].SQ
+	w := q.Messages.Newest()
+	if !q.HasHole() || w == nil || !w.Op.Responded() || w.First != q.HoleEnd || q.LastPSN != q.HoleEnd || w.Has(wqe.Unsized) {
+		return false
+	}
+	last := q.Hole.Add(w.Last.Diff(w.First))
+	if !p.PSN.In(q.Hole, last) {
+		return false
+	}
+	switch {
+	case w.Op.Atomic() != (p.Opcode.Fn() == packet.AtomicAck):
+		return false
+	case w.Op.Atomic() && p.PSN == q.Hole:
+	case w.Op == wqe.Read && p.Opcode == readOpcode(p, q.Hole, last) && (p.PSN == q.Hole || q.Filled):
+	default:
+		q.Filled = q.Filled && w.First != p.PSN
+		return false
+	}
+	q.Filled = true
+	return true
+}
+
+// tail reports whether p asks for the rest of READ w.
+func tail(w *wqe.SendWQE, p *packet.Packet) bool {
+	return p.Opcode.Fn() == packet.ReadRequest && p.VA >= w.VA && p.VA-w.VA < uint64(w.Length) && uint64(p.DMALen)+p.VA-w.VA == uint64(w.Length)
+}
