@@ -156,7 +156,12 @@ func (t *Transport) usual(c *connection, from int, p *packet.Packet) bool {
 		return false
 	}
 	t.Rec.Cover[rule.ROCV2019].Exercised++
-	t.verify(c, from, p)
+	if c.Service != packet.RC || !t.ver.Again(&c.Pair, from, p) {
+		t.verify(c, from, p)
+		return true
+	}
+	t.count(c, from, p)
+	t.ver.RC(&c.Pair, from, p)
 	return true
 }
 

@@ -166,13 +166,26 @@ type Flow struct {
 	SL        uint8
 	MigReq    bool
 	GRH       bool
-	Known     bool
+	State     FlowState
 	Odd       uint8  // packets with another P_Key than before, and in the upper four bits with another MigReq, on UD Q_Key; 15: as many or more
 	Reported  uint16 // which of them have been reported to change
 	QKey      uint32 // of the datagrams
 	OddQKey   uint32 // another one that was reported
 	GIDs      uint64 // of a GRH beside an LRH, folded
 }
+
+// FlowState says what is known of a flow.
+type FlowState uint8
+
+// The states.
+const (
+	FlowNew   FlowState = iota // no packet was seen
+	FlowKnown                  // the first was
+	FlowPlain                  // one that agreed with it could break no header rule
+)
+
+// Known reports whether a packet of the flow was seen.
+func (f *Flow) Known() bool { return f.State != FlowNew }
 
 // Sums is what a QP sent, for the table of connections.
 type Sums struct {

@@ -27,15 +27,23 @@ const (
 func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	f := &end.Flow
-	if f.Known && f.FlowLabel == p.FlowLabel && f.PKey == p.PKey && f.SrcPort == p.SrcPort && f.TClass == p.TClass>>2 &&
-		f.MigReq == p.MigReq && f.SL == p.SL && f.GRH == (p.Has&packet.HasGRH != 0) && c.Encap == p.Encap && f.GIDs == gids(p) {
+	if f.Known() && agrees(f, p) && c.Encap == p.Encap {
+		if !v.Thorough && p.Encap == packet.RoCEv2IPv4 && plain(p) {
+			f.State = qp.FlowPlain
+		}
 		return
 	}
-	if !f.Known {
+	if !f.Known() {
 		v.flowFirst(c, from, p)
 		return
 	}
 	v.flowChanged(c, from, p)
+}
+
+// agrees reports whether a packet agrees with the flow of its sender, its encapsulation aside.
+func agrees(f *qp.Flow, p *packet.Packet) bool {
+	return f.FlowLabel == p.FlowLabel && f.PKey == p.PKey && f.SrcPort == p.SrcPort && f.TClass == p.TClass>>2 &&
+		f.MigReq == p.MigReq && f.SL == p.SL && f.GRH == (p.Has&packet.HasGRH != 0) && f.GIDs == gids(p)
 }
 
 // flowFirst notes the first packet of a QP, and holds it against the attributes that are known.
@@ -43,7 +51,7 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	end.Flow = qp.Flow{
 		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, SL: p.SL, MigReq: p.MigReq,
-		GRH: p.Has&packet.HasGRH != 0, GIDs: gids(p), Known: true,
+		GRH: p.Has&packet.HasGRH != 0, GIDs: gids(p), State: qp.FlowKnown,
 	}
 	if end.Knows(hcaagent.KnowsPKey) {
 		v.covered(rule.PKY004)
@@ -58,7 +66,7 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	v.limited(c, from, p)
 	v.serviceLevel(c, from, p)
 	v.addressVector(c, from, p)
-	if peer := &c.Ends[1-from].Flow; c.Paired && peer.Known && (end.Flow.Reported|peer.Reported)&reportedPKey == 0 {
+	if peer := &c.Ends[1-from].Flow; c.Paired && peer.Known() && (end.Flow.Reported|peer.Reported)&reportedPKey == 0 {
 		v.covered(rule.PKY002)
 		if peer.PKey&0x7FFF != p.PKey&0x7FFF {
 			v.report(c, from, p, verdict{
@@ -267,7 +275,7 @@ func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
 		d.expected = fmt.Sprintf("SL %d of the address vector", want)
 	case f.SL != p.SL:
 		d.class, d.expected, d.detail = rule.Unproven, fmt.Sprintf("SL %d as before", want), "legal after path migration or modify QP"
-	case c.Paired && peer.Flow.Known && peer.Flow.Reported&reportedSL == 0:
+	case c.Paired && peer.Flow.Known() && peer.Flow.Reported&reportedSL == 0:
 		want, d.class = peer.Flow.SL, rule.Unproven
 		d.expected, d.detail = fmt.Sprintf("SL %d of the peer", want), "the two directions need not use one path where CM did not make the connection"
 	}
@@ -283,7 +291,7 @@ func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
 // limited judges that two limited members of a partition do not talk to each other (rule PKY-006).
 func (v *Verifier) limited(c *qp.Pair, from int, p *packet.Packet) {
 	peer := &c.Ends[1-from].Flow
-	if !c.Paired || !peer.Known {
+	if !c.Paired || !peer.Known() {
 		return
 	}
 	v.covered(rule.PKY006)

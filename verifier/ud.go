@@ -46,10 +46,10 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 	if f := &end.Flow; p.DestQP > 1 && end.Number > 1 {
 		v.covered(rule.UDPKY001)
 		q.LastTime = p.Time
-		if f.Known && f.PKey != p.PKey && f.Odd&15 < 15 {
+		if f.Known() && f.PKey != p.PKey && f.Odd&15 < 15 {
 			f.Odd++
 		}
-		if f.Known && f.PKey != p.PKey && f.Reported&reportedPKey == 0 && p.PKey&0x7FFF != 0 {
+		if f.Known() && f.PKey != p.PKey && f.Reported&reportedPKey == 0 && p.PKey&0x7FFF != 0 {
 			f.Reported |= reportedPKey
 			v.report(c, from, p, verdict{
 				rule: rule.UDPKY001, class: rule.Unproven, role: rule.Sender,
@@ -58,11 +58,11 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 		v.covered(rule.UDQKEY001)
-		if f.Known && f.QKey != p.QKey && !peer.Knows(hcaagent.KnowsQKey) && !privileged {
+		if f.Known() && f.QKey != p.QKey && !peer.Knows(hcaagent.KnowsQKey) && !privileged {
 			v.oddQKey(c, from, p)
 		}
-		if !f.Known {
-			f.Known, f.PKey, f.QKey = true, p.PKey, p.QKey
+		if !f.Known() {
+			f.State, f.PKey, f.QKey = qp.FlowKnown, p.PKey, p.QKey
 		}
 	}
 	if q.Fresh {

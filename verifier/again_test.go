@@ -1,0 +1,50 @@
+package verifier
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// TestAgain: what the fast path for the second packet of a flow lets pass is plain, and agrees with the first.
+func TestAgain(t *testing.T) {
+	passed, differed := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		var first packet.Packet
+		if !decodeAny(&first, odd(t)) || first.Encap != packet.RoCEv2IPv4 {
+			return
+		}
+		var rec rule.Recorder
+		v := New(&rec, func(packet.Addr) bool { return false })
+		c := &qp.Pair{Service: packet.RC, Encap: first.Encap}
+		for range 2 {
+			v.Header(c, 0, &first)
+			v.Flow(c, 0, &first)
+		}
+		if (c.Ends[0].Flow.State == qp.FlowPlain) != plain(&first) {
+			t.Fatalf("a packet that is plain %t leaves the flow %d", plain(&first), c.Ends[0].Flow.State)
+		}
+		for range 20 {
+			var p packet.Packet
+			if !decodeAny(&p, odd(t)) || first.Src != p.Src || first.Dst != p.Dst || first.DestQP != p.DestQP {
+				continue
+			}
+			taken, same := v.Again(c, 0, &p), p.Encap == c.Encap && plain(&first) && plain(&p) && agrees(&c.Ends[0].Flow, &p)
+			if taken != same {
+				t.Fatalf("taken %t, but plain %t, agrees %t:\n%+v", taken, plain(&p), agrees(&c.Ends[0].Flow, &p), p)
+			}
+			if taken {
+				passed++
+			} else {
+				differed++
+			}
+		}
+	})
+	if passed == 0 || differed == 0 {
+		t.Errorf("%d packets taken, %d not: the property was not tested", passed, differed)
+	}
+}
