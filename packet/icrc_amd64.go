@@ -3,7 +3,7 @@ package packet
 import "golang.org/x/sys/cpu"
 
 // direct says that icrcIPv4 works on this processor.
-var direct = cpu.X86.HasPCLMULQDQ && cpu.X86.HasSSSE3 && cpu.X86.HasSSE41
+var direct = cpu.X86.HasPCLMULQDQ && cpu.X86.HasAVX
 
 // icrcIPv4 is Checker.masked, from state afterOnes, for IPv4 without options, UDP and BTH, which n includes.
 //

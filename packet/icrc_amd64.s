@@ -6,40 +6,50 @@
 //
 // The packet is taken as if zero bytes stood before it, as many as make its length a multiple of 16. From state zero they change nothing.
 
-// folds carries 16 bytes over as many bytes as its offset says.
-DATA folds<>+0(SB)/8, $0x01db710640
-DATA folds<>+8(SB)/8, $0x00b66b1fa6
-DATA folds<>+16(SB)/8, $0x01751997d0
-DATA folds<>+24(SB)/8, $0x00ccaa009e
-DATA folds<>+32(SB)/8, $0x00f1da05aa
-DATA folds<>+40(SB)/8, $0x015a546366
-DATA folds<>+48(SB)/8, $0x003db1ecdc
-DATA folds<>+56(SB)/8, $0x0174359406
-DATA folds<>+64(SB)/8, $0x0154442bd4
-DATA folds<>+72(SB)/8, $0x01c6e41596
-DATA folds<>+80(SB)/8, $0x01c7569e54
-DATA folds<>+88(SB)/8, $0x00ae0b5394
-DATA folds<>+96(SB)/8, $0x00df068dc2
-DATA folds<>+104(SB)/8, $0x018cb44e58
-DATA folds<>+112(SB)/8, $0x01ea89367e
-DATA folds<>+120(SB)/8, $0x01d7cfc6ac
-DATA folds<>+128(SB)/8, $0x01e88ef372
-DATA folds<>+136(SB)/8, $0x014a7fe880
-DATA folds<>+144(SB)/8, $0x01fdc60a7c
-DATA folds<>+152(SB)/8, $0x003f41287a
-DATA folds<>+160(SB)/8, $0x00e3543be0
-DATA folds<>+168(SB)/8, $0x014b57d3f0
-DATA folds<>+176(SB)/8, $0x01816ab61c
-DATA folds<>+184(SB)/8, $0x010aae2566
-DATA folds<>+192(SB)/8, $0x01821d8bc0
-DATA folds<>+200(SB)/8, $0x012e958ac4
-DATA folds<>+208(SB)/8, $0x01b35adb0e
-DATA folds<>+216(SB)/8, $0x01e7146aac
-DATA folds<>+224(SB)/8, $0x019159bb02
-DATA folds<>+232(SB)/8, $0x0125f17dfc
-DATA folds<>+240(SB)/8, $0x01db06f64c
-DATA folds<>+248(SB)/8, $0x01c47d2a9c
-GLOBL folds<>(SB), RODATA|NOPTR, $256
+// folds carries 16 bytes over as many bytes as its offset says, less 80: before it stand zeros, which make nothing of what is behind the end.
+DATA folds<>+0(SB)/8, $0
+DATA folds<>+8(SB)/8, $0
+DATA folds<>+16(SB)/8, $0
+DATA folds<>+24(SB)/8, $0
+DATA folds<>+32(SB)/8, $0
+DATA folds<>+40(SB)/8, $0
+DATA folds<>+48(SB)/8, $0
+DATA folds<>+56(SB)/8, $0
+DATA folds<>+64(SB)/8, $0
+DATA folds<>+72(SB)/8, $0
+DATA folds<>+80(SB)/8, $0x01db710640
+DATA folds<>+88(SB)/8, $0x00b66b1fa6
+DATA folds<>+96(SB)/8, $0x01751997d0
+DATA folds<>+104(SB)/8, $0x00ccaa009e
+DATA folds<>+112(SB)/8, $0x00f1da05aa
+DATA folds<>+120(SB)/8, $0x015a546366
+DATA folds<>+128(SB)/8, $0x003db1ecdc
+DATA folds<>+136(SB)/8, $0x0174359406
+DATA folds<>+144(SB)/8, $0x0154442bd4
+DATA folds<>+152(SB)/8, $0x01c6e41596
+DATA folds<>+160(SB)/8, $0x01c7569e54
+DATA folds<>+168(SB)/8, $0x00ae0b5394
+DATA folds<>+176(SB)/8, $0x00df068dc2
+DATA folds<>+184(SB)/8, $0x018cb44e58
+DATA folds<>+192(SB)/8, $0x01ea89367e
+DATA folds<>+200(SB)/8, $0x01d7cfc6ac
+DATA folds<>+208(SB)/8, $0x01e88ef372
+DATA folds<>+216(SB)/8, $0x014a7fe880
+DATA folds<>+224(SB)/8, $0x01fdc60a7c
+DATA folds<>+232(SB)/8, $0x003f41287a
+DATA folds<>+240(SB)/8, $0x00e3543be0
+DATA folds<>+248(SB)/8, $0x014b57d3f0
+DATA folds<>+256(SB)/8, $0x01816ab61c
+DATA folds<>+264(SB)/8, $0x010aae2566
+DATA folds<>+272(SB)/8, $0x01821d8bc0
+DATA folds<>+280(SB)/8, $0x012e958ac4
+DATA folds<>+288(SB)/8, $0x01b35adb0e
+DATA folds<>+296(SB)/8, $0x01e7146aac
+DATA folds<>+304(SB)/8, $0x019159bb02
+DATA folds<>+312(SB)/8, $0x0125f17dfc
+DATA folds<>+320(SB)/8, $0x01db06f64c
+DATA folds<>+328(SB)/8, $0x01c47d2a9c
+GLOBL folds<>(SB), RODATA|NOPTR, $336
 
 // ends carries the words of 16 bytes to the last but one.
 DATA ends<>+0(SB)/8, $0x0140d44a2e
@@ -57,41 +67,51 @@ DATA low32<>+0(SB)/8, $0x00000000ffffffff
 DATA low32<>+8(SB)/8, $0x00000000ffffffff
 GLOBL low32<>(SB), RODATA|NOPTR, $16
 
-// The three tables are read at 16 minus the number of leading zero bytes.
+// head is three tables, all read at 16 minus the number of leading zero bytes.
+//
+// At 0: moves 16 bytes behind the leading zeros.
+DATA head<>+0(SB)/8, $0x8080808080808080
+DATA head<>+8(SB)/8, $0x8080808080808080
+DATA head<>+16(SB)/8, $0x0706050403020100
+DATA head<>+24(SB)/8, $0x0f0e0d0c0b0a0908
 
-// shift moves 16 bytes behind the leading zeros.
-DATA shift<>+0(SB)/8, $0x8080808080808080
-DATA shift<>+8(SB)/8, $0x8080808080808080
-DATA shift<>+16(SB)/8, $0x0706050403020100
-DATA shift<>+24(SB)/8, $0x0f0e0d0c0b0a0908
-GLOBL shift<>(SB), RODATA|NOPTR, $32
+// At 32: ones where the IPv4, UDP and BTH headers may change on the way: type of service, time to live, both checksums, byte 4 of the BTH.
+DATA head<>+32(SB)/8, $0
+DATA head<>+40(SB)/8, $0
+DATA head<>+48(SB)/8, $0x000000000000ff00
+DATA head<>+56(SB)/8, $0x00000000ffff00ff
+DATA head<>+64(SB)/8, $0
+DATA head<>+72(SB)/8, $0x00000000ffff0000
+DATA head<>+80(SB)/8, $0x00000000000000ff
+DATA head<>+88(SB)/8, $0
 
-// masks has ones where the IPv4, UDP and BTH headers may change on the way: type of service, time to live, both checksums, byte 4 of the BTH.
-DATA masks<>+0(SB)/8, $0
-DATA masks<>+8(SB)/8, $0
-DATA masks<>+16(SB)/8, $0x000000000000ff00
-DATA masks<>+24(SB)/8, $0x00000000ffff00ff
-DATA masks<>+32(SB)/8, $0
-DATA masks<>+40(SB)/8, $0x00000000ffff0000
-DATA masks<>+48(SB)/8, $0x00000000000000ff
-DATA masks<>+56(SB)/8, $0
-GLOBL masks<>(SB), RODATA|NOPTR, $64
+// At 96: the state behind the ones that stand for the LRH: afterOnes.
+DATA head<>+96(SB)/8, $0
+DATA head<>+104(SB)/8, $0
+DATA head<>+112(SB)/8, $0x00000000debb20e3
+DATA head<>+120(SB)/8, $0
+DATA head<>+128(SB)/8, $0
+DATA head<>+136(SB)/8, $0
+GLOBL head<>(SB), RODATA|NOPTR, $144
 
-// start is the state behind the ones that stand for the LRH: afterOnes.
-DATA start<>+0(SB)/8, $0
-DATA start<>+8(SB)/8, $0
-DATA start<>+16(SB)/8, $0x00000000debb20e3
-DATA start<>+24(SB)/8, $0
-DATA start<>+32(SB)/8, $0
-DATA start<>+40(SB)/8, $0
-GLOBL start<>(SB), RODATA|NOPTR, $48
+// CARRY carries x as far as the constants at k say.
+#define CARRY(k, x) \
+	VPCLMULQDQ $0x00, k, x, X8; \
+	VPCLMULQDQ $0x11, k, x, x; \
+	VPXOR X8, x, x
 
-// CARRY carries x as far as the constants in k say.
-#define CARRY(x, k) \
-	MOVO x, X5; \
-	PCLMULQDQ $0x00, k, x; \
-	PCLMULQDQ $0x11, k, X5; \
-	PXOR X5, x
+// STEP carries x 128 bytes on, to the bytes at d.
+#define STEP(d, x, t) \
+	VPCLMULQDQ $0x00, X10, x, t; \
+	VPCLMULQDQ $0x11, X10, x, x; \
+	VPXOR d, t, t; \
+	VPXOR t, x, x
+
+// WITHIN is the address i bytes into the packet, or that of its last block where it ends before.
+#define WITHIN(i) \
+	LEAQ i(SI), R12; \
+	CMPQ R12, R11; \
+	CMOVQHI R11, R12
 
 // func icrcIPv4(data *byte, n int) uint32
 TEXT ·icrcIPv4(SB), NOSPLIT, $0-20
@@ -100,124 +120,136 @@ TEXT ·icrcIPv4(SB), NOSPLIT, $0-20
 	MOVQ CX, AX
 	NEGQ AX
 	ANDQ $15, AX
-	MOVQ $16, BX
-	SUBQ AX, BX
-	LEAQ shift<>(SB), DX
-	LEAQ masks<>(SB), DI
-	LEAQ start<>(SB), R8
+	LEAQ head<>+16(SB), DX
+	SUBQ AX, DX
 
-	MOVOU (SI), X0
-	MOVOU (DX)(BX*1), X5
-	PSHUFB X5, X0
-	MOVOU (DI)(BX*1), X6
-	POR X6, X0
-	MOVOU (R8)(BX*1), X7
-	PXOR X7, X0
+	VMOVDQU (SI), X0
+	VPSHUFB (DX), X0, X0
+	VPOR 32(DX), X0, X0
+	VPXOR 96(DX), X0, X0
 
 	SUBQ AX, SI
 	ADDQ AX, CX
-	MOVOU 16(SI), X1
-	MOVOU 16(DI)(BX*1), X6
-	POR X6, X1
-	MOVOU 16(R8)(BX*1), X7
-	PXOR X7, X1
+	VMOVDQU 16(SI), X1
+	VPOR 48(DX), X1, X1
+	VPXOR 112(DX), X1, X1
 
-	MOVOU 32(SI), X2
-	MOVOU 32(DI)(BX*1), X6
-	POR X6, X2
+	VMOVDQU 32(SI), X2
+	VPOR 64(DX), X2, X2
 
-	LEAQ folds<>(SB), R9
+	LEAQ folds<>+80(SB), R9
 	CMPQ CX, $256
 	JAE long
 
-	// Each block is carried to the end at once: they need not wait for each other. R9 at CX is where 16 bytes behind the rest are carried from.
-	MOVOU -16(R9)(CX*1), X4
-	CARRY(X0, X4)
-	MOVOU -32(R9)(CX*1), X4
-	CARRY(X1, X4)
-	MOVOU -48(R9)(CX*1), X4
-	CARRY(X2, X4)
-	PXOR X1, X0
-	PXOR X2, X0
-	ADDQ $48, SI
-	SUBQ $48, CX
-	JMP rest
+	// Each block is carried to the end at once: they need not wait for each other. R10 is the end of the constants for all of them.
+	LEAQ (R9)(CX*1), R10
+	CARRY(-16(R10), X0)
+	CARRY(-32(R10), X1)
+	CARRY(-48(R10), X2)
+	VPXOR X1, X0, X0
+	VPXOR X2, X0, X0
+	CMPQ CX, $48
+	JEQ reduce
+
+	// No branch asks how many of the next five blocks there are: packets of many lengths take turns, and a wrong guess costs more than the
+	// blocks. What is behind the last counts for nothing.
+	LEAQ -16(SI)(CX*1), R11
+	VMOVDQU 48(SI), X3
+	CARRY(-64(R10), X3)
+	WITHIN(64)
+	VMOVDQU (R12), X4
+	CARRY(-80(R10), X4)
+	WITHIN(80)
+	VMOVDQU (R12), X5
+	CARRY(-96(R10), X5)
+	WITHIN(96)
+	VMOVDQU (R12), X6
+	CARRY(-112(R10), X6)
+	WITHIN(112)
+	VMOVDQU (R12), X7
+	CARRY(-128(R10), X7)
+	VPXOR X3, X4, X4
+	VPXOR X5, X6, X6
+	VPXOR X4, X0, X0
+	VPXOR X6, X7, X7
+	VPXOR X7, X0, X0
+	ADDQ $128, SI
+	SUBQ $128, CX
+	JA rest
+	JMP reduce
 
 long:
-	MOVOU 48(SI), X3
-	MOVOU 64(R9), X4
-	ADDQ $64, SI
-	SUBQ $64, CX
+	VMOVDQU 48(SI), X3
+	VMOVDQU 64(SI), X4
+	VMOVDQU 80(SI), X5
+	VMOVDQU 96(SI), X6
+	VMOVDQU 112(SI), X7
+	VMOVDQU 128(R9), X10
+	ADDQ $128, SI
+	SUBQ $128, CX
 
-four:
-	MOVOU (SI), X8
-	MOVOU 16(SI), X9
-	MOVOU 32(SI), X10
-	MOVOU 48(SI), X11
-	CARRY(X0, X4)
-	CARRY(X1, X4)
-	CARRY(X2, X4)
-	CARRY(X3, X4)
-	PXOR X8, X0
-	PXOR X9, X1
-	PXOR X10, X2
-	PXOR X11, X3
-	ADDQ $64, SI
-	SUBQ $64, CX
-	CMPQ CX, $64
-	JAE four
-	MOVOU 48(R9)(CX*1), X4
-	CARRY(X0, X4)
-	MOVOU 32(R9)(CX*1), X4
-	CARRY(X1, X4)
-	MOVOU 16(R9)(CX*1), X4
-	CARRY(X2, X4)
-	MOVOU (R9)(CX*1), X4
-	CARRY(X3, X4)
-	PXOR X1, X0
-	PXOR X3, X2
-	PXOR X2, X0
-
-rest:
+eight:
+	STEP((SI), X0, X8)
+	STEP(16(SI), X1, X9)
+	STEP(32(SI), X2, X11)
+	STEP(48(SI), X3, X12)
+	STEP(64(SI), X4, X8)
+	STEP(80(SI), X5, X9)
+	STEP(96(SI), X6, X11)
+	STEP(112(SI), X7, X12)
+	ADDQ $128, SI
+	SUBQ $128, CX
+	CMPQ CX, $128
+	JAE eight
+	LEAQ (R9)(CX*1), R10
+	CARRY(112(R10), X0)
+	CARRY(96(R10), X1)
+	CARRY(80(R10), X2)
+	CARRY(64(R10), X3)
+	CARRY(48(R10), X4)
+	CARRY(32(R10), X5)
+	CARRY(16(R10), X6)
+	CARRY((R10), X7)
+	VPXOR X1, X0, X0
+	VPXOR X3, X2, X2
+	VPXOR X5, X4, X4
+	VPXOR X7, X6, X6
+	VPXOR X2, X0, X0
+	VPXOR X6, X4, X4
+	VPXOR X4, X0, X0
 	TESTQ CX, CX
 	JZ reduce
 
-one:
-	MOVOU (SI), X1
-	MOVOU -16(R9)(CX*1), X4
-	CARRY(X1, X4)
-	PXOR X1, X0
+rest:
+	VMOVDQU (SI), X1
+	CARRY(-16(R9)(CX*1), X1)
+	VPXOR X1, X0, X0
 	ADDQ $16, SI
 	SUBQ $16, CX
-	JNZ one
+	JNZ rest
 
 reduce:
 	// 16 bytes to 8: the first three words are carried to the last two.
-	MOVOU low32<>(SB), X6
-	MOVOU ends<>(SB), X4
-	MOVOU ends<>+16(SB), X7
-	MOVO X0, X1
-	PAND X6, X0
-	PSRLQ $32, X1
-	MOVO X0, X2
-	PCLMULQDQ $0x00, X4, X0
-	PCLMULQDQ $0x11, X4, X2
-	MOVO X1, X3
-	PCLMULQDQ $0x00, X7, X3
-	PSRLDQ $8, X1
-	PXOR X3, X1
-	PXOR X2, X0
-	PXOR X1, X0
+	VMOVDQU low32<>(SB), X6
+	VMOVDQU ends<>(SB), X4
+	VPSRLQ $32, X0, X1
+	VPAND X6, X0, X0
+	VPCLMULQDQ $0x00, ends<>+16(SB), X1, X3
+	VPCLMULQDQ $0x00, X4, X0, X2
+	VPCLMULQDQ $0x11, X4, X0, X0
+	VPSRLDQ $8, X1, X1
+	VPXOR X3, X1, X1
+	VPXOR X2, X0, X0
+	VPXOR X1, X0, X0
 
 	// Barrett reduction to 4 bytes.
-	MOVOU barrett<>(SB), X4
-	MOVO X0, X1
-	PAND X6, X1
-	PCLMULQDQ $0x10, X4, X1
-	PAND X6, X1
-	PCLMULQDQ $0x00, X4, X1
-	PXOR X1, X0
-	PEXTRD $1, X0, AX
+	VMOVDQU barrett<>(SB), X4
+	VPAND X6, X0, X1
+	VPCLMULQDQ $0x10, X4, X1, X1
+	VPAND X6, X1, X1
+	VPCLMULQDQ $0x00, X4, X1, X1
+	VPXOR X1, X0, X0
+	VPEXTRD $1, X0, AX
 	NOTL AX
 	MOVL AX, ret+16(FP)
 	RET
