@@ -15,6 +15,7 @@ type Recovery struct {
 	AgainAt  int64      // when that was; 0: never
 	Crossed  bool       // what the newest NAK asks for may have come again already
 	PassedAt int64      // when Passed was set; 0: before the responses were known
+	Doubt    *Doubt     // nil: none
 	Issues   []Issue    // READs that were asked for again and whose answer to that has not begun, oldest first
 }
 

@@ -12,6 +12,9 @@ func (v *Verifier) FinishRC(c *qp.Pair, end int64) {
 		v.rcEarly(c, atEnd)
 	}
 	for from := range c.Ends {
+		if q := &c.Ends[from].SQ; q.Doubt() != nil {
+			v.rcUnresolved(q, q.Doubt())
+		}
 		v.rcQuiet(c, from, end)
 	}
 	v.finish(c, rule.RCPSN004, rule.Requester)

@@ -50,6 +50,9 @@ func (v *Verifier) rc(c *qp.Pair, from int, p *packet.Packet) {
 // reports whether the packet belongs to the stream.
 func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ
+	if d := q.Doubt(); d != nil {
+		v.rcResolve(c, from, p, d)
+	}
 	if !q.Joined {
 		v.rcJoin(c, from, p)
 	}

@@ -6,6 +6,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // earlyMost is how many responses wait for their requests.
@@ -81,6 +82,9 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if p.PSN == q.Next && (q.Stray != nil || q.Excused && q.Broken != uint32(p.PSN)|qp.BrokenSet) {
 		return // its request came, and was reported, or will be, for what is wrong with it
+	}
+	if w := q.Messages.Newest(); w != nil && w.Has(wqe.Miscounted) && q.Excused {
+		return // so it is where the request stood within the PSNs of a READ
 	}
 	if r.Unseen == 0 {
 		v.report(c, from, p, d)

@@ -34,5 +34,5 @@ func (v *Verifier) rcFilled(c *qp.Pair, from int, p *packet.Packet) bool {
 
 // tail reports whether p asks for the rest of READ w.
 func tail(w *wqe.SendWQE, p *packet.Packet) bool {
-	return p.Opcode.Fn() == packet.ReadRequest && p.VA >= w.VA && p.VA-w.VA < uint64(w.Length) && uint64(p.DMALen)+p.VA-w.VA == uint64(w.Length)
+	return p.Opcode.Fn() == packet.ReadRequest && p.VA > w.VA && p.VA-w.VA < uint64(w.Length) && uint64(p.DMALen)+p.VA-w.VA == uint64(w.Length)
 }

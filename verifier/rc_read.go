@@ -15,7 +15,9 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	w, _ := q.Messages.Find(p.PSN)
 	if w == nil {
-		v.Skipped[SkipUnseen]++
+		if !v.rcDoubtGoesOn(c, from, p) {
+			v.Skipped[SkipUnseen]++
+		}
 		return
 	}
 	v.covered(rule.RCRES001)
@@ -41,6 +43,9 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		if w.Missing = p.PSN.Add(1); p.PSN == w.Last {
 			w.Flags &^= wqe.Gapped
 		}
+	}
+	if w.Op == wqe.Read && !v.sameResponse(r, p) {
+		v.rcDoubt(c, from, p, w)
 	}
 	if w.Op == wqe.Read && !w.Has(wqe.Blamed) {
 		if !v.sameResponse(r, p) {
@@ -217,6 +222,9 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.covered(rule.RCRSP010)
+	if w.Has(wqe.Miscounted) {
+		return // the atomic stood within the PSNs of a READ, which was reported
+	}
 	if !w.Op.Atomic() {
 		v.report(c, from, p, verdict{
 			rule: rule.RCRSP010, class: proven(c.Complete()), role: rule.Responder,

@@ -38,6 +38,9 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if !p.PSN.Before(later(q.Next, q.High)) {
+		if v.rcDoubtGoesOn(c, from, p) {
+			return
+		}
 		if q.ReadLen == 0 || p.PSN.Diff(q.Next) > 1<<23 {
 			if c.Early = append(c.Early, qp.Early{Packet: *bare(p)}); len(c.Early) > earlyMost {
 				v.rcUnseen(c, from, &c.Early[0].Packet)

@@ -103,6 +103,9 @@ func (v *Verifier) accuse(c *qp.Pair, from, accused int, p *packet.Packet, d ver
 	f := finding(p, d)
 	f.Accused = endpoint(&c.Ends[accused], d.role)
 	f.Peer = endpoint(&c.Ends[1-accused], rule.NoRole)
+	if held(c, accused, &f) {
+		return
+	}
 	v.Rec.Add(f)
 }
 

@@ -15,6 +15,7 @@ var cmFaults = []fault{
 	{"PSN + 1 in a WRITE Only that is alone", 28, Set(psn(1)), "RC-PSN-004", "UV", "", 0, ""},
 	{"PSN - 1 in a WRITE Only behind a SEND", 28, Set(psn(-1)), "RC-PSN-002|RC-RTY-004", "VV", "", 1, ""},
 	{"PSN - 1 in a SEND Only behind a READ", 24, Set(psn(-1)), "RC-PSN-002|RC-RTY-004", "VV", "", 1, ""},
+	{"DMALen of several packets in a READ Request that is alone", 22, Set(func(p *packet.Packet) { p.DMALen = 20000 }), "RC-PSN-003", "VV", "", 0, ""},
 	{"every PSN of the active side + 10", 8, Each(func(p *packet.Packet) bool {
 		return p.Opcode.Service() == packet.RC && (p.DestQP == 0x5A) == p.Info().Request
 	}, psn(10)), "RC-PSN-001", "UV", "", 0, ""},

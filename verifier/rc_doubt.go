@@ -1,0 +1,138 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcDoubt follows the responses to the newest READ from the first on that does not fit it. Where they are, in order, the answer to a READ
+// of another length, who is wrong shows with the next request: what is said against the responder is held back until then.
+func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	in := p.Info()
+	ended := in.Last || in.Only
+	if d := q.Doubt(); d != nil {
+		if d.Ended || p.PSN != d.Next || in.First || in.Only || in.Middle && c.PMTU != 0 && p.PayloadLen != int(c.PMTU) {
+			v.release(q, d)
+			return
+		}
+		d.Next, d.Ended = p.PSN.Add(1), ended
+		if ended && q.HasHole() {
+			v.rcGapAnswered(c, from, d)
+		}
+		return
+	}
+	behind := w == q.Messages.Newest() && q.LastPSN == w.First && !q.HasHole() || q.HasHole() && q.Hole == w.Last.Add(1) // nothing, or a gap
+	if !behind || r.Repeated || r.Nak != qp.NakNone || p.PSN != w.RespNext ||
+		w.Flags&(wqe.Again|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) != 0 || p.Opcode == readOpcode(p, w.First, w.Last) {
+		return
+	}
+	// Where the READ is the first request that was seen, its own PSN may be wrong too.
+	joined := w.First == q.First && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN)
+	if begins := in.First || in.Only; begins != (p.PSN == w.First) && (begins || !joined) || w.Has(wqe.Unsized) && begins {
+		return
+	}
+	q.Lost().Doubt = &qp.Doubt{Next: p.PSN.Add(1), Ended: ended}
+}
+
+// rcDoubtGoesOn takes a response behind the PSNs of the READ that is in doubt, if it goes on with the answer.
+func (v *Verifier) rcDoubtGoesOn(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	fn := p.Opcode.Fn()
+	if d := q.Doubt(); d == nil || d.Ended || p.PSN != d.Next || fn != packet.ReadRespMiddle && fn != packet.ReadRespLast ||
+		fn == packet.ReadRespMiddle && c.PMTU != 0 && p.PayloadLen != int(c.PMTU) {
+		return false
+	}
+	v.rcDoubt(c, from, p, nil)
+	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
+	return true
+}
+
+// rcGapAnswered ends a doubt about a READ before a gap with the Last response: where it is right before the end of the gap, the READ
+// asked for less than its requester meant, and the gap, which was reported, is no gap.
+func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	i := q.Messages.UpTo(q.Hole)
+	if d.Next != q.HoleEnd || i < 0 || q.Messages.At(i).Last.Add(1) != q.Hole {
+		v.release(q, d)
+		return
+	}
+	w := q.Messages.At(i)
+	q.Recovery.Doubt = nil
+	if !w.Has(wqe.Answered) {
+		q.RdOut -= min(q.RdOut, 1)
+	}
+	w.Last = d.Next.Add(-1)
+	w.Flags |= wqe.Answered | wqe.Blamed
+	q.CloseHole()
+	q.Una, r.EPSN = later(q.Una, d.Next), later(r.EPSN, q.Next)
+	r.MSN = qp.MSNUnknown
+	q.Break()
+}
+
+// held reports whether f, which accuses an end of c, waits for the next request of the other end.
+func held(c *qp.Pair, accused int, f *rule.Finding) bool {
+	d := c.Ends[1-accused].SQ.Doubt()
+	if d == nil || f.Class == rule.Event {
+		return false
+	}
+	switch f.Rule {
+	case rule.RCRES001, rule.RCRES002, rule.RCRSP006, rule.RCRSP007, rule.RCRSP013, rule.RCRSP014, rule.RCACK003:
+		d.Held = append(d.Held, *f)
+		return true
+	}
+	return false
+}
+
+// release makes the findings that were held back.
+func (v *Verifier) release(q *qp.SendQueue, d *qp.Doubt) {
+	q.Recovery.Doubt = nil
+	for _, f := range d.Held {
+		v.Rec.Add(f)
+	}
+}
+
+// rcResolve ends a doubt with the next request p: where it goes by the responses, the READ was wrong (rule RC-PSN-003), else they were.
+func (v *Verifier) rcResolve(c *qp.Pair, from int, p *packet.Packet, d *qp.Doubt) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	w := q.Messages.Newest()
+	if !d.Ended || p.PSN != d.Next || w == nil || w.Op != wqe.Read || q.LastPSN != w.First || tail(w, p) {
+		v.release(q, d)
+		return
+	}
+	q.Recovery.Doubt = nil
+	v.covered(rule.RCPSN003)
+	read := packet.Packet{
+		Time: q.LastTime, Tap: q.LastTap, Frame: q.LastFrame, Opcode: packet.Op(packet.RC, packet.ReadRequest), PSN: w.First, Has: packet.HasBTH,
+	}
+	v.report(c, from, &read, verdict{
+		rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,
+		expected: fmt.Sprintf("a READ whose PSNs end before %v, where the responses end and the next request stands", d.Next),
+		actual:   fmt.Sprintf("PSN %v and DMALen %d", w.First, w.Length),
+		evidence: []uint64{q.LastFrame, p.Frame},
+	})
+	if !w.Has(wqe.Answered) {
+		q.RdOut -= min(q.RdOut, 1)
+	}
+	w.Last, q.ReadLen = d.Next.Add(-1), 0
+	w.Flags = w.Flags&^wqe.Unsized | wqe.Answered | wqe.Blamed
+	q.Next, q.High, q.Una, r.EPSN = d.Next, d.Next, d.Next, d.Next
+	q.Retrying = false
+	r.MSN = qp.MSNUnknown
+	q.Break()
+}
+
+// rcUnresolved ends a doubt with the capture.
+func (v *Verifier) rcUnresolved(q *qp.SendQueue, d *qp.Doubt) {
+	for i := range d.Held {
+		if f := &d.Held[i]; d.Ended && f.Class == rule.Violation {
+			f.Class, f.Detail = rule.Unproven, "no request behind the READ shows how many PSNs it takes"
+		}
+	}
+	v.release(q, d)
+}
