@@ -27,11 +27,13 @@ type connection struct {
 	firstOp     packet.Opcode
 	rightful    uint32 // connection and end that misdirected seems to belong to
 	firstPSN    packet.PSN
+	rival       uint32         // connection plus one that seems to go on with what this one has begun, to another QP: see retake
+	astray      uint32         // connection plus one whose first packet this one is, that went to a wrong QP
 	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
 	firstTime   int64
 	firstFrame  uint64
 
-	_ [16]byte // with the 8 bytes that the allocator puts before it, a line: see qp.QP
+	_ [8]byte // with the 8 bytes that the allocator puts before it, a line: see qp.QP
 	qp.Pair
 }
 

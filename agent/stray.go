@@ -29,7 +29,7 @@ func (t *Transport) watchPaired(host, dir, i uint32) {
 }
 
 // stray looks at the first packet to an unknown QP: it may belong to another QP of the host.
-func (t *Transport) stray(c *connection, p *packet.Packet, host, dir uint32) {
+func (t *Transport) stray(c *connection, id uint32, p *packet.Packet, host, dir uint32) {
 	l := t.hosts.list[host].connections
 	if len(l[0])+len(l[1]) > watched {
 		return
@@ -44,6 +44,9 @@ func (t *Transport) stray(c *connection, p *packet.Packet, host, dir uint32) {
 	k := t.pairs.at(i)
 	b := *p
 	b.Payload, b.Pad, b.Data = nil, nil, nil
+	if k.learned == ByPSN && k.Ends[0].Sums.Packets == 1 && from == 0 {
+		k.rival, k.Sealed[1] = id+1, false
+	}
 	if p.Info().Request {
 		k.Missent = &b
 	} else if c.misdirected == nil {

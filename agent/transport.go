@@ -126,9 +126,12 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	}
 	if !ok {
 		id, c = t.newConnection(p, host, dir, key)
-		t.stray(c, p, host, dir)
+		t.stray(c, id>>1, p, host, dir)
 	}
 	from := int(id & 1)
+	if c.rival != 0 {
+		t.retake(c, id, p, host, dir)
+	}
 	if !c.Paired && c.Service == packet.RC {
 		id, c = t.pair(c, id, p, host, dir)
 		from = int(id & 1)
@@ -292,6 +295,7 @@ func (t *Transport) Finish(end int64) {
 		}
 	}
 	t.misdirections()
+	t.strays()
 	t.name()
 	t.ver.Cover()
 }

@@ -61,6 +61,24 @@ func (v *Verifier) Misdirected(c *qp.Pair, from int, p *packet.Packet) {
 	v.report(c, from, p, d)
 }
 
+// Astray reports the first packet of end 0 of c, which went to a QP that nothing else was ever sent to (rule BTH-011). after is the frame
+// of the next.
+func (v *Verifier) Astray(c *qp.Pair, p *packet.Packet, after uint64) {
+	if p.DestQP <= 1 || p.DestQP == packet.PSNMask {
+		return // it has its own rules: BTH-010, UD-QP1-002, UD-MC-004
+	}
+	v.covered(rule.BTH011)
+	d := verdict{
+		rule: rule.BTH011, class: proven(c.Sees(0)), role: rule.Sender,
+		expected: fmt.Sprintf("DestQP 0x%x, where the packets behind it go", c.Ends[1].Number),
+		actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP), evidence: []uint64{p.Frame, after},
+	}
+	if d.class == rule.Unproven {
+		d.detail = "another connection of this QP may have escaped the capture"
+	}
+	v.report(c, 0, p, d)
+}
+
 // Source reports a packet to end to of a connection that comes from an address that is not its peer's (rules ROC-V2-029, BTH-019,
 // UC-ADR-001). own says that the peer's own packet is missing there, so that it sent this one; else who did is known by the address alone.
 func (v *Verifier) Source(c *qp.Pair, to int, p *packet.Packet, class rule.Class, own bool) {
