@@ -71,7 +71,7 @@ func (v *Verifier) Astray(c *qp.Pair, p *packet.Packet, after uint64) {
 	d := verdict{
 		rule: rule.BTH011, class: proven(c.Sees(0)), role: rule.Sender,
 		expected: fmt.Sprintf("DestQP 0x%x, where the packets behind it go", c.Ends[1].Number),
-		actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP), evidence: []uint64{p.Frame, after},
+		actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP), evidence: []uint64{after},
 	}
 	if d.class == rule.Unproven {
 		d.detail = "another connection of this QP may have escaped the capture"

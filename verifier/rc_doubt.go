@@ -114,7 +114,7 @@ func (v *Verifier) rcResolve(c *qp.Pair, from int, p *packet.Packet, d *qp.Doubt
 		rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,
 		expected: fmt.Sprintf("a READ whose PSNs end before %v, where the responses end and the next request stands", d.Next),
 		actual:   fmt.Sprintf("PSN %v and DMALen %d", w.First, w.Length),
-		evidence: []uint64{q.LastFrame, p.Frame},
+		evidence: []uint64{p.Frame},
 	})
 	if !w.Has(wqe.Answered) {
 		q.RdOut -= min(q.RdOut, 1)
