@@ -34,7 +34,7 @@ func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 	}
 	// Where the READ is the first request that was seen, its own PSN may be wrong too.
 	joined := w.First == q.First && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN)
-	if begins := in.First || in.Only; begins != (p.PSN == w.First) && (begins || !joined) || w.Has(wqe.Unsized) && begins {
+	if begins := in.First || in.Only; begins != (p.PSN == w.First) && (begins || !joined) || w.Has(wqe.Unsized) && (begins || p.PayloadLen == int(w.Length)) {
 		return
 	}
 	q.Lost().Doubt = &qp.Doubt{Next: p.PSN.Add(1), Ended: ended}
@@ -101,7 +101,7 @@ func (v *Verifier) release(q *qp.SendQueue, d *qp.Doubt) {
 func (v *Verifier) rcResolve(c *qp.Pair, from int, p *packet.Packet, d *qp.Doubt) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	w := q.Messages.Newest()
-	if !d.Ended || p.PSN != d.Next || w == nil || w.Op != wqe.Read || q.LastPSN != w.First || tail(w, p) {
+	if !d.Ended || p.PSN != d.Next || w == nil || w.Op != wqe.Read || q.LastPSN != w.First || d.Next == w.Last.Add(1) && !w.Has(wqe.Unsized) || tail(w, p) {
 		v.release(q, d)
 		return
 	}
