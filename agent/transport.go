@@ -154,17 +154,20 @@ func (t *Transport) known(p *packet.Packet) bool {
 
 // usual verifies what nearly every packet is, a sound one of a connection that is known, and reports whether it did.
 func (t *Transport) usual(c *connection, from int, p *packet.Packet) bool {
-	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
-		p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 || p.Encap == packet.Native {
+	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.Stranger != nil || p.ICRCState != packet.CRCGood {
+		return false
+	}
+	if c.Service == packet.RC && t.ver.Again(&c.Pair, from, p) {
+		t.Rec.Cover[rule.ROCV2019].Exercised++
+		c.Ends[from&1].Sums.Add(p)
+		t.ver.RC(&c.Pair, from, p)
+		return true
+	}
+	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 || p.Encap == packet.Native {
 		return false
 	}
 	t.Rec.Cover[rule.ROCV2019].Exercised++
-	if c.Service != packet.RC || !t.ver.Again(&c.Pair, from, p) {
-		t.verify(c, from, p)
-		return true
-	}
-	t.count(c, from, p)
-	t.ver.RC(&c.Pair, from, p)
+	t.verify(c, from, p)
 	return true
 }
 
@@ -189,9 +192,7 @@ func whole(p *packet.Packet) bool { return p.Has&p.Info().Headers == p.Info().He
 
 // count adds a packet to the sums of its sender.
 func (t *Transport) count(c *connection, from int, p *packet.Packet) {
-	s := &c.Ends[from].Sums
-	s.Packets++
-	s.Bytes += uint64(p.PayloadLen)
+	c.Ends[from].Sums.Add(p)
 	if p.Cut {
 		c.Lossy = true // a damaged packet cannot be told from a good one
 	}

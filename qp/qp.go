@@ -195,6 +195,12 @@ type Sums struct {
 	Packets, Bytes, Messages uint64
 }
 
+// Add counts a packet.
+func (s *Sums) Add(p *packet.Packet) {
+	s.Packets++
+	s.Bytes += uint64(p.PayloadLen)
+}
+
 // Pair is a connection: two QPs. Ends[0] sent the first packet seen.
 type Pair struct {
 	Service     packet.Service
