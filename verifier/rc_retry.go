@@ -44,6 +44,9 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if s != nil && v.networkCopy(c, from, s, p) {
+		if q.HasHole() && p.PSN == q.HoleEnd && p.PSN == q.Hole.Add(1) {
+			q.Explained = true // the first of the two may be what is missing, with a wrong PSN: that was reported
+		}
 		if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
 			w.Flags |= wqe.Again
 			q.Reissue(w.First, p.PSN, p.Time)
