@@ -60,8 +60,11 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(rule.RCRSP006)
 	// At the requester all that it sent was seen; but a response to just the next PSN may tell of a packet that was not recognised.
+	neverSent := c.Sees(1-from) && r.Told && p.PSN != q.Next
+	// At the responder all that arrived was seen, since the capture began; a NAK answers what came just before it.
+	neverCame := c.Sees(from) && (r.Told || p.Has&packet.HasAETH != 0 && p.Syndrome.Type() == packet.NAK)
 	d := verdict{
-		rule: rule.RCRSP006, class: proven(c.Sees(1-from) && r.Told && p.PSN != q.Next || c.Sees(from) && (r.Told || p.Has&packet.HasAETH != 0 && p.Syndrome.Type() == packet.NAK)), role: rule.Responder,
+		rule: rule.RCRSP006, class: proven(neverSent || neverCame), role: rule.Responder,
 		expected: "a response to a PSN before " + q.Next.String(), actual: "PSN " + p.PSN.String() + ": never seen sent",
 	}
 	if d.class == rule.Unproven {

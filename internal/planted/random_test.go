@@ -72,7 +72,7 @@ func newSubject(t *testing.T, path string) *subject {
 	t.Helper()
 	whole, err := Load(path)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	whole.Frames = whole.Frames[:min(randomFrames, len(whole.Frames))]
 	s := &subject{name: strings.TrimSuffix(filepath.Base(path), ".pcap"), c: &Capture{Link: whole.Link}, open: whole.Frames, near: hosts(whole)}
