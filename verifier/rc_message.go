@@ -188,9 +188,6 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 		n += int(p.PadCnt) // which is to be 0, and is reported as BTH-007
 	}
 	mtu := int(c.PMTU)
-	if mtu == 0 {
-		c.Least = max(c.Least, uint32(n))
-	}
 	id, want := rule.ID(0), ""
 	bad := false
 	switch {
@@ -224,6 +221,9 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 	}
 	v.covered(id)
 	if !bad {
+		if mtu == 0 {
+			c.Least = max(c.Least, uint32(n))
+		}
 		return true
 	}
 	if mtu != 0 {

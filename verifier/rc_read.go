@@ -47,11 +47,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if w.Op == wqe.Read && !v.sameResponse(r, p) {
 		v.rcDoubt(c, from, p, w)
 	}
-	if w.Op == wqe.Read && !w.Has(wqe.Blamed) {
-		if !v.sameResponse(r, p) {
-			rcReadIssue(q, r, p, w)
-			v.rcReadPlace(c, from, p, w)
-		}
+	if w.Op == wqe.Read && !w.Has(wqe.Blamed) && (v.sameResponse(r, p) || v.rcReadPlace(c, from, p, w)) {
 		v.rcReadLength(c, from, p, w)
 	}
 	if q.RdOut > 0 {
@@ -69,7 +65,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	w.RespNext = p.PSN.Add(1)
 	w.RespFrame = uint32(p.Frame)
-	if p.PSN == w.Last && !w.Has(wqe.Answered) && !w.Has(wqe.Gapped) {
+	if p.PSN == w.Last && !w.Has(wqe.Answered) && !w.Has(wqe.Gapped) && !firstOfSeveral(p, w) {
 		w.Flags |= wqe.Answered
 		q.RdOut -= min(q.RdOut, 1)
 	}
@@ -116,9 +112,10 @@ func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.S
 }
 
 // rcReadPlace judges the order of READ responses and that each has the opcode of its place, counted from the issue of the request that
-// is being answered (rule RC-RES-001).
-func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+// is being answered (rule RC-RES-001). It reports whether the opcode leaves a length to be judged.
+func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	r := &c.Ends[from].RQ
+	rcReadIssue(&c.Ends[1-from].SQ, r, p, w)
 	blame := func(class rule.Class, want, detail string) {
 		w.Flags |= wqe.Blamed
 		v.report(c, from, p, verdict{
@@ -137,11 +134,11 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		c.Ends[from].SQ.Excused = false
 		if once := !r.Repeated && !w.Has(wqe.Again); once && c.Complete() && p.Opcode != readOpcode(p, w.First, w.Last) {
 			blame(rule.Violation, "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), "")
-			return
+			return false
 		}
 		if !excused {
 			blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
-			return
+			return true
 		}
 		w.Flags |= wqe.Blamed // the one between was reported
 	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again):
@@ -151,13 +148,13 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		}
 		blame(proven(c.Sees(from) && r.Told), "the response with PSN "+w.RespNext.String(), d)
 	}
-	if p.Opcode == readOpcode(p, w.RespFirst, w.Last) {
-		return
+	if p.Opcode == readOpcode(p, w.RespFirst, w.Last) || firstOfSeveral(p, w) {
+		return true
 	}
 	want := readOpcode(p, w.RespFirst, w.Last).String()
 	if p.Opcode != readOpcode(p, w.First, w.Last) {
 		blame(rule.Violation, want, "")
-		return
+		return false
 	}
 	// The place fits the first issue of the request, not the newest: a response of the first may still be under way.
 	seen := p.PSN.Before(packet.PSN(w.Orig)) && !w.Has(wqe.Holed)
@@ -166,6 +163,12 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		d += "; a response to the first request may have been under way"
 	}
 	blame(proven(seen || c.Sees(from)), want, d)
+	return true
+}
+
+// firstOfSeveral reports whether p is the first response to READ w, whose PSNs wait for the path MTU, and says that there are more.
+func firstOfSeveral(p *packet.Packet, w *wqe.SendWQE) bool {
+	return w.Has(wqe.Unsized) && p.PSN == w.First && p.Info().First && p.PayloadLen < int(w.Length)
 }
 
 // readOpcode is the opcode of the response at p's PSN to a READ of PSNs first … last.
@@ -190,6 +193,9 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	in := p.Info()
 	want := 0
 	switch {
+	case firstOfSeveral(p, w):
+		v.rcReadOdd(c, from, p, w, "256, 512, 1024, 2048 or 4096 bytes of payload") // any of them would have been taken for the path MTU
+		return
 	case in.First || in.Middle:
 		want = int(c.PMTU)
 		if c.PMTU == 0 {
@@ -205,12 +211,15 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 		want = int(w.Length) - w.Last.Diff(w.First)*int(c.PMTU)
 	}
 	if p.PayloadLen != want {
-		v.report(c, from, p, verdict{
-			rule: rule.RCRES002, class: rule.Violation, role: rule.Responder,
-			expected: fmt.Sprintf("%d bytes of payload", want), actual: fmt.Sprintf("%d bytes", p.PayloadLen),
-			evidence: []uint64{frame(p.Frame, w.Frame)},
-		})
+		v.rcReadOdd(c, from, p, w, fmt.Sprintf("%d bytes of payload", want))
 	}
+}
+
+func (v *Verifier) rcReadOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, want string) {
+	v.report(c, from, p, verdict{
+		rule: rule.RCRES002, class: rule.Violation, role: rule.Responder, expected: want, actual: fmt.Sprintf("%d bytes", p.PayloadLen),
+		evidence: []uint64{frame(p.Frame, w.Frame)},
+	})
 }
 
 // rcAtomicAck holds an ATOMIC Acknowledge against the atomic that it answers (rules RC-RSP-010, -031).

@@ -78,20 +78,25 @@ func tailMTU(w *wqe.SendWQE, p *packet.Packet, n int) uint32 {
 // from where a Last or Only stands, or from the PSN that a responder behind it expects.
 func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
-	c.Least = max(c.Least, uint32(p.PayloadLen))
 	i := q.Messages.UpTo(p.PSN)
-	if i < 0 || !q.Messages.At(i).Has(wqe.Unsized) {
+	if i < 0 {
 		return
 	}
 	w := q.Messages.At(i)
 	n := p.PSN.Diff(w.First) + 1
+	if w.Op == wqe.Read && n == 1 && p.Opcode.Fn() == packet.ReadRespOnly {
+		c.Least = max(c.Least, min(uint32(p.PayloadLen), w.Length)) // a longer one is wrong, and shows nothing
+	}
+	if !w.Has(wqe.Unsized) {
+		return
+	}
 	switch fn := p.Opcode.Fn(); {
 	case fn == packet.ReadRespFirst || fn == packet.ReadRespMiddle:
 		if wqe.ValidMTU(p.PayloadLen) && n < wqe.Packets(w.Length, uint32(p.PayloadLen)) {
 			v.learnPMTU(c, p, uint32(p.PayloadLen))
 		}
 		return
-	case fn == packet.ReadRespOnly && n == 1, fn == packet.ReadRespLast && n > 1:
+	case fn == packet.ReadRespOnly && n == 1 && p.PayloadLen >= int(w.Length), fn == packet.ReadRespLast && n > 1:
 	case fn == packet.Acknowledge && (p.Syndrome == packet.NAKSequence || p.Syndrome.Type() == packet.RNRNAK):
 		n--
 	default:

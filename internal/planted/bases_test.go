@@ -34,6 +34,8 @@ var bases = map[string]*base{
 	"v1": {file: "sidecar_rc_mtu256.pcap", prepare: asRoCEv1, faults: join(v1Faults, without("BTH-016", bthFaults), requestFaults, lengthFaults, responseFaults, retryFaults)},
 	// RDMA WRITEs of 10.77.0.2 and 10.77.0.1 in turn, without CM.
 	"first": {file: "rxe/rc_write_lat.pcap", faults: firstFaults},
+	// RDMA READs of 10.77.0.1, without CM.
+	"read":  {file: "rxe/rc_read_lat.pcap", faults: firstReadFaults},
 	"rnr01": {file: "rxe/rnr_timer01.pcap", faults: rnr01Faults},
 	"rnr12": {file: "rxe/rnr_timer12.pcap", faults: rnr12Faults},
 	"rnr14": {file: "rxe/rnr_timer14.pcap", faults: rnr14Faults},
