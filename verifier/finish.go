@@ -13,7 +13,7 @@ func (v *Verifier) FinishRC(c *qp.Pair, end int64) {
 	}
 	for from := range c.Ends {
 		if q := &c.Ends[from].SQ; q.Doubt() != nil {
-			v.rcUnresolved(q, q.Doubt())
+			v.rcUnresolved(c, from, q.Doubt(), end)
 		}
 		v.rcQuiet(c, from, end)
 	}

@@ -16,8 +16,9 @@ func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	in := p.Info()
 	ended := in.Last || in.Only
+	full := ended || c.PMTU != 0 && p.PayloadLen == int(c.PMTU) || c.PMTU == 0 && wqe.ValidMTU(p.PayloadLen) // as of an answer that is not at its end
 	if d := q.Doubt(); d != nil {
-		if d.Ended || p.PSN != d.Next || in.First || in.Only || in.Middle && c.PMTU != 0 && p.PayloadLen != int(c.PMTU) {
+		if d.Ended || p.PSN != d.Next || in.First || in.Only || !full {
 			v.release(q, d)
 			return
 		}
@@ -28,7 +29,7 @@ func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 		return
 	}
 	behind := w == q.Messages.Newest() && q.LastPSN == w.First && !q.HasHole() || q.HasHole() && q.Hole == w.Last.Add(1) // nothing, or a gap
-	if !behind || r.Repeated || r.Nak != qp.NakNone || p.PSN != w.RespNext ||
+	if !behind || !full || r.Repeated || r.Nak != qp.NakNone || p.PSN != w.RespNext ||
 		w.Flags&(wqe.Again|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) != 0 || p.Opcode == readOpcode(p, w.First, w.Last) {
 		return
 	}
@@ -127,10 +128,13 @@ func (v *Verifier) rcResolve(c *qp.Pair, from int, p *packet.Packet, d *qp.Doubt
 	q.Break()
 }
 
-// rcUnresolved ends a doubt with the capture.
-func (v *Verifier) rcUnresolved(q *qp.SendQueue, d *qp.Doubt) {
+// rcUnresolved ends a doubt about a READ of end from with the capture, at time end. If the answer was seen to stop short, though nothing of
+// it can have been missed, it is wrong by whatever READ.
+func (v *Verifier) rcUnresolved(c *qp.Pair, from int, d *qp.Doubt, end int64) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	stops := !d.Ended && c.Sees(1-from) && end-r.LastTime >= silence
 	for i := range d.Held {
-		if f := &d.Held[i]; d.Ended && f.Class == rule.Violation {
+		if f := &d.Held[i]; f.Class == rule.Violation && !stops {
 			f.Class, f.Detail = rule.Unproven, "no request behind the READ shows how many PSNs it takes"
 		}
 	}
