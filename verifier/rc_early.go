@@ -63,14 +63,18 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	neverSent := c.Sees(1-from) && r.Told && p.PSN != q.Next
 	// At the responder all that arrived was seen, since the capture began; a NAK answers what came just before it.
 	neverCame := c.Sees(from) && (r.Told || p.Has&packet.HasAETH != 0 && p.Syndrome.Type() == packet.NAK)
+	repeats := r.Repeated && q.LastPSN.Before(q.Una) && p.Opcode.Fn() != packet.Acknowledge
 	d := verdict{
-		rule: rule.RCRSP006, class: proven(neverSent || neverCame), role: rule.Responder,
+		rule: rule.RCRSP006, class: proven((neverSent || neverCame) && !repeats), role: rule.Responder,
 		expected: "a response to a PSN before " + q.Next.String(), actual: "PSN " + p.PSN.String() + ": never seen sent",
 	}
 	if d.class == rule.Unproven {
 		d.detail = "the tap may have missed the request"
 		if c.Sees(from) {
 			d.detail = "the request may have arrived before the capture began"
+		}
+		if repeats {
+			d.detail = "the newest request has an old PSN, and this may be the answer to it"
 		}
 	}
 	if q.Broken == uint32(p.PSN)|qp.BrokenSet {

@@ -157,6 +157,9 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 			fillHole(q, next)
 		}
 	case q.HasHole() && q.Hole == was: // which was reported
+		if next.After(q.HoleEnd) {
+			w.Flags |= wqe.Blamed // it is longer than the gap, so that its own PSN or DMALen may be wrong
+		}
 		fillHole(q, next)
 	case newest:
 	case next.Before(was):
