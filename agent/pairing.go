@@ -17,7 +17,11 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	back := reverse(p.Src, p.Dst, dir)
 	i, ok := t.match.Match(uint64(host)<<1|uint64(back), p.PSN)
 	if !ok {
-		i, ok = t.search(host, back, p)
+		n := 0
+		if i, n = t.search(host, back, p); n == 0 {
+			i, n = t.misled(c, p, host, back)
+		}
+		ok = n == 1
 	}
 	if !ok || i == id>>1 {
 		return id, c
@@ -26,6 +30,7 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	if to.Paired || to.dead || to.Service != c.Service {
 		return id, c
 	}
+	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
 	merge(to, c, p.PSN)
 	t.watchPaired(host, back, i)
 	for k := range to.Ends {
@@ -46,8 +51,8 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 const searched = 64
 
 // search looks for the one unpaired connection that sent a request with the response's PSN: with many requests outstanding the
-// matcher, which knows the newest of each, may not find it.
-func (t *Transport) search(host, dir uint32, p *packet.Packet) (uint32, bool) {
+// matcher, which knows the newest of each, may not find it. It returns how many there are, too; many where it is not known.
+func (t *Transport) search(host, dir uint32, p *packet.Packet) (uint32, int) {
 	list := &t.hosts.list[host].unpaired[dir]
 	live := (*list)[:0]
 	for _, i := range *list {
@@ -57,7 +62,7 @@ func (t *Transport) search(host, dir uint32, p *packet.Packet) (uint32, bool) {
 	}
 	*list = live
 	if len(live) > searched {
-		return 0, false
+		return 0, len(live)
 	}
 	found, n := uint32(0), 0
 	for _, i := range live {
@@ -65,5 +70,5 @@ func (t *Transport) search(host, dir uint32, p *packet.Packet) (uint32, bool) {
 			found, n = i, n+1
 		}
 	}
-	return found, n == 1
+	return found, n
 }

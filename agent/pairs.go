@@ -33,7 +33,10 @@ type connection struct {
 	firstTime   int64
 	firstFrame  uint64
 
-	_ [8]byte // with the 8 bytes that the allocator puts before it, a line: see qp.QP
+	pairedPSN packet.PSN // of the response that paired it, ByPSN
+	pairedTap uint16
+	pairedOp  packet.Opcode
+	_         [1]byte // with the 8 bytes that the allocator puts before it, a line: see qp.QP
 	qp.Pair
 }
 

@@ -5,6 +5,7 @@ import "ibwitness/packet"
 // firstFaults are faults in the first packet of a connection that nothing is known of: 10.77.0.2 sends the WRITEs of frames 1, 4 and so on.
 var firstFaults = []fault{
 	{"DestQP of the first request", 1, Set(func(p *packet.Packet) { p.DestQP += 0x111 }), "BTH-011", "UV", "", 0, ""},
+	{"DestQP of the first response", 2, Set(func(p *packet.Packet) { p.DestQP += 0x111 }), "BTH-011", "UV", "", 0, ""},
 }
 
 // firstReadFaults are faults in the first packets of one that READs 1021 bytes at a time, path MTU 512: frame 1 asks, 2 and 3 answer.
@@ -20,7 +21,7 @@ var firstReadFaults = []fault{
 	{"first READ Response Last of 512 bytes", 3, Resize(512), "RC-RES-002", "VV", "", 0, ""},
 	{"PSN + 1 in the first READ Response", 2, Set(psn(1)), "RC-RES-001", "*V", "", 0, "no response is held against a request before the two directions are paired"},
 	{"PSN - 1 in the first READ Response", 2, Set(psn(-1)), "RC-RES-001", "*V", "", 0, "no response is held against a request before the two directions are paired"},
-	{"DestQP of the first READ Response", 2, Set(func(p *packet.Packet) { p.DestQP += 0x111 }), "BTH-011", "UV", "", 0, "the connection is paired with the wrong QP"},
+	{"DestQP of the first READ Response", 2, Set(func(p *packet.Packet) { p.DestQP += 0x111 }), "BTH-011", "UV", "", 0, ""},
 	{"DestQP of the first READ", 1, Set(func(p *packet.Packet) { p.DestQP += 0x111 }), "BTH-011", "UV", "", 0, ""},
 	{"PSN + 1 in the first READ", 1, On(Set(psn(1)), 1, 4), "RC-PSN-003", "*V", "", 0, ""},
 	{"PSN - 1 in the first READ", 1, On(Set(psn(-1)), 1, 4), "RC-PSN-003|RC-PSN-004", "*V", "", 0, ""},
