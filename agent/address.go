@@ -86,7 +86,7 @@ func (s strangers) source(t *Transport, c *connection, to int) {
 			continue
 		}
 		if fits {
-			t.withdraw(c, 1-to, rule.RCRES001, "the response with PSN "+x.firstPSN.String())
+			t.withdraw(c, 1-to, rule.RCRES001, x.firstPSN)
 		}
 		t.ver.Source(&c.Pair, to, x.packet(), class, gap >= 0 || fits)
 		t.last()
@@ -111,7 +111,7 @@ func (s strangers) destination(t *Transport, c *connection, to int) {
 				t.last()
 			}
 		} else if x.firstOp.Info().Response && c.Paired && abs(x.firstPSN.Diff(peer.RQ.LastPSN)) < nearby && !x.accused() {
-			t.withdraw(c, 1-to, rule.RCRES001, "the response with PSN "+x.firstPSN.String())
+			t.withdraw(c, 1-to, rule.RCRES001, x.firstPSN)
 			t.ver.Destination(&c.Pair, to, x.packet(), c.Sees(1-to))
 			t.last()
 		}
@@ -170,9 +170,8 @@ func (t *Transport) last() { t.Rec.Findings[len(t.Rec.Findings)-1].Seq |= reconc
 // gap returns the index of the finding that end from of c left out just the PSN that x brought, or -1: the packet was sent, from a
 // wrong address, and that is one fault.
 func (t *Transport) gap(c *connection, from int, x *connection) int {
-	expected := "PSN " + x.firstPSN.String()
 	return slices.IndexFunc(t.Rec.Findings, func(f rule.Finding) bool {
-		missing := (f.Rule == rule.RCPSN004 || f.Rule == rule.UCPSN001) && f.Expected == expected || f.Rule == rule.RCPSN001 && f.Expected == "start "+expected
+		missing := f.Gap == rule.GapAt(x.firstPSN) && (f.Rule == rule.RCPSN004 || f.Rule == rule.UCPSN001 || f.Rule == rule.RCPSN001)
 		behind := f.PSN == x.firstPSN.Add(1) || x.firstOp.Fn() == packet.ReadRequest && f.PSN.After(x.firstPSN)
 		return missing && behind &&
 			f.Tap == x.firstTap && f.Frame > x.firstFrame && f.Accused.Addr == c.Ends[from].Addr && f.Peer.Addr == c.Ends[1-from].Addr && f.Peer.QPN == c.Ends[1-from].Number
@@ -187,13 +186,13 @@ func (t *Transport) close(c *connection, from int, x *connection, gap int) {
 
 // taken withdraws what the responder that acknowledged the packet was told of it.
 func (t *Transport) taken(c *connection, from int, x *connection) {
-	t.withdraw(c, 1-from, rule.RCRSP006, "nothing acknowledged from PSN "+x.firstPSN.String()+" on: it has not arrived")
+	t.withdraw(c, 1-from, rule.RCRSP006, x.firstPSN)
 }
 
-// withdraw takes back a finding against an end of c.
-func (t *Transport) withdraw(c *connection, end int, id rule.ID, expected string) {
+// withdraw takes back a finding against an end of c, that a PSN is missing.
+func (t *Transport) withdraw(c *connection, end int, id rule.ID, psn packet.PSN) {
 	if i := slices.IndexFunc(t.Rec.Findings, func(f rule.Finding) bool {
-		return f.Rule == id && f.Expected == expected && f.Accused.Addr == c.Ends[end].Addr && f.Accused.QPN == c.Ends[end].Number
+		return f.Rule == id && f.Gap == rule.GapAt(psn) && f.Accused.Addr == c.Ends[end].Addr && f.Accused.QPN == c.Ends[end].Number
 	}); i >= 0 {
 		t.Rec.Remove(i)
 	}

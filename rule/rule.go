@@ -105,7 +105,14 @@ type Finding struct {
 	Actual   string
 	Detail   string // what a reader must know beside expected and actual; for an unproven finding: why it is not proven
 	Seq      uint32 // order of findings on one frame; set by Recorder
+	Gap      Gap    // what the finding says is missing
 }
+
+// Gap is the PSN of a packet that was not sent, has not arrived or was not answered; 0: none.
+type Gap uint32
+
+// GapAt is the gap where the packet with this PSN should stand.
+func GapAt(psn packet.PSN) Gap { return Gap(psn) | 1<<31 }
 
 // Count is the coverage of one rule.
 type Count struct{ Exercised, Violated, Unproven uint64 }

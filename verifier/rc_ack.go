@@ -117,7 +117,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 		v.covered(id)
 		v.report(c, from, p, verdict{
 			rule: id, class: rule.Violation, role: rule.Responder,
-			expected: "nothing acknowledged from PSN " + q.Hole.String() + " on: it has not arrived", actual: "PSN " + p.PSN.String(),
+			expected: "nothing acknowledged from PSN " + q.Hole.String() + " on: it has not arrived", actual: "PSN " + p.PSN.String(), gap: rule.GapAt(q.Hole),
 		})
 		if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && r.NakPSN == q.Hole {
 			r.Nak = qp.NakNone // that it did not come again is the same fault

@@ -116,11 +116,12 @@ func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.S
 func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	r := &c.Ends[from].RQ
 	rcReadIssue(&c.Ends[1-from].SQ, r, p, w)
+	var gap rule.Gap
 	blame := func(class rule.Class, want, detail string) {
 		w.Flags |= wqe.Blamed
 		v.report(c, from, p, verdict{
 			rule: rule.RCRES001, class: class, role: rule.Responder, expected: want, actual: p.Opcode.String() + " with PSN " + p.PSN.String(),
-			detail: detail, evidence: []uint64{frame(p.Frame, w.Frame)},
+			detail: detail, evidence: []uint64{frame(p.Frame, w.Frame)}, gap: gap,
 		})
 	}
 	switch {
@@ -137,6 +138,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			return false
 		}
 		if !excused {
+			gap = rule.GapAt(w.RespNext)
 			blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
 			return true
 		}

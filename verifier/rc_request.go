@@ -120,7 +120,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(id)
 		v.report(c, from, p, verdict{
 			rule: id, class: proven(c.Sees(from)), role: rule.Requester,
-			expected: want, actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from),
+			expected: want, actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from), gap: rule.GapAt(q.Next),
 		})
 	}
 	explained := q.Excused && q.Broken != uint32(q.Next)|qp.BrokenSet

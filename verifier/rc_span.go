@@ -197,7 +197,7 @@ func (v *Verifier) rcMissed(c *qp.Pair, from int, p *packet.Packet, gap, end pac
 	v.covered(rule.RCPSN004)
 	v.rcMisplaced(c, from, p, end, verdict{
 		rule: rule.RCPSN004, class: proven(c.Sees(from)), role: rule.Requester,
-		expected: "PSN " + gap.String(), actual: fmt.Sprintf("PSN %v, %d ahead", end, end.Diff(gap)), detail: lossDetail(c, from),
+		expected: "PSN " + gap.String(), actual: fmt.Sprintf("PSN %v, %d ahead", end, end.Diff(gap)), detail: lossDetail(c, from), gap: rule.GapAt(gap),
 	})
 	q.Break()
 	r.MSN = qp.MSNUnknown

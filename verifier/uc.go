@@ -65,7 +65,7 @@ func (v *Verifier) ucGap(c *qp.Pair, from int, p *packet.Packet, d int) {
 		v.covered(rule.UCPSN001)
 		v.report(c, from, p, verdict{
 			rule: rule.UCPSN001, class: proven(c.Sees(from)), role: rule.Sender,
-			expected: "PSN " + q.Next.String(), actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from),
+			expected: "PSN " + q.Next.String(), actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from), gap: rule.GapAt(q.Next),
 		})
 	}
 	q.Hole, q.HoleEnd = q.Next, p.PSN

@@ -91,6 +91,7 @@ type verdict struct {
 	expected, actual string
 	detail           string
 	evidence         []uint64
+	gap              rule.Gap
 }
 
 // report makes a finding on packet p of connection c, sent by end from, against its sender.
@@ -123,7 +124,7 @@ func finding(p *packet.Packet, d verdict) rule.Finding {
 		Rule: d.rule, Class: d.class,
 		Service: p.Opcode.Service(), Opcode: p.Opcode, HasBTH: p.Has&packet.HasBTH != 0, PSN: p.PSN,
 		Time: p.Time, Tap: p.Tap, Frame: p.Frame, Evidence: d.evidence,
-		Expected: d.expected, Actual: d.actual, Detail: d.detail,
+		Expected: d.expected, Actual: d.actual, Detail: d.detail, Gap: d.gap,
 	}
 }
 
