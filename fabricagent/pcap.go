@@ -114,53 +114,77 @@ func (p *pcapReader) fill(l *lot) error {
 	}
 }
 
-// parse appends the frames that are wholly read, and returns how many unconsumed bytes it needs to go on. This loop is
-// why the reader keeps up with the disk: it touches nothing but the record, the frame and its own variables.
+// parse appends the frames that are wholly read, and returns how many unconsumed bytes it needs to go on.
 func (p *pcapReader) parse(l *lot) (need int, err error) {
-	in := p.input
-	b, n, number, hdr := in.buf[in.r:in.w], len(l.Frames), in.number, p.record
-	swap, limit, unit, tap, link := p.swap, p.max, p.unit, p.tap, p.link
-	defer func() {
-		if n > len(l.Frames) {
-			l.holdBlock(in.blk)
-			l.Frames = l.space[:n]
+	in, first := p.input, len(l.Frames)
+	frames, b, n := l.space[first:], in.buf[in.r:in.w], 0
+	if !p.swap && !p.special {
+		n, b = p.usual(frames, b)
+	}
+	for n < len(frames) {
+		var rest []byte
+		if rest, need, err = p.frame(&frames[n], b); need > 0 || err != nil {
+			break
 		}
-		in.number = number
-		in.r = in.w - len(b)
-	}()
-	for n < BatchSize {
-		if len(b) < hdr {
-			return hdr, nil
-		}
+		b = rest
+		n++
+		frames[n-1].Number = in.number + uint64(n)
+	}
+	if n > 0 {
+		l.holdBlock(in.blk)
+		l.Frames = l.space[:first+n]
+		in.number += uint64(n)
+	}
+	in.r = in.w - len(b)
+	return need, err
+}
+
+// usual fills in the frames of the records that b begins with, as far as nothing is out of the ordinary with them, in a file that is neither
+// special nor swapped. It returns how many there are, and what is left of b. This loop is why the reader keeps up with the disk: it touches
+// nothing but the record, the frame and a few variables of its own.
+func (p *pcapReader) usual(frames []Frame, b []byte) (n int, rest []byte) {
+	limit, unit, tap, link, number := p.max, p.unit, p.tap, p.link, p.number
+	for n < len(frames) && len(b) >= pcapRecord {
 		x, y := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
-		sec, frac, size, wire := uint32(x), uint32(x>>32), uint32(y), uint32(y>>32)
-		if swap {
-			sec, frac = bits.ReverseBytes32(sec), bits.ReverseBytes32(frac)
-			size, wire = bits.ReverseBytes32(size), bits.ReverseBytes32(wire)
-		}
-		if size > limit || wire > maxWire || x|y == 0 {
-			return 0, absurdRecord(size, wire, limit)
-		}
-		end := hdr + int(size)
-		if len(b) < end {
-			return end, nil
+		size, wire := uint32(y), uint32(y>>32)
+		end := pcapRecord + int(size)
+		if size > limit || wire > maxWire || x|y == 0 || len(b) < end {
+			break
 		}
 		number++
-		f := &l.space[n]
+		f := &frames[n]
 		n++
-		f.Time = int64(sec)*1e9 + int64(frac)*unit
+		f.Time = int64(uint32(x))*1e9 + int64(x>>32)*unit
 		f.Number = number
-		f.Tap = tap
-		f.Link = link
-		f.Way = packet.WayUnknown
+		f.Tap, f.Link, f.Way = tap, link, packet.WayUnknown
 		f.Len = max(wire, size)
-		f.Data = b[hdr:end:end]
-		if p.special {
-			p.look(f, b[:hdr])
-		}
+		f.Data = b[pcapRecord:end:end]
 		b = b[end:]
 	}
-	return 0, nil
+	return n, b
+}
+
+// frame fills in the frame of the record that b begins with, but for its number, and returns what is behind it, or how many bytes b must have.
+func (p *pcapReader) frame(f *Frame, b []byte) (rest []byte, need int, err error) {
+	if len(b) < p.record {
+		return nil, p.record, nil
+	}
+	sec, frac, size, wire := p.u32(b), p.u32(b[4:]), p.u32(b[8:]), p.u32(b[12:])
+	if size > p.max || wire > maxWire || sec|frac|size|wire == 0 {
+		return nil, 0, absurdRecord(size, wire, p.max)
+	}
+	end := p.record + int(size)
+	if len(b) < end {
+		return nil, end, nil
+	}
+	f.Time = int64(sec)*1e9 + int64(frac)*p.unit
+	f.Tap, f.Link, f.Way = p.tap, p.link, packet.WayUnknown
+	f.Len = max(wire, size)
+	f.Data = b[p.record:end:end]
+	if p.special {
+		p.look(f, b[:p.record])
+	}
+	return b[end:], 0, nil
 }
 
 // end is the end of the input before or inside a record.
