@@ -35,20 +35,20 @@ var extensionOrder = [...]struct {
 
 // layout is what the decoder needs of table T2, small enough to stay in the cache.
 type layout struct {
-	has  Has
-	size uint8 // bytes of the extension headers
-	body uint8 // bytes that must follow them: the reserved ones of a CNP
-	kind kind
+	has   Has
+	size  uint8 // bytes of the extension headers
+	body  uint8 // bytes that must follow them: the reserved ones of a CNP
+	least uint8 // both
+	kind  kind
 }
 
 // kind singles out the commonest sets of extension headers.
 type kind uint8
 
 const (
-	kindSome kind = iota
-	kindNone
-	kindAETH
+	kindAETH kind = iota // or none: the decoder does not ask which, since a processor cannot guess it
 	kindRETH
+	kindSome
 )
 
 var layouts = buildLayouts()
@@ -62,15 +62,15 @@ func buildLayouts() (t [256]layout) {
 			}
 		}
 		switch t[i].has {
-		case 0:
-			t[i].kind = kindNone
-		case HasAETH:
-			t[i].kind = kindAETH
+		case 0, HasAETH:
+		case HasCNP:
+			t[i].body = cnpSize
 		case HasRETH:
 			t[i].kind = kindRETH
-		case HasCNP:
-			t[i].kind, t[i].body = kindNone, cnpSize
+		default:
+			t[i].kind = kindSome
 		}
+		t[i].least = t[i].size + t[i].body
 	}
 	return t
 }
@@ -78,7 +78,7 @@ func buildLayouts() (t [256]layout) {
 // begin forgets what most packets do not have and what the CRC checks say; the decoders of the network headers and
 // transport set every other field. The assignments follow the order of the fields, so that they become wide stores.
 func (p *Packet) begin() {
-	p.VL, p.LVer, p.SL, p.LNH, p.LRHRes, p.VCRCState = 0, 0, 0, 0, 0, 0
+	p.Usual, p.VL, p.LVer, p.SL, p.LNH, p.LRHRes, p.VCRCState = false, 0, 0, 0, 0, 0, 0
 	p.VCRC, p.PktLen, p.DLID, p.SLID, p.EtherType, p.RWHRes, p.FlowLabel = 0, 0, 0, 0, 0, 0, 0
 	p.Syndrome, p.DETHRes, p.RDETHRes, p.XRCRes = 0, 0, 0, 0
 	p.MSN, p.RKey, p.DMALen, p.VA = 0, 0, 0, 0
@@ -116,7 +116,7 @@ func (p *Packet) transport(b []byte, off, end int, has Has) {
 	l := &layouts[h[0]]
 	at := off + bthSize
 	tail := end - icrcSize - int(h[1]>>4&3)
-	if at+int(l.size)+int(l.body) > tail {
+	if at+int(l.least) > tail {
 		p.transportRest(b, off, end, has)
 		return
 	}
@@ -148,13 +148,11 @@ func (p *Packet) bth(h *[bthSize]byte) {
 
 // behindBTH decodes what follows the BTH, to the ICRC at the end of b. The caller has seen that there is room.
 func (p *Packet) behindBTH(b []byte, l *layout) {
-	switch l.kind {
-	case kindNone:
-	case kindAETH:
-		p.aeth((*[4]byte)(b))
-	case kindRETH:
+	w := binary.BigEndian.Uint32(b) & -uint32(l.has/HasAETH&1)
+	p.Syndrome, p.MSN = Syndrome(w>>24), w&PSNMask
+	if l.kind == kindRETH {
 		p.reth((*[16]byte)(b))
-	default:
+	} else if l.kind == kindSome {
 		p.extensions(b, l.has)
 	}
 	start := int(l.size)

@@ -41,8 +41,7 @@ func (p *Packet) CheckICRC() {
 
 // ICRC is p.CheckICRC, a little faster: for loops over many packets.
 func (c *Checker) ICRC(p *Packet) {
-	if n := len(p.Data); direct && p.Encap == RoCEv2IPv4 && p.BTHOff == ipv4Size+udpSize && p.Has&HasICRC != 0 && n >= ipv4Size+udpSize+bthSize+icrcSize &&
-		icrcIPv4(&p.Data[0], n-icrcSize) == p.ICRC {
+	if direct && p.Usual && icrcIPv4(&p.Data[0], len(p.Data)-icrcSize) == p.ICRC {
 		p.ICRCState = CRCGood // as of nearly every packet
 		return
 	}
@@ -85,6 +84,7 @@ func (c *Checker) retry(p *Packet) {
 		if c.compute(p, all, end-icrcSize) != binary.LittleEndian.Uint32(all[end-icrcSize:]) {
 			continue
 		}
+		p.Usual = false
 		has, off := p.Has&(HasLRH|HasGRH|HasIPv4|HasIPv6|HasUDP), p.BTHOff
 		p.transport(all, off, end, has)
 		p.Flaws &^= FlawShort

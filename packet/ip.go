@@ -23,39 +23,39 @@ func DecodeIP(p *Packet, b []byte, wireLen int) bool {
 		return decodeOddIP(p, b, wireLen)
 	}
 	// What nearly every packet is: IPv4 without options or fragments, its lengths true.
-	if binary.BigEndian.Uint16(h[22:]) != UDPPort || h[9] != protoUDP {
+	udp := binary.BigEndian.Uint64(h[ipv4Size:])
+	if uint16(udp>>32) != UDPPort || h[9] != protoUDP {
 		return false
 	}
 	p.begin()
 	w := binary.BigEndian.Uint64(h[:])
 	x := binary.BigEndian.Uint64(h[8:])
-	y := binary.BigEndian.Uint64(h[16:])
-	z := binary.BigEndian.Uint32(h[24:])
+	y := binary.BigEndian.Uint32(h[16:])
 	end := int(w >> 32 & 0xFFFF)
 	l := &layouts[h[bth]]
-	if w&0x3FFF != 0 || end > len(b) || int(z>>16) != end-ipv4Size ||
-		at+int(l.size)+int(l.body)+int(h[bth+1]>>4&3)+icrcSize > end {
+	if w&0x3FFF != 0 || end > len(b) || int(udp>>16&0xFFFF) != end-ipv4Size ||
+		at+int(l.least)+int(h[bth+1]>>4&3)+icrcSize > end {
 		return p.ipv4(b, wireLen)
 	}
-	p.Encap = RoCEv2IPv4
-	src, dst := Addr{0, 0xFFFF<<32 | x&0xFFFFFFFF}, Addr{0, 0xFFFF<<32 | y>>32}
+	p.Encap, p.Usual = RoCEv2IPv4, true
+	src, dst := Addr{0, 0xFFFF<<32 | x&0xFFFFFFFF}, Addr{0, 0xFFFF<<32 | uint64(y)}
 	p.Src, p.Dst, p.SGID, p.DGID = src, dst, src, dst
 	p.IPFrag = uint16(w)
 	p.IPID = uint16(w >> 16)
 	p.PayLen = uint16(w >> 32)
 	p.TClass = uint8(w >> 48)
 	p.IHL = ipv4Size / 4
-	p.UDPSum = uint16(z)
-	p.UDPLen = uint16(z >> 16)
-	p.DstPort = UDPPort
-	p.SrcPort = uint16(y >> 16)
+	p.UDPSum = uint16(udp)
+	p.UDPLen = uint16(udp >> 16)
+	p.DstPort = uint16(udp >> 32)
+	p.SrcPort = uint16(udp >> 48)
 	p.network(uint32(x >> 32))
 	p.IPVer = 4
 	p.bth((*[bthSize]byte)(h[bth:]))
 	p.Has = l.has | HasIPv4 | HasUDP | HasBTH | HasICRC
 	p.BTHOff = bth
-	p.Data = b[:end:len(b)]
 	p.behindBTH(b[at:end], l)
+	p.Data = b[:end:len(b)]
 	return true
 }
 

@@ -136,6 +136,9 @@ type Packet struct {
 	Resv7  uint8 // the 7 reserved bits beside AckReq
 	AckReq bool
 
+	// Usual says, of a decoded packet, that it is RoCEv2 on IPv4 without options, all of which was captured and whose lengths agree.
+	Usual bool
+
 	// LRH, RWH and VCRC.
 	VL        uint8
 	LVer      uint8
