@@ -19,6 +19,7 @@ type Transport struct {
 	near     map[packet.Addr]bool
 	hosts    hosts
 	flows    flows
+	routes   routes
 	ahead    ahead
 	pairs    pairs
 	match    passive.Matcher
@@ -64,9 +65,13 @@ func (t *Transport) Packet(p *packet.Packet) {
 		t.repeated++
 		return
 	}
-	if t.known(p) {
-		return
+	if !t.known(p) {
+		t.unknown(p)
 	}
+}
+
+// unknown verifies a packet of which something is out of the ordinary.
+func (t *Transport) unknown(p *packet.Packet) {
 	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 {
 		t.short++
 		t.tooShort(p)
@@ -141,6 +146,9 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 
 // known finds the connection of a packet, and verifies the packet where that is usual. It reports whether it did.
 func (t *Transport) known(p *packet.Packet) bool {
+	if r := t.routes.find(p, &t.flows); r != nil {
+		return t.ver.Usual(&r.c.Pair, int(r.from), p) || t.sound(r.c, int(r.from), p)
+	}
 	if p.Opcode.Service() > packet.UC || t.hosts.used == 0 {
 		return false
 	}
@@ -149,21 +157,22 @@ func (t *Transport) known(p *packet.Packet) bool {
 		return false
 	}
 	f := t.flows.find(uint64(h.way-1)<<24|uint64(p.DestQP), 0)
-	return f != nil && t.usual(f.c, int(f.way&1), p)
+	if f == nil {
+		return false
+	}
+	t.routes.put(p, &t.flows, f)
+	return t.usual(f.c, int(f.way&1), p)
 }
 
 // usual verifies what nearly every packet is, a sound one of a connection that is known, and reports whether it did.
 func (t *Transport) usual(c *connection, from int, p *packet.Packet) bool {
-	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.Stranger != nil || p.ICRCState != packet.CRCGood {
-		return false
-	}
-	if c.Service == packet.RC && t.ver.Again(&c.Pair, from, p) {
-		t.Rec.Cover[rule.ROCV2019].Exercised++
-		c.Ends[from&1].Sums.Add(p)
-		t.ver.RC(&c.Pair, from, p)
-		return true
-	}
-	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 || p.Encap == packet.Native {
+	return t.ver.Usual(&c.Pair, from, p) || t.sound(c, from, p)
+}
+
+// sound is usual for a packet whose headers have yet to be judged.
+func (t *Transport) sound(c *connection, from int, p *packet.Packet) bool {
+	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
+		p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 || p.Encap == packet.Native {
 		return false
 	}
 	t.Rec.Cover[rule.ROCV2019].Exercised++

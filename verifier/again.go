@@ -6,6 +6,7 @@ import (
 
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/rule"
 )
 
 // Where the headers of RoCEv2 on IPv4 without options begin, and how long a packet is at least, with its ICRC.
@@ -15,22 +16,27 @@ const (
 	leastLen = bthAt + 12 + 4
 )
 
-// Again judges at once what Header and Flow would, and reports whether it did: where the headers of a packet are, bit by bit, as those of
-// one of its flow for which plain holds, but for what differs between packets. plain asks no more of what it compares here, and
-// its addresses and QPs are those of the flow.
-func (v *Verifier) Again(c *qp.Pair, from int, p *packet.Packet) bool {
-	f := &c.Ends[from&1].Flow
-	if f.State != qp.FlowPlain || !again(f, p) {
+// Usual verifies at once a packet of RC that is nothing but usual, and reports whether it did: its connection is known to be one, and its headers
+// are, bit by bit, as those of one of its flow for which plain holds, but for what differs between packets.
+func (v *Verifier) Usual(c *qp.Pair, from int, p *packet.Packet) bool {
+	end := &c.Ends[from&1]
+	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || p.Opcode.Service() != packet.RC || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
+		!again(&end.Flow, p) {
 		return false
 	}
 	v.headers[packet.RoCEv2IPv4][p.Opcode]++
 	v.broken = false
+	v.Rec.Cover[rule.ROCV2019].Exercised++
+	end.Sums.Add(p)
+	v.RC(c, from, p)
 	return true
 }
 
+// again reports whether Header and Flow have nothing to say of a packet, since they had nothing to say of another one of the flow. plain asks no
+// more of what it compares here, and its addresses and QPs are those of the flow.
 func again(f *qp.Flow, p *packet.Packet) bool {
 	b := p.Data
-	if p.Encap != packet.RoCEv2IPv4 || p.BTHOff != bthAt || len(b) < leastLen || p.Cut {
+	if f.State != qp.FlowPlain || !p.Usual || len(b) < leastLen {
 		return false
 	}
 	const (

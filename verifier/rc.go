@@ -19,10 +19,10 @@ const farJump = 1 << 15
 func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
 	e := &expectations[p.Opcode]
 	if e.known {
-		if v.rcExpectedRequest(c, from, p) {
+		if v.rcExpectedRequest(c, from, p, e) {
 			return
 		}
-	} else if e.answers != 0 && v.rcExpectedResponse(c, from, p) {
+	} else if e.answers != 0 && v.rcExpectedResponse(c, from, p, e) {
 		return
 	}
 	v.rc(c, from, p)

@@ -156,11 +156,12 @@ func (v *Verifier) coverExpected() {
 }
 
 // rcExpectedRequest takes p if it is the expected request of end from, and reports whether it did.
-func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet) bool {
-	e := &expectations[p.Opcode]
+//
+//go:noinline
+func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet, e *expectation) bool {
 	end, r := &c.Ends[from&1], &c.Ends[^from&1].RQ
 	q := &end.SQ
-	if !e.known || !q.Usual || p.PSN != q.Next || q.Open != e.open || v.broken || p.Cut || (p.PSN-q.Una|p.PSN-q.First)&packet.PSNMask > farAway {
+	if !q.Usual || p.PSN != q.Next || q.Open != e.open || v.broken || p.Cut || (p.PSN-q.Una|p.PSN-q.First)&packet.PSNMask > farAway {
 		return false
 	}
 	known := c.PMTU
@@ -243,8 +244,9 @@ func bit(b bool) uint8 {
 // rcExpectedResponse takes p, sent by end from, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the
 // next response to a READ, passes over nothing that needs its own answer, has the MSN that follows and no end-to-end credits, and
 // reports whether it did.
-func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet) bool {
-	e := &expectations[p.Opcode]
+//
+//go:noinline
+func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet, e *expectation) bool {
 	r, q := &c.Ends[from&1].RQ, &c.Ends[^from&1].SQ
 	aeth := p.Has&packet.HasAETH != 0
 	if !q.Usual || aeth && p.Syndrome != packet.CreditInvalid || q.Limited&qp.LimitedCredits != 0 || p.Cut || (p.PSN-q.Una)&packet.PSNMask >= (q.Next-q.Una)&packet.PSNMask {
