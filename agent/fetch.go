@@ -35,7 +35,7 @@ type sought struct {
 // Packets verifies packets whose ICRC has been checked. Of many connections few are in the processor's cache, and each has several
 // lines: the packets ahead are looked up, step by step, while the ones before them are verified.
 func (t *Transport) Packets(packets []*packet.Packet) {
-	if t.flows.used < fetched {
+	if t.few() {
 		for _, p := range packets {
 			t.Packet(p)
 		}
@@ -64,6 +64,9 @@ func (t *Transport) Packets(packets []*packet.Packet) {
 		}
 	}
 }
+
+// few reports whether what is kept of the connections stays in the processor's cache.
+func (t *Transport) few() bool { return t.flows.used < fetched }
 
 // seek fetches where the connection of a packet is found.
 func (t *Transport) seek(s *sought, p *packet.Packet) {

@@ -82,23 +82,11 @@ func (w *work) decode(frames []fabricagent.Frame, shards int) {
 	w.shards = w.shards[:0]
 	n := 0
 	for i := range frames {
-		f, p := &frames[i], w.all[n]
-		switch out := fabricagent.Decode(f, p); {
-		case out.IsRDMA():
-		case out == fabricagent.TooShort:
-			w.sums.short++
-			continue
-		case out == fabricagent.UnknownLink:
-			w.sums.unknown++
-			continue
-		default:
+		p := w.all[n]
+		if !w.packet(&frames[i], p) {
 			continue
 		}
 		n++
-		w.checker.ICRC(p)
-		if p.Encap == packet.Native {
-			p.CheckVCRC()
-		}
 		if shards > 1 {
 			w.shards = append(w.shards, uint8(hashHosts(p.Src, p.Dst)>>32%uint64(shards)))
 		}
@@ -106,6 +94,26 @@ func (w *work) decode(frames []fabricagent.Frame, shards int) {
 	w.packets = w.all[:n]
 	w.sums.packets += uint64(len(frames))
 	w.sums.rdma += uint64(n)
+}
+
+// packet fills in the packet of a frame, and reports whether it is one.
+func (w *work) packet(f *fabricagent.Frame, p *packet.Packet) bool {
+	switch out := fabricagent.Decode(f, p); {
+	case out.IsRDMA():
+	case out == fabricagent.TooShort:
+		w.sums.short++
+		return false
+	case out == fabricagent.UnknownLink:
+		w.sums.unknown++
+		return false
+	default:
+		return false
+	}
+	w.checker.ICRC(p)
+	if p.Encap == packet.Native {
+		p.CheckVCRC()
+	}
+	return true
 }
 
 func newWork() *work {
@@ -177,7 +185,12 @@ func (e *engine) alone(ctx context.Context) error {
 		w.batch = nil
 		err := e.next(w)
 		if w.batch != nil {
-			for rest := w.batch.Frames; len(rest) > 0; {
+			rest := w.batch.Frames
+			if t := e.shards[0].t; t.few() {
+				e.each(w, t)
+				rest = nil
+			}
+			for len(rest) > 0 {
 				n := min(len(rest), portion)
 				w.decode(rest[:n], 1)
 				e.shards[0].step(w, 0, 1, e.several)
@@ -195,6 +208,22 @@ func (e *engine) alone(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// each decodes and verifies the frames of a batch one by one.
+func (e *engine) each(w *work, t *Transport) {
+	if w.dropped {
+		t.Dropped()
+	}
+	t.Several = e.several
+	p, frames := w.all[0], w.batch.Frames
+	for i := range frames {
+		if w.packet(&frames[i], p) {
+			w.sums.rdma++
+			t.Packet(p)
+		}
+	}
+	w.sums.packets += uint64(len(frames))
 }
 
 // done gives a batch back and tells the progress.
