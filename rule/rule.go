@@ -153,6 +153,17 @@ func (r *Recorder) Remove(i int) {
 	r.Findings = slices.Delete(r.Findings, i, i+1)
 }
 
+// Doubt says of finding i that it is not proven, and why.
+func (r *Recorder) Doubt(i int, why string) {
+	f := &r.Findings[i]
+	if f.Class != Violation {
+		return
+	}
+	f.Class, f.Detail = Unproven, why
+	r.Cover[f.Rule].Violated--
+	r.Cover[f.Rule].Unproven++
+}
+
 // Row returns the catalogue row of a rule.
 func (id ID) Row() *Row { return &catalogue[id] }
 

@@ -11,6 +11,9 @@ func (v *Verifier) FinishRC(c *qp.Pair, end int64) {
 	if len(c.Early) > 0 {
 		v.rcEarly(c, atEnd)
 	}
+	if c.PMTU == 0 && c.Odd != 0 {
+		v.rcOneShows(c)
+	}
 	for from := range c.Ends {
 		if q := &c.Ends[from].SQ; q.Doubt() != nil {
 			v.rcUnresolved(c, from, q.Doubt(), end)

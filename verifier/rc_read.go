@@ -35,7 +35,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.rcBeyondHole(c, from, p, p.PSN)
-	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
+	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && !w.Has(wqe.Unsized) && wqe.ValidMTU(p.PayloadLen) && wqe.Packets(w.Length, uint32(p.PayloadLen)) == w.Last.Diff(w.First)+1 {
 		v.learnPMTU(c, p, uint32(p.PayloadLen))
 	}
 	taken(c, from, p, p.PSN, true)
@@ -195,14 +195,13 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	in := p.Info()
 	want := 0
 	switch {
-	case firstOfSeveral(p, w):
-		v.rcReadOdd(c, from, p, w, "256, 512, 1024, 2048 or 4096 bytes of payload") // any of them would have been taken for the path MTU
+	case (in.First || in.Middle) && c.PMTU == 0:
+		if !wqe.ValidMTU(p.PayloadLen) {
+			v.rcReadOdd(c, from, p, w, "256, 512, 1024, 2048 or 4096 bytes of payload")
+		}
 		return
 	case in.First || in.Middle:
 		want = int(c.PMTU)
-		if c.PMTU == 0 {
-			want = 4096
-		}
 	case p.PSN != w.Last:
 		return // its place was reported
 	case w.First == w.Last:

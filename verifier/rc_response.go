@@ -22,7 +22,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 		v.Skipped[SkipUnseen]++
 		return
 	}
-	if c.PMTU == 0 {
+	if c.PMTU == 0 && !v.sameResponse(r, p) {
 		v.rcReadSize(c, from, p)
 	}
 	if s := q.Stray; s != nil && s.PSN == p.PSN {
@@ -73,9 +73,6 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if p.Has&p.Info().Headers != p.Info().Headers {
 		v.Skipped[SkipCut]++
-		return
-	}
-	if c.Ends[1-from].SQ.HasHole() && p.Opcode.Fn() != packet.Acknowledge && v.rcFilled(c, from, p) {
 		return
 	}
 	if c.Ends[1-from].SQ.HasHole() && p.Opcode.Fn() != packet.Acknowledge && v.rcFilled(c, from, p) {

@@ -48,6 +48,10 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 		v.learnPMTU(c, p, mtu)
 		return
 	}
+	if c.Odd != 0 && (!fits(c, w.Length, n) || wqe.Packets(w.Length, c.Odd) == n) {
+		v.learnPMTU(c, p, c.Odd)
+		return
+	}
 	if !fits(c, w.Length, n) {
 		return
 	}
@@ -74,39 +78,6 @@ func tailMTU(w *wqe.SendWQE, p *packet.Packet, n int) uint32 {
 	return uint32(done) / uint32(n)
 }
 
-// rcReadSize learns from a response how many PSNs a READ takes, while the path MTU is not known: from the payload of a First or Middle,
-// from where a Last or Only stands, or from the PSN that a responder behind it expects.
-func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
-	q := &c.Ends[1-from].SQ
-	i := q.Messages.UpTo(p.PSN)
-	if i < 0 {
-		return
-	}
-	w := q.Messages.At(i)
-	n := p.PSN.Diff(w.First) + 1
-	if w.Op == wqe.Read && n == 1 && p.Opcode.Fn() == packet.ReadRespOnly {
-		c.Least = max(c.Least, min(uint32(p.PayloadLen), w.Length)) // a longer one is wrong, and shows nothing
-	}
-	if !w.Has(wqe.Unsized) {
-		return
-	}
-	switch fn := p.Opcode.Fn(); {
-	case fn == packet.ReadRespFirst || fn == packet.ReadRespMiddle:
-		if wqe.ValidMTU(p.PayloadLen) && n < wqe.Packets(w.Length, uint32(p.PayloadLen)) {
-			v.learnPMTU(c, p, uint32(p.PayloadLen))
-		}
-		return
-	case fn == packet.ReadRespOnly && n == 1 && p.PayloadLen >= int(w.Length), fn == packet.ReadRespLast && n > 1:
-	case fn == packet.Acknowledge && (p.Syndrome == packet.NAKSequence || p.Syndrome.Type() == packet.RNRNAK):
-		n--
-	default:
-		return
-	}
-	if fits(c, w.Length, n) {
-		v.rcSized(c, 1-from, p, i, n)
-	}
-}
-
 // rcReadEnds learns from a request that comes again how many PSNs the READ before it takes, which was taken for as long as the request that
 // was seen behind it left room: one between the two was lost then.
 func (v *Verifier) rcReadEnds(c *qp.Pair, from int, p *packet.Packet) {
@@ -116,26 +87,6 @@ func (v *Verifier) rcReadEnds(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if n := p.PSN.Diff(w.First); n > 0 && fits(c, w.Length, n) && tailMTU(w, p, n) == 0 {
 		v.rcSized(c, from, p, i, n)
-	}
-}
-
-// PathMTU takes the path MTU that was learned of one direction of a connection for both, once they are paired; 0: not learned.
-func (v *Verifier) PathMTU(c *qp.Pair, pmtu uint32) {
-	if pmtu != 0 {
-		v.learnPMTU(c, nil, pmtu)
-	}
-}
-
-// learnPMTU notes the path MTU of a connection, that p shows, and settles READs that waited for it.
-func (v *Verifier) learnPMTU(c *qp.Pair, p *packet.Packet, pmtu uint32) {
-	c.PMTU = pmtu
-	for from := range c.Ends {
-		m := &c.Ends[from].SQ.Messages
-		for i := range m.Len() {
-			if w := m.At(i); w.Has(wqe.Unsized) {
-				v.rcSized(c, from, p, i, wqe.Packets(w.Length, pmtu))
-			}
-		}
 	}
 }
 

@@ -1,0 +1,135 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
+)
+
+// PathMTU takes the path MTU that was learned of one direction of a connection for both, once they are paired; 0: not learned.
+func (v *Verifier) PathMTU(c *qp.Pair, pmtu uint32) {
+	if pmtu != 0 {
+		v.learnPMTU(c, nil, pmtu)
+	}
+}
+
+// learnPMTU notes the path MTU of a connection, that p shows, and settles READs that waited for it.
+func (v *Verifier) learnPMTU(c *qp.Pair, p *packet.Packet, pmtu uint32) {
+	c.PMTU, c.Odd = pmtu, 0
+	for from := range c.Ends {
+		m := &c.Ends[from].SQ.Messages
+		for i := range m.Len() {
+			if w := m.At(i); w.Has(wqe.Unsized) {
+				v.rcSized(c, from, p, i, wqe.Packets(w.Length, pmtu))
+			}
+		}
+	}
+}
+
+// rcReadSize learns from a response how many PSNs a READ takes, while the path MTU is not known: from the payload of a First or Middle,
+// from where a Last or Only stands, or from the PSN that a responder behind it expects.
+func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	i := q.Messages.UpTo(p.PSN)
+	if i < 0 {
+		return
+	}
+	w := q.Messages.At(i)
+	n := p.PSN.Diff(w.First) + 1
+	if w.Op == wqe.Read && n == 1 && p.Opcode.Fn() == packet.ReadRespOnly {
+		c.Least = max(c.Least, min(uint32(p.PayloadLen), w.Length)) // a longer one is wrong, and shows nothing
+	}
+	if !w.Has(wqe.Unsized) {
+		return
+	}
+	switch fn := p.Opcode.Fn(); {
+	case fn == packet.ReadRespFirst || fn == packet.ReadRespMiddle:
+		v.rcReadShows(c, from, p, w, n)
+		return
+	case fn == packet.ReadRespLast && n > 1:
+		if v.rcReadEnd(c, from, p, w, n) {
+			return
+		}
+	case fn == packet.ReadRespOnly && n == 1 && p.PayloadLen >= int(w.Length):
+	case fn == packet.Acknowledge && (p.Syndrome == packet.NAKSequence || p.Syndrome.Type() == packet.RNRNAK):
+		n--
+	default:
+		return
+	}
+	switch {
+	case c.Odd != 0 && wqe.Packets(w.Length, c.Odd) == n:
+		v.learnPMTU(c, p, c.Odd)
+	case fits(c, w.Length, n):
+		v.rcSized(c, 1-from, p, i, n)
+	}
+}
+
+// rcReadShows learns the path MTU from response n to READ w, a First or Middle. The first of a connection may have a wrong length, by which
+// all that the requester does would be wrong: a second packet has to agree.
+func (v *Verifier) rcReadShows(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int) {
+	pmtu, room := uint32(p.PayloadLen), w.Last.Diff(w.First)+1 // up to the request behind the READ, if it was seen
+	fit := wqe.ValidMTU(p.PayloadLen) && n < wqe.Packets(w.Length, pmtu)
+	switch {
+	case n == 1 && p.Info().First && c.Odd != pmtu:
+		if wqe.ValidMTU(p.PayloadLen) && pmtu != w.Length {
+			c.Odd = pmtu
+		}
+	case fit && (c.Odd == pmtu || c.Odd == 0):
+		v.learnPMTU(c, p, pmtu)
+	case c.Odd == 0:
+	case !fit || room == wqe.Packets(w.Length, c.Odd):
+		v.learnPMTU(c, p, c.Odd)
+	case room == wqe.Packets(w.Length, pmtu):
+		v.rcFirstOdd(c, from, p, w, pmtu)
+	default:
+		v.rcReadOdd(c, from, p, w, fmt.Sprintf("%d bytes of payload, as in the one before it", c.Odd))
+		w.Flags |= wqe.Blamed
+		c.Odd = pmtu
+	}
+}
+
+// rcReadEnd learns the path MTU from a Last that is response n to READ w: by no other does the READ take as many.
+func (v *Verifier) rcReadEnd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int) bool {
+	pmtu := uint32(256)
+	for pmtu < 4096 && wqe.Packets(w.Length, pmtu) > n {
+		pmtu *= 2
+	}
+	switch ends := wqe.Packets(w.Length, pmtu) == n && int(w.Length)-(n-1)*int(pmtu) == p.PayloadLen; {
+	case ends && c.Odd != 0 && c.Odd != pmtu:
+		v.rcFirstOdd(c, from, p, w, pmtu)
+	case ends:
+		v.learnPMTU(c, p, pmtu)
+	case c.Odd != 0:
+		v.learnPMTU(c, p, c.Odd)
+	default:
+		return false
+	}
+	return true
+}
+
+// rcFirstOdd learns the path MTU, by which the First before p has a wrong length.
+func (v *Verifier) rcFirstOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, pmtu uint32) {
+	if q, d := &c.Ends[1-from].SQ, c.Ends[1-from].SQ.Doubt(); d != nil && d.Next == p.PSN {
+		q.Recovery.Doubt = nil // it is not the READ
+		w.Flags &^= wqe.Blamed
+	}
+	if r := &c.Ends[from].RQ; p.PSN == w.First.Add(1) && w.RespFrame == r.LastFrame && w.RespFrame != 0 && !w.Has(wqe.Blamed) {
+		first := packet.Packet{
+			Time: r.LastTime, Tap: p.Tap, Frame: frame(p.Frame, r.LastFrame), Opcode: packet.Op(packet.RC, packet.ReadRespFirst), PSN: w.First,
+			PayloadLen: int(c.Odd), Has: packet.HasBTH,
+		}
+		v.rcReadOdd(c, from, &first, w, fmt.Sprintf("%d bytes of payload", pmtu))
+	}
+	v.learnPMTU(c, p, pmtu)
+}
+
+// rcOneShows takes, at the end, the path MTU that a single response has shown. What follows from it is not proven.
+func (v *Verifier) rcOneShows(c *qp.Pair) {
+	n := len(v.Rec.Findings)
+	v.learnPMTU(c, nil, c.Odd)
+	for i := range v.Rec.Findings[n:] {
+		v.Rec.Doubt(n+i, "a single response shows the path MTU, and may have a wrong length")
+	}
+}
