@@ -35,7 +35,7 @@ func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 	}
 	// Where the READ is the first request that was seen, its own PSN may be wrong too.
 	joined := w.First == q.First && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN)
-	if begins := in.First || in.Only; begins != (p.PSN == w.First) && (begins || !joined) || w.Has(wqe.Unsized) && (begins && p.PayloadLen < int(w.Length) || p.PayloadLen == int(w.Length)) {
+	if begins := in.First || in.Only; begins != (p.PSN == w.First) && (begins || !joined) || w.Has(wqe.Unsized) && (begins && p.PayloadLen < int(w.Length) || ended && p.PayloadLen == int(w.Length)) {
 		return
 	}
 	q.Lost().Doubt = &qp.Doubt{Next: p.PSN.Add(1), Ended: ended}

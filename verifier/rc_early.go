@@ -25,7 +25,9 @@ func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
 		case q.LastTime < p.Time && now != atEnd:
 			c.Early = append(c.Early, early[i]) // its requester has said nothing since
 		case !early[i].Sent && q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)):
-			q.Explained = q.Explained || p.PSN == q.Hole && c.Misplaced == uint32(p.PSN)|qp.BrokenSet
+			if p.PSN == q.Hole && (c.Misplaced == uint32(p.PSN)|qp.BrokenSet || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
+				q.Explained = true
+			}
 		case p.PSN.Before(later(q.Next, q.High)):
 			if early[i].Sent && p.Syndrome == packet.NAKSequence && now-p.Time > earlyWindow {
 				v.rcNoGap(c, from, p)

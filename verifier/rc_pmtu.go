@@ -73,7 +73,7 @@ func (v *Verifier) rcReadShows(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	fit := wqe.ValidMTU(p.PayloadLen) && n < wqe.Packets(w.Length, pmtu)
 	switch {
 	case n == 1 && p.Info().First && c.Odd != pmtu:
-		if wqe.ValidMTU(p.PayloadLen) && pmtu != w.Length {
+		if wqe.ValidMTU(p.PayloadLen) {
 			c.Odd = pmtu
 		}
 	case fit && (c.Odd == pmtu || c.Odd == 0):

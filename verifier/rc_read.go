@@ -15,6 +15,9 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	w, _ := q.Messages.Find(p.PSN)
 	if w == nil {
+		if q.HasHole() && p.PSN == q.Hole {
+			q.Explained = true // nobody answers so what is no READ: it came with another PSN
+		}
 		if !v.rcDoubtGoesOn(c, from, p) {
 			v.Skipped[SkipUnseen]++
 		}
