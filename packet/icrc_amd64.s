@@ -148,13 +148,12 @@ TEXT ·icrcIPv4(SB), NOSPLIT, $0-20
 	CARRY(-48(R10), X2)
 	VPXOR X1, X0, X0
 	VPXOR X2, X0, X0
-	CMPQ CX, $48
-	JEQ reduce
 
 	// No branch asks how many of the next five blocks there are: packets of many lengths take turns, and a wrong guess costs more than the
 	// blocks. What is behind the last counts for nothing.
 	LEAQ -16(SI)(CX*1), R11
-	VMOVDQU 48(SI), X3
+	WITHIN(48)
+	VMOVDQU (R12), X3
 	CARRY(-64(R10), X3)
 	WITHIN(64)
 	VMOVDQU (R12), X4

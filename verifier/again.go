@@ -18,6 +18,8 @@ const (
 
 // Usual verifies at once a packet of RC that is nothing but usual, and reports whether it did: its connection is known to be one, and its headers
 // are, bit by bit, as those of one of its flow for which plain holds, but for what differs between packets.
+//
+//go:noinline
 func (v *Verifier) Usual(c *qp.Pair, from int, p *packet.Packet) bool {
 	end := &c.Ends[from&1]
 	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || p.Opcode.Service() != packet.RC || c.Stranger != nil || p.ICRCState != packet.CRCGood ||

@@ -253,7 +253,7 @@ func TestExpectedDeclines(t *testing.T) {
 				causes[i].set(g, p)
 				g.settle(g.c)
 			}
-			taken := k.response != 0 && g.rcExpectedResponse(g.c, 1, p, &expectations[p.Opcode]) || k.response == 0 && expectations[p.Opcode].known && g.rcExpectedRequest(g.c, 0, p, &expectations[p.Opcode])
+			taken := k.response != 0 && g.rcExpectedResponse(g.c, &g.c.Ends[1], &g.c.Ends[0], p, &expectations[p.Opcode]) || k.response == 0 && expectations[p.Opcode].known && g.rcExpectedRequest(g.c, &g.c.Ends[0], &g.c.Ends[1], p, &expectations[p.Opcode])
 			if taken != (i < 0) {
 				t.Errorf("%s, %s: taken %t", k.name, name, taken)
 			}

@@ -17,12 +17,12 @@ const farJump = 1 << 15
 // RC judges one RC packet of connection c that end from sent: the outgoing verifier of its sender, then the incoming verifier of
 // its receiver.
 func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
-	e := &expectations[p.Opcode]
+	e, end, peer := &expectations[p.Opcode], &c.Ends[from&1], &c.Ends[^from&1]
 	if e.known {
-		if v.rcExpectedRequest(c, from, p, e) {
+		if v.rcExpectedRequest(c, end, peer, p, e) {
 			return
 		}
-	} else if e.answers != 0 && v.rcExpectedResponse(c, from, p, e) {
+	} else if e.answers != 0 && v.rcExpectedResponse(c, end, peer, p, e) {
 		return
 	}
 	v.rc(c, from, p)

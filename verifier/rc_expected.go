@@ -158,9 +158,8 @@ func (v *Verifier) coverExpected() {
 // rcExpectedRequest takes p if it is the expected request of end from, and reports whether it did.
 //
 //go:noinline
-func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet, e *expectation) bool {
-	end, r := &c.Ends[from&1], &c.Ends[^from&1].RQ
-	q := &end.SQ
+func (v *Verifier) rcExpectedRequest(c *qp.Pair, end, peer *qp.QP, p *packet.Packet, e *expectation) bool {
+	q, r := &end.SQ, &peer.RQ
 	if !q.Usual || p.PSN != q.Next || q.Open != e.open || v.broken || p.Cut || (p.PSN-q.Una|p.PSN-q.First)&packet.PSNMask > farAway {
 		return false
 	}
@@ -226,6 +225,8 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, from int, p *packet.Packet, e *
 const leastMTU = 256
 
 // note writes what is kept of a request of the fast path: v.trace, field by field.
+//
+//go:noinline
 func note(s *qp.Sent, p *packet.Packet) {
 	t := &s.Trace
 	s.PSN, s.Frame = p.PSN|qp.Valid, uint32(p.Frame)
@@ -246,8 +247,8 @@ func bit(b bool) uint8 {
 // reports whether it did.
 //
 //go:noinline
-func (v *Verifier) rcExpectedResponse(c *qp.Pair, from int, p *packet.Packet, e *expectation) bool {
-	r, q := &c.Ends[from&1].RQ, &c.Ends[^from&1].SQ
+func (v *Verifier) rcExpectedResponse(c *qp.Pair, end, peer *qp.QP, p *packet.Packet, e *expectation) bool {
+	r, q := &end.RQ, &peer.SQ
 	aeth := p.Has&packet.HasAETH != 0
 	if !q.Usual || aeth && p.Syndrome != packet.CreditInvalid || q.Limited&qp.LimitedCredits != 0 || p.Cut || (p.PSN-q.Una)&packet.PSNMask >= (q.Next-q.Una)&packet.PSNMask {
 		return false
