@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"fmt"
+	"slices"
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
@@ -55,7 +56,7 @@ func (v *Verifier) rcDoubtGoesOn(c *qp.Pair, from int, p *packet.Packet) bool {
 }
 
 // rcGapAnswered ends a doubt about a READ before a gap with the Last response: where it is right before the end of the gap, the READ
-// asked for less than its requester meant, and the gap, which was reported, is no gap.
+// asked for less than its requester meant, and the gap, which was reported, is none.
 func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	i := q.Messages.UpTo(q.Hole)
@@ -65,6 +66,17 @@ func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 	}
 	w := q.Messages.At(i)
 	q.Recovery.Doubt = nil
+	requester, gap := c.Ends[1-from].Addr, rule.GapAt(q.Hole)
+	if k := slices.IndexFunc(v.Rec.Findings, func(f rule.Finding) bool {
+		return f.Rule == rule.RCPSN004 && f.Gap == gap && f.Accused.Addr == requester && f.Peer.Addr == c.Ends[from].Addr && f.Peer.QPN == c.Ends[from].Number
+	}); k >= 0 {
+		v.Rec.Remove(k)
+	}
+	behind := q.LastFrame
+	if s := q.History.Get(q.HoleEnd); s != nil {
+		behind = frame(q.LastFrame, s.Frame)
+	}
+	v.rcWrongRead(c, 1-from, w, d.Next, behind)
 	if !w.Has(wqe.Answered) {
 		q.RdOut -= min(q.RdOut, 1)
 	}
@@ -107,16 +119,7 @@ func (v *Verifier) rcResolve(c *qp.Pair, from int, p *packet.Packet, d *qp.Doubt
 		return
 	}
 	q.Recovery.Doubt = nil
-	v.covered(rule.RCPSN003)
-	read := packet.Packet{
-		Time: q.LastTime, Tap: q.LastTap, Frame: q.LastFrame, Opcode: packet.Op(packet.RC, packet.ReadRequest), PSN: w.First, Has: packet.HasBTH,
-	}
-	v.report(c, from, &read, verdict{
-		rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,
-		expected: fmt.Sprintf("a READ whose PSNs end before %v, where the responses end and the next request stands", d.Next),
-		actual:   fmt.Sprintf("PSN %v and DMALen %d", w.First, w.Length),
-		evidence: []uint64{p.Frame},
-	})
+	v.rcWrongRead(c, from, w, d.Next, p.Frame)
 	if !w.Has(wqe.Answered) {
 		q.RdOut -= min(q.RdOut, 1)
 	}
@@ -126,6 +129,21 @@ func (v *Verifier) rcResolve(c *qp.Pair, from int, p *packet.Packet, d *qp.Doubt
 	q.Retrying = false
 	r.MSN = qp.MSNUnknown
 	q.Break()
+}
+
+// rcWrongRead reports READ w of end from: its responses end before PSN end, where the next request stands, in frame behind.
+func (v *Verifier) rcWrongRead(c *qp.Pair, from int, w *wqe.SendWQE, end packet.PSN, behind uint64) {
+	q := &c.Ends[from].SQ
+	v.covered(rule.RCPSN003)
+	read := packet.Packet{
+		Time: q.LastTime, Tap: q.LastTap, Frame: frame(q.LastFrame, w.Frame), Opcode: packet.Op(packet.RC, packet.ReadRequest), PSN: w.First, Has: packet.HasBTH,
+	}
+	v.report(c, from, &read, verdict{
+		rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,
+		expected: fmt.Sprintf("a READ whose PSNs end before %v, where the responses end and the next request stands", end),
+		actual:   fmt.Sprintf("PSN %v and DMALen %d", w.First, w.Length),
+		evidence: []uint64{behind},
+	})
 }
 
 // rcUnresolved ends a doubt about a READ of end from with the capture, at time end. If the answer was seen to stop short, though nothing of

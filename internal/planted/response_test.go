@@ -80,7 +80,6 @@ var responseFaults = []fault{
 	{"READ Response Only four bytes shorter", 17, Resize(252), "RC-RES-002", "VV", "", 0, ""},
 	{"READ Response Only four bytes longer", 17, Resize(260), "RC-RES-002", "VV", "", 0, ""},
 	{"DMALen of a READ + 4", 127, On(Set(func(p *packet.Packet) { p.DMALen += 4 }), 139), "RC-RES-002", "VV", "peer", 0, ""},
-	{"DMALen of a READ is half", 127, On(Set(func(p *packet.Packet) { p.DMALen /= 2 }), 128), "RC-PSN-004", "UV", "10.77.0.1|10.77.0.2", 3, ""},
 	{"NAK syndrome in a READ Response First", 132, Set(syndrome(0x60)), "RC-RES-004", "VV", "", 0, ""},
 	{"RNR syndrome in an ATOMIC Acknowledge", 140, Set(syndrome(0x2E)), "RC-RES-004", "VV", "", 0, ""},
 	{"reserved syndrome in a READ Response Last", 139, Set(syndrome(0x5F)), "RC-RSP-022", "VV", "", 0, ""},
