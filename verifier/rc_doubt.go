@@ -34,8 +34,8 @@ func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 		w.Flags&(wqe.Again|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) != 0 || p.Opcode == readOpcode(p, w.First, w.Last) {
 		return
 	}
-	// Where the READ is the first request that was seen, its own PSN may be wrong too.
-	joined := w.First == q.First && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN)
+	// Where the READ is the first request that was seen, its own PSN may be wrong too; but then this is not the first response.
+	joined := w.First == q.First && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) && c.Ends[from].Sums.Packets > 1
 	if begins := in.First || in.Only; begins != (p.PSN == w.First) && (begins || !joined) || w.Has(wqe.Unsized) && (begins && p.PayloadLen < int(w.Length) || ended && p.PayloadLen == int(w.Length)) {
 		return
 	}

@@ -52,6 +52,9 @@ func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
 		if v.rcReadEnd(c, from, p, w, n) {
 			return
 		}
+	case fn == packet.ReadRespOnly && n > 1 && c.Odd != 0:
+		v.learnPMTU(c, p, c.Odd)
+		return
 	case fn == packet.ReadRespOnly && n == 1 && p.PayloadLen >= int(w.Length):
 	case fn == packet.Acknowledge && (p.Syndrome == packet.NAKSequence || p.Syndrome.Type() == packet.RNRNAK):
 		n--
