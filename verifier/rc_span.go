@@ -48,7 +48,7 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 		v.learnPMTU(c, p, mtu)
 		return
 	}
-	if c.Odd != 0 && (!fits(c, w.Length, n) || n > 1 && wqe.Packets(w.Length, c.Odd) == n) {
+	if c.Odd != 0 && (!fits(c, w.Length, n) || (n > 1 || w.Length != c.Odd) && wqe.Packets(w.Length, c.Odd) == n) {
 		v.learnPMTU(c, p, c.Odd)
 		return
 	}
