@@ -100,6 +100,10 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 	w.Last = next.Add(-1)
 	moved(&r.EPSN, was, next)
 	moved(&q.Retry, was, next)
+	moved(&r.RepeatedTo, was, next)
+	if q.Recovery != nil {
+		moved(&q.Recovery.Again, was, next)
+	}
 	switch newest := i == q.Messages.Len()-1; {
 	case newest && q.ReadLen != 0:
 		q.ReadLen, q.Next = 0, next
