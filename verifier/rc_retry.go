@@ -162,7 +162,7 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 		return false
 	}
 	s := q.History.Get(p.PSN)
-	same := s != nil && p.PSN == q.HoleEnd && packet.SameContent(p, s.Trace)
+	same := s != nil && packet.SameContent(p, s.Trace) // it comes again
 	differs := s != nil && p.PSN == q.HoleEnd && !same || w.Op == wqe.Read && n > 1 && !tail(w, p)
 	switch {
 	case q.Filled && r.Nak == qp.NakNone:
