@@ -103,12 +103,13 @@ func (v *Verifier) rcAnchor(r *qp.ReceiveQueue, p *packet.Packet, base uint32, n
 // capture, and the first was wrong; or it answered a duplicate, and counted what the capture shows only as sent again.
 func (v *Verifier) rcWrongAnchor(c *qp.Pair, from int, p *packet.Packet, id rule.ID) {
 	r := &c.Ends[from].RQ
+	back := packet.PSN(p.MSN).Before(packet.PSN(r.Anchor.MSN)) // else it may count what came before the capture, and comes again in it
 	v.report(c, from, r.Anchor, verdict{
-		rule: id, class: proven(c.Complete() && packet.PSN(p.MSN).Before(packet.PSN(r.Anchor.MSN))), role: rule.Responder,
+		rule: id, class: proven(c.Complete() && back), role: rule.Responder,
 		expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
 		detail: "the next response counts from the first message of the capture", evidence: []uint64{p.Frame},
 	})
-	r.MSN, r.MSNBase, r.LastMSN, r.Anchor, r.Told = qp.MSNKnown, 0, p.MSN, nil, true
+	r.MSN, r.MSNBase, r.LastMSN, r.Anchor, r.Told = qp.MSNKnown, 0, p.MSN, nil, r.Told || back
 }
 
 // unfinished is 1 while a message is open, which no MSN counts yet.
