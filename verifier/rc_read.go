@@ -171,9 +171,11 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	return true
 }
 
-// firstOfSeveral reports whether p is the first response to READ w, whose PSNs wait for the path MTU, and says that there are more.
+// firstOfSeveral reports whether p is the first response to READ w, whose PSNs wait for the path MTU, and says that there are more. Where it
+// has more bytes than were asked for, and no path MTU has as many, they are what is wrong.
 func firstOfSeveral(p *packet.Packet, w *wqe.SendWQE) bool {
-	return w.Has(wqe.Unsized) && p.PSN == w.First && p.Info().First && p.PayloadLen < int(w.Length)
+	n := int(w.Length)
+	return w.Has(wqe.Unsized) && p.PSN == w.First && p.Info().First && (p.PayloadLen < n || p.PayloadLen > n && !wqe.ValidMTU(p.PayloadLen))
 }
 
 // readOpcode is the opcode of the response at p's PSN to a READ of PSNs first … last.
