@@ -21,6 +21,9 @@ func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
 		p := &early[i].Packet
 		from := c.End(p)
 		q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+		if c.PMTU == 0 && !early[i].Sent && q.LastTime >= p.Time {
+			v.rcReadSize(c, from, p) // its READ may be there now
+		}
 		switch {
 		case q.LastTime < p.Time && now != atEnd:
 			c.Early = append(c.Early, early[i]) // its requester has said nothing since
