@@ -101,6 +101,8 @@ const (
 	RemoteRead
 	RemoteAtomic
 	RemoteFlush
+	LocalWrite // memory regions only
+	BindWindow // memory regions only: windows may be bound to it
 )
 
 // MigState is the path migration state of a QP (section 17.2.8).

@@ -1,11 +1,28 @@
 package hcaagent
 
-import "context"
+import (
+	"context"
+
+	"ibwitness/packet"
+)
+
+// Control drives a device through its verbs (sections 11.2 to 11.4). Errors wrap ErrNotFound for objects that do not exist and ErrBusy for
+// those that others still refer to; they are a *TransitionError for an illegal transition and an *AccessError for memory that a key does not
+// open. An immediate error changes nothing in the device (rule CPL-IMD-001). Every method may also return the error of the context.
+type Control interface {
+	QueuePairs
+	CompletionQueues
+	SharedReceiveQueues
+	Regions
+	AddressHandles
+}
 
 // NewQP is what a queue pair is created with (section 11.2.5.1).
 type NewQP struct {
 	Type            QPType
+	PD              PD
 	SendCQ, RecvCQ  CQ
+	SRQ             SRQ // in place of a receive queue; 0: none
 	MaxSend         int // work requests that the send queue holds
 	MaxReceive      int
 	MaxSendSegments int // data segments of a send request
@@ -14,17 +31,84 @@ type NewQP struct {
 	SignalAll       bool // every send request makes a completion
 }
 
-// Control drives a device through its verbs (section 11.2 to 11.4). Errors wrap ErrNotFound for objects that do not exist, and are a
-// *TransitionError for an illegal transition; every method may also return the error of the context.
-type Control interface {
-	CreateCQ(ctx context.Context, depth int) (CQ, error)
-	DestroyCQ(ctx context.Context, cq CQ) error
+// QueuePairs are the verbs of queue pairs.
+type QueuePairs interface {
 	CreateQP(ctx context.Context, qp NewQP) (QP, error)
 	// ModifyQP sets the attributes that attr.Known names and leaves the state alone.
 	ModifyQP(ctx context.Context, qp QP, attr Attr) error
 	// TransitionQP brings the queue pair to another state, with the attributes that attr.Known names.
 	TransitionQP(ctx context.Context, qp QP, to State, attr Attr) error
+	// QueryQP returns all attributes of a queue pair, and its state.
+	QueryQP(ctx context.Context, qp QP) (Attr, State, error)
 	DestroyQP(ctx context.Context, qp QP) error
 	PostSend(ctx context.Context, qp QP, r SendRequest) error
 	PostReceive(ctx context.Context, qp QP, r ReceiveRequest) error
+}
+
+// Arm says for which completion a queue is to tell of itself (section 11.4.2.2).
+type Arm uint8
+
+// The kinds of notification.
+const (
+	ArmNext      Arm = iota // the next completion
+	ArmSolicited            // the next one of a message with SE, or with an error
+)
+
+// CompletionQueues are the verbs of completion queues.
+type CompletionQueues interface {
+	// CreateCQ makes a queue of at least depth elements.
+	CreateCQ(ctx context.Context, depth int) (CQ, error)
+	// ResizeCQ changes the depth; it fails where more completions wait than the new queue holds.
+	ResizeCQ(ctx context.Context, cq CQ, depth int) error
+	DestroyCQ(ctx context.Context, cq CQ) error
+	// Poll moves completions out of the queue into into, oldest first, and returns how many.
+	Poll(ctx context.Context, cq CQ, into []Completion) (int, error)
+	// RequestNotification arms the queue: one event for one request.
+	RequestNotification(ctx context.Context, cq CQ, arm Arm) error
+}
+
+// SharedReceiveQueues are the verbs of shared receive queues (section 10.2.9).
+type SharedReceiveQueues interface {
+	CreateSRQ(ctx context.Context, pd PD, depth, segments int) (SRQ, error)
+	// ModifySRQ arms the limit: one event when fewer than limit requests are left. 0 disarms it.
+	ModifySRQ(ctx context.Context, srq SRQ, limit int) error
+	DestroySRQ(ctx context.Context, srq SRQ) error
+	PostSharedReceive(ctx context.Context, srq SRQ, r ReceiveRequest) error
+}
+
+// NewMR is what a memory region is registered with (section 10.6.3).
+type NewMR struct {
+	PD     PD
+	VA     uint64
+	Length uint64 // bytes
+	Access Access
+}
+
+// Regions are the verbs of protection domains, memory regions and memory windows. A window is bound by a send request, OpBindMW.
+type Regions interface {
+	CreatePD(ctx context.Context) (PD, error)
+	DestroyPD(ctx context.Context, pd PD) error
+	// RegisterMR registers memory, which the device provides, and returns its L_Key and R_Key.
+	RegisterMR(ctx context.Context, mr NewMR) (id MR, lkey, rkey uint32, err error)
+	DeregisterMR(ctx context.Context, mr MR) error
+	// AllocateMW makes an unbound window of type 1 or 2 and returns its R_Key.
+	AllocateMW(ctx context.Context, pd PD, windowType int) (id MW, rkey uint32, err error)
+	DeallocateMW(ctx context.Context, mw MW) error
+}
+
+// AddressVector says how datagrams reach a port (section 11.2.2.1).
+type AddressVector struct {
+	Dest     packet.Addr
+	SL       uint8
+	TClass   uint8
+	HopLimit uint8
+	GRH      bool
+}
+
+// AddressHandles are the verbs of address handles, which datagrams are sent by.
+type AddressHandles interface {
+	CreateAH(ctx context.Context, pd PD, v AddressVector) (AH, error)
+	ModifyAH(ctx context.Context, ah AH, v AddressVector) error
+	QueryAH(ctx context.Context, ah AH) (AddressVector, error)
+	DestroyAH(ctx context.Context, ah AH) error
 }

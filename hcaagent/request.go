@@ -43,9 +43,31 @@ type SendRequest struct {
 	SwapAdd  uint64
 	Segments []Segment
 
-	// Datagrams only.
+	// Datagrams only. Where AH is not zero it gives the address of Dest, whose QPN alone counts.
 	Dest QP
+	AH   AH
 	QKey uint32
+
+	Window *Bind  // OpBindMW only
+	Flush  Flush  // OpFlush only
+	XRCSRQ uint32 // XRC only: number of the SRQ that the message goes to
+}
+
+// Bind is what OpBindMW binds a window to (section 10.6.6).
+type Bind struct {
+	MW     MW
+	MR     MR
+	RKey   uint32 // new R_Key of a type 2 window; its upper 24 bits are the window's
+	VA     uint64
+	Length uint64
+	Access Access
+}
+
+// Flush is what OpFlush asks for (annex A19).
+type Flush struct {
+	Length    uint32
+	Placement uint8 // bit 0: global visibility, bit 1: persistence
+	Whole     bool  // the whole region, whatever VA and Length
 }
 
 // ReceiveRequest is a work request for a receive queue.

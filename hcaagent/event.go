@@ -1,0 +1,78 @@
+package hcaagent
+
+// EventKind is what an Event tells.
+type EventKind uint8
+
+// The kinds.
+const (
+	EvCreateQP EventKind = iota
+	EvModifyQP           // State is the state that the queue pair is brought to, or the one that it keeps
+	EvDestroyQP
+	EvCreateCQ
+	EvDestroyCQ
+	EvCreateSRQ
+	EvDestroySRQ
+	EvRegisterMR // Region
+	EvDeregisterMR
+	EvAllocateMW
+	EvDeallocateMW
+	EvPostSend
+	EvPostReceive // to QP, or to SRQ where that is not zero
+	EvCompletion  // polled from CQ
+	EvNotify      // CQ told of itself
+	EvArm         // the consumer armed CQ
+	EvAsync       // an asynchronous event of QP, CQ or SRQ
+)
+
+// Event is one thing that a consumer did with a device, or that the device told it. The soft HCA and the event log make them, the agent
+// verifies them. What Kind does not need is zero.
+type Event struct {
+	Time int64 // nanoseconds since the Unix epoch, by the clock of the device's host
+	Kind EventKind
+	// Failed says that the verb returned an immediate error: nothing has changed.
+	Failed bool
+	QP     QP // its Addr names the device for every kind
+	New    *NewQP
+	State  State
+	Attr   *Attr
+
+	CQ      CQ
+	Depth   int // of a CQ or SRQ
+	Arm     Arm
+	SRQ     SRQ
+	Send    *SendRequest
+	Receive *ReceiveRequest
+	// Sum is the CRC-32 (IEEE) of the data of a send request when it was posted, or of what a completed receive, READ or atomic has put into
+	// memory, where Summed.
+	Sum        uint32
+	Summed     bool
+	Completion *Completion
+	Region     *Region
+	Async      Async
+}
+
+// Region is a memory region or window, with its keys.
+type Region struct {
+	VA         uint64
+	Length     uint64
+	LKey, RKey uint32
+	Access     Access
+	Window     int // type of a memory window: 1 or 2; 0: a region
+}
+
+// Async is an asynchronous event (section 11.6.3).
+type Async uint8
+
+// The events.
+const (
+	AsyncNone Async = iota
+	AsyncCommEstablished
+	AsyncSQDrained
+	AsyncLastWQE
+	AsyncSRQLimit
+	AsyncCQError
+	AsyncQPFatal
+	AsyncQPRequest // invalid request at the responder
+	AsyncQPAccess  // access violation at the responder
+	AsyncPathMigrated
+)
