@@ -1,0 +1,92 @@
+package sim
+
+// Clock is virtual time in nanoseconds. What is due at the same time happens in the order of the calls of After. The zero value
+// stands at 0.
+type Clock struct {
+	now  int64
+	seq  uint64
+	heap []appointment
+}
+
+// appointment is what happens at a time.
+type appointment struct {
+	at  int64
+	seq uint64
+	f   func()
+}
+
+func (a *appointment) before(b *appointment) bool {
+	return a.at < b.at || a.at == b.at && a.seq < b.seq
+}
+
+// NewClock returns a clock that stands at start, nanoseconds since the Unix epoch.
+func NewClock(start int64) *Clock { return &Clock{now: start} }
+
+// Now returns the time.
+func (c *Clock) Now() int64 { return c.now }
+
+// After has f called d nanoseconds from now; where d is negative, now, behind all else that is due now.
+func (c *Clock) After(d int64, f func()) {
+	c.seq++
+	c.heap = append(c.heap, appointment{c.now + max(d, 0), c.seq, f})
+	h := c.heap
+	for i := len(h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !h[i].before(&h[up]) {
+			break
+		}
+		h[i], h[up] = h[up], h[i]
+		i = up
+	}
+}
+
+// Step goes to the next appointment and keeps it. It is false where there is none.
+func (c *Clock) Step() bool {
+	if len(c.heap) == 0 {
+		return false
+	}
+	a := c.heap[0]
+	last := len(c.heap) - 1
+	c.heap[0] = c.heap[last]
+	c.heap[last] = appointment{}
+	c.heap = c.heap[:last]
+	c.sink()
+	c.now = a.at
+	a.f()
+	return true
+}
+
+// sink brings the first element of the heap to its place.
+func (c *Clock) sink() {
+	h := c.heap
+	for i := 0; ; {
+		next := 2*i + 1
+		if next >= len(h) {
+			return
+		}
+		if next+1 < len(h) && h[next+1].before(&h[next]) {
+			next++
+		}
+		if !h[next].before(&h[i]) {
+			return
+		}
+		h[i], h[next] = h[next], h[i]
+		i = next
+	}
+}
+
+// Run keeps all appointments up to and with the time until, which it then is.
+func (c *Clock) Run(until int64) {
+	for len(c.heap) > 0 && c.heap[0].at <= until {
+		c.Step()
+	}
+	c.now = max(c.now, until)
+}
+
+// Next returns the time of the next appointment; false where there is none.
+func (c *Clock) Next() (int64, bool) {
+	if len(c.heap) == 0 {
+		return 0, false
+	}
+	return c.heap[0].at, true
+}

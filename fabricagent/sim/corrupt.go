@@ -1,0 +1,44 @@
+package sim
+
+import (
+	"ibwitness/packet"
+)
+
+// corrupt changes the bytes of a frame, which p was decoded from.
+func (m *Mechanism) corrupt(e *Error, x *flight, p *packet.Packet) {
+	if e.Change != nil {
+		head := len(x.frame) - len(p.Data)
+		for head > 0 && &x.frame[head] != &p.Data[0] { // padding behind the packet
+			head--
+		}
+		q := *p
+		q.Payload = append([]byte(nil), p.Payload...)
+		q.Pad = append([]byte(nil), p.Pad...)
+		e.Change(&q, m.chance)
+		q.SealIPv4()
+		q.SealICRC()
+		x.frame = q.Append(append([]byte(nil), x.frame[:head]...))
+		return
+	}
+	for _, bit := range e.Bits {
+		flip(p.Data[p.BTHOff:], bit)
+	}
+	n := (len(p.Data) - p.BTHOff) * 8
+	for range e.Flip {
+		bit := m.chance.IntN(n)
+		for bit/8 == resv8a { // no ICRC covers it
+			bit = m.chance.IntN(n)
+		}
+		flip(p.Data[p.BTHOff:], bit)
+	}
+}
+
+// resv8a is the byte of the BTH that holds FECN, BECN and reserved bits.
+const resv8a = 4
+
+// flip inverts a bit, the first being the most significant of the first byte; one behind the end is left alone.
+func flip(b []byte, bit int) {
+	if bit >= 0 && bit/8 < len(b) {
+		b[bit/8] ^= 0x80 >> (bit % 8)
+	}
+}

@@ -1,0 +1,130 @@
+// Package sim is a simulated fabric on virtual time: a link between ports whose every direction has a network verification layer
+// mechanism of its own, which drops, duplicates, reorders, delays and corrupts packets, and taps at the ends and in the middle. All of it
+// follows from the seed and from what is sent: there is no other clock, no goroutine and no other source of chance.
+package sim
+
+import (
+	"encoding/binary"
+
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+)
+
+// Options are what the paths of a fabric have in common, unless one is changed.
+type Options struct {
+	Seed  uint64
+	Delay int64 // nanoseconds from end to end; negative: none; 0: DefaultDelay
+	Rate  int64 // bits a second that a path carries; 0: any number
+}
+
+// DefaultDelay is how long a packet is on its way, in nanoseconds.
+const DefaultDelay = 1000
+
+// Fabric joins ports. It is not safe for several goroutines.
+type Fabric struct {
+	clock *Clock
+	opt   Options
+	ports map[packet.Addr]*port
+	mid   []*Tap
+	idle  []*flight
+
+	// Astray counts the frames that were sent to an address that no port has, or that are neither IP nor RoCE.
+	Astray uint64
+}
+
+type port struct {
+	addr    packet.Addr
+	receive func(frame []byte)
+	taps    []*Tap
+	paths   map[packet.Addr]*Path // from this port, by destination
+	lastTo  packet.Addr
+	last    *Path
+}
+
+// NewFabric returns a fabric without ports.
+func NewFabric(clock *Clock, opt Options) *Fabric {
+	if opt.Delay == 0 {
+		opt.Delay = DefaultDelay
+	}
+	opt.Delay = max(opt.Delay, 0)
+	return &Fabric{clock: clock, opt: opt, ports: map[packet.Addr]*port{}}
+}
+
+// Attach adds the port with this address. The fabric calls receive with each frame that arrives, which is valid until receive returns.
+// The port sends with the function returned, which does not keep the frame. Frames are whole Ethernet frames without FCS of RoCEv2 or
+// RoCEv1; their network headers say where they go.
+func (f *Fabric) Attach(addr packet.Addr, receive func(frame []byte)) (send func(frame []byte)) {
+	p := f.port(addr)
+	p.receive = receive
+	return func(frame []byte) { f.send(p, frame) }
+}
+
+func (f *Fabric) port(addr packet.Addr) *port {
+	p := f.ports[addr]
+	if p == nil {
+		p = &port{addr: addr, paths: map[packet.Addr]*Path{}}
+		f.ports[addr] = p
+	}
+	return p
+}
+
+// Path returns the direction from one port to another.
+func (f *Fabric) Path(from, to packet.Addr) *Path {
+	p := f.port(from)
+	path := p.paths[to]
+	if path == nil {
+		path = newPath(f, p, f.port(to))
+		p.paths[to] = path
+	}
+	return path
+}
+
+// send puts a frame on its path.
+func (f *Fabric) send(from *port, frame []byte) {
+	if len(from.taps) > 0 {
+		f.see(from.taps, frame, "")
+	}
+	to, ok := destination(frame)
+	if ok && (from.last == nil || from.lastTo != to) {
+		p := f.ports[to]
+		if ok = p != nil && p.receive != nil; ok {
+			from.last, from.lastTo = f.Path(from.addr, to), to
+		}
+	}
+	if !ok {
+		f.Astray++
+		return
+	}
+	from.last.enter(frame)
+}
+
+const etherSize = 14
+
+// destination returns the network address that a frame goes to.
+func destination(frame []byte) (packet.Addr, bool) {
+	if len(frame) < etherSize {
+		return packet.Addr{}, false
+	}
+	b := frame[etherSize:]
+	switch binary.BigEndian.Uint16(frame[12:]) {
+	case 0x0800:
+		if len(b) >= 20 {
+			return packet.IPv4Addr(b[16:20]), true
+		}
+	case 0x86dd, 0x8915:
+		if len(b) >= 40 {
+			return packet.GIDAddr(b[24:40]), true
+		}
+	}
+	return packet.Addr{}, false
+}
+
+// see shows a frame to taps.
+func (f *Fabric) see(taps []*Tap, data []byte, note string) {
+	for _, t := range taps {
+		t.frame = fabricagent.Frame{
+			Time: f.clock.now, Tap: t.index, Link: fabricagent.LinkEthernet, Len: uint32(len(data)), Data: data,
+		}
+		t.sink.Frame(&t.frame, note)
+	}
+}
