@@ -1,5 +1,7 @@
 package hcaagent
 
+import "ibwitness/packet"
+
 // EventKind is what an Event tells.
 type EventKind uint8
 
@@ -22,6 +24,7 @@ const (
 	EvNotify      // CQ told of itself
 	EvArm         // the consumer armed CQ
 	EvAsync       // an asynchronous event of QP, CQ or SRQ
+	EvQueryQP     // State and Attr as the device gave them
 )
 
 // Event is one thing that a consumer did with a device, or that the device told it. The soft HCA and the event log make them, the agent
@@ -49,6 +52,20 @@ type Event struct {
 	Completion *Completion
 	Region     *Region
 	Async      Async
+	// Anonymous says that it is not known which ID a send request was posted with.
+	Anonymous bool
+	Line      int // of the log that it was read from, from 1 on; 0: none
+}
+
+// Log is the events of one device in the order in which they happened.
+type Log struct {
+	Name   string // of its file
+	Addr   packet.Addr
+	Events []Event
+	// Exact says that the clock of the events is that of the packets, and that a tap sees a packet when it is sent.
+	Exact bool
+	// Cut says that the log breaks off in its last line.
+	Cut bool
 }
 
 // Region is a memory region or window, with its keys.

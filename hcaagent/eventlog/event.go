@@ -1,0 +1,224 @@
+package eventlog
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// or returns *p, or zero where p is nil.
+func or[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// event is the event of a line.
+func (l *line) event() (e hcaagent.Event, err error) {
+	if l.T == nil {
+		return e, missing("t")
+	}
+	e.Time, e.Kind, e.Failed = *l.T, kinds[l.Ev], or(l.RC) != 0
+	e.QP.QPN, e.CQ, e.SRQ = or(l.QPN), hcaagent.CQ(or(l.CQ)), hcaagent.SRQ(or(l.SRQ))
+	if l.CRC != nil {
+		e.Sum, e.Summed = *l.CRC, true
+	}
+	switch e.Kind {
+	case hcaagent.EvCreateQP, hcaagent.EvModifyQP, hcaagent.EvDestroyQP, hcaagent.EvQueryQP, hcaagent.EvPostSend, hcaagent.EvCompletion:
+		if l.QPN == nil {
+			return e, missing("qpn")
+		}
+	}
+	switch e.Kind {
+	case hcaagent.EvCreateQP:
+		e.New, err = l.newQP()
+	case hcaagent.EvModifyQP:
+		err = l.modify(&e)
+	case hcaagent.EvQueryQP:
+		if l.State == nil || hcaagent.State(*l.State) > hcaagent.Err {
+			return e, fmt.Errorf(`"state" is a number from 0 (RESET) to 6 (ERR)`)
+		}
+		e.State = hcaagent.State(*l.State)
+		e.Attr, err = l.attr()
+	case hcaagent.EvCreateCQ, hcaagent.EvCreateSRQ:
+		e.Depth = or(l.Depth)
+	case hcaagent.EvRegisterMR, hcaagent.EvDeregisterMR, hcaagent.EvAllocateMW, hcaagent.EvDeallocateMW:
+		e.Region = &hcaagent.Region{
+			VA: or(l.Addr), Length: or(l.Length), LKey: or(l.LKey), RKey: or(l.RKey), Access: accessOf(or(l.Access)),
+		}
+		if n, ok := l.Type.(float64); ok {
+			e.Region.Window = int(n)
+		}
+	case hcaagent.EvPostSend:
+		err = l.send(&e)
+	case hcaagent.EvPostReceive:
+		if l.QPN == nil && l.SRQ == nil {
+			return e, missing("qpn")
+		}
+		e.Receive = &hcaagent.ReceiveRequest{ID: or(l.WRID), Segments: l.segments()}
+		if l.WRID == nil {
+			err = missing("wr_id")
+		}
+	case hcaagent.EvCompletion:
+		e.Completion, err = l.completion()
+	case hcaagent.EvArm:
+		if or(l.Solicited) != 0 {
+			e.Arm = hcaagent.ArmSolicited
+		}
+	case hcaagent.EvAsync:
+		a, ok := asyncs[or(l.What)]
+		if !ok {
+			return e, fmt.Errorf(`"what" is %q: docs/events.md lists the asynchronous events`, or(l.What))
+		}
+		e.Async = a
+	}
+	return e, err
+}
+
+func (l *line) newQP() (*hcaagent.NewQP, error) {
+	t, ok := types[fmt.Sprint(l.Type)]
+	if !ok {
+		return nil, fmt.Errorf(`"type" is %v: give rc, uc, ud, xrc_ini, xrc_tgt, smi, gsi or raw`, l.Type)
+	}
+	return &hcaagent.NewQP{
+		Type: t, PD: hcaagent.PD(or(l.PD)), SendCQ: hcaagent.CQ(or(l.SendCQ)), RecvCQ: hcaagent.CQ(or(l.RecvCQ)), SRQ: hcaagent.SRQ(or(l.SRQ)),
+		MaxSend: or(l.MaxSendWR), MaxReceive: or(l.MaxRecvWR), MaxSendSegments: or(l.MaxSendSGE), MaxRecvSegments: or(l.MaxRecvSGE),
+		MaxInline: or(l.MaxInline), SignalAll: or(l.SigAll) != 0,
+	}, nil
+}
+
+func (l *line) modify(e *hcaagent.Event) (err error) {
+	s, ok := states[or(l.To)]
+	if !ok {
+		return fmt.Errorf(`"to" is %q: give RESET, INIT, RTR, RTS, SQD, SQE or ERR, or the state that the QP has`, or(l.To))
+	}
+	e.State = s
+	e.Attr, err = l.attr()
+	return err
+}
+
+// attr is the attributes that a line gives.
+func (l *line) attr() (*hcaagent.Attr, error) {
+	a := &hcaagent.Attr{
+		PMTU: or(l.PathMTU), SQPSN: packet.PSN(or(l.SQPSN)), RQPSN: packet.PSN(or(l.RQPSN)), DestQPN: or(l.DestQPN), Timeout: or(l.Timeout),
+		RetryCnt: or(l.RetryCnt), RNRRetry: or(l.RNRRetry), MinRNRTimer: or(l.MinRNRTimer), MaxRdAtomic: or(l.MaxRd),
+		MaxDestRdAtomic: or(l.MaxDestRd), PKey: or(l.PKey), QKey: or(l.QKey), Access: accessOf(or(l.QPAccess)),
+		MigState: hcaagent.MigState(or(l.MigState)), TClass: or(l.TClass), HopLimit: or(l.HopLimit), SL: or(l.SL), Port: or(l.Port),
+		CurState: hcaagent.State(or(l.CurState)), RateLimit: or(l.RateLimit), SQDNotify: or(l.SQDNotify) != 0,
+	}
+	for _, k := range [...]struct {
+		given bool
+		known hcaagent.Known
+	}{
+		{l.PathMTU != nil, hcaagent.KnowsPMTU}, {l.SQPSN != nil, hcaagent.KnowsSQPSN}, {l.RQPSN != nil, hcaagent.KnowsRQPSN},
+		{l.DestQPN != nil, hcaagent.KnowsDestQPN}, {l.DGID != nil, hcaagent.KnowsDestAddr}, {l.Timeout != nil, hcaagent.KnowsTimeout},
+		{l.RetryCnt != nil, hcaagent.KnowsRetryCnt}, {l.RNRRetry != nil, hcaagent.KnowsRNRRetry},
+		{l.MinRNRTimer != nil, hcaagent.KnowsMinRNRTimer}, {l.MaxRd != nil, hcaagent.KnowsMaxRdAtomic},
+		{l.MaxDestRd != nil, hcaagent.KnowsMaxDestRdAtomic}, {l.PKeyIndex != nil || l.PKey != nil, hcaagent.KnowsPKey},
+		{l.QKey != nil, hcaagent.KnowsQKey}, {l.QPAccess != nil, hcaagent.KnowsAccess}, {l.MigState != nil, hcaagent.KnowsMigState},
+		{l.TClass != nil, hcaagent.KnowsTClass}, {l.HopLimit != nil, hcaagent.KnowsHopLimit}, {l.SL != nil, hcaagent.KnowsSL},
+		{l.Port != nil, hcaagent.KnowsPort}, {l.CurState != nil, hcaagent.KnowsCurState}, {l.AltDGID != nil, hcaagent.KnowsAltPath},
+		{l.RateLimit != nil, hcaagent.KnowsRateLimit}, {l.SQDNotify != nil, hcaagent.KnowsSQDNotify},
+	} {
+		if k.given {
+			a.Known |= k.known
+		}
+	}
+	var err error
+	if l.DGID != nil {
+		if a.DestAddr, err = address(*l.DGID); err != nil {
+			return nil, err
+		}
+	}
+	if l.AltDGID != nil {
+		a.AltAddr, err = address(*l.AltDGID)
+	}
+	return a, err
+}
+
+// segments are the scatter or gather list of a line: "sge", or one element by "laddr", "length" and "lkey".
+func (l *line) segments() (list []hcaagent.Segment) {
+	for _, s := range l.SGE {
+		list = append(list, hcaagent.Segment{VA: s.Addr, Length: s.Length, LKey: s.LKey})
+	}
+	if list == nil && l.Length != nil {
+		list = []hcaagent.Segment{{VA: or(l.LAddr), Length: uint32(*l.Length), LKey: or(l.LKey)}}
+	}
+	return list
+}
+
+func (l *line) send(e *hcaagent.Event) error {
+	r := &hcaagent.SendRequest{ID: or(l.WRID), Flags: flagsOf(or(l.Flags))}
+	e.Send, e.Anonymous = r, l.WRID == nil
+	if l.Ev == "bind_mw" || or(l.Opcode) == "BIND_MW" {
+		r.Op, r.Flags = hcaagent.OpBindMW, r.Flags|hcaagent.Signaled
+		r.Window = &hcaagent.Bind{
+			MW: hcaagent.MW(or(l.WindowOf)), MR: hcaagent.MR(or(l.RegionOf)), RKey: or(l.RKey), VA: or(l.Addr), Length: or(l.Length),
+			Access: accessOf(or(l.Access)),
+		}
+		return nil
+	}
+	op, ok := sendOps[or(l.Opcode)]
+	if !ok {
+		return fmt.Errorf(`"opcode" is %q: docs/events.md lists the operations`, or(l.Opcode))
+	}
+	if l.WRID == nil {
+		return missing("wr_id")
+	}
+	r.Op, r.Segments, r.RemoteVA, r.RKey, r.Imm = op, l.segments(), or(l.RAddr), or(l.RKey), or(l.Imm)
+	r.QKey, r.Dest.QPN, r.AH, r.XRCSRQ = or(l.QKey), or(l.DQPN), hcaagent.AH(or(l.AH)), or(l.XRCSRQ)
+	r.Compare, r.SwapAdd = or(l.CompAdd), or(l.Swap)
+	switch op {
+	case hcaagent.OpSendInv, hcaagent.OpLocalInv:
+		r.InvKey = r.RKey
+		if l.InvKey != nil {
+			r.InvKey = *l.InvKey
+		}
+	case hcaagent.OpFetchAdd:
+		r.Compare, r.SwapAdd = 0, or(l.CompAdd)
+	case hcaagent.OpFlush:
+		r.Flush = hcaagent.Flush{Length: uint32(or(l.Length)), Placement: or(l.Place), Whole: or(l.Whole) != 0}
+		r.Segments = nil
+	}
+	if l.DGID != nil {
+		var err error
+		if r.Dest.Addr, err = address(*l.DGID); err != nil {
+			return err
+		}
+	}
+	// Of what a READ or an atomic fetches nothing is known when it is posted.
+	if op == hcaagent.OpRead || op == hcaagent.OpCmpSwap || op == hcaagent.OpFetchAdd {
+		e.Sum, e.Summed = 0, false
+	}
+	return nil
+}
+
+func (l *line) completion() (*hcaagent.Completion, error) {
+	if l.WRID == nil {
+		return nil, missing("wr_id")
+	}
+	if l.StatusCode == nil {
+		return nil, missing("status_code")
+	}
+	c := &hcaagent.Completion{
+		ID: *l.WRID, QP: hcaagent.QP{QPN: *l.QPN}, Status: hcaagent.Status(*l.StatusCode), ByteLen: or(l.ByteLen), SrcQP: or(l.SrcQP),
+		SLID: or(l.SLID), SL: or(l.SL), Imm: or(l.Imm), InvKey: or(l.InvKey),
+	}
+	op, ok := doneOps[or(l.Opcode)]
+	if !ok && c.Status == hcaagent.Success {
+		return nil, fmt.Errorf(`"opcode" is %q: docs/events.md lists those of completions`, or(l.Opcode))
+	}
+	c.Op = op
+	if l.Imm != nil {
+		c.Flags |= hcaagent.WithImm
+	}
+	if l.InvKey != nil {
+		c.Flags |= hcaagent.WithInv
+	}
+	if or(l.GRH) != 0 {
+		c.Flags |= hcaagent.WithGRH
+	}
+	return c, nil
+}

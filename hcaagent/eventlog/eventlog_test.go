@@ -1,0 +1,203 @@
+package eventlog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// recorded are the logs of soft-RoCE runs that stand beside the project, if they are here.
+func recorded(t testing.TB) []string {
+	files, err := filepath.Glob("../../../shared/captures/rxe/*.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		if files, err = filepath.Glob("/work/shared/captures/rxe/*.jsonl"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// TestRecorded reads what a soft-RoCE test program wrote, writes it anew and reads it again.
+func TestRecorded(t *testing.T) {
+	files := recorded(t)
+	if len(files) == 0 {
+		t.Skip("no recorded logs here")
+	}
+	for _, name := range files {
+		log, err := ReadFile(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if log.Addr.IsZero() || log.Cut || len(log.Events) < 10 {
+			t.Errorf("%s: address %v, cut %v, %d events", name, log.Addr, log.Cut, len(log.Events))
+		}
+		same(t, log)
+	}
+}
+
+// same writes a log, reads it and compares.
+func same(t testing.TB, log *hcaagent.Log) {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := NewWriter(&b, log.Addr, log.Exact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range log.Events {
+		if err := w.Write(&log.Events[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := Read(log.Name, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Addr != log.Addr || again.Exact != log.Exact || len(again.Events) != len(log.Events) {
+		t.Fatalf("%s: %v %d events, were %v %d", log.Name, again.Addr, len(again.Events), log.Addr, len(log.Events))
+	}
+	for i := range log.Events {
+		x, y := log.Events[i], again.Events[i]
+		x.Line, y.Line = 0, 0
+		x, y = plain(x), plain(y)
+		if !reflect.DeepEqual(x, y) {
+			a, _ := json.Marshal(x)
+			b, _ := json.Marshal(y)
+			t.Fatalf("%s: event %d\n%s\nis\n%s", log.Name, i, a, b)
+		}
+	}
+}
+
+// plain leaves out what a completion with an error does not say.
+func plain(e hcaagent.Event) hcaagent.Event {
+	if e.Completion != nil && e.Completion.Status != hcaagent.Success {
+		c := e.Completion
+		e.Completion = &hcaagent.Completion{ID: c.ID, QP: c.QP, Status: c.Status}
+	}
+	if e.Completion != nil {
+		c := *e.Completion
+		e.QP.QPN = c.QP.QPN
+	}
+	return e
+}
+
+func TestErrors(t *testing.T) {
+	const good = `{"ev":"device","gid":"10.0.0.1"}` + "\n"
+	for text, want := range map[string]string{
+		good + "{\n{}\n":                                     "eventlog: x.jsonl, line 2: no JSON object (unexpected end of JSON input): mend or remove the line",
+		good + "\n{\"t\":1}":                                 `eventlog: x.jsonl, line 3: no "ev": it names the event, see docs/events.md`,
+		good + `{"ev":"jump","t":1}`:                         `eventlog: x.jsonl, line 2: unknown event "jump": docs/events.md lists them`,
+		good + `{"ev":"cqe","t":1,"qpn":"7"}` + "\n":         `eventlog: x.jsonl, line 2: "qpn" does not fit: it is a JSON string, and a uint32 is wanted`,
+		good + `{"ev":"cqe","t":1,"qpn":7}`:                  `eventlog: x.jsonl, line 2: cqe: no "wr_id": add it`,
+		good + `{"ev":"device","gid":"10.0.0.2"}`:            `eventlog: x.jsonl, line 2: "gid" is 10.0.0.2, and was 10.0.0.1 before: give the events of each endpoint in a log of its own`,
+		good + `{"ev":"create_qp","t":1,"qpn":7,"type":"x"}`: `eventlog: x.jsonl, line 2: create_qp: "type" is x: give rc, uc, ud, xrc_ini, xrc_tgt, smi, gsi or raw`,
+		good + `{"ev":"modify_qp","t":1,"qpn":7,"to":"UP"}`:  `eventlog: x.jsonl, line 2: modify_qp: "to" is "UP": give RESET, INIT, RTR, RTS, SQD, SQE or ERR, or the state that the QP has`,
+	} {
+		_, err := Read("x.jsonl", strings.NewReader(text))
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: %v\nwant %s", text, err, want)
+		}
+	}
+	log, err := Read("x.jsonl", strings.NewReader(good+`{"ev":"destroy_qp","t":5,"qpn":7}`+"\n"+`{"ev":"destroy_q`))
+	if err != nil || !log.Cut || len(log.Events) != 1 || log.Events[0].Line != 2 {
+		t.Errorf("a log that is cut: %+v, %v", log, err)
+	}
+	if _, err := ReadFile("testdata/none.jsonl"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestQuery(t *testing.T) {
+	const text = `{"ev":"device","gid":"10.0.0.1","clock":"capture"}
+{"ev":"reg_mr","t":1,"addr":4096,"length":8192,"lkey":3,"rkey":4,"access":7}
+{"ev":"create_qp","t":2,"qpn":7,"type":"rc"}
+{"ev":"modify_qp","t":3,"qpn":7,"to":"INIT","pkey_index":0,"port_num":1,"qp_access_flags":14}
+{"ev":"modify_qp","t":4,"qpn":7,"to":"RTR","path_mtu":1024}
+{"ev":"post_send","t":5,"qpn":7,"wr_id":9,"opcode":"SEND","length":3,"flags":6}
+{"ev":"cqe","t":6,"qpn":7,"wr_id":9,"status_code":0,"opcode":"SEND"}
+`
+	log, err := Read("x", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, log)
+	ctx, a, qp := context.Background(), NewAgent(log), hcaagent.QP{QPN: 7}
+	var q hcaagent.Query = a
+	if attr, err := q.QPAttr(ctx, qp); err != nil || attr.PMTU != 1024 || !attr.Has(hcaagent.KnowsAccess) {
+		t.Errorf("attributes %+v, %v", attr, err)
+	}
+	if _, err := q.QPAttr(ctx, hcaagent.QP{QPN: 8}); !errors.Is(err, hcaagent.ErrUnknown) {
+		t.Error(err)
+	}
+	into := make([]hcaagent.Completion, 4)
+	if n, err := q.Completions(ctx, 0, into); n != 1 || err != nil || into[0].ID != 9 {
+		t.Errorf("%d completions, %v", n, err)
+	}
+	if n, _ := q.Completions(ctx, 0, into); n != 0 {
+		t.Error("completions come again")
+	}
+	if n, err := q.DataSegments(ctx, qp, 9); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	if ok, err := q.ExpectSolicitedEvent(ctx, qp, 9); !ok || err != nil {
+		t.Error(ok, err)
+	}
+	if _, err := q.DataSegments(ctx, qp, 10); !errors.Is(err, hcaagent.ErrNotFound) {
+		t.Error(err)
+	}
+	var te *hcaagent.TransitionError
+	if err := q.VerifyTransition(ctx, qp, hcaagent.Reset, hcaagent.Init); err != nil {
+		t.Error(err)
+	}
+	if err := q.VerifyTransition(ctx, qp, hcaagent.Init, hcaagent.RTR); !errors.As(err, &te) {
+		t.Error(err)
+	}
+	if err := q.VerifyTransition(ctx, qp, hcaagent.RTR, hcaagent.RTS); !errors.Is(err, hcaagent.ErrUnknown) {
+		t.Error(err)
+	}
+	m := hcaagent.Memory{Key: hcaagent.Key{Key: 4}, VA: 4096, Length: 8192}
+	if err := q.MemoryAccess(ctx, qp, m, hcaagent.RemoteRead); err != nil {
+		t.Error(err)
+	}
+	var ae *hcaagent.AccessError
+	if err := q.MemoryAccess(ctx, qp, m, hcaagent.RemoteAtomic); !errors.As(err, &ae) {
+		t.Error(err)
+	}
+	m.VA++
+	if err := q.MemoryAccess(ctx, qp, m, hcaagent.RemoteRead); !errors.As(err, &ae) {
+		t.Error(err)
+	}
+	if _, err := q.MemoryData(ctx, m, nil); !errors.Is(err, hcaagent.ErrUnknown) {
+		t.Error(err)
+	}
+	if log.Addr != packet.IPv4Addr([]byte{10, 0, 0, 1}) || !log.Exact {
+		t.Errorf("address %v, exact %v", log.Addr, log.Exact)
+	}
+}
+
+// FuzzRead reads anything: it must not panic, and what it takes is the same when it is written and read again.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"ev":"create_qp","t":2,"qpn":7,"type":"rc","srq":3}`))
+	f.Add([]byte(`{"ev":"post_send","t":5,"qpn":7,"wr_id":9,"opcode":"SEND_WITH_INV","length":3,"flags":6,"rkey":1}`))
+	f.Add([]byte(`{"ev":"cqe","t":6,"qpn":7,"wr_id":9,"status_code":0,"opcode":"RECV","imm":3}`))
+	f.Add([]byte(`{"ev":"bind_mw","t":6,"qpn":7,"rkey":9,"length":3}`))
+	f.Add([]byte(`{"ev":"async","t":6,"qpn":7,"what":"comm_est"}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		log, err := Read("fuzz", bytes.NewReader(b))
+		if err == nil {
+			same(t, log)
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+
+	"ibwitness/hcaagent"
+)
+
+// Agent answers queries about the device of a log, as it stood when the log ended.
+type Agent struct {
+	log   *hcaagent.Log
+	taken map[hcaagent.CQ]int // events of the log that Completions has passed
+}
+
+// NewAgent returns the agent of a log.
+func NewAgent(log *hcaagent.Log) *Agent { return &Agent{log, map[hcaagent.CQ]int{}} }
+
+// QPAttr returns the attributes that a queue pair was given in its newest life.
+func (a *Agent) QPAttr(_ context.Context, qp hcaagent.QP) (attr hcaagent.Attr, err error) {
+	known := false
+	for i := range a.log.Events {
+		e := &a.log.Events[i]
+		if e.QP.QPN != qp.QPN || e.Failed {
+			continue
+		}
+		switch e.Kind {
+		case hcaagent.EvCreateQP:
+			known, attr = true, hcaagent.Attr{}
+		case hcaagent.EvModifyQP, hcaagent.EvQueryQP:
+			known = true
+			if e.Kind == hcaagent.EvModifyQP && e.State == hcaagent.Reset {
+				attr = hcaagent.Attr{}
+			}
+			if e.Attr != nil {
+				attr.Merge(e.Attr)
+			}
+		}
+	}
+	if !known {
+		return attr, &hcaagent.UnknownError{What: "attributes of a queue pair that is not in the log"}
+	}
+	return attr, nil
+}
+
+// Completions gives the completions of a queue that the log holds. A log that names no queues has them all in queue 0.
+func (a *Agent) Completions(_ context.Context, cq hcaagent.CQ, into []hcaagent.Completion) (n int, err error) {
+	i := a.taken[cq]
+	for ; i < len(a.log.Events) && n < len(into); i++ {
+		if e := &a.log.Events[i]; e.Kind == hcaagent.EvCompletion && e.CQ == cq {
+			into[n] = *e.Completion
+			n++
+		}
+	}
+	a.taken[cq] = i
+	return n, nil
+}
+
+// MemoryData always answers ErrUnknown: a log holds no memory.
+func (a *Agent) MemoryData(context.Context, hcaagent.Memory, []byte) (int, error) {
+	return 0, &hcaagent.UnknownError{What: "memory"}
+}
+
+// MemoryAccess holds the range against the regions and windows that are open when the log ends.
+func (a *Agent) MemoryAccess(_ context.Context, _ hcaagent.QP, m hcaagent.Memory, access hcaagent.Access) error {
+	var r *hcaagent.Region
+	for i := range a.log.Events {
+		e := &a.log.Events[i]
+		if e.Region == nil || e.Failed {
+			continue
+		}
+		key := e.Region.RKey
+		if m.Key.Local {
+			key = e.Region.LKey
+		}
+		switch {
+		case key != m.Key.Key:
+		case e.Kind == hcaagent.EvRegisterMR:
+			r = e.Region
+		case e.Kind == hcaagent.EvDeregisterMR:
+			r = nil
+		}
+	}
+	switch {
+	case r == nil:
+		return &hcaagent.UnknownError{What: "a key that the log does not register"}
+	case m.VA < r.VA || m.Length > r.Length || m.VA-r.VA > r.Length-m.Length:
+		return &hcaagent.AccessError{Key: m.Key, Reason: "the range is not inside the region of the key"}
+	case access&^r.Access != 0:
+		return &hcaagent.AccessError{Key: m.Key, Reason: "the region does not permit this access"}
+	}
+	return nil
+}
+
+// request finds the newest send request of a queue pair with this ID.
+func (a *Agent) request(qp hcaagent.QP, id uint64) (*hcaagent.SendRequest, error) {
+	for i := len(a.log.Events) - 1; i >= 0; i-- {
+		if e := &a.log.Events[i]; e.Kind == hcaagent.EvPostSend && e.QP.QPN == qp.QPN && e.Send.ID == id && !e.Anonymous && !e.Failed {
+			return e.Send, nil
+		}
+	}
+	return nil, hcaagent.ErrNotFound
+}
+
+// DataSegments returns how many data segments a send request has.
+func (a *Agent) DataSegments(_ context.Context, qp hcaagent.QP, id uint64) (int, error) {
+	r, err := a.request(qp, id)
+	if err != nil {
+		return 0, err
+	}
+	return len(r.Segments), nil
+}
+
+// ExpectSolicitedEvent reports whether the request with this ID has the solicited event modifier.
+func (a *Agent) ExpectSolicitedEvent(_ context.Context, qp hcaagent.QP, id uint64) (bool, error) {
+	r, err := a.request(qp, id)
+	if err != nil {
+		return false, err
+	}
+	return r.Flags&hcaagent.Solicited != 0, nil
+}
+
+// VerifyTransition holds the newest transition of a queue pair between the two states against table T7.
+func (a *Agent) VerifyTransition(_ context.Context, qp hcaagent.QP, from, to hcaagent.State) error {
+	var result error = &hcaagent.UnknownError{What: "a transition that the log does not hold"}
+	var t hcaagent.QPType
+	var at hcaagent.State
+	for i := range a.log.Events {
+		e := &a.log.Events[i]
+		if e.QP.QPN != qp.QPN || e.Failed {
+			continue
+		}
+		switch e.Kind {
+		case hcaagent.EvCreateQP:
+			t, at = e.New.Type, hcaagent.Reset
+		case hcaagent.EvModifyQP:
+			if at == from && e.State == to {
+				result = hcaagent.ValidTransition(t, from, to, e.Attr.Known)
+			}
+			at = e.State
+		}
+	}
+	var te *hcaagent.TransitionError
+	if errors.As(result, &te) {
+		return te
+	}
+	return result
+}

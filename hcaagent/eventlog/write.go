@@ -1,0 +1,200 @@
+package eventlog
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// Writer writes the events of one device as a log.
+type Writer struct {
+	enc *json.Encoder
+	seq int64
+}
+
+// NewWriter begins a log of the device with this address. exact says that the events have the clock of the packets.
+func NewWriter(w io.Writer, addr packet.Addr, exact bool) (*Writer, error) {
+	l := &Writer{enc: json.NewEncoder(w)}
+	head := line{Ev: "device", Clock: to("host")}
+	if exact {
+		head.Clock = to("capture")
+	}
+	if !addr.IsZero() {
+		head.GID = to(addr.String())
+	}
+	return l, l.put(&head)
+}
+
+func (w *Writer) put(l *line) error {
+	l.Seq = to(w.seq)
+	w.seq++
+	if err := w.enc.Encode(l); err != nil {
+		return fmt.Errorf("eventlog: %w", err)
+	}
+	return nil
+}
+
+// Write adds an event.
+func (w *Writer) Write(e *hcaagent.Event) error { return w.put(lineOf(e)) }
+
+func to[T any](v T) *T { return &v }
+
+// some returns a pointer to v, or nil where v is zero.
+func some[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func flag(b bool) *int {
+	if b {
+		return to(1)
+	}
+	return nil
+}
+
+// lineOf is the line of an event; its event() is the event again.
+func lineOf(e *hcaagent.Event) *line {
+	l := &line{T: to(e.Time), Ev: name(kinds, e.Kind), QPN: to(e.QP.QPN), CQ: some(uint32(e.CQ)), SRQ: some(uint32(e.SRQ)), RC: flag(e.Failed)}
+	if e.Summed {
+		l.CRC = to(e.Sum)
+	}
+	switch e.Kind {
+	case hcaagent.EvCreateQP:
+		if n := e.New; n != nil {
+			l.Type, l.PD, l.SendCQ, l.RecvCQ = name(types, n.Type), some(uint32(n.PD)), some(uint32(n.SendCQ)), some(uint32(n.RecvCQ))
+			l.SRQ, l.MaxSendWR, l.MaxRecvWR, l.SigAll = some(uint32(n.SRQ)), some(n.MaxSend), some(n.MaxReceive), flag(n.SignalAll)
+			l.MaxSendSGE, l.MaxRecvSGE, l.MaxInline = some(n.MaxSendSegments), some(n.MaxRecvSegments), some(n.MaxInline)
+		}
+	case hcaagent.EvModifyQP:
+		l.To = to(name(states, e.State))
+		l.give(e.Attr)
+	case hcaagent.EvQueryQP:
+		l.State = to(uint8(e.State))
+		l.give(e.Attr)
+	case hcaagent.EvCreateCQ, hcaagent.EvCreateSRQ:
+		l.Depth = some(e.Depth)
+	case hcaagent.EvRegisterMR, hcaagent.EvDeregisterMR, hcaagent.EvAllocateMW, hcaagent.EvDeallocateMW:
+		if r := e.Region; r != nil {
+			l.Addr, l.Length, l.LKey, l.RKey, l.Access = some(r.VA), some(r.Length), some(r.LKey), some(r.RKey), some(bitsOf(r.Access))
+			if r.Window != 0 {
+				l.Type = r.Window
+			}
+		}
+	case hcaagent.EvPostSend:
+		l.post(e)
+	case hcaagent.EvPostReceive:
+		if e.Receive != nil {
+			l.WRID = to(e.Receive.ID)
+			l.gather(e.Receive.Segments)
+		}
+	case hcaagent.EvCompletion:
+		if e.Completion != nil {
+			l.complete(e.Completion)
+		}
+	case hcaagent.EvArm:
+		l.Solicited = flag(e.Arm == hcaagent.ArmSolicited)
+	case hcaagent.EvAsync:
+		l.What = to(name(asyncs, e.Async))
+	}
+	return l
+}
+
+// give writes the attributes that are known.
+func (l *line) give(a *hcaagent.Attr) {
+	if a == nil {
+		return
+	}
+	set := func(k hcaagent.Known, f func()) {
+		if a.Known&k != 0 {
+			f()
+		}
+	}
+	set(hcaagent.KnowsPMTU, func() { l.PathMTU = to(a.PMTU) })
+	set(hcaagent.KnowsSQPSN, func() { l.SQPSN = to(uint32(a.SQPSN)) })
+	set(hcaagent.KnowsRQPSN, func() { l.RQPSN = to(uint32(a.RQPSN)) })
+	set(hcaagent.KnowsDestQPN, func() { l.DestQPN = to(a.DestQPN) })
+	set(hcaagent.KnowsDestAddr, func() { l.DGID = to(a.DestAddr.String()) })
+	set(hcaagent.KnowsTimeout, func() { l.Timeout = to(a.Timeout) })
+	set(hcaagent.KnowsRetryCnt, func() { l.RetryCnt = to(a.RetryCnt) })
+	set(hcaagent.KnowsRNRRetry, func() { l.RNRRetry = to(a.RNRRetry) })
+	set(hcaagent.KnowsMinRNRTimer, func() { l.MinRNRTimer = to(a.MinRNRTimer) })
+	set(hcaagent.KnowsMaxRdAtomic, func() { l.MaxRd = to(a.MaxRdAtomic) })
+	set(hcaagent.KnowsMaxDestRdAtomic, func() { l.MaxDestRd = to(a.MaxDestRdAtomic) })
+	set(hcaagent.KnowsPKey, func() { l.PKey = to(a.PKey) })
+	set(hcaagent.KnowsQKey, func() { l.QKey = to(a.QKey) })
+	set(hcaagent.KnowsAccess, func() { l.QPAccess = to(bitsOf(a.Access)) })
+	set(hcaagent.KnowsMigState, func() { l.MigState = to(uint8(a.MigState)) })
+	set(hcaagent.KnowsTClass, func() { l.TClass = to(a.TClass) })
+	set(hcaagent.KnowsHopLimit, func() { l.HopLimit = to(a.HopLimit) })
+	set(hcaagent.KnowsSL, func() { l.SL = to(a.SL) })
+	set(hcaagent.KnowsPort, func() { l.Port = to(a.Port) })
+	set(hcaagent.KnowsCurState, func() { l.CurState = to(uint8(a.CurState)) })
+	set(hcaagent.KnowsAltPath, func() { l.AltDGID = to(a.AltAddr.String()) })
+	set(hcaagent.KnowsRateLimit, func() { l.RateLimit = to(a.RateLimit) })
+	set(hcaagent.KnowsSQDNotify, func() {
+		n := 0
+		if a.SQDNotify {
+			n = 1
+		}
+		l.SQDNotify = &n
+	})
+}
+
+func (l *line) gather(list []hcaagent.Segment) {
+	for _, s := range list {
+		l.SGE = append(l.SGE, segment{s.VA, s.Length, s.LKey})
+	}
+}
+
+func (l *line) post(e *hcaagent.Event) {
+	r := e.Send
+	if r == nil {
+		return
+	}
+	l.Flags = some(bitsOfFlags(r.Flags))
+	if r.Window != nil && e.Anonymous {
+		l.Ev = "bind_mw"
+	}
+	if !e.Anonymous {
+		l.WRID = to(r.ID)
+	}
+	l.Opcode = to(name(sendOps, r.Op))
+	l.gather(r.Segments)
+	l.RAddr, l.RKey, l.Imm = some(r.RemoteVA), some(r.RKey), some(r.Imm)
+	l.QKey, l.DQPN, l.AH, l.XRCSRQ = some(r.QKey), some(r.Dest.QPN), some(uint32(r.AH)), some(r.XRCSRQ)
+	l.CompAdd, l.Swap, l.InvKey = some(r.Compare), some(r.SwapAdd), some(r.InvKey)
+	if !r.Dest.Addr.IsZero() {
+		l.DGID = to(r.Dest.Addr.String())
+	}
+	switch {
+	case r.Op == hcaagent.OpFetchAdd:
+		l.CompAdd, l.Swap = some(r.SwapAdd), nil
+	case r.Op == hcaagent.OpFlush:
+		l.Length, l.Place, l.Whole = some(uint64(r.Flush.Length)), some(r.Flush.Placement), flag(r.Flush.Whole)
+	case r.Window != nil:
+		b := r.Window
+		l.WindowOf, l.RegionOf, l.RKey = some(uint32(b.MW)), some(uint32(b.MR)), some(b.RKey)
+		l.Addr, l.Length, l.Access = some(b.VA), some(b.Length), some(bitsOf(b.Access))
+	}
+}
+
+func (l *line) complete(c *hcaagent.Completion) {
+	l.QPN, l.WRID, l.StatusCode, l.Status = to(c.QP.QPN), to(c.ID), to(uint8(c.Status)), to(c.Status.String())
+	if c.Status != hcaagent.Success {
+		return
+	}
+	l.Opcode, l.ByteLen, l.SrcQP, l.SLID, l.SL = to(name(doneOps, c.Op)), to(c.ByteLen), some(c.SrcQP), some(c.SLID), some(c.SL)
+	if c.Flags&hcaagent.WithImm != 0 {
+		l.Imm = to(c.Imm)
+	}
+	if c.Flags&hcaagent.WithInv != 0 {
+		l.InvKey = to(c.InvKey)
+	}
+	l.GRH = flag(c.Flags&hcaagent.WithGRH != 0)
+}
