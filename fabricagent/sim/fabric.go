@@ -50,9 +50,9 @@ func NewFabric(clock *Clock, opt Options) *Fabric {
 	return &Fabric{clock: clock, opt: opt, ports: map[packet.Addr]*port{}}
 }
 
-// Attach adds the port with this address. The fabric calls receive with each frame that arrives, which is valid until receive returns.
-// The port sends with the function returned, which does not keep the frame. Frames are whole Ethernet frames without FCS of RoCEv2 or
-// RoCEv1; their network headers say where they go.
+// Attach adds the port with this address. The fabric calls receive with each frame that arrives; it may be kept, and not be changed. The
+// port sends with the function returned, which keeps the frame: from then on nobody may change it. Frames are whole Ethernet frames
+// without FCS of RoCEv2 or RoCEv1; their network headers say where they go.
 func (f *Fabric) Attach(addr packet.Addr, receive func(frame []byte)) (send func(frame []byte)) {
 	p := f.port(addr)
 	p.receive = receive

@@ -28,7 +28,7 @@ type Sums struct {
 	Packets, Dropped, Duplicated, Reordered, Delayed, Corrupted uint64
 }
 
-// Stored is a packet that a mechanism has stored, as it came.
+// Stored is a packet that a mechanism has stored, as it came. Nobody changes Frame.
 type Stored struct {
 	Time  int64
 	Frame []byte
@@ -107,7 +107,7 @@ func (m *Mechanism) note(frame []byte) {
 	if len(m.store) >= m.keep {
 		m.store = m.store[:copy(m.store, m.store[len(m.store)-m.keep+1:])]
 	}
-	m.store = append(m.store, Stored{m.path.fabric.clock.now, append([]byte(nil), frame...)})
+	m.store = append(m.store, Stored{m.path.fabric.clock.now, frame})
 }
 
 // fate is what the errors have made of a frame.

@@ -19,9 +19,8 @@ type Path struct {
 // flight is a frame on its way.
 type flight struct {
 	path  *Path
-	frame []byte
-	half  int // of the path that it is on: 0 or 1
-	late  bool
+	frame []byte // nobody changes it
+	half  int    // of the path that it is on: 0 or 1
 	land  func() // arrive, bound once
 }
 
@@ -35,7 +34,7 @@ func newPath(f *Fabric, from, to *port) *Path {
 	return p
 }
 
-// flight returns a flight with a copy of the frame.
+// flight returns the flight of a frame.
 func (f *Fabric) flight(p *Path, frame []byte, half int) *flight {
 	var x *flight
 	if n := len(f.idle); n > 0 {
@@ -45,12 +44,14 @@ func (f *Fabric) flight(p *Path, frame []byte, half int) *flight {
 		x = new(flight)
 		x.land = x.arrive
 	}
-	x.path, x.half, x.late = p, half, false
-	x.frame = append(x.frame[:0], frame...)
+	x.path, x.half, x.frame = p, half, frame
 	return x
 }
 
-func (f *Fabric) done(x *flight) { f.idle = append(f.idle, x) }
+func (f *Fabric) done(x *flight) {
+	x.frame = nil
+	f.idle = append(f.idle, x)
+}
 
 // enter takes a frame of the sender.
 func (p *Path) enter(frame []byte) {
@@ -71,7 +72,6 @@ func (p *Path) fly(x *flight, delay int64, hold bool) {
 		at += p.Delay - p.Delay/2
 	}
 	if delay > 0 && !hold {
-		x.late = true
 		at += delay
 	} else {
 		at = max(at+delay, p.last[x.half])

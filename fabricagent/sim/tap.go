@@ -14,7 +14,7 @@ type Tap struct {
 	frame fabricagent.Frame
 }
 
-// Sink takes what taps see, in the order of time. The frame and its data are valid until Frame returns. note says what the simulation
+// Sink takes what taps see, in the order of time. The frame is valid until Frame returns; its data may be kept, and not be changed. note says what the simulation
 // knows of the frame, where it is worth a comment.
 type Sink interface {
 	Tap(t fabricagent.Tap) (uint16, error)
@@ -80,15 +80,9 @@ type Recorder struct {
 
 	taps   []fabricagent.Tap
 	number uint64
-	open   *reel
-	full   []*reel
+	open   []fabricagent.Frame
+	full   [][]fabricagent.Frame
 	ended  bool
-}
-
-// reel is a batch that is being filled, with its bytes.
-type reel struct {
-	frames []fabricagent.Frame
-	bytes  []byte
 }
 
 // NewRecorder returns a recorder that drives a simulation by step, which is false at the end of the simulation.
@@ -103,21 +97,13 @@ func (r *Recorder) Tap(t fabricagent.Tap) (uint16, error) {
 // Frame stores a frame.
 func (r *Recorder) Frame(f *fabricagent.Frame, _ string) {
 	if r.open == nil {
-		r.open = &reel{frames: make([]fabricagent.Frame, 0, fabricagent.BatchSize)}
+		r.open = make([]fabricagent.Frame, 0, fabricagent.BatchSize)
 	}
-	o := r.open
 	r.number++
-	o.frames = append(o.frames, *f)
-	x := &o.frames[len(o.frames)-1]
-	x.Number = r.number
-	if cap(o.bytes)-len(o.bytes) < len(f.Data) {
-		o.bytes = make([]byte, 0, max(1<<16, len(f.Data))) // what was stored stays where it is
-	}
-	at := len(o.bytes)
-	o.bytes = append(o.bytes, f.Data...)
-	x.Data = o.bytes[at:len(o.bytes):len(o.bytes)]
-	if len(o.frames) == fabricagent.BatchSize {
-		r.full, r.open = append(r.full, o), nil
+	r.open = append(r.open, *f)
+	r.open[len(r.open)-1].Number = r.number
+	if len(r.open) == fabricagent.BatchSize {
+		r.full, r.open = append(r.full, r.open), nil
 	}
 }
 
@@ -126,14 +112,13 @@ func (r *Recorder) Next() (*fabricagent.Batch, error) {
 	for len(r.full) == 0 && !r.ended {
 		r.ended = r.Step == nil || !r.Step()
 	}
-	if len(r.full) > 0 {
-		o := r.full[0]
-		r.full = r.full[1:]
-		return &fabricagent.Batch{Frames: o.frames}, nil
+	if len(r.full) == 0 && r.open != nil {
+		r.full, r.open = append(r.full, r.open), nil
 	}
-	if o := r.open; o != nil {
-		r.open = nil
-		return &fabricagent.Batch{Frames: o.frames}, nil
+	if len(r.full) > 0 {
+		frames := r.full[0]
+		r.full = r.full[1:]
+		return &fabricagent.Batch{Frames: frames}, nil
 	}
 	return nil, io.EOF
 }
