@@ -1,0 +1,176 @@
+package soft
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// response takes a response of the peer (section 9.7.5 and 9.9.2).
+func (q *queuePair) response(p *packet.Packet) {
+	r := &q.req
+	if !q.state.Sends() || len(r.queue) == 0 {
+		return
+	}
+	if p.Has&packet.HasAETH != 0 && p.Syndrome.Reserved() {
+		q.h.count.Dropped++
+		return
+	}
+	if p.PSN.Before(r.una) || !p.PSN.Before(r.high) { // a ghost, or from the future
+		if p.PSN == r.una.Add(-1) {
+			r.credit(p)
+		}
+		return
+	}
+	r.credit(p)
+	was := r.una
+	switch f := p.Opcode.Fn(); f {
+	case packet.Acknowledge:
+		q.acknowledge(p)
+	default:
+		q.answered(p)
+	}
+	q.settle()
+	if q.state.Sends() && r.una != was {
+		q.progress()
+	}
+}
+
+// credit takes the credits of a response (section 9.7.7.2). The limit moves forward only.
+func (r *requester) credit(p *packet.Packet) {
+	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() != packet.ACK {
+		return
+	}
+	n, limited := p.Syndrome.Credits()
+	limit := p.MSN + n
+	if !limited {
+		r.credited = false
+	} else if !r.credited || (limit-r.limit)&0xFFFFFF < 1<<23 {
+		r.credited, r.limit = true, limit&0xFFFFFF
+	}
+}
+
+// acknowledge takes an Acknowledge: an ACK, an RNR NAK or another NAK.
+func (q *queuePair) acknowledge(p *packet.Packet) {
+	switch s := p.Syndrome; {
+	case s.Type() == packet.ACK:
+		if !q.ackTo(p.PSN) {
+			q.impliedNAK()
+		}
+	case s.Type() == packet.RNRNAK:
+		if q.ackTo(p.PSN.Add(-1)) {
+			q.rnrNAK(s.Value())
+		} else {
+			q.impliedNAK()
+		}
+	case s == packet.NAKSequence:
+		q.ackTo(p.PSN.Add(-1))
+		q.req.implied = false
+		if q.takeRetry() {
+			q.goBack()
+		}
+	default:
+		q.ackTo(p.PSN.Add(-1))
+		q.settle()
+		q.failSend(nakStatus(s))
+	}
+}
+
+// nakStatus is how the request completes that a NAK refuses (table T5).
+func nakStatus(s packet.Syndrome) hcaagent.Status {
+	switch s {
+	case packet.NAKInvalidRequest:
+		return hcaagent.RemInvReqErr
+	case packet.NAKRemoteAccess:
+		return hcaagent.RemAccessErr
+	case packet.NAKRemoteOp:
+		return hcaagent.RemOpErr
+	}
+	return hcaagent.RemInvRDReqErr
+}
+
+// ackTo takes everything up to psn as acknowledged that an ACK can acknowledge. It reports false where it passes over a READ or an
+// atomic that lacks its own response: that is lost.
+func (q *queuePair) ackTo(psn packet.PSN) bool {
+	r := &q.req
+	for len(r.queue) > 0 {
+		w := r.queue[0]
+		switch {
+		case w.local():
+			if !w.done {
+				return true
+			}
+			q.completeHead()
+			continue
+		case !w.begun || psn.Before(w.first):
+			return true
+		case w.responded():
+			return !psn.After(w.last)
+		case psn.Before(w.last):
+			if psn = psn.Add(1); psn.After(r.una) {
+				r.una = psn
+			}
+			if r.next == 0 {
+				r.off = max(r.off, r.una.Diff(w.first))
+			}
+			return true
+		}
+		r.una = w.last.Add(1)
+		q.completeHead()
+	}
+	return true
+}
+
+// answered takes a READ response or an ATOMIC Acknowledge.
+func (q *queuePair) answered(p *packet.Packet) {
+	r := &q.req
+	var w *work
+	for _, v := range r.queue {
+		if v.begun && !v.local() && p.PSN.In(v.first, v.last) {
+			w = v
+			break
+		}
+	}
+	if w == nil {
+		return
+	}
+	if !w.fits(p, q.pmtu()) {
+		if q.ackTo(w.first.Add(-1)) && r.una == p.PSN {
+			q.failSend(hcaagent.BadRespErr)
+		}
+		return
+	}
+	if !q.ackTo(w.first.Add(-1)) || p.PSN != r.una {
+		q.impliedNAK()
+		return
+	}
+	switch w.Op {
+	case hcaagent.OpRead:
+		w.list.put(uint64(w.got)*uint64(q.pmtu()), p.Payload)
+	case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd:
+		var b [8]byte
+		bytes8.PutUint64(b[:], p.OrigData)
+		w.list.put(0, b[:])
+	}
+	w.got++
+	r.una = p.PSN.Add(1)
+	if w.got == w.packets {
+		q.completeHead()
+	}
+}
+
+// fits reports whether a response can be the one of its PSN to a request.
+func (w *work) fits(p *packet.Packet, pmtu int) bool {
+	f, n := p.Opcode.Fn(), len(p.Payload)
+	switch w.Op {
+	case hcaagent.OpRead:
+		if p.PSN == w.last {
+			return (f == packet.ReadRespLast || f == packet.ReadRespOnly) && n == int(w.length)-(w.packets-1)*pmtu
+		}
+		return (f == packet.ReadRespFirst || f == packet.ReadRespMiddle) && n == pmtu
+	case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd:
+		return f == packet.AtomicAck
+	case hcaagent.OpFlush, hcaagent.OpAtomicWrite:
+		return f == packet.ReadRespOnly && n == 0
+	}
+	return false
+}

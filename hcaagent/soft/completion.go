@@ -1,0 +1,59 @@
+package soft
+
+import (
+	"ibwitness/hcaagent"
+)
+
+// completionQueue is a completion queue.
+type completionQueue struct {
+	id     hcaagent.CQ
+	depth  int
+	queue  []hcaagent.Completion
+	sums   []sum
+	polled []hcaagent.Completion // for whoever observes
+	users  int                   // queues attached to it
+	armed  bool
+	arm    hcaagent.Arm
+	broken bool // it has overrun
+}
+
+// sum is the CRC-32 of what a completed request has put into memory.
+type sum struct {
+	crc uint32
+	ok  bool
+}
+
+// complete puts a completion into a queue and tells the consumer, if it waits for one like that. solicited says that the message had SE.
+func (h *HCA) complete(c *completionQueue, e hcaagent.Completion, solicited bool, s sum) {
+	if c == nil || c.broken {
+		return
+	}
+	e.QP.Addr = h.opt.Addr
+	if e.Status != hcaagent.Success { // CPL-STS-015
+		e = hcaagent.Completion{ID: e.ID, QP: e.QP, Status: e.Status, Op: e.Op}
+		s.ok = false
+	}
+	if len(c.queue) >= c.depth {
+		h.overrun(c)
+		return
+	}
+	c.queue = append(c.queue, e)
+	c.sums = append(c.sums, s)
+	if c.armed && (c.arm == hcaagent.ArmNext || solicited || e.Status != hcaagent.Success) {
+		c.armed = false
+		h.emit(hcaagent.Event{Kind: hcaagent.EvNotify, CQ: c.id}, nil)
+	}
+}
+
+// overrun is what happens to a queue that is given more than it holds: it is of no use any more, and neither are its queue pairs
+// (CPL-CQ-001).
+func (h *HCA) overrun(c *completionQueue) {
+	c.broken = true
+	h.async(hcaagent.AsyncCQError, 0, c.id, 0)
+	for _, q := range h.sorted() {
+		if (q.sendCQ == c || q.recvCQ == c) && q.state != hcaagent.Reset && q.state != hcaagent.Err {
+			h.async(hcaagent.AsyncQPFatal, q.num, 0, 0)
+			q.enterError()
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package soft_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/soft"
+	"ibwitness/packet"
+)
+
+var (
+	ctx   = context.Background()
+	addrs = [2]packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})}
+	six   = [2]packet.Addr{{Hi: 0x20010db8 << 32, Lo: 1}, {Hi: 0x20010db8 << 32, Lo: 2}}
+)
+
+// everything is all that a peer may be permitted.
+const everything = hcaagent.RemoteWrite | hcaagent.RemoteRead | hcaagent.RemoteAtomic | hcaagent.RemoteFlush
+
+// end is one end of a connection: a device with one of its queue pairs and its memory.
+type end struct {
+	*soft.HCA
+	t      testing.TB
+	qp     hcaagent.QP
+	pd     hcaagent.PD
+	cq     hcaagent.CQ // of both queues
+	va     uint64
+	length uint64
+	key    uint32
+	attr   hcaagent.Attr
+	typ    hcaagent.QPType
+	got    []hcaagent.Completion
+}
+
+// must is for what a test takes for granted.
+func must[T any](v T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// newEnd makes a queue pair in INIT with memory of its own.
+func newEnd(t testing.TB, h *soft.HCA, n hcaagent.NewQP, va, length uint64) *end {
+	t.Helper()
+	e := &end{HCA: h, t: t, va: va, length: length, typ: n.Type}
+	e.pd = must(h.CreatePD(ctx))(t)
+	e.cq = must(h.CreateCQ(ctx, 4096))(t)
+	n.PD, n.SendCQ, n.RecvCQ = e.pd, e.cq, e.cq
+	e.qp = must(h.CreateQP(ctx, n))(t)
+	_, key, _, err := h.RegisterMR(ctx, hcaagent.NewMR{PD: e.pd, VA: va, Length: length, Access: everything | hcaagent.LocalWrite | hcaagent.BindWindow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.key = key
+	e.attr = hcaagent.Attr{
+		Known:   hcaagent.KnowsPKey | hcaagent.KnowsPort,
+		PKey:    0xFFFF,
+		Port:    1,
+		QKey:    0x1234,
+		Access:  everything,
+		PMTU:    1024,
+		Timeout: 8, RetryCnt: 7, RNRRetry: 7, MinRNRTimer: 1, MaxRdAtomic: 4, MaxDestRdAtomic: 4,
+	}
+	if n.Type == hcaagent.TypeUD {
+		e.attr.Known |= hcaagent.KnowsQKey
+	} else {
+		e.attr.Known |= hcaagent.KnowsAccess
+	}
+	if err := h.TransitionQP(ctx, e.qp, hcaagent.Init, e.attr); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// connect brings two queue pairs to RTS.
+func connect(a, b *end) {
+	a.attr.DestQPN, a.attr.DestAddr, a.attr.RQPSN = b.qp.QPN, b.qp.Addr, b.attr.SQPSN
+	b.attr.DestQPN, b.attr.DestAddr, b.attr.RQPSN = a.qp.QPN, a.qp.Addr, a.attr.SQPSN
+	for _, e := range []*end{a, b} {
+		e.t.Helper()
+		rtr, rts := hcaagent.Known(0), hcaagent.KnowsSQPSN
+		if e.typ != hcaagent.TypeUD {
+			rtr = hcaagent.KnowsDestAddr | hcaagent.KnowsPMTU | hcaagent.KnowsDestQPN | hcaagent.KnowsRQPSN
+		}
+		if e.typ == hcaagent.TypeRC || e.typ == hcaagent.TypeXRCTarget {
+			rtr |= hcaagent.KnowsMaxDestRdAtomic | hcaagent.KnowsMinRNRTimer
+		}
+		switch e.typ {
+		case hcaagent.TypeRC, hcaagent.TypeXRCInitiator:
+			rts |= hcaagent.KnowsTimeout | hcaagent.KnowsRetryCnt | hcaagent.KnowsRNRRetry | hcaagent.KnowsMaxRdAtomic
+		case hcaagent.TypeXRCTarget:
+			rts |= hcaagent.KnowsTimeout
+		}
+		e.attr.Known = rtr
+		if err := e.TransitionQP(ctx, e.qp, hcaagent.RTR, e.attr); err != nil {
+			e.t.Fatal(err)
+		}
+		e.attr.Known = rts
+		if err := e.TransitionQP(ctx, e.qp, hcaagent.RTS, e.attr); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+}
+
+// devices makes two devices on a link.
+func devices(t testing.TB, seed uint64, at [2]packet.Addr, change func(i int, o *soft.Options)) (*link, [2]*soft.HCA) {
+	t.Helper()
+	l := &link{clock: &clock{now: 1_700_000_000_000_000_000}, Rand: rand.New(rand.NewPCG(seed, 1)), delay: 1000}
+	var hs [2]*soft.HCA
+	for i := range hs {
+		o := soft.Options{Addr: at[i], MAC: [6]byte{2, 0, 0, 0, 0, byte(i)}, Clock: l.clock, Seed: seed*2 + uint64(i)}
+		o.Send = func(frame []byte) { l.send(i, frame) }
+		if change != nil {
+			change(i, &o)
+		}
+		h, err := soft.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hs[i] = h
+		l.ends[i] = h.Receive
+		l.taps[i].near = []packet.Addr{at[i]}
+	}
+	return l, hs
+}
+
+// sge is one segment of the end's memory.
+func (e *end) sge(off, n int) []hcaagent.Segment {
+	return []hcaagent.Segment{{VA: e.va + uint64(off), Length: uint32(n), LKey: e.key}}
+}
+
+// memory names a part of the end's memory.
+func (e *end) memory(off, n int) hcaagent.Memory {
+	return hcaagent.Memory{Key: hcaagent.Key{Addr: e.qp.Addr, Key: e.key}, VA: e.va + uint64(off), Length: uint64(n)}
+}
+
+func (e *end) bytes(off, n int) []byte {
+	e.t.Helper()
+	b := make([]byte, n)
+	if _, err := e.MemoryData(ctx, e.memory(off, n), b); err != nil {
+		e.t.Fatal(err)
+	}
+	return b
+}
+
+func (e *end) set(off int, b []byte) {
+	e.t.Helper()
+	if err := e.SetMemory(ctx, e.memory(off, len(b)), b); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *end) post(r hcaagent.SendRequest) {
+	e.t.Helper()
+	if err := e.PostSend(ctx, e.qp, r); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *end) receive(id uint64, off, n int) {
+	e.t.Helper()
+	if err := e.PostReceive(ctx, e.qp, hcaagent.ReceiveRequest{ID: id, Segments: e.sge(off, n)}); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// poll takes all completions that wait.
+func (e *end) poll() {
+	var c [64]hcaagent.Completion
+	for {
+		n, err := e.Poll(ctx, e.cq, c[:])
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		e.got = append(e.got, c[:n]...)
+		if n < len(c) {
+			return
+		}
+	}
+}
+
+// sends and receives are the completions of either queue.
+func (e *end) sends() (out []hcaagent.Completion) {
+	for _, c := range e.got {
+		if c.ID < receiveID {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (e *end) receives() (out []hcaagent.Completion) {
+	for _, c := range e.got {
+		if c.ID >= receiveID {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// receiveID is where the numbers of receive requests begin.
+const receiveID = 1 << 32
+
+// pair makes two connected queue pairs, one on each device.
+func pair(t testing.TB, hs [2]*soft.HCA, typ hcaagent.QPType, i int, length uint64, change func(a, b *end)) [2]*end {
+	t.Helper()
+	va := uint64(0x10000000 * (i + 1))
+	a := newEnd(t, hs[0], hcaagent.NewQP{Type: typ}, va, length)
+	b := newEnd(t, hs[1], hcaagent.NewQP{Type: typ}, va+0x8000000, length)
+	a.attr.SQPSN, b.attr.SQPSN = 0x1000, 0xFFFFF0
+	if change != nil {
+		change(a, b)
+	}
+	connect(a, b)
+	return [2]*end{a, b}
+}
+
+func complain(c hcaagent.Completion) string { return fmt.Sprintf("%+v", c) }

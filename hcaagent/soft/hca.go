@@ -1,0 +1,203 @@
+package soft
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// Clock is the virtual time that a device lives in.
+type Clock interface {
+	// Now returns nanoseconds since the Unix epoch.
+	Now() int64
+	// After calls f when d nanoseconds have passed.
+	After(d int64, f func())
+}
+
+// Options are what a device is made with.
+type Options struct {
+	Addr  packet.Addr // IPv4 in mapped form, or IPv6
+	MAC   [6]byte
+	Clock Clock
+	// Send takes an Ethernet frame that leaves the port; the frame is the taker's to keep.
+	Send  func(frame []byte)
+	Event func(hcaagent.Event) // what consumer and device do; may be nil
+	Seed  uint64
+
+	Credits  bool  // responders without a shared receive queue give end-to-end credits
+	AckEvery int   // AckReq also stands in every n-th packet of a message; 0: in its last alone
+	AckDelay int64 // nanoseconds for which an ACK waits for another one that says it too
+	Limits   Limits
+
+	Fault    string // the fault that the device has; empty: none
+	FaultAt  int    // how often the device could have shown it before it does
+	FaultAll bool   // it shows the fault every time from then on, not once
+	// Strayed, where not nil, is called right before a frame leaves that shows the fault.
+	Strayed func()
+}
+
+// Limits are what a device can do. Zero stands for the value in parentheses.
+type Limits struct {
+	MTU             uint32 // of the port, bytes (4096)
+	MaxRdAtomic     uint8  // per QP as initiator (16)
+	MaxDestRdAtomic uint8  // per QP as responder (16)
+	Window          int    // request packets on their way (128)
+	PacketTime      int64  // nanoseconds that the port needs for a packet, beside its bytes (100)
+	ByteRate        int64  // bytes a microsecond (12500: 100 Gbit/s)
+	PKeys           int    // entries of the P_Key table (1: the default key alone); a P_Key is accepted as it is given
+}
+
+func (l *Limits) fill() {
+	def := func(v *uint8) {
+		if *v == 0 {
+			*v = 16
+		}
+	}
+	def(&l.MaxRdAtomic)
+	def(&l.MaxDestRdAtomic)
+	if l.MTU == 0 {
+		l.MTU = 4096
+	}
+	if l.Window == 0 {
+		l.Window = 128
+	}
+	if l.PacketTime == 0 {
+		l.PacketTime = 100
+	}
+	if l.ByteRate == 0 {
+		l.ByteRate = 12500
+	}
+}
+
+// HCA is a channel adapter with one port.
+type HCA struct {
+	opt Options
+	rng *rand.Rand
+
+	qps  map[uint32]*queuePair
+	cqs  map[hcaagent.CQ]*completionQueue
+	srqs map[hcaagent.SRQ]*sharedQueue
+	pds  map[hcaagent.PD]int // how many objects belong to each
+	ahs  map[hcaagent.AH]*addressHandle
+	mrs  map[hcaagent.MR]*region
+	mws  map[hcaagent.MW]*region
+	keys map[uint32]*region // by the index, the upper 24 bits of a key
+	bufs []*buffer
+
+	lastQP, lastObject, lastKey uint32
+
+	port  port
+	fault faultState
+	count Counters
+}
+
+// Counters are what a device counts.
+type Counters struct {
+	Sent, Received    uint64
+	BadICRC           uint64
+	PKeyViolations    uint64
+	QKeyViolations    uint64
+	Dropped           uint64 // for any other reason
+	Retries, Timeouts uint64
+}
+
+var (
+	_ hcaagent.Control = (*HCA)(nil)
+	_ hcaagent.Query   = (*HCA)(nil)
+)
+
+// New makes a device. It fails on a fault that is not in the table.
+func New(opt Options) (*HCA, error) {
+	opt.Limits.fill()
+	h := &HCA{
+		opt:  opt,
+		rng:  rand.New(rand.NewPCG(opt.Seed, 0x50f7)),
+		qps:  map[uint32]*queuePair{},
+		cqs:  map[hcaagent.CQ]*completionQueue{},
+		srqs: map[hcaagent.SRQ]*sharedQueue{},
+		pds:  map[hcaagent.PD]int{},
+		ahs:  map[hcaagent.AH]*addressHandle{},
+		mrs:  map[hcaagent.MR]*region{},
+		mws:  map[hcaagent.MW]*region{},
+		keys: map[uint32]*region{},
+	}
+	h.lastQP = 0x10 + h.rng.Uint32N(0x1000)
+	h.lastKey = h.rng.Uint32N(0x1000)
+	h.port.tick = h.tick
+	if opt.Fault != "" {
+		f, ok := Faults[opt.Fault]
+		if !ok {
+			return nil, fmt.Errorf("soft: no fault is called %q; FaultNames lists them", opt.Fault)
+		}
+		h.fault = faultState{is: f, left: opt.FaultAt}
+	}
+	return h, nil
+}
+
+// Counters returns what the device has counted.
+func (h *HCA) Counters() Counters { return h.count }
+
+func (h *HCA) now() int64 { return h.opt.Clock.Now() }
+
+// object returns a number for a new object.
+func (h *HCA) object() uint32 {
+	h.lastObject++
+	return h.lastObject
+}
+
+// emit tells the consumer's log of an event. failed is the immediate error of the verb.
+func (h *HCA) emit(e hcaagent.Event, failed error) {
+	if h.opt.Event == nil {
+		return
+	}
+	e.Time, e.Failed, e.QP.Addr = h.now(), failed != nil, h.opt.Addr
+	h.opt.Event(e)
+}
+
+// async raises an asynchronous event.
+func (h *HCA) async(what hcaagent.Async, qpn uint32, cq hcaagent.CQ, srq hcaagent.SRQ) {
+	h.emit(hcaagent.Event{Kind: hcaagent.EvAsync, Async: what, QP: hcaagent.QP{QPN: qpn}, CQ: cq, SRQ: srq}, nil)
+}
+
+// notFound says which object there is none of.
+func notFound(what string, number uint32) error {
+	return fmt.Errorf("soft: %s %#x: %w", what, number, hcaagent.ErrNotFound)
+}
+
+// CreatePD makes a protection domain.
+func (h *HCA) CreatePD(ctx context.Context) (hcaagent.PD, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	pd := hcaagent.PD(h.object())
+	h.pds[pd] = 0
+	return pd, nil
+}
+
+// DestroyPD destroys a protection domain that nothing belongs to.
+func (h *HCA) DestroyPD(ctx context.Context, pd hcaagent.PD) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	n, ok := h.pds[pd]
+	if !ok {
+		return notFound("protection domain", uint32(pd))
+	}
+	if n > 0 {
+		return fmt.Errorf("soft: protection domain %d: %w", pd, hcaagent.ErrBusy)
+	}
+	delete(h.pds, pd)
+	return nil
+}
+
+// inPD notes that one more object belongs to a protection domain.
+func (h *HCA) inPD(pd hcaagent.PD) error {
+	if _, ok := h.pds[pd]; !ok {
+		return notFound("protection domain", uint32(pd))
+	}
+	h.pds[pd]++
+	return nil
+}

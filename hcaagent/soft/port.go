@@ -1,0 +1,110 @@
+package soft
+
+import (
+	"ibwitness/packet"
+)
+
+// port is what frames leave by: one after the other, the queue pairs in turn.
+type port struct {
+	queue   []*queuePair
+	free    int64 // when it is
+	ticking bool
+	tick    func()
+	p       packet.Packet
+	ipID    uint16
+}
+
+// wake has the queue pair wait for the port if it has anything to send.
+func (q *queuePair) wake() {
+	if q.waiting || !q.sendable() {
+		return
+	}
+	q.waiting = true
+	q.h.port.queue = append(q.h.port.queue, q)
+	q.h.start()
+}
+
+func (q *queuePair) sendable() bool { return q.responseReady() || q.requestReady() }
+
+// start has the port take the next queue pair as soon as it is free.
+func (h *HCA) start() {
+	if h.port.ticking || len(h.port.queue) == 0 {
+		return
+	}
+	h.port.ticking = true
+	h.opt.Clock.After(max(0, h.port.free-h.now()), h.port.tick)
+}
+
+// tick lets the next queue pair send one packet, responses first.
+func (h *HCA) tick() {
+	h.port.ticking = false
+	if len(h.port.queue) == 0 {
+		return
+	}
+	q := h.port.queue[0]
+	h.port.queue = h.port.queue[1:]
+	q.waiting = false
+	if q.responseReady() {
+		q.sendResponse()
+	} else if q.requestReady() {
+		q.sendRequest()
+	}
+	q.wake()
+	h.start()
+}
+
+// packet returns a packet of a queue pair for its peer, with nothing in it but the addresses.
+func (q *queuePair) packet(f packet.Fn) *packet.Packet {
+	p := &q.h.port.p
+	*p = packet.Packet{Opcode: packet.Op(q.service, f), Src: q.h.opt.Addr, SrcPort: q.srcPort, PKey: q.attr.PKey}
+	p.Dst, p.DestQP, p.TClass, p.HopLmt = q.attr.DestAddr, q.attr.DestQPN, q.attr.TClass, q.attr.HopLimit
+	p.MigReq = q.attr.MigState == 0
+	return p
+}
+
+// transmit completes a packet and sends it.
+func (h *HCA) transmit(q *queuePair, p *packet.Packet) {
+	if p.Encap = packet.RoCEv2IPv6; p.Src.IsIPv4() {
+		p.Encap = packet.RoCEv2IPv4
+	}
+	h.port.ipID++
+	p.IPID = h.port.ipID
+	if h.fault.is != nil && h.fault.is.before != nil && h.spoil(q, p, h.fault.is.before) {
+		h.opt.strayed()
+	}
+	p.Complete()
+	if h.fault.is != nil && h.fault.is.after != nil && h.spoil(q, p, h.fault.is.after) {
+		h.opt.strayed()
+	}
+	h.emitFrame(p)
+}
+
+// emitFrame sends a packet that is complete.
+func (h *HCA) emitFrame(p *packet.Packet) {
+	size := 14 + int(p.PayLen)
+	if p.Encap == packet.RoCEv2IPv6 {
+		size += 40
+	}
+	frame := p.AppendEthernet(make([]byte, 0, size), h.opt.MAC, mac(p.Dst))
+	h.port.free = max(h.port.free, h.now()) + h.opt.Limits.PacketTime + int64(len(frame))*1000/h.opt.Limits.ByteRate
+	h.count.Sent++
+	h.opt.Send(frame)
+}
+
+// mac is the Ethernet address that stands for an IP address: there is no neighbour discovery here.
+func mac(a packet.Addr) [6]byte {
+	b := a.Bytes()
+	if a.IsMulticast() {
+		if a.IsIPv4() {
+			return [6]byte{0x01, 0x00, 0x5E, b[13] & 0x7F, b[14], b[15]}
+		}
+		return [6]byte{0x33, 0x33, b[12], b[13], b[14], b[15]}
+	}
+	return [6]byte{0x02, 0x00, b[12], b[13], b[14], b[15]}
+}
+
+func (o *Options) strayed() {
+	if o.Strayed != nil {
+		o.Strayed()
+	}
+}

@@ -1,0 +1,111 @@
+package soft
+
+import (
+	"context"
+	"fmt"
+
+	"ibwitness/hcaagent"
+)
+
+// QPAttr returns all attributes of a queue pair.
+func (h *HCA) QPAttr(ctx context.Context, qp hcaagent.QP) (hcaagent.Attr, error) {
+	a, _, err := h.QueryQP(ctx, qp)
+	return a, err
+}
+
+// Completions moves completions that were polled to an observer.
+func (h *HCA) Completions(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completion) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	c := h.cqs[cq]
+	if c == nil {
+		return 0, notFound("completion queue", uint32(cq))
+	}
+	n := copy(into, c.polled)
+	c.polled = append(c.polled[:0], c.polled[n:]...)
+	return n, nil
+}
+
+// memory returns the bytes of a range, whatever its key permits to whom.
+func (h *HCA) memory(ctx context.Context, m hcaagent.Memory) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r := h.keys[m.Key.Key>>8]
+	if r == nil {
+		return nil, fmt.Errorf("soft: %w", refuse(m.Key, "key %#x is not registered", m.Key.Key))
+	}
+	return h.open(r.pd, r.qp, m, 0)
+}
+
+// MemoryData copies what a range holds.
+func (h *HCA) MemoryData(ctx context.Context, m hcaagent.Memory, into []byte) (int, error) {
+	b, err := h.memory(ctx, m)
+	return copy(into, b), err
+}
+
+// SetMemory is the consumer's store into a range.
+func (h *HCA) SetMemory(ctx context.Context, m hcaagent.Memory, data []byte) error {
+	b, err := h.memory(ctx, m)
+	if err == nil && copy(b, data) < len(data) {
+		err = fmt.Errorf("soft: %d bytes into a range of %d", len(data), len(b))
+	}
+	return err
+}
+
+// MemoryAccess says whether a queue pair may access a range.
+func (h *HCA) MemoryAccess(ctx context.Context, qp hcaagent.QP, m hcaagent.Memory, access hcaagent.Access) error {
+	q, err := h.find(ctx, qp)
+	if err != nil {
+		return err
+	}
+	_, err = h.open(q.pd, q.num, m, access)
+	return err
+}
+
+// request returns a send request that has not completed.
+func (h *HCA) request(ctx context.Context, qp hcaagent.QP, id uint64) (*work, error) {
+	q, err := h.find(ctx, qp)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range q.req.queue {
+		if w.ID == id {
+			return w, nil
+		}
+	}
+	return nil, fmt.Errorf("soft: queue pair %#x has no send request %d: %w", q.num, id, hcaagent.ErrNotFound)
+}
+
+// DataSegments returns how many data segments a send request has.
+func (h *HCA) DataSegments(ctx context.Context, qp hcaagent.QP, id uint64) (int, error) {
+	w, err := h.request(ctx, qp, id)
+	if err != nil {
+		return 0, err
+	}
+	return len(w.Segments), nil
+}
+
+// ExpectSolicitedEvent reports whether a send request owes the peer's consumer a solicited event.
+func (h *HCA) ExpectSolicitedEvent(ctx context.Context, qp hcaagent.QP, id uint64) (bool, error) {
+	w, err := h.request(ctx, qp, id)
+	if err != nil {
+		return false, err
+	}
+	return w.Flags&hcaagent.Solicited != 0 && w.receives(), nil
+}
+
+// VerifyTransition says whether the device made a transition.
+func (h *HCA) VerifyTransition(ctx context.Context, qp hcaagent.QP, from, to hcaagent.State) error {
+	q, err := h.find(ctx, qp)
+	if err != nil {
+		return err
+	}
+	for _, m := range q.moves {
+		if m == [2]hcaagent.State{from, to} {
+			return nil
+		}
+	}
+	return &hcaagent.TransitionError{Type: q.new.Type, From: from, To: to}
+}

@@ -1,0 +1,90 @@
+package soft
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// queuePair is a queue pair: its attributes, its two queues, and the state of its requester and of its responder.
+type queuePair struct {
+	h       *HCA
+	num     uint32
+	new     hcaagent.NewQP
+	service packet.Service
+	pd      hcaagent.PD
+	sendCQ  *completionQueue
+	recvCQ  *completionQueue
+	srq     *sharedQueue
+	state   hcaagent.State
+	attr    hcaagent.Attr
+	moves   [][2]hcaagent.State // transitions made
+	srcPort uint16
+	waiting bool // for the port
+	told    bool // that communication is established
+	dead    bool // the last NAK waits for the port, then the error state follows
+
+	receives []hcaagent.ReceiveRequest
+	req      requester
+	rsp      responder
+	ucr      ucReceiver
+}
+
+// sorted returns the queue pairs by number, so that all runs do the same.
+func (h *HCA) sorted() []*queuePair {
+	return slices.SortedFunc(maps.Values(h.qps), func(a, b *queuePair) int { return cmp.Compare(a.num, b.num) })
+}
+
+// become brings the queue pair to a state.
+func (q *queuePair) become(to hcaagent.State) {
+	q.moves = append(q.moves, [2]hcaagent.State{q.state, to})
+	if len(q.moves) > 64 {
+		q.moves = q.moves[1:]
+	}
+	from := q.state
+	q.state = to
+	switch to {
+	case hcaagent.Reset:
+		q.receives, q.attr, q.told, q.dead = nil, hcaagent.Attr{Service: q.service}, false, false
+		q.req, q.rsp, q.ucr = requester{}, responder{}, ucReceiver{}
+	case hcaagent.RTR:
+		if from == hcaagent.Init {
+			q.rsp = responder{epsn: q.attr.RQPSN, last: q.attr.RQPSN.Add(-1)}
+			q.ucr = ucReceiver{epsn: q.attr.RQPSN}
+		}
+	case hcaagent.RTS:
+		if from == hcaagent.RTR {
+			q.req = requester{una: q.attr.SQPSN, psn: q.attr.SQPSN, high: q.attr.SQPSN}
+			q.reload()
+		}
+		if from == hcaagent.SQD {
+			q.req.drained = false
+		}
+	case hcaagent.SQD:
+		q.req.drained = false
+		q.drain()
+	case hcaagent.Err:
+		q.flush()
+	}
+	q.wake()
+}
+
+// pmtu returns the path MTU in bytes.
+func (q *queuePair) pmtu() int { return int(q.attr.PMTU) }
+
+// connected reports whether the queue pair has one peer.
+func (q *queuePair) connected() bool { return q.service != packet.UD }
+
+// reliable reports whether requests are acknowledged.
+func (q *queuePair) reliable() bool { return q.service == packet.RC || q.service == packet.XRC }
+
+// communicates tells the consumer of the first request that comes in RTR (o11-5.1.1).
+func (q *queuePair) communicates() {
+	if q.state == hcaagent.RTR && !q.told {
+		q.told = true
+		q.h.async(hcaagent.AsyncCommEstablished, q.num, 0, 0)
+	}
+}

@@ -1,0 +1,326 @@
+package soft_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/soft"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+var (
+	runs    = flag.Int("soft.runs", 300, "random runs of two devices")
+	first   = flag.Uint64("soft.seed", 1, "first seed")
+	show    = flag.Int("soft.show", 0, "print the frames before this one of a bad run")
+	showTap = flag.Int("soft.tap", 0, "of this tap")
+	wild    = flag.Bool("soft.wild", false, "a link that also doubles and reorders")
+)
+
+// random is one run: some connections between two devices over a bad link.
+type random struct {
+	*rand.Rand
+	t    testing.TB
+	seed uint64
+	link *link
+	hs   [2]*soft.HCA
+	ways []*way
+	bad  bool
+}
+
+// way is what one end of a connection does to the other.
+type way struct {
+	from, to *end
+	plan     []hcaagent.SendRequest
+	want     []hcaagent.CompletionOp
+	image    []byte // what the memory of to shall hold in the end where the plan writes to it
+	reads    []read
+	received []expected
+	added    map[uint64]uint64
+}
+
+type read struct{ at, from, n int }
+
+type expected struct {
+	op   hcaagent.CompletionOp
+	data []byte
+	imm  uint32
+	flag hcaagent.CompletionFlags
+	at   int
+}
+
+// Parts of each end's memory.
+const (
+	srcSize  = 64 << 10
+	landSize = 256 << 10
+	atomicAt = srcSize + 3*landSize
+	memSize  = atomicAt + 4096
+)
+
+func (r *random) chance(p float64) bool { return r.Float64() < p }
+
+// newRandom sets up a run.
+func newRandom(t testing.TB, seed uint64) *random {
+	r := &random{Rand: rand.New(rand.NewPCG(seed, 77)), t: t, seed: seed}
+	at := addrs
+	if r.IntN(3) == 0 {
+		at = six
+	}
+	credits, every, delay := r.chance(0.3), r.IntN(4), int64(0)
+	if r.chance(0.3) {
+		delay = r.Int64N(8000)
+	}
+	r.link, r.hs = devices(t, seed, at, func(_ int, o *soft.Options) {
+		o.Credits, o.AckEvery, o.AckDelay = credits, every, delay
+		o.Limits.Window = 4 + r.IntN(64)
+	})
+	l := r.link
+	l.delay = 200 + r.Int64N(4000)
+	if r.chance(0.75) {
+		l.loss = r.Float64() * 0.05
+	}
+	if r.chance(0.5) {
+		l.twice = r.Float64() * 0.05
+	}
+	if r.chance(0.5) {
+		l.jitter = r.Int64N(20000) + 1
+	}
+	if !*wild {
+		l.twice, l.jitter = 0, 0
+	}
+	for i := range 1 + r.IntN(3) {
+		p := pair(t, r.hs, hcaagent.TypeRC, i, memSize, func(a, b *end) {
+			pmtu, resources := uint32(256)<<r.IntN(5), uint8(1+r.IntN(8))
+			for _, e := range []*end{a, b} {
+				e.attr.PMTU, e.attr.MaxRdAtomic, e.attr.MaxDestRdAtomic = pmtu, resources, resources
+				e.attr.SQPSN = packet.PSN(r.IntN(1 << 24))
+				e.attr.Timeout, e.attr.MinRNRTimer = uint8(8+r.IntN(3)), uint8(1+r.IntN(12))
+				if i == 0 && r.chance(0.3) { // of one connection, else nobody can tell them apart
+					e.attr.SQPSN = packet.PSN(1<<24 - 1 - r.IntN(20))
+				}
+			}
+		})
+		for k := range p {
+			src := make([]byte, srcSize)
+			for j := 0; j < len(src); j += 8 {
+				binary.LittleEndian.PutUint64(src[j:], r.Uint64())
+			}
+			p[k].set(0, src)
+		}
+		both := r.chance(0.5)
+		for k := range p {
+			if k == 0 || both {
+				r.ways = append(r.ways, r.newWay(p[k], p[1-k]))
+			}
+		}
+	}
+	return r
+}
+
+// newWay makes a plan of what from does to to, and posts it, and the receive requests that it needs.
+func (r *random) newWay(from, to *end) *way {
+	w := &way{from: from, to: to, image: make([]byte, landSize), added: map[uint64]uint64{}}
+	pmtu := int(from.attr.PMTU)
+	landed, buffered, fetched := 0, 0, 0
+	for i := range 4 + r.IntN(30) {
+		n := r.IntN(pmtu + 1)
+		if r.chance(0.4) {
+			n = r.IntN(pmtu * 6)
+		}
+		n = min(n, landSize/40)
+		off := r.IntN(srcSize - n)
+		data := from.bytes(off, n)
+		q := hcaagent.SendRequest{ID: uint64(i), Op: hcaagent.SendOp(r.IntN(int(hcaagent.OpFetchAdd) + 1)), RKey: to.key, Imm: r.Uint32()}
+		if q.Op == hcaagent.OpSendInv {
+			q.Op = hcaagent.OpSend
+		}
+		q.Segments = from.sge(off, n)
+		if n > 10 && r.chance(0.3) {
+			k := 1 + r.IntN(n-1)
+			q.Segments = append(from.sge(off, k), from.sge(off+k, n-k)...)
+		}
+		if r.chance(0.8) || i > 30 {
+			q.Flags |= hcaagent.Signaled
+		}
+		if r.chance(0.2) {
+			q.Flags |= hcaagent.Solicited
+		}
+		if r.chance(0.1) {
+			q.Flags |= hcaagent.Fence
+		}
+		w.want = append(w.want, hcaagent.DoneSend)
+		e := expected{op: hcaagent.DoneRecv, data: data, imm: q.Imm}
+		switch q.Op {
+		case hcaagent.OpSend, hcaagent.OpSendImm:
+			if q.Op == hcaagent.OpSendImm {
+				e.flag = hcaagent.WithImm
+			}
+			e.at = srcSize + landSize + buffered
+			buffered += n
+			w.received = append(w.received, e)
+		case hcaagent.OpWrite, hcaagent.OpWriteImm:
+			w.want[i] = hcaagent.DoneWrite
+			q.RemoteVA = to.va + uint64(srcSize+landed)
+			copy(w.image[landed:], data)
+			landed += n
+			if q.Op == hcaagent.OpWriteImm {
+				e.op, e.flag, e.at = hcaagent.DoneRecvWriteImm, hcaagent.WithImm, srcSize+landSize
+				w.received = append(w.received, e)
+			}
+		case hcaagent.OpRead:
+			w.want[i] = hcaagent.DoneRead
+			q.RemoteVA = to.va + uint64(off)
+			at := srcSize + 2*landSize + fetched
+			q.Segments = from.sge(at, n)
+			w.reads = append(w.reads, read{at, off, n})
+			fetched += n
+		default:
+			w.want[i] = hcaagent.DoneFetchAdd
+			slot := uint64(r.IntN(4)) * 8
+			q.RemoteVA = to.va + atomicAt + slot
+			if q.SwapAdd = r.Uint64(); q.Op == hcaagent.OpCmpSwap {
+				w.want[i] = hcaagent.DoneCmpSwap
+				q.Compare = w.added[slot]
+				if r.chance(0.3) {
+					q.Compare++
+				} else {
+					w.added[slot] = q.SwapAdd
+				}
+			} else {
+				w.added[slot] += q.SwapAdd
+			}
+			at := srcSize + 2*landSize + (fetched+7)&^7
+			fetched = (fetched+7)&^7 + 8
+			q.Segments = from.sge(at, 8)
+		}
+		w.plan = append(w.plan, q)
+	}
+	scarce, when := r.chance(0.3), int64(0)
+	for i, e := range w.received {
+		if scarce {
+			when += r.Int64N(100_000)
+		}
+		n := len(e.data)
+		if e.op == hcaagent.DoneRecvWriteImm {
+			n = 0
+		}
+		r.link.After(when, func() { to.receive(receiveID+uint64(i), e.at, n) })
+	}
+	when = 1
+	for _, q := range w.plan {
+		if r.chance(0.2) {
+			when += r.Int64N(200_000)
+		}
+		r.link.After(when, func() { from.post(q) })
+	}
+	return w
+}
+
+// check compares what came with what was planned.
+func (r *random) check() {
+	for _, w := range r.ways {
+		r.checkWay(w)
+	}
+}
+
+func (r *random) checkWay(w *way) {
+	t := r.t
+	w.from.poll()
+	w.to.poll()
+	sends, failed := w.from.sends(), -1
+	k := 0
+	for i, q := range w.plan {
+		if k < len(sends) && sends[k].ID == q.ID {
+			c := sends[k]
+			k++
+			if c.Status == hcaagent.Success && (c.Op != w.want[i] || failed >= 0) {
+				t.Errorf("seed %d: request %d %v completes with %s", r.seed, i, q.Op, complain(c))
+			}
+			if c.Status != hcaagent.Success && failed < 0 {
+				failed = i
+			}
+		} else if q.Flags&hcaagent.Signaled != 0 || failed >= 0 {
+			t.Errorf("seed %d: request %d of %d (op %v) does not complete, %d completions", r.seed, i, len(w.plan), q.Op, len(sends))
+			return
+		}
+	}
+	if k != len(sends) {
+		t.Errorf("seed %d: %d completions of %d requests", r.seed, len(sends), len(w.plan))
+	}
+	if failed >= 0 {
+		return // too much was lost: what then arrived is open
+	}
+	got := w.to.receives()
+	if len(got) != len(w.received) {
+		t.Errorf("seed %d: %d receives completed, not %d", r.seed, len(got), len(w.received))
+		return
+	}
+	for i, e := range w.received {
+		c := got[i]
+		if c.ID != receiveID+uint64(i) || c.Status != hcaagent.Success || c.Op != e.op || c.Flags != e.flag || c.ByteLen != uint32(len(e.data)) ||
+			e.flag != 0 && c.Imm != e.imm {
+			t.Errorf("seed %d: receive %d completes with %s", r.seed, i, complain(c))
+		}
+		if e.op == hcaagent.DoneRecv && !bytes.Equal(w.to.bytes(e.at, len(e.data)), e.data) {
+			t.Errorf("seed %d: receive %d got other data", r.seed, i)
+		}
+	}
+	if !bytes.Equal(w.to.bytes(srcSize, landSize), w.image) {
+		t.Errorf("seed %d: WRITEs left other data", r.seed)
+	}
+	for i, e := range w.reads {
+		if !bytes.Equal(w.from.bytes(e.at, e.n), w.to.bytes(e.from, e.n)) {
+			t.Errorf("seed %d: READ %d got other data", r.seed, i)
+		}
+	}
+	for slot, v := range w.added {
+		if b := w.to.bytes(atomicAt+int(slot), 8); binary.LittleEndian.Uint64(b) != v {
+			t.Errorf("seed %d: atomics left %x at %d, not %x", r.seed, b, slot, v)
+		}
+	}
+}
+
+// accusations are the findings of severity error that are not legal events.
+func accusations(r *agent.Result, class rule.Class) (out []string) {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Class == class && f.Rule.Row().Severity == rule.Error {
+			out = append(out, fmt.Sprintf("%v frame %d by %v (evidence %v): expected %s, actual %s; %s", f.Rule, f.Frame, f.Accused.Addr, f.Evidence, f.Expected, f.Actual, f.Detail))
+		}
+	}
+	return out
+}
+
+// TestRandom has two devices talk over a link that loses, doubles, delays and reorders. All data arrives, every request completes once and
+// in order, and at no tap is anything wrong.
+func TestRandom(t *testing.T) {
+	packets, failed := 0, 0
+	for seed := *first; seed < *first+uint64(*runs); seed++ {
+		r := newRandom(t, seed)
+		r.link.run(60e9)
+		r.check()
+		for i := range r.link.taps {
+			c := &r.link.taps[i]
+			packets += len(c.frames)
+			res := c.verify(t)
+			if bad := accusations(res, rule.Violation); len(bad) > 0 {
+				r.bad = true
+				t.Errorf("seed %d, tap %d, %d frames: %d violations\n%s", seed, i, len(c.frames), len(bad), bad[0])
+				if *show > 0 && *showTap == i {
+					c.dump(t, *show)
+				}
+			}
+		}
+		if r.bad {
+			if failed++; failed > 20 {
+				break
+			}
+		}
+	}
+	t.Logf("seeds %d to %d: %d packets verified", *first, *first+uint64(*runs)-1, packets)
+}

@@ -1,0 +1,89 @@
+package soft
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// takeRead carries out a READ: it takes as many PSNs as its answer has packets. A FLUSH is answered by one without data.
+func (q *queuePair) takeRead(p *packet.Packet) {
+	f := p.Opcode.Fn()
+	access, length := hcaagent.RemoteRead, p.DMALen
+	s := resource{fn: f, first: p.PSN, last: p.PSN, rkey: p.RKey, va: p.VA, length: length}
+	if f == packet.Flush {
+		access = hcaagent.RemoteFlush
+		if p.FETH>>4&3 == 1 { // the whole region
+			length = 0
+			if r := q.h.keys[p.RKey>>8]; r == nil || !r.valid || r.RKey != p.RKey || r.pd != q.pd || r.Access&access == 0 {
+				q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
+				return
+			}
+		}
+	}
+	if _, err := q.remote(p.RKey, p.VA, uint64(length), access); err != nil {
+		q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
+		return
+	}
+	n := 1
+	if f == packet.ReadRequest {
+		n = wqe.Packets(length, q.attr.PMTU)
+		s.last = p.PSN.Add(n - 1)
+	}
+	q.keep(s)
+	q.accepted(p, n, true)
+	q.answerRead(&s, p)
+}
+
+// answerRead puts the answer to a READ, or to the tail of one, into the queue.
+func (q *queuePair) answerRead(s *resource, p *packet.Packet) {
+	a := response{kind: data, psn: p.PSN, last: s.last, fresh: true, va: p.VA, rkey: p.RKey}
+	if s.fn == packet.ReadRequest {
+		a.length = p.DMALen
+	}
+	q.respond(a)
+}
+
+// duplicate answers a request that was carried out before (section 9.7.5.1†, C9-105).
+func (q *queuePair) duplicate(p *packet.Packet) {
+	r := &q.rsp
+	op := wqe.OpOf(p.Opcode.Fn())
+	if op == wqe.None {
+		return
+	}
+	if !op.Responded() {
+		if !p.AckReq {
+			return
+		}
+		psn := r.last
+		for i := range r.saved { // an ACK does not pass over a READ or an atomic behind the request
+			if s := &r.saved[i]; s.first.After(p.PSN) {
+				psn = s.first.Add(-1)
+				break
+			}
+		}
+		q.respond(response{kind: ack, psn: psn})
+		return
+	}
+	for i := range r.saved {
+		s := &r.saved[i]
+		if s.fn != p.Opcode.Fn() || !p.PSN.In(s.first, s.last) || s.rkey != p.RKey {
+			continue
+		}
+		switch {
+		case op.Atomic():
+			if s.va == p.VA {
+				q.respond(response{kind: atomic, psn: p.PSN, orig: s.orig})
+			}
+		default:
+			skip := uint64(p.PSN.Diff(s.first)) * uint64(q.pmtu())
+			if p.VA != s.va+skip || uint64(p.DMALen)+skip != uint64(s.length) {
+				return
+			}
+			if _, err := q.remote(p.RKey, p.VA, uint64(p.DMALen), 0); err == nil {
+				q.answerRead(s, p)
+			}
+		}
+		return
+	}
+}

@@ -1,0 +1,62 @@
+package soft
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// etherSize is the length of an Ethernet header.
+const etherSize = 14
+
+// Receive takes a frame that arrives at the port. What is not for the device, or damaged, it drops without a word (section 9.6).
+func (h *HCA) Receive(frame []byte) {
+	h.count.Received++
+	p := new(packet.Packet)
+	if len(frame) < etherSize {
+		h.count.Dropped++
+		return
+	}
+	switch kind := uint16(frame[12])<<8 | uint16(frame[13]); kind {
+	case 0x0800, 0x86DD:
+	default:
+		h.count.Dropped++
+		return
+	}
+	if !packet.DecodeIP(p, frame[etherSize:], len(frame)-etherSize) || p.Dst != h.opt.Addr {
+		h.count.Dropped++
+		return
+	}
+	if p.CheckICRC(); p.ICRCState != packet.CRCGood {
+		h.count.BadICRC++
+		return
+	}
+	q := h.qps[p.DestQP]
+	if q == nil || p.Flaws != 0 || p.TVer != 0 || !q.state.Receives() || q.dead || p.Opcode.Service() != q.service ||
+		q.connected() && p.Src != q.attr.DestAddr || len(p.Payload) != p.PayloadLen {
+		h.count.Dropped++
+		return
+	}
+	if q.num > 1 && (p.PKey&0x7FFF != q.attr.PKey&0x7FFF || p.PKey|q.attr.PKey < 0x8000) {
+		h.count.PKeyViolations++
+		return
+	}
+	q.arrive(p)
+}
+
+// arrive hands a packet that is for the queue pair to the half that it is for.
+func (q *queuePair) arrive(p *packet.Packet) {
+	info := p.Info()
+	switch {
+	case q.service == packet.UD:
+		q.datagram(p)
+	case q.service == packet.UC:
+		q.communicates()
+		q.unreliable(p)
+	case info.Response:
+		q.response(p)
+	case q.new.Type != hcaagent.TypeXRCInitiator:
+		q.communicates()
+		q.request(p)
+	}
+	q.wake()
+}

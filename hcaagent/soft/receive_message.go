@@ -1,0 +1,94 @@
+package soft
+
+import (
+	"hash/crc32"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// takeSend carries out a packet of a SEND.
+func (q *queuePair) takeSend(p *packet.Packet) {
+	r, info := &q.rsp, p.Info()
+	ok, valid := q.take(p)
+	if !ok {
+		q.notServed(p)
+		return
+	}
+	if !valid {
+		return
+	}
+	if info.First || info.Only {
+		r.got = 0
+	}
+	if !r.taken.list.put(uint64(r.got), p.Payload) {
+		q.refuseFatal(p, packet.NAKInvalidRequest, hcaagent.LocLenErr)
+		return
+	}
+	r.got += uint32(len(p.Payload))
+	r.open = wqe.Send
+	if !info.Last && !info.Only {
+		q.accepted(p, 1, false)
+		return
+	}
+	if p.Has&packet.HasIETH != 0 && !q.h.invalidate(q, p.InvRKey) {
+		q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
+		return
+	}
+	r.open = wqe.None
+	q.accepted(p, 1, true)
+	q.received(r.taken, p, hcaagent.DoneRecv, r.got)
+	r.taken = nil
+}
+
+// received completes the receive request of a message that is there whole.
+func (q *queuePair) received(t *receive, p *packet.Packet, op hcaagent.CompletionOp, n uint32) {
+	e := hcaagent.Completion{Op: op, ByteLen: n}
+	if p.Has&packet.HasImmDt != 0 {
+		e.Flags, e.Imm = e.Flags|hcaagent.WithImm, p.Imm
+	}
+	if p.Has&packet.HasIETH != 0 {
+		e.Flags, e.InvKey = e.Flags|hcaagent.WithInv, p.InvRKey
+	}
+	s := sum{}
+	if op == hcaagent.DoneRecv && q.h.opt.Event != nil {
+		s = sum{crc32.ChecksumIEEE(t.list.at(0, min(uint64(n), t.list.length))), true}
+	}
+	q.finishReceive(t, e, p.SE, s)
+}
+
+// takeWrite carries out a packet of a WRITE. Its last packet takes a receive request where it brings immediate data.
+func (q *queuePair) takeWrite(p *packet.Packet) {
+	r, info := &q.rsp, p.Info()
+	write, got, dma := r.write, r.got, r.dma
+	if info.First || info.Only {
+		var err error
+		if write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), hcaagent.RemoteWrite); err != nil {
+			q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
+			return
+		}
+		got, dma = 0, p.DMALen
+	}
+	ends := info.Last || info.Only
+	if ends && p.Has&packet.HasImmDt != 0 {
+		ok, valid := q.take(p)
+		if !ok {
+			q.notServed(p)
+			return
+		}
+		if !valid {
+			return
+		}
+	}
+	copy(write[min(int(got), len(write)):], p.Payload)
+	r.write, r.got, r.dma, r.open = write, got+uint32(len(p.Payload)), dma, wqe.Write
+	if ends {
+		r.open, r.write = wqe.None, nil
+	}
+	q.accepted(p, 1, ends)
+	if r.taken != nil && ends {
+		q.received(r.taken, p, hcaagent.DoneRecvWriteImm, r.got)
+		r.taken = nil
+	}
+}

@@ -1,0 +1,273 @@
+package soft
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// work is one send request. Invariant: got <= packets.
+type work struct {
+	hcaagent.SendRequest
+	length  uint32
+	list    list // once begun, or Inline
+	begun   bool
+	done    bool // a local operation has been carried out
+	first   packet.PSN
+	last    packet.PSN
+	packets int // PSNs that it takes; a local operation takes none
+	got     int // responses that a READ or an atomic has
+	number  uint32
+}
+
+// local reports whether the request shows nothing on the wire.
+func (w *work) local() bool { return w.Op == hcaagent.OpLocalInv || w.Op == hcaagent.OpBindMW }
+
+// receives reports whether the message consumes a receive request of the peer.
+func (w *work) receives() bool { return w.Op <= hcaagent.OpSendInv || w.Op == hcaagent.OpWriteImm }
+
+// responded reports whether the request is answered by a response of its own, which an ACK cannot stand for.
+func (w *work) responded() bool {
+	switch w.Op {
+	case hcaagent.OpRead, hcaagent.OpCmpSwap, hcaagent.OpFetchAdd, hcaagent.OpFlush, hcaagent.OpAtomicWrite:
+		return true
+	}
+	return false
+}
+
+// requester is the state of the send queue. Invariant: una is not after high, high not after psn.
+type requester struct {
+	queue []*work    // posted and not completed, oldest first
+	next  int        // index of the message that the next packet belongs to
+	off   int        // which packet of it
+	una   packet.PSN // oldest that is not acknowledged
+	psn   packet.PSN // of the next message to begin
+	high  packet.PSN // behind the newest request sent
+	span  int        // PSNs that the READs before next take beyond one each
+	ssn   uint32     // messages begun
+
+	stuck    bool  // the message at next has a local fault
+	retries  uint8 // left
+	rnrs     uint8 // left
+	implied  bool  // it went back because a response is missing, and nothing came since
+	deadline int64 // of the ACK timer; 0: off
+	timing   bool  // the clock will call
+	resume   int64 // when the RNR timer ends
+	drained  bool  // that was told, in SQD
+
+	credited bool
+	limit    uint32 // message number up to which credits allow requests that consume a receive request
+}
+
+// position is the PSN of the next request packet.
+func (r *requester) position() packet.PSN {
+	if r.next < len(r.queue) && r.queue[r.next].begun {
+		w := r.queue[r.next]
+		if w.responded() {
+			return w.first.Add(w.got)
+		}
+		return w.first.Add(r.off)
+	}
+	return r.psn
+}
+
+// readsOut is how many READs, atomics and the like are outstanding.
+func (r *requester) readsOut() (n int) {
+	for _, w := range r.queue[:r.next] {
+		if w.responded() {
+			n++
+		}
+	}
+	return n
+}
+
+// requestReady reports whether a request packet may be sent now. It carries out the local operations that stand before it.
+func (q *queuePair) requestReady() bool {
+	r := &q.req
+	for {
+		if !q.state.Sends() || q.dead || r.stuck || r.next >= len(r.queue) || r.resume > q.h.now() {
+			return false
+		}
+		w := r.queue[r.next]
+		switch {
+		case w.begun && !w.local():
+			return q.permitted(w)
+		case q.state == hcaagent.SQD:
+			return false
+		case w.local():
+			if !q.runLocal(w) {
+				return false
+			}
+		case w.Flags&hcaagent.Fence != 0 && r.readsOut() > 0:
+			return false
+		default:
+			if !q.openWork(w) {
+				r.stuck = true
+				q.settle()
+				return false
+			}
+			return q.permitted(w)
+		}
+	}
+}
+
+// openWork opens the memory of a message, and finds the faults that are the consumer's.
+func (q *queuePair) openWork(w *work) bool {
+	if w.list.parts == nil {
+		access := hcaagent.Access(0)
+		if w.responded() && w.Op != hcaagent.OpAtomicWrite {
+			access = hcaagent.LocalWrite
+		}
+		var err error
+		if w.list, err = q.h.openList(q.pd, w.Segments, access); err != nil {
+			return false
+		}
+	}
+	w.packets = 1
+	if q.service != packet.UD && w.Op != hcaagent.OpFlush {
+		w.packets = wqe.Packets(w.length, q.attr.PMTU)
+	}
+	return w.fault(q) == hcaagent.Success
+}
+
+// fault returns the status that a faulty request completes with, before anything of it is sent.
+func (w *work) fault(q *queuePair) hcaagent.Status {
+	if w.packets == 0 {
+		return hcaagent.LocProtErr
+	}
+	if w.responded() && q.attr.MaxRdAtomic == 0 {
+		return hcaagent.LocQPOpErr
+	}
+	if q.service == packet.UD && w.length > q.h.opt.Limits.MTU {
+		return hcaagent.LocLenErr
+	}
+	return hcaagent.Success
+}
+
+// permitted reports whether the limits let the next packet of a message go.
+func (q *queuePair) permitted(w *work) bool {
+	r := &q.req
+	if !q.reliable() {
+		return true
+	}
+	if w.responded() && r.readsOut() >= int(q.attr.MaxRdAtomic) && !q.h.breaks(faultTooManyReads, q) {
+		return false
+	}
+	if r.position().Diff(r.una)-r.span >= q.h.opt.Limits.Window {
+		return false
+	}
+	if !w.begun && r.psn != r.una && r.psn.Diff(r.una)+w.packets > 1<<22 {
+		return false
+	}
+	return !q.withoutCredit(w) || r.probes(w)
+}
+
+// withoutCredit reports whether a message needs a credit that is not there.
+func (q *queuePair) withoutCredit(w *work) bool {
+	r := &q.req
+	number := w.number
+	if !w.begun {
+		number = r.ssn + 1
+	}
+	return r.credited && w.receives() && (number-r.limit-1)&0xFFFFFF < 1<<23
+}
+
+// probes reports whether the next packet may go without a credit: the first of the oldest message alone (section 9.7.7.2).
+func (r *requester) probes(w *work) bool {
+	if r.off == 0 {
+		return !w.begun && r.una == r.psn || w.begun && r.una == w.first
+	}
+	return r.una.After(w.first)
+}
+
+// begin gives a message its PSNs.
+func (r *requester) begin(w *work) {
+	w.begun, w.first, w.last = true, r.psn, r.psn.Add(w.packets-1)
+	r.psn = r.psn.Add(w.packets)
+	r.ssn++
+	w.number = r.ssn
+}
+
+// runLocal carries out a local operation in its turn; a local invalidate waits until all before it are complete (10.6.5.1).
+func (q *queuePair) runLocal(w *work) bool {
+	r := &q.req
+	if w.done {
+		r.next++
+		return true
+	}
+	if r.next > 0 && (w.Op == hcaagent.OpLocalInv || w.Flags&hcaagent.Fence != 0) {
+		return false
+	}
+	w.begun, w.first, w.last = true, r.psn, r.psn.Add(-1)
+	w.done = true
+	ok := false
+	if w.Op == hcaagent.OpLocalInv {
+		ok = q.h.invalidate(q, w.InvKey)
+	} else {
+		ok = q.h.bind(q, w.Window)
+	}
+	if !ok {
+		w.done, r.stuck = false, true
+		q.settle()
+		return false
+	}
+	r.next++
+	q.settle()
+	return true
+}
+
+// settle completes what stands at the head of the queue and waits for nothing: local operations, and a fault of the consumer's.
+func (q *queuePair) settle() {
+	r := &q.req
+	for len(r.queue) > 0 && r.queue[0].local() && r.queue[0].done {
+		q.completeHead()
+	}
+	if r.stuck && r.next == 0 && len(r.queue) > 0 {
+		w := r.queue[0]
+		status := w.fault(q)
+		switch {
+		case w.Op == hcaagent.OpBindMW:
+			status = hcaagent.MWBindErr
+		case w.local():
+			status = hcaagent.LocQPOpErr
+		}
+		q.failSend(status)
+	}
+}
+
+// completeHead completes the oldest request.
+func (q *queuePair) completeHead() {
+	r := &q.req
+	w := r.queue[0]
+	r.queue[0] = nil
+	r.queue = r.queue[1:]
+	if r.next > 0 {
+		r.next--
+		if w.Op == hcaagent.OpRead {
+			r.span -= w.packets - 1
+		}
+	} else {
+		r.off = 0
+	}
+	q.finishSend(w, hcaagent.Success)
+}
+
+var doneOps = [...]hcaagent.CompletionOp{
+	hcaagent.OpSend: hcaagent.DoneSend, hcaagent.OpSendImm: hcaagent.DoneSend, hcaagent.OpSendInv: hcaagent.DoneSend,
+	hcaagent.OpWrite: hcaagent.DoneWrite, hcaagent.OpWriteImm: hcaagent.DoneWrite, hcaagent.OpRead: hcaagent.DoneRead,
+	hcaagent.OpCmpSwap: hcaagent.DoneCmpSwap, hcaagent.OpFetchAdd: hcaagent.DoneFetchAdd, hcaagent.OpLocalInv: hcaagent.DoneLocalInv,
+	hcaagent.OpBindMW: hcaagent.DoneBindMW, hcaagent.OpFlush: hcaagent.DoneFlush, hcaagent.OpAtomicWrite: hcaagent.DoneAtomicWrite,
+}
+
+// finishSend makes the completion of a send request, if it makes one (CPL-SIG-001 to 003).
+func (q *queuePair) finishSend(w *work, status hcaagent.Status) {
+	if status == hcaagent.Success && w.Flags&hcaagent.Signaled == 0 && !q.new.SignalAll {
+		return
+	}
+	e := hcaagent.Completion{ID: w.ID, QP: hcaagent.QP{QPN: q.num}, Status: status, Op: doneOps[w.Op], ByteLen: w.length}
+	s := sum{}
+	if status == hcaagent.Success && w.responded() && w.Op != hcaagent.OpAtomicWrite && w.Op != hcaagent.OpFlush && q.h.opt.Event != nil {
+		s = sum{w.list.crc(), true}
+	}
+	q.h.complete(q.sendCQ, e, false, s)
+}

@@ -1,0 +1,236 @@
+package soft
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// refusal is what a responder waits for after a NAK.
+type refusal uint8
+
+const (
+	nothing  refusal = iota
+	sequence         // the expected PSN, which was lost
+	notReady         // the expected PSN, when the requester's RNR timer has run out
+)
+
+// responder is the state of the half that answers. Invariant: epsn is the PSN of the next new request.
+type responder struct {
+	epsn packet.PSN
+	msn  uint32
+	last packet.PSN // of the newest request carried out that an ACK may name
+	nak  refusal
+
+	open  wqe.Op // SEND or WRITE whose last packet is to come
+	taken *receive
+	got   uint32 // bytes of the open message
+	dma   uint32 // of an open WRITE
+	write []byte
+
+	saved []resource // READs and atomics, oldest first
+	out   []response
+}
+
+// receive is a receive request that a message has taken.
+type receive struct {
+	hcaagent.ReceiveRequest
+	list list
+}
+
+// resource is what a responder keeps of a READ or an atomic, so that it can answer it again (section 9.7.8†).
+type resource struct {
+	fn          packet.Fn
+	first, last packet.PSN
+	rkey        uint32
+	va          uint64
+	length      uint32
+	orig        uint64
+	served      bool // its answer has left whole
+}
+
+// request takes a request packet (section 9.7.4).
+func (q *queuePair) request(p *packet.Packet) {
+	r := &q.rsp
+	switch d := p.PSN.Diff(r.epsn); {
+	case d > 0:
+		if r.nak == nothing {
+			r.nak = sequence
+			q.respond(response{kind: nak, psn: r.epsn, syndrome: packet.NAKSequence})
+		}
+	case d < 0:
+		q.duplicate(p)
+	default:
+		q.carryOut(p)
+	}
+}
+
+// carryOut does what the expected request asks for, or refuses it.
+func (q *queuePair) carryOut(p *packet.Packet) {
+	if bad := q.valid(p); bad != 0 {
+		q.refuseFatal(p, bad, hcaagent.RemInvReqErr)
+		return
+	}
+	op := wqe.OpOf(p.Opcode.Fn())
+	switch op {
+	case wqe.Send:
+		q.takeSend(p)
+	case wqe.Write:
+		q.takeWrite(p)
+	case wqe.Read, wqe.Flush:
+		q.takeRead(p)
+	default:
+		q.takeAtomic(p)
+	}
+}
+
+// accepted moves on behind a request that was carried out, and acknowledges it where it asks for that.
+func (q *queuePair) accepted(p *packet.Packet, span int, ends bool) {
+	r := &q.rsp
+	r.nak = nothing
+	r.epsn = p.PSN.Add(span)
+	r.last = r.epsn.Add(-1)
+	if ends {
+		r.msn++
+	}
+	if p.AckReq && wqe.OpOf(p.Opcode.Fn()) <= wqe.Write {
+		q.respond(response{kind: ack, psn: p.PSN})
+	}
+}
+
+// notServed answers a request for which there is no receive request.
+func (q *queuePair) notServed(p *packet.Packet) {
+	r := &q.rsp
+	r.nak = notReady
+	q.respond(response{kind: nak, psn: p.PSN, syndrome: packet.Syndrome(packet.RNRNAK<<5) | packet.Syndrome(q.attr.MinRNRTimer&31)})
+}
+
+// refuseFatal sends the last NAK of the connection. What has taken a receive request completes with status; else an event tells of it.
+func (q *queuePair) refuseFatal(p *packet.Packet, s packet.Syndrome, status hcaagent.Status) {
+	r := &q.rsp
+	q.respond(response{kind: nak, psn: p.PSN, syndrome: s})
+	q.dead = true
+	if r.taken != nil {
+		t := r.taken
+		r.taken = nil
+		q.finishReceive(t, hcaagent.Completion{Status: status}, false, sum{})
+		return
+	}
+	what := hcaagent.AsyncQPRequest
+	if s == packet.NAKRemoteAccess {
+		what = hcaagent.AsyncQPAccess
+	}
+	q.h.async(what, q.num, 0, 0)
+}
+
+// valid checks a request at the expected PSN; it returns the syndrome of the NAK that it deserves, or 0.
+func (q *queuePair) valid(p *packet.Packet) packet.Syndrome {
+	r := &q.rsp
+	info, op := p.Info(), wqe.OpOf(p.Opcode.Fn())
+	n, pmtu := len(p.Payload), q.pmtu()
+	starts := info.First || info.Only
+	switch {
+	case !info.Defined || !info.Request,
+		r.open != wqe.None && (starts || op != r.open), r.open == wqe.None && !starts,
+		(info.First || info.Middle) && (n != pmtu || p.PadCnt != 0), info.Last && (n < 1 || n > pmtu),
+		info.Only && n > pmtu, !info.Payload && n > 0,
+		p.Has&packet.HasRETH != 0 && p.DMALen > 1<<31,
+		op == wqe.Write && !q.fitsDMALen(p, info),
+		p.Has&packet.HasAtomicETH != 0 && p.VA%8 != 0,
+		op == wqe.AtomicWrite && (p.VA%8 != 0 || n != 8 || p.DMALen != 8),
+		op == wqe.Write && q.attr.Access&hcaagent.RemoteWrite == 0,
+		op == wqe.AtomicWrite && q.attr.Access&hcaagent.RemoteWrite == 0,
+		op == wqe.Read && q.attr.Access&hcaagent.RemoteRead == 0,
+		op == wqe.Flush && q.attr.Access&hcaagent.RemoteFlush == 0,
+		op.Atomic() && q.attr.Access&hcaagent.RemoteAtomic == 0,
+		op >= wqe.Read && !q.hasResource():
+		return packet.NAKInvalidRequest
+	}
+	return 0
+}
+
+// hasResource reports whether one more READ or atomic can be kept.
+func (q *queuePair) hasResource() bool {
+	most := int(q.attr.MaxDestRdAtomic)
+	return len(q.rsp.saved) < most || most > 0 && q.rsp.saved[0].served
+}
+
+// keep notes a READ or an atomic.
+func (q *queuePair) keep(s resource) {
+	r := &q.rsp
+	if len(r.saved) >= int(q.attr.MaxDestRdAtomic) {
+		r.saved = append(r.saved[:0], r.saved[1:]...)
+	}
+	r.saved = append(r.saved, s)
+}
+
+// fitsDMALen reports whether the payload of a WRITE packet agrees with the length that the RETH promised.
+func (q *queuePair) fitsDMALen(p *packet.Packet, info *packet.Info) bool {
+	n, dma, got := uint64(len(p.Payload)), uint64(q.rsp.dma), uint64(q.rsp.got)
+	if info.First || info.Only {
+		dma, got = uint64(p.DMALen), 0
+	}
+	if info.Last || info.Only {
+		return got+n == dma
+	}
+	return got+n < dma
+}
+
+// take gets a receive request for a message. It reports false where there is none; a request whose memory is not valid is not for a
+// message, but for a NAK (CPL-STS-010).
+func (q *queuePair) take(p *packet.Packet) (ok, valid bool) {
+	r := &q.rsp
+	if r.taken != nil {
+		return true, true
+	}
+	t, ok := q.nextReceive(p)
+	if !ok {
+		return false, false
+	}
+	r.taken = t
+	var err error
+	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite); err != nil {
+		q.refuseFatal(p, packet.NAKRemoteOp, hcaagent.LocProtErr)
+		return true, false
+	}
+	return true, true
+}
+
+// receivePD is the protection domain of the memory that a message is received into.
+func (q *queuePair) receivePD(p *packet.Packet) hcaagent.PD {
+	if s := q.shared(p); s != nil {
+		return s.pd
+	}
+	return q.pd
+}
+
+// shared is the shared receive queue that a message takes from: on XRC the message names it.
+func (q *queuePair) shared(p *packet.Packet) *sharedQueue {
+	if q.service == packet.XRC {
+		return q.h.srqs[hcaagent.SRQ(p.XRCSRQ)]
+	}
+	return q.srq
+}
+
+// nextReceive removes the next receive request from its queue.
+func (q *queuePair) nextReceive(p *packet.Packet) (*receive, bool) {
+	if s := q.shared(p); s != nil {
+		t, ok := q.h.takeShared(s)
+		return &receive{ReceiveRequest: t}, ok
+	}
+	if len(q.receives) == 0 {
+		return nil, false
+	}
+	t := q.receives[0]
+	q.receives = q.receives[1:]
+	return &receive{ReceiveRequest: t}, true
+}
+
+// finishReceive makes the completion of a receive request.
+func (q *queuePair) finishReceive(t *receive, e hcaagent.Completion, solicited bool, s sum) {
+	e.ID, e.QP.QPN = t.ID, q.num
+	if e.Status != hcaagent.Success {
+		e.Op = hcaagent.DoneRecv
+	}
+	q.h.complete(q.recvCQ, e, solicited, s)
+}

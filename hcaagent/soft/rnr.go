@@ -1,0 +1,37 @@
+package soft
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// rnrNAK waits until the peer may be ready, and then begins again (section 9.7.5.2.8). Meanwhile nothing is sent.
+func (q *queuePair) rnrNAK(code uint8) {
+	r := &q.req
+	if r.rnrs == 0 && q.attr.RNRRetry != 7 && !q.h.breaks(faultRNRForever, q) {
+		q.failSend(hcaagent.RNRRetryExcErr)
+		return
+	}
+	r.rnrs -= min(r.rnrs, 1)
+	r.implied = false
+	q.goBack()
+	r.stop()
+	wait := int64(packet.RNRTimer(code))
+	wait += q.h.rng.Int64N(wait/8 + 1)
+	if q.h.breaks(faultRNREarly, q) {
+		wait /= 4
+	}
+	r.resume = max(r.resume, q.h.now()+wait)
+	q.h.opt.Clock.After(r.resume-q.h.now(), q.resumeRNR)
+}
+
+// resumeRNR ends the wait.
+func (q *queuePair) resumeRNR() {
+	if q.req.resume > q.h.now() {
+		return
+	}
+	if q.req.una.Before(q.req.high) && q.req.deadline == 0 {
+		q.startTimer()
+	}
+	q.wake()
+}

@@ -1,0 +1,109 @@
+package soft
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"ibwitness/hcaagent"
+)
+
+// sharedQueue is a shared receive queue.
+type sharedQueue struct {
+	id       hcaagent.SRQ
+	pd       hcaagent.PD
+	depth    int
+	segments int
+	limit    int // 0: not armed
+	users    int
+	queue    []hcaagent.ReceiveRequest
+}
+
+// take removes the oldest receive request, and tells of a limit that is crossed (CPL-SRQ-003).
+func (h *HCA) takeShared(s *sharedQueue) (hcaagent.ReceiveRequest, bool) {
+	if len(s.queue) == 0 {
+		return hcaagent.ReceiveRequest{}, false
+	}
+	r := s.queue[0]
+	s.queue = s.queue[1:]
+	if len(s.queue) < s.limit {
+		s.limit = 0
+		h.async(hcaagent.AsyncSRQLimit, 0, 0, s.id)
+	}
+	return r, true
+}
+
+// CreateSRQ makes a shared receive queue.
+func (h *HCA) CreateSRQ(ctx context.Context, pd hcaagent.PD, depth, segments int) (id hcaagent.SRQ, err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvCreateSRQ, SRQ: id, Depth: depth}, err) }()
+	if err = ctx.Err(); err != nil {
+		return 0, err
+	}
+	if depth <= 0 {
+		err = fmt.Errorf("soft: shared receive queue of %d requests: give at least 1", depth)
+		return 0, err
+	}
+	if err = h.inPD(pd); err != nil {
+		return 0, err
+	}
+	id = hcaagent.SRQ(h.object())
+	h.srqs[id] = &sharedQueue{id: id, pd: pd, depth: depth, segments: segments}
+	return id, nil
+}
+
+// ModifySRQ arms the limit event.
+func (h *HCA) ModifySRQ(ctx context.Context, srq hcaagent.SRQ, limit int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s := h.srqs[srq]
+	if s == nil {
+		return notFound("shared receive queue", uint32(srq))
+	}
+	if limit < 0 || limit > s.depth {
+		return fmt.Errorf("soft: limit %d of a shared receive queue of %d requests", limit, s.depth)
+	}
+	s.limit = limit
+	return nil
+}
+
+// DestroySRQ destroys a shared receive queue that no queue pair uses.
+func (h *HCA) DestroySRQ(ctx context.Context, srq hcaagent.SRQ) (err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvDestroySRQ, SRQ: srq}, err) }()
+	if err = ctx.Err(); err != nil {
+		return err
+	}
+	s := h.srqs[srq]
+	if s == nil {
+		err = notFound("shared receive queue", uint32(srq))
+		return err
+	}
+	if s.users > 0 {
+		err = fmt.Errorf("soft: shared receive queue %d: %w", srq, hcaagent.ErrBusy)
+		return err
+	}
+	h.pds[s.pd]--
+	delete(h.srqs, srq)
+	return nil
+}
+
+// PostSharedReceive posts a receive request to a shared receive queue.
+func (h *HCA) PostSharedReceive(ctx context.Context, srq hcaagent.SRQ, r hcaagent.ReceiveRequest) (err error) {
+	r.Segments = slices.Clone(r.Segments)
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvPostReceive, SRQ: srq, Receive: &r}, err) }()
+	if err = ctx.Err(); err != nil {
+		return err
+	}
+	s := h.srqs[srq]
+	switch {
+	case s == nil:
+		err = notFound("shared receive queue", uint32(srq))
+	case len(s.queue) >= s.depth:
+		err = fmt.Errorf("soft: shared receive queue %d: %w", srq, hcaagent.ErrFull)
+	case s.segments > 0 && len(r.Segments) > s.segments:
+		err = fmt.Errorf("soft: %d data segments: shared receive queue %d takes %d", len(r.Segments), srq, s.segments)
+	default:
+		s.queue = append(s.queue, r)
+	}
+	return err
+}

@@ -1,0 +1,96 @@
+package soft
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// ucReceiver is the state of the receiving half of a UC queue pair (section 9.8†).
+type ucReceiver struct {
+	epsn  packet.PSN
+	open  wqe.Op
+	taken *receive // stays for the next message when one is dropped
+	got   uint32
+	dma   uint32
+	write []byte
+}
+
+// unreliable takes a packet of UC. A message of which anything is missing or wrong is dropped whole.
+func (q *queuePair) unreliable(p *packet.Packet) {
+	r, info, op := &q.ucr, p.Info(), wqe.OpOf(p.Opcode.Fn())
+	n, pmtu := len(p.Payload), q.pmtu()
+	starts, ends := info.First || info.Only, info.Last || info.Only
+	if p.PSN != r.epsn {
+		r.open = wqe.None
+	}
+	r.epsn = p.PSN.Add(1)
+	if !info.Defined || !info.Request || !starts && op != r.open {
+		r.open = wqe.None
+		return
+	}
+	if starts {
+		r.got, r.dma, r.write = 0, p.DMALen, nil
+	}
+	r.open = wqe.None
+	if (info.First || info.Middle) && n != pmtu || info.Last && (n < 1 || n > pmtu) || n > pmtu {
+		return
+	}
+	immediate := ends && (op == wqe.Send || p.Has&packet.HasImmDt != 0)
+	if op == wqe.Write {
+		if starts {
+			var err error
+			if r.write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), hcaagent.RemoteWrite); err != nil || q.attr.Access&hcaagent.RemoteWrite == 0 {
+				return
+			}
+		}
+		if got := r.got + uint32(n); ends && got != r.dma || got > r.dma {
+			return
+		}
+	}
+	if (op == wqe.Send || immediate) && !q.takeUnreliable(p) {
+		return
+	}
+	if op == wqe.Write {
+		copy(r.write[min(int(r.got), len(r.write)):], p.Payload)
+	} else if !r.taken.list.put(uint64(r.got), p.Payload) {
+		t := r.taken
+		r.taken = nil
+		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocLenErr}, false, sum{})
+		q.enterError()
+		return
+	}
+	r.got += uint32(n)
+	if !ends {
+		r.open = op
+		return
+	}
+	if immediate {
+		t, done := r.taken, hcaagent.DoneRecv
+		if op == wqe.Write {
+			done = hcaagent.DoneRecvWriteImm
+		}
+		r.taken = nil
+		q.received(t, p, done, r.got)
+	}
+}
+
+// takeUnreliable gets a receive request for a message.
+func (q *queuePair) takeUnreliable(p *packet.Packet) bool {
+	r := &q.ucr
+	if r.taken != nil {
+		return true
+	}
+	t, ok := q.nextReceive(p)
+	if !ok {
+		return false
+	}
+	var err error
+	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite); err != nil {
+		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocProtErr}, false, sum{})
+		q.enterError()
+		return false
+	}
+	r.taken = t
+	return true
+}

@@ -1,0 +1,63 @@
+package soft
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// grhSize is what stands before a datagram in the receive buffer: the GRH, or the IP header at its end.
+const grhSize = 40
+
+// address gives a datagram its destination: of an address handle, or of the request itself.
+func (q *queuePair) address(w *work, p *packet.Packet) {
+	p.Dst, p.DestQP, p.QKey, p.SrcQP = w.Dest.Addr, w.Dest.QPN, w.QKey, q.num
+	if w.QKey>>31 == 1 { // a privileged Q_Key is the queue pair's own (10.2.5)
+		p.QKey = q.attr.QKey
+	}
+	p.TClass, p.HopLmt = 0, 0
+	if a := q.h.ahs[w.AH]; a != nil {
+		p.Dst, p.TClass, p.HopLmt = a.Dest, a.TClass, a.HopLimit
+	}
+}
+
+// datagram takes a packet of UD.
+func (q *queuePair) datagram(p *packet.Packet) {
+	if !p.Info().Defined || len(p.Payload) > int(q.h.opt.Limits.MTU) {
+		q.h.count.Dropped++
+		return
+	}
+	if p.QKey != q.attr.QKey {
+		q.h.count.QKeyViolations++
+		return
+	}
+	t, ok := q.nextReceive(p)
+	if !ok {
+		q.h.count.Dropped++
+		return
+	}
+	var err error
+	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite); err != nil {
+		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocProtErr}, false, sum{})
+		q.enterError()
+		return
+	}
+	var grh [grhSize]byte
+	if n := p.BTHOff - 8; n <= grhSize {
+		copy(grh[grhSize-n:], p.Data[:n])
+	}
+	if !t.list.put(0, grh[:]) || !t.list.put(grhSize, p.Payload) {
+		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocLenErr}, false, sum{})
+		q.enterError()
+		return
+	}
+	e := hcaagent.Completion{Op: hcaagent.DoneRecv, Flags: hcaagent.WithGRH, ByteLen: uint32(grhSize + len(p.Payload)), SrcQP: p.SrcQP}
+	if p.Has&packet.HasImmDt != 0 {
+		e.Flags, e.Imm = e.Flags|hcaagent.WithImm, p.Imm
+	}
+	s := sum{}
+	if q.h.opt.Event != nil {
+		whole := list{parts: t.list.parts, length: t.list.length}
+		s = sum{(&list{parts: [][]byte{whole.at(0, uint64(e.ByteLen))}}).crc(), true}
+	}
+	q.finishReceive(t, e, p.SE, s)
+}

@@ -1,0 +1,98 @@
+package soft
+
+import (
+	"context"
+	"fmt"
+
+	"ibwitness/hcaagent"
+)
+
+// CreateCQ makes a completion queue of depth elements.
+func (h *HCA) CreateCQ(ctx context.Context, depth int) (id hcaagent.CQ, err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvCreateCQ, CQ: id, Depth: depth}, err) }()
+	if err = ctx.Err(); err != nil {
+		return 0, err
+	}
+	if depth <= 0 {
+		err = fmt.Errorf("soft: completion queue of %d elements: give at least 1", depth)
+		return 0, err
+	}
+	id = hcaagent.CQ(h.object())
+	h.cqs[id] = &completionQueue{id: id, depth: depth}
+	return id, nil
+}
+
+// ResizeCQ changes the depth of a completion queue.
+func (h *HCA) ResizeCQ(ctx context.Context, cq hcaagent.CQ, depth int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c := h.cqs[cq]
+	if c == nil {
+		return notFound("completion queue", uint32(cq))
+	}
+	if depth <= 0 || len(c.queue) > depth {
+		return fmt.Errorf("soft: completion queue %d holds %d completions, %d is too few: %w", cq, len(c.queue), depth, hcaagent.ErrFull)
+	}
+	c.depth = depth
+	return nil
+}
+
+// DestroyCQ destroys a completion queue that no queue pair uses.
+func (h *HCA) DestroyCQ(ctx context.Context, cq hcaagent.CQ) (err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvDestroyCQ, CQ: cq}, err) }()
+	if err = ctx.Err(); err != nil {
+		return err
+	}
+	c := h.cqs[cq]
+	if c == nil {
+		err = notFound("completion queue", uint32(cq))
+		return err
+	}
+	if c.users > 0 {
+		err = fmt.Errorf("soft: completion queue %d: %w", cq, hcaagent.ErrBusy)
+		return err
+	}
+	delete(h.cqs, cq)
+	return nil
+}
+
+// Poll moves completions out of the queue.
+func (h *HCA) Poll(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completion) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	c := h.cqs[cq]
+	if c == nil {
+		return 0, notFound("completion queue", uint32(cq))
+	}
+	n := copy(into, c.queue)
+	for i := range n {
+		e := c.queue[i]
+		h.emit(hcaagent.Event{Kind: hcaagent.EvCompletion, QP: e.QP, CQ: cq, Completion: &e, Sum: c.sums[i].crc, Summed: c.sums[i].ok}, nil)
+		c.polled = append(c.polled, e)
+	}
+	c.queue, c.sums = append(c.queue[:0], c.queue[n:]...), append(c.sums[:0], c.sums[n:]...)
+	if most := max(c.depth, 1024); len(c.polled) > most {
+		c.polled = append(c.polled[:0], c.polled[len(c.polled)-most:]...)
+	}
+	return n, nil
+}
+
+// RequestNotification arms the queue. A request for the next completion is not weakened by one for a solicited event (C11-31).
+func (h *HCA) RequestNotification(ctx context.Context, cq hcaagent.CQ, arm hcaagent.Arm) (err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvArm, CQ: cq, Arm: arm}, err) }()
+	if err = ctx.Err(); err != nil {
+		return err
+	}
+	c := h.cqs[cq]
+	if c == nil {
+		err = notFound("completion queue", uint32(cq))
+		return err
+	}
+	if !c.armed || arm == hcaagent.ArmNext {
+		c.arm = arm
+	}
+	c.armed = true
+	return nil
+}

@@ -1,0 +1,158 @@
+package soft
+
+import (
+	"context"
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// CreateQP makes a queue pair in RESET.
+func (h *HCA) CreateQP(ctx context.Context, n hcaagent.NewQP) (id hcaagent.QP, err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvCreateQP, QP: id, New: &n}, err) }()
+	if err = ctx.Err(); err != nil {
+		return id, err
+	}
+	service, ok := n.Type.Service()
+	if !ok || service == packet.RD || n.Type == hcaagent.TypeSMI {
+		err = fmt.Errorf("soft: %v queue pairs are not made; take RC, UC, UD, XRC or GSI", n.Type)
+		return id, err
+	}
+	q := &queuePair{h: h, new: n, service: service, pd: n.PD, sendCQ: h.cqs[n.SendCQ], recvCQ: h.cqs[n.RecvCQ], srq: h.srqs[n.SRQ]}
+	q.attr.Service = service
+	switch {
+	case q.sendCQ == nil && n.Type != hcaagent.TypeXRCTarget:
+		err = notFound("completion queue", uint32(n.SendCQ))
+	case q.recvCQ == nil && n.Type != hcaagent.TypeXRCInitiator:
+		err = notFound("completion queue", uint32(n.RecvCQ))
+	case q.srq == nil && n.SRQ != 0:
+		err = notFound("shared receive queue", uint32(n.SRQ))
+	case n.Type == hcaagent.TypeGSI && h.qps[1] != nil:
+		err = fmt.Errorf("soft: QP 1: %w", hcaagent.ErrBusy)
+	default:
+		err = h.inPD(n.PD)
+	}
+	if err != nil {
+		return id, err
+	}
+	if q.num = 1; n.Type != hcaagent.TypeGSI {
+		h.lastQP++
+		q.num = h.lastQP
+	}
+	q.srcPort = uint16(0xC000 | h.rng.Uint32N(0x4000))
+	h.qps[q.num] = q
+	q.users(1)
+	return hcaagent.QP{Addr: h.opt.Addr, QPN: q.num}, nil
+}
+
+// users counts the queue pair in or out of the queues that it uses.
+func (q *queuePair) users(n int) {
+	for _, c := range []*completionQueue{q.sendCQ, q.recvCQ} {
+		if c != nil {
+			c.users += n
+		}
+	}
+	if q.srq != nil {
+		q.srq.users += n
+	}
+}
+
+// DestroyQP destroys a queue pair, whatever its state.
+func (h *HCA) DestroyQP(ctx context.Context, qp hcaagent.QP) (err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvDestroyQP, QP: qp}, err) }()
+	q, err := h.find(ctx, qp)
+	if err != nil {
+		return err
+	}
+	q.state = hcaagent.Reset
+	q.req, q.rsp = requester{}, responder{}
+	q.users(-1)
+	h.pds[q.pd]--
+	delete(h.qps, q.num)
+	return nil
+}
+
+// find returns a queue pair.
+func (h *HCA) find(ctx context.Context, qp hcaagent.QP) (*queuePair, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if q := h.qps[qp.QPN]; q != nil && (qp.Addr == h.opt.Addr || qp.Addr == packet.Addr{}) {
+		return q, nil
+	}
+	return nil, notFound("queue pair", qp.QPN)
+}
+
+// ModifyQP sets attributes that the state lets change, and leaves the state alone.
+func (h *HCA) ModifyQP(ctx context.Context, qp hcaagent.QP, attr hcaagent.Attr) error {
+	q, err := h.find(ctx, qp)
+	if err != nil {
+		h.emit(hcaagent.Event{Kind: hcaagent.EvModifyQP, QP: qp, Attr: &attr}, err)
+		return err
+	}
+	return h.TransitionQP(ctx, qp, q.state, attr)
+}
+
+// TransitionQP brings a queue pair to another state (table T7).
+func (h *HCA) TransitionQP(ctx context.Context, qp hcaagent.QP, to hcaagent.State, attr hcaagent.Attr) (err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvModifyQP, QP: qp, State: to, Attr: &attr}, err) }()
+	q, err := h.find(ctx, qp)
+	if err != nil {
+		return err
+	}
+	if err = hcaagent.ValidTransition(q.new.Type, q.state, to, attr.Known); err != nil {
+		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
+	}
+	if err = h.validAttr(q, &attr); err != nil {
+		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
+	}
+	q.attr.Merge(&attr)
+	if attr.Known&hcaagent.KnowsPort != 0 {
+		q.attr.Port = attr.Port
+	}
+	if attr.Known&hcaagent.KnowsSQDNotify != 0 {
+		q.attr.SQDNotify = attr.SQDNotify
+	}
+	if to != q.state || to == hcaagent.Reset {
+		q.become(to)
+	}
+	return nil
+}
+
+// validAttr checks the values of attributes (rules QPS-ATT-001 to 006, QPS-TRN-005).
+func (h *HCA) validAttr(q *queuePair, a *hcaagent.Attr) error {
+	bad := func(k hcaagent.Known, ok bool) bool { return a.Known&k != 0 && !ok }
+	switch {
+	case bad(hcaagent.KnowsPMTU, a.PMTU >= 256 && a.PMTU <= h.opt.Limits.MTU && a.PMTU&(a.PMTU-1) == 0):
+		return fmt.Errorf("path MTU %d: give 256, 512, 1024, 2048 or 4096, at most the port's %d", a.PMTU, h.opt.Limits.MTU)
+	case bad(hcaagent.KnowsMaxRdAtomic, a.MaxRdAtomic <= h.opt.Limits.MaxRdAtomic):
+		return fmt.Errorf("initiator depth %d: the device has %d", a.MaxRdAtomic, h.opt.Limits.MaxRdAtomic)
+	case bad(hcaagent.KnowsMaxDestRdAtomic, a.MaxDestRdAtomic <= h.opt.Limits.MaxDestRdAtomic):
+		return fmt.Errorf("responder resources %d: the device has %d", a.MaxDestRdAtomic, h.opt.Limits.MaxDestRdAtomic)
+	case bad(hcaagent.KnowsTimeout, a.Timeout < 32), bad(hcaagent.KnowsMinRNRTimer, a.MinRNRTimer < 32):
+		return fmt.Errorf("timer code %d or %d: give 0 to 31", a.Timeout, a.MinRNRTimer)
+	case bad(hcaagent.KnowsRetryCnt, a.RetryCnt < 8), bad(hcaagent.KnowsRNRRetry, a.RNRRetry < 8):
+		return fmt.Errorf("retry count %d or %d: give 0 to 7", a.RetryCnt, a.RNRRetry)
+	case bad(hcaagent.KnowsPort, a.Port == 1):
+		return fmt.Errorf("port %d: the device has port 1 alone", a.Port)
+	case bad(hcaagent.KnowsSQPSN, a.SQPSN <= packet.PSNMask), bad(hcaagent.KnowsRQPSN, a.RQPSN <= packet.PSNMask):
+		return fmt.Errorf("PSN %#x or %#x: PSNs have 24 bits", uint32(a.SQPSN), uint32(a.RQPSN))
+	case bad(hcaagent.KnowsDestQPN, a.DestQPN <= packet.PSNMask):
+		return fmt.Errorf("destination QPN %#x: QPNs have 24 bits", a.DestQPN)
+	case bad(hcaagent.KnowsPKey, a.PKey&0x7FFF != 0):
+		return fmt.Errorf("P_Key %#x is invalid", a.PKey)
+	case bad(hcaagent.KnowsCurState, a.CurState == q.state):
+		return fmt.Errorf("current state %v: it is %v", a.CurState, q.state)
+	}
+	return nil
+}
+
+// QueryQP returns the attributes and the state of a queue pair.
+func (h *HCA) QueryQP(ctx context.Context, qp hcaagent.QP) (hcaagent.Attr, hcaagent.State, error) {
+	q, err := h.find(ctx, qp)
+	if err != nil {
+		return hcaagent.Attr{}, 0, err
+	}
+	return q.attr, q.state, nil
+}
