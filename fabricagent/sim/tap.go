@@ -41,7 +41,7 @@ func (f *Fabric) TapMiddle(name string, sink Sink) error {
 }
 
 func (f *Fabric) tap(name string, sink Sink) (*Tap, error) {
-	i, err := sink.Tap(fabricagent.Tap{File: "simulation", Interface: name, Link: fabricagent.LinkEthernet})
+	i, err := sink.Tap(fabricagent.Tap{Interface: name, Link: fabricagent.LinkEthernet})
 	return &Tap{index: i, sink: sink}, err
 }
 
@@ -78,6 +78,7 @@ type Recorder struct {
 	// Step takes the simulation a step further, and is false at its end.
 	Step func() bool
 
+	name   string
 	taps   []fabricagent.Tap
 	number uint64
 	open   []fabricagent.Frame
@@ -85,11 +86,13 @@ type Recorder struct {
 	ended  bool
 }
 
-// NewRecorder returns a recorder that drives a simulation by step, which is false at the end of the simulation.
-func NewRecorder(step func() bool) *Recorder { return &Recorder{Step: step} }
+// NewRecorder returns a recorder that drives a simulation by step, which is false at the end of the simulation. Taps name the simulation
+// as the file that they are of.
+func NewRecorder(name string, step func() bool) *Recorder { return &Recorder{Step: step, name: name} }
 
 // Tap adds a tap.
 func (r *Recorder) Tap(t fabricagent.Tap) (uint16, error) {
+	t.File = r.name
 	r.taps = append(r.taps, t)
 	return uint16(len(r.taps) - 1), nil
 }

@@ -67,7 +67,7 @@ const epoch = 1_767_225_600_000_000_000
 // TestTaps: A's tap sees what A sent, the middle what came halfway, B's what arrives, each at its time.
 func TestTaps(t *testing.T) {
 	b := newBench(t, Options{Delay: 1001})
-	r := NewRecorder(b.Step)
+	r := NewRecorder("test", b.Step)
 	taps(t, b.Fabric, r)
 	path := b.Path(addrA, addrB)
 	path.Before.Add(Error{Kind: Drop, Filter: Filter{From: 1, Count: 1}})
@@ -98,7 +98,7 @@ func TestTaps(t *testing.T) {
 func recorded(t testing.TB, n int, seed uint64) (want []seen, file []byte) {
 	b := newBench(t, Options{Seed: seed})
 	b.Clock.now = epoch
-	r := NewRecorder(b.Step)
+	r := NewRecorder("test", b.Step)
 	var buf bytes.Buffer
 	w := NewFile(&buf)
 	taps(t, b.Fabric, r)

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the verdicts of the examples; read them before committing")
+
+// TestExamples runs each scenario of examples/ and holds its verdict against testdata/examples.
+func TestExamples(t *testing.T) {
+	t.Chdir("../..")
+	scenarios, err := filepath.Glob("examples/*.yaml")
+	if err != nil || len(scenarios) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	golden := filepath.Join("internal", "cli", "testdata", "examples")
+	known := map[string]bool{}
+	for _, path := range scenarios {
+		name := strings.TrimSuffix(filepath.Base(path), ".yaml")
+		known[name+".txt"] = true
+		t.Run(name, func(t *testing.T) {
+			got := verdict(t, path)
+			file := filepath.Join(golden, name+".txt")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), got); d != "" {
+				t.Errorf("another verdict (-want +got); -update takes it over:\n%s", d)
+			}
+		})
+	}
+	files, err := os.ReadDir(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !known[f.Name()] {
+			t.Errorf("%s/%s is the verdict of no example: remove it", golden, f.Name())
+		}
+	}
+}
+
+// verdict is what the command prints on a scenario, what it logs and how it exits.
+func verdict(t *testing.T, args ...string) string {
+	t.Helper()
+	status, out, errs := run(t, append([]string{"simulate"}, args...)...)
+	var log strings.Builder
+	for line := range strings.Lines(errs) { // without the time
+		_, message, _ := strings.Cut(line, `"message":`)
+		fmt.Fprintf(&log, "%s\n", strings.TrimSuffix(strings.TrimSpace(message), "}"))
+	}
+	return fmt.Sprintf("exit status %d\n%s\n%s", status, log.String(), out)
+}
+
+// run runs the command.
+func run(t *testing.T, args ...string) (status int, out, errs string) {
+	t.Helper()
+	dir := t.TempDir()
+	var files [2]*os.File
+	for i, name := range []string{"out", "err"} {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		files[i] = f
+	}
+	status = Main(args, files[0], files[1])
+	text := func(f *os.File) string {
+		b, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	return status, text(files[0]), text(files[1])
+}
+
+// TestSimulateKeeps: what is kept of a run is verified as the run was, and reading the events again works.
+func TestSimulateKeeps(t *testing.T) {
+	dir := t.TempDir()
+	wire, events := filepath.Join(dir, "x.pcapng"), filepath.Join(dir, "x.jsonl")
+	args := []string{"simulate", "--format", "json", "--write", wire, "--events", events, "../../examples/lost-request.yaml"}
+	status, simulated, errs := run(t, args...)
+	if status != 0 || errs != "" {
+		t.Fatalf("exit status %d: %s", status, errs)
+	}
+	status, checked, errs := run(t, "check", "-q", "--near", "10.0.0.1", "--format", "json", wire)
+	if status != 0 || errs != "" {
+		t.Fatalf("exit status %d: %s", status, errs)
+	}
+	simulated = strings.ReplaceAll(simulated, "../../examples/lost-request.yaml", wire)
+	if d := cmp.Diff(simulated, checked); d != "" {
+		t.Errorf("simulated (-) and checked (+):\n%s", d)
+	}
+	for _, name := range []string{"x.a.jsonl", "x.b.jsonl"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if status, _, errs = run(t, "simulate", "--write", filepath.Join(dir, "none", "x"), "../../examples/send.yaml"); status != 2 || !strings.Contains(errs, "give a file that can be written") {
+		t.Errorf("exit status %d: %s", status, errs)
+	}
+}
+
+// TestSimulateSeed: another seed gives another run, and the same one the same.
+func TestSimulateSeed(t *testing.T) {
+	of := func(seed string) string {
+		return verdict(t, "--all", "--seed", seed, "../../examples/random-loss.yaml")
+	}
+	if of("1") == of("2") {
+		t.Error("two seeds give the same run")
+	}
+	if d := cmp.Diff(of("3"), of("3")); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent/sim"
+	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/eventlog"
+	"ibwitness/internal/report"
+	"ibwitness/internal/scenario"
+)
+
+type simulateCommand struct {
+	Scenario string  `arg:"" name:"scenario" complete:"file" help:"Scenario file; examples/ has one for each situation."`
+	Write    string  `placeholder:"FILE" complete:"file" help:"Write what the taps see as a pcapng."`
+	Events   string  `placeholder:"FILE" complete:"file" help:"Write the verbs events of each adapter as JSON lines, to the file's name with the adapter's in it: out.jsonl becomes out.a.jsonl and out.b.jsonl."`
+	Seed     *uint64 `placeholder:"N" help:"Another seed than that of the scenario."`
+	Format   string  `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, or json (one object a line). Default: ${default}."`
+	All      bool    `help:"Show every finding, warning, connection and rule."`
+	FailOn   string  `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
+}
+
+// Help stands below the flags' summary in --help.
+func (simulateCommand) Help() string {
+	return `Runs a scenario: adapters in software, the work that they are given, and a network that loses, duplicates, reorders, delays and corrupts packets as the scenario says. All of it happens at once, on virtual time, and is the same again for the same seed. What the scenario's taps see is verified as a capture would be.
+
+An adapter may have a fault, so that it can be seen how that shows. docs/simulate.md describes the format.
+
+Examples:
+
+    ibwitness simulate examples/lost-ack.yaml
+    ibwitness simulate --write lost.pcapng --events lost.jsonl examples/lost-request.yaml
+    ibwitness check lost.pcapng
+
+Exit status: as that of check.`
+}
+
+// Run runs the scenario and reports.
+func (c *simulateCommand) Run(s *session) error {
+	failOn, err := report.ParseFailOn(c.FailOn)
+	if err != nil {
+		return err
+	}
+	sink, err := report.New(c.Format, s.options(c.All))
+	if err != nil {
+		return err
+	}
+	sc, err := scenario.ReadFile(c.Scenario)
+	if err != nil {
+		return err
+	}
+	if c.Seed != nil {
+		sc.Seed, sc.Link.Seed = *c.Seed, *c.Seed
+	}
+	out := &outputs{scenario: sc}
+	opt, err := out.open(c.Write, c.Events)
+	if err != nil {
+		return errors.Join(err, out.close())
+	}
+	run, err := sc.Start(opt)
+	if err != nil {
+		return errors.Join(err, out.close())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+
+	result, err := agent.Run(ctx, run.Source, agent.Options{Near: run.NearAddrs()})
+	done := &report.Run{Result: result, FailOn: failOn}
+	done.Problems, done.Interrupted = problems(err)
+	if err := out.close(); err != nil {
+		done.Problems = append(done.Problems, report.Problem{Message: plain(err)})
+	}
+	s.warn(done)
+	s.tell(run)
+	s.status = done.ExitStatus()
+	return sink.Report(s.stdout, done)
+}
+
+// tell logs what a user should know of a run beside the verdict.
+func (s *session) tell(run *scenario.Run) {
+	if err := run.Problems(); err != nil {
+		for _, line := range strings.Split(err.Error(), "\n") {
+			s.log.Warn().Msg("refused: " + strings.TrimPrefix(line, "scenario: "))
+		}
+	}
+	if run.Unfinished() {
+		s.log.Warn().Msgf("ended after %v of virtual time with more to come; give the scenario a later until:", run.Limit())
+	}
+	for _, h := range run.HCAs {
+		if h.Fault == "" {
+			continue
+		}
+		if n := run.Strayed(h.Name); n > 0 {
+			s.log.Info().Msgf("%s showed its fault %s, times: %d", h.Name, h.Fault, n)
+		} else {
+			s.log.Warn().Msgf("%s never had an occasion to show its fault %s", h.Name, h.Fault)
+		}
+	}
+	if n := run.Fabric.Astray; n > 0 {
+		s.log.Warn().Msgf("%d frames were sent to addresses that nobody has", n)
+	}
+}
+
+// outputs are the files that a run is kept in.
+type outputs struct {
+	scenario *scenario.Scenario
+	capture  *sim.File
+	logs     map[string]*eventlog.Writer
+	files    []*os.File
+	buffers  []*bufio.Writer
+	err      error
+}
+
+// open creates the files; what is empty is not wanted.
+func (o *outputs) open(capture, events string) (opt scenario.Options, err error) {
+	if capture != "" {
+		f, err := o.create(capture)
+		if err != nil {
+			return opt, err
+		}
+		o.capture = sim.NewFile(f)
+		opt.Sinks = append(opt.Sinks, o.capture)
+	}
+	if events == "" {
+		return opt, nil
+	}
+	o.logs = map[string]*eventlog.Writer{}
+	ext := filepath.Ext(events)
+	for _, h := range o.scenario.HCAs {
+		f, err := o.create(strings.TrimSuffix(events, ext) + "." + h.Name + ext)
+		if err != nil {
+			return opt, err
+		}
+		b := bufio.NewWriter(f)
+		o.buffers = append(o.buffers, b)
+		if o.logs[h.Name], err = eventlog.NewWriter(b, h.Addr, true); err != nil {
+			return opt, fmt.Errorf("cli: %w", err)
+		}
+	}
+	opt.Event = func(hca string, e hcaagent.Event) {
+		if err := o.logs[hca].Write(&e); err != nil && o.err == nil {
+			o.err = err
+		}
+	}
+	return opt, nil
+}
+
+func (o *outputs) create(path string) (*os.File, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("cli: %w: give a file that can be written", err)
+	}
+	o.files = append(o.files, f)
+	return f, nil
+}
+
+// close completes the files.
+func (o *outputs) close() error {
+	errs := []error{o.err}
+	if o.capture != nil {
+		errs = append(errs, o.capture.Close())
+	}
+	for _, b := range o.buffers {
+		errs = append(errs, b.Flush())
+	}
+	for _, f := range o.files {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}

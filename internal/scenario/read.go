@@ -1,0 +1,280 @@
+package scenario
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// The values that a file may leave out.
+const (
+	defaultUntil  = 60e9
+	defaultMemory = 1 << 20
+	defaultDepth  = 4096
+)
+
+// ReadFile reads a scenario file. The error joins a *LineError for each mistake.
+func ReadFile(path string) (*Scenario, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("scenario: %w", err)
+	}
+	return Read(path, text)
+}
+
+// Read reads the text of a scenario; file is the name that errors shall show.
+func Read(file string, text []byte) (*Scenario, error) {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	var doc, more yaml.Node
+	if err := d.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("it is empty; docs/simulate.md says what a scenario holds")
+		}
+		return nil, fmt.Errorf("scenario: %s: %w", file, err)
+	}
+	p := &parser{file: file}
+	if d.Decode(&more) != io.EOF {
+		p.fail(more.Line, "a second document: give each scenario a file of its own")
+	}
+	s := &Scenario{File: file, Until: defaultUntil}
+	p.top(s, doc.Content[0])
+	if len(p.errs) == 0 {
+		p.refer(s)
+	}
+	return s, p.err()
+}
+
+// top takes the whole file.
+func (p *parser) top(s *Scenario, n *yaml.Node) {
+	common := &yaml.Node{Kind: yaml.MappingNode}
+	var qps *yaml.Node
+	p.fields(n, "the scenario", map[string]setter{
+		"about": p.text(&s.About),
+		"seed":  number(p, &s.Seed, 0, 1<<63),
+		"until": p.duration(&s.Until),
+		"link": func(n *yaml.Node) {
+			p.fields(n, "link", map[string]setter{"delay": p.duration(&s.Link.Delay), "rate": number(p, &s.Link.Rate, 1, 1e15)})
+		},
+		"hcas": func(n *yaml.Node) {
+			p.pairs(n, "hcas", func(k, v *yaml.Node) { s.HCAs = append(s.HCAs, p.hca(k, v)) })
+		},
+		"srqs": func(n *yaml.Node) {
+			p.pairs(n, "srqs", func(k, v *yaml.Node) { s.SRQs = append(s.SRQs, p.srq(k, v)) })
+		},
+		"attributes": func(n *yaml.Node) { common = n },
+		"qps":        func(n *yaml.Node) { qps = n },
+		"work": func(n *yaml.Node) {
+			p.list(n, "work", func(x *yaml.Node) { s.Work = append(s.Work, p.work(x)) })
+		},
+		"errors": func(n *yaml.Node) {
+			p.list(n, "errors", func(x *yaml.Node) { s.Errors = append(s.Errors, p.error(x)) })
+		},
+		"taps": func(n *yaml.Node) {
+			s.tapsLine = n.Line
+			p.words(&s.Taps)(n)
+		},
+		"near": func(n *yaml.Node) {
+			s.nearLine = n.Line
+			p.words(&s.Near)(n)
+		},
+	})
+	s.Link.Seed = s.Seed
+	if qps != nil {
+		p.pairs(qps, "qps", func(k, v *yaml.Node) { s.QPs = append(s.QPs, p.qp(k, v, common, len(s.QPs))) })
+	} else {
+		// Read them all the same, for their mistakes.
+		p.qp(common, common, common, 0)
+	}
+}
+
+// hca takes an address, or a mapping.
+func (p *parser) hca(k, n *yaml.Node) HCA {
+	h := HCA{Name: k.Value, Line: k.Line, Memory: defaultMemory}
+	address := func(n *yaml.Node) {
+		s, ok := p.scalar(n, "an IPv4 or IPv6 address")
+		if !ok {
+			return
+		}
+		a, err := packet.ParseAddr(s)
+		if err != nil || a.IsLID() || a.IsMulticast() || a.IsZero() {
+			p.fail(n.Line, "%q is no address of a port: give an IPv4 or IPv6 address", s)
+		}
+		h.Addr = a
+	}
+	if h.Name == Middle {
+		p.fail(k.Line, "an HCA cannot be called %q: that is the tap halfway", Middle)
+	}
+	if n.Kind == yaml.ScalarNode {
+		address(n)
+		return h
+	}
+	p.fields(n, "an HCA", map[string]setter{
+		"address": address, "memory": number(p, &h.Memory, 4096, 1<<30), "fault": p.text(&h.Fault), "fault_at": number(p, &h.FaultAt, 0, 1e9),
+		"fault_always": p.boolean(&h.FaultAll), "ack_every": number(p, &h.AckEvery, 0, 1e6), "ack_delay": p.duration(&h.AckDelay),
+		"credits": p.boolean(&h.Credits), "window": number(p, &h.Window, 1, 1e6),
+	})
+	if h.Addr.IsZero() && len(p.errs) == 0 {
+		p.fail(k.Line, "HCA %q has no address: give address: 10.0.0.1 or the like", h.Name)
+	}
+	return h
+}
+
+func (p *parser) srq(k, n *yaml.Node) SRQ {
+	s := SRQ{Name: k.Value, Line: k.Line, Depth: defaultDepth}
+	p.fields(n, "an SRQ", map[string]setter{
+		"hca": p.text(&s.HCA), "depth": number(p, &s.Depth, 1, 1e6), "limit": number(p, &s.Limit, 0, 1e6),
+	})
+	return s
+}
+
+var qpTypes = map[string]hcaagent.QPType{
+	"RC": hcaagent.TypeRC, "UC": hcaagent.TypeUC, "UD": hcaagent.TypeUD, "XRC-initiator": hcaagent.TypeXRCInitiator,
+	"XRC-target": hcaagent.TypeXRCTarget,
+}
+
+// qp takes a queue pair: what the file says of all, then what it says of this one.
+func (p *parser) qp(k, n, common *yaml.Node, index int) QP {
+	q := QP{Name: k.Value, Line: k.Line, Depth: defaultDepth, Poll: true}
+	a := &q.Attr
+	*a = hcaagent.Attr{
+		PMTU: 1024, SQPSN: packet.PSN(0x100000*(index+1)) & packet.PSNMask, Timeout: 14, RetryCnt: 7, RNRRetry: 7, MinRNRTimer: 12,
+		MaxRdAtomic: 4, MaxDestRdAtomic: 4, PKey: 0xffff, QKey: 0x11111111, HopLimit: 64, Port: 1,
+		Access: hcaagent.RemoteRead | hcaagent.RemoteWrite | hcaagent.RemoteAtomic | hcaagent.RemoteFlush,
+	}
+	const psns = packet.PSNMask
+	attributes := map[string]setter{
+		"type": choice(p, &q.Type, qpTypes), "pmtu": choice(p, &a.PMTU, pmtus), "psn": number(p, &a.SQPSN, 0, psns),
+		"timeout": number(p, &a.Timeout, 0, 31), "retry_cnt": number(p, &a.RetryCnt, 0, 7), "rnr_retry": number(p, &a.RNRRetry, 0, 7),
+		"min_rnr_timer": number(p, &a.MinRNRTimer, 0, 31), "max_rd_atomic": number(p, &a.MaxRdAtomic, 0, 255),
+		"max_dest_rd_atomic": number(p, &a.MaxDestRdAtomic, 0, 255), "pkey": number(p, &a.PKey, 0, 0xffff), "qkey": number(p, &a.QKey, 0, 0xffffffff),
+		"traffic_class": number(p, &a.TClass, 0, 255), "hop_limit": number(p, &a.HopLimit, 1, 255), "access": p.access(&a.Access),
+		"cq_depth": number(p, &q.Depth, 1, 1e6), "poll": p.boolean(&q.Poll), "signal_all": p.boolean(&q.SignalAll),
+	}
+	p.fields(common, "attributes", attributes)
+	if n == common {
+		return q
+	}
+	own := map[string]setter{"hca": p.text(&q.HCA), "peer": p.text(&q.Peer), "srq": p.text(&q.SRQ)}
+	for key, f := range attributes {
+		own[key] = f
+	}
+	p.fields(n, "a QP", own)
+	return q
+}
+
+var pmtus = map[string]uint32{"256": 256, "512": 512, "1024": 1024, "2048": 2048, "4096": 4096}
+
+// access takes the operations that the peer may do.
+func (p *parser) access(to *hcaagent.Access) setter {
+	names := map[string]hcaagent.Access{
+		"write": hcaagent.RemoteWrite, "read": hcaagent.RemoteRead, "atomic": hcaagent.RemoteAtomic, "flush": hcaagent.RemoteFlush,
+	}
+	return func(n *yaml.Node) {
+		var list []string
+		p.words(&list)(n)
+		*to = 0
+		for _, s := range list {
+			if names[s] == 0 {
+				p.fail(n.Line, "%q is no access: give any of write, read, atomic, flush", s)
+			}
+			*to |= names[s]
+		}
+	}
+}
+
+// refer checks that names are those of something, and completes what follows from them.
+func (p *parser) refer(s *Scenario) {
+	if len(s.HCAs) == 0 {
+		p.fail(1, "no HCA: give hcas: with a name and an address for each")
+		return
+	}
+	for i, h := range s.HCAs {
+		if j := slices.IndexFunc(s.HCAs, func(x HCA) bool { return x.Addr == h.Addr }); j != i {
+			p.fail(h.Line, "HCA %q has the address of HCA %q: give it another one", h.Name, s.HCAs[j].Name)
+		}
+	}
+	hca := func(line int, what, name string) {
+		if s.HCA(name) == nil {
+			p.fail(line, "%s %q is no HCA: name one of hcas", what, name)
+		}
+	}
+	for _, x := range s.SRQs {
+		hca(x.Line, fmt.Sprintf("SRQ %q: hca", x.Name), x.HCA)
+	}
+	for i := range s.QPs {
+		p.referQP(s, &s.QPs[i])
+	}
+	for i := range s.Work {
+		p.referWork(s, &s.Work[i])
+	}
+	for i := range s.Errors {
+		p.referError(s, &s.Errors[i])
+	}
+	if s.Taps == nil {
+		s.Taps = []string{s.HCAs[0].Name}
+	}
+	for _, name := range s.Taps {
+		if name != Middle {
+			hca(s.tapsLine, "tap", name)
+		}
+	}
+	if s.Near == nil && len(s.Taps) == 1 && s.Taps[0] != Middle {
+		s.Near = s.Taps
+	}
+	for _, name := range s.Near {
+		hca(s.nearLine, "near", name)
+	}
+}
+
+func (p *parser) referQP(s *Scenario, q *QP) {
+	if s.HCA(q.HCA) == nil {
+		p.fail(q.Line, "QP %q: hca %q is no HCA: name one of hcas", q.Name, q.HCA)
+	}
+	if x := s.SRQ(q.SRQ); q.SRQ != "" && (x == nil || x.HCA != q.HCA) {
+		p.fail(q.Line, "QP %q: srq %q is no SRQ of its HCA: name one of srqs", q.Name, q.SRQ)
+	}
+	if q.Type == hcaagent.TypeUD {
+		return
+	}
+	peer := s.QP(q.Peer)
+	switch {
+	case peer == nil:
+		p.fail(q.Line, "QP %q: peer %q is no QP: name one of qps", q.Name, q.Peer)
+	case peer.Peer != q.Name:
+		p.fail(q.Line, "QP %q: the peer of %q is %q: queue pairs are each other's peers", q.Name, peer.Name, peer.Peer)
+	case peer.HCA == q.HCA:
+		p.fail(q.Line, "QP %q and its peer are on the same HCA: give them one each", q.Name)
+	}
+}
+
+// HCA returns the HCA with a name, or nil.
+func (s *Scenario) HCA(name string) *HCA {
+	return find(s.HCAs, func(h *HCA) bool { return h.Name == name })
+}
+
+// QP returns the queue pair with a name, or nil.
+func (s *Scenario) QP(name string) *QP {
+	return find(s.QPs, func(q *QP) bool { return q.Name == name })
+}
+
+// SRQ returns the shared receive queue with a name, or nil.
+func (s *Scenario) SRQ(name string) *SRQ {
+	return find(s.SRQs, func(q *SRQ) bool { return q.Name == name })
+}
+
+func find[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
+		}
+	}
+	return nil
+}

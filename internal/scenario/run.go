@@ -1,0 +1,128 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ibwitness/fabricagent/sim"
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// Epoch is when a run begins, in nanoseconds since the Unix epoch: 2026-01-01 00:00 UTC.
+const Epoch = 1_767_225_600_000_000_000
+
+// Run is a scenario that runs: pull it through Source, or Step to the end.
+type Run struct {
+	*Scenario
+	Clock  *sim.Clock
+	Fabric *sim.Fabric
+	// Source delivers what the taps see, and drives the run.
+	Source *sim.Recorder
+
+	log      func(hca string, e hcaagent.Event)
+	devices  map[string]*device
+	qps      map[string]*queuePair
+	srqs     map[string]*sharedQueue
+	problems []error
+	strayed  map[string]int
+}
+
+// Options are what a run is started with.
+type Options struct {
+	// Event, where not nil, is told of each verbs event of each HCA, by its name.
+	Event func(hca string, e hcaagent.Event)
+	// Sinks see what the taps see, beside Source.
+	Sinks []sim.Sink
+}
+
+// Start builds what the scenario describes and plans its work.
+func (s *Scenario) Start(opt Options) (*Run, error) {
+	r := &Run{
+		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event,
+		devices: map[string]*device{}, qps: map[string]*queuePair{}, srqs: map[string]*sharedQueue{}, strayed: map[string]int{},
+	}
+	r.Fabric = sim.NewFabric(r.Clock, s.Link)
+	r.Source = sim.NewRecorder(s.File, r.Step)
+	for _, sink := range append([]sim.Sink{r.Source}, opt.Sinks...) {
+		if err := r.tap(sink); err != nil {
+			return nil, fmt.Errorf("scenario: %w", err)
+		}
+	}
+	for _, build := range []func() error{r.buildDevices, r.buildQueues, r.connect} {
+		if err := build(); err != nil {
+			return nil, err
+		}
+	}
+	for i := range s.Errors {
+		r.plant(&s.Errors[i])
+	}
+	for i := range s.Work {
+		r.plan(&s.Work[i])
+	}
+	return r, nil
+}
+
+// tap brings a sink to all taps.
+func (r *Run) tap(sink sim.Sink) error {
+	for _, name := range r.Taps {
+		var err error
+		if name == Middle {
+			err = r.Fabric.TapMiddle(name, sink)
+		} else {
+			err = r.Fabric.TapEnd(r.HCA(name).Addr, name, sink)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Step goes on to what happens next, and is false at the end.
+func (r *Run) Step() bool {
+	next, ok := r.Clock.Next()
+	return ok && next <= Epoch+r.Until && r.Clock.Step()
+}
+
+// Unfinished reports whether something was left to happen behind the limit of time.
+func (r *Run) Unfinished() bool {
+	_, more := r.Clock.Next()
+	return more
+}
+
+// Problems returns what the devices refused.
+func (r *Run) Problems() error { return errors.Join(r.problems...) }
+
+// Strayed returns how often the device of an HCA showed its fault.
+func (r *Run) Strayed(hca string) int { return r.strayed[hca] }
+
+// NearAddrs returns the addresses of the HCAs that the taps are near.
+func (r *Run) NearAddrs() (list []packet.Addr) {
+	for _, name := range r.Near {
+		list = append(list, r.HCA(name).Addr)
+	}
+	return list
+}
+
+// wrong is an error that belongs to a line.
+func (r *Run) wrong(line int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &LineError{r.File, line, err.Error()}
+}
+
+// refused notes that a device refused something, but not without end.
+func (r *Run) refused(line int, err error) {
+	if err != nil && len(r.problems) < 20 {
+		r.problems = append(r.problems, r.wrong(line, err))
+	}
+}
+
+var ctx = context.Background() // nothing waits on virtual time
+
+// Limit returns the time after which the run ends.
+func (r *Run) Limit() time.Duration { return time.Duration(r.Until) }

@@ -1,0 +1,111 @@
+// Package scenario reads scenario files, which describe channel adapters, their queue pairs, the work that they are given and the errors
+// that a fabric makes, and runs them on virtual time. docs/simulate.md describes the format.
+package scenario
+
+import (
+	"ibwitness/fabricagent/sim"
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// Scenario is what a file describes.
+type Scenario struct {
+	File  string
+	About string // what happens, in a sentence
+	Seed  uint64
+	Until int64 // nanoseconds after which the run ends, however much is left to do
+	Link  sim.Options
+	HCAs  []HCA
+	SRQs  []SRQ
+	QPs   []QP
+	Work  []Work
+	// Errors are what the network does.
+	Errors []Error
+	Taps   []string // names of HCAs, or Middle
+	Near   []string // names of HCAs
+
+	tapsLine, nearLine int
+}
+
+// Middle is the name of the tap halfway between the ends.
+const Middle = "middle"
+
+// HCA is a channel adapter, a soft one.
+type HCA struct {
+	Name     string
+	Line     int
+	Addr     packet.Addr
+	Memory   uint64 // bytes of its two regions: one for its own lists, one for its peers
+	Fault    string // by name; empty: none
+	FaultAt  int    // at which opportunity
+	FaultAll bool   // and at each later one
+	AckEvery int
+	AckDelay int64
+	Credits  bool
+	Window   int
+}
+
+// SRQ is a shared receive queue.
+type SRQ struct {
+	Name  string
+	Line  int
+	HCA   string
+	Depth int
+	Limit int
+}
+
+// QP is a queue pair.
+type QP struct {
+	Name, HCA, Peer, SRQ string
+	Line                 int
+	Type                 hcaagent.QPType
+	Attr                 hcaagent.Attr // Known: what the file says
+	Depth                int           // of its completion queue
+	Poll                 bool          // the consumer polls it
+	SignalAll            bool
+}
+
+// Action is what a piece of work is.
+type Action uint8
+
+// The actions.
+const (
+	PostSend Action = iota
+	PostReceive
+	Modify
+)
+
+// Work is something that the consumer does, once or several times.
+type Work struct {
+	Line      int
+	Action    Action
+	QP, SRQ   string
+	At, Every int64
+	Repeat    int
+	Lengths   []uint32 // of the segments
+
+	Op       hcaagent.SendOp
+	Flags    hcaagent.SendFlags
+	Imm      uint32
+	To       string // datagrams, and XRC: the SRQ
+	QKey     uint32 // datagrams; 0: that of the QP that it goes to
+	Offset   uint64 // into the peer's memory
+	BadKey   bool   // an R_Key that the peer does not have
+	Compare  uint64
+	SwapAdd  uint64
+	State    hcaagent.State // Modify
+	Place    uint8          // FLUSH
+	FlushAll bool
+}
+
+// Error is an error of the network: what the mechanism between two ports does.
+type Error struct {
+	Line     int
+	From, To string // HCAs
+	Behind   bool   // behind the tap in the middle
+	QP       string // destination
+	PSN      *sim.PSNs
+	Relative bool // PSN counts from the first one of the QP that sends it
+	Ops      []string
+	sim.Error
+}

@@ -1,0 +1,105 @@
+package scenario
+
+import (
+	"ibwitness/fabricagent/sim"
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// plan makes the appointments of a piece of work. Its requests have the identifiers line·10⁶ + n.
+func (r *Run) plan(w *Work) {
+	for i := range w.Repeat {
+		r.Clock.After(w.At+int64(i)*w.Every, func() { r.refused(w.Line, r.do(w, uint64(w.Line)*1e6+uint64(i))) })
+	}
+}
+
+// do does a piece of work once.
+func (r *Run) do(w *Work, id uint64) error {
+	if w.Action == PostReceive && w.QP == "" {
+		s := r.srqs[w.SRQ]
+		return s.dev.PostSharedReceive(ctx, s.id, hcaagent.ReceiveRequest{ID: id, Segments: s.segments(w.Lengths)})
+	}
+	q := r.qps[w.QP]
+	switch w.Action {
+	case PostReceive:
+		lengths := w.Lengths
+		if q.Type == hcaagent.TypeUD {
+			lengths = append([]uint32{grhSize}, lengths...)
+		}
+		return q.dev.PostReceive(ctx, q.id, hcaagent.ReceiveRequest{ID: id, Segments: q.segments(lengths)})
+	case Modify:
+		return r.modify(q, w.State)
+	}
+	return q.dev.PostSend(ctx, q.id, r.request(q, w, id))
+}
+
+// grhSize is what a datagram leaves in a receive request before its data (section 11.4.1.2).
+const grhSize = 40
+
+// request is the send request of a piece of work.
+func (r *Run) request(q *queuePair, w *Work, id uint64) hcaagent.SendRequest {
+	req := hcaagent.SendRequest{
+		ID: id, Op: w.Op, Flags: w.Flags, Imm: w.Imm, Compare: w.Compare, SwapAdd: w.SwapAdd,
+		Flush: hcaagent.Flush{Placement: w.Place, Whole: w.FlushAll},
+	}
+	if w.Op == hcaagent.OpFlush {
+		for _, n := range w.Lengths {
+			req.Flush.Length += n
+		}
+	} else {
+		req.Segments = q.segments(w.Lengths)
+	}
+	to := r.qps[q.Peer]
+	switch q.Type {
+	case hcaagent.TypeUD:
+		to = r.qps[w.To]
+		req.Dest, req.QKey = to.id, to.Attr.QKey
+		if w.QKey != 0 {
+			req.QKey = w.QKey
+		}
+	case hcaagent.TypeXRCInitiator:
+		req.XRCSRQ = uint32(r.srqs[w.To].id)
+	}
+	req.RemoteVA, req.RKey, req.InvKey = remoteVA+w.Offset, to.remote.rkey, to.remote.rkey
+	if w.BadKey {
+		req.RKey ^= 0xff00
+	}
+	return req
+}
+
+// plant puts an error on its path.
+func (r *Run) plant(e *Error) {
+	path := r.Fabric.Path(r.HCA(e.From).Addr, r.HCA(e.To).Addr)
+	m := path.Before
+	if e.Behind {
+		m = path.Behind
+	}
+	x := e.Error
+	if q := r.qps[e.QP]; q != nil {
+		x.DestQP = q.id.QPN
+		if e.PSN != nil {
+			x.Match = r.within(q, e, x.Match)
+		}
+	} else if e.PSN != nil {
+		x.Filter.PSN = e.PSN
+	}
+	m.Add(x)
+}
+
+// within matches PSNs that may count from the first one of a queue pair: of a request its sender's, of a response that of the requests
+// which it answers.
+func (r *Run) within(q *queuePair, e *Error, match func(*packet.Packet) bool) func(*packet.Packet) bool {
+	var psns sim.PSNs = *e.PSN
+	peer := r.qps[q.Peer]
+	return func(p *packet.Packet) bool {
+		psn := p.PSN
+		if e.Relative {
+			first := q.Attr.SQPSN
+			if !p.Info().Response && peer != nil {
+				first = peer.Attr.SQPSN
+			}
+			psn = psn.Add(-int(first))
+		}
+		return psn.In(psns.First, psns.Last) && (match == nil || match(p))
+	}
+}
