@@ -73,7 +73,7 @@ func (h *HCA) Poll(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completi
 		c.polled = append(c.polled, e)
 	}
 	c.queue, c.sums = append(c.queue[:0], c.queue[n:]...), append(c.sums[:0], c.sums[n:]...)
-	if most := max(c.depth, 1024); len(c.polled) > most {
+	if most := max(c.depth, 1024); len(c.polled) > 2*most {
 		c.polled = append(c.polled[:0], c.polled[len(c.polled)-most:]...)
 	}
 	return n, nil
