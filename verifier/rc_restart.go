@@ -112,7 +112,7 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 	q := &end.SQ
 	v.event(c, from, rule.Requester, p, rule.EvTimeout, "")
 	v.rcOwes(c, from, p)
-	if end.Knows(hcaagent.KnowsTimeout) && end.Attr.Timeout != 0 && q.AskedAt != 0 {
+	if !impliedNAK(q, p) && end.Knows(hcaagent.KnowsTimeout) && end.Attr.Timeout != 0 && q.AskedAt != 0 {
 		v.covered(rule.RCTMO002)
 		least := packet.Timeout(end.Attr.Timeout)
 		if took := time.Duration(p.Time - q.AskedAt); took < least {
@@ -136,4 +136,13 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
+}
+
+// impliedNAK reports whether a response has told the requester that one before it is missing: no timer had to run out for p to come again.
+func impliedNAK(q *qp.SendQueue, p *packet.Packet) bool {
+	if q.Passed {
+		return true
+	}
+	w, _ := q.Messages.Find(p.PSN)
+	return w != nil && w.Op.Responded() && w.Flags&(wqe.Gapped|wqe.Holed|wqe.Accused) != 0
 }
