@@ -102,12 +102,28 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 
 // connect begins a connection whose QPs, start PSNs and attributes CM has told.
 func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
-	a, b := &f.Ends[0], &f.Ends[1]
 	if f.Service != packet.RC && f.Service != packet.UC {
 		return
 	}
+	c := t.pairOf(f, p, ByCM)
+	t.ver.Event(&c.Pair, 0, p, rule.EvConnect, "")
+}
+
+// Connect tells the agent of a connection that an HCA agent knows, before its first packet: the two QPs, whose attributes are those given
+// to Attributes. p stands for its packets: it has their encapsulation and the time, and no more need be in it.
+func (t *Transport) Connect(s packet.Service, ends [2]hcaagent.QP, p *packet.Packet) {
+	f := passive.Fact{Service: s, Time: p.Time, Frame: p.Frame, Tap: p.Tap}
+	for k, e := range ends {
+		f.Ends[k].Addr, f.Ends[k].QPN = e.Addr, e.QPN
+	}
+	t.pairOf(&f, p, ByAgent)
+}
+
+// pairOf begins a connection of which both QPs are known.
+func (t *Transport) pairOf(f *passive.Fact, p *packet.Packet, how Learned) *connection {
+	a, b := &f.Ends[0], &f.Ends[1]
 	i, c := t.pairs.add()
-	c.Service, c.Encap, c.Lossy, c.Paired, c.learned = f.Service, p.Encap, t.lossy, true, ByCM
+	c.Service, c.Encap, c.Lossy, c.Paired, c.learned = f.Service, p.Encap, t.lossy, true, how
 	c.firstTime, c.firstFrame, c.firstTap = f.Time, f.Frame, f.Tap
 	for k, e := range f.Ends {
 		attr := e.Attr
@@ -131,7 +147,7 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	for k, e := range f.Ends {
 		t.bound[hcaagent.QP{Addr: e.Addr, QPN: e.QPN}] = i<<1 | uint32(k)
 	}
-	t.ver.Event(&c.Pair, 0, p, rule.EvConnect, "")
+	return c
 }
 
 // note counts what CM says of a connection, where it is known.
