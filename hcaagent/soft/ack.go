@@ -67,8 +67,16 @@ func (q *queuePair) acknowledge(p *packet.Packet) {
 		q.req.implied = false
 		if q.takeRetry() {
 			q.goBack()
+			if q.h.shows("retry-late-psn") {
+				q.req.pass()
+			}
+			q.req.skip = q.req.una.Add(1)
 		}
 	default:
+		if q.h.breaks("request-after-fatal") {
+			q.h.fault.show = true
+			return
+		}
 		q.ackTo(p.PSN.Add(-1))
 		q.settle()
 		q.failSend(nakStatus(s))

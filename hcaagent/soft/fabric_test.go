@@ -56,6 +56,7 @@ func (c *clock) run(most int64) {
 		c.now = a.at
 		a.do()
 	}
+	c.now = end
 }
 
 // capture is what a tap saw. It is a source of frames.

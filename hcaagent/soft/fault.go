@@ -7,63 +7,205 @@ import (
 	"ibwitness/packet"
 )
 
-// Fault is a way in which a device can be at fault.
+// Fault is a way in which a device can be at fault. Most spoil one packet; the others are deviations in what the device does, which look
+// for their name where they belong.
 type Fault struct {
-	Text string // what it does, in one line
-	Rule string // id of the rule that must catch it
+	Text      string         // what it does, in one line
+	Rule      string         // id of the rule that must catch it
+	Service   packet.Service // on which it shows
+	Responder bool           // it is shown by the end that answers
+	Needs     Need           // what must happen for it to show
 
-	before func(h *HCA, q *queuePair, p *packet.Packet) bool // spoils a packet that is not complete; false: not this one
-	after  func(h *HCA, q *queuePair, p *packet.Packet) bool // spoils a packet that is complete
+	match  func(p *packet.Packet) bool // packets that show it
+	spoil  func(p *packet.Packet)      // makes it show in a packet that is complete; the checksums are made anew
+	raw    func(p *packet.Packet)      // the same, with the checksums left alone
+	drop   bool                        // the packet does not leave
+	again  bool                        // it leaves twice
+	later  int64                       // and once more so many nanoseconds later
+	always bool                        // it shows every time
 }
+
+// Need is what must happen on the link or at the peer for a fault to show.
+type Need uint8
+
+// The needs.
+const (
+	Plain       Need = iota
+	LostRequest      // a request is lost, and others come behind it
+	LostACK          // an ACK is lost, and the requester's timer runs out
+	LostRead         // a READ response is lost
+	NotReady         // a message finds no receive request for a while
+	NeverReady       // and never, with an RNR retry count of 2
+	Silence          // the peer falls silent, with a retry count of 2
+	Credits          // end-to-end credits are given, and few
+	ManyReads        // more READs are posted than may be outstanding
+	Refused          // a request is refused for good
+	Damaged          // a request is damaged on its way
+	IPv6             // the link is IPv6
+	Duplicate        // a request comes twice
+	Sparse           // requests are far apart, so that each is answered before the next, or comes again
+	ZeroLength       // WRITEs of no bytes, with an R_Key that is none
+)
 
 // FaultNames returns the names of all faults, in order.
 func FaultNames() []string { return slices.Sorted(maps.Keys(Faults)) }
+
+// Faults are the faults that a device can have, by name.
+var Faults = map[string]*Fault{}
+
+// faults adds a part of the table.
+func faults(part map[string]*Fault) bool {
+	maps.Copy(Faults, part)
+	return true
+}
 
 // faultState is how far the device's fault has come.
 type faultState struct {
 	is   *Fault
 	left int // occasions to pass by
 	done bool
+	show bool // the next frame shows it
 }
 
-// spoil applies a fault to a packet, if it is its turn.
-func (h *HCA) spoil(q *queuePair, p *packet.Packet, f func(*HCA, *queuePair, *packet.Packet) bool) bool {
+// due reports whether it is the turn of the fault, on an occasion to show it.
+func (h *HCA) due() bool {
 	if h.fault.done {
 		return false
 	}
-	was := *p
-	if !f(h, q, p) {
-		return false
-	}
 	if h.fault.left > 0 {
 		h.fault.left--
-		*p = was
 		return false
 	}
-	h.fault.done = !h.opt.FaultAll
+	h.fault.done = !h.opt.FaultAll && !h.fault.is.always
 	return true
 }
+
+// has reports whether the device has a fault, one that stays.
+func (h *HCA) has(name string) bool { return h.fault.is != nil && h.opt.Fault == name }
 
 // breaks reports whether the device has a fault and this is the occasion on which it shows it.
-func (h *HCA) breaks(name string, _ *queuePair) bool {
-	if h.fault.is == nil || h.fault.done || h.opt.Fault != name {
-		return false
-	}
-	if h.fault.left > 0 {
-		h.fault.left--
-		return false
-	}
-	h.fault.done = !h.opt.FaultAll
-	return true
+func (h *HCA) breaks(name string) bool {
+	return h.fault.is != nil && h.opt.Fault == name && h.due()
 }
 
-const (
-	faultTooManyReads = "too-many-reads"
-	faultRetryForever = "retry-forever"
-	faultEarlyRetry   = "early-retry"
-	faultRNRForever   = "rnr-forever"
-	faultRNREarly     = "rnr-early"
-)
+// shows is breaks, where the next frame that leaves is the one that shows it.
+func (h *HCA) shows(name string) bool {
+	if h.breaks(name) {
+		h.fault.show = true
+		return true
+	}
+	return false
+}
 
-// Faults are the faults that a device can have, by name.
-var Faults = map[string]*Fault{}
+// spoil makes the fault show in a packet, if it is one of those that do and its turn has come. It returns how often the packet leaves.
+func (h *HCA) spoil(p *packet.Packet) int {
+	f := h.fault.is
+	if f.match == nil || !f.match(p) || !h.due() {
+		return 1
+	}
+	if f.drop {
+		return 0
+	}
+	switch h.fault.show = true; {
+	case f.raw != nil:
+		f.raw(p)
+	case f.spoil != nil:
+		f.spoil(p)
+		p.SealIPv4()
+		p.SealICRC()
+	}
+	if f.later > 0 {
+		h.fault.show = false
+		late := *p
+		h.anew(&late)
+		h.opt.Clock.After(f.later, func() {
+			h.fault.show = true
+			h.emitFrame(&late)
+		})
+	}
+	if f.again {
+		h.emitFrame(p)
+		h.anew(p)
+		h.fault.show = true
+	}
+	return 1
+}
+
+// anew makes a packet one that the device sends another time.
+func (h *HCA) anew(p *packet.Packet) {
+	h.port.ipID++
+	p.IPID = h.port.ipID
+	p.SealIPv4()
+	p.SealICRC()
+}
+
+// become gives a packet another opcode, with the headers of that opcode.
+func become(o packet.Opcode, more ...func(p *packet.Packet)) func(p *packet.Packet) {
+	return func(p *packet.Packet) {
+		p.Opcode = o
+		if !p.Info().Payload && p.Info().Defined {
+			p.Payload = nil
+		}
+		fit(p)
+		for _, m := range more {
+			m(p)
+		}
+	}
+}
+
+// resize gives a packet a payload of n bytes, all lengths right.
+func resize(n int) func(p *packet.Packet) {
+	return func(p *packet.Packet) {
+		b := make([]byte, n)
+		copy(b, p.Payload)
+		p.Payload = b
+		fit(p)
+	}
+}
+
+const extensions = packet.HasRDETH | packet.HasDETH | packet.HasXRCETH | packet.HasRETH | packet.HasAtomicETH | packet.HasAETH |
+	packet.HasAtomicAckETH | packet.HasImmDt | packet.HasIETH | packet.HasFETH | packet.HasCNP
+
+// fit makes all lengths those of the payload and of the headers of the opcode.
+func fit(p *packet.Packet) {
+	p.Has = p.Has&^extensions | p.Info().Headers
+	p.PayloadLen = len(p.Payload)
+	p.PadCnt = uint8(-len(p.Payload) & 3)
+	p.Pad = make([]byte, p.PadCnt)
+	lengths(p)
+}
+
+// lengths makes the lengths of the network headers those of the packet.
+func lengths(p *packet.Packet) {
+	n := len(p.Append(nil))
+	if p.Has&packet.HasIPv4 != 0 {
+		p.PayLen, p.UDPLen = uint16(n), uint16(n-int(p.IHL)*4)
+		return
+	}
+	p.PayLen, p.UDPLen = uint16(n-40), uint16(n-40)
+}
+
+// fn matches packets of some functions.
+func fn(fns ...packet.Fn) func(p *packet.Packet) bool {
+	return func(p *packet.Packet) bool { return slices.Contains(fns, p.Opcode.Fn()) }
+}
+
+// ackOf matches Acknowledges of a type of syndrome.
+func ackOf(t packet.SyndromeType) func(p *packet.Packet) bool {
+	return func(p *packet.Packet) bool { return p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == t }
+}
+
+// psn and msn shift a number of a packet.
+func psn(n int) func(p *packet.Packet) { return func(p *packet.Packet) { p.PSN = p.PSN.Add(n) } }
+
+func msn(n int) func(p *packet.Packet) {
+	return func(p *packet.Packet) { p.MSN = (p.MSN + uint32(n)) & packet.PSNMask }
+}
+
+func syndrome(s packet.Syndrome) func(p *packet.Packet) {
+	return func(p *packet.Packet) { p.Syndrome = s }
+}
+
+func rc(f packet.Fn) packet.Opcode { return packet.Op(packet.RC, f) }
+func uc(f packet.Fn) packet.Opcode { return packet.Op(packet.UC, f) }
+func ud(f packet.Fn) packet.Opcode { return packet.Op(packet.UD, f) }

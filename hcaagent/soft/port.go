@@ -63,20 +63,20 @@ func (q *queuePair) packet(f packet.Fn) *packet.Packet {
 }
 
 // transmit completes a packet and sends it.
-func (h *HCA) transmit(q *queuePair, p *packet.Packet) {
+func (h *HCA) transmit(p *packet.Packet) {
 	if p.Encap = packet.RoCEv2IPv6; p.Src.IsIPv4() {
 		p.Encap = packet.RoCEv2IPv4
 	}
 	h.port.ipID++
 	p.IPID = h.port.ipID
-	if h.fault.is != nil && h.fault.is.before != nil && h.spoil(q, p, h.fault.is.before) {
-		h.opt.strayed()
-	}
 	p.Complete()
-	if h.fault.is != nil && h.fault.is.after != nil && h.spoil(q, p, h.fault.is.after) {
-		h.opt.strayed()
+	n := 1
+	if h.fault.is != nil {
+		n = h.spoil(p)
 	}
-	h.emitFrame(p)
+	for ; n > 0; n-- {
+		h.emitFrame(p)
+	}
 }
 
 // emitFrame sends a packet that is complete.
@@ -88,6 +88,12 @@ func (h *HCA) emitFrame(p *packet.Packet) {
 	frame := p.AppendEthernet(make([]byte, 0, size), h.opt.MAC, mac(p.Dst))
 	h.port.free = max(h.port.free, h.now()) + h.opt.Limits.PacketTime + int64(len(frame))*1000/h.opt.Limits.ByteRate
 	h.count.Sent++
+	if h.fault.show {
+		h.fault.show = false
+		if h.opt.Strayed != nil {
+			h.opt.Strayed()
+		}
+	}
 	h.opt.Send(frame)
 }
 
@@ -101,10 +107,4 @@ func mac(a packet.Addr) [6]byte {
 		return [6]byte{0x33, 0x33, b[12], b[13], b[14], b[15]}
 	}
 	return [6]byte{0x02, 0x00, b[12], b[13], b[14], b[15]}
-}
-
-func (o *Options) strayed() {
-	if o.Strayed != nil {
-		o.Strayed()
-	}
 }

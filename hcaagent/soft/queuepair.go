@@ -57,7 +57,11 @@ func (q *queuePair) become(to hcaagent.State) {
 		}
 	case hcaagent.RTS:
 		if from == hcaagent.RTR {
-			q.req = requester{una: q.attr.SQPSN, psn: q.attr.SQPSN, high: q.attr.SQPSN}
+			psn := q.attr.SQPSN
+			if q.h.shows("start-psn") || q.h.shows("ud-start-psn") {
+				psn = psn.Add(1)
+			}
+			q.req = requester{una: psn, psn: psn, high: psn}
 			q.reload()
 		}
 		if from == hcaagent.SQD {

@@ -20,6 +20,7 @@ var (
 	first   = flag.Uint64("soft.seed", 1, "first seed")
 	show    = flag.Int("soft.show", 0, "print the frames before this one of a bad run")
 	showTap = flag.Int("soft.tap", 0, "of this tap")
+	most    = flag.Int("soft.most", 20, "bad runs after which to give up")
 	wild    = flag.Bool("soft.wild", false, "a link that also doubles and reorders")
 )
 
@@ -317,7 +318,7 @@ func TestRandom(t *testing.T) {
 			}
 		}
 		if r.bad {
-			if failed++; failed > 20 {
+			if failed++; failed > *most {
 				break
 			}
 		}

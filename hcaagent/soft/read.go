@@ -62,6 +62,9 @@ func (q *queuePair) duplicate(p *packet.Packet) {
 				break
 			}
 		}
+		if q.h.shows("duplicate-beyond") {
+			psn = r.last.Add(1000)
+		}
 		q.respond(response{kind: ack, psn: psn})
 		return
 	}
@@ -73,6 +76,11 @@ func (q *queuePair) duplicate(p *packet.Packet) {
 		switch {
 		case op.Atomic():
 			if s.va == p.VA {
+				if b, err := q.remote(p.RKey, p.VA, 8, 0); err == nil && q.h.breaks("duplicate-executed") {
+					s.orig = bytes8.Uint64(b)
+					bytes8.PutUint64(b, s.orig+p.SwapAdd)
+					q.h.fault.show = true
+				}
 				q.respond(response{kind: atomic, psn: p.PSN, orig: s.orig})
 			}
 		default:

@@ -69,6 +69,10 @@ func (q *queuePair) takeWrite(p *packet.Packet) {
 			return
 		}
 		got, dma = 0, p.DMALen
+		if dma == 0 && q.h.keys[p.RKey>>8] == nil && q.h.breaks("zero-length-checked") {
+			q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
+			return
+		}
 	}
 	ends := info.Last || info.Only
 	if ends && p.Has&packet.HasImmDt != 0 {

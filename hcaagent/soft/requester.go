@@ -55,6 +55,9 @@ type requester struct {
 	resume   int64 // when the RNR timer ends
 	drained  bool  // that was told, in SQD
 
+	skip   packet.PSN // of the faults that need it
+	invKey uint32
+
 	credited bool
 	limit    uint32 // message number up to which credits allow requests that consume a receive request
 }
@@ -150,7 +153,7 @@ func (q *queuePair) permitted(w *work) bool {
 	if !q.reliable() {
 		return true
 	}
-	if w.responded() && r.readsOut() >= int(q.attr.MaxRdAtomic) && !q.h.breaks(faultTooManyReads, q) {
+	if w.responded() && r.readsOut() >= int(q.attr.MaxRdAtomic) && !q.h.has("too-many-reads") {
 		return false
 	}
 	if r.position().Diff(r.una)-r.span >= q.h.opt.Limits.Window {
@@ -169,7 +172,8 @@ func (q *queuePair) withoutCredit(w *work) bool {
 	if !w.begun {
 		number = r.ssn + 1
 	}
-	return r.credited && w.receives() && (number-r.limit-1)&0xFFFFFF < 1<<23
+	return r.credited && !(q.h.has("credit-ignored") && w.packets == 1) &&
+		!(q.h.has("probe-whole") && w.packets > 1) && w.receives() && (number-r.limit-1)&0xFFFFFF < 1<<23
 }
 
 // probes reports whether the next packet may go without a credit: the first of the oldest message alone (section 9.7.7.2).
@@ -181,9 +185,16 @@ func (r *requester) probes(w *work) bool {
 }
 
 // begin gives a message its PSNs.
-func (r *requester) begin(w *work) {
+func (q *queuePair) begin(w *work) {
+	r := &q.req
+	if q.h.has("psn-repeated") && r.ssn > 4 && q.h.shows("psn-repeated") {
+		r.psn = r.psn.Add(-1)
+	}
 	w.begun, w.first, w.last = true, r.psn, r.psn.Add(w.packets-1)
 	r.psn = r.psn.Add(w.packets)
+	if w.Op == hcaagent.OpRead && w.packets > 1 && q.h.shows("psn-after-read") {
+		r.psn = w.first.Add(1)
+	}
 	r.ssn++
 	w.number = r.ssn
 }

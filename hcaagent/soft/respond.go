@@ -81,7 +81,7 @@ func (q *queuePair) sendResponse() {
 	if done {
 		r.out = r.out[1:]
 	}
-	q.h.transmit(q, p)
+	q.h.transmit(p)
 	if q.dead && len(r.out) == 0 {
 		q.dead = false
 		q.enterError()

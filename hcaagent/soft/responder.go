@@ -53,8 +53,11 @@ type resource struct {
 func (q *queuePair) request(p *packet.Packet) {
 	r := &q.rsp
 	switch d := p.PSN.Diff(r.epsn); {
+	case d > 0 && q.h.breaks("gap-executed"):
+		r.epsn = p.PSN
+		q.carryOut(p)
 	case d > 0:
-		if r.nak == nothing {
+		if r.nak == nothing || r.nak == sequence && q.h.breaks("nak-twice") || r.nak == notReady && q.h.breaks("rnr-nak-twice") {
 			r.nak = sequence
 			q.respond(response{kind: nak, psn: r.epsn, syndrome: packet.NAKSequence})
 		}
@@ -109,6 +112,10 @@ func (q *queuePair) notServed(p *packet.Packet) {
 func (q *queuePair) refuseFatal(p *packet.Packet, s packet.Syndrome, status hcaagent.Status) {
 	r := &q.rsp
 	q.respond(response{kind: nak, psn: p.PSN, syndrome: s})
+	if q.h.breaks("answers-after-fatal") {
+		q.accepted(p, 1, true)
+		return
+	}
 	q.dead = true
 	if r.taken != nil {
 		t := r.taken

@@ -39,7 +39,7 @@ func (q *queuePair) drain() {
 func (q *queuePair) takeRetry() bool {
 	r := &q.req
 	q.h.count.Retries++
-	if r.retries == 0 && !q.h.breaks(faultRetryForever, q) {
+	if r.retries == 0 && !q.h.has("retry-forever") {
 		q.failSend(hcaagent.RetryExcErr)
 		return false
 	}
@@ -81,9 +81,12 @@ func (q *queuePair) startTimer() {
 	}
 	r := &q.req
 	t := int64(packet.Timeout(q.attr.Timeout)) // C9-139: at least this, at most four times as much
-	if q.h.breaks(faultEarlyRetry, q) {
+	switch {
+	case q.h.has("early-retry"):
 		t /= 4
-	} else {
+	case q.h.has("late-retry"):
+		t *= 8
+	default:
 		t += t/4 + q.h.rng.Int64N(t/2+1)
 	}
 	r.deadline = q.h.now() + t

@@ -26,7 +26,7 @@ func (q *queuePair) sendRequest() {
 	r := &q.req
 	w := r.queue[r.next]
 	if !w.begun {
-		r.begin(w)
+		q.begin(w)
 	}
 	probe := q.withoutCredit(w)
 	p := q.message(w, r.off)
@@ -53,11 +53,15 @@ func (q *queuePair) sendRequest() {
 		p.AckReq = w.responded() || p.Info().Last || p.Info().Only || probe || full ||
 			q.h.opt.AckEvery > 0 && end.Diff(w.first)%q.h.opt.AckEvery == 0
 	}
+	again := p.PSN.Before(r.high)
 	if end.After(r.high) {
 		r.high = end
 	}
 	wants := p.AckReq
-	q.h.transmit(q, p)
+	if q.h.fault.is != nil && q.failsToSend(w, p, again) {
+		return
+	}
+	q.h.transmit(p)
 	if wants {
 		q.startTimer()
 	}

@@ -1,0 +1,132 @@
+package soft
+
+import "ibwitness/packet"
+
+// Faults of the requester that show in one packet.
+var _ = faults(map[string]*Fault{
+	"only-in-message":       {Text: "sends Only within a SEND", Rule: "RC-SEQ-001", match: fn(packet.SendMiddle), spoil: become(rc(packet.SendOnly))},
+	"write-in-send":         {Text: "sends WRITE Middle within a SEND", Rule: "RC-SEQ-001", match: fn(packet.SendMiddle), spoil: become(rc(packet.WriteMiddle))},
+	"wrong-opcode-last":     {Text: "ends a SEND with WRITE Last", Rule: "RC-SEQ-001", match: fn(packet.SendLast), spoil: become(rc(packet.WriteLast))},
+	"send-in-write":         {Text: "sends SEND Middle within a WRITE", Rule: "RC-SEQ-002", match: fn(packet.WriteMiddle), spoil: become(rc(packet.SendMiddle))},
+	"middle-of-nothing":     {Text: "sends SEND Middle while no message is open", Rule: "RC-SEQ-003", match: anySend, spoil: become(rc(packet.SendMiddle))},
+	"last-of-nothing":       {Text: "sends WRITE Last while no message is open", Rule: "RC-SEQ-003", match: anyWrite, spoil: become(rc(packet.WriteLast))},
+	"read-in-send":          {Text: "sends a READ request within a SEND", Rule: "RC-SEQ-004", match: fn(packet.SendMiddle), spoil: become(rc(packet.ReadRequest), func(p *packet.Packet) { p.DMALen = 16 })},
+	"atomic-in-send":        {Text: "sends a FetchAdd within a SEND", Rule: "RC-SEQ-004", match: fn(packet.SendMiddle), spoil: become(rc(packet.FetchAdd))},
+	"read-with-payload":     {Text: "sends a READ request with payload", Rule: "RC-SEQ-007", match: fn(packet.ReadRequest), spoil: resize(8)},
+	"atomic-with-payload":   {Text: "sends a FetchAdd with payload", Rule: "RC-SEQ-007", match: fn(packet.FetchAdd), spoil: resize(4)},
+	"pmtu-short-first":      {Text: "sends a First packet that is not full", Rule: "RC-LEN-001", match: fn(packet.SendFirst), spoil: resize(128)},
+	"pmtu-short-middle":     {Text: "sends a Middle packet that is not full", Rule: "RC-LEN-001", match: fn(packet.SendMiddle), spoil: resize(252)},
+	"pmtu-long-middle":      {Text: "sends a WRITE Middle longer than the path MTU", Rule: "RC-LEN-001", match: fn(packet.WriteMiddle), spoil: resize(512)},
+	"last-empty":            {Text: "sends a Last packet without payload", Rule: "RC-LEN-002", match: fn(packet.SendLast), spoil: resize(0)},
+	"last-long":             {Text: "sends a Last packet longer than the path MTU", Rule: "RC-LEN-002", match: fn(packet.SendLast), spoil: resize(260)},
+	"only-long":             {Text: "sends an Only packet longer than the path MTU", Rule: "RC-LEN-003", match: anySend, spoil: resize(4100)},
+	"dmalen-limit":          {Text: "asks for more than 2^31 bytes", Rule: "RC-LEN-004", match: fn(packet.ReadRequest), spoil: func(p *packet.Packet) { p.DMALen = 1<<31 + 1 }},
+	"wrong-dmalen":          {Text: "announces a longer WRITE than it sends", Rule: "RC-LEN-005", match: anyWrite, spoil: func(p *packet.Packet) { p.DMALen += 4 }},
+	"write-last-short":      {Text: "leaves out the end of a WRITE", Rule: "RC-LEN-005", match: fn(packet.WriteLast), spoil: func(p *packet.Packet) { resize(len(p.Payload) - 4)(p) }},
+	"dmalen-zero":           {Text: "announces a WRITE of no bytes and sends some", Rule: "RC-LEN-005", match: anyWrite, spoil: func(p *packet.Packet) { p.DMALen = 0 }},
+	"psn-ahead":             {Text: "skips a PSN", Rule: "RC-PSN-004", match: anySend, spoil: psn(1)},
+	"psn-far":               {Text: "jumps far ahead in PSNs", Rule: "RC-PSN-004", match: anySend, spoil: psn(100000)},
+	"psn-in-message":        {Text: "skips a PSN within a message", Rule: "RC-PSN-004", match: fn(packet.SendMiddle), spoil: psn(1)},
+	"middle-not-sent":       {Text: "leaves a packet of a message out", Rule: "RC-PSN-004", match: fn(packet.SendMiddle), drop: true},
+	"no-ackreq":             {Text: "asks for no acknowledgement", Rule: "RC-ACK-002", match: lastSends, always: true, spoil: func(p *packet.Packet) { p.AckReq = false }},
+	"atomic-misaligned":     {Text: "sends an atomic to an address that is no multiple of 8", Rule: "RC-ATM-001", match: fn(packet.FetchAdd), spoil: func(p *packet.Packet) { p.VA += 4 }},
+	"swap-misaligned":       {Text: "sends a CmpSwap to an odd address", Rule: "RC-ATM-001", match: fn(packet.CmpSwap), spoil: func(p *packet.Packet) { p.VA++ }},
+	"fetch-add-compare":     {Text: "fills the compare field of a FetchAdd", Rule: "RC-ATM-002", match: fn(packet.FetchAdd), spoil: func(p *packet.Packet) { p.Compare = 1 }},
+	"resend-needless":       {Text: "sends a request again that was acknowledged", Rule: "RC-RTY-010", match: anySend, later: 8000},
+	"start-psn":             {Text: "begins with the PSN behind the one that was agreed", Rule: "RC-PSN-001"},
+	"only-as-first":         {Text: "sends a message that fits into one packet as First", Rule: "RC-SEQ-005", match: fullWrite, spoil: become(rc(packet.WriteFirst))},
+	"psn-after-read":        {Text: "counts a READ of several packets as one PSN", Rule: "RC-PSN-003"},
+	"psn-repeated":          {Text: "uses the PSN of the request before again", Rule: "RC-PSN-002"},
+	"early-retry":           {Text: "sends again before its timer can have run out", Rule: "RC-TMO-002", Needs: LostACK},
+	"late-retry":            {Text: "sends again only after eight times its timeout", Rule: "RC-TMO-002", Needs: LostACK},
+	"retry-forever":         {Text: "sends again more often than its retry count says", Rule: "RC-RTY-001", Needs: Silence},
+	"retry-late-psn":        {Text: "goes on behind the PSN of a sequence NAK", Rule: "RC-RTY-005", Needs: LostRequest},
+	"retry-skips":           {Text: "leaves a request out when it sends all again", Rule: "RC-RTY-006", Needs: LostRequest},
+	"retry-other-payload":   {Text: "sends other data when it sends a request again", Rule: "RC-RTY-004", Needs: LostRequest},
+	"retry-other-immediate": {Text: "sends other immediate data when it sends a request again", Rule: "RC-RTY-004", Needs: LostRequest},
+	"retry-other-key":       {Text: "sends another R_Key when it sends a WRITE again", Rule: "RC-RTY-004", Needs: LostRequest},
+	"retry-atomic-operand":  {Text: "sends another operand when it sends an atomic again", Rule: "RC-RTY-009", Needs: LostACK},
+	"retry-atomic-address":  {Text: "sends another address when it sends an atomic again", Rule: "RC-RTY-009", Needs: LostACK},
+	"read-tail-address":     {Text: "asks for the tail of a READ at the address of its head", Rule: "RC-RTY-007", Needs: LostRead},
+	"read-tail-length":      {Text: "asks for the tail of a READ with the length of the whole", Rule: "RC-RTY-007", Needs: LostRead},
+	"read-tail-key":         {Text: "asks for the tail of a READ with another R_Key", Rule: "RC-RTY-007", Needs: LostRead},
+	"request-after-fatal":   {Text: "goes on after a NAK that ended the connection", Rule: "RC-RTY-011", Needs: Refused},
+	"resend-before-timer":   {Text: "sends again before the RNR timer has run out", Rule: "RC-RNR-001", Needs: NotReady},
+	"rnr-late-psn":          {Text: "goes on behind the PSN of an RNR NAK", Rule: "RC-RNR-002", Needs: NotReady},
+	"rnr-forever":           {Text: "takes more RNR NAKs than its RNR retry count says", Rule: "RC-RNR-003", Needs: NeverReady},
+	"rnr-goes-on":           {Text: "sends new requests while it waits for the RNR timer", Rule: "RC-RNR-005", Needs: NotReady},
+	"too-many-reads":        {Text: "has more READs outstanding than its initiator depth", Rule: "RC-RDA-001", Needs: ManyReads},
+	"credit-ignored":        {Text: "sends messages without a credit", Rule: "RC-CRD-001", Needs: Credits},
+	"probe-whole":           {Text: "sends more than the first packet of a message without a credit", Rule: "RC-CRD-002", Needs: Credits},
+	"key-given-up":          {Text: "writes with the R_Key that its SEND with Invalidate has given up", Rule: "RC-INV-001"},
+})
+
+// lastSends matches the packets that must ask for an acknowledgement.
+func lastSends(p *packet.Packet) bool {
+	return p.AckReq && fn(packet.SendOnly, packet.SendLast, packet.WriteOnly, packet.WriteLast, packet.SendOnlyImm, packet.SendLastImm, packet.WriteOnlyImm, packet.WriteLastImm)(p)
+}
+
+// fullWrite matches WRITEs of one packet that is full.
+func fullWrite(p *packet.Packet) bool {
+	return anyWrite(p) && len(p.Payload) >= 256 && len(p.Payload)&(len(p.Payload)-1) == 0
+}
+
+// pass has the requester leave out the next packet.
+func (r *requester) pass() {
+	if r.next >= len(r.queue) {
+		return
+	}
+	if r.off++; r.off >= r.queue[r.next].packets {
+		r.next, r.off = r.next+1, 0
+	}
+}
+
+// failsToSend makes a fault show in a request before it is sent. again says that it was sent before. The result is true where it is not
+// sent at all.
+func (q *queuePair) failsToSend(w *work, p *packet.Packet, again bool) bool {
+	f := p.Opcode.Fn()
+	switch h := q.h; h.opt.Fault {
+	case "retry-skips":
+		return again && p.PSN == q.req.skip && h.breaks("retry-skips")
+	case "retry-other-payload":
+		if again && len(p.Payload) > 0 && h.shows("retry-other-payload") {
+			damage(p)
+		}
+	case "retry-other-immediate":
+		if again && p.Info().Headers&packet.HasImmDt != 0 && h.shows("retry-other-immediate") {
+			p.Imm++
+		}
+	case "retry-other-key":
+		if again && fn(packet.WriteOnly, packet.WriteFirst)(p) && h.shows("retry-other-key") {
+			p.RKey++
+		}
+	case "retry-atomic-operand":
+		if again && f == packet.FetchAdd && h.shows("retry-atomic-operand") {
+			p.SwapAdd++
+		}
+	case "retry-atomic-address":
+		if again && f == packet.FetchAdd && h.shows("retry-atomic-address") {
+			p.VA += 8
+		}
+	case "read-tail-address":
+		if f == packet.ReadRequest && w.got > 0 && h.shows("read-tail-address") {
+			p.VA = w.RemoteVA
+		}
+	case "read-tail-length":
+		if f == packet.ReadRequest && w.got > 0 && h.shows("read-tail-length") {
+			p.DMALen = w.length
+		}
+	case "read-tail-key":
+		if f == packet.ReadRequest && w.got > 0 && h.shows("read-tail-key") {
+			p.RKey ^= 1
+		}
+	case "key-given-up":
+		if anyWrite(p) && q.req.invKey != 0 && h.shows("key-given-up") {
+			p.RKey = q.req.invKey
+		}
+	}
+	if p.Info().Headers&packet.HasIETH != 0 {
+		q.req.invKey = p.InvRKey
+	}
+	return false
+}

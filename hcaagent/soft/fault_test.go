@@ -1,0 +1,360 @@
+package soft_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/soft"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// stage is what a fault is shown on: two devices, connected, with work for the first.
+type stage struct {
+	t       testing.TB
+	link    *link
+	ends    [2]*end
+	tap     int // at the device with the fault
+	credits bool
+	strayed []uint64 // frames at that tap that show it
+}
+
+// newStage sets up two devices, one of which has a fault, or none has. What happens on the link is what the fault needs.
+func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
+	s := &stage{t: t, credits: f.Needs == soft.Credits}
+	if f.Responder {
+		s.tap = 1
+	}
+	at := addrs
+	if f.Needs == soft.IPv6 {
+		at = six
+	}
+	var hs [2]*soft.HCA
+	s.link, hs = devices(t, 1, at, func(i int, o *soft.Options) {
+		o.Credits = f.Needs == soft.Credits
+		if i == s.tap && faulty {
+			o.Fault = name
+			if at, ok := faultAt[name]; ok {
+				o.FaultAt = at
+			} else if f.Needs == soft.Plain {
+				o.FaultAt = 1 // nothing is learned from the first packet alone
+			}
+			o.Strayed = func() { s.strayed = append(s.strayed, uint64(len(s.link.taps[s.tap].frames)+1)) }
+		}
+	})
+	typ := hcaagent.TypeRC
+	switch f.Service {
+	case packet.UC:
+		typ = hcaagent.TypeUC
+	case packet.UD:
+		typ = hcaagent.TypeUD
+	}
+	s.ends = pair(t, hs, typ, 0, 1<<16, func(a, b *end) {
+		for _, e := range []*end{a, b} {
+			e.attr.PMTU, e.attr.MinRNRTimer, e.attr.MaxRdAtomic, e.attr.MaxDestRdAtomic = 256, 12, 2, 8
+			e.attr.HopLimit = 64
+			switch f.Needs {
+			case soft.Silence:
+				e.attr.RetryCnt = 2
+			case soft.NeverReady:
+				e.attr.RNRRetry = 2
+			}
+		}
+	})
+	src := make([]byte, 4096)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range src {
+		src[i] = byte(r.Uint32())
+	}
+	s.ends[0].set(0, src)
+	s.ends[1].set(0, src)
+	s.disturb(f.Needs)
+	return s
+}
+
+// faultAt is how many occasions some faults pass by, so that they come where they can be told.
+var faultAt = map[string]int{
+	"rnr-for-write": 4, "start-psn": 0, "ud-start-psn": 0, "no-ackreq": 0, "dscp-ipv6": 1, "hop-limit": 0, "no-ack": 1,
+}
+
+// disturb has happen on the link what a fault needs.
+func (s *stage) disturb(n soft.Need) {
+	count := 0
+	lose := func(to int, which func(p *packet.Packet) bool) {
+		deliver := s.link.ends[to]
+		s.link.ends[to] = func(frame []byte) {
+			var p packet.Packet
+			packet.DecodeIP(&p, frame[14:], len(frame)-14)
+			if which(&p) {
+				// nor does the tap of that end see it
+				c := &s.link.taps[to]
+				c.frames = c.frames[:len(c.frames)-1]
+				return
+			}
+			deliver(frame)
+		}
+	}
+	once := func(f packet.Fn, at int) func(p *packet.Packet) bool {
+		return func(p *packet.Packet) bool {
+			if p.Opcode.Fn() != f {
+				return false
+			}
+			count++
+			return count == at
+		}
+	}
+	switch n {
+	case soft.LostRequest:
+		lose(1, once(packet.SendOnly, 2))
+	case soft.LostACK:
+		lose(0, func(p *packet.Packet) bool {
+			if !p.Info().Response {
+				return false
+			}
+			count++
+			return count >= 6 && count <= 12
+		})
+	case soft.LostRead:
+		lose(0, once(packet.ReadRespMiddle, 2))
+	case soft.Silence:
+		lose(0, func(*packet.Packet) bool { count++; return count > 5 })
+	case soft.Damaged:
+		deliver := s.link.ends[1]
+		s.link.ends[1] = func(frame []byte) {
+			if count++; count == 2 {
+				frame = bytes.Clone(frame)
+				frame[70] ^= 0xFF
+				c := &s.link.taps[1]
+				c.frames[len(c.frames)-1].Data = frame
+			}
+			deliver(frame)
+		}
+	case soft.Duplicate:
+		deliver := s.link.ends[1]
+		s.link.ends[1] = func(frame []byte) {
+			deliver(frame)
+			var p packet.Packet
+			packet.DecodeIP(&p, frame[14:], len(frame)-14)
+			if f := p.Opcode.Fn(); f == packet.FetchAdd || f == packet.SendOnly {
+				s.link.After(5000, func() {
+					s.link.taps[1].add(s.link.now, frame)
+					deliver(frame)
+				})
+			}
+		}
+	}
+}
+
+// play posts the work, lets time pass and verifies what the tap saw.
+func (s *stage) play(f *soft.Fault) []rule.Finding {
+	a, b := s.ends[0], s.ends[1]
+	receives := func() {
+		for i := range 64 {
+			b.receive(receiveID+uint64(i), 8192, 4096)
+		}
+	}
+	switch f.Needs {
+	case soft.NotReady:
+		for i := range 3 {
+			b.receive(receiveID+uint64(i), 8192, 4096)
+		}
+		s.link.After(400_000, receives)
+	case soft.NeverReady:
+	case soft.Credits:
+		for i := range 3 {
+			b.receive(receiveID+uint64(i), 8192, 4096)
+		}
+		s.link.After(900_000, receives)
+	default:
+		receives()
+	}
+	work := s.work(f)
+	gap := int64(20_000)
+	switch f.Needs {
+	case soft.LostRequest, soft.LostACK, soft.NeverReady, soft.ManyReads, soft.Refused, soft.Silence:
+		gap = 200
+	case soft.Sparse:
+		gap = 5_000_000
+	}
+	for i, q := range work {
+		q.ID = uint64(i)
+		q.Flags |= hcaagent.Signaled
+		at := int64(i) * gap
+		if f.Needs == soft.Credits {
+			at = int64(min(i, 3)) * gap
+		}
+		s.link.After(at, func() { a.post(q) })
+	}
+	s.link.run(2e9)
+	return s.verify()
+}
+
+// work is what the first end does.
+func (s *stage) work(f *soft.Fault) (w []hcaagent.SendRequest) {
+	a, b := s.ends[0], s.ends[1]
+	add := func(op hcaagent.SendOp, n int, change ...func(q *hcaagent.SendRequest)) {
+		q := hcaagent.SendRequest{Op: op, Segments: a.sge(len(w)*8, n), RKey: b.key, RemoteVA: b.va + 1024, Imm: uint32(len(w)), Dest: b.qp, QKey: 0x1234}
+		if op >= hcaagent.OpRead {
+			q.Segments = a.sge(16384, n)
+		}
+		for _, c := range change {
+			c(&q)
+		}
+		w = append(w, q)
+	}
+	solicited := func(q *hcaagent.SendRequest) { q.Flags = hcaagent.Solicited }
+	if f.Service == packet.UD {
+		for i := range 8 {
+			add(hcaagent.OpSend, 61+i)
+		}
+		return w
+	}
+	if f.Needs == soft.Credits {
+		for range 3 {
+			add(hcaagent.OpSend, 101)
+		}
+		if f.Rule == "RC-CRD-002" {
+			add(hcaagent.OpSend, 900)
+		}
+		add(hcaagent.OpSend, 101)
+		add(hcaagent.OpSend, 128)
+		return w
+	}
+	for round := range 3 {
+		add(hcaagent.OpSend, 101)
+		add(hcaagent.OpSend, 128)
+		add(hcaagent.OpSend, 900, solicited)
+		add(hcaagent.OpWrite, 256)
+		add(hcaagent.OpWrite, 900)
+		add(hcaagent.OpSendImm, 300)
+		add(hcaagent.OpWriteImm, 128, solicited)
+		if f.Service == packet.UC || f.Needs == soft.NotReady || f.Needs == soft.NeverReady {
+			continue
+		}
+		if f.Needs == soft.Refused && round == 0 {
+			add(hcaagent.OpWrite, 64, func(q *hcaagent.SendRequest) { q.RKey ^= 0x55000 })
+		}
+		if f.Needs == soft.ZeroLength {
+			add(hcaagent.OpWrite, 0, func(q *hcaagent.SendRequest) { q.RKey = 0x55000 })
+		}
+		add(hcaagent.OpRead, 900)
+		add(hcaagent.OpFetchAdd, 8, func(q *hcaagent.SendRequest) { q.SwapAdd = 3 })
+		add(hcaagent.OpCmpSwap, 8, func(q *hcaagent.SendRequest) { q.Compare, q.SwapAdd = 9, 8 })
+		add(hcaagent.OpRead, 200)
+		add(hcaagent.OpSend, 64)
+		if round == 0 {
+			_, _, key, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: b.pd, VA: b.va + 2048, Length: 64, Access: hcaagent.RemoteRead})
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			add(hcaagent.OpSendInv, 64, func(q *hcaagent.SendRequest) { q.InvKey = key })
+		}
+		if f.Needs == soft.ManyReads {
+			for range 4 {
+				add(hcaagent.OpRead, 900)
+			}
+		}
+	}
+	return w
+}
+
+// verify verifies what the tap at the device saw, with all attributes of both ends known.
+func (s *stage) verify() []rule.Finding {
+	c := &s.link.taps[s.tap]
+	tr := agent.NewTransport(c.near)
+	for _, e := range s.ends {
+		attr := e.attr
+		attr.Known = hcaagent.KnowsSQPSN | hcaagent.KnowsPKey | hcaagent.KnowsTClass | hcaagent.KnowsHopLimit | hcaagent.KnowsQKey
+		if e.typ != hcaagent.TypeUD {
+			attr.Known |= hcaagent.KnowsPMTU | hcaagent.KnowsRQPSN | hcaagent.KnowsDestQPN | hcaagent.KnowsDestAddr | hcaagent.KnowsTimeout |
+				hcaagent.KnowsRetryCnt | hcaagent.KnowsRNRRetry | hcaagent.KnowsMinRNRTimer | hcaagent.KnowsMaxRdAtomic | hcaagent.KnowsMaxDestRdAtomic |
+				hcaagent.KnowsCredits
+		} else {
+			attr.Known |= hcaagent.KnowsPMTU
+		}
+		attr.Credits = s.credits
+		tr.Attributes(e.qp.Addr, e.qp.QPN, attr)
+	}
+	begin := packet.Packet{Time: c.frames[0].Time, Encap: packet.RoCEv2IPv6}
+	if s.ends[0].qp.Addr.IsIPv4() {
+		begin.Encap = packet.RoCEv2IPv4
+	}
+	switch s.ends[0].typ {
+	case hcaagent.TypeRC:
+		tr.Connect(packet.RC, [2]hcaagent.QP{s.ends[0].qp, s.ends[1].qp}, &begin)
+	case hcaagent.TypeUC:
+		tr.Connect(packet.UC, [2]hcaagent.QP{s.ends[0].qp, s.ends[1].qp}, &begin)
+	}
+	for i := range c.frames {
+		p := new(packet.Packet)
+		if fabricagent.Decode(&c.frames[i], p).IsRDMA() {
+			p.CheckICRC()
+			tr.Packet(p)
+		}
+	}
+	tr.Finish(s.link.now)
+	agent.Reconcile(tr)
+	return tr.Rec.Findings
+}
+
+// TestFaults has each fault shown: it is caught under its rule, at the frame that shows it, and without the fault the same work on the
+// same link breaks nothing.
+func TestFaults(t *testing.T) {
+	for _, name := range soft.FaultNames() {
+		t.Run(name, func(t *testing.T) {
+			f := soft.Faults[name]
+			clean := newStage(t, name, f, false)
+			for _, x := range clean.play(f) {
+				if x.Class == rule.Violation {
+					t.Errorf("without the fault: %s", tell(&x))
+					if *show > 0 {
+						clean.link.taps[clean.tap].dump(t, int(x.Frame))
+					}
+					break
+				}
+			}
+			s := newStage(t, name, f, true)
+			var others []string
+			caught := false
+			for _, x := range s.play(f) {
+				if x.Class == rule.Event {
+					continue
+				}
+				if x.Rule.String() == f.Rule && x.Class == rule.Violation && s.shows(&x) {
+					caught = true
+				}
+				others = append(others, tell(&x))
+			}
+			if !caught {
+				if *show > 0 && len(s.strayed) > 0 {
+					s.link.taps[s.tap].dump(t, int(s.strayed[0])+20)
+				}
+				t.Errorf("%s: not caught under %s at frames %v of %d; found: %q", f.Text, f.Rule, s.strayed, len(s.link.taps[s.tap].frames), others)
+			}
+		})
+	}
+}
+
+// shows reports whether a finding is on a frame that shows the fault, or rests on it, or on the next one of its device: what is missing or
+// miscounted shows there.
+func (s *stage) shows(x *rule.Finding) bool {
+	if len(s.strayed) == 0 {
+		return true
+	}
+	for _, n := range s.strayed {
+		if x.Frame == n || slices.Contains(x.Evidence, n) || x.Frame > n && x.Frame <= n+8 {
+			return true
+		}
+	}
+	return false
+}
+
+func tell(x *rule.Finding) string {
+	return fmt.Sprintf("%v %v frame %d by %v %v (evidence %v): expected %s, actual %s; %s", x.Class, x.Rule, x.Frame, x.Accused.Role, x.Accused.Addr, x.Evidence, x.Expected, x.Actual, x.Detail)
+}
