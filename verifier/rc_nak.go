@@ -112,7 +112,10 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[from].RQ
 	v.covered(rule.RCRSP003)
 	v.covered(rule.RCRSP043)
-	if r.NakPSN != p.PSN || r.Nak != qp.NakSequence && r.Nak != qp.NakRNR || c.Ends[1-from].SQ.HasCrossed() {
+	if r.NakPSN != p.PSN || r.Nak != qp.NakSequence && r.Nak != qp.NakRNR {
+		return false
+	}
+	if c.Ends[1-from].SQ.HasCrossed() && (r.Nak == qp.NakSequence || p.Syndrome.Type() == packet.RNRNAK) {
 		return false
 	}
 	id, was := rule.RCRSP003, "one PSN sequence NAK until the expected PSN arrives"
@@ -204,13 +207,13 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 // rcNak notes what a NAK makes of both sides: all before it is acknowledged, and it is to come again.
 func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time
-	r.Blamed, r.Told = false, true
 	within := int64(0)
-	if nak == qp.NakSequence { // another NAK answers what came
+	if nak == qp.NakSequence || nak == qp.NakRNR && r.NakPSN != p.PSN { // another NAK answers what came
 		within = int64(inFlight)
 	}
 	q.Cross(p.PSN, p.Time, within)
+	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time
+	r.Blamed, r.Told = false, true
 	taken(c, from, p, p.PSN.Add(-1), false)
 	if p.PSN.After(q.Una) {
 		q.Una, q.Restarts = p.PSN, 0
