@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 
 	"ibwitness/hcaagent"
@@ -13,7 +14,7 @@ type device struct {
 	dev           *soft.HCA
 	pd            hcaagent.PD
 	local, remote region
-	next          uint64 // offset in the local region of the next list
+	next          [2]uint64 // offsets in the halves of the local region of the next list: one to be sent from, one to be filled
 	polling       map[hcaagent.CQ]bool
 }
 
@@ -69,8 +70,8 @@ func (d *device) register(seed uint64) (err error) {
 		if _, m.lkey, m.rkey, err = d.dev.RegisterMR(ctx, m.NewMR); err != nil {
 			return err
 		}
-		for i := range data {
-			data[i] = byte(chance.Uint32())
+		for i := 0; i+8 <= len(data); i += 8 {
+			binary.LittleEndian.PutUint64(data[i:], chance.Uint64())
 		}
 		whole := hcaagent.Memory{Key: hcaagent.Key{Addr: d.Addr, Key: m.lkey, Local: true}, VA: m.VA, Length: m.Length}
 		if err = d.dev.SetMemory(ctx, whole, data); err != nil {
@@ -80,14 +81,20 @@ func (d *device) register(seed uint64) (err error) {
 	return nil
 }
 
-// segments returns a list of the local region, behind those given out before.
-func (d *device) segments(lengths []uint32) (list []hcaagent.Segment) {
+// segments returns a list of the local region, behind those given out before. What is to be filled never overlaps what is sent from, so
+// that no packet changes when it is sent again.
+func (d *device) segments(lengths []uint32, fill bool) (list []hcaagent.Segment) {
+	half, from := d.local.Length/2, uint64(0)
+	next := &d.next[0]
+	if fill {
+		next, from = &d.next[1], half
+	}
 	for _, n := range lengths {
-		if d.next+uint64(n) > d.local.Length {
-			d.next = 0 // the oldest have long been used
+		if *next+uint64(n) > half {
+			*next = 0 // those are likely to be done with
 		}
-		list = append(list, hcaagent.Segment{VA: d.local.VA + d.next, Length: n, LKey: d.local.lkey})
-		d.next = (d.next + uint64(n) + 63) &^ 63
+		list = append(list, hcaagent.Segment{VA: d.local.VA + from + *next, Length: n, LKey: d.local.lkey})
+		*next = (*next + uint64(n) + 63) &^ 63
 	}
 	return list
 }

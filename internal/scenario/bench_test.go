@@ -1,0 +1,51 @@
+package scenario
+
+import (
+	"context"
+	"testing"
+
+	"ibwitness/agent"
+)
+
+// load is SENDs, WRITEs and READs of several packets on eight connections.
+const load = `hcas: {a: 10.0.0.1, b: 10.0.0.2}
+attributes: {pmtu: 1024}
+qps:
+  a1: {hca: a, peer: b1}
+  b1: {hca: b, peer: a1}
+  a2: {hca: a, peer: b2}
+  b2: {hca: b, peer: a2}
+  a3: {hca: a, peer: b3}
+  b3: {hca: b, peer: a3}
+  a4: {hca: a, peer: b4}
+  b4: {hca: b, peer: a4}
+work:
+  - {qp: b1, op: receive, length: 4096, repeat: 4000}
+  - {qp: b2, op: receive, length: 100, repeat: 4000}
+  - {qp: a1, op: send, length: 4096, repeat: 4000}
+  - {qp: a2, op: send, length: 100, repeat: 4000}
+  - {qp: a3, op: write, length: 4096, repeat: 4000}
+  - {qp: a4, op: read, length: 4096, repeat: 4000}
+`
+
+// BenchmarkVerified simulates traffic and verifies it, in one goroutine.
+func BenchmarkVerified(b *testing.B) {
+	s, err := Read("load", []byte(load))
+	if err != nil {
+		b.Fatal(err)
+	}
+	packets := uint64(0)
+	for b.Loop() {
+		r, err := s.Start(Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1})
+		if err != nil || len(res.Findings) > 0 || r.Problems() != nil {
+			b.Fatal(err, res.Findings, r.Problems())
+		}
+		packets += res.RDMA
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(packets), "ns/packet")
+	b.ReportMetric(float64(packets)/b.Elapsed().Seconds(), "packets/s")
+}

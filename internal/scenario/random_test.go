@@ -1,0 +1,178 @@
+package scenario
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/rule"
+)
+
+var (
+	runs  = flag.Int("scenario.runs", 200, "random scenarios")
+	first = flag.Uint64("scenario.seed", 1, "the first seed")
+	keep  = flag.String("scenario.keep", "", "folder for the scenarios that show something wrong")
+	kinds = flag.String("scenario.errors", "drop corrupt", "the errors that random scenarios have")
+)
+
+// chance makes up scenarios.
+type chance struct {
+	*rand.Rand
+	strings.Builder
+}
+
+func (c *chance) line(format string, args ...any) { fmt.Fprintf(&c.Builder, format+"\n", args...) }
+
+func (c *chance) is(p float64) bool { return c.Float64() < p }
+
+func pick[T any](c *chance, list ...T) T { return list[c.IntN(len(list))] }
+
+// scenario makes up a scenario in which each device does as it should and the network does not.
+func (c *chance) scenario(seed uint64) string {
+	a, b := "10.0.0.1", "10.0.0.2"
+	if c.is(0.3) {
+		a, b = "fd00::1", "fd00::2"
+	}
+	c.line("seed: %d\nlink: {delay: %dns}\ntaps: [%s]\nhcas:", seed, 200+c.IntN(5000), pick(c, "a", "b", "middle"))
+	credits := c.is(0.3)
+	for _, h := range [][2]string{{"a", a}, {"b", b}} {
+		c.line("  %s: {address: '%s', credits: %v, window: %d, ack_delay: %dns, ack_every: %d}", h[0], h[1], credits, 4+c.IntN(60), pick(c, 0, 0, c.IntN(8000)), c.IntN(4))
+	}
+	c.line("qps:")
+	var types []string
+	for i := range 1 + c.IntN(3) {
+		t := pick(c, "RC", "RC", "RC", "RC", "UC", "UD")
+		types = append(types, t)
+		pmtu, res := 256<<c.IntN(5), 1+c.IntN(8)
+		timeout, rnr := 8+c.IntN(3), 1+c.IntN(12)
+		for k, h := range []string{"a", "b"} {
+			peer := fmt.Sprintf("peer: %s%d, ", []string{"b", "a"}[k], i)
+			if t == "UD" {
+				peer = ""
+			}
+			psn := c.IntN(1 << 24)
+			if i == 0 && c.is(0.3) {
+				psn = 1<<24 - 1 - c.IntN(20)
+			}
+			c.line("  %s%d: {hca: %s, %stype: %s, pmtu: %d, psn: %d, timeout: %d, min_rnr_timer: %d, max_rd_atomic: %d, max_dest_rd_atomic: %d}",
+				h, i, h, peer, t, pmtu, psn, timeout, rnr, res, res)
+		}
+	}
+	c.line("work:")
+	for i, t := range types {
+		c.work(i, t, "a", "b")
+		if c.is(0.5) {
+			c.work(i, t, "b", "a")
+		}
+	}
+	c.errors()
+	return c.String()
+}
+
+// work has a queue pair send something to its peer.
+func (c *chance) work(i int, typ, from, to string) {
+	ops := []string{"send", "send_imm", "write", "write_imm", "read", "cmp_swap", "fetch_add"}
+	switch typ {
+	case "UC":
+		ops = ops[:4]
+	case "UD":
+		ops = ops[:2]
+	}
+	n := 3 + c.IntN(30)
+	c.line("  - {qp: %s%d, op: receive, length: %d, repeat: %d, at: %dus}", to, i, 30000, n, pick(c, 0, 0, 0, c.IntN(100)))
+	for range n {
+		op := pick(c, ops...)
+		length := pick(c, c.IntN(200), c.IntN(2000), c.IntN(12000))
+		if typ == "UD" {
+			length = c.IntN(257)
+		}
+		if op == "cmp_swap" || op == "fetch_add" {
+			length = 8
+		}
+		dest := ""
+		if typ == "UD" {
+			dest = fmt.Sprintf(", to: %s%d", to, i)
+		}
+		c.line("  - {qp: %s%d, op: %s, length: %d, at: %dns, offset: %d, signaled: %v, solicited: %v, fence: %v%s}", from, i, op, length,
+			pick(c, 0, 0, c.IntN(100000)), 8*c.IntN(1000), c.is(0.8), c.is(0.2), c.is(0.1), dest)
+	}
+}
+
+// errors spoils the network.
+func (c *chance) errors() {
+	begun := false
+	for _, from := range []string{"a", "b"} {
+		for _, kind := range strings.Fields(*kinds) {
+			if !c.is(0.3) {
+				continue
+			}
+			if !begun {
+				c.line("errors:")
+				begun = true
+			}
+			more := map[string]string{
+				"duplicate": fmt.Sprintf(", copies: %d, delay: %dns", 1+c.IntN(2), pick(c, 0, c.IntN(30000))),
+				"reorder":   fmt.Sprintf(", overtaken_by: %d, at_most: %dus", 1+c.IntN(5), 1+c.IntN(50)),
+				"delay":     fmt.Sprintf(", delay: %dns, jitter: %dns, hold: %v", c.IntN(3000), c.IntN(20000), c.is(0.5)),
+				"corrupt":   ", flip: 1",
+			}[kind]
+			c.line("  - {do: %s, from: %s, probability: %.4f, where: %s%s}", kind, from, 0.0001+c.Float64()*0.05, pick(c, "before", "behind"), more)
+		}
+	}
+}
+
+// TestRandom: no device is accused, whatever the network does.
+func TestRandom(t *testing.T) {
+	n := *runs
+	if testing.Short() {
+		n /= 10
+	}
+	packets, bad := uint64(0), 0
+	for seed := *first; seed < *first+uint64(n) && bad < 10; seed++ {
+		c := &chance{Rand: rand.New(rand.NewPCG(seed, 3))}
+		text := c.scenario(seed)
+		wrong, seen := judge(t, fmt.Sprintf("seed%d.yaml", seed), text)
+		packets += seen
+		if wrong != "" {
+			bad++
+			t.Errorf("seed %d: %s", seed, wrong)
+			if *keep != "" {
+				if err := os.WriteFile(filepath.Join(*keep, fmt.Sprintf("seed%d.yaml", seed)), []byte(text), 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	t.Logf("%d runs from seed %d, %d packets", n, *first, packets)
+}
+
+// judge runs a scenario and says what is wrong with the verdict on it.
+func judge(t *testing.T, name, text string) (wrong string, packets uint64) {
+	s, err := Read(name, []byte(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	r, err := s.Start(Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Unfinished() {
+		return "it did not end", res.RDMA
+	}
+	for i := range res.Findings {
+		if f := &res.Findings[i]; f.Class == rule.Violation {
+			return fmt.Sprintf("tap %v: %v at frame %d accuses %v: expected %s, actual %s", s.Taps, f.Rule, f.Frame, f.Accused.Addr, f.Expected, f.Actual), res.RDMA
+		}
+	}
+	return "", res.RDMA
+}
