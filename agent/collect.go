@@ -13,7 +13,7 @@ import (
 
 // result puts together what the shards found, in an order that does not depend on their number.
 func (e *engine) result() *Result {
-	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, First: e.first, Last: e.last, Taps: e.src.Taps()}
+	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.first, Last: e.last, Taps: e.src.Taps()}
 	var skipped [verifier.NumSkips]uint64
 	var hosts []host
 	agents := make([]*Transport, len(e.shards))

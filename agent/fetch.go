@@ -35,9 +35,15 @@ type sought struct {
 // Packets verifies packets whose ICRC has been checked. Of many connections few are in the processor's cache, and each has several
 // lines: the packets ahead are looked up, step by step, while the ones before them are verified.
 func (t *Transport) Packets(packets []*packet.Packet) {
+	if t.queues != nil {
+		for _, p := range packets {
+			t.observed(p)
+		}
+		return
+	}
 	if t.few() {
 		for _, p := range packets {
-			t.Packet(p)
+			t.packet(p)
 		}
 		return
 	}
@@ -59,7 +65,7 @@ func (t *Transport) Packets(packets []*packet.Packet) {
 		if k := i - 3*lead; k >= 0 {
 			s := &a.of[k%steps]
 			if s.c == nil || s.changes != t.flows.changes || !t.usual(s.c, s.from, packets[k]) {
-				t.Packet(packets[k])
+				t.packet(packets[k])
 			}
 		}
 	}

@@ -1,11 +1,16 @@
 package agent
 
-import "ibwitness/packet"
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
 
 // Options steer a run.
 type Options struct {
 	Workers int           // goroutines that decode and verify; 0: one a CPU
 	Near    []packet.Addr // endpoints that the tap is near: what it shows leaving them was sent, what it shows arriving did arrive
+	// Events are logs of verbs events, one a device: with them work requests and completions are held against the packets.
+	Events []*hcaagent.Log
 	// Progress, where not nil, is called now and then from one goroutine with the packets read so far.
 	Progress func(packets uint64)
 }

@@ -13,6 +13,7 @@ type Result struct {
 	Repeated    uint64 // RDMA packets that another tap had already shown
 	Dropped     uint64 // packets that the capture says it lost
 	Undecoded   uint64 // RDMA packets whose headers do not hold together
+	Events      int    // logs of verbs events that were held against the packets
 	First, Last int64  // times of the first and last frame, nanoseconds since the Unix epoch
 	Taps        []fabricagent.Tap
 	Findings    []rule.Finding // in frame order: time, tap, frame, then the order in which the verifiers spoke

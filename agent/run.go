@@ -22,9 +22,15 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 		workers = runtime.GOMAXPROCS(0)
 	}
 	workers = min(workers, MaxWorkers)
+	if len(opt.Events) > 0 {
+		workers = 1 // the events of a device are of all its connections
+	}
 	e := &engine{src: src, opt: opt, shards: make([]*shard, workers)}
 	for i := range e.shards {
 		e.shards[i] = &shard{t: NewTransport(opt.Near)}
+		for _, l := range opt.Events {
+			e.shards[i].t.Log(l)
+		}
 	}
 	e.several = len(src.Taps()) > 1
 	var err error
@@ -186,7 +192,7 @@ func (e *engine) alone(ctx context.Context) error {
 		err := e.next(w)
 		if w.batch != nil {
 			rest := w.batch.Frames
-			if t := e.shards[0].t; t.few() {
+			if t := e.shards[0].t; t.few() && t.queues == nil {
 				e.each(w, t)
 				rest = nil
 			}
@@ -220,7 +226,7 @@ func (e *engine) each(w *work, t *Transport) {
 	for i := range frames {
 		if w.packet(&frames[i], p) {
 			w.sums.rdma++
-			t.Packet(p)
+			t.packet(p)
 		}
 	}
 	w.sums.packets += uint64(len(frames))

@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/passive"
 	"ibwitness/packet"
@@ -30,7 +31,8 @@ type Transport struct {
 	repeats  repeats
 	repeated uint64
 	short    uint64
-	lossy    bool // the capture says that it dropped packets
+	queues   *cq.Agent // where verbs events are known
+	lossy    bool      // the capture says that it dropped packets
 	// Several says that the frames come from several taps, so that a packet may be seen more than once.
 	Several bool
 }
@@ -61,6 +63,15 @@ func (t *Transport) Dropped() {
 
 // Packet verifies one packet. Its ICRC has been checked.
 func (t *Transport) Packet(p *packet.Packet) {
+	if t.queues != nil {
+		t.observed(p)
+		return
+	}
+	t.packet(p)
+}
+
+// packet verifies a packet where no verbs events are known.
+func (t *Transport) packet(p *packet.Packet) {
 	if (t.Several || p.Way != packet.WayUnknown) && t.repeats.copy(p) {
 		t.repeated++
 		return
@@ -304,6 +315,7 @@ func (t *Transport) Finish(end int64) {
 			t.ver.CoverFlow(&c.Pair, c.learned == ByCM)
 		}
 	}
+	t.judgeEvents(end)
 	t.misdirections()
 	t.strays()
 	t.name()

@@ -31,11 +31,16 @@ var families = [...]family{
 	{"ROC", "RoCE, versions 1 and 2", rocRows[:]},
 	{"LNK", "Link layer, InfiniBand only", lnkRows[:]},
 	{"CNG", "Congestion management", cngRows[:]},
+	{"QPS", "Queue pair states", qpsRows[:]},
+	{"CPL", "Completions", cplRows[:]},
 	{"EV", "Events", eventRows[:]},
 }
 
 // IsEvent says whether id names an event, which is legal, and not a rule.
 func (id ID) IsEvent() bool { return id >= eventFirst }
+
+// NeedsEvents says whether the rule is judged only where verbs events are known.
+func (id ID) NeedsEvents() bool { return strings.HasPrefix(id.Row().Where, "cq/") }
 
 // Rules returns every rule of the catalogue in its order, without the events.
 func Rules() []ID { return ids(0, eventFirst) }

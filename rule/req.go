@@ -65,6 +65,9 @@ const (
 	RCRES002
 	RCRES003
 	RCRES004
+	RCSEQ006
+	RCLEN009
+	RCLEN010
 
 	rspFirst
 )
@@ -384,5 +387,20 @@ var reqRows = [rspFirst - reqFirst]Row{
 		ID: "RC-RES-004", Name: "read-response-syndrome", Severity: Error, Needs: Wire, Ref: "9.7.5†",
 		Text:  "The AETH of a READ or atomic response is of type ACK.",
 		Where: "verifier/rc_read.go",
+	},
+	RCSEQ006 - reqFirst: {
+		ID: "RC-SEQ-006", Name: "message-order", Severity: Error, Needs: WireWQE, Ref: "9.5†",
+		Text:  "Messages are sent in the order in which their work requests were posted, and none that was not posted.",
+		Where: "cq/sent.go",
+	},
+	RCLEN009 - reqFirst: {
+		ID: "RC-LEN-009", Name: "write-content", Severity: Error, Needs: WireMem, Ref: "9.4†",
+		Text:  "The payload of an RDMA WRITE is the content of its data segments.",
+		Where: "cq/sent.go",
+	},
+	RCLEN010 - reqFirst: {
+		ID: "RC-LEN-010", Name: "request-header", Severity: Error, Needs: WireWQE, Ref: "9.4†",
+		Text:  "Address, R_Key, length, operands, immediate data and key to invalidate of a request are those of its work request.",
+		Where: "cq/sent.go",
 	},
 }

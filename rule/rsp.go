@@ -35,6 +35,8 @@ const (
 	RCRSP042
 	RCRSP043
 	RCRSP044
+	RCRSP024
+	RCRSP038
 
 	ucFirst
 )
@@ -204,5 +206,15 @@ var rspRows = [ucFirst - rspFirst]Row{
 		ID: "RC-RSP-044", Name: "request-before-rts", Severity: Error, Needs: WireQP, Ref: "10.3.1",
 		Text:   "A QP sends no request before it is in RTS; the first request that it receives in RTR only tells it that communication is established.",
 		NotWhy: "The state of a QP is not on the wire; judged with the verbs events of an HCA agent.",
+	},
+	RCRSP024 - rspFirst: {
+		ID: "RC-RSP-024", Name: "access-nak-unfounded", Severity: Error, Needs: WireMem, Ref: "9.7.5.2.4†",
+		Text:  "A NAK Remote Access Error has a cause: an unknown R_Key, a range outside its region, or an access that it does not permit.",
+		Where: "cq/memory.go",
+	},
+	RCRSP038 - rspFirst: {
+		ID: "RC-RSP-038", Name: "receive-not-posted", Severity: Error, Needs: WireWQE, Ref: "9.4†",
+		Text:  "Every SEND and every RDMA WRITE with immediate takes one receive request, which was posted before.",
+		Where: "cq/receive.go",
 	},
 }

@@ -26,14 +26,21 @@ func (s Severity) String() string { return [...]string{"info", "warning", "error
 // Needs is what must be known to judge a rule.
 type Needs uint8
 
-// What rules need: packets alone, or also attributes of the QPs (from CM, from the HCA agent), or the link level.
+// What rules need: packets alone, or also attributes of the QPs (from CM, from the HCA agent), or the link level; or beside packets what
+// only verbs events tell: work requests, completions, memory; or verbs events alone.
 const (
 	Wire Needs = iota
 	WireQP
 	Link
+	WireWQE
+	WireCQE
+	WireMem
+	Verbs
 )
 
-func (n Needs) String() string { return [...]string{"wire", "wire+QP", "link"}[n] }
+func (n Needs) String() string {
+	return [...]string{"wire", "wire+QP", "link", "wire+WQE", "wire+CQE", "wire+mem", "verbs"}[n]
+}
 
 // Row is one rule of the catalogue.
 type Row struct {
@@ -106,6 +113,10 @@ type Finding struct {
 	Detail   string // what a reader must know beside expected and actual; for an unproven finding: why it is not proven
 	Seq      uint32 // order of findings on one frame; set by Recorder
 	Gap      Gap    // what the finding says is missing
+	// Log and Line are where the event stands that the finding is about: a file of verbs events, and a line of it from 1 on. Frame is 0
+	// where no frame shows it.
+	Log  string
+	Line int
 }
 
 // Gap is the PSN of a packet that was not sent, has not arrived or was not answered; 0: none.

@@ -15,6 +15,7 @@ const (
 	UCSE001
 	UCMIG001
 	UCADR001
+	UCCPL001
 
 	udFirst
 )
@@ -84,5 +85,10 @@ var ucRows = [udFirst - ucFirst]Row{
 		ID: "UC-ADR-001", Name: "uc-peer-address", Severity: Error, Needs: WireQP, Ref: "9.6.1.5",
 		Text:  "A UC QP takes packets from its connected peer's address alone, and drops others silently.",
 		Where: "verifier/address.go",
+	},
+	UCCPL001 - ucFirst: {
+		ID: "UC-CPL-001", Name: "uc-send-status", Severity: Error, Needs: WireCQE, Ref: "9.8†",
+		Text:  "A UC send request completes once its last packet is sent; what the network loses is no error.",
+		Where: "cq/status.go",
 	},
 }

@@ -20,6 +20,9 @@ const (
 	UDQP1001
 	UDQP1002
 	UDPKY001
+	UDGRH002
+	UDGRH004
+	UDCQE001
 
 	rocFirst
 )
@@ -117,5 +120,20 @@ var udRows = [rocFirst - udFirst]Row{
 		ID: "UD-PKY-001", Name: "ud-pkey-sent", Severity: Warning, Needs: WireQP, Ref: "10.9†",
 		Text:  "A UD QP sends the P_Key that it was set up with; QP 1 alone may take another entry of the table for each work request.",
 		Where: "verifier/ud.go",
+	},
+	UDGRH002 - udFirst: {
+		ID: "UD-GRH-002", Name: "grh-flag", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
+		Text:  "A receive completion says that there is a GRH exactly where the packet had one; on RoCE it always has.",
+		Where: "cq/receive.go",
+	},
+	UDGRH004 - udFirst: {
+		ID: "UD-GRH-004", Name: "datagram-length", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
+		Text:  "The length of the receive completion of a datagram is its payload and 40 bytes for the GRH.",
+		Where: "cq/receive.go",
+	},
+	UDCQE001 - udFirst: {
+		ID: "UD-CQE-001", Name: "datagram-source", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
+		Text:  "The receive completion of a datagram names the QP that sent it.",
+		Where: "cq/receive.go",
 	},
 }

@@ -167,9 +167,12 @@ func (s *scenario) run(input string) error {
 			continue
 		}
 		var err error
-		if words[0] == "attr" {
+		switch {
+		case words[0] == "attr":
 			err = s.attributes(words[1:])
-		} else {
+		case len(words) > 2 && !strings.Contains(words[1], ">"):
+			err = s.event(words)
+		default:
 			err = s.packet(words)
 		}
 		if err != nil {

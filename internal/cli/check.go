@@ -10,6 +10,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/hcaagent/eventlog"
 	"ibwitness/internal/report"
 	"ibwitness/packet"
 )
@@ -17,6 +18,7 @@ import (
 type checkCommand struct {
 	Files   []string  `arg:"" name:"file" complete:"file" help:"Captures: pcap, pcapng or ERF, also compressed with gzip or zstd; - is standard input. Several files are several taps of one run."`
 	Near    []address `placeholder:"ADDRESS" help:"The tap is near this endpoint (IP address, GID or lid:NUMBER): what it shows leaving there was sent, what it shows arriving did arrive. Repeatable. Default: the place of the tap is not known."`
+	Events  []string  `placeholder:"LOG" sep:"none" complete:"file" help:"Verbs events of an endpoint, JSON lines (docs/events.md): work requests and completions are held against the packets. Repeatable, one an endpoint."`
 	Format  string    `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, or json (one object a line). Default: ${default}."`
 	All     bool      `help:"Show every finding, warning, connection and rule."`
 	FailOn  string    `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
@@ -36,6 +38,7 @@ Examples:
 
     ibwitness check trace.pcapng
     ibwitness check --near 10.0.0.1 --near fe80::1 trace.pcap.gz
+    ibwitness check trace.pcap --events client.jsonl --events server.jsonl
     ibwitness check --format json trace.pcap | jq 'select(.kind=="finding" and .class=="violation")'
     ibwitness check --fail-on warning nightly-*.pcap
 
@@ -90,6 +93,16 @@ func (c *checkCommand) Run(s *session) error {
 	opt := agent.Options{Workers: c.Workers}
 	for _, a := range c.Near {
 		opt.Near = append(opt.Near, packet.Addr(a))
+	}
+	for _, name := range c.Events {
+		l, err := eventlog.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if l.Cut {
+			run.Problems = append(run.Problems, report.Problem{Message: name + ": the log breaks off in its last line; read up to there", Kept: true})
+		}
+		opt.Events = append(opt.Events, l)
 	}
 	bar := newProgress(s, src, c.Quiet)
 	opt.Progress = bar.update

@@ -76,6 +76,11 @@ var needsMeans = [...]string{
 	rule.Wire:   "the packets alone",
 	rule.WireQP: "the packets and attributes of the queue pairs (from the CM exchange, or learned)",
 	rule.Link:   "the link level: InfiniBand link headers, VCRC, flow control",
+
+	rule.WireWQE: "the packets and the work requests that were posted (an event log)",
+	rule.WireCQE: "the packets and the completions (an event log)",
+	rule.WireMem: "the packets and what an event log says of memory",
+	rule.Verbs:   "an event log",
 }
 
 func reference(ref string) string {

@@ -7,7 +7,8 @@ import (
 	"ibwitness/rule"
 )
 
-// coverage is how much of the catalogue a run exercised. Events are not rules, and are not in it.
+// coverage is how much of the catalogue a run exercised. Events are not rules, and are not in it; nor are rules that need verbs events
+// where there are none.
 type coverage struct {
 	total, exercised, passed   int
 	violated, warned, unproven int // warned: violated, and of a severity below error
@@ -19,8 +20,11 @@ func coverageOf(r *agent.Result) (c coverage) {
 		c.total++
 		n := r.Cover[id]
 		if n.Exercised == 0 && n.Violated == 0 && n.Unproven == 0 {
-			if id.Row().Where == "" {
+			switch {
+			case id.Row().Where == "":
 				c.unjudged++
+			case id.NeedsEvents() && r.Events == 0:
+				c.total-- // not asked for
 			}
 			continue
 		}

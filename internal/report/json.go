@@ -34,6 +34,8 @@ type jsonFinding struct {
 	Tap       uint16        `json:"tap"`
 	Frame     uint64        `json:"frame"`
 	Evidence  []uint64      `json:"evidence"`
+	Log       string        `json:"log,omitempty"`
+	Line      int           `json:"line,omitempty"`
 	Service   string        `json:"service,omitempty"`
 	Accused   *jsonEndpoint `json:"accused,omitempty"`
 	Peer      *jsonEndpoint `json:"peer,omitempty"`
@@ -162,7 +164,7 @@ func findingLine(e *entry) *jsonFinding {
 	row := e.Rule.Row()
 	line := &jsonFinding{
 		Kind: "finding", Rule: row.ID, Name: row.Name, Class: e.Class.String(), Severity: row.Severity.String(), Count: e.count,
-		Time: stamp(e.Time), Tap: e.Tap, Frame: e.Frame, Evidence: proof(e.Finding),
+		Time: stamp(e.Time), Tap: e.Tap, Frame: e.Frame, Evidence: proof(e.Finding), Log: e.Log, Line: e.Line,
 		Accused: endpointOf(&e.Accused), Peer: endpointOf(&e.Peer),
 		Expected: e.Expected, Actual: e.Actual, Detail: e.Detail, Reference: row.Ref,
 	}
@@ -177,6 +179,7 @@ func findingLine(e *entry) *jsonFinding {
 func proof(f *rule.Finding) []uint64 {
 	frames := append(slices.Clone(f.Evidence), f.Frame)
 	slices.Sort(frames)
+	frames = slices.DeleteFunc(frames, func(n uint64) bool { return n == 0 }) // an event that no frame shows
 	return slices.Compact(frames)
 }
 

@@ -124,7 +124,9 @@ func (t *text) accusation(a *accusation) string {
 	}
 	s := t.bold(who) + "  " + times(a.times)
 	if last := a.entries[len(a.entries)-1]; len(a.entries) > 1 {
-		s += fmt.Sprintf(", frames %d to %d", a.entries[0].Frame, last.Frame)
+		if a.entries[0].Frame != 0 {
+			s += fmt.Sprintf(", frames %d to %d", a.entries[0].Frame, last.Frame)
+		}
 	}
 	return s
 }
@@ -143,7 +145,14 @@ func (t *text) finding(e, above *entry) {
 	if len(t.res.Taps) > 1 {
 		s = fmt.Sprintf("%-18s", fmt.Sprintf("frame %d, tap %d", e.Frame, e.Tap))
 	}
-	s += "  " + t.dim(offset(e.Time, t.res.First))
+	if e.Frame == 0 && !e.HasBTH {
+		s = "event"
+	} else {
+		s += "  " + t.dim(offset(e.Time, t.res.First))
+	}
+	if e.Log != "" && e.Line != 0 {
+		s += fmt.Sprintf("  %s line %d", e.Log, e.Line)
+	}
 	if e.HasBTH {
 		s += fmt.Sprintf("  %s, PSN %v", e.Opcode, e.PSN)
 	}

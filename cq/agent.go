@@ -1,0 +1,186 @@
+// Package cq is the completion queue agent: it holds the packets of queue pairs against the work requests that verbs events say were
+// posted to them, and the completions against the packets. Events and packets may come in any order to each other: it is at Finish that
+// they are compared, and there that the clocks of logs are aligned with that of the packets.
+package cq
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// Agent judges the queue pairs of one or more devices. It has no goroutine and no clock of its own.
+type Agent struct {
+	rec  *rule.Recorder
+	near func(packet.Addr) bool
+	// Lossy says that the capture lost packets: nothing is proven by their absence.
+	Lossy bool
+
+	sources []*source
+	live    map[packet.Addr]*source // of devices whose events come one by one
+	lives   []*queuePair            // every life of every queue pair, in the order of their beginning
+	flows   map[flowKey]*flow
+	changes int // counts what may bring a flow to other queue pairs
+	pos     int // of the newest packet in the capture
+	last    int64
+}
+
+// New returns an agent that reports to rec. near tells which endpoints the tap is near.
+func New(rec *rule.Recorder, near func(packet.Addr) bool) *Agent {
+	return &Agent{rec: rec, near: near, live: map[packet.Addr]*source{}, flows: map[flowKey]*flow{}}
+}
+
+// source is where events of one device come from, and what they say of it.
+type source struct {
+	name    string
+	addr    packet.Addr // zero: not known
+	exact   bool
+	cut     bool
+	n       int // events so far
+	qps     map[uint32][]*queuePair
+	shared  map[hcaagent.SRQ]*receives
+	regions map[uint32]*region
+	cqs     map[hcaagent.CQ]int // queue pairs that use them
+	clock   clock
+	doubt   string // why the clocks cannot be aligned
+}
+
+// Log takes over a log of events.
+func (a *Agent) Log(l *hcaagent.Log) {
+	s := a.source(l.Name, l.Addr, l.Exact)
+	s.cut = l.Cut
+	for i := range l.Events {
+		a.event(s, &l.Events[i])
+	}
+}
+
+// Event takes one event of the device that its QP.Addr names. Its clock is that of the packets.
+func (a *Agent) Event(e *hcaagent.Event) {
+	s := a.live[e.QP.Addr]
+	if s == nil {
+		s = a.source("", e.QP.Addr, true)
+		a.live[e.QP.Addr] = s
+	}
+	a.event(s, e)
+}
+
+func (a *Agent) source(name string, addr packet.Addr, exact bool) *source {
+	s := &source{
+		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[hcaagent.SRQ]*receives{},
+		regions: map[uint32]*region{}, cqs: map[hcaagent.CQ]int{},
+	}
+	a.sources = append(a.sources, s)
+	return s
+}
+
+// event steps the model of a device.
+func (a *Agent) event(s *source, e *hcaagent.Event) {
+	s.n++
+	switch e.Kind {
+	case hcaagent.EvCreateQP:
+		if !e.Failed {
+			a.createQP(s, e)
+		}
+	case hcaagent.EvModifyQP:
+		a.modifyQP(s, e)
+	case hcaagent.EvQueryQP:
+		a.queryQP(s, e)
+	case hcaagent.EvDestroyQP:
+		if q := a.qp(s, e.QP.QPN); q != nil && !e.Failed {
+			q.died, q.gone = e.Time, true
+			a.changes++
+		}
+	case hcaagent.EvRegisterMR, hcaagent.EvAllocateMW, hcaagent.EvDeregisterMR, hcaagent.EvDeallocateMW:
+		a.regionEvent(s, e)
+	case hcaagent.EvPostSend:
+		a.postSend(s, e)
+	case hcaagent.EvPostReceive:
+		a.postReceive(s, e)
+	case hcaagent.EvCompletion:
+		a.completion(s, e)
+	}
+}
+
+// qp is the newest life of a queue pair. One that the log did not create begins with its first event.
+func (a *Agent) qp(s *source, n uint32) *queuePair {
+	if list := s.qps[n]; len(list) > 0 {
+		return list[len(list)-1]
+	}
+	return nil
+}
+
+// where is the packet that a finding is about.
+type where struct {
+	frame uint64
+	time  int64
+	pos   int
+	tap   uint16
+	op    packet.Opcode
+	psn   packet.PSN
+}
+
+func (w *where) seen() bool { return w.frame != 0 }
+
+// verdict is one finding in the making.
+type verdict struct {
+	rule             rule.ID
+	class            rule.Class
+	role             rule.Role
+	expected, actual string
+	detail           string
+	at               where // the packet that shows it; if none, the event alone does
+	evidence         []uint64
+	event            *hcaagent.Event
+}
+
+// accuse makes a finding against a queue pair.
+func (a *Agent) accuse(q *queuePair, v verdict) {
+	f := rule.Finding{
+		Rule: v.rule, Class: v.class, Time: v.at.time, Tap: v.at.tap, Frame: v.at.frame, Evidence: v.evidence,
+		Expected: v.expected, Actual: v.actual, Detail: v.detail,
+		Accused: rule.Endpoint{Role: v.role, Addr: q.addr(), QPN: q.qpn, QPNKnown: true},
+		Peer:    rule.Endpoint{Addr: q.attr.DestAddr, QPN: q.attr.DestQPN, QPNKnown: q.attr.Has(hcaagent.KnowsDestQPN)},
+	}
+	if v.at.seen() {
+		f.Service, f.Opcode, f.HasBTH, f.PSN = v.at.op.Service(), v.at.op, true, v.at.psn
+	}
+	if v.event != nil {
+		f.Log, f.Line = q.src.name, v.event.Line
+		if !v.at.seen() {
+			f.Time = v.event.Time
+		}
+	}
+	a.rec.Add(f)
+}
+
+func (a *Agent) covered(id rule.ID) { a.rec.Cover[id].Exercised++ }
+
+// proven is the class of a finding that rests on what the capture does not hold.
+func (a *Agent) proven(q *queuePair) rule.Class {
+	if !a.Lossy && (a.near(q.addr()) || a.near(q.attr.DestAddr)) {
+		return rule.Violation
+	}
+	return rule.Unproven
+}
+
+const notShown = "a packet that is not in the capture may have been lost to it: where the tap is, is not known"
+
+// Finish judges everything. end is the time of the last packet.
+func (a *Agent) Finish(end int64) {
+	a.last = end
+	for _, q := range a.lives {
+		q.out.finish()
+		q.in.finish()
+	}
+	for _, s := range a.sources {
+		a.align(s)
+	}
+	for _, q := range a.lives {
+		a.skipped(q)
+		a.sent(q)
+		a.statuses(q)
+		a.received(q)
+		a.memory(q)
+		a.states(q)
+	}
+}

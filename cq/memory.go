@@ -1,0 +1,154 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// region is what an R_Key opens.
+type region struct {
+	va, length uint64
+	access     hcaagent.Access
+	window     bool
+	vague      bool // it is not known at which packet it begins or ceases to hold
+}
+
+func (a *Agent) regionEvent(s *source, e *hcaagent.Event) {
+	if e.Region == nil || e.Failed || e.Region.RKey == 0 {
+		return
+	}
+	k := e.Region.RKey
+	switch e.Kind {
+	case hcaagent.EvRegisterMR:
+		r := &region{va: e.Region.VA, length: e.Region.Length, access: e.Region.Access}
+		r.vague = s.regions[k] != nil
+		s.regions[k] = r
+	case hcaagent.EvAllocateMW:
+		s.regions[k] = &region{window: true, vague: true} // not bound yet
+	default:
+		if r := s.regions[k]; r != nil {
+			r.vague = true
+		}
+	}
+}
+
+// bind takes over what a window is bound to.
+func (s *source) bind(e *hcaagent.Event) {
+	b := e.Send.Window
+	if b.RKey == 0 {
+		return
+	}
+	r := &region{va: b.VA, length: b.Length, access: b.Access, window: true}
+	r.vague = s.regions[b.RKey] != nil
+	if r.access == 0 {
+		r.access = hcaagent.RemoteRead | hcaagent.RemoteWrite | hcaagent.RemoteAtomic // the log does not say
+	}
+	s.regions[b.RKey] = r
+}
+
+// needs is what a request wants of memory.
+func (m *message) needs() (access hcaagent.Access, length uint64, ok bool) {
+	switch wqe.OpOf(m.op.Fn()) {
+	case wqe.Write:
+		return hcaagent.RemoteWrite, uint64(m.dma), m.dma > 0
+	case wqe.Read:
+		return hcaagent.RemoteRead, uint64(m.dma), m.dma > 0
+	case wqe.CmpSwap, wqe.FetchAdd:
+		return hcaagent.RemoteAtomic, 8, true
+	case wqe.AtomicWrite:
+		return hcaagent.RemoteWrite, 8, true
+	}
+	return 0, 0, false
+}
+
+// refusal says why a responder must refuse an access; "" if it must not. sure is false where the log does not tell.
+func (s *source) refusal(m *message, invalid map[uint32]bool) (why string, sure bool) {
+	access, length, _ := m.needs()
+	r := s.regions[m.rkey]
+	switch {
+	case r == nil:
+		return fmt.Sprintf("R_Key %#x is not registered", m.rkey), len(s.regions) > 0
+	case invalid[m.rkey]:
+		return fmt.Sprintf("R_Key %#x was invalidated", m.rkey), true
+	case r.vague:
+		return "", false
+	case m.va < r.va || length > r.length || m.va-r.va > r.length-length:
+		return fmt.Sprintf("%d bytes from %#x are not inside the region of R_Key %#x", length, m.va, m.rkey), true
+	case r.access&access == 0:
+		return fmt.Sprintf("R_Key %#x does not permit it", m.rkey), true
+	}
+	return "", true
+}
+
+// memory holds what a responder did against its keys.
+func (a *Agent) memory(q *queuePair) {
+	if q.typ != hcaagent.TypeRC || !q.known || !q.in.anchor {
+		return
+	}
+	for _, w := range q.sends {
+		if w.req().Op == hcaagent.OpLocalInv {
+			if r := q.src.regions[w.req().InvKey]; r != nil {
+				r.vague = true
+			}
+		}
+	}
+	invalid := map[uint32]bool{}
+	for i := range q.in.msgs {
+		m := &q.in.msgs[i]
+		if m.partial {
+			continue
+		}
+		at, done := q.in.ackOf(m.last())
+		if m.inval && done {
+			invalid[m.inv] = true
+		}
+		if _, _, ok := m.needs(); !ok {
+			continue
+		}
+		if m.read != nil && m.read.touched.seen() && !done {
+			at, done = m.read.touched, true
+		}
+		why, sure := q.src.refusal(m, invalid)
+		if !sure {
+			continue
+		}
+		refused := q.in.refused(m)
+		a.covered(rule.CPLMEM005)
+		if why != "" && done && refused == nil {
+			a.accuse(q, verdict{
+				rule: rule.CPLMEM005, class: rule.Violation, role: rule.Responder, expected: "NAK Remote Access Error: " + why,
+				actual: "the request was carried out", at: at, evidence: []uint64{m.begin.frame},
+			})
+		}
+		if refused != nil && refused.syndrome == packet.NAKRemoteAccess && q.permits(m) {
+			a.covered(rule.RCRSP024)
+			if why == "" {
+				a.accuse(q, verdict{
+					rule: rule.RCRSP024, class: rule.Violation, role: rule.Responder,
+					expected: fmt.Sprintf("the request carried out: R_Key %#x permits it", m.rkey), actual: "NAK Remote Access Error",
+					at: refused.at, evidence: []uint64{m.begin.frame},
+				})
+			}
+		}
+	}
+}
+
+// permits reports whether the queue pair itself takes the operation.
+func (q *queuePair) permits(m *message) bool {
+	access, _, _ := m.needs()
+	return !q.attr.Has(hcaagent.KnowsAccess) || q.attr.Access&access != 0
+}
+
+// refused returns the NAK that ends the connection and names a packet of the message.
+func (s *stream) refused(m *message) *nak {
+	for i := range s.naks {
+		if n := &s.naks[i]; n.syndrome.Fatal() && n.ord >= m.first && n.ord <= m.last() {
+			return n
+		}
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/rule"
+)
+
+// completion finds the work request of a completion, and judges its order.
+func (a *Agent) completion(s *source, e *hcaagent.Event) {
+	c := e.Completion
+	q := a.qp(s, c.QP.QPN)
+	if q == nil {
+		q = a.life(s, c.QP.QPN, e)
+	}
+	a.covered(rule.CPLSTS001)
+	if c.Status > hcaagent.GeneralErr {
+		a.verb(q, rule.CPLSTS001, e, "a status from 0 to 21", c.Status.String())
+		return
+	}
+	// With an error the completion does not say of which queue it is, and an ID may be in use in both.
+	var w *work
+	var r *receive
+	if c.Status != hcaagent.Success || c.Op >= hcaagent.DoneRecv {
+		r = q.recvs.open(c.ID)
+	}
+	if c.Status != hcaagent.Success && r == nil || c.Status == hcaagent.Success && c.Op < hcaagent.DoneRecv {
+		w = q.openSend(c)
+	} else if c.Status != hcaagent.Success {
+		if v := q.openSend(c); v != nil && v == q.oldestSend() {
+			w = v
+		}
+	}
+	switch {
+	case w != nil:
+		a.sendDone(q, w, e)
+	case r != nil:
+		a.receiveDone(q, r, e)
+	default:
+		a.unposted(q, e)
+	}
+}
+
+// oldestSend returns the oldest send request that is not completed, or nil.
+func (q *queuePair) oldestSend() *work {
+	for _, w := range q.sends[q.oldest:] {
+		if w.done == nil {
+			return w
+		}
+	}
+	return nil
+}
+
+// openSend returns the oldest send request that is not completed and has the ID of the completion, or nil.
+func (q *queuePair) openSend(c *hcaagent.Completion) *work {
+	for _, w := range q.sends[q.oldest:] {
+		if w.done == nil && (w.req().ID == c.ID && !w.event.Anonymous || w.event.Anonymous && (c.Status != hcaagent.Success || c.Op == hcaagent.DoneBindMW) && !q.posted(c.ID)) {
+			return w
+		}
+	}
+	return nil
+}
+
+// posted reports whether a request with this ID is known.
+func (q *queuePair) posted(id uint64) bool {
+	if _, ok := q.recvs.byID[id]; ok {
+		return true
+	}
+	for _, w := range q.sends {
+		if w.req().ID == id && !w.event.Anonymous {
+			return true
+		}
+	}
+	return false
+}
+
+// unposted judges a completion that belongs to no request that is open.
+func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
+	id := e.Completion.ID
+	if q.refusals[id] {
+		a.covered(rule.CPLIMD001)
+		a.verb(q, rule.CPLIMD001, e, "no completion: the post failed at once", fmt.Sprintf("a completion of request %d", id))
+		return
+	}
+	if !q.known {
+		return // from before the log
+	}
+	a.covered(rule.CPLORD002)
+	if q.posted(id) {
+		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", id), "another one")
+		return
+	}
+	a.verb(q, rule.CPLORD002, e, "a completion of a request that was posted", fmt.Sprintf("request %d, which was not", id))
+}
+
+// sendDone judges the completion of a send request.
+func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
+	c := e.Completion
+	w.done, w.doneN = e, q.src.n
+	a.covered(rule.CPLORD001)
+	a.covered(rule.CPLORD002)
+	a.covered(rule.CPLIMD001)
+	over := -1
+	for i := q.oldest; i < len(q.sends); i++ {
+		v := q.sends[i]
+		if v == w {
+			break
+		}
+		if v.done != nil || v.passed {
+			continue
+		}
+		// An unsignaled one that has succeeded makes none; one that is flushed does.
+		if v.signaled(q) || c.Status == hcaagent.WRFlushErr && q.sq.failed != nil {
+			if over < 0 {
+				over = i
+			}
+			v.passed = true
+		}
+	}
+	if over >= 0 && q.known {
+		v := q.sends[over]
+		a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of request %d, which was posted before", v.req().ID),
+			fmt.Sprintf("that of request %d", c.ID))
+	}
+	if w.passed && over < 0 {
+		w.passed = false
+	}
+	for q.oldest < len(q.sends) && (q.sends[q.oldest].done != nil || q.sends[q.oldest].n < w.n && !q.sends[q.oldest].signaled(q) && c.Status == hcaagent.Success) {
+		q.oldest++
+	}
+	if c.Status == hcaagent.Success {
+		a.covered(rule.CPLSIG001)
+		if !w.signaled(q) && q.known {
+			a.verb(q, rule.CPLSIG001, e, fmt.Sprintf("no completion: request %d is not signalled", c.ID), "a completion with success")
+		}
+	}
+	a.errorOrder(q, &q.sq, e)
+}
+
+// receiveDone judges the completion of a receive request.
+func (a *Agent) receiveDone(q *queuePair, r *receive, e *hcaagent.Event) {
+	r.done = true
+	a.covered(rule.CPLORD002)
+	list := q.recvs
+	for list.oldest < len(list.list) && (list.list[list.oldest].done || list.list[list.oldest].late) && list.list[list.oldest] != r {
+		list.oldest++
+	}
+	if !list.shared {
+		a.covered(rule.CPLORD001)
+		if old := list.list[list.oldest]; old != r && !r.late && q.known {
+			a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of receive request %d, which was posted before", old.event.Receive.ID),
+				fmt.Sprintf("that of request %d", e.Completion.ID))
+			for _, x := range list.list[list.oldest:] {
+				if x == r {
+					break
+				}
+				x.late = true // told once
+			}
+		}
+	}
+	q.taken = append(q.taken, &taken{event: e, of: r, n: q.src.n})
+	a.errorOrder(q, &q.rq, e)
+}
+
+// errorOrder judges the statuses of one queue in their order.
+func (a *Agent) errorOrder(q *queuePair, o *order, e *hcaagent.Event) {
+	c := e.Completion
+	a.covered(rule.CPLORD004)
+	switch c.Status {
+	case hcaagent.Success:
+		if o.failed != nil || o.flushed != nil {
+			a.verb(q, rule.CPLORD004, e, "WR_FLUSH_ERR: the queue pair is in error", fmt.Sprintf("request %d with success", c.ID))
+		}
+		return
+	case hcaagent.WRFlushErr:
+		a.covered(rule.CPLORD003)
+		a.covered(rule.QPSERR002)
+		if o.flushed == nil {
+			o.flushed = e
+		}
+	default:
+		a.covered(rule.CPLORD003)
+		a.covered(rule.QPSERR002)
+		switch {
+		case o.flushed != nil:
+			a.verb(q, rule.CPLORD003, e, "WR_FLUSH_ERR: requests were flushed before", fmt.Sprintf("request %d with %v", c.ID, c.Status))
+		case o.failed != nil:
+			a.verb(q, rule.QPSERR002, e, "WR_FLUSH_ERR: an earlier request failed", fmt.Sprintf("request %d with %v", c.ID, c.Status))
+		default:
+			o.failed = e
+		}
+	}
+	if q.failed == nil {
+		q.failed = e
+	}
+}
+
+// skipped judges, at the end, the send requests that later ones have overtaken and that never completed.
+func (a *Agent) skipped(q *queuePair) {
+	if q.made == nil || !q.made.SignalAll {
+		return
+	}
+	for _, w := range q.sends {
+		if w.done != nil {
+			a.covered(rule.CPLSIG003)
+		}
+		if w.done == nil && w.passed {
+			a.covered(rule.CPLSIG003)
+			a.verb(q, rule.CPLSIG003, w.event, fmt.Sprintf("a completion of request %d", w.req().ID), "none, while later ones came")
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package cq
+
+import (
+	"math"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// flowKey is one direction between two ports, to one queue pair; of a datagram also from one.
+type flowKey struct {
+	src, dst packet.Addr
+	to, from uint32
+}
+
+// flow is whose packets those of a direction are. Either end may be nil: no events tell of it.
+type flow struct {
+	from, to *queuePair
+	changes  int
+	two      [2]*stream
+	until    int64 // when one of the two begins another life
+}
+
+// Packet takes one packet, in the order of the capture. Its ICRC has been checked: a packet that fails it never arrived.
+func (a *Agent) Packet(p *packet.Packet) {
+	a.pos++
+	if p.ICRCState == packet.CRCBad || p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 || p.Cut && p.Has&p.Info().Headers != p.Info().Headers {
+		return
+	}
+	in := p.Info()
+	service := p.Opcode.Service()
+	if !in.Request && !in.Response || service > packet.UD && service != packet.XRC {
+		return
+	}
+	key := flowKey{src: p.Src, dst: p.Dst, to: p.DestQP}
+	if p.Has&packet.HasDETH != 0 {
+		key.from = p.SrcQP
+	}
+	f := a.flows[key]
+	if f == nil || f.changes != a.changes || p.Time >= f.until {
+		f = a.resolve(key, p)
+		a.flows[key] = f
+	}
+	if f.from == nil && f.to == nil {
+		return
+	}
+	at := where{p.Frame, p.Time, a.pos, p.Tap, p.Opcode, p.PSN}
+	switch {
+	case service == packet.UD:
+		a.datagram(f, p, at)
+	case in.Response: // of f.from to the requests of f.to
+		for _, s := range f.streams(f.to, f.from) {
+			s.response(p, at)
+		}
+	default:
+		for _, s := range f.streams(f.from, f.to) {
+			s.request(p, at)
+		}
+	}
+}
+
+// streams are what requester and responder know of the requests of one to the other; it may be the same.
+func (f *flow) streams(requester, responder *queuePair) []*stream {
+	list := f.two[:0]
+	if requester != nil {
+		list = append(list, requester.out)
+	}
+	if responder != nil && (requester == nil || responder.in != requester.out) {
+		list = append(list, responder.in)
+	}
+	return list
+}
+
+// resolve finds the queue pairs of a flow.
+func (a *Agent) resolve(k flowKey, p *packet.Packet) *flow {
+	f := &flow{changes: a.changes, until: math.MaxInt64}
+	service := p.Opcode.Service()
+	for _, s := range a.sources {
+		if s.addr.IsZero() || s.addr == k.dst {
+			if q := s.at(k.to, p.Time, f); q != nil && q.service() == service && q.takes(k) {
+				f.to = q
+			}
+		}
+		if !s.addr.IsZero() && s.addr != k.src {
+			continue
+		}
+		if service == packet.UD {
+			if q := s.at(k.from, p.Time, f); q != nil && q.service() == service {
+				f.from = q
+			}
+			continue
+		}
+		for n := range s.qps {
+			if q := s.at(n, p.Time, f); q != nil && q.service() == service && q.attr.DestQPN == k.to &&
+				q.attr.Has(hcaagent.KnowsDestQPN) && q.sendsTo(k) && q.rather(f.from, p.Time) {
+				f.from = q
+			}
+		}
+	}
+	if q := f.to; q != nil && q.addr().IsZero() {
+		q.learned = k.dst
+	}
+	if q := f.from; q != nil && q.addr().IsZero() {
+		q.learned = k.src
+	}
+	if service == packet.UD {
+		if q := f.from; q != nil {
+			q.anchor(q.out)
+		}
+		return f
+	}
+	if q := f.from; q != nil {
+		q.anchor(q.out)
+		if r := f.to; r != nil && !r.in.first.seen() {
+			r.in = q.out
+		}
+	}
+	if r := f.to; r != nil {
+		s := r.in
+		if !s.started && r.attr.Has(hcaagent.KnowsRQPSN) {
+			s.begin(r.attr.RQPSN, true)
+		}
+		s.begin(p.PSN, false)
+		if s.pmtu == 0 && r.attr.Has(hcaagent.KnowsPMTU) {
+			s.pmtu = r.attr.PMTU
+		}
+	}
+	if q := f.from; q != nil && !q.out.started {
+		q.out.begin(p.PSN, false)
+	}
+	return f
+}
+
+// rather reports whether a packet of that time is of q rather than of r.
+func (q *queuePair) rather(r *queuePair, t int64) bool {
+	if r == nil {
+		return true
+	}
+	if x, y := q.gone && q.died < t, r.gone && r.died < t; x != y {
+		return y
+	}
+	return q.born > r.born || q.born == r.born && q.qpn > r.qpn
+}
+
+// anchor gives the requests of a queue pair the PSN that they start at.
+func (q *queuePair) anchor(s *stream) {
+	if q.attr.Has(hcaagent.KnowsSQPSN) {
+		s.begin(q.attr.SQPSN&packet.PSNMask, true)
+	}
+	if s.pmtu == 0 && q.attr.Has(hcaagent.KnowsPMTU) {
+		s.pmtu = q.attr.PMTU
+	}
+}
+
+// at is the life of a queue pair at a time. f shall be looked for anew when that ends.
+func (s *source) at(n uint32, t int64, f *flow) *queuePair {
+	list := s.qps[n]
+	if len(list) == 0 {
+		return nil
+	}
+	i := len(list) - 1
+	for i > 0 && list[i].born > t {
+		f.until = min(f.until, list[i].born)
+		i--
+	}
+	return list[i]
+}
+
+// takes reports whether a connected queue pair is connected to where the flow comes from.
+func (q *queuePair) takes(k flowKey) bool {
+	return q.service() == packet.UD || !q.attr.Has(hcaagent.KnowsDestAddr) || q.attr.DestAddr == k.src
+}
+
+func (q *queuePair) sendsTo(k flowKey) bool {
+	return !q.attr.Has(hcaagent.KnowsDestAddr) || q.attr.DestAddr == k.dst
+}
+
+// datagram adds a datagram to what its sender sent and to what its receiver was sent.
+func (a *Agent) datagram(f *flow, p *packet.Packet, at where) {
+	if q := f.from; q != nil {
+		q.out.begin(p.PSN, false)
+		q.out.request(p, at)
+	}
+	if q := f.to; q != nil {
+		s := q.in
+		if !s.first.seen() {
+			s.first = at
+		}
+		s.newest = at
+		if q.attr.Has(hcaagent.KnowsQKey) && q.attr.QKey != p.QKey {
+			return // it is dropped
+		}
+		s.started = true
+		m := message{
+			first: int64(len(s.msgs)), packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: *headOf(p),
+			cut: p.PayloadLen != len(p.Payload),
+		}
+		if !m.cut {
+			m.crc = sum(p.Payload)
+		}
+		s.msgs = append(s.msgs, m)
+	}
+}

@@ -1,0 +1,106 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// postSend adds a work request to the send queue, with the PSNs that it takes.
+func (a *Agent) postSend(s *source, e *hcaagent.Event) {
+	q := a.qp(s, e.QP.QPN)
+	if q == nil {
+		q = a.life(s, e.QP.QPN, e)
+	}
+	if q.known {
+		a.covered(rule.QPSRST001)
+		if !e.Failed && !q.state.PostSend() {
+			a.verb(q, rule.QPSRST001, e, fmt.Sprintf("an error: in %v no send request is taken", q.state), "the request was accepted")
+		}
+	}
+	w := &work{event: e, n: s.n, first: q.next}
+	if e.Failed {
+		w.flushed = true
+		q.refused(e.Send.ID)
+		return
+	}
+	for _, g := range e.Send.Segments {
+		w.length += g.Length
+	}
+	switch e.Send.Op {
+	case hcaagent.OpLocalInv, hcaagent.OpBindMW:
+	case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd, hcaagent.OpAtomicWrite, hcaagent.OpFlush:
+		w.packets = 1
+	default:
+		w.packets = 1
+		if q.attr.PMTU != 0 {
+			w.packets = wqe.Packets(w.length, q.attr.PMTU)
+		}
+	}
+	q.next += int64(w.packets)
+	q.sends = append(q.sends, w)
+	if e.Send.Window != nil {
+		s.bind(e)
+	}
+}
+
+// refused remembers a work request that was refused.
+func (q *queuePair) refused(id uint64) {
+	if q.refusals == nil {
+		q.refusals = map[uint64]bool{}
+	}
+	q.refusals[id] = true
+}
+
+// postReceive adds a work request to a receive queue.
+func (a *Agent) postReceive(s *source, e *hcaagent.Event) {
+	if e.SRQ != 0 {
+		if !e.Failed {
+			s.sharedQueue(e.SRQ).add(e)
+		}
+		return
+	}
+	q := a.qp(s, e.QP.QPN)
+	if q == nil {
+		q = a.life(s, e.QP.QPN, e)
+	}
+	if q.known {
+		a.covered(rule.QPSRST001)
+		a.covered(rule.CPLSRQ004)
+		switch {
+		case e.Failed:
+		case !q.state.PostReceive():
+			a.verb(q, rule.QPSRST001, e, fmt.Sprintf("an error: in %v no receive request is taken", q.state), "the request was accepted")
+		case q.recvs.shared:
+			a.verb(q, rule.CPLSRQ004, e, "an error: the queue pair receives from a shared receive queue", "the request was accepted")
+		}
+	}
+	if e.Failed {
+		q.refused(e.Receive.ID)
+		return
+	}
+	if !q.recvs.shared {
+		q.recvs.add(e)
+	}
+}
+
+func (r *receives) add(e *hcaagent.Event) {
+	x := &receive{event: e}
+	r.list = append(r.list, x)
+	r.byID[e.Receive.ID] = append(r.byID[e.Receive.ID], x)
+}
+
+// open returns the oldest request with this ID that is not completed, or nil.
+func (r *receives) open(id uint64) *receive {
+	list := r.byID[id]
+	for len(list) > 0 && list[0].done {
+		list = list[1:]
+	}
+	r.byID[id] = list
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}

@@ -1,0 +1,136 @@
+package cq
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// queuePair is one life of a queue pair, from its creation or a RESET to the next.
+type queuePair struct {
+	src     *source
+	qpn     uint32
+	typ     hcaagent.QPType
+	known   bool // its creation is in the log
+	state   hcaagent.State
+	attr    hcaagent.Attr
+	made    *hcaagent.NewQP
+	born    int64
+	died    int64 // when it was destroyed or reset, if gone
+	gone    bool
+	wasRTR  *hcaagent.Event // that brought it to RTR for the first time
+	wasRTS  *hcaagent.Event
+	failed  *hcaagent.Event // the first event that shows it in ERR
+	learned packet.Addr     // of a log that names no address
+
+	sends  []*work
+	next   int64 // ordinal of the packet behind those of all send requests; PSN SQPSN has 0
+	oldest int   // the first of sends that is not completed
+	sq, rq order
+	recvs  *receives // its own queue, or the shared one
+	taken  []*taken  // receive completions
+
+	refusals map[uint64]bool // requests whose post failed, by ID
+
+	out, in *stream // requests that it sent and received
+}
+
+// addr is the address of the queue pair's port.
+func (q *queuePair) addr() packet.Addr {
+	if q.src.addr.IsZero() {
+		return q.learned
+	}
+	return q.src.addr
+}
+
+func (q *queuePair) service() packet.Service {
+	s, _ := q.typ.Service()
+	return s
+}
+
+// reliable reports whether requests are acknowledged.
+func (q *queuePair) reliable() bool {
+	return q.typ == hcaagent.TypeRC || q.typ == hcaagent.TypeXRCInitiator || q.typ == hcaagent.TypeXRCTarget
+}
+
+// work is a send request.
+type work struct {
+	event   *hcaagent.Event
+	n       int // of its event in the log
+	first   int64
+	packets int
+	length  uint32
+	done    *hcaagent.Event // its completion
+	doneN   int
+	passed  bool // a later one completed first
+	flushed bool // posted when the queue pair was in error already, or flushed
+}
+
+func (w *work) req() *hcaagent.SendRequest { return w.event.Send }
+
+// last is the ordinal of its last packet.
+func (w *work) last() int64 { return w.first + int64(w.packets) - 1 }
+
+// local reports whether the request puts no packet on the wire.
+func (w *work) local() bool { return w.packets == 0 }
+
+// response reports whether a response of its own answers the request.
+func (w *work) response() bool {
+	switch w.req().Op {
+	case hcaagent.OpRead, hcaagent.OpCmpSwap, hcaagent.OpFetchAdd, hcaagent.OpFlush, hcaagent.OpAtomicWrite:
+		return true
+	}
+	return false
+}
+
+// signaled reports whether the request makes a completion on success.
+func (w *work) signaled(q *queuePair) bool {
+	return w.req().Flags&hcaagent.Signaled != 0 || q.made != nil && q.made.SignalAll
+}
+
+// receive is a receive request.
+type receive struct {
+	event *hcaagent.Event
+	done  bool
+	late  bool // a later one completed first
+}
+
+// receives is a receive queue, or a shared one.
+type receives struct {
+	list   []*receive
+	byID   map[uint64][]*receive // in the order of posting
+	oldest int
+	shared bool
+}
+
+// taken is a receive completion with its request.
+type taken struct {
+	event *hcaagent.Event
+	of    *receive
+	n     int
+}
+
+// order is what the completions of a work queue have shown so far.
+type order struct {
+	failed  *hcaagent.Event // first completion with an error of its own
+	flushed *hcaagent.Event // first WR_FLUSH_ERR
+}
+
+// life begins a life of a queue pair.
+func (a *Agent) life(s *source, n uint32, e *hcaagent.Event) *queuePair {
+	q := &queuePair{src: s, qpn: n, born: e.Time, out: &stream{}, in: &stream{}}
+	q.recvs = &receives{byID: map[uint64][]*receive{}}
+	s.qps[n] = append(s.qps[n], q)
+	a.lives = append(a.lives, q)
+	a.changes++
+	return q
+}
+
+// sharedQueue is a shared receive queue of the device.
+func (s *source) sharedQueue(n hcaagent.SRQ) *receives {
+	r := s.shared[n]
+	if r == nil {
+		r = &receives{byID: map[uint64][]*receive{}, shared: true}
+		s.shared[n] = r
+	}
+	return r
+}

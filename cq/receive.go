@@ -1,0 +1,242 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// consumes reports whether a message takes a receive request.
+func (m *message) consumes() bool {
+	return !m.partial && (wqe.OpOf(m.op.Fn()) == wqe.Send || m.hasImm)
+}
+
+// consumers returns the messages to a queue pair that take a receive request, in order, and how many of them come before anything that
+// the capture does not hold.
+func (q *queuePair) consumers() (list []*message, sure int) {
+	next, gap := int64(0), !q.in.anchor || !q.reliable() || q.in.joined > 0
+	for i := range q.in.msgs {
+		m := &q.in.msgs[i]
+		gap = gap || m.first != next || m.partial
+		next = m.first + int64(m.packets)
+		if m.consumes() {
+			list = append(list, m)
+			if !gap {
+				sure = len(list)
+			}
+		}
+	}
+	return list, sure
+}
+
+// successes returns the receive completions with success.
+func (q *queuePair) successes() (list []*taken) {
+	for _, t := range q.taken {
+		if t.event.Completion.Status == hcaagent.Success {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// pairReceives calls f with each message that takes a receive request, where that is certain, with the request and its completion.
+func (q *queuePair) pairReceives(f func(*message, *receive, *taken)) {
+	list, sure := q.consumers()
+	done := q.successes()
+	for i, m := range list[:sure] {
+		var r *receive
+		var t *taken
+		if !q.recvs.shared && q.known && i < len(q.recvs.list) {
+			r = q.recvs.list[i]
+		}
+		if i < len(done) {
+			t = done[i]
+		}
+		f(m, r, t)
+	}
+}
+
+func (q *queuePair) receiver() rule.Role {
+	if q.reliable() {
+		return rule.Responder
+	}
+	return rule.Receiver
+}
+
+// received holds the receive completions against the messages.
+func (a *Agent) received(q *queuePair) {
+	if !q.known || !q.in.first.seen() {
+		return
+	}
+	list, sure := q.consumers()
+	done := q.successes()
+	k := 0 // of the next message
+	for i, t := range done {
+		switch {
+		case i < sure:
+			k = i + 1
+			a.same(q, list[i], t)
+			continue
+		case q.reliable() && q.in.anchor && i < len(list) && sure == len(list):
+			continue
+		}
+		n := k
+		for n < len(list) && !q.matches(list[n], t) {
+			n++
+		}
+		switch {
+		case n < len(list):
+			k = n + 1
+			a.same(q, list[n], t)
+		case k < len(list) && q.resembles(list[k], t):
+			a.same(q, list[k], t)
+			k++
+		default:
+			a.noMessage(q, t)
+		}
+	}
+	a.posted(q, list[:sure])
+}
+
+// noMessage judges a completion that no message stands behind.
+func (a *Agent) noMessage(q *queuePair, t *taken) {
+	if q.in.joined > 0 || q.src.clock.mayBeAfter(t.event.Time, a.last) {
+		return
+	}
+	a.covered(rule.CPLSTS014)
+	v := verdict{
+		rule: rule.CPLSTS014, class: a.proven(q), role: q.receiver(), expected: "a message that was received", actual: "none that fits the completion",
+		detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), event: t.event, at: q.in.newest,
+	}
+	if v.class == rule.Unproven {
+		v.detail += "; " + notShown
+	}
+	a.accuse(q, v)
+}
+
+// expected is what the receive completion of a message says.
+func (q *queuePair) expected(m *message) (op hcaagent.CompletionOp, length uint32) {
+	op, length = hcaagent.DoneRecv, m.length
+	if wqe.OpOf(m.op.Fn()) == wqe.Write {
+		op = hcaagent.DoneRecvWriteImm
+	}
+	if q.service() == packet.UD {
+		length += 40
+	}
+	return op, length
+}
+
+// differences counts in how many ways a completion differs from that of a message.
+func (q *queuePair) differences(m *message, t *taken) (n int) {
+	c := t.event.Completion
+	op, length := q.expected(m)
+	if op != c.Op {
+		n++
+	}
+	if length != c.ByteLen {
+		n++
+	}
+	if m.hasImm != (c.Flags&hcaagent.WithImm != 0) || m.hasImm && m.imm != c.Imm {
+		n++
+	}
+	if t.event.Summed && op == hcaagent.DoneRecv && !m.cut && m.crc != t.event.Sum {
+		n++
+	}
+	return n
+}
+
+func (q *queuePair) matches(m *message, t *taken) bool   { return q.differences(m, t) == 0 }
+func (q *queuePair) resembles(m *message, t *taken) bool { return q.differences(m, t) == 1 }
+
+// same holds a completion against its message.
+func (a *Agent) same(q *queuePair, m *message, t *taken) {
+	c := t.event.Completion
+	differs := func(id rule.ID, expected, actual string) {
+		a.accuse(q, verdict{
+			rule: id, class: rule.Violation, role: q.receiver(), expected: expected, actual: actual,
+			detail: fmt.Sprintf("receive request %d", c.ID), at: m.end, event: t.event,
+		})
+	}
+	op, length := q.expected(m)
+	a.covered(rule.CPLOPC001)
+	if c.Op != op {
+		differs(rule.CPLOPC001, "a completion of "+opName(op), opName(c.Op))
+	}
+	id := rule.CPLLEN001
+	switch {
+	case q.service() == packet.UD:
+		id = rule.UDGRH004
+	case op == hcaagent.DoneRecvWriteImm:
+		id = rule.CPLLEN002
+	}
+	a.covered(id)
+	if c.ByteLen != length {
+		differs(id, fmt.Sprintf("byte_len %d", length), fmt.Sprintf("%d", c.ByteLen))
+	}
+	a.covered(rule.CPLIMM001)
+	switch has := c.Flags&hcaagent.WithImm != 0; {
+	case has && !m.hasImm:
+		differs(rule.CPLIMM001, "no immediate data", fmt.Sprintf("immediate data %#x", c.Imm))
+	case m.hasImm && !has:
+		differs(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.imm), "none")
+	case has && c.Imm != m.imm:
+		differs(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.imm), fmt.Sprintf("%#x", c.Imm))
+	}
+	// A log of a host may not say what was invalidated.
+	if has := c.Flags&hcaagent.WithInv != 0; has || q.src.exact {
+		a.covered(rule.CPLINV001)
+		switch {
+		case has && !m.inval:
+			differs(rule.CPLINV001, "no invalidated R_Key", fmt.Sprintf("R_Key %#x", c.InvKey))
+		case m.inval && !has:
+			differs(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.inv), "none")
+		case has && c.InvKey != m.inv:
+			differs(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.inv), fmt.Sprintf("%#x", c.InvKey))
+		}
+	}
+	if t.event.Summed && op == hcaagent.DoneRecv && !m.cut && c.ByteLen == length {
+		a.covered(rule.CPLMEM001)
+		if m.crc != t.event.Sum {
+			differs(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.crc), fmt.Sprintf("%#08x", t.event.Sum))
+		}
+	}
+	if q.service() == packet.UD {
+		a.covered(rule.UDGRH002)
+		if has := c.Flags&hcaagent.WithGRH != 0; has != m.grh {
+			differs(rule.UDGRH002, fmt.Sprintf("GRH flag %d", bit(m.grh)), fmt.Sprintf("%d", bit(has)))
+		}
+		a.covered(rule.UDCQE001)
+		if c.SrcQP != m.srcQP {
+			differs(rule.UDCQE001, fmt.Sprintf("source QP %#x", m.srcQP), fmt.Sprintf("%#x", c.SrcQP))
+		}
+		return
+	}
+	a.covered(rule.CPLSTS014)
+	a.early(q, rule.CPLSTS014, q.receiver(), t.event, m.end, where{}, "the whole message")
+}
+
+// posted judges that a receive request was there for each message that was taken.
+func (a *Agent) posted(q *queuePair, list []*message) {
+	if !q.complete() || q.recvs.shared || !q.reliable() {
+		return
+	}
+	for i, m := range list {
+		at, ok := q.in.ackOf(m.last())
+		if !ok {
+			return
+		}
+		a.covered(rule.RCRSP038)
+		if i < len(q.recvs.list) {
+			continue
+		}
+		a.accuse(q, verdict{
+			rule: rule.RCRSP038, class: rule.Violation, role: rule.Responder, expected: "an RNR NAK: all receive requests are taken",
+			actual: "an acknowledgement", detail: fmt.Sprintf("%d receive requests were posted", len(q.recvs.list)), at: at,
+			evidence: []uint64{m.end.frame},
+		})
+		return
+	}
+}

@@ -1,0 +1,177 @@
+package cq
+
+import (
+	"fmt"
+	"sort"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// operations are what the operations of work requests are on the wire.
+var operations = map[hcaagent.SendOp]wqe.Op{
+	hcaagent.OpSend: wqe.Send, hcaagent.OpSendImm: wqe.Send, hcaagent.OpSendInv: wqe.Send, hcaagent.OpWrite: wqe.Write,
+	hcaagent.OpWriteImm: wqe.Write, hcaagent.OpRead: wqe.Read, hcaagent.OpCmpSwap: wqe.CmpSwap, hcaagent.OpFetchAdd: wqe.FetchAdd,
+	hcaagent.OpFlush: wqe.Flush, hcaagent.OpAtomicWrite: wqe.AtomicWrite,
+}
+
+// role of a queue pair that sends requests.
+func (q *queuePair) sender() rule.Role {
+	if q.reliable() {
+		return rule.Requester
+	}
+	return rule.Sender
+}
+
+// complete reports whether the log tells of all that was posted to the queue pair.
+func (q *queuePair) complete() bool { return q.known && (q.src.exact || q.gone && !q.src.cut) }
+
+// sent holds the messages on the wire against the work requests.
+func (a *Agent) sent(q *queuePair) {
+	if !q.known || !q.out.anchor || q.out.halted != "" || q.typ == hcaagent.TypeSMI || q.typ == hcaagent.TypeGSI {
+		return
+	}
+	var posted []*work // that put packets on the wire
+	for _, w := range q.sends {
+		if !w.local() {
+			posted = append(posted, w)
+		}
+	}
+	for i := range q.out.msgs {
+		m := &q.out.msgs[i]
+		k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.first })
+		a.covered(rule.RCSEQ006)
+		if k == len(posted) {
+			class, detail := rule.Violation, ""
+			if !q.complete() {
+				class, detail = rule.Unproven, "the log may end before the request was posted"
+			}
+			a.accuse(q, verdict{
+				rule: rule.RCSEQ006, class: class, role: q.sender(), expected: "no packet: nothing more was posted",
+				actual: m.op.String(), detail: detail, at: m.begin,
+			})
+			return
+		}
+		w := posted[k]
+		if m.first != w.first {
+			if m.partial {
+				continue
+			}
+			a.accuse(q, verdict{
+				rule: rule.RCSEQ006, class: rule.Violation, role: q.sender(),
+				expected: fmt.Sprintf("the rest of request %d", w.req().ID), actual: m.op.String(), at: m.begin, event: w.event,
+			})
+			return
+		}
+		if !a.compare(q, m, w) {
+			return
+		}
+	}
+}
+
+// compare holds a message against its work request. It returns false where what follows cannot be judged.
+func (a *Agent) compare(q *queuePair, m *message, w *work) bool {
+	r := w.req()
+	differs := func(id rule.ID, expected, actual string) {
+		a.accuse(q, verdict{
+			rule: id, class: rule.Violation, role: q.sender(), expected: expected, actual: actual, at: m.begin, event: w.event,
+			detail: fmt.Sprintf("work request %d", r.ID),
+		})
+	}
+	op := wqe.OpOf(m.op.Fn())
+	if op != operations[r.Op] {
+		differs(rule.RCSEQ006, operations[r.Op].String(), m.op.String())
+		return false
+	}
+	a.headers(q, m, w, differs)
+	if m.partial || op == wqe.Flush {
+		return true
+	}
+	if op.Atomic() || op == wqe.AtomicWrite {
+		return true
+	}
+	a.covered(rule.CPLLEN004)
+	if m.length != w.length || m.packets != w.packets {
+		differs(rule.CPLLEN004, fmt.Sprintf("%d bytes in %d packets", w.length, w.packets), fmt.Sprintf("%d bytes in %d packets", m.length, m.packets))
+		return m.packets == w.packets
+	}
+	if w.event.Summed && op != wqe.Read && !m.cut {
+		id := rule.CPLMEM003
+		if op == wqe.Write {
+			id = rule.RCLEN009
+		}
+		a.covered(id)
+		if m.crc != w.event.Sum {
+			differs(id, fmt.Sprintf("data with CRC-32 %#08x", w.event.Sum), fmt.Sprintf("%#08x", m.crc))
+		}
+	}
+	return true
+}
+
+// headers holds the fields of a message against its work request.
+func (a *Agent) headers(q *queuePair, m *message, w *work, differs func(id rule.ID, expected, actual string)) {
+	r := w.req()
+	a.covered(rule.RCLEN010)
+	want := func(name string, expected, actual uint64) {
+		if expected != actual {
+			differs(rule.RCLEN010, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
+		}
+	}
+	switch wqe.OpOf(m.op.Fn()) {
+	case wqe.Write, wqe.Read:
+		want("DMALen", uint64(w.length), uint64(m.dma))
+		if w.length > 0 { // else address and key are not used
+			want("virtual address", r.RemoteVA, m.va)
+			want("R_Key", uint64(r.RKey), uint64(m.rkey))
+		}
+	case wqe.CmpSwap:
+		want("compare operand", r.Compare, m.compare)
+		fallthrough
+	case wqe.FetchAdd:
+		want("virtual address", r.RemoteVA, m.va)
+		want("R_Key", uint64(r.RKey), uint64(m.rkey))
+		want("swap or add operand", r.SwapAdd, m.swap)
+	}
+	if q.service() == packet.UD {
+		if r.QKey != 0 && r.QKey>>31 == 0 {
+			want("Q_Key", uint64(r.QKey), uint64(m.qkey))
+		}
+	}
+	if m.partial {
+		return
+	}
+	withImm, withInv := r.Op == hcaagent.OpSendImm || r.Op == hcaagent.OpWriteImm, r.Op == hcaagent.OpSendInv
+	switch {
+	case m.hasImm != withImm || m.inval != withInv:
+		differs(rule.RCLEN010, extras(withImm, withInv), extras(m.hasImm, m.inval))
+	case withImm:
+		want("immediate data", uint64(r.Imm), uint64(m.imm))
+	case withInv:
+		want("R_Key to invalidate", uint64(r.InvKey), uint64(m.inv))
+	}
+	if wqe.OpOf(m.op.Fn()) == wqe.Send || withImm {
+		a.covered(rule.BTH012)
+		if asked := r.Flags&hcaagent.Solicited != 0; asked != m.se {
+			differs(rule.BTH012, fmt.Sprintf("SE %d, as the work request asks", bit(asked)), fmt.Sprintf("SE %d", bit(m.se)))
+		}
+	}
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func extras(imm, inv bool) string {
+	switch {
+	case imm:
+		return "with immediate data"
+	case inv:
+		return "with invalidate"
+	}
+	return "neither immediate data nor invalidate"
+}

@@ -1,0 +1,177 @@
+package cq
+
+import (
+	"errors"
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+func (a *Agent) createQP(s *source, e *hcaagent.Event) {
+	q := a.life(s, e.QP.QPN, e)
+	q.known, q.made = true, e.New
+	if e.New != nil {
+		q.typ = e.New.Type
+		if e.New.SRQ != 0 {
+			q.recvs = s.sharedQueue(e.New.SRQ)
+		}
+	}
+}
+
+// verb makes a finding that rests on events alone.
+func (a *Agent) verb(q *queuePair, id rule.ID, e *hcaagent.Event, expected, actual string) {
+	a.accuse(q, verdict{rule: id, class: rule.Violation, expected: expected, actual: actual, event: e})
+}
+
+// modifyQP steps the state machine of a queue pair, and judges what the device has accepted.
+func (a *Agent) modifyQP(s *source, e *hcaagent.Event) {
+	q := a.qp(s, e.QP.QPN)
+	if q == nil {
+		q = a.life(s, e.QP.QPN, e)
+	}
+	if e.Failed {
+		return
+	}
+	from := q.state
+	if q.failed != nil && q.known && from != hcaagent.Err && e.State != hcaagent.Reset && e.State != hcaagent.Err {
+		from = a.errorState(q)
+	}
+	if q.known {
+		a.transition(q, from, e)
+	}
+	if e.State == hcaagent.Reset && q.state != hcaagent.Reset {
+		q.died, q.gone = e.Time, true
+		n := a.life(s, q.qpn, e)
+		n.known, n.made, n.typ, n.learned = q.known, q.made, q.typ, q.learned
+		if q.recvs.shared {
+			n.recvs = q.recvs
+		}
+		return
+	}
+	q.state = e.State
+	if e.Attr != nil {
+		q.attr.Merge(e.Attr)
+	}
+	switch {
+	case e.State == hcaagent.RTR && q.wasRTR == nil:
+		q.wasRTR = e
+	case e.State == hcaagent.RTS && q.wasRTS == nil:
+		q.wasRTS = e
+	case e.State == hcaagent.Err && q.failed == nil:
+		q.failed = e
+	}
+	if e.State == hcaagent.RTS && from == hcaagent.SQE {
+		q.sq = order{}
+		q.failed = nil
+	}
+	a.changes++
+}
+
+// errorState is the state that a queue pair went to by itself on an error.
+func (a *Agent) errorState(q *queuePair) hcaagent.State {
+	if hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE) && q.rq.failed == nil && q.rq.flushed == nil {
+		return hcaagent.SQE
+	}
+	return hcaagent.Err
+}
+
+// transition judges a transition that the device has made.
+func (a *Agent) transition(q *queuePair, from hcaagent.State, e *hcaagent.Event) {
+	given := hcaagent.Known(0)
+	if e.Attr != nil {
+		given = e.Attr.Known
+	}
+	a.covered(rule.QPSTRN001)
+	a.covered(rule.QPSTRN002)
+	a.covered(rule.QPSTRN003)
+	way := fmt.Sprintf("%v to %v", from, e.State)
+	err := hcaagent.ValidTransition(q.typ, from, e.State, given)
+	var te *hcaagent.TransitionError
+	if errors.As(err, &te) {
+		switch {
+		case from == hcaagent.SQE && !hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE):
+		case !te.Exists:
+			a.verb(q, rule.QPSTRN001, e, "an error: a "+q.typ.String()+" queue pair has no such transition", way+" accepted")
+		case te.Missing != 0:
+			a.verb(q, rule.QPSTRN002, e, "an error: "+te.Missing.String()+" is required", way+" accepted without")
+		case te.Extra != 0:
+			a.verb(q, rule.QPSTRN003, e, "an error: the transition does not take "+te.Extra.String(), way+" accepted with it")
+		}
+	}
+	if at := e.Attr; at != nil {
+		a.values(q, from, e, at)
+	}
+}
+
+// values judges the attributes that the device has accepted.
+func (a *Agent) values(q *queuePair, from hcaagent.State, e *hcaagent.Event, at *hcaagent.Attr) {
+	if at.Has(hcaagent.KnowsPMTU) {
+		a.covered(rule.QPSATT001)
+		if !wqe.ValidMTU(int(at.PMTU)) {
+			a.verb(q, rule.QPSATT001, e, "an error: a path MTU is 256, 512, 1024, 2048 or 4096", fmt.Sprintf("%d accepted", at.PMTU))
+		}
+	}
+	if at.Known&(hcaagent.KnowsTimeout|hcaagent.KnowsRetryCnt|hcaagent.KnowsRNRRetry|hcaagent.KnowsMinRNRTimer) != 0 {
+		a.covered(rule.QPSATT003)
+		for _, v := range [...]struct {
+			known      hcaagent.Known
+			value, max uint8
+		}{
+			{hcaagent.KnowsTimeout, at.Timeout, 31},
+			{hcaagent.KnowsMinRNRTimer, at.MinRNRTimer, 31},
+			{hcaagent.KnowsRetryCnt, at.RetryCnt, 7},
+			{hcaagent.KnowsRNRRetry, at.RNRRetry, 7},
+		} {
+			if at.Has(v.known) && v.value > v.max {
+				a.verb(q, rule.QPSATT003, e, fmt.Sprintf("an error: the %v is at most %d", v.known, v.max), fmt.Sprintf("%d accepted", v.value))
+			}
+		}
+	}
+	if at.Has(hcaagent.KnowsMigState) {
+		a.covered(rule.QPSATT005)
+		if at.MigState == hcaagent.Armed {
+			a.verb(q, rule.QPSATT005, e, "an error: the device alone arms path migration", "ARMED accepted")
+		}
+	}
+	for _, v := range [...]struct {
+		known hcaagent.Known
+		value packet.PSN
+	}{{hcaagent.KnowsSQPSN, at.SQPSN}, {hcaagent.KnowsRQPSN, at.RQPSN}} {
+		if at.Has(v.known) {
+			a.covered(rule.QPSATT006)
+			if v.value > packet.PSNMask {
+				a.verb(q, rule.QPSATT006, e, "an error: a PSN has 24 bits", fmt.Sprintf("%v %#x accepted", v.known, uint32(v.value)))
+			}
+		}
+	}
+	if at.Has(hcaagent.KnowsCurState) {
+		a.covered(rule.QPSTRN005)
+		if at.CurState != from || from < hcaagent.RTR || from > hcaagent.SQE {
+			a.verb(q, rule.QPSTRN005, e, fmt.Sprintf("an error: the queue pair is in %v", from), fmt.Sprintf("current state %v accepted", at.CurState))
+		}
+	}
+}
+
+// queryQP holds the state that a device tells against the one that it must be in.
+func (a *Agent) queryQP(s *source, e *hcaagent.Event) {
+	q := a.qp(s, e.QP.QPN)
+	if q == nil || e.Failed {
+		return
+	}
+	if e.State == hcaagent.SQE {
+		a.covered(rule.QPSTRN004)
+	}
+	if q.known && e.State == hcaagent.SQE && !hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE) {
+		a.verb(q, rule.QPSTRN004, e, "ERR: a "+q.typ.String()+" queue pair has no SQE", "state SQE")
+		return
+	}
+	if q.known && e.State != q.state && !hcaagent.DeviceTransition(q.typ, q.state, e.State) {
+		a.verb(q, rule.QPSTRN001, e, "state "+q.state.String(), "state "+e.State.String())
+	}
+	if e.State == hcaagent.Err && q.failed == nil {
+		q.failed = e
+	}
+}

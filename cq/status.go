@@ -1,0 +1,323 @@
+package cq
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// statuses holds the completions of send requests against what the wire showed.
+func (a *Agent) statuses(q *queuePair) {
+	early := q.overtaken()
+	for i, w := range q.sends {
+		if w.done == nil {
+			continue
+		}
+		c := w.done.Completion
+		if q.typ == hcaagent.TypeUC {
+			a.unreliable(q, w)
+		}
+		if c.Status == hcaagent.Success {
+			a.succeeded(q, w, early[i])
+			continue
+		}
+		if q.reliable() && q.out.anchor && !w.local() && q.out.first.seen() {
+			a.failedSend(q, w)
+		}
+	}
+}
+
+// overtaken returns, for each send request, the first packet of any request that was posted after its completion.
+func (q *queuePair) overtaken() []where {
+	out := make([]where, len(q.sends))
+	if !q.out.anchor {
+		return out
+	}
+	first := make([]where, len(q.sends)) // of requests from i on
+	for i := len(q.sends) - 1; i >= 0; i-- {
+		if i+1 < len(q.sends) {
+			first[i] = first[i+1]
+		}
+		w := q.sends[i]
+		if m := q.out.find(w.first); m != nil && m.first == w.first && !w.local() && (!first[i].seen() || m.begin.pos < first[i].pos) {
+			first[i] = m.begin
+		}
+	}
+	for i, w := range q.sends {
+		if w.done == nil {
+			continue
+		}
+		for k := i + 1; k < len(q.sends); k++ {
+			if v := q.sends[k]; v.n > w.doneN && v.event.Time >= w.done.Time {
+				out[i] = first[k]
+				break
+			}
+		}
+	}
+	return out
+}
+
+// early judges whether a completion came before the packet that it needs. later is the first packet of a request that was posted after
+// the completion: when that packet left, the completion was there.
+func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *hcaagent.Event, at, later where, what string) {
+	c := &q.src.clock
+	margin := int64(slackRecord)
+	if c.exact {
+		margin = 0
+	}
+	switch {
+	case later.seen() && later.pos < at.pos && later.time+margin < at.time:
+		a.accuse(q, verdict{
+			rule: id, class: rule.Violation, role: role, expected: what + " before the completion", actual: "it came after",
+			detail:   fmt.Sprintf("request %d; a request that was posted after the completion was on the wire in frame %d", e.Completion.ID, later.frame),
+			evidence: []uint64{later.frame}, at: at, event: e,
+		})
+	case c.before(e.Time, at.time):
+		a.accuse(q, verdict{
+			rule: id, class: rule.Violation, role: role, expected: what + " before the completion", actual: "it came after",
+			detail: fmt.Sprintf("request %d; by the clocks of log and capture", e.Completion.ID), at: at, event: e,
+		})
+	}
+}
+
+// succeeded judges a completion with success.
+func (a *Agent) succeeded(q *queuePair, w *work, later where) {
+	c, r := w.done.Completion, w.req()
+	a.covered(rule.CPLOPC001)
+	if want := done(r.Op); c.Op != want {
+		a.verb(q, rule.CPLOPC001, w.done, "a completion of "+opName(want), opName(c.Op))
+	}
+	if n, ok := fetched(w); ok {
+		a.covered(rule.CPLLEN003)
+		if c.ByteLen != n {
+			a.verb(q, rule.CPLLEN003, w.done, fmt.Sprintf("byte_len %d", n), fmt.Sprintf("%d", c.ByteLen))
+		}
+	}
+	if !q.reliable() || !q.out.anchor || w.local() || !q.out.first.seen() || q.out.halted != "" {
+		return
+	}
+	id, what := rule.CPLSTS012, "an acknowledgement of its last packet"
+	if w.response() {
+		id, what = rule.CPLSTS013, "all of the response"
+	}
+	if w.last() < q.out.joined {
+		return // from before the capture
+	}
+	at, ok := q.answered(w)
+	if !ok {
+		if q.src.clock.mayBeAfter(w.done.Time, a.last) {
+			return // the capture ended before
+		}
+		a.covered(id)
+		v := verdict{
+			rule: id, class: a.proven(q), role: rule.Requester, expected: what + " before the completion", actual: "none",
+			detail: fmt.Sprintf("request %d", c.ID), event: w.done,
+		}
+		if m := q.out.find(w.first); m != nil {
+			v.at = m.end
+		}
+		if v.class == rule.Unproven {
+			v.detail += "; " + notShown
+		}
+		a.accuse(q, v)
+		return
+	}
+	a.covered(id)
+	a.early(q, id, rule.Requester, w.done, at, later, what)
+	a.fetchedData(q, w)
+}
+
+// fetched returns how many bytes a request brings into memory.
+func fetched(w *work) (uint32, bool) {
+	switch w.req().Op {
+	case hcaagent.OpRead:
+		return w.length, true
+	case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd:
+		return 8, true
+	}
+	return 0, false
+}
+
+// fetchedData holds what a READ or atomic has brought into memory against the response.
+func (a *Agent) fetchedData(q *queuePair, w *work) {
+	m := q.out.find(w.first)
+	if !w.done.Summed || m == nil || m.read == nil || !m.read.whole || m.read.cut {
+		return
+	}
+	a.covered(rule.CPLMEM001)
+	got, same := m.read.crc, false
+	switch w.req().Op {
+	case hcaagent.OpRead:
+		same = got == w.done.Sum
+	case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd:
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], m.read.orig)
+		same = sum(b[:]) == w.done.Sum
+		binary.BigEndian.PutUint64(b[:], m.read.orig)
+		got = sum(b[:])
+		same = same || got == w.done.Sum
+	default:
+		return
+	}
+	if !same {
+		a.accuse(q, verdict{
+			rule: rule.CPLMEM001, class: rule.Violation, role: rule.Requester, expected: fmt.Sprintf("data with CRC-32 %#08x in memory", got),
+			actual: fmt.Sprintf("%#08x", w.done.Sum), detail: fmt.Sprintf("request %d", w.req().ID), at: m.read.at, event: w.done,
+		})
+	}
+}
+
+// codes are the NAKs and the statuses that they give.
+var codes = [...]struct {
+	syndrome packet.Syndrome
+	status   hcaagent.Status
+	rule     rule.ID
+}{
+	{packet.NAKInvalidRequest, hcaagent.RemInvReqErr, rule.CPLSTS002},
+	{packet.NAKRemoteAccess, hcaagent.RemAccessErr, rule.CPLSTS003},
+	{packet.NAKRemoteOp, hcaagent.RemOpErr, rule.CPLSTS004},
+}
+
+// failedSend judges a completion with an error.
+func (a *Agent) failedSend(q *queuePair, w *work) {
+	status := w.done.Completion.Status
+	switch status {
+	case hcaagent.RetryExcErr:
+		a.retried(q, w)
+	case hcaagent.RNRRetryExcErr:
+		a.rnrRetried(q, w)
+	}
+	accuse := func(id rule.ID, class rule.Class, expected, actual string, at where) {
+		v := verdict{
+			rule: id, class: class, role: rule.Requester, expected: expected, actual: actual,
+			detail: fmt.Sprintf("request %d", w.req().ID), at: at, event: w.done,
+		}
+		if class == rule.Unproven {
+			v.detail += "; " + notShown
+		}
+		a.accuse(q, v)
+	}
+	named := q.fatal(w) // the NAK that names the request
+	for _, c := range codes {
+		switch {
+		case named != nil && named.syndrome == c.syndrome:
+			a.covered(c.rule)
+			switch status {
+			case c.status:
+				a.early(q, c.rule, rule.Requester, w.done, named.at, where{}, "the NAK")
+			case hcaagent.RemInvReqErr, hcaagent.RemAccessErr, hcaagent.RemOpErr:
+				accuse(c.rule, rule.Violation, c.status.String()+" after "+c.syndrome.String(), status.String(), named.at)
+			case hcaagent.WRFlushErr, hcaagent.BadRespErr, hcaagent.RNRRetryExcErr:
+				accuse(c.rule, a.proven(q), c.status.String()+" after "+c.syndrome.String(), status.String(), named.at)
+			}
+		case named == nil && status == c.status:
+			a.covered(c.rule)
+			if q.src.clock.mayBeAfter(w.done.Time, a.last) {
+				return
+			}
+			accuse(c.rule, a.proven(q), "a "+c.syndrome.String()+" that names the request", "none", where{})
+		}
+	}
+}
+
+// fatal returns the first NAK that ends the connection and names a packet of the request.
+func (q *queuePair) fatal(w *work) *nak {
+	for i := range q.out.naks {
+		if n := &q.out.naks[i]; n.syndrome.Fatal() && n.ord >= w.first && n.ord <= w.last() {
+			return n
+		}
+	}
+	return nil
+}
+
+// retried judges RETRY_EXC_ERR.
+func (a *Agent) retried(q *queuePair, w *work) {
+	if !q.attr.Has(hcaagent.KnowsRetryCnt) || q.src.clock.mayBeAfter(w.done.Time, a.last) && !q.src.exact {
+		return
+	}
+	a.covered(rule.CPLSTS006)
+	most := 0
+	var at where
+	for ord := w.first; ord <= w.last(); ord++ {
+		n := q.out.again[ord]
+		if ord < q.out.high {
+			n++
+		}
+		most = max(most, n)
+	}
+	if m := q.out.find(w.first); m != nil {
+		at = m.begin
+	}
+	if want := 1 + int(q.attr.RetryCnt); most < want {
+		v := verdict{
+			rule: rule.CPLSTS006, class: a.proven(q), role: rule.Requester, expected: fmt.Sprintf("%d tries of the oldest packet", want),
+			actual: fmt.Sprintf("%d", most), detail: fmt.Sprintf("request %d", w.req().ID), at: at, event: w.done,
+		}
+		if v.class == rule.Unproven {
+			v.detail += "; " + notShown
+		}
+		a.accuse(q, v)
+	}
+}
+
+// rnrRetried judges RNR_RETRY_EXC_ERR.
+func (a *Agent) rnrRetried(q *queuePair, w *work) {
+	if !q.attr.Has(hcaagent.KnowsRNRRetry) {
+		return
+	}
+	a.covered(rule.CPLSTS007)
+	n := 0
+	var at where
+	for _, k := range q.out.naks {
+		if k.syndrome.Type() == packet.RNRNAK && k.ord >= w.first && k.ord <= w.last() {
+			n++
+			at = k.at
+		}
+	}
+	v := verdict{
+		rule: rule.CPLSTS007, class: rule.Violation, role: rule.Requester, at: at, event: w.done,
+		detail: fmt.Sprintf("request %d", w.req().ID), actual: fmt.Sprintf("%d RNR NAKs", n),
+	}
+	want := 1 + int(q.attr.RNRRetry)
+	switch {
+	case q.attr.RNRRetry == 7:
+		v.expected = "no such error: an RNR retry count of 7 has no limit"
+	case n < want:
+		v.expected, v.class = fmt.Sprintf("%d RNR NAKs", want), a.proven(q)
+	default:
+		return
+	}
+	if v.class == rule.Unproven {
+		v.detail += "; " + notShown
+	}
+	a.accuse(q, v)
+}
+
+// unreliable judges the status of a UC send request.
+func (a *Agent) unreliable(q *queuePair, w *work) {
+	a.covered(rule.UCCPL001)
+	switch s := w.done.Completion.Status; s {
+	case hcaagent.RemInvReqErr, hcaagent.RemAccessErr, hcaagent.RemOpErr, hcaagent.RetryExcErr, hcaagent.RNRRetryExcErr, hcaagent.BadRespErr:
+		a.verb(q, rule.UCCPL001, w.done, "success: nothing tells a UC sender of an error", s.String())
+	}
+}
+
+// done is the operation that the completion of a send request names.
+func done(op hcaagent.SendOp) hcaagent.CompletionOp {
+	return [...]hcaagent.CompletionOp{
+		hcaagent.OpSend: hcaagent.DoneSend, hcaagent.OpSendImm: hcaagent.DoneSend, hcaagent.OpSendInv: hcaagent.DoneSend,
+		hcaagent.OpWrite: hcaagent.DoneWrite, hcaagent.OpWriteImm: hcaagent.DoneWrite, hcaagent.OpRead: hcaagent.DoneRead,
+		hcaagent.OpCmpSwap: hcaagent.DoneCmpSwap, hcaagent.OpFetchAdd: hcaagent.DoneFetchAdd, hcaagent.OpLocalInv: hcaagent.DoneLocalInv,
+		hcaagent.OpBindMW: hcaagent.DoneBindMW, hcaagent.OpFlush: hcaagent.DoneFlush, hcaagent.OpAtomicWrite: hcaagent.DoneAtomicWrite,
+	}[op]
+}
+
+func opName(op hcaagent.CompletionOp) string {
+	return [...]string{
+		"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "LOCAL_INV", "BIND_MW", "FLUSH", "ATOMIC_WRITE", "RECV",
+		"RECV_RDMA_WITH_IMM",
+	}[op]
+}

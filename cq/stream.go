@@ -1,0 +1,396 @@
+package cq
+
+import (
+	"sort"
+
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// stream is the requests of one queue pair to another as the wire shows them, by ordinal: the number of a packet from the start PSN on,
+// which does not wrap. What came whole is kept as messages, the rest as packets.
+type stream struct {
+	start   packet.PSN // of ordinal 0
+	started bool
+	anchor  bool   // the start PSN is that of the queue pair's attributes, and not just the first that was seen
+	pmtu    uint32 // 0: not known
+	base    int64  // ordinal of parts[0]
+	high    int64  // behind the highest ordinal seen
+	parts   []part
+	msgs    []message
+	again   map[int64]int // packets sent again, by ordinal
+	first   where         // the first packet
+	newest  where
+	acks    []ack
+	naks    []nak
+	answer  where // first response
+	replied where // newest one
+	halted  string
+	joined  int64 // ordinal of the first packet that was seen: the capture may begin there
+}
+
+// part is one packet of a message that is not whole yet.
+type part struct {
+	op     packet.Opcode
+	seen   bool
+	cut    bool // not all of the payload was captured
+	length uint32
+	crc    uint32
+	at     where
+	head   *head
+}
+
+// head is what the headers of a message's packets say.
+type head struct {
+	va            uint64
+	rkey, dma     uint32
+	swap, compare uint64
+	imm, inv      uint32
+	se            bool
+	hasImm, inval bool
+	qkey, srcQP   uint32
+	feth          uint32
+	grh           bool
+}
+
+// message is a message that came whole, or at Finish what there is of it.
+type message struct {
+	head
+	first   int64
+	packets int
+	op      packet.Opcode // of its first packet
+	length  uint32        // bytes of payload; of a READ, that it asks for
+	crc     uint32
+	begin   where
+	end     where
+	partial bool
+	cut     bool    // of its payload not all was captured
+	read    *answer // READ or atomic: what was answered
+}
+
+func (m *message) last() int64 { return m.first + int64(m.packets) - 1 }
+
+// answer is the response to a READ or an atomic.
+type answer struct {
+	crcs    []uint32
+	lens    []uint32
+	seen    int
+	at      where // of the last packet that made it whole
+	orig    uint64
+	crc     uint32
+	length  uint32
+	whole   bool
+	cut     bool  // of its payload not all was captured
+	touched where // its first packet
+}
+
+// ack says that everything up to an ordinal is acknowledged.
+type ack struct {
+	ord int64
+	at  where
+}
+
+// nak is a negative acknowledgement.
+type nak struct {
+	ord      int64
+	syndrome packet.Syndrome
+	at       where
+}
+
+// ordinal is the ordinal of a PSN near what was seen.
+func (s *stream) ordinal(p packet.PSN) int64 {
+	return s.high + int64(p.Diff(s.start.Add(int(s.high&packet.PSNMask))))
+}
+
+// begin sets where the ordinals start, if that is not set.
+func (s *stream) begin(p packet.PSN, anchor bool) {
+	if !s.started {
+		s.start, s.started, s.anchor = p, true, anchor
+	}
+}
+
+// request adds a packet.
+func (s *stream) request(p *packet.Packet, at where) {
+	in := p.Info()
+	if !s.first.seen() {
+		s.first = at
+	}
+	s.newest = at
+	ord := s.ordinal(p.PSN)
+	if s.high == 0 {
+		s.joined, s.base = ord, max(ord, 0)
+	}
+	if ord < s.base || ord-s.base > 1<<20 {
+		if ord < s.base {
+			s.resent(ord)
+		}
+		return
+	}
+	n := 1
+	if p.Opcode.Fn() == packet.ReadRequest {
+		if s.pmtu == 0 {
+			s.halted = "the path MTU is not known"
+			return
+		}
+		n = wqe.Packets(p.DMALen, s.pmtu)
+	}
+	i := int(ord - s.base)
+	for len(s.parts) < i+n {
+		s.parts = append(s.parts, part{})
+	}
+	if s.parts[i].seen {
+		s.resent(ord)
+		return
+	}
+	x := part{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), at: at, cut: p.PayloadLen != len(p.Payload)}
+	if !x.cut {
+		x.crc = sum(p.Payload)
+	}
+	if !in.Middle || p.SE {
+		x.head = headOf(p)
+	}
+	s.parts[i] = x
+	for k := 1; k < n; k++ {
+		s.parts[i+k] = part{op: p.Opcode, seen: true}
+	}
+	filled := ord < s.high
+	s.high = max(s.high, ord+int64(n))
+	if in.Last || in.Only || filled {
+		s.fold()
+	}
+}
+
+func (s *stream) resent(ord int64) {
+	if s.again == nil {
+		s.again = map[int64]int{}
+	}
+	s.again[ord]++
+}
+
+func headOf(p *packet.Packet) *head {
+	return &head{
+		va: p.VA, rkey: p.RKey, dma: p.DMALen, swap: p.SwapAdd, compare: p.Compare, imm: p.Imm, inv: p.InvRKey, se: p.SE,
+		hasImm: p.Has&packet.HasImmDt != 0, inval: p.Has&packet.HasIETH != 0, qkey: p.QKey, srcQP: p.SrcQP, feth: p.FETH,
+		grh: p.Has&packet.HasGRH != 0 || p.Encap != packet.Native,
+	}
+}
+
+// fold makes messages of the packets that came whole.
+func (s *stream) fold() {
+	done := 0
+	for done < len(s.parts) {
+		n := s.whole(s.parts[done:])
+		if n > 0 {
+			s.msgs = append(s.msgs, s.collect(s.base+int64(done), s.parts[done:done+n]))
+			done += n
+			continue
+		}
+		if x := &s.parts[done]; !x.seen || x.op.Info().First || x.op.Info().Only {
+			break
+		}
+		done++ // the rest of a message whose beginning is missing
+	}
+	if done > 0 {
+		s.parts = append(s.parts[:0], s.parts[done:]...)
+		s.base += int64(done)
+	}
+}
+
+// whole returns how many packets the first message of the parts has, or 0 if it is not whole.
+func (s *stream) whole(parts []part) int {
+	if !parts[0].seen {
+		return 0
+	}
+	in := parts[0].op.Info()
+	switch {
+	case parts[0].op.Fn() == packet.ReadRequest:
+		n := wqe.Packets(parts[0].head0().dma, s.pmtu)
+		if parts[0].head == nil || n > len(parts) {
+			return 0
+		}
+		return n
+	case in.Only || !in.First:
+		if in.Only {
+			return 1
+		}
+		return 0
+	}
+	for i := 1; i < len(parts) && parts[i].seen; i++ {
+		switch k := parts[i].op.Info(); {
+		case k.Last:
+			return i + 1
+		case !k.Middle:
+			return 0
+		}
+	}
+	return 0
+}
+
+func (x *part) head0() head {
+	if x.head == nil {
+		return head{}
+	}
+	return *x.head
+}
+
+// collect makes a message of its packets.
+func (s *stream) collect(first int64, parts []part) message {
+	m := message{first: first, packets: len(parts), op: parts[0].op, begin: parts[0].at, end: parts[0].at, head: parts[0].head0()}
+	if m.op.Fn() == packet.ReadRequest {
+		m.length = m.dma
+	} else {
+		for i := range parts {
+			x := &parts[i]
+			if i == 0 {
+				m.crc = x.crc
+			} else {
+				m.crc = join(m.crc, x.crc, uint64(x.length))
+			}
+			m.length += x.length
+			m.cut = m.cut || x.cut
+			if x.at.pos > m.end.pos {
+				m.end = x.at
+			}
+			if h := x.head; h != nil && i > 0 {
+				m.imm, m.inv, m.hasImm, m.inval, m.se = h.imm, h.inv, h.hasImm, h.inval, m.se || h.se
+			}
+			if x.at.pos < m.begin.pos {
+				m.begin.frame, m.begin.time, m.begin.pos, m.begin.tap = x.at.frame, x.at.time, x.at.pos, x.at.tap
+			}
+		}
+	}
+	if answered(m.op) {
+		m.read = &answer{crcs: make([]uint32, m.packets), lens: make([]uint32, m.packets)}
+	}
+	return m
+}
+
+// answered reports whether a request has a response of its own.
+func answered(o packet.Opcode) bool { return wqe.OpOf(o.Fn()).Responded() }
+
+// finish makes messages of what did not come whole.
+func (s *stream) finish() {
+	s.fold()
+	s.settle(len(s.parts))
+}
+
+// settle makes messages of the first n packets, whole or not.
+func (s *stream) settle(n int) {
+	i := 0
+	for i < n {
+		if k := s.whole(s.parts[i:]); k > 0 {
+			s.msgs = append(s.msgs, s.collect(s.base+int64(i), s.parts[i:i+k]))
+			i += k
+			continue
+		}
+		if !s.parts[i].seen || s.parts[i].at.frame == 0 {
+			i++
+			continue
+		}
+		k := 1
+		for i+k < len(s.parts) && s.parts[i+k].seen && s.parts[i+k].op.Info().Middle {
+			k++
+		}
+		m := s.collect(s.base+int64(i), s.parts[i:i+k])
+		m.partial = true
+		s.msgs = append(s.msgs, m)
+		i += k
+	}
+	i = min(i, len(s.parts))
+	s.parts = append(s.parts[:0], s.parts[i:]...)
+	s.base += int64(i)
+}
+
+// find returns the message that an ordinal belongs to, or nil.
+func (s *stream) find(ord int64) *message {
+	i := sort.Search(len(s.msgs), func(i int) bool { return s.msgs[i].first > ord }) - 1
+	if i < 0 || ord > s.msgs[i].last() {
+		return nil
+	}
+	return &s.msgs[i]
+}
+
+// response adds an answer to the requests.
+func (s *stream) response(p *packet.Packet, at where) {
+	if !s.started {
+		return
+	}
+	if !s.answer.seen() {
+		s.answer = at
+	}
+	s.replied = at
+	ord := s.ordinal(p.PSN)
+	if ord >= s.high {
+		return
+	}
+	if p.Opcode.Fn() != packet.Acknowledge {
+		s.acked(ord-1, at)
+		s.data(ord, p, at)
+		return
+	}
+	if p.Syndrome.Type() == packet.ACK {
+		s.acked(ord, at)
+		return
+	}
+	s.acked(ord-1, at)
+	s.naks = append(s.naks, nak{ord, p.Syndrome, at})
+}
+
+func (s *stream) acked(ord int64, at where) {
+	if n := len(s.acks); n == 0 && ord >= 0 || n > 0 && ord > s.acks[n-1].ord {
+		s.acks = append(s.acks, ack{ord, at})
+	}
+	if ord >= s.base && len(s.parts) > 0 { // what is missing here has arrived, and does not come again
+		n := min(int(ord-s.base)+1, len(s.parts))
+		for n > 0 && s.parts[n-1].seen {
+			n--
+		}
+		if n > 0 {
+			s.settle(n)
+			s.fold()
+		}
+	}
+}
+
+// ackOf returns the first response that acknowledges an ordinal.
+func (s *stream) ackOf(ord int64) (where, bool) {
+	i := sort.Search(len(s.acks), func(i int) bool { return s.acks[i].ord >= ord })
+	if i == len(s.acks) {
+		return where{}, false
+	}
+	return s.acks[i].at, true
+}
+
+// data adds a READ response or the result of an atomic.
+func (s *stream) data(ord int64, p *packet.Packet, at where) {
+	m := s.find(ord)
+	if m == nil || m.read == nil || m.read.whole {
+		return
+	}
+	r := m.read
+	i := int(ord - m.first)
+	if !r.touched.seen() {
+		r.touched = at
+	}
+	if i >= len(r.lens) || r.lens[i] != 0 {
+		return
+	}
+	r.crcs[i], r.lens[i] = sum(p.Payload), uint32(p.PayloadLen)+1
+	r.cut = r.cut || len(p.Payload) != p.PayloadLen
+	r.seen++
+	r.orig = p.OrigData
+	if r.seen < m.packets {
+		return
+	}
+	r.whole, r.at = true, at
+	for i := range r.lens {
+		n := r.lens[i] - 1
+		if i == 0 {
+			r.crc = r.crcs[0]
+		} else {
+			r.crc = join(r.crc, r.crcs[i], uint64(n))
+		}
+		r.length += n
+	}
+	r.crcs, r.lens = nil, nil
+}

@@ -1,0 +1,61 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/rule"
+)
+
+// states judges what a queue pair sent in states that do not send.
+func (a *Agent) states(q *queuePair) {
+	if !q.known {
+		return
+	}
+	request, answer := q.out.first, q.in.answer
+	if q.complete() && (request.seen() || answer.seen()) {
+		a.covered(rule.QPSINI001)
+		a.covered(rule.QPSRTR001)
+		switch {
+		case q.wasRTR == nil:
+			at := request
+			if !at.seen() || answer.seen() && answer.pos < at.pos {
+				at = answer
+			}
+			a.accuse(q, verdict{
+				rule: rule.QPSINI001, class: rule.Violation, role: q.sender(), expected: "silence: the queue pair never came to RTR",
+				actual: at.op.String(), at: at,
+			})
+			return
+		case q.wasRTS == nil && request.seen():
+			a.accuse(q, verdict{
+				rule: rule.QPSRTR001, class: rule.Violation, role: q.sender(), expected: "no request: the queue pair never came to RTS",
+				actual: request.op.String(), at: request,
+			})
+			return
+		}
+	}
+	a.silence(q)
+}
+
+// silence judges that a queue pair in error sends nothing.
+func (a *Agent) silence(q *queuePair) {
+	c := &q.src.clock
+	if q.failed == nil || !c.trust || hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE) {
+		return
+	}
+	a.covered(rule.QPSERR001)
+	since := q.failed.Time + c.hi
+	if !c.exact {
+		since += c.slack + slackSending
+	}
+	for _, at := range [...]where{q.out.newest, q.in.replied} {
+		if at.seen() && at.time > since {
+			a.accuse(q, verdict{
+				rule: rule.QPSERR001, class: rule.Violation, role: q.sender(), expected: "silence: the queue pair is in error",
+				actual: at.op.String(), detail: fmt.Sprintf("line %d of the log shows the error", q.failed.Line), at: at, event: q.failed,
+			})
+			return
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package rule
+
+// Queue pair states.
+const (
+	QPSTRN001 ID = iota + qpsFirst
+	QPSTRN002
+	QPSTRN003
+	QPSTRN004
+	QPSTRN005
+	QPSRST001
+	QPSINI001
+	QPSRTR001
+	QPSERR001
+	QPSERR002
+	QPSATT001
+	QPSATT003
+	QPSATT005
+	QPSATT006
+
+	cplFirst
+)
+
+var qpsRows = [cplFirst - qpsFirst]Row{
+	QPSTRN001 - qpsFirst: {
+		ID: "QPS-TRN-001", Name: "transition-not-legal", Severity: Error, Needs: Verbs, Ref: "10.3.1",
+		Text:  "A device makes only the transitions of the state table: RESET, INIT, RTR, RTS in this order, RTS to SQD and back, SQE to RTS, and to RESET or ERR from anywhere.",
+		Where: "cq/state.go",
+	},
+	QPSTRN002 - qpsFirst: {
+		ID: "QPS-TRN-002", Name: "transition-attribute-missing", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
+		Text:  "A transition for which a required attribute is not given fails.",
+		Where: "cq/state.go",
+	},
+	QPSTRN003 - qpsFirst: {
+		ID: "QPS-TRN-003", Name: "transition-attribute-foreign", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
+		Text:  "A transition for which an attribute is given that it does not take fails.",
+		Where: "cq/state.go",
+	},
+	QPSTRN004 - qpsFirst: {
+		ID: "QPS-TRN-004", Name: "sqe-on-rc", Severity: Error, Needs: Verbs, Ref: "10.3.1",
+		Text:  "Only UC, UD, RD and management queue pairs have the state SQE; RC goes to ERR on every error of the requester.",
+		Where: "cq/state.go",
+	},
+	QPSTRN005 - qpsFirst: {
+		ID: "QPS-TRN-005", Name: "current-state-wrong", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
+		Text:  "A transition that names a current state other than the one that the queue pair is in, or one before RTR, fails.",
+		Where: "cq/state.go",
+	},
+	QPSRST001 - qpsFirst: {
+		ID: "QPS-RST-001", Name: "post-in-reset", Severity: Error, Needs: WireQP, Ref: "C10-97.2.1",
+		Text:  "In RESET nothing is sent, and posting a request fails at once; before RTS posting a send request does.",
+		Where: "cq/post.go",
+	},
+	QPSINI001 - qpsFirst: {
+		ID: "QPS-INI-001", Name: "packet-before-rtr", Severity: Error, Needs: WireQP, Ref: "10.3.1",
+		Text:  "A queue pair that never came to RTR sends nothing: what arrives is dropped silently.",
+		Where: "cq/verdict_wire.go",
+	},
+	QPSRTR001 - qpsFirst: {
+		ID: "QPS-RTR-001", Name: "send-before-rts", Severity: Error, Needs: WireQP, Ref: "10.3.1",
+		Text:  "A queue pair that never came to RTS sends no request.",
+		Where: "cq/verdict_wire.go",
+	},
+	QPSERR001 - qpsFirst: {
+		ID: "QPS-ERR-001", Name: "packet-in-error", Severity: Error, Needs: WireQP, Ref: "10.3.1",
+		Text:  "In ERR nothing is sent any more, no request and no acknowledgement.",
+		Where: "cq/verdict_wire.go",
+	},
+	QPSERR002 - qpsFirst: {
+		ID: "QPS-ERR-002", Name: "flush-status", Severity: Error, Needs: Verbs, Ref: "C10-96",
+		Text:  "In ERR every outstanding and newly posted request completes with WR_FLUSH_ERR; only the one that failed has a status of its own.",
+		Where: "cq/order.go",
+	},
+	QPSATT001 - qpsFirst: {
+		ID: "QPS-ATT-001", Name: "path-mtu-value", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
+		Text:  "The path MTU is 256, 512, 1024, 2048 or 4096 bytes; another value is refused.",
+		Where: "cq/state.go",
+	},
+	QPSATT003 - qpsFirst: {
+		ID: "QPS-ATT-003", Name: "retry-value", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
+		Text:  "The RNR timer and the ACK timeout are codes up to 31, the retry counts at most 7; other values are refused.",
+		Where: "cq/state.go",
+	},
+	QPSATT005 - qpsFirst: {
+		ID: "QPS-ATT-005", Name: "migration-state-value", Severity: Error, Needs: Verbs, Ref: "17.2.8",
+		Text:  "The consumer sets the path migration state to MIGRATED or REARM; ARMED is the device's own to set.",
+		Where: "cq/state.go",
+	},
+	QPSATT006 - qpsFirst: {
+		ID: "QPS-ATT-006", Name: "psn-value", Severity: Warning, Needs: Verbs, Ref: "11.2.5.2†",
+		Text:  "A start PSN has 24 bits.",
+		Where: "cq/state.go",
+	},
+}
