@@ -5,26 +5,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/eventlog"
+	"ibwitness/hcaagent/soft"
 	"ibwitness/internal/report"
 	"ibwitness/internal/scenario"
 )
 
 type simulateCommand struct {
-	Scenario string  `arg:"" name:"scenario" complete:"file" help:"Scenario file; examples/ has one for each situation."`
+	Scenario string  `arg:"" name:"scenario" optional:"" complete:"file" help:"Scenario file; examples/ has one for each situation."`
 	Write    string  `placeholder:"FILE" complete:"file" help:"Write what the taps see as a pcapng."`
 	Events   string  `placeholder:"FILE" complete:"file" help:"Write the verbs events of each adapter as JSON lines, to the file's name with the adapter's in it: out.jsonl becomes out.a.jsonl and out.b.jsonl."`
 	Seed     *uint64 `placeholder:"N" help:"Another seed than that of the scenario."`
 	Format   string  `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, or json (one object a line). Default: ${default}."`
+	Faults   bool    `help:"List the faults that an adapter can have, and the rule that each breaks."`
 	All      bool    `help:"Show every finding, warning, connection and rule."`
 	FailOn   string  `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
 }
@@ -33,7 +37,7 @@ type simulateCommand struct {
 func (simulateCommand) Help() string {
 	return `Runs a scenario: adapters in software, the work that they are given, and a network that loses, duplicates, reorders, delays and corrupts packets as the scenario says. All of it happens at once, on virtual time, and is the same again for the same seed. What the scenario's taps see is verified as a capture would be.
 
-An adapter may have a fault, so that it can be seen how that shows. docs/simulate.md describes the format.
+An adapter may have a fault, so that it can be seen how that shows: --faults lists them. docs/simulate.md describes the format.
 
 Examples:
 
@@ -46,6 +50,12 @@ Exit status: as that of check.`
 
 // Run runs the scenario and reports.
 func (c *simulateCommand) Run(s *session) error {
+	switch {
+	case c.Faults:
+		return listFaults(s.stdout)
+	case c.Scenario == "":
+		return errors.New("cli: give a scenario file; examples/ has some")
+	}
 	failOn, err := report.ParseFailOn(c.FailOn)
 	if err != nil {
 		return err
@@ -86,6 +96,20 @@ func (c *simulateCommand) Run(s *session) error {
 	return sink.Report(s.stdout, done)
 }
 
+// listFaults writes the table of faults.
+func listFaults(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "fault\tof a\trule\twhat the adapter does")
+	for _, name := range soft.FaultNames() {
+		f, end := soft.Faults[name], "requester"
+		if f.Responder {
+			end = "responder"
+		}
+		fmt.Fprintf(t, "%s\t%v %s\t%s\t%s\n", name, f.Service, end, f.Rule, f.Text)
+	}
+	return t.Flush()
+}
+
 // tell logs what a user should know of a run beside the verdict.
 func (s *session) tell(run *scenario.Run) {
 	if err := run.Problems(); err != nil {
@@ -101,9 +125,9 @@ func (s *session) tell(run *scenario.Run) {
 			continue
 		}
 		if n := run.Strayed(h.Name); n > 0 {
-			s.log.Info().Msgf("%s showed its fault %s, times: %d", h.Name, h.Fault, n)
+			s.log.Info().Msgf("%s has the fault %s; frames that show it: %d", h.Name, h.Fault, n)
 		} else {
-			s.log.Warn().Msgf("%s never had an occasion to show its fault %s", h.Name, h.Fault)
+			s.log.Warn().Msgf("%s has the fault %s, which no frame of it shows", h.Name, h.Fault)
 		}
 	}
 	if n := run.Fabric.Astray; n > 0 {
