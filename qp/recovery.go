@@ -16,7 +16,16 @@ type Recovery struct {
 	Crossed  bool       // what the newest NAK asks for may have come again already
 	PassedAt int64      // when Passed was set; 0: before the responses were known
 	Doubt    *Doubt     // nil: none
+	More     uint8      // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
+	Newest   uint8      // index of the newest of Runs
+	Runs     [4]Run     // the newest retransmissions
 	Issues   []Issue    // READs that were asked for again and whose answer to that has not begun, oldest first
+}
+
+// Run is a run of requests that came again, in the order of their PSNs.
+type Run struct {
+	From, To packet.PSN
+	At       int64 // when the last of them came; 0: there is none
 }
 
 // Issue is a READ request that came again.
@@ -66,10 +75,52 @@ func (s *SendQueue) Accepted(read packet.PSN) {
 	}
 }
 
-// CameAgain notes that a request came again at time now.
-func (s *SendQueue) CameAgain(now int64) {
+// CameAgain notes that the request at psn came again at time now.
+func (s *SendQueue) CameAgain(psn packet.PSN, now int64) {
 	r := s.Lost()
 	r.Again, r.AgainAt = s.High, now
+	if run := &r.Runs[r.Newest]; run.At != 0 && psn.After(run.To) {
+		run.To, run.At = psn, now
+		return
+	}
+	r.begin(psn, now)
+}
+
+// begin begins a run.
+func (r *Recovery) begin(psn packet.PSN, now int64) {
+	r.Newest = (r.Newest + 1) % uint8(len(r.Runs))
+	r.Runs[r.Newest] = Run{psn, psn, now}
+}
+
+// Twice notes that the path made a copy of the request at psn, at time now.
+func (s *SendQueue) Twice(psn packet.PSN, now int64) {
+	r := s.Lost()
+	r.begin(psn, now)
+	r.begin(psn, now)
+}
+
+// Refused notes that an RNR NAK refused the request at psn: of those like it that came since a time, all but one may yet reach the responder.
+func (s *SendQueue) Refused(psn packet.PSN, since int64) {
+	r := s.Recovery
+	if r == nil {
+		return
+	}
+	r.More = 0
+	for _, run := range r.Runs {
+		if run.At > since && psn.In(run.From, run.To) {
+			r.More++
+		}
+	}
+	r.More -= min(r.More, 1)
+}
+
+// TakeMore reports whether one more request like the one that was refused may have reached the responder since.
+func (s *SendQueue) TakeMore() bool {
+	if s.Recovery == nil || s.Recovery.More == 0 {
+		return false
+	}
+	s.Recovery.More--
+	return true
 }
 
 // MayRepeat reports whether the request at psn, or one before it that it waits for, may have come again.

@@ -175,7 +175,7 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 // rcUnnaked judges a response that acknowledges a PSN which was NAKed and has not come again (rules RC-RSP-006, RC-RSP-018).
 func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
-	if c.Ends[1-from].SQ.HasCrossed() {
+	if q := &c.Ends[1-from].SQ; q.HasCrossed() || r.Nak == qp.NakRNR && q.TakeMore() {
 		r.Nak = qp.NakNone
 		return
 	}

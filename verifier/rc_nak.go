@@ -118,12 +118,17 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 	if c.Ends[1-from].SQ.HasCrossed() && (r.Nak == qp.NakSequence || p.Syndrome.Type() == packet.RNRNAK) {
 		return false
 	}
+	again := r.Nak == qp.NakRNR && p.Syndrome.Type() == packet.RNRNAK && p.Time-r.NakTime < int64(inFlight)
+	if again && c.Ends[1-from].SQ.TakeMore() {
+		return false
+	}
 	id, was := rule.RCRSP003, "one PSN sequence NAK until the expected PSN arrives"
 	if r.Nak == qp.NakRNR {
 		id, was = rule.RCRSP043, "silence after the RNR NAK for this PSN until it comes again"
 	}
+	// The path may have made a copy of the request behind the tap: it is refused as the request was.
 	v.report(c, from, p, verdict{
-		rule: id, class: proven(c.Sees(from) || c.Complete() && (r.Nak == qp.NakSequence || time.Duration(p.Time-r.NakTime) < packet.RNRTimer(r.NakCode.Value()))), role: rule.Responder,
+		rule: id, class: proven(c.Sees(from) || c.Complete() && !again && (r.Nak == qp.NakSequence || time.Duration(p.Time-r.NakTime) < packet.RNRTimer(r.NakCode.Value()))), role: rule.Responder,
 		expected: was, actual: p.Syndrome.String() + " for " + p.PSN.String(), evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	})
 	return true
@@ -207,6 +212,9 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 // rcNak notes what a NAK makes of both sides: all before it is acknowledged, and it is to come again.
 func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if nak == qp.NakRNR && (r.Nak != qp.NakRNR || r.NakPSN != p.PSN) {
+		q.Refused(p.PSN, max(r.NakTime, p.Time-int64(inFlight)))
+	}
 	within := int64(0)
 	if nak == qp.NakSequence || nak == qp.NakRNR && r.NakPSN != p.PSN { // another NAK answers what came
 		within = int64(inFlight)

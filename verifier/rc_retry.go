@@ -44,6 +44,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if s != nil && v.networkCopy(c, from, s, p) {
+		q.Twice(p.PSN, p.Time)
 		if q.HasHole() && p.PSN == q.HoleEnd && p.PSN == q.Hole.Add(1) {
 			q.Explained = true // the first of the two may be what is missing, with a wrong PSN: that was reported
 		}
@@ -65,7 +66,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	end.Sums.Retransmissions++
 	v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
-	q.CameAgain(p.Time)
+	q.CameAgain(p.PSN, p.Time)
 	w, _ := q.Messages.Find(p.PSN)
 	if w == nil {
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown // it went elsewhere the first time: one message more than was counted
