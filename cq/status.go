@@ -107,6 +107,18 @@ func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 		return // from before the capture
 	}
 	at, ok := q.answered(w)
+	if n := q.fatal(w); !ok && n != nil {
+		for _, k := range codes {
+			if k.syndrome == n.syndrome {
+				a.covered(k.rule)
+				a.accuse(q, verdict{
+					rule: k.rule, class: rule.Violation, role: rule.Requester, expected: k.status.String() + " after " + n.syndrome.String(),
+					actual: c.Status.String(), detail: fmt.Sprintf("request %d", c.ID), at: n.at, event: w.done,
+				})
+			}
+		}
+		return
+	}
 	if !ok {
 		if q.src.clock.mayBeAfter(w.done.Time, a.last) {
 			return // the capture ended before

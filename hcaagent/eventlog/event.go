@@ -112,15 +112,29 @@ func (l *line) attr() (*hcaagent.Attr, error) {
 		given bool
 		known hcaagent.Known
 	}{
-		{l.PathMTU != nil, hcaagent.KnowsPMTU}, {l.SQPSN != nil, hcaagent.KnowsSQPSN}, {l.RQPSN != nil, hcaagent.KnowsRQPSN},
-		{l.DestQPN != nil, hcaagent.KnowsDestQPN}, {l.DGID != nil, hcaagent.KnowsDestAddr}, {l.Timeout != nil, hcaagent.KnowsTimeout},
-		{l.RetryCnt != nil, hcaagent.KnowsRetryCnt}, {l.RNRRetry != nil, hcaagent.KnowsRNRRetry},
-		{l.MinRNRTimer != nil, hcaagent.KnowsMinRNRTimer}, {l.MaxRd != nil, hcaagent.KnowsMaxRdAtomic},
-		{l.MaxDestRd != nil, hcaagent.KnowsMaxDestRdAtomic}, {l.PKeyIndex != nil || l.PKey != nil, hcaagent.KnowsPKey},
-		{l.QKey != nil, hcaagent.KnowsQKey}, {l.QPAccess != nil, hcaagent.KnowsAccess}, {l.MigState != nil, hcaagent.KnowsMigState},
-		{l.TClass != nil, hcaagent.KnowsTClass}, {l.HopLimit != nil, hcaagent.KnowsHopLimit}, {l.SL != nil, hcaagent.KnowsSL},
-		{l.Port != nil, hcaagent.KnowsPort}, {l.CurState != nil, hcaagent.KnowsCurState}, {l.AltDGID != nil, hcaagent.KnowsAltPath},
-		{l.RateLimit != nil, hcaagent.KnowsRateLimit}, {l.SQDNotify != nil, hcaagent.KnowsSQDNotify},
+		{l.PathMTU != nil, hcaagent.KnowsPMTU},
+		{l.SQPSN != nil, hcaagent.KnowsSQPSN},
+		{l.RQPSN != nil, hcaagent.KnowsRQPSN},
+		{l.DestQPN != nil, hcaagent.KnowsDestQPN},
+		{l.DGID != nil, hcaagent.KnowsDestAddr},
+		{l.Timeout != nil, hcaagent.KnowsTimeout},
+		{l.RetryCnt != nil, hcaagent.KnowsRetryCnt},
+		{l.RNRRetry != nil, hcaagent.KnowsRNRRetry},
+		{l.MinRNRTimer != nil, hcaagent.KnowsMinRNRTimer},
+		{l.MaxRd != nil, hcaagent.KnowsMaxRdAtomic},
+		{l.MaxDestRd != nil, hcaagent.KnowsMaxDestRdAtomic},
+		{l.PKeyIndex != nil || l.PKey != nil, hcaagent.KnowsPKey},
+		{l.QKey != nil, hcaagent.KnowsQKey},
+		{l.QPAccess != nil, hcaagent.KnowsAccess},
+		{l.MigState != nil, hcaagent.KnowsMigState},
+		{l.TClass != nil, hcaagent.KnowsTClass},
+		{l.HopLimit != nil, hcaagent.KnowsHopLimit},
+		{l.SL != nil, hcaagent.KnowsSL},
+		{l.Port != nil, hcaagent.KnowsPort},
+		{l.CurState != nil, hcaagent.KnowsCurState},
+		{l.AltDGID != nil, hcaagent.KnowsAltPath},
+		{l.RateLimit != nil, hcaagent.KnowsRateLimit},
+		{l.SQDNotify != nil, hcaagent.KnowsSQDNotify},
 	} {
 		if k.given {
 			a.Known |= k.known
