@@ -42,7 +42,6 @@ type source struct {
 	regions map[uint32]*region
 	cqs     map[hcaagent.CQ]int // queue pairs that use them
 	clock   clock
-	doubt   string // why the clocks cannot be aligned
 }
 
 // Log takes over a log of events.
