@@ -220,7 +220,7 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 
 // posted judges that a receive request was there for each message that was taken.
 func (a *Agent) posted(q *queuePair, list []*message) {
-	if !q.complete() || q.recvs.shared || !q.reliable() {
+	if !q.complete() || q.recvs.shared || !q.reliable() || q.typ == hcaagent.TypeXRCTarget {
 		return
 	}
 	for i, m := range list {

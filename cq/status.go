@@ -156,7 +156,7 @@ func fetched(w *work) (uint32, bool) {
 // fetchedData holds what a READ or atomic has brought into memory against the response.
 func (a *Agent) fetchedData(q *queuePair, w *work) {
 	m := q.out.find(w.first)
-	if !w.done.Summed || m == nil || m.read == nil || !m.read.whole || m.read.cut {
+	if !w.done.Summed || m == nil || m.read == nil || !m.read.whole || m.read.cut || m.read.mixed {
 		return
 	}
 	a.covered(rule.CPLMEM001)

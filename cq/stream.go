@@ -81,6 +81,7 @@ type answer struct {
 	length  uint32
 	whole   bool
 	cut     bool  // of its payload not all was captured
+	mixed   bool  // a part came again with other data, since memory had changed: it is not known which the requester took
 	touched where // its first packet
 }
 
@@ -364,11 +365,17 @@ func (s *stream) ackOf(ord int64) (where, bool) {
 // data adds a READ response or the result of an atomic.
 func (s *stream) data(ord int64, p *packet.Packet, at where) {
 	m := s.find(ord)
-	if m == nil || m.read == nil || m.read.whole {
+	if m == nil || m.read == nil {
 		return
 	}
 	r := m.read
 	i := int(ord - m.first)
+	if i < len(r.crcs) && (r.whole || r.lens[i] != 0) && sum(p.Payload) != r.crcs[i] {
+		r.mixed = true
+	}
+	if r.whole {
+		return
+	}
 	if !r.touched.seen() {
 		r.touched = at
 	}
@@ -392,5 +399,5 @@ func (s *stream) data(ord int64, p *packet.Packet, at where) {
 		}
 		r.length += n
 	}
-	r.crcs, r.lens = nil, nil
+	r.lens = nil
 }

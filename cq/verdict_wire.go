@@ -38,6 +38,16 @@ func (a *Agent) states(q *queuePair) {
 	a.silence(q)
 }
 
+// ends reports whether a response is the NAK that ended the connection: the completion of a receive request that failed may come before it.
+func (s *stream) ends(at where) bool {
+	for i := range s.naks {
+		if n := &s.naks[i]; n.syndrome.Fatal() {
+			return n.at.frame == at.frame && n.at.tap == at.tap
+		}
+	}
+	return false
+}
+
 // silence judges that a queue pair in error sends nothing.
 func (a *Agent) silence(q *queuePair) {
 	c := &q.src.clock
@@ -50,7 +60,7 @@ func (a *Agent) silence(q *queuePair) {
 		since += c.slack + slackSending
 	}
 	for _, at := range [...]where{q.out.newest, q.in.replied} {
-		if at.seen() && at.time > since {
+		if at.seen() && at.time > since && !q.in.ends(at) {
 			a.accuse(q, verdict{
 				rule: rule.QPSERR001, class: rule.Violation, role: q.sender(), expected: "silence: the queue pair is in error",
 				actual: at.op.String(), detail: fmt.Sprintf("line %d of the log shows the error", q.failed.Line), at: at, event: q.failed,

@@ -46,7 +46,7 @@ type Event struct {
 	Send    *SendRequest
 	Receive *ReceiveRequest
 	// Sum is the CRC-32 (IEEE) of the data of a send request when it was posted, or of what a completed receive, READ or atomic has put into
-	// memory, where Summed.
+	// memory, where Summed; that of a datagram without its GRH.
 	Sum        uint32
 	Summed     bool
 	Completion *Completion

@@ -1,6 +1,8 @@
 package soft
 
 import (
+	"hash/crc32"
+
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 )
@@ -57,7 +59,7 @@ func (q *queuePair) datagram(p *packet.Packet) {
 	s := sum{}
 	if q.h.opt.Event != nil {
 		whole := list{parts: t.list.parts, length: t.list.length}
-		s = sum{(&list{parts: [][]byte{whole.at(0, uint64(e.ByteLen))}}).crc(), true}
+		s = sum{crc32.ChecksumIEEE(whole.at(grhSize, uint64(len(p.Payload)))), true}
 	}
 	q.finishReceive(t, e, p.SE, s)
 }
