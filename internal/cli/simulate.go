@@ -28,6 +28,7 @@ type simulateCommand struct {
 	Events   string  `placeholder:"FILE" complete:"file" help:"Write the verbs events of each adapter as JSON lines, to the file's name with the adapter's in it: out.jsonl becomes out.a.jsonl and out.b.jsonl."`
 	Seed     *uint64 `placeholder:"N" help:"Another seed than that of the scenario."`
 	Format   string  `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, or json (one object a line). Default: ${default}."`
+	WireOnly bool    `name:"wire-only" help:"Verify the packets alone, as check does without --events."`
 	Faults   bool    `help:"List the faults that an adapter can have, and the rule that each breaks."`
 	All      bool    `help:"Show every finding, warning, connection and rule."`
 	FailOn   string  `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
@@ -84,7 +85,12 @@ func (c *simulateCommand) Run(s *session) error {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
-	result, err := agent.Run(ctx, run.Source, agent.Options{Near: run.NearAddrs()})
+	opts := agent.Options{Near: run.NearAddrs()}
+	if !c.WireOnly {
+		run.Finish()
+		opts.Events = run.Logs()
+	}
+	result, err := agent.Run(ctx, run.Source, opts)
 	done := &report.Run{Result: result, FailOn: failOn}
 	done.Problems, done.Interrupted = problems(err)
 	if err := out.close(); err != nil {

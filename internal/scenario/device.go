@@ -14,7 +14,7 @@ type device struct {
 	dev           *soft.HCA
 	pd            hcaagent.PD
 	local, remote region
-	next          [2]uint64 // offsets in the halves of the local region of the next list: one to be sent from, one to be filled
+	next          uint64 // offset in the local region of the next list
 	polling       map[hcaagent.CQ]bool
 }
 
@@ -27,7 +27,7 @@ type region struct {
 // The regions of each HCA begin here.
 const (
 	localVA  = 0x1000_0000
-	remoteVA = 0x5000_0000
+	remoteVA = 0x8000_0000
 )
 
 func (r *Run) buildDevices() error {
@@ -35,6 +35,7 @@ func (r *Run) buildDevices() error {
 		h := &r.HCAs[i]
 		d := &device{HCA: h, polling: map[hcaagent.CQ]bool{}}
 		r.devices[h.Name] = d
+		r.logs[h.Name] = &hcaagent.Log{Name: "the events of " + h.Name, Addr: h.Addr, Exact: true}
 		var send func([]byte)
 		dev, err := soft.New(soft.Options{
 			Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { send(frame) },
@@ -47,7 +48,7 @@ func (r *Run) buildDevices() error {
 		}
 		d.dev = dev
 		send = r.Fabric.Attach(h.Addr, dev.Receive)
-		if err := d.register(r.Seed + uint64(i)); err != nil {
+		if err := d.register(r.lists(h.Name), r.Seed+uint64(i)); err != nil {
 			return r.wrong(h.Line, err)
 		}
 	}
@@ -55,18 +56,18 @@ func (r *Run) buildDevices() error {
 }
 
 // register gives the consumer its memory: a region for its own lists and one for its peers, filled by chance.
-func (d *device) register(seed uint64) (err error) {
+func (d *device) register(lists, seed uint64) (err error) {
 	if d.pd, err = d.dev.CreatePD(ctx); err != nil {
 		return err
 	}
-	d.local.NewMR = hcaagent.NewMR{PD: d.pd, VA: localVA, Length: d.Memory, Access: hcaagent.LocalWrite}
+	d.local.NewMR = hcaagent.NewMR{PD: d.pd, VA: localVA, Length: lists, Access: hcaagent.LocalWrite}
 	d.remote.NewMR = hcaagent.NewMR{
 		PD: d.pd, VA: remoteVA, Length: d.Memory,
 		Access: hcaagent.LocalWrite | hcaagent.RemoteWrite | hcaagent.RemoteRead | hcaagent.RemoteAtomic | hcaagent.RemoteFlush,
 	}
 	chance := rand.New(rand.NewPCG(seed, 0x5ce4a610))
-	data := make([]byte, d.Memory)
 	for _, m := range []*region{&d.local, &d.remote} {
+		data := make([]byte, m.Length)
 		if _, m.lkey, m.rkey, err = d.dev.RegisterMR(ctx, m.NewMR); err != nil {
 			return err
 		}
@@ -81,26 +82,50 @@ func (d *device) register(seed uint64) (err error) {
 	return nil
 }
 
-// segments returns a list of the local region, behind those given out before. What is to be filled never overlaps what is sent from, so
-// that no packet changes when it is sent again.
-func (d *device) segments(lengths []uint32, fill bool) (list []hcaagent.Segment) {
-	half, from := d.local.Length/2, uint64(0)
-	next := &d.next[0]
-	if fill {
-		next, from = &d.next[1], half
-	}
-	for _, n := range lengths {
-		if *next+uint64(n) > half {
-			*next = 0 // those are likely to be done with
+// lists is how much of the local region the lists of an HCA take, one behind the other, so that nothing is written that is still sent or
+// that was received; what is beyond mostLocal begins anew.
+func (s *Scenario) lists(hca string) (n uint64) {
+	for i := range s.Work {
+		w := &s.Work[i]
+		place := ""
+		if q := s.QP(w.QP); q != nil {
+			place = q.HCA
+		} else if q := s.SRQ(w.SRQ); q != nil {
+			place = q.HCA
 		}
-		list = append(list, hcaagent.Segment{VA: d.local.VA + from + *next, Length: n, LKey: d.local.lkey})
-		*next = (*next + uint64(n) + 63) &^ 63
+		if place != hca {
+			continue
+		}
+		one := uint64(2 * align)
+		for _, l := range w.Lengths {
+			one += uint64(l) + align
+		}
+		n += one * uint64(w.Repeat)
+	}
+	return max(min(n, mostLocal), 4096)
+}
+
+const (
+	align     = 64
+	mostLocal = 256 << 20
+)
+
+// segments returns a list of the local region, behind those given out before.
+func (d *device) segments(lengths []uint32) (list []hcaagent.Segment) {
+	for _, n := range lengths {
+		if d.next+uint64(n) > d.local.Length {
+			d.next = 0
+		}
+		list = append(list, hcaagent.Segment{VA: d.local.VA + d.next, Length: n, LKey: d.local.lkey})
+		d.next = (d.next + uint64(n) + align - 1) &^ (align - 1)
 	}
 	return list
 }
 
 // event tells the log, and has the consumer poll a queue that tells of itself.
 func (r *Run) event(d *device, e hcaagent.Event) {
+	l := r.logs[d.Name]
+	l.Events = append(l.Events, e)
 	if r.log != nil {
 		r.log(d.Name, e)
 	}

@@ -162,7 +162,8 @@ func judge(t *testing.T, name, text string) (wrong string, packets uint64) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1})
+	r.Finish()
+	res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1, Events: r.Logs()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ type Run struct {
 	Source *sim.Recorder
 
 	log      func(hca string, e hcaagent.Event)
+	logs     map[string]*hcaagent.Log
 	devices  map[string]*device
 	qps      map[string]*queuePair
 	srqs     map[string]*sharedQueue
@@ -41,7 +42,7 @@ type Options struct {
 // Start builds what the scenario describes and plans its work.
 func (s *Scenario) Start(opt Options) (*Run, error) {
 	r := &Run{
-		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event,
+		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, logs: map[string]*hcaagent.Log{},
 		devices: map[string]*device{}, qps: map[string]*queuePair{}, srqs: map[string]*sharedQueue{}, strayed: map[string]int{},
 	}
 	r.Fabric = sim.NewFabric(r.Clock, s.Link)
@@ -79,6 +80,20 @@ func (r *Run) tap(sink sim.Sink) error {
 		}
 	}
 	return nil
+}
+
+// Logs returns what the consumers of all HCAs have done and been told so far.
+func (r *Run) Logs() (list []*hcaagent.Log) {
+	for _, h := range r.HCAs {
+		list = append(list, r.logs[h.Name])
+	}
+	return list
+}
+
+// Finish brings the run to its end.
+func (r *Run) Finish() {
+	for r.Step() {
+	}
 }
 
 // Step goes on to what happens next, and is false at the end.

@@ -35,7 +35,7 @@ type HCA struct {
 	Name     string
 	Line     int
 	Addr     packet.Addr
-	Memory   uint64 // bytes of its two regions: one for its own lists, one for its peers
+	Memory   uint64 // bytes of the region that its peers reach
 	Fault    string // by name; empty: none
 	FaultAt  int    // at which opportunity
 	FaultAll bool   // and at each later one

@@ -17,7 +17,7 @@ func (r *Run) plan(w *Work) {
 func (r *Run) do(w *Work, id uint64) error {
 	if w.Action == PostReceive && w.QP == "" {
 		s := r.srqs[w.SRQ]
-		return s.dev.PostSharedReceive(ctx, s.id, hcaagent.ReceiveRequest{ID: id, Segments: s.segments(w.Lengths, true)})
+		return s.dev.PostSharedReceive(ctx, s.id, hcaagent.ReceiveRequest{ID: id, Segments: s.segments(w.Lengths)})
 	}
 	q := r.qps[w.QP]
 	switch w.Action {
@@ -26,7 +26,7 @@ func (r *Run) do(w *Work, id uint64) error {
 		if q.Type == hcaagent.TypeUD {
 			lengths = append([]uint32{grhSize}, lengths...)
 		}
-		return q.dev.PostReceive(ctx, q.id, hcaagent.ReceiveRequest{ID: id, Segments: q.segments(lengths, true)})
+		return q.dev.PostReceive(ctx, q.id, hcaagent.ReceiveRequest{ID: id, Segments: q.segments(lengths)})
 	case Modify:
 		return r.modify(q, w.State)
 	}
@@ -35,9 +35,6 @@ func (r *Run) do(w *Work, id uint64) error {
 
 // grhSize is what a datagram leaves in a receive request before its data (section 11.4.1.2).
 const grhSize = 40
-
-// fills are the operations whose answer goes to their segments.
-var fills = map[hcaagent.SendOp]bool{hcaagent.OpRead: true, hcaagent.OpCmpSwap: true, hcaagent.OpFetchAdd: true}
 
 // request is the send request of a piece of work.
 func (r *Run) request(q *queuePair, w *Work, id uint64) hcaagent.SendRequest {
@@ -50,7 +47,7 @@ func (r *Run) request(q *queuePair, w *Work, id uint64) hcaagent.SendRequest {
 			req.Flush.Length += n
 		}
 	} else {
-		req.Segments = q.segments(w.Lengths, fills[w.Op])
+		req.Segments = q.segments(w.Lengths)
 	}
 	to := r.qps[q.Peer]
 	switch q.Type {
