@@ -145,7 +145,7 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 		if w.Last.Before(q.Una) && !w.Has(wqe.Again) && !w.Has(wqe.Gapped) {
 			break
 		}
-		if !w.Op.Responded() || w.Has(wqe.Answered) || w.Op == wqe.Read && p.Opcode.Fn() != packet.Acknowledge && p.PSN.In(w.First, w.Last) {
+		if !w.Op.Responded() || w.Has(wqe.Answered) || !w.Op.Atomic() && p.Opcode.Fn() != packet.Acknowledge && p.PSN.In(w.First, w.Last) {
 			continue
 		}
 		if w.Flags&(wqe.Accused|wqe.Blamed|wqe.Told) == 0 {
