@@ -87,7 +87,7 @@ func connect(a, b *end) {
 		e.t.Helper()
 		rtr, rts := hcaagent.Known(0), hcaagent.KnowsSQPSN
 		if e.typ != hcaagent.TypeUD {
-			rtr = hcaagent.KnowsDestAddr | hcaagent.KnowsPMTU | hcaagent.KnowsDestQPN | hcaagent.KnowsRQPSN
+			rtr = hcaagent.KnowsDestAddr | hcaagent.KnowsPMTU | hcaagent.KnowsDestQPN | hcaagent.KnowsRQPSN | hcaagent.KnowsAccess
 		}
 		if e.typ == hcaagent.TypeRC || e.typ == hcaagent.TypeXRCTarget {
 			rtr |= hcaagent.KnowsMaxDestRdAtomic | hcaagent.KnowsMinRNRTimer

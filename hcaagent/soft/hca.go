@@ -90,6 +90,7 @@ type HCA struct {
 	lastQP, lastObject, lastKey uint32
 
 	port  port
+	in    packet.Packet // that arrives
 	fault faultState
 	count Counters
 }

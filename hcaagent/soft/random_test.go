@@ -21,7 +21,8 @@ var (
 	show    = flag.Int("soft.show", 0, "print the frames before this one of a bad run")
 	showTap = flag.Int("soft.tap", 0, "of this tap")
 	most    = flag.Int("soft.most", 20, "bad runs after which to give up")
-	wild    = flag.Bool("soft.wild", false, "a link that also doubles and reorders")
+	twice   = flag.Bool("soft.twice", true, "links also double frames")
+	reorder = flag.Bool("soft.reorder", false, "links also let frames overtake each other")
 )
 
 // random is one run: some connections between two devices over a bad link.
@@ -92,8 +93,11 @@ func newRandom(t testing.TB, seed uint64) *random {
 	if r.chance(0.5) {
 		l.jitter = r.Int64N(20000) + 1
 	}
-	if !*wild {
-		l.twice, l.jitter = 0, 0
+	if !*twice {
+		l.twice = 0
+	}
+	if !*reorder {
+		l.jitter = 0
 	}
 	for i := range 1 + r.IntN(3) {
 		p := pair(t, r.hs, hcaagent.TypeRC, i, memSize, func(a, b *end) {

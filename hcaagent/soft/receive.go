@@ -11,7 +11,7 @@ const etherSize = 14
 // Receive takes a frame that arrives at the port. What is not for the device, or damaged, it drops without a word (section 9.6).
 func (h *HCA) Receive(frame []byte) {
 	h.count.Received++
-	p := new(packet.Packet)
+	p := &h.in
 	if len(frame) < etherSize {
 		h.count.Dropped++
 		return
