@@ -29,10 +29,11 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		return
 	}
-	if p.PSN == q.Restart {
+	if p.PSN != q.Restart {
+		q.Restart, q.Restarts = p.PSN, 0
+	}
+	if r.Nak != qp.NakRNR { // that has a counter of its own (RC-RTY-003)
 		q.Restarts++
-	} else {
-		q.Restart, q.Restarts = p.PSN, 1
 	}
 	switch r.Nak {
 	case qp.NakRNR:
