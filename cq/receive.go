@@ -17,7 +17,7 @@ func (m *message) consumes() bool {
 // consumers returns the messages to a queue pair that take a receive request, in order, and how many of them come before anything that
 // the capture does not hold.
 func (q *queuePair) consumers() (list []*message, sure int) {
-	next, gap := int64(0), !q.in.anchor || !q.reliable() || q.in.joined > 0
+	next, gap := int64(0), !q.in.anchor || !q.reliable()
 	for i := range q.in.msgs {
 		m := &q.in.msgs[i]
 		gap = gap || m.first != next || m.partial
@@ -73,7 +73,8 @@ func (a *Agent) received(q *queuePair) {
 	}
 	list, sure := q.consumers()
 	done := q.successes()
-	k := 0 // of the next message
+	k := 0                      // of the next message
+	aligned := q.in.joined <= 0 // the next message is that of the next completion, unless it was not received
 	for i, t := range done {
 		switch {
 		case i < sure:
@@ -89,9 +90,9 @@ func (a *Agent) received(q *queuePair) {
 		}
 		switch {
 		case n < len(list):
-			k = n + 1
+			k, aligned = n+1, true
 			a.same(q, list[n], t)
-		case k < len(list) && q.resembles(list[k], t):
+		case aligned && k < len(list) && q.resembles(list[k], t):
 			a.same(q, list[k], t)
 			k++
 		default:

@@ -98,6 +98,9 @@ type nak struct {
 	at       where
 }
 
+// headStart is how many packets at the beginning may come later than the first that was seen: lost, and sent again.
+const headStart = 4096
+
 // ordinal is the ordinal of a PSN near what was seen.
 func (s *stream) ordinal(p packet.PSN) int64 {
 	return s.high + int64(p.Diff(s.start.Add(int(s.high&packet.PSNMask))))
@@ -119,7 +122,10 @@ func (s *stream) request(p *packet.Packet, at where) {
 	s.newest = at
 	ord := s.ordinal(p.PSN)
 	if s.high == 0 {
-		s.joined, s.base = ord, max(ord, 0)
+		s.joined = ord
+		if ord > headStart {
+			s.base = ord
+		}
 	}
 	if ord < s.base || ord-s.base > 1<<20 {
 		if ord < s.base {

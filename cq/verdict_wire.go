@@ -56,7 +56,7 @@ func (a *Agent) silence(q *queuePair) {
 	}
 	a.covered(rule.QPSERR001)
 	since := q.failed.Time + c.hi
-	if !c.exact {
+	if !c.exact || !a.near(q.addr()) { // it may still be under way to the tap
 		since += c.slack + slackSending
 	}
 	for _, at := range [...]where{q.out.newest, q.in.replied} {

@@ -41,6 +41,14 @@ type Attr struct {
 	SQDNotify bool        // ask for an event when the send queue has drained
 }
 
+// Start returns the PSN of the first request, if it is known. a may be nil.
+func (a *Attr) Start() (packet.PSN, bool) {
+	if a == nil || !a.Has(KnowsSQPSN) {
+		return 0, false
+	}
+	return a.SQPSN, true
+}
+
 // Known is a set of attributes.
 type Known uint32
 

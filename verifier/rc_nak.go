@@ -15,10 +15,12 @@ import (
 func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(id)
-	if p.PSN.Before(q.Una) && r.Answered || p.PSN.Before(q.First) && c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) {
+	// What was sent before the first request that the tap saw was lost on its way to it.
+	start, known := c.Ends[1-from].Attr.Start()
+	if p.PSN.Before(q.Una) && r.Answered || known && p.PSN.Before(start) && p.PSN.Before(q.First) {
 		d := verdict{
 			rule: id, class: proven(c.Sees(from)), role: rule.Responder,
-			expected: "a NAK of PSN " + q.First.String() + " or later: the connection begins there", actual: "PSN " + p.PSN.String(),
+			expected: "a NAK of PSN " + start.String() + " or later: the connection begins there", actual: "PSN " + p.PSN.String(),
 		}
 		if r.Answered {
 			d.expected = "a NAK of PSN " + q.Una.String() + " or later: what is before was acknowledged"

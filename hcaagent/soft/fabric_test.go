@@ -10,6 +10,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
 )
 
@@ -89,10 +90,10 @@ func (s *source) Taps() []fabricagent.Tap {
 func (s *source) Progress() (int64, int64) { return 0, 0 }
 func (s *source) Close() error             { return nil }
 
-// verify has the agent verify a capture.
-func (c *capture) verify(t testing.TB) *agent.Result {
+// verify has the agent verify a capture, with events beside it where there are some.
+func (c *capture) verify(t testing.TB, events ...*hcaagent.Log) *agent.Result {
 	t.Helper()
-	r, err := agent.Run(context.Background(), &source{c.frames}, agent.Options{Workers: 1, Near: c.near})
+	r, err := agent.Run(context.Background(), &source{c.frames}, agent.Options{Workers: 1, Near: c.near, Events: events})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,6 +112,7 @@ type link struct {
 	loss   float64
 	twice  float64
 	seen   func(from int, frame []byte) // may be nil
+	logs   [2]*hcaagent.Log             // what the devices told
 }
 
 // send takes a frame from a port.

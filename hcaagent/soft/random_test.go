@@ -313,7 +313,9 @@ func TestRandom(t *testing.T) {
 			c := &r.link.taps[i]
 			packets += len(c.frames)
 			res := c.verify(t)
-			if bad := accusations(res, rule.Violation); len(bad) > 0 {
+			bad := accusations(res, rule.Violation)
+			bad = append(bad, accusations(c.verify(t, r.link.logs[:]...), rule.Violation)...)
+			if len(bad) > 0 {
 				r.bad = true
 				t.Errorf("seed %d, tap %d, %d frames: %d violations\n%s", seed, i, len(c.frames), len(bad), bad[0])
 				if *show > 0 && *showTap == i {
