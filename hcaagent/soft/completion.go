@@ -33,6 +33,26 @@ func (h *HCA) complete(c *completionQueue, e hcaagent.Completion, solicited bool
 		e = hcaagent.Completion{ID: e.ID, QP: e.QP, Status: e.Status, Op: e.Op}
 		s.ok = false
 	}
+	if f := h.fault.is; f != nil && f.completion != nil {
+		if f.which(&e) && h.due() {
+			f.completion(h, e, func(e hcaagent.Completion) { h.put(c, e, solicited, s) })
+			return
+		}
+		defer func() {
+			if held := h.fault.held; held != nil {
+				h.fault.held = nil
+				held()
+			}
+		}()
+	}
+	h.put(c, e, solicited, s)
+}
+
+// put puts a completion into its queue.
+func (h *HCA) put(c *completionQueue, e hcaagent.Completion, solicited bool, s sum) {
+	if c.broken {
+		return
+	}
 	if len(c.queue) >= c.depth {
 		h.overrun(c)
 		return

@@ -64,12 +64,16 @@ func (c *clock) run(most int64) {
 type capture struct {
 	frames []fabricagent.Frame
 	near   []packet.Addr
+	also   func(f *fabricagent.Frame) // may be nil
 }
 
 func (c *capture) add(at int64, frame []byte) {
 	c.frames = append(c.frames, fabricagent.Frame{
 		Time: at, Number: uint64(len(c.frames) + 1), Link: fabricagent.LinkEthernet, Len: uint32(len(frame)), Data: frame,
 	})
+	if c.also != nil {
+		c.also(&c.frames[len(c.frames)-1])
+	}
 }
 
 type source struct{ left []fabricagent.Frame }

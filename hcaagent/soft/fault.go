@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
 )
 
@@ -15,6 +16,7 @@ type Fault struct {
 	Service   packet.Service // on which it shows
 	Responder bool           // it is shown by the end that answers
 	Needs     Need           // what must happen for it to show
+	Verbs     bool           // the events of the device are needed to catch it
 
 	match  func(p *packet.Packet) bool // packets that show it
 	spoil  func(p *packet.Packet)      // makes it show in a packet that is complete; the checksums are made anew
@@ -23,6 +25,9 @@ type Fault struct {
 	again  bool                        // it leaves twice
 	later  int64                       // and once more so many nanoseconds later
 	always bool                        // it shows every time
+
+	which      func(e *hcaagent.Completion) bool // completions that show it
+	completion func(h *HCA, e hcaagent.Completion, p put)
 }
 
 // Need is what must happen on the link or at the peer for a fault to show.
@@ -44,6 +49,9 @@ const (
 	IPv6             // the link is IPv6
 	Duplicate        // a request comes twice
 	Sparse           // requests are far apart, so that each is answered before the next, or comes again
+	Burst            // requests are posted at once
+	Unsignaled       // some requests are not signalled
+	Misuse           // the consumer asks for what there is not
 	ZeroLength       // WRITEs of no bytes, with an R_Key that is none
 )
 
@@ -65,6 +73,7 @@ type faultState struct {
 	left int // occasions to pass by
 	done bool
 	show bool // the next frame shows it
+	held func()
 }
 
 // due reports whether it is the turn of the fault, on an occasion to show it.

@@ -22,12 +22,14 @@ type stage struct {
 	ends    [2]*end
 	tap     int // at the device with the fault
 	credits bool
+	events  []any // those of both devices and the frames at the tap, in order
+	verbs   bool
 	strayed []uint64 // frames at that tap that show it
 }
 
 // newStage sets up two devices, one of which has a fault, or none has. What happens on the link is what the fault needs.
 func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
-	s := &stage{t: t, credits: f.Needs == soft.Credits}
+	s := &stage{t: t, credits: f.Needs == soft.Credits, verbs: f.Verbs}
 	if f.Responder {
 		s.tap = 1
 	}
@@ -38,11 +40,14 @@ func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
 	var hs [2]*soft.HCA
 	s.link, hs = devices(t, 1, at, func(i int, o *soft.Options) {
 		o.Credits = f.Needs == soft.Credits
+		if f.Verbs {
+			o.Event = func(e hcaagent.Event) { s.events = append(s.events, &e) }
+		}
 		if i == s.tap && faulty {
 			o.Fault = name
 			if at, ok := faultAt[name]; ok {
 				o.FaultAt = at
-			} else if f.Needs == soft.Plain {
+			} else if f.Needs == soft.Plain && !f.Verbs {
 				o.FaultAt = 1 // nothing is learned from the first packet alone
 			}
 			o.Strayed = func() { s.strayed = append(s.strayed, uint64(len(s.link.taps[s.tap].frames)+1)) }
@@ -67,6 +72,9 @@ func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
 			}
 		}
 	})
+	if f.Verbs {
+		s.link.taps[s.tap].also = func(frame *fabricagent.Frame) { s.events = append(s.events, *frame) }
+	}
 	src := make([]byte, 4096)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range src {
@@ -95,6 +103,9 @@ func (s *stage) disturb(n soft.Need) {
 				// nor does the tap of that end see it
 				c := &s.link.taps[to]
 				c.frames = c.frames[:len(c.frames)-1]
+				if s.verbs {
+					s.events = s.events[:len(s.events)-1]
+				}
 				return
 			}
 			deliver(frame)
@@ -177,19 +188,36 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 	work := s.work(f)
 	gap := int64(20_000)
 	switch f.Needs {
-	case soft.LostRequest, soft.LostACK, soft.NeverReady, soft.ManyReads, soft.Refused, soft.Silence:
+	case soft.LostRequest, soft.LostACK, soft.Burst, soft.NeverReady, soft.ManyReads, soft.Refused, soft.Silence:
 		gap = 200
 	case soft.Sparse:
 		gap = 5_000_000
 	}
 	for i, q := range work {
 		q.ID = uint64(i)
-		q.Flags |= hcaagent.Signaled
+		if f.Needs != soft.Unsignaled || i%3 == 0 {
+			q.Flags |= hcaagent.Signaled
+		}
 		at := int64(i) * gap
 		if f.Needs == soft.Credits {
 			at = int64(min(i, 3)) * gap
 		}
 		s.link.After(at, func() { a.post(q) })
+	}
+	if s.verbs {
+		if f.Needs == soft.Misuse {
+			s.misuse()
+		}
+		for at := int64(500); at < 3e6; at += 500 {
+			s.link.After(at, func() {
+				a.poll()
+				b.poll()
+			})
+		}
+		s.link.run(2e9)
+		a.poll()
+		b.poll()
+		return s.verifyEvents()
 	}
 	s.link.run(2e9)
 	return s.verify()
@@ -303,6 +331,54 @@ func (s *stage) verify() []rule.Finding {
 	return tr.Rec.Findings
 }
 
+// misuse asks a queue pair of its own for what there is not.
+func (s *stage) misuse() {
+	e := s.ends[0]
+	qp, err := e.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeRC, PD: e.pd, SendCQ: e.cq, RecvCQ: e.cq})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	full := hcaagent.KnowsPKey | hcaagent.KnowsPort | hcaagent.KnowsAccess
+	attr := e.attr
+	for _, c := range []struct {
+		to    hcaagent.State
+		known hcaagent.Known
+	}{
+		{hcaagent.Init, full &^ hcaagent.KnowsPKey},
+		{hcaagent.Init, full | hcaagent.KnowsPMTU},
+		{hcaagent.Init, full},
+		{hcaagent.RTS, hcaagent.KnowsSQPSN},
+		{hcaagent.RTR, hcaagent.KnowsDestAddr | hcaagent.KnowsPMTU | hcaagent.KnowsDestQPN | hcaagent.KnowsRQPSN | hcaagent.KnowsMaxDestRdAtomic | hcaagent.KnowsMinRNRTimer},
+	} {
+		attr.Known = c.known
+		if c.to == hcaagent.RTR {
+			attr.PMTU, attr.MinRNRTimer = 300, 40
+		}
+		_ = e.TransitionQP(ctx, qp, c.to, attr)
+	}
+}
+
+// verifyEvents verifies what the tap saw together with the events of both devices.
+func (s *stage) verifyEvents() []rule.Finding {
+	c := &s.link.taps[s.tap]
+	tr := agent.NewTransport(c.near)
+	for _, x := range s.events {
+		switch x := x.(type) {
+		case *hcaagent.Event:
+			tr.Event(x)
+		case fabricagent.Frame:
+			p := new(packet.Packet)
+			if fabricagent.Decode(&x, p).IsRDMA() {
+				p.CheckICRC()
+				tr.Packet(p)
+			}
+		}
+	}
+	tr.Finish(s.link.now)
+	agent.Reconcile(tr)
+	return tr.Rec.Findings
+}
+
 // TestFaults has each fault shown: it is caught under its rule, at the frame that shows it, and without the fault the same work on the
 // same link breaks nothing.
 func TestFaults(t *testing.T) {
@@ -348,7 +424,7 @@ func (s *stage) shows(x *rule.Finding) bool {
 		return true
 	}
 	for _, n := range s.strayed {
-		if x.Frame == n || slices.Contains(x.Evidence, n) || x.Frame > n && x.Frame <= n+8 {
+		if x.Frame == n || slices.Contains(x.Evidence, n) || x.Frame+3 >= n && s.verbs || x.Frame > n && x.Frame <= n+8 {
 			return true
 		}
 	}

@@ -26,7 +26,9 @@ func (q *queuePair) takeSend(p *packet.Packet) {
 		q.refuseFatal(p, packet.NAKInvalidRequest, hcaagent.LocLenErr)
 		return
 	}
-	r.got += uint32(len(p.Payload))
+	if r.got += uint32(len(p.Payload)); len(p.Payload) > 0 && q.h.breaks("receive-damaged") {
+		r.taken.list.put(uint64(r.got)-1, []byte{^p.Payload[len(p.Payload)-1]})
+	}
 	r.open = wqe.Send
 	if !info.Last && !info.Only {
 		q.accepted(p, 1, false)

@@ -272,7 +272,7 @@ var doneOps = [...]hcaagent.CompletionOp{
 
 // finishSend makes the completion of a send request, if it makes one (CPL-SIG-001 to 003).
 func (q *queuePair) finishSend(w *work, status hcaagent.Status) {
-	if status == hcaagent.Success && w.Flags&hcaagent.Signaled == 0 && !q.new.SignalAll {
+	if status == hcaagent.Success && w.Flags&hcaagent.Signaled == 0 && !q.new.SignalAll && !q.h.breaks("unsignaled") {
 		return
 	}
 	e := hcaagent.Completion{ID: w.ID, QP: hcaagent.QP{QPN: q.num}, Status: status, Op: doneOps[w.Op], ByteLen: w.length}

@@ -39,7 +39,7 @@ func (q *queuePair) drain() {
 func (q *queuePair) takeRetry() bool {
 	r := &q.req
 	q.h.count.Retries++
-	if r.retries == 0 && !q.h.has("retry-forever") {
+	if r.retries == 0 && !q.h.has("retry-forever") || q.h.breaks("gives-up-early") {
 		q.failSend(hcaagent.RetryExcErr)
 		return false
 	}

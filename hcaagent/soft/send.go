@@ -24,6 +24,9 @@ var functions = map[hcaagent.SendOp][4]packet.Fn{
 // sendRequest sends the next request packet.
 func (q *queuePair) sendRequest() {
 	r := &q.req
+	if n := r.next; n+1 < len(r.queue) && !r.queue[n].begun && !r.queue[n+1].local() && r.queue[n].Op != r.queue[n+1].Op && q.h.breaks("requests-swapped") && q.openWork(r.queue[n+1]) {
+		r.queue[n], r.queue[n+1] = r.queue[n+1], r.queue[n]
+	}
 	w := r.queue[r.next]
 	if !w.begun {
 		q.begin(w)
@@ -62,6 +65,9 @@ func (q *queuePair) sendRequest() {
 		return
 	}
 	q.h.transmit(p)
+	if q.h.fault.is != nil && end == w.last.Add(1) {
+		q.early(w)
+	}
 	if wants {
 		q.startTimer()
 	}
