@@ -1,0 +1,244 @@
+package soft_test
+
+import (
+	"errors"
+	"testing"
+
+	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/soft"
+	"ibwitness/packet"
+)
+
+// log keeps the events of a device.
+type log []hcaagent.Event
+
+func (l *log) count(k hcaagent.EventKind, a hcaagent.Async) (n int) {
+	for _, e := range *l {
+		if e.Kind == k && e.Async == a {
+			n++
+		}
+	}
+	return n
+}
+
+// logged makes two devices whose events are kept.
+func logged(t *testing.T) (*link, [2]*soft.HCA, *[2]log) {
+	var logs [2]log
+	l, hs := devices(t, 9, addrs, func(i int, o *soft.Options) {
+		o.Event = func(e hcaagent.Event) { logs[i] = append(logs[i], e) }
+	})
+	return l, hs, &logs
+}
+
+// TestStates: what may be posted in each state, and what then becomes of it (table T7b).
+func TestStates(t *testing.T) {
+	_, hs, _ := logged(t)
+	h := hs[0]
+	e := newEnd(t, h, hcaagent.NewQP{Type: hcaagent.TypeRC}, 1<<20, 4096)
+	send := func() error {
+		return h.PostSend(ctx, e.qp, hcaagent.SendRequest{Op: hcaagent.OpSend, Segments: e.sge(0, 4)})
+	}
+	if err := send(); err == nil {
+		t.Error("a send request in INIT")
+	}
+	e.receive(receiveID, 0, 100)
+	if err := h.TransitionQP(ctx, e.qp, hcaagent.Reset, hcaagent.Attr{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.PostReceive(ctx, e.qp, hcaagent.ReceiveRequest{}); err == nil {
+		t.Error("a receive request in RESET")
+	}
+	e.poll()
+	if len(e.got) > 0 {
+		t.Errorf("RESET completes %+v", e.got)
+	}
+	var te *hcaagent.TransitionError
+	if err := h.TransitionQP(ctx, e.qp, hcaagent.RTS, hcaagent.Attr{}); !errors.As(err, &te) {
+		t.Errorf("RESET to RTS: %v", err)
+	}
+	if err := h.DestroyCQ(ctx, e.cq); !errors.Is(err, hcaagent.ErrBusy) {
+		t.Errorf("a completion queue in use: %v", err)
+	}
+	if err := h.DestroyPD(ctx, e.pd); !errors.Is(err, hcaagent.ErrBusy) {
+		t.Errorf("a protection domain in use: %v", err)
+	}
+	if err := h.DestroyQP(ctx, e.qp); err != nil {
+		t.Error(err)
+	}
+	if err := send(); !errors.Is(err, hcaagent.ErrNotFound) {
+		t.Errorf("a queue pair that is gone: %v", err)
+	}
+	if err := h.DestroyCQ(ctx, e.cq); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSQD: work that has begun is finished, what was not waits for RTS (QPS-SQD-001, -002).
+func TestSQD(t *testing.T) {
+	l, hs, logs := logged(t)
+	p := pair(t, hs, hcaagent.TypeRC, 0, 1<<18, nil)
+	a, b := p[0], p[1]
+	write := hcaagent.SendRequest{Op: hcaagent.OpWrite, Flags: hcaagent.Signaled, Segments: a.sge(0, 100_000), RemoteVA: b.va, RKey: b.key}
+	a.post(write)
+	write.ID = 1
+	a.post(write)
+	l.run(3000)
+	drain := hcaagent.Attr{Known: hcaagent.KnowsSQDNotify, SQDNotify: true}
+	if err := a.TransitionQP(ctx, a.qp, hcaagent.SQD, drain); err != nil {
+		t.Fatal(err)
+	}
+	l.run(1e6)
+	a.poll()
+	if len(a.got) != 1 || a.got[0].ID != 0 {
+		t.Errorf("in SQD %+v complete", a.got)
+	}
+	if n := logs[0].count(hcaagent.EvAsync, hcaagent.AsyncSQDrained); n != 1 {
+		t.Errorf("%d events of a drained send queue", n)
+	}
+	if err := a.TransitionQP(ctx, a.qp, hcaagent.RTS, hcaagent.Attr{}); err != nil {
+		t.Fatal(err)
+	}
+	l.run(1e6)
+	a.poll()
+	if len(a.got) != 2 {
+		t.Errorf("then %+v complete", a.got)
+	}
+	l.clean(t)
+}
+
+// TestFlush: ERR completes all that both queues hold, and what is posted then (QPS-ERR-002); nothing is sent any more (QPS-ERR-001).
+func TestFlush(t *testing.T) {
+	l, hs, _ := logged(t)
+	p := pair(t, hs, hcaagent.TypeRC, 0, 1<<18, nil)
+	a, b := p[0], p[1]
+	write := hcaagent.SendRequest{Op: hcaagent.OpWrite, Segments: a.sge(0, 100_000), RemoteVA: b.va, RKey: b.key}
+	a.post(write)
+	a.receive(receiveID, 0, 10)
+	l.run(3000)
+	if err := a.TransitionQP(ctx, a.qp, hcaagent.Err, hcaagent.Attr{}); err != nil {
+		t.Fatal(err)
+	}
+	frames := len(l.taps[0].frames)
+	write.ID = 1
+	a.post(write)
+	a.receive(receiveID+1, 0, 10)
+	l.run(1e9)
+	a.poll()
+	if len(a.sends()) != 2 || len(a.receives()) != 2 {
+		t.Errorf("%+v", a.got)
+	}
+	for _, c := range a.got {
+		if c.Status != hcaagent.WRFlushErr {
+			t.Errorf("%+v", c)
+		}
+	}
+	for _, f := range l.taps[0].frames[frames:] {
+		if f.Data[11] == 0 { // from its port
+			t.Error("a frame leaves in ERR")
+		}
+	}
+}
+
+// TestNotification: one event for one request, a solicited one for SE or an error alone (CPL-SOL-001 to -003).
+func TestNotification(t *testing.T) {
+	l, hs, logs := logged(t)
+	p := pair(t, hs, hcaagent.TypeRC, 0, 1<<16, nil)
+	a, b := p[0], p[1]
+	told := 0
+	step := func(what string, arm []hcaagent.Arm, flags hcaagent.SendFlags, want int) {
+		for _, x := range arm {
+			if err := b.RequestNotification(ctx, b.cq, x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.receive(receiveID, 0, 100)
+		a.post(hcaagent.SendRequest{Op: hcaagent.OpSend, Flags: flags, Segments: a.sge(0, 10)})
+		l.run(1e6)
+		n := logs[1].count(hcaagent.EvNotify, 0)
+		if n-told != want {
+			t.Errorf("%s: %d events, want %d", what, n-told, want)
+		}
+		told = n
+	}
+	next, solicited := hcaagent.ArmNext, hcaagent.ArmSolicited
+	step("not armed", nil, hcaagent.Solicited, 0)
+	step("armed for the next", []hcaagent.Arm{next}, 0, 1)
+	step("one event", nil, 0, 0)
+	step("solicited, none comes", []hcaagent.Arm{solicited}, 0, 0)
+	step("solicited", nil, hcaagent.Solicited, 1)
+	step("not weakened", []hcaagent.Arm{next, solicited}, 0, 1)
+}
+
+// TestOverrun: a completion queue that overruns is of no use any more, and its queue pairs go to ERR (CPL-CQ-001).
+func TestOverrun(t *testing.T) {
+	l, hs, logs := logged(t)
+	p := pair(t, hs, hcaagent.TypeRC, 0, 1<<16, nil)
+	a, b := p[0], p[1]
+	if err := a.ResizeCQ(ctx, a.cq, 3); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		a.post(hcaagent.SendRequest{ID: uint64(i), Op: hcaagent.OpWrite, Flags: hcaagent.Signaled, Segments: a.sge(0, 10), RemoteVA: b.va, RKey: b.key})
+	}
+	l.run(1e6)
+	if _, s, _ := a.QueryQP(ctx, a.qp); s != hcaagent.Err || logs[0].count(hcaagent.EvAsync, hcaagent.AsyncCQError) != 1 {
+		t.Errorf("state %v, %d events", s, logs[0].count(hcaagent.EvAsync, hcaagent.AsyncCQError))
+	}
+	a.poll()
+	if len(a.got) != 3 {
+		t.Errorf("%+v", a.got)
+	}
+}
+
+// TestSharedReceives: queue pairs take from one queue, its limit is told once (CPL-SRQ-003), and it is not flushed (CPL-SRQ-002).
+func TestSharedReceives(t *testing.T) {
+	l, hs, logs := logged(t)
+	b := hs[1]
+	pd := must(b.CreatePD(ctx))(t)
+	srq := must(b.CreateSRQ(ctx, pd, 20, 1))(t)
+	_, key, _, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: pd, VA: 5 << 20, Length: 4096, Access: hcaagent.LocalWrite})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		if err := b.PostSharedReceive(ctx, srq, hcaagent.ReceiveRequest{ID: receiveID + uint64(i), Segments: []hcaagent.Segment{{VA: 5 << 20, Length: 64, LKey: key}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.ModifySRQ(ctx, srq, 8); err != nil {
+		t.Fatal(err)
+	}
+	var ends [2][2]*end
+	for i := range ends {
+		x := newEnd(t, hs[0], hcaagent.NewQP{Type: hcaagent.TypeRC}, uint64(10+i)<<20, 4096)
+		y := newEnd(t, hs[1], hcaagent.NewQP{Type: hcaagent.TypeRC, SRQ: srq}, uint64(20+i)<<20, 4096)
+		x.attr.SQPSN = packet.PSN(77777 * (i + 1))
+		connect(x, y)
+		ends[i] = [2]*end{x, y}
+		if err := y.PostReceive(ctx, y.qp, hcaagent.ReceiveRequest{}); err == nil {
+			t.Error("CPL-SRQ-004: a receive request for a queue pair with a shared queue")
+		}
+		for range 3 {
+			x.post(hcaagent.SendRequest{Op: hcaagent.OpSend, Segments: x.sge(0, 32)})
+		}
+	}
+	l.run(1e6)
+	n := 0
+	for i := range ends {
+		if err := ends[i][1].TransitionQP(ctx, ends[i][1].qp, hcaagent.Err, hcaagent.Attr{}); err != nil {
+			t.Fatal(err)
+		}
+		ends[i][1].poll()
+		n += len(ends[i][1].got)
+	}
+	if n != 6 {
+		t.Errorf("%d completions of 6 messages", n)
+	}
+	if n := logs[1].count(hcaagent.EvAsync, hcaagent.AsyncSRQLimit); n != 1 {
+		t.Errorf("%d limit events", n)
+	}
+	if n := logs[1].count(hcaagent.EvAsync, hcaagent.AsyncLastWQE); n != 2 {
+		t.Errorf("%d last WQE events", n)
+	}
+	l.clean(t)
+}
