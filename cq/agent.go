@@ -162,6 +162,14 @@ func (a *Agent) proven(q *queuePair) rule.Class {
 	return rule.Unproven
 }
 
+// sentProven is that where it rests on what the queue pair itself did not send: on the way to a tap at the other end it may be lost.
+func (a *Agent) sentProven(q *queuePair) rule.Class {
+	if !a.Lossy && a.near(q.addr()) {
+		return rule.Violation
+	}
+	return rule.Unproven
+}
+
 const notShown = "a packet that is not in the capture may have been lost to it: where the tap is, is not known"
 
 // Finish judges everything. end is the time of the last packet.

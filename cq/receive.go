@@ -92,7 +92,7 @@ func (a *Agent) received(q *queuePair) {
 		case n < len(list):
 			k, aligned = n+1, true
 			a.same(q, list[n], t)
-		case aligned && k < len(list) && q.resembles(list[k], t):
+		case aligned && k < len(list) && (q.reliable() || len(list) == len(done)) && q.resembles(list[k], t):
 			a.same(q, list[k], t)
 			k++
 		default:

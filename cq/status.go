@@ -265,7 +265,7 @@ func (a *Agent) retried(q *queuePair, w *work) {
 	}
 	if want := 1 + int(q.attr.RetryCnt); most < want {
 		v := verdict{
-			rule: rule.CPLSTS006, class: a.proven(q), role: rule.Requester, expected: fmt.Sprintf("%d tries of the oldest packet", want),
+			rule: rule.CPLSTS006, class: a.sentProven(q), role: rule.Requester, expected: fmt.Sprintf("%d tries of the oldest packet", want),
 			actual: fmt.Sprintf("%d", most), detail: fmt.Sprintf("request %d", w.req().ID), at: at, event: w.done,
 		}
 		if v.class == rule.Unproven {
