@@ -40,7 +40,8 @@ type source struct {
 	qps     map[uint32][]*queuePair
 	shared  map[hcaagent.SRQ]*receives
 	regions map[uint32]*region
-	cqs     map[hcaagent.CQ]int // queue pairs that use them
+	created map[hcaagent.CQ]bool
+	armed   map[hcaagent.CQ]bool
 	clock   clock
 }
 
@@ -66,7 +67,7 @@ func (a *Agent) Event(e *hcaagent.Event) {
 func (a *Agent) source(name string, addr packet.Addr, exact bool) *source {
 	s := &source{
 		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[hcaagent.SRQ]*receives{},
-		regions: map[uint32]*region{}, cqs: map[hcaagent.CQ]int{},
+		regions: map[uint32]*region{}, created: map[hcaagent.CQ]bool{}, armed: map[hcaagent.CQ]bool{},
 	}
 	a.sources = append(a.sources, s)
 	return s
@@ -97,6 +98,10 @@ func (a *Agent) event(s *source, e *hcaagent.Event) {
 		a.postReceive(s, e)
 	case hcaagent.EvCompletion:
 		a.completion(s, e)
+	case hcaagent.EvArm, hcaagent.EvNotify, hcaagent.EvCreateCQ, hcaagent.EvDestroyCQ:
+		a.notification(s, e)
+	case hcaagent.EvAsync:
+		a.async(s, e)
 	}
 }
 

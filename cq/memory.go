@@ -112,6 +112,15 @@ func (a *Agent) memory(q *queuePair) {
 		if m.read != nil && m.read.touched.seen() && !done {
 			at, done = m.read.touched, true
 		}
+		if access, _, _ := m.needs(); q.attr.Has(hcaagent.KnowsAccess) {
+			a.covered(rule.QPSACT001)
+			if q.permits&access == 0 && done && q.in.refused(m) == nil {
+				a.accuse(q, verdict{
+					rule: rule.QPSACT001, class: rule.Violation, role: rule.Responder, expected: "NAK Invalid Request: the queue pair does not permit it",
+					actual: "the request was carried out", at: at, evidence: []uint64{m.begin.frame},
+				})
+			}
+		}
 		why, sure := q.src.refusal(m, invalid)
 		if !sure {
 			continue
@@ -124,7 +133,7 @@ func (a *Agent) memory(q *queuePair) {
 				actual: "the request was carried out", at: at, evidence: []uint64{m.begin.frame},
 			})
 		}
-		if refused != nil && refused.syndrome == packet.NAKRemoteAccess && q.permits(m) {
+		if refused != nil && refused.syndrome == packet.NAKRemoteAccess && q.enabled(m) {
 			a.covered(rule.RCRSP024)
 			if why == "" {
 				a.accuse(q, verdict{
@@ -137,8 +146,8 @@ func (a *Agent) memory(q *queuePair) {
 	}
 }
 
-// permits reports whether the queue pair itself takes the operation.
-func (q *queuePair) permits(m *message) bool {
+// enabled reports whether the queue pair itself takes the operation.
+func (q *queuePair) enabled(m *message) bool {
 	access, _, _ := m.needs()
 	return !q.attr.Has(hcaagent.KnowsAccess) || q.attr.Access&access != 0
 }

@@ -145,6 +145,14 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 func (a *Agent) receiveDone(q *queuePair, r *receive, e *hcaagent.Event) {
 	r.done = true
 	a.covered(rule.CPLORD002)
+	if q.recvs.shared {
+		a.covered(rule.CPLSRQ002)
+		if e.Completion.Status == hcaagent.WRFlushErr {
+			if q.flushed++; q.flushed == 2 && q.known {
+				a.verb(q, rule.CPLSRQ002, e, "the requests of the shared receive queue left there", "another one flushed")
+			}
+		}
+	}
 	list := q.recvs
 	for list.oldest < len(list.list) && (list.list[list.oldest].done || list.list[list.oldest].late) && list.list[list.oldest] != r {
 		list.oldest++

@@ -187,9 +187,6 @@ func (a *Agent) datagram(f *flow, p *packet.Packet, at where) {
 			s.first = at
 		}
 		s.newest = at
-		if q.attr.Has(hcaagent.KnowsQKey) && q.attr.QKey != p.QKey {
-			return // it is dropped
-		}
 		s.started = true
 		m := message{
 			first: int64(len(s.msgs)), packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: *headOf(p),
@@ -197,6 +194,10 @@ func (a *Agent) datagram(f *flow, p *packet.Packet, at where) {
 		}
 		if !m.cut {
 			m.crc = sum(p.Payload)
+		}
+		if q.attr.Has(hcaagent.KnowsQKey) && q.attr.QKey != p.QKey {
+			s.dropped = append(s.dropped, &m)
+			return
 		}
 		s.msgs = append(s.msgs, m)
 	}

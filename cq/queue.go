@@ -29,6 +29,9 @@ type queuePair struct {
 	recvs  *receives // its own queue, or the shared one
 	taken  []*taken  // receive completions
 
+	drain    bool            // it shall tell when its send queue has drained
+	permits  hcaagent.Access // all that it has ever permitted its peer
+	flushed  int             // requests of a shared receive queue that it flushed
 	refusals map[uint64]bool // requests whose post failed, by ID
 
 	out, in *stream // requests that it sent and received

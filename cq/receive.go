@@ -71,6 +71,9 @@ func (a *Agent) received(q *queuePair) {
 	if !q.known || !q.in.first.seen() {
 		return
 	}
+	if len(q.in.dropped) > 0 {
+		a.covered(rule.UDQKEY004)
+	}
 	list, sure := q.consumers()
 	done := q.successes()
 	k := 0                      // of the next message
@@ -100,10 +103,50 @@ func (a *Agent) received(q *queuePair) {
 		}
 	}
 	a.posted(q, list[:sure])
+	a.notReady(q, list[:sure])
+}
+
+// notReady judges that a receive request was missing where an RNR NAK says so: each message takes one, in order.
+func (a *Agent) notReady(q *queuePair, list []*message) {
+	if q.recvs.shared || !q.reliable() || q.in.joined > 0 {
+		return
+	}
+	k := 0
+	for _, n := range q.in.naks {
+		if n.syndrome.Type() != packet.RNRNAK {
+			continue
+		}
+		for k < len(list) && list[k].last() < n.ord {
+			k++
+		}
+		if k == len(list) || n.ord < list[k].first {
+			continue
+		}
+		a.covered(rule.RCRSP020)
+		if m := list[k]; k < len(q.recvs.list) && q.src.clock.before(q.recvs.list[k].event.Time, m.begin.time) {
+			r := q.recvs.list[k].event
+			a.accuse(q, verdict{
+				rule: rule.RCRSP020, class: rule.Violation, role: rule.Responder,
+				expected: fmt.Sprintf("the message taken: receive request %d was posted before it came", r.Receive.ID), actual: n.syndrome.String(),
+				at: n.at, evidence: []uint64{m.begin.frame}, event: r,
+			})
+			return
+		}
+	}
 }
 
 // noMessage judges a completion that no message stands behind.
 func (a *Agent) noMessage(q *queuePair, t *taken) {
+	for _, m := range q.in.dropped {
+		if q.matches(m, t) {
+			a.covered(rule.UDQKEY004)
+			a.accuse(q, verdict{
+				rule: rule.UDQKEY004, class: rule.Violation, role: q.receiver(), expected: fmt.Sprintf("no completion: the Q_Key is not %#x", q.attr.QKey),
+				actual: "a receive completion", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.end, event: t.event,
+			})
+			return
+		}
+	}
 	if q.in.joined > 0 || q.src.clock.mayBeAfter(t.event.Time, a.last) {
 		return
 	}
@@ -176,6 +219,16 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	a.covered(id)
 	if c.ByteLen != length {
 		differs(id, fmt.Sprintf("byte_len %d", length), fmt.Sprintf("%d", c.ByteLen))
+	}
+	if op == hcaagent.DoneRecv {
+		room := uint64(0)
+		for _, g := range t.of.event.Receive.Segments {
+			room += uint64(g.Length)
+		}
+		a.covered(rule.CPLSTS009)
+		if uint64(length) > room {
+			differs(rule.CPLSTS009, fmt.Sprintf("an error: the receive request has room for %d bytes", room), fmt.Sprintf("success with %d", length))
+		}
 	}
 	a.covered(rule.CPLIMM001)
 	switch has := c.Flags&hcaagent.WithImm != 0; {

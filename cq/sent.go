@@ -68,6 +68,36 @@ func (a *Agent) sent(q *queuePair) {
 		if !a.compare(q, m, w) {
 			return
 		}
+		if w.req().Flags&hcaagent.Fence != 0 {
+			a.fence(q, m, w)
+		}
+	}
+}
+
+// fence judges that all earlier READs and atomics were answered when a request left.
+func (a *Agent) fence(q *queuePair, m *message, w *work) {
+	if !q.reliable() || a.Lossy || m.first < q.out.joined {
+		return
+	}
+	a.covered(rule.RCFEN001)
+	for i := len(q.sends) - 1; i >= 0; i-- {
+		v := q.sends[i]
+		if v.n >= w.n || !v.response() {
+			continue
+		}
+		at, ok := q.answered(v)
+		margin := int64(slackRecord)
+		if q.src.exact {
+			margin = 0
+		}
+		if ok && m.begin.pos < at.pos && m.begin.time+margin < at.time {
+			a.accuse(q, verdict{
+				rule: rule.RCFEN001, class: rule.Violation, role: rule.Requester,
+				expected: fmt.Sprintf("request %d after the answer to request %d: it has the fence modifier", w.req().ID, v.req().ID),
+				actual:   "it left before", at: m.begin, evidence: []uint64{at.frame}, event: w.event,
+			})
+		}
+		return // the newest is enough: answers come in order
 	}
 }
 

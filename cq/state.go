@@ -52,6 +52,12 @@ func (a *Agent) modifyQP(s *source, e *hcaagent.Event) {
 		return
 	}
 	q.state = e.State
+	if e.State == hcaagent.SQD && e.Attr != nil && e.Attr.SQDNotify {
+		q.drain = true
+	}
+	if e.Attr != nil && e.Attr.Has(hcaagent.KnowsAccess) {
+		q.permits |= e.Attr.Access
+	}
 	if e.Attr != nil {
 		q.attr.Merge(e.Attr)
 	}

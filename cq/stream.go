@@ -26,7 +26,8 @@ type stream struct {
 	answer  where // first response
 	replied where // newest one
 	halted  string
-	joined  int64 // ordinal of the first packet that was seen: the capture may begin there
+	dropped []*message // datagrams with another Q_Key
+	joined  int64      // ordinal of the first packet that was seen: the capture may begin there
 }
 
 // part is one packet of a message that is not whole yet.

@@ -29,6 +29,10 @@ const (
 	CPLMEM005
 	CPLSRQ004
 	CPLIMD001
+	CPLSTS009
+	CPLSRQ002
+	CPLCQ003
+	CPLSOL003
 
 	eventFirst
 )
@@ -168,5 +172,25 @@ var cplRows = [eventFirst - cplFirst]Row{
 		ID: "CPL-IMD-001", Name: "failed-post-completes", Severity: Warning, Needs: Verbs, Ref: "11.4.1.1",
 		Text:  "A post that fails at once makes no completion.",
 		Where: "cq/order.go",
+	},
+	CPLSTS009 - cplFirst: {
+		ID: "CPL-STS-009", Name: "receive-too-long", Severity: Warning, Needs: WireCQE, Ref: "9.9.3†",
+		Text:  "A SEND that is longer than its receive request does not complete with success.",
+		Where: "cq/receive.go",
+	},
+	CPLSRQ002 - cplFirst: {
+		ID: "CPL-SRQ-002", Name: "shared-flush", Severity: Error, Needs: Verbs, Ref: "10.3.1",
+		Text:  "A queue pair in error flushes no requests of a shared receive queue but the one that it had taken.",
+		Where: "cq/order.go",
+	},
+	CPLCQ003 - cplFirst: {
+		ID: "CPL-CQ-003", Name: "queue-in-use", Severity: Warning, Needs: Verbs, Ref: "C11-17",
+		Text:  "A completion queue that queue pairs use is not destroyed.",
+		Where: "cq/notify.go",
+	},
+	CPLSOL003 - cplFirst: {
+		ID: "CPL-SOL-003", Name: "notification-once", Severity: Warning, Needs: Verbs, Ref: "11.4.2.2",
+		Text:  "A completion queue tells of itself once for each time that it was armed.",
+		Where: "cq/notify.go",
 	},
 }

@@ -16,6 +16,8 @@ const (
 	QPSATT003
 	QPSATT005
 	QPSATT006
+	QPSSQD002
+	QPSACT001
 
 	cplFirst
 )
@@ -90,5 +92,15 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 		ID: "QPS-ATT-006", Name: "psn-value", Severity: Warning, Needs: Verbs, Ref: "11.2.5.2†",
 		Text:  "A start PSN has 24 bits.",
 		Where: "cq/state.go",
+	},
+	QPSSQD002 - qpsFirst: {
+		ID: "QPS-SQD-002", Name: "drained-event", Severity: Warning, Needs: Verbs, Ref: "10.3.1",
+		Text:  "The event that the send queue has drained comes once, and only where the transition to SQD asked for it.",
+		Where: "cq/notify.go",
+	},
+	QPSACT001 - qpsFirst: {
+		ID: "QPS-ACT-001", Name: "operation-not-enabled", Severity: Error, Needs: WireQP, Ref: "9.7.4.1†",
+		Text:  "A request of a kind that the queue pair does not permit its peer is refused.",
+		Where: "cq/memory.go",
 	},
 }

@@ -68,6 +68,7 @@ const (
 	RCSEQ006
 	RCLEN009
 	RCLEN010
+	RCFEN001
 
 	rspFirst
 )
@@ -401,6 +402,11 @@ var reqRows = [rspFirst - reqFirst]Row{
 	RCLEN010 - reqFirst: {
 		ID: "RC-LEN-010", Name: "request-header", Severity: Error, Needs: WireWQE, Ref: "9.4†",
 		Text:  "Address, R_Key, length, operands, immediate data and key to invalidate of a request are those of its work request.",
+		Where: "cq/sent.go",
+	},
+	RCFEN001 - reqFirst: {
+		ID: "RC-FEN-001", Name: "fence", Severity: Error, Needs: WireWQE, Ref: "10.8.3†",
+		Text:  "A request with the fence modifier leaves only after all earlier READs and atomics of its queue pair have been answered.",
 		Where: "cq/sent.go",
 	},
 }

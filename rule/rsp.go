@@ -37,6 +37,7 @@ const (
 	RCRSP044
 	RCRSP024
 	RCRSP038
+	RCRSP020
 
 	ucFirst
 )
@@ -215,6 +216,11 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP038 - rspFirst: {
 		ID: "RC-RSP-038", Name: "receive-not-posted", Severity: Error, Needs: WireWQE, Ref: "9.4†",
 		Text:  "Every SEND and every RDMA WRITE with immediate takes one receive request, which was posted before.",
+		Where: "cq/receive.go",
+	},
+	RCRSP020 - rspFirst: {
+		ID: "RC-RSP-020", Name: "rnr-nak-unfounded", Severity: Error, Needs: WireWQE, Ref: "9.7.5.2.8",
+		Text:  "A responder sends an RNR NAK only where no receive request is posted.",
 		Where: "cq/receive.go",
 	},
 }

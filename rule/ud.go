@@ -23,6 +23,7 @@ const (
 	UDGRH002
 	UDGRH004
 	UDCQE001
+	UDQKEY004
 
 	rocFirst
 )
@@ -134,6 +135,11 @@ var udRows = [rocFirst - udFirst]Row{
 	UDCQE001 - udFirst: {
 		ID: "UD-CQE-001", Name: "datagram-source", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "The receive completion of a datagram names the QP that sent it.",
+		Where: "cq/receive.go",
+	},
+	UDQKEY004 - udFirst: {
+		ID: "UD-QKEY-004", Name: "wrong-qkey-completes", Severity: Error, Needs: WireCQE, Ref: "9.6.1.4.1",
+		Text:  "A datagram whose Q_Key is not that of the queue pair makes no receive completion.",
 		Where: "cq/receive.go",
 	},
 }
