@@ -76,7 +76,8 @@ func (a *Agent) received(q *queuePair) {
 	}
 	list, sure := q.consumers()
 	done := q.successes()
-	k := 0                      // of the next message
+	k := 0 // of the next message
+	used := make([]bool, len(list))
 	aligned := q.in.joined <= 0 // the next message is that of the next completion, unless it was not received
 	for i, t := range done {
 		switch {
@@ -93,8 +94,9 @@ func (a *Agent) received(q *queuePair) {
 		}
 		switch {
 		case n < len(list):
-			k, aligned = n+1, true
+			k, aligned, used[n] = n+1, true, true
 			a.same(q, list[n], t)
+		case a.outOfTurn(q, list[:k], used, t):
 		case aligned && k < len(list) && (q.reliable() || len(list) == len(done)) && q.resembles(list[k], t):
 			a.same(q, list[k], t)
 			k++
@@ -133,6 +135,21 @@ func (a *Agent) notReady(q *queuePair, list []*message) {
 			return
 		}
 	}
+}
+
+// outOfTurn reports whether a completion is that of a message before those that completed last: UC and UD take one that the network let
+// others overtake, and take a copy that it made for another one. Near the receiver the copy is seen.
+func (a *Agent) outOfTurn(q *queuePair, list []*message, used []bool, t *taken) bool {
+	if q.reliable() {
+		return false
+	}
+	for i, m := range list {
+		if q.matches(m, t) && (!used[i] || !a.near(q.addr()) || q.in.again[m.last()] > 0) {
+			used[i] = true
+			return true
+		}
+	}
+	return false
 }
 
 // noMessage judges a completion that no message stands behind.

@@ -18,7 +18,7 @@ var (
 	runs  = flag.Int("scenario.runs", 200, "random scenarios")
 	first = flag.Uint64("scenario.seed", 1, "the first seed")
 	keep  = flag.String("scenario.keep", "", "folder for the scenarios that show something wrong")
-	kinds = flag.String("scenario.errors", "drop corrupt", "the errors that random scenarios have")
+	kinds = flag.String("scenario.errors", "drop corrupt duplicate", "the errors that random scenarios have")
 )
 
 // chance makes up scenarios.
@@ -71,7 +71,7 @@ func (c *chance) scenario(seed uint64) string {
 			c.work(i, t, "b", "a")
 		}
 	}
-	c.errors()
+	c.errors(a != "10.0.0.1")
 	return c.String()
 }
 
@@ -104,8 +104,8 @@ func (c *chance) work(i int, typ, from, to string) {
 	}
 }
 
-// errors spoils the network.
-func (c *chance) errors() {
+// errors spoils the network. A late copy over IPv6 cannot be told from a packet that was sent again, so those come at once.
+func (c *chance) errors(ipv6 bool) {
 	begun := false
 	for _, from := range []string{"a", "b"} {
 		for _, kind := range strings.Fields(*kinds) {
@@ -116,8 +116,12 @@ func (c *chance) errors() {
 				c.line("errors:")
 				begun = true
 			}
+			late := pick(c, 0, c.IntN(30000))
+			if ipv6 {
+				late = 0
+			}
 			more := map[string]string{
-				"duplicate": fmt.Sprintf(", copies: %d, delay: %dns", 1+c.IntN(2), pick(c, 0, c.IntN(30000))),
+				"duplicate": fmt.Sprintf(", copies: %d, delay: %dns", 1+c.IntN(2), late),
 				"reorder":   fmt.Sprintf(", overtaken_by: %d, at_most: %dus", 1+c.IntN(5), 1+c.IntN(50)),
 				"delay":     fmt.Sprintf(", delay: %dns, jitter: %dns, hold: %v", c.IntN(3000), c.IntN(20000), c.is(0.5)),
 				"corrupt":   ", flip: 1",
