@@ -21,11 +21,6 @@ func recorded(t testing.TB) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) == 0 {
-		if files, err = filepath.Glob("/work/shared/captures/rxe/*.jsonl"); err != nil {
-			t.Fatal(err)
-		}
-	}
 	return files
 }
 
@@ -33,7 +28,7 @@ func recorded(t testing.TB) []string {
 func TestRecorded(t *testing.T) {
 	files := recorded(t)
 	if len(files) == 0 {
-		t.Skip("no recorded logs here")
+		t.Skip("no recorded logs in ../shared/captures/rxe beside the project")
 	}
 	for _, name := range files {
 		log, err := ReadFile(name)
