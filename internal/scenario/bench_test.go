@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"ibwitness/agent"
@@ -28,24 +29,33 @@ work:
   - {qp: a4, op: read, length: 4096, repeat: 4000}
 `
 
-// BenchmarkVerified simulates traffic and verifies it, in one goroutine.
+// BenchmarkVerified simulates traffic and verifies it in one goroutine: the packets alone, and with the events of both adapters.
 func BenchmarkVerified(b *testing.B) {
 	s, err := Read("load", []byte(load))
 	if err != nil {
 		b.Fatal(err)
 	}
-	packets := uint64(0)
-	for b.Loop() {
-		r, err := s.Start(Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1})
-		if err != nil || len(res.Findings) > 0 || r.Problems() != nil {
-			b.Fatal(err, res.Findings, r.Problems())
-		}
-		packets += res.RDMA
+	for _, events := range []bool{false, true} {
+		b.Run(fmt.Sprintf("events=%v", events), func(b *testing.B) {
+			packets := uint64(0)
+			for b.Loop() {
+				r, err := s.Start(Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				opt := agent.Options{Near: r.NearAddrs(), Workers: 1}
+				if events {
+					r.Finish()
+					opt.Events = r.Logs()
+				}
+				res, err := agent.Run(context.Background(), r.Source, opt)
+				if err != nil || len(res.Findings) > 0 || r.Problems() != nil {
+					b.Fatal(err, res.Findings, r.Problems())
+				}
+				packets += res.RDMA
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(packets), "ns/packet")
+			b.ReportMetric(float64(packets)/b.Elapsed().Seconds(), "packets/s")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(packets), "ns/packet")
-	b.ReportMetric(float64(packets)/b.Elapsed().Seconds(), "packets/s")
 }

@@ -66,21 +66,29 @@ func (d *device) register(lists, seed uint64) (err error) {
 		Access: hcaagent.LocalWrite | hcaagent.RemoteWrite | hcaagent.RemoteRead | hcaagent.RemoteAtomic | hcaagent.RemoteFlush,
 	}
 	chance := rand.New(rand.NewPCG(seed, 0x5ce4a610))
+	block := make([]byte, blockSize)
+	for i := 0; i+8 <= len(block); i += 8 {
+		binary.LittleEndian.PutUint64(block[i:], chance.Uint64())
+	}
 	for _, m := range []*region{&d.local, &d.remote} {
-		data := make([]byte, m.Length)
 		if _, m.lkey, m.rkey, err = d.dev.RegisterMR(ctx, m.NewMR); err != nil {
 			return err
 		}
-		for i := 0; i+8 <= len(data); i += 8 {
-			binary.LittleEndian.PutUint64(data[i:], chance.Uint64())
+		key := hcaagent.Key{Addr: d.Addr, Key: m.lkey, Local: true}
+		for at := uint64(0); at < m.Length; {
+			n := min(m.Length-at, blockSize)
+			if err = d.dev.SetMemory(ctx, hcaagent.Memory{Key: key, VA: m.VA + at, Length: n}, block[:n]); err != nil {
+				return err
+			}
+			at += n
 		}
-		whole := hcaagent.Memory{Key: hcaagent.Key{Addr: d.Addr, Key: m.lkey, Local: true}, VA: m.VA, Length: m.Length}
-		if err = d.dev.SetMemory(ctx, whole, data); err != nil {
-			return err
-		}
+		block[0]++
 	}
 	return nil
 }
+
+// blockSize is after how many bytes what memory holds repeats itself, which is no round number.
+const blockSize = 1<<20 - 24
 
 // lists is how much of the local region the lists of an HCA take, one behind the other, so that nothing is written that is still sent or
 // that was received; what is beyond mostLocal begins anew.
