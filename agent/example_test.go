@@ -1,0 +1,80 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent/sim"
+	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/soft"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// A testbench: two channel adapters in software on a simulated fabric, one of which acknowledges with a wrong MSN once. A device under test takes
+// the place of either: it sends and receives frames, and tells what its consumer does.
+func Example() {
+	ctx := context.Background()
+	clock := sim.NewClock(0)
+	fabric := sim.NewFabric(clock, sim.Options{})
+	wire := sim.NewRecorder("testbench", clock.Step)
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+
+	// attach brings an adapter with a queue pair in INIT to the fabric.
+	attach := func(n byte, fault string) (*soft.HCA, hcaagent.QP, *hcaagent.Log) {
+		addr := packet.IPv4Addr([]byte{10, 0, 0, n})
+		log := &hcaagent.Log{Addr: addr, Exact: true}
+		var send func([]byte)
+		h, err := soft.New(soft.Options{
+			Addr: addr, Clock: clock, Fault: fault, FaultAt: 1, Send: func(frame []byte) { send(frame) },
+			Event: func(e hcaagent.Event) { log.Events = append(log.Events, e) },
+		})
+		must(err)
+		send = fabric.Attach(addr, h.Receive)
+		pd, err := h.CreatePD(ctx)
+		must(err)
+		cq, err := h.CreateCQ(ctx, 16)
+		must(err)
+		qp, err := h.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeRC, PD: pd, SendCQ: cq, RecvCQ: cq, MaxSend: 8, MaxReceive: 8, MaxSendSegments: 1, MaxRecvSegments: 1})
+		must(err)
+		must(h.TransitionQP(ctx, qp, hcaagent.Init, hcaagent.Attr{Known: hcaagent.KnowsPKey | hcaagent.KnowsPort | hcaagent.KnowsAccess, PKey: 0xFFFF, Port: 1}))
+		return h, qp, log
+	}
+	a, qpA, logA := attach(1, "")
+	b, qpB, logB := attach(2, "wrong-msn")
+	must(fabric.TapEnd(qpA.Addr, "A", wire))
+
+	connect := func(h *soft.HCA, qp, peer hcaagent.QP) {
+		must(h.TransitionQP(ctx, qp, hcaagent.RTR, hcaagent.Attr{
+			Known:    hcaagent.KnowsDestAddr | hcaagent.KnowsDestQPN | hcaagent.KnowsPMTU | hcaagent.KnowsRQPSN | hcaagent.KnowsMaxDestRdAtomic | hcaagent.KnowsMinRNRTimer,
+			DestAddr: peer.Addr, DestQPN: peer.QPN, PMTU: 1024, RQPSN: 100, MaxDestRdAtomic: 1, MinRNRTimer: 12,
+		}))
+		must(h.TransitionQP(ctx, qp, hcaagent.RTS, hcaagent.Attr{
+			Known: hcaagent.KnowsSQPSN | hcaagent.KnowsTimeout | hcaagent.KnowsRetryCnt | hcaagent.KnowsRNRRetry | hcaagent.KnowsMaxRdAtomic,
+			SQPSN: 100, Timeout: 14, RetryCnt: 7, RNRRetry: 7, MaxRdAtomic: 1,
+		}))
+	}
+	connect(a, qpA, qpB)
+	connect(b, qpB, qpA)
+	for id := range uint64(3) {
+		must(b.PostReceive(ctx, qpB, hcaagent.ReceiveRequest{ID: id}))
+		must(a.PostSend(ctx, qpA, hcaagent.SendRequest{ID: id, Op: hcaagent.OpSend, Flags: hcaagent.Signaled}))
+		for clock.Step() {
+		}
+	}
+
+	result, err := agent.Run(ctx, wire, agent.Options{Near: []packet.Addr{qpA.Addr}, Events: []*hcaagent.Log{logA, logB}})
+	must(err)
+	for i := range result.Findings {
+		if f := &result.Findings[i]; f.Class == rule.Violation {
+			fmt.Printf("%v: %v accused, frame %d: expected %s, actual %s\n", f.Rule, f.Accused.Addr, f.Frame, f.Expected, f.Actual)
+		}
+	}
+	// Output:
+	// RC-RSP-013: 10.0.0.2 accused, frame 4: expected MSN 2, actual MSN 3
+}
