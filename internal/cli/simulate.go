@@ -77,6 +77,7 @@ func (c *simulateCommand) Run(s *session) error {
 	if err != nil {
 		return errors.Join(err, out.close())
 	}
+	opt.Keep = !c.WireOnly
 	run, err := sc.Start(opt)
 	if err != nil {
 		return errors.Join(err, out.close())

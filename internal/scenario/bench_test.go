@@ -39,7 +39,7 @@ func BenchmarkVerified(b *testing.B) {
 		b.Run(fmt.Sprintf("events=%v", events), func(b *testing.B) {
 			packets := uint64(0)
 			for b.Loop() {
-				r, err := s.Start(Options{})
+				r, err := s.Start(Options{Keep: events})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -35,7 +35,11 @@ func (r *Run) buildDevices() error {
 		h := &r.HCAs[i]
 		d := &device{HCA: h, polling: map[hcaagent.CQ]bool{}}
 		r.devices[h.Name] = d
-		r.logs[h.Name] = &hcaagent.Log{Name: "the events of " + h.Name, Addr: h.Addr, Exact: true}
+		l := &hcaagent.Log{Name: "the events of " + h.Name, Addr: h.Addr, Exact: true}
+		if r.keep {
+			l.Events = make([]hcaagent.Event, 0, 4*r.posts(h.Name)+64)
+		}
+		r.logs[h.Name] = l
 		var send func([]byte)
 		dev, err := soft.New(soft.Options{
 			Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { send(frame) },
@@ -90,18 +94,33 @@ func (d *device) register(lists, seed uint64) (err error) {
 // blockSize is after how many bytes what memory holds repeats itself, which is no round number.
 const blockSize = 1<<20 - 24
 
+// posts is how many requests the consumer of an HCA posts.
+func (s *Scenario) posts(hca string) (n int) {
+	for i := range s.Work {
+		if w := &s.Work[i]; s.place(w) == hca {
+			n += w.Repeat
+		}
+	}
+	return n
+}
+
+// place is the HCA whose consumer does a piece of work.
+func (s *Scenario) place(w *Work) string {
+	if q := s.QP(w.QP); q != nil {
+		return q.HCA
+	}
+	if q := s.SRQ(w.SRQ); q != nil {
+		return q.HCA
+	}
+	return ""
+}
+
 // lists is how much of the local region the lists of an HCA take, one behind the other, so that nothing is written that is still sent or
 // that was received; what is beyond mostLocal begins anew.
 func (s *Scenario) lists(hca string) (n uint64) {
 	for i := range s.Work {
 		w := &s.Work[i]
-		place := ""
-		if q := s.QP(w.QP); q != nil {
-			place = q.HCA
-		} else if q := s.SRQ(w.SRQ); q != nil {
-			place = q.HCA
-		}
-		if place != hca {
+		if s.place(w) != hca {
 			continue
 		}
 		one := uint64(2 * align)
@@ -132,8 +151,10 @@ func (d *device) segments(lengths []uint32) (list []hcaagent.Segment) {
 
 // event tells the log, and has the consumer poll a queue that tells of itself.
 func (r *Run) event(d *device, e hcaagent.Event) {
-	l := r.logs[d.Name]
-	l.Events = append(l.Events, e)
+	if r.keep {
+		l := r.logs[d.Name]
+		l.Events = append(l.Events, e)
+	}
 	if r.log != nil {
 		r.log(d.Name, e)
 	}

@@ -162,7 +162,7 @@ func judge(t *testing.T, name, text string) (wrong string, packets uint64) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	r, err := s.Start(Options{})
+	r, err := s.Start(Options{Keep: true})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

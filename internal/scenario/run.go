@@ -23,6 +23,7 @@ type Run struct {
 	Source *sim.Recorder
 
 	log      func(hca string, e hcaagent.Event)
+	keep     bool
 	logs     map[string]*hcaagent.Log
 	devices  map[string]*device
 	qps      map[string]*queuePair
@@ -37,12 +38,14 @@ type Options struct {
 	Event func(hca string, e hcaagent.Event)
 	// Sinks see what the taps see, beside Source.
 	Sinks []sim.Sink
+	// Keep has the run keep all events, for Logs.
+	Keep bool
 }
 
 // Start builds what the scenario describes and plans its work.
 func (s *Scenario) Start(opt Options) (*Run, error) {
 	r := &Run{
-		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, logs: map[string]*hcaagent.Log{},
+		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, keep: opt.Keep, logs: map[string]*hcaagent.Log{},
 		devices: map[string]*device{}, qps: map[string]*queuePair{}, srqs: map[string]*sharedQueue{}, strayed: map[string]int{},
 	}
 	r.Fabric = sim.NewFabric(r.Clock, s.Link)
@@ -82,7 +85,7 @@ func (r *Run) tap(sink sim.Sink) error {
 	return nil
 }
 
-// Logs returns what the consumers of all HCAs have done and been told so far.
+// Logs returns what the consumers of all HCAs have done and been told so far, where they are kept.
 func (r *Run) Logs() (list []*hcaagent.Log) {
 	for _, h := range r.HCAs {
 		list = append(list, r.logs[h.Name])
