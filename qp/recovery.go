@@ -20,6 +20,7 @@ type Recovery struct {
 	Newest   uint8      // index of the newest of Runs
 	Runs     [4]Run     // the newest retransmissions
 	Issues   []Issue    // READs that were asked for again and whose answer to that has not begun, oldest first
+	Past     []Issue    // the newest of those that were dropped
 }
 
 // Run is a run of requests that came again, in the order of their PSNs.
@@ -61,11 +62,30 @@ func (s *SendQueue) Reissued(read packet.PSN, into []Issue) []Issue {
 // Answering drops the n oldest issues of the READ at psn read: the newest of them is being answered, and the others will not be any more.
 func (s *SendQueue) Answering(read packet.PSN, n int) {
 	s.Recovery.Issues = slices.DeleteFunc(s.Recovery.Issues, func(issue Issue) bool {
-		if issue.READ == read {
-			n--
+		if issue.READ != read {
+			return false
 		}
-		return issue.READ == read && n >= 0
+		if n--; n < 0 {
+			return false
+		}
+		if len(s.Recovery.Past) == mostPast {
+			s.Recovery.Past = slices.Delete(s.Recovery.Past, 0, 1)
+		}
+		s.Recovery.Past = append(s.Recovery.Past, issue)
+		return true
 	})
+}
+
+// mostPast is how many issues are kept that were dropped.
+const mostPast = 32
+
+// Asked reports whether the READ at psn read was ever asked for again from a PSN for which fits holds. What is sent first may arrive last.
+func (s *SendQueue) Asked(read packet.PSN, fits func(from packet.PSN) bool) bool {
+	if s.Recovery == nil {
+		return false
+	}
+	asked := func(issue Issue) bool { return issue.READ == read && fits(issue.From) }
+	return slices.ContainsFunc(s.Recovery.Issues, asked) || slices.ContainsFunc(s.Recovery.Past, asked)
 }
 
 // Accepted forgets the issues of the READ at psn read: the responder has taken none of them.

@@ -157,6 +157,12 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return true
 	}
 	want := readOpcode(p, w.RespFirst, w.Last).String()
+	if !c.Sees(from) && w.Has(wqe.Again) && c.Ends[1-from].SQ.Asked(w.First, func(psn packet.PSN) bool {
+		return !p.PSN.Before(psn) && p.Opcode == readOpcode(p, psn, w.Last)
+	}) {
+		blame(rule.Unproven, want, "an earlier request for it may have been overtaken on its way")
+		return true
+	}
 	if p.Opcode != readOpcode(p, w.First, w.Last) {
 		blame(rule.Violation, want, "")
 		return false
