@@ -20,7 +20,7 @@ type Recovery struct {
 	Newest   uint8      // index of the newest of Runs
 	Runs     [4]Run     // the newest retransmissions
 	Issues   []Issue    // READs that were asked for again and whose answer to that has not begun, oldest first
-	Past     []Issue    // the newest of those that were dropped
+	Past     []Issue    // the newest of those that were passed over
 }
 
 // Run is a run of requests that came again, in the order of their PSNs.
@@ -68,15 +68,17 @@ func (s *SendQueue) Answering(read packet.PSN, n int) {
 		if n--; n < 0 {
 			return false
 		}
-		if len(s.Recovery.Past) == mostPast {
-			s.Recovery.Past = slices.Delete(s.Recovery.Past, 0, 1)
+		if n > 0 {
+			if len(s.Recovery.Past) == mostPast {
+				s.Recovery.Past = slices.Delete(s.Recovery.Past, 0, 1)
+			}
+			s.Recovery.Past = append(s.Recovery.Past, issue)
 		}
-		s.Recovery.Past = append(s.Recovery.Past, issue)
 		return true
 	})
 }
 
-// mostPast is how many issues are kept that were dropped.
+// mostPast is how many issues are kept that were passed over.
 const mostPast = 32
 
 // Asked reports whether the READ at psn read was ever asked for again from a PSN for which fits holds. What is sent first may arrive last.
@@ -91,7 +93,7 @@ func (s *SendQueue) Asked(read packet.PSN, fits func(from packet.PSN) bool) bool
 // Accepted forgets the issues of the READ at psn read: the responder has taken none of them.
 func (s *SendQueue) Accepted(read packet.PSN) {
 	if s.Recovery != nil {
-		s.Answering(read, mostIssues)
+		s.Recovery.Issues = slices.DeleteFunc(s.Recovery.Issues, func(issue Issue) bool { return issue.READ == read })
 	}
 }
 
