@@ -75,6 +75,9 @@ func (a *Agent) source(name string, addr packet.Addr, exact bool) *source {
 
 // event steps the model of a device.
 func (a *Agent) event(s *source, e *hcaagent.Event) {
+	if !sound(e) {
+		return
+	}
 	s.n++
 	switch e.Kind {
 	case hcaagent.EvCreateQP:
@@ -103,6 +106,21 @@ func (a *Agent) event(s *source, e *hcaagent.Event) {
 	case hcaagent.EvAsync:
 		a.async(s, e)
 	}
+}
+
+// sound reports whether an event has what its kind needs.
+func sound(e *hcaagent.Event) bool {
+	switch e.Kind {
+	case hcaagent.EvCreateQP:
+		return e.New != nil
+	case hcaagent.EvPostSend:
+		return e.Send != nil
+	case hcaagent.EvPostReceive:
+		return e.Receive != nil
+	case hcaagent.EvCompletion:
+		return e.Completion != nil
+	}
+	return true
 }
 
 // qp is the newest life of a queue pair. One that the log did not create begins with its first event.

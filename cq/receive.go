@@ -78,7 +78,8 @@ func (a *Agent) received(q *queuePair) {
 	done := q.successes()
 	k := 0 // of the next message
 	used := make([]bool, len(list))
-	aligned := q.in.joined <= 0 // the next message is that of the next completion, unless it was not received
+	// The next message is that of the next completion, unless it was not received.
+	aligned := q.in.joined <= 0 && (q.unbroken() || a.proven(q) == rule.Violation)
 	for i, t := range done {
 		switch {
 		case i < sure:
@@ -94,7 +95,7 @@ func (a *Agent) received(q *queuePair) {
 		}
 		switch {
 		case n < len(list):
-			k, aligned, used[n] = n+1, true, true
+			k, used[n] = n+1, true
 			a.same(q, list[n], t)
 		case a.outOfTurn(q, list[:k], used, t):
 		case aligned && k < len(list) && (q.reliable() || len(list) == len(done)) && q.resembles(list[k], t):
@@ -150,6 +151,17 @@ func (a *Agent) outOfTurn(q *queuePair, list []*message, used []bool, t *taken) 
 		}
 	}
 	return false
+}
+
+// unbroken reports whether the capture holds every message to a queue pair, as far as their PSNs tell.
+func (q *queuePair) unbroken() bool {
+	for i := range q.in.msgs {
+		m := &q.in.msgs[i]
+		if m.partial || i > 0 && m.begin.psn != q.in.msgs[i-1].begin.psn.Add(q.in.msgs[i-1].packets) {
+			return false
+		}
+	}
+	return true
 }
 
 // noMessage judges a completion that no message stands behind.
@@ -286,7 +298,7 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 		return
 	}
 	a.covered(rule.CPLSTS014)
-	a.early(q, rule.CPLSTS014, q.receiver(), t.event, m.end, where{}, "the whole message")
+	a.early(q, rule.CPLSTS014, q.receiver(), t.event, m.end, where{}, "the whole message", len(q.in.again) == 0)
 }
 
 // posted judges that a receive request was there for each message that was taken.

@@ -61,9 +61,14 @@ func (q *queuePair) overtaken() []where {
 }
 
 // early judges whether a completion came before the packet that it needs. later is the first packet of a request that was posted after
-// the completion: when that packet left, the completion was there.
-func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *hcaagent.Event, at, later where, what string) {
+// the completion: when that packet left, the completion was there. sure says that the capture cannot have missed the packet when it came
+// first.
+func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *hcaagent.Event, at, later where, what string, sure bool) {
 	c := &q.src.clock
+	class, why := rule.Violation, ""
+	if !sure && a.proven(q) != rule.Violation {
+		class, why = rule.Unproven, "; "+notShown
+	}
 	margin := int64(slackRecord)
 	if c.exact {
 		margin = 0
@@ -71,14 +76,14 @@ func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *hcaagent.Even
 	switch {
 	case later.seen() && later.pos < at.pos && later.time+margin < at.time:
 		a.accuse(q, verdict{
-			rule: id, class: rule.Violation, role: role, expected: what + " before the completion", actual: "it came after",
-			detail:   fmt.Sprintf("request %d; a request that was posted after the completion was on the wire in frame %d", e.Completion.ID, later.frame),
+			rule: id, class: class, role: role, expected: what + " before the completion", actual: "it came after",
+			detail:   fmt.Sprintf("request %d; a request that was posted after the completion was on the wire in frame %d%s", e.Completion.ID, later.frame, why),
 			evidence: []uint64{later.frame}, at: at, event: e,
 		})
 	case c.before(e.Time, at.time):
 		a.accuse(q, verdict{
-			rule: id, class: rule.Violation, role: role, expected: what + " before the completion", actual: "it came after",
-			detail: fmt.Sprintf("request %d; by the clocks of log and capture", e.Completion.ID), at: at, event: e,
+			rule: id, class: class, role: role, expected: what + " before the completion", actual: "it came after",
+			detail: fmt.Sprintf("request %d; by the clocks of log and capture%s", e.Completion.ID, why), at: at, event: e,
 		})
 	}
 }
@@ -138,7 +143,7 @@ func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 		return
 	}
 	a.covered(id)
-	a.early(q, id, rule.Requester, w.done, at, later, what)
+	a.early(q, id, rule.Requester, w.done, at, later, what, len(q.out.again) == 0 && (w.response() || q.out.answersAlone(w.last())))
 	a.fetchedData(q, w)
 }
 
@@ -219,7 +224,7 @@ func (a *Agent) failedSend(q *queuePair, w *work) {
 			a.covered(c.rule)
 			switch status {
 			case c.status:
-				a.early(q, c.rule, rule.Requester, w.done, named.at, where{}, "the NAK")
+				a.early(q, c.rule, rule.Requester, w.done, named.at, where{}, "the NAK", len(q.out.again) == 0)
 			case hcaagent.RemInvReqErr, hcaagent.RemAccessErr, hcaagent.RemOpErr:
 				accuse(c.rule, rule.Violation, c.status.String()+" after "+c.syndrome.String(), status.String(), named.at)
 			case hcaagent.WRFlushErr, hcaagent.BadRespErr, hcaagent.RNRRetryExcErr:
@@ -319,6 +324,9 @@ func (a *Agent) unreliable(q *queuePair, w *work) {
 
 // done is the operation that the completion of a send request names.
 func done(op hcaagent.SendOp) hcaagent.CompletionOp {
+	if op > hcaagent.OpAtomicWrite {
+		return 0
+	}
 	return [...]hcaagent.CompletionOp{
 		hcaagent.OpSend: hcaagent.DoneSend, hcaagent.OpSendImm: hcaagent.DoneSend, hcaagent.OpSendInv: hcaagent.DoneSend,
 		hcaagent.OpWrite: hcaagent.DoneWrite, hcaagent.OpWriteImm: hcaagent.DoneWrite, hcaagent.OpRead: hcaagent.DoneRead,
@@ -328,6 +336,9 @@ func done(op hcaagent.SendOp) hcaagent.CompletionOp {
 }
 
 func opName(op hcaagent.CompletionOp) string {
+	if op > hcaagent.DoneRecvWriteImm {
+		return fmt.Sprintf("operation %d", op)
+	}
 	return [...]string{
 		"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "LOCAL_INV", "BIND_MW", "FLUSH", "ATOMIC_WRITE", "RECV",
 		"RECV_RDMA_WITH_IMM",

@@ -88,8 +88,9 @@ type answer struct {
 
 // ack says that everything up to an ordinal is acknowledged.
 type ack struct {
-	ord int64
-	at  where
+	ord   int64
+	at    where
+	named bool // it names that packet, and does not just follow it
 }
 
 // nak is a negative acknowledgement.
@@ -98,6 +99,9 @@ type nak struct {
 	syndrome packet.Syndrome
 	at       where
 }
+
+// window is how many packets beyond those that came whole are followed.
+const window = 1 << 17
 
 // headStart is how many packets at the beginning may come later than the first that was seen: lost, and sent again.
 const headStart = 4096
@@ -128,7 +132,7 @@ func (s *stream) request(p *packet.Packet, at where) {
 			s.base = ord
 		}
 	}
-	if ord < s.base || ord-s.base > 1<<20 {
+	if ord < s.base || ord-s.base > window {
 		if ord < s.base {
 			s.resent(ord)
 		}
@@ -140,7 +144,10 @@ func (s *stream) request(p *packet.Packet, at where) {
 			s.halted = "the path MTU is not known"
 			return
 		}
-		n = wqe.Packets(p.DMALen, s.pmtu)
+		if n = wqe.Packets(p.DMALen, s.pmtu); n > window {
+			s.halted = "a READ is longer than is followed"
+			return
+		}
 	}
 	i := int(ord - s.base)
 	for len(s.parts) < i+n {
@@ -316,95 +323,4 @@ func (s *stream) find(ord int64) *message {
 		return nil
 	}
 	return &s.msgs[i]
-}
-
-// response adds an answer to the requests.
-func (s *stream) response(p *packet.Packet, at where) {
-	if !s.started {
-		return
-	}
-	if !s.answer.seen() {
-		s.answer = at
-	}
-	s.replied = at
-	ord := s.ordinal(p.PSN)
-	if ord >= s.high {
-		return
-	}
-	if p.Opcode.Fn() != packet.Acknowledge {
-		s.acked(ord-1, at)
-		s.data(ord, p, at)
-		return
-	}
-	if p.Syndrome.Type() == packet.ACK {
-		s.acked(ord, at)
-		return
-	}
-	s.acked(ord-1, at)
-	s.naks = append(s.naks, nak{ord, p.Syndrome, at})
-}
-
-func (s *stream) acked(ord int64, at where) {
-	if n := len(s.acks); n == 0 && ord >= 0 || n > 0 && ord > s.acks[n-1].ord {
-		s.acks = append(s.acks, ack{ord, at})
-	}
-	if ord >= s.base && len(s.parts) > 0 { // what is missing here has arrived, and does not come again
-		n := min(int(ord-s.base)+1, len(s.parts))
-		for n > 0 && s.parts[n-1].seen {
-			n--
-		}
-		if n > 0 {
-			s.settle(n)
-			s.fold()
-		}
-	}
-}
-
-// ackOf returns the first response that acknowledges an ordinal.
-func (s *stream) ackOf(ord int64) (where, bool) {
-	i := sort.Search(len(s.acks), func(i int) bool { return s.acks[i].ord >= ord })
-	if i == len(s.acks) {
-		return where{}, false
-	}
-	return s.acks[i].at, true
-}
-
-// data adds a READ response or the result of an atomic.
-func (s *stream) data(ord int64, p *packet.Packet, at where) {
-	m := s.find(ord)
-	if m == nil || m.read == nil {
-		return
-	}
-	r := m.read
-	i := int(ord - m.first)
-	if i < len(r.crcs) && (r.whole || r.lens[i] != 0) && sum(p.Payload) != r.crcs[i] {
-		r.mixed = true
-	}
-	if r.whole {
-		return
-	}
-	if !r.touched.seen() {
-		r.touched = at
-	}
-	if i >= len(r.lens) || r.lens[i] != 0 {
-		return
-	}
-	r.crcs[i], r.lens[i] = sum(p.Payload), uint32(p.PayloadLen)+1
-	r.cut = r.cut || len(p.Payload) != p.PayloadLen
-	r.seen++
-	r.orig = p.OrigData
-	if r.seen < m.packets {
-		return
-	}
-	r.whole, r.at = true, at
-	for i := range r.lens {
-		n := r.lens[i] - 1
-		if i == 0 {
-			r.crc = r.crcs[0]
-		} else {
-			r.crc = join(r.crc, r.crcs[i], uint64(n))
-		}
-		r.length += n
-	}
-	r.lens = nil
 }
