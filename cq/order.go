@@ -83,8 +83,8 @@ func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
 		a.verb(q, rule.CPLIMD001, e, "no completion: the post failed at once", fmt.Sprintf("a completion of request %d", id))
 		return
 	}
-	if !q.known {
-		return // from before the log
+	if a.misnamed(q, e) || !q.known { // where it is not known, from before the log
+		return
 	}
 	if q.typ == hcaagent.TypeXRCTarget {
 		return // each message names the shared receive queue that it takes a request from
@@ -104,6 +104,7 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 	a.covered(rule.CPLORD001)
 	a.covered(rule.CPLORD002)
 	a.covered(rule.CPLIMD001)
+	a.covered(rule.CPLQP001)
 	over := -1
 	for i := q.oldest; i < len(q.sends); i++ {
 		v := q.sends[i]
@@ -209,6 +210,22 @@ func (a *Agent) errorOrder(q *queuePair, o *order, e *hcaagent.Event) {
 
 // skipped judges, at the end, the send requests that later ones have overtaken and that never completed.
 func (a *Agent) skipped(q *queuePair) {
+	if q.known && q.sq.flushed != nil {
+		for _, w := range q.sends {
+			if w.done == nil && w.passed && w.n > 0 && !w.flushed {
+				a.verb(q, rule.QPSERR002, w.event, fmt.Sprintf("WR_FLUSH_ERR for request %d", w.req().ID), "no completion, while later ones were flushed")
+				break
+			}
+		}
+	}
+	if q.known && q.rq.flushed != nil && !q.recvs.shared {
+		for _, r := range q.recvs.list {
+			if !r.done && r.late {
+				a.verb(q, rule.QPSERR002, r.event, fmt.Sprintf("WR_FLUSH_ERR for receive request %d", r.event.Receive.ID), "no completion, while later ones were flushed")
+				break
+			}
+		}
+	}
 	if q.made == nil || !q.made.SignalAll {
 		return
 	}

@@ -94,7 +94,10 @@ func (r *receives) add(e *hcaagent.Event) {
 
 // open returns the oldest request with this ID that is not completed, or nil.
 func (r *receives) open(id uint64) *receive {
-	list := r.byID[id]
+	list, known := r.byID[id]
+	if !known {
+		return nil
+	}
 	for len(list) > 0 && list[0].done {
 		list = list[1:]
 	}

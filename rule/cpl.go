@@ -33,6 +33,7 @@ const (
 	CPLSRQ002
 	CPLCQ003
 	CPLSOL003
+	CPLQP001
 
 	eventFirst
 )
@@ -192,5 +193,10 @@ var cplRows = [eventFirst - cplFirst]Row{
 		ID: "CPL-SOL-003", Name: "notification-once", Severity: Warning, Needs: Verbs, Ref: "11.4.2.2",
 		Text:  "A completion queue tells of itself once for each time that it was armed.",
 		Where: "cq/notify.go",
+	},
+	CPLQP001 - cplFirst: {
+		ID: "CPL-QP-001", Name: "completion-queue-pair", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
+		Text:  "A completion names the queue pair that its request was posted to.",
+		Where: "cq/other.go",
 	},
 }

@@ -153,11 +153,11 @@ func (q *queuePair) answered(p *packet.Packet) {
 	}
 	switch w.Op {
 	case hcaagent.OpRead:
-		w.list.put(uint64(w.got)*uint64(q.pmtu()), p.Payload)
+		q.h.store("read", &w.list, uint64(w.got)*uint64(q.pmtu()), p.Payload)
 	case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd:
 		var b [8]byte
 		bytes8.PutUint64(b[:], p.OrigData)
-		w.list.put(0, b[:])
+		q.h.store("atomic", &w.list, 0, b[:])
 	}
 	w.got++
 	r.una = p.PSN.Add(1)

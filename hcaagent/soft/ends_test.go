@@ -211,11 +211,15 @@ func (e *end) receives() (out []hcaagent.Completion) {
 const receiveID = 1 << 32
 
 // pair makes two connected queue pairs, one on each device.
-func pair(t testing.TB, hs [2]*soft.HCA, typ hcaagent.QPType, i int, length uint64, change func(a, b *end)) [2]*end {
+func pair(t testing.TB, hs [2]*soft.HCA, typ hcaagent.QPType, i int, length uint64, change func(a, b *end), create ...func(n *hcaagent.NewQP)) [2]*end {
 	t.Helper()
 	va := uint64(0x10000000 * (i + 1))
-	a := newEnd(t, hs[0], hcaagent.NewQP{Type: typ}, va, length)
-	b := newEnd(t, hs[1], hcaagent.NewQP{Type: typ}, va+0x8000000, length)
+	n := hcaagent.NewQP{Type: typ}
+	for _, f := range create {
+		f(&n)
+	}
+	a := newEnd(t, hs[0], n, va, length)
+	b := newEnd(t, hs[1], n, va+0x8000000, length)
 	a.attr.SQPSN, b.attr.SQPSN = 0x1000, 0xFFFFF0
 	if change != nil {
 		change(a, b)

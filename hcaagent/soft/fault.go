@@ -53,6 +53,13 @@ const (
 	Unsignaled       // some requests are not signalled
 	Misuse           // the consumer asks for what there is not
 	ZeroLength       // WRITEs of no bytes, with an R_Key that is none
+	Segments         // SENDs have two segments
+	SignalAll        // the queue pair signals all send requests
+	TooLong          // a SEND is longer than the receive request
+	BadReceive       // a receive request has an L_Key that is none
+	Beyond           // a READ goes beyond the end of a region
+	ReadOnly         // a WRITE names a region that may only be read
+	GivenUp          // a WRITE names a key that was invalidated
 )
 
 // FaultNames returns the names of all faults, in order.

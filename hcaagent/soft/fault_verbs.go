@@ -95,6 +95,8 @@ func (q *queuePair) early(w *work) {
 	name := "complete-before-ack"
 	if w.Op == hcaagent.OpRead {
 		name = "read-completes-early"
+	} else if w.Op == hcaagent.OpFetchAdd || w.Op == hcaagent.OpCmpSwap {
+		name = "atomic-completes-early"
 	} else if w.responded() {
 		return
 	}

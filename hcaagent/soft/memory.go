@@ -75,7 +75,13 @@ func (q *queuePair) remote(rkey uint32, va, length uint64, access hcaagent.Acces
 	if length == 0 {
 		return nil, nil
 	}
-	return q.h.open(q.pd, q.num, hcaagent.Memory{Key: hcaagent.Key{Addr: q.h.opt.Addr, Key: rkey}, VA: va, Length: length}, access)
+	b, err := q.h.open(q.pd, q.num, hcaagent.Memory{Key: hcaagent.Key{Addr: q.h.opt.Addr, Key: rkey}, VA: va, Length: length}, access)
+	if err != nil && q.h.fault.is != nil {
+		if other, ok := q.h.trespass(rkey, va, length, access); ok {
+			return other, nil
+		}
+	}
+	return b, err
 }
 
 // list is a scatter or gather list whose segments are open.

@@ -22,7 +22,7 @@ func (q *queuePair) takeSend(p *packet.Packet) {
 	if info.First || info.Only {
 		r.got = 0
 	}
-	if !r.taken.list.put(uint64(r.got), p.Payload) {
+	if !q.h.store("receive", &r.taken.list, uint64(r.got), p.Payload) {
 		q.refuseFatal(p, packet.NAKInvalidRequest, hcaagent.LocLenErr)
 		return
 	}
@@ -31,6 +31,7 @@ func (q *queuePair) takeSend(p *packet.Packet) {
 	}
 	r.open = wqe.Send
 	if !info.Last && !info.Only {
+		q.receivedEarly()
 		q.accepted(p, 1, false)
 		return
 	}
@@ -42,6 +43,7 @@ func (q *queuePair) takeSend(p *packet.Packet) {
 	q.accepted(p, 1, true)
 	q.received(r.taken, p, hcaagent.DoneRecv, r.got)
 	r.taken = nil
+	q.invent()
 }
 
 // received completes the receive request of a message that is there whole.
@@ -66,7 +68,8 @@ func (q *queuePair) takeWrite(p *packet.Packet) {
 	write, got, dma := r.write, r.got, r.dma
 	if info.First || info.Only {
 		var err error
-		if write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), hcaagent.RemoteWrite); err != nil {
+		write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), hcaagent.RemoteWrite)
+		if err != nil || p.DMALen > 0 && q.h.breaks("key-refused") {
 			q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
 			return
 		}

@@ -190,6 +190,9 @@ func (q *queuePair) begin(w *work) {
 	if q.h.has("psn-repeated") && r.ssn > 4 && q.h.shows("psn-repeated") {
 		r.psn = r.psn.Add(-1)
 	}
+	if q.h.fault.is != nil {
+		q.gather(w)
+	}
 	w.begun, w.first, w.last = true, r.psn, r.psn.Add(w.packets-1)
 	r.psn = r.psn.Add(w.packets)
 	if w.Op == hcaagent.OpRead && w.packets > 1 && q.h.shows("psn-after-read") {

@@ -8,7 +8,7 @@ import (
 // rnrNAK waits until the peer may be ready, and then begins again (section 9.7.5.2.8). Meanwhile nothing is sent.
 func (q *queuePair) rnrNAK(code uint8) {
 	r := &q.req
-	if q.h.breaks("rnr-gives-up-early") || r.rnrs == 0 && q.attr.RNRRetry != 7 && !q.h.has("rnr-forever") {
+	if q.h.breaks("rnr-gives-up-early") || q.attr.RNRRetry == 7 && q.h.breaks("rnr-gives-up-infinite") || r.rnrs == 0 && q.attr.RNRRetry != 7 && !q.h.has("rnr-forever") {
 		q.failSend(hcaagent.RNRRetryExcErr)
 		return
 	}

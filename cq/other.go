@@ -1,0 +1,45 @@
+package cq
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"ibwitness/hcaagent"
+	"ibwitness/rule"
+)
+
+// owner returns the queue pair that a completion is of which names q, where it has the request and q has none with that ID, or nil. Without
+// that request nothing is known of the completion.
+func (q *queuePair) owner(c *hcaagent.Completion) *queuePair {
+	for _, n := range slices.Sorted(maps.Keys(q.src.qps)) {
+		list := q.src.qps[n]
+		p := list[len(list)-1]
+		if p == q || !p.known || p.gone {
+			continue
+		}
+		if c.Status == hcaagent.Success && c.Op >= hcaagent.DoneRecv {
+			if p.recvs.open(c.ID) != nil {
+				return p
+			}
+		} else if w := p.openSend(c); w != nil && !w.event.Anonymous {
+			return p
+		}
+	}
+	return nil
+}
+
+// misnamed judges a completion that names a queue pair which has no such request, where another has.
+func (a *Agent) misnamed(q *queuePair, e *hcaagent.Event) bool {
+	if !q.src.exact || q.posted(e.Completion.ID) {
+		return false
+	}
+	p := q.owner(e.Completion)
+	if p == nil {
+		return false
+	}
+	a.covered(rule.CPLQP001)
+	a.verb(p, rule.CPLQP001, e, fmt.Sprintf("queue pair %#x, which request %d was posted to", p.qpn, e.Completion.ID),
+		fmt.Sprintf("queue pair %#x", q.qpn))
+	return true
+}
