@@ -59,7 +59,8 @@ func (q *queuePair) acknowledge(p *packet.Packet) {
 	case s.Type() == packet.RNRNAK:
 		if q.ackTo(p.PSN.Add(-1)) {
 			q.rnrNAK(s.Value())
-		} else {
+		} else { // what is missing before it comes first, and then this request again
+			q.req.implied = false
 			q.impliedNAK()
 		}
 	case s == packet.NAKSequence:
