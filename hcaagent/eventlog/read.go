@@ -52,7 +52,7 @@ func Read(name string, r io.Reader) (*hcaagent.Log, error) {
 		last := err == io.EOF
 		if len(bytes.TrimSpace(text)) > 0 {
 			if err := log1(log, n, text); err != nil {
-				if last && !json.Valid(text) {
+				if _, eof := in.Peek(1); (last || eof == io.EOF) && !json.Valid(text) {
 					log.Cut = true
 					break
 				}
