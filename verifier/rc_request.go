@@ -220,6 +220,9 @@ func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet) {
 		if q.RdOver {
 			return
 		}
+		if q.RdOut = min(q.RdOut, outstanding(q)); q.RdOut <= uint16(most) {
+			return
+		}
 		q.RdOver = true // one finding, not one for each that follows
 		v.report(c, from, p, verdict{
 			rule: id, class: proven(most == 0 || c.Sees(from)), role: rule.Requester,
@@ -237,6 +240,20 @@ func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet) {
 	if end.Knows(hcaagent.KnowsMaxRdAtomic) && !(peer.Knows(hcaagent.KnowsMaxDestRdAtomic) && peer.Attr.MaxDestRdAtomic <= end.Attr.MaxRdAtomic) {
 		limit(rule.RCRDA001, end.Attr.MaxRdAtomic, "initiator depth")
 	}
+}
+
+// outstanding counts the READs and atomics that nothing has acknowledged: what RdOut counts may hold some whose answers came in pieces.
+func outstanding(q *qp.SendQueue) (n uint16) {
+	for i := q.Messages.Len() - 1; i >= 0; i-- {
+		w := q.Messages.At(i)
+		if w.Last.Before(q.Una) {
+			break
+		}
+		if w.Op.Responded() && !w.Has(wqe.Answered) {
+			n++
+		}
+	}
+	return n
 }
 
 // rcCredit holds SENDs against the end-to-end credits: of the one message beyond the limit the first packet may be sent, with AckReq,
