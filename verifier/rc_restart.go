@@ -15,7 +15,8 @@ import (
 func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
 	q := &end.SQ
-	if q.Retrying && p.PSN.After(q.Retry) && q.RetryLen == 0 {
+	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out need not come again
+	if q.Retrying && p.PSN.After(q.Retry) && q.RetryLen == 0 && !acknowledged {
 		v.covered(rule.RCRTY006)
 		v.report(c, from, p, verdict{
 			rule: rule.RCRTY006, class: proven(c.Sees(from)), role: rule.Requester,
