@@ -19,6 +19,7 @@ type queuePair struct {
 	gone    bool
 	wasRTR  *hcaagent.Event // that brought it to RTR for the first time
 	wasRTS  *hcaagent.Event
+	drains  []drain
 	failed  *hcaagent.Event // the first event that shows it in ERR
 	learned packet.Addr     // of a log that names no address
 

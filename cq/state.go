@@ -51,6 +51,7 @@ func (a *Agent) modifyQP(s *source, e *hcaagent.Event) {
 		}
 		return
 	}
+	q.drained(e)
 	q.state = e.State
 	if e.State == hcaagent.SQD && e.Attr != nil && e.Attr.SQDNotify {
 		q.drain = true

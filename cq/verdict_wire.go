@@ -36,6 +36,7 @@ func (a *Agent) states(q *queuePair) {
 		}
 	}
 	a.silence(q)
+	a.draining(q)
 }
 
 // ends reports whether a response is the NAK that ended the connection: the completion of a receive request that failed may come before it.

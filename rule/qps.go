@@ -18,6 +18,7 @@ const (
 	QPSATT006
 	QPSSQD002
 	QPSACT001
+	QPSSQD001
 
 	cplFirst
 )
@@ -102,5 +103,10 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 		ID: "QPS-ACT-001", Name: "operation-not-enabled", Severity: Error, Needs: WireQP, Ref: "9.7.4.1†",
 		Text:  "A request of a kind that the queue pair does not permit its peer is refused.",
 		Where: "cq/memory.go",
+	},
+	QPSSQD001 - qpsFirst: {
+		ID: "QPS-SQD-001", Name: "begins-in-sqd", Severity: Error, Needs: WireQP, Ref: "10.3.1",
+		Text:  "In SQD no message begins; those begun before are finished.",
+		Where: "cq/drain.go",
 	},
 }

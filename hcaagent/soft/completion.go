@@ -61,7 +61,9 @@ func (h *HCA) put(c *completionQueue, e hcaagent.Completion, solicited bool, s s
 	c.sums = append(c.sums, s)
 	if c.armed && (c.arm == hcaagent.ArmNext || solicited || e.Status != hcaagent.Success) {
 		c.armed = false
-		h.emit(hcaagent.Event{Kind: hcaagent.EvNotify, CQ: c.id}, nil)
+		h.notify(c)
+	} else if !c.armed && h.breaks("notifies-unarmed") {
+		h.notify(c)
 	}
 }
 

@@ -45,11 +45,99 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 				break
 			}
 		}
+	case soft.Abuse:
+		s.abuse()
+	case soft.Refused:
+		s.link.After(1_900_000, func() { _, _, _ = a.QueryQP(ctx, a.qp) })
+	case soft.InError:
+		s.link.After(110_000, func() { _ = b.TransitionQP(ctx, b.qp, hcaagent.Err, hcaagent.Attr{}) })
+	case soft.ReadyOnly:
+		s.link.After(2_000_000, func() {
+			s.again(a)
+			_ = a.PostSend(ctx, a.qp, hcaagent.SendRequest{ID: 900, Op: hcaagent.OpWrite, Segments: a.sge(0, 64), RKey: b.key, RemoteVA: b.va})
+		})
+	case soft.Drained, soft.DrainedUnasked:
+		s.link.After(110_000, func() {
+			_ = a.TransitionQP(ctx, a.qp, hcaagent.SQD, hcaagent.Attr{Known: hcaagent.KnowsSQDNotify, SQDNotify: n == soft.Drained})
+		})
+		s.link.After(410_000, func() { _ = a.TransitionQP(ctx, a.qp, hcaagent.RTS, hcaagent.Attr{}) })
+	case soft.Fenced:
+		for i := range work[1:] {
+			if work[i].Op == hcaagent.OpRead {
+				work[i+1].Flags |= hcaagent.Fence
+			}
+		}
+	case soft.NotPermitted:
+		b.attr.Access = hcaagent.RemoteWrite
+		s.again(b)
+		work = []hcaagent.SendRequest{work[3], work[7]}
+	case soft.WrongQKey:
+		work[2].QKey++
+	case soft.Armed:
+		for at := int64(0); at < 1_000_000; at += 50_000 {
+			s.link.After(at, func() { _ = a.RequestNotification(ctx, a.cq, hcaagent.ArmNext) })
+		}
 	}
 	return work
 }
 
+// again brings a queue pair to RTR anew, and no further.
+func (s *stage) again(e *end) {
+	for _, to := range []hcaagent.State{hcaagent.Reset, hcaagent.Init, hcaagent.RTR} {
+		attr := e.attr
+		switch attr.Known = 0; to {
+		case hcaagent.Init:
+			attr.Known = hcaagent.KnowsPKey | hcaagent.KnowsPort | hcaagent.KnowsAccess
+		case hcaagent.RTR:
+			attr.Known = hcaagent.KnowsDestAddr | hcaagent.KnowsPMTU | hcaagent.KnowsDestQPN | hcaagent.KnowsRQPSN | hcaagent.KnowsMaxDestRdAtomic | hcaagent.KnowsMinRNRTimer
+		}
+		if err := e.TransitionQP(ctx, e.qp, to, attr); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// abuse has the consumer of a queue pair of its own do what must be refused.
+func (s *stage) abuse() {
+	e := s.ends[0]
+	cq := must(e.CreateCQ(ctx, 16))(s.t)
+	srq := must(e.CreateSRQ(ctx, e.pd, 4, 1))(s.t)
+	receive := hcaagent.ReceiveRequest{ID: 700, Segments: e.sge(0, 64)}
+	send := hcaagent.SendRequest{ID: 701, Op: hcaagent.OpSend, Segments: e.sge(0, 64)}
+	for _, shared := range []hcaagent.SRQ{0, srq} {
+		qp := must(e.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeRC, PD: e.pd, SendCQ: cq, RecvCQ: cq, SRQ: shared}))(s.t)
+		attr := e.attr
+		attr.DestQPN = 0x777
+		if shared == 0 {
+			_ = e.PostReceive(ctx, qp, receive)
+		}
+		attr.Known = hcaagent.KnowsPKey | hcaagent.KnowsPort | hcaagent.KnowsAccess
+		_ = e.TransitionQP(ctx, qp, hcaagent.Init, attr)
+		if shared != 0 {
+			_ = e.PostReceive(ctx, qp, receive)
+			continue
+		}
+		_ = e.PostSend(ctx, qp, send)
+		attr.Known = hcaagent.KnowsDestAddr | hcaagent.KnowsPMTU | hcaagent.KnowsDestQPN | hcaagent.KnowsRQPSN | hcaagent.KnowsMaxDestRdAtomic | hcaagent.KnowsMinRNRTimer
+		_ = e.TransitionQP(ctx, qp, hcaagent.RTR, attr)
+		attr.Known = hcaagent.KnowsTimeout | hcaagent.KnowsRetryCnt | hcaagent.KnowsRNRRetry | hcaagent.KnowsSQPSN | hcaagent.KnowsMaxRdAtomic
+		for _, change := range []func(x *hcaagent.Attr){
+			func(x *hcaagent.Attr) { x.Known |= hcaagent.KnowsCurState; x.CurState = hcaagent.SQD },
+			func(x *hcaagent.Attr) { x.SQPSN = 1<<24 + 5 },
+			func(x *hcaagent.Attr) { x.RetryCnt = 9 },
+		} {
+			x := attr
+			change(&x)
+			if e.TransitionQP(ctx, qp, hcaagent.RTS, x) == nil {
+				break
+			}
+		}
+	}
+	_ = e.DestroyCQ(ctx, cq)
+	_ = e.PostSend(ctx, e.qp, hcaagent.SendRequest{ID: 702, Op: hcaagent.OpRead, Flags: hcaagent.Inline, Segments: e.sge(0, 64)})
+}
+
 // consumers reports whether a finding is on what the consumer of the scene has asked for.
 func consumers(n soft.Need, x *rule.Finding) bool {
-	return n == soft.GivenUp && x.Rule == rule.RCINV001
+	return n == soft.GivenUp && x.Rule == rule.RCINV001 || n == soft.WrongQKey && (x.Rule == rule.UDQKEY001 || x.Rule == rule.RCLEN010)
 }

@@ -88,7 +88,7 @@ func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
 // faultAt is how many occasions some faults pass by, so that they come where they can be told.
 var faultAt = map[string]int{
 	"rnr-for-write": 4, "start-psn": 0, "ud-start-psn": 0, "no-ackreq": 0, "dscp-ipv6": 1, "hop-limit": 0, "no-ack": 1,
-	"message-repeated": 2, "atomic-not-stored": 1,
+	"message-repeated": 2, "atomic-not-stored": 1, "completes-refused": 1,
 }
 
 // disturb has happen on the link what a fault needs.
@@ -193,7 +193,7 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 	work := s.scene(f.Needs, s.work(f))
 	gap := int64(20_000)
 	switch f.Needs {
-	case soft.LostRequest, soft.LostACK, soft.Burst, soft.NeverReady, soft.ManyReads, soft.Refused, soft.Silence, soft.TooLong, soft.BadReceive:
+	case soft.LostRequest, soft.LostACK, soft.Burst, soft.NeverReady, soft.ManyReads, soft.Refused, soft.Silence, soft.TooLong, soft.BadReceive, soft.Fenced:
 		gap = 200
 	case soft.Sparse:
 		gap = 5_000_000

@@ -69,7 +69,7 @@ func (q *queuePair) become(to hcaagent.State) {
 		}
 	case hcaagent.SQD:
 		q.req.drained = false
-		q.drain()
+		q.h.opt.Clock.After(0, q.drain) // after the verb has returned
 	case hcaagent.Err:
 		q.flush()
 	}

@@ -31,7 +31,7 @@ func (h *HCA) Receive(frame []byte) {
 		return
 	}
 	q := h.qps[p.DestQP]
-	if q == nil || p.Flaws != 0 || p.TVer != 0 || !q.state.Receives() || q.dead || p.Opcode.Service() != q.service ||
+	if q == nil || p.Flaws != 0 || p.TVer != 0 || !q.answers() || q.dead || p.Opcode.Service() != q.service ||
 		q.connected() && p.Src != q.attr.DestAddr || len(p.Payload) != p.PayloadLen {
 		h.count.Dropped++
 		return

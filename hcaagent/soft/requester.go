@@ -88,20 +88,20 @@ func (r *requester) readsOut() (n int) {
 func (q *queuePair) requestReady() bool {
 	r := &q.req
 	for {
-		if !q.state.Sends() || q.dead || r.stuck || r.next >= len(r.queue) || r.resume > q.h.now() {
+		if !q.sends() || q.dead || r.stuck || r.next >= len(r.queue) || r.resume > q.h.now() {
 			return false
 		}
 		w := r.queue[r.next]
 		switch {
 		case w.begun && !w.local():
 			return q.permitted(w)
-		case q.state == hcaagent.SQD:
+		case q.state == hcaagent.SQD && !q.h.has("begins-drained"):
 			return false
 		case w.local():
 			if !q.runLocal(w) {
 				return false
 			}
-		case w.Flags&hcaagent.Fence != 0 && r.readsOut() > 0:
+		case w.Flags&hcaagent.Fence != 0 && r.readsOut() > 0 && !q.h.has("fence-ignored"):
 			return false
 		default:
 			if !q.openWork(w) {

@@ -47,7 +47,7 @@ func (q *queuePair) respond(a response) {
 // responseReady reports whether a response may be sent now. The last one of a queue in error is its NAK.
 func (q *queuePair) responseReady() bool {
 	r := &q.rsp
-	return len(r.out) > 0 && (len(r.out) > 1 || r.out[0].due <= q.h.now()) && q.state.Receives()
+	return len(r.out) > 0 && (len(r.out) > 1 || r.out[0].due <= q.h.now()) && q.answers()
 }
 
 // sendResponse sends the next response packet.

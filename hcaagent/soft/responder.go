@@ -148,7 +148,7 @@ func (q *queuePair) valid(p *packet.Packet) packet.Syndrome {
 		op == wqe.AtomicWrite && (p.VA%8 != 0 || n != 8 || p.DMALen != 8),
 		op == wqe.Write && q.attr.Access&hcaagent.RemoteWrite == 0,
 		op == wqe.AtomicWrite && q.attr.Access&hcaagent.RemoteWrite == 0,
-		op == wqe.Read && q.attr.Access&hcaagent.RemoteRead == 0,
+		op == wqe.Read && q.attr.Access&hcaagent.RemoteRead == 0 && !q.h.has("permission-ignored"),
 		op == wqe.Flush && q.attr.Access&hcaagent.RemoteFlush == 0,
 		op.Atomic() && q.attr.Access&hcaagent.RemoteAtomic == 0,
 		op >= wqe.Read && !q.hasResource():
@@ -190,6 +190,9 @@ func (q *queuePair) take(p *packet.Packet) (ok, valid bool) {
 	r := &q.rsp
 	if r.taken != nil {
 		return true, true
+	}
+	if len(q.receives) > 0 && p.AckReq && q.h.breaks("rnr-unfounded") {
+		return false, false
 	}
 	t, ok := q.nextReceive(p)
 	if !ok && q.h.breaks("receive-nowhere") {

@@ -30,7 +30,10 @@ func (q *queuePair) drain() {
 		return
 	}
 	r.drained = true
-	if q.attr.SQDNotify {
+	if q.attr.SQDNotify || q.h.has("drained-unasked") {
+		q.h.async(hcaagent.AsyncSQDrained, q.num, 0, 0)
+	}
+	if q.h.breaks("drained-twice") {
 		q.h.async(hcaagent.AsyncSQDrained, q.num, 0, 0)
 	}
 }

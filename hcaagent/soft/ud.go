@@ -28,7 +28,7 @@ func (q *queuePair) datagram(p *packet.Packet) {
 		q.h.count.Dropped++
 		return
 	}
-	if p.QKey != q.attr.QKey {
+	if p.QKey != q.attr.QKey && !q.h.has("qkey-ignored") {
 		q.h.count.QKeyViolations++
 		return
 	}

@@ -20,6 +20,9 @@ func (h *HCA) PostSend(ctx context.Context, qp hcaagent.QP, r hcaagent.SendReque
 		return err
 	}
 	if err = q.validSend(&r); err != nil {
+		if q.h.breaks("completes-refused") {
+			q.h.complete(q.sendCQ, hcaagent.Completion{ID: r.ID, QP: hcaagent.QP{QPN: q.num}, Op: doneOps[r.Op]}, false, sum{})
+		}
 		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
 	}
 	w := &work{SendRequest: r}
@@ -78,7 +81,7 @@ func (q *queuePair) validSend(r *hcaagent.SendRequest) error {
 		length += uint64(s.Length)
 	}
 	switch {
-	case !q.state.PostSend():
+	case !q.state.PostSend() && !(q.state == hcaagent.RTR && q.h.has("sends-in-rtr")) && !q.h.breaks("post-in-init"):
 		return fmt.Errorf("send request in state %v; bring it to RTS first", q.state)
 	case q.new.Type == hcaagent.TypeXRCTarget:
 		return fmt.Errorf("an XRC target has no send queue")
@@ -115,9 +118,9 @@ func (h *HCA) PostReceive(ctx context.Context, qp hcaagent.QP, r hcaagent.Receiv
 		return err
 	}
 	switch {
-	case !q.state.PostReceive():
+	case !q.state.PostReceive() && !h.breaks("post-in-reset"):
 		err = fmt.Errorf("soft: queue pair %#x: receive request in state RESET; bring it to INIT first", q.num)
-	case q.srq != nil || q.new.Type == hcaagent.TypeXRCInitiator || q.new.Type == hcaagent.TypeXRCTarget:
+	case q.srq != nil && !h.breaks("post-beside-shared") || q.new.Type == hcaagent.TypeXRCInitiator || q.new.Type == hcaagent.TypeXRCTarget:
 		err = fmt.Errorf("soft: queue pair %#x has no receive queue of its own; post to the shared one", q.num)
 	case q.new.MaxReceive > 0 && len(q.receives) >= q.new.MaxReceive:
 		err = fmt.Errorf("soft: queue pair %#x, receive queue: %w", q.num, hcaagent.ErrFull)

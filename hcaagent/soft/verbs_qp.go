@@ -123,7 +123,7 @@ func (h *HCA) TransitionQP(ctx context.Context, qp hcaagent.QP, to hcaagent.Stat
 
 // validAttr checks the values of attributes (rules QPS-ATT-001 to 006, QPS-TRN-005).
 func (h *HCA) validAttr(q *queuePair, a *hcaagent.Attr) error {
-	bad := func(k hcaagent.Known, ok bool) bool { return a.Known&k != 0 && !ok }
+	bad := func(k hcaagent.Known, ok bool) bool { return a.Known&k != 0 && !ok && !h.unchecked(k) }
 	switch {
 	case bad(hcaagent.KnowsPMTU, a.PMTU >= 256 && a.PMTU <= h.opt.Limits.MTU && a.PMTU&(a.PMTU-1) == 0):
 		return fmt.Errorf("path MTU %d: give 256, 512, 1024, 2048 or 4096, at most the port's %d", a.PMTU, h.opt.Limits.MTU)
@@ -155,5 +155,10 @@ func (h *HCA) QueryQP(ctx context.Context, qp hcaagent.QP) (hcaagent.Attr, hcaag
 	if err != nil {
 		return hcaagent.Attr{}, 0, err
 	}
-	return q.attr, q.state, nil
+	state, attr := q.state, q.attr
+	if state == hcaagent.Err && h.has("rc-in-sqe") {
+		state = hcaagent.SQE
+	}
+	h.emit(hcaagent.Event{Kind: hcaagent.EvQueryQP, QP: qp, State: state, Attr: &attr}, nil)
+	return q.attr, state, nil
 }
