@@ -14,7 +14,6 @@ import (
 // out of the ordinary, is left untouched for the verifiers proper, which say what is wrong. The result is the same to the last count
 // of coverage: TestExpected holds both ways against each other. A new check on RC packets thus needs a condition here, unless it
 // can only fail where one of the conditions already does.
-
 //
 // What differs from packet to packet is masked and not asked one by one: a processor cannot guess such branches.
 

@@ -134,7 +134,7 @@ func TestFile(t *testing.T) {
 // TestFileTshark has tshark read the file.
 func TestFileTshark(t *testing.T) {
 	if _, err := exec.LookPath("tshark"); err != nil {
-		t.Skip("tshark is not installed: make deps installs it")
+		t.Fatal("tshark is not installed: make deps installs it")
 	}
 	want, file := recorded(t, 20, 1)
 	path := filepath.Join(t.TempDir(), "simulation.pcapng")

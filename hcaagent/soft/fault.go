@@ -171,7 +171,7 @@ func become(o packet.Opcode, more ...func(p *packet.Packet)) func(p *packet.Pack
 		if !p.Info().Payload && p.Info().Defined {
 			p.Payload = nil
 		}
-		fit(p)
+		p.Fit()
 		for _, m := range more {
 			m(p)
 		}
@@ -184,30 +184,8 @@ func resize(n int) func(p *packet.Packet) {
 		b := make([]byte, n)
 		copy(b, p.Payload)
 		p.Payload = b
-		fit(p)
+		p.Fit()
 	}
-}
-
-const extensions = packet.HasRDETH | packet.HasDETH | packet.HasXRCETH | packet.HasRETH | packet.HasAtomicETH | packet.HasAETH |
-	packet.HasAtomicAckETH | packet.HasImmDt | packet.HasIETH | packet.HasFETH | packet.HasCNP
-
-// fit makes all lengths those of the payload and of the headers of the opcode.
-func fit(p *packet.Packet) {
-	p.Has = p.Has&^extensions | p.Info().Headers
-	p.PayloadLen = len(p.Payload)
-	p.PadCnt = uint8(-len(p.Payload) & 3)
-	p.Pad = make([]byte, p.PadCnt)
-	lengths(p)
-}
-
-// lengths makes the lengths of the network headers those of the packet.
-func lengths(p *packet.Packet) {
-	n := len(p.Append(nil))
-	if p.Has&packet.HasIPv4 != 0 {
-		p.PayLen, p.UDPLen = uint16(n), uint16(n-int(p.IHL)*4)
-		return
-	}
-	p.PayLen, p.UDPLen = uint16(n-40), uint16(n-40)
 }
 
 // fn matches packets of some functions.

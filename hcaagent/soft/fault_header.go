@@ -17,7 +17,7 @@ var _ = faults(map[string]*Fault{
 	"uc-on-rc":             {Text: "sends a UC opcode to an RC queue pair", Rule: "BTH-004", match: anySend, spoil: become(uc(packet.SendOnly))},
 	"ud-on-rc":             {Text: "sends a UD opcode to an RC queue pair", Rule: "BTH-004", match: anySend, spoil: become(ud(packet.SendOnly))},
 	"xrc-on-rc":            {Text: "sends an XRC opcode to an RC queue pair", Rule: "BTH-004", match: anySend, spoil: become(packet.Op(packet.XRC, packet.SendOnly))},
-	"no-pad":               {Text: "does not pad a payload to a multiple of four", Rule: "BTH-006", match: padded, spoil: func(p *packet.Packet) { p.PadCnt, p.Pad = 0, nil; lengths(p) }},
+	"no-pad":               {Text: "does not pad a payload to a multiple of four", Rule: "BTH-006", match: padded, spoil: func(p *packet.Packet) { p.PadCnt, p.Pad = 0, nil; p.FitLengths() }},
 	"pad-in-middle":        {Text: "counts a byte of a SEND Middle as pad", Rule: "BTH-007", match: fn(packet.SendMiddle), spoil: func(p *packet.Packet) { p.PadCnt = 1 }},
 	"pad-in-ack":           {Text: "sends an ACK with a pad count", Rule: "BTH-007", Responder: true, match: isACK, spoil: func(p *packet.Packet) { p.PadCnt = 2 }},
 	"pad-not-zero":         {Text: "leaves old bytes in the pad", Rule: "BTH-008", match: padded, spoil: func(p *packet.Packet) { p.Pad = []byte{0xA5, 0xA5, 0xA5}[:len(p.Pad)] }},
@@ -74,11 +74,11 @@ func damage(p *packet.Packet) {
 func withOption(p *packet.Packet) {
 	p.IHL = 6
 	p.Data = append(p.Append(nil)[:20:20], 1, 1, 1, 0)
-	lengths(p)
+	p.FitLengths()
 }
 
 // cutShort leaves the extension headers out.
 func cutShort(p *packet.Packet) {
-	p.Has &^= extensions
-	lengths(p)
+	p.Has &^= packet.HasExtensions
+	p.FitLengths()
 }

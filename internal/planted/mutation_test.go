@@ -126,7 +126,7 @@ func reopcode(p *packet.Packet, o packet.Opcode) bool {
 	if in := p.Info(); in.Defined && !in.Payload {
 		p.Payload = nil
 	}
-	fit(p)
+	p.Fit()
 	return true
 }
 

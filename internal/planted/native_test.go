@@ -88,7 +88,7 @@ func withGRH(c *Capture, at int) {
 	p.Has |= packet.HasGRH
 	p.LNH, p.IPVer, p.NxtHdr, p.HopLmt = packet.LNHGlobal, 6, 0x1B, 1
 	p.SGID, p.DGID = packet.Addr{Hi: 0xFE80 << 48, Lo: 1}, packet.Addr{Hi: 0xFE80 << 48, Lo: 2}
-	lengths(p)
+	p.FitLengths()
 	seal(p)
 }
 
@@ -102,7 +102,7 @@ var wikiFaults = []fault{
 	{"GMP on VL15", 7, Set(func(p *packet.Packet) { p.VL = 15 }), "UD-QP1-001|LNK-VL-001", "VV", "", 1, ""},
 	{"GMP with another Q_Key", 7, Set(func(p *packet.Packet) { p.QKey = 1 }), "UD-QKEY-003", "VV", "", 0, ""},
 	{"GMP of 128 bytes", 8, Resize(128), "UD-QP1-001", "VV", "", 1, ""},
-	{"multicast without GRH", 3, Set(func(p *packet.Packet) { p.Has &^= packet.HasGRH; p.LNH = 2; lengths(p) }), "NET-GRH-009|UD-MC-002", "VV", "", 0, ""},
+	{"multicast without GRH", 3, Set(func(p *packet.Packet) { p.Has &^= packet.HasGRH; p.LNH = 2; p.FitLengths() }), "NET-GRH-009|UD-MC-002", "VV", "", 0, ""},
 	{"multicast with a unicast DGID", 3, Set(func(p *packet.Packet) { p.DGID.Hi = 0xFE80 << 48 }), "NET-GRH-009|UD-MC-002", "VV", "", 0, ""},
 	{"multicast LID with a unicast QP", 3, Set(func(p *packet.Packet) { p.DestQP = 0x48 }), "UD-MC-001", "VV", "", 0, ""},
 	{"unicast LID with the multicast QP", 6, Set(func(p *packet.Packet) { p.DestQP = 0xFFFFFF }), "UD-MC-001|NET-GRH-009", "VV", "", 1, ""},

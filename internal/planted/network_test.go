@@ -8,7 +8,7 @@ import (
 
 // ipv4Faults are faults in the headers before the BTH.
 var ipv4Faults = []fault{
-	{"IHL 6: an option", 98, Set(func(p *packet.Packet) { p.IHL = 6; p.Data = append(p.Data[:20:20], 1, 1, 1, 0); lengths(p) }), "ROC-V2-003", "VV", "", 0, ""},
+	{"IHL 6: an option", 98, Set(func(p *packet.Packet) { p.IHL = 6; p.Data = append(p.Data[:20:20], 1, 1, 1, 0); p.FitLengths() }), "ROC-V2-003", "VV", "", 0, ""},
 	{"DF clear", 98, Set(func(p *packet.Packet) { p.IPFrag = 0 }), "ROC-V2-007", "VV", "", 0, ""},
 	{"reserved IP flag set", 98, Set(func(p *packet.Packet) { p.IPFrag = 0xC000 }), "ROC-V2-007", "VV", "", 0, ""},
 	{"MF set", 98, Set(func(p *packet.Packet) { p.IPFrag = 0x2000 }), "ROC-V2-008", "VV", "", 1, ""},
@@ -42,7 +42,7 @@ var ipv4Faults = []fault{
 	{"frame shorter than its IP packet", 98, cut(40), "ROC-V2-006|BTH-018", "**", "", 1, ""},
 	{"packet ends in its BTH", 98, Unsealed(func(p *packet.Packet) {
 		p.Payload, p.Pad, p.Has = nil, nil, p.Has&^packet.HasICRC
-		lengths(p)
+		p.FitLengths()
 		p.PayLen -= 2
 		p.UDPLen -= 2
 		p.SealIPv4()

@@ -9,9 +9,6 @@ import (
 // A Plant plants a fault into the frame that had number at in the file.
 type Plant func(c *Capture, at int)
 
-const extensions = packet.HasRDETH | packet.HasDETH | packet.HasXRCETH | packet.HasRETH | packet.HasAtomicETH | packet.HasAETH |
-	packet.HasAtomicAckETH | packet.HasImmDt | packet.HasIETH | packet.HasFETH | packet.HasCNP
-
 // seal makes a packet one that its receiver takes for undamaged: checksums over what stands there now.
 func seal(p *packet.Packet) {
 	p.SealIPv4()
@@ -44,38 +41,6 @@ func Each(which func(p *packet.Packet) bool, change func(p *packet.Packet)) Plan
 	}
 }
 
-// fit makes all lengths those of the payload and of the headers of the opcode.
-func fit(p *packet.Packet) {
-	p.Has = p.Has&^extensions | p.Info().Headers
-	p.PayloadLen = len(p.Payload)
-	p.PadCnt = uint8(-len(p.Payload) & 3)
-	p.Pad = make([]byte, p.PadCnt)
-	lengths(p)
-}
-
-// lengths makes the lengths of the network headers those of the packet that Append writes.
-func lengths(p *packet.Packet) {
-	n := len(p.Append(nil))
-	if p.Has&packet.HasLRH != 0 {
-		n -= 2
-		p.PktLen = uint16(n / 4)
-		if p.Has&packet.HasGRH != 0 {
-			p.PayLen = uint16(n - 48)
-		}
-		return
-	}
-	switch {
-	case p.Has&packet.HasIPv4 != 0:
-		p.PayLen = uint16(n)
-		p.UDPLen = uint16(n - int(p.IHL)*4)
-	case p.Has&packet.HasIPv6 != 0:
-		p.PayLen = uint16(n - 40)
-		p.UDPLen = uint16(n - 40)
-	default:
-		p.PayLen = uint16(n - 40)
-	}
-}
-
 // Become gives a packet another opcode, with the headers of that opcode; payload stays where the opcode may carry some.
 func Become(o packet.Opcode, more ...func(p *packet.Packet)) Plant {
 	return Set(func(p *packet.Packet) {
@@ -83,7 +48,7 @@ func Become(o packet.Opcode, more ...func(p *packet.Packet)) Plant {
 		if !p.Info().Payload && p.Info().Defined {
 			p.Payload = nil
 		}
-		fit(p)
+		p.Fit()
 		for _, m := range more {
 			m(p)
 		}
@@ -99,7 +64,7 @@ func resize(p *packet.Packet, n int) {
 	b := make([]byte, n)
 	copy(b, p.Payload)
 	p.Payload = b
-	fit(p)
+	p.Fit()
 }
 
 // Remove takes the frame out; the finding is expected on one of the frames that had the numbers of on.

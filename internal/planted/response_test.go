@@ -44,7 +44,7 @@ var responseFaults = []fault{
 	{"RNR NAK of a plain WRITE", 144, Set(fatal(0x2E)), "RC-RNR-006", "VV", "", 2, ""},
 	{"RNR NAK of a SEND Middle", 152, Insert(79, -1000, func(p *packet.Packet) { p.Syndrome = 0x2E; p.PSN = 3307708; p.MSN = 24 }), "RC-RSP-018", "UV", "", 1, ""},
 
-	{"ACK with payload", 152, Set(func(p *packet.Packet) { p.Payload = make([]byte, 4); fit(p) }), "RC-RSP-008", "VV", "", 0, ""},
+	{"ACK with payload", 152, Set(func(p *packet.Packet) { p.Payload = make([]byte, 4); p.Fit() }), "RC-RSP-008", "VV", "", 0, ""},
 	{"ACK with 256 bytes of payload", 152, Set(func(p *packet.Packet) { resize(p, 256) }), "RC-RSP-008", "VV", "", 0, ""},
 	{"ACK becomes a READ Response Only", 152, Become(rc(packet.ReadRespOnly)), "RC-RES-001", "VV", "", 0, ""},
 	{"ACK becomes an ATOMIC Acknowledge", 152, Become(rc(packet.AtomicAck)), "RC-RSP-010", "VV", "", 0, ""},

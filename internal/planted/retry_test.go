@@ -9,7 +9,7 @@ var retryFaults = []fault{
 	{"sent again with another VA", 101, Insert(100, 1000, func(p *packet.Packet) { p.VA += 8 }), "RC-RTY-004", "VV", "", 1, ""},
 	{"sent again with another R_Key", 101, Insert(100, 1000, func(p *packet.Packet) { p.RKey ^= 1 }), "RC-RTY-004", "VV", "", 1, ""},
 	{"sent again with another immediate", 101, Insert(99, 1000, func(p *packet.Packet) { p.Imm++ }), "RC-RTY-004", "VV", "", 1, ""},
-	{"sent again with another opcode", 101, Insert(98, 1000, func(p *packet.Packet) { p.Opcode = rc(packet.SendOnlyInv); fit(p) }), "RC-RTY-004", "VV", "", 1, ""},
+	{"sent again with another opcode", 101, Insert(98, 1000, func(p *packet.Packet) { p.Opcode = rc(packet.SendOnlyInv); p.Fit() }), "RC-RTY-004", "VV", "", 1, ""},
 	{"sent again shorter", 101, Insert(98, 1000, func(p *packet.Packet) { resize(p, 100) }), "RC-RTY-004", "VV", "", 1, ""},
 	{"sent again with another SE", 101, Insert(98, 1000, func(p *packet.Packet) { p.SE = true }), "RC-RTY-004", "VV", "", 1, ""},
 	{"SEND Middle sent again with other payload", 78, Insert(74, 1000, func(p *packet.Packet) { p.Payload[255]++ }), "RC-RTY-004", "VV", "", 1, ""},

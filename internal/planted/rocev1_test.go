@@ -18,7 +18,7 @@ func asRoCEv1(c *Capture, _ int) {
 		p.Encap, p.IPVer, p.NxtHdr, p.HopLmt = packet.RoCEv1, 6, 0x1B, 64
 		p.SGID, p.DGID = p.Src, p.Dst
 		p.IPID, p.SrcPort, p.DstPort = 0, 0, 0
-		lengths(p)
+		p.FitLengths()
 		p.SealICRC()
 	}
 }
@@ -46,7 +46,7 @@ var v1Faults = []fault{
 		p.Has = p.Has&^packet.HasGRH | packet.HasIPv4 | packet.HasUDP
 		p.Encap, p.IPVer, p.NxtHdr, p.IHL, p.IPFrag = packet.RoCEv2IPv4, 4, 17, 5, 0x4000
 		p.SrcPort, p.DstPort = 0xC123, 4791
-		lengths(p)
+		p.FitLengths()
 		seal(p)
 	}, "ROC-V2-027", "VV", "", 0, ""},
 }

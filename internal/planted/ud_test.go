@@ -27,7 +27,7 @@ var udFaults = []fault{
 	{"to QP 0", 9, Set(func(p *packet.Packet) { p.DestQP = 0 }), "UD-QP1-002", "VV", "", 0, ""},
 	{"to the multicast QP at a unicast address", 9, Set(func(p *packet.Packet) { p.DestQP = 0xFFFFFF }), "UD-MC-001|NET-GRH-009", "VV", "", 0, ""},
 	{"TVer 2", 9, Set(func(p *packet.Packet) { p.TVer = 2 }), "BTH-002", "VV", "", 0, ""},
-	{"payload of 61 bytes without pad", 9, Set(func(p *packet.Packet) { p.Payload = p.Payload[:60]; lengths(p) }), "BTH-006", "VV", "", 0, ""},
+	{"payload of 61 bytes without pad", 9, Set(func(p *packet.Packet) { p.Payload = p.Payload[:60]; p.FitLengths() }), "BTH-006", "VV", "", 0, ""},
 	{"ICRC wrong", 9, Unsealed(func(p *packet.Packet) { p.ICRC++ }), "ROC-V2-019", "UV", "", 0, ""},
 	{"reserved bits beside AckReq", 9, Set(func(p *packet.Packet) { p.Resv7 = 3 }), "BTH-009", "VV", "", 0, ""},
 	{"ECN 11", 9, Set(func(p *packet.Packet) { p.TClass |= 3 }), "ROC-V2-005", "-V", "", 0, ""},
