@@ -25,42 +25,33 @@ func Example() {
 		}
 	}
 
-	// attach brings an adapter with a queue pair in INIT to the fabric.
+	// attach brings an adapter with a queue pair to the fabric.
 	attach := func(n byte, fault string) (*soft.HCA, hcaagent.QP, *hcaagent.Log) {
-		addr := packet.IPv4Addr([]byte{10, 0, 0, n})
-		log := &hcaagent.Log{Addr: addr, Exact: true}
+		log := &hcaagent.Log{Addr: packet.IPv4Addr([]byte{10, 0, 0, n}), Exact: true}
 		var send func([]byte)
 		h, err := soft.New(soft.Options{
-			Addr: addr, Clock: clock, Fault: fault, FaultAt: 1, Send: func(frame []byte) { send(frame) },
+			Addr: log.Addr, Clock: clock, Fault: fault, FaultAt: 1, Send: func(frame []byte) { send(frame) },
 			Event: func(e hcaagent.Event) { log.Events = append(log.Events, e) },
 		})
 		must(err)
-		send = fabric.Attach(addr, h.Receive)
+		send = fabric.Attach(log.Addr, h.Receive)
 		pd, err := h.CreatePD(ctx)
 		must(err)
 		cq, err := h.CreateCQ(ctx, 16)
 		must(err)
-		qp, err := h.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeRC, PD: pd, SendCQ: cq, RecvCQ: cq, MaxSend: 8, MaxReceive: 8, MaxSendSegments: 1, MaxRecvSegments: 1})
+		qp, err := h.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeRC, PD: pd, SendCQ: cq, RecvCQ: cq, MaxSend: 8, MaxReceive: 8})
 		must(err)
-		must(h.TransitionQP(ctx, qp, hcaagent.Init, hcaagent.Attr{Known: hcaagent.KnowsPKey | hcaagent.KnowsPort | hcaagent.KnowsAccess, PKey: 0xFFFF, Port: 1}))
 		return h, qp, log
 	}
 	a, qpA, logA := attach(1, "")
 	b, qpB, logB := attach(2, "wrong-msn")
 	must(fabric.TapEnd(qpA.Addr, "A", wire))
 
-	connect := func(h *soft.HCA, qp, peer hcaagent.QP) {
-		must(h.TransitionQP(ctx, qp, hcaagent.RTR, hcaagent.Attr{
-			Known:    hcaagent.KnowsDestAddr | hcaagent.KnowsDestQPN | hcaagent.KnowsPMTU | hcaagent.KnowsRQPSN | hcaagent.KnowsMaxDestRdAtomic | hcaagent.KnowsMinRNRTimer,
-			DestAddr: peer.Addr, DestQPN: peer.QPN, PMTU: 1024, RQPSN: 100, MaxDestRdAtomic: 1, MinRNRTimer: 12,
-		}))
-		must(h.TransitionQP(ctx, qp, hcaagent.RTS, hcaagent.Attr{
-			Known: hcaagent.KnowsSQPSN | hcaagent.KnowsTimeout | hcaagent.KnowsRetryCnt | hcaagent.KnowsRNRRetry | hcaagent.KnowsMaxRdAtomic,
-			SQPSN: 100, Timeout: 14, RetryCnt: 7, RNRRetry: 7, MaxRdAtomic: 1,
-		}))
-	}
-	connect(a, qpA, qpB)
-	connect(b, qpB, qpA)
+	attr := hcaagent.Attr{PKey: 0xFFFF, Port: 1, PMTU: 1024, SQPSN: 100, RQPSN: 100, Timeout: 14, RetryCnt: 7, RNRRetry: 7, MinRNRTimer: 12}
+	attr.DestAddr, attr.DestQPN = qpB.Addr, qpB.QPN
+	must(hcaagent.BringUp(ctx, a, qpA, hcaagent.TypeRC, attr))
+	attr.DestAddr, attr.DestQPN = qpA.Addr, qpA.QPN
+	must(hcaagent.BringUp(ctx, b, qpB, hcaagent.TypeRC, attr))
 	for id := range uint64(3) {
 		must(b.PostReceive(ctx, qpB, hcaagent.ReceiveRequest{ID: id}))
 		must(a.PostSend(ctx, qpA, hcaagent.SendRequest{ID: id, Op: hcaagent.OpSend, Flags: hcaagent.Signaled}))

@@ -236,7 +236,7 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	op, length := q.expected(m)
 	a.covered(rule.CPLOPC001)
 	if c.Op != op {
-		differs(rule.CPLOPC001, "a completion of "+opName(op), opName(c.Op))
+		differs(rule.CPLOPC001, "a completion of "+op.String(), c.Op.String())
 	}
 	id := rule.CPLLEN001
 	switch {

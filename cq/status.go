@@ -92,8 +92,8 @@ func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *hcaagent.Even
 func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 	c, r := w.done.Completion, w.req()
 	a.covered(rule.CPLOPC001)
-	if want := done(r.Op); c.Op != want {
-		a.verb(q, rule.CPLOPC001, w.done, "a completion of "+opName(want), opName(c.Op))
+	if want := r.Op.Done(); c.Op != want {
+		a.verb(q, rule.CPLOPC001, w.done, "a completion of "+want.String(), c.Op.String())
 	}
 	if n, ok := fetched(w); ok {
 		a.covered(rule.CPLLEN003)
@@ -320,27 +320,4 @@ func (a *Agent) unreliable(q *queuePair, w *work) {
 	case hcaagent.RemInvReqErr, hcaagent.RemAccessErr, hcaagent.RemOpErr, hcaagent.RetryExcErr, hcaagent.RNRRetryExcErr, hcaagent.BadRespErr:
 		a.verb(q, rule.UCCPL001, w.done, "success: nothing tells a UC sender of an error", s.String())
 	}
-}
-
-// done is the operation that the completion of a send request names.
-func done(op hcaagent.SendOp) hcaagent.CompletionOp {
-	if op > hcaagent.OpAtomicWrite {
-		return 0
-	}
-	return [...]hcaagent.CompletionOp{
-		hcaagent.OpSend: hcaagent.DoneSend, hcaagent.OpSendImm: hcaagent.DoneSend, hcaagent.OpSendInv: hcaagent.DoneSend,
-		hcaagent.OpWrite: hcaagent.DoneWrite, hcaagent.OpWriteImm: hcaagent.DoneWrite, hcaagent.OpRead: hcaagent.DoneRead,
-		hcaagent.OpCmpSwap: hcaagent.DoneCmpSwap, hcaagent.OpFetchAdd: hcaagent.DoneFetchAdd, hcaagent.OpLocalInv: hcaagent.DoneLocalInv,
-		hcaagent.OpBindMW: hcaagent.DoneBindMW, hcaagent.OpFlush: hcaagent.DoneFlush, hcaagent.OpAtomicWrite: hcaagent.DoneAtomicWrite,
-	}[op]
-}
-
-func opName(op hcaagent.CompletionOp) string {
-	if op > hcaagent.DoneRecvWriteImm {
-		return fmt.Sprintf("operation %d", op)
-	}
-	return [...]string{
-		"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "LOCAL_INV", "BIND_MW", "FLUSH", "ATOMIC_WRITE", "RECV",
-		"RECV_RDMA_WITH_IMM",
-	}[op]
 }

@@ -62,6 +62,32 @@ const (
 	DoneRecvWriteImm
 )
 
+var doneNames = [...]string{
+	"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "LOCAL_INV", "BIND_MW", "FLUSH", "ATOMIC_WRITE", "RECV",
+	"RECV_RDMA_WITH_IMM",
+}
+
+func (o CompletionOp) String() string {
+	if int(o) < len(doneNames) {
+		return doneNames[o]
+	}
+	return "operation " + strconv.Itoa(int(o))
+}
+
+var doneOps = [...]CompletionOp{
+	OpSend: DoneSend, OpSendImm: DoneSend, OpSendInv: DoneSend, OpWrite: DoneWrite, OpWriteImm: DoneWrite, OpRead: DoneRead,
+	OpCmpSwap: DoneCmpSwap, OpFetchAdd: DoneFetchAdd, OpLocalInv: DoneLocalInv, OpBindMW: DoneBindMW, OpFlush: DoneFlush,
+	OpAtomicWrite: DoneAtomicWrite,
+}
+
+// Done returns what the completion of a send request reports as done.
+func (o SendOp) Done() CompletionOp {
+	if int(o) < len(doneOps) {
+		return doneOps[o]
+	}
+	return ^CompletionOp(0)
+}
+
 // CompletionFlags say which fields of a receive completion are valid.
 type CompletionFlags uint8
 

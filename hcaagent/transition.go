@@ -87,17 +87,11 @@ func ValidTransition(t QPType, from, to State, given Known) error {
 	if t == TypeRD {
 		return &UnknownError{What: "state transitions of RD"}
 	}
-	var r *row
-	if to == Reset || to == Err {
-		r = &row{}
-	} else if r = transitions[transition{from, to}][t]; r == nil {
+	if to != Reset && to != Err && transitions[transition{from, to}][t] == nil {
 		return &TransitionError{Type: t, From: from, To: to}
 	}
-	allowed := r.required | r.optional
-	if allowed&KnowsDestAddr != 0 {
-		allowed |= addressVector
-	}
-	missing, extra := r.required&^given, given&^allowed
+	required, optional := Takes(t, from, to)
+	missing, extra := required&^given, given&^(required|optional)
 	if missing|extra != 0 {
 		return &TransitionError{Type: t, From: from, To: to, Exists: true, Missing: missing, Extra: extra}
 	}

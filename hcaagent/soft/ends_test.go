@@ -60,7 +60,6 @@ func newEnd(t testing.TB, h *soft.HCA, n hcaagent.NewQP, va, length uint64) *end
 	}
 	e.key = key
 	e.attr = hcaagent.Attr{
-		Known:   hcaagent.KnowsPKey | hcaagent.KnowsPort,
 		PKey:    0xFFFF,
 		Port:    1,
 		QKey:    0x1234,
@@ -68,11 +67,7 @@ func newEnd(t testing.TB, h *soft.HCA, n hcaagent.NewQP, va, length uint64) *end
 		PMTU:    1024,
 		Timeout: 8, RetryCnt: 7, RNRRetry: 7, MinRNRTimer: 1, MaxRdAtomic: 4, MaxDestRdAtomic: 4,
 	}
-	if n.Type == hcaagent.TypeUD {
-		e.attr.Known |= hcaagent.KnowsQKey
-	} else {
-		e.attr.Known |= hcaagent.KnowsAccess
-	}
+	e.attr.Known, _ = hcaagent.Takes(n.Type, hcaagent.Reset, hcaagent.Init)
 	if err := h.TransitionQP(ctx, e.qp, hcaagent.Init, e.attr); err != nil {
 		t.Fatal(err)
 	}
@@ -85,26 +80,15 @@ func connect(a, b *end) {
 	b.attr.DestQPN, b.attr.DestAddr, b.attr.RQPSN = a.qp.QPN, a.qp.Addr, a.attr.SQPSN
 	for _, e := range []*end{a, b} {
 		e.t.Helper()
-		rtr, rts := hcaagent.Known(0), hcaagent.KnowsSQPSN
-		if e.typ != hcaagent.TypeUD {
-			rtr = hcaagent.KnowsDestAddr | hcaagent.KnowsPMTU | hcaagent.KnowsDestQPN | hcaagent.KnowsRQPSN | hcaagent.KnowsAccess
-		}
-		if e.typ == hcaagent.TypeRC || e.typ == hcaagent.TypeXRCTarget {
-			rtr |= hcaagent.KnowsMaxDestRdAtomic | hcaagent.KnowsMinRNRTimer
-		}
-		switch e.typ {
-		case hcaagent.TypeRC, hcaagent.TypeXRCInitiator:
-			rts |= hcaagent.KnowsTimeout | hcaagent.KnowsRetryCnt | hcaagent.KnowsRNRRetry | hcaagent.KnowsMaxRdAtomic
-		case hcaagent.TypeXRCTarget:
-			rts |= hcaagent.KnowsTimeout
-		}
-		e.attr.Known = rtr
-		if err := e.TransitionQP(ctx, e.qp, hcaagent.RTR, e.attr); err != nil {
-			e.t.Fatal(err)
-		}
-		e.attr.Known = rts
-		if err := e.TransitionQP(ctx, e.qp, hcaagent.RTS, e.attr); err != nil {
-			e.t.Fatal(err)
+		for from := hcaagent.Init; from < hcaagent.RTS; from++ {
+			required, optional := hcaagent.Takes(e.typ, from, from+1)
+			e.attr.Known = required
+			if from == hcaagent.Init {
+				e.attr.Known |= optional & hcaagent.KnowsAccess
+			}
+			if err := e.TransitionQP(ctx, e.qp, from+1, e.attr); err != nil {
+				e.t.Fatal(err)
+			}
 		}
 	}
 }

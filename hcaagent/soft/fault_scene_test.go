@@ -83,17 +83,15 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 
 // again brings a queue pair to RTR anew, and no further.
 func (s *stage) again(e *end) {
-	for _, to := range []hcaagent.State{hcaagent.Reset, hcaagent.Init, hcaagent.RTR} {
-		attr := e.attr
-		switch attr.Known = 0; to {
-		case hcaagent.Init:
-			attr.Known = hcaagent.KnowsPKey | hcaagent.KnowsPort | hcaagent.KnowsAccess
-		case hcaagent.RTR:
-			attr.Known = hcaagent.KnowsDestAddr | hcaagent.KnowsPMTU | hcaagent.KnowsDestQPN | hcaagent.KnowsRQPSN | hcaagent.KnowsMaxDestRdAtomic | hcaagent.KnowsMinRNRTimer
-		}
-		if err := e.TransitionQP(ctx, e.qp, to, attr); err != nil {
-			s.t.Fatal(err)
-		}
+	attr := e.attr
+	attr.Known = 0
+	err := e.TransitionQP(ctx, e.qp, hcaagent.Reset, attr)
+	for from := hcaagent.Reset; err == nil && from < hcaagent.RTR; from++ {
+		attr.Known, _ = hcaagent.Takes(e.typ, from, from+1)
+		err = e.TransitionQP(ctx, e.qp, from+1, attr)
+	}
+	if err != nil {
+		s.t.Fatal(err)
 	}
 }
 
@@ -111,16 +109,16 @@ func (s *stage) abuse() {
 		if shared == 0 {
 			_ = e.PostReceive(ctx, qp, receive)
 		}
-		attr.Known = hcaagent.KnowsPKey | hcaagent.KnowsPort | hcaagent.KnowsAccess
+		attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, hcaagent.Reset, hcaagent.Init)
 		_ = e.TransitionQP(ctx, qp, hcaagent.Init, attr)
 		if shared != 0 {
 			_ = e.PostReceive(ctx, qp, receive)
 			continue
 		}
 		_ = e.PostSend(ctx, qp, send)
-		attr.Known = hcaagent.KnowsDestAddr | hcaagent.KnowsPMTU | hcaagent.KnowsDestQPN | hcaagent.KnowsRQPSN | hcaagent.KnowsMaxDestRdAtomic | hcaagent.KnowsMinRNRTimer
+		attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, hcaagent.Init, hcaagent.RTR)
 		_ = e.TransitionQP(ctx, qp, hcaagent.RTR, attr)
-		attr.Known = hcaagent.KnowsTimeout | hcaagent.KnowsRetryCnt | hcaagent.KnowsRNRRetry | hcaagent.KnowsSQPSN | hcaagent.KnowsMaxRdAtomic
+		attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, hcaagent.RTR, hcaagent.RTS)
 		for _, change := range []func(x *hcaagent.Attr){
 			func(x *hcaagent.Attr) { x.Known |= hcaagent.KnowsCurState; x.CurState = hcaagent.SQD },
 			func(x *hcaagent.Attr) { x.SQPSN = 1<<24 + 5 },

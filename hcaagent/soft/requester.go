@@ -266,19 +266,12 @@ func (q *queuePair) completeHead() {
 	q.finishSend(w, hcaagent.Success)
 }
 
-var doneOps = [...]hcaagent.CompletionOp{
-	hcaagent.OpSend: hcaagent.DoneSend, hcaagent.OpSendImm: hcaagent.DoneSend, hcaagent.OpSendInv: hcaagent.DoneSend,
-	hcaagent.OpWrite: hcaagent.DoneWrite, hcaagent.OpWriteImm: hcaagent.DoneWrite, hcaagent.OpRead: hcaagent.DoneRead,
-	hcaagent.OpCmpSwap: hcaagent.DoneCmpSwap, hcaagent.OpFetchAdd: hcaagent.DoneFetchAdd, hcaagent.OpLocalInv: hcaagent.DoneLocalInv,
-	hcaagent.OpBindMW: hcaagent.DoneBindMW, hcaagent.OpFlush: hcaagent.DoneFlush, hcaagent.OpAtomicWrite: hcaagent.DoneAtomicWrite,
-}
-
 // finishSend makes the completion of a send request, if it makes one (CPL-SIG-001 to 003).
 func (q *queuePair) finishSend(w *work, status hcaagent.Status) {
 	if status == hcaagent.Success && w.Flags&hcaagent.Signaled == 0 && !q.new.SignalAll && !q.h.breaks("unsignaled") {
 		return
 	}
-	e := hcaagent.Completion{ID: w.ID, QP: hcaagent.QP{QPN: q.num}, Status: status, Op: doneOps[w.Op], ByteLen: w.length}
+	e := hcaagent.Completion{ID: w.ID, QP: hcaagent.QP{QPN: q.num}, Status: status, Op: w.Op.Done(), ByteLen: w.length}
 	s := sum{}
 	if status == hcaagent.Success && w.responded() && w.Op != hcaagent.OpAtomicWrite && w.Op != hcaagent.OpFlush && q.h.opt.Event != nil {
 		s = sum{w.list.crc(), true}

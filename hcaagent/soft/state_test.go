@@ -242,3 +242,27 @@ func TestSharedReceives(t *testing.T) {
 	}
 	l.clean(t)
 }
+
+// TestBringUp: each type of queue pair gets to RTS with what table T7 requires, and what was named besides.
+func TestBringUp(t *testing.T) {
+	for _, typ := range []hcaagent.QPType{
+		hcaagent.TypeRC, hcaagent.TypeUC, hcaagent.TypeUD, hcaagent.TypeXRCInitiator, hcaagent.TypeXRCTarget,
+	} {
+		_, hs, _ := logged(t)
+		h := hs[0]
+		pd := must(h.CreatePD(ctx))(t)
+		cq := must(h.CreateCQ(ctx, 1))(t)
+		qp := must(h.CreateQP(ctx, hcaagent.NewQP{Type: typ, PD: pd, SendCQ: cq, RecvCQ: cq}))(t)
+		attr := hcaagent.Attr{Known: hcaagent.KnowsHopLimit, HopLimit: 9, PKey: 0xFFFF, Port: 1, PMTU: 512, DestAddr: addrs[1], DestQPN: 3, SQPSN: 5}
+		if err := hcaagent.BringUp(ctx, h, qp, typ, attr); err != nil {
+			t.Errorf("%v: %v", typ, err)
+		}
+		got, state, err := h.QueryQP(ctx, qp)
+		if err != nil || state != hcaagent.RTS || got.PKey != 0xFFFF || typ != hcaagent.TypeUD && (got.PMTU != 512 || got.HopLimit != 9) {
+			t.Errorf("%v: %v %+v %v", typ, state, got, err)
+		}
+		if err := hcaagent.BringUp(ctx, h, qp, typ, attr); err == nil {
+			t.Errorf("%v: from RTS", typ)
+		}
+	}
+}

@@ -21,7 +21,7 @@ func (h *HCA) PostSend(ctx context.Context, qp hcaagent.QP, r hcaagent.SendReque
 	}
 	if err = q.validSend(&r); err != nil {
 		if q.h.breaks("completes-refused") {
-			q.h.complete(q.sendCQ, hcaagent.Completion{ID: r.ID, QP: hcaagent.QP{QPN: q.num}, Op: doneOps[r.Op]}, false, sum{})
+			q.h.complete(q.sendCQ, hcaagent.Completion{ID: r.ID, QP: hcaagent.QP{QPN: q.num}, Op: r.Op.Done()}, false, sum{})
 		}
 		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
 	}

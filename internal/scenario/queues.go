@@ -68,26 +68,6 @@ func (r *Run) buildQP(q *QP) error {
 	return d.dev.RequestNotification(ctx, cq, hcaagent.ArmNext)
 }
 
-// Attributes that the transitions of table T7 take.
-const (
-	connectedInit = hcaagent.KnowsPKey | hcaagent.KnowsPort | hcaagent.KnowsAccess
-	datagramInit  = hcaagent.KnowsPKey | hcaagent.KnowsPort | hcaagent.KnowsQKey
-	connectedRTR  = hcaagent.KnowsDestAddr | hcaagent.KnowsTClass | hcaagent.KnowsHopLimit | hcaagent.KnowsPMTU | hcaagent.KnowsDestQPN | hcaagent.KnowsRQPSN
-	responderRTR  = connectedRTR | hcaagent.KnowsMaxDestRdAtomic | hcaagent.KnowsMinRNRTimer
-	requesterRTS  = hcaagent.KnowsTimeout | hcaagent.KnowsRetryCnt | hcaagent.KnowsRNRRetry | hcaagent.KnowsSQPSN | hcaagent.KnowsMaxRdAtomic
-)
-
-// takes is what a type of queue pair takes on its way to RTS.
-var takes = map[hcaagent.QPType]map[hcaagent.State]hcaagent.Known{
-	hcaagent.TypeRC:           {hcaagent.Init: connectedInit, hcaagent.RTR: responderRTR, hcaagent.RTS: requesterRTS},
-	hcaagent.TypeUC:           {hcaagent.Init: connectedInit, hcaagent.RTR: connectedRTR, hcaagent.RTS: hcaagent.KnowsSQPSN},
-	hcaagent.TypeUD:           {hcaagent.Init: datagramInit, hcaagent.RTS: hcaagent.KnowsSQPSN},
-	hcaagent.TypeXRCInitiator: {hcaagent.Init: connectedInit, hcaagent.RTR: connectedRTR, hcaagent.RTS: requesterRTS},
-	hcaagent.TypeXRCTarget: {
-		hcaagent.Init: connectedInit, hcaagent.RTR: responderRTR, hcaagent.RTS: hcaagent.KnowsTimeout | hcaagent.KnowsSQPSN,
-	},
-}
-
 // connect brings all queue pairs to RTS, in step with each other.
 func (r *Run) connect() error {
 	for _, to := range []hcaagent.State{hcaagent.Init, hcaagent.RTR, hcaagent.RTS} {
@@ -111,7 +91,8 @@ func (r *Run) modify(q *queuePair, to hcaagent.State) error {
 		return err
 	}
 	if to > now && now < hcaagent.RTS {
-		a.Known = takes[q.Type][to]
+		required, optional := hcaagent.Takes(q.Type, now, to)
+		a.Known = required | optional&(hcaagent.KnowsTClass|hcaagent.KnowsHopLimit)
 	}
 	return q.dev.TransitionQP(ctx, q.id, to, a)
 }
