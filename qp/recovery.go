@@ -20,7 +20,7 @@ type Recovery struct {
 	Newest   uint8      // index of the newest of Runs
 	Runs     [4]Run     // the newest retransmissions
 	Issues   []Issue    // READs that were asked for again and whose answer to that has not begun, oldest first
-	Past     []Issue    // the newest of those that were passed over
+	Past     []Issue    // the newest of all that READs were ever asked for again from, each once
 }
 
 // Run is a run of requests that came again, in the order of their PSNs.
@@ -45,6 +45,13 @@ func (s *SendQueue) Reissue(read, from packet.PSN, now int64) {
 		r.Issues = slices.Delete(r.Issues, 0, 1)
 	}
 	r.Issues = append(r.Issues, Issue{read, from, now})
+	if s.Asked(read, func(psn packet.PSN) bool { return psn == from }) {
+		return
+	}
+	if len(r.Past) == mostIssues {
+		r.Past = slices.Delete(r.Past, 0, 1)
+	}
+	r.Past = append(r.Past, Issue{read, from, now})
 }
 
 // Reissued returns the issues of the READ at psn read whose answers have not begun, oldest first, in into.
@@ -65,29 +72,18 @@ func (s *SendQueue) Answering(read packet.PSN, n int) {
 		if issue.READ != read {
 			return false
 		}
-		if n--; n < 0 {
-			return false
-		}
-		if n > 0 {
-			if len(s.Recovery.Past) == mostPast {
-				s.Recovery.Past = slices.Delete(s.Recovery.Past, 0, 1)
-			}
-			s.Recovery.Past = append(s.Recovery.Past, issue)
-		}
-		return true
+		n--
+		return n >= 0
 	})
 }
 
-// mostPast is how many issues are kept that were passed over.
-const mostPast = 32
-
-// Asked reports whether the READ at psn read was ever asked for again from a PSN for which fits holds. What is sent first may arrive last.
+// Asked reports whether the READ at psn read was ever asked for again from a PSN for which fits holds. What is sent first may arrive last, and
+// what arrives once may have been copied on its way.
 func (s *SendQueue) Asked(read packet.PSN, fits func(from packet.PSN) bool) bool {
 	if s.Recovery == nil {
 		return false
 	}
-	asked := func(issue Issue) bool { return issue.READ == read && fits(issue.From) }
-	return slices.ContainsFunc(s.Recovery.Issues, asked) || slices.ContainsFunc(s.Recovery.Past, asked)
+	return slices.ContainsFunc(s.Recovery.Past, func(issue Issue) bool { return issue.READ == read && fits(issue.From) })
 }
 
 // Accepted forgets the issues of the READ at psn read: the responder has taken none of them.

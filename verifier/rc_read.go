@@ -98,15 +98,11 @@ func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.S
 	if goesOn && min(p.Time-r.LastTime, p.Time-issues[0].At) < stalled {
 		return
 	}
-	w.Orig = uint32(w.RespNext) // how far responses had come before: those may be repeated now
 	n := len(issues)
 	for i, issue := range issues {
 		if issue.From == p.PSN && p.Opcode == readOpcode(p, p.PSN, w.Last) {
 			n = i + 1
 			break
-		}
-		if issue.From.Before(p.PSN) {
-			w.Orig = uint32(issue.From) // it may be answered here, and the beginning have been missed
 		}
 	}
 	w.RespFirst, w.RespNext = issues[n-1].From, issues[n-1].From
@@ -118,6 +114,8 @@ func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.S
 // is being answered (rule RC-RES-001). It reports whether the opcode leaves a length to be judged.
 func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	r := &c.Ends[from].RQ
+	goesOn := w.RespFrame == r.LastFrame && w.RespNext == p.PSN
+	sees := c.Sees(from) || !goesOn && !p.Info().First && !p.Info().Only && nextLeft(r, p) // the response before it would have left in between
 	rcReadIssue(&c.Ends[1-from].SQ, r, p, w)
 	var gap rule.Gap
 	blame := func(class rule.Class, want, detail string) {
@@ -157,24 +155,28 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return true
 	}
 	want := readOpcode(p, w.RespFirst, w.Last).String()
-	if !c.Sees(from) && w.Has(wqe.Again) && c.Ends[1-from].SQ.Asked(w.First, func(psn packet.PSN) bool {
+	if !sees && w.Has(wqe.Again) && c.Ends[1-from].SQ.Asked(w.First, func(psn packet.PSN) bool {
 		return !p.PSN.Before(psn) && p.Opcode == readOpcode(p, psn, w.Last)
 	}) {
-		blame(rule.Unproven, want, "an earlier request for it may have been overtaken on its way")
+		blame(rule.Unproven, want, "an earlier request for it, or the answer to one, may have been overtaken or copied on its way")
 		return true
 	}
 	if p.Opcode != readOpcode(p, w.First, w.Last) {
 		blame(rule.Violation, want, "")
 		return false
 	}
-	// The place fits the first issue of the request, not the newest: a response of the first may still be under way.
-	seen := p.PSN.Before(packet.PSN(w.Orig)) && !w.Has(wqe.Holed)
+	// The place fits the first issue of the request, not the newest: a response to that may have been overtaken, or been copied on its way.
 	d := "the request was sent again for this PSN, so its response begins here"
-	if !seen && !c.Sees(from) {
+	if !sees {
 		d += "; a response to the first request may have been under way"
 	}
-	blame(proven(seen || c.Sees(from)), want, d)
+	blame(proven(sees), want, d)
 	return true
+}
+
+// nextLeft reports whether p is what its sender sent right behind the newest response: most senders number their IPv4 packets.
+func nextLeft(r *qp.ReceiveQueue, p *packet.Packet) bool {
+	return r.LastTime != 0 && p.Encap == packet.RoCEv2IPv4 && p.IPID == r.LastID+1
 }
 
 // firstOfSeveral reports whether p is the first response to READ w, whose PSNs wait for the path MTU, and says that there are more. Where it
