@@ -40,8 +40,14 @@ type source struct {
 	qps     map[uint32][]*queuePair
 	shared  map[hcaagent.SRQ]*receives
 	regions map[uint32]*region
-	created map[hcaagent.CQ]bool
-	armed   map[hcaagent.CQ]bool
+	cqs     map[hcaagent.CQ]*completionQueue
+	mrs     map[hcaagent.MR]*hcaagent.Region
+	mws     map[hcaagent.MW]*memoryWindow
+	lkeys   map[uint32]bool // every L_Key that there was
+	ahs     map[hcaagent.AH]hcaagent.PD
+	device  hcaagent.Device
+	notices []*notice
+	again   []rebound
 	clock   clock
 }
 
@@ -67,7 +73,8 @@ func (a *Agent) Event(e *hcaagent.Event) {
 func (a *Agent) source(name string, addr packet.Addr, exact bool) *source {
 	s := &source{
 		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[hcaagent.SRQ]*receives{},
-		regions: map[uint32]*region{}, created: map[hcaagent.CQ]bool{}, armed: map[hcaagent.CQ]bool{},
+		regions: map[uint32]*region{}, cqs: map[hcaagent.CQ]*completionQueue{}, mrs: map[hcaagent.MR]*hcaagent.Region{},
+		mws: map[hcaagent.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, ahs: map[hcaagent.AH]hcaagent.PD{},
 	}
 	a.sources = append(a.sources, s)
 	return s
@@ -90,6 +97,7 @@ func (a *Agent) event(s *source, e *hcaagent.Event) {
 		a.queryQP(s, e)
 	case hcaagent.EvDestroyQP:
 		if q := a.qp(s, e.QP.QPN); q != nil && !e.Failed {
+			a.destroyed(q, e)
 			q.died, q.gone = e.Time, true
 			a.changes++
 		}
@@ -101,10 +109,12 @@ func (a *Agent) event(s *source, e *hcaagent.Event) {
 		a.postReceive(s, e)
 	case hcaagent.EvCompletion:
 		a.completion(s, e)
-	case hcaagent.EvArm, hcaagent.EvNotify, hcaagent.EvCreateCQ, hcaagent.EvDestroyCQ:
+	case hcaagent.EvArm, hcaagent.EvNotify, hcaagent.EvCreateCQ, hcaagent.EvResizeCQ, hcaagent.EvDestroyCQ:
 		a.notification(s, e)
 	case hcaagent.EvAsync:
 		a.async(s, e)
+	default:
+		a.other(s, e)
 	}
 }
 
@@ -119,6 +129,8 @@ func sound(e *hcaagent.Event) bool {
 		return e.Receive != nil
 	case hcaagent.EvCompletion:
 		return e.Completion != nil
+	case hcaagent.EvDevice:
+		return e.Device != nil
 	}
 	return true
 }
@@ -205,6 +217,9 @@ func (a *Agent) Finish(end int64) {
 	for _, s := range a.sources {
 		a.align(s)
 	}
+	for _, s := range a.sources {
+		a.boundAgain(s)
+	}
 	for _, q := range a.lives {
 		a.skipped(q)
 		a.sent(q)
@@ -212,5 +227,14 @@ func (a *Agent) Finish(end int64) {
 		a.received(q)
 		a.memory(q)
 		a.states(q)
+		a.moments(q)
+		a.refusals(q)
+		a.silentError(q)
+		a.foreignSent(q)
+		a.ended(q)
+		a.untold(q)
+	}
+	for _, s := range a.sources {
+		a.solicited(s)
 	}
 }

@@ -19,6 +19,9 @@ func (s *stream) response(p *packet.Packet, at where) {
 	if ord >= s.high {
 		return
 	}
+	if m := s.find(ord); m != nil && s.misfits(m, ord, p) {
+		s.odd = append(s.odd, nak{ord, p.Syndrome, at})
+	}
 	if p.Opcode.Fn() != packet.Acknowledge {
 		s.acked(ord-1, at, false)
 		s.data(ord, p, at)
@@ -67,7 +70,7 @@ func (s *stream) answersAlone(ord int64) bool {
 // data adds a READ response or the result of an atomic.
 func (s *stream) data(ord int64, p *packet.Packet, at where) {
 	m := s.find(ord)
-	if m == nil || m.read == nil {
+	if m == nil || m.read == nil || s.misfits(m, ord, p) {
 		return
 	}
 	r := m.read

@@ -14,6 +14,13 @@ type drain struct {
 	until int64
 }
 
+// brokenDown notes that a queue pair has come to SQE by itself.
+func (q *queuePair) brokenDown(o *order, e *hcaagent.Event) {
+	if o == &q.sq && q.state == hcaagent.RTS && hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE) {
+		q.broken = append(q.broken, drain{e, math.MaxInt64})
+	}
+}
+
 // drained notes when a queue pair comes to SQD and when it leaves it.
 func (q *queuePair) drained(e *hcaagent.Event) {
 	switch {
@@ -22,22 +29,35 @@ func (q *queuePair) drained(e *hcaagent.Event) {
 	case q.state == hcaagent.SQD && e.State != hcaagent.SQD && len(q.drains) > 0:
 		q.drains[len(q.drains)-1].until = e.Time
 	}
+	if n := len(q.broken); n > 0 && e.State != hcaagent.SQE {
+		q.broken[n-1].until = min(q.broken[n-1].until, e.Time)
+	}
 }
 
-// draining judges that no message begins in SQD. That takes the clock of the packets, and a tap that sees a packet when it leaves.
+// draining judges that no message begins in SQD, and none in SQE. That takes the clock of the packets, and a tap that sees a packet when
+// it leaves.
 func (a *Agent) draining(q *queuePair) {
-	if len(q.drains) == 0 || !q.src.clock.exact || !a.near(q.addr()) || !q.out.anchor {
+	if !q.src.clock.exact || !a.near(q.addr()) || !q.out.anchor {
 		return
 	}
-	a.covered(rule.QPSSQD001)
+	a.beginning(q, rule.QPSSQD001, q.drains, "no new message: the queue pair is in SQD")
+	a.beginning(q, rule.QPSSQE001, q.broken, "silence: the queue pair is in SQE")
+}
+
+// beginning judges that no message begins in one of the times.
+func (a *Agent) beginning(q *queuePair, id rule.ID, times []drain, expected string) {
+	if len(times) == 0 {
+		return
+	}
+	a.covered(id)
 	for i := range q.out.msgs {
 		m := &q.out.msgs[i]
-		for _, d := range q.drains {
+		for _, d := range times {
 			if m.partial || m.begin.time <= d.event.Time || m.begin.time >= d.until {
 				continue
 			}
 			a.accuse(q, verdict{
-				rule: rule.QPSSQD001, class: rule.Violation, role: q.sender(), expected: "no new message: the queue pair is in SQD",
+				rule: id, class: rule.Violation, role: q.sender(), expected: expected,
 				actual: m.op.String(), detail: fmt.Sprintf("message of %d packets", m.packets), at: m.begin, event: d.event,
 			})
 			return

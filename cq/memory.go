@@ -14,21 +14,25 @@ type region struct {
 	va, length uint64
 	access     hcaagent.Access
 	window     bool
-	vague      bool // it is not known at which packet it begins or ceases to hold
+	one        bool // a window of type 1
+	pd         hcaagent.PD
+	by         *queuePair // that has bound a window of type 2
+	vague      bool       // it is not known at which packet it begins or ceases to hold
 }
 
 func (a *Agent) regionEvent(s *source, e *hcaagent.Event) {
 	if e.Region == nil || e.Failed || e.Region.RKey == 0 {
 		return
 	}
+	s.objects(e)
 	k := e.Region.RKey
 	switch e.Kind {
 	case hcaagent.EvRegisterMR:
-		r := &region{va: e.Region.VA, length: e.Region.Length, access: e.Region.Access}
+		r := &region{va: e.Region.VA, length: e.Region.Length, access: e.Region.Access, pd: e.Region.PD}
 		r.vague = s.regions[k] != nil
 		s.regions[k] = r
 	case hcaagent.EvAllocateMW:
-		s.regions[k] = &region{window: true, vague: true} // not bound yet
+		s.regions[k] = &region{window: true, vague: true, one: e.Region.Window == 1, pd: e.Region.PD} // not bound yet
 	default:
 		if r := s.regions[k]; r != nil {
 			r.vague = true
@@ -37,13 +41,19 @@ func (a *Agent) regionEvent(s *source, e *hcaagent.Event) {
 }
 
 // bind takes over what a window is bound to.
-func (s *source) bind(e *hcaagent.Event) {
+func (s *source) bind(q *queuePair, e *hcaagent.Event) {
 	b := e.Send.Window
-	if b.RKey == 0 {
+	w := s.mws[b.MW]
+	if b.RKey == 0 || w != nil && b.MW != 0 && w.Window == 1 { // the device gives a window of type 1 its key
 		return
 	}
 	r := &region{va: b.VA, length: b.Length, access: b.Access, window: true}
-	r.vague = s.regions[b.RKey] != nil
+	if r.vague = s.regions[b.RKey] != nil; w != nil && b.MW != 0 {
+		r.pd, r.by = w.PD, q
+	}
+	if b.Access&hcaagent.ZeroBased != 0 {
+		r.va = 0
+	}
 	if r.access == 0 {
 		r.access = hcaagent.RemoteRead | hcaagent.RemoteWrite | hcaagent.RemoteAtomic // the log does not say
 	}
@@ -107,6 +117,14 @@ func (a *Agent) memory(q *queuePair) {
 		}
 		at, done := q.in.ackOf(m.last())
 		if m.inval && done {
+			a.covered(rule.CPLINV002)
+			if why := q.src.mustStay(q, m.inv, invalid); why != "" && q.in.refused(m) == nil && q.complete() && !gap {
+				a.accuse(q, verdict{
+					rule: rule.CPLINV002, class: rule.Violation, role: rule.Responder,
+					expected: fmt.Sprintf("NAK Remote Access Error: R_Key %#x cannot be invalidated, %s", m.inv, why),
+					actual:   "the request was carried out", at: at, evidence: []uint64{m.begin.frame},
+				})
+			}
 			invalid[m.inv] = true
 		}
 		if _, _, ok := m.needs(); !ok {

@@ -12,15 +12,18 @@ func (a *Agent) notification(s *source, e *hcaagent.Event) {
 	switch {
 	case e.Failed:
 	case e.Kind == hcaagent.EvArm:
-		s.armed[e.CQ] = true
+		s.arming(s.queue(e.CQ), e)
 	case e.Kind == hcaagent.EvNotify:
 		a.covered(rule.CPLSOL003)
-		if !s.armed[e.CQ] && s.created[e.CQ] {
+		c := s.queue(e.CQ)
+		if c.armed == nil && c.made {
 			a.device(s, rule.CPLSOL003, e, fmt.Sprintf("silence: completion queue %d is not armed", e.CQ), "a notification")
 		}
-		delete(s.armed, e.CQ)
+		s.noticed(c, e)
 	case e.Kind == hcaagent.EvCreateCQ:
-		s.created[e.CQ] = true
+		s.cqs[e.CQ] = &completionQueue{made: true, depth: e.Depth}
+	case e.Kind == hcaagent.EvResizeCQ:
+		s.queue(e.CQ).depth = e.Depth
 	case e.Kind == hcaagent.EvDestroyCQ:
 		a.covered(rule.CPLCQ003)
 		for _, list := range s.qps {
@@ -30,7 +33,7 @@ func (a *Agent) notification(s *source, e *hcaagent.Event) {
 				return
 			}
 		}
-		delete(s.created, e.CQ)
+		delete(s.cqs, e.CQ)
 	}
 }
 
@@ -44,13 +47,66 @@ func (a *Agent) device(s *source, id rule.ID, e *hcaagent.Event, expected, actua
 
 // async judges an asynchronous event.
 func (a *Agent) async(s *source, e *hcaagent.Event) {
-	q := a.qp(s, e.QP.QPN)
-	if e.Async != hcaagent.AsyncSQDrained || q == nil || !q.known {
+	switch e.Async {
+	case hcaagent.AsyncCQError:
+		a.overran(s, e)
+		return
+	case hcaagent.AsyncSRQLimit:
+		a.limitReached(s, e)
 		return
 	}
-	a.covered(rule.QPSSQD002)
-	if !q.drain {
-		a.verb(q, rule.QPSSQD002, e, "no event: it was not asked for, or came before", "the send queue has drained")
+	q := a.qp(s, e.QP.QPN)
+	if q == nil || !q.known {
+		return
 	}
-	q.drain = false
+	switch e.Async {
+	case hcaagent.AsyncSQDrained:
+		a.covered(rule.QPSSQD002)
+		if !q.drain {
+			a.verb(q, rule.QPSSQD002, e, "no event: it was not asked for, or came before", "the send queue has drained")
+		}
+		q.drain = false
+	case hcaagent.AsyncCommEstablished:
+		a.established(q, e)
+	case hcaagent.AsyncLastWQE:
+		a.lastTaken(q, e)
+	case hcaagent.AsyncQPAccess:
+		q.access = true
+	}
+}
+
+// other takes over what else there is in a device.
+func (a *Agent) other(s *source, e *hcaagent.Event) {
+	if e.Failed {
+		return
+	}
+	q := a.qp(s, e.QP.QPN)
+	switch e.Kind {
+	case hcaagent.EvDevice:
+		s.device = *e.Device
+	case hcaagent.EvModifySRQ:
+		r := s.sharedQueue(e.SRQ)
+		r.limit = limit{true, e.Depth, s.n}
+	case hcaagent.EvCreateAH:
+		s.ahs[e.AH] = e.PD
+	case hcaagent.EvDestroyAH:
+		delete(s.ahs, e.AH)
+	case hcaagent.EvAttachGroup:
+		if q != nil {
+			q.groups++
+		}
+	case hcaagent.EvDetachGroup:
+		if q != nil && q.groups > 0 {
+			q.groups--
+		}
+	}
+}
+
+// destroyed judges that a queue pair could be destroyed.
+func (a *Agent) destroyed(q *queuePair, e *hcaagent.Event) {
+	q.unbound()
+	a.covered(rule.QPSMC001)
+	if q.groups > 0 {
+		a.verb(q, rule.QPSMC001, e, "an error: the queue pair is attached to a multicast group", "it was destroyed")
+	}
 }

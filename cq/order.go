@@ -32,13 +32,24 @@ func (a *Agent) completion(s *source, e *hcaagent.Event) {
 			w = v
 		}
 	}
+	cq := s.queue(e.CQ)
+	a.held(s, cq, e)
 	switch {
 	case w != nil:
 		a.sendDone(q, w, e)
+		s.polled(cq, e, w, nil)
+		if b := w.req().Window; b != nil && c.Status == hcaagent.Success {
+			a.bound(q, e, b)
+		}
 	case r != nil:
 		a.receiveDone(q, r, e)
+		s.polled(cq, e, nil, q.taken[len(q.taken)-1])
+		if c.Flags&hcaagent.WithInv != 0 {
+			s.free(c.InvKey)
+		}
 	default:
 		a.unposted(q, e)
+		s.polled(cq, e, nil, nil)
 	}
 }
 
@@ -147,6 +158,7 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *hcaagent.Event) {
 	r.done = true
 	a.covered(rule.CPLORD002)
 	if q.recvs.shared {
+		a.below(q, r, e)
 		a.covered(rule.CPLSRQ002)
 		if e.Completion.Status == hcaagent.WRFlushErr {
 			if q.flushed++; q.flushed == 2 && q.known {
@@ -201,6 +213,7 @@ func (a *Agent) errorOrder(q *queuePair, o *order, e *hcaagent.Event) {
 			a.verb(q, rule.QPSERR002, e, "WR_FLUSH_ERR: an earlier request failed", fmt.Sprintf("request %d with %v", c.ID, c.Status))
 		default:
 			o.failed = e
+			q.brokenDown(o, e)
 		}
 	}
 	if q.failed == nil {

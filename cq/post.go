@@ -41,8 +41,12 @@ func (a *Agent) postSend(s *source, e *hcaagent.Event) {
 	}
 	q.next += int64(w.packets)
 	q.sends = append(q.sends, w)
-	if e.Send.Window != nil {
-		s.bind(e)
+	w.foreign = s.foreign(q, e.Send)
+	switch {
+	case e.Send.Window != nil:
+		s.bind(q, e)
+	case e.Send.Op == hcaagent.OpLocalInv:
+		s.free(e.Send.InvKey)
 	}
 }
 
@@ -58,7 +62,7 @@ func (q *queuePair) refused(id uint64) {
 func (a *Agent) postReceive(s *source, e *hcaagent.Event) {
 	if e.SRQ != 0 {
 		if !e.Failed {
-			s.sharedQueue(e.SRQ).add(e)
+			s.sharedQueue(e.SRQ).add(e, s.n)
 		}
 		return
 	}
@@ -82,12 +86,12 @@ func (a *Agent) postReceive(s *source, e *hcaagent.Event) {
 		return
 	}
 	if !q.recvs.shared {
-		q.recvs.add(e)
+		q.recvs.add(e, s.n)
 	}
 }
 
-func (r *receives) add(e *hcaagent.Event) {
-	x := &receive{event: e}
+func (r *receives) add(e *hcaagent.Event, n int) {
+	x := &receive{event: e, n: n}
 	r.list = append(r.list, x)
 	r.byID[e.Receive.ID] = append(r.byID[e.Receive.ID], x)
 }

@@ -30,6 +30,14 @@ type queuePair struct {
 	recvs  *receives // its own queue, or the shared one
 	taken  []*taken  // receive completions
 
+	overrun     *hcaagent.Event // of a completion queue of its
+	wasErr      *hcaagent.Event // by which the consumer brought it to ERR
+	broken      []drain         // times that it was in SQE
+	established bool            // it told that communication is
+	lastWQE     bool            // it told that it takes no more of a shared receive queue
+	access      bool            // it told of an access violation
+	groups      int             // that it is attached to
+
 	drain    bool            // it shall tell when its send queue has drained
 	permits  hcaagent.Access // all that it has ever permitted its peer
 	flushed  int             // requests of a shared receive queue that it flushed
@@ -67,6 +75,8 @@ type work struct {
 	doneN   int
 	passed  bool // a later one completed first
 	flushed bool // posted when the queue pair was in error already, or flushed
+	foreign bool // it has an address handle of another protection domain
+	due     *arm // the notification that its completion is owed; nil: none
 }
 
 func (w *work) req() *hcaagent.SendRequest { return w.event.Send }
@@ -96,6 +106,7 @@ type receive struct {
 	event *hcaagent.Event
 	done  bool
 	late  bool // a later one completed first
+	n     int  // of its event in the log
 }
 
 // receives is a receive queue, or a shared one.
@@ -104,6 +115,9 @@ type receives struct {
 	byID   map[uint64][]*receive // in the order of posting
 	oldest int
 	shared bool
+
+	completed int // of a shared one
+	limit     limit
 }
 
 // taken is a receive completion with its request.
@@ -111,6 +125,9 @@ type taken struct {
 	event *hcaagent.Event
 	of    *receive
 	n     int
+
+	due     *arm
+	message *message // that it is of, where that is certain
 }
 
 // order is what the completions of a work queue have shown so far.

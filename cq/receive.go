@@ -84,6 +84,7 @@ func (a *Agent) received(q *queuePair) {
 		switch {
 		case i < sure:
 			k = i + 1
+			t.message = list[i]
 			a.same(q, list[i], t)
 			continue
 		case q.reliable() && q.in.anchor && i < len(list) && sure == len(list):
@@ -111,6 +112,9 @@ func (a *Agent) received(q *queuePair) {
 
 // notReady judges that a receive request was missing where an RNR NAK says so: each message takes one, in order.
 func (a *Agent) notReady(q *queuePair, list []*message) {
+	if q.recvs.shared && q.in.joined <= 0 {
+		a.sharedReady(q)
+	}
 	if q.recvs.shared || !q.reliable() || q.in.joined > 0 {
 		return
 	}

@@ -36,7 +36,9 @@ func (a *Agent) modifyQP(s *source, e *hcaagent.Event) {
 		return
 	}
 	from := q.state
-	if q.failed != nil && q.known && from != hcaagent.Err && e.State != hcaagent.Reset && e.State != hcaagent.Err {
+	if q.overrun != nil && q.known && e.State != hcaagent.Reset {
+		from = hcaagent.Err
+	} else if q.failed != nil && q.known && from != hcaagent.Err && e.State != hcaagent.Reset && e.State != hcaagent.Err {
 		from = a.errorState(q)
 	}
 	if q.known {
@@ -44,6 +46,7 @@ func (a *Agent) modifyQP(s *source, e *hcaagent.Event) {
 	}
 	if e.State == hcaagent.Reset && q.state != hcaagent.Reset {
 		q.died, q.gone = e.Time, true
+		q.unbound()
 		n := a.life(s, q.qpn, e)
 		n.known, n.made, n.typ, n.learned = q.known, q.made, q.typ, q.learned
 		if q.recvs.shared {
@@ -69,6 +72,9 @@ func (a *Agent) modifyQP(s *source, e *hcaagent.Event) {
 		q.wasRTS = e
 	case e.State == hcaagent.Err && q.failed == nil:
 		q.failed = e
+	}
+	if e.State == hcaagent.Err && q.wasErr == nil {
+		q.wasErr = e
 	}
 	if e.State == hcaagent.RTS && from == hcaagent.SQE {
 		q.sq = order{}
@@ -137,6 +143,7 @@ func (a *Agent) values(q *queuePair, from hcaagent.State, e *hcaagent.Event, at 
 			}
 		}
 	}
+	a.bounds(q, e, at)
 	if at.Has(hcaagent.KnowsMigState) {
 		a.covered(rule.QPSATT005)
 		if at.MigState == hcaagent.Armed {
@@ -162,6 +169,28 @@ func (a *Agent) values(q *queuePair, from hcaagent.State, e *hcaagent.Event, at 
 	}
 }
 
+// bounds judges the attributes that the device bounds.
+func (a *Agent) bounds(q *queuePair, e *hcaagent.Event, at *hcaagent.Attr) {
+	d := &q.src.device
+	judge := func(id rule.ID, k hcaagent.Known, known, ok bool, expected string, actual any) {
+		if !at.Has(k) || !known {
+			return
+		}
+		a.covered(id)
+		if !ok {
+			a.verb(q, id, e, "an error: "+expected, fmt.Sprintf("%v %v accepted", k, actual))
+		}
+	}
+	judge(rule.QPSATT002, hcaagent.KnowsMaxRdAtomic, d.MaxRdAtomic > 0, at.MaxRdAtomic <= d.MaxRdAtomic,
+		fmt.Sprintf("the device has an initiator depth of %d", d.MaxRdAtomic), at.MaxRdAtomic)
+	judge(rule.QPSATT002, hcaagent.KnowsMaxDestRdAtomic, d.MaxDestRdAtomic > 0, at.MaxDestRdAtomic <= d.MaxDestRdAtomic,
+		fmt.Sprintf("the device has responder resources for %d", d.MaxDestRdAtomic), at.MaxDestRdAtomic)
+	judge(rule.QPSATT004, hcaagent.KnowsPKey, at.PKey == 0 && d.PKeys > 0, int(at.PKeyIndex) < d.PKeys,
+		fmt.Sprintf("the P_Key table has %d entries", d.PKeys), fmt.Sprintf("index %d", at.PKeyIndex))
+	judge(rule.QPSATT004, hcaagent.KnowsPort, true, at.Port > 0 && (d.Ports == 0 || at.Port <= d.Ports),
+		fmt.Sprintf("the device has ports 1 to %d", max(d.Ports, 1)), at.Port)
+}
+
 // queryQP holds the state that a device tells against the one that it must be in.
 func (a *Agent) queryQP(s *source, e *hcaagent.Event) {
 	q := a.qp(s, e.QP.QPN)
@@ -171,6 +200,7 @@ func (a *Agent) queryQP(s *source, e *hcaagent.Event) {
 	if e.State == hcaagent.SQE {
 		a.covered(rule.QPSTRN004)
 	}
+	a.stillAlive(q, e)
 	if q.known && e.State == hcaagent.SQE && !hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE) {
 		a.verb(q, rule.QPSTRN004, e, "ERR: a "+q.typ.String()+" queue pair has no SQE", "state SQE")
 		return

@@ -91,6 +91,7 @@ func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *hcaagent.Even
 // succeeded judges a completion with success.
 func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 	c, r := w.done.Completion, w.req()
+	a.invalidatedEarly(q, w)
 	a.covered(rule.CPLOPC001)
 	if want := r.Op.Done(); c.Op != want {
 		a.verb(q, rule.CPLOPC001, w.done, "a completion of "+want.String(), c.Op.String())
@@ -122,6 +123,10 @@ func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 				})
 			}
 		}
+		return
+	}
+	if odd := q.out.oddAt(w); !ok && w.response() && odd.seen() {
+		a.malformed(q, w)
 		return
 	}
 	if !ok {
@@ -196,6 +201,7 @@ var codes = [...]struct {
 	{packet.NAKInvalidRequest, hcaagent.RemInvReqErr, rule.CPLSTS002},
 	{packet.NAKRemoteAccess, hcaagent.RemAccessErr, rule.CPLSTS003},
 	{packet.NAKRemoteOp, hcaagent.RemOpErr, rule.CPLSTS004},
+	{packet.NAKInvalidRD, hcaagent.RemInvRDReqErr, rule.CPLSTS005},
 }
 
 // failedSend judges a completion with an error.
@@ -206,6 +212,8 @@ func (a *Agent) failedSend(q *queuePair, w *work) {
 		a.retried(q, w)
 	case hcaagent.RNRRetryExcErr:
 		a.rnrRetried(q, w)
+	case hcaagent.BadRespErr:
+		a.malformed(q, w)
 	}
 	accuse := func(id rule.ID, class rule.Class, expected, actual string, at where) {
 		v := verdict{

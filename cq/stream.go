@@ -23,6 +23,7 @@ type stream struct {
 	newest  where
 	acks    []ack
 	naks    []nak
+	odd     []nak // responses that do not fit the request
 	answer  where // first response
 	replied where // newest one
 	halted  string

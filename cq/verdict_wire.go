@@ -35,7 +35,8 @@ func (a *Agent) states(q *queuePair) {
 			return
 		}
 	}
-	a.silence(q)
+	a.silence(q, rule.QPSERR001, q.failed, "silence: the queue pair is in error")
+	a.silence(q, rule.CPLCQ001, q.overrun, "silence: the completion queue of the queue pair has overrun")
 	a.draining(q)
 }
 
@@ -50,21 +51,21 @@ func (s *stream) ends(at where) bool {
 }
 
 // silence judges that a queue pair in error sends nothing.
-func (a *Agent) silence(q *queuePair) {
+func (a *Agent) silence(q *queuePair, id rule.ID, e *hcaagent.Event, expected string) {
 	c := &q.src.clock
-	if q.failed == nil || !c.trust || hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE) {
+	if e == nil || !c.trust || id == rule.QPSERR001 && hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE) {
 		return
 	}
-	a.covered(rule.QPSERR001)
-	since := q.failed.Time + c.hi
+	a.covered(id)
+	since := e.Time + c.hi
 	if !c.exact || !a.near(q.addr()) { // it may still be under way to the tap
 		since += c.slack + slackSending
 	}
 	for _, at := range [...]where{q.out.newest, q.in.replied} {
 		if at.seen() && at.time > since && !q.in.ends(at) {
 			a.accuse(q, verdict{
-				rule: rule.QPSERR001, class: rule.Violation, role: q.sender(), expected: "silence: the queue pair is in error",
-				actual: at.op.String(), detail: fmt.Sprintf("line %d of the log shows the error", q.failed.Line), at: at, event: q.failed,
+				rule: id, class: rule.Violation, role: q.sender(), expected: expected,
+				actual: at.op.String(), detail: fmt.Sprintf("line %d of the log shows the error", e.Line), at: at, event: e,
 			})
 			return
 		}

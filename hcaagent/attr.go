@@ -25,6 +25,7 @@ type Attr struct {
 	MaxRdAtomic     uint8       // READ and ATOMIC requests that this QP may have outstanding (initiator depth)
 	MaxDestRdAtomic uint8       // those that it keeps resources for as a responder (responder resources)
 	PKey            uint16
+	PKeyIndex       uint16 // of the P_Key in the port's table, where PKey is 0
 	QKey            uint32
 	Access          Access
 	MigState        MigState
@@ -111,6 +112,7 @@ const (
 	RemoteFlush
 	LocalWrite // memory regions only
 	BindWindow // memory regions only: windows may be bound to it
+	ZeroBased  // memory windows only: addresses count from the window's first byte on
 )
 
 // MigState is the path migration state of a QP (section 17.2.8).

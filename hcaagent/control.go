@@ -15,6 +15,7 @@ type Control interface {
 	SharedReceiveQueues
 	Regions
 	AddressHandles
+	MulticastGroups
 }
 
 // NewQP is what a queue pair is created with (section 11.2.5.1).
@@ -94,6 +95,12 @@ type Regions interface {
 	// AllocateMW makes an unbound window of type 1 or 2 and returns its R_Key.
 	AllocateMW(ctx context.Context, pd PD, windowType int) (id MW, rkey uint32, err error)
 	DeallocateMW(ctx context.Context, mw MW) error
+}
+
+// MulticastGroups are the verbs of multicast (section 10.5). A queue pair that is attached to a group cannot be destroyed (QPS-MC-001).
+type MulticastGroups interface {
+	AttachMulticast(ctx context.Context, qp QP, group packet.Addr) error
+	DetachMulticast(ctx context.Context, qp QP, group packet.Addr) error
 }
 
 // AddressVector says how datagrams reach a port (section 11.2.2.1).

@@ -25,6 +25,13 @@ const (
 	EvArm         // the consumer armed CQ
 	EvAsync       // an asynchronous event of QP, CQ or SRQ
 	EvQueryQP     // State and Attr as the device gave them
+	EvDevice      // Device: what the device can do
+	EvResizeCQ    // Depth
+	EvModifySRQ   // Depth is the limit that it is armed with
+	EvCreateAH    // AH, PD
+	EvDestroyAH
+	EvAttachGroup // QP, Group
+	EvDetachGroup
 )
 
 // Event is one thing that a consumer did with a device, or that the device told it. The soft HCA and the event log make them, the agent
@@ -40,7 +47,7 @@ type Event struct {
 	Attr   *Attr
 
 	CQ      CQ
-	Depth   int // of a CQ or SRQ
+	Depth   int // of a CQ, as the device made it, or SRQ
 	Arm     Arm
 	SRQ     SRQ
 	Send    *SendRequest
@@ -50,8 +57,16 @@ type Event struct {
 	Sum        uint32
 	Summed     bool
 	Completion *Completion
-	Region     *Region
-	Async      Async
+	// Poll is the number of the call that gave the completion, where that is known: the completions of one call have waited together. Emptied
+	// says that the call found no more than it gave.
+	Poll    uint32
+	Emptied bool
+	Region  *Region
+	Async   Async
+	AH      AH
+	PD      PD           // that an address handle belongs to
+	Group   *packet.Addr // multicast
+	Device  *Device
 	// Anonymous says that it is not known which ID a send request was posted with.
 	Anonymous bool
 	Line      int // of the log that it was read from, from 1 on; 0: none
@@ -68,8 +83,19 @@ type Log struct {
 	Cut bool
 }
 
+// Device is what a device can do, as far as its attributes bound what a consumer may ask for. Zero: not known.
+type Device struct {
+	MaxRdAtomic     uint8 // initiator depth of a queue pair
+	MaxDestRdAtomic uint8 // responder resources of a queue pair
+	PKeys           int   // entries of a P_Key table
+	Ports           uint8
+}
+
 // Region is a memory region or window, with its keys.
 type Region struct {
+	PD         PD
+	MR         MR // number of a region, or MW of a window, as BIND_MW names it; 0: not known
+	MW         MW
 	VA         uint64
 	Length     uint64
 	LKey, RKey uint32

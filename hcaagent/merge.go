@@ -31,7 +31,7 @@ func (a *Attr) Merge(b *Attr) {
 		a.MaxDestRdAtomic = b.MaxDestRdAtomic
 	}
 	if take(KnowsPKey) {
-		a.PKey = b.PKey
+		a.PKey, a.PKeyIndex = b.PKey, b.PKeyIndex
 	}
 	if take(KnowsQKey) {
 		a.QKey = b.QKey

@@ -34,6 +34,32 @@ const (
 	CPLCQ003
 	CPLSOL003
 	CPLQP001
+	CPLCQ001
+	CPLCQ002
+	CPLCQ004
+	CPLSOL001
+	CPLSOL002
+	CPLSRQ001
+	CPLSRQ003
+	CPLSRQ005
+	CPLRWQ001
+	CPLSTS005
+	CPLSTS008
+	CPLSTS010
+	CPLSTS011
+	CPLSTS015
+	CPLSIG002
+	CPLINV002
+	CPLAH001
+	CPLTIM001
+	CPLMW001
+	CPLMW002
+	CPLMW003
+	CPLMW004
+	CPLMW005
+	CPLMW006
+	CPLMW007
+	CPLFNC002
 
 	eventFirst
 )
@@ -198,5 +224,135 @@ var cplRows = [eventFirst - cplFirst]Row{
 		ID: "CPL-QP-001", Name: "completion-queue-pair", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "A completion names the queue pair that its request was posted to.",
 		Where: "cq/other.go",
+	},
+	CPLCQ001 - cplFirst: {
+		ID: "CPL-CQ-001", Name: "queue-overrun", Severity: Error, Needs: Verbs, Ref: "11.6.3†",
+		Text:  "A completion queue that has overrun is of no use any more: no completion comes behind, and its queue pairs are in error.",
+		Where: "cq/completionqueue.go",
+	},
+	CPLCQ002 - cplFirst: {
+		ID: "CPL-CQ-002", Name: "queue-depth", Severity: Error, Needs: Verbs, Ref: "11.2.8†",
+		Text:  "A completion queue holds no more completions than it has room for.",
+		Where: "cq/completionqueue.go",
+	},
+	CPLCQ004 - cplFirst: {
+		ID: "CPL-CQ-004", Name: "queue-of-management", Severity: Info, Needs: Verbs, Ref: "C11-15",
+		Text:   "QP0 and QP1 share no completion queue with other queue pairs, where the device does not support that.",
+		NotWhy: "It holds on some devices only, and nothing tells on which.",
+	},
+	CPLSOL001 - cplFirst: {
+		ID: "CPL-SOL-001", Name: "solicited-event", Severity: Error, Needs: WireCQE, Ref: "11.4.2.2",
+		Text:  "A completion queue that is armed for solicited events tells of the completion of a message with SE, or with an error, and of no other.",
+		Where: "cq/solicited.go",
+	},
+	CPLSOL002 - cplFirst: {
+		ID: "CPL-SOL-002", Name: "arming-weakened", Severity: Error, Needs: Verbs, Ref: "C11-31, C11-32",
+		Text:  "A completion queue that is armed for the next completion tells of it, also where it is armed for a solicited event after that.",
+		Where: "cq/solicited.go",
+	},
+	CPLSRQ001 - cplFirst: {
+		ID: "CPL-SRQ-001", Name: "shared-order", Severity: Info, Needs: WireCQE, Ref: "10.8.3.2",
+		Text:   "A message takes any request of a shared receive queue, which then belongs to its queue pair.",
+		NotWhy: "A permission. That each request completes once at most, CPL-ORD-002 judges.",
+	},
+	CPLSRQ003 - cplFirst: {
+		ID: "CPL-SRQ-003", Name: "shared-limit", Severity: Error, Needs: Verbs, Ref: "10.2.9†",
+		Text:  "A shared receive queue tells once that fewer requests are left than its limit, and not again until it is armed anew.",
+		Where: "cq/sharedqueue.go",
+	},
+	CPLSRQ005 - cplFirst: {
+		ID: "CPL-SRQ-005", Name: "shared-post-in-error", Severity: Info, Needs: Verbs, Ref: "10.2.9.5",
+		Text:   "Posting to a shared receive queue that is in error may succeed.",
+		NotWhy: "A permission: either is right.",
+	},
+	CPLRWQ001 - cplFirst: {
+		ID: "CPL-RWQ-001", Name: "failed-write-takes", Severity: Warning, Needs: WireCQE, Ref: "C10-87, 10.7.2.2",
+		Text:  "A WRITE with immediate data that fails takes no receive request.",
+		Where: "cq/refused.go",
+	},
+	CPLSTS005 - cplFirst: {
+		ID: "CPL-STS-005", Name: "status-invalid-rd-request", Severity: Error, Needs: WireCQE, Ref: "9.9.2†",
+		Text:  "A NAK Invalid RD Request, and nothing else, completes the request that it names with REM_INV_RD_REQ_ERR.",
+		Where: "cq/status.go",
+	},
+	CPLSTS008 - cplFirst: {
+		ID: "CPL-STS-008", Name: "status-bad-response", Severity: Error, Needs: WireCQE, Ref: "9.9.2†",
+		Text:  "A response that does not fit its request, and nothing else, completes the request with BAD_RESP_ERR.",
+		Where: "cq/local.go",
+	},
+	CPLSTS010 - cplFirst: {
+		ID: "CPL-STS-010", Name: "status-receive-denied", Severity: Error, Needs: WireCQE, Ref: "9.9.3†",
+		Text:  "A receive request whose memory is denied completes with LOC_QP_OP_ERR or LOC_PROT_ERR, and the message is refused with a NAK Remote Operational Error.",
+		Where: "cq/refused.go",
+	},
+	CPLSTS011 - cplFirst: {
+		ID: "CPL-STS-011", Name: "status-access-violation", Severity: Warning, Needs: WireCQE, Ref: "9.9.3†",
+		Text:  "The consumer of a responder learns of a remote access violation: by an event, or by an error of the receive request that was taken.",
+		Where: "cq/refused.go",
+	},
+	CPLSTS015 - cplFirst: {
+		ID: "CPL-STS-015", Name: "error-fields", Severity: Info, Needs: Verbs, Ref: "11.4.2",
+		Text:   "Of a completion with an error only the identifier, the status, the queue pair and the vendor's code are valid.",
+		NotWhy: "A limit for whoever reads completions; the other fields are not judged there.",
+	},
+	CPLSIG002 - cplFirst: {
+		ID: "CPL-SIG-002", Name: "unsignaled-error", Severity: Error, Needs: WireWQE, Ref: "10.7.3.1",
+		Text:  "A send request that fails makes a completion, signalled or not.",
+		Where: "cq/local.go",
+	},
+	CPLINV002 - cplFirst: {
+		ID: "CPL-INV-002", Name: "invalidate-refused", Severity: Error, Needs: WireCQE, Ref: "o10-37.2.26",
+		Text:  "A SEND with Invalidate is refused where its R_Key cannot be invalidated: none, invalid already, of a window of type 1, or of another queue pair or protection domain.",
+		Where: "cq/memory.go",
+	},
+	CPLAH001 - cplFirst: {
+		ID: "CPL-AH-001", Name: "foreign-address-handle", Severity: Warning, Needs: WireWQE, Ref: "C10-10, 10.2.3",
+		Text:  "A datagram is not sent by an address handle of another protection domain than its queue pair.",
+		Where: "cq/local.go",
+	},
+	CPLTIM001 - cplFirst: {
+		ID: "CPL-TIM-001", Name: "completion-before-memory", Severity: Warning, Needs: WireMem, Ref: "9.7.5.1.2, 9.5†",
+		Text:   "When a receive completion is there, so is the data of its message; the ACK may have come before.",
+		NotWhy: "Judged as CPL-MEM-001: the data is that of the time when the completion was polled.",
+	},
+	CPLMW001 - cplFirst: {
+		ID: "CPL-MW-001", Name: "window-zero-based", Severity: Warning, Needs: Verbs, Ref: "o10-36.2.2",
+		Text:  "A memory window of type 1 is not zero based.",
+		Where: "cq/window.go",
+	},
+	CPLMW002 - cplFirst: {
+		ID: "CPL-MW-002", Name: "window-bound", Severity: Warning, Needs: Verbs, Ref: "o10-37.2.30",
+		Text:  "A memory window of type 2 is bound only while it is free.",
+		Where: "cq/window.go",
+	},
+	CPLMW003 - cplFirst: {
+		ID: "CPL-MW-003", Name: "window-domain", Severity: Warning, Needs: Verbs, Ref: "C10-72",
+		Text:  "A memory window of type 2 is bound only by a queue pair of its protection domain.",
+		Where: "cq/window.go",
+	},
+	CPLMW004 - cplFirst: {
+		ID: "CPL-MW-004", Name: "window-empty", Severity: Warning, Needs: Verbs, Ref: "o10-37.2.40",
+		Text:  "A memory window of type 2 is not bound to 0 bytes.",
+		Where: "cq/window.go",
+	},
+	CPLMW005 - cplFirst: {
+		ID: "CPL-MW-005", Name: "window-not-permitted", Severity: Warning, Needs: Verbs, Ref: "C10-73",
+		Text:  "A memory window is bound only to a region that permits windows.",
+		Where: "cq/window.go",
+	},
+	CPLMW006 - cplFirst: {
+		ID: "CPL-MW-006", Name: "window-rights", Severity: Warning, Needs: Verbs, Ref: "C10-74",
+		Text:  "A memory window that lets peers write, or work atomically, is bound only to a region that lets the consumer write.",
+		Where: "cq/window.go",
+	},
+	CPLMW007 - cplFirst: {
+		ID: "CPL-MW-007", Name: "window-range", Severity: Warning, Needs: Verbs, Ref: "C10-75",
+		Text:  "A memory window lies inside its region.",
+		Where: "cq/window.go",
+	},
+	CPLFNC002 - cplFirst: {
+		ID: "CPL-FNC-002", Name: "invalidate-fence", Severity: Warning, Needs: WireWQE, Ref: "10.6.5.1",
+		Text:  "A local invalidate waits until all requests before it are complete.",
+		Where: "cq/local.go",
 	},
 }

@@ -19,6 +19,15 @@ const (
 	QPSSQD002
 	QPSACT001
 	QPSSQD001
+	QPSRTR002
+	QPSRTS001
+	QPSSQE001
+	QPSPSN001
+	QPSATT002
+	QPSATT004
+	QPSMC001
+	QPSNEW001
+	QPSDST001
 
 	cplFirst
 )
@@ -108,5 +117,50 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 		ID: "QPS-SQD-001", Name: "begins-in-sqd", Severity: Error, Needs: WireQP, Ref: "10.3.1",
 		Text:  "In SQD no message begins; those begun before are finished.",
 		Where: "cq/drain.go",
+	},
+	QPSRTR002 - qpsFirst: {
+		ID: "QPS-RTR-002", Name: "communication-established", Severity: Info, Needs: Verbs, Ref: "o11-5.1.1",
+		Text:  "The first packet that comes in RTR gives an event, on services with a connection; there is one at most.",
+		Where: "cq/moment.go",
+	},
+	QPSRTS001 - qpsFirst: {
+		ID: "QPS-RTS-001", Name: "request-too-soon", Severity: Error, Needs: WireQP, Ref: "10.3.1",
+		Text:  "A queue pair sends no request before it comes to RTS.",
+		Where: "cq/moment.go",
+	},
+	QPSSQE001 - qpsFirst: {
+		ID: "QPS-SQE-001", Name: "packet-in-sqe", Severity: Error, Needs: WireCQE, Ref: "C10-38",
+		Text:  "In SQE no request is sent; what is posted is flushed.",
+		Where: "cq/drain.go",
+	},
+	QPSPSN001 - qpsFirst: {
+		ID: "QPS-PSN-001", Name: "start-psns", Severity: Error, Needs: WireQP, Ref: "10.2†",
+		Text:   "The first request has the send PSN of the queue pair, and the first that it expects has the receive PSN.",
+		NotWhy: "Judged as RC-PSN-001 and UD-PSN-002; what a responder expects shows in its answers, which RC-RSP-002, -006, -017 and -029 judge.",
+	},
+	QPSATT002 - qpsFirst: {
+		ID: "QPS-ATT-002", Name: "read-resources-value", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
+		Text:  "Initiator depth and responder resources of a queue pair are at most those of the device; greater values are refused.",
+		Where: "cq/state.go",
+	},
+	QPSATT004 - qpsFirst: {
+		ID: "QPS-ATT-004", Name: "port-value", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
+		Text:  "The port is one of the device, and the P_Key index is inside its table; other values are refused.",
+		Where: "cq/state.go",
+	},
+	QPSMC001 - qpsFirst: {
+		ID: "QPS-MC-001", Name: "destroyed-attached", Severity: Warning, Needs: Verbs, Ref: "o10-2.2.3",
+		Text:  "A queue pair that is attached to a multicast group is not destroyed.",
+		Where: "cq/notify.go",
+	},
+	QPSNEW001 - qpsFirst: {
+		ID: "QPS-NEW-001", Name: "number-used-again", Severity: Warning, Needs: Wire, Ref: "12.9.8.4†",
+		Text:   "A queue pair whose number was used before takes no packet of the former connection: another start PSN and a time of waiting keep the two apart.",
+		NotWhy: "A packet on RC or UC names no sender: where its PSN fits it is one of the new connection by all that shows, and where it does not, RC-RSP-002 and -006 judge the answer.",
+	},
+	QPSDST001 - qpsFirst: {
+		ID: "QPS-DST-001", Name: "last-request-taken", Severity: Warning, Needs: Verbs, Ref: "10.3.1",
+		Text:  "A queue pair that has a shared receive queue tells once, in ERR, that it takes no more requests.",
+		Where: "cq/sharedqueue.go",
 	},
 }

@@ -17,16 +17,17 @@ func or[T any](p *T) (v T) {
 
 // event is the event of a line.
 func (l *line) event() (e hcaagent.Event, err error) {
-	if l.T == nil {
+	e.Time, e.Kind, e.Failed = or(l.T), kinds[l.Ev], or(l.RC) != 0
+	if l.T == nil && e.Kind != hcaagent.EvDevice {
 		return e, missing("t")
 	}
-	e.Time, e.Kind, e.Failed = *l.T, kinds[l.Ev], or(l.RC) != 0
 	e.QP.QPN, e.CQ, e.SRQ = or(l.QPN), hcaagent.CQ(or(l.CQ)), hcaagent.SRQ(or(l.SRQ))
 	if l.CRC != nil {
 		e.Sum, e.Summed = *l.CRC, true
 	}
 	switch e.Kind {
-	case hcaagent.EvCreateQP, hcaagent.EvModifyQP, hcaagent.EvDestroyQP, hcaagent.EvQueryQP, hcaagent.EvPostSend, hcaagent.EvCompletion:
+	case hcaagent.EvCreateQP, hcaagent.EvModifyQP, hcaagent.EvDestroyQP, hcaagent.EvQueryQP, hcaagent.EvPostSend, hcaagent.EvCompletion,
+		hcaagent.EvAttachGroup, hcaagent.EvDetachGroup:
 		if l.QPN == nil {
 			return e, missing("qpn")
 		}
@@ -42,10 +43,23 @@ func (l *line) event() (e hcaagent.Event, err error) {
 		}
 		e.State = hcaagent.State(*l.State)
 		e.Attr, err = l.attr()
-	case hcaagent.EvCreateCQ, hcaagent.EvCreateSRQ:
+	case hcaagent.EvCreateCQ, hcaagent.EvCreateSRQ, hcaagent.EvResizeCQ:
 		e.Depth = or(l.Depth)
+	case hcaagent.EvModifySRQ:
+		e.Depth = or(l.Limit)
+	case hcaagent.EvCreateAH, hcaagent.EvDestroyAH:
+		e.AH, e.PD = hcaagent.AH(or(l.AH)), hcaagent.PD(or(l.PD))
+	case hcaagent.EvAttachGroup, hcaagent.EvDetachGroup:
+		if l.DGID == nil {
+			return e, missing("dgid")
+		}
+		group, wrong := address(*l.DGID)
+		e.Group, err = &group, wrong
+	case hcaagent.EvDevice:
+		e.Device = &hcaagent.Device{MaxRdAtomic: or(l.DeviceRd), MaxDestRdAtomic: or(l.DeviceDestRd), PKeys: or(l.PKeys), Ports: or(l.Ports)}
 	case hcaagent.EvRegisterMR, hcaagent.EvDeregisterMR, hcaagent.EvAllocateMW, hcaagent.EvDeallocateMW:
 		e.Region = &hcaagent.Region{
+			PD: hcaagent.PD(or(l.PD)), MR: hcaagent.MR(or(l.RegionOf)), MW: hcaagent.MW(or(l.WindowOf)),
 			VA: or(l.Addr), Length: or(l.Length), LKey: or(l.LKey), RKey: or(l.RKey), Access: accessOf(or(l.Access)),
 		}
 		if n, ok := l.Type.(float64); ok {
@@ -62,6 +76,7 @@ func (l *line) event() (e hcaagent.Event, err error) {
 			err = missing("wr_id")
 		}
 	case hcaagent.EvCompletion:
+		e.Poll, e.Emptied = or(l.Poll), or(l.Emptied) != 0
 		e.Completion, err = l.completion()
 	case hcaagent.EvArm:
 		if or(l.Solicited) != 0 {
@@ -104,7 +119,7 @@ func (l *line) attr() (*hcaagent.Attr, error) {
 	a := &hcaagent.Attr{
 		PMTU: or(l.PathMTU), SQPSN: packet.PSN(or(l.SQPSN)), RQPSN: packet.PSN(or(l.RQPSN)), DestQPN: or(l.DestQPN), Timeout: or(l.Timeout),
 		RetryCnt: or(l.RetryCnt), RNRRetry: or(l.RNRRetry), MinRNRTimer: or(l.MinRNRTimer), MaxRdAtomic: or(l.MaxRd),
-		MaxDestRdAtomic: or(l.MaxDestRd), PKey: or(l.PKey), QKey: or(l.QKey), Access: accessOf(or(l.QPAccess)),
+		MaxDestRdAtomic: or(l.MaxDestRd), PKey: or(l.PKey), PKeyIndex: or(l.PKeyIndex), QKey: or(l.QKey), Access: accessOf(or(l.QPAccess)),
 		MigState: hcaagent.MigState(or(l.MigState)), TClass: or(l.TClass), HopLimit: or(l.HopLimit), SL: or(l.SL), Port: or(l.Port),
 		CurState: hcaagent.State(or(l.CurState)), RateLimit: or(l.RateLimit), SQDNotify: or(l.SQDNotify) != 0,
 	}

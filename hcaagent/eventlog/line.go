@@ -17,6 +17,7 @@ type line struct {
 	SRQ         *uint32 `json:"srq,omitempty"`
 	PD          *uint32 `json:"pd,omitempty"`
 	Depth       *int    `json:"depth,omitempty"`
+	Limit       *int    `json:"limit,omitempty"`
 	Type        any     `json:"type,omitempty"` // of a QP, a name; of a memory window, 1 or 2
 	SigAll      *int    `json:"sq_sig_all,omitempty"`
 	MaxSendWR   *int    `json:"max_send_wr,omitempty"`
@@ -78,6 +79,12 @@ type line struct {
 	Place    *uint8    `json:"placement,omitempty"`
 	Whole    *int      `json:"whole,omitempty"`
 
+	// The device.
+	DeviceRd     *uint8 `json:"max_qp_init_rd_atom,omitempty"`
+	DeviceDestRd *uint8 `json:"max_qp_rd_atom,omitempty"`
+	PKeys        *int   `json:"max_pkeys,omitempty"`
+	Ports        *uint8 `json:"phys_port_cnt,omitempty"`
+
 	// Completions.
 	Status     *string `json:"status,omitempty"`
 	StatusCode *uint8  `json:"status_code,omitempty"`
@@ -85,6 +92,13 @@ type line struct {
 	GRH        *int    `json:"grh,omitempty"`
 	SrcQP      *uint32 `json:"src_qp,omitempty"`
 	SLID       *uint16 `json:"slid,omitempty"`
+	Poll       *uint32 `json:"poll,omitempty"`
+	Emptied    *int    `json:"emptied,omitempty"`
+}
+
+// limits reports whether the line of a device says what it can do.
+func (l *line) limits() bool {
+	return l.DeviceRd != nil || l.DeviceDestRd != nil || l.PKeys != nil || l.Ports != nil
 }
 
 // segment is one element of a scatter or gather list.

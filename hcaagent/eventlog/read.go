@@ -115,7 +115,7 @@ func log1(log *hcaagent.Log, n int, text []byte) error {
 			return fmt.Errorf(`"clock" is %q: give "capture" if the events have the clock of the packets, else "host"`, *l.Clock)
 		}
 	}
-	if remarks[l.Ev] {
+	if remarks[l.Ev] || l.Ev == "device" && !l.limits() {
 		return nil
 	}
 	if _, ok := kinds[l.Ev]; !ok {

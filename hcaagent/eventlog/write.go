@@ -77,10 +77,23 @@ func lineOf(e *hcaagent.Event) *line {
 	case hcaagent.EvQueryQP:
 		l.State = to(uint8(e.State))
 		l.give(e.Attr)
-	case hcaagent.EvCreateCQ, hcaagent.EvCreateSRQ:
+	case hcaagent.EvCreateCQ, hcaagent.EvCreateSRQ, hcaagent.EvResizeCQ:
 		l.Depth = some(e.Depth)
+	case hcaagent.EvModifySRQ:
+		l.Limit = to(e.Depth)
+	case hcaagent.EvCreateAH, hcaagent.EvDestroyAH:
+		l.AH, l.PD = to(uint32(e.AH)), some(uint32(e.PD))
+	case hcaagent.EvAttachGroup, hcaagent.EvDetachGroup:
+		if e.Group != nil {
+			l.DGID = to(e.Group.String())
+		}
+	case hcaagent.EvDevice:
+		if d := e.Device; d != nil {
+			l.DeviceRd, l.DeviceDestRd, l.PKeys, l.Ports = to(d.MaxRdAtomic), to(d.MaxDestRdAtomic), to(d.PKeys), to(d.Ports)
+		}
 	case hcaagent.EvRegisterMR, hcaagent.EvDeregisterMR, hcaagent.EvAllocateMW, hcaagent.EvDeallocateMW:
 		if r := e.Region; r != nil {
+			l.PD, l.RegionOf, l.WindowOf = some(uint32(r.PD)), some(uint32(r.MR)), some(uint32(r.MW))
 			l.Addr, l.Length, l.LKey, l.RKey, l.Access = some(r.VA), some(r.Length), some(r.LKey), some(r.RKey), some(bitsOf(r.Access))
 			if r.Window != 0 {
 				l.Type = r.Window
@@ -94,6 +107,7 @@ func lineOf(e *hcaagent.Event) *line {
 			l.gather(e.Receive.Segments)
 		}
 	case hcaagent.EvCompletion:
+		l.Poll, l.Emptied = some(e.Poll), flag(e.Emptied)
 		if e.Completion != nil {
 			l.complete(e.Completion)
 		}
@@ -126,7 +140,13 @@ func (l *line) give(a *hcaagent.Attr) {
 	set(hcaagent.KnowsMinRNRTimer, func() { l.MinRNRTimer = to(a.MinRNRTimer) })
 	set(hcaagent.KnowsMaxRdAtomic, func() { l.MaxRd = to(a.MaxRdAtomic) })
 	set(hcaagent.KnowsMaxDestRdAtomic, func() { l.MaxDestRd = to(a.MaxDestRdAtomic) })
-	set(hcaagent.KnowsPKey, func() { l.PKey = to(a.PKey) })
+	set(hcaagent.KnowsPKey, func() {
+		if a.PKey == 0 {
+			l.PKeyIndex = to(a.PKeyIndex)
+			return
+		}
+		l.PKey, l.PKeyIndex = to(a.PKey), some(a.PKeyIndex)
+	})
 	set(hcaagent.KnowsQKey, func() { l.QKey = to(a.QKey) })
 	set(hcaagent.KnowsAccess, func() { l.QPAccess = to(bitsOf(a.Access)) })
 	set(hcaagent.KnowsMigState, func() { l.MigState = to(uint8(a.MigState)) })

@@ -67,6 +67,9 @@ func (l *Limits) fill() {
 	if l.PacketTime == 0 {
 		l.PacketTime = 100
 	}
+	if l.PKeys == 0 {
+		l.PKeys = 1
+	}
 	if l.ByteRate == 0 {
 		l.ByteRate = 12500
 	}
@@ -82,12 +85,13 @@ type HCA struct {
 	srqs map[hcaagent.SRQ]*sharedQueue
 	pds  map[hcaagent.PD]int // how many objects belong to each
 	ahs  map[hcaagent.AH]*addressHandle
+	grps map[packet.Addr][]uint32 // multicast groups and the queue pairs attached to them, by number
 	mrs  map[hcaagent.MR]*region
 	mws  map[hcaagent.MW]*region
 	keys map[uint32]*region // by the index, the upper 24 bits of a key
 	bufs []*buffer
 
-	lastQP, lastObject, lastKey uint32
+	lastQP, lastObject, lastKey, polls uint32
 
 	port  port
 	in    packet.Packet // that arrives
@@ -121,6 +125,7 @@ func New(opt Options) (*HCA, error) {
 		srqs: map[hcaagent.SRQ]*sharedQueue{},
 		pds:  map[hcaagent.PD]int{},
 		ahs:  map[hcaagent.AH]*addressHandle{},
+		grps: map[packet.Addr][]uint32{},
 		mrs:  map[hcaagent.MR]*region{},
 		mws:  map[hcaagent.MW]*region{},
 		keys: map[uint32]*region{},
@@ -135,6 +140,8 @@ func New(opt Options) (*HCA, error) {
 		}
 		h.fault = faultState{is: f, left: opt.FaultAt}
 	}
+	d := &hcaagent.Device{MaxRdAtomic: opt.Limits.MaxRdAtomic, MaxDestRdAtomic: opt.Limits.MaxDestRdAtomic, PKeys: opt.Limits.PKeys, Ports: 1}
+	h.emit(hcaagent.Event{Kind: hcaagent.EvDevice, Device: d}, nil)
 	return h, nil
 }
 

@@ -17,6 +17,7 @@ type region struct {
 	hcaagent.Region
 	pd     hcaagent.PD
 	buf    *buffer
+	base   uint64  // where in buf its first address is
 	qp     uint32  // that a type 2 window is bound to
 	parent *region // region that a window is bound to
 	bound  int     // windows bound to it
@@ -66,7 +67,7 @@ func (h *HCA) open(pd hcaagent.PD, qpn uint32, m hcaagent.Memory, access hcaagen
 	case r.Access&access != access:
 		return nil, refuse(m.Key, "%s %#x does not permit it", kind, m.Key.Key)
 	}
-	at := m.VA - r.buf.va
+	at := m.VA - r.VA + r.base
 	return r.buf.bytes[at : at+m.Length : at+m.Length], nil
 }
 
@@ -140,52 +141,4 @@ func (l *list) put(off uint64, data []byte) bool {
 		data, off = data[n:], 0
 	}
 	return len(data) == 0
-}
-
-// invalidate takes an R_Key back, for a SEND with Invalidate or a local invalidate (o10-37.2.26).
-func (h *HCA) invalidate(q *queuePair, rkey uint32) bool {
-	r := h.keys[rkey>>8]
-	if r == nil || !r.valid || r.RKey != rkey || r.pd != q.pd || r.Window == 1 || r.qp != 0 && r.qp != q.num || r.bound > 0 {
-		return false
-	}
-	r.valid = false
-	r.release()
-	return true
-}
-
-// release ends the binding of a window.
-func (r *region) release() {
-	if r.parent != nil {
-		r.parent.bound--
-		r.parent = nil
-	}
-}
-
-// bind binds a memory window (section 10.6.6); it reports whether that is allowed.
-func (h *HCA) bind(q *queuePair, b *hcaagent.Bind) bool {
-	if b == nil {
-		return false
-	}
-	w, r := h.mws[b.MW], h.mrs[b.MR]
-	remote := hcaagent.RemoteWrite | hcaagent.RemoteAtomic
-	switch {
-	case w == nil || w.pd != q.pd,
-		r == nil && b.Length > 0, r != nil && (!r.valid || r.pd != q.pd || r.Access&hcaagent.BindWindow == 0),
-		r != nil && b.Access&remote != 0 && r.Access&hcaagent.LocalWrite == 0,
-		r != nil && (b.VA < r.VA || b.VA+b.Length < b.VA || b.VA+b.Length > r.VA+r.Length),
-		w.Window == 2 && (w.valid || b.Length == 0 || b.RKey>>8 != w.RKey>>8):
-		return false
-	}
-	w.release()
-	w.VA, w.Length, w.Access, w.valid = b.VA, b.Length, b.Access, b.Length > 0
-	if w.Window == 2 {
-		w.RKey, w.qp = b.RKey, q.num
-	} else {
-		w.RKey = w.RKey&^0xFF | (w.RKey+1)&0xFF
-	}
-	if r != nil && b.Length > 0 {
-		w.buf, w.parent = r.buf, r
-		r.bound++
-	}
-	return true
 }

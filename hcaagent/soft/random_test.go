@@ -291,10 +291,10 @@ func (r *random) checkWay(w *way) {
 	}
 }
 
-// accusations are the findings of severity error that are not legal events.
+// accusations are the findings of severity error that are not legal events, and those of all severities that rest on verbs events.
 func accusations(r *agent.Result, class rule.Class) (out []string) {
 	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Class == class && f.Rule.Row().Severity == rule.Error {
+		if f := &r.Findings[i]; f.Class == class && (f.Rule.Row().Severity == rule.Error || f.Rule.NeedsEvents()) {
 			out = append(out, fmt.Sprintf("%v frame %d by %v (evidence %v): expected %s, actual %s; %s", f.Rule, f.Frame, f.Accused.Addr, f.Evidence, f.Expected, f.Actual, f.Detail))
 		}
 	}

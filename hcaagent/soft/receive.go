@@ -22,12 +22,16 @@ func (h *HCA) Receive(frame []byte) {
 		h.count.Dropped++
 		return
 	}
-	if !packet.DecodeIP(p, frame[etherSize:], len(frame)-etherSize) || p.Dst != h.opt.Addr {
+	if !packet.DecodeIP(p, frame[etherSize:], len(frame)-etherSize) || p.Dst != h.opt.Addr && !p.Dst.IsMulticast() {
 		h.count.Dropped++
 		return
 	}
 	if p.CheckICRC(); p.ICRCState != packet.CRCGood && !h.shows("accepts-damaged") {
 		h.count.BadICRC++
+		return
+	}
+	if p.Dst != h.opt.Addr {
+		h.multicast(p)
 		return
 	}
 	q := h.qps[p.DestQP]

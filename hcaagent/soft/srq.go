@@ -52,16 +52,19 @@ func (h *HCA) CreateSRQ(ctx context.Context, pd hcaagent.PD, depth, segments int
 }
 
 // ModifySRQ arms the limit event.
-func (h *HCA) ModifySRQ(ctx context.Context, srq hcaagent.SRQ, limit int) error {
-	if err := ctx.Err(); err != nil {
+func (h *HCA) ModifySRQ(ctx context.Context, srq hcaagent.SRQ, limit int) (err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvModifySRQ, SRQ: srq, Depth: limit}, err) }()
+	if err = ctx.Err(); err != nil {
 		return err
 	}
 	s := h.srqs[srq]
 	if s == nil {
-		return notFound("shared receive queue", uint32(srq))
+		err = notFound("shared receive queue", uint32(srq))
+		return err
 	}
 	if limit < 0 || limit > s.depth {
-		return fmt.Errorf("soft: limit %d of a shared receive queue of %d requests", limit, s.depth)
+		err = fmt.Errorf("soft: limit %d of a shared receive queue of %d requests", limit, s.depth)
+		return err
 	}
 	s.limit = limit
 	return nil

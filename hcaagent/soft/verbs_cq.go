@@ -23,16 +23,19 @@ func (h *HCA) CreateCQ(ctx context.Context, depth int) (id hcaagent.CQ, err erro
 }
 
 // ResizeCQ changes the depth of a completion queue.
-func (h *HCA) ResizeCQ(ctx context.Context, cq hcaagent.CQ, depth int) error {
-	if err := ctx.Err(); err != nil {
+func (h *HCA) ResizeCQ(ctx context.Context, cq hcaagent.CQ, depth int) (err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvResizeCQ, CQ: cq, Depth: depth}, err) }()
+	if err = ctx.Err(); err != nil {
 		return err
 	}
 	c := h.cqs[cq]
 	if c == nil {
-		return notFound("completion queue", uint32(cq))
+		err = notFound("completion queue", uint32(cq))
+		return err
 	}
 	if depth <= 0 || len(c.queue) > depth {
-		return fmt.Errorf("soft: completion queue %d holds %d completions, %d is too few: %w", cq, len(c.queue), depth, hcaagent.ErrFull)
+		err = fmt.Errorf("soft: completion queue %d holds %d completions, %d is too few: %w", cq, len(c.queue), depth, hcaagent.ErrFull)
+		return err
 	}
 	c.depth = depth
 	return nil
@@ -67,9 +70,13 @@ func (h *HCA) Poll(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completi
 		return 0, notFound("completion queue", uint32(cq))
 	}
 	n := copy(into, c.queue)
+	h.polls++
 	for i := range n {
 		e := c.queue[i]
-		h.emit(hcaagent.Event{Kind: hcaagent.EvCompletion, QP: e.QP, CQ: cq, Completion: &e, Sum: c.sums[i].crc, Summed: c.sums[i].ok}, nil)
+		h.emit(hcaagent.Event{
+			Kind: hcaagent.EvCompletion, QP: e.QP, CQ: cq, Completion: &e, Sum: c.sums[i].crc, Summed: c.sums[i].ok,
+			Poll: h.polls, Emptied: i == n-1 && n < len(into),
+		}, nil)
 		c.polled = append(c.polled, e)
 	}
 	c.queue, c.sums = append(c.queue[:0], c.queue[n:]...), append(c.sums[:0], c.sums[n:]...)

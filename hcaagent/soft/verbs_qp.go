@@ -65,6 +65,10 @@ func (h *HCA) DestroyQP(ctx context.Context, qp hcaagent.QP) (err error) {
 	if err != nil {
 		return err
 	}
+	if q.service == packet.UD && q.attached() && !h.breaks("destroys-attached") { // o10-2.2.3
+		err = fmt.Errorf("soft: queue pair %#x is attached to a multicast group: %w", q.num, hcaagent.ErrBusy)
+		return err
+	}
 	q.state = hcaagent.Reset
 	q.req, q.rsp = requester{}, responder{}
 	q.users(-1)
@@ -109,6 +113,9 @@ func (h *HCA) TransitionQP(ctx context.Context, qp hcaagent.QP, to hcaagent.Stat
 	}
 	err = nil
 	q.attr.Merge(&attr)
+	if attr.Known&hcaagent.KnowsPKey != 0 && attr.PKey == 0 {
+		q.attr.PKey = defaultPKey
+	}
 	if attr.Known&hcaagent.KnowsPort != 0 {
 		q.attr.Port = attr.Port
 	}
@@ -141,13 +148,16 @@ func (h *HCA) validAttr(q *queuePair, a *hcaagent.Attr) error {
 		return fmt.Errorf("PSN %#x or %#x: PSNs have 24 bits", uint32(a.SQPSN), uint32(a.RQPSN))
 	case bad(hcaagent.KnowsDestQPN, a.DestQPN <= packet.PSNMask):
 		return fmt.Errorf("destination QPN %#x: QPNs have 24 bits", a.DestQPN)
-	case bad(hcaagent.KnowsPKey, a.PKey&0x7FFF != 0):
-		return fmt.Errorf("P_Key %#x is invalid", a.PKey)
+	case bad(hcaagent.KnowsPKey, a.PKey&0x7FFF != 0 || a.PKey == 0 && int(a.PKeyIndex) < h.opt.Limits.PKeys):
+		return fmt.Errorf("P_Key %#x, index %d: it is invalid, or the table has no such entry", a.PKey, a.PKeyIndex)
 	case bad(hcaagent.KnowsCurState, a.CurState == q.state):
 		return fmt.Errorf("current state %v: it is %v", a.CurState, q.state)
 	}
 	return nil
 }
+
+// defaultPKey fills the P_Key table.
+const defaultPKey = 0xFFFF
 
 // QueryQP returns the attributes and the state of a queue pair.
 func (h *HCA) QueryQP(ctx context.Context, qp hcaagent.QP) (hcaagent.Attr, hcaagent.State, error) {

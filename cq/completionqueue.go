@@ -1,0 +1,81 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/rule"
+)
+
+// completionQueue is what events tell of a completion queue.
+type completionQueue struct {
+	made   bool // its creation is in the log
+	depth  int  // 0: not known
+	poll   uint32
+	polled int             // completions of that call
+	broken *hcaagent.Event // that told of its overrun
+	after  int             // completions polled since
+	armed  *arm            // nil: it is not
+	notice *notice         // the newest that a solicited event was asked for
+	silent bool            // it owed a notification; told once
+}
+
+// queue is a completion queue of the device.
+func (s *source) queue(n hcaagent.CQ) *completionQueue {
+	c := s.cqs[n]
+	if c == nil {
+		c = &completionQueue{}
+		s.cqs[n] = c
+	}
+	return c
+}
+
+// held judges how many completions a queue has held.
+func (a *Agent) held(s *source, c *completionQueue, e *hcaagent.Event) {
+	if c.depth == 0 || !s.exact { // a host polls while the device adds
+		return
+	}
+	if c.broken != nil {
+		a.covered(rule.CPLCQ001)
+		if c.after++; c.after == c.depth+1 {
+			a.device(s, rule.CPLCQ001, e, fmt.Sprintf("no more completions: completion queue %d has overrun", e.CQ), "one that came after that")
+		}
+	}
+	if e.Poll == 0 {
+		return
+	}
+	if e.Poll != c.poll {
+		c.poll, c.polled = e.Poll, 0
+	}
+	a.covered(rule.CPLCQ002)
+	if c.polled++; c.polled == c.depth+1 {
+		a.device(s, rule.CPLCQ002, e, fmt.Sprintf("at most %d completions in completion queue %d", c.depth, e.CQ), "more were there at once")
+	}
+}
+
+// overran takes over that a completion queue has overrun: its queue pairs are in error from then on.
+func (a *Agent) overran(s *source, e *hcaagent.Event) {
+	c := s.queue(e.CQ)
+	if c.broken != nil || !c.made {
+		return
+	}
+	a.covered(rule.CPLCQ001)
+	c.broken = e
+	for _, list := range s.qps {
+		q := list[len(list)-1]
+		if q.made != nil && !q.gone && (q.made.SendCQ == e.CQ || q.made.RecvCQ == e.CQ) && q.state != hcaagent.Reset && q.state != hcaagent.Err {
+			q.overrun = e
+		}
+	}
+}
+
+// stillAlive judges that a queue pair whose completion queue has overrun is in error.
+func (a *Agent) stillAlive(q *queuePair, e *hcaagent.Event) {
+	if q.overrun == nil || !q.src.exact {
+		return
+	}
+	a.covered(rule.CPLCQ001)
+	if e.State != hcaagent.Err && e.State != hcaagent.Reset {
+		a.verb(q, rule.CPLCQ001, e, "state ERR: its completion queue has overrun", "state "+e.State.String())
+	}
+}

@@ -1,0 +1,155 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// refusals judges what a responder did with its receive requests and its consumer when it refused a message for good.
+func (a *Agent) refusals(q *queuePair) {
+	if !q.known || !q.reliable() || q.typ == hcaagent.TypeXRCTarget {
+		return
+	}
+	var first *taken // the first that completed with an error of its own
+	denied := false
+	for _, t := range q.taken {
+		c := t.event.Completion
+		if c.Status == hcaagent.Success {
+			a.deniedTaken(q, t)
+		} else if first == nil && c.Status != hcaagent.WRFlushErr {
+			first = t
+		}
+	}
+	for i := range q.in.naks {
+		n := &q.in.naks[i]
+		m := q.in.find(n.ord)
+		if m == nil || !n.syndrome.Fatal() {
+			continue
+		}
+		switch n.syndrome {
+		case packet.NAKRemoteOp:
+			denied = true
+			if wqe.OpOf(m.op.Fn()) == wqe.Send && q.complete() && len(q.taken) > 0 {
+				a.covered(rule.CPLSTS010)
+				if last := q.taken[len(q.taken)-1]; first == nil && last.event.Completion.Status == hcaagent.WRFlushErr {
+					a.accuse(q, verdict{
+						rule: rule.CPLSTS010, class: rule.Violation, role: rule.Responder,
+						expected: "LOC_QP_OP_ERR or LOC_PROT_ERR for the receive request of the message", actual: "all were flushed",
+						at: n.at, evidence: []uint64{m.begin.frame}, event: last.event,
+					})
+				}
+			}
+		case packet.NAKRemoteAccess:
+			a.violated(q, n, m, first)
+			a.writeTook(q, n, m, first)
+		case packet.NAKInvalidRequest:
+			a.writeTook(q, n, m, first)
+		}
+		break
+	}
+	if first != nil && first.event.Completion.Status == hcaagent.LocProtErr && q.wasErr == nil && !q.gone && q.in.first.seen() {
+		a.covered(rule.CPLSTS010)
+		if !denied && !q.src.clock.mayBeAfter(first.event.Time, a.last) {
+			v := verdict{
+				rule: rule.CPLSTS010, class: a.sentProven(q), role: rule.Responder, expected: "a NAK Remote Operational Error", actual: "none",
+				detail: fmt.Sprintf("receive request %d completes with LOC_PROT_ERR", first.event.Completion.ID), at: q.in.newest, event: first.event,
+			}
+			if n := q.in.end(); n != nil {
+				v.at, v.actual = n.at, n.syndrome.String()
+			}
+			if v.class == rule.Unproven {
+				v.detail += "; " + notShown
+			}
+			a.accuse(q, v)
+		}
+	}
+}
+
+// end is the NAK that ended the connection, or nil.
+func (s *stream) end() *nak {
+	for i := range s.naks {
+		if n := &s.naks[i]; n.syndrome.Fatal() {
+			return n
+		}
+	}
+	return nil
+}
+
+// deniedTaken judges that a receive request whose L_Key is none does not complete with success. Its data goes where no region is.
+func (a *Agent) deniedTaken(q *queuePair, t *taken) {
+	c := t.event.Completion
+	if !q.src.exact || c.Op != hcaagent.DoneRecv || c.ByteLen == 0 {
+		return
+	}
+	a.covered(rule.CPLSTS010)
+	list := t.of.event.Receive.Segments
+	for len(list) > 0 && list[0].Length == 0 {
+		list = list[1:]
+	}
+	if len(list) > 0 && !q.src.lkeys[list[0].LKey] { // a short message may need no more than the first
+		a.verb(q, rule.CPLSTS010, t.event, fmt.Sprintf("LOC_QP_OP_ERR or LOC_PROT_ERR: L_Key %#x is not registered", list[0].LKey), "success")
+	}
+}
+
+// violated judges that the consumer of a responder learns of a remote access violation: by an event, or by the completion of the receive
+// request that was taken.
+func (a *Agent) violated(q *queuePair, n *nak, m *message, first *taken) {
+	if !q.src.exact {
+		return // events of a host may stand in no log
+	}
+	a.covered(rule.CPLSTS011)
+	if q.access || first != nil {
+		return
+	}
+	a.accuse(q, verdict{
+		rule: rule.CPLSTS011, class: rule.Violation, role: rule.Responder, expected: "an event, or REM_ACCESS_ERR or LOC_ACCESS_ERR for a receive request",
+		actual: "neither", detail: "after " + n.syndrome.String(), at: n.at, evidence: []uint64{m.begin.frame},
+	})
+}
+
+// writeTook judges that a WRITE with immediate data that failed has taken no receive request.
+func (a *Agent) writeTook(q *queuePair, n *nak, m *message, first *taken) {
+	if wqe.OpOf(m.op.Fn()) != wqe.Write {
+		return
+	}
+	a.covered(rule.CPLRWQ001)
+	if first == nil {
+		return
+	}
+	switch c := first.event.Completion; c.Status {
+	case hcaagent.RemAccessErr, hcaagent.RemInvReqErr, hcaagent.LocAccessErr, hcaagent.LocLenErr:
+		a.accuse(q, verdict{
+			rule: rule.CPLRWQ001, class: rule.Violation, role: rule.Responder, expected: fmt.Sprintf("receive request %d left there: the WRITE failed", c.ID),
+			actual: c.Status.String(), at: n.at, evidence: []uint64{m.begin.frame}, event: first.event,
+		})
+	}
+}
+
+// mustStay says why a key cannot be invalidated by a SEND; "" if it can, or if that is not known.
+func (s *source) mustStay(q *queuePair, key uint32, invalid map[uint32]bool) string {
+	r := s.regions[key]
+	pd := hcaagent.PD(0)
+	if q.made != nil {
+		pd = q.made.PD
+	}
+	switch {
+	case r == nil:
+		if s.exact && len(s.regions) > 0 {
+			return "it is not registered"
+		}
+	case invalid[key]:
+		return "it was invalidated before"
+	case r.vague:
+	case r.one:
+		return "it is that of a window of type 1"
+	case r.pd != 0 && pd != 0 && r.pd != pd:
+		return "it belongs to another protection domain"
+	case r.window && r.by != nil && r.by != q:
+		return "it is that of a window of another queue pair"
+	}
+	return ""
+}

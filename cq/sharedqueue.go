@@ -1,0 +1,115 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// limit is what a shared receive queue is armed with.
+type limit struct {
+	told  bool // the log tells of it
+	count int  // 0: it is not armed
+	n     int  // of the event in the log that armed it
+}
+
+// limitReached judges the event of a shared receive queue.
+func (a *Agent) limitReached(s *source, e *hcaagent.Event) {
+	r := s.shared[e.SRQ]
+	if r == nil || !r.limit.told {
+		return
+	}
+	a.covered(rule.CPLSRQ003)
+	if r.limit.count == 0 {
+		a.device(s, rule.CPLSRQ003, e, fmt.Sprintf("silence: the limit of shared receive queue %d is not armed", e.SRQ), "an event")
+	}
+	r.limit.count = 0
+}
+
+// below judges, when a request of a shared receive queue has completed, whether the event of its limit is overdue: at most so many
+// requests are left as were posted and have not completed, and this one was taken after the queue was armed.
+func (a *Agent) below(q *queuePair, r *receive, e *hcaagent.Event) {
+	list := q.recvs
+	list.completed++
+	left := len(list.list) - list.completed
+	if l := &list.limit; q.src.exact && l.count > 0 && r.n > l.n && left < l.count {
+		a.verb(q, rule.CPLSRQ003, e, fmt.Sprintf("an event before: at most %d requests are left in the shared receive queue, the limit is %d", left, l.count), "none")
+		l.count = 0
+	}
+}
+
+// sharedReady judges that a shared receive queue was empty where an RNR NAK says so: every message takes one request of those that were
+// posted, whichever.
+func (a *Agent) sharedReady(q *queuePair) {
+	if !q.reliable() || !a.near(q.addr()) || a.Lossy || !q.src.exact {
+		return
+	}
+	for _, n := range q.in.naks {
+		if n.syndrome.Type() != packet.RNRNAK {
+			continue
+		}
+		a.covered(rule.RCRSP020)
+		m := q.in.find(n.ord)
+		if m == nil {
+			continue
+		}
+		posted := 0
+		for _, r := range q.recvs.list {
+			if r.event.Time < m.begin.time {
+				posted++
+			}
+		}
+		used := 0
+		for _, p := range a.lives {
+			if p.recvs == q.recvs {
+				used += p.used(n.at.pos, m)
+			}
+			if p.src == q.src && p.typ == hcaagent.TypeXRCTarget {
+				return // its messages name the queue
+			}
+		}
+		if posted > used {
+			a.accuse(q, verdict{
+				rule: rule.RCRSP020, class: rule.Violation, role: rule.Responder,
+				expected: fmt.Sprintf("the message taken: of %d receive requests of the shared queue at most %d are used", posted, used),
+				actual:   n.syndrome.String(), at: n.at, evidence: []uint64{m.begin.frame},
+			})
+			return
+		}
+	}
+}
+
+// used is how many receive requests the messages to a queue pair can have taken up to a packet, without the one that was refused.
+func (q *queuePair) used(pos int, refused *message) (n int) {
+	for i := range q.in.msgs {
+		if m := &q.in.msgs[i]; m != refused && m.begin.pos <= pos && (m.partial || m.consumes()) {
+			n++
+		}
+	}
+	return n
+}
+
+// lastTaken judges the event that a queue pair in error has taken its last request from a shared receive queue.
+func (a *Agent) lastTaken(q *queuePair, e *hcaagent.Event) {
+	a.covered(rule.QPSDST001)
+	switch {
+	case !q.recvs.shared:
+		a.verb(q, rule.QPSDST001, e, "no event: the queue pair has a receive queue of its own", "an event")
+	case q.lastWQE:
+		a.verb(q, rule.QPSDST001, e, "one event", "another one")
+	}
+	q.lastWQE = true
+}
+
+// ended judges, at the end, that it came.
+func (a *Agent) ended(q *queuePair) {
+	if !q.known || !q.src.exact || !q.recvs.shared || !q.reliable() || q.failed == nil {
+		return
+	}
+	a.covered(rule.QPSDST001)
+	if !q.lastWQE {
+		a.verb(q, rule.QPSDST001, q.failed, "an event: the queue pair takes no more requests from its shared receive queue", "none")
+	}
+}

@@ -1,0 +1,142 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/rule"
+)
+
+// arm is a request of the consumer to be told of completions.
+type arm struct {
+	event, next *hcaagent.Event // that armed the queue at all, and for the next completion; next may be nil
+	n, nextN    int             // of these events in the log
+	afterwards  bool            // it was armed for solicited events afterwards
+}
+
+// arming takes over that the consumer arms a queue.
+func (s *source) arming(c *completionQueue, e *hcaagent.Event) {
+	x := arm{event: e, n: s.n}
+	if c.armed != nil {
+		x = *c.armed
+	}
+	switch {
+	case e.Arm == hcaagent.ArmSolicited:
+		x.afterwards = x.next != nil
+	case x.next == nil:
+		x.next, x.nextN = e, s.n
+	}
+	c.armed = &x
+}
+
+// notice is a notification that a solicited event was asked for, with the completions among which is the one that gave rise to it.
+type notice struct {
+	event *hcaagent.Event
+	list  []candidate
+	whole bool // those are all
+}
+
+// candidate is a completion of either queue; both nil: of a request that is not known.
+type candidate struct {
+	w *work
+	t *taken
+}
+
+// noticed takes over a notification.
+func (s *source) noticed(c *completionQueue, e *hcaagent.Event) {
+	c.notice = nil
+	if x := c.armed; x != nil && x.next == nil && s.exact {
+		c.notice = &notice{event: e}
+		s.notices = append(s.notices, c.notice)
+	}
+	c.armed = nil
+}
+
+// polled takes over that a completion was polled: what it was owed, or has given rise to.
+func (s *source) polled(c *completionQueue, e *hcaagent.Event, w *work, t *taken) {
+	if !s.exact || !c.made {
+		return
+	}
+	switch {
+	case w != nil:
+		w.due = c.armed
+	case t != nil:
+		t.due = c.armed
+	}
+	if x := c.notice; x != nil {
+		x.list = append(x.list, candidate{w, t})
+		if e.Emptied {
+			x.whole, c.notice = true, nil
+		}
+	}
+}
+
+// solicits reports whether a completion is one that a solicited event tells of, and whether that is known.
+func (x candidate) solicits() (yes, known bool) {
+	switch {
+	case x.w != nil:
+		return x.w.done.Completion.Status != hcaagent.Success, true
+	case x.t == nil:
+		return false, false
+	case x.t.event.Completion.Status != hcaagent.Success:
+		return true, true
+	case x.t.message == nil:
+		return false, false
+	}
+	return x.t.message.se, true
+}
+
+// solicited judges the notifications of a device.
+func (a *Agent) solicited(s *source) {
+	for _, x := range s.notices {
+		if !x.whole {
+			continue
+		}
+		reason := false
+		for _, c := range x.list {
+			yes, known := c.solicits()
+			reason = reason || yes || !known
+		}
+		a.covered(rule.CPLSOL001)
+		if !reason {
+			a.device(s, rule.CPLSOL001, x.event, fmt.Sprintf("silence: completion queue %d is armed for solicited events, and no completion is one", x.event.CQ), "a notification")
+		}
+	}
+}
+
+// untold judges whether a completion was polled that the consumer should have been told of before.
+func (a *Agent) untold(q *queuePair) {
+	for _, w := range q.sends {
+		if w.done == nil || w.due == nil {
+			continue
+		}
+		a.owed(q, w.done, w.due, w.done.Completion.Status != hcaagent.Success, func(_ *hcaagent.Event, n int) bool { return w.n > n })
+	}
+	for _, t := range q.taken {
+		if t.due == nil {
+			continue
+		}
+		yes, _ := candidate{t: t}.solicits()
+		a.owed(q, t.event, t.due, yes, func(e *hcaagent.Event, n int) bool {
+			return t.of.n > n || t.message != nil && t.message.begin.time > e.Time
+		})
+	}
+}
+
+// owed judges a completion that was polled while its queue was armed. later says whether its request is from after an event.
+func (a *Agent) owed(q *queuePair, e *hcaagent.Event, x *arm, solicits bool, later func(e *hcaagent.Event, n int) bool) {
+	id, what := rule.CPLSOL001, "a solicited event"
+	switch {
+	case x.next != nil && later(x.next, x.nextN):
+		if id, what = rule.CPLSOL002, "the next completion"; x.afterwards {
+			what += ", and then for a solicited event"
+		}
+	case !solicits || !later(x.event, x.n):
+		return
+	}
+	a.covered(id)
+	if c := q.src.queue(e.CQ); !c.silent {
+		c.silent = true
+		a.verb(q, id, e, fmt.Sprintf("a notification before: completion queue %d was armed for %s", e.CQ, what), "none")
+	}
+}

@@ -1,0 +1,113 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/rule"
+)
+
+// memoryWindow is a memory window.
+type memoryWindow struct {
+	hcaagent.Region
+	bound uint32 // the R_Key that a type 2 window is bound with; 0: it is free, or may be
+	by    *queuePair
+}
+
+// rebound is a window that was bound again: it is wrong unless its R_Key was invalidated meanwhile, which the packets show.
+type rebound struct {
+	q    *queuePair
+	e    *hcaagent.Event
+	rkey uint32
+}
+
+// objects keeps regions and windows by their numbers.
+func (s *source) objects(e *hcaagent.Event) {
+	switch r := e.Region; e.Kind {
+	case hcaagent.EvRegisterMR:
+		s.mrs[r.MR] = r
+		s.lkeys[r.LKey] = true
+	case hcaagent.EvAllocateMW:
+		s.mws[r.MW] = &memoryWindow{Region: *r}
+	case hcaagent.EvDeregisterMR:
+		delete(s.mrs, r.MR)
+	case hcaagent.EvDeallocateMW:
+		delete(s.mws, r.MW)
+	}
+}
+
+// free ends the binding of a type 2 window.
+func (s *source) free(rkey uint32) {
+	for _, w := range s.mws {
+		if w.bound == rkey {
+			w.bound = 0
+		}
+	}
+}
+
+// bound judges that a window was bound.
+func (a *Agent) bound(q *queuePair, e *hcaagent.Event, b *hcaagent.Bind) {
+	s := q.src
+	w, r := s.mws[b.MW], s.mrs[b.MR]
+	if b.MW == 0 || w == nil {
+		return
+	}
+	two := w.Window == 2
+	if b.MR == 0 {
+		r = nil // not known
+	}
+	judge := func(id rule.ID, known, wrong bool, expected, actual string) {
+		if !known {
+			return
+		}
+		a.covered(id)
+		if wrong {
+			a.verb(q, id, e, "MW_BIND_ERR or an immediate error: "+expected, actual)
+		}
+	}
+	judge(rule.CPLMW001, !two, b.Access&hcaagent.ZeroBased != 0, "a window of type 1 is not zero based", "it was bound zero based")
+	judge(rule.CPLMW003, two && w.PD != 0 && q.made != nil && q.made.PD != 0, q.made != nil && w.PD != q.made.PD,
+		"window and queue pair belong to one protection domain", "a window of another one was bound")
+	judge(rule.CPLMW004, two, b.Length == 0, "a window of type 2 has a length", "it was bound to 0 bytes")
+	if r != nil {
+		judge(rule.CPLMW005, true, r.Access&hcaagent.BindWindow == 0, "the region does not permit windows", "one was bound to it")
+		const change = hcaagent.RemoteWrite | hcaagent.RemoteAtomic
+		judge(rule.CPLMW006, true, b.Access&change != 0 && r.Access&hcaagent.LocalWrite == 0,
+			"a window that lets peers write needs a region that lets the consumer", "it was bound to another one")
+		judge(rule.CPLMW007, b.Length > 0, b.VA < r.VA || b.Length > r.Length || b.VA-r.VA > r.Length-b.Length,
+			fmt.Sprintf("%d bytes from %#x are not inside the region", b.Length, b.VA), "the window was bound")
+	}
+	if !two {
+		return
+	}
+	a.covered(rule.CPLMW002)
+	if w.bound != 0 {
+		s.again = append(s.again, rebound{q, e, w.bound})
+	}
+	w.bound, w.by = b.RKey, q
+}
+
+// unbound ends the bindings that a queue pair has made.
+func (q *queuePair) unbound() {
+	for _, w := range q.src.mws {
+		if w.by == q {
+			w.bound = 0
+		}
+	}
+}
+
+// boundAgain judges, at the end, the windows that were bound while they were bound.
+func (a *Agent) boundAgain(s *source) {
+	for _, x := range s.again {
+		invalidated := false
+		for _, q := range a.lives {
+			for i := range q.in.msgs {
+				m := &q.in.msgs[i]
+				invalidated = invalidated || q.src == s && (m.partial || m.inval && m.inv == x.rkey)
+			}
+		}
+		if !invalidated {
+			a.verb(x.q, rule.CPLMW002, x.e, "MW_BIND_ERR or an immediate error: the window is bound", "it was bound again")
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package soft
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// CreateAH makes an address handle.
+func (h *HCA) CreateAH(ctx context.Context, pd hcaagent.PD, v hcaagent.AddressVector) (ah hcaagent.AH, err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvCreateAH, AH: ah, PD: pd}, err) }()
+	if err = ctx.Err(); err != nil {
+		return 0, err
+	}
+	if err = h.inPD(pd); err != nil {
+		return 0, err
+	}
+	ah = hcaagent.AH(h.object())
+	h.ahs[ah] = &addressHandle{v, pd}
+	return ah, nil
+}
+
+// ModifyAH gives an address handle another address vector.
+func (h *HCA) ModifyAH(ctx context.Context, ah hcaagent.AH, v hcaagent.AddressVector) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	a := h.ahs[ah]
+	if a == nil {
+		return notFound("address handle", uint32(ah))
+	}
+	a.AddressVector = v
+	return nil
+}
+
+// QueryAH returns the address vector of an address handle.
+func (h *HCA) QueryAH(ctx context.Context, ah hcaagent.AH) (hcaagent.AddressVector, error) {
+	if err := ctx.Err(); err != nil {
+		return hcaagent.AddressVector{}, err
+	}
+	if a := h.ahs[ah]; a != nil {
+		return a.AddressVector, nil
+	}
+	return hcaagent.AddressVector{}, notFound("address handle", uint32(ah))
+}
+
+// DestroyAH destroys an address handle.
+func (h *HCA) DestroyAH(ctx context.Context, ah hcaagent.AH) (err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvDestroyAH, AH: ah}, err) }()
+	if err = ctx.Err(); err != nil {
+		return err
+	}
+	a := h.ahs[ah]
+	if a == nil {
+		return notFound("address handle", uint32(ah))
+	}
+	h.pds[a.pd]--
+	delete(h.ahs, ah)
+	return nil
+}
+
+// addressHandle says how datagrams reach a port.
+type addressHandle struct {
+	hcaagent.AddressVector
+	pd hcaagent.PD
+}
+
+// multicastQP is the destination of datagrams to a group (section 10.5).
+const multicastQP = 0xFFFFFF
+
+// AttachMulticast has a queue pair of UD receive what is sent to a group.
+func (h *HCA) AttachMulticast(ctx context.Context, qp hcaagent.QP, group packet.Addr) (err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvAttachGroup, QP: qp, Group: &group}, err) }()
+	q, err := h.find(ctx, qp)
+	if err != nil {
+		return err
+	}
+	if q.service != packet.UD || !group.IsMulticast() {
+		return fmt.Errorf("soft: queue pair %#x, group %v: attach UD queue pairs to multicast addresses", q.num, group)
+	}
+	if !slices.Contains(h.grps[group], q.num) {
+		h.grps[group] = append(h.grps[group], q.num)
+	}
+	return nil
+}
+
+// DetachMulticast ends that.
+func (h *HCA) DetachMulticast(ctx context.Context, qp hcaagent.QP, group packet.Addr) (err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvDetachGroup, QP: qp, Group: &group}, err) }()
+	q, err := h.find(ctx, qp)
+	if err != nil {
+		return err
+	}
+	i := slices.Index(h.grps[group], q.num)
+	if i < 0 {
+		return fmt.Errorf("soft: queue pair %#x is not attached to %v: %w", q.num, group, hcaagent.ErrNotFound)
+	}
+	h.grps[group] = slices.Delete(h.grps[group], i, i+1)
+	return nil
+}
+
+// attached reports whether the queue pair is attached to a group.
+func (q *queuePair) attached() bool {
+	for _, list := range q.h.grps {
+		if slices.Contains(list, q.num) {
+			return true
+		}
+	}
+	return false
+}
+
+// multicast hands a datagram to all queue pairs that are attached to its group.
+func (h *HCA) multicast(p *packet.Packet) {
+	list := h.grps[p.Dst]
+	if len(list) == 0 || p.DestQP != multicastQP || p.Flaws != 0 || p.TVer != 0 || p.Opcode.Service() != packet.UD || len(p.Payload) != p.PayloadLen {
+		h.count.Dropped++
+		return
+	}
+	for _, n := range list {
+		if q := h.qps[n]; q != nil && q.answers() && p.PKey&0x7FFF == q.attr.PKey&0x7FFF {
+			q.arrive(p)
+		}
+	}
+}
