@@ -19,7 +19,7 @@ func (a *Agent) notification(s *source, e *hcaagent.Event) {
 		if c.armed == nil && c.made {
 			a.device(s, rule.CPLSOL003, e, fmt.Sprintf("silence: completion queue %d is not armed", e.CQ), "a notification")
 		}
-		s.noticed(c, e)
+		a.noticed(s, c, e)
 	case e.Kind == hcaagent.EvCreateCQ:
 		s.cqs[e.CQ] = &completionQueue{made: true, depth: e.Depth}
 	case e.Kind == hcaagent.EvResizeCQ:

@@ -141,7 +141,7 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 	if w.passed && over < 0 {
 		w.passed = false
 	}
-	for q.oldest < len(q.sends) && (q.sends[q.oldest].done != nil || q.sends[q.oldest].n < w.n && !q.sends[q.oldest].signaled(q) && c.Status == hcaagent.Success) {
+	for q.oldest < len(q.sends) && (q.sends[q.oldest].done != nil || q.sends[q.oldest].n < w.n && !q.sends[q.oldest].signaled(q) && c.Status != hcaagent.WRFlushErr) {
 		q.oldest++
 	}
 	if c.Status == hcaagent.Success {
@@ -149,6 +149,9 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 		if !w.signaled(q) && q.known {
 			a.verb(q, rule.CPLSIG001, e, fmt.Sprintf("no completion: request %d is not signalled", c.ID), "a completion with success")
 		}
+	}
+	if c.Status != hcaagent.Success && !q.reliable() && q.stopped == nil {
+		q.stopped = w
 	}
 	a.errorOrder(q, &q.sq, e)
 }

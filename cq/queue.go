@@ -33,6 +33,7 @@ type queuePair struct {
 	overrun     *hcaagent.Event // of a completion queue of its
 	wasErr      *hcaagent.Event // by which the consumer brought it to ERR
 	broken      []drain         // times that it was in SQE
+	stopped     *work           // the first that brought it there
 	established bool            // it told that communication is
 	lastWQE     bool            // it told that it takes no more of a shared receive queue
 	access      bool            // it told of an access violation

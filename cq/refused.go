@@ -90,7 +90,7 @@ func (a *Agent) deniedTaken(q *queuePair, t *taken) {
 	for len(list) > 0 && list[0].Length == 0 {
 		list = list[1:]
 	}
-	if len(list) > 0 && !q.src.lkeys[list[0].LKey] { // a short message may need no more than the first
+	if len(list) > 0 && list[0].LKey != 0 && !q.src.lkeys[list[0].LKey] { // a short message may need no more than the first
 		a.verb(q, rule.CPLSTS010, t.event, fmt.Sprintf("LOC_QP_OP_ERR or LOC_PROT_ERR: L_Key %#x is not registered", list[0].LKey), "success")
 	}
 }

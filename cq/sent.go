@@ -55,6 +55,9 @@ func (a *Agent) sent(q *queuePair) {
 			return
 		}
 		w := posted[k]
+		if q.stopped != nil && m.first >= q.stopped.first { // what failed or was flushed there took no PSN
+			return
+		}
 		if m.first != w.first {
 			if m.partial {
 				continue

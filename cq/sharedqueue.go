@@ -34,6 +34,9 @@ func (a *Agent) below(q *queuePair, r *receive, e *hcaagent.Event) {
 	list := q.recvs
 	list.completed++
 	left := len(list.list) - list.completed
+	if list.limit.count > 0 && q.src.exact {
+		a.covered(rule.CPLSRQ003)
+	}
 	if l := &list.limit; q.src.exact && l.count > 0 && r.n > l.n && left < l.count {
 		a.verb(q, rule.CPLSRQ003, e, fmt.Sprintf("an event before: at most %d requests are left in the shared receive queue, the limit is %d", left, l.count), "none")
 		l.count = 0

@@ -43,8 +43,11 @@ type candidate struct {
 }
 
 // noticed takes over a notification.
-func (s *source) noticed(c *completionQueue, e *hcaagent.Event) {
+func (a *Agent) noticed(s *source, c *completionQueue, e *hcaagent.Event) {
 	c.notice = nil
+	if x := c.armed; x != nil && x.next != nil {
+		a.covered(rule.CPLSOL002)
+	}
 	if x := c.armed; x != nil && x.next == nil && s.exact {
 		c.notice = &notice{event: e}
 		s.notices = append(s.notices, c.notice)

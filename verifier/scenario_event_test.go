@@ -80,7 +80,7 @@ func (s *scenario) ready(e end, fields map[string]any) error {
 	delete(fields, "peer")
 	upto, _ := fields["upto"].(string)
 	delete(fields, "upto")
-	create := take(map[string]any{"type": "rc"}, "type", "srq", "sq_sig_all", "send_cq", "recv_cq")
+	create := take(map[string]any{"type": "rc"}, "type", "pd", "srq", "sq_sig_all", "send_cq", "recv_cq")
 	typ := create["type"]
 	init := map[string]any{"to": "INIT", "pkey_index": 0, "port_num": 1}
 	rtr, rts := map[string]any{"to": "RTR"}, map[string]any{"to": "RTS", "sq_psn": e.start}
