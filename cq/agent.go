@@ -48,6 +48,7 @@ type source struct {
 	device  hcaagent.Device
 	notices []*notice
 	again   []rebound
+	queues  map[hcaagent.SRQ]bool // shared receive queues that there were
 	clock   clock
 }
 
@@ -74,7 +75,7 @@ func (a *Agent) source(name string, addr packet.Addr, exact bool) *source {
 	s := &source{
 		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[hcaagent.SRQ]*receives{},
 		regions: map[uint32]*region{}, cqs: map[hcaagent.CQ]*completionQueue{}, mrs: map[hcaagent.MR]*hcaagent.Region{},
-		mws: map[hcaagent.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, ahs: map[hcaagent.AH]hcaagent.PD{},
+		mws: map[hcaagent.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[hcaagent.SRQ]bool{}, ahs: map[hcaagent.AH]hcaagent.PD{},
 	}
 	a.sources = append(a.sources, s)
 	return s
@@ -111,6 +112,8 @@ func (a *Agent) event(s *source, e *hcaagent.Event) {
 		a.completion(s, e)
 	case hcaagent.EvArm, hcaagent.EvNotify, hcaagent.EvCreateCQ, hcaagent.EvResizeCQ, hcaagent.EvDestroyCQ:
 		a.notification(s, e)
+	case hcaagent.EvCreateSRQ:
+		s.queues[e.SRQ] = s.queues[e.SRQ] || !e.Failed
 	case hcaagent.EvAsync:
 		a.async(s, e)
 	default:
@@ -225,6 +228,9 @@ func (a *Agent) Finish(end int64) {
 		a.sent(q)
 		a.statuses(q)
 		a.received(q)
+		a.dropsFail(q)
+		a.refusing(q)
+		a.sharedTaken(q)
 		a.memory(q)
 		a.states(q)
 		a.moments(q)

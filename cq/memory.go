@@ -55,7 +55,7 @@ func (s *source) bind(q *queuePair, e *hcaagent.Event) {
 		r.va = 0
 	}
 	if r.access == 0 {
-		r.access = hcaagent.RemoteRead | hcaagent.RemoteWrite | hcaagent.RemoteAtomic // the log does not say
+		r.access = hcaagent.RemoteRead | hcaagent.RemoteWrite | hcaagent.RemoteAtomic | hcaagent.RemoteFlush | hcaagent.RemotePersist // the log does not say
 	}
 	s.regions[b.RKey] = r
 }
@@ -71,8 +71,24 @@ func (m *message) needs() (access hcaagent.Access, length uint64, ok bool) {
 		return hcaagent.RemoteAtomic, 8, true
 	case wqe.AtomicWrite:
 		return hcaagent.RemoteWrite, 8, true
+	case wqe.Flush:
+		if m.feth>>4&3 == 0 {
+			length = uint64(m.dma)
+		}
+		return placement(m.feth), length, length > 0 || m.feth>>4&3 == 1
 	}
 	return 0, 0, false
+}
+
+// placement is what the placement types of a FLUSH need.
+func placement(feth uint32) (access hcaagent.Access) {
+	if feth&1 != 0 {
+		access |= hcaagent.RemoteFlush
+	}
+	if feth&2 != 0 {
+		access |= hcaagent.RemotePersist
+	}
+	return access
 }
 
 // refusal says why a responder must refuse an access; "" if it must not. sure is false where the log does not tell.
@@ -88,7 +104,7 @@ func (s *source) refusal(m *message, invalid map[uint32]bool) (why string, sure 
 		return "", false
 	case m.va < r.va || length > r.length || m.va-r.va > r.length-length:
 		return fmt.Sprintf("%d bytes from %#x are not inside the region of R_Key %#x", length, m.va, m.rkey), true
-	case r.access&access == 0:
+	case r.access&access != access:
 		return fmt.Sprintf("R_Key %#x does not permit it", m.rkey), true
 	}
 	return "", true
@@ -133,7 +149,7 @@ func (a *Agent) memory(q *queuePair) {
 		if m.read != nil && m.read.touched.seen() && !done {
 			at, done = m.read.touched, true
 		}
-		if access, _, _ := m.needs(); q.attr.Has(hcaagent.KnowsAccess) {
+		if access, _, _ := m.needs(); wqe.OpOf(m.op.Fn()) != wqe.Flush && q.attr.Has(hcaagent.KnowsAccess) {
 			a.covered(rule.QPSACT001)
 			if q.permits&access == 0 && done && q.in.refused(m) == nil {
 				a.accuse(q, verdict{
@@ -148,10 +164,16 @@ func (a *Agent) memory(q *queuePair) {
 			continue
 		}
 		refused := q.in.refused(m)
-		a.covered(rule.CPLMEM005)
+		id := keyRule(m)
+		a.covered(id)
+		expected := packet.NAKRemoteAccess.String() + ": " + why
+		if id == rule.FLW007 && m.va%8 != 0 {
+			why = fmt.Sprintf("%#x is misaligned", m.va)
+			expected = packet.NAKInvalidRequest.String() + ": " + why
+		}
 		if why != "" && done && refused == nil {
 			a.accuse(q, verdict{
-				rule: rule.CPLMEM005, class: rule.Violation, role: rule.Responder, expected: "NAK Remote Access Error: " + why,
+				rule: id, class: rule.Violation, role: rule.Responder, expected: expected,
 				actual: "the request was carried out", at: at, evidence: []uint64{m.begin.frame},
 			})
 		}
@@ -168,10 +190,21 @@ func (a *Agent) memory(q *queuePair) {
 	}
 }
 
+// keyRule is the rule on the access that a message needs.
+func keyRule(m *message) rule.ID {
+	switch wqe.OpOf(m.op.Fn()) {
+	case wqe.Flush:
+		return rule.FLW003
+	case wqe.AtomicWrite:
+		return rule.FLW007
+	}
+	return rule.CPLMEM005
+}
+
 // enabled reports whether the queue pair itself takes the operation.
 func (q *queuePair) enabled(m *message) bool {
 	access, _, _ := m.needs()
-	return !q.attr.Has(hcaagent.KnowsAccess) || q.attr.Access&access != 0
+	return !q.attr.Has(hcaagent.KnowsAccess) || q.attr.Access&access != 0 || wqe.OpOf(m.op.Fn()) == wqe.Flush
 }
 
 // refused returns the NAK that ends the connection and names a packet of the message.

@@ -59,6 +59,7 @@ func (a *Agent) async(s *source, e *hcaagent.Event) {
 	if q == nil || !q.known {
 		return
 	}
+	q.asyncs = append(q.asyncs, e)
 	switch e.Async {
 	case hcaagent.AsyncSQDrained:
 		a.covered(rule.QPSSQD002)

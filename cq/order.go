@@ -98,6 +98,9 @@ func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
 		return
 	}
 	if q.typ == hcaagent.TypeXRCTarget {
+		if e.Completion.Status == hcaagent.Success {
+			q.targets = append(q.targets, e)
+		}
 		return // each message names the shared receive queue that it takes a request from
 	}
 	a.covered(rule.CPLORD002)

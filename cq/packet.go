@@ -24,7 +24,11 @@ type flow struct {
 // Packet takes one packet, in the order of the capture. Its ICRC has been checked: a packet that fails it never arrived.
 func (a *Agent) Packet(p *packet.Packet) {
 	a.pos++
-	if p.ICRCState == packet.CRCBad || p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 || p.Cut && p.Has&p.Info().Headers != p.Info().Headers {
+	if p.ICRCState == packet.CRCBad {
+		a.damaged(p)
+		return
+	}
+	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 || p.Cut && p.Has&p.Info().Headers != p.Info().Headers {
 		return
 	}
 	in := p.Info()

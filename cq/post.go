@@ -35,6 +35,9 @@ func (a *Agent) postSend(s *source, e *hcaagent.Event) {
 		w.packets = 1
 	default:
 		w.packets = 1
+		if q.typ == hcaagent.TypeUD && w.length > longest {
+			w.packets = 0 // it is not sent
+		}
 		if q.attr.PMTU != 0 {
 			w.packets = wqe.Packets(w.length, q.attr.PMTU)
 		}
@@ -49,6 +52,9 @@ func (a *Agent) postSend(s *source, e *hcaagent.Event) {
 		s.free(e.Send.InvKey)
 	}
 }
+
+// longest is the greatest MTU of a port.
+const longest = 4096
 
 // refused remembers a work request that was refused.
 func (q *queuePair) refused(id uint64) {

@@ -44,6 +44,10 @@ type queuePair struct {
 	flushed  int             // requests of a shared receive queue that it flushed
 	refusals map[uint64]bool // requests whose post failed, by ID
 
+	asyncs  []*hcaagent.Event // asynchronous events of it
+	targets []*hcaagent.Event // receive completions of an XRC target
+	newest  *message          // of UC, that completed last
+
 	out, in *stream // requests that it sent and received
 }
 

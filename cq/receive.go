@@ -74,6 +74,9 @@ func (a *Agent) received(q *queuePair) {
 	if len(q.in.dropped) > 0 {
 		a.covered(rule.UDQKEY004)
 	}
+	if len(q.in.spoiled) > 0 {
+		a.covered(rule.ROCV2021)
+	}
 	list, sure := q.consumers()
 	done := q.successes()
 	k := 0 // of the next message
@@ -90,13 +93,11 @@ func (a *Agent) received(q *queuePair) {
 		case q.reliable() && q.in.anchor && i < len(list) && sure == len(list):
 			continue
 		}
-		n := k
-		for n < len(list) && !q.matches(list[n], t) {
-			n++
-		}
+		n := a.pick(q, list, k, t)
 		switch {
 		case n < len(list):
 			k, used[n] = n+1, true
+			a.overtook(q, list, list[n], t)
 			a.same(q, list[n], t)
 		case a.outOfTurn(q, list[:k], used, t):
 		case aligned && k < len(list) && (q.reliable() || len(list) == len(done)) && q.resembles(list[k], t):
@@ -150,6 +151,9 @@ func (a *Agent) outOfTurn(q *queuePair, list []*message, used []bool, t *taken) 
 	}
 	for i, m := range list {
 		if q.matches(m, t) && (!used[i] || !a.near(q.addr()) || q.in.again[m.last()] > 0) {
+			if !used[i] {
+				a.overtook(q, list, m, t)
+			}
 			used[i] = true
 			return true
 		}
@@ -180,7 +184,7 @@ func (a *Agent) noMessage(q *queuePair, t *taken) {
 			return
 		}
 	}
-	if q.in.joined > 0 || q.src.clock.mayBeAfter(t.event.Time, a.last) {
+	if a.spoiled(q, t) || q.in.joined > 0 || q.src.clock.mayBeAfter(t.event.Time, a.last) || a.broken(q, t) {
 		return
 	}
 	a.covered(rule.CPLSTS014)
@@ -254,13 +258,9 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 		differs(id, fmt.Sprintf("byte_len %d", length), fmt.Sprintf("%d", c.ByteLen))
 	}
 	if op == hcaagent.DoneRecv {
-		room := uint64(0)
-		for _, g := range t.of.event.Receive.Segments {
-			room += uint64(g.Length)
-		}
 		a.covered(rule.CPLSTS009)
-		if uint64(length) > room {
-			differs(rule.CPLSTS009, fmt.Sprintf("an error: the receive request has room for %d bytes", room), fmt.Sprintf("success with %d", length))
+		if n := room(t.of.event.Receive); uint64(length) > n {
+			differs(rule.CPLSTS009, fmt.Sprintf("an error: the receive request has room for %d bytes", n), fmt.Sprintf("success with %d", length))
 		}
 	}
 	a.covered(rule.CPLIMM001)
@@ -290,6 +290,8 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 			differs(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.crc), fmt.Sprintf("%#08x", t.event.Sum))
 		}
 	}
+	a.late(q, m, t)
+	a.granted(q, m, t)
 	if q.service() == packet.UD {
 		a.covered(rule.UDGRH002)
 		if has := c.Flags&hcaagent.WithGRH != 0; has != m.grh {

@@ -168,8 +168,16 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, differs func(id rule.
 		want("swap or add operand", r.SwapAdd, m.swap)
 	}
 	if q.service() == packet.UD {
-		if r.QKey != 0 && r.QKey>>31 == 0 {
-			want("Q_Key", uint64(r.QKey), uint64(m.qkey))
+		switch {
+		case r.QKey>>31 == 0:
+			if r.QKey != 0 {
+				want("Q_Key", uint64(r.QKey), uint64(m.qkey))
+			}
+		case q.attr.Has(hcaagent.KnowsQKey):
+			a.covered(rule.UDQKEY002)
+			if m.qkey != q.attr.QKey {
+				differs(rule.UDQKEY002, fmt.Sprintf("Q_Key %#x, that of the queue pair", q.attr.QKey), fmt.Sprintf("%#x", m.qkey))
+			}
 		}
 	}
 	if m.partial {

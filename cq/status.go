@@ -17,8 +17,11 @@ func (a *Agent) statuses(q *queuePair) {
 			continue
 		}
 		c := w.done.Completion
-		if q.typ == hcaagent.TypeUC {
+		switch q.typ {
+		case hcaagent.TypeUC:
 			a.unreliable(q, w)
+		case hcaagent.TypeUD:
+			a.datagramStatus(q, w)
 		}
 		if c.Status == hcaagent.Success {
 			a.succeeded(q, w, early[i])

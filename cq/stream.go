@@ -28,6 +28,7 @@ type stream struct {
 	replied where // newest one
 	halted  string
 	dropped []*message // datagrams with another Q_Key
+	spoiled []*message // messages of UC and UD with a wrong ICRC
 	joined  int64      // ordinal of the first packet that was seen: the capture may begin there
 }
 
@@ -53,6 +54,7 @@ type head struct {
 	qkey, srcQP   uint32
 	feth          uint32
 	grh           bool
+	srq           uint32 // XRC: the shared receive queue
 }
 
 // message is a message that came whole, or at Finish what there is of it.
@@ -186,7 +188,7 @@ func (s *stream) resent(ord int64) {
 func headOf(p *packet.Packet) *head {
 	return &head{
 		va: p.VA, rkey: p.RKey, dma: p.DMALen, swap: p.SwapAdd, compare: p.Compare, imm: p.Imm, inv: p.InvRKey, se: p.SE,
-		hasImm: p.Has&packet.HasImmDt != 0, inval: p.Has&packet.HasIETH != 0, qkey: p.QKey, srcQP: p.SrcQP, feth: p.FETH,
+		hasImm: p.Has&packet.HasImmDt != 0, inval: p.Has&packet.HasIETH != 0, qkey: p.QKey, srcQP: p.SrcQP, feth: p.FETH, srq: p.XRCSRQ,
 		grh: p.Has&packet.HasGRH != 0 || p.Encap != packet.Native,
 	}
 }

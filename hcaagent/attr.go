@@ -110,9 +110,10 @@ const (
 	RemoteRead
 	RemoteAtomic
 	RemoteFlush
-	LocalWrite // memory regions only
-	BindWindow // memory regions only: windows may be bound to it
-	ZeroBased  // memory windows only: addresses count from the window's first byte on
+	LocalWrite    // memory regions only
+	BindWindow    // memory regions only: windows may be bound to it
+	ZeroBased     // memory windows only: addresses count from the window's first byte on
+	RemotePersist // a FLUSH for persistence; RemoteFlush is one for global visibility
 )
 
 // MigState is the path migration state of a QP (section 17.2.8).

@@ -69,6 +69,8 @@ const (
 	RCLEN009
 	RCLEN010
 	RCFEN001
+	RCACK005
+	RCRES005
 
 	rspFirst
 )
@@ -408,5 +410,16 @@ var reqRows = [rspFirst - reqFirst]Row{
 		ID: "RC-FEN-001", Name: "fence", Severity: Error, Needs: WireWQE, Ref: "10.8.3†",
 		Text:  "A request with the fence modifier leaves only after all earlier READs and atomics of its queue pair have been answered.",
 		Where: "cq/sent.go",
+	},
+	RCACK005 - reqFirst: {
+		ID: "RC-ACK-005", Name: "completes-acknowledged", Severity: Error, Needs: WireCQE, Ref: "9.7.5†, 10.8.3†",
+		Text:   "A work request completes in order, and only after its last packet is acknowledged.",
+		NotWhy: "Judged as CPL-ORD-001 and CPL-STS-012.",
+	},
+	RCRES005 - reqFirst: {
+		// An error once a public source confirms it; a warning until then.
+		ID: "RC-RES-005", Name: "bad-response-status", Severity: Warning, Needs: WireCQE, Ref: "9.9.2.4†",
+		Text:   "A response that does not fit the oldest outstanding request completes it with BAD_RESP_ERR.",
+		NotWhy: "Judged as CPL-STS-008.",
 	},
 }

@@ -36,11 +36,12 @@ const (
 	ROCV2032
 	ROCV2033
 	ROCV2034
+	ROCV2021
 
-	lnkFirst
+	flwFirst
 )
 
-var rocRows = [lnkFirst - rocFirst]Row{
+var rocRows = [flwFirst - rocFirst]Row{
 	ROCV1001 - rocFirst: {
 		ID: "ROC-V1-001", Name: "roce1-format", Severity: Error, Needs: Wire, Ref: "A16",
 		Text:   "A RoCEv1 frame is EtherType 0x8915, GRH, BTH and what its opcode needs, and ICRC: no LRH and no VCRC.",
@@ -213,5 +214,10 @@ var rocRows = [lnkFirst - rocFirst]Row{
 		ID: "ROC-V2-034", Name: "roce2-pkey", Severity: Warning, Needs: WireQP, Ref: "A16",
 		Text:   "The P_Key is the default 0xFFFF unless the partition table was changed, and is checked as on InfiniBand.",
 		NotWhy: "The P_Key table is not on the wire; PKY-001 to PKY-006 judge the P_Keys that are used.",
+	},
+	ROCV2021 - rocFirst: {
+		ID: "ROC-V2-021", Name: "roce2-damaged-completes", Severity: Error, Needs: WireCQE, Ref: "CA17-24",
+		Text:  "A packet with a wrong ICRC is dropped: it makes no completion. A response to it is judged by RC-RSP-036.",
+		Where: "cq/unreliable.go",
 	},
 }

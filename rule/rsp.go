@@ -38,6 +38,11 @@ const (
 	RCRSP024
 	RCRSP038
 	RCRSP020
+	RCRSP025
+	RCRSP028
+	RCRSP039
+	RCRSP041
+	RCRSP034
 
 	ucFirst
 )
@@ -222,5 +227,30 @@ var rspRows = [ucFirst - rspFirst]Row{
 		ID: "RC-RSP-020", Name: "rnr-nak-unfounded", Severity: Error, Needs: WireWQE, Ref: "9.7.5.2.8",
 		Text:  "A responder sends an RNR NAK only where no receive request is posted.",
 		Where: "cq/receive.go",
+	},
+	RCRSP025 - rspFirst: {
+		ID: "RC-RSP-025", Name: "operational-nak-unfounded", Severity: Warning, Needs: WireCQE, Ref: "9.7.5.2.5†",
+		Text:  "A NAK Remote Operational Error has a cause at the responder: a receive request that is faulty, or a queue pair that has failed. That of a SEND is judged by CPL-STS-010.",
+		Where: "cq/refuse.go",
+	},
+	RCRSP028 - rspFirst: {
+		ID: "RC-RSP-028", Name: "refusal-untold", Severity: Error, Needs: WireCQE, Ref: "C9-222.1.1",
+		Text:  "A responder that refuses a request with NAK Invalid Request tells its consumer: by the completion of the receive request that the message has taken, or by an event. For Remote Access Errors see CPL-STS-011.",
+		Where: "cq/refuse.go",
+	},
+	RCRSP039 - rspFirst: {
+		ID: "RC-RSP-039", Name: "too-long-nak", Severity: Warning, Needs: WireCQE, Ref: "9.9.3†",
+		Text:  "A SEND that is longer than its receive request is refused with NAK Invalid Request.",
+		Where: "cq/refuse.go",
+	},
+	RCRSP041 - rspFirst: {
+		ID: "RC-RSP-041", Name: "invalidate-failed", Severity: Warning, Needs: WireCQE, Ref: "9.9.3†",
+		Text:   "A SEND with Invalidate completes when its R_Key is invalidated, and fails where it cannot be.",
+		NotWhy: "Judged as CPL-INV-002 and CPL-MEM-005.",
+	},
+	RCRSP034 - rspFirst: {
+		ID: "RC-RSP-034", Name: "relaxed-order", Severity: Info, Needs: WireMem, Ref: "9.5†",
+		Text:   "A SEND or WRITE behind a READ may be carried out before the data of the READ is fetched; the responses stay in order.",
+		NotWhy: "A permission: nothing can break it. The order of the responses is judged by RC-RES-001.",
 	},
 }

@@ -16,6 +16,14 @@ const (
 	UCMIG001
 	UCADR001
 	UCCPL001
+	UCPSN003
+	UCPSN004
+	UCRWQE001
+	UCRWQE002
+	UCRWQE003
+	UCACC001
+	UCCPL002
+	UCIMM001
 
 	udFirst
 )
@@ -90,5 +98,45 @@ var ucRows = [udFirst - ucFirst]Row{
 		ID: "UC-CPL-001", Name: "uc-send-status", Severity: Error, Needs: WireCQE, Ref: "9.8†",
 		Text:  "A UC send request completes once its last packet is sent; what the network loses is no error.",
 		Where: "cq/status.go",
+	},
+	UCPSN003 - ucFirst: {
+		ID: "UC-PSN-003", Name: "uc-gap-completes", Severity: Error, Needs: WireCQE, Ref: "9.8†",
+		Text:  "A UC message of which a packet is missing is dropped whole.",
+		Where: "cq/unreliable.go",
+	},
+	UCPSN004 - ucFirst: {
+		ID: "UC-PSN-004", Name: "uc-tail-completes", Severity: Error, Needs: WireCQE, Ref: "9.8†",
+		Text:  "A UC receiver drops what does not begin with First or Only while no message is open.",
+		Where: "cq/unreliable.go",
+	},
+	UCRWQE001 - ucFirst: {
+		ID: "UC-RWQE-001", Name: "uc-receive-late", Severity: Error, Needs: WireCQE, Ref: "9.8†",
+		Text:  "A UC message that finds no receive request is dropped: one that is posted later does not take it.",
+		Where: "cq/unreliable.go",
+	},
+	UCRWQE002 - ucFirst: {
+		ID: "UC-RWQE-002", Name: "uc-too-long", Severity: Warning, Needs: WireWQE, Ref: "9.8†",
+		Text:  "A UC SEND that is longer than the receive request is dropped, and the next message takes the request.",
+		Where: "cq/unreliable.go",
+	},
+	UCRWQE003 - ucFirst: {
+		ID: "UC-RWQE-003", Name: "uc-interrupted-completes", Severity: Error, Needs: WireCQE, Ref: "9.8†",
+		Text:  "A UC SEND that was interrupted completes no receive request: the next message takes it.",
+		Where: "cq/unreliable.go",
+	},
+	UCACC001 - ucFirst: {
+		ID: "UC-ACC-001", Name: "uc-key-access", Severity: Error, Needs: WireMem, Ref: "9.8†",
+		Text:  "A UC WRITE to memory that its R_Key does not open is dropped, and so is its immediate data.",
+		Where: "cq/unreliable.go",
+	},
+	UCCPL002 - ucFirst: {
+		ID: "UC-CPL-002", Name: "uc-receive-order", Severity: Error, Needs: WireCQE, Ref: "9.8†",
+		Text:  "UC messages complete in the order in which their last packets arrive. Their lengths and immediate data are judged by CPL-LEN-001, CPL-LEN-002 and CPL-IMM-001.",
+		Where: "cq/unreliable.go",
+	},
+	UCIMM001 - ucFirst: {
+		ID: "UC-IMM-001", Name: "uc-write-immediate", Severity: Error, Needs: WireCQE, Ref: "9.8†",
+		Text:   "A UC WRITE with immediate takes one receive request, and completes it after its last packet.",
+		NotWhy: "Judged as CPL-OPC-001, CPL-ORD-002 and CPL-STS-014.",
 	},
 }

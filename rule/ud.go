@@ -24,6 +24,10 @@ const (
 	UDGRH004
 	UDCQE001
 	UDQKEY004
+	UDLEN002
+	UDLEN003
+	UDQKEY002
+	UDRWQE001
 
 	rocFirst
 )
@@ -141,5 +145,25 @@ var udRows = [rocFirst - udFirst]Row{
 		ID: "UD-QKEY-004", Name: "wrong-qkey-completes", Severity: Error, Needs: WireCQE, Ref: "9.6.1.4.1",
 		Text:  "A datagram whose Q_Key is not that of the queue pair makes no receive completion.",
 		Where: "cq/receive.go",
+	},
+	UDLEN002 - udFirst: {
+		ID: "UD-LEN-002", Name: "ud-too-long-status", Severity: Warning, Needs: WireWQE, Ref: "C10-93.1.1",
+		Text:  "A datagram longer than the MTU of the port is not sent, and its request completes with success. What is sent nevertheless is judged by UD-LEN-001.",
+		Where: "cq/unreliable.go",
+	},
+	UDLEN003 - udFirst: {
+		ID: "UD-LEN-003", Name: "ud-receive-too-long", Severity: Error, Needs: WireWQE, Ref: "9.8.3†",
+		Text:  "A datagram that is longer than the receive request, less 40 bytes, is dropped, and the next one takes the request.",
+		Where: "cq/unreliable.go",
+	},
+	UDQKEY002 - udFirst: {
+		ID: "UD-QKEY-002", Name: "ud-privileged-qkey", Severity: Error, Needs: WireWQE, Ref: "10.2.5",
+		Text:  "Where the Q_Key of a work request has its high bit set, the Q_Key of the sending QP is sent in its place.",
+		Where: "cq/sent.go",
+	},
+	UDRWQE001 - udFirst: {
+		ID: "UD-RWQE-001", Name: "ud-receive-late", Severity: Error, Needs: WireCQE, Ref: "9.8.3†",
+		Text:  "A datagram that finds no receive request is dropped: one that is posted later does not take it.",
+		Where: "cq/unreliable.go",
 	},
 }

@@ -70,6 +70,7 @@ var accessBits = [...]struct {
 	{16, hcaagent.BindWindow},
 	{32, hcaagent.ZeroBased},
 	{256, hcaagent.RemoteFlush},
+	{512, hcaagent.RemotePersist},
 }
 
 func accessOf(bits uint32) (a hcaagent.Access) {

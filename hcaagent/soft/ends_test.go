@@ -18,7 +18,7 @@ var (
 )
 
 // everything is all that a peer may be permitted.
-const everything = hcaagent.RemoteWrite | hcaagent.RemoteRead | hcaagent.RemoteAtomic | hcaagent.RemoteFlush
+const everything = hcaagent.RemoteWrite | hcaagent.RemoteRead | hcaagent.RemoteAtomic | hcaagent.RemoteFlush | hcaagent.RemotePersist
 
 // end is one end of a connection: a device with one of its queue pairs and its memory.
 type end struct {
@@ -203,6 +203,9 @@ func pair(t testing.TB, hs [2]*soft.HCA, typ hcaagent.QPType, i int, length uint
 		f(&n)
 	}
 	a := newEnd(t, hs[0], n, va, length)
+	if n.Type == hcaagent.TypeXRCInitiator {
+		n.Type = hcaagent.TypeXRCTarget
+	}
 	b := newEnd(t, hs[1], n, va+0x8000000, length)
 	a.attr.SQPSN, b.attr.SQPSN = 0x1000, 0xFFFFF0
 	if change != nil {

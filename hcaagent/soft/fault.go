@@ -35,40 +35,46 @@ type Need uint8
 
 // The needs.
 const (
-	Plain          Need = iota
-	LostRequest         // a request is lost, and others come behind it
-	LostACK             // an ACK is lost, and the requester's timer runs out
-	LostRead            // a READ response is lost
-	NotReady            // a message finds no receive request for a while
-	NeverReady          // and never, with an RNR retry count of 2
-	Silence             // the peer falls silent, with a retry count of 2
-	Credits             // end-to-end credits are given, and few
-	ManyReads           // more READs are posted than may be outstanding
-	Refused             // a request is refused for good
-	Damaged             // a request is damaged on its way
-	IPv6                // the link is IPv6
-	Duplicate           // a request comes twice
-	Sparse              // requests are far apart, so that each is answered before the next, or comes again
-	Burst               // requests are posted at once
-	Unsignaled          // some requests are not signalled
-	Misuse              // the consumer asks for what there is not
-	ZeroLength          // WRITEs of no bytes, with an R_Key that is none
-	Segments            // SENDs have two segments
-	SignalAll           // the queue pair signals all send requests
-	TooLong             // a SEND is longer than the receive request
-	BadReceive          // a receive request has an L_Key that is none
-	Beyond              // a READ goes beyond the end of a region
-	ReadOnly            // a WRITE names a region that may only be read
-	GivenUp             // a READ names a key that was invalidated
-	Abuse               // the consumer posts, sets and destroys what it must not
-	InError             // the peer sends while the queue pair is in the error state
-	ReadyOnly           // work is posted in RTR
-	Drained             // work is posted in SQD
-	DrainedUnasked      // the same, and the event of that was not asked for
-	Fenced              // requests behind READs have a fence
-	NotPermitted        // a READ comes to a queue pair that permits none
-	WrongQKey           // a datagram has a wrong Q_Key
-	Armed               // the completion queue is armed again and again
+	Plain               Need = iota
+	LostRequest              // a request is lost, and others come behind it
+	LostACK                  // an ACK is lost, and the requester's timer runs out
+	LostRead                 // a READ response is lost
+	NotReady                 // a message finds no receive request for a while
+	NeverReady               // and never, with an RNR retry count of 2
+	Silence                  // the peer falls silent, with a retry count of 2
+	Credits                  // end-to-end credits are given, and few
+	ManyReads                // more READs are posted than may be outstanding
+	Refused                  // a request is refused for good
+	Damaged                  // a request is damaged on its way
+	IPv6                     // the link is IPv6
+	Duplicate                // a request comes twice
+	Sparse                   // requests are far apart, so that each is answered before the next, or comes again
+	Burst                    // requests are posted at once
+	Unsignaled               // some requests are not signalled
+	Misuse                   // the consumer asks for what there is not
+	ZeroLength               // WRITEs of no bytes, with an R_Key that is none
+	Segments                 // SENDs have two segments
+	SignalAll                // the queue pair signals all send requests
+	TooLong                  // a SEND is longer than the receive request
+	BadReceive               // a receive request has an L_Key that is none
+	Beyond                   // a READ goes beyond the end of a region
+	ReadOnly                 // a WRITE names a region that may only be read
+	GivenUp                  // a READ names a key that was invalidated
+	Abuse                    // the consumer posts, sets and destroys what it must not
+	InError                  // the peer sends while the queue pair is in the error state
+	ReadyOnly                // work is posted in RTR
+	Drained                  // work is posted in SQD
+	DrainedUnasked           // the same, and the event of that was not asked for
+	Fenced                   // requests behind READs have a fence
+	NotPermitted             // a READ comes to a queue pair that permits none
+	WrongQKey                // a datagram has a wrong Q_Key
+	LostMiddle               // a Middle packet of a SEND is lost
+	LostFirst                // the First packet of a SEND is lost
+	Privileged               // a datagram has a Q_Key with the high bit set
+	NothingToInvalidate      // a SEND with Invalidate names a key that is none
+	NoPersistence            // a FLUSH for persistence names a region that does not permit it
+	NoAtomicWrite            // an ATOMIC WRITE names a region that may only be read
+	Armed                    // the completion queue is armed again and again
 )
 
 // FaultNames returns the names of all faults, in order.

@@ -125,7 +125,9 @@ func (h *HCA) trespass(rkey uint32, va, length uint64, access hcaagent.Access) (
 	case va < r.VA || va+length > r.VA+r.Length:
 		name = "beyond-region"
 	case r.Access&access != access:
-		name = "access-granted"
+		if name = "access-granted"; h.has("atomic-write-granted") {
+			name = "atomic-write-granted"
+		}
 	}
 	return make([]byte, length), h.has(name)
 }

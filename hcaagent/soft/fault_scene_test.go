@@ -27,7 +27,31 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 		for i := range work {
 			work[i].Flags &^= hcaagent.Signaled
 		}
+	case soft.LostMiddle, soft.LostFirst, soft.Plain:
+	case soft.Privileged:
+		work[2].QKey |= 1 << 31
+	case soft.NothingToInvalidate:
+		for i := range work {
+			if work[i].Op == hcaagent.OpSendInv {
+				work[i].InvKey += 0x550000
+			}
+		}
+	case soft.NoPersistence, soft.NoAtomicWrite:
+		_, _, key, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: b.pd, VA: b.va + 4096, Length: 1024, Access: hcaagent.RemoteRead | hcaagent.RemoteFlush})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		q := hcaagent.SendRequest{Op: hcaagent.OpFlush, RemoteVA: b.va + 4096, RKey: key, Flush: hcaagent.Flush{Length: 64, Placement: 1}}
+		work[4] = q
+		if q.Flush.Placement = 2; n == soft.NoAtomicWrite {
+			q.Op, q.Segments = hcaagent.OpAtomicWrite, a.sge(0, 8)
+		}
+		work[7] = q
 	case soft.TooLong:
+		if a.typ == hcaagent.TypeUD { // of both kinds: for the port, and for the receive request
+			work[3].Segments, work[5].Segments = a.sge(0, 5000), a.sge(0, 4090)
+			return work
+		}
 		work[7] = hcaagent.SendRequest{Op: hcaagent.OpSend, Segments: a.sge(0, 5000)}
 	case soft.Beyond:
 		work[7].RemoteVA, work[7].Op = b.va+b.length-100, hcaagent.OpRead
@@ -48,6 +72,9 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 	case soft.Abuse:
 		s.abuse()
 	case soft.Refused:
+		if a.typ == hcaagent.TypeUC {
+			work[6].RKey ^= 0x55000
+		}
 		s.link.After(1_900_000, func() { _, _, _ = a.QueryQP(ctx, a.qp) })
 	case soft.InError:
 		s.link.After(110_000, func() { _ = b.TransitionQP(ctx, b.qp, hcaagent.Err, hcaagent.Attr{}) })
@@ -138,4 +165,18 @@ func (s *stage) abuse() {
 // consumers reports whether a finding is on what the consumer of the scene has asked for.
 func consumers(n soft.Need, x *rule.Finding) bool {
 	return n == soft.GivenUp && x.Rule == rule.RCINV001 || n == soft.WrongQKey && (x.Rule == rule.UDQKEY001 || x.Rule == rule.RCLEN010)
+}
+
+// shared posts the i-th receive request to each of two shared receive queues.
+func (s *stage) shared(i int) {
+	b := s.ends[1]
+	for k := range s.srqs {
+		if i == 0 {
+			s.srqs[k] = must(b.CreateSRQ(ctx, b.pd, 64, 1))(s.t)
+		}
+		id := receiveID + uint64(k*1000+i)
+		if err := b.PostSharedReceive(ctx, s.srqs[k], hcaagent.ReceiveRequest{ID: id, Segments: b.sge(8192, 4096)}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }

@@ -23,6 +23,7 @@ type stage struct {
 	credits bool
 	events  []any // those of both devices and the frames at the tap, in order
 	verbs   bool
+	srqs    [2]hcaagent.SRQ
 	strayed []uint64 // frames at that tap that show it
 }
 
@@ -58,6 +59,8 @@ func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
 		typ = hcaagent.TypeUC
 	case packet.UD:
 		typ = hcaagent.TypeUD
+	case packet.XRC:
+		typ = hcaagent.TypeXRCInitiator
 	}
 	s.ends = pair(t, hs, typ, 0, 1<<16, func(a, b *end) {
 		for _, e := range []*end{a, b} {
@@ -131,6 +134,10 @@ func (s *stage) disturb(n soft.Need) {
 			count++
 			return count >= 6 && count <= 12
 		})
+	case soft.LostMiddle:
+		lose(1, once(packet.SendMiddle, 1))
+	case soft.LostFirst:
+		lose(1, once(packet.SendFirst, 1))
 	case soft.LostRead:
 		lose(0, once(packet.ReadRespMiddle, 2))
 	case soft.Silence:
@@ -143,6 +150,9 @@ func (s *stage) disturb(n soft.Need) {
 				frame[70] ^= 0xFF
 				c := &s.link.taps[1]
 				c.frames[len(c.frames)-1].Data = frame
+				if s.verbs {
+					s.events[len(s.events)-1] = c.frames[len(c.frames)-1]
+				}
 			}
 			deliver(frame)
 		}
@@ -167,6 +177,10 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 	a, b := s.ends[0], s.ends[1]
 	receives := func() {
 		for i := range 64 {
+			if a.typ == hcaagent.TypeXRCInitiator {
+				s.shared(i)
+				continue
+			}
 			if list := b.sge(8192, 4096); f.Needs == soft.BadReceive && i == 3 {
 				list[0].LKey ^= 0x55000
 				_ = b.PostReceive(ctx, b.qp, hcaagent.ReceiveRequest{ID: receiveID + 3, Segments: list})
@@ -244,6 +258,12 @@ func (s *stage) work(f *soft.Fault) (w []hcaagent.SendRequest) {
 			c(&q)
 		}
 		w = append(w, q)
+	}
+	if f.Service == packet.XRC {
+		for i := range 8 {
+			add(hcaagent.OpSend, 61+i, func(q *hcaagent.SendRequest) { q.XRCSRQ = uint32(s.srqs[i%2]) })
+		}
+		return w
 	}
 	solicited := func(q *hcaagent.SendRequest) { q.Flags = hcaagent.Solicited }
 	if f.Service == packet.UD {

@@ -92,7 +92,7 @@ func TestUD(t *testing.T) {
 	a.post(hcaagent.SendRequest{ID: 2, Op: hcaagent.OpSendImm, Imm: 77, Segments: a.sge(0, 10), Dest: hcaagent.QP{QPN: b.qp.QPN}, AH: ah, QKey: 0x1234})
 	l.run(1e6)
 	a.post(hcaagent.SendRequest{ID: 3, Op: hcaagent.OpSend, Segments: a.sge(0, 10), Dest: b.qp, QKey: 0x9999})
-	a.post(hcaagent.SendRequest{ID: 4, Op: hcaagent.OpSend, Segments: a.sge(0, 5000), Dest: b.qp, QKey: 0x1234})
+	a.post(hcaagent.SendRequest{ID: 4, Op: hcaagent.OpSend, Flags: hcaagent.Signaled, Segments: a.sge(0, 5000), Dest: b.qp, QKey: 0x1234})
 	l.run(1e6)
 	a.poll()
 	b.poll()
@@ -112,11 +112,15 @@ func TestUD(t *testing.T) {
 	if b.Counters().QKeyViolations != 1 {
 		t.Errorf("%+v", b.Counters())
 	}
-	if s := a.sends(); len(s) != 1 || s[0].ID != 4 || s[0].Status != hcaagent.LocLenErr {
+	if s := a.sends(); len(s) != 1 || s[0].ID != 4 || s[0].Status != hcaagent.Success {
 		t.Errorf("a message longer than the MTU completes with %+v", s)
 	}
+	segments := a.sge(0, 50)
+	segments[0].LKey ^= 0x55000
+	a.post(hcaagent.SendRequest{ID: 5, Op: hcaagent.OpSend, Segments: segments, Dest: b.qp, QKey: 0x1234})
+	l.run(1e6)
 	if _, state, _ := a.QueryQP(ctx, a.qp); state != hcaagent.SQE {
-		t.Errorf("then the state is %v", state)
+		t.Errorf("after a request with a wrong L_Key the state is %v", state)
 	}
 }
 

@@ -31,6 +31,7 @@ type queuePair struct {
 	req      requester
 	rsp      responder
 	ucr      ucReceiver
+	kept     *packet.Packet // by a fault
 }
 
 // sorted returns the queue pairs by number, so that all runs do the same.

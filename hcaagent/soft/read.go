@@ -12,10 +12,16 @@ func (q *queuePair) takeRead(p *packet.Packet) {
 	access, length := hcaagent.RemoteRead, p.DMALen
 	s := resource{fn: f, first: p.PSN, last: p.PSN, rkey: p.RKey, va: p.VA, length: length}
 	if f == packet.Flush {
-		access = hcaagent.RemoteFlush
+		access = 0
+		if p.FETH&1 != 0 {
+			access = hcaagent.RemoteFlush
+		}
+		if p.FETH&2 != 0 && !q.h.has("persists-unpermitted") {
+			access |= hcaagent.RemotePersist
+		}
 		if p.FETH>>4&3 == 1 { // the whole region
 			length = 0
-			if r := q.h.keys[p.RKey>>8]; r == nil || !r.valid || r.RKey != p.RKey || r.pd != q.pd || r.Access&access == 0 {
+			if r := q.h.keys[p.RKey>>8]; r == nil || !r.valid || r.RKey != p.RKey || r.pd != q.pd || r.Access&access != access {
 				q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
 				return
 			}

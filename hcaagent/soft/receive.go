@@ -26,7 +26,7 @@ func (h *HCA) Receive(frame []byte) {
 		h.count.Dropped++
 		return
 	}
-	if p.CheckICRC(); p.ICRCState != packet.CRCGood && !h.shows("accepts-damaged") {
+	if p.CheckICRC(); p.ICRCState != packet.CRCGood && !h.shows("accepts-damaged") && !h.breaks("ud-damaged-taken") {
 		h.count.BadICRC++
 		return
 	}
@@ -55,7 +55,12 @@ func (q *queuePair) arrive(p *packet.Packet) {
 		q.datagram(p)
 	case q.service == packet.UC:
 		q.communicates()
-		q.unreliable(p)
+		if !q.keepPacket(p, "uc-messages-swapped") {
+			q.unreliable(p)
+			if q.h.has("uc-messages-swapped") {
+				q.releasePacket()
+			}
+		}
 	case info.Response:
 		q.response(p)
 	case q.new.Type != hcaagent.TypeXRCInitiator:

@@ -23,7 +23,11 @@ func (q *queuePair) takeSend(p *packet.Packet) {
 		r.got = 0
 	}
 	if !q.h.store("receive", &r.taken.list, uint64(r.got), p.Payload) && !q.h.has("too-long-taken") {
-		q.refuseFatal(p, packet.NAKInvalidRequest, hcaagent.LocLenErr)
+		refusal := packet.NAKInvalidRequest
+		if q.h.breaks("too-long-operational") {
+			refusal = packet.NAKRemoteOp
+		}
+		q.refuseFatal(p, refusal, hcaagent.LocLenErr)
 		return
 	}
 	if r.got += uint32(len(p.Payload)); len(p.Payload) > 0 && q.h.breaks("receive-damaged") {
@@ -35,7 +39,7 @@ func (q *queuePair) takeSend(p *packet.Packet) {
 		q.accepted(p, 1, false)
 		return
 	}
-	if p.Has&packet.HasIETH != 0 && !q.h.invalidate(q, p.InvRKey) {
+	if p.Has&packet.HasIETH != 0 && !q.h.invalidate(q, p.InvRKey) && !q.h.breaks("invalidates-nothing") {
 		q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
 		return
 	}

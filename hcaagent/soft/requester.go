@@ -18,10 +18,13 @@ type work struct {
 	packets int // PSNs that it takes; a local operation takes none
 	got     int // responses that a READ or an atomic has
 	number  uint32
+	unsent  bool // a datagram that is too long for the port (C10-93.1.1)
 }
 
 // local reports whether the request shows nothing on the wire.
-func (w *work) local() bool { return w.Op == hcaagent.OpLocalInv || w.Op == hcaagent.OpBindMW }
+func (w *work) local() bool {
+	return w.unsent || w.Op == hcaagent.OpLocalInv || w.Op == hcaagent.OpBindMW
+}
 
 // receives reports whether the message consumes a receive request of the peer.
 func (w *work) receives() bool { return w.Op <= hcaagent.OpSendInv || w.Op == hcaagent.OpWriteImm }
@@ -214,10 +217,11 @@ func (q *queuePair) runLocal(w *work) bool {
 	}
 	w.begun, w.first, w.last = true, r.psn, r.psn.Add(-1)
 	w.done = true
-	ok := false
-	if w.Op == hcaagent.OpLocalInv {
+	ok := w.unsent
+	switch w.Op {
+	case hcaagent.OpLocalInv:
 		ok = q.h.invalidate(q, w.InvKey)
-	} else {
+	case hcaagent.OpBindMW:
 		ok = q.h.bind(q, w.Window)
 	}
 	if !ok {

@@ -76,6 +76,14 @@ func (q *queuePair) carryOut(p *packet.Packet) {
 		return
 	}
 	op := wqe.OpOf(p.Opcode.Fn())
+	if op == wqe.Write && p.Has&packet.HasImmDt == 0 && q.h.breaks("operational-unfounded") {
+		q.refuseFatal(p, packet.NAKRemoteOp, hcaagent.RemOpErr)
+		return
+	}
+	if s := q.shared(p); s == nil && q.service == packet.XRC && (op == wqe.Send || p.Has&packet.HasImmDt != 0) {
+		q.refuseFatal(p, packet.NAKInvalidRequest, hcaagent.RemInvReqErr)
+		return
+	}
 	switch op {
 	case wqe.Send:
 		q.takeSend(p)
@@ -124,6 +132,9 @@ func (q *queuePair) refuseFatal(p *packet.Packet, s packet.Syndrome, status hcaa
 		q.finishReceive(t, hcaagent.Completion{Status: status}, false, sum{})
 		return
 	}
+	if q.h.breaks("refusal-untold") {
+		return
+	}
 	what := hcaagent.AsyncQPRequest
 	if s == packet.NAKRemoteAccess {
 		what = hcaagent.AsyncQPAccess
@@ -149,7 +160,7 @@ func (q *queuePair) valid(p *packet.Packet) packet.Syndrome {
 		op == wqe.Write && q.attr.Access&hcaagent.RemoteWrite == 0,
 		op == wqe.AtomicWrite && q.attr.Access&hcaagent.RemoteWrite == 0,
 		op == wqe.Read && q.attr.Access&hcaagent.RemoteRead == 0 && !q.h.has("permission-ignored"),
-		op == wqe.Flush && q.attr.Access&hcaagent.RemoteFlush == 0,
+		op == wqe.Flush && q.attr.Access&(hcaagent.RemoteFlush|hcaagent.RemotePersist) == 0,
 		op.Atomic() && q.attr.Access&hcaagent.RemoteAtomic == 0,
 		op >= wqe.Read && !q.hasResource():
 		return packet.NAKInvalidRequest
@@ -231,7 +242,7 @@ func (q *queuePair) shared(p *packet.Packet) *sharedQueue {
 // nextReceive removes the next receive request from its queue.
 func (q *queuePair) nextReceive(p *packet.Packet) (*receive, bool) {
 	if s := q.shared(p); s != nil {
-		t, ok := q.h.takeShared(s)
+		t, ok := q.h.takeShared(q.h.otherQueue(s))
 		return &receive{ReceiveRequest: t}, ok
 	}
 	if len(q.receives) == 0 {

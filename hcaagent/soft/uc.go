@@ -21,12 +21,15 @@ func (q *queuePair) unreliable(p *packet.Packet) {
 	r, info, op := &q.ucr, p.Info(), wqe.OpOf(p.Opcode.Fn())
 	n, pmtu := len(p.Payload), q.pmtu()
 	starts, ends := info.First || info.Only, info.Last || info.Only
-	if p.PSN != r.epsn {
-		r.open = wqe.None
+	if p.PSN != r.epsn && !q.h.has("uc-gap-ignored") {
+		q.interrupt()
 	}
 	r.epsn = p.PSN.Add(1)
+	if !starts && r.open == wqe.None && op == wqe.Send && q.h.breaks("uc-tail-taken") {
+		starts = true
+	}
 	if !info.Defined || !info.Request || !starts && op != r.open {
-		r.open = wqe.None
+		q.interrupt()
 		return
 	}
 	if starts {
@@ -41,7 +44,10 @@ func (q *queuePair) unreliable(p *packet.Packet) {
 		if starts {
 			var err error
 			if r.write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), hcaagent.RemoteWrite); err != nil || q.attr.Access&hcaagent.RemoteWrite == 0 {
-				return
+				if !q.h.breaks("uc-key-ignored") {
+					return
+				}
+				r.write = make([]byte, p.DMALen)
 			}
 		}
 		if got := r.got + uint32(n); ends && got != r.dma || got > r.dma {
@@ -54,6 +60,9 @@ func (q *queuePair) unreliable(p *packet.Packet) {
 	if op == wqe.Write {
 		copy(r.write[min(int(r.got), len(r.write)):], p.Payload)
 	} else if !r.taken.list.put(uint64(r.got), p.Payload) {
+		if q.srq == nil && !q.h.breaks("uc-too-long-error") {
+			return // the next message takes the request
+		}
 		t := r.taken
 		r.taken = nil
 		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocLenErr}, false, sum{})
@@ -83,6 +92,7 @@ func (q *queuePair) takeUnreliable(p *packet.Packet) bool {
 	}
 	t, ok := q.nextReceive(p)
 	if !ok {
+		q.keepPacket(p, "uc-receive-late")
 		return false
 	}
 	var err error

@@ -2,6 +2,7 @@ package soft
 
 import (
 	"hash/crc32"
+	"slices"
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
@@ -13,7 +14,7 @@ const grhSize = 40
 // address gives a datagram its destination: of an address handle, or of the request itself.
 func (q *queuePair) address(w *work, p *packet.Packet) {
 	p.Dst, p.DestQP, p.QKey, p.SrcQP = w.Dest.Addr, w.Dest.QPN, w.QKey, q.num
-	if w.QKey>>31 == 1 { // a privileged Q_Key is the queue pair's own (10.2.5)
+	if w.QKey>>31 == 1 && !q.h.breaks("ud-privileged-qkey") { // a privileged Q_Key is the queue pair's own (10.2.5)
 		p.QKey = q.attr.QKey
 	}
 	p.TClass, p.HopLmt = 0, 0
@@ -35,12 +36,18 @@ func (q *queuePair) datagram(p *packet.Packet) {
 	t, ok := q.nextReceive(p)
 	if !ok {
 		q.h.count.Dropped++
+		q.keepPacket(p, "ud-receive-late")
 		return
 	}
 	var err error
 	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite); err != nil {
 		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocProtErr}, false, sum{})
 		q.enterError()
+		return
+	}
+	if t.list.length < uint64(grhSize+len(p.Payload)) && q.srq == nil && !q.h.breaks("ud-receive-too-long-error") {
+		q.receives = slices.Insert(q.receives, 0, t.ReceiveRequest) // the next datagram takes it
+		q.h.count.Dropped++
 		return
 	}
 	var grh [grhSize]byte

@@ -29,6 +29,7 @@ func (h *HCA) PostSend(ctx context.Context, qp hcaagent.QP, r hcaagent.SendReque
 	for _, s := range r.Segments {
 		w.length += s.Length
 	}
+	w.unsent = q.service == packet.UD && w.length > h.opt.Limits.MTU && !h.breaks("ud-too-long-error")
 	if r.Op == hcaagent.OpFlush {
 		w.length = r.Flush.Length
 	}
@@ -131,6 +132,9 @@ func (h *HCA) PostReceive(ctx context.Context, qp hcaagent.QP, r hcaagent.Receiv
 		return err
 	}
 	q.receives = append(q.receives, r)
+	if q.kept != nil {
+		q.releasePacket()
+	}
 	if q.state == hcaagent.Err {
 		h.opt.Clock.After(0, func() {
 			if q.state == hcaagent.Err {

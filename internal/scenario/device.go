@@ -67,7 +67,8 @@ func (d *device) register(lists, seed uint64) (err error) {
 	d.local.NewMR = hcaagent.NewMR{PD: d.pd, VA: localVA, Length: lists, Access: hcaagent.LocalWrite}
 	d.remote.NewMR = hcaagent.NewMR{
 		PD: d.pd, VA: remoteVA, Length: d.Memory,
-		Access: hcaagent.LocalWrite | hcaagent.RemoteWrite | hcaagent.RemoteRead | hcaagent.RemoteAtomic | hcaagent.RemoteFlush,
+		Access: hcaagent.LocalWrite | hcaagent.RemoteWrite | hcaagent.RemoteRead | hcaagent.RemoteAtomic | hcaagent.RemoteFlush |
+			hcaagent.RemotePersist,
 	}
 	chance := rand.New(rand.NewPCG(seed, 0x5ce4a610))
 	block := make([]byte, blockSize)

@@ -147,7 +147,7 @@ func (p *parser) qp(k, n, common *yaml.Node, index int) QP {
 	*a = hcaagent.Attr{
 		PMTU: 1024, SQPSN: packet.PSN(0x100000*(index+1)) & packet.PSNMask, Timeout: 14, RetryCnt: 7, RNRRetry: 7, MinRNRTimer: 12,
 		MaxRdAtomic: 4, MaxDestRdAtomic: 4, PKey: 0xffff, QKey: 0x11111111, HopLimit: 64, Port: 1,
-		Access: hcaagent.RemoteRead | hcaagent.RemoteWrite | hcaagent.RemoteAtomic | hcaagent.RemoteFlush,
+		Access: hcaagent.RemoteRead | hcaagent.RemoteWrite | hcaagent.RemoteAtomic | hcaagent.RemoteFlush | hcaagent.RemotePersist,
 	}
 	const psns = packet.PSNMask
 	attributes := map[string]setter{
@@ -175,7 +175,7 @@ var pmtus = map[string]uint32{"256": 256, "512": 512, "1024": 1024, "2048": 2048
 // access takes the operations that the peer may do.
 func (p *parser) access(to *hcaagent.Access) setter {
 	names := map[string]hcaagent.Access{
-		"write": hcaagent.RemoteWrite, "read": hcaagent.RemoteRead, "atomic": hcaagent.RemoteAtomic, "flush": hcaagent.RemoteFlush,
+		"write": hcaagent.RemoteWrite, "read": hcaagent.RemoteRead, "atomic": hcaagent.RemoteAtomic, "flush": hcaagent.RemoteFlush | hcaagent.RemotePersist,
 	}
 	return func(n *yaml.Node) {
 		var list []string

@@ -1,0 +1,133 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// told is what the consumer of a responder was told of its own side of a refusal.
+type told struct {
+	failed  bool // a receive request completed with an error of its own
+	polled  bool // something of the receive queue completed after the NAK left
+	event   bool // an asynchronous event of a request that was refused, or worse
+	damaged bool // an asynchronous event of a queue pair that has failed
+}
+
+func (q *queuePair) told(n *nak) (t told) {
+	for _, x := range q.taken {
+		c := x.event.Completion
+		t.failed = t.failed || c.Status != hcaagent.Success && c.Status != hcaagent.WRFlushErr
+		t.polled = t.polled || x.event.Time > n.at.time
+	}
+	for _, e := range q.asyncs {
+		switch e.Async {
+		case hcaagent.AsyncQPFatal, hcaagent.AsyncCQError:
+			t.event, t.damaged = true, true
+		case hcaagent.AsyncQPRequest, hcaagent.AsyncQPAccess:
+			t.event = true
+		}
+	}
+	return t
+}
+
+// refusing judges the NAK that ended a connection by what the responder told its consumer.
+func (a *Agent) refusing(q *queuePair) {
+	if q.typ != hcaagent.TypeRC || !q.known || !q.in.anchor {
+		return
+	}
+	for i := range q.in.naks {
+		n := &q.in.naks[i]
+		if !n.syndrome.Fatal() {
+			continue
+		}
+		a.tooLong(q, n)
+		if q.src.exact && q.wasRTR != nil {
+			a.founded(q, n)
+		}
+		return
+	}
+}
+
+// founded judges whether the consumer knows of the refusal.
+func (a *Agent) founded(q *queuePair, n *nak) {
+	t := q.told(n)
+	m := q.in.find(n.ord)
+	takes := m == nil || wqe.OpOf(m.op.Fn()) == wqe.Send || m.hasImm || m.partial
+	v := verdict{class: rule.Violation, role: rule.Responder, at: n.at}
+	if m != nil {
+		v.evidence = []uint64{m.begin.frame}
+	}
+	switch n.syndrome {
+	case packet.NAKRemoteOp: // of a SEND: CPL-STS-010
+		if m == nil || wqe.OpOf(m.op.Fn()) == wqe.Send {
+			return
+		}
+		a.covered(rule.RCRSP025)
+		if !t.failed && !t.damaged && (!takes || t.polled) {
+			v.rule, v.expected, v.actual = rule.RCRSP025, "a receive request that fails: its memory is at fault, or the queue pair is", "none, and "+n.syndrome.String()
+			a.accuse(q, v)
+		}
+	case packet.NAKInvalidRequest:
+		a.covered(rule.RCRSP028)
+		if !t.failed && !t.event && (!takes || t.polled) {
+			v.rule, v.expected, v.actual = rule.RCRSP028, "an event, or a receive request that fails, after "+n.syndrome.String(), "neither"
+			a.accuse(q, v)
+		}
+	}
+}
+
+// tooLong judges how a SEND is refused that is longer than its receive request.
+func (a *Agent) tooLong(q *queuePair, n *nak) {
+	if q.recvs.shared || q.in.joined > 0 {
+		return
+	}
+	k := 0 // receive requests taken before
+	next := int64(0)
+	for i := range q.in.msgs {
+		m := &q.in.msgs[i]
+		if m.first != next {
+			return
+		}
+		next = m.last() + 1
+		if n.ord > m.last() {
+			if m.consumes() {
+				k++
+			}
+			if m.partial {
+				return
+			}
+			continue
+		}
+		if wqe.OpOf(m.op.Fn()) != wqe.Send || k >= len(q.recvs.list) {
+			return
+		}
+		r := q.recvs.list[k].event.Receive
+		size := uint64(m.length)
+		if m.partial || n.ord != m.last() {
+			size = uint64(n.ord-m.first+1) * uint64(q.in.pmtu)
+		}
+		if have := room(r); size > have {
+			a.covered(rule.RCRSP039)
+			if n.syndrome != packet.NAKInvalidRequest {
+				a.accuse(q, verdict{
+					rule: rule.RCRSP039, class: rule.Violation, role: rule.Responder,
+					expected: fmt.Sprintf("%v: the receive request has room for %d bytes", packet.NAKInvalidRequest, have),
+					actual:   n.syndrome.String(), detail: fmt.Sprintf("receive request %d", r.ID), at: n.at, evidence: []uint64{m.begin.frame},
+				})
+			}
+		}
+		return
+	}
+}
+
+// room is how many bytes a receive request takes.
+func room(r *hcaagent.ReceiveRequest) (n uint64) {
+	for _, g := range r.Segments {
+		n += uint64(g.Length)
+	}
+	return n
+}

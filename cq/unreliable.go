@@ -1,0 +1,280 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// sees reports whether the capture shows when messages reach the queue pair, by the clock of its events.
+func (q *queuePair) sees(a *Agent) bool {
+	return q.src.exact && a.near(q.addr()) && !a.Lossy && !q.reliable()
+}
+
+// missed reports whether a message on UC or UD came before the receive request was posted that a completion is of: it was dropped then.
+func (q *queuePair) missed(m *message, t *taken) bool {
+	at := m.begin
+	if m.hasImm && wqe.OpOf(m.op.Fn()) == wqe.Write {
+		at = m.end
+	}
+	return t.of.event.Time > at.time
+}
+
+// pick returns the message from k on that a completion is of, or len(list). One that the receiver must have dropped comes last.
+func (a *Agent) pick(q *queuePair, list []*message, k int, t *taken) int {
+	first, sees := len(list), q.sees(a)
+	for n := k; n < len(list); n++ {
+		switch {
+		case !q.matches(list[n], t):
+		case !sees || !q.missed(list[n], t):
+			return n
+		case first == len(list):
+			first = n
+		}
+	}
+	return first
+}
+
+// late judges that a message was not taken by a receive request that was posted behind it.
+func (a *Agent) late(q *queuePair, m *message, t *taken) {
+	if q.recvs.shared || !q.sees(a) {
+		return
+	}
+	id := rule.UCRWQE001
+	if q.service() == packet.UD {
+		id = rule.UDRWQE001
+	}
+	a.covered(id)
+	if q.missed(m, t) {
+		a.accuse(q, verdict{
+			rule: id, class: rule.Violation, role: rule.Receiver, expected: "the message dropped: no receive request was there",
+			actual: fmt.Sprintf("receive request %d, posted later, completes with it", t.event.Completion.ID), at: m.end, event: t.event,
+		})
+	}
+}
+
+// granted judges the key of a UC WRITE whose immediate data was delivered.
+func (a *Agent) granted(q *queuePair, m *message, t *taken) {
+	if q.typ != hcaagent.TypeUC || wqe.OpOf(m.op.Fn()) != wqe.Write || m.dma == 0 {
+		return
+	}
+	why, sure := q.src.refusal(m, nil)
+	if q.attr.Has(hcaagent.KnowsAccess) && q.permits&hcaagent.RemoteWrite == 0 {
+		why, sure = "the queue pair does not permit it", true
+	}
+	if !sure || !q.complete() && q.src.regions[m.rkey] == nil {
+		return
+	}
+	a.covered(rule.UCACC001)
+	if why != "" {
+		a.accuse(q, verdict{
+			rule: rule.UCACC001, class: rule.Violation, role: rule.Receiver, expected: "the message dropped: " + why, actual: "a receive completion",
+			detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.end, event: t.event,
+		})
+	}
+}
+
+// overtook judges a UC message that completes behind one which arrived later. Both must be the only ones that their completions fit.
+func (a *Agent) overtook(q *queuePair, list []*message, m *message, t *taken) {
+	if q.typ != hcaagent.TypeUC || !a.near(q.addr()) || a.Lossy {
+		return
+	}
+	a.covered(rule.UCCPL002)
+	fits := 0
+	for _, x := range list {
+		if q.matches(x, t) {
+			fits++
+		}
+	}
+	if last := q.newest; fits == 1 && last != nil && m.end.pos < last.end.pos {
+		a.accuse(q, verdict{
+			rule: rule.UCCPL002, class: rule.Violation, role: rule.Receiver, expected: "the message completed before the next one, which arrived later",
+			actual: "it completed after it", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.end,
+			evidence: []uint64{last.end.frame}, event: t.event,
+		})
+	}
+	if q.newest = nil; fits == 1 {
+		q.newest = m
+	}
+}
+
+// pieces are what came of a UC message that is not whole.
+type pieces struct {
+	headless   bool
+	length     uint32
+	hasImm     bool
+	imm        uint32
+	op         wqe.Op
+	begin, end where
+}
+
+// interrupted returns the UC messages of which something is missing, but not their ends.
+func (q *queuePair) interrupted() (list []pieces) {
+	var p *pieces
+	for i := range q.in.msgs {
+		m := &q.in.msgs[i]
+		if !m.partial {
+			p = nil
+			continue
+		}
+		in := m.op.Info()
+		if p == nil || in.First {
+			p = &pieces{headless: !in.First, op: wqe.OpOf(m.op.Fn()), begin: m.begin}
+		}
+		p.length += m.length
+		p.end = m.end
+		if in.Last {
+			p.hasImm, p.imm = m.hasImm, m.imm
+			list = append(list, *p)
+			p = nil
+		}
+	}
+	return list
+}
+
+// broken judges a UC completion that fits a message of which packets are missing.
+func (a *Agent) broken(q *queuePair, t *taken) bool {
+	if q.typ != hcaagent.TypeUC {
+		return false
+	}
+	c := t.event.Completion
+	for _, p := range q.interrupted() {
+		op := hcaagent.DoneRecv
+		if p.op == wqe.Write {
+			op = hcaagent.DoneRecvWriteImm
+		}
+		if c.Op != op || c.ByteLen != p.length || p.hasImm != (c.Flags&hcaagent.WithImm != 0) || p.hasImm && p.imm != c.Imm {
+			continue
+		}
+		v := verdict{
+			rule: rule.UCPSN003, class: a.proven(q), role: rule.Receiver, expected: "no completion: packets of the message are missing",
+			actual: fmt.Sprintf("success with %d bytes", c.ByteLen), detail: fmt.Sprintf("receive request %d", c.ID), at: p.end,
+			evidence: []uint64{p.begin.frame}, event: t.event,
+		}
+		if p.headless {
+			v.rule, v.expected = rule.UCPSN004, "no completion: the message has no First packet"
+		}
+		if p.begin.frame == p.end.frame {
+			v.evidence = nil
+		}
+		if v.class == rule.Unproven {
+			v.detail += "; " + notShown
+		}
+		a.covered(v.rule)
+		a.accuse(q, v)
+		return true
+	}
+	return false
+}
+
+// dropsFail judges receive requests of UC and UD that failed because of a message that was to be dropped.
+func (a *Agent) dropsFail(q *queuePair) {
+	if q.reliable() || q.recvs.shared || !q.known {
+		return
+	}
+	a.coverDrops(q)
+	for _, t := range q.taken {
+		c := t.event.Completion
+		switch c.Status {
+		case hcaagent.LocLenErr, hcaagent.RemInvReqErr, hcaagent.LocQPOpErr, hcaagent.LocAccessErr, hcaagent.GeneralErr:
+		default:
+			continue
+		}
+		if v, ok := q.dropped(room(t.of.event.Receive)); ok {
+			v.class, v.role, v.actual, v.event = rule.Violation, rule.Receiver, c.Status.String(), t.event
+			v.detail = fmt.Sprintf("receive request %d", c.ID)
+			a.accuse(q, v)
+		}
+		return
+	}
+}
+
+// dropped finds a message that a receive request does not take.
+func (q *queuePair) dropped(room uint64) (v verdict, ok bool) {
+	for i := range q.in.msgs {
+		m := &q.in.msgs[i]
+		_, length := q.expected(m)
+		if m.partial || wqe.OpOf(m.op.Fn()) != wqe.Send || uint64(length) <= room {
+			continue
+		}
+		v = verdict{rule: rule.UCRWQE002, at: m.end, expected: fmt.Sprintf("the request left for the next message: it has room for %d bytes, not %d", room, length)}
+		if q.service() == packet.UD {
+			v.rule = rule.UDLEN003
+		}
+		return v, true
+	}
+	if q.typ != hcaagent.TypeUC {
+		return v, false
+	}
+	for i := range q.in.msgs {
+		if m := &q.in.msgs[i]; m.partial && wqe.OpOf(m.op.Fn()) == wqe.Send {
+			return verdict{rule: rule.UCRWQE003, at: m.end, expected: "the request left for the next message: this one was interrupted"}, true
+		}
+	}
+	return v, false
+}
+
+// coverDrops counts the messages that are to be dropped.
+func (a *Agent) coverDrops(q *queuePair) {
+	if q.typ == hcaagent.TypeUC {
+		for _, p := range q.interrupted() {
+			if p.headless {
+				a.covered(rule.UCPSN004)
+			} else {
+				a.covered(rule.UCPSN003)
+				a.covered(rule.UCRWQE003)
+			}
+		}
+	}
+	if len(q.recvs.list) == 0 {
+		return
+	}
+	have := room(q.recvs.list[0].event.Receive)
+	if v, ok := q.dropped(have); ok && v.rule != rule.UCRWQE003 {
+		a.covered(v.rule)
+	}
+}
+
+// damaged adds a message whose ICRC is wrong to what must not reach a queue pair on UC or UD.
+func (a *Agent) damaged(p *packet.Packet) {
+	in := p.Info()
+	service := p.Opcode.Service()
+	if p.Has&packet.HasBTH == 0 || !in.Only || !in.Request || service != packet.UC && service != packet.UD || p.Flaws&packet.FlawShort != 0 || p.Cut {
+		return
+	}
+	key := flowKey{src: p.Src, dst: p.Dst, to: p.DestQP}
+	if p.Has&packet.HasDETH != 0 {
+		key.from = p.SrcQP
+	}
+	if f := a.flows[key]; f != nil && f.to != nil {
+		at := where{p.Frame, p.Time, a.pos, p.Tap, p.Opcode, p.PSN}
+		f.to.in.spoiled = append(f.to.in.spoiled, &message{
+			packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: *headOf(p), crc: sum(p.Payload),
+		})
+	}
+}
+
+// spoiled judges a completion that fits a damaged message alone.
+func (a *Agent) spoiled(q *queuePair, t *taken) bool {
+	for _, m := range q.in.spoiled {
+		if q.matches(m, t) {
+			a.accuse(q, verdict{
+				rule: rule.ROCV2021, class: rule.Violation, role: rule.Receiver, expected: "no completion: the ICRC of the packet is wrong",
+				actual: "a receive completion", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.end, event: t.event,
+			})
+			return true
+		}
+	}
+	return false
+}
+
+// datagramStatus judges the status of a UD send request.
+func (a *Agent) datagramStatus(q *queuePair, w *work) {
+	a.covered(rule.UDLEN002)
+	if s := w.done.Completion.Status; s == hcaagent.LocLenErr {
+		a.verb(q, rule.UDLEN002, w.done, "success: a datagram that is too long for the port is not sent, and no error", s.String())
+	}
+}
