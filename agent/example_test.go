@@ -31,7 +31,7 @@ func Example() {
 		var send func([]byte)
 		h, err := soft.New(soft.Options{
 			Addr: log.Addr, Clock: clock, Fault: fault, FaultAt: 1, Send: func(frame []byte) { send(frame) },
-			Event: func(e hcaagent.Event) { log.Events = append(log.Events, e) },
+			Event: func(e *hcaagent.Event) { log.Events = append(log.Events, *e) },
 		})
 		must(err)
 		send = fabric.Attach(log.Addr, h.Receive)

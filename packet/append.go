@@ -55,6 +55,8 @@ func (p *Packet) appendNetwork(dst []byte) []byte {
 	return dst
 }
 
+const etherSize = 14
+
 // AppendEthernet is Append with an Ethernet header before the packet. The frame check sequence is not written, as
 // captures do not have it.
 func (p *Packet) AppendEthernet(dst []byte, srcMAC, dstMAC [6]byte) []byte {

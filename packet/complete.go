@@ -15,6 +15,21 @@ var zeroPad [3]byte
 // limit 0 becomes 64. On IPv4 the don't-fragment flag is set (CA17-7). The 16 reserved bytes of a CNP become its Payload. Raw packets are not
 // completed: their lengths are not the transport's. Time, Frame, Tap and Way are left alone, and Data, Cut and Flaws are cleared.
 func (p *Packet) Complete() {
+	p.complete()
+	p.SealICRC()
+}
+
+// CompleteEthernet is Complete and AppendEthernet in one step, which writes the packet once.
+func (p *Packet) CompleteEthernet(dst []byte, srcMAC, dstMAC [6]byte) []byte {
+	p.complete()
+	at := len(dst) + etherSize
+	dst = p.AppendEthernet(dst, srcMAC, dstMAC)
+	p.seal(dst[at:])
+	return dst
+}
+
+// complete is Complete without ICRC and VCRC.
+func (p *Packet) complete() {
 	l := layouts[p.Opcode]
 	if l.body != 0 && len(p.Payload) == 0 {
 		p.Payload = make([]byte, l.body)
@@ -43,7 +58,6 @@ func (p *Packet) Complete() {
 	default:
 		p.BTHOff = 0
 	}
-	p.SealICRC()
 }
 
 func (p *Packet) completeNative(grh Has, n int) {
@@ -123,6 +137,16 @@ func (p *Packet) SealICRC() {
 	b := p.appendNetwork((*buf)[:0])
 	bth := len(b)
 	b = p.appendTransport(b)
+	p.sealAt(b, bth)
+	*buf = b
+	sealBuffers.Put(buf)
+}
+
+// seal computes ICRC and VCRC of a packet as Append has written it, and writes them into it.
+func (p *Packet) seal(b []byte) { p.sealAt(b, p.BTHOff) }
+
+// sealAt is seal for a packet whose BTH is at bth.
+func (p *Packet) sealAt(b []byte, bth int) {
 	end := len(b)
 	if p.Has&HasVCRC != 0 {
 		end -= vcrcSize
@@ -136,7 +160,6 @@ func (p *Packet) SealICRC() {
 	}
 	if p.Has&HasVCRC != 0 {
 		p.VCRC = vcrcOf(b[:end])
+		binary.LittleEndian.PutUint16(b[end:], p.VCRC)
 	}
-	*buf = b
-	sealBuffers.Put(buf)
 }

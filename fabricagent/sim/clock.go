@@ -13,6 +13,15 @@ type appointment struct {
 	at  int64
 	seq uint64
 	f   func()
+	row *row // in place of f
+}
+
+// row is appointments in a row, of which one at a time is in the heap.
+type row struct {
+	every int64
+	next  int
+	n     int
+	f     func(i int)
 }
 
 func (a *appointment) before(b *appointment) bool {
@@ -28,7 +37,21 @@ func (c *Clock) Now() int64 { return c.now }
 // After has f called d nanoseconds from now; where d is negative, now, behind all else that is due now.
 func (c *Clock) After(d int64, f func()) {
 	c.seq++
-	c.heap = append(c.heap, appointment{c.now + max(d, 0), c.seq, f})
+	c.add(appointment{at: c.now + max(d, 0), seq: c.seq, f: f})
+}
+
+// Repeat has f called n times, with 0 to n-1, for the first time d nanoseconds from now and then every so many later, as n calls of After would.
+func (c *Clock) Repeat(d, every int64, n int, f func(i int)) {
+	if n <= 0 {
+		return
+	}
+	c.add(appointment{at: c.now + max(d, 0), seq: c.seq + 1, row: &row{max(every, 0), 0, n, f}})
+	c.seq += uint64(n)
+}
+
+// add puts an appointment into the heap.
+func (c *Clock) add(a appointment) {
+	c.heap = append(c.heap, a)
 	h := c.heap
 	for i := len(h) - 1; i > 0; {
 		up := (i - 1) / 2
@@ -46,13 +69,25 @@ func (c *Clock) Step() bool {
 		return false
 	}
 	a := c.heap[0]
+	c.now = a.at
+	if r := a.row; r != nil && r.next+1 < r.n {
+		c.heap[0].at += r.every
+		c.heap[0].seq++
+		c.sink()
+		r.next++
+		r.f(r.next - 1)
+		return true
+	}
 	last := len(c.heap) - 1
 	c.heap[0] = c.heap[last]
 	c.heap[last] = appointment{}
 	c.heap = c.heap[:last]
 	c.sink()
-	c.now = a.at
-	a.f()
+	if r := a.row; r != nil {
+		r.f(r.next)
+	} else {
+		a.f()
+	}
 	return true
 }
 

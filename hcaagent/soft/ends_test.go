@@ -102,7 +102,7 @@ func devices(t testing.TB, seed uint64, at [2]packet.Addr, change func(i int, o 
 		o := soft.Options{Addr: at[i], MAC: [6]byte{2, 0, 0, 0, 0, byte(i)}, Clock: l.clock, Seed: seed*2 + uint64(i)}
 		o.Send = func(frame []byte) { l.send(i, frame) }
 		l.logs[i] = &hcaagent.Log{Addr: at[i], Exact: true}
-		o.Event = func(e hcaagent.Event) { l.logs[i].Events = append(l.logs[i].Events, e) }
+		o.Event = func(e *hcaagent.Event) { l.logs[i].Events = append(l.logs[i].Events, *e) }
 		if change != nil {
 			change(i, &o)
 		}

@@ -41,7 +41,7 @@ func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
 	s.link, hs = devices(t, 1, at, func(i int, o *soft.Options) {
 		o.Credits = f.Needs == soft.Credits
 		if f.Verbs {
-			o.Event = func(e hcaagent.Event) { s.events = append(s.events, &e) }
+			o.Event = func(e *hcaagent.Event) { s.events = append(s.events, e) }
 		}
 		if i == s.tap && faulty {
 			o.Fault = name

@@ -100,9 +100,9 @@ func (q *queuePair) early(w *work) {
 	} else if w.responded() {
 		return
 	}
-	if w.Flags&hcaagent.Signaled != 0 && q.h.breaks(name) {
+	if w.Flags&hcaagent.Signaled != 0 && !w.silent && q.h.breaks(name) {
 		q.finishSend(w, hcaagent.Success)
-		w.Flags &^= hcaagent.Signaled
+		w.silent = true
 	}
 }
 

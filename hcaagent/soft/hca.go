@@ -23,8 +23,9 @@ type Options struct {
 	MAC   [6]byte
 	Clock Clock
 	// Send takes an Ethernet frame that leaves the port; the frame is the taker's to keep.
-	Send  func(frame []byte)
-	Event func(hcaagent.Event) // what consumer and device do; may be nil
+	Send func(frame []byte)
+	// Event, where not nil, is told what consumer and device do. The event is the taker's to keep; nobody changes it.
+	Event func(*hcaagent.Event)
 	Seed  uint64
 
 	Credits  bool  // responders without a shared receive queue give end-to-end credits
@@ -92,6 +93,10 @@ type HCA struct {
 	bufs []*buffer
 
 	lastQP, lastObject, lastKey, polls uint32
+
+	events      slab[hcaagent.Event]
+	completions slab[hcaagent.Completion]
+	segments    slab[hcaagent.Segment]
 
 	port  port
 	in    packet.Packet // that arrives
@@ -162,7 +167,7 @@ func (h *HCA) emit(e hcaagent.Event, failed error) {
 		return
 	}
 	e.Time, e.Failed, e.QP.Addr = h.now(), failed != nil, h.opt.Addr
-	h.opt.Event(e)
+	h.opt.Event(h.events.put(e))
 }
 
 // async raises an asynchronous event.

@@ -91,8 +91,9 @@ type list struct {
 	length uint64
 }
 
-// openList opens a scatter or gather list.
-func (h *HCA) openList(pd hcaagent.PD, segments []hcaagent.Segment, access hcaagent.Access) (l list, err error) {
+// openList opens a scatter or gather list. room is for its parts.
+func (h *HCA) openList(pd hcaagent.PD, segments []hcaagent.Segment, access hcaagent.Access, room [][]byte) (l list, err error) {
+	l.parts = room
 	for _, s := range segments {
 		if s.Length == 0 {
 			continue

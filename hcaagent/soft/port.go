@@ -6,12 +6,15 @@ import (
 
 // port is what frames leave by: one after the other, the queue pairs in turn.
 type port struct {
-	queue   []*queuePair
-	free    int64 // when it is
+	queue   fifo[*queuePair] // that wait
+	free    int64            // when it is
 	ticking bool
 	tick    func()
 	p       packet.Packet
 	ipID    uint16
+	dst     packet.Addr // of the last frame
+	dstMAC  [6]byte
+	room    []byte // for the next frames
 }
 
 // wake has the queue pair wait for the port if it has anything to send.
@@ -20,7 +23,7 @@ func (q *queuePair) wake() {
 		return
 	}
 	q.waiting = true
-	q.h.port.queue = append(q.h.port.queue, q)
+	q.h.port.queue.push(q)
 	q.h.start()
 }
 
@@ -28,7 +31,7 @@ func (q *queuePair) sendable() bool { return q.responseReady() || q.requestReady
 
 // start has the port take the next queue pair as soon as it is free.
 func (h *HCA) start() {
-	if h.port.ticking || len(h.port.queue) == 0 {
+	if h.port.ticking || h.port.queue.empty() {
 		return
 	}
 	h.port.ticking = true
@@ -38,11 +41,10 @@ func (h *HCA) start() {
 // tick lets the next queue pair send one packet, responses first.
 func (h *HCA) tick() {
 	h.port.ticking = false
-	if len(h.port.queue) == 0 {
+	if h.port.queue.empty() {
 		return
 	}
-	q := h.port.queue[0]
-	h.port.queue = h.port.queue[1:]
+	q := h.port.queue.pop()
 	q.waiting = false
 	if q.responseReady() {
 		q.sendResponse()
@@ -69,23 +71,45 @@ func (h *HCA) transmit(p *packet.Packet) {
 	}
 	h.port.ipID++
 	p.IPID = h.port.ipID
-	p.Complete()
-	n := 1
-	if h.fault.is != nil {
-		n = h.spoil(p)
+	if h.fault.is == nil {
+		h.leave(p.CompleteEthernet(h.frame(p), h.opt.MAC, h.mac(p.Dst)))
+		return
 	}
-	for ; n > 0; n-- {
+	p.Complete()
+	for n := h.spoil(p); n > 0; n-- {
 		h.emitFrame(p)
 	}
 }
 
 // emitFrame sends a packet that is complete.
 func (h *HCA) emitFrame(p *packet.Packet) {
-	size := 14 + int(p.PayLen)
-	if p.Encap == packet.RoCEv2IPv6 {
-		size += 40
+	h.leave(p.AppendEthernet(h.frame(p), h.opt.MAC, h.mac(p.Dst)))
+}
+
+// roomSize is how much room for frames is made at once.
+const roomSize = 32 << 10
+
+// mostHeaders is room for all headers, pad and ICRC.
+const mostHeaders = 128
+
+// frame returns room for the frame of a packet.
+func (h *HCA) frame(p *packet.Packet) []byte {
+	size := mostHeaders + len(p.Payload)
+	if size > len(h.port.room) {
+		if size > roomSize/8 {
+			return make([]byte, 0, size)
+		}
+		h.port.room = make([]byte, roomSize)
 	}
-	frame := p.AppendEthernet(make([]byte, 0, size), h.opt.MAC, mac(p.Dst))
+	return h.port.room[:0:size]
+}
+
+// leave sends a frame.
+func (h *HCA) leave(frame []byte) {
+	if r := h.port.room; len(r) >= len(frame) && &r[0] == &frame[0] {
+		h.port.room = r[len(frame):]
+		frame = frame[:len(frame):len(frame)]
+	}
 	h.port.free = max(h.port.free, h.now()) + h.opt.Limits.PacketTime + int64(len(frame))*1000/h.opt.Limits.ByteRate
 	h.count.Sent++
 	if h.fault.show {
@@ -95,6 +119,14 @@ func (h *HCA) emitFrame(p *packet.Packet) {
 		}
 	}
 	h.opt.Send(frame)
+}
+
+// mac is the Ethernet address that stands for an IP address.
+func (h *HCA) mac(a packet.Addr) [6]byte {
+	if h.port.dst != a {
+		h.port.dst, h.port.dstMAC = a, mac(a)
+	}
+	return h.port.dstMAC
 }
 
 // mac is the Ethernet address that stands for an IP address: there is no neighbour discovery here.

@@ -6,17 +6,19 @@ import (
 	"ibwitness/wqe"
 )
 
-// work is one send request. Invariant: got <= packets.
+// work is one send request, which does not change once it is posted. Invariant: got <= packets.
 type work struct {
 	hcaagent.SendRequest
 	length  uint32
 	list    list // once begun, or Inline
+	room    [1][]byte
 	begun   bool
 	done    bool // a local operation has been carried out
 	first   packet.PSN
 	last    packet.PSN
-	packets int // PSNs that it takes; a local operation takes none
-	got     int // responses that a READ or an atomic has
+	packets int  // PSNs that it takes; a local operation takes none
+	got     int  // responses that a READ or an atomic has
+	silent  bool // it has completed before its time
 	number  uint32
 	unsent  bool // a datagram that is too long for the port (C10-93.1.1)
 }
@@ -125,7 +127,7 @@ func (q *queuePair) openWork(w *work) bool {
 			access = hcaagent.LocalWrite
 		}
 		var err error
-		if w.list, err = q.h.openList(q.pd, w.Segments, access); err != nil {
+		if w.list, err = q.h.openList(q.pd, w.Segments, access, w.room[:0]); err != nil {
 			return false
 		}
 	}
@@ -272,7 +274,7 @@ func (q *queuePair) completeHead() {
 
 // finishSend makes the completion of a send request, if it makes one (CPL-SIG-001 to 003).
 func (q *queuePair) finishSend(w *work, status hcaagent.Status) {
-	if status == hcaagent.Success && w.Flags&hcaagent.Signaled == 0 && !q.new.SignalAll && !q.h.breaks("unsignaled") {
+	if status == hcaagent.Success && (w.Flags&hcaagent.Signaled == 0 || w.silent) && !q.new.SignalAll && !q.h.breaks("unsignaled") {
 		return
 	}
 	e := hcaagent.Completion{ID: w.ID, QP: hcaagent.QP{QPN: q.num}, Status: status, Op: w.Op.Done(), ByteLen: w.length}

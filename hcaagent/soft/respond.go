@@ -79,7 +79,7 @@ func (q *queuePair) sendResponse() {
 		p.MSN, p.Syndrome = 0, 0
 	}
 	if done {
-		r.out = r.out[1:]
+		r.out = append(r.out[:0], r.out[1:]...)
 	}
 	q.h.transmit(p)
 	if q.dead && len(r.out) == 0 {

@@ -36,6 +36,7 @@ type responder struct {
 type receive struct {
 	hcaagent.ReceiveRequest
 	list list
+	room [1][]byte
 	told bool // a fault has completed it before its time
 }
 
@@ -216,7 +217,7 @@ func (q *queuePair) take(p *packet.Packet) (ok, valid bool) {
 	}
 	r.taken = t
 	var err error
-	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite); err != nil {
+	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite, t.room[:0]); err != nil {
 		q.refuseFatal(p, packet.NAKRemoteOp, hcaagent.LocProtErr)
 		return true, false
 	}

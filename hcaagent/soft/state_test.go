@@ -25,7 +25,7 @@ func (l *log) count(k hcaagent.EventKind, a hcaagent.Async) (n int) {
 func logged(t *testing.T) (*link, [2]*soft.HCA, *[2]log) {
 	var logs [2]log
 	l, hs := devices(t, 9, addrs, func(i int, o *soft.Options) {
-		o.Event = func(e hcaagent.Event) { logs[i] = append(logs[i], e) }
+		o.Event = func(e *hcaagent.Event) { logs[i] = append(logs[i], *e) }
 	})
 	return l, hs, &logs
 }

@@ -40,7 +40,7 @@ func (q *queuePair) datagram(p *packet.Packet) {
 		return
 	}
 	var err error
-	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite); err != nil {
+	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite, t.room[:0]); err != nil {
 		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocProtErr}, false, sum{})
 		q.enterError()
 		return

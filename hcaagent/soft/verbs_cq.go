@@ -73,10 +73,12 @@ func (h *HCA) Poll(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completi
 	h.polls++
 	for i := range n {
 		e := c.queue[i]
-		h.emit(hcaagent.Event{
-			Kind: hcaagent.EvCompletion, QP: e.QP, CQ: cq, Completion: &e, Sum: c.sums[i].crc, Summed: c.sums[i].ok,
-			Poll: h.polls, Emptied: i == n-1 && n < len(into),
-		}, nil)
+		if h.opt.Event != nil {
+			h.emit(hcaagent.Event{
+				Kind: hcaagent.EvCompletion, QP: e.QP, CQ: cq, Completion: h.completions.put(e), Sum: c.sums[i].crc, Summed: c.sums[i].ok,
+				Poll: h.polls, Emptied: i == n-1 && n < len(into),
+			}, nil)
+		}
 		c.polled = append(c.polled, e)
 	}
 	c.queue, c.sums = append(c.queue[:0], c.queue[n:]...), append(c.sums[:0], c.sums[n:]...)

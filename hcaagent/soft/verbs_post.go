@@ -12,8 +12,9 @@ import (
 
 // PostSend posts a send request (section 11.4.1.1).
 func (h *HCA) PostSend(ctx context.Context, qp hcaagent.QP, r hcaagent.SendRequest) (err error) {
-	r.Segments = slices.Clone(r.Segments)
-	e := hcaagent.Event{Kind: hcaagent.EvPostSend, QP: qp, Send: &r}
+	r.Segments = h.segments.list(r.Segments)
+	w := &work{SendRequest: r}
+	e := hcaagent.Event{Kind: hcaagent.EvPostSend, QP: qp, Send: &w.SendRequest}
 	defer func() { h.emit(e, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {
@@ -25,7 +26,6 @@ func (h *HCA) PostSend(ctx context.Context, qp hcaagent.QP, r hcaagent.SendReque
 		}
 		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
 	}
-	w := &work{SendRequest: r}
 	for _, s := range r.Segments {
 		w.length += s.Length
 	}
@@ -33,7 +33,8 @@ func (h *HCA) PostSend(ctx context.Context, qp hcaagent.QP, r hcaagent.SendReque
 	if r.Op == hcaagent.OpFlush {
 		w.length = r.Flush.Length
 	}
-	if l, bad := h.openList(q.pd, r.Segments, 0); bad == nil && gathers(r.Op) {
+	var room [1][]byte
+	if l, bad := h.openList(q.pd, r.Segments, 0, room[:0]); bad == nil && gathers(r.Op) {
 		if r.Flags&hcaagent.Inline != 0 {
 			w.list = list{parts: [][]byte{slices.Clone(l.at(0, l.length))}, length: l.length}
 		}
@@ -112,7 +113,7 @@ func (q *queuePair) validSend(r *hcaagent.SendRequest) error {
 
 // PostReceive posts a receive request.
 func (h *HCA) PostReceive(ctx context.Context, qp hcaagent.QP, r hcaagent.ReceiveRequest) (err error) {
-	r.Segments = slices.Clone(r.Segments)
+	r.Segments = h.segments.list(r.Segments)
 	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvPostReceive, QP: qp, Receive: &r}, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {

@@ -178,8 +178,8 @@ func (o *outputs) open(capture, events string) (opt scenario.Options, err error)
 			return opt, fmt.Errorf("cli: %w", err)
 		}
 	}
-	opt.Event = func(hca string, e hcaagent.Event) {
-		if err := o.logs[hca].Write(&e); err != nil && o.err == nil {
+	opt.Event = func(hca string, e *hcaagent.Event) {
+		if err := o.logs[hca].Write(e); err != nil && o.err == nil {
 			o.err = err
 		}
 	}

@@ -16,6 +16,11 @@ type device struct {
 	local, remote region
 	next          uint64 // offset in the local region of the next list
 	polling       map[hcaagent.CQ]bool
+	log           *hcaagent.Log
+	into          [16]hcaagent.Completion
+	block         []byte // what fills memory, repeated
+	filled        uint64 // bytes of the local region
+	list          []hcaagent.Segment
 }
 
 // region is a memory region with its keys.
@@ -39,11 +44,11 @@ func (r *Run) buildDevices() error {
 		if r.keep {
 			l.Events = make([]hcaagent.Event, 0, 4*r.posts(h.Name)+64)
 		}
-		r.logs[h.Name] = l
+		r.logs[h.Name], d.log = l, l
 		var send func([]byte)
 		dev, err := soft.New(soft.Options{
 			Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { send(frame) },
-			Event: func(e hcaagent.Event) { r.event(d, e) }, Seed: r.Seed + uint64(i), Credits: h.Credits,
+			Event: func(e *hcaagent.Event) { r.event(d, e) }, Seed: r.Seed + uint64(i), Credits: h.Credits,
 			AckEvery: h.AckEvery, AckDelay: h.AckDelay, Limits: soft.Limits{Window: h.Window},
 			Fault: h.Fault, FaultAt: h.FaultAt, FaultAll: h.FaultAll, Strayed: func() { r.strayed[h.Name]++ },
 		})
@@ -59,7 +64,8 @@ func (r *Run) buildDevices() error {
 	return nil
 }
 
-// register gives the consumer its memory: a region for its own lists and one for its peers, filled by chance.
+// register gives the consumer its memory: a region for its own lists, which is filled as they are given out, and one for its peers. What fills
+// them comes by chance.
 func (d *device) register(lists, seed uint64) (err error) {
 	if d.pd, err = d.dev.CreatePD(ctx); err != nil {
 		return err
@@ -71,23 +77,31 @@ func (d *device) register(lists, seed uint64) (err error) {
 			hcaagent.RemotePersist,
 	}
 	chance := rand.New(rand.NewPCG(seed, 0x5ce4a610))
-	block := make([]byte, blockSize)
-	for i := 0; i+8 <= len(block); i += 8 {
-		binary.LittleEndian.PutUint64(block[i:], chance.Uint64())
+	d.block = make([]byte, min(blockSize, max(lists, d.Memory)+7)&^7)
+	for i := 0; i+8 <= len(d.block); i += 8 {
+		binary.LittleEndian.PutUint64(d.block[i:], chance.Uint64())
 	}
 	for _, m := range []*region{&d.local, &d.remote} {
 		if _, m.lkey, m.rkey, err = d.dev.RegisterMR(ctx, m.NewMR); err != nil {
 			return err
 		}
-		key := hcaagent.Key{Addr: d.Addr, Key: m.lkey, Local: true}
-		for at := uint64(0); at < m.Length; {
-			n := min(m.Length-at, blockSize)
-			if err = d.dev.SetMemory(ctx, hcaagent.Memory{Key: key, VA: m.VA + at, Length: n}, block[:n]); err != nil {
-				return err
-			}
-			at += n
+	}
+	d.block[0]++
+	err = d.fill(&d.remote, 0, d.remote.Length)
+	d.block[0]--
+	return err
+}
+
+// fill fills a range of a region.
+func (d *device) fill(m *region, at, length uint64) error {
+	key := hcaagent.Key{Addr: d.Addr, Key: m.lkey, Local: true}
+	for end := at + length; at < end; {
+		from := at % blockSize
+		n := min(end-at, blockSize-from)
+		if err := d.dev.SetMemory(ctx, hcaagent.Memory{Key: key, VA: m.VA + at, Length: n}, d.block[from:from+n]); err != nil {
+			return err
 		}
-		block[0]++
+		at += n
 	}
 	return nil
 }
@@ -138,38 +152,45 @@ const (
 	mostLocal = 256 << 20
 )
 
-// segments returns a list of the local region, behind those given out before.
-func (d *device) segments(lengths []uint32) (list []hcaagent.Segment) {
+// segments returns a list of the local region, behind those given out before. It is valid until the next call.
+func (d *device) segments(lengths []uint32) ([]hcaagent.Segment, error) {
+	list := d.list[:0]
 	for _, n := range lengths {
 		if d.next+uint64(n) > d.local.Length {
 			d.next = 0
 		}
+		if end := d.next + uint64(n); end > d.filled {
+			if err := d.fill(&d.local, d.filled, end-d.filled); err != nil {
+				return nil, err
+			}
+			d.filled = end
+		}
 		list = append(list, hcaagent.Segment{VA: d.local.VA + d.next, Length: n, LKey: d.local.lkey})
 		d.next = (d.next + uint64(n) + align - 1) &^ (align - 1)
 	}
-	return list
+	d.list = list
+	return list, nil
 }
 
 // event tells the log, and has the consumer poll a queue that tells of itself.
-func (r *Run) event(d *device, e hcaagent.Event) {
+func (r *Run) event(d *device, e *hcaagent.Event) {
 	if r.keep {
-		l := r.logs[d.Name]
-		l.Events = append(l.Events, e)
+		d.log.Events = append(d.log.Events, *e)
 	}
 	if r.log != nil {
 		r.log(d.Name, e)
 	}
 	if e.Kind == hcaagent.EvNotify && d.polling[e.CQ] {
-		r.Clock.After(0, func() { r.poll(d, e.CQ) })
+		cq := e.CQ
+		r.Clock.After(0, func() { r.poll(d, cq) })
 	}
 }
 
 // poll empties a completion queue and asks for the next completion.
 func (r *Run) poll(d *device, cq hcaagent.CQ) {
-	var into [16]hcaagent.Completion
 	for armed := false; ; armed = true {
 		for {
-			n, err := d.dev.Poll(ctx, cq, into[:])
+			n, err := d.dev.Poll(ctx, cq, d.into[:])
 			if err != nil {
 				r.refused(d.Line, err)
 				return

@@ -22,7 +22,7 @@ type Run struct {
 	// Source delivers what the taps see, and drives the run.
 	Source *sim.Recorder
 
-	log      func(hca string, e hcaagent.Event)
+	log      func(hca string, e *hcaagent.Event)
 	keep     bool
 	logs     map[string]*hcaagent.Log
 	devices  map[string]*device
@@ -35,7 +35,7 @@ type Run struct {
 // Options are what a run is started with.
 type Options struct {
 	// Event, where not nil, is told of each verbs event of each HCA, by its name.
-	Event func(hca string, e hcaagent.Event)
+	Event func(hca string, e *hcaagent.Event)
 	// Sinks see what the taps see, beside Source.
 	Sinks []sim.Sink
 	// Keep has the run keep all events, for Logs.

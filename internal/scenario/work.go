@@ -8,16 +8,18 @@ import (
 
 // plan makes the appointments of a piece of work. Its requests have the identifiers line·10⁶ + n.
 func (r *Run) plan(w *Work) {
-	for i := range w.Repeat {
-		r.Clock.After(w.At+int64(i)*w.Every, func() { r.refused(w.Line, r.do(w, uint64(w.Line)*1e6+uint64(i))) })
-	}
+	r.Clock.Repeat(w.At, w.Every, w.Repeat, func(i int) { r.refused(w.Line, r.do(w, uint64(w.Line)*1e6+uint64(i))) })
 }
 
 // do does a piece of work once.
 func (r *Run) do(w *Work, id uint64) error {
 	if w.Action == PostReceive && w.QP == "" {
 		s := r.srqs[w.SRQ]
-		return s.dev.PostSharedReceive(ctx, s.id, hcaagent.ReceiveRequest{ID: id, Segments: s.segments(w.Lengths)})
+		list, err := s.segments(w.Lengths)
+		if err != nil {
+			return err
+		}
+		return s.dev.PostSharedReceive(ctx, s.id, hcaagent.ReceiveRequest{ID: id, Segments: list})
 	}
 	q := r.qps[w.QP]
 	switch w.Action {
@@ -26,18 +28,26 @@ func (r *Run) do(w *Work, id uint64) error {
 		if q.Type == hcaagent.TypeUD {
 			lengths = append([]uint32{grhSize}, lengths...)
 		}
-		return q.dev.PostReceive(ctx, q.id, hcaagent.ReceiveRequest{ID: id, Segments: q.segments(lengths)})
+		list, err := q.segments(lengths)
+		if err != nil {
+			return err
+		}
+		return q.dev.PostReceive(ctx, q.id, hcaagent.ReceiveRequest{ID: id, Segments: list})
 	case Modify:
 		return r.modify(q, w.State)
 	}
-	return q.dev.PostSend(ctx, q.id, r.request(q, w, id))
+	req, err := r.request(q, w, id)
+	if err != nil {
+		return err
+	}
+	return q.dev.PostSend(ctx, q.id, req)
 }
 
 // grhSize is what a datagram leaves in a receive request before its data (section 11.4.1.2).
 const grhSize = 40
 
 // request is the send request of a piece of work.
-func (r *Run) request(q *queuePair, w *Work, id uint64) hcaagent.SendRequest {
+func (r *Run) request(q *queuePair, w *Work, id uint64) (hcaagent.SendRequest, error) {
 	req := hcaagent.SendRequest{
 		ID: id, Op: w.Op, Flags: w.Flags, Imm: w.Imm, Compare: w.Compare, SwapAdd: w.SwapAdd,
 		Flush: hcaagent.Flush{Placement: w.Place, Whole: w.FlushAll},
@@ -47,7 +57,10 @@ func (r *Run) request(q *queuePair, w *Work, id uint64) hcaagent.SendRequest {
 			req.Flush.Length += n
 		}
 	} else {
-		req.Segments = q.segments(w.Lengths)
+		var err error
+		if req.Segments, err = q.segments(w.Lengths); err != nil {
+			return req, err
+		}
 	}
 	to := r.qps[q.Peer]
 	switch q.Type {
@@ -64,7 +77,7 @@ func (r *Run) request(q *queuePair, w *Work, id uint64) hcaagent.SendRequest {
 	if w.BadKey {
 		req.RKey ^= 0xff00
 	}
-	return req
+	return req, nil
 }
 
 // plant puts an error on its path.
