@@ -5,6 +5,7 @@ package cq
 
 import (
 	"ibwitness/hcaagent"
+	"ibwitness/internal/slab"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -22,7 +23,11 @@ type Agent struct {
 	flows   map[flowKey]*flow
 	changes int // counts what may bring a flow to other queue pairs
 	pos     int // of the newest packet in the capture
-	last    int64
+
+	works    slab.Of[work]
+	receives slab.Of[receive]
+	takens   slab.Of[taken]
+	last     int64
 }
 
 // New returns an agent that reports to rec. near tells which endpoints the tap is near.

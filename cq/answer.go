@@ -1,6 +1,7 @@
 package cq
 
 import (
+	"hash/crc32"
 	"sort"
 
 	"ibwitness/packet"
@@ -75,7 +76,7 @@ func (s *stream) data(ord int64, p *packet.Packet, at where) {
 	}
 	r := m.read
 	i := int(ord - m.first)
-	if i < len(r.crcs) && (r.whole || r.lens[i] != 0) && sum(p.Payload) != r.crcs[i] {
+	if i < len(r.pieces) && r.pieces[i].seen && sum(p.Payload) != r.own(i) {
 		r.mixed = true
 	}
 	if r.whole {
@@ -84,10 +85,16 @@ func (s *stream) data(ord int64, p *packet.Packet, at where) {
 	if !r.touched.seen() {
 		r.touched = at
 	}
-	if i >= len(r.lens) || r.lens[i] != 0 {
+	if i >= len(r.pieces) || r.pieces[i].seen {
 		return
 	}
-	r.crcs[i], r.lens[i] = sum(p.Payload), uint32(p.PayloadLen)+1
+	x := piece{length: uint32(p.PayloadLen), seen: true}
+	if x.follows = i > 0 && r.pieces[i-1].seen; x.follows {
+		x.crc = crc32.Update(r.pieces[i-1].crc, crc32.IEEETable, p.Payload)
+	} else {
+		x.crc = sum(p.Payload)
+	}
+	r.pieces[i] = x
 	r.cut = r.cut || len(p.Payload) != p.PayloadLen
 	r.seen++
 	r.orig = p.OrigData
@@ -95,14 +102,28 @@ func (s *stream) data(ord int64, p *packet.Packet, at where) {
 		return
 	}
 	r.whole, r.at = true, at
-	for i := range r.lens {
-		n := r.lens[i] - 1
-		if i == 0 {
-			r.crc = r.crcs[0]
-		} else {
-			r.crc = join(r.crc, r.crcs[i], uint64(n))
-		}
-		r.length += n
+	run := joined{}
+	for _, x := range r.pieces {
+		run.add(x.crc, x.length, x.follows)
+		r.length += x.length
 	}
-	r.lens = nil
+	r.crc = run.sum()
+}
+
+// piece is one packet of an answer.
+type piece struct {
+	crc    uint32 // of the payload; where it follows, of that of the pieces before it as well
+	length uint32
+	seen   bool
+
+	follows bool // the piece before it came before it
+}
+
+// own is the CRC of the payload of one packet.
+func (r *answer) own(i int) uint32 {
+	x := r.pieces[i]
+	if x.follows {
+		return apart(r.pieces[i-1].crc, x.crc, uint64(x.length))
+	}
+	return x.crc
 }

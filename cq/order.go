@@ -189,7 +189,7 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *hcaagent.Event) {
 			}
 		}
 	}
-	q.taken = append(q.taken, &taken{event: e, of: r, n: q.src.n})
+	q.taken = append(q.taken, a.takens.Put(taken{event: e, of: r, n: q.src.n}))
 	a.errorOrder(q, &q.rq, e)
 }
 

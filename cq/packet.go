@@ -193,7 +193,7 @@ func (a *Agent) datagram(f *flow, p *packet.Packet, at where) {
 		s.newest = at
 		s.started = true
 		m := message{
-			first: int64(len(s.msgs)), packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: *headOf(p),
+			first: int64(len(s.msgs)), packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: headOf(p),
 			cut: p.PayloadLen != len(p.Payload),
 		}
 		if !m.cut {

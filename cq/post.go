@@ -20,12 +20,11 @@ func (a *Agent) postSend(s *source, e *hcaagent.Event) {
 			a.verb(q, rule.QPSRST001, e, fmt.Sprintf("an error: in %v no send request is taken", q.state), "the request was accepted")
 		}
 	}
-	w := &work{event: e, n: s.n, first: q.next}
 	if e.Failed {
-		w.flushed = true
 		q.refused(e.Send.ID)
 		return
 	}
+	w := a.works.Put(work{event: e, n: s.n, first: q.next})
 	for _, g := range e.Send.Segments {
 		w.length += g.Length
 	}
@@ -68,7 +67,7 @@ func (q *queuePair) refused(id uint64) {
 func (a *Agent) postReceive(s *source, e *hcaagent.Event) {
 	if e.SRQ != 0 {
 		if !e.Failed {
-			s.sharedQueue(e.SRQ).add(e, s.n)
+			s.sharedQueue(e.SRQ).add(a.receives.Put(receive{event: e, n: s.n}))
 		}
 		return
 	}
@@ -92,28 +91,35 @@ func (a *Agent) postReceive(s *source, e *hcaagent.Event) {
 		return
 	}
 	if !q.recvs.shared {
-		q.recvs.add(e, s.n)
+		q.recvs.add(a.receives.Put(receive{event: e, n: s.n}))
 	}
 }
 
-func (r *receives) add(e *hcaagent.Event, n int) {
-	x := &receive{event: e, n: n}
+func (r *receives) add(x *receive) {
 	r.list = append(r.list, x)
-	r.byID[e.Receive.ID] = append(r.byID[e.Receive.ID], x)
+	id := x.event.Receive.ID
+	same := r.byID[id]
+	if same.first == nil {
+		same.first = x
+	} else {
+		same.last.next = x
+	}
+	same.last = x
+	r.byID[id] = same
 }
 
 // open returns the oldest request with this ID that is not completed, or nil.
 func (r *receives) open(id uint64) *receive {
-	list, known := r.byID[id]
+	same, known := r.byID[id]
 	if !known {
 		return nil
 	}
-	for len(list) > 0 && list[0].done {
-		list = list[1:]
+	if same.first == nil || !same.first.done {
+		return same.first
 	}
-	r.byID[id] = list
-	if len(list) == 0 {
-		return nil
+	for same.first != nil && same.first.done {
+		same.first = same.first.next
 	}
-	return list[0]
+	r.byID[id] = same
+	return same.first
 }

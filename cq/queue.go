@@ -110,14 +110,18 @@ func (w *work) signaled(q *queuePair) bool {
 type receive struct {
 	event *hcaagent.Event
 	done  bool
-	late  bool // a later one completed first
-	n     int  // of its event in the log
+	late  bool     // a later one completed first
+	n     int      // of its event in the log
+	next  *receive // posted later with the same ID
 }
+
+// same is the receive requests with an ID that may not be completed, in the order of posting.
+type same struct{ first, last *receive }
 
 // receives is a receive queue, or a shared one.
 type receives struct {
 	list   []*receive
-	byID   map[uint64][]*receive // in the order of posting
+	byID   map[uint64]same // all that were ever posted
 	oldest int
 	shared bool
 
@@ -144,7 +148,7 @@ type order struct {
 // life begins a life of a queue pair.
 func (a *Agent) life(s *source, n uint32, e *hcaagent.Event) *queuePair {
 	q := &queuePair{src: s, qpn: n, born: e.Time, out: &stream{}, in: &stream{}}
-	q.recvs = &receives{byID: map[uint64][]*receive{}}
+	q.recvs = &receives{byID: map[uint64]same{}}
 	s.qps[n] = append(s.qps[n], q)
 	a.lives = append(a.lives, q)
 	a.changes++
@@ -155,7 +159,7 @@ func (a *Agent) life(s *source, n uint32, e *hcaagent.Event) *queuePair {
 func (s *source) sharedQueue(n hcaagent.SRQ) *receives {
 	r := s.shared[n]
 	if r == nil {
-		r = &receives{byID: map[uint64][]*receive{}, shared: true}
+		r = &receives{byID: map[uint64]same{}, shared: true}
 		s.shared[n] = r
 	}
 	return r

@@ -3,6 +3,7 @@ package cq
 import (
 	"encoding/binary"
 	"fmt"
+	"sort"
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
@@ -53,8 +54,9 @@ func (q *queuePair) overtaken() []where {
 		if w.done == nil {
 			continue
 		}
-		for k := i + 1; k < len(q.sends); k++ {
-			if v := q.sends[k]; v.n > w.doneN && v.event.Time >= w.done.Time {
+		k := sort.Search(len(q.sends), func(k int) bool { return q.sends[k].n > w.doneN }) // in the order of the log
+		for k = max(k, i+1); k < len(q.sends); k++ {
+			if q.sends[k].event.Time >= w.done.Time {
 				out[i] = first[k]
 				break
 			}

@@ -1,6 +1,7 @@
 package cq
 
 import (
+	"hash/crc32"
 	"sort"
 
 	"ibwitness/packet"
@@ -30,6 +31,7 @@ type stream struct {
 	dropped []*message // datagrams with another Q_Key
 	spoiled []*message // messages of UC and UD with a wrong ICRC
 	joined  int64      // ordinal of the first packet that was seen: the capture may begin there
+	heads   []*head    // not in use
 }
 
 // part is one packet of a message that is not whole yet.
@@ -38,9 +40,11 @@ type part struct {
 	seen   bool
 	cut    bool // not all of the payload was captured
 	length uint32
-	crc    uint32
+	crc    uint32 // of the payload; where it follows, of that of the packets before it as well
 	at     where
 	head   *head
+
+	follows bool // the packet before it came before it, and is of the same message
 }
 
 // head is what the headers of a message's packets say.
@@ -76,8 +80,7 @@ func (m *message) last() int64 { return m.first + int64(m.packets) - 1 }
 
 // answer is the response to a READ or an atomic.
 type answer struct {
-	crcs    []uint32
-	lens    []uint32
+	pieces  []piece // by packet
 	seen    int
 	at      where // of the last packet that made it whole
 	orig    uint64
@@ -161,11 +164,16 @@ func (s *stream) request(p *packet.Packet, at where) {
 		return
 	}
 	x := part{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), at: at, cut: p.PayloadLen != len(p.Payload)}
-	if !x.cut {
+	switch x.follows = i > 0 && (in.Middle || in.Last) && s.parts[i-1].seen && !s.parts[i-1].cut; {
+	case x.cut:
+		x.follows = false
+	case x.follows:
+		x.crc = crc32.Update(s.parts[i-1].crc, crc32.IEEETable, p.Payload)
+	default:
 		x.crc = sum(p.Payload)
 	}
 	if !in.Middle || p.SE {
-		x.head = headOf(p)
+		x.head = s.headOf(p)
 	}
 	s.parts[i] = x
 	for k := 1; k < n; k++ {
@@ -185,8 +193,21 @@ func (s *stream) resent(ord int64) {
 	s.again[ord]++
 }
 
-func headOf(p *packet.Packet) *head {
-	return &head{
+// headOf is headOf in room that the stream has.
+func (s *stream) headOf(p *packet.Packet) *head {
+	n := len(s.heads) - 1
+	if n < 0 {
+		h := headOf(p)
+		return &h
+	}
+	h := s.heads[n]
+	s.heads = s.heads[:n]
+	*h = headOf(p)
+	return h
+}
+
+func headOf(p *packet.Packet) head {
+	return head{
 		va: p.VA, rkey: p.RKey, dma: p.DMALen, swap: p.SwapAdd, compare: p.Compare, imm: p.Imm, inv: p.InvRKey, se: p.SE,
 		hasImm: p.Has&packet.HasImmDt != 0, inval: p.Has&packet.HasIETH != 0, qkey: p.QKey, srcQP: p.SrcQP, feth: p.FETH, srq: p.XRCSRQ,
 		grh: p.Has&packet.HasGRH != 0 || p.Encap != packet.Native,
@@ -257,13 +278,10 @@ func (s *stream) collect(first int64, parts []part) message {
 	if m.op.Fn() == packet.ReadRequest {
 		m.length = m.dma
 	} else {
+		run := joined{}
 		for i := range parts {
 			x := &parts[i]
-			if i == 0 {
-				m.crc = x.crc
-			} else {
-				m.crc = join(m.crc, x.crc, uint64(x.length))
-			}
+			run.add(x.crc, x.length, x.follows)
 			m.length += x.length
 			m.cut = m.cut || x.cut
 			if x.at.pos > m.end.pos {
@@ -276,9 +294,15 @@ func (s *stream) collect(first int64, parts []part) message {
 				m.begin.frame, m.begin.time, m.begin.pos, m.begin.tap = x.at.frame, x.at.time, x.at.pos, x.at.tap
 			}
 		}
+		m.crc = run.sum()
+	}
+	for i := range parts {
+		if h := parts[i].head; h != nil {
+			s.heads, parts[i].head = append(s.heads, h), nil
+		}
 	}
 	if answered(m.op) {
-		m.read = &answer{crcs: make([]uint32, m.packets), lens: make([]uint32, m.packets)}
+		m.read = &answer{pieces: make([]piece, m.packets)}
 	}
 	return m
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"ibwitness/hcaagent"
+	"ibwitness/internal/slab"
 	"ibwitness/packet"
 )
 
@@ -94,9 +95,9 @@ type HCA struct {
 
 	lastQP, lastObject, lastKey, polls uint32
 
-	events      slab[hcaagent.Event]
-	completions slab[hcaagent.Completion]
-	segments    slab[hcaagent.Segment]
+	events      slab.Of[hcaagent.Event]
+	completions slab.Of[hcaagent.Completion]
+	segments    slab.Of[hcaagent.Segment]
 
 	port  port
 	in    packet.Packet // that arrives
@@ -167,7 +168,7 @@ func (h *HCA) emit(e hcaagent.Event, failed error) {
 		return
 	}
 	e.Time, e.Failed, e.QP.Addr = h.now(), failed != nil, h.opt.Addr
-	h.opt.Event(h.events.put(e))
+	h.opt.Event(h.events.Put(e))
 }
 
 // async raises an asynchronous event.

@@ -91,7 +91,7 @@ func (h *HCA) DestroySRQ(ctx context.Context, srq hcaagent.SRQ) (err error) {
 
 // PostSharedReceive posts a receive request to a shared receive queue.
 func (h *HCA) PostSharedReceive(ctx context.Context, srq hcaagent.SRQ, r hcaagent.ReceiveRequest) (err error) {
-	r.Segments = h.segments.list(r.Segments)
+	r.Segments = h.segments.List(r.Segments)
 	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvPostReceive, SRQ: srq, Receive: &r}, err) }()
 	if err = ctx.Err(); err != nil {
 		return err

@@ -75,7 +75,7 @@ func (h *HCA) Poll(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completi
 		e := c.queue[i]
 		if h.opt.Event != nil {
 			h.emit(hcaagent.Event{
-				Kind: hcaagent.EvCompletion, QP: e.QP, CQ: cq, Completion: h.completions.put(e), Sum: c.sums[i].crc, Summed: c.sums[i].ok,
+				Kind: hcaagent.EvCompletion, QP: e.QP, CQ: cq, Completion: h.completions.Put(e), Sum: c.sums[i].crc, Summed: c.sums[i].ok,
 				Poll: h.polls, Emptied: i == n-1 && n < len(into),
 			}, nil)
 		}

@@ -12,7 +12,7 @@ import (
 
 // PostSend posts a send request (section 11.4.1.1).
 func (h *HCA) PostSend(ctx context.Context, qp hcaagent.QP, r hcaagent.SendRequest) (err error) {
-	r.Segments = h.segments.list(r.Segments)
+	r.Segments = h.segments.List(r.Segments)
 	w := &work{SendRequest: r}
 	e := hcaagent.Event{Kind: hcaagent.EvPostSend, QP: qp, Send: &w.SendRequest}
 	defer func() { h.emit(e, err) }()
@@ -113,7 +113,7 @@ func (q *queuePair) validSend(r *hcaagent.SendRequest) error {
 
 // PostReceive posts a receive request.
 func (h *HCA) PostReceive(ctx context.Context, qp hcaagent.QP, r hcaagent.ReceiveRequest) (err error) {
-	r.Segments = h.segments.list(r.Segments)
+	r.Segments = h.segments.List(r.Segments)
 	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvPostReceive, QP: qp, Receive: &r}, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {
