@@ -252,7 +252,7 @@ func (a *Agent) damaged(p *packet.Packet) {
 	if f := a.flows[key]; f != nil && f.to != nil {
 		at := where{p.Frame, p.Time, a.pos, p.Tap, p.Opcode, p.PSN}
 		f.to.in.spoiled = append(f.to.in.spoiled, &message{
-			packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: *headOf(p), crc: sum(p.Payload),
+			packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: headOf(p), crc: sum(p.Payload),
 		})
 	}
 }
