@@ -21,8 +21,9 @@ type Agent struct {
 	live    map[packet.Addr]*source // of devices whose events come one by one
 	lives   []*queuePair            // every life of every queue pair, in the order of their beginning
 	flows   map[flowKey]*flow
-	changes int // counts what may bring a flow to other queue pairs
-	pos     int // of the newest packet in the capture
+	casts   []*message // datagrams to multicast groups
+	changes int        // counts what may bring a flow to other queue pairs
+	pos     int        // of the newest packet in the capture
 
 	works    slab.Of[work]
 	receives slab.Of[receive]
@@ -53,6 +54,7 @@ type source struct {
 	device  hcaagent.Device
 	notices []*notice
 	again   []rebound
+	handles map[hcaagent.AH]*hcaagent.AddressVector
 	queues  map[hcaagent.SRQ]bool // shared receive queues that there were
 	clock   clock
 }
@@ -80,7 +82,7 @@ func (a *Agent) source(name string, addr packet.Addr, exact bool) *source {
 	s := &source{
 		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[hcaagent.SRQ]*receives{},
 		regions: map[uint32]*region{}, cqs: map[hcaagent.CQ]*completionQueue{}, mrs: map[hcaagent.MR]*hcaagent.Region{},
-		mws: map[hcaagent.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[hcaagent.SRQ]bool{}, ahs: map[hcaagent.AH]hcaagent.PD{},
+		mws: map[hcaagent.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[hcaagent.SRQ]bool{}, handles: map[hcaagent.AH]*hcaagent.AddressVector{}, ahs: map[hcaagent.AH]hcaagent.PD{},
 	}
 	a.sources = append(a.sources, s)
 	return s

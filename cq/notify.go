@@ -90,15 +90,21 @@ func (a *Agent) other(s *source, e *hcaagent.Event) {
 		r.limit = limit{true, e.Depth, s.n}
 	case hcaagent.EvCreateAH:
 		s.ahs[e.AH] = e.PD
+		s.handle(e)
+	case hcaagent.EvModifyAH:
+		s.handle(e)
 	case hcaagent.EvDestroyAH:
 		delete(s.ahs, e.AH)
+		s.handle(e)
 	case hcaagent.EvAttachGroup:
 		if q != nil {
 			q.groups++
+			a.attach(s, e)
 		}
 	case hcaagent.EvDetachGroup:
 		if q != nil && q.groups > 0 {
 			q.groups--
+			a.attach(s, e)
 		}
 	}
 }

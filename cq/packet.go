@@ -16,6 +16,7 @@ type flowKey struct {
 // flow is whose packets those of a direction are. Either end may be nil: no events tell of it.
 type flow struct {
 	from, to *queuePair
+	many     []*queuePair // the members of a multicast group
 	changes  int
 	two      [2]*stream
 	until    int64 // when one of the two begins another life
@@ -45,7 +46,7 @@ func (a *Agent) Packet(p *packet.Packet) {
 		f = a.resolve(key, p)
 		a.flows[key] = f
 	}
-	if f.from == nil && f.to == nil {
+	if f.from == nil && f.to == nil && f.many == nil {
 		return
 	}
 	at := where{p.Frame, p.Time, a.pos, p.Tap, p.Opcode, p.PSN}
@@ -80,6 +81,9 @@ func (a *Agent) resolve(k flowKey, p *packet.Packet) *flow {
 	f := &flow{changes: a.changes, until: math.MaxInt64}
 	service := p.Opcode.Service()
 	for _, s := range a.sources {
+		if k.to == hcaagent.MulticastQPN && k.dst.IsMulticast() && service == packet.UD {
+			f.many = append(f.many, a.members(s, k.dst)...)
+		}
 		if s.addr.IsZero() || s.addr == k.dst {
 			if q := s.at(k.to, p.Time, f); q != nil && q.service() == service && q.takes(k) {
 				f.to = q
@@ -185,24 +189,37 @@ func (a *Agent) datagram(f *flow, p *packet.Packet, at where) {
 		q.out.begin(p.PSN, false)
 		q.out.request(p, at)
 	}
-	if q := f.to; q != nil {
-		s := q.in
-		if !s.first.seen() {
-			s.first = at
-		}
-		s.newest = at
-		s.started = true
-		m := message{
-			first: int64(len(s.msgs)), packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: headOf(p),
-			cut: p.PayloadLen != len(p.Payload),
-		}
-		if !m.cut {
-			m.crc = sum(p.Payload)
-		}
-		if q.attr.Has(hcaagent.KnowsQKey) && q.attr.QKey != p.QKey {
-			s.dropped = append(s.dropped, &m)
-			return
-		}
-		s.msgs = append(s.msgs, m)
+	if f.to != nil {
+		f.to.deliver(a.message(p, at))
 	}
+	if p.DestQP == hcaagent.MulticastQPN && p.Dst.IsMulticast() {
+		a.spread(f, p, at)
+	}
+}
+
+// message is the message that a datagram is.
+func (a *Agent) message(p *packet.Packet, at where) message {
+	m := message{
+		packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: headOf(p), cut: p.PayloadLen != len(p.Payload),
+	}
+	if !m.cut {
+		m.crc = sum(p.Payload)
+	}
+	return m
+}
+
+// deliver adds a datagram to what its receiver was sent.
+func (q *queuePair) deliver(m message) {
+	s := q.in
+	if !s.first.seen() {
+		s.first = m.begin
+	}
+	s.newest = m.begin
+	s.started = true
+	m.first = int64(len(s.msgs))
+	if q.attr.Has(hcaagent.KnowsQKey) && q.attr.QKey != m.qkey {
+		s.dropped = append(s.dropped, &m)
+		return
+	}
+	s.msgs = append(s.msgs, m)
 }

@@ -41,6 +41,16 @@ func (a *Agent) postSend(s *source, e *hcaagent.Event) {
 			w.packets = wqe.Packets(w.length, q.attr.PMTU)
 		}
 	}
+	if q.typ == hcaagent.TypeUD {
+		if e.Send.AH != 0 {
+			if v := s.handles[e.Send.AH]; v != nil {
+				c := *v
+				w.vector = &c
+			}
+		} else if !e.Send.Dest.Addr.IsZero() {
+			w.vector = &hcaagent.AddressVector{Dest: e.Send.Dest.Addr}
+		}
+	}
 	q.next += int64(w.packets)
 	q.sends = append(q.sends, w)
 	w.foreign = s.foreign(q, e.Send)

@@ -44,6 +44,7 @@ type queuePair struct {
 	flushed  int             // requests of a shared receive queue that it flushed
 	refusals map[uint64]bool // requests whose post failed, by ID
 
+	joined  []membership
 	asyncs  []*hcaagent.Event // asynchronous events of it
 	targets []*hcaagent.Event // receive completions of an XRC target
 	newest  *message          // of UC, that completed last
@@ -78,10 +79,11 @@ type work struct {
 	length  uint32
 	done    *hcaagent.Event // its completion
 	doneN   int
-	passed  bool // a later one completed first
-	flushed bool // posted when the queue pair was in error already, or flushed
-	foreign bool // it has an address handle of another protection domain
-	due     *arm // the notification that its completion is owed; nil: none
+	passed  bool                    // a later one completed first
+	flushed bool                    // posted when the queue pair was in error already, or flushed
+	foreign bool                    // it has an address handle of another protection domain
+	due     *arm                    // the notification that its completion is owed; nil: none
+	vector  *hcaagent.AddressVector // of a datagram, where it is known
 }
 
 func (w *work) req() *hcaagent.SendRequest { return w.event.Send }

@@ -68,7 +68,7 @@ func (q *queuePair) receiver() rule.Role {
 
 // received holds the receive completions against the messages.
 func (a *Agent) received(q *queuePair) {
-	if !q.known || !q.in.first.seen() {
+	if !q.known || !q.in.first.seen() && (q.typ != hcaagent.TypeUD || len(a.casts) == 0) {
 		return
 	}
 	if len(q.in.dropped) > 0 {
@@ -81,6 +81,7 @@ func (a *Agent) received(q *queuePair) {
 	done := q.successes()
 	k := 0 // of the next message
 	used := make([]bool, len(list))
+	var over []skippedOver
 	// The next message is that of the next completion, unless it was not received.
 	aligned := q.in.joined <= 0 && (q.unbroken() || a.proven(q) == rule.Violation)
 	for i, t := range done {
@@ -96,6 +97,11 @@ func (a *Agent) received(q *queuePair) {
 		n := a.pick(q, list, k, t)
 		switch {
 		case n < len(list):
+			for ; k < n; k++ {
+				if list[k].av != nil && list[k].av.must {
+					over = append(over, skippedOver{k, t})
+				}
+			}
 			k, used[n] = n+1, true
 			a.overtook(q, list, list[n], t)
 			a.same(q, list[n], t)
@@ -107,6 +113,7 @@ func (a *Agent) received(q *queuePair) {
 			a.noMessage(q, t)
 		}
 	}
+	a.uncast(q, list, used, over)
 	a.posted(q, list[:sure])
 	a.notReady(q, list[:sure])
 }
@@ -184,7 +191,7 @@ func (a *Agent) noMessage(q *queuePair, t *taken) {
 			return
 		}
 	}
-	if a.spoiled(q, t) || q.in.joined > 0 || q.src.clock.mayBeAfter(t.event.Time, a.last) || a.broken(q, t) {
+	if a.spoiled(q, t) || a.castTwice(q, t) || q.in.joined > 0 || q.src.clock.mayBeAfter(t.event.Time, a.last) || a.broken(q, t) {
 		return
 	}
 	a.covered(rule.CPLSTS014)
@@ -284,11 +291,17 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 			differs(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.inv), fmt.Sprintf("%#x", c.InvKey))
 		}
 	}
+	if a.front(q, m, t) {
+		return
+	}
 	if t.event.Summed && op == hcaagent.DoneRecv && !m.cut && c.ByteLen == length {
 		a.covered(rule.CPLMEM001)
 		if m.crc != t.event.Sum {
 			differs(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.crc), fmt.Sprintf("%#08x", t.event.Sum))
 		}
+	}
+	if m.av != nil && m.av.must {
+		a.covered(rule.UDMC003)
 	}
 	a.late(q, m, t)
 	a.granted(q, m, t)

@@ -168,6 +168,7 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, differs func(id rule.
 		want("swap or add operand", r.SwapAdd, m.swap)
 	}
 	if q.service() == packet.UD {
+		a.addressed(q, m, w, differs)
 		switch {
 		case r.QKey>>31 == 0:
 			if r.QKey != 0 {

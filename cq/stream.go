@@ -58,7 +58,8 @@ type head struct {
 	qkey, srcQP   uint32
 	feth          uint32
 	grh           bool
-	srq           uint32 // XRC: the shared receive queue
+	av            *vector // of a datagram
+	srq           uint32  // XRC: the shared receive queue
 }
 
 // message is a message that came whole, or at Finish what there is of it.
@@ -207,11 +208,15 @@ func (s *stream) headOf(p *packet.Packet) *head {
 }
 
 func headOf(p *packet.Packet) head {
-	return head{
+	h := head{
 		va: p.VA, rkey: p.RKey, dma: p.DMALen, swap: p.SwapAdd, compare: p.Compare, imm: p.Imm, inv: p.InvRKey, se: p.SE,
 		hasImm: p.Has&packet.HasImmDt != 0, inval: p.Has&packet.HasIETH != 0, qkey: p.QKey, srcQP: p.SrcQP, feth: p.FETH, srq: p.XRCSRQ,
 		grh: p.Has&packet.HasGRH != 0 || p.Encap != packet.Native,
 	}
+	if p.Has&packet.HasDETH != 0 {
+		h.av = vectorOf(p)
+	}
+	return h
 }
 
 // fold makes messages of the packets that came whole.

@@ -18,6 +18,9 @@ type Control interface {
 	MulticastGroups
 }
 
+// MulticastQPN is the number that datagrams to a group go to.
+const MulticastQPN = 0xFFFFFF
+
 // NewQP is what a queue pair is created with (section 11.2.5.1).
 type NewQP struct {
 	Type            QPType

@@ -28,10 +28,12 @@ const (
 	EvDevice      // Device: what the device can do
 	EvResizeCQ    // Depth
 	EvModifySRQ   // Depth is the limit that it is armed with
-	EvCreateAH    // AH, PD
+	EvCreateAH    // AH, PD, Vector
 	EvDestroyAH
 	EvAttachGroup // QP, Group
 	EvDetachGroup
+	EvModifyAH // AH, Vector
+	EvMemory   // Region is a range that holds data with the CRC-32 Sum: the consumer looked, or Wrote it there
 )
 
 // Event is one thing that a consumer did with a device, or that the device told it. The soft HCA and the event log make them, the agent
@@ -69,7 +71,11 @@ type Event struct {
 	Device  *Device
 	// Anonymous says that it is not known which ID a send request was posted with.
 	Anonymous bool
-	Line      int // of the log that it was read from, from 1 on; 0: none
+	Wrote     bool
+	Vector    *AddressVector
+	// Head is the first 40 bytes of the memory that a completed datagram was received into, or nil.
+	Head []byte
+	Line int // of the log that it was read from, from 1 on; 0: none
 }
 
 // Log is the events of one device in the order in which they happened.

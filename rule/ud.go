@@ -28,6 +28,11 @@ const (
 	UDLEN003
 	UDQKEY002
 	UDRWQE001
+	UDGRH001
+	UDGRH003
+	UDMC003
+	UDAH001
+	UDMC005
 
 	rocFirst
 )
@@ -165,5 +170,31 @@ var udRows = [rocFirst - udFirst]Row{
 		ID: "UD-RWQE-001", Name: "ud-receive-late", Severity: Error, Needs: WireCQE, Ref: "9.8.3†",
 		Text:  "A datagram that finds no receive request is dropped: one that is posted later does not take it.",
 		Where: "cq/unreliable.go",
+	},
+	UDGRH001 - udFirst: {
+		ID: "UD-GRH-001", Name: "datagram-offset", Severity: Error, Needs: WireMem, Ref: "11.4.2",
+		Text:  "The first 40 bytes of the memory that a datagram is received into are reserved for the GRH: the payload begins behind them.",
+		Where: "cq/group.go",
+	},
+	UDGRH003 - udFirst: {
+		ID: "UD-GRH-003", Name: "datagram-ipv4-header", Severity: Warning, Needs: WireMem, Ref: "CA17-30",
+		Text:  "On RoCEv2 over IPv4 the IPv4 header of a datagram is placed in bytes 20 to 39 of the memory.",
+		Where: "cq/group.go",
+	},
+	UDMC003 - udFirst: {
+		ID: "UD-MC-003", Name: "multicast-once", Severity: Error, Needs: WireCQE, Ref: "10.5.2†",
+		Text:  "Each queue pair that has joined a multicast group receives a datagram to the group once, and no other does.",
+		Where: "cq/group.go",
+	},
+	UDAH001 - udFirst: {
+		// An error once a public source confirms it; a warning until then.
+		ID: "UD-AH-001", Name: "address-handle", Severity: Warning, Needs: WireWQE, Ref: "11.2.2†",
+		Text:  "A datagram goes where its address handle says, with the traffic class and hop limit of that.",
+		Where: "cq/group.go",
+	},
+	UDMC005 - udFirst: {
+		ID: "UD-MC-005", Name: "multicast-loopback", Severity: Info, Needs: WireCQE, Ref: "10.5†",
+		Text:   "The sender of a datagram to a group that it has joined gets no copy back from the network: its own device makes it.",
+		NotWhy: "A frame that comes back looks like one that was sent twice; who delivers both breaks UD-MC-003.",
 	},
 }

@@ -25,6 +25,7 @@ type Fabric struct {
 	clock *Clock
 	opt   Options
 	ports map[packet.Addr]*port
+	order []*port
 	mid   []*Tap
 	idle  []*flight
 
@@ -64,6 +65,7 @@ func (f *Fabric) port(addr packet.Addr) *port {
 	if p == nil {
 		p = &port{addr: addr, paths: map[packet.Addr]*Path{}}
 		f.ports[addr] = p
+		f.order = append(f.order, p)
 	}
 	return p
 }
@@ -85,6 +87,10 @@ func (f *Fabric) send(from *port, frame []byte) {
 		f.see(from.taps, frame, "")
 	}
 	to, ok := destination(frame)
+	if ok && to.IsMulticast() {
+		f.flood(from, frame)
+		return
+	}
 	if ok && (from.last == nil || from.lastTo != to) {
 		p := f.ports[to]
 		if ok = p != nil && p.receive != nil; ok {
@@ -96,6 +102,15 @@ func (f *Fabric) send(from *port, frame []byte) {
 		return
 	}
 	from.last.enter(frame)
+}
+
+// flood puts a frame to a multicast address on the paths to all other ports, in the order in which they were attached.
+func (f *Fabric) flood(from *port, frame []byte) {
+	for _, to := range f.order {
+		if to != from && to.receive != nil {
+			f.Path(from.addr, to.addr).enter(frame)
+		}
+	}
 }
 
 const etherSize = 14

@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"encoding/hex"
 	"fmt"
 
 	"ibwitness/hcaagent"
@@ -47,8 +48,14 @@ func (l *line) event() (e hcaagent.Event, err error) {
 		e.Depth = or(l.Depth)
 	case hcaagent.EvModifySRQ:
 		e.Depth = or(l.Limit)
-	case hcaagent.EvCreateAH, hcaagent.EvDestroyAH:
+	case hcaagent.EvCreateAH, hcaagent.EvModifyAH, hcaagent.EvDestroyAH:
 		e.AH, e.PD = hcaagent.AH(or(l.AH)), hcaagent.PD(or(l.PD))
+		if l.DGID != nil {
+			v := hcaagent.AddressVector{SL: or(l.SL), TClass: or(l.TClass), HopLimit: or(l.HopLimit), GRH: or(l.GRH) != 0}
+			if v.Dest, err = address(*l.DGID); err == nil {
+				e.Vector = &v
+			}
+		}
 	case hcaagent.EvAttachGroup, hcaagent.EvDetachGroup:
 		if l.DGID == nil {
 			return e, missing("dgid")
@@ -78,6 +85,13 @@ func (l *line) event() (e hcaagent.Event, err error) {
 	case hcaagent.EvCompletion:
 		e.Poll, e.Emptied = or(l.Poll), or(l.Emptied) != 0
 		e.Completion, err = l.completion()
+		if err == nil && l.Head != nil {
+			if e.Head, err = hex.DecodeString(*l.Head); err != nil || len(e.Head) == 0 {
+				return e, fmt.Errorf(`"head" is %q: give the bytes as hexadecimal digits`, *l.Head)
+			}
+		}
+	case hcaagent.EvMemory:
+		e.Region, e.Wrote = &hcaagent.Region{VA: or(l.Addr), Length: or(l.Length)}, or(l.Wrote) != 0
 	case hcaagent.EvArm:
 		if or(l.Solicited) != 0 {
 			e.Arm = hcaagent.ArmSolicited

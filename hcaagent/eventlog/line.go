@@ -32,6 +32,7 @@ type line struct {
 	Access      *uint32 `json:"access,omitempty"`
 	Solicited   *int    `json:"solicited_only,omitempty"`
 	What        *string `json:"what,omitempty"`
+	Wrote       *int    `json:"wrote,omitempty"`
 	State       *uint8  `json:"state,omitempty"`
 	To          *string `json:"to,omitempty"`
 	CurState    *uint8  `json:"cur_qp_state,omitempty"`
@@ -88,6 +89,7 @@ type line struct {
 	// Completions.
 	Status     *string `json:"status,omitempty"`
 	StatusCode *uint8  `json:"status_code,omitempty"`
+	Head       *string `json:"head,omitempty"` // hexadecimal
 	ByteLen    *uint32 `json:"byte_len,omitempty"`
 	GRH        *int    `json:"grh,omitempty"`
 	SrcQP      *uint32 `json:"src_qp,omitempty"`

@@ -11,13 +11,13 @@ var kinds = map[string]hcaagent.EventKind{
 	"alloc_mw": hcaagent.EvAllocateMW, "dealloc_mw": hcaagent.EvDeallocateMW,
 	"post_send": hcaagent.EvPostSend, "post_recv": hcaagent.EvPostReceive, "bind_mw": hcaagent.EvPostSend,
 	"device": hcaagent.EvDevice, "resize_cq": hcaagent.EvResizeCQ, "modify_srq": hcaagent.EvModifySRQ,
-	"create_ah": hcaagent.EvCreateAH, "destroy_ah": hcaagent.EvDestroyAH,
-	"attach_mcast": hcaagent.EvAttachGroup, "detach_mcast": hcaagent.EvDetachGroup,
+	"create_ah": hcaagent.EvCreateAH, "modify_ah": hcaagent.EvModifyAH, "destroy_ah": hcaagent.EvDestroyAH,
+	"memory": hcaagent.EvMemory, "attach_mcast": hcaagent.EvAttachGroup, "detach_mcast": hcaagent.EvDetachGroup,
 	"cqe": hcaagent.EvCompletion, "notify": hcaagent.EvNotify, "arm": hcaagent.EvArm, "async": hcaagent.EvAsync,
 }
 
 // remarks are lines that tell of no event of the device. That of the device itself is one unless it says what the device can do.
-var remarks = map[string]bool{"start": true, "exchange": true, "memory": true, "die": true, "end": true}
+var remarks = map[string]bool{"start": true, "exchange": true, "die": true, "end": true}
 
 var types = map[string]hcaagent.QPType{
 	"rc": hcaagent.TypeRC, "uc": hcaagent.TypeUC, "rd": hcaagent.TypeRD, "ud": hcaagent.TypeUD, "xrc_ini": hcaagent.TypeXRCInitiator,

@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -81,8 +82,11 @@ func lineOf(e *hcaagent.Event) *line {
 		l.Depth = some(e.Depth)
 	case hcaagent.EvModifySRQ:
 		l.Limit = to(e.Depth)
-	case hcaagent.EvCreateAH, hcaagent.EvDestroyAH:
+	case hcaagent.EvCreateAH, hcaagent.EvModifyAH, hcaagent.EvDestroyAH:
 		l.AH, l.PD = to(uint32(e.AH)), some(uint32(e.PD))
+		if v := e.Vector; v != nil {
+			l.DGID, l.SL, l.TClass, l.HopLimit, l.GRH = to(v.Dest.String()), some(v.SL), some(v.TClass), some(v.HopLimit), flag(v.GRH)
+		}
 	case hcaagent.EvAttachGroup, hcaagent.EvDetachGroup:
 		if e.Group != nil {
 			l.DGID = to(e.Group.String())
@@ -110,6 +114,13 @@ func lineOf(e *hcaagent.Event) *line {
 		l.Poll, l.Emptied = some(e.Poll), flag(e.Emptied)
 		if e.Completion != nil {
 			l.complete(e.Completion)
+		}
+		if len(e.Head) > 0 {
+			l.Head = to(hex.EncodeToString(e.Head))
+		}
+	case hcaagent.EvMemory:
+		if r := e.Region; r != nil {
+			l.QPN, l.Addr, l.Length, l.Wrote = nil, some(r.VA), some(r.Length), flag(e.Wrote)
 		}
 	case hcaagent.EvArm:
 		l.Solicited = flag(e.Arm == hcaagent.ArmSolicited)

@@ -8,7 +8,7 @@ import (
 // response takes a response of the peer (section 9.7.5 and 9.9.2).
 func (q *queuePair) response(p *packet.Packet) {
 	r := &q.req
-	if !q.sends() || len(r.queue) == 0 {
+	if !q.sends() || len(r.queue) == 0 && p.PSN != r.una.Add(-1) {
 		return
 	}
 	if p.Has&packet.HasAETH != 0 && p.Syndrome.Reserved() {

@@ -19,8 +19,9 @@ type completionQueue struct {
 
 // sum is the CRC-32 of what a completed request has put into memory.
 type sum struct {
-	crc uint32
-	ok  bool
+	crc  uint32
+	ok   bool
+	head []byte // of a datagram: what stands before it
 }
 
 // complete puts a completion into a queue and tells the consumer, if it waits for one like that. solicited says that the message had SE.

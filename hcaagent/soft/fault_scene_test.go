@@ -3,6 +3,7 @@ package soft_test
 import (
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
+	"ibwitness/packet"
 	"ibwitness/rule"
 )
 
@@ -28,6 +29,20 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 			work[i].Flags &^= hcaagent.Signaled
 		}
 	case soft.LostMiddle, soft.LostFirst, soft.Plain:
+	case soft.Multicast:
+		group := packet.IPv4Addr([]byte{239, 1, 1, 1})
+		if err := b.AttachMulticast(ctx, b.qp, group); err != nil {
+			s.t.Fatal(err)
+		}
+		for i := range work {
+			work[i].Dest = hcaagent.QP{Addr: group, QPN: hcaagent.MulticastQPN}
+		}
+		s.bystander()
+	case soft.Handle:
+		ah := must(a.CreateAH(ctx, a.pd, hcaagent.AddressVector{Dest: b.qp.Addr, TClass: 0x20, HopLimit: 33}))(s.t)
+		for i := range work {
+			work[i].AH = ah
+		}
 	case soft.Privileged:
 		work[2].QKey |= 1 << 31
 	case soft.NothingToInvalidate:
@@ -179,4 +194,21 @@ func (s *stage) shared(i int) {
 			s.t.Fatal(err)
 		}
 	}
+}
+
+// bystander is a datagram queue pair beside that of the second end, which has joined no group.
+func (s *stage) bystander() {
+	e := newEnd(s.t, s.ends[1].HCA, hcaagent.NewQP{Type: hcaagent.TypeUD}, 0x30000000, 1<<16)
+	for i := range 8 {
+		e.receive(receiveID+uint64(i), 4096*i, 4096)
+	}
+	for _, to := range []hcaagent.State{hcaagent.RTR, hcaagent.RTS} {
+		if e.attr.Known = 0; to == hcaagent.RTS {
+			e.attr.Known = hcaagent.KnowsSQPSN
+		}
+		if err := e.TransitionQP(ctx, e.qp, to, e.attr); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.link.After(2_900_000, e.poll)
 }

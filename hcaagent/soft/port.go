@@ -119,6 +119,7 @@ func (h *HCA) leave(frame []byte) {
 		}
 	}
 	h.opt.Send(frame)
+	h.loop(frame)
 }
 
 // mac is the Ethernet address that stands for an IP address.

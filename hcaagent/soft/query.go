@@ -3,6 +3,7 @@ package soft
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
 
 	"ibwitness/hcaagent"
 )
@@ -42,13 +43,28 @@ func (h *HCA) memory(ctx context.Context, m hcaagent.Memory) ([]byte, error) {
 // MemoryData copies what a range holds.
 func (h *HCA) MemoryData(ctx context.Context, m hcaagent.Memory, into []byte) (int, error) {
 	b, err := h.memory(ctx, m)
-	return copy(into, b), err
+	n := copy(into, b)
+	if err == nil && n > 0 {
+		h.remember(m.VA, into[:n], false)
+	}
+	return n, err
+}
+
+// remember tells the consumer's log what memory holds.
+func (h *HCA) remember(va uint64, b []byte, wrote bool) {
+	if h.opt.Event != nil {
+		r := &hcaagent.Region{VA: va, Length: uint64(len(b))}
+		h.emit(hcaagent.Event{Kind: hcaagent.EvMemory, Region: r, Sum: crc32.ChecksumIEEE(b), Summed: true, Wrote: wrote}, nil)
+	}
 }
 
 // SetMemory is the consumer's store into a range.
 func (h *HCA) SetMemory(ctx context.Context, m hcaagent.Memory, data []byte) error {
 	b, err := h.memory(ctx, m)
-	if err == nil && copy(b, data) < len(data) {
+	if err == nil {
+		h.remember(m.VA, data[:copy(b, data)], true)
+	}
+	if err == nil && len(b) < len(data) {
 		err = fmt.Errorf("soft: %d bytes into a range of %d", len(data), len(b))
 	}
 	return err

@@ -11,6 +11,11 @@ const etherSize = 14
 // Receive takes a frame that arrives at the port. What is not for the device, or damaged, it drops without a word (section 9.6).
 func (h *HCA) Receive(frame []byte) {
 	h.count.Received++
+	h.take(frame, false)
+}
+
+// take takes a frame from the port, or one to a multicast group that the device itself sends.
+func (h *HCA) take(frame []byte, own bool) {
 	p := &h.in
 	if len(frame) < etherSize {
 		h.count.Dropped++
@@ -22,7 +27,8 @@ func (h *HCA) Receive(frame []byte) {
 		h.count.Dropped++
 		return
 	}
-	if !packet.DecodeIP(p, frame[etherSize:], len(frame)-etherSize) || p.Dst != h.opt.Addr && !p.Dst.IsMulticast() {
+	if !packet.DecodeIP(p, frame[etherSize:], len(frame)-etherSize) || p.Dst != h.opt.Addr && !p.Dst.IsMulticast() ||
+		p.Dst.IsMulticast() && p.Src == h.opt.Addr != own {
 		h.count.Dropped++
 		return
 	}
@@ -30,7 +36,7 @@ func (h *HCA) Receive(frame []byte) {
 		h.count.BadICRC++
 		return
 	}
-	if p.Dst != h.opt.Addr {
+	if p.Dst.IsMulticast() {
 		h.multicast(p)
 		return
 	}
@@ -40,7 +46,7 @@ func (h *HCA) Receive(frame []byte) {
 		h.count.Dropped++
 		return
 	}
-	if q.num > 1 && (p.PKey&0x7FFF != q.attr.PKey&0x7FFF || p.PKey|q.attr.PKey < 0x8000) {
+	if !q.admits(p) {
 		h.count.PKeyViolations++
 		return
 	}

@@ -61,7 +61,7 @@ func (q *queuePair) received(t *receive, p *packet.Packet, op hcaagent.Completio
 	}
 	s := sum{}
 	if op == hcaagent.DoneRecv && q.h.opt.Event != nil {
-		s = sum{crc32.ChecksumIEEE(t.list.at(0, min(uint64(n), t.list.length))), true}
+		s = sum{crc: crc32.ChecksumIEEE(t.list.at(0, min(uint64(n), t.list.length))), ok: true}
 	}
 	q.finishReceive(t, e, p.SE, s)
 }

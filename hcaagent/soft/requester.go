@@ -280,7 +280,7 @@ func (q *queuePair) finishSend(w *work, status hcaagent.Status) {
 	e := hcaagent.Completion{ID: w.ID, QP: hcaagent.QP{QPN: q.num}, Status: status, Op: w.Op.Done(), ByteLen: w.length}
 	s := sum{}
 	if status == hcaagent.Success && w.responded() && w.Op != hcaagent.OpAtomicWrite && w.Op != hcaagent.OpFlush && q.h.opt.Event != nil {
-		s = sum{w.list.crc(), true}
+		s = sum{crc: w.list.crc(), ok: true}
 	}
 	q.h.complete(q.sendCQ, e, false, s)
 }

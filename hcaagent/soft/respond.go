@@ -81,6 +81,10 @@ func (q *queuePair) sendResponse() {
 	if done {
 		r.out = append(r.out[:0], r.out[1:]...)
 	}
+	if p.Syndrome.Type() == packet.ACK && p.Info().Headers&packet.HasAETH != 0 {
+		n, limited := p.Syndrome.Credits()
+		r.none, r.gave, r.count = limited && n == 0, p.PSN, p.MSN
+	}
 	q.h.transmit(p)
 	if q.dead && len(r.out) == 0 {
 		q.dead = false
@@ -110,6 +114,16 @@ func (q *queuePair) readResponse(a *response) *packet.Packet {
 	a.psn, a.fresh = a.psn.Add(1), false
 	a.va, a.length = a.va+uint64(n), a.length-n
 	return p
+}
+
+// grant tells of receive requests where the newest ACK gave no credit: it repeats that ACK, though nothing asks for it (section 9.7.7.2).
+func (q *queuePair) grant() {
+	r := &q.rsp
+	if q.h.opt.Credits && r.none && q.answers() && !q.dead && len(r.out) == 0 {
+		r.none = false
+		r.out = append(r.out, response{kind: ack, psn: r.gave, msn: r.count})
+		q.wake()
+	}
 }
 
 // served notes that the answer to a READ or an atomic has left.

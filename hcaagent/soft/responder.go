@@ -30,6 +30,9 @@ type responder struct {
 
 	saved []resource // READs and atomics, oldest first
 	out   []response
+	none  bool       // the newest positive ACK gave no credit
+	gave  packet.PSN // its PSN
+	count uint32     // and its MSN
 }
 
 // receive is a receive request that a message has taken.

@@ -18,7 +18,7 @@ func (q *queuePair) address(w *work, p *packet.Packet) {
 		p.QKey = q.attr.QKey
 	}
 	p.TClass, p.HopLmt = 0, 0
-	if a := q.h.ahs[w.AH]; a != nil {
+	if a := q.h.ahs[w.AH]; a != nil && !q.h.breaks("address-handle-ignored") {
 		p.Dst, p.TClass, p.HopLmt = a.Dest, a.TClass, a.HopLimit
 	}
 }
@@ -52,9 +52,16 @@ func (q *queuePair) datagram(p *packet.Packet) {
 	}
 	var grh [grhSize]byte
 	if n := p.BTHOff - 8; n <= grhSize {
-		copy(grh[grhSize-n:], p.Data[:n])
+		at := grhSize - n
+		if n < grhSize && q.h.breaks("grh-ipv4-first") {
+			at = 0
+		}
+		copy(grh[at:], p.Data[:n])
 	}
-	if !t.list.put(0, grh[:]) || !t.list.put(grhSize, p.Payload) {
+	if q.h.breaks("grh-not-reserved") {
+		t.list.put(0, p.Payload)
+		t.list.put(uint64(len(p.Payload)), grh[:])
+	} else if !t.list.put(0, grh[:]) || !t.list.put(grhSize, p.Payload) {
 		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocLenErr}, false, sum{})
 		q.enterError()
 		return
@@ -66,7 +73,7 @@ func (q *queuePair) datagram(p *packet.Packet) {
 	s := sum{}
 	if q.h.opt.Event != nil {
 		whole := list{parts: t.list.parts, length: t.list.length}
-		s = sum{crc32.ChecksumIEEE(whole.at(grhSize, uint64(len(p.Payload)))), true}
+		s = sum{crc32.ChecksumIEEE(whole.at(grhSize, uint64(len(p.Payload)))), true, slices.Clone(whole.at(0, grhSize))}
 	}
 	q.finishReceive(t, e, p.SE, s)
 }

@@ -11,7 +11,7 @@ import (
 
 // CreateAH makes an address handle.
 func (h *HCA) CreateAH(ctx context.Context, pd hcaagent.PD, v hcaagent.AddressVector) (ah hcaagent.AH, err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvCreateAH, AH: ah, PD: pd}, err) }()
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvCreateAH, AH: ah, PD: pd, Vector: &v}, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -24,8 +24,9 @@ func (h *HCA) CreateAH(ctx context.Context, pd hcaagent.PD, v hcaagent.AddressVe
 }
 
 // ModifyAH gives an address handle another address vector.
-func (h *HCA) ModifyAH(ctx context.Context, ah hcaagent.AH, v hcaagent.AddressVector) error {
-	if err := ctx.Err(); err != nil {
+func (h *HCA) ModifyAH(ctx context.Context, ah hcaagent.AH, v hcaagent.AddressVector) (err error) {
+	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvModifyAH, AH: ah, Vector: &v}, err) }()
+	if err = ctx.Err(); err != nil {
 		return err
 	}
 	a := h.ahs[ah]
@@ -68,9 +69,6 @@ type addressHandle struct {
 	pd hcaagent.PD
 }
 
-// multicastQP is the destination of datagrams to a group (section 10.5).
-const multicastQP = 0xFFFFFF
-
 // AttachMulticast has a queue pair of UD receive what is sent to a group.
 func (h *HCA) AttachMulticast(ctx context.Context, qp hcaagent.QP, group packet.Addr) (err error) {
 	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvAttachGroup, QP: qp, Group: &group}, err) }()
@@ -110,18 +108,4 @@ func (q *queuePair) attached() bool {
 		}
 	}
 	return false
-}
-
-// multicast hands a datagram to all queue pairs that are attached to its group.
-func (h *HCA) multicast(p *packet.Packet) {
-	list := h.grps[p.Dst]
-	if len(list) == 0 || p.DestQP != multicastQP || p.Flaws != 0 || p.TVer != 0 || p.Opcode.Service() != packet.UD || len(p.Payload) != p.PayloadLen {
-		h.count.Dropped++
-		return
-	}
-	for _, n := range list {
-		if q := h.qps[n]; q != nil && q.answers() && p.PKey&0x7FFF == q.attr.PKey&0x7FFF {
-			q.arrive(p)
-		}
-	}
 }

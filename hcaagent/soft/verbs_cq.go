@@ -76,7 +76,7 @@ func (h *HCA) Poll(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completi
 		if h.opt.Event != nil {
 			h.emit(hcaagent.Event{
 				Kind: hcaagent.EvCompletion, QP: e.QP, CQ: cq, Completion: h.completions.Put(e), Sum: c.sums[i].crc, Summed: c.sums[i].ok,
-				Poll: h.polls, Emptied: i == n-1 && n < len(into),
+				Poll: h.polls, Emptied: i == n-1 && n < len(into), Head: c.sums[i].head,
 			}, nil)
 		}
 		c.polled = append(c.polled, e)

@@ -133,6 +133,7 @@ func (h *HCA) PostReceive(ctx context.Context, qp hcaagent.QP, r hcaagent.Receiv
 		return err
 	}
 	q.receives = append(q.receives, r)
+	q.grant()
 	if q.kept != nil {
 		q.releasePacket()
 	}

@@ -77,6 +77,14 @@ func (r *Run) connect() error {
 			}
 		}
 	}
+	for i := range r.QPs {
+		for _, group := range r.QPs[i].Groups {
+			q := r.qps[r.QPs[i].Name]
+			if err := q.dev.AttachMulticast(ctx, q.id, group); err != nil {
+				return r.wrong(r.QPs[i].Line, err)
+			}
+		}
+	}
 	return nil
 }
 

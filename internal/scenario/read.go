@@ -162,12 +162,27 @@ func (p *parser) qp(k, n, common *yaml.Node, index int) QP {
 	if n == common {
 		return q
 	}
-	own := map[string]setter{"hca": p.text(&q.HCA), "peer": p.text(&q.Peer), "srq": p.text(&q.SRQ)}
+	own := map[string]setter{"hca": p.text(&q.HCA), "peer": p.text(&q.Peer), "srq": p.text(&q.SRQ), "groups": p.groups(&q.Groups)}
 	for key, f := range attributes {
 		own[key] = f
 	}
 	p.fields(n, "a QP", own)
 	return q
+}
+
+// groups takes multicast addresses.
+func (p *parser) groups(to *[]packet.Addr) setter {
+	return func(n *yaml.Node) {
+		var list []string
+		p.words(&list)(n)
+		for _, s := range list {
+			a, err := packet.ParseAddr(s)
+			if err != nil || !a.IsMulticast() || a.IsLID() {
+				p.fail(n.Line, "%q is no multicast address: give one such as 239.1.1.1 or ff0e::1", s)
+			}
+			*to = append(*to, a)
+		}
+	}
 }
 
 var pmtus = map[string]uint32{"256": 256, "512": 512, "1024": 1024, "2048": 2048, "4096": 4096}
@@ -243,6 +258,9 @@ func (p *parser) referQP(s *Scenario, q *QP) {
 	}
 	if q.Type == hcaagent.TypeUD {
 		return
+	}
+	if q.Groups != nil {
+		p.fail(q.Line, "QP %q joins groups: give it the type UD", q.Name)
 	}
 	peer := s.QP(q.Peer)
 	switch {

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ibwitness/hcaagent"
+	"ibwitness/packet"
 )
 
 // sendOps are the operations of send queues, by the names that the event log has for them.
@@ -76,6 +77,10 @@ func (p *parser) referWork(s *Scenario, w *Work) {
 		return
 	}
 	if w.Action != PostSend {
+		return
+	}
+	if a, err := packet.ParseAddr(w.To); q.Type == hcaagent.TypeUD && err == nil && a.IsMulticast() && !a.IsLID() {
+		w.Group = a
 		return
 	}
 	switch to := s.QP(w.To); {

@@ -63,6 +63,7 @@ type QP struct {
 	Depth                int           // of its completion queue
 	Poll                 bool          // the consumer polls it
 	SignalAll            bool
+	Groups               []packet.Addr // multicast
 }
 
 // Action is what a piece of work is.
@@ -87,10 +88,11 @@ type Work struct {
 	Op       hcaagent.SendOp
 	Flags    hcaagent.SendFlags
 	Imm      uint32
-	To       string // datagrams, and XRC: the SRQ
-	QKey     uint32 // datagrams; 0: that of the QP that it goes to
-	Offset   uint64 // into the peer's memory
-	BadKey   bool   // an R_Key that the peer does not have
+	To       string      // datagrams, and XRC: the SRQ
+	Group    packet.Addr // in place of To
+	QKey     uint32      // datagrams; 0: that of the QP that it goes to
+	Offset   uint64      // into the peer's memory
+	BadKey   bool        // an R_Key that the peer does not have
 	Compare  uint64
 	SwapAdd  uint64
 	State    hcaagent.State // Modify

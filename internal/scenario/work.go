@@ -65,8 +65,13 @@ func (r *Run) request(q *queuePair, w *Work, id uint64) (hcaagent.SendRequest, e
 	to := r.qps[q.Peer]
 	switch q.Type {
 	case hcaagent.TypeUD:
-		to = r.qps[w.To]
-		req.Dest, req.QKey = to.id, to.Attr.QKey
+		if to = r.qps[w.To]; to == nil { // a group: the key is that of the sender
+			to = q
+			req.Dest = hcaagent.QP{Addr: w.Group, QPN: hcaagent.MulticastQPN}
+		} else {
+			req.Dest = to.id
+		}
+		req.QKey = to.Attr.QKey
 		if w.QKey != 0 {
 			req.QKey = w.QKey
 		}

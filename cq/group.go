@@ -1,0 +1,194 @@
+package cq
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// membership is a time that a queue pair is attached to a multicast group.
+type membership struct {
+	group    packet.Addr
+	from, to int64
+}
+
+// attach notes that a queue pair joins or leaves a group.
+func (a *Agent) attach(s *source, e *hcaagent.Event) {
+	q := a.qp(s, e.QP.QPN)
+	if q == nil || e.Group == nil {
+		return
+	}
+	i := slices.IndexFunc(q.joined, func(m membership) bool { return m.group == *e.Group && m.to == math.MaxInt64 })
+	switch {
+	case e.Kind == hcaagent.EvDetachGroup && i >= 0:
+		q.joined[i].to = e.Time
+	case e.Kind == hcaagent.EvAttachGroup && i < 0:
+		q.joined = append(q.joined, membership{*e.Group, e.Time, math.MaxInt64})
+	}
+	a.changes++
+}
+
+// member returns the membership of a queue pair in a group at a time, or nil. Where the clocks differ it is any.
+func (q *queuePair) member(group packet.Addr, t int64) *membership {
+	for i := range q.joined {
+		if m := &q.joined[i]; m.group == group && (!q.src.exact || m.from <= t && t < m.to) {
+			return m
+		}
+	}
+	return nil
+}
+
+// members are the queue pairs of a source that have ever joined a group.
+func (a *Agent) members(s *source, group packet.Addr) (list []*queuePair) {
+	for _, q := range a.lives {
+		if q.src == s && slices.ContainsFunc(q.joined, func(m membership) bool { return m.group == group }) {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// vector is what the network header of a datagram says.
+type vector struct {
+	src, dst packet.Addr
+	tclass   uint8
+	hopLimit uint8
+	v4       bool
+	pkey     uint16
+	front    uint32 // CRC-32 of the first 40 bytes of the payload
+	group    bool   // dst is a multicast group
+	must     bool   // each queue pair that has joined the group receives it
+}
+
+func vectorOf(p *packet.Packet) *vector {
+	return &vector{
+		src: p.Src, dst: p.Dst, tclass: p.TClass, hopLimit: p.HopLmt, v4: p.Encap == packet.RoCEv2IPv4, pkey: p.PKey,
+		front: sum(p.Payload[:min(len(p.Payload), headSize)]), group: p.Dst.IsMulticast(),
+	}
+}
+
+// headSize is what stands before a datagram in memory.
+const headSize = 40
+
+// spread adds a datagram to what the members of its group were sent.
+func (a *Agent) spread(f *flow, p *packet.Packet, at where) {
+	for _, q := range f.many {
+		m := q.member(p.Dst, p.Time)
+		if m == nil {
+			continue
+		}
+		x := a.message(p, at)
+		x.av.must = q.src.exact && !a.Lossy && a.near(q.addr()) && p.Src != q.addr() && m.from < p.Time
+		q.deliver(x)
+	}
+	if len(a.casts) < window {
+		x := a.message(p, at)
+		a.casts = append(a.casts, &x)
+	}
+}
+
+// skippedOver is a message to a group that a completion has passed over.
+type skippedOver struct {
+	n int
+	t *taken
+}
+
+// uncast judges messages to a group that later ones have overtaken, and that no completion is of.
+func (a *Agent) uncast(q *queuePair, list []*message, used []bool, over []skippedOver) {
+	for _, x := range over {
+		m := list[x.n]
+		_, length := q.expected(m)
+		if used[x.n] || m.av == nil || !m.av.must || x.t.of.event.Time >= m.begin.time || q.recvs.shared || uint64(length) > room(x.t.of.event.Receive) ||
+			q.attr.Has(hcaagent.KnowsPKey) && q.attr.PKey != m.av.pkey {
+			continue
+		}
+		a.accuse(q, verdict{
+			rule: rule.UDMC003, class: rule.Violation, role: rule.Receiver,
+			expected: fmt.Sprintf("the datagram to %v received: the queue pair has joined the group", m.av.dst), actual: "only later ones",
+			detail: fmt.Sprintf("receive request %d was there", x.t.event.Completion.ID), at: m.end, event: x.t.event,
+		})
+		return
+	}
+}
+
+// castTwice judges a completion that fits a datagram to a group which was received already, or that was not for the queue pair.
+func (a *Agent) castTwice(q *queuePair, t *taken) bool {
+	if q.typ != hcaagent.TypeUD || !q.sees(a) {
+		return false
+	}
+	v := verdict{
+		rule: rule.UDMC003, class: rule.Violation, role: rule.Receiver, actual: "a receive completion",
+		detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), event: t.event,
+	}
+	for i := range q.in.msgs {
+		if m := &q.in.msgs[i]; m.av != nil && m.av.group && q.matches(m, t) {
+			v.expected, v.actual, v.at = fmt.Sprintf("one completion of the datagram to %v", m.av.dst), "another one", m.end
+			a.accuse(q, v)
+			return true
+		}
+	}
+	for _, m := range a.casts {
+		if q.matches(m, t) && q.attr.QKey == m.qkey {
+			v.expected, v.at = fmt.Sprintf("nothing: the queue pair has not joined %v", m.av.dst), m.end
+			a.accuse(q, v)
+			return true
+		}
+	}
+	return false
+}
+
+// front judges what stands before a datagram in memory. It returns true where the datagram itself stands there.
+func (a *Agent) front(q *queuePair, m *message, t *taken) (misplaced bool) {
+	head := t.event.Head
+	if len(head) != headSize || m.av == nil {
+		return false
+	}
+	v := verdict{class: rule.Violation, role: rule.Receiver, detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.end, event: t.event}
+	if t.event.Summed && !m.cut && m.length > 0 {
+		a.covered(rule.UDGRH001)
+		if n := min(m.length, headSize); m.crc != t.event.Sum && sum(head[:n]) == m.av.front {
+			v.rule, v.expected, v.actual = rule.UDGRH001, "the payload behind 40 bytes", "it stands at the beginning of the memory"
+			a.accuse(q, v)
+			return true
+		}
+	}
+	if m.av.v4 {
+		a.covered(rule.UDGRH003)
+		src, dst := m.av.src.Bytes(), m.av.dst.Bytes()
+		ip := head[20:]
+		if ip[0] != 0x45 || ip[9] != 17 || !slices.Equal(ip[12:16], src[12:]) || !slices.Equal(ip[16:20], dst[12:]) {
+			v.rule, v.expected, v.actual = rule.UDGRH003, "the IPv4 header in bytes 20 to 39", fmt.Sprintf("%x", ip)
+			a.accuse(q, v)
+		}
+	}
+	return false
+}
+
+// handle notes what an address handle says.
+func (s *source) handle(e *hcaagent.Event) {
+	if s.handles[e.AH] = e.Vector; e.Kind == hcaagent.EvDestroyAH {
+		delete(s.handles, e.AH)
+	}
+}
+
+// addressed holds the network header of a datagram against its address handle.
+func (a *Agent) addressed(q *queuePair, m *message, w *work, differs func(id rule.ID, expected, actual string)) {
+	v := w.vector
+	if v == nil || m.av == nil {
+		return
+	}
+	a.covered(rule.UDAH001)
+	switch {
+	case v.Dest != m.av.dst:
+		differs(rule.UDAH001, fmt.Sprintf("to %v", v.Dest), m.av.dst.String())
+	case w.req().AH == 0 || !a.near(q.addr()): // on its way the rest may change
+	case v.TClass>>2 != m.av.tclass>>2:
+		differs(rule.UDAH001, fmt.Sprintf("traffic class %#x", v.TClass), fmt.Sprintf("%#x", m.av.tclass))
+	case v.HopLimit != 0 && v.HopLimit != m.av.hopLimit:
+		differs(rule.UDAH001, fmt.Sprintf("hop limit %d", v.HopLimit), fmt.Sprintf("%d", m.av.hopLimit))
+	}
+}
