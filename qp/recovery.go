@@ -13,14 +13,16 @@ type Recovery struct {
 	Judged   bool       // Needless is set
 	Again    packet.PSN // High when a request last came again: those before it may have reached the responder more than once
 	AgainAt  int64      // when that was; 0: never
-	Crossed  bool       // what the newest NAK asks for may have come again already
-	PassedAt int64      // when Passed was set; 0: before the responses were known
-	Doubt    *Doubt     // nil: none
-	More     uint8      // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
-	Newest   uint8      // index of the newest of Runs
-	Runs     [4]Run     // the newest retransmissions
-	Issues   []Issue    // READs that were asked for again and whose answer to that has not begun, oldest first
-	Past     []Issue    // the newest of all that READs were ever asked for again from, each once
+	MixedTo  packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
+	Mixed    bool
+	Crossed  bool    // what the newest NAK asks for may have come again already
+	PassedAt int64   // when Passed was set; 0: before the responses were known
+	Doubt    *Doubt  // nil: none
+	More     uint8   // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
+	Newest   uint8   // index of the newest of Runs
+	Runs     [4]Run  // the newest retransmissions
+	Issues   []Issue // READs that were asked for again and whose answer to that has not begun, oldest first
+	Past     []Issue // the newest of all that READs were ever asked for again from, each once
 }
 
 // Run is a run of requests that came again, in the order of their PSNs.
@@ -116,6 +118,21 @@ func (s *SendQueue) Twice(psn packet.PSN, now int64) {
 	r.begin(psn, now)
 	r.begin(psn, now)
 }
+
+// Mix notes that requests have come in another order than that of their PSNs: which messages there are up to the newest of them, and how many,
+// is not certain.
+func (s *SendQueue) Mix() {
+	r := s.Lost()
+	r.Mixed, r.MixedTo = true, s.High
+}
+
+// IsMixed reports whether the message at psn, or how many there are before it, is not certain.
+func (s *SendQueue) IsMixed(psn packet.PSN) bool {
+	return s.Recovery != nil && s.Recovery.Mixed && psn.Before(s.Recovery.MixedTo)
+}
+
+// EverMixed reports whether there ever was such a doubt: the count of all messages may be wrong for good.
+func (s *SendQueue) EverMixed() bool { return s.Recovery != nil && s.Recovery.Mixed }
 
 // Refused notes that an RNR NAK refused the request at psn: of those like it that came since a time, all but one may yet reach the responder.
 func (s *SendQueue) Refused(psn packet.PSN, since int64) {

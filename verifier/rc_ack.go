@@ -158,12 +158,12 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	d := verdict{
-		rule: rule.RCRSP007, class: proven(c.Sees(from) && r.Told), role: rule.Responder,
+		rule: rule.RCRSP007, class: proven(c.Sees(from) && r.Told && !q.IsMixed(oldest.First)), role: rule.Responder,
 		expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
 		actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, oldest.Frame)},
 	}
 	if p.PSN.In(oldest.First, oldest.Last) {
-		d.rule, d.class = rule.RCACK003, proven(c.Sees(from))
+		d.rule, d.class = rule.RCACK003, proven(c.Sees(from) && !q.IsMixed(oldest.First))
 		d.expected = "the response of the " + oldest.Op.String() + ": an Acknowledge cannot stand for it"
 	}
 	if d.class == rule.Unproven {

@@ -32,17 +32,17 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 		v.covered(rule.RCRSP014)
 		if r.Answered && p.PSN.After(r.LastPSN) && packet.PSN(p.MSN).Before(packet.PSN(r.LastMSN)) {
 			v.report(c, from, p, verdict{
-				rule: rule.RCRSP014, class: proven(c.Complete()), role: rule.Responder,
+				rule: rule.RCRSP014, class: proven(c.Complete() && (c.Sees(from) || !r.Repeated && !q.MayRepeat(r.LastPSN) && !q.IsMixed(r.LastPSN))), role: rule.Responder,
 				expected: fmt.Sprintf("MSN %d or more: it never goes back", r.LastMSN), actual: fmt.Sprintf("MSN %d", p.MSN),
 				evidence: []uint64{frame(p.Frame, r.LastFrame)},
 			})
 		}
-		if base != 0 && (r.Repeated || p.PSN.Before(q.Una)) {
+		if (base != 0 || q.EverMixed()) && (r.Repeated || p.PSN.Before(q.Una)) {
 			v.Skipped[SkipMSN]++ // an answer to a duplicate may count later messages
 			r.LastMSN = p.MSN
 			return
 		}
-		v.rcAnchor(r, p, base, next == q.Count)
+		v.rcAnchor(r, p, base, base == 0 && !q.EverMixed(), next == q.Count)
 		return
 	}
 	v.covered(id)
@@ -55,7 +55,7 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 		}
 		return
 	}
-	if r.Anchor != nil && base == 0 {
+	if r.Anchor != nil && base == 0 && !q.EverMixed() {
 		v.rcWrongAnchor(c, from, p, id)
 		return
 	}
@@ -72,6 +72,10 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 		d.detail = "it counts the message whose last packet has not been seen, or that packet has a wrong opcode"
 	}
 	most := packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
+	if d.class == rule.Violation && (r.Answered && q.IsMixed(r.LastPSN) || over > 0 && q.Next.Before(q.High)) {
+		d.class = rule.Unproven // until a response behind them agrees
+		d.detail = "requests have come in another order, or are being sent again behind a gap: the messages may be counted wrongly"
+	}
 	if over > 0 && before == 0 && !have.After(most) {
 		if r.Repeated || p.PSN.Before(q.Una) || ahead(q, p.PSN, over) {
 			return // answers to duplicates carry the newest MSN
@@ -87,11 +91,12 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 }
 
 // rcAnchor takes a response as the one from which MSNs are counted. A base of 0 means that the connection began in this capture, and
-// is certain; any other is a guess until a second response agrees with it, the more so while younger messages are under way.
-func (v *Verifier) rcAnchor(r *qp.ReceiveQueue, p *packet.Packet, base uint32, newest bool) {
+// is certain where no doubt is about the count of messages; any other is a guess until a second response agrees with it, the more so while
+// younger messages are under way.
+func (v *Verifier) rcAnchor(r *qp.ReceiveQueue, p *packet.Packet, base uint32, certain, newest bool) {
 	r.MSNBase, r.LastMSN = base, p.MSN
 	switch {
-	case base == 0:
+	case certain:
 		r.MSN, r.Told = qp.MSNKnown, true
 	case newest || p.Opcode.Fn() == packet.Acknowledge:
 		r.MSN, r.Anchor = qp.MSNGuessed, bare(p)

@@ -31,7 +31,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 			v.covered(id)
 		}
 		v.report(c, from, p, verdict{
-			rule: id, class: proven(c.Complete()), role: rule.Responder,
+			rule: id, class: proven(c.Complete() && !q.IsMixed(p.PSN)), role: rule.Responder,
 			expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), actual: p.Opcode.String(),
 			evidence: []uint64{frame(p.Frame, w.Frame)},
 		})
@@ -231,7 +231,7 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 
 func (v *Verifier) rcReadOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, want string) {
 	v.report(c, from, p, verdict{
-		rule: rule.RCRES002, class: rule.Violation, role: rule.Responder, expected: want, actual: fmt.Sprintf("%d bytes", p.PayloadLen),
+		rule: rule.RCRES002, class: proven(!c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder, expected: want, actual: fmt.Sprintf("%d bytes", p.PayloadLen),
 		evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
 }
@@ -250,7 +250,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if !w.Op.Atomic() {
 		v.report(c, from, p, verdict{
-			rule: rule.RCRSP010, class: proven(c.Complete()), role: rule.Responder,
+			rule: rule.RCRSP010, class: proven(c.Complete() && !q.IsMixed(p.PSN)), role: rule.Responder,
 			expected: "an ATOMIC Acknowledge for the PSN of an atomic", actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
 			evidence: []uint64{frame(p.Frame, w.Frame)},
 		})

@@ -93,7 +93,9 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 	switch {
 	case p.PSN == q.High:
 		// A late packet filled part of the gap, and the stream goes on where it was.
+		q.Mix()
 	case p.PSN.Before(q.High):
+		q.Mix()
 		// Sent again behind a gap, and one more is missing: the first gap was reported.
 		if c.Sees(from) && !q.Excused {
 			v.covered(rule.RCRTY006)

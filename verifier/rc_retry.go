@@ -31,6 +31,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		rewind(c, q, p.PSN)
 		if p.PSN != q.Hole {
 			q.Unsure = true
+			q.Mix()
 		}
 		v.rcNew(c, from, p)
 		return
@@ -184,6 +185,9 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	w.Last = p.PSN.Add(-1)
 	q.Next, q.High, q.Unsure = p.PSN, p.PSN, !c.Paired || q.Open == wqe.None && (p.Info().Middle || p.Info().Last)
 	q.CloseHole()
+	if !c.Sees(from) {
+		q.Mix() // the two may have changed places on their way
+	}
 	c.Ends[1-from].RQ.EPSN = p.PSN
 	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 	q.Break()
