@@ -40,6 +40,7 @@ func (a *Agent) held(s *source, c *completionQueue, e *hcaagent.Event) {
 		if c.after++; c.after == c.depth+1 {
 			a.device(s, rule.CPLCQ001, e, fmt.Sprintf("no more completions: completion queue %d has overrun", e.CQ), "one that came after that")
 		}
+		return
 	}
 	if e.Poll == 0 {
 		return

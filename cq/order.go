@@ -105,6 +105,9 @@ func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
 	}
 	a.covered(rule.CPLORD002)
 	if q.posted(id) {
+		if e.Completion.Op >= hcaagent.DoneRecv && q.doubled == 0 {
+			q.doubled = len(q.successes()) + 1
+		}
 		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", id), "another one")
 		return
 	}

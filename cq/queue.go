@@ -34,6 +34,7 @@ type queuePair struct {
 	wasErr      *hcaagent.Event // by which the consumer brought it to ERR
 	broken      []drain         // times that it was in SQE
 	stopped     *work           // the first that brought it there
+	doubled     int             // so many receive requests had completed with success, and one more, when one completed twice
 	established bool            // it told that communication is
 	lastWQE     bool            // it told that it takes no more of a shared receive queue
 	access      bool            // it told of an access violation

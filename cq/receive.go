@@ -85,6 +85,9 @@ func (a *Agent) received(q *queuePair) {
 	// The next message is that of the next completion, unless it was not received.
 	aligned := q.in.joined <= 0 && (q.unbroken() || a.proven(q) == rule.Violation)
 	for i, t := range done {
+		if q.doubled > 0 && i >= q.doubled-1 {
+			break // which message they are of is not known any more
+		}
 		switch {
 		case i < sure:
 			k = i + 1

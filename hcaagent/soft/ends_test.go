@@ -32,6 +32,7 @@ type end struct {
 	key    uint32
 	attr   hcaagent.Attr
 	typ    hcaagent.QPType
+	srq    hcaagent.SRQ // in place of the receive queue; 0: none
 	got    []hcaagent.Completion
 }
 
@@ -46,6 +47,9 @@ func must[T any](v T, err error) func(t testing.TB) T {
 	}
 }
 
+// ownQueue asks newEnd for a shared receive queue of the end's own.
+const ownQueue hcaagent.SRQ = 1 << 31
+
 // newEnd makes a queue pair in INIT with memory of its own.
 func newEnd(t testing.TB, h *soft.HCA, n hcaagent.NewQP, va, length uint64) *end {
 	t.Helper()
@@ -53,6 +57,10 @@ func newEnd(t testing.TB, h *soft.HCA, n hcaagent.NewQP, va, length uint64) *end
 	e.pd = must(h.CreatePD(ctx))(t)
 	e.cq = must(h.CreateCQ(ctx, 4096))(t)
 	n.PD, n.SendCQ, n.RecvCQ = e.pd, e.cq, e.cq
+	if n.SRQ == ownQueue {
+		e.srq = must(h.CreateSRQ(ctx, e.pd, 256, 4))(t)
+		n.SRQ = e.srq
+	}
 	e.qp = must(h.CreateQP(ctx, n))(t)
 	_, key, _, err := h.RegisterMR(ctx, hcaagent.NewMR{PD: e.pd, VA: va, Length: length, Access: everything | hcaagent.LocalWrite | hcaagent.BindWindow})
 	if err != nil {
@@ -152,7 +160,12 @@ func (e *end) post(r hcaagent.SendRequest) {
 
 func (e *end) receive(id uint64, off, n int) {
 	e.t.Helper()
-	if err := e.PostReceive(ctx, e.qp, hcaagent.ReceiveRequest{ID: id, Segments: e.sge(off, n)}); err != nil {
+	r := hcaagent.ReceiveRequest{ID: id, Segments: e.sge(off, n)}
+	post := func() error { return e.PostReceive(ctx, e.qp, r) }
+	if e.srq != 0 {
+		post = func() error { return e.PostSharedReceive(ctx, e.srq, r) }
+	}
+	if err := post(); err != nil {
 		e.t.Fatal(err)
 	}
 }

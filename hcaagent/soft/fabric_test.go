@@ -76,6 +76,12 @@ func (c *capture) add(at int64, frame []byte) {
 	}
 }
 
+// replace puts another frame in the place of the newest.
+func (c *capture) replace(frame []byte) {
+	f := &c.frames[len(c.frames)-1]
+	f.Data, f.Len = frame, uint32(len(frame))
+}
+
 type source struct{ left []fabricagent.Frame }
 
 func (s *source) Next() (*fabricagent.Batch, error) {

@@ -77,6 +77,23 @@ const (
 	Handle                   // datagrams are sent by an address handle
 	NoAtomicWrite            // an ATOMIC WRITE names a region that may only be read
 	Armed                    // the completion queue is armed again and again
+	ArmedSolicited           // that of the peer is, for solicited events
+	ArmedTwice               // for the next completion, and then for solicited events
+	Overrun                  // the completion queue has room for few, and is polled late
+	Shared                   // receive requests are taken from a shared queue, whose limit is armed
+	SharedFew                // the shared queue has as many requests as there are messages
+	SharedInError            // the queue pair with the shared queue is brought to the error state
+	Windows                  // memory windows are bound in ways that must be refused
+	RefusedImmediate         // a WRITE with immediate data is refused
+	RefusedUnsignaled        // a request that is not signalled is refused
+	ShortResponse            // a READ response is too short
+	LocalInvalidate          // a local invalidate is posted behind a SEND that is not signalled
+	ForeignHandle            // an address handle belongs to another protection domain
+	ReadyLate                // the peer comes to RTS late
+	ReadyThenSending         // work is posted in RTR, and RTS follows
+	Broken                   // a request has an L_Key that is none, and others follow
+	Restarted                // the queue pair is reset and brought to INIT
+	Attached                 // a queue pair is attached to a multicast group, and destroyed
 )
 
 // FaultNames returns the names of all faults, in order.
@@ -98,6 +115,7 @@ type faultState struct {
 	done bool
 	show bool // the next frame shows it
 	held func()
+	kept *packet.Packet
 }
 
 // due reports whether it is the turn of the fault, on an occasion to show it.

@@ -9,7 +9,12 @@ import (
 
 // create is how the queue pairs are made that a fault needs.
 func create(n soft.Need) func(q *hcaagent.NewQP) {
-	return func(q *hcaagent.NewQP) { q.SignalAll = n == soft.SignalAll }
+	return func(q *hcaagent.NewQP) {
+		q.SignalAll = n == soft.SignalAll
+		if n == soft.Shared || n == soft.SharedFew || n == soft.SharedInError {
+			q.SRQ = ownQueue
+		}
+	}
 }
 
 // scene changes the work to what a fault needs.
@@ -120,7 +125,7 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 			s.link.After(at, func() { _ = a.RequestNotification(ctx, a.cq, hcaagent.ArmNext) })
 		}
 	}
-	return work
+	return s.otherScene(n, work)
 }
 
 // again brings a queue pair to RTR anew, and no further.
@@ -134,6 +139,16 @@ func (s *stage) again(e *end) {
 	}
 	if err != nil {
 		s.t.Fatal(err)
+	}
+}
+
+// first brings a queue pair to a state: with the attributes changed in one way, in the next if that is refused, and at last as they are.
+func (e *end) first(qp hcaagent.QP, to hcaagent.State, attr hcaagent.Attr, changes ...func(x *hcaagent.Attr)) {
+	for _, change := range append(changes, func(*hcaagent.Attr) {}) {
+		x := attr
+		if change(&x); e.TransitionQP(ctx, qp, to, x) == nil {
+			return
+		}
 	}
 }
 
@@ -152,26 +167,19 @@ func (s *stage) abuse() {
 			_ = e.PostReceive(ctx, qp, receive)
 		}
 		attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, hcaagent.Reset, hcaagent.Init)
-		_ = e.TransitionQP(ctx, qp, hcaagent.Init, attr)
+		e.first(qp, hcaagent.Init, attr, func(x *hcaagent.Attr) { x.Port = 2 }, func(x *hcaagent.Attr) { x.PKey, x.PKeyIndex = 0, 5 })
 		if shared != 0 {
 			_ = e.PostReceive(ctx, qp, receive)
 			continue
 		}
 		_ = e.PostSend(ctx, qp, send)
 		attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, hcaagent.Init, hcaagent.RTR)
-		_ = e.TransitionQP(ctx, qp, hcaagent.RTR, attr)
+		e.first(qp, hcaagent.RTR, attr, func(x *hcaagent.Attr) { x.MaxDestRdAtomic = 200 })
 		attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, hcaagent.RTR, hcaagent.RTS)
-		for _, change := range []func(x *hcaagent.Attr){
+		e.first(qp, hcaagent.RTS, attr,
 			func(x *hcaagent.Attr) { x.Known |= hcaagent.KnowsCurState; x.CurState = hcaagent.SQD },
-			func(x *hcaagent.Attr) { x.SQPSN = 1<<24 + 5 },
-			func(x *hcaagent.Attr) { x.RetryCnt = 9 },
-		} {
-			x := attr
-			change(&x)
-			if e.TransitionQP(ctx, qp, hcaagent.RTS, x) == nil {
-				break
-			}
-		}
+			func(x *hcaagent.Attr) { x.SQPSN = 1<<24 + 5 }, func(x *hcaagent.Attr) { x.RetryCnt = 9 },
+			func(x *hcaagent.Attr) { x.MaxRdAtomic = 200 })
 	}
 	_ = e.DestroyCQ(ctx, cq)
 	_ = e.PostSend(ctx, e.qp, hcaagent.SendRequest{ID: 702, Op: hcaagent.OpRead, Flags: hcaagent.Inline, Segments: e.sge(0, 64)})
@@ -179,7 +187,7 @@ func (s *stage) abuse() {
 
 // consumers reports whether a finding is on what the consumer of the scene has asked for.
 func consumers(n soft.Need, x *rule.Finding) bool {
-	return n == soft.GivenUp && x.Rule == rule.RCINV001 || n == soft.WrongQKey && (x.Rule == rule.UDQKEY001 || x.Rule == rule.RCLEN010)
+	return n == soft.ShortResponse && x.Rule == rule.RCRES002 || n == soft.GivenUp && x.Rule == rule.RCINV001 || n == soft.WrongQKey && (x.Rule == rule.UDQKEY001 || x.Rule == rule.RCLEN010)
 }
 
 // shared posts the i-th receive request to each of two shared receive queues.

@@ -33,6 +33,8 @@ var _ = faults(map[string]*Fault{
 // valueFaults are the attributes whose values a fault leaves unchecked.
 var valueFaults = map[string]hcaagent.Known{
 	"current-state-ignored": hcaagent.KnowsCurState, "psn-of-25-bits": hcaagent.KnowsSQPSN, "retry-count-9": hcaagent.KnowsRetryCnt,
+	"initiator-depth-200": hcaagent.KnowsMaxRdAtomic, "resources-200": hcaagent.KnowsMaxDestRdAtomic,
+	"port-2": hcaagent.KnowsPort, "pkey-index-5": hcaagent.KnowsPKey,
 }
 
 // unchecked reports whether the fault is not to check the value of an attribute.
@@ -42,7 +44,7 @@ func (h *HCA) unchecked(k hcaagent.Known) bool {
 
 // sends and answers report whether the state lets the queue pair do so, or its fault does.
 func (q *queuePair) sends() bool {
-	return q.state.Sends() || q.state == hcaagent.RTR && q.h.has("sends-in-rtr")
+	return q.state.Sends() || q.state == hcaagent.RTR && (q.h.has("sends-in-rtr") || q.h.has("requests-before-rts"))
 }
 
 func (q *queuePair) answers() bool {

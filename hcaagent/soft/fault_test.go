@@ -124,6 +124,10 @@ func (s *stage) disturb(n soft.Need) {
 		}
 	}
 	switch n {
+	case soft.ShortResponse:
+		s.shorten()
+	case soft.Shared:
+		_ = s.ends[1].ModifySRQ(ctx, s.ends[1].srq, 60) // before the requests come
 	case soft.LostRequest:
 		lose(1, once(packet.SendOnly, 2))
 	case soft.LostACK:
@@ -195,7 +199,7 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 			b.receive(receiveID+uint64(i), 8192, 4096)
 		}
 		s.link.After(400_000, receives)
-	case soft.NeverReady:
+	case soft.NeverReady, soft.SharedFew:
 	case soft.Credits:
 		for i := range 3 {
 			b.receive(receiveID+uint64(i), 8192, 4096)
@@ -207,14 +211,15 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 	work := s.scene(f.Needs, s.work(f))
 	gap := int64(20_000)
 	switch f.Needs {
-	case soft.LostRequest, soft.LostACK, soft.Burst, soft.NeverReady, soft.ManyReads, soft.Refused, soft.Silence, soft.TooLong, soft.BadReceive, soft.Fenced:
+	case soft.LostRequest, soft.LostACK, soft.Burst, soft.NeverReady, soft.ManyReads, soft.Refused, soft.Silence, soft.TooLong, soft.BadReceive, soft.Fenced,
+		soft.LocalInvalidate, soft.RefusedUnsignaled:
 		gap = 200
 	case soft.Sparse:
 		gap = 5_000_000
 	}
 	for i, q := range work {
 		q.ID = uint64(i)
-		if f.Needs != soft.SignalAll && (f.Needs != soft.Unsignaled || i%3 == 0) {
+		if f.Needs != soft.SignalAll && !s.unsignaled(f.Needs, &q) && (f.Needs != soft.Unsignaled || i%3 == 0) {
 			q.Flags |= hcaagent.Signaled
 		}
 		at := int64(i) * gap
@@ -233,7 +238,9 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 		}
 		for at := step; at < 3e6; at += step {
 			s.link.After(at, func() {
-				a.poll()
+				if f.Needs != soft.Overrun || at > 2.5e6 {
+					a.poll()
+				}
 				b.poll()
 			})
 		}

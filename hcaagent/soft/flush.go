@@ -27,8 +27,8 @@ func (q *queuePair) flush() {
 		q.finishReceive(&receive{ReceiveRequest: r}, hcaagent.Completion{Status: hcaagent.WRFlushErr}, false, sum{})
 	}
 	q.rsp.out = nil
-	if q.srq != nil {
-		q.h.async(hcaagent.AsyncLastWQE, q.num, 0, 0)
+	if q.srq != nil || q.h.breaks("last-wqe-unshared") {
+		q.h.tells("last-wqe", hcaagent.AsyncLastWQE, q.num, 0)
 	}
 }
 

@@ -76,6 +76,10 @@ func (h *HCA) transmit(p *packet.Packet) {
 		return
 	}
 	p.Complete()
+	if h.has("sends-in-init") {
+		kept := *p
+		h.fault.kept = &kept
+	}
 	for n := h.spoil(p); n > 0; n-- {
 		h.emitFrame(p)
 	}

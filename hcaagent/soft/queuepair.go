@@ -51,6 +51,8 @@ func (q *queuePair) become(to hcaagent.State) {
 	case hcaagent.Reset:
 		q.receives, q.attr, q.told, q.dead = nil, hcaagent.Attr{Service: q.service}, false, false
 		q.req, q.rsp, q.ucr = requester{}, responder{}, ucReceiver{}
+	case hcaagent.Init:
+		q.h.opt.Clock.After(0, q.h.stale)
 	case hcaagent.RTR:
 		if from == hcaagent.Init {
 			q.rsp = responder{epsn: q.attr.RQPSN, last: q.attr.RQPSN.Add(-1)}
@@ -89,7 +91,9 @@ func (q *queuePair) reliable() bool { return q.service == packet.RC || q.service
 // communicates tells the consumer of the first request that comes in RTR (o11-5.1.1).
 func (q *queuePair) communicates() {
 	if q.state == hcaagent.RTR && !q.told {
-		q.told = true
-		q.h.async(hcaagent.AsyncCommEstablished, q.num, 0, 0)
+		q.told = !q.h.breaks("established-twice")
+		if !q.h.breaks("established-untold") {
+			q.h.async(hcaagent.AsyncCommEstablished, q.num, 0, 0)
+		}
 	}
 }

@@ -73,6 +73,9 @@ func (q *queuePair) takeWrite(p *packet.Packet) {
 	if info.First || info.Only {
 		var err error
 		write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), hcaagent.RemoteWrite)
+		if err != nil && p.Has&packet.HasImmDt != 0 && q.h.breaks("write-takes-receive") {
+			q.take(p)
+		}
 		if err != nil || p.DMALen > 0 && q.h.breaks("key-refused") {
 			q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
 			return

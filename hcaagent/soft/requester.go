@@ -214,6 +214,10 @@ func (q *queuePair) runLocal(w *work) bool {
 		r.next++
 		return true
 	}
+	if r.next > 0 && w.Op == hcaagent.OpLocalInv && w.Flags&hcaagent.Signaled != 0 && q.h.breaks("invalidates-early") {
+		q.finishSend(w, hcaagent.Success)
+		w.Flags &^= hcaagent.Signaled
+	}
 	if r.next > 0 && (w.Op == hcaagent.OpLocalInv || w.Flags&hcaagent.Fence != 0) {
 		return false
 	}
@@ -275,6 +279,9 @@ func (q *queuePair) completeHead() {
 // finishSend makes the completion of a send request, if it makes one (CPL-SIG-001 to 003).
 func (q *queuePair) finishSend(w *work, status hcaagent.Status) {
 	if status == hcaagent.Success && (w.Flags&hcaagent.Signaled == 0 || w.silent) && !q.new.SignalAll && !q.h.breaks("unsignaled") {
+		return
+	}
+	if status != hcaagent.Success && status != hcaagent.WRFlushErr && w.Flags&hcaagent.Signaled == 0 && q.h.breaks("unsignaled-error-silent") {
 		return
 	}
 	e := hcaagent.Completion{ID: w.ID, QP: hcaagent.QP{QPN: q.num}, Status: status, Op: w.Op.Done(), ByteLen: w.length}

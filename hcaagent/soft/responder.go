@@ -143,7 +143,9 @@ func (q *queuePair) refuseFatal(p *packet.Packet, s packet.Syndrome, status hcaa
 	if s == packet.NAKRemoteAccess {
 		what = hcaagent.AsyncQPAccess
 	}
-	q.h.async(what, q.num, 0, 0)
+	if !q.h.breaks("violation-untold") {
+		q.h.async(what, q.num, 0, 0)
+	}
 }
 
 // valid checks a request at the expected PSN; it returns the syndrome of the NAK that it deserves, or 0.
@@ -220,7 +222,9 @@ func (q *queuePair) take(p *packet.Packet) (ok, valid bool) {
 	}
 	r.taken = t
 	var err error
-	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite, t.room[:0]); err != nil {
+	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite, t.room[:0]); err != nil && q.h.breaks("denied-receive-taken") {
+		t.list = list{[][]byte{make([]byte, 1<<16)}, 1 << 16}
+	} else if err != nil {
 		q.refuseFatal(p, packet.NAKRemoteOp, hcaagent.LocProtErr)
 		return true, false
 	}

@@ -23,11 +23,19 @@ func (h *HCA) takeShared(s *sharedQueue) (hcaagent.ReceiveRequest, bool) {
 	if len(s.queue) == 0 {
 		return hcaagent.ReceiveRequest{}, false
 	}
+	if h.breaks("shared-lost") {
+		s.queue = s.queue[1:]
+		return h.takeShared(s)
+	}
 	r := s.queue[0]
-	s.queue = s.queue[1:]
+	if !h.breaks("shared-twice") {
+		s.queue = s.queue[1:]
+	}
 	if len(s.queue) < s.limit {
-		s.limit = 0
-		h.async(hcaagent.AsyncSRQLimit, 0, 0, s.id)
+		if !h.has("limit-again") {
+			s.limit = 0
+		}
+		h.tells("limit", hcaagent.AsyncSRQLimit, 0, s.id)
 	}
 	return r, true
 }

@@ -46,6 +46,7 @@ func (h *HCA) PostSend(ctx context.Context, qp hcaagent.QP, r hcaagent.SendReque
 	if q.state == hcaagent.Err || q.state == hcaagent.SQE {
 		h.opt.Clock.After(0, func() { // after the verb has returned
 			if q.state == hcaagent.Err || q.state == hcaagent.SQE {
+				q.sendBroken(w)
 				q.flushSends()
 			}
 		})
@@ -83,7 +84,7 @@ func (q *queuePair) validSend(r *hcaagent.SendRequest) error {
 		length += uint64(s.Length)
 	}
 	switch {
-	case !q.state.PostSend() && !(q.state == hcaagent.RTR && q.h.has("sends-in-rtr")) && !q.h.breaks("post-in-init"):
+	case !q.state.PostSend() && !(q.state == hcaagent.RTR && q.sends()) && !q.h.breaks("post-in-init"):
 		return fmt.Errorf("send request in state %v; bring it to RTS first", q.state)
 	case q.new.Type == hcaagent.TypeXRCTarget:
 		return fmt.Errorf("an XRC target has no send queue")
@@ -104,7 +105,7 @@ func (q *queuePair) validSend(r *hcaagent.SendRequest) error {
 	case q.service == packet.UD:
 		if a := q.h.ahs[r.AH]; a == nil && r.AH != 0 {
 			return notFound("address handle", uint32(r.AH))
-		} else if a != nil && a.pd != q.pd { // C10-10
+		} else if a != nil && a.pd != q.pd && !q.h.breaks("foreign-handle") { // C10-10
 			return fmt.Errorf("address handle %d belongs to another protection domain", r.AH)
 		}
 	}

@@ -1,0 +1,191 @@
+package soft_test
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/soft"
+	"ibwitness/packet"
+)
+
+// unsignaled reports whether a request is not signalled because the fault needs that.
+func (s *stage) unsignaled(n soft.Need, q *hcaagent.SendRequest) bool {
+	switch n {
+	case soft.RefusedUnsignaled:
+		return q.RKey != s.ends[1].key && q.Op == hcaagent.OpWrite
+	case soft.LocalInvalidate:
+		return q.Op != hcaagent.OpLocalInv
+	}
+	return false
+}
+
+// shorten has READ responses of one packet arrive too short.
+func (s *stage) shorten() {
+	deliver := s.link.ends[0]
+	s.link.ends[0] = func(frame []byte) {
+		var p packet.Packet
+		packet.DecodeIP(&p, frame[14:], len(frame)-14)
+		if p.Opcode.Fn() == packet.ReadRespOnly {
+			p.Payload = p.Payload[:8]
+			p.Fit()
+			p.SealIPv4()
+			p.SealICRC()
+			frame = p.AppendEthernet(nil, [6]byte(frame[6:12]), [6]byte(frame[:6]))
+			c := &s.link.taps[0]
+			c.replace(frame)
+			if s.verbs {
+				s.events[len(s.events)-1] = c.frames[len(c.frames)-1]
+			}
+		}
+		deliver(frame)
+	}
+}
+
+// otherScene changes the work to what a fault of queues, windows or events needs.
+func (s *stage) otherScene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendRequest {
+	a, b := s.ends[0], s.ends[1]
+	refused := func(op hcaagent.SendOp) {
+		work[7] = hcaagent.SendRequest{Op: op, Segments: a.sge(0, 64), RKey: b.key ^ 0x55000, RemoteVA: b.va}
+	}
+	switch n {
+	case soft.ArmedSolicited, soft.ArmedTwice:
+		for at := int64(0); at < 1_000_000; at += 30_000 {
+			s.link.After(at, func() {
+				if n == soft.ArmedTwice {
+					_ = b.RequestNotification(ctx, b.cq, hcaagent.ArmNext)
+				}
+				_ = b.RequestNotification(ctx, b.cq, hcaagent.ArmSolicited)
+			})
+		}
+	case soft.Overrun:
+		if err := a.ResizeCQ(ctx, a.cq, 4); err != nil {
+			s.t.Fatal(err)
+		}
+	case soft.SharedFew:
+		for i := range work {
+			if op := work[i].Op; op <= hcaagent.OpSendInv || op == hcaagent.OpWriteImm {
+				b.receive(receiveID+uint64(i), 8192, 4096)
+			}
+		}
+	case soft.SharedInError:
+		s.link.After(110_000, func() { _ = b.TransitionQP(ctx, b.qp, hcaagent.Err, hcaagent.Attr{}) })
+	case soft.Windows:
+		s.windows()
+	case soft.RefusedImmediate:
+		refused(hcaagent.OpWriteImm)
+	case soft.RefusedUnsignaled:
+		refused(hcaagent.OpWrite)
+	case soft.LocalInvalidate:
+		_, _, key, err := a.RegisterMR(ctx, hcaagent.NewMR{PD: a.pd, VA: a.va + 2048, Length: 64, Access: hcaagent.RemoteRead})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		work[4] = hcaagent.SendRequest{Op: hcaagent.OpLocalInv, InvKey: key}
+	case soft.ForeignHandle:
+		pd := must(a.CreatePD(ctx))(s.t)
+		ah := must(a.CreateAH(ctx, pd, hcaagent.AddressVector{Dest: b.qp.Addr, HopLimit: 64}))(s.t)
+		s.link.After(1_000_000, func() {
+			_ = a.PostSend(ctx, a.qp, hcaagent.SendRequest{ID: 900, Op: hcaagent.OpSend, Flags: hcaagent.Signaled, Segments: a.sge(0, 64), AH: ah, Dest: b.qp, QKey: 0x1234})
+		})
+	case soft.ReadyLate:
+		s.again(b)
+		for i := range 64 {
+			b.receive(receiveID+100+uint64(i), 8192, 4096)
+		}
+		s.link.After(100_000, func() { s.complete(b) })
+	case soft.ReadyThenSending:
+		s.link.After(2_000_000, func() {
+			a.attr.SQPSN, a.attr.RQPSN, b.attr.SQPSN, b.attr.RQPSN = 0, 0, 0, 0
+			s.again(a)
+			s.again(b)
+			s.complete(b)
+			_ = a.PostSend(ctx, a.qp, hcaagent.SendRequest{ID: 900, Op: hcaagent.OpWrite, Segments: a.sge(0, 64), RKey: b.key, RemoteVA: b.va})
+		})
+		s.link.After(2_050_000, func() { s.complete(a) })
+	case soft.Broken:
+		work[4].Segments[0].LKey ^= 0x55000
+		work = work[:6]
+	case soft.Restarted:
+		s.link.After(1_900_000, func() {
+			_ = a.TransitionQP(ctx, a.qp, hcaagent.Reset, hcaagent.Attr{})
+			attr := a.attr
+			attr.Known, _ = hcaagent.Takes(a.typ, hcaagent.Reset, hcaagent.Init)
+			_ = a.TransitionQP(ctx, a.qp, hcaagent.Init, attr)
+		})
+	case soft.Attached:
+		group := packet.IPv4Addr([]byte{239, 0, 0, 9})
+		qp := must(a.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeUD, PD: a.pd, SendCQ: a.cq, RecvCQ: a.cq}))(s.t)
+		if err := a.AttachMulticast(ctx, qp, group); err != nil {
+			s.t.Fatal(err)
+		}
+		if a.DestroyQP(ctx, qp) != nil {
+			_ = a.DetachMulticast(ctx, qp, group)
+			_ = a.DestroyQP(ctx, qp)
+		}
+	}
+	return work
+}
+
+// complete brings a queue pair from RTR to RTS.
+func (s *stage) complete(e *end) {
+	attr := e.attr
+	attr.Known, _ = hcaagent.Takes(e.typ, hcaagent.RTR, hcaagent.RTS)
+	if err := e.TransitionQP(ctx, e.qp, hcaagent.RTS, attr); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// windows binds memory windows in ways that must be refused, each by a queue pair of its own.
+func (s *stage) windows() {
+	e := s.ends[0]
+	region := func(off uint64, access hcaagent.Access) hcaagent.MR {
+		mr, _, _, err := e.RegisterMR(ctx, hcaagent.NewMR{PD: e.pd, VA: e.va + off, Length: 1024, Access: access})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return mr
+	}
+	all := region(0, everything|hcaagent.LocalWrite|hcaagent.BindWindow)
+	none := region(1024, everything|hcaagent.LocalWrite)
+	reads := region(2048, hcaagent.RemoteRead|hcaagent.BindWindow)
+	other := must(e.CreatePD(ctx))(s.t)
+	for i, c := range []struct {
+		pd     hcaagent.PD
+		kind   int
+		mr     hcaagent.MR
+		off, n uint64
+		access hcaagent.Access
+	}{
+		{e.pd, 1, all, 0, 64, hcaagent.RemoteRead | hcaagent.ZeroBased},
+		{other, 2, all, 0, 64, hcaagent.RemoteRead},
+		{e.pd, 2, all, 0, 0, hcaagent.RemoteRead},
+		{e.pd, 2, none, 1024, 64, hcaagent.RemoteRead},
+		{e.pd, 2, reads, 2048, 64, hcaagent.RemoteWrite},
+		{e.pd, 2, all, 1000, 64, hcaagent.RemoteRead},
+		{e.pd, 2, all, 0, 64, hcaagent.RemoteRead | hcaagent.ZeroBased}, // right, and then bound again
+	} {
+		qp := s.alone(e, uint32(0x700+i))
+		mw, rkey, err := e.AllocateMW(ctx, c.pd, c.kind)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for k := range uint32(1 + i/6) {
+			_ = e.PostSend(ctx, qp, hcaagent.SendRequest{
+				ID: uint64(800+2*uint32(i)) + uint64(k), Op: hcaagent.OpBindMW, Flags: hcaagent.Signaled,
+				Window: &hcaagent.Bind{MW: mw, MR: c.mr, RKey: rkey + 1 + k, VA: e.va + c.off, Length: c.n, Access: c.access},
+			})
+		}
+	}
+}
+
+// alone makes a queue pair that is in RTS, with a peer that there is not.
+func (s *stage) alone(e *end, peer uint32) hcaagent.QP {
+	qp := must(e.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeRC, PD: e.pd, SendCQ: e.cq, RecvCQ: e.cq}))(s.t)
+	attr := e.attr
+	attr.DestQPN = peer
+	for from := hcaagent.Reset; from < hcaagent.RTS; from++ {
+		attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, from, from+1)
+		if err := e.TransitionQP(ctx, qp, from+1, attr); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return qp
+}
