@@ -41,10 +41,11 @@ unit:            ## all tests under the race detector, and once more without it 
 	$(GO) test -race -pgo=off -timeout 20m ./...
 	$(GO) test -pgo=off -run '^TestSteadyState$$' ./fabricagent
 
-# The race detector needs a C compiler, and some tests compare with tshark.
+# The race detector needs a C compiler, some tests compare with tshark, and those of live capture set up a network of their own.
 deps:            ## install what tests need, where it is missing (Debian)
 	@missing=; \
 	command -v tshark >/dev/null || missing="$$missing tshark"; \
+	command -v ip >/dev/null || missing="$$missing iproute2"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \
 	[ -n "$$missing" ] || exit 0; \
 	echo "tests need:$$missing"; \

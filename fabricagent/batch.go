@@ -14,6 +14,9 @@ type Batch struct {
 	free   func()
 }
 
+// NewBatch returns a batch of a source outside this package. free, where not nil, is called when it is released.
+func NewBatch(frames []Frame, free func()) Batch { return Batch{Frames: frames, free: free} }
+
 // Release gives the buffers of the batch back, from any goroutine and in any order. Neither the batch nor its frames
 // may be used afterwards.
 func (b *Batch) Release() {

@@ -25,7 +25,7 @@ type Tap struct {
 
 // Source delivers frames in time order.
 type Source interface {
-	// Next returns the next batch, at least one frame. At the end it returns io.EOF. What is wrong with an input is
+	// Next returns the next batch, at least one frame; from a live interface none where nothing has come for a while. At the end it returns io.EOF. What is wrong with an input is
 	// returned once, after every frame that could be read from all inputs and before io.EOF: a *FileError, or several
 	// joined by errors.Join, which FileErrors takes apart.
 	Next() (*Batch, error)

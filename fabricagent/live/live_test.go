@@ -1,0 +1,323 @@
+package live_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ibwitness/fabricagent"
+	"ibwitness/fabricagent/live"
+	"ibwitness/packet"
+)
+
+var inside = flag.Bool("live.inside", false, "set by the tests themselves: this process has a network of its own")
+
+// network runs the rest of a test in a network namespace of its own with two interfaces, left and right, that are joined.
+func network(t *testing.T) bool {
+	t.Helper()
+	if *inside {
+		for _, args := range []string{"link add left type veth peer name right", "link set left up", "link set right up"} {
+			ip(t, args)
+		}
+		return true
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v", "-live.inside")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if os.Geteuid() != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+	}
+	out, err := cmd.CombinedOutput()
+	t.Log(string(out))
+	if err != nil {
+		t.Errorf("in a network namespace: %v", err)
+	}
+	return false
+}
+
+func ip(t *testing.T, args string) {
+	t.Helper()
+	if out, err := exec.Command("ip", strings.Fields(args)...).CombinedOutput(); err != nil {
+		t.Fatalf("ip %s (of the package iproute2): %v: %s", args, err, out)
+	}
+}
+
+// frames returns the RoCE frames of a capture.
+func frames(t *testing.T) (list [][]byte) {
+	t.Helper()
+	src, err := fabricagent.Open([]string{"../../testdata/captures/rnr_retry_exceeded.pcap"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	for {
+		b, err := src.Next()
+		if b != nil {
+			for i := range b.Frames {
+				if p := new(packet.Packet); fabricagent.Decode(&b.Frames[i], p).IsRDMA() {
+					list = append(list, slices.Clone(b.Frames[i].Data))
+				}
+			}
+			b.Release()
+		}
+		if err == io.EOF {
+			return list
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// sender sends frames on an interface.
+func sender(t *testing.T, name string) func(frame []byte) {
+	t.Helper()
+	i, err := net.InterfaceByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	to := &unix.SockaddrLinklayer{Ifindex: i.Index}
+	return func(frame []byte) {
+		for {
+			err := unix.Sendto(fd, frame, 0, to)
+			if err == nil {
+				return
+			}
+			if !errors.Is(err, unix.ENOBUFS) {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func open(t *testing.T, o live.Options) *live.Source {
+	t.Helper()
+	o.Promiscuous = true
+	s, err := live.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// collect reads until nothing comes, calling f with each frame.
+func collect(t *testing.T, s *live.Source, f func(*fabricagent.Frame)) (n int) {
+	t.Helper()
+	for {
+		b, err := s.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := len(b.Frames)
+		for i := range b.Frames {
+			f(&b.Frames[i])
+		}
+		b.Release()
+		if n += k; k == 0 {
+			return n
+		}
+	}
+}
+
+// TestFrames: what was sent arrives as it was, in order, tags and all, and nothing else does.
+func TestFrames(t *testing.T) {
+	if !network(t) {
+		return
+	}
+	s := open(t, live.Options{Interfaces: []string{"right"}})
+	send := sender(t, "left")
+	var want [][]byte
+	for i, f := range frames(t) {
+		switch i % 4 {
+		case 1:
+			f = slices.Concat(f[:12], []byte{0x81, 0, 0x60, 7}, f[12:])
+		case 2:
+			f = slices.Concat(f[:12], []byte{0x88, 0xa8, 0, 9, 0x81, 0, 0, 7}, f[12:])
+		case 3:
+			other := slices.Clone(f)
+			other[37]++ // another UDP port
+			send(other)
+		}
+		send(f)
+		want = append(want, f)
+	}
+	i, last := 0, int64(0)
+	n := collect(t, s, func(f *fabricagent.Frame) {
+		if i < len(want) && !bytes.Equal(f.Data, want[i]) {
+			t.Errorf("frame %d: %x, want %x", i, f.Data[:40], want[i][:40])
+		}
+		i++
+		if f.Number != uint64(i) || f.Time < last || f.Time < time.Now().Add(-time.Minute).UnixNano() || int(f.Len) != len(f.Data) || f.Way == packet.WayOut {
+			t.Errorf("frame %d: %+v", i, *f)
+		}
+		last = f.Time
+	})
+	if n != len(want) {
+		t.Errorf("%d frames arrive, not %d", n, len(want))
+	}
+	if st := s.Stats(); st[0].Frames != uint64(n) || st[0].Dropped != 0 || st[0].Interface != "right" {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestDrops: frames that find no room are counted, before those behind them are delivered, and no others are missing.
+func TestDrops(t *testing.T) {
+	if !network(t) {
+		return
+	}
+	s := open(t, live.Options{Interfaces: []string{"right"}, Memory: 2 << 20})
+	send, list := sender(t, "left"), frames(t)
+	sent := 0
+	for sent < 20_000 {
+		send(list[sent%len(list)])
+		sent++
+	}
+	got := collect(t, s, func(*fabricagent.Frame) {
+		if s.Taps()[0].Dropped == 0 {
+			t.Fatal("a loss is not told with the first frame")
+		}
+	})
+	if d := s.Taps()[0].Dropped; d == 0 || uint64(got)+d != uint64(sent) {
+		t.Errorf("%d sent, %d arrive, %d dropped", sent, got, d)
+	}
+	before := s.Taps()[0].Dropped
+	send(list[0])
+	if n := collect(t, s, func(*fabricagent.Frame) {}); n != 1 || s.Taps()[0].Dropped != before {
+		t.Errorf("then %d arrive and %d are dropped", n, s.Taps()[0].Dropped-before)
+	}
+}
+
+// TestSnap: frames are cut where that was asked for.
+func TestSnap(t *testing.T) {
+	if !network(t) {
+		return
+	}
+	s := open(t, live.Options{Interfaces: []string{"right"}, SnapLen: 58})
+	send, list := sender(t, "left"), frames(t)
+	for _, f := range list[:10] {
+		send(f)
+	}
+	i := 0
+	collect(t, s, func(f *fabricagent.Frame) {
+		if int(f.Len) != len(list[i]) || len(f.Data) != 58 {
+			t.Errorf("%d of %d bytes", len(f.Data), f.Len)
+		}
+		i++
+	})
+	if s.Taps()[0].SnapLen != 58 {
+		t.Errorf("%+v", s.Taps()[0])
+	}
+}
+
+// TestSockets: with several rings, nothing is lost, and what two hosts say to each other stays in order; with several interfaces all of it does.
+func TestSockets(t *testing.T) {
+	if !network(t) {
+		return
+	}
+	s := open(t, live.Options{Interfaces: []string{"right", "left"}, Sockets: 3})
+	send, list := sender(t, "left"), frames(t)
+	for range 3 {
+		for i, f := range list {
+			f = slices.Clone(f)
+			f[29] = byte(i%7) + 1 // other hosts; the ICRC is wrong then, and nobody asks
+			f[33] = byte(i%7) + 100
+			send(f)
+		}
+	}
+	n, last := map[uint16]int{}, int64(0)
+	collect(t, s, func(f *fabricagent.Frame) {
+		n[f.Tap]++
+		if f.Time < last {
+			t.Errorf("frame %d steps back by %d ns", f.Number, last-f.Time)
+		}
+		last = f.Time
+		if (f.Tap == 1) != (f.Way == packet.WayOut) {
+			t.Errorf("frame %d of tap %d goes %v", f.Number, f.Tap, f.Way)
+		}
+	})
+	if n[0] != 3*len(list) || n[1] != 3*len(list) {
+		t.Errorf("%v frames arrive, of %d", n, 3*len(list))
+	}
+}
+
+// TestEnds: an interface that is down may come up again, one that is gone does not, and Stop ends the capture.
+func TestEnds(t *testing.T) {
+	if !network(t) {
+		return
+	}
+	s := open(t, live.Options{Interfaces: []string{"right"}, Idle: 20 * time.Millisecond})
+	send, list := sender(t, "left"), frames(t)
+	if n := collect(t, s, func(*fabricagent.Frame) {}); n != 0 {
+		t.Errorf("%d frames of nobody", n)
+	}
+	ip(t, "link set right down")
+	collect(t, s, func(*fabricagent.Frame) {})
+	if !s.Stats()[0].Down {
+		t.Error("the interface is not said to be down")
+	}
+	ip(t, "link set right up")
+	for range 50 {
+		time.Sleep(10 * time.Millisecond)
+		send(list[0])
+		if collect(t, s, func(*fabricagent.Frame) {}) > 0 {
+			break
+		}
+	}
+	if st := s.Stats()[0]; st.Frames == 0 || st.Down {
+		t.Errorf("after it came up again: %+v", st)
+	}
+	ip(t, "link del right")
+	var gone *live.GoneError
+	for err := error(nil); ; {
+		var b *fabricagent.Batch
+		if b, err = s.Next(); err != nil {
+			if !errors.As(err, &gone) || gone.Interface != "right" {
+				t.Error(err)
+			}
+			break
+		}
+		b.Release()
+	}
+	if _, err := s.Next(); err != io.EOF {
+		t.Error(err)
+	}
+
+	ip(t, "link add left type veth peer name right")
+	ip(t, "link set right up")
+	s = open(t, live.Options{Interfaces: []string{"right"}, Idle: time.Minute})
+	done := make(chan error)
+	go func() {
+		_, err := s.Next()
+		done <- err
+	}()
+	time.Sleep(10 * time.Millisecond)
+	s.Stop()
+	if err := <-done; err != io.EOF {
+		t.Error(err)
+	}
+	if _, err := live.Open(live.Options{Interfaces: []string{"nowhere"}}); err == nil || !strings.Contains(err.Error(), "ip -br link") {
+		t.Errorf("an interface that does not exist: %v", err)
+	}
+	if _, err := live.Open(live.Options{Interfaces: []string{"right"}, Hardware: true}); err == nil || !strings.Contains(fmt.Sprint(err), "time stamps") {
+		t.Errorf("hardware time stamps of a veth: %v", err)
+	}
+}
