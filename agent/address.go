@@ -9,14 +9,14 @@ import (
 	"ibwitness/rule"
 )
 
-// Reconcile judges, at the end, what no single transport agent can: packets of a connection with a wrong address, source or destination.
+// Reconcile judges, of the connections that leave, what no single transport agent can: packets of a connection with a wrong address, source or destination.
 // Such a packet is the first of a connection of its own, whose pair of addresses may be another agent's.
 func Reconcile(all ...*Transport) {
 	s := strangers{map[hcaagent.QP][]stranger{}, map[hcaagent.QP][]stranger{}}
 	for _, t := range all {
 		for i := range t.pairs.n {
 			c := t.pairs.at(i)
-			if c.dead || c.Paired || c.learned == ByCM || !c.Ends[1].Numbered || c.Ends[0].Sums.Packets == 0 {
+			if !c.leaving || c.dead || c.Paired || c.learned == ByCM || !c.Ends[1].Numbered || c.Ends[0].Sums.Packets == 0 {
 				continue
 			}
 			s.add(s.to, c.Ends[1].Addr, stranger{t, c})

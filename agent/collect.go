@@ -49,7 +49,9 @@ func (e *engine) result() *Result {
 	}
 	slices.SortStableFunc(r.NotJudged, func(a, b Note) int { return cmp.Compare(b.Count, a.Count) })
 	r.Connections = connections(agents)
-	gatherChecksums(r, hosts)
+	if e.watch == nil {
+		gatherChecksums(r, hosts)
+	}
 	r.sort()
 	return r
 }

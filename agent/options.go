@@ -11,6 +11,8 @@ type Options struct {
 	Near    []packet.Addr // endpoints that the tap is near: what it shows leaving them was sent, what it shows arriving did arrive
 	// Events are logs of verbs events, one a device: with them work requests and completions are held against the packets.
 	Events []*hcaagent.Log
+	// Watch, where not nil, has the run tell what it finds while it goes on, and forget what is over.
+	Watch *Watch
 	// Progress, where not nil, is called now and then from one goroutine with the packets read so far.
 	Progress func(packets uint64)
 }

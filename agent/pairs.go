@@ -12,7 +12,7 @@ import (
 type pairs struct {
 	list []*connection
 	n    uint32
-	gone connection // stands for all that were merged into another, so that their memory is free again
+	gone *connection // stands for all that were merged into another, so that their memory is free again
 	// large are the places of memory, by large page, that were asked to be large pages; newest is that of the newest connection.
 	large  map[uintptr]bool
 	newest uintptr
@@ -23,6 +23,7 @@ type connection struct {
 	learned     Learned
 	dead        bool // merged into another
 	kept        bool // another is misdirected from it
+	leaving     bool // it is judged to its end, and forgotten
 	firstTap    uint16
 	firstOp     packet.Opcode
 	rightful    uint32 // connection and end that misdirected seems to belong to
@@ -36,8 +37,11 @@ type connection struct {
 	pairedPSN packet.PSN // of the response that paired it, ByPSN
 	pairedTap uint16
 	pairedOp  packet.Opcode
-	_         [1]byte // with the 8 bytes that the allocator puts before it, a line: see qp.QP
+	// All this is, with the 8 bytes that the allocator puts before it, a line: see qp.QP.
 	qp.Pair
+
+	counted uint64 // packets that both ends had sent when mark looked last
+	active  int64  // when mark found that to have grown
 }
 
 // pair returns the pair of QPs of a connection, or nil of nil.
@@ -80,8 +84,10 @@ func (s *pairs) enlarge(c *connection) {
 // bury frees the memory of a connection that was merged into another.
 func (s *pairs) bury(i uint32) {
 	if !s.list[i].kept {
-		s.gone.dead = true
-		s.list[i] = &s.gone
+		if s.gone == nil {
+			s.gone = &connection{dead: true}
+		}
+		s.list[i] = s.gone
 	}
 }
 

@@ -61,11 +61,11 @@ func takeOver(c, k *connection, psn packet.PSN) {
 	k.dead = true
 }
 
-// strays judges, at the end, first packets that went to a QP that nothing else was ever sent to.
+// strays judges, of the connections that leave, first packets that went to a QP that nothing else was ever sent to.
 func (t *Transport) strays() {
 	for i := range t.pairs.n {
 		n := t.pairs.at(i)
-		if n.astray == 0 || n.dead || n.Paired || n.Ends[0].Sums.Packets != 1 || n.Ends[1].Sums.Packets != 0 {
+		if !n.leaving || n.astray == 0 || n.dead || n.Paired || n.Ends[0].Sums.Packets != 1 || n.Ends[1].Sums.Packets != 0 {
 			continue
 		}
 		first := packet.Packet{

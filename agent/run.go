@@ -33,13 +33,20 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 		}
 	}
 	e.several = len(src.Taps()) > 1
+	if opt.Watch != nil {
+		e.watch = newWatch(e, opt.Watch)
+	}
 	var err error
 	if workers == 1 {
 		err = e.alone(ctx)
 	} else {
 		err = e.together(ctx)
 	}
-	return e.result(), err
+	r := e.result()
+	if e.watch != nil {
+		e.watch.end(r)
+	}
+	return r, err
 }
 
 // engine reads batches of frames and takes each packet to the transport agent of its pair of addresses.
@@ -50,6 +57,7 @@ type engine struct {
 	sums        sums
 	first, last int64
 	several     bool
+	watch       *watch // nil: everything is told at the end
 }
 
 // shard is one transport agent; one goroutine steps it.
@@ -79,6 +87,7 @@ type work struct {
 	checker packet.Checker
 	sums    sums
 	dropped bool // the capture had lost packets when this batch was read
+	missed  bool // and it goes on for long: of these not all are old
 	decoded sync.WaitGroup
 	steps   sync.WaitGroup
 }
@@ -150,18 +159,28 @@ func (e *engine) next(w *work) error {
 	}
 	taps := e.src.Taps()
 	e.several = e.several || len(taps) > 1
-	w.dropped = false
+	w.dropped, w.missed = false, false
 	for i := range taps {
 		w.dropped = w.dropped || taps[i].Dropped > 0
+	}
+	if e.watch != nil {
+		w.dropped, w.missed = false, e.watch.missed(taps)
 	}
 	return err
 }
 
-// step has a transport agent verify the packets of a batch that are its.
-func (s *shard) step(w *work, me, shards int, several bool) {
-	if w.dropped {
+// dropped tells the transport agent what the capture has lost.
+func (s *shard) dropped(w *work) {
+	if w.missed {
+		s.t.missed()
+	} else if w.dropped {
 		s.t.Dropped()
 	}
+}
+
+// step has a transport agent verify the packets of a batch that are its.
+func (s *shard) step(w *work, me, shards int, several bool) {
+	s.dropped(w)
 	s.t.Several = several
 	if shards == 1 {
 		s.t.Packets(w.packets)
@@ -203,6 +222,9 @@ func (e *engine) alone(ctx context.Context) error {
 				rest = rest[n:]
 			}
 			e.done(w)
+			if e.watch.due() {
+				e.watch.tick()
+			}
 		}
 		switch {
 		case err == io.EOF:
@@ -218,9 +240,7 @@ func (e *engine) alone(ctx context.Context) error {
 
 // each decodes and verifies the frames of a batch one by one.
 func (e *engine) each(w *work, t *Transport) {
-	if w.dropped {
-		t.Dropped()
-	}
+	e.shards[0].dropped(w)
 	t.Several = e.several
 	p, frames := w.all[0], w.batch.Frames
 	for i := range frames {
@@ -283,6 +303,7 @@ func (e *engine) together(ctx context.Context) error {
 	})
 
 	var errs []error
+	var list []*work
 	for len(errs) < 1000 {
 		if err := ctx.Err(); err != nil {
 			errs = append(errs, err)
@@ -308,6 +329,16 @@ func (e *engine) together(ctx context.Context) error {
 		}
 		if err != nil {
 			errs = append(errs, err)
+		}
+		if e.watch.due() {
+			for range cap(free) { // until all that was read is verified
+				list = append(list, <-free)
+			}
+			e.watch.tick()
+			for _, w := range list {
+				free <- w
+			}
+			list = list[:0]
 		}
 	}
 	close(decode)

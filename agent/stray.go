@@ -83,11 +83,11 @@ func (t *Transport) expecting(list []uint32, from int, c *connection, p *packet.
 	return nobody
 }
 
-// misdirections judges, at the end, responses that went to QPs that nothing else was ever sent to.
+// misdirections judges, of the connections that leave, responses that went to QPs that nothing else was ever sent to.
 func (t *Transport) misdirections() {
 	for i := range t.pairs.n {
 		c := t.pairs.at(i)
-		if c.misdirected == nil || c.dead || c.Paired || c.Ends[0].Sums.Packets != 1 {
+		if !c.leaving || c.misdirected == nil || c.dead || c.Paired || c.Ends[0].Sums.Packets != 1 {
 			continue
 		}
 		t.ver.Misdirected(&t.pairs.at(c.rightful>>1).Pair, int(c.rightful&1), c.misdirected)

@@ -61,6 +61,14 @@ func (t *Transport) Dropped() {
 	}
 }
 
+// missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins anew then is proven again.
+func (t *Transport) missed() {
+	t.lossy = true
+	for i := range t.pairs.n {
+		t.pairs.at(i).Lossy = true
+	}
+}
+
 // Packet verifies one packet. Its ICRC has been checked.
 func (t *Transport) Packet(p *packet.Packet) {
 	if t.queues != nil {
@@ -310,12 +318,20 @@ func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir ui
 // Finish judges what was still open when the capture ended, at time end. Reconcile follows.
 func (t *Transport) Finish(end int64) {
 	for i := range t.pairs.n {
-		if c := t.pairs.at(i); !c.dead && t.services[c.Service] != nil {
-			t.services[c.Service].finish(c, end)
+		t.pairs.at(i).leaving = true
+	}
+	t.judgeEvents(end)
+	t.conclude(end)
+}
+
+// conclude judges what is still open of the connections that leave, at time now.
+func (t *Transport) conclude(now int64) {
+	for i := range t.pairs.n {
+		if c := t.pairs.at(i); c.leaving && !c.dead && t.services[c.Service] != nil {
+			t.services[c.Service].finish(c, now)
 			t.ver.CoverFlow(&c.Pair, c.learned == ByCM)
 		}
 	}
-	t.judgeEvents(end)
 	t.misdirections()
 	t.strays()
 	t.name()

@@ -153,6 +153,21 @@ func (r *Recorder) Add(f Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
+// Take removes the findings before a time and returns them, in the order in which they were made.
+func (r *Recorder) Take(before int64) (taken []Finding) {
+	stay := r.Findings[:0]
+	for _, f := range r.Findings {
+		if f.Time < before {
+			taken = append(taken, f)
+		} else {
+			stay = append(stay, f)
+		}
+	}
+	clear(r.Findings[len(stay):])
+	r.Findings = stay
+	return taken
+}
+
 // Remove takes a finding back, by its index: another one explains it.
 func (r *Recorder) Remove(i int) {
 	f := &r.Findings[i]

@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"slices"
+
+	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/passive"
+)
+
+// mark decides which connections leave: those that have been idle since idle, where the capture has missed something also those that this
+// may have been of, as they are better learned anew, and of the others the longest idle ones beyond most.
+func (t *Transport) mark(now, idle int64, most int, missed bool) {
+	alive := 0
+	for i := range t.pairs.n {
+		c := t.pairs.at(i)
+		if c.dead {
+			continue
+		}
+		if sum := c.Ends[0].Sums.Packets + c.Ends[1].Sums.Packets; sum != c.counted {
+			c.counted, c.active = sum, now
+		} else if c.active == 0 {
+			c.active = now // known from CM alone
+		}
+		if c.leaving = c.active <= idle || missed && c.Lossy; !c.leaving {
+			alive++
+		}
+	}
+	if alive <= most {
+		return
+	}
+	// Half of the others go, so that this is seldom done.
+	ages := make([]int64, 0, alive)
+	for i := range t.pairs.n {
+		if c := t.pairs.at(i); !c.dead && !c.leaving {
+			ages = append(ages, c.active)
+		}
+	}
+	slices.Sort(ages)
+	limit := ages[len(ages)-1-most/2]
+	for i := range t.pairs.n {
+		if c := t.pairs.at(i); !c.dead && !c.leaving && c.active <= limit && alive > most/2 {
+			c.leaving = true
+			alive--
+		}
+	}
+}
+
+// forget drops the connections that leave, and all that is kept of them. What was judged stays.
+func (t *Transport) forget() {
+	old, oldHosts := t.pairs, t.hosts
+	t.pairs, t.hosts, t.lossy = pairs{}, hosts{}, false
+	moved := make([]uint32, old.n) // the new index plus one of each connection that stays
+	for i := range old.n {
+		if c := old.at(i); !c.dead && !c.leaving {
+			t.pairs.list = append(t.pairs.list, c)
+			t.pairs.n++
+			moved[i] = t.pairs.n
+		}
+	}
+	index := func(i uint32) uint32 { // i and the result are an index plus one
+		if i == 0 {
+			return 0
+		}
+		return moved[i-1]
+	}
+	for _, c := range t.pairs.list {
+		c.rival, c.astray = index(c.rival), index(c.astray)
+		if c.misdirected != nil {
+			if k := index(c.rightful>>1 + 1); k > 0 {
+				c.rightful = (k-1)<<1 | c.rightful&1
+			} else {
+				c.misdirected = nil
+			}
+		}
+	}
+
+	slots, changes := t.flows.slots, t.flows.changes
+	t.flows = flows{changes: changes + 1}
+	t.routes, t.ahead, t.match = routes{}, ahead{}, passive.Matcher{}
+	for i := range slots {
+		s := &slots[i]
+		if s.key == 0 {
+			continue
+		}
+		k := index(s.way>>1 + 1)
+		if k == 0 {
+			continue
+		}
+		key := s.key - 1
+		h := &oldHosts.list[key>>25]
+		way := h.way(int(key >> 24 & 1))
+		host, dir := t.hosts.find(way[0], way[1])
+		t.flows.put(flowKey(host, dir, uint32(key&0xffffff)), s.extra, (k-1)<<1|s.way&1, s.c)
+	}
+	for i := range oldHosts.list {
+		was := &oldHosts.list[i]
+		if len(t.hosts.slots) == 0 || t.hosts.slot(was.a, was.b).way == 0 && t.hosts.slot(was.b, was.a).way == 0 {
+			continue
+		}
+		n, _ := t.hosts.find(was.a, was.b)
+		h := &t.hosts.list[n]
+		h.icrc, h.vcrc = was.icrc, was.vcrc
+		for dir := range h.unpaired {
+			for _, k := range was.unpaired[dir] {
+				if k = index(k + 1); k > 0 {
+					h.unpaired[dir] = append(h.unpaired[dir], k-1)
+				}
+			}
+			for _, w := range was.connections[dir] {
+				if k := index(w>>1 + 1); k > 0 {
+					h.connections[dir] = append(h.connections[dir], (k-1)<<1|w&1)
+				}
+			}
+		}
+	}
+	for q, way := range t.bound {
+		if k := index(way>>1 + 1); k > 0 {
+			t.bound[q] = (k-1)<<1 | way&1
+		} else {
+			delete(t.bound, q)
+		}
+	}
+	used := map[*hcaagent.Attr]bool{}
+	for _, c := range t.pairs.list {
+		used[c.Ends[0].Attr], used[c.Ends[1].Attr] = true, true
+	}
+	for k, attr := range t.resolved {
+		if !used[attr] && !k.peer.IsZero() { // what SIDR told; what an HCA agent told holds for good
+			delete(t.resolved, k)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package agent
+
+import (
+	"slices"
+	"time"
+
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// Watch has a run go on for weeks: findings are told while it goes on and are not kept, and what is over is forgotten. It is not for runs with
+// logs of events.
+type Watch struct {
+	Found  func([]rule.Finding) // takes findings in the order of their frames, from the goroutine that called Run
+	Status func(*Status)        // where not nil, takes the counters at each tick
+	Every  time.Duration        // between ticks; 0: one second
+	Settle time.Duration        // how old a finding must be to be told, as later packets may explain it; 0: two seconds
+	Idle   time.Duration        // after which a connection is forgotten; 0: five minutes
+	Most   int                  // connections of each shard that are followed; the longest idle ones beyond them are forgotten; 0: 200,000
+}
+
+// Status is what a run counts while it goes on. Counters never fall, but those of Cover where a finding was taken back.
+type Status struct {
+	Now                                int64  // time up to which everything was judged
+	Packets, RDMA, Repeated, Undecoded uint64 // as in Result
+	Dropped                            uint64
+	Connections                        int    // followed now
+	Forgotten                          uint64 // connections that were idle for long
+	Evicted                            uint64 // that were forgotten since there were too many
+	Relearned                          uint64 // that were forgotten since the capture had missed packets
+	Cover                              [rule.NumRules]rule.Count
+}
+
+// Clock is a source that knows how late it is although no frame comes.
+type Clock interface {
+	// Now returns the time up to which all frames were delivered, in nanoseconds since the Unix epoch.
+	Now() int64
+}
+
+// watch tells what was found, now and then, and forgets.
+type watch struct {
+	Watch
+	e      *engine
+	clock  Clock
+	ticked int64 // when
+	swept  int64
+	lost   uint64 // frames that the capture had dropped, as far as that was told
+	doubt  bool   // something was missed since the last sweep
+	Status
+}
+
+// sweeps is how many times connections are looked at in the time that they may be idle.
+const sweeps = 4
+
+// healing is how long it takes, at least, from one loss to the next that connections are learned anew.
+const healing = 5 * time.Second
+
+func newWatch(e *engine, o *Watch) *watch {
+	w := &watch{Watch: *o, e: e}
+	w.clock, _ = e.src.(Clock)
+	for _, d := range []struct {
+		v    *time.Duration
+		none time.Duration
+	}{{&w.Every, time.Second}, {&w.Settle, 2 * time.Second}, {&w.Idle, 5 * time.Minute}} {
+		if *d.v <= 0 {
+			*d.v = d.none
+		}
+	}
+	if w.Most <= 0 {
+		w.Most = 200_000
+	}
+	return w
+}
+
+// missed reports whether the capture has lost frames since it was asked last.
+func (w *watch) missed(taps []fabricagent.Tap) bool {
+	n := uint64(0)
+	for i := range taps {
+		n += taps[i].Dropped
+	}
+	more := n > w.lost
+	w.lost, w.doubt = n, w.doubt || more
+	return more
+}
+
+func (w *watch) now() int64 {
+	if w.clock != nil {
+		return w.clock.Now()
+	}
+	return w.e.last
+}
+
+// due reports whether it is time for the next tick.
+func (w *watch) due() bool {
+	return w != nil && w.now()-w.ticked >= int64(w.Every)
+}
+
+// tick tells what is settled. No packet is being verified meanwhile.
+func (w *watch) tick() {
+	now := w.now()
+	if w.ticked == 0 {
+		w.swept = now
+	}
+	w.ticked = now
+	alive := uint32(0)
+	for _, s := range w.e.shards {
+		alive = max(alive, s.t.pairs.n)
+	}
+	since := now - w.swept
+	if since >= int64(w.Idle)/sweeps || int(alive) > w.Most || w.doubt && since >= int64(healing) {
+		w.sweep(now)
+	}
+	w.tell(now - int64(w.Settle))
+}
+
+// sweep forgets connections.
+func (w *watch) sweep(now int64) {
+	w.swept = now
+	agents := make([]*Transport, len(w.e.shards))
+	for i, s := range w.e.shards {
+		agents[i] = s.t
+		s.t.mark(now, now-int64(w.Idle), w.Most, w.doubt)
+		s.t.conclude(now)
+	}
+	Reconcile(agents...)
+	for _, t := range agents {
+		for i := range t.pairs.n {
+			switch c := t.pairs.at(i); {
+			case c.dead || !c.leaving:
+			case c.active <= now-int64(w.Idle):
+				w.Forgotten++
+			case w.doubt && c.Lossy:
+				w.Relearned++
+			default:
+				w.Evicted++
+			}
+		}
+		t.forget()
+	}
+	w.doubt = false
+}
+
+// tell hands out the findings of before a time, and the counters.
+func (w *watch) tell(before int64) {
+	s := &w.Status
+	s.Now, s.Packets, s.RDMA, s.Undecoded, s.Dropped = w.ticked, w.e.sums.packets, w.e.sums.rdma, w.e.sums.short, w.lost
+	s.Repeated, s.Connections, s.Cover = 0, 0, [rule.NumRules]rule.Count{}
+	r := Result{Taps: w.e.src.Taps()}
+	for _, sh := range w.e.shards {
+		t := sh.t
+		t.name()
+		t.unsealed()
+		t.ver.Cover()
+		r.Findings = append(r.Findings, t.Rec.Take(before)...)
+		s.Repeated += t.repeated
+		s.Undecoded += t.short
+		for i := range t.pairs.n {
+			if !t.pairs.at(i).dead {
+				s.Connections++
+			}
+		}
+		for i, c := range t.Rec.Cover {
+			s.Cover[i].Exercised += c.Exercised
+			s.Cover[i].Violated += c.Violated
+			s.Cover[i].Unproven += c.Unproven
+		}
+	}
+	if len(r.Findings) > 0 {
+		r.sort()
+		w.Found(r.Findings)
+	}
+	if w.Watch.Status != nil {
+		w.Watch.Status(s)
+	}
+}
+
+// end tells the rest.
+func (w *watch) end(r *Result) {
+	if len(r.Findings) > 0 {
+		w.Found(r.Findings)
+	}
+	r.Findings = nil
+	w.ticked = w.now()
+	w.tell(0)
+}
+
+// unsealed doubts what was found of the checksums of a direction of which none was ever right: they may not be filled in where the tap is.
+func (t *Transport) unsealed() {
+	for i := range t.Rec.Findings {
+		f := &t.Rec.Findings[i]
+		for k := range checksums {
+			if f.Class == rule.Violation && slices.Contains(checksums[k].rules, f.Rule) && !t.everSealed(&checksums[k], f.Accused.Addr, f.Peer.Addr) {
+				t.Rec.Doubt(i, checksums[k].why)
+			}
+		}
+	}
+}
+
+// everSealed reports whether a checksum was right in any packet from one address to another.
+func (t *Transport) everSealed(k *checksum, from, to packet.Addr) bool {
+	if t.hosts.used == 0 {
+		return false
+	}
+	s := t.hosts.slot(from, to)
+	return s.way != 0 && k.seals(&t.hosts.list[(s.way-1)>>1])[(s.way-1)&1].good > 0
+}
