@@ -86,8 +86,9 @@ type work struct {
 	shards  []uint8          // the shard of each
 	checker packet.Checker
 	sums    sums
-	dropped bool // the capture had lost packets when this batch was read
-	missed  bool // and it goes on for long: of these not all are old
+	dropped bool     // the capture had lost packets when this batch was read
+	missed  bool     // and it goes on for long: of these not all are old
+	traffic *Traffic // of a run that goes on for long; nil: not counted
 	decoded sync.WaitGroup
 	steps   sync.WaitGroup
 }
@@ -124,6 +125,10 @@ func (w *work) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 	default:
 		return false
 	}
+	if t := w.traffic; t != nil && p.Has&packet.HasBTH != 0 {
+		t.Packets[p.Opcode]++
+		t.Bytes[p.Opcode] += uint64(f.Len)
+	}
 	w.checker.ICRC(p)
 	if p.Encap == packet.Native {
 		p.CheckVCRC()
@@ -131,11 +136,14 @@ func (w *work) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 	return true
 }
 
-func newWork() *work {
+func (e *engine) newWork() *work {
 	space := make([]packet.Packet, fabricagent.BatchSize)
 	w := &work{all: make([]*packet.Packet, fabricagent.BatchSize), shards: make([]uint8, 0, fabricagent.BatchSize)}
 	for i := range space {
 		w.all[i] = &space[i]
+	}
+	if e.watch != nil {
+		w.traffic = new(Traffic)
 	}
 	return w
 }
@@ -201,7 +209,7 @@ const portion = 64
 
 // alone does everything in the calling goroutine.
 func (e *engine) alone(ctx context.Context) error {
-	w := newWork()
+	w := e.newWork()
 	var errs []error
 	for {
 		if err := ctx.Err(); err != nil {
@@ -255,6 +263,9 @@ func (e *engine) each(w *work, t *Transport) {
 // done gives a batch back and tells the progress.
 func (e *engine) done(w *work) {
 	e.sums.add(w.sums)
+	if w.traffic != nil {
+		e.watch.Traffic.take(w.traffic)
+	}
 	w.batch.Release()
 	if e.opt.Progress != nil {
 		e.opt.Progress(e.sums.packets)
@@ -270,7 +281,7 @@ func (e *engine) together(ctx context.Context) error {
 	}
 	free := make(chan *work, 2*n+2)
 	for range cap(free) {
-		free <- newWork()
+		free <- e.newWork()
 	}
 	decode := make(chan *work, cap(free))
 	order := make(chan job, cap(free))

@@ -7,6 +7,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/verifier"
 )
 
 // Watch has a run go on for weeks: findings are told while it goes on and are not kept, and what is over is forgotten. It is not for runs with
@@ -30,6 +31,19 @@ type Status struct {
 	Evicted                            uint64 // that were forgotten since there were too many
 	Relearned                          uint64 // that were forgotten since the capture had missed packets
 	Cover                              [rule.NumRules]rule.Count
+	Traffic                            Traffic
+}
+
+// Traffic counts RDMA packets by opcode: how many, and their bytes on the wire.
+type Traffic struct{ Packets, Bytes [256]uint64 }
+
+// take adds what o has counted, and clears that.
+func (t *Traffic) take(o *Traffic) {
+	for i, n := range o.Packets {
+		t.Packets[i] += n
+		t.Bytes[i] += o.Bytes[i]
+	}
+	*o = Traffic{}
 }
 
 // Clock is a source that knows how late it is although no frame comes.
@@ -151,6 +165,7 @@ func (w *watch) tell(before int64) {
 		t := sh.t
 		t.name()
 		t.unsealed()
+		t.steady(before)
 		t.ver.Cover()
 		r.Findings = append(r.Findings, t.Rec.Take(before)...)
 		s.Repeated += t.repeated
@@ -183,6 +198,19 @@ func (w *watch) end(r *Result) {
 	r.Findings = nil
 	w.ticked = w.now()
 	w.tell(0)
+}
+
+// steady proves what the packets behind it show of an odd one, where it is told now.
+func (t *Transport) steady(before int64) {
+	if slices.ContainsFunc(t.Rec.Findings, func(f rule.Finding) bool {
+		return f.Class == rule.Unproven && f.Time < before && slices.Contains(verifier.SteadyRules, f.Rule)
+	}) {
+		for i := range t.pairs.n {
+			if c := t.pairs.at(i); !c.dead && c.Ends[0].Flow.Odd|c.Ends[1].Flow.Odd != 0 {
+				t.ver.Steady(&c.Pair)
+			}
+		}
+	}
 }
 
 // unsealed doubts what was found of the checksums of a direction of which none was ever right: they may not be filled in where the tap is.

@@ -60,6 +60,13 @@ func TestWatchAgrees(t *testing.T) {
 			if d := diff.Diff(r.Connections, want.Connections); d != "" {
 				t.Error(d)
 			}
+			n := uint64(0)
+			for _, k := range last.Traffic.Packets {
+				n += k
+			}
+			if n > want.RDMA || n < want.RDMA-want.Undecoded {
+				t.Errorf("%d packets of %d by opcode", n, want.RDMA)
+			}
 			for id := range last.Cover {
 				if n, m := last.Cover[id], want.Cover[id]; n.Exercised != m.Exercised {
 					t.Errorf("%v is exercised %d times, not %d", rule.ID(id), n.Exercised, m.Exercised)

@@ -235,6 +235,12 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	v.report(c, from, p, d)
 }
 
+// SteadyRules are the rules of which a single odd packet is proven by those behind it.
+var SteadyRules = []rule.ID{rule.PKY004, rule.UDPKY001, rule.BTH013, rule.UCMIG001, rule.UDQKEY001}
+
+// Steady is what FinishRC and its like prove of flows, for a connection that goes on.
+func (v *Verifier) Steady(c *qp.Pair) { v.steady(c) }
+
 // steady proves, at the end, that one packet of a QP was wrong where those before it and behind it agree: no P_Key, migration state or
 // Q_Key of a destination changes for a single packet.
 func (v *Verifier) steady(c *qp.Pair) {

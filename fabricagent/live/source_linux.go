@@ -21,6 +21,7 @@ type Source struct {
 	wake   int // an eventfd that ends waiting
 	polled []unix.PollFd
 	frames uint64
+	now    int64
 	errs   []error
 	closed atomic.Bool
 
@@ -97,8 +98,12 @@ func (s *Source) Next() (*fabricagent.Batch, error) {
 	for end := time.Now().Add(s.opt.Idle); !s.closed.Load(); {
 		s.fill(b)
 		s.count(b)
-		if len(b.Frames) > 0 {
+		if n := len(b.Frames); n > 0 {
+			s.now = max(s.now, b.Frames[n-1].Time)
 			return &b.Batch, nil
+		}
+		if !s.opt.Hardware {
+			s.now = max(s.now, time.Now().Add(-4*s.opt.Hold).UnixNano())
 		}
 		left := time.Until(end)
 		if left <= 0 {
@@ -222,6 +227,10 @@ func (s *Source) end() error {
 	}
 	return io.EOF
 }
+
+// Now returns the time up to which all frames were delivered: that of the newest one, or where none comes, some time ago. It must not be
+// called while Next is.
+func (s *Source) Now() int64 { return s.now }
 
 // Taps returns the interfaces. Dropped counts what the kernel has lost.
 func (s *Source) Taps() []fabricagent.Tap {

@@ -20,6 +20,9 @@ func Open(Options) (*Source, error) {
 // Next returns io.EOF.
 func (s *Source) Next() (*fabricagent.Batch, error) { return nil, io.EOF }
 
+// Now returns 0.
+func (s *Source) Now() int64 { return 0 }
+
 // Taps returns nothing.
 func (s *Source) Taps() []fabricagent.Tap { return nil }
 

@@ -18,6 +18,7 @@ import (
 // grammar is the command line; kong fills it in, and the completion scripts are generated from it.
 type grammar struct {
 	Check      checkCommand      `cmd:"" help:"Verify captures: who broke which rule, where, with the proof."`
+	Watch      watchCommand      `cmd:"" help:"Verify live traffic: findings as they come, metrics for Prometheus."`
 	Simulate   simulateCommand   `cmd:"" help:"Run a scenario on simulated adapters, and verify what they send."`
 	Rules      rulesCommand      `cmd:"" help:"List the rules that are verified, or explain some of them."`
 	Completion completionCommand `cmd:"" help:"Print the completion script of a shell."`
@@ -38,6 +39,7 @@ Examples:
   ibwitness check left.pcap right.pcap          two taps of one run
   tcpdump -i mlx5_0 -w - | ibwitness check -    from a pipe; Ctrl-C ends it with a report
   ibwitness check --format json trace.pcap      one JSON object a line
+  ibwitness watch -i eth0                       live traffic, metrics for Prometheus
   ibwitness simulate examples/lost-ack.yaml     no capture at hand: simulate traffic
   ibwitness rules RC-RSP-003                    what does this rule say?
 
@@ -108,7 +110,7 @@ func usage(w io.Writer, err error) int {
 // plain drops the name of the package from an error, which helps developers and not users.
 func plain(err error) string {
 	s := err.Error()
-	for _, prefix := range []string{"fabricagent: ", "agent: ", "report: ", "cli: ", "scenario: "} {
+	for _, prefix := range []string{"fabricagent: ", "agent: ", "report: ", "cli: ", "scenario: ", "live: ", "metrics: "} {
 		s = strings.TrimPrefix(s, prefix)
 	}
 	return s

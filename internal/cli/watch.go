@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent/live"
+	"ibwitness/internal/metrics"
+	"ibwitness/internal/report"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+type watchCommand struct {
+	Interface   []string      `short:"i" required:"" placeholder:"NAME" help:"Network interface to capture from. Repeatable: several are several taps."`
+	Near        []address     `placeholder:"ADDRESS" help:"The interface is near this endpoint, as in check. Repeatable. Default: what happened behind the interface is not known."`
+	Listen      string        `default:"127.0.0.1:9846" placeholder:"ADDRESS" help:"Serve Prometheus metrics at /metrics, and /healthz and /readyz, on this address; empty: nowhere. Default: ${default}."`
+	WebConfig   string        `name:"web-config" placeholder:"FILE" complete:"file" help:"TLS and passwords for --listen: a web configuration file of Prometheus' exporter-toolkit."`
+	Pprof       bool          `help:"Serve profiles of this program at /debug/pprof too."`
+	Promiscuous bool          `help:"Capture frames for other machines too, as behind a mirror port."`
+	Hardware    bool          `name:"hardware-time" help:"Take the time stamps of the interface's hardware."`
+	Sockets     int           `default:"1" placeholder:"N" help:"Rings an interface, over which the kernel spreads the pairs of hosts. Default: ${default}."`
+	Ring        int           `default:"64" placeholder:"MIB" help:"Memory of a ring, MiB. Default: ${default}."`
+	Connections int           `default:"200000" placeholder:"N" help:"Connections that are followed; the longest idle ones beyond them are forgotten. Default: ${default}."`
+	Idle        time.Duration `default:"5m" placeholder:"TIME" help:"After this long without a packet a connection is forgotten. Default: ${default}."`
+	Repeats     int           `default:"10" placeholder:"N" help:"Findings of one rule and accused endpoint that are written in a minute; the others are counted. 0: all. Default: ${default}."`
+	Events      bool          `help:"Write legal events too: retransmissions, NAKs and the like."`
+	Workers     int           `placeholder:"N" help:"Cores to use. Default: all."`
+}
+
+// Help stands below the flags' summary in --help.
+func (watchCommand) Help() string {
+	return `Captures RoCE traffic from network interfaces and verifies it while it runs, for weeks if need be. Other traffic stays in the kernel. Needs the capability CAP_NET_RAW.
+
+Findings go to standard output as they are proven, some seconds after their packets: JSON lines with the keys of check --format json, or readable ones on a terminal. Metrics go to Prometheus.
+
+What the kernel drops, since this program could not keep up, is counted, and proves nothing: the connections that it may have been of are learned anew.
+
+Examples:
+
+    ibwitness watch -i eth0
+    ibwitness watch -i eth0 -i eth1 --listen :9846 --web-config web.yaml
+    ibwitness watch -i mirror0 --promiscuous --repeats 1 | jq 'select(.class=="violation")'
+
+Ctrl-C or SIGTERM ends it. Exit status: 0 ended by that; 2 it could not go on.`
+}
+
+// late is how far behind the verification may be for the program to be called ready.
+const late = 10 * time.Second
+
+// Run captures and verifies until it is interrupted.
+func (c *watchCommand) Run(s *session) error {
+	if c.Workers < 0 || c.Workers > agent.MaxWorkers || c.Sockets < 1 || c.Ring < 2 || c.Connections < 1 || c.Idle <= 0 || c.Repeats < 0 {
+		return errors.New("cli: --workers, --sockets, --ring, --connections, --idle and --repeats must be positive, --ring at least 2")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+
+	src, err := live.Open(live.Options{
+		Interfaces: c.Interface, Promiscuous: c.Promiscuous, Hardware: c.Hardware, Sockets: c.Sockets, Memory: c.Ring << 20,
+	})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	context.AfterFunc(ctx, src.Stop)
+
+	collector := metrics.New(src.Stats)
+	failed := make(chan error, 1)
+	if c.Listen != "" {
+		log := slog.New(zerolog.NewSlogHandler(s.log))
+		server, err := metrics.Listen(collector, metrics.ServerOptions{
+			Address: c.Listen, Config: c.WebConfig, Profile: c.Pprof, Log: log,
+			Ready: func() error { return ready(collector, src.Stats()) },
+		})
+		if err != nil {
+			return err
+		}
+		defer server.Close()
+		go func() {
+			if err := server.Serve(log); err != nil {
+				failed <- err
+				src.Stop()
+			}
+		}()
+		s.log.Info().Str("address", server.Address()).Msg("metrics are served")
+	}
+
+	stream := report.NewStream(s.stdout, report.StreamOptions{Terminal: s.outTerminal, Color: s.color, Most: c.Repeats, Events: c.Events})
+	opt := agent.Options{Workers: c.Workers, Watch: &agent.Watch{
+		Idle: c.Idle, Most: c.Connections,
+		Found: func(list []rule.Finding) {
+			collector.Found(list)
+			stream.Found(list)
+		},
+		Status: func(st *agent.Status) {
+			collector.Status(st)
+			stream.Tick(st.Now)
+		},
+	}}
+	for _, a := range c.Near {
+		opt.Near = append(opt.Near, packet.Addr(a))
+	}
+	s.log.Info().Strs("interfaces", c.Interface).Msg("watching")
+	result, err := agent.Run(ctx, src, opt)
+	stream.Flush()
+	var lost, frames uint64
+	for _, st := range src.Stats() {
+		lost, frames = lost+st.Dropped, frames+st.Frames
+	}
+	s.log.Info().Uint64("frames", frames).Uint64("rdma", result.RDMA).Uint64("dropped", lost).
+		Uint64("violations", violated(result, rule.Error)).Uint64("warnings", violated(result, rule.Warning)).Msg("ended")
+	select {
+	case err := <-failed:
+		return fmt.Errorf("cli: the metrics can no longer be served: %w", err)
+	default:
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// violated counts the violations of rules of a severity.
+func violated(r *agent.Result, severity rule.Severity) (n uint64) {
+	for _, id := range rule.Rules() {
+		if id.Row().Severity == severity {
+			n += r.Cover[id].Violated
+		}
+	}
+	return n
+}
+
+// ready says what keeps the program from verifying.
+func ready(c *metrics.Collector, interfaces []live.Stats) error {
+	down := 0
+	for _, i := range interfaces {
+		if i.Down {
+			down++
+		}
+	}
+	switch lag := c.Lag(); {
+	case down == len(interfaces):
+		return errors.New("no interface is up")
+	case lag > late:
+		return fmt.Errorf("the verification is %v behind", lag.Round(time.Second))
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+// Package metrics shows what a run finds and counts to Prometheus. The labels are bounded: no metric names an address or a queue pair.
+package metrics
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent/live"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// Collector is what is known of a run. It is safe for concurrent use.
+type Collector struct {
+	interfaces func() []live.Stats
+	now        func() time.Time
+
+	mu         sync.Mutex
+	status     agent.Status
+	violations map[violation]uint64
+	findings   [rule.NumRules]rule.Count // told so far; Exercised counts events
+}
+
+// violation is what violations are counted by.
+type violation struct {
+	rule rule.ID
+	role rule.Role
+}
+
+// New returns the collector of a run that captures from interfaces, whose counters it asks for when it is scraped.
+func New(interfaces func() []live.Stats) *Collector {
+	return &Collector{interfaces: interfaces, now: time.Now, violations: map[violation]uint64{}}
+}
+
+// Found counts findings.
+func (c *Collector) Found(list []rule.Finding) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range list {
+		f := &list[i]
+		switch n := &c.findings[f.Rule]; f.Class {
+		case rule.Violation:
+			n.Violated++
+			c.violations[violation{f.Rule, f.Accused.Role}]++
+		case rule.Unproven:
+			n.Unproven++
+		case rule.Event:
+			n.Exercised++
+		}
+	}
+}
+
+// Status takes the counters of the run.
+func (c *Collector) Status(s *agent.Status) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.status = *s
+}
+
+const prefix = "ibwitness_"
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prefix+name, help, labels, nil)
+}
+
+var (
+	violations  = desc("violations_total", "Violations: proven breaches of a rule.", "rule", "severity", "accused")
+	unproven    = desc("unproven_total", "Findings that would be violations, but that the capture does not prove.", "rule")
+	exercised   = desc("rule_exercised_total", "How often a rule was put to the test.", "rule")
+	rulesTested = desc("rules_exercised", "Rules that were put to the test.")
+	rulesAll    = desc("rules", "Rules of the catalogue.")
+	frames      = desc("capture_frames_total", "Frames that an interface has delivered.", "interface")
+	drops       = desc("capture_drops_total", "Frames that the kernel has dropped since the ring of an interface was full.", "interface")
+	up          = desc("capture_interface_up", "Whether an interface is up.", "interface")
+	packets     = desc("packets_total", "InfiniBand and RoCE packets.", "service", "class")
+	bytes       = desc("bytes_total", "Bytes of these packets on the wire.", "service", "class")
+	undecoded   = desc("undecoded_packets_total", "Packets whose headers do not hold together.")
+	repeated    = desc("repeated_packets_total", "Packets that another interface had already shown.")
+	connections = desc("connections", "Connections that are followed.")
+	forgotten   = desc("connections_forgotten_total", "Connections that are no longer followed: idle for long, the longest idle of too many, or to be learned anew since the capture has missed packets.", "reason")
+	lag         = desc("engine_lag_seconds", "How far behind the clock the verification is.")
+)
+
+// events are the names of the events. Where node_exporter's collector of InfiniBand counters counts the same at one adapter, the name is its.
+var events = [...]struct {
+	id   rule.ID
+	desc *prometheus.Desc
+}{
+	{rule.EvRetransmission, desc("retransmissions_total", "Request packets that were sent again.")},
+	{rule.EvDuplicate, desc("duplicate_requests_packets_total", "Request packets that reached a responder again.")},
+	{rule.EvTimeout, desc("local_ack_timeout_errors_total", "Transport timers of requesters that ran out.")},
+	{rule.EvSeqNAK, desc("packet_sequence_errors_total", "NAKs that report a PSN sequence error.")},
+	{rule.EvRNRNAK, desc("rnr_nak_retry_packets_received_total", "RNR NAKs: the responder was not ready.")},
+	{rule.EvNAKInvalidRequest, desc("req_remote_invalid_request_errors_total", "NAKs that refuse a request as invalid.")},
+	{rule.EvNAKRemoteAccess, desc("req_remote_access_errors_total", "NAKs that refuse access to memory.")},
+	{rule.EvNAKRemoteOperational, desc("req_remote_operational_errors_total", "NAKs of a responder that could not carry out a request.")},
+	{rule.EvOutOfOrder, desc("out_of_sequence_packets_received_total", "Request packets that overtook others.")},
+	{rule.EvDuplicateResponse, desc("duplicate_responses_packets_total", "Responses that were sent again.")},
+	{rule.EvCNP, desc("np_cnp_packets_sent_total", "Congestion notification packets.")},
+	{rule.EvCE, desc("np_ecn_marked_roce_packets_received_total", "Packets that carry the mark of congestion.")},
+	{rule.EvReconnect, desc("reconnects_total", "Queue pairs that began anew.")},
+	{rule.EvConnect, desc("connects_total", "Connections that the connection manager set up.")},
+	{rule.EvDisconnect, desc("disconnects_total", "Connections that the connection manager ended.")},
+	{rule.EvReject, desc("rejects_total", "Connections that were refused.")},
+	{rule.EvUnanswered, desc("unanswered_requests_total", "Requests that were never answered.")},
+}
+
+// icrcErrors are the rules that judge the ICRC.
+var icrcErrors = struct {
+	rules []rule.ID
+	desc  *prometheus.Desc
+}{
+	[]rule.ID{rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004},
+	desc("rx_icrc_encapsulated_errors_total", "Packets whose ICRC is wrong."),
+}
+
+// Describe tells what there is.
+func (c *Collector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
+
+// Collect tells the values.
+func (c *Collector) Collect(ch chan<- prometheus.Metric) {
+	var stats []live.Stats
+	if c.interfaces != nil {
+		stats = c.interfaces()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	count := func(d *prometheus.Desc, v uint64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	for k, n := range c.violations {
+		row := k.rule.Row()
+		count(violations, n, row.ID, row.Severity.String(), k.role.String())
+	}
+	tested := 0
+	for _, id := range rule.Rules() {
+		if n := c.status.Cover[id].Exercised; n > 0 {
+			tested++
+			count(exercised, n, id.String())
+		}
+		if n := c.findings[id].Unproven; n > 0 {
+			count(unproven, n, id.String())
+		}
+	}
+	gauge(rulesTested, float64(tested))
+	gauge(rulesAll, float64(len(rule.Rules())))
+	for _, e := range events {
+		count(e.desc, c.findings[e.id].Exercised)
+	}
+	wrong := uint64(0)
+	for _, id := range icrcErrors.rules {
+		wrong += c.findings[id].Violated + c.findings[id].Unproven
+	}
+	count(icrcErrors.desc, wrong)
+	for i := range stats {
+		s := &stats[i]
+		count(frames, s.Frames, s.Interface)
+		count(drops, s.Dropped, s.Interface)
+		on := 1.0
+		if s.Down {
+			on = 0
+		}
+		gauge(up, on, s.Interface)
+	}
+	c.traffic(count)
+	count(undecoded, c.status.Undecoded)
+	count(repeated, c.status.Repeated)
+	gauge(connections, float64(c.status.Connections))
+	count(forgotten, c.status.Forgotten, "idle")
+	count(forgotten, c.status.Evicted, "ceiling")
+	count(forgotten, c.status.Relearned, "capture-loss")
+	if c.status.Now > 0 {
+		gauge(lag, max(0, c.now().Sub(time.Unix(0, c.status.Now)).Seconds()))
+	}
+}
+
+// traffic tells the sums of packets by service and class of opcode.
+func (c *Collector) traffic(count func(*prometheus.Desc, uint64, ...string)) {
+	type key struct{ service, class string }
+	type sum struct{ packets, bytes uint64 }
+	sums := map[key]sum{}
+	for o, n := range c.status.Traffic.Packets {
+		if n == 0 {
+			continue
+		}
+		k := key{packet.Opcode(o).Service().String(), class(packet.Opcode(o))}
+		if packet.Opcode(o) == packet.OpCNP {
+			k = key{"CNP", "cnp"}
+		}
+		s := sums[k]
+		s.packets += n
+		s.bytes += c.status.Traffic.Bytes[o]
+		sums[k] = s
+	}
+	for k, s := range sums {
+		count(packets, s.packets, k.service, k.class)
+		count(bytes, s.bytes, k.service, k.class)
+	}
+}
+
+// Lag is how far behind the clock the verification is.
+func (c *Collector) Lag() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.status.Now == 0 {
+		return 0
+	}
+	return c.now().Sub(time.Unix(0, c.status.Now))
+}
+
+// class is the kind of work that an opcode belongs to.
+func class(o packet.Opcode) string {
+	switch f := o.Fn(); f {
+	case packet.ReadRespFirst, packet.ReadRespMiddle, packet.ReadRespLast, packet.ReadRespOnly:
+		return "read-response"
+	case packet.Acknowledge:
+		return "ack"
+	case packet.AtomicAck:
+		return "atomic-ack"
+	default:
+		switch wqe.OpOf(f) {
+		case wqe.Send:
+			return "send"
+		case wqe.Write:
+			return "write"
+		case wqe.Read:
+			return "read-request"
+		case wqe.CmpSwap, wqe.FetchAdd:
+			return "atomic-request"
+		case wqe.Flush:
+			return "flush"
+		case wqe.AtomicWrite:
+			return "atomic-write"
+		}
+	}
+	return "other"
+}
