@@ -14,12 +14,24 @@ func (t *Transport) completions() *cq.Agent {
 	return t.queues
 }
 
-// Log takes over a log of verbs events, all of it, before the first packet.
+// Log takes over a log of verbs events, all that it has, before the first packet.
 func (t *Transport) Log(l *hcaagent.Log) {
 	a := t.completions()
 	a.Log(l)
 	for _, q := range a.Attributes(l.Addr) {
 		t.Attributes(q.QP.Addr, q.QP.QPN, q.Attr)
+	}
+	if l.More != nil {
+		t.live = append(t.live, l)
+	}
+}
+
+// catchUp takes the events that have come since, of devices that are at work.
+func (t *Transport) catchUp() {
+	for _, l := range t.live {
+		for _, e := range l.More() {
+			t.Event(e)
+		}
 	}
 }
 
@@ -29,8 +41,13 @@ func (t *Transport) Event(e *hcaagent.Event) {
 	if e.Kind != hcaagent.EvModifyQP || e.Failed || e.State != hcaagent.RTS && e.State != hcaagent.RTR {
 		return
 	}
-	if attr, ok := t.queues.Attr(e.QP); ok {
-		t.Attributes(e.QP.Addr, e.QP.QPN, attr)
+	attr, ok := t.queues.Attr(e.QP)
+	if !ok {
+		return
+	}
+	fresh := t.fresh[e.QP] || e.Attr != nil && e.Attr.Has(hcaagent.KnowsSQPSN)
+	if t.Attributes(e.QP.Addr, e.QP.QPN, attr); !fresh {
+		delete(t.fresh, e.QP) // it comes back to RTS, and goes on with its PSNs
 	}
 }
 

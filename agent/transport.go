@@ -31,8 +31,9 @@ type Transport struct {
 	repeats  repeats
 	repeated uint64
 	short    uint64
-	queues   *cq.Agent // where verbs events are known
-	lossy    bool      // the capture says that it dropped packets
+	queues   *cq.Agent       // where verbs events are known
+	live     []*hcaagent.Log // to which events are still added
+	lossy    bool            // the capture says that it dropped packets
 	// Several says that the frames come from several taps, so that a packet may be seen more than once.
 	Several bool
 }

@@ -63,6 +63,9 @@ type source struct {
 func (a *Agent) Log(l *hcaagent.Log) {
 	s := a.source(l.Name, l.Addr, l.Exact)
 	s.cut = l.Cut
+	if l.More != nil {
+		a.live[l.Addr] = s
+	}
 	for i := range l.Events {
 		a.event(s, &l.Events[i])
 	}

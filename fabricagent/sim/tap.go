@@ -2,6 +2,7 @@ package sim
 
 import (
 	"io"
+	"sync"
 
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
@@ -83,6 +84,7 @@ type Recorder struct {
 	number uint64
 	open   []fabricagent.Frame
 	full   [][]fabricagent.Frame
+	used   sync.Pool // room for batches
 	ended  bool
 }
 
@@ -100,7 +102,11 @@ func (r *Recorder) Tap(t fabricagent.Tap) (uint16, error) {
 // Frame stores a frame.
 func (r *Recorder) Frame(f *fabricagent.Frame, _ string) {
 	if r.open == nil {
-		r.open = make([]fabricagent.Frame, 0, fabricagent.BatchSize)
+		if used, ok := r.used.Get().(*[]fabricagent.Frame); ok {
+			r.open = (*used)[:0]
+		} else {
+			r.open = make([]fabricagent.Frame, 0, fabricagent.BatchSize)
+		}
 	}
 	r.number++
 	r.open = append(r.open, *f)
@@ -121,7 +127,14 @@ func (r *Recorder) Next() (*fabricagent.Batch, error) {
 	if len(r.full) > 0 {
 		frames := r.full[0]
 		r.full = r.full[1:]
-		return &fabricagent.Batch{Frames: frames}, nil
+		b := fabricagent.NewBatch(frames, func() {
+			if room := frames; room != nil {
+				frames = nil
+				clear(room)
+				r.used.Put(&room)
+			}
+		})
+		return &b, nil
 	}
 	return nil, io.EOF
 }

@@ -77,7 +77,7 @@ func (c *simulateCommand) Run(s *session) error {
 	if err != nil {
 		return errors.Join(err, out.close())
 	}
-	opt.Keep = !c.WireOnly
+	opt.Live = !c.WireOnly
 	run, err := sc.Start(opt)
 	if err != nil {
 		return errors.Join(err, out.close())
@@ -88,7 +88,6 @@ func (c *simulateCommand) Run(s *session) error {
 
 	opts := agent.Options{Near: run.NearAddrs()}
 	if !c.WireOnly {
-		run.Finish()
 		opts.Events = run.Logs()
 	}
 	result, err := agent.Run(ctx, run.Source, opts)

@@ -39,13 +39,12 @@ func BenchmarkVerified(b *testing.B) {
 		b.Run(fmt.Sprintf("events=%v", events), func(b *testing.B) {
 			packets := uint64(0)
 			for b.Loop() {
-				r, err := s.Start(Options{Keep: events})
+				r, err := s.Start(Options{Live: events})
 				if err != nil {
 					b.Fatal(err)
 				}
 				opt := agent.Options{Near: r.NearAddrs(), Workers: 1}
 				if events {
-					r.Finish()
 					opt.Events = r.Logs()
 				}
 				res, err := agent.Run(context.Background(), r.Source, opt)

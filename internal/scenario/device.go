@@ -17,9 +17,10 @@ type device struct {
 	next          uint64 // offset in the local region of the next list
 	polling       map[hcaagent.CQ]bool
 	log           *hcaagent.Log
+	fresh, old    []*hcaagent.Event // those that Logs have yet to hand over, and those that they have
 	into          [16]hcaagent.Completion
 	block         []byte // what fills memory, repeated
-	filled        uint64 // bytes of the local region
+	again         bool   // the local region has been given out once
 	list          []hcaagent.Segment
 }
 
@@ -44,6 +45,9 @@ func (r *Run) buildDevices() error {
 		if r.keep {
 			l.Events = make([]hcaagent.Event, 0, 4*r.posts(h.Name)+64)
 		}
+		if r.live {
+			l.More = d.more
+		}
 		r.logs[h.Name], d.log = l, l
 		var send func([]byte)
 		dev, err := soft.New(soft.Options{
@@ -64,7 +68,7 @@ func (r *Run) buildDevices() error {
 	return nil
 }
 
-// register gives the consumer its memory: a region for its own lists, which is filled as they are given out, and one for its peers. What fills
+// register gives the consumer its memory: a region for its own lists, which is filled as what they send is given out, and one for its peers. What fills
 // them comes by chance.
 func (d *device) register(lists, seed uint64) (err error) {
 	if d.pd, err = d.dev.CreatePD(ctx); err != nil {
@@ -152,18 +156,18 @@ const (
 	mostLocal = 256 << 20
 )
 
-// segments returns a list of the local region, behind those given out before. It is valid until the next call.
-func (d *device) segments(lengths []uint32) ([]hcaagent.Segment, error) {
+// segments returns a list of the local region, behind those given out before, and fills that where it is for the first time. It is valid
+// until the next call.
+func (d *device) segments(lengths []uint32, filled bool) ([]hcaagent.Segment, error) {
 	list := d.list[:0]
 	for _, n := range lengths {
 		if d.next+uint64(n) > d.local.Length {
-			d.next = 0
+			d.next, d.again = 0, true
 		}
-		if end := d.next + uint64(n); end > d.filled {
-			if err := d.fill(&d.local, d.filled, end-d.filled); err != nil {
+		if filled && !d.again {
+			if err := d.fill(&d.local, d.next, uint64(n)); err != nil {
 				return nil, err
 			}
-			d.filled = end
 		}
 		list = append(list, hcaagent.Segment{VA: d.local.VA + d.next, Length: n, LKey: d.local.lkey})
 		d.next = (d.next + uint64(n) + align - 1) &^ (align - 1)
@@ -177,6 +181,9 @@ func (r *Run) event(d *device, e *hcaagent.Event) {
 	if r.keep {
 		d.log.Events = append(d.log.Events, *e)
 	}
+	if r.live {
+		d.fresh = append(d.fresh, e)
+	}
 	if r.log != nil {
 		r.log(d.Name, e)
 	}
@@ -184,6 +191,12 @@ func (r *Run) event(d *device, e *hcaagent.Event) {
 		cq := e.CQ
 		r.Clock.After(0, func() { r.poll(d, cq) })
 	}
+}
+
+// more hands over the events that have come since it was called before.
+func (d *device) more() []*hcaagent.Event {
+	d.fresh, d.old = d.old[:0], d.fresh
+	return d.old
 }
 
 // poll empties a completion queue and asks for the next completion.

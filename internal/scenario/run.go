@@ -24,6 +24,7 @@ type Run struct {
 
 	log      func(hca string, e *hcaagent.Event)
 	keep     bool
+	live     bool
 	logs     map[string]*hcaagent.Log
 	devices  map[string]*device
 	qps      map[string]*queuePair
@@ -40,12 +41,14 @@ type Options struct {
 	Sinks []sim.Sink
 	// Keep has the run keep all events, for Logs.
 	Keep bool
+	// Live has Logs hand over the events as they come, and the run keep none.
+	Live bool
 }
 
 // Start builds what the scenario describes and plans its work.
 func (s *Scenario) Start(opt Options) (*Run, error) {
 	r := &Run{
-		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, keep: opt.Keep, logs: map[string]*hcaagent.Log{},
+		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, keep: opt.Keep, live: opt.Live, logs: map[string]*hcaagent.Log{},
 		devices: map[string]*device{}, qps: map[string]*queuePair{}, srqs: map[string]*sharedQueue{}, strayed: map[string]int{},
 	}
 	r.Fabric = sim.NewFabric(r.Clock, s.Link)
@@ -85,7 +88,7 @@ func (r *Run) tap(sink sim.Sink) error {
 	return nil
 }
 
-// Logs returns what the consumers of all HCAs have done and been told so far, where they are kept.
+// Logs returns what the consumers of all HCAs have done and been told so far, where they are kept, or will have where they are handed over.
 func (r *Run) Logs() (list []*hcaagent.Log) {
 	for _, h := range r.HCAs {
 		list = append(list, r.logs[h.Name])

@@ -15,7 +15,7 @@ func (r *Run) plan(w *Work) {
 func (r *Run) do(w *Work, id uint64) error {
 	if w.Action == PostReceive && w.QP == "" {
 		s := r.srqs[w.SRQ]
-		list, err := s.segments(w.Lengths)
+		list, err := s.segments(w.Lengths, false)
 		if err != nil {
 			return err
 		}
@@ -28,7 +28,7 @@ func (r *Run) do(w *Work, id uint64) error {
 		if q.Type == hcaagent.TypeUD {
 			lengths = append([]uint32{grhSize}, lengths...)
 		}
-		list, err := q.segments(lengths)
+		list, err := q.segments(lengths, false)
 		if err != nil {
 			return err
 		}
@@ -46,6 +46,9 @@ func (r *Run) do(w *Work, id uint64) error {
 // grhSize is what a datagram leaves in a receive request before its data (section 11.4.1.2).
 const grhSize = 40
 
+// sends reports whether an operation sends what its segments hold.
+func sends(op hcaagent.SendOp) bool { return op <= hcaagent.OpWriteImm || op == hcaagent.OpAtomicWrite }
+
 // request is the send request of a piece of work.
 func (r *Run) request(q *queuePair, w *Work, id uint64) (hcaagent.SendRequest, error) {
 	req := hcaagent.SendRequest{
@@ -58,7 +61,7 @@ func (r *Run) request(q *queuePair, w *Work, id uint64) (hcaagent.SendRequest, e
 		}
 	} else {
 		var err error
-		if req.Segments, err = q.segments(w.Lengths); err != nil {
+		if req.Segments, err = q.segments(w.Lengths, sends(w.Op)); err != nil {
 			return req, err
 		}
 	}
