@@ -134,13 +134,16 @@ func (s *SendQueue) IsMixed(psn packet.PSN) bool {
 // EverMixed reports whether there ever was such a doubt: the count of all messages may be wrong for good.
 func (s *SendQueue) EverMixed() bool { return s.Recovery != nil && s.Recovery.Mixed }
 
-// Refused notes that an RNR NAK refused the request at psn: of those like it that came since a time, all but one may yet reach the responder.
-func (s *SendQueue) Refused(psn packet.PSN, since int64) {
+// Refused notes that an RNR NAK refused the request at psn, and whether another did so just before: of those like it that came since a time, all
+// but one may yet reach the responder.
+func (s *SendQueue) Refused(psn packet.PSN, since int64, again bool) {
 	r := s.Recovery
 	if r == nil {
 		return
 	}
-	r.More = 0
+	if !again {
+		r.More = 0
+	}
 	for _, run := range r.Runs {
 		if run.At > since && psn.In(run.From, run.To) {
 			r.More++

@@ -17,7 +17,7 @@ func (v *Verifier) networkCopy(c *qp.Pair, from int, s *qp.Sent, p *packet.Packe
 	if r.Nak != qp.NakNone && r.NakTime >= q.LastTime {
 		return false
 	}
-	if p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 {
+	if numbered(p) {
 		return p.IPID == s.Trace.IPID && v.trace(p) == s.Trace
 	}
 	if q.LastPSN != p.PSN || p.Time-q.LastTime >= sameFrame/100 {
@@ -73,9 +73,10 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	v.covered(rule.RCRTY007)
 	v.covered(rule.RCRTY008)
 	w.Flags &^= wqe.Blamed
+	sure := c.Complete() && !w.Has(wqe.Guessed) && (!w.Has(wqe.Unsized) || p.PSN == w.First || c.Sees(from)) // that it takes this PSN
 	blame := func(id rule.ID, want, got string) {
 		v.report(c, from, p, verdict{
-			rule: id, class: proven(c.Complete()), role: rule.Requester, expected: want, actual: got,
+			rule: id, class: proven(sure), role: rule.Requester, expected: want, actual: got,
 			evidence: []uint64{frame(p.Frame, w.Frame)},
 		})
 	}

@@ -15,6 +15,9 @@ import (
 func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(id)
+	if p.PSN.Before(q.Una) && !r.Answered && r.NakTime != 0 && !c.Sees(from) {
+		return false // a later NAK has overtaken it
+	}
 	// What was sent before the first request that the tap saw was lost on its way to it.
 	start, known := c.Ends[1-from].Attr.Start()
 	if p.PSN.Before(q.Una) && r.Answered || known && p.PSN.Before(start) && p.PSN.Before(q.First) {
@@ -27,7 +30,7 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 			d.evidence = []uint64{frame(p.Frame, r.LastFrame)}
 		}
 		v.report(c, from, p, d)
-		if r.Answered && !p.PSN.Before(q.First) {
+		if r.Answered && !p.PSN.Before(q.First) && c.Sees(from) {
 			q.Una = p.PSN // it was the ACK that was wrong, if the responder goes on so: one finding
 		}
 		return false
@@ -128,12 +131,33 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 	if r.Nak == qp.NakRNR {
 		id, was = rule.RCRSP043, "silence after the RNR NAK for this PSN until it comes again"
 	}
-	// The path may have made a copy of the request behind the tap: it is refused as the request was.
-	v.report(c, from, p, verdict{
-		rule: id, class: proven(c.Sees(from) || c.Complete() && !again && (r.Nak == qp.NakSequence || time.Duration(p.Time-r.NakTime) < packet.RNRTimer(r.NakCode.Value()))), role: rule.Responder,
+	d := verdict{
+		rule: id, class: proven(c.Sees(from) || c.Complete() && !rcNakCrossed(r, p)), role: rule.Responder,
 		expected: was, actual: p.Syndrome.String() + " for " + p.PSN.String(), evidence: []uint64{frame(p.Frame, r.NakFrame)},
-	})
+	}
+	if d.class == rule.Unproven {
+		d.detail = "behind the tap the request may have come later or twice, and the NAKs may have changed places before it"
+	}
+	v.report(c, from, p, d)
 	return true
+}
+
+// rcNakCrossed reports whether what the network does, elsewhere than near the responder, explains a second NAK for a PSN that has not come again: a
+// copy of the request or of the NAK, a request that arrived after the one behind it, NAKs that changed places.
+func rcNakCrossed(r *qp.ReceiveQueue, p *packet.Packet) bool {
+	took := time.Duration(p.Time - r.NakTime)
+	soon := took < inFlight
+	switch again := p.Syndrome.Type() == packet.RNRNAK; {
+	case r.Nak == qp.NakSequence && !again: // once the PSN has come there is no reason for another
+		return soon && !numbered(p)
+	case r.Nak == qp.NakSequence:
+		return soon
+	case took >= packet.RNRTimer(r.NakCode.Value()):
+		return true
+	case !again && numbered(p):
+		return soon && leftBefore(p, r.NakID)
+	}
+	return soon
 }
 
 // rcRNRNak judges an RNR NAK (rules RC-RNR-006, RC-RSP-018, -019).
@@ -215,15 +239,15 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if nak == qp.NakRNR && (r.Nak != qp.NakRNR || r.NakPSN != p.PSN) {
-		q.Refused(p.PSN, max(r.NakTime, p.Time-int64(inFlight)))
+		q.Refused(p.PSN, max(r.NakTime, p.Time-int64(inFlight)), r.NakPSN == p.PSN && r.NakCode.Type() == packet.RNRNAK && p.Time-r.NakTime < int64(inFlight))
 	}
 	within := int64(0)
 	if nak == qp.NakSequence || nak == qp.NakRNR && r.NakPSN != p.PSN { // another NAK answers what came
 		within = int64(inFlight)
 	}
 	q.Cross(p.PSN, p.Time, within)
-	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time
-	r.Blamed, r.Told = false, true
+	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime, r.NakID = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time, p.IPID
+	r.Blamed, r.Untaken, r.Told = false, false, true
 	taken(c, from, p, p.PSN.Add(-1), false)
 	if p.PSN.After(q.Una) {
 		q.Una, q.Restarts = p.PSN, 0

@@ -68,7 +68,8 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	w.RespNext = p.PSN.Add(1)
 	w.RespFrame = uint32(p.Frame)
-	if p.PSN == w.Last && !w.Has(wqe.Answered) && !w.Has(wqe.Gapped) && !firstOfSeveral(p, w) {
+	// Where some were out of their order, they may all have come to the requester one by one since.
+	if p.PSN == w.Last && !w.Has(wqe.Answered) && (!w.Has(wqe.Gapped) || c.Sees(1-from) && w.Missing == w.Last.Add(1)) && !firstOfSeveral(p, w) {
 		w.Flags |= wqe.Answered
 		q.RdOut -= min(q.RdOut, 1)
 	}

@@ -100,7 +100,7 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 
 // sameResponse reports whether p is a copy of the newest response that something on the path made.
 func (v *Verifier) sameResponse(r *qp.ReceiveQueue, p *packet.Packet) bool {
-	if p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 {
+	if numbered(p) {
 		return p.IPID == r.LastID && p.ICRC == r.LastICRC && p.Time-r.LastTime < sameFrame
 	}
 	return p.ICRC == r.LastICRC && p.ICRC != 0 && p.Time-r.LastTime < sameFrame/100

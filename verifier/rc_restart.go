@@ -41,7 +41,9 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcAfterRNR(c, from, p)
 	case qp.NakSequence:
 		v.covered(rule.RCRTY005)
-		if p.PSN.After(r.NakPSN) && !r.Blamed {
+		w, _ := q.Messages.Find(p.PSN)
+		rest := w != nil && w.Op == wqe.Read && r.NakPSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
+		if p.PSN.After(r.NakPSN) && !rest && !r.Blamed {
 			r.Blamed = true
 			v.report(c, from, p, verdict{
 				rule: rule.RCRTY005, class: proven(c.Sees(from)), role: rule.Requester,
@@ -52,11 +54,20 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	case qp.NakFatal:
 		v.rcAfterFatal(c, from, p)
 	case qp.NakNone:
-		if !q.HasHole() {
+		if !q.HasHole() && !nakAsked(r, p.Time) {
 			v.rcTimeout(c, from, p)
 		}
 	}
 	v.rcNeedless(c, from, p)
+}
+
+// nakAsked reports whether the newest NAK may be why something is sent again at time now, though a response has overtaken it meanwhile.
+func nakAsked(r *qp.ReceiveQueue, now int64) bool {
+	after := int64(inFlight)
+	if r.NakCode.Type() == packet.RNRNAK {
+		after += 2 * int64(packet.RNRTimer(r.NakCode.Value()))
+	}
+	return r.NakTime != 0 && now-r.NakTime < after
 }
 
 // rcNeedless judges that nothing is sent again that the requester knows to be acknowledged (rules RC-RTY-008, -010). Elsewhere than near

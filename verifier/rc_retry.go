@@ -137,7 +137,7 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 	v.covered(rule.RCPSN003)
 	v.report(c, from, p, verdict{
-		rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,
+		rule: rule.RCPSN003, class: proven(c.Complete() && !w.Has(wqe.Guessed)), role: rule.Requester,
 		expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", q.Next, w.Length, w.Last.Diff(w.First)+1),
 		actual:   "PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
@@ -168,7 +168,7 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	differs := s != nil && p.PSN == q.HoleEnd && !same || w.Op == wqe.Read && n > 1 && !tail(w, p)
 	switch {
 	case q.Filled && r.Nak == qp.NakNone:
-	case same:
+	case same, !c.Sees(from) && leftBefore(p, q.LastID):
 		return false
 	case c.Service == packet.RC && !c.Sees(from) && (r.Nak != qp.NakNone || !differs && p.Time-q.LastTime > int64(inFlight)):
 		return false
@@ -183,13 +183,18 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 		w.RespFirst, w.RespNext, w.Missing = w.First, w.First, w.First
 	}
 	w.Last = p.PSN.Add(-1)
-	q.Next, q.High, q.Unsure = p.PSN, p.PSN, !c.Paired || q.Open == wqe.None && (p.Info().Middle || p.Info().Last)
-	q.CloseHole()
 	if !c.Sees(from) {
-		q.Mix() // the two may have changed places on their way
+		w.Flags |= wqe.Guessed // the two may have changed places on their way, and what is missing between be lost
 	}
-	c.Ends[1-from].RQ.EPSN = p.PSN
-	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+	q.Next, q.High = p.PSN, p.PSN
+	q.Unsure = !c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last)
+	q.CloseHole()
+	if c.Sees(from) {
+		r.EPSN = p.PSN // else the next response tells
+	} else {
+		q.Mix()
+	}
+	r.MSN = qp.MSNUnknown
 	q.Break()
 	return true
 }

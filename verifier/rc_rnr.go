@@ -30,11 +30,12 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 				expected: "to resume at PSN " + r.NakPSN.String(), actual: "PSN " + p.PSN.String(), evidence: nak,
 			})
 		}
+		r.Untaken = r.Untaken || c.Sees(from) && end.SQ.Passed
 		return
 	}
 	v.covered(rule.RCRNR001)
 	v.covered(rule.RCRNR002)
-	if took < wait {
+	if took < wait && !r.Untaken {
 		d := verdict{
 			rule: rule.RCRNR001, class: proven(c.Sees(from)), role: rule.Requester,
 			expected: "no resend before " + wait.String(), actual: "after " + took.String(), evidence: nak,

@@ -122,7 +122,7 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 	case next.After(was):
 		v.covered(rule.RCPSN003)
 		v.rcMisplaced(c, from, p, was, verdict{
-			rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,
+			rule: rule.RCPSN003, class: proven(c.Complete() && !w.Has(wqe.Guessed)), role: rule.Requester,
 			expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), actual: "PSN " + was.String(),
 		})
 	}

@@ -96,7 +96,7 @@ type verdict struct {
 
 // report makes a finding on packet p of connection c, sent by end from, against its sender.
 func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d verdict) {
-	if d.role == rule.Responder && d.class == rule.Violation && !c.Sees(from) && inOrder[d.rule] && overtaken(&c.Ends[from].RQ, p) {
+	if d.role == rule.Responder && d.class == rule.Violation && !c.Sees(from) && inOrder[d.rule] && leftBefore(p, c.Ends[from].RQ.LastID) {
 		d.class = rule.Unproven
 		d.detail = strings.TrimPrefix(d.detail+"; by its IPv4 identification it left before the response that it follows here", "; ")
 	}
@@ -109,11 +109,14 @@ var inOrder = map[rule.ID]bool{
 	rule.RCRSP017: true, rule.RCRSP018: true, rule.RCRSP043: true, rule.RCACK003: true,
 }
 
-// overtaken reports whether a response seems to have left just before the newest one: most senders number their IPv4 packets.
-func overtaken(r *qp.ReceiveQueue, p *packet.Packet) bool {
-	behind := int16(r.LastID - p.IPID)
+// leftBefore reports whether p seems to have left just before the packet with IPv4 identification id: most senders number theirs.
+func leftBefore(p *packet.Packet, id uint16) bool {
+	behind := int16(id - p.IPID)
 	return p.Encap == packet.RoCEv2IPv4 && behind > 0 && behind < 64
 }
+
+// numbered reports whether the sender of p numbers its packets, so that a copy which the network made can be told from another packet.
+func numbered(p *packet.Packet) bool { return p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 }
 
 // accuse makes a finding on packet p against one end of c.
 func (v *Verifier) accuse(c *qp.Pair, from, accused int, p *packet.Packet, d verdict) {
@@ -164,10 +167,10 @@ func (v *Verifier) bytewise(c *qp.Pair, from int, p *packet.Packet, d verdict) {
 	v.Rec.Add(f)
 }
 
-// frame restores the number of an earlier frame from its low 32 bits.
+// frame restores the number of an earlier frame from its low 32 bits, or of one soon after it: what is early waits to be judged.
 func frame(now uint64, low uint32) uint64 {
 	f := now&^0xFFFFFFFF | uint64(low)
-	if f > now {
+	if f > now+1<<31 {
 		f -= 1 << 32
 	}
 	return f
