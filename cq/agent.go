@@ -55,8 +55,11 @@ type source struct {
 	notices []*notice
 	again   []rebound
 	handles map[hcaagent.AH]*hcaagent.AddressVector
-	queues  map[hcaagent.SRQ]bool // shared receive queues that there were
-	clock   clock
+	// memories is what the consumer found in its memory and put there; tells says that it tells of the latter.
+	memories []*hcaagent.Event
+	tells    bool
+	queues   map[hcaagent.SRQ]bool // shared receive queues that there were
+	clock    clock
 }
 
 // Log takes over a log of events.
@@ -252,5 +255,6 @@ func (a *Agent) Finish(end int64) {
 	}
 	for _, s := range a.sources {
 		a.solicited(s)
+		a.contents(s)
 	}
 }

@@ -91,6 +91,11 @@ func (a *Agent) other(s *source, e *hcaagent.Event) {
 	case hcaagent.EvCreateAH:
 		s.ahs[e.AH] = e.PD
 		s.handle(e)
+	case hcaagent.EvMemory:
+		if r := e.Region; r != nil && e.Summed && r.Length > 0 && r.VA+r.Length > r.VA {
+			s.memories = append(s.memories, e)
+			s.tells = s.tells || e.Wrote
+		}
 	case hcaagent.EvModifyAH:
 		s.handle(e)
 	case hcaagent.EvDestroyAH:

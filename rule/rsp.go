@@ -43,6 +43,9 @@ const (
 	RCRSP039
 	RCRSP041
 	RCRSP034
+	RCRSP011
+	RCRSP012
+	RCRSP035
 
 	ucFirst
 )
@@ -252,5 +255,20 @@ var rspRows = [ucFirst - rspFirst]Row{
 		ID: "RC-RSP-034", Name: "relaxed-order", Severity: Info, Needs: WireMem, Ref: "9.5†",
 		Text:   "A SEND or WRITE behind a READ may be carried out before the data of the READ is fetched; the responses stay in order.",
 		NotWhy: "A permission: nothing can break it. The order of the responses is judged by RC-RES-001.",
+	},
+	RCRSP011 - rspFirst: {
+		ID: "RC-RSP-011", Name: "atomic-memory", Severity: Error, Needs: WireMem, Ref: "9.4.5†",
+		Text:  "The result of an atomic is what memory held before it, and memory holds then what the atomic makes of that.",
+		Where: "cq/content_judge.go",
+	},
+	RCRSP012 - rspFirst: {
+		ID: "RC-RSP-012", Name: "read-memory", Severity: Error, Needs: WireMem, Ref: "9.4.4",
+		Text:  "The data of a READ is what memory holds.",
+		Where: "cq/content_judge.go",
+	},
+	RCRSP035 - rspFirst: {
+		ID: "RC-RSP-035", Name: "write-visible", Severity: Error, Needs: WireMem, Ref: "9.5†",
+		Text:  "The data of a WRITE is in memory when the consumer is told of a later message to the same queue pair.",
+		Where: "cq/content_judge.go",
 	},
 }

@@ -73,6 +73,7 @@ const (
 	Privileged               // a datagram has a Q_Key with the high bit set
 	NothingToInvalidate      // a SEND with Invalidate names a key that is none
 	NoPersistence            // a FLUSH for persistence names a region that does not permit it
+	Looks                    // the consumer of the second end looks at its memory
 	Multicast                // datagrams go to a group that the peer has joined
 	Handle                   // datagrams are sent by an address handle
 	NoAtomicWrite            // an ATOMIC WRITE names a region that may only be read

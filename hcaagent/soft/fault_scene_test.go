@@ -34,6 +34,19 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 			work[i].Flags &^= hcaagent.Signaled
 		}
 	case soft.LostMiddle, soft.LostFirst, soft.Plain:
+	case soft.Looks:
+		for at := int64(3_000); at < 1_500_000; at += 10_000 {
+			s.link.After(at, func() {
+				for _, n := range []int{8, 128, 200, 256, 900} {
+					b.bytes(1024, n)
+				}
+			})
+		}
+		for i := range work {
+			if work[i].Op == hcaagent.OpWrite { // each writes something else
+				work[i].Segments = a.sge(100*i+7, int(work[i].Segments[0].Length))
+			}
+		}
 	case soft.Multicast:
 		group := packet.IPv4Addr([]byte{239, 1, 1, 1})
 		if err := b.AttachMulticast(ctx, b.qp, group); err != nil {

@@ -97,7 +97,7 @@ func (q *queuePair) takeWrite(p *packet.Packet) {
 			return
 		}
 	}
-	copy(write[min(int(got), len(write)):], p.Payload)
+	q.h.storeWrite(write[min(int(got), len(write)):], p.Payload)
 	r.write, r.got, r.dma, r.open = write, got+uint32(len(p.Payload)), dma, wqe.Write
 	if ends {
 		r.open, r.write = wqe.None, nil
