@@ -46,7 +46,7 @@ func TestMistakes(t *testing.T) {
 		{base + "  c1: {hca: a, peer: d1}", `line 5: QP "c1": peer "d1" is no QP: name one of qps`},
 		{base + "  c1: {hca: a, srq: s, type: UD}", `line 5: QP "c1": srq "s" is no SRQ of its HCA: name one of srqs`},
 		{base + "work: {qp: a1}", "line 5: work is no list: begin each item on a line of its own with a dash"},
-		{base + "work:\n  - {qp: a1, op: jump}", `line 6: op "jump": give receive, modify or one of atomic_write, cmp_swap, fetch_add, flush, read, send, send_imm, send_inv, write, write_imm`},
+		{base + "work:\n  - {qp: a1, op: jump}", `line 6: op "jump": give receive, look, modify or one of atomic_write, cmp_swap, fetch_add, flush, read, send, send_imm, send_inv, write, write_imm`},
 		{base + "work:\n  - {qp: c1, op: send}", `line 6: work for QP "c1", which there is none of: name one of qps`},
 		{base + "work:\n  - {srq: s, op: receive}", `line 6: a receive request for SRQ "s", which there is none of: name one of srqs, or a qp`},
 		{base + "work:\n  - {qp: a1, op: send, to: b1}", `line 6: to "b1": a connected QP sends to its peer; remove it`},

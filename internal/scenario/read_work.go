@@ -48,6 +48,8 @@ func (p *parser) work(n *yaml.Node) Work {
 	switch send, ok := sendOps[op]; {
 	case op == "receive":
 		w.Action = PostReceive
+	case op == "look":
+		w.Action = Look
 	case op == "modify":
 		w.Action = Modify
 	case ok:
@@ -59,7 +61,7 @@ func (p *parser) work(n *yaml.Node) Work {
 			}
 		}
 	default:
-		p.fail(n.Line, "op %q: give receive, modify or one of %s", op, strings.Join(slices.Sorted(maps.Keys(sendOps)), ", "))
+		p.fail(n.Line, "op %q: give receive, look, modify or one of %s", op, strings.Join(slices.Sorted(maps.Keys(sendOps)), ", "))
 	}
 	return w
 }

@@ -74,6 +74,7 @@ const (
 	PostSend Action = iota
 	PostReceive
 	Modify
+	Look // at the memory that peers reach
 )
 
 // Work is something that the consumer does, once or several times.

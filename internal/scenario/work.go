@@ -35,6 +35,13 @@ func (r *Run) do(w *Work, id uint64) error {
 		return q.dev.PostReceive(ctx, q.id, hcaagent.ReceiveRequest{ID: id, Segments: list})
 	case Modify:
 		return r.modify(q, w.State)
+	case Look:
+		n := uint64(0)
+		for _, l := range w.Lengths {
+			n += uint64(l)
+		}
+		_, err := q.dev.MemoryData(ctx, hcaagent.Memory{Key: hcaagent.Key{Addr: q.Addr, Key: q.remote.rkey}, VA: remoteVA + w.Offset, Length: n}, make([]byte, n))
+		return err
 	}
 	req, err := r.request(q, w, id)
 	if err != nil {
