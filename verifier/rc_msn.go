@@ -9,10 +9,22 @@ import (
 	"ibwitness/wqe"
 )
 
-// rcMSN holds the MSN of a response against the messages that the responder has completed (rules RC-RSP-013, -014, -015). A responder
-// counts a SEND or WRITE when it executes its last packet and a READ when it accepts it, so the MSN lies between the number of
-// messages up to the response's PSN and the number of all that were sent. before is 1 for a NAK, which does not count its own PSN.
+// rcMSN judges the MSN of a response. before is 1 for a NAK, which does not count its own PSN. Only a response that goes on where the newest
+// ended says how many messages there are up to it: one out of its turn may have overtaken that.
 func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	last := r.LastMSN
+	v.rcCount(c, from, p, before)
+	w, _ := q.Messages.Find(p.PSN)
+	if r.Answered && !c.Sees(from) && p.PSN != r.LastPSN && (before != 0 || p.PSN.Before(q.Una) || w != nil && w.Has(wqe.Gapped)) {
+		r.LastMSN = last
+	}
+}
+
+// rcCount holds the MSN of a response against the messages that the responder has completed (rules RC-RSP-013, -014, -015). A responder
+// counts a SEND or WRITE when it executes its last packet and a READ when it accepts it, so the MSN lies between the number of
+// messages up to the response's PSN and the number of all that were sent.
+func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	least, next, epoch, ok := completed(q, p.PSN.Add(-before))
 	if !ok || q.HasHole() && !p.PSN.Add(-before).Before(q.Hole) {

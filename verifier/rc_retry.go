@@ -156,6 +156,9 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	if !q.HasHole() || w == nil || q.LastPSN != q.HoleEnd || w.Op == wqe.Read && w.First != q.LastPSN {
 		return false
 	}
+	if i := q.Messages.Len() - 2; i >= 0 && w.First == q.LastPSN && !q.Messages.At(i).Last.Before(q.Hole) {
+		return false // another one has come since the gap
+	}
 	n := 1
 	if w.Op == wqe.Read {
 		n = w.Last.Diff(w.First) + 1
