@@ -117,9 +117,10 @@ func (q *queuePair) readResponse(a *response) *packet.Packet {
 }
 
 // grant tells of receive requests where the newest ACK gave no credit: it repeats that ACK, though nothing asks for it (section 9.7.7.2).
+// Behind a NAK the requester comes by itself.
 func (q *queuePair) grant() {
 	r := &q.rsp
-	if q.h.opt.Credits && r.none && q.answers() && !q.dead && len(r.out) == 0 {
+	if q.h.opt.Credits && r.none && r.nak == nothing && q.answers() && !q.dead && len(r.out) == 0 {
 		r.none = false
 		r.out = append(r.out, response{kind: ack, psn: r.gave, msn: r.count})
 		q.wake()
