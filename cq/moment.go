@@ -33,7 +33,7 @@ func (a *Agent) moments(q *queuePair) {
 		}
 	}
 	// What answers has taken a packet.
-	if at := q.in.answer; q.wasRTR != nil && at.seen() && (q.wasRTS == nil || at.time < q.wasRTS.Time) {
+	if at := q.in.answer; q.wasRTR != nil && at.seen() && at.time > q.wasRTR.Time && (q.wasRTS == nil || at.time < q.wasRTS.Time) {
 		a.covered(rule.QPSRTR002)
 		if !q.established {
 			a.accuse(q, verdict{

@@ -19,17 +19,16 @@ func (a *Agent) completion(s *source, e *hcaagent.Event) {
 		a.verb(q, rule.CPLSTS001, e, "a status from 0 to 21", c.Status.String())
 		return
 	}
-	// With an error the completion does not say of which queue it is, and an ID may be in use in both.
 	var w *work
 	var r *receive
-	if c.Status != hcaagent.Success || c.Op >= hcaagent.DoneRecv {
-		r = q.recvs.open(c.ID)
-	}
-	if c.Status != hcaagent.Success && r == nil || c.Status == hcaagent.Success && c.Op < hcaagent.DoneRecv {
-		w = q.openSend(c)
-	} else if c.Status != hcaagent.Success {
-		if v := q.openSend(c); v != nil && v == q.oldestSend() {
-			w = v
+	// What waited in the queue when the queue pair was reset is of its former life.
+	for lives := s.qps[q.qpn]; w == nil && r == nil && len(lives) > 0; lives = lives[:len(lives)-1] {
+		p := lives[len(lives)-1]
+		if p.later && p.state < hcaagent.RTR {
+			continue // nothing of it can be complete
+		}
+		if w, r = p.request(c); w != nil || r != nil {
+			q = p
 		}
 	}
 	cq := s.queue(e.CQ)
@@ -51,6 +50,22 @@ func (a *Agent) completion(s *source, e *hcaagent.Event) {
 		a.unposted(q, e)
 		s.polled(cq, e, nil, nil)
 	}
+}
+
+// request returns the request that a completion is of, of either queue. With an error the completion does not say which queue that is, and
+// an ID may be in use in both.
+func (q *queuePair) request(c *hcaagent.Completion) (w *work, r *receive) {
+	if c.Status != hcaagent.Success || c.Op >= hcaagent.DoneRecv {
+		r = q.recvs.open(c.ID)
+	}
+	if c.Status != hcaagent.Success && r == nil || c.Status == hcaagent.Success && c.Op < hcaagent.DoneRecv {
+		w = q.openSend(c)
+	} else if c.Status != hcaagent.Success {
+		if v := q.openSend(c); v != nil && v == q.oldestSend() {
+			w = v
+		}
+	}
+	return w, r
 }
 
 // oldestSend returns the oldest send request that is not completed, or nil.

@@ -119,7 +119,7 @@ func (a *Agent) resolve(k flowKey, p *packet.Packet) *flow {
 	}
 	if q := f.from; q != nil {
 		q.anchor(q.out)
-		if r := f.to; r != nil && !r.in.first.seen() {
+		if r := f.to; r != nil && !r.in.first.seen() && (!r.later || !q.out.first.seen()) {
 			r.in = q.out
 		}
 	}

@@ -15,6 +15,7 @@ type queuePair struct {
 	attr    hcaagent.Attr
 	made    *hcaagent.NewQP
 	born    int64
+	later   bool  // it is not the first
 	died    int64 // when it was destroyed or reset, if gone
 	gone    bool
 	wasRTR  *hcaagent.Event // that brought it to RTR for the first time
@@ -150,7 +151,7 @@ type order struct {
 
 // life begins a life of a queue pair.
 func (a *Agent) life(s *source, n uint32, e *hcaagent.Event) *queuePair {
-	q := &queuePair{src: s, qpn: n, born: e.Time, out: &stream{}, in: &stream{}}
+	q := &queuePair{src: s, qpn: n, born: e.Time, later: len(s.qps[n]) > 0, out: &stream{}, in: &stream{}}
 	q.recvs = &receives{byID: map[uint64]same{}}
 	s.qps[n] = append(s.qps[n], q)
 	a.lives = append(a.lives, q)

@@ -283,6 +283,7 @@ func (a *Agent) retried(q *queuePair, w *work) {
 	if m := q.out.find(w.first); m != nil {
 		at = m.begin
 	}
+	most += q.out.repeated(w)
 	if want := 1 + int(q.attr.RetryCnt); most < want {
 		v := verdict{
 			rule: rule.CPLSTS006, class: a.sentProven(q), role: rule.Requester, expected: fmt.Sprintf("%d tries of the oldest packet", want),
@@ -293,6 +294,17 @@ func (a *Agent) retried(q *queuePair, w *work) {
 		}
 		a.accuse(q, v)
 	}
+}
+
+// repeated is how many sequence NAKs to a request came twice in a row: each uses up a retry, and there is nothing more to send.
+func (s *stream) repeated(w *work) (n int) {
+	for i := 1; i < len(s.naks); i++ {
+		x, y := &s.naks[i-1], &s.naks[i]
+		if x.ord == y.ord && y.syndrome == packet.NAKSequence && x.syndrome == y.syndrome && y.ord >= w.first && y.ord <= w.last() {
+			n++
+		}
+	}
+	return n
 }
 
 // rnrRetried judges RNR_RETRY_EXC_ERR.

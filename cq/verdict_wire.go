@@ -13,6 +13,12 @@ func (a *Agent) states(q *queuePair) {
 		return
 	}
 	request, answer := q.out.first, q.in.answer
+	if q.later { // of a former life a packet may be under way, and its peer may go on with that
+		answer = where{}
+		if !q.src.clock.exact || !a.near(q.addr()) {
+			request = where{}
+		}
+	}
 	if q.complete() && (request.seen() || answer.seen()) {
 		a.covered(rule.QPSINI001)
 		a.covered(rule.QPSRTR001)

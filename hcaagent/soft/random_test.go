@@ -34,6 +34,7 @@ type random struct {
 	hs   [2]*soft.HCA
 	ways []*way
 	bad  bool
+	side *rand.Rand // for what consumers do beside their work
 }
 
 // way is what one end of a connection does to the other.
@@ -69,7 +70,7 @@ func (r *random) chance(p float64) bool { return r.Float64() < p }
 
 // newRandom sets up a run.
 func newRandom(t testing.TB, seed uint64) *random {
-	r := &random{Rand: rand.New(rand.NewPCG(seed, 77)), t: t, seed: seed}
+	r := &random{Rand: rand.New(rand.NewPCG(seed, 77)), t: t, seed: seed, side: rand.New(rand.NewPCG(seed, 78))}
 	at := addrs
 	if r.IntN(3) == 0 {
 		at = six
@@ -110,7 +111,8 @@ func newRandom(t testing.TB, seed uint64) *random {
 					e.attr.SQPSN = packet.PSN(1<<24 - 1 - r.IntN(20))
 				}
 			}
-		})
+		}, r.shared)
+		r.consume(p)
 		for k := range p {
 			src := make([]byte, srcSize)
 			for j := 0; j < len(src); j += 8 {
