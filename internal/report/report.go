@@ -1,4 +1,4 @@
-// Package report shows the result of a run: to people as text, to programs as JSON lines.
+// Package report shows the result of a run: to people as text, to programs as JSON lines, to CI as JUnit and SARIF.
 package report
 
 import (
@@ -41,6 +41,9 @@ type Sink interface {
 var formats = map[string]func(Options) Sink{
 	"text": func(o Options) Sink { return &text{Options: o} },
 	"json": func(o Options) Sink { return &jsonLines{all: o.All} },
+
+	"junit": func(o Options) Sink { return &junit{all: o.All} },
+	"sarif": func(o Options) Sink { return &sarif{all: o.All} },
 }
 
 // Formats names the formats that New knows, sorted.

@@ -32,6 +32,14 @@ func TestGolden(t *testing.T) {
 		{"violated_color.txt", "text", violated(), Options{Color: true, Width: 72}},
 		{"violated.json", "json", violated(), Options{}},
 		{"violated_all.json", "json", violated(), Options{All: true}},
+		{"violated.xml", "junit", violated(), Options{}},
+		{"violated.sarif", "sarif", violated(), Options{}},
+		{"warned.xml", "junit", warned(), Options{}},
+		{"unproven.xml", "junit", unproven(), Options{}},
+		{"unproven.sarif", "sarif", unproven(), Options{}},
+		{"garbage.xml", "junit", garbage(), Options{}},
+		{"garbage.sarif", "sarif", garbage(), Options{}},
+		{"nothing.xml", "junit", nothing(), Options{}},
 		{"clean.txt", "text", clean(), Options{}},
 		{"unproven.txt", "text", unproven(), Options{}},
 		{"warned.txt", "text", warned(), Options{}},
@@ -166,7 +174,7 @@ func TestFormats(t *testing.T) {
 	if _, err := New("yaml", Options{}); err == nil {
 		t.Error("there is a format yaml")
 	}
-	if got := Formats(); !cmp.Equal(got, []string{"json", "text"}) {
+	if got := Formats(); !cmp.Equal(got, []string{"json", "junit", "sarif", "text"}) {
 		t.Errorf("formats %v", got)
 	}
 }

@@ -92,7 +92,7 @@ func (s *Stream) Flush() {
 	for _, r := range left {
 		f, n := &r.first, r.n-s.most
 		if s.w != nil {
-			fmt.Fprintf(s.w, "%s  %d more: %s %s\n", s.ink(f, f.Rule.String()), n, f.Class, accusedOf(f))
+			fmt.Fprintf(s.w, "%s  %d more: %s %s\n", s.ink(f, f.Rule.String()), n, f.Class, accused(f))
 			continue
 		}
 		s.log.WithLevel(level(f)).Str("kind", "repeated").Str("rule", f.Rule.String()).Str("name", f.Rule.Row().Name).Str("class", f.Class.String()).
@@ -117,7 +117,7 @@ func (s *Stream) write(f *rule.Finding) {
 	row := f.Rule.Row()
 	if s.w != nil {
 		at := time.Unix(0, f.Time).Format("15:04:05.000000")
-		fmt.Fprintf(s.w, "%s  %s  %s %s: expected %s, actual %s\n", at, s.ink(f, row.ID), f.Class, accusedOf(f), f.Expected, f.Actual)
+		fmt.Fprintf(s.w, "%s  %s  %s %s: expected %s, actual %s\n", at, s.ink(f, row.ID), f.Class, accused(f), f.Expected, f.Actual)
 		return
 	}
 	e := s.log.WithLevel(level(f)).Str("kind", "finding").Str("rule", row.ID).Str("name", row.Name).Str("class", f.Class.String()).
@@ -149,19 +149,6 @@ func endpointDict(p *rule.Endpoint) *zerolog.Event {
 		d = d.Uint32("qpn", p.QPN)
 	}
 	return d
-}
-
-// accusedOf names the accused for a reader.
-func accusedOf(f *rule.Finding) string {
-	a := &f.Accused
-	s := a.Role.String()
-	if !a.Addr.IsZero() {
-		s += " " + a.Addr.String()
-	}
-	if a.QPNKnown {
-		s += fmt.Sprintf(" QP %d", a.QPN)
-	}
-	return s
 }
 
 // ink colours a rule by how bad it is.

@@ -119,6 +119,11 @@ func party(e *rule.Endpoint) string {
 	return e.Addr.String() + " " + qp(e.QPN, true)
 }
 
+// accused names the accused with its role: "responder 10.0.0.1 QP 0x11".
+func accused(f *rule.Finding) string {
+	return strings.TrimSpace(f.Accused.Role.String() + " " + party(&f.Accused))
+}
+
 // frames lists frame numbers: "frame 3", "frames 3, 4 and 9".
 func frames(list []uint64) string {
 	const most = 8

@@ -1,0 +1,163 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"ibwitness/rule"
+)
+
+// junit writes a JUnit report, as CI servers read it: a test case for each rule that was put to the test. One that was violated fails where
+// the run fails on its severity; one that was only not proven is skipped; what was wrong with the input is an error.
+type junit struct{ all bool }
+
+type junitSuites struct {
+	XMLName xml.Name   `xml:"testsuites"`
+	Suite   junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name       string          `xml:"name,attr"`
+	Tests      int             `xml:"tests,attr"`
+	Failures   int             `xml:"failures,attr"`
+	Errors     int             `xml:"errors,attr"`
+	Skipped    int             `xml:"skipped,attr"`
+	Time       string          `xml:"time,attr"`
+	Timestamp  string          `xml:"timestamp,attr,omitempty"`
+	Properties []junitProperty `xml:"properties>property"`
+	Cases      []junitCase     `xml:"testcase"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+type junitCase struct {
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Failure *junitOutcome `xml:"failure"`
+	Error   *junitOutcome `xml:"error"`
+	Skipped *junitOutcome `xml:"skipped"`
+	Output  string        `xml:"system-out,omitempty"`
+}
+
+type junitOutcome struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// shownCases is how many findings of a rule a test case tells, unless all are asked for.
+const shownCases = 20
+
+// Report writes the document.
+func (j *junit) Report(w io.Writer, run *Run) error {
+	r := run.Result
+	s := junitSuite{
+		Name: "ibwitness", Time: fmt.Sprintf("%.6f", float64(r.Last-r.First)/1e9),
+		Properties: []junitProperty{
+			{"verdict", run.Verdict().String()}, {"packets", fmt.Sprint(r.Packets)}, {"rdma", fmt.Sprint(r.RDMA)}, {"dropped", fmt.Sprint(r.Dropped)},
+		},
+	}
+	if r.RDMA > 0 {
+		s.Timestamp = time.Unix(0, r.First).UTC().Format("2006-01-02T15:04:05")
+	}
+	for i := range r.Taps {
+		if f := r.Taps[i].File; f != "" {
+			s.Properties = append(s.Properties, junitProperty{"file", f})
+		}
+	}
+	for _, p := range run.Problems {
+		c := junitCase{Class: "input", Name: p.Message}
+		if p.Kept {
+			c.Output = p.Message
+		} else {
+			c.Error = &junitOutcome{Message: p.Message}
+			s.Errors++
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	if r.RDMA == 0 && len(run.Problems) == 0 {
+		s.Cases = append(s.Cases, junitCase{Class: "input", Name: "traffic", Error: &junitOutcome{Message: "no InfiniBand or RoCE packet"}})
+		s.Errors++
+	}
+	of := map[rule.ID][]*rule.Finding{}
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Class != rule.Event {
+			of[f.Rule] = append(of[f.Rule], f)
+		}
+	}
+	for _, id := range rule.Rules() {
+		if r.Cover[id].Exercised > 0 || len(of[id]) > 0 {
+			s.add(j.testCase(run, id, of[id]))
+		}
+	}
+	s.Tests = len(s.Cases)
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(junitSuites{Suite: s}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (s *junitSuite) add(c junitCase) {
+	switch {
+	case c.Failure != nil:
+		s.Failures++
+	case c.Skipped != nil:
+		s.Skipped++
+	}
+	s.Cases = append(s.Cases, c)
+}
+
+// testCase is the test case of a rule with its findings.
+func (j *junit) testCase(run *Run, id rule.ID, findings []*rule.Finding) junitCase {
+	row := id.Row()
+	c := junitCase{Class: "ibwitness." + strings.ToLower(row.ID[:strings.IndexByte(row.ID, '-')]), Name: row.ID + " " + row.Name}
+	violated, text := 0, row.Text+"\n"
+	for i, f := range findings {
+		if f.Class == rule.Violation {
+			violated++
+		}
+		if j.all || i < shownCases {
+			text += line(f) + "\n"
+		}
+	}
+	if n := len(findings) - shownCases; n > 0 && !j.all {
+		text += fmt.Sprintf("and %d more\n", n)
+	}
+	fails := row.Severity == rule.Error && run.FailOn != FailNever || row.Severity == rule.Warning && run.FailOn == FailOnWarning
+	switch {
+	case len(findings) == 0:
+	case violated > 0 && fails:
+		c.Failure = &junitOutcome{Message: "violated " + count(violated, "time"), Type: row.Severity.String(), Text: text}
+	case violated > 0:
+		c.Output = text
+	default:
+		c.Skipped = &junitOutcome{Message: "not proven, " + count(len(findings), "time")}
+		c.Output = text
+	}
+	return c
+}
+
+// line tells a finding in one line.
+func line(f *rule.Finding) string {
+	at := fmt.Sprintf("frame %d", f.Frame)
+	if f.Frame == 0 && f.Log != "" {
+		at = fmt.Sprintf("%s, line %d", f.Log, f.Line)
+	}
+	s := fmt.Sprintf("%s, %s: expected %s, actual %s", at, accused(f), f.Expected, f.Actual)
+	if f.Detail != "" {
+		s += " (" + f.Detail + ")"
+	}
+	return s
+}

@@ -1,0 +1,172 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"ibwitness/rule"
+)
+
+// sarif writes SARIF 2.1.0, as code scanning reads it. A frame is a logical location, since a capture has no lines.
+type sarif struct{ all bool }
+
+type sarifLog struct {
+	Schema  string     `json:"$schema"`
+	Version string     `json:"version"`
+	Runs    []sarifRun `json:"runs"`
+}
+
+type sarifRun struct {
+	Tool        sarifTool         `json:"tool"`
+	Invocations []sarifInvocation `json:"invocations"`
+	Artifacts   []sarifArtifact   `json:"artifacts,omitempty"`
+	Results     []sarifResult     `json:"results"`
+}
+
+type sarifTool struct {
+	Driver sarifDriver `json:"driver"`
+}
+
+type sarifDriver struct {
+	Name  string      `json:"name"`
+	Rules []sarifRule `json:"rules"`
+}
+
+type sarifRule struct {
+	ID      string       `json:"id"`
+	Name    string       `json:"name"`
+	Text    sarifMessage `json:"fullDescription"`
+	Default struct {
+		Level string `json:"level"`
+	} `json:"defaultConfiguration"`
+	Properties map[string]string `json:"properties"`
+}
+
+type sarifMessage struct {
+	Text string `json:"text"`
+}
+
+type sarifInvocation struct {
+	Successful    bool                `json:"executionSuccessful"`
+	Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
+}
+
+type sarifNotification struct {
+	Level   string       `json:"level"`
+	Message sarifMessage `json:"message"`
+}
+
+type sarifArtifact struct {
+	Location sarifURI `json:"location"`
+}
+
+type sarifURI struct {
+	URI string `json:"uri"`
+}
+
+type sarifResult struct {
+	RuleID     string          `json:"ruleId"`
+	RuleIndex  int             `json:"ruleIndex"`
+	Kind       string          `json:"kind"`
+	Level      string          `json:"level"`
+	Message    sarifMessage    `json:"message"`
+	Locations  []sarifLocation `json:"locations"`
+	Properties *jsonFinding    `json:"properties"`
+}
+
+type sarifLocation struct {
+	Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+	Logical  []sarifLogical `json:"logicalLocations"`
+}
+
+type sarifPhysical struct {
+	Artifact sarifURI `json:"artifactLocation"`
+}
+
+type sarifLogical struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+}
+
+// Report writes the log.
+func (s *sarif) Report(w io.Writer, run *Run) error {
+	r := run.Result
+	out := sarifRun{Results: []sarifResult{}, Tool: sarifTool{sarifDriver{Name: "ibwitness", Rules: []sarifRule{}}}}
+	invocation := sarifInvocation{Successful: !run.incomplete()}
+	for _, p := range run.Problems {
+		level := "error"
+		if p.Kept {
+			level = "warning"
+		}
+		invocation.Notifications = append(invocation.Notifications, sarifNotification{level, sarifMessage{p.Message}})
+	}
+	out.Invocations = []sarifInvocation{invocation}
+	seen := map[string]bool{}
+	for i := range r.Taps {
+		if f := r.Taps[i].File; f != "" && !seen[f] {
+			seen[f] = true
+			out.Artifacts = append(out.Artifacts, sarifArtifact{sarifURI{uri(f)}})
+		}
+	}
+	index := map[rule.ID]int{}
+	list := entries(r.Findings, s.all)
+	for i := range list {
+		e := &list[i]
+		if e.Class == rule.Event {
+			continue
+		}
+		at, ok := index[e.Rule]
+		if !ok {
+			at = len(index)
+			index[e.Rule] = at
+			out.Tool.Driver.Rules = append(out.Tool.Driver.Rules, sarifRuleOf(e.Rule))
+		}
+		out.Results = append(out.Results, s.result(run, e, at))
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{out}})
+}
+
+// uri names a file: relative to where the run was, as it was given.
+func uri(path string) string {
+	return (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
+}
+
+func sarifRuleOf(id rule.ID) (out sarifRule) {
+	row := id.Row()
+	out.ID, out.Name, out.Text.Text = row.ID, row.Name, row.Text
+	out.Default.Level = sarifLevel(row.Severity)
+	out.Properties = map[string]string{"reference": row.Ref, "needs": row.Needs.String()}
+	return out
+}
+
+func sarifLevel(s rule.Severity) string {
+	switch s {
+	case rule.Error:
+		return "error"
+	case rule.Warning:
+		return "warning"
+	}
+	return "note"
+}
+
+func (s *sarif) result(run *Run, e *entry, at int) sarifResult {
+	out := sarifResult{
+		RuleID: e.Rule.String(), RuleIndex: at, Kind: "fail", Level: sarifLevel(e.Rule.Row().Severity),
+		Message: sarifMessage{line(e.Finding)}, Properties: findingLine(e),
+	}
+	if e.Class == rule.Unproven {
+		out.Kind, out.Level = "review", "none" // as the standard has it of kinds other than fail
+	}
+	l := sarifLocation{Logical: []sarifLogical{{out.Message.Text[:strings.IndexByte(out.Message.Text, ',')], "frame"}}}
+	if taps := run.Result.Taps; int(e.Tap) < len(taps) && taps[e.Tap].File != "" {
+		l.Physical = &sarifPhysical{sarifURI{uri(taps[e.Tap].File)}}
+	}
+	out.Locations = []sarifLocation{l}
+	return out
+}
