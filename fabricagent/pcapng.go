@@ -14,6 +14,7 @@ const (
 	blockInterface      = 1
 	blockObsoletePacket = 2
 	blockSimplePacket   = 3
+	blockNames          = 4
 	blockStatistics     = 5
 	blockEnhancedPacket = 6
 

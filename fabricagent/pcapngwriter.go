@@ -5,6 +5,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
 
 	"ibwitness/packet"
 )
@@ -62,8 +66,33 @@ func (p *Writer) AddTap(t Tap) (uint16, error) {
 	return uint16(p.n - 1), p.err
 }
 
-// Write writes a frame, which names a tap that was added, and a comment where there is one.
-func (p *Writer) Write(f *Frame, comment string) error {
+// Name writes names of addresses, IPv4 or IPv6.
+func (p *Writer) Name(names map[packet.Addr]string) error {
+	const end, ipv4, ipv6 = 0, 1, 2
+	list := slices.Collect(maps.Keys(names))
+	slices.SortFunc(list, func(a, b packet.Addr) int { return strings.Compare(names[a], names[b]) })
+	p.begin(blockNames)
+	for _, a := range list {
+		ip, err := netip.ParseAddr(a.String())
+		if err != nil {
+			continue // a LID
+		}
+		if ip.Is4() {
+			p.u16(ipv4)
+		} else {
+			p.u16(ipv6)
+		}
+		value := append(ip.AsSlice(), names[a]+"\x00"...)
+		p.u16(uint16(len(value)))
+		p.padded(value)
+	}
+	p.u32(end)
+	p.end()
+	return p.err
+}
+
+// Write writes a frame, which names a tap that was added, with comments.
+func (p *Writer) Write(f *Frame, comments ...string) error {
 	if int(f.Tap) >= p.n {
 		return fmt.Errorf("fabricagent: a frame of tap %d where %d are described: add the tap first", f.Tap, p.n)
 	}
@@ -74,8 +103,12 @@ func (p *Writer) Write(f *Frame, comment string) error {
 	p.u32(uint32(len(f.Data)))
 	p.u32(max(f.Len, uint32(len(f.Data))))
 	p.padded(f.Data)
-	if comment != "" {
-		p.option(optComment, []byte(comment))
+	options := f.Way != packet.WayUnknown
+	for _, c := range comments {
+		if c != "" {
+			p.option(optComment, []byte(c))
+			options = true
+		}
 	}
 	switch f.Way {
 	case packet.WayIn:
@@ -83,7 +116,7 @@ func (p *Writer) Write(f *Frame, comment string) error {
 	case packet.WayOut:
 		p.option(optFlags, []byte{2, 0, 0, 0})
 	}
-	if comment != "" || f.Way != packet.WayUnknown {
+	if options {
 		p.endOptions()
 	}
 	p.end()

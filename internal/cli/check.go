@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"ibwitness/agent"
@@ -16,14 +17,15 @@ import (
 )
 
 type checkCommand struct {
-	Files   []string  `arg:"" name:"file" complete:"file" help:"Captures: pcap, pcapng or ERF, also compressed with gzip or zstd; - is standard input. Several files are several taps of one run."`
-	Near    []address `placeholder:"ADDRESS" help:"The tap is near this endpoint (IP address, GID or lid:NUMBER): what it shows leaving there was sent, what it shows arriving did arrive. Repeatable. Default: the place of the tap is not known."`
-	Events  []string  `placeholder:"LOG" sep:"none" complete:"file" help:"Verbs events of an endpoint, JSON lines (docs/events.md): work requests and completions are held against the packets. Repeatable, one an endpoint."`
-	Format  string    `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, json (one object a line), or for CI junit or sarif. Default: ${default}."`
-	All     bool      `help:"Show every finding, warning, connection and rule."`
-	FailOn  string    `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
-	Workers int       `placeholder:"N" help:"Cores to use. Default: all. The result does not depend on it."`
-	Quiet   bool      `short:"q" help:"Show no progress."`
+	Files    []string  `arg:"" name:"file" complete:"file" help:"Captures: pcap, pcapng or ERF, also compressed with gzip or zstd; - is standard input. Several files are several taps of one run."`
+	Near     []address `placeholder:"ADDRESS" help:"The tap is near this endpoint (IP address, GID or lid:NUMBER): what it shows leaving there was sent, what it shows arriving did arrive. Repeatable. Default: the place of the tap is not known."`
+	Events   []string  `placeholder:"LOG" sep:"none" complete:"file" help:"Verbs events of an endpoint, JSON lines (docs/events.md): work requests and completions are held against the packets. Repeatable, one an endpoint."`
+	Format   string    `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, json (one object a line), or for CI junit or sarif. Default: ${default}."`
+	All      bool      `help:"Show every finding, warning, connection and rule."`
+	FailOn   string    `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
+	Annotate string    `placeholder:"OUT.pcapng" complete:"file" help:"Copy the captures to this pcapng, with each finding as a comment of its packet, for Wireshark; with --all events too. Not from standard input."`
+	Workers  int       `placeholder:"N" help:"Cores to use. Default: all. The result does not depend on it."`
+	Quiet    bool      `short:"q" help:"Show no progress."`
 }
 
 // Help stands below the flags' summary in --help.
@@ -66,6 +68,9 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	if c.Workers < 0 || c.Workers > agent.MaxWorkers {
 		return fmt.Errorf("cli: --workers %d: give 0 for all cores, or how many, at most %d", c.Workers, agent.MaxWorkers)
+	}
+	if err := c.annotatable(); err != nil {
+		return err
 	}
 	sink, err := report.New(c.Format, s.options(c.All))
 	if err != nil {
@@ -120,7 +125,50 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	s.warnNear(c.Near, run.Result)
 	s.status = run.ExitStatus()
-	return sink.Report(s.stdout, run)
+	if c.Annotate != "" && ctx.Err() == nil {
+		err = c.annotate(run.Result)
+	} else {
+		err = nil
+	}
+	return errors.Join(sink.Report(s.stdout, run), err)
+}
+
+// annotatable reports what keeps the captures from being annotated.
+func (c *checkCommand) annotatable() error {
+	if c.Annotate == "" {
+		return nil
+	}
+	if slices.Contains(c.Files, "-") {
+		return errors.New("cli: --annotate reads the captures a second time, which standard input does not allow: save it to a file first")
+	}
+	out, err := os.Stat(c.Annotate)
+	if err != nil {
+		return nil // there is no such file yet
+	}
+	for _, name := range c.Files {
+		if in, err := os.Stat(name); err == nil && os.SameFile(in, out) {
+			return fmt.Errorf("cli: --annotate %s would overwrite an input: give another file", c.Annotate)
+		}
+	}
+	return nil
+}
+
+// annotate writes the captures with their findings. What is wrong with them was told when they were verified.
+func (c *checkCommand) annotate(r *agent.Result) error {
+	src, _ := fabricagent.Open(c.Files)
+	if src == nil {
+		return nil
+	}
+	defer src.Close()
+	f, err := os.Create(c.Annotate)
+	if err != nil {
+		return fmt.Errorf("cli: --annotate: %w", err)
+	}
+	err = report.Annotate(f, src, r, c.All)
+	if len(fabricagent.FileErrors(err)) > 0 {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
 }
 
 // open opens the inputs. It may wait for standard input, and a user who interrupts that wants to be heard.

@@ -1,0 +1,115 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// place is a frame of an input.
+type place struct {
+	tap   uint16
+	frame uint64
+}
+
+// Annotate copies the frames of src, which were verified with result r, as a pcapng in which each finding is a comment of its packet, with
+// pointers to it at the frames that prove it, and in which the endpoints have names. Events are left out unless all is set.
+func Annotate(w io.Writer, src fabricagent.Source, r *agent.Result, all bool) error {
+	comments := map[place][]string{}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Frame == 0 || f.Class == rule.Event && !all {
+			continue
+		}
+		at := place{f.Tap, f.Frame}
+		comments[at] = append(comments[at], comment(f))
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Frame == 0 || f.Class == rule.Event {
+			continue
+		}
+		for _, n := range f.Evidence {
+			at, text := place{f.Tap, n}, fmt.Sprintf("see %v, frame %d", f.Rule, f.Frame)
+			if n != f.Frame && !slices.Contains(comments[at], text) {
+				comments[at] = append(comments[at], text)
+			}
+		}
+	}
+	out := fabricagent.NewWriter(w, "ibwitness")
+	if err := out.Name(names(r)); err != nil {
+		return err
+	}
+	taps := 0
+	for {
+		b, err := src.Next()
+		if b != nil {
+			for _, t := range src.Taps()[taps:] { // more may show while reading
+				if _, err := out.AddTap(t); err != nil {
+					return err
+				}
+				taps++
+			}
+			for i := range b.Frames {
+				f := &b.Frames[i]
+				if err := out.Write(f, comments[place{f.Tap, f.Number}]...); err != nil {
+					return err
+				}
+			}
+			b.Release()
+		}
+		if err == io.EOF || err != nil && b == nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return errors.Join(err, out.Flush())
+		}
+	}
+}
+
+// comment is what the comment of a finding says.
+func comment(f *rule.Finding) string {
+	row := f.Rule.Row()
+	if f.Class == rule.Event {
+		return fmt.Sprintf("event: %s, %s", row.Name, accused(f))
+	}
+	class := f.Class.String()
+	if f.Class == rule.Violation && row.Severity != rule.Error {
+		class = row.Severity.String()
+	}
+	s := fmt.Sprintf("%s %v %s, %s: expected %s, actual %s", class, f.Rule, row.Name, accused(f), f.Expected, f.Actual)
+	if f.Detail != "" {
+		s += "; " + f.Detail
+	}
+	return s + " [" + row.Ref + "]"
+}
+
+// names gives names to the endpoints, in the order in which they show, and says which are accused.
+func names(r *agent.Result) map[packet.Addr]string {
+	bad := map[packet.Addr]bool{}
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Class == rule.Violation && f.Rule.Row().Severity == rule.Error {
+			bad[f.Accused.Addr] = true
+		}
+	}
+	names := map[packet.Addr]string{}
+	for i := range r.Connections {
+		for _, e := range r.Connections[i].Ends {
+			if _, ok := names[e.Addr]; ok || e.Addr.IsZero() {
+				continue
+			}
+			name := fmt.Sprintf("endpoint-%d", len(names)+1)
+			if bad[e.Addr] {
+				name += "-accused"
+			}
+			names[e.Addr] = name
+		}
+	}
+	return names
+}
