@@ -265,3 +265,28 @@ func BenchmarkFabric(b *testing.B) {
 		}
 	}
 }
+
+// TestFlood: a frame to a multicast address goes to every other port, each on a path of its own.
+func TestFlood(t *testing.T) {
+	clock := NewClock(0)
+	f := NewFabric(clock, Options{})
+	addrC, _ := packet.ParseAddr("10.0.0.3")
+	group, _ := packet.ParseAddr("239.1.1.1")
+	got := map[packet.Addr]int{}
+	var send func([]byte)
+	for _, a := range []packet.Addr{addrA, addrB, addrC} {
+		s := f.Attach(a, func([]byte) { got[a]++ })
+		if a == addrA {
+			send = s
+		}
+	}
+	f.Path(addrA, addrC).Before.Add(Error{Kind: Drop, Filter: Filter{Count: 1}})
+	for i := range 2 {
+		send(frame(addrA, group, packet.Op(packet.UD, packet.SendOnly), 0xFFFFFF, packet.PSN(i), 8))
+		for clock.Step() {
+		}
+	}
+	if got[addrA] != 0 || got[addrB] != 2 || got[addrC] != 1 || f.Astray != 0 {
+		t.Errorf("%v, %d astray", got, f.Astray)
+	}
+}

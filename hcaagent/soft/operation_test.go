@@ -7,6 +7,7 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
+	"ibwitness/packet"
 	"ibwitness/rule"
 )
 
@@ -282,5 +283,65 @@ func BenchmarkDevices(b *testing.B) {
 			packets += len(l.taps[i].frames) / 3
 			l.taps[i].frames = l.taps[i].frames[:0]
 		}
+	}
+}
+
+// TestMulticast: each queue pair that has joined the group receives one copy, the sender's own from its device alone.
+func TestMulticast(t *testing.T) {
+	l, hs := devices(t, 1, addrs, nil)
+	ends := pair(t, hs, hcaagent.TypeUD, 0, 1<<16, nil)
+	group := packet.IPv4Addr([]byte{239, 1, 1, 1})
+	for i, e := range ends {
+		e.receive(receiveID, 4096, 1000)
+		e.receive(receiveID+1, 8192, 1000)
+		if err := e.AttachMulticast(ctx, e.qp, group); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	a, b := ends[0], ends[1]
+	a.set(0, []byte("to all"))
+	a.post(hcaagent.SendRequest{
+		ID: 1, Op: hcaagent.OpSend, Segments: a.sge(0, 6), Dest: hcaagent.QP{Addr: group, QPN: hcaagent.MulticastQPN}, QKey: 0x1234,
+	})
+	l.run(1e6)
+	last := l.taps[0].frames[len(l.taps[0].frames)-1].Data
+	hs[0].Receive(last) // a copy from the fabric
+	l.run(1e6)
+	for i, e := range ends {
+		e.poll()
+		if got := e.receives(); len(got) != 1 || got[0].SrcQP != a.qp.QPN || string(e.bytes(4096+40, 6)) != "to all" {
+			t.Errorf("end %d received %+v", i, got)
+		}
+	}
+	if err := b.DetachMulticast(ctx, b.qp, group); err != nil {
+		t.Error(err)
+	}
+	hs[1].Receive(last)
+	if b.poll(); len(b.receives()) != 1 {
+		t.Errorf("%d datagrams after leaving the group", len(b.receives()))
+	}
+}
+
+// TestUnsolicitedCredits: a responder that had no credit left tells of new receive requests, once, and not behind a NAK.
+func TestUnsolicitedCredits(t *testing.T) {
+	l, hs := devices(t, 1, addrs, func(_ int, o *soft.Options) { o.Credits = true })
+	ends := pair(t, hs, hcaagent.TypeRC, 0, 1<<16, nil)
+	a, b := ends[0], ends[1]
+	b.receive(receiveID, 4096, 100)
+	a.post(hcaagent.SendRequest{ID: 1, Op: hcaagent.OpSend, Segments: a.sge(0, 6)})
+	l.run(1e6)
+	frames := len(l.taps[0].frames)
+	for i := range 3 {
+		b.receive(receiveID+1+uint64(i), 4096, 100)
+		l.run(1e6)
+	}
+	if n := len(l.taps[0].frames) - frames; n != 1 {
+		t.Errorf("%d frames after receive requests were posted", n)
+	}
+	a.post(hcaagent.SendRequest{ID: 2, Op: hcaagent.OpSend, Segments: a.sge(0, 6), Flags: hcaagent.Signaled})
+	l.run(1e6)
+	a.poll()
+	if len(a.sends()) != 1 {
+		t.Errorf("%+v", a.sends())
 	}
 }
