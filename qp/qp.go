@@ -129,7 +129,7 @@ type ReceiveQueue struct {
 	Repeated  bool           // a duplicate request arrived, whose answer may be to come: until one behind RepeatedTo is answered
 	Silenced  bool           // a response after a fatal NAK was reported
 	Blamed    bool           // what a requester did after this NAK was reported: once is enough
-	Untaken   bool           // the requester lacked a response from before this RNR NAK, and went back there: it has not taken the NAK
+	Untaken   bool           // the requester lacked a response from before this RNR NAK: it goes back there, and does not take the NAK
 	Told      bool           // what arrived before the capture began is known: the start PSN, MSNs that go on with the requests seen, or a NAK tell
 	Anchor    *packet.Packet // response from which MSNs are counted, until a second one agrees
 	Owed      *Debt          // what was left unsaid until the requester's timer ran out

@@ -16,6 +16,7 @@ type Recovery struct {
 	MixedTo  packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
 	Mixed    bool
 	Crossed  bool    // what the newest NAK asks for may have come again already
+	WaitsTo  int64   // until when an RNR NAK may have the requester wait
 	PassedAt int64   // when Passed was set; 0: before the responses were known
 	Doubt    *Doubt  // nil: none
 	More     uint8   // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came

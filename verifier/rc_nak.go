@@ -239,7 +239,11 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if nak == qp.NakRNR && (r.Nak != qp.NakRNR || r.NakPSN != p.PSN) {
-		q.Refused(p.PSN, max(r.NakTime, p.Time-int64(inFlight)), r.NakPSN == p.PSN && r.NakCode.Type() == packet.RNRNAK && p.Time-r.NakTime < int64(inFlight))
+		since, same, refused := p.Time-int64(inFlight), r.NakPSN == p.PSN, r.NakCode.Type() == packet.RNRNAK
+		if refused || !same { // else what came before the PSN sequence NAK has crossed it
+			since = max(since, r.NakTime)
+		}
+		q.Refused(p.PSN, since, refused && same && p.Time-r.NakTime < int64(inFlight))
 	}
 	within := int64(0)
 	if nak == qp.NakSequence || nak == qp.NakRNR && r.NakPSN != p.PSN { // another NAK answers what came
@@ -247,7 +251,10 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	}
 	q.Cross(p.PSN, p.Time, within)
 	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime, r.NakID = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time, p.IPID
-	r.Blamed, r.Untaken, r.Told = false, false, true
+	r.Blamed, r.Untaken, r.Told = false, nak == qp.NakRNR && c.Sees(1-from) && q.Passed, true
+	if nak == qp.NakRNR {
+		q.Lost().WaitsTo = max(q.Recovery.WaitsTo, p.Time+2*int64(packet.RNRTimer(p.Syndrome.Value()))+int64(inFlight))
+	}
 	taken(c, from, p, p.PSN.Add(-1), false)
 	if p.PSN.After(q.Una) {
 		q.Una, q.Restarts = p.PSN, 0

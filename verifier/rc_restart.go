@@ -54,20 +54,17 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	case qp.NakFatal:
 		v.rcAfterFatal(c, from, p)
 	case qp.NakNone:
-		if !q.HasHole() && !nakAsked(r, p.Time) {
+		if !q.HasHole() && !nakAsked(q, r, p.Time) {
 			v.rcTimeout(c, from, p)
 		}
 	}
 	v.rcNeedless(c, from, p)
 }
 
-// nakAsked reports whether the newest NAK may be why something is sent again at time now, though a response has overtaken it meanwhile.
-func nakAsked(r *qp.ReceiveQueue, now int64) bool {
-	after := int64(inFlight)
-	if r.NakCode.Type() == packet.RNRNAK {
-		after += 2 * int64(packet.RNRTimer(r.NakCode.Value()))
-	}
-	return r.NakTime != 0 && now-r.NakTime < after
+// nakAsked reports whether the newest NAK, or the wait after an RNR NAK, may be why something is sent again at time now, though a response has
+// overtaken it meanwhile.
+func nakAsked(q *qp.SendQueue, r *qp.ReceiveQueue, now int64) bool {
+	return r.NakTime != 0 && now-r.NakTime < int64(inFlight) || q.Recovery != nil && now < q.Recovery.WaitsTo
 }
 
 // rcNeedless judges that nothing is sent again that the requester knows to be acknowledged (rules RC-RTY-008, -010). Elsewhere than near
@@ -153,7 +150,7 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 
 // impliedNAK reports whether a response has told the requester that one before it is missing: no timer had to run out for p to come again.
 func impliedNAK(q *qp.SendQueue, p *packet.Packet) bool {
-	if q.Passed {
+	if q.Passed || q.Recovery != nil && q.Recovery.PassedAt != 0 && p.Time-q.Recovery.PassedAt < int64(inFlight) {
 		return true
 	}
 	w, _ := q.Messages.Find(p.PSN)

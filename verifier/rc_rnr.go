@@ -22,7 +22,7 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	nak := []uint64{frame(p.Frame, r.NakFrame)}
 	if p.PSN != r.NakPSN {
 		w, _ := end.SQ.Messages.Find(p.PSN)
-		if !r.Blamed && (p.PSN.After(r.NakPSN) || w != nil && !w.Op.Responded()) {
+		if !r.Blamed && !r.Untaken && (p.PSN.After(r.NakPSN) || w != nil && !w.Op.Responded()) {
 			r.Blamed = true
 			v.covered(rule.RCRNR002)
 			v.report(c, from, p, verdict{
@@ -30,7 +30,6 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 				expected: "to resume at PSN " + r.NakPSN.String(), actual: "PSN " + p.PSN.String(), evidence: nak,
 			})
 		}
-		r.Untaken = r.Untaken || c.Sees(from) && end.SQ.Passed
 		return
 	}
 	v.covered(rule.RCRNR001)
@@ -62,7 +61,7 @@ func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
 	took := time.Duration(p.Time - r.NakTime)
 	wait := packet.RNRTimer(r.NakCode.Value())
-	if took <= inFlight || r.Blamed {
+	if took <= inFlight || r.Blamed || r.Untaken {
 		return
 	}
 	d := verdict{
