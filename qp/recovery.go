@@ -48,13 +48,19 @@ func (s *SendQueue) Reissue(read, from packet.PSN, now int64) {
 		r.Issues = slices.Delete(r.Issues, 0, 1)
 	}
 	r.Issues = append(r.Issues, Issue{read, from, now})
+	s.AskedFrom(read, from)
+}
+
+// AskedFrom notes that the READ at psn read was asked for again from a PSN on, whatever the responder has taken of it.
+func (s *SendQueue) AskedFrom(read, from packet.PSN) {
 	if s.Asked(read, func(psn packet.PSN) bool { return psn == from }) {
 		return
 	}
+	r := s.Lost()
 	if len(r.Past) == mostIssues {
 		r.Past = slices.Delete(r.Past, 0, 1)
 	}
-	r.Past = append(r.Past, Issue{read, from, now})
+	r.Past = append(r.Past, Issue{READ: read, From: from})
 }
 
 // Reissued returns the issues of the READ at psn read whose answers have not begun, oldest first, in into.

@@ -94,7 +94,8 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		q.Reissue(w.First, p.PSN, p.Time)
 		w.Flags |= wqe.Again
 	} else {
-		q.Accepted(w.First) // this is the first that the responder takes
+		q.Accepted(w.First) // this is the first that the responder takes, as far as the tap can tell
+		q.AskedFrom(w.First, p.PSN)
 	}
 	done := uint32(0)
 	if n := p.PSN.Diff(w.First); n > 0 {

@@ -156,7 +156,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return true
 	}
 	want := readOpcode(p, w.RespFirst, w.Last).String()
-	if !sees && w.Has(wqe.Again) && c.Ends[1-from].SQ.Asked(w.First, func(psn packet.PSN) bool {
+	if !sees && c.Ends[1-from].SQ.Asked(w.First, func(psn packet.PSN) bool {
 		return !p.PSN.Before(psn) && p.Opcode == readOpcode(p, psn, w.Last)
 	}) {
 		blame(rule.Unproven, want, "an earlier request for it, or the answer to one, may have been overtaken or copied on its way")

@@ -109,6 +109,9 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if s == nil {
+		if i := q.Messages.UpTo(p.PSN); i >= 0 && p.Opcode.Fn() == packet.ReadRequest && q.Messages.At(i).Has(wqe.Unsized) {
+			q.AskedFrom(q.Messages.At(i).First, p.PSN) // maybe: how many PSNs that takes is not known yet
+		}
 		return
 	}
 	v.rcSame(c, from, p, s, w)
