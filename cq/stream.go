@@ -32,6 +32,7 @@ type stream struct {
 	spoiled []*message // messages of UC and UD with a wrong ICRC
 	joined  int64      // ordinal of the first packet that was seen: the capture may begin there
 	heads   []*head    // not in use
+	found   int        // message that was last looked for
 }
 
 // part is one packet of a message that is not whole yet.
@@ -350,9 +351,16 @@ func (s *stream) settle(n int) {
 
 // find returns the message that an ordinal belongs to, or nil.
 func (s *stream) find(ord int64) *message {
+	for i := max(s.found-1, 0); i < len(s.msgs) && i <= s.found+1; i++ { // nearly always
+		if m := &s.msgs[i]; m.first <= ord && ord <= m.last() {
+			s.found = i
+			return m
+		}
+	}
 	i := sort.Search(len(s.msgs), func(i int) bool { return s.msgs[i].first > ord }) - 1
 	if i < 0 || ord > s.msgs[i].last() {
 		return nil
 	}
+	s.found = i
 	return &s.msgs[i]
 }

@@ -53,8 +53,8 @@ func (q *queuePair) answers() bool {
 
 // notify tells of a completion queue, how often the fault wants it.
 func (h *HCA) notify(c *completionQueue) {
-	h.emit(hcaagent.Event{Kind: hcaagent.EvNotify, CQ: c.id}, nil)
+	h.emit(&hcaagent.Event{Kind: hcaagent.EvNotify, CQ: c.id}, nil)
 	if h.breaks("notifies-twice") {
-		h.emit(hcaagent.Event{Kind: hcaagent.EvNotify, CQ: c.id}, nil)
+		h.emit(&hcaagent.Event{Kind: hcaagent.EvNotify, CQ: c.id}, nil)
 	}
 }

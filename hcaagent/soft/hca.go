@@ -96,6 +96,7 @@ type HCA struct {
 	lastQP, lastObject, lastKey, polls uint32
 
 	events      slab.Of[hcaagent.Event]
+	passing     slab.Of[hcaagent.Event]
 	completions slab.Of[hcaagent.Completion]
 	segments    slab.Of[hcaagent.Segment]
 
@@ -147,7 +148,7 @@ func New(opt Options) (*HCA, error) {
 		h.fault = faultState{is: f, left: opt.FaultAt}
 	}
 	d := &hcaagent.Device{MaxRdAtomic: opt.Limits.MaxRdAtomic, MaxDestRdAtomic: opt.Limits.MaxDestRdAtomic, PKeys: opt.Limits.PKeys, Ports: 1}
-	h.emit(hcaagent.Event{Kind: hcaagent.EvDevice, Device: d}, nil)
+	h.emit(&hcaagent.Event{Kind: hcaagent.EvDevice, Device: d}, nil)
 	return h, nil
 }
 
@@ -163,17 +164,21 @@ func (h *HCA) object() uint32 {
 }
 
 // emit tells the consumer's log of an event. failed is the immediate error of the verb.
-func (h *HCA) emit(e hcaagent.Event, failed error) {
+func (h *HCA) emit(e *hcaagent.Event, failed error) {
 	if h.opt.Event == nil {
 		return
 	}
 	e.Time, e.Failed, e.QP.Addr = h.now(), failed != nil, h.opt.Addr
-	h.opt.Event(h.events.Put(e))
+	room := &h.events
+	if e.Kind == hcaagent.EvNotify || e.Kind == hcaagent.EvArm { // many, which nobody keeps long
+		room = &h.passing
+	}
+	h.opt.Event(room.Put(*e))
 }
 
 // async raises an asynchronous event.
 func (h *HCA) async(what hcaagent.Async, qpn uint32, cq hcaagent.CQ, srq hcaagent.SRQ) {
-	h.emit(hcaagent.Event{Kind: hcaagent.EvAsync, Async: what, QP: hcaagent.QP{QPN: qpn}, CQ: cq, SRQ: srq}, nil)
+	h.emit(&hcaagent.Event{Kind: hcaagent.EvAsync, Async: what, QP: hcaagent.QP{QPN: qpn}, CQ: cq, SRQ: srq}, nil)
 }
 
 // notFound says which object there is none of.

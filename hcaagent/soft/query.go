@@ -54,7 +54,7 @@ func (h *HCA) MemoryData(ctx context.Context, m hcaagent.Memory, into []byte) (i
 func (h *HCA) remember(va uint64, b []byte, wrote bool) {
 	if h.opt.Event != nil {
 		r := &hcaagent.Region{VA: va, Length: uint64(len(b))}
-		h.emit(hcaagent.Event{Kind: hcaagent.EvMemory, Region: r, Sum: crc32.ChecksumIEEE(b), Summed: true, Wrote: wrote}, nil)
+		h.emit(&hcaagent.Event{Kind: hcaagent.EvMemory, Region: r, Sum: crc32.ChecksumIEEE(b), Summed: true, Wrote: wrote}, nil)
 	}
 }
 

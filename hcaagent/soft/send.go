@@ -8,7 +8,7 @@ import (
 )
 
 // functions are the opcodes of a message's packets: alone, at its end, at its beginning, and within.
-var functions = map[hcaagent.SendOp][4]packet.Fn{
+var functions = [...][4]packet.Fn{
 	hcaagent.OpSend:        {packet.SendOnly, packet.SendLast, packet.SendFirst, packet.SendMiddle},
 	hcaagent.OpSendImm:     {packet.SendOnlyImm, packet.SendLastImm, packet.SendFirst, packet.SendMiddle},
 	hcaagent.OpSendInv:     {packet.SendOnlyInv, packet.SendLastInv, packet.SendFirst, packet.SendMiddle},

@@ -42,7 +42,7 @@ func (h *HCA) takeShared(s *sharedQueue) (hcaagent.ReceiveRequest, bool) {
 
 // CreateSRQ makes a shared receive queue.
 func (h *HCA) CreateSRQ(ctx context.Context, pd hcaagent.PD, depth, segments int) (id hcaagent.SRQ, err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvCreateSRQ, SRQ: id, Depth: depth}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateSRQ, SRQ: id, Depth: depth}, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -60,7 +60,7 @@ func (h *HCA) CreateSRQ(ctx context.Context, pd hcaagent.PD, depth, segments int
 
 // ModifySRQ arms the limit event.
 func (h *HCA) ModifySRQ(ctx context.Context, srq hcaagent.SRQ, limit int) (err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvModifySRQ, SRQ: srq, Depth: limit}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvModifySRQ, SRQ: srq, Depth: limit}, err) }()
 	if err = ctx.Err(); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (h *HCA) ModifySRQ(ctx context.Context, srq hcaagent.SRQ, limit int) (err e
 
 // DestroySRQ destroys a shared receive queue that no queue pair uses.
 func (h *HCA) DestroySRQ(ctx context.Context, srq hcaagent.SRQ) (err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvDestroySRQ, SRQ: srq}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroySRQ, SRQ: srq}, err) }()
 	if err = ctx.Err(); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (h *HCA) DestroySRQ(ctx context.Context, srq hcaagent.SRQ) (err error) {
 // PostSharedReceive posts a receive request to a shared receive queue.
 func (h *HCA) PostSharedReceive(ctx context.Context, srq hcaagent.SRQ, r hcaagent.ReceiveRequest) (err error) {
 	r.Segments = h.segments.List(r.Segments)
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvPostReceive, SRQ: srq, Receive: &r}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvPostReceive, SRQ: srq, Receive: &r}, err) }()
 	if err = ctx.Err(); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 // CreateAH makes an address handle.
 func (h *HCA) CreateAH(ctx context.Context, pd hcaagent.PD, v hcaagent.AddressVector) (ah hcaagent.AH, err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvCreateAH, AH: ah, PD: pd, Vector: &v}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateAH, AH: ah, PD: pd, Vector: &v}, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -25,7 +25,7 @@ func (h *HCA) CreateAH(ctx context.Context, pd hcaagent.PD, v hcaagent.AddressVe
 
 // ModifyAH gives an address handle another address vector.
 func (h *HCA) ModifyAH(ctx context.Context, ah hcaagent.AH, v hcaagent.AddressVector) (err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvModifyAH, AH: ah, Vector: &v}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvModifyAH, AH: ah, Vector: &v}, err) }()
 	if err = ctx.Err(); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (h *HCA) QueryAH(ctx context.Context, ah hcaagent.AH) (hcaagent.AddressVect
 
 // DestroyAH destroys an address handle.
 func (h *HCA) DestroyAH(ctx context.Context, ah hcaagent.AH) (err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvDestroyAH, AH: ah}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroyAH, AH: ah}, err) }()
 	if err = ctx.Err(); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ type addressHandle struct {
 
 // AttachMulticast has a queue pair of UD receive what is sent to a group.
 func (h *HCA) AttachMulticast(ctx context.Context, qp hcaagent.QP, group packet.Addr) (err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvAttachGroup, QP: qp, Group: &group}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvAttachGroup, QP: qp, Group: &group}, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (h *HCA) AttachMulticast(ctx context.Context, qp hcaagent.QP, group packet.
 
 // DetachMulticast ends that.
 func (h *HCA) DetachMulticast(ctx context.Context, qp hcaagent.QP, group packet.Addr) (err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvDetachGroup, QP: qp, Group: &group}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDetachGroup, QP: qp, Group: &group}, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 // CreateCQ makes a completion queue of depth elements.
 func (h *HCA) CreateCQ(ctx context.Context, depth int) (id hcaagent.CQ, err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvCreateCQ, CQ: id, Depth: depth}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateCQ, CQ: id, Depth: depth}, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -24,7 +24,7 @@ func (h *HCA) CreateCQ(ctx context.Context, depth int) (id hcaagent.CQ, err erro
 
 // ResizeCQ changes the depth of a completion queue.
 func (h *HCA) ResizeCQ(ctx context.Context, cq hcaagent.CQ, depth int) (err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvResizeCQ, CQ: cq, Depth: depth}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvResizeCQ, CQ: cq, Depth: depth}, err) }()
 	if err = ctx.Err(); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (h *HCA) ResizeCQ(ctx context.Context, cq hcaagent.CQ, depth int) (err erro
 
 // DestroyCQ destroys a completion queue that no queue pair uses.
 func (h *HCA) DestroyCQ(ctx context.Context, cq hcaagent.CQ) (err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvDestroyCQ, CQ: cq}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroyCQ, CQ: cq}, err) }()
 	if err = ctx.Err(); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (h *HCA) Poll(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completi
 	for i := range n {
 		e := c.queue[i]
 		if h.opt.Event != nil {
-			h.emit(hcaagent.Event{
+			h.emit(&hcaagent.Event{
 				Kind: hcaagent.EvCompletion, QP: e.QP, CQ: cq, Completion: h.completions.Put(e), Sum: c.sums[i].crc, Summed: c.sums[i].ok,
 				Poll: h.polls, Emptied: i == n-1 && n < len(into), Head: c.sums[i].head,
 			}, nil)
@@ -90,7 +90,7 @@ func (h *HCA) Poll(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completi
 
 // RequestNotification arms the queue. A request for the next completion is not weakened by one for a solicited event (C11-31).
 func (h *HCA) RequestNotification(ctx context.Context, cq hcaagent.CQ, arm hcaagent.Arm) (err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvArm, CQ: cq, Arm: arm}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvArm, CQ: cq, Arm: arm}, err) }()
 	if err = ctx.Err(); err != nil {
 		return err
 	}

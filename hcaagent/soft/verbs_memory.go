@@ -67,7 +67,7 @@ func (h *HCA) emitRegion(kind hcaagent.EventKind, r *region, failed error) {
 		now := r.Region
 		e.Region = &now
 	}
-	h.emit(e, failed)
+	h.emit(&e, failed)
 }
 
 // AllocateMW makes a memory window that is not bound.

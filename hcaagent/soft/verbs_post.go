@@ -15,7 +15,7 @@ func (h *HCA) PostSend(ctx context.Context, qp hcaagent.QP, r hcaagent.SendReque
 	r.Segments = h.segments.List(r.Segments)
 	w := &work{SendRequest: r}
 	e := hcaagent.Event{Kind: hcaagent.EvPostSend, QP: qp, Send: &w.SendRequest}
-	defer func() { h.emit(e, err) }()
+	defer func() { h.emit(&e, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (q *queuePair) validSend(r *hcaagent.SendRequest) error {
 // PostReceive posts a receive request.
 func (h *HCA) PostReceive(ctx context.Context, qp hcaagent.QP, r hcaagent.ReceiveRequest) (err error) {
 	r.Segments = h.segments.List(r.Segments)
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvPostReceive, QP: qp, Receive: &r}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvPostReceive, QP: qp, Receive: &r}, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {
 		return err

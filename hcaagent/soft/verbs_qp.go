@@ -10,7 +10,7 @@ import (
 
 // CreateQP makes a queue pair in RESET.
 func (h *HCA) CreateQP(ctx context.Context, n hcaagent.NewQP) (id hcaagent.QP, err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvCreateQP, QP: id, New: &n}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateQP, QP: id, New: &n}, err) }()
 	if err = ctx.Err(); err != nil {
 		return id, err
 	}
@@ -60,7 +60,7 @@ func (q *queuePair) users(n int) {
 
 // DestroyQP destroys a queue pair, whatever its state.
 func (h *HCA) DestroyQP(ctx context.Context, qp hcaagent.QP) (err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvDestroyQP, QP: qp}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroyQP, QP: qp}, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (h *HCA) find(ctx context.Context, qp hcaagent.QP) (*queuePair, error) {
 func (h *HCA) ModifyQP(ctx context.Context, qp hcaagent.QP, attr hcaagent.Attr) error {
 	q, err := h.find(ctx, qp)
 	if err != nil {
-		h.emit(hcaagent.Event{Kind: hcaagent.EvModifyQP, QP: qp, Attr: &attr}, err)
+		h.emit(&hcaagent.Event{Kind: hcaagent.EvModifyQP, QP: qp, Attr: &attr}, err)
 		return err
 	}
 	return h.TransitionQP(ctx, qp, q.state, attr)
@@ -100,7 +100,7 @@ func (h *HCA) ModifyQP(ctx context.Context, qp hcaagent.QP, attr hcaagent.Attr) 
 
 // TransitionQP brings a queue pair to another state (table T7).
 func (h *HCA) TransitionQP(ctx context.Context, qp hcaagent.QP, to hcaagent.State, attr hcaagent.Attr) (err error) {
-	defer func() { h.emit(hcaagent.Event{Kind: hcaagent.EvModifyQP, QP: qp, State: to, Attr: &attr}, err) }()
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvModifyQP, QP: qp, State: to, Attr: &attr}, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {
 		return err
@@ -169,6 +169,6 @@ func (h *HCA) QueryQP(ctx context.Context, qp hcaagent.QP) (hcaagent.Attr, hcaag
 	if state == hcaagent.Err && h.has("rc-in-sqe") {
 		state = hcaagent.SQE
 	}
-	h.emit(hcaagent.Event{Kind: hcaagent.EvQueryQP, QP: qp, State: state, Attr: &attr}, nil)
+	h.emit(&hcaagent.Event{Kind: hcaagent.EvQueryQP, QP: qp, State: state, Attr: &attr}, nil)
 	return q.attr, state, nil
 }
