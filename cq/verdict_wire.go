@@ -69,9 +69,13 @@ func (a *Agent) silence(q *queuePair, id rule.ID, e *hcaagent.Event, expected st
 	}
 	for _, at := range [...]where{q.out.newest, q.in.replied} {
 		if at.seen() && at.time > since && !q.in.ends(at) {
+			detail := ""
+			if e.Line > 0 {
+				detail = fmt.Sprintf("line %d of the log shows the error", e.Line)
+			}
 			a.accuse(q, verdict{
 				rule: id, class: rule.Violation, role: q.sender(), expected: expected,
-				actual: at.op.String(), detail: fmt.Sprintf("line %d of the log shows the error", e.Line), at: at, event: e,
+				actual: at.op.String(), detail: detail, at: at, event: e,
 			})
 			return
 		}
