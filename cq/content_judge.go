@@ -38,6 +38,9 @@ func (a *Agent) contents(s *source) {
 			list = append(list, wrong{x, p})
 		}
 		a.covered(contentRule(x, p))
+		if p.mustShow(x) {
+			a.covered(rule.RCRSP035)
+		}
 	}
 	told := map[*stored]bool{}
 	for _, w := range list {
@@ -47,13 +50,15 @@ func (a *Agent) contents(s *source) {
 		}
 		told[p] = true
 		id := contentRule(x, p)
-		if p.write && x.event != nil && p.seen < x.from && right[p] > x.from {
+		if p.mustShow(x) && right[p] > x.from {
 			id = rule.RCRSP035
-			a.covered(id)
 		}
 		a.found(s, id, x, p)
 	}
 }
+
+// mustShow reports whether the consumer looked at what a WRITE put there after it was told of a later message.
+func (p *stored) mustShow(x *sight) bool { return p.write && x.event != nil && p.seen < x.from }
 
 // contentRule is the rule that a sight of a range is judged by.
 func contentRule(x *sight, p *stored) rule.ID {

@@ -2,6 +2,8 @@ package cq
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"ibwitness/hcaagent"
 	"ibwitness/rule"
@@ -31,8 +33,8 @@ func (a *Agent) sharedTaken(q *queuePair) {
 		if _, ok := named.byID[e.Completion.ID]; ok {
 			continue
 		}
-		for n, other := range q.src.shared {
-			if _, ok := other.byID[e.Completion.ID]; ok {
+		for _, n := range slices.Sorted(maps.Keys(q.src.shared)) {
+			if _, ok := q.src.shared[n].byID[e.Completion.ID]; ok {
 				v.expected, v.actual = fmt.Sprintf("a receive request of shared receive queue %d", m.srq), fmt.Sprintf("one of queue %d", n)
 				v.detail, v.event = fmt.Sprintf("receive request %d", e.Completion.ID), e
 				a.accuse(q, v)
