@@ -133,6 +133,7 @@ func (a *Agent) castTwice(q *queuePair, t *taken) bool {
 	}
 	for _, m := range a.casts {
 		if q.matches(m, t) && q.attr.QKey == m.qkey {
+			a.covered(rule.UDMC003)
 			v.expected, v.at = fmt.Sprintf("nothing: the queue pair has not joined %v", m.av.dst), m.end
 			a.accuse(q, v)
 			return true

@@ -46,7 +46,7 @@ func (a *Agent) Packet(p *packet.Packet) {
 		f = a.resolve(key, p)
 		a.flows[key] = f
 	}
-	if f.from == nil && f.to == nil && f.many == nil {
+	if f.from == nil && f.to == nil && f.many == nil && (len(a.lives) == 0 || !toGroup(p)) {
 		return
 	}
 	at := where{p.Frame, p.Time, a.pos, p.Tap, p.Opcode, p.PSN}
@@ -192,9 +192,14 @@ func (a *Agent) datagram(f *flow, p *packet.Packet, at where) {
 	if f.to != nil {
 		f.to.deliver(a.message(p, at))
 	}
-	if p.DestQP == hcaagent.MulticastQPN && p.Dst.IsMulticast() {
+	if toGroup(p) {
 		a.spread(f, p, at)
 	}
+}
+
+// toGroup reports whether a packet goes to a multicast group.
+func toGroup(p *packet.Packet) bool {
+	return p.DestQP == hcaagent.MulticastQPN && p.Dst.IsMulticast() && p.Opcode.Service() == packet.UD
 }
 
 // message is the message that a datagram is.

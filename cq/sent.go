@@ -2,6 +2,7 @@ package cq
 
 import (
 	"fmt"
+	"math"
 	"sort"
 
 	"ibwitness/hcaagent"
@@ -39,9 +40,15 @@ func (a *Agent) sent(q *queuePair) {
 			posted = append(posted, w)
 		}
 	}
+	unsent := int64(0) // datagrams that took no PSN
+	fits := q.longestSent()
 	for i := range q.out.msgs {
 		m := &q.out.msgs[i]
-		k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.first })
+		k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.first+unsent })
+		for n := overlong(posted[k:], m, fits); n > 0; n-- {
+			unsent += int64(posted[k].packets)
+			k++
+		}
 		a.covered(rule.RCSEQ006)
 		if k == len(posted) {
 			class, detail := rule.Violation, ""
@@ -55,10 +62,10 @@ func (a *Agent) sent(q *queuePair) {
 			return
 		}
 		w := posted[k]
-		if q.stopped != nil && m.first >= q.stopped.first { // what failed or was flushed there took no PSN
+		if q.stopped != nil && m.first+unsent >= q.stopped.first { // what failed or was flushed there took no PSN
 			return
 		}
-		if m.first != w.first {
+		if m.first+unsent != w.first {
 			if m.partial {
 				continue
 			}
@@ -75,6 +82,34 @@ func (a *Agent) sent(q *queuePair) {
 			a.fence(q, m, w)
 		}
 	}
+}
+
+// leastMTU is the smallest MTU of a port.
+const leastMTU = 256
+
+// longestSent is a length up to which datagrams of a queue pair surely fit its port; of other queue pairs all do.
+func (q *queuePair) longestSent() uint32 {
+	if q.typ != hcaagent.TypeUD {
+		return math.MaxUint32
+	}
+	fits := uint32(leastMTU)
+	for i := range q.out.msgs {
+		fits = max(fits, q.out.msgs[i].length)
+	}
+	return fits
+}
+
+// overlong counts the datagrams before that of m which may have been too long for the port, and were not sent then (rule UD-LEN-002).
+func overlong(posted []*work, m *message, fits uint32) int {
+	for i, w := range posted {
+		switch {
+		case w.length == m.length:
+			return i
+		case w.length <= fits:
+			return 0
+		}
+	}
+	return 0
 }
 
 // fence judges that all earlier READs and atomics were answered when a request left.

@@ -94,7 +94,7 @@ func (s *scenario) ready(e end, fields map[string]any) error {
 		rtr["max_dest_rd_atomic"], rtr["min_rnr_timer"] = 16, 12
 		rts["timeout"], rts["retry_cnt"], rts["rnr_retry"], rts["max_rd_atomic"] = 14, 7, 7, 16
 	}
-	take(init, "pkey_index", "port_num", "qp_access_flags", "qkey")
+	take(init, "pkey_index", "pkey", "port_num", "qp_access_flags", "qkey")
 	take(rtr, "path_mtu", "dest_qp_num", "dgid", "rq_psn", "max_dest_rd_atomic", "min_rnr_timer")
 	take(rts, "sq_psn", "timeout", "retry_cnt", "rnr_retry", "max_rd_atomic", "path_mig_state", "cur_qp_state")
 	if len(fields) > 0 {
