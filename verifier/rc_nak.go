@@ -259,7 +259,7 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	if p.PSN.After(q.Una) {
 		q.Una, q.Restarts = p.PSN, 0
 	}
-	if !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more behind it
+	if nak == qp.NakRNR || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more behind it
 		r.EPSN = p.PSN
 	}
 	q.AskedAt = p.Time
