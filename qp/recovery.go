@@ -15,13 +15,15 @@ type Recovery struct {
 	AgainAt  int64      // when that was; 0: never
 	MixedTo  packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
 	Mixed    bool
-	Crossed  bool    // what the newest NAK asks for may have come again already
-	WaitsTo  int64   // until when an RNR NAK may have the requester wait
-	PassedAt int64   // when Passed was set; 0: before the responses were known
+	Crossed  bool       // what the newest NAK asks for may have come again already
+	WaitsTo  int64      // until when an RNR NAK may have the requester wait
+	PassedAt int64      // when Passed was set; 0: before the responses were known
+	Spare    packet.PSN // Una when a response last acknowledged something and asked for what is missing too, while Spares
+	Spares   bool
 	Doubt    *Doubt  // nil: none
 	More     uint8   // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
 	Newest   uint8   // index of the newest of Runs
-	Runs     [4]Run  // the newest retransmissions
+	Runs     [16]Run // the newest retransmissions
 	Issues   []Issue // READs that were asked for again and whose answer to that has not begun, oldest first
 	Past     []Issue // the newest of all that READs were ever asked for again from, each once
 }
@@ -179,6 +181,17 @@ func (s *SendQueue) Cross(psn packet.PSN, now, within int64) {
 	if r := s.Recovery; r != nil {
 		r.Crossed = s.MayRepeat(psn) && now-r.AgainAt < within
 	}
+}
+
+// Spared reports, once, whether what is sent again was asked for by the response that acknowledged all before it: that may have filled the
+// retry counter again after one was taken from it.
+func (s *SendQueue) Spared() bool {
+	r := s.Recovery
+	if r == nil || !r.Spares || r.Spare != s.Una {
+		return false
+	}
+	r.Spares = false
+	return true
 }
 
 // HasCrossed reports whether the newest NAK was such a one.

@@ -30,6 +30,9 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 			r.Nak = qp.NakNone
 		}
 	case d < 0:
+		if r.Nak == qp.NakRNR && p.PSN == r.NakPSN && c.Ends[from].SQ.HasCrossed() {
+			r.Nak = qp.NakNone // whichever time it came that NAK answered, it has come again since
+		}
 		r.Repeated, r.RepeatedTo = true, c.Ends[from].SQ.High
 		end.Sums.Duplicates++
 		v.event(c, 1-from, rule.Responder, p, rule.EvDuplicate, "")

@@ -258,6 +258,9 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	taken(c, from, p, p.PSN.Add(-1), false)
 	if p.PSN.After(q.Una) {
 		q.Una, q.Restarts = p.PSN, 0
+		if nak == qp.NakSequence {
+			q.Lost().Spare, q.Recovery.Spares = p.PSN, true
+		}
 	}
 	if nak == qp.NakRNR || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more behind it
 		r.EPSN = p.PSN

@@ -33,7 +33,7 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	if p.PSN != q.Restart {
 		q.Restart, q.Restarts = p.PSN, 0
 	}
-	if r.Nak != qp.NakRNR { // that has a counter of its own (RC-RTY-003)
+	if r.Nak != qp.NakRNR && (q.Restarts != 0 || !q.Spared()) { // that has a counter of its own (RC-RTY-003)
 		q.Restarts++
 	}
 	switch r.Nak {
