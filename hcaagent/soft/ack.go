@@ -143,12 +143,16 @@ func (q *queuePair) answered(p *packet.Packet) {
 		return
 	}
 	if !w.fits(p, q.pmtu()) && !q.h.breaks("bad-response-taken") {
-		if q.ackTo(w.first.Add(-1)) && r.una == p.PSN {
+		if q.ackTo(w.first.Add(-1)) && r.una == p.PSN && q.state != hcaagent.Err {
 			q.failSend(hcaagent.BadRespErr)
 		}
 		return
 	}
-	if !q.ackTo(w.first.Add(-1)) || p.PSN != r.una {
+	all := q.ackTo(w.first.Add(-1))
+	if q.state == hcaagent.Err { // a completion found its queue full
+		return
+	}
+	if !all || p.PSN != r.una {
 		q.impliedNAK()
 		return
 	}

@@ -22,7 +22,7 @@ var (
 	showTap = flag.Int("soft.tap", 0, "of this tap")
 	most    = flag.Int("soft.most", 20, "bad runs after which to give up")
 	twice   = flag.Bool("soft.twice", true, "links also double frames")
-	reorder = flag.Bool("soft.reorder", false, "links also let frames overtake each other")
+	reorder = flag.Bool("soft.reorder", true, "links also let frames overtake each other")
 )
 
 // random is one run: some connections between two devices over a bad link.

@@ -18,7 +18,7 @@ var (
 	runs  = flag.Int("scenario.runs", 200, "random scenarios")
 	first = flag.Uint64("scenario.seed", 1, "the first seed")
 	keep  = flag.String("scenario.keep", "", "folder for the scenarios that show something wrong")
-	kinds = flag.String("scenario.errors", "drop corrupt duplicate", "the errors that random scenarios have")
+	kinds = flag.String("scenario.errors", "drop corrupt duplicate reorder delay", "the errors that random scenarios have")
 )
 
 // chance makes up scenarios.
