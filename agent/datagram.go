@@ -13,16 +13,20 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	key := flowKey(host, dir, p.DestQP)
 	id, ok := t.flows.get(key, p.SrcQP+1)
 	var c *connection
+	sealed := false
 	if ok {
 		c = t.pairs.at(id >> 1)
 	} else if other, connected := t.flows.get(key, 0); connected {
-		// A QP of a connected service does not get datagrams: a wrong opcode, or a QP number taken over.
-		if k := t.pairs.at(other >> 1); !t.belongs(k, int(other&1), p) && k.Stranger != nil {
-			t.seal(nil, 0, p, host, dir)
+		// A QP of a connected service does not get datagrams: a wrong opcode, or a QP number taken over. What was damaged on the way is neither.
+		if !t.seal(nil, 0, p, host, dir) {
 			return
 		}
+		if k := t.pairs.at(other >> 1); !t.belongs(k, int(other&1), p) && k.Stranger != nil {
+			return
+		}
+		sealed = true
 	}
-	if !t.seal(c, int(id&1), p, host, dir) {
+	if !sealed && !t.seal(c, int(id&1), p, host, dir) {
 		return
 	}
 	if c == nil {

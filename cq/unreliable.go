@@ -14,13 +14,26 @@ func (q *queuePair) sees(a *Agent) bool {
 	return q.src.exact && a.near(q.addr()) && !a.Lossy && !q.reliable()
 }
 
+// copied reports whether a packet of a message came more than once: the receiver may have dropped the first one and taken the other.
+func (q *queuePair) copied(m *message) bool {
+	if len(q.in.again) == 0 || q.service() == packet.UD {
+		return false
+	}
+	for ord := m.first; ord <= m.last(); ord++ {
+		if q.in.again[ord] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // missed reports whether a message on UC or UD came before the receive request was posted that a completion is of: it was dropped then.
 func (q *queuePair) missed(m *message, t *taken) bool {
 	at := m.begin
 	if m.hasImm && wqe.OpOf(m.op.Fn()) == wqe.Write {
 		at = m.end
 	}
-	return t.of.event.Time > at.time
+	return t.of.event.Time > at.time && !q.copied(m)
 }
 
 // pick returns the message from k on that a completion is of, or len(list). One that the receiver must have dropped comes last.
@@ -83,6 +96,10 @@ func (a *Agent) overtook(q *queuePair, list []*message, m *message, t *taken) {
 		return
 	}
 	a.covered(rule.UCCPL002)
+	if q.copied(m) {
+		q.newest = nil
+		return
+	}
 	fits := 0
 	for _, x := range list {
 		if q.matches(x, t) {

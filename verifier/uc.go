@@ -104,8 +104,10 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 	case s == nil:
 		d.class = proven(c.Sees(from) && !q.HasHole() && !p.PSN.Before(q.First))
 	default:
-		d.class = proven(c.Complete())
-		d.evidence = []uint64{frame(p.Frame, s.Frame)}
+		d.class, d.evidence = proven(c.Complete()), []uint64{frame(p.Frame, s.Frame)}
+		if !numbered(p) && p.Encap != packet.Native && !c.Sees(from) && v.trace(p) == s.Trace {
+			d.class, d.detail = rule.Unproven, "the network may have copied the packet, and held the copy back; --near "+c.Ends[from].Addr.String()+" if the tap is at this endpoint"
+		}
 	}
 	v.report(c, from, p, d)
 }
