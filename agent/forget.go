@@ -7,6 +7,14 @@ import (
 	"ibwitness/hcaagent/passive"
 )
 
+// missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins anew then is proven again.
+func (t *Transport) missed() {
+	t.lossy = true
+	for i := range t.pairs.n {
+		t.pairs.at(i).Lossy = true
+	}
+}
+
 // mark decides which connections leave: those that have been idle since idle, where the capture has missed something also those that this
 // may have been of, as they are better learned anew, and of the others the longest idle ones beyond most.
 func (t *Transport) mark(now, idle int64, most int, missed bool) {

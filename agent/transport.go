@@ -62,14 +62,6 @@ func (t *Transport) Dropped() {
 	}
 }
 
-// missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins anew then is proven again.
-func (t *Transport) missed() {
-	t.lossy = true
-	for i := range t.pairs.n {
-		t.pairs.at(i).Lossy = true
-	}
-}
-
 // Packet verifies one packet. Its ICRC has been checked.
 func (t *Transport) Packet(p *packet.Packet) {
 	if t.queues != nil {

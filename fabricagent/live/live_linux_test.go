@@ -3,57 +3,18 @@ package live_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"net"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/live"
+	"ibwitness/internal/veth"
 	"ibwitness/packet"
 )
-
-var inside = flag.Bool("live.inside", false, "set by the tests themselves: this process has a network of its own")
-
-// network runs the rest of a test in a network namespace of its own with two interfaces, left and right, that are joined.
-func network(t *testing.T) bool {
-	t.Helper()
-	if *inside {
-		for _, args := range []string{"link add left type veth peer name right", "link set left up", "link set right up"} {
-			ip(t, args)
-		}
-		return true
-	}
-	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v", "-live.inside")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
-	if os.Geteuid() != 0 {
-		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
-		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
-	}
-	out, err := cmd.CombinedOutput()
-	t.Log(string(out))
-	if err != nil {
-		t.Errorf("in a network namespace: %v", err)
-	}
-	return false
-}
-
-func ip(t *testing.T, args string) {
-	t.Helper()
-	if out, err := exec.Command("ip", strings.Fields(args)...).CombinedOutput(); err != nil {
-		t.Fatalf("ip %s (of the package iproute2): %v: %s", args, err, out)
-	}
-}
 
 // frames returns the RoCE frames of a capture.
 func frames(t *testing.T) (list [][]byte) {
@@ -78,32 +39,6 @@ func frames(t *testing.T) (list [][]byte) {
 		}
 		if err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// sender sends frames on an interface.
-func sender(t *testing.T, name string) func(frame []byte) {
-	t.Helper()
-	i, err := net.InterfaceByName(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = unix.Close(fd) })
-	to := &unix.SockaddrLinklayer{Ifindex: i.Index}
-	return func(frame []byte) {
-		for {
-			err := unix.Sendto(fd, frame, 0, to)
-			if err == nil {
-				return
-			}
-			if !errors.Is(err, unix.ENOBUFS) {
-				t.Fatal(err)
-			}
 		}
 	}
 }
@@ -140,11 +75,11 @@ func collect(t *testing.T, s *live.Source, f func(*fabricagent.Frame)) (n int) {
 
 // TestFrames: what was sent arrives as it was, in order, tags and all, and nothing else does.
 func TestFrames(t *testing.T) {
-	if !network(t) {
+	if !veth.Network(t) {
 		return
 	}
 	s := open(t, live.Options{Interfaces: []string{"right"}})
-	send := sender(t, "left")
+	send := veth.Sender(t, "left")
 	var want [][]byte
 	for i, f := range frames(t) {
 		switch i % 4 {
@@ -181,11 +116,11 @@ func TestFrames(t *testing.T) {
 
 // TestDrops: frames that find no room are counted, before those behind them are delivered, and no others are missing.
 func TestDrops(t *testing.T) {
-	if !network(t) {
+	if !veth.Network(t) {
 		return
 	}
 	s := open(t, live.Options{Interfaces: []string{"right"}, Memory: 2 << 20})
-	send, list := sender(t, "left"), frames(t)
+	send, list := veth.Sender(t, "left"), frames(t)
 	sent := 0
 	for sent < 20_000 {
 		send(list[sent%len(list)])
@@ -208,11 +143,11 @@ func TestDrops(t *testing.T) {
 
 // TestSnap: frames are cut where that was asked for.
 func TestSnap(t *testing.T) {
-	if !network(t) {
+	if !veth.Network(t) {
 		return
 	}
 	s := open(t, live.Options{Interfaces: []string{"right"}, SnapLen: 58})
-	send, list := sender(t, "left"), frames(t)
+	send, list := veth.Sender(t, "left"), frames(t)
 	for _, f := range list[:10] {
 		send(f)
 	}
@@ -230,11 +165,11 @@ func TestSnap(t *testing.T) {
 
 // TestSockets: with several rings, nothing is lost, and what two hosts say to each other stays in order; with several interfaces all of it does.
 func TestSockets(t *testing.T) {
-	if !network(t) {
+	if !veth.Network(t) {
 		return
 	}
 	s := open(t, live.Options{Interfaces: []string{"right", "left"}, Sockets: 3})
-	send, list := sender(t, "left"), frames(t)
+	send, list := veth.Sender(t, "left"), frames(t)
 	for range 3 {
 		for i, f := range list {
 			f = slices.Clone(f)
@@ -261,20 +196,20 @@ func TestSockets(t *testing.T) {
 
 // TestEnds: an interface that is down may come up again, one that is gone does not, and Stop ends the capture.
 func TestEnds(t *testing.T) {
-	if !network(t) {
+	if !veth.Network(t) {
 		return
 	}
 	s := open(t, live.Options{Interfaces: []string{"right"}, Idle: 20 * time.Millisecond})
-	send, list := sender(t, "left"), frames(t)
+	send, list := veth.Sender(t, "left"), frames(t)
 	if n := collect(t, s, func(*fabricagent.Frame) {}); n != 0 {
 		t.Errorf("%d frames of nobody", n)
 	}
-	ip(t, "link set right down")
+	veth.IP(t, "link set right down")
 	collect(t, s, func(*fabricagent.Frame) {})
 	if !s.Stats()[0].Down {
 		t.Error("the interface is not said to be down")
 	}
-	ip(t, "link set right up")
+	veth.IP(t, "link set right up")
 	for range 50 {
 		time.Sleep(10 * time.Millisecond)
 		send(list[0])
@@ -285,7 +220,7 @@ func TestEnds(t *testing.T) {
 	if st := s.Stats()[0]; st.Frames == 0 || st.Down {
 		t.Errorf("after it came up again: %+v", st)
 	}
-	ip(t, "link del right")
+	veth.IP(t, "link del right")
 	var gone *live.GoneError
 	for err := error(nil); ; {
 		var b *fabricagent.Batch
@@ -301,8 +236,8 @@ func TestEnds(t *testing.T) {
 		t.Error(err)
 	}
 
-	ip(t, "link add left type veth peer name right")
-	ip(t, "link set right up")
+	veth.IP(t, "link add left type veth peer name right")
+	veth.IP(t, "link set right up")
 	s = open(t, live.Options{Interfaces: []string{"right"}, Idle: time.Minute})
 	done := make(chan error)
 	go func() {

@@ -5,13 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,16 +19,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
-	"golang.org/x/sys/unix"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/live"
 	"ibwitness/internal/traffic"
+	"ibwitness/internal/veth"
 	"ibwitness/rule"
 )
-
-var watchInside = flag.Bool("watch.inside", false, "set by a test itself: this process has a network of its own")
 
 // found are the findings of JSON lines, without what depends on the time.
 func found(t *testing.T, r io.Reader) (list []string) {
@@ -56,36 +51,10 @@ func found(t *testing.T, r io.Reader) (list []string) {
 	return list
 }
 
-// network runs the rest of a test in a network namespace of its own with two interfaces, left and right, that are joined.
-func network(t *testing.T) bool {
-	t.Helper()
-	if !*watchInside {
-		cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v", "-watch.inside")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
-		if os.Geteuid() != 0 {
-			cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-			cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
-			cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
-		}
-		out, err := cmd.CombinedOutput()
-		t.Log(string(out))
-		if err != nil {
-			t.Errorf("in a network namespace: %v", err)
-		}
-		return false
-	}
-	for _, args := range []string{"link set lo up", "link add left type veth peer name right", "link set left up", "link set right up"} {
-		if out, err := exec.Command("ip", strings.Fields(args)...).CombinedOutput(); err != nil {
-			t.Fatalf("ip %s (of the package iproute2): %v: %s", args, err, out)
-		}
-	}
-	return true
-}
-
 // TestWatch replays traffic with faults: watch finds in each packet what check finds in it, and tells Prometheus. What depends on when packets
 // came differs from the file: see TestWatchAgrees.
 func TestWatch(t *testing.T) {
-	if !network(t) {
+	if !veth.Network(t) {
 		return
 	}
 	shape := traffic.Small(60)
@@ -218,7 +187,7 @@ func (s *tee) Next() (*fabricagent.Batch, error) {
 
 // TestWatchAgrees: what is found in live frames is what is found in the same frames when they are read from a file.
 func TestWatchAgrees(t *testing.T) {
-	if !network(t) {
+	if !veth.Network(t) {
 		return
 	}
 	shape := traffic.Small(60)
@@ -283,21 +252,10 @@ func TestWatchAgrees(t *testing.T) {
 // replay sends the frames of a capture and returns how many.
 func replay(t *testing.T, raw []byte, name string) (n int) {
 	t.Helper()
-	i, err := net.InterfaceByName(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(fd)
-	to := &unix.SockaddrLinklayer{Ifindex: i.Index}
+	send := veth.Sender(t, name)
 	for b := raw[24:]; len(b) > 16; n++ {
 		size := int(b[8]) | int(b[9])<<8 | int(b[10])<<16
-		for unix.Sendto(fd, b[16:16+size], 0, to) == unix.ENOBUFS {
-			time.Sleep(time.Millisecond)
-		}
+		send(b[16 : 16+size])
 		b = b[16+size:]
 	}
 	return n

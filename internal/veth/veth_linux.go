@@ -1,0 +1,78 @@
+// Package veth gives a test a network of its own: a namespace with two interfaces that are joined, left and right. It needs Linux, the ip command of the
+// package iproute2, and root or user namespaces; where one is missing the test fails.
+package veth
+
+import (
+	"flag"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var inside = flag.Bool("veth.inside", false, "set by the tests themselves: this process has a network of its own")
+
+// Network runs the test that calls it once more, in a process in a namespace of its own. There it returns true, and here, when that is over, false.
+func Network(t *testing.T) bool {
+	t.Helper()
+	if *inside {
+		for _, args := range []string{"link set lo up", "link add left type veth peer name right", "link set left up", "link set right up"} {
+			IP(t, args)
+		}
+		return true
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v", "-veth.inside")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if os.Geteuid() != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+	}
+	out, err := cmd.CombinedOutput()
+	t.Log(string(out))
+	if err != nil {
+		t.Errorf("in a network namespace: %v", err)
+	}
+	return false
+}
+
+// IP runs the ip command.
+func IP(t *testing.T, args string) {
+	t.Helper()
+	if out, err := exec.Command("ip", strings.Fields(args)...).CombinedOutput(); err != nil {
+		t.Fatalf("ip %s (of the package iproute2): %v: %s", args, err, out)
+	}
+}
+
+// Sender returns what sends frames on an interface.
+func Sender(t *testing.T, name string) func(frame []byte) {
+	t.Helper()
+	i, err := net.InterfaceByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	to := &unix.SockaddrLinklayer{Ifindex: i.Index}
+	return func(frame []byte) {
+		for {
+			err := unix.Sendto(fd, frame, 0, to)
+			if err == nil {
+				return
+			}
+			if err != unix.ENOBUFS {
+				t.Errorf("sending on %s: %v", name, err)
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
