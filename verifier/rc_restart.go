@@ -43,7 +43,8 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCRTY005)
 		w, _ := q.Messages.Find(p.PSN)
 		rest := w != nil && w.Op == wqe.Read && r.NakPSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
-		if p.PSN.After(r.NakPSN) && !rest && !r.Blamed {
+		passed := c.Sees(from) && !p.PSN.After(q.Taken())                                               // or has acknowledged what that asks for
+		if p.PSN.After(r.NakPSN) && !rest && !passed && !r.Blamed {
 			r.Blamed = true
 			v.report(c, from, p, verdict{
 				rule: rule.RCRTY005, class: proven(c.Sees(from)), role: rule.Requester,
