@@ -296,11 +296,25 @@ func (a *Agent) retried(q *queuePair, w *work) {
 	}
 }
 
-// repeated is how many sequence NAKs to a request came twice in a row: each uses up a retry, and there is nothing more to send.
+// repeated is how many sequence NAKs to a request came twice in a row, and how many responses passed over it where it needs one of its own: each uses
+// up a retry, and there may be nothing to send.
 func (s *stream) repeated(w *work) (n int) {
 	for i := 1; i < len(s.naks); i++ {
 		x, y := &s.naks[i-1], &s.naks[i]
 		if x.ord == y.ord && y.syndrome == packet.NAKSequence && x.syndrome == y.syndrome && y.ord >= w.first && y.ord <= w.last() {
+			n++
+		}
+	}
+	if !w.response() {
+		return n
+	}
+	for i := range s.acks {
+		if s.acks[i].ord > w.last() {
+			n++
+		}
+	}
+	for i := range s.naks {
+		if k := &s.naks[i]; k.syndrome == packet.NAKSequence && k.ord > w.last() {
 			n++
 		}
 	}
