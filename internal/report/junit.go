@@ -149,13 +149,17 @@ func (j *junit) testCase(run *Run, id rule.ID, findings []*rule.Finding) junitCa
 	return c
 }
 
+// whereabouts names the frame of a finding, or the line of a log where no frame shows it.
+func whereabouts(f *rule.Finding) string {
+	if f.Frame == 0 && f.Log != "" {
+		return fmt.Sprintf("%s, line %d", f.Log, f.Line)
+	}
+	return fmt.Sprintf("frame %d", f.Frame)
+}
+
 // line tells a finding in one line.
 func line(f *rule.Finding) string {
-	at := fmt.Sprintf("frame %d", f.Frame)
-	if f.Frame == 0 && f.Log != "" {
-		at = fmt.Sprintf("%s, line %d", f.Log, f.Line)
-	}
-	s := fmt.Sprintf("%s, %s: expected %s, actual %s", at, accused(f), f.Expected, f.Actual)
+	s := fmt.Sprintf("%s, %s: expected %s, actual %s", whereabouts(f), accused(f), f.Expected, f.Actual)
 	if f.Detail != "" {
 		s += " (" + f.Detail + ")"
 	}

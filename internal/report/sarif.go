@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
-	"strings"
 
 	"ibwitness/rule"
 )
@@ -163,7 +162,7 @@ func (s *sarif) result(run *Run, e *entry, at int) sarifResult {
 	if e.Class == rule.Unproven {
 		out.Kind, out.Level = "review", "none" // as the standard has it of kinds other than fail
 	}
-	l := sarifLocation{Logical: []sarifLogical{{out.Message.Text[:strings.IndexByte(out.Message.Text, ',')], "frame"}}}
+	l := sarifLocation{Logical: []sarifLogical{{whereabouts(e.Finding), "frame"}}}
 	if taps := run.Result.Taps; int(e.Tap) < len(taps) && taps[e.Tap].File != "" {
 		l.Physical = &sarifPhysical{sarifURI{uri(taps[e.Tap].File)}}
 	}
