@@ -129,6 +129,7 @@ func (h *HCA) due() bool {
 		return false
 	}
 	h.fault.done = !h.opt.FaultAll && !h.fault.is.always
+	h.count.Faults++
 	return true
 }
 

@@ -114,6 +114,7 @@ type Counters struct {
 	QKeyViolations    uint64
 	Dropped           uint64 // for any other reason
 	Retries, Timeouts uint64
+	Faults            uint64 // occasions on which the device showed its fault
 }
 
 var (

@@ -131,3 +131,24 @@ func TestSimulateSeed(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestSimulateLimit: a run without end is ended, told, and exits as what was judged.
+func TestSimulateLimit(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "endless.yaml")
+	text := "hcas: {a: 10.0.0.1, b: 10.0.0.2}\nqps:\n  a1: {hca: a, peer: b1}\n  b1: {hca: b, peer: a1}\nwork:\n  - {qp: a1, op: send, length: 100}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, out, errs := run(t, "simulate", "--packets", "500", file)
+	want := "ended after 500 packets, where its work takes about 2: of the last 500, 250 are RC SEND Only from a to b1, 250 are RC Acknowledge from b to a1."
+	if status != 2 || !strings.Contains(errs, want) || !strings.HasPrefix(out, "INCOMPLETE") {
+		t.Errorf("exit status %d: %s%s", status, errs, out)
+	}
+	faulty := strings.Replace(text, "a: 10.0.0.1", "a: {address: 10.0.0.1, fault: message-repeated, fault_always: true}", 1)
+	if err := os.WriteFile(file, []byte("packets: 500\n"+strings.Replace(faulty, "peer: b1", "type: UC, peer: b1", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, errs = run(t, "simulate", file); status != 1 || !strings.Contains(errs, "ended after 500 packets") || !strings.HasPrefix(out, "VIOLATED") {
+		t.Errorf("exit status %d: %s%s", status, errs, out)
+	}
+}

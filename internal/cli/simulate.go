@@ -27,6 +27,7 @@ type simulateCommand struct {
 	Write    string  `placeholder:"FILE" complete:"file" help:"Write what the taps see as a pcapng."`
 	Events   string  `placeholder:"FILE" complete:"file" help:"Write the verbs events of each adapter as JSON lines, to the file's name with the adapter's in it: out.jsonl becomes out.a.jsonl and out.b.jsonl."`
 	Seed     *uint64 `placeholder:"N" help:"Another seed than that of the scenario."`
+	Packets  uint64  `placeholder:"N" help:"End the run after so many packets sent, in place of what the scenario says; default: a million, and 16 for each one that its work takes."`
 	Format   string  `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, or json (one object a line). Default: ${default}."`
 	WireOnly bool    `name:"wire-only" help:"Verify the packets alone, as check does without --events."`
 	Faults   bool    `help:"List the faults that an adapter can have, and the rule that each breaks."`
@@ -72,6 +73,9 @@ func (c *simulateCommand) Run(s *session) error {
 	if c.Seed != nil {
 		sc.Seed, sc.Link.Seed = *c.Seed, *c.Seed
 	}
+	if c.Packets > 0 {
+		sc.Packets = c.Packets
+	}
 	out := &outputs{scenario: sc}
 	opt, err := out.open(c.Write, c.Events)
 	if err != nil {
@@ -93,6 +97,9 @@ func (c *simulateCommand) Run(s *session) error {
 	result, err := agent.Run(ctx, run.Source, opts)
 	done := &report.Run{Result: result, FailOn: failOn}
 	done.Problems, done.Interrupted = problems(err)
+	if err := run.Exceeded(); err != nil {
+		done.Problems = append(done.Problems, report.Problem{Message: plain(err)})
+	}
 	if err := out.close(); err != nil {
 		done.Problems = append(done.Problems, report.Problem{Message: plain(err)})
 	}
@@ -123,16 +130,19 @@ func (s *session) tell(run *scenario.Run) {
 			s.log.Warn().Msg("refused: " + strings.TrimPrefix(line, "scenario: "))
 		}
 	}
-	if run.Unfinished() {
+	if run.Unfinished() && run.Exceeded() == nil {
 		s.log.Warn().Msgf("ended after %v of virtual time with more to come; give the scenario a later until:", run.Limit())
 	}
 	for _, h := range run.HCAs {
 		if h.Fault == "" {
 			continue
 		}
-		if n := run.Strayed(h.Name); n > 0 {
-			s.log.Info().Msgf("%s has the fault %s; frames that show it: %d", h.Name, h.Fault, n)
-		} else {
+		switch frames, occasions := run.Strayed(h.Name); {
+		case frames > 0:
+			s.log.Info().Msgf("%s has the fault %s; frames that show it: %d", h.Name, h.Fault, frames)
+		case occasions > 0:
+			s.log.Info().Msgf("%s has the fault %s; how often: %d", h.Name, h.Fault, occasions)
+		default:
 			s.log.Warn().Msgf("%s has the fault %s, which no frame of it shows", h.Name, h.Fault)
 		}
 	}

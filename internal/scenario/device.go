@@ -51,7 +51,7 @@ func (r *Run) buildDevices() error {
 		r.logs[h.Name], d.log = l, l
 		var send func([]byte)
 		dev, err := soft.New(soft.Options{
-			Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { send(frame) },
+			Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { r.sent(h.Name, frame); send(frame) },
 			Event: func(e *hcaagent.Event) { r.event(d, e) }, Seed: r.Seed + uint64(i), Credits: h.Credits,
 			AckEvery: h.AckEvery, AckDelay: h.AckDelay, Limits: soft.Limits{Window: h.Window},
 			Fault: h.Fault, FaultAt: h.FaultAt, FaultAll: h.FaultAll, Strayed: func() { r.strayed[h.Name]++ },

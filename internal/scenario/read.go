@@ -57,9 +57,10 @@ func (p *parser) top(s *Scenario, n *yaml.Node) {
 	common := &yaml.Node{Kind: yaml.MappingNode}
 	var qps *yaml.Node
 	p.fields(n, "the scenario", map[string]setter{
-		"about": p.text(&s.About),
-		"seed":  number(p, &s.Seed, 0, 1<<63),
-		"until": p.duration(&s.Until),
+		"about":   p.text(&s.About),
+		"seed":    number(p, &s.Seed, 0, 1<<63),
+		"until":   p.duration(&s.Until),
+		"packets": number(p, &s.Packets, 1, 1e12),
 		"link": func(n *yaml.Node) {
 			p.fields(n, "link", map[string]setter{"delay": p.duration(&s.Link.Delay), "rate": number(p, &s.Link.Rate, 1, 1e15)})
 		},

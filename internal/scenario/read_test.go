@@ -25,7 +25,7 @@ func TestMistakes(t *testing.T) {
 		{"", "scenario: x.yaml: it is empty; docs/simulate.md says what a scenario holds"},
 		{"a: b: c", "scenario: x.yaml: yaml: mapping values are not allowed in this context"},
 		{"- 1", "line 1: the scenario is no mapping: write it as {key: value, …} or as indented lines of key: value"},
-		{"hcas: {a: 10.0.0.1}\nsped: 1", `line 2: the scenario has no key "sped": give one of about, attributes, errors, hcas, link, near, qps, seed, srqs, taps, until, work`},
+		{"hcas: {a: 10.0.0.1}\nsped: 1", `line 2: the scenario has no key "sped": give one of about, attributes, errors, hcas, link, near, packets, qps, seed, srqs, taps, until, work`},
 		{"seed: 1\nseed: 2", `line 2: the scenario has "seed" twice, first in line 1: remove one`},
 		{"seed: -1", `line 1: "-1": give a number from 0 to 9223372036854775808`},
 		{"seed:", "line 1: a value is missing here: give a number from 0 to 9223372036854775808"},

@@ -31,6 +31,7 @@ type Run struct {
 	srqs     map[string]*sharedQueue
 	problems []error
 	strayed  map[string]int
+	meter    meter
 }
 
 // Options are what a run is started with.
@@ -50,6 +51,7 @@ func (s *Scenario) Start(opt Options) (*Run, error) {
 	r := &Run{
 		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, keep: opt.Keep, live: opt.Live, logs: map[string]*hcaagent.Log{},
 		devices: map[string]*device{}, qps: map[string]*queuePair{}, srqs: map[string]*sharedQueue{}, strayed: map[string]int{},
+		meter: meter{most: s.limit(), last: map[kindSent]int{}},
 	}
 	r.Fabric = sim.NewFabric(r.Clock, s.Link)
 	r.Source = sim.NewRecorder(s.File, r.Step)
@@ -105,10 +107,10 @@ func (r *Run) Finish() {
 // Step goes on to what happens next, and is false at the end.
 func (r *Run) Step() bool {
 	next, ok := r.Clock.Next()
-	return ok && next <= Epoch+r.Until && r.Clock.Step()
+	return ok && next <= Epoch+r.Until && !r.meter.over() && r.Clock.Step()
 }
 
-// Unfinished reports whether something was left to happen behind the limit of time.
+// Unfinished reports whether something was left to happen behind the limits of time and packets.
 func (r *Run) Unfinished() bool {
 	_, more := r.Clock.Next()
 	return more
@@ -117,8 +119,10 @@ func (r *Run) Unfinished() bool {
 // Problems returns what the devices refused.
 func (r *Run) Problems() error { return errors.Join(r.problems...) }
 
-// Strayed returns how often the device of an HCA showed its fault.
-func (r *Run) Strayed(hca string) int { return r.strayed[hca] }
+// Strayed returns how many frames of an HCA show its fault, and on how many occasions it did what it should not.
+func (r *Run) Strayed(hca string) (frames int, occasions uint64) {
+	return r.strayed[hca], r.devices[hca].dev.Counters().Faults
+}
 
 // NearAddrs returns the addresses of the HCAs that the taps are near.
 func (r *Run) NearAddrs() (list []packet.Addr) {

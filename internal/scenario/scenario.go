@@ -14,11 +14,13 @@ type Scenario struct {
 	About string // what happens, in a sentence
 	Seed  uint64
 	Until int64 // nanoseconds after which the run ends, however much is left to do
-	Link  sim.Options
-	HCAs  []HCA
-	SRQs  []SRQ
-	QPs   []QP
-	Work  []Work
+	// Packets is after how many packets sent it ends, whatever is left to do. 0: a million, and 16 for each one that the work takes.
+	Packets uint64
+	Link    sim.Options
+	HCAs    []HCA
+	SRQs    []SRQ
+	QPs     []QP
+	Work    []Work
 	// Errors are what the network does.
 	Errors []Error
 	Taps   []string // names of HCAs, or Middle
