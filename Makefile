@@ -15,7 +15,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build run test deps unit lint fuzz bench pgo docs docs-check clean help
+.PHONY: all build run test deps prometheus unit lint fuzz bench pgo docs docs-check clean help
 
 all: build
 
@@ -42,7 +42,7 @@ unit:            ## all tests under the race detector, and once more without it 
 	$(GO) test -pgo=off -run '^TestSteadyState$$' ./fabricagent
 
 # The race detector needs a C compiler, some tests compare with tshark, and those of live capture set up a network of their own.
-deps:            ## install what tests need, where it is missing (Debian)
+deps: prometheus ## install what tests need, where it is missing (Debian)
 	@missing=; \
 	command -v tshark >/dev/null || missing="$$missing tshark"; \
 	command -v ip >/dev/null || missing="$$missing iproute2"; \
@@ -53,6 +53,15 @@ deps:            ## install what tests need, where it is missing (Debian)
 	else echo "cannot install$$missing: neither root nor sudo; install them by hand" >&2; exit 1; fi; \
 	$$root env DEBIAN_FRONTEND=noninteractive apt-get update -q; \
 	$$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing
+
+# The package is unpacked and not installed, as it would start a server.
+prometheus:      ## unpack Debian's prometheus and promtool into bin/tools, where they are missing
+	@mkdir -p $(TOOLS)
+	@if command -v prometheus >/dev/null && command -v promtool >/dev/null || [ -x $(TOOLS)/prometheus -a -x $(TOOLS)/promtool ]; then exit 0; fi; \
+	root=; [ "$$(id -u)" = 0 ] || root=sudo; \
+	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; chmod 755 "$$dir"; \
+	(cd "$$dir" && { apt-get download -q prometheus || { $$root apt-get update -q && apt-get download -q prometheus; }; } && dpkg-deb -x prometheus_*.deb .); \
+	cp "$$dir"/usr/bin/prometheus "$$dir"/usr/bin/promtool $(TOOLS)/
 
 # The tools are a module of their own. One that cannot be fetched is said so, loudly, and does not break the build;
 # LINT_STRICT=1 makes it fail.

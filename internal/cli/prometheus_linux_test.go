@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/internal/need"
+	"ibwitness/internal/traffic"
+	"ibwitness/internal/veth"
+)
+
+// TestPrometheus: a real Prometheus server scrapes a run, and the alert of deploy/prometheus fires on a violation that is planted in the traffic,
+// and not before.
+func TestPrometheus(t *testing.T) {
+	if !veth.Network(t) {
+		return
+	}
+	watch := start(t, "watch", "-i", "right", "--promiscuous", "--listen", "127.0.0.1:9846")
+	watch.logs("watching")
+
+	dir := t.TempDir()
+	config, err := os.ReadFile("../../deploy/prometheus/prometheus.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alerts, err := filepath.Abs("../../deploy/prometheus/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "prometheus.yml")
+	text := strings.NewReplacer("15s", "200ms", "alerts.yml", alerts).Replace(string(config))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := launch(t, nil, need.Program(t, "prometheus"), "--config.file", file, "--storage.tsdb.path", filepath.Join(dir, "data"),
+		"--web.listen-address", "127.0.0.1:9090")
+	server.logs("Server is ready")
+
+	ask := func(query string) []string {
+		t.Helper()
+		var answer struct {
+			Data struct {
+				Result []struct {
+					Metric map[string]string
+					Value  []any
+				}
+			}
+		}
+		r, err := http.Get("http://127.0.0.1:9090/api/v1/query?query=" + url.QueryEscape(query))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		if err := json.NewDecoder(r.Body).Decode(&answer); err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, s := range answer.Data.Result {
+			list = append(list, fmt.Sprintf("%s %s %s=%v", s.Metric["alertname"], s.Metric["rule"], s.Metric["accused"], s.Value[1]))
+		}
+		slices.Sort(list)
+		return list
+	}
+	until := func(query, want string) {
+		t.Helper()
+		var got []string
+		for range 300 {
+			if got = ask(query); slices.Equal(got, []string{want}) {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		b, _ := os.ReadFile(watch.log)
+		t.Fatalf("%s is %q, not %q\n%s", query, got, want, b)
+	}
+
+	frames := replay(t, traffic.Capture(traffic.Small(60), 20_000), "left")
+	until("sum(ibwitness_packets_total)", fmt.Sprintf("  =%d", frames))
+	time.Sleep(4 * time.Second) // findings of it would be told by then
+	if got := ask(`ALERTS{alertstate="firing"}`); len(got) > 0 {
+		t.Errorf("clean traffic: %q", got)
+	}
+	replayFile(t, "../../testdata/captures/rnr_retry_exceeded.pcap", "left")
+	until(`ALERTS{alertname="IbwitnessViolation", alertstate="firing"}`, "IbwitnessViolation RC-RSP-043 responder=1")
+	until(`ibwitness_violations_total`, " RC-RSP-043 responder=4")
+
+	page, err := http.Get("http://127.0.0.1:9846/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer page.Body.Close()
+	lint := exec.Command(need.Program(t, "promtool"), "check", "metrics")
+	lint.Stdin = io.Reader(page.Body)
+	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("promtool check metrics: %v %s", err, out)
+	}
+	watch.stop()
+}
