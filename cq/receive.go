@@ -99,6 +99,8 @@ func (a *Agent) received(q *queuePair) {
 		}
 		n := a.pick(q, list, k, t)
 		switch {
+		case n < len(list) && q.src.clock.before(t.event.Time, list[n].end.time) && a.outOfTurn(q, list[:k], used, t):
+			// not the one that came later, but one as long that the network held up
 		case n < len(list):
 			for ; k < n; k++ {
 				if list[k].av != nil && list[k].av.must {
