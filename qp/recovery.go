@@ -124,6 +124,7 @@ func (r *Recovery) begin(psn packet.PSN, now int64) {
 // Twice notes that the path made a copy of the request at psn, at time now.
 func (s *SendQueue) Twice(psn packet.PSN, now int64) {
 	r := s.Lost()
+	r.Again, r.AgainAt = s.High, now
 	r.begin(psn, now)
 	r.begin(psn, now)
 }

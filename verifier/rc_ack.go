@@ -73,7 +73,7 @@ func (v *Verifier) rcDuplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.report(c, from, p, verdict{
-		rule: rule.RCRSP029, class: proven(c.Sees(from)), role: rule.Responder,
+		rule: rule.RCRSP029, class: proven(c.Sees(from) && !q.IsMixed(p.PSN)), role: rule.Responder,
 		expected: "PSN " + r.LastPSN.String() + ", the newest acknowledged, for a duplicate", actual: "PSN " + p.PSN.String(),
 		detail: missedDetail(c, from), evidence: []uint64{frame(p.Frame, r.LastFrame)},
 	})

@@ -63,7 +63,7 @@ func (v *Verifier) rcImplied(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q, r := &c.Ends[1-from].SQ, &end.RQ
-	if v.sameResponse(r, p) && r.Nak == qp.NakSequence && r.NakPSN == p.PSN {
+	if r.Nak == qp.NakSequence && v.sameNak(c, from, p) {
 		v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "a copy that the network made")
 		return
 	}
@@ -91,6 +91,15 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	if !repeated || r.Nak != qp.NakRNR { // the wait that an RNR NAK began goes on
 		v.rcNak(c, from, p, qp.NakSequence)
 	}
+}
+
+// sameNak reports whether p is a copy of the newest NAK that something on the path made. An older response may come between the two.
+func (v *Verifier) sameNak(c *qp.Pair, from int, p *packet.Packet) bool {
+	r := &c.Ends[from].RQ
+	if r.NakPSN != p.PSN {
+		return false
+	}
+	return v.sameResponse(r, p) || !c.Sees(from) && numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.Time-r.NakTime < sameFrame
 }
 
 // rcOldNak counts a PSN sequence NAK for the first request of a capture that joined in mid-stream, before the second: later ones may have
@@ -164,7 +173,7 @@ func rcNakCrossed(r *qp.ReceiveQueue, p *packet.Packet) bool {
 func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q, r := &c.Ends[1-from].SQ, &end.RQ
-	if v.sameResponse(r, p) && r.Nak == qp.NakRNR && r.NakPSN == p.PSN {
+	if r.Nak == qp.NakRNR && v.sameNak(c, from, p) {
 		v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "a copy that the network made")
 		return
 	}

@@ -104,6 +104,11 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	if p.AckReq || p.Info().Only && wqe.OpOf(p.Opcode.Fn()).Responded() {
 		q.AskedAt = p.Time
 	}
+	if w != nil && p.PSN == w.Last && !w.Op.Responded() {
+		if w.Flags &^= wqe.AckWanted; p.AckReq {
+			w.Flags |= wqe.AckWanted
+		}
+	}
 	if w != nil && w.Op == wqe.Read {
 		v.rcReadAgain(c, from, p, w)
 		return

@@ -87,6 +87,9 @@ func (v *Verifier) rcReadEnds(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if n := p.PSN.Diff(w.First); n > 0 && fits(c, w.Length, n) && tailMTU(w, p, n) == 0 {
 		v.rcSized(c, from, p, i, n)
+		if !c.Sees(from) {
+			w.Flags |= wqe.Unsized // what follows it may have been lost once more
+		}
 	}
 }
 
