@@ -27,6 +27,7 @@ const (
 	optIfName      = 2 // of an interface
 	optFlags       = 2 // of a packet
 	optApplication = 4
+	optDropped     = 5 // of interface statistics
 	optResolution  = 9
 )
 
@@ -87,6 +88,18 @@ func (p *Writer) Name(names map[packet.Addr]string) error {
 		p.padded(value)
 	}
 	p.u32(end)
+	p.end()
+	return p.err
+}
+
+// Drops says that an interface has lost so many frames up to here, in all.
+func (p *Writer) Drops(tap uint16, n uint64, at int64) error {
+	p.begin(blockStatistics)
+	p.u32(uint32(tap))
+	p.u32(uint32(uint64(at) >> 32))
+	p.u32(uint32(at))
+	p.option(optDropped, binary.LittleEndian.AppendUint64(nil, n))
+	p.endOptions()
 	p.end()
 	return p.err
 }

@@ -36,6 +36,9 @@ func TestWriter(t *testing.T) {
 	if err := w.Write(&Frame{Tap: 2}, ""); err == nil {
 		t.Error("a frame of a tap that does not exist was written")
 	}
+	if err := w.Drops(1, 7, start); err != nil {
+		t.Fatal(err)
+	}
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +53,7 @@ func TestWriter(t *testing.T) {
 	if d := cmp.Diff(want, slices.Clone(b.Frames)); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]Tap{{File: "written", Interface: "left", Link: LinkEthernet}, {File: "written", Link: LinkInfiniBand, SnapLen: 4}}, src.Taps()); d != "" {
+	if d := cmp.Diff([]Tap{{File: "written", Interface: "left", Link: LinkEthernet}, {File: "written", Link: LinkInfiniBand, SnapLen: 4, Dropped: 7}}, src.Taps()); d != "" {
 		t.Error(d)
 	}
 	if _, err := src.Next(); err != io.EOF {

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"ibwitness/agent"
+	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/live"
 	"ibwitness/internal/metrics"
 	"ibwitness/internal/report"
@@ -35,6 +36,8 @@ type watchCommand struct {
 	Repeats     int           `default:"10" placeholder:"N" help:"Findings of one rule and accused endpoint that are written in a minute; the others are counted. 0: all. Default: ${default}."`
 	Events      bool          `help:"Write legal events too: retransmissions, NAKs and the like."`
 	Workers     int           `placeholder:"N" help:"Cores to use. Default: all."`
+
+	Flight flightFlags `embed:""`
 }
 
 // Help stands below the flags' summary in --help.
@@ -49,6 +52,7 @@ Examples:
 
     ibwitness watch -i eth0
     ibwitness watch -i eth0 -i eth1 --listen :9846 --web-config web.yaml
+    ibwitness watch -i eth0 --write flight.pcapng
     ibwitness watch -i mirror0 --promiscuous --repeats 1 | jq 'select(.class=="violation")'
 
 Ctrl-C or SIGTERM ends it. Exit status: 0 ended by that; 2 it could not go on.`
@@ -61,6 +65,9 @@ const late = 10 * time.Second
 func (c *watchCommand) Run(s *session) error {
 	if c.Workers < 0 || c.Workers > agent.MaxWorkers || c.Sockets < 1 || c.Ring < 2 || c.Connections < 1 || c.Idle <= 0 || c.Repeats < 0 {
 		return errors.New("cli: --workers, --sockets, --ring, --connections, --idle and --repeats must be positive, --ring at least 2")
+	}
+	if err := c.Flight.check(); err != nil {
+		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -97,28 +104,32 @@ func (c *watchCommand) Run(s *session) error {
 	}
 
 	stream := report.NewStream(s.stdout, report.StreamOptions{Terminal: s.outTerminal, Color: s.color, Most: c.Repeats, Events: c.Events})
-	opt := agent.Options{Workers: c.Workers, Watch: &agent.Watch{
-		Idle: c.Idle, Most: c.Connections,
-		Found: func(list []rule.Finding) {
-			collector.Found(list)
-			stream.Found(list)
-		},
-		Status: func(st *agent.Status) {
-			collector.Status(st)
-			stream.Tick(st.Now)
-		},
-	}}
+	sinks := []sink{stream}
+	var frames fabricagent.Source = src
+	kept := c.Flight.recorder()
+	writer, err := c.Flight.flight(s, kept, c.Repeats, src.Taps)
+	if err != nil {
+		return err
+	}
+	if writer != nil {
+		defer writer.Close()
+		frames = kept.Source(src)
+		sinks = append(sinks, writer)
+		collector.Flight(writer.Stats)
+	}
+	opt := agent.Options{Workers: c.Workers, Watch: &agent.Watch{Idle: c.Idle, Most: c.Connections, Found: collector.Found, Status: collector.Status}}
+	tell(opt.Watch, sinks...)
 	for _, a := range c.Near {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}
 	s.log.Info().Strs("interfaces", c.Interface).Msg("watching")
-	result, err := agent.Run(ctx, src, opt)
+	result, err := agent.Run(ctx, frames, opt)
 	stream.Flush()
-	var lost, frames uint64
+	var lost, delivered uint64
 	for _, st := range src.Stats() {
-		lost, frames = lost+st.Dropped, frames+st.Frames
+		lost, delivered = lost+st.Dropped, delivered+st.Frames
 	}
-	s.log.Info().Uint64("frames", frames).Uint64("rdma", result.RDMA).Uint64("dropped", lost).
+	s.log.Info().Uint64("frames", delivered).Uint64("rdma", result.RDMA).Uint64("dropped", lost).
 		Uint64("violations", violated(result, rule.Error)).Uint64("warnings", violated(result, rule.Warning)).Msg("ended")
 	select {
 	case err := <-failed:

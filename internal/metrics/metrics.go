@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent/live"
+	"ibwitness/internal/flight"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -23,6 +24,7 @@ type Collector struct {
 	status     agent.Status
 	violations map[violation]uint64
 	findings   [rule.NumRules]rule.Count // told so far; Exercised counts events
+	flight     func() flight.Stats       // nil: no packets are written
 }
 
 // violation is what violations are counted by.
@@ -61,6 +63,13 @@ func (c *Collector) Status(s *agent.Status) {
 	c.status = *s
 }
 
+// Flight has the counters of what writes the packets around findings.
+func (c *Collector) Flight(stats func() flight.Stats) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flight = stats
+}
+
 const prefix = "ibwitness_"
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -82,6 +91,7 @@ var (
 	repeated    = desc("repeated_packets_total", "Packets that another interface had already shown.")
 	connections = desc("connections", "Connections that are followed.")
 	forgotten   = desc("connections_forgotten_total", "Connections that are no longer followed: idle for long, the longest idle of too many, or to be learned anew since the capture has missed packets.", "reason")
+	written     = desc("flight_findings_total", "Findings whose packets were to be written: written; missing, since they were no longer kept; limited, since there were too many; failed, since the file could not be written.", "outcome")
 	lag         = desc("engine_lag_seconds", "How far behind the clock the verification is.")
 )
 
@@ -176,6 +186,13 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	count(forgotten, c.status.Forgotten, "idle")
 	count(forgotten, c.status.Evicted, "ceiling")
 	count(forgotten, c.status.Relearned, "capture-loss")
+	if c.flight != nil {
+		s := c.flight()
+		count(written, s.Written, "written")
+		count(written, s.Missing, "missing")
+		count(written, s.Limited, "limited")
+		count(written, s.Failed, "failed")
+	}
 	if c.status.Now > 0 {
 		gauge(lag, max(0, c.now().Sub(time.Unix(0, c.status.Now)).Seconds()))
 	}

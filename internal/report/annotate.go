@@ -12,36 +12,44 @@ import (
 	"ibwitness/rule"
 )
 
-// place is a frame of an input.
-type place struct {
-	tap   uint16
-	frame uint64
+// Place is a frame of an input.
+type Place struct {
+	Tap   uint16
+	Frame uint64
+}
+
+// Comments are what findings say of frames: each at its own, and a pointer to it at those that prove it. number says which number a frame has where the
+// comments are read; one that is not there, 0, has no comment. Events are left out unless all is set.
+func Comments(findings []rule.Finding, all bool, number func(Place) uint64) map[Place][]string {
+	comments := map[Place][]string{}
+	for i := range findings {
+		f := &findings[i]
+		at := Place{f.Tap, f.Frame}
+		if f.Frame == 0 || f.Class == rule.Event && !all || number(at) == 0 {
+			continue
+		}
+		comments[at] = append(comments[at], comment(f))
+	}
+	for i := range findings {
+		f := &findings[i]
+		own := number(Place{f.Tap, f.Frame})
+		if f.Frame == 0 || f.Class == rule.Event || own == 0 {
+			continue
+		}
+		for _, n := range f.Evidence {
+			at, text := Place{f.Tap, n}, fmt.Sprintf("see %v, frame %d", f.Rule, own)
+			if n != f.Frame && number(at) != 0 && !slices.Contains(comments[at], text) {
+				comments[at] = append(comments[at], text)
+			}
+		}
+	}
+	return comments
 }
 
 // Annotate copies the frames of src, which were verified with result r, as a pcapng in which each finding is a comment of its packet, with
 // pointers to it at the frames that prove it, and in which the endpoints have names. Events are left out unless all is set.
 func Annotate(w io.Writer, src fabricagent.Source, r *agent.Result, all bool) error {
-	comments := map[place][]string{}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		if f.Frame == 0 || f.Class == rule.Event && !all {
-			continue
-		}
-		at := place{f.Tap, f.Frame}
-		comments[at] = append(comments[at], comment(f))
-	}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		if f.Frame == 0 || f.Class == rule.Event {
-			continue
-		}
-		for _, n := range f.Evidence {
-			at, text := place{f.Tap, n}, fmt.Sprintf("see %v, frame %d", f.Rule, f.Frame)
-			if n != f.Frame && !slices.Contains(comments[at], text) {
-				comments[at] = append(comments[at], text)
-			}
-		}
-	}
+	comments := Comments(r.Findings, all, func(p Place) uint64 { return p.Frame })
 	out := fabricagent.NewWriter(w, "ibwitness")
 	if err := out.Name(names(r)); err != nil {
 		return err
@@ -58,7 +66,7 @@ func Annotate(w io.Writer, src fabricagent.Source, r *agent.Result, all bool) er
 			}
 			for i := range b.Frames {
 				f := &b.Frames[i]
-				if err := out.Write(f, comments[place{f.Tap, f.Number}]...); err != nil {
+				if err := out.Write(f, comments[Place{f.Tap, f.Number}]...); err != nil {
 					return err
 				}
 			}

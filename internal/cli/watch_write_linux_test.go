@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/internal/need"
+	"ibwitness/internal/traffic"
+	"ibwitness/internal/veth"
+)
+
+// TestWatchWrite: the packets around violations of live traffic are in files that tshark reads, whole although the program was killed, and in
+// which check accuses nobody who was not accused live.
+func TestWatchWrite(t *testing.T) {
+	if !veth.Network(t) {
+		return
+	}
+	tshark := need.Program(t, "tshark")
+	dir := t.TempDir()
+	shape := traffic.Small(60)
+	shape.Faults = 500
+	raw := traffic.Capture(shape, 20_000)
+	p := start(t, "watch", "-i", "right", "--promiscuous", "--listen", "", "--repeats", "0", "--write", filepath.Join(dir, "flight.pcapng"), "--write-packets", "20")
+	p.logs("watching")
+	replay(t, raw, "left")
+	name := ""
+	for range 100 {
+		time.Sleep(100 * time.Millisecond)
+		if list, _ := filepath.Glob(filepath.Join(dir, "flight_00001_*.pcapng")); len(list) == 1 {
+			name = list[0]
+			break
+		}
+	}
+	time.Sleep(1500 * time.Millisecond) // until all was told
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.Wait()
+	if name == "" {
+		t.Fatal("no file is written")
+	}
+	live := map[string]bool{}
+	b, err := os.ReadFile(p.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := func(line string) (string, bool) {
+		var f struct {
+			Kind, Rule, Class, Expected, Actual string
+			PSN                                 uint32
+		}
+		if err := json.Unmarshal([]byte(line), &f); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		k, _ := json.Marshal(f)
+		return string(k), f.Kind == "finding" && f.Class == "violation"
+	}
+	for line := range strings.Lines(string(b)) {
+		if k, ok := key(line); ok {
+			live[k] = true
+		}
+	}
+	comments, err := exec.Command(tshark, "-r", name, "-Y", "frame.comment", "-T", "fields", "-e", "frame.comment").Output()
+	if n := strings.Count(string(comments), "expected "); err != nil || len(live) == 0 || n < len(live)/2 {
+		t.Errorf("%v: %d findings, %d comments:\n%s", err, len(live), n, comments)
+	}
+	c := start(t, "check", "--format", "json", "--all", name)
+	_ = c.Wait()
+	if n := c.ProcessState.ExitCode(); n != 1 {
+		t.Errorf("check: exit status %d", n)
+	}
+	if b, err = os.ReadFile(c.out); err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for line := range strings.Lines(string(b)) {
+		if k, ok := key(line); ok {
+			shown++
+			if !live[k] {
+				t.Errorf("check finds %s", line)
+			}
+		}
+	}
+	if shown == 0 {
+		t.Error("check finds nothing")
+	}
+}
+
+// TestWatchWriteUsage: what cannot be meant is refused.
+func TestWatchWriteUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{"--write", "a.pcap"}, {"--write", "a.pcapng", "--write-files", "0"}, {"--write-size", "0"}, {"--write-packets", "0"}, {"--recorder", "0"},
+	} {
+		c := start(t, append([]string{"watch", "-i", "lo"}, args...)...)
+		_ = c.Wait()
+		b, _ := os.ReadFile(c.log)
+		if c.ProcessState.ExitCode() != 2 || !strings.Contains(string(b), "--write") {
+			t.Errorf("%q: %v: %s", args, c.ProcessState, b)
+		}
+	}
+}
