@@ -110,7 +110,7 @@ func usage(w io.Writer, err error) int {
 // plain drops the name of the package from an error, which helps developers and not users.
 func plain(err error) string {
 	s := err.Error()
-	for _, prefix := range []string{"fabricagent: ", "agent: ", "report: ", "cli: ", "scenario: ", "live: ", "metrics: ", "flight: "} {
+	for _, prefix := range []string{"fabricagent: ", "agent: ", "report: ", "cli: ", "scenario: ", "live: ", "metrics: ", "flight: ", "journal: "} {
 		s = strings.TrimPrefix(s, prefix)
 	}
 	return s

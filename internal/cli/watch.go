@@ -38,6 +38,7 @@ type watchCommand struct {
 	Workers     int           `placeholder:"N" help:"Cores to use. Default: all."`
 
 	Flight flightFlags `embed:""`
+	Log    logFlags    `embed:""`
 }
 
 // Help stands below the flags' summary in --help.
@@ -66,7 +67,7 @@ func (c *watchCommand) Run(s *session) error {
 	if c.Workers < 0 || c.Workers > agent.MaxWorkers || c.Sockets < 1 || c.Ring < 2 || c.Connections < 1 || c.Idle <= 0 || c.Repeats < 0 {
 		return errors.New("cli: --workers, --sockets, --ring, --connections, --idle and --repeats must be positive, --ring at least 2")
 	}
-	if err := c.Flight.check(); err != nil {
+	if err := errors.Join(c.Flight.check(), c.Log.check()); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -103,8 +104,18 @@ func (c *watchCommand) Run(s *session) error {
 		s.log.Info().Str("address", server.Address()).Msg("metrics are served")
 	}
 
-	stream := report.NewStream(s.stdout, report.StreamOptions{Terminal: s.outTerminal, Color: s.color, Most: c.Repeats, Events: c.Events})
+	told := report.StreamOptions{Terminal: s.outTerminal, Color: s.color, Most: c.Repeats, Events: c.Events}
+	stream := report.NewStream(s.stdout, told)
 	sinks := []sink{stream}
+	log, err := c.Log.open(s, told, c.Interface)
+	if err != nil {
+		return err
+	}
+	if log != nil {
+		defer log.Close()
+		sinks = []sink{log, stream} // what others see is kept
+		collector.Log(log.log.Stats)
+	}
 	var frames fabricagent.Source = src
 	kept := c.Flight.recorder()
 	writer, err := c.Flight.flight(s, kept, c.Repeats, src.Taps)

@@ -10,6 +10,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/fabricagent/live"
 	"ibwitness/internal/flight"
+	"ibwitness/internal/journal"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -25,6 +26,7 @@ type Collector struct {
 	violations map[violation]uint64
 	findings   [rule.NumRules]rule.Count // told so far; Exercised counts events
 	flight     func() flight.Stats       // nil: no packets are written
+	log        func() journal.Stats      // nil: no log is kept
 }
 
 // violation is what violations are counted by.
@@ -70,6 +72,13 @@ func (c *Collector) Flight(stats func() flight.Stats) {
 	c.flight = stats
 }
 
+// Log has the counters of the log on disk.
+func (c *Collector) Log(stats func() journal.Stats) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.log = stats
+}
+
 const prefix = "ibwitness_"
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -92,6 +101,8 @@ var (
 	connections = desc("connections", "Connections that are followed.")
 	forgotten   = desc("connections_forgotten_total", "Connections that are no longer followed: idle for long, the longest idle of too many, or to be learned anew since the capture has missed packets.", "reason")
 	written     = desc("flight_findings_total", "Findings whose packets were to be written: written; missing, since they were no longer kept; limited, since there were too many; failed, since the file could not be written.", "outcome")
+	logged      = desc("log_lines_total", "Lines of the log on disk.")
+	unlogged    = desc("log_lost_lines_total", "Lines that the log on disk lacks, since it could not be written for long.")
 	lag         = desc("engine_lag_seconds", "How far behind the clock the verification is.")
 )
 
@@ -192,6 +203,11 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 		count(written, s.Missing, "missing")
 		count(written, s.Limited, "limited")
 		count(written, s.Failed, "failed")
+	}
+	if c.log != nil {
+		s := c.log()
+		count(logged, s.Lines)
+		count(unlogged, s.Lost)
 	}
 	if c.status.Now > 0 {
 		gauge(lag, max(0, c.now().Sub(time.Unix(0, c.status.Now)).Seconds()))
