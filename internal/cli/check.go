@@ -24,6 +24,9 @@ type checkCommand struct {
 	All      bool      `help:"Show every finding, warning, connection and rule."`
 	FailOn   string    `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
 	Annotate string    `placeholder:"OUT.pcapng" complete:"file" help:"Copy the captures to this pcapng, with each finding as a comment of its packet, for Wireshark; with --all events too. Not from standard input."`
+	HTML     string    `name:"html" placeholder:"OUT.html" complete:"file" help:"Write the report as a page too: one file that needs nothing else, with findings, ladders of packets, connections and rules."`
+	Web      bool      `help:"Show the report as a page in the browser too, until Ctrl-C."`
+	Listen   string    `default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Where --web serves the page. Default: a free port of this machine, for this machine alone."`
 	Workers  int       `placeholder:"N" help:"Cores to use. Default: all. The result does not depend on it."`
 	Quiet    bool      `short:"q" help:"Show no progress."`
 }
@@ -43,6 +46,7 @@ Examples:
     ibwitness check trace.pcap --events client.jsonl --events server.jsonl
     ibwitness check --format json trace.pcap | jq 'select(.kind=="finding" and .class=="violation")'
     ibwitness check --fail-on warning nightly-*.pcap
+    ibwitness check --html report.html trace.pcap
 
 Exit status: 0 nothing violated; 1 violations of severity error (see --fail-on); 2 could not judge: unreadable input, no InfiniBand or RoCE packet in it, bad usage, interrupted. A file that was cut in its last record is judged up to there, and exits as what was judged.`
 }
@@ -69,7 +73,7 @@ func (c *checkCommand) Run(s *session) error {
 	if c.Workers < 0 || c.Workers > agent.MaxWorkers {
 		return fmt.Errorf("cli: --workers %d: give 0 for all cores, or how many, at most %d", c.Workers, agent.MaxWorkers)
 	}
-	if err := c.annotatable(); err != nil {
+	if err := errors.Join(c.annotatable(), c.writable()); err != nil {
 		return err
 	}
 	sink, err := report.New(c.Format, s.options(c.All))
@@ -125,12 +129,13 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	s.warnNear(c.Near, run.Result)
 	s.status = run.ExitStatus()
-	if c.Annotate != "" && ctx.Err() == nil {
-		err = c.annotate(run.Result)
-	} else {
-		err = nil
+	if err = sink.Report(s.stdout, run); ctx.Err() != nil {
+		return err
 	}
-	return errors.Join(sink.Report(s.stdout, run), err)
+	if c.Annotate != "" {
+		err = errors.Join(err, c.annotate(run.Result))
+	}
+	return errors.Join(err, c.page(ctx, s, run))
 }
 
 // annotatable reports what keeps the captures from being annotated.

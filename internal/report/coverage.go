@@ -64,3 +64,20 @@ func (c coverage) sentence() string {
 	}
 	return s
 }
+
+// Coverage is how much of the catalogue a run exercised, in rules.
+type Coverage struct {
+	Total     int `json:"total"`
+	Exercised int `json:"exercised"`
+	Held      int `json:"held"`
+	Violated  int `json:"violated"`
+	Warned    int `json:"warned"` // violated, and of a severity below error
+	Unproven  int `json:"unproven"`
+	Unjudged  int `json:"unjudged"` // no check stands behind them
+}
+
+// CoverageOf returns the coverage of a run.
+func CoverageOf(r *agent.Result) Coverage {
+	c := coverageOf(r)
+	return Coverage{c.total, c.exercised, c.passed, c.violated, c.warned, c.unproven, c.unjudged}
+}

@@ -260,3 +260,15 @@ func summaryLine(run *Run, t tally) *jsonSummary {
 }
 
 func stamp(ns int64) string { return time.Unix(0, ns).UTC().Format(jsonTime) }
+
+// Line is what a line of JSON says of a finding.
+type Line = jsonFinding
+
+// LineOf returns what a line of JSON says of a finding.
+func LineOf(f *rule.Finding) *Line { return findingLine(&entry{Finding: f}) }
+
+// ConnectionLine is what a line of JSON says of a connection.
+type ConnectionLine = jsonConnection
+
+// ConnectionLineOf returns what a line of JSON says of a connection.
+func ConnectionLineOf(c *agent.Connection) *ConnectionLine { return connectionLine(c) }

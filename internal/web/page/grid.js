@@ -1,0 +1,189 @@
+import { el, replace } from "./dom.js";
+
+const PAGE = 100;
+
+// Grid is a table of any length: only the rows in sight exist, and they are fetched by the page.
+//   options: label, kind (class name), columns [{name, title, numeric}], height of a row in pixels, fetch(offset, limit) → {total, items},
+//   cells(item) → nodes, row(item) → class, open(item), selected(item), empty() → node
+export class Grid {
+  constructor(options) {
+    this.o = options;
+    this.id = `grid-${options.kind}`;
+    this.pages = new Map();
+    this.total = 0;
+    this.at = -1; // index of the current row
+    this.key = null; // its id
+    this.turn = 0;
+    this.space = el("div", { class: "grid-space", role: "presentation" });
+    this.body = el("div", { class: "grid-body", role: "rowgroup" }, this.space);
+    this.head = el("div", { class: "grid-head", role: "row" }, options.columns.map((c) =>
+      el("div", { role: "columnheader", class: `cell c-${c.name}${c.numeric ? " numeric" : ""}`, title: c.title }, c.label)));
+    this.blank = el("div", { class: "grid-empty", hidden: true });
+    this.node = el("div", {
+      class: `grid ${options.kind}`, role: "grid", tabindex: "0", "aria-label": options.label,
+      on: { keydown: (e) => this.pressed(e) },
+    }, this.head, this.body, this.blank);
+    this.body.addEventListener("scroll", () => this.draw(), { passive: true });
+    this.body.addEventListener("click", (e) => this.clicked(e));
+    new ResizeObserver(() => this.draw()).observe(this.body);
+  }
+
+  // reset shows another list from its beginning.
+  reset() {
+    this.pages.clear();
+    this.at = -1;
+    this.key = null;
+    this.body.scrollTop = 0;
+    return this.refresh();
+  }
+
+  // refresh fetches what is in sight again; what is shown stays until that has come.
+  async refresh() {
+    const turn = ++this.turn;
+    const [first, last] = this.sight();
+    const wanted = new Set();
+    for (let p = Math.floor(first / PAGE); p <= Math.floor(Math.max(first, last - 1) / PAGE); p++) wanted.add(p);
+    let answers;
+    try {
+      answers = await Promise.all([...wanted].map(async (p) => [p, await this.o.fetch(p * PAGE, PAGE)]));
+    } catch (e) {
+      if (turn === this.turn) this.failed(e);
+      return;
+    }
+    if (turn !== this.turn) return;
+    this.pages.clear();
+    for (const [p, a] of answers) {
+      this.pages.set(p, a.items);
+      this.total = a.total;
+    }
+    this.settle();
+    this.node.setAttribute("aria-rowcount", this.total + 1);
+    this.space.style.height = `${this.total * this.o.height}px`;
+    this.blank.hidden = this.total > 0;
+    if (!this.total) replace(this.blank, this.o.empty());
+    this.draw();
+    this.o.loaded?.(answers[0][1]);
+  }
+
+  failed(e) {
+    this.blank.hidden = false;
+    replace(this.blank, el("p", { text: `This could not be loaded: ${e.message}` }));
+  }
+
+  // settle finds the current row again, which others may have moved.
+  settle() {
+    if (this.key === null) return;
+    for (const [p, items] of this.pages) {
+      const i = items.findIndex((f) => this.o.key(f) === this.key);
+      if (i >= 0) {
+        this.at = p * PAGE + i;
+        return;
+      }
+    }
+  }
+
+  sight() {
+    const h = this.o.height;
+    const first = Math.max(0, Math.floor(this.body.scrollTop / h) - 4);
+    return [first, Math.ceil((this.body.scrollTop + (this.body.clientHeight || 600)) / h) + 4];
+  }
+
+  item(i) {
+    return this.pages.get(Math.floor(i / PAGE))?.[i % PAGE];
+  }
+
+  // need fetches the page of a row, once.
+  need(i) {
+    const p = Math.floor(i / PAGE);
+    if (this.pages.has(p)) return;
+    this.pages.set(p, undefined);
+    const turn = this.turn;
+    this.o.fetch(p * PAGE, PAGE).then((a) => {
+      if (turn !== this.turn) return;
+      this.pages.set(p, a.items);
+      this.settle();
+      this.draw();
+    }, () => this.pages.delete(p));
+  }
+
+  draw() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.paint());
+  }
+
+  paint() {
+    const [first, end] = this.sight();
+    const rows = [];
+    for (let i = first; i < Math.min(end, this.total); i++) {
+      const item = this.item(i);
+      if (item === undefined) this.need(i);
+      rows.push(this.row(i, item));
+    }
+    replace(this.space, rows);
+    this.node.toggleAttribute("data-rolled", this.body.scrollTop > 0);
+    if (this.item(this.at)) this.node.setAttribute("aria-activedescendant", `${this.id}-${this.at}`);
+    else this.node.removeAttribute("aria-activedescendant");
+  }
+
+  row(i, item) {
+    const current = i === this.at;
+    const node = el("div", {
+      class: `grid-row ${item ? this.o.row(item) : "pending"}${current ? " current" : ""}`, role: "row", id: `${this.id}-${i}`,
+      "aria-rowindex": i + 2, "aria-selected": current ? "true" : "false", "data-index": i,
+    }, item ? this.o.cells(item).map((c, k) => {
+      const column = this.o.columns[k];
+      return el("div", { role: "gridcell", class: `cell c-${column.name}${column.numeric ? " numeric" : ""}` }, c);
+    }) : []);
+    node.style.transform = `translateY(${i * this.o.height}px)`;
+    node.style.height = `${this.o.height}px`;
+    return node;
+  }
+
+  // select makes a row the current one and brings it into sight.
+  select(i, quiet) {
+    if (!this.total) return;
+    this.at = Math.min(Math.max(i, 0), this.total - 1);
+    const h = this.o.height, top = this.at * h;
+    if (top < this.body.scrollTop) this.body.scrollTop = top;
+    else if (top + h > this.body.scrollTop + this.body.clientHeight) this.body.scrollTop = top + h - this.body.clientHeight;
+    const item = this.item(this.at);
+    this.key = item ? this.o.key(item) : null;
+    if (item && !quiet) this.o.selected?.(item);
+    this.draw();
+  }
+
+  current() {
+    return this.item(this.at);
+  }
+
+  async step(n) {
+    this.select(this.at + n);
+    for (let tries = 0; !this.current() && tries < 40; tries++) await new Promise((done) => setTimeout(done, 50));
+    if (this.current()) this.key = this.o.key(this.current());
+    return this.current();
+  }
+
+  clicked(e) {
+    const row = e.target.closest(".grid-row");
+    if (!row) return;
+    this.select(Number(row.dataset.index), true);
+    const item = this.current();
+    if (item) this.o.open(item);
+  }
+
+  pressed(e) {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const many = Math.max(1, Math.floor(this.body.clientHeight / this.o.height) - 1);
+    const moves = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: many, PageUp: -many, Home: -Infinity, End: Infinity };
+    if (e.key in moves) {
+      const n = moves[e.key];
+      this.select(n === -Infinity ? 0 : n === Infinity ? this.total - 1 : this.at < 0 ? 0 : this.at + n);
+    } else if (e.key === "Enter" || e.key === " ") {
+      if (this.at < 0) this.select(0);
+      const item = this.current();
+      if (item) this.o.open(item, true);
+    } else return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+}
