@@ -8,6 +8,8 @@ ARGS    ?=
 FUZZTIME ?= 50000x
 BENCHTIME ?= 1s
 COUNT   ?= 1
+PREFIX  ?= /usr/local
+SYSCONFDIR ?= /etc
 PROFILE := $(CURDIR)/cmd/ibwitness/default.pgo
 TOOLS   := bin/tools
 
@@ -15,7 +17,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build run test deps prometheus unit lint fuzz bench pgo docs docs-check clean help
+.PHONY: all build install run test deps prometheus unit lint fuzz bench pgo docs docs-check clean help
 
 all: build
 
@@ -25,6 +27,13 @@ help:            ## this list
 build:           ## build bin/ibwitness
 	@mkdir -p bin
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ibwitness ./cmd/ibwitness
+
+# A configuration that is there stays as it is.
+install: build   ## install the program, its service and an example of its configuration: PREFIX=/usr/local DESTDIR= SYSCONFDIR=/etc
+	install -D -m 755 bin/ibwitness "$(DESTDIR)$(PREFIX)/bin/ibwitness"
+	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system" "$(DESTDIR)$(SYSCONFDIR)/ibwitness"
+	sed -e 's|/usr/local/|$(PREFIX)/|g' -e 's|/etc/|$(SYSCONFDIR)/|g' deploy/systemd/ibwitness.service > "$(DESTDIR)$(PREFIX)/lib/systemd/system/ibwitness.service"
+	[ -e "$(DESTDIR)$(SYSCONFDIR)/ibwitness/watch.yaml" ] || install -m 644 deploy/watch.yaml "$(DESTDIR)$(SYSCONFDIR)/ibwitness/watch.yaml"
 
 run: build       ## verify a capture and show the verdict: CAPTURE=file, ARGS='--near 10.0.0.1 --all'
 	@status=0; bin/ibwitness check $(ARGS) "$(CAPTURE)" || status=$$?; \
@@ -46,6 +55,7 @@ deps: prometheus ## install what tests need, where it is missing (Debian)
 	@missing=; \
 	command -v tshark >/dev/null || missing="$$missing tshark"; \
 	command -v ip >/dev/null || missing="$$missing iproute2"; \
+	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \
 	[ -n "$$missing" ] || exit 0; \
 	echo "tests need:$$missing"; \

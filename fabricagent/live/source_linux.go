@@ -252,6 +252,8 @@ func (s *Source) Progress() (done, total int64) { return 0, 0 }
 // Stop ends the capture: Next delivers no more. It may be called from any goroutine.
 func (s *Source) Stop() {
 	s.closed.Store(true)
+	s.mu.Lock() // Close may be closing it
+	defer s.mu.Unlock()
 	_, _ = unix.Write(s.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 }
 
@@ -267,6 +269,8 @@ func (s *Source) shut() {
 		r.close()
 	}
 	s.rings = nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.wake >= 0 {
 		_ = unix.Close(s.wake)
 		s.wake = -1

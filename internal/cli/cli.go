@@ -24,7 +24,7 @@ type grammar struct {
 	Completion completionCommand `cmd:"" help:"Print the completion script of a shell."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 
-	LogLevel    string           `name:"log-level" enum:"trace,debug,info,warn,error" default:"info" placeholder:"LEVEL" help:"How much to log on standard error: trace, debug, info, warn or error. Default: ${default}."`
+	LogLevel    string           `name:"log-level" reload:"" enum:"trace,debug,info,warn,error" default:"info" placeholder:"LEVEL" help:"How much to log on standard error: trace, debug, info, warn or error. Default: ${default}."`
 	Color       string           `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"When to use colour: auto (on a terminal, unless NO_COLOR is set), always or never. Default: ${default}."`
 	NoColor     bool             `name:"no-color" help:"The same as --color=never."`
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version and exit."`
@@ -72,6 +72,7 @@ func Main(args []string, stdout, stderr *os.File) (status int) {
 		return usage(stderr, err)
 	}
 	s := newSession(&g, stdout, stderr)
+	s.args, s.ctx = args, ctx
 	err = ctx.Run(s)
 	switch {
 	case err == nil:
@@ -110,7 +111,7 @@ func usage(w io.Writer, err error) int {
 // plain drops the name of the package from an error, which helps developers and not users.
 func plain(err error) string {
 	s := err.Error()
-	for _, prefix := range []string{"fabricagent: ", "agent: ", "report: ", "cli: ", "scenario: ", "live: ", "metrics: ", "flight: ", "journal: "} {
+	for _, prefix := range []string{"fabricagent: ", "agent: ", "report: ", "cli: ", "scenario: ", "live: ", "metrics: ", "flight: ", "journal: ", "privilege: "} {
 		s = strings.TrimPrefix(s, prefix)
 	}
 	return s

@@ -4,6 +4,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
 
@@ -14,10 +15,13 @@ import (
 type session struct {
 	stdout, stderr *os.File
 	log            zerolog.Logger
+	level          *level
 	color          bool
 	width          int // columns of standard output; 0 where it is no terminal
 	outTerminal    bool
 	errTerminal    bool
+	args           []string // the command line, and what it says
+	ctx            *kong.Context
 	status         int // exit status, if the command returns no error
 }
 
@@ -34,17 +38,15 @@ func newSession(g *grammar, stdout, stderr *os.File) *session {
 	if g.NoColor {
 		s.color = false
 	}
-	level, err := zerolog.ParseLevel(g.LogLevel)
-	if err != nil {
-		level = zerolog.InfoLevel
-	}
+	s.level = new(level)
+	s.level.set(g.LogLevel)
 	s.log = zerolog.New(stderr)
 	if s.errTerminal {
 		s.log = zerolog.New(zerolog.ConsoleWriter{
 			Out: stderr, TimeFormat: time.TimeOnly, NoColor: g.NoColor || g.Color == "never" || plain && g.Color == "auto",
 		})
 	}
-	s.log = s.log.Level(level).With().Timestamp().Logger()
+	s.log = s.log.Hook(s.level).With().Timestamp().Logger()
 	return s
 }
 

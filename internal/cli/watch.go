@@ -10,18 +10,21 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/exporter-toolkit/web"
 	"github.com/rs/zerolog"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/live"
 	"ibwitness/internal/metrics"
+	"ibwitness/internal/privilege"
 	"ibwitness/internal/report"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
 
 type watchCommand struct {
+	Config      configFile    `placeholder:"FILE" complete:"file" help:"Take flags that the command line does not give from this file: YAML, a line like repeats: 10 each. It is read anew at SIGHUP."`
 	Interface   []string      `short:"i" required:"" placeholder:"NAME" help:"Network interface to capture from. Repeatable: several are several taps."`
 	Near        []address     `placeholder:"ADDRESS" help:"The interface is near this endpoint, as in check. Repeatable. Default: what happened behind the interface is not known."`
 	Listen      string        `default:"127.0.0.1:9846" placeholder:"ADDRESS" help:"Serve Prometheus metrics at /metrics, and /healthz and /readyz, on this address; empty: nowhere. Default: ${default}."`
@@ -33,9 +36,10 @@ type watchCommand struct {
 	Ring        int           `default:"64" placeholder:"MIB" help:"Memory of a ring, MiB. Default: ${default}."`
 	Connections int           `default:"200000" placeholder:"N" help:"Connections that are followed; the longest idle ones beyond them are forgotten. Default: ${default}."`
 	Idle        time.Duration `default:"5m" placeholder:"TIME" help:"After this long without a packet a connection is forgotten. Default: ${default}."`
-	Repeats     int           `default:"10" placeholder:"N" help:"Findings of one rule and accused endpoint that are written in a minute; the others are counted. 0: all. Default: ${default}."`
-	Events      bool          `help:"Write legal events too: retransmissions, NAKs and the like."`
+	Repeats     int           `reload:"" default:"10" placeholder:"N" help:"Findings of one rule and accused endpoint that are written in a minute; the others are counted. 0: all. Default: ${default}."`
+	Events      bool          `reload:"" help:"Write legal events too: retransmissions, NAKs and the like."`
 	Workers     int           `placeholder:"N" help:"Cores to use. Default: all."`
+	User        string        `placeholder:"NAME" help:"If started as root, become this user once the interfaces are open. All capabilities are given up in any case."`
 
 	Flight flightFlags `embed:""`
 	Log    logFlags    `embed:""`
@@ -56,7 +60,7 @@ Examples:
     ibwitness watch -i eth0 --write flight.pcapng
     ibwitness watch -i mirror0 --promiscuous --repeats 1 | jq 'select(.class=="violation")'
 
-Ctrl-C or SIGTERM ends it. Exit status: 0 ended by that; 2 it could not go on.`
+Ctrl-C or SIGTERM ends it. SIGHUP has it read --config and --web-config anew: --repeats, --events and --log-level change at once, the other flags with the next start. Exit status: 0 ended by that; 2 it could not go on.`
 }
 
 // late is how far behind the verification may be for the program to be called ready.
@@ -64,10 +68,7 @@ const late = 10 * time.Second
 
 // Run captures and verifies until it is interrupted.
 func (c *watchCommand) Run(s *session) error {
-	if c.Workers < 0 || c.Workers > agent.MaxWorkers || c.Sockets < 1 || c.Ring < 2 || c.Connections < 1 || c.Idle <= 0 || c.Repeats < 0 {
-		return errors.New("cli: --workers, --sockets, --ring, --connections, --idle and --repeats must be positive, --ring at least 2")
-	}
-	if err := errors.Join(c.Flight.check(), c.Log.check()); err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -103,10 +104,14 @@ func (c *watchCommand) Run(s *session) error {
 		}()
 		s.log.Info().Str("address", server.Address()).Msg("metrics are served")
 	}
+	if err := drop(c.User); err != nil {
+		return err
+	}
 
 	told := report.StreamOptions{Terminal: s.outTerminal, Color: s.color, Most: c.Repeats, Events: c.Events}
 	stream := report.NewStream(s.stdout, told)
 	sinks := []sink{stream}
+	fresh := &settings{streams: []*report.Stream{stream}}
 	log, err := c.Log.open(s, told, c.Interface)
 	if err != nil {
 		return err
@@ -114,6 +119,7 @@ func (c *watchCommand) Run(s *session) error {
 	if log != nil {
 		defer log.Close()
 		sinks = []sink{log, stream} // what others see is kept
+		fresh.streams = append(fresh.streams, log.Stream)
 		collector.Log(log.log.Stats)
 	}
 	var frames fabricagent.Source = src
@@ -128,13 +134,19 @@ func (c *watchCommand) Run(s *session) error {
 		sinks = append(sinks, writer)
 		collector.Flight(writer.Stats)
 	}
+	reload := newReloader(s, collector.Reloaded, stop)
+	reload.apply = func(g *grammar) { fresh.next.Store(&g.Watch) }
+	defer reload.listen()()
 	opt := agent.Options{Workers: c.Workers, Watch: &agent.Watch{Idle: c.Idle, Most: c.Connections, Found: collector.Found, Status: collector.Status}}
+	sinks = append(sinks, onTick(fresh.takeOver), onTick(newWatchdog().alive))
 	tell(opt.Watch, sinks...)
 	for _, a := range c.Near {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}
 	s.log.Info().Strs("interfaces", c.Interface).Msg("watching")
+	notify(nowReady)
 	result, err := agent.Run(ctx, frames, opt)
+	notify(nowStopping)
 	stream.Flush()
 	var lost, delivered uint64
 	for _, st := range src.Stats() {
@@ -151,6 +163,20 @@ func (c *watchCommand) Run(s *session) error {
 		return nil
 	}
 	return err
+}
+
+// drop gives up privileges.
+var drop = privilege.Drop
+
+// check says what is wrong with the flags.
+func (c *watchCommand) check() error {
+	if c.Workers < 0 || c.Workers > agent.MaxWorkers || c.Sockets < 1 || c.Ring < 2 || c.Connections < 1 || c.Idle <= 0 || c.Repeats < 0 {
+		return errors.New("cli: --workers, --sockets, --ring, --connections, --idle and --repeats must be positive, --ring at least 2")
+	}
+	if err := web.Validate(c.WebConfig); err != nil {
+		return fmt.Errorf("cli: --web-config %s: %w", c.WebConfig, err)
+	}
+	return errors.Join(c.Flight.check(), c.Log.check())
 }
 
 // violated counts the violations of rules of a severity.

@@ -27,6 +27,7 @@ type Collector struct {
 	findings   [rule.NumRules]rule.Count // told so far; Exercised counts events
 	flight     func() flight.Stats       // nil: no packets are written
 	log        func() journal.Stats      // nil: no log is kept
+	config     config
 }
 
 // violation is what violations are counted by.
@@ -37,7 +38,7 @@ type violation struct {
 
 // New returns the collector of a run that captures from interfaces, whose counters it asks for when it is scraped.
 func New(interfaces func() []live.Stats) *Collector {
-	return &Collector{interfaces: interfaces, now: time.Now, violations: map[violation]uint64{}}
+	return &Collector{interfaces: interfaces, now: time.Now, violations: map[violation]uint64{}, config: config{true, time.Now()}}
 }
 
 // Found counts findings.
@@ -191,6 +192,7 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 		gauge(up, on, s.Interface)
 	}
 	c.traffic(count)
+	c.config.collect(gauge)
 	count(undecoded, c.status.Undecoded)
 	count(repeated, c.status.Repeated)
 	gauge(connections, float64(c.status.Connections))

@@ -53,6 +53,9 @@ func NewStream(w io.Writer, o StreamOptions) *Stream {
 	return s
 }
 
+// Set changes how many findings are written, and whether events are.
+func (s *Stream) Set(most int, events bool) { s.most, s.events = uint64(most), events }
+
 // Found writes findings.
 func (s *Stream) Found(list []rule.Finding) {
 	for i := range list {

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/internal/veth"
+)
+
+// threads returns a field of the status of each thread of a process.
+func threads(t *testing.T, pid int, field string) (list []string) {
+	t.Helper()
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no threads: %v", err)
+	}
+	re := regexp.MustCompile(`(?m)^` + field + `:\s*(.*)$`)
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if os.IsNotExist(err) {
+			continue // it has ended
+		}
+		m := re.FindSubmatch(b)
+		if m == nil {
+			t.Fatalf("no %s in %s", field, b)
+		}
+		list = append(list, string(m[1]))
+	}
+	return list
+}
+
+// TestPrivileges: once the interfaces are open no thread may do anything that others may not, and the capture goes on, also when an interface has been
+// down meanwhile.
+func TestPrivileges(t *testing.T) {
+	if !veth.Network(t) {
+		return
+	}
+	name := "0"
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A user namespace of a test that root has not started knows one user.
+	if b, err := os.ReadFile("/proc/self/uid_map"); err != nil {
+		t.Fatal(err)
+	} else if f := bytes.Fields(b); len(f) == 3 && string(f[2]) != "1" {
+		name = nobody.Uid
+	}
+	p := start(t, "watch", "-i", "right", "--promiscuous", "--listen", "127.0.0.1:9846", "--user", name)
+	p.logs("watching")
+	for field, want := range map[string]string{
+		"CapEff": "0000000000000000", "CapPrm": "0000000000000000", "CapInh": "0000000000000000", "CapAmb": "0000000000000000", "NoNewPrivs": "1",
+		"Uid": strings.Repeat(name+"\t", 3) + name,
+	} {
+		for i, got := range threads(t, p.Process.Pid, field) {
+			if got != want {
+				t.Errorf("%s of thread %d is %s, not %s", field, i, got, want)
+			}
+		}
+	}
+	const address, capture = "127.0.0.1:9846", "../../testdata/captures/rnr_retry_exceeded.pcap"
+	replayFile(t, capture, "left")
+	p.tell(address, `ibwitness_packets_total{class="send",service="RC"} 16`)
+	veth.IP(t, "link set right down")
+	p.tell(address, `ibwitness_capture_interface_up{interface="right"} 0`)
+	veth.IP(t, "link set right up")
+	time.Sleep(100 * time.Millisecond)
+	replayFile(t, capture, "left")
+	p.tell(address, `ibwitness_packets_total{class="send",service="RC"} 32`)
+	p.tell(address, `ibwitness_capture_interface_up{interface="right"} 1`)
+	for i, got := range threads(t, p.Process.Pid, "CapEff") {
+		if got != "0000000000000000" {
+			t.Errorf("later CapEff of thread %d is %s", i, got)
+		}
+	}
+	p.stop()
+
+	out, err := exec.Command("env", asCommand+"=1", os.Args[0], "watch", "-i", "right", "--listen", "", "--user", "no such user").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "cannot become user no such user: there is no such user") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

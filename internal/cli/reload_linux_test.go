@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ibwitness/internal/veth"
+)
+
+// metricsOf fetches the metrics of a process.
+func (p *process) metricsOf(address string) string {
+	p.t.Helper()
+	r, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// tell waits until the metrics have a line.
+func (p *process) tell(address, line string) {
+	p.t.Helper()
+	page := ""
+	for range 150 {
+		if page = p.metricsOf(address); strings.Contains(page, line+"\n") {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	log, _ := os.ReadFile(p.log)
+	p.t.Fatalf("no %s in\n%s\n%s", line, page, log)
+}
+
+// TestReload: at SIGHUP a changed file is taken over as far as it can be, what cannot is said, and a bad one changes nothing.
+func TestReload(t *testing.T) {
+	if !veth.Network(t) {
+		return
+	}
+	file := filepath.Join(t.TempDir(), "watch.yaml")
+	write := func(lines ...string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("interface: right", "promiscuous: true", "repeats: 1", "listen: 127.0.0.1:9846")
+	p := start(t, "watch", "--config", file, "--workers", "1")
+	p.logs("watching")
+	const capture, address = "../../testdata/captures/rnr_retry_exceeded.pcap", "127.0.0.1:9846"
+	lines := func(what string) int {
+		b, _ := os.ReadFile(p.out)
+		return strings.Count(string(b), what)
+	}
+	count := 0
+	play := func(violations, events int) {
+		t.Helper()
+		before, legal := lines(`"kind":"finding"`)-lines(`"class":"event"`)-lines(`"class":"unproven"`), lines(`"class":"event"`)
+		replayFile(t, capture, "left")
+		count += 4
+		p.tell(address, fmt.Sprintf(`ibwitness_violations_total{accused="responder",rule="RC-RSP-043",severity="error"} %d`, count))
+		after := lines(`"kind":"finding"`) - lines(`"class":"event"`) - lines(`"class":"unproven"`)
+		if n, e := after-before, lines(`"class":"event"`)-legal; n < violations || n > violations+1 && violations == 1 || (e > 0) != (events > 0) {
+			b, _ := os.ReadFile(p.out)
+			t.Errorf("%d violations and %d events are written, not %d and %d:\n%s", n, e, violations, events, b)
+		}
+	}
+	hup := func() {
+		t.Helper()
+		if err := p.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	play(1, 0)
+
+	write("interface: right", "promiscuous: true", "repeats: 1", "listen: 127.0.0.1:9846", "evnets: true")
+	hup()
+	p.logs(`evnets.*did you mean events\?.*is refused: the one from before stays`)
+	p.tell(address, "ibwitness_config_last_reload_successful 0")
+
+	write("interface: right", "promiscuous: true", "repeats: 0", "events: true", "listen: 127.0.0.1:9847", "workers: 2")
+	hup()
+	p.logs(`"flag":"listen","in_force":"127.0.0.1:9846","configured":"127.0.0.1:9847".*only when the program is started anew`)
+	p.logs(`"flag":"repeats","before":"1","now":"0"`)
+	p.logs(`"changed":2.*is read anew`)
+	p.tell(address, "ibwitness_config_last_reload_successful 1")
+	time.Sleep(1500 * time.Millisecond) // the next tick takes it over
+	play(4, 1)
+	b, _ := os.ReadFile(p.log)
+	if strings.Contains(string(b), `"flag":"workers"`) {
+		t.Errorf("the command line does not win over the file:\n%s", b)
+	}
+
+	write("interface: right", "log-level: error", "web-config: /nowhere")
+	hup()
+	p.logs("--web-config /nowhere.*is refused")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	hup()
+	p.logs("no such file.*is refused")
+	p.stop()
+}
