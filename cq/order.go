@@ -17,6 +17,7 @@ func (a *Agent) completion(s *source, e *hcaagent.Event) {
 	a.covered(rule.CPLSTS001)
 	if c.Status > hcaagent.GeneralErr {
 		a.verb(q, rule.CPLSTS001, e, "a status from 0 to 21", c.Status.String())
+		q.over(e)
 		return
 	}
 	var w *work
@@ -66,6 +67,16 @@ func (q *queuePair) request(c *hcaagent.Completion) (w *work, r *receive) {
 		}
 	}
 	return w, r
+}
+
+// over notes that a request is complete, in a way that has been told to be wrong.
+func (q *queuePair) over(e *hcaagent.Event) {
+	switch w, r := q.request(e.Completion); {
+	case w != nil:
+		w.done, w.doneN = e, q.src.n
+	case r != nil:
+		r.done = true
+	}
 }
 
 // oldestSend returns the oldest send request that is not completed, or nil.

@@ -41,5 +41,6 @@ func (a *Agent) misnamed(q *queuePair, e *hcaagent.Event) bool {
 	a.covered(rule.CPLQP001)
 	a.verb(p, rule.CPLQP001, e, fmt.Sprintf("queue pair %#x, which request %d was posted to", p.qpn, e.Completion.ID),
 		fmt.Sprintf("queue pair %#x", q.qpn))
+	p.over(e)
 	return true
 }

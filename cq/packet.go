@@ -147,6 +147,9 @@ func (q *queuePair) rather(r *queuePair, t int64) bool {
 	if x, y := q.gone && q.died < t, r.gone && r.died < t; x != y {
 		return y
 	}
+	if x, y := q.wasRTS != nil, r.wasRTS != nil; x != y {
+		return x
+	}
 	return q.born > r.born || q.born == r.born && q.qpn > r.qpn
 }
 

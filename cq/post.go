@@ -106,6 +106,7 @@ func (a *Agent) postReceive(s *source, e *hcaagent.Event) {
 }
 
 func (r *receives) add(x *receive) {
+	x.place = len(r.list)
 	r.list = append(r.list, x)
 	id := x.event.Receive.ID
 	same := r.byID[id]

@@ -35,6 +35,7 @@ type queuePair struct {
 	wasErr      *hcaagent.Event // by which the consumer brought it to ERR
 	broken      []drain         // times that it was in SQE
 	stopped     *work           // the first that brought it there
+	adrift      *work           // from this one on it is not certain any more which packets are whose
 	doubled     int             // so many receive requests had completed with success, and one more, when one completed twice
 	established bool            // it told that communication is
 	lastWQE     bool            // it told that it takes no more of a shared receive queue
@@ -115,6 +116,7 @@ type receive struct {
 	event *hcaagent.Event
 	done  bool
 	late  bool     // a later one completed first
+	place int      // in its queue
 	n     int      // of its event in the log
 	next  *receive // posted later with the same ID
 }

@@ -14,51 +14,6 @@ func (m *message) consumes() bool {
 	return !m.partial && (wqe.OpOf(m.op.Fn()) == wqe.Send || m.hasImm)
 }
 
-// consumers returns the messages to a queue pair that take a receive request, in order, and how many of them come before anything that
-// the capture does not hold.
-func (q *queuePair) consumers() (list []*message, sure int) {
-	next, gap := int64(0), !q.in.anchor || !q.reliable()
-	for i := range q.in.msgs {
-		m := &q.in.msgs[i]
-		gap = gap || m.first != next || m.partial
-		next = m.first + int64(m.packets)
-		if m.consumes() {
-			list = append(list, m)
-			if !gap {
-				sure = len(list)
-			}
-		}
-	}
-	return list, sure
-}
-
-// successes returns the receive completions with success.
-func (q *queuePair) successes() (list []*taken) {
-	for _, t := range q.taken {
-		if t.event.Completion.Status == hcaagent.Success {
-			list = append(list, t)
-		}
-	}
-	return list
-}
-
-// pairReceives calls f with each message that takes a receive request, where that is certain, with the request and its completion.
-func (q *queuePair) pairReceives(f func(*message, *receive, *taken)) {
-	list, sure := q.consumers()
-	done := q.successes()
-	for i, m := range list[:sure] {
-		var r *receive
-		var t *taken
-		if !q.recvs.shared && q.known && i < len(q.recvs.list) {
-			r = q.recvs.list[i]
-		}
-		if i < len(done) {
-			t = done[i]
-		}
-		f(m, r, t)
-	}
-}
-
 func (q *queuePair) receiver() rule.Role {
 	if q.reliable() {
 		return rule.Responder
@@ -84,17 +39,19 @@ func (a *Agent) received(q *queuePair) {
 	var over []skippedOver
 	// The next message is that of the next completion, unless it was not received.
 	aligned := q.in.joined <= 0 && (q.unbroken() || a.proven(q) == rule.Violation)
+	places := q.places(list[:sure], done)
 	for i, t := range done {
 		if q.doubled > 0 && i >= q.doubled-1 {
 			break // which message they are of is not known any more
 		}
-		switch {
-		case i < sure:
-			k = i + 1
-			t.message = list[i]
-			a.same(q, list[i], t)
+		switch n := places[i]; {
+		case n == nothing:
+			a.noMessage(q, t)
 			continue
-		case q.reliable() && q.in.anchor && i < len(list) && sure == len(list):
+		case n < sure:
+			k = max(k, n+1)
+			t.message = list[n]
+			a.same(q, list[n], t)
 			continue
 		}
 		n := a.pick(q, list, k, t)
@@ -143,6 +100,9 @@ func (a *Agent) notReady(q *queuePair, list []*message) {
 			continue
 		}
 		a.covered(rule.RCRSP020)
+		if q.failed != nil && !q.src.clock.after(q.failed.Time, n.at.time) {
+			return // its requests are flushed, and what it still answers is judged by rule QPS-ERR-001
+		}
 		if m := list[k]; k < len(q.recvs.list) && q.src.clock.before(q.recvs.list[k].event.Time, m.begin.time) {
 			r := q.recvs.list[k].event
 			a.accuse(q, verdict{

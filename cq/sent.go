@@ -73,15 +73,32 @@ func (a *Agent) sent(q *queuePair) {
 				rule: rule.RCSEQ006, class: rule.Violation, role: q.sender(),
 				expected: fmt.Sprintf("the rest of request %d", w.req().ID), actual: m.op.String(), at: m.begin, event: w.event,
 			})
+			q.adrift = w
 			return
 		}
-		if !a.compare(q, m, w) {
+		if k > 0 && a.repeats(q, m, posted[k-1], w) || !a.compare(q, m, w) {
+			q.adrift = w
 			return
 		}
 		if w.req().Flags&hcaagent.Fence != 0 {
 			a.fence(q, m, w)
 		}
 	}
+}
+
+// repeats judges that a message is not that of the request before once more.
+func (a *Agent) repeats(q *queuePair, m *message, before, w *work) bool {
+	is := func(w *work) bool {
+		return wqe.OpOf(m.op.Fn()) == operations[w.req().Op] && m.length == w.length && w.event.Summed && m.crc == w.event.Sum
+	}
+	if m.partial || m.cut || m.length == 0 || m.read != nil || !w.event.Summed || !is(before) || is(w) {
+		return false
+	}
+	a.accuse(q, verdict{
+		rule: rule.RCSEQ006, class: rule.Violation, role: q.sender(), expected: fmt.Sprintf("the message of request %d", w.req().ID),
+		actual: fmt.Sprintf("that of request %d again", before.req().ID), at: m.begin, event: w.event,
+	})
+	return true
 }
 
 // leastMTU is the smallest MTU of a port.

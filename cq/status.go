@@ -28,11 +28,14 @@ func (a *Agent) statuses(q *queuePair) {
 			a.succeeded(q, w, early[i])
 			continue
 		}
-		if q.reliable() && q.out.anchor && !w.local() && q.out.first.seen() {
+		if q.reliable() && q.out.anchor && !w.local() && q.out.first.seen() && !q.lost(w) {
 			a.failedSend(q, w)
 		}
 	}
 }
+
+// lost reports whether it is not certain which packets are those of a request: what was sent before it is not what was posted.
+func (q *queuePair) lost(w *work) bool { return q.adrift != nil && w.n >= q.adrift.n }
 
 // overtaken returns, for each send request, the first packet of any request that was posted after its completion.
 func (q *queuePair) overtaken() []where {
@@ -46,7 +49,7 @@ func (q *queuePair) overtaken() []where {
 			first[i] = first[i+1]
 		}
 		w := q.sends[i]
-		if m := q.out.find(w.first); m != nil && m.first == w.first && !w.local() && (!first[i].seen() || m.begin.pos < first[i].pos) {
+		if m := q.out.find(w.first); m != nil && m.first == w.first && !w.local() && !q.lost(w) && (!first[i].seen() || m.begin.pos < first[i].pos) {
 			first[i] = m.begin
 		}
 	}
@@ -107,7 +110,7 @@ func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 			a.verb(q, rule.CPLLEN003, w.done, fmt.Sprintf("byte_len %d", n), fmt.Sprintf("%d", c.ByteLen))
 		}
 	}
-	if !q.reliable() || !q.out.anchor || w.local() || !q.out.first.seen() || q.out.halted != "" {
+	if !q.reliable() || !q.out.anchor || w.local() || !q.out.first.seen() || q.out.halted != "" || q.lost(w) {
 		return
 	}
 	id, what := rule.CPLSTS012, "an acknowledgement of its last packet"

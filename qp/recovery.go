@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // Recovery is what is kept beside the usual of a send queue once something of it was lost: a packet, or a response to it.
@@ -260,4 +261,17 @@ func (s *SendQueue) Take(psn packet.PSN, own bool, now int64) {
 	}
 	s.Lack(end, since)
 	s.Passed = now-since <= patience
+}
+
+// AwaitsAck reports whether a message that is not acknowledged has asked for a response: without one no timer runs.
+func (s *SendQueue) AwaitsAck() bool {
+	for i := s.Messages.Len() - 1; i >= 0; i-- {
+		switch w := s.Messages.At(i); {
+		case w.Last.Before(s.Una):
+			return false
+		case w.Has(wqe.AckWanted):
+			return true
+		}
+	}
+	return false
 }

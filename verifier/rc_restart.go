@@ -131,7 +131,7 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 				rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
 				expected: "no retransmission before " + least.String(), actual: "after " + took.String(),
 			})
-		} else if took > 4*least {
+		} else if took > 4*least && q.AwaitsAck() {
 			v.report(c, from, p, verdict{
 				rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
 				expected: "a retransmission within " + (4 * least).String(), actual: "after " + took.String(),

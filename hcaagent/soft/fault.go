@@ -17,6 +17,8 @@ type Fault struct {
 	Responder bool           // it is shown by the end that answers
 	Needs     Need           // what must happen for it to show
 	Verbs     bool           // the events of the device are needed to catch it
+	// Also are the rules that are broken together with Rule where the fault shows, each with the reason.
+	Also map[string]string
 
 	match  func(p *packet.Packet) bool // packets that show it
 	spoil  func(p *packet.Packet)      // makes it show in a packet that is complete; the checksums are made anew
@@ -105,6 +107,9 @@ var Faults = map[string]*Fault{}
 
 // faults adds a part of the table.
 func faults(part map[string]*Fault) bool {
+	for name, f := range part {
+		f.Also = consequences[name]
+	}
 	maps.Copy(Faults, part)
 	return true
 }

@@ -93,7 +93,7 @@ func (q *queuePair) sendBroken(w *work) {
 	if q.state != hcaagent.SQE || !q.openWork(w) || !q.h.breaks("sends-in-sqe") {
 		return
 	}
-	w.Flags &^= hcaagent.Signaled
+	w.silent = true
 	for range w.packets {
 		q.h.fault.show = true
 		q.sendRequest()

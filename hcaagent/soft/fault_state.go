@@ -34,7 +34,7 @@ var _ = faults(map[string]*Fault{
 var valueFaults = map[string]hcaagent.Known{
 	"current-state-ignored": hcaagent.KnowsCurState, "psn-of-25-bits": hcaagent.KnowsSQPSN, "retry-count-9": hcaagent.KnowsRetryCnt,
 	"initiator-depth-200": hcaagent.KnowsMaxRdAtomic, "resources-200": hcaagent.KnowsMaxDestRdAtomic,
-	"port-2": hcaagent.KnowsPort, "pkey-index-5": hcaagent.KnowsPKey,
+	"path-mtu-odd": hcaagent.KnowsPMTU, "timer-code": hcaagent.KnowsMinRNRTimer, "port-2": hcaagent.KnowsPort, "pkey-index-5": hcaagent.KnowsPKey,
 }
 
 // unchecked reports whether the fault is not to check the value of an attribute.

@@ -2,9 +2,8 @@ package soft_test
 
 import (
 	"bytes"
-	"fmt"
+	"maps"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"ibwitness/fabricagent"
@@ -329,8 +328,8 @@ func (s *stage) work(f *soft.Fault) (w []hcaagent.SendRequest) {
 	return w
 }
 
-// TestFaults has each fault shown: it is caught under its rule, at the frame that shows it, and without the fault the same work on the
-// same link breaks nothing.
+// TestFaults has each fault shown: it is caught under its rule, at the frame that shows it, nothing else is found but what the table says comes
+// with it, nobody but the device is accused, and without the fault the same work on the same link breaks nothing.
 func TestFaults(t *testing.T) {
 	for _, name := range soft.FaultNames() {
 		t.Run(name, func(t *testing.T) {
@@ -346,16 +345,33 @@ func TestFaults(t *testing.T) {
 				}
 			}
 			s := newStage(t, name, f, true)
+			device := s.ends[s.tap].qp.Addr
 			var others []string
 			caught := false
+			also := maps.Clone(f.Also)
 			for _, x := range s.play(f) {
 				if x.Class == rule.Event {
 					continue
 				}
-				if x.Rule.String() == f.Rule && x.Class == rule.Violation && s.shows(&x) {
-					caught = true
-				}
 				others = append(others, tell(&x))
+				if x.Class != rule.Violation || consumers(f.Needs, &x) {
+					continue
+				}
+				id := x.Rule.String()
+				if x.Accused.Addr != device {
+					t.Errorf("not the device is accused: %s", tell(&x))
+				}
+				switch _, known := f.Also[id]; {
+				case id == f.Rule:
+					caught = caught || s.shows(&x)
+				case known:
+					delete(also, id)
+				default:
+					t.Errorf("nothing says why this should come with the fault: %s", tell(&x))
+				}
+			}
+			for id, why := range also {
+				t.Errorf("%s should come with the fault (%s), and does not", id, why)
 			}
 			if !caught {
 				if *show > 0 && len(s.strayed) > 0 {
@@ -365,22 +381,4 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
-}
-
-// shows reports whether a finding is on a frame that shows the fault, or rests on it, or on the next one of its device: what is missing or
-// miscounted shows there.
-func (s *stage) shows(x *rule.Finding) bool {
-	if len(s.strayed) == 0 {
-		return true
-	}
-	for _, n := range s.strayed {
-		if x.Frame == n || slices.Contains(x.Evidence, n) || x.Frame+3 >= n && s.verbs || x.Frame > n && x.Frame <= n+8 {
-			return true
-		}
-	}
-	return false
-}
-
-func tell(x *rule.Finding) string {
-	return fmt.Sprintf("%v %v frame %d by %v %v (evidence %v): expected %s, actual %s; %s", x.Class, x.Rule, x.Frame, x.Accused.Role, x.Accused.Addr, x.Evidence, x.Expected, x.Actual, x.Detail)
 }

@@ -216,7 +216,7 @@ func (q *queuePair) runLocal(w *work) bool {
 	}
 	if r.next > 0 && w.Op == hcaagent.OpLocalInv && w.Flags&hcaagent.Signaled != 0 && q.h.breaks("invalidates-early") {
 		q.finishSend(w, hcaagent.Success)
-		w.Flags &^= hcaagent.Signaled
+		w.silent = true
 	}
 	if r.next > 0 && (w.Op == hcaagent.OpLocalInv || w.Flags&hcaagent.Fence != 0) {
 		return false

@@ -64,13 +64,15 @@ func (s *stage) misuse() {
 		{hcaagent.Init, full | hcaagent.KnowsPMTU},
 		{hcaagent.Init, full},
 		{hcaagent.RTS, hcaagent.KnowsSQPSN},
-		{hcaagent.RTR, hcaagent.KnowsDestAddr | hcaagent.KnowsPMTU | hcaagent.KnowsDestQPN | hcaagent.KnowsRQPSN | hcaagent.KnowsMaxDestRdAtomic | hcaagent.KnowsMinRNRTimer},
 	} {
 		attr.Known = c.known
-		if c.to == hcaagent.RTR {
-			attr.PMTU, attr.MinRNRTimer = 300, 40
-		}
 		_ = e.TransitionQP(ctx, qp, c.to, attr)
+	}
+	attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, hcaagent.Init, hcaagent.RTR)
+	for _, change := range []func(x *hcaagent.Attr){func(x *hcaagent.Attr) { x.PMTU = 300 }, func(x *hcaagent.Attr) { x.MinRNRTimer = 40 }} {
+		x := attr
+		change(&x)
+		_ = e.TransitionQP(ctx, qp, hcaagent.RTR, x)
 	}
 }
 

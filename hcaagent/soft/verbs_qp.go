@@ -108,7 +108,7 @@ func (h *HCA) TransitionQP(ctx context.Context, qp hcaagent.QP, to hcaagent.Stat
 	if err = hcaagent.ValidTransition(q.new.Type, q.state, to, attr.Known); err != nil && !h.permits(err) {
 		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
 	}
-	if err = h.validAttr(q, &attr); err != nil && !h.has("path-mtu-odd") && !h.has("timer-code") {
+	if err = h.validAttr(q, &attr); err != nil {
 		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
 	}
 	err = nil

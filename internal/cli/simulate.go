@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -112,13 +114,14 @@ func (c *simulateCommand) Run(s *session) error {
 // listFaults writes the table of faults.
 func listFaults(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "fault\tof a\trule\twhat the adapter does")
+	fmt.Fprintln(t, "fault\tof a\trule\tand with it\twhat the adapter does")
 	for _, name := range soft.FaultNames() {
 		f, end := soft.Faults[name], "requester"
 		if f.Responder {
 			end = "responder"
 		}
-		fmt.Fprintf(t, "%s\t%v %s\t%s\t%s\n", name, f.Service, end, f.Rule, f.Text)
+		also := strings.Join(slices.Sorted(maps.Keys(f.Also)), " ")
+		fmt.Fprintf(t, "%s\t%v %s\t%s\t%s\t%s\n", name, f.Service, end, f.Rule, also, f.Text)
 	}
 	return t.Flush()
 }

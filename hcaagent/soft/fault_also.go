@@ -1,0 +1,43 @@
+package soft
+
+// consequences are the rules that a device breaks together with that of its fault, and why.
+var consequences = map[string]map[string]string{
+	"add-for-swap":            {"RC-ATM-002": "the compare operand stands where a FetchAdd has none"},
+	"atomic-psn":              {"RC-RSP-007": "the PSN of the atomic has no answer when the next one comes"},
+	"completes-unposted":      {"CPL-ORD-001": "the request whose completion it should be has none"},
+	"datagram-other-qkey":     {"UD-QKEY-001": "the Q_Key is not that of the destination either"},
+	"error-behind-flush":      {"CPL-ORD-001": "a request behind the one that failed completes before it"},
+	"flush-lost":              {"CPL-ORD-001": "those behind it are flushed before it"},
+	"flushed-with-error":      {"CPL-STS-003": "no NAK names the requests that are to be flushed"},
+	"flushed-with-success":    {"CPL-LEN-003": "a READ that was not answered has brought no bytes", "CPL-STS-013": "and has no response"},
+	"nak-without-gap":         {"RC-RSP-015": "the ACK that becomes a NAK has counted the message"},
+	"only-in-message":         {"RC-SEQ-003": "the packet behind goes on with a message that is not open any more"},
+	"read-completes-early":    {"CPL-MEM-001": "the data is not there yet"},
+	"read-middle-as-last":     {"RC-RSP-013": "a Middle has no MSN that the Last could have"},
+	"read-other-length":       {"CPL-LEN-004": "the message has another length than its request", "CPL-STS-008": "it refuses a response that fits what it asked for"},
+	"receive-completes-early": {"CPL-LEN-001": "the rest of the message is not counted yet"},
+	"receive-flush-lost":      {"CPL-ORD-001": "those behind it are flushed before it"},
+	"receives-unposted":       {"CPL-ORD-001": "the request whose completion it should be has none"},
+	"requests-before-rts":     {"QPS-RST-001": "it has taken the request before RTS"},
+	"requests-swapped":        {"CPL-ORD-001": "the later request completes first as well"},
+	"resend-needless":         {"RC-TMO-002": "no timer has run out that would have it sent again"},
+	"rnr-nak-psn":             {"RC-RNR-006": "the packet before is of a WRITE, which takes no receive request", "RC-RSP-005": "the message that finds none has no answer"},
+	"roce1":                   {"RC-RTY-004": "the peer does not know the packet, and what is sent again has other headers"},
+	"sends-in-rtr":            {"QPS-RST-001": "it has taken the request before RTS"},
+	"signal-all-lost":         {"CPL-ORD-001": "those behind it complete before it"},
+	"start-psn":               {"RC-RTY-005": "the peer asks for the PSN that was never sent"},
+	"success-behind-error":    {"CPL-STS-012": "nothing has acknowledged the request"},
+	"too-long-taken":          {"CPL-MEM-001": "memory has no room for all of the message"},
+	"uc-remote-error":         {"CPL-ORD-004": notInError, "QPS-SQE-001": notInError},
+	"ud-gsi-qkey":             {"UD-QP1-001": "the datagram is no MAD, whatever its Q_Key"},
+	"ud-privileged-qkey":      {"PKY-012": "the packet has the Q_Key as the request has it", "UD-QKEY-001": "which is not that of the destination"},
+	"write-visible-late":      {"CPL-MEM-001": "a look at the memory does not find the data"},
+	"wrong-opcode-last":       {"BTH-012": "the SE of a SEND stands in a WRITE"},
+
+	"access-error-for-ack": failedAlone, "bad-response-for-ack": failedAlone, "invalid-error-for-ack": failedAlone, "invalid-rd-for-ack": failedAlone,
+	"operational-error-for-ack": failedAlone, "retry-error-for-ack": failedAlone, "rnr-error-for-ack": failedAlone,
+}
+
+const notInError = "a queue pair whose request has failed goes to the error state, and the device has it go on"
+
+var failedAlone = map[string]string{"CPL-ORD-004": notInError, "QPS-ERR-001": notInError}
