@@ -285,7 +285,7 @@ func (v *Verifier) writeSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	}
 	w.Flags |= wqe.Blamed
 	d := verdict{
-		rule: id, class: rule.Violation, role: role,
+		rule: id, class: proven(!w.Has(wqe.Guessed)), role: role,
 		expected: fmt.Sprintf("payloads that add up to DMALen %d", w.Length), actual: fmt.Sprintf("%d bytes with this packet", w.Got),
 	}
 	if w.First != p.PSN {

@@ -115,7 +115,7 @@ func (v *Verifier) rcOldNak(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcNoGap(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCRSP002)
 	v.report(c, from, p, verdict{
-		rule: rule.RCRSP002, class: proven(c.Sees(from)), role: rule.Responder,
+		rule: rule.RCRSP002, class: proven(c.Sees(from) && !c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder,
 		expected: "a PSN sequence NAK only when a later PSN has arrived", actual: "NAK for " + p.PSN.String() + ", none later sent",
 		detail: missedDetail(c, from),
 	})
@@ -202,6 +202,8 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
+	// A late one still has a requester wait that lacks the answer to a READ or atomic before it.
+	q.Lost().WaitsTo = max(q.Recovery.WaitsTo, p.Time+2*int64(packet.RNRTimer(p.Syndrome.Value()))+int64(inFlight))
 	if !v.rcNakPlace(c, from, p, rule.RCRSP018) {
 		return
 	}
@@ -260,11 +262,9 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	}
 	q.Cross(p.PSN, p.Time, within)
 	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime, r.NakID = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time, p.IPID
-	r.Blamed, r.Untaken, r.Told = false, nak == qp.NakRNR && c.Sees(1-from) && q.Passed, true
-	if nak == qp.NakRNR {
-		q.Lost().WaitsTo = max(q.Recovery.WaitsTo, p.Time+2*int64(packet.RNRTimer(p.Syndrome.Value()))+int64(inFlight))
-	}
+	r.Blamed, r.Told = false, true
 	taken(c, from, p, p.PSN.Add(-1), false)
+	r.Untaken = nak == qp.NakRNR && c.Sees(1-from) && q.Passed
 	if p.PSN.After(q.Una) {
 		q.Una, q.Restarts = p.PSN, 0
 		if nak == qp.NakSequence {

@@ -163,7 +163,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return true
 	}
 	if p.Opcode != readOpcode(p, w.First, w.Last) {
-		blame(proven(!c.Ends[1-from].SQ.IsMixed(p.PSN)), want, "")
+		blame(proven(!c.Ends[1-from].SQ.IsMixed(p.PSN) && !w.Has(wqe.Guessed)), want, "")
 		return false
 	}
 	// The place fits the first issue of the request, not the newest: a response to that may have been overtaken, or been copied on its way.

@@ -138,6 +138,9 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 	q.Next = p.PSN
 	q.High = later(q.High, q.Next)
 	v.rcNew(c, from, p)
+	if w := q.Messages.Newest(); w.Op == wqe.Read && !c.Sees(from) {
+		w.Flags |= wqe.Guessed
+	}
 }
 
 // rewind takes the send queue back to a PSN in a gap, so that what is sent again from there is judged as new.

@@ -43,7 +43,7 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCRTY005)
 		w, _ := q.Messages.Find(p.PSN)
 		rest := w != nil && w.Op == wqe.Read && r.NakPSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
-		passed := c.Sees(from) && !p.PSN.After(q.Taken())                                               // or has acknowledged what that asks for
+		passed := c.Sees(from) && (!p.PSN.After(q.Taken()) || answered(q, r.NakPSN, p.PSN))             // or has acknowledged what that asks for
 		if p.PSN.After(r.NakPSN) && !rest && !passed && !r.Blamed {
 			r.Blamed = true
 			v.report(c, from, p, verdict{
@@ -60,6 +60,16 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	v.rcNeedless(c, from, p)
+}
+
+// answered reports whether anything has come in answer to a READ or atomic from psn first to last.
+func answered(q *qp.SendQueue, first, last packet.PSN) bool {
+	for i := q.Messages.UpTo(last); i >= 0 && !q.Messages.At(i).First.Before(first); i-- {
+		if w := q.Messages.At(i); w.Op.Responded() && w.RespFrame != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // nakAsked reports whether the newest NAK, or the wait after an RNR NAK, may be why something is sent again at time now, though a response has

@@ -164,8 +164,8 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	if !q.HasHole() || w == nil || q.LastPSN != q.HoleEnd || w.Op == wqe.Read && w.First != q.LastPSN {
 		return false
 	}
-	if i := q.Messages.Len() - 2; i >= 0 && w.First == q.LastPSN && !q.Messages.At(i).Last.Before(q.Hole) {
-		return false // another one has come since the gap
+	if i := q.Messages.Len() - 2; i >= 0 && w.First == q.LastPSN && (!q.Messages.At(i).Last.Before(q.Hole) || q.Messages.At(i).Has(wqe.Unsized)) {
+		return false // another one has come since the gap, or where that begins is not known
 	}
 	n := 1
 	if w.Op == wqe.Read {
@@ -196,14 +196,13 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	w.Last = p.PSN.Add(-1)
 	if !c.Sees(from) {
 		w.Flags |= wqe.Guessed // the two may have changed places on their way, and what is missing between be lost
+		q.Mix()
 	}
 	q.Next, q.High = p.PSN, p.PSN
 	q.Unsure = !c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last)
 	q.CloseHole()
 	if c.Sees(from) {
 		r.EPSN = p.PSN // else the next response tells
-	} else {
-		q.Mix()
 	}
 	r.MSN = qp.MSNUnknown
 	q.Break()

@@ -59,7 +59,7 @@ const (
 	Gapped                      // of whose responses some were not seen
 	Holed                       // that was Gapped once: some may still be under way
 	Told                        // was Answered before it was asked for again
-	Guessed                     // where it stands is a guess: its PSN was taken for wrong
+	Guessed                     // where it stands is a guess: its PSN was taken for wrong; or a READ behind a gap, which may be the tail of another
 )
 
 // SendWQE is one message of a send queue: given by an HCA agent, or synthesised from the first packet of the message and
