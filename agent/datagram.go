@@ -62,9 +62,9 @@ func (t *Transport) newDatagrams(p *packet.Packet, host, dir uint32) (uint32, *c
 	i, c := t.pairs.add()
 	c.Service, c.Encap, c.Lossy, c.Paired, c.learned = packet.UD, p.Encap, t.lossy, true, ByPacket
 	c.firstTime, c.firstFrame, c.firstTap = p.Time, p.Frame, p.Tap
-	c.Ends[0] = t.end(p.Src, p.SGID, p.SrcQP, p.Dst)
+	c.Ends[0] = t.end(p.Src, p.SGID, p.SrcQP, p.Dst, p.Time)
 	c.Ends[0].Numbered = p.Has&packet.HasDETH != 0
-	c.Ends[1] = t.end(p.Dst, p.DGID, p.DestQP, p.Src)
+	c.Ends[1] = t.end(p.Dst, p.DGID, p.DestQP, p.Src, p.Time)
 	if e, k := &c.Ends[0], (hcaagent.QP{Addr: p.Src, QPN: p.SrcQP}); t.fresh[k] {
 		delete(t.fresh, k)
 		e.SQ.Fresh, e.SQ.Next = true, e.Attr.SQPSN
@@ -77,9 +77,9 @@ func (t *Transport) newDatagrams(p *packet.Packet, host, dir uint32) (uint32, *c
 	return i << 1, c
 }
 
-func (t *Transport) end(a, gid packet.Addr, qpn uint32, peer packet.Addr) qp.QP {
+func (t *Transport) end(a, gid packet.Addr, qpn uint32, peer packet.Addr, now int64) qp.QP {
 	q := qp.QP{Addr: a, Near: t.isNear(a, gid), Number: qpn, Numbered: true}
-	q.Attr = t.attr(a, qpn, peer)
+	q.Attr = t.attr(a, qpn, peer, now)
 	return q
 }
 
@@ -99,8 +99,7 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 	case passive.Rejected:
 		t.note(f, p, rule.EvReject, f.Reason.String())
 	case passive.Resolved:
-		attr := f.Ends[1].Attr
-		t.resolved[told{hcaagent.QP{Addr: f.Ends[1].Addr, QPN: f.Ends[1].QPN}, f.Ends[0].Addr}] = &attr
+		t.resolved[told{hcaagent.QP{Addr: f.Ends[1].Addr, QPN: f.Ends[1].QPN}, f.Ends[0].Addr}] = &fact{f.Ends[1].Attr, p.Time}
 	}
 }
 
@@ -131,7 +130,7 @@ func (t *Transport) pairOf(f *passive.Fact, p *packet.Packet, how Learned) *conn
 	c.firstTime, c.firstFrame, c.firstTap = f.Time, f.Frame, f.Tap
 	for k, e := range f.Ends {
 		attr := e.Attr
-		if known := t.attr(e.Addr, e.QPN, f.Ends[1-k].Addr); known != nil {
+		if known := t.attr(e.Addr, e.QPN, f.Ends[1-k].Addr, f.Time); known != nil {
 			attr.Merge(known)
 		}
 		c.Ends[k] = qp.QP{Addr: e.Addr, Near: t.near[e.Addr] || k == 0 && p.Dst == e.Addr && t.isNear(p.Dst, p.DGID) || k == 1 && p.Src == e.Addr && t.isNear(p.Src, p.SGID), Number: e.QPN, Numbered: true, Attr: &attr}

@@ -132,8 +132,8 @@ func (t *Transport) forget() {
 	for _, c := range t.pairs.list {
 		used[c.Ends[0].Attr], used[c.Ends[1].Attr] = true, true
 	}
-	for k, attr := range t.resolved {
-		if !used[attr] && !k.peer.IsZero() { // what SIDR told; what an HCA agent told holds for good
+	for k, f := range t.resolved {
+		if !used[&f.Attr] && !k.peer.IsZero() { // what SIDR told; what an HCA agent told holds for good
 			delete(t.resolved, k)
 		}
 	}

@@ -1,6 +1,9 @@
 package agent
 
-import "ibwitness/packet"
+import (
+	"ibwitness/packet"
+	"ibwitness/verifier"
+)
 
 // pair tries to find the other direction of an unpaired RC connection: a response belongs to the one flow that expects its PSN.
 func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *connection) {
@@ -13,6 +16,9 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	}
 	if !in.Response || id&1 != 0 {
 		return id, c
+	}
+	if verifier.Renews(&c.Pair, 0, p) {
+		id, c = t.renew(&c.Pair, 0, p, host, dir)
 	}
 	back := reverse(p.Src, p.Dst, dir)
 	i, ok := t.match.Match(uint64(host)<<1|uint64(back), p.PSN)
@@ -35,7 +41,7 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	t.watchPaired(host, back, i)
 	for k := range to.Ends {
 		if e := &to.Ends[k]; e.Attr == nil {
-			e.Attr = t.attr(e.Addr, e.Number, to.Ends[1-k].Addr)
+			e.Attr = t.attr(e.Addr, e.Number, to.Ends[1-k].Addr, p.Time)
 		}
 	}
 	t.ver.PathMTU(&to.Pair, max(to.PMTU, c.PMTU))

@@ -24,7 +24,7 @@ func (t *Transport) retake(c *connection, id uint32, p *packet.Packet, host, dir
 	t.alone(c, id>>1, flowKey(host, back, c.Ends[1].Number))
 	t.match.Forget(i)
 	takeOver(c, k, p.PSN)
-	c.Ends[1].Attr = t.attr(c.Ends[1].Addr, c.Ends[1].Number, c.Ends[0].Addr)
+	c.Ends[1].Attr = t.attr(c.Ends[1].Addr, c.Ends[1].Number, c.Ends[0].Addr, p.Time)
 	t.ver.PathMTU(&c.Pair, max(c.PMTU, k.PMTU))
 	t.pairs.bury(i)
 }

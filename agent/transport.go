@@ -3,6 +3,8 @@
 package agent
 
 import (
+	"time"
+
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/passive"
@@ -25,9 +27,9 @@ type Transport struct {
 	pairs    pairs
 	match    passive.Matcher
 	cm       *passive.Agent
-	resolved map[told]*hcaagent.Attr // QPs that SIDR or an HCA agent told of
-	fresh    map[hcaagent.QP]bool    // of them, those whose start PSN is known and that have sent nothing yet
-	bound    map[hcaagent.QP]uint32  // QPs that CM connected: connection · 2 + end
+	resolved map[told]*fact         // QPs that SIDR or an HCA agent told of
+	fresh    map[hcaagent.QP]bool   // of them, those whose start PSN is known and that have sent nothing yet
+	bound    map[hcaagent.QP]uint32 // QPs that CM connected: connection · 2 + end
 	repeats  repeats
 	repeated uint64
 	short    uint64
@@ -40,11 +42,12 @@ type Transport struct {
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
 func NewTransport(near []packet.Addr) *Transport {
-	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[told]*hcaagent.Attr{}, fresh: map[hcaagent.QP]bool{}, bound: map[hcaagent.QP]uint32{}}
+	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[told]*fact{}, fresh: map[hcaagent.QP]bool{}, bound: map[hcaagent.QP]uint32{}}
 	for _, a := range near {
 		t.near[a] = true
 	}
 	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.lossy && t.near[a] })
+	t.ver.Renew = t.renewed
 	t.services[packet.RC] = rcAgent{t.ver}
 	t.services[packet.UC] = ucAgent{t.ver}
 	t.services[packet.UD] = udAgent{t.ver}
@@ -227,7 +230,7 @@ func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64
 	a, b := &c.Ends[0], &c.Ends[1]
 	a.Addr, a.Near = p.Src, t.isNear(p.Src, p.SGID)
 	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.isNear(p.Dst, p.DGID), p.DestQP, true
-	b.Attr = t.attr(b.Addr, b.Number, a.Addr)
+	b.Attr = t.attr(b.Addr, b.Number, a.Addr, p.Time)
 	t.flows.put(key, 0, i<<1, c)
 	t.watch(host, dir, i, 0)
 	if c.Service == packet.RC && p.Info().Request && connectable(p.DestQP) {
@@ -373,7 +376,7 @@ func (t *Transport) name() {
 
 // Attributes tells the agent what an HCA agent knows of a QP. It holds for connections that begin later.
 func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr hcaagent.Attr) {
-	t.resolved[told{qp: hcaagent.QP{Addr: a, QPN: qpn}}] = &attr
+	t.resolved[told{qp: hcaagent.QP{Addr: a, QPN: qpn}}] = &fact{Attr: attr}
 	if attr.Has(hcaagent.KnowsSQPSN) {
 		t.fresh[hcaagent.QP{Addr: a, QPN: qpn}] = true
 	}
@@ -386,12 +389,25 @@ type told struct {
 	peer packet.Addr // that asked, or zero where an HCA agent told
 }
 
-// attr returns what is known of a QP for judging what it exchanges with peer, or nil.
-func (t *Transport) attr(a packet.Addr, qpn uint32, peer packet.Addr) *hcaagent.Attr {
+// fact is what was told, and when somebody needed it last.
+type fact struct {
+	hcaagent.Attr
+	at int64
+}
+
+// remembered is for how long what SIDR said holds although nobody needs it: the number may have gone to another QP.
+const remembered = int64(time.Minute)
+
+// attr returns what is known of a QP for judging what it exchanges with peer from time now on, or nil.
+func (t *Transport) attr(a packet.Addr, qpn uint32, peer packet.Addr, now int64) *hcaagent.Attr {
 	k := told{hcaagent.QP{Addr: a, QPN: qpn}, peer}
-	if attr := t.resolved[k]; attr != nil {
-		return attr
+	if f := t.resolved[k]; f != nil && now-f.at <= remembered {
+		f.at = now
+		return &f.Attr
 	}
 	k.peer = packet.Addr{}
-	return t.resolved[k]
+	if f := t.resolved[k]; f != nil {
+		return &f.Attr
+	}
+	return nil
 }

@@ -142,6 +142,9 @@ func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 // flowChanged judges a packet that differs from the first of its QP.
 func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
+	if q := &end.SQ; q.Joined && p.Info().Request && (q.Stray != nil || far(p.PSN.Diff(q.Next))) || Renews(c, from, p) {
+		return // it may be of another QP
+	}
 	f := &end.Flow
 	once := func(bit uint16, d verdict) {
 		if f.Reported&bit != 0 {

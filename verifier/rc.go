@@ -14,6 +14,8 @@ const earlyWindow = int64(300 * time.Microsecond)
 // farJump is a PSN distance that no loss explains: the QP began a new life with another start PSN, or the PSN is wrong.
 const farJump = 1 << 15
 
+func far(d int) bool { return d > farJump || d < -farJump }
+
 // RC judges one RC packet of connection c that end from sent: the outgoing verifier of its sender, then the incoming verifier of
 // its receiver.
 func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
@@ -31,6 +33,9 @@ func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
 
 // rc judges what the fast path has left.
 func (v *Verifier) rc(c *qp.Pair, from int, p *packet.Packet) {
+	if v.renews(c, from, p) {
+		return
+	}
 	switch in := p.Info(); {
 	case in.Request:
 		if v.rcRequest(c, from, p) {
@@ -60,7 +65,7 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 		v.rcSettleRead(c, from, p)
 	}
 	d := p.PSN.Diff(q.Next)
-	if q.Stray != nil || d > farJump || d < -farJump {
+	if q.Stray != nil || far(d) {
 		if !v.rcStray(c, from, p, d) {
 			return false
 		}
@@ -97,14 +102,14 @@ func (v *Verifier) rcStray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 // on from there), or this one PSN is wrong (then the next packet goes on where the stream was). It reports whether p is in the stream.
 func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.ID, role rule.Role) bool {
 	q := &c.Ends[from].SQ
-	if d <= farJump && d >= -farJump {
+	if !far(d) {
 		v.wrongPSN(c, from, id, role, proven(c.Complete()), p.Frame)
 		q.Excused = true
 		misplaced(c, q.Next)
 		return true
 	}
-	if q.Stray != nil && p.PSN.Diff(q.Stray.PSN) >= 0 && p.PSN.Diff(q.Stray.PSN) < 256 {
-		v.reconnect(c, from, p)
+	if confirms(q, p) {
+		v.reconnect(c, from)
 		return true
 	}
 	if q.Fresh && id == rule.RCPSN004 {
@@ -119,27 +124,6 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 	}
 	q.Stray = bare(p)
 	return false
-}
-
-// reconnect takes the packet that was far from the stream as the first of another life of the QP, which p confirms.
-func (v *Verifier) reconnect(c *qp.Pair, from int, p *packet.Packet) {
-	q := &c.Ends[from].SQ
-	first := q.Stray
-	role := rule.Requester
-	if c.Service == packet.UC {
-		role = rule.Sender
-	}
-	v.event(c, from, role, p, rule.EvReconnect, "the PSN stream goes on from another start: the QP was connected anew")
-	v.rcJoin(c, from, first)
-	q.Unsure = first.Info().Middle || first.Info().Last
-	if c.Service == packet.RC {
-		v.rcNew(c, from, first)
-		v.rcArrive(c, from, first)
-		q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = first.PSN, first.Time, first.IPID, first.Frame, first.Tap
-		return
-	}
-	q.Next = first.PSN.Add(1)
-	q.High, q.Una = q.Next, q.Next
 }
 
 // wrongPSN reports the packet whose PSN was far from its stream, when the stream has gone on or the capture has ended.

@@ -18,6 +18,9 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		return
 	}
+	if v.renews(c, from, p) {
+		return
+	}
 	if !q.Joined {
 		v.rcJoin(c, from, p)
 	}

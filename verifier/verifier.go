@@ -17,6 +17,9 @@ import (
 type Verifier struct {
 	Rec  *rule.Recorder
 	Near func(packet.Addr) bool
+	// Renew, where not nil, is asked when a packet seems to be of another life of its QP (see Renews): it reports whether it has verified it as
+	// one of another connection.
+	Renew func(c *qp.Pair, from int, p *packet.Packet) bool
 	// headers counts the packets whose headers were judged, by encapsulation and opcode, for the coverage of the header rules.
 	headers [5][256]uint64
 	// broken says that the newest packet whose headers were judged broke a rule: its receiver may have dropped it.

@@ -1,0 +1,149 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/rule"
+	"ibwitness/verifier"
+)
+
+// TestJoined verifies captures one behind the other, as a run of weeks sees them, in which QP numbers are used again and again: whom nobody
+// accuses in a capture of its own is not accused, and what is found is found.
+func TestJoined(t *testing.T) {
+	dir := os.Getenv("IBWITNESS_CAPTURES")
+	if dir == "" {
+		dir = "../../shared/captures"
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.pcap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Log("the captures are not here, those of testdata alone are joined: set IBWITNESS_CAPTURES to their folder")
+		if files, err = filepath.Glob("../internal/planted/testdata/*.pcap"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, gap := range []time.Duration{time.Duration(verifier.Slept) + time.Second, time.Minute, time.Minute} {
+		t.Run(gap.String(), func(t *testing.T) { joined(t, files, gap) })
+		random.Shuffle(len(files), func(i, k int) { files[i], files[k] = files[k], files[i] })
+	}
+}
+
+func joined(t *testing.T, files []string, gap time.Duration) {
+	t.Helper()
+	var out bytes.Buffer
+	w := fabricagent.NewWriter(&out, "")
+	if _, err := w.AddTap(fabricagent.Tap{Link: fabricagent.LinkEthernet}); err != nil {
+		t.Fatal(err)
+	}
+	places, alone := []string{""}, map[string]int{}
+	end := int64(1e18)
+	for _, name := range files {
+		numbers, begin := map[uint64]uint64{}, end
+		first := int64(0)
+		framesOf(t, name, func(f *fabricagent.Frame) {
+			if f.Link != fabricagent.LinkEthernet {
+				return
+			}
+			if first == 0 {
+				first = f.Time
+			}
+			f.Time += begin - first
+			end = max(end, f.Time)
+			f.Tap = 0
+			if err := w.Write(f, ""); err != nil {
+				t.Fatal(err)
+			}
+			numbers[f.Number] = uint64(len(places))
+			places = append(places, fmt.Sprintf("%s:%d", filepath.Base(name), f.Number))
+		})
+		end += int64(gap)
+		src, err := fabricagent.Open([]string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range violations(t, src) {
+			if n, ok := numbers[f.Frame]; ok {
+				f.Frame = n
+				alone[key(&f)]++
+			}
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	src, err := fabricagent.OpenReader("joined", &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(alone)
+	for _, f := range violations(t, src) {
+		k := key(&f)
+		if alone[k]--; alone[k] < 0 {
+			t.Errorf("%s: %s", places[f.Frame], k)
+		}
+	}
+	lacks := 0
+	for k, n := range alone {
+		if n > 0 {
+			lacks += n
+			t.Logf("not found: %s", k)
+		}
+	}
+	t.Logf("%d files, %d frames, %d violations of which %d are not found", len(files), len(places)-1, n, lacks)
+	if lacks*20 > n {
+		t.Error("those are too many")
+	}
+}
+
+// framesOf calls f with each frame of a file.
+func framesOf(t *testing.T, name string, f func(*fabricagent.Frame)) {
+	t.Helper()
+	src, err := fabricagent.Open([]string{name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	for {
+		b, err := src.Next()
+		if b != nil {
+			for i := range b.Frames {
+				f(&b.Frames[i])
+			}
+			b.Release()
+		}
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+}
+
+func violations(t *testing.T, src fabricagent.Source) []rule.Finding {
+	t.Helper()
+	defer src.Close()
+	r, err := agent.Run(context.Background(), src, agent.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(r.Findings, func(f rule.Finding) bool { return f.Class != rule.Violation })
+}
+
+func key(f *rule.Finding) string {
+	return fmt.Sprintf("frame %d %v %v %v: %s, %s", f.Frame, f.Rule, f.PSN, f.Accused, f.Expected, f.Actual)
+}

@@ -1,0 +1,85 @@
+package verifier
+
+import (
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// Slept is how long a connection is silent, in nanoseconds, for another one to be possible that has its QP numbers.
+const Slept = int64(10 * time.Second)
+
+// Renews reports whether a packet is of another life of its QPs: it confirms or answers the one before it, whose PSN was far from the stream,
+// or it comes after a long silence and does not go on with what was before.
+func Renews(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, in := &c.Ends[from].SQ, p.Info()
+	if p.Opcode.Service() != c.Service {
+		return false
+	}
+	if first := c.Ends[1-from].SQ.Stray; first != nil && in.Response && c.Paired && first.PSN == p.PSN {
+		return true // the responder knows the PSN that was far from the stream
+	}
+	return in.Request && confirms(q, p) || slept(c, p) && (in.Request && !goesOn(q, p) || in.Response && !answers(&c.Ends[1-from].SQ, p))
+}
+
+// renews has the owner of the connections begin one anew, and reports whether it did.
+func (v *Verifier) renews(c *qp.Pair, from int, p *packet.Packet) bool {
+	return v.Renew != nil && Renews(c, from, p) && v.Renew(c, from, p)
+}
+
+// answers reports whether a response can be to one of the requests that are outstanding.
+func answers(q *qp.SendQueue, p *packet.Packet) bool {
+	return !q.Joined || !p.PSN.Before(q.Una) && p.PSN.Before(q.High)
+}
+
+// confirms reports whether a request goes on from one that was far from the stream.
+func confirms(q *qp.SendQueue, p *packet.Packet) bool {
+	return q.Stray != nil && p.PSN.Diff(q.Stray.PSN) >= 0 && p.PSN.Diff(q.Stray.PSN) < 256
+}
+
+// slept reports whether neither end of a connection has sent anything for long.
+func slept(c *qp.Pair, p *packet.Packet) bool {
+	a, b := &c.Ends[0], &c.Ends[1]
+	last := max(a.SQ.LastTime, a.RQ.LastTime, b.SQ.LastTime, b.RQ.LastTime)
+	return last != 0 && p.Time-last > Slept
+}
+
+// goesOn reports whether a request can be the next one of its stream, or one that comes again.
+func goesOn(q *qp.SendQueue, p *packet.Packet) bool {
+	if !q.Joined || q.Fresh || p.PSN == q.Next || q.Una.Before(q.High) && p.PSN.In(q.Una, q.High) {
+		return q.Joined
+	}
+	s := q.History.Get(p.PSN)
+	return s != nil && packet.SameContent(p, s.Trace)
+}
+
+// Reconnected reports that end from of a connection began anew, with packet first.
+func (v *Verifier) Reconnected(c *qp.Pair, from int, first *packet.Packet) {
+	role := rule.Requester
+	switch {
+	case c.Service == packet.UC:
+		role = rule.Sender
+	case first.Info().Response:
+		role = rule.Responder
+	}
+	v.event(c, from, role, first, rule.EvReconnect, "the PSN stream goes on from another start: the QP was connected anew")
+}
+
+// reconnect takes the packet that was far from the stream as the first of another life of the QP.
+func (v *Verifier) reconnect(c *qp.Pair, from int) {
+	q := &c.Ends[from].SQ
+	first := q.Stray
+	v.Reconnected(c, from, first)
+	v.rcJoin(c, from, first)
+	q.Unsure = first.Info().Middle || first.Info().Last
+	if c.Service == packet.RC {
+		v.rcNew(c, from, first)
+		v.rcArrive(c, from, first)
+		q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = first.PSN, first.Time, first.IPID, first.Frame, first.Tap
+		return
+	}
+	q.Next = first.PSN.Add(1)
+	q.High, q.Una = q.Next, q.Next
+}
