@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/fabricagent/live"
+	"ibwitness/internal/traffic"
+	"ibwitness/internal/veth"
+	"ibwitness/rule"
+)
+
+var loaded = flag.Int("cli.load", 200_000, "frames that TestLoad replays at each rate")
+
+// TestLoad replays real captures and generated traffic at 100,000 packets a second, and as fast as the machine can send. Every frame is seen, or
+// reported as dropped by the kernel. Where none was, what is found is what check finds in the same frames; where some were, as the ring is small,
+// nobody is accused of more.
+func TestLoad(t *testing.T) {
+	if !veth.Network(t) {
+		return
+	}
+	n := *loaded
+	if raced {
+		n /= 4 // else the ring is too small
+	}
+	frames := loads(t, n)
+	var whole []rule.Finding
+	for _, c := range []struct{ rate, ring int }{{100_000, 64 << 20}, {0, 64 << 20}, {0, 4 << 20}} {
+		l := replayed(t, frames, c.rate, c.ring)
+		t.Logf("%d frames in %v, %.0f a second: %d seen, %d dropped, %d findings",
+			len(frames), l.took, float64(len(frames))/l.took.Seconds(), l.seen, l.dropped, len(l.found))
+		if l.seen+l.dropped != uint64(len(frames)) {
+			t.Errorf("%d frames were sent, %d seen, %d dropped", len(frames), l.seen, l.dropped)
+		}
+		if l.dropped > 0 {
+			if whole == nil {
+				t.Fatal("some were dropped although the ring was large")
+			}
+			for k, n := range proven(l.found) {
+				if n > proven(whole)[k] {
+					t.Errorf("with frames dropped: %s", k)
+				}
+			}
+			continue
+		}
+		src, err := fabricagent.OpenReader("kept", &l.kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := agent.Run(context.Background(), src, agent.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole = r.Findings
+		if d := cmp.Diff(told(whole), told(l.found)); d != "" || len(whole) < 100 {
+			t.Errorf("%d findings; check (-), watch (+):\n%.4000s", len(whole), d)
+		}
+	}
+}
+
+// loads are the frames to replay: of captures, where they are, and generated ones, some spoiled, up to n.
+func loads(t *testing.T, n int) (frames [][]byte) {
+	t.Helper()
+	dir := os.Getenv("IBWITNESS_CAPTURES")
+	if dir == "" {
+		dir = "../../../shared/captures"
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.pcap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Log("the captures are not here, generated traffic alone is replayed: set IBWITNESS_CAPTURES to their folder")
+	}
+	add := func(src fabricagent.Source, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		for {
+			b, err := src.Next()
+			if b != nil {
+				for i := range b.Frames {
+					if f := &b.Frames[i]; sendable(f) {
+						frames = append(frames, slices.Clone(f.Data))
+					}
+				}
+				b.Release()
+			}
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, f := range files {
+		add(fabricagent.Open([]string{f}))
+	}
+	frames = frames[:min(len(frames), n/2)]
+	t.Logf("%d frames of captures", len(frames))
+	shape := traffic.Small(200)
+	shape.Faults = 2000
+	add(fabricagent.OpenReader("generated", bytes.NewReader(traffic.Capture(shape, n-len(frames)))))
+	return frames
+}
+
+// sendable reports whether a frame is one that an interface can send and the filter passes.
+func sendable(f *fabricagent.Frame) bool {
+	d := f.Data
+	if f.Link != fabricagent.LinkEthernet || int(f.Len) != len(d) || len(d) < 60 || len(d) > 1514 {
+		return false
+	}
+	v1 := d[12] == 0x89 && d[13] == 0x15
+	v2 := d[12] == 8 && d[13] == 0 && d[14] == 0x45 && d[20]&0x3f == 0 && d[21] == 0 && d[23] == 17 && d[36] == 0x12 && d[37] == 0xb7
+	return v1 || v2
+}
+
+// load is what came of a replay.
+type load struct {
+	took          time.Duration
+	seen, dropped uint64
+	found         []rule.Finding
+	kept          bytes.Buffer // the frames that were seen
+}
+
+func replayed(t *testing.T, frames [][]byte, rate, ring int) (l *load) {
+	t.Helper()
+	l = new(load)
+	src, err := live.Open(live.Options{Interfaces: []string{"right"}, Promiscuous: true, Memory: ring})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	w := fabricagent.NewWriter(&l.kept, "")
+	if _, err := w.AddTap(src.Taps()[0]); err != nil {
+		t.Fatal(err)
+	}
+	sent := make(chan time.Duration, 1)
+	go func() {
+		rest := frames
+		sent <- veth.Flood(t, "left", rate, func() (f []byte) {
+			if len(rest) > 0 {
+				f, rest = rest[0], rest[1:]
+			}
+			return f
+		})
+		for range 600 {
+			time.Sleep(100 * time.Millisecond)
+			if s := src.Stats()[0]; s.Frames+s.Dropped >= uint64(len(frames)) {
+				break
+			}
+		}
+		src.Stop()
+	}()
+	if _, err := agent.Run(context.Background(), &tee{src, w, t}, agent.Options{Watch: &agent.Watch{
+		Found:  func(list []rule.Finding) { l.found = append(l.found, list...) },
+		Status: func(s *agent.Status) { l.seen = s.Packets },
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	l.took, l.dropped = <-sent, src.Taps()[0].Dropped
+	return l
+}
+
+// told are findings to compare.
+func told(list []rule.Finding) (out []string) {
+	for _, f := range list {
+		out = append(out, fmt.Sprintf("%d %v %v %v: %s, %s", f.Frame, f.Rule, f.Class, f.Accused, f.Expected, f.Actual))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// proven are the violations, in whichever frame, and how often each is there.
+func proven(list []rule.Finding) map[string]int {
+	m := map[string]int{}
+	for _, f := range list {
+		if f.Class == rule.Violation {
+			m[fmt.Sprintf("%v %v %v: %s, %s", f.Rule, f.PSN, f.Accused, f.Expected, f.Actual)]++
+		}
+	}
+	return m
+}
