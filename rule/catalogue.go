@@ -1,6 +1,9 @@
 package rule
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // NumRules is the size of the catalogue, events included; an ID is below it.
 const NumRules = int(numRows)
@@ -24,7 +27,7 @@ var families = [...]family{
 	{"BTH", "Base transport header", bthRows[:]},
 	{"NET", "Network layer: global route header", netRows[:]},
 	{"PKY", "Partition and queue keys", pkyRows[:]},
-	{"REQ", "RC requester", reqRows[:]},
+	{"REQ", "RC requester", slices.Concat(reqRows[:], rtyRows[:])},
 	{"RSP", "RC responder", rspRows[:]},
 	{"UC", "UC transport", ucRows[:]},
 	{"UD", "UD transport", udRows[:]},

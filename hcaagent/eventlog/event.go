@@ -67,7 +67,7 @@ func (l *line) event() (e hcaagent.Event, err error) {
 	case hcaagent.EvRegisterMR, hcaagent.EvDeregisterMR, hcaagent.EvAllocateMW, hcaagent.EvDeallocateMW:
 		e.Region = &hcaagent.Region{
 			PD: hcaagent.PD(or(l.PD)), MR: hcaagent.MR(or(l.RegionOf)), MW: hcaagent.MW(or(l.WindowOf)),
-			VA: or(l.Addr), Length: or(l.Length), LKey: or(l.LKey), RKey: or(l.RKey), Access: accessOf(or(l.Access)),
+			VA: or(l.Addr), Length: or(l.Length), LKey: or(l.LKey), RKey: or(l.RKey), Access: accessBits.read(or(l.Access)),
 		}
 		if n, ok := l.Type.(float64); ok {
 			e.Region.Window = int(n)
@@ -133,7 +133,7 @@ func (l *line) attr() (*hcaagent.Attr, error) {
 	a := &hcaagent.Attr{
 		PMTU: or(l.PathMTU), SQPSN: packet.PSN(or(l.SQPSN)), RQPSN: packet.PSN(or(l.RQPSN)), DestQPN: or(l.DestQPN), Timeout: or(l.Timeout),
 		RetryCnt: or(l.RetryCnt), RNRRetry: or(l.RNRRetry), MinRNRTimer: or(l.MinRNRTimer), MaxRdAtomic: or(l.MaxRd),
-		MaxDestRdAtomic: or(l.MaxDestRd), PKey: or(l.PKey), PKeyIndex: or(l.PKeyIndex), QKey: or(l.QKey), Access: accessOf(or(l.QPAccess)),
+		MaxDestRdAtomic: or(l.MaxDestRd), PKey: or(l.PKey), PKeyIndex: or(l.PKeyIndex), QKey: or(l.QKey), Access: accessBits.read(or(l.QPAccess)),
 		MigState: hcaagent.MigState(or(l.MigState)), TClass: or(l.TClass), HopLimit: or(l.HopLimit), SL: or(l.SL), Port: or(l.Port),
 		CurState: hcaagent.State(or(l.CurState)), RateLimit: or(l.RateLimit), SQDNotify: or(l.SQDNotify) != 0,
 	}
@@ -193,13 +193,13 @@ func (l *line) segments() (list []hcaagent.Segment) {
 }
 
 func (l *line) send(e *hcaagent.Event) error {
-	r := &hcaagent.SendRequest{ID: or(l.WRID), Flags: flagsOf(or(l.Flags))}
+	r := &hcaagent.SendRequest{ID: or(l.WRID), Flags: sendBits.read(or(l.Flags))}
 	e.Send, e.Anonymous = r, l.WRID == nil
 	if l.Ev == "bind_mw" || or(l.Opcode) == "BIND_MW" {
 		r.Op, r.Flags = hcaagent.OpBindMW, r.Flags|hcaagent.Signaled
 		r.Window = &hcaagent.Bind{
 			MW: hcaagent.MW(or(l.WindowOf)), MR: hcaagent.MR(or(l.RegionOf)), RKey: or(l.RKey), VA: or(l.Addr), Length: or(l.Length),
-			Access: accessOf(or(l.Access)),
+			Access: accessBits.read(or(l.Access)),
 		}
 		return nil
 	}

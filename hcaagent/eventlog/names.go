@@ -58,11 +58,13 @@ func name[V comparable](table map[string]V, v V) string {
 	return "?"
 }
 
-// Access flags of a log, as libibverbs numbers them, and here.
-var accessBits = [...]struct {
-	bit    uint32
-	access hcaagent.Access
-}{
+// bits is a set of flags as libibverbs numbers them, and here.
+type bits[T ~uint8] []struct {
+	bit  uint32
+	flag T
+}
+
+var accessBits = bits[hcaagent.Access]{
 	{1, hcaagent.LocalWrite},
 	{2, hcaagent.RemoteWrite},
 	{4, hcaagent.RemoteRead},
@@ -73,44 +75,24 @@ var accessBits = [...]struct {
 	{512, hcaagent.RemotePersist},
 }
 
-func accessOf(bits uint32) (a hcaagent.Access) {
-	for _, b := range accessBits {
-		if bits&b.bit != 0 {
-			a |= b.access
+var sendBits = bits[hcaagent.SendFlags]{{1, hcaagent.Fence}, {2, hcaagent.Signaled}, {4, hcaagent.Solicited}, {8, hcaagent.Inline}}
+
+// read returns what the bits of a log say.
+func (t bits[T]) read(set uint32) (flags T) {
+	for _, b := range t {
+		if set&b.bit != 0 {
+			flags |= b.flag
 		}
 	}
-	return a
+	return flags
 }
 
-func bitsOf(a hcaagent.Access) (bits uint32) {
-	for _, b := range accessBits {
-		if a&b.access != 0 {
-			bits |= b.bit
+// write returns the bits for a log.
+func (t bits[T]) write(flags T) (set uint32) {
+	for _, b := range t {
+		if flags&b.flag != 0 {
+			set |= b.bit
 		}
 	}
-	return bits
-}
-
-// Flags of send requests, as libibverbs numbers them, and here.
-var flagBits = [...]struct {
-	bit  uint32
-	flag hcaagent.SendFlags
-}{{1, hcaagent.Fence}, {2, hcaagent.Signaled}, {4, hcaagent.Solicited}, {8, hcaagent.Inline}}
-
-func flagsOf(bits uint32) (f hcaagent.SendFlags) {
-	for _, b := range flagBits {
-		if bits&b.bit != 0 {
-			f |= b.flag
-		}
-	}
-	return f
-}
-
-func bitsOfFlags(f hcaagent.SendFlags) (bits uint32) {
-	for _, b := range flagBits {
-		if f&b.flag != 0 {
-			bits |= b.bit
-		}
-	}
-	return bits
+	return set
 }

@@ -98,7 +98,7 @@ func lineOf(e *hcaagent.Event) *line {
 	case hcaagent.EvRegisterMR, hcaagent.EvDeregisterMR, hcaagent.EvAllocateMW, hcaagent.EvDeallocateMW:
 		if r := e.Region; r != nil {
 			l.PD, l.RegionOf, l.WindowOf = some(uint32(r.PD)), some(uint32(r.MR)), some(uint32(r.MW))
-			l.Addr, l.Length, l.LKey, l.RKey, l.Access = some(r.VA), some(r.Length), some(r.LKey), some(r.RKey), some(bitsOf(r.Access))
+			l.Addr, l.Length, l.LKey, l.RKey, l.Access = some(r.VA), some(r.Length), some(r.LKey), some(r.RKey), some(accessBits.write(r.Access))
 			if r.Window != 0 {
 				l.Type = r.Window
 			}
@@ -159,7 +159,7 @@ func (l *line) give(a *hcaagent.Attr) {
 		l.PKey, l.PKeyIndex = to(a.PKey), some(a.PKeyIndex)
 	})
 	set(hcaagent.KnowsQKey, func() { l.QKey = to(a.QKey) })
-	set(hcaagent.KnowsAccess, func() { l.QPAccess = to(bitsOf(a.Access)) })
+	set(hcaagent.KnowsAccess, func() { l.QPAccess = to(accessBits.write(a.Access)) })
 	set(hcaagent.KnowsMigState, func() { l.MigState = to(uint8(a.MigState)) })
 	set(hcaagent.KnowsTClass, func() { l.TClass = to(a.TClass) })
 	set(hcaagent.KnowsHopLimit, func() { l.HopLimit = to(a.HopLimit) })
@@ -188,7 +188,7 @@ func (l *line) post(e *hcaagent.Event) {
 	if r == nil {
 		return
 	}
-	l.Flags = some(bitsOfFlags(r.Flags))
+	l.Flags = some(sendBits.write(r.Flags))
 	if r.Window != nil && e.Anonymous {
 		l.Ev = "bind_mw"
 	}
@@ -211,7 +211,7 @@ func (l *line) post(e *hcaagent.Event) {
 	case r.Window != nil:
 		b := r.Window
 		l.WindowOf, l.RegionOf, l.RKey = some(uint32(b.MW)), some(uint32(b.MR)), some(b.RKey)
-		l.Addr, l.Length, l.Access = some(b.VA), some(b.Length), some(bitsOf(b.Access))
+		l.Addr, l.Length, l.Access = some(b.VA), some(b.Length), some(accessBits.write(b.Access))
 	}
 }
 

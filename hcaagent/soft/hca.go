@@ -187,6 +187,18 @@ func notFound(what string, number uint32) error {
 	return fmt.Errorf("soft: %s %#x: %w", what, number, hcaagent.ErrNotFound)
 }
 
+// lookUp returns the object with a number.
+func lookUp[K ~uint32, V any](ctx context.Context, objects map[K]*V, what string, number K) (*V, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	v := objects[number]
+	if v == nil {
+		return nil, notFound(what, uint32(number))
+	}
+	return v, nil
+}
+
 // CreatePD makes a protection domain.
 func (h *HCA) CreatePD(ctx context.Context) (hcaagent.PD, error) {
 	if err := ctx.Err(); err != nil {

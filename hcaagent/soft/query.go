@@ -16,12 +16,9 @@ func (h *HCA) QPAttr(ctx context.Context, qp hcaagent.QP) (hcaagent.Attr, error)
 
 // Completions moves completions that were polled to an observer.
 func (h *HCA) Completions(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completion) (int, error) {
-	if err := ctx.Err(); err != nil {
+	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
+	if err != nil {
 		return 0, err
-	}
-	c := h.cqs[cq]
-	if c == nil {
-		return 0, notFound("completion queue", uint32(cq))
 	}
 	n := copy(into, c.polled)
 	c.polled = append(c.polled[:0], c.polled[n:]...)

@@ -61,12 +61,8 @@ func (h *HCA) CreateSRQ(ctx context.Context, pd hcaagent.PD, depth, segments int
 // ModifySRQ arms the limit event.
 func (h *HCA) ModifySRQ(ctx context.Context, srq hcaagent.SRQ, limit int) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvModifySRQ, SRQ: srq, Depth: limit}, err) }()
-	if err = ctx.Err(); err != nil {
-		return err
-	}
-	s := h.srqs[srq]
-	if s == nil {
-		err = notFound("shared receive queue", uint32(srq))
+	s, err := lookUp(ctx, h.srqs, "shared receive queue", srq)
+	if err != nil {
 		return err
 	}
 	if limit < 0 || limit > s.depth {
@@ -80,12 +76,8 @@ func (h *HCA) ModifySRQ(ctx context.Context, srq hcaagent.SRQ, limit int) (err e
 // DestroySRQ destroys a shared receive queue that no queue pair uses.
 func (h *HCA) DestroySRQ(ctx context.Context, srq hcaagent.SRQ) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroySRQ, SRQ: srq}, err) }()
-	if err = ctx.Err(); err != nil {
-		return err
-	}
-	s := h.srqs[srq]
-	if s == nil {
-		err = notFound("shared receive queue", uint32(srq))
+	s, err := lookUp(ctx, h.srqs, "shared receive queue", srq)
+	if err != nil {
 		return err
 	}
 	if s.users > 0 {
@@ -101,13 +93,9 @@ func (h *HCA) DestroySRQ(ctx context.Context, srq hcaagent.SRQ) (err error) {
 func (h *HCA) PostSharedReceive(ctx context.Context, srq hcaagent.SRQ, r hcaagent.ReceiveRequest) (err error) {
 	r.Segments = h.segments.List(r.Segments)
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvPostReceive, SRQ: srq, Receive: &r}, err) }()
-	if err = ctx.Err(); err != nil {
-		return err
-	}
-	s := h.srqs[srq]
+	s, err := lookUp(ctx, h.srqs, "shared receive queue", srq)
 	switch {
-	case s == nil:
-		err = notFound("shared receive queue", uint32(srq))
+	case err != nil:
 	case len(s.queue) >= s.depth:
 		err = fmt.Errorf("soft: shared receive queue %d: %w", srq, hcaagent.ErrFull)
 	case s.segments > 0 && len(r.Segments) > s.segments:

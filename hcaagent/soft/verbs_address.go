@@ -26,12 +26,9 @@ func (h *HCA) CreateAH(ctx context.Context, pd hcaagent.PD, v hcaagent.AddressVe
 // ModifyAH gives an address handle another address vector.
 func (h *HCA) ModifyAH(ctx context.Context, ah hcaagent.AH, v hcaagent.AddressVector) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvModifyAH, AH: ah, Vector: &v}, err) }()
-	if err = ctx.Err(); err != nil {
+	a, err := lookUp(ctx, h.ahs, "address handle", ah)
+	if err != nil {
 		return err
-	}
-	a := h.ahs[ah]
-	if a == nil {
-		return notFound("address handle", uint32(ah))
 	}
 	a.AddressVector = v
 	return nil
@@ -39,24 +36,19 @@ func (h *HCA) ModifyAH(ctx context.Context, ah hcaagent.AH, v hcaagent.AddressVe
 
 // QueryAH returns the address vector of an address handle.
 func (h *HCA) QueryAH(ctx context.Context, ah hcaagent.AH) (hcaagent.AddressVector, error) {
-	if err := ctx.Err(); err != nil {
+	a, err := lookUp(ctx, h.ahs, "address handle", ah)
+	if err != nil {
 		return hcaagent.AddressVector{}, err
 	}
-	if a := h.ahs[ah]; a != nil {
-		return a.AddressVector, nil
-	}
-	return hcaagent.AddressVector{}, notFound("address handle", uint32(ah))
+	return a.AddressVector, nil
 }
 
 // DestroyAH destroys an address handle.
 func (h *HCA) DestroyAH(ctx context.Context, ah hcaagent.AH) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroyAH, AH: ah}, err) }()
-	if err = ctx.Err(); err != nil {
+	a, err := lookUp(ctx, h.ahs, "address handle", ah)
+	if err != nil {
 		return err
-	}
-	a := h.ahs[ah]
-	if a == nil {
-		return notFound("address handle", uint32(ah))
 	}
 	h.pds[a.pd]--
 	delete(h.ahs, ah)

@@ -25,12 +25,8 @@ func (h *HCA) CreateCQ(ctx context.Context, depth int) (id hcaagent.CQ, err erro
 // ResizeCQ changes the depth of a completion queue.
 func (h *HCA) ResizeCQ(ctx context.Context, cq hcaagent.CQ, depth int) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvResizeCQ, CQ: cq, Depth: depth}, err) }()
-	if err = ctx.Err(); err != nil {
-		return err
-	}
-	c := h.cqs[cq]
-	if c == nil {
-		err = notFound("completion queue", uint32(cq))
+	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
+	if err != nil {
 		return err
 	}
 	if depth <= 0 || len(c.queue) > depth {
@@ -44,12 +40,8 @@ func (h *HCA) ResizeCQ(ctx context.Context, cq hcaagent.CQ, depth int) (err erro
 // DestroyCQ destroys a completion queue that no queue pair uses.
 func (h *HCA) DestroyCQ(ctx context.Context, cq hcaagent.CQ) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroyCQ, CQ: cq}, err) }()
-	if err = ctx.Err(); err != nil {
-		return err
-	}
-	c := h.cqs[cq]
-	if c == nil {
-		err = notFound("completion queue", uint32(cq))
+	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
+	if err != nil {
 		return err
 	}
 	if c.users > 0 && !h.breaks("destroys-used-queue") {
@@ -62,12 +54,9 @@ func (h *HCA) DestroyCQ(ctx context.Context, cq hcaagent.CQ) (err error) {
 
 // Poll moves completions out of the queue.
 func (h *HCA) Poll(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completion) (int, error) {
-	if err := ctx.Err(); err != nil {
+	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
+	if err != nil {
 		return 0, err
-	}
-	c := h.cqs[cq]
-	if c == nil {
-		return 0, notFound("completion queue", uint32(cq))
 	}
 	n := copy(into, c.queue)
 	h.polls++
@@ -91,12 +80,8 @@ func (h *HCA) Poll(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completi
 // RequestNotification arms the queue. A request for the next completion is not weakened by one for a solicited event (C11-31).
 func (h *HCA) RequestNotification(ctx context.Context, cq hcaagent.CQ, arm hcaagent.Arm) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvArm, CQ: cq, Arm: arm}, err) }()
-	if err = ctx.Err(); err != nil {
-		return err
-	}
-	c := h.cqs[cq]
-	if c == nil {
-		err = notFound("completion queue", uint32(cq))
+	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
+	if err != nil {
 		return err
 	}
 	if !c.armed || arm == hcaagent.ArmNext || h.has("arming-weakened") {

@@ -44,11 +44,8 @@ func (h *HCA) RegisterMR(ctx context.Context, mr hcaagent.NewMR) (id hcaagent.MR
 func (h *HCA) DeregisterMR(ctx context.Context, mr hcaagent.MR) (err error) {
 	var r *region
 	defer func() { h.emitRegion(hcaagent.EvDeregisterMR, r, err) }()
-	if err = ctx.Err(); err != nil {
+	if r, err = lookUp(ctx, h.mrs, "memory region", mr); err != nil {
 		return err
-	}
-	if r = h.mrs[mr]; r == nil {
-		return notFound("memory region", uint32(mr))
 	}
 	if r.bound > 0 {
 		return fmt.Errorf("soft: memory region %d has windows bound to it: %w", mr, hcaagent.ErrBusy)
@@ -96,11 +93,8 @@ func (h *HCA) AllocateMW(ctx context.Context, pd hcaagent.PD, windowType int) (i
 func (h *HCA) DeallocateMW(ctx context.Context, mw hcaagent.MW) (err error) {
 	var r *region
 	defer func() { h.emitRegion(hcaagent.EvDeallocateMW, r, err) }()
-	if err = ctx.Err(); err != nil {
+	if r, err = lookUp(ctx, h.mws, "memory window", mw); err != nil {
 		return err
-	}
-	if r = h.mws[mw]; r == nil {
-		return notFound("memory window", uint32(mw))
 	}
 	r.valid = false
 	r.release()
