@@ -72,3 +72,45 @@ func exercised(r *agent.Result) (n int) {
 	}
 	return n
 }
+
+// TestChurn: nothing is broken in what comes and goes, but what is spoiled.
+func TestChurn(t *testing.T) {
+	for _, faults := range []int{0, 50} {
+		var out bytes.Buffer
+		w := fabricagent.NewWriter(&out, "")
+		if _, err := w.AddTap(fabricagent.Tap{Link: fabricagent.LinkEthernet}); err != nil {
+			t.Fatal(err)
+		}
+		c := traffic.NewChurn(40, 8, faults, 1)
+		for i := range 100_000 {
+			b := c.Next(nil)
+			if err := w.Write(&fabricagent.Frame{Time: int64(1e18) + int64(i)*1e4, Link: fabricagent.LinkEthernet, Len: uint32(len(b)), Data: b}, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		src, err := fabricagent.OpenReader("churn", &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := agent.Run(context.Background(), src, agent.Options{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := uint64(0)
+		for i := range r.Findings {
+			switch f := &r.Findings[i]; {
+			case f.Class == rule.Event && (f.Rule == rule.EvConnect || f.Rule == rule.EvDisconnect):
+			case f.Class == rule.Violation && f.Rule == rule.BTH009:
+				n++
+			default:
+				t.Errorf("frame %d: %v %v: expected %s, actual %s (%s)", f.Frame, f.Rule, f.Opcode, f.Expected, f.Actual, f.Detail)
+			}
+		}
+		if n != c.Spoiled || (n > 0) != (faults > 0) || c.Closed < 3000 || r.Undecoded > 0 {
+			t.Errorf("%d violations of %d, %d connections closed", n, c.Spoiled, c.Closed)
+		}
+	}
+}
