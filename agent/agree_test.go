@@ -12,6 +12,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/internal/traffic"
 	"ibwitness/packet"
+	"ibwitness/verifier"
 )
 
 // captured calls f for generated traffic with and without faults, and for every capture of soft-RoCE that there is.
@@ -61,7 +62,7 @@ func TestWorkersAgree(t *testing.T) {
 		var want *Result
 		for _, n := range []int{1, 2, 8} {
 			src := open()
-			r, err := Run(context.Background(), src, Options{Workers: n})
+			r, err := Run(context.Background(), src, Options{Workers: n, Latencies: true})
 			src.Close()
 			if err != nil {
 				t.Log(err)
@@ -82,7 +83,7 @@ func TestExpected(t *testing.T) {
 			src := open()
 			defer src.Close()
 			e := &engine{src: src, shards: []*shard{{t: NewTransport(near)}}}
-			e.shards[0].t.ver.Thorough = thorough
+			e.shards[0].t.ver.Thorough, e.shards[0].t.ver.Latencies = thorough, new(verifier.Latencies)
 			if err := e.alone(context.Background()); err != nil {
 				t.Log(err)
 			}

@@ -33,6 +33,12 @@ func (e *engine) result() *Result {
 			r.Cover[i].Violated += c.Violated
 			r.Cover[i].Unproven += c.Unproven
 		}
+		if l := t.ver.Latencies; l != nil {
+			if r.Latencies == nil {
+				r.Latencies = new(verifier.Latencies)
+			}
+			r.Latencies.Add(l)
+		}
 		r.Findings = append(r.Findings, t.Rec.Findings...)
 		hosts = append(hosts, t.hosts.list...)
 	}

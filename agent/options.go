@@ -13,6 +13,8 @@ type Options struct {
 	Events []*hcaagent.Log
 	// Watch, where not nil, has the run tell what it finds while it goes on, and forget what is over.
 	Watch *Watch
+	// Latencies has the run measure how long answers take; one with Watch always does.
+	Latencies bool
 	// Progress, where not nil, is called now and then from one goroutine with the packets read so far.
 	Progress func(packets uint64)
 }

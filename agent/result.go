@@ -4,6 +4,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/verifier"
 )
 
 // Result is everything that a run found. It is the same whatever the number of workers.
@@ -19,7 +20,8 @@ type Result struct {
 	Findings    []rule.Finding // in frame order: time, tap, frame, then the order in which the verifiers spoke
 	Connections []Connection   // in the order of their first packet
 	Cover       [rule.NumRules]rule.Count
-	NotJudged   []Note // what was not judged and why, most frequent first
+	NotJudged   []Note              // what was not judged and why, most frequent first
+	Latencies   *verifier.Latencies // nil: not measured
 }
 
 // Note is a reason why packets were not judged, and how many.

@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
+	"ibwitness/verifier"
 )
 
 // MaxWorkers is up to how many workers are of use: a packet's shard is noted in a byte.
@@ -28,6 +29,9 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 	e := &engine{src: src, opt: opt, shards: make([]*shard, workers)}
 	for i := range e.shards {
 		e.shards[i] = &shard{t: NewTransport(opt.Near)}
+		if opt.Latencies || opt.Watch != nil {
+			e.shards[i].t.ver.Latencies = new(verifier.Latencies)
+		}
 		for _, l := range opt.Events {
 			e.shards[i].t.Log(l)
 		}

@@ -32,6 +32,7 @@ type Status struct {
 	Relearned                          uint64 // that were forgotten since the capture had missed packets
 	Cover                              [rule.NumRules]rule.Count
 	Traffic                            Traffic
+	Latencies                          verifier.Latencies
 }
 
 // Traffic counts RDMA packets by opcode: how many, and their bytes on the wire.
@@ -159,7 +160,7 @@ func (w *watch) sweep(now int64) {
 func (w *watch) tell(before int64) {
 	s := &w.Status
 	s.Now, s.Packets, s.RDMA, s.Undecoded, s.Dropped = w.ticked, w.e.sums.packets, w.e.sums.rdma, w.e.sums.short, w.lost
-	s.Repeated, s.Connections, s.Cover = 0, 0, [rule.NumRules]rule.Count{}
+	s.Repeated, s.Connections, s.Cover, s.Latencies = 0, 0, [rule.NumRules]rule.Count{}, verifier.Latencies{}
 	r := Result{Taps: w.e.src.Taps()}
 	for _, sh := range w.e.shards {
 		t := sh.t
@@ -168,6 +169,7 @@ func (w *watch) tell(before int64) {
 		t.steady(before)
 		t.ver.Cover()
 		r.Findings = append(r.Findings, t.Rec.Take(before)...)
+		s.Latencies.Add(t.ver.Latencies)
 		s.Repeated += t.repeated
 		s.Undecoded += t.short
 		for i := range t.pairs.n {

@@ -139,6 +139,7 @@ type ReceiveQueue struct {
 	NakPSN     packet.PSN
 	NakFrame   uint32
 	NakID      uint16     // IPv4 identification of the NAK
+	Timed      bool       // a request has come again since the NAK
 	RepeatedTo packet.PSN // SendQueue.High when the newest duplicate arrived
 }
 

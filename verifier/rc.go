@@ -45,6 +45,7 @@ func (v *Verifier) rc(c *qp.Pair, from int, p *packet.Packet) {
 			v.rcEarly(c, p.Time)
 		}
 	case in.Response:
+		v.rcAnswered(c, from, p)
 		v.rcResponse(c, from, p)
 	case !in.Defined:
 		v.rcReserved(c, from, p)
@@ -63,6 +64,9 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	if q.ReadLen != 0 {
 		v.rcSettleRead(c, from, p)
+	}
+	if r := &c.Ends[1-from].RQ; r.Nak != qp.NakNone {
+		v.rcResent(c, from, p)
 	}
 	d := p.PSN.Diff(q.Next)
 	if q.Stray != nil || far(d) {

@@ -210,6 +210,7 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, end, peer *qp.QP, p *packet.Pac
 		asked = p.Time
 	}
 	q.AskedAt, w.Flags = asked, flags
+	w.Asked = stamp(p.Time) & -uint32(bit(p.AckReq)|e.own)
 	next := p.PSN.Add(n)
 	w.Last = next.Add(-1)
 	q.Open = e.opens
@@ -292,6 +293,9 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, end, peer *qp.QP, p *packet.Pa
 	}
 	if p.PSN == w.Last {
 		q.Messages.Answered(at)
+	}
+	if l := v.Latencies; l != nil {
+		l.answered(w, p)
 	}
 	q.Una, q.Restarts, q.AskedAt = p.PSN.Add(1), 0, p.Time
 	r.LastPSN, r.Answered = p.PSN, true

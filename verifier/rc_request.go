@@ -65,9 +65,13 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	q.High = later(q.High, q.Next)
+	w.Asked = 0
 	if p.AckReq || w.Op.Responded() {
 		q.AskedAt = p.Time
 		w.Flags |= wqe.AckWanted
+		if !resent {
+			w.Asked = stamp(p.Time)
+		}
 	}
 	if !c.Paired && q.Messages.Len() >= unpairedMessages {
 		q.Una = q.Messages.At(q.Messages.Len() - unpairedMessages/2).First // no response can tell what is still outstanding

@@ -30,6 +30,8 @@ type Verifier struct {
 	abandoned bool
 	// Thorough takes no fast path, to hold it against the verifiers proper.
 	Thorough bool
+	// Latencies, where not nil, takes how long answers take.
+	Latencies *Latencies
 	// Skipped counts, by reason, the packets of which something could not be judged.
 	Skipped [NumSkips]uint64
 }

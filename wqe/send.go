@@ -81,6 +81,7 @@ type SendWQE struct {
 	Op        Op
 	Epoch     uint8 // messages whose numbers are counted without a break between them have the same
 	Flags     Flag
+	Asked     uint32 // time of its newest packet, where that asks for an answer and has not come again: see verifier.stamp; 0: it has, or does not
 }
 
 // Has reports whether all of f holds.

@@ -27,6 +27,7 @@ type checkCommand struct {
 	HTML     string    `name:"html" placeholder:"OUT.html" complete:"file" help:"Write the report as a page too: one file that needs nothing else, with findings, ladders of packets, connections and rules."`
 	Web      bool      `help:"Show the report as a page in the browser too, until Ctrl-C."`
 	Listen   string    `default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Where --web serves the page. Default: a free port of this machine, for this machine alone."`
+	Latency  bool      `help:"Measure how long acknowledgements and retransmissions take at the tap."`
 	Workers  int       `placeholder:"N" help:"Cores to use. Default: all. The result does not depend on it."`
 	Quiet    bool      `short:"q" help:"Show no progress."`
 }
@@ -99,7 +100,7 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	defer src.Close()
 
-	opt := agent.Options{Workers: c.Workers}
+	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency}
 	for _, a := range c.Near {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}

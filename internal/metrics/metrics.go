@@ -20,6 +20,7 @@ import (
 type Collector struct {
 	interfaces func() []live.Stats
 	now        func() time.Time
+	since      time.Time
 
 	mu         sync.Mutex
 	status     agent.Status
@@ -38,7 +39,7 @@ type violation struct {
 
 // New returns the collector of a run that captures from interfaces, whose counters it asks for when it is scraped.
 func New(interfaces func() []live.Stats) *Collector {
-	return &Collector{interfaces: interfaces, now: time.Now, violations: map[violation]uint64{}, config: config{true, time.Now()}}
+	return &Collector{interfaces: interfaces, now: time.Now, since: time.Now(), violations: map[violation]uint64{}, config: config{true, time.Now()}}
 }
 
 // Found counts findings.
@@ -195,6 +196,7 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	c.config.collect(gauge)
 	count(undecoded, c.status.Undecoded)
 	count(repeated, c.status.Repeated)
+	collectLatencies(ch, &c.status.Latencies, c.since)
 	gauge(connections, float64(c.status.Connections))
 	count(forgotten, c.status.Forgotten, "idle")
 	count(forgotten, c.status.Evicted, "ceiling")

@@ -11,7 +11,7 @@ import (
 	"ibwitness/rule"
 )
 
-// jsonLines writes one JSON object a line: findings, connections, rules, one summary. docs/verdicts.md describes every key.
+// jsonLines writes one JSON object a line: findings, connections, latencies, rules, one summary. docs/verdicts.md describes every key.
 type jsonLines struct{ all bool }
 
 // jsonTime has nine digits always, so that lines sort as text.
@@ -146,6 +146,11 @@ func (j *jsonLines) Report(w io.Writer, run *Run) error {
 	}
 	for i := range run.Result.Connections {
 		if err := enc.Encode(connectionLine(&run.Result.Connections[i])); err != nil {
+			return err
+		}
+	}
+	for _, line := range latencyLines(run.Result.Latencies) {
+		if err := enc.Encode(line); err != nil {
 			return err
 		}
 	}

@@ -44,6 +44,7 @@ func (t *text) Report(w io.Writer, run *Run) error {
 	t.findings("Not proven", t.yellow, func(e *entry) bool { return e.Class == rule.Unproven })
 	t.unprovenHint()
 	t.events()
+	t.latencies()
 	t.connections()
 	if t.res.RDMA > 0 {
 		t.coverage()
