@@ -21,6 +21,7 @@ type grammar struct {
 	Watch      watchCommand      `cmd:"" help:"Verify live traffic: findings as they come, metrics for Prometheus."`
 	Simulate   simulateCommand   `cmd:"" help:"Run a scenario on simulated adapters, and verify what they send."`
 	Rules      rulesCommand      `cmd:"" help:"List the rules that are verified, or explain some of them."`
+	Extcap     extcapCommand     `cmd:"" help:"Capture for Wireshark, which calls it."`
 	Completion completionCommand `cmd:"" help:"Print the completion script of a shell."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 
@@ -67,7 +68,7 @@ func Main(args []string, stdout, stderr *os.File) (status int) {
 	if err != nil {
 		panic(err) // the grammar itself is wrong
 	}
-	ctx, err := parser.Parse(args)
+	ctx, err := parser.Parse(asExtcap(args))
 	if err != nil {
 		return usage(stderr, err)
 	}
@@ -111,7 +112,7 @@ func usage(w io.Writer, err error) int {
 // plain drops the name of the package from an error, which helps developers and not users.
 func plain(err error) string {
 	s := err.Error()
-	for _, prefix := range []string{"fabricagent: ", "agent: ", "report: ", "cli: ", "scenario: ", "live: ", "metrics: ", "flight: ", "journal: ", "privilege: "} {
+	for _, prefix := range []string{"fabricagent: ", "agent: ", "report: ", "cli: ", "scenario: ", "live: ", "metrics: ", "flight: ", "journal: ", "privilege: ", "extcap: "} {
 		s = strings.TrimPrefix(s, prefix)
 	}
 	return s

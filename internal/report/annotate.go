@@ -28,7 +28,7 @@ func Comments(findings []rule.Finding, all bool, number func(Place) uint64) map[
 		if f.Frame == 0 || f.Class == rule.Event && !all || number(at) == 0 {
 			continue
 		}
-		comments[at] = append(comments[at], comment(f))
+		comments[at] = append(comments[at], Comment(f))
 	}
 	for i := range findings {
 		f := &findings[i]
@@ -81,8 +81,8 @@ func Annotate(w io.Writer, src fabricagent.Source, r *agent.Result, all bool) er
 	}
 }
 
-// comment is what the comment of a finding says.
-func comment(f *rule.Finding) string {
+// Comment is what the comment of a finding says.
+func Comment(f *rule.Finding) string {
 	row := f.Rule.Row()
 	if f.Class == rule.Event {
 		return fmt.Sprintf("event: %s, %s", row.Name, accused(f))

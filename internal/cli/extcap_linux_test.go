@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/internal/need"
+	"ibwitness/internal/veth"
+)
+
+// TestExtcap: tshark lists the interface, captures from it, and shows what is found in its frames as their comments.
+func TestExtcap(t *testing.T) {
+	if !veth.Network(t) {
+		return
+	}
+	tshark := need.Program(t, "tshark")
+	home := t.TempDir()
+	folder := filepath.Join(home, "wireshark", "extcap")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	self, err := filepath.Abs(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(folder, "ibwitness")); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"XDG_CONFIG_HOME=" + home, asCommand + "=1"}
+	list := exec.Command(tshark, "-D")
+	list.Env = append(os.Environ(), env...)
+	out, err := list.CombinedOutput()
+	if err != nil || !regexp.MustCompile(`(?m)^\d+\. ibwitness-right \(ibwitness: right\)$`).Match(out) {
+		t.Fatalf("tshark -D: %v\n%s", err, out)
+	}
+
+	// -l: each line at once. The violation is found while the capture runs, some seconds after its frame.
+	p := launch(t, env, tshark, "-i", "ibwitness-right", "-l", "-T", "fields", "-e", "frame.number", "-e", "infiniband.bth.psn", "-e", "frame.comment")
+	p.logs("Capturing on 'ibwitness: right")
+	const capture = "../../testdata/captures/rnr_retry_exceeded.pcap"
+	shown := func() string {
+		b, _ := os.ReadFile(p.out)
+		return string(b)
+	}
+	for range 20 { // until the capture has begun
+		replayFile(t, capture, "left")
+		if time.Sleep(3 * time.Second); strings.Contains(shown(), "RC-RSP-043") {
+			break
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(shown()), "\n")
+	if len(lines) < 20 {
+		b, _ := os.ReadFile(p.log)
+		t.Fatalf("%d frames are shown: %q\n%s", len(lines), lines, b)
+	}
+	const want = "violation RC-RSP-043 nak-duplicate, responder 10.77.0.2 QP 0x38: expected silence after the RNR NAK"
+	found := false
+	for _, line := range lines {
+		fields := strings.Split(line, "\t")
+		found = found || len(fields) == 3 && fields[1] == "15484960" && strings.Contains(fields[2], want)
+	}
+	if !found {
+		t.Errorf("no frame with PSN 0xec4820 has the comment %q:\n%s", want, strings.Join(lines, "\n"))
+	}
+	if err := p.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(); err != nil {
+		b, _ := os.ReadFile(p.log)
+		t.Errorf("%v: %s", err, b)
+	}
+}
+
+// TestExtcapAnswers: what Wireshark asks before it captures.
+func TestExtcapAnswers(t *testing.T) {
+	for _, c := range []struct {
+		args   string
+		status int
+		want   string
+	}{
+		{"--extcap-interfaces --extcap-version=4.0", 0, "interface {value=ibwitness-lo}{display=ibwitness: lo}\n"},
+		{"--extcap-dlts --extcap-interface ibwitness-lo", 0, "dlt {number=1}{name=EN10MB}{display=Ethernet}\n"},
+		{"--extcap-config --extcap-interface ibwitness-lo", 0, "{call=--near}"},
+		{"--extcap-interface ibwitness-lo --extcap-capture-filter tcp", 2, "there is no capture filter here"},
+		{"--capture --extcap-interface eth0 --fifo /dev/null", 2, `"eth0" is no interface of this program`},
+		{"--capture --extcap-interface ibwitness-nowhere0 --fifo /dev/null", 2, "nowhere0: find it"},
+		{"extcap", 2, "link "},
+	} {
+		cmd := exec.Command(os.Args[0], strings.Fields(c.args)...)
+		cmd.Env = append(os.Environ(), asCommand+"=1")
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if _ = cmd.Run(); cmd.ProcessState.ExitCode() != c.status || !strings.Contains(out.String(), c.want) {
+			t.Errorf("%s: exit status %d: %s", c.args, cmd.ProcessState.ExitCode(), &out)
+		}
+	}
+}
