@@ -43,6 +43,7 @@ type watchCommand struct {
 
 	Flight flightFlags `embed:""`
 	Log    logFlags    `embed:""`
+	Labels labelFlags  `embed:""`
 }
 
 // Help stands below the flags' summary in --help.
@@ -85,6 +86,7 @@ func (c *watchCommand) Run(s *session) error {
 	context.AfterFunc(ctx, src.Stop)
 
 	collector := metrics.New(src.Stats)
+	collector.Label(c.Labels.labels())
 	failed := make(chan error, 1)
 	if c.Listen != "" {
 		log := slog.New(zerolog.NewSlogHandler(s.log))
@@ -176,7 +178,7 @@ func (c *watchCommand) check() error {
 	if err := web.Validate(c.WebConfig); err != nil {
 		return fmt.Errorf("cli: --web-config %s: %w", c.WebConfig, err)
 	}
-	return errors.Join(c.Flight.check(), c.Log.check())
+	return errors.Join(c.Flight.check(), c.Log.check(), c.Labels.check())
 }
 
 // violated counts the violations of rules of a severity.

@@ -94,7 +94,7 @@ func TestWatchWrite(t *testing.T) {
 // TestWatchWriteUsage: what cannot be meant is refused.
 func TestWatchWriteUsage(t *testing.T) {
 	for _, args := range [][]string{
-		{"--write", "a.pcap"}, {"--write", "a.pcapng", "--write-files", "0"}, {"--write-size", "0"}, {"--write-packets", "0"}, {"--recorder", "0"}, {"--log-size", "0"}, {"--log-files", "0"},
+		{"--write", "a.pcap"}, {"--write", "a.pcapng", "--write-files", "0"}, {"--write-size", "0"}, {"--write-packets", "0"}, {"--recorder", "0"}, {"--log-size", "0"}, {"--log-files", "0"}, {"--label-limit", "0"},
 	} {
 		c := start(t, append([]string{"watch", "-i", "lo"}, args...)...)
 		_ = c.Wait()

@@ -22,24 +22,19 @@ type Collector struct {
 	now        func() time.Time
 	since      time.Time
 
-	mu         sync.Mutex
-	status     agent.Status
-	violations map[violation]uint64
-	findings   [rule.NumRules]rule.Count // told so far; Exercised counts events
-	flight     func() flight.Stats       // nil: no packets are written
-	log        func() journal.Stats      // nil: no log is kept
-	config     config
-}
-
-// violation is what violations are counted by.
-type violation struct {
-	rule rule.ID
-	role rule.Role
+	mu       sync.Mutex
+	status   agent.Status
+	labels   labels
+	counts   map[counted]uint64
+	findings [rule.NumRules]rule.Count // told so far; Exercised counts events
+	flight   func() flight.Stats       // nil: no packets are written
+	log      func() journal.Stats      // nil: no log is kept
+	config   config
 }
 
 // New returns the collector of a run that captures from interfaces, whose counters it asks for when it is scraped.
 func New(interfaces func() []live.Stats) *Collector {
-	return &Collector{interfaces: interfaces, now: time.Now, since: time.Now(), violations: map[violation]uint64{}, config: config{true, time.Now()}}
+	return &Collector{interfaces: interfaces, now: time.Now, since: time.Now(), counts: map[counted]uint64{}, labels: newLabels(Labels{}), config: config{true, time.Now()}}
 }
 
 // Found counts findings.
@@ -48,15 +43,17 @@ func (c *Collector) Found(list []rule.Finding) {
 	defer c.mu.Unlock()
 	for i := range list {
 		f := &list[i]
+		k := counted{rule: f.Rule, class: f.Class, label: c.labels.of(&f.Accused)}
 		switch n := &c.findings[f.Rule]; f.Class {
 		case rule.Violation:
 			n.Violated++
-			c.violations[violation{f.Rule, f.Accused.Role}]++
+			k.role = f.Accused.Role
 		case rule.Unproven:
 			n.Unproven++
 		case rule.Event:
 			n.Exercised++
 		}
+		c.counts[k]++
 	}
 }
 
@@ -88,8 +85,6 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	violations  = desc("violations_total", "Violations: proven breaches of a rule.", "rule", "severity", "accused")
-	unproven    = desc("unproven_total", "Findings that would be violations, but that the capture does not prove.", "rule")
 	exercised   = desc("rule_exercised_total", "How often a rule was put to the test.", "rule")
 	rulesTested = desc("rules_exercised", "Rules that were put to the test.")
 	rulesAll    = desc("rules", "Rules of the catalogue.")
@@ -107,30 +102,6 @@ var (
 	unlogged    = desc("log_lost_lines_total", "Lines that the log on disk lacks, since it could not be written for long.")
 	lag         = desc("engine_lag_seconds", "How far behind the clock the verification is.")
 )
-
-// events are the names of the events. Where node_exporter's collector of InfiniBand counters counts the same at one adapter, the name is its.
-var events = [...]struct {
-	id   rule.ID
-	desc *prometheus.Desc
-}{
-	{rule.EvRetransmission, desc("retransmissions_total", "Request packets that were sent again.")},
-	{rule.EvDuplicate, desc("duplicate_requests_packets_total", "Request packets that reached a responder again.")},
-	{rule.EvTimeout, desc("local_ack_timeout_errors_total", "Transport timers of requesters that ran out.")},
-	{rule.EvSeqNAK, desc("packet_sequence_errors_total", "NAKs that report a PSN sequence error.")},
-	{rule.EvRNRNAK, desc("rnr_nak_retry_packets_received_total", "RNR NAKs: the responder was not ready.")},
-	{rule.EvNAKInvalidRequest, desc("req_remote_invalid_request_errors_total", "NAKs that refuse a request as invalid.")},
-	{rule.EvNAKRemoteAccess, desc("req_remote_access_errors_total", "NAKs that refuse access to memory.")},
-	{rule.EvNAKRemoteOperational, desc("req_remote_operational_errors_total", "NAKs of a responder that could not carry out a request.")},
-	{rule.EvOutOfOrder, desc("out_of_sequence_packets_received_total", "Request packets that overtook others.")},
-	{rule.EvDuplicateResponse, desc("duplicate_responses_packets_total", "Responses that were sent again.")},
-	{rule.EvCNP, desc("np_cnp_packets_sent_total", "Congestion notification packets.")},
-	{rule.EvCE, desc("np_ecn_marked_roce_packets_received_total", "Packets that carry the mark of congestion.")},
-	{rule.EvReconnect, desc("reconnects_total", "Queue pairs that began anew.")},
-	{rule.EvConnect, desc("connects_total", "Connections that the connection manager set up.")},
-	{rule.EvDisconnect, desc("disconnects_total", "Connections that the connection manager ended.")},
-	{rule.EvReject, desc("rejects_total", "Connections that were refused.")},
-	{rule.EvUnanswered, desc("unanswered_requests_total", "Requests that were never answered.")},
-}
 
 // icrcErrors are the rules that judge the ICRC.
 var icrcErrors = struct {
@@ -158,25 +129,16 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	for k, n := range c.violations {
-		row := k.rule.Row()
-		count(violations, n, row.ID, row.Severity.String(), k.role.String())
-	}
+	c.labels.collect(c.counts, count)
 	tested := 0
 	for _, id := range rule.Rules() {
 		if n := c.status.Cover[id].Exercised; n > 0 {
 			tested++
 			count(exercised, n, id.String())
 		}
-		if n := c.findings[id].Unproven; n > 0 {
-			count(unproven, n, id.String())
-		}
 	}
 	gauge(rulesTested, float64(tested))
 	gauge(rulesAll, float64(len(rule.Rules())))
-	for _, e := range events {
-		count(e.desc, c.findings[e.id].Exercised)
-	}
 	wrong := uint64(0)
 	for _, id := range icrcErrors.rules {
 		wrong += c.findings[id].Violated + c.findings[id].Unproven
