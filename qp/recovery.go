@@ -16,17 +16,19 @@ type Recovery struct {
 	AgainAt  int64      // when that was; 0: never
 	MixedTo  packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
 	Mixed    bool
-	Crossed  bool       // what the newest NAK asks for may have come again already
-	WaitsTo  int64      // until when an RNR NAK may have the requester wait
-	PassedAt int64      // when Passed was set; 0: before the responses were known
-	Spare    packet.PSN // Una when a response last acknowledged something and asked for what is missing too, while Spares
-	Spares   bool
-	Doubt    *Doubt  // nil: none
-	More     uint8   // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
-	Newest   uint8   // index of the newest of Runs
-	Runs     [16]Run // the newest retransmissions
-	Issues   []Issue // READs that were asked for again and whose answer to that has not begun, oldest first
-	Past     []Issue // the newest of all that READs were ever asked for again from, each once
+	Crossed  bool  // what the newest NAK asks for may have come again already
+	WaitsTo  int64 // until when an RNR NAK may have the requester wait
+	PassedAt int64 // when Passed was set; 0: before the responses were known
+	// CreditedAt is when a response first gave credits, or did so again, at a tap that does not see when they reach the requester.
+	CreditedAt int64
+	Spare      packet.PSN // Una when a response last acknowledged something and asked for what is missing too, while Spares
+	Spares     bool
+	Doubt      *Doubt  // nil: none
+	More       uint8   // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
+	Newest     uint8   // index of the newest of Runs
+	Runs       [16]Run // the newest retransmissions
+	Issues     []Issue // READs that were asked for again and whose answer to that has not begun, oldest first
+	Past       []Issue // the newest of all that READs were ever asked for again from, each once
 }
 
 // Run is a run of requests that came again, in the order of their PSNs.

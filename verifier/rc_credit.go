@@ -5,6 +5,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // rcCredits takes the end-to-end credits of a response (table T3): the requester may send SENDs up to message MSN + credits.
@@ -28,8 +29,27 @@ func (v *Verifier) rcCredits(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	limit := (p.MSN + n - r.MSNBase) & packet.PSNMask
-	if !q.Credited || packet.PSN(limit).After(packet.PSN(q.Limit)) {
+	switch {
+	case !q.Credited:
+		q.Credited, q.Limit = true, (limit+uncredited(q, p.MSN-r.MSNBase))&packet.PSNMask
+		if !c.Sees(1 - from) {
+			q.Lost().CreditedAt = p.Time
+		}
+	case packet.PSN(limit).After(packet.PSN(q.Limit)):
 		q.Limit = limit // credit codes round down, so a later response may give less; the requester keeps the greatest
 	}
-	q.Credited = true
+}
+
+// uncredited counts the messages behind the first n that needed no credit when they began.
+func uncredited(q *qp.SendQueue, n uint32) (free uint32) {
+	for i := q.Messages.Len() - 1; i >= 0; i-- {
+		w := q.Messages.At(i)
+		if !packet.PSN((w.Ordinal + 1) & packet.PSNMask).After(packet.PSN(n & packet.PSNMask)) {
+			break
+		}
+		if w.Op != wqe.Send {
+			free++
+		}
+	}
+	return free
 }

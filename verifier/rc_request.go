@@ -284,6 +284,9 @@ func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		}
 		return
 	}
+	if q.Recovery != nil && p.Time-q.Recovery.CreditedAt < int64(inFlight) && !c.Sees(from) {
+		return // it may have left before the credits reached the requester
+	}
 	v.covered(rule.RCCRD001)
 	ssn := (w.Ordinal + 1) & packet.PSNMask
 	over := packet.PSN(ssn).Diff(packet.PSN(limit & packet.PSNMask))

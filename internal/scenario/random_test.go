@@ -25,6 +25,8 @@ var (
 type chance struct {
 	*rand.Rand
 	strings.Builder
+	kinds string // of errors
+	taps  []string
 }
 
 func (c *chance) line(format string, args ...any) { fmt.Fprintf(&c.Builder, format+"\n", args...) }
@@ -39,7 +41,7 @@ func (c *chance) scenario(seed uint64) string {
 	if c.is(0.3) {
 		a, b = "fd00::1", "fd00::2"
 	}
-	c.line("seed: %d\nlink: {delay: %dns}\ntaps: [%s]\nhcas:", seed, 200+c.IntN(5000), pick(c, "a", "b", "middle"))
+	c.line("seed: %d\nlink: {delay: %dns}\ntaps: [%s]\nhcas:", seed, 200+c.IntN(5000), pick(c, c.taps...))
 	credits := c.is(0.3)
 	for _, h := range [][2]string{{"a", a}, {"b", b}} {
 		c.line("  %s: {address: '%s', credits: %v, window: %d, ack_delay: %dns, ack_every: %d}", h[0], h[1], credits, 4+c.IntN(60), pick(c, 0, 0, c.IntN(8000)), c.IntN(4))
@@ -71,7 +73,7 @@ func (c *chance) scenario(seed uint64) string {
 			c.work(i, t, "b", "a")
 		}
 	}
-	c.errors(a != "10.0.0.1")
+	c.errors(c.kinds, a != "10.0.0.1")
 	return c.String()
 }
 
@@ -105,10 +107,10 @@ func (c *chance) work(i int, typ, from, to string) {
 }
 
 // errors spoils the network. A late copy over IPv6 cannot be told from a packet that was sent again, so those come at once.
-func (c *chance) errors(ipv6 bool) {
+func (c *chance) errors(kinds string, ipv6 bool) {
 	begun := false
 	for _, from := range []string{"a", "b"} {
-		for _, kind := range strings.Fields(*kinds) {
+		for _, kind := range strings.Fields(kinds) {
 			if !c.is(0.3) {
 				continue
 			}
@@ -139,9 +141,9 @@ func TestRandom(t *testing.T) {
 	}
 	packets, bad := uint64(0), 0
 	for seed := *first; seed < *first+uint64(n) && bad < 10; seed++ {
-		c := &chance{Rand: rand.New(rand.NewPCG(seed, 3))}
+		c := &chance{Rand: rand.New(rand.NewPCG(seed, 3)), kinds: *kinds, taps: []string{"a", "b", "middle"}}
 		text := c.scenario(seed)
-		wrong, seen := judge(t, fmt.Sprintf("seed%d.yaml", seed), text)
+		wrong, seen := judge(t, fmt.Sprintf("seed%d.yaml", seed), text, rule.Violation)
 		packets += seen
 		if wrong != "" {
 			bad++
@@ -156,8 +158,22 @@ func TestRandom(t *testing.T) {
 	t.Logf("%d runs from seed %d, %d packets", n, *first, packets)
 }
 
-// judge runs a scenario and says what is wrong with the verdict on it.
-func judge(t *testing.T, name, text string) (wrong string, packets uint64) {
+// TestWhole: on a network without errors, with the events of both devices and a tap at one of them, nothing is open either.
+func TestWhole(t *testing.T) {
+	n := *runs
+	if testing.Short() {
+		n /= 10
+	}
+	for seed := *first; seed < *first+uint64(n); seed++ {
+		c := &chance{Rand: rand.New(rand.NewPCG(seed, 4)), taps: []string{"a", "b"}}
+		if wrong, _ := judge(t, fmt.Sprintf("seed%d.yaml", seed), c.scenario(seed), rule.Unproven); wrong != "" {
+			t.Fatalf("seed %d: %s", seed, wrong)
+		}
+	}
+}
+
+// judge runs a scenario and says what is wrong with the verdict on it: a finding of this class, or of a worse one.
+func judge(t *testing.T, name, text string, least rule.Class) (wrong string, packets uint64) {
 	s, err := Read(name, []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -175,8 +191,8 @@ func judge(t *testing.T, name, text string) (wrong string, packets uint64) {
 		return "it did not end", res.RDMA
 	}
 	for i := range res.Findings {
-		if f := &res.Findings[i]; f.Class == rule.Violation {
-			return fmt.Sprintf("tap %v: %v at frame %d accuses %v: expected %s, actual %s", s.Taps, f.Rule, f.Frame, f.Accused.Addr, f.Expected, f.Actual), res.RDMA
+		if f := &res.Findings[i]; f.Class >= least {
+			return fmt.Sprintf("tap %v: %v (%v) at frame %d accuses %v: expected %s, actual %s", s.Taps, f.Rule, f.Class, f.Frame, f.Accused.Addr, f.Expected, f.Actual), res.RDMA
 		}
 	}
 	return "", res.RDMA
