@@ -46,15 +46,17 @@ run: build       ## verify a capture and show the verdict: CAPTURE=file, ARGS='-
 
 test: deps unit lint docs-check fuzz ## install what tests need, and run them all
 
-unit:            ## all tests under the race detector, and once more without it the one that it disturbs
+unit:            ## all tests under the race detector, and once more without it the one that it disturbs; and those of libpcap
 	$(GO) test -race -pgo=off -timeout 20m ./...
 	$(GO) test -pgo=off -run '^TestSteadyState$$' ./fabricagent
+	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
 # The race detector needs a C compiler, some tests compare with tshark, and those of live capture set up a network of their own.
 deps: prometheus ## install what tests need, where it is missing (Debian)
 	@missing=; \
 	command -v tshark >/dev/null || missing="$$missing tshark"; \
 	command -v ip >/dev/null || missing="$$missing iproute2"; \
+	[ -e /usr/include/pcap/pcap.h ] || missing="$$missing libpcap-dev"; \
 	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \
 	[ -n "$$missing" ] || exit 0; \

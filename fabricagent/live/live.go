@@ -57,4 +57,12 @@ type Stats struct {
 	Down      bool   // the interface is down, or gone
 }
 
-var _ fabricagent.Source = (*Source)(nil)
+// Capture is a source of frames as they come, which goes on until it is stopped.
+type Capture interface {
+	fabricagent.Source
+	Now() int64     // the time up to which all frames were delivered
+	Stats() []Stats // of each interface; from any goroutine
+	Stop()          // ends it; from any goroutine
+}
+
+var _ Capture = (*Source)(nil)

@@ -32,6 +32,7 @@ type watchCommand struct {
 	Pprof       bool          `help:"Serve profiles of this program at /debug/pprof too."`
 	Promiscuous bool          `help:"Capture frames for other machines too, as behind a mirror port."`
 	Hardware    bool          `name:"hardware-time" help:"Take the time stamps of the interface's hardware."`
+	Libpcap     bool          `help:"Open the interfaces by libpcap: RDMA devices that only it can open, as mlx5_0. Needs a program that was built with -tags libpcap."`
 	Sockets     int           `default:"1" placeholder:"N" help:"Rings an interface, over which the kernel spreads the pairs of hosts. Default: ${default}."`
 	Ring        int           `default:"64" placeholder:"MIB" help:"Memory of a ring, MiB. Default: ${default}."`
 	Connections int           `default:"200000" placeholder:"N" help:"Connections that are followed; the longest idle ones beyond them are forgotten. Default: ${default}."`
@@ -76,9 +77,7 @@ func (c *watchCommand) Run(s *session) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 
-	src, err := live.Open(live.Options{
-		Interfaces: c.Interface, Promiscuous: c.Promiscuous, Hardware: c.Hardware, Sockets: c.Sockets, Memory: c.Ring << 20,
-	})
+	src, err := c.open()
 	if err != nil {
 		return err
 	}
