@@ -46,9 +46,9 @@ run: build       ## verify a capture and show the verdict: CAPTURE=file, ARGS='-
 
 test: deps unit lint docs-check fuzz ## install what tests need, and run them all
 
-unit:            ## all tests under the race detector, and once more without it the one that it disturbs; and those of libpcap
+unit:            ## all tests under the race detector, and once more without it those that it disturbs; and those of libpcap
 	$(GO) test -race -pgo=off -timeout 20m ./...
-	$(GO) test -pgo=off -run '^TestSteadyState$$' ./fabricagent
+	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory)$$' ./fabricagent ./internal/cli
 	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
 # The race detector needs a C compiler, some tests compare with tshark, and those of live capture set up a network of their own.

@@ -16,8 +16,8 @@ func (t *Transport) missed() {
 }
 
 // mark decides which connections leave: those that have been idle since idle, where the capture has missed something also those that this
-// may have been of, as they are better learned anew, and of the others the longest idle ones beyond most.
-func (t *Transport) mark(now, idle int64, most int, missed bool) {
+// may have been of, as they are better learned anew, and of the others the longest idle ones beyond most, or where memory is short half of them.
+func (t *Transport) mark(now, idle int64, most int, missed, short bool) {
 	alive := 0
 	for i := range t.pairs.n {
 		c := t.pairs.at(i)
@@ -33,10 +33,13 @@ func (t *Transport) mark(now, idle int64, most int, missed bool) {
 			alive++
 		}
 	}
-	if alive <= most {
+	keep := most / 2 // so that this is seldom done
+	switch {
+	case short && alive > 0:
+		keep = min(keep, alive/2)
+	case alive <= most:
 		return
 	}
-	// Half of the others go, so that this is seldom done.
 	ages := make([]int64, 0, alive)
 	for i := range t.pairs.n {
 		if c := t.pairs.at(i); !c.dead && !c.leaving {
@@ -44,9 +47,9 @@ func (t *Transport) mark(now, idle int64, most int, missed bool) {
 		}
 	}
 	slices.Sort(ages)
-	limit := ages[len(ages)-1-most/2]
+	limit := ages[len(ages)-1-keep]
 	for i := range t.pairs.n {
-		if c := t.pairs.at(i); !c.dead && !c.leaving && c.active <= limit && alive > most/2 {
+		if c := t.pairs.at(i); !c.dead && !c.leaving && c.active <= limit && alive > keep {
 			c.leaving = true
 			alive--
 		}

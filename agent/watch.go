@@ -19,6 +19,7 @@ type Watch struct {
 	Settle time.Duration        // how old a finding must be to be told, as later packets may explain it; 0: two seconds
 	Idle   time.Duration        // after which a connection is forgotten; 0: five minutes
 	Most   int                  // connections of each shard that are followed; the longest idle ones beyond them are forgotten; 0: 200,000
+	Short  func() bool          // where not nil, asked at each tick whether memory is short: the longest idle half of the connections is forgotten then
 }
 
 // Status is what a run counts while it goes on. Counters never fall, but those of Cover where a finding was taken back.
@@ -28,7 +29,7 @@ type Status struct {
 	Dropped                            uint64
 	Connections                        int    // followed now
 	Forgotten                          uint64 // connections that were idle for long
-	Evicted                            uint64 // that were forgotten since there were too many
+	Evicted                            uint64 // that were forgotten since there were too many, or memory was short
 	Relearned                          uint64 // that were forgotten since the capture had missed packets
 	Cover                              [rule.NumRules]rule.Count
 	Traffic                            Traffic
@@ -122,20 +123,20 @@ func (w *watch) tick() {
 	for _, s := range w.e.shards {
 		alive = max(alive, s.t.pairs.n)
 	}
-	since := now - w.swept
-	if since >= int64(w.Idle)/sweeps || int(alive) > w.Most || w.doubt && since >= int64(healing) {
-		w.sweep(now)
+	since, short := now-w.swept, w.Short != nil && w.Short()
+	if short || since >= int64(w.Idle)/sweeps || int(alive) > w.Most || w.doubt && since >= int64(healing) {
+		w.sweep(now, short)
 	}
 	w.tell(now - int64(w.Settle))
 }
 
 // sweep forgets connections.
-func (w *watch) sweep(now int64) {
+func (w *watch) sweep(now int64, short bool) {
 	w.swept = now
 	agents := make([]*Transport, len(w.e.shards))
 	for i, s := range w.e.shards {
 		agents[i] = s.t
-		s.t.mark(now, now-int64(w.Idle), w.Most, w.doubt)
+		s.t.mark(now, now-int64(w.Idle), w.Most, w.doubt, short)
 		s.t.conclude(now)
 	}
 	Reconcile(agents...)

@@ -141,6 +141,7 @@ func TestWatchForgets(t *testing.T) {
 		{"idle", Watch{Idle: 4 * time.Second}, 1000, 1},
 		{"idle, two workers", Watch{Idle: 4 * time.Second}, 1000, 2},
 		{"too many", Watch{Most: 300}, 520, 1},
+		{"memory is short", Watch{Short: sometimes(3)}, 620, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := &lives{rounds: 100, packets: 4096, shape: traffic.Small(100)}
@@ -167,7 +168,7 @@ func TestWatchForgets(t *testing.T) {
 				t.Fatal(err)
 			}
 			gone := last.Forgotten + last.Evicted
-			if most > c.most || gone < 9000 || (last.Evicted > 0) != (c.watch.Most > 0) || last.Relearned > 0 {
+			if most > c.most || gone < 9000 || (last.Evicted > 0) != (c.watch.Most > 0 || c.watch.Short != nil) || last.Relearned > 0 {
 				t.Errorf("up to %d connections, %d forgotten, %d evicted, %d learned anew", most, last.Forgotten, last.Evicted, last.Relearned)
 			}
 			if heap[1] > heap[0]*3/2 {
@@ -204,4 +205,10 @@ func TestWatchMissed(t *testing.T) {
 	if unproven == 0 || last.Relearned == 0 || last.Dropped != 7 {
 		t.Errorf("%d findings are not proven, %d connections learned anew, %d dropped", unproven, last.Relearned, last.Dropped)
 	}
+}
+
+// sometimes returns what is true once in n times.
+func sometimes(n int) func() bool {
+	i := 0
+	return func() bool { i++; return i%n == 0 }
 }

@@ -36,6 +36,7 @@ type watchCommand struct {
 	Sockets     int           `default:"1" placeholder:"N" help:"Rings an interface, over which the kernel spreads the pairs of hosts. Default: ${default}."`
 	Ring        int           `default:"64" placeholder:"MIB" help:"Memory of a ring, MiB. Default: ${default}."`
 	Connections int           `default:"200000" placeholder:"N" help:"Connections that are followed; the longest idle ones beyond them are forgotten. Default: ${default}."`
+	Memory      int           `default:"2048" placeholder:"MIB" help:"Memory of the program with its rings, MiB: where it gets short, connections are forgotten, the longest idle ones first. Default: ${default}."`
 	Idle        time.Duration `default:"5m" placeholder:"TIME" help:"After this long without a packet a connection is forgotten. Default: ${default}."`
 	Repeats     int           `reload:"" default:"10" placeholder:"N" help:"Findings of one rule and accused endpoint that are written in a minute; the others are counted. 0: all. Default: ${default}."`
 	Events      bool          `reload:"" help:"Write legal events too: retransmissions, NAKs and the like."`
@@ -139,6 +140,7 @@ func (c *watchCommand) Run(s *session) error {
 	reload.apply = func(g *grammar) { fresh.next.Store(&g.Watch) }
 	defer reload.listen()()
 	opt := agent.Options{Workers: c.Workers, Watch: &agent.Watch{Idle: c.Idle, Most: c.Connections, Found: collector.Found, Status: collector.Status}}
+	opt.Watch.Short = newMemory(c.heap()).short
 	sinks = append(sinks, onTick(fresh.takeOver), onTick(newWatchdog().alive))
 	tell(opt.Watch, sinks...)
 	for _, a := range c.Near {
@@ -176,6 +178,9 @@ func (c *watchCommand) check() error {
 	}
 	if err := web.Validate(c.WebConfig); err != nil {
 		return fmt.Errorf("cli: --web-config %s: %w", c.WebConfig, err)
+	}
+	if least := leastHeap + int64(c.Flight.Recorder)<<20; c.heap() < least {
+		return fmt.Errorf("cli: --memory %d is not enough for the rings and the program: give it %d at least", c.Memory, int64(c.Memory)+(least-c.heap()+1<<20-1)>>20)
 	}
 	return errors.Join(c.Flight.check(), c.Log.check(), c.Labels.check())
 }

@@ -96,7 +96,7 @@ var (
 	undecoded   = desc("undecoded_packets_total", "Packets whose headers do not hold together.")
 	repeated    = desc("repeated_packets_total", "Packets that another interface had already shown.")
 	connections = desc("connections", "Connections that are followed.")
-	forgotten   = desc("connections_forgotten_total", "Connections that are no longer followed: idle for long, the longest idle of too many, or to be learned anew since the capture has missed packets.", "reason")
+	forgotten   = desc("connections_forgotten_total", "Connections that are no longer followed: idle for long, the longest idle where there are too many or memory is short, or to be learned anew since the capture has missed packets.", "reason")
 	written     = desc("flight_findings_total", "Findings whose packets were to be written: written; missing, since they were no longer kept; limited, since there were too many; failed, since the file could not be written.", "outcome")
 	logged      = desc("log_lines_total", "Lines of the log on disk.")
 	unlogged    = desc("log_lost_lines_total", "Lines that the log on disk lacks, since it could not be written for long.")

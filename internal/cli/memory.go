@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+const (
+	programSize = 48 << 20 // bytes of memory that are neither heap nor rings
+	leastHeap   = 64 << 20 // with which the program can do something
+)
+
+// heap is what of --memory is left for the heap, bytes.
+func (c *watchCommand) heap() int64 {
+	return int64(c.Memory)<<20 - programSize - int64(len(c.Interface)*c.Sockets)*int64(c.Ring)<<20
+}
+
+// memory keeps the heap below a limit: the collector works harder the nearer it is, and where too much of it is in use, that is said.
+type memory struct {
+	limit  uint64
+	cycles uint64 // of the collector, behind which what is in use is known anew
+	sample [2]metrics.Sample
+}
+
+func newMemory(limit int64) *memory {
+	debug.SetMemoryLimit(limit)
+	m := &memory{limit: uint64(limit)}
+	m.sample[0].Name, m.sample[1].Name = "/gc/heap/live:bytes", "/gc/cycles/total:gc-cycles"
+	return m
+}
+
+// short reports whether something must be forgotten: half of the limit is in use, which leaves the collector as much to work with. It does not say so
+// again before the collector has seen what that brought.
+func (m *memory) short() bool {
+	metrics.Read(m.sample[:])
+	live, cycles := m.sample[0].Value.Uint64(), m.sample[1].Value.Uint64()
+	if cycles < m.cycles || live < m.limit/2 {
+		return false
+	}
+	m.cycles = cycles + 2
+	return true
+}
