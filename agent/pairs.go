@@ -96,6 +96,7 @@ func (s *pairs) bury(i uint32) {
 func merge(to, gone *connection, psn packet.PSN) {
 	a, b := &to.Ends[0], &to.Ends[1]
 	heard, last := a.RQ.Heard, a.RQ.LastPSN
+	waits := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}
 	b.SQ, a.RQ, b.Flow = gone.Ends[0].SQ, gone.Ends[1].RQ, gone.Ends[0].Flow
 	a.Number, a.Numbered = gone.Ends[1].Number, true
 	b.Sums = add(b.Sums, gone.Ends[0].Sums)
@@ -115,6 +116,11 @@ func merge(to, gone *connection, psn packet.PSN) {
 		b.SQ.Unpair(oldest.First, to.Sees(1))
 	default:
 		b.SQ.Unpair(b.SQ.Next, to.Sees(1))
+	}
+	for i, until := range waits {
+		if until != 0 {
+			to.Ends[i].SQ.WaitTo(until)
+		}
 	}
 }
 

@@ -53,6 +53,9 @@ func takeOver(c, k *connection, psn packet.PSN) {
 	c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN = k.firstTime, k.firstFrame, k.firstTap, k.firstOp, k.firstPSN
 	c.Lossy, c.Invalidated = c.Lossy || k.Lossy, c.Invalidated || k.Invalidated
 	c.Least, c.Missent, c.Early = max(c.Least, k.Least), nil, nil
+	if until := k.Ends[1].SQ.Waits(); until != 0 {
+		b.SQ.WaitTo(until)
+	}
 	b.RQ = k.Ends[1].RQ
 	a.SQ.Unpair(psn, c.Sees(0))
 	if r := &k.Ends[0].RQ; r.Heard && b.SQ.Joined && abs(r.LastPSN.Diff(b.SQ.Next)) < nearby*8 {

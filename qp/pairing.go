@@ -19,6 +19,7 @@ func (s *SendQueue) Unpair(psn packet.PSN, near bool) {
 		}
 		if w.Last.Before(psn) {
 			w.Flags |= wqe.Answered
+			w.Missing = w.Last.Add(1) // as far as anyone can tell
 			continue
 		}
 		if !w.Has(wqe.Answered) {

@@ -187,6 +187,12 @@ func (s *SendQueue) Cross(psn packet.PSN, now, within int64) {
 	}
 }
 
+// Spares notes that a response asks for what is missing and may acknowledge something too.
+func (s *SendQueue) Spares(una packet.PSN) {
+	r := s.Lost()
+	r.Spare, r.Spares = una, true
+}
+
 // Spared reports, once, whether what is sent again was asked for by the response that acknowledged all before it: that may have filled the
 // retry counter again after one was taken from it.
 func (s *SendQueue) Spared() bool {
@@ -207,6 +213,20 @@ func (s *SendQueue) Lost() *Recovery {
 		s.Recovery = new(Recovery)
 	}
 	return s.Recovery
+}
+
+// WaitTo notes until when an RNR NAK may have the requester wait.
+func (s *SendQueue) WaitTo(until int64) {
+	r := s.Lost()
+	r.WaitsTo = max(r.WaitsTo, until)
+}
+
+// Waits is until when an RNR NAK may have the requester wait; 0: there was none.
+func (s *SendQueue) Waits() int64 {
+	if s.Recovery == nil {
+		return 0
+	}
+	return s.Recovery.WaitsTo
 }
 
 // patience is how long a requester that lacks a response may wait before it must have got it otherwise.

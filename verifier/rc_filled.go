@@ -32,6 +32,14 @@ func (v *Verifier) rcFilled(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
+// readBehind is the PSN of the request behind psn where that is a READ: it may ask for the tail of one at psn; else psn.
+func readBehind(q *qp.SendQueue, psn packet.PSN) packet.PSN {
+	if i := q.Messages.UpTo(psn) + 1; i < q.Messages.Len() && q.Messages.At(i).Op == wqe.Read {
+		return q.Messages.At(i).First
+	}
+	return psn
+}
+
 // tail reports whether p asks for the rest of READ w.
 func tail(w *wqe.SendWQE, p *packet.Packet) bool {
 	return p.Opcode.Fn() == packet.ReadRequest && p.VA > w.VA && p.VA-w.VA < uint64(w.Length) && uint64(p.DMALen)+p.VA-w.VA == uint64(w.Length)

@@ -84,6 +84,9 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	default:
 		v.covered(rule.RCRSP002)
 		if !v.rcNakPlace(c, from, p, rule.RCRSP017) {
+			if c.Sees(1-from) && q.Passed && p.PSN.After(q.Taken()) {
+				q.Spares(q.Una) // it is late, but to its requester it may acknowledge something
+			}
 			return
 		}
 	}
@@ -203,7 +206,7 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	// A late one still has a requester wait that lacks the answer to a READ or atomic before it.
-	q.Lost().WaitsTo = max(q.Recovery.WaitsTo, p.Time+2*int64(packet.RNRTimer(p.Syndrome.Value()))+int64(inFlight))
+	q.WaitTo(waitsTo(p))
 	if !v.rcNakPlace(c, from, p, rule.RCRSP018) {
 		return
 	}
@@ -214,6 +217,11 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.rcNak(c, from, p, qp.NakRNR)
 	r.RNRs = rnrs + 1
+}
+
+// waitsTo is until when RNR NAK p may have its requester wait.
+func waitsTo(p *packet.Packet) int64 {
+	return p.Time + 2*int64(packet.RNRTimer(p.Syndrome.Value())) + int64(inFlight)
 }
 
 // rcFatalNak notes a NAK that ends the connection.
@@ -263,13 +271,14 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	q.Cross(p.PSN, p.Time, within)
 	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime, r.NakID = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time, p.IPID
 	r.Timed, r.Blamed, r.Told = false, false, true
+	had := q.Taken()
 	taken(c, from, p, p.PSN.Add(-1), false)
 	r.Untaken = nak == qp.NakRNR && c.Sees(1-from) && q.Passed
 	if p.PSN.After(q.Una) {
 		q.Una, q.Restarts = p.PSN, 0
-		if nak == qp.NakSequence {
-			q.Lost().Spare, q.Recovery.Spares = p.PSN, true
-		}
+	}
+	if nak == qp.NakSequence && p.PSN.After(had) {
+		q.Spares(q.Una)
 	}
 	if nak == qp.NakRNR || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more behind it
 		r.EPSN = p.PSN

@@ -164,7 +164,7 @@ func rewind(c *qp.Pair, q *qp.SendQueue, psn packet.PSN) {
 		return
 	}
 	q.Count, q.Epoch = (w.Ordinal+1)&packet.PSNMask, w.Epoch
-	q.Unsure = false
+	q.Unsure = w.Has(wqe.Unsized) // else it ends here
 	if !w.Has(wqe.Ended) && (w.Op == wqe.Send || w.Op == wqe.Write) {
 		q.Open = w.Op
 		w.Got = uint32(psn.Diff(w.First)) * c.PMTU

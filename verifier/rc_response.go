@@ -13,6 +13,9 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if !c.Paired {
 		v.Skipped[SkipUnpaired]++
 		r.Heard, r.LastPSN = true, p.PSN
+		if p.Has&packet.HasAETH != 0 && p.Syndrome.Type() == packet.RNRNAK {
+			q.WaitTo(waitsTo(p)) // whoever it is
+		}
 		if p.Syndrome.Type() != packet.ACK {
 			r.LastPSN = p.PSN.Add(-1)
 		}

@@ -75,7 +75,7 @@ func answered(q *qp.SendQueue, first, last packet.PSN) bool {
 // nakAsked reports whether the newest NAK, or the wait after an RNR NAK, may be why something is sent again at time now, though a response has
 // overtaken it meanwhile.
 func nakAsked(q *qp.SendQueue, r *qp.ReceiveQueue, now int64) bool {
-	return r.NakTime != 0 && now-r.NakTime < int64(inFlight) || q.Recovery != nil && now < q.Recovery.WaitsTo
+	return r.NakTime != 0 && now-r.NakTime < int64(inFlight) || now < q.Waits()
 }
 
 // rcNeedless judges that nothing is sent again that the requester knows to be acknowledged (rules RC-RTY-008, -010). Elsewhere than near

@@ -28,12 +28,17 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcOwesNak(c, from, p)
 	}
 	if q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
+		tail := readBehind(q, p.PSN)
 		rewind(c, q, p.PSN)
 		if p.PSN != q.Hole {
 			q.Unsure = true
 			q.Mix()
 		}
 		v.rcNew(c, from, p)
+		if w := q.Messages.Newest(); w.Op == wqe.Read && tail.After(w.First) && !tail.After(w.Last) {
+			w.Flags |= wqe.Again
+			q.Reissue(w.First, tail, p.Time)
+		}
 		return
 	}
 	if p.PSN.Before(q.First) && p.Info().Payload {

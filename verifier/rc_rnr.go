@@ -20,6 +20,9 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	wait := packet.RNRTimer(r.NakCode.Value())
 	took := time.Duration(p.Time - r.NakTime)
 	nak := []uint64{frame(p.Frame, r.NakFrame)}
+	if c.Sees(from) && answered(&end.SQ, r.NakPSN, p.PSN) {
+		return // which acknowledges what the NAK refuses
+	}
 	if p.PSN != r.NakPSN {
 		w, _ := end.SQ.Messages.Find(p.PSN)
 		if !r.Blamed && !r.Untaken && (p.PSN.After(r.NakPSN) || w != nil && !w.Op.Responded()) {
@@ -61,7 +64,7 @@ func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
 	took := time.Duration(p.Time - r.NakTime)
 	wait := packet.RNRTimer(r.NakCode.Value())
-	if took <= inFlight || r.Blamed || r.Untaken {
+	if took <= inFlight || r.Blamed || r.Untaken || c.Sees(from) && answered(&c.Ends[from].SQ, r.NakPSN, p.PSN) {
 		return
 	}
 	d := verdict{

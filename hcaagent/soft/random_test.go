@@ -33,7 +33,6 @@ type random struct {
 	link *link
 	hs   [2]*soft.HCA
 	ways []*way
-	bad  bool
 	side *rand.Rand // for what consumers do beside their work
 }
 
@@ -303,33 +302,48 @@ func accusations(r *agent.Result, class rule.Class) (out []string) {
 	return out
 }
 
+// innocents are seeds of runs in which somebody was once accused.
+var innocents = []uint64{
+	500812, 504592, 504743, 505790, 509474, 706442, 710828, 711308, 1004633, 1006994, 1010173, 1020896, 1025846, 1037854, 1038477,
+}
+
 // TestRandom has two devices talk over a link that loses, doubles, delays and reorders. All data arrives, every request completes once and
 // in order, and at no tap is anything wrong.
 func TestRandom(t *testing.T) {
 	packets, failed := 0, 0
+	seeds := innocents
 	for seed := *first; seed < *first+uint64(*runs); seed++ {
-		r := newRandom(t, seed)
-		r.link.run(60e9)
-		r.check()
-		for i := range r.link.taps {
-			c := &r.link.taps[i]
-			packets += len(c.frames)
-			res := c.verify(t)
-			bad := accusations(res, rule.Violation)
-			bad = append(bad, accusations(c.verify(t, r.link.logs[:]...), rule.Violation)...)
-			if len(bad) > 0 {
-				r.bad = true
-				t.Errorf("seed %d, tap %d, %d frames: %d violations\n%s", seed, i, len(c.frames), len(bad), bad[0])
-				if *show > 0 && *showTap == i {
-					c.dump(t, *show)
-				}
-			}
-		}
-		if r.bad {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
+		n, bad := talk(t, seed)
+		packets += n
+		if bad {
 			if failed++; failed > *most {
 				break
 			}
 		}
 	}
-	t.Logf("seeds %d to %d: %d packets verified", *first, *first+uint64(*runs)-1, packets)
+	t.Logf("seeds %d to %d, and %d others: %d packets verified", *first, *first+uint64(*runs)-1, len(innocents), packets)
+}
+
+// talk makes one run, and returns how many packets were verified and whether anything was wrong at a tap.
+func talk(t *testing.T, seed uint64) (packets int, wrong bool) {
+	r := newRandom(t, seed)
+	r.link.run(60e9)
+	r.check()
+	for i := range r.link.taps {
+		c := &r.link.taps[i]
+		packets += len(c.frames)
+		bad := accusations(c.verify(t), rule.Violation)
+		bad = append(bad, accusations(c.verify(t, r.link.logs[:]...), rule.Violation)...)
+		if len(bad) > 0 {
+			wrong = true
+			t.Errorf("seed %d, tap %d, %d frames: %d violations\n%s", seed, i, len(c.frames), len(bad), bad[0])
+			if *show > 0 && *showTap == i {
+				c.dump(t, *show)
+			}
+		}
+	}
+	return packets, wrong
 }
