@@ -1,0 +1,46 @@
+package agent
+
+import (
+	"time"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+)
+
+// Attributes tells the agent what an HCA agent knows of a QP. It holds for connections that begin later.
+func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr hcaagent.Attr) {
+	t.resolved[told{qp: hcaagent.QP{Addr: a, QPN: qpn}}] = &fact{Attr: attr}
+	if attr.Has(hcaagent.KnowsSQPSN) {
+		t.fresh[hcaagent.QP{Addr: a, QPN: qpn}] = true
+	}
+}
+
+// told is a QP that something is known of. What SIDR said is known to the host that asked: another one may be in another shard, and
+// what is found must not depend on that.
+type told struct {
+	qp   hcaagent.QP
+	peer packet.Addr // that asked, or zero where an HCA agent told
+}
+
+// fact is what was told, and when somebody needed it last.
+type fact struct {
+	hcaagent.Attr
+	at int64
+}
+
+// remembered is for how long what SIDR said holds although nobody needs it: the number may have gone to another QP.
+const remembered = int64(time.Minute)
+
+// attr returns what is known of a QP for judging what it exchanges with peer from time now on, or nil.
+func (t *Transport) attr(a packet.Addr, qpn uint32, peer packet.Addr, now int64) *hcaagent.Attr {
+	k := told{hcaagent.QP{Addr: a, QPN: qpn}, peer}
+	if f := t.resolved[k]; f != nil && now-f.at <= remembered {
+		f.at = now
+		return &f.Attr
+	}
+	k.peer = packet.Addr{}
+	if f := t.resolved[k]; f != nil {
+		return &f.Attr
+	}
+	return nil
+}
