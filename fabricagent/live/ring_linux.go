@@ -64,6 +64,9 @@ func (r *ring) letGo() {
 	}
 }
 
+// stamping is what takes one more capability.
+const stamping = "ask for hardware time stamps"
+
 func htons(v uint16) uint16 { return v<<8 | v>>8 }
 
 // openRing opens a socket of an interface. Frames come once it is bound, by bind.
@@ -94,9 +97,15 @@ func openRing(i *net.Interface, o *Options) (r *ring, err error) {
 		}
 	}
 	if o.Hardware {
-		doing = "ask for hardware time stamps"
+		doing = stamping
 		cfg := unix.HwTstampConfig{Tx_type: unix.HWTSTAMP_TX_OFF, Rx_filter: unix.HWTSTAMP_FILTER_ALL}
-		if err = unix.IoctlSetHwTstamp(r.fd, i.Name, &cfg); err != nil {
+		if err = unix.IoctlSetHwTstamp(r.fd, i.Name, &cfg); err == unix.EPERM {
+			// Somebody else may have switched them on.
+			if now, e := unix.IoctlGetHwTstamp(r.fd, i.Name); e == nil && now.Rx_filter == unix.HWTSTAMP_FILTER_ALL {
+				err = nil
+			}
+		}
+		if err != nil {
 			return r, err
 		}
 		if err = unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_TIMESTAMP, unix.SOF_TIMESTAMPING_RAW_HARDWARE); err != nil {
@@ -260,6 +269,8 @@ func (r *ring) drops() (uint64, error) {
 func openError(name, doing string, err error) error {
 	advice := ""
 	switch {
+	case errors.Is(err, unix.EPERM) && doing == stamping:
+		advice = fmt.Sprintf("give the program the capability CAP_NET_ADMIN too, or switch them on before (hwstamp_ctl -i %s -r 1)", name)
 	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES):
 		advice = fmt.Sprintf("give the program the capability CAP_NET_RAW (setcap cap_net_raw+ep %s), or run it as root", os.Args[0])
 	case errors.Is(err, unix.ENOMEM):

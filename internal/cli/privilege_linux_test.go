@@ -8,9 +8,13 @@ import (
 	"os/user"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ibwitness/internal/veth"
 )
@@ -37,22 +41,30 @@ func threads(t *testing.T, pid int, field string) (list []string) {
 	return list
 }
 
+// other is the number of a user who is not this one. It is false in a user namespace of a test that root has not started, which knows one user.
+func other(t *testing.T) (string, bool) {
+	t.Helper()
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := bytes.Fields(b)
+	return nobody.Uid, len(f) == 3 && string(f[2]) != "1"
+}
+
 // TestPrivileges: once the interfaces are open no thread may do anything that others may not, and the capture goes on, also when an interface has been
 // down meanwhile.
 func TestPrivileges(t *testing.T) {
 	if !veth.Network(t) {
 		return
 	}
-	name := "0"
-	nobody, err := user.Lookup("nobody")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// A user namespace of a test that root has not started knows one user.
-	if b, err := os.ReadFile("/proc/self/uid_map"); err != nil {
-		t.Fatal(err)
-	} else if f := bytes.Fields(b); len(f) == 3 && string(f[2]) != "1" {
-		name = nobody.Uid
+	name, ok := other(t)
+	if !ok {
+		name = "0"
 	}
 	p := start(t, "watch", "-i", "right", "--promiscuous", "--listen", "127.0.0.1:9846", "--user", name)
 	p.logs("watching")
@@ -86,5 +98,35 @@ func TestPrivileges(t *testing.T) {
 	out, err := exec.Command("env", asCommand+"=1", os.Args[0], "watch", "-i", "right", "--listen", "", "--user", "no such user").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "cannot become user no such user: there is no such user") {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestServiceUser: a user with CAP_NET_RAW alone, as the service has, captures, and is told what takes more.
+func TestServiceUser(t *testing.T) {
+	if !veth.Network(t) {
+		return
+	}
+	attr := &syscall.SysProcAttr{AmbientCaps: []uintptr{unix.CAP_NET_RAW}}
+	if name, ok := other(t); ok {
+		n, err := strconv.ParseUint(name, 10, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		attr.Credential = &syscall.Credential{Uid: uint32(n), Gid: uint32(n)}
+	}
+	const self = "/proc/self/exe" // that user may not look into its folder
+	p := launchAs(t, attr, nil, self, "watch", "-i", "right", "--promiscuous", "--sockets", "2", "--listen", "127.0.0.1:9846")
+	p.logs("watching")
+	replayFile(t, "../../testdata/captures/rnr_retry_exceeded.pcap", "left")
+	p.tell("127.0.0.1:9846", `ibwitness_packets_total{class="send",service="RC"} 16`)
+	for i, got := range threads(t, p.Process.Pid, "CapEff") {
+		if got != "0000000000000000" {
+			t.Errorf("CapEff of thread %d is %s", i, got)
+		}
+	}
+	p.stop()
+	if attr.Credential != nil {
+		p = launchAs(t, attr, nil, self, "watch", "-i", "right", "--hardware-time", "--listen", "")
+		p.logs("right: ask for hardware time stamps: operation not permitted: give the program the capability CAP_NET_ADMIN too")
 	}
 }

@@ -41,8 +41,15 @@ func start(t *testing.T, args ...string) *process {
 // launch runs a program with more in its environment.
 func launch(t *testing.T, env []string, program string, args ...string) *process {
 	t.Helper()
+	return launchAs(t, nil, env, program, args...)
+}
+
+// launchAs runs it as another user, or with other capabilities.
+func launchAs(t *testing.T, attr *syscall.SysProcAttr, env []string, program string, args ...string) *process {
+	t.Helper()
 	dir := t.TempDir()
 	p := &process{exec.Command(program, args...), t, filepath.Join(dir, "out"), filepath.Join(dir, "log")}
+	p.SysProcAttr = attr
 	p.Env = append(append(os.Environ(), asCommand+"=1"), env...)
 	for path, w := range map[string]*io.Writer{p.out: &p.Stdout, p.log: &p.Stderr} {
 		f, err := os.Create(path)

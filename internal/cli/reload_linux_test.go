@@ -45,6 +45,44 @@ func (p *process) tell(address, line string) {
 	p.t.Fatalf("no %s in\n%s\n%s", line, page, log)
 }
 
+// TestWebConfig: passwords are taken from their file anew with each request.
+func TestWebConfig(t *testing.T) {
+	if !veth.Network(t) {
+		return
+	}
+	file := filepath.Join(t.TempDir(), "web.yaml")
+	write := func(hash string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte("basic_auth_users:\n  prometheus: "+hash+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("$2a$04$6J7lv5UBl61ElokM.MyksuK8n0bVZvmKhw1qe/x2wcF8K8HMw92Fq") // first
+	p := start(t, "watch", "-i", "right", "--listen", "127.0.0.1:9846", "--web-config", file)
+	p.logs("watching")
+	get := func(password string, want int) {
+		t.Helper()
+		r, err := http.NewRequest(http.MethodGet, "http://127.0.0.1:9846/metrics", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.SetBasicAuth("prometheus", password)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Body.Close(); a.StatusCode != want {
+			t.Errorf("%s: %s, not %d", password, a.Status, want)
+		}
+	}
+	get("first", http.StatusOK)
+	get("second", http.StatusUnauthorized)
+	write("$2a$04$QThmyIcwJwk5mN0ejoqHsuv7uGfevHKW/AMefST3ROgqzpXjRV.6m") // second
+	get("second", http.StatusOK)
+	get("first", http.StatusUnauthorized)
+	p.stop()
+}
+
 // TestReload: at SIGHUP a changed file is taken over as far as it can be, what cannot is said, and a bad one changes nothing.
 func TestReload(t *testing.T) {
 	if !veth.Network(t) {
