@@ -57,7 +57,7 @@ type vector struct {
 	src, dst packet.Addr
 	tclass   uint8
 	hopLimit uint8
-	v4       bool
+	v4       bool // with an IPv4 header that has no options: memory has no room for them
 	pkey     uint16
 	front    uint32 // CRC-32 of the first 40 bytes of the payload
 	group    bool   // dst is a multicast group
@@ -66,7 +66,7 @@ type vector struct {
 
 func vectorOf(p *packet.Packet) *vector {
 	return &vector{
-		src: p.Src, dst: p.Dst, tclass: p.TClass, hopLimit: p.HopLmt, v4: p.Encap == packet.RoCEv2IPv4, pkey: p.PKey,
+		src: p.Src, dst: p.Dst, tclass: p.TClass, hopLimit: p.HopLmt, v4: p.Encap == packet.RoCEv2IPv4 && p.IHL <= 5, pkey: p.PKey,
 		front: sum(p.Payload[:min(len(p.Payload), headSize)]), group: p.Dst.IsMulticast(),
 	}
 }

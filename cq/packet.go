@@ -49,6 +49,9 @@ func (a *Agent) Packet(p *packet.Packet) {
 	if f.from == nil && f.to == nil && f.many == nil && (len(a.lives) == 0 || !toGroup(p)) {
 		return
 	}
+	if f.from != nil && f.from.service() != service || f.to != nil && f.to.service() != service {
+		return // the receiver drops it (rule BTH-004)
+	}
 	at := where{p.Frame, p.Time, a.pos, p.Tap, p.Opcode, p.PSN}
 	switch {
 	case service == packet.UD:

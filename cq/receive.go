@@ -259,7 +259,7 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	if a.front(q, m, t) {
 		return
 	}
-	if t.event.Summed && op == hcaagent.DoneRecv && !m.cut && c.ByteLen == length {
+	if t.event.Summed && op == hcaagent.DoneRecv && !m.cut && !m.mixed && c.ByteLen == length {
 		a.covered(rule.CPLMEM001)
 		if m.crc != t.event.Sum {
 			differs(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.crc), fmt.Sprintf("%#08x", t.event.Sum))

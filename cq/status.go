@@ -12,7 +12,7 @@ import (
 
 // statuses holds the completions of send requests against what the wire showed.
 func (a *Agent) statuses(q *queuePair) {
-	early := q.overtaken()
+	early, open := q.overtaken(), q.passedOver()
 	for i, w := range q.sends {
 		if w.done == nil {
 			continue
@@ -28,7 +28,7 @@ func (a *Agent) statuses(q *queuePair) {
 			a.succeeded(q, w, early[i])
 			continue
 		}
-		if q.reliable() && q.out.anchor && !w.local() && q.out.first.seen() && !q.lost(w) {
+		if q.reliable() && q.out.anchor && !w.local() && q.out.first.seen() && !q.lost(w) && (open == nil || w.n < open.n) {
 			a.failedSend(q, w)
 		}
 	}
@@ -212,6 +212,27 @@ var codes = [...]struct {
 	{packet.NAKRemoteAccess, hcaagent.RemAccessErr, rule.CPLSTS003},
 	{packet.NAKRemoteOp, hcaagent.RemOpErr, rule.CPLSTS004},
 	{packet.NAKInvalidRD, hcaagent.RemInvRDReqErr, rule.CPLSTS005},
+}
+
+// passedOver returns the first READ or atomic that was not answered when a NAK ended the connection that names a request behind it, or nil. The NAK says that its
+// response is lost as well, and either may be the request that fails.
+func (q *queuePair) passedOver() *work {
+	n := q.out.end()
+	if n == nil {
+		return nil
+	}
+	for _, w := range q.sends {
+		if w.local() || !w.response() {
+			continue
+		}
+		if w.last() >= n.ord || q.lost(w) {
+			return nil
+		}
+		if _, ok := q.answered(w); !ok {
+			return w
+		}
+	}
+	return nil
 }
 
 // failedSend judges a completion with an error.

@@ -46,6 +46,7 @@ type part struct {
 	head   *head
 
 	follows bool // the packet before it came before it, and is of the same message
+	mixed   bool // its PSN came again with other data
 }
 
 // head is what the headers of a message's packets say.
@@ -75,6 +76,7 @@ type message struct {
 	end     where
 	partial bool
 	cut     bool    // of its payload not all was captured
+	mixed   bool    // a packet of it came again with other data: it is not known which the responder took
 	read    *answer // READ or atomic: what was answered
 }
 
@@ -163,6 +165,7 @@ func (s *stream) request(p *packet.Packet, at where) {
 	}
 	if s.parts[i].seen {
 		s.resent(ord)
+		s.differs(i, p)
 		return
 	}
 	x := part{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), at: at, cut: p.PayloadLen != len(p.Payload)}
@@ -186,6 +189,18 @@ func (s *stream) request(p *packet.Packet, at where) {
 	if in.Last || in.Only || filled {
 		s.fold()
 	}
+}
+
+// differs notes that a packet has come again with other data, while its message is not whole.
+func (s *stream) differs(i int, p *packet.Packet) {
+	x, crc := &s.parts[i], uint32(0)
+	if x.cut || p.PayloadLen != len(p.Payload) || x.op.Fn() == packet.ReadRequest {
+		return
+	}
+	if x.follows {
+		crc = s.parts[i-1].crc
+	}
+	x.mixed = x.mixed || crc32.Update(crc, crc32.IEEETable, p.Payload) != x.crc
 }
 
 func (s *stream) resent(ord int64) {
@@ -289,7 +304,7 @@ func (s *stream) collect(first int64, parts []part) message {
 			x := &parts[i]
 			run.add(x.crc, x.length, x.follows)
 			m.length += x.length
-			m.cut = m.cut || x.cut
+			m.cut, m.mixed = m.cut || x.cut, m.mixed || x.mixed
 			if x.at.pos > m.end.pos {
 				m.end = x.at
 			}
