@@ -42,6 +42,7 @@ type connection struct {
 
 	counted uint64 // packets that both ends had sent when mark looked last
 	active  int64  // when mark found that to have grown
+	serial  uint64 // by which a survey names it; 0: none has seen it
 }
 
 // pair returns the pair of QPs of a connection, or nil of nil.

@@ -34,6 +34,7 @@ type Transport struct {
 	queues   *cq.Agent       // where verbs events are known
 	live     []*hcaagent.Log // to which events are still added
 	lossy    bool            // the capture says that it dropped packets
+	serials  uint64          // of connections that a survey has seen
 	// Several says that the frames come from several taps, so that a packet may be seen more than once.
 	Several bool
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -15,11 +16,13 @@ import (
 type Watch struct {
 	Found  func([]rule.Finding) // takes findings in the order of their frames, from the goroutine that called Run
 	Status func(*Status)        // where not nil, takes the counters at each tick
-	Every  time.Duration        // between ticks; 0: one second
-	Settle time.Duration        // how old a finding must be to be told, as later packets may explain it; 0: two seconds
-	Idle   time.Duration        // after which a connection is forgotten; 0: five minutes
-	Most   int                  // connections of each shard that are followed; the longest idle ones beyond them are forgotten; 0: 200,000
-	Short  func() bool          // where not nil, asked at each tick whether memory is short: the longest idle half of the connections is forgotten then
+	// Survey, where not nil, may look at the connections that are followed, at each tick: by ids that stay theirs, and each only until the next.
+	Survey func(now int64, each iter.Seq2[uint64, *Connection])
+	Every  time.Duration // between ticks; 0: one second
+	Settle time.Duration // how old a finding must be to be told, as later packets may explain it; 0: two seconds
+	Idle   time.Duration // after which a connection is forgotten; 0: five minutes
+	Most   int           // connections of each shard that are followed; the longest idle ones beyond them are forgotten; 0: 200,000
+	Short  func() bool   // where not nil, asked at each tick whether memory is short: the longest idle half of the connections is forgotten then
 }
 
 // Status is what a run counts while it goes on. Counters never fall, but those of Cover where a finding was taken back.
@@ -190,6 +193,9 @@ func (w *watch) tell(before int64) {
 	}
 	if w.Watch.Status != nil {
 		w.Watch.Status(s)
+	}
+	if w.Watch.Survey != nil {
+		w.Watch.Survey(s.Now, w.e.surveyed())
 	}
 }
 

@@ -27,7 +27,7 @@ type watchCommand struct {
 	Config      configFile    `placeholder:"FILE" complete:"file" help:"Take flags that the command line does not give from this file: YAML, a line like repeats: 10 each. It is read anew at SIGHUP."`
 	Interface   []string      `short:"i" required:"" placeholder:"NAME" help:"Network interface to capture from. Repeatable: several are several taps."`
 	Near        []address     `placeholder:"ADDRESS" help:"The interface is near this endpoint, as in check. Repeatable. Default: what happened behind the interface is not known."`
-	Listen      string        `default:"127.0.0.1:9846" placeholder:"ADDRESS" help:"Serve Prometheus metrics at /metrics, and /healthz and /readyz, on this address; empty: nowhere. Default: ${default}."`
+	Listen      string        `default:"127.0.0.1:9846" placeholder:"ADDRESS" help:"Serve the page, Prometheus metrics at /metrics, and /healthz and /readyz, on this address; empty: nowhere. Default: ${default}."`
 	WebConfig   string        `name:"web-config" placeholder:"FILE" complete:"file" help:"TLS and passwords for --listen: a web configuration file of Prometheus' exporter-toolkit."`
 	Pprof       bool          `help:"Serve profiles of this program at /debug/pprof too."`
 	Promiscuous bool          `help:"Capture frames for other machines too, as behind a mirror port."`
@@ -43,6 +43,7 @@ type watchCommand struct {
 	Workers     int           `placeholder:"N" help:"Cores to use. Default: all."`
 	User        string        `placeholder:"NAME" help:"If started as root, become this user once the interfaces are open. All capabilities are given up in any case."`
 
+	Page   pageFlags   `embed:""`
 	Flight flightFlags `embed:""`
 	Log    logFlags    `embed:""`
 	Labels labelFlags  `embed:""`
@@ -52,7 +53,7 @@ type watchCommand struct {
 func (watchCommand) Help() string {
 	return `Captures RoCE traffic from network interfaces and verifies it while it runs, for weeks if need be. Other traffic stays in the kernel. Needs the capability CAP_NET_RAW.
 
-Findings go to standard output as they are proven, some seconds after their packets: JSON lines with the keys of check --format json, or readable ones on a terminal. Metrics go to Prometheus.
+Findings go to standard output as they are proven, some seconds after their packets: JSON lines with the keys of check --format json, or readable ones on a terminal. Metrics go to Prometheus, and a page on the same address shows the run.
 
 What the kernel drops, since this program could not keep up, is counted, and proves nothing: the connections that it may have been of are learned anew.
 
@@ -87,12 +88,15 @@ func (c *watchCommand) Run(s *session) error {
 
 	collector := metrics.New(src.Stats)
 	collector.Label(c.Labels.labels())
+	kept := c.Flight.recorder()
+	page := c.page(kept)
+	defer page.close()
 	failed := make(chan error, 1)
 	if c.Listen != "" {
 		log := slog.New(zerolog.NewSlogHandler(s.log))
 		server, err := metrics.Listen(collector, metrics.ServerOptions{
 			Address: c.Listen, Config: c.WebConfig, Profile: c.Pprof, Log: log,
-			Ready: func() error { return ready(collector, src.Stats()) },
+			Ready: func() error { return ready(collector, src.Stats()) }, Page: page.served(),
 		})
 		if err != nil {
 			return err
@@ -104,7 +108,7 @@ func (c *watchCommand) Run(s *session) error {
 				src.Stop()
 			}
 		}()
-		s.log.Info().Str("address", server.Address()).Msg("metrics are served")
+		s.log.Info().Str("address", server.Address()).Msg("page and metrics are served")
 	}
 	if err := drop(c.User); err != nil {
 		return err
@@ -125,14 +129,12 @@ func (c *watchCommand) Run(s *session) error {
 		collector.Log(log.log.Stats)
 	}
 	var frames fabricagent.Source = src
-	kept := c.Flight.recorder()
 	writer, err := c.Flight.flight(s, kept, c.Repeats, src.Taps)
 	if err != nil {
 		return err
 	}
 	if writer != nil {
 		defer writer.Close()
-		frames = kept.Source(src)
 		sinks = append(sinks, writer)
 		collector.Flight(writer.Stats)
 	}
@@ -143,6 +145,12 @@ func (c *watchCommand) Run(s *session) error {
 	opt.Watch.Short = newMemory(c.heap()).short
 	sinks = append(sinks, onTick(fresh.takeOver), onTick(newWatchdog().alive))
 	tell(opt.Watch, sinks...)
+	if page != nil {
+		page.watch(opt.Watch)
+	}
+	if page != nil || writer != nil {
+		frames = kept.Source(src)
+	}
 	for _, a := range c.Near {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}

@@ -16,6 +16,7 @@ import (
 type Frame struct {
 	fabricagent.Frame
 	Place uint64 // its number among the packets of the connection, from 1 on; 0: not known
+	Apart bool   // an unknown number of packets of the connection stands before it
 }
 
 // Ladder is what is shown of a finding.
@@ -39,6 +40,7 @@ type End struct {
 // Row is one packet.
 type Row struct {
 	Skipped uint64  `json:"skipped,omitempty"` // packets of the connection that were left out before it
+	Apart   bool    `json:"apart,omitempty"`   // so were some, and how many is not known
 	Frame   uint64  `json:"frame"`
 	Tap     uint16  `json:"tap"`
 	Time    string  `json:"time"`
@@ -87,7 +89,7 @@ func Build(f *rule.Finding, flow Flow, frames []Frame, opt Options) *Ladder {
 		}
 		check(&p, fr)
 		r := row(&p, fr)
-		r.Skipped, r.At = skipped[i], fr.Time-f.Time
+		r.Skipped, r.Apart, r.At = skipped[i], i > 0 && fr.Apart, fr.Time-f.Time
 		r.From = flow.sender(&p) ^ left
 		switch {
 		case fr.Tap == f.Tap && fr.Number == f.Frame:

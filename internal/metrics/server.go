@@ -30,6 +30,13 @@ type ServerOptions struct {
 	Profile bool         // serve /debug/pprof too
 	Ready   func() error // what is wrong with the run; nil: nothing
 	Log     *slog.Logger
+	Page    Page // served at /; nil: none
+}
+
+// Page is what people look at.
+type Page interface {
+	http.Handler
+	Close() // ends what is being served for as long as its reader wants
 }
 
 // Listen begins to listen, so that an address that is taken is told at once. Serve serves.
@@ -60,7 +67,12 @@ func Listen(c *Collector, o ServerOptions) (*Server, error) {
 		mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	}
-	return &Server{&http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn)}, l, o.Config}, nil
+	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn)}
+	if o.Page != nil {
+		mux.Handle("/", o.Page)
+		s.RegisterOnShutdown(o.Page.Close)
+	}
+	return &Server{s, l, o.Config}, nil
 }
 
 // Address is where the server listens.

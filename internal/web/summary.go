@@ -38,6 +38,7 @@ type Summary struct {
 	ByRule   []*RuleCount    `json:"by_rule"` // rules that findings are of, the gravest first
 	Accused  []*Accused      `json:"accused"` // the most accused
 	Others   byKind          `json:"others"`  // findings against endpoints that are not listed
+	guilty   byKind          // how many endpoints there are findings against
 	Timeline *timelineJSON   `json:"timeline,omitempty"`
 	Left     byKind          `json:"left"` // findings that are no longer kept
 
@@ -112,6 +113,9 @@ func (s *Summary) accused(m *Model) {
 	}
 	list := make([]counted, 0, len(m.accused))
 	for a, n := range m.accused {
+		for k := range n {
+			s.guilty[k] += min(n[k], 1)
+		}
 		list = append(list, counted{a, n})
 	}
 	slices.SortFunc(list, func(a, b counted) int {
@@ -157,8 +161,9 @@ func (s *Summary) live(m *Model) {
 
 // sentence says the verdict in words, as the first lines of check do.
 func sentence(s *Summary) string {
-	broken, accused := 0, []string{}
+	broken, accused, guilty := 0, []string{}, uint64(0)
 	of := func(k kind) {
+		guilty = s.guilty[k]
 		for _, r := range s.ByRule {
 			if r.Counts[k] > 0 {
 				broken++
@@ -173,12 +178,12 @@ func sentence(s *Summary) string {
 	tell := func(n uint64, noun, whom string) string {
 		const most = 3
 		t := fmt.Sprintf("%s of %s", count(n, noun), count(uint64(broken), "rule"))
-		switch n := len(accused); {
-		case n == 0:
-		case n <= most:
+		switch {
+		case guilty == 0:
+		case guilty <= most:
 			t += " " + whom + " " + list(accused)
 		default:
-			t += " " + whom + " " + list(append(accused[:most:most], strconv.Itoa(n-most)+" more"))
+			t += " " + whom + " " + list(append(accused[:most:most], grouped(guilty-most)+" more"))
 		}
 		return t
 	}

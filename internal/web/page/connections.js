@@ -1,6 +1,6 @@
-import { el, debounce } from "./dom.js";
+import { el } from "./dom.js";
 import { num, short, rate, bytes, qp, plural, span, shows, showNames } from "./format.js";
-import { Grid } from "./grid.js";
+import { Grid, searchBox } from "./grid.js";
 import { spark } from "./spark.js";
 
 const sorts = [["trouble", "Most trouble"], ["activity", "Most active"], ["retransmissions", "Most sent again"], ["rnr", "Most RNR NAKs"], ["packets", "Most packets"], ["bytes", "Most bytes"], ["first", "First seen"]];
@@ -24,7 +24,7 @@ export class Connections {
       open: (c) => page.go("findings", { q: this.words(c), class: "violation,warning,note,unproven,event" }),
       empty: () => el("p", { class: "blank-title", text: page.state.q ? "No connection matches" : "No connection so far" }),
     });
-    this.search = el("input", { type: "search", class: "search", placeholder: "Search", "aria-label": "Search connections", "aria-keyshortcuts": "/", on: { input: debounce(() => this.change({ q: this.search.value.trim() }), 150) } });
+    this.search = searchBox("Search connections", this.grid, (q) => this.change({ q }));
     this.sort = el("select", { "aria-label": "Order", on: { change: () => this.change({ sort: this.sort.value }) } }, sorts.map(([v, t]) => el("option", { value: v, text: t })));
     this.count = el("span", { class: "quiet count" });
     this.node = el("div", { class: "plain-view" }, el("div", { class: "filters" }, this.sort, this.search, el("span", { class: "grow" }), this.count), el("div", { class: "table" }, this.grid.node));
@@ -74,12 +74,7 @@ export class Connections {
 
   pressed(e) {
     if (e.key === "/") this.search.focus();
-    else if (e.key === "Escape" && document.activeElement === this.search) {
-      if (this.search.value) {
-        this.search.value = "";
-        this.change({ q: "" });
-      } else this.grid.node.focus();
-    } else if (["j", "k", "ArrowDown", "ArrowUp"].includes(e.key) && document.activeElement === document.body) {
+    else if (["j", "k", "ArrowDown", "ArrowUp"].includes(e.key) && document.activeElement === document.body) {
       this.grid.node.focus();
       this.grid.pressed(e);
     } else return false;

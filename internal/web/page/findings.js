@@ -1,6 +1,6 @@
-import { el, replace, debounce, say } from "./dom.js";
+import { el, replace, say } from "./dom.js";
 import { num, offset, clock, party, psn, shows, plural } from "./format.js";
-import { Grid } from "./grid.js";
+import { Grid, searchBox } from "./grid.js";
 import { chip, toggles } from "./summary.js";
 import { drawDetail } from "./detail.js";
 
@@ -26,14 +26,7 @@ export class Findings {
       selected: (f) => this.opened && this.open(f.id, false, true),
       empty: () => this.nothing(),
     });
-    this.search = el("input", { type: "search", class: "search", placeholder: "Search", "aria-label": "Search findings", "aria-keyshortcuts": "/", on: { input: debounce(() => this.change({ q: this.search.value.trim() }), 150) } });
-    this.search.addEventListener("keydown", (e) => {
-      if (e.key === "Enter" || e.key === "ArrowDown") {
-        this.grid.node.focus();
-        if (this.grid.at < 0) this.grid.select(0);
-        e.preventDefault();
-      }
-    });
+    this.search = searchBox("Search findings", this.grid, (q) => this.change({ q }));
     this.rule = el("select", { class: "narrow", "aria-label": "Rule", on: { change: () => this.change({ rule: this.rule.value }) } });
     this.endpoint = el("select", { class: "narrow", "aria-label": "Endpoint", on: { change: () => this.change({ endpoint: this.endpoint.value }) } });
     this.kinds = el("div", { class: "kinds" });
@@ -234,9 +227,7 @@ export class Findings {
       this.search.focus();
       this.search.select();
     } else if (e.key === "Escape") {
-      if (document.activeElement === this.search && this.search.value) this.change({ q: "" });
-      else if (document.activeElement === this.search) this.grid.node.focus();
-      else return this.close();
+      return this.close();
     } else if (["j", "k", "ArrowDown", "ArrowUp", "Enter"].includes(e.key) && !this.pane.contains(document.activeElement) && document.activeElement === document.body) {
       this.grid.node.focus({ preventScroll: true });
       this.grid.pressed(e);

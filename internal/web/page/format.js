@@ -32,9 +32,9 @@ export function span(ns) {
   if (a < 60e9) return `${sign}${digits(a / 1e9)} s`;
   const s = Math.floor(a / 1e9);
   const d = Math.floor(s / 86400), h = Math.floor((s % 86400) / 3600), m = Math.floor((s % 3600) / 60);
-  if (d) return `${sign}${d} d ${h} h`;
-  if (h) return `${sign}${h} h ${m} min`;
-  return `${sign}${m} min ${s % 60} s`;
+  const two = (a, unit, b, lesser) => `${sign}${a} ${unit}${b ? ` ${b} ${lesser}` : ""}`;
+  if (d) return two(d, "d", h, "h");
+  return h ? two(h, "h", m, "min") : two(m, "min", s % 60, "s");
 }
 
 // offset is how long after the run began something happened, in seconds to the microsecond.

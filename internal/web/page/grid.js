@@ -1,4 +1,4 @@
-import { el, replace } from "./dom.js";
+import { el, replace, debounce } from "./dom.js";
 
 const PAGE = 100;
 
@@ -157,7 +157,7 @@ export class Grid {
   }
 
   async step(n) {
-    this.select(this.at + n);
+    this.select(this.at + n, true);
     for (let tries = 0; !this.current() && tries < 40; tries++) await new Promise((done) => setTimeout(done, 50));
     if (this.current()) this.key = this.o.key(this.current());
     return this.current();
@@ -186,4 +186,21 @@ export class Grid {
     e.preventDefault();
     e.stopPropagation();
   }
+}
+
+// searchBox is a field to search a grid by; change takes its words.
+export function searchBox(label, grid, change) {
+  const box = el("input", { type: "search", class: "search", placeholder: "Search", "aria-label": label, "aria-keyshortcuts": "/", on: { input: debounce(() => change(box.value.trim()), 150) } });
+  box.addEventListener("keydown", (e) => {
+    if (e.key === "Escape" && box.value) {
+      box.value = "";
+      change("");
+    } else if (["Enter", "ArrowDown", "Escape"].includes(e.key)) {
+      grid.node.focus({ preventScroll: true });
+      if (grid.at < 0) grid.select(0, true);
+    } else return;
+    e.preventDefault();
+    e.stopPropagation();
+  });
+  return box;
 }

@@ -26,7 +26,8 @@ export function drawLadder(ladder, finding) {
   }
 
   for (const [i, r] of rows.entries()) {
-    if (r.skipped) list.append(el("div", { class: "skipped", role: "presentation" }, el("span", { text: `${plural(r.skipped, "packet")} left out` })));
+    const left = r.apart ? "packets left out" : r.skipped ? `${plural(r.skipped, "packet")} left out` : "";
+    if (left) list.append(el("div", { class: "skipped", role: "presentation" }, el("span", { text: left })));
     const node = rung(r, i, finding);
     node.addEventListener("click", () => {
       choose(i);

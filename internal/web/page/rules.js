@@ -1,6 +1,6 @@
-import { el, replace, debounce } from "./dom.js";
+import { el, replace } from "./dom.js";
 import { num, plural } from "./format.js";
-import { Grid } from "./grid.js";
+import { Grid, searchBox } from "./grid.js";
 
 const states = [["all", "All"], ["held", "Held"], ["violated", "Violated"], ["unproven", "Not proven"], ["idle", "Not exercised"], ["unjudged", "Not judged"], ["unasked", "No event log"], ["event", "Events"]];
 
@@ -39,7 +39,7 @@ export class Rules {
       selected: (r) => !this.pane.hidden && this.open(r),
       empty: () => el("p", { class: "blank-title", text: "No rule matches" }),
     });
-    this.search = el("input", { type: "search", class: "search", placeholder: "Search", "aria-label": "Search rules", "aria-keyshortcuts": "/", on: { input: debounce(() => this.change({ q: this.search.value.trim() }), 100) } });
+    this.search = searchBox("Search rules", this.grid, (q) => this.change({ q }));
     this.filter = el("div", { class: "toggles", role: "group", "aria-label": "State" });
     this.count = el("span", { class: "quiet count" });
     this.cover = el("div", { class: "cover" });
@@ -56,7 +56,7 @@ export class Rules {
   async show(summary) {
     this.search.value = this.page.state.q || "";
     this.told(summary);
-    await this.page.known;
+    await this.page.learn();
     await this.grid.reset();
     const r = this.page.rules.get(this.page.state.rule);
     if (r) {
@@ -121,10 +121,8 @@ export class Rules {
 
   pressed(e) {
     if (e.key === "/") this.search.focus();
-    else if (e.key === "Escape") {
-      if (document.activeElement === this.search) this.grid.node.focus();
-      else return this.close(true);
-    } else if (["j", "k", "ArrowDown", "ArrowUp"].includes(e.key) && document.activeElement === document.body) {
+    else if (e.key === "Escape") return this.close(true);
+    else if (["j", "k", "ArrowDown", "ArrowUp"].includes(e.key) && document.activeElement === document.body) {
       this.grid.node.focus();
       this.grid.pressed(e);
     } else return false;

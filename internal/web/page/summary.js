@@ -12,7 +12,7 @@ export function drawTop(node, s, o) {
       el("span", { class: "brand" }, logo(), "ibwitness"),
       el("span", { class: "subject", title: s.title, text: s.title }),
       el("span", { class: "grow" }),
-      s.live ? el("span", { class: `pulse ${o.connected ? "on" : "off"}`, text: o.connected ? "live" : "connection lost" }) : el("span", { class: "quiet", text: s.first ? day(s.first) : "" }),
+      s.live ? el("span", { class: `pulse ${o.connected ? "on" : "off"}`, text: o.connected ? "live" : "connection lost" }) : el("span", { class: "quiet when", text: s.first ? day(s.first) : "" }),
       el("button", { class: "plain", type: "button", "aria-haspopup": "dialog", title: "Keys", on: { click: o.help } }, el("kbd", { text: "?" }), " keys")),
     el("div", { class: "verdict", "data-verdict": verdict },
       el("div", { class: "word" }, el("span", { class: "glyph", "aria-hidden": "true", text: glyphs[verdict] || "" }),
