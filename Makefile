@@ -51,13 +51,15 @@ unit:            ## all tests under the race detector, and once more without it 
 	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory)$$' ./fabricagent ./internal/cli
 	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
-# The race detector needs a C compiler, some tests compare with tshark, and those of live capture set up a network of their own.
+# The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, and those of the page open it
+# in a browser.
 deps: prometheus ## install what tests need, where it is missing (Debian)
 	@missing=; \
 	command -v tshark >/dev/null || missing="$$missing tshark"; \
 	command -v ip >/dev/null || missing="$$missing iproute2"; \
 	[ -e /usr/include/pcap/pcap.h ] || missing="$$missing libpcap-dev"; \
 	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \
 	[ -n "$$missing" ] || exit 0; \
 	echo "tests need:$$missing"; \

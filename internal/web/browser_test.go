@@ -1,0 +1,319 @@
+package web
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"ibwitness/agent"
+	"ibwitness/internal/browser"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+const (
+	row      = ".findings .grid-row:not(.pending)"
+	idOfRow  = "document.querySelectorAll('.findings .grid-row:not(.pending)')"
+	atFind   = "document.querySelector('.pane .detail')"
+	atPacket = "document.querySelector('.rung.current')"
+)
+
+// quiet reports what the console of the page has to say, which is nothing.
+func quiet(t *testing.T, p *browser.Page) {
+	t.Helper()
+	if list := p.Problems(); len(list) > 0 {
+		t.Errorf("the console says %q", list)
+	}
+}
+
+// TestPage goes through the page of a capture by mouse and by keyboard.
+func TestPage(t *testing.T) {
+	s := finishedServer(t, capture)
+	p := browser.Open(t)
+	p.Go(s.URL + "/")
+	p.Wait(idOfRow + ".length === 5")
+	if got := p.Text("h1"); got != "VIOLATED" {
+		t.Errorf("verdict %q", got)
+	}
+	p.Shoot("findings-light")
+
+	// The mouse opens a ladder; the offending packet is marked, with what was expected below it.
+	p.Click(row + ".s-violation")
+	p.Wait(atFind + " && document.querySelectorAll('.rung.offending').length === 1")
+	for selector, want := range map[string]string{
+		".detail h2": "RC-RSP-043 nak-duplicate", ".side.expected": "silence after the RNR NAK", ".side.actual": "NAK PSN Sequence Error", ".rung.offending": "NAK PSN Sequence Error",
+		".rung.offending + .rung.expected": "silence after", ".rung.proof": "RNR NAK", ".end.right": "responder", ".rule-text": "A responder sends one NAK", ".reference": "[9.7.5.2†]",
+		".field.differs": "Syndrome", ".fields": "Packet Sequence Number",
+	} {
+		if got := p.Text(selector); !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+			t.Errorf("%s says %q, not %q", selector, got, want)
+		}
+	}
+	p.Shoot("ladder-light")
+	p.Dark(true)
+	p.Shoot("ladder-dark")
+	p.Dark(false)
+	p.Click(".rung.proof")
+	p.Wait(`document.querySelector('.fields h3').innerText.includes('proof')`)
+
+	// Esc closes it; the keyboard opens it again, goes through its packets and into the fields of one.
+	p.Press(kb.Escape)
+	p.Wait("document.querySelector('.pane').hidden && document.activeElement.classList.contains('grid')")
+	p.Press("j" + kb.ArrowDown + "k")
+	p.Press(kb.Enter)
+	p.Wait("document.activeElement.classList.contains('rungs') && " + atPacket + ".classList.contains('offending')")
+	frame := p.Text(".fields h3")
+	p.Press("j")
+	p.Wait(fmt.Sprintf("document.querySelector('.fields h3').innerText !== %q", frame))
+	p.Press(kb.ArrowRight + "j" + "j")
+	p.Wait("document.activeElement.classList.contains('field') && document.querySelector('.bytes .lit')")
+	p.Press(kb.ArrowLeft + "o")
+	p.Wait(atPacket + ".classList.contains('offending')")
+	first := p.Text(".detail-head > p.quiet")
+	p.Press("n")
+	p.Wait(fmt.Sprintf("document.querySelector('.detail-head > p.quiet').innerText !== %q && document.activeElement.classList.contains('rungs')", first))
+	p.Press(kb.Escape)
+	p.Wait("document.querySelector('.pane').hidden")
+
+	// Filters: class, text, rule, endpoint.
+	p.Click("[data-show=violation]")
+	p.Wait(idOfRow + ".length === 1 && " + idOfRow + "[0].innerText.includes('RC-RNR-005')")
+	p.Click("[data-show=event]")
+	p.Wait("document.querySelector('.findings-view .count').innerText === '21 findings'")
+	p.Press("/")
+	p.Press("rnr-nak" + kb.Enter)
+	p.Wait("document.querySelector('.findings-view .count').innerText === '4 findings'")
+	p.Click(".clear")
+	p.Wait("document.querySelector('.findings-view .count').innerText === '5 findings'")
+	p.Click(`[data-pick="rule RC-RSP-043"]`)
+	p.Wait("document.querySelector('.findings-view .count').innerText === '4 findings' && location.hash.includes('RC-RSP-043')")
+	p.Click(`[data-pick="endpoint 10.77.0.1"]`)
+	p.Press("/")
+	p.Press("18" + kb.Enter)
+	p.Wait("document.querySelector('.findings-view .count').innerText === '1 finding'")
+
+	// The other views.
+	p.Press(kb.Escape)
+	p.Press("2")
+	p.Wait("document.querySelectorAll('.connections .grid-row').length === 1 && document.querySelector('.connections .spark polyline')")
+	p.Shoot("connections")
+	p.Press("3")
+	p.Wait("document.querySelectorAll('.rules .grid-row').length > 10")
+	p.Press("/")
+	p.Press("nak-duplicate" + kb.Enter)
+	p.Wait("document.querySelectorAll('.rules .grid-row').length === 1")
+	p.Press(kb.Enter)
+	p.Wait("document.querySelector('.rule-pane').innerText.includes('A responder sends one NAK')")
+	p.Shoot("rules")
+	p.Press("?")
+	p.Wait("document.querySelector('dialog').open")
+	p.Press(kb.Escape)
+	p.Wait("!document.querySelector('dialog').open")
+
+	// An address can be passed on; and a narrow window has all that a wide one has.
+	p.Go(s.URL + "/#findings?rule=RC-RSP-043&id=9")
+	p.Go(s.URL + "/?again#findings?rule=RC-RSP-043&id=9")
+	p.Wait("document.querySelectorAll('.rung.offending').length === 1")
+	p.Size(420, 860)
+	p.Wait("getComputedStyle(document.querySelector('.findings-view .list')).display === 'none'")
+	if over := browser.Eval[int](p, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+		t.Errorf("a narrow window is %d pixels too narrow", over)
+	}
+	p.Shoot("ladder-narrow")
+	p.Press(kb.Escape)
+	p.Wait(idOfRow + ".length >= 4")
+	p.Shoot("findings-narrow")
+	quiet(t, p)
+	for _, url := range p.Requests() {
+		if !strings.HasPrefix(url, s.URL) {
+			t.Errorf("it asked for %s", url)
+		}
+	}
+}
+
+// TestFile opens the page that is one file: it asks nobody for anything, and says nothing on the console.
+func TestFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "report.html")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := judged(t, capture)
+	hostile := `<img src=x onerror="document.title='owned'"></script>`
+	run.Result.Findings[1].Detail, run.Result.Findings[1].Expected = hostile, hostile
+	if err := WriteHTML(f, run, Options{Title: hostile}, []string{capture}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := browser.Open(t)
+	p.Go("file://" + name)
+	p.Wait(idOfRow + ".length === 5")
+	if got := p.Text(".subject"); got != hostile {
+		t.Errorf("the title is %q", got)
+	}
+	p.Click(row + ".s-unproven")
+	p.Wait("document.querySelectorAll('.rung.offending').length === 1 && document.querySelectorAll('.rung').length > 10")
+	if got := p.Text(".side.expected p"); got != hostile {
+		t.Errorf("expected %q", got)
+	}
+	p.Press(kb.Escape)
+	// The same queries find the same as at the server.
+	s := finishedServer(t, capture)
+	for _, q := range []string{"class=violation", "class=violation,event", "rule=RC-RNR-005", "endpoint=10.77.0.2", "q=silence+0x38", "class=violation&q=frame+18", "class=event&q=retransmission+0x2f"} {
+		var want answered
+		get(t, s, "/api/findings?"+q, 200, &want)
+		p.Go("file://" + name + "?" + q + "#findings?" + q)
+		p.Wait(fmt.Sprintf("document.querySelector('.findings-view .count')?.innerText.startsWith('%d finding')", want.Total))
+	}
+	p.Go("file://" + name + "?#connections")
+	p.Wait("document.querySelectorAll('.connections .grid-row').length === 1")
+	p.Press("3")
+	p.Wait("document.querySelectorAll('.rules .grid-row').length > 10")
+	quiet(t, p)
+	if title := browser.Eval[string](p, "document.title"); strings.Contains(title, "owned") && !strings.Contains(title, "onerror") || browser.Eval[int](p, "document.querySelectorAll('img').length") > 0 {
+		t.Error("a text has become part of the page")
+	}
+	for _, url := range p.Requests() {
+		if !strings.HasPrefix(url, "file://"+name) {
+			t.Errorf("it asked for %s", url)
+		}
+	}
+}
+
+// many makes connections that do something.
+func many(n int) []agent.Connection {
+	list := make([]agent.Connection, n)
+	for i := range list {
+		for e := range list[i].Ends {
+			list[i].Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, byte(e), byte(i >> 8), byte(i)}), QPN: uint32(i), QPNKnown: true}
+		}
+		list[i].First, list[i].Encap = int64(i), packet.RoCEv2IPv4
+	}
+	return list
+}
+
+// TestLive watches findings come, thousands of them and 10,000 connections, and has the page stay quick.
+func TestLive(t *testing.T) {
+	m := NewModel(Options{Live: true, Title: "eth0"})
+	m.now = func() time.Time { return time.Unix(1_800_000_000, 0) }
+	page := NewServer(m, nil)
+	s := httptest.NewServer(page)
+	defer s.Close()
+	defer page.Close()
+	conns := many(10_000)
+	second := int64(1_800_000_000 - 600)
+	tick := func() {
+		second++
+		for i := range conns {
+			e := &conns[i].Ends[0]
+			e.Packets += uint64(i % 100)
+			e.Bytes += uint64(i%100) * 4096
+			if i%1000 == 7 {
+				e.Retransmissions += uint64(second % 7)
+				conns[i].Ends[1].RNRNAKs += uint64(second % 3)
+			}
+		}
+		m.Survey(second*1e9, func(yield func(uint64, *agent.Connection) bool) {
+			for i := range conns {
+				if !yield(uint64(i)+1, &conns[i]) {
+					return
+				}
+			}
+		})
+		st := &agent.Status{Now: second * 1e9, RDMA: uint64(second), Connections: len(conns)}
+		st.Cover[rule.RCPSN004] = rule.Count{Exercised: 1000, Violated: 10}
+		m.Status(st)
+	}
+	for range 60 {
+		m.conns.pause = 0 // as if the seconds passed
+		tick()
+	}
+	p := browser.Open(t)
+	p.Go(s.URL + "/")
+	p.Wait("document.querySelector('h1')?.innerText === 'CLEAN'")
+
+	// One comes, and then more, while the reader looks on.
+	m.Found(endless(1, second*1e9))
+	tick()
+	p.Wait("document.querySelector('h1').innerText === 'VIOLATED' && " + idOfRow + ".length === 1")
+	m.Found(endless(30, second*1e9))
+	tick()
+	p.Wait("document.querySelector('.findings-view .count').innerText === '28 findings'")
+
+	// Thousands come. Who has scrolled down keeps his place, and is told.
+	m.Found(endless(15_000, second*1e9))
+	tick()
+	p.Wait("document.querySelector('.findings-view .count').innerText === '13,528 findings'")
+	p.Shoot("live-many")
+	p.Click(".findings.grid")
+	p.Press(kb.Escape)
+	browser.Eval[any](p, "document.querySelector('.findings .grid-body').scrollTop = 200000, 0")
+	p.Wait("!document.querySelector('.grid-row.pending') && " + idOfRow + ".length > 10 && Number(" + idOfRow + "[0].dataset.index) > 6000")
+	before := p.Text(row + ":nth-child(8)")
+	m.Found(endless(100, second*1e9))
+	tick()
+	p.Wait("!document.querySelector('.newer').hidden")
+	if after := p.Text(row + ":nth-child(8)"); after != before {
+		t.Errorf("the table moved under its reader:\n%q\n%q", before, after)
+	}
+	p.Click(".newer")
+	p.Wait("document.querySelector('.findings .grid-body').scrollTop === 0 && document.querySelector('.findings-view .count').innerText === '13,618 findings'")
+	if n := browser.Eval[int](p, "document.querySelectorAll('.grid-row').length"); n > 100 {
+		t.Errorf("%d rows exist", n)
+	}
+
+	// Filters stay quick: from key to rows.
+	for _, q := range []string{"10.0.33", "0x1f40", "nothing at all"} {
+		p.Press("/")
+		began := time.Now()
+		p.Press(q)
+		p.Wait(fmt.Sprintf("location.hash.includes(%q) && (%s.length === 0) === %t && ![...%s].some(r => !r.innerText.includes(%q))", strings.ReplaceAll(q, " ", "+"), idOfRow, q == "nothing at all", idOfRow, q))
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("the search for %q took %v", q, took)
+		}
+		p.Click(".clear")
+		p.Wait("document.querySelector('.findings-view .count').innerText === '13,618 findings'")
+	}
+
+	// 10,000 connections: the most troubled first, and any of them in reach.
+	p.Click("#tab-connections")
+	p.Wait("document.querySelectorAll('.connections .grid-row:not(.pending)').length > 5")
+	if got := p.Text(".connections-view .count, .plain-view .count"); !strings.HasPrefix(got, "10,000 connections") {
+		t.Errorf("%q", got)
+	}
+	p.Shoot("live-connections")
+	p.Wait("document.querySelectorAll('.connections .spark rect').length > 0 && document.querySelectorAll('.connections .spark polyline').length > 5")
+	began := time.Now()
+	browser.Eval[any](p, "document.querySelector('.connections .grid-body').scrollTop = 1e9, 0")
+	p.Wait("[...document.querySelectorAll('.connections .grid-row:not(.pending)')].some(r => r.dataset.index === '9999')")
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("the last connection came after %v", took)
+	}
+	p.Dark(true)
+	p.Shoot("live-connections-dark")
+	// Frames are painted while all this goes on: the longest gap between two of them.
+	gap := browser.Eval[float64](p, `new Promise(done => { let last = performance.now(), worst = 0, n = 0; const f = () => { const now = performance.now(); worst = Math.max(worst, now - last); last = now; if (++n < 60) requestAnimationFrame(f); else done(worst); }; requestAnimationFrame(f); })`)
+	t.Logf("the longest gap between two frames is %.0f ms", gap)
+	if gap > 1000 {
+		t.Errorf("the page stood still for %.0f ms", gap)
+	}
+	quiet(t, p)
+
+	// The server goes: the page says so.
+	page.Close()
+	s.CloseClientConnections()
+	s.Listener.Close()
+	p.Wait("document.querySelector('.pulse').innerText === 'connection lost'")
+	if !slices.ContainsFunc(p.Requests(), func(u string) bool { return strings.HasSuffix(u, "/api/events") }) {
+		t.Error("it never asked for events")
+	}
+}
