@@ -24,7 +24,7 @@ import (
 )
 
 // Patience is how long Wait waits.
-const Patience = 15 * time.Second
+const Patience = 30 * time.Second
 
 // Page is a page of the browser.
 type Page struct {
@@ -155,7 +155,8 @@ func (p *Page) Wait(condition string) {
 		}
 	}
 	p.Shoot("failed-" + strings.ReplaceAll(p.t.Name(), "/", "-"))
-	p.t.Fatalf("browser: never %s\nproblems: %q", condition, p.Problems())
+	shown := Eval[string](p, "document.body.innerText.slice(0, 3000)")
+	p.t.Fatalf("browser: never %s\nproblems: %q\nthe page shows:\n%s", condition, p.Problems(), shown)
 }
 
 // Click clicks with the mouse into the middle of the first element that a selector finds.
