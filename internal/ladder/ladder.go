@@ -53,7 +53,7 @@ type Row struct {
 	Kind    string  `json:"kind"`           // "request", "response", "ack", "nak", "other"
 	Payload int     `json:"payload"`        // bytes
 	Length  uint32  `json:"length"`         // of the frame on the wire
-	Cut     bool    `json:"cut,omitempty"`
+	Cut     bool    `json:"cut,omitempty"` // so that headers are missing
 	BadICRC bool    `json:"bad_icrc,omitempty"`
 	Layers  []Layer `json:"layers"`
 	Hex     string  `json:"hex"` // the packet's bytes from its first layer on, through its last header
@@ -199,7 +199,7 @@ var other = map[string]string{"requester": "responder", "responder": "requester"
 func row(p *packet.Packet, f *Frame) Row {
 	r := Row{
 		Frame: f.Number, Tap: f.Tap, Time: time.Unix(0, f.Time).UTC().Format(timeFormat), Length: f.Len,
-		Payload: p.PayloadLen, Cut: p.Cut, BadICRC: p.ICRCState == packet.CRCBad, Opcode: "no BTH", Kind: "other",
+		Payload: p.PayloadLen, Cut: p.Cut && p.Has&p.Info().Headers != p.Info().Headers, BadICRC: p.ICRCState == packet.CRCBad, Opcode: "no BTH", Kind: "other",
 	}
 	if p.Has&packet.HasBTH != 0 {
 		psn := uint32(p.PSN)

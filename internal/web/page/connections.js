@@ -24,7 +24,7 @@ export class Connections {
       open: (c) => page.go("findings", { q: this.words(c), class: "violation,warning,note,unproven,event" }),
       empty: () => el("p", { class: "blank-title", text: page.state.q ? "No connection matches" : "No connection so far" }),
     });
-    this.search = searchBox("Search connections", this.grid, (q) => this.change({ q }));
+    this.search = searchBox("Search connections", this.grid, () => page.state.q || "", (q) => this.change({ q }));
     this.sort = el("select", { "aria-label": "Order", on: { change: () => this.change({ sort: this.sort.value }) } }, sorts.map(([v, t]) => el("option", { value: v, text: t })));
     this.count = el("span", { class: "quiet count" });
     this.node = el("div", { class: "plain-view" }, el("div", { class: "filters" }, this.sort, this.search, el("span", { class: "grow" }), this.count), el("div", { class: "table" }, this.grid.node));

@@ -26,7 +26,7 @@ export class Findings {
       selected: (f) => this.opened && this.open(f.id, false, true),
       empty: () => this.nothing(),
     });
-    this.search = searchBox("Search findings", this.grid, (q) => this.change({ q }));
+    this.search = searchBox("Search findings", this.grid, () => page.state.q || "", (q) => this.change({ q }));
     this.rule = el("select", { class: "narrow", "aria-label": "Rule", on: { change: () => this.change({ rule: this.rule.value }) } });
     this.endpoint = el("select", { class: "narrow", "aria-label": "Endpoint", on: { change: () => this.change({ endpoint: this.endpoint.value }) } });
     this.kinds = el("div", { class: "kinds" });

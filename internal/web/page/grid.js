@@ -188,14 +188,16 @@ export class Grid {
   }
 }
 
-// searchBox is a field to search a grid by; change takes its words.
-export function searchBox(label, grid, change) {
-  const box = el("input", { type: "search", class: "search", placeholder: "Search", "aria-label": label, "aria-keyshortcuts": "/", on: { input: debounce(() => change(box.value.trim()), 150) } });
+// searchBox is a field to search a grid by: now tells what is searched for, and change takes another. Enter does not wait for the typist to pause.
+export function searchBox(label, grid, now, change) {
+  const apply = () => box.value.trim() !== now() && change(box.value.trim());
+  const box = el("input", { type: "search", class: "search", placeholder: "Search", "aria-label": label, "aria-keyshortcuts": "/", on: { input: debounce(apply, 150) } });
   box.addEventListener("keydown", (e) => {
     if (e.key === "Escape" && box.value) {
       box.value = "";
-      change("");
+      apply();
     } else if (["Enter", "ArrowDown", "Escape"].includes(e.key)) {
+      apply();
       grid.node.focus({ preventScroll: true });
       if (grid.at < 0) grid.select(0, true);
     } else return;

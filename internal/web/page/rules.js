@@ -39,7 +39,7 @@ export class Rules {
       selected: (r) => !this.pane.hidden && this.open(r),
       empty: () => el("p", { class: "blank-title", text: "No rule matches" }),
     });
-    this.search = searchBox("Search rules", this.grid, (q) => this.change({ q }));
+    this.search = searchBox("Search rules", this.grid, () => page.state.q || "", (q) => this.change({ q }));
     this.filter = el("div", { class: "toggles", role: "group", "aria-label": "State" });
     this.count = el("span", { class: "quiet count" });
     this.cover = el("div", { class: "cover" });

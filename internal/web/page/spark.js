@@ -3,11 +3,8 @@ import { svg } from "./dom.js";
 // spark draws a history as a small area; top is the value that it is scaled to, where it is not the largest of its own.
 export function spark(list, kind, name, top) {
   const w = 90, h = 22, n = 60;
-  const node = svg("svg", { class: `spark k-${kind}`, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": name });
-  if (!list || !list.length || !list.some(Boolean)) {
-    node.append(svg("line", { class: "spark-none", x1: 0, x2: w, y1: h - 1, y2: h - 1 }));
-    return node;
-  }
+  const node = svg("svg", { class: `spark k-${kind}`, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": name }, svg("line", { class: "spark-none", x1: 0, x2: w, y1: h - 0.5, y2: h - 0.5 }));
+  if (!list || !list.length || !list.some(Boolean)) return node;
   const most = top || Math.max(...list);
   const x = (i) => ((n - list.length + i + 0.5) * w) / n;
   const y = (v) => h - 1 - (Math.min(v / most, 1) * (h - 3));
@@ -15,7 +12,6 @@ export function spark(list, kind, name, top) {
     const line = list.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(" ");
     node.append(svg("polygon", { class: "spark-area", points: `${x(0).toFixed(1)},${h - 1} ${line} ${x(list.length - 1).toFixed(1)},${h - 1}` }), svg("polyline", { class: "spark-line", points: line }));
   } else {
-    node.append(svg("line", { class: "spark-none", x1: 0, x2: w, y1: h - 1, y2: h - 1 }));
     list.forEach((v, i) => v > 0 && node.append(svg("rect", { x: (x(i) - 0.6).toFixed(1), width: 1.2, y: y(v).toFixed(1), height: Math.max(1, h - 1 - y(v)).toFixed(1) })));
   }
   return node;
