@@ -22,7 +22,13 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 	if v.broken {
 		return // a receiver drops it; if it does not, its answer will say so
 	}
-	n := max(span(c, p), 1)
+	n := span(c, p)
+	if n == 0 { // as long as the request behind it leaves room
+		n = 1
+		if w, _ := c.Ends[from].SQ.Messages.Find(p.PSN); w != nil {
+			n = w.Last.Diff(p.PSN) + 1
+		}
+	}
 	switch d := p.PSN.Diff(r.EPSN); {
 	case d == 0:
 		r.EPSN = p.PSN.Add(n)

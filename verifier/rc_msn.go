@@ -44,7 +44,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		v.covered(rule.RCRSP014)
 		if r.Answered && p.PSN.After(r.LastPSN) && packet.PSN(p.MSN).Before(packet.PSN(r.LastMSN)) {
 			v.report(c, from, p, verdict{
-				rule: rule.RCRSP014, class: proven(c.Complete() && (c.Sees(from) || !r.Repeated && !q.MayRepeat(r.LastPSN) && !q.IsMixed(r.LastPSN))), role: rule.Responder,
+				rule: rule.RCRSP014, class: proven(c.Complete() && (c.Sees(from) || numbered(p) && !r.Repeated && !q.MayRepeat(r.LastPSN) && !q.IsMixed(r.LastPSN))), role: rule.Responder,
 				expected: fmt.Sprintf("MSN %d or more: it never goes back", r.LastMSN), actual: fmt.Sprintf("MSN %d", p.MSN),
 				evidence: []uint64{frame(p.Frame, r.LastFrame)},
 			})

@@ -41,6 +41,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && !w.Has(wqe.Unsized) && wqe.ValidMTU(p.PayloadLen) && wqe.Packets(w.Length, uint32(p.PayloadLen)) == w.Last.Diff(w.First)+1 {
 		v.learnPMTU(c, p, uint32(p.PayloadLen))
 	}
+	had := q.Taken()
 	taken(c, from, p, p.PSN, true)
 	if p.PSN == w.Missing {
 		if w.Missing = p.PSN.Add(1); p.PSN == w.Last {
@@ -72,6 +73,9 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if p.PSN == w.Last && !w.Has(wqe.Answered) && (!w.Has(wqe.Gapped) || c.Sees(1-from) && w.Missing == w.Last.Add(1)) && !firstOfSeveral(p, w) {
 		w.Flags |= wqe.Answered
 		q.RdOut -= min(q.RdOut, 1)
+	}
+	if w.Has(wqe.Gapped) && c.Sees(1-from) && w.First.After(had) {
+		q.Spares(q.Una) // what is before the READ is acknowledged
 	}
 	if !p.PSN.Before(q.Una) && !w.Has(wqe.Gapped) {
 		v.rcProgress(c, from, p, p.PSN.Add(1))
