@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
+	"ibwitness/rule"
 	"ibwitness/verifier"
 )
 
@@ -29,6 +31,9 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 	e := &engine{src: src, opt: opt, shards: make([]*shard, workers)}
 	for i := range e.shards {
 		e.shards[i] = &shard{t: NewTransport(opt.Near)}
+		if opt.Watch != nil {
+			e.shards[i].made = opt.Watch.Made
+		}
 		if opt.Latencies || opt.Watch != nil {
 			e.shards[i].t.ver.Latencies = new(verifier.Latencies)
 		}
@@ -68,6 +73,8 @@ type engine struct {
 type shard struct {
 	t    *Transport
 	mine []*packet.Packet // of the batch that is being verified
+	made func([]rule.Finding)
+	last uint32 // Seq of the newest finding that made has taken
 }
 
 // sums counts the outcomes of decoding.
@@ -197,6 +204,9 @@ func (s *shard) dropped(w *work) {
 func (s *shard) step(w *work, me, shards int, several bool) {
 	s.dropped(w)
 	s.t.Several = several
+	if s.made != nil {
+		defer s.tell()
+	}
 	if shards == 1 {
 		s.t.Packets(w.packets)
 		return
@@ -209,6 +219,19 @@ func (s *shard) step(w *work, me, shards int, several bool) {
 	}
 	s.t.Packets(mine)
 	s.mine = mine
+}
+
+// tell hands out the findings that were made since it did last.
+func (s *shard) tell() {
+	list := s.t.Rec.Findings
+	n := len(list)
+	for n > 0 && int32(list[n-1].Seq-s.last) > 0 {
+		n--
+	}
+	if n < len(list) {
+		s.last = list[len(list)-1].Seq
+		s.made(slices.Clone(list[n:]))
+	}
 }
 
 // portion is how many frames are decoded before they are verified, so that they are still in the core's nearest cache by then.
@@ -265,6 +288,9 @@ func (e *engine) each(w *work, t *Transport) {
 		}
 	}
 	w.sums.packets += uint64(len(frames))
+	if s := e.shards[0]; s.made != nil {
+		s.tell()
+	}
 }
 
 // done gives a batch back and tells the progress.

@@ -14,8 +14,11 @@ import (
 // Watch has a run go on for weeks: findings are told while it goes on and are not kept, and what is over is forgotten. It is not for runs with
 // logs of events.
 type Watch struct {
-	Found  func([]rule.Finding) // takes findings in the order of their frames, from the goroutine that called Run
-	Status func(*Status)        // where not nil, takes the counters at each tick
+	Found func([]rule.Finding) // takes findings in the order of their frames, from the goroutine that called Run
+	// Made, where not nil, takes findings when they are made, behind the packets of some batches: they may change yet, or be taken back. It is called from
+	// several goroutines, whatever Found and Status do meanwhile.
+	Made   func([]rule.Finding)
+	Status func(*Status) // where not nil, takes the counters at each tick
 	// Survey, where not nil, may look at the connections that are followed, at each tick: by ids that stay theirs, and each only until the next.
 	Survey func(now int64, each iter.Seq2[uint64, *Connection])
 	Every  time.Duration // between ticks; 0: one second

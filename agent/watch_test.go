@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"io"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,6 +76,56 @@ func TestWatchAgrees(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestWatchMade: findings are handed out when they are made, before they are told.
+func TestWatchMade(t *testing.T) {
+	shape := traffic.Small(64)
+	shape.Faults = 200
+	raw := traffic.Capture(shape, 60_000)
+	for _, workers := range []int{1, 3} {
+		src, err := fabricagent.OpenReader("traffic", bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		type key struct {
+			rule  rule.ID
+			frame uint64
+		}
+		var mu sync.Mutex
+		made := map[key]int{}
+		told, late, twice := 0, 0, 0
+		_, err = Run(context.Background(), src, Options{Workers: workers, Watch: &Watch{
+			Every: time.Millisecond, Settle: time.Millisecond, Idle: 1 << 62,
+			Made: func(list []rule.Finding) {
+				mu.Lock()
+				defer mu.Unlock()
+				for _, f := range list {
+					made[key{f.Rule, f.Frame}]++
+				}
+			},
+			Found: func(list []rule.Finding) {
+				mu.Lock()
+				defer mu.Unlock()
+				for _, f := range list {
+					told++
+					switch made[key{f.Rule, f.Frame}] {
+					case 0:
+						late++
+					case 1:
+					default:
+						twice++
+					}
+				}
+			},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told < 200 || late > told/20 || twice > told/20 {
+			t.Errorf("%d workers: of %d findings %d were not made before, %d twice", workers, told, late, twice)
+		}
+	}
 }
 
 // lives is a source of connections that come and go: round after round of traffic, each between hosts of its own.

@@ -128,6 +128,7 @@ func (c *watchCommand) Run(s *session) error {
 		fresh.streams = append(fresh.streams, log.Stream)
 		collector.Log(log.log.Stats)
 	}
+	watch := &agent.Watch{Idle: c.Idle, Most: c.Connections, Found: collector.Found, Status: collector.Status}
 	var frames fabricagent.Source = src
 	writer, err := c.Flight.flight(s, kept, c.Repeats, src.Taps)
 	if err != nil {
@@ -141,15 +142,15 @@ func (c *watchCommand) Run(s *session) error {
 	reload := newReloader(s, collector.Reloaded, stop)
 	reload.apply = func(g *grammar) { fresh.next.Store(&g.Watch) }
 	defer reload.listen()()
-	opt := agent.Options{Workers: c.Workers, Watch: &agent.Watch{Idle: c.Idle, Most: c.Connections, Found: collector.Found, Status: collector.Status}}
-	opt.Watch.Short = newMemory(c.heap()).short
+	opt := agent.Options{Workers: c.Workers, Watch: watch}
+	watch.Short = newMemory(c.heap()).short
 	sinks = append(sinks, onTick(fresh.takeOver), onTick(newWatchdog().alive))
 	tell(opt.Watch, sinks...)
 	if page != nil {
 		page.watch(opt.Watch)
 	}
 	if page != nil || writer != nil {
-		frames = kept.Source(src)
+		frames = c.Flight.keep(src, kept, watch)
 	}
 	for _, a := range c.Near {
 		opt.Near = append(opt.Near, packet.Addr(a))

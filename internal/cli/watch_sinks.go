@@ -66,6 +66,25 @@ func (c *flightFlags) recorder() *recorder.Recorder {
 	return recorder.New(recorder.Options{Memory: c.Recorder << 20, Payload: c.WritePayload})
 }
 
+// keep has what src delivers kept, and the packets around the findings of a run held until somebody asks for them: when they are made, before they are
+// overwritten, and when they are told, with what has come since.
+func (c *flightFlags) keep(src fabricagent.Source, kept *recorder.Recorder, w *agent.Watch) fabricagent.Source {
+	hold := func(list []rule.Finding) {
+		for i := range list {
+			if f := &list[i]; f.Class != rule.Event || c.WriteEvents {
+				kept.Hold(f, c.WritePackets)
+			}
+		}
+	}
+	found := w.Found
+	w.Made = hold
+	w.Found = func(list []rule.Finding) {
+		hold(list)
+		found(list)
+	}
+	return kept.Source(src)
+}
+
 // flight returns what writes the packets around findings, or nil.
 func (c *flightFlags) flight(s *session, kept *recorder.Recorder, repeats int, taps func() []fabricagent.Tap) (*flight.Writer, error) {
 	if c.Write == "" {

@@ -53,7 +53,7 @@ type Row struct {
 	Kind    string  `json:"kind"`           // "request", "response", "ack", "nak", "other"
 	Payload int     `json:"payload"`        // bytes
 	Length  uint32  `json:"length"`         // of the frame on the wire
-	Cut     bool    `json:"cut,omitempty"` // so that headers are missing
+	Cut     bool    `json:"cut,omitempty"`  // so that headers are missing
 	BadICRC bool    `json:"bad_icrc,omitempty"`
 	Layers  []Layer `json:"layers"`
 	Hex     string  `json:"hex"` // the packet's bytes from its first layer on, through its last header

@@ -43,6 +43,7 @@ func (a position) compare(b position) int {
 type placed struct {
 	position
 	frame fabricagent.Frame
+	proof bool // it is there only since it proves the finding
 }
 
 // Share of the frames around a finding that may come behind it.
@@ -53,9 +54,25 @@ const mostEvidence = 64
 
 // Around returns up to n frames of both directions of the connection that a finding is about, in the order in which they came: that of the
 // finding, up to n/4 behind it, and as many as possible before it; and besides, wherever they stand, the frames that prove it. There is none
-// where the frame of the finding is no longer kept. It may be called from any goroutine; the frames are the caller's.
+// where the frame of the finding is neither kept nor held. It may be called from any goroutine; the frames are the caller's to read.
 func (r *Recorder) Around(f *rule.Finding, n int) []fabricagent.Frame {
-	if f.Frame == 0 || n <= 0 {
+	if n <= 0 {
+		return nil
+	}
+	list := r.around(f, n)
+	if held := r.held.frames(f); held != nil {
+		list = trimmed(merged(held, list), f, n)
+	}
+	out := make([]fabricagent.Frame, len(list))
+	for i := range list {
+		out[i] = list[i].frame
+	}
+	return out
+}
+
+// around is Around without what is held.
+func (r *Recorder) around(f *rule.Finding, n int) []placed {
+	if f.Frame == 0 {
 		return nil
 	}
 	own, ok := r.locate(f.Tap, f.Frame)
@@ -71,15 +88,12 @@ func (r *Recorder) Around(f *rule.Finding, n int) []fabricagent.Frame {
 			continue
 		}
 		if k, ok := r.locate(f.Tap, number); ok {
+			k.proof = true
 			list = append(list, k)
 		}
 	}
 	slices.SortFunc(list, func(a, b placed) int { return a.compare(b.position) })
-	out := make([]fabricagent.Frame, len(list))
-	for i := range list {
-		out[i] = list[i].frame
-	}
-	return out
+	return list
 }
 
 // directions are those of the connection of a finding, and that of its frame.
@@ -136,7 +150,7 @@ func (r *Recorder) locate(tap uint16, number uint64) (found placed, ok bool) {
 		}
 		i := slices.IndexFunc(s.records, func(k record) bool { return k.number == number && k.tap == tap })
 		if i >= 0 {
-			found, ok = placed{position{s.turn, i}, s.copied(i)}, true
+			found, ok = placed{position: position{s.turn, i}, frame: s.copied(i)}, true
 		}
 		return !ok
 	})
@@ -175,7 +189,7 @@ func (r *Recorder) before(ways []direction, at position, n int) (list []placed) 
 		}
 		slices.SortFunc(found, func(a, b int) int { return b - a })
 		for _, i := range found[:min(len(found), n-len(list))] {
-			list = append(list, placed{position{s.turn, i}, s.copied(i)})
+			list = append(list, placed{position: position{s.turn, i}, frame: s.copied(i)})
 		}
 		return len(list) < n
 	})
@@ -206,7 +220,7 @@ func (r *Recorder) after(ways []direction, at position, n int) (list []placed) {
 		for _, i := range found {
 			k := s.frame(i)
 			if slices.ContainsFunc(ways, func(d direction) bool { return d.has(&k, &p) }) {
-				list = append(list, placed{position{s.turn, i}, s.copied(i)})
+				list = append(list, placed{position: position{s.turn, i}, frame: s.copied(i)})
 			}
 			if len(list) == n {
 				break

@@ -41,6 +41,7 @@ type Recorder struct {
 	records  int           // in a segment, at most
 	turn     atomic.Uint64 // of the segment that is being filled
 	packet   packet.Packet
+	held     held
 }
 
 // segment is a stretch of the frames.
@@ -75,6 +76,7 @@ func New(o Options) *Recorder {
 	size := min(max(o.Memory/segments, leastSegment), mostSegment)
 	r := &Recorder{segments: make([]segment, max(o.Memory/size, 2)), payload: o.Payload, records: size / roomShare / recordSize}
 	r.room = size - r.records*recordSize
+	r.held.room, r.held.of = o.Memory/holdShare, map[place]*[]placed{}
 	r.turn.Store(1)
 	r.segments[1].begin(r, 1)
 	return r

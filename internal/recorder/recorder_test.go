@@ -206,11 +206,85 @@ func TestUnknownSender(t *testing.T) {
 			t.Errorf("frame %d is of another connection", n)
 		}
 	}
-	if got := r.Around(&rule.Finding{}, 10); got != nil {
+	if got := r.Around(&rule.Finding{}, 10); len(got) > 0 {
 		t.Errorf("%v around no frame", numbers(got))
 	}
-	if got := r.Around(about(&fabricagent.Frame{Number: 9999, Data: all[0].Data, Link: fabricagent.LinkEthernet}, 0), 10); got != nil {
+	if got := r.Around(about(&fabricagent.Frame{Number: 9999, Data: all[0].Data, Link: fabricagent.LinkEthernet}, 0), 10); len(got) > 0 {
 		t.Errorf("%v around a frame that was never there", numbers(got))
+	}
+}
+
+// TestHold: what is held is there when the memory has gone round, with what was added later; it is bounded, and so is what a flood of findings takes.
+func TestHold(t *testing.T) {
+	all := frames(traffic.Small(40), 40_000)
+	r := recorder.New(recorder.Options{Memory: 1 << 20})
+	r.Add(all[:2000])
+	sender, connection := ends(&all[1500])
+	f := about(&all[1500], sender, 1600)
+	whole := numbers(r.Around(f, 20))
+	early := recorder.New(recorder.Options{Memory: 1 << 20})
+	early.Add(all[:1501])
+	early.Hold(f, 20)
+	first := numbers(early.Around(f, 20))
+	if len(first) != 20 || first[19] != 1501 {
+		t.Errorf("held at once: %d", first)
+	}
+	early.Add(all[1501:2000])
+	early.Hold(f, 20)
+	early.Add(all[2000:])
+	if d := cmp.Diff(whole, numbers(early.Around(f, 20))); d != "" {
+		t.Errorf("while it was kept (-), held (+):\n%s", d)
+	}
+	for i, g := range early.Around(f, 20) {
+		if _, c := ends(&g); c != connection && g.Number != 1600 || string(g.Data) != string(all[g.Number-1].Data[:len(g.Data)]) {
+			t.Errorf("frame %d: %+v", i, g)
+		}
+	}
+	alone := *f
+	alone.Evidence = nil
+	if d := cmp.Diff(slices.DeleteFunc(whole, func(n uint64) bool { return n == 1600 }), numbers(early.Around(&alone, 20))); d != "" {
+		t.Errorf("without what proves it, want (-), got (+):\n%s", d)
+	}
+	g := about(&all[1400], sender)
+	if got := early.Around(g, 20); len(got) > 0 {
+		t.Errorf("%d is neither kept nor held", numbers(got))
+	}
+	n, last := 0, 0
+	for i := 38_000; i < 40_000; i += 5 {
+		g := about(&all[i], 0)
+		g.Time = int64(i/200) * 1e9 // no flood
+		early.Hold(g, 200)
+	}
+	more := frames(traffic.Small(40), 40_000)
+	for i := range more {
+		more[i].Number += 40_000
+	}
+	early.Add(more) // all of that is overwritten
+	for i := 38_000; i < 40_000; i += 5 {
+		if len(early.Around(about(&all[i], 0), 200)) > 0 {
+			n, last = n+1, i
+		}
+	}
+	if n < 5 || n > 300 || last != 39_995 {
+		t.Errorf("%d findings are held, the last one %d", n, last)
+	}
+
+	flood := recorder.New(recorder.Options{})
+	flood.Add(all)
+	for i := range 1000 {
+		flood.Hold(about(&all[39_000+i], 0), 2)
+	}
+	for range 30 {
+		flood.Add(more)
+	}
+	n = 0
+	for i := range 1000 {
+		if len(flood.Around(about(&all[39_000+i], 0), 2)) > 0 {
+			n++
+		}
+	}
+	if n != 256 {
+		t.Errorf("of a flood, %d findings are held", n)
 	}
 }
 
