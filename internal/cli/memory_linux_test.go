@@ -33,7 +33,7 @@ func TestMemory(t *testing.T) {
 		b = b[16+size:]
 		return f
 	})
-	p.tell("127.0.0.1:9846", `ibwitness_capture_frames_total{interface="right"} `+strconv.Itoa(n))
+	p.arrive("127.0.0.1:9846", n)
 	time.Sleep(2 * time.Second)
 	u := used(t)
 	t.Logf("%d connections of %d are followed in %d MiB", u.connections, connections, u.bytes>>20)

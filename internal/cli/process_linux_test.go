@@ -2,10 +2,13 @@ package cli
 
 import (
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -125,4 +128,57 @@ func replayFile(t *testing.T, path, name string) {
 			return
 		}
 	}
+}
+
+// metricsOf fetches the metrics of a process.
+func (p *process) metricsOf(address string) string {
+	p.t.Helper()
+	r, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// tell waits until the metrics have a line.
+func (p *process) tell(address, line string) {
+	p.t.Helper()
+	page := ""
+	for range 150 {
+		if page = p.metricsOf(address); strings.Contains(page, line+"\n") {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	log, _ := os.ReadFile(p.log)
+	metric, _, _ := strings.Cut(line, "{")
+	metric, _, _ = strings.Cut(metric, " ")
+	p.t.Fatalf("no %s but\n%s\n%s", line, regexp.MustCompile(`(?m)^`+metric+`\b.*`).FindAllString(page, 50), log)
+}
+
+// arrive waits until so many frames were captured, or dropped by the kernel, as on a busy machine.
+func (p *process) arrive(address string, frames int) {
+	p.t.Helper()
+	line := regexp.MustCompile(`(?m)^ibwitness_capture_(?:frames|drops)_total\{.*\} (\S+)$`)
+	n := 0
+	for range 150 {
+		n = 0
+		for _, m := range line.FindAllStringSubmatch(p.metricsOf(address), -1) {
+			v, err := strconv.ParseFloat(m[1], 64)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			n += int(v)
+		}
+		if n == frames {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	p.t.Fatalf("%d frames arrive or are dropped, of %d", n, frames)
 }

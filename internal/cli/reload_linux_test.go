@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,35 +14,6 @@ import (
 
 	"ibwitness/internal/veth"
 )
-
-// metricsOf fetches the metrics of a process.
-func (p *process) metricsOf(address string) string {
-	p.t.Helper()
-	r, err := http.Get("http://" + address + "/metrics")
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer r.Body.Close()
-	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return string(b)
-}
-
-// tell waits until the metrics have a line.
-func (p *process) tell(address, line string) {
-	p.t.Helper()
-	page := ""
-	for range 150 {
-		if page = p.metricsOf(address); strings.Contains(page, line+"\n") {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	log, _ := os.ReadFile(p.log)
-	p.t.Fatalf("no %s in\n%s\n%s", line, page, log)
-}
 
 // TestWebConfig: passwords are taken from their file anew with each request.
 func TestWebConfig(t *testing.T) {
