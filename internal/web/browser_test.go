@@ -203,7 +203,7 @@ func many(n int) []agent.Connection {
 
 // TestLive watches findings come, thousands of them and 10,000 connections, and has the page stay quick.
 func TestLive(t *testing.T) {
-	m := NewModel(Options{Live: true, Title: "eth0"})
+	m := NewModel(Options{Live: true, Title: "eth0", Most: 20_000})
 	m.now = func() time.Time { return time.Unix(1_800_000_000, 0) }
 	page := NewServer(m, nil)
 	s := httptest.NewServer(page)

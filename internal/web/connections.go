@@ -15,7 +15,7 @@ import (
 
 const (
 	points       = 60     // of a sparkline
-	mostTracks   = 250000 // connections that are listed
+	mostTracks   = 100000 // connections that are listed
 	mostHistory  = 20000  // of them, those that have a history
 	surveyPart   = 50     // at most one part in so many of the time goes into looking at connections
 	surveyLowest = time.Second

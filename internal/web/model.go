@@ -15,7 +15,7 @@ type Options struct {
 	Live    bool   // it goes on; else it is a finished run
 	Title   string // interfaces or files
 	Version string
-	// Most is how many findings of each kind are kept: of a run that goes on the newest, of a finished one the first; 0: 20,000.
+	// Most is how many findings of each kind are kept: of a run that goes on the newest, of a finished one the first; 0: 10,000, and of a finished run 100,000.
 	Most int
 }
 
@@ -50,7 +50,10 @@ const (
 // NewModel returns an empty model.
 func NewModel(o Options) *Model {
 	if o.Most <= 0 {
-		o.Most = 20_000
+		o.Most = 100_000
+		if o.Live {
+			o.Most = 10_000
+		}
 	}
 	m := &Model{opt: o, now: time.Now, accused: map[packet.Addr]*byKind{}, troubled: map[ladder.Flow]*byKind{}}
 	for k := range m.stores {

@@ -187,25 +187,21 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	tick := time.NewTicker(s.every)
 	defer tick.Stop()
-	const quiet = 15 // ticks after which something is said in any case
+	const quiet = 15 // ticks after which something is said in any case, so that it shows whether the reader is still there
 	told, silent := uint64(0), quiet
 	for {
-		sum := s.model.Summary()
-		text := []byte(": nothing new\n\n")
-		switch {
-		case sum.Changed != told || silent == quiet && told == 0:
+		var text []byte
+		if sum := s.model.Summary(); sum.Changed != told || told == 0 && silent == quiet {
 			data, err := json.Marshal(sum)
 			if err != nil {
 				return
 			}
-			text, told, silent = fmt.Appendf(nil, "event: summary\ndata: %s\n\n", data), sum.Changed, 0
-		case silent < quiet:
-			silent++
-			text = nil
-		default:
-			silent = 0
+			text, told = fmt.Appendf(nil, "event: summary\ndata: %s\n\n", data), sum.Changed
+		} else if silent == quiet {
+			text = []byte(": nothing new\n\n")
 		}
-		if text != nil {
+		if silent++; text != nil {
+			silent = 0
 			_ = out.SetWriteDeadline(time.Now().Add(10 * time.Second)) // not every server has it
 			if _, err := w.Write(text); err != nil {
 				return

@@ -15,7 +15,6 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
-	"ibwitness/internal/ladder"
 	"ibwitness/internal/report"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -127,7 +126,6 @@ func TestFinished(t *testing.T) {
 	if len(list.Items) != 2 || list.Items[0].Frame != 18 || list.Items[1].Frame != 10 {
 		t.Errorf("%+v", list)
 	}
-	var l ladder.Ladder
 	var raw struct {
 		Rows []struct {
 			Frame uint64
@@ -142,7 +140,6 @@ func TestFinished(t *testing.T) {
 	if marks[18] != "offending" || marks[17] != "proof" || marks[16] != "" {
 		t.Errorf("%v", marks)
 	}
-	_ = l
 	var conns struct {
 		Total int
 		Items []struct {
@@ -342,5 +339,26 @@ func TestSurvey(t *testing.T) {
 	m.Survey(1e18+6e9, each)
 	if got = m.Connections(ConnectionsQuery{Sort: "activity", Limit: 1}); got.Total != 49 {
 		t.Errorf("%d connections", got.Total)
+	}
+}
+
+// BenchmarkSurvey looks at many connections, as a run does at each tick.
+func BenchmarkSurvey(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("connections=%d", n), func(b *testing.B) {
+			m, conns, now := NewModel(Options{Live: true}), many(n), int64(1e18)
+			each := func(yield func(uint64, *agent.Connection) bool) {
+				for i := range conns {
+					conns[i].Ends[0].Packets++
+					yield(uint64(i)+1, &conns[i])
+				}
+			}
+			for b.Loop() {
+				now += 1e9
+				m.conns.pause = 0
+				m.Survey(now, each)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/connection")
+		})
 	}
 }

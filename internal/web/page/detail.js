@@ -15,7 +15,7 @@ export function drawDetail(f, ladder, failed, o) {
         el("button", { type: "button", class: "icon", title: "Close (Esc)", "aria-label": "Close", on: { click: o.close } }, "×")),
       el("p", { class: "parties" }, el("span", { class: "accused", text: [f.accused?.role, party(f.accused)].filter(Boolean).join(" ") || "endpoint not known" }),
         party(f.peer) && [el("span", { class: "quiet", text: " towards " }), el("span", { text: party(f.peer) })]),
-      el("p", { class: "quiet" }, f.frame ? `Frame ${num(f.frame)}` : "No frame", " · ", el("span", { title: f.time, text: o.live ? f.time.replace("T", " ").replace("Z", " UTC") : `${offset(f.at)} s` }),
+      el("p", { class: "quiet" }, f.frame ? `Frame ${num(f.frame)}${o.taps.length > 1 ? ` of tap ${f.tap}, ${o.taps[f.tap]}` : ""}` : "No frame", " · ", el("span", { title: f.time, text: o.live ? f.time.replace("T", " ").replace("Z", " UTC") : `${offset(f.at)} s` }),
         f.opcode && ` · ${f.opcode}, PSN ${psn(f.psn)}`, f.log && ` · ${f.log}${f.line ? ` line ${f.line}` : ""}`, f.evidence.length > 1 && ` · proven by frames ${f.evidence.map(num).join(", ")}`)),
     f.expected && el("div", { class: "compare" },
       el("div", { class: "side expected" }, el("h3", { text: "Expected" }), el("p", { text: f.expected })),
@@ -23,7 +23,7 @@ export function drawDetail(f, ladder, failed, o) {
     f.detail && el("p", { class: "remark", text: f.detail }),
     o.rule && el("p", { class: "rule-text" }, o.rule.text, " ", el("span", { class: "reference", title: "Section or compliance statement of the InfiniBand Architecture; † marks a number that no public source confirms", text: o.rule.reference && `[${o.rule.reference}]` }), " ",
       el("button", { type: "button", class: "plain", on: { click: o.showRule } }, "Rule")),
-    drawn || el("p", { class: "no-ladder", text: failed ? sentenceOf(failed) : "No frame shows this finding, so there is no ladder." }));
+    drawn || el("p", { class: `no-ladder${!ladder && !failed ? " loading" : ""}`, text: !f.frame ? "No frame shows this finding, so there is no ladder." : failed ? sentenceOf(failed) : ladder ? "The packets around this finding are not there any more." : "Looking for the packets around it …" }));
   node.reveal = () => drawn?.reveal();
   node.focus = () => (drawn ? drawn.list : heading).focus({ preventScroll: true });
   return node;

@@ -141,11 +141,11 @@ export class Findings {
   }
 
   cells(f) {
-    const live = this.page.summary.live;
+    const { live, taps } = this.page.summary;
     return [
       chip(f.show),
       el("span", { title: f.time, text: live ? clock(f.time) : offset(f.at) }),
-      f.frame ? num(f.frame) : "–",
+      f.frame ? el("span", { title: taps[f.tap] }, taps.length > 1 && el("span", { class: "quiet", text: `${f.tap}:` }), num(f.frame)) : "–",
       [el("span", { class: "rule-id", text: f.rule }), el("span", { class: "rule-name", text: f.name })],
       [f.accused?.role && el("span", { class: "role", text: f.accused.role }), el("span", { class: "who", text: party(f.accused) || "–" })],
       party(f.peer) || "–",
@@ -183,20 +183,24 @@ export class Findings {
       return;
     }
     if (turn !== this.opened) return;
-    try {
-      ladder = await this.page.source.ladder(id);
-    } catch (e) {
-      failed = e.message;
-    }
-    if (turn !== this.opened) return;
-    const drawn = drawDetail(finding, ladder, failed, {
+    const draw = (ladder, failed) => drawDetail(finding, ladder, failed, {
       live: this.page.summary.live,
+      taps: this.page.summary.taps,
       rule: this.page.rules.get(finding.rule),
       close: () => this.close(),
       step: (n) => this.step(n),
       filter: (some) => this.change(some),
       showRule: () => this.page.go("rules", { rule: finding.rule }),
     });
+    const slow = setTimeout(() => turn === this.opened && replace(this.pane, draw()), 250); // a large capture is being read
+    try {
+      ladder = await this.page.source.ladder(id);
+    } catch (e) {
+      failed = e.message;
+    }
+    clearTimeout(slow);
+    if (turn !== this.opened) return;
+    const drawn = draw(ladder, failed);
     replace(this.pane, drawn);
     drawn.reveal();
     if (keyed) drawn.focus();

@@ -33,7 +33,8 @@ function also(s) {
   if (c.note) parts.push(plural(c.note, "note"));
   if (c.unproven && s.verdict !== "NOT PROVEN") parts.push(`${num(c.unproven)} not proven`);
   if (c.event) parts.push(plural(c.event, "event"));
-  return parts.length ? `also ${parts.join(", ").replace(/, ([^,]*)$/, " and $1")}` : "";
+  const last = parts.pop();
+  return last ? `also ${parts.length ? `${parts.join(", ")} and ` : ""}${last}` : "";
 }
 
 function figures(s) {
