@@ -46,6 +46,9 @@ func frames(t *testing.T) (list [][]byte) {
 func open(t *testing.T, o live.Options) *live.Source {
 	t.Helper()
 	o.Promiscuous = true
+	if o.Idle == 0 {
+		o.Idle = time.Second // on a busy machine frames are some time on their way
+	}
 	s, err := live.Open(o)
 	if err != nil {
 		t.Fatal(err)
