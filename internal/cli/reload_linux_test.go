@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"ibwitness/internal/veth"
 )
 
@@ -133,4 +135,37 @@ func TestReload(t *testing.T) {
 	hup()
 	p.logs("no such file.*is refused")
 	p.stop()
+}
+
+// TestHangUp: where the terminal is gone, the command ends.
+func TestHangUp(t *testing.T) {
+	ended := make(chan bool, 1)
+	r := &reloader{s: &session{errTerminal: true}, ended: func() { ended <- true }, told: func(bool) { t.Error("it reads its configuration") }}
+	stop := r.listen()
+	defer stop()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("it goes on")
+	}
+}
+
+// TestLevel: how much is logged may change.
+func TestLevel(t *testing.T) {
+	var out strings.Builder
+	l := new(level)
+	log := zerolog.New(&out).Hook(l)
+	for _, name := range []string{"warn", "debug", "error"} {
+		l.set(name)
+		log.Debug().Msg(name + " debug")
+		log.Warn().Msg(name + " warn")
+		log.Error().Msg(name + " error")
+	}
+	want := "warn warn, warn error, debug debug, debug warn, debug error, error error"
+	if got := strings.Join(regexp.MustCompile(`[a-z]+ [a-z]+`).FindAllString(out.String(), -1), ", "); got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
 }
