@@ -22,7 +22,9 @@ export function drawLadder(ladder, finding) {
     options[at].setAttribute("aria-selected", "true");
     list.setAttribute("aria-activedescendant", options[at].id);
     if (!quiet) options[at].scrollIntoView({ block: "nearest" });
+    const before = fields.scrollTop;
     drawFields(fields, rows[at], ladder);
+    fields.scrollTop = before; // the same field of another packet stays in sight
   }
 
   for (const [i, r] of rows.entries()) {
@@ -61,6 +63,8 @@ export function drawLadder(ladder, finding) {
     if (bad < 0) return;
     const bed = list.parentNode;
     bed.scrollTop = options[bad].offsetTop - bed.clientHeight / 2;
+    const field = fields.querySelector(".differs") || fields.querySelector(".transport");
+    if (field) fields.scrollTop = field.getBoundingClientRect().top - fields.getBoundingClientRect().top - 90;
   };
   node.list = list;
   return node;
@@ -118,7 +122,7 @@ function drawFields(node, r, ladder) {
     for (let i = at; i >= 0 && i < at + size && i < cells.length; i++) cells[i].classList.toggle("lit", on);
   };
   const items = [];
-  const layers = r.layers.map((l) => el("div", { class: "layer" },
+  const layers = r.layers.map((l) => el("div", { class: `layer${l.name === "Base Transport Header" ? " transport" : ""}` },
     el("h4", { text: l.name }),
     el("dl", {}, l.fields.map(([name, value, at, size, expected]) => {
       const item = el("div", { class: `field${expected ? " differs" : ""}`, tabindex: items.length ? "-1" : "0" },
