@@ -2,7 +2,6 @@ package ladder
 
 import (
 	"bytes"
-	"fmt"
 	"testing"
 
 	"ibwitness/fabricagent"
