@@ -163,7 +163,7 @@ func (c *memoryOf) message(q *queuePair, m *message, told []told1) {
 	refused := q.in.refused(m) != nil
 	switch op {
 	case wqe.Write:
-		if p.write = true; q.reliable() && !m.partial && !m.cut && !refused && m.length == m.dma {
+		if p.write = true; q.reliable() && !m.partial && !m.cut && !m.mixed && !refused && m.length == m.dma {
 			p.known, p.crc, p.alt, p.to = true, m.crc, m.crc, done
 		}
 		if i := sort.Search(len(told), func(i int) bool { return told[i].ord > m.first || m.hasImm && told[i].ord == m.first }); i < len(told) {

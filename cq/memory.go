@@ -126,9 +126,9 @@ func (a *Agent) memory(q *queuePair) {
 	next, gap := int64(0), false // a message that the capture has missed may have invalidated a key
 	for i := range q.in.msgs {
 		m := &q.in.msgs[i]
-		gap = gap || m.partial || m.first != next
+		gap = gap || m.partial || m.mixed || m.first != next
 		next = m.last() + 1
-		if m.partial {
+		if m.partial || m.mixed {
 			continue
 		}
 		at, done := q.in.ackOf(m.last())

@@ -8,7 +8,7 @@ func (q *queuePair) consumers() (list []*message, sure int) {
 	next, gap := int64(0), !q.in.anchor || !q.reliable()
 	for i := range q.in.msgs {
 		m := &q.in.msgs[i]
-		gap = gap || m.first != next || m.partial
+		gap = gap || m.first != next || m.partial || m.mixed
 		next = m.first + int64(m.packets)
 		if m.consumes() {
 			list = append(list, m)

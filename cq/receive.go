@@ -41,7 +41,7 @@ func (a *Agent) received(q *queuePair) {
 	aligned := q.in.joined <= 0 && (q.unbroken() || a.proven(q) == rule.Violation)
 	places := q.places(list[:sure], done)
 	for i, t := range done {
-		if q.doubled > 0 && i >= q.doubled-1 {
+		if q.doubled > 0 && i >= q.doubled-1 || q.reliable() && q.in.mixed && places[i] >= sure {
 			break // which message they are of is not known any more
 		}
 		switch n := places[i]; {
@@ -164,7 +164,11 @@ func (a *Agent) noMessage(q *queuePair, t *taken) {
 		rule: rule.CPLSTS014, class: a.proven(q), role: q.receiver(), expected: "a message that was received", actual: "none that fits the completion",
 		detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), event: t.event, at: q.in.newest,
 	}
-	if v.class == rule.Unproven {
+	switch {
+	case q.in.mixed:
+		v.class = rule.Unproven
+		v.detail += "; one PSN came with several packets, and which were taken is not known"
+	case v.class == rule.Unproven:
 		v.detail += "; " + notShown
 	}
 	a.accuse(q, v)

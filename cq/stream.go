@@ -33,6 +33,8 @@ type stream struct {
 	joined  int64      // ordinal of the first packet that was seen: the capture may begin there
 	heads   []*head    // not in use
 	found   int        // message that was last looked for
+	mixed   bool       // a PSN came again with another packet
+	rerun   rerun
 }
 
 // part is one packet of a message that is not whole yet.
@@ -46,7 +48,7 @@ type part struct {
 	head   *head
 
 	follows bool // the packet before it came before it, and is of the same message
-	mixed   bool // its PSN came again with other data
+	mixed   bool // its PSN came again with another packet
 }
 
 // head is what the headers of a message's packets say.
@@ -76,7 +78,7 @@ type message struct {
 	end     where
 	partial bool
 	cut     bool    // of its payload not all was captured
-	mixed   bool    // a packet of it came again with other data: it is not known which the responder took
+	mixed   bool    // a PSN of it came again with another packet: it is not known which the responder took
 	read    *answer // READ or atomic: what was answered
 }
 
@@ -145,6 +147,7 @@ func (s *stream) request(p *packet.Packet, at where) {
 	if ord < s.base || ord-s.base > window {
 		if ord < s.base {
 			s.resent(ord)
+			s.messageAgain(ord, p)
 		}
 		return
 	}
@@ -165,7 +168,7 @@ func (s *stream) request(p *packet.Packet, at where) {
 	}
 	if s.parts[i].seen {
 		s.resent(ord)
-		s.differs(i, p)
+		s.partAgain(i, p)
 		return
 	}
 	x := part{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), at: at, cut: p.PayloadLen != len(p.Payload)}
@@ -189,18 +192,6 @@ func (s *stream) request(p *packet.Packet, at where) {
 	if in.Last || in.Only || filled {
 		s.fold()
 	}
-}
-
-// differs notes that a packet has come again with other data, while its message is not whole.
-func (s *stream) differs(i int, p *packet.Packet) {
-	x, crc := &s.parts[i], uint32(0)
-	if x.cut || p.PayloadLen != len(p.Payload) || x.op.Fn() == packet.ReadRequest {
-		return
-	}
-	if x.follows {
-		crc = s.parts[i-1].crc
-	}
-	x.mixed = x.mixed || crc32.Update(crc, crc32.IEEETable, p.Payload) != x.crc
 }
 
 func (s *stream) resent(ord int64) {
@@ -297,7 +288,7 @@ func (x *part) head0() head {
 func (s *stream) collect(first int64, parts []part) message {
 	m := message{first: first, packets: len(parts), op: parts[0].op, begin: parts[0].at, end: parts[0].at, head: parts[0].head0()}
 	if m.op.Fn() == packet.ReadRequest {
-		m.length = m.dma
+		m.length, m.mixed = m.dma, parts[0].mixed
 	} else {
 		run := joined{}
 		for i := range parts {

@@ -14,7 +14,7 @@ import (
 func (v *Verifier) rcAck(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	v.covered(rule.RCRSP006)
-	taken(c, from, p, p.PSN, false)
+	v.taken(c, from, p, p.PSN, false)
 	if p.PSN.Before(q.Una) {
 		v.rcOldAck(c, from, p)
 		return

@@ -250,7 +250,7 @@ func bit(b bool) uint8 {
 func (v *Verifier) rcExpectedResponse(c *qp.Pair, end, peer *qp.QP, p *packet.Packet, e *expectation) bool {
 	r, q := &end.RQ, &peer.SQ
 	aeth := p.Has&packet.HasAETH != 0
-	if !q.Usual || aeth && p.Syndrome != packet.CreditInvalid || q.Limited&qp.LimitedCredits != 0 || p.Cut || (p.PSN-q.Una)&packet.PSNMask >= (q.Next-q.Una)&packet.PSNMask {
+	if !q.Usual || aeth && p.Syndrome != packet.CreditInvalid || q.Limited&qp.LimitedCredits != 0 || p.Cut || v.broken || (p.PSN-q.Una)&packet.PSNMask >= (q.Next-q.Una)&packet.PSNMask {
 		return false
 	}
 	w, at := q.Messages.Due(p.PSN)

@@ -272,7 +272,7 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime, r.NakID = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time, p.IPID
 	r.Timed, r.Blamed, r.Told = false, false, true
 	had := q.Taken()
-	taken(c, from, p, p.PSN.Add(-1), false)
+	v.taken(c, from, p, p.PSN.Add(-1), false)
 	r.Untaken = nak == qp.NakRNR && c.Sees(1-from) && q.Passed
 	if p.PSN.After(q.Una) {
 		q.Una, q.Restarts = p.PSN, 0

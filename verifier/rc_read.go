@@ -42,7 +42,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		v.learnPMTU(c, p, uint32(p.PayloadLen))
 	}
 	had := q.Taken()
-	taken(c, from, p, p.PSN, true)
+	v.taken(c, from, p, p.PSN, true)
 	if p.PSN == w.Missing {
 		if w.Missing = p.PSN.Add(1); p.PSN == w.Last {
 			w.Flags &^= wqe.Gapped
@@ -262,7 +262,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.rcBeyondHole(c, from, p, p.PSN)
-	taken(c, from, p, p.PSN, true)
+	v.taken(c, from, p, p.PSN, true)
 	orig := fold(p.OrigData)
 	if w.RespFrame != 0 {
 		v.covered(rule.RCRSP031)

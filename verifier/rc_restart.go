@@ -55,7 +55,7 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	case qp.NakFatal:
 		v.rcAfterFatal(c, from, p)
 	case qp.NakNone:
-		if !q.HasHole() && !nakAsked(q, r, p.Time) {
+		if !q.HasHole() && !nakAsked(q, r, p.Time) && !nakWaits(c, from) {
 			v.rcTimeout(c, from, p)
 		}
 	}
@@ -76,6 +76,16 @@ func answered(q *qp.SendQueue, first, last packet.PSN) bool {
 // overtaken it meanwhile.
 func nakAsked(q *qp.SendQueue, r *qp.ReceiveQueue, now int64) bool {
 	return r.NakTime != 0 && now-r.NakTime < int64(inFlight) || now < q.Waits()
+}
+
+// nakWaits reports whether a sequence NAK to end from has not been judged yet, since nothing had been seen behind its PSN.
+func nakWaits(c *qp.Pair, from int) bool {
+	for i := range c.Early {
+		if p := &c.Early[i].Packet; c.End(p) != from && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence {
+			return true
+		}
+	}
+	return false
 }
 
 // rcNeedless judges that nothing is sent again that the requester knows to be acknowledged (rules RC-RTY-008, -010). Elsewhere than near
@@ -114,8 +124,10 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 }
 
 // taken notes how far the requester can take a response, at a tap near it: elsewhere it may have got what the tap has missed.
-func taken(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN, own bool) {
+func (v *Verifier) taken(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN, own bool) {
 	switch q := &c.Ends[1-from].SQ; {
+	case v.broken && c.Sees(1-from):
+		q.Lack(q.Taken(), p.Time) // a requester drops it
 	case c.Sees(1-from) && q.Retrying && !psn.Before(q.Retry) && !psn.Before(q.Taken()):
 		if !q.Passed { // it has gone back and is not there again yet: it may not know what is acknowledged
 			q.Lack(q.Taken(), p.Time)
