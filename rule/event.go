@@ -87,7 +87,7 @@ var eventRows = [numRows - eventFirst]Row{
 	EvReconnect - eventFirst: {
 		ID: "EV-RECONNECT", Name: "reconnect", Severity: Info, Needs: Wire, Ref: "9.7.1†, 12.9†",
 		Text:  "A pair of QPs began a new life with another start PSN.",
-		Where: "verifier/rc.go",
+		Where: "verifier/life.go",
 	},
 	EvConnect - eventFirst: {
 		ID: "EV-CONNECT", Name: "connect", Severity: Info, Needs: Wire, Ref: "12.9†",
