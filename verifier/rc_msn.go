@@ -120,7 +120,7 @@ func (v *Verifier) rcAnchor(r *qp.ReceiveQueue, p *packet.Packet, base uint32, c
 // capture, and the first was wrong; or it answered a duplicate, and counted what the capture shows only as sent again.
 func (v *Verifier) rcWrongAnchor(c *qp.Pair, from int, p *packet.Packet, id rule.ID) {
 	r := &c.Ends[from].RQ
-	back := packet.PSN(p.MSN).Before(packet.PSN(r.Anchor.MSN)) // else it may count what came before the capture, and comes again in it
+	back := packet.PSN(p.MSN).Before(packet.PSN(r.Anchor.MSN))            // else it may count what came before the capture, and comes again in it
 	first := c.Sees(from) || numbered(p) && !leftBefore(p, r.Anchor.IPID) // else the answer to a duplicate may have overtaken p
 	v.report(c, from, r.Anchor, verdict{
 		rule: id, class: proven(c.Complete() && back && first), role: rule.Responder,
