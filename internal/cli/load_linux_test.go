@@ -159,12 +159,7 @@ func replayed(t *testing.T, frames [][]byte, rate, ring int) (l *load) {
 			}
 			return f
 		})
-		for range 600 {
-			time.Sleep(100 * time.Millisecond)
-			if s := src.Stats()[0]; s.Frames+s.Dropped >= uint64(len(frames)) {
-				break
-			}
-		}
+		delivered(src, uint64(len(frames)))
 		src.Stop()
 	}()
 	if _, err := agent.Run(context.Background(), &tee{src, w, t}, agent.Options{Watch: &agent.Watch{
@@ -178,6 +173,16 @@ func replayed(t *testing.T, frames [][]byte, rate, ring int) (l *load) {
 	}
 	l.took, l.dropped = <-sent, src.Taps()[0].Dropped
 	return l
+}
+
+// delivered waits until an interface has delivered or dropped so many frames, for a minute at most.
+func delivered(src *live.Source, frames uint64) {
+	for range 600 {
+		time.Sleep(100 * time.Millisecond)
+		if s := src.Stats()[0]; s.Frames+s.Dropped >= frames {
+			return
+		}
+	}
 }
 
 // told are findings to compare.

@@ -91,25 +91,11 @@ func (c *watchCommand) Run(s *session) error {
 	kept := c.Flight.recorder()
 	page := c.page(kept)
 	defer page.close()
-	failed := make(chan error, 1)
-	if c.Listen != "" {
-		log := slog.New(zerolog.NewSlogHandler(s.log))
-		server, err := metrics.Listen(collector, metrics.ServerOptions{
-			Address: c.Listen, Config: c.WebConfig, Profile: c.Pprof, Log: log,
-			Ready: func() error { return ready(collector, src.Stats()) }, Page: page.served(),
-		})
-		if err != nil {
-			return err
-		}
-		defer server.Close()
-		go func() {
-			if err := server.Serve(log); err != nil {
-				failed <- err
-				src.Stop()
-			}
-		}()
-		s.log.Info().Str("address", server.Address()).Msg("page and metrics are served")
+	failed, closeServer, err := c.serve(s, collector, src, page)
+	if err != nil {
+		return err
 	}
+	defer closeServer()
 	if err := drop(c.User); err != nil {
 		return err
 	}
@@ -160,12 +146,7 @@ func (c *watchCommand) Run(s *session) error {
 	result, err := agent.Run(ctx, frames, opt)
 	notify(nowStopping)
 	stream.Flush()
-	var lost, delivered uint64
-	for _, st := range src.Stats() {
-		lost, delivered = lost+st.Dropped, delivered+st.Frames
-	}
-	s.log.Info().Uint64("frames", delivered).Uint64("rdma", result.RDMA).Uint64("dropped", lost).
-		Uint64("violations", violated(result, rule.Error)).Uint64("warnings", violated(result, rule.Warning)).Msg("ended")
+	ended(s, src.Stats(), result)
 	select {
 	case err := <-failed:
 		return fmt.Errorf("cli: the metrics can no longer be served: %w", err)
@@ -175,6 +156,40 @@ func (c *watchCommand) Run(s *session) error {
 		return nil
 	}
 	return err
+}
+
+// serve serves metrics and the page, until close is called. Where that fails later, the capture ends, and failed says why.
+func (c *watchCommand) serve(s *session, collector *metrics.Collector, src live.Capture, page *livePage) (failed chan error, closeServer func(), err error) {
+	failed = make(chan error, 1)
+	if c.Listen == "" {
+		return failed, func() {}, nil
+	}
+	log := slog.New(zerolog.NewSlogHandler(s.log))
+	server, err := metrics.Listen(collector, metrics.ServerOptions{
+		Address: c.Listen, Config: c.WebConfig, Profile: c.Pprof, Log: log,
+		Ready: func() error { return ready(collector, src.Stats()) }, Page: page.served(),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	go func() {
+		if err := server.Serve(log); err != nil {
+			failed <- err
+			src.Stop()
+		}
+	}()
+	s.log.Info().Str("address", server.Address()).Msg("page and metrics are served")
+	return failed, func() { _ = server.Close() }, nil
+}
+
+// ended logs what a run amounts to.
+func ended(s *session, interfaces []live.Stats, r *agent.Result) {
+	var lost, frames uint64
+	for _, i := range interfaces {
+		lost, frames = lost+i.Dropped, frames+i.Frames
+	}
+	s.log.Info().Uint64("frames", frames).Uint64("rdma", r.RDMA).Uint64("dropped", lost).
+		Uint64("violations", violated(r, rule.Error)).Uint64("warnings", violated(r, rule.Warning)).Msg("ended")
 }
 
 // drop gives up privileges.

@@ -212,7 +212,7 @@ func TestWatchAgrees(t *testing.T) {
 			if sent == 0 {
 				go func() {
 					sent = uint64(replay(t, raw, "left"))
-					time.Sleep(time.Second)
+					delivered(src, sent)
 					src.Stop()
 				}()
 				sent = 1

@@ -58,7 +58,7 @@ func TestWatchLog(t *testing.T) {
 		return
 	}
 	shape := traffic.Small(40)
-	shape.Faults, shape.Seed = 300, 3
+	shape.Faults, shape.Seed = 60, 3
 	raw := traffic.Capture(shape, 60_000)
 	path := filepath.Join(t.TempDir(), "findings.jsonl")
 	over := make(chan bool)
