@@ -119,6 +119,15 @@ type Finding struct {
 	Line int
 }
 
+// At is a finding on packet p that does not say yet who is accused and of what.
+func At(id ID, class Class, p *packet.Packet) Finding {
+	return Finding{
+		Rule: id, Class: class,
+		Service: p.Opcode.Service(), Opcode: p.Opcode, HasBTH: p.Has&packet.HasBTH != 0, PSN: p.PSN,
+		Time: p.Time, Tap: p.Tap, Frame: p.Frame,
+	}
+}
+
 // Gap is the PSN of a packet that was not sent, has not arrived or was not answered; 0: none.
 type Gap uint32
 

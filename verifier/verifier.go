@@ -144,12 +144,9 @@ func finding(p *packet.Packet, d verdict) rule.Finding {
 		d.class = rule.Unproven
 		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut the frame, so its ICRC was not judged", "; ")
 	}
-	return rule.Finding{
-		Rule: d.rule, Class: d.class,
-		Service: p.Opcode.Service(), Opcode: p.Opcode, HasBTH: p.Has&packet.HasBTH != 0, PSN: p.PSN,
-		Time: p.Time, Tap: p.Tap, Frame: p.Frame, Evidence: d.evidence,
-		Expected: d.expected, Actual: d.actual, Detail: d.detail, Gap: d.gap,
-	}
+	f := rule.At(d.rule, d.class, p)
+	f.Evidence, f.Expected, f.Actual, f.Detail, f.Gap = d.evidence, d.expected, d.actual, d.detail, d.gap
+	return f
 }
 
 func endpoint(q *qp.QP, r rule.Role) rule.Endpoint {

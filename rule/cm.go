@@ -1,0 +1,8 @@
+package rule
+
+// Communication manager.
+const (
+	smpFirst = cmFirst
+)
+
+var cmRows = [smpFirst - cmFirst]Row{}

@@ -1,0 +1,8 @@
+package rule
+
+// Subnet management.
+const (
+	madFirst = smpFirst
+)
+
+var smpRows = [madFirst - smpFirst]Row{}
