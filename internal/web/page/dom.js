@@ -30,10 +30,12 @@ export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
+// debounce returns a function that runs f when it was not called for a while, and one that drops what is still to run.
 export function debounce(f, wait) {
   let timer = 0;
-  return (...args) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => f(...args), wait);
-  };
+  const drop = () => clearTimeout(timer);
+  return [() => {
+    drop();
+    timer = setTimeout(f, wait);
+  }, drop];
 }

@@ -190,8 +190,12 @@ export class Grid {
 
 // searchBox is a field to search a grid by: now tells what is searched for, and change takes another. Enter does not wait for the typist to pause.
 export function searchBox(label, grid, now, change) {
-  const apply = () => box.value.trim() !== now() && change(box.value.trim());
-  const box = el("input", { type: "search", class: "search", placeholder: "Search", "aria-label": label, "aria-keyshortcuts": "/", on: { input: debounce(apply, 150) } });
+  const apply = () => {
+    drop(); // else it would search in whatever view is open by then
+    if (box.isConnected && box.value.trim() !== now()) change(box.value.trim());
+  };
+  const [paused, drop] = debounce(apply, 150);
+  const box = el("input", { type: "search", class: "search", placeholder: "Search", "aria-label": label, "aria-keyshortcuts": "/", on: { input: paused } });
   box.addEventListener("keydown", (e) => {
     if (e.key === "Escape" && box.value) {
       box.value = "";
