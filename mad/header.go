@@ -28,7 +28,10 @@ const (
 	ClassSubnetLID      Class = 0x01
 	ClassSubnetAdmin    Class = 0x03
 	ClassPerformance    Class = 0x04
+	ClassBoard          Class = 0x05
+	ClassDevice         Class = 0x06
 	ClassCM             Class = 0x07
+	ClassSNMP           Class = 0x08
 	ClassCongestion     Class = 0x21
 	ClassSubnetDirected Class = 0x81
 )
@@ -43,8 +46,14 @@ func (c Class) String() string {
 		return "subnet administration"
 	case ClassPerformance:
 		return "performance"
+	case ClassBoard:
+		return "baseboard"
+	case ClassDevice:
+		return "device management"
 	case ClassCM:
 		return "CM"
+	case ClassSNMP:
+		return "SNMP"
 	case ClassCongestion:
 		return "congestion control"
 	}
@@ -54,7 +63,7 @@ func (c Class) String() string {
 // Method is what a MAD asks or answers; bit 7 is the R bit, a response (table T10).
 type Method uint8
 
-// The methods that all classes share.
+// The methods that all classes share; those of subnet administration are in sa.go.
 const (
 	Get         Method = 0x01
 	Set         Method = 0x02
@@ -85,6 +94,9 @@ func (m Method) String() string {
 	case ReportResp:
 		return "ReportResp"
 	}
+	if name := saMethods[m]; name != "" {
+		return name
+	}
 	return fmt.Sprintf("method 0x%02x", uint8(m))
 }
 
@@ -108,6 +120,15 @@ func DecodeHeader(b []byte, h *Header) error {
 		return fmt.Errorf("mad: header: %w", ErrShort)
 	}
 	h.get(b)
+	return nil
+}
+
+// Encode writes the header into a MAD, of which b may be the beginning. The error wraps ErrShort.
+func (h *Header) Encode(b []byte) error {
+	if len(b) < HeaderSize {
+		return fmt.Errorf("mad: header: %w", ErrShort)
+	}
+	h.put(b)
 	return nil
 }
 

@@ -176,11 +176,11 @@ func TestNames(t *testing.T) {
 	h := CMHeader(AttrAPR, 1)
 	for _, c := range [][2]string{
 		{h.AttributeName(), "APR"},
-		{(&Header{Class: ClassSubnetAdmin, Attribute: 0x35}).AttributeName(), "attribute 0x0035"},
+		{(&Header{Class: ClassSubnetAdmin, Attribute: 0x35}).AttributeName(), "PathRecord"},
 		{ClassCM.String(), "CM"},
 		{Class(0x0A).String(), "class 0x0a"},
 		{Send.String(), "Send"},
-		{Method(0x94).String(), "method 0x94"},
+		{Method(0x94).String(), "GetMultiResp"},
 		{RejConsumer.String(), "consumer reject"},
 		{RejReason(0).String(), "reserved reason 0"},
 		{RejReason(34).String(), "reserved reason 34"},
