@@ -80,6 +80,9 @@ func (r *Result) sort() {
 	}
 }
 
+// Connections lists the connections so far as the report shows them, in the order of their first packet.
+func (t *Transport) Connections() []Connection { return connections([]*Transport{t}) }
+
 // connections lists the connections of all shards as the report shows them, in the order of their first packet.
 func connections(agents []*Transport) []Connection {
 	type first struct { // what the order depends on, apart from the rest: a connection is large, and there may be many

@@ -28,13 +28,14 @@ func (t *Transport) renewed(c *qp.Pair, from int, p *packet.Packet) bool {
 	if old == nil || &old.c.Pair != c || old.c.learned == ByAgent {
 		return false
 	}
-	s := &c.Ends[from].Sums
-	s.Packets, s.Bytes = s.Packets-1, s.Bytes-uint64(p.PayloadLen)
+	c.Ends[from].Sums.Remove(p)
 	switch stray, answered := c.Ends[from].SQ.Stray, c.Ends[1-from].SQ.Stray; {
 	case stray != nil:
+		c.Ends[from].Sums.Remove(stray)
 		t.renew(c, from, stray, host, dir)
 		t.follow(stray, host, dir)
 	case answered != nil:
+		c.Ends[1-from].Sums.Remove(answered)
 		t.renew(c, 1-from, answered, host, reverse(p.Src, p.Dst, dir))
 		t.follow(answered, host, reverse(p.Src, p.Dst, dir))
 	default:

@@ -204,6 +204,12 @@ func (s *Sums) Add(p *packet.Packet) {
 	s.Bytes += uint64(p.PayloadLen)
 }
 
+// Remove takes a packet that was counted back: it belongs to another connection.
+func (s *Sums) Remove(p *packet.Packet) {
+	s.Packets--
+	s.Bytes -= uint64(p.PayloadLen)
+}
+
 // Pair is a connection: two QPs. Ends[0] sent the first packet seen.
 type Pair struct {
 	Service     packet.Service

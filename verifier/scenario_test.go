@@ -181,6 +181,13 @@ func (s *scenario) run(input string) error {
 	}
 	s.agent.Finish(s.now)
 	agent.Reconcile(s.agent)
+	var counted uint64
+	for _, c := range s.agent.Connections() {
+		counted += c.Ends[0].Packets + c.Ends[1].Packets
+	}
+	if counted > s.frames {
+		return fmt.Errorf("%d packets in the table of connections, of %d", counted, s.frames)
+	}
 	return nil
 }
 
