@@ -11,6 +11,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/subnet"
 )
 
 // Verifier judges the packets of one shard. Near tells which endpoints the tap is near.
@@ -32,6 +33,8 @@ type Verifier struct {
 	Thorough bool
 	// Latencies, where not nil, takes how long answers take.
 	Latencies *Latencies
+	// Subnet, where not nil, is what management packets have told of the ports: look there for a port by its LID.
+	Subnet *subnet.Subnet
 	// Skipped counts, by reason, the packets of which something could not be judged.
 	Skipped [NumSkips]uint64
 }
