@@ -3,6 +3,7 @@ package agent
 import (
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/verifier"
 )
 
 // Options steer a run.
@@ -11,6 +12,8 @@ type Options struct {
 	Near    []packet.Addr // endpoints that the tap is near: what it shows leaving them was sent, what it shows arriving did arrive
 	// Events are logs of verbs events, one a device: with them work requests and completions are held against the packets.
 	Events []*hcaagent.Log
+	// Profile is what the devices do otherwise than the standard, on purpose.
+	Profile verifier.Profile
 	// Watch, where not nil, has the run tell what it finds while it goes on, and forget what is over.
 	Watch *Watch
 	// Latencies has the run measure how long answers take; one with Watch always does.

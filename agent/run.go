@@ -25,12 +25,13 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 		workers = runtime.GOMAXPROCS(0)
 	}
 	workers = min(workers, MaxWorkers)
-	if len(opt.Events) > 0 {
-		workers = 1 // the events of a device are of all its connections
+	if len(opt.Events) > 0 || opt.Profile.CNPs.By == verifier.PacedByPort {
+		workers = 1 // the events of a device are of all its connections, and so is the timer of a port
 	}
 	e := &engine{src: src, opt: opt, shards: make([]*shard, workers)}
 	for i := range e.shards {
 		e.shards[i] = &shard{t: NewTransport(opt.Near)}
+		e.shards[i].t.SetProfile(opt.Profile)
 		if opt.Watch != nil {
 			e.shards[i].made = opt.Watch.Made
 		}

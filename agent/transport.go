@@ -53,6 +53,9 @@ func NewTransport(near []packet.Addr) *Transport {
 	return t
 }
 
+// SetProfile tells the agent, before the first packet, what the devices do otherwise than the standard.
+func (t *Transport) SetProfile(p verifier.Profile) { t.ver.Profile = p }
+
 // Dropped tells the agent that the capture lost packets: nothing is proven by their absence from now on.
 func (t *Transport) Dropped() {
 	if t.lossy {

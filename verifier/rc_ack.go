@@ -109,7 +109,9 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 		q.Filled = true // the next request tells
 		return
 	}
-	if c.Sees(from) && r.Told && !q.Explained && !q.Filled && !renumbered {
+	// What came behind the gap was kept; a sequence NAK may ask for what another gap lacks.
+	kept := v.Profile.keeps() && (q.History.Get(q.Hole) != nil || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
+	if c.Sees(from) && r.Told && !q.Explained && !q.Filled && !renumbered && !kept {
 		id := rule.RCRSP006
 		if q.Broken == uint32(q.Hole)|qp.BrokenSet {
 			id = rule.RCRSP036

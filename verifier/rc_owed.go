@@ -46,7 +46,7 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 // packet had arrived and it had time to.
 func (v *Verifier) rcOwesNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if !c.Paired || !c.Sees(1-from) || !r.Told || r.Owed != nil || r.Nak != qp.NakNone || q.Explained || q.Broken != 0 || len(c.Early) != 0 {
+	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || !r.Told || r.Owed != nil || r.Nak != qp.NakNone || q.Explained || q.Broken != 0 || len(c.Early) != 0 {
 		return
 	}
 	s := q.History.Get(q.HoleEnd)

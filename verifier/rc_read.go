@@ -143,12 +143,19 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			blame(rule.Violation, "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), "")
 			return false
 		}
+		if v.unordered(c, from) {
+			return true // it may be under way
+		}
 		if !excused {
 			gap = rule.GapAt(w.RespNext)
 			blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
 			return true
 		}
 		w.Flags |= wqe.Blamed // the one between was reported
+	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again) && v.unordered(c, from):
+		v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
+		w.RespNext = later(w.RespNext, p.PSN.Add(1))
+		return true
 	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again):
 		d := "sent again although no request came again"
 		if !r.Told {

@@ -51,7 +51,9 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 			expected: "PSN " + q.Retry.String() + " next: all later packets are sent again in order", actual: "a new request, PSN " + p.PSN.String(),
 		})
 	}
-	if resent {
+	if resent && v.late(c, from, p) {
+		v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
+	} else if resent {
 		end.Sums.Retransmissions++
 		v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 		q.CameAgain(p.PSN, p.Time)
@@ -118,6 +120,8 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		v.rcNew(c, from, p)
 		return
+	case v.unordered(c, from) && !q.Fresh:
+		v.covered(rule.RCPSN004) // it may be under way
 	default:
 		id, want := rule.RCPSN004, "PSN "+q.Next.String()
 		if q.Fresh {

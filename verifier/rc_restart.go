@@ -148,7 +148,7 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 	if !impliedNAK(q, p) && end.Knows(hcaagent.KnowsTimeout) && end.Attr.Timeout != 0 && q.AskedAt != 0 {
 		v.covered(rule.RCTMO002)
 		least := packet.Timeout(end.Attr.Timeout)
-		if took := time.Duration(p.Time - q.AskedAt); took < least {
+		if took := time.Duration(p.Time - q.AskedAt); took < least && !v.Profile.AdaptiveRetransmission {
 			v.report(c, from, p, verdict{
 				rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
 				expected: "no retransmission before " + least.String(), actual: "after " + took.String(),

@@ -14,6 +14,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/verifier"
 )
 
 // TestScenarios runs the scenario files of testdata; README.md there explains their notation. With -rewrite it writes what was found
@@ -65,6 +66,8 @@ type options struct {
 	times  int // findings that the rule shall have
 	events bool
 	lossy  bool
+
+	profile verifier.Profile
 }
 
 func parseOptions(d *datadriven.TestData) (*options, error) {
@@ -110,6 +113,11 @@ func parseOptions(d *datadriven.TestData) (*options, error) {
 			o.events = true
 		case "lossy":
 			o.lossy = true
+		case "profile":
+			var err error
+			if o.profile, err = verifier.ParseProfile(a.Vals...); err != nil {
+				return nil, err
+			}
 		default:
 			return nil, fmt.Errorf("no rule and no option: %q", a.Key)
 		}
@@ -152,6 +160,7 @@ func newScenario(o *options, e encap) *scenario {
 		}
 	}
 	s.agent = agent.NewTransport(near)
+	s.agent.SetProfile(o.profile)
 	if o.lossy {
 		s.agent.Dropped()
 	}

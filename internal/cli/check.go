@@ -30,6 +30,8 @@ type checkCommand struct {
 	Latency  bool      `help:"Measure how long acknowledgements and retransmissions take at the tap."`
 	Workers  int       `placeholder:"N" help:"Cores to use. Default: all. The result does not depend on it."`
 	Quiet    bool      `short:"q" help:"Show no progress."`
+
+	Profile profileFlags `embed:""`
 }
 
 // Help stands below the flags' summary in --help.
@@ -44,6 +46,7 @@ Examples:
 
     ibwitness check trace.pcapng
     ibwitness check --near 10.0.0.1 --near fe80::1 trace.pcap.gz
+    ibwitness check --profile adaptive-retransmission,cnp-per-ip=4us trace.pcap
     ibwitness check trace.pcap --events client.jsonl --events server.jsonl
     ibwitness check --format json trace.pcap | jq 'select(.kind=="finding" and .class=="violation")'
     ibwitness check --fail-on warning nightly-*.pcap
@@ -77,6 +80,10 @@ func (c *checkCommand) Run(s *session) error {
 	if err := errors.Join(c.annotatable(), c.writable()); err != nil {
 		return err
 	}
+	profile, err := c.Profile.profile()
+	if err != nil {
+		return err
+	}
 	sink, err := report.New(c.Format, s.options(c.All))
 	if err != nil {
 		return err
@@ -100,7 +107,7 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	defer src.Close()
 
-	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency}
+	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Profile: profile}
 	for _, a := range c.Near {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}

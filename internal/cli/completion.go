@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"ibwitness/rule"
+	"ibwitness/verifier"
 )
 
 type completionCommand struct {
@@ -98,6 +99,9 @@ func optionsOf(flags []*kong.Flag) (list []option) {
 		}
 		if f.Enum != "" {
 			o.values = f.EnumSlice()
+		}
+		if f.Tag.Get("complete") == "profile" {
+			o.values = verifier.ProfileNames()
 		}
 		list = append(list, o)
 	}

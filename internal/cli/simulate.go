@@ -35,6 +35,8 @@ type simulateCommand struct {
 	Faults   bool    `help:"List the faults that an adapter can have, and the rule that each breaks."`
 	All      bool    `help:"Show every finding, warning, connection and rule."`
 	FailOn   string  `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
+
+	Profile profileFlags `embed:""`
 }
 
 // Help stands below the flags' summary in --help.
@@ -61,6 +63,10 @@ func (c *simulateCommand) Run(s *session) error {
 		return errors.New("cli: give a scenario file; examples/ has some")
 	}
 	failOn, err := report.ParseFailOn(c.FailOn)
+	if err != nil {
+		return err
+	}
+	profile, err := c.Profile.profile()
 	if err != nil {
 		return err
 	}
@@ -92,7 +98,7 @@ func (c *simulateCommand) Run(s *session) error {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
-	opts := agent.Options{Near: run.NearAddrs()}
+	opts := agent.Options{Near: run.NearAddrs(), Profile: profile}
 	if !c.WireOnly {
 		opts.Events = run.Logs()
 	}

@@ -47,6 +47,8 @@ type watchCommand struct {
 	Flight flightFlags `embed:""`
 	Log    logFlags    `embed:""`
 	Labels labelFlags  `embed:""`
+
+	Profile profileFlags `embed:""`
 }
 
 // Help stands below the flags' summary in --help.
@@ -73,6 +75,10 @@ const late = 10 * time.Second
 // Run captures and verifies until it is interrupted.
 func (c *watchCommand) Run(s *session) error {
 	if err := c.check(); err != nil {
+		return err
+	}
+	profile, err := c.Profile.profile()
+	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -128,7 +134,7 @@ func (c *watchCommand) Run(s *session) error {
 	reload := newReloader(s, collector.Reloaded, stop)
 	reload.apply = func(g *grammar) { fresh.next.Store(&g.Watch) }
 	defer reload.listen()()
-	opt := agent.Options{Workers: c.Workers, Watch: watch}
+	opt := agent.Options{Workers: c.Workers, Watch: watch, Profile: profile}
 	watch.Short = newMemory(c.heap()).short
 	sinks = append(sinks, onTick(fresh.takeOver), onTick(newWatchdog().alive))
 	tell(opt.Watch, sinks...)
