@@ -25,6 +25,9 @@ func (h *Header) AttributeName() string {
 	if h.Class == ClassCM && h.Attribute >= AttrREQ && h.Attribute <= AttrAPR {
 		return [...]string{"REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP", "LAP", "APR"}[h.Attribute-AttrREQ]
 	}
+	if name := smpAttribute(h.Class, h.Attribute); name != "" {
+		return name
+	}
 	if name := generalAttribute(h.Class, h.Attribute); name != "" {
 		return name
 	}
