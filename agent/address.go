@@ -29,7 +29,7 @@ func Reconcile(all ...*Transport) {
 	for _, t := range all {
 		for i := range t.pairs.n {
 			c := t.pairs.at(i)
-			if c.dead || c.Service > packet.UC {
+			if c.dead || !connects(c.Service) {
 				continue
 			}
 			for to := range c.Ends {

@@ -40,6 +40,7 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	t.ver.Header(&c.Pair, from, p)
 	t.services[packet.UD].packet(c, from, p)
 	if p.DestQP == 1 || p.SrcQP == 1 {
+		t.ver.XRCConnect(&c.Pair, from, p)
 		for _, f := range t.cm.Management(p) {
 			t.learn(&f, p)
 		}
@@ -105,7 +106,7 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 
 // connect begins a connection whose QPs, start PSNs and attributes CM has told.
 func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
-	if f.Service != packet.RC && f.Service != packet.UC {
+	if !connects(f.Service) {
 		return
 	}
 	c := t.pairOf(f, p, ByCM)
@@ -137,6 +138,9 @@ func (t *Transport) pairOf(f *passive.Fact, p *packet.Packet, how Learned) *conn
 		if attr.Has(hcaagent.KnowsPMTU) {
 			c.PMTU = attr.PMTU
 		}
+	}
+	if how == ByCM && c.Service == packet.XRC {
+		c.initiator = 1 // the active side
 	}
 	for k := range c.Ends {
 		if e := &c.Ends[k]; e.Knows(hcaagent.KnowsSQPSN) {

@@ -21,9 +21,10 @@ type pairs struct {
 // connection is a pair of QPs and what only the report wants of it.
 type connection struct {
 	learned     Learned
-	dead        bool // merged into another
-	kept        bool // another is misdirected from it
-	leaving     bool // it is judged to its end, and forgotten
+	dead        bool  // merged into another
+	kept        bool  // another is misdirected from it
+	leaving     bool  // it is judged to its end, and forgotten
+	initiator   uint8 // of XRC: the end that sends the requests, plus one; 0: not known
 	firstTap    uint16
 	firstOp     packet.Opcode
 	rightful    uint32 // connection and end that misdirected seems to belong to

@@ -50,10 +50,11 @@ func (t *Transport) renewed(c *qp.Pair, from int, p *packet.Packet) bool {
 func (t *Transport) follow(p *packet.Packet, host, dir uint32) {
 	f := t.flows.find(flowKey(host, dir, p.DestQP), 0)
 	id, c := f.way, f.c
-	if !c.Paired && c.Service == packet.RC {
+	if !c.Paired && c.Reliable() {
 		id, c = t.pair(c, id, p, host, dir)
 	}
 	from := int(id & 1)
+	c.plays(from, p)
 	t.count(c, from, p)
 	t.ver.Flow(&c.Pair, from, p)
 	t.services[c.Service].packet(c, from, p)

@@ -25,6 +25,12 @@ type ucAgent struct{ *verifier.Verifier }
 func (a ucAgent) packet(c *connection, from int, p *packet.Packet) { a.UC(&c.Pair, from, p) }
 func (a ucAgent) finish(c *connection, _ int64)                    { a.FinishUC(&c.Pair) }
 
+// xrcAgent is the service agent of XRC.
+type xrcAgent struct{ *verifier.Verifier }
+
+func (a xrcAgent) packet(c *connection, from int, p *packet.Packet) { a.XRC(&c.Pair, from, p) }
+func (a xrcAgent) finish(c *connection, end int64)                  { a.FinishRC(&c.Pair, end) }
+
 // udAgent is the service agent of UD.
 type udAgent struct{ *verifier.Verifier }
 

@@ -10,7 +10,7 @@ func (t *Transport) belongs(c *connection, from int, p *packet.Packet) bool {
 	was := c.Stranger
 	c.Stranger = nil
 	switch s := p.Opcode.Service(); {
-	case s == c.Service:
+	case s == c.Service && c.plays(from, p):
 		if was != nil {
 			t.ver.Stranger(&c.Pair, was, p.Frame)
 		}

@@ -50,6 +50,7 @@ func NewTransport(near []packet.Addr) *Transport {
 	t.services[packet.RC] = rcAgent{t.ver}
 	t.services[packet.UC] = ucAgent{t.ver}
 	t.services[packet.UD] = udAgent{t.ver}
+	t.services[packet.XRC] = xrcAgent{t.ver}
 	return t
 }
 
@@ -96,7 +97,7 @@ func (t *Transport) unknown(p *packet.Packet) {
 	}
 	host, dir := t.hosts.find(p.Src, p.Dst)
 	switch p.Opcode.Service() {
-	case packet.RC, packet.UC:
+	case packet.RC, packet.UC, packet.XRC:
 		t.connected(p, host, dir)
 	case packet.UD:
 		if p.Has&packet.HasDETH == 0 { // a reserved opcode, or cut off: the sending QP is not known
@@ -111,7 +112,7 @@ func (t *Transport) unknown(p *packet.Packet) {
 
 // tooShort judges a packet that has no room for its headers.
 func (t *Transport) tooShort(p *packet.Packet) {
-	if p.Has&packet.HasBTH != 0 && p.Opcode.Service() <= packet.UC {
+	if p.Has&packet.HasBTH != 0 && connects(p.Opcode.Service()) {
 		host, dir := t.hosts.find(p.Src, p.Dst)
 		if id, ok := t.flows.get(flowKey(host, dir, p.DestQP), 0); ok {
 			t.ver.Short(&t.pairs.at(id>>1).Pair, int(id&1), p)
@@ -134,7 +135,7 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	if !t.seal(c, int(id&1), p, host, dir) {
 		return
 	}
-	if ok && (c.Service != p.Opcode.Service() || c.Stranger != nil) {
+	if ok && (c.Service != p.Opcode.Service() || c.Stranger != nil || c.Service == packet.XRC && !c.plays(int(id&1), p)) {
 		if ok = t.belongs(c, int(id&1), p); !ok && c.Stranger != nil {
 			return
 		}
@@ -149,12 +150,13 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	if !ok {
 		id, c = t.newConnection(p, host, dir, key)
 		t.stray(c, id>>1, p, host, dir)
+		c.plays(int(id&1), p)
 	}
 	from := int(id & 1)
 	if c.rival != 0 {
 		t.retake(c, id, p, host, dir)
 	}
-	if !c.Paired && c.Service == packet.RC {
+	if !c.Paired && c.Reliable() {
 		id, c = t.pair(c, id, p, host, dir)
 		from = int(id & 1)
 	}
@@ -235,13 +237,16 @@ func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64
 	b.Attr = t.attr(b.Addr, b.Number, a.Addr, p.Time)
 	t.flows.put(key, 0, i<<1, c)
 	t.watch(host, dir, i, 0)
-	if c.Service == packet.RC && p.Info().Request && connectable(p.DestQP) {
+	if c.Reliable() && p.Info().Request && connectable(p.DestQP) {
 		if l := &t.hosts.list[host].unpaired[dir]; len(*l) <= 4*searched {
 			*l = append(*l, i)
 		}
 	}
 	return i << 1, c
 }
+
+// connects reports whether a service connects two QPs, whose packets name only the one that they go to.
+func connects(s packet.Service) bool { return s <= packet.UC || s == packet.XRC }
 
 // connectable reports whether a QP can be one end of a connection: neither a management QP nor multicast.
 func connectable(qpn uint32) bool { return qpn > 1 && qpn != packet.PSNMask }
@@ -356,7 +361,7 @@ func (t *Transport) name() {
 	known := map[way]uint32{}
 	for i := range t.pairs.n {
 		c := t.pairs.at(i)
-		if c.dead || c.Service > packet.UC || !c.Ends[0].Numbered || !c.Ends[1].Numbered {
+		if c.dead || !connects(c.Service) || !c.Ends[0].Numbered || !c.Ends[1].Numbered {
 			continue
 		}
 		for to := range c.Ends {

@@ -2,6 +2,15 @@ package packet
 
 import "encoding/binary"
 
+// BTHSize and ICRCSize are how long the two are, in bytes.
+const (
+	BTHSize  = 12
+	ICRCSize = 4
+)
+
+// HeaderSize is how long the extension headers of an opcode are, in bytes.
+func HeaderSize(o Opcode) int { return int(layouts[o].size) }
+
 // Sizes of the headers of table T1, in bytes.
 const (
 	lrhSize  = 8
@@ -10,9 +19,9 @@ const (
 	ipv4Size = 20
 	ipv6Size = 40
 	udpSize  = 8
-	bthSize  = 12
+	bthSize  = BTHSize
 	cnpSize  = 16
-	icrcSize = 4
+	icrcSize = ICRCSize
 	vcrcSize = 2
 )
 

@@ -37,7 +37,8 @@ type SendQueue struct {
 	// RetryLen is the DMALen of the READ that Retry is behind, while how many PSNs it takes is not known and Retry is the least of them.
 	RetryLen uint32
 
-	_        [12]byte
+	SRQ      uint32 // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
+	_        [8]byte
 	Recovery *Recovery // see Lost; nil: nothing was lost yet
 	History  History
 
@@ -90,6 +91,9 @@ const (
 
 // BrokenSet marks SendQueue.Broken as set: PSN 0 is a PSN like any other.
 const BrokenSet = 1 << 31
+
+// SRQSet marks SendQueue.SRQ as set.
+const SRQSet = 1 << 31
 
 // HasHole reports whether a gap is open.
 func (s *SendQueue) HasHole() bool { return s.Hole != s.HoleEnd }
@@ -239,6 +243,9 @@ type Early struct {
 	packet.Packet
 	Sent bool // its PSN had been seen sent
 }
+
+// Reliable reports whether the connection acknowledges: RC, and XRC, which is RC but for who takes a message.
+func (c *Pair) Reliable() bool { return c.Service == packet.RC || c.Service == packet.XRC }
 
 // Complete reports whether nothing that the connection sent can have escaped the tap, as far as the capture shows.
 func (c *Pair) Complete() bool { return !c.Lossy }

@@ -28,8 +28,8 @@ const (
 var bthRows = [netFirst]Row{
 	BTH001: {
 		ID: "BTH-001", Name: "bth-format", Severity: Error, Needs: Wire, Ref: "9.2",
-		Text:   "The base transport header is 12 bytes: opcode; SE, M, PadCnt, TVer; P_Key; FECN, BECN and six reserved bits; destination QP; AckReq and seven reserved bits; PSN. What follows it must be the headers that the opcode calls for.",
-		NotWhy: "A definition: the decoder builds on it, and a BTH of another shape breaks the rules of its fields.",
+		Text:  "The base transport header is 12 bytes: opcode; SE, M, PadCnt, TVer; P_Key; FECN, BECN and six reserved bits; destination QP; AckReq and seven reserved bits; PSN. A packet has room for it and the ICRC.",
+		Where: "verifier/format.go",
 	},
 	BTH002: {
 		ID: "BTH-002", Name: "bth-version", Severity: Error, Needs: Wire, Ref: "9.6.1.1†",
@@ -109,12 +109,12 @@ var bthRows = [netFirst]Row{
 	BTH017: {
 		ID: "BTH-017", Name: "bth-psn-arithmetic", Severity: Error, Needs: Wire, Ref: "9.7.1†",
 		Text:   "PSNs count modulo 2^24, so that 0 follows 0xFFFFFF; which of two is younger is decided by their signed 24-bit difference.",
-		NotWhy: "A definition: every rule on PSNs judges by it.",
+		NotWhy: "A definition: every rule on PSNs judges by it, and who counts otherwise breaks RC-PSN-002, RC-PSN-004 or UC-PSN-001 where the count wraps.",
 	},
 	BTH018: {
 		ID: "BTH-018", Name: "bth-packet-too-short", Severity: Error, Needs: Wire, Ref: "9.6†",
 		Text:  "A packet holds all headers of its opcode, its pad and its ICRC. A receiver drops a shorter one.",
-		Where: "verifier/finish.go",
+		Where: "verifier/format.go",
 	},
 	BTH019: {
 		ID: "BTH-019", Name: "bth-source-lid", Severity: Error, Needs: WireQP, Ref: "9.6.1.5",

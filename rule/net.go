@@ -22,8 +22,8 @@ const (
 var netRows = [pkyFirst - netFirst]Row{
 	NETGRH001 - netFirst: {
 		ID: "NET-GRH-001", Name: "grh-format", Severity: Error, Needs: Wire, Ref: "8.3",
-		Text:   "The global route header is 40 bytes: IP version, traffic class, flow label, payload length, next header, hop limit, source GID, destination GID.",
-		NotWhy: "A definition: the decoder builds on it, and a GRH of another shape breaks NET-GRH-002 to -005 or the ICRC.",
+		Text:  "The global route header is 40 bytes: IP version, traffic class, flow label, payload length, next header, hop limit, source GID, destination GID. A packet whose LNH announces it has room for it.",
+		Where: "verifier/format.go",
 	},
 	NETGRH002 - netFirst: {
 		ID: "NET-GRH-002", Name: "grh-version", Severity: Error, Needs: Wire, Ref: "C9-45 (base; replaced by CA17-27 on RoCEv2), 8.4.1",

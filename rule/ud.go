@@ -45,8 +45,8 @@ var udRows = [rocFirst - udFirst]Row{
 	},
 	UDHDR001 - udFirst: {
 		ID: "UD-HDR-001", Name: "ud-deth", Severity: Error, Needs: Wire, Ref: "9.2",
-		Text:   "The 8-byte DETH (Q_Key, a reserved byte, source QP) follows the BTH, and immediate data follows the DETH.",
-		NotWhy: "The opcode alone says which headers follow: bytes out of place change Q_Key and source QP.",
+		Text:  "The 8-byte DETH (Q_Key, a reserved byte, source QP) follows the BTH, and immediate data follows the DETH.",
+		Where: "verifier/format.go",
 	},
 	UDHDR002 - udFirst: {
 		ID: "UD-HDR-002", Name: "ud-deth-reserved", Severity: Warning, Needs: Wire, Ref: "9.2",

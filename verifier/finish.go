@@ -45,12 +45,16 @@ func (v *Verifier) Stranger(c *qp.Pair, p *packet.Packet, after uint64) {
 }
 
 func (v *Verifier) stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
-	v.covered(rule.BTH004)
 	from := c.End(p)
-	v.report(c, from, p, verdict{
+	d := verdict{
 		rule: rule.BTH004, class: class, role: rule.Sender,
 		expected: "an opcode of " + c.Service.String(), actual: p.Opcode.String(), evidence: evidence,
-	})
+	}
+	if p.Opcode.Service() == packet.XRC && c.Service == packet.XRC {
+		d.rule, d.role, d.expected = xrcRole(p)
+	}
+	v.covered(d.rule)
+	v.report(c, from, p, d)
 	if q := &c.Ends[from].SQ; q.Joined && p.PSN == q.Next {
 		q.Excused = true
 		misplaced(c, p.PSN)
@@ -76,9 +80,10 @@ func (v *Verifier) Hidden(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// Short judges a packet that is too short for its headers (rule BTH-018). c is the connection that it belongs to, sent by end from, or nil.
+// Short judges a packet that is too short for its headers (see misfit). c is the connection that it belongs to, sent by end from, or nil.
 func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
-	v.covered(rule.BTH018)
+	id := misfit(p)
+	v.covered(id)
 	if p.Cut {
 		v.Skipped[SkipCut]++
 		return
@@ -86,8 +91,10 @@ func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
 	if c != nil && p.Has&packet.HasBTH != 0 {
 		c.Ends[from].SQ.Excused = true
 	}
-	v.bytewise(c, from, p, verdict{
-		rule: rule.BTH018, class: proven(p.ICRCState == packet.CRCGood), role: rule.Sender,
-		expected: "room for headers, pad and ICRC", actual: "too few bytes by the lengths of its headers",
+	b := bare(p)
+	b.Has &^= packet.HasDETH // what stands there is something else
+	v.bytewise(c, from, b, verdict{
+		rule: id, class: proven(p.ICRCState == packet.CRCGood), role: rule.Sender,
+		expected: misfits[id], actual: "too few bytes by the lengths of its headers",
 	})
 }

@@ -22,7 +22,21 @@ type header struct {
 }
 
 // headers are all rules of this kind. A packet for which plain holds cannot break any of them.
-var headers = concat(bthHeaders, networkHeaders, roceHeaders, linkHeaders, serviceHeaders)
+var headers = concat(bthHeaders, networkHeaders, roceHeaders, linkHeaders, serviceHeaders, formatHeaders)
+
+// headersOf are those that apply, by encapsulation and opcode.
+var headersOf = func() (t [5][256][]*header) {
+	for e := range t {
+		for o := range t[e] {
+			for i := range headers {
+				if headers[i].applies(packet.Encap(e), packet.Opcode(o).Info()) {
+					t[e][o] = append(t[e][o], &headers[i])
+				}
+			}
+		}
+	}
+	return t
+}()
 
 func concat(tables ...[]header) (all []header) {
 	for _, t := range tables {
@@ -41,10 +55,8 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 	if onIP(p.Encap, nil) && p.TClass&3 == 3 {
 		v.bytewise(c, from, p, verdict{rule: rule.EvCE, class: rule.Event, role: rule.Network})
 	}
-	in := p.Info()
-	for i := range headers {
-		h := &headers[i]
-		if !h.applies(p.Encap, in) || h.atSource && !v.Near(p.Src) {
+	for _, h := range headersOf[p.Encap][p.Opcode] {
+		if h.atSource && !v.Near(p.Src) {
 			continue
 		}
 		want, have := h.broken(p)
@@ -67,11 +79,8 @@ func (v *Verifier) Cover() {
 			if n == 0 {
 				continue
 			}
-			in := packet.Opcode(o).Info()
-			for i := range headers {
-				if headers[i].applies(packet.Encap(e), in) {
-					v.Rec.Cover[headers[i].id].Exercised += n
-				}
+			for _, h := range headersOf[e][o] {
+				v.Rec.Cover[h.id].Exercised += n
 			}
 			v.headers[e][o] = 0
 		}
@@ -190,7 +199,7 @@ var bthHeaders = []header{
 		return differs(p.TVer != 0, "TVer 0", "TVer %d", p.TVer)
 	}, false},
 	{rule.BTH003, rule.Sender, all, func(p *packet.Packet) (string, string) {
-		return differs(!p.Info().Defined && p.Opcode < 0xC0 && p.Opcode.Service() != packet.UC && p.Opcode.Service() != packet.UD, "an opcode of table T2", "0x%02x", uint8(p.Opcode))
+		return differs(!p.Info().Defined && (p.Opcode.Service() == packet.RC || p.Opcode.Service() == packet.CNP), "an opcode of table T2", "0x%02x", uint8(p.Opcode))
 	}, false},
 	{rule.BTH006, rule.Sender, withPayload, func(p *packet.Packet) (string, string) {
 		return differs((p.PayloadLen+int(p.PadCnt))&3 != 0, "payload and pad a multiple of 4 bytes", "payload %d, PadCnt %d", p.PayloadLen, p.PadCnt)
@@ -214,7 +223,7 @@ var bthHeaders = []header{
 	}, false},
 	{rule.BTH012, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
 		s := in.Opcode.Service()
-		return in.Defined && (s == packet.RC || s == packet.RD || s == packet.XRC) && in.Opcode.Fn() != packet.Acknowledge // RC-RSP-008, UC-SE-001
+		return in.Defined && (reliable(in) || s == packet.RD) && in.Opcode.Fn() != packet.Acknowledge // RC-RSP-008, UC-SE-001
 	}, func(p *packet.Packet) (string, string) {
 		return differs(p.SE && !solicits(p.Info()), "SE 0", "SE 1 in %v", p.Opcode)
 	}, false},
@@ -223,9 +232,6 @@ var bthHeaders = []header{
 		return in.Defined && (s == packet.UC || s == packet.UD)
 	}, func(p *packet.Packet) (string, string) {
 		return differs(p.AckReq && p.Info().Request, "AckReq 0", "AckReq 1 in a %v packet", p.Opcode.Service())
-	}, false},
-	{rule.BTH018, rule.Sender, all, func(p *packet.Packet) (string, string) {
-		return differs(p.Flaws&packet.FlawShort != 0, "room for headers, pad and ICRC", "too few bytes for %v", p.Opcode)
 	}, false},
 	{rule.PKY001, rule.Sender, all, func(p *packet.Packet) (string, string) {
 		return differs(p.PKey&0x7FFF == 0, "a P_Key with a partition number", "P_Key 0x%04x", p.PKey)

@@ -51,7 +51,7 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	v.bytewise(c, from, p, d)
 	if c != nil {
-		if c.Service == packet.RC {
+		if c.Reliable() {
 			v.covered(rule.RCRSP036)
 		}
 		q := &c.Ends[from].SQ

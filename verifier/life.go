@@ -74,7 +74,7 @@ func (v *Verifier) reconnect(c *qp.Pair, from int) {
 	v.Reconnected(c, from, first)
 	v.rcJoin(c, from, first)
 	q.Unsure = first.Info().Middle || first.Info().Last
-	if c.Service == packet.RC {
+	if c.Reliable() {
 		v.rcNew(c, from, first)
 		v.rcArrive(c, from, first)
 		q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = first.PSN, first.Time, first.IPID, first.Frame, first.Tap

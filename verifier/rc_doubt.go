@@ -136,7 +136,7 @@ func (v *Verifier) rcWrongRead(c *qp.Pair, from int, w *wqe.SendWQE, end packet.
 	q := &c.Ends[from].SQ
 	v.covered(rule.RCPSN003)
 	read := packet.Packet{
-		Time: q.LastTime, Tap: q.LastTap, Frame: frame(q.LastFrame, w.Frame), Opcode: packet.Op(packet.RC, packet.ReadRequest), PSN: w.First, Has: packet.HasBTH,
+		Time: q.LastTime, Tap: q.LastTap, Frame: frame(q.LastFrame, w.Frame), Opcode: packet.Op(c.Service, packet.ReadRequest), PSN: w.First, Has: packet.HasBTH,
 	}
 	v.report(c, from, &read, verdict{
 		rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,

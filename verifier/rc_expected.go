@@ -47,7 +47,7 @@ func buildExpectations() (t [256]expectation) {
 	for i := range t {
 		in := packet.Opcode(i).Info()
 		fn := in.Opcode.Fn()
-		if in.Opcode.Service() != packet.RC || !in.Defined {
+		if !reliable(in) || !in.Defined {
 			continue
 		}
 		e := &t[i]

@@ -188,7 +188,7 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	case q.Filled && r.Nak == qp.NakNone:
 	case same, !c.Sees(from) && leftBefore(p, q.LastID):
 		return false
-	case c.Service == packet.RC && !c.Sees(from) && (r.Nak != qp.NakNone || !differs && p.Time-q.LastTime > int64(inFlight)):
+	case c.Reliable() && !c.Sees(from) && (r.Nak != qp.NakNone || !differs && p.Time-q.LastTime > int64(inFlight)):
 		return false
 	}
 	q.History.Drop(q.LastPSN)

@@ -124,6 +124,8 @@ func (s *scenario) message(name string, src, dst end, f *fields) ([]byte, error)
 		m = &mad.DREQ{Header: mad.CMHeader(mad.AttrDREQ, transaction+1), LocalCommID: commActive, RemoteCommID: commPassive, RemoteQPN: dst.qpn}
 	case "CM_DREP":
 		m = &mad.DREP{Header: mad.CMHeader(mad.AttrDREP, transaction+1), LocalCommID: commPassive, RemoteCommID: commActive}
+	case "CM_XRC_REQ", "CM_XRC_REP":
+		m = xrcMessage(name, src, dst, get, get("local", local), psn())
 	default:
 		return nil, fmt.Errorf("no message %s: give CM_REQ, CM_REP, CM_RTU, CM_REJ, CM_DREQ or CM_DREP", name)
 	}

@@ -8,14 +8,16 @@ import (
 // serviceHeaders are the rules that hold for one service and need no more than the packet.
 var serviceHeaders = []header{
 	{rule.RCRSP008, rule.Responder, rcFn(packet.Acknowledge), func(p *packet.Packet) (string, string) {
-		bad := p.AckReq || p.SE || p.PayloadLen != 0 // PadCnt: BTH-007
+		_, header := excess(p)
+		bad := p.AckReq || p.SE || p.PayloadLen != header // PadCnt: BTH-007
 		return differs(bad, "no payload, PadCnt 0, AckReq 0, SE 0", "payload %d, PadCnt %d, AckReq %t, SE %t", p.PayloadLen, p.PadCnt, p.AckReq, p.SE)
 	}, false},
 	{rule.RCRSP037, rule.Responder, rcResponseFn, func(p *packet.Packet) (string, string) {
 		return differs(p.AckReq && p.Opcode.Fn() != packet.Acknowledge, "AckReq 0 in a response", "AckReq 1")
 	}, false},
 	{rule.RCRSP021, rule.Responder, rcAETH, func(p *packet.Packet) (string, string) {
-		bad := p.Syndrome.Type() == packet.NAK && p.Syndrome&0x80 == 0 && p.Syndrome.Value() >= 4
+		bad := p.Syndrome.Type() == packet.NAK && p.Syndrome&0x80 == 0 && p.Syndrome.Value() >= 4 &&
+			(p.Syndrome != packet.NAKInvalidRD || p.Opcode.Service() == packet.RC) // on XRC: RD-NAK-001
 		return differs(bad, "NAK code 0, 1, 2 or 3", "syndrome 0x%02x", uint8(p.Syndrome))
 	}, false},
 	{rule.RCRSP022, rule.Responder, rcAETH, func(p *packet.Packet) (string, string) {
@@ -23,7 +25,7 @@ var serviceHeaders = []header{
 		return differs(bad, "a syndrome of ACK, RNR NAK or NAK", "syndrome 0x%02x", uint8(p.Syndrome))
 	}, false},
 	{rule.RCSEQ007, rule.Requester, func(_ packet.Encap, in *packet.Info) bool {
-		return in.Request && in.Defined && !in.Payload && in.Opcode.Service() == packet.RC
+		return in.Request && in.Defined && !in.Payload && reliable(in)
 	}, func(p *packet.Packet) (string, string) {
 		return differs(p.PayloadLen != 0, "no payload", "%d bytes", p.PayloadLen)
 	}, false},
@@ -100,14 +102,20 @@ func udResponse(p *packet.Packet) bool {
 	return p.Opcode.Service() == packet.UD && fn >= packet.ReadRespFirst && fn <= packet.AtomicAck
 }
 
+// reliable reports whether an opcode is of RC or XRC, which differ in the XRCETH alone.
+func reliable(in *packet.Info) bool {
+	s := in.Opcode.Service()
+	return s == packet.RC || s == packet.XRC
+}
+
 func rcFn(f packet.Fn) func(packet.Encap, *packet.Info) bool {
-	return func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.Op(packet.RC, f) }
+	return func(_ packet.Encap, in *packet.Info) bool { return reliable(in) && in.Opcode.Fn() == f }
 }
 
 func rcResponseFn(_ packet.Encap, in *packet.Info) bool {
-	return in.Response && in.Opcode.Service() == packet.RC
+	return in.Response && reliable(in)
 }
 
 func rcAETH(_ packet.Encap, in *packet.Info) bool {
-	return in.Headers&packet.HasAETH != 0 && in.Opcode.Service() == packet.RC
+	return in.Headers&packet.HasAETH != 0 && reliable(in)
 }

@@ -30,7 +30,8 @@ type Verifier struct {
 	// abandoned says that the packet at hand broke off an open message.
 	abandoned bool
 	// Profile is what the devices do otherwise than the standard, on purpose.
-	Profile Profile
+	Profile  Profile
+	xrcAsked map[xrcAsked]bool // REQs for XRC
 	// Thorough takes no fast path, to hold it against the verifiers proper.
 	Thorough bool
 	// Latencies, where not nil, takes how long answers take.
@@ -56,7 +57,7 @@ const (
 	SkipPMTU                   // length that depends on a path MTU not yet known
 	SkipMSN                    // MSN of a connection joined in mid-stream, not yet anchored
 	SkipCut                    // snap length cut the packet: payload and ICRC
-	SkipService                // service that is decoded but not verified yet (RD, XRC, raw)
+	SkipService                // service that is decoded but not verified yet (RD, raw)
 	SkipManagement             // vendor opcode
 	NumSkips
 )
@@ -68,7 +69,7 @@ func (s Skip) String() string {
 		"packets whose lengths depend on a path MTU not yet learned",
 		"responses whose MSN could not be anchored: joined in mid-stream",
 		"packets cut by the snap length: payload and ICRC not judged",
-		"packets of services that are decoded, headers judged, but not followed (RD, XRC, raw)",
+		"packets of services that are decoded, headers judged, but not followed (RD, raw)",
 		"packets with manufacturer-specific opcodes: only the headers judged",
 	}[s]
 }

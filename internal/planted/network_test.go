@@ -46,7 +46,7 @@ var ipv4Faults = []fault{
 		p.PayLen -= 2
 		p.UDPLen -= 2
 		p.SealIPv4()
-	}), "BTH-018", "**", "", 1, ""},
+	}), "BTH-001", "**", "", 1, ""},
 }
 
 func everyICRC(which func(*packet.Packet) bool) Plant {

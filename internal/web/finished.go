@@ -118,7 +118,7 @@ func (m *Model) add(f *fabricagent.Frame, p *packet.Packet) {
 // flow completes what a finding says of its connection by the connections that are known.
 func flow(f ladder.Flow, conns []agent.Connection) ladder.Flow {
 	for i := range conns {
-		if conns[i].Service <= packet.UC && f.Complete(flowOf(&conns[i])) {
+		if (conns[i].Service <= packet.UC || conns[i].Service == packet.XRC) && f.Complete(flowOf(&conns[i])) {
 			break
 		}
 	}

@@ -1,0 +1,20 @@
+package agent
+
+import "ibwitness/packet"
+
+// plays reports whether end from of a connection may send a packet: on XRC one end sends all requests, the other all responses. Which is
+// which, the first packet says. A single one that says otherwise is wrong; see belongs.
+func (c *connection) plays(from int, p *packet.Packet) bool {
+	in := p.Info()
+	if c.Service != packet.XRC || !in.Request && !in.Response {
+		return true
+	}
+	initiator := from
+	if in.Response {
+		initiator = 1 - from
+	}
+	if c.initiator == 0 {
+		c.initiator = uint8(initiator) + 1
+	}
+	return int(c.initiator) == initiator+1
+}

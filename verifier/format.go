@@ -1,0 +1,108 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// misfit says which rule on the headers of a packet is broken where its lengths leave them no room: that of the header that seems to be
+// missing, or of the first that has no room (rules NET-GRH-001, BTH-001, XRC-HDR-001, RD-HDR-001, RD-HDR-002, UD-HDR-001), else BTH-018.
+func misfit(p *packet.Packet) rule.ID {
+	in := p.Info()
+	switch {
+	case p.Encap == packet.Native && p.LNH == packet.LNHGlobal && p.Has&packet.HasGRH == 0:
+		return rule.NETGRH001
+	case p.Has&packet.HasBTH == 0:
+		return rule.BTH001
+	case p.Cut || !in.Defined:
+		return rule.BTH018
+	}
+	end := len(p.Data)
+	if p.Has&packet.HasVCRC != 0 {
+		end -= 2
+	}
+	missing := packet.HeaderSize(p.Opcode) - (end - p.BTHOff - packet.BTHSize - packet.ICRCSize - int(p.PadCnt))
+	switch service := in.Opcode.Service(); {
+	case service == packet.UD:
+		return rule.UDHDR001
+	case service == packet.XRC && in.Request && missing == 4:
+		return rule.XRCHDR001
+	case service == packet.RD && missing == 8:
+		return rule.RDHDR002
+	case service == packet.RD && (missing == 4 || missing == 12):
+		return rule.RDHDR001
+	}
+	return rule.BTH018
+}
+
+// misfits are what was expected of a packet that has no room for its headers.
+var misfits = map[rule.ID]string{
+	rule.NETGRH001: "room for the 40 bytes of the GRH that LNH announces",
+	rule.BTH001:    "room for the 12 bytes of the BTH, and the ICRC",
+	rule.UDHDR001:  "room for the 8 bytes of the DETH, and for immediate data",
+	rule.XRCHDR001: "the 4 bytes of the XRCETH that a request has",
+	rule.RDHDR001:  "the 4 bytes of the RDETH",
+	rule.RDHDR002:  "the 8 bytes of the DETH that a request has",
+	rule.BTH018:    "room for headers, pad and ICRC",
+}
+
+// excess says which rule a packet breaks that has a payload where there is none, just as long as a header that its direction does not
+// have (rules XRC-HDR-001, RD-HDR-002), or 0.
+func excess(p *packet.Packet) (rule.ID, int) {
+	in := p.Info()
+	if !in.Response || in.Payload || p.Flaws&packet.FlawShort != 0 {
+		return 0, 0
+	}
+	switch service := in.Opcode.Service(); {
+	case service == packet.XRC && p.PayloadLen == 4:
+		return rule.XRCHDR001, 4
+	case service == packet.RD && p.PayloadLen == 8:
+		return rule.RDHDR002, 8
+	}
+	return 0, 0
+}
+
+// format is a header rule on the room for the headers of a packet.
+func format(id rule.ID, applies func(packet.Encap, *packet.Info) bool) header {
+	return header{id, rule.Sender, applies, func(p *packet.Packet) (string, string) {
+		if which, n := excess(p); n != 0 {
+			return differs(which == id, "no payload, and no header of requests, in a response", "%d bytes more than the headers of %v", n, p.Opcode)
+		}
+		return differs(p.Flaws&packet.FlawShort != 0 && misfit(p) == id, misfits[id], "too few bytes for %v", p.Opcode)
+	}, false}
+}
+
+// formatHeaders are the rules on which headers a packet has.
+var formatHeaders = []header{
+	format(rule.BTH001, all),
+	format(rule.BTH018, all),
+	format(rule.NETGRH001, onLink),
+	format(rule.UDHDR001, of(packet.UD)),
+	format(rule.XRCHDR001, of(packet.XRC)),
+	format(rule.RDHDR001, of(packet.RD)),
+	{rule.RDHDR001, rule.Sender, of(packet.RD), func(p *packet.Packet) (string, string) {
+		return differs(p.RDETHRes != 0, "reserved byte of the RDETH 0", "0x%02x", p.RDETHRes)
+	}, false},
+	format(rule.RDHDR002, of(packet.RD)),
+	{rule.XRCOPC001, rule.Sender, anyOf(packet.XRC), undefined("0xa0 to 0xb4, 0xb6 or 0xb7"), false},
+	{rule.RDOPC001, rule.Sender, anyOf(packet.RD), undefined("0x40 to 0x55 or 0x5c"), false},
+	{rule.XRCHDR002, rule.Sender, of(packet.XRC), func(p *packet.Packet) (string, string) {
+		return differs(p.XRCRes != 0, "reserved byte of the XRCETH 0", "0x%02x", p.XRCRes)
+	}, false},
+	{rule.RDNAK001, rule.Responder, of(packet.XRC), func(p *packet.Packet) (string, string) {
+		return differs(p.Has&packet.HasAETH != 0 && p.Syndrome == packet.NAKInvalidRD, "no NAK of RD on XRC", "syndrome 0x%02x", uint8(p.Syndrome))
+	}, false},
+}
+
+// anyOf restricts a rule to one service, reserved opcodes included.
+func anyOf(s packet.Service) func(packet.Encap, *packet.Info) bool {
+	return func(_ packet.Encap, in *packet.Info) bool { return in.Opcode.Service() == s }
+}
+
+func undefined(opcodes string) func(*packet.Packet) (string, string) {
+	return func(p *packet.Packet) (string, string) {
+		return differs(!p.Info().Defined, fmt.Sprintf("%v opcode %s", p.Opcode.Service(), opcodes), "0x%02x", uint8(p.Opcode))
+	}
+}

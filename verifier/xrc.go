@@ -1,0 +1,58 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// XRC judges one packet of XRC (annex A14): its initiator is a requester of RC and its target a responder of RC, and their rules are judged
+// as those of RC. What is left is the XRCETH.
+func (v *Verifier) XRC(c *qp.Pair, from int, p *packet.Packet) {
+	q, in := &c.Ends[from].SQ, p.Info()
+	switch {
+	case in.Response:
+		v.covered(rule.XRCTGT001)
+	case in.Request:
+		v.covered(rule.XRCINI001)
+		srq := v.xrcQueue(c, from, p)
+		v.RC(c, from, p)
+		q.SRQ = srq
+		return
+	}
+	v.RC(c, from, p)
+}
+
+// xrcQueue judges that all packets of a message name one shared receive queue (rule XRC-SRQ-002). It returns the one of the message that p leaves open.
+func (v *Verifier) xrcQueue(c *qp.Pair, from int, p *packet.Packet) (srq uint32) {
+	q, in := &c.Ends[from].SQ, p.Info()
+	if in.First || in.Middle {
+		srq = p.XRCSRQ | qp.SRQSet
+	}
+	if !in.Middle && !in.Last || q.SRQ == 0 || p.PSN != q.LastPSN.Add(1) {
+		return srq
+	}
+	v.covered(rule.XRCSRQ002)
+	want := q.SRQ &^ qp.SRQSet
+	if want == p.XRCSRQ {
+		return srq
+	}
+	if in.Middle {
+		srq = q.SRQ // the first packet counts
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.XRCSRQ002, class: rule.Violation, role: rule.Requester,
+		expected: fmt.Sprintf("shared receive queue 0x%x of the message", want), actual: fmt.Sprintf("0x%x", p.XRCSRQ),
+	})
+	return srq
+}
+
+// xrcRole is the rule that a packet breaks which came from the wrong end of a connection, and what was expected of that end.
+func xrcRole(p *packet.Packet) (rule.ID, rule.Role, string) {
+	if p.Info().Request {
+		return rule.XRCTGT001, rule.Responder, "a response: a target sends no request"
+	}
+	return rule.XRCINI001, rule.Requester, "a request: an initiator answers none"
+}

@@ -1,0 +1,78 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// xrcAsked is a REQ for XRC that waits for its REP.
+type xrcAsked struct {
+	active, passive packet.Addr
+	id              uint32
+}
+
+// xrcAskedMost is how many REQs for XRC are kept.
+const xrcAskedMost = 1 << 12
+
+// XRCConnect judges what CM says where it connects an XRC initiator to a target (rules XRC-CM-001, XRC-CM-002). p is a management datagram.
+func (v *Verifier) XRCConnect(c *qp.Pair, from int, p *packet.Packet) {
+	if class(p.Payload) != uint8(mad.ClassCM) || len(p.Payload) < mad.Size || p.ICRCState == packet.CRCBad {
+		return
+	}
+	var h mad.Header
+	if mad.DecodeHeader(p.Payload, &h) != nil {
+		return
+	}
+	switch h.Attribute {
+	case mad.AttrREQ:
+		var m mad.REQ
+		if m.Decode(p.Payload) != nil {
+			return
+		}
+		if s, ok := m.Service(); ok && s == packet.XRC {
+			v.xrcREQ(c, from, p, &m)
+		}
+	case mad.AttrREP:
+		var m mad.REP
+		if len(v.xrcAsked) > 0 && m.Decode(p.Payload) == nil {
+			v.xrcREP(c, from, p, &m)
+		}
+	}
+}
+
+func (v *Verifier) xrcREQ(c *qp.Pair, from int, p *packet.Packet, m *mad.REQ) {
+	if v.xrcAsked == nil || len(v.xrcAsked) >= xrcAskedMost {
+		v.xrcAsked = map[xrcAsked]bool{}
+	}
+	v.xrcAsked[xrcAsked{p.Src, p.Dst, m.LocalCommID}] = true
+	v.covered(rule.XRCCM002)
+	if m.ResponderResources|m.RetryCount|m.RNRRetryCount == 0 && !m.SRQ {
+		return
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.XRCCM002, class: rule.Violation, role: rule.Sender,
+		expected: "responder resources, retry count, RNR retry count and SRQ 0 from an initiator",
+		actual:   fmt.Sprintf("%d, %d, %d and %t", m.ResponderResources, m.RetryCount, m.RNRRetryCount, m.SRQ),
+	})
+}
+
+func (v *Verifier) xrcREP(c *qp.Pair, from int, p *packet.Packet, m *mad.REP) {
+	k := xrcAsked{p.Dst, p.Src, m.RemoteCommID}
+	if !v.xrcAsked[k] {
+		return
+	}
+	delete(v.xrcAsked, k)
+	v.covered(rule.XRCCM001)
+	if m.SRQ && m.LocalQPN|m.LocalEECN > 1 {
+		return
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.XRCCM001, class: rule.Violation, role: rule.Sender,
+		expected: "the QP of a target, which has a shared receive queue",
+		actual:   fmt.Sprintf("QP 0x%x, end-to-end context 0x%x, SRQ %t", m.LocalQPN, m.LocalEECN, m.SRQ),
+	})
+}
