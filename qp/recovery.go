@@ -35,6 +35,7 @@ type Recovery struct {
 type Run struct {
 	From, To packet.PSN
 	At       int64 // when the last of them came; 0: there is none
+	Before   int64 // when the request before the first of them came
 }
 
 // Issue is a READ request that came again.
@@ -115,21 +116,21 @@ func (s *SendQueue) CameAgain(psn packet.PSN, now int64) {
 		run.To, run.At = psn, now
 		return
 	}
-	r.begin(psn, now)
+	r.begin(psn, s.LastTime, now)
 }
 
 // begin begins a run.
-func (r *Recovery) begin(psn packet.PSN, now int64) {
+func (r *Recovery) begin(psn packet.PSN, before, now int64) {
 	r.Newest = (r.Newest + 1) % uint8(len(r.Runs))
-	r.Runs[r.Newest] = Run{psn, psn, now}
+	r.Runs[r.Newest] = Run{psn, psn, now, before}
 }
 
 // Twice notes that the path made a copy of the request at psn, at time now.
 func (s *SendQueue) Twice(psn packet.PSN, now int64) {
 	r := s.Lost()
 	r.Again, r.AgainAt = s.High, now
-	r.begin(psn, now)
-	r.begin(psn, now)
+	r.begin(psn, s.LastTime, now)
+	r.begin(psn, s.LastTime, now)
 }
 
 // Mix notes that requests have come in another order than that of their PSNs: which messages there are up to the newest of them, and how many,
@@ -147,9 +148,9 @@ func (s *SendQueue) IsMixed(psn packet.PSN) bool {
 // EverMixed reports whether there ever was such a doubt: the count of all messages may be wrong for good.
 func (s *SendQueue) EverMixed() bool { return s.Recovery != nil && s.Recovery.Mixed }
 
-// Refused notes that an RNR NAK refused the request at psn, and whether another did so just before: of those like it that came since a time, all
-// but one may yet reach the responder.
-func (s *SendQueue) Refused(psn packet.PSN, since int64, again bool) {
+// Refused notes that an RNR NAK refused the request at psn, whether that is the first NAK for it, and whether another refused it just before: of
+// those like it that came since a time, all but one may yet reach the responder.
+func (s *SendQueue) Refused(psn packet.PSN, since int64, first, again bool) {
 	r := s.Recovery
 	if r == nil {
 		return
@@ -160,6 +161,10 @@ func (s *SendQueue) Refused(psn packet.PSN, since int64, again bool) {
 	for _, run := range r.Runs {
 		if run.At > since && psn.In(run.From, run.To) {
 			r.More++
+			if first && run.Before > since { // the one that came first is among them
+				r.More++
+				first = false
+			}
 		}
 	}
 	r.More -= min(r.More, 1)
