@@ -9,12 +9,14 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/gmp"
 )
 
 // result puts together what the shards found, in an order that does not depend on their number.
 func (e *engine) result() *Result {
 	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.first, Last: e.last, Taps: e.src.Taps()}
 	var skipped [verifier.NumSkips]uint64
+	var management [gmp.NumSkips]uint64
 	var hosts []host
 	agents := make([]*Transport, len(e.shards))
 	for i, s := range e.shards {
@@ -27,6 +29,9 @@ func (e *engine) result() *Result {
 		r.Undecoded += t.short
 		for i, n := range t.ver.Skipped {
 			skipped[i] += n
+		}
+		for i, n := range t.gmp.Skipped {
+			management[i] += n
 		}
 		for i, c := range t.Rec.Cover {
 			r.Cover[i].Exercised += c.Exercised
@@ -48,6 +53,11 @@ func (e *engine) result() *Result {
 	for i, n := range skipped {
 		if n > 0 {
 			r.NotJudged = append(r.NotJudged, Note{verifier.Skip(i).String(), n})
+		}
+	}
+	for i, n := range management {
+		if n > 0 {
+			r.NotJudged = append(r.NotJudged, Note{gmp.Skip(i).String(), n})
 		}
 	}
 	if e.sums.unknown > 0 {

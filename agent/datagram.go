@@ -6,6 +6,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/verifier/gmp"
 )
 
 // datagram verifies a UD packet: it names both QPs, so its connection is known at once. Management datagrams also teach.
@@ -39,6 +40,9 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	t.count(c, from, p)
 	t.ver.Header(&c.Pair, from, p)
 	t.services[packet.UD].packet(c, from, p)
+	if gmp.Management(p) {
+		t.gmp.Datagram(p)
+	}
 	if p.DestQP == 1 || p.SrcQP == 1 {
 		t.ver.XRCConnect(&c.Pair, from, p)
 		for _, f := range t.cm.Management(p) {

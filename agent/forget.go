@@ -10,6 +10,7 @@ import (
 // missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins anew then is proven again.
 func (t *Transport) missed() {
 	t.lossy = true
+	t.gmp.Forget()
 	for i := range t.pairs.n {
 		t.pairs.at(i).Lossy = true
 	}

@@ -9,6 +9,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/gmp"
 )
 
 // Transport is the transport agent of one shard of the engine: it owns the QPs of its pairs of addresses and their verifiers. It has
@@ -25,6 +26,7 @@ type Transport struct {
 	pairs    pairs
 	match    passive.Matcher
 	cm       *passive.Agent
+	gmp      *gmp.Verifier
 	resolved map[told]*fact         // QPs that SIDR or an HCA agent told of
 	fresh    map[hcaagent.QP]bool   // of them, those whose start PSN is known and that have sent nothing yet
 	bound    map[hcaagent.QP]uint32 // QPs that CM connected: connection · 2 + end
@@ -47,6 +49,7 @@ func NewTransport(near []packet.Addr) *Transport {
 	}
 	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.lossy && t.near[a] })
 	t.ver.Renew = t.renewed
+	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.lossy && t.isNear(a, gid) })
 	t.services[packet.RC] = rcAgent{t.ver}
 	t.services[packet.UC] = ucAgent{t.ver}
 	t.services[packet.UD] = udAgent{t.ver}
@@ -324,6 +327,7 @@ func (t *Transport) Finish(end int64) {
 		t.pairs.at(i).leaving = true
 	}
 	t.judgeEvents(end)
+	t.gmp.Finish(end)
 	t.conclude(end)
 }
 

@@ -39,7 +39,7 @@ var families = [...]family{
 	{"CNG", "Congestion management", cngRows[:]},
 	{"CM", "Communication manager", cmRows[:]},
 	{"SMP", "Subnet management packets", smpRows[:]},
-	{"MAD", "Management datagrams, subnet administration, RMPP", madRows[:]},
+	{"MAD", "Management datagrams, subnet administration, RMPP", slices.Concat(madRows[:], saRows[:], rmppRows[:])},
 	{"QPS", "Queue pair states", qpsRows[:]},
 	{"CPL", "Completions", cplRows[:]},
 	{"EV", "Events", eventRows[:]},

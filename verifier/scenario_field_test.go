@@ -65,13 +65,15 @@ func (f *fields) content(p *packet.Packet) {
 		p.PayloadLen = int(n)
 	}
 	seed := uint64(p.PSN)
-	if n, ok := f.number("data"); ok {
+	n, given := f.number("data")
+	if given {
 		seed = n
 	}
 	p.Payload = make([]byte, p.PayloadLen)
 	for i := range p.Payload {
 		p.Payload[i] = byte(seed + uint64(i))
 	}
+	f.managed(p, given)
 }
 
 // tap says where the packet is seen.

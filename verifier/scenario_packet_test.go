@@ -102,6 +102,10 @@ func (s *scenario) packet(words []string) error {
 		}
 		p.Opcode, p.DestQP, p.SrcQP, p.QKey = packet.Op(packet.UD, packet.SendOnly), 1, 1, 0x80010000
 		f = &fields{}
+	} else if p.Payload, err = s.management(words[2], src, dst, f); err != nil {
+		return err
+	} else if p.Payload != nil {
+		p.Opcode, p.DestQP, p.SrcQP, p.QKey = packet.Op(packet.UD, packet.SendOnly), 1, 1, 0x80010000
 	} else if err := s.fill(p, words[2], src, dst, f); err != nil {
 		return err
 	}

@@ -146,13 +146,14 @@ type scenario struct {
 	frames uint64
 	now    int64
 	qps    map[qpKey]*sender
+	asked  map[askedKey][]byte // management requests
 }
 
 // epoch is when every scenario begins, nanoseconds since the Unix epoch.
 const epoch = int64(1_000_000_000_000_000_000)
 
 func newScenario(o *options, e encap) *scenario {
-	s := &scenario{options: o, encap: e, qps: map[qpKey]*sender{}}
+	s := &scenario{options: o, encap: e, qps: map[qpKey]*sender{}, asked: map[askedKey][]byte{}}
 	var near []packet.Addr
 	for _, name := range o.near {
 		if h, ok := hosts[name]; ok {

@@ -1,0 +1,194 @@
+// Package gmp verifies general management datagrams: their headers, requests against their responses, subnet administration, multi-packet
+// transfers, performance management and event forwarding. It is a pure state machine: a datagram in, findings out.
+//
+// A request and its response are of one pair of addresses, so that an agent of one pair sees both. What another pair would have to tell (other
+// requesters that changed what this one asks for) makes a finding unproven.
+package gmp
+
+import (
+	"strings"
+
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// Verifier judges the general management datagrams of one shard, and the headers of all management datagrams.
+type Verifier struct {
+	rec *rule.Recorder
+	// sees reports whether the tap misses nothing that an endpoint sends or gets: it is near it, and the capture lost nothing.
+	sees    func(a, gid packet.Addr) bool
+	table   table
+	strays  []stray // responses whose requests have not been seen: the capture may show them in the wrong order
+	peers   map[pair]*peer
+	begun   int64 // time of the first datagram
+	now     int64
+	Skipped [NumSkips]uint64
+}
+
+// New returns a verifier that reports to rec. sees tells what the tap can prove, see Verifier.
+func New(rec *rule.Recorder, sees func(a, gid packet.Addr) bool) *Verifier {
+	return &Verifier{rec: rec, sees: sees, table: table{byKey: map[key]int32{}}, peers: map[pair]*peer{}}
+}
+
+// Skip is a reason why a management datagram was not judged.
+type Skip uint8
+
+// The reasons.
+const (
+	SkipUnreadable Skip = iota // not 256 bytes, or cut in the header
+	SkipClass                  // of a class whose attributes are not followed
+	SkipUnasked                // response to a request that the capture does not hold
+	SkipCut                    // contents cut by the snap length
+	NumSkips
+)
+
+func (s Skip) String() string {
+	return [...]string{
+		"management datagrams that are not 256 bytes long, or cut in their header: not read",
+		"management datagrams of classes whose attributes are not followed (vendor, application, SNMP, baseboard, device): only headers and pairing judged",
+		"management responses to requests that the capture does not hold: not held against them",
+		"management datagrams cut by the snap length: contents not judged",
+	}[s]
+}
+
+// datagram is one management datagram on its way through the verifier.
+type datagram struct {
+	p *packet.Packet
+	h mad.Header
+	b []byte // as far as captured
+	r mad.RMPP
+	s mad.SA
+}
+
+// response reports whether the R bit is set.
+func (d *datagram) response() bool { return d.h.Method&0x80 != 0 }
+
+// status is the status without the direction of a directed-route SMP.
+func (d *datagram) status() mad.Status {
+	if d.h.Class == mad.ClassSubnetDirected {
+		return mad.Status(d.h.Status &^ 0x8000)
+	}
+	return mad.Status(d.h.Status)
+}
+
+// whole reports whether all of the datagram was captured.
+func (d *datagram) whole() bool { return len(d.b) == mad.Size }
+
+// part is what was captured of the bytes from one to another.
+func (d *datagram) part(from, to int) []byte {
+	if from > len(d.b) {
+		return nil
+	}
+	return d.b[from:min(to, len(d.b))]
+}
+
+// Management reports whether a packet is a management datagram: to or from QP 0 or 1.
+func Management(p *packet.Packet) bool {
+	return p.Opcode == packet.Op(packet.UD, packet.SendOnly) && p.Has&packet.HasDETH != 0 && (p.DestQP <= 1 || p.SrcQP <= 1)
+}
+
+// Datagram judges a management datagram, of which Management holds and whose ICRC is not bad.
+func (v *Verifier) Datagram(p *packet.Packet) {
+	v.now = max(v.now, p.Time)
+	if v.begun == 0 {
+		v.begun = p.Time
+	}
+	v.settle(p.Time)
+	if p.PayloadLen != mad.Size || len(p.Payload) < mad.HeaderSize {
+		v.Skipped[SkipUnreadable]++
+		return
+	}
+	if p.DestQP == 0 && p.Encap != packet.Native {
+		return // there is no QP0 on RoCE: UD-QP1-002
+	}
+	d := datagram{p: p, b: p.Payload}
+	if mad.DecodeHeader(d.b, &d.h) != nil {
+		return
+	}
+	v.header(&d)
+	switch c := d.h.Class; {
+	case c == mad.ClassSubnetLID || c == mad.ClassSubnetDirected || p.DestQP == 0:
+		return
+	case !d.whole():
+		v.Skipped[SkipCut]++
+	case c == mad.ClassSubnetAdmin || c == mad.ClassPerformance || c == mad.ClassCM || d.h.Attribute == mad.AttrClassPortInfo:
+	default:
+		v.Skipped[SkipClass]++
+	}
+	if mad.HasRMPP(d.h.Class) && d.whole() {
+		if d.r.Decode(d.b) == nil && !v.rmpp(&d) {
+			return
+		}
+		if d.h.Class == mad.ClassSubnetAdmin && d.s.Decode(d.b) == nil {
+			v.saHeader(&d)
+		}
+	}
+	switch m := d.h.Method; {
+	case d.response():
+		v.response(&d)
+	case m == mad.Send || m == mad.TrapRepress:
+	case m == mad.Trap:
+		v.notice(&d)
+	default:
+		v.request(&d)
+	}
+}
+
+// Finish judges what is open when the capture ends, at time end.
+func (v *Verifier) Finish(end int64) {
+	v.settle(max(end, v.now) + early + 1)
+	v.unanswered(end)
+}
+
+// Forget drops what is known: the capture has missed something, and what follows is judged anew.
+func (v *Verifier) Forget() {
+	v.table = table{byKey: map[key]int32{}}
+	v.strays = v.strays[:0]
+	v.begun = 0
+	clear(v.peers)
+}
+
+// covered counts that a rule was exercised.
+func (v *Verifier) covered(id rule.ID) { v.rec.Cover[id].Exercised++ }
+
+// proven is the class of a finding by whether the view proves it.
+func proven(ok bool) rule.Class {
+	if ok {
+		return rule.Violation
+	}
+	return rule.Unproven
+}
+
+// Why a finding is not proven.
+const (
+	whyTap    = "the tap is not known to be at this endpoint: a datagram missing here may have been lost before the tap"
+	whyOthers = "another requester, whose datagrams go another way, may have had a part in it"
+)
+
+// verdict is one finding in the making.
+type verdict struct {
+	rule             rule.ID
+	class            rule.Class
+	role             rule.Role
+	expected, actual string
+	detail           string
+	evidence         uint64 // an earlier frame, 0: none
+	tap              uint16 // of it
+}
+
+// report makes a finding against the sender of a datagram.
+func (v *Verifier) report(p *packet.Packet, d verdict) {
+	if p.Cut && d.class == rule.Violation {
+		d.class = rule.Unproven
+		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut the frame, so its ICRC was not judged", "; ")
+	}
+	f := rule.At(d.rule, d.class, p)
+	f.Expected, f.Actual, f.Detail = d.expected, d.actual, d.detail
+	if d.evidence != 0 && d.tap == p.Tap && d.evidence != p.Frame {
+		f.Evidence = []uint64{d.evidence}
+	}
+	f.Accused = rule.Endpoint{Role: d.role, Addr: p.Src, QPN: p.SrcQP, QPNKnown: true}
+	f.Peer = rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}
+	v.rec.Add(f)
+}

@@ -1,0 +1,118 @@
+package gmp
+
+import (
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// header judges what all management datagrams have in common. What subnet management and CM ask of the header beside it, their verifiers judge.
+func (v *Verifier) header(d *datagram) {
+	p, h := d.p, &d.h
+	subnet := h.Class == mad.ClassSubnetLID || h.Class == mad.ClassSubnetDirected
+	bad := func(id rule.ID, expected, actual string) {
+		v.report(p, verdict{rule: id, class: rule.Violation, role: rule.Sender, expected: expected, actual: actual})
+	}
+	v.covered(rule.MADFMT002)
+	if h.Reserved != 0 {
+		bad(rule.MADFMT002, "reserved bytes 18 and 19 of the datagram 0", fmt.Sprintf("0x%04x", h.Reserved))
+	}
+	if p.Encap == packet.Native { // on RoCE there is no QP0, and ROC-V2-032 judges the classes
+		v.covered(rule.MADFMT003)
+		if onZero := p.DestQP == 0; onZero && !subnet {
+			bad(rule.MADFMT003, "classes 0x01 and 0x81 alone on QP0", h.Class.String())
+		} else if p.DestQP == 1 && subnet {
+			bad(rule.MADFMT003, "subnet management on QP0 alone", h.Class.String()+" on QP1")
+		}
+	}
+	v.status(d)
+	if subnet {
+		return
+	}
+	if !d.response() || d.status().Code() != mad.StatusVersion { // such an answer repeats the version that it refuses
+		v.covered(rule.MADFMT001)
+		if h.BaseVersion != 1 {
+			bad(rule.MADFMT001, "base version 1", fmt.Sprintf("base version %d", h.BaseVersion))
+		} else if (h.Class == mad.ClassPerformance || h.Class == mad.ClassDevice) && h.ClassVersion != 1 {
+			bad(rule.MADFMT001, "class version 1", fmt.Sprintf("class version %d", h.ClassVersion))
+		}
+	}
+	v.covered(rule.MADFMT004)
+	if !known(h.Class) {
+		bad(rule.MADFMT004, "a management class that is defined", h.Class.String())
+	}
+	if h.Class >= 0x30 && h.Class <= 0x4F && len(d.b) >= 40 {
+		v.covered(rule.MADFMT005)
+		if d.b[37]|d.b[38]|d.b[39] == 0 {
+			bad(rule.MADFMT005, "the OUI of the vendor in bytes 37 to 39", "0")
+		}
+	}
+	v.method(d)
+}
+
+// known reports whether a class is one of table T10.
+func known(c mad.Class) bool {
+	return c == mad.ClassSubnetLID || c == mad.ClassSubnetDirected || c >= mad.ClassSubnetAdmin && c <= 0x4F
+}
+
+// method judges the method of a datagram that is none of subnet management.
+func (v *Verifier) method(d *datagram) {
+	h := &d.h
+	if d.response() && d.status().Code() == mad.StatusMethod {
+		return // it repeats the method that it refuses
+	}
+	v.covered(rule.MADMTH001)
+	v.covered(rule.MADMTH002)
+	switch m := h.Method &^ 0x80; {
+	case d.response() && answerless(h.Class, m):
+		v.report(d.p, verdict{
+			rule: rule.MADMTH002, class: rule.Violation, role: rule.Sender,
+			expected: "R bit 0: " + m.String() + " has no response of its own", actual: fmt.Sprintf("method 0x%02x", uint8(h.Method)),
+		})
+	case !legal(h.Class, m):
+		v.report(d.p, verdict{
+			rule: rule.MADMTH001, class: rule.Violation, role: rule.Sender,
+			expected: "a method that the class has", actual: fmt.Sprintf("method 0x%02x of %v", uint8(h.Method), h.Class),
+		})
+	}
+}
+
+// answerless reports whether a method never has the R bit.
+func answerless(c mad.Class, m mad.Method) bool {
+	return m == mad.Send || m == mad.Trap || m == mad.TrapRepress || m == mad.Set || c == mad.ClassSubnetAdmin && m == mad.GetTraceTable
+}
+
+// legal reports whether a class may have a method, given without its R bit. Vendors and applications define methods from 0x10 on.
+func legal(c mad.Class, m mad.Method) bool {
+	switch {
+	case m >= mad.Get && m <= mad.Send || m >= mad.Trap && m <= mad.TrapRepress:
+		return true
+	case m < 0x10:
+		return false
+	case c == mad.ClassSubnetAdmin:
+		return m >= mad.GetTable && m <= mad.Delete
+	}
+	return c != mad.ClassPerformance && c != mad.ClassCM && c != mad.ClassBoard && c != mad.ClassDevice
+}
+
+// status judges the status of a datagram: 0 in a request, of defined bits in a response.
+func (v *Verifier) status(d *datagram) {
+	v.covered(rule.MADSTS001)
+	s := d.status()
+	expected := ""
+	switch {
+	case !d.response() && d.h.Method != mad.TrapRepress:
+		if s != 0 {
+			expected = "status 0 in a request"
+		}
+	case !s.Defined() || s&0x8000 != 0:
+		expected = "a common status code that is defined, reserved bits 0"
+	}
+	if expected != "" {
+		v.report(d.p, verdict{
+			rule: rule.MADSTS001, class: rule.Violation, role: rule.Sender, expected: expected, actual: fmt.Sprintf("status 0x%04x", d.h.Status),
+		})
+	}
+}

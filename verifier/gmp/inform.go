@@ -1,0 +1,131 @@
+package gmp
+
+import (
+	"bytes"
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+)
+
+var (
+	infSubscribe = mad.LayoutInformInfo.Field("subscribe")
+	infQPN       = mad.LayoutInformInfo.Field("QPN")
+	infTrap      = mad.LayoutInformInfo.Field("trapNumber")
+
+	noticeGeneric = mad.LayoutNotice.Field("isGeneric")
+	noticeTrap    = mad.LayoutNotice.Field("trapNumber")
+)
+
+// subscription is an InformInfo that a subnet administrator has confirmed.
+type subscription struct {
+	qpn   uint32
+	trap  uint16
+	frame uint64
+	tap   uint16
+}
+
+// inform judges the answer to an InformInfo.
+func (v *Verifier) inform(x *exchange, d *datagram) {
+	if x.h.Method != mad.Set || x.h.Attribute != mad.AttrInformInfo || d.status() != 0 || !d.whole() || !x.whole() {
+		return
+	}
+	asked := datagram{h: x.h, b: x.request()}
+	a, b := asked.attribute()[:mad.LayoutInformInfo.Size], d.attribute()[:mad.LayoutInformInfo.Size]
+	v.covered(rule.MADINF001)
+	at := infSubscribe.Off / 8
+	if !bytes.Equal(a[:at], b[:at]) || !bytes.Equal(a[at+1:], b[at+1:]) || b[at] != a[at] && b[at] != 0 {
+		v.report(d.p, verdict{
+			rule: rule.MADINF001, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap,
+			expected: "the InformInfo of the request, with subscribe 0 where it is refused", actual: "another one: " + difference(mad.LayoutInformInfo, a, b),
+		})
+		return
+	}
+	q := v.peer(x.key.from, x.key.to)
+	s := subscription{uint32(infQPN.Uint(a)), uint16(infTrap.Uint(a)), x.frame, x.tap}
+	switch {
+	case a[at] == 0: // unsubscribed
+		for i := range q.subscribed {
+			if o := &q.subscribed[i]; o.qpn == s.qpn && o.trap == s.trap {
+				q.subscribed = append(q.subscribed[:i], q.subscribed[i+1:]...)
+				break
+			}
+		}
+	case b[at] != 0 && len(q.subscribed) < maxKnown:
+		q.subscribed = append(q.subscribed, s)
+	}
+}
+
+// difference names the first component in which two attributes differ.
+func difference(l *mad.Layout, a, b []byte) string {
+	for _, f := range l.Fields {
+		if !f.Same(a, b) {
+			return fmt.Sprintf("%s %s instead of %s", f.Name, f.Text(b), f.Text(a))
+		}
+	}
+	return "nothing"
+}
+
+// unsubscribes judges a request that ends a subscription.
+func (v *Verifier) unsubscribes(d *datagram) {
+	b := d.attribute()
+	if d.h.Method != mad.Set || len(b) < mad.LayoutInformInfo.Size {
+		return
+	}
+	v.covered(rule.MADINF002)
+	if infSubscribe.Uint(b) == 0 && infQPN.Uint(b) == 0 {
+		v.report(d.p, verdict{
+			rule: rule.MADINF002, class: rule.Violation, role: rule.Requester,
+			expected: "the QPN of the subscription that ends", actual: "QPN 0",
+		})
+	}
+}
+
+// notice judges what a subnet manager tells of ports and multicast groups.
+func (v *Verifier) notice(d *datagram) {
+	b := d.attribute()
+	if d.h.Class != mad.ClassSubnetAdmin || d.h.Attribute != mad.AttrNotice || len(b) < mad.LayoutNotice.Size || noticeGeneric.Uint(b) == 0 {
+		return
+	}
+	gid := mad.NoticeGID(b)
+	trap := noticeTrap.Uint(b)
+	id, expected, bad := rule.ID(0), "", false
+	switch trap {
+	case mad.TrapMulticastCreated, mad.TrapMulticastDeleted:
+		id, expected, bad = rule.MADMC007, "the MGID of the group", gid[0] != 0xFF
+	case mad.TrapGIDInService, mad.TrapGIDOutOfService:
+		id, expected, bad = rule.MADMC008, "the GID of the port", gid[0] == 0xFF || zero(gid[8:])
+	default:
+		return
+	}
+	v.covered(id)
+	if bad {
+		v.report(d.p, verdict{
+			rule: id, class: rule.Violation, role: rule.Sender,
+			expected: fmt.Sprintf("%s in trap %d", expected, trap), actual: fmt.Sprintf("%x", gid),
+		})
+	}
+}
+
+// forwarded judges where a report goes.
+func (v *Verifier) forwarded(d *datagram) {
+	q := v.peer(d.p.Dst, d.p.Src) // the subscriber asked
+	if d.h.Class != mad.ClassSubnetAdmin || len(q.subscribed) == 0 {
+		return
+	}
+	v.covered(rule.MADINF004)
+	if d.p.DestQP == 1 {
+		return
+	}
+	for _, s := range q.subscribed {
+		if s.qpn == d.p.DestQP {
+			return
+		}
+	}
+	s := q.subscribed[len(q.subscribed)-1]
+	v.report(d.p, verdict{
+		rule: rule.MADINF004, class: rule.Unproven, role: rule.Requester, evidence: s.frame, tap: s.tap,
+		expected: fmt.Sprintf("the report at QP 0x%x of the subscription, or at QP1", s.qpn), actual: fmt.Sprintf("to QP 0x%x", d.p.DestQP),
+		detail: "a subscription from before the capture may name this QP",
+	})
+}

@@ -1,0 +1,138 @@
+package gmp
+
+import (
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+var (
+	mcMGID, mcPort     = mad.LayoutMCMemberRecord.Field("MGID"), mad.LayoutMCMemberRecord.Field("portGID")
+	mcMLID             = mad.LayoutMCMemberRecord.Field("MLID")
+	mcJoin             = mad.LayoutMCMemberRecord.Field("joinState")
+	mcProxy            = mad.LayoutMCMemberRecord.Field("proxyJoin")
+	mcMemberComponents = []component{
+		{0, mcMGID},
+		{2, mad.LayoutMCMemberRecord.Field("QKey")},
+		{3, mcMLID},
+		{6, mad.LayoutMCMemberRecord.Field("TClass")},
+		{7, mad.LayoutMCMemberRecord.Field("PKey")},
+		{12, mad.LayoutMCMemberRecord.Field("SL")},
+		{13, mad.LayoutMCMemberRecord.Field("flowLabel")},
+	}
+)
+
+// The components that a request needs which creates a group: PortGID, Q_Key, TClass, P_Key, SL, FlowLabel, JoinState.
+const (
+	needed = 1<<1 | 1<<2 | 1<<6 | 1<<7 | 1<<12 | 1<<13 | 1<<16
+	maskMG = 1 << 0
+	maskJS = 1 << 16
+)
+
+// member names a member of a multicast group.
+type member struct{ group, port packet.Addr }
+
+// group judges an MCMemberRecord that was returned.
+func (v *Verifier) group(d *datagram, x *exchange, b []byte) {
+	if d.h.Method == mad.DeleteResp {
+		return
+	}
+	v.covered(rule.MADMC001)
+	g := mcMGID.Bytes(b)
+	scope := g[1] & 15
+	signature := uint16(g[2])<<8 | uint16(g[3])
+	w := verdict{rule: rule.MADMC001, class: rule.Violation, role: rule.Responder, actual: fmt.Sprintf("MGID %x", g)}
+	switch {
+	case g[0] != 0xFF || g[1]&0xE0 != 0:
+		w.expected = "an MGID that begins with 0xFF and flags 000T"
+	case signature == 0xA01B && scope == 2:
+		w.expected = "no MGID of link-local scope with signature 0xA01B"
+	case scope == 0 || scope == 15:
+		w.expected = "scope 2, 5, 8 or 0xE in the MGID"
+	case scope != 2 && scope != 5 && scope != 8 && scope != 14:
+		w.expected, w.class, w.detail = "scope 2, 5, 8 or 0xE in the MGID", rule.Unproven, "the scope is not reserved, and managers let it pass"
+	}
+	if w.expected != "" {
+		v.report(d.p, w)
+	}
+	v.covered(rule.MADMC006)
+	if n := mcMLID.Uint(b); n < mcMLIDFirst || n > mcMLIDLast {
+		v.saBad(rule.MADMC006, d, x, "an MLID from 0xC000 to 0xFFFE", fmt.Sprintf("0x%04x", n))
+	}
+}
+
+// membership judges the answer to a join or leave that succeeded.
+func (v *Verifier) membership(x *exchange, d *datagram) {
+	a, b := x.data[mad.SAHeaderSize:], d.b[mad.SAHeaderSize:]
+	mask := x.s.ComponentMask
+	if x.h.Method != mad.Set && x.h.Method != mad.Delete {
+		return
+	}
+	v.proxy(x, d, a)
+	q := v.peer(x.key.from, x.key.to)
+	if q.members == nil || len(q.members) > maxKnown {
+		q.members = map[member]uint8{}
+	}
+	k := member{packet.GIDAddr(mcMGID.Bytes(b)), packet.GIDAddr(mcPort.Bytes(a))}
+	asked := uint8(mcJoin.Uint(a))
+	if x.h.Method == mad.Delete {
+		v.left(x, d, q, k, asked)
+		return
+	}
+	create := mask&maskMG == 0 || zero(mcMGID.Bytes(a))
+	if create {
+		v.covered(rule.MADMC003)
+		if missing := needed &^ mask; missing != 0 || asked&1 == 0 {
+			v.saBad(rule.MADMC003, d, x, "status 0x0600 (insufficient components): a group is created by a full member that gives Q_Key, P_Key, SL, FlowLabel and TClass",
+				fmt.Sprintf("success with component mask 0x%x and JoinState %d", mask, asked))
+		}
+	} else {
+		v.covered(rule.MADMC002)
+		if mask&maskJS == 0 || asked == 0 {
+			v.saBad(rule.MADMC002, d, x, "a refusal of a join with JoinState 0", "success")
+		} else if c := differs(mcMemberComponents, mask, a, b); c != nil {
+			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s as was asked", c.Name, c.Text(a)), c.Text(b))
+		}
+	}
+	q.members[k] |= uint8(mcJoin.Uint(b))
+}
+
+// proxy judges that a port is joined by another one only where proxy joins are allowed.
+func (v *Verifier) proxy(x *exchange, d *datagram, a []byte) {
+	if !x.grh {
+		return // who asks is not known by its GID
+	}
+	v.covered(rule.MADMC004)
+	if g := packet.GIDAddr(mcPort.Bytes(a)); g.Lo != x.sgid.Lo && mcProxy.Uint(a) == 0 {
+		v.report(d.p, verdict{
+			rule: rule.MADMC004, class: rule.Unproven, role: rule.Responder, evidence: x.frame, tap: x.tap,
+			expected: fmt.Sprintf("a refusal: %v asks for port %v without ProxyJoin", x.sgid, g), actual: "success",
+			detail: "both GIDs may be of one port",
+		})
+	}
+}
+
+// left judges a leave that succeeded: what is left must have been joined.
+func (v *Verifier) left(x *exchange, d *datagram, q *peer, k member, asked uint8) {
+	k.group = packet.GIDAddr(mcMGID.Bytes(x.data[mad.SAHeaderSize:]))
+	joined, known := q.members[k]
+	if !known {
+		return
+	}
+	v.covered(rule.MADMC005)
+	if asked&joined == 0 || asked&^joined != 0 {
+		ok := v.sees(x.key.to, x.dgid) || v.sees(x.key.from, x.sgid)
+		v.report(d.p, verdict{
+			rule: rule.MADMC005, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
+			expected: fmt.Sprintf("status 0x0200 (request invalid) to a leave with JoinState %d of a member with %d", asked, joined), actual: "success",
+			detail: why(ok, whyTap),
+		})
+	}
+	if joined &^= asked; joined == 0 {
+		delete(q.members, k)
+	} else {
+		q.members[k] = joined
+	}
+}

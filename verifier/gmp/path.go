@@ -1,0 +1,127 @@
+package gmp
+
+import (
+	"bytes"
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// component is one that a request gives and the answer must repeat: its bit of the mask, and the field.
+type component struct {
+	bit   int
+	field mad.Field
+}
+
+// pathComponents are those of a PathRecord that an answer repeats. The P_Key may come back with the other membership.
+var pathComponents = []component{
+	{2, mad.LayoutPathRecord.Field("DGID")},
+	{3, mad.LayoutPathRecord.Field("SGID")},
+	{4, mad.LayoutPathRecord.Field("DLID")},
+	{5, mad.LayoutPathRecord.Field("SLID")},
+	{10, mad.LayoutPathRecord.Field("TClass")},
+	{13, mad.LayoutPathRecord.Field("PKey")},
+	{15, mad.LayoutPathRecord.Field("SL")},
+}
+
+var (
+	pathDGID, pathSGID  = mad.LayoutPathRecord.Field("DGID"), mad.LayoutPathRecord.Field("SGID")
+	pathDLID, pathSLID  = mad.LayoutPathRecord.Field("DLID"), mad.LayoutPathRecord.Field("SLID")
+	pathReversible      = mad.LayoutPathRecord.Field("reversible")
+	pathMTU, pathMTUSel = mad.LayoutPathRecord.Field("MTU"), mad.LayoutPathRecord.Field("MTUSelector")
+	pathRate            = mad.LayoutPathRecord.Field("rate")
+	pathRateSel         = mad.LayoutPathRecord.Field("rateSelector")
+	pathLife            = mad.LayoutPathRecord.Field("packetLifeTime")
+	pathLifeSel         = mad.LayoutPathRecord.Field("packetLifeTimeSelector")
+	pathSelectors       = [...]struct {
+		bit        int // of the selector; the value's is the next
+		sel, value mad.Field
+		order      func(uint64) int
+	}{
+		{16, pathMTUSel, pathMTU, func(c uint64) int { return int(c) }},
+		{18, pathRateSel, pathRate, mbps},
+		{20, pathLifeSel, pathLife, func(c uint64) int { return int(c) }},
+	}
+	mcMLIDFirst, mcMLIDLast = uint64(0xC000), uint64(0xFFFE)
+)
+
+// mbps is a rate in Mbit/s by its code, or 0.
+func mbps(code uint64) int {
+	rates := [...]int{
+		2: 2500, 3: 10000, 4: 30000, 5: 5000, 6: 20000, 7: 40000, 8: 60000, 9: 80000, 10: 120000, 11: 14000, 12: 56000, 13: 112000, 14: 168000,
+		15: 25000, 16: 100000, 17: 200000, 18: 300000, 19: 28000, 20: 50000, 21: 400000, 22: 600000, 23: 800000, 24: 1200000,
+	}
+	if code < uint64(len(rates)) {
+		return rates[code]
+	}
+	return 0
+}
+
+// path judges a PathRecord that was returned, against what was asked for where that is known.
+func (v *Verifier) path(d *datagram, x *exchange, b []byte) {
+	v.covered(rule.MADSA012)
+	group := pathDGID.Bytes(b)[0] == 0xFF
+	switch slid, dlid := pathSLID.Uint(b), pathDLID.Uint(b); {
+	case slid == 0 || slid >= mcMLIDFirst || pathSGID.Bytes(b)[0] == 0xFF:
+		v.saBad(rule.MADSA012, d, x, "a path from a unicast LID and GID", fmt.Sprintf("SLID 0x%04x, SGID %x", slid, pathSGID.Bytes(b)))
+		return
+	case !group && (dlid == 0 || dlid >= mcMLIDFirst) || group && (dlid < mcMLIDFirst || dlid > mcMLIDLast):
+		v.saBad(rule.MADSA012, d, x, "a DLID that fits the DGID", fmt.Sprintf("DLID 0x%04x, DGID %x", dlid, pathDGID.Bytes(b)))
+		return
+	}
+	if x == nil || !x.whole() || x.h.Attribute != mad.AttrPathRecord {
+		return
+	}
+	a := x.data[mad.SAHeaderSize:]
+	if c := differs(pathComponents, x.s.ComponentMask, a, b); c != nil {
+		v.saBad(rule.MADSA012, d, x, fmt.Sprintf("%s %s, as was asked", c.Name, c.Text(a)), c.Text(b))
+		return
+	}
+	if x.s.ComponentMask>>11&1 != 0 && pathReversible.Uint(a) == 1 && pathReversible.Uint(b) == 0 {
+		v.saBad(rule.MADSA012, d, x, "a reversible path, as was asked", "reversible 0")
+		return
+	}
+	for _, s := range pathSelectors {
+		if x.s.ComponentMask>>s.bit&3 != 3 {
+			continue
+		}
+		want, have := s.order(s.value.Uint(a)), s.order(s.value.Uint(b))
+		word := ""
+		switch sel := s.sel.Uint(a); {
+		case want == 0 || have == 0: // a lifetime of 0 is that of a path within a port
+		case sel == 0 && have <= want:
+			word = "greater than"
+		case sel == 1 && have >= want:
+			word = "less than"
+		case sel == 2 && have != want:
+			word = "exactly"
+		}
+		if word != "" {
+			v.saBad(rule.MADSA012, d, x, fmt.Sprintf("%s %s code %d, as was asked", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
+			return
+		}
+	}
+}
+
+// differs returns the first component of a request that its answer has otherwise, or nil.
+func differs(list []component, mask uint64, a, b []byte) *mad.Field {
+	for i := range list {
+		c := &list[i]
+		switch f := c.field; {
+		case mask>>c.bit&1 == 0 || f.Same(a, b):
+		case f.Name == "PKey" && (f.Uint(a)^f.Uint(b))&0x7FFF == 0:
+		case f.Bits == 128 && sameGUID(f.Bytes(a), f.Bytes(b)):
+		default:
+			return &c.field
+		}
+	}
+	return nil
+}
+
+// sameGUID reports whether two GIDs are of one port, one of them with the default prefix.
+func sameGUID(a, b []byte) bool {
+	local := func(g []byte) bool { return packet.GIDAddr(g).Hi == 0xFE80<<48 }
+	return bytes.Equal(a[8:], b[8:]) && (local(a) || local(b))
+}

@@ -1,0 +1,208 @@
+package gmp
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// answerTo is the method of the response to a request.
+func answerTo(c mad.Class, m mad.Method) mad.Method {
+	switch {
+	case m == mad.Set:
+		return mad.GetResp
+	case c == mad.ClassSubnetAdmin && m == mad.GetTraceTable:
+		return mad.GetTableResp
+	}
+	return m | 0x80
+}
+
+// response holds a response against its request.
+func (v *Verifier) response(d *datagram) {
+	p := d.p
+	k := key{p.Dst, p.Src, d.h.TID, d.h.Class}
+	x := v.table.find(k)
+	if x == nil || !x.asked {
+		if d.h.Class == mad.ClassSubnetAdmin && d.whole() {
+			v.saResponse(d, nil)
+		}
+		if d.r.Active() && d.r.Data1 > 1 { // its first segment told
+			return
+		}
+		v.keepStray(k, d)
+		return
+	}
+	v.covered(rule.MADTID001)
+	first := !x.answered
+	if !v.fits(x, d) {
+		return
+	}
+	if first && !d.r.Active() || d.r.Data1 <= 1 {
+		v.returned(x, d)
+		v.inTime(x, d)
+	}
+	x.answered = true
+	v.refusal(x, d)
+	if d.h.Attribute == mad.AttrClassPortInfo && d.status()&mad.StatusRedirect == 0 {
+		v.classPortInfo(x, d)
+	}
+	if d.status()&mad.StatusRedirect != 0 {
+		v.redirect(d)
+		return
+	}
+	switch d.h.Class {
+	case mad.ClassSubnetAdmin:
+		if d.whole() {
+			v.saResponse(d, x)
+		}
+	case mad.ClassPerformance:
+		v.performance(x, d)
+	}
+	if d.h.Attribute == mad.AttrInformInfo {
+		v.inform(x, d)
+	}
+}
+
+// fits judges that a response with the transaction ID of a request is to that request, and reports whether it is.
+func (v *Verifier) fits(x *exchange, d *datagram) bool {
+	h := &d.h
+	want := answerTo(h.Class, x.h.Method)
+	if h.Method != want {
+		if d.status().Code() != mad.StatusMethod && legal(h.Class, h.Method&^0x80) && !answerless(h.Class, h.Method&^0x80) {
+			v.report(d.p, verdict{
+				rule: rule.MADMTH001, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap,
+				expected: fmt.Sprintf("%v to %v", want, x.h.Method), actual: h.Method.String(),
+			})
+		}
+		return false
+	}
+	multi := h.Class == mad.ClassSubnetAdmin && x.h.Attribute == mad.AttrMultiPathRecord && x.h.Method == mad.GetMulti
+	if (h.Attribute != x.h.Attribute && !multi || h.Modifier != x.h.Modifier) && d.status()&mad.StatusRedirect == 0 {
+		ok := d.p.Time-x.time < soon || v.sees(d.p.Src, d.p.SGID) || v.sees(d.p.Dst, d.p.DGID)
+		v.report(d.p, verdict{
+			rule: rule.MADTID001, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
+			expected: fmt.Sprintf("the attribute and modifier of the request with this transaction ID: %s, 0x%x", x.h.AttributeName(), x.h.Modifier),
+			actual:   fmt.Sprintf("%s, 0x%x", h.AttributeName(), h.Modifier),
+			detail:   why(ok, "another request with this transaction ID may have been lost before the tap"),
+		})
+		return false
+	}
+	return true
+}
+
+// returned judges that a response goes back the way that its request came.
+func (v *Verifier) returned(x *exchange, d *datagram) {
+	p := d.p
+	v.covered(rule.MADTID002)
+	expected, actual := "", ""
+	native := p.Encap == packet.Native
+	grh := p.Has&packet.HasGRH != 0
+	switch {
+	case p.DestQP != x.sends:
+		expected, actual = fmt.Sprintf("to QP 0x%x, which asked", x.sends), fmt.Sprintf("to QP 0x%x", p.DestQP)
+	case (p.PKey^x.pkey)&0x7FFF != 0:
+		expected, actual = fmt.Sprintf("P_Key 0x%04x of the request", x.pkey), fmt.Sprintf("P_Key 0x%04x", p.PKey)
+	case native && p.SL != x.sl:
+		expected, actual = fmt.Sprintf("SL %d of the request", x.sl), fmt.Sprintf("SL %d", p.SL)
+	case native && grh != x.grh:
+		expected, actual = fmt.Sprintf("a GRH: %t, as in the request", x.grh), fmt.Sprintf("%t", grh)
+	case native && grh && (p.DGID != x.sgid || p.SGID != x.dgid):
+		expected, actual = fmt.Sprintf("from GID %v to %v, which asked", x.dgid, x.sgid), fmt.Sprintf("from %v to %v", p.SGID, p.DGID)
+	}
+	if expected != "" {
+		v.report(p, verdict{
+			rule: rule.MADTID002, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap, expected: expected, actual: actual,
+		})
+	}
+}
+
+// inTime judges how long the response took.
+func (v *Verifier) inTime(x *exchange, d *datagram) {
+	p := d.p
+	v.covered(rule.MADTMO001)
+	code, told := v.peer(p.Dst, p.Src).respTime(d.h.Class)
+	if !told {
+		code = defaultRespTime
+	}
+	took := p.Time - x.time
+	if took <= limit(code) || p.Tap != x.tap {
+		return
+	}
+	ok := told && v.sees(p.Src, p.SGID)
+	v.report(p, verdict{
+		rule: rule.MADTMO001, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
+		expected: fmt.Sprintf("an answer within %v, RespTimeValue %d", time.Duration(limit(code)), code), actual: fmt.Sprintf("after %v", time.Duration(took)),
+		detail: why(ok, "the RespTimeValue of the responder is not known, or the tap is not at it"),
+	})
+}
+
+// refusal judges the answer to what a responder cannot serve: it says so, and leaves the data as they came.
+func (v *Verifier) refusal(x *exchange, d *datagram) {
+	s := d.status()
+	v.covered(rule.MADSTS002)
+	if s&^(mad.StatusBusy|mad.StatusRedirect) == 0 {
+		expected := ""
+		switch {
+		case x.h.BaseVersion != 1:
+			expected = fmt.Sprintf("%v to base version %d", mad.StatusVersion.Text(d.h.Class), x.h.BaseVersion)
+		case x.h.Class == mad.ClassSubnetAdmin && x.h.ClassVersion != 2:
+			expected = fmt.Sprintf("%v to class version %d", mad.StatusVersion.Text(d.h.Class), x.h.ClassVersion)
+		case !legal(x.h.Class, x.h.Method):
+			expected = fmt.Sprintf("%v to method 0x%02x", mad.StatusMethod.Text(d.h.Class), uint8(x.h.Method))
+		}
+		if expected != "" {
+			v.report(d.p, verdict{
+				rule: rule.MADSTS002, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap, expected: expected, actual: s.Text(d.h.Class),
+			})
+		}
+		return
+	}
+	if c := s.Code(); c != mad.StatusVersion && c != mad.StatusMethod && c != mad.StatusAttribute || !d.whole() || !x.whole() {
+		return
+	}
+	from := mad.HeaderSize
+	if mad.HasRMPP(d.h.Class) {
+		from = mad.SAHeaderSize // its headers are the responder's own
+	}
+	if !bytes.Equal(d.b[from:], x.data[from:]) {
+		v.report(d.p, verdict{
+			rule: rule.MADSTS002, class: rule.Unproven, role: rule.Responder, evidence: x.frame, tap: x.tap,
+			expected: "the data of the request, unchanged, with " + s.Text(d.h.Class), actual: "other data",
+			detail: "responders differ in what they return beside an error",
+		})
+	}
+}
+
+// unanswered judges the requests that are still open when the capture ends, at time end.
+func (v *Verifier) unanswered(end int64) {
+	for i := range v.table.ring {
+		x := &v.table.ring[i]
+		if !x.asked || x.answered || end-x.time <= limit(defaultRespTime) || !v.sees(x.key.to, x.dgid) {
+			continue
+		}
+		id := rule.MADSTS002
+		switch {
+		case x.h.Method == mad.Report:
+			id = rule.MADINF004
+		case x.h.Attribute == mad.AttrClassPortInfo && x.h.Method == mad.Get:
+			id = rule.MADCPI001
+		case x.h.Class != mad.ClassPerformance:
+			continue
+		}
+		p := packet.Packet{
+			Frame: x.frame, Tap: x.tap, Time: x.time, PSN: x.psn, Opcode: packet.Op(packet.UD, packet.SendOnly), Has: packet.HasBTH,
+			Src: x.key.to, SrcQP: x.qpn, Dst: x.key.from, DestQP: x.sends,
+		}
+		v.covered(id)
+		v.report(&p, verdict{
+			rule: id, class: rule.Unproven, role: rule.Responder,
+			expected: fmt.Sprintf("%v to the %v of %s", answerTo(x.h.Class, x.h.Method), x.h.Method, x.h.AttributeName()),
+			actual:   fmt.Sprintf("nothing within %v", time.Duration(end-x.time)),
+			detail:   "the request may not have reached the agent of its class: receivers drop what they have no room for",
+		})
+	}
+}

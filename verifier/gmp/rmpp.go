@@ -1,0 +1,271 @@
+package gmp
+
+import (
+	"fmt"
+	"hash/crc32"
+
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// room is how many bytes of class header and data a segment has.
+const room = uint32(mad.RMPPRoom)
+
+// transfer is the sending of the segments of one message.
+type transfer struct {
+	begun    bool   // the first segment was seen, so that all is known
+	ended    bool   // the last segment was acknowledged
+	next     uint32 // segment that comes next
+	last     uint32 // number of the last segment; 0: not seen
+	total    uint32 // payload length as the first segment told it; 0: not told
+	window   uint32 // NewWindowLast
+	acked    uint32
+	endFrame uint64
+	endTap   uint16
+	endTime  int64
+	segments [64]segment
+}
+
+// segment is one that was seen.
+type segment struct {
+	n, crc uint32
+	frame  uint64
+	tap    uint16
+}
+
+// stop is what broke a transfer off.
+type stop struct {
+	by    packet.Addr // zero: nothing did
+	what  mad.RMPPType
+	frame uint64
+	tap   uint16
+	time  int64
+}
+
+// rmpp judges the multi-packet protocol in a datagram, and reports whether the datagram goes on to be judged as a request or response.
+func (v *Verifier) rmpp(d *datagram) bool {
+	r := &d.r
+	if !r.Active() {
+		v.covered(rule.MADRMP010)
+		// The version and the response time alone are left in by libraries that fill the header from a template.
+		if r.Type != 0 || r.Flags != 0 || r.Status != 0 || r.Data1 != 0 || r.Data2 != 0 {
+			v.rmppBad(rule.MADRMP010, d, "an RMPP header of 0 where no transfer is", fmt.Sprintf("%v, flags %d, %v, data 0x%x and 0x%x", r.Type, r.Flags, r.Status, r.Data1, r.Data2))
+		}
+		return true
+	}
+	v.covered(rule.MADRMP001)
+	if r.Version != 1 || r.Type < mad.RMPPData || r.Type > mad.RMPPAbort {
+		v.rmppBad(rule.MADRMP001, d, "RMPP version 1, type 1 to 4", fmt.Sprintf("version %d, %v", r.Version, r.Type))
+		return false
+	}
+	v.covered(rule.MADRMP008)
+	if !r.Status.Fits(r.Type) {
+		v.rmppBad(rule.MADRMP008, d, "a status that "+r.Type.String()+" may have", fmt.Sprintf("status %d", uint8(r.Status)))
+	}
+	x, way := v.transferOf(d)
+	if r.Type == mad.RMPPData {
+		if v.data(x, x.transfer(way), d); way == 1 {
+			return true
+		}
+		return r.Data1 <= 1 // a request: what follows its first segment is no other one
+	}
+	v.covered(rule.MADRMP007)
+	switch {
+	case x.transfers[way] != nil && x.transfers[1-way] == nil && x.asksIt(d.p, way):
+		v.rmppBad(rule.MADRMP007, d, fmt.Sprintf("the R bit other than in the DATA that this %v is to", r.Type), fmt.Sprintf("method 0x%02x", uint8(d.h.Method)))
+		return false
+	case r.Type != mad.RMPPAck && r.Data1|r.Data2 != 0:
+		w := verdict{
+			rule: rule.MADRMP007, class: rule.Unproven, role: rule.Sender, expected: "no segment number and window in " + r.Type.String(),
+			actual: fmt.Sprintf("0x%x and 0x%x", r.Data1, r.Data2), detail: "what stands there is reserved, as far as public sources tell",
+		}
+		v.report(d.p, w)
+	}
+	if r.Type == mad.RMPPAck {
+		v.ack(x, x.transfer(1-way), d)
+		return false
+	}
+	v.covered(rule.MADRMP009)
+	x.stop = stop{d.p.Src, r.Type, d.p.Frame, d.p.Tap, d.p.Time}
+	x.answered = true
+	return false
+}
+
+func (v *Verifier) rmppBad(id rule.ID, d *datagram, expected, actual string) {
+	v.report(d.p, verdict{rule: id, class: rule.Violation, role: rule.Sender, expected: expected, actual: actual})
+}
+
+// transferOf finds the exchange of a datagram of a transfer, and the R bit of the DATA of its side. Where the request was not seen it begins one.
+func (v *Verifier) transferOf(d *datagram) (*exchange, int) {
+	p := d.p
+	asks, answers := key{p.Src, p.Dst, d.h.TID, d.h.Class}, key{p.Dst, p.Src, d.h.TID, d.h.Class}
+	k, other, way := asks, answers, 0
+	if d.response() {
+		k, other, way = answers, asks, 1
+	}
+	if x := v.table.find(k); x != nil {
+		return x, way
+	}
+	if d.r.Type != mad.RMPPData {
+		if x := v.table.find(other); x != nil && x.transfers[way] != nil {
+			return x, way // its R bit may be wrong
+		}
+	}
+	return v.table.begin(k), way
+}
+
+// asksIt reports whether a packet, whose R bit is that of the DATA of an exchange, is of the side that gets the DATA.
+func (x *exchange) asksIt(p *packet.Packet, way int) bool {
+	if way == 1 {
+		return p.Src == x.key.from && x.key.from != x.key.to
+	}
+	return p.Src == x.key.to && x.key.from != x.key.to
+}
+
+// transfer is the one of a side, begun where there was none.
+func (x *exchange) transfer(way int) *transfer {
+	if x.transfers[way] == nil {
+		x.transfers[way] = &transfer{window: 1, next: 1}
+	}
+	return x.transfers[way]
+}
+
+// data judges a segment.
+func (v *Verifier) data(x *exchange, t *transfer, d *datagram) {
+	p, r := d.p, &d.r
+	n, first, last := r.Data1, r.Flags&mad.RMPPFirst != 0, r.Flags&mad.RMPPLast != 0
+	v.covered(rule.MADRMP002)
+	if n == 0 || (n == 1) != first {
+		v.rmppBad(rule.MADRMP002, d, "the First flag in segment 1 alone", fmt.Sprintf("segment %d, First %t", n, first))
+		return
+	}
+	if first && t.ended && t.segments[1].crc != sum(d) { // the transaction ID is used anew
+		*t = transfer{window: 1, next: 1}
+		x.stop = stop{}
+	}
+	sees := v.sees(p.Src, p.SGID)
+	if x.stop.by != (packet.Addr{}) {
+		if ok := x.stop.by == p.Src || sees && p.Time-x.stop.time > early; t.begun {
+			v.report(p, verdict{
+				rule: rule.MADRMP009, class: proven(ok), role: rule.Sender, evidence: x.stop.frame, tap: x.stop.tap,
+				expected: fmt.Sprintf("no further segment after %v", x.stop.what), actual: fmt.Sprintf("segment %d", n), detail: why(ok, whyTap),
+			})
+			return
+		}
+	}
+	s := &t.segments[n%uint32(len(t.segments))]
+	if s.n == n {
+		v.segmentAgain(t, s, d, sees)
+		return
+	}
+	v.length(t, d, n, first, last)
+	if first {
+		t.begun = true
+	}
+	if !t.begun { // its beginning was not seen
+		t.next, t.window = max(t.next, n+1), max(t.window, n)
+	} else {
+		v.order(t, d, n, sees)
+	}
+	if last && t.last == 0 {
+		t.last = n
+	}
+	*s = segment{n, sum(d), p.Frame, p.Tap}
+}
+
+// sum tells segments apart: their class header and data, and what RMPP says of them.
+func sum(d *datagram) uint32 { return crc32.ChecksumIEEE(d.part(mad.HeaderSize+2, mad.Size)) }
+
+// order judges the number of a segment that is new.
+func (v *Verifier) order(t *transfer, d *datagram, n uint32, sees bool) {
+	v.covered(rule.MADRMP003)
+	v.covered(rule.MADRMP005)
+	w := verdict{rule: rule.MADRMP003, role: rule.Sender, actual: fmt.Sprintf("segment %d", n)}
+	switch {
+	case t.last != 0 && n > t.last:
+		w.class, w.expected = rule.Violation, fmt.Sprintf("nothing behind segment %d, which had the Last flag", t.last)
+	case n > t.next:
+		w.class, w.expected, w.detail = proven(sees), fmt.Sprintf("segment %d", t.next), why(sees, whyTap)
+	case n > t.window:
+		w.rule, w.class, w.expected, w.detail = rule.MADRMP005, proven(sees), fmt.Sprintf("no segment above NewWindowLast %d", t.window), why(sees, whyTap)
+	}
+	t.next = max(t.next, n+1)
+	if w.expected != "" {
+		v.report(d.p, w)
+	}
+}
+
+// length judges the payload length that a segment tells.
+func (v *Verifier) length(t *transfer, d *datagram, n uint32, first, last bool) {
+	v.covered(rule.MADRMP004)
+	size := d.r.Data2
+	least := uint32(0)
+	if d.h.Class == mad.ClassSubnetAdmin {
+		least = mad.SAHeaderSize - mad.HeaderSize - mad.RMPPSize
+	}
+	if first {
+		t.total = size
+	}
+	switch {
+	case last && (size < least || size > room):
+		v.rmppBad(rule.MADRMP004, d, fmt.Sprintf("%d to %d bytes in the last segment", least, room), fmt.Sprintf("payload length %d", size))
+	case first && !last && size != 0 && size <= room-least:
+		v.rmppBad(rule.MADRMP004, d, "the payload length of several segments in the first one", fmt.Sprint(size))
+	case last && t.begun && t.total != 0 && !first && !agrees(t.total, n, least):
+		v.rmppBad(rule.MADRMP004, d, fmt.Sprintf("as many segments as %d bytes take, as the first one told", t.total), fmt.Sprintf("%d segments", n))
+	}
+}
+
+// agrees reports whether a payload of total bytes takes n segments. Senders count the class header once or in each segment.
+func agrees(total, n, header uint32) bool {
+	segments := func(bytes, each uint32) uint32 { return (bytes + each - 1) / each }
+	return segments(total, room) == n || segments(total, room-header) == n || total >= header && segments(total-header, room-header) == n
+}
+
+// segmentAgain judges a segment that is sent once more.
+func (v *Verifier) segmentAgain(t *transfer, s *segment, d *datagram, sees bool) {
+	p := d.p
+	v.covered(rule.MADRMP011)
+	w := verdict{rule: rule.MADRMP011, role: rule.Sender, evidence: s.frame, tap: s.tap}
+	switch {
+	case s.crc != sum(d):
+		w.class, w.expected, w.actual = rule.Violation, fmt.Sprintf("segment %d as it was sent before", s.n), "other contents"
+	case t.ended:
+		ok := sees && p.Time-t.endTime > early
+		w.class, w.detail = proven(ok), why(ok, whyTap)
+		w.expected, w.actual = "nothing after the last segment was acknowledged", fmt.Sprintf("segment %d again", s.n)
+		w.evidence, w.tap = t.endFrame, t.endTap
+	default:
+		return
+	}
+	v.report(p, w)
+}
+
+// ack judges an acknowledgement of segments.
+func (v *Verifier) ack(x *exchange, t *transfer, d *datagram) {
+	p, n, window := d.p, d.r.Data1, d.r.Data2
+	if x.stop.by != (packet.Addr{}) {
+		return
+	}
+	v.covered(rule.MADRMP006)
+	sees := v.sees(p.Src, p.SGID)
+	w := verdict{rule: rule.MADRMP006, role: rule.Sender}
+	switch {
+	case window < n:
+		w.class, w.expected, w.actual = rule.Violation, fmt.Sprintf("NewWindowLast at least %d, the segment acknowledged", n), fmt.Sprint(window)
+	case t.begun && n >= t.next:
+		w.class, w.detail = proven(sees), why(sees, whyTap)
+		w.expected, w.actual = fmt.Sprintf("segment %d acknowledged at most", t.next-1), fmt.Sprintf("segment %d", n)
+	case t.begun && window < t.window && n >= t.acked:
+		w.class, w.detail = proven(sees), why(sees, whyTap)
+		w.expected, w.actual = fmt.Sprintf("NewWindowLast at least %d, as before", t.window), fmt.Sprint(window)
+	}
+	if w.expected != "" {
+		v.report(p, w)
+	}
+	t.window, t.acked = max(t.window, window), max(t.acked, n)
+	if t.last != 0 && n >= t.last && !t.ended {
+		t.ended, t.endFrame, t.endTap, t.endTime = true, p.Frame, p.Tap, p.Time
+	}
+}

@@ -1,0 +1,218 @@
+package gmp
+
+import (
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// saHeader judges the headers of subnet administration. RMPP packets that are not DATA repeat that of the packet which they answer.
+func (v *Verifier) saHeader(d *datagram) {
+	v.covered(rule.MADSA001)
+	bad := func(id rule.ID, role rule.Role, expected, actual string) {
+		v.report(d.p, verdict{rule: id, class: rule.Violation, role: role, expected: expected, actual: actual})
+	}
+	refused := d.response() && d.status().Code() == mad.StatusVersion
+	if d.h.ClassVersion != 2 && !refused {
+		bad(rule.MADSA001, rule.Sender, "class version 2", fmt.Sprintf("class version %d", d.h.ClassVersion))
+	} else if d.s.Reserved != 0 {
+		bad(rule.MADSA001, rule.Sender, "reserved bytes 46 and 47 of the datagram 0", fmt.Sprintf("0x%04x", d.s.Reserved))
+	}
+	if !d.response() {
+		return
+	}
+	v.covered(rule.MADSA009)
+	if !d.status().DefinedBySA() {
+		bad(rule.MADSA009, rule.Responder, "a status of subnet administration, class-specific code 0 to 8", fmt.Sprintf("status 0x%04x", d.h.Status))
+	}
+	if d.h.Method == mad.ReportResp {
+		return
+	}
+	v.covered(rule.MADSA002)
+	if d.s.SMKey != 0 {
+		bad(rule.MADSA002, rule.Responder, "SM_Key 0 in a response", "another")
+	}
+}
+
+// saRequest judges what a request to subnet administration asks.
+func (v *Verifier) saRequest(d *datagram) {
+	switch d.h.Method {
+	case mad.Get, mad.Set, mad.GetTable, mad.GetMulti, mad.Delete:
+		v.covered(rule.MADSA008)
+		if n := mad.Components(d.h.Attribute); n < 64 && d.s.ComponentMask>>n != 0 {
+			v.report(d.p, verdict{
+				rule: rule.MADSA008, class: rule.Violation, role: rule.Requester,
+				expected: fmt.Sprintf("a component mask of the %d components of %s", n, d.h.AttributeName()), actual: fmt.Sprintf("mask 0x%x", d.s.ComponentMask),
+			})
+		}
+	}
+	if d.h.Attribute == mad.AttrInformInfo {
+		v.unsubscribes(d)
+	}
+}
+
+// saResponse judges a response of a subnet administrator; x is the exchange that it is of, or nil where the request was not seen.
+func (v *Verifier) saResponse(d *datagram, x *exchange) {
+	s := d.status()
+	table := d.h.Method == mad.GetTableResp || d.h.Method == mad.GetMultiResp
+	if d.h.Method == mad.GetResp || table {
+		v.covered(rule.MADSA005)
+		expected, actual := "", ""
+		switch {
+		case table && s.Specific() == mad.SANoRecords:
+			expected, actual = "success and no record", s.Text(d.h.Class)
+		case !table && d.r.Active() && (d.r.Data1 > 1 || d.r.Flags&mad.RMPPLast == 0):
+			expected, actual = "one record, or status 0x0400 (too many records)", "a transfer of several datagrams"
+		}
+		if expected != "" {
+			v.saBad(rule.MADSA005, d, x, expected, actual)
+		}
+	}
+	if d.h.Attribute == mad.AttrMultiPathRecord && d.h.Method == mad.GetMultiResp || x != nil && x.h.Method == mad.GetMulti {
+		v.covered(rule.MADSA007)
+		if d.h.Attribute == mad.AttrMultiPathRecord {
+			v.saBad(rule.MADSA007, d, x, "PathRecord", d.h.AttributeName())
+		}
+	}
+	if x != nil {
+		v.smKey(x, d)
+	}
+	if s != 0 {
+		return
+	}
+	if x != nil && x.whole() && d.h.Attribute == mad.AttrMCMemberRecord {
+		v.membership(x, d)
+	}
+	if table && !v.tabled(d, x) {
+		return
+	}
+	v.records(d, x, table)
+}
+
+// saBad makes a finding against a subnet administrator.
+func (v *Verifier) saBad(id rule.ID, d *datagram, x *exchange, expected, actual string) {
+	w := verdict{rule: id, class: rule.Violation, role: rule.Responder, expected: expected, actual: actual}
+	if x != nil {
+		w.evidence, w.tap = x.frame, x.tap
+	}
+	v.report(d.p, w)
+}
+
+// smKey judges that a request with an SM_Key is answered only where the key is right: there is but one.
+func (v *Verifier) smKey(x *exchange, d *datagram) {
+	if x.s.SMKey == 0 {
+		return
+	}
+	v.covered(rule.MADSA003)
+	q := v.peer(x.key.from, x.key.to)
+	if q.smKey != 0 && q.smKey != x.s.SMKey {
+		v.report(d.p, verdict{
+			rule: rule.MADSA003, class: rule.Unproven, role: rule.Responder, evidence: x.frame, tap: x.tap,
+			expected: "silence: another SM_Key was answered before", actual: "an answer",
+			detail: "the key of the subnet manager may have been changed in between",
+		})
+	}
+	q.smKey = x.s.SMKey
+}
+
+// tabled judges how a table of records is carried, and reports whether its records can be found.
+func (v *Verifier) tabled(d *datagram, x *exchange) bool {
+	v.covered(rule.MADSA006)
+	if !d.r.Active() {
+		v.saBad(rule.MADSA006, d, x, "RMPP for the records of "+d.h.Method.String(), "a datagram without RMPP")
+		return false
+	}
+	l := mad.SARecord(d.h.Attribute)
+	if l == nil || d.s.AttributeOffset == 0 && d.r.Flags&mad.RMPPLast != 0 && d.r.Data2 <= 20 { // no record
+		return false
+	}
+	want := (l.Size + 7) / 8
+	w := verdict{
+		rule: rule.MADSA006, class: rule.Violation, role: rule.Responder,
+		expected: fmt.Sprintf("AttributeOffset %d, of records of %d bytes", want, l.Size), actual: fmt.Sprintf("AttributeOffset %d", d.s.AttributeOffset),
+	}
+	switch n := int(d.s.AttributeOffset); {
+	case n > want:
+		w.class, w.detail = rule.Unproven, "a later version of the record may be longer"
+	case n == want:
+		return true
+	}
+	v.report(d.p, w)
+	return w.class != rule.Violation
+}
+
+// records walks the records that stand whole in a response.
+func (v *Verifier) records(d *datagram, x *exchange, table bool) {
+	l := mad.SARecord(d.h.Attribute)
+	if l == nil || !d.whole() {
+		return
+	}
+	b := d.b[mad.SAHeaderSize:]
+	if !table {
+		v.record(d, x, b[:min(l.Size, len(b))])
+		return
+	}
+	if d.r.Flags&mad.RMPPLast != 0 {
+		b = b[:max(0, min(len(b), int(d.r.Data2)-20))]
+	}
+	size := int(d.s.AttributeOffset) * 8
+	base := (int(max(d.r.Data1, 1)) - 1) * mad.SADataSize
+	for at := (base+size-1)/size*size - base; at+l.Size <= len(b); at += size {
+		v.record(d, x, b[at:at+l.Size])
+	}
+}
+
+var (
+	prMKey     = mad.Field{Name: "MKey", Off: 32, Bits: 64, N: 1} // of the PortInfo in a PortInfoRecord
+	prMasterSM = mad.Field{Name: "masterSMLID", Off: 32 + 18*8, Bits: 16, N: 1}
+	prState    = mad.Field{Name: "portState", Off: 32 + 32*8 + 4, Bits: 4, N: 1}
+	recordQPN  = mad.Field{Name: "QPN", Off: (24 + 28) * 8, Bits: 24, N: 1} // of the InformInfo in an InformInfoRecord
+)
+
+const (
+	portActive = 4
+	mostLIDs   = 128 // of one port
+)
+
+// record judges one record that a subnet administrator returned.
+func (v *Verifier) record(d *datagram, x *exchange, b []byte) {
+	trusted := x == nil || x.s.SMKey != 0
+	switch d.h.Attribute {
+	case mad.AttrPortInfoRecord:
+		if !trusted {
+			v.covered(rule.MADSA010)
+			if prMKey.Uint(b) != 0 {
+				v.saBad(rule.MADSA010, d, x, "M_Key 0 in the answer to a request without SM_Key", "another")
+			}
+		}
+		if d.p.Encap == packet.Native && prState.Uint(b) == portActive && prMasterSM.Uint(b) != 0 {
+			v.covered(rule.MADSA004)
+			if sm := uint16(prMasterSM.Uint(b)); sm-d.p.SLID >= mostLIDs && d.p.SLID-sm >= mostLIDs {
+				v.report(d.p, verdict{
+					rule: rule.MADSA004, class: rule.Unproven, role: rule.Responder,
+					expected: fmt.Sprintf("an answer from LID 0x%04x, where the record says that the master subnet manager is", sm),
+					actual:   fmt.Sprintf("from LID 0x%04x", d.p.SLID),
+					detail:   "after a handover the record may be older than the new master",
+				})
+			}
+		}
+	case mad.AttrPKeyTableRecord, mad.AttrServiceAssociation:
+		if !trusted {
+			v.covered(rule.MADSA010)
+			v.saBad(rule.MADSA010, d, x, "no "+d.h.AttributeName()+" for a request without SM_Key", "a record")
+		}
+	case mad.AttrInformInfoRecord:
+		if !trusted {
+			v.covered(rule.MADSA011)
+			if n := recordQPN.Uint(b); n != 0 {
+				v.saBad(rule.MADSA011, d, x, "QPN 0 in the answer to a request without SM_Key", fmt.Sprintf("QPN 0x%x", n))
+			}
+		}
+	case mad.AttrPathRecord:
+		v.path(d, x, b)
+	case mad.AttrMCMemberRecord:
+		v.group(d, x, b)
+	}
+}
