@@ -150,10 +150,14 @@ func (a *Agent) memory(q *queuePair) {
 			at, done = m.read.touched, true
 		}
 		if access, _, _ := m.needs(); wqe.OpOf(m.op.Fn()) != wqe.Flush && q.attr.Has(hcaagent.KnowsAccess) {
-			a.covered(rule.QPSACT001)
+			id := rule.QPSACT001
+			if wqe.OpOf(m.op.Fn()) == wqe.AtomicWrite {
+				id = rule.FLW009
+			}
+			a.covered(id)
 			if q.permits&access == 0 && done && q.in.refused(m) == nil {
 				a.accuse(q, verdict{
-					rule: rule.QPSACT001, class: rule.Violation, role: rule.Responder, expected: "NAK Invalid Request: the queue pair does not permit it",
+					rule: id, class: rule.Violation, role: rule.Responder, expected: "NAK Invalid Request: the queue pair does not permit it",
 					actual: "the request was carried out", at: at, evidence: []uint64{m.begin.frame},
 				})
 			}

@@ -16,6 +16,7 @@ func (v *Verifier) rcAck(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCRSP006)
 	v.taken(c, from, p, p.PSN, false)
 	if p.PSN.Before(q.Una) {
+		v.rcFlushAgain(c, from, p)
 		v.rcOldAck(c, from, p)
 		return
 	}
@@ -167,6 +168,10 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 	if p.PSN.In(oldest.First, oldest.Last) {
 		d.rule, d.class = rule.RCACK003, proven(c.Sees(from) && !q.IsMixed(oldest.First))
 		d.expected = "the response of the " + oldest.Op.String() + ": an Acknowledge cannot stand for it"
+		if id, ok := flushRule(oldest.Op); ok {
+			d.rule = id
+			v.covered(id)
+		}
 	}
 	if d.class == rule.Unproven {
 		d.detail = "its response may have been lost before the tap, or have left before the capture began"

@@ -177,6 +177,8 @@ func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		v.covered(rule.RCPSN003)
 	case wqe.CmpSwap, wqe.FetchAdd:
 		v.rcAtomic(c, from, p)
+	case wqe.Flush, wqe.AtomicWrite:
+		v.rcFlush(c, from, p)
 	}
 }
 

@@ -37,6 +37,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		})
 		return
 	}
+	v.rcFlushed(c, from, p, w)
 	v.rcBeyondHole(c, from, p, p.PSN)
 	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && !w.Has(wqe.Unsized) && wqe.ValidMTU(p.PayloadLen) && wqe.Packets(w.Length, uint32(p.PayloadLen)) == w.Last.Diff(w.First)+1 {
 		v.learnPMTU(c, p, uint32(p.PayloadLen))
@@ -261,8 +262,14 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		return // the atomic stood within the PSNs of a READ, which was reported
 	}
 	if !w.Op.Atomic() {
+		id, ok := flushRule(w.Op)
+		if !ok {
+			id = rule.RCRSP010
+		} else {
+			v.covered(id)
+		}
 		v.report(c, from, p, verdict{
-			rule: rule.RCRSP010, class: proven(c.Complete() && !q.IsMixed(p.PSN)), role: rule.Responder,
+			rule: id, class: proven(c.Complete() && !q.IsMixed(p.PSN)), role: rule.Responder,
 			expected: "an ATOMIC Acknowledge for the PSN of an atomic", actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
 			evidence: []uint64{frame(p.Frame, w.Frame)},
 		})

@@ -190,7 +190,7 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		}
 	}
 	if w.Op.Responded() && p.Info().Only {
-		v.rcReadLimit(c, from, p)
+		v.rcReadLimit(c, from, p, w.Op)
 	}
 	if p.Has&packet.HasIETH != 0 {
 		q.InvRKey, c.Invalidated = p.InvRKey, true
@@ -216,8 +216,8 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	}
 }
 
-// rcReadLimit judges how many READs and atomics are outstanding (rules RC-RDA-001, -002, -003).
-func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet) {
+// rcReadLimit judges how many READs and atomics are outstanding (rules RC-RDA-001, -002, -003, FLW-008).
+func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet, op wqe.Op) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	q := &end.SQ
 	q.RdOut++
@@ -225,6 +225,9 @@ func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	limit := func(id rule.ID, most uint8, what string) {
+		if op == wqe.AtomicWrite {
+			id = rule.FLW008
+		}
 		v.covered(id)
 		if q.RdOut <= uint16(most) {
 			q.RdOver = false

@@ -25,7 +25,7 @@ var serviceHeaders = []header{
 		return differs(bad, "a syndrome of ACK, RNR NAK or NAK", "syndrome 0x%02x", uint8(p.Syndrome))
 	}, false},
 	{rule.RCSEQ007, rule.Requester, func(_ packet.Encap, in *packet.Info) bool {
-		return in.Request && in.Defined && !in.Payload && reliable(in)
+		return in.Request && in.Defined && !in.Payload && reliable(in) && in.Opcode.Fn() != packet.Flush // FLW-001
 	}, func(p *packet.Packet) (string, string) {
 		return differs(p.PayloadLen != 0, "no payload", "%d bytes", p.PayloadLen)
 	}, false},
