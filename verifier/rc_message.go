@@ -83,7 +83,7 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 		q.Interrupted = q.Open // it may go on behind the interloper
 	}
 	if w := q.Messages.Newest(); w != nil {
-		w.Flags |= wqe.Ended // abandoned: what its responder made of it is not known, nor whether that counts it
+		w.Flags |= wqe.Ended | wqe.Broken
 		w.Epoch = q.Epoch
 	}
 	q.Open = wqe.None

@@ -150,7 +150,7 @@ func completed(q *qp.SendQueue, psn packet.PSN) (n, begun uint32, epoch uint8, o
 	}
 	w := q.Messages.At(i)
 	switch {
-	case psn.After(w.Last):
+	case psn.After(w.Last), w.Has(wqe.Broken):
 		return 0, 0, 0, false
 	case w.Op.Responded() || psn == w.Last && w.Has(wqe.Ended):
 		return (w.Ordinal + 1) & packet.PSNMask, (w.Ordinal + 1) & packet.PSNMask, w.Epoch, true

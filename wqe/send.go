@@ -59,6 +59,7 @@ const (
 	Gapped                      // of whose responses some were not seen
 	Holed                       // that was Gapped once: some may still be under way
 	Told                        // was Answered before it was asked for again
+	Broken                      // another message began before it ended: whether its responder counts it is not known
 	Guessed                     // where it stands is a guess: its PSN was taken for wrong; or a READ behind a gap, which may be the tail of another
 )
 
