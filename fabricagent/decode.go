@@ -16,10 +16,11 @@ const (
 	Encapsulated                // RDMA inside a tunnel: the packet is the inner one
 	TooShort                    // cut off before its BTH, or before it can be told what it is
 	UnknownLink                 // no frame of this link type can be decoded
+	LinkLevel                   // of a link tap, and no data packet: DecodeLink tells what
 )
 
 func (o Outcome) String() string {
-	return [...]string{"not RDMA", "RDMA", "encapsulated RDMA", "too short", "unknown link type"}[o]
+	return [...]string{"not RDMA", "RDMA", "encapsulated RDMA", "too short", "unknown link type", "link level"}[o]
 }
 
 // IsRDMA reports whether the packet was filled in: RDMA or Encapsulated.
@@ -72,6 +73,8 @@ func Decode(f *Frame, p *packet.Packet) Outcome {
 		return ethernet(p, b, wire, 0)
 	case LinkInfiniBand:
 		return judge(p, packet.DecodeInfiniBand(p, b, wire), 0)
+	case LinkTap:
+		return tapped(p, b, wire)
 	case LinkRaw, LinkIPv4, LinkIPv6, LinkRawBSD, LinkRawOpenBSD:
 		return network(p, b, wire, 0)
 	case LinkLinuxSLL:

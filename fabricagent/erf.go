@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+
+	"ibwitness/link"
 )
 
 // An ERF record: timestamp (8, little-endian), type, flags, record length, loss counter or colour, wire length (all
@@ -22,6 +24,7 @@ const (
 	erfInfiniBand        = 21
 	erfIPv4              = 22
 	erfIPv6              = 23
+	erfInfiniBandLink    = 25 // a link packet
 	erfPad               = 48
 )
 
@@ -68,7 +71,7 @@ func looksLikeERF(b []byte, whole bool) bool {
 		}
 		size, wire := int(binary.BigEndian.Uint16(b[10:])), int(binary.BigEndian.Uint16(b[14:]))
 		switch erfType(b) {
-		case erfEthernet, erfColorEthernet, erfDSMColorEthernet, erfColorHashEthernet, erfInfiniBand, erfIPv4, erfIPv6:
+		case erfEthernet, erfColorEthernet, erfDSMColorEthernet, erfColorHashEthernet, erfInfiniBand, erfInfiniBandLink, erfIPv4, erfIPv6:
 			// Header, up to a few extension headers, the frame, padding to eight bytes.
 			if wire == 0 || size > erfHeader+8*erfExtension+2+wire+7 {
 				return false
@@ -143,20 +146,25 @@ func unwrapERF(f *Frame, list *tapList, p *ports) bool {
 		}
 		more = rec[at]&erfMore != 0
 	}
-	link, lossy := LinkType(0), true
+	kind, lossy := LinkType(0), true
 	switch erfType(rec) {
 	case erfEthernet:
-		link = LinkEthernet
+		kind = LinkEthernet
 		at += 2
 	case erfColorEthernet, erfDSMColorEthernet, erfColorHashEthernet:
-		link, lossy = LinkEthernet, false // the loss counter's place holds the colour
+		kind, lossy = LinkEthernet, false // the loss counter's place holds the colour
 		at += 2
 	case erfInfiniBand:
-		link = LinkInfiniBand
+		kind = LinkInfiniBand
+		if p.link {
+			kind = LinkTap
+		}
+	case erfInfiniBandLink:
+		kind, p.link = LinkTap, true
 	case erfIPv4:
-		link = LinkIPv4
+		kind = LinkIPv4
 	case erfIPv6:
-		link = LinkIPv6
+		kind = LinkIPv6
 	default:
 		return false
 	}
@@ -170,10 +178,26 @@ func unwrapERF(f *Frame, list *tapList, p *ports) bool {
 	if t := erfTime(rec); t != 0 {
 		f.Time = t
 	}
-	f.Link, f.Len, f.Data = link, uint32(wire), rec[at:end:end]
-	f.Tap = p.tap(link, "port", uint32(rec[9]&3))
-	if lost := binary.BigEndian.Uint16(rec[12:]); lossy && lost != 0 {
+	port, lost := rec[9]&3, binary.BigEndian.Uint16(rec[12:])
+	f.Link, f.Len, f.Data = kind, uint32(wire), rec[at:end:end]
+	f.Tap = p.tap(kind, "port", uint32(port))
+	if kind == LinkTap {
+		k := link.Data
+		if erfType(rec) == erfInfiniBandLink {
+			k = link.Packet
+		}
+		onLink(f, k, rec[at-link.HeaderSize:end:end], link.Mark{Link: p.base<<1 | uint16(port>>1), Port: port & 1})
+	}
+	if lossy && lost != 0 {
 		list.change(f.Tap, func(t *Tap) { t.Dropped += uint64(lost) })
 	}
 	return true
+}
+
+// onLink gives a frame the header of a link tap; b is the frame behind room for it, which its own headers, no longer needed, have left. Ports 0
+// and 1 of a card are the two directions of a link, 2 and 3 those of another.
+func onLink(f *Frame, k link.Kind, b []byte, m link.Mark) {
+	link.AppendHeader(b[:0], k, m)
+	f.Data = b
+	f.Len += link.HeaderSize
 }

@@ -16,6 +16,7 @@ const (
 	LinkRawOpenBSD LinkType = 14
 	LinkRaw        LinkType = 101
 	LinkLinuxSLL   LinkType = 113
+	LinkTap        LinkType = 158 // user-defined 11; here: a tap on an InfiniBand link, whose frames may be link packets (docs/link.md)
 	LinkERF        LinkType = 197
 	LinkIPv4       LinkType = 228
 	LinkIPv6       LinkType = 229
@@ -39,6 +40,7 @@ var linkNames = []struct {
 	{LinkLinuxSLL, "Linux cooked", true},
 	{127, "IEEE 802.11 radiotap", false},
 	{147, "user-defined 0", false},
+	{LinkTap, "InfiniBand link tap", true},
 	{189, "Linux USB", false},
 	{LinkERF, "ERF", true},
 	{220, "Linux USB", false},

@@ -53,6 +53,7 @@ type ports struct {
 	last    uint64 // the key of lastTap
 	lastTap uint16
 	seen    map[uint64]uint16
+	link    bool // ERF: link packets were among them, so that the taps are on links
 }
 
 // tap returns the tap of a port, named by kind and number.

@@ -16,6 +16,14 @@ type Addr struct{ Hi, Lo uint64 }
 // lidPrefix marks a LID; as a GID it would be a multicast address that section 4.1.1 does not allow.
 const lidPrefix = math.MaxUint64
 
+// linkPrefix marks a port of a link, which is known before it has a LID.
+const linkPrefix = math.MaxUint64 - 1
+
+// LinkAddr names port 0 or 1 of the link with this number.
+func LinkAddr(link uint16, port uint8) Addr {
+	return Addr{linkPrefix, uint64(link)<<1 | uint64(port&1)}
+}
+
 // LIDAddr is the address of the port with this LID.
 func LIDAddr(lid uint16) Addr { return Addr{lidPrefix, uint64(lid)} }
 
@@ -73,10 +81,13 @@ func (a Addr) Bytes() (b [16]byte) {
 	return b
 }
 
-// String writes an IP address or GID in its usual form and a LID as "lid:5".
+// String writes an IP address or GID in its usual form, a LID as "lid:5" and a port of a link as "link:1/A".
 func (a Addr) String() string {
-	if a.IsLID() {
+	switch a.Hi {
+	case lidPrefix:
 		return "lid:" + strconv.FormatUint(a.Lo, 10)
+	case linkPrefix:
+		return "link:" + strconv.FormatUint(a.Lo>>1, 10) + [...]string{"/A", "/B"}[a.Lo&1]
 	}
 	return netip.AddrFrom16(a.Bytes()).Unmap().String()
 }

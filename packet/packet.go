@@ -80,6 +80,7 @@ const (
 	FlawExtension                   // IPv6 extension headers before UDP (ROC-V2-014)
 	FlawVersion                     // IP version (GRH IPVer) is not what the encapsulation needs (NET-GRH-002, ROC-V2-022)
 	FlawNextHeader                  // GRH NxtHdr is not 0x1B (NET-GRH-003)
+	FlawDelimiter                   // the packet ended with the bad-packet delimiter (LNK-CRC-006): set by the fabric agent
 )
 
 // Packet is one packet as one tap saw it: every header of tables T1 and T2 in one flat struct that Decode fills

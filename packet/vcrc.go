@@ -46,6 +46,9 @@ func vcrcOf(b []byte) uint16 {
 	return ^c
 }
 
+// VCRC returns the CRC-16 of section 7.8.2 over b. The LPCRC of a link packet is the same one over its first four bytes (7.9.4†).
+func VCRC(b []byte) uint16 { return vcrcOf(b) }
+
 // CheckVCRC computes the VCRC and sets VCRCState. The state stays CRCNotJudged where the packet has none or it was not
 // captured.
 func (p *Packet) CheckVCRC() {

@@ -1,0 +1,3 @@
+// Package link is the link layer of InfiniBand (sections 7.2 to 7.9): link packets, their form on a tap, and the verifier of a link,
+// which follows the flow control credits of each virtual lane and the state of both ports.
+package link

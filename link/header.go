@@ -1,0 +1,58 @@
+package link
+
+import "encoding/binary"
+
+// HeaderSize is how many bytes stand before each frame of a link tap.
+const HeaderSize = 8
+
+// magic begins each frame of a link tap: the link type is one of those that everybody may use.
+const magic = "IL"
+
+// Kind is what a frame of a link tap holds.
+type Kind uint8
+
+// The kinds.
+const (
+	Data     Kind = iota // a data packet, from its LRH through its VCRC
+	Packet               // a link packet
+	Physical             // one byte: the port's physical state (PortPhysicalState) from now on
+	numKinds
+)
+
+// Mark is what the header of a frame tells beside its kind.
+type Mark struct {
+	Link   uint16 // number of the link
+	Symbol uint16 // how long a symbol takes, in picoseconds: 4000 at 2.5 Gb/s a lane; 0: not known
+	Port   uint8  // 0 or 1: which of the two ports of the link sent the packet
+	Bad    bool   // the packet ended with the bad-packet delimiter (EBP)
+}
+
+// LinkUp is the physical state in which a port sends and receives (PortPhysicalState, table T12).
+const LinkUp = 5
+
+// The flags of a header.
+const (
+	flagPort = 1 << iota // sent by port B
+	flagBad              // ended with EBP
+)
+
+// DecodeHeader takes apart the header of a frame of a link tap: magic "IL", kind, flags, then in network order the number of the link and the
+// time of a symbol. The frame proper begins at HeaderSize. The result is false where b begins with no such header.
+func DecodeHeader(b []byte) (k Kind, m Mark, ok bool) {
+	if len(b) < HeaderSize || string(b[:2]) != magic || Kind(b[2]) >= numKinds {
+		return 0, m, false
+	}
+	m = Mark{Link: binary.BigEndian.Uint16(b[4:]), Symbol: binary.BigEndian.Uint16(b[6:]), Port: b[3] & flagPort, Bad: b[3]&flagBad != 0}
+	return Kind(b[2]), m, true
+}
+
+// AppendHeader appends the header of a frame of a link tap.
+func AppendHeader(b []byte, k Kind, m Mark) []byte {
+	flags := m.Port & flagPort
+	if m.Bad {
+		flags |= flagBad
+	}
+	b = append(b, magic[0], magic[1], byte(k), flags)
+	b = binary.BigEndian.AppendUint16(b, m.Link)
+	return binary.BigEndian.AppendUint16(b, m.Symbol)
+}
