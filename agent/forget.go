@@ -11,6 +11,9 @@ import (
 func (t *Transport) missed() {
 	t.lossy = true
 	t.gmp.Forget()
+	if t.links != nil {
+		t.links.Dropped()
+	}
 	for i := range t.pairs.n {
 		t.pairs.at(i).Lossy = true
 	}

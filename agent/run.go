@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"ibwitness/fabricagent"
+	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
@@ -96,6 +97,7 @@ type work struct {
 	all     []*packet.Packet // room for the packets of a batch
 	packets []*packet.Packet // the RDMA packets of the batch
 	shards  []uint8          // the shard of each
+	links   []link.Event     // what taps of links saw
 	checker packet.Checker
 	sums    sums
 	dropped bool     // the capture had lost packets when this batch was read
@@ -107,7 +109,7 @@ type work struct {
 
 // decode fills in the packets of frames of the batch: headers, ICRC, and the shard that each belongs to.
 func (w *work) decode(frames []fabricagent.Frame, shards int) {
-	w.shards = w.shards[:0]
+	w.shards, w.links = w.shards[:0], w.links[:0]
 	n := 0
 	for i := range frames {
 		p := w.all[n]
@@ -130,6 +132,10 @@ func (w *work) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 	case out.IsRDMA():
 	case out == fabricagent.TooShort:
 		w.sums.short++
+		w.onLink(f, nil)
+		return false
+	case out == fabricagent.LinkLevel:
+		w.onLink(f, nil)
 		return false
 	case out == fabricagent.UnknownLink:
 		w.sums.unknown++
@@ -144,8 +150,22 @@ func (w *work) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 	w.checker.ICRC(p)
 	if p.Encap == packet.Native {
 		p.CheckVCRC()
+		w.onLink(f, p)
 	}
 	return true
+}
+
+// onLink sets aside what a tap of a link saw.
+func (w *work) onLink(f *fabricagent.Frame, p *packet.Packet) {
+	var e link.Event
+	if f.Link != fabricagent.LinkTap || !fabricagent.DecodeLink(f, &e) {
+		return
+	}
+	e.Data = p
+	if e.Kind != link.Data {
+		w.sums.rdma++
+	}
+	w.links = append(w.links, e)
 }
 
 func (e *engine) newWork() *work {
@@ -207,6 +227,11 @@ func (s *shard) step(w *work, me, shards int, several bool) {
 	s.t.Several = several
 	if s.made != nil {
 		defer s.tell()
+	}
+	for i := range w.links {
+		if int(w.links[i].Mark.Link)%shards == me {
+			s.t.Link(&w.links[i])
+		}
 	}
 	if shards == 1 {
 		s.t.Packets(w.packets)
@@ -282,11 +307,16 @@ func (e *engine) each(w *work, t *Transport) {
 	e.shards[0].dropped(w)
 	t.Several = e.several
 	p, frames := w.all[0], w.batch.Frames
+	w.links = w.links[:0]
 	for i := range frames {
 		if w.packet(&frames[i], p) {
 			w.sums.rdma++
 			t.packet(p)
 		}
+		for k := range w.links {
+			t.Link(&w.links[k])
+		}
+		w.links = w.links[:0]
 	}
 	w.sums.packets += uint64(len(frames))
 	if s := e.shards[0]; s.made != nil {

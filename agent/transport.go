@@ -6,6 +6,7 @@ import (
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/passive"
+	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
@@ -37,6 +38,7 @@ type Transport struct {
 	live     []*hcaagent.Log // to which events are still added
 	lossy    bool            // the capture says that it dropped packets
 	serials  uint64          // of connections that a survey has seen
+	links    *link.Verifier  // nil: no tap is on a link
 	// Several says that the frames come from several taps, so that a packet may be seen more than once.
 	Several bool
 }
@@ -66,6 +68,9 @@ func (t *Transport) Dropped() {
 		return
 	}
 	t.lossy = true
+	if t.links != nil {
+		t.links.Dropped()
+	}
 	for i := range t.pairs.n {
 		t.pairs.at(i).Lossy = true
 	}
@@ -329,6 +334,7 @@ func (t *Transport) Finish(end int64) {
 	t.judgeEvents(end)
 	t.gmp.Finish(end)
 	t.conclude(end)
+	t.endLinks()
 }
 
 // conclude judges what is still open of the connections that leave, at time now.

@@ -16,6 +16,30 @@ const (
 	LNKCRC001
 	LNKCRC003
 	LNKCRC004
+	LNKLRH001
+	LNKLRH008
+	LNKVL003
+	LNKVL006
+	LNKCRC002
+	LNKCRC005
+	LNKFCP001
+	LNKFCP002
+	LNKFCP003
+	LNKFCP004
+	LNKFCP005
+	LNKFCP006
+	LNKFCP007
+	LNKFCP008
+	LNKFCP009
+	LNKFCP010
+	LNKFCP011
+	LNKFCP012
+	LNKST002
+	LNKST004
+	LNKST005
+	LNKST006
+	LNKARB001
+	LNKSW002
 
 	cngFirst
 )
@@ -91,5 +115,125 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 		ID: "LNK-CRC-004", Name: "icrc-global", Severity: Error, Needs: Wire, Ref: "7.8.1†",
 		Text:  "The ICRC of a packet with GRH is right: as for a local packet, with the whole LRH and the GRH's traffic class, flow label and hop limit set to ones too.",
 		Where: "verifier/icrc.go",
+	},
+	LNKLRH001 - lnkFirst: {
+		ID: "LNK-LRH-001", Name: "lrh-present", Severity: Error, Needs: Wire, Ref: "7.7",
+		Text:  "Every data packet begins with an LRH: 8 bytes.",
+		Where: "link/data.go",
+	},
+	LNKLRH008 - lnkFirst: {
+		ID: "LNK-LRH-008", Name: "whole-words", Severity: Error, Needs: Wire, Ref: "7.7",
+		Text:  "A packet is a whole number of 4-byte words from LRH through ICRC, and two bytes more for the VCRC.",
+		Where: "link/data.go",
+	},
+	LNKVL003 - lnkFirst: {
+		ID: "LNK-VL-003", Name: "vl15-service-level", Severity: Info, Needs: Wire, Ref: "3.5.8.2†",
+		Text:   "The SL of a packet on VL 15 is ignored.",
+		NotWhy: "Permits any value: no packet can break it.",
+	},
+	LNKVL006 - lnkFirst: {
+		ID: "LNK-VL-006", Name: "operational-lanes", Severity: Error, Needs: WireQP, Ref: "14.2.5.6",
+		Text:  "A data packet uses an operational lane only, one for which the other port of the link offers credits.",
+		Where: "link/data.go",
+	},
+	LNKCRC002 - lnkFirst: {
+		ID: "LNK-CRC-002", Name: "icrc-present", Severity: Error, Needs: Wire, Ref: "7.8.1†",
+		Text:   "A packet with LNH 2 or 3 ends with an ICRC, and a raw packet has none.",
+		NotWhy: "A packet without it is one whose last word is no ICRC: LNK-CRC-003 and -004 report that.",
+	},
+	LNKCRC005 - lnkFirst: {
+		ID: "LNK-CRC-005", Name: "icrc-parameters", Severity: Error, Needs: Wire, Ref: "7.8.1†",
+		Text:   "The ICRC is the CRC-32 of Ethernet: its polynomial, ones at the beginning, inverted, sent least significant byte first.",
+		NotWhy: "A definition, which LNK-CRC-003, -004 and ROC-V2-019 judge by: an ICRC made otherwise is a wrong one.",
+	},
+	LNKFCP001 - lnkFirst: {
+		ID: "LNK-FCP-001", Name: "flow-control-format", Severity: Warning, Needs: Link, Ref: "7.9.4",
+		Text:  "A flow control packet is 6 bytes: operand, FCTBS, VL, FCCL, and an LPCRC that is right.",
+		Where: "link/credit.go",
+	},
+	LNKFCP002 - lnkFirst: {
+		ID: "LNK-FCP-002", Name: "flow-control-operand", Severity: Error, Needs: Link, Ref: "7.9.4",
+		Text:  "The operand is 0 (normal) or 1 (init); a packet with another one is dropped.",
+		Where: "link/credit.go",
+	},
+	LNKFCP003 - lnkFirst: {
+		ID: "LNK-FCP-003", Name: "flow-control-state", Severity: Error, Needs: Link, Ref: "7.9.4",
+		Text:  "A port in LinkInitialize sends the operand init, and one in LinkArm or LinkActive normal.",
+		Where: "link/state.go",
+	},
+	LNKFCP004 - lnkFirst: {
+		ID: "LNK-FCP-004", Name: "blocks-sent", Severity: Warning, Needs: Link, Ref: "7.9.4",
+		Text:  "FCTBS is how many blocks of 64 bytes the port has sent on the lane since the link came up, modulo 4096.",
+		Where: "link/credit.go",
+	},
+	LNKFCP005 - lnkFirst: {
+		ID: "LNK-FCP-005", Name: "blocks-received", Severity: Error, Needs: Link, Ref: "7.9.4",
+		Text:  "A receiver sets its ABR from FCTBS, and between flow control packets advances it by the blocks of each packet that it accepts, not by those that it drops.",
+		Where: "link/credit.go",
+	},
+	LNKFCP006 - lnkFirst: {
+		ID: "LNK-FCP-006", Name: "credits-offered", Severity: Warning, Needs: Link, Ref: "7.9.4",
+		Text:  "FCCL is ABR and the blocks that are free, at most 2048, modulo 4096.",
+		Where: "link/credit.go",
+	},
+	LNKFCP007 - lnkFirst: {
+		ID: "LNK-FCP-007", Name: "right-to-transmit", Severity: Warning, Needs: Link, Ref: "7.9.4",
+		Text:  "A packet is sent only where FCCL is at least FCTBS with its blocks: their difference modulo 4096 is at most 2048.",
+		Where: "link/data.go",
+	},
+	LNKFCP008 - lnkFirst: {
+		ID: "LNK-FCP-008", Name: "update-interval", Severity: Warning, Needs: Link, Ref: "7.9.4",
+		Text:  "On each operational data lane a flow control packet is sent before 65,536 symbol times have passed since the last one.",
+		Where: "link/state.go",
+	},
+	LNKFCP009 - lnkFirst: {
+		ID: "LNK-FCP-009", Name: "flow-control-lane", Severity: Error, Needs: Link, Ref: "7.9.4",
+		Text:  "A flow control packet is about an operational data lane, 0 to 14, never 15.",
+		Where: "link/credit.go",
+	},
+	LNKFCP010 - lnkFirst: {
+		ID: "LNK-FCP-010", Name: "flow-control-begin", Severity: Warning, Needs: Link, Ref: "7.9.4",
+		Text:  "FCTBS begins with 0 while the link comes up.",
+		Where: "link/credit.go",
+	},
+	LNKFCP011 - lnkFirst: {
+		ID: "LNK-FCP-011", Name: "credit-limit-forward", Severity: Warning, Needs: Link, Ref: "7.9.4",
+		Text:  "FCCL never goes back.",
+		Where: "link/credit.go",
+	},
+	LNKFCP012 - lnkFirst: {
+		ID: "LNK-FCP-012", Name: "lossless-link", Severity: Warning, Needs: Link, Ref: "7.9.4",
+		Text:  "FCTBS agrees with the blocks that were seen on the lane; what is missing was lost on the link.",
+		Where: "link/credit.go",
+	},
+	LNKST002 - lnkFirst: {
+		ID: "LNK-ST-002", Name: "initialize-data", Severity: Warning, Needs: Link, Ref: "7.2.7",
+		Text:  "A port in LinkInitialize sends flow control packets and packets on VL 15, and no data packet.",
+		Where: "link/data.go",
+	},
+	LNKST004 - lnkFirst: {
+		ID: "LNK-ST-004", Name: "active-packets", Severity: Info, Needs: Link, Ref: "7.2.7",
+		Text:   "In LinkActive all packets are allowed.",
+		NotWhy: "Permits everything: no packet can break it.",
+	},
+	LNKST005 - lnkFirst: {
+		ID: "LNK-ST-005", Name: "down-silent", Severity: Error, Needs: Link, Ref: "7.2.7",
+		Text:  "A port that is down sends nothing.",
+		Where: "link/data.go",
+	},
+	LNKST006 - lnkFirst: {
+		ID: "LNK-ST-006", Name: "physical-state-code", Severity: Info, Needs: Wire, Ref: "14.2.5.6",
+		Text:  "The physical state of a port is 1 to 7: sleep, polling, disabled, training, link up, error recovery, test.",
+		Where: "link/state.go",
+	},
+	LNKARB001 - lnkFirst: {
+		ID: "LNK-ARB-001", Name: "lane-arbitration", Severity: Warning, Needs: Link, Ref: "7.6.9",
+		Text:   "Lanes of high priority send no more than VLHighLimit allows before a packet of low priority that waits.",
+		NotWhy: "Which packets wait in a port, and for which credits, is not visible on its link.",
+	},
+	LNKSW002 - lnkFirst: {
+		ID: "LNK-SW-002", Name: "switch-forwarding", Severity: Warning, Needs: WireQP, Ref: "18.2.4†",
+		Text:   "A switch forwards a unicast packet to the port that its linear forwarding table has for the DLID, and drops it where that is 255.",
+		NotWhy: "Nothing on a link tells which port of which switch it belongs to.",
 	},
 }

@@ -38,6 +38,9 @@ var encapByName = map[string]encap{
 	"v1":  {"v1", packet.RoCEv1, false},
 	"ib":  {"ib", packet.Native, false},
 	"ibg": {"ibg", packet.Native, true},
+	// Seen by a tap on the link between A and B.
+	"link":  {"link", packet.Native, false},
+	"linkg": {"linkg", packet.Native, true},
 }
 
 // addr is the address of a host: 10.0.0.n, fd00::n or LID n; of the group 239.0.0.9, ff1e::9 or LID 0xC009.

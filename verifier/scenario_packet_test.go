@@ -80,8 +80,11 @@ func (s *scenario) packet(words []string) error {
 	if err != nil {
 		return err
 	}
-	q := s.sender(src, dst)
 	seen := &packet.Packet{Time: s.now}
+	if done, err := s.linkLine(words[2], src, f, seen); done || err != nil {
+		return err
+	}
+	q := s.sender(src, dst)
 	if words[2] == "copy" {
 		f.tap(seen)
 		return s.feed(q.encap, q.frame, len(q.frame), seen)

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"ibwitness/agent"
+	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
@@ -85,7 +86,7 @@ func parseOptions(d *datadriven.TestData) (*options, error) {
 			for _, name := range a.Vals {
 				e, ok := encapByName[name]
 				if !ok {
-					return nil, fmt.Errorf("no encapsulation %q: give v4, v6, v1, ib or ibg", name)
+					return nil, fmt.Errorf("no encapsulation %q: give v4, v6, v1, ib, ibg, link or linkg", name)
 				}
 				o.encaps = append(o.encaps, e)
 			}
@@ -147,6 +148,7 @@ type scenario struct {
 	now    int64
 	qps    map[qpKey]*sender
 	asked  map[askedKey][]byte // management requests
+	mark   link.Mark           // of the frame at hand, on a link
 }
 
 // epoch is when every scenario begins, nanoseconds since the Unix epoch.
@@ -222,6 +224,7 @@ func (s *scenario) feed(how packet.Encap, frame []byte, wireLen int, p *packet.P
 	if p.Has&packet.HasVCRC != 0 {
 		p.CheckVCRC()
 	}
+	s.onLink(&link.Event{Kind: link.Data, Size: wireLen, Data: p}, p)
 	s.agent.Packet(p)
 	for i := range frame {
 		frame[i] = 0xEE

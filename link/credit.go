@@ -1,0 +1,167 @@
+package link
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// lane is what a port sends on one virtual lane, and what it offers the other port on it.
+type lane struct {
+	// sent is how many blocks of data packets the port has sent on the lane, modulo Modulus: FCTBS of its newest flow control packet, and what came
+	// since. It is also the ABR of the other port, as of what has passed the tap.
+	sent    uint16
+	loose   uint16 // of these packets, how many take one block more if the VCRC counts
+	lost    uint16 // blocks of damaged packets since that flow control packet: the port has sent them, and the other one discards them
+	other   uint16 // what sent would be, had the newest FCTBS not been found wrong, while doubt
+	counted bool   // sent is known
+	damaged bool   // a damaged packet since may have been on this lane
+	doubt   bool   // the newest FCTBS was found wrong
+	over    bool   // more was sent than the other port had offered
+	refused bool   // it was reported that the lane is not operational
+
+	fccl    uint16 // the newest offer
+	room    uint16 // the most that was offered while nothing had been sent since the link came up; 0: not known
+	offered bool   // fccl is known
+	dubious bool   // the newest offer was found wrong, and fccl is the one before
+	late    bool   // it was reported that the port is silent on the lane
+	times   uint32 // how many flow control packets there were
+	frame   uint64 // of the newest one
+	time    int64
+}
+
+// flow verifies a link packet of port s to port r.
+func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
+	v.covered(rule.LNKFCP001)
+	f := &e.FC
+	if e.Size != Size {
+		v.report(e, s, verdict{
+			rule: rule.LNKFCP001, class: rule.Violation, role: rule.Sender,
+			expected: fmt.Sprintf("a link packet of %d bytes", Size), actual: fmt.Sprintf("%d bytes", e.Size),
+		})
+		return
+	}
+	if !f.Good {
+		d := verdict{
+			rule: rule.LNKFCP001, class: proven(e.Way == packet.WayOut), role: rule.Sender,
+			expected: "an LPCRC that matches the packet", actual: fmt.Sprintf("LPCRC 0x%04x", f.LPCRC),
+		}
+		if d.class == rule.Unproven {
+			d.detail = "the packet may have been damaged on the way to the tap"
+		}
+		v.report(e, s, d)
+		return
+	}
+	v.covered(rule.LNKFCP002)
+	if f.Op > Init {
+		v.report(e, s, verdict{
+			rule: rule.LNKFCP002, class: rule.Violation, role: rule.Sender,
+			expected: "operand 0 or 1", actual: fmt.Sprintf("%d", f.Op),
+		})
+		return
+	}
+	v.covered(rule.LNKFCP009)
+	if f.VL >= lanes {
+		v.report(e, s, verdict{
+			rule: rule.LNKFCP009, class: rule.Violation, role: rule.Sender,
+			expected: "a data lane, 0 to 14", actual: fmt.Sprintf("VL %d", f.VL),
+		})
+		return
+	}
+	v.operand(e, w, s)
+	l := &s.lanes[f.VL]
+	v.total(e, s, l)
+	v.offer(e, s, l, &r.lanes[f.VL])
+	if s.since == 0 {
+		s.since = e.Time
+	}
+	l.frame, l.time, l.late = e.Frame, e.Time, false
+	l.times++
+	s.frame = e.Frame
+	s.due = min(s.due, e.Time+w.limit)
+}
+
+// total holds FCTBS against the blocks that were seen (rules LNK-FCP-004, -010 and -012).
+func (v *Verifier) total(e *Event, s *port, l *lane) {
+	f := &e.FC
+	d := ahead(f.FCTBS, l.sent)
+	ok := !l.counted || d <= l.loose || d < Window && l.damaged
+	again := l.counted && l.doubt && ahead(f.FCTBS, l.other) <= l.loose
+	switch {
+	case f.Op == Init:
+		v.covered(rule.LNKFCP010)
+		if f.FCTBS != 0 && (!l.counted || !ok) && s.state == initialize {
+			v.report(e, s, verdict{
+				rule: rule.LNKFCP010, class: rule.Violation, role: rule.Sender,
+				expected: "FCTBS 0 while the link comes up", actual: fmt.Sprintf("%d", f.FCTBS),
+			})
+		}
+		ok = true
+	case l.counted:
+		v.covered(rule.LNKFCP004, rule.LNKFCP012)
+	}
+	sent := l.sent & (Modulus - 1)
+	l.other, l.doubt = l.sent, !ok && !again
+	l.sent, l.counted, l.loose, l.lost, l.damaged = f.FCTBS, true, 0, 0, false
+	if !l.doubt {
+		return
+	}
+	want := verdict{
+		rule: rule.LNKFCP004, class: rule.Violation, role: rule.Sender, evidence: l.frame,
+		expected: fmt.Sprintf("FCTBS %d: the blocks sent on VL %d", sent, f.VL), actual: fmt.Sprintf("%d", f.FCTBS),
+	}
+	if d < Window {
+		want.class = proven(!v.lossy)
+		if e.Way != packet.WayOut {
+			want.rule, want.class, want.role = rule.LNKFCP012, rule.Unproven, rule.Network
+			want.detail = "packets were lost between the port and the tap, or the port miscounts"
+		}
+	}
+	v.report(e, s, want)
+}
+
+// offer holds FCCL against what the other port has sent on its lane p, and against the offer before (rules LNK-FCP-005, -006 and -011).
+//
+// What port s has accepted is at most what has passed the tap, wherever that is: its ABR is at most p.sent. And it is at least what it had offered
+// before, as long as the other port keeps to its right to transmit, so that an offer never goes back.
+func (v *Verifier) offer(e *Event, s *port, l, p *lane) {
+	fccl := e.FC.FCCL
+	free := ahead(fccl, p.sent)
+	back := l.offered && ahead(fccl, l.fccl) > Window
+	d := verdict{role: rule.Receiver, evidence: l.frame, actual: fmt.Sprintf("FCCL %d", fccl)}
+	v.covered(rule.LNKFCP011)
+	switch {
+	case back:
+		d.rule, d.class = rule.LNKFCP011, proven(!v.lossy)
+		d.expected = fmt.Sprintf("FCCL %d as before, or more", l.fccl)
+	case !p.counted || p.doubt || p.over:
+	case free > Window+p.loose:
+		d.rule, d.class = rule.LNKFCP006, proven(!v.lossy)
+		if free <= Window+p.loose+p.lost {
+			d.rule = rule.LNKFCP005
+		}
+		d.expected = fmt.Sprintf("at most ABR %d and %d blocks", p.sent&(Modulus-1), Window)
+	case e.FC.Op == Init:
+		l.room = max(l.room, free)
+	case l.room != 0 && l.room < Window && free > l.room+p.loose:
+		d.rule, d.class = rule.LNKFCP006, rule.Unproven
+		if free <= l.room+p.loose+p.lost {
+			d.rule = rule.LNKFCP005
+		}
+		d.expected = fmt.Sprintf("at most ABR %d and the %d blocks that were free when the link came up", p.sent&(Modulus-1), l.room)
+		d.detail = "a receiver may have got more room since the link came up"
+	}
+	if p.counted {
+		v.covered(rule.LNKFCP006)
+		if p.lost > 0 || p.damaged {
+			v.covered(rule.LNKFCP005)
+		}
+	}
+	if d.expected != "" && !l.dubious {
+		l.dubious = true // the next one tells which of the two was wrong
+		v.report(e, s, d)
+		return
+	}
+	l.fccl, l.offered, l.dubious = fccl, true, false
+}

@@ -1,0 +1,106 @@
+package link
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// data verifies a data packet of port s to port r: its form on the link, that the state of the port allows it, and the sender's right to
+// transmit.
+func (v *Verifier) data(e *Event, w *wire, s, r *port) {
+	p := e.Data
+	v.covered(rule.LNKLRH001, rule.LNKLRH008, rule.LNKST005)
+	switch {
+	case s.state == down:
+		v.report(e, s, verdict{
+			rule: rule.LNKST005, class: proven(!v.lossy), role: rule.Sender,
+			expected: "nothing from a port that is down", actual: "a data packet", evidence: s.frame,
+		})
+	case p == nil && !e.Mark.Bad:
+		v.report(e, s, verdict{
+			rule: rule.LNKLRH001, class: rule.Violation, role: rule.Sender,
+			expected: "an LRH of 8 bytes", actual: fmt.Sprintf("%d bytes in all", e.Size),
+		})
+	}
+	if p == nil {
+		return
+	}
+	bad := e.Mark.Bad || p.VCRCState == packet.CRCBad
+	if e.Size&3 != 2 && !e.Mark.Bad {
+		v.report(e, s, verdict{
+			rule: rule.LNKLRH008, class: proven(p.VCRCState == packet.CRCGood), role: rule.Sender,
+			expected: "whole words and a VCRC", actual: fmt.Sprintf("%d bytes", e.Size),
+		})
+	}
+	if p.VL >= lanes {
+		return
+	}
+	if s.state == initialize {
+		v.report(e, s, verdict{
+			rule: rule.LNKST002, class: rule.Violation, role: rule.Sender,
+			expected: "no data packet from a port in LinkInitialize", actual: fmt.Sprintf("a data packet on VL %d", p.VL), evidence: s.frame,
+		})
+	}
+	if s.state >= initialize {
+		v.covered(rule.LNKST002)
+	}
+	if bad {
+		for i := range s.lanes {
+			s.lanes[i].damaged = true // its VL may be what is damaged
+		}
+		s.lanes[p.VL].lost += uint16(Blocks(int(p.PktLen)*4 + 2))
+		return
+	}
+	v.transmit(e, s, r, p)
+	_ = w
+}
+
+// transmit counts a data packet, and judges that the credits which port r offers allow it (rule LNK-FCP-007). Public sources do not tell whether the
+// two bytes of the VCRC count: where they begin a block, both counts are accepted.
+func (v *Verifier) transmit(e *Event, s, r *port, p *packet.Packet) {
+	l, credit := &s.lanes[p.VL], &r.lanes[p.VL]
+	if credit.offered {
+		v.covered(rule.LNKVL006)
+	}
+	blocks := uint16(Blocks(int(p.PktLen) * 4))
+	switch {
+	case !credit.offered:
+		v.unoffered(e, s, r, p)
+	case l.counted && !credit.dubious && !l.doubt:
+		v.covered(rule.LNKFCP007)
+		room := ahead(credit.fccl, l.sent)
+		if over := ahead(credit.fccl, l.sent+blocks) > Window; !over {
+			l.over = false
+		} else if !l.over {
+			l.over = true
+			v.report(e, s, verdict{
+				rule: rule.LNKFCP007, class: proven(!v.lossy), role: rule.Sender, evidence: credit.frame,
+				expected: fmt.Sprintf("at most %d blocks on VL %d", room, p.VL), actual: fmt.Sprintf("%d blocks", blocks),
+			})
+		}
+	}
+	l.sent += blocks
+	l.other += blocks
+	if p.PktLen*4%Block == 0 {
+		l.loose++
+	}
+}
+
+// unoffered judges a data packet on a lane for which the receiving port offers no credits though it does for others: the lane is not operational
+// (rule LNK-VL-006).
+func (v *Verifier) unoffered(e *Event, s, r *port, p *packet.Packet) {
+	other := r.lanes[0].times >= 2 && r.fresh || r.since != 0 && e.Time-r.since > e.Mark.interval() && e.Mark.Symbol != 0
+	if !other {
+		return
+	}
+	v.covered(rule.LNKVL006)
+	if l := &s.lanes[p.VL]; !l.refused {
+		l.refused = true
+		v.report(e, s, verdict{
+			rule: rule.LNKVL006, class: proven(!v.lossy), role: rule.Sender, evidence: r.frame,
+			expected: "a lane that the other port offers credits for", actual: fmt.Sprintf("VL %d", p.VL),
+		})
+	}
+}

@@ -1,0 +1,136 @@
+package link
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/rule"
+)
+
+// state is what is known of the state of a port's link layer (7.2.7).
+type state uint8
+
+const (
+	unknown    state = iota
+	down             // the physical layer is not up
+	started          // it has just come up
+	initialize       // LinkInitialize: its flow control packets say init
+	up               // LinkArm or LinkActive: they say normal
+)
+
+// The update interval (7.9.4†): a flow control packet on each lane before so many symbol times have passed. A clock may be off, and the packet that
+// the port is sending ends first.
+const (
+	interval = 65536
+	clocks   = interval * 3 / 100
+	longest  = 4222
+)
+
+// interval is the update interval in nanoseconds, or 0 where the time of a symbol is not known.
+func (m *Mark) interval() int64 { return (interval + clocks + longest) * int64(m.Symbol) / 1000 }
+
+// operand judges the operand of a flow control packet, and takes the state of the port from it (rule LNK-FCP-003).
+func (v *Verifier) operand(e *Event, w *wire, s *port) {
+	v.covered(rule.LNKFCP003)
+	d := verdict{rule: rule.LNKFCP003, class: rule.Violation, role: rule.Sender, evidence: s.frame}
+	if s.state == down {
+		v.covered(rule.LNKST005)
+		d.rule, d.class = rule.LNKST005, proven(!v.lossy)
+		d.expected, d.actual = "nothing from a port that is down", "a flow control packet"
+		v.report(e, s, d)
+		return
+	}
+	switch {
+	case e.FC.Op == Normal && s.state == started:
+		d.expected, d.actual = "operand init: the port has just come up", "operand normal"
+		d.class = proven(!v.lossy)
+		s.state = up
+	case e.FC.Op == Normal:
+		s.state = up
+		return
+	case s.state == up && !s.physical && e.FC.FCTBS == 0:
+		w.reset()
+		s.state, s.fresh = initialize, true
+		return
+	case s.state == up:
+		d.expected, d.actual = "operand normal: the port was not down since it sent such", "operand init"
+		d.class = proven(!v.lossy)
+	default:
+		s.state, s.fresh = initialize, true
+		return
+	}
+	v.report(e, s, d)
+}
+
+// train takes note of the physical state of a port (rule LNK-ST-006).
+func (v *Verifier) train(e *Event, w *wire, s *port) {
+	v.covered(rule.LNKST006)
+	if e.State == 0 || e.State > 7 {
+		v.report(e, s, verdict{
+			rule: rule.LNKST006, class: rule.Violation, role: rule.Sender,
+			expected: "a physical state of 1 to 7", actual: fmt.Sprintf("%d", e.State),
+		})
+		return
+	}
+	s.physical = true
+	switch {
+	case e.State != LinkUp:
+		w.reset()
+		s.state = down
+	case s.state <= down:
+		s.state = started
+	}
+}
+
+// reset forgets the credits of a link, which begin anew when it comes up again.
+func (w *wire) reset() {
+	for i := range w.ports {
+		s := &w.ports[i]
+		s.lanes, s.fresh, s.since, s.due = [lanes]lane{}, false, 0, 0
+		if s.state > started {
+			s.state = unknown
+		}
+	}
+}
+
+// late judges that no port is silent on a lane for longer than the update interval (rule LNK-FCP-008).
+func (v *Verifier) late(w *wire, e *Event) {
+	if w.limit == 0 {
+		return
+	}
+	for i := range w.ports {
+		s := &w.ports[i]
+		if e.Time <= s.due || s.state == down {
+			continue
+		}
+		comesUp := e.Kind == Physical || e.Kind == Packet && e.FC.Op == Init && e.FC.FCTBS == 0
+		s.due = e.Time + w.limit
+		for vl := range s.lanes {
+			l := &s.lanes[vl]
+			if l.times == 0 || l.late {
+				continue
+			}
+			v.covered(rule.LNKFCP008)
+			gap := e.Time - l.time
+			if gap <= w.limit || comesUp && (s.state == up || e.Time-w.last > w.limit) {
+				s.due = min(s.due, l.time+w.limit)
+				continue
+			}
+			l.late = true
+			d := verdict{
+				rule: rule.LNKFCP008, class: proven(!v.lossy && e.Time-w.last <= w.limit), role: rule.Receiver, evidence: l.frame,
+				expected: fmt.Sprintf("a flow control packet on VL %d within %d symbol times", vl, interval),
+				actual:   fmt.Sprintf("none for %v", time.Duration(gap)),
+			}
+			if d.class == rule.Unproven {
+				d.detail = "nothing was seen of the link meanwhile: the capture may have paused"
+				if v.lossy {
+					d.detail = "the capture lost frames"
+				}
+			}
+			quiet := *e
+			quiet.Data = nil // the packet at hand is not the one that is missing
+			v.report(&quiet, s, d)
+		}
+	}
+}
