@@ -10,16 +10,20 @@ import (
 	"ibwitness/rule"
 )
 
-// key names a transaction: who asks whom, in which class, with which transaction ID.
+// key names a transaction of a pair.
 type key struct {
-	from, to packet.Addr
-	tid      uint64
-	class    mad.Class
+	tid   uint64
+	class mad.Class
+	known bool // true: so that no key is zero
 }
+
+// keyOf is the key of a datagram, whoever sent it.
+func keyOf(d *datagram) key { return key{d.h.TID, d.h.Class, true} }
 
 // exchange is a request and what came of it.
 type exchange struct {
 	key        key
+	pair       pair
 	asked      bool // false: of a transfer whose request was not seen
 	answered   bool
 	grh        bool
@@ -46,15 +50,18 @@ func (x *exchange) request() []byte { return x.data[:x.length] }
 // whole reports whether all of the request was captured.
 func (x *exchange) whole() bool { return x.asked && x.length == mad.Size }
 
-// maxOpen is how many exchanges are remembered; the oldest goes first.
-const maxOpen = 4096
-
-// table holds the exchanges.
+// table holds the exchanges of a pair: those that wait for an answer, and the newest of the others.
 type table struct {
 	byKey map[key]int32
 	ring  []exchange
 	next  int32
 }
+
+// maxOpen is how many exchanges of a pair are remembered; the oldest goes first. Below it the oldest goes once it is over, after a while.
+const (
+	maxOpen = 64
+	over    = int64(10 * time.Second)
+)
 
 func (t *table) find(k key) *exchange {
 	if i, ok := t.byKey[k]; ok {
@@ -63,25 +70,42 @@ func (t *table) find(k key) *exchange {
 	return nil
 }
 
-// begin makes room for an exchange.
-func (t *table) begin(k key) *exchange {
+// begin makes room for an exchange, at time now.
+func (t *table) begin(k key, now int64) *exchange {
 	if i, ok := t.byKey[k]; ok {
-		t.ring[i] = exchange{key: k}
+		t.ring[i] = exchange{key: k, time: now}
 		return &t.ring[i]
 	}
-	if len(t.ring) < maxOpen {
-		t.ring = append(t.ring, exchange{})
-		t.next = int32(len(t.ring) - 1)
-	} else if t.next++; t.next == maxOpen {
-		t.next = 0
+	if n := int32(len(t.ring)); n > 0 {
+		t.next = (t.next + 1) % n // the oldest
+	}
+	if len(t.ring) == 0 || len(t.ring) < maxOpen && t.ring[t.next].lives(now) {
+		t.grow()
 	}
 	x := &t.ring[t.next]
-	if x.key != (key{}) {
-		delete(t.byKey, x.key)
-	}
-	*x = exchange{key: k}
+	delete(t.byKey, x.key)
+	*x = exchange{key: k, time: now}
 	t.byKey[k] = t.next
 	return x
+}
+
+// lives reports whether an exchange is better remembered.
+func (x *exchange) lives(now int64) bool {
+	return x.key != key{} && (!x.answered || now-x.time < over)
+}
+
+// grow makes room for more exchanges, in the order of their age, of which next names the oldest.
+func (t *table) grow() {
+	old := t.ring
+	t.ring = make([]exchange, min(max(2, 2*len(old)), maxOpen))
+	if t.byKey == nil {
+		t.byKey = map[key]int32{}
+	}
+	for i := range old {
+		t.ring[i] = old[(int(t.next)+i)%len(old)]
+		t.byKey[t.ring[i].key] = int32(i)
+	}
+	t.next = int32(len(old))
 }
 
 // soon is how long after a request no requester has given it up already.
@@ -90,8 +114,9 @@ const soon = int64(10 * time.Millisecond)
 // request notes a request, and judges it against those that are outstanding.
 func (v *Verifier) request(d *datagram) {
 	p := d.p
-	k := key{p.Src, p.Dst, d.h.TID, d.h.Class}
-	x := v.table.find(k)
+	q := v.peer(p.Src, p.Dst)
+	k := keyOf(d)
+	x := q.table.find(k)
 	if x != nil && x.asked {
 		same := x.h == d.h && bytes.Equal(x.data[mad.HeaderSize:x.length], d.b[mad.HeaderSize:])
 		v.covered(rule.MADTID001)
@@ -101,7 +126,7 @@ func (v *Verifier) request(d *datagram) {
 		}
 		if !x.answered {
 			ok := v.sees(p.Src, p.SGID) && p.Time-x.time < soon
-			v.report(p, verdict{
+			v.wait(q, waitAnswer, k, 0, p, verdict{
 				rule: rule.MADTID001, class: proven(ok), role: rule.Requester, evidence: x.frame, tap: x.tap,
 				expected: "a transaction ID that no outstanding request of the class has",
 				actual:   fmt.Sprintf("0x%x, of the %v of %s that has no answer yet", d.h.TID, x.h.Method, x.h.AttributeName()),
@@ -113,9 +138,9 @@ func (v *Verifier) request(d *datagram) {
 	if x != nil && d.r.Active() {
 		sent = x.transfers[0]
 	}
-	early := v.takeStray(k)
-	x = v.table.begin(k)
-	x.transfers[0] = sent
+	early := q.takeStray(k)
+	x = q.table.begin(k, p.Time)
+	x.pair, x.transfers[0] = pair{p.Src, p.Dst}, sent
 	x.asked, x.answered = true, early
 	x.h, x.s, x.psn, x.sends, x.qpn, x.pkey, x.sl, x.grh = d.h, d.s, p.PSN, p.SrcQP, p.DestQP, p.PKey, p.SL, p.Has&packet.HasGRH != 0
 	x.sgid, x.dgid = p.SGID, p.DGID
@@ -165,23 +190,22 @@ func why(proven bool, text string) string {
 	return text
 }
 
-// early is how much before its request a response may be recorded.
-const early = int64(time.Millisecond)
-
-// stray is a response whose request was not seen.
+// stray is a response whose request was not seen: the capture may show them in the wrong order.
 type stray struct {
 	k      key
 	p      packet.Packet
 	h      mad.Header
 	proven bool
-	begun  int64
 }
 
+// maxStrays is how many of a pair wait for their requests.
+const maxStrays = 16
+
 // takeStray reports whether a response to a request has been seen already, and forgets it.
-func (v *Verifier) takeStray(k key) bool {
-	for i := range v.strays {
-		if v.strays[i].k == k {
-			v.strays = append(v.strays[:i], v.strays[i+1:]...)
+func (q *peer) takeStray(k key) bool {
+	for i := range q.strays {
+		if q.strays[i].k == k {
+			q.strays = append(q.strays[:i], q.strays[i+1:]...)
 			return true
 		}
 	}
@@ -192,42 +216,42 @@ func (v *Verifier) takeStray(k key) bool {
 const long = int64(20 * time.Second)
 
 // keepStray notes a response to a request that was not seen.
-func (v *Verifier) keepStray(k key, d *datagram) {
-	if len(v.strays) >= 256 {
-		v.strays = append(v.strays[:0], v.strays[1:]...)
-		v.Skipped[SkipUnasked]++
+func (v *Verifier) keepStray(q *peer, d *datagram) {
+	v.Skipped[SkipUnasked]++
+	if len(q.strays) == maxStrays {
+		q.strays = append(q.strays[:0], q.strays[1:]...)
 	}
 	p := *d.p
 	p.Payload, p.Pad, p.Data = nil, nil, nil
-	v.strays = append(v.strays, stray{k, p, d.h, v.sees(p.Src, p.SGID) && p.Time-v.begun > long, v.begun})
+	q.strays = append(q.strays, stray{keyOf(d), p, d.h, v.sees(p.Src, p.SGID) && p.Time-q.begun > long})
 }
 
-// settle judges the responses whose requests do not come any more: where a request waits for an answer that differs in nothing but the
-// transaction ID, this is its answer.
-func (v *Verifier) settle(now int64) {
+// settle judges what has waited for what may come a little later.
+func (v *Verifier) settle(q *peer, now int64) {
 	n := 0
-	for n < len(v.strays) && now-v.strays[n].p.Time > early {
-		v.mistaken(&v.strays[n])
+	for n < len(q.strays) && now-q.strays[n].p.Time > early {
+		v.mistaken(q, &q.strays[n])
 		n++
 	}
 	if n > 0 {
-		v.strays = append(v.strays[:0], v.strays[n:]...)
+		q.strays = append(q.strays[:0], q.strays[n:]...)
 	}
+	v.hold(q, now)
 }
 
-func (v *Verifier) mistaken(s *stray) {
-	v.Skipped[SkipUnasked]++
-	for i := range v.table.ring {
-		x := &v.table.ring[i]
-		k := x.key
-		if k.from != s.k.from || k.to != s.k.to || k.class != s.k.class || !x.asked || x.answered || x.time > s.p.Time ||
-			s.p.Time-x.time > limit(defaultRespTime) || answerTo(k.class, x.h.Method) != s.h.Method || x.h.Attribute != s.h.Attribute || x.h.Modifier != s.h.Modifier {
+// mistaken judges a response whose request has not come: where a request waits for an answer that differs in nothing but the transaction ID,
+// this is its answer.
+func (v *Verifier) mistaken(q *peer, s *stray) {
+	for i := range q.table.ring {
+		x := &q.table.ring[i]
+		if x.key.class != s.k.class || !x.asked || x.answered || x.time > s.p.Time || s.p.Time-x.time > limit(defaultRespTime) ||
+			answerTo(s.k.class, x.h.Method) != s.h.Method || x.h.Attribute != s.h.Attribute || x.h.Modifier != s.h.Modifier {
 			continue
 		}
 		v.covered(rule.MADTID001)
 		v.report(&s.p, verdict{
 			rule: rule.MADTID001, class: proven(s.proven), role: rule.Responder, evidence: x.frame, tap: x.tap,
-			expected: fmt.Sprintf("transaction ID 0x%x of the request", k.tid), actual: fmt.Sprintf("0x%x, of no request", s.k.tid),
+			expected: fmt.Sprintf("transaction ID 0x%x of the request", x.key.tid), actual: fmt.Sprintf("0x%x, of no request", s.k.tid),
 			detail: why(s.proven, "the request may have been sent before the capture began, or lost before the tap"),
 		})
 		x.answered = true

@@ -6,6 +6,7 @@
 package gmp
 
 import (
+	"math"
 	"strings"
 
 	"ibwitness/mad"
@@ -18,17 +19,15 @@ type Verifier struct {
 	rec *rule.Recorder
 	// sees reports whether the tap misses nothing that an endpoint sends or gets: it is near it, and the capture lost nothing.
 	sees    func(a, gid packet.Addr) bool
-	table   table
-	strays  []stray // responses whose requests have not been seen: the capture may show them in the wrong order
 	peers   map[pair]*peer
-	begun   int64 // time of the first datagram
-	now     int64
+	list    []*peer // of peers, as they came
+	now     int64   // time of the datagram at hand
 	Skipped [NumSkips]uint64
 }
 
 // New returns a verifier that reports to rec. sees tells what the tap can prove, see Verifier.
 func New(rec *rule.Recorder, sees func(a, gid packet.Addr) bool) *Verifier {
-	return &Verifier{rec: rec, sees: sees, table: table{byKey: map[key]int32{}}, peers: map[pair]*peer{}}
+	return &Verifier{rec: rec, sees: sees, peers: map[pair]*peer{}}
 }
 
 // Skip is a reason why a management datagram was not judged.
@@ -90,11 +89,7 @@ func Management(p *packet.Packet) bool {
 
 // Datagram judges a management datagram, of which Management holds and whose ICRC is not bad.
 func (v *Verifier) Datagram(p *packet.Packet) {
-	v.now = max(v.now, p.Time)
-	if v.begun == 0 {
-		v.begun = p.Time
-	}
-	v.settle(p.Time)
+	v.now = p.Time
 	if p.PayloadLen != mad.Size || len(p.Payload) < mad.HeaderSize {
 		v.Skipped[SkipUnreadable]++
 		return
@@ -116,6 +111,8 @@ func (v *Verifier) Datagram(p *packet.Packet) {
 	default:
 		v.Skipped[SkipClass]++
 	}
+	v.settle(v.peer(p.Src, p.Dst), p.Time)
+	v.settle(v.peer(p.Dst, p.Src), p.Time)
 	if mad.HasRMPP(d.h.Class) && d.whole() {
 		if d.r.Decode(d.b) == nil && !v.rmpp(&d) {
 			return
@@ -137,16 +134,16 @@ func (v *Verifier) Datagram(p *packet.Packet) {
 
 // Finish judges what is open when the capture ends, at time end.
 func (v *Verifier) Finish(end int64) {
-	v.settle(max(end, v.now) + early + 1)
-	v.unanswered(end)
+	for _, q := range v.list {
+		v.settle(q, math.MaxInt64)
+		v.unanswered(q, end)
+	}
 }
 
 // Forget drops what is known: the capture has missed something, and what follows is judged anew.
 func (v *Verifier) Forget() {
-	v.table = table{byKey: map[key]int32{}}
-	v.strays = v.strays[:0]
-	v.begun = 0
 	clear(v.peers)
+	v.list = nil
 }
 
 // covered counts that a rule was exercised.

@@ -41,7 +41,7 @@ func (v *Verifier) inform(x *exchange, d *datagram) {
 		})
 		return
 	}
-	q := v.peer(x.key.from, x.key.to)
+	q := v.peer(x.pair.from, x.pair.to)
 	s := subscription{uint32(infQPN.Uint(a)), uint16(infTrap.Uint(a)), x.frame, x.tap}
 	switch {
 	case a[at] == 0: // unsubscribed

@@ -71,7 +71,7 @@ func (v *Verifier) membership(x *exchange, d *datagram) {
 		return
 	}
 	v.proxy(x, d, a)
-	q := v.peer(x.key.from, x.key.to)
+	q := v.peer(x.pair.from, x.pair.to)
 	if q.members == nil || len(q.members) > maxKnown {
 		q.members = map[member]uint8{}
 	}
@@ -123,7 +123,7 @@ func (v *Verifier) left(x *exchange, d *datagram, q *peer, k member, asked uint8
 	}
 	v.covered(rule.MADMC005)
 	if asked&joined == 0 || asked&^joined != 0 {
-		ok := v.sees(x.key.to, x.dgid) || v.sees(x.key.from, x.sgid)
+		ok := v.sees(x.pair.to, x.dgid) || v.sees(x.pair.from, x.sgid)
 		v.report(d.p, verdict{
 			rule: rule.MADMC005, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
 			expected: fmt.Sprintf("status 0x0200 (request invalid) to a leave with JoinState %d of a member with %d", asked, joined), actual: "success",

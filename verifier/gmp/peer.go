@@ -13,6 +13,10 @@ type pair struct{ from, to packet.Addr }
 
 // peer is what a requester's exchanges with a port have taught.
 type peer struct {
+	table      table
+	strays     []stray
+	waits      []waiting
+	begun      int64      // time of its first datagram
 	resp       [256]uint8 // RespTimeValue of the port plus one, by class; 0: not told
 	moved      map[mad.Class]moved
 	counters   map[counterKey]*counters
@@ -23,7 +27,7 @@ type peer struct {
 
 // maxPeers is of how many pairs something is remembered, and maxKnown how much of each kind for one.
 const (
-	maxPeers = 1 << 14
+	maxPeers = 1 << 13
 	maxKnown = 1 << 10
 )
 
@@ -33,10 +37,11 @@ func (v *Verifier) peer(from, to packet.Addr) *peer {
 		return q
 	}
 	if len(v.peers) >= maxPeers {
-		clear(v.peers)
+		v.Forget()
 	}
-	q := new(peer)
+	q := &peer{begun: v.now}
 	v.peers[k] = q
+	v.list = append(v.list, q)
 	return q
 }
 
@@ -91,7 +96,7 @@ func (v *Verifier) classPortInfo(x *exchange, d *datagram) {
 		})
 		return
 	}
-	v.peer(x.key.from, x.key.to).resp[d.h.Class] = uint8(cpiResp.Uint(b)) + 1
+	v.peer(x.pair.from, x.pair.to).resp[d.h.Class] = uint8(cpiResp.Uint(b)) + 1
 }
 
 // moved is where a port has sent the requests of a class.

@@ -47,7 +47,7 @@ func (v *Verifier) performance(x *exchange, d *datagram) {
 		})
 		return
 	}
-	q := v.peer(x.key.from, x.key.to)
+	q := v.peer(x.pair.from, x.pair.to)
 	k := counterKey{d.h.Attribute, uint8(portSelect.Uint(b))}
 	if x.h.Method == mad.Set {
 		delete(q.counters, k)

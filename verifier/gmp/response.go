@@ -24,8 +24,11 @@ func answerTo(c mad.Class, m mad.Method) mad.Method {
 // response holds a response against its request.
 func (v *Verifier) response(d *datagram) {
 	p := d.p
-	k := key{p.Dst, p.Src, d.h.TID, d.h.Class}
-	x := v.table.find(k)
+	q := v.peer(p.Dst, p.Src)
+	if q.came(waitAnswer, keyOf(d), 0) {
+		return // to the request before, which had the same transaction ID
+	}
+	x := q.table.find(keyOf(d))
 	if x == nil || !x.asked {
 		if d.h.Class == mad.ClassSubnetAdmin && d.whole() {
 			v.saResponse(d, nil)
@@ -33,7 +36,7 @@ func (v *Verifier) response(d *datagram) {
 		if d.r.Active() && d.r.Data1 > 1 { // its first segment told
 			return
 		}
-		v.keepStray(k, d)
+		v.keepStray(q, d)
 		return
 	}
 	v.covered(rule.MADTID001)
@@ -177,11 +180,11 @@ func (v *Verifier) refusal(x *exchange, d *datagram) {
 	}
 }
 
-// unanswered judges the requests that are still open when the capture ends, at time end.
-func (v *Verifier) unanswered(end int64) {
-	for i := range v.table.ring {
-		x := &v.table.ring[i]
-		if !x.asked || x.answered || end-x.time <= limit(defaultRespTime) || !v.sees(x.key.to, x.dgid) {
+// unanswered judges the requests of a pair that are still open when the capture ends, at time end.
+func (v *Verifier) unanswered(q *peer, end int64) {
+	for i := range q.table.ring {
+		x := &q.table.ring[i]
+		if !x.asked || x.answered || end-x.time <= limit(defaultRespTime) || !v.sees(x.pair.to, x.dgid) {
 			continue
 		}
 		id := rule.MADSTS002
@@ -195,7 +198,7 @@ func (v *Verifier) unanswered(end int64) {
 		}
 		p := packet.Packet{
 			Frame: x.frame, Tap: x.tap, Time: x.time, PSN: x.psn, Opcode: packet.Op(packet.UD, packet.SendOnly), Has: packet.HasBTH,
-			Src: x.key.to, SrcQP: x.qpn, Dst: x.key.from, DestQP: x.sends,
+			Src: x.pair.to, SrcQP: x.qpn, Dst: x.pair.from, DestQP: x.sends,
 		}
 		v.covered(id)
 		v.report(&p, verdict{

@@ -63,9 +63,9 @@ func (v *Verifier) rmpp(d *datagram) bool {
 	if !r.Status.Fits(r.Type) {
 		v.rmppBad(rule.MADRMP008, d, "a status that "+r.Type.String()+" may have", fmt.Sprintf("status %d", uint8(r.Status)))
 	}
-	x, way := v.transferOf(d)
+	q, x, way := v.transferOf(d)
 	if r.Type == mad.RMPPData {
-		if v.data(x, x.transfer(way), d); way == 1 {
+		if v.data(q, x, x.transfer(way), d); way == 1 {
 			return true
 		}
 		return r.Data1 <= 1 // a request: what follows its first segment is no other one
@@ -83,7 +83,7 @@ func (v *Verifier) rmpp(d *datagram) bool {
 		v.report(d.p, w)
 	}
 	if r.Type == mad.RMPPAck {
-		v.ack(x, x.transfer(1-way), d)
+		v.ack(q, x, x.transfer(1-way), d)
 		return false
 	}
 	v.covered(rule.MADRMP009)
@@ -97,30 +97,34 @@ func (v *Verifier) rmppBad(id rule.ID, d *datagram, expected, actual string) {
 }
 
 // transferOf finds the exchange of a datagram of a transfer, and the R bit of the DATA of its side. Where the request was not seen it begins one.
-func (v *Verifier) transferOf(d *datagram) (*exchange, int) {
+func (v *Verifier) transferOf(d *datagram) (*peer, *exchange, int) {
 	p := d.p
-	asks, answers := key{p.Src, p.Dst, d.h.TID, d.h.Class}, key{p.Dst, p.Src, d.h.TID, d.h.Class}
-	k, other, way := asks, answers, 0
+	asks, answers, way := pair{p.Src, p.Dst}, pair{p.Dst, p.Src}, 0
 	if d.response() {
-		k, other, way = answers, asks, 1
+		asks, answers, way = answers, asks, 1
 	}
-	if x := v.table.find(k); x != nil {
-		return x, way
+	k := keyOf(d)
+	q := v.peer(asks.from, asks.to)
+	if x := q.table.find(k); x != nil {
+		return q, x, way
 	}
 	if d.r.Type != mad.RMPPData {
-		if x := v.table.find(other); x != nil && x.transfers[way] != nil {
-			return x, way // its R bit may be wrong
+		o := v.peer(answers.from, answers.to)
+		if x := o.table.find(k); x != nil && x.transfers[way] != nil {
+			return o, x, way // its R bit may be wrong
 		}
 	}
-	return v.table.begin(k), way
+	x := q.table.begin(k, p.Time)
+	x.pair = asks
+	return q, x, way
 }
 
 // asksIt reports whether a packet, whose R bit is that of the DATA of an exchange, is of the side that gets the DATA.
 func (x *exchange) asksIt(p *packet.Packet, way int) bool {
 	if way == 1 {
-		return p.Src == x.key.from && x.key.from != x.key.to
+		return p.Src == x.pair.from && x.pair.from != x.pair.to
 	}
-	return p.Src == x.key.to && x.key.from != x.key.to
+	return p.Src == x.pair.to && x.pair.from != x.pair.to
 }
 
 // transfer is the one of a side, begun where there was none.
@@ -132,7 +136,7 @@ func (x *exchange) transfer(way int) *transfer {
 }
 
 // data judges a segment.
-func (v *Verifier) data(x *exchange, t *transfer, d *datagram) {
+func (v *Verifier) data(q *peer, x *exchange, t *transfer, d *datagram) {
 	p, r := d.p, &d.r
 	n, first, last := r.Data1, r.Flags&mad.RMPPFirst != 0, r.Flags&mad.RMPPLast != 0
 	v.covered(rule.MADRMP002)
@@ -154,6 +158,7 @@ func (v *Verifier) data(x *exchange, t *transfer, d *datagram) {
 			return
 		}
 	}
+	q.came(waitData, keyOf(d), n)
 	s := &t.segments[n%uint32(len(t.segments))]
 	if s.n == n {
 		v.segmentAgain(t, s, d, sees)
@@ -166,7 +171,7 @@ func (v *Verifier) data(x *exchange, t *transfer, d *datagram) {
 	if !t.begun { // its beginning was not seen
 		t.next, t.window = max(t.next, n+1), max(t.window, n)
 	} else {
-		v.order(t, d, n, sees)
+		v.order(q, t, d, n, sees)
 	}
 	if last && t.last == 0 {
 		t.last = n
@@ -178,7 +183,7 @@ func (v *Verifier) data(x *exchange, t *transfer, d *datagram) {
 func sum(d *datagram) uint32 { return crc32.ChecksumIEEE(d.part(mad.HeaderSize+2, mad.Size)) }
 
 // order judges the number of a segment that is new.
-func (v *Verifier) order(t *transfer, d *datagram, n uint32, sees bool) {
+func (v *Verifier) order(q *peer, t *transfer, d *datagram, n uint32, sees bool) {
 	v.covered(rule.MADRMP003)
 	v.covered(rule.MADRMP005)
 	w := verdict{rule: rule.MADRMP003, role: rule.Sender, actual: fmt.Sprintf("segment %d", n)}
@@ -191,7 +196,10 @@ func (v *Verifier) order(t *transfer, d *datagram, n uint32, sees bool) {
 		w.rule, w.class, w.expected, w.detail = rule.MADRMP005, proven(sees), fmt.Sprintf("no segment above NewWindowLast %d", t.window), why(sees, whyTap)
 	}
 	t.next = max(t.next, n+1)
-	if w.expected != "" {
+	switch {
+	case w.rule == rule.MADRMP005:
+		v.wait(q, waitWindow, keyOf(d), n, d.p, w) // the acknowledgement may be recorded behind what it allows
+	case w.expected != "":
 		v.report(d.p, w)
 	}
 }
@@ -243,7 +251,7 @@ func (v *Verifier) segmentAgain(t *transfer, s *segment, d *datagram, sees bool)
 }
 
 // ack judges an acknowledgement of segments.
-func (v *Verifier) ack(x *exchange, t *transfer, d *datagram) {
+func (v *Verifier) ack(q *peer, x *exchange, t *transfer, d *datagram) {
 	p, n, window := d.p, d.r.Data1, d.r.Data2
 	if x.stop.by != (packet.Addr{}) {
 		return
@@ -251,6 +259,7 @@ func (v *Verifier) ack(x *exchange, t *transfer, d *datagram) {
 	v.covered(rule.MADRMP006)
 	sees := v.sees(p.Src, p.SGID)
 	w := verdict{rule: rule.MADRMP006, role: rule.Sender}
+	q.came(waitWindow, keyOf(d), window)
 	switch {
 	case window < n:
 		w.class, w.expected, w.actual = rule.Violation, fmt.Sprintf("NewWindowLast at least %d, the segment acknowledged", n), fmt.Sprint(window)
@@ -261,7 +270,11 @@ func (v *Verifier) ack(x *exchange, t *transfer, d *datagram) {
 		w.class, w.detail = proven(sees), why(sees, whyTap)
 		w.expected, w.actual = fmt.Sprintf("NewWindowLast at least %d, as before", t.window), fmt.Sprint(window)
 	}
-	if w.expected != "" {
+	switch {
+	case w.expected == "":
+	case t.begun && n >= t.next && window >= n:
+		v.wait(q, waitData, keyOf(d), n, p, w) // the segment may be recorded behind its acknowledgement
+	default:
 		v.report(p, w)
 	}
 	t.window, t.acked = max(t.window, window), max(t.acked, n)

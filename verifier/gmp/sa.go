@@ -106,7 +106,7 @@ func (v *Verifier) smKey(x *exchange, d *datagram) {
 		return
 	}
 	v.covered(rule.MADSA003)
-	q := v.peer(x.key.from, x.key.to)
+	q := v.peer(x.pair.from, x.pair.to)
 	if q.smKey != 0 && q.smKey != x.s.SMKey {
 		v.report(d.p, verdict{
 			rule: rule.MADSA003, class: rule.Unproven, role: rule.Responder, evidence: x.frame, tap: x.tap,

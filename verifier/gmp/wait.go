@@ -1,0 +1,59 @@
+package gmp
+
+import "ibwitness/packet"
+
+// early is how much before what it follows a datagram of the other direction may be recorded.
+const early = int64(1_000_000)
+
+// awaited is what would make a finding void if it came a little later: a capture may show the two directions in the wrong order.
+type awaited uint8
+
+// What is awaited.
+const (
+	waitAnswer awaited = iota // the response to the request whose transaction ID is used again
+	waitWindow                // an acknowledgement that allows the segment
+	waitData                  // the segment that is acknowledged
+)
+
+// waiting is a finding that waits.
+type waiting struct {
+	what    awaited
+	k       key
+	segment uint32
+	p       packet.Packet
+	w       verdict
+}
+
+// wait keeps a finding on a packet for a while.
+func (v *Verifier) wait(q *peer, what awaited, k key, segment uint32, p *packet.Packet, w verdict) {
+	c := *p
+	c.Payload, c.Pad, c.Data = nil, nil, nil
+	q.waits = append(q.waits, waiting{what, k, segment, c, w})
+}
+
+// came drops the findings for which something has come, and reports whether there were any.
+func (q *peer) came(what awaited, k key, segment uint32) bool {
+	n := 0
+	for i := range q.waits {
+		if w := &q.waits[i]; w.what == what && w.k == k && w.segment <= segment {
+			continue
+		}
+		q.waits[n] = q.waits[i]
+		n++
+	}
+	dropped := n < len(q.waits)
+	q.waits = q.waits[:n]
+	return dropped
+}
+
+// hold makes the findings that have waited long enough.
+func (v *Verifier) hold(q *peer, now int64) {
+	n := 0
+	for n < len(q.waits) && now-q.waits[n].p.Time > early {
+		v.report(&q.waits[n].p, q.waits[n].w)
+		n++
+	}
+	if n > 0 {
+		q.waits = append(q.waits[:0], q.waits[n:]...)
+	}
+}
