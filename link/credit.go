@@ -21,14 +21,16 @@ type lane struct {
 	over    bool   // more was sent than the other port had offered
 	refused bool   // it was reported that the lane is not operational
 
-	fccl    uint16 // the newest offer
-	room    uint16 // the most that was offered while nothing had been sent since the link came up; 0: not known
-	offered bool   // fccl is known
-	dubious bool   // the newest offer was found wrong, and fccl is the one before
-	late    bool   // it was reported that the port is silent on the lane
-	times   uint32 // how many flow control packets there were
-	frame   uint64 // of the newest one
-	time    int64
+	fccl     uint16 // the newest offer
+	room     uint16 // the most that was offered while nothing had been sent since the link came up; 0: not known
+	offered  bool   // fccl is known
+	dubious  bool   // the newest offer was found wrong, and fccl is the one before
+	misled   bool   // the other port may still send by a wrong offer, misleads
+	misleads uint16
+	late     bool   // it was reported that the port is silent on the lane
+	times    uint32 // how many flow control packets there were
+	frame    uint64 // of the newest one
+	time     int64
 }
 
 // flow verifies a link packet of port s to port r.
@@ -51,6 +53,9 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 			d.detail = "the packet may have been damaged on the way to the tap"
 		}
 		v.report(e, s, d)
+		for i := range s.lanes {
+			s.lanes[i].time = e.Time // its lane may be what is damaged
+		}
 		return
 	}
 	v.covered(rule.LNKFCP002)
@@ -128,14 +133,17 @@ func (v *Verifier) total(e *Event, s *port, l *lane) {
 func (v *Verifier) offer(e *Event, s *port, l, p *lane) {
 	fccl := e.FC.FCCL
 	free := ahead(fccl, p.sent)
-	back := l.offered && ahead(fccl, l.fccl) > Window
+	back := l.offered && !l.dubious && ahead(fccl, l.fccl) > Window
+	if l.misled && ahead(fccl, l.misleads) <= Window {
+		l.misled = false
+	}
 	d := verdict{role: rule.Receiver, evidence: l.frame, actual: fmt.Sprintf("FCCL %d", fccl)}
 	v.covered(rule.LNKFCP011)
 	switch {
 	case back:
 		d.rule, d.class = rule.LNKFCP011, proven(!v.lossy)
 		d.expected = fmt.Sprintf("FCCL %d as before, or more", l.fccl)
-	case !p.counted || p.doubt || p.over:
+	case !p.counted || p.doubt || p.over || l.misled && !l.dubious:
 	case free > Window+p.loose:
 		d.rule, d.class = rule.LNKFCP006, proven(!v.lossy)
 		if free <= Window+p.loose+p.lost {
@@ -158,10 +166,12 @@ func (v *Verifier) offer(e *Event, s *port, l, p *lane) {
 			v.covered(rule.LNKFCP005)
 		}
 	}
-	if d.expected != "" && !l.dubious {
-		l.dubious = true // the next one tells which of the two was wrong
-		v.report(e, s, d)
+	if d.expected == "" {
+		l.fccl, l.offered, l.dubious = fccl, true, false
 		return
 	}
-	l.fccl, l.offered, l.dubious = fccl, true, false
+	if !l.dubious { // else it goes on as it began
+		v.report(e, s, d)
+	}
+	l.dubious, l.misled, l.misleads = true, !back, fccl
 }

@@ -71,7 +71,9 @@ func (v *Verifier) transmit(e *Event, s, r *port, p *packet.Packet) {
 	case l.counted && !credit.dubious && !l.doubt:
 		v.covered(rule.LNKFCP007)
 		room := ahead(credit.fccl, l.sent)
-		if over := ahead(credit.fccl, l.sent+blocks) > Window; !over {
+		over := ahead(credit.fccl, l.sent+blocks) > Window
+		over = over && !(credit.misled && ahead(credit.misleads, l.sent+blocks) <= Window)
+		if !over {
 			l.over = false
 		} else if !l.over {
 			l.over = true
