@@ -38,7 +38,8 @@ type SendQueue struct {
 	RetryLen uint32
 
 	SRQ      uint32 // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
-	_        [8]byte
+	Foreign  uint32 // PSN of the newest request with the P_Key of another partition, with BrokenSet
+	_        [4]byte
 	Recovery *Recovery // see Lost; nil: nothing was lost yet
 	History  History
 

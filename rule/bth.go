@@ -49,7 +49,7 @@ var bthRows = [netFirst]Row{
 	BTH005: {
 		ID: "BTH-005", Name: "bth-destination-state", Severity: Error, Needs: WireQP, Ref: "9.6.1.1†",
 		Text:   "The destination QP exists and can receive: RTR, RTS, SQD or SQE for requests, RTS or SQD for responses. A QP in any other state answers nothing.",
-		NotWhy: "The state of a QP is not on the wire; judged with the verbs events of an HCA agent.",
+		NotWhy: "The state of a QP is not on the wire; where verbs events tell it, QPS-INI-001, QPS-RTR-001 and QPS-ERR-001 judge what the QP sends.",
 	},
 	BTH006: {
 		ID: "BTH-006", Name: "bth-pad-count", Severity: Error, Needs: Wire, Ref: "9.2.3†",
@@ -94,7 +94,7 @@ var bthRows = [netFirst]Row{
 	BTH014: {
 		ID: "BTH-014", Name: "bth-migration", Severity: Warning, Needs: WireQP, Ref: "9.6.1.5, 17.2.8",
 		Text:   "When a request with MigReq set arrives over the alternate path of an armed QP, the QP migrates to that path; MigReq clear takes a rearming QP to armed.",
-		NotWhy: "Migration is inside the receiver; the M bit itself is judged by BTH-013.",
+		NotWhy: "The alternate path has addresses of its own, so that its packets are another connection to the witness; the M bit itself is judged by BTH-013 and UC-MIG-001.",
 	},
 	BTH015: {
 		ID: "BTH-015", Name: "bth-ackreq-misplaced", Severity: Warning, Needs: Wire, Ref: "9.7.5†",

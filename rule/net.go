@@ -67,8 +67,8 @@ var netRows = [pkyFirst - netFirst]Row{
 	},
 	NETGRH010 - netFirst: {
 		ID: "NET-GRH-010", Name: "grh-hop-limit", Severity: Warning, Needs: Wire, Ref: "8.3",
-		Text:   "A packet with hop limit 0 or 1 stays inside its subnet; a router lowers the hop limit by one.",
-		NotWhy: "Needs one packet seen on both sides of a router.",
+		Text:  "A packet with hop limit 0 or 1 stays inside its subnet, so its sender does not address it to another one; a router lowers the hop limit by one.",
+		Where: "verifier/network.go",
 	},
 	NETGRH011 - netFirst: {
 		ID: "NET-GRH-011", Name: "grh-source-gid", Severity: Error, Needs: Wire, Ref: "4.1.1",

@@ -28,8 +28,8 @@ var pkyRows = [reqFirst - pkyFirst]Row{
 	},
 	PKY003 - pkyFirst: {
 		ID: "PKY-003", Name: "pkey-mismatch-silent", Severity: Error, Needs: WireQP, Ref: "10.9.4, 14.3.8",
-		Text:   "A packet whose P_Key does not match is dropped: the receiver answers nothing and counts a P_Key violation, perhaps with trap 257.",
-		NotWhy: "A drop and its counter are inside the receiver; on UD nothing answers anyway, and on RC the lost request shows as RC-RSP-005.",
+		Text:  "A packet whose P_Key does not match is dropped: the receiver answers nothing and counts a P_Key violation, perhaps with trap 257.",
+		Where: "verifier/ud_special.go",
 	},
 	PKY004 - pkyFirst: {
 		ID: "PKY-004", Name: "pkey-sent", Severity: Error, Needs: WireQP, Ref: "10.9†",
@@ -39,7 +39,7 @@ var pkyRows = [reqFirst - pkyFirst]Row{
 	PKY005 - pkyFirst: {
 		ID: "PKY-005", Name: "pkey-special-qp", Severity: Error, Needs: WireQP, Ref: "C9-41 (QP0), C9-42 (QP1)",
 		Text:   "QP 1 takes any P_Key in the table of its port; QP 0 does not look at the P_Key.",
-		NotWhy: "What a receiver takes shows only in its counters and memory.",
+		NotWhy: "What a receiver takes shows in its counters and memory; that a datagram remains without an answer proves nothing, it may be lost.",
 	},
 	PKY006 - pkyFirst: {
 		ID: "PKY-006", Name: "pkey-limited-members", Severity: Error, Needs: WireQP, Ref: "10.9.3",
@@ -48,13 +48,13 @@ var pkyRows = [reqFirst - pkyFirst]Row{
 	},
 	PKY007 - pkyFirst: {
 		ID: "PKY-007", Name: "pkey-table-duplicate", Severity: Warning, Needs: Wire, Ref: "10.9†",
-		Text:   "The P_Key table of a port does not hold the full and the limited key of one partition at once.",
-		NotWhy: "Needs the P_Key table of the port: judged with family SMP.",
+		Text:  "The P_Key table of a port does not hold the full and the limited key of one partition at once.",
+		Where: "verifier/ud_special.go",
 	},
 	PKY008 - pkyFirst: {
 		ID: "PKY-008", Name: "pkey-default", Severity: Warning, Needs: WireQP, Ref: "10.9.1.2",
 		Text:   "The default P_Key is 0xFFFF (full) or 0x7FFF (limited); a RoCEv2 port has at least that one in its table.",
-		NotWhy: "Needs the P_Key table of the port.",
+		NotWhy: "RoCE has no subnet management that would show the table of a port, and that a key of it is never used proves nothing.",
 	},
 	PKY012 - pkyFirst: {
 		ID: "PKY-012", Name: "qkey-privileged", Severity: Warning, Needs: WireQP, Ref: "10.2.5",

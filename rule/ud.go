@@ -56,8 +56,8 @@ var udRows = [rocFirst - udFirst]Row{
 	UDHDR003 - udFirst: {
 		// An error once a public source confirms it; a warning until then.
 		ID: "UD-HDR-003", Name: "ud-source-qp", Severity: Warning, Needs: WireQP, Ref: "9.8.3†",
-		Text:   "The source QP in the DETH is the number of the QP that sent the packet.",
-		NotWhy: "The number of a datagram QP is learned from this very field.",
+		Text:  "The source QP in the DETH is the number of the QP that sent the packet. Of most QPs it is learned from this very field; subnet management comes from QP 0.",
+		Where: "verifier/service.go",
 	},
 	UDLEN001 - udFirst: {
 		ID: "UD-LEN-001", Name: "ud-length", Severity: Error, Needs: WireQP, Ref: "9.8.3†",
@@ -67,7 +67,7 @@ var udRows = [rocFirst - udFirst]Row{
 	UDPSN001 - udFirst: {
 		ID: "UD-PSN-001", Name: "ud-psn", Severity: Info, Needs: Wire, Ref: "9.8.3†",
 		Text:   "A UD sender counts its PSN up packet by packet, but no receiver looks at it: gaps and repeats are legal.",
-		NotWhy: "A permission: nothing can break it.",
+		NotWhy: "A permission: nothing can break it. The first PSN is judged by UD-PSN-002.",
 	},
 	UDPSN002 - udFirst: {
 		ID: "UD-PSN-002", Name: "ud-start-psn", Severity: Warning, Needs: WireQP, Ref: "10.2†",
@@ -112,8 +112,8 @@ var udRows = [rocFirst - udFirst]Row{
 	},
 	UDQP0002 - udFirst: {
 		ID: "UD-QP0-002", Name: "smp-malformed-answered", Severity: Error, Needs: Wire, Ref: "13.5.3.1",
-		Text:   "A receiver drops a packet to QP 0 that is not on VL 15 or not of 256 bytes, and answers nothing.",
-		NotWhy: "No answer is expected of a datagram; the packet itself is judged by UD-QP0-001.",
+		Text:  "A receiver drops a packet to QP 0 that is not on VL 15 or not of 256 bytes, and answers nothing.",
+		Where: "verifier/ud_special.go",
 	},
 	UDQP1001 - udFirst: {
 		ID: "UD-QP1-001", Name: "gmp-format", Severity: Error, Needs: Wire, Ref: "13.5.3.1",

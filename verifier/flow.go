@@ -225,6 +225,9 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	}
 	f.Reported |= reportedPKey
 	v.broken = true
+	if class == rule.Violation {
+		v.foreign(c, from, p)
+	}
 	d := verdict{
 		rule: rule.PKY004, class: class, role: rule.Sender,
 		expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),

@@ -5,6 +5,9 @@ import (
 	"ibwitness/rule"
 )
 
+// linkLocal is the GID prefix by which every port is known within its subnet.
+const linkLocal = 0xFE80 << 48
+
 // networkHeaders are the rules of family NET on the global route header.
 var networkHeaders = []header{
 	{rule.NETGRH002, rule.Sender, withGRH, func(p *packet.Packet) (string, string) {
@@ -25,6 +28,13 @@ var networkHeaders = []header{
 		bad := p.DestQP == packet.PSNMask && p.Dst.IsMulticast() && (p.Has&packet.HasLRH != 0 && p.Has&packet.HasGRH == 0 || p.Has&packet.HasGRH != 0 && p.DGID.Hi>>56 != 0xFF)
 		return differs(bad, "a GRH with a DGID that begins with 0xff", "DGID %v", p.DGID)
 	}, false},
+	{rule.NETGRH010, rule.Sender, withGRH, func(p *packet.Packet) (string, string) {
+		if p.Has&packet.HasGRH == 0 || p.DGID.IsMulticast() {
+			return "", ""
+		}
+		bad := p.HopLmt <= 1 && p.SGID.Hi != p.DGID.Hi && p.SGID.Hi != linkLocal && p.DGID.Hi != linkLocal
+		return differs(bad, "a hop limit above 1 to another subnet", "hop limit %d from %v to %v", p.HopLmt, p.SGID, p.DGID)
+	}, true},
 	{rule.NETGRH011, rule.Sender, all, func(p *packet.Packet) (string, string) {
 		if p.Has&(packet.HasGRH|packet.HasIPv4|packet.HasIPv6) == 0 {
 			return "", ""

@@ -30,6 +30,9 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 	if s == nil || s.Trace.Flags&packet.TraceAckReq == 0 {
 		return
 	}
+	if s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] {
+		return // something was wrong with it, and the responder is right to drop it
+	}
 	asked := s.PSN & packet.PSNMask
 	if q.LastPSN.Before(asked) {
 		return // the last time round it did not come, and what came before may have been thrown away behind a NAK

@@ -62,6 +62,9 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 
 func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
+	if c.Ends[1-from].SQ.Foreign != 0 {
+		v.rcForeign(c, from, p)
+	}
 	if r.Nak == qp.NakFatal && !p.PSN.Before(r.NakPSN) && !v.sameResponse(r, p) {
 		v.covered(rule.RCRSP027)
 		if !r.Silenced {

@@ -12,7 +12,7 @@ import (
 func usual(c *qp.Pair, from int) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	return c.Paired && len(c.Early) == 0 && c.Odd == 0 && !c.Invalidated &&
-		q.Joined && !q.Fresh && !q.Unsure && q.Odd == wqe.None && q.Interrupted == wqe.None && q.ReadLen == 0 && q.Stray == nil &&
+		q.Joined && !q.Fresh && !q.Unsure && q.Odd == wqe.None && q.Interrupted == wqe.None && q.ReadLen == 0 && q.Stray == nil && q.Foreign == 0 &&
 		q.Next == q.High && !q.HasHole() && !q.Retrying && !q.Passed && !q.Credited &&
 		r.Joined && r.EPSN == q.Next && r.Nak == qp.NakNone && !r.Repeated && r.Owed == nil && r.Unseen == 0 && r.RNRs == 0 &&
 		r.MSN == qp.MSNKnown && r.Anchor == nil && q.Doubt() == nil

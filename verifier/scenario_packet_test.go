@@ -105,6 +105,13 @@ func (s *scenario) packet(words []string) error {
 		}
 		p.Opcode, p.DestQP, p.SrcQP, p.QKey = packet.Op(packet.UD, packet.SendOnly), 1, 1, 0x80010000
 		f = &fields{}
+	} else if strings.HasPrefix(words[2], "QP0_") {
+		p.Payload, err = subnetManagement(words[2], f)
+		if err != nil {
+			return err
+		}
+		p.Opcode, p.DestQP, p.SrcQP, p.VL = packet.Op(packet.UD, packet.SendOnly), 0, 0, 15
+		f.psn(&p.PSN)
 	} else if p.Payload, err = s.management(words[2], src, dst, f); err != nil {
 		return err
 	} else if p.Payload != nil {

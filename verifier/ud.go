@@ -15,6 +15,9 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	q := &end.SQ
 	end.Sums.Messages++
+	if p.DestQP == 0 {
+		v.special(c, from, p)
+	}
 	if peer.Knows(hcaagent.KnowsQKey) && p.DestQP != packet.PSNMask {
 		v.covered(rule.UDQKEY001)
 		if p.QKey != peer.Attr.QKey {

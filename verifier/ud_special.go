@@ -1,0 +1,107 @@
+package verifier
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// Where the fields of a subnet management packet stand (tables T10, T12), and what is looked for there.
+const (
+	smpMethod, smpTID, smpAttribute, smpData = 3, 8, 16, 64
+
+	smpLID, smpDirected = 0x01, 0x81
+	smpSet, smpGetResp  = 0x02, 0x81
+	smpPKeyTable        = 0x16
+)
+
+// deaf is a malformed subnet management packet: its receiver drops it, and answers nothing.
+type deaf struct {
+	dst       packet.Addr
+	frame     uint64
+	tap       uint16
+	attribute uint16
+}
+
+// deafMost is how many of them are kept.
+const deafMost = 1 << 10
+
+// special judges a packet to QP 0 (rules UD-QP0-002, PKY-007).
+func (v *Verifier) special(c *qp.Pair, from int, p *packet.Packet) {
+	b := p.Payload
+	if len(b) < smpData || p.Cut || p.Has&packet.HasLRH == 0 || b[1] != smpLID && b[1] != smpDirected {
+		return
+	}
+	tid, attribute := binary.BigEndian.Uint64(b[smpTID:]), binary.BigEndian.Uint16(b[smpAttribute:])
+	malformed := p.VL != 15 || p.PayloadLen != 256
+	if b[smpMethod]&0x80 == 0 {
+		if !malformed {
+			delete(v.deaf, tid) // it came again as it should be
+		} else {
+			if v.deaf == nil || len(v.deaf) >= deafMost {
+				v.deaf = map[uint64]deaf{}
+			}
+			v.deaf[tid] = deaf{p.Dst, p.Frame, p.Tap, attribute}
+		}
+	} else {
+		v.covered(rule.UDQP0002)
+		if d, ok := v.deaf[tid]; ok && d.attribute == attribute && d.dst == p.Src && d.tap == p.Tap {
+			delete(v.deaf, tid)
+			v.report(c, from, p, verdict{
+				rule: rule.UDQP0002, class: proven(c.Complete()), role: rule.Receiver,
+				expected: "silence: the request was not of 256 bytes on VL15", actual: "an answer to it", evidence: []uint64{d.frame},
+			})
+		}
+	}
+	if attribute == smpPKeyTable && len(b) == 256 && (b[smpMethod] == smpSet || b[smpMethod] == smpGetResp) {
+		v.pkeyTable(c, from, p, b[smpData:smpData+64])
+	}
+}
+
+// pkeyTable judges a block of the P_Key table of a port: no partition stands there as full and as limited member (rule PKY-007).
+func (v *Verifier) pkeyTable(c *qp.Pair, from int, p *packet.Packet, block []byte) {
+	v.covered(rule.PKY007)
+	for i := 0; i < len(block); i += 2 {
+		for j := range i / 2 {
+			a, b := binary.BigEndian.Uint16(block[2*j:]), binary.BigEndian.Uint16(block[i:])
+			if a^b != 0x8000 || a&0x7FFF == 0 {
+				continue
+			}
+			v.report(c, from, p, verdict{
+				rule: rule.PKY007, class: rule.Violation, role: rule.Sender,
+				expected: "each partition once in the P_Key table", actual: fmt.Sprintf("0x%04x as entry %d and 0x%04x as entry %d of the block", a, j, b, i/2),
+			})
+			return
+		}
+	}
+}
+
+// foreign notes a request with the P_Key of another partition, so that its responder drops it.
+func (v *Verifier) foreign(c *qp.Pair, from int, p *packet.Packet) {
+	if q := &c.Ends[from].SQ; p.Info().Request && c.Reliable() && c.Ends[1-from].Knows(hcaagent.KnowsPKey) {
+		q.Foreign, q.Usual = uint32(p.PSN)|qp.BrokenSet, false
+	}
+}
+
+// rcForeign judges a response to a request with the P_Key of another partition: there is none (rule PKY-003).
+func (v *Verifier) rcForeign(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	psn := packet.PSN(q.Foreign & packet.PSNMask)
+	positive := p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK
+	if p.PSN != psn && !(positive && p.PSN.After(psn)) || p.Syndrome == packet.NAKSequence && p.Opcode.Fn() == packet.Acknowledge {
+		return
+	}
+	q.Foreign = 0
+	if !c.Sees(from) {
+		return
+	}
+	v.covered(rule.PKY003)
+	v.report(c, from, p, verdict{
+		rule: rule.PKY003, class: rule.Violation, role: rule.Responder,
+		expected: "silence: the request with PSN " + psn.String() + " had the P_Key of another partition", actual: p.Opcode.String(),
+	})
+}
