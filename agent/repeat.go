@@ -11,12 +11,14 @@ import (
 type repeats struct {
 	slots []repeat
 	n     int
+	ecn   uint8 // of the first packet like the one that copy has found to be a copy
 }
 
 type repeat struct {
 	id   uint64
 	time int64
 	seen [8]uint8 // how often, by tap and direction
+	ecn  uint8
 }
 
 // repeatWindow is how far apart two taps may see a packet: clocks that differ, and the path between them.
@@ -52,8 +54,12 @@ func (r *repeats) copy(p *packet.Packet) bool {
 	at := (int(p.Tap)*3 + int(p.Way)) % len(s.seen)
 	s.seen[at]++
 	if s.seen[at] > most {
-		s.time = p.Time
+		s.time, s.ecn = p.Time, p.TClass&3
 		return false
+	}
+	r.ecn = s.ecn
+	if p.TClass&3 == 3 {
+		s.ecn = 3
 	}
 	return true
 }

@@ -23,7 +23,8 @@ type hostSlot struct {
 
 // host is what is kept of a pair of addresses.
 type host struct {
-	a, b packet.Addr
+	a, b  packet.Addr
+	first int64 // time of the first packet
 	// icrc and vcrc count good and bad checksums by direction: 0 from a to b, 1 from b to a.
 	icrc, vcrc [2]seals
 	// unpaired lists, by direction, connections whose responses are not known yet.

@@ -89,6 +89,9 @@ func (t *Transport) Packet(p *packet.Packet) {
 func (t *Transport) packet(p *packet.Packet) {
 	if (t.Several || p.Way != packet.WayUnknown) && t.repeats.copy(p) {
 		t.repeated++
+		if p.TClass&3 == 3 && t.repeats.ecn != 3 {
+			t.remarked(p)
+		}
 		return
 	}
 	if !t.known(p) {
@@ -104,6 +107,9 @@ func (t *Transport) unknown(p *packet.Packet) {
 		return
 	}
 	host, dir := t.hosts.find(p.Src, p.Dst)
+	if h := &t.hosts.list[host]; h.first == 0 {
+		h.first = p.Time
+	}
 	switch p.Opcode.Service() {
 	case packet.RC, packet.UC, packet.XRC:
 		t.connected(p, host, dir)
@@ -275,7 +281,7 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 	}
 	switch {
 	case p.Opcode == packet.OpCNP:
-		t.ver.CNP(p)
+		t.notified(p, host, dir)
 	case p.Opcode >= 0xC0:
 		t.ver.Skipped[verifier.SkipManagement]++
 	default:
@@ -345,6 +351,7 @@ func (t *Transport) conclude(now int64) {
 			t.ver.CoverFlow(&c.Pair, c.learned == ByCM)
 		}
 	}
+	t.ver.CongestionEnds(now)
 	t.misdirections()
 	t.strays()
 	t.name()

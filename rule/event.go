@@ -77,12 +77,12 @@ var eventRows = [numRows - eventFirst]Row{
 	EvCNP - eventFirst: {
 		ID: "EV-CNP", Name: "cnp", Severity: Info, Needs: Wire, Ref: "A17.9.3",
 		Text:  "A congestion notification packet asked a sender to slow down.",
-		Where: "verifier/finish.go",
+		Where: "verifier/cng_cnp.go",
 	},
 	EvCE - eventFirst: {
 		ID: "EV-CE", Name: "congestion-experienced", Severity: Info, Needs: Wire, Ref: "A17.9",
-		Text:  "The network marked a packet as having met congestion (ECN field 11).",
-		Where: "verifier/header.go",
+		Text:  "The network marked a packet as having met congestion (ECN field 11; on InfiniBand FECN).",
+		Where: "verifier/cng.go",
 	},
 	EvReconnect - eventFirst: {
 		ID: "EV-RECONNECT", Name: "reconnect", Severity: Info, Needs: Wire, Ref: "9.7.1†, 12.9†",

@@ -44,8 +44,8 @@ const (
 var rocRows = [flwFirst - rocFirst]Row{
 	ROCV1001 - rocFirst: {
 		ID: "ROC-V1-001", Name: "roce1-format", Severity: Error, Needs: Wire, Ref: "A16",
-		Text:   "A RoCEv1 frame is EtherType 0x8915, GRH, BTH and what its opcode needs, and ICRC: no LRH and no VCRC.",
-		NotWhy: "A definition: a frame of another shape is not RoCE to a receiver, nor to the decoder.",
+		Text:  "A RoCEv1 frame is EtherType 0x8915, GRH, BTH and what its opcode needs, and ICRC: no LRH and no VCRC.",
+		Where: "verifier/icrc.go",
 	},
 	ROCV1002 - rocFirst: {
 		ID: "ROC-V1-002", Name: "roce1-grh", Severity: Error, Needs: Wire, Ref: "A16, 8.3",
@@ -60,8 +60,8 @@ var rocRows = [flwFirst - rocFirst]Row{
 	},
 	ROCV2002 - rocFirst: {
 		ID: "ROC-V2-002", Name: "roce2-format", Severity: Error, Needs: Wire, Ref: "CA17-2",
-		Text:   "A RoCEv2 packet is IPv4 or IPv6, UDP, BTH and what its opcode needs, and ICRC: no LRH and no GRH.",
-		NotWhy: "A definition: a frame of another shape is not RoCE to a receiver, nor to the decoder.",
+		Text:  "A RoCEv2 packet is IPv4 or IPv6, UDP, BTH and what its opcode needs, and ICRC: no LRH, no GRH and no VCRC.",
+		Where: "verifier/icrc.go",
 	},
 	ROCV2003 - rocFirst: {
 		ID: "ROC-V2-003", Name: "ipv4-options", Severity: Error, Needs: Wire, Ref: "CA17-3",

@@ -66,11 +66,6 @@ func (v *Verifier) Event(c *qp.Pair, who int, p *packet.Packet, id rule.ID, deta
 	v.event(c, who, rule.NoRole, p, id, detail)
 }
 
-// CNP counts a congestion notification packet.
-func (v *Verifier) CNP(p *packet.Packet) {
-	v.bytewise(nil, 0, p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
-}
-
 // Hidden deals with a packet whose extension headers the snap length cut off: how many PSNs a READ takes, what an AETH says is not
 // known. The requester's stream is joined anew with its next packet.
 func (v *Verifier) Hidden(c *qp.Pair, from int, p *packet.Packet) {

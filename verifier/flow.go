@@ -20,6 +20,11 @@ const (
 	reportedEncap
 	reportedGIDs
 	reportedSL
+	reportedECN
+
+	// What is not reported, but so: the first packet, a request or a response, was not ECN-capable.
+	firstNotECT
+	firstNotECTResponse
 )
 
 // Flow judges what a connected QP must keep constant in the packets that it sends, or what its attributes give (rules NET-GRH-006,
@@ -52,6 +57,9 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	end.Flow = qp.Flow{
 		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, SL: p.SL, MigReq: p.MigReq,
 		GRH: p.Has&packet.HasGRH != 0, GIDs: gids(p), State: qp.FlowKnown,
+	}
+	if p.TClass&3 == 0 && onIP(p.Encap, nil) {
+		end.Flow.Reported = notECT(p)
 	}
 	if end.Knows(hcaagent.KnowsPKey) {
 		v.covered(rule.PKY004)

@@ -53,7 +53,10 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if onIP(p.Encap, nil) && p.TClass&3 == 3 {
-		v.bytewise(c, from, p, verdict{rule: rule.EvCE, class: rule.Event, role: rule.Network})
+		v.Marked(c, from, p)
+	}
+	if p.Encap == packet.Native && (p.FECN || p.BECN || v.cng.fecns > 0) {
+		v.forward(c, from, p)
 	}
 	for _, h := range headersOf[p.Encap][p.Opcode] {
 		if h.atSource && !v.Near(p.Src) {
@@ -79,6 +82,7 @@ func (v *Verifier) Cover() {
 			if n == 0 {
 				continue
 			}
+			v.coverSeal(packet.Encap(e), n)
 			for _, h := range headersOf[e][o] {
 				v.Rec.Cover[h.id].Exercised += n
 			}

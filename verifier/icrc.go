@@ -49,6 +49,10 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	if d.class == rule.Unproven {
 		d.detail = "the packet may have been damaged on the way to the tap"
 	}
+	if o, ok := missealed(p); ok {
+		v.covered(o.rule)
+		d = o
+	}
 	v.bytewise(c, from, p, d)
 	if c != nil {
 		if c.Reliable() {
@@ -58,6 +62,36 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 		q.Excused, q.Broken = true, uint32(p.PSN)|qp.BrokenSet
 	}
 	return false
+}
+
+// missealed is the finding on a packet whose ICRC is wrong, but right for another format, if so. No damage makes it that.
+func missealed(p *packet.Packet) (d verdict, ok bool) {
+	d = verdict{class: rule.Violation, role: rule.Sender}
+	switch p.Missealed() {
+	case packet.SealedCongestion:
+		d.rule, d.expected, d.actual = rule.CNGIB003, "an ICRC that leaves out FECN and BECN", "one that covers them"
+	case packet.SealedVCRC:
+		d.rule, d.expected, d.actual = rule.ROCV2002, "the ICRC at the end", "two bytes behind it, as a VCRC"
+		if p.Encap == packet.RoCEv1 {
+			d.rule = rule.ROCV1001
+		}
+	case packet.SealedGRH:
+		d.rule, d.expected, d.actual = rule.ROCV2002, "the BTH behind UDP", "a global route header"
+	default:
+		return d, false
+	}
+	return d, true
+}
+
+// coverSeal counts, at the end, the rules on the format of a packet that its ICRC tells of.
+func (v *Verifier) coverSeal(e packet.Encap, n uint64) {
+	v.Rec.Cover[rule.CNGIB003].Exercised += n
+	switch {
+	case e == packet.RoCEv1:
+		v.Rec.Cover[rule.ROCV1001].Exercised += n
+	case onIP(e, nil):
+		v.Rec.Cover[rule.ROCV2002].Exercised += n
+	}
 }
 
 // Length judges a packet whose lengths contradict each other or the frame, so that its ICRC cannot be where they say: the length

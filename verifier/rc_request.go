@@ -120,6 +120,8 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		v.rcNew(c, from, p)
 		return
+	case d == 1 && v.cnpTook(c, from, p):
+		v.took(c, from, p, rule.Requester)
 	case v.unordered(c, from) && !q.Fresh:
 		v.covered(rule.RCPSN004) // it may be under way
 	default:

@@ -174,6 +174,7 @@ func (f *fields) build(p *packet.Packet) (frame []byte, wireLen int, err error) 
 	badICRC, _ := f.number("badicrc")
 	badVCRC, _ := f.number("badvcrc")
 	sum, summed := f.word("udpsum")
+	sealed, otherwiseSealed := f.word("sealed")
 	for i, name := range f.names {
 		if name == "tap" || name == "way" {
 			continue
@@ -204,6 +205,11 @@ func (f *fields) build(p *packet.Packet) (frame []byte, wireLen int, err error) 
 	}
 	p.VCRC ^= uint16(badVCRC)
 	frame = p.Append(nil)
+	if otherwiseSealed {
+		if frame, err = otherwise(p, sealed); err != nil {
+			return nil, 0, err
+		}
+	}
 	frame = append(frame[:len(frame)-int(trim)], make([]byte, extra)...)
 	wireLen = len(frame)
 	if snapped {

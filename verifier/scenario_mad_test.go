@@ -14,7 +14,7 @@ import (
 var managementClasses = map[string]struct {
 	class   mad.Class
 	version uint8
-}{"SA": {mad.ClassSubnetAdmin, 2}, "PM": {mad.ClassPerformance, 1}, "MAD": {mad.ClassCM, 2}, "VENDOR": {0x32, 1}}
+}{"SA": {mad.ClassSubnetAdmin, 2}, "PM": {mad.ClassPerformance, 1}, "MAD": {mad.ClassCM, 2}, "VENDOR": {0x32, 1}, "CC": {mad.ClassCongestion, mad.CongestionVersion}}
 
 var managementMethods = map[string]mad.Method{
 	"GET": mad.Get, "SET": mad.Set, "SEND": mad.Send, "TRAP": mad.Trap, "REPORT": mad.Report, "TRAPREPRESS": mad.TrapRepress, "GETRESP": mad.GetResp,

@@ -87,6 +87,9 @@ func (s *scenario) packet(words []string) error {
 	q := s.sender(src, dst)
 	if words[2] == "copy" {
 		f.tap(seen)
+		if n, ok := f.number("ecn"); ok {
+			remark(q.frame, uint8(n))
+		}
 		return s.feed(q.encap, q.frame, len(q.frame), seen)
 	}
 	how := s.encap
@@ -154,6 +157,9 @@ func (s *scenario) fill(p *packet.Packet, op string, src, dst end, f *fields) (e
 		f.psn(&p.PSN)
 		if n, ok := f.number("data"); ok {
 			p.Payload = append(make([]byte, 15), byte(n))
+		}
+		if n, ok := f.number("reserved"); ok {
+			p.Payload = make([]byte, n)
 		}
 		return nil
 	case !in.Response:

@@ -87,10 +87,16 @@ var serviceHeaders = []header{
 		return differs(bad, "the multicast QPN exactly with a multicast destination", "QP 0x%x to %v", p.DestQP, p.Dst)
 	}, false},
 	{rule.CNGCNP003, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.OpCNP }, func(p *packet.Packet) (string, string) {
-		bad := p.SE || p.MigReq || p.PadCnt != 0 || p.AckReq || p.PSN != 0 || p.PayloadLen != 16 || !zero(p.Payload)
+		bad := p.SE || p.MigReq || p.PadCnt != 0 || p.AckReq || p.PSN != 0 || !zero(p.Payload)
 		return differs(bad, "SE, M, PadCnt, AckReq, PSN and the 16 reserved bytes 0",
 			"SE %t, M %t, PadCnt %d, AckReq %t, PSN %v, %d reserved bytes % x", p.SE, p.MigReq, p.PadCnt, p.AckReq, p.PSN, p.PayloadLen, p.Payload)
 	}, false},
+	{rule.CNGCNP004, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.OpCNP }, func(p *packet.Packet) (string, string) {
+		return differs(p.PayloadLen != 16, "16 reserved bytes between BTH and ICRC", "%d", p.PayloadLen)
+	}, false},
+	{rule.CNGIB001, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
+		return differs(p.FECN, "FECN 0 from the source", "FECN 1")
+	}, true},
 }
 
 // class returns the management class of a datagram, byte 1 of its payload, or 0.

@@ -64,7 +64,9 @@ func (v *Verifier) ucStray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 // ucGap judges a PSN beyond the next one (rule UC-PSN-001).
 func (v *Verifier) ucGap(c *qp.Pair, from int, p *packet.Packet, d int) {
 	q := &c.Ends[from].SQ
-	if !q.Excused && !v.missent(c, from, p, 1) {
+	if d == 1 && v.cnpTook(c, from, p) {
+		v.took(c, from, p, rule.Sender)
+	} else if !q.Excused && !v.missent(c, from, p, 1) {
 		v.covered(rule.UCPSN001)
 		v.report(c, from, p, verdict{
 			rule: rule.UCPSN001, class: proven(c.Sees(from)), role: rule.Sender,

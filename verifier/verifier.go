@@ -29,6 +29,8 @@ type Verifier struct {
 	expected [256]uint64
 	// abandoned says that the packet at hand broke off an open message.
 	abandoned bool
+	// cng is what was told of congestion.
+	cng congestion
 	// Profile is what the devices do otherwise than the standard, on purpose.
 	Profile  Profile
 	xrcAsked map[xrcAsked]bool // REQs for XRC

@@ -1,0 +1,26 @@
+package agent
+
+import "ibwitness/packet"
+
+// notified verifies a congestion notification packet. It names the QP that shall slow down, whose connection may be known.
+func (t *Transport) notified(p *packet.Packet, host, dir uint32) {
+	since := t.hosts.list[host].first
+	if id, ok := t.flows.get(flowKey(host, dir, p.DestQP), 0); ok {
+		t.ver.CNP(&t.pairs.at(id>>1).Pair, int(id&1), p, since)
+		return
+	}
+	t.ver.CNP(nil, 0, p, since)
+}
+
+// remarked verifies the mark on a packet that another tap has shown without it.
+func (t *Transport) remarked(p *packet.Packet) {
+	if p.Has&packet.HasBTH == 0 || p.Has&(packet.HasIPv4|packet.HasIPv6) == 0 || p.ICRCState == packet.CRCBad {
+		return
+	}
+	host, dir := t.hosts.find(p.Src, p.Dst)
+	if id, ok := t.flows.get(flowKey(host, dir, p.DestQP), 0); ok && p.Opcode.Service() <= packet.UC {
+		t.ver.Remarked(&t.pairs.at(id>>1).Pair, int(id&1), p, t.repeats.ecn)
+		return
+	}
+	t.ver.Remarked(nil, 0, p, t.repeats.ecn)
+}

@@ -1,0 +1,235 @@
+package verifier
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// What is slow enough to tell.
+const (
+	// longestPacing is the longest that an adapter is known to let pass between two congestion notification packets.
+	longestPacing = 4095 * time.Microsecond
+	// soonNotified is how soon a CNP follows the mark that it tells of: not later than with the next timer, and one more.
+	soonNotified = 10 * time.Millisecond
+	// staleMark is how long after the newest mark no CNP tells of it any more.
+	staleMark = 100 * time.Millisecond
+	// mostWays is how many pairs of a sender and a receiver are kept before those that nothing happened on lately are dropped.
+	mostWays = 4096
+)
+
+// congestion is what the network has told of congestion, and the receivers have passed on. The zero value is empty.
+type congestion struct {
+	ways  map[way]*marks
+	ports map[packet.Addr]notified // the newest CNP of an address, to whomever
+	cnp   packet.Packet            // the newest CNP: see cnpTook
+	fecns int                      // marks on InfiniBand that have yet to be returned: see forward.go
+}
+
+// way is from the sender of marked packets to their receiver.
+type way struct{ from, to packet.Addr }
+
+// marks are those of one way.
+type marks struct {
+	qps      map[uint32]*marked // by the sender's QPN, or anyDest where that is not known
+	owed     *packet.Packet     // the oldest marked packet that no CNP has told of
+	owedQP   uint32             // the QP that sent it
+	silent   bool               // that none came was reported, and none has come since
+	notifies bool               // the receiver has sent CNPs
+	newest   notified
+	at       int64 // of the newest event
+	onCNPs   uint32
+	onCNP    uint64 // frame of the newest CNP with a mark
+}
+
+// marked is what is known of the marks of one QP.
+type marked struct {
+	due    uint32 // marks that no CNP has told of
+	at     int64  // of the newest
+	pkey   uint16
+	newest notified
+	pace   pace
+	judged bool // that it does not slow down was reported
+}
+
+// notified is one CNP.
+type notified struct {
+	time  int64
+	frame uint64
+}
+
+// anyDest stands for the QPN of a sender that is not known.
+const anyDest = 1 << 31
+
+// way returns the marks of a way.
+func (g *congestion) way(from, to packet.Addr, now int64) *marks {
+	m := g.ways[way{from, to}]
+	if m == nil {
+		if g.ways == nil {
+			g.ways, g.ports = map[way]*marks{}, map[packet.Addr]notified{}
+		}
+		if len(g.ways) >= mostWays {
+			g.drop(now)
+		}
+		m = &marks{qps: map[uint32]*marked{}}
+		g.ways[way{from, to}] = m
+	}
+	m.at = now
+	return m
+}
+
+// drop forgets what nothing has happened on lately.
+func (g *congestion) drop(now int64) {
+	for k, m := range g.ways {
+		if now-m.at > int64(time.Second) {
+			delete(g.ways, k)
+		}
+	}
+	for k, n := range g.ports {
+		if now-n.time > int64(time.Second) {
+			delete(g.ports, k)
+		}
+	}
+}
+
+func (m *marks) qp(qpn uint32) *marked {
+	q := m.qps[qpn]
+	if q == nil {
+		q = new(marked)
+		m.qps[qpn] = q
+	}
+	return q
+}
+
+// senderQP is the QP that sent p, end from of c, or anyDest. c may be nil.
+func senderQP(c *qp.Pair, from int, p *packet.Packet) uint32 {
+	switch {
+	case p.Has&packet.HasDETH != 0:
+		return p.SrcQP
+	case c != nil && c.Ends[from].Numbered:
+		return c.Ends[from].Number
+	}
+	return anyDest
+}
+
+// Marked takes a packet of RoCEv2 that the network has marked: its receiver owes its sender a CNP (rule CNG-CNP-001). c is the connection
+// that it belongs to, sent by end from, or nil.
+func (v *Verifier) Marked(c *qp.Pair, from int, p *packet.Packet) {
+	v.bytewise(c, from, p, verdict{rule: rule.EvCE, class: rule.Event, role: rule.Network})
+	m := v.cng.way(p.Src, p.Dst, p.Time)
+	if p.Opcode == packet.OpCNP {
+		m.onCNPs++
+		m.onCNP = p.Frame
+		return
+	}
+	v.notECT(c, from, p)
+	qpn := senderQP(c, from, p)
+	q := m.qp(qpn)
+	q.due++
+	q.at, q.pkey = p.Time, p.PKey
+	if p.Dst.IsMulticast() {
+		return
+	}
+	v.overdue(m, p.Time)
+	if m.owed == nil && !m.silent && (m.newest.time == 0 || p.Time-m.newest.time > int64(longestPacing)) {
+		m.owed, m.owedQP = bare(p), qpn
+	}
+}
+
+// overdue judges whether the receiver of marked packets has told their sender in time (rule CNG-CNP-001).
+func (v *Verifier) overdue(m *marks, now int64) {
+	if m.owed == nil || m.owed.Encap == packet.Native || now-m.owed.Time <= int64(soonNotified) {
+		return
+	}
+	p := m.owed
+	m.owed, m.silent = nil, true
+	v.covered(rule.CNGCNP001)
+	d := verdict{
+		rule: rule.CNGCNP001, role: rule.Receiver,
+		expected: "a CNP within " + soonNotified.String() + ": the packet is marked", actual: "none",
+	}
+	switch by := v.Profile.CNPs.By; {
+	case by == PacedByQP, by == PacedByAddress:
+		if d.class = proven(v.Near(p.Dst)); d.class == rule.Unproven {
+			d.detail = "the packet may have been lost behind the tap, or the CNP before it"
+		}
+	case m.notifies:
+		d.class, d.detail = rule.Unproven, "some adapters have one timer for the CNPs to all senders: a profile tells (--profile cnp-per-ip)"
+	default:
+		d.class, d.detail = rule.Unproven, "it has sent none so far: its congestion notification may be off"
+	}
+	f := finding(p, d)
+	f.Accused = rule.Endpoint{Role: rule.Receiver, Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}
+	f.Peer = rule.Endpoint{Addr: p.Src, QPN: m.owedQP & packet.PSNMask, QPNKnown: m.owedQP != anyDest}
+	v.Rec.Add(f)
+}
+
+// CongestionEnds judges what receivers still owe at time now.
+func (v *Verifier) CongestionEnds(now int64) {
+	for _, m := range v.cng.ways {
+		v.overdue(m, now)
+	}
+}
+
+// notECT judges that the network marks only what its sender calls ECN-capable (rule CNG-ECN-001). At one tap the first packet of a QP tells
+// what its sender does.
+func (v *Verifier) notECT(c *qp.Pair, from int, p *packet.Packet) {
+	v.covered(rule.CNGECN001)
+	if c == nil || c.Service > packet.UC {
+		return
+	}
+	f := &c.Ends[from].Flow
+	if !f.Known() || f.Reported&reportedECN != 0 || f.Reported&notECT(p) == 0 {
+		return
+	}
+	f.Reported |= reportedECN
+	v.accuse(c, from, from, p, verdict{
+		rule: rule.CNGECN001, class: rule.Unproven, role: rule.Network,
+		expected: "no mark on what is not ECN-capable, as the first packet of this QP is not", actual: "ECN 11 (CE)",
+		detail: "the sender may call some of its packets ECN-capable; a tap before the mark tells",
+	})
+}
+
+// notECT is the flag that says that the first packet of a QP, one like p, was not ECN-capable.
+func notECT(p *packet.Packet) uint16 {
+	if p.Info().Response {
+		return firstNotECTResponse
+	}
+	return firstNotECT
+}
+
+// Remarked takes a packet with a mark that another tap has shown with another ECN field (rule CNG-ECN-001).
+func (v *Verifier) Remarked(c *qp.Pair, from int, p *packet.Packet, ecn uint8) {
+	if ecn == 0 {
+		v.covered(rule.CNGECN001)
+		d := verdict{
+			rule: rule.CNGECN001, class: rule.Violation, role: rule.Network,
+			expected: "ECN 00, as another tap has seen this packet: it is not ECN-capable", actual: "ECN 11 (CE)",
+		}
+		if c != nil {
+			c.Ends[from].Flow.Reported |= reportedECN
+		}
+		v.bytewise(c, from, p, d)
+	}
+	v.Marked(c, from, p)
+}
+
+// cnpTook reports whether p, one PSN ahead of what end from of c would send next, is the first packet behind a CNP of that end: it took the
+// CNP for a packet of the stream (rule CNG-CNP-006).
+func (v *Verifier) cnpTook(c *qp.Pair, from int, p *packet.Packet) bool {
+	n, end, peer := &v.cng.cnp, &c.Ends[from], &c.Ends[1-from]
+	return c.Sees(from) && n.Frame > end.SQ.LastFrame && n.Src == end.Addr && n.Dst == peer.Addr && n.DestQP == peer.Number && n.Tap == p.Tap &&
+		p.PSN == end.SQ.Next.Add(1)
+}
+
+// took is the finding that cnpTook is about.
+func (v *Verifier) took(c *qp.Pair, from int, p *packet.Packet, role rule.Role) {
+	v.report(c, from, p, verdict{
+		rule: rule.CNGCNP006, class: proven(c.Sees(from)), role: role,
+		expected: fmt.Sprintf("PSN %v: a CNP takes none", c.Ends[from].SQ.Next), actual: "PSN " + p.PSN.String(), detail: lossDetail(c, from),
+		evidence: []uint64{v.cng.cnp.Frame}, gap: rule.GapAt(c.Ends[from].SQ.Next),
+	})
+}

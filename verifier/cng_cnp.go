@@ -1,0 +1,166 @@
+package verifier
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// CNP judges a congestion notification packet: the receiver of marked packets asks their sender to slow down. c is the connection of the QP
+// that shall, or nil; from is the end that sent the CNP. since is when the first packet between the two addresses was seen.
+func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
+	v.bytewise(nil, 0, p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
+	v.covered(rule.CNGCNP005)
+	m := v.cng.way(p.Dst, p.Src, p.Time)
+	q := m.qp(p.DestQP)
+	v.overdue(m, p.Time)
+	v.cnpCause(c, from, p, m, q, since)
+	v.cnpPace(c, from, p, m, q)
+	v.cnpDSCP(c, from, p)
+	if c != nil && c.Service <= packet.UC {
+		v.covered(rule.CNGCNP006)
+		v.slows(c, 1-from, p, q)
+	}
+	if m.owed != nil && (v.Profile.CNPs.By != PacedByQP || m.owedQP == anyDest || m.owedQP == p.DestQP) {
+		v.covered(rule.CNGCNP001)
+		m.owed = nil
+	}
+	m.notifies, m.silent = true, false
+	n := notified{p.Time, p.Frame}
+	m.newest, q.newest, v.cng.ports[p.Src] = n, n, n
+	v.cng.cnp = *p
+	v.cng.cnp.Payload, v.cng.cnp.Pad, v.cng.cnp.Data = nil, nil, nil
+}
+
+// cnpCause judges that a mark is why a CNP was sent (rules CNG-CNP-002, -005), and that it has the P_Key of what was marked (CNG-CNP-003).
+func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *marks, q *marked, since int64) {
+	if q.due == 0 || p.Time-q.at > int64(staleMark) {
+		if other := m.qps[anyDest]; other != nil {
+			q = other // whose it was is not known
+		}
+	}
+	if q.due > 0 && p.Time-q.at <= int64(staleMark) {
+		q.due--
+		v.covered(rule.CNGCNP002)
+		if (p.PKey^q.pkey)&0x7FFF != 0 {
+			v.bytewise(c, from, p, verdict{
+				rule: rule.CNGCNP003, class: rule.Violation, role: rule.Receiver,
+				expected: fmt.Sprintf("P_Key 0x%04x of the marked packet", q.pkey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+			})
+		}
+		return
+	}
+	if p.Time-since <= int64(staleMark) {
+		return // a mark from before the capture began may be why
+	}
+	d := verdict{
+		rule: rule.CNGCNP002, class: proven(v.Near(p.Src)), role: rule.Receiver,
+		expected: "a CNP only for a packet that was marked", actual: fmt.Sprintf("none of QP 0x%x was since the CNP before", p.DestQP),
+	}
+	if d.class == rule.Unproven {
+		d.detail = "the mark may have been made behind the tap"
+	}
+	if m.onCNPs > 0 {
+		m.onCNPs--
+		d.rule, d.expected, d.actual = rule.CNGCNP005, "no CNP for a mark on a CNP", "nothing else was marked"
+		d.evidence = []uint64{m.onCNP}
+	}
+	v.covered(d.rule)
+	v.bytewise(c, from, p, d)
+}
+
+// cnpPace judges the time between CNPs (rule CNG-CNP-007).
+func (v *Verifier) cnpPace(c *qp.Pair, from int, p *packet.Packet, m *marks, q *marked) {
+	pacing, last, to := v.Profile.CNPs, q.newest, fmt.Sprintf("to QP 0x%x", p.DestQP)
+	switch pacing.By {
+	case PacedByAddress:
+		last, to = m.newest, "to this address"
+	case PacedByPort:
+		last, to = v.cng.ports[p.Src], "of this port"
+	case PacingUnknown:
+		pacing.Every = leastPacing
+	}
+	if last.time == 0 {
+		return
+	}
+	v.covered(rule.CNGCNP007)
+	took := time.Duration(p.Time - last.time)
+	if took >= pacing.Every-pacing.Every/8 { // clocks and taps are not that exact
+		return
+	}
+	d := verdict{
+		rule: rule.CNGCNP007, class: proven(pacing.By != PacingUnknown && v.Near(p.Src)), role: rule.Receiver,
+		expected: "no other CNP " + to + " for " + pacing.Every.String(), actual: "one after " + took.String(), evidence: []uint64{last.frame},
+	}
+	switch {
+	case pacing.By == PacingUnknown:
+		d.detail = "the interval is a setting of the adapter: a profile tells (--profile cnp-per-qp=TIME)"
+	case d.class == rule.Unproven:
+		d.detail = "CNPs may have come closer together on their way to the tap"
+	}
+	v.bytewise(c, from, p, d)
+}
+
+// cnpDSCP judges the DSCP of a CNP, where that is told (rule CNG-CNP-008).
+func (v *Verifier) cnpDSCP(c *qp.Pair, from int, p *packet.Packet) {
+	if !v.Profile.HasDSCP || !onIP(p.Encap, nil) {
+		return
+	}
+	v.covered(rule.CNGCNP008)
+	if p.TClass>>2 == v.Profile.DSCP {
+		return
+	}
+	v.bytewise(c, from, p, verdict{
+		rule: rule.CNGCNP008, class: proven(v.Near(p.Src)), role: rule.Receiver,
+		expected: fmt.Sprintf("DSCP %d", v.Profile.DSCP), actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
+	})
+}
+
+// pace is how much a QP had sent when CNPs came to it, one soon after the other.
+type pace struct {
+	n    int
+	seen [8]struct {
+		time  int64
+		bytes uint64
+	}
+}
+
+const (
+	pressing = int64(time.Millisecond) // between CNPs that follow one another
+	worth    = 16 << 10                // bytes from which on a rate tells something
+)
+
+// slows judges, over eight CNPs in a row, that the requester to which they go sends slower by and by (rule CNG-RP-001).
+func (v *Verifier) slows(c *qp.Pair, who int, p *packet.Packet, q *marked) {
+	s := &q.pace
+	if s.n > 0 && p.Time-s.seen[s.n-1].time > pressing {
+		s.n = 0
+	}
+	s.seen[s.n].time, s.seen[s.n].bytes = p.Time, c.Ends[who].Sums.Bytes
+	if s.n++; s.n < len(s.seen) {
+		return
+	}
+	s.n = 0
+	rate := func(i, k int) (bytes uint64, perSecond float64) {
+		bytes = s.seen[k].bytes - s.seen[i].bytes
+		return bytes, float64(bytes) / (float64(max(s.seen[k].time-s.seen[i].time, 1)) / 1e9)
+	}
+	before, first := rate(0, 3)
+	after, second := rate(4, 7)
+	if min(before, after) < worth {
+		return
+	}
+	v.covered(rule.CNGRP001)
+	if second < first || q.judged {
+		return
+	}
+	q.judged = true
+	v.accuse(c, 1-who, who, p, verdict{
+		rule: rule.CNGRP001, class: rule.Unproven, role: rule.Requester,
+		expected: fmt.Sprintf("less than %.1f Mbit/s: CNPs have come since", first*8/1e6), actual: fmt.Sprintf("%.1f Mbit/s", second*8/1e6),
+		detail: "the limit that it lowers may still be above what it has to send",
+	})
+}

@@ -1,0 +1,59 @@
+package verifier
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// forward takes a packet of InfiniBand with a mark, or one that may return it: a responder returns the FECN of a request as the BECN of the next
+// response (rule CNG-IB-002). c is the connection that it belongs to, sent by end from, or nil.
+func (v *Verifier) forward(c *qp.Pair, from int, p *packet.Packet) {
+	if p.FECN {
+		v.bytewise(c, from, p, verdict{rule: rule.EvCE, class: rule.Event, role: rule.Network})
+	}
+	if c == nil || c.Service != packet.RC || !c.Paired {
+		return
+	}
+	in := p.Info()
+	if m := v.cng.way(c.Ends[1-from].Addr, p.Src, p.Time); in.Response || p.BECN {
+		v.returned(c, from, p, m)
+	}
+	if p.FECN && in.Request {
+		m := v.cng.way(p.Src, p.Dst, p.Time)
+		if m.silent || m.owed != nil {
+			return
+		}
+		m.owed, m.owedQP = bare(p), p.DestQP
+		v.cng.fecns++
+	}
+}
+
+// returned judges whether a packet returns a mark that its sender has got; m are the marks of the way to it.
+func (v *Verifier) returned(c *qp.Pair, from int, p *packet.Packet, m *marks) {
+	owed := m.owed
+	if p.BECN {
+		m.notifies, m.silent = true, false
+	}
+	if owed == nil || m.owedQP != c.Ends[from].Number || !p.BECN && p.PSN.Before(owed.PSN) {
+		return
+	}
+	m.owed = nil
+	v.cng.fecns--
+	v.covered(rule.CNGIB002)
+	if p.BECN {
+		return
+	}
+	m.silent = true
+	d := verdict{
+		rule: rule.CNGIB002, class: proven(m.notifies && c.Sees(from)), role: rule.Responder,
+		expected: "BECN 1: the request that it answers had FECN", actual: "BECN 0", evidence: []uint64{owed.Frame},
+	}
+	switch {
+	case !m.notifies:
+		d.detail = "it has returned none so far: congestion control may be off"
+	case d.class == rule.Unproven:
+		d.detail = "the request may have been lost behind the tap"
+	}
+	v.report(c, from, p, d)
+}
