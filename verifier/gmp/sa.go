@@ -2,6 +2,7 @@ package gmp
 
 import (
 	"fmt"
+	"strings"
 
 	"ibwitness/mad"
 	"ibwitness/packet"
@@ -59,15 +60,11 @@ func (v *Verifier) saResponse(d *datagram, x *exchange) {
 	table := d.h.Method == mad.GetTableResp || d.h.Method == mad.GetMultiResp
 	if d.h.Method == mad.GetResp || table {
 		v.covered(rule.MADSA005)
-		expected, actual := "", ""
 		switch {
 		case table && s.Specific() == mad.SANoRecords:
-			expected, actual = "success and no record", s.Text(d.h.Class)
+			v.saBadly(rule.Unproven, rule.MADSA005, d, x, "success and no record", s.Text(d.h.Class), "a family of subnet managers answers so, of which a public source is known")
 		case !table && d.r.Active() && (d.r.Data1 > 1 || d.r.Flags&mad.RMPPLast == 0):
-			expected, actual = "one record, or status 0x0400 (too many records)", "a transfer of several datagrams"
-		}
-		if expected != "" {
-			v.saBad(rule.MADSA005, d, x, expected, actual)
+			v.saBad(rule.MADSA005, d, x, "one record, or status 0x0400 (too many records)", "a transfer of several datagrams")
 		}
 	}
 	if d.h.Attribute == mad.AttrMultiPathRecord && d.h.Method == mad.GetMultiResp || x != nil && x.h.Method == mad.GetMulti {
@@ -91,9 +88,13 @@ func (v *Verifier) saResponse(d *datagram, x *exchange) {
 	v.records(d, x, table)
 }
 
-// saBad makes a finding against a subnet administrator.
+// saBad makes a finding against a subnet administrator that is proven.
 func (v *Verifier) saBad(id rule.ID, d *datagram, x *exchange, expected, actual string) {
-	w := verdict{rule: id, class: rule.Violation, role: rule.Responder, expected: expected, actual: actual}
+	v.saBadly(rule.Violation, id, d, x, expected, actual, "")
+}
+
+func (v *Verifier) saBadly(class rule.Class, id rule.ID, d *datagram, x *exchange, expected, actual, detail string) {
+	w := verdict{rule: id, class: class, role: rule.Responder, expected: expected, actual: actual, detail: detail}
 	if x != nil {
 		w.evidence, w.tap = x.frame, x.tap
 	}
@@ -171,6 +172,59 @@ var (
 	recordQPN  = mad.Field{Name: "QPN", Off: (24 + 28) * 8, Bits: 24, N: 1} // of the InformInfo in an InformInfoRecord
 )
 
+// matched are the components that a record which is returned has as the request gave them, by attribute. PathRecord and MCMemberRecord have
+// rules of their own.
+var matched = map[mad.Attribute][]component{
+	mad.AttrNodeRecord:       {{0, mad.LayoutNodeRecord.Field("LID")}},
+	mad.AttrPortInfoRecord:   {{0, mad.LayoutPortInfoRecord.Field("endportLID")}, {1, mad.LayoutPortInfoRecord.Field("portNum")}},
+	mad.AttrSLtoVLRecord:     {{0, mad.LayoutSLtoVLRecord.Field("LID")}, {1, mad.LayoutSLtoVLRecord.Field("inputPortNum")}, {2, mad.LayoutSLtoVLRecord.Field("outputPortNum")}},
+	mad.AttrSwitchInfoRecord: {{0, mad.LayoutSwitchInfoRecord.Field("LID")}},
+	mad.AttrLFTRecord:        {{0, mad.LayoutLFTRecord.Field("LID")}, {1, mad.LayoutLFTRecord.Field("blockNum")}},
+	mad.AttrLinkRecord: {
+		{0, mad.LayoutLinkRecord.Field("fromLID")},
+		{1, mad.LayoutLinkRecord.Field("fromPort")},
+		{2, mad.LayoutLinkRecord.Field("toPort")},
+		{3, mad.LayoutLinkRecord.Field("toLID")},
+	},
+	mad.AttrGUIDInfoRecord: {{0, mad.LayoutGUIDInfoRecord.Field("LID")}, {1, mad.LayoutGUIDInfoRecord.Field("blockNum")}},
+	mad.AttrServiceRecord:  {{0, mad.LayoutServiceRecord.Field("serviceID")}, {1, mad.LayoutServiceRecord.Field("serviceGID")}, {2, mad.LayoutServiceRecord.Field("servicePKey")}},
+	mad.AttrPKeyTableRecord: {
+		{0, mad.LayoutPKeyTableRecord.Field("LID")}, {1, mad.LayoutPKeyTableRecord.Field("blockNum")}, {2, mad.LayoutPKeyTableRecord.Field("portNum")},
+	},
+	mad.AttrVLArbRecord: {
+		{0, mad.LayoutVLArbRecord.Field("LID")}, {1, mad.LayoutVLArbRecord.Field("outputPortNum")}, {2, mad.LayoutVLArbRecord.Field("blockNum")},
+	},
+}
+
+// matches judges that a record has what the request gave: it was chosen by that. A LID of a port may come back as its base LID.
+func (v *Verifier) matches(d *datagram, x *exchange, b []byte) {
+	if x == nil || !x.whole() || x.h.Attribute != d.h.Attribute || x.h.Method != mad.Get && x.h.Method != mad.GetTable {
+		return
+	}
+	list := matched[d.h.Attribute]
+	if list == nil {
+		return
+	}
+	v.covered(rule.MADSA008)
+	a := x.data[mad.SAHeaderSize:]
+	for i := range list {
+		c := &list[i]
+		f := c.field
+		if x.s.ComponentMask>>c.bit&1 == 0 || f.Same(a, b) {
+			continue
+		}
+		asked, have := uint16(f.Uint(a)), uint16(f.Uint(b))
+		switch {
+		case f.Bits == 128 && sameGUID(f.Bytes(a), f.Bytes(b)), strings.HasSuffix(f.Name, "PKey") && (asked^have)&0x7FFF == 0:
+			continue
+		case strings.HasSuffix(f.Name, "LID") && asked-have < mostLIDs && have != 0:
+			continue
+		}
+		v.saBad(rule.MADSA008, d, x, fmt.Sprintf("a record with %s %s, which the request gave", f.Name, f.Text(a)), f.Text(b))
+		return
+	}
+}
+
 const (
 	portActive = 4
 	mostLIDs   = 128 // of one port
@@ -179,12 +233,18 @@ const (
 // record judges one record that a subnet administrator returned.
 func (v *Verifier) record(d *datagram, x *exchange, b []byte) {
 	trusted := x == nil || x.s.SMKey != 0
+	// Where the subnet manager has no key, every request is trusted.
+	class, keyless := rule.Violation, ""
+	if !trusted && v.peer(x.pair.from, x.pair.to).smKey == 0 {
+		class, keyless = rule.Unproven, "the subnet manager may have no SM_Key, and then trusts all requests"
+	}
+	v.matches(d, x, b)
 	switch d.h.Attribute {
 	case mad.AttrPortInfoRecord:
 		if !trusted {
 			v.covered(rule.MADSA010)
 			if prMKey.Uint(b) != 0 {
-				v.saBad(rule.MADSA010, d, x, "M_Key 0 in the answer to a request without SM_Key", "another")
+				v.saBadly(class, rule.MADSA010, d, x, "M_Key 0 in the answer to a request without SM_Key", "another", keyless)
 			}
 		}
 		if d.p.Encap == packet.Native && prState.Uint(b) == portActive && prMasterSM.Uint(b) != 0 {
@@ -201,13 +261,13 @@ func (v *Verifier) record(d *datagram, x *exchange, b []byte) {
 	case mad.AttrPKeyTableRecord, mad.AttrServiceAssociation:
 		if !trusted {
 			v.covered(rule.MADSA010)
-			v.saBad(rule.MADSA010, d, x, "no "+d.h.AttributeName()+" for a request without SM_Key", "a record")
+			v.saBadly(class, rule.MADSA010, d, x, "no "+d.h.AttributeName()+" for a request without SM_Key", "a record", keyless)
 		}
 	case mad.AttrInformInfoRecord:
 		if !trusted {
 			v.covered(rule.MADSA011)
 			if n := recordQPN.Uint(b); n != 0 {
-				v.saBad(rule.MADSA011, d, x, "QPN 0 in the answer to a request without SM_Key", fmt.Sprintf("QPN 0x%x", n))
+				v.saBadly(class, rule.MADSA011, d, x, "QPN 0 in the answer to a request without SM_Key", fmt.Sprintf("QPN 0x%x", n), keyless)
 			}
 		}
 	case mad.AttrPathRecord:
