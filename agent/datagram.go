@@ -46,6 +46,7 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	if p.DestQP == 1 || p.SrcQP == 1 {
 		t.ver.XRCConnect(&c.Pair, from, p)
 		t.ver.Congestion(&c.Pair, from, p)
+		t.talks.Packet(p)
 		for _, f := range t.cm.Management(p) {
 			t.learn(&f, p)
 		}
@@ -97,7 +98,7 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 	case passive.Disconnected:
 		for _, e := range f.Ends {
 			if k, ok := t.bound[hcaagent.QP{Addr: e.Addr, QPN: e.QPN}]; ok {
-				t.pairs.at(k >> 1).Closed = true
+				t.pairs.at(k >> 1).Close()
 				delete(t.bound, hcaagent.QP{Addr: e.Addr, QPN: e.QPN})
 			}
 		}

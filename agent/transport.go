@@ -10,6 +10,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/cm"
 	"ibwitness/verifier/gmp"
 )
 
@@ -28,6 +29,7 @@ type Transport struct {
 	match    passive.Matcher
 	cm       *passive.Agent
 	gmp      *gmp.Verifier
+	talks    *cm.Verifier
 	resolved map[told]*fact         // QPs that SIDR or an HCA agent told of
 	fresh    map[hcaagent.QP]bool   // of them, those whose start PSN is known and that have sent nothing yet
 	bound    map[hcaagent.QP]uint32 // QPs that CM connected: connection · 2 + end
@@ -52,6 +54,7 @@ func NewTransport(near []packet.Addr) *Transport {
 	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.lossy && t.near[a] })
 	t.ver.Renew = t.renewed
 	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.lossy && t.isNear(a, gid) })
+	t.judgeExchanges()
 	t.services[packet.RC] = rcAgent{t.ver}
 	t.services[packet.UC] = ucAgent{t.ver}
 	t.services[packet.UD] = udAgent{t.ver}
@@ -215,6 +218,9 @@ func (t *Transport) sound(c *connection, from int, p *packet.Packet) bool {
 
 // verify has the verifiers of its connection judge a packet.
 func (t *Transport) verify(c *connection, from int, p *packet.Packet) {
+	if c.Closed {
+		t.afterwards(c, from, p)
+	}
 	t.count(c, from, p)
 	if p.Cut && !whole(p) {
 		t.ver.Hidden(&c.Pair, from, p)
@@ -339,6 +345,7 @@ func (t *Transport) Finish(end int64) {
 	}
 	t.judgeEvents(end)
 	t.gmp.Finish(end)
+	t.talks.Finish(end)
 	t.conclude(end)
 	t.endLinks()
 }
@@ -352,6 +359,7 @@ func (t *Transport) conclude(now int64) {
 		}
 	}
 	t.ver.CongestionEnds(now)
+	t.talks.Pass(now - settled)
 	t.misdirections()
 	t.strays()
 	t.name()

@@ -254,6 +254,16 @@ func (c *Pair) Complete() bool { return !c.Lossy }
 // Sees reports whether what passed at end i is proven: the tap is near it and missed nothing.
 func (c *Pair) Sees(i int) bool { return c.Ends[i].Near && !c.Lossy }
 
+// Close says that CM has disconnected: no packet of the connection is a usual one any more.
+func (c *Pair) Close() {
+	c.Closed = true
+	for i := range c.Ends {
+		if f := &c.Ends[i].Flow; f.State == FlowPlain {
+			f.State = FlowKnown
+		}
+	}
+}
+
 // End returns which end sent a packet of the connection.
 func (c *Pair) End(p *packet.Packet) int {
 	if c.Ends[1].Addr == p.Src && (c.Ends[0].Addr != p.Src || c.Ends[0].Number == p.DestQP) {

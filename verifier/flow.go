@@ -33,7 +33,7 @@ func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	f := &end.Flow
 	if f.Known() && agrees(f, p) && c.Encap == p.Encap {
-		if !v.Thorough && p.Encap == packet.RoCEv2IPv4 && plain(p) {
+		if !v.Thorough && !c.Closed && p.Encap == packet.RoCEv2IPv4 && plain(p) {
 			f.State = qp.FlowPlain
 		}
 		return

@@ -103,11 +103,15 @@ func (s *scenario) packet(words []string) error {
 		p.Has = packet.HasGRH
 	}
 	if strings.HasPrefix(words[2], "CM_") {
+		carrier := f.carrier()
 		if p.Payload, err = s.message(words[2], src, dst, f); err != nil {
 			return err
 		}
 		p.Opcode, p.DestQP, p.SrcQP, p.QKey = packet.Op(packet.UD, packet.SendOnly), 1, 1, 0x80010000
-		f = &fields{}
+		if n, ok := carrier.number("pkey"); ok {
+			p.PKey = uint16(n)
+		}
+		f = carrier
 	} else if strings.HasPrefix(words[2], "QP0_") {
 		p.Payload, err = subnetManagement(words[2], f)
 		if err != nil {

@@ -149,6 +149,7 @@ type scenario struct {
 	qps    map[qpKey]*sender
 	asked  map[askedKey][]byte // management requests
 	mark   link.Mark           // of the frame at hand, on a link
+	talks  map[[2]string]*talk
 }
 
 // epoch is when every scenario begins, nanoseconds since the Unix epoch.

@@ -25,6 +25,7 @@ type slot struct {
 	msn  [2]uint32     // messages that each end has sent
 	id   uint32        // communication ID; 0: no connection
 	step int
+	life int
 }
 
 // lives is how many connections a slot has until its QP numbers come again.
@@ -54,14 +55,11 @@ func (c *Churn) Next(b []byte) []byte {
 	s.step++
 	switch down := stepMessages + 2*c.messages; {
 	case step == stepREQ:
-		return c.manage(b, s, 0, &mad.REQ{
-			Header: mad.CMHeader(mad.AttrREQ, uint64(s.id)), LocalCommID: s.id, ServiceID: 0x1060001, LocalQPN: s.ends[0].qpn, ResponderResources: 4,
-			InitiatorDepth: 4, StartingPSN: s.psn[1], RetryCount: 7, PKey: 0xFFFF, PathMTU: 3, RNRRetryCount: 7, Primary: mad.Path{HopLimit: 64, LocalAckTimeout: 18},
-		})
+		return c.manage(b, s, 0, s.request())
 	case step == stepREP:
 		return c.manage(b, s, 1, &mad.REP{
 			Header: mad.CMHeader(mad.AttrREP, uint64(s.id)), LocalCommID: s.id + 1, RemoteCommID: s.id, LocalQPN: s.ends[1].qpn, StartingPSN: s.psn[0],
-			ResponderResources: 4, InitiatorDepth: 4, RNRRetryCount: 7,
+			ResponderResources: 4, InitiatorDepth: 4, RNRRetryCount: 7, LocalCAGUID: s.ends[1].guid(), TargetAckDelay: 10,
 		})
 	case step == stepRTU:
 		return c.manage(b, s, 0, &mad.RTU{Header: mad.CMHeader(mad.AttrRTU, uint64(s.id)), LocalCommID: s.id, RemoteCommID: s.id + 1})
@@ -80,16 +78,38 @@ func (c *Churn) Next(b []byte) []byte {
 // open begins a connection.
 func (c *Churn) open(s *slot, i int) {
 	c.Opened++
-	*s = slot{id: uint32(c.Opened << 1)}
+	*s = slot{id: uint32(c.Opened << 1), life: (s.life + 1) % lives} // a QP rests before it is connected anew (12.9.8.4)
 	for k := range s.ends {
 		host := 2*(i%64) + k
 		s.ends[k] = end{
 			addr: packet.IPv4Addr([]byte{10, 9, 0, uint8(host)}), mac: [6]byte{2, 0, 0, 9, 0, uint8(host)},
-			qpn: uint32(0x11 + i*lives + c.random.below(lives)), port: 0xC000 | uint16(c.random.next()),
+			qpn: uint32(0x11 + i*lives + s.life), port: 0xC000 | uint16(c.random.next()),
 		}
 		s.psn[k] = packet.PSN(c.random.next() & packet.PSNMask)
 	}
 }
+
+// request is the REQ of a connection.
+func (s *slot) request() *mad.REQ {
+	a, b := s.ends[0].addr, s.ends[1].addr
+	h := mad.IPHeader{IPVersion: 4, SourcePort: 0x8000, SourceWord: packet.Addr{Lo: a.Lo & 0xFFFFFFFF}, DestinationWord: packet.Addr{Lo: b.Lo & 0xFFFFFFFF}}
+	private := make([]byte, mad.IPHeaderSize)
+	if err := h.Encode(private); err != nil {
+		panic(err) // a mistake above
+	}
+	return &mad.REQ{
+		Header: mad.CMHeader(mad.AttrREQ, uint64(s.id)), LocalCommID: s.id, ServiceID: 0x1060001, LocalCAGUID: s.ends[0].guid(), LocalQPN: s.ends[0].qpn,
+		ResponderResources: 4, InitiatorDepth: 4, RemoteCMTimeout: 20, LocalCMTimeout: 20, MaxCMRetries: 15, StartingPSN: s.psn[1], RetryCount: 7,
+		PKey: 0xFFFF, PathMTU: 3, RNRRetryCount: 7,
+		Primary: mad.Path{
+			LocalLID: mad.PermissiveLID, RemoteLID: mad.PermissiveLID, LocalGID: a, RemoteGID: b, HopLimit: 64, LocalAckTimeout: 14,
+		},
+		Private: private,
+	}
+}
+
+// guid is that of the channel adapter of an end.
+func (e *end) guid() uint64 { return 0x0200_0900_0000_0000 | e.addr.Lo&0xFFFF }
 
 // manage appends a message of CM that an end sends.
 func (c *Churn) manage(b []byte, s *slot, from int, m mad.Message) []byte {

@@ -1,0 +1,77 @@
+package cm
+
+import (
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+)
+
+// lap steps an exchange with a LAP, which proposes an alternate path (rules CM-LAP-001, CM-LAP-002).
+func (v *Verifier) lap(m *message, l *mad.LAP) {
+	v.nonzero(m, l.LocalCommID)
+	v.reserved(m, l.Reserved1, uint32(l.Reserved2), l.Reserved3, uint32(l.Reserved4), uint32(l.Reserved5), uint32(l.Reserved6), uint32(l.Reserved7))
+	x, side, agrees := v.named(m, l.LocalCommID, l.RemoteCommID, l.TID)
+	v.address(m, x)
+	if x == nil || !agrees {
+		return
+	}
+	v.covered(rule.CMLAP001)
+	end, over := x.over()
+	switch {
+	case over && m.Time > end, x.dreq[side].times > 0:
+		v.accuse(m, rule.CMLAP001, proven(m.sees[sender]), verdict{
+			expected: "a LAP in an established connection only", actual: "one behind its end", detail: unless(m.sees[sender], "the two may have changed places on the way"),
+		})
+		return
+	case x.asked && side == active && x.rtu.time == 0:
+		v.accuse(m, rule.CMLAP001, proven(m.sees[sender]), verdict{
+			expected: "a LAP in an established connection only", actual: "one before the RTU", evidence: []uint64{x.req.frame},
+			detail: unless(m.sees[sender], "the tap may have missed the RTU"),
+		})
+		return
+	}
+	if x.service <= mad.TransportUC && x.qpn[1-side] != 0 {
+		v.judge(m, rule.CMREQ001, l.RemoteQPN != x.qpn[1-side], func() verdict {
+			return verdict{expected: fmt.Sprintf("QP 0x%06x, that of the other side", x.qpn[1-side]), actual: fmt.Sprintf("QP 0x%06x", l.RemoteQPN)}
+		})
+	}
+	v.covered(rule.CMLAP002)
+	s := &x.lap
+	open := s.times > 0 && !s.answered && m.Time-s.first <= int64(x.retries+1)*x.timeout[1-side]
+	switch {
+	case s.times > 0 && s.copied(m):
+	case open && s.tid == l.TID:
+		v.again(x, side, s, m, -1)
+	case open && x.lapper == side:
+		v.accuse(m, rule.CMLAP002, proven(m.sees[sender]), verdict{
+			expected: "no further LAP before the answer to the one before", actual: "another transaction", evidence: []uint64{s.frame},
+			detail: unless(m.sees[sender], "the tap may have missed the answer"),
+		})
+		s.begin(m)
+	default:
+		s.begin(m)
+		x.lapper = side
+	}
+}
+
+// apr steps an exchange with an APR.
+func (v *Verifier) apr(m *message, a *mad.APR) {
+	v.nonzero(m, a.LocalCommID)
+	v.reserved(m, uint32(a.Reserved))
+	v.judge(m, rule.CMLAP001, !a.Status.Defined(), func() verdict {
+		return verdict{expected: "a status of 0 to 13", actual: fmt.Sprint(uint8(a.Status))}
+	})
+	x, side, agrees := v.named(m, a.LocalCommID, a.RemoteCommID, a.TID)
+	v.address(m, x)
+	if x == nil || !agrees || x.lap.times == 0 || x.lapper == side {
+		return
+	}
+	v.covered(rule.CMTID002)
+	if !x.lap.answered && a.TID != x.lap.tid {
+		v.accuse(m, rule.CMTID002, rule.Violation, verdict{
+			expected: fmt.Sprintf("transaction ID 0x%016x of the LAP", x.lap.tid), actual: fmt.Sprintf("0x%016x", a.TID), evidence: []uint64{x.lap.frame},
+		})
+	}
+	x.lap.answered = true
+}

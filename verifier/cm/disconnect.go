@@ -1,0 +1,157 @@
+package cm
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/hcaagent"
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// flight is for how long a packet may be under way in a channel adapter that is told to stop.
+const flight = int64(50 * time.Microsecond)
+
+// dreq steps an exchange with a DREQ. Both sides may send one, and at once.
+func (v *Verifier) dreq(m *message, d *mad.DREQ) {
+	v.nonzero(m, d.LocalCommID)
+	v.reserved(m, uint32(d.Reserved))
+	x, side, agrees := v.named(m, d.LocalCommID, d.RemoteCommID, d.TID)
+	v.address(m, x)
+	if x == nil {
+		v.half(m, d)
+		return
+	}
+	if !agrees || v.late(m, x, side, "DREQ") {
+		return
+	}
+	v.covered(rule.CMREQ001)
+	if x.service <= mad.TransportUC && x.qpn[1-side] != 0 && d.RemoteQPN != x.qpn[1-side] {
+		v.accuse(m, rule.CMREQ001, rule.Violation, verdict{
+			expected: fmt.Sprintf("QP 0x%06x, that of the other side", x.qpn[1-side]), actual: fmt.Sprintf("QP 0x%06x", d.RemoteQPN),
+			evidence: []uint64{[2]uint64{x.req.frame, x.rep.frame}[1-side]},
+		})
+	}
+	v.unannounced(x)
+	s := &x.dreq[side]
+	switch {
+	case s.times == 0:
+		s.begin(m)
+		v.covered(rule.CMSM011)
+		v.expect(x, m, answerDREQ, 1-side, int64(x.retries+1)*x.timeout[1-side])
+	case s.copied(m):
+	default:
+		v.again(x, side, s, m, -1)
+	}
+}
+
+// half begins with the DREQ of a connection that was made before the capture.
+func (v *Verifier) half(m *message, d *mad.DREQ) {
+	k := key{active: m.Src, passive: m.Dst, id: d.LocalCommID}
+	if _, ok := v.byID[k]; ok {
+		return
+	}
+	x := v.begin(k)
+	x.ids[passive], x.qpn[passive], x.retries = d.RemoteCommID, d.RemoteQPN, -1
+	x.dreq[active].begin(m)
+	x.look(m, active)
+}
+
+// drep steps an exchange with a DREP.
+func (v *Verifier) drep(m *message, d *mad.DREP) {
+	v.nonzero(m, d.LocalCommID)
+	x, side, agrees := v.named(m, d.LocalCommID, d.RemoteCommID, d.TID)
+	v.address(m, x)
+	if x == nil || !agrees {
+		return
+	}
+	s := &x.dreq[1-side]
+	v.covered(rule.CMTID002)
+	if s.times > 0 && d.TID != s.tid {
+		v.accuse(m, rule.CMTID002, rule.Violation, verdict{
+			expected: fmt.Sprintf("transaction ID 0x%016x of the DREQ", s.tid), actual: fmt.Sprintf("0x%016x", d.TID), evidence: []uint64{s.frame},
+		})
+	}
+	if x.drep[side].time == 0 {
+		x.drep[side] = seen{m.Time, m.Frame}
+	}
+}
+
+// timeWait is for how long at least the QP of a side waits before it is of use again: the round trip, and the ACK delay of the other channel
+// adapter. 0: not known.
+func (x *exchange) timeWait(side int) int64 {
+	switch {
+	case !x.asked || x.rep.times == 0:
+		return 0
+	case side == active:
+		return period(x.delay)
+	case x.ackCode == 0:
+		return 0
+	}
+	return period(x.ackCode) / 2 // the code is rounded up
+}
+
+// reused judges the QP that a side names when it connects (rules CM-SM-012, CM-SM-015).
+func (v *Verifier) reused(m *message, x *exchange, side int) {
+	v.covered(rule.CMSM012)
+	ref, ok := v.byQP[x.qp(side)]
+	if !ok || ref>>1 == v.index(x) {
+		return
+	}
+	y, was := &v.slots[ref>>1], int(ref&1)
+	end := max(y.drep[0].time, y.drep[1].time)
+	switch {
+	case end > 0:
+		if waited := m.Time - end; waited < y.timeWait(was) {
+			v.accuse(m, rule.CMSM012, proven(m.sees[sender]), verdict{
+				expected: fmt.Sprintf("QP 0x%06x to rest for %s behind the DREP", x.qpn[side], span(y.timeWait(was))), actual: "a new connection after " + span(waited),
+				evidence: []uint64{max(y.drep[0].frame, y.drep[1].frame)},
+			})
+		}
+	case y.dreq[0].times+y.dreq[1].times == 0 && y.reject.time == 0 && y.guid[was] == x.guid[side]:
+		x.stale[side] = y.rep.frame
+		v.covered(rule.CMSM015)
+	}
+}
+
+// stale judges the answer to a REQ or REP that names a QP which is connected (rule CM-SM-015).
+func (v *Verifier) staleAnswer(m *message, x *exchange, of int, actual string) {
+	if x.stale[of] == 0 {
+		return
+	}
+	v.accuse(m, rule.CMSM015, proven(m.sees[sender]), verdict{
+		expected: fmt.Sprintf("REJ, stale connection: QP 0x%06x is connected", x.qpn[of]), actual: actual, evidence: []uint64{x.stale[of]},
+		detail: unless(m.sees[sender], "the end of the older connection may not have been seen"),
+	})
+	x.stale[of] = 0
+}
+
+// Data judges a packet of a connection that CM has ended, sent by q to the host peer (rule CM-SM-012).
+func (v *Verifier) Data(q hcaagent.QP, peer packet.Addr, near bool, p *packet.Packet) {
+	ref, ok := v.byQP[qpKey{q.Addr, peer, q.QPN}]
+	if !ok {
+		return
+	}
+	x, side := &v.slots[ref>>1], int(ref&1)
+	v.covered(rule.CMSM012)
+	end, least, detail := x.drep[side], flight, ""
+	near = near && !v.Lossy()
+	switch {
+	case end.time > 0 && !near:
+		least, detail = slack, "the two may have changed places on the way"
+	case end.time == 0:
+		end, least = x.drep[1-side], crossing
+		detail = unless(near, "the DREP may not have arrived")
+	}
+	waited := p.Time - end.time
+	if end.time == 0 || waited < least || waited >= x.timeWait(side) || !x.once(toldWait<<side) {
+		return
+	}
+	f := rule.At(rule.CMSM012, proven(near && !p.Cut), p)
+	f.Expected, f.Actual, f.Detail = "silence of the QP for "+span(x.timeWait(side))+" behind the DREP", "a packet after "+span(waited), detail
+	f.Evidence = []uint64{end.frame}
+	f.Accused = rule.Endpoint{Role: rule.Sender, Addr: q.Addr, QPN: q.QPN, QPNKnown: true}
+	f.Peer = rule.Endpoint{Addr: peer, QPN: p.DestQP, QPNKnown: true}
+	v.Rec.Add(f)
+}

@@ -1,0 +1,137 @@
+package cm
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+)
+
+// The reasons of a REJ that say where else to ask.
+const (
+	rejRedirectCM   mad.RejReason = 24
+	rejRedirectPort mad.RejReason = 25
+	rejPrimaryLID   mad.RejReason = 13
+	rejAlternateLID mad.RejReason = 19
+)
+
+// maxInfo is how many bytes of additional information a REJ has room for.
+const maxInfo = 72
+
+// infoLengths says how long the additional information of a REJ is, where there is any (section 12.6.7.2).
+var infoLengths = map[mad.RejReason]uint8{
+	mad.RejTimeout: 8, 12: 16, 18: 16, rejPrimaryLID: 2, rejAlternateLID: 2, rejRedirectCM: 72, rejRedirectPort: 16,
+}
+
+// rej steps an exchange with a REJ, which ends it.
+func (v *Verifier) rej(m *message, r *mad.REJ) {
+	v.reserved(m, uint32(r.Reserved1), uint32(r.Reserved2))
+	v.judge(m, rule.CMREJ001, !r.Reason.Defined(), func() verdict {
+		return verdict{expected: "a reason of 1 to 33, or 35", actual: fmt.Sprint(uint16(r.Reason))}
+	})
+	want, fixed := infoLengths[r.Reason]
+	v.judge(m, rule.CMREJ003, r.InfoLength > maxInfo || fixed && r.InfoLength != 0 && r.InfoLength != want, func() verdict {
+		if !fixed {
+			want = maxInfo
+		}
+		return verdict{
+			expected: fmt.Sprintf("at most %d bytes of additional information for the reason %q", want, r.Reason.String()), actual: fmt.Sprint(r.InfoLength),
+		}
+	})
+	if onIP(m.Packet) {
+		v.judge(m, rule.CMREJ005, r.Reason == rejPrimaryLID || r.Reason == rejAlternateLID, func() verdict {
+			return verdict{expected: "no reason that speaks of LIDs on RoCEv2", actual: r.Reason.String()}
+		})
+	}
+	x, side, agrees := v.find(m, r.LocalCommID, r.RemoteCommID)
+	v.address(m, x)
+	v.covered(rule.CMREJ002)
+	if r.Rejected > mad.AnsweredOther || x != nil && x.asked && (r.Rejected == mad.AnsweredREQ && side == active || r.Rejected == mad.AnsweredREP && side == passive) {
+		by := ""
+		if x != nil {
+			by = " by the " + sideNames[side] + " side"
+		}
+		v.accuse(m, rule.CMREJ002, rule.Violation, verdict{
+			expected: "message rejected 0 (a REQ, by the passive side), 1 (a REP, by the active side) or 2", actual: fmt.Sprintf("%d%s", r.Rejected, by),
+		})
+	}
+	if x == nil {
+		return
+	}
+	v.covered(rule.CMID002)
+	if !agrees && r.Reason != mad.RejInvalidCommID {
+		if side == active {
+			v.wrongID(m, x, side, rule.CMID002, x.ids[passive], r.RemoteCommID)
+		} else {
+			v.wrongID(m, x, side, rule.CMID001, x.ids[passive], r.LocalCommID)
+		}
+		return
+	}
+	v.timedOut(m, r, x, side)
+	end, over := x.over()
+	if x.asked && r.Rejected != mad.AnsweredOther && !over {
+		v.covered(rule.CMTID001)
+		if r.TID != x.tid {
+			v.tid(m, x, "REQ", x.tid, x.req.frame)
+		}
+	}
+	if over && side == passive && x.waiting(end) && r.Reason != mad.RejStale {
+		v.waitingAnswer(m, x, "REJ: "+r.Reason.String())
+	}
+	if r.Reason == rejRedirectCM || r.Reason == rejRedirectPort {
+		x.told |= toldRedirected
+	}
+	x.req.answered = true
+	if x.reject.time == 0 {
+		x.reject, x.rejecter = seen{m.Time, m.Frame}, side
+	}
+}
+
+// timedOut judges a REJ for want of an answer: it names the channel adapter of its sender (rule CM-SM-014).
+func (v *Verifier) timedOut(m *message, r *mad.REJ, x *exchange, side int) {
+	if r.Reason != mad.RejTimeout || r.InfoLength != infoLengths[mad.RejTimeout] || m.have < 20 || x.guid[side] == 0 {
+		return
+	}
+	guid := binary.BigEndian.Uint64(r.Info)
+	v.judge(m, rule.CMSM014, guid != x.guid[side], func() verdict {
+		return verdict{expected: fmt.Sprintf("CA GUID 0x%016x", x.guid[side]), actual: fmt.Sprintf("0x%016x", guid), evidence: []uint64{x.req.frame}}
+	})
+}
+
+// late judges a message that comes behind the end of its exchange (rules CM-SM-008, CM-SM-013), and reports whether it does.
+func (v *Verifier) late(m *message, x *exchange, side int, name string) bool {
+	if x.reject.time > 0 {
+		v.covered(rule.CMSM013)
+		class, detail := proven(m.sees[sender]), unless(m.sees[sender], "the two may have changed places on the way")
+		patience := slack
+		if x.rejecter != side {
+			if patience = max(crossing, x.timeout[side]); !m.sees[sender] {
+				detail = "the REJ may not have arrived"
+			}
+		} else if m.sees[sender] {
+			patience = 0
+		}
+		if m.Time-x.reject.time > patience && x.once(toldRejected) {
+			v.accuse(m, rule.CMSM013, class, verdict{expected: "nothing behind the REJ", actual: name, evidence: []uint64{x.reject.frame}, detail: detail})
+		}
+		return true
+	}
+	end, over := x.over()
+	if over && name == "REP" && x.waiting(end) {
+		v.waitingAnswer(m, x, name)
+	}
+	return over && name != "DREQ"
+}
+
+// waiting reports whether a REQ has come again while the QPs wait, behind the end of their connection.
+func (x *exchange) waiting(end int64) bool {
+	return x.asked && x.reject.time == 0 && x.req.time > end && x.req.time-end < x.timeWait(passive)
+}
+
+func (v *Verifier) waitingAnswer(m *message, x *exchange, actual string) {
+	v.accuse(m, rule.CMSM008, proven(m.sees[sender]), verdict{
+		expected: "REJ, stale connection, for a REQ that comes again in TimeWait", actual: actual, evidence: []uint64{x.req.frame},
+		detail: unless(m.sees[sender], "the answer may be older than the REQ"),
+	})
+}

@@ -1,0 +1,87 @@
+package cm
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// digest stands for the content of a message.
+func digest(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for ; len(b) >= 8; b = b[8:] {
+		h = (h ^ binary.LittleEndian.Uint64(b)) * 1099511628211
+		h ^= h >> 29
+	}
+	return h
+}
+
+// first notes a message that is sent for the first time.
+func (s *sending) begin(m *message) {
+	*s = sending{
+		tid: m.h.TID, digest: digest(m.b), time: m.Time, first: m.Time, frame: m.Frame, psn: m.PSN, tap: m.Tap, ipid: m.IPID, times: 1, cut: m.Cut,
+	}
+}
+
+// copied reports whether m is a copy of the newest of s that the network made.
+func (s *sending) copied(m *message) bool {
+	if m.Encap == packet.RoCEv2IPv4 && m.IPID != 0 {
+		return s.ipid == m.IPID && m.Time-s.time < crossing && s.same(m)
+	}
+	return m.Time-s.time < slack && s.psn == m.PSN && s.same(m)
+}
+
+func (s *sending) same(m *message) bool { return s.cut || m.Cut || s.digest == digest(m.b) }
+
+// again judges a message that side sends once more (rules CM-SM-002, -003, -004, -006). limit is how often it may: negative, not known.
+func (v *Verifier) again(x *exchange, side int, s *sending, m *message, limit int) {
+	name := m.h.AttributeName()
+	class := proven(m.sees[sender])
+	v.judge(m, rule.CMSM002, !s.same(m), func() verdict {
+		return verdict{expected: "the " + name + " as it was sent before", actual: "other content", evidence: []uint64{s.frame}}
+	})
+	v.soon(x, side, s, m, class)
+	if !s.excused {
+		s.times++
+	}
+	if limit >= 0 {
+		v.covered(rule.CMSM003)
+		if int(s.times) > limit+1 {
+			v.accuse(m, rule.CMSM003, class, verdict{
+				expected: fmt.Sprintf("at most %d repetitions of the %s", limit, name), actual: fmt.Sprintf("repetition %d", s.times-1), evidence: []uint64{s.frame},
+			})
+		}
+	}
+	s.time, s.frame, s.ipid, s.excused = m.Time, m.Frame, m.IPID, false
+}
+
+// soon judges how long side waited before it sent a message again.
+func (v *Verifier) soon(x *exchange, side int, s *sending, m *message, class rule.Class) {
+	if s.excused {
+		return
+	}
+	name := m.h.AttributeName()
+	if p := x.patience[1-side]; p.time > s.time && x.wait[1-side] > 0 && m.Time-p.time > crossing {
+		v.covered(rule.CMSM006)
+		if waited := m.Time - p.time; waited < lenient(x.wait[1-side]) {
+			v.accuse(m, rule.CMSM006, class, verdict{
+				expected: fmt.Sprintf("no %s within the %s that the MRA asked for", name, span(x.wait[1-side])), actual: "after " + span(waited),
+				evidence: []uint64{p.frame},
+			})
+		}
+		return
+	}
+	if wait := x.timeout[1-side]; wait > 0 {
+		v.covered(rule.CMSM004)
+		if waited := m.Time - s.time; waited < lenient(wait) {
+			v.accuse(m, rule.CMSM004, class, verdict{
+				expected: fmt.Sprintf("no repetition of the %s within %s", name, span(wait)), actual: "after " + span(waited), evidence: []uint64{s.frame},
+			})
+		}
+	}
+}
+
+// lenient is how long a sender must have waited at least: many round a time of 4.096 µs · 2^code to 2^(code-8) ms.
+func lenient(wait int64) int64 { return wait / 8 * 7 }

@@ -1,0 +1,262 @@
+package cm
+
+import (
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
+
+// key names an exchange by what each of its messages carries: the addresses of the two sides, and the communication ID (or request ID)
+// that the active side chose.
+type key struct {
+	active, passive packet.Addr
+	id              uint32
+	sidr            bool
+}
+
+// tidKey names an exchange by the transaction of its REQ.
+type tidKey struct {
+	active, passive packet.Addr
+	tid             uint64
+}
+
+// qpKey names a queue pair towards a host. What one host does with a number towards another one may be in another shard.
+type qpKey struct {
+	addr, peer packet.Addr
+	qpn        uint32
+}
+
+// delayKey names a channel adapter towards a host.
+type delayKey struct {
+	guid uint64
+	peer packet.Addr
+}
+
+// The sides of an exchange.
+const (
+	active  = 0
+	passive = 1
+)
+
+var sideNames = [2]string{"active", "passive"}
+
+// sending is one message, sent again until it is answered.
+type sending struct {
+	tid, digest uint64
+	time, first int64 // of the newest and the first of them
+	frame       uint64
+	psn         packet.PSN
+	tap, ipid   uint16
+	times       uint16 // 0: not seen
+	cut         bool
+	excused     bool // the other side gave cause to send it again since
+	answered    bool
+}
+
+// seen is where and when something was seen; time 0: not.
+type seen struct {
+	time  int64
+	frame uint64
+}
+
+// exchange is one exchange of messages, of both sides.
+type exchange struct {
+	key        key
+	gen        uint32
+	prev, next int32
+
+	ids     [2]uint32 // communication IDs; 0: not known
+	qpn     [2]uint32
+	guid    [2]uint64
+	timeout [2]int64 // for how long the side may take for an answer, ns; 0: not known
+	near    [2]bool
+
+	asked     bool // the REQ was seen
+	tid       uint64
+	service   mad.Transport
+	retries   int // repetitions that the REQ allows
+	resources uint8
+	depth     uint8
+	psn       [2]packet.PSN // that the REQ and the REP name
+	counts    [2]uint8      // retry and RNR retry counts that they name
+	ackCode   uint8         // local ACK timeout of the primary path
+	delay     uint8         // target ACK delay
+	failover  bool          // an alternate path was given
+	pkey      uint16
+	serviceID mad.ServiceID
+	stale     [2]uint64 // frame that connected the QP of the side, which is connected still
+	lapper    int       // side that sent the newest LAP
+
+	req, rep, lap sending
+	dreq          [2]sending
+	patience      [2]seen // the newest MRA of the side
+	wait          [2]int64
+	rtu           seen
+	early         seen // an RTU before the REP
+	drep          [2]seen
+	reject        seen
+	rejecter      int
+	told          told
+}
+
+// told is what was reported of an exchange, or of one of its sides: once is enough.
+type told uint16
+
+const (
+	toldAnswer told = 1 << iota
+	toldPatience
+	toldRejected
+	toldEarly
+	toldSilent // 2 bits, by side
+	_
+	toldWait // 2 bits, by side
+	_
+	toldRedirected
+)
+
+func (x *exchange) once(t told) bool {
+	first := x.told&t == 0
+	x.told |= t
+	return first
+}
+
+func (x *exchange) addr(side int) packet.Addr {
+	if side == active {
+		return x.key.active
+	}
+	return x.key.passive
+}
+
+// over reports whether the exchange has ended, and when.
+func (x *exchange) over() (int64, bool) {
+	t := max(x.reject.time, x.drep[0].time, x.drep[1].time)
+	return t, t > 0
+}
+
+func (v *Verifier) begin(k key) *exchange {
+	i := v.free
+	if i >= 0 {
+		v.free = v.slots[i].next
+	} else {
+		v.slots = append(v.slots, exchange{})
+		i = int32(len(v.slots) - 1)
+	}
+	v.slots[i] = exchange{key: k, gen: v.slots[i].gen + 1, ids: [2]uint32{k.id}}
+	v.byID[k] = i
+	v.link(i)
+	v.n++
+	return &v.slots[i]
+}
+
+func (v *Verifier) link(i int32) {
+	x := &v.slots[i]
+	x.prev, x.next = v.newest, -1
+	if v.newest >= 0 {
+		v.slots[v.newest].next = i
+	} else {
+		v.oldest = i
+	}
+	v.newest = i
+}
+
+func (v *Verifier) unlink(i int32) {
+	x := &v.slots[i]
+	if x.prev >= 0 {
+		v.slots[x.prev].next = x.next
+	} else {
+		v.oldest = x.next
+	}
+	if x.next >= 0 {
+		v.slots[x.next].prev = x.prev
+	} else {
+		v.newest = x.prev
+	}
+}
+
+// index is the slot of an exchange.
+func (v *Verifier) index(x *exchange) int32 { return v.byID[x.key] }
+
+// touch makes an exchange the newest.
+func (v *Verifier) touch(x *exchange) {
+	i := v.index(x)
+	v.unlink(i)
+	v.link(i)
+}
+
+func (v *Verifier) drop(i int32) {
+	x := &v.slots[i]
+	v.unlink(i)
+	delete(v.byID, x.key)
+	if k := (tidKey{x.key.active, x.key.passive, x.tid}); v.byTID[k] == i {
+		delete(v.byTID, k)
+	}
+	for side := range 2 {
+		k := x.qp(side)
+		if ref, ok := v.byQP[k]; ok && ref>>1 == i {
+			delete(v.byQP, k)
+		}
+	}
+	v.slots[i] = exchange{gen: x.gen + 1, next: v.free}
+	v.free = i
+	v.n--
+}
+
+func (x *exchange) qp(side int) qpKey { return qpKey{x.addr(side), x.addr(1 - side), x.qpn[side]} }
+
+// bound forgets the oldest exchanges beyond the limit.
+func (v *Verifier) bound() {
+	for v.n > maxExchanges {
+		v.unannounced(&v.slots[v.oldest])
+		v.drop(v.oldest)
+		v.stats.Evicted++
+	}
+}
+
+// expire forgets, from the oldest on, what has been over for long enough.
+func (v *Verifier) expire() {
+	for v.oldest >= 0 {
+		x := &v.slots[v.oldest]
+		t, over := x.over()
+		if x.key.sidr {
+			t, over = x.req.time, true
+		}
+		if !over || v.now-t <= hold {
+			return
+		}
+		v.unannounced(x)
+		v.drop(v.oldest)
+	}
+}
+
+// find returns the exchange that a message with these communication IDs belongs to, and which side sent it; nil: none that is known. agrees is
+// false where one of the IDs is not that of the exchange.
+func (v *Verifier) find(m *message, local, remote uint32) (x *exchange, side int, agrees bool) {
+	i, isActive := v.byID[key{active: m.Src, passive: m.Dst, id: local}]
+	j, isPassive := v.byID[key{active: m.Dst, passive: m.Src, id: remote}]
+	if isActive && (!isPassive || v.slots[i].ids[passive] == remote) {
+		x, side = &v.slots[i], active
+		agrees = x.ids[passive] == 0 || remote == 0 || x.ids[passive] == remote
+	} else if isPassive {
+		x, side = &v.slots[j], passive
+		agrees = x.ids[passive] == 0 || local == 0 || x.ids[passive] == local
+	}
+	if x != nil {
+		v.touch(x)
+		x.look(m, side)
+	}
+	return x, side, agrees
+}
+
+// look notes what the tap sees of the two sides.
+func (x *exchange) look(m *message, side int) {
+	x.near[side] = m.sees[sender]
+	x.near[1-side] = m.sees[receiver]
+}
+
+// connection returns the connection that the exchange made, while it is known.
+func (v *Verifier) connection(x *exchange) (*qp.Pair, int, bool) {
+	if x.qpn[active] == 0 || x.qpn[passive] == 0 {
+		return nil, 0, false
+	}
+	return v.Traffic(qpOf(x, active))
+}

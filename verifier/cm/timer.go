@@ -1,0 +1,125 @@
+package cm
+
+import (
+	"container/heap"
+	"fmt"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// period is the time that a 5-bit code stands for, 4.096 µs · 2^code, in nanoseconds (rule CM-TMO-001).
+func period(code uint8) int64 { return 4096 << (code & 31) }
+
+func span(ns int64) string { return time.Duration(ns).Round(time.Microsecond).String() }
+
+// deadline is when something must have happened.
+type deadline struct {
+	at   int64
+	slot int32
+	gen  uint32
+	kind duty
+	side int8 // that has the duty
+	seen seen // the message that made it one
+	psn  packet.PSN
+	tap  uint16
+}
+
+// duty is what a side owes.
+type duty uint8
+
+const (
+	answerREQ   duty = iota // by REP, REJ or MRA
+	answerAfter             // by REP or REJ, after an MRA
+	repeatRTU               // for a REP that came again
+	answerDREQ              // by DREP
+)
+
+type deadlines []deadline
+
+func (d deadlines) Len() int { return len(d) }
+
+func (d deadlines) Less(i, j int) bool {
+	if d[i].at != d[j].at {
+		return d[i].at < d[j].at
+	}
+	return d[i].seen.frame < d[j].seen.frame
+}
+
+func (d deadlines) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
+func (d *deadlines) Push(x any)   { *d = append(*d, x.(deadline)) }
+
+func (d *deadlines) Pop() any {
+	old := *d
+	last := old[len(old)-1]
+	*d = old[:len(old)-1]
+	return last
+}
+
+// expect sets a deadline for a side of an exchange, from message m on.
+func (v *Verifier) expect(x *exchange, m *message, kind duty, side int, within int64) {
+	if within <= 0 || len(v.due) >= 4*maxExchanges {
+		return
+	}
+	heap.Push(&v.due, deadline{
+		at: m.Time + within, slot: v.index(x), gen: x.gen, kind: kind, side: int8(side), seen: seen{m.Time, m.Frame}, psn: m.PSN, tap: m.Tap,
+	})
+}
+
+// pass lets time pass: duties that were to be done before are judged.
+func (v *Verifier) pass(now int64) {
+	for len(v.due) > 0 && v.due[0].at < now {
+		d := heap.Pop(&v.due).(deadline)
+		if x := &v.slots[d.slot]; x.gen == d.gen {
+			v.overdue(x, &d)
+		}
+	}
+}
+
+// overdue judges a duty whose time has come.
+func (v *Verifier) overdue(x *exchange, d *deadline) {
+	side := int(d.side)
+	switch d.kind {
+	case answerREQ:
+		if x.req.answered || !x.once(toldAnswer) {
+			return
+		}
+		v.silent(x, d, rule.CMSM005, "REP, REJ or MRA within "+span(x.timeout[passive]))
+	case answerAfter:
+		if x.rep.times > 0 || x.reject.time > 0 || x.patience[passive].time > d.seen.time || !x.once(toldPatience) {
+			return
+		}
+		v.silent(x, d, rule.CMSM005, "REP, REJ or a further MRA within the "+span(x.wait[passive])+" that this MRA asked for")
+	case repeatRTU:
+		if x.rtu.time+slack >= d.seen.time || x.reject.time > 0 || x.dreq[0].times+x.dreq[1].times > 0 {
+			return
+		}
+		v.silent(x, d, rule.CMSM009, "an RTU for the REP that came again")
+	case answerDREQ:
+		if x.drep[side].time > 0 || x.dreq[side].times > 0 || !x.once(toldSilent<<side) {
+			return
+		}
+		v.silent(x, d, rule.CMSM011, "DREP")
+	}
+}
+
+// silent accuses a side of what it did not send.
+func (v *Verifier) silent(x *exchange, d *deadline, id rule.ID, expected string) {
+	v.accused(x, d, id, expected, fmt.Sprintf("silence of the %s side", sideNames[d.side]), nil)
+}
+
+// accused makes a finding, against a side, on a message that is no longer at hand.
+func (v *Verifier) accused(x *exchange, d *deadline, id rule.ID, expected, actual string, evidence []uint64) {
+	side := int(d.side)
+	f := rule.Finding{
+		Rule: id, Class: proven(x.near[side] && !v.Lossy()), Service: packet.UD, Opcode: packet.Op(packet.UD, packet.SendOnly), HasBTH: true,
+		PSN: d.psn, Time: d.seen.time, Tap: d.tap, Frame: d.seen.frame, Expected: expected, Actual: actual, Evidence: evidence,
+	}
+	if f.Class == rule.Unproven {
+		f.Detail = "the tap is not known to be near the endpoint, or the capture lost packets: a message may not have arrived, or not been seen"
+	}
+	f.Accused = rule.Endpoint{Role: rule.Sender, Addr: x.addr(side), QPN: 1, QPNKnown: true}
+	f.Peer = rule.Endpoint{Addr: x.addr(1 - side), QPN: 1, QPNKnown: true}
+	v.Rec.Add(f)
+}

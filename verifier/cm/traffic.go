@@ -1,0 +1,74 @@
+package cm
+
+import (
+	"fmt"
+
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// spoke reports whether a queue pair has sent requests, all of them before a time, as far as the disorder of captures lets one say.
+func spoke(q *qp.QP, before int64) bool {
+	return q.SQ.Joined && !q.SQ.Fresh && q.SQ.LastTime > 0 && q.SQ.LastTime+slack < before
+}
+
+// before judges what was sent before the first RTU (rule CM-SM-016): the passive side waits for the RTU, or for a request.
+func (v *Verifier) before(m *message, x *exchange) {
+	v.staleAnswer(m, x, passive, "RTU")
+	c, end, ok := v.connection(x)
+	if !ok {
+		return
+	}
+	v.covered(rule.CMSM016)
+	a, b := &c.Ends[end], &c.Ends[1-end]
+	switch {
+	case spoke(a, m.Time):
+		v.accuse(m, rule.CMSM016, proven(m.sees[sender]), verdict{
+			expected: "the RTU before the first request", actual: "a request before it", evidence: []uint64{a.SQ.LastFrame},
+			detail: unless(m.sees[sender], "the tap may have missed an earlier RTU"),
+		})
+	case spoke(b, m.Time) && a.SQ.Fresh:
+		v.accuseOther(m, rule.CMSM016, proven(m.sees[receiver]), verdict{
+			expected: "no request of the passive side before the RTU", actual: "a request before it", evidence: []uint64{b.SQ.LastFrame},
+			detail: unless(m.sees[receiver], "the tap may have missed an earlier RTU"),
+		})
+	}
+}
+
+// unannounced judges, at its end, an exchange of which something is missing: an RTU although requests were sent (rule CM-SM-016), or a REP
+// although there was an RTU (rule CM-SM-001).
+func (v *Verifier) unannounced(x *exchange) {
+	if !x.asked || x.reject.time > 0 || x.told&toldEarly != 0 {
+		return
+	}
+	d := deadline{side: active, tap: x.req.tap}
+	if x.rep.times == 0 {
+		if x.early.time > 0 && x.once(toldEarly) {
+			d.seen = x.early
+			v.accused(x, &d, rule.CMSM001, "a REP before the RTU", "an RTU without one", nil)
+		}
+		return
+	}
+	c, end, ok := v.connection(x)
+	if x.rtu.time > 0 || !ok || c.Ends[end].SQ.Fresh || !c.Ends[end].SQ.Joined || !x.once(toldEarly) {
+		return
+	}
+	d.seen, d.psn = seen{x.rep.time, x.rep.frame}, x.rep.psn
+	v.covered(rule.CMSM016)
+	v.accused(x, &d, rule.CMSM016, "an RTU before the first request", "none", []uint64{c.Ends[end].SQ.LastFrame})
+}
+
+// established judges a REP that comes again although the active side's requests have been answered, which tells as much as an RTU (rule CM-SM-010).
+func (v *Verifier) established(m *message, x *exchange) {
+	c, end, ok := v.connection(x)
+	if !ok || x.rep.excused {
+		return
+	}
+	v.covered(rule.CMSM010)
+	if r := &c.Ends[1-end].RQ; x.rtu.time == 0 && r.Answered && r.LastTime+slack < m.Time {
+		v.accuse(m, rule.CMSM010, rule.Violation, verdict{
+			expected: "no further REP: a request has come, which counts as the RTU", actual: "the REP once more",
+			evidence: []uint64{m.Frame&^0xFFFFFFFF | uint64(r.LastFrame)}, detail: fmt.Sprintf("the passive side answered it %s before", span(m.Time-r.LastTime)),
+		})
+	}
+}
