@@ -76,7 +76,7 @@ func SARecord(a Attribute) *Layout {
 // and each field of an attribute within the record. A service ID is two in a PathRecord, and each element of the data of a ServiceRecord is one.
 var components = map[Attribute]int{
 	AttrPathRecord: 26, AttrMCMemberRecord: 19, AttrNodeRecord: 15, AttrServiceRecord: 37, AttrLinkRecord: 5, AttrSwitchInfoRecord: 24,
-	AttrGUIDInfoRecord: 12, AttrLFTRecord: 68, AttrPKeyTableRecord: 36, AttrVLArbRecord: 36, AttrSLtoVLRecord: 20, AttrMultiPathRecord: 64,
+	AttrGUIDInfoRecord: 12, AttrLFTRecord: 68, AttrPKeyTableRecord: 36, AttrVLArbRecord: 64, AttrSLtoVLRecord: 20, AttrMultiPathRecord: 64,
 }
 
 // Components returns how many bits of a component mask mean something for an attribute of subnet administration; 64 where that is not known.

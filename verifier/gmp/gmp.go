@@ -137,6 +137,7 @@ func (v *Verifier) Finish(end int64) {
 	for _, q := range v.list {
 		v.settle(q, math.MaxInt64)
 		v.unanswered(q, end)
+		v.untold(q, end)
 	}
 }
 

@@ -3,8 +3,11 @@ package gmp
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"time"
 
 	"ibwitness/mad"
+	"ibwitness/packet"
 	"ibwitness/rule"
 )
 
@@ -20,9 +23,44 @@ var (
 // subscription is an InformInfo that a subnet administrator has confirmed.
 type subscription struct {
 	qpn   uint32
+	from  uint32 // QP that asked: managers report to it as well
 	trap  uint16
 	frame uint64
 	tap   uint16
+}
+
+// owed is a multicast group that was created, of which the subscriber has yet to be told.
+type owed struct {
+	group packet.Addr
+	x     exchange
+}
+
+// maxOwed is of how many groups a subscriber waits to be told.
+const maxOwed = 16
+
+// owes notes that a group was created by a port that is subscribed to the news of it.
+func (q *peer) owes(x *exchange, group packet.Addr) {
+	if slices.ContainsFunc(q.subscribed, func(s subscription) bool { return s.trap == mad.TrapMulticastCreated || s.trap == 0xFFFF }) && len(q.owed) < maxOwed {
+		q.owed = append(q.owed, owed{group, *x})
+	}
+}
+
+// untold judges the groups of which a subscriber has not been told when the capture ends, at time end.
+func (v *Verifier) untold(q *peer, end int64) {
+	for i := range q.owed {
+		x := &q.owed[i].x
+		if end-x.time <= 2*limit(defaultRespTime) || !v.sees(x.pair.from, x.sgid) {
+			continue
+		}
+		p := x.answerer()
+		v.covered(rule.MADMC007)
+		v.report(&p, verdict{
+			rule: rule.MADMC007, class: rule.Unproven, role: rule.Responder,
+			expected: fmt.Sprintf("a report that group %v was created, to which the port is subscribed", q.owed[i].group),
+			actual:   fmt.Sprintf("nothing within %v", time.Duration(end-x.time)),
+			detail:   "the group may have existed, or the manager may not count the port among its members' partitions",
+		})
+	}
 }
 
 // inform judges the answer to an InformInfo.
@@ -42,7 +80,7 @@ func (v *Verifier) inform(x *exchange, d *datagram) {
 		return
 	}
 	q := v.peer(x.pair.from, x.pair.to)
-	s := subscription{uint32(infQPN.Uint(a)), uint16(infTrap.Uint(a)), x.frame, x.tap}
+	s := subscription{uint32(infQPN.Uint(a)), x.sends, uint16(infTrap.Uint(a)), x.frame, x.tap}
 	switch {
 	case a[at] == 0: // unsubscribed
 		for i := range q.subscribed {
@@ -99,6 +137,9 @@ func (v *Verifier) notice(d *datagram) {
 		return
 	}
 	v.covered(id)
+	if q := v.peer(d.p.Dst, d.p.Src); trap == mad.TrapMulticastCreated {
+		q.owed = slices.DeleteFunc(q.owed, func(o owed) bool { return o.group == packet.GIDAddr(gid) })
+	}
 	if bad {
 		v.report(d.p, verdict{
 			rule: id, class: rule.Violation, role: rule.Sender,
@@ -118,7 +159,7 @@ func (v *Verifier) forwarded(d *datagram) {
 		return
 	}
 	for _, s := range q.subscribed {
-		if s.qpn == d.p.DestQP {
+		if s.qpn == d.p.DestQP || s.from == d.p.DestQP {
 			return
 		}
 	}

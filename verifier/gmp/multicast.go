@@ -84,6 +84,7 @@ func (v *Verifier) membership(x *exchange, d *datagram) {
 	create := mask&maskMG == 0 || zero(mcMGID.Bytes(a))
 	if create {
 		v.covered(rule.MADMC003)
+		q.owes(x, k.group)
 		if missing := needed &^ mask; missing != 0 || asked&1 == 0 {
 			v.saBad(rule.MADMC003, d, x, "status 0x0600 (insufficient components): a group is created by a full member that gives Q_Key, P_Key, SL, FlowLabel and TClass",
 				fmt.Sprintf("success with component mask 0x%x and JoinState %d", mask, asked))

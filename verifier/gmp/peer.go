@@ -22,6 +22,7 @@ type peer struct {
 	counters   map[counterKey]*counters
 	smKey      uint64 // that the subnet administrator has answered to
 	subscribed []subscription
+	owed       []owed
 	members    map[member]uint8 // JoinState
 }
 

@@ -44,7 +44,7 @@ func (v *Verifier) response(d *datagram) {
 	if !v.fits(x, d) {
 		return
 	}
-	if first && !d.r.Active() || d.r.Data1 <= 1 {
+	if first && d.r.Data1 <= 1 { // one that comes again was judged
 		v.returned(x, d)
 		v.inTime(x, d)
 	}
@@ -196,10 +196,7 @@ func (v *Verifier) unanswered(q *peer, end int64) {
 		case x.h.Class != mad.ClassPerformance:
 			continue
 		}
-		p := packet.Packet{
-			Frame: x.frame, Tap: x.tap, Time: x.time, PSN: x.psn, Opcode: packet.Op(packet.UD, packet.SendOnly), Has: packet.HasBTH,
-			Src: x.pair.to, SrcQP: x.qpn, Dst: x.pair.from, DestQP: x.sends,
-		}
+		p := x.answerer()
 		v.covered(id)
 		v.report(&p, verdict{
 			rule: id, class: rule.Unproven, role: rule.Responder,
@@ -207,5 +204,13 @@ func (v *Verifier) unanswered(q *peer, end int64) {
 			actual:   fmt.Sprintf("nothing within %v", time.Duration(end-x.time)),
 			detail:   "the request may not have reached the agent of its class: receivers drop what they have no room for",
 		})
+	}
+}
+
+// answerer stands for the responder, of which nothing was seen, with the frame and time of the request.
+func (x *exchange) answerer() packet.Packet {
+	return packet.Packet{
+		Frame: x.frame, Tap: x.tap, Time: x.time, PSN: x.psn, Opcode: packet.Op(packet.UD, packet.SendOnly), Has: packet.HasBTH,
+		Src: x.pair.to, SrcQP: x.qpn, Dst: x.pair.from, DestQP: x.sends,
 	}
 }
