@@ -105,6 +105,10 @@ func (t *Transport) packet(p *packet.Packet) {
 // unknown verifies a packet of which something is out of the ordinary.
 func (t *Transport) unknown(p *packet.Packet) {
 	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 {
+		if p.Has&packet.HasLRH != 0 && p.LNH < packet.LNHLocal {
+			t.ver.Raw(p)
+			return
+		}
 		t.short++
 		t.tooShort(p)
 		return
@@ -316,6 +320,9 @@ func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir ui
 		s.good++
 	case packet.CRCBad:
 		s.bad++
+		if s.good > 0 && p.ICRCState == packet.CRCGood {
+			p.Flaws |= packet.FlawDelimiter // a port drops it just so
+		}
 	}
 	s := &h.icrc[dir]
 	if p.ICRCState == packet.CRCBad && p.Flaws&(packet.FlawIPLength|packet.FlawUDPLength|packet.FlawLRHLength) != 0 {

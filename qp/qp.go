@@ -30,7 +30,7 @@ func (q *QP) Knows(k hcaagent.Known) bool { return q.Attr != nil && q.Attr.Has(k
 // SendQueue is the requester's half: the messages that it sent, and where it stands.
 type SendQueue struct {
 	Restart packet.PSN // PSN at which the newest retransmission began
-	Broken  uint32     // PSN of the newest packet with a wrong ICRC, with BrokenSet
+	Broken  uint32     // PSN of the newest packet that its receiver drops, as its ICRC or VCRC is wrong, with BrokenSet
 	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
 	InvRKey uint32     // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
 
@@ -92,6 +92,14 @@ const (
 
 // BrokenSet marks SendQueue.Broken as set: PSN 0 is a PSN like any other.
 const BrokenSet = 1 << 31
+
+// BrokenLink says in SendQueue.Broken that the packet was damaged on its link, by its VCRC or its end, whatever its ICRC.
+const BrokenLink = 1 << 30
+
+// BrokenAt reports whether the newest damaged packet has this PSN.
+func (q *SendQueue) BrokenAt(psn packet.PSN) bool {
+	return q.Broken&^BrokenLink == uint32(psn)|BrokenSet
+}
 
 // SRQSet marks SendQueue.SRQ as set.
 const SRQSet = 1 << 31

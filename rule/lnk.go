@@ -40,6 +40,11 @@ const (
 	LNKST006
 	LNKARB001
 	LNKSW002
+	LNKLRH007
+	LNKLID007
+	LNKVL002
+	LNKCRC006
+	LNKRAW001
 
 	cngFirst
 )
@@ -57,8 +62,8 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	},
 	LNKLRH004 - lnkFirst: {
 		ID: "LNK-LRH-004", Name: "lrh-next-header", Severity: Error, Needs: Wire, Ref: "7.7",
-		Text:   "LNH tells what follows the LRH: 0 raw with EtherType, 1 raw IPv6, 2 BTH, 3 GRH and BTH. A channel adapter's transport takes only 2 and 3.",
-		NotWhy: "A definition: LNH is what the decoder goes by, and a wrong one breaks the ICRC.",
+		Text:  "LNH tells what follows the LRH: 0 raw with EtherType, 1 raw IPv6, 2 BTH, 3 GRH and BTH. A channel adapter's transport takes only 2 and 3.",
+		Where: "verifier/link.go",
 	},
 	LNKLRH005 - lnkFirst: {
 		ID: "LNK-LRH-005", Name: "lrh-packet-length", Severity: Error, Needs: Wire, Ref: "7.7",
@@ -143,8 +148,8 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	},
 	LNKCRC005 - lnkFirst: {
 		ID: "LNK-CRC-005", Name: "icrc-parameters", Severity: Error, Needs: Wire, Ref: "7.8.1†",
-		Text:   "The ICRC is the CRC-32 of Ethernet: its polynomial, ones at the beginning, inverted, sent least significant byte first.",
-		NotWhy: "A definition, which LNK-CRC-003, -004 and ROC-V2-019 judge by: an ICRC made otherwise is a wrong one.",
+		Text:  "The ICRC is the CRC-32 of Ethernet: its polynomial, ones at the beginning, inverted, sent least significant byte first.",
+		Where: "verifier/icrc.go",
 	},
 	LNKFCP001 - lnkFirst: {
 		ID: "LNK-FCP-001", Name: "flow-control-format", Severity: Warning, Needs: Link, Ref: "7.9.4",
@@ -235,5 +240,30 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 		ID: "LNK-SW-002", Name: "switch-forwarding", Severity: Warning, Needs: WireQP, Ref: "18.2.4†",
 		Text:   "A switch forwards a unicast packet to the port that its linear forwarding table has for the DLID, and drops it where that is 255.",
 		NotWhy: "Nothing on a link tells which port of which switch it belongs to.",
+	},
+	LNKLRH007 - lnkFirst: {
+		ID: "LNK-LRH-007", Name: "lrh-packet-maximum", Severity: Error, Needs: WireQP, Ref: "7.7",
+		Text:  "PktLen is at most (MTU + 124) / 4 words: 287 at an MTU of 1024, 1055 at 4096.",
+		Where: "verifier/link.go",
+	},
+	LNKLID007 - lnkFirst: {
+		ID: "LNK-LID-007", Name: "multicast-lid", Severity: Error, Needs: Wire, Ref: "9.6.1†",
+		Text:   "A packet to a multicast LID has a GRH, destination QP 0xFFFFFF and an opcode of UD.",
+		NotWhy: "Its three parts are NET-GRH-009, UD-MC-001 and UD-MC-004, which are judged.",
+	},
+	LNKVL002 - lnkFirst: {
+		ID: "LNK-VL-002", Name: "vl15-local", Severity: Error, Needs: Wire, Ref: "7.9†",
+		Text:  "A packet on VL 15 has no GRH, and no flow control packet is about VL 15.",
+		Where: "verifier/link.go",
+	},
+	LNKCRC006 - lnkFirst: {
+		ID: "LNK-CRC-006", Name: "damaged-unanswered", Severity: Warning, Needs: Link, Ref: "7.3†",
+		Text:  "A packet that ends with the bad-packet delimiter, or whose VCRC is wrong, is dropped and not answered.",
+		Where: "verifier/icrc.go",
+	},
+	LNKRAW001 - lnkFirst: {
+		ID: "LNK-RAW-001", Name: "raw-header", Severity: Error, Needs: Wire, Ref: "5.3",
+		Text:  "A raw packet has an RWH, 16 reserved bits of 0 and an EtherType, and neither BTH nor ICRC.",
+		Where: "verifier/link.go",
 	},
 }

@@ -189,7 +189,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP036 - rspFirst: {
 		ID: "RC-RSP-036", Name: "ack-before-accepted", Severity: Warning, Needs: Wire, Ref: "9.7.5.1.6",
 		Text:  "A responder acknowledges only data that has reached it whole, never a packet with a wrong ICRC.",
-		Where: "verifier/rc_early.go",
+		Where: "verifier/icrc.go",
 	},
 	RCRSP037 - rspFirst: {
 		ID: "RC-RSP-037", Name: "response-header", Severity: Error, Needs: WireQP, Ref: "9.7.5†",

@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"fmt"
+	"math/bits"
 
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -31,6 +32,10 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 			})
 		}
 	}
+	if p.Flaws&packet.FlawDelimiter != 0 {
+		v.marred(c, from, p)
+		return false
+	}
 	if p.ICRCState == packet.CRCNotJudged {
 		if p.Cut {
 			v.Skipped[SkipCut]++
@@ -39,6 +44,9 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	id := icrcRule(p)
 	v.covered(id)
+	if p.Encap == packet.Native {
+		v.covered(rule.LNKCRC005)
+	}
 	if p.ICRCState == packet.CRCGood {
 		return true
 	}
@@ -52,6 +60,8 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	if o, ok := missealed(p); ok {
 		v.covered(o.rule)
 		d = o
+	} else if how := otherwise(p); how != "" {
+		d.rule, d.class, d.detail, d.actual = rule.LNKCRC005, rule.Violation, "", "one that is right "+how
 	}
 	v.bytewise(c, from, p, d)
 	if c != nil {
@@ -92,6 +102,49 @@ func (v *Verifier) coverSeal(e packet.Encap, n uint64) {
 	case onIP(e, nil):
 		v.Rec.Cover[rule.ROCV2002].Exercised += n
 	}
+}
+
+// otherwise tells whether the ICRC of a native packet, which is wrong, is right by other parameters (rule LNK-CRC-005).
+func otherwise(p *packet.Packet) string {
+	if p.Encap != packet.Native {
+		return ""
+	}
+	q := *p
+	for _, x := range [...]struct {
+		icrc uint32
+		how  string
+	}{
+		{bits.ReverseBytes32(p.ICRC), "with its most significant byte first"},
+		{^p.ICRC, "without its inversion"},
+		{^bits.ReverseBytes32(p.ICRC), "without its inversion, with its most significant byte first"},
+		{bits.Reverse32(p.ICRC), "with its most significant bit first"},
+	} {
+		q.ICRC = x.icrc
+		if q.CheckICRC(); q.ICRCState == packet.CRCGood && q.Flaws == p.Flaws {
+			return x.how
+		}
+	}
+	return ""
+}
+
+// marred takes note of a packet that its receiver drops for what happened to it on the link, whatever its ICRC (rule LNK-CRC-006).
+func (v *Verifier) marred(c *qp.Pair, from int, p *packet.Packet) {
+	if c == nil || p.Has&packet.HasBTH == 0 {
+		return
+	}
+	if c.Service == packet.RC {
+		v.covered(rule.LNKCRC006)
+	}
+	q := &c.Ends[from].SQ
+	q.Excused, q.Broken = true, uint32(p.PSN)|qp.BrokenSet|qp.BrokenLink
+}
+
+// damaged is the rule on a response to the newest damaged packet of a queue, and what was expected instead.
+func damaged(q *qp.SendQueue) (rule.ID, string) {
+	if q.Broken&qp.BrokenLink != 0 {
+		return rule.LNKCRC006, "silence: the request arrived damaged"
+	}
+	return rule.RCRSP036, "silence: the request arrived with a wrong ICRC"
 }
 
 // Length judges a packet whose lengths contradict each other or the frame, so that its ICRC cannot be where they say: the length

@@ -1,6 +1,8 @@
 package verifier
 
 import (
+	"slices"
+
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -30,7 +32,53 @@ var linkHeaders = []header{
 	{rule.LNKLID004, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(p.DLID == 0xFFFF && p.DestQP != 0, "the permissive DLID only to QP0", "to QP %d", p.DestQP)
 	}, false},
+	{rule.LNKLRH007, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
+		return differs(int(p.PktLen) > mostWords(4096), "PktLen at most 1055 words", "PktLen %d words", p.PktLen)
+	}, false},
+	{rule.LNKVL002, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
+		return differs(p.VL == 15 && p.DestQP == 0 && p.Opcode == packet.Op(packet.UD, packet.SendOnly) && p.Has&packet.HasGRH != 0, "no GRH on VL15", "a GRH")
+	}, false},
 	{rule.LNKVL001, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(p.VL == 15 && p.DestQP != 0, "VL15 only to QP0", "VL15 to QP %d", p.DestQP)
 	}, false},
 }
+
+// mostWords is the most that PktLen says where payloads have at most mtu bytes: 126 bytes are for headers and both CRCs.
+func mostWords(mtu int) int { return (mtu + 126 - 2) / 4 }
+
+// Raw judges a raw packet, which has an RWH or an IPv6 header in place of the BTH.
+func (v *Verifier) Raw(p *packet.Packet) {
+	v.Skipped[SkipService]++
+	say := func(id rule.ID, want, have string) {
+		v.covered(id)
+		if have != "" {
+			v.bytewise(nil, 0, p, verdict{rule: id, class: rule.Violation, role: rule.Sender, expected: want, actual: have})
+		}
+	}
+	want, have := differs(p.PktLen < 5, "PktLen at least 5 words", "PktLen %d words", p.PktLen)
+	if say(rule.LNKLRH006, want, have); have != "" {
+		return
+	}
+	if v.Seal(nil, 0, p); p.VCRCState == packet.CRCBad {
+		return
+	}
+	for i := range linkHeaders {
+		if h := &linkHeaders[i]; !slices.Contains(ofBTH, h.id) {
+			want, have := h.broken(p)
+			say(h.id, want, have)
+		}
+	}
+	want, have = differs(p.VL == 15, "VL15 only to QP0", "a raw packet on VL15")
+	say(rule.LNKVL001, want, have)
+	if p.Has&packet.HasRWH != 0 {
+		want, have = differs(p.RWHRes != 0, "reserved bits of the RWH 0", "0x%04x", p.RWHRes)
+		say(rule.LNKRAW001, want, have)
+	}
+	if p.Has&packet.HasIPv6 != 0 {
+		want, have = differs(p.IPVer != 6, "an IPv6 header behind LNH 1", "IP version %d", p.IPVer)
+		say(rule.LNKLRH004, want, have)
+	}
+}
+
+// ofBTH are the rules of linkHeaders that ask the BTH, or that Raw judges in its own way.
+var ofBTH = []rule.ID{rule.LNKLRH005, rule.LNKLRH006, rule.LNKLID004, rule.LNKVL001}

@@ -114,8 +114,8 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 	kept := v.Profile.keeps() && (q.History.Get(q.Hole) != nil || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
 	if c.Sees(from) && r.Told && !q.Explained && !q.Filled && !renumbered && !kept {
 		id := rule.RCRSP006
-		if q.Broken == uint32(q.Hole)|qp.BrokenSet {
-			id = rule.RCRSP036
+		if q.BrokenAt(q.Hole) {
+			id, _ = damaged(q)
 		}
 		v.covered(id)
 		v.report(c, from, p, verdict{

@@ -82,17 +82,18 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 			d.detail = "the newest request has an old PSN, and this may be the answer to it"
 		}
 	}
-	if q.Broken == uint32(p.PSN)|qp.BrokenSet {
+	if q.BrokenAt(p.PSN) {
 		if !c.Sees(from) {
 			return // its request was damaged on the way to the tap, or behind it
 		}
-		v.covered(rule.RCRSP036)
-		d.rule, d.expected, d.actual = rule.RCRSP036, "silence: the request arrived with a wrong ICRC", p.Opcode.String()
+		d.rule, d.expected = damaged(q)
+		v.covered(d.rule)
+		d.actual = p.Opcode.String()
 	}
 	if m := c.Missent; m != nil && m.PSN == p.PSN || c.Misplaced == uint32(p.PSN)|qp.BrokenSet {
 		return // the request went to a wrong QP, or had a wrong PSN
 	}
-	if p.PSN == q.Next && (q.Stray != nil || q.Excused && q.Broken != uint32(p.PSN)|qp.BrokenSet) {
+	if p.PSN == q.Next && (q.Stray != nil || q.Excused && !q.BrokenAt(p.PSN)) {
 		return // its request came, and was reported, or will be, for what is wrong with it
 	}
 	if w := q.Messages.Newest(); w != nil && w.Has(wqe.Miscounted) && q.Excused {

@@ -135,7 +135,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 			expected: want, actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from), gap: rule.GapAt(q.Next),
 		})
 	}
-	explained := q.Excused && q.Broken != uint32(q.Next)|qp.BrokenSet
+	explained := q.Excused && !q.BrokenAt(q.Next)
 	q.Fresh, q.Excused = false, false
 	if !p.PSN.Before(q.High) && p.PSN != q.High || !q.HasHole() {
 		if !q.HasHole() {

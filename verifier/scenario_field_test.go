@@ -3,6 +3,7 @@ package verifier_test
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 
@@ -173,6 +174,7 @@ func (f *fields) build(p *packet.Packet) (frame []byte, wireLen int, err error) 
 	extra, _ := f.number("extra")
 	badICRC, _ := f.number("badicrc")
 	badVCRC, _ := f.number("badvcrc")
+	icrc, _ := f.word("icrc")
 	sum, summed := f.word("udpsum")
 	sealed, otherwiseSealed := f.word("sealed")
 	for i, name := range f.names {
@@ -200,7 +202,13 @@ func (f *fields) build(p *packet.Packet) (frame []byte, wireLen int, err error) 
 	}
 	p.SealICRC()
 	p.ICRC ^= uint32(badICRC)
-	if badICRC != 0 && p.Has&packet.HasVCRC != 0 {
+	switch icrc {
+	case "swapped":
+		p.ICRC = bits.ReverseBytes32(p.ICRC)
+	case "inverted":
+		p.ICRC = ^p.ICRC
+	}
+	if (badICRC != 0 || icrc != "") && p.Has&packet.HasVCRC != 0 {
 		sealVCRC(p)
 	}
 	p.VCRC ^= uint16(badVCRC)
