@@ -89,6 +89,14 @@ func (t *Transport) forget() {
 		}
 	}
 
+	contexts := t.contexts[:0]
+	for _, k := range t.contexts {
+		if k = index(k + 1); k > 0 {
+			contexts = append(contexts, k-1)
+		}
+	}
+	t.contexts = contexts
+
 	slots, changes := t.flows.slots, t.flows.changes
 	t.flows = flows{changes: changes + 1}
 	t.routes, t.ahead, t.match = routes{}, ahead{}, passive.Matcher{}

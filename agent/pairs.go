@@ -6,6 +6,7 @@ import (
 	"ibwitness/internal/cache"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/verifier"
 )
 
 // pairs holds the connections of a transport agent by index. They never move.
@@ -40,6 +41,8 @@ type connection struct {
 	pairedOp  packet.Opcode
 	// All this is, with the 8 bytes that the allocator puts before it, a line: see qp.QP.
 	qp.Pair
+
+	rd *verifier.RD // of RD
 
 	counted uint64 // packets that both ends had sent when mark looked last
 	active  int64  // when mark found that to have grown

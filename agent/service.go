@@ -13,6 +13,9 @@ type service interface {
 	finish(c *connection, end int64)
 }
 
+// connects reports whether a service connects two QPs, whose packets name only the one that they go to.
+func connects(s packet.Service) bool { return s <= packet.UC || s == packet.XRC }
+
 // rcAgent is the service agent of RC.
 type rcAgent struct{ *verifier.Verifier }
 

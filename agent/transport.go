@@ -24,6 +24,7 @@ type Transport struct {
 	hosts    hosts
 	flows    flows
 	routes   routes
+	contexts []uint32 // connections of RD of which one direction is known
 	ahead    ahead
 	pairs    pairs
 	match    passive.Matcher
@@ -126,6 +127,12 @@ func (t *Transport) unknown(p *packet.Packet) {
 			return
 		}
 		t.datagram(p, host, dir)
+	case packet.RD:
+		if !whole(p) || !p.Info().Defined {
+			t.other(p, host, dir)
+			return
+		}
+		t.reliable(p, host, dir)
 	default:
 		t.other(p, host, dir)
 	}
@@ -269,9 +276,6 @@ func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64
 	return i << 1, c
 }
 
-// connects reports whether a service connects two QPs, whose packets name only the one that they go to.
-func connects(s packet.Service) bool { return s <= packet.UC || s == packet.XRC }
-
 // connectable reports whether a QP can be one end of a connection: neither a management QP nor multicast.
 func connectable(qpn uint32) bool { return qpn > 1 && qpn != packet.PSNMask }
 
@@ -360,7 +364,9 @@ func (t *Transport) Finish(end int64) {
 // conclude judges what is still open of the connections that leave, at time now.
 func (t *Transport) conclude(now int64) {
 	for i := range t.pairs.n {
-		if c := t.pairs.at(i); c.leaving && !c.dead && t.services[c.Service] != nil {
+		if c := t.pairs.at(i); c.leaving && !c.dead && c.rd != nil {
+			t.ver.FinishRD(c.rd, &c.Pair)
+		} else if c.leaving && !c.dead && t.services[c.Service] != nil {
 			t.services[c.Service].finish(c, now)
 			t.ver.CoverFlow(&c.Pair, c.learned == ByCM)
 		}

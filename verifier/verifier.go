@@ -60,7 +60,7 @@ const (
 	SkipPMTU                   // length that depends on a path MTU not yet known
 	SkipMSN                    // MSN of a connection joined in mid-stream, not yet anchored
 	SkipCut                    // snap length cut the packet: payload and ICRC
-	SkipService                // service that is decoded but not verified yet (RD, raw)
+	SkipService                // service that is decoded but not followed (raw, reserved)
 	SkipManagement             // vendor opcode
 	NumSkips
 )
@@ -72,7 +72,7 @@ func (s Skip) String() string {
 		"packets whose lengths depend on a path MTU not yet learned",
 		"responses whose MSN could not be anchored: joined in mid-stream",
 		"packets cut by the snap length: payload and ICRC not judged",
-		"packets of services that are decoded, headers judged, but not followed (RD, raw)",
+		"packets of services that are decoded, headers judged, but not followed (raw, reserved)",
 		"packets with manufacturer-specific opcodes: only the headers judged",
 	}[s]
 }

@@ -1,0 +1,94 @@
+package agent
+
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/verifier"
+)
+
+// contextFlow in place of a source QPN says that a flow goes to an end-to-end context, and not to a QP.
+const contextFlow = 1 << 26
+
+// reliable verifies a packet of RD. Like one of RC it names its destination alone, which is an end-to-end context; the two directions are
+// found to belong together by a response.
+func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
+	_, ok := t.flows.get(flowKey(host, dir, p.DestQP), 0)
+	if !ok {
+		_, ok = t.datagrams(flowKey(host, dir, p.DestQP), p)
+	}
+	if ok { // a QP does not change its service for one packet
+		t.other(p, host, dir)
+		return
+	}
+	key := flowKey(host, dir, p.EEC)
+	var c *connection
+	id, ok := t.flows.get(key, contextFlow)
+	if ok {
+		c = t.pairs.at(id >> 1)
+	}
+	from := int(id & 1)
+	if !t.seal(nil, 0, p, host, dir) {
+		if c != nil && p.Info().Request {
+			c.rd.Ends[from].Joined = false
+		}
+		return
+	}
+	if c == nil {
+		id, c = t.newContext(p)
+		t.flows.put(key, contextFlow, id, c)
+		from = 0
+	}
+	if !c.Paired && p.Info().Response {
+		c, from = t.pairContexts(c, p, key)
+	}
+	t.count(c, from, p)
+	t.ver.Header(nil, 0, p) // the packet names its queue pairs
+	var qkey *uint32
+	if a := t.attr(p.Dst, p.DestQP, p.Src, p.Time); a != nil && a.Has(hcaagent.KnowsQKey) {
+		qkey = &a.QKey
+	}
+	t.ver.RD(c.rd, &c.Pair, from, p, qkey)
+}
+
+// newContext begins a pair of end-to-end contexts of which one is known.
+func (t *Transport) newContext(p *packet.Packet) (uint32, *connection) {
+	i, c := t.pairs.add()
+	c.Service, c.Encap, c.Lossy, c.rd = packet.RD, p.Encap, t.lossy, new(verifier.RD)
+	c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
+	c.Ends[0] = qp.QP{Addr: p.Src, Near: t.isNear(p.Src, p.SGID)}
+	c.Ends[1] = qp.QP{Addr: p.Dst, Near: t.isNear(p.Dst, p.DGID), Number: p.EEC, Numbered: true}
+	t.contexts = append(t.contexts, i)
+	return i << 1, c
+}
+
+// pairContexts looks for the one pair of contexts that sent the request which a response answers, and makes one of the two.
+func (t *Transport) pairContexts(c *connection, p *packet.Packet, key uint64) (*connection, int) {
+	found, n := uint32(0), 0
+	live := t.contexts[:0]
+	for _, i := range t.contexts {
+		k := t.pairs.at(i)
+		if k.dead || k.Paired || k.rd == nil {
+			continue
+		}
+		live = append(live, i)
+		if k != c && k.Ends[0].Addr == p.Dst && k.Ends[1].Addr == p.Src && k.rd.Ends[0].Asked(p) {
+			found, n = i, n+1
+		}
+	}
+	t.contexts = live
+	if n != 1 {
+		return c, 0
+	}
+	to := t.pairs.at(found)
+	a, b := &to.Ends[0], &to.Ends[1]
+	a.Number, a.Numbered = c.Ends[1].Number, true
+	a.Sums, b.Sums = add(a.Sums, c.Ends[1].Sums), add(b.Sums, c.Ends[0].Sums)
+	to.rd.Ends[1] = c.rd.Ends[0]
+	to.Lossy, to.Paired, to.learned = to.Lossy || c.Lossy, true, ByPSN
+	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
+	to.PMTU = max(to.PMTU, c.PMTU)
+	c.dead = true
+	t.flows.put(key, contextFlow, found<<1|1, to)
+	return to, 1
+}

@@ -1,0 +1,100 @@
+package verifier
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// RD is what is known of two end-to-end contexts that are connected (family RD). Messages of many queue pairs share them, one after the
+// other, and PSNs are theirs. Requests go both ways.
+type RD struct{ Ends [2]RDEnd }
+
+// RDEnd is one of the two as a requester.
+type RDEnd struct {
+	Joined  bool
+	unsure  bool       // joined within a message, or behind a gap
+	open    wqe.Op     // message of which more packets are to come
+	next    packet.PSN // of the next request
+	high    packet.PSN // behind the newest ever sent
+	slack   int        // how much later it may be: the READ before it takes as many PSNs more, at most
+	back    packet.PSN // from which a NAK has the requester begin anew, with goesBack
+	refused bool       // the newest message was refused with back: another one may take its PSN
+	nak     bool
+	message rdMessage // the newest
+	before  rdMessage // the one before it
+	waits   map[uint32]rdWait
+	overlap *rdOverlap
+	early   *packet.Packet // response to a PSN that has not been seen sent
+}
+
+// rdMessage is a message on an end-to-end context.
+type rdMessage struct {
+	op                 wqe.Op
+	resync             bool
+	ended, acked       bool
+	reused             bool // it took the PSN of one that was refused
+	wrongKey           bool // its Q_Key is not that of its destination
+	first, last        packet.PSN
+	srcQP, destQP, key uint32
+	frame              uint64
+}
+
+// rdWait is an RNR NAK that makes a source QP wait.
+type rdWait struct {
+	psn       packet.PSN
+	at, until int64
+	frame     uint64
+}
+
+// rdOverlap is a message that began while the one before it had not been acknowledged: its response may have been recorded late.
+type rdOverlap struct {
+	begin  *packet.Packet
+	before rdMessage
+}
+
+// RD judges one packet of RD that end from of c sent. key is the Q_Key of the destination QP of a request, where it is known.
+func (v *Verifier) RD(rd *RD, c *qp.Pair, from int, p *packet.Packet, key *uint32) {
+	switch in := p.Info(); {
+	case v.broken:
+		if e := &rd.Ends[from]; in.Request {
+			e.Joined = false // what its receiver makes of it is not known
+		}
+	case in.Request:
+		v.rdRequest(&rd.Ends[from], c, from, p, key)
+	case in.Response:
+		v.rdResponse(&rd.Ends[1-from], c, from, p)
+	}
+}
+
+// FinishRD judges what was open when the capture ended.
+func (v *Verifier) FinishRD(rd *RD, c *qp.Pair) {
+	for from := range rd.Ends {
+		e := &rd.Ends[from]
+		if e.overlap != nil {
+			v.rdOverlaps(e, c, from, 0)
+		}
+		if e.early != nil {
+			v.rdUnseen(e, c, 1-from)
+		}
+	}
+}
+
+// rdAccuse makes a finding against end from on packet p. own is the queue pair that sent it, other the one that it was sent to.
+func (v *Verifier) rdAccuse(c *qp.Pair, from int, p *packet.Packet, own uint32, d verdict) {
+	a, b := &c.Ends[from], &c.Ends[1-from]
+	f := finding(p, d)
+	f.Accused = rule.Endpoint{Role: d.role, Addr: a.Addr, QPN: own, QPNKnown: own != 0}
+	f.Peer = rule.Endpoint{Addr: b.Addr, QPN: p.DestQP, QPNKnown: true}
+	v.Rec.Add(f)
+}
+
+// Asked reports whether a response may be to the newest message, so that the two belong together.
+func (e *RDEnd) Asked(p *packet.Packet) bool {
+	m := &e.message
+	return e.Joined && m.has(p.PSN) && m.srcQP == p.DestQP
+}
+
+// has reports whether a PSN is one of the message.
+func (m *rdMessage) has(psn packet.PSN) bool { return m.frame != 0 && psn.In(m.first, m.last) }

@@ -1,0 +1,195 @@
+package verifier
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rdRequest judges a request that end from sent.
+func (v *Verifier) rdRequest(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, key *uint32) {
+	in := p.Info()
+	end := &c.Ends[from]
+	resync := p.Opcode.Fn() == packet.Resync
+	begins := in.First || in.Only
+	d := p.PSN.Diff(e.next)
+	tail := e.message.op == wqe.Read && !e.message.acked && p.Opcode.Fn() == packet.ReadRequest && p.SrcQP == e.message.srcQP &&
+		e.message.has(p.PSN) && p.PSN != e.message.first // of a READ, asked for again
+	if e.unsure && begins && d < 0 {
+		e.Joined = false // where it stands was not known
+	}
+	switch {
+	case !e.Joined:
+		e.Joined, e.unsure, e.open, e.next, e.message, e.before = true, !begins, wqe.None, p.PSN, rdMessage{}, rdMessage{}
+		e.overlap, e.early, e.slack, e.nak, e.refused = nil, nil, 0, false, false
+	case resync:
+		e.open, e.unsure = wqe.None, false // it says where the PSNs go on
+	case tail:
+		end.Sums.Retransmissions++
+	case d == 0 || d > 0 && d <= e.slack || p.PSN == e.high:
+		if e.slack > 0 {
+			e.message.last = p.PSN.Add(-1) // so many PSNs did the READ take
+		} else if d != 0 {
+			e.unsure = true // what is between was copied by the network, or has been lost
+		}
+	case d > 0:
+		v.rdGap(e, c, from, p, d)
+	case e.nak && p.PSN == e.back && (begins || e.message.has(p.PSN)):
+		if begins && e.refused && p.PSN != e.message.first {
+			e.message.acked = true // abandoned: another message takes the PSN
+		}
+	case e.message.has(p.PSN) && !e.message.acked:
+		end.Sums.Retransmissions++
+		if begins && p.PSN == e.message.first && (p.SrcQP != e.message.srcQP || wqe.OpOf(p.Opcode.Fn()) != e.message.op) && !e.refused {
+			v.covered(rule.RDEEC001)
+			v.rdAccuse(c, from, p, p.SrcQP, verdict{
+				rule: rule.RDEEC001, class: proven(c.Complete()), role: rule.Requester,
+				expected: "PSN " + e.message.last.Add(1).String() + " for another message of the end-to-end context", actual: "PSN " + p.PSN.String() + " again",
+				evidence: []uint64{e.message.frame},
+			})
+		}
+	default:
+		return // a copy that the network made, or held back
+	}
+	v.covered(rule.RDEEC001)
+	if begins {
+		v.rdBegin(e, c, from, p, key, resync)
+	} else {
+		v.rdGoesOn(e, c, from, p)
+	}
+	e.nak, e.slack = false, 0
+	e.next = p.PSN.Add(1)
+	if n := span(c, p); n > 1 {
+		e.next, e.message.last = p.PSN.Add(n), p.PSN.Add(n-1)
+	} else if n == 0 {
+		e.slack = wqe.Packets(p.DMALen, 256) - 1
+		e.message.last = p.PSN.Add(e.slack)
+	}
+	if e.high = later(e.high, e.next); resync || far(e.high.Diff(e.next)) {
+		e.high = e.next
+	}
+	if (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
+		c.PMTU = uint32(p.PayloadLen)
+	}
+	if early := e.early; early != nil && e.message.has(early.PSN) {
+		e.early = nil
+		if p.Time-early.Time < earlyWindow {
+			v.rdAnswered(e, c, 1-from, early, &e.message)
+		} else {
+			e.unsure = true
+		}
+	}
+}
+
+// rdGap judges a PSN beyond the next one (rule RD-EEC-001).
+func (v *Verifier) rdGap(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, d int) {
+	v.covered(rule.RDEEC001)
+	v.rdAccuse(c, from, p, p.SrcQP, verdict{
+		rule: rule.RDEEC001, class: proven(c.Sees(from) && !far(d)), role: rule.Requester,
+		expected: "PSN " + e.next.String() + " of the end-to-end context", actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from),
+	})
+	e.unsure, e.open = true, wqe.None
+	e.message.acked = true // what became of it is not known
+}
+
+// rdBegin judges the first packet of a message (rules RD-EEC-002, RD-EEC-003, RD-RSY-001).
+func (v *Verifier) rdBegin(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, key *uint32, resync bool) {
+	in := p.Info()
+	m := rdMessage{
+		op: wqe.OpOf(p.Opcode.Fn()), resync: resync, ended: in.Only, first: p.PSN, last: p.PSN,
+		srcQP: p.SrcQP, destQP: p.DestQP, key: p.QKey, frame: p.Frame, wrongKey: key != nil && *key != p.QKey,
+	}
+	again := e.message.has(p.PSN)
+	m.reused = again && e.refused && m.srcQP != e.message.srcQP
+	if w, ok := e.waits[p.SrcQP]; ok && !resync {
+		v.rdWaits(e, c, from, p, w)
+	}
+	if e.overlap != nil && p.Time-e.overlap.begin.Time > earlyWindow {
+		v.rdOverlaps(e, c, from, 0)
+	}
+	if !again {
+		if old := &e.message; old.frame != 0 && c.Paired && !resync && !e.unsure {
+			v.covered(rule.RDEEC002)
+			if !old.acked && !e.refused && e.overlap == nil {
+				e.overlap = &rdOverlap{bare(p), *old}
+			}
+		}
+		e.before = e.message
+		c.Ends[from].Sums.Messages++
+	}
+	if resync {
+		v.covered(rule.RDRSY001)
+		if p.PayloadLen != 0 {
+			v.rdAccuse(c, from, p, p.SrcQP, verdict{
+				rule: rule.RDRSY001, class: rule.Violation, role: rule.Requester, expected: "no payload in a RESYNC", actual: fmt.Sprintf("%d bytes", p.PayloadLen),
+			})
+		}
+	}
+	if old := &e.message; again && old.first == m.first && old.srcQP == m.srcQP && old.op == m.op {
+		m.last, m.ended, m.frame, m.reused = old.last, old.ended, old.frame, old.reused // it comes again
+	}
+	e.message, e.refused, e.unsure, e.open = m, false, false, wqe.None
+	if in.First {
+		e.open = m.op
+	}
+}
+
+// rdWaits judges that a QP which was told to wait does (rule RD-EEC-003).
+func (v *Verifier) rdWaits(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, w rdWait) {
+	delete(e.waits, p.SrcQP)
+	v.covered(rule.RDEEC003)
+	timer := w.until - w.at
+	if p.Time >= w.until-min(earlyWindow, timer/2) || p.PSN == w.psn && p.Time-w.at < int64(inFlight) && !c.Sees(from) {
+		return // in time, or on its way when the NAK was
+	}
+	v.rdAccuse(c, from, p, p.SrcQP, verdict{
+		rule: rule.RDEEC003, class: proven(c.Sees(from)), role: rule.Requester,
+		expected: fmt.Sprintf("no message of QP 0x%x for %v after the RNR NAK", p.SrcQP, time.Duration(timer)), actual: fmt.Sprintf("one after %v", time.Duration(p.Time-w.at)),
+		evidence: []uint64{w.frame},
+	})
+}
+
+// rdOverlaps reports the message that began too soon (rule RD-EEC-002). response is the frame that acknowledged the one before it, or 0.
+func (v *Verifier) rdOverlaps(e *RDEnd, c *qp.Pair, from int, response uint64) {
+	o := e.overlap
+	e.overlap = nil
+	d := verdict{
+		rule: rule.RDEEC002, class: proven(c.Complete()), role: rule.Requester,
+		expected: "the response to the message with PSN " + o.before.first.String() + " first", actual: fmt.Sprintf("%v of QP 0x%x", o.begin.Opcode, o.begin.SrcQP),
+		evidence: []uint64{o.before.frame},
+	}
+	if response != 0 {
+		d.evidence = append(d.evidence, response)
+	}
+	v.rdAccuse(c, from, o.begin, o.begin.SrcQP, d)
+}
+
+// rdGoesOn judges a Middle or Last packet (rule RD-HDR-003).
+func (v *Verifier) rdGoesOn(e *RDEnd, c *qp.Pair, from int, p *packet.Packet) {
+	in, m := p.Info(), &e.message
+	if !e.unsure && !e.refused && m.frame != 0 && m.op == wqe.OpOf(p.Opcode.Fn()) && (m.has(p.PSN) || !m.ended && p.PSN == m.last.Add(1)) {
+		v.covered(rule.RDHDR003)
+		if p.SrcQP != m.srcQP || p.QKey != m.key || p.DestQP != m.destQP {
+			v.rdAccuse(c, from, p, m.srcQP, verdict{
+				rule: rule.RDHDR003, class: proven(c.Complete()), role: rule.Requester,
+				expected: fmt.Sprintf("source QP 0x%x, Q_Key 0x%x, destination QP 0x%x of the message", m.srcQP, m.key, m.destQP),
+				actual:   fmt.Sprintf("0x%x, 0x%x, 0x%x", p.SrcQP, p.QKey, p.DestQP), evidence: []uint64{m.frame},
+			})
+			e.unsure = true
+		}
+	}
+	if m.frame == 0 {
+		*m = rdMessage{op: wqe.OpOf(p.Opcode.Fn()), first: p.PSN, srcQP: p.SrcQP, destQP: p.DestQP, key: p.QKey, frame: p.Frame}
+	}
+	m.last = later(m.last, p.PSN)
+	if m.last.Before(p.PSN) || m.first.After(p.PSN) {
+		m.first = p.PSN
+	}
+	if in.Last {
+		m.ended, e.open = true, wqe.None
+	}
+}

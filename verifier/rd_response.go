@@ -1,0 +1,122 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rdResponse judges a response of end from; e is its requester.
+func (v *Verifier) rdResponse(e *RDEnd, c *qp.Pair, from int, p *packet.Packet) {
+	if !c.Paired || !e.Joined {
+		v.Skipped[SkipUnpaired]++
+		return
+	}
+	v.covered(rule.RDEEC001)
+	switch {
+	case e.message.has(p.PSN):
+		v.rdAnswered(e, c, from, p, &e.message)
+	case e.before.has(p.PSN):
+		v.rdAnswered(e, c, from, p, &e.before)
+		if o := e.overlap; o != nil && o.before.first == e.before.first && e.before.acked {
+			if p.Time-o.begin.Time < earlyWindow {
+				e.overlap = nil // the two directions are recorded apart
+			} else {
+				v.rdOverlaps(e, c, 1-from, p.Frame)
+			}
+		}
+	case p.PSN.Before(e.next):
+	case e.early == nil:
+		e.early = bare(p)
+	}
+}
+
+// rdUnseen reports a response to a PSN that was never sent (rule RD-EEC-001).
+func (v *Verifier) rdUnseen(e *RDEnd, c *qp.Pair, from int) {
+	p := e.early
+	e.early = nil
+	d := verdict{
+		rule: rule.RDEEC001, class: proven(c.Sees(1 - from)), role: rule.Responder,
+		expected: "a response to a PSN before " + e.next.String(), actual: "PSN " + p.PSN.String() + ": never seen sent", detail: missedDetail(c, 1-from),
+	}
+	v.rdAccuse(c, from, p, e.message.destQP, d)
+}
+
+// rdAnswered judges a response of end from to a message (rules RD-ATM-001, RD-RSY-001, RD-QKEY-001), and notes what it makes of it.
+func (v *Verifier) rdAnswered(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, m *rdMessage) {
+	positive := p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK
+	fn := p.Opcode.Fn()
+	blame := func(id rule.ID, expected, actual string) {
+		v.rdAccuse(c, from, p, m.destQP, verdict{
+			rule: id, class: proven(c.Complete() && !e.unsure && !m.reused), role: rule.Responder, expected: expected, actual: actual, evidence: []uint64{m.frame},
+		})
+	}
+	if m.op.Atomic() || fn == packet.AtomicAck {
+		v.covered(rule.RDATM001)
+		switch {
+		case !m.op.Atomic():
+			blame(rule.RDATM001, "an ATOMIC Acknowledge to an atomic alone", fmt.Sprintf("%v to %v", p.Opcode, m.name()))
+		case positive && fn != packet.AtomicAck:
+			blame(rule.RDATM001, "an ATOMIC Acknowledge: it answers a "+m.op.String(), p.Opcode.String())
+		}
+	}
+	if m.resync {
+		v.covered(rule.RDRSY001)
+		if fn != packet.Acknowledge || !positive {
+			what := p.Opcode.String()
+			if fn == packet.Acknowledge {
+				what = p.Syndrome.String()
+			}
+			blame(rule.RDRSY001, "an Acknowledge of the RESYNC", what)
+		}
+	}
+	if positive && !m.resync && fn != packet.ReadRespMiddle {
+		v.covered(rule.RDQKEY001)
+		if m.wrongKey {
+			m.wrongKey = false
+			blame(rule.RDQKEY001, "NAK Invalid RD Request: the Q_Key is not that of the destination QP", p.Opcode.String())
+		}
+	}
+	switch {
+	case positive:
+		in := p.Info()
+		if fn == packet.ReadRespFirst || fn == packet.ReadRespMiddle {
+			if wqe.ValidMTU(p.PayloadLen) {
+				c.PMTU = uint32(p.PayloadLen)
+			}
+			return
+		}
+		if p.PSN == m.last && (m.ended || e.open == wqe.None) || in.Last && m.op == wqe.Read || m.op == wqe.Read && in.Only {
+			m.acked = true
+		}
+	case p.Syndrome.Type() == packet.RNRNAK:
+		if e.waits == nil {
+			e.waits = map[uint32]rdWait{}
+		}
+		e.waits[m.srcQP] = rdWait{p.PSN, p.Time, p.Time + int64(packet.RNRTimer(p.Syndrome.Value())), p.Frame}
+		e.goesBack(p.PSN, m, true)
+	case p.Syndrome == packet.NAKSequence:
+		e.goesBack(p.PSN, m, false)
+	default:
+		e.goesBack(p.PSN, m, true)
+	}
+}
+
+// goesBack notes a NAK: the requester begins anew at a PSN, with another message where this one was refused.
+func (e *RDEnd) goesBack(psn packet.PSN, m *rdMessage, refused bool) {
+	if m != &e.message {
+		return
+	}
+	e.nak, e.back, e.refused = true, psn, refused
+}
+
+// name says what the message is.
+func (m *rdMessage) name() string {
+	if m.resync {
+		return "a RESYNC"
+	}
+	return "a " + m.op.String()
+}
