@@ -22,14 +22,16 @@ var bases = map[string]*base{
 	// Frame 21 is a misaligned atomic, refused by frame 22.
 	"fatal": {file: "err_atomic_misaligned.pcap", faults: fatalFaults},
 	// rping over IPv6, from CM REQ to DREP: path MTU 4096, one READ at a time, retry count 7, timeout 19.
-	"cm": {file: "cm_rping_ipv6.pcap", faults: join(ipv6Faults, cmFaults, cmTiming)},
+	"cm": {file: "cm_rping_ipv6.pcap", faults: join(ipv6Faults, cmFaults, cmTiming, exchangeFaults)},
+	// Two datagram QPs that service IDs resolve to.
+	"sidr": {file: "rxe/cm_udaddy_sidr.pcap", faults: sidrFaults},
 	// SENDs and WRITEs of all shapes on UC, path MTU 1024, from 10.77.0.1 only.
 	"uc": {file: "uc_mixed_sidecar.pcap", faults: ucFaults},
 	"ud": {file: "ud_send_lat.pcap", faults: udFaults},
 	// SENDs with immediate to 239.1.2.3.
 	"multicast": {file: "cm_mckey_multicast.pcap", faults: multicastFaults},
 	"native":    {file: nfsrdma, faults: nativeFaults},
-	"wiki":      {file: wiki, faults: wikiFaults},
+	"wiki":      {file: wiki, faults: join(wikiFaults, wikiExchange)},
 	// The first again, carried by RoCEv1.
 	"v1": {file: "sidecar_rc_mtu256.pcap", prepare: asRoCEv1, faults: join(v1Faults, without("BTH-016", bthFaults), requestFaults, lengthFaults, responseFaults, retryFaults)},
 	// RDMA WRITEs of 10.77.0.2 and 10.77.0.1 in turn, without CM.

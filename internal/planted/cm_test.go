@@ -62,5 +62,5 @@ var cmFaults = []fault{
 	{"REQ with immediate", 3, Become(packet.Op(packet.UD, packet.SendOnlyImm)), "UD-QP1-001", "VV", "", 2, ""},
 	{"MAD to QP 0", 7, Set(func(p *packet.Packet) { p.DestQP = 0 }), "UD-QP1-002", "VV", "", 1, ""},
 	{"RC request to QP 1", 14, Set(func(p *packet.Packet) { p.DestQP = 1 }), "BTH-010", "VV", "", 1, ""},
-	{"ACK after DREP", 123, At(129, Insert(123, 100000, nil)), "BTH-005", "**", "", 0, "K: nothing is judged after a disconnect"},
+	{"ACK after DREP", 123, At(129, Insert(123, 100000, nil)), "CM-SM-012", "-V", "", 0, ""},
 }
