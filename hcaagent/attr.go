@@ -34,6 +34,7 @@ type Attr struct {
 	SL              uint8
 	GRH             bool // the address vector is global
 	Credits         bool // the responder of this QP generates end-to-end credits
+	SRQ             bool // the responder of this QP receives from a shared receive queue; false: that is not known
 
 	Port      uint8
 	CurState  State       // the state that the caller believes the QP to be in

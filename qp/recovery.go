@@ -16,9 +16,10 @@ type Recovery struct {
 	AgainAt  int64      // when that was; 0: never
 	MixedTo  packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
 	Mixed    bool
-	Crossed  bool  // what the newest NAK asks for may have come again already
-	WaitsTo  int64 // until when an RNR NAK may have the requester wait
-	PassedAt int64 // when Passed was set; 0: before the responses were known
+	Crossed  bool   // what the newest NAK asks for may have come again already
+	WaitsTo  int64  // until when an RNR NAK may have the requester wait
+	Told     uint16 // of SendQueue.Restarts, those that a NAK asked for
+	PassedAt int64  // when Passed was set; 0: before the responses were known
 	// CreditedAt is when a response first gave credits, or did so again, at a tap that does not see when they reach the requester.
 	CreditedAt int64
 	Spare      packet.PSN // Una when a response last acknowledged something and asked for what is missing too, while Spares

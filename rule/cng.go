@@ -29,7 +29,7 @@ const (
 var cngRows = [cmFirst - cngFirst]Row{
 	CNGCNP001 - cngFirst: {
 		ID: "CNG-CNP-001", Name: "cnp-missing", Severity: Error, Needs: Wire, Ref: "CA17-44",
-		Text:  "A receiver that gets a RoCEv2 packet with ECN 11 sends a CNP to its source; several marks on packets of one QP may be told by one CNP. Adapters space their CNPs: by QP, by address or by port.",
+		Text:  "A receiver whose congestion notification is on sends a CNP to the source of a RoCEv2 packet that comes with ECN 11; one CNP may tell of several marks. Adapters space their CNPs: by QP, by address or by port.",
 		Where: "verifier/cng.go",
 	},
 	CNGCNP002 - cngFirst: {

@@ -90,18 +90,18 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	},
 	RCLEN006 - reqFirst: {
 		ID: "RC-LEN-006", Name: "reth-misplaced", Severity: Error, Needs: Wire, Ref: "9.3.3",
-		Text:   "RETH stands only in WRITE First, WRITE Only (also with immediate), READ request, FLUSH and ATOMIC WRITE.",
-		NotWhy: "The opcode alone says which headers follow: bytes out of place change the length, and break RC-LEN-001 to -005 or RC-SEQ-007.",
+		Text:  "RETH stands only in WRITE First, WRITE Only (also with immediate), READ request, FLUSH and ATOMIC WRITE.",
+		Where: "verifier/rc_misplaced.go",
 	},
 	RCLEN007 - reqFirst: {
 		ID: "RC-LEN-007", Name: "immediate-misplaced", Severity: Error, Needs: Wire, Ref: "9.3.6",
-		Text:   "Immediate data, 4 bytes, stands only in a Last or Only packet with immediate, and behind the RETH where there is one.",
-		NotWhy: "The opcode alone says which headers follow: bytes out of place change the length, and break RC-LEN-001 to -005.",
+		Text:  "Immediate data, 4 bytes, stands only in a Last or Only packet with immediate, and behind the RETH where there is one.",
+		Where: "verifier/rc_misplaced.go",
 	},
 	RCLEN008 - reqFirst: {
 		ID: "RC-LEN-008", Name: "ieth-misplaced", Severity: Error, Needs: Wire, Ref: "9.3.7",
-		Text:   "The invalidate header, a 4-byte R_Key, stands only in a SEND Last or Only with Invalidate.",
-		NotWhy: "The opcode alone says which headers follow: bytes out of place change the length, and break RC-LEN-002 or -003.",
+		Text:  "The invalidate header, a 4-byte R_Key, stands only in a SEND Last or Only with Invalidate.",
+		Where: "verifier/rc_misplaced.go",
 	},
 	RCPSN001 - reqFirst: {
 		ID: "RC-PSN-001", Name: "start-psn", Severity: Error, Needs: WireQP, Ref: "9.7.1†, 11.2.4.2",
@@ -145,8 +145,8 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	},
 	RCACK004 - reqFirst: {
 		ID: "RC-ACK-004", Name: "nak-implied-ack", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
-		Text:   "A NAK acknowledges every SEND and WRITE before its PSN; a READ or atomic still open before it counts as lost, and the requester goes back to it.",
-		NotWhy: "What a NAK acknowledges is inside the requester; one that sends it again all the same shows as RC-RTY-010.",
+		Text:  "A NAK acknowledges every SEND and WRITE before its PSN; a READ or atomic still open before it counts as lost, and the requester goes back to it.",
+		Where: "verifier/rc_timer.go",
 	},
 	RCACK006 - reqFirst: {
 		ID: "RC-ACK-006", Name: "ack-from-future", Severity: Warning, Needs: Wire, Ref: "9.7.5†",

@@ -53,8 +53,8 @@ const (
 var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP001 - rspFirst: {
 		ID: "RC-RSP-001", Name: "responder-epsn", Severity: Error, Needs: WireQP, Ref: "9.7.1†",
-		Text:   "The responder expects the agreed start PSN first. A request at the expected PSN is new, one of the 2^23 before it a duplicate, and any other out of sequence.",
-		NotWhy: "How a responder classes a request shows in its answer: RC-RSP-002, -006, -017 and -029.",
+		Text:  "The responder expects the agreed start PSN first. A request at the expected PSN is new, one of the 2^23 before it a duplicate, and any other out of sequence.",
+		Where: "verifier/rc_nak.go",
 	},
 	RCRSP002 - rspFirst: {
 		ID: "RC-RSP-002", Name: "sequence-nak-missing", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
@@ -93,8 +93,8 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP009 - rspFirst: {
 		ID: "RC-RSP-009", Name: "read-response-aeth", Severity: Error, Needs: Wire, Ref: "9.3.5",
-		Text:   "READ responses First, Last and Only carry an AETH; Middle carries none.",
-		NotWhy: "The opcode alone says whether an AETH follows: one out of place changes the length, and breaks RC-RES-002.",
+		Text:  "READ responses First, Last and Only carry an AETH; Middle carries none.",
+		Where: "verifier/rc_read.go",
 	},
 	RCRSP010 - rspFirst: {
 		ID: "RC-RSP-010", Name: "atomic-ack-format", Severity: Error, Needs: Wire, Ref: "9.5.3",
@@ -118,8 +118,8 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP016 - rspFirst: {
 		ID: "RC-RSP-016", Name: "nak-format", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
-		Text:   "A NAK is always opcode Acknowledge, with a syndrome of type 3, or of type 1 for RNR.",
-		NotWhy: "A NAK syndrome under another opcode is reported as RC-RES-004.",
+		Text:  "A NAK is always opcode Acknowledge, with a syndrome of type 3, or of type 1 for RNR.",
+		Where: "verifier/rc_read.go",
 	},
 	RCRSP017 - rspFirst: {
 		ID: "RC-RSP-017", Name: "nak-psn", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
@@ -148,8 +148,8 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP023 - rspFirst: {
 		ID: "RC-RSP-023", Name: "invalid-request-cause", Severity: Error, Needs: WireQP, Ref: "9.7.5.2.3†",
-		Text:   "NAK Invalid Request has a cause: wrong opcode order, reserved opcode, operation not enabled, wrong length, misaligned atomic, too many READs or atomics. A request with such a fault gets no positive ACK.",
-		NotWhy: "The cause may lie in the receive queue or in access rights that are not on the wire; those that are, are judged where the requester breaks a rule.",
+		Text:  "NAK Invalid Request has a cause: wrong opcode order, reserved opcode, operation not enabled, wrong length, misaligned atomic, too many READs or atomics. A request with such a fault gets no positive ACK.",
+		Where: "verifier/rc_refuse.go",
 	},
 	RCRSP026 - rspFirst: {
 		ID: "RC-RSP-026", Name: "zero-length-rkey", Severity: Error, Needs: Wire, Ref: "C9-88",
@@ -198,8 +198,8 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP040 - rspFirst: {
 		ID: "RC-RSP-040", Name: "sequence-before-opcode", Severity: Warning, Needs: Wire, Ref: "9.7.4†",
-		Text:   "The PSN is checked before the opcode: a request with a wrong PSN and a wrong opcode is a sequence error or a duplicate, not an invalid request.",
-		NotWhy: "Which check came first is inside the responder.",
+		Text:  "The PSN is checked before the opcode: a request with a wrong PSN and a wrong opcode is a sequence error or a duplicate, not an invalid request.",
+		Where: "verifier/rc_refuse.go",
 	},
 	RCRSP042 - rspFirst: {
 		ID: "RC-RSP-042", Name: "response-unprovoked", Severity: Warning, Needs: Wire, Ref: "9.7.7.2",

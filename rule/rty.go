@@ -52,23 +52,23 @@ const (
 var rtyRows = [rspFirst - rtyFirst]Row{
 	RCTMO001 - rtyFirst: {
 		ID: "RC-TMO-001", Name: "timer-value", Severity: Error, Needs: WireQP, Ref: "C9-139, C9-140, 9.7.6.1.3",
-		Text:   "The transport timer is 4.096 us times 2 to the power of the QP's 5-bit timeout attribute; 0 turns it off.",
-		NotWhy: "A definition: RC-TMO-002 judges by it.",
+		Text:  "The transport timer is 4.096 us times 2 to the power of the QP's 5-bit timeout attribute; 0 turns it off.",
+		Where: "verifier/rc_timer.go",
 	},
 	RCTMO002 - rtyFirst: {
 		ID: "RC-TMO-002", Name: "timeout-early-or-late", Severity: Error, Needs: WireQP, Ref: "C9-140..142, 9.7.6.1.3",
 		Text:  "A retransmission without a NAK starts no earlier than one timer value after the last packet that asked for an ACK or the last progress, and no later than four. Devices with adaptive retransmission may be earlier.",
-		Where: "verifier/rc_restart.go",
+		Where: "verifier/rc_timer.go",
 	},
 	RCTMO003 - rtyFirst: {
 		ID: "RC-TMO-003", Name: "timer-restart", Severity: Warning, Needs: WireQP, Ref: "9.7.6.1†",
-		Text:   "The timer starts afresh when a response makes progress and more are still expected.",
-		NotWhy: "The timer is inside the requester; a retransmission that is too early shows as RC-TMO-002.",
+		Text:  "The timer starts afresh when a response makes progress and more are still expected.",
+		Where: "verifier/rc_timer.go",
 	},
 	RCRTY001 - rtyFirst: {
 		ID: "RC-RTY-001", Name: "retry-limit", Severity: Error, Needs: WireQP, Ref: "9.9.2.1†",
 		Text:  "The same oldest request is sent again at most retry_cnt times without progress; then the QP goes to the error state.",
-		Where: "verifier/rc_restart.go",
+		Where: "verifier/rc_timer.go",
 	},
 	RCRTY002 - rtyFirst: {
 		ID: "RC-RTY-002", Name: "retry-reload", Severity: Warning, Needs: WireQP, Ref: "9.9.2.1†",
@@ -77,8 +77,8 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCRTY003 - rtyFirst: {
 		ID: "RC-RTY-003", Name: "retry-counting", Severity: Warning, Needs: WireQP, Ref: "9.9.2.1†",
-		Text:   "Timeouts, sequence NAKs and implied NAKs use up the retry counter; RNR NAKs have a counter of their own.",
-		NotWhy: "The counter is inside the requester; RC-RTY-001 counts the retransmissions that no NAK asked for.",
+		Text:  "Timeouts, sequence NAKs and implied NAKs use up the retry counter; RNR NAKs have a counter of their own.",
+		Where: "verifier/rc_timer.go",
 	},
 	RCRTY004 - rtyFirst: {
 		ID: "RC-RTY-004", Name: "retransmission-differs", Severity: Error, Needs: Wire, Ref: "9.7.6",
@@ -177,8 +177,8 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCCRD003 - rtyFirst: {
 		ID: "RC-CRD-003", Name: "credit-invalid", Severity: Error, Needs: Wire, Ref: "9.7.7.2",
-		Text:   "Credit code 31 means no limit. A responder without end-to-end flow control, or with a shared receive queue, always sends it.",
-		NotWhy: "Whether a receive queue is shared is not on the wire, but in CM: RC-CRD-006 judges what was negotiated.",
+		Text:  "Credit code 31 means no limit. A responder without end-to-end flow control, or with a shared receive queue, always sends it.",
+		Where: "verifier/rc_credit.go",
 	},
 	RCCRD004 - rtyFirst: {
 		ID: "RC-CRD-004", Name: "credit-free-requests", Severity: Info, Needs: Wire, Ref: "9.7.7.2",

@@ -146,6 +146,9 @@ func (v *Verifier) overdue(m *marks, now int64) {
 	}
 	p := m.owed
 	m.owed, m.silent = nil, true
+	if !m.notifies && (v.Profile.CNPs.By == PacingUnknown || v.Profile.CNPs.By == PacedByPort) {
+		return // its congestion notification may be off
+	}
 	v.covered(rule.CNGCNP001)
 	d := verdict{
 		rule: rule.CNGCNP001, role: rule.Receiver,
@@ -156,10 +159,8 @@ func (v *Verifier) overdue(m *marks, now int64) {
 		if d.class = proven(v.Near(p.Dst)); d.class == rule.Unproven {
 			d.detail = "the packet may have been lost behind the tap, or the CNP before it"
 		}
-	case m.notifies:
-		d.class, d.detail = rule.Unproven, "some adapters have one timer for the CNPs to all senders: a profile tells (--profile cnp-per-ip)"
 	default:
-		d.class, d.detail = rule.Unproven, "it has sent none so far: its congestion notification may be off"
+		d.class, d.detail = rule.Unproven, "some adapters have one timer for the CNPs to all senders: a profile tells (--profile cnp-per-ip)"
 	}
 	f := finding(p, d)
 	f.Accused = rule.Endpoint{Role: rule.Receiver, Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}
@@ -178,7 +179,7 @@ func (v *Verifier) CongestionEnds(now int64) {
 // what its sender does.
 func (v *Verifier) notECT(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.CNGECN001)
-	if c == nil || c.Service > packet.UC {
+	if c == nil || c.Service > packet.UC || v.Near(p.Src) { // then it is the sender's doing: ROC-V2-005
 		return
 	}
 	f := &c.Ends[from].Flow

@@ -40,19 +40,19 @@ func (v *Verifier) returned(c *qp.Pair, from int, p *packet.Packet, m *marks) {
 	}
 	m.owed = nil
 	v.cng.fecns--
+	m.silent = !p.BECN
+	if !m.notifies {
+		return // its congestion control may be off
+	}
 	v.covered(rule.CNGIB002)
 	if p.BECN {
 		return
 	}
-	m.silent = true
 	d := verdict{
-		rule: rule.CNGIB002, class: proven(m.notifies && c.Sees(from)), role: rule.Responder,
+		rule: rule.CNGIB002, class: proven(c.Sees(from)), role: rule.Responder,
 		expected: "BECN 1: the request that it answers had FECN", actual: "BECN 0", evidence: []uint64{owed.Frame},
 	}
-	switch {
-	case !m.notifies:
-		d.detail = "it has returned none so far: congestion control may be off"
-	case d.class == rule.Unproven:
+	if d.class == rule.Unproven {
 		d.detail = "the request may have been lost behind the tap"
 	}
 	v.report(c, from, p, d)

@@ -16,12 +16,16 @@ func (v *Verifier) rcCredits(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	n, limited := p.Syndrome.Credits()
 	if e := &c.Ends[from]; e.Knows(hcaagent.KnowsCredits) && !e.Attr.Credits {
-		v.covered(rule.RCCRD006)
+		d := verdict{
+			rule: rule.RCCRD006, class: rule.Violation, role: rule.Responder,
+			expected: "credit code 31: connected without end-to-end flow control", actual: p.Syndrome.String(),
+		}
+		if e.Attr.SRQ {
+			d.rule, d.expected = rule.RCCRD003, "credit code 31: it receives from a shared receive queue"
+		}
+		v.covered(d.rule)
 		if limited {
-			v.report(c, from, p, verdict{
-				rule: rule.RCCRD006, class: rule.Violation, role: rule.Responder,
-				expected: "credit code 31: connected without end-to-end flow control", actual: p.Syndrome.String(),
-			})
+			v.report(c, from, p, d)
 		}
 	}
 	if !limited || r.MSN != qp.MSNKnown {

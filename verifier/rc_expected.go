@@ -58,12 +58,12 @@ func buildExpectations() (t [256]expectation) {
 		}
 		if fn == packet.AtomicAck {
 			e.answers, e.alone, e.own, e.atomic = 1<<wqe.CmpSwap|1<<wqe.FetchAdd, true, 1, math.MaxUint32
-			e.covered = []rule.ID{rule.RCRSP010, rule.RCRES004, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
+			e.covered = []rule.ID{rule.RCRSP010, rule.RCRSP023, rule.RCRES004, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
 			continue
 		}
 		if fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly {
 			e.answers, e.alone, e.own, e.read = 1<<wqe.Read, in.Only, 1, math.MaxUint32
-			e.covered = []rule.ID{rule.RCRES001, rule.RCRES002, rule.RCRSP005, rule.RCACK003}
+			e.covered = []rule.ID{rule.RCRES001, rule.RCRES002, rule.RCRSP009, rule.RCRSP005, rule.RCACK003}
 			if in.Headers&packet.HasAETH != 0 {
 				e.covered = append(e.covered, rule.RCRES004, rule.RCRSP013)
 			}
@@ -124,6 +124,7 @@ func (e *expectation) lengths(fn packet.Fn) (ids []rule.ID) {
 	case e.some:
 		ids = append(ids, rule.RCLEN003)
 	}
+	ids = append(ids, coverMisplaced(packet.Op(packet.RC, fn).Info())...)
 	switch e.op {
 	case wqe.Write:
 		if e.begins {

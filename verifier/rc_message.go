@@ -158,6 +158,15 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 // rcLength judges the payload of a new request against the path MTU and against the length that its RETH gives (families
 // RC-LEN, RC-SEQ-005, RC-ATM).
 func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	for _, id := range coverMisplaced(p.Info()) {
+		v.covered(id)
+	}
+	if v.misplacedHeader(c, from, p, w) {
+		w.Flags |= wqe.Blamed
+		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+		c.Ends[from].SQ.Break()
+		return
+	}
 	if p.Info().Payload && c.Ends[from].SQ.Odd == wqe.None && !v.payload(c, from, p, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) {
 		w.Flags |= wqe.Blamed
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
@@ -176,7 +185,7 @@ func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		v.dmaLen(c, from, p)
 		v.covered(rule.RCPSN003)
 	case wqe.CmpSwap, wqe.FetchAdd:
-		v.rcAtomic(c, from, p)
+		v.rcAtomic(c, from, p, w)
 	case wqe.Flush, wqe.AtomicWrite:
 		v.rcFlush(c, from, p)
 	}
@@ -298,9 +307,10 @@ func (v *Verifier) writeSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 }
 
 // rcAtomic judges the operands of an atomic (rules RC-ATM-001, -002).
-func (v *Verifier) rcAtomic(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) rcAtomic(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	v.covered(rule.RCATM001)
 	if p.VA&7 != 0 {
+		w.Flags |= wqe.Blamed
 		v.report(c, from, p, verdict{
 			rule: rule.RCATM001, class: rule.Violation, role: rule.Requester,
 			expected: "a virtual address on an 8-byte boundary", actual: fmt.Sprintf("VA 0x%x", p.VA),

@@ -20,13 +20,16 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 	}
 	// What was sent before the first request that the tap saw was lost on its way to it.
 	start, known := c.Ends[1-from].Attr.Start()
+	if known {
+		v.covered(rule.RCRSP001)
+	}
 	if p.PSN.Before(q.Una) && r.Answered || known && p.PSN.Before(start) && p.PSN.Before(q.First) {
 		d := verdict{
-			rule: id, class: proven(c.Sees(from)), role: rule.Responder,
+			rule: rule.RCRSP001, class: proven(c.Sees(from)), role: rule.Responder,
 			expected: "a NAK of PSN " + start.String() + " or later: the connection begins there", actual: "PSN " + p.PSN.String(),
 		}
 		if r.Answered {
-			d.expected = "a NAK of PSN " + q.Una.String() + " or later: what is before was acknowledged"
+			d.rule, d.expected = id, "a NAK of PSN "+q.Una.String()+" or later: what is before was acknowledged"
 			d.evidence = []uint64{frame(p.Frame, r.LastFrame)}
 		}
 		v.report(c, from, p, d)
@@ -71,6 +74,9 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	end.Sums.SequenceNAKs++
 	v.event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
 	repeated := v.rcNakAgain(c, from, p)
+	if c.Sees(from) && q.HasHole() {
+		v.covered(rule.RCRSP040)
+	}
 	switch {
 	case repeated:
 	case !p.PSN.Add(1).Before(q.High):
@@ -247,7 +253,7 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-	if !v.rcNakPlace(c, from, p, rule.RCRSP017) {
+	if v.rcUnsought(c, from, p) || !v.rcNakPlace(c, from, p, rule.RCRSP017) {
 		return
 	}
 	v.rcMSN(c, from, p, 1)

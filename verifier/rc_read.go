@@ -61,10 +61,15 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Has&packet.HasAETH != 0 {
 		v.covered(rule.RCRES004)
 		if p.Syndrome.Type() != packet.ACK && !p.Syndrome.Reserved() {
-			v.report(c, from, p, verdict{
+			d := verdict{
 				rule: rule.RCRES004, class: rule.Violation, role: rule.Responder,
 				expected: "an ACK syndrome in a READ response", actual: p.Syndrome.String(),
-			})
+			}
+			if p.PayloadLen == 0 && w.Length > 0 { // it brings nothing, as a NAK does
+				v.covered(rule.RCRSP016)
+				d.rule, d.expected, d.actual = rule.RCRSP016, "opcode Acknowledge in a NAK", p.Opcode.String()+", "+p.Syndrome.String()
+			}
+			v.report(c, from, p, d)
 		}
 		v.rcMSN(c, from, p, 0)
 	}
@@ -218,6 +223,7 @@ func readOpcode(p *packet.Packet, first, last packet.PSN) packet.Opcode {
 // rcReadLength judges the payload of a READ response against the path MTU and the length that was asked for (rule RC-RES-002).
 func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	v.covered(rule.RCRES002)
+	v.covered(rule.RCRSP009)
 	in := p.Info()
 	want := 0
 	switch {
@@ -236,6 +242,13 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 		return
 	default:
 		want = int(w.Length) - w.Last.Diff(w.First)*int(c.PMTU)
+	}
+	if p.PayloadLen == want+4 && in.Middle && acknowledges(p.Payload, c.Ends[from].RQ.LastMSN) {
+		v.report(c, from, p, verdict{
+			rule: rule.RCRSP009, class: rule.Violation, role: rule.Responder,
+			expected: "no AETH in a Middle", actual: fmt.Sprintf("one with the MSN of this READ, % x", p.Payload[:4]), evidence: []uint64{frame(p.Frame, w.Frame)},
+		})
+		return
 	}
 	if p.PayloadLen != want {
 		v.rcReadOdd(c, from, p, w, fmt.Sprintf("%d bytes of payload", want))
@@ -277,6 +290,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.rcBeyondHole(c, from, p, p.PSN)
 	v.taken(c, from, p, p.PSN, true)
+	v.rcMisaligned(c, from, p, w)
 	orig := fold(p.OrigData)
 	if w.RespFrame != 0 {
 		v.covered(rule.RCRSP031)

@@ -86,6 +86,9 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	switch fn := p.Opcode.Fn(); fn {
 	case packet.Acknowledge:
+		if p.Syndrome.Type() != packet.ACK {
+			v.covered(rule.RCRSP016)
+		}
 		switch {
 		case p.Syndrome.Reserved(), p.Syndrome == packet.NAKInvalidRD: // on RC both are reserved, and a requester ignores them
 		case p.Syndrome.Type() == packet.ACK:

@@ -1,9 +1,6 @@
 package verifier
 
 import (
-	"fmt"
-	"time"
-
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -35,6 +32,12 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if r.Nak != qp.NakRNR && (q.Restarts != 0 || !q.Spared()) { // that has a counter of its own (RC-RTY-003)
 		q.Restarts++
+		if l := q.Recovery; q.Restarts == 1 && l != nil {
+			l.Told = 0
+		}
+		if r.Nak == qp.NakSequence || r.Nak == qp.NakNone && impliedNAK(q, p) {
+			q.Lost().Told++
+		}
 	}
 	switch r.Nak {
 	case qp.NakRNR:
@@ -43,7 +46,8 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCRTY005)
 		w, _ := q.Messages.Find(p.PSN)
 		rest := w != nil && w.Op == wqe.Read && r.NakPSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
-		passed := c.Sees(from) && (!p.PSN.After(q.Taken()) || answered(q, r.NakPSN, p.PSN))             // or has acknowledged what that asks for
+		v.rcBeforeNak(c, from, p, w)
+		passed := c.Sees(from) && (!p.PSN.After(q.Taken()) || answered(q, r.NakPSN, p.PSN)) // or has acknowledged what that asks for
 		if p.PSN.After(r.NakPSN) && !rest && !passed && !r.Blamed {
 			r.Blamed = true
 			v.report(c, from, p, verdict{
@@ -139,35 +143,17 @@ func (v *Verifier) taken(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN,
 	}
 }
 
-// rcTimeout judges a retransmission that no NAK asked for (rules RC-TMO-002, RC-RTY-001).
+// rcTimeout judges a retransmission that no NAK asked for (see rcTimer and rcRetries).
 func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
 	v.event(c, from, rule.Requester, p, rule.EvTimeout, "")
 	v.rcOwes(c, from, p)
-	if !impliedNAK(q, p) && end.Knows(hcaagent.KnowsTimeout) && end.Attr.Timeout != 0 && q.AskedAt != 0 {
-		v.covered(rule.RCTMO002)
-		least := packet.Timeout(end.Attr.Timeout)
-		if took := time.Duration(p.Time - q.AskedAt); took < least && !v.Profile.AdaptiveRetransmission {
-			v.report(c, from, p, verdict{
-				rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
-				expected: "no retransmission before " + least.String(), actual: "after " + took.String(),
-			})
-		} else if took > 4*least && q.AwaitsAck() {
-			v.report(c, from, p, verdict{
-				rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
-				expected: "a retransmission within " + (4 * least).String(), actual: "after " + took.String(),
-			})
-		}
+	if !impliedNAK(q, p) && end.Knows(hcaagent.KnowsTimeout) && q.AskedAt != 0 {
+		v.rcTimer(c, from, p)
 	}
 	if end.Knows(hcaagent.KnowsRetryCnt) {
-		v.covered(rule.RCRTY001)
-		if q.Restarts == uint16(end.Attr.RetryCnt)+1 {
-			v.report(c, from, p, verdict{
-				rule: rule.RCRTY001, class: proven(c.Sees(from)), role: rule.Requester,
-				expected: fmt.Sprintf("at most %d retries", end.Attr.RetryCnt), actual: fmt.Sprintf("retry %d of PSN %v", q.Restarts, p.PSN),
-			})
-		}
+		v.rcRetries(c, from, p)
 	}
 }
 

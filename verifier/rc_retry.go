@@ -74,8 +74,8 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q.CameAgain(p.PSN, p.Time)
 	w, _ := q.Messages.Find(p.PSN)
-	if w != nil {
-		w.Asked = 0
+	if v.asked = 0; w != nil {
+		v.asked, w.Asked = w.Asked, 0
 	} else {
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown // it went elsewhere the first time: one message more than was counted
 	}

@@ -2,6 +2,7 @@ package verifier_test
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -73,6 +74,11 @@ func (f *fields) content(p *packet.Packet) {
 	p.Payload = make([]byte, p.PayloadLen)
 	for i := range p.Payload {
 		p.Payload[i] = byte(seed + uint64(i))
+	}
+	if w, ok := f.word("prefix"); ok { // what an encoder has put before the payload
+		b, _ := hex.DecodeString(strings.TrimPrefix(w, "0x"))
+		p.Payload = append(b, p.Payload...)
+		p.PayloadLen += len(b)
 	}
 	f.managed(p, given)
 }

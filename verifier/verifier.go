@@ -27,6 +27,8 @@ type Verifier struct {
 	broken bool
 	// expected counts the packets that the fast path took, by opcode, for the coverage of the RC rules.
 	expected [256]uint64
+	// asked is when the request that comes again was sent, where it asked for an answer: see stamp.
+	asked uint32
 	// abandoned says that the packet at hand broke off an open message.
 	abandoned bool
 	// cng is what was told of congestion.

@@ -142,7 +142,7 @@ func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (e
 		passive.Attr.Timeout = m.Primary.LocalAckTimeout
 		passive.Attr.Known |= hcaagent.KnowsTimeout
 	}
-	active.Attr.Credits = m.FlowControl && !m.SRQ
+	active.Attr.Credits, active.Attr.SRQ = m.FlowControl && !m.SRQ, m.SRQ
 	active.Attr.Known |= hcaagent.KnowsCredits
 	return ends
 }
@@ -189,7 +189,7 @@ func reply(x *exchange, m *mad.REP) {
 		return
 	}
 	passive.MaxRdAtomic = m.InitiatorDepth
-	passive.Credits = m.FlowControl && !m.SRQ
+	passive.Credits, passive.SRQ = m.FlowControl && !m.SRQ, m.SRQ
 	passive.Known |= hcaagent.KnowsMaxRdAtomic | hcaagent.KnowsCredits
 	active.MaxDestRdAtomic = m.InitiatorDepth
 	active.Known |= hcaagent.KnowsMaxDestRdAtomic

@@ -38,7 +38,7 @@ func TestAttributes(t *testing.T) {
 			}),
 			end(packet.RC, everything, func(a *hcaagent.Attr) {
 				passive(a)
-				a.RNRRetry, a.RetryCnt, a.Timeout, a.MaxRdAtomic, a.MaxDestRdAtomic = 6, 5, 14, 2, 4
+				a.RNRRetry, a.RetryCnt, a.Timeout, a.MaxRdAtomic, a.MaxDestRdAtomic, a.SRQ = 6, 5, 14, 2, 4, true
 			}),
 		}},
 		{"UC", func(m *mad.REQ) { m.Transport = mad.TransportUC }, [2]hcaagent.Attr{

@@ -104,6 +104,9 @@ var harmlessChanges = []harmless{
 	{"Resv8a of the BTH set by a switch: FECN", "native", 21, Set(func(p *packet.Packet) { p.FECN = true }), 0, ""},
 }
 
+// bySwitch are the changes that a switch makes: no tap near the sender can show them.
+var bySwitch = map[string]bool{"Resv8a of the BTH set by a switch: FECN": true}
+
 func TestHarmless(t *testing.T) {
 	wrongs := 0
 	for _, x := range harmlessChanges {
@@ -114,7 +117,7 @@ func TestHarmless(t *testing.T) {
 			x.plant(c, x.at)
 			wrong := x.judge(t, c, whole, b, nil)
 			for _, a := range hosts(whole) {
-				if wrong == "" && x.unproven == 0 {
+				if wrong == "" && x.unproven == 0 && !(bySwitch[x.name] && whole.Frames[x.at-1].Packet.Src == a) {
 					wrong = x.judge(t, c, whole, b, []packet.Addr{a})
 				}
 			}

@@ -5,6 +5,7 @@ import "ibwitness/packet"
 // nativeFaults are faults on an InfiniBand link. lid:24 and lid:8 exchange SENDs, odd frames, and their ACKs, even frames, with
 // end-to-end credits.
 var nativeFaults = []fault{
+	{"FECN set at the source", 21, Set(func(p *packet.Packet) { p.FECN = true }), "CNG-IB-001", "-V", "", 0, ""},
 	{"VCRC wrong", 21, Unsealed(func(p *packet.Packet) { p.VCRC ^= 1 }), "LNK-CRC-001", "UV", "", 0, ""},
 	{"ICRC wrong, VCRC right", 21, badICRC, "LNK-CRC-003", "UV", "", 1, ""},
 	{"LVer 1", 21, Set(func(p *packet.Packet) { p.LVer = 1 }), "LNK-LRH-002", "VV", "", 0, ""},

@@ -105,7 +105,7 @@ var lengthFaults = []fault{
 	{"DMALen half in a READ Request", 127, Set(func(p *packet.Packet) { p.DMALen /= 2 }), "RC-PSN-003", "VV", "", 0, ""},
 	{"READ Request with payload", 127, Set(func(p *packet.Packet) { p.Payload = make([]byte, 8); p.Fit() }), "RC-SEQ-007", "VV", "", 0, ""},
 	{"FetchAdd with payload", 128, Set(func(p *packet.Packet) { p.Payload = make([]byte, 4); p.Fit() }), "RC-SEQ-007", "VV", "", 0, ""},
-	{"FetchAdd misaligned", 128, Set(func(p *packet.Packet) { p.VA += 4 }), "RC-ATM-001", "VV", "", 0, ""},
-	{"CmpSwap misaligned by one", 128, Become(rc(packet.CmpSwap), func(p *packet.Packet) { p.VA++ }), "RC-ATM-001", "VV", "", 0, ""},
+	{"FetchAdd misaligned", 128, Set(func(p *packet.Packet) { p.VA += 4 }), "RC-ATM-001", "VV", "", 1, ""}, // it is answered: RC-RSP-023
+	{"CmpSwap misaligned by one", 128, Become(rc(packet.CmpSwap), func(p *packet.Packet) { p.VA++ }), "RC-ATM-001", "VV", "", 1, ""},
 	{"FetchAdd with compare data", 128, Set(func(p *packet.Packet) { p.Compare = 1 }), "RC-ATM-002", "VV", "", 0, ""},
 }

@@ -1,0 +1,43 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcMisaligned judges that a misaligned atomic is refused, not carried out (rule RC-RSP-023). Other faults of a request depend on the path MTU, or
+// on what the responder permits.
+func (v *Verifier) rcMisaligned(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	v.covered(rule.RCRSP023)
+	if w.VA&7 == 0 || !w.Has(wqe.Whole) || p.Syndrome.Type() != packet.ACK {
+		return
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.RCRSP023, class: proven(c.Sees(from) && !c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder,
+		expected: fmt.Sprintf("NAK Invalid Request: VA 0x%x is not on an 8-byte boundary", w.VA), actual: p.Opcode.String(),
+		evidence: []uint64{frame(p.Frame, w.Frame)},
+	})
+}
+
+// rcUnsought judges a NAK Invalid Request for the PSN that a responder waits for and that has not reached it: it has looked at the opcode of a
+// later one before its PSN (rule RC-RSP-040). It reports whether that is so.
+func (v *Verifier) rcUnsought(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if !c.Sees(from) || !q.HasHole() {
+		return false
+	}
+	v.covered(rule.RCRSP040)
+	if p.Syndrome != packet.NAKInvalidRequest || p.PSN != q.Hole || !r.Told || q.Explained || q.Filled || q.Excused || q.Broken != 0 || q.History.Get(p.PSN) != nil {
+		return false
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.RCRSP040, class: rule.Violation, role: rule.Responder,
+		expected: "NAK PSN Sequence Error: PSN " + p.PSN.String() + " has not arrived", actual: p.Syndrome.String(), gap: rule.GapAt(q.Hole),
+	})
+	v.rcNak(c, from, p, qp.NakFatal)
+	return true
+}

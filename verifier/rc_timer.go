@@ -1,0 +1,105 @@
+package verifier
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcTimer judges when a requester sends again what no NAK asked for: not before its timer has run since the last progress, nor after four
+// times that, and never where it has none (rules RC-TMO-001, -002, -003).
+func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	q := &end.SQ
+	v.covered(rule.RCTMO001)
+	took := time.Duration(p.Time - q.AskedAt)
+	if end.Attr.Timeout == 0 {
+		if !v.Profile.AdaptiveRetransmission {
+			v.report(c, from, p, verdict{
+				rule: rule.RCTMO001, class: proven(c.Sees(from)), role: rule.Requester,
+				expected: "no retransmission of its own accord: a timeout of 0 turns the timer off", actual: "after " + took.String(),
+			})
+		}
+		return
+	}
+	v.covered(rule.RCTMO002)
+	v.covered(rule.RCTMO003)
+	least := packet.Timeout(end.Attr.Timeout)
+	switch {
+	case took < least && v.Profile.AdaptiveRetransmission:
+	case took < least:
+		d := verdict{
+			rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
+			expected: "no retransmission before " + least.String(), actual: "after " + took.String(),
+		}
+		if asked := time.Duration(stamp(p.Time)-v.asked) * tick; v.asked != 0 && asked >= least && asked <= 4*least {
+			d.rule = rule.RCTMO003
+			d.expected, d.actual = d.expected+" after the last progress", d.actual+", "+asked.String()+" after it was sent"
+		}
+		v.report(c, from, p, d)
+	case took > 4*least && q.AwaitsAck():
+		v.report(c, from, p, verdict{
+			rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
+			expected: "a retransmission within " + (4 * least).String(), actual: "after " + took.String(),
+		})
+	}
+}
+
+// rcRetries judges how often a requester sends the same again without progress: timeouts alone (rule RC-RTY-001), or with the NAKs that asked
+// for it (rule RC-RTY-003).
+func (v *Verifier) rcRetries(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	q := &end.SQ
+	v.covered(rule.RCRTY001)
+	v.covered(rule.RCRTY003)
+	told := uint16(0)
+	if q.Recovery != nil {
+		told = q.Recovery.Told
+	}
+	d := verdict{
+		class: proven(c.Sees(from)), role: rule.Requester,
+		expected: fmt.Sprintf("at most %d retries", end.Attr.RetryCnt), actual: fmt.Sprintf("retry %d of PSN %v", q.Restarts, p.PSN),
+	}
+	most := uint16(end.Attr.RetryCnt) + 1
+	switch {
+	case q.Restarts-told == most && !impliedNAK(q, p):
+		d.rule = rule.RCRTY001
+		if told != 0 {
+			d.actual = fmt.Sprintf("retry %d of PSN %v for want of an answer", q.Restarts-told, p.PSN)
+		}
+	case q.Restarts == most:
+		d.rule = rule.RCRTY003
+		d.expected += ", those that NAKs ask for among them"
+	default:
+		return
+	}
+	v.report(c, from, p, d)
+}
+
+// rcBeforeNak judges that a requester does not go back, after a sequence NAK, to a SEND or WRITE before the PSN that it asks for: it acknowledges
+// these (rule RC-ACK-004). w is the message that p is of. Where the timer may have run out meanwhile, that may be why.
+func (v *Verifier) rcBeforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	v.covered(rule.RCACK004)
+	if !c.Sees(from) || r.Blamed || w == nil || w.Op.Responded() || !p.PSN.Before(r.NakPSN) || !p.PSN.Before(end.SQ.Taken()) || p.PSN.Before(end.SQ.First) {
+		return
+	}
+	took := time.Duration(p.Time - r.NakTime)
+	asked := time.Duration(stamp(p.Time)-v.asked) * tick
+	sure := took > inFlight || v.asked != 0 && end.Knows(hcaagent.KnowsTimeout) && asked < packet.Timeout(end.Attr.Timeout)
+	r.Blamed = true
+	d := verdict{
+		rule: rule.RCACK004, class: proven(sure), role: rule.Requester,
+		expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges what is before", actual: "PSN " + p.PSN.String(),
+		evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	}
+	if !sure {
+		d.detail = "its timer may have run out just before the NAK came"
+	}
+	v.report(c, from, p, d)
+}
