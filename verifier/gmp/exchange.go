@@ -37,6 +37,7 @@ type exchange struct {
 	psn        packet.PSN
 	frame      uint64 // of the newest copy of the request
 	time       int64
+	came       int64 // when the answer came
 	sgid, dgid packet.Addr
 	length     int
 	data       [mad.Size]byte
@@ -121,7 +122,7 @@ func (v *Verifier) request(d *datagram) {
 		same := x.h == d.h && bytes.Equal(x.data[mad.HeaderSize:x.length], d.b[mad.HeaderSize:])
 		v.covered(rule.MADTID001)
 		if same {
-			v.again(x, d)
+			v.again(q, x, d)
 			return
 		}
 		if !x.answered {
@@ -138,10 +139,10 @@ func (v *Verifier) request(d *datagram) {
 	if x != nil && d.r.Active() {
 		sent = x.transfers[0]
 	}
-	early := q.takeStray(k)
+	late := q.takeStray(k)
 	x = q.table.begin(k, p.Time)
 	x.pair, x.transfers[0] = pair{p.Src, p.Dst}, sent
-	x.asked, x.answered = true, early
+	x.asked, x.answered = true, late
 	x.h, x.s, x.psn, x.sends, x.qpn, x.pkey, x.sl, x.grh = d.h, d.s, p.PSN, p.SrcQP, p.DestQP, p.PKey, p.SL, p.Has&packet.HasGRH != 0
 	x.sgid, x.dgid = p.SGID, p.DGID
 	x.length = copy(x.data[:], d.b)
@@ -157,9 +158,9 @@ func (v *Verifier) request(d *datagram) {
 }
 
 // again notes a request that is sent once more: no answer has come in time, or it was lost.
-func (v *Verifier) again(x *exchange, d *datagram) {
+func (v *Verifier) again(q *peer, x *exchange, d *datagram) {
 	p := d.p
-	if r, ok := v.peer(p.Src, p.Dst).respTime(d.h.Class); ok && v.sees(p.Src, p.SGID) && !x.answered {
+	if r, ok := q.respTime(d.h.Class); ok && v.sees(p.Src, p.SGID) && !x.answered {
 		v.covered(rule.MADTMO002)
 		if gap := p.Time - x.time; gap < limit(r) && p.Tap == x.tap {
 			v.report(p, verdict{
@@ -170,7 +171,11 @@ func (v *Verifier) again(x *exchange, d *datagram) {
 		}
 	}
 	x.time, x.frame, x.tap, x.psn = p.Time, p.Frame, p.Tap, p.PSN
-	x.answered, x.transfers[1], x.stop = false, nil, stop{} // the answer begins anew
+	if q.takeStray(x.key) {
+		x.answered, x.came = true, p.Time
+	} else if !x.answered || p.Time-x.came > early { // else it may well have been answered, and be recorded late
+		x.answered, x.transfers[1], x.stop = false, nil, stop{} // the answer begins anew
+	}
 	if x.repeats < 1<<15 {
 		x.repeats++
 	}
@@ -196,6 +201,7 @@ type stray struct {
 	p      packet.Packet
 	h      mad.Header
 	proven bool
+	again  bool // there is an older request with the transaction ID, which was answered: most likely it is its answer once more
 }
 
 // maxStrays is how many of a pair wait for their requests.
@@ -216,21 +222,25 @@ func (q *peer) takeStray(k key) bool {
 const long = int64(20 * time.Second)
 
 // keepStray notes a response to a request that was not seen.
-func (v *Verifier) keepStray(q *peer, d *datagram) {
-	v.Skipped[SkipUnasked]++
+func (v *Verifier) keepStray(q *peer, d *datagram, again bool) {
+	if !again {
+		v.Skipped[SkipUnasked]++
+	}
 	if len(q.strays) == maxStrays {
 		q.strays = append(q.strays[:0], q.strays[1:]...)
 	}
 	p := *d.p
 	p.Payload, p.Pad, p.Data = nil, nil, nil
-	q.strays = append(q.strays, stray{keyOf(d), p, d.h, v.sees(p.Src, p.SGID) && p.Time-q.begun > long})
+	q.strays = append(q.strays, stray{keyOf(d), p, d.h, v.sees(p.Src, p.SGID) && p.Time-q.begun > long, again})
 }
 
 // settle judges what has waited for what may come a little later.
 func (v *Verifier) settle(q *peer, now int64) {
 	n := 0
 	for n < len(q.strays) && now-q.strays[n].p.Time > early {
-		v.mistaken(q, &q.strays[n])
+		if !q.strays[n].again {
+			v.mistaken(q, &q.strays[n])
+		}
 		n++
 	}
 	if n > 0 {

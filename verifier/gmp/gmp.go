@@ -161,6 +161,7 @@ func proven(ok bool) rule.Class {
 // Why a finding is not proven.
 const (
 	whyTap    = "the tap is not known to be at this endpoint: a datagram missing here may have been lost before the tap"
+	whyReused = "another request with this transaction ID may have been lost before the tap"
 	whyOthers = "another requester, whose datagrams go another way, may have had a part in it"
 )
 

@@ -50,7 +50,7 @@ func (v *Verifier) performance(x *exchange, d *datagram) {
 	q := v.peer(x.pair.from, x.pair.to)
 	k := counterKey{d.h.Attribute, uint8(portSelect.Uint(b))}
 	if x.h.Method == mad.Set {
-		delete(q.counters, k)
+		clear(q.counters) // it may clear those of all ports, and of the other attributes
 		return
 	}
 	if k.port == 0xFF {

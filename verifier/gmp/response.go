@@ -29,6 +29,9 @@ func (v *Verifier) response(d *datagram) {
 		return // to the request before, which had the same transaction ID
 	}
 	x := q.table.find(keyOf(d))
+	if x != nil && v.stale(x, d) {
+		x.asked = false
+	}
 	if x == nil || !x.asked {
 		if d.h.Class == mad.ClassSubnetAdmin && d.whole() {
 			v.saResponse(d, nil)
@@ -36,11 +39,15 @@ func (v *Verifier) response(d *datagram) {
 		if d.r.Active() && d.r.Data1 > 1 { // its first segment told
 			return
 		}
-		v.keepStray(q, d)
+		v.keepStray(q, d, false)
 		return
 	}
 	v.covered(rule.MADTID001)
 	first := !x.answered
+	if !first && !d.r.Active() {
+		v.keepStray(q, d, true)
+		return
+	}
 	if !v.fits(x, d) {
 		return
 	}
@@ -48,7 +55,7 @@ func (v *Verifier) response(d *datagram) {
 		v.returned(x, d)
 		v.inTime(x, d)
 	}
-	x.answered = true
+	x.answered, x.came = true, p.Time
 	v.refusal(x, d)
 	if d.h.Attribute == mad.AttrClassPortInfo && d.status()&mad.StatusRedirect == 0 {
 		v.classPortInfo(x, d)
@@ -70,27 +77,33 @@ func (v *Verifier) response(d *datagram) {
 	}
 }
 
+// stale reports whether a request is so old that the response may well be to another one with its transaction ID, which was lost before the tap.
+func (v *Verifier) stale(x *exchange, d *datagram) bool {
+	p := d.p
+	return p.Time-x.time > 2*limit(defaultRespTime) && d.r.Data1 <= 1 && !v.sees(p.Src, p.SGID) && !v.sees(p.Dst, p.DGID)
+}
+
 // fits judges that a response with the transaction ID of a request is to that request, and reports whether it is.
 func (v *Verifier) fits(x *exchange, d *datagram) bool {
 	h := &d.h
 	want := answerTo(h.Class, x.h.Method)
+	ok := d.p.Time-x.time < soon || v.sees(d.p.Src, d.p.SGID) || v.sees(d.p.Dst, d.p.DGID)
 	if h.Method != want {
 		if d.status().Code() != mad.StatusMethod && legal(h.Class, h.Method&^0x80) && !answerless(h.Class, h.Method&^0x80) {
 			v.report(d.p, verdict{
-				rule: rule.MADMTH001, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap,
-				expected: fmt.Sprintf("%v to %v", want, x.h.Method), actual: h.Method.String(),
+				rule: rule.MADMTH001, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
+				expected: fmt.Sprintf("%v to %v", want, x.h.Method), actual: h.Method.String(), detail: why(ok, whyReused),
 			})
 		}
 		return false
 	}
 	multi := h.Class == mad.ClassSubnetAdmin && x.h.Attribute == mad.AttrMultiPathRecord && x.h.Method == mad.GetMulti
 	if (h.Attribute != x.h.Attribute && !multi || h.Modifier != x.h.Modifier) && d.status()&mad.StatusRedirect == 0 {
-		ok := d.p.Time-x.time < soon || v.sees(d.p.Src, d.p.SGID) || v.sees(d.p.Dst, d.p.DGID)
 		v.report(d.p, verdict{
 			rule: rule.MADTID001, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
 			expected: fmt.Sprintf("the attribute and modifier of the request with this transaction ID: %s, 0x%x", x.h.AttributeName(), x.h.Modifier),
 			actual:   fmt.Sprintf("%s, 0x%x", h.AttributeName(), h.Modifier),
-			detail:   why(ok, "another request with this transaction ID may have been lost before the tap"),
+			detail:   why(ok, whyReused),
 		})
 		return false
 	}

@@ -24,6 +24,7 @@ type transfer struct {
 	endFrame uint64
 	endTap   uint16
 	endTime  int64
+	time     int64 // of the newest segment
 	segments [64]segment
 }
 
@@ -65,7 +66,7 @@ func (v *Verifier) rmpp(d *datagram) bool {
 	}
 	q, x, way := v.transferOf(d)
 	if r.Type == mad.RMPPData {
-		if v.data(q, x, x.transfer(way), d); way == 1 {
+		if v.data(q, x, way, d); way == 1 {
 			return true
 		}
 		return r.Data1 <= 1 // a request: what follows its first segment is no other one
@@ -136,7 +137,8 @@ func (x *exchange) transfer(way int) *transfer {
 }
 
 // data judges a segment.
-func (v *Verifier) data(q *peer, x *exchange, t *transfer, d *datagram) {
+func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
+	t := x.transfer(way)
 	p, r := d.p, &d.r
 	n, first, last := r.Data1, r.Flags&mad.RMPPFirst != 0, r.Flags&mad.RMPPLast != 0
 	v.covered(rule.MADRMP002)
@@ -144,10 +146,11 @@ func (v *Verifier) data(q *peer, x *exchange, t *transfer, d *datagram) {
 		v.rmppBad(rule.MADRMP002, d, "the First flag in segment 1 alone", fmt.Sprintf("segment %d, First %t", n, first))
 		return
 	}
-	if first && t.ended && t.segments[1].crc != sum(d) { // the transaction ID is used anew
+	if t.time != 0 && p.Time-t.time > 2*limit(defaultRespTime) || first && t.ended && t.segments[1].crc != sum(d) { // the transaction ID is used anew
 		*t = transfer{window: 1, next: 1}
-		x.stop = stop{}
+		x.stop, x.asked = stop{}, way == 0 && x.asked // by a request that was not seen
 	}
+	t.time = p.Time
 	sees := v.sees(p.Src, p.SGID)
 	if x.stop.by != (packet.Addr{}) {
 		if ok := x.stop.by == p.Src || sees && p.Time-x.stop.time > early; t.begun {
