@@ -36,6 +36,7 @@ type Transport struct {
 	bound    map[hcaagent.QP]uint32 // QPs that CM connected: connection · 2 + end
 	repeats  repeats
 	repeated uint64
+	between  crossings
 	short    uint64
 	queues   *cq.Agent       // where verbs events are known
 	live     []*hcaagent.Log // to which events are still added
@@ -91,7 +92,7 @@ func (t *Transport) Packet(p *packet.Packet) {
 
 // packet verifies a packet where no verbs events are known.
 func (t *Transport) packet(p *packet.Packet) {
-	if (t.Several || p.Way != packet.WayUnknown) && t.repeats.copy(p) {
+	if (t.Several || p.Way != packet.WayUnknown) && t.copy(p) {
 		t.repeated++
 		if p.TClass&3 == 3 && t.repeats.ecn != 3 {
 			t.remarked(p)

@@ -45,6 +45,13 @@ const (
 	LNKVL002
 	LNKCRC006
 	LNKRAW001
+	LNKVL007
+	LNKSW001
+	LNKSW003
+	LNKST001
+	LNKARB002
+	LNKMTU002
+	LNKVL004
 
 	cngFirst
 )
@@ -265,5 +272,40 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 		ID: "LNK-RAW-001", Name: "raw-header", Severity: Error, Needs: Wire, Ref: "5.3",
 		Text:  "A raw packet has an RWH, 16 reserved bits of 0 and an EtherType, and neither BTH nor ICRC.",
 		Where: "verifier/link.go",
+	},
+	LNKVL007 - lnkFirst: {
+		ID: "LNK-VL-007", Name: "service-level-constant", Severity: Error, Needs: Wire, Ref: "7.8.1†",
+		Text:  "The VL of a packet may change at each hop, and its SL does not within a subnet.",
+		Where: "verifier/link_crossing.go",
+	},
+	LNKSW001 - lnkFirst: {
+		ID: "LNK-SW-001", Name: "switch-transparent", Severity: Error, Needs: Wire, Ref: "7.8.1†",
+		Text:  "A switch changes nothing of a packet but VL, FECN and VCRC: its ICRC stays right from end to end.",
+		Where: "verifier/link_crossing.go",
+	},
+	LNKSW003 - lnkFirst: {
+		ID: "LNK-SW-003", Name: "switch-order", Severity: Warning, Needs: Wire, Ref: "18.2.4†",
+		Text:  "A switch keeps the order of packets with the same LIDs and SL.",
+		Where: "verifier/link_crossing.go",
+	},
+	LNKST001 - lnkFirst: {
+		ID: "LNK-ST-001", Name: "port-state-set", Severity: Error, Needs: Wire, Ref: "7.2.6",
+		Text:   "Only the states Down, Armed and Active are set, and each only from the state before.",
+		NotWhy: "The same as SMP-PI-006, which judges it where subnet management sets it.",
+	},
+	LNKARB002 - lnkFirst: {
+		ID: "LNK-ARB-002", Name: "arbitration-entry", Severity: Warning, Needs: Wire, Ref: "14.2.5.9",
+		Text:   "An entry of a VL arbitration table has 0 in its upper four bits, and never VL 15.",
+		NotWhy: "The same as SMP-VA-001, which judges the table that is set.",
+	},
+	LNKMTU002 - lnkFirst: {
+		ID: "LNK-MTU-002", Name: "mtu-code", Severity: Error, Needs: Wire, Ref: "14.2.5.6",
+		Text:   "The codes of MTUs are 1 to 5: 256, 512, 1024, 2048 and 4096 bytes.",
+		NotWhy: "A definition, by which SMP-PI-005 judges PortInfo, MAD-PR and CM-REQ rules their paths.",
+	},
+	LNKVL004 - lnkFirst: {
+		ID: "LNK-VL-004", Name: "lane-of-service-level", Severity: Error, Needs: WireQP, Ref: "7.6†, 14.2.5.8",
+		Text:   "The VL of a data packet is what the SLtoVL table of its port has for its SL.",
+		NotWhy: "The same as SMP-SV-003, which judges it.",
 	},
 }

@@ -58,15 +58,16 @@ func directive(t, all *testing.T, d *datadriven.TestData) string {
 
 // options are the arguments of a directive.
 type options struct {
-	cmd    string // fires, unproven, clean or trace
-	rules  []rule.ID
-	with   []rule.ID // that report the cause, or what cannot be told apart from it
-	encaps []encap
-	near   []string
-	pmtu   uint32
-	times  int // findings that the rule shall have
-	events bool
-	lossy  bool
+	cmd     string // fires, unproven, clean or trace
+	rules   []rule.ID
+	with    []rule.ID // that report the cause, or what cannot be told apart from it
+	encaps  []encap
+	near    []string
+	pmtu    uint32
+	times   int // findings that the rule shall have
+	events  bool
+	lossy   bool
+	several bool // the packets are of several taps
 
 	profile verifier.Profile
 }
@@ -114,6 +115,8 @@ func parseOptions(d *datadriven.TestData) (*options, error) {
 			o.events = true
 		case "lossy":
 			o.lossy = true
+		case "taps":
+			o.several = true
 		case "profile":
 			var err error
 			if o.profile, err = verifier.ParseProfile(a.Vals...); err != nil {
@@ -165,6 +168,7 @@ func newScenario(o *options, e encap) *scenario {
 	}
 	s.agent = agent.NewTransport(near)
 	s.agent.SetProfile(o.profile)
+	s.agent.Several = o.several
 	if o.lossy {
 		s.agent.Dropped()
 	}

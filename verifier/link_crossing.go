@@ -1,0 +1,59 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// Sighting is what a tap saw of a native packet that must not change on the way through switches.
+type Sighting struct {
+	Tap    uint16
+	SL     uint8
+	Whole  bool // its ICRC was right
+	Frame  uint64
+	Time   int64
+	Fields [3]uint64 // LRH without VL, SL and LIDs; the fifth byte of the BTH without FECN; what the ICRC leaves out of the GRH
+}
+
+// Crossed judges what another tap saw of a packet before (rules LNK-VL-007 and LNK-SW-001). Its LIDs are the same, so no router is between the taps.
+func (v *Verifier) Crossed(p *packet.Packet, before, now *Sighting) (changed bool) {
+	v.covered(rule.LNKVL007)
+	v.covered(rule.LNKSW001)
+	d := verdict{class: proven(p.VCRCState == packet.CRCGood), role: rule.Network, detail: fmt.Sprintf("frame %d of tap %d shows it as it was before", before.Frame, before.Tap)}
+	fields := [...]string{"LRH", "BTH", "GRH"}
+	switch {
+	case before.SL != now.SL:
+		d.rule, d.expected, d.actual = rule.LNKVL007, fmt.Sprintf("SL %d", before.SL), fmt.Sprintf("SL %d", now.SL)
+	case before.Fields != now.Fields:
+		i := 0
+		for before.Fields[i] == now.Fields[i] {
+			i++
+		}
+		d.rule, d.expected, d.actual = rule.LNKSW001, "the "+fields[i]+" as it was", "another one"
+	case before.Whole && p.ICRCState == packet.CRCBad && p.VCRCState == packet.CRCGood:
+		d.rule, d.expected, d.actual = rule.LNKSW001, "an ICRC that is right, as it was", "a wrong one behind a switch"
+	default:
+		return false
+	}
+	if d.class == rule.Unproven {
+		d.detail += "; without a VCRC it may have been damaged"
+	}
+	v.bytewise(nil, 0, p, d)
+	return true
+}
+
+// Ordered judges that packets of one flow came by another tap in the order in which they came by the first (rule LNK-SW-003): last is the frame there of
+// the newest packet that has come.
+func (v *Verifier) Ordered(p *packet.Packet, before *Sighting, last uint64) {
+	v.covered(rule.LNKSW003)
+	if before.Frame >= last {
+		return
+	}
+	v.bytewise(nil, 0, p, verdict{
+		rule: rule.LNKSW003, class: rule.Unproven, role: rule.Network,
+		expected: fmt.Sprintf("it before the packet of frame %d of tap %d", last, before.Tap), actual: fmt.Sprintf("it behind, though it is frame %d there", before.Frame),
+		detail: "adaptive routing does so on purpose",
+	})
+}
