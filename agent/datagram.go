@@ -7,10 +7,14 @@ import (
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/verifier/gmp"
+	"ibwitness/verifier/smp"
 )
 
 // datagram verifies a UD packet: it names both QPs, so its connection is known at once. Management datagrams also teach.
 func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
+	if smp.Is(p) && p.ICRCState != packet.CRCBad {
+		t.smp.Packet(p, true)
+	}
 	key := flowKey(host, dir, p.DestQP)
 	id, ok := t.flows.get(key, p.SrcQP+1)
 	var c *connection
@@ -30,6 +34,7 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	if !sealed && !t.seal(c, int(id&1), p, host, dir) {
 		return
 	}
+	t.tables(p)
 	if c == nil {
 		id, c = t.newDatagrams(p, host, dir)
 	}

@@ -9,7 +9,7 @@ import (
 
 // missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins anew then is proven again.
 func (t *Transport) missed() {
-	t.lossy = true
+	t.lossy, t.smp.Lossy = true, true
 	t.gmp.Forget()
 	if t.links != nil {
 		t.links.Dropped()
@@ -64,6 +64,7 @@ func (t *Transport) mark(now, idle int64, most int, missed, short bool) {
 func (t *Transport) forget() {
 	old, oldHosts := t.pairs, t.hosts
 	t.pairs, t.hosts, t.lossy = pairs{}, hosts{}, false
+	t.smp.Recover()
 	moved := make([]uint32, old.n) // the new index plus one of each connection that stays
 	for i := range old.n {
 		if c := old.at(i); !c.dead && !c.leaving {

@@ -13,6 +13,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/smp"
 )
 
 // MaxWorkers is up to how many workers are of use: a packet's shard is noted in a byte.
@@ -32,6 +33,7 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 	e := &engine{src: src, opt: opt, shards: make([]*shard, workers)}
 	for i := range e.shards {
 		e.shards[i] = &shard{t: NewTransport(opt.Near)}
+		e.shards[i].t.shard, e.shards[i].t.shards = i, workers
 		e.shards[i].t.SetProfile(opt.Profile)
 		if opt.Watch != nil {
 			e.shards[i].made = opt.Watch.Made
@@ -98,6 +100,7 @@ type work struct {
 	packets []*packet.Packet // the RDMA packets of the batch
 	shards  []uint8          // the shard of each
 	links   []link.Event     // what taps of links saw
+	common  []int            // packets for all shards: of subnet management
 	checker packet.Checker
 	sums    sums
 	dropped bool     // the capture had lost packets when this batch was read
@@ -109,7 +112,7 @@ type work struct {
 
 // decode fills in the packets of frames of the batch: headers, ICRC, and the shard that each belongs to.
 func (w *work) decode(frames []fabricagent.Frame, shards int) {
-	w.shards, w.links = w.shards[:0], w.links[:0]
+	w.shards, w.links, w.common = w.shards[:0], w.links[:0], w.common[:0]
 	n := 0
 	for i := range frames {
 		p := w.all[n]
@@ -118,7 +121,10 @@ func (w *work) decode(frames []fabricagent.Frame, shards int) {
 		}
 		n++
 		if shards > 1 {
-			w.shards = append(w.shards, uint8(hashHosts(p.Src, p.Dst)>>32%uint64(shards)))
+			w.shards = append(w.shards, uint8(shardOf(p, shards)))
+			if smp.Is(p) && p.ICRCState != packet.CRCBad {
+				w.common = append(w.common, n-1)
+			}
 		}
 	}
 	w.packets = w.all[:n]
@@ -237,9 +243,13 @@ func (s *shard) step(w *work, me, shards int, several bool) {
 		s.t.Packets(w.packets)
 		return
 	}
-	mine := s.mine[:0]
+	mine, common := s.mine[:0], w.common
 	for i, p := range w.packets {
-		if int(w.shards[i]) == me {
+		all := len(common) > 0 && common[0] == i
+		if all {
+			common = common[1:]
+		}
+		if all || int(w.shards[i]) == me {
 			mine = append(mine, p)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"ibwitness/verifier"
 	"ibwitness/verifier/cm"
 	"ibwitness/verifier/gmp"
+	"ibwitness/verifier/smp"
 )
 
 // Transport is the transport agent of one shard of the engine: it owns the QPs of its pairs of addresses and their verifiers. It has
@@ -38,6 +39,9 @@ type Transport struct {
 	repeated uint64
 	between  crossings
 	short    uint64
+	smp      *smp.Verifier
+	shard    int // of how many, each with its own transport agent
+	shards   int
 	queues   *cq.Agent       // where verbs events are known
 	live     []*hcaagent.Log // to which events are still added
 	lossy    bool            // the capture says that it dropped packets
@@ -57,6 +61,8 @@ func NewTransport(near []packet.Addr) *Transport {
 	t.ver.Renew = t.renewed
 	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.lossy && t.isNear(a, gid) })
 	t.judgeExchanges()
+	t.smp = smp.New(&t.Rec, t.ver.Near)
+	t.ver.Subnet = t.smp.Subnet
 	t.services[packet.RC] = rcAgent{t.ver}
 	t.services[packet.UC] = ucAgent{t.ver}
 	t.services[packet.UD] = udAgent{t.ver}
@@ -72,7 +78,7 @@ func (t *Transport) Dropped() {
 	if t.lossy {
 		return
 	}
-	t.lossy = true
+	t.lossy, t.smp.Lossy = true, true
 	if t.links != nil {
 		t.links.Dropped()
 	}
@@ -93,6 +99,9 @@ func (t *Transport) Packet(p *packet.Packet) {
 // packet verifies a packet where no verbs events are known.
 func (t *Transport) packet(p *packet.Packet) {
 	if (t.Several || p.Way != packet.WayUnknown) && t.copy(p) {
+		if t.foreign(p) {
+			return
+		}
 		t.repeated++
 		if p.TClass&3 == 3 && t.repeats.ecn != 3 {
 			t.remarked(p)
@@ -106,6 +115,10 @@ func (t *Transport) packet(p *packet.Packet) {
 
 // unknown verifies a packet of which something is out of the ordinary.
 func (t *Transport) unknown(p *packet.Packet) {
+	if t.foreign(p) {
+		t.smp.Packet(p, false)
+		return
+	}
 	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 {
 		if p.Has&packet.HasLRH != 0 && p.LNH < packet.LNHLocal {
 			t.ver.Raw(p)
@@ -164,6 +177,7 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	if !t.seal(c, int(id&1), p, host, dir) {
 		return
 	}
+	t.tables(p)
 	if ok && (c.Service != p.Opcode.Service() || c.Stranger != nil || c.Service == packet.XRC && !c.plays(int(id&1), p)) {
 		if ok = t.belongs(c, int(id&1), p); !ok && c.Stranger != nil {
 			return

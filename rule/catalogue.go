@@ -38,7 +38,7 @@ var families = [...]family{
 	{"LNK", "Link layer, InfiniBand only", lnkRows[:]},
 	{"CNG", "Congestion management", cngRows[:]},
 	{"CM", "Communication manager", cmRows[:]},
-	{"SMP", "Subnet management packets", smpRows[:]},
+	{"SMP", "Subnet management packets", smpRows},
 	{"MAD", "Management datagrams, subnet administration, RMPP", slices.Concat(madRows[:], saRows[:], rmppRows[:])},
 	{"QPS", "Queue pair states", qpsRows[:]},
 	{"CPL", "Completions", cplRows[:]},

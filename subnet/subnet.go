@@ -89,13 +89,14 @@ type Node struct {
 	Ports        []*Port // in the order in which they became known
 
 	// Of a switch whose SwitchInfo is known.
-	HasSwitchInfo  bool
-	LinearCap      uint16
-	LinearTop      uint16
-	RandomCap      uint16
-	MulticastCap   uint16
-	EnforcementCap uint16
-	EnhancedPort0  bool
+	HasSwitchInfo   bool
+	LinearCap       uint16
+	LinearTop       uint16
+	RandomCap       uint16
+	MulticastCap    uint16
+	EnforcementCap  uint16
+	EnhancedPort0   bool
+	OptimizedSLtoVL bool
 	// Linear holds the forwarding table by LID, as far as its blocks are known: see Egress.
 	Linear []uint8
 	blocks []bool

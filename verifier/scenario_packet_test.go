@@ -102,7 +102,11 @@ func (s *scenario) packet(words []string) error {
 	if how.grh {
 		p.Has = packet.HasGRH
 	}
-	if strings.HasPrefix(words[2], "CM_") {
+	if strings.HasPrefix(words[2], "SMP_") {
+		if err = s.subnet(p, words[2], src, dst, f); err != nil {
+			return err
+		}
+	} else if strings.HasPrefix(words[2], "CM_") {
 		carrier := f.carrier()
 		if p.Payload, err = s.message(words[2], src, dst, f); err != nil {
 			return err

@@ -153,6 +153,7 @@ type scenario struct {
 	asked  map[askedKey][]byte // management requests
 	mark   link.Mark           // of the frame at hand, on a link
 	talks  map[[2]string]*talk
+	smps   smps
 }
 
 // epoch is when every scenario begins, nanoseconds since the Unix epoch.

@@ -21,9 +21,7 @@ func (v *Verifier) header(d *datagram) {
 	}
 	if p.Encap == packet.Native { // on RoCE there is no QP0, and ROC-V2-032 judges the classes
 		v.covered(rule.MADFMT003)
-		if onZero := p.DestQP == 0; onZero && !subnet {
-			bad(rule.MADFMT003, "classes 0x01 and 0x81 alone on QP0", h.Class.String())
-		} else if p.DestQP == 1 && subnet {
+		if p.DestQP == 1 && subnet { // of QP0 SMP-FMT-002 speaks
 			bad(rule.MADFMT003, "subnet management on QP0 alone", h.Class.String()+" on QP1")
 		}
 	}

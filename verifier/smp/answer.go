@@ -1,0 +1,193 @@
+package smp
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+	"ibwitness/subnet"
+)
+
+// The components that are judged.
+var (
+	niType       = mad.LayoutNodeInfo.Field("nodeType")
+	niPorts      = mad.LayoutNodeInfo.Field("numPorts")
+	niSystem     = mad.LayoutNodeInfo.Field("systemImageGUID")
+	niGUID       = mad.LayoutNodeInfo.Field("nodeGUID")
+	niPortGUID   = mad.LayoutNodeInfo.Field("portGUID")
+	niPartitions = mad.LayoutNodeInfo.Field("partitionCap")
+	niLocalPort  = mad.LayoutNodeInfo.Field("localPortNum")
+
+	siLinearCap    = mad.LayoutSwitchInfo.Field("linearFDBCap")
+	siRandomCap    = mad.LayoutSwitchInfo.Field("randomFDBCap")
+	siMulticastCap = mad.LayoutSwitchInfo.Field("multicastFDBCap")
+	siLinearTop    = mad.LayoutSwitchInfo.Field("linearFDBTop")
+	siOptimized    = mad.LayoutSwitchInfo.Field("optimizedSLtoVLMappingProgramming")
+	siEnforcement  = mad.LayoutSwitchInfo.Field("partitionEnforcementCap")
+	siEnhanced     = mad.LayoutSwitchInfo.Field("enhancedPort0")
+)
+
+// asks judges what a new request asks for.
+func (v *Verifier) asks(x *exchange) {
+	s := &v.s
+	switch s.Attribute {
+	case mad.AttrNodeInfo:
+		if v.breaks(rule.SMPNI001, s.Modifier != 0) {
+			v.report(rule.SMPNI001, rule.Violation, rule.Requester, "attribute modifier 0", fmt.Sprintf("0x%x", s.Modifier))
+		}
+	case mad.AttrNodeDescription:
+		if v.breaks(rule.SMPND001, s.Modifier != 0) {
+			v.report(rule.SMPND001, rule.Violation, rule.Requester, "attribute modifier 0", fmt.Sprintf("0x%x", s.Modifier))
+		}
+	case mad.AttrPortInfo:
+		if p := x.at.port(); s.Method == mad.Set && x.at.endport(s.Modifier) && p != nil {
+			v.single(x, v.of(p))
+		}
+	case mad.AttrSMInfo:
+		v.asksManager()
+	default:
+		v.asksTable(x)
+	}
+}
+
+// answer judges an answer, and learns from it.
+func (v *Verifier) answer(x *exchange) {
+	s := &v.s
+	if s.Code() != 0 {
+		v.refusal(x)
+		return
+	}
+	_, set, _, known := mad.SMPMethods(s.Attribute)
+	if known && s.Attribute != mad.AttrVendorDiag && v.breaks(rule.SMPMTH002, x.Method == mad.Set && !set) {
+		v.report(rule.SMPMTH002, v.paired(), rule.Responder, "status 0x000c: the attribute has no such method", "status 0", x.frame)
+	}
+	switch s.Attribute {
+	case mad.AttrSwitchInfo, mad.AttrLinearForwarding, mad.AttrRandomForwarding, mad.AttrMulticastForwarding:
+		if x.at.known() {
+			if v.breaks(rule.SMPSI001, x.at.node.Type != subnet.Switch) {
+				v.report(rule.SMPSI001, v.paired(), rule.Responder, "status 0x000c: the node is no switch",
+					fmt.Sprintf("%s of a %v", s.AttributeName(), x.at.node.Type), x.frame)
+				return
+			}
+		}
+	}
+	switch s.Attribute {
+	case mad.AttrNodeInfo:
+		v.nodeInfo(x)
+	case mad.AttrNodeDescription:
+		v.nodeDescription(x)
+	case mad.AttrSwitchInfo:
+		v.switchInfo(x)
+	case mad.AttrPortInfo:
+		v.portInfo(x)
+	case mad.AttrSMInfo:
+		v.managerInfo(x)
+	case mad.AttrVendorDiag:
+		if v.breaks(rule.SMPVD001, x.Method == mad.Set) {
+			v.report(rule.SMPVD001, v.paired(), rule.Responder, "VendorDiag is read only", "status 0 to a Set", x.frame)
+		}
+	case mad.AttrLedInfo:
+		rest := mad.LayoutLedInfo.Fields[1].Uint(s.Data)
+		if v.breaks(rule.SMPVD001, rest != 0) {
+			v.report(rule.SMPVD001, v.paired(), rule.Responder, "bit 31 of LedInfo alone", fmt.Sprintf("0x%08x", rest), x.frame)
+		}
+	default:
+		v.tableAnswer(x)
+	}
+}
+
+// refusal counts rules that a status other than 0 keeps.
+func (v *Verifier) refusal(x *exchange) {
+	switch x.Attribute {
+	case mad.AttrSwitchInfo, mad.AttrLinearForwarding, mad.AttrRandomForwarding, mad.AttrMulticastForwarding:
+		if x.at.known() && x.at.node.Type != subnet.Switch {
+			v.breaks(rule.SMPSI001, false)
+		}
+	case mad.AttrSLtoVL:
+		v.breaks(rule.SMPSV002, false)
+	case mad.AttrPortInfo:
+		v.breaks(rule.SMPPI001, false)
+	}
+}
+
+func (v *Verifier) nodeInfo(x *exchange) {
+	s, d := &v.s, v.s.Data
+	kind, local, ports := subnet.NodeType(niType.Uint(d)), uint8(niLocalPort.Uint(d)), uint8(niPorts.Uint(d))
+	guid, portGUID := niGUID.Uint(d), niPortGUID.Uint(d)
+	wrong, entered := "", uint8(0)
+	if n := s.HopCount(); s.Directed() && n > 0 {
+		entered = s.Return[n]
+	}
+	switch {
+	case d[0] != 1 || d[1] != 1:
+		wrong = fmt.Sprintf("BaseVersion %d, ClassVersion %d", d[0], d[1])
+	case kind < subnet.ChannelAdapter || kind > subnet.Router:
+		wrong = fmt.Sprintf("NodeType %d", kind)
+	case local > ports || local == 0 && kind != subnet.Switch:
+		wrong = fmt.Sprintf("LocalPortNum %d of %d ports", local, ports)
+	case entered != 0 && local != entered:
+		wrong = fmt.Sprintf("LocalPortNum %d, where the return path has port %d", local, entered)
+	}
+	if v.breaks(rule.SMPNI001, wrong != "") {
+		v.report(rule.SMPNI001, v.paired(), rule.Responder, "BaseVersion and ClassVersion 1, NodeType 1 to 3, LocalPortNum of the port that received the request", wrong, x.frame)
+		return
+	}
+	if v.breaks(rule.SMPNI002, guid == 0 || portGUID == 0) {
+		v.report(rule.SMPNI002, v.paired(), rule.Responder, "NodeGUID and PortGUID other than 0", fmt.Sprintf("NodeGUID 0x%016x, PortGUID 0x%016x", guid, portGUID), x.frame)
+		return
+	}
+	n := v.Subnet.Node(guid)
+	if n == nil {
+		return
+	}
+	n.Type, n.NumPorts, n.SystemGUID, n.PartitionCap = kind, ports, niSystem.Uint(d), uint16(niPartitions.Uint(d))
+	v.moved(x, n, local)
+	p := x.at.port()
+	clash := p.Knows(subnet.KnowsGUID) && p.GUID != portGUID
+	also := v.guids[portGUID]
+	if also == p {
+		also = nil
+	}
+	if v.breaks(rule.SMPNI002, clash || also != nil) {
+		want := fmt.Sprintf("PortGUID 0x%016x as before", p.GUID)
+		if also != nil {
+			want = fmt.Sprintf("a PortGUID that no port of node 0x%016x has", also.Node.GUID)
+		}
+		v.report(rule.SMPNI002, v.lasting(), rule.Responder, want, fmt.Sprintf("0x%016x", portGUID), x.frame)
+	}
+	v.guids[portGUID] = p
+	p.GUID, p.Has = portGUID, p.Has|subnet.KnowsGUID
+	p.Time, p.Frame = v.p.Time, v.p.Frame
+}
+
+func (v *Verifier) nodeDescription(x *exchange) {
+	d := v.s.Data
+	for i, b := range d {
+		if b == 0 {
+			d = d[:i]
+			break
+		}
+	}
+	for n := 0; n < utf8.UTFMax-1 && len(d) == len(v.s.Data)-n && !utf8.Valid(d); n++ {
+		d = d[:len(d)-1] // a character that the end cut
+	}
+	if v.breaks(rule.SMPND001, !utf8.Valid(d)) {
+		v.report(rule.SMPND001, v.paired(), rule.Responder, "a NodeDescription in UTF-8", fmt.Sprintf("%q", d), x.frame)
+	}
+}
+
+func (v *Verifier) switchInfo(x *exchange) {
+	d := v.s.Data
+	top, size := siLinearTop.Uint(d), siLinearCap.Uint(d)
+	if v.breaks(rule.SMPSI002, size != 0 && top >= size) {
+		v.report(rule.SMPSI002, v.paired(), rule.Responder, fmt.Sprintf("LinearFDBTop below LinearFDBCap %d", size), fmt.Sprintf("LinearFDBTop %d", top), x.frame)
+	}
+	if !x.at.known() {
+		return
+	}
+	n := x.at.node
+	n.HasSwitchInfo, n.LinearCap, n.LinearTop = true, uint16(size), uint16(top)
+	n.RandomCap, n.MulticastCap, n.EnforcementCap = uint16(siRandomCap.Uint(d)), uint16(siMulticastCap.Uint(d)), uint16(siEnforcement.Uint(d))
+	n.EnhancedPort0, n.OptimizedSLtoVL = siEnhanced.Uint(d) != 0, siOptimized.Uint(d) != 0
+}

@@ -1,0 +1,224 @@
+package smp
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+	"ibwitness/subnet"
+)
+
+// exchange is a request, or a trap, and what has answered it.
+type exchange struct {
+	mad.Header
+	mkey     uint64
+	data     [mad.SMPDataSize]byte
+	initial  [64]byte
+	back     [64]byte // return path: of the request, then of the response
+	drSLID   uint16
+	drDLID   uint16
+	src, dst uint16 // LIDs of the LRH
+	hop      int
+	reserved bool // it had reserved bytes set
+	asked    int  // how often the request was seen leaving
+	answers  int
+	frame    uint64
+	time     int64
+	last     int64 // when it was asked last
+
+	answerFrame uint64
+	answerHop   int
+
+	slot     *place // where at is kept
+	at       place
+	port     *port // that checks the M_Key; nil: not known
+	keyKnown bool
+	wrong    bool // the M_Key was not that of the port
+	protect  uint8
+	next     *exchange // of the same TID
+}
+
+// lifetime is how long an exchange is kept: longer than any manager waits for an answer.
+const lifetime = int64(60 * time.Second)
+
+// Recover forgets the exchanges that are open, after a loss: what begins anew is proven again.
+func (v *Verifier) Recover() {
+	v.Lossy, v.order = false, v.order[:0]
+	clear(v.open)
+}
+
+// expire forgets old exchanges.
+func (v *Verifier) expire() {
+	n := 0
+	for n < len(v.order) && v.p.Time-v.order[n].last > lifetime {
+		x := v.order[n]
+		if first := v.open[x.TID]; first == x {
+			if x.next == nil {
+				delete(v.open, x.TID)
+			} else {
+				v.open[x.TID] = x.next
+			}
+		} else {
+			for ; first != nil; first = first.next {
+				if first.next == x {
+					first.next = x.next
+				}
+			}
+		}
+		n++
+	}
+	if n > 0 {
+		v.order = append(v.order[:0], v.order[n:]...)
+	}
+}
+
+// keep notes the request or trap at hand as a new exchange.
+func (v *Verifier) keep() *exchange {
+	s := &v.s
+	x := &exchange{
+		Header: s.Header, mkey: s.MKey, drSLID: s.DrSLID, drDLID: s.DrDLID, src: v.p.SLID, dst: v.p.DLID, frame: v.p.Frame, time: v.p.Time, last: v.p.Time,
+		asked: 1, reserved: mad.SMPReserved(s.Class, v.p.Payload) != 0, next: v.open[s.TID],
+	}
+	copy(x.data[:], s.Data)
+	if s.Directed() {
+		x.hop = s.HopPointer()
+		copy(x.initial[:], s.Initial)
+		copy(x.back[:], s.Return)
+	}
+	v.open[s.TID] = x
+	v.order = append(v.order, x)
+	return x
+}
+
+// same reports whether the packet at hand is the request of x once more, perhaps at another hop.
+func (v *Verifier) same(x *exchange) bool {
+	s := &v.s
+	return x.Class == s.Class && x.Method == s.Method && x.Attribute == s.Attribute && x.Modifier == s.Modifier && string(x.data[:]) == string(s.Data) &&
+		x.mkey == s.MKey && x.drSLID == s.DrSLID && x.drDLID == s.DrDLID && s.HopCount() == int(x.ClassSpecific&0xFF)
+}
+
+// request takes a Get or Set.
+func (v *Verifier) request() {
+	s := &v.s
+	for x := v.open[s.TID]; x != nil; x = x.next {
+		if !v.same(x) {
+			continue
+		}
+		if s.Directed() {
+			if s.HopPointer() != x.hop {
+				v.hopAgain(x)
+				x.hop = s.HopPointer()
+				copy(x.back[:], s.Return)
+				return
+			}
+			if string(x.initial[:]) != string(s.Initial) {
+				continue
+			}
+		} else if x.src != v.p.SLID || x.dst != v.p.DLID {
+			continue
+		}
+		if x.asked++; x.port != nil {
+			x.port.checked(v.p.Time, x)
+		}
+		x.last = v.p.Time
+		return
+	}
+	x := v.keep()
+	x.slot = v.slot()
+	x.at = *x.slot
+	v.key(x)
+	v.asks(x)
+}
+
+// answered finds the exchange that the response at hand answers: one that it fits in all, or else the only one with its TID and route, or nil.
+func (v *Verifier) answered() (x *exchange, fits bool) {
+	s := &v.s
+	n := 0
+	for y := v.open[s.TID]; y != nil; y = y.next {
+		if y.Class != s.Class || !s.Directed() && (y.src != v.p.DLID || y.dst != v.p.SLID) {
+			continue
+		}
+		if y.Attribute == s.Attribute && y.Modifier == s.Modifier && (!s.Directed() || v.sameRoute(y)) {
+			return y, true
+		}
+		x, n = y, n+1
+	}
+	if n != 1 {
+		return nil, false
+	}
+	return x, false
+}
+
+// sameRoute reports whether the response at hand keeps the route of a request.
+func (v *Verifier) sameRoute(x *exchange) bool {
+	s := &v.s
+	return s.HopCount() == int(x.ClassSpecific&0xFF) && string(s.Initial) == string(x.initial[:]) && s.DrSLID == x.drSLID && s.DrDLID == x.drDLID
+}
+
+// response takes a GetResp.
+func (v *Verifier) response() {
+	s := &v.s
+	x, fits := v.answered()
+	if x == nil {
+		return
+	}
+	if x.Method == mad.TrapRepress {
+		if v.breaks(rule.SMPTRP005, true) {
+			v.report(rule.SMPTRP005, v.paired(), rule.Responder, "no answer to a TrapRepress", fmt.Sprintf("GetResp(%s)", s.AttributeName()), x.frame)
+		}
+		return
+	}
+	if s.Directed() && v.breaks(rule.SMPDR010, !v.sameRoute(x) || x.hop == s.HopPointer() && v.unrecorded(x)) {
+		v.report(rule.SMPDR010, v.paired(), rule.Responder, fmt.Sprintf("%d hops, initial path %s, DrSLID 0x%04x, DrDLID 0x%04x and the return path that the request recorded",
+			x.ClassSpecific&0xFF, pathText(x.initial[:], int(x.ClassSpecific&0xFF)), x.drSLID, x.drDLID),
+			fmt.Sprintf("%d hops, initial path %s, DrSLID 0x%04x, DrDLID 0x%04x, return path %s", s.HopCount(), pathText(s.Initial, s.HopCount()), s.DrSLID, s.DrDLID,
+				pathText(s.Return, s.HopCount())), x.frame)
+		return
+	}
+	answers := x.Method == mad.Get || x.Method == mad.Set
+	if v.breaks(rule.SMPMTH003, !fits || !answers) {
+		v.report(rule.SMPMTH003, v.paired(), rule.Responder, fmt.Sprintf("the answer to %v(%s) with modifier 0x%x", x.Method, x.AttributeName(), x.Modifier),
+			fmt.Sprintf("GetResp(%s) with modifier 0x%x", s.AttributeName(), s.Modifier), x.frame)
+		return
+	}
+	if s.Directed() && x.answers > 0 && x.answerHop != s.HopPointer() {
+		v.backAgain(x)
+		return
+	}
+	if x.answers++; x.answers > x.asked {
+		v.report(rule.SMPMTH003, v.paired(), rule.Responder, fmt.Sprintf("one answer to %v(%s)", x.Method, x.AttributeName()),
+			fmt.Sprintf("answer %d", x.answers), x.frame, x.answerFrame)
+	}
+	x.answerFrame, x.answerHop = v.p.Frame, s.HopPointer()
+	if s.Directed() {
+		copy(x.back[:], s.Return)
+	}
+	v.late(x)
+	v.allowed(x)
+	v.answer(x)
+}
+
+// unrecorded reports whether the response has another return path than its request had recorded up to here.
+func (v *Verifier) unrecorded(x *exchange) bool {
+	for i := 1; i < x.hop; i++ {
+		if x.back[i] != v.s.Return[i] {
+			return true
+		}
+	}
+	return x.answers > 0 && x.answerHop == v.s.HopPointer() && string(x.back[:]) != string(v.s.Return)
+}
+
+// late judges how long the node took.
+func (v *Verifier) late(x *exchange) {
+	port := x.at.port()
+	if port == nil || !port.Knows(subnet.KnowsInfo) || x.asked != 1 {
+		return
+	}
+	limit := int64(4096) << port.RespTime
+	d := v.p.Time - x.time
+	if v.breaks(rule.SMPPI011, d > limit+limit/4+int64(time.Millisecond)) {
+		v.report(rule.SMPPI011, v.lasting(), rule.Responder, fmt.Sprintf("an answer within %v, RespTimeValue %d", time.Duration(limit), port.RespTime),
+			fmt.Sprintf("after %v", time.Duration(d)), x.frame)
+	}
+}

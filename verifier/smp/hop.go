@@ -1,0 +1,156 @@
+package smp
+
+import (
+	"fmt"
+	"strings"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+)
+
+const permissive = mad.PermissiveLID
+
+func pathText(path []byte, hops int) string {
+	var b strings.Builder
+	for i := 1; i <= min(hops, len(path)-1); i++ {
+		if i > 1 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%d", path[i])
+	}
+	if b.Len() == 0 {
+		return "of no hop"
+	}
+	return b.String()
+}
+
+func (v *Verifier) hopText() string {
+	return fmt.Sprintf("hop pointer %d of %d", v.s.HopPointer(), v.s.HopCount())
+}
+
+// hops judges hop pointer, hop count and paths of a directed route as one link shows them (table T17). It reports whether the rest can be judged.
+func (v *Verifier) hops() bool {
+	s := &v.s
+	if v.breaks(rule.SMPDR001, s.HopCount() > mad.MaxHops) {
+		v.report(rule.SMPDR001, rule.Violation, rule.Sender, "at most 63 hops", fmt.Sprintf("hop count %d", s.HopCount()))
+		return false
+	}
+	response := s.Method == mad.GetResp || s.Method == mad.TrapRepress
+	if v.breaks(rule.SMPDR010, s.Backward() != response) {
+		v.report(rule.SMPDR010, rule.Violation, rule.Sender, fmt.Sprintf("direction bit %d in a %v", flag(response), s.Method),
+			fmt.Sprintf("direction bit %d", flag(s.Backward())))
+		return false
+	}
+	v.routeForm()
+	if s.HopCount() == 0 {
+		return true
+	}
+	if s.Backward() {
+		return v.backward()
+	}
+	return v.outward()
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// routeForm judges the LIDs and the paths.
+func (v *Verifier) routeForm() {
+	s, p := &v.s, v.p
+	hp, hc := s.HopPointer(), s.HopCount()
+	pure := s.DrSLID == permissive && s.DrDLID == permissive
+	bad := pure && (p.DLID != permissive || p.SLID != permissive) || !pure && hp >= 1 && hp <= hc && p.DLID != permissive
+	if v.breaks(rule.SMPDR011, bad) {
+		v.report(rule.SMPDR011, rule.Violation, rule.Sender, "permissive LIDs on the directed part of the route", fmt.Sprintf("SLID 0x%04x, DLID 0x%04x", p.SLID, p.DLID))
+	}
+	gap := 0
+	for i := 1; i <= hc; i++ {
+		if s.Initial[i] == 0 || s.Initial[i] == 255 {
+			gap = i
+			break
+		}
+	}
+	if v.breaks(rule.SMPDR012, s.Initial[0] != 0 || s.Return[0] != 0 || gap != 0) {
+		v.report(rule.SMPDR012, rule.Violation, rule.Sender, "a port number for each hop, and 0 before the first",
+			fmt.Sprintf("initial path %d,%s, return path from %d", s.Initial[0], pathText(s.Initial, hc), s.Return[0]))
+	}
+}
+
+// outward judges an SMP on its way to the node.
+func (v *Verifier) outward() bool {
+	s, p := &v.s, v.p
+	hp, hc := s.HopPointer(), s.HopCount()
+	if v.breaks(rule.SMPDR002, hp == 0 && p.DLID == permissive) {
+		v.report(rule.SMPDR002, rule.Violation, rule.Sender, "hop pointer 1 behind the sender", v.hopText())
+		return false
+	}
+	// At its end it is delivered, or goes on by LIDs.
+	if v.breaks(rule.SMPDR005, hp > hc+1 || hp == hc+1 && s.DrDLID == permissive) {
+		v.report(rule.SMPDR005, rule.Violation, rule.Sender, "an SMP at the end of its route is delivered or discarded", v.hopText())
+		return false
+	}
+	if hp == hc+1 && v.breaks(rule.SMPDR004, p.DLID != s.DrDLID) {
+		v.report(rule.SMPDR004, rule.Violation, rule.Sender, fmt.Sprintf("DLID 0x%04x behind the directed part", s.DrDLID), fmt.Sprintf("DLID 0x%04x", p.DLID))
+		return false
+	}
+	if hp > 1 {
+		gap := 0
+		for i := hp - 1; i >= 1; i-- {
+			if s.Return[i] == 0 {
+				gap = i
+			}
+		}
+		if v.breaks(rule.SMPDR003, gap != 0) {
+			v.report(rule.SMPDR003, rule.Violation, rule.Network, "the ingress port of each hop in the return path",
+				fmt.Sprintf("none for hop %d, %s", gap, v.hopText()))
+		}
+	}
+	return true
+}
+
+// backward judges an SMP on its way back.
+func (v *Verifier) backward() bool {
+	s, p := &v.s, v.p
+	hp, hc := s.HopPointer(), s.HopCount()
+	if v.breaks(rule.SMPDR009, hp > hc+1) {
+		v.report(rule.SMPDR009, rule.Violation, rule.Sender, "a hop pointer of at most one more than the hops: else it is discarded", v.hopText())
+		return false
+	}
+	if v.breaks(rule.SMPDR006, hp == hc+1 && p.DLID == permissive) {
+		v.report(rule.SMPDR006, rule.Violation, rule.Responder, fmt.Sprintf("hop pointer %d behind the responder", hc), v.hopText())
+		return false
+	}
+	if v.breaks(rule.SMPDR008, hp == 0 && (s.DrSLID == permissive || p.DLID != s.DrSLID)) {
+		v.report(rule.SMPDR008, rule.Violation, rule.Sender, "an SMP that is back is delivered, or goes on to its DrSLID",
+			fmt.Sprintf("%s, DrSLID 0x%04x, to 0x%04x", v.hopText(), s.DrSLID, p.DLID))
+		return false
+	}
+	return true
+}
+
+// hopAgain judges a request that was seen at another hop before.
+func (v *Verifier) hopAgain(x *exchange) {
+	s := &v.s
+	bad := string(s.Initial) != string(x.initial[:])
+	for i := 1; i < min(x.hop, s.HopPointer()); i++ {
+		bad = bad || s.Return[i] != x.back[i]
+	}
+	if v.breaks(rule.SMPDR003, bad) {
+		v.report(rule.SMPDR003, rule.Violation, rule.Network, fmt.Sprintf("initial path %s and the return path so far as they were", pathText(x.initial[:], s.HopCount())),
+			fmt.Sprintf("initial path %s, return path %s", pathText(s.Initial, s.HopCount()), pathText(s.Return, s.HopPointer())), x.frame)
+	}
+}
+
+// backAgain judges a response that was seen at another hop before: the pointer only falls, and the paths stay.
+func (v *Verifier) backAgain(x *exchange) {
+	s := &v.s
+	if v.breaks(rule.SMPDR007, s.HopPointer() > x.answerHop || string(s.Return) != string(x.back[:])) {
+		v.report(rule.SMPDR007, rule.Violation, rule.Network, fmt.Sprintf("a hop pointer below %d, return path %s", x.answerHop, pathText(x.back[:], s.HopCount())),
+			fmt.Sprintf("%s, return path %s", v.hopText(), pathText(s.Return, s.HopCount())), x.answerFrame)
+	}
+	x.answerHop, x.answerFrame = s.HopPointer(), v.p.Frame
+}

@@ -1,0 +1,139 @@
+package smp
+
+import (
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+	"ibwitness/subnet"
+)
+
+var (
+	smGUID     = mad.LayoutSMInfo.Field("GUID")
+	smCount    = mad.LayoutSMInfo.Field("actCount")
+	smPriority = mad.LayoutSMInfo.Field("priority")
+	smState    = mad.LayoutSMInfo.Field("SMState")
+)
+
+// States of a subnet manager, and what a Set of SMInfo tells it to do.
+const (
+	standby = 2
+	master  = 3
+
+	handover    = 1
+	acknowledge = 2
+	disable     = 3
+	discover    = 5
+)
+
+var smStates = [...]string{"not active", "discovering", "standby", "master"}
+
+func smText(n uint8) string {
+	if int(n) < len(smStates) {
+		return smStates[n]
+	}
+	return fmt.Sprintf("state %d", n)
+}
+
+// manager is a subnet manager as its SMInfo tells.
+type manager struct {
+	guid     uint64
+	lid      uint16 // where it was asked; permissive: on a directed route
+	state    uint8
+	priority uint8
+	count    uint32
+	time     int64
+	frame    uint64
+	rivalled int64 // since when it is known beside a higher master; 0: it is not
+}
+
+// grace is how long two masters may stand beside each other before the lower one is blamed.
+const grace = 60 * second
+
+// asksManager judges a request to a subnet manager.
+func (v *Verifier) asksManager() {
+	s := &v.s
+	if s.Method != mad.Set {
+		if v.breaks(rule.SMPSMI001, s.Modifier != 0) {
+			v.report(rule.SMPSMI001, rule.Violation, rule.Requester, "attribute modifier 0 in a Get(SMInfo)", fmt.Sprintf("0x%x", s.Modifier))
+		}
+		return
+	}
+	if v.breaks(rule.SMPSMI001, s.Modifier < handover || s.Modifier > discover) {
+		v.report(rule.SMPSMI001, rule.Violation, rule.Requester, "attribute modifier 1 to 5 in a Set(SMInfo)", fmt.Sprintf("0x%x", s.Modifier))
+		return
+	}
+	if s.Directed() || s.Modifier == acknowledge {
+		return
+	}
+	for _, m := range v.sms {
+		if m.lid == v.p.SLID && v.breaks(rule.SMPSMI001, m.state != master) {
+			v.report(rule.SMPSMI001, v.lasting(), rule.Requester, "a Set(SMInfo) of the master", fmt.Sprintf("of a manager that is %s", smText(m.state)), m.frame)
+			return
+		}
+	}
+}
+
+// managerInfo judges the answer of a subnet manager.
+func (v *Verifier) managerInfo(x *exchange) {
+	s, d := &v.s, v.s.Data
+	if x.Method == mad.Set && v.breaks(rule.SMPSMI001, x.Modifier < handover || x.Modifier > discover) {
+		v.report(rule.SMPSMI001, v.paired(), rule.Responder, "status 0x001c: there is no such transition", fmt.Sprintf("status 0 with modifier 0x%x", x.Modifier), x.frame)
+	}
+	if p := x.at.port(); p.Knows(subnet.KnowsInfo) {
+		if v.breaks(rule.SMPPM001, p.CapabilityMask&capSM == 0) {
+			v.report(rule.SMPPM001, v.lasting(), rule.Responder, "IsSM in the capability mask of a port that answers Get(SMInfo)", fmt.Sprintf("CapabilityMask 0x%08x", p.CapabilityMask), x.frame, p.Frame)
+		}
+	}
+	guid, state, count := smGUID.Uint(d), uint8(smState.Uint(d)), uint32(smCount.Uint(d))
+	if v.breaks(rule.SMPSMI002, state > master) {
+		v.report(rule.SMPSMI002, v.paired(), rule.Responder, "SMState 0 to 3", fmt.Sprintf("SMState %d", state), x.frame)
+		return
+	}
+	if guid == 0 {
+		return
+	}
+	m := v.sms[guid]
+	if m == nil {
+		if len(v.sms) >= most {
+			clear(v.sms)
+		}
+		m = &manager{guid: guid, lid: permissive}
+		v.sms[guid] = m
+	} else if v.breaks(rule.SMPSMI002, count < m.count) {
+		v.report(rule.SMPSMI002, rule.Unproven, rule.Responder, fmt.Sprintf("ActCount %d or more", m.count), fmt.Sprintf("%d", count), m.frame)
+	}
+	m.state, m.count, m.priority, m.time, m.frame = state, count, uint8(smPriority.Uint(d)), v.p.Time, v.p.Frame
+	if !s.Directed() {
+		m.lid = v.p.SLID
+	}
+	v.election(m)
+}
+
+// election judges a master beside a higher one.
+func (v *Verifier) election(m *manager) {
+	if m.state != master {
+		m.rivalled = 0
+		return
+	}
+	for _, o := range v.sms {
+		if o == m || o.state != master || v.p.Time-o.time > 2*grace {
+			continue
+		}
+		low := m.priority < o.priority || m.priority == o.priority && m.guid > o.guid
+		if !low {
+			v.breaks(rule.SMPSMI003, false)
+			continue
+		}
+		if m.rivalled == 0 {
+			m.rivalled = v.p.Time
+		}
+		if v.breaks(rule.SMPSMI003, v.p.Time-m.rivalled > grace) {
+			v.report(rule.SMPSMI003, rule.Unproven, rule.Responder, fmt.Sprintf("one master: 0x%016x, priority %d", o.guid, o.priority),
+				fmt.Sprintf("0x%016x, priority %d, is master beside it", m.guid, m.priority), o.frame)
+			m.rivalled = v.p.Time
+		}
+		return
+	}
+	m.rivalled = 0
+}

@@ -1,0 +1,128 @@
+package smp
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+)
+
+// second is the unit of the lease period.
+const second = int64(time.Second)
+
+// key notes, of a new request, whether its M_Key is that of the port.
+func (v *Verifier) key(x *exchange) {
+	p := x.at.port()
+	if p == nil || !x.at.known() {
+		return
+	}
+	k := v.of(p)
+	x.port, x.protect = k, k.protect
+	x.keyKnown = k.keyKnown && k.key != 0
+	x.wrong = x.keyKnown && x.mkey != k.key
+	k.checked(v.p.Time, x)
+}
+
+// checked notes that an SMP reaches the port: a wrong key starts the lease timer, a right one stops it.
+func (k *port) checked(now int64, x *exchange) {
+	if !x.keyKnown {
+		return
+	}
+	end := k.began + int64(k.lease)*second
+	over := k.began != 0 && now > end+second
+	switch {
+	case x.wrong && (x.Method == mad.Set || x.Method == mad.TrapRepress || k.protect >= 2):
+		if k.wrongs++; k.began == 0 && k.lease != 0 {
+			k.began = now
+		}
+		k.wrongFrame = x.frame
+	case !x.wrong && k.began != 0:
+		k.expired, k.began = k.expired || over, 0
+	}
+}
+
+// allowed judges an answer by the M_Key of its request.
+func (v *Verifier) allowed(x *exchange) {
+	if !x.keyKnown {
+		return
+	}
+	s := &v.s
+	set, sm := x.Method == mad.Set, s.Attribute == mad.AttrSMInfo
+	refused := fmt.Sprintf("no answer to %v(%s) with a wrong M_Key", x.Method, x.AttributeName())
+	actual := fmt.Sprintf("GetResp, %s, to M_Key 0x%016x", s.Code().Text(s.Class), x.mkey)
+	if s.Code() != 0 && (set || x.protect >= 2) {
+		if v.breaks(rule.SMPMTH005, x.wrong) {
+			v.report(rule.SMPMTH005, v.lasting(), rule.Responder, refused, actual, x.frame)
+		}
+		return
+	}
+	switch {
+	case sm:
+		if v.breaks(rule.SMPSMI004, x.wrong && x.mkey != 0 && (set || x.protect >= 2)) {
+			v.report(rule.SMPSMI004, v.lasting(), rule.Responder, refused, actual, x.frame)
+		}
+	case set:
+		if v.breaks(rule.SMPMK003, x.wrong) {
+			v.report(rule.SMPMK003, v.lasting(), rule.Responder, refused, actual, x.frame)
+		}
+	default:
+		shown := s.Attribute == mad.AttrPortInfo && piMKey.Uint(s.Data) != 0 && x.protect == 1
+		if v.breaks(rule.SMPMK002, x.wrong && (x.protect >= 2 || shown)) {
+			want := refused
+			if shown {
+				want, actual = "M_Key 0 in the answer to a wrong one", fmt.Sprintf("M_Key 0x%016x", piMKey.Uint(s.Data))
+			}
+			v.report(rule.SMPMK002, v.lasting(), rule.Responder, want, actual, x.frame)
+		}
+	}
+}
+
+// keys judges and learns, from the PortInfo of the port that checks keys, its M_Key, protection, lease and violations.
+func (v *Verifier) keys(x *exchange, k *port) {
+	d := v.s.Data
+	n, protect, key := uint16(piViolations.Uint(d)), uint8(piProtect.Uint(d)), piMKey.Uint(d)
+	if k.has && x.Method == mad.Get {
+		was := uint16(piViolations.Uint(k.info[:]))
+		if k.wrongs > 0 && was < 0xFFFF && v.breaks(rule.SMPMK004, n == was) {
+			v.report(rule.SMPMK004, v.lasting(), rule.Responder, fmt.Sprintf("more M_Key violations than %d, after %d with a wrong key", was, k.wrongs),
+				fmt.Sprintf("%d", n), k.wrongFrame)
+		}
+		if v.breaks(rule.SMPPI010, n < was) {
+			v.report(rule.SMPPI010, v.lasting(), rule.Responder, fmt.Sprintf("at least %d M_Key violations: the counter stops at 65535 and is reset by a Set to 0", was),
+				fmt.Sprintf("%d", n), k.frame)
+		}
+		if k.lease != 0 && v.breaks(rule.SMPMK005, k.expired && protect != 0) {
+			v.report(rule.SMPMK005, v.lasting(), rule.Responder, fmt.Sprintf("M_Key protect bits 0: the lease of %d s ran out", k.lease), fmt.Sprintf("protect bits %d", protect), k.wrongFrame)
+		}
+	}
+	k.wrongs, k.expired = 0, false
+	if x.Method == mad.Set {
+		k.began = 0
+	}
+	if key != 0 || protect == 0 || x.Method == mad.Set && piMKey.Uint(x.data[:]) == 0 {
+		k.keyKnown, k.key = true, key
+	}
+	k.protect, k.lease = protect, uint16(piLease.Uint(d))
+}
+
+// single judges a Set of PortInfo that changes the protection of an M_Key apart from it.
+func (v *Verifier) single(x *exchange, k *port) {
+	if !k.has || !k.keyKnown {
+		return
+	}
+	d := v.s.Data
+	key := piMKey.Uint(d) != k.key
+	guard := uint8(piProtect.Uint(d)) != k.protect || uint16(piLease.Uint(d)) != k.lease
+	if !key && !guard {
+		return
+	}
+	if v.breaks(rule.SMPMK006, !key && k.changed != 0 && v.p.Time-k.changed < 10*second) {
+		v.report(rule.SMPMK006, rule.Violation, rule.Requester, "M_Key, protect bits and lease period in one Set(PortInfo)",
+			fmt.Sprintf("protect bits %d and lease %d s behind the M_Key", piProtect.Uint(d), piLease.Uint(d)), k.changeFrame)
+	}
+	k.changed = 0
+	if key && !guard {
+		k.changed, k.changeFrame = v.p.Time, x.frame
+	}
+}

@@ -1,0 +1,123 @@
+package smp
+
+import (
+	"ibwitness/mad"
+	"ibwitness/subnet"
+)
+
+// place is a node as an SMP reaches it, and the port that receives it.
+type place struct {
+	node   *subnet.Node
+	number uint8 // of the port; noPort: not known
+}
+
+const noPort = 255
+
+// route is how a request on a directed route reaches its node from here on; what it has behind it tells managers apart.
+type route struct {
+	tap   uint16
+	hop   uint8
+	count uint8
+	slid  uint16
+	dlid  uint16
+	path  [64]byte
+	back  [64]byte
+}
+
+// port is the port that an SMP is for: the one that receives it, or the management port of a switch; nil where it is not known.
+func (p place) port() *subnet.Port {
+	switch {
+	case p.node == nil || p.node.Type == subnet.UnknownNode:
+		return nil
+	case p.node.Type == subnet.Switch:
+		return p.node.Port(0)
+	case p.number == noPort:
+		return nil
+	}
+	return p.node.Port(p.number)
+}
+
+// known reports whether the node is one that NodeInfo has told of: it is the same on whatever way it is reached.
+func (p place) known() bool {
+	return p.node != nil && p.node.GUID != 0 && p.node.Type != subnet.UnknownNode
+}
+
+// endport reports whether a PortInfo with this modifier is of a port that has LIDs.
+func (p place) endport(modifier uint32) bool {
+	return p.known() && (p.node.Type != subnet.Switch || modifier&0xFF == 0)
+}
+
+// slot is where the place that the request at hand is for is kept; what it points to may be changed where the node is not known by its LID.
+func (v *Verifier) slot() *place {
+	s := &v.s
+	if !s.Directed() {
+		lid := v.p.DLID
+		if port := v.Subnet.Port(lid); port != nil {
+			return &place{port.Node, port.Number}
+		}
+		at := v.lids[lid]
+		if at == nil {
+			at = &place{nil, noPort}
+			v.lids[lid] = at
+		}
+		return at
+	}
+	r := route{tap: v.p.Tap, hop: uint8(s.HopPointer()), count: uint8(s.HopCount()), slid: s.DrSLID, dlid: s.DrDLID}
+	copy(r.path[:], s.Initial)
+	copy(r.back[:], s.Return[:min(s.HopPointer(), len(s.Return))])
+	at := v.routes[r]
+	if at == nil {
+		if len(v.routes) >= most {
+			clear(v.routes)
+		}
+		at = &place{nil, noPort}
+		v.routes[r] = at
+	}
+	return at
+}
+
+// moved notes which node is at the place of an exchange, and the port that receives there.
+func (v *Verifier) moved(x *exchange, n *subnet.Node, number uint8) {
+	*x.slot = place{n, number}
+	x.at = *x.slot
+	if x.Class != mad.ClassSubnetLID {
+		return
+	}
+	if port := v.Subnet.Port(x.dst); port != nil && port.Node != n {
+		v.Subnet.SetLID(port, 0, 0) // another node has the LID now
+		v.lids[x.dst] = x.slot
+	}
+}
+
+// port is what the verifier keeps of a port beside what everybody may look up.
+type port struct {
+	info     [mad.SMPDataSize]byte // newest PortInfo
+	has      bool
+	frame    uint64
+	keyKnown bool
+	key      uint64
+	protect  uint8
+	lease    uint16
+
+	wrongs     int    // SMPs with a wrong M_Key since the violations were read
+	wrongFrame uint64 // of the newest
+	began      int64  // when the lease period began to run; 0: it does not
+	expired    bool
+	blocks     map[uint16][32]uint16 // of the P_Key table
+
+	changed     int64 // when a Set changed the M_Key alone; 0: none did
+	changeFrame uint64
+}
+
+// of returns what is kept of a port, beginning it.
+func (v *Verifier) of(p *subnet.Port) *port {
+	k := v.ports[p]
+	if k == nil {
+		if len(v.ports) >= most {
+			clear(v.ports)
+		}
+		k = &port{}
+		v.ports[p] = k
+	}
+	return k
+}

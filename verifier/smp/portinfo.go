@@ -1,0 +1,243 @@
+package smp
+
+import (
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+	"ibwitness/subnet"
+)
+
+func pi(name string) mad.Field { return mad.LayoutPortInfo.Field(name) }
+
+var (
+	piMKey       = pi("MKey")
+	piPrefix     = pi("GIDPrefix")
+	piLID        = pi("LID")
+	piSMLID      = pi("masterSMLID")
+	piCapability = pi("capabilityMask")
+	piLease      = pi("MKeyLeasePeriod")
+	piWidthOn    = pi("linkWidthEnabled")
+	piWidthCap   = pi("linkWidthSupported")
+	piSpeedCap   = pi("linkSpeedSupported")
+	piState      = pi("portState")
+	piPhysical   = pi("portPhysicalState")
+	piProtect    = pi("MKeyProtectBits")
+	piLMC        = pi("LMC")
+	piSpeedOn    = pi("linkSpeedEnabled")
+	piMTU        = pi("neighborMTU")
+	piSMSL       = pi("masterSMSL")
+	piVLCap      = pi("VLCap")
+	piHighCap    = pi("VLArbitrationHighCap")
+	piLowCap     = pi("VLArbitrationLowCap")
+	piMTUCap     = pi("MTUCap")
+	piVLs        = pi("operationalVLs")
+	piViolations = pi("MKeyViolations")
+	piGUIDCap    = pi("GUIDCap")
+	piReregister = pi("clientReregister")
+	piTimeout    = pi("subnetTimeOut")
+	piRespTime   = pi("respTimeValue")
+)
+
+// States of a port.
+const (
+	down   = 1
+	initSt = 2
+	armed  = 3
+	active = 4
+)
+
+var stateNames = [...]string{"no change", "Down", "Initialize", "Armed", "Active"}
+
+func stateText(n uint8) string {
+	if int(n) < len(stateNames) {
+		return stateNames[n]
+	}
+	return fmt.Sprintf("state %d", n)
+}
+
+// Bits of the capability mask.
+const (
+	capSM        = 1 << 1
+	capSLMapping = 1 << 6
+	// capVaries are bits that software on the node switches: SM, CM, SNMP tunnelling, device management, vendor class.
+	capVaries = capSM | 1<<16 | 1<<17 | 1<<19 | 1<<20
+)
+
+// mtuBytes is the size that an MTU code stands for.
+func mtuBytes(code uint64) uint32 { return 128 << code }
+
+// lanes is how many data VLs a code stands for.
+func lanes(code uint64) uint8 {
+	if code == 5 {
+		return 15
+	}
+	return 1 << (code - 1)
+}
+
+// portInfo judges the PortInfo of an answer, and learns from it.
+func (v *Verifier) portInfo(x *exchange) {
+	d, number := v.s.Data, v.s.Modifier&0xFF
+	if x.at.known() {
+		n := uint32(x.at.node.NumPorts)
+		if v.breaks(rule.SMPPI001, number > n) {
+			v.report(rule.SMPPI001, v.paired(), rule.Responder, fmt.Sprintf("status 0x001c: the node has %d ports", n), fmt.Sprintf("PortInfo of port %d", number), x.frame)
+			return
+		}
+	}
+	if x.Method == mad.Set {
+		v.portSet(x)
+	} else if v.breaks(rule.SMPPI008, piReregister.Uint(d) != 0) {
+		v.report(rule.SMPPI008, v.paired(), rule.Responder, "ClientReregister 0 in the answer to a Get: it is not stored", "ClientReregister 1", x.frame)
+	}
+	v.linkInfo(x)
+	if x.at.known() {
+		v.learnPort(x)
+	}
+}
+
+// linkInfo judges components that hold together in each PortInfo. While the port is down they mean nothing (C14-24.2.1).
+func (v *Verifier) linkInfo(x *exchange) {
+	d := v.s.Data
+	state := uint8(piState.Uint(d))
+	if state == down || state == 0 || x.at.known() && x.at.node.Type == subnet.Switch && v.s.Modifier&0xFF == 0 {
+		return
+	}
+	on, able := piWidthOn.Uint(d), piWidthCap.Uint(d)
+	if v.breaks(rule.SMPPI003, on != 0xFF && on&^able != 0) {
+		v.report(rule.SMPPI003, v.paired(), rule.Responder, fmt.Sprintf("LinkWidthEnabled within LinkWidthSupported 0x%02x", able), fmt.Sprintf("0x%02x", on), x.frame)
+	}
+	on, able = piSpeedOn.Uint(d), piSpeedCap.Uint(d)
+	if v.breaks(rule.SMPPI004, on != 15 && on&^able != 0) {
+		v.report(rule.SMPPI004, v.paired(), rule.Responder, fmt.Sprintf("LinkSpeedEnabled within LinkSpeedSupported 0x%x", able), fmt.Sprintf("0x%x", on), x.frame)
+	}
+	if state != armed && state != active {
+		return
+	}
+	mtu, mtuCap, vls, vlCap := piMTU.Uint(d), piMTUCap.Uint(d), piVLs.Uint(d), piVLCap.Uint(d)
+	if v.breaks(rule.SMPPI005, mtu < 1 || mtu > 5 || mtu > mtuCap || vls > 5 || vls > vlCap) {
+		v.report(rule.SMPPI005, v.paired(), rule.Responder, fmt.Sprintf("NeighborMTU code 1 to %d, OperationalVLs code up to %d", min(mtuCap, 5), min(vlCap, 5)),
+			fmt.Sprintf("NeighborMTU %d, OperationalVLs %d", mtu, vls), x.frame)
+	}
+}
+
+// portSet judges what a Set of PortInfo may do.
+func (v *Verifier) portSet(x *exchange) {
+	d, want := v.s.Data, x.data[:]
+	if x.at.endport(x.Modifier) {
+		lid, lmc := piLID.Uint(d), piLMC.Uint(d)
+		bad := lid == 0 || lid >= 0xC000 || lid&(1<<lmc-1) != 0 || piSMLID.Uint(d) == 0 || piSMLID.Uint(d) >= 0xC000
+		if v.breaks(rule.SMPPI002, bad) {
+			v.report(rule.SMPPI002, v.paired(), rule.Responder, "unicast LIDs of port and manager, the port's a multiple of 2^LMC, or status 0x001c",
+				fmt.Sprintf("LID 0x%04x, LMC %d, SMLID 0x%04x", lid, lmc, piSMLID.Uint(d)), x.frame)
+		}
+	}
+	if v.breaks(rule.SMPPI008, piReregister.Uint(d) != piReregister.Uint(want)) {
+		v.report(rule.SMPPI008, v.paired(), rule.Responder, fmt.Sprintf("ClientReregister %d as in the Set", piReregister.Uint(want)), fmt.Sprintf("%d", piReregister.Uint(d)), x.frame)
+	}
+	was := uint8(0)
+	if p := v.infoPort(x); p != nil && p.Knows(subnet.KnowsInfo) {
+		was = p.State
+	}
+	to, physical := uint8(piState.Uint(want)), piPhysical.Uint(want)
+	bad := to == initSt || to > active || to == armed && (was == down || was == active) || to == active && (was == down || was == initSt)
+	if v.breaks(rule.SMPPI006, bad) {
+		v.report(rule.SMPPI006, v.paired(), rule.Responder, "status 0x001c: Armed follows Initialize, Active follows Armed, and Initialize is not set",
+			fmt.Sprintf("status 0 to a Set of %s, from %s", stateText(to), stateText(was)), x.frame)
+	}
+	if v.breaks(rule.SMPPI007, physical > 3 || physical != 0 && to > down) {
+		v.report(rule.SMPPI007, v.paired(), rule.Responder, "status 0x001c: the physical state is set to 1, 2 or 3, with PortState Down or none",
+			fmt.Sprintf("status 0 to a Set of physical state %d with %s", physical, stateText(to)), x.frame)
+	}
+	if x.wrong || !x.at.endport(x.Modifier) {
+		return
+	}
+	for _, f := range []mad.Field{piLID, piSMLID, piLMC, piLease, piProtect, piTimeout} {
+		if v.breaks(rule.SMPMTH004, !f.Same(d, want)) {
+			v.report(rule.SMPMTH004, v.paired(), rule.Responder, f.Name+" "+f.Text(want)+" as set", f.Text(d), x.frame)
+			return
+		}
+	}
+}
+
+// infoPort is the port that a PortInfo describes.
+func (v *Verifier) infoPort(x *exchange) *subnet.Port {
+	n := uint8(x.Modifier)
+	switch {
+	case !x.at.known() || n > x.at.node.NumPorts:
+		return nil
+	case n != 0 || x.at.node.Type == subnet.Switch:
+		return x.at.node.Port(n)
+	}
+	return x.at.port()
+}
+
+// learnPort keeps what a PortInfo says, and judges it by what is known.
+func (v *Verifier) learnPort(x *exchange) {
+	d, p := v.s.Data, v.infoPort(x)
+	if p == nil {
+		return
+	}
+	k, end := v.of(p), x.at.endport(x.Modifier)
+	if end {
+		v.capabilities(x, p, k)
+		if x.port == nil && p == x.at.port() {
+			x.port = k
+		}
+		if p == x.at.port() && !x.wrong {
+			v.keys(x, k)
+		}
+	}
+	p.State, p.Has = uint8(piState.Uint(d)), p.Has|subnet.KnowsInfo
+	p.MTUCap, p.VLCap = mtuBytes(piMTUCap.Uint(d)), lanes(max(piVLCap.Uint(d), 1))
+	p.SubnetTimeout, p.RespTime = uint8(piTimeout.Uint(d)), uint8(piRespTime.Uint(d))
+	p.Time, p.Frame = v.p.Time, v.p.Frame
+	p.Has &^= subnet.KnowsMTU | subnet.KnowsVLs
+	if p.State == armed || p.State == active {
+		if c := piMTU.Uint(d); c >= 1 && c <= 5 {
+			p.MTU, p.Has = mtuBytes(c), p.Has|subnet.KnowsMTU
+		}
+		if c := piVLs.Uint(d); c >= 1 && c <= 5 {
+			p.OperVLs, p.Has = lanes(c), p.Has|subnet.KnowsVLs
+		}
+	}
+	copy(k.info[:], d)
+	k.has, k.frame = true, v.p.Frame
+	if !end {
+		return
+	}
+	p.CapabilityMask = uint32(piCapability.Uint(d))
+	p.SMLID, p.SMSL = uint16(piSMLID.Uint(d)), uint8(piSMSL.Uint(d))
+	lid, lmc := uint16(piLID.Uint(d)), uint8(piLMC.Uint(d))
+	if p.State == down && x.Method == mad.Get {
+		return
+	}
+	other := v.Subnet.SetLID(p, lid, lmc)
+	if lid != 0 && v.breaks(rule.SMPRT001, other != nil) {
+		v.report(rule.SMPRT001, v.lasting(), rule.Responder, fmt.Sprintf("LIDs that no other port has: port %d of node 0x%016x has some", other.Number, other.Node.GUID),
+			fmt.Sprintf("LID %d, LMC %d", lid, lmc), x.frame, other.Frame)
+	}
+}
+
+// capabilities judges the capability mask and the GID prefix.
+func (v *Verifier) capabilities(x *exchange, p *subnet.Port, k *port) {
+	d := v.s.Data
+	mask := uint32(piCapability.Uint(d))
+	state := uint8(piState.Uint(d))
+	bad, want := false, "GIDPrefix other than 0"
+	actual := fmt.Sprintf("GIDPrefix 0x%016x", piPrefix.Uint(d))
+	if state == active && piPrefix.Uint(d) == 0 {
+		bad = true
+	} else if k.has && (mask^p.CapabilityMask)&^capVaries != 0 {
+		bad, want, actual = true, fmt.Sprintf("CapabilityMask 0x%08x as before, but for what software switches", p.CapabilityMask), fmt.Sprintf("0x%08x", mask)
+	}
+	if v.breaks(rule.SMPPI012, bad) {
+		v.report(rule.SMPPI012, v.lasting(), rule.Responder, want, actual, x.frame)
+	}
+	if state == down || x.at.node.Type == subnet.Switch {
+		return
+	}
+	if mask&capSLMapping == 0 && v.breaks(rule.SMPSV002, piVLCap.Uint(d) > 1) {
+		v.report(rule.SMPSV002, v.paired(), rule.Responder, "VLCap 1 where the capability mask has no SL mapping", fmt.Sprintf("VLCap %d, CapabilityMask 0x%08x", piVLCap.Uint(d), mask), x.frame)
+	}
+}

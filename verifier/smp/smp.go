@@ -1,0 +1,133 @@
+// Package smp verifies subnet management packets: a pure state machine, a packet in, findings out. What it learns of nodes and ports it keeps in
+// a subnet.Subnet, where rules on data packets look it up.
+package smp
+
+import (
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/subnet"
+)
+
+// Verifier judges the subnet management packets that one shard sees: it is to see all of them, in the order of the capture, whichever shard
+// reports on them.
+type Verifier struct {
+	Rec    *rule.Recorder
+	Subnet *subnet.Subnet
+	Near   func(packet.Addr) bool
+	// Lossy says that the capture lost packets: nothing is proven by an exchange that does not fit.
+	Lossy bool
+
+	p    *packet.Packet // at hand
+	s    mad.SMP        // of it
+	mine bool           // the findings on it are for this shard to report
+
+	open   map[uint64]*exchange // by TID; exchanges of one TID are linked
+	order  []*exchange          // oldest first
+	routes map[route]*place
+	lids   map[uint16]*place // of LIDs whose port is not known
+	ports  map[*subnet.Port]*port
+	tables map[tableKey]*table
+	traps  map[uint16]*trapper
+	sms    map[uint64]*manager
+	guids  map[uint64]*subnet.Port
+}
+
+// New returns a verifier that reports to rec.
+func New(rec *rule.Recorder, near func(packet.Addr) bool) *Verifier {
+	return &Verifier{
+		Rec: rec, Subnet: new(subnet.Subnet), Near: near,
+		open: map[uint64]*exchange{}, routes: map[route]*place{}, lids: map[uint16]*place{}, ports: map[*subnet.Port]*port{},
+		tables: map[tableKey]*table{}, traps: map[uint16]*trapper{}, sms: map[uint64]*manager{}, guids: map[uint64]*subnet.Port{},
+	}
+}
+
+// most bounds what is kept of routes, ports and blocks of tables each: a subnet of the greatest size, and its managers.
+const most = 1 << 17
+
+var sendOnly = packet.Op(packet.UD, packet.SendOnly)
+
+// Is reports whether a packet is for this verifier: a whole datagram from or to QP0 of an InfiniBand link.
+func Is(p *packet.Packet) bool {
+	return p.Encap == packet.Native && p.Opcode == sendOnly && (p.DestQP == 0 || p.SrcQP == 0) && p.Has&packet.HasDETH != 0 && p.PayloadLen == mad.Size &&
+		len(p.Payload) == mad.Size
+}
+
+// Packet judges a packet for which Is holds and whose ICRC is not known to be wrong. mine says whether to report.
+func (v *Verifier) Packet(p *packet.Packet, mine bool) {
+	v.p, v.mine = p, mine
+	if v.s.Decode(p.Payload) != nil || !v.format() {
+		return
+	}
+	v.expire()
+	if v.s.Directed() && !v.hops() {
+		return
+	}
+	switch v.s.Method {
+	case mad.Get, mad.Set:
+		v.request()
+	case mad.GetResp:
+		v.response()
+	case mad.Trap:
+		v.trap()
+	case mad.TrapRepress:
+		v.repress()
+	}
+}
+
+// breaks counts that a rule was exercised, and returns whether it was broken.
+func (v *Verifier) breaks(id rule.ID, broken bool) bool {
+	if v.mine {
+		v.Rec.Cover[id].Exercised++
+	}
+	return broken
+}
+
+// report makes a finding on the packet at hand against its sender.
+func (v *Verifier) report(id rule.ID, class rule.Class, role rule.Role, expected, actual string, evidence ...uint64) {
+	if !v.mine {
+		return
+	}
+	f := rule.At(id, class, v.p)
+	f.Accused = rule.Endpoint{Role: role, Addr: v.p.Src, QPN: v.p.SrcQP, QPNKnown: true}
+	f.Peer = rule.Endpoint{Addr: v.p.Dst, QPN: v.p.DestQP, QPNKnown: true}
+	f.Expected, f.Actual, f.Evidence = expected, actual, evidence
+	if v.s.Directed() && v.s.HopCount() <= mad.MaxHops {
+		f.Detail = "directed route " + pathText(v.s.Initial, v.s.HopCount())
+	}
+	if class == rule.Unproven {
+		f.Detail = joined(f.Detail, v.doubt())
+	}
+	v.Rec.Add(f)
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+// doubt says why a finding is not proven.
+func (v *Verifier) doubt() string {
+	if v.Lossy {
+		return "the capture lost packets"
+	}
+	return "what the node was told may have been changed out of sight of the tap"
+}
+
+// paired is the class of what a request and its answer prove by themselves.
+func (v *Verifier) paired() rule.Class {
+	if v.Lossy {
+		return rule.Unproven
+	}
+	return rule.Violation
+}
+
+// lasting is the class of what only holds while nobody has told the sender something else: the tap must be near it.
+func (v *Verifier) lasting() rule.Class {
+	if v.Near(v.p.Src) {
+		return rule.Violation
+	}
+	return rule.Unproven
+}

@@ -1,0 +1,223 @@
+package smp
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+	"ibwitness/subnet"
+)
+
+// tableKey names one block of a table of a node.
+type tableKey struct {
+	node     *subnet.Node
+	number   uint8 // of the port that received the request, on a channel adapter
+	attr     mad.Attribute
+	modifier uint32
+}
+
+// table is a block of a table as it was last told.
+type table struct {
+	data  [mad.SMPDataSize]byte
+	set   bool   // by a Set
+	frame uint64 // that told
+}
+
+// entries of the blocks.
+func entry16(b []byte, i int) uint16 { return binary.BigEndian.Uint16(b[2*i:]) }
+func entry32(b []byte, i int) uint32 { return binary.BigEndian.Uint32(b[4*i:]) }
+
+// slVL is the lane of a service level in a SLtoVLMappingTable.
+func slVL(b []byte, sl int) uint8 { return b[sl/2] >> (4 * (1 - sl%2)) & 0xF }
+
+// vlPort is the port whose VLArbitration or SLtoVL a request is about; nil where it is not known.
+func (v *Verifier) vlPort(x *exchange, number uint32) *subnet.Port {
+	if !x.at.known() {
+		return nil
+	}
+	if x.at.node.Type != subnet.Switch {
+		return x.at.port()
+	}
+	if number > uint32(x.at.node.NumPorts) {
+		return nil
+	}
+	return x.at.node.Port(uint8(number))
+}
+
+// asksTable judges a request for a block of a table: its modifier, and what a Set puts there.
+func (v *Verifier) asksTable(x *exchange) {
+	s := &v.s
+	set := s.Method == mad.Set
+	switch s.Attribute {
+	case mad.AttrSLtoVL:
+		v.asksSLtoVL(x)
+	case mad.AttrVLArbitration:
+		block := s.Modifier >> 16
+		odd := -1
+		for i := range 32 {
+			if a := mad.VLArb(entry16(s.Data, i)); set && a.VL() == 15 && a.Weight() != 0 {
+				odd = i
+			}
+		}
+		if v.breaks(rule.SMPVA001, block < 1 || block > 4 || odd >= 0) {
+			actual := fmt.Sprintf("block %d", block)
+			if odd >= 0 {
+				actual = fmt.Sprintf("VL15 in entry %d", odd)
+			}
+			v.report(rule.SMPVA001, rule.Violation, rule.Requester, "blocks 1 to 4, of data VLs", actual)
+			return
+		}
+		if set {
+			v.arbitrates(x)
+		}
+	case mad.AttrLinearForwarding:
+		v.asksLinear(x)
+	case mad.AttrRandomForwarding:
+		odd := -1
+		for i := range 16 {
+			if mad.RandomEntry(entry32(s.Data, i)).Reserved() != 0 && set {
+				odd = i
+			}
+		}
+		if v.breaks(rule.SMPRF001, odd >= 0) {
+			v.report(rule.SMPRF001, rule.Violation, rule.Requester, "reserved bits 0", fmt.Sprintf("entry %d is 0x%08x", odd, entry32(s.Data, odd)))
+		}
+	case mad.AttrMulticastForwarding:
+		v.asksMulticast(x)
+	case mad.AttrPKeyTable:
+		if set {
+			v.membership(x)
+		}
+	case mad.AttrGUIDInfo, mad.AttrNotice:
+	}
+}
+
+func (v *Verifier) asksSLtoVL(x *exchange) {
+	s := &v.s
+	above := x.at.known() && s.Modifier>>16 != 0
+	if n := x.at.node; above && n.Type == subnet.Switch && (!n.HasSwitchInfo || n.OptimizedSLtoVL) {
+		above = false
+	}
+	if v.breaks(rule.SMPSV001, above) {
+		v.report(rule.SMPSV001, rule.Violation, rule.Requester, "bits 31:16 of the attribute modifier 0", fmt.Sprintf("0x%08x", s.Modifier))
+		return
+	}
+	p := v.vlPort(x, s.Modifier&0xFF)
+	if s.Method != mad.Set || !p.Knows(subnet.KnowsVLs) || p.VLCap <= 1 { // of one VL there is no table: SMP-SV-002
+		return
+	}
+	for sl := range 16 {
+		vl := slVL(s.Data, sl)
+		if v.breaks(rule.SMPSV001, vl != 15 && vl >= p.OperVLs) {
+			v.report(rule.SMPSV001, rule.Unproven, rule.Requester, fmt.Sprintf("VLs below %d, or 15 to drop", p.OperVLs), fmt.Sprintf("VL %d for SL %d", vl, sl), p.Frame)
+			return
+		}
+	}
+}
+
+// arbitrates judges the entries that a Set gives a VLArbitrationTable.
+func (v *Verifier) arbitrates(x *exchange) {
+	s := &v.s
+	block, p := s.Modifier>>16, v.vlPort(x, s.Modifier&0xFF)
+	if p == nil || !v.of(p).has {
+		return
+	}
+	info := v.of(p).info[:]
+	size := piLowCap.Uint(info)
+	if block > 2 {
+		size = piHighCap.Uint(info)
+	}
+	first := uint64(block-1) % 2 * 32
+	for i := range 32 {
+		a := mad.VLArb(entry16(s.Data, i))
+		if a.Weight() == 0 {
+			continue
+		}
+		if v.breaks(rule.SMPVA002, first+uint64(i) >= size || p.Knows(subnet.KnowsVLs) && a.VL() >= p.OperVLs) {
+			v.report(rule.SMPVA002, v.paired(), rule.Requester, fmt.Sprintf("%d entries, of %d VLs", size, p.OperVLs), fmt.Sprintf("VL %d in entry %d", a.VL(), first+uint64(i)), p.Frame)
+			return
+		}
+	}
+}
+
+func (v *Verifier) asksLinear(x *exchange) {
+	s := &v.s
+	if s.Method != mad.Set || !x.at.known() || x.at.node.Type != subnet.Switch {
+		return
+	}
+	n := x.at.node.NumPorts
+	odd := -1
+	for i, port := range s.Data {
+		if port > n && port != 255 {
+			odd = i
+		}
+	}
+	if v.breaks(rule.SMPLF001, odd >= 0) {
+		v.report(rule.SMPLF001, rule.Violation, rule.Requester, fmt.Sprintf("ports up to %d, or 255", n), fmt.Sprintf("port %d for LID %d", s.Data[odd], int(s.Modifier&0xFFFF)*64+odd))
+	}
+}
+
+func (v *Verifier) asksMulticast(x *exchange) {
+	s := &v.s
+	position := s.Modifier >> 28
+	bad, actual := s.Modifier>>9&(1<<19-1) != 0, fmt.Sprintf("modifier 0x%08x", s.Modifier)
+	if s.Method == mad.Set && x.at.known() && x.at.node.Type == subnet.Switch && !bad {
+		for i := range 32 {
+			for bit := range 16 {
+				port := int(position)*16 + bit
+				if entry16(s.Data, i)>>bit&1 != 0 && port > int(x.at.node.NumPorts) {
+					bad, actual = true, fmt.Sprintf("port %d of %d", port, x.at.node.NumPorts)
+				}
+			}
+		}
+	}
+	if v.breaks(rule.SMPMF001, bad) {
+		v.report(rule.SMPMF001, rule.Violation, rule.Requester, "block in bits 8:0, position in bits 31:28, ports of the switch", actual)
+	}
+}
+
+// membership judges the P_Keys that a manager gives a port.
+func (v *Verifier) membership(x *exchange) {
+	s := &v.s
+	n := v.keyBlocks(x)
+	p := x.at.port()
+	if n == 0 || p == nil || s.Modifier>>16 != 0 {
+		return
+	}
+	k := v.of(p)
+	seen := map[uint16]bool{}
+	whole, standard := true, false
+	for b := range uint16(n) {
+		keys, ok := k.blocks[b]
+		if b == uint16(s.Modifier) {
+			ok = true
+			for i := range keys {
+				keys[i] = entry16(s.Data, i)
+			}
+		}
+		whole = whole && ok
+		for _, key := range keys {
+			if !ok || key&0x7FFF == 0 {
+				continue
+			}
+			standard = standard || key&0x7FFF == 0x7FFF
+			if v.breaks(rule.SMPPK003, seen[key]) {
+				v.report(rule.SMPPK003, v.paired(), rule.Requester, "each P_Key once", fmt.Sprintf("0x%04x twice", key))
+				return
+			}
+			seen[key] = true
+		}
+	}
+	if whole && v.breaks(rule.SMPPK002, !standard) {
+		v.report(rule.SMPPK002, v.paired(), rule.Requester, "the default P_Key 0xffff or 0x7fff in the table of each port", "none")
+	}
+}
+
+// keyBlocks is how many blocks the P_Key table of the port has that receives a request; 0: not known.
+func (v *Verifier) keyBlocks(x *exchange) int {
+	if !x.at.known() {
+		return 0
+	}
+	return (int(x.at.node.PartitionCap) + 31) / 32
+}

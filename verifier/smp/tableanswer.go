@@ -1,0 +1,216 @@
+package smp
+
+import (
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+	"ibwitness/subnet"
+)
+
+// tableAnswer judges an answer that carries a block of a table, and keeps it.
+func (v *Verifier) tableAnswer(x *exchange) {
+	s := &v.s
+	if !v.inTable(x) {
+		return
+	}
+	switch s.Attribute {
+	case mad.AttrSLtoVL, mad.AttrVLArbitration, mad.AttrPKeyTable, mad.AttrGUIDInfo, mad.AttrLinearForwarding, mad.AttrRandomForwarding, mad.AttrMulticastForwarding:
+	default:
+		return
+	}
+	v.steady(x)
+	if !x.at.known() {
+		return
+	}
+	p := x.at.port()
+	switch s.Attribute {
+	case mad.AttrSLtoVL:
+		if x.at.node.Type != subnet.Switch && p != nil {
+			for sl := range p.SLtoVL {
+				p.SLtoVL[sl] = slVL(s.Data, sl)
+			}
+			p.Has |= subnet.KnowsSLtoVL
+			p.Time, p.Frame = v.p.Time, v.p.Frame
+		}
+	case mad.AttrPKeyTable:
+		v.learnKeys(x)
+	case mad.AttrLinearForwarding:
+		if x.at.node.Type == subnet.Switch {
+			x.at.node.SetLinear(int(s.Modifier), s.Data)
+		}
+	}
+}
+
+// inTable judges that the node took a modifier that is in its tables, and reports whether.
+func (v *Verifier) inTable(x *exchange) bool {
+	s, n := &v.s, x.at.node
+	if !x.at.known() {
+		return true
+	}
+	isSwitch := n.Type == subnet.Switch
+	id, bad, want := rule.ID(0), false, ""
+	switch s.Attribute {
+	case mad.AttrSLtoVL:
+		in, out := s.Modifier>>8&0xFF, s.Modifier&0xFF
+		ports := uint32(n.NumPorts)
+		id, want = rule.SMPSV001, fmt.Sprintf("status 0x001c: the node has %d ports", ports)
+		bad = out > ports || in > ports
+		if isSwitch && n.HasSwitchInfo && !n.EnhancedPort0 && (out == 0 || in == 0) && s.Modifier>>16 == 0 {
+			bad, want = true, want+", and port 0 is no enhanced one"
+		}
+		if p := x.at.port(); !isSwitch && p.Knows(subnet.KnowsInfo) {
+			if v.breaks(rule.SMPSV002, p.CapabilityMask&capSLMapping == 0 || p.VLCap <= 1) {
+				v.report(rule.SMPSV002, v.paired(), rule.Responder, "a status other than 0: one VL, or no SL mapping in the capability mask",
+					fmt.Sprintf("status 0 with VLCap %d, CapabilityMask 0x%08x", p.VLCap, p.CapabilityMask), x.frame, p.Frame)
+				return false
+			}
+		}
+	case mad.AttrVLArbitration:
+		id, bad, want = rule.SMPVA001, s.Modifier>>16 < 1 || s.Modifier>>16 > 4 || isSwitch && s.Modifier&0xFFFF > uint32(n.NumPorts), "status 0x001c: blocks 1 to 4, and ports of the node"
+	case mad.AttrPKeyTable:
+		size := n.PartitionCap
+		if isSwitch && s.Modifier>>16 != 0 {
+			if !n.HasSwitchInfo {
+				return true
+			}
+			size = n.EnforcementCap
+		}
+		id, bad, want = rule.SMPPK001, s.Modifier&0xFFFF*32 >= uint32(size), fmt.Sprintf("status 0x001c: %d P_Keys", size)
+	case mad.AttrLinearForwarding:
+		if !n.HasSwitchInfo || n.LinearCap == 0 {
+			return s.Modifier < 1024
+		}
+		id, bad, want = rule.SMPLF001, uint64(s.Modifier)*64 >= uint64(n.LinearCap), fmt.Sprintf("status 0x001c: LinearFDBCap %d", n.LinearCap)
+	case mad.AttrRandomForwarding:
+		if !n.HasSwitchInfo {
+			return true
+		}
+		id, bad, want = rule.SMPRF001, uint64(s.Modifier)*16 >= uint64(n.RandomCap), fmt.Sprintf("status 0x001c: RandomFDBCap %d", n.RandomCap)
+	case mad.AttrMulticastForwarding:
+		if !n.HasSwitchInfo {
+			return true
+		}
+		id, bad, want = rule.SMPMF001, s.Modifier&0x1FF*32 >= uint32(n.MulticastCap), fmt.Sprintf("status 0x001c: MulticastFDBCap %d", n.MulticastCap)
+	case mad.AttrGUIDInfo:
+		return v.guidInfo(x)
+	default:
+		return true
+	}
+	if v.breaks(id, bad) {
+		v.report(id, v.paired(), rule.Responder, want, fmt.Sprintf("status 0 with modifier 0x%x", s.Modifier), x.frame)
+	}
+	return !bad
+}
+
+func (v *Verifier) guidInfo(x *exchange) bool {
+	s, p := &v.s, x.at.port()
+	if p == nil {
+		return true
+	}
+	size := uint64(0)
+	if k := v.of(p); k.has {
+		size = piGUIDCap.Uint(k.info[:])
+	}
+	bad, want, actual := false, "", ""
+	first := mad.LayoutPortInfo.Field("MKey").Uint(s.Data) // the first 64 bits
+	switch {
+	case size != 0 && uint64(s.Modifier)*8 >= size:
+		bad, want, actual = true, fmt.Sprintf("status 0x001c: GUIDCap %d", size), fmt.Sprintf("block %d", s.Modifier)
+	case s.Modifier == 0 && p.Knows(subnet.KnowsGUID) && first != p.GUID:
+		bad, want, actual = true, fmt.Sprintf("the PortGUID 0x%016x first", p.GUID), fmt.Sprintf("0x%016x", first)
+	}
+	if v.breaks(rule.SMPGI001, bad) {
+		v.report(rule.SMPGI001, v.paired(), rule.Responder, want, actual, x.frame)
+	}
+	return !bad
+}
+
+// steady judges that a Set has put its values there, and that a Get returns what was set (SMP-MTH-004, C14-024).
+func (v *Verifier) steady(x *exchange) {
+	s := &v.s
+	l := mad.SMPAttribute(s.Attribute)
+	size := l.Size
+	if x.Method == mad.Set && !x.wrong {
+		if at := v.differs(x, x.data[:size], s.Data[:size]); v.breaks(rule.SMPMTH004, at >= 0) {
+			v.report(rule.SMPMTH004, v.paired(), rule.Responder, fmt.Sprintf("%s as set: byte %d is 0x%02x", l.Name, at, x.data[at]), fmt.Sprintf("0x%02x", s.Data[at]), x.frame)
+		}
+	}
+	if !x.at.known() {
+		return
+	}
+	k := tableKey{x.at.node, 0, s.Attribute, s.Modifier}
+	if x.at.node.Type != subnet.Switch {
+		k.number = x.at.number
+	}
+	t := v.tables[k]
+	if t == nil {
+		if len(v.tables) >= most {
+			clear(v.tables)
+		}
+		t = &table{}
+		v.tables[k] = t
+	}
+	if t.set && x.Method == mad.Get {
+		if at := v.differs(x, t.data[:size], s.Data[:size]); v.breaks(rule.SMPMTH004, at >= 0) {
+			v.report(rule.SMPMTH004, v.lasting(), rule.Responder, fmt.Sprintf("%s as it was set: byte %d is 0x%02x", l.Name, at, t.data[at]), fmt.Sprintf("0x%02x", s.Data[at]), t.frame)
+		}
+	}
+	copy(t.data[:], s.Data)
+	t.frame = v.p.Frame
+	t.set = x.Method == mad.Set || t.set
+}
+
+// differs returns the first byte of a block that is not as it was set, or -1. Entries that a node need not keep are left out: the first GUID,
+// what is beyond a table that is shorter than its block, P_Keys of no partition.
+func (v *Verifier) differs(x *exchange, want, have []byte) int {
+	for i := range want {
+		if want[i] == have[i] || x.Attribute == mad.AttrGUIDInfo && x.Modifier == 0 && i < 8 {
+			continue
+		}
+		switch x.Attribute {
+		case mad.AttrVLArbitration:
+			if entry16(have, i/2) == 0 {
+				continue
+			}
+		case mad.AttrPKeyTable:
+			if entry16(want, i/2)&0x7FFF == 0 || entry16(have, i/2)&0x7FFF == 0 {
+				continue
+			}
+		}
+		return i
+	}
+	return -1
+}
+
+// learnKeys keeps a block of the P_Key table of the port that received the request.
+func (v *Verifier) learnKeys(x *exchange) {
+	s, p := &v.s, x.at.port()
+	n := v.keyBlocks(x)
+	if p == nil || n == 0 || s.Modifier>>16 != 0 {
+		return
+	}
+	k := v.of(p)
+	if k.blocks == nil {
+		k.blocks = map[uint16][32]uint16{}
+	}
+	var b [32]uint16
+	for i := range b {
+		b[i] = entry16(s.Data, i)
+	}
+	k.blocks[uint16(s.Modifier)] = b
+	p.PKeys, p.Has = p.PKeys[:0], p.Has&^subnet.KnowsPKeys
+	for i := range uint16(n) {
+		keys, ok := k.blocks[i]
+		if !ok {
+			return
+		}
+		for _, key := range keys {
+			if key&0x7FFF != 0 {
+				p.PKeys = append(p.PKeys, key)
+			}
+		}
+	}
+	p.Has |= subnet.KnowsPKeys
+	p.Time, p.Frame = v.p.Time, v.p.Frame
+}

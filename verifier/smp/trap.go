@@ -1,0 +1,122 @@
+package smp
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+	"ibwitness/subnet"
+)
+
+var (
+	noGeneric  = mad.LayoutNotice.Field("isGeneric")
+	noType     = mad.LayoutNotice.Field("noticeType")
+	noProducer = mad.LayoutNotice.Field("nodeType")
+	noNumber   = mad.LayoutNotice.Field("trapNumber")
+)
+
+// badKeyAt is where a notice of trap 256 has the M_Key that was refused.
+const badKeyAt = 24
+
+// trapper is a port that sends traps.
+type trapper struct {
+	time      int64 // of the newest
+	frame     uint64
+	tid       uint64
+	data      [mad.SMPDataSize]byte
+	silenced  uint64 // frame of the TrapRepress to the newest; 0: none
+	silencing int64
+}
+
+// trap takes a trap of a port.
+func (v *Verifier) trap() {
+	s := &v.s
+	d := s.Data
+	if v.breaks(rule.SMPTRP001, s.MKey != 0) {
+		v.report(rule.SMPTRP001, rule.Violation, rule.Sender, "M_Key 0 in a trap", fmt.Sprintf("0x%016x", s.MKey))
+	}
+	if s.Attribute != mad.AttrNotice {
+		return
+	}
+	number, producer := uint16(noNumber.Uint(d)), uint32(noProducer.Uint(d))
+	if noGeneric.Uint(d) != 0 {
+		defined, may := mad.TrapProducer(number, producer)
+		if v.breaks(rule.SMPTRP007, !defined || !may || !mad.NoticeTypeDefined(uint8(noType.Uint(d)))) {
+			v.report(rule.SMPTRP007, rule.Violation, rule.Sender, "a trap of table T14 of one that sends it, type 0 to 4",
+				fmt.Sprintf("%s of producer %d, type %d", mad.TrapName(number), producer, noType.Uint(d)))
+		}
+	}
+	if !s.Directed() {
+		v.sender(number)
+	}
+	v.keep()
+}
+
+// sender judges a trap by the port that sends it.
+func (v *Verifier) sender(number uint16) {
+	s, p := &v.s, v.p
+	port := v.Subnet.Port(p.SLID)
+	if port.Knows(subnet.KnowsInfo) {
+		if v.breaks(rule.SMPTRP003, port.State != active) {
+			v.report(rule.SMPTRP003, v.lasting(), rule.Sender, "traps of a port that is Active only", "the port is "+stateText(port.State), port.Frame)
+		}
+		if port.SMLID != 0 && v.breaks(rule.SMPTRP006, p.DLID != port.SMLID || p.SL != port.SMSL) {
+			v.report(rule.SMPTRP006, v.lasting(), rule.Sender, fmt.Sprintf("a trap to LID %d on SL %d", port.SMLID, port.SMSL), fmt.Sprintf("to LID %d on SL %d", p.DLID, p.SL), port.Frame)
+		}
+	}
+	if k := v.ports[port]; port != nil && k != nil && k.keyKnown && noGeneric.Uint(s.Data) != 0 && number == mad.TrapBadMKey {
+		key := binary.BigEndian.Uint64(s.Data[badKeyAt:])
+		if v.breaks(rule.SMPMK001, key == k.key || k.key == 0) {
+			v.report(rule.SMPMK001, v.lasting(), rule.Sender, "an SMP is taken whose M_Key is that of the port, or where that is 0",
+				fmt.Sprintf("trap 256: M_Key 0x%016x is bad", key), k.frame)
+		}
+	}
+	t := v.traps[p.SLID]
+	if t == nil {
+		t = &trapper{}
+		v.traps[p.SLID] = t
+	} else {
+		v.again(t, port)
+	}
+	if t.tid != s.TID || t.time == 0 {
+		t.silenced = 0
+	}
+	t.time, t.frame, t.tid = p.Time, p.Frame, s.TID
+	copy(t.data[:], s.Data)
+}
+
+// again judges a trap that follows another of its port.
+func (v *Verifier) again(t *trapper, port *subnet.Port) {
+	s, p := &v.s, v.p
+	if port.Knows(subnet.KnowsInfo) {
+		gap := int64(4096) << port.SubnetTimeout
+		if v.breaks(rule.SMPTRP002, p.Time-t.time < gap/2) {
+			v.report(rule.SMPTRP002, v.lasting(), rule.Sender, fmt.Sprintf("at least %v between traps, SubnetTimeOut %d", time.Duration(gap), port.SubnetTimeout),
+				fmt.Sprintf("%v", time.Duration(p.Time-t.time)), t.frame)
+		}
+	}
+	if s.TID != t.tid {
+		return
+	}
+	// The toggle and count may change; what it tells of may not.
+	other := string(s.Data[:8]) != string(t.data[:8]) || string(s.Data[10:]) != string(t.data[10:])
+	if v.breaks(rule.SMPTRP004, other) {
+		v.report(rule.SMPTRP004, rule.Violation, rule.Sender, "another TID for another trap", fmt.Sprintf("TID 0x%016x of %s again", s.TID, mad.TrapName(uint16(noNumber.Uint(t.data[:])))), t.frame)
+		return
+	}
+	if t.silenced != 0 && v.breaks(rule.SMPTRP005, p.Time-t.silencing > second/10) {
+		v.report(rule.SMPTRP005, v.lasting(), rule.Sender, "no repetition behind the TrapRepress", mad.TrapName(uint16(noNumber.Uint(s.Data)))+" once more", t.silenced)
+	}
+}
+
+// repress takes the answer of a manager to a trap.
+func (v *Verifier) repress() {
+	s, p := &v.s, v.p
+	v.breaks(rule.SMPTRP005, false)
+	if t := v.traps[p.DLID]; t != nil && t.tid == s.TID && !s.Directed() {
+		t.silenced, t.silencing = p.Frame, p.Time
+	}
+	v.keep()
+}
