@@ -87,7 +87,7 @@ func (t *Transport) crossed(p *packet.Packet) {
 // copy reports whether another tap has shown a packet already.
 func (t *Transport) copy(p *packet.Packet) bool {
 	again := t.repeats.copy(p)
-	if p.Encap == packet.Native && p.Has&packet.HasICRC != 0 {
+	if p.Encap == packet.Native && p.Has&packet.HasICRC != 0 && !t.foreign(p) {
 		if again {
 			t.crossed(p)
 		} else {

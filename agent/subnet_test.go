@@ -1,0 +1,83 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ibwitness/fabricagent"
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// subnetCapture is a capture of a native link: subnet management of four nodes, some of it wrong, and datagrams between them.
+func subnetCapture(packets int) []byte {
+	var b bytes.Buffer
+	for _, w := range []uint32{0xa1b2c3d4, 4<<16 | 2, 0, 0, 65535, 247} {
+		_ = binary.Write(&b, binary.LittleEndian, w)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	one := func(list ...int) int { return list[r.IntN(len(list))] }
+	var asked []byte
+	src, dst := uint16(1), uint16(2)
+	for i := range packets {
+		p := packet.Packet{Encap: packet.Native, Opcode: packet.Op(packet.UD, packet.SendOnly), PKey: 0xFFFF, PSN: packet.PSN(i), Payload: make([]byte, mad.Size)}
+		d := p.Payload
+		switch {
+		case i%8 == 7:
+			p.DestQP, p.SrcQP, p.QKey = 0x20, 0x10, 0x1234
+			src, dst = uint16(1+r.IntN(4)), uint16(1+r.IntN(4))
+		case asked != nil && i%2 == 1:
+			copy(d, asked)
+			d[3] = 0x81
+			src, dst = dst, src
+			p.VL = 15
+		default:
+			d[0], d[1], d[2], d[3], d[15], d[17] = 1, 1, 1, byte(one(1, 2)), byte(i), byte(one(0x11, 0x15, 0x15, 0x16, 0x17, 0x19))
+			for k := 64; k < 128; k++ {
+				d[k] = byte(one(0, 1, 1, 2, r.IntN(256)))
+			}
+			src, dst = uint16(1+r.IntN(4)), uint16(1+r.IntN(4))
+			p.VL, asked = 15, d
+		}
+		p.Src, p.Dst = packet.LIDAddr(src), packet.LIDAddr(dst)
+		p.Complete()
+		p.SealICRC()
+		frame := p.Append(nil)
+		for _, w := range []uint32{uint32(1 + i/1000), uint32(i % 1000 * 1000), uint32(len(frame)), uint32(len(frame))} {
+			_ = binary.Write(&b, binary.LittleEndian, w)
+		}
+		b.Write(frame)
+	}
+	return b.Bytes()
+}
+
+// TestWorkersAgreeOnSubnet: what subnet management tells holds in each shard, and one of them reports.
+func TestWorkersAgreeOnSubnet(t *testing.T) {
+	raw := subnetCapture(6000)
+	var want *Result
+	for _, n := range []int{1, 2, 3, 8} {
+		src, err := fabricagent.OpenReader("subnet", bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Run(context.Background(), src, Options{Workers: n, Near: []packet.Addr{packet.LIDAddr(1), packet.LIDAddr(2)}})
+		src.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 1 {
+			want = r
+			if c := r.Cover[rule.SMPSV001]; c.Exercised == 0 || r.Violations(rule.Error) == 0 {
+				t.Errorf("the capture exercises little: %+v, %d violations", c, r.Violations(rule.Error))
+			}
+		} else if d := cmp.Diff(want, r); d != "" {
+			t.Errorf("%d workers:\n%.3000s", n, d)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package smp
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// TestWild feeds datagrams of few nodes, classes, methods and attributes, and wild data: nothing breaks, and most rules are exercised.
+func TestWild(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var rec rule.Recorder
+	v := New(&rec, func(packet.Addr) bool { return true })
+	one := func(list ...int) int { return list[r.IntN(len(list))] }
+	p := packet.Packet{Encap: packet.Native, Opcode: sendOnly, Has: packet.HasLRH | packet.HasBTH | packet.HasDETH, VL: 15, PayloadLen: mad.Size, Time: 1}
+	var asked []byte
+	for range 100_000 {
+		b := make([]byte, mad.Size)
+		b[0], b[1], b[2], b[3], b[15], b[17] = 1, byte(one(1, 0x81)), 1, byte(one(1, 1, 2, 2, 5, 7)), byte(r.IntN(50)), byte(one(2, 0x10, 0x11, 0x11, 0x12, 0x14, 0x15, 0x15,
+			0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x20, 0x30, 0x31))
+		b[23], b[22], b[21], b[20], b[31] = byte(one(0, 0, 1, 2, 5, 255)), byte(one(0, 0, 0, 1)), byte(one(0, 0, 0, 1)), byte(one(0, 0, 0, 0x10)), byte(one(0, 0, 5))
+		if b[1] == 0x81 {
+			b[6], b[7], b[129], b[130] = byte(one(0, 1, 1, 1, 2, 70)), byte(one(1, 2, 2, 63, 255)), 2, byte(one(3, 4))
+			b[32], b[33], b[34], b[35] = 0xFF, 0xFF, 0xFF, 0xFF
+		}
+		for i := 64; i < 128; i++ {
+			b[i] = byte(one(0, 0, 1, 2, r.IntN(256)))
+		}
+		p.SLID, p.DLID = uint16(1+r.IntN(4)), uint16(one(1, 2, 3, 4, 0xFFFF))
+		if asked != nil && r.IntN(2) == 0 {
+			copy(b, asked[:64])
+			b[3] = 0x81
+			if b[1] == 0x81 {
+				b[4] |= 0x80
+				copy(b[128:], asked[128:])
+				b[193], b[194] = 6, byte(one(1, 2))
+			}
+			p.SLID, p.DLID = p.DLID, p.SLID
+		} else {
+			asked = b
+		}
+		p.Payload = b
+		p.Src, p.Dst = packet.LIDAddr(p.SLID), packet.LIDAddr(p.DLID)
+		p.Frame++
+		p.Time += int64(one(1e3, 1e6, 1e9))
+		v.Packet(&p, true)
+		v.Data(&p)
+	}
+	if len(v.order) > 100_000 || len(v.open) > 100 {
+		t.Errorf("%d exchanges are kept, of %d TIDs", len(v.order), len(v.open))
+	}
+	few := 0
+	for _, id := range rule.Rules() {
+		if row := id.Row(); len(row.Where) > 13 && row.Where[:13] == "verifier/smp/" && rec.Cover[id].Exercised == 0 {
+			few++
+			t.Logf("%s was not exercised", id)
+		}
+	}
+	if few > 12 {
+		t.Errorf("%d rules were not exercised", few)
+	}
+}
