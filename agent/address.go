@@ -7,11 +7,17 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/verifier"
 )
 
 // Reconcile judges, of the connections that leave, what no single transport agent can: packets of a connection with a wrong address, source or destination.
 // Such a packet is the first of a connection of its own, whose pair of addresses may be another agent's.
 func Reconcile(all ...*Transport) {
+	verifiers := make([]*verifier.Verifier, len(all))
+	for i, t := range all {
+		verifiers[i] = t.ver
+	}
+	verifier.JudgeGroups(verifiers...)
 	s := strangers{map[hcaagent.QP][]stranger{}, map[hcaagent.QP][]stranger{}}
 	for _, t := range all {
 		for i := range t.pairs.n {

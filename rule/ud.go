@@ -97,8 +97,8 @@ var udRows = [rocFirst - udFirst]Row{
 	UDMC002 - udFirst: {
 		// An error once a public source confirms it; a warning until then.
 		ID: "UD-MC-002", Name: "ud-multicast-gid", Severity: Warning, Needs: Wire, Ref: "10.5†",
-		Text:   "A multicast packet carries a multicast destination GID, and its DLID is the one that belongs to that group.",
-		NotWhy: "Needs the MCMemberRecord of the group from the subnet administrator. NET-GRH-009 judges that there is a multicast DGID.",
+		Text:  "A multicast packet carries a multicast destination GID, and its DLID is the one that belongs to that group.",
+		Where: "verifier/multicast.go",
 	},
 	UDMC004 - udFirst: {
 		ID: "UD-MC-004", Name: "multicast-only-ud", Severity: Error, Needs: Wire, Ref: "9.6.1.2.3",

@@ -15,8 +15,11 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	q := &end.SQ
 	end.Sums.Messages++
-	if p.DestQP == 0 {
+	switch {
+	case p.DestQP == 0:
 		v.special(c, from, p)
+	case p.Has&packet.HasLRH != 0 && (p.SrcQP == 1 || p.DestQP == packet.PSNMask):
+		v.group(c, from, p)
 	}
 	if peer.Knows(hcaagent.KnowsQKey) && p.DestQP != packet.PSNMask {
 		v.covered(rule.UDQKEY001)

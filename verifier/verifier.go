@@ -36,7 +36,8 @@ type Verifier struct {
 	// Profile is what the devices do otherwise than the standard, on purpose.
 	Profile  Profile
 	xrcAsked map[xrcAsked]bool // REQs for XRC
-	deaf     map[uint64]deaf   // malformed subnet management packets, by their transaction
+	groups   groups
+	deaf     map[uint64]deaf // malformed subnet management packets, by their transaction
 	// Thorough takes no fast path, to hold it against the verifiers proper.
 	Thorough bool
 	// Latencies, where not nil, takes how long answers take.
