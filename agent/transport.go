@@ -62,7 +62,7 @@ func NewTransport(near []packet.Addr) *Transport {
 	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.lossy && t.isNear(a, gid) })
 	t.judgeExchanges()
 	t.smp = smp.New(&t.Rec, t.ver.Near)
-	t.ver.Subnet = t.smp.Subnet
+	t.ver.Subnet, t.gmp.Subnet = t.smp.Subnet, t.smp.Subnet
 	t.services[packet.RC] = rcAgent{t.ver}
 	t.services[packet.UC] = ucAgent{t.ver}
 	t.services[packet.UD] = udAgent{t.ver}

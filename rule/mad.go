@@ -119,8 +119,8 @@ var madRows = [saFirst - madFirst]Row{
 	},
 	MADINF003 - madFirst: {
 		ID: "MAD-INF-003", Name: "inform-partition", Severity: Warning, Needs: Wire, Ref: "o13-14.1.1, o13-17.1.1, o13-17.1.2",
-		Text:   "Reports go only to subscribers that share a partition with the source of the trap.",
-		NotWhy: "The partitions of a trap's source stand in P_Key tables that other links carry, and the agent may have let the subscriber in by another of its ports: neither the tables nor a subscription that was refused on their account are told apart from other reasons.",
+		Text:  "Reports go only to subscribers that share a partition with the source of the trap, unless they subscribed to the traps of all LIDs.",
+		Where: "verifier/gmp/inform.go",
 	},
 	MADINF004 - madFirst: {
 		ID: "MAD-INF-004", Name: "report-target", Severity: Warning, Needs: Wire, Ref: "13.4.9",

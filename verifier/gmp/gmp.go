@@ -12,6 +12,7 @@ import (
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/subnet"
 )
 
 // Verifier judges the general management datagrams of one shard, and the headers of all management datagrams.
@@ -23,6 +24,8 @@ type Verifier struct {
 	list    []*peer // of peers, as they came
 	now     int64   // time of the datagram at hand
 	Skipped [NumSkips]uint64
+	// Subnet, where not nil, is what subnet management has told of the ports.
+	Subnet *subnet.Subnet
 }
 
 // New returns a verifier that reports to rec. sees tells what the tap can prove, see Verifier.

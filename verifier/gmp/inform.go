@@ -9,22 +9,29 @@ import (
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/subnet"
 )
 
 var (
 	infSubscribe = mad.LayoutInformInfo.Field("subscribe")
 	infQPN       = mad.LayoutInformInfo.Field("QPN")
+	infFirst     = mad.LayoutInformInfo.Field("LIDRangeBegin")
 	infTrap      = mad.LayoutInformInfo.Field("trapNumber")
 
 	noticeGeneric = mad.LayoutNotice.Field("isGeneric")
 	noticeTrap    = mad.LayoutNotice.Field("trapNumber")
+	noticeIssuer  = mad.LayoutNotice.Field("issuerLID")
 )
+
+// allLIDs is the LIDRangeBegin of a subscription to the traps of all ports.
+const allLIDs = 0xFFFF
 
 // subscription is an InformInfo that a subnet administrator has confirmed.
 type subscription struct {
 	qpn   uint32
 	from  uint32 // QP that asked: managers report to it as well
 	trap  uint16
+	all   bool // of all LIDs: LIDRangeBegin is 0xFFFF
 	frame uint64
 	tap   uint16
 }
@@ -80,7 +87,7 @@ func (v *Verifier) inform(x *exchange, d *datagram) {
 		return
 	}
 	q := v.peer(x.pair.from, x.pair.to)
-	s := subscription{uint32(infQPN.Uint(a)), x.sends, uint16(infTrap.Uint(a)), x.frame, x.tap}
+	s := subscription{uint32(infQPN.Uint(a)), x.sends, uint16(infTrap.Uint(a)), infFirst.Uint(a) == allLIDs, x.frame, x.tap}
 	switch {
 	case a[at] == 0: // unsubscribed
 		for i := range q.subscribed {
@@ -154,6 +161,7 @@ func (v *Verifier) forwarded(d *datagram) {
 	if d.h.Class != mad.ClassSubnetAdmin || len(q.subscribed) == 0 {
 		return
 	}
+	v.partition(q, d)
 	v.covered(rule.MADINF004)
 	if d.p.DestQP == 1 {
 		return
@@ -168,5 +176,29 @@ func (v *Verifier) forwarded(d *datagram) {
 		rule: rule.MADINF004, class: rule.Unproven, role: rule.Requester, evidence: s.frame, tap: s.tap,
 		expected: fmt.Sprintf("the report at QP 0x%x of the subscription, or at QP1", s.qpn), actual: fmt.Sprintf("to QP 0x%x", d.p.DestQP),
 		detail: "a subscription from before the capture may name this QP",
+	})
+}
+
+// partition judges that a report goes only to a subscriber that shares a partition with the port that the trap is of.
+func (v *Verifier) partition(q *peer, d *datagram) {
+	b := d.attribute()
+	if d.h.Attribute != mad.AttrNotice || len(b) < mad.LayoutNotice.Size || slices.ContainsFunc(q.subscribed, func(s subscription) bool { return s.all }) {
+		return
+	}
+	to, of := v.Subnet.Port(d.p.DLID), v.Subnet.Port(uint16(noticeIssuer.Uint(b)))
+	if d.p.Encap != packet.Native || !to.Knows(subnet.KnowsPKeys) || !of.Knows(subnet.KnowsPKeys) {
+		return
+	}
+	v.covered(rule.MADINF003)
+	for _, k := range to.PKeys {
+		if member, full := of.Member(k); member && (full || k>>15 != 0) {
+			return
+		}
+	}
+	s := q.subscribed[len(q.subscribed)-1]
+	v.report(d.p, verdict{
+		rule: rule.MADINF003, class: rule.Unproven, role: rule.Requester, evidence: s.frame, tap: s.tap,
+		expected: fmt.Sprintf("no report of LID 0x%04x, which shares no partition with the subscriber", of.LID), actual: fmt.Sprintf("trap %d", noticeTrap.Uint(b)),
+		detail: "P_Keys may have been given by packets that the capture does not hold",
 	})
 }
