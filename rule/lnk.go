@@ -52,6 +52,11 @@ const (
 	LNKARB002
 	LNKMTU002
 	LNKVL004
+	LNKLID005
+	LNKLID006
+	LNKVL005
+	LNKMTU001
+	LNKST003
 
 	cngFirst
 )
@@ -307,5 +312,30 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 		ID: "LNK-VL-004", Name: "lane-of-service-level", Severity: Error, Needs: WireQP, Ref: "7.6†, 14.2.5.8",
 		Text:   "The VL of a data packet is what the SLtoVL table of its port has for its SL.",
 		NotWhy: "The same as SMP-SV-003, which judges it.",
+	},
+	LNKLID005 - lnkFirst: {
+		ID: "LNK-LID-005", Name: "own-destination-lid", Severity: Error, Needs: WireQP, Ref: "7.11.1",
+		Text:  "A channel adapter accepts a unicast packet only where the DLID without its low LMC bits is the LID of the port.",
+		Where: "verifier/link_subnet.go",
+	},
+	LNKLID006 - lnkFirst: {
+		ID: "LNK-LID-006", Name: "own-source-lid", Severity: Error, Needs: WireQP, Ref: "4.1.3",
+		Text:  "The source LID is the LID of the port with path bits in its low LMC bits only.",
+		Where: "verifier/link_subnet.go",
+	},
+	LNKVL005 - lnkFirst: {
+		ID: "LNK-VL-005", Name: "service-level-dropped", Severity: Error, Needs: WireQP, Ref: "7.6.6",
+		Text:  "A packet whose SL the SLtoVL table maps to VL 15 is dropped.",
+		Where: "verifier/link_subnet.go",
+	},
+	LNKMTU001 - lnkFirst: {
+		ID: "LNK-MTU-001", Name: "link-mtu", Severity: Error, Needs: WireQP, Ref: "7.6†",
+		Text:  "The payload is at most the MTU of each link that the packet crosses; the sender of a link drops what is longer.",
+		Where: "verifier/link_subnet.go",
+	},
+	LNKST003 - lnkFirst: {
+		ID: "LNK-ST-003", Name: "armed-data", Severity: Warning, Needs: Link, Ref: "7.2.7",
+		Text:  "A port that is Armed sends packets on VL 15 and flow control packets only; the first data packet that it gets makes it Active.",
+		Where: "verifier/link_subnet.go",
 	},
 }

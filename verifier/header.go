@@ -71,6 +71,9 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 			rule: h.id, class: rule.Violation, role: h.role, expected: want, actual: have,
 		})
 	}
+	if p.Encap == packet.Native && v.Subnet.Known() {
+		v.onSubnet(c, from, p)
+	}
 }
 
 // Cover counts the header rules that the packets so far exercised. It is called once, at the end.

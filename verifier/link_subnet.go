@@ -1,0 +1,105 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/subnet"
+)
+
+// onSubnet holds a native packet against what subnet management has told of the port that sent it.
+func (v *Verifier) onSubnet(c *qp.Pair, from int, p *packet.Packet) {
+	if p.DestQP == 0 || p.Has&packet.HasBTH == 0 {
+		return
+	}
+	s := v.Subnet.Port(p.SLID)
+	d := verdict{class: rule.Violation, role: rule.Sender}
+	if s.Knows(subnet.KnowsSLtoVL) {
+		v.covered(rule.LNKVL005)
+		if s.SLtoVL[p.SL] == 15 {
+			d.rule, d.expected, d.actual = rule.LNKVL005, fmt.Sprintf("no packet of SL %d, which the port maps to VL 15", p.SL), "a data packet"
+			v.onPort(c, from, p, s, d)
+		}
+	}
+	if s.Knows(subnet.KnowsMTU) {
+		v.covered(rule.LNKMTU001)
+		switch most := mostWords(int(s.MTU)); {
+		case int(p.PktLen) > mostWords(4096): // reported
+		case int(p.PktLen) > most:
+			d.rule, d.expected, d.actual = rule.LNKLRH007, fmt.Sprintf("PktLen at most %d words", most), fmt.Sprintf("PktLen %d words", p.PktLen)
+			v.onPort(c, from, p, s, d)
+		case p.PayloadLen > int(s.MTU):
+			d.rule, d.expected, d.actual = rule.LNKMTU001, fmt.Sprintf("at most %d bytes of payload, the MTU of the link", s.MTU), fmt.Sprintf("%d bytes", p.PayloadLen)
+			v.onPort(c, from, p, s, d)
+		}
+	}
+	if s.Knows(subnet.KnowsInfo) && s.State == 3 && s.Node.Type == subnet.ChannelAdapter && p.VL != 15 {
+		v.armed(c, from, p, s)
+	}
+	if p.Has&packet.HasGRH != 0 {
+		v.ownLID(c, from, p)
+	}
+}
+
+// onPort makes a finding that what was told of a port proves.
+func (v *Verifier) onPort(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port, d verdict) {
+	v.broken = true
+	if s.Frame != 0 {
+		d.evidence = []uint64{s.Frame}
+	}
+	v.bytewise(c, from, p, d)
+}
+
+// armed judges a data packet of a channel adapter whose port is Armed (rule LNK-ST-003). The first data packet that it gets makes it active, and that may have come
+// from anywhere: what the peer of this connection has sent is such.
+func (v *Verifier) armed(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port) {
+	v.covered(rule.LNKST003)
+	if c == nil || c.Ends[1-from].Sums.Packets > 0 || c.Ends[from].Sums.Packets > 1 {
+		return
+	}
+	v.onPort(c, from, p, s, verdict{
+		rule: rule.LNKST003, class: rule.Unproven, role: rule.Sender, detail: "a data packet that is not seen here may have made it active",
+		expected: "no data packet of a port that is Armed, and has got none", actual: fmt.Sprintf("a data packet on VL %d", p.VL),
+	})
+}
+
+// ownLID holds the source LID against those of the port that the GID names (rules LNK-LID-006, and LNK-LID-005 where the port answers what came to that LID).
+func (v *Verifier) ownLID(c *qp.Pair, from int, p *packet.Packet) {
+	s := v.Subnet.Port(p.SLID)
+	if s == nil { // the LID of nobody
+		s = v.portOf(p.SGID.Lo)
+	}
+	if s == nil || s.LID == 0 || !s.Knows(subnet.KnowsGUID) || s.GUID != p.SGID.Lo {
+		return // a port has more GUIDs than its own
+	}
+	d := verdict{rule: rule.LNKLID006, class: rule.Violation, role: rule.Sender}
+	if p.Info().Response {
+		d.rule = rule.LNKLID005
+	}
+	v.covered(d.rule)
+	if p.SLID >= s.LID && p.SLID < s.LID+1<<s.LMC {
+		return
+	}
+	d.expected, d.actual = fmt.Sprintf("LID %d of the port", s.LID), fmt.Sprintf("LID %d", p.SLID)
+	if s.LMC > 0 {
+		d.expected = fmt.Sprintf("LID %d to %d of the port", s.LID, s.LID+1<<s.LMC-1)
+	}
+	if d.rule == rule.LNKLID005 {
+		d.actual = fmt.Sprintf("an answer to what went to LID %d", p.SLID)
+	}
+	v.onPort(c, from, p, s, d)
+}
+
+// portOf returns the port with a GUID, or nil.
+func (v *Verifier) portOf(guid uint64) *subnet.Port {
+	for _, n := range v.Subnet.Nodes {
+		for _, s := range n.Ports {
+			if s.Knows(subnet.KnowsGUID) && s.GUID == guid {
+				return s
+			}
+		}
+	}
+	return nil
+}
