@@ -51,6 +51,7 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	if p.DestQP == 1 || p.SrcQP == 1 {
 		t.ver.XRCConnect(&c.Pair, from, p)
 		t.ver.Congestion(&c.Pair, from, p)
+		t.ver.RoCEConnect(&c.Pair, from, p)
 		t.talks.Packet(p)
 		for _, f := range t.cm.Management(p) {
 			t.learn(&f, p)

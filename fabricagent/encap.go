@@ -32,6 +32,9 @@ const (
 
 // tunnel looks into an IP packet that is not RoCEv2 itself. Most traffic is told by its protocol number alone.
 func tunnel(p *packet.Packet, b []byte, wire, depth int) Outcome {
+	if packet.DecodeMisled(p, b, wire) {
+		return judge(p, true, depth)
+	}
 	if len(b) < ipv4Size {
 		return short(b, wire)
 	}

@@ -37,6 +37,8 @@ const (
 	ROCV2033
 	ROCV2034
 	ROCV2021
+	ROCV2001
+	ROCV2023
 
 	flwFirst
 )
@@ -56,7 +58,7 @@ var rocRows = [flwFirst - rocFirst]Row{
 		// No public source confirms this row yet: it stays a warning until one does.
 		ID: "ROC-V1-003", Name: "roce1-ethernet-pad", Severity: Warning, Needs: Wire, Ref: "A16",
 		Text:   "What fills a short Ethernet frame up to 60 bytes counts neither in PayLen nor in the ICRC.",
-		NotWhy: "Padding that was counted makes the ICRC wrong: ROC-V2-019.",
+		NotWhy: "Nothing fills a RoCEv1 frame: with GRH, BTH and ICRC none is shorter than 70 bytes. What was counted of the padding makes the ICRC wrong: ROC-V2-019.",
 	},
 	ROCV2002 - rocFirst: {
 		ID: "ROC-V2-002", Name: "roce2-format", Severity: Error, Needs: Wire, Ref: "CA17-2",
@@ -100,8 +102,8 @@ var rocRows = [flwFirst - rocFirst]Row{
 	},
 	ROCV2010 - rocFirst: {
 		ID: "ROC-V2-010", Name: "ip-protocol", Severity: Error, Needs: Wire, Ref: "CA17-10, CA17-16",
-		Text:   "The IPv4 protocol, or the IPv6 next header, is 17, UDP.",
-		NotWhy: "A packet of another protocol is not RoCE to a receiver, nor to the decoder.",
+		Text:  "The IPv4 protocol, or the IPv6 next header, is 17, UDP.",
+		Where: "verifier/roce.go",
 	},
 	ROCV2011 - rocFirst: {
 		ID: "ROC-V2-011", Name: "source-ip", Severity: Error, Needs: WireQP, Ref: "CA17-11, CA17-18",
@@ -125,8 +127,8 @@ var rocRows = [flwFirst - rocFirst]Row{
 	},
 	ROCV2015 - rocFirst: {
 		ID: "ROC-V2-015", Name: "udp-destination-port", Severity: Error, Needs: Wire, Ref: "CA17-20",
-		Text:   "The UDP destination port is 4791, in both directions.",
-		NotWhy: "A packet to another port is not RoCE to a receiver, nor to the decoder.",
+		Text:  "The UDP destination port is 4791, in both directions.",
+		Where: "verifier/roce.go",
 	},
 	ROCV2016 - rocFirst: {
 		ID: "ROC-V2-016", Name: "udp-length", Severity: Error, Needs: Wire, Ref: "CA17-21",
@@ -155,8 +157,8 @@ var rocRows = [flwFirst - rocFirst]Row{
 	},
 	ROCV2022 - rocFirst: {
 		ID: "ROC-V2-022", Name: "roce2-ip-version", Severity: Error, Needs: Wire, Ref: "CA17-27",
-		Text:   "The IP version is 4 or 6; receivers drop others.",
-		NotWhy: "A packet of another IP version is not RoCE to a receiver, nor to the decoder.",
+		Text:  "The IP version is 4 or 6; receivers drop others.",
+		Where: "verifier/roce.go",
 	},
 	ROCV2024 - rocFirst: {
 		ID: "ROC-V2-024", Name: "roce2-fecn-becn", Severity: Info, Needs: Wire, Ref: "CA17-29",
@@ -165,13 +167,13 @@ var rocRows = [flwFirst - rocFirst]Row{
 	},
 	ROCV2025 - rocFirst: {
 		ID: "ROC-V2-025", Name: "roce2-qp0-answered", Severity: Error, Needs: Wire, Ref: "CA17-33",
-		Text:   "A packet to QP 0 is dropped silently: nothing answers it.",
-		NotWhy: "No answer is expected of a datagram; the packet itself is judged by UD-QP1-002.",
+		Text:  "A packet to QP 0 is dropped silently: nothing answers it.",
+		Where: "verifier/roce.go",
 	},
 	ROCV2026 - rocFirst: {
 		ID: "ROC-V2-026", Name: "roce2-cm-lids", Severity: Warning, Needs: Wire, Ref: "CA17-34..38",
-		Text:   "CM messages make no use of their LID fields, which are reserved on RoCE, and never carry the codes about LIDs (REJ 13 and 19, APR 7).",
-		NotWhy: "Judged with family CM.",
+		Text:  "CM messages make no use of their LID fields, which are reserved on RoCE, and never carry the codes about LIDs (REJ 13 and 19, APR 7).",
+		Where: "verifier/roce_cm.go",
 	},
 	ROCV2027 - rocFirst: {
 		ID: "ROC-V2-027", Name: "roce-version-constant", Severity: Error, Needs: WireQP, Ref: "CA17-40, CA17-41",
@@ -190,8 +192,8 @@ var rocRows = [flwFirst - rocFirst]Row{
 	},
 	ROCV2030 - rocFirst: {
 		ID: "ROC-V2-030", Name: "roce2-service-level", Severity: Warning, Needs: WireQP, Ref: "A17",
-		Text:   "Service levels 0 to 7 map to an Ethernet priority (VLAN PCP); 8 to 15 are reserved.",
-		NotWhy: "The service level of a QP is not on a RoCE wire, only the priority that it was mapped to.",
+		Text:  "Service levels 0 to 7 map to an Ethernet priority (VLAN PCP); 8 to 15 are reserved.",
+		Where: "verifier/roce_cm.go",
 	},
 	ROCV2031 - rocFirst: {
 		// An error once a public source confirms it; a warning until then.
@@ -208,7 +210,7 @@ var rocRows = [flwFirst - rocFirst]Row{
 		// No public source confirms this row yet: it stays a warning until one does.
 		ID: "ROC-V2-033", Name: "roce2-multicast-address", Severity: Warning, Needs: Wire, Ref: "A17",
 		Text:   "A multicast group over IPv4 is an address in 224.0.0.0/4, as a GID in mapped form, and goes to the multicast MAC address that belongs to it.",
-		NotWhy: "Whether an address is a multicast address is judged by UD-MC-001; MAC addresses are not kept.",
+		NotWhy: "Whether an address is a multicast address is judged by UD-MC-001; MAC addresses are not kept, and a bridge or tunnel may have changed them.",
 	},
 	ROCV2034 - rocFirst: {
 		ID: "ROC-V2-034", Name: "roce2-pkey", Severity: Warning, Needs: WireQP, Ref: "A16",
@@ -219,5 +221,15 @@ var rocRows = [flwFirst - rocFirst]Row{
 		ID: "ROC-V2-021", Name: "roce2-damaged-completes", Severity: Error, Needs: WireCQE, Ref: "CA17-24",
 		Text:  "A packet with a wrong ICRC is dropped: it makes no completion. A response to it is judged by RC-RSP-036.",
 		Where: "cq/unreliable.go",
+	},
+	ROCV2001 - rocFirst: {
+		ID: "ROC-V2-001", Name: "roce2-encapsulations", Severity: Info, Needs: Verbs, Ref: "CA17-1",
+		Text:   "A RoCEv2 port supports both encapsulations, IPv4 and IPv6.",
+		NotWhy: "What a port supports, and is not used, is on no wire.",
+	},
+	ROCV2023 - rocFirst: {
+		ID: "ROC-V2-023", Name: "roce2-no-raw", Severity: Info, Needs: Verbs, Ref: "CA17-28",
+		Text:   "There is no raw datagram service on RoCEv2.",
+		NotWhy: "A raw datagram has no BTH by which it could be told from other traffic behind IP and UDP.",
 	},
 }

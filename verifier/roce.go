@@ -37,6 +37,19 @@ var roceHeaders = []header{
 		bad := p.Flaws&packet.FlawUDPLength != 0 && p.Flaws&packet.FlawIPLength == 0
 		return differs(bad, "UDP length 8 + BTH through ICRC: the IP payload", "UDP length %d", p.UDPLen)
 	}, false},
+	{rule.ROCV2010, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
+		return differs(p.Flaws&packet.FlawProtocol != 0, "protocol 17, UDP", "protocol %d", p.NxtHdr)
+	}, false},
+	{rule.ROCV2015, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
+		return differs(p.Flaws&packet.FlawPort != 0, "UDP destination port 4791", "port %d, and 4791 as the source", p.DstPort)
+	}, false},
+	{rule.ROCV2022, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
+		return differs(p.Flaws&packet.FlawVersion != 0, "IP version 4 or 6", "version %d", p.IPVer)
+	}, false},
+	{rule.ROCV2025, rule.Receiver, func(e packet.Encap, in *packet.Info) bool { return onRoCE(e, in) && of(packet.UD)(e, in) }, func(p *packet.Packet) (string, string) {
+		bad := p.SrcQP == 0 && p.Has&packet.HasDETH != 0 && len(p.Payload) > 3 && (class(p.Payload) == 0x01 || class(p.Payload) == 0x81) && p.Payload[3]&0x80 != 0
+		return differs(bad, "silence: a packet to QP 0 is dropped", "an answer from QP 0")
+	}, false},
 	{rule.ROCV2017, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
 		if p.UDPSum == 0 || p.Cut || p.Flaws != 0 {
 			return "", ""

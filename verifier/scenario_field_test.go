@@ -147,6 +147,7 @@ var setters = map[string]func(p *packet.Packet, v uint64){
 	"ipver":  func(p *packet.Packet, v uint64) { p.IPVer = uint8(v) },
 	"nxthdr": func(p *packet.Packet, v uint64) { p.NxtHdr = uint8(v) },
 	"sport":  func(p *packet.Packet, v uint64) { p.SrcPort = uint16(v) },
+	"dport":  func(p *packet.Packet, v uint64) { p.DstPort = uint16(v) },
 	"udplen": func(p *packet.Packet, v uint64) { p.UDPLen = uint16(v) },
 	"pktlen": func(p *packet.Packet, v uint64) { p.PktLen = uint16(v) },
 	"vl":     func(p *packet.Packet, v uint64) { p.VL = uint8(v) },

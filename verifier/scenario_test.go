@@ -221,6 +221,9 @@ func (s *scenario) feed(how packet.Encap, frame []byte, wireLen int, p *packet.P
 	default:
 		ok = packet.DecodeInfiniBand(p, frame, wireLen)
 	}
+	if !ok && (how == packet.RoCEv2IPv4 || how == packet.RoCEv2IPv6) {
+		ok = packet.DecodeMisled(p, frame, wireLen)
+	}
 	if !ok {
 		return fmt.Errorf("the frame does not decode")
 	}

@@ -1,0 +1,57 @@
+package packet
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// DecodeMisled decodes a packet on IP that no receiver takes for RoCEv2, since its version, protocol or UDP destination port is another one, but
+// whose ICRC shows that it was sent as such. b begins with the IP header; what it decodes is a copy. It reports whether it is one: then FlawVersion,
+// FlawProtocol or FlawPort is set.
+func DecodeMisled(p *Packet, b []byte, wireLen int) bool {
+	if len(b) < ipv4Size+udpSize+bthSize+icrcSize || len(b) < wireLen {
+		return false
+	}
+	next, ports, flaw := 9, ipv4Size, Flaw(0)
+	switch {
+	case b[0] == 0x45:
+	case b[0]>>4 == 6:
+		if next, ports = 6, ipv6Size; len(b) < ipv6Size+udpSize+bthSize+icrcSize {
+			return false
+		}
+	case b[0]&0xF == 5:
+		flaw = FlawVersion
+	default:
+		return false
+	}
+	from, to := binary.BigEndian.Uint16(b[ports:]), binary.BigEndian.Uint16(b[ports+2:])
+	switch {
+	case b[next] == protoUDP && to == UDPPort:
+	case flaw != 0:
+		return false
+	case b[next] != protoUDP && to == UDPPort:
+		flaw = FlawProtocol
+	case b[next] == protoUDP && from == UDPPort:
+		flaw = FlawPort
+	}
+	if flaw == 0 {
+		return false
+	}
+	c := bytes.Clone(b)
+	if flaw == FlawVersion {
+		c[0] = 0x45
+	}
+	c[next] = protoUDP
+	binary.BigEndian.PutUint16(c[ports+2:], UDPPort)
+	if !DecodeIP(p, c, wireLen) || p.Flaws != 0 || p.Cut {
+		return false
+	}
+	c[0], c[next] = b[0], b[next]
+	binary.BigEndian.PutUint16(c[ports+2:], to)
+	p.Usual, p.IPVer, p.NxtHdr, p.DstPort = false, b[0]>>4, b[next], to
+	if p.CheckICRC(); p.ICRCState != CRCGood || p.Flaws != 0 {
+		return false
+	}
+	p.Flaws |= flaw
+	return true
+}

@@ -1,0 +1,44 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// RoCEConnect judges what a CM message says of LIDs and service levels on RoCE (rules ROC-V2-026, ROC-V2-030). c is the pair of QPs that it went
+// between, sent by end from. What the reserved LIDs of a REQ are is left alone: common senders write the permissive LID there.
+// The reasons of a REJ are judged by CM-REJ-005.
+func (v *Verifier) RoCEConnect(c *qp.Pair, from int, p *packet.Packet) {
+	var h mad.Header
+	if p.Encap == packet.Native || mad.DecodeHeader(p.Payload, &h) != nil || h.Class != mad.ClassCM {
+		return
+	}
+	d := verdict{class: rule.Violation, role: rule.Sender}
+	switch h.Attribute {
+	case mad.AttrREQ:
+		var m mad.REQ
+		if m.Decode(p.Payload) != nil {
+			return
+		}
+		v.covered(rule.ROCV2030)
+		if m.Primary.SL > 7 {
+			d.rule, d.expected, d.actual = rule.ROCV2030, "a service level of 0 to 7", fmt.Sprintf("SL %d of the primary path", m.Primary.SL)
+		}
+	case mad.AttrAPR:
+		var m mad.APR
+		if m.Decode(p.Payload) != nil {
+			return
+		}
+		v.covered(rule.ROCV2026)
+		if m.Status == 7 {
+			d.rule, d.expected, d.actual = rule.ROCV2026, "no status that is about LIDs", "APR: "+m.Status.String()
+		}
+	}
+	if d.actual != "" {
+		v.report(c, from, p, d)
+	}
+}
