@@ -109,7 +109,7 @@ var bthRows = [netFirst]Row{
 	BTH017: {
 		ID: "BTH-017", Name: "bth-psn-arithmetic", Severity: Error, Needs: Wire, Ref: "9.7.1†",
 		Text:   "PSNs count modulo 2^24, so that 0 follows 0xFFFFFF; which of two is younger is decided by their signed 24-bit difference.",
-		NotWhy: "A definition: every rule on PSNs judges by it, and who counts otherwise breaks RC-PSN-002, RC-PSN-004 or UC-PSN-001 where the count wraps.",
+		NotWhy: "Judged as RC-PSN-002, RC-PSN-004 and UC-PSN-001 where the count wraps: a definition that they judge by.",
 	},
 	BTH018: {
 		ID: "BTH-018", Name: "bth-packet-too-short", Severity: Error, Needs: Wire, Ref: "9.6†",

@@ -353,6 +353,6 @@ var cmRows = [smpFirst - cmFirst]Row{
 	CMTMO001 - cmFirst: {
 		ID: "CM-TMO-001", Name: "cm-timeout-code", Severity: Info, Needs: Wire, Ref: "12.7†",
 		Text:   "A timeout code n stands for 4.096 us times 2 to the power of n.",
-		NotWhy: "A definition: CM-SM-004, CM-SM-005 and CM-SM-006 judge by it.",
+		NotWhy: "Judged as CM-SM-004, CM-SM-005 and CM-SM-006: a definition that they judge by.",
 	},
 }

@@ -2,7 +2,7 @@ package rule
 
 import "encoding/json"
 
-// rowJSON fixes the keys and their order. Every key is always there; where and not_judged are empty strings when they do not apply.
+// rowJSON fixes the keys and their order. Every key is always there; where, not_judged and scenario are empty strings when they do not apply.
 type rowJSON struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -12,12 +12,13 @@ type rowJSON struct {
 	Text      string `json:"text"`
 	Where     string `json:"where"`
 	NotJudged string `json:"not_judged"`
+	Scenario  string `json:"scenario"`
 }
 
-// MarshalJSON writes the row with lower-case keys: id, name, severity, needs, reference, text, where, not_judged.
+// MarshalJSON writes the row with lower-case keys: id, name, severity, needs, reference, text, where, not_judged, scenario.
 func (r Row) MarshalJSON() ([]byte, error) {
 	return json.Marshal(rowJSON{
 		ID: r.ID, Name: r.Name, Severity: r.Severity.String(), Needs: r.Needs.String(),
-		Reference: r.Ref, Text: r.Text, Where: r.Where, NotJudged: r.NotWhy,
+		Reference: r.Ref, Text: r.Text, Where: r.Where, NotJudged: r.NotWhy, Scenario: r.Scenario(),
 	})
 }

@@ -13,7 +13,7 @@ func TestRowJSON(t *testing.T) {
 		Text: "A new request \"follows\".", Where: "verifier/rc_request.go",
 	}
 	const want = `{"id":"RC-PSN-004","name":"request-psn-gap","severity":"error","needs":"wire+QP","reference":"9.7.1†",` +
-		`"text":"A new request \"follows\".","where":"verifier/rc_request.go","not_judged":""}`
+		`"text":"A new request \"follows\".","where":"verifier/rc_request.go","not_judged":"","scenario":"rc_psn.txt"}`
 	got, err := json.Marshal(row)
 	if err != nil {
 		t.Fatal(err)

@@ -95,7 +95,7 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	LNKLID002 - lnkFirst: {
 		ID: "LNK-LID-002", Name: "lid-ranges", Severity: Error, Needs: Wire, Ref: "4.1.3",
 		Text:   "LIDs 0x0001 to 0xBFFF are unicast, 0xC000 to 0xFFFE multicast, and 0xFFFF is the permissive one; each is used only as such.",
-		NotWhy: "A definition: LNK-LID-001, -003, -004 and UD-MC-001 judge by it.",
+		NotWhy: "Judged as LNK-LID-001, LNK-LID-003, LNK-LID-004 and UD-MC-001: a definition that they judge by.",
 	},
 	LNKLID003 - lnkFirst: {
 		ID: "LNK-LID-003", Name: "source-lid", Severity: Error, Needs: Wire, Ref: "4.1.3, 9.6.1.5",
@@ -156,7 +156,7 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	LNKCRC002 - lnkFirst: {
 		ID: "LNK-CRC-002", Name: "icrc-present", Severity: Error, Needs: Wire, Ref: "7.8.1†",
 		Text:   "A packet with LNH 2 or 3 ends with an ICRC, and a raw packet has none.",
-		NotWhy: "A packet without it is one whose last word is no ICRC: LNK-CRC-003 and -004 report that.",
+		NotWhy: "Judged as LNK-CRC-003 and LNK-CRC-004: a packet without it is one whose last word is no ICRC.",
 	},
 	LNKCRC005 - lnkFirst: {
 		ID: "LNK-CRC-005", Name: "icrc-parameters", Severity: Error, Needs: Wire, Ref: "7.8.1†",
@@ -261,7 +261,7 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	LNKLID007 - lnkFirst: {
 		ID: "LNK-LID-007", Name: "multicast-lid", Severity: Error, Needs: Wire, Ref: "9.6.1†",
 		Text:   "A packet to a multicast LID has a GRH, destination QP 0xFFFFFF and an opcode of UD.",
-		NotWhy: "Its three parts are NET-GRH-009, UD-MC-001 and UD-MC-004, which are judged.",
+		NotWhy: "Judged as NET-GRH-009, UD-MC-001 and UD-MC-004, its three parts.",
 	},
 	LNKVL002 - lnkFirst: {
 		ID: "LNK-VL-002", Name: "vl15-local", Severity: Error, Needs: Wire, Ref: "7.9†",
@@ -296,22 +296,22 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	LNKST001 - lnkFirst: {
 		ID: "LNK-ST-001", Name: "port-state-set", Severity: Error, Needs: Wire, Ref: "7.2.6",
 		Text:   "Only the states Down, Armed and Active are set, and each only from the state before.",
-		NotWhy: "The same as SMP-PI-006, which judges it where subnet management sets it.",
+		NotWhy: "Judged as SMP-PI-006, where subnet management sets it.",
 	},
 	LNKARB002 - lnkFirst: {
 		ID: "LNK-ARB-002", Name: "arbitration-entry", Severity: Warning, Needs: Wire, Ref: "14.2.5.9",
 		Text:   "An entry of a VL arbitration table has 0 in its upper four bits, and never VL 15.",
-		NotWhy: "The same as SMP-VA-001, which judges the table that is set.",
+		NotWhy: "Judged as SMP-VA-001, on the table that is set.",
 	},
 	LNKMTU002 - lnkFirst: {
 		ID: "LNK-MTU-002", Name: "mtu-code", Severity: Error, Needs: Wire, Ref: "14.2.5.6",
 		Text:   "The codes of MTUs are 1 to 5: 256, 512, 1024, 2048 and 4096 bytes.",
-		NotWhy: "A definition, by which SMP-PI-005 judges PortInfo, MAD-PR and CM-REQ rules their paths.",
+		NotWhy: "Judged as SMP-PI-005, on PortInfo: a definition that it judges by.",
 	},
 	LNKVL004 - lnkFirst: {
 		ID: "LNK-VL-004", Name: "lane-of-service-level", Severity: Error, Needs: WireQP, Ref: "7.6†, 14.2.5.8",
 		Text:   "The VL of a data packet is what the SLtoVL table of its port has for its SL.",
-		NotWhy: "The same as SMP-SV-003, which judges it.",
+		NotWhy: "Judged as SMP-SV-003.",
 	},
 	LNKLID005 - lnkFirst: {
 		ID: "LNK-LID-005", Name: "own-destination-lid", Severity: Error, Needs: WireQP, Ref: "7.11.1",

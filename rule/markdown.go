@@ -20,6 +20,8 @@ in package ` + "`rule`" + `; change it there.
   What is checked in ` + "`cq/`" + ` is judged where there are verbs events: ` + "`ibwitness check --events`" + `.
 - **reference**: section or compliance id of the InfiniBand Architecture. A † marks a number that no public source confirms.
 - **checked in**: the file that holds the check. A rule without one is not judged; the last table says why.
+- **proven in**: the file of ` + "`verifier/testdata`" + ` with a scenario in which it fires, alone and on the right frame, and a clean twin
+  in which it is silent.
 `
 
 // WriteMarkdown renders the catalogue as the page docs/rules.md: totals, one table a family, and the rows that are not judged.
@@ -30,13 +32,13 @@ func WriteMarkdown(w io.Writer) error {
 	writeTotals(b)
 	for _, f := range families {
 		fmt.Fprintf(b, "\n## %s: %s\n\n", f.name, f.title)
-		fmt.Fprint(b, "| id | name | severity | needs | what must hold | reference | checked in |\n|---|---|---|---|---|---|---|\n")
+		fmt.Fprint(b, "| id | name | severity | needs | what must hold | reference | checked in | proven in |\n|---|---|---|---|---|---|---|---|\n")
 		for _, r := range f.rows {
 			where := "not judged"
 			if r.Where != "" {
 				where = "`" + r.Where + "`"
 			}
-			writeCells(b, r.ID, "`"+r.Name+"`", r.Severity.String(), r.Needs.String(), r.Text, r.Ref, where)
+			writeCells(b, r.ID, "`"+r.Name+"`", r.Severity.String(), r.Needs.String(), r.Text, r.Ref, where, r.Scenario())
 		}
 	}
 	writeNotJudged(b)
@@ -47,15 +49,15 @@ func WriteMarkdown(w io.Writer) error {
 }
 
 func writeTotals(b *bufio.Writer) {
-	fmt.Fprint(b, "\n## Totals\n\n| family | title | rows | judged | not judged |\n|---|---|---|---|---|\n")
-	rows, judged := 0, 0
-	for _, f := range families {
-		n := countJudged(f.rows)
-		fmt.Fprintf(b, "| %s | %s | %d | %d | %d |\n", f.name, f.title, len(f.rows), n, len(f.rows)-n)
-		rows += len(f.rows)
-		judged += n
+	fmt.Fprint(b, "\n## Totals\n\n| family | title | rows | judged | judged as another | not judged |\n|---|---|---|---|---|---|\n")
+	line := func(name, title string, rows []Row) {
+		n, other := countJudged(rows), countOther(rows)
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %d | %d |\n", name, title, len(rows), n, other, len(rows)-n-other)
 	}
-	fmt.Fprintf(b, "| **all** | | %d | %d | %d |\n", rows, judged, rows-judged)
+	for _, f := range families {
+		line(f.name, f.title, f.rows)
+	}
+	line("**all**", "", catalogue[:])
 }
 
 func writeNotJudged(b *bufio.Writer) {
@@ -75,6 +77,16 @@ func writeNotJudged(b *bufio.Writer) {
 func countJudged(rows []Row) (n int) {
 	for i := range rows {
 		if rows[i].Where != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// countOther counts the rows of which a breach is reported under the id of another row.
+func countOther(rows []Row) (n int) {
+	for i := range rows {
+		if rows[i].Where == "" && strings.HasPrefix(rows[i].NotWhy, "Judged as ") {
 			n++
 		}
 	}

@@ -151,7 +151,7 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	RCACK006 - reqFirst: {
 		ID: "RC-ACK-006", Name: "ack-from-future", Severity: Warning, Needs: Wire, Ref: "9.7.5†",
 		Text:   "A requester ignores a response whose PSN it has not sent yet.",
-		NotWhy: "What a requester ignores is inside it; the response itself is judged by RC-RSP-006.",
+		NotWhy: "Judged as RC-RSP-006, on the response; what a requester ignores is inside it.",
 	},
 	RCACK007 - reqFirst: {
 		ID: "RC-ACK-007", Name: "ghost-ack", Severity: Info, Needs: Wire, Ref: "9.7.7.2",

@@ -58,7 +58,7 @@ var rocRows = [flwFirst - rocFirst]Row{
 		// No public source confirms this row yet: it stays a warning until one does.
 		ID: "ROC-V1-003", Name: "roce1-ethernet-pad", Severity: Warning, Needs: Wire, Ref: "A16",
 		Text:   "What fills a short Ethernet frame up to 60 bytes counts neither in PayLen nor in the ICRC.",
-		NotWhy: "Nothing fills a RoCEv1 frame: with GRH, BTH and ICRC none is shorter than 70 bytes. What was counted of the padding makes the ICRC wrong: ROC-V2-019.",
+		NotWhy: "Judged as ROC-V2-019: what was counted of the padding makes the ICRC wrong. With GRH, BTH and ICRC no RoCEv1 frame is shorter than 70 bytes, so that nothing fills it.",
 	},
 	ROCV2002 - rocFirst: {
 		ID: "ROC-V2-002", Name: "roce2-format", Severity: Error, Needs: Wire, Ref: "CA17-2",

@@ -204,7 +204,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP042 - rspFirst: {
 		ID: "RC-RSP-042", Name: "response-unprovoked", Severity: Warning, Needs: Wire, Ref: "9.7.7.2",
 		Text:   "A responder sends nothing of its own accord, except an unsolicited ACK that repeats the latest positive one to bring credits.",
-		NotWhy: "A response without a request to answer is reported as RC-RSP-006 or RC-RES-001.",
+		NotWhy: "Judged as RC-RSP-006 and RC-RES-001, on a response without a request to answer.",
 	},
 	RCRSP043 - rspFirst: {
 		ID: "RC-RSP-043", Name: "nak-duplicate", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",

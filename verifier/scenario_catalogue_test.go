@@ -1,6 +1,10 @@
 package verifier_test
 
 import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -27,45 +31,80 @@ var (
 )
 
 // TestEveryRuleHasScenarios walks the catalogue: a rule that is judged has a scenario in which it fires, and one in which it is
-// exercised and keeps silent; an event has one that shows it.
+// exercised and keeps silent; an event has one that shows it. Which file has most of them is in the table of package rule, which -rewrite writes.
 func TestEveryRuleHasScenarios(t *testing.T) {
-	fires, clean, events := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	fires, clean, events := places{}, map[string]bool{}, places{}
 	for _, path := range scenarioFiles(t) {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range shown.FindAllSubmatch(b, -1) {
-			events[string(e[1])] = true
+			events.add(e[1], path)
 		}
 		for _, d := range directives.FindAllSubmatch(b, -1) {
-			for _, word := range strings.Fields(string(d[2])) {
+			for _, word := range bytes.Fields(d[2]) {
 				if string(d[1]) == "clean" {
-					clean[word] = true
+					clean[string(word)] = true
 				} else {
-					fires[word] = true
+					fires.add(word, path)
 				}
 			}
 		}
 	}
 	judged := referenced(t)
+	var table strings.Builder
 	for _, id := range rule.Rules() {
 		r := id.Row()
 		if r.Where == "" && !judged[strings.ReplaceAll(r.ID, "-", "")] {
 			continue
 		}
-		if !fires[r.ID] {
+		if fires[r.ID] == nil {
 			t.Errorf("%s %s: no scenario in which it fires", r.ID, r.Name)
 		}
+		fmt.Fprintln(&table, r.ID, fires.most(r.ID))
 		if !clean[r.ID] {
 			t.Errorf("%s %s: no scenario in which it is exercised and keeps silent", r.ID, r.Name)
 		}
 	}
 	for _, id := range rule.Events() {
-		if r := id.Row(); r.Where != "" && !events[r.ID] {
+		r := id.Row()
+		if r.Where == "" {
+			continue
+		}
+		if events[r.ID] == nil {
 			t.Errorf("%s %s: no scenario shows it", r.ID, r.Name)
 		}
+		fmt.Fprintln(&table, r.ID, events.most(r.ID))
 	}
+	const path = "../rule/scenarios.txt"
+	if was, err := os.ReadFile(path); err != nil || string(was) != table.String() {
+		if f := flag.Lookup("rewrite"); f.Value.String() != "true" { // of datadriven
+			t.Errorf("%s does not say where the scenarios are: run go test ./verifier -run TestEveryRuleHasScenarios -rewrite, and make docs", path)
+		} else if err := os.WriteFile(path, []byte(table.String()), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// places counts scenarios by rule and file.
+type places map[string]map[string]int
+
+func (m places) add(id []byte, path string) {
+	if m[string(id)] == nil {
+		m[string(id)] = map[string]int{}
+	}
+	m[string(id)][filepath.Base(path)]++
+}
+
+// most is the file that has most scenarios of a rule.
+func (m places) most(id string) (file string) {
+	for _, f := range slices.Sorted(maps.Keys(m[id])) {
+		if m[id][f] > m[id][file] {
+			file = f
+		}
+	}
+	return file
 }
 
 // referenced returns the constants of package rule that the verifiers name.
