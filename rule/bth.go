@@ -49,7 +49,7 @@ var bthRows = [netFirst]Row{
 	BTH005: {
 		ID: "BTH-005", Name: "bth-destination-state", Severity: Error, Needs: WireQP, Ref: "9.6.1.1†",
 		Text:   "The destination QP exists and can receive: RTR, RTS, SQD or SQE for requests, RTS or SQD for responses. A QP in any other state answers nothing.",
-		NotWhy: "The state of a QP is not on the wire; where verbs events tell it, QPS-INI-001, QPS-RTR-001 and QPS-ERR-001 judge what the QP sends.",
+		NotWhy: "Judged as CM-SM-012 and CM-SM-016 where the communication manager shows the state of a QP, and as QPS-INI-001, QPS-RTR-001 and QPS-ERR-001 where verbs events do.",
 	},
 	BTH006: {
 		ID: "BTH-006", Name: "bth-pad-count", Severity: Error, Needs: Wire, Ref: "9.2.3†",

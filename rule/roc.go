@@ -153,7 +153,7 @@ var rocRows = [flwFirst - rocFirst]Row{
 	ROCV2020 - rocFirst: {
 		ID: "ROC-V2-020", Name: "roce2-transport-checks", Severity: Error, Needs: Wire, Ref: "CA17-23, CA17-25",
 		Text:   "The checks of the base transport hold on RoCEv2 as they do on InfiniBand; what fails them is dropped.",
-		NotWhy: "A summary of other rules, each judged under its own id.",
+		NotWhy: "Judged as BTH-002 to BTH-018, of which it is a summary.",
 	},
 	ROCV2022 - rocFirst: {
 		ID: "ROC-V2-022", Name: "roce2-ip-version", Severity: Error, Needs: Wire, Ref: "CA17-27",
@@ -215,7 +215,7 @@ var rocRows = [flwFirst - rocFirst]Row{
 	ROCV2034 - rocFirst: {
 		ID: "ROC-V2-034", Name: "roce2-pkey", Severity: Warning, Needs: WireQP, Ref: "A16",
 		Text:   "The P_Key is the default 0xFFFF unless the partition table was changed, and is checked as on InfiniBand.",
-		NotWhy: "The P_Key table is not on the wire; PKY-001 to PKY-006 judge the P_Keys that are used.",
+		NotWhy: "Judged as PKY-001 to PKY-006, on the P_Keys that are used; the table of a port is not on a RoCE wire.",
 	},
 	ROCV2021 - rocFirst: {
 		ID: "ROC-V2-021", Name: "roce2-damaged-completes", Severity: Error, Needs: WireCQE, Ref: "CA17-24",

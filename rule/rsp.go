@@ -169,7 +169,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP030 - rspFirst: {
 		ID: "RC-RSP-030", Name: "duplicate-read", Severity: Error, Needs: WireQP, Ref: "9.7.5.1†",
 		Text:   "A duplicate READ is answered again if it is the original or a tail of it; else it is dropped.",
-		NotWhy: "A request that is no tail of the original is reported as RC-RTY-007; whether it was dropped or coalesced cannot be told.",
+		NotWhy: "Judged as RC-RTY-007, on a request that is no tail of the original, and as RC-RES-001, on the answer to one that is; whether one was dropped or coalesced cannot be told.",
 	},
 	RCRSP031 - rspFirst: {
 		ID: "RC-RSP-031", Name: "duplicate-atomic", Severity: Error, Needs: Wire, Ref: "9.7.5.1†",
@@ -179,12 +179,12 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP032 - rspFirst: {
 		ID: "RC-RSP-032", Name: "duplicate-order", Severity: Error, Needs: Wire, Ref: "C9-110",
 		Text:   "Duplicates are answered in PSN order; an earlier one breaks off the response in progress for a later one.",
-		NotWhy: "Needs to tell which of several requests a response answers; responses out of order are reported as RC-RSP-006 and RC-RES-001.",
+		NotWhy: "Judged as RC-RSP-006 and RC-RES-001: responses that are out of order.",
 	},
 	RCRSP033 - rspFirst: {
 		ID: "RC-RSP-033", Name: "replay-resources", Severity: Warning, Needs: WireQP, Ref: "9.7.8†",
 		Text:   "The responder keeps at least max_dest_rd_atomic READs and atomics, so that it can answer their duplicates.",
-		NotWhy: "An entry that was dropped shows only when its duplicate goes unanswered, as RC-RSP-005.",
+		NotWhy: "Judged as RC-RSP-005: an entry that was dropped shows when its duplicate goes unanswered.",
 	},
 	RCRSP036 - rspFirst: {
 		ID: "RC-RSP-036", Name: "ack-before-accepted", Severity: Warning, Needs: Wire, Ref: "9.7.5.1.6",
@@ -214,7 +214,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP044 - rspFirst: {
 		ID: "RC-RSP-044", Name: "request-before-rts", Severity: Error, Needs: WireQP, Ref: "10.3.1",
 		Text:   "A QP sends no request before it is in RTS; the first request that it receives in RTR only tells it that communication is established.",
-		NotWhy: "The state of a QP is not on the wire; judged with the verbs events of an HCA agent.",
+		NotWhy: "Judged as CM-SM-016 where the communication manager shows the state of a QP, and as QPS-RTR-001 where verbs events do.",
 	},
 	RCRSP024 - rspFirst: {
 		ID: "RC-RSP-024", Name: "access-nak-unfounded", Severity: Error, Needs: WireMem, Ref: "9.7.5.2.4†",

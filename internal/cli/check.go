@@ -36,7 +36,7 @@ type checkCommand struct {
 
 // Help stands below the flags' summary in --help.
 func (checkCommand) Help() string {
-	return `Reads captures of InfiniBand, RoCEv1 or RoCEv2 traffic and verifies each RC, UC and UD packet: what it should have been, what it was, who is to blame.
+	return `Reads captures of InfiniBand, RoCEv1 or RoCEv2 traffic and verifies each packet: what it should have been, what it was, who is to blame.
 
 A violation is proven. What the capture does not prove (packets that it missed, a connection joined in mid-stream, a tap in the middle of the network) is shown as not proven and does not fail the run. Retransmissions, NAKs and the like are legal: they are counted as events.
 
