@@ -22,8 +22,9 @@ var layouts = map[string]*Layout{
 	"PMPortCounters": LayoutPortCounters, "PMPortCountersExt": LayoutPortCountersExtended, "PMPortSamplesCtl": LayoutPortSamplesControl,
 }
 
-// TestLayoutsAgreeWithReference holds the layouts against the reference tables.
-func TestLayoutsAgreeWithReference(t *testing.T) {
+// reference reads the reference tables.
+func reference(t *testing.T) string {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "rules.md"))
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("the reference tables are not here; nothing to compare with")
@@ -31,8 +32,28 @@ func TestLayoutsAgreeWithReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+// agree holds a layout against that of the reference.
+func agree(t *testing.T, name string, l, want *Layout) {
+	t.Helper()
+	if want.Size != l.Size || len(want.Fields) != len(l.Fields) {
+		t.Errorf("%s: %d bytes and %d components, reference %d and %d", name, l.Size, len(l.Fields), want.Size, len(want.Fields))
+		return
+	}
+	for i := range want.Fields {
+		if want.Fields[i] != l.Fields[i] {
+			t.Errorf("%s: %+v, reference %+v", name, l.Fields[i], want.Fields[i])
+		}
+	}
+}
+
+// TestLayoutsAgreeWithReference holds the layouts against the reference tables.
+func TestLayoutsAgreeWithReference(t *testing.T) {
+	text := reference(t)
 	seen := 0
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		cells := strings.Split(line, "|")
 		if len(cells) < 6 {
 			continue
@@ -48,15 +69,7 @@ func TestLayoutsAgreeWithReference(t *testing.T) {
 		}
 		fields = strings.Replace(fields, "8:serviceID56LSB/0 ", "", 1)
 		want := layout(name, number(strings.TrimSpace(cells[2])), fields)
-		if want.Size != l.Size || len(want.Fields) != len(l.Fields) {
-			t.Errorf("%s: %d bytes and %d components, reference %d and %d", name, l.Size, len(l.Fields), want.Size, len(want.Fields))
-			continue
-		}
-		for i := range want.Fields {
-			if want.Fields[i] != l.Fields[i] {
-				t.Errorf("%s: %+v, reference %+v", name, l.Fields[i], want.Fields[i])
-			}
-		}
+		agree(t, name, l, want)
 	}
 	if seen != len(layouts) {
 		t.Errorf("the reference has %d of %d layouts", seen, len(layouts))

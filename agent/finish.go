@@ -1,0 +1,76 @@
+package agent
+
+import (
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// Finish judges what was still open when the capture ended, at time end. Reconcile follows.
+func (t *Transport) Finish(end int64) {
+	for i := range t.pairs.n {
+		t.pairs.at(i).leaving = true
+	}
+	t.judgeEvents(end)
+	t.gmp.Finish(end)
+	t.talks.Finish(end)
+	t.conclude(end)
+	t.endLinks()
+}
+
+// conclude judges what is still open of the connections that leave, at time now.
+func (t *Transport) conclude(now int64) {
+	for i := range t.pairs.n {
+		if c := t.pairs.at(i); c.leaving && !c.dead && c.rd != nil {
+			t.ver.FinishRD(c.rd, &c.Pair)
+		} else if c.leaving && !c.dead && t.services[c.Service] != nil {
+			t.services[c.Service].finish(c, now)
+			t.ver.CoverFlow(&c.Pair, c.learned == ByCM)
+		}
+	}
+	t.ver.CongestionEnds(now)
+	t.talks.Pass(now - settled)
+	t.misdirections()
+	t.strays()
+	t.name()
+	t.ver.Cover()
+}
+
+// name fills in, at the end, the numbers of QPs that were not known when a finding was made: on RC and UC a packet names only the QP
+// that it goes to, and the connection may have been learned later.
+func (t *Transport) name() {
+	type way struct {
+		from, to packet.Addr
+		qpn      uint32
+	}
+	var open []*rule.Finding
+	for i := range t.Rec.Findings {
+		if f := &t.Rec.Findings[i]; f.HasBTH && !f.Accused.QPNKnown && f.Peer.QPNKnown && !f.Accused.Addr.IsZero() {
+			open = append(open, f)
+		}
+	}
+	if len(open) == 0 {
+		return
+	}
+	const several = 1 << 31
+	known := map[way]uint32{}
+	for i := range t.pairs.n {
+		c := t.pairs.at(i)
+		if c.dead || !connects(c.Service) || !c.Ends[0].Numbered || !c.Ends[1].Numbered {
+			continue
+		}
+		for to := range c.Ends {
+			a, b := &c.Ends[1-to], &c.Ends[to]
+			w := way{a.Addr, b.Addr, b.Number}
+			if n, ok := known[w]; ok && n != a.Number {
+				known[w] = several // in another life of the QP
+			} else {
+				known[w] = a.Number
+			}
+		}
+	}
+	for _, f := range open {
+		if n, ok := known[way{f.Accused.Addr, f.Peer.Addr, f.Peer.QPN}]; ok && n != several {
+			f.Accused.QPN, f.Accused.QPNKnown = n, true
+		}
+	}
+}
