@@ -68,6 +68,9 @@ func (s strangers) source(t *Transport, c *connection, to int) {
 		if x.Service != c.Service || x.Ends[0].Addr == peer.Addr || x.firstTime < c.firstTime {
 			continue
 		}
+		if peer.Knows(hcaagent.KnowsSourceAddr) && x.Ends[0].Addr == peer.Attr.SourceAddr {
+			continue // CM named the address of its path, and went another way itself
+		}
 		if !x.during(peer) && (c.learned != ByCM || c.Closed) {
 			continue
 		}

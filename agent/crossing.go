@@ -90,6 +90,9 @@ func (t *Transport) copy(p *packet.Packet) bool {
 	if p.Encap == packet.Native && p.Has&packet.HasICRC != 0 && !t.foreign(p) {
 		if again {
 			t.crossed(p)
+			if p.Link != 0 && p.DestQP != 0 && p.ICRCState != packet.CRCBad {
+				t.smp.Leaves(p)
+			}
 		} else {
 			t.between.first(p)
 		}

@@ -78,10 +78,6 @@ func (t *Transport) newDatagrams(p *packet.Packet, host, dir uint32) (uint32, *c
 	c.Ends[0] = t.end(p.Src, p.SGID, p.SrcQP, p.Dst, p.Time)
 	c.Ends[0].Numbered = p.Has&packet.HasDETH != 0
 	c.Ends[1] = t.end(p.Dst, p.DGID, p.DestQP, p.Src, p.Time)
-	if e, k := &c.Ends[0], (hcaagent.QP{Addr: p.Src, QPN: p.SrcQP}); t.fresh[k] {
-		delete(t.fresh, k)
-		e.SQ.Fresh, e.SQ.Next = true, e.Attr.SQPSN
-	}
 	t.flows.put(flowKey(host, dir, p.DestQP), p.SrcQP+1, i<<1, c)
 	t.flows.put(flowKey(host, dir, p.DestQP), anyDatagram, i<<1, c)
 	back := flowKey(host, reverse(p.Src, p.Dst, dir), p.SrcQP)

@@ -17,6 +17,10 @@ func (t *Transport) judgeExchanges() {
 	t.talks = cm.New(&t.Rec)
 	t.talks.Near = t.isNear
 	t.talks.Lossy = func() bool { return t.lossy }
+	t.talks.Since = func(a, b packet.Addr) int64 {
+		host, _ := t.hosts.find(a, b)
+		return t.hosts.list[host].first
+	}
 	t.talks.Traffic = func(q hcaagent.QP) (*qp.Pair, int, bool) {
 		way, ok := t.bound[q]
 		if !ok {

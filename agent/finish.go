@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"math"
+
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -14,7 +16,7 @@ func (t *Transport) Finish(end int64) {
 	t.gmp.Finish(end)
 	t.talks.Finish(end)
 	t.conclude(end)
-	t.endLinks()
+	t.Rec.Findings = append(t.Rec.Findings, t.takeLinks(math.MaxInt64)...)
 }
 
 // conclude judges what is still open of the connections that leave, at time now.

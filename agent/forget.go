@@ -65,6 +65,9 @@ func (t *Transport) forget() {
 	old, oldHosts := t.pairs, t.hosts
 	t.pairs, t.hosts, t.lossy = pairs{}, hosts{}, false
 	t.smp.Recover()
+	if t.links != nil {
+		t.links.Recover()
+	}
 	moved := make([]uint32, old.n) // the new index plus one of each connection that stays
 	for i := range old.n {
 		if c := old.at(i); !c.dead && !c.leaving {

@@ -1,34 +1,69 @@
 package agent
 
-import "ibwitness/link"
+import (
+	"ibwitness/fabricagent"
+	"ibwitness/link"
+	"ibwitness/rule"
+)
 
 // ofLink marks findings of the verifier of a link: on a frame they stand behind those on its connection, whichever agent made them.
 const ofLink = 1 << 30
 
 // Link verifies what a tap of a link saw, of a data packet beside Packet. All of a link goes to one agent, in the order of time.
-func (t *Transport) Link(e *link.Event) {
+func (t *Transport) Link(e *link.Event) { t.onLinks().Event(e) }
+
+// onLinks returns the verifier of links.
+func (t *Transport) onLinks() *link.Verifier {
 	if t.links == nil {
 		t.links = link.NewVerifier()
 		if t.lossy {
 			t.links.Dropped()
 		}
 	}
-	t.links.Event(e)
+	return t.links
 }
 
-// endLinks takes over what the verifier of links found.
-func (t *Transport) endLinks() {
-	if t.links == nil {
+// pauses verifies the frames of a batch, of the taps that are this agent's, where there are pause frames among them or before.
+func (t *Transport) pauses(w *work, me, shards int) {
+	if !w.pause && (t.links == nil || len(w.frames) == 0 || !t.links.Pausing(w.frames[0].Time)) {
 		return
 	}
-	for _, f := range t.links.Rec.Findings {
-		f.Seq |= ofLink
-		t.Rec.Findings = append(t.Rec.Findings, f)
+	for i := range w.frames {
+		if f := &w.frames[i]; int(f.Tap)%shards == me {
+			t.Ethernet(f, w.taps[f.Tap].Speed)
+		}
+	}
+}
+
+// Ethernet verifies that a frame heeds the pause frames of its link, or takes one of them; of other frames, beside Packet. speed is that of the
+// link, in bit/s, or 0. All of a tap goes to one agent, in the order of time.
+func (t *Transport) Ethernet(f *fabricagent.Frame, speed uint64) {
+	var m link.Pause
+	s := link.Sent{Packet: &t.sent}
+	switch {
+	case speed == 0:
+	case fabricagent.DecodePause(f, &m):
+		t.onLinks().Pause(&m, speed)
+	case t.links != nil && t.links.Pausing(f.Time) && fabricagent.DecodeSent(f, &s):
+		s.Near = t.isNear(s.Src, s.SGID) && !(t.Several && t.isNear(s.Dst, s.DGID)) // else it may be another tap that is near
+		t.links.Sent(&s, speed)
+	}
+}
+
+// takeLinks hands over what the verifier of links found before a time, and adds what it has counted since it was asked last.
+func (t *Transport) takeLinks(before int64) []rule.Finding {
+	if t.links == nil {
+		return nil
+	}
+	list := t.links.Rec.Take(before)
+	for i := range list {
+		list[i].Seq |= ofLink
 	}
 	for i, c := range t.links.Rec.Cover {
 		t.Rec.Cover[i].Exercised += c.Exercised
 		t.Rec.Cover[i].Violated += c.Violated
 		t.Rec.Cover[i].Unproven += c.Unproven
 	}
-	t.links = nil
+	t.links.Rec.Cover = [rule.NumRules]rule.Count{}
+	return list
 }

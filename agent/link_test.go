@@ -3,9 +3,12 @@ package agent_test
 import (
 	"bytes"
 	"context"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
@@ -56,19 +59,19 @@ func TestLinksAgree(t *testing.T) {
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	run := func(workers int) *agent.Result {
+	run := func(workers int, w *agent.Watch) *agent.Result {
 		src, err := fabricagent.OpenReader("links", bytes.NewReader(file.Bytes()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer src.Close()
-		r, err := agent.Run(context.Background(), src, agent.Options{Workers: workers})
+		r, err := agent.Run(context.Background(), src, agent.Options{Workers: workers, Watch: w})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	want := run(1)
+	want := run(1, nil)
 	if n := want.Cover[rule.LNKFCP007]; n.Violated != links || n.Exercised < 1500 || want.RDMA != want.Packets {
 		t.Errorf("%+v, %d of %d packets", n, want.RDMA, want.Packets)
 	}
@@ -76,8 +79,27 @@ func TestLinksAgree(t *testing.T) {
 		t.Errorf("%d connections", len(want.Connections))
 	}
 	for _, workers := range []int{2, 3, 5} {
-		if d := cmp.Diff(want, run(workers)); d != "" {
+		if d := cmp.Diff(want, run(workers, nil)); d != "" {
 			t.Errorf("%d workers: %s", workers, d)
+		}
+	}
+
+	// What is told while it goes on is the same, and comes before the end.
+	for _, workers := range []int{1, 3} {
+		var told []rule.Finding
+		ticks, made := 0, atomic.Int32{}
+		w := &agent.Watch{
+			Every: time.Microsecond, Settle: 10 * time.Microsecond,
+			Found:  func(list []rule.Finding) { told = append(told, list...) },
+			Status: func(*agent.Status) { ticks += min(len(told), 1) },
+			Made:   func(list []rule.Finding) { made.Add(int32(len(list))) },
+		}
+		rest := run(workers, w).Findings
+		if d := cmp.Diff(want.Findings, told, cmpopts.IgnoreFields(rule.Finding{}, "Seq")); d != "" || rest != nil {
+			t.Errorf("%d workers: %s", workers, d)
+		}
+		if ticks < 2 || int(made.Load()) < len(told) {
+			t.Errorf("%d workers: told %d ticks before the end, %d findings made of %d", workers, ticks, made.Load(), len(told))
 		}
 	}
 }

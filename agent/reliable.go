@@ -13,14 +13,6 @@ const contextFlow = 1 << 26
 // reliable verifies a packet of RD. Like one of RC it names its destination alone, which is an end-to-end context; the two directions are
 // found to belong together by a response.
 func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
-	_, ok := t.flows.get(flowKey(host, dir, p.DestQP), 0)
-	if !ok {
-		_, ok = t.datagrams(flowKey(host, dir, p.DestQP), p)
-	}
-	if ok { // a QP does not change its service for one packet
-		t.other(p, host, dir)
-		return
-	}
 	key := flowKey(host, dir, p.EEC)
 	var c *connection
 	id, ok := t.flows.get(key, contextFlow)
@@ -28,10 +20,23 @@ func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
 		c = t.pairs.at(id >> 1)
 	}
 	from := int(id & 1)
-	if !t.seal(nil, 0, p, host, dir) {
-		if c != nil && p.Info().Request {
-			c.rd.Ends[from].Joined = false
+	doubt := func() {
+		if c != nil {
+			c.rd.Doubted(from, p)
 		}
+	}
+	number := flowKey(host, dir, p.DestQP)
+	_, taken := t.flows.get(number, 0)
+	if !taken {
+		_, taken = t.datagrams(number, p)
+	}
+	if taken { // a QP does not change its service for one packet
+		doubt()
+		t.other(p, host, dir)
+		return
+	}
+	if !t.seal(nil, 0, p, host, dir) {
+		doubt()
 		return
 	}
 	if c == nil {

@@ -76,7 +76,7 @@ type shard struct {
 	t    *Transport
 	mine []*packet.Packet // of the batch that is being verified
 	made func([]rule.Finding)
-	last uint32 // Seq of the newest finding that made has taken
+	last [2]uint32 // Seq of the newest finding that made has taken, and of the newest on a link
 }
 
 // next reads the next batch into w.
@@ -100,6 +100,7 @@ func (e *engine) next(w *work) error {
 		}
 	}
 	taps := e.src.Taps()
+	w.taps = taps
 	e.several = e.several || len(taps) > 1
 	w.dropped, w.missed = false, false
 	for i := range taps {
@@ -132,6 +133,7 @@ func (s *shard) step(w *work, me, shards int, several bool) {
 			s.t.Link(&w.links[i])
 		}
 	}
+	s.t.pauses(w, me, shards)
 	if shards == 1 {
 		s.t.Packets(w.packets)
 		return
@@ -152,13 +154,20 @@ func (s *shard) step(w *work, me, shards int, several bool) {
 
 // tell hands out the findings that were made since it did last.
 func (s *shard) tell() {
-	list := s.t.Rec.Findings
+	s.news(s.t.Rec.Findings, &s.last[0])
+	if s.t.links != nil {
+		s.news(s.t.links.Rec.Findings, &s.last[1])
+	}
+}
+
+// news hands out the findings of a list that were made behind the last one.
+func (s *shard) news(list []rule.Finding, last *uint32) {
 	n := len(list)
-	for n > 0 && int32(list[n-1].Seq-s.last) > 0 {
+	for n > 0 && int32(list[n-1].Seq-*last) > 0 {
 		n--
 	}
 	if n < len(list) {
-		s.last = list[len(list)-1].Seq
+		*last = list[len(list)-1].Seq
 		s.made(slices.Clone(list[n:]))
 	}
 }
@@ -210,7 +219,7 @@ func (e *engine) each(w *work, t *Transport) {
 	e.shards[0].dropped(w)
 	t.Several = e.several
 	p, frames := w.all[0], w.batch.Frames
-	w.links = w.links[:0]
+	w.links, w.frames, w.pause = w.links[:0], frames, false
 	for i := range frames {
 		if w.packet(&frames[i], p) {
 			w.sums.rdma++
@@ -221,6 +230,7 @@ func (e *engine) each(w *work, t *Transport) {
 		}
 		w.links = w.links[:0]
 	}
+	t.pauses(w, 0, 1)
 	w.sums.packets += uint64(len(frames))
 	if s := e.shards[0]; s.made != nil {
 		s.tell()

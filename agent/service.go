@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/verifier"
 )
 
@@ -35,7 +37,23 @@ func (a xrcAgent) packet(c *connection, from int, p *packet.Packet) { a.XRC(&c.P
 func (a xrcAgent) finish(c *connection, end int64)                  { a.FinishRC(&c.Pair, end) }
 
 // udAgent is the service agent of UD.
-type udAgent struct{ *verifier.Verifier }
+type udAgent struct{ *Transport }
 
-func (a udAgent) packet(c *connection, from int, p *packet.Packet) { a.UD(&c.Pair, from, p) }
-func (a udAgent) finish(c *connection, _ int64)                    { a.FinishUD(&c.Pair) }
+func (a udAgent) packet(c *connection, from int, p *packet.Packet) {
+	if len(a.fresh) > 0 {
+		a.begins(&c.Ends[from])
+	}
+	a.ver.UD(&c.Pair, from, p)
+}
+
+func (a udAgent) finish(c *connection, _ int64) { a.ver.FinishUD(&c.Pair) }
+
+// begins has the first datagram of a QP judged for its PSN, to whichever destination it goes.
+func (t *Transport) begins(q *qp.QP) {
+	k := hcaagent.QP{Addr: q.Addr, QPN: q.Number}
+	if !t.fresh[k] {
+		return
+	}
+	delete(t.fresh, k)
+	q.SQ.Fresh, q.SQ.Next = true, t.resolved[told{qp: k}].SQPSN
+}

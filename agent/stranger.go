@@ -21,5 +21,6 @@ func (t *Transport) belongs(c *connection, from int, p *packet.Packet) bool {
 	b := *p
 	b.Payload, b.Pad, b.Data = nil, nil, nil
 	c.Stranger = &b
+	t.ver.Unfollowed(p)
 	return false
 }

@@ -23,4 +23,7 @@ func (t *Transport) tables(p *packet.Packet) {
 	if p.Encap == packet.Native && p.DestQP != 0 && t.smp.Subnet.Known() {
 		t.smp.Data(p)
 	}
+	if p.Link != 0 && p.Encap == packet.Native && p.DestQP != 0 {
+		t.smp.Leaves(p)
+	}
 }

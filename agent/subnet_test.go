@@ -15,12 +15,34 @@ import (
 	"ibwitness/rule"
 )
 
+// words appends words of a pcap file.
+func words(b *bytes.Buffer, list ...uint32) { _ = binary.Write(b, binary.LittleEndian, list) }
+
+// workersAgree verifies a capture with several numbers of workers, which is to give the same, and returns it.
+func workersAgree(t *testing.T, raw []byte, near ...packet.Addr) (want *Result) {
+	for _, n := range []int{1, 2, 3, 8} {
+		src, err := fabricagent.OpenReader("capture", bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Run(context.Background(), src, Options{Workers: n, Near: near})
+		src.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 1 {
+			want = r
+		} else if d := cmp.Diff(want, r); d != "" {
+			t.Errorf("%d workers:\n%.3000s", n, d)
+		}
+	}
+	return want
+}
+
 // subnetCapture is a capture of a native link: subnet management of four nodes, some of it wrong, and datagrams between them.
 func subnetCapture(packets int) []byte {
 	var b bytes.Buffer
-	for _, w := range []uint32{0xa1b2c3d4, 4<<16 | 2, 0, 0, 65535, 247} {
-		_ = binary.Write(&b, binary.LittleEndian, w)
-	}
+	words(&b, 0xa1b2c3d4, 4<<16|2, 0, 0, 65535, 247) // the header of a pcap of native packets
 	r := rand.New(rand.NewPCG(3, 4))
 	one := func(list ...int) int { return list[r.IntN(len(list))] }
 	var asked []byte
@@ -49,9 +71,7 @@ func subnetCapture(packets int) []byte {
 		p.Complete()
 		p.SealICRC()
 		frame := p.Append(nil)
-		for _, w := range []uint32{uint32(1 + i/1000), uint32(i % 1000 * 1000), uint32(len(frame)), uint32(len(frame))} {
-			_ = binary.Write(&b, binary.LittleEndian, w)
-		}
+		words(&b, uint32(1+i/1000), uint32(i%1000*1000), uint32(len(frame)), uint32(len(frame)))
 		b.Write(frame)
 	}
 	return b.Bytes()
@@ -59,25 +79,8 @@ func subnetCapture(packets int) []byte {
 
 // TestWorkersAgreeOnSubnet: what subnet management tells holds in each shard, and one of them reports.
 func TestWorkersAgreeOnSubnet(t *testing.T) {
-	raw := subnetCapture(6000)
-	var want *Result
-	for _, n := range []int{1, 2, 3, 8} {
-		src, err := fabricagent.OpenReader("subnet", bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := Run(context.Background(), src, Options{Workers: n, Near: []packet.Addr{packet.LIDAddr(1), packet.LIDAddr(2)}})
-		src.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n == 1 {
-			want = r
-			if c := r.Cover[rule.SMPSV001]; c.Exercised == 0 || r.Violations(rule.Error) == 0 {
-				t.Errorf("the capture exercises little: %+v, %d violations", c, r.Violations(rule.Error))
-			}
-		} else if d := cmp.Diff(want, r); d != "" {
-			t.Errorf("%d workers:\n%.3000s", n, d)
-		}
+	r := workersAgree(t, subnetCapture(6000), packet.LIDAddr(1), packet.LIDAddr(2))
+	if c := r.Cover[rule.SMPSV001]; c.Exercised == 0 || r.Violations(rule.Error) == 0 {
+		t.Errorf("the capture exercises little: %+v, %d violations", c, r.Violations(rule.Error))
 	}
 }

@@ -47,6 +47,7 @@ type Transport struct {
 	lossy    bool            // the capture says that it dropped packets
 	serials  uint64          // of connections that a survey has seen
 	links    *link.Verifier  // nil: no tap is on a link
+	sent     packet.Packet   // that is held against pause frames
 	// Several says that the frames come from several taps, so that a packet may be seen more than once.
 	Several bool
 }
@@ -65,7 +66,7 @@ func NewTransport(near []packet.Addr) *Transport {
 	t.ver.Subnet, t.gmp.Subnet = t.smp.Subnet, t.smp.Subnet
 	t.services[packet.RC] = rcAgent{t.ver}
 	t.services[packet.UC] = ucAgent{t.ver}
-	t.services[packet.UD] = udAgent{t.ver}
+	t.services[packet.UD] = udAgent{t}
 	t.services[packet.XRC] = xrcAgent{t.ver}
 	return t
 }
@@ -119,7 +120,11 @@ func (t *Transport) unknown(p *packet.Packet) {
 		t.smp.Packet(p, false)
 		return
 	}
-	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 {
+	if p.Has&(packet.HasBTH|packet.HasQuote) != packet.HasBTH || p.Flaws&packet.FlawShort != 0 {
+		if p.Has&packet.HasQuote != 0 {
+			t.refused(p)
+			return
+		}
 		if p.Has&packet.HasLRH != 0 && p.LNH < packet.LNHLocal {
 			t.ver.Raw(p)
 			return
@@ -150,6 +155,22 @@ func (t *Transport) unknown(p *packet.Packet) {
 	default:
 		t.other(p, host, dir)
 	}
+}
+
+// refused judges a packet that a router found too big for the path.
+func (t *Transport) refused(p *packet.Packet) {
+	c, from := (*connection)(nil), 0
+	quoted := *p
+	if p = &quoted; p.Has&packet.HasBTH != 0 {
+		p.Opcode, p.LNH = packet.Opcode(p.LNH), 0
+	}
+	if connects(p.Opcode.Service()) {
+		host, dir := t.hosts.find(p.Src, p.Dst)
+		if f := t.flows.find(flowKey(host, dir, p.DestQP), 0); f != nil {
+			c, from = f.c, int(f.way&1)
+		}
+	}
+	t.ver.Refused(c.pair(), from, p)
 }
 
 // tooShort judges a packet that has no room for its headers.
@@ -346,6 +367,7 @@ func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir ui
 	s := &h.icrc[dir]
 	if p.ICRCState == packet.CRCBad && p.Flaws&(packet.FlawIPLength|packet.FlawUDPLength|packet.FlawLRHLength) != 0 {
 		t.ver.Length(c.pair(), from, p)
+		t.ver.Unfollowed(p)
 		return false
 	}
 	switch p.ICRCState {
@@ -361,5 +383,9 @@ func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir ui
 			return true
 		}
 	}
-	return t.ver.Seal(c.pair(), from, p)
+	ok := t.ver.Seal(c.pair(), from, p)
+	if !ok {
+		t.ver.Unfollowed(p)
+	}
+	return ok
 }

@@ -127,6 +127,7 @@ func (w *watch) tick() {
 	w.ticked = now
 	alive := uint32(0)
 	for _, s := range w.e.shards {
+		s.t.talks.Pass(now - settled)
 		alive = max(alive, s.t.pairs.n)
 	}
 	since, short := now-w.swept, w.Short != nil && w.Short()
@@ -176,6 +177,7 @@ func (w *watch) tell(before int64) {
 		t.steady(before)
 		t.ver.Cover()
 		r.Findings = append(r.Findings, t.Rec.Take(before)...)
+		r.Findings = append(r.Findings, t.takeLinks(before)...)
 		s.Latencies.Add(t.ver.Latencies)
 		s.Repeated += t.repeated
 		s.Undecoded += t.short

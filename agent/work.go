@@ -31,6 +31,9 @@ type work struct {
 	common  []int            // packets for all shards: of subnet management
 	checker packet.Checker
 	sums    sums
+	frames  []fabricagent.Frame // those that packets and the like are of
+	taps    []fabricagent.Tap
+	pause   bool     // pause frames are among them
 	dropped bool     // the capture had lost packets when this batch was read
 	missed  bool     // and it goes on for long: of these not all are old
 	traffic *Traffic // of a run that goes on for long; nil: not counted
@@ -41,6 +44,7 @@ type work struct {
 // decode fills in the packets of frames of the batch: headers, ICRC, and the shard that each belongs to.
 func (w *work) decode(frames []fabricagent.Frame, shards int) {
 	w.shards, w.links, w.common = w.shards[:0], w.links[:0], w.common[:0]
+	w.frames, w.pause = frames, false
 	n := 0
 	for i := range frames {
 		p := w.all[n]
@@ -64,12 +68,18 @@ func (w *work) decode(frames []fabricagent.Frame, shards int) {
 func (w *work) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 	switch out := fabricagent.Decode(f, p); {
 	case out.IsRDMA():
+	case out == fabricagent.Refused:
+		w.sums.rdma-- // it counts as none, though it goes the way of one
+		return true
 	case out == fabricagent.TooShort:
 		w.sums.short++
 		w.onLink(f, nil)
 		return false
 	case out == fabricagent.LinkLevel:
 		w.onLink(f, nil)
+		return false
+	case out == fabricagent.Paused:
+		w.pause = true
 		return false
 	case out == fabricagent.UnknownLink:
 		w.sums.unknown++

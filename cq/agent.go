@@ -58,7 +58,7 @@ type source struct {
 	// memories is what the consumer found in its memory and put there; tells says that it tells of the latter.
 	memories []*hcaagent.Event
 	tells    bool
-	queues   map[hcaagent.SRQ]bool // shared receive queues that there were
+	queues   map[hcaagent.SRQ]hcaagent.XRCD // shared receive queues that there were, and their domains of XRC
 	clock    clock
 }
 
@@ -88,7 +88,7 @@ func (a *Agent) source(name string, addr packet.Addr, exact bool) *source {
 	s := &source{
 		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[hcaagent.SRQ]*receives{},
 		regions: map[uint32]*region{}, cqs: map[hcaagent.CQ]*completionQueue{}, mrs: map[hcaagent.MR]*hcaagent.Region{},
-		mws: map[hcaagent.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[hcaagent.SRQ]bool{}, handles: map[hcaagent.AH]*hcaagent.AddressVector{}, ahs: map[hcaagent.AH]hcaagent.PD{},
+		mws: map[hcaagent.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[hcaagent.SRQ]hcaagent.XRCD{}, handles: map[hcaagent.AH]*hcaagent.AddressVector{}, ahs: map[hcaagent.AH]hcaagent.PD{},
 	}
 	a.sources = append(a.sources, s)
 	return s
@@ -126,7 +126,9 @@ func (a *Agent) event(s *source, e *hcaagent.Event) {
 	case hcaagent.EvArm, hcaagent.EvNotify, hcaagent.EvCreateCQ, hcaagent.EvResizeCQ, hcaagent.EvDestroyCQ:
 		a.notification(s, e)
 	case hcaagent.EvCreateSRQ:
-		s.queues[e.SRQ] = s.queues[e.SRQ] || !e.Failed
+		if !e.Failed {
+			s.queues[e.SRQ] = e.XRCD
+		}
 	case hcaagent.EvAsync:
 		a.async(s, e)
 	default:

@@ -161,13 +161,15 @@ func (c *memoryOf) message(q *queuePair, m *message, told []told1) {
 		done = at.time
 	}
 	refused := q.in.refused(m) != nil
+	if op == wqe.Write || op == wqe.AtomicWrite {
+		if i := sort.Search(len(told), func(i int) bool { return told[i].ord > m.first || m.hasImm && told[i].ord == m.first }); i < len(told) {
+			p.seen = told[i].time
+		}
+	}
 	switch op {
 	case wqe.Write:
 		if p.write = true; q.reliable() && !m.partial && !m.cut && !m.mixed && !refused && m.length == m.dma {
 			p.known, p.crc, p.alt, p.to = true, m.crc, m.crc, done
-		}
-		if i := sort.Search(len(told), func(i int) bool { return told[i].ord > m.first || m.hasImm && told[i].ord == m.first }); i < len(told) {
-			p.seen = told[i].time
 		}
 		if p.known {
 			p.to = min(p.to, p.seen)

@@ -57,7 +57,7 @@ func (a *Agent) completion(s *source, e *hcaagent.Event) {
 // an ID may be in use in both.
 func (q *queuePair) request(c *hcaagent.Completion) (w *work, r *receive) {
 	if c.Status != hcaagent.Success || c.Op >= hcaagent.DoneRecv {
-		r = q.recvs.open(c.ID)
+		r = q.openReceive(c.ID)
 	}
 	if c.Status != hcaagent.Success && r == nil || c.Status == hcaagent.Success && c.Op < hcaagent.DoneRecv {
 		w = q.openSend(c)
@@ -101,7 +101,7 @@ func (q *queuePair) openSend(c *hcaagent.Completion) *work {
 
 // posted reports whether a request with this ID is known.
 func (q *queuePair) posted(id uint64) bool {
-	if _, ok := q.recvs.byID[id]; ok {
+	if _, ok := q.recvs.byID[id]; ok || len(q.sharedWith(id)) > 0 {
 		return true
 	}
 	for _, w := range q.sends {
@@ -123,11 +123,8 @@ func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
 	if a.misnamed(q, e) || !q.known { // where it is not known, from before the log
 		return
 	}
-	if q.typ == hcaagent.TypeXRCTarget {
-		if e.Completion.Status == hcaagent.Success {
-			q.targets = append(q.targets, e)
-		}
-		return // each message names the shared receive queue that it takes a request from
+	if q.typ == hcaagent.TypeXRCTarget && (!q.src.exact || a.vague(q, e)) {
+		return
 	}
 	a.covered(rule.CPLORD002)
 	if q.posted(id) {
@@ -192,7 +189,7 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 func (a *Agent) receiveDone(q *queuePair, r *receive, e *hcaagent.Event) {
 	r.done = true
 	a.covered(rule.CPLORD002)
-	if q.recvs.shared {
+	if r.queue.shared {
 		a.below(q, r, e)
 		a.covered(rule.CPLSRQ002)
 		if e.Completion.Status == hcaagent.WRFlushErr {
@@ -201,7 +198,7 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *hcaagent.Event) {
 			}
 		}
 	}
-	list := q.recvs
+	list := r.queue
 	for list.oldest < len(list.list) && (list.list[list.oldest].done || list.list[list.oldest].late) && list.list[list.oldest] != r {
 		list.oldest++
 	}

@@ -19,7 +19,7 @@ func (q *queuePair) owner(c *hcaagent.Completion) *queuePair {
 			continue
 		}
 		if c.Status == hcaagent.Success && c.Op >= hcaagent.DoneRecv {
-			if p.recvs.open(c.ID) != nil {
+			if p.typ != hcaagent.TypeXRCTarget && p.recvs.open(c.ID) != nil {
 				return p
 			}
 		} else if w := p.openSend(c); w != nil && !w.event.Anonymous {

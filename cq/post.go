@@ -106,7 +106,7 @@ func (a *Agent) postReceive(s *source, e *hcaagent.Event) {
 }
 
 func (r *receives) add(x *receive) {
-	x.place = len(r.list)
+	x.place, x.queue = len(r.list), r
 	r.list = append(r.list, x)
 	id := x.event.Receive.ID
 	same := r.byID[id]

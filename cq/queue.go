@@ -47,10 +47,9 @@ type queuePair struct {
 	flushed  int             // requests of a shared receive queue that it flushed
 	refusals map[uint64]bool // requests whose post failed, by ID
 
-	joined  []membership
-	asyncs  []*hcaagent.Event // asynchronous events of it
-	targets []*hcaagent.Event // receive completions of an XRC target
-	newest  *message          // of UC, that completed last
+	joined []membership
+	asyncs []*hcaagent.Event // asynchronous events of it
+	newest *message          // of UC, that completed last
 
 	out, in *stream // requests that it sent and received
 }
@@ -119,6 +118,7 @@ type receive struct {
 	place int      // in its queue
 	n     int      // of its event in the log
 	next  *receive // posted later with the same ID
+	queue *receives
 }
 
 // same is the receive requests with an ID that may not be completed, in the order of posting.
@@ -130,6 +130,7 @@ type receives struct {
 	byID   map[uint64]same // all that were ever posted
 	oldest int
 	shared bool
+	number hcaagent.SRQ // of a shared one
 
 	completed int // of a shared one
 	limit     limit
@@ -138,7 +139,7 @@ type receives struct {
 // taken is a receive completion with its request.
 type taken struct {
 	event *hcaagent.Event
-	of    *receive
+	of    *receive // nil: of which shared receive queue of an XRC target it is, is not certain
 	n     int
 
 	due     *arm
@@ -165,7 +166,7 @@ func (a *Agent) life(s *source, n uint32, e *hcaagent.Event) *queuePair {
 func (s *source) sharedQueue(n hcaagent.SRQ) *receives {
 	r := s.shared[n]
 	if r == nil {
-		r = &receives{byID: map[uint64]same{}, shared: true}
+		r = &receives{byID: map[uint64]same{}, shared: true, number: n}
 		s.shared[n] = r
 	}
 	return r

@@ -65,6 +65,7 @@ func (a *Agent) received(q *queuePair) {
 				}
 			}
 			k, used[n] = n+1, true
+			a.keyless(q, list, used, n, t)
 			a.overtook(q, list, list[n], t)
 			a.same(q, list[n], t)
 		case a.outOfTurn(q, list[:k], used, t):
@@ -233,7 +234,7 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	if c.ByteLen != length {
 		differs(id, fmt.Sprintf("byte_len %d", length), fmt.Sprintf("%d", c.ByteLen))
 	}
-	if op == hcaagent.DoneRecv {
+	if op == hcaagent.DoneRecv && t.of != nil {
 		a.covered(rule.CPLSTS009)
 		if n := room(t.of.event.Receive); uint64(length) > n {
 			differs(rule.CPLSTS009, fmt.Sprintf("an error: the receive request has room for %d bytes", n), fmt.Sprintf("success with %d", length))
@@ -291,7 +292,7 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 
 // posted judges that a receive request was there for each message that was taken.
 func (a *Agent) posted(q *queuePair, list []*message) {
-	if !q.complete() || q.recvs.shared || !q.reliable() || q.typ == hcaagent.TypeXRCTarget {
+	if !q.complete() || q.recvs.shared || !q.reliable() {
 		return
 	}
 	for i, m := range list {

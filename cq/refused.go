@@ -11,7 +11,7 @@ import (
 
 // refusals judges what a responder did with its receive requests and its consumer when it refused a message for good.
 func (a *Agent) refusals(q *queuePair) {
-	if !q.known || !q.reliable() || q.typ == hcaagent.TypeXRCTarget {
+	if !q.known || !q.reliable() {
 		return
 	}
 	var first *taken // the first that completed with an error of its own
@@ -82,7 +82,7 @@ func (s *stream) end() *nak {
 // deniedTaken judges that a receive request whose L_Key is none does not complete with success. Its data goes where no region is.
 func (a *Agent) deniedTaken(q *queuePair, t *taken) {
 	c := t.event.Completion
-	if !q.src.exact || c.Op != hcaagent.DoneRecv || c.ByteLen == 0 {
+	if !q.src.exact || c.Op != hcaagent.DoneRecv || c.ByteLen == 0 || t.of == nil {
 		return
 	}
 	a.covered(rule.CPLSTS010)

@@ -174,17 +174,17 @@ func (a *Agent) compare(q *queuePair, m *message, w *work) bool {
 	if m.partial || op == wqe.Flush {
 		return true
 	}
-	if op.Atomic() || op == wqe.AtomicWrite {
+	if op.Atomic() {
 		return true
 	}
 	a.covered(rule.CPLLEN004)
-	if m.length != w.length || m.packets != w.packets {
+	if op != wqe.AtomicWrite && (m.length != w.length || m.packets != w.packets) { // rule FLW-005
 		differs(rule.CPLLEN004, fmt.Sprintf("%d bytes in %d packets", w.length, w.packets), fmt.Sprintf("%d bytes in %d packets", m.length, m.packets))
 		return m.packets == w.packets
 	}
 	if w.event.Summed && op != wqe.Read && !m.cut {
 		id := rule.CPLMEM003
-		if op == wqe.Write {
+		if op != wqe.Send {
 			id = rule.RCLEN009
 		}
 		a.covered(id)
@@ -211,13 +211,36 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, differs func(id rule.
 			want("virtual address", r.RemoteVA, m.va)
 			want("R_Key", uint64(r.RKey), uint64(m.rkey))
 		}
-	case wqe.CmpSwap:
-		want("compare operand", r.Compare, m.compare)
-		fallthrough
-	case wqe.FetchAdd:
+	case wqe.CmpSwap, wqe.FetchAdd:
 		want("virtual address", r.RemoteVA, m.va)
 		want("R_Key", uint64(r.RKey), uint64(m.rkey))
-		want("swap or add operand", r.SwapAdd, m.swap)
+		if r.Op == hcaagent.OpFetchAdd {
+			want("add operand", r.SwapAdd, m.swap)
+			break
+		}
+		a.covered(rule.RCATM003)
+		if r.Compare != r.SwapAdd && m.compare == r.SwapAdd && m.swap == r.Compare {
+			differs(rule.RCATM003, fmt.Sprintf("swap operand %#x, and behind it compare operand %#x", r.SwapAdd, r.Compare), "each in the place of the other")
+			break
+		}
+		want("compare operand", r.Compare, m.compare)
+		want("swap operand", r.SwapAdd, m.swap)
+	case wqe.AtomicWrite:
+		want("virtual address", r.RemoteVA, m.va)
+		want("R_Key", uint64(r.RKey), uint64(m.rkey))
+	case wqe.Flush:
+		want("R_Key", uint64(r.RKey), uint64(m.rkey))
+		if !r.Flush.Whole {
+			want("virtual address", r.RemoteVA, m.va)
+			want("DMALen", uint64(r.Flush.Length), uint64(m.dma))
+		}
+		if r.Flush.Placement != 0 { // else the log does not tell
+			want("placement type", uint64(r.Flush.Placement), uint64(m.feth&0xF))
+			want("selectivity", uint64(bit(r.Flush.Whole)), uint64(m.feth>>4&3))
+		}
+	}
+	if r.XRCSRQ != 0 && q.typ == hcaagent.TypeXRCInitiator {
+		want("shared receive queue", uint64(r.XRCSRQ), uint64(m.srq))
 	}
 	if q.service() == packet.UD {
 		a.addressed(q, m, w, differs)

@@ -31,7 +31,7 @@ func (a *Agent) limitReached(s *source, e *hcaagent.Event) {
 // below judges, when a request of a shared receive queue has completed, whether the event of its limit is overdue: at most so many
 // requests are left as were posted and have not completed, and this one was taken after the queue was armed.
 func (a *Agent) below(q *queuePair, r *receive, e *hcaagent.Event) {
-	list := q.recvs
+	list := r.queue
 	list.completed++
 	left := len(list.list) - list.completed
 	if list.limit.count > 0 && q.src.exact {
@@ -44,7 +44,7 @@ func (a *Agent) below(q *queuePair, r *receive, e *hcaagent.Event) {
 }
 
 // sharedReady judges that a shared receive queue was empty where an RNR NAK says so: every message takes one request of those that were
-// posted, whichever.
+// posted, whichever. On XRC the message names the queue.
 func (a *Agent) sharedReady(q *queuePair) {
 	if !q.reliable() || !a.near(q.addr()) || a.Lossy || !q.src.exact {
 		return
@@ -58,19 +58,23 @@ func (a *Agent) sharedReady(q *queuePair) {
 		if m == nil {
 			continue
 		}
+		queue := q.recvs
+		if q.typ == hcaagent.TypeXRCTarget {
+			queue = q.src.shared[hcaagent.SRQ(m.srq)]
+		}
+		if queue == nil {
+			continue
+		}
 		posted := 0
-		for _, r := range q.recvs.list {
+		for _, r := range queue.list {
 			if r.event.Time < m.begin.time {
 				posted++
 			}
 		}
 		used := 0
 		for _, p := range a.lives {
-			if p.recvs == q.recvs {
-				used += p.used(n.at.pos, m)
-			}
-			if p.src == q.src && p.typ == hcaagent.TypeXRCTarget {
-				return // its messages name the queue
+			if p.src == q.src && (p.recvs == queue || p.typ == hcaagent.TypeXRCTarget) {
+				used += p.used(n.at.pos, m, queue)
 			}
 		}
 		if posted > used {
@@ -84,10 +88,15 @@ func (a *Agent) sharedReady(q *queuePair) {
 	}
 }
 
-// used is how many receive requests the messages to a queue pair can have taken up to a packet, without the one that was refused.
-func (q *queuePair) used(pos int, refused *message) (n int) {
+// used is how many requests of a shared receive queue the messages to a queue pair can have taken up to a packet, without the one that was
+// refused.
+func (q *queuePair) used(pos int, refused *message, queue *receives) (n int) {
 	for i := range q.in.msgs {
-		if m := &q.in.msgs[i]; m != refused && m.begin.pos <= pos && (m.partial || m.consumes()) {
+		m := &q.in.msgs[i]
+		if q.recvs != queue && hcaagent.SRQ(m.srq) != queue.number {
+			continue
+		}
+		if m != refused && m.begin.pos <= pos && (m.partial || m.consumes()) {
 			n++
 		}
 	}
@@ -108,7 +117,7 @@ func (a *Agent) lastTaken(q *queuePair, e *hcaagent.Event) {
 
 // ended judges, at the end, that it came.
 func (a *Agent) ended(q *queuePair) {
-	if !q.known || !q.src.exact || !q.recvs.shared || !q.reliable() || q.failed == nil {
+	if !q.known || !q.src.exact || !q.recvs.shared || q.typ != hcaagent.TypeRC || q.failed == nil {
 		return
 	}
 	a.covered(rule.QPSDST001)

@@ -15,6 +15,7 @@ func (a *Agent) createQP(s *source, e *hcaagent.Event) {
 	q.known, q.made = true, e.New
 	if e.New != nil {
 		q.typ = e.New.Type
+		q.recvs.shared = q.typ == hcaagent.TypeXRCTarget // each message names one
 		if e.New.SRQ != 0 {
 			q.recvs = s.sharedQueue(e.New.SRQ)
 		}

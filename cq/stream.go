@@ -20,6 +20,8 @@ type stream struct {
 	parts   []part
 	msgs    []message
 	again   map[int64]int // packets sent again, by ordinal
+	backs   []int64       // where the requester has gone back to, each time
+	backTo  int64         // behind the newest packet that was sent again, if no new one has come since
 	first   where         // the first packet
 	newest  where
 	acks    []ack
@@ -187,6 +189,9 @@ func (s *stream) request(p *packet.Packet, at where) {
 	for k := 1; k < n; k++ {
 		s.parts[i+k] = part{op: p.Opcode, seen: true}
 	}
+	if ord >= s.high {
+		s.backTo = 0
+	}
 	filled := ord < s.high
 	s.high = max(s.high, ord+int64(n))
 	if in.Last || in.Only || filled {
@@ -199,6 +204,10 @@ func (s *stream) resent(ord int64) {
 		s.again = map[int64]int{}
 	}
 	s.again[ord]++
+	if ord < s.backTo || s.backTo == 0 {
+		s.backs = append(s.backs, ord)
+	}
+	s.backTo = ord + 1
 }
 
 // headOf is headOf in room that the stream has.

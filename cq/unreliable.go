@@ -90,6 +90,36 @@ func (a *Agent) granted(q *queuePair, m *message, t *taken) {
 	}
 }
 
+// keyless judges that a UC WRITE of no bytes is not dropped for its key: its immediate data takes the receive request that t is of, which the
+// message n has taken instead.
+func (a *Agent) keyless(q *queuePair, list []*message, used []bool, n int, t *taken) {
+	if q.typ != hcaagent.TypeUC || q.recvs.shared || !q.sees(a) || q.attr.Has(hcaagent.KnowsAccess) && q.permits&hcaagent.RemoteWrite == 0 {
+		return
+	}
+	last := n
+	for last > 0 && !used[last-1] {
+		last--
+	}
+	for i := last; i <= n; i++ {
+		m := list[i]
+		if wqe.OpOf(m.op.Fn()) != wqe.Write || m.dma != 0 || q.copied(m) {
+			continue
+		}
+		why, sure := q.src.refusal(m, nil)
+		if why == "" || !sure {
+			continue
+		}
+		a.covered(rule.UCACC002)
+		if i < n && t.of.event.Time < m.begin.time && m.end.pos < list[n].begin.pos {
+			a.accuse(q, verdict{
+				rule: rule.UCACC002, class: rule.Violation, role: rule.Receiver, expected: "a receive completion: a WRITE of no bytes needs no R_Key",
+				actual: fmt.Sprintf("none; receive request %d, which was there, completes with the next message", t.event.Completion.ID),
+				detail: why, at: m.end, evidence: []uint64{list[n].end.frame}, event: t.event,
+			})
+		}
+	}
+}
+
 // overtook judges a UC message that completes behind one which arrived later. Both must be the only ones that their completions fit.
 func (a *Agent) overtook(q *queuePair, list []*message, m *message, t *taken) {
 	if q.typ != hcaagent.TypeUC || !a.near(q.addr()) || a.Lossy {

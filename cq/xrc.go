@@ -11,25 +11,34 @@ import (
 
 // sharedTaken holds the receive completions of an XRC target against the shared receive queues that its messages name.
 func (a *Agent) sharedTaken(q *queuePair) {
-	if q.typ != hcaagent.TypeXRCTarget || !q.known || !q.src.exact || !q.in.anchor {
+	if q.typ != hcaagent.TypeXRCTarget || !q.known || !q.src.exact || !q.in.anchor || q.made == nil {
 		return
 	}
 	list, sure := q.consumers()
+	done := q.successes()
 	for i, m := range list[:sure] {
 		named := q.src.shared[hcaagent.SRQ(m.srq)]
-		at, done := q.in.ackOf(m.last())
+		at, acked := q.in.ackOf(m.last())
 		a.covered(rule.XRCSRQ001)
 		v := verdict{rule: rule.XRCSRQ001, class: rule.Violation, role: rule.Responder, at: m.end}
+		domain, made := q.src.queues[hcaagent.SRQ(m.srq)]
+		why := ""
 		switch {
-		case named == nil && done && q.in.refused(m) == nil && !q.src.queues[hcaagent.SRQ(m.srq)]:
-			v.expected, v.actual, v.at = fmt.Sprintf("a NAK: there is no shared receive queue %d", m.srq), "the message was taken", at
+		case !made && named == nil:
+			why = fmt.Sprintf("a NAK: there is no shared receive queue %d", m.srq)
+		case made && q.made.XRCD != 0 && domain != q.made.XRCD:
+			why = fmt.Sprintf("a NAK: shared receive queue %d is not of XRC domain %d", m.srq, q.made.XRCD)
+		}
+		switch {
+		case why != "" && acked && q.in.refused(m) == nil:
+			v.expected, v.actual, v.at = why, "the message was taken", at
 			v.evidence = []uint64{m.end.frame}
 			a.accuse(q, v)
 			return
-		case named == nil || i >= len(q.targets):
+		case named == nil || i >= len(done):
 			continue
 		}
-		e := q.targets[i]
+		e := done[i].event
 		if _, ok := named.byID[e.Completion.ID]; ok {
 			continue
 		}
@@ -42,4 +51,42 @@ func (a *Agent) sharedTaken(q *queuePair) {
 			}
 		}
 	}
+}
+
+// sharedWith are the shared receive queues to which a request with an ID was posted, where q is an XRC target.
+func (q *queuePair) sharedWith(id uint64) (list []*receives) {
+	if q.typ != hcaagent.TypeXRCTarget || !q.src.exact {
+		return nil
+	}
+	for _, r := range q.src.shared {
+		if _, ok := r.byID[id]; ok {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// openReceive returns the oldest receive request with an ID that is not completed, or nil: for an XRC target, where it is certain in which
+// shared receive queue it was.
+func (q *queuePair) openReceive(id uint64) *receive {
+	if q.typ != hcaagent.TypeXRCTarget {
+		return q.recvs.open(id)
+	}
+	if list := q.sharedWith(id); len(list) == 1 {
+		return list[0].open(id)
+	}
+	return nil
+}
+
+// vague takes a receive completion of an XRC target with an ID that several shared receive queues know.
+func (a *Agent) vague(q *queuePair, e *hcaagent.Event) bool {
+	if len(q.sharedWith(e.Completion.ID)) < 2 {
+		return false
+	}
+	for lives := q.src.qps[q.qpn]; len(lives) > 1 && q.state < hcaagent.RTR; q = lives[len(lives)-1] {
+		lives = lives[:len(lives)-1] // it waited in the queue when the queue pair was reset
+	}
+	q.taken = append(q.taken, a.takens.Put(taken{event: e, n: q.src.n}))
+	a.errorOrder(q, &q.rq, e)
+	return true
 }

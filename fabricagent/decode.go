@@ -17,10 +17,12 @@ const (
 	TooShort                    // cut off before its BTH, or before it can be told what it is
 	UnknownLink                 // no frame of this link type can be decoded
 	LinkLevel                   // of a link tap, and no data packet: DecodeLink tells what
+	Paused                      // a pause frame on Ethernet: DecodePause tells of what
+	Refused                     // an ICMP message: the packet, a RoCEv2 one that it quotes, was too big for the path
 )
 
 func (o Outcome) String() string {
-	return [...]string{"not RDMA", "RDMA", "encapsulated RDMA", "too short", "unknown link type", "link level"}[o]
+	return [...]string{"not RDMA", "RDMA", "encapsulated RDMA", "too short", "unknown link type", "link level", "pause", "refused"}[o]
 }
 
 // IsRDMA reports whether the packet was filled in: RDMA or Encapsulated.
@@ -51,7 +53,7 @@ const (
 const unlimited = 1 << 17
 
 // Decode finds the RDMA packet in a frame and decodes it into p, whose Payload, Pad and Data are views on f.Data. Where
-// the outcome is neither RDMA nor Encapsulated, only Time, Frame, Tap and Way of p mean anything. It does not allocate.
+// the outcome is neither RDMA nor Encapsulated, nor Refused, only Time, Frame, Tap and Way of p mean anything. It does not allocate.
 func Decode(f *Frame, p *packet.Packet) Outcome {
 	p.Time, p.Frame, p.Tap, p.Way = f.Time, f.Number, f.Tap, f.Way
 	b, wire := f.Data, int(f.Len)
@@ -64,7 +66,8 @@ func Decode(f *Frame, p *packet.Packet) Outcome {
 				if !packet.DecodeIP(p, b, wire) {
 					return tunnel(p, b, wire, 0)
 				}
-				if p.Cut {
+				if p.Cut || p.DestQP == packet.PSNMask {
+					group(p, f.Data)
 					return judge(p, true, 0)
 				}
 				return RDMA
@@ -124,7 +127,26 @@ func ethernet(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if len(b) < etherSize {
 		return short(b, wire)
 	}
-	return etherType(p, b[etherSize:], wire-etherSize, binary.BigEndian.Uint16(b[12:]), depth)
+	out := etherType(p, b[etherSize:], wire-etherSize, binary.BigEndian.Uint16(b[12:]), depth)
+	if out.IsRDMA() && p.DestQP == packet.PSNMask {
+		group(p, b)
+	}
+	return out
+}
+
+// group notes where a datagram to a multicast group was sent. b is an Ethernet frame with a packet, perhaps inside a tunnel: then the address
+// is that of another packet.
+func group(p *packet.Packet, b []byte) {
+	at := etherSize - 2
+	for range maxVLANs {
+		if t := binary.BigEndian.Uint16(b[at:]); t != etherVLAN && t != etherQinQ && t != etherOldQQ || len(b) < at+vlanSize+2 {
+			break
+		}
+		at += vlanSize
+	}
+	if at += 2; p.Has&(packet.HasUDP|packet.HasDETH) == packet.HasUDP|packet.HasDETH && p.Dst.IsMulticast() && len(p.Data) > 0 && len(b) > at && &b[at] == &p.Data[0] {
+		p.MAC = [6]byte(b)
+	}
 }
 
 // etherType decodes what follows an EtherType. A value below 0x600 is a length (802.3), which RDMA never has.
@@ -148,6 +170,8 @@ func etherType(p *packet.Packet, b []byte, wire int, t uint16, depth int) Outcom
 			return mpls(p, b, wire, depth)
 		case etherPPPoE:
 			return pppoe(p, b, wire, depth)
+		case etherControl:
+			return control(b, depth)
 		default:
 			return NotRDMA
 		}

@@ -30,7 +30,7 @@ const (
 	geneveSize = 8
 )
 
-// tunnel looks into an IP packet that is not RoCEv2 itself. Most traffic is told by its protocol number alone.
+// tunnel looks into an IP packet that is not RoCEv2 itself: for one inside a tunnel, or quoted. Most traffic is told by its protocol number alone.
 func tunnel(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if packet.DecodeMisled(p, b, wire) {
 		return judge(p, true, depth)
@@ -43,11 +43,15 @@ func tunnel(p *packet.Packet, b []byte, wire, depth int) Outcome {
 		switch b[9] {
 		case protoUDP, protoGRE, protoIPv4, protoIPv6, protoMPLS:
 			return tunnelIPv4(p, b, wire, depth)
+		case protoICMP:
+			return refused(p, b, wire, int(b[0]&0xf)*4, int(binary.BigEndian.Uint16(b[2:])))
 		}
 	case 6:
 		switch b[6] {
 		case protoUDP, protoGRE, protoIPv4, protoIPv6, protoMPLS, 0, 43, 60:
 			return tunnelIPv6(p, b, wire, depth)
+		case protoICMPv6:
+			return refused(p, b, wire, ipv6Size, ipv6Size+int(binary.BigEndian.Uint16(b[4:])))
 		}
 	}
 	return NotRDMA

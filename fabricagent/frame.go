@@ -20,6 +20,7 @@ type Tap struct {
 	Interface string // pcapng interface name, interface index of a Linux cooked capture or port of an ERF record, if any
 	Link      LinkType
 	SnapLen   uint32 // 0: not known
+	Speed     uint64 // of the link, in bit/s; 0: not known
 	Dropped   uint64 // packets that the capture says it lost, as far as read
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"ibwitness/link"
 	"ibwitness/packet"
 )
 
@@ -90,12 +91,21 @@ func FuzzDecodeFrame(f *testing.F) {
 		f.Add(uint16(LinkEthernet), uint32(len(b)), b)
 	}
 	f.Add(uint16(LinkInfiniBand), uint32(30), lrh())
+	f.Add(uint16(LinkEthernet), uint32(60), ether(etherControl, []byte{1, 1, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}))
+	f.Add(uint16(LinkEthernet), uint32(90), ether(etherIPv4, ipv4(protoICMP, cat([]byte{3, 4, 0, 0, 0, 0, 3, 0}, roce()))))
 	f.Add(uint16(LinkRaw), uint32(48), roce())
 	f.Add(uint16(LinkLinuxSLL2), uint32(68), append(make([]byte, 20), roce()...))
-	f.Fuzz(func(t *testing.T, link uint16, wire uint32, b []byte) {
-		frame := Frame{Time: 1, Number: 2, Tap: 3, Link: LinkType(link), Len: max(wire%maxWire, uint32(len(b))), Data: b}
+	f.Fuzz(func(t *testing.T, kind uint16, wire uint32, b []byte) {
+		frame := Frame{Time: 1, Number: 2, Tap: 3, Link: LinkType(kind), Len: max(wire%maxWire, uint32(len(b))), Data: b}
 		var p packet.Packet
-		if o := Decode(&frame, &p); o.IsRDMA() {
+		o := Decode(&frame, &p)
+		if DecodePause(&frame, new(link.Pause)) != (o == Paused && frame.Link == LinkEthernet) {
+			t.Fatalf("%v, and DecodePause says otherwise", o)
+		}
+		if DecodeSent(&frame, &link.Sent{Packet: new(packet.Packet)}) && o != RDMA {
+			t.Fatalf("%v, and DecodeSent says otherwise", o)
+		}
+		if o.IsRDMA() {
 			if len(p.Data) > len(b) || len(p.Payload)+len(p.Pad) > len(b) || p.BTHOff < 0 || p.PayloadLen < 0 {
 				t.Fatalf("%v: views of %d, %d and %d bytes on a frame of %d", o, len(p.Data), len(p.Payload), len(p.Pad), len(b))
 			}

@@ -17,6 +17,7 @@ func tapped(p *packet.Packet, b []byte, wire int) Outcome {
 	if !packet.DecodeInfiniBand(p, b[link.HeaderSize:], wire-link.HeaderSize) {
 		return TooShort
 	}
+	p.Link = 1 + uint32(m.Link)<<1 + uint32(m.Port)
 	if m.Bad {
 		p.Flaws |= packet.FlawDelimiter
 	}

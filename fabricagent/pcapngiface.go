@@ -8,11 +8,13 @@ import (
 // iface reads an interface description block.
 func (p *pcapngReader) iface(b []byte) error {
 	i := ifaceState{link: LinkType(p.u16(b)), snap: p.u32(b[4:]), clock: newClock(6)}
-	name := ""
+	name, speed := "", uint64(0)
 	for o := (options{b: b[8:], reader: p}); o.next(); {
 		switch {
 		case o.code == 2: // if_name
 			name = string(bytes.ToValidUTF8(bytes.TrimRight(o.value, "\x00"), []byte("?")))
+		case o.code == optSpeed && len(o.value) == 8:
+			speed = p.u64(o.value)
 		case o.code == 9 && len(o.value) == 1: // if_tsresol
 			offset := i.clock.offset
 			i.clock = newClock(o.value[0])
@@ -23,7 +25,7 @@ func (p *pcapngReader) iface(b []byte) error {
 	}
 	// Each description is a tap of its own, also in a later section under the same name: files of two machines may have
 	// been joined.
-	tap, ok := p.taps.add(Tap{File: p.path, Interface: name, Link: i.link, SnapLen: i.snap})
+	tap, ok := p.taps.add(Tap{File: p.path, Interface: name, Link: i.link, SnapLen: i.snap, Speed: speed})
 	if !ok {
 		return p.garbage(0, errTooManyTaps)
 	}

@@ -28,6 +28,7 @@ const (
 	optFlags       = 2 // of a packet
 	optApplication = 4
 	optDropped     = 5 // of interface statistics
+	optSpeed       = 8
 	optResolution  = 9
 )
 
@@ -48,7 +49,7 @@ func NewWriter(w io.Writer, application string) *Writer {
 	return p
 }
 
-// AddTap describes the next tap: Interface, Link and SnapLen count. It returns the index that frames name it by.
+// AddTap describes the next tap: Interface, Link, SnapLen and Speed count. It returns the index that frames name it by.
 func (p *Writer) AddTap(t Tap) (uint16, error) {
 	if p.n > 0xffff {
 		return 0, errTooManyTaps
@@ -59,6 +60,9 @@ func (p *Writer) AddTap(t Tap) (uint16, error) {
 	p.u32(t.SnapLen)
 	if t.Interface != "" {
 		p.option(optIfName, []byte(t.Interface))
+	}
+	if t.Speed != 0 {
+		p.option(optSpeed, binary.LittleEndian.AppendUint64(nil, t.Speed))
 	}
 	p.option(optResolution, []byte{9})
 	p.endOptions()

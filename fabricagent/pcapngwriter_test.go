@@ -23,7 +23,7 @@ func TestWriter(t *testing.T) {
 	}
 	var buf bytes.Buffer
 	w := NewWriter(&buf, "test")
-	for i, tap := range []Tap{{Interface: "left", Link: LinkEthernet}, {Link: LinkInfiniBand, SnapLen: 4}} {
+	for i, tap := range []Tap{{Interface: "left", Link: LinkEthernet, Speed: 100e9}, {Link: LinkInfiniBand, SnapLen: 4}} {
 		if n, err := w.AddTap(tap); err != nil || int(n) != i {
 			t.Fatal(n, err)
 		}
@@ -53,7 +53,7 @@ func TestWriter(t *testing.T) {
 	if d := cmp.Diff(want, slices.Clone(b.Frames)); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]Tap{{File: "written", Interface: "left", Link: LinkEthernet}, {File: "written", Link: LinkInfiniBand, SnapLen: 4, Dropped: 7}}, src.Taps()); d != "" {
+	if d := cmp.Diff([]Tap{{File: "written", Interface: "left", Link: LinkEthernet, Speed: 100e9}, {File: "written", Link: LinkInfiniBand, SnapLen: 4, Dropped: 7}}, src.Taps()); d != "" {
 		t.Error(d)
 	}
 	if _, err := src.Next(); err != io.EOF {

@@ -85,7 +85,7 @@ func (p *ports) open(key uint64, link LinkType, kind string, number uint32) uint
 	} else {
 		var like Tap
 		p.list.change(p.base, func(b *Tap) { like = *b })
-		n, ok := p.list.add(Tap{File: like.File, Interface: name, Link: link, SnapLen: like.SnapLen})
+		n, ok := p.list.add(Tap{File: like.File, Interface: name, Link: link, SnapLen: like.SnapLen, Speed: like.Speed})
 		if !ok {
 			return p.base
 		}

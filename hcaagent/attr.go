@@ -41,6 +41,8 @@ type Attr struct {
 	AltAddr   packet.Addr // address of the peer on the alternate path
 	RateLimit uint32      // kbit/s, raw packet QPs
 	SQDNotify bool        // ask for an event when the send queue has drained
+
+	SourceAddr packet.Addr // on RoCE: the GID, of the port's table, that its packets come from
 }
 
 // Start returns the PSN of the first request, if it is known. a may be nil.
@@ -81,12 +83,14 @@ const (
 	KnowsAltPath
 	KnowsRateLimit
 	KnowsSQDNotify
+	KnowsSourceAddr
 )
 
 var knownNames = [...]string{
 	"path MTU", "SQ PSN", "RQ PSN", "destination QPN", "address vector", "ACK timeout", "retry count", "RNR retry", "minimum RNR timer",
 	"initiator depth", "responder resources", "P_Key", "Q_Key", "access flags", "path migration state", "traffic class", "hop limit",
 	"SL", "GRH", "end-to-end credits", "port", "current state", "alternate path", "rate limit", "SQD notification",
+	"source GID",
 }
 
 func (k Known) String() string {

@@ -26,8 +26,9 @@ type NewQP struct {
 	Type            QPType
 	PD              PD
 	SendCQ, RecvCQ  CQ
-	SRQ             SRQ // in place of a receive queue; 0: none
-	MaxSend         int // work requests that the send queue holds
+	SRQ             SRQ  // in place of a receive queue; 0: none
+	XRCD            XRCD // of an XRC target: its messages name shared receive queues of that domain
+	MaxSend         int  // work requests that the send queue holds
 	MaxReceive      int
 	MaxSendSegments int // data segments of a send request
 	MaxRecvSegments int
@@ -74,6 +75,10 @@ type CompletionQueues interface {
 // SharedReceiveQueues are the verbs of shared receive queues (section 10.2.9).
 type SharedReceiveQueues interface {
 	CreateSRQ(ctx context.Context, pd PD, depth, segments int) (SRQ, error)
+	// CreateXRCD makes a domain of XRC (annex A14), and CreateXRCSRQ a shared receive queue in it, which targets of the domain receive by.
+	CreateXRCD(ctx context.Context) (XRCD, error)
+	DestroyXRCD(ctx context.Context, domain XRCD) error
+	CreateXRCSRQ(ctx context.Context, pd PD, domain XRCD, depth, segments int) (SRQ, error)
 	// ModifySRQ arms the limit: one event when fewer than limit requests are left. 0 disarms it.
 	ModifySRQ(ctx context.Context, srq SRQ, limit int) error
 	DestroySRQ(ctx context.Context, srq SRQ) error

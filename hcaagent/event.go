@@ -52,6 +52,7 @@ type Event struct {
 	Depth   int // of a CQ, as the device made it, or SRQ
 	Arm     Arm
 	SRQ     SRQ
+	XRCD    XRCD // of an SRQ that is made; 0: none
 	Send    *SendRequest
 	Receive *ReceiveRequest
 	// Sum is the CRC-32 (IEEE) of the data of a send request when it was posted, or of what a completed receive, READ or atomic has put into

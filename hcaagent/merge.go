@@ -64,5 +64,8 @@ func (a *Attr) Merge(b *Attr) {
 	if take(KnowsDestAddr) {
 		a.DestAddr = b.DestAddr
 	}
+	if take(KnowsSourceAddr) {
+		a.SourceAddr = b.SourceAddr
+	}
 	a.Known |= b.Known
 }

@@ -10,12 +10,13 @@ type QP struct {
 
 // Objects of a device, by numbers that the device gives. Zero names none.
 type (
-	CQ  uint32 // completion queue
-	SRQ uint32 // shared receive queue
-	PD  uint32 // protection domain
-	MR  uint32 // memory region
-	MW  uint32 // memory window
-	AH  uint32 // address handle
+	CQ   uint32 // completion queue
+	SRQ  uint32 // shared receive queue
+	XRCD uint32 // domain of XRC
+	PD   uint32 // protection domain
+	MR   uint32 // memory region
+	MW   uint32 // memory window
+	AH   uint32 // address handle
 )
 
 // Key is an R_Key or L_Key of the channel adapter with this address.

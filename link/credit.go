@@ -18,9 +18,11 @@ type lane struct {
 	counted bool   // sent is known
 	damaged bool   // a damaged packet since may have been on this lane
 	doubt   bool   // the newest FCTBS was found wrong
+	shaken  int64  // until when the other port's ABR may be wrong, as a wrong FCTBS has set it, and its offers with it
 	over    bool   // more was sent than the other port had offered
 	refused bool   // it was reported that the lane is not operational
 
+	op       Op     // of the newest flow control packet
 	fccl     uint16 // the newest offer
 	room     uint16 // the most that was offered while nothing had been sent since the link came up; 0: not known
 	offered  bool   // fccl is known
@@ -39,23 +41,18 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 	f := &e.FC
 	if e.Size != Size {
 		v.report(e, s, verdict{
-			rule: rule.LNKFCP001, class: rule.Violation, role: rule.Sender,
+			rule: rule.LNKFCP001, class: proven(e.Way == packet.WayOut), role: rule.Sender, detail: damagedMaybe(e),
 			expected: fmt.Sprintf("a link packet of %d bytes", Size), actual: fmt.Sprintf("%d bytes", e.Size),
 		})
+		s.unread(e)
 		return
 	}
 	if !f.Good {
-		d := verdict{
-			rule: rule.LNKFCP001, class: proven(e.Way == packet.WayOut), role: rule.Sender,
+		v.report(e, s, verdict{
+			rule: rule.LNKFCP001, class: proven(e.Way == packet.WayOut), role: rule.Sender, detail: damagedMaybe(e),
 			expected: "an LPCRC that matches the packet", actual: fmt.Sprintf("LPCRC 0x%04x", f.LPCRC),
-		}
-		if d.class == rule.Unproven {
-			d.detail = "the packet may have been damaged on the way to the tap"
-		}
-		v.report(e, s, d)
-		for i := range s.lanes {
-			s.lanes[i].time = e.Time // its lane may be what is damaged
-		}
+		})
+		s.unread(e)
 		return
 	}
 	v.covered(rule.LNKFCP002)
@@ -67,7 +64,7 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 		return
 	}
 	v.covered(rule.LNKFCP009)
-	if f.VL >= lanes {
+	if f.VL >= Lanes {
 		v.report(e, s, verdict{
 			rule: rule.LNKFCP009, class: rule.Violation, role: rule.Sender,
 			expected: "a data lane, 0 to 14", actual: fmt.Sprintf("VL %d", f.VL),
@@ -76,7 +73,7 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 	}
 	v.operand(e, w, s)
 	l := &s.lanes[f.VL]
-	v.total(e, s, l)
+	v.total(e, w, s, l)
 	v.offer(e, s, l, &r.lanes[f.VL])
 	if s.since == 0 {
 		s.since = e.Time
@@ -87,8 +84,21 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 	s.due = min(s.due, e.Time+w.limit)
 }
 
+// unread takes note of a flow control packet of the port that nobody can read: it may have been about any lane, and the first of its state.
+func (s *port) unread(e *Event) {
+	for i := range s.lanes {
+		s.lanes[i].time = e.Time
+	}
+	if s.since != 0 {
+		s.since = e.Time
+	}
+	if s.state == started || s.state == initialize {
+		s.state = unknown
+	}
+}
+
 // total holds FCTBS against the blocks that were seen (rules LNK-FCP-004, -010 and -012).
-func (v *Verifier) total(e *Event, s *port, l *lane) {
+func (v *Verifier) total(e *Event, w *wire, s *port, l *lane) {
 	f := &e.FC
 	d := ahead(f.FCTBS, l.sent)
 	ok := !l.counted || d <= l.loose || d < Window && l.damaged
@@ -101,6 +111,7 @@ func (v *Verifier) total(e *Event, s *port, l *lane) {
 				rule: rule.LNKFCP010, class: rule.Violation, role: rule.Sender,
 				expected: "FCTBS 0 while the link comes up", actual: fmt.Sprintf("%d", f.FCTBS),
 			})
+			l.shaken = e.Time + w.settling()
 		}
 		ok = true
 	case l.counted:
@@ -109,6 +120,9 @@ func (v *Verifier) total(e *Event, s *port, l *lane) {
 	sent := l.sent & (Modulus - 1)
 	l.other, l.doubt = l.sent, !ok && !again
 	l.sent, l.counted, l.loose, l.lost, l.damaged = f.FCTBS, true, 0, 0, false
+	if !ok {
+		l.shaken = e.Time + w.settling()
+	}
 	if !l.doubt {
 		return
 	}
@@ -133,7 +147,9 @@ func (v *Verifier) total(e *Event, s *port, l *lane) {
 func (v *Verifier) offer(e *Event, s *port, l, p *lane) {
 	fccl := e.FC.FCCL
 	free := ahead(fccl, p.sent)
-	back := l.offered && !l.dubious && ahead(fccl, l.fccl) > Window
+	shaken := e.Time < p.shaken
+	back := l.offered && !l.dubious && l.op == e.FC.Op && !shaken && ahead(fccl, l.fccl) > Window
+	l.op = e.FC.Op
 	if l.misled && ahead(fccl, l.misleads) <= Window {
 		l.misled = false
 	}
@@ -143,14 +159,14 @@ func (v *Verifier) offer(e *Event, s *port, l, p *lane) {
 	case back:
 		d.rule, d.class = rule.LNKFCP011, proven(!v.lossy)
 		d.expected = fmt.Sprintf("FCCL %d as before, or more", l.fccl)
-	case !p.counted || p.doubt || p.over || l.misled && !l.dubious:
+	case !p.counted || shaken || p.over || beyond(fccl, p.sent) || l.misled && !l.dubious:
 	case free > Window+p.loose:
 		d.rule, d.class = rule.LNKFCP006, proven(!v.lossy)
 		if free <= Window+p.loose+p.lost {
 			d.rule = rule.LNKFCP005
 		}
 		d.expected = fmt.Sprintf("at most ABR %d and %d blocks", p.sent&(Modulus-1), Window)
-	case e.FC.Op == Init:
+	case e.FC.Op == Init && p.sent == 0:
 		l.room = max(l.room, free)
 	case l.room != 0 && l.room < Window && free > l.room+p.loose:
 		d.rule, d.class = rule.LNKFCP006, rule.Unproven

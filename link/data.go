@@ -9,7 +9,7 @@ import (
 
 // data verifies a data packet of port s to port r: its form on the link, that the state of the port allows it, and the sender's right to
 // transmit.
-func (v *Verifier) data(e *Event, w *wire, s, r *port) {
+func (v *Verifier) data(e *Event, s, r *port) {
 	p := e.Data
 	v.covered(rule.LNKLRH001, rule.LNKLRH008, rule.LNKST005)
 	switch {
@@ -20,21 +20,29 @@ func (v *Verifier) data(e *Event, w *wire, s, r *port) {
 		})
 	case p == nil && !e.Mark.Bad:
 		v.report(e, s, verdict{
-			rule: rule.LNKLRH001, class: rule.Violation, role: rule.Sender,
-			expected: "an LRH of 8 bytes", actual: fmt.Sprintf("%d bytes in all", e.Size),
+			rule: rule.LNKLRH001, class: proven(e.Way == packet.WayOut), role: rule.Sender,
+			expected: "an LRH of 8 bytes", actual: fmt.Sprintf("%d bytes in all", e.Size), detail: damagedMaybe(e),
 		})
 	}
 	if p == nil {
+		s.damage()
 		return
 	}
-	bad := e.Mark.Bad || p.VCRCState == packet.CRCBad
+	bad := e.Mark.Bad || p.VCRCState == packet.CRCBad || e.Size != int(p.PktLen)*4+2
 	if e.Size&3 != 2 && !e.Mark.Bad {
 		v.report(e, s, verdict{
 			rule: rule.LNKLRH008, class: proven(p.VCRCState == packet.CRCGood), role: rule.Sender,
 			expected: "whole words and a VCRC", actual: fmt.Sprintf("%d bytes", e.Size),
 		})
 	}
-	if p.VL >= lanes {
+	if bad {
+		s.damage() // its VL and its length may be what is damaged
+		if p.VL < Lanes {
+			s.lanes[p.VL].lost += uint16(Blocks(int(p.PktLen)*4 + 2))
+		}
+		return
+	}
+	if p.VL >= Lanes {
 		return
 	}
 	if s.state == initialize {
@@ -46,15 +54,22 @@ func (v *Verifier) data(e *Event, w *wire, s, r *port) {
 	if s.state >= initialize {
 		v.covered(rule.LNKST002)
 	}
-	if bad {
-		for i := range s.lanes {
-			s.lanes[i].damaged = true // its VL may be what is damaged
-		}
-		s.lanes[p.VL].lost += uint16(Blocks(int(p.PktLen)*4 + 2))
-		return
-	}
 	v.transmit(e, s, r, p)
-	_ = w
+}
+
+// damage takes note of a data packet that was damaged, on any lane.
+func (s *port) damage() {
+	for i := range s.lanes {
+		s.lanes[i].damaged = true
+	}
+}
+
+// damagedMaybe says why what came is not proven to be what was sent, where the tap is not there.
+func damagedMaybe(e *Event) string {
+	if e.Way == packet.WayOut {
+		return ""
+	}
+	return "the packet may have been damaged on the way to the tap"
 }
 
 // transmit counts a data packet, and judges that the credits which port r offers allow it (rule LNK-FCP-007). Public sources do not tell whether the
@@ -68,14 +83,15 @@ func (v *Verifier) transmit(e *Event, s, r *port, p *packet.Packet) {
 	switch {
 	case !credit.offered:
 		v.unoffered(e, s, r, p)
-	case l.counted && !credit.dubious && !l.doubt:
+	case l.counted && !credit.dubious && e.Time >= l.shaken:
 		v.covered(rule.LNKFCP007)
 		room := ahead(credit.fccl, l.sent)
-		over := ahead(credit.fccl, l.sent+blocks) > Window
-		over = over && !(credit.misled && ahead(credit.misleads, l.sent+blocks) <= Window)
-		if !over {
+		over := beyond(credit.fccl, l.sent+blocks)
+		over = over && !(credit.misled && !beyond(credit.misleads, l.sent+blocks))
+		switch {
+		case !over && ahead(credit.fccl, l.sent+blocks) <= Window:
 			l.over = false
-		} else if !l.over {
+		case over && !l.over:
 			l.over = true
 			v.report(e, s, verdict{
 				rule: rule.LNKFCP007, class: proven(!v.lossy), role: rule.Sender, evidence: credit.frame,
@@ -89,6 +105,10 @@ func (v *Verifier) transmit(e *Event, s, r *port, p *packet.Packet) {
 		l.loose++
 	}
 }
+
+// beyond reports whether a count is beyond an offer. One that is behind it by more than a window is that of a port of which packets were damaged before they
+// came to the tap.
+func beyond(fccl, sent uint16) bool { return ahead(fccl, sent) > Window*3/2 }
 
 // unoffered judges a data packet on a lane for which the receiving port offers no credits though it does for others: the lane is not operational
 // (rule LNK-VL-006).

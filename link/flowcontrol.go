@@ -38,6 +38,9 @@ type FlowControl struct {
 	Good  bool   // the LPCRC is right
 }
 
+// Lanes is how many data lanes there are; VL 15 is not flow controlled.
+const Lanes = 15
+
 // Block is how many bytes a credit is for; Modulus is what credits are counted by, and Window the most that a receiver offers ahead.
 const (
 	Block   = 64

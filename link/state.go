@@ -29,6 +29,12 @@ const (
 // interval is the update interval in nanoseconds, or 0 where the time of a symbol is not known.
 func (m *Mark) interval() int64 { return (interval + clocks + longest) * int64(m.Symbol) / 1000 }
 
+// recovering is the physical state LinkErrorRecovery.
+const recovering = 6
+
+// settling is how long a wrong count may have its effects: until a right one has come to the other port, and what that port says of it has passed the tap.
+func (w *wire) settling() int64 { return max(2*w.limit, 1_000_000) }
+
 // operand judges the operand of a flow control packet, and takes the state of the port from it (rule LNK-FCP-003).
 func (v *Verifier) operand(e *Event, w *wire, s *port) {
 	v.covered(rule.LNKFCP003)
@@ -41,12 +47,19 @@ func (v *Verifier) operand(e *Event, w *wire, s *port) {
 		return
 	}
 	switch {
-	case e.FC.Op == Normal && s.state == started:
+	case e.FC.Op == Normal && s.state != up:
+		// Lanes that it told of before may not be operational any more.
+		for i := range s.lanes {
+			s.lanes[i].late = true
+		}
+		was := s.state
+		s.state = up
+		if was != started {
+			return
+		}
 		d.expected, d.actual = "operand init: the port has just come up", "operand normal"
 		d.class = proven(!v.lossy)
-		s.state = up
 	case e.FC.Op == Normal:
-		s.state = up
 		return
 	case s.state == up && !s.physical && e.FC.FCTBS == 0:
 		w.reset()
@@ -74,10 +87,13 @@ func (v *Verifier) train(e *Event, w *wire, s *port) {
 	}
 	s.physical = true
 	switch {
+	case e.State == recovering: // its state stays, if the link recovers
+		w.reset()
+		s.state = unknown
 	case e.State != LinkUp:
 		w.reset()
 		s.state = down
-	case s.state <= down:
+	case s.state == down:
 		s.state = started
 	}
 }
@@ -86,7 +102,7 @@ func (v *Verifier) train(e *Event, w *wire, s *port) {
 func (w *wire) reset() {
 	for i := range w.ports {
 		s := &w.ports[i]
-		s.lanes, s.fresh, s.since, s.due = [lanes]lane{}, false, 0, 0
+		s.lanes, s.fresh, s.since, s.due = [Lanes]lane{}, false, 0, 0
 		if s.state > started {
 			s.state = unknown
 		}
@@ -98,12 +114,20 @@ func (v *Verifier) late(w *wire, e *Event) {
 	if w.limit == 0 {
 		return
 	}
+	if e.Time-w.last > w.limit {
+		w.paused = e.Time
+	}
 	for i := range w.ports {
 		s := &w.ports[i]
 		if e.Time <= s.due || s.state == down {
 			continue
 		}
-		comesUp := e.Kind == Physical || e.Kind == Packet && e.FC.Op == Init && e.FC.FCTBS == 0
+		comesUp := e.Kind == Physical || e.Kind == Packet && (!e.FC.Good || e.FC.Op == Init && e.FC.FCTBS == 0)
+		// Where the link has gone down, what was on its way still comes from the other port.
+		limit := w.limit
+		if i != int(e.Mark.Port&1) {
+			limit *= 2
+		}
 		s.due = e.Time + w.limit
 		for vl := range s.lanes {
 			l := &s.lanes[vl]
@@ -112,13 +136,13 @@ func (v *Verifier) late(w *wire, e *Event) {
 			}
 			v.covered(rule.LNKFCP008)
 			gap := e.Time - l.time
-			if gap <= w.limit || comesUp && (s.state == up || e.Time-w.last > w.limit) {
+			if gap <= limit || comesUp && (s.state == up || e.Time-w.last > w.limit) {
 				s.due = min(s.due, l.time+w.limit)
 				continue
 			}
 			l.late = true
 			d := verdict{
-				rule: rule.LNKFCP008, class: proven(!v.lossy && e.Time-w.last <= w.limit), role: rule.Receiver, evidence: l.frame,
+				rule: rule.LNKFCP008, class: proven(!v.lossy && l.time >= w.paused), role: rule.Receiver, evidence: l.frame,
 				expected: fmt.Sprintf("a flow control packet on VL %d within %d symbol times", vl, interval),
 				actual:   fmt.Sprintf("none for %v", time.Duration(gap)),
 			}

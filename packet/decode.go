@@ -92,7 +92,7 @@ func (p *Packet) begin() {
 	p.Syndrome, p.DETHRes, p.RDETHRes, p.XRCRes = 0, 0, 0, 0
 	p.MSN, p.RKey, p.DMALen, p.VA = 0, 0, 0, 0
 	p.SwapAdd, p.Compare, p.OrigData = 0, 0, 0
-	p.Imm, p.InvRKey, p.QKey, p.SrcQP, p.XRCSRQ, p.EEC, p.FETH = 0, 0, 0, 0, 0, 0, 0
+	p.Imm, p.InvRKey, p.QKey, p.SrcQP, p.XRCSRQ, p.EEC, p.FETH, p.Link = 0, 0, 0, 0, 0, 0, 0, 0
 	p.Cut, p.ICRCState, p.Flaws = false, 0, 0
 }
 
@@ -263,6 +263,7 @@ func (p *Packet) reth(h *[16]byte) {
 func (p *Packet) deth(h []byte) {
 	w := binary.BigEndian.Uint64(h)
 	p.QKey, p.DETHRes, p.SrcQP = uint32(w>>32), uint8(w>>24), uint32(w)&PSNMask
+	p.MAC = [6]byte{}
 }
 
 // extensions decodes the extension headers of a set, which are all in h.

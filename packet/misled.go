@@ -12,17 +12,25 @@ func DecodeMisled(p *Packet, b []byte, wireLen int) bool {
 	if len(b) < ipv4Size+udpSize+bthSize+icrcSize || len(b) < wireLen {
 		return false
 	}
+	switch version := b[0] >> 4; {
+	case version == 4:
+		return b[0] == 0x45 && misled(p, b, wireLen, 4)
+	case version == 6:
+		return misled(p, b, wireLen, 6)
+	}
+	return b[0]&0xF == 5 && misled(p, b, wireLen, 4) || misled(p, b, wireLen, 6)
+}
+
+// misled decodes a packet as one of an IP version.
+func misled(p *Packet, b []byte, wireLen int, version byte) bool {
 	next, ports, flaw := 9, ipv4Size, Flaw(0)
-	switch {
-	case b[0] == 0x45:
-	case b[0]>>4 == 6:
+	if version == 6 {
 		if next, ports = 6, ipv6Size; len(b) < ipv6Size+udpSize+bthSize+icrcSize {
 			return false
 		}
-	case b[0]&0xF == 5:
+	}
+	if b[0]>>4 != version {
 		flaw = FlawVersion
-	default:
-		return false
 	}
 	from, to := binary.BigEndian.Uint16(b[ports:]), binary.BigEndian.Uint16(b[ports+2:])
 	switch {
@@ -39,7 +47,7 @@ func DecodeMisled(p *Packet, b []byte, wireLen int) bool {
 	}
 	c := bytes.Clone(b)
 	if flaw == FlawVersion {
-		c[0] = 0x45
+		c[0] = version<<4 | c[0]&0xF
 	}
 	c[next] = protoUDP
 	binary.BigEndian.PutUint16(c[ports+2:], UDPPort)

@@ -28,6 +28,7 @@ const (
 	HasCNP // the 16 reserved bytes of a congestion notification packet
 	HasICRC
 	HasVCRC
+	HasQuote // not on the wire as such, but quoted by a router that refused it: see MTU
 )
 
 // Encap is how a packet is carried.
@@ -178,11 +179,18 @@ type Packet struct {
 	FETH     uint32   // placement type in bits 3:0, selectivity in bits 5:4, the rest reserved
 
 	// Payload and the bytes of the frame.
+	Link       uint32 // of a tap on links: number of the link · 2 + the port that sent it, plus 1; 0: not known
 	PayloadLen int    // bytes of payload by the lengths of the headers, without pad; what was captured may be less
 	BTHOff     int    // offset of the BTH in Data
 	Payload    []byte // what was captured of the payload, without pad; a view on the frame
 	Pad        []byte // what was captured of the pad bytes
 	Data       []byte // the packet from LRH, GRH or IP header through ICRC (and VCRC), as far as captured; a view on the frame
+
+	// MAC is the Ethernet address that a datagram to a multicast group on IP was sent to, where the frame tells; zero, or left over,
+	// in all else. Set by the fabric agent.
+	MAC [6]byte
+	// MTU is how many bytes of IP fit where the packet was refused, 0 where the router does not say; with HasQuote only. Set by the fabric agent.
+	MTU uint16
 }
 
 // Info returns what table T2 says of the packet's opcode.

@@ -22,15 +22,21 @@ type Recovery struct {
 	PassedAt int64  // when Passed was set; 0: before the responses were known
 	// CreditedAt is when a response first gave credits, or did so again, at a tap that does not see when they reach the requester.
 	CreditedAt int64
+	Granted    uint32     // message number up to which credits were given at most, by the responder's count, if GrantedBy is set
+	GrantedBy  uint32     // MSN of the response that gave them, with GrantedSet
 	Spare      packet.PSN // Una when a response last acknowledged something and asked for what is missing too, while Spares
 	Spares     bool
 	Doubt      *Doubt  // nil: none
+	Ignored    Ignored // READ or atomic that came again while a PSN sequence NAK was pending, and has no answer yet
 	More       uint8   // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
 	Newest     uint8   // index of the newest of Runs
 	Runs       [16]Run // the newest retransmissions
 	Issues     []Issue // READs that were asked for again and whose answer to that has not begun, oldest first
 	Past       []Issue // the newest of all that READs were ever asked for again from, each once
 }
+
+// GrantedSet marks Recovery.GrantedBy as set.
+const GrantedSet = 1 << 31
 
 // Run is a run of requests that came again, in the order of their PSNs.
 type Run struct {
@@ -44,6 +50,18 @@ type Issue struct {
 	READ, From packet.PSN // PSN of the READ, and the one that is asked for now
 	At         int64
 }
+
+// Ignored is a READ or atomic that may be ignored.
+type Ignored struct {
+	First, Last packet.PSN // its PSNs
+	Behind      packet.PSN // of the NAK
+	Again       bool       // it came once more
+	Passed      bool       // a request behind it was answered
+	Request     *packet.Packet
+}
+
+// Set reports whether there is one.
+func (d *Ignored) Set() bool { return d.Request != nil }
 
 // mostIssues is how many READs asked for again are kept.
 const mostIssues = 64

@@ -108,12 +108,12 @@ var cmRows = [smpFirst - cmFirst]Row{
 	CMID002 - cmFirst: {
 		ID: "CM-ID-002", Name: "cm-remote-id", Severity: Error, Needs: Wire, Ref: "12.7.2†",
 		Text:  "The remote communication ID of a message is the local one of the other side.",
-		Where: "verifier/cm/connect.go",
+		Where: "verifier/cm/identity.go",
 	},
 	CMSM001 - cmFirst: {
 		ID: "CM-SM-001", Name: "cm-order", Severity: Error, Needs: Wire, Ref: "12.9.5†",
 		Text:  "An exchange goes REQ, MRA where patience is asked for, REP, RTU: the passive side sends the REP behind a REQ, the active side the RTU behind the REP.",
-		Where: "verifier/cm/connect.go",
+		Where: "verifier/cm/reply.go",
 	},
 	CMSM002 - cmFirst: {
 		ID: "CM-SM-002", Name: "cm-resend-differs", Severity: Warning, Needs: Wire, Ref: "12.9†",
@@ -138,12 +138,12 @@ var cmRows = [smpFirst - cmFirst]Row{
 	CMSM006 - cmFirst: {
 		ID: "CM-SM-006", Name: "cm-mra", Severity: Error, Needs: Wire, Ref: "12.6.6",
 		Text:  "An MRA is sent for a REQ, REP or LAP of the other side that is not answered; who gets one sends that message again no sooner than its service timeout says.",
-		Where: "verifier/cm/connect.go",
+		Where: "verifier/cm/reply.go",
 	},
 	CMSM007 - cmFirst: {
 		ID: "CM-SM-007", Name: "cm-two-replies", Severity: Error, Needs: Wire, Ref: "12.9†",
 		Text:  "A REQ makes one connection: whatever comes again, all REPs to it name the same communication ID and QP.",
-		Where: "verifier/cm/connect.go",
+		Where: "verifier/cm/reply.go",
 	},
 	CMSM008 - cmFirst: {
 		ID: "CM-SM-008", Name: "cm-duplicate-in-timewait", Severity: Warning, Needs: Wire, Ref: "12.9†",

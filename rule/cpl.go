@@ -88,12 +88,12 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLSTS006 - cplFirst: {
 		ID: "CPL-STS-006", Name: "status-retry-exceeded", Severity: Error, Needs: WireCQE, Ref: "9.9.2.4.1†",
 		Text:  "RETRY_EXC_ERR comes after the oldest packet was sent once and as often again as the retry count says, without progress.",
-		Where: "cq/status.go",
+		Where: "cq/retry.go",
 	},
 	CPLSTS007 - cplFirst: {
 		ID: "CPL-STS-007", Name: "status-rnr-exceeded", Severity: Error, Needs: WireCQE, Ref: "9.9.2.4.1†",
 		Text:  "RNR_RETRY_EXC_ERR comes after one RNR NAK more than the RNR retry count, and never where that is 7.",
-		Where: "cq/status.go",
+		Where: "cq/retry.go",
 	},
 	CPLSTS012 - cplFirst: {
 		ID: "CPL-STS-012", Name: "success-not-acknowledged", Severity: Error, Needs: WireCQE, Ref: "9.7.5†",

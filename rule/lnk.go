@@ -250,8 +250,8 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	},
 	LNKSW002 - lnkFirst: {
 		ID: "LNK-SW-002", Name: "switch-forwarding", Severity: Warning, Needs: WireQP, Ref: "18.2.4†",
-		Text:   "A switch forwards a unicast packet to the port that its linear forwarding table has for the DLID, and drops it where that is 255.",
-		NotWhy: "Nothing on a link tells which port of which switch it belongs to.",
+		Text:  "A switch forwards a unicast packet to the port that its linear forwarding table has for the DLID, and drops it where that is 255.",
+		Where: "verifier/smp/topology.go",
 	},
 	LNKLRH007 - lnkFirst: {
 		ID: "LNK-LRH-007", Name: "lrh-packet-maximum", Severity: Error, Needs: WireQP, Ref: "7.7",

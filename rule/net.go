@@ -57,8 +57,8 @@ var netRows = [pkyFirst - netFirst]Row{
 	},
 	NETGRH008 - netFirst: {
 		ID: "NET-GRH-008", Name: "grh-ud-destination", Severity: Error, Needs: WireQP, Ref: "9.6.1.2.3",
-		Text:   "The destination GID of a unicast UD packet is a GID of the receiving port.",
-		NotWhy: "A port may have more GIDs than management packets have shown of it; on RoCE the GID is the address that the packet is sent to.",
+		Text:  "The destination GID of a unicast UD packet is a GID of the receiving port.",
+		Where: "verifier/subnet_table.go",
 	},
 	NETGRH009 - netFirst: {
 		ID: "NET-GRH-009", Name: "grh-multicast-destination", Severity: Error, Needs: Wire, Ref: "9.6.1†",

@@ -38,8 +38,8 @@ var pkyRows = [reqFirst - pkyFirst]Row{
 	},
 	PKY005 - pkyFirst: {
 		ID: "PKY-005", Name: "pkey-special-qp", Severity: Error, Needs: WireQP, Ref: "C9-41 (QP0), C9-42 (QP1)",
-		Text:   "QP 1 takes any P_Key in the table of its port; QP 0 does not look at the P_Key.",
-		NotWhy: "What a receiver takes shows in its counters and memory; that a datagram remains without an answer proves nothing, it may be lost.",
+		Text:  "QP 1 takes any P_Key that matches one in the table of its port, and no other; QP 0 does not look at the P_Key.",
+		Where: "verifier/gmp/response.go",
 	},
 	PKY006 - pkyFirst: {
 		ID: "PKY-006", Name: "pkey-limited-members", Severity: Error, Needs: WireQP, Ref: "10.9.3",
@@ -53,8 +53,8 @@ var pkyRows = [reqFirst - pkyFirst]Row{
 	},
 	PKY008 - pkyFirst: {
 		ID: "PKY-008", Name: "pkey-default", Severity: Warning, Needs: WireQP, Ref: "10.9.1.2",
-		Text:   "The default P_Key is 0xFFFF (full) or 0x7FFF (limited); a RoCEv2 port has at least that one in its table.",
-		NotWhy: "RoCE has no subnet management that would show the table of a port, and that a key of it is never used proves nothing.",
+		Text:  "The default P_Key is 0xFFFF (full) or 0x7FFF (limited); a port in use has it in its table. Where a manager sets the table, SMP-PK-002 says so; RoCE shows no table.",
+		Where: "verifier/smp/tableanswer.go",
 	},
 	PKY012 - pkyFirst: {
 		ID: "PKY-012", Name: "qkey-privileged", Severity: Warning, Needs: WireQP, Ref: "10.2.5",

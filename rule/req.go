@@ -156,7 +156,7 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	RCACK007 - reqFirst: {
 		ID: "RC-ACK-007", Name: "ghost-ack", Severity: Info, Needs: Wire, Ref: "9.7.7.2",
 		Text:   "A requester ignores an ACK that is no younger than the last one, except that one of equal PSN may bring credits.",
-		NotWhy: "What a requester ignores is inside it.",
+		NotWhy: "Judged as CPL-STS-012, on a request that completes by one, and as RC-RTY-010, on what is sent again because of one.",
 	},
 	RCACK008 - reqFirst: {
 		ID: "RC-ACK-008", Name: "unsolicited-ack", Severity: Error, Needs: Wire, Ref: "9.7.7.2",

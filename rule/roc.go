@@ -107,8 +107,8 @@ var rocRows = [flwFirst - rocFirst]Row{
 	},
 	ROCV2011 - rocFirst: {
 		ID: "ROC-V2-011", Name: "source-ip", Severity: Error, Needs: WireQP, Ref: "CA17-11, CA17-18",
-		Text:   "The source IP address is the GID of the sender's GID index.",
-		NotWhy: "The GID table of the sender is not on the wire; ROC-V2-029 judges the addresses of a connection.",
+		Text:  "The source IP address is the GID of the sender's GID index: on a connection, the GID of the path that its REQ has named.",
+		Where: "verifier/address.go",
 	},
 	ROCV2012 - rocFirst: {
 		ID: "ROC-V2-012", Name: "destination-ip", Severity: Error, Needs: WireQP, Ref: "CA17-12, CA17-19",
@@ -198,8 +198,8 @@ var rocRows = [flwFirst - rocFirst]Row{
 	ROCV2031 - rocFirst: {
 		// An error once a public source confirms it; a warning until then.
 		ID: "ROC-V2-031", Name: "roce2-mtu", Severity: Warning, Needs: WireQP, Ref: "A16",
-		Text:   "A whole packet fits into the MTU of the IP network, so the PMTU is the largest of 256 to 4096 that leaves room for the headers.",
-		NotWhy: "The MTU of the network is not on the wire.",
+		Text:  "A whole packet fits into the MTU of the IP network, so the PMTU is the largest of 256 to 4096 that leaves room for the headers. Routers tell of packets that do not, by ICMP.",
+		Where: "verifier/roce_mtu.go",
 	},
 	ROCV2032 - rocFirst: {
 		ID: "ROC-V2-032", Name: "roce2-management-classes", Severity: Warning, Needs: Wire, Ref: "A16, A17",
@@ -209,8 +209,8 @@ var rocRows = [flwFirst - rocFirst]Row{
 	ROCV2033 - rocFirst: {
 		// No public source confirms this row yet: it stays a warning until one does.
 		ID: "ROC-V2-033", Name: "roce2-multicast-address", Severity: Warning, Needs: Wire, Ref: "A17",
-		Text:   "A multicast group over IPv4 is an address in 224.0.0.0/4, as a GID in mapped form, and goes to the multicast MAC address that belongs to it.",
-		NotWhy: "Whether an address is a multicast address is judged by UD-MC-001; MAC addresses are not kept, and a bridge or tunnel may have changed them.",
+		Text:  "A multicast group over IPv4 is an address in 224.0.0.0/4, as a GID in mapped form, and goes to the multicast MAC address that belongs to it. UD-MC-001 judges the IP address.",
+		Where: "verifier/roce_group.go",
 	},
 	ROCV2034 - rocFirst: {
 		ID: "ROC-V2-034", Name: "roce2-pkey", Severity: Warning, Needs: WireQP, Ref: "A16",

@@ -68,8 +68,8 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP004 - rspFirst: {
 		ID: "RC-RSP-004", Name: "duplicate-unanswered-after-nak", Severity: Warning, Needs: Wire, Ref: "9.7.5.2†",
-		Text:   "While a sequence NAK is outstanding the responder still answers duplicates.",
-		NotWhy: "A duplicate may be answered by a coalesced response: that none comes proves nothing.",
+		Text:  "While a sequence NAK is outstanding the responder still answers duplicates.",
+		Where: "verifier/rc_ignored.go",
 	},
 	RCRSP005 - rspFirst: {
 		ID: "RC-RSP-005", Name: "ack-missing", Severity: Error, Needs: Wire, Ref: "9.7.5†",

@@ -72,8 +72,8 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCRTY002 - rtyFirst: {
 		ID: "RC-RTY-002", Name: "retry-reload", Severity: Warning, Needs: WireQP, Ref: "9.9.2.1†",
-		Text:   "The retry counter is full again after every acknowledgement that makes progress.",
-		NotWhy: "The counter is inside the requester; RC-RTY-001 counts what the wire shows, anew after progress.",
+		Text:  "The retry counter is full again after every acknowledgement that makes progress.",
+		Where: "cq/retry.go",
 	},
 	RCRTY003 - rtyFirst: {
 		ID: "RC-RTY-003", Name: "retry-counting", Severity: Warning, Needs: WireQP, Ref: "9.9.2.1†",
@@ -137,8 +137,8 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCRNR004 - rtyFirst: {
 		ID: "RC-RNR-004", Name: "rnr-retry-reload", Severity: Warning, Needs: WireQP, Ref: "9.9.2†",
-		Text:   "The RNR retry counter is full again after an acknowledgement that makes progress.",
-		NotWhy: "The counter is inside the requester; RC-RNR-003 counts what the wire shows, anew after progress.",
+		Text:  "The RNR retry counter is full again after an acknowledgement that makes progress.",
+		Where: "cq/retry.go",
 	},
 	RCRNR005 - rtyFirst: {
 		ID: "RC-RNR-005", Name: "rnr-wait-request", Severity: Error, Needs: Wire, Ref: "9.7.5.2.8",
@@ -187,8 +187,8 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCCRD005 - rtyFirst: {
 		ID: "RC-CRD-005", Name: "credit-backward", Severity: Warning, Needs: Wire, Ref: "9.7.7.2",
-		Text:   "The limit that credits set for message numbers only moves forward.",
-		NotWhy: "The limit is inside the requester, which keeps the greatest that it was given: credit codes round down, so a later response may give less (seen from real adapters).",
+		Text:  "The limit that credits set for message numbers only moves forward: a responder takes none back that it has given, but for what its codes round down.",
+		Where: "verifier/rc_credit.go",
 	},
 	RCCRD006 - rtyFirst: {
 		ID: "RC-CRD-006", Name: "credit-not-negotiated", Severity: Warning, Needs: WireQP, Ref: "12.7.26†",
@@ -207,8 +207,8 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCATM003 - rtyFirst: {
 		ID: "RC-ATM-003", Name: "cmp-swap-fields", Severity: Error, Needs: Wire, Ref: "9.3.4",
-		Text:   "A CMP_SWAP carries the swap operand first and the compare operand behind it.",
-		NotWhy: "Which operand is which cannot be told from their values; a device that swaps them shows in memory.",
+		Text:  "A CMP_SWAP carries the swap operand first and the compare operand behind it.",
+		Where: "cq/sent.go",
 	},
 	RCINV001 - rtyFirst: {
 		ID: "RC-INV-001", Name: "invalidate-rkey", Severity: Warning, Needs: WireQP, Ref: "9.4.1.1†",

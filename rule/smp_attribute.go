@@ -58,7 +58,7 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPPI009 - smpAttributes: {
 		ID: "SMP-PI-009", Name: "portinfo-down", Severity: Info, Needs: Wire, Ref: "C14-24.2.1",
 		Text:   "Of a port that is Down only the states mean something.",
-		NotWhy: "A rule for whoever reads: here nothing else of such a port is judged.",
+		NotWhy: "Judged as SMP-PI-003, SMP-PI-004, SMP-PI-005, SMP-PI-008, SMP-PI-012 and SMP-RT-001, which leave ports alone that are Down (smp_attribute.txt has the same bytes of both).",
 	},
 	SMPPI010 - smpAttributes: {
 		ID: "SMP-PI-010", Name: "portinfo-violations", Severity: Warning, Needs: Wire, Ref: "14.2.5.6",
@@ -168,7 +168,7 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPSMI005 - smpAttributes: {
 		ID: "SMP-SMI-005", Name: "sminfo-polling", Severity: Info, Needs: Wire, Ref: "14.4†",
 		Text:   "A standby manager asks the master for its SMInfo now and then, and may take over when no answer comes.",
-		NotWhy: "It may, when and after how many is its own choice: no packet contradicts it.",
+		NotWhy: "Judged as SMP-SMI-003, where it takes over beside a master that goes on, and as SMP-SMI-001, where it gives orders while it says that it is no master; how often it asks is its own choice.",
 	},
 	SMPVD001 - smpAttributes: {
 		ID: "SMP-VD-001", Name: "vendordiag-ledinfo", Severity: Info, Needs: Wire, Ref: "14.2.5.14-15",

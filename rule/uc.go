@@ -76,8 +76,8 @@ var ucRows = [udFirst - ucFirst]Row{
 	},
 	UCACC002 - ucFirst: {
 		ID: "UC-ACC-002", Name: "uc-zero-length-rkey", Severity: Info, Needs: Wire, Ref: "9.4†",
-		Text:   "The R_Key of a UC WRITE of length 0 is not checked.",
-		NotWhy: "A receiver that refuses is silent, as it is when it accepts.",
+		Text:  "The R_Key of a UC WRITE of length 0 is not checked.",
+		Where: "cq/unreliable.go",
 	},
 	UCSE001 - ucFirst: {
 		ID: "UC-SE-001", Name: "uc-solicited-event", Severity: Warning, Needs: Wire, Ref: "9.2",

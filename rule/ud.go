@@ -66,8 +66,8 @@ var udRows = [rocFirst - udFirst]Row{
 	},
 	UDPSN001 - udFirst: {
 		ID: "UD-PSN-001", Name: "ud-psn", Severity: Info, Needs: Wire, Ref: "9.8.3†",
-		Text:   "A UD sender counts its PSN up packet by packet, but no receiver looks at it: gaps and repeats are legal.",
-		NotWhy: "A permission: nothing can break it. The first PSN is judged by UD-PSN-002.",
+		Text:  "A UD sender counts its PSN up packet by packet, but no receiver looks at it: gaps and repeats are legal.",
+		Where: "verifier/ud_psn.go",
 	},
 	UDPSN002 - udFirst: {
 		ID: "UD-PSN-002", Name: "ud-start-psn", Severity: Warning, Needs: WireQP, Ref: "10.2†",

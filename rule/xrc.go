@@ -20,7 +20,7 @@ var xrcRows = [rdFirst - xrcFirst]Row{
 	XRCSRQ001 - xrcFirst: {
 		// An error once a public source confirms it; a warning until then.
 		ID: "XRC-SRQ-001", Name: "xrc-receive-queue", Severity: Warning, Needs: WireCQE, Ref: "A14",
-		Text:  "A message on XRC takes a receive request of the shared receive queue that it names, and is refused where there is none of that number.",
+		Text:  "A message on XRC takes a receive request of the shared receive queue that it names, and is refused where there is none of that number in the XRC domain of the target.",
 		Where: "cq/xrc.go",
 	},
 	XRCRNR001 - xrcFirst: {

@@ -2,7 +2,10 @@
 // has given them. It only keeps; package verifier/smp judges the packets and fills it in.
 package subnet
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // NodeType is the kind of a node (NodeInfo, table T12).
 type NodeType uint8
@@ -38,6 +41,7 @@ const (
 	KnowsSLtoVL                   // the mapping of a channel adapter's, a router's or the enhanced port 0
 	KnowsPKeys                    // all blocks of the P_Key table
 	KnowsGUID
+	KnowsGUIDs // all blocks of GUIDInfo, and the prefix
 )
 
 // Port is one port of a node.
@@ -61,16 +65,23 @@ type Port struct {
 	RespTime       uint8
 	SLtoVL         [16]uint8
 	PKeys          []uint16 // valid entries of the table; meaningful as a whole with KnowsPKeys
+	Prefix         uint64   // of its GIDs beside the default one
+	GUIDs          []uint64 // those of GUIDInfo that are not 0; meaningful as a whole with KnowsGUIDs
 
 	Time  int64  // when it was last told of
 	Frame uint64 // and by which frame
+
+	Changed int64 // when a manager last changed its P_Keys, GUIDs or LIDs
 }
 
 // Knows reports whether all of a set is known. A nil port knows nothing.
 func (p *Port) Knows(k Known) bool { return p != nil && p.Has&k == k }
 
-// Member reports whether the port has a P_Key with this partition number, and whether as a full member.
+// Member reports whether the port has a P_Key with this partition number, and whether as a full member. A nil port has none.
 func (p *Port) Member(pkey uint16) (member, full bool) {
+	if p == nil {
+		return false, false
+	}
 	for _, k := range p.PKeys {
 		if (k^pkey)&0x7FFF == 0 {
 			member, full = true, full || k>>15 != 0
@@ -78,6 +89,26 @@ func (p *Port) Member(pkey uint16) (member, full bool) {
 	}
 	return member, full
 }
+
+// settling is how long what was sent before a change may still be on its way.
+const settling = int64(time.Second)
+
+// Settled reports whether all that is on its way at a time was sent since the port was changed.
+func (p *Port) Settled(now int64) bool { return now-p.Changed > settling }
+
+// Takes reports whether a packet with a P_Key has an entry of the table to match: the same partition, and a full member on one side.
+func (p *Port) Takes(pkey uint16) bool {
+	member, full := p.Member(pkey)
+	return member && (full || pkey>>15 != 0)
+}
+
+// HasGID reports whether a GID is one of the port, by the default prefix of a subnet or by its own.
+func (p *Port) HasGID(hi, lo uint64) bool {
+	return (hi == p.Prefix || hi == linkLocal) && slices.Contains(p.GUIDs, lo)
+}
+
+// linkLocal is the GID prefix by which every port is known within its subnet.
+const linkLocal = 0xFE80 << 48
 
 // Node is a channel adapter, a switch or a router.
 type Node struct {
@@ -100,6 +131,7 @@ type Node struct {
 	// Linear holds the forwarding table by LID, as far as its blocks are known: see Egress.
 	Linear []uint8
 	blocks []bool
+	Routed int64 // when a manager last changed it
 }
 
 // Port returns the port with a number, beginning it where it is not known.
@@ -123,6 +155,16 @@ func (n *Node) SetLinear(block int, ports []byte) {
 	n.blocks[block] = true
 	copy(n.Linear[block*64:], ports[:min(64, len(ports))])
 }
+
+// ForgetLinear notes that a block may have been changed.
+func (n *Node) ForgetLinear(block int) {
+	if block < len(n.blocks) {
+		n.blocks[block] = false
+	}
+}
+
+// ForgetAllLinear notes that any block may have been changed.
+func (n *Node) ForgetAllLinear() { clear(n.blocks) }
 
 // Egress returns the port out of which a switch sends packets to a unicast LID, 255 for none, and whether that is known.
 func (n *Node) Egress(lid uint16) (uint8, bool) {

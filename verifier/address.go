@@ -3,6 +3,7 @@ package verifier
 import (
 	"fmt"
 
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -101,6 +102,27 @@ func (v *Verifier) Source(c *qp.Pair, to int, p *packet.Packet, class rule.Class
 		return
 	}
 	v.bytewise(nil, 0, p, d)
+}
+
+// sourceGID holds the source address of a packet against the GID that its QP sends from, by the word of its own side (rule ROC-V2-011).
+func (v *Verifier) sourceGID(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	if !end.Knows(hcaagent.KnowsSourceAddr) || !onIP(p.Encap, nil) {
+		return
+	}
+	v.covered(rule.ROCV2011)
+	gid := end.Attr.SourceAddr
+	if gid == p.Src {
+		return
+	}
+	d := verdict{
+		rule: rule.ROCV2011, class: rule.Violation, role: rule.Sender,
+		expected: fmt.Sprintf("source %v, the GID of the path that it named", gid), actual: p.Src.String(),
+	}
+	if gid.IsIPv4() != p.Src.IsIPv4() {
+		d.class, d.detail = rule.Unproven, "the GID of the path may be meant for another version of RoCE"
+	}
+	v.report(c, from, p, d)
 }
 
 // Destination reports a packet of a connection that went to another address than that of end to (rules ROC-V2-012, NET-GRH-007).

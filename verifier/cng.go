@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"ibwitness/packet"
@@ -19,6 +20,8 @@ const (
 	staleMark = 100 * time.Millisecond
 	// mostWays is how many pairs of a sender and a receiver are kept before those that nothing happened on lately are dropped.
 	mostWays = 4096
+	// mostQPs is how many QPs of a way are kept likewise.
+	mostQPs = 4096
 )
 
 // congestion is what the network has told of congestion, and the receivers have passed on. The zero value is empty.
@@ -37,8 +40,10 @@ type marks struct {
 	qps      map[uint32]*marked // by the sender's QPN, or anyDest where that is not known
 	owed     *packet.Packet     // the oldest marked packet that no CNP has told of
 	owedQP   uint32             // the QP that sent it
-	silent   bool               // that none came was reported, and none has come since
-	notifies bool               // the receiver has sent CNPs
+	owedOf   *qp.Pair           // the connection that it is of, sent by end owedFrom, or nil
+	owedFrom int
+	silent   bool // that none came was reported, and none has come since
+	notifies bool // the receiver has sent CNPs
 	newest   notified
 	at       int64 // of the newest event
 	onCNPs   uint32
@@ -50,6 +55,7 @@ type marked struct {
 	due    uint32 // marks that no CNP has told of
 	at     int64  // of the newest
 	pkey   uint16
+	mixed  bool // what was marked has not had one P_Key
 	newest notified
 	pace   pace
 	judged bool // that it does not slow down was reported
@@ -95,9 +101,12 @@ func (g *congestion) drop(now int64) {
 	}
 }
 
-func (m *marks) qp(qpn uint32) *marked {
+func (m *marks) qp(qpn uint32, now int64) *marked {
 	q := m.qps[qpn]
 	if q == nil {
+		if len(m.qps) >= mostQPs {
+			maps.DeleteFunc(m.qps, func(_ uint32, q *marked) bool { return now-max(q.at, q.newest.time) > int64(time.Second) })
+		}
 		q = new(marked)
 		m.qps[qpn] = q
 	}
@@ -127,37 +136,61 @@ func (v *Verifier) Marked(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.notECT(c, from, p)
 	qpn := senderQP(c, from, p)
-	q := m.qp(qpn)
+	q := m.qp(qpn, p.Time)
+	q.mixed = q.mixed || q.at != 0 && q.pkey != p.PKey
 	q.due++
 	q.at, q.pkey = p.Time, p.PKey
 	if p.Dst.IsMulticast() {
 		return
 	}
 	v.overdue(m, p.Time)
-	if m.owed == nil && !m.silent && (m.newest.time == 0 || p.Time-m.newest.time > int64(longestPacing)) {
-		m.owed, m.owedQP = bare(p), qpn
+	if m.owed == nil && !m.silent && (m.newest.time == 0 || p.Time-m.newest.time > v.Profile.CNPs.most(longestPacing)) {
+		m.owed, m.owedQP, m.owedOf, m.owedFrom = bare(p), qpn, c, from
 	}
+}
+
+// Unfollowed takes a packet that is not judged further. Where it is marked, its receiver may send a CNP all the same.
+func (v *Verifier) Unfollowed(p *packet.Packet) {
+	if !onIP(p.Encap, nil) || p.TClass&3 != 3 || p.Opcode == packet.OpCNP {
+		return
+	}
+	q := v.cng.way(p.Src, p.Dst, p.Time).qp(anyDest, p.Time)
+	q.due++
+	q.at, q.mixed = p.Time, true
+}
+
+// taken reports whether the marked packet that a CNP is owed for is known to have been accepted: a QP that is gone owes none.
+func (m *marks) taken() bool {
+	p, c := m.owed, m.owedOf
+	if c == nil || !c.Reliable() || !p.Info().Request {
+		return false
+	}
+	end := &c.Ends[m.owedFrom]
+	return end.Addr == p.Src && c.Ends[1-m.owedFrom].Number == p.DestQP && end.SQ.Una.After(p.PSN)
 }
 
 // overdue judges whether the receiver of marked packets has told their sender in time (rule CNG-CNP-001).
 func (v *Verifier) overdue(m *marks, now int64) {
-	if m.owed == nil || m.owed.Encap == packet.Native || now-m.owed.Time <= int64(soonNotified) {
+	if m.owed == nil || m.owed.Encap == packet.Native || now-m.owed.Time <= v.Profile.CNPs.most(soonNotified) {
 		return
 	}
-	p := m.owed
-	m.owed, m.silent = nil, true
+	p, taken := m.owed, m.taken()
+	m.owed, m.owedOf, m.silent = nil, nil, true
 	if !m.notifies && (v.Profile.CNPs.By == PacingUnknown || v.Profile.CNPs.By == PacedByPort) {
 		return // its congestion notification may be off
 	}
 	v.covered(rule.CNGCNP001)
 	d := verdict{
 		rule: rule.CNGCNP001, role: rule.Receiver,
-		expected: "a CNP within " + soonNotified.String() + ": the packet is marked", actual: "none",
+		expected: "a CNP within " + time.Duration(v.Profile.CNPs.most(soonNotified)).String() + ": the packet is marked", actual: "none",
 	}
 	switch by := v.Profile.CNPs.By; {
 	case by == PacedByQP, by == PacedByAddress:
-		if d.class = proven(v.Near(p.Dst)); d.class == rule.Unproven {
+		switch d.class = proven(v.Near(p.Dst) && taken); {
+		case !v.Near(p.Dst):
 			d.detail = "the packet may have been lost behind the tap, or the CNP before it"
+		case !taken:
+			d.detail = "nothing acknowledges the packet: the QP that it names may be gone"
 		}
 	default:
 		d.class, d.detail = rule.Unproven, "some adapters have one timer for the CNPs to all senders: a profile tells (--profile cnp-per-ip)"

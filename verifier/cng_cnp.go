@@ -12,10 +12,13 @@ import (
 // CNP judges a congestion notification packet: the receiver of marked packets asks their sender to slow down. c is the connection of the QP
 // that shall, or nil; from is the end that sent the CNP. since is when the first packet between the two addresses was seen.
 func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
+	if n := &v.cng.cnp; numbered(p) && n.IPID == p.IPID && n.Src == p.Src && n.Dst == p.Dst && n.DestQP == p.DestQP && p.Time-n.Time < sameFrame {
+		return // a copy that the network made
+	}
 	v.bytewise(nil, 0, p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
 	v.covered(rule.CNGCNP005)
 	m := v.cng.way(p.Dst, p.Src, p.Time)
-	q := m.qp(p.DestQP)
+	q := m.qp(p.DestQP, p.Time)
 	v.overdue(m, p.Time)
 	v.cnpCause(c, from, p, m, q, since)
 	v.cnpPace(c, from, p, m, q)
@@ -26,7 +29,7 @@ func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
 	}
 	if m.owed != nil && (v.Profile.CNPs.By != PacedByQP || m.owedQP == anyDest || m.owedQP == p.DestQP) {
 		v.covered(rule.CNGCNP001)
-		m.owed = nil
+		m.owed, m.owedOf = nil, nil
 	}
 	m.notifies, m.silent = true, false
 	n := notified{p.Time, p.Frame}
@@ -37,23 +40,27 @@ func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
 
 // cnpCause judges that a mark is why a CNP was sent (rules CNG-CNP-002, -005), and that it has the P_Key of what was marked (CNG-CNP-003).
 func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *marks, q *marked, since int64) {
-	if q.due == 0 || p.Time-q.at > int64(staleMark) {
+	stale := v.Profile.CNPs.most(staleMark)
+	known := true
+	if q.due == 0 || p.Time-q.at > stale {
 		if other := m.qps[anyDest]; other != nil {
-			q = other // whose it was is not known
+			q, known = other, false // whose it was is not known
 		}
 	}
-	if q.due > 0 && p.Time-q.at <= int64(staleMark) {
+	if q.due > 0 && p.Time-q.at <= stale {
 		q.due--
 		v.covered(rule.CNGCNP002)
-		if (p.PKey^q.pkey)&0x7FFF != 0 {
+		flow := c != nil && c.Ends[from].Flow.Known()
+		own := flow && (p.PKey^c.Ends[from].Flow.PKey)&0x7FFF == 0 // then the marked packet had another one
+		if (p.PKey^q.pkey)&0x7FFF != 0 && !q.mixed && !own {
 			v.bytewise(c, from, p, verdict{
-				rule: rule.CNGCNP003, class: rule.Violation, role: rule.Receiver,
+				rule: rule.CNGCNP003, class: proven(known || flow), role: rule.Receiver,
 				expected: fmt.Sprintf("P_Key 0x%04x of the marked packet", q.pkey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 			})
 		}
 		return
 	}
-	if p.Time-since <= int64(staleMark) {
+	if p.Time-since <= stale {
 		return // a mark from before the capture began may be why
 	}
 	d := verdict{

@@ -70,6 +70,7 @@ func (v *Verifier) Event(c *qp.Pair, who int, p *packet.Packet, id rule.ID, deta
 // known. The requester's stream is joined anew with its next packet.
 func (v *Verifier) Hidden(c *qp.Pair, from int, p *packet.Packet) {
 	v.Skipped[SkipCut]++
+	v.Unfollowed(p)
 	if p.Info().Request {
 		c.Ends[from].SQ.Joined, c.Ends[from].SQ.Usual = false, false
 	}
@@ -79,6 +80,7 @@ func (v *Verifier) Hidden(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
 	id := misfit(p)
 	v.covered(id)
+	v.Unfollowed(p)
 	if p.Cut {
 		v.Skipped[SkipCut]++
 		return

@@ -25,10 +25,13 @@ const (
 	// What is not reported, but so: the first packet, a request or a response, was not ECN-capable.
 	firstNotECT
 	firstNotECTResponse
+
+	// A request whose P_Key the table of the receiver does not have was answered.
+	reportedTaken
 )
 
 // Flow judges what a connected QP must keep constant in the packets that it sends, or what its attributes give (rules NET-GRH-006,
-// NET-GRH-013, PKY-004, PKY-006, BTH-013, LNK-SL-001, ROC-V2-004, -009, -013, -018).
+// NET-GRH-013, PKY-004, PKY-006, BTH-013, LNK-SL-001, ROC-V2-004, -009, -011, -013, -018).
 func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	f := &end.Flow
@@ -56,10 +59,10 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	end.Flow = qp.Flow{
 		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, SL: p.SL, MigReq: p.MigReq,
-		GRH: p.Has&packet.HasGRH != 0, GIDs: gids(p), State: qp.FlowKnown,
+		GRH: p.Has&packet.HasGRH != 0, GIDs: gids(p), State: qp.FlowKnown, Reported: end.Flow.Reported & reportedPKey,
 	}
 	if p.TClass&3 == 0 && onIP(p.Encap, nil) {
-		end.Flow.Reported = notECT(p)
+		end.Flow.Reported |= notECT(p)
 	}
 	if end.Knows(hcaagent.KnowsPKey) {
 		v.covered(rule.PKY004)
@@ -97,6 +100,7 @@ func gids(p *packet.Packet) uint64 {
 func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	v.dscp(c, from, p)
+	v.sourceGID(c, from, p)
 	if end.Knows(hcaagent.KnowsHopLimit) && p.Has&(packet.HasIPv4|packet.HasIPv6) != 0 {
 		v.covered(rule.ROCV2009)
 		if p.HopLmt != end.Attr.HopLimit {
@@ -271,7 +275,7 @@ func (v *Verifier) steady(c *qp.Pair) {
 				(f.Rule == rule.BTH013 || f.Rule == rule.UCMIG001 || f.Rule == rule.UDQKEY001) && odd>>4 == 1
 			own := f.Accused.Addr == end.Addr && f.Peer.Addr == c.Ends[1-i].Addr && // the QPN may have been learned since
 				(!f.Accused.QPNKnown || f.Accused.QPN == end.Number) && (!f.Peer.QPNKnown || f.Peer.QPN == c.Ends[1-i].Number)
-			if is && own && f.Class == rule.Unproven && f.Time < last {
+			if is && own && f.Class == rule.Unproven && f.Time < last && len(f.Evidence) == 0 { // else it is the table of the port that it disagrees with
 				f.Class, f.Detail = rule.Violation, "the packets before it and behind it agree"
 				v.Rec.Cover[f.Rule].Unproven--
 				v.Rec.Cover[f.Rule].Violated++

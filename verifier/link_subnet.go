@@ -41,6 +41,7 @@ func (v *Verifier) onSubnet(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Has&packet.HasGRH != 0 {
 		v.ownLID(c, from, p)
 	}
+	v.inTables(c, from, p, s)
 }
 
 // onPort makes a finding that what was told of a port proves.

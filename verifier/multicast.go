@@ -5,18 +5,21 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"time"
 
 	"ibwitness/packet"
-	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
 // groups is what one shard has seen of multicast groups on InfiniBand. What the subnet administrator tells of a group and what is sent to it
 // may be in different shards: see JudgeGroups.
 type groups struct {
-	told map[packet.Addr]groupTold
+	told map[groupAsked]groupTold
 	used map[groupUse]*groupPacket
 }
+
+// groupAsked is a group, and a port that was told of it.
+type groupAsked struct{ mgid, port packet.Addr }
 
 // groupTold is the LID of a group, as the subnet administrator has told it.
 type groupTold struct {
@@ -25,21 +28,39 @@ type groupTold struct {
 	time    int64
 }
 
-type groupUse struct {
-	mgid packet.Addr
-	dlid uint16
+// add takes what was told of the same group elsewhere.
+func (g *groupTold) add(other groupTold, ok bool) {
+	if ok {
+		g.changed = g.changed || other.changed || other.mlid != g.mlid
+		g.time = min(g.time, other.time)
+	}
 }
 
-// groupPacket is the first packet of a use.
+type groupUse struct {
+	mgid, src packet.Addr
+	dlid      uint16
+}
+
+// groupPacket is the first packet of a use, and when the newest one came.
 type groupPacket struct {
 	packet.Packet
-	c      *qp.Pair
-	from   int
+	newest groupSeen
 	judged bool
 }
 
-// groupsMost is how many groups are kept.
-const groupsMost = 1 << 12
+// groupSeen is what differs between the packets of a use.
+type groupSeen struct {
+	time  int64
+	frame uint64
+	psn   packet.PSN
+}
+
+const (
+	// groupsMost is how many groups are kept.
+	groupsMost = 1 << 12
+	// toldSince is how long after a port was told of a group nothing that it had queued before comes any more.
+	toldSince = time.Second
+)
 
 // Where the fields of a response of the subnet administrator stand that tells of a group (tables T10, T13).
 const (
@@ -48,42 +69,48 @@ const (
 )
 
 // group notes what a datagram tells or uses of a group.
-func (v *Verifier) group(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) group(p *packet.Packet) {
 	if b := p.Payload; p.SrcQP == 1 && len(b) > saMLID+1 && b[1] == saClass && b[3] == saGetResp && binary.BigEndian.Uint16(b[4:]) == 0 &&
 		binary.BigEndian.Uint16(b[16:]) == saMCMember && b[saData] == 0xFF && len(v.groups.told) < groupsMost {
 		mgid, mlid := packet.GIDAddr(b[saData:saData+16]), binary.BigEndian.Uint16(b[saMLID:])
 		if v.groups.told == nil {
-			v.groups.told = map[packet.Addr]groupTold{}
+			v.groups.told = map[groupAsked]groupTold{}
 		}
-		old, ok := v.groups.told[mgid]
-		if !ok {
-			old = groupTold{mlid: mlid, time: p.Time}
-		}
-		old.changed = old.changed || old.mlid != mlid
-		v.groups.told[mgid] = old
+		k, g := groupAsked{mgid, p.Dst}, groupTold{mlid: mlid, time: p.Time}
+		old, ok := v.groups.told[k]
+		g.add(old, ok)
+		v.groups.told[k] = g
 	}
 	if p.DestQP != packet.PSNMask || p.Has&(packet.HasLRH|packet.HasGRH) != packet.HasLRH|packet.HasGRH || !p.DGID.IsMulticast() || p.DLID < 0xC000 {
 		return
 	}
-	k := groupUse{p.DGID, p.DLID}
-	if v.groups.used[k] == nil && len(v.groups.used) < groupsMost {
+	k := groupUse{p.DGID, p.Src, p.DLID}
+	u := v.groups.used[k]
+	if u == nil && len(v.groups.used) < groupsMost {
 		if v.groups.used == nil {
 			v.groups.used = map[groupUse]*groupPacket{}
 		}
-		v.groups.used[k] = &groupPacket{Packet: *bare(p), c: c, from: from}
+		u = &groupPacket{Packet: *bare(p)}
+		v.groups.used[k] = u
+	}
+	if u != nil {
+		u.newest = groupSeen{p.Time, p.Frame, p.PSN}
 	}
 }
 
 // JudgeGroups holds the packets to multicast groups that the shards have seen against what any of them was told of the groups (rule UD-MC-002).
+// A group may have been made anew since with another LID, of which the capture shows nothing; but then its sender was not the one that was told.
 func JudgeGroups(all ...*Verifier) {
-	told := map[packet.Addr]groupTold{}
+	told, anyone := map[groupAsked]groupTold{}, map[packet.Addr]groupTold{}
 	for _, v := range all {
-		for mgid, g := range v.groups.told {
-			if old, ok := told[mgid]; ok {
-				g.changed = g.changed || old.changed || old.mlid != g.mlid
-				g.time = min(g.time, old.time)
-			}
-			told[mgid] = g
+		for k, g := range v.groups.told {
+			one, both := g, g
+			old, ok := told[k]
+			one.add(old, ok)
+			told[k] = one
+			old, ok = anyone[k.mgid]
+			both.add(old, ok)
+			anyone[k.mgid] = both
 		}
 	}
 	if len(told) == 0 {
@@ -92,7 +119,7 @@ func JudgeGroups(all ...*Verifier) {
 	for _, v := range all {
 		var uses []*groupPacket
 		for k, u := range v.groups.used {
-			if g, ok := told[k.mgid]; ok && !g.changed && !u.judged {
+			if g, ok := anyone[k.mgid]; ok && !g.changed && !u.judged {
 				uses = append(uses, u)
 			}
 		}
@@ -100,12 +127,20 @@ func JudgeGroups(all ...*Verifier) {
 		for _, u := range uses {
 			u.judged = true
 			v.covered(rule.UDMC002)
-			if g := told[u.DGID]; g.mlid != u.DLID {
-				v.report(u.c, u.from, &u.Packet, verdict{
-					rule: rule.UDMC002, class: proven(g.time <= u.Time), role: rule.Sender,
-					expected: fmt.Sprintf("DLID 0x%04x, which the subnet administrator gives for %v", g.mlid, u.DGID), actual: fmt.Sprintf("DLID 0x%04x", u.DLID),
-				})
+			g, p := anyone[u.DGID], &u.Packet
+			if g.mlid == u.DLID {
+				continue
 			}
+			own, ok := told[groupAsked{u.DGID, u.Src}]
+			knew := ok && own.time <= u.Time
+			if ok && !knew && u.newest.time-own.time > int64(toldSince) { // it goes on with it
+				knew = true
+				p.Time, p.Frame, p.PSN = u.newest.time, u.newest.frame, u.newest.psn
+			}
+			v.bytewise(nil, 0, p, verdict{
+				rule: rule.UDMC002, class: proven(knew), role: rule.Sender,
+				expected: fmt.Sprintf("DLID 0x%04x, which the subnet administrator gives for %v", g.mlid, u.DGID), actual: fmt.Sprintf("DLID 0x%04x", u.DLID),
+			})
 		}
 	}
 }

@@ -33,6 +33,9 @@ type Pacing struct {
 	Every time.Duration
 }
 
+// most is how long something of CNPs takes at most, in nanoseconds: t, where their interval is not longer than that.
+func (p Pacing) most(t time.Duration) int64 { return int64(max(t, 2*p.Every)) }
+
 // PacedBy is what has a timer of its own for congestion notification packets.
 type PacedBy uint8
 

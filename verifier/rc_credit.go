@@ -1,6 +1,8 @@
 package verifier
 
 import (
+	"fmt"
+
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -30,8 +32,12 @@ func (v *Verifier) rcCredits(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if !limited || r.MSN != qp.MSNKnown {
 		q.Credited = false
+		if q.Recovery != nil {
+			q.Recovery.GrantedBy = 0
+		}
 		return
 	}
+	v.rcGranted(c, from, p, n)
 	limit := (p.MSN + n - r.MSNBase) & packet.PSNMask
 	switch {
 	case !q.Credited:
@@ -41,6 +47,28 @@ func (v *Verifier) rcCredits(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	case packet.PSN(limit).After(packet.PSN(q.Limit)):
 		q.Limit = limit // credit codes round down, so a later response may give less; the requester keeps the greatest
+	}
+}
+
+// rcGranted judges that a responder does not take back credits that it has given (rule RC-CRD-005). Codes round down, so that there may be as many as just
+// do not make the next code, and one message more that has its receive request already; and what has begun may have taken its own before it counts in the MSN.
+func (v *Verifier) rcGranted(c *qp.Pair, from int, p *packet.Packet, n uint32) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	l := q.Lost()
+	before := func(a, b uint32) bool { return packet.PSN(a & packet.PSNMask).Before(packet.PSN(b & packet.PSNMask)) }
+	if l.GrantedBy&qp.GrantedSet != 0 && before(l.GrantedBy, p.MSN) {
+		v.covered(rule.RCCRD005)
+		if next, more := (p.Syndrome + 1).Credits(); more && before(q.Count+r.MSNBase+next, l.Granted) {
+			v.report(c, from, p, verdict{
+				rule: rule.RCCRD005, class: rule.Violation, role: rule.Responder,
+				expected: fmt.Sprintf("credits up to message %d, as were given with MSN %d", l.Granted, l.GrantedBy&packet.PSNMask),
+				actual:   fmt.Sprintf("up to message %d: MSN %d and %d credits", (p.MSN+n)&packet.PSNMask, p.MSN, n),
+			})
+			l.GrantedBy = 0
+		}
+	}
+	if l.GrantedBy == 0 || before(l.Granted, p.MSN+n) {
+		l.Granted, l.GrantedBy = (p.MSN+n)&packet.PSNMask, p.MSN|qp.GrantedSet
 	}
 }
 

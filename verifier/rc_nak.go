@@ -283,7 +283,7 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	if p.PSN.After(q.Una) {
 		q.Una, q.Restarts = p.PSN, 0
 	}
-	if nak == qp.NakSequence && p.PSN.After(had) {
+	if nak == qp.NakSequence && (p.PSN.After(had) || !r.Answered && p.PSN.After(q.First)) {
 		q.Spares(q.Una)
 	}
 	if nak == qp.NakRNR || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more behind it

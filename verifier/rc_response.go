@@ -81,6 +81,9 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 		v.Skipped[SkipCut]++
 		return
 	}
+	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK {
+		v.rcHeeds(c, from, p)
+	}
 	if c.Ends[1-from].SQ.HasHole() && p.Opcode.Fn() != packet.Acknowledge && v.rcFilled(c, from, p) {
 		return
 	}

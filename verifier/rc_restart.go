@@ -47,6 +47,9 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		w, _ := q.Messages.Find(p.PSN)
 		rest := w != nil && w.Op == wqe.Read && r.NakPSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
 		v.rcBeforeNak(c, from, p, w)
+		if end.Knows(hcaagent.KnowsRetryCnt) {
+			v.rcRetries(c, from, p, true)
+		}
 		passed := c.Sees(from) && (!p.PSN.After(q.Taken()) || answered(q, r.NakPSN, p.PSN)) // or has acknowledged what that asks for
 		if p.PSN.After(r.NakPSN) && !rest && !passed && !r.Blamed {
 			r.Blamed = true
@@ -153,7 +156,7 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcTimer(c, from, p)
 	}
 	if end.Knows(hcaagent.KnowsRetryCnt) {
-		v.rcRetries(c, from, p)
+		v.rcRetries(c, from, p, false)
 	}
 }
 

@@ -116,6 +116,9 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 			w.Flags |= wqe.AckWanted
 		}
 	}
+	if w != nil && w.Op.Responded() {
+		v.rcIgnored(c, from, p, w)
+	}
 	if w != nil && w.Op == wqe.Read {
 		v.rcReadAgain(c, from, p, w)
 		return

@@ -52,15 +52,21 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 		v.learnPMTU(c, p, c.Odd)
 		return
 	}
+	end := p.PSN
+	for i := 1; i < n; i++ {
+		if q.History.Get(w.First.Add(i)) != nil { // what overtook the READ stands there
+			n, end = i, w.First.Add(i)
+		}
+	}
 	if !fits(c, w.Length, n) {
 		return
 	}
-	moved(&r.EPSN, w.Last.Add(1), p.PSN)
-	moved(&q.Retry, w.Last.Add(1), p.PSN)
-	if w.Last = p.PSN.Add(-1); q.HasHole() && q.Hole.In(w.First, w.Last) {
-		fillHole(q, p.PSN)
+	moved(&r.EPSN, w.Last.Add(1), end)
+	moved(&q.Retry, w.Last.Add(1), end)
+	if w.Last = end.Add(-1); q.HasHole() && q.Hole.In(w.First, w.Last) {
+		fillHole(q, end)
 	}
-	q.Next, q.ReadLen = p.PSN, 0
+	q.Next, q.ReadLen = end, 0
 	q.High = later(q.High, q.Next)
 	if n > 1 && !c.Sees(from) {
 		q.Unsure = true

@@ -51,8 +51,8 @@ func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
 }
 
 // rcRetries judges how often a requester sends the same again without progress: timeouts alone (rule RC-RTY-001), or with the NAKs that asked
-// for it (rule RC-RTY-003).
-func (v *Verifier) rcRetries(c *qp.Pair, from int, p *packet.Packet) {
+// for it (rule RC-RTY-003). asked says that one has asked for p.
+func (v *Verifier) rcRetries(c *qp.Pair, from int, p *packet.Packet, asked bool) {
 	end := &c.Ends[from]
 	q := &end.SQ
 	v.covered(rule.RCRTY001)
@@ -67,7 +67,7 @@ func (v *Verifier) rcRetries(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	most := uint16(end.Attr.RetryCnt) + 1
 	switch {
-	case q.Restarts-told == most && !impliedNAK(q, p):
+	case q.Restarts-told == most && !asked && !impliedNAK(q, p):
 		d.rule = rule.RCRTY001
 		if told != 0 {
 			d.actual = fmt.Sprintf("retry %d of PSN %v for want of an answer", q.Restarts-told, p.PSN)

@@ -15,6 +15,7 @@ type RD struct{ Ends [2]RDEnd }
 type RDEnd struct {
 	Joined  bool
 	unsure  bool       // joined within a message, or behind a gap
+	matched uint8      // responses that were to its messages: the first may be why the two ends were taken for a pair
 	open    wqe.Op     // message of which more packets are to come
 	next    packet.PSN // of the next request
 	high    packet.PSN // behind the newest ever sent
@@ -58,13 +59,22 @@ type rdOverlap struct {
 func (v *Verifier) RD(rd *RD, c *qp.Pair, from int, p *packet.Packet, key *uint32) {
 	switch in := p.Info(); {
 	case v.broken:
-		if e := &rd.Ends[from]; in.Request {
-			e.Joined = false // what its receiver makes of it is not known
-		}
+		rd.Doubted(from, p)
 	case in.Request:
 		v.rdRequest(&rd.Ends[from], c, from, p, key)
 	case in.Response:
 		v.rdResponse(&rd.Ends[1-from], c, from, p)
+	}
+}
+
+// Doubted takes a packet that end from sent of which it is not known what its receiver makes: it may drop it, or not look at what is wrong.
+func (rd *RD) Doubted(from int, p *packet.Packet) {
+	switch in := p.Info(); {
+	case in.Request:
+		rd.Ends[from].Joined = false
+	case in.Response:
+		e := &rd.Ends[1-from]
+		e.unsure, e.overlap = true, nil
 	}
 }
 

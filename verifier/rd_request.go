@@ -94,6 +94,9 @@ func (v *Verifier) rdGap(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, d int
 	})
 	e.unsure, e.open = true, wqe.None
 	e.message.acked = true // what became of it is not known
+	if e.early != nil && e.early.PSN.In(e.next, p.PSN.Add(-1)) {
+		e.early = nil // what it answers is what is missing here
+	}
 }
 
 // rdBegin judges the first packet of a message (rules RD-EEC-002, RD-EEC-003, RD-RSY-001).
@@ -158,7 +161,7 @@ func (v *Verifier) rdOverlaps(e *RDEnd, c *qp.Pair, from int, response uint64) {
 	o := e.overlap
 	e.overlap = nil
 	d := verdict{
-		rule: rule.RDEEC002, class: proven(c.Complete()), role: rule.Requester,
+		rule: rule.RDEEC002, class: proven(c.Complete() && e.matched > 1), role: rule.Requester,
 		expected: "the response to the message with PSN " + o.before.first.String() + " first", actual: fmt.Sprintf("%v of QP 0x%x", o.begin.Opcode, o.begin.SrcQP),
 		evidence: []uint64{o.before.frame},
 	}

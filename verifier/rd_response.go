@@ -16,6 +16,9 @@ func (v *Verifier) rdResponse(e *RDEnd, c *qp.Pair, from int, p *packet.Packet) 
 		return
 	}
 	v.covered(rule.RDEEC001)
+	if e.message.has(p.PSN) || e.before.has(p.PSN) {
+		e.matched = min(e.matched+1, 2)
+	}
 	switch {
 	case e.message.has(p.PSN):
 		v.rdAnswered(e, c, from, p, &e.message)
@@ -39,7 +42,7 @@ func (v *Verifier) rdUnseen(e *RDEnd, c *qp.Pair, from int) {
 	p := e.early
 	e.early = nil
 	d := verdict{
-		rule: rule.RDEEC001, class: proven(c.Sees(1 - from)), role: rule.Responder,
+		rule: rule.RDEEC001, class: proven(c.Sees(1-from) && e.matched > 1), role: rule.Responder,
 		expected: "a response to a PSN before " + e.next.String(), actual: "PSN " + p.PSN.String() + ": never seen sent", detail: missedDetail(c, 1-from),
 	}
 	v.rdAccuse(c, from, p, e.message.destQP, d)

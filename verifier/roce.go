@@ -51,7 +51,7 @@ var roceHeaders = []header{
 		return differs(bad, "silence: a packet to QP 0 is dropped", "an answer from QP 0")
 	}, false},
 	{rule.ROCV2017, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
-		if p.UDPSum == 0 || p.Cut || p.Flaws != 0 {
+		if p.UDPSum == 0 || p.Cut || p.Flaws != 0 || p.UDPSum == folded(pseudoSum(p)) { // the last as the kernel leaves it for the adapter to complete
 			return "", ""
 		}
 		want := udpSum(p)
@@ -64,32 +64,38 @@ var roceHeaders = []header{
 
 // udpSum computes the UDP checksum of a RoCEv2 packet, 0xFFFF in place of 0 (RFC 768).
 func udpSum(p *packet.Packet) uint16 {
-	var sum uint64
-	add := func(b []byte) {
-		for ; len(b) >= 2; b = b[2:] {
-			sum += uint64(binary.BigEndian.Uint16(b))
-		}
-		if len(b) == 1 {
-			sum += uint64(b[0]) << 8
-		}
-	}
-	src, dst := p.Src.Bytes(), p.Dst.Bytes()
-	if p.Encap == packet.RoCEv2IPv4 {
-		add(src[12:])
-		add(dst[12:])
-	} else {
-		add(src[:])
-		add(dst[:])
-	}
-	sum += 17 + uint64(p.UDPLen)
 	udp := p.Data[p.BTHOff-8:]
-	add(udp[:min(len(udp), int(p.UDPLen))])
-	sum -= uint64(p.UDPSum)
-	for sum>>16 != 0 {
-		sum = sum&0xFFFF + sum>>16
-	}
-	if s := ^uint16(sum); s != 0 {
+	sum := pseudoSum(p) + sum16(udp[:min(len(udp), int(p.UDPLen))]) - uint64(p.UDPSum)
+	if s := ^folded(sum); s != 0 {
 		return s
 	}
 	return 0xFFFF
+}
+
+// pseudoSum adds up the pseudo-header that the UDP checksum begins with.
+func pseudoSum(p *packet.Packet) uint64 {
+	src, dst := p.Src.Bytes(), p.Dst.Bytes()
+	from := 0
+	if p.Encap == packet.RoCEv2IPv4 {
+		from = 12
+	}
+	return sum16(src[from:]) + sum16(dst[from:]) + 17 + uint64(p.UDPLen)
+}
+
+// sum16 adds up the 16-bit words of b.
+func sum16(b []byte) (sum uint64) {
+	for ; len(b) >= 2; b = b[2:] {
+		sum += uint64(binary.BigEndian.Uint16(b))
+	}
+	if len(b) == 1 {
+		sum += uint64(b[0]) << 8
+	}
+	return sum
+}
+
+func folded(sum uint64) uint16 {
+	for sum>>16 != 0 {
+		sum = sum&0xFFFF + sum>>16
+	}
+	return uint16(sum)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -84,6 +85,9 @@ func (s *scenario) packet(words []string) error {
 	if done, err := s.linkLine(words[2], src, f, seen); done || err != nil {
 		return err
 	}
+	if words[2] == "PAUSE" {
+		return s.pause(src, f, seen)
+	}
 	q := s.sender(src, dst)
 	if words[2] == "copy" {
 		f.tap(seen)
@@ -130,12 +134,27 @@ func (s *scenario) packet(words []string) error {
 	} else if err := s.fill(p, words[2], src, dst, f); err != nil {
 		return err
 	}
+	around, onEthernet, err := s.ether(src, dst, f)
+	if err != nil {
+		return err
+	}
+	mtu, tooBig := f.number("refused")
+	quote, _ := f.number("quote")
 	frame, wireLen, err := f.build(p)
 	if err != nil {
 		return err
 	}
 	q.frame, q.encap = frame, how.encap
 	f.tap(seen)
+	switch {
+	case onEthernet:
+		more := len(frame)
+		frame = around.frame(frame)
+		return s.frame(fabricagent.LinkEthernet, frame, wireLen+len(frame)-more, seen)
+	case tooBig:
+		frame = refuse(frame, uint32(mtu), quote)
+		return s.frame(fabricagent.LinkRaw, frame, len(frame), seen)
+	}
 	return s.feed(how.encap, frame, wireLen, seen)
 }
 

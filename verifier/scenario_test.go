@@ -64,7 +64,8 @@ type options struct {
 	encaps  []encap
 	near    []string
 	pmtu    uint32
-	times   int // findings that the rule shall have
+	speed   uint64 // of the Ethernet that the tap is on, in bit/s; 0: not known
+	times   int    // findings that the rule shall have
 	events  bool
 	lossy   bool
 	several bool // the packets are of several taps
@@ -111,6 +112,12 @@ func parseOptions(d *datadriven.TestData) (*options, error) {
 			} else {
 				o.times = n
 			}
+		case "speed":
+			n, err := strconv.ParseUint(strings.TrimSuffix(strings.Join(a.Vals, ""), "G"), 10, 16)
+			if err != nil {
+				return nil, fmt.Errorf("speed wants Gbit/s, as 100G")
+			}
+			o.speed = n * 1e9
 		case "events":
 			o.events = true
 		case "lossy":
@@ -226,6 +233,9 @@ func (s *scenario) feed(how packet.Encap, frame []byte, wireLen int, p *packet.P
 	}
 	if !ok {
 		return fmt.Errorf("the frame does not decode")
+	}
+	if strings.HasPrefix(s.encap.name, "link") {
+		p.Link = 1 + uint32(s.mark.Link)<<1 + uint32(s.mark.Port)
 	}
 	s.frames++
 	p.Frame = s.frames

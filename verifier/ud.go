@@ -9,8 +9,8 @@ import (
 	"ibwitness/rule"
 )
 
-// UD judges one datagram against what is known of its QPs (rules UD-HDR-003, UD-LEN-001, UD-PSN-002, UD-QKEY-001, PKY-012): a
-// datagram is a message of its own, and its PSN is never checked by the receiver (UD-PSN-001).
+// UD judges one datagram against what is known of its QPs (rules UD-HDR-003, UD-LEN-001, UD-PSN-001, -002, UD-QKEY-001, PKY-012,
+// ROC-V2-033): a datagram is a message of its own, and its PSN is never checked by the receiver.
 func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	q := &end.SQ
@@ -19,7 +19,9 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 	case p.DestQP == 0:
 		v.special(c, from, p)
 	case p.Has&packet.HasLRH != 0 && (p.SrcQP == 1 || p.DestQP == packet.PSNMask):
-		v.group(c, from, p)
+		v.group(p)
+	case p.MAC != [6]byte{}:
+		v.groupMAC(c, from, p)
 	}
 	if peer.Knows(hcaagent.KnowsQKey) && p.DestQP != packet.PSNMask {
 		v.covered(rule.UDQKEY001)
@@ -71,6 +73,7 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 			f.State, f.PKey, f.QKey = qp.FlowKnown, p.PKey, p.QKey
 		}
 	}
+	v.counts(c, from, p)
 	if q.Fresh {
 		q.Fresh = false
 		v.covered(rule.UDPSN002)

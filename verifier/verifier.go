@@ -37,6 +37,7 @@ type Verifier struct {
 	Profile  Profile
 	xrcAsked map[xrcAsked]bool // REQs for XRC
 	groups   groups
+	narrow   map[narrowKey]narrow
 	deaf     map[uint64]deaf // malformed subnet management packets, by their transaction
 	// Thorough takes no fast path, to hold it against the verifiers proper.
 	Thorough bool

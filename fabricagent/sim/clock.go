@@ -118,6 +118,9 @@ func (c *Clock) Run(until int64) {
 	c.now = max(c.now, until)
 }
 
+// Len returns how many appointments there are, those in a row as one.
+func (c *Clock) Len() int { return len(c.heap) }
+
 // Next returns the time of the next appointment; false where there is none.
 func (c *Clock) Next() (int64, bool) {
 	if len(c.heap) == 0 {

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 
 	"ibwitness/fabricagent"
+	"ibwitness/link"
 	"ibwitness/packet"
 )
 
@@ -15,6 +16,8 @@ type Options struct {
 	Seed  uint64
 	Delay int64 // nanoseconds from end to end; negative: none; 0: DefaultDelay
 	Rate  int64 // bits a second that a path carries; 0: any number
+	// Link is what frames begin with: LinkTap where the paths are those of native links, whose ports are at packet.LinkAddr. 0: LinkEthernet.
+	Link fabricagent.LinkType
 }
 
 // DefaultDelay is how long a packet is on its way, in nanoseconds.
@@ -48,12 +51,15 @@ func NewFabric(clock *Clock, opt Options) *Fabric {
 		opt.Delay = DefaultDelay
 	}
 	opt.Delay = max(opt.Delay, 0)
+	if opt.Link == 0 {
+		opt.Link = fabricagent.LinkEthernet
+	}
 	return &Fabric{clock: clock, opt: opt, ports: map[packet.Addr]*port{}}
 }
 
 // Attach adds the port with this address. The fabric calls receive with each frame that arrives; it may be kept, and not be changed. The
 // port sends with the function returned, which keeps the frame: from then on nobody may change it. Frames are whole Ethernet frames
-// without FCS of RoCEv2 or RoCEv1; their network headers say where they go.
+// without FCS of RoCEv2 or RoCEv1, whose network headers say where they go, or those of a link tap.
 func (f *Fabric) Attach(addr packet.Addr, receive func(frame []byte)) (send func(frame []byte)) {
 	p := f.port(addr)
 	p.receive = receive
@@ -84,9 +90,9 @@ func (f *Fabric) Path(from, to packet.Addr) *Path {
 // send puts a frame on its path.
 func (f *Fabric) send(from *port, frame []byte) {
 	if len(from.taps) > 0 {
-		f.see(from.taps, frame, "")
+		f.see(from.taps, frame, packet.WayOut)
 	}
-	to, ok := destination(frame)
+	to, ok := f.destination(frame)
 	if ok && to.IsMulticast() {
 		f.flood(from, frame)
 		return
@@ -116,7 +122,11 @@ func (f *Fabric) flood(from *port, frame []byte) {
 const etherSize = 14
 
 // destination returns the network address that a frame goes to.
-func destination(frame []byte) (packet.Addr, bool) {
+func (f *Fabric) destination(frame []byte) (packet.Addr, bool) {
+	if f.opt.Link == fabricagent.LinkTap {
+		_, m, ok := link.DecodeHeader(frame)
+		return packet.LinkAddr(m.Link, 1-m.Port), ok
+	}
 	if len(frame) < etherSize {
 		return packet.Addr{}, false
 	}
@@ -134,12 +144,13 @@ func destination(frame []byte) (packet.Addr, bool) {
 	return packet.Addr{}, false
 }
 
-// see shows a frame to taps.
-func (f *Fabric) see(taps []*Tap, data []byte, note string) {
+// see shows a frame to taps. Which way it goes is told on native links alone: an Ethernet port does not tell it everywhere.
+func (f *Fabric) see(taps []*Tap, data []byte, way packet.Way) {
+	if f.opt.Link != fabricagent.LinkTap {
+		way = packet.WayUnknown
+	}
 	for _, t := range taps {
-		t.frame = fabricagent.Frame{
-			Time: f.clock.now, Tap: t.index, Link: fabricagent.LinkEthernet, Len: uint32(len(data)), Data: data,
-		}
-		t.sink.Frame(&t.frame, note)
+		t.frame = fabricagent.Frame{Time: f.clock.now, Tap: t.index, Link: f.opt.Link, Way: way, Len: uint32(len(data)), Data: data}
+		t.sink.Frame(&t.frame, "")
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 // Mechanism is the network verification layer mechanism of one half of a path: it stores packets, filters packet events and creates errors.
 type Mechanism struct {
+	// Noise is the chance that a bit of a frame is inverted, whatever the frame holds: of link packets too.
+	Noise float64
 	// Sums counts what happened to the packets.
 	Sums Sums
 
@@ -25,7 +27,7 @@ type Mechanism struct {
 
 // Sums counts packets.
 type Sums struct {
-	Packets, Dropped, Duplicated, Reordered, Delayed, Corrupted uint64
+	Packets, Dropped, Duplicated, Reordered, Delayed, Corrupted, Marked uint64
 }
 
 // Stored is a packet that a mechanism has stored, as it came. Nobody changes Frame.
@@ -92,6 +94,9 @@ func (m *Mechanism) pass(x *flight) {
 	if m.keep > 0 {
 		m.note(x.frame)
 	}
+	if m.Noise > 0 && m.chance.Float64() < m.Noise {
+		m.disturb(x)
+	}
 	waiting, on := len(m.held), true
 	if len(m.errors) == 0 {
 		m.path.fly(x, 0, false)
@@ -121,7 +126,7 @@ type fate struct {
 
 // err lets the errors happen to a frame, and reports whether it has gone on.
 func (m *Mechanism) err(x *flight) bool {
-	frame := fabricagent.Frame{Link: fabricagent.LinkEthernet, Len: uint32(len(x.frame)), Data: x.frame}
+	frame := fabricagent.Frame{Link: m.path.fabric.opt.Link, Len: uint32(len(x.frame)), Data: x.frame}
 	p := &m.p
 	if !fabricagent.Decode(&frame, p).IsRDMA() || p.Has&packet.HasBTH == 0 {
 		m.path.fly(x, 0, false)
@@ -153,6 +158,9 @@ func (m *Mechanism) err(x *flight) bool {
 			m.Sums.Delayed++
 			f.delay += e.Delay + m.jitter(e)
 			f.hold = e.Hold
+		case Mark:
+			m.Sums.Marked++
+			m.mark(x, p)
 		case Corrupt:
 			m.Sums.Corrupted++
 			m.corrupt(e, x, p)

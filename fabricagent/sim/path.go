@@ -85,18 +85,21 @@ func (x *flight) arrive() {
 	p, f := x.path, x.path.fabric
 	if x.half == 0 {
 		if len(f.mid) > 0 {
-			f.see(f.mid, x.frame, "")
+			f.see(f.mid, x.frame, packet.WayUnknown)
 		}
 		x.half = 1
 		p.Behind.pass(x)
 		return
 	}
 	if len(p.to.taps) > 0 {
-		f.see(p.to.taps, x.frame, "")
+		f.see(p.to.taps, x.frame, packet.WayIn)
 	}
 	p.to.receive(x.frame)
 	f.done(x)
 }
+
+// waiting is how many nanoseconds of frames wait for the path.
+func (p *Path) waiting() int64 { return max(p.free-p.fabric.clock.now, 0) }
 
 // From returns the address that the path begins at.
 func (p *Path) From() packet.Addr { return p.from.addr }

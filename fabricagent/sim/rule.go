@@ -19,9 +19,10 @@ const (
 	Reorder               // others overtake it
 	Delay                 // it comes later
 	Corrupt               // its bytes are changed
+	Mark                  // it is marked as having met congestion, where its sender calls it ECN-capable
 )
 
-var kindNames = [...]string{"watch", "drop", "duplicate", "reorder", "delay", "corrupt"}
+var kindNames = [...]string{"watch", "drop", "duplicate", "reorder", "delay", "corrupt", "mark"}
 
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
@@ -60,6 +61,7 @@ type Error struct {
 	Jitter int64 // Delay, Duplicate: and up to so much more, by chance
 	Hold   bool  // Delay: what comes behind waits as well, so that the order is kept
 	Behind int   // Reorder: so many later packets overtake the packet; 0: one
+	Queue  int64 // Mark: only where so many nanoseconds of frames wait for the path; 0: always
 	AtMost int64 // Reorder: nanoseconds after which it goes on, however many came; 0: DefaultAtMost
 
 	// Corrupt changes the packet and seals its ICRC again, as a device does that builds a wrong packet. A Change that alters the length of
@@ -97,7 +99,8 @@ func (e *Error) meets(m *Mechanism, p *packet.Packet) bool {
 	case e.DestQP != 0 && e.DestQP != p.DestQP,
 		len(e.Opcodes) > 0 && !slices.Contains(e.Opcodes, p.Opcode),
 		e.PSN != nil && !m.within(e.PSN, p),
-		e.Match != nil && !e.Match(p):
+		e.Match != nil && !e.Match(p),
+		e.Kind == Mark && (p.TClass&3 == 0 || m.path.waiting() < e.Queue):
 		return false
 	}
 	e.matched++

@@ -42,7 +42,7 @@ func (f *Fabric) TapMiddle(name string, sink Sink) error {
 }
 
 func (f *Fabric) tap(name string, sink Sink) (*Tap, error) {
-	i, err := sink.Tap(fabricagent.Tap{Interface: name, Link: fabricagent.LinkEthernet})
+	i, err := sink.Tap(fabricagent.Tap{Interface: name, Link: f.opt.Link})
 	return &Tap{index: i, sink: sink}, err
 }
 

@@ -45,7 +45,7 @@ func (l *line) event() (e hcaagent.Event, err error) {
 		e.State = hcaagent.State(*l.State)
 		e.Attr, err = l.attr()
 	case hcaagent.EvCreateCQ, hcaagent.EvCreateSRQ, hcaagent.EvResizeCQ:
-		e.Depth = or(l.Depth)
+		e.Depth, e.XRCD = or(l.Depth), hcaagent.XRCD(or(l.XRCD))
 	case hcaagent.EvModifySRQ:
 		e.Depth = or(l.Limit)
 	case hcaagent.EvCreateAH, hcaagent.EvModifyAH, hcaagent.EvDestroyAH:
@@ -113,7 +113,7 @@ func (l *line) newQP() (*hcaagent.NewQP, error) {
 	}
 	return &hcaagent.NewQP{
 		Type: t, PD: hcaagent.PD(or(l.PD)), SendCQ: hcaagent.CQ(or(l.SendCQ)), RecvCQ: hcaagent.CQ(or(l.RecvCQ)), SRQ: hcaagent.SRQ(or(l.SRQ)),
-		MaxSend: or(l.MaxSendWR), MaxReceive: or(l.MaxRecvWR), MaxSendSegments: or(l.MaxSendSGE), MaxRecvSegments: or(l.MaxRecvSGE),
+		XRCD: hcaagent.XRCD(or(l.XRCD)), MaxSend: or(l.MaxSendWR), MaxReceive: or(l.MaxRecvWR), MaxSendSegments: or(l.MaxSendSGE), MaxRecvSegments: or(l.MaxRecvSGE),
 		MaxInline: or(l.MaxInline), SignalAll: or(l.SigAll) != 0,
 	}, nil
 }

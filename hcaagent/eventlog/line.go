@@ -15,6 +15,7 @@ type line struct {
 	SendCQ      *uint32 `json:"send_cq,omitempty"`
 	RecvCQ      *uint32 `json:"recv_cq,omitempty"`
 	SRQ         *uint32 `json:"srq,omitempty"`
+	XRCD        *uint32 `json:"xrcd,omitempty"`
 	PD          *uint32 `json:"pd,omitempty"`
 	Depth       *int    `json:"depth,omitempty"`
 	Limit       *int    `json:"limit,omitempty"`

@@ -70,6 +70,7 @@ func lineOf(e *hcaagent.Event) *line {
 		if n := e.New; n != nil {
 			l.Type, l.PD, l.SendCQ, l.RecvCQ = name(types, n.Type), some(uint32(n.PD)), some(uint32(n.SendCQ)), some(uint32(n.RecvCQ))
 			l.SRQ, l.MaxSendWR, l.MaxRecvWR, l.SigAll = some(uint32(n.SRQ)), some(n.MaxSend), some(n.MaxReceive), flag(n.SignalAll)
+			l.XRCD = some(uint32(n.XRCD))
 			l.MaxSendSGE, l.MaxRecvSGE, l.MaxInline = some(n.MaxSendSegments), some(n.MaxRecvSegments), some(n.MaxInline)
 		}
 	case hcaagent.EvModifyQP:
@@ -79,7 +80,7 @@ func lineOf(e *hcaagent.Event) *line {
 		l.State = to(uint8(e.State))
 		l.give(e.Attr)
 	case hcaagent.EvCreateCQ, hcaagent.EvCreateSRQ, hcaagent.EvResizeCQ:
-		l.Depth = some(e.Depth)
+		l.Depth, l.XRCD = some(e.Depth), some(uint32(e.XRCD))
 	case hcaagent.EvModifySRQ:
 		l.Limit = to(e.Depth)
 	case hcaagent.EvCreateAH, hcaagent.EvModifyAH, hcaagent.EvDestroyAH:

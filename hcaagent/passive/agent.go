@@ -70,7 +70,7 @@ func (a *Agent) Stats() Stats { return a.stats }
 // essential is how many bytes of a message area must have been captured for the message to be of use (table T8): for a REQ all before
 // its paths, else all before additional information and private data.
 var essential = map[mad.Attribute]int{
-	mad.AttrREQ: pathAt, mad.AttrREP: 28, mad.AttrREJ: 12, mad.AttrDREQ: 11, mad.AttrDREP: 8, mad.AttrSIDRReq: 16, mad.AttrSIDRRep: 24,
+	mad.AttrREQ: pathAt, mad.AttrREP: 28, mad.AttrRTU: 8, mad.AttrREJ: 12, mad.AttrDREQ: 11, mad.AttrDREP: 8, mad.AttrSIDRReq: 16, mad.AttrSIDRRep: 24,
 }
 
 // Management takes a packet and returns what it teaches; the result is valid until the next call. Packets that are not UD to or from
@@ -117,47 +117,33 @@ func (a *Agent) Management(p *packet.Packet) []Fact {
 func (a *Agent) message(p *packet.Packet, attr mad.Attribute, b []byte, have int) error {
 	switch attr {
 	case mad.AttrREQ:
-		var m mad.REQ
-		if err := m.Decode(b); err != nil {
-			return err
-		}
-		a.req(p, &m, have >= pathAt+mad.PathSize)
+		return step(p, b, func(p *packet.Packet, m *mad.REQ) { a.req(p, m, have >= pathAt+mad.PathSize) })
 	case mad.AttrREP:
-		var m mad.REP
-		if err := m.Decode(b); err != nil {
-			return err
-		}
-		a.rep(p, &m)
+		return step(p, b, a.rep)
+	case mad.AttrRTU:
+		return step(p, b, a.rtu)
 	case mad.AttrREJ:
-		var m mad.REJ
-		if err := m.Decode(b); err != nil {
-			return err
-		}
-		a.rej(p, &m)
+		return step(p, b, a.rej)
 	case mad.AttrDREQ:
-		var m mad.DREQ
-		if err := m.Decode(b); err != nil {
-			return err
-		}
-		a.dreq(p, &m)
+		return step(p, b, a.dreq)
 	case mad.AttrDREP:
-		var m mad.DREP
-		if err := m.Decode(b); err != nil {
-			return err
-		}
-		a.drep(p, &m)
+		return step(p, b, a.drep)
 	case mad.AttrSIDRReq:
-		var m mad.SIDRReq
-		if err := m.Decode(b); err != nil {
-			return err
-		}
-		a.sidrReq(p, &m)
+		return step(p, b, a.sidrReq)
 	case mad.AttrSIDRRep:
-		var m mad.SIDRRep
-		if err := m.Decode(b); err != nil {
-			return err
-		}
-		a.sidrRep(p, &m)
+		return step(p, b, a.sidrRep)
 	}
+	return nil
+}
+
+func step[M any, P interface {
+	*M
+	mad.Message
+}](p *packet.Packet, b []byte, take func(*packet.Packet, P)) error {
+	m := P(new(M))
+	if err := m.Decode(b); err != nil {
+		return err
+	}
+	take(p, m)
 	return nil
 }

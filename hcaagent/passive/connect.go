@@ -1,6 +1,8 @@
 package passive
 
 import (
+	"time"
+
 	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/packet"
@@ -15,10 +17,10 @@ func (a *Agent) req(p *packet.Packet, m *mad.REQ, path bool) {
 	i, ok := a.byKey[k]
 	if ok {
 		x := &a.slots[i]
-		if x.asked != 0 && x.tid == m.TID && x.ends[0].QPN == m.LocalQPN && x.ends[0].Attr.RQPSN == m.StartingPSN {
-			return
+		if x.asked != 0 && x.tid == m.TID && x.ends[0].QPN == m.LocalQPN && x.ends[0].Attr.RQPSN == m.StartingPSN && !x.refused {
+			return // what was refused may be asked for anew by the very same REQ
 		}
-		if x.early == nil || x.tid != m.TID {
+		if x.early == nil || x.tid != m.TID || p.Time-x.since > slack+lifetime(m.MaxCMRetries, m.RemoteCMTimeout) {
 			a.replace(p, i)
 			ok = false
 		}
@@ -33,10 +35,25 @@ func (a *Agent) req(p *packet.Packet, m *mad.REQ, path bool) {
 	}
 	x := &a.slots[i]
 	x.asked, x.tid, x.service, x.serviceID = p.Frame, m.TID, service, m.ServiceID
+	x.life = lifetime(m.MaxCMRetries, m.LocalCMTimeout)
 	x.ends = request(p, m, service, path)
 	if rep := x.early; rep != nil {
 		x.early = nil
 		a.connect(p, i, rep)
+		x.since = 0 // it may be the answer to an earlier attempt
+	}
+}
+
+// slack is how far opposite directions of a capture may be out of order.
+const slack = int64(time.Millisecond)
+
+// lifetime is for how long a message is sent again: 4.096 µs · 2^code after each time.
+func lifetime(retries, code uint8) int64 { return int64(retries+1) * 4096 << code }
+
+// rtu takes an RTU: the REP has arrived.
+func (a *Agent) rtu(p *packet.Packet, m *mad.RTU) {
+	if i, side, ok := a.find(p, m.LocalCommID, m.RemoteCommID); ok && side == 0 && a.slots[i].phase == live {
+		a.slots[i].ready = true
 	}
 }
 
@@ -57,12 +74,16 @@ func (a *Agent) rep(p *packet.Packet, m *mad.REP) {
 		early := *m
 		early.Private = nil
 		x := &a.slots[i]
-		x.early, x.tid, x.passiveID = &early, m.TID, m.LocalCommID
+		x.early, x.since, x.tid, x.passiveID = &early, p.Time, m.TID, m.LocalCommID
 		x.ends[0].Addr, x.ends[1].Addr, x.ends[1].QPN = p.Dst, p.Src, m.LocalQPN
 		return
 	}
 	x := &a.slots[i]
 	switch {
+	case x.phase == live && x.tid == m.TID && x.passiveID != m.LocalCommID && !x.ready && p.Time-x.since >= x.life:
+		a.tell(p, i, Superseded) // the passive side had given up, and the REQ came again
+		a.unlearn(i)
+		a.connect(p, i, m)
 	case x.phase != waiting || x.early != nil:
 		if x.tid != m.TID {
 			a.stats.Unmatched++
@@ -85,7 +106,7 @@ func (a *Agent) connect(p *packet.Packet, i int32, m *mad.REP) {
 		a.stats.Unjudged++
 		return
 	}
-	x.passiveID = m.LocalCommID
+	x.passiveID, x.since = m.LocalCommID, p.Time
 	x.ends[1].QPN = qpn
 	reply(x, m)
 	a.become(i, live)
@@ -101,6 +122,7 @@ func (a *Agent) connect(p *packet.Packet, i int32, m *mad.REP) {
 //     CM-REQ-008): the timeout contains the ACK delay of the active side's channel adapter. The active side computes its own timeout
 //     from the packet lifetime, which is not on the wire, and the REP's target ACK delay: not known. Consumers can override either.
 //   - Its flow control and SRQ bits speak of the active side's responder.
+//   - The local GID of its primary path is the active side's own word on where its packets will come from.
 func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (ends [2]End) {
 	active, passive := &ends[0], &ends[1]
 	active.Addr, passive.Addr = p.Src, p.Dst
@@ -122,6 +144,10 @@ func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (e
 		if path {
 			along(t, &m.Primary, native, side == 0)
 		}
+	}
+	if gid := m.Primary.LocalGID; path && !native && !gid.IsZero() && !gid.IsMulticast() { // else CM-REQ-010
+		active.Attr.SourceAddr = gid
+		active.Attr.Known |= hcaagent.KnowsSourceAddr
 	}
 	active.Attr.RQPSN = m.StartingPSN
 	active.Attr.Known |= hcaagent.KnowsRQPSN

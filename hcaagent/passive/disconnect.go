@@ -8,6 +8,10 @@ import (
 // dreq takes a DREQ. The first one disconnects, if it names the QP of its receiver; another one is ignored by the peer too.
 func (a *Agent) dreq(p *packet.Packet, m *mad.DREQ) {
 	i, side, ok := a.find(p, m.LocalCommID, m.RemoteCommID)
+	if ok && side == 1 && a.slots[i].passiveID == 0 && a.slots[i].ends[0].QPN != m.RemoteQPN {
+		a.stats.Unmatched++ // it has not answered this REQ, and means another connection
+		return
+	}
 	if !ok {
 		a.half(p, m)
 		return
@@ -53,15 +57,23 @@ func (a *Agent) drep(p *packet.Packet, m *mad.DREP) {
 
 // rej takes a REJ. It ends the exchange whatever its state (rule CM-SM-013).
 func (a *Agent) rej(p *packet.Packet, m *mad.REJ) {
+	i, _, ok := a.find(p, m.LocalCommID, m.RemoteCommID)
+	if ok && m.Rejected == mad.AnsweredREQ && m.TID != a.slots[i].tid {
+		a.stats.Unmatched++ // it answers the exchange that had the same communication ID before
+		return
+	}
 	if f := a.over(p, m.LocalCommID, m.RemoteCommID, Rejected); f != nil {
 		f.Reason = m.Reason
+	}
+	if ok {
+		a.slots[i].refused = true
 	}
 }
 
 // over ends the exchange that a message names, and returns what it tells of that, or nil where it is over already.
 func (a *Agent) over(p *packet.Packet, local, remote uint32, kind Kind) *Fact {
-	i, _, ok := a.find(p, local, remote)
-	if !ok {
+	i, side, ok := a.find(p, local, remote)
+	if !ok || kind == Disconnected && side == 1 && a.slots[i].passiveID == 0 {
 		a.stats.Unmatched++
 		return nil
 	}

@@ -29,10 +29,14 @@ type exchange struct {
 	key       key
 	phase     phase
 	half      bool     // only a DREQ was seen
+	refused   bool     // by a REJ
 	passiveID uint32   // communication ID of the passive side; 0: not known
 	asked     uint64   // frame of the REQ; 0: not seen
 	tid       uint64   // of the REQ or REP
 	early     *mad.REP // a REP that stands before its REQ
+	since     int64    // when it, or the REP that connected, came
+	life      int64    // for how long the REP is sent again
+	ready     bool     // by an RTU
 	service   packet.Service
 	serviceID mad.ServiceID
 	ends      [2]End
@@ -154,13 +158,17 @@ func (a *Agent) tell(p *packet.Packet, i int32, k Kind) *Fact {
 }
 
 // find returns the exchange that a message with these communication IDs belongs to, and which side sent it. An ID of 0 is one that
-// the sender of a REJ did not have.
+// the sender of a REJ did not have. Where both hosts have asked, one ID of each may name two exchanges.
 func (a *Agent) find(p *packet.Packet, local, remote uint32) (i int32, side int, ok bool) {
-	if i, ok = a.byKey[key{active: p.Src, passive: p.Dst, id: local}]; ok && a.slots[i].peer(remote) {
+	i, mine := a.byKey[key{active: p.Src, passive: p.Dst, id: local}]
+	j, theirs := a.byKey[key{active: p.Dst, passive: p.Src, id: remote}]
+	switch {
+	case mine && a.slots[i].passiveID != 0 && a.slots[i].passiveID == remote:
 		return i, 0, true
-	}
-	if i, ok = a.byKey[key{active: p.Dst, passive: p.Src, id: remote}]; ok && a.slots[i].peer(local) {
-		return i, 1, true
+	case theirs && a.slots[j].peer(local):
+		return j, 1, true
+	case mine && a.slots[i].peer(remote):
+		return i, 0, true
 	}
 	return 0, 0, false
 }

@@ -76,6 +76,7 @@ func req() *mad.REQ {
 	return &mad.REQ{
 		Header: mad.CMHeader(mad.AttrREQ, 77), LocalCommID: idA, ServiceID: 0x1060001, LocalQPN: 0x11, ResponderResources: 16,
 		InitiatorDepth: 8, FlowControl: true, StartingPSN: 0x100, RetryCount: 5, PKey: 0x8001, PathMTU: 3, RNRRetryCount: 6,
+		MaxCMRetries: 15, RemoteCMTimeout: 20, LocalCMTimeout: 20,
 		Primary: mad.Path{TClass: 104, HopLimit: 3, SL: 2, LocalAckTimeout: 14},
 	}
 }

@@ -19,7 +19,10 @@ func (q *queuePair) response(p *packet.Packet) {
 		if p.PSN == r.una.Add(-1) {
 			r.credit(p)
 		}
-		return
+		if !p.PSN.Before(r.una) || !q.takesGhost() {
+			return
+		}
+		p.PSN = r.queue[0].last
 	}
 	r.credit(p)
 	was := r.una
@@ -33,6 +36,12 @@ func (q *queuePair) response(p *packet.Packet) {
 	if q.state.Sends() && r.una != was {
 		q.progress()
 	}
+}
+
+// takesGhost reports whether a ghost is taken for an ACK of the oldest request, by a fault.
+func (q *queuePair) takesGhost() bool {
+	r := &q.req
+	return q.h.has("ghost-ack-taken") && len(r.queue) > 0 && r.queue[0].begun && !r.queue[0].local() && !r.queue[0].responded() && r.next > 0 && q.h.breaks("ghost-ack-taken")
 }
 
 // credit takes the credits of a response (section 9.7.7.2). The limit moves forward only.
@@ -66,7 +75,7 @@ func (q *queuePair) acknowledge(p *packet.Packet) {
 	case s == packet.NAKSequence:
 		q.ackTo(p.PSN.Add(-1))
 		q.req.implied = false
-		if q.takeRetry() {
+		if q.h.has("nak-not-counted") || q.takeRetry() {
 			q.goBack()
 			if q.h.shows("retry-late-psn") {
 				q.req.pass()

@@ -18,7 +18,7 @@ func (q *queuePair) takeAtomic(p *packet.Packet) {
 		return
 	}
 	s := resource{fn: f, first: p.PSN, last: p.PSN, rkey: p.RKey, va: p.VA, length: p.DMALen, orig: bytes8.Uint64(b)}
-	if f != packet.AtomicWrite && q.h.breaks("atomic-not-done") {
+	if f != packet.AtomicWrite && q.h.breaks("atomic-not-done") || f == packet.AtomicWrite && q.h.breaks("atomic-write-not-stored") {
 		b = make([]byte, 8)
 	}
 	switch f {

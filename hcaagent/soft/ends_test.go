@@ -32,8 +32,10 @@ type end struct {
 	key     uint32
 	attr    hcaagent.Attr
 	typ     hcaagent.QPType
-	lenient bool         // what it posts may be refused
-	srq     hcaagent.SRQ // in place of the receive queue; 0: none
+	lenient bool           // what it posts may be refused
+	srq     hcaagent.SRQ   // in place of the receive queue; 0: none
+	targets []hcaagent.SRQ // that messages on XRC name
+	domain  hcaagent.XRCD
 	got     []hcaagent.Completion
 }
 
@@ -61,6 +63,10 @@ func newEnd(t testing.TB, h *soft.HCA, n hcaagent.NewQP, va, length uint64) *end
 	if n.SRQ == ownQueue {
 		e.srq = must(h.CreateSRQ(ctx, e.pd, 256, 4))(t)
 		n.SRQ = e.srq
+	}
+	if n.Type == hcaagent.TypeXRCTarget {
+		e.domain = must(h.CreateXRCD(ctx))(t)
+		n.XRCD = e.domain
 	}
 	e.qp = must(h.CreateQP(ctx, n))(t)
 	_, key, _, err := h.RegisterMR(ctx, hcaagent.NewMR{PD: e.pd, VA: va, Length: length, Access: everything | hcaagent.LocalWrite | hcaagent.BindWindow})
@@ -91,7 +97,7 @@ func connect(a, b *end) {
 		e.t.Helper()
 		for from := hcaagent.Init; from < hcaagent.RTS; from++ {
 			required, optional := hcaagent.Takes(e.typ, from, from+1)
-			e.attr.Known = required
+			e.attr.Known = required | optional&hcaagent.KnowsTClass
 			if from == hcaagent.Init {
 				e.attr.Known |= optional & hcaagent.KnowsAccess
 			}

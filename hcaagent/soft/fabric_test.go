@@ -12,6 +12,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/verifier"
 )
 
 // clock is virtual time.
@@ -65,6 +66,8 @@ type capture struct {
 	frames []fabricagent.Frame
 	near   []packet.Addr
 	also   func(f *fabricagent.Frame) // may be nil
+
+	profile verifier.Profile
 }
 
 func (c *capture) add(at int64, frame []byte) {
@@ -103,7 +106,7 @@ func (s *source) Close() error             { return nil }
 // verify has the agent verify a capture, with events beside it where there are some.
 func (c *capture) verify(t testing.TB, events ...*hcaagent.Log) *agent.Result {
 	t.Helper()
-	r, err := agent.Run(context.Background(), &source{c.frames}, agent.Options{Workers: 1, Near: c.near, Events: events})
+	r, err := agent.Run(context.Background(), &source{c.frames}, agent.Options{Workers: 1, Near: c.near, Events: events, Profile: c.profile})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +125,7 @@ type link struct {
 	loss   float64
 	twice  float64
 	seen   func(from int, frame []byte) // may be nil
+	mark   func(frame []byte) bool      // whether the network marks a frame before the middle; may be nil
 	logs   [2]*hcaagent.Log             // what the devices told
 }
 
@@ -131,6 +135,9 @@ func (l *link) send(from int, frame []byte) {
 		l.seen(from, frame)
 	}
 	l.taps[from].add(l.now, frame)
+	if l.mark != nil && l.mark(frame) {
+		frame = marked(frame)
+	}
 	l.half(func() {
 		l.taps[2].add(l.now, frame)
 		l.half(func() {

@@ -50,6 +50,7 @@ const (
 	Damaged                  // a request is damaged on its way
 	IPv6                     // the link is IPv6
 	Duplicate                // a request comes twice
+	LateDuplicate            // a request comes twice, the second time just before the next
 	Sparse                   // requests are far apart, so that each is answered before the next, or comes again
 	Burst                    // requests are posted at once
 	Unsignaled               // some requests are not signalled
@@ -96,7 +97,26 @@ const (
 	ReadyThenSending         // work is posted in RTR, and RTS follows
 	Broken                   // a request has an L_Key that is none, and others follow
 	Restarted                // the queue pair is reset and brought to INIT
+	LostReadAndSend          // a READ response is lost, and the SEND behind that READ, and others come behind it
+	LostThenSilent           // an ACK is lost, and later the peer falls silent, with a retry count of 2
+	NotReadyTwice            // messages find no receive request, and later others none, with an RNR retry count of 1
 	Attached                 // a queue pair is attached to a multicast group, and destroyed
+	UnknownQueue             // a message on XRC names a shared receive queue that there is none of
+	ForeignQueue             // a message on XRC names a shared receive queue of another domain
+	Extended                 // there are FLUSHes and ATOMIC WRITEs
+	ExtendedFlush            // there are FLUSHes
+	ExtendedWrite            // there are ATOMIC WRITEs
+	ExtendedLost             // the first responses to FLUSHes and ATOMIC WRITEs are lost
+	ExtendedLooks            // there are ATOMIC WRITEs, and the peer's consumer looks at its memory
+	ManyAtomicWrites         // more ATOMIC WRITEs are posted than may be outstanding
+	TimerOff                 // an ACK is lost, and the timeout is 0
+	SlowACK                  // the first ACK comes late, and the others are lost
+	LostAgain                // a request is lost each time, and the retry count is 2
+	Congested                // requests are far apart, and the network marks some
+	CongestedBurst           // it marks all of them, and they are close together
+	MarkedAnswers            // it marks the answers to READs
+	MarkedCNPs               // it marks some requests, and CNPs
+	NoWrites                 // an ATOMIC WRITE comes to a queue pair that permits no peer to write
 )
 
 // FaultNames returns the names of all faults, in order.

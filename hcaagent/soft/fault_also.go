@@ -4,6 +4,8 @@ package soft
 var consequences = map[string]map[string]string{
 	"add-for-swap":            {"RC-ATM-002": "the compare operand stands where a FetchAdd has none"},
 	"atomic-psn":              {"RC-RSP-007": "the PSN of the atomic has no answer when the next one comes"},
+	"cnp-short":               {"CNG-CNP-001": "what has no reserved bytes is no CNP"},
+	"cnp-takes-psn":           {"RC-RTY-005": "the peer asks for the PSN that was never sent"},
 	"completes-unposted":      {"CPL-ORD-001": "the request whose completion it should be has none"},
 	"datagram-other-qkey":     {"UD-QKEY-001": "the Q_Key is not that of the destination either"},
 	"error-behind-flush":      {"CPL-ORD-001": "a request behind the one that failed completes before it"},
@@ -21,6 +23,8 @@ var consequences = map[string]map[string]string{
 	"requests-before-rts":     {"QPS-RST-001": "it has taken the request before RTS"},
 	"requests-swapped":        {"CPL-ORD-001": "the later request completes first as well"},
 	"resend-needless":         {"RC-TMO-002": "no timer has run out that would have it sent again"},
+	"retry-not-reloaded":      {"CPL-STS-006": "the request has had fewer tries than are its due"},
+	"rnr-not-reloaded":        {"CPL-STS-007": "the request has had fewer RNR NAKs than it must take"},
 	"rnr-nak-psn":             {"RC-RNR-006": "the packet before is of a WRITE, which takes no receive request", "RC-RSP-005": "the message that finds none has no answer"},
 	"roce1":                   {"RC-RTY-004": "the peer does not know the packet, and what is sent again has other headers"},
 	"sends-in-rtr":            {"QPS-RST-001": "it has taken the request before RTS"},

@@ -59,6 +59,7 @@ var _ = faults(map[string]*Fault{
 	"operational-error-for-ack": {Text: "completes with REM_OP_ERR what was acknowledged", Rule: "CPL-STS-004", Verbs: true, which: sent, completion: ends(hcaagent.RemOpErr)},
 	"access-error-for-ack":      {Text: "completes with REM_ACCESS_ERR what was acknowledged", Rule: "CPL-STS-003", Verbs: true, which: sent, completion: ends(hcaagent.RemAccessErr)},
 	"invalid-error-for-ack":     {Text: "completes with REM_INV_REQ_ERR what was acknowledged", Rule: "CPL-STS-002", Verbs: true, which: sent, completion: ends(hcaagent.RemInvReqErr)},
+	"ghost-ack-taken":           {Text: "takes an ACK of what was acknowledged before for one of the oldest request", Rule: "CPL-STS-012", Verbs: true, Needs: LateDuplicate},
 	"retry-error-for-ack":       {Text: "completes with RETRY_EXC_ERR what was acknowledged", Rule: "CPL-STS-006", Verbs: true, which: sent, completion: ends(hcaagent.RetryExcErr)},
 	"rnr-error-for-ack":         {Text: "completes with RNR_RETRY_EXC_ERR what was acknowledged, with an RNR retry count of 7", Rule: "CPL-STS-007", Verbs: true, which: sent, completion: ends(hcaagent.RNRRetryExcErr)},
 	"retry-as-rnr":              {Text: "completes with RNR_RETRY_EXC_ERR when its retries are used up", Rule: "CPL-STS-007", Verbs: true, Needs: Silence, which: failed, completion: ends(hcaagent.RNRRetryExcErr)},

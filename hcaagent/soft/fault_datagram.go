@@ -30,6 +30,8 @@ var _ = faults(map[string]*Fault{
 	"ud-reserved-byte":   {Text: "sets the reserved byte of the DETH", Rule: "UD-HDR-002", Service: packet.UD, match: anySend, spoil: func(p *packet.Packet) { p.DETHRes = 1 }},
 	"ud-long":            {Text: "sends a datagram longer than any MTU", Rule: "UD-LEN-001", Service: packet.UD, match: anySend, spoil: resize(4100)},
 	"ud-start-psn":       {Text: "begins on UD with another PSN than it was set up with", Rule: "UD-PSN-002", Service: packet.UD},
+	"ud-psn-stands":      {Text: "sends all datagrams with one PSN", Rule: "UD-PSN-001", Service: packet.UD, match: anyDatagram, always: true, spoil: func(p *packet.Packet) { p.PSN = 0x1234 }},
+	"ud-psn-down":        {Text: "counts the PSN of datagrams down", Rule: "UD-PSN-001", Service: packet.UD, match: anyDatagram, always: true, spoil: func(p *packet.Packet) { p.PSN = -p.PSN & packet.PSNMask }},
 	"ud-ack":             {Text: "sends an Acknowledge on UD", Rule: "UD-ACK-001", Service: packet.UD, match: anySend, spoil: become(ud(packet.Acknowledge))},
 	"ud-qkey":            {Text: "sends another Q_Key than the destination's", Rule: "UD-QKEY-001", Service: packet.UD, match: anySend, spoil: func(p *packet.Packet) { p.QKey ^= 1 }},
 	"ud-gsi-qkey":        {Text: "sends to QP 1 with a Q_Key that is not its own", Rule: "UD-QKEY-003", Service: packet.UD, match: anySend, spoil: func(p *packet.Packet) { p.DestQP = 1 }},
@@ -41,3 +43,6 @@ var _ = faults(map[string]*Fault{
 	"ud-ackreq":          {Text: "sets AckReq on UD", Rule: "BTH-015", Service: packet.UD, match: anySend, spoil: func(p *packet.Packet) { p.AckReq = true }},
 	"rc-on-ud":           {Text: "sends an RC opcode to a UD queue pair", Rule: "BTH-004", Service: packet.UD, match: anySend, spoil: become(rc(packet.SendOnly))},
 })
+
+// anyDatagram matches datagrams alone: the fault changes all of them, and the device may have other queue pairs.
+func anyDatagram(p *packet.Packet) bool { return anySend(p) && p.Opcode.Service() == packet.UD }

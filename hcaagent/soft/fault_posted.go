@@ -17,7 +17,7 @@ var _ = faults(map[string]*Fault{
 	"atomic-other-key":      {Text: "sends an atomic with another R_Key than was posted", Rule: "RC-LEN-010", Verbs: true, match: fn(packet.FetchAdd, packet.CmpSwap), spoil: func(p *packet.Packet) { p.RKey ^= 1 }},
 	"swap-other-operand":    {Text: "swaps in another number than was posted", Rule: "RC-LEN-010", Verbs: true, match: fn(packet.CmpSwap), spoil: func(p *packet.Packet) { p.SwapAdd++ }},
 	"compare-other-operand": {Text: "compares with another number than was posted", Rule: "RC-LEN-010", Verbs: true, match: fn(packet.CmpSwap), spoil: func(p *packet.Packet) { p.Compare++ }},
-	"operands-swapped":      {Text: "sends the two operands of a compare and swap in each other's place", Rule: "RC-LEN-010", Verbs: true, match: fn(packet.CmpSwap), spoil: func(p *packet.Packet) { p.SwapAdd, p.Compare = p.Compare, p.SwapAdd }},
+	"operands-swapped":      {Text: "sends the two operands of a compare and swap in each other's place", Rule: "RC-ATM-003", Verbs: true, match: fn(packet.CmpSwap), spoil: func(p *packet.Packet) { p.SwapAdd, p.Compare = p.Compare, p.SwapAdd }},
 	"invalidates-other":     {Text: "names another R_Key to invalidate than was posted", Rule: "RC-LEN-010", Verbs: true, match: fn(packet.SendOnlyInv), spoil: func(p *packet.Packet) { p.InvRKey += 0x100000 }},
 	"write-immediate-other": {Text: "sends other immediate data with a WRITE than was posted", Rule: "RC-LEN-010", Verbs: true, match: fn(packet.WriteOnlyImm, packet.WriteLastImm), spoil: func(p *packet.Packet) { p.Imm++ }},
 	"immediate-forgotten":   {Text: "sends no immediate data although the request has some", Rule: "RC-LEN-010", Verbs: true, match: fn(packet.SendLastImm), spoil: become(rc(packet.SendLast))},

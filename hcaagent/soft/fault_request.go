@@ -40,6 +40,9 @@ var _ = faults(map[string]*Fault{
 	"early-retry":           {Text: "sends again before its timer can have run out", Rule: "RC-TMO-002", Needs: LostACK},
 	"late-retry":            {Text: "sends again only after eight times its timeout", Rule: "RC-TMO-002", Needs: LostACK},
 	"retry-forever":         {Text: "sends again more often than its retry count says", Rule: "RC-RTY-001", Needs: Silence},
+	"timer-not-off":         {Text: "sends again of its own accord although its timeout is 0", Rule: "RC-TMO-001", Needs: TimerOff},
+	"timer-goes-on":         {Text: "lets its timer go on when an ACK comes, and sends again too early", Rule: "RC-TMO-003", Needs: SlowACK, always: true},
+	"nak-not-counted":       {Text: "does not count the retries that NAKs ask for", Rule: "RC-RTY-003", Needs: LostAgain},
 	"retry-late-psn":        {Text: "goes on behind the PSN of a sequence NAK", Rule: "RC-RTY-005", Needs: LostRequest},
 	"retry-skips":           {Text: "leaves a request out when it sends all again", Rule: "RC-RTY-006", Needs: LostRequest},
 	"retry-other-payload":   {Text: "sends other data when it sends a request again", Rule: "RC-RTY-004", Needs: LostRequest},
@@ -99,6 +102,14 @@ func (q *queuePair) failsToSend(w *work, p *packet.Packet, again bool) bool {
 	case "retry-other-key":
 		if again && fn(packet.WriteOnly, packet.WriteFirst)(p) && h.shows("retry-other-key") {
 			p.RKey++
+		}
+	case "retry-atomic-write-data":
+		if again && f == packet.AtomicWrite && h.shows("retry-atomic-write-data") {
+			damage(p)
+		}
+	case "retry-flush-range":
+		if again && f == packet.Flush && h.shows("retry-flush-range") {
+			p.DMALen--
 		}
 	case "retry-atomic-operand":
 		if again && f == packet.FetchAdd && h.shows("retry-atomic-operand") {

@@ -48,6 +48,7 @@ var _ = faults(map[string]*Fault{
 	"rnr-in-atomic":           {Text: "sends an RNR syndrome in an ATOMIC Acknowledge", Rule: "RC-RES-004", Responder: true, match: atomicAck, spoil: syndrome(0x2E)},
 	"atomic-psn":              {Text: "answers an atomic at another PSN", Rule: "RC-RSP-010", Responder: true, match: atomicAck, spoil: psn(1)},
 	"credits-not-negotiated":  {Text: "gives credits on a connection without flow control", Rule: "RC-CRD-006", Responder: true, match: isACK, spoil: syndrome(10)},
+	"credits-taken-back":      {Text: "gives no credits after it has given many", Rule: "RC-CRD-005", Responder: true, Needs: Credits, match: manyCredits, spoil: syndrome(0)},
 	"no-ack":                  {Text: "does not acknowledge a request that asked for it", Rule: "RC-RSP-005", Responder: true, Needs: Sparse, match: isACK, drop: true},
 	"no-nak":                  {Text: "is silent about a gap in PSNs", Rule: "RC-RSP-002", Responder: true, Needs: LostRequest, match: ackOf(packet.NAK), drop: true},
 	"nak-twice":               {Text: "sends a second NAK for one gap", Rule: "RC-RSP-003", Responder: true, Needs: LostRequest},
@@ -63,9 +64,13 @@ var _ = faults(map[string]*Fault{
 	"answers-after-fatal":     {Text: "answers on after a NAK that ended the connection", Rule: "RC-RSP-027", Responder: true, Needs: Refused},
 	"zero-length-checked":     {Text: "checks the R_Key of a WRITE of no bytes", Rule: "RC-RSP-026", Responder: true, Needs: ZeroLength},
 	"duplicate-executed":      {Text: "executes a duplicate atomic again", Rule: "RC-RSP-031", Responder: true, Needs: Duplicate},
+	"duplicate-ignored":       {Text: "does not answer a READ again while it waits for what it has NAKed", Rule: "RC-RSP-004", Responder: true, Needs: LostReadAndSend},
 	"duplicate-beyond":        {Text: "acknowledges a duplicate with a PSN that is to come", Rule: "RC-RSP-006", Responder: true, Needs: Duplicate},
 	"accepts-damaged":         {Text: "acknowledges a packet with a wrong ICRC", Rule: "RC-RSP-036", Responder: true, Needs: Damaged},
 })
+
+// manyCredits matches ACKs that give 32 credits or more.
+func manyCredits(p *packet.Packet) bool { return isACK(p) && p.Syndrome >= 10 && p.Syndrome < 31 }
 
 // ackedWrite matches ACKs; the workload of the test has the fault come at one of a WRITE.
 func ackedWrite(p *packet.Packet) bool { return isACK(p) }

@@ -21,6 +21,10 @@ func create(n soft.Need) func(q *hcaagent.NewQP) {
 func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendRequest {
 	a, b := s.ends[0], s.ends[1]
 	switch n {
+	case soft.ZeroLength:
+		if a.typ == hcaagent.TypeUC {
+			work[6].Segments, work[6].RKey = nil, 0x55000
+		}
 	case soft.Segments:
 		for i := range work {
 			if q := &work[i]; q.Op == hcaagent.OpSend {
@@ -138,6 +142,7 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 			s.link.After(at, func() { _ = a.RequestNotification(ctx, a.cq, hcaagent.ArmNext) })
 		}
 	}
+	s.extendedScene(n, work)
 	return s.otherScene(n, work)
 }
 
@@ -208,7 +213,7 @@ func (s *stage) shared(i int) {
 	b := s.ends[1]
 	for k := range s.srqs {
 		if i == 0 {
-			s.srqs[k] = must(b.CreateSRQ(ctx, b.pd, 64, 1))(s.t)
+			s.srqs[k] = must(b.CreateXRCSRQ(ctx, b.pd, b.domain, 64, 1))(s.t)
 		}
 		id := receiveID + uint64(k*1000+i)
 		if err := b.PostSharedReceive(ctx, s.srqs[k], hcaagent.ReceiveRequest{ID: id, Segments: b.sge(8192, 4096)}); err != nil {

@@ -1,7 +1,6 @@
 package soft_test
 
 import (
-	"bytes"
 	"maps"
 	"math/rand/v2"
 	"testing"
@@ -23,12 +22,13 @@ type stage struct {
 	events  []any // those of both devices and the frames at the tap, in order
 	verbs   bool
 	srqs    [2]hcaagent.SRQ
+	needs   soft.Need
 	strayed []uint64 // frames at that tap that show it
 }
 
 // newStage sets up two devices, one of which has a fault, or none has. What happens on the link is what the fault needs.
 func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
-	s := &stage{t: t, credits: f.Needs == soft.Credits, verbs: f.Verbs}
+	s := &stage{t: t, credits: f.Needs == soft.Credits, verbs: f.Verbs, needs: f.Needs}
 	if f.Responder {
 		s.tap = 1
 	}
@@ -39,6 +39,9 @@ func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
 	var hs [2]*soft.HCA
 	s.link, hs = devices(t, 1, at, func(i int, o *soft.Options) {
 		o.Credits = f.Needs == soft.Credits
+		if congested(f.Needs) {
+			o.Congestion = soft.Congestion{CNPs: soft.PerQP, Every: 20_000, TClass: 48<<2 | 2}
+		}
 		if f.Verbs {
 			o.Event = func(e *hcaagent.Event) { s.events = append(s.events, e) }
 		}
@@ -65,11 +68,18 @@ func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
 		for _, e := range []*end{a, b} {
 			e.attr.PMTU, e.attr.MinRNRTimer, e.attr.MaxRdAtomic, e.attr.MaxDestRdAtomic = 256, 12, 2, 8
 			e.attr.HopLimit = 64
+			if congested(f.Needs) {
+				e.attr.TClass = 2 // ECN-capable
+			}
 			switch f.Needs {
-			case soft.Silence:
+			case soft.TimerOff:
+				e.attr.Timeout = 0
+			case soft.Silence, soft.LostAgain, soft.LostThenSilent:
 				e.attr.RetryCnt = 2
 			case soft.NeverReady:
 				e.attr.RNRRetry = 2
+			case soft.NotReadyTwice:
+				e.attr.RNRRetry = 1
 			}
 		}
 	}, create(f.Needs))
@@ -89,91 +99,9 @@ func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
 
 // faultAt is how many occasions some faults pass by, so that they come where they can be told.
 var faultAt = map[string]int{
-	"rnr-for-write": 4, "start-psn": 0, "ud-start-psn": 0, "no-ackreq": 0, "dscp-ipv6": 1, "hop-limit": 0, "no-ack": 1,
-	"message-repeated": 2, "atomic-not-stored": 1, "completes-refused": 1,
+	"rnr-for-write": 4, "credits-taken-back": 1, "start-psn": 0, "ud-start-psn": 0, "no-ackreq": 0, "dscp-ipv6": 1, "hop-limit": 0, "no-ack": 1,
+	"message-repeated": 2, "cnp-unfounded": 20, "atomic-not-stored": 1, "completes-refused": 1,
 	"write-not-stored": 1, "write-changed": 1, "write-visible-late": 1,
-}
-
-// disturb has happen on the link what a fault needs.
-func (s *stage) disturb(n soft.Need) {
-	count := 0
-	lose := func(to int, which func(p *packet.Packet) bool) {
-		deliver := s.link.ends[to]
-		s.link.ends[to] = func(frame []byte) {
-			var p packet.Packet
-			packet.DecodeIP(&p, frame[14:], len(frame)-14)
-			if which(&p) {
-				// nor does the tap of that end see it
-				c := &s.link.taps[to]
-				c.frames = c.frames[:len(c.frames)-1]
-				if s.verbs {
-					s.events = s.events[:len(s.events)-1]
-				}
-				return
-			}
-			deliver(frame)
-		}
-	}
-	once := func(f packet.Fn, at int) func(p *packet.Packet) bool {
-		return func(p *packet.Packet) bool {
-			if p.Opcode.Fn() != f {
-				return false
-			}
-			count++
-			return count == at
-		}
-	}
-	switch n {
-	case soft.ShortResponse:
-		s.shorten()
-	case soft.Shared:
-		_ = s.ends[1].ModifySRQ(ctx, s.ends[1].srq, 60) // before the requests come
-	case soft.LostRequest:
-		lose(1, once(packet.SendOnly, 2))
-	case soft.LostACK:
-		lose(0, func(p *packet.Packet) bool {
-			if !p.Info().Response {
-				return false
-			}
-			count++
-			return count >= 6 && count <= 12
-		})
-	case soft.LostMiddle:
-		lose(1, once(packet.SendMiddle, 1))
-	case soft.LostFirst:
-		lose(1, once(packet.SendFirst, 1))
-	case soft.LostRead:
-		lose(0, once(packet.ReadRespMiddle, 2))
-	case soft.Silence:
-		lose(0, func(*packet.Packet) bool { count++; return count > 5 })
-	case soft.Damaged:
-		deliver := s.link.ends[1]
-		s.link.ends[1] = func(frame []byte) {
-			if count++; count == 2 {
-				frame = bytes.Clone(frame)
-				frame[70] ^= 0xFF
-				c := &s.link.taps[1]
-				c.frames[len(c.frames)-1].Data = frame
-				if s.verbs {
-					s.events[len(s.events)-1] = c.frames[len(c.frames)-1]
-				}
-			}
-			deliver(frame)
-		}
-	case soft.Duplicate:
-		deliver := s.link.ends[1]
-		s.link.ends[1] = func(frame []byte) {
-			deliver(frame)
-			var p packet.Packet
-			packet.DecodeIP(&p, frame[14:], len(frame)-14)
-			if f := p.Opcode.Fn(); f == packet.FetchAdd || f == packet.SendOnly {
-				s.link.After(5000, func() {
-					s.link.taps[1].add(s.link.now, frame)
-					deliver(frame)
-				})
-			}
-		}
-	}
 }
 
 // play posts the work, lets time pass and verifies what the tap saw.
@@ -199,6 +127,10 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 			b.receive(receiveID+uint64(i), 8192, 4096)
 		}
 		s.link.After(400_000, receives)
+	case soft.NotReadyTwice:
+		for i := range 8 {
+			s.link.After(int64(i/2)*500_000, func() { b.receive(receiveID+uint64(i), 8192, 4096) })
+		}
 	case soft.NeverReady, soft.SharedFew:
 	case soft.Credits:
 		for i := range 3 {
@@ -211,10 +143,14 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 	work := s.scene(f.Needs, s.work(f))
 	gap := int64(20_000)
 	switch f.Needs {
-	case soft.LostRequest, soft.LostACK, soft.Burst, soft.NeverReady, soft.ManyReads, soft.Refused, soft.Silence, soft.TooLong, soft.BadReceive, soft.Fenced,
-		soft.LocalInvalidate, soft.RefusedUnsignaled:
+	case soft.LostRequest, soft.LostACK, soft.TimerOff, soft.SlowACK, soft.LostAgain, soft.Burst, soft.NeverReady, soft.ManyReads, soft.Refused, soft.Silence, soft.TooLong, soft.BadReceive, soft.Fenced,
+		soft.LocalInvalidate, soft.RefusedUnsignaled, soft.ManyAtomicWrites:
 		gap = 200
-	case soft.Sparse:
+	case soft.CongestedBurst:
+		gap = 2000
+	case soft.Congested, soft.MarkedAnswers, soft.MarkedCNPs:
+		gap = 11_000_000
+	case soft.Sparse, soft.LostThenSilent:
 		gap = 5_000_000
 	}
 	for i, q := range work {
@@ -267,9 +203,13 @@ func (s *stage) work(f *soft.Fault) (w []hcaagent.SendRequest) {
 		w = append(w, q)
 	}
 	if f.Service == packet.XRC {
-		for i := range 8 {
-			add(hcaagent.OpSend, 61+i, func(q *hcaagent.SendRequest) { q.XRCSRQ = uint32(s.srqs[i%2]) })
+		ops := []hcaagent.SendOp{hcaagent.OpSend, hcaagent.OpSend, hcaagent.OpSendImm, hcaagent.OpRead, hcaagent.OpSend, hcaagent.OpSend, hcaagent.OpSend, hcaagent.OpWriteImm}
+		for i, op := range ops {
+			add(op, 61+i+600*(i%2), func(q *hcaagent.SendRequest) { q.XRCSRQ = uint32(s.srqs[i%2]) })
 		}
+		return append(w, w[:5]...)
+	}
+	if w := s.extended(f.Needs); w != nil {
 		return w
 	}
 	solicited := func(q *hcaagent.SendRequest) { q.Flags = hcaagent.Solicited }
@@ -298,7 +238,7 @@ func (s *stage) work(f *soft.Fault) (w []hcaagent.SendRequest) {
 		add(hcaagent.OpWrite, 900)
 		add(hcaagent.OpSendImm, 300)
 		add(hcaagent.OpWriteImm, 128, solicited)
-		if f.Service == packet.UC || f.Needs == soft.NotReady || f.Needs == soft.NeverReady {
+		if f.Service == packet.UC || f.Needs == soft.NotReady || f.Needs == soft.NeverReady || f.Needs == soft.NotReadyTwice {
 			continue
 		}
 		if f.Needs == soft.Refused && round == 0 {

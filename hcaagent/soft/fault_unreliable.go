@@ -14,6 +14,7 @@ var _ = faults(map[string]*Fault{
 	"uc-too-long-error":         {Text: "fails on a UC SEND that is longer than the receive request", Rule: "UC-RWQE-002", Service: packet.UC, Verbs: true, Responder: true, Needs: TooLong},
 	"uc-interrupted-completes":  {Text: "completes the receive request of an interrupted UC SEND with an error", Rule: "UC-RWQE-003", Service: packet.UC, Verbs: true, Responder: true, Needs: LostMiddle},
 	"uc-key-ignored":            {Text: "delivers the immediate data of a UC WRITE with a wrong R_Key", Rule: "UC-ACC-001", Service: packet.UC, Verbs: true, Responder: true, Needs: Refused},
+	"uc-zero-length-checked":    {Text: "drops a UC WRITE of no bytes for its R_Key", Rule: "UC-ACC-002", Service: packet.UC, Verbs: true, Responder: true, Needs: ZeroLength},
 	"uc-messages-swapped":       {Text: "completes a UC message behind the next one", Rule: "UC-CPL-002", Service: packet.UC, Verbs: true, Responder: true},
 	"ud-too-long-error":         {Text: "fails on a datagram that is longer than the MTU of the port", Rule: "UD-LEN-002", Service: packet.UD, Verbs: true, Needs: TooLong},
 	"ud-receive-too-long-error": {Text: "fails on a datagram that is longer than the receive request", Rule: "UD-LEN-003", Service: packet.UD, Verbs: true, Responder: true, Needs: TooLong},
@@ -67,11 +68,11 @@ func (q *queuePair) releasePacket() {
 
 // otherQueue is a shared receive queue that a message on XRC does not name, where that is the fault.
 func (h *HCA) otherQueue(s *sharedQueue) *sharedQueue {
-	if h.fault.is == nil || h.opt.Fault != "xrc-other-queue" {
+	if s != nil && !h.has("xrc-other-queue") {
 		return s
 	}
 	for id := hcaagent.SRQ(1); id <= hcaagent.SRQ(h.lastObject); id++ {
-		if x := h.srqs[id]; x != nil && x != s && len(x.queue) > 0 && h.breaks("xrc-other-queue") {
+		if x := h.srqs[id]; x != nil && x != s && len(x.queue) > 0 && (s == nil || h.breaks("xrc-other-queue")) {
 			return x
 		}
 	}

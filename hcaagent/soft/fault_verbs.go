@@ -37,6 +37,8 @@ var _ = faults(map[string]*Fault{
 	"requests-swapped":       {Text: "sends a later request first", Rule: "RC-SEQ-006", Verbs: true, Needs: Burst},
 	"access-as-operational":  {Text: "completes with the status of another NAK", Rule: "CPL-STS-003", Verbs: true, Needs: Refused, which: failed, completion: change(func(e *hcaagent.Completion) { e.Status = hcaagent.RemOpErr })},
 	"gives-up-early":         {Text: "gives up before its retries are used up", Rule: "CPL-STS-006", Verbs: true, Needs: Silence},
+	"retry-not-reloaded":     {Text: "does not fill its retry counter again after progress", Rule: "RC-RTY-002", Verbs: true, Needs: LostThenSilent},
+	"rnr-not-reloaded":       {Text: "does not fill its RNR retry counter again after progress", Rule: "RC-RNR-004", Verbs: true, Needs: NotReadyTwice},
 	"rnr-gives-up-early":     {Text: "gives up before its RNR retries are used up", Rule: "CPL-STS-007", Verbs: true, Needs: NeverReady},
 	"flushed-with-success":   {Text: "completes what it flushes with success", Rule: "CPL-ORD-004", Verbs: true, Needs: Refused, which: flushed, completion: change(func(e *hcaagent.Completion) { e.Status = hcaagent.Success })},
 	"flushed-with-error":     {Text: "completes what it flushes with the first error again", Rule: "QPS-ERR-002", Verbs: true, Needs: Refused, which: flushed, completion: change(func(e *hcaagent.Completion) { e.Status = hcaagent.RemAccessErr })},
@@ -97,6 +99,8 @@ func (q *queuePair) early(w *work) {
 		name = "read-completes-early"
 	} else if w.Op == hcaagent.OpFetchAdd || w.Op == hcaagent.OpCmpSwap {
 		name = "atomic-completes-early"
+	} else if w.Op == hcaagent.OpFlush {
+		name = "flush-completes-early"
 	} else if w.responded() {
 		return
 	}

@@ -20,19 +20,23 @@ type Clock interface {
 
 // Options are what a device is made with.
 type Options struct {
-	Addr  packet.Addr // IPv4 in mapped form, or IPv6
+	Addr  packet.Addr // IPv4 in mapped form, IPv6, or a LID: then its packets are those of native InfiniBand, without GRH
 	MAC   [6]byte
 	Clock Clock
-	// Send takes an Ethernet frame that leaves the port; the frame is the taker's to keep.
+	// Send takes an Ethernet frame, or a native packet, that leaves the port; it is the taker's to keep.
 	Send func(frame []byte)
 	// Event, where not nil, is told what consumer and device do. The event is the taker's to keep; nobody changes it.
 	Event func(*hcaagent.Event)
-	Seed  uint64
+	// Room, where not nil, is asked before each packet whether it may leave: where not, Resume is called when it may.
+	Room func() bool
+	Seed uint64
 
 	Credits  bool  // responders without a shared receive queue give end-to-end credits
 	AckEvery int   // AckReq also stands in every n-th packet of a message; 0: in its last alone
 	AckDelay int64 // nanoseconds for which an ACK waits for another one that says it too
 	Limits   Limits
+
+	Congestion Congestion
 
 	Fault    string // the fault that the device has; empty: none
 	FaultAt  int    // how often the device could have shown it before it does
@@ -87,10 +91,14 @@ type HCA struct {
 	srqs map[hcaagent.SRQ]*sharedQueue
 	pds  map[hcaagent.PD]int // how many objects belong to each
 	ahs  map[hcaagent.AH]*addressHandle
+	xrcs map[hcaagent.XRCD]int    // how many objects belong to each
 	grps map[packet.Addr][]uint32 // multicast groups and the queue pairs attached to them, by number
 	mrs  map[hcaagent.MR]*region
 	mws  map[hcaagent.MW]*region
 	keys map[uint32]*region // by the index, the upper 24 bits of a key
+
+	notifiers map[notified]*notifier
+
 	bufs []*buffer
 
 	lastQP, lastObject, lastKey, polls uint32
@@ -133,10 +141,13 @@ func New(opt Options) (*HCA, error) {
 		srqs: map[hcaagent.SRQ]*sharedQueue{},
 		pds:  map[hcaagent.PD]int{},
 		ahs:  map[hcaagent.AH]*addressHandle{},
+		xrcs: map[hcaagent.XRCD]int{},
 		grps: map[packet.Addr][]uint32{},
 		mrs:  map[hcaagent.MR]*region{},
 		mws:  map[hcaagent.MW]*region{},
 		keys: map[uint32]*region{},
+
+		notifiers: map[notified]*notifier{},
 	}
 	h.lastQP = 0x10 + h.rng.Uint32N(0x1000)
 	h.lastKey = h.rng.Uint32N(0x1000)
@@ -155,6 +166,9 @@ func New(opt Options) (*HCA, error) {
 
 // Counters returns what the device has counted.
 func (h *HCA) Counters() Counters { return h.count }
+
+// Resume has the port go on that had no room.
+func (h *HCA) Resume() { h.start() }
 
 func (h *HCA) now() int64 { return h.opt.Clock.Now() }
 

@@ -240,7 +240,7 @@ func TestXRC(t *testing.T) {
 	a := newEnd(t, hs[0], hcaagent.NewQP{Type: hcaagent.TypeXRCInitiator}, 1<<20, 1<<16)
 	b := newEnd(t, hs[1], hcaagent.NewQP{Type: hcaagent.TypeXRCTarget}, 2<<20, 1<<16)
 	connect(a, b)
-	srq, err := b.CreateSRQ(ctx, b.pd, 100, 1)
+	srq, err := b.CreateXRCSRQ(ctx, b.pd, b.domain, 100, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

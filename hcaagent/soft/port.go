@@ -7,7 +7,8 @@ import (
 // port is what frames leave by: one after the other, the queue pairs in turn.
 type port struct {
 	queue   fifo[*queuePair] // that wait
-	free    int64            // when it is
+	cnps    fifo[*notifier]
+	free    int64 // when it is
 	ticking bool
 	tick    func()
 	p       packet.Packet
@@ -31,16 +32,21 @@ func (q *queuePair) sendable() bool { return q.responseReady() || q.requestReady
 
 // start has the port take the next queue pair as soon as it is free.
 func (h *HCA) start() {
-	if h.port.ticking || h.port.queue.empty() {
+	if h.port.ticking || h.port.queue.empty() && h.port.cnps.empty() || h.opt.Room != nil && !h.opt.Room() {
 		return
 	}
 	h.port.ticking = true
 	h.opt.Clock.After(max(0, h.port.free-h.now()), h.port.tick)
 }
 
-// tick lets the next queue pair send one packet, responses first.
+// tick lets the next queue pair send one packet, responses first. CNPs go before.
 func (h *HCA) tick() {
 	h.port.ticking = false
+	if !h.port.cnps.empty() {
+		h.sendCNP(h.port.cnps.pop())
+		h.start()
+		return
+	}
 	if h.port.queue.empty() {
 		return
 	}
@@ -60,17 +66,25 @@ func (q *queuePair) packet(f packet.Fn) *packet.Packet {
 	p := &q.h.port.p
 	*p = packet.Packet{Opcode: packet.Op(q.service, f), Src: q.h.opt.Addr, SrcPort: q.srcPort, PKey: q.attr.PKey}
 	p.Dst, p.DestQP, p.TClass, p.HopLmt = q.attr.DestAddr, q.attr.DestQPN, q.attr.TClass, q.attr.HopLimit
-	p.MigReq = q.attr.MigState == 0
+	p.MigReq, p.SL = q.attr.MigState == 0, q.attr.SL
 	return p
 }
 
 // transmit completes a packet and sends it.
 func (h *HCA) transmit(p *packet.Packet) {
-	if p.Encap = packet.RoCEv2IPv6; p.Src.IsIPv4() {
+	switch p.Encap = packet.RoCEv2IPv6; {
+	case p.Src.IsIPv4():
 		p.Encap = packet.RoCEv2IPv4
+	case h.opt.Addr.IsLID():
+		p.Encap = packet.Native
 	}
 	h.port.ipID++
 	p.IPID = h.port.ipID
+	if h.fault.is == nil && p.Encap == packet.Native {
+		p.Complete()
+		h.emitFrame(p)
+		return
+	}
 	if h.fault.is == nil {
 		h.leave(p.CompleteEthernet(h.frame(p), h.opt.MAC, h.mac(p.Dst)))
 		return
@@ -87,7 +101,15 @@ func (h *HCA) transmit(p *packet.Packet) {
 
 // emitFrame sends a packet that is complete.
 func (h *HCA) emitFrame(p *packet.Packet) {
-	h.leave(p.AppendEthernet(h.frame(p), h.opt.MAC, h.mac(p.Dst)))
+	if p.Encap == packet.Native {
+		h.leave(p.Append(h.frame(p)))
+		return
+	}
+	to := h.mac(p.Dst)
+	if p.Dst.IsMulticast() && h.shows("multicast-to-all") {
+		to = [6]byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}
+	}
+	h.leave(p.AppendEthernet(h.frame(p), h.opt.MAC, to))
 }
 
 // roomSize is how much room for frames is made at once.

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"ibwitness/agent"
@@ -34,6 +35,7 @@ type random struct {
 	hs   [2]*soft.HCA
 	ways []*way
 	side *rand.Rand // for what consumers do beside their work
+	more *rand.Rand // for XRC, FLUSH, ATOMIC WRITE and SEND with Invalidate; nil: none of them
 }
 
 // way is what one end of a connection does to the other.
@@ -53,8 +55,10 @@ type expected struct {
 	op   hcaagent.CompletionOp
 	data []byte
 	imm  uint32
+	inv  uint32
 	flag hcaagent.CompletionFlags
 	at   int
+	srq  hcaagent.SRQ // on XRC: that the message names
 }
 
 // Parts of each end's memory.
@@ -67,9 +71,12 @@ const (
 
 func (r *random) chance(p float64) bool { return r.Float64() < p }
 
-// newRandom sets up a run.
-func newRandom(t testing.TB, seed uint64) *random {
+// newRandom sets up a run. more has it go beyond the services and operations that there were at first.
+func newRandom(t testing.TB, seed uint64, more bool) *random {
 	r := &random{Rand: rand.New(rand.NewPCG(seed, 77)), t: t, seed: seed, side: rand.New(rand.NewPCG(seed, 78))}
+	if more {
+		r.more = rand.New(rand.NewPCG(seed, 79))
+	}
 	at := addrs
 	if r.IntN(3) == 0 {
 		at = six
@@ -78,11 +85,13 @@ func newRandom(t testing.TB, seed uint64) *random {
 	if r.chance(0.3) {
 		delay = r.Int64N(8000)
 	}
+	congestion, profile := r.congestion()
 	r.link, r.hs = devices(t, seed, at, func(_ int, o *soft.Options) {
-		o.Credits, o.AckEvery, o.AckDelay = credits, every, delay
+		o.Credits, o.AckEvery, o.AckDelay, o.Congestion = credits, every, delay, congestion
 		o.Limits.Window = 4 + r.IntN(64)
 	})
 	l := r.link
+	r.crowd(profile)
 	l.delay = 200 + r.Int64N(4000)
 	if r.chance(0.75) {
 		l.loss = r.Float64() * 0.05
@@ -100,17 +109,25 @@ func newRandom(t testing.TB, seed uint64) *random {
 		l.jitter = 0
 	}
 	for i := range 1 + r.IntN(3) {
-		p := pair(t, r.hs, hcaagent.TypeRC, i, memSize, func(a, b *end) {
+		typ := hcaagent.TypeRC
+		if r.more != nil && r.more.IntN(3) == 0 {
+			typ = hcaagent.TypeXRCInitiator
+		}
+		p := pair(t, r.hs, typ, i, memSize, func(a, b *end) {
 			pmtu, resources := uint32(256)<<r.IntN(5), uint8(1+r.IntN(8))
 			for _, e := range []*end{a, b} {
 				e.attr.PMTU, e.attr.MaxRdAtomic, e.attr.MaxDestRdAtomic = pmtu, resources, resources
 				e.attr.SQPSN = packet.PSN(r.IntN(1 << 24))
+				e.attr.TClass = r.ecn()
 				e.attr.Timeout, e.attr.MinRNRTimer = uint8(8+r.IntN(3)), uint8(1+r.IntN(12))
 				if i == 0 && r.chance(0.3) { // of one connection, else nobody can tell them apart
 					e.attr.SQPSN = packet.PSN(1<<24 - 1 - r.IntN(20))
 				}
 			}
 		}, r.shared)
+		if typ == hcaagent.TypeXRCInitiator {
+			r.targetQueues(p[1])
+		}
 		r.consume(p)
 		for k := range p {
 			src := make([]byte, srcSize)
@@ -119,7 +136,7 @@ func newRandom(t testing.TB, seed uint64) *random {
 			}
 			p[k].set(0, src)
 		}
-		both := r.chance(0.5)
+		both := r.chance(0.5) && typ == hcaagent.TypeRC
 		for k := range p {
 			if k == 0 || both {
 				r.ways = append(r.ways, r.newWay(p[k], p[1-k]))
@@ -146,6 +163,9 @@ func (r *random) newWay(from, to *end) *way {
 		if q.Op == hcaagent.OpSendInv {
 			q.Op = hcaagent.OpSend
 		}
+		if r.more != nil {
+			q.Op = r.otherOp(w, q.Op)
+		}
 		q.Segments = from.sge(off, n)
 		if n > 10 && r.chance(0.3) {
 			k := 1 + r.IntN(n-1)
@@ -163,9 +183,13 @@ func (r *random) newWay(from, to *end) *way {
 		w.want = append(w.want, hcaagent.DoneSend)
 		e := expected{op: hcaagent.DoneRecv, data: data, imm: q.Imm}
 		switch q.Op {
-		case hcaagent.OpSend, hcaagent.OpSendImm:
-			if q.Op == hcaagent.OpSendImm {
+		case hcaagent.OpSend, hcaagent.OpSendImm, hcaagent.OpSendInv:
+			switch q.Op {
+			case hcaagent.OpSendImm:
 				e.flag = hcaagent.WithImm
+			case hcaagent.OpSendInv:
+				q.InvKey = r.spare(to)
+				e.flag, e.inv = hcaagent.WithInv, q.InvKey
 			}
 			e.at = srcSize + landSize + buffered
 			buffered += n
@@ -186,6 +210,16 @@ func (r *random) newWay(from, to *end) *way {
 			q.Segments = from.sge(at, n)
 			w.reads = append(w.reads, read{at, off, n})
 			fetched += n
+		case hcaagent.OpFlush:
+			w.want[i] = hcaagent.DoneFlush
+			q.Segments, q.RemoteVA = nil, to.va+uint64(off)
+			q.Flush = hcaagent.Flush{Length: uint32(n), Placement: uint8(1 + r.more.IntN(3)), Whole: r.more.IntN(4) == 0}
+		case hcaagent.OpAtomicWrite:
+			w.want[i] = hcaagent.DoneAtomicWrite
+			q.Segments, landed = from.sge(off, 8), (landed+7)&^7
+			q.RemoteVA = to.va + uint64(srcSize+landed)
+			copy(w.image[landed:], from.bytes(off, 8))
+			landed += 8
 		default:
 			w.want[i] = hcaagent.DoneFetchAdd
 			slot := uint64(r.IntN(4)) * 8
@@ -205,6 +239,9 @@ func (r *random) newWay(from, to *end) *way {
 			fetched = (fetched+7)&^7 + 8
 			q.Segments = from.sge(at, 8)
 		}
+		if len(to.targets) > 0 {
+			r.name(w, &q)
+		}
 		w.plan = append(w.plan, q)
 	}
 	scarce, when := r.chance(0.3), int64(0)
@@ -216,7 +253,7 @@ func (r *random) newWay(from, to *end) *way {
 		if e.op == hcaagent.DoneRecvWriteImm {
 			n = 0
 		}
-		r.link.After(when, func() { to.receive(receiveID+uint64(i), e.at, n) })
+		r.link.After(when, func() { to.receiveBy(e.srq, receiveID+uint64(i), e.at, n) })
 	}
 	when = 1
 	for _, q := range w.plan {
@@ -270,7 +307,7 @@ func (r *random) checkWay(w *way) {
 	for i, e := range w.received {
 		c := got[i]
 		if c.ID != receiveID+uint64(i) || c.Status != hcaagent.Success || c.Op != e.op || c.Flags != e.flag || c.ByteLen != uint32(len(e.data)) ||
-			e.flag != 0 && c.Imm != e.imm {
+			e.flag == hcaagent.WithImm && c.Imm != e.imm || c.InvKey != e.inv {
 			t.Errorf("seed %d: receive %d completes with %s", r.seed, i, complain(c))
 		}
 		if e.op == hcaagent.DoneRecv && !bytes.Equal(w.to.bytes(e.at, len(e.data)), e.data) {
@@ -316,8 +353,8 @@ func TestRandom(t *testing.T) {
 	for seed := *first; seed < *first+uint64(*runs); seed++ {
 		seeds = append(seeds, seed)
 	}
-	for _, seed := range seeds {
-		n, bad := talk(t, seed)
+	for i, seed := range seeds {
+		n, bad := talk(t, seed, i >= len(innocents) && seed%2 == 0)
 		packets += n
 		if bad {
 			if failed++; failed > *most {
@@ -329,8 +366,8 @@ func TestRandom(t *testing.T) {
 }
 
 // talk makes one run, and returns how many packets were verified and whether anything was wrong at a tap.
-func talk(t *testing.T, seed uint64) (packets int, wrong bool) {
-	r := newRandom(t, seed)
+func talk(t *testing.T, seed uint64, more bool) (packets int, wrong bool) {
+	r := newRandom(t, seed, more)
 	r.link.run(60e9)
 	r.check()
 	for i := range r.link.taps {
@@ -340,7 +377,7 @@ func talk(t *testing.T, seed uint64) (packets int, wrong bool) {
 		bad = append(bad, accusations(c.verify(t, r.link.logs[:]...), rule.Violation)...)
 		if len(bad) > 0 {
 			wrong = true
-			t.Errorf("seed %d, tap %d, %d frames: %d violations\n%s", seed, i, len(c.frames), len(bad), bad[0])
+			t.Errorf("seed %d, tap %d, %d frames: %d violations\n%s", seed, i, len(c.frames), len(bad), strings.Join(bad, "\n"))
 			if *show > 0 && *showTap == i {
 				c.dump(t, *show)
 			}

@@ -17,17 +17,7 @@ func (h *HCA) Receive(frame []byte) {
 // take takes a frame from the port, or one to a multicast group that the device itself sends.
 func (h *HCA) take(frame []byte, own bool) {
 	p := &h.in
-	if len(frame) < etherSize {
-		h.count.Dropped++
-		return
-	}
-	switch kind := uint16(frame[12])<<8 | uint16(frame[13]); kind {
-	case 0x0800, 0x86DD:
-	default:
-		h.count.Dropped++
-		return
-	}
-	if !packet.DecodeIP(p, frame[etherSize:], len(frame)-etherSize) || p.Dst != h.opt.Addr && !p.Dst.IsMulticast() ||
+	if !h.decode(p, frame) || p.Dst != h.opt.Addr && !p.Dst.IsMulticast() ||
 		p.Dst.IsMulticast() && p.Src == h.opt.Addr != own {
 		h.count.Dropped++
 		return
@@ -41,6 +31,13 @@ func (h *HCA) take(frame []byte, own bool) {
 		return
 	}
 	q := h.qps[p.DestQP]
+	if q != nil && p.Opcode == packet.OpCNP {
+		q.slowDown()
+		if h.has("cnp-for-cnp") {
+			q.marked(p)
+		}
+		return
+	}
 	if q == nil || p.Flaws != 0 || p.TVer != 0 || !q.answers() || q.dead || p.Opcode.Service() != q.service ||
 		q.connected() && p.Src != q.attr.DestAddr || len(p.Payload) != p.PayloadLen {
 		h.count.Dropped++
@@ -50,7 +47,23 @@ func (h *HCA) take(frame []byte, own bool) {
 		h.count.PKeyViolations++
 		return
 	}
+	q.marked(p)
 	q.arrive(p)
+}
+
+// decode takes a frame apart.
+func (h *HCA) decode(p *packet.Packet, frame []byte) bool {
+	if h.opt.Addr.IsLID() {
+		return packet.DecodeInfiniBand(p, frame, len(frame))
+	}
+	if len(frame) < etherSize {
+		return false
+	}
+	switch kind := uint16(frame[12])<<8 | uint16(frame[13]); kind {
+	case 0x0800, 0x86DD:
+		return packet.DecodeIP(p, frame[etherSize:], len(frame)-etherSize)
+	}
+	return false
 }
 
 // arrive hands a packet that is for the queue pair to the half that it is for.

@@ -59,6 +59,9 @@ type requester struct {
 	timing   bool  // the clock will call
 	resume   int64 // when the RNR timer ends
 	drained  bool  // that was told, in SQD
+	rate     int64 // bytes a microsecond, lowered by CNPs; 0: as fast as the port
+	slowed   int64 // when the newest CNP came
+	paced    int64 // when the rate lets the next request leave
 
 	skip   packet.PSN // of the faults that need it
 	invKey uint32
@@ -93,7 +96,7 @@ func (r *requester) readsOut() (n int) {
 func (q *queuePair) requestReady() bool {
 	r := &q.req
 	for {
-		if !q.sends() || q.dead || r.stuck || r.next >= len(r.queue) || r.resume > q.h.now() {
+		if !q.sends() || q.dead || r.stuck || r.next >= len(r.queue) || max(r.resume, r.paced) > q.h.now() {
 			return false
 		}
 		w := r.queue[r.next]
@@ -158,7 +161,7 @@ func (q *queuePair) permitted(w *work) bool {
 	if !q.reliable() {
 		return true
 	}
-	if w.responded() && r.readsOut() >= int(q.attr.MaxRdAtomic) && !q.h.has("too-many-reads") {
+	if w.responded() && r.readsOut() >= int(q.attr.MaxRdAtomic) && !q.h.has("too-many-reads") && !q.h.has("too-many-atomic-writes") {
 		return false
 	}
 	if r.position().Diff(r.una)-r.span >= q.h.opt.Limits.Window {

@@ -164,7 +164,7 @@ func (q *queuePair) valid(p *packet.Packet) packet.Syndrome {
 		p.Has&packet.HasAtomicETH != 0 && p.VA%8 != 0,
 		op == wqe.AtomicWrite && (p.VA%8 != 0 || n != 8 || p.DMALen != 8),
 		op == wqe.Write && q.attr.Access&hcaagent.RemoteWrite == 0,
-		op == wqe.AtomicWrite && q.attr.Access&hcaagent.RemoteWrite == 0,
+		op == wqe.AtomicWrite && q.attr.Access&hcaagent.RemoteWrite == 0 && !q.h.has("atomic-write-unpermitted"),
 		op == wqe.Read && q.attr.Access&hcaagent.RemoteRead == 0 && !q.h.has("permission-ignored"),
 		op == wqe.Flush && q.attr.Access&(hcaagent.RemoteFlush|hcaagent.RemotePersist) == 0,
 		op.Atomic() && q.attr.Access&hcaagent.RemoteAtomic == 0,
@@ -242,7 +242,14 @@ func (q *queuePair) receivePD(p *packet.Packet) hcaagent.PD {
 // shared is the shared receive queue that a message takes from: on XRC the message names it.
 func (q *queuePair) shared(p *packet.Packet) *sharedQueue {
 	if q.service == packet.XRC {
-		return q.h.srqs[hcaagent.SRQ(p.XRCSRQ)]
+		s := q.h.srqs[hcaagent.SRQ(p.XRCSRQ)]
+		if s != nil && s.xrcd != q.new.XRCD && !q.h.has("xrc-other-domain") {
+			s = nil
+		}
+		if s == nil && q.h.has("xrc-unknown-queue-taken") {
+			s = q.h.otherQueue(nil)
+		}
+		return s
 	}
 	return q.srq
 }
@@ -250,6 +257,9 @@ func (q *queuePair) shared(p *packet.Packet) *sharedQueue {
 // nextReceive removes the next receive request from its queue.
 func (q *queuePair) nextReceive(p *packet.Packet) (*receive, bool) {
 	if s := q.shared(p); s != nil {
+		if len(s.queue) > 0 && p.AckReq && q.service == packet.XRC && q.h.breaks("xrc-rnr-unfounded") {
+			return nil, false
+		}
 		t, ok := q.h.takeShared(q.h.otherQueue(s))
 		return &receive{ReceiveRequest: t}, ok
 	}

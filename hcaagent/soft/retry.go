@@ -8,13 +8,26 @@ import (
 // reload fills the retry counters again (RC-RTY-002, RC-RNR-004).
 func (q *queuePair) reload() { q.req.retries, q.req.rnrs = q.attr.RetryCnt, q.attr.RNRRetry }
 
+// again is reload after progress.
+func (q *queuePair) again() {
+	r := &q.req
+	retries, rnrs := r.retries, r.rnrs
+	q.reload()
+	if q.h.has("retry-not-reloaded") {
+		r.retries = retries
+	}
+	if q.h.has("rnr-not-reloaded") {
+		r.rnrs = rnrs
+	}
+}
+
 // progress is what follows an acknowledgement of anything new.
 func (q *queuePair) progress() {
 	r := &q.req
-	q.reload()
+	q.again()
 	r.implied = false
 	if r.una.Before(r.high) {
-		if r.resume <= q.h.now() {
+		if r.resume <= q.h.now() && !(r.deadline != 0 && q.h.shows("timer-goes-on")) {
 			q.startTimer()
 		}
 	} else {
@@ -79,11 +92,15 @@ func (q *queuePair) impliedNAK() {
 
 // startTimer starts the ACK timer anew.
 func (q *queuePair) startTimer() {
-	if q.attr.Timeout == 0 {
+	code := q.attr.Timeout
+	if code == 0 && q.h.has("timer-not-off") {
+		code = 8
+	}
+	if code == 0 {
 		return
 	}
 	r := &q.req
-	t := int64(packet.Timeout(q.attr.Timeout)) // C9-139: at least this, at most four times as much
+	t := int64(packet.Timeout(code)) // C9-139: at least this, at most four times as much
 	switch {
 	case q.h.has("early-retry"):
 		t /= 4

@@ -65,6 +65,7 @@ func (q *queuePair) sendRequest() {
 		return
 	}
 	q.h.transmit(p)
+	q.pace(mostHeaders + len(p.Payload))
 	if q.h.fault.is != nil && end == w.last.Add(1) {
 		q.early(w)
 	}

@@ -11,6 +11,7 @@ import (
 type sharedQueue struct {
 	id       hcaagent.SRQ
 	pd       hcaagent.PD
+	xrcd     hcaagent.XRCD
 	depth    int
 	segments int
 	limit    int // 0: not armed
@@ -41,8 +42,14 @@ func (h *HCA) takeShared(s *sharedQueue) (hcaagent.ReceiveRequest, bool) {
 }
 
 // CreateSRQ makes a shared receive queue.
-func (h *HCA) CreateSRQ(ctx context.Context, pd hcaagent.PD, depth, segments int) (id hcaagent.SRQ, err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateSRQ, SRQ: id, Depth: depth}, err) }()
+func (h *HCA) CreateSRQ(ctx context.Context, pd hcaagent.PD, depth, segments int) (hcaagent.SRQ, error) {
+	return h.createSRQ(ctx, pd, 0, depth, segments)
+}
+
+func (h *HCA) createSRQ(ctx context.Context, pd hcaagent.PD, domain hcaagent.XRCD, depth, segments int) (id hcaagent.SRQ, err error) {
+	defer func() {
+		h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateSRQ, SRQ: id, XRCD: domain, Depth: depth}, err)
+	}()
 	if err = ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -54,7 +61,8 @@ func (h *HCA) CreateSRQ(ctx context.Context, pd hcaagent.PD, depth, segments int
 		return 0, err
 	}
 	id = hcaagent.SRQ(h.object())
-	h.srqs[id] = &sharedQueue{id: id, pd: pd, depth: depth, segments: segments}
+	h.srqs[id] = &sharedQueue{id: id, pd: pd, xrcd: domain, depth: depth, segments: segments}
+	h.inXRCD(domain, 1)
 	return id, nil
 }
 
@@ -85,6 +93,7 @@ func (h *HCA) DestroySRQ(ctx context.Context, srq hcaagent.SRQ) (err error) {
 		return err
 	}
 	h.pds[s.pd]--
+	h.inXRCD(s.xrcd, -1)
 	delete(h.srqs, srq)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 func (s *stage) verify() []rule.Finding {
 	c := &s.link.taps[s.tap]
 	tr := agent.NewTransport(c.near)
+	tr.SetProfile(s.profile())
 	for _, e := range s.ends {
 		attr := e.attr
 		attr.Known = hcaagent.KnowsSQPSN | hcaagent.KnowsPKey | hcaagent.KnowsTClass | hcaagent.KnowsHopLimit | hcaagent.KnowsQKey
@@ -32,6 +33,8 @@ func (s *stage) verify() []rule.Finding {
 	switch s.ends[0].typ {
 	case hcaagent.TypeRC:
 		tr.Connect(packet.RC, [2]hcaagent.QP{s.ends[0].qp, s.ends[1].qp}, &begin)
+	case hcaagent.TypeXRCInitiator:
+		tr.Connect(packet.XRC, [2]hcaagent.QP{s.ends[0].qp, s.ends[1].qp}, &begin)
 	case hcaagent.TypeUC:
 		tr.Connect(packet.UC, [2]hcaagent.QP{s.ends[0].qp, s.ends[1].qp}, &begin)
 	}

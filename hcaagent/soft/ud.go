@@ -19,7 +19,7 @@ func (q *queuePair) address(w *work, p *packet.Packet) {
 	}
 	p.TClass, p.HopLmt = 0, 0
 	if a := q.h.ahs[w.AH]; a != nil && !q.h.breaks("address-handle-ignored") {
-		p.Dst, p.TClass, p.HopLmt = a.Dest, a.TClass, a.HopLimit
+		p.Dst, p.SL, p.TClass, p.HopLmt = a.Dest, a.SL, a.TClass, a.HopLimit
 	}
 }
 
@@ -66,7 +66,10 @@ func (q *queuePair) datagram(p *packet.Packet) {
 		q.enterError()
 		return
 	}
-	e := hcaagent.Completion{Op: hcaagent.DoneRecv, Flags: hcaagent.WithGRH, ByteLen: uint32(grhSize + len(p.Payload)), SrcQP: p.SrcQP}
+	e := hcaagent.Completion{Op: hcaagent.DoneRecv, ByteLen: uint32(grhSize + len(p.Payload)), SrcQP: p.SrcQP}
+	if p.Encap != packet.Native {
+		e.Flags = hcaagent.WithGRH
+	}
 	if p.Has&packet.HasImmDt != 0 {
 		e.Flags, e.Imm = e.Flags|hcaagent.WithImm, p.Imm
 	}

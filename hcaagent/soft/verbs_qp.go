@@ -28,6 +28,8 @@ func (h *HCA) CreateQP(ctx context.Context, n hcaagent.NewQP) (id hcaagent.QP, e
 		err = notFound("completion queue", uint32(n.RecvCQ))
 	case q.srq == nil && n.SRQ != 0:
 		err = notFound("shared receive queue", uint32(n.SRQ))
+	case n.XRCD != 0 && (n.Type != hcaagent.TypeXRCTarget || !h.hasXRCD(n.XRCD)):
+		err = notFound("XRC domain", uint32(n.XRCD))
 	case n.Type == hcaagent.TypeGSI && h.qps[1] != nil:
 		err = fmt.Errorf("soft: QP 1: %w", hcaagent.ErrBusy)
 	default:
@@ -43,6 +45,7 @@ func (h *HCA) CreateQP(ctx context.Context, n hcaagent.NewQP) (id hcaagent.QP, e
 	q.srcPort = uint16(0xC000 | h.rng.Uint32N(0x4000))
 	h.qps[q.num] = q
 	q.users(1)
+	h.inXRCD(n.XRCD, 1)
 	return hcaagent.QP{Addr: h.opt.Addr, QPN: q.num}, nil
 }
 
@@ -72,6 +75,7 @@ func (h *HCA) DestroyQP(ctx context.Context, qp hcaagent.QP) (err error) {
 	q.state = hcaagent.Reset
 	q.req, q.rsp = requester{}, responder{}
 	q.users(-1)
+	h.inXRCD(q.new.XRCD, -1)
 	h.pds[q.pd]--
 	delete(h.qps, q.num)
 	return nil

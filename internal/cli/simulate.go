@@ -129,6 +129,11 @@ func listFaults(w io.Writer) error {
 		also := strings.Join(slices.Sorted(maps.Keys(f.Also)), " ")
 		fmt.Fprintf(t, "%s\t%v %s\t%s\t%s\t%s\n", name, f.Service, end, f.Rule, also, f.Text)
 	}
+	for _, name := range sim.LinkFaultNames() {
+		f := sim.LinkFaults[name]
+		also := strings.Join(slices.Sorted(maps.Keys(f.Also)), " ")
+		fmt.Fprintf(t, "%s\tport of a native link\t%s\t%s\t%s\n", name, f.Rule, also, f.Text)
+	}
 	return t.Flush()
 }
 
@@ -192,7 +197,7 @@ func (o *outputs) open(capture, events string) (opt scenario.Options, err error)
 		}
 		b := bufio.NewWriter(f)
 		o.buffers = append(o.buffers, b)
-		if o.logs[h.Name], err = eventlog.NewWriter(b, h.Addr, true); err != nil {
+		if o.logs[h.Name], err = eventlog.NewWriter(b, h.Addr, o.scenario.Exact()); err != nil {
 			return opt, fmt.Errorf("cli: %w", err)
 		}
 	}

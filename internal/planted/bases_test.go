@@ -22,7 +22,9 @@ var bases = map[string]*base{
 	// Frame 21 is a misaligned atomic, refused by frame 22.
 	"fatal": {file: "err_atomic_misaligned.pcap", faults: fatalFaults},
 	// rping over IPv6, from CM REQ to DREP: path MTU 4096, one READ at a time, retry count 7, timeout 19.
-	"cm": {file: "cm_rping_ipv6.pcap", faults: join(ipv6Faults, cmFaults, cmTiming, exchangeFaults)},
+	"cm": {file: "cm_rping_ipv6.pcap", faults: join(ipv6Faults, cmFaults, cmTiming, exchangeFaults, rnrCodes(8, 9), timerFaults(), countFaults(), waitFaults)},
+	// The same without the exchange.
+	"nocm": {file: "cm_rping_ipv6.pcap", prepare: unconnected, faults: join(rnrCodes(8, 9), waitFaults, withoutCM)},
 	// Two datagram QPs that service IDs resolve to.
 	"sidr": {file: "rxe/cm_udaddy_sidr.pcap", faults: sidrFaults},
 	// SENDs and WRITEs of all shapes on UC, path MTU 1024, from 10.77.0.1 only.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
+	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 )
@@ -22,6 +23,7 @@ type device struct {
 	block         []byte // what fills memory, repeated
 	again         bool   // the local region has been given out once
 	list          []hcaagent.Segment
+	domains       map[string]hcaagent.XRCD
 }
 
 // region is a memory region with its keys.
@@ -39,9 +41,9 @@ const (
 func (r *Run) buildDevices() error {
 	for i := range r.HCAs {
 		h := &r.HCAs[i]
-		d := &device{HCA: h, polling: map[hcaagent.CQ]bool{}}
+		d := &device{HCA: h, polling: map[hcaagent.CQ]bool{}, domains: map[string]hcaagent.XRCD{}}
 		r.devices[h.Name] = d
-		l := &hcaagent.Log{Name: "the events of " + h.Name, Addr: h.Addr, Exact: true}
+		l := &hcaagent.Log{Name: "the events of " + h.Name, Addr: h.Addr, Exact: r.Exact()}
 		if r.keep {
 			l.Events = make([]hcaagent.Event, 0, 4*r.posts(h.Name)+64)
 		}
@@ -50,17 +52,21 @@ func (r *Run) buildDevices() error {
 		}
 		r.logs[h.Name], d.log = l, l
 		var send func([]byte)
+		fault := h.Fault
+		if sim.LinkFaults[fault] != nil {
+			fault = "" // it is one of the port
+		}
 		dev, err := soft.New(soft.Options{
-			Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { r.sent(h.Name, frame); send(frame) },
+			Room: r.room(d), Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { r.sent(h.Name, frame); send(frame) },
 			Event: func(e *hcaagent.Event) { r.event(d, e) }, Seed: r.Seed + uint64(i), Credits: h.Credits,
-			AckEvery: h.AckEvery, AckDelay: h.AckDelay, Limits: soft.Limits{Window: h.Window},
-			Fault: h.Fault, FaultAt: h.FaultAt, FaultAll: h.FaultAll, Strayed: func() { r.strayed[h.Name]++ },
+			AckEvery: h.AckEvery, AckDelay: h.AckDelay, Limits: soft.Limits{Window: h.Window, ByteRate: r.byteRate()},
+			Congestion: h.Congestion, Fault: fault, FaultAt: h.FaultAt, FaultAll: h.FaultAll, Strayed: func() { r.strayed[h.Name]++ },
 		})
 		if err != nil {
 			return r.wrong(h.Line, err)
 		}
 		d.dev = dev
-		send = r.Fabric.Attach(h.Addr, dev.Receive)
+		send = r.attach(h, dev.Receive)
 		if err := d.register(r.lists(h.Name), r.Seed+uint64(i)); err != nil {
 			return r.wrong(h.Line, err)
 		}

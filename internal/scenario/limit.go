@@ -90,7 +90,7 @@ func (r *Run) sent(hca string, frame []byte) {
 		return
 	}
 	var p packet.Packet
-	fabricagent.Decode(&fabricagent.Frame{Link: fabricagent.LinkEthernet, Len: uint32(len(frame)), Data: frame}, &p)
+	fabricagent.Decode(&fabricagent.Frame{Link: r.linkType(), Len: uint32(len(frame)), Data: frame}, &p)
 	m.last[kindSent{hca, p.Opcode, p.Dst, p.DestQP}]++
 }
 

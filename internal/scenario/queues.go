@@ -23,7 +23,15 @@ func (r *Run) buildQueues() error {
 	for i := range r.SRQs {
 		s := &r.SRQs[i]
 		d := r.devices[s.HCA]
-		id, err := d.dev.CreateSRQ(ctx, d.pd, s.Depth, 8)
+		domain, err := d.domain(s.Domain)
+		var id hcaagent.SRQ
+		switch {
+		case err != nil:
+		case domain != 0:
+			id, err = d.dev.CreateXRCSRQ(ctx, d.pd, domain, s.Depth, 8)
+		default:
+			id, err = d.dev.CreateSRQ(ctx, d.pd, s.Depth, 8)
+		}
 		if err == nil && s.Limit > 0 {
 			err = d.dev.ModifySRQ(ctx, id, s.Limit)
 		}
@@ -59,6 +67,9 @@ func (r *Run) buildQP(q *QP) error {
 	case hcaagent.TypeXRCTarget:
 		n.SendCQ, n.MaxSend, n.MaxReceive = 0, 0, 0
 	}
+	if n.XRCD, err = d.domain(q.Domain); err != nil {
+		return err
+	}
 	if s := r.srqs[q.SRQ]; s != nil {
 		n.SRQ, n.MaxReceive = s.id, 0
 	}
@@ -66,6 +77,18 @@ func (r *Run) buildQP(q *QP) error {
 		return err
 	}
 	return d.dev.RequestNotification(ctx, cq, hcaagent.ArmNext)
+}
+
+// domain is the domain of XRC with a name, made when it is named first; 0: none.
+func (d *device) domain(name string) (id hcaagent.XRCD, err error) {
+	if name == "" {
+		return 0, nil
+	}
+	if id = d.domains[name]; id == 0 {
+		id, err = d.dev.CreateXRCD(ctx)
+		d.domains[name] = id
+	}
+	return id, err
 }
 
 // connect brings all queue pairs to RTS, in step with each other.
@@ -100,7 +123,11 @@ func (r *Run) modify(q *queuePair, to hcaagent.State) error {
 	}
 	if to > now && now < hcaagent.RTS {
 		required, optional := hcaagent.Takes(q.Type, now, to)
-		a.Known = required | optional&(hcaagent.KnowsTClass|hcaagent.KnowsHopLimit)
+		given := hcaagent.KnowsTClass | hcaagent.KnowsHopLimit
+		if r.link != nil {
+			given = hcaagent.KnowsSL
+		}
+		a.Known = required | optional&given
 	}
 	return q.dev.TransitionQP(ctx, q.id, to, a)
 }

@@ -12,21 +12,26 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/rule"
+	"ibwitness/verifier"
 )
 
 var (
 	runs  = flag.Int("scenario.runs", 200, "random scenarios")
 	first = flag.Uint64("scenario.seed", 1, "the first seed")
 	keep  = flag.String("scenario.keep", "", "folder for the scenarios that show something wrong")
-	kinds = flag.String("scenario.errors", "drop corrupt duplicate reorder delay", "the errors that random scenarios have")
+	kinds = flag.String("scenario.errors", "drop corrupt duplicate reorder delay mark", "the errors that random scenarios have")
 )
 
 // chance makes up scenarios.
 type chance struct {
 	*rand.Rand
 	strings.Builder
-	kinds string // of errors
-	taps  []string
+	kinds  string // of errors
+	taps   []string
+	more   bool // XRC, FLUSH, ATOMIC WRITE and multicast too
+	groups [2]string
+
+	profile verifier.Profile
 }
 
 func (c *chance) line(format string, args ...any) { fmt.Fprintf(&c.Builder, format+"\n", args...) }
@@ -37,39 +42,54 @@ func pick[T any](c *chance, list ...T) T { return list[c.IntN(len(list))] }
 
 // scenario makes up a scenario in which each device does as it should and the network does not.
 func (c *chance) scenario(seed uint64) string {
-	a, b := "10.0.0.1", "10.0.0.2"
+	a, b, groups := "10.0.0.1", "10.0.0.2", [2]string{"239.1.1.1", "239.2.2.2"}
 	if c.is(0.3) {
-		a, b = "fd00::1", "fd00::2"
+		a, b, groups = "fd00::1", "fd00::2", [2]string{"'ff0e::1'", "'ff0e::2'"}
 	}
-	c.line("seed: %d\nlink: {delay: %dns}\ntaps: [%s]\nhcas:", seed, 200+c.IntN(5000), pick(c, c.taps...))
-	credits := c.is(0.3)
+	c.groups = groups
+	rate := ""
+	if c.more {
+		rate = pick(c, "", ", rate: 10G", ", rate: 50G")
+	}
+	c.line("seed: %d\nlink: {delay: %dns%s}\ntaps: [%s]\nhcas:", seed, 200+c.IntN(5000), rate, pick(c, c.taps...))
+	credits, cnps := c.is(0.3), c.cnps()
 	for _, h := range [][2]string{{"a", a}, {"b", b}} {
-		c.line("  %s: {address: '%s', credits: %v, window: %d, ack_delay: %dns, ack_every: %d}", h[0], h[1], credits, 4+c.IntN(60), pick(c, 0, 0, c.IntN(8000)), c.IntN(4))
+		c.line("  %s: {address: '%s', credits: %v, window: %d, ack_delay: %dns, ack_every: %d%s}", h[0], h[1], credits, 4+c.IntN(60), pick(c, 0, 0, c.IntN(8000)), c.IntN(4), cnps)
+	}
+	var types []string
+	n := 1 + c.IntN(3)
+	if c.more {
+		c.sharedQueues(n)
 	}
 	c.line("qps:")
-	var types []string
-	for i := range 1 + c.IntN(3) {
+	for i := range n {
 		t := pick(c, "RC", "RC", "RC", "RC", "UC", "UD")
+		if c.more {
+			t = pick(c, "RC", "RC", "XRC", "XRC", "UC", "UD", "UD")
+		}
 		types = append(types, t)
 		pmtu, res := 256<<c.IntN(5), 1+c.IntN(8)
 		timeout, rnr := 8+c.IntN(3), 1+c.IntN(12)
 		for k, h := range []string{"a", "b"} {
 			peer := fmt.Sprintf("peer: %s%d, ", []string{"b", "a"}[k], i)
 			if t == "UD" {
-				peer = ""
+				peer = c.joins()
+			}
+			if half(t, h) == "XRC-target" {
+				peer += fmt.Sprintf("domain: d%d, ", i)
 			}
 			psn := c.IntN(1 << 24)
 			if i == 0 && c.is(0.3) {
 				psn = 1<<24 - 1 - c.IntN(20)
 			}
-			c.line("  %s%d: {hca: %s, %stype: %s, pmtu: %d, psn: %d, timeout: %d, min_rnr_timer: %d, max_rd_atomic: %d, max_dest_rd_atomic: %d}",
-				h, i, h, peer, t, pmtu, psn, timeout, rnr, res, res)
+			c.line("  %s%d: {hca: %s, %stype: %s, pmtu: %d, psn: %d, timeout: %d, min_rnr_timer: %d, max_rd_atomic: %d, max_dest_rd_atomic: %d, traffic_class: %d}",
+				h, i, h, peer, half(t, h), pmtu, psn, timeout, rnr, res, res, c.ecn())
 		}
 	}
 	c.line("work:")
 	for i, t := range types {
 		c.work(i, t, "a", "b")
-		if c.is(0.5) {
+		if t != "XRC" && c.is(0.5) {
 			c.work(i, t, "b", "a")
 		}
 	}
@@ -85,22 +105,23 @@ func (c *chance) work(i int, typ, from, to string) {
 		ops = ops[:4]
 	case "UD":
 		ops = ops[:2]
+	case "RC":
+		if c.more {
+			ops = append(ops, "flush", "atomic_write")
+		}
 	}
 	n := 3 + c.IntN(30)
-	c.line("  - {qp: %s%d, op: receive, length: %d, repeat: %d, at: %dus}", to, i, 30000, n, pick(c, 0, 0, 0, c.IntN(100)))
+	c.receive(i, typ, to, n)
 	for range n {
 		op := pick(c, ops...)
 		length := pick(c, c.IntN(200), c.IntN(2000), c.IntN(12000))
 		if typ == "UD" {
 			length = c.IntN(257)
 		}
-		if op == "cmp_swap" || op == "fetch_add" {
+		if op == "cmp_swap" || op == "fetch_add" || op == "atomic_write" {
 			length = 8
 		}
-		dest := ""
-		if typ == "UD" {
-			dest = fmt.Sprintf(", to: %s%d", to, i)
-		}
+		dest := c.dest(i, typ, to, op)
 		c.line("  - {qp: %s%d, op: %s, length: %d, at: %dns, offset: %d, signaled: %v, solicited: %v, fence: %v%s}", from, i, op, length,
 			pick(c, 0, 0, c.IntN(100000)), 8*c.IntN(1000), c.is(0.8), c.is(0.2), c.is(0.1), dest)
 	}
@@ -127,6 +148,7 @@ func (c *chance) errors(kinds string, ipv6 bool) {
 				"reorder":   fmt.Sprintf(", overtaken_by: %d, at_most: %dus", 1+c.IntN(5), 1+c.IntN(50)),
 				"delay":     fmt.Sprintf(", delay: %dns, jitter: %dns, hold: %v", c.IntN(3000), c.IntN(20000), c.is(0.5)),
 				"corrupt":   ", flip: 1",
+				"mark":      fmt.Sprintf(", queue: %dns", pick(c, 0, c.IntN(2000))),
 			}[kind]
 			c.line("  - {do: %s, from: %s, probability: %.4f, where: %s%s}", kind, from, 0.0001+c.Float64()*0.05, pick(c, "before", "behind"), more)
 		}
@@ -139,17 +161,24 @@ func TestRandom(t *testing.T) {
 	if testing.Short() {
 		n /= 10
 	}
+	nobody(t, n, "seed", func(seed uint64) (*chance, string) {
+		c := &chance{Rand: rand.New(rand.NewPCG(seed, 3)), kinds: *kinds, taps: []string{"a", "b", "middle"}, more: seed%2 == 0}
+		return c, c.scenario(seed)
+	})
+}
+
+// nobody runs n random scenarios, in which nobody is accused. Those that go wrong are kept by name, where that is asked for.
+func nobody(t *testing.T, n int, name string, scenario func(seed uint64) (*chance, string)) {
 	packets, bad := uint64(0), 0
 	for seed := *first; seed < *first+uint64(n) && bad < 10; seed++ {
-		c := &chance{Rand: rand.New(rand.NewPCG(seed, 3)), kinds: *kinds, taps: []string{"a", "b", "middle"}}
-		text := c.scenario(seed)
-		wrong, seen := judge(t, fmt.Sprintf("seed%d.yaml", seed), text, rule.Violation)
+		c, text := scenario(seed)
+		wrong, seen := judge(t, fmt.Sprintf("seed%d.yaml", seed), text, rule.Violation, &c.profile)
 		packets += seen
 		if wrong != "" {
 			bad++
 			t.Errorf("seed %d: %s", seed, wrong)
 			if *keep != "" {
-				if err := os.WriteFile(filepath.Join(*keep, fmt.Sprintf("seed%d.yaml", seed)), []byte(text), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(*keep, fmt.Sprintf("%s%d.yaml", name, seed)), []byte(text), 0o600); err != nil {
 					t.Error(err)
 				}
 			}
@@ -165,15 +194,16 @@ func TestWhole(t *testing.T) {
 		n /= 10
 	}
 	for seed := *first; seed < *first+uint64(n); seed++ {
-		c := &chance{Rand: rand.New(rand.NewPCG(seed, 4)), taps: []string{"a", "b"}}
-		if wrong, _ := judge(t, fmt.Sprintf("seed%d.yaml", seed), c.scenario(seed), rule.Unproven); wrong != "" {
-			t.Fatalf("seed %d: %s", seed, wrong)
+		c := &chance{Rand: rand.New(rand.NewPCG(seed, 4)), taps: []string{"a", "b"}, more: seed%2 == 0}
+		text := c.scenario(seed)
+		if wrong, _ := judge(t, fmt.Sprintf("seed%d.yaml", seed), text, rule.Unproven, &c.profile); wrong != "" {
+			t.Fatalf("seed %d: %s\n%s", seed, wrong, text)
 		}
 	}
 }
 
 // judge runs a scenario and says what is wrong with the verdict on it: a finding of this class, or of a worse one.
-func judge(t *testing.T, name, text string, least rule.Class) (wrong string, packets uint64) {
+func judge(t *testing.T, name, text string, least rule.Class, profile *verifier.Profile) (wrong string, packets uint64) {
 	s, err := Read(name, []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -183,7 +213,7 @@ func judge(t *testing.T, name, text string, least rule.Class) (wrong string, pac
 		t.Fatalf("%v\n%s", err, text)
 	}
 	r.Finish()
-	res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1, Events: r.Logs()})
+	res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1, Events: r.Logs(), Profile: *profile})
 	if err != nil {
 		t.Fatal(err)
 	}

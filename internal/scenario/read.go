@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
 )
 
@@ -19,6 +20,8 @@ const (
 	defaultUntil  = 60e9
 	defaultMemory = 1 << 20
 	defaultDepth  = 4096
+	// defaultInterval is how far apart CNPs are.
+	defaultInterval = 50_000
 )
 
 // ReadFile reads a scenario file. The error joins a *LineError for each mistake.
@@ -61,9 +64,7 @@ func (p *parser) top(s *Scenario, n *yaml.Node) {
 		"seed":    number(p, &s.Seed, 0, 1<<63),
 		"until":   p.duration(&s.Until),
 		"packets": number(p, &s.Packets, 1, 1e12),
-		"link": func(n *yaml.Node) {
-			p.fields(n, "link", map[string]setter{"delay": p.duration(&s.Link.Delay), "rate": number(p, &s.Link.Rate, 1, 1e15)})
-		},
+		"link":    p.link(s),
 		"hcas": func(n *yaml.Node) {
 			p.pairs(n, "hcas", func(k, v *yaml.Node) { s.HCAs = append(s.HCAs, p.hca(k, v)) })
 		},
@@ -98,15 +99,15 @@ func (p *parser) top(s *Scenario, n *yaml.Node) {
 
 // hca takes an address, or a mapping.
 func (p *parser) hca(k, n *yaml.Node) HCA {
-	h := HCA{Name: k.Value, Line: k.Line, Memory: defaultMemory}
+	h := HCA{Name: k.Value, Line: k.Line, Memory: defaultMemory, Congestion: soft.Congestion{Every: defaultInterval}}
 	address := func(n *yaml.Node) {
-		s, ok := p.scalar(n, "an IPv4 or IPv6 address")
+		s, ok := p.scalar(n, "an IPv4 or IPv6 address, or a LID")
 		if !ok {
 			return
 		}
 		a, err := packet.ParseAddr(s)
-		if err != nil || a.IsLID() || a.IsMulticast() || a.IsZero() {
-			p.fail(n.Line, "%q is no address of a port: give an IPv4 or IPv6 address", s)
+		if err != nil || a.IsLID() && (a.Lo == 0 || a.Lo > 0xBFFF) || a.IsMulticast() || a.IsZero() {
+			p.fail(n.Line, "%q is no address of a port: give an IPv4 or IPv6 address, or for a native link a LID such as lid:1", s)
 		}
 		h.Addr = a
 	}
@@ -120,7 +121,9 @@ func (p *parser) hca(k, n *yaml.Node) HCA {
 	p.fields(n, "an HCA", map[string]setter{
 		"address": address, "memory": number(p, &h.Memory, 4096, 1<<30), "fault": p.text(&h.Fault), "fault_at": number(p, &h.FaultAt, 0, 1e9),
 		"fault_always": p.boolean(&h.FaultAll), "ack_every": number(p, &h.AckEvery, 0, 1e6), "ack_delay": p.duration(&h.AckDelay),
-		"credits": p.boolean(&h.Credits), "window": number(p, &h.Window, 1, 1e6),
+		"cnp": choice(p, &h.Congestion.CNPs, pacings), "cnp_interval": p.duration(&h.Congestion.Every),
+		"cnp_traffic_class": number(p, &h.Congestion.TClass, 0, 255), "credits": p.boolean(&h.Credits), "window": number(p, &h.Window, 1, 1e6),
+		"buffer": number(p, &h.Port.Buffer, 70, 1e6), "drain": p.duration(&h.Port.Drain), "sl_to_vl": numbers(p, &h.Port.SLtoVL, 15),
 	})
 	if h.Addr.IsZero() && len(p.errs) == 0 {
 		p.fail(k.Line, "HCA %q has no address: give address: 10.0.0.1 or the like", h.Name)
@@ -131,7 +134,7 @@ func (p *parser) hca(k, n *yaml.Node) HCA {
 func (p *parser) srq(k, n *yaml.Node) SRQ {
 	s := SRQ{Name: k.Value, Line: k.Line, Depth: defaultDepth}
 	p.fields(n, "an SRQ", map[string]setter{
-		"hca": p.text(&s.HCA), "depth": number(p, &s.Depth, 1, 1e6), "limit": number(p, &s.Limit, 0, 1e6),
+		"hca": p.text(&s.HCA), "depth": number(p, &s.Depth, 1, 1e6), "limit": number(p, &s.Limit, 0, 1e6), "domain": p.text(&s.Domain),
 	})
 	return s
 }
@@ -156,14 +159,14 @@ func (p *parser) qp(k, n, common *yaml.Node, index int) QP {
 		"timeout": number(p, &a.Timeout, 0, 31), "retry_cnt": number(p, &a.RetryCnt, 0, 7), "rnr_retry": number(p, &a.RNRRetry, 0, 7),
 		"min_rnr_timer": number(p, &a.MinRNRTimer, 0, 31), "max_rd_atomic": number(p, &a.MaxRdAtomic, 0, 255),
 		"max_dest_rd_atomic": number(p, &a.MaxDestRdAtomic, 0, 255), "pkey": number(p, &a.PKey, 0, 0xffff), "qkey": number(p, &a.QKey, 0, 0xffffffff),
-		"traffic_class": number(p, &a.TClass, 0, 255), "hop_limit": number(p, &a.HopLimit, 1, 255), "access": p.access(&a.Access),
+		"sl": number(p, &a.SL, 0, 15), "traffic_class": number(p, &a.TClass, 0, 255), "hop_limit": number(p, &a.HopLimit, 1, 255), "access": p.access(&a.Access),
 		"cq_depth": number(p, &q.Depth, 1, 1e6), "poll": p.boolean(&q.Poll), "signal_all": p.boolean(&q.SignalAll),
 	}
 	p.fields(common, "attributes", attributes)
 	if n == common {
 		return q
 	}
-	own := map[string]setter{"hca": p.text(&q.HCA), "peer": p.text(&q.Peer), "srq": p.text(&q.SRQ), "groups": p.groups(&q.Groups)}
+	own := map[string]setter{"hca": p.text(&q.HCA), "peer": p.text(&q.Peer), "srq": p.text(&q.SRQ), "groups": p.groups(&q.Groups), "domain": p.text(&q.Domain)}
 	for key, f := range attributes {
 		own[key] = f
 	}
@@ -185,6 +188,8 @@ func (p *parser) groups(to *[]packet.Addr) setter {
 		}
 	}
 }
+
+var pacings = map[string]soft.Pacing{"none": soft.NoCNPs, "per-qp": soft.PerQP, "per-ip": soft.PerAddress, "per-port": soft.PerPort}
 
 var pmtus = map[string]uint32{"256": 256, "512": 512, "1024": 1024, "2048": 2048, "4096": 4096}
 
@@ -225,6 +230,7 @@ func (p *parser) refer(s *Scenario) {
 	for _, x := range s.SRQs {
 		hca(x.Line, fmt.Sprintf("SRQ %q: hca", x.Name), x.HCA)
 	}
+	p.referNative(s)
 	for i := range s.QPs {
 		p.referQP(s, &s.QPs[i])
 	}
@@ -256,6 +262,9 @@ func (p *parser) referQP(s *Scenario, q *QP) {
 	}
 	if x := s.SRQ(q.SRQ); q.SRQ != "" && (x == nil || x.HCA != q.HCA) {
 		p.fail(q.Line, "QP %q: srq %q is no SRQ of its HCA: name one of srqs", q.Name, q.SRQ)
+	}
+	if q.Domain != "" && q.Type != hcaagent.TypeXRCTarget {
+		p.fail(q.Line, "QP %q is of an XRC domain: give it the type XRC-target", q.Name)
 	}
 	if q.Type == hcaagent.TypeUD {
 		return

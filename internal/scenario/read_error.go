@@ -13,7 +13,7 @@ import (
 )
 
 var errorKinds = map[string]sim.Kind{
-	"drop": sim.Drop, "duplicate": sim.Duplicate, "reorder": sim.Reorder, "delay": sim.Delay, "corrupt": sim.Corrupt,
+	"drop": sim.Drop, "duplicate": sim.Duplicate, "reorder": sim.Reorder, "delay": sim.Delay, "corrupt": sim.Corrupt, "mark": sim.Mark,
 }
 
 // error takes an error of the network. Without a probability it happens once, unless count says otherwise.
@@ -28,6 +28,7 @@ func (p *parser) error(n *yaml.Node) Error {
 		"copies": number(p, &e.Copies, 1, 1000), "delay": p.duration(&e.Delay), "jitter": p.duration(&e.Jitter), "hold": p.boolean(&e.Hold),
 		"overtaken_by": number(p, &e.Error.Behind, 1, 1e6), "at_most": p.duration(&e.AtMost),
 		"flip": number(p, &e.Flip, 1, 1000), "bits": numbers(p, &e.Bits, 1<<20), "set": p.changes(&changes),
+		"queue": p.duration(&e.Queue),
 	})
 	e.Kind = errorKinds[kind]
 	if e.Kind == sim.Watch {

@@ -19,6 +19,8 @@ qps:
   b1: {hca: b, peer: a1}
 `
 
+var native = strings.NewReplacer("10.0.0.", "lid:").Replace(base)
+
 // TestMistakes: each mistake is told with its line and what to do.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
@@ -31,8 +33,18 @@ func TestMistakes(t *testing.T) {
 		{"seed:", "line 1: a value is missing here: give a number from 0 to 9223372036854775808"},
 		{"until: soon", `line 1: "soon": give a duration such as 5us, 20ms or 1s`},
 		{"about: x", "line 1: no HCA: give hcas: with a name and an address for each"},
-		{"hcas: {a: nowhere}", `line 1: "nowhere" is no address of a port: give an IPv4 or IPv6 address`},
-		{"hcas: {a: lid:5}", `line 1: "lid:5" is no address of a port: give an IPv4 or IPv6 address`},
+		{"hcas: {a: nowhere}", `line 1: "nowhere" is no address of a port: give an IPv4 or IPv6 address, or for a native link a LID such as lid:1`},
+		{"hcas: {a: lid:0}", `line 1: "lid:0" is no address of a port: give an IPv4 or IPv6 address, or for a native link a LID such as lid:1`},
+		{"hcas: {a: lid:0xC000}", `line 1: "lid:0xC000" is no address of a port: give an IPv4 or IPv6 address, or for a native link a LID such as lid:1`},
+		{"hcas: {a: lid:5}", "line 1: a native link joins two HCAs: give both a LID, and no other"},
+		{"hcas: {a: 10.0.0.1, b: lid:5}", `line 1: HCA "b" has a LID: give all HCAs one, or none`},
+		{native + "link: {rate: 1G}", "line 5: rate: a native link has symbol and width"},
+		{native + "errors:\n  - {do: reorder, from: a}", "line 6: reorder: on a native link packets are lost and damaged, and nothing else happens to them"},
+		{native + "  u: {hca: a, type: UD, groups: 239.1.1.1}", `line 5: QP "u" joins groups: there are none on a native link`},
+		{strings.Replace(native, "a: lid:1", "a: {address: lid:1, fault: udp-length}", 1), `line 1: HCA "a": the fault udp-length is one of RoCE, and the link is native`},
+		{strings.Replace(native, "a: lid:1", "a: {address: lid:1, sl_to_vl: [0, 1]}", 1), `line 1: HCA "a": sl_to_vl has 2 lanes: give 16, one for each SL`},
+		{base + "link: {lanes: 2}", "line 5: lanes, symbol, width, mtu and noise are those of a native link: give the HCAs LIDs, such as lid:1"},
+		{strings.Replace(base, "a: 10.0.0.1", "a: {address: 10.0.0.1, buffer: 100}", 1), `line 1: HCA "a": buffer, drain, sl_to_vl and faults of a link are those of a port of a native link: give the HCAs LIDs, such as lid:1`},
 		{"hcas: {a: {memory: 1MiB}}", `line 1: HCA "a" has no address: give address: 10.0.0.1 or the like`},
 		{"hcas: {a: {memory: 9GiB}}", `line 1: "9GiB": give a number from 4096 to 1073741824`},
 		{"hcas: {middle: 10.0.0.1}", `line 1: an HCA cannot be called "middle": that is the tap halfway`},
@@ -51,7 +63,7 @@ func TestMistakes(t *testing.T) {
 		{base + "work:\n  - {srq: s, op: receive}", `line 6: a receive request for SRQ "s", which there is none of: name one of srqs, or a qp`},
 		{base + "work:\n  - {qp: a1, op: send, to: b1}", `line 6: to "b1": a connected QP sends to its peer; remove it`},
 		{base + "  u: {hca: a, type: UD}\nwork:\n  - {qp: u, op: send}", `line 7: to "": a datagram goes to a QP of type UD; name one of qps`},
-		{base + "errors:\n  - {from: a}", `line 6: do "": give one of corrupt, delay, drop, duplicate, reorder`},
+		{base + "errors:\n  - {from: a}", `line 6: do "": give one of corrupt, delay, drop, duplicate, mark, reorder`},
 		{base + "errors:\n  - {do: drop}", `line 6: from "" to "" is no path: give from: and to:, the HCAs that it joins`},
 		{base + "errors:\n  - {do: drop, from: a, psn: x}", `line 6: psn "x": give 0x100, 0x100..0x104, or +3 or +3..+7 to count from the first PSN of the QP that sends it`},
 		{base + "errors:\n  - {do: drop, from: a, count: 0}", `line 6: count "0": give how often, or all`},

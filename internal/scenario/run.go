@@ -29,6 +29,7 @@ type Run struct {
 	devices  map[string]*device
 	qps      map[string]*queuePair
 	srqs     map[string]*sharedQueue
+	link     *sim.Link // where it is a native one
 	problems []error
 	strayed  map[string]int
 	meter    meter
@@ -53,7 +54,9 @@ func (s *Scenario) Start(opt Options) (*Run, error) {
 		devices: map[string]*device{}, qps: map[string]*queuePair{}, srqs: map[string]*sharedQueue{}, strayed: map[string]int{},
 		meter: meter{most: s.limit(), last: map[kindSent]int{}},
 	}
-	r.Fabric = sim.NewFabric(r.Clock, s.Link)
+	if err := r.buildLink(); err != nil {
+		return nil, fmt.Errorf("scenario: %w", err)
+	}
 	r.Source = sim.NewRecorder(s.File, r.Step)
 	for _, sink := range append([]sim.Sink{r.Source}, opt.Sinks...) {
 		if err := r.tap(sink); err != nil {
@@ -64,6 +67,9 @@ func (s *Scenario) Start(opt Options) (*Run, error) {
 		if err := build(); err != nil {
 			return nil, err
 		}
+	}
+	if r.link != nil {
+		r.link.Up()
 	}
 	for i := range s.Errors {
 		r.plant(&s.Errors[i])
@@ -81,7 +87,7 @@ func (r *Run) tap(sink sim.Sink) error {
 		if name == Middle {
 			err = r.Fabric.TapMiddle(name, sink)
 		} else {
-			err = r.Fabric.TapEnd(r.HCA(name).Addr, name, sink)
+			err = r.Fabric.TapEnd(r.port(r.HCA(name)), name, sink)
 		}
 		if err != nil {
 			return err
@@ -107,13 +113,13 @@ func (r *Run) Finish() {
 // Step goes on to what happens next, and is false at the end.
 func (r *Run) Step() bool {
 	next, ok := r.Clock.Next()
-	return ok && next <= Epoch+r.Until && !r.meter.over() && r.Clock.Step()
+	return ok && next <= Epoch+r.Until && !r.meter.over() && !r.rests() && r.Clock.Step()
 }
 
 // Unfinished reports whether something was left to happen behind the limits of time and packets.
 func (r *Run) Unfinished() bool {
 	_, more := r.Clock.Next()
-	return more
+	return more && !r.rests()
 }
 
 // Problems returns what the devices refused.
@@ -121,7 +127,11 @@ func (r *Run) Problems() error { return errors.Join(r.problems...) }
 
 // Strayed returns how many frames of an HCA show its fault, and on how many occasions it did what it should not.
 func (r *Run) Strayed(hca string) (frames int, occasions uint64) {
-	return r.strayed[hca], r.devices[hca].dev.Counters().Faults
+	occasions = r.devices[hca].dev.Counters().Faults
+	if r.link != nil {
+		occasions += r.link.Shown(r.index(r.HCA(hca)))
+	}
+	return r.strayed[hca], occasions
 }
 
 // NearAddrs returns the addresses of the HCAs that the taps are near.

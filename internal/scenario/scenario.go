@@ -5,6 +5,7 @@ package scenario
 import (
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
 )
 
@@ -17,6 +18,7 @@ type Scenario struct {
 	// Packets is after how many packets sent it ends, whatever is left to do. 0: a million, and 16 for each one that the work takes.
 	Packets uint64
 	Link    sim.Options
+	Native  sim.LinkOptions // where the HCAs have LIDs; Ports is in each HCA
 	HCAs    []HCA
 	SRQs    []SRQ
 	QPs     []QP
@@ -26,7 +28,7 @@ type Scenario struct {
 	Taps   []string // names of HCAs, or Middle
 	Near   []string // names of HCAs
 
-	tapsLine, nearLine int
+	tapsLine, nearLine, linkLine int
 }
 
 // Middle is the name of the tap halfway between the ends.
@@ -45,6 +47,9 @@ type HCA struct {
 	AckDelay int64
 	Credits  bool
 	Window   int
+
+	Congestion soft.Congestion
+	Port       sim.LinkPort // of a native link
 }
 
 // SRQ is a shared receive queue.
@@ -54,6 +59,8 @@ type SRQ struct {
 	HCA   string
 	Depth int
 	Limit int
+
+	Domain string // of XRC
 }
 
 // QP is a queue pair.
@@ -65,6 +72,7 @@ type QP struct {
 	Depth                int           // of its completion queue
 	Poll                 bool          // the consumer polls it
 	SignalAll            bool
+	Domain               string        // of an XRC target
 	Groups               []packet.Addr // multicast
 }
 

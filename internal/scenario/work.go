@@ -97,7 +97,7 @@ func (r *Run) request(q *queuePair, w *Work, id uint64) (hcaagent.SendRequest, e
 
 // plant puts an error on its path.
 func (r *Run) plant(e *Error) {
-	path := r.Fabric.Path(r.HCA(e.From).Addr, r.HCA(e.To).Addr)
+	path := r.Fabric.Path(r.port(r.HCA(e.From)), r.port(r.HCA(e.To)))
 	m := path.Before
 	if e.Behind {
 		m = path.Behind

@@ -42,7 +42,7 @@ func (v *Verifier) lap(m *message, l *mad.LAP) {
 	switch {
 	case s.times > 0 && s.copied(m):
 	case open && s.tid == l.TID:
-		v.again(x, side, s, m, -1)
+		v.again(x, side, s, m, -1, true)
 	case open && x.lapper == side:
 		v.accuse(m, rule.CMLAP002, proven(m.sees[sender]), verdict{
 			expected: "no further LAP before the answer to the one before", actual: "another transaction", evidence: []uint64{s.frame},

@@ -1,6 +1,7 @@
 package cm
 
 import (
+	"math"
 	"time"
 
 	"ibwitness/hcaagent"
@@ -42,20 +43,23 @@ type Verifier struct {
 	Lossy func() bool
 	// Traffic finds the connection of a queue pair that CM has told of, and which end of it that is.
 	Traffic func(q hcaagent.QP) (c *qp.Pair, end int, ok bool)
+	// Since tells from when on the packets between two hosts are seen.
+	Since func(a, b packet.Addr) int64
 
-	stats  Stats
-	now    int64
-	slots  []exchange
-	free   int32
-	oldest int32 // ends of the list of exchanges, by when they were last spoken of
-	newest int32
-	n      int
-	byID   map[key]int32
-	byTID  map[tidKey]int32
-	byQP   map[qpKey]int32 // exchange · 2 + side
-	due    deadlines
-	delays map[delayKey]uint8
-	whole  [mad.Size]byte // a cut datagram, completed with zeros
+	stats     Stats
+	now       int64
+	slots     []exchange
+	free      int32
+	oldest    int32 // ends of the list of exchanges, by when they were last spoken of
+	newest    int32
+	n         int
+	byID      map[key]int32
+	byTID     map[tidKey]int32
+	byQP      map[qpKey]int32 // exchange · 2 + side
+	byService map[serviceKey]int32
+	due       deadlines
+	delays    map[delayKey]uint8
+	whole     [mad.Size]byte // a cut datagram, completed with zeros
 }
 
 // New returns a verifier that reports to rec.
@@ -63,8 +67,9 @@ func New(rec *rule.Recorder) *Verifier {
 	return &Verifier{
 		Rec: rec, free: -1, oldest: -1, newest: -1,
 		Near: func(_, _ packet.Addr) bool { return false }, Lossy: func() bool { return false },
+		Since:   func(_, _ packet.Addr) int64 { return math.MaxInt64 },
 		Traffic: func(hcaagent.QP) (*qp.Pair, int, bool) { return nil, 0, false },
-		byID:    map[key]int32{}, byTID: map[tidKey]int32{}, byQP: map[qpKey]int32{}, delays: map[delayKey]uint8{},
+		byID:    map[key]int32{}, byTID: map[tidKey]int32{}, byQP: map[qpKey]int32{}, byService: map[serviceKey]int32{}, delays: map[delayKey]uint8{},
 	}
 }
 

@@ -26,8 +26,12 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 	if !agrees || v.late(m, x, side, "DREQ") {
 		return
 	}
+	if side == active && x.ids[passive] == 0 {
+		x.ids[passive] = d.RemoteCommID // the REP was missed
+	}
 	v.covered(rule.CMREQ001)
-	if x.service <= mad.TransportUC && x.qpn[1-side] != 0 && d.RemoteQPN != x.qpn[1-side] {
+	wrong := x.service <= mad.TransportUC && x.qpn[1-side] != 0 && d.RemoteQPN != x.qpn[1-side]
+	if wrong {
 		v.accuse(m, rule.CMREQ001, rule.Violation, verdict{
 			expected: fmt.Sprintf("QP 0x%06x, that of the other side", x.qpn[1-side]), actual: fmt.Sprintf("QP 0x%06x", d.RemoteQPN),
 			evidence: []uint64{[2]uint64{x.req.frame, x.rep.frame}[1-side]},
@@ -39,10 +43,13 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 	case s.times == 0:
 		s.begin(m)
 		v.covered(rule.CMSM011)
+		if wrong {
+			break // its receiver leaves it alone
+		}
 		v.expect(x, m, answerDREQ, 1-side, int64(x.retries+1)*x.timeout[1-side])
 	case s.copied(m):
 	default:
-		v.again(x, side, s, m, -1)
+		v.again(x, side, s, m, -1, true)
 	}
 }
 
@@ -92,6 +99,15 @@ func (x *exchange) timeWait(side int) int64 {
 	return period(x.ackCode) / 2 // the code is rounded up
 }
 
+// ended returns since when the QP of a side may rest: it has sent a DREP, or got one. The time is 0 where neither was seen.
+func (x *exchange) ended(side int) seen {
+	mine, other := x.drep[side], x.drep[1-side]
+	if mine.time == 0 || other.time > 0 && other.time < mine.time {
+		return other
+	}
+	return mine
+}
+
 // reused judges the QP that a side names when it connects (rules CM-SM-012, CM-SM-015).
 func (v *Verifier) reused(m *message, x *exchange, side int) {
 	v.covered(rule.CMSM012)
@@ -100,16 +116,16 @@ func (v *Verifier) reused(m *message, x *exchange, side int) {
 		return
 	}
 	y, was := &v.slots[ref>>1], int(ref&1)
-	end := max(y.drep[0].time, y.drep[1].time)
+	end := y.ended(was)
 	switch {
-	case end > 0:
-		if waited := m.Time - end; waited < y.timeWait(was) {
+	case end.time > 0:
+		if waited := m.Time - end.time; waited < lenient(y.timeWait(was)) {
 			v.accuse(m, rule.CMSM012, proven(m.sees[sender]), verdict{
 				expected: fmt.Sprintf("QP 0x%06x to rest for %s behind the DREP", x.qpn[side], span(y.timeWait(was))), actual: "a new connection after " + span(waited),
-				evidence: []uint64{max(y.drep[0].frame, y.drep[1].frame)},
+				evidence: []uint64{end.frame},
 			})
 		}
-	case y.dreq[0].times+y.dreq[1].times == 0 && y.reject.time == 0 && y.guid[was] == x.guid[side]:
+	case y.rtu.time > 0 && !y.parting() && y.reject.time == 0 && y.guid[was] == x.guid[side]:
 		x.stale[side] = y.rep.frame
 		v.covered(rule.CMSM015)
 	}

@@ -24,6 +24,11 @@ func (v *Verifier) Consistent() error {
 			return fmt.Errorf("transaction %+v is that of %+v", k, x)
 		}
 	}
+	for k, i := range v.byService {
+		if x := &v.slots[i]; x.asks() != k {
+			return fmt.Errorf("service %+v is asked for in %+v", k, x)
+		}
+	}
 	for k, ref := range v.byQP {
 		if x := &v.slots[ref>>1]; x.qp(int(ref&1)) != k {
 			return fmt.Errorf("QP %+v is that of %+v", k, x)

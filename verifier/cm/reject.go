@@ -46,6 +46,9 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 	}
 	x, side, agrees := v.find(m, r.LocalCommID, r.RemoteCommID)
 	v.address(m, x)
+	if x != nil && x.older(m) {
+		return
+	}
 	v.covered(rule.CMREJ002)
 	if r.Rejected > mad.AnsweredOther || x != nil && x.asked && (r.Rejected == mad.AnsweredREQ && side == active || r.Rejected == mad.AnsweredREP && side == passive) {
 		by := ""

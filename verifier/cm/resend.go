@@ -21,7 +21,7 @@ func digest(b []byte) uint64 {
 // first notes a message that is sent for the first time.
 func (s *sending) begin(m *message) {
 	*s = sending{
-		tid: m.h.TID, digest: digest(m.b), time: m.Time, first: m.Time, frame: m.Frame, psn: m.PSN, tap: m.Tap, ipid: m.IPID, times: 1, cut: m.Cut,
+		tid: m.h.TID, digest: digest(m.b), time: m.Time, first: m.Time, timer: m.Time, frame: m.Frame, psn: m.PSN, tap: m.Tap, ipid: m.IPID, times: 1, cut: m.Cut,
 	}
 }
 
@@ -33,18 +33,27 @@ func (s *sending) copied(m *message) bool {
 	return m.Time-s.time < slack && s.psn == m.PSN && s.same(m)
 }
 
+// excuse notes that the other side gave cause to send it again.
+func (s *sending) excuse() { s.excused = min(s.excused+1, 100) }
+
 func (s *sending) same(m *message) bool { return s.cut || m.Cut || s.digest == digest(m.b) }
 
-// again judges a message that side sends once more (rules CM-SM-002, -003, -004, -006). limit is how often it may: negative, not known.
-func (v *Verifier) again(x *exchange, side int, s *sending, m *message, limit int) {
+// again judges a message that side sends once more (rules CM-SM-002, -003, -004, -006). limit is how often it may: negative, not known. sure
+// says that it is proven to be the same one.
+func (v *Verifier) again(x *exchange, side int, s *sending, m *message, limit int, sure bool) {
 	name := m.h.AttributeName()
 	class := proven(m.sees[sender])
-	v.judge(m, rule.CMSM002, !s.same(m), func() verdict {
-		return verdict{expected: "the " + name + " as it was sent before", actual: "other content", evidence: []uint64{s.frame}}
-	})
+	v.covered(rule.CMSM002)
+	if !s.same(m) {
+		v.accuse(m, rule.CMSM002, proven(sure), verdict{
+			expected: "the " + name + " as it was sent before", actual: "other content", evidence: []uint64{s.frame}, detail: unless(sure, unended),
+		})
+	}
 	v.soon(x, side, s, m, class)
-	if !s.excused {
-		s.times++
+	if s.excused == 0 {
+		s.times, s.timer = s.times+1, m.Time
+	} else {
+		s.excused--
 	}
 	if limit >= 0 {
 		v.covered(rule.CMSM003)
@@ -54,28 +63,34 @@ func (v *Verifier) again(x *exchange, side int, s *sending, m *message, limit in
 			})
 		}
 	}
-	s.time, s.frame, s.ipid, s.excused = m.Time, m.Frame, m.IPID, false
+	s.time, s.frame, s.ipid = m.Time, m.Frame, m.IPID
 }
 
 // soon judges how long side waited before it sent a message again.
 func (v *Verifier) soon(x *exchange, side int, s *sending, m *message, class rule.Class) {
-	if s.excused {
+	if s.excused > 0 {
 		return
 	}
 	name := m.h.AttributeName()
-	if p := x.patience[1-side]; p.time > s.time && x.wait[1-side] > 0 && m.Time-p.time > crossing {
+	if p := x.patience[1-side]; p.time > s.time && x.wait[1-side] > 0 {
 		v.covered(rule.CMSM006)
-		if waited := m.Time - p.time; waited < lenient(x.wait[1-side]) {
+		switch waited := m.Time - p.time; {
+		case waited >= lenient(x.wait[1-side]):
+			return
+		case waited > crossing:
 			v.accuse(m, rule.CMSM006, class, verdict{
 				expected: fmt.Sprintf("no %s within the %s that the MRA asked for", name, span(x.wait[1-side])), actual: "after " + span(waited),
 				evidence: []uint64{p.frame},
 			})
+			return
 		}
-		return
 	}
 	if wait := x.timeout[1-side]; wait > 0 {
 		v.covered(rule.CMSM004)
-		if waited := m.Time - s.time; waited < lenient(wait) {
+		if s == &x.rep && m.Time-v.Since(m.Src, m.Dst) < wait {
+			return // an earlier one may have been sent before the capture began
+		}
+		if waited := m.Time - s.timer; waited < lenient(wait) {
 			v.accuse(m, rule.CMSM004, class, verdict{
 				expected: fmt.Sprintf("no repetition of the %s within %s", name, span(wait)), actual: "after " + span(waited), evidence: []uint64{s.frame},
 			})

@@ -14,6 +14,7 @@ func (v *Verifier) sidrReq(m *message, q *mad.SIDRReq) {
 	v.address(m, nil)
 	v.internet(m, q.ServiceID, q.Private, m.have-fixed[mad.AttrSIDRReq])
 	k := key{active: m.Src, passive: m.Dst, id: q.RequestID, sidr: true}
+	was := uint64(0)
 	if i, ok := v.byID[k]; ok {
 		if x := &v.slots[i]; x.tid == q.TID && m.Time-x.req.time <= hold {
 			v.touch(x)
@@ -22,9 +23,11 @@ func (v *Verifier) sidrReq(m *message, q *mad.SIDRReq) {
 			}
 			return
 		}
+		was = v.slots[i].tid
 		v.drop(i)
 	}
 	x := v.begin(k)
+	x.was = was
 	x.asked, x.tid, x.pkey, x.serviceID, x.retries = true, q.TID, q.PKey, q.ServiceID, -1
 	x.req.begin(m)
 	x.look(m, active)
@@ -52,6 +55,9 @@ func (v *Verifier) sidrRep(m *message, r *mad.SIDRRep) {
 	x := &v.slots[i]
 	v.touch(x)
 	v.address(m, x)
+	if x.older(m) {
+		return
+	}
 	v.covered(rule.CMTID002)
 	if r.TID != x.tid {
 		v.accuse(m, rule.CMTID002, rule.Violation, verdict{

@@ -20,6 +20,12 @@ type tidKey struct {
 	tid             uint64
 }
 
+// serviceKey names the newest exchange in which a host asked another one for a service.
+type serviceKey struct {
+	active, passive packet.Addr
+	id              mad.ServiceID
+}
+
 // qpKey names a queue pair towards a host. What one host does with a number towards another one may be in another shard.
 type qpKey struct {
 	addr, peer packet.Addr
@@ -44,12 +50,13 @@ var sideNames = [2]string{"active", "passive"}
 type sending struct {
 	tid, digest uint64
 	time, first int64 // of the newest and the first of them
+	timer       int64 // of the newest that was not sent because the other side gave cause
 	frame       uint64
 	psn         packet.PSN
 	tap, ipid   uint16
 	times       uint16 // 0: not seen
 	cut         bool
-	excused     bool // the other side gave cause to send it again since
+	excused     uint8 // how often the other side gave cause to send it again
 	answered    bool
 }
 
@@ -57,6 +64,12 @@ type sending struct {
 type seen struct {
 	time  int64
 	frame uint64
+}
+
+// misnamed is the newest message of an exchange that named a wrong ID; frame 0: none.
+type misnamed struct {
+	tid, frame uint64
+	side       int
 }
 
 // exchange is one exchange of messages, of both sides.
@@ -73,6 +86,7 @@ type exchange struct {
 
 	asked     bool // the REQ was seen
 	tid       uint64
+	was       uint64 // transaction of the exchange before it that had the same ID; 0: none
 	service   mad.Transport
 	retries   int // repetitions that the REQ allows
 	resources uint8
@@ -84,8 +98,10 @@ type exchange struct {
 	failover  bool          // an alternate path was given
 	pkey      uint16
 	serviceID mad.ServiceID
+	rival     bool      // there is another exchange for which the passive side may leave the REQ of this one unanswered
 	stale     [2]uint64 // frame that connected the QP of the side, which is connected still
 	lapper    int       // side that sent the newest LAP
+	misnamed  misnamed
 
 	req, rep, lap sending
 	dreq          [2]sending
@@ -132,6 +148,15 @@ func (x *exchange) over() (int64, bool) {
 	t := max(x.reject.time, x.drep[0].time, x.drep[1].time)
 	return t, t > 0
 }
+
+// parting reports whether a side has asked for the end.
+func (x *exchange) parting() bool { return x.dreq[0].times+x.dreq[1].times > 0 }
+
+// life is for how long a side sends a message, again and again, before it gives up; 0: not known.
+func (x *exchange) life(side int) int64 { return int64(x.retries+1) * lenient(x.timeout[1-side]) }
+
+// older reports whether a message belongs to the exchange that had the same communication ID before.
+func (x *exchange) older(m *message) bool { return x.was != 0 && m.h.TID == x.was }
 
 func (v *Verifier) begin(k key) *exchange {
 	i := v.free
@@ -190,6 +215,9 @@ func (v *Verifier) drop(i int32) {
 	if k := (tidKey{x.key.active, x.key.passive, x.tid}); v.byTID[k] == i {
 		delete(v.byTID, k)
 	}
+	if k := x.asks(); v.byService[k] == i {
+		delete(v.byService, k)
+	}
 	for side := range 2 {
 		k := x.qp(side)
 		if ref, ok := v.byQP[k]; ok && ref>>1 == i {
@@ -200,6 +228,8 @@ func (v *Verifier) drop(i int32) {
 	v.free = i
 	v.n--
 }
+
+func (x *exchange) asks() serviceKey { return serviceKey{x.key.active, x.key.passive, x.serviceID} }
 
 func (x *exchange) qp(side int) qpKey { return qpKey{x.addr(side), x.addr(1 - side), x.qpn[side]} }
 
@@ -233,18 +263,26 @@ func (v *Verifier) expire() {
 func (v *Verifier) find(m *message, local, remote uint32) (x *exchange, side int, agrees bool) {
 	i, isActive := v.byID[key{active: m.Src, passive: m.Dst, id: local}]
 	j, isPassive := v.byID[key{active: m.Dst, passive: m.Src, id: remote}]
-	if isActive && (!isPassive || v.slots[i].ids[passive] == remote) {
-		x, side = &v.slots[i], active
-		agrees = x.ids[passive] == 0 || remote == 0 || x.ids[passive] == remote
-	} else if isPassive {
+	isPassive = isPassive && !(v.slots[j].ids[passive] == 0 && behind(m.h.Attribute))
+	other := local // the communication ID of the passive side
+	switch {
+	case isActive && (!isPassive || v.slots[i].ids[passive] == remote && !v.follows(j, i, local)):
+		x, side, other = &v.slots[i], active, remote
+	case isPassive: // where both sides have asked, who has no answer names no ID
 		x, side = &v.slots[j], passive
-		agrees = x.ids[passive] == 0 || local == 0 || x.ids[passive] == local
+	default:
+		return nil, 0, false
 	}
-	if x != nil {
-		v.touch(x)
-		x.look(m, side)
-	}
-	return x, side, agrees
+	v.touch(x)
+	x.look(m, side)
+	return x, side, x.ids[passive] == 0 || other == 0 || x.ids[passive] == other
+}
+
+// follows reports whether a message with the communication ID id is of exchange j, whose passive side sent it, rather than of the older exchange i.
+func (v *Verifier) follows(j, i int32, id uint32) bool {
+	x, y := &v.slots[j], &v.slots[i]
+	_, over := y.over()
+	return (x.ids[passive] == id || x.ids[passive] == 0 && over) && max(x.req.first, x.rep.first) > max(y.req.first, y.rep.first)
 }
 
 // look notes what the tap sees of the two sides.
@@ -258,5 +296,7 @@ func (v *Verifier) connection(x *exchange) (*qp.Pair, int, bool) {
 	if x.qpn[active] == 0 || x.qpn[passive] == 0 {
 		return nil, 0, false
 	}
-	return v.Traffic(qpOf(x, active))
+	c, end, ok := v.Traffic(qpOf(x, active))
+	ok = ok && c.Ends[1-end].Number == x.qpn[passive] && c.Ends[1-end].Addr == x.key.passive
+	return c, end, ok
 }

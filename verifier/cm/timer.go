@@ -82,7 +82,7 @@ func (v *Verifier) overdue(x *exchange, d *deadline) {
 	side := int(d.side)
 	switch d.kind {
 	case answerREQ:
-		if x.req.answered || !x.once(toldAnswer) {
+		if x.req.answered || x.rival || !x.once(toldAnswer) {
 			return
 		}
 		v.silent(x, d, rule.CMSM005, "REP, REJ or MRA within "+span(x.timeout[passive]))

@@ -61,7 +61,7 @@ func (v *Verifier) unannounced(x *exchange) {
 // established judges a REP that comes again although the active side's requests have been answered, which tells as much as an RTU (rule CM-SM-010).
 func (v *Verifier) established(m *message, x *exchange) {
 	c, end, ok := v.connection(x)
-	if !ok || x.rep.excused {
+	if !ok || x.rep.excused > 0 {
 		return
 	}
 	v.covered(rule.CMSM010)

@@ -138,10 +138,15 @@ func (v *Verifier) Datagram(p *packet.Packet) {
 // Finish judges what is open when the capture ends, at time end.
 func (v *Verifier) Finish(end int64) {
 	for _, q := range v.list {
-		v.settle(q, math.MaxInt64)
-		v.unanswered(q, end)
-		v.untold(q, end)
+		v.end(q, end)
 	}
+}
+
+// end judges what is open on a pair of which nothing more comes, at time now.
+func (v *Verifier) end(q *peer, now int64) {
+	v.settle(q, math.MaxInt64)
+	v.unanswered(q, now)
+	v.untold(q, now)
 }
 
 // Forget drops what is known: the capture has missed something, and what follows is judged anew.

@@ -205,3 +205,36 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("%v allocations for a request and its response", n)
 	}
 }
+
+// TestManyPairs: of more pairs than are kept those go that were silent for longest, and what they left open is judged.
+func TestManyPairs(t *testing.T) {
+	rec := new(rule.Recorder)
+	v := New(rec, func(packet.Addr, packet.Addr) bool { return true })
+	b := make([]byte, mad.Size)
+	h := mad.Header{BaseVersion: 1, Class: mad.ClassPerformance, ClassVersion: 1, Attribute: mad.AttrPortCounters}
+	frame := uint64(0)
+	send := func(from, to uint16, m mad.Method) {
+		frame++
+		h.Method = m
+		_ = h.Encode(b)
+		s := seen{time: int64(frame) * 1_000_000, from: from, to: to, sq: 1, dq: 1, b: b}
+		v.Datagram(s.packet(frame))
+	}
+	const manager, first, ports = 1, 100, 3 * maxPeers
+	for port := uint16(first); port < first+ports; port++ {
+		h.TID++
+		send(manager, port, mad.Get)
+		if port > first && port < first+ports-1 {
+			send(port, manager, mad.GetResp)
+		}
+		if len(v.peers) > maxPeers || len(v.list) != len(v.peers) {
+			t.Fatalf("%d pairs are kept, %d in the list", len(v.peers), len(v.list))
+		}
+	}
+	h.Attribute = mad.AttrPortSamplesResult
+	send(first+ports-1, manager, mad.GetResp)
+	got := append(of(rec, rule.Unproven), of(rec, rule.Violation)...)
+	if len(got) != 2 || rec.Findings[0].Frame != 1 || rec.Findings[1].Frame != frame {
+		t.Errorf("findings: %q, not one on the port that is silent and one on what answers another request", got)
+	}
+}

@@ -1,7 +1,9 @@
 package gmp
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"ibwitness/mad"
 	"ibwitness/packet"
@@ -13,6 +15,8 @@ type pair struct{ from, to packet.Addr }
 
 // peer is what a requester's exchanges with a port have taught.
 type peer struct {
+	pair       pair
+	last       int64 // time of its newest datagram
 	table      table
 	strays     []stray
 	waits      []waiting
@@ -35,15 +39,27 @@ const (
 func (v *Verifier) peer(from, to packet.Addr) *peer {
 	k := pair{from, to}
 	if q := v.peers[k]; q != nil {
+		q.last = v.now
 		return q
 	}
 	if len(v.peers) >= maxPeers {
-		v.Forget()
+		v.thin()
 	}
-	q := &peer{begun: v.now}
+	q := &peer{pair: k, begun: v.now, last: v.now}
 	v.peers[k] = q
 	v.list = append(v.list, q)
 	return q
+}
+
+// thin forgets the half of the pairs that has been silent for longest, after what they leave open is judged.
+func (v *Verifier) thin() {
+	slices.SortStableFunc(v.list, func(a, b *peer) int { return cmp.Compare(a.last, b.last) })
+	silent := v.list[:len(v.list)/2]
+	for _, q := range silent {
+		v.end(q, v.now)
+		delete(v.peers, q.pair)
+	}
+	v.list = slices.Clone(v.list[len(silent):])
 }
 
 // respTime is the RespTimeValue that the port has told for a class, and whether it has.

@@ -8,6 +8,7 @@ import (
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/subnet"
 )
 
 // answerTo is the method of the response to a request.
@@ -53,6 +54,7 @@ func (v *Verifier) response(d *datagram) {
 	}
 	if first && d.r.Data1 <= 1 { // one that comes again was judged
 		v.returned(x, d)
+		v.taken(x, d)
 		v.inTime(x, d)
 	}
 	x.answered, x.came = true, p.Time
@@ -134,6 +136,24 @@ func (v *Verifier) returned(x *exchange, d *datagram) {
 			rule: rule.MADTID002, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap, expected: expected, actual: actual,
 		})
 	}
+}
+
+// taken judges that the request had a P_Key that QP1 of the responder takes: one that matches an entry in the table of its port.
+func (v *Verifier) taken(x *exchange, d *datagram) {
+	port := v.Subnet.Port(d.p.SLID)
+	if d.p.Encap != packet.Native || !port.Knows(subnet.KnowsPKeys) || !port.Settled(x.time) || x.qpn != 1 {
+		return
+	}
+	v.covered(rule.PKY005)
+	if port.Takes(x.pkey) {
+		return
+	}
+	ok := v.sees(d.p.Src, d.p.SGID)
+	v.report(d.p, verdict{
+		rule: rule.PKY005, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
+		expected: fmt.Sprintf("silence: P_Key 0x%04x of the request matches none of the %d in the table of the port", x.pkey, len(port.PKeys)), actual: "an answer",
+		detail: why(ok, "the table may have been changed out of sight of the tap"),
+	})
 }
 
 // inTime judges how long the response took.

@@ -41,6 +41,9 @@ func (v *Verifier) asks(x *exchange) {
 			v.report(rule.SMPND001, rule.Violation, rule.Requester, "attribute modifier 0", fmt.Sprintf("0x%x", s.Modifier))
 		}
 	case mad.AttrPortInfo:
+		if p := v.infoPort(x); p != nil {
+			x.was = p.State // 0: not known
+		}
 		if p := x.at.port(); s.Method == mad.Set && x.at.endport(s.Modifier) && p != nil {
 			v.single(x, v.of(p))
 		}
@@ -143,6 +146,7 @@ func (v *Verifier) nodeInfo(x *exchange) {
 	}
 	n.Type, n.NumPorts, n.SystemGUID, n.PartitionCap = kind, ports, niSystem.Uint(d), uint16(niPartitions.Uint(d))
 	v.moved(x, n, local)
+	v.answersFrom(x, n, local)
 	p := x.at.port()
 	clash := p.Knows(subnet.KnowsGUID) && p.GUID != portGUID
 	also := v.guids[portGUID]

@@ -12,16 +12,20 @@ import (
 // exchange is a request, or a trap, and what has answered it.
 type exchange struct {
 	mad.Header
+	serial   uint64
+	link     uint32 // by which a directed route began; 0: not known
 	mkey     uint64
 	data     [mad.SMPDataSize]byte
 	initial  [64]byte
-	back     [64]byte // return path: of the request, then of the response
+	back     [64]byte // return path of the request
+	home     [64]byte // and of the answer
 	drSLID   uint16
 	drDLID   uint16
 	src, dst uint16 // LIDs of the LRH
 	hop      int
-	reserved bool // it had reserved bytes set
-	asked    int  // how often the request was seen leaving
+	was      uint8 // state of the port that a Set of PortInfo is of; 0: not known
+	reserved bool  // it had reserved bytes set
+	asked    int   // how often the request was seen leaving
 	answers  int
 	frame    uint64
 	time     int64
@@ -29,6 +33,7 @@ type exchange struct {
 
 	answerFrame uint64
 	answerHop   int
+	answerTap   uint16
 
 	slot     *place // where at is kept
 	at       place
@@ -86,6 +91,8 @@ func (v *Verifier) keep() *exchange {
 		copy(x.initial[:], s.Initial)
 		copy(x.back[:], s.Return)
 	}
+	v.serial++
+	x.serial = v.serial
 	v.open[s.TID] = x
 	v.order = append(v.order, x)
 	return x
@@ -106,8 +113,9 @@ func (v *Verifier) request() {
 			continue
 		}
 		if s.Directed() {
-			if s.HopPointer() != x.hop {
+			if s.HopPointer() > x.hop {
 				v.hopAgain(x)
+				v.outOf(x)
 				x.hop = s.HopPointer()
 				copy(x.back[:], s.Return)
 				return
@@ -115,20 +123,24 @@ func (v *Verifier) request() {
 			if string(x.initial[:]) != string(s.Initial) {
 				continue
 			}
+			x.hop = s.HopPointer() // it is asked once more
+			copy(x.back[:], s.Return)
 		} else if x.src != v.p.SLID || x.dst != v.p.DLID {
 			continue
 		}
-		if x.asked++; x.port != nil {
-			x.port.checked(v.p.Time, x)
-		}
+		x.asked++
+		v.keyAgain(x)
 		x.last = v.p.Time
+		v.changes(x)
 		return
 	}
 	x := v.keep()
+	v.outOf(x)
 	x.slot = v.slot()
 	x.at = *x.slot
 	v.key(x)
 	v.asks(x)
+	v.changes(x)
 }
 
 // answered finds the exchange that the response at hand answers: one that it fits in all, or else the only one with its TID and route, or nil.
@@ -182,7 +194,7 @@ func (v *Verifier) response() {
 			fmt.Sprintf("GetResp(%s) with modifier 0x%x", s.AttributeName(), s.Modifier), x.frame)
 		return
 	}
-	if s.Directed() && x.answers > 0 && x.answerHop != s.HopPointer() {
+	if s.Directed() && x.answers > 0 && (x.answerHop > s.HopPointer() || x.answerHop < s.HopPointer() && x.answers >= x.asked) {
 		v.backAgain(x)
 		return
 	}
@@ -190,9 +202,12 @@ func (v *Verifier) response() {
 		v.report(rule.SMPMTH003, v.paired(), rule.Responder, fmt.Sprintf("one answer to %v(%s)", x.Method, x.AttributeName()),
 			fmt.Sprintf("answer %d", x.answers), x.frame, x.answerFrame)
 	}
-	x.answerFrame, x.answerHop = v.p.Frame, s.HopPointer()
+	x.answerFrame, x.answerHop, x.answerTap = v.p.Frame, s.HopPointer(), v.p.Tap
 	if s.Directed() {
-		copy(x.back[:], s.Return)
+		copy(x.home[:], s.Return)
+	}
+	if x.wrong {
+		v.changes(x)
 	}
 	v.late(x)
 	v.allowed(x)
@@ -206,7 +221,7 @@ func (v *Verifier) unrecorded(x *exchange) bool {
 			return true
 		}
 	}
-	return x.answers > 0 && x.answerHop == v.s.HopPointer() && string(x.back[:]) != string(v.s.Return)
+	return x.answers > 0 && x.answerHop == v.s.HopPointer() && string(x.home[:]) != string(v.s.Return)
 }
 
 // late judges how long the node took.

@@ -24,6 +24,14 @@ func (v *Verifier) key(x *exchange) {
 	k.checked(v.p.Time, x)
 }
 
+// keyAgain does so of one that is asked once more: its answer may be to any of them.
+func (v *Verifier) keyAgain(x *exchange) {
+	if k := x.port; k != nil {
+		x.wrong = x.wrong && k.keyKnown && x.mkey != k.key
+		k.checked(v.p.Time, x)
+	}
+}
+
 // checked notes that an SMP reaches the port: a wrong key starts the lease timer, a right one stops it.
 func (k *port) checked(now int64, x *exchange) {
 	if !x.keyKnown {
@@ -42,29 +50,38 @@ func (k *port) checked(now int64, x *exchange) {
 	}
 }
 
+// still is the class of what holds while nobody has told the port something else, and it was not switched on anew.
+func (v *Verifier) still(x *exchange, k *port) rule.Class {
+	if k != nil && x.time-k.held > rebirth {
+		return rule.Unproven
+	}
+	return v.lasting()
+}
+
 // allowed judges an answer by the M_Key of its request.
 func (v *Verifier) allowed(x *exchange) {
 	if !x.keyKnown {
 		return
 	}
 	s := &v.s
+	class := v.still(x, x.port)
 	set, sm := x.Method == mad.Set, s.Attribute == mad.AttrSMInfo
 	refused := fmt.Sprintf("no answer to %v(%s) with a wrong M_Key", x.Method, x.AttributeName())
 	actual := fmt.Sprintf("GetResp, %s, to M_Key 0x%016x", s.Code().Text(s.Class), x.mkey)
 	if s.Code() != 0 && (set || x.protect >= 2) {
 		if v.breaks(rule.SMPMTH005, x.wrong) {
-			v.report(rule.SMPMTH005, v.lasting(), rule.Responder, refused, actual, x.frame)
+			v.report(rule.SMPMTH005, class, rule.Responder, refused, actual, x.frame)
 		}
 		return
 	}
 	switch {
 	case sm:
 		if v.breaks(rule.SMPSMI004, x.wrong && x.mkey != 0 && (set || x.protect >= 2)) {
-			v.report(rule.SMPSMI004, v.lasting(), rule.Responder, refused, actual, x.frame)
+			v.report(rule.SMPSMI004, class, rule.Responder, refused, actual, x.frame)
 		}
 	case set:
 		if v.breaks(rule.SMPMK003, x.wrong) {
-			v.report(rule.SMPMK003, v.lasting(), rule.Responder, refused, actual, x.frame)
+			v.report(rule.SMPMK003, class, rule.Responder, refused, actual, x.frame)
 		}
 	default:
 		shown := s.Attribute == mad.AttrPortInfo && piMKey.Uint(s.Data) != 0 && x.protect == 1
@@ -73,7 +90,7 @@ func (v *Verifier) allowed(x *exchange) {
 			if shown {
 				want, actual = "M_Key 0 in the answer to a wrong one", fmt.Sprintf("M_Key 0x%016x", piMKey.Uint(s.Data))
 			}
-			v.report(rule.SMPMK002, v.lasting(), rule.Responder, want, actual, x.frame)
+			v.report(rule.SMPMK002, class, rule.Responder, want, actual, x.frame)
 		}
 	}
 }
@@ -82,14 +99,18 @@ func (v *Verifier) allowed(x *exchange) {
 func (v *Verifier) keys(x *exchange, k *port) {
 	d := v.s.Data
 	n, protect, key := uint16(piViolations.Uint(d)), uint8(piProtect.Uint(d)), piMKey.Uint(d)
+	if x.Method == mad.Get && (key != 0 || protect == 0) && (key != k.key && k.keyKnown || !piLID.Same(d, k.info[:])) {
+		k.wrongs, k.changed, k.has = 0, 0, false // it was switched on anew, or told so out of sight
+	}
 	if k.has && x.Method == mad.Get {
+		class := v.still(x, k)
 		was := uint16(piViolations.Uint(k.info[:]))
 		if k.wrongs > 0 && was < 0xFFFF && v.breaks(rule.SMPMK004, n == was) {
-			v.report(rule.SMPMK004, v.lasting(), rule.Responder, fmt.Sprintf("more M_Key violations than %d, after %d with a wrong key", was, k.wrongs),
+			v.report(rule.SMPMK004, class, rule.Responder, fmt.Sprintf("more M_Key violations than %d, after %d with a wrong key", was, k.wrongs),
 				fmt.Sprintf("%d", n), k.wrongFrame)
 		}
 		if v.breaks(rule.SMPPI010, n < was) {
-			v.report(rule.SMPPI010, v.lasting(), rule.Responder, fmt.Sprintf("at least %d M_Key violations: the counter stops at 65535 and is reset by a Set to 0", was),
+			v.report(rule.SMPPI010, class, rule.Responder, fmt.Sprintf("at least %d M_Key violations: the counter stops at 65535 and is reset by a Set to 0", was),
 				fmt.Sprintf("%d", n), k.frame)
 		}
 		if k.lease != 0 && v.breaks(rule.SMPMK005, k.expired && protect != 0) {
@@ -103,7 +124,7 @@ func (v *Verifier) keys(x *exchange, k *port) {
 	if key != 0 || protect == 0 || x.Method == mad.Set && piMKey.Uint(x.data[:]) == 0 {
 		k.keyKnown, k.key = true, key
 	}
-	k.protect, k.lease = protect, uint16(piLease.Uint(d))
+	k.protect, k.lease, k.held = protect, uint16(piLease.Uint(d)), v.p.Time
 }
 
 // single judges a Set of PortInfo that changes the protection of an M_Key apart from it.

@@ -98,12 +98,15 @@ type port struct {
 	key      uint64
 	protect  uint8
 	lease    uint16
+	held     int64 // when it was told last
 
 	wrongs     int    // SMPs with a wrong M_Key since the violations were read
 	wrongFrame uint64 // of the newest
 	began      int64  // when the lease period began to run; 0: it does not
 	expired    bool
 	blocks     map[uint16][32]uint16 // of the P_Key table
+	given      bool                  // a manager was seen to set it
+	guids      map[uint8][8]uint64   // blocks of GUIDInfo
 
 	changed     int64 // when a Set changed the M_Key alone; 0: none did
 	changeFrame uint64

@@ -87,11 +87,11 @@ func (v *Verifier) portInfo(x *exchange) {
 	}
 	if x.Method == mad.Set {
 		v.portSet(x)
-	} else if v.breaks(rule.SMPPI008, piReregister.Uint(d) != 0) {
+	} else if uint8(piState.Uint(d)) != down && v.breaks(rule.SMPPI008, piReregister.Uint(d) != 0) {
 		v.report(rule.SMPPI008, v.paired(), rule.Responder, "ClientReregister 0 in the answer to a Get: it is not stored", "ClientReregister 1", x.frame)
 	}
 	v.linkInfo(x)
-	if x.at.known() {
+	if v.fresh(x) {
 		v.learnPort(x)
 	}
 }
@@ -135,10 +135,7 @@ func (v *Verifier) portSet(x *exchange) {
 	if v.breaks(rule.SMPPI008, piReregister.Uint(d) != piReregister.Uint(want)) {
 		v.report(rule.SMPPI008, v.paired(), rule.Responder, fmt.Sprintf("ClientReregister %d as in the Set", piReregister.Uint(want)), fmt.Sprintf("%d", piReregister.Uint(d)), x.frame)
 	}
-	was := uint8(0)
-	if p := v.infoPort(x); p != nil && p.Knows(subnet.KnowsInfo) {
-		was = p.State
-	}
+	was := x.was
 	to, physical := uint8(piState.Uint(want)), piPhysical.Uint(want)
 	bad := to == initSt || to > active || to == armed && (was == down || was == active) || to == active && (was == down || was == initSt)
 	if v.breaks(rule.SMPPI006, bad) {
@@ -178,17 +175,22 @@ func (v *Verifier) learnPort(x *exchange) {
 	if p == nil {
 		return
 	}
+	if p.State = uint8(piState.Uint(d)); p.State == down && x.Method == mad.Get { // the rest may mean nothing (SMP-PI-009)
+		p.Has &^= subnet.KnowsInfo | subnet.KnowsMTU | subnet.KnowsVLs
+		p.Time, p.Frame = v.p.Time, v.p.Frame
+		return
+	}
 	k, end := v.of(p), x.at.endport(x.Modifier)
 	if end {
 		v.capabilities(x, p, k)
 		if x.port == nil && p == x.at.port() {
 			x.port = k
 		}
-		if p == x.at.port() && !x.wrong {
+		if p == x.at.port() && (!x.wrong || piProtect.Uint(d) == 0) { // else the key is hidden, and a Set may not have been taken
 			v.keys(x, k)
 		}
 	}
-	p.State, p.Has = uint8(piState.Uint(d)), p.Has|subnet.KnowsInfo
+	p.Has |= subnet.KnowsInfo
 	p.MTUCap, p.VLCap = mtuBytes(piMTUCap.Uint(d)), lanes(max(piVLCap.Uint(d), 1))
 	p.SubnetTimeout, p.RespTime = uint8(piTimeout.Uint(d)), uint8(piRespTime.Uint(d))
 	p.Time, p.Frame = v.p.Time, v.p.Frame
@@ -206,11 +208,18 @@ func (v *Verifier) learnPort(x *exchange) {
 	if !end {
 		return
 	}
+	if prefix := piPrefix.Uint(d); prefix != p.Prefix {
+		if p.Prefix != 0 {
+			p.Changed = v.p.Time
+		}
+		p.Prefix = prefix
+	}
+	k.wholeGUIDs(p)
 	p.CapabilityMask = uint32(piCapability.Uint(d))
 	p.SMLID, p.SMSL = uint16(piSMLID.Uint(d)), uint8(piSMSL.Uint(d))
 	lid, lmc := uint16(piLID.Uint(d)), uint8(piLMC.Uint(d))
-	if p.State == down && x.Method == mad.Get {
-		return
+	if p.LID != 0 && (p.LID != lid || p.LMC != lmc) {
+		p.Changed = v.p.Time
 	}
 	other := v.Subnet.SetLID(p, lid, lmc)
 	if lid != 0 && v.breaks(rule.SMPRT001, other != nil) {

@@ -29,8 +29,17 @@ type Verifier struct {
 	ports  map[*subnet.Port]*port
 	tables map[tableKey]*table
 	traps  map[uint16]*trapper
+	heard  map[uint16]heard // by LID
 	sms    map[uint64]*manager
 	guids  map[uint64]*subnet.Port
+
+	// Of taps on links: the nodes by their routes, and which port sends on which side of a link.
+	origins map[origin]*subnet.Node
+	senders map[uint32]place
+
+	serial   uint64                  // of the newest exchange
+	unplaced map[mad.Attribute]int64 // when a node that is not known was set last
+	nobody   map[mad.Attribute]bool  // nothing was learned since
 }
 
 // New returns a verifier that reports to rec.
@@ -38,7 +47,9 @@ func New(rec *rule.Recorder, near func(packet.Addr) bool) *Verifier {
 	return &Verifier{
 		Rec: rec, Subnet: new(subnet.Subnet), Near: near,
 		open: map[uint64]*exchange{}, routes: map[route]*place{}, lids: map[uint16]*place{}, ports: map[*subnet.Port]*port{},
-		tables: map[tableKey]*table{}, traps: map[uint16]*trapper{}, sms: map[uint64]*manager{}, guids: map[uint64]*subnet.Port{},
+		tables: map[tableKey]*table{}, traps: map[uint16]*trapper{}, heard: map[uint16]heard{}, sms: map[uint64]*manager{}, guids: map[uint64]*subnet.Port{},
+		origins: map[origin]*subnet.Node{}, senders: map[uint32]place{},
+		unplaced: map[mad.Attribute]int64{}, nobody: map[mad.Attribute]bool{},
 	}
 }
 
@@ -56,6 +67,9 @@ func Is(p *packet.Packet) bool {
 // Packet judges a packet for which Is holds and whose ICRC is not known to be wrong. mine says whether to report.
 func (v *Verifier) Packet(p *packet.Packet, mine bool) {
 	v.p, v.mine = p, mine
+	if p.DestQP == 0 {
+		v.hear()
+	}
 	if v.s.Decode(p.Payload) != nil || !v.format() {
 		return
 	}
@@ -113,7 +127,7 @@ func (v *Verifier) doubt() string {
 	if v.Lossy {
 		return "the capture lost packets"
 	}
-	return "what the node was told may have been changed out of sight of the tap"
+	return "what the node was told may have been changed out of sight of the tap, or the node switched on anew"
 }
 
 // paired is the class of what a request and its answer prove by themselves.

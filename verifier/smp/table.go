@@ -22,6 +22,10 @@ type table struct {
 	data  [mad.SMPDataSize]byte
 	set   bool   // by a Set
 	frame uint64 // that told
+
+	newest  uint64 // the Set that holds; 0: none, or not known
+	changed int64  // when that was sent, or answered
+	held    int64  // when an answer had it last
 }
 
 // entries of the blocks.
@@ -209,6 +213,7 @@ func (v *Verifier) membership(x *exchange) {
 			seen[key] = true
 		}
 	}
+	k.given = k.given || whole
 	if whole && v.breaks(rule.SMPPK002, !standard) {
 		v.report(rule.SMPPK002, v.paired(), rule.Requester, "the default P_Key 0xffff or 0x7fff in the table of each port", "none")
 	}

@@ -1,7 +1,9 @@
 package smp
 
 import (
+	"encoding/binary"
 	"fmt"
+	"time"
 
 	"ibwitness/mad"
 	"ibwitness/rule"
@@ -19,8 +21,9 @@ func (v *Verifier) tableAnswer(x *exchange) {
 	default:
 		return
 	}
-	v.steady(x)
-	if !x.at.known() {
+	fresh := v.fresh(x)
+	v.steady(x, fresh)
+	if !fresh {
 		return
 	}
 	p := x.at.port()
@@ -35,9 +38,14 @@ func (v *Verifier) tableAnswer(x *exchange) {
 		}
 	case mad.AttrPKeyTable:
 		v.learnKeys(x)
+	case mad.AttrGUIDInfo:
+		v.learnGUIDs(x)
 	case mad.AttrLinearForwarding:
 		if x.at.node.Type == subnet.Switch {
 			x.at.node.SetLinear(int(s.Modifier), s.Data)
+			if x.Method == mad.Set {
+				x.at.node.Routed = v.p.Time
+			}
 		}
 	}
 }
@@ -126,8 +134,56 @@ func (v *Verifier) guidInfo(x *exchange) bool {
 	return !bad
 }
 
+// learnGUIDs keeps a block of the GUIDs of the port that received the request.
+func (v *Verifier) learnGUIDs(x *exchange) {
+	s, p := &v.s, x.at.port()
+	if p == nil {
+		return
+	}
+	k := v.of(p)
+	if k.guids == nil {
+		k.guids = map[uint8][8]uint64{}
+	}
+	var b [8]uint64
+	for i := range b {
+		b[i] = binary.BigEndian.Uint64(s.Data[8*i:])
+	}
+	if old, ok := k.guids[uint8(s.Modifier)]; x.Method == mad.Set || ok && old != b {
+		p.Changed = v.p.Time
+	}
+	k.guids[uint8(s.Modifier)] = b
+	p.Time, p.Frame = v.p.Time, v.p.Frame
+	k.wholeGUIDs(p)
+}
+
+// wholeGUIDs tells which GUIDs a port has, where all of them are known.
+func (k *port) wholeGUIDs(p *subnet.Port) {
+	p.GUIDs, p.Has = p.GUIDs[:0], p.Has&^subnet.KnowsGUIDs
+	if !k.has {
+		return
+	}
+	size := (piGUIDCap.Uint(k.info[:]) + 7) / 8
+	for i := range size {
+		b, ok := k.guids[uint8(i)]
+		if !ok {
+			return
+		}
+		for _, g := range b {
+			if g != 0 {
+				p.GUIDs = append(p.GUIDs, g)
+			}
+		}
+	}
+	if size > 0 {
+		p.Has |= subnet.KnowsGUIDs
+	}
+}
+
+// rebirth is how soon a node may be back that was switched off: it has then forgotten what it was told.
+const rebirth = int64(time.Second)
+
 // steady judges that a Set has put its values there, and that a Get returns what was set (SMP-MTH-004, C14-024).
-func (v *Verifier) steady(x *exchange) {
+func (v *Verifier) steady(x *exchange, fresh bool) {
 	s := &v.s
 	l := mad.SMPAttribute(s.Attribute)
 	size := l.Size
@@ -136,29 +192,21 @@ func (v *Verifier) steady(x *exchange) {
 			v.report(rule.SMPMTH004, v.paired(), rule.Responder, fmt.Sprintf("%s as set: byte %d is 0x%02x", l.Name, at, x.data[at]), fmt.Sprintf("0x%02x", s.Data[at]), x.frame)
 		}
 	}
-	if !x.at.known() {
+	if !fresh {
 		return
 	}
-	k := tableKey{x.at.node, 0, s.Attribute, s.Modifier}
-	if x.at.node.Type != subnet.Switch {
-		k.number = x.at.number
-	}
-	t := v.tables[k]
-	if t == nil {
-		if len(v.tables) >= most {
-			clear(v.tables)
-		}
-		t = &table{}
-		v.tables[k] = t
-	}
+	t := v.asBlock(x)
 	if t.set && x.Method == mad.Get {
 		if at := v.differs(x, t.data[:size], s.Data[:size]); v.breaks(rule.SMPMTH004, at >= 0) {
-			v.report(rule.SMPMTH004, v.lasting(), rule.Responder, fmt.Sprintf("%s as it was set: byte %d is 0x%02x", l.Name, at, t.data[at]), fmt.Sprintf("0x%02x", s.Data[at]), t.frame)
+			class := v.lasting()
+			if x.time-t.held > rebirth {
+				class = rule.Unproven
+			}
+			v.report(rule.SMPMTH004, class, rule.Responder, fmt.Sprintf("%s as it was set: byte %d is 0x%02x", l.Name, at, t.data[at]), fmt.Sprintf("0x%02x", s.Data[at]), t.frame)
 		}
 	}
 	copy(t.data[:], s.Data)
-	t.frame = v.p.Frame
-	t.set = x.Method == mad.Set || t.set
+	t.frame, t.held = v.p.Frame, v.p.Time
 }
 
 // differs returns the first byte of a block that is not as it was set, or -1. Entries that a node need not keep are left out: the first GUID,
@@ -198,6 +246,9 @@ func (v *Verifier) learnKeys(x *exchange) {
 	for i := range b {
 		b[i] = entry16(s.Data, i)
 	}
+	if old, ok := k.blocks[uint16(s.Modifier)]; x.Method == mad.Set || ok && old != b {
+		p.Changed = v.p.Time
+	}
 	k.blocks[uint16(s.Modifier)] = b
 	p.PKeys, p.Has = p.PKeys[:0], p.Has&^subnet.KnowsPKeys
 	for i := range uint16(n) {
@@ -213,4 +264,16 @@ func (v *Verifier) learnKeys(x *exchange) {
 	}
 	p.Has |= subnet.KnowsPKeys
 	p.Time, p.Frame = v.p.Time, v.p.Frame
+	v.standard(x, p)
+}
+
+// standard judges a P_Key table that no manager was seen to set: it has the default P_Key once the port is in use (rule PKY-008).
+func (v *Verifier) standard(x *exchange, p *subnet.Port) {
+	if x.Method != mad.Get || !p.Knows(subnet.KnowsInfo) || p.State != active || v.of(p).given {
+		return
+	}
+	member, _ := p.Member(0x7FFF)
+	if v.breaks(rule.PKY008, !member) {
+		v.report(rule.PKY008, rule.Unproven, rule.Responder, "the default P_Key 0xffff or 0x7fff in the table of a port in use", "none", x.frame)
+	}
 }

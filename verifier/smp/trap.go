@@ -73,6 +73,7 @@ func (v *Verifier) sender(number uint16) {
 				fmt.Sprintf("trap 256: M_Key 0x%016x is bad", key), k.frame)
 		}
 	}
+	v.badPKey(port)
 	t := v.traps[p.SLID]
 	if t == nil {
 		t = &trapper{}

@@ -29,6 +29,16 @@ func TestWild(t *testing.T) {
 		for i := 64; i < 128; i++ {
 			b[i] = byte(one(0, 0, 1, 2, r.IntN(256)))
 		}
+		if r.IntN(2) == 0 { // what a node may well say, and what a manager sets
+			switch b[17] {
+			case 0x11:
+				b[64], b[65], b[66], b[67], b[92], b[100] = 1, 1, byte(1+r.IntN(2)), byte(1+r.IntN(8)), 0, 1
+			case 0x15:
+				b[80], b[81], b[96], b[98], b[100], b[101], b[107] = 0, byte(1+r.IntN(4)), byte(1+r.IntN(4)), byte(r.IntN(3)<<6), 4, 0x30, 0x30
+			case 0x16:
+				b[64], b[65] = 0x7F, 0xFF
+			}
+		}
 		p.SLID, p.DLID = uint16(1+r.IntN(4)), uint16(one(1, 2, 3, 4, 0xFFFF))
 		if asked != nil && r.IntN(2) == 0 {
 			copy(b, asked[:64])

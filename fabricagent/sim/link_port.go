@@ -1,0 +1,273 @@
+package sim
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+
+	"ibwitness/link"
+	"ibwitness/packet"
+)
+
+// linkPort is a port of a link: what it sends, and what it has received and not passed on yet.
+type linkPort struct {
+	LinkPort
+	link    *Link
+	index   uint8
+	chance  *rand.Rand
+	send    func(frame []byte)
+	deliver func(data []byte)
+	again   func() // the device may send
+
+	state   int
+	epoch   int // how often it has been down
+	sending bool
+	ticking bool
+	next    int // the lane whose turn it is
+	waiting int // packets on all lanes
+	lanes   [link.Lanes]linkLane
+	manage  packets // on VL 15
+	drained int64   // when the receive buffers have passed on what is in them
+
+	fault *LinkFault
+	left  int    // occasions to let pass
+	made  uint64 // how often the fault was shown
+	show  bool   // the next frame shows it
+}
+
+// linkLane is a data lane: of the port as sender, and of it as receiver.
+type linkLane struct {
+	queue  packets
+	sent   uint16 // FCTBS
+	credit uint16 // FCCL of the other port
+	may    bool   // it has given one
+
+	abr  uint16
+	used int   // blocks
+	told int64 // when a flow control packet was sent
+	fccl uint16
+	due  bool  // one is to be sent
+	hush int64 // but not before
+}
+
+// packets is a queue.
+type packets struct {
+	list [][]byte
+	at   int
+}
+
+func (q *packets) empty() bool   { return q.at == len(q.list) }
+func (q *packets) first() []byte { return q.list[q.at] }
+func (q *packets) push(b []byte) { q.list = append(q.list, b) }
+func (q *packets) pop() []byte {
+	b := q.list[q.at]
+	q.list[q.at] = nil
+	if q.at++; q.at == len(q.list) {
+		q.list, q.at = q.list[:0], 0
+	}
+	return b
+}
+
+// Physical states (PortPhysicalState, table T12).
+const physicalPolling = 2
+
+// physical has the taps see the physical state of the port.
+func (p *linkPort) physical(state uint8) {
+	if p.link.opt.Mute {
+		return
+	}
+	if p.shows("physical-state") {
+		state = 9
+	}
+	p.leave(append(p.header(link.Physical), state))
+}
+
+// become brings the port to a state.
+func (p *linkPort) become(state int) {
+	p.state = state
+	if state == portInitialize {
+		p.physical(link.LinkUp)
+		p.beat()
+	}
+	for vl := range p.link.opt.Lanes {
+		p.lanes[vl].due = true
+	}
+	p.start()
+}
+
+// down takes the port down. What waits stays, and all counts begin anew.
+func (p *linkPort) down() {
+	p.state = portDown
+	p.epoch++
+	for vl := range p.lanes {
+		p.lanes[vl] = linkLane{queue: p.lanes[vl].queue}
+	}
+	p.physical(physicalPolling)
+	if p.breaks("sends-while-down") {
+		p.link.clock.After(training/2, func() {
+			p.show = true
+			p.leave(p.flowControl(0))
+		})
+	}
+}
+
+// beat sees to it that no lane is silent for too long.
+func (p *linkPort) beat() {
+	if p.ticking {
+		return
+	}
+	p.ticking = true
+	every := p.link.update()
+	var look func()
+	look = func() {
+		p.ticking = p.state != portDown
+		if !p.ticking {
+			return
+		}
+		now := p.link.clock.now
+		wait := every
+		for vl := range p.link.opt.Lanes {
+			l := &p.lanes[vl]
+			if now-l.told >= every {
+				l.due = true
+				if p.breaks("silent-lane") {
+					l.hush = now + every
+				}
+			} else {
+				wait = min(wait, l.told+every-now)
+			}
+		}
+		p.link.clock.After(wait, look)
+		p.start()
+	}
+	p.link.clock.After(every, look)
+}
+
+// enqueue takes a packet of the device.
+func (p *linkPort) enqueue(data []byte) {
+	p.link.busy = p.link.clock.now
+	if len(data) < lrhSize+vcrcSize {
+		return
+	}
+	sl := data[1] >> 4
+	vl := p.SLtoVL[sl]
+	if data[0]>>4 == vl15 {
+		vl = vl15
+	}
+	words := int(binary.BigEndian.Uint16(data[4:]) & 0x7FF)
+	switch {
+	case vl == vl15 && data[0]>>4 != vl15, int(vl) >= p.link.opt.Lanes && vl != vl15:
+		return // the table has no lane for it (7.6.6)
+	case words*4 > int(p.link.opt.MTU)+124:
+		return
+	}
+	onLane(data, vl)
+	p.waiting++
+	if vl == vl15 {
+		p.manage.push(data)
+	} else {
+		p.lanes[vl].queue.push(data)
+	}
+	p.start()
+}
+
+const (
+	lrhSize  = 8
+	vcrcSize = 2
+	vl15     = 15
+)
+
+// onLane gives a packet its lane and its VCRC.
+func onLane(data []byte, vl uint8) {
+	data[0] = vl<<4 | data[0]&0xF
+	end := len(data) - vcrcSize
+	binary.LittleEndian.PutUint16(data[end:], packet.VCRC(data[:end]))
+}
+
+// receive takes what arrives on the link.
+func (p *linkPort) receive(frame []byte) {
+	kind, mark, _ := link.DecodeHeader(frame)
+	data := frame[link.HeaderSize:]
+	switch {
+	case p.state == portDown:
+	case kind == link.Packet:
+		p.credits(data)
+	case kind == link.Data && !mark.Bad:
+		p.data(data)
+	}
+}
+
+// credits takes a link packet.
+func (p *linkPort) credits(data []byte) {
+	f, ok := link.DecodeFlowControl(data)
+	if !ok || !f.Good || f.Op > link.Init || int(f.VL) >= p.link.opt.Lanes {
+		return
+	}
+	l := &p.lanes[f.VL]
+	l.abr, l.credit, l.may = f.FCTBS, f.FCCL, true
+	p.start()
+}
+
+// data takes a data packet: into the receive buffer of its lane, which it leaves a while later.
+func (p *linkPort) data(data []byte) {
+	p.link.busy = p.link.clock.now
+	if len(data) < lrhSize+vcrcSize {
+		return
+	}
+	vl, words := data[0]>>4, int(binary.BigEndian.Uint16(data[4:])&0x7FF)
+	end := len(data) - vcrcSize
+	blocks := p.link.blocks(words)
+	whole := words*4 == end && binary.LittleEndian.Uint16(data[end:]) == packet.VCRC(data[:end])
+	if vl == vl15 {
+		if whole {
+			p.pass(data)
+		}
+		return
+	}
+	if int(vl) >= p.link.opt.Lanes || p.state == portInitialize {
+		return
+	}
+	l := &p.lanes[vl]
+	if !whole || l.used+blocks > p.Buffer {
+		if p.breaks("discards-counted") {
+			l.abr += uint16(blocks)
+			l.due = true
+			p.start()
+		}
+		return
+	}
+	p.state = portActive
+	l.abr += uint16(blocks)
+	l.used += blocks
+	wait := int64(0)
+	if p.Drain > 0 {
+		wait = p.chance.Int64N(2*p.Drain*int64(blocks) + 1)
+	}
+	now, epoch := p.link.clock.now, p.epoch
+	p.drained = max(p.drained, now) + wait
+	p.link.clock.After(p.drained-now, func() {
+		if p.epoch == epoch {
+			l.used -= blocks
+			if p.link.ahead(p.offer(l), l.fccl) >= max(p.Buffer/4, 1) {
+				l.due = true
+				p.start()
+			}
+		}
+		p.pass(data)
+	})
+}
+
+// pass gives a packet to the device.
+func (p *linkPort) pass(data []byte) {
+	p.link.busy = p.link.clock.now
+	if p.deliver != nil {
+		p.deliver(data)
+	}
+}
+
+// offer is the FCCL of a lane: ABR, and the blocks that are free.
+func (p *linkPort) offer(l *linkLane) uint16 {
+	return (l.abr + uint16(min(p.Buffer-l.used, link.Window))) & (link.Modulus - 1)
+}
+
+// ahead is how far count a is ahead of b.
+func (*Link) ahead(a, b uint16) int { return int((a - b) & (link.Modulus - 1)) }

@@ -1,0 +1,112 @@
+package sim
+
+import (
+	"encoding/binary"
+
+	"ibwitness/link"
+)
+
+// header returns the header of a frame of the port, with room for what follows.
+func (p *linkPort) header(k link.Kind) []byte {
+	return link.AppendHeader(make([]byte, 0, link.HeaderSize+8), k, link.Mark{Link: p.link.opt.Number, Symbol: p.link.opt.Symbol, Port: p.index})
+}
+
+// leave puts a frame on the link.
+func (p *linkPort) leave(frame []byte) {
+	if p.show {
+		p.show = false
+		if p.Strayed != nil {
+			p.Strayed(frame)
+		}
+	}
+	p.send(frame)
+}
+
+// start has the port send what it may send next, if it sends nothing: flow control packets first, then those of VL 15, then the data lanes in turn.
+func (p *linkPort) start() {
+	if p.sending || p.state == portDown {
+		return
+	}
+	if vl, ok := p.owed(); ok {
+		p.transmit(p.flowControl(vl))
+		return
+	}
+	if !p.manage.empty() {
+		p.transmit(append(p.header(link.Data), p.taken(&p.manage)...))
+		return
+	}
+	for i := range p.link.opt.Lanes {
+		vl := (p.next + i) % p.link.opt.Lanes
+		if l := &p.lanes[vl]; !l.queue.empty() && (p.maySend(l) || p.mustNot(l)) {
+			p.next = vl + 1
+			p.sendData(uint8(vl), p.taken(&l.queue))
+			return
+		}
+	}
+}
+
+// taken takes the next packet of a queue.
+func (p *linkPort) taken(q *packets) []byte {
+	if p.waiting--; p.waiting == mostWaiting-1 && p.again != nil {
+		p.link.clock.After(0, p.again)
+	}
+	return q.pop()
+}
+
+// owed returns a lane of which the port is to tell.
+func (p *linkPort) owed() (int, bool) {
+	for vl := range p.link.opt.Lanes {
+		if l := &p.lanes[vl]; l.due && l.hush <= p.link.clock.now {
+			return vl, true
+		}
+	}
+	return 0, false
+}
+
+// maySend is the sender's right to transmit (7.9.4).
+func (p *linkPort) maySend(l *linkLane) bool {
+	if p.state != portActive || !l.may {
+		return false
+	}
+	words := int(binary.BigEndian.Uint16(l.queue.first()[4:]) & 0x7FF)
+	return p.link.ahead(l.credit, l.sent+uint16(p.link.blocks(words))) <= link.Window
+}
+
+// sendData sends a packet of a data lane.
+func (p *linkPort) sendData(vl uint8, data []byte) {
+	words := int(binary.BigEndian.Uint16(data[4:]) & 0x7FF)
+	data = p.spoil(data)
+	if data[0]>>4 == vl {
+		p.lanes[vl].sent += uint16(p.link.blocks(words))
+	}
+	p.transmit(append(p.header(link.Data), data...))
+}
+
+// transmit has a frame leave when its last symbol has, and goes on then.
+func (p *linkPort) transmit(frame []byte) {
+	p.sending = true
+	epoch := p.epoch
+	p.link.clock.After(p.link.time(len(frame)-link.HeaderSize), func() {
+		p.sending = false
+		if p.epoch == epoch {
+			p.leave(frame)
+		}
+		p.start()
+	})
+}
+
+// flowControl is the flow control packet of a lane.
+func (p *linkPort) flowControl(vl int) []byte {
+	l := &p.lanes[vl]
+	l.due, l.told, l.fccl = false, p.link.clock.now, p.offer(l)
+	f := link.FlowControl{FCTBS: l.sent & (link.Modulus - 1), VL: uint8(vl), FCCL: l.fccl}
+	if p.state == portInitialize {
+		f.Op = link.Init
+	}
+	raw := p.spoilFlow(l, &f)
+	b := f.Append(p.header(link.Packet))
+	if raw != nil {
+		b = raw(b)
+	}
+	return b
+}

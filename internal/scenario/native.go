@@ -1,0 +1,164 @@
+package scenario
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"ibwitness/fabricagent"
+	"ibwitness/fabricagent/sim"
+	"ibwitness/hcaagent/soft"
+	"ibwitness/packet"
+)
+
+// native reports whether the adapters have LIDs: then there are two, on a native link.
+func (s *Scenario) native() bool { return len(s.HCAs) > 0 && s.HCAs[0].Addr.IsLID() }
+
+// Exact reports whether a tap at an adapter sees its packets when it sends and takes them. On a native link they wait in its port.
+func (s *Scenario) Exact() bool { return !s.native() }
+
+// link takes what is said of the link.
+func (p *parser) link(s *Scenario) setter {
+	return func(n *yaml.Node) {
+		s.linkLine = n.Line
+		p.fields(n, "link", map[string]setter{
+			"delay": p.duration(&s.Link.Delay), "rate": number(p, &s.Link.Rate, 1, 1e15),
+			"lanes": choice(p, &s.Native.Lanes, map[string]int{"1": 1, "2": 2, "4": 4, "8": 8, "15": 15}), "symbol": number(p, &s.Native.Symbol, 10, 60000),
+			"width": choice(p, &s.Native.Width, map[string]int{"1": 1, "2": 2, "4": 4, "8": 8, "12": 12}), "mtu": choice(p, &s.Native.MTU, pmtus),
+			"noise": p.probability(&s.Native.Noise),
+		})
+	}
+}
+
+// referNative checks what belongs to native links alone, and what they do not have.
+func (p *parser) referNative(s *Scenario) {
+	if !s.native() {
+		l := &s.Native
+		if l.Lanes != 0 || l.Symbol != 0 || l.Width != 0 || l.MTU != 0 || l.Noise != 0 {
+			p.fail(s.linkLine, "lanes, symbol, width, mtu and noise are those of a native link: give the HCAs LIDs, such as lid:1")
+		}
+		for i := range s.HCAs {
+			h := &s.HCAs[i]
+			if h.Addr.IsLID() {
+				p.fail(h.Line, "HCA %q has a LID: give all HCAs one, or none", h.Name)
+			}
+			if h.Port.Buffer != 0 || h.Port.Drain != 0 || h.Port.SLtoVL != nil || sim.LinkFaults[h.Fault] != nil {
+				p.fail(h.Line, "HCA %q: buffer, drain, sl_to_vl and faults of a link are those of a port of a native link: give the HCAs LIDs, such as lid:1", h.Name)
+			}
+		}
+		return
+	}
+	if len(s.HCAs) != 2 || !s.HCAs[1].Addr.IsLID() {
+		p.fail(s.HCAs[0].Line, "a native link joins two HCAs: give both a LID, and no other")
+	}
+	if s.Link.Rate != 0 {
+		p.fail(s.linkLine, "rate: a native link has symbol and width")
+	}
+	for i := range s.HCAs {
+		h := &s.HCAs[i]
+		if f := soft.Faults[h.Fault]; f != nil && ofEthernet(f.Rule) {
+			p.fail(h.Line, "HCA %q: the fault %s is one of RoCE, and the link is native", h.Name, h.Fault)
+		}
+		if h.Congestion.CNPs != 0 {
+			p.fail(h.Line, "HCA %q: cnp: there are no CNPs on a native link", h.Name)
+		}
+		if t := h.Port.SLtoVL; t != nil && len(t) != 16 {
+			p.fail(h.Line, "HCA %q: sl_to_vl has %d lanes: give 16, one for each SL", h.Name, len(t))
+		}
+	}
+	for i := range s.Errors {
+		if e := &s.Errors[i]; e.Kind != sim.Drop && e.Kind != sim.Corrupt {
+			p.fail(e.Line, "%v: on a native link packets are lost and damaged, and nothing else happens to them", e.Kind)
+		}
+	}
+	for i := range s.QPs {
+		if q := &s.QPs[i]; q.Groups != nil {
+			p.fail(q.Line, "QP %q joins groups: there are none on a native link", q.Name)
+		}
+	}
+}
+
+// ofEthernet reports whether a rule is one of what stands below the BTH in RoCE.
+func ofEthernet(rule string) bool {
+	for _, family := range []string{"ROC-", "NET-", "UD-MC-", "CNG-"} {
+		if strings.HasPrefix(rule, family) {
+			return true
+		}
+	}
+	return false
+}
+
+// buildLink makes the fabric: one of Ethernet, or a native link.
+func (r *Run) buildLink() error {
+	if !r.native() {
+		r.Fabric = sim.NewFabric(r.Clock, r.Link)
+		return nil
+	}
+	o := r.Native
+	o.Seed, o.Delay, o.Number = r.Seed, r.Link.Delay, 1
+	for i := range o.Ports {
+		h := &r.HCAs[i]
+		o.Ports[i] = h.Port
+		if sim.LinkFaults[h.Fault] != nil {
+			o.Ports[i].Fault, o.Ports[i].FaultAt, o.Ports[i].FaultAll = h.Fault, h.FaultAt, h.FaultAll
+			o.Ports[i].Strayed = func([]byte) { r.strayed[h.Name]++ }
+		}
+	}
+	var err error
+	if r.link, err = sim.NewLink(r.Clock, o); err == nil {
+		r.Fabric = r.link.Fabric
+	}
+	return err
+}
+
+// port is where an HCA is on the fabric.
+func (r *Run) port(h *HCA) packet.Addr {
+	if r.link != nil {
+		return r.link.Addr(r.index(h))
+	}
+	return h.Addr
+}
+
+func (r *Run) index(h *HCA) int {
+	if h.Name == r.HCAs[0].Name {
+		return 0
+	}
+	return 1
+}
+
+// attach joins an HCA to the fabric.
+func (r *Run) attach(h *HCA, receive func([]byte)) (send func([]byte)) {
+	if r.link != nil {
+		return r.link.Attach(r.index(h), receive)
+	}
+	return r.Fabric.Attach(h.Addr, receive)
+}
+
+// byteRate is how fast an adapter sends, in bytes a microsecond: as fast as a native link carries it. 0: as it does else.
+func (r *Run) byteRate() int64 {
+	if r.link == nil {
+		return 0
+	}
+	return r.link.ByteRate()
+}
+
+// room has an adapter wait for its port on a native link.
+func (r *Run) room(d *device) func() bool {
+	if r.link == nil {
+		return nil
+	}
+	return r.link.Room(r.index(d.HCA), func() { d.dev.Resume() })
+}
+
+// rests reports whether nothing is left but that the ports of a native link tell of their credits, which has no end.
+func (r *Run) rests() bool {
+	return r.link != nil && r.Clock.Len() <= r.link.Timers() && !r.link.Waits()
+}
+
+// linkType is what the frames of the adapters begin with.
+func (r *Run) linkType() fabricagent.LinkType {
+	if r.link != nil {
+		return fabricagent.LinkInfiniBand
+	}
+	return fabricagent.LinkEthernet
+}

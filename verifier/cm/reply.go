@@ -1,0 +1,217 @@
+package cm
+
+import (
+	"fmt"
+
+	"ibwitness/mad"
+	"ibwitness/rule"
+)
+
+// rep steps an exchange with a REP.
+func (v *Verifier) rep(m *message, r *mad.REP) {
+	x := v.answers(m, r.RemoteCommID, r.TID)
+	v.address(m, x)
+	if x != nil && x.older(m) {
+		return
+	}
+	v.reply(m, r, x)
+	if x == nil {
+		v.orphan(m, r)
+		return
+	}
+	v.covered(rule.CMTID001)
+	v.covered(rule.CMID002)
+	switch {
+	case x.ids[active] != r.RemoteCommID:
+		v.accuse(m, rule.CMID002, rule.Violation, verdict{
+			expected: fmt.Sprintf("remote communication ID 0x%08x of the REQ", x.ids[active]), actual: fmt.Sprintf("0x%08x", r.RemoteCommID), evidence: []uint64{x.req.frame},
+		})
+		x.req.answered = true
+		return
+	case x.asked && r.TID != x.tid:
+		v.tid(m, x, "REQ", x.tid, x.req.frame)
+	}
+	v.covered(rule.CMSM007)
+	v.covered(rule.CMREQ001)
+	v.covered(rule.CMREQ002)
+	v.covered(rule.CMREQ007)
+	if v.late(m, x, passive, "REP") {
+		return
+	}
+	if x.rep.times > 0 {
+		v.another(m, r, x)
+		return
+	}
+	v.replied(m, r, x)
+}
+
+// replied takes the first REP of an exchange.
+func (v *Verifier) replied(m *message, r *mad.REP, x *exchange) {
+	x.req.answered = true
+	v.covered(rule.CMID001)
+	if x.ids[passive] != 0 && x.ids[passive] != r.LocalCommID {
+		sure := x.steady(m)
+		v.accuse(m, rule.CMID001, proven(sure), verdict{
+			expected: fmt.Sprintf("local communication ID 0x%08x, as in the MRA", x.ids[passive]), actual: fmt.Sprintf("0x%08x", r.LocalCommID),
+			evidence: []uint64{x.patience[passive].frame}, detail: unless(sure, "the tap may have missed a REJ, and the REQ came again"),
+		})
+	}
+	x.rep.begin(m)
+	x.ids[passive], x.qpn[passive], x.guid[passive], x.psn[passive] = r.LocalCommID, r.LocalQPN, r.LocalCAGUID, r.StartingPSN
+	x.counts[passive], x.delay = r.RNRRetryCount, r.TargetAckDelay
+	v.reused(m, x, passive)
+	v.staleAnswer(m, x, active, "REP")
+	v.bind(x)
+	v.covered(rule.CMSM001)
+	if x.early.time > 0 && m.Time-x.early.time > slack {
+		v.accuseOther(m, rule.CMSM001, proven(m.sees[receiver]), verdict{
+			expected: "the RTU behind the REP", actual: "the RTU before it", evidence: []uint64{x.early.frame},
+			detail: unless(m.sees[receiver], "the tap may have missed an earlier REP"),
+		})
+	}
+	if x.early.time > 0 {
+		x.rtu = x.early
+	}
+}
+
+// orphan keeps a REP whose REQ was not seen: it may stand before it.
+func (v *Verifier) orphan(m *message, r *mad.REP) {
+	x := v.begin(key{active: m.Dst, passive: m.Src, id: r.RemoteCommID})
+	x.tid, x.ids[passive], x.qpn[passive], x.guid[passive] = r.TID, r.LocalCommID, r.LocalQPN, r.LocalCAGUID
+	x.psn[passive], x.counts[passive], x.delay, x.retries = r.StartingPSN, r.RNRRetryCount, r.TargetAckDelay, -1
+	x.rep.begin(m)
+	x.look(m, passive)
+}
+
+// another takes a REP that is not the first of its exchange: a repetition, or another answer to the same REQ (rule CM-SM-007).
+func (v *Verifier) another(m *message, r *mad.REP, x *exchange) {
+	if x.rep.copied(m) {
+		return
+	}
+	if !x.rep.same(m) && x.asked && x.spent(m) {
+		x.rep, x.ids[passive] = sending{}, 0
+		v.replied(m, r, x)
+		return
+	}
+	switch {
+	case r.LocalCommID != x.ids[passive] || r.LocalQPN != x.qpn[passive]:
+		v.accuse(m, rule.CMSM007, rule.Violation, verdict{
+			expected: fmt.Sprintf("one REP for a REQ: communication ID 0x%08x, QP 0x%06x", x.ids[passive], x.qpn[passive]),
+			actual:   fmt.Sprintf("communication ID 0x%08x, QP 0x%06x", r.LocalCommID, r.LocalQPN), evidence: []uint64{x.rep.frame},
+		})
+		return
+	case r.StartingPSN != x.psn[passive]:
+		v.changed(m, rule.CMREQ002, true, &x.rep, "start PSN "+x.psn[passive].String(), "start PSN "+r.StartingPSN.String())
+		return
+	case r.RNRRetryCount != x.counts[passive]:
+		v.changed(m, rule.CMREQ007, true, &x.rep, fmt.Sprintf("RNR retry count %d", x.counts[passive]), fmt.Sprintf("RNR retry count %d", r.RNRRetryCount))
+		return
+	}
+	v.established(m, x)
+	v.again(x, passive, &x.rep, m, x.retries, true)
+	if x.rtu.time > 0 {
+		v.covered(rule.CMSM009)
+		v.expect(x, m, repeatRTU, active, x.timeout[active])
+	}
+}
+
+// rtu steps an exchange with an RTU.
+func (v *Verifier) rtu(m *message, r *mad.RTU) {
+	v.nonzero(m, r.LocalCommID)
+	x, side, agrees := v.named(m, r.LocalCommID, r.RemoteCommID, r.TID)
+	v.address(m, x)
+	if x == nil || !agrees {
+		return
+	}
+	v.covered(rule.CMSM001)
+	if side == passive && x.asked {
+		if r.TID != x.tid {
+			return // of an exchange that the tap did not see begin
+		}
+		v.accuse(m, rule.CMSM001, rule.Violation, verdict{expected: "an RTU from the side that sent the REQ", actual: "one from the other side", evidence: []uint64{x.req.frame}})
+		return
+	}
+	v.covered(rule.CMTID001)
+	if x.asked && r.TID != x.tid {
+		v.tid(m, x, "REQ", x.tid, x.req.frame)
+	}
+	if v.late(m, x, active, "RTU") {
+		return
+	}
+	if x.rep.times == 0 {
+		x.early = seen{m.Time, m.Frame}
+		return
+	}
+	if x.rtu.time == 0 {
+		x.rtu = seen{m.Time, m.Frame}
+		v.before(m, x)
+		return
+	}
+	x.rtu = seen{m.Time, m.Frame}
+}
+
+// mra steps an exchange with an MRA (rule CM-SM-006).
+func (v *Verifier) mra(m *message, r *mad.MRA) {
+	v.nonzero(m, r.LocalCommID)
+	v.reserved(m, uint32(r.Reserved1), uint32(r.Reserved2))
+	v.covered(rule.CMSM006)
+	if r.Answered > mad.AnsweredOther {
+		v.accuse(m, rule.CMSM006, rule.Violation, verdict{expected: "an MRA for a REQ, a REP or a LAP", actual: fmt.Sprintf("message %d", r.Answered)})
+		return
+	}
+	x, side, agrees := v.named(m, r.LocalCommID, r.RemoteCommID, r.TID)
+	v.address(m, x)
+	if x == nil || !agrees {
+		return
+	}
+	if x.asked && (r.Answered == mad.AnsweredREQ) != (side == passive) && r.Answered != mad.AnsweredOther {
+		if r.TID != x.tid {
+			return // the other side has asked too, unseen
+		}
+		v.accuse(m, rule.CMSM006, rule.Violation, verdict{
+			expected: "an MRA for a message of the other side", actual: fmt.Sprintf("the %s side speaks of its own", sideNames[side]), evidence: []uint64{x.req.frame},
+		})
+		return
+	}
+	v.covered(rule.CMTID001)
+	if x.asked && r.Answered != mad.AnsweredOther && r.TID != x.tid {
+		v.tid(m, x, "REQ", x.tid, x.req.frame)
+	}
+	var answer seen
+	switch {
+	case r.Answered == mad.AnsweredREQ && x.rep.times > 0:
+		answer = seen{x.rep.time, x.rep.frame}
+	case r.Answered == mad.AnsweredREP && x.rtu.time > 0:
+		answer = x.rtu
+	}
+	if x.reject.time > 0 && x.rejecter == side {
+		answer = x.reject
+	}
+	if answer.time > 0 {
+		v.accuse(m, rule.CMSM006, proven(m.sees[sender]), verdict{
+			expected: "no MRA for what is answered", actual: "an MRA", evidence: []uint64{answer.frame},
+			detail: unless(m.sees[sender], "the two may have changed places on the way"),
+		})
+		return
+	}
+	x.patience[side], x.wait[side] = seen{m.Time, m.Frame}, period(r.ServiceTimeout)
+	if r.Answered == mad.AnsweredREQ {
+		x.req.answered = true
+		x.ids[passive] = r.LocalCommID
+		v.expect(x, m, answerAfter, passive, x.wait[passive])
+	}
+}
+
+// answers returns the exchange that a message of the passive side belongs to: by the communication ID, else by the transaction of its REQ.
+func (v *Verifier) answers(m *message, remote uint32, tid uint64) *exchange {
+	i, ok := v.byID[key{active: m.Dst, passive: m.Src, id: remote}]
+	if !ok {
+		if i, ok = v.byTID[tidKey{m.Dst, m.Src, tid}]; !ok || !v.slots[i].asked || v.slots[i].rep.times > 0 {
+			return nil
+		}
+	}
+	x := &v.slots[i]
+	v.touch(x)
+	x.look(m, passive)
+	return x
+}

@@ -1,0 +1,69 @@
+package verifier
+
+import (
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcIgnored judges a READ or atomic that comes again, and notes it where its responder waits for what it has NAKed: that is no reason not to
+// answer it (rule RC-RSP-004). It was ignored where it comes once more, and what came behind it has been answered, or it is answered now and was not
+// while there was all the time for that.
+func (v *Verifier) rcIgnored(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if d := &q.Lost().Ignored; d.Set() && d.First == w.First {
+		if d.Passed {
+			v.rcIgnoredIs(c, from, p)
+		} else if p.Time-d.Request.Time >= stalled {
+			d.Again = true
+		}
+		return
+	}
+	n := uint32(p.PSN.Diff(w.First)) * c.PMTU
+	fits := w.Op != wqe.Read || (n > 0 || p.PSN == w.First) && p.RKey == w.RKey && p.VA == w.VA+uint64(n) && p.DMALen == w.Length-n
+	if fits && r.Nak == qp.NakSequence && c.Sees(1-from) && r.Told && !v.broken && !q.HasCrossed() && !q.IsMixed(w.First) && w.Last.Before(r.NakPSN) && newestResponded(q) == w {
+		v.covered(rule.RCRSP004)
+		q.Lost().Ignored = qp.Ignored{First: w.First, Last: w.Last, Behind: r.NakPSN, Request: bare(p)}
+	}
+}
+
+// newestResponded is the newest READ or atomic: a responder keeps that longest, to answer it again.
+func newestResponded(q *qp.SendQueue) *wqe.SendWQE {
+	for i := q.Messages.Len() - 1; i >= 0; i-- {
+		if w := q.Messages.At(i); w.Op.Responded() {
+			return w
+		}
+	}
+	return nil
+}
+
+// rcHeeds takes a positive response, of a responder that may have ignored a request that came again.
+func (v *Verifier) rcHeeds(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	if q.Recovery == nil || !q.Recovery.Ignored.Set() {
+		return
+	}
+	switch d := &q.Recovery.Ignored; {
+	case p.PSN.In(d.First, d.Last):
+		if d.Again {
+			v.rcIgnoredIs(c, 1-from, p)
+		}
+		d.Request = nil
+	case !p.PSN.Before(d.Behind):
+		d.Passed = true
+	}
+}
+
+// rcIgnoredIs reports that the responder of what end from sends has ignored a request, as p shows.
+func (v *Verifier) rcIgnoredIs(c *qp.Pair, from int, p *packet.Packet) {
+	d := &c.Ends[from].SQ.Recovery.Ignored
+	v.accuse(c, from, 1-from, d.Request, verdict{
+		rule: rule.RCRSP004, class: rule.Violation, role: rule.Responder,
+		expected: "a response to what came again: the PSN sequence NAK for " + d.Behind.String() + " is no reason to wait with it",
+		actual:   "none for " + time.Duration(p.Time-d.Request.Time).String(), evidence: []uint64{p.Frame},
+	})
+	d.Request = nil
+}

@@ -1,0 +1,35 @@
+package verifier
+
+import (
+	"encoding/binary"
+	"net"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// groupMAC judges the Ethernet address that a datagram to a multicast group went to: that of the group (RFC 1112, RFC 2464; rule ROC-V2-033).
+func (v *Verifier) groupMAC(c *qp.Pair, from int, p *packet.Packet) {
+	v.covered(rule.ROCV2033)
+	low := binary.BigEndian.AppendUint32(nil, uint32(p.Dst.Lo))
+	asIPv6 := [6]byte{0x33, 0x33, low[0], low[1], low[2], low[3]}
+	want := asIPv6
+	if p.Dst.IsIPv4() {
+		want = [6]byte{0x01, 0x00, 0x5E, low[1] & 0x7F, low[2], low[3]}
+	}
+	if p.MAC == want {
+		return
+	}
+	d := verdict{
+		rule: rule.ROCV2033, class: rule.Violation, role: rule.Sender,
+		expected: net.HardwareAddr(want[:]).String() + ", the MAC address of the group", actual: net.HardwareAddr(p.MAC[:]).String(),
+	}
+	switch {
+	case p.MAC == asIPv6:
+		d.class, d.detail = rule.Unproven, "the address that the group would have on IPv6: the standard may be read so, and some drivers send to it and listen to it"
+	case p.MAC[0]&1 == 0 && !v.Near(p.Src):
+		d.class, d.detail = rule.Unproven, "a bridge or access point may have made a copy for one member of the group"
+	}
+	v.report(c, from, p, d)
+}

@@ -1,0 +1,70 @@
+package verifier
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/subnet"
+)
+
+// inTables holds a packet against the tables of the port s that sent it, and of the one that it goes to (rules PKY-004, PKY-003, NET-GRH-008). What
+// is on its way while a manager changes a table is left alone.
+func (v *Verifier) inTables(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port) {
+	if s.Knows(subnet.KnowsPKeys) && s.Settled(p.Time) && p.PKey&0x7FFF != 0 {
+		v.covered(rule.PKY004)
+		if !slices.Contains(s.PKeys, p.PKey) && once(c, from, reportedPKey) {
+			v.byTable(c, from, p, s, v.Near(p.Src), verdict{
+				rule: rule.PKY004, expected: fmt.Sprintf("a P_Key of the %d in the table of the port", len(s.PKeys)), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+			})
+		}
+	}
+	d := v.Subnet.Port(p.DLID)
+	if d == nil || d.Node.Type != subnet.ChannelAdapter || !d.Settled(p.Time) {
+		return
+	}
+	if d.Knows(subnet.KnowsPKeys) && c != nil && c.Reliable() && c.Sees(1-from) {
+		v.unmatched(c, from, p, d)
+	}
+	if p.Has&packet.HasGRH == 0 || p.Opcode.Service() != packet.UD || p.DGID.IsMulticast() || !d.Knows(subnet.KnowsGUIDs|subnet.KnowsInfo) {
+		return
+	}
+	v.covered(rule.NETGRH008)
+	if !d.HasGID(p.DGID.Hi, p.DGID.Lo) {
+		v.byTable(c, from, p, d, v.Near(p.Dst), verdict{
+			rule: rule.NETGRH008, expected: fmt.Sprintf("one of the %d GUIDs of the port with LID %d, and a prefix of its", len(d.GUIDs), d.LID), actual: p.DGID.String(),
+		})
+	}
+}
+
+// once reports whether something has yet to be reported of an end, and notes that it is.
+func once(c *qp.Pair, from int, what uint16) bool {
+	if c == nil {
+		return true
+	}
+	f := &c.Ends[from].Flow
+	was := f.Reported
+	f.Reported |= what
+	return was&what == 0
+}
+
+// byTable makes a finding that the table of a port proves where the tap sees all that the port is told.
+func (v *Verifier) byTable(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port, sees bool, d verdict) {
+	d.role, d.class, d.evidence = rule.Sender, proven(sees), []uint64{s.Frame}
+	if !sees {
+		d.detail = "the table may have been changed out of sight of the tap"
+	}
+	v.bytewise(c, from, p, d)
+}
+
+// unmatched notes a request whose P_Key is in no entry of the table of its receiver, which is silent.
+func (v *Verifier) unmatched(c *qp.Pair, from int, p *packet.Packet, d *subnet.Port) {
+	q := &c.Ends[from].SQ
+	if !p.Info().Request || c.Ends[from].Flow.Reported&reportedTaken != 0 || d.Takes(p.PKey) {
+		return
+	}
+	v.broken = true
+	q.Foreign, q.Usual = uint32(p.PSN)|qp.BrokenSet, false
+}

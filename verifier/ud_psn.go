@@ -1,0 +1,54 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// standstill is how many times in a row the PSN of a sender of datagrams must make the same step, to where it was or back, until it is told: one such
+// step may be the network's, which changes the order of packets, or that of two send queues under one QPN.
+const standstill = 4
+
+// counts judges that a sender of datagrams counts its PSN up (rule UD-PSN-001). Of its send queue LastPSN, LastFrame and LastTap are those of the
+// datagram before, Restart is the newest step, and Restarts how often it was made in a row; LastICRC of the receive queue is that of the datagram
+// before. Of QP 0 and 1 it is not judged: agents in firmware and several send queues may stand behind one number, and many ports behind the permissive LID.
+func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[from].RQ
+	if v.broken || p.DestQP == 0 || p.SrcQP <= 1 || p.ICRC == 0 {
+		return
+	}
+	v.covered(rule.UDPSN001)
+	if q.LastFrame != 0 && q.LastTap == p.Tap {
+		if p.ICRC == r.LastICRC {
+			return // the network has made a copy
+		}
+		step := p.PSN.Diff(q.LastPSN)
+		switch back := packet.PSN(0).Add(step); {
+		case step > 0:
+			q.Restarts = 0
+		case q.Restarts == 0 || back != q.Restart:
+			q.Restart, q.Restarts = back, 1
+		default:
+			q.Restarts++
+		}
+		if q.Restarts == standstill {
+			v.stands(c, from, p, -step)
+		}
+	}
+	q.LastPSN, q.LastFrame, q.LastTap, r.LastICRC = p.PSN, p.Frame, p.Tap, p.ICRC
+}
+
+// stands reports a PSN that has gone back by so many in each of the newest steps.
+func (v *Verifier) stands(c *qp.Pair, from int, p *packet.Packet, back int) {
+	actual := fmt.Sprintf("PSN %v for %d different datagrams in a row", p.PSN, standstill+1)
+	if back > 0 {
+		actual = fmt.Sprintf("%d back, %d times in a row", back, standstill)
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.UDPSN001, class: rule.Violation, role: rule.Sender, expected: "a PSN that counts up from datagram to datagram",
+		actual: actual, evidence: []uint64{c.Ends[from].SQ.LastFrame},
+	})
+}
