@@ -194,12 +194,13 @@ func told(list []rule.Finding) (out []string) {
 	return out
 }
 
-// proven are the violations, in whichever frame, and how often each is there.
+// proven are the violations, in whichever frame, and how often each is there. The accused is named by role and address: its QPN may be told only by a
+// packet that was dropped.
 func proven(list []rule.Finding) map[string]int {
 	m := map[string]int{}
 	for _, f := range list {
 		if f.Class == rule.Violation {
-			m[fmt.Sprintf("%v %v %v: %s, %s", f.Rule, f.PSN, f.Accused, f.Expected, f.Actual)]++
+			m[fmt.Sprintf("%v %v %v %v: %s, %s", f.Rule, f.PSN, f.Accused.Role, f.Accused.Addr, f.Expected, f.Actual)]++
 		}
 	}
 	return m
