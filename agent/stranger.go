@@ -15,12 +15,24 @@ func (t *Transport) belongs(c *connection, from int, p *packet.Packet) bool {
 			t.ver.Stranger(&c.Pair, was, p.Frame)
 		}
 		return true
-	case was != nil && was.Opcode.Service() == s && was.DestQP == p.DestQP:
-		return false
+	case was != nil && was.Opcode.Service() == s:
+		if t.otherwise(c, was, p) || was.DestQP == p.DestQP {
+			return false
+		}
 	}
 	b := *p
 	b.Payload, b.Pad, b.Data = nil, nil, nil
 	c.Stranger = &b
 	t.ver.Unfollowed(p)
 	return false
+}
+
+// otherwise reports that a connection which CM has told of begins with packets of another service: nobody else begins at the PSN that CM named.
+func (t *Transport) otherwise(c *connection, was, p *packet.Packet) bool {
+	q := &c.Ends[c.End(was)].SQ
+	if c.learned != ByCM || c.Closed || !q.Fresh || q.Next != was.PSN || !was.Info().Request {
+		return false
+	}
+	t.ver.Stranger(&c.Pair, was, p.Frame)
+	return true
 }
