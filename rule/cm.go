@@ -122,7 +122,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMSM003 - cmFirst: {
 		ID: "CM-SM-003", Name: "cm-resend-limit", Severity: Error, Needs: Wire, Ref: "12.7.27†",
-		Text:  "A REQ, and the REP to it, is sent again at most as often as Max CM Retries of the REQ says.",
+		Text:  "A REQ, the REP to it, and a DREQ, is sent again at most as often as Max CM Retries of the REQ says.",
 		Where: "verifier/cm/resend.go",
 	},
 	CMSM004 - cmFirst: {
@@ -242,7 +242,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMREQ011 - cmFirst: {
 		ID: "CM-REQ-011", Name: "cm-alternate-path", Severity: Warning, Needs: Wire, Ref: "12.7.21†",
-		Text:  "The alternate path of a REQ is all 0, or has unicast GIDs, and LIDs as the primary path.",
+		Text:  "The alternate path of a REQ is all 0, or has unicast GIDs, and LIDs as the primary path; that of a LAP has them.",
 		Where: "verifier/cm/path.go",
 	},
 	CMREQ012 - cmFirst: {
@@ -252,7 +252,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMREQ013 - cmFirst: {
 		ID: "CM-REQ-013", Name: "cm-rd-fields", Severity: Warning, Needs: Wire, Ref: "12.7†",
-		Text:  "RDC Exists, Q_Key and EECNs of a REQ are 0 where the service is not RD.",
+		Text:  "RDC Exists, Q_Key and EECNs of a REQ, and Q_Key and EECN of its REP, are 0 where the service is not RD.",
 		Where: "verifier/cm/format.go",
 	},
 	CMREQ014 - cmFirst: {
@@ -312,7 +312,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMSID003 - cmFirst: {
 		ID: "CM-SID-003", Name: "cm-sidr-pkey", Severity: Warning, Needs: Wire, Ref: "12.11†",
-		Text:  "A SIDR_REP comes in the partition that its SIDR_REQ names.",
+		Text:  "A SIDR_REQ names a partition, and its SIDR_REP comes in it.",
 		Where: "verifier/cm/sidr.go",
 	},
 	CMLAP001 - cmFirst: {

@@ -42,6 +42,19 @@ func turned(attribute byte, b ...byte) func(p *packet.Packet) {
 	}
 }
 
+// swapIDs exchanges the two communication IDs of a message.
+func swapIDs(p *packet.Packet) {
+	local := binary.BigEndian.Uint32(p.Payload[area:])
+	copy(p.Payload[area:], p.Payload[area+4:area+8])
+	binary.BigEndian.PutUint32(p.Payload[area+4:], local)
+}
+
+// fromPeer lets the receiver of a packet send it.
+func fromPeer(p *packet.Packet) {
+	p.Src, p.Dst = p.Dst, p.Src
+	p.AckReq = false
+}
+
 // rejects makes a REJ of the REP of frame 6: its sender refuses the REQ for a reason, with so many bytes of additional information.
 func rejects(message, reason, info byte) func(p *packet.Packet) {
 	return turned(0x12, message<<6, info<<1, 0, reason)
@@ -63,6 +76,32 @@ var exchangeFaults = []fault{
 	{"local communication ID of the DREP", 129, flip(area + 3), "CM-ID-001", "VV", "", 1, ""},
 	{"remote communication ID of the RTU", 7, flip(area + 7), "CM-ID-002", "VV", "", 2, ""},
 	{"remote communication ID of the DREQ", 128, flip(area + 7), "CM-ID-002", "VV", "", 1, ""},
+	{"remote communication ID 0 of the RTU", 7, put(area+4, 0, 0, 0, 0), "CM-ID-002", "VV", "", 0, ""},
+	{"remote communication ID 0 of the DREQ", 128, put(area+4, 0, 0, 0, 0), "CM-ID-002", "VV", "", 0, ""},
+	{"remote communication ID of the DREP", 129, flip(area + 7), "CM-ID-002", "VV", "", 0, ""},
+	{"remote communication ID of the REP", 6, flip(area + 7), "CM-ID-002", "VV", "", 0, ""},
+	{"local communication ID of the DREQ", 128, flip(area + 3), "CM-ID-001", "VV", "", 0, ""},
+	{"communication IDs of the RTU swapped", 7, Set(swapIDs), "CM-ID-001", "VV", "", 0, ""},
+	{"communication IDs of the DREQ swapped", 128, Set(swapIDs), "CM-ID-001", "VV", "", 0, ""},
+	{"communication IDs of the DREP swapped", 129, Set(swapIDs), "CM-ID-001", "VV", "", 0, ""},
+	{"RTU of the passive side", 7, Set(fromPeer), "CM-SM-001", "VV", "peer", 0, ""},
+	{"REP of the active side", 6, Set(fromPeer), "CM-SM-001", "VV", "peer", 0, ""},
+	{"RTU of 252 bytes", 7, Resize(252), "CM-FMT-003", "VV", "", 1, ""},
+	{"APR without a LAP", 20, resend(6, 1e4, func(p *packet.Packet) { turned(0x1A)(p); p.Payload[15] ^= 1 }), "CM-TID-002", "UV", "fd77::2", 0, ""},
+	{"DREP without a DREQ", 100, resend(129, 1e4, nil), "CM-TID-002", "UV", "fd77::2", 2, ""},
+	{"MRA of the active side before the REP", 3, resend(7, 5e6, turned(0x11, 1<<6, 20<<3)), "CM-SM-006", "UV", "", 0, ""},
+	{"MRA for a LAP that there is not", 20, resend(6, 1e4, turned(0x11, 2<<6, 20<<3)), "CM-SM-006", "UV", "fd77::2", 0, ""},
+	{"LAP with a GID that is none", 20, resend(7, 1e4, turned(0x19, 0, 0, 0, 0, 0, 0, 0x5A)), "CM-REQ-011", "VV", "fd77::1", 0, ""},
+	{"REJ of another communication ID", 3, resend(6, 1e6, func(p *packet.Packet) { rejects(0, 28, 0)(p); p.Payload[area+7] ^= 1 }), "CM-ID-002", "VV", "peer", 0, ""},
+	{"16 repetitions of the DREQ", 128, func(c *Capture, at int) {
+		Shift(80e9)(c, 129)
+		for i := range int64(16) {
+			c.Accepted = []*Frame{c.insert(128, at, (i+1)*43e8, plainly(nil))}
+		}
+	}, "CM-SM-003", "UV", "", 1, ""},
+	{"Q_Key of the REP", 6, flip(area + 11), "CM-REQ-013", "VV", "", 0, ""},
+	{"EECN of the REP", 6, flip(area + 18), "CM-REQ-013", "VV", "", 0, ""},
+	{"UC in the REQ", 3, On(Set(func(p *packet.Packet) { p.Payload[area+43] = p.Payload[area+43]&^6 | 2 }), 8), "BTH-004", "VV", "", 3, ""},
 	{"RTU before the REP", 6, Swap(7), "CM-SM-001", "UV", "fd77::1", 1, ""},
 	{"REQ again with other responder resources", 7, resend(3, 5e6, poke(area+35, 9)), "CM-SM-002", "VV", "fd77::1", 1, ""},
 	{"REQ again after 5 ms", 3, resend(3, 5e6, nil), "CM-SM-004", "UV", "", 0, ""},
@@ -123,6 +162,7 @@ var exchangeFaults = []fault{
 
 // sidrFaults are faults in the exchanges of a SIDR server: frames 3 and 4 are the SIDR_REQs of 10.77.0.1, 5 and 6 the SIDR_REPs.
 var sidrFaults = []fault{
+	{"P_Key 0 of the SIDR_REQ", 3, put(area+4, 0, 0), "CM-SID-003", "VV", "", 0, ""},
 	{"SIDR_REP with another transaction", 5, put(15, 99), "CM-TID-002", "VV", "", 1, ""},
 	{"SIDR_REP of another service", 5, flip(area + 19), "CM-SID-001", "VV", "", 0, ""},
 	{"SIDR_REP to another request", 5, flip(area + 3), "CM-SID-001", "VV", "", 1, ""},

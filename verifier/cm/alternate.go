@@ -11,6 +11,8 @@ import (
 func (v *Verifier) lap(m *message, l *mad.LAP) {
 	v.nonzero(m, l.LocalCommID)
 	v.reserved(m, l.Reserved1, uint32(l.Reserved2), l.Reserved3, uint32(l.Reserved4), uint32(l.Reserved5), uint32(l.Reserved6), uint32(l.Reserved7))
+	v.alternate(m, &mad.Path{LocalLID: l.LocalLID, RemoteLID: l.RemoteLID, LocalGID: l.LocalGID, RemoteGID: l.RemoteGID, SubnetLocal: l.SubnetLocal},
+		"an alternate path with unicast GIDs and LIDs", false)
 	x, side, agrees := v.named(m, l.LocalCommID, l.RemoteCommID, l.TID)
 	v.address(m, x)
 	if x == nil || !agrees {
@@ -18,6 +20,10 @@ func (v *Verifier) lap(m *message, l *mad.LAP) {
 	}
 	v.covered(rule.CMLAP001)
 	end, over := x.over()
+	first := x.lap.times == 0
+	if first {
+		v.proposes(x, side, m)
+	}
 	switch {
 	case over && m.Time > end, x.dreq[side].times > 0:
 		v.accuse(m, rule.CMLAP001, proven(m.sees[sender]), verdict{
@@ -38,9 +44,9 @@ func (v *Verifier) lap(m *message, l *mad.LAP) {
 	}
 	v.covered(rule.CMLAP002)
 	s := &x.lap
-	open := s.times > 0 && !s.answered && m.Time-s.first <= int64(x.retries+1)*x.timeout[1-side]
+	open := !s.answered && m.Time-s.first <= int64(x.retries+1)*x.timeout[1-side]
 	switch {
-	case s.times > 0 && s.copied(m):
+	case first, s.copied(m):
 	case open && s.tid == l.TID:
 		v.again(x, side, s, m, -1, true)
 	case open && x.lapper == side:
@@ -48,11 +54,18 @@ func (v *Verifier) lap(m *message, l *mad.LAP) {
 			expected: "no further LAP before the answer to the one before", actual: "another transaction", evidence: []uint64{s.frame},
 			detail: unless(m.sees[sender], "the tap may have missed the answer"),
 		})
-		s.begin(m)
+		v.proposes(x, side, m)
 	default:
-		s.begin(m)
-		x.lapper = side
+		v.proposes(x, side, m)
 	}
+}
+
+// proposes takes the first sending of a LAP.
+func (v *Verifier) proposes(x *exchange, side int, m *message) {
+	v.unanswerable(v.index(x), x, x.lapper, x.lap.tid)
+	x.lap.begin(m)
+	x.lapper = side
+	v.answerable(x, side, m.h.TID)
 }
 
 // apr steps an exchange with an APR.
@@ -64,10 +77,16 @@ func (v *Verifier) apr(m *message, a *mad.APR) {
 	})
 	x, side, agrees := v.named(m, a.LocalCommID, a.RemoteCommID, a.TID)
 	v.address(m, x)
-	if x == nil || !agrees || x.lap.times == 0 || x.lapper == side {
+	if x == nil || !agrees {
 		return
 	}
 	v.covered(rule.CMTID002)
+	if x.asked && x.lap.times == 0 {
+		v.because(x, m, lapOfAPR, side)
+	}
+	if x.lap.times == 0 || x.lapper == side {
+		return
+	}
 	if !x.lap.answered && a.TID != x.lap.tid {
 		v.accuse(m, rule.CMTID002, rule.Violation, verdict{
 			expected: fmt.Sprintf("transaction ID 0x%016x of the LAP", x.lap.tid), actual: fmt.Sprintf("0x%016x", a.TID), evidence: []uint64{x.lap.frame},

@@ -55,11 +55,13 @@ type Verifier struct {
 	n         int
 	byID      map[key]int32
 	byTID     map[tidKey]int32
-	byQP      map[qpKey]int32 // exchange · 2 + side
+	byQP      map[qpKey]int32  // exchange · 2 + side
+	byEnd     map[tidKey]int32 // of a DREQ or LAP: exchange · 2 + the side that sent it
 	byService map[serviceKey]int32
 	due       deadlines
 	delays    map[delayKey]uint8
-	whole     [mad.Size]byte // a cut datagram, completed with zeros
+	odd       map[[2]packet.Addr]bool // that a host has sent another one a message that could not be judged
+	whole     [mad.Size]byte          // a cut datagram, completed with zeros
 }
 
 // New returns a verifier that reports to rec.
@@ -69,7 +71,8 @@ func New(rec *rule.Recorder) *Verifier {
 		Near: func(_, _ packet.Addr) bool { return false }, Lossy: func() bool { return false },
 		Since:   func(_, _ packet.Addr) int64 { return math.MaxInt64 },
 		Traffic: func(hcaagent.QP) (*qp.Pair, int, bool) { return nil, 0, false },
-		byID:    map[key]int32{}, byTID: map[tidKey]int32{}, byQP: map[qpKey]int32{}, byService: map[serviceKey]int32{}, delays: map[delayKey]uint8{},
+		byID:    map[key]int32{}, byTID: map[tidKey]int32{}, byQP: map[qpKey]int32{}, byEnd: map[tidKey]int32{}, byService: map[serviceKey]int32{},
+		delays: map[delayKey]uint8{}, odd: map[[2]packet.Addr]bool{},
 	}
 }
 
@@ -113,9 +116,13 @@ func (v *Verifier) Packet(p *packet.Packet) {
 	lossy := v.Lossy()
 	m.sees = [2]bool{!lossy && v.Near(p.Src, p.SGID), !lossy && v.Near(p.Dst, p.DGID)}
 	if !v.header(&m) {
+		v.unread(p)
 		if i, ok := v.byTID[tidKey{p.Dst, p.Src, m.h.TID}]; ok {
 			x := &v.slots[i] // it was answered, though not well
 			x.req.answered, x.told = true, x.told|toldEarly
+		}
+		if i, ok := v.byTID[tidKey{p.Src, p.Dst, m.h.TID}]; ok {
+			v.slots[i].told |= toldEarly // it may be the RTU
 		}
 		return
 	}
@@ -125,6 +132,7 @@ func (v *Verifier) Packet(p *packet.Packet) {
 		return
 	case m.have < need:
 		v.stats.Cut++
+		v.unread(p)
 		return
 	}
 	if m.b = p.Payload; len(m.b) < mad.Size {
@@ -134,6 +142,14 @@ func (v *Verifier) Packet(p *packet.Packet) {
 	v.stats.Messages++
 	v.message(&m)
 	v.bound()
+}
+
+// unread notes a message that could not be judged, and may be answered all the same.
+func (v *Verifier) unread(p *packet.Packet) {
+	if len(v.odd) >= maxDelays {
+		clear(v.odd)
+	}
+	v.odd[[2]packet.Addr{p.Src, p.Dst}] = true
 }
 
 // message decodes a message and steps the exchange that it belongs to.

@@ -42,6 +42,7 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 	switch {
 	case s.times == 0:
 		s.begin(m)
+		v.answerable(x, side, d.TID)
 		v.covered(rule.CMSM011)
 		if wrong {
 			break // its receiver leaves it alone
@@ -49,7 +50,7 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 		v.expect(x, m, answerDREQ, 1-side, int64(x.retries+1)*x.timeout[1-side])
 	case s.copied(m):
 	default:
-		v.again(x, side, s, m, -1, true)
+		v.again(x, side, s, m, x.retries, true)
 	}
 }
 
@@ -67,8 +68,10 @@ func (v *Verifier) half(m *message, d *mad.DREQ) {
 
 // drep steps an exchange with a DREP.
 func (v *Verifier) drep(m *message, d *mad.DREP) {
-	v.nonzero(m, d.LocalCommID)
 	x, side, agrees := v.named(m, d.LocalCommID, d.RemoteCommID, d.TID)
+	if x == nil || x.misnamed.frame == 0 || x.misnamed.tid != d.TID { // else it repeats the IDs of the DREQ
+		v.nonzero(m, d.LocalCommID)
+	}
 	v.address(m, x)
 	if x == nil || !agrees {
 		return
@@ -79,6 +82,9 @@ func (v *Verifier) drep(m *message, d *mad.DREP) {
 		v.accuse(m, rule.CMTID002, rule.Violation, verdict{
 			expected: fmt.Sprintf("transaction ID 0x%016x of the DREQ", s.tid), actual: fmt.Sprintf("0x%016x", d.TID), evidence: []uint64{s.frame},
 		})
+	}
+	if x.asked && x.rep.times > 0 && s.times == 0 {
+		v.because(x, m, dreqOfDREP, side)
 	}
 	if x.drep[side].time == 0 {
 		x.drep[side] = seen{m.Time, m.Frame}

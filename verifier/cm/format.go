@@ -122,6 +122,14 @@ func (v *Verifier) reply(m *message, r *mad.REP, x *exchange) {
 		return verdict{expected: "the numbers of a queue pair and of a channel adapter", actual: fmt.Sprintf("QP 0x%x of CA 0x%016x", r.LocalQPN, r.LocalCAGUID)}
 	})
 	v.targetDelay(m, r)
+	if connected {
+		v.judge(m, rule.CMREQ013, r.LocalQKey|r.LocalEECN != 0, func() verdict {
+			return verdict{
+				expected: "Q_Key and EECN 0 where the service is not RD", actual: fmt.Sprintf("Q_Key 0x%08x, EECN 0x%x", r.LocalQKey, r.LocalEECN),
+				evidence: []uint64{x.req.frame},
+			}
+		})
+	}
 	if x == nil || !x.asked || x.service != mad.TransportRC {
 		return
 	}

@@ -21,7 +21,7 @@ func (v *Verifier) named(m *message, local, remote uint32, tid uint64) (x *excha
 		return nil, 0, false
 	}
 	if x == nil && !behind(m.h.Attribute) {
-		if i, ok := v.byTID[tidKey{m.Dst, m.Src, tid}]; ok && v.slots[i].asked && v.slots[i].rep.times == 0 {
+		if i, ok := v.byTID[tidKey{m.Dst, m.Src, tid}]; ok && v.slots[i].asked && v.slots[i].rep.times == 0 && v.slots[i].misnamed.frame == 0 {
 			x, side = &v.slots[i], passive
 			v.wrongID(m, x, side, rule.CMID002, x.ids[active], remote)
 			return nil, 0, false
@@ -33,7 +33,8 @@ func (v *Verifier) named(m *message, local, remote uint32, tid uint64) (x *excha
 		}
 	}
 	if x == nil {
-		return nil, 0, false
+		x, side = v.misnames(m, local, remote, tid)
+		return x, side, false
 	}
 	v.covered(rule.CMID002)
 	switch {
@@ -49,6 +50,67 @@ func (v *Verifier) named(m *message, local, remote uint32, tid uint64) (x *excha
 		v.wrongID(m, x, side, rule.CMID001, x.ids[passive], local)
 	}
 	return x, side, false
+}
+
+// misnames judges a message that names no exchange, though it is of one: a DREQ or a LAP names its queue pair, a DREP or an APR has the transaction
+// of what it answers, and both IDs may have changed places. It returns that exchange, and the side that sent the message.
+func (v *Verifier) misnames(m *message, local, remote uint32, tid uint64) (x *exchange, side int) {
+	var ref int32
+	i, ok := int32(0), false
+	switch m.h.Attribute {
+	case mad.AttrDREQ, mad.AttrLAP:
+		ref, ok = v.byQP[qpKey{m.Dst, m.Src, remoteQPN(m)}]
+	case mad.AttrDREP, mad.AttrAPR:
+		ref, ok = v.byEnd[tidKey{m.Dst, m.Src, tid}]
+	}
+	switch {
+	case ok:
+		x, side = &v.slots[ref>>1], 1-int(ref&1)
+	default:
+		if i, ok = v.byID[key{active: m.Dst, passive: m.Src, id: local}]; ok {
+			side = passive
+		} else if i, ok = v.byID[key{active: m.Src, passive: m.Dst, id: remote}]; !ok {
+			return nil, 0
+		}
+		if x = &v.slots[i]; x.tid != tid && !x.ties(m, side) {
+			return nil, 0
+		}
+	}
+	mine, other := x.ids[side], x.ids[1-side]
+	if _, over := x.over(); over || !x.asked || x.older(m) || mine == 0 || other == 0 {
+		return nil, 0
+	}
+	x.look(m, side)
+	crossed := local == other && remote == mine
+	switch {
+	case !crossed && local != mine && remote != other:
+		return nil, 0
+	case x.misnamed.tid == tid && x.misnamed.side != side && x.misnamed.frame != 0:
+		return x, side // an answer that repeats the wrong IDs of what it answers
+	}
+	x.misnamed = misnamed{tid: tid, side: side, frame: m.Frame}
+	switch {
+	case crossed && side == passive && m.h.Attribute == mad.AttrRTU:
+		v.wrongRTU(m, x)
+	case local != mine:
+		v.wrongID(m, x, side, rule.CMID001, mine, local)
+	default:
+		v.wrongID(m, x, side, rule.CMID002, other, remote)
+	}
+	return x, side
+}
+
+// remoteQPN returns the queue pair of its receiver that a DREQ or a LAP names.
+func remoteQPN(m *message) uint32 {
+	var d mad.DREQ
+	var l mad.LAP
+	switch {
+	case m.h.Attribute == mad.AttrDREQ && d.Decode(m.b) == nil:
+		return d.RemoteQPN
+	case m.h.Attribute == mad.AttrLAP && l.Decode(m.b) == nil:
+		return l.RemoteQPN
+	}
+	return 0
 }
 
 // steady reports whether the passive side, which sends m, cannot have ended the exchange unseen, and chosen another communication ID when the REQ
@@ -73,12 +135,8 @@ func behind(a mad.Attribute) bool {
 // ties reports whether a message is of an exchange, whatever IDs it names: by its transaction or the queue pair.
 func (x *exchange) ties(m *message, side int) bool {
 	switch m.h.Attribute {
-	case mad.AttrDREQ:
-		var d mad.DREQ
-		return d.Decode(m.b) == nil && d.RemoteQPN == x.qpn[1-side]
-	case mad.AttrLAP:
-		var l mad.LAP
-		return l.Decode(m.b) == nil && l.RemoteQPN == x.qpn[1-side]
+	case mad.AttrDREQ, mad.AttrLAP:
+		return remoteQPN(m) == x.qpn[1-side]
 	case mad.AttrDREP:
 		return x.dreq[1-side].times > 0 && m.h.TID == x.dreq[1-side].tid
 	case mad.AttrAPR:
@@ -97,6 +155,12 @@ func (v *Verifier) wrongID(m *message, x *exchange, side int, id rule.ID, want, 
 		frame = x.rep.frame
 	}
 	v.covered(id)
+	if m.h.Attribute == mad.AttrRTU {
+		x.told |= toldEarly // there is one, though not well
+	}
+	if id == rule.CMID001 && got == 0 {
+		return // said already
+	}
 	_, over := x.over()
 	sure := x.asked && !over && (side == active || x.ties(m, side) && (id != rule.CMID001 || x.steady(m)))
 	v.accuse(m, id, proven(sure), verdict{

@@ -25,14 +25,14 @@ func (v *Verifier) paths(m *message, q *mad.REQ) {
 	})
 	a := q.Alternate
 	a.Reserved1, a.Reserved2, a.Reserved3 = 0, 0, 0
-	bad := false
-	if !a.IsZero() {
-		bad = !unicastGID(a.LocalGID) || !unicastGID(a.RemoteGID) || m.Has&packet.HasLRH != 0 && !lidsFit(&a)
-	}
+	v.alternate(m, &a, "an alternate path that is all 0, or has unicast GIDs and LIDs", a.IsZero())
+}
+
+// alternate judges the alternate path of a REQ or LAP (rule CM-REQ-011).
+func (v *Verifier) alternate(m *message, a *mad.Path, expected string, none bool) {
+	bad := !none && (!unicastGID(a.LocalGID) || !unicastGID(a.RemoteGID) || m.Has&packet.HasLRH != 0 && !lidsFit(a))
 	v.judge(m, rule.CMREQ011, bad, func() verdict {
-		return verdict{
-			expected: "an alternate path that is all 0, or has unicast GIDs and LIDs", actual: fmt.Sprintf("GIDs %v and %v, %s", a.LocalGID, a.RemoteGID, pathLIDs(&a)),
-		}
+		return verdict{expected: expected, actual: fmt.Sprintf("GIDs %v and %v, %s", a.LocalGID, a.RemoteGID, pathLIDs(a))}
 	})
 }
 

@@ -60,6 +60,7 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 		})
 	}
 	if x == nil {
+		v.stray(m, r)
 		return
 	}
 	v.covered(rule.CMID002)
@@ -88,6 +89,19 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 	x.req.answered = true
 	if x.reject.time == 0 {
 		x.reject, x.rejecter = seen{m.Time, m.Frame}, side
+	}
+}
+
+// stray judges a REJ of a REQ that names another communication ID than that of the REQ whose transaction it has.
+func (v *Verifier) stray(m *message, r *mad.REJ) {
+	i, ok := v.byTID[tidKey{m.Dst, m.Src, r.TID}]
+	if !ok || r.Rejected != mad.AnsweredREQ || r.Reason == mad.RejInvalidCommID {
+		return
+	}
+	if x := &v.slots[i]; x.asked && x.rep.times == 0 && x.reject.time == 0 {
+		x.look(m, passive)
+		v.wrongID(m, x, passive, rule.CMID002, x.ids[active], r.RemoteCommID)
+		x.req.answered = true
 	}
 }
 

@@ -26,7 +26,7 @@ func (v *Verifier) rep(m *message, r *mad.REP) {
 		v.accuse(m, rule.CMID002, rule.Violation, verdict{
 			expected: fmt.Sprintf("remote communication ID 0x%08x of the REQ", x.ids[active]), actual: fmt.Sprintf("0x%08x", r.RemoteCommID), evidence: []uint64{x.req.frame},
 		})
-		x.req.answered = true
+		x.req.answered, x.told = true, x.told|toldEarly
 		return
 	case x.asked && r.TID != x.tid:
 		v.tid(m, x, "REQ", x.tid, x.req.frame)
@@ -74,8 +74,18 @@ func (v *Verifier) replied(m *message, r *mad.REP, x *exchange) {
 	}
 }
 
-// orphan keeps a REP whose REQ was not seen: it may stand before it.
+// orphan keeps a REP whose REQ was not seen: it may stand before it. Who sent the REQ sends no REP to itself.
 func (v *Verifier) orphan(m *message, r *mad.REP) {
+	if i, ok := v.byTID[tidKey{m.Src, m.Dst, r.TID}]; ok && v.slots[i].asked && v.slots[i].ids[active] == r.RemoteCommID {
+		x := &v.slots[i]
+		x.told |= toldEarly
+		x.misnamed = misnamed{tid: r.TID, side: active, frame: m.Frame}
+		v.covered(rule.CMSM001)
+		v.accuse(m, rule.CMSM001, rule.Violation, verdict{
+			expected: "a REP from the side that got the REQ", actual: "one from the other side, for its own communication ID", evidence: []uint64{x.req.frame},
+		})
+		return
+	}
 	x := v.begin(key{active: m.Dst, passive: m.Src, id: r.RemoteCommID})
 	x.tid, x.ids[passive], x.qpn[passive], x.guid[passive] = r.TID, r.LocalCommID, r.LocalQPN, r.LocalCAGUID
 	x.psn[passive], x.counts[passive], x.delay, x.retries = r.StartingPSN, r.RNRRetryCount, r.TargetAckDelay, -1
@@ -128,7 +138,7 @@ func (v *Verifier) rtu(m *message, r *mad.RTU) {
 		if r.TID != x.tid {
 			return // of an exchange that the tap did not see begin
 		}
-		v.accuse(m, rule.CMSM001, rule.Violation, verdict{expected: "an RTU from the side that sent the REQ", actual: "one from the other side", evidence: []uint64{x.req.frame}})
+		v.wrongRTU(m, x)
 		return
 	}
 	v.covered(rule.CMTID001)
@@ -148,6 +158,12 @@ func (v *Verifier) rtu(m *message, r *mad.RTU) {
 		return
 	}
 	x.rtu = seen{m.Time, m.Frame}
+}
+
+// wrongRTU accuses the passive side of an RTU.
+func (v *Verifier) wrongRTU(m *message, x *exchange) {
+	x.told |= toldEarly
+	v.accuse(m, rule.CMSM001, rule.Violation, verdict{expected: "an RTU from the side that sent the REQ", actual: "one from the other side", evidence: []uint64{x.req.frame}})
 }
 
 // mra steps an exchange with an MRA (rule CM-SM-006).
@@ -193,6 +209,13 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 			detail: unless(m.sees[sender], "the two may have changed places on the way"),
 		})
 		return
+	}
+	switch {
+	case !x.asked:
+	case r.Answered == mad.AnsweredREP && x.rep.times == 0:
+		v.because(x, m, repOfMRA, side)
+	case r.Answered == mad.AnsweredOther && x.lap.times == 0:
+		v.because(x, m, lapOfMRA, side)
 	}
 	x.patience[side], x.wait[side] = seen{m.Time, m.Frame}, period(r.ServiceTimeout)
 	if r.Answered == mad.AnsweredREQ {

@@ -12,6 +12,9 @@ import (
 func (v *Verifier) sidrReq(m *message, q *mad.SIDRReq) {
 	v.reserved(m, uint32(q.Reserved))
 	v.address(m, nil)
+	v.judge(m, rule.CMSID003, q.PKey&0x7FFF == 0, func() verdict {
+		return verdict{expected: "a valid P_Key", actual: fmt.Sprintf("0x%04x", q.PKey)}
+	})
 	v.internet(m, q.ServiceID, q.Private, m.have-fixed[mad.AttrSIDRReq])
 	k := key{active: m.Src, passive: m.Dst, id: q.RequestID, sidr: true}
 	was := uint64(0)
@@ -68,6 +71,9 @@ func (v *Verifier) sidrRep(m *message, r *mad.SIDRRep) {
 	v.judge(m, rule.CMSID001, r.ServiceID != x.serviceID, func() verdict {
 		return verdict{expected: "service ID of the SIDR_REQ: " + x.serviceID.String(), actual: r.ServiceID.String(), evidence: []uint64{x.req.frame}}
 	})
+	if x.pkey&0x7FFF == 0 {
+		return // there is no such partition
+	}
 	v.judge(m, rule.CMSID003, m.PKey&0x7FFF != x.pkey&0x7FFF, func() verdict {
 		return verdict{expected: fmt.Sprintf("a reply in the partition of the SIDR_REQ, P_Key 0x%04x", x.pkey), actual: fmt.Sprintf("P_Key 0x%04x", m.PKey), evidence: []uint64{x.req.frame}}
 	})

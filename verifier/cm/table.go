@@ -223,10 +223,25 @@ func (v *Verifier) drop(i int32) {
 		if ref, ok := v.byQP[k]; ok && ref>>1 == i {
 			delete(v.byQP, k)
 		}
+		v.unanswerable(i, x, side, x.dreq[side].tid)
+		v.unanswerable(i, x, side, x.lap.tid)
 	}
 	v.slots[i] = exchange{gen: x.gen + 1, next: v.free}
 	v.free = i
 	v.n--
+}
+
+// answerable notes that side sends a DREQ or LAP, which an answer is expected to.
+func (v *Verifier) answerable(x *exchange, side int, tid uint64) {
+	v.byEnd[tidKey{x.addr(side), x.addr(1 - side), tid}] = v.index(x)<<1 | int32(side)
+}
+
+// unanswerable forgets a DREQ or LAP of the exchange at index i.
+func (v *Verifier) unanswerable(i int32, x *exchange, side int, tid uint64) {
+	k := tidKey{x.addr(side), x.addr(1 - side), tid}
+	if ref, ok := v.byEnd[k]; ok && ref>>1 == i {
+		delete(v.byEnd, k)
+	}
 }
 
 func (x *exchange) asks() serviceKey { return serviceKey{x.key.active, x.key.passive, x.serviceID} }
@@ -275,7 +290,8 @@ func (v *Verifier) find(m *message, local, remote uint32) (x *exchange, side int
 	}
 	v.touch(x)
 	x.look(m, side)
-	return x, side, x.ids[passive] == 0 || other == 0 || x.ids[passive] == other
+	none := other == 0 && (side == passive || m.h.Attribute == mad.AttrREJ) // the passive side may not have chosen one
+	return x, side, x.ids[passive] == 0 || none || x.ids[passive] == other
 }
 
 // follows reports whether a message with the communication ID id is of exchange j, whose passive side sent it, rather than of the older exchange i.

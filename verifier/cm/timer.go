@@ -34,6 +34,10 @@ const (
 	answerAfter             // by REP or REJ, after an MRA
 	repeatRTU               // for a REP that came again
 	answerDREQ              // by DREP
+	repOfMRA                // what a message answers stands before it, as far as captures keep the order
+	lapOfMRA
+	lapOfAPR
+	dreqOfDREP
 )
 
 type deadlines []deadline
@@ -101,23 +105,65 @@ func (v *Verifier) overdue(x *exchange, d *deadline) {
 			return
 		}
 		v.silent(x, d, rule.CMSM011, "DREP")
+	default:
+		v.baseless(x, d)
+	}
+}
+
+// oddFrom reports whether a side has sent a message that could not be judged.
+func (v *Verifier) oddFrom(x *exchange, side int) bool {
+	_, ok := v.odd[[2]packet.Addr{x.addr(side), x.addr(1 - side)}]
+	return ok
+}
+
+// because expects, within the disorder of captures, that what message m of side answers has been seen.
+func (v *Verifier) because(x *exchange, m *message, kind duty, side int) {
+	v.expect(x, m, kind, side, slack)
+}
+
+// baseless judges an answer in front of which nothing was seen that it answers (rules CM-SM-006, CM-TID-002).
+func (v *Verifier) baseless(x *exchange, d *deadline) {
+	side := int(d.side)
+	if v.oddFrom(x, 1-side) || x.misnamed.frame != 0 && x.misnamed.side != side || x.reject.time > 0 {
+		return // it may be an answer to that, or to a DREQ behind the end
+	}
+	switch d.kind {
+	case repOfMRA:
+		if x.told&toldEarly == 0 && (x.rep.times == 0 || x.rep.first > d.seen.time+slack) {
+			v.accused(x, d, rule.CMSM006, "an MRA for a message of the other side", "an MRA for a REP without one", nil, true)
+		}
+	case lapOfMRA:
+		if x.lap.times == 0 {
+			v.accused(x, d, rule.CMSM006, "an MRA for a message of the other side", "an MRA for a LAP without one", nil, true)
+		}
+	case lapOfAPR:
+		if x.lap.times == 0 {
+			v.accused(x, d, rule.CMTID002, "the transaction ID of a LAP", "an APR without a LAP", nil, true)
+		}
+	case dreqOfDREP:
+		if x.dreq[1-side].times == 0 {
+			v.accused(x, d, rule.CMTID002, "the transaction ID of a DREQ", "a DREP without a DREQ", nil, true)
+		}
 	}
 }
 
 // silent accuses a side of what it did not send.
 func (v *Verifier) silent(x *exchange, d *deadline, id rule.ID, expected string) {
-	v.accused(x, d, id, expected, fmt.Sprintf("silence of the %s side", sideNames[d.side]), nil)
+	v.accused(x, d, id, expected, fmt.Sprintf("silence of the %s side", sideNames[d.side]), nil, true)
 }
 
-// accused makes a finding, against a side, on a message that is no longer at hand.
-func (v *Verifier) accused(x *exchange, d *deadline, id rule.ID, expected, actual string, evidence []uint64) {
+// accused makes a finding, against a side, on a message that is no longer at hand. sure says that the capture began early enough to prove it.
+func (v *Verifier) accused(x *exchange, d *deadline, id rule.ID, expected, actual string, evidence []uint64, sure bool) {
 	side := int(d.side)
 	f := rule.Finding{
-		Rule: id, Class: proven(x.near[side] && !v.Lossy()), Service: packet.UD, Opcode: packet.Op(packet.UD, packet.SendOnly), HasBTH: true,
+		Rule: id, Class: proven(sure && x.near[side] && !v.Lossy()), Service: packet.UD, Opcode: packet.Op(packet.UD, packet.SendOnly), HasBTH: true,
 		PSN: d.psn, Time: d.seen.time, Tap: d.tap, Frame: d.seen.frame, Expected: expected, Actual: actual, Evidence: evidence,
 	}
 	if f.Class == rule.Unproven {
 		f.Detail = "the tap is not known to be near the endpoint, or the capture lost packets: a message may not have arrived, or not been seen"
+	}
+	if !sure {
+		f.Detail = "what it answers may be older than the capture, or not been seen"
 	}
 	f.Accused = rule.Endpoint{Role: rule.Sender, Addr: x.addr(side), QPN: 1, QPNKnown: true}
 	f.Peer = rule.Endpoint{Addr: x.addr(1 - side), QPN: 1, QPNKnown: true}

@@ -35,17 +35,21 @@ func (v *Verifier) before(m *message, x *exchange) {
 	}
 }
 
-// unannounced judges, at its end, an exchange of which something is missing: an RTU although requests were sent (rule CM-SM-016), or a REP
-// although there was an RTU (rule CM-SM-001).
+// unannounced judges, at its end, an exchange of which something is missing: an RTU although requests were sent (rule CM-SM-016), a REP
+// although there was an RTU, or the REQ of a REP (rule CM-SM-001).
 func (v *Verifier) unannounced(x *exchange) {
-	if !x.asked || x.reject.time > 0 || x.told&toldEarly != 0 {
+	if x.reject.time > 0 || x.told&toldEarly != 0 {
+		return
+	}
+	if !x.asked {
+		v.unasked(x)
 		return
 	}
 	d := deadline{side: active, tap: x.req.tap}
 	if x.rep.times == 0 {
 		if x.early.time > 0 && x.once(toldEarly) {
 			d.seen = x.early
-			v.accused(x, &d, rule.CMSM001, "a REP before the RTU", "an RTU without one", nil)
+			v.accused(x, &d, rule.CMSM001, "a REP before the RTU", "an RTU without one", nil, true)
 		}
 		return
 	}
@@ -55,7 +59,17 @@ func (v *Verifier) unannounced(x *exchange) {
 	}
 	d.seen, d.psn = seen{x.rep.time, x.rep.frame}, x.rep.psn
 	v.covered(rule.CMSM016)
-	v.accused(x, &d, rule.CMSM016, "an RTU before the first request", "none", []uint64{c.Ends[end].SQ.LastFrame})
+	v.accused(x, &d, rule.CMSM016, "an RTU before the first request", "none", []uint64{c.Ends[end].SQ.LastFrame}, true)
+}
+
+// unasked judges, at its end, an exchange whose REP was seen, while its REQ was not (rule CM-SM-001). The REQ may be as old as an MRA allows.
+func (v *Verifier) unasked(x *exchange) {
+	if x.rep.times == 0 || x.rep.first-v.Since(x.key.active, x.key.passive) <= hold || v.oddFrom(x, active) || !x.once(toldEarly) {
+		return
+	}
+	v.covered(rule.CMSM001)
+	d := deadline{side: passive, seen: seen{x.rep.time, x.rep.frame}, psn: x.rep.psn, tap: x.rep.tap}
+	v.accused(x, &d, rule.CMSM001, "a REQ before the REP", "a REP without one", nil, false)
 }
 
 // established judges a REP that comes again although the active side's requests have been answered, which tells as much as an RTU (rule CM-SM-010).
