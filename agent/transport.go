@@ -148,6 +148,7 @@ func (t *Transport) unknown(p *packet.Packet) {
 		t.datagram(p, host, dir)
 	case packet.RD:
 		if !whole(p) || !p.Info().Defined {
+			t.ver.Malformed(p)
 			t.other(p, host, dir)
 			return
 		}

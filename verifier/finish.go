@@ -88,6 +88,9 @@ func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
 	if c != nil && p.Has&packet.HasBTH != 0 {
 		c.Ends[from].SQ.Excused = true
 	}
+	if p.Has&packet.HasBTH != 0 && p.Opcode.Service() == packet.RD {
+		v.Malformed(p)
+	}
 	b := bare(p)
 	b.Has &^= packet.HasDETH // what stands there is something else
 	v.bytewise(c, from, b, verdict{

@@ -91,6 +91,9 @@ var formatHeaders = []header{
 	{rule.XRCHDR002, rule.Sender, of(packet.XRC), func(p *packet.Packet) (string, string) {
 		return differs(p.XRCRes != 0, "reserved byte of the XRCETH 0", "0x%02x", p.XRCRes)
 	}, false},
+	{rule.FLW001, rule.Requester, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.Op(packet.RD, packet.Flush) }, func(p *packet.Packet) (string, string) {
+		return differs(oddFlush(p), flushFormat, "FETH 0x%08x and %d bytes of payload", p.FETH, p.PayloadLen)
+	}, false},
 	{rule.RDNAK001, rule.Responder, of(packet.XRC), func(p *packet.Packet) (string, string) {
 		return differs(p.Has&packet.HasAETH != 0 && p.Syndrome == packet.NAKInvalidRD, "no NAK of RD on XRC", "syndrome 0x%02x", uint8(p.Syndrome))
 	}, false},

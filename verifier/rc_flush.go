@@ -9,12 +9,19 @@ import (
 	"ibwitness/wqe"
 )
 
+const flushFormat = "selectivity 0 or 1, placement types 1 and 2, reserved bits 0, no payload"
+
+// oddFlush reports whether the format of a FLUSH is wrong.
+func oddFlush(p *packet.Packet) bool {
+	return p.FETH>>6 != 0 || p.FETH>>4&3 > 1 || p.FETH&0xF > 3 || p.PayloadLen != 0
+}
+
 // rcFlush judges a FLUSH or ATOMIC WRITE (rules FLW-001, FLW-005). A responder refuses one that breaks them, and does not drop it.
 func (v *Verifier) rcFlush(c *qp.Pair, from int, p *packet.Packet) {
 	d := verdict{rule: rule.FLW005, class: rule.Violation, role: rule.Requester}
 	if p.Opcode.Fn() == packet.Flush {
-		d.rule, d.expected = rule.FLW001, "selectivity 0 or 1, placement types 1 and 2, reserved bits 0, no payload"
-		if p.FETH>>6 != 0 || p.FETH>>4&3 > 1 || p.FETH&0xF > 3 || p.PayloadLen != 0 {
+		d.rule, d.expected = rule.FLW001, flushFormat
+		if oddFlush(p) {
 			d.actual = fmt.Sprintf("FETH 0x%08x and %d bytes of payload", p.FETH, p.PayloadLen)
 		}
 	} else if d.expected = "8 bytes at an address on an 8-byte boundary, DMALen 8"; p.PayloadLen != 8 || p.DMALen != 8 || p.VA&7 != 0 {

@@ -78,6 +78,15 @@ func (rd *RD) Doubted(from int, p *packet.Packet) {
 	}
 }
 
+// malformed is the newest packet of RD of which the end-to-end context can not be told: its PSN is not missing there.
+type malformed struct {
+	from, to packet.Addr
+	psn      packet.PSN
+}
+
+// Malformed takes a packet of RD whose headers are not those of an opcode of RD. That is told of it already.
+func (v *Verifier) Malformed(p *packet.Packet) { v.malformed = malformed{p.Src, p.Dst, p.PSN} }
+
 // FinishRD judges what was open when the capture ended.
 func (v *Verifier) FinishRD(rd *RD, c *qp.Pair) {
 	for from := range rd.Ends {

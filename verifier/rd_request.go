@@ -88,10 +88,12 @@ func (v *Verifier) rdRequest(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, k
 // rdGap judges a PSN beyond the next one (rule RD-EEC-001).
 func (v *Verifier) rdGap(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, d int) {
 	v.covered(rule.RDEEC001)
-	v.rdAccuse(c, from, p, p.SrcQP, verdict{
-		rule: rule.RDEEC001, class: proven(c.Sees(from) && !far(d)), role: rule.Requester,
-		expected: "PSN " + e.next.String() + " of the end-to-end context", actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from),
-	})
+	if m := &v.malformed; m.from != p.Src || m.to != p.Dst || m.psn != e.next {
+		v.rdAccuse(c, from, p, p.SrcQP, verdict{
+			rule: rule.RDEEC001, class: proven(c.Sees(from) && !far(d)), role: rule.Requester,
+			expected: "PSN " + e.next.String() + " of the end-to-end context", actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from),
+		})
+	}
 	e.unsure, e.open = true, wqe.None
 	e.message.acked = true // what became of it is not known
 	if e.early != nil && e.early.PSN.In(e.next, p.PSN.Add(-1)) {

@@ -17,15 +17,20 @@ var serviceHeaders = []header{
 	}, false},
 	{rule.RCRSP021, rule.Responder, rcAETH, func(p *packet.Packet) (string, string) {
 		bad := p.Syndrome.Type() == packet.NAK && p.Syndrome&0x80 == 0 && p.Syndrome.Value() >= 4 &&
-			(p.Syndrome != packet.NAKInvalidRD || p.Opcode.Service() == packet.RC) // on XRC: RD-NAK-001
-		return differs(bad, "NAK code 0, 1, 2 or 3", "syndrome 0x%02x", uint8(p.Syndrome))
+			(p.Syndrome != packet.NAKInvalidRD || p.Opcode.Service() == packet.RC) // on XRC: RD-NAK-001; on RD it is one
+		expected := "NAK code 0, 1, 2 or 3"
+		if p.Opcode.Service() == packet.RD {
+			expected += ", or 4 on RD"
+		}
+		return differs(bad, expected, "syndrome 0x%02x", uint8(p.Syndrome))
 	}, false},
 	{rule.RCRSP022, rule.Responder, rcAETH, func(p *packet.Packet) (string, string) {
 		bad := p.Syndrome&0x80 != 0 || p.Syndrome.Type() == packet.ReservedSyndrome
 		return differs(bad, "a syndrome of ACK, RNR NAK or NAK", "syndrome 0x%02x", uint8(p.Syndrome))
 	}, false},
 	{rule.RCSEQ007, rule.Requester, func(_ packet.Encap, in *packet.Info) bool {
-		return in.Request && in.Defined && !in.Payload && reliable(in) && in.Opcode.Fn() != packet.Flush // FLW-001
+		fn := in.Opcode.Fn()
+		return in.Request && in.Defined && !in.Payload && acknowledged(in) && fn != packet.Flush && fn != packet.Resync // FLW-001, RD-RSY-001
 	}, func(p *packet.Packet) (string, string) {
 		return differs(p.PayloadLen != 0, "no payload", "%d bytes", p.PayloadLen)
 	}, false},
@@ -53,7 +58,7 @@ var serviceHeaders = []header{
 	{rule.UDACK001, rule.Receiver, all, func(p *packet.Packet) (string, string) {
 		return differs(udResponse(p), "silence: UD has no responses", "opcode 0x%02x", uint8(p.Opcode))
 	}, false},
-	{rule.UDHDR002, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
+	{rule.UDHDR002, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Headers&packet.HasDETH != 0 }, func(p *packet.Packet) (string, string) {
 		return differs(p.DETHRes != 0, "reserved byte of the DETH 0", "0x%02x", p.DETHRes)
 	}, false},
 	{rule.UDLEN001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
@@ -118,14 +123,17 @@ func reliable(in *packet.Info) bool {
 	return s == packet.RC || s == packet.XRC
 }
 
+// acknowledged reports whether an opcode is of a service whose responders answer.
+func acknowledged(in *packet.Info) bool { return reliable(in) || in.Opcode.Service() == packet.RD }
+
 func rcFn(f packet.Fn) func(packet.Encap, *packet.Info) bool {
-	return func(_ packet.Encap, in *packet.Info) bool { return reliable(in) && in.Opcode.Fn() == f }
+	return func(_ packet.Encap, in *packet.Info) bool { return acknowledged(in) && in.Opcode.Fn() == f }
 }
 
 func rcResponseFn(_ packet.Encap, in *packet.Info) bool {
-	return in.Response && reliable(in)
+	return in.Response && acknowledged(in)
 }
 
 func rcAETH(_ packet.Encap, in *packet.Info) bool {
-	return in.Headers&packet.HasAETH != 0 && reliable(in)
+	return in.Headers&packet.HasAETH != 0 && acknowledged(in)
 }

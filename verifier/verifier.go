@@ -36,9 +36,11 @@ type Verifier struct {
 	// Profile is what the devices do otherwise than the standard, on purpose.
 	Profile  Profile
 	xrcAsked map[xrcAsked]bool // REQs for XRC
-	groups   groups
-	narrow   map[narrowKey]narrow
-	deaf     map[uint64]deaf // malformed subnet management packets, by their transaction
+	// malformed is of RD.
+	malformed malformed
+	groups    groups
+	narrow    map[narrowKey]narrow
+	deaf      map[uint64]deaf // malformed subnet management packets, by their transaction
 	// Thorough takes no fast path, to hold it against the verifiers proper.
 	Thorough bool
 	// Latencies, where not nil, takes how long answers take.
