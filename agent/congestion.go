@@ -5,11 +5,15 @@ import "ibwitness/packet"
 // notified verifies a congestion notification packet. It names the QP that shall slow down, whose connection may be known.
 func (t *Transport) notified(p *packet.Packet, host, dir uint32) {
 	since := t.hosts.list[host].first
+	c, from := (*connection)(nil), 0
 	if id, ok := t.flows.get(flowKey(host, dir, p.DestQP), 0); ok {
-		t.ver.CNP(&t.pairs.at(id>>1).Pair, int(id&1), p, since)
+		c, from = t.pairs.at(id>>1), int(id&1)
+	}
+	if p.Encap == packet.Native {
+		t.ver.Backward(c.pair(), from, p)
 		return
 	}
-	t.ver.CNP(nil, 0, p, since)
+	t.ver.CNP(c.pair(), from, p, since)
 }
 
 // remarked verifies the mark on a packet that another tap has shown without it.

@@ -59,6 +59,7 @@ func NewTransport(near []packet.Addr) *Transport {
 		t.near[a] = true
 	}
 	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.lossy && t.near[a] })
+	t.ver.Untouched = func(p *packet.Packet) bool { return t.ver.Near(p.Src) && (!t.Several || p.Way == packet.WayOut) }
 	t.ver.Renew = t.renewed
 	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.lossy && t.isNear(a, gid) })
 	t.judgeExchanges()
@@ -106,6 +107,8 @@ func (t *Transport) packet(p *packet.Packet) {
 		t.repeated++
 		if p.TClass&3 == 3 && t.repeats.ecn != 3 {
 			t.remarked(p)
+		} else if p.Flaws&packet.FlawOuterMark != 0 {
+			t.ver.Unfollowed(p)
 		}
 		return
 	}
@@ -331,7 +334,7 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 		t.ver.Skipped[verifier.SkipCut]++
 	}
 	switch {
-	case p.Opcode == packet.OpCNP:
+	case p.IsCNP():
 		t.notified(p, host, dir)
 	case p.Opcode >= 0xC0:
 		t.ver.Skipped[verifier.SkipManagement]++
@@ -339,7 +342,7 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 		t.ver.Skipped[verifier.SkipService]++
 	}
 	// A QP of a followed connection does not change its service for one packet.
-	if p.Opcode == packet.OpCNP || p.Opcode >= 0xC0 {
+	if p.IsCNP() || p.Opcode >= 0xC0 {
 		return
 	}
 	key := flowKey(host, dir, p.DestQP)

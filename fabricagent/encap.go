@@ -70,7 +70,20 @@ func tunnelIPv4(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if frag&0x2000 != 0 {
 		wire = max(wire, unlimited)
 	}
-	return tunnelled(p, b[min(at, len(b)):], wire-at, b[9], depth)
+	o := tunnelled(p, b[min(at, len(b)):], wire-at, b[9], depth)
+	if o == Encapsulated {
+		marked(p, b[1])
+	}
+	return o
+}
+
+// marked notes the mark of a switch on the outer IP header of a tunnel, which the end of the tunnel hands to the packet inside (RFC 6040).
+// Where the tunnel brings a copy from a mirror it was not the packet that was marked.
+func marked(p *packet.Packet, outer uint8) {
+	const ce = 3
+	if outer&ce == ce && p.TClass&ce != 0 && p.Has&(packet.HasIPv4|packet.HasIPv6) != 0 {
+		p.Flaws, p.Usual = p.Flaws|packet.FlawOuterMark, false
+	}
 }
 
 func tunnelIPv6(p *packet.Packet, b []byte, wire, depth int) Outcome {
@@ -92,7 +105,11 @@ func tunnelIPv6(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if len(b) < at {
 		return short(b, wire)
 	}
-	return tunnelled(p, b[at:], wire-at, next, depth)
+	o := tunnelled(p, b[at:], wire-at, next, depth)
+	if o == Encapsulated {
+		marked(p, b[0]<<4|b[1]>>4)
+	}
+	return o
 }
 
 // trim drops what stands behind the end of a packet by its IP header: padding and FCS. Segmentation offload leaves the

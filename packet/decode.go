@@ -213,12 +213,12 @@ func (p *Packet) transportRest(b []byte, off, end int, has Has) {
 	}
 	// The extension headers are l.size bytes long even where the snap length hides them.
 	start := off + bthSize + int(l.size)
-	in := p.Info()
-	if room := trail - start - int(l.body); room < 0 || room < int(p.PadCnt) && (in.Payload || !in.Defined) { // else PadCnt lies: BTH-007
+	in, least := p.Info(), int(l.body)
+	if room := trail - start - least; room < 0 || room < int(p.PadCnt) && (in.Payload || !in.Defined) { // else PadCnt lies: BTH-007
 		p.Flaws |= FlawShort
-		start = at
+		start, least = at, 0
 	}
-	tail := max(start, trail-int(p.PadCnt))
+	tail := max(start+least, trail-int(p.PadCnt))
 	p.PayloadLen = tail - start
 	p.Payload = captured(b, start, tail)
 	p.Pad = captured(b, tail, trail)

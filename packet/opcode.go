@@ -61,6 +61,9 @@ const (
 // OpCNP is the congestion notification packet of RoCEv2 (annex A17.9.3).
 const OpCNP Opcode = 0x81
 
+// OpCNPIB is the congestion notification packet of InfiniBand (annex A10.3.2): a BTH with BECN. Elsewhere the opcode is reserved.
+const OpCNPIB Opcode = 0x80
+
 // Op builds the opcode of an operation on a service.
 func Op(s Service, f Fn) Opcode { return Opcode(s)<<5 | Opcode(f) }
 

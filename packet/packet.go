@@ -84,6 +84,7 @@ const (
 	FlawProtocol                    // the IP protocol is not UDP (ROC-V2-010): see DecodeMisled
 	FlawPort                        // the UDP destination port is not 4791 (ROC-V2-015): see DecodeMisled
 	FlawDelimiter                   // the packet ended with the bad-packet delimiter (LNK-CRC-006): set by the fabric agent
+	FlawOuterMark                   // a tunnel around the packet is marked with ECN 11: set by the fabric agent
 )
 
 // Packet is one packet as one tap saw it: every header of tables T1 and T2 in one flat struct that Decode fills
@@ -192,6 +193,9 @@ type Packet struct {
 	// MTU is how many bytes of IP fit where the packet was refused, 0 where the router does not say; with HasQuote only. Set by the fabric agent.
 	MTU uint16
 }
+
+// IsCNP reports whether the packet is a congestion notification packet, of RoCEv2 or of InfiniBand.
+func (p *Packet) IsCNP() bool { return p.Opcode == OpCNP || p.Opcode == OpCNPIB && p.Encap == Native }
 
 // Info returns what table T2 says of the packet's opcode.
 func (p *Packet) Info() *Info { return &infos[p.Opcode] }

@@ -44,6 +44,7 @@ type marks struct {
 	owedFrom int
 	silent   bool // that none came was reported, and none has come since
 	notifies bool // the receiver has sent CNPs
+	apart    bool // on InfiniBand: it has sent CNPs, beside or in place of BECN in responses
 	newest   notified
 	at       int64 // of the newest event
 	onCNPs   uint32
@@ -149,9 +150,9 @@ func (v *Verifier) Marked(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// Unfollowed takes a packet that is not judged further. Where it is marked, its receiver may send a CNP all the same.
+// Unfollowed takes a packet that is not judged further, or whose mark is one on a tunnel. Where it is marked, its receiver may send a CNP all the same.
 func (v *Verifier) Unfollowed(p *packet.Packet) {
-	if !onIP(p.Encap, nil) || p.TClass&3 != 3 || p.Opcode == packet.OpCNP {
+	if !onIP(p.Encap, nil) || p.TClass&3 != 3 && p.Flaws&packet.FlawOuterMark == 0 || p.Opcode == packet.OpCNP {
 		return
 	}
 	q := v.cng.way(p.Src, p.Dst, p.Time).qp(anyDest, p.Time)
@@ -212,7 +213,7 @@ func (v *Verifier) CongestionEnds(now int64) {
 // what its sender does.
 func (v *Verifier) notECT(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.CNGECN001)
-	if c == nil || c.Service > packet.UC || v.Near(p.Src) { // then it is the sender's doing: ROC-V2-005
+	if c == nil || c.Service > packet.UC || v.Untouched(p) { // then it is the sender's doing: ROC-V2-005
 		return
 	}
 	f := &c.Ends[from].Flow

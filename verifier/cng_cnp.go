@@ -64,11 +64,14 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *marks, q 
 		return // a mark from before the capture began may be why
 	}
 	d := verdict{
-		rule: rule.CNGCNP002, class: proven(v.Near(p.Src)), role: rule.Receiver,
+		rule: rule.CNGCNP002, class: proven(v.Untouched(p)), role: rule.Receiver,
 		expected: "a CNP only for a packet that was marked", actual: fmt.Sprintf("none of QP 0x%x was since the CNP before", p.DestQP),
 	}
-	if d.class == rule.Unproven {
+	switch {
+	case d.class == rule.Unproven:
 		d.detail = "the mark may have been made behind the tap"
+	case c == nil: // a QP of UD sends to groups too, which this does not see
+		d.class, d.detail = rule.Unproven, "a datagram to a multicast group may have been marked"
 	}
 	if m.onCNPs > 0 {
 		m.onCNPs--
@@ -99,7 +102,7 @@ func (v *Verifier) cnpPace(c *qp.Pair, from int, p *packet.Packet, m *marks, q *
 		return
 	}
 	d := verdict{
-		rule: rule.CNGCNP007, class: proven(pacing.By != PacingUnknown && v.Near(p.Src)), role: rule.Receiver,
+		rule: rule.CNGCNP007, class: proven(pacing.By != PacingUnknown && v.Untouched(p)), role: rule.Receiver,
 		expected: "no other CNP " + to + " for " + pacing.Every.String(), actual: "one after " + took.String(), evidence: []uint64{last.frame},
 	}
 	switch {
@@ -121,7 +124,7 @@ func (v *Verifier) cnpDSCP(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.bytewise(c, from, p, verdict{
-		rule: rule.CNGCNP008, class: proven(v.Near(p.Src)), role: rule.Receiver,
+		rule: rule.CNGCNP008, class: proven(v.Untouched(p)), role: rule.Receiver,
 		expected: fmt.Sprintf("DSCP %d", v.Profile.DSCP), actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
 	})
 }

@@ -29,6 +29,22 @@ func (v *Verifier) forward(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// Backward takes a congestion notification packet of InfiniBand, which returns a mark in place of a response. c is the connection of the QP that it
+// names, sent by end from, or nil.
+func (v *Verifier) Backward(c *qp.Pair, from int, p *packet.Packet) {
+	v.bytewise(nil, 0, p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
+	if c == nil || c.Service != packet.RC || !c.Paired {
+		return
+	}
+	m := v.cng.way(c.Ends[1-from].Addr, p.Src, p.Time)
+	m.apart = true
+	if m.owed != nil && m.owedQP == c.Ends[from].Number {
+		v.covered(rule.CNGIB002)
+		m.owed = nil
+		v.cng.fecns--
+	}
+}
+
 // returned judges whether a packet returns a mark that its sender has got; m are the marks of the way to it.
 func (v *Verifier) returned(c *qp.Pair, from int, p *packet.Packet, m *marks) {
 	owed := m.owed
@@ -41,8 +57,8 @@ func (v *Verifier) returned(c *qp.Pair, from int, p *packet.Packet, m *marks) {
 	m.owed = nil
 	v.cng.fecns--
 	m.silent = !p.BECN
-	if !m.notifies {
-		return // its congestion control may be off
+	if !m.notifies || m.apart {
+		return // its congestion control may be off, or it returns marks in packets of their own
 	}
 	v.covered(rule.CNGIB002)
 	if p.BECN {

@@ -26,6 +26,9 @@ const (
 	firstNotECT
 	firstNotECTResponse
 
+	// The UDP source port has changed more than once.
+	reportedPorts
+
 	// A request whose P_Key the table of the receiver does not have was answered.
 	reportedTaken
 )
@@ -105,7 +108,7 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.ROCV2009)
 		if p.HopLmt != end.Attr.HopLimit {
 			v.report(c, from, p, verdict{
-				rule: rule.ROCV2009, class: proven(c.Sees(from)), role: rule.Sender,
+				rule: rule.ROCV2009, class: proven(c.Sees(from) && v.Untouched(p)), role: rule.Sender,
 				expected: fmt.Sprintf("hop limit %d of the address vector", end.Attr.HopLimit), actual: fmt.Sprintf("%d", p.HopLmt),
 			})
 		}
@@ -145,7 +148,7 @@ func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 		return false
 	}
 	v.report(c, from, p, verdict{
-		rule: id, class: proven(c.Sees(from)), role: rule.Sender,
+		rule: id, class: proven(c.Sees(from) && v.Untouched(p)), role: rule.Sender,
 		expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
 	})
 	return true
@@ -199,9 +202,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		v.serviceLevel(c, from, p)
 	}
 	if f.SrcPort != p.SrcPort && p.Has&packet.HasUDP != 0 {
-		once(reportedPort, verdict{
-			rule: rule.ROCV2018, class: rule.Violation, expected: fmt.Sprintf("source port %d as before", f.SrcPort), actual: fmt.Sprintf("%d", p.SrcPort),
-		})
+		v.portChanged(c, from, p)
 	}
 	if f.GRH != (p.Has&packet.HasGRH != 0) {
 		once(reportedGRH, verdict{
@@ -227,6 +228,44 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 			actual:   fmt.Sprintf("0x%05x and %d", p.FlowLabel, p.TClass>>2), detail: "a router or switch may rewrite the DSCP, and modify QP the address vector",
 		})
 	}
+}
+
+// portChanged judges another UDP source port than before (rule ROC-V2-018). The QP may have been modified, but not for a few packets.
+func (v *Verifier) portChanged(c *qp.Pair, from int, p *packet.Packet) {
+	f := &c.Ends[from].Flow
+	d := verdict{
+		rule: rule.ROCV2018, class: rule.Unproven, role: rule.Sender,
+		expected: fmt.Sprintf("source port %d as before", f.SrcPort), actual: fmt.Sprintf("%d", p.SrcPort), detail: "legal after modify QP",
+	}
+	f.SrcPort = p.SrcPort
+	switch {
+	case f.Reported&reportedPort == 0:
+		f.Reported |= reportedPort
+		v.report(c, from, p, d)
+	case f.Reported&reportedPorts == 0:
+		f.Reported |= reportedPorts
+		if own := endpoint(&c.Ends[from], rule.Sender); !v.confirm(p, "the port changes again in frame "+fmt.Sprint(p.Frame), func(g *rule.Finding) bool {
+			return g.Rule == rule.ROCV2018 && g.Accused.Addr == own.Addr && g.Accused.QPN == own.QPN && g.Peer.Addr == p.Dst && g.Peer.QPN == p.DestQP
+		}) {
+			d.class, d.detail = rule.Violation, "it has changed before"
+			v.report(c, from, p, d)
+		}
+	}
+}
+
+// confirm proves the unproven finding for which is holds, by p. It reports false where there is none any more.
+func (v *Verifier) confirm(p *packet.Packet, detail string, is func(*rule.Finding) bool) bool {
+	for i := range v.Rec.Findings {
+		f := &v.Rec.Findings[i]
+		if f.Class != rule.Unproven || p.Cut || !is(f) {
+			continue
+		}
+		f.Class, f.Detail = rule.Violation, detail
+		v.Rec.Cover[f.Rule].Unproven--
+		v.Rec.Cover[f.Rule].Violated++
+		return true
+	}
+	return false
 }
 
 // pkey reports a P_Key that is not the QP's (rule PKY-004): one finding for each value that it changes to.

@@ -54,12 +54,14 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if onIP(p.Encap, nil) && p.TClass&3 == 3 {
 		v.Marked(c, from, p)
+	} else if p.Flaws&packet.FlawOuterMark != 0 {
+		v.Unfollowed(p)
 	}
 	if p.Encap == packet.Native && (p.FECN || p.BECN || v.cng.fecns > 0) {
 		v.forward(c, from, p)
 	}
 	for _, h := range headersOf[p.Encap][p.Opcode] {
-		if h.atSource && !v.Near(p.Src) {
+		if h.atSource && !v.Untouched(p) {
 			continue
 		}
 		want, have := h.broken(p)
@@ -183,7 +185,7 @@ func all(packet.Encap, *packet.Info) bool              { return true }
 func defined(_ packet.Encap, in *packet.Info) bool     { return in.Defined }
 func withPayload(_ packet.Encap, in *packet.Info) bool { return in.Payload }
 func withoutPad(_ packet.Encap, in *packet.Info) bool {
-	return in.Defined && (in.First || in.Middle || !in.Payload)
+	return in.Defined && (in.First || in.Middle || !in.Payload) && in.Opcode != packet.OpCNP // CNG-CNP-003
 }
 
 func onIP(e packet.Encap, _ *packet.Info) bool {
@@ -206,7 +208,7 @@ var bthHeaders = []header{
 		return differs(p.TVer != 0, "TVer 0", "TVer %d", p.TVer)
 	}, false},
 	{rule.BTH003, rule.Sender, all, func(p *packet.Packet) (string, string) {
-		return differs(!p.Info().Defined && (p.Opcode.Service() == packet.RC || p.Opcode.Service() == packet.CNP), "an opcode of table T2", "0x%02x", uint8(p.Opcode))
+		return differs(!p.Info().Defined && (p.Opcode.Service() == packet.RC || p.Opcode.Service() == packet.CNP) && !p.IsCNP(), "an opcode of table T2", "0x%02x", uint8(p.Opcode))
 	}, false},
 	{rule.BTH006, rule.Sender, withPayload, func(p *packet.Packet) (string, string) {
 		return differs((p.PayloadLen+int(p.PadCnt))&3 != 0, "payload and pad a multiple of 4 bytes", "payload %d, PadCnt %d", p.PayloadLen, p.PadCnt)

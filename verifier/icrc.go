@@ -27,7 +27,7 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 		v.covered(rule.LNKCRC001)
 		if p.VCRCState == packet.CRCBad && p.ICRCState != packet.CRCBad { // damage that the ICRC shows too is one fault
 			v.bytewise(c, from, p, verdict{
-				rule: rule.LNKCRC001, class: proven(v.Near(p.Src)), role: rule.Sender,
+				rule: rule.LNKCRC001, class: proven(v.Untouched(p)), role: rule.Sender,
 				expected: "a VCRC that matches the packet", actual: fmt.Sprintf("VCRC 0x%04x", p.VCRC),
 			})
 		}
@@ -51,7 +51,7 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 		return true
 	}
 	d := verdict{
-		rule: id, class: proven(v.Near(p.Src)), role: rule.Sender,
+		rule: id, class: proven(v.Untouched(p)), role: rule.Sender,
 		expected: "an ICRC that matches the packet", actual: fmt.Sprintf("ICRC 0x%08x", p.ICRC),
 	}
 	if d.class == rule.Unproven {

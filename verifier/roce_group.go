@@ -28,7 +28,7 @@ func (v *Verifier) groupMAC(c *qp.Pair, from int, p *packet.Packet) {
 	switch {
 	case p.MAC == asIPv6:
 		d.class, d.detail = rule.Unproven, "the address that the group would have on IPv6: the standard may be read so, and some drivers send to it and listen to it"
-	case p.MAC[0]&1 == 0 && !v.Near(p.Src):
+	case p.MAC[0]&1 == 0 && !v.Untouched(p):
 		d.class, d.detail = rule.Unproven, "a bridge or access point may have made a copy for one member of the group"
 	}
 	v.report(c, from, p, d)

@@ -69,18 +69,11 @@ func (v *Verifier) Refused(c *qp.Pair, from int, p *packet.Packet) {
 
 // stillRefused proves what was found of the first packet of a sender that was refused, by p. It reports false where the finding was told already.
 func (v *Verifier) stillRefused(p *packet.Packet, n narrow) bool {
-	for i := range v.Rec.Findings {
-		f := &v.Rec.Findings[i]
-		if f.Rule != rule.ROCV2031 || f.Class != rule.Unproven || f.Frame != n.frame || f.Tap != n.tap || f.Accused.Addr != p.Src || p.Cut {
-			continue
-		}
-		f.Class, f.Detail = rule.Violation, "and so are its packets a second later"
-		if p.Tap == n.tap {
+	return v.confirm(p, "and so are its packets a second later", func(f *rule.Finding) bool {
+		is := f.Rule == rule.ROCV2031 && f.Frame == n.frame && f.Tap == n.tap && f.Accused.Addr == p.Src
+		if is && p.Tap == n.tap {
 			f.Evidence = []uint64{p.Frame}
 		}
-		v.Rec.Cover[f.Rule].Unproven--
-		v.Rec.Cover[f.Rule].Violated++
-		return true
-	}
-	return false
+		return is
+	})
 }

@@ -75,6 +75,16 @@ func unmasked(p *packet.Packet, frame []byte) uint32 {
 	return crc32.ChecksumIEEE(append(ones, m...))
 }
 
+// tunnelled puts a packet on IP into another one, with this ECN field.
+func tunnelled(b []byte, ecn uint8) []byte {
+	h := []byte{0x45, ecn, 0, 0, 0, 1, 0, 0, 64, 4, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2}
+	if b[0]>>4 == 6 {
+		h[9] = 41
+	}
+	binary.BigEndian.PutUint16(h[2:], uint16(len(h)+len(b)))
+	return append(h, b...)
+}
+
 // remark sets the ECN field of a frame on IP, as the network does.
 func remark(frame []byte, ecn uint8) {
 	if frame[0]>>4 == 4 {

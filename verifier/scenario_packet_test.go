@@ -140,6 +140,7 @@ func (s *scenario) packet(words []string) error {
 	}
 	mtu, tooBig := f.number("refused")
 	quote, _ := f.number("quote")
+	outer, inside := f.number("outer")
 	frame, wireLen, err := f.build(p)
 	if err != nil {
 		return err
@@ -151,6 +152,9 @@ func (s *scenario) packet(words []string) error {
 		more := len(frame)
 		frame = around.frame(frame)
 		return s.frame(fabricagent.LinkEthernet, frame, wireLen+len(frame)-more, seen)
+	case inside:
+		frame = tunnelled(frame, uint8(outer))
+		return s.frame(fabricagent.LinkRaw, frame, len(frame), seen)
 	case tooBig:
 		frame = refuse(frame, uint32(mtu), quote)
 		return s.frame(fabricagent.LinkRaw, frame, len(frame), seen)
@@ -180,7 +184,7 @@ func (s *scenario) fill(p *packet.Packet, op string, src, dst end, f *fields) (e
 	in := p.Info()
 	fn := p.Opcode.Fn()
 	switch {
-	case p.Opcode == packet.OpCNP:
+	case p.Opcode == packet.OpCNP || p.Opcode == packet.OpCNPIB:
 		f.psn(&p.PSN)
 		if n, ok := f.number("data"); ok {
 			p.Payload = append(make([]byte, 15), byte(n))

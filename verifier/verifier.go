@@ -18,6 +18,8 @@ import (
 type Verifier struct {
 	Rec  *rule.Recorder
 	Near func(packet.Addr) bool
+	// Untouched tells whether the tap that saw a packet is near its sender, so that the network has not changed it yet. One of several taps may be elsewhere.
+	Untouched func(*packet.Packet) bool
 	// Renew, where not nil, is asked when a packet seems to be of another life of its QP (see Renews): it reports whether it has verified it as
 	// one of another connection.
 	Renew func(c *qp.Pair, from int, p *packet.Packet) bool
@@ -53,7 +55,7 @@ type Verifier struct {
 
 // New returns a verifier that reports to rec.
 func New(rec *rule.Recorder, near func(packet.Addr) bool) *Verifier {
-	return &Verifier{Rec: rec, Near: near}
+	return &Verifier{Rec: rec, Near: near, Untouched: func(p *packet.Packet) bool { return near(p.Src) }}
 }
 
 // Skip is a reason why something was not judged.
@@ -120,7 +122,7 @@ func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d verdict) {
 		d.class = rule.Unproven
 		d.detail = strings.TrimPrefix(d.detail+"; by its IPv4 identification it left before the response that it follows here", "; ")
 	}
-	if d.class == rule.Unproven && d.role == rule.Responder && inOrder[d.rule] && v.unordered(c, from) {
+	if d.class == rule.Unproven && (d.role == rule.Responder && inOrder[d.rule] || d.rule == rule.RCRTY006) && v.unordered(c, from) {
 		return
 	}
 	v.accuse(c, from, from, p, d)
