@@ -195,6 +195,9 @@ func TestIPv4Options(t *testing.T) {
 	if p.Flaws != 0 || p.IHL != 6 || p.BTHOff != 32 || p.PayloadLen != 8 {
 		t.Errorf("flaws %b, IHL %d, BTH at %d, PayloadLen %d", p.Flaws, p.IHL, p.BTHOff, p.PayloadLen)
 	}
+	if p.CheckICRC(); p.ICRCState != packet.CRCGood || p.Flaws != packet.FlawInserted {
+		t.Errorf("sealed before the options were inserted: ICRC state %d, flaws %b", p.ICRCState, p.Flaws)
+	}
 	p.SealIPv4()
 	p.SealICRC()
 	again := p.Append(nil)
@@ -222,13 +225,20 @@ func TestIPv6Extensions(t *testing.T) {
 	if again := p.Append(nil); !bytes.Equal(again, b) {
 		t.Errorf("appended\n%x, was\n%x", again, b)
 	}
-	p.CheckICRC()
-	if want := referenceICRC(packet.RoCEv2IPv6, b, 64) == p.ICRC; (p.ICRCState == packet.CRCGood) != want {
-		t.Errorf("ICRC state %d, want good %v", p.ICRCState, want)
+	if p.CheckICRC(); p.ICRCState != packet.CRCGood || p.Flaws != packet.FlawExtension|packet.FlawInserted {
+		t.Errorf("sealed before the extensions were inserted: ICRC state %d, flaws %b", p.ICRCState, p.Flaws)
 	}
 	p.SealICRC()
 	if p.ICRC != referenceICRC(packet.RoCEv2IPv6, b, 64) {
 		t.Errorf("sealed ICRC %#x", p.ICRC)
+	}
+	q := decode(t, packet.RoCEv2IPv6, p.Append(nil), len(b))
+	if q.CheckICRC(); q.ICRCState != packet.CRCGood || q.Flaws != packet.FlawExtension {
+		t.Errorf("sealed with the extensions: ICRC state %d, flaws %b", q.ICRCState, q.Flaws)
+	}
+	q.Data[70]++ // damaged
+	if q.CheckICRC(); q.ICRCState != packet.CRCBad {
+		t.Errorf("damaged: ICRC state %d", q.ICRCState)
 	}
 	b = with(44, 17, 0, 0, 1, 0, 0, 0, 9)
 	if p = decode(t, packet.RoCEv2IPv6, b, len(b)); p.Flaws != packet.FlawExtension|packet.FlawFragment {

@@ -51,11 +51,36 @@ func (c *Checker) ICRC(p *Packet) {
 			p.ICRCState = CRCGood
 			return
 		}
+		if c.inserted(p, off) {
+			p.ICRCState = CRCGood
+			p.Flaws |= FlawInserted
+			return
+		}
 		p.ICRCState = CRCBad
 	}
 	if p.ICRCState == CRCBad || p.Flaws&(FlawUDPLength|FlawShort) != 0 {
 		c.retry(p)
 	}
+}
+
+// inserted reports whether the ICRC, which is at off, is right for the packet without what stands between IP header and UDP.
+func (c *Checker) inserted(p *Packet, off int) bool {
+	size, length, less := ipv4Size, 2, p.BTHOff-udpSize-ipv4Size
+	if p.Has&HasIPv6 != 0 {
+		size, length, less = ipv6Size, 4, p.BTHOff-udpSize-ipv6Size
+	}
+	if p.Has&HasUDP == 0 || less <= 0 || p.Flaws&(FlawFragment|FlawIPLength|FlawUDPLength) != 0 {
+		return false
+	}
+	b := append(append(make([]byte, 0, off-less), p.Data[:size]...), p.Data[size+less:off]...)
+	binary.BigEndian.PutUint16(b[length:], p.PayLen-uint16(less))
+	if b[0]>>4 == 4 {
+		b[0] = 0x45
+	} else {
+		b[6] = protoUDP
+	}
+	q := Packet{Has: p.Has, BTHOff: p.BTHOff - less}
+	return c.compute(&q, b, len(b)) == p.ICRC
 }
 
 // icrcOff is the offset of the ICRC in Data.

@@ -84,6 +84,7 @@ const (
 	FlawProtocol                    // the IP protocol is not UDP (ROC-V2-010): see DecodeMisled
 	FlawPort                        // the UDP destination port is not 4791 (ROC-V2-015): see DecodeMisled
 	FlawDelimiter                   // the packet ended with the bad-packet delimiter (LNK-CRC-006): set by the fabric agent
+	FlawInserted                    // the ICRC is right without the IPv4 options or IPv6 extension headers: the network put them in
 	FlawOuterMark                   // a tunnel around the packet is marked with ECN 11: set by the fabric agent
 )
 

@@ -10,7 +10,7 @@ import (
 // roceHeaders are the rules of family ROC on the format of RoCE packets.
 var roceHeaders = []header{
 	{rule.ROCV2003, rule.Sender, onIPv4, func(p *packet.Packet) (string, string) {
-		return differs(p.IHL != 5, "IHL 5: no options", "IHL %d", p.IHL)
+		return differs(p.IHL != 5 && p.Flaws&packet.FlawInserted == 0, "IHL 5: no options", "IHL %d", p.IHL)
 	}, false},
 	{rule.ROCV2005, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
 		return differs(p.TClass&3 == 3, "ECN 00, 01 or 10 from the source", "ECN 11 (CE)")
@@ -26,7 +26,7 @@ var roceHeaders = []header{
 	}, false},
 	{rule.ROCV2014, rule.Sender, onIPv6, func(p *packet.Packet) (string, string) {
 		switch {
-		case p.Flaws&packet.FlawExtension != 0:
+		case p.Flaws&(packet.FlawExtension|packet.FlawInserted) == packet.FlawExtension:
 			return "UDP right after the IPv6 header", "extension headers"
 		case p.Flaws&packet.FlawIPLength != 0:
 			return differs(true, "Payload Length of the packet through the ICRC", "Payload Length %d", p.PayLen)

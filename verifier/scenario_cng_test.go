@@ -9,7 +9,7 @@ import (
 )
 
 // otherwise seals p as one would that takes another format for right: sealed=fecn covers FECN and BECN, sealed=vcrc writes two bytes behind the
-// ICRC, sealed=grh a global route header before the BTH.
+// ICRC, sealed=grh a global route header before the BTH; sealed=before seals before what stands between IP header and UDP was inserted.
 func otherwise(p *packet.Packet, how string) ([]byte, error) {
 	switch how {
 	case "fecn":
@@ -40,7 +40,28 @@ func otherwise(p *packet.Packet, how string) ([]byte, error) {
 		binary.BigEndian.PutUint16(grh[4:], uint16(len(frame)-p.BTHOff))
 		return append(frame[:p.BTHOff:p.BTHOff], append(grh, frame[p.BTHOff:]...)...), nil
 	}
-	return nil, fmt.Errorf("sealed=%s: give fecn, vcrc or grh", how)
+	if how == "before" {
+		frame := p.Append(nil)
+		at := 20
+		if p.Has&packet.HasIPv6 != 0 {
+			at = 40
+		}
+		more := p.BTHOff - 8 - at
+		var q packet.Packet
+		b := append(append([]byte(nil), frame[:at]...), frame[at+more:]...)
+		if at == 40 {
+			b[6] = 17
+			binary.BigEndian.PutUint16(b[4:], p.PayLen-uint16(more))
+		} else {
+			b[0] = 0x45
+			binary.BigEndian.PutUint16(b[2:], p.PayLen-uint16(more))
+		}
+		packet.DecodeIP(&q, b, len(b))
+		q.SealICRC()
+		binary.LittleEndian.PutUint32(frame[len(frame)-4:], q.ICRC)
+		return frame, nil
+	}
+	return nil, fmt.Errorf("sealed=%s: give fecn, vcrc, grh or before", how)
 }
 
 // unmasked computes the ICRC of a frame as if FECN and BECN did not change on the way.
