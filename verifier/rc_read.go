@@ -126,7 +126,7 @@ func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.S
 func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	r := &c.Ends[from].RQ
 	goesOn := w.RespFrame == r.LastFrame && w.RespNext == p.PSN
-	sees := c.Sees(from) || !goesOn && !p.Info().First && !p.Info().Only && nextLeft(r, p) // the response before it would have left in between
+	sees := c.Sees(from) || c.Complete() && !goesOn && !p.Info().First && !p.Info().Only && nextLeft(r, p) // the response before it would have left in between
 	rcReadIssue(&c.Ends[1-from].SQ, r, p, w)
 	var gap rule.Gap
 	blame := func(class rule.Class, want, detail string) {
@@ -180,7 +180,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return true
 	}
 	if p.Opcode != readOpcode(p, w.First, w.Last) {
-		blame(proven(!c.Ends[1-from].SQ.IsMixed(p.PSN) && !w.Has(wqe.Guessed)), want, "")
+		blame(proven(c.Complete() && !c.Ends[1-from].SQ.IsMixed(p.PSN) && !w.Has(wqe.Guessed)), want, "")
 		return false
 	}
 	// The place fits the first issue of the request, not the newest: a response to that may have been overtaken, or been copied on its way.
@@ -256,8 +256,9 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 }
 
 func (v *Verifier) rcReadOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, want string) {
+	sized := c.PMTU == 0 || p.Info().Only || c.Complete() // while packets were missed the QPs may have got another path MTU
 	v.report(c, from, p, verdict{
-		rule: rule.RCRES002, class: proven(!c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder, expected: want, actual: fmt.Sprintf("%d bytes", p.PayloadLen),
+		rule: rule.RCRES002, class: proven(sized && !c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder, expected: want, actual: fmt.Sprintf("%d bytes", p.PayloadLen),
 		evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
 }
