@@ -27,7 +27,7 @@ const (
 	defaultMemory = 64 << 20
 	defaultHold   = 10 * time.Millisecond
 	defaultIdle   = 100 * time.Millisecond
-	blockSize     = 1 << 20
+	blockSize     = 1 << 17 // in which the kernel hands frames out, once in Hold at least: small, so that a ring lasts long where few come
 	mostSnap      = 1 << 18
 )
 

@@ -22,6 +22,7 @@ type Source struct {
 	polled []unix.PollFd
 	frames uint64
 	now    int64
+	clock  func() time.Time
 	errs   []error
 	closed atomic.Bool
 
@@ -33,7 +34,7 @@ type Source struct {
 // Open opens network interfaces. Errors are *OpenError.
 func Open(o Options) (s *Source, err error) {
 	o = o.withDefaults()
-	s = &Source{opt: o, wake: -1}
+	s = &Source{opt: o, wake: -1, clock: time.Now}
 	defer func() {
 		if err != nil {
 			s.shut()
@@ -95,17 +96,18 @@ func (s *Source) Next() (*fabricagent.Batch, error) {
 		b.blocks = b.blocks[:0]
 		batches.Put(b)
 	})
-	for end := time.Now().Add(s.opt.Idle); !s.closed.Load(); {
-		s.fill(b)
+	for end := s.clock().Add(s.opt.Idle); !s.closed.Load(); {
+		now := s.clock() // before the rings are looked at: who is held up between knows nothing of what came meanwhile
+		s.fill(b, now)
 		s.count(b)
 		if n := len(b.Frames); n > 0 {
 			s.now = max(s.now, b.Frames[n-1].Time)
 			return &b.Batch, nil
 		}
 		if !s.opt.Hardware {
-			s.now = max(s.now, time.Now().Add(-4*s.opt.Hold).UnixNano())
+			s.now = max(s.now, now.Add(-4*s.opt.Hold).UnixNano())
 		}
-		left := time.Until(end)
+		left := end.Sub(now)
 		if left <= 0 {
 			return &b.Batch, nil
 		}
@@ -121,9 +123,9 @@ func (s *Source) Next() (*fabricagent.Batch, error) {
 }
 
 // fill takes frames in the order of time, as far as it is known that no earlier one is to come.
-func (s *Source) fill(b *batch) {
+func (s *Source) fill(b *batch, now time.Time) {
 	b.Frames = b.space[:0]
-	limit := time.Now().Add(-4 * s.opt.Hold).UnixNano() // the kernel has handed out by now what came before
+	limit := now.Add(-4 * s.opt.Hold).UnixNano() // the kernel has handed out by now what came before
 	for len(b.Frames) < len(b.space) {
 		var first *ring
 		at, bound := int64(0), int64(1<<63-1)

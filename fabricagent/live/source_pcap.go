@@ -42,13 +42,15 @@ type device struct {
 	handle *pcap.Handle
 	chunks chan chunk
 	left   []fabricagent.Frame // of the chunk that is being delivered
+	until  int64               // no frame of before is to come behind those
 	dead   bool
 }
 
-// chunk is what a device has delivered: frames, how many the kernel has lost up to there, and how it ends.
+// chunk is what a device has delivered: frames, how many the kernel has lost up to there, the time up to which these are all, and how it ends.
 type chunk struct {
 	frames []fabricagent.Frame
 	lost   uint64
+	until  int64
 	err    error
 }
 
@@ -142,9 +144,11 @@ func (s *library) read(d *device) {
 	var c chunk
 	var began time.Time
 	for c.err == nil && !s.closed.Load() {
+		now := time.Now()
 		data, info, err := d.handle.ZeroCopyReadPacketData()
 		switch {
 		case err == nil:
+			c.until = info.Timestamp.UnixNano()
 			if len(c.frames) == 0 {
 				began = time.Now()
 				c.frames = make([]fabricagent.Frame, 0, chunkFrames)
@@ -155,7 +159,9 @@ func (s *library) read(d *device) {
 			if len(c.frames) < chunkFrames && time.Since(began) < s.opt.Hold {
 				continue
 			}
-		case err != pcap.NextErrorTimeoutExpired:
+		case err == pcap.NextErrorTimeoutExpired:
+			c.until = now.Add(-4 * s.opt.Hold).UnixNano() // the kernel has handed out by now what came before
+		default:
 			c.err = &GoneError{d.name}
 		}
 		if st, err := d.handle.Stats(); err == nil {
@@ -180,7 +186,7 @@ func (s *library) Next() (*fabricagent.Batch, error) {
 		if len(list) > 0 {
 			s.now = max(s.now, list[len(list)-1].Time)
 		} else {
-			s.now = max(s.now, time.Now().Add(-4*s.opt.Hold).UnixNano())
+			s.now = max(s.now, s.until())
 		}
 		if alive := slices.ContainsFunc(s.devices, func(d *device) bool { return !d.dead || len(d.left) > 0 }); len(list) > 0 || timeout && alive {
 			b := fabricagent.NewBatch(list, nil)
@@ -206,7 +212,6 @@ func (s *library) Next() (*fabricagent.Batch, error) {
 
 // fill takes frames in the order of time, as far as it is known that no earlier one is to come.
 func (s *library) fill(list []fabricagent.Frame) []fabricagent.Frame {
-	limit := time.Now().Add(-4 * s.opt.Hold).UnixNano()
 	for len(list) < cap(list) {
 		var first *device
 		bound := int64(1<<63 - 1)
@@ -214,7 +219,7 @@ func (s *library) fill(list []fabricagent.Frame) []fabricagent.Frame {
 			s.more(d)
 			switch {
 			case len(d.left) == 0 && !d.dead && len(s.devices) > 1:
-				bound = limit
+				bound = min(bound, d.until)
 			case len(d.left) > 0 && (first == nil || d.left[0].Time < first.left[0].Time):
 				first = d
 			}
@@ -233,6 +238,20 @@ func (s *library) fill(list []fabricagent.Frame) []fabricagent.Frame {
 	return list
 }
 
+// until is the time up to which all frames were delivered, where none is left.
+func (s *library) until() int64 {
+	t := int64(1<<63 - 1)
+	for _, d := range s.devices {
+		if !d.dead {
+			t = min(t, d.until)
+		}
+	}
+	if t == 1<<63-1 {
+		return 0 // all are gone
+	}
+	return t
+}
+
 // more takes the next chunk of a device, if there is one and the last is used up.
 func (s *library) more(d *device) {
 	for len(d.left) == 0 && !d.dead {
@@ -242,7 +261,7 @@ func (s *library) more(d *device) {
 				d.dead = true
 				break
 			}
-			d.left = c.frames
+			d.left, d.until = c.frames, max(d.until, c.until)
 			s.mu.Lock()
 			if t := &s.stats[d.tap]; c.lost > t.Dropped {
 				t.Dropped = c.lost

@@ -21,12 +21,19 @@ var inside = flag.Bool("veth.inside", false, "set by the tests themselves: this 
 func Network(t *testing.T) bool {
 	t.Helper()
 	if *inside {
-		for _, args := range []string{"link set lo up", "link add left type veth peer name right", "link set left up", "link set right up"} {
+		// Addresses that the kernel gives the interfaces, some seconds later, are none of the test, and a browser drops its connections where one comes.
+		for _, args := range []string{
+			"link set lo up", "link add left type veth peer name right", "link set left addrgenmode none", "link set right addrgenmode none", "link set left up",
+		} {
 			IP(t, args)
 		}
+		Up(t)
 		return true
 	}
 	args := []string{"-test.run", "^" + t.Name() + "$", "-test.v", "-veth.inside"}
+	if end, ok := t.Deadline(); ok { // it says where it hangs, before this process is ended
+		args = append(args, "-test.timeout="+max(time.Until(end)*9/10, time.Second).String())
+	}
 	flag.Visit(func(f *flag.Flag) {
 		if !strings.HasPrefix(f.Name, "test.") {
 			args = append(args, "-"+f.Name+"="+f.Value.String())
@@ -45,6 +52,42 @@ func Network(t *testing.T) bool {
 		t.Errorf("in a network namespace: %v", err)
 	}
 	return false
+}
+
+// patience is how long anything may take that happens.
+const patience = 2 * time.Minute
+
+// Up brings the right interface up and waits until frames pass: those that are sent before the kernel has noticed the link are lost, and nothing says so.
+func Up(t *testing.T) {
+	t.Helper()
+	IP(t, "link set right up")
+	const experimental = 0x88B5 // an EtherType of nobody
+	i, err := net.InterfaceByName("right")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: experimental>>8 | experimental&0xFF<<8, Ifindex: i.Index}); err != nil {
+		t.Fatal(err)
+	}
+	wait := unix.NsecToTimeval(int64(10 * time.Millisecond))
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait); err != nil {
+		t.Fatal(err)
+	}
+	frame := make([]byte, 60)
+	copy(frame, []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2, 0, 0, 0, 0, 1, experimental >> 8, experimental & 0xFF})
+	send := Sender(t, "left")
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		send(frame)
+		if _, _, err := unix.Recvfrom(fd, make([]byte, 100), 0); err == nil {
+			return
+		}
+	}
+	t.Fatal("nothing passes from left to right")
 }
 
 // IP runs the ip command.
