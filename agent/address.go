@@ -8,6 +8,7 @@ import (
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/gmp"
 )
 
 // Reconcile judges, of the connections that leave, what no single transport agent can: packets of a connection with a wrong address, source or destination.
@@ -18,6 +19,11 @@ func Reconcile(all ...*Transport) {
 		verifiers[i] = t.ver
 	}
 	verifier.JudgeGroups(verifiers...)
+	managers := make([]*gmp.Verifier, len(all))
+	for i, t := range all {
+		managers[i] = t.gmp
+	}
+	gmp.Reconcile(func(i int) { all[i].last() }, managers...)
 	s := strangers{map[hcaagent.QP][]stranger{}, map[hcaagent.QP][]stranger{}}
 	for _, t := range all {
 		for i := range t.pairs.n {

@@ -14,6 +14,7 @@ func (t *Transport) Finish(end int64) {
 	}
 	t.judgeEvents(end)
 	t.gmp.Finish(end)
+	t.smp.Finish()
 	t.talks.Finish(end)
 	t.conclude(end)
 	t.Rec.Findings = append(t.Rec.Findings, t.takeLinks(math.MaxInt64)...)

@@ -64,12 +64,12 @@ var madRows = [saFirst - madFirst]Row{
 	},
 	MADTID001 - madFirst: {
 		ID: "MAD-TID-001", Name: "mad-transaction", Severity: Error, Needs: Wire, Ref: "C13-19.1.1",
-		Text:  "A response carries the transaction ID, attribute and modifier of its request, and no two outstanding requests of a class share a transaction ID.",
+		Text:  "A request has one response, with its transaction ID, attribute and modifier, and no two outstanding requests of a class share a transaction ID.",
 		Where: "verifier/gmp/exchange.go",
 	},
 	MADTID002 - madFirst: {
 		ID: "MAD-TID-002", Name: "mad-response-path", Severity: Error, Needs: Wire, Ref: "13.5.4",
-		Text:  "A response goes to the QP that asked, with the P_Key and SL of the request, and with a GRH exactly where the request had one.",
+		Text:  "A response comes from the address and QP that were asked, and goes to those that asked, with the P_Key and SL of the request, and with a GRH exactly where the request had one.",
 		Where: "verifier/gmp/response.go",
 	},
 	MADSTS001 - madFirst: {
@@ -104,7 +104,7 @@ var madRows = [saFirst - madFirst]Row{
 	},
 	MADPM001 - madFirst: {
 		ID: "MAD-PM-001", Name: "port-counters", Severity: Warning, Needs: Wire, Ref: "16.1†",
-		Text:  "PortCounters are those of the port that was asked for, and counters stay at their greatest value: none begins again from 0 by itself.",
+		Text:  "Counters are those of the port that was asked for, which the node has; they stay at their greatest value: none begins again from 0 by itself.",
 		Where: "verifier/gmp/performance.go",
 	},
 	MADINF001 - madFirst: {

@@ -44,9 +44,12 @@ func (v *Verifier) onSubnet(c *qp.Pair, from int, p *packet.Packet) {
 	v.inTables(c, from, p, s)
 }
 
-// onPort makes a finding that what was told of a port proves.
+// onPort makes a finding that what was told of a port proves, where the tap sees all that the port is told.
 func (v *Verifier) onPort(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port, d verdict) {
 	v.broken = true
+	if d.class == rule.Violation && !v.Near(p.Src) && (s.LID == 0 || !v.Near(packet.LIDAddr(s.LID))) {
+		d.class, d.detail = rule.Unproven, "the port may have been told otherwise out of sight of the tap"
+	}
 	if s.Frame != 0 {
 		d.evidence = []uint64{s.Frame}
 	}

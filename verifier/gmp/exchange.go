@@ -238,8 +238,10 @@ func (v *Verifier) keepStray(q *peer, d *datagram, again bool) {
 func (v *Verifier) settle(q *peer, now int64) {
 	n := 0
 	for n < len(q.strays) && now-q.strays[n].p.Time > early {
-		if !q.strays[n].again {
-			v.mistaken(q, &q.strays[n])
+		if s := &q.strays[n]; s.again {
+			v.twice(q, s)
+		} else if !v.mistaken(q, s) && len(q.unasked) < maxStrays {
+			q.unasked = append(q.unasked, *s)
 		}
 		n++
 	}
@@ -249,9 +251,22 @@ func (v *Verifier) settle(q *peer, now int64) {
 	v.hold(q, now)
 }
 
+// twice judges a second response to a request that was seen once, at the responder: it saw no more either.
+func (v *Verifier) twice(q *peer, s *stray) {
+	x, p := q.table.find(s.k), &s.p
+	if p.Encap != packet.Native || !v.sees(p.Src, p.SGID) || x == nil || !x.asked || x.repeats > 0 || x.transfers[1] != nil || x.tap != p.Tap || x.frame >= p.Frame {
+		return
+	}
+	v.covered(rule.MADTID001)
+	v.report(p, verdict{
+		rule: rule.MADTID001, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap,
+		expected: fmt.Sprintf("one answer to the %v of %s", x.h.Method, x.h.AttributeName()), actual: "another one",
+	})
+}
+
 // mistaken judges a response whose request has not come: where a request waits for an answer that differs in nothing but the transaction ID,
-// this is its answer.
-func (v *Verifier) mistaken(q *peer, s *stray) {
+// this is its answer. It reports whether it is.
+func (v *Verifier) mistaken(q *peer, s *stray) bool {
 	for i := range q.table.ring {
 		x := &q.table.ring[i]
 		if x.key.class != s.k.class || !x.asked || x.answered || x.time > s.p.Time || s.p.Time-x.time > limit(defaultRespTime) ||
@@ -265,6 +280,7 @@ func (v *Verifier) mistaken(q *peer, s *stray) {
 			detail: why(s.proven, "the request may have been sent before the capture began, or lost before the tap"),
 		})
 		x.answered = true
-		return
+		return true
 	}
+	return false
 }

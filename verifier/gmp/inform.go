@@ -18,9 +18,11 @@ var (
 	infFirst     = mad.LayoutInformInfo.Field("LIDRangeBegin")
 	infTrap      = mad.LayoutInformInfo.Field("trapNumber")
 
-	noticeGeneric = mad.LayoutNotice.Field("isGeneric")
-	noticeTrap    = mad.LayoutNotice.Field("trapNumber")
-	noticeIssuer  = mad.LayoutNotice.Field("issuerLID")
+	noticeGeneric  = mad.LayoutNotice.Field("isGeneric")
+	noticeTrap     = mad.LayoutNotice.Field("trapNumber")
+	noticeType     = mad.LayoutNotice.Field("noticeType")
+	noticeProducer = mad.LayoutNotice.Field("nodeType")
+	noticeIssuer   = mad.LayoutNotice.Field("issuerLID")
 )
 
 // allLIDs is the LIDRangeBegin of a subscription to the traps of all ports.
@@ -134,6 +136,14 @@ func (v *Verifier) notice(d *datagram) {
 	}
 	gid := mad.NoticeGID(b)
 	trap := noticeTrap.Uint(b)
+	v.covered(rule.SMPTRP007)
+	number, producer := uint16(trap), uint32(noticeProducer.Uint(b))
+	if defined, may := mad.TrapProducer(number, producer); !defined || !may || !mad.NoticeTypeDefined(uint8(noticeType.Uint(b))) {
+		v.report(d.p, verdict{
+			rule: rule.SMPTRP007, class: rule.Violation, role: rule.Sender, expected: "a trap of table T14 of one that sends it, type 0 to 4",
+			actual: fmt.Sprintf("%s of producer %d, type %d", mad.TrapName(number), producer, noticeType.Uint(b)),
+		})
+	}
 	id, expected, bad := rule.ID(0), "", false
 	switch trap {
 	case mad.TrapMulticastCreated, mad.TrapMulticastDeleted:

@@ -15,6 +15,7 @@ var (
 	mcProxy            = mad.LayoutMCMemberRecord.Field("proxyJoin")
 	mcMemberComponents = []component{
 		{0, mcMGID},
+		{1, mcPort},
 		{2, mad.LayoutMCMemberRecord.Field("QKey")},
 		{3, mcMLID},
 		{6, mad.LayoutMCMemberRecord.Field("TClass")},
@@ -23,6 +24,11 @@ var (
 		{13, mad.LayoutMCMemberRecord.Field("flowLabel")},
 	}
 )
+
+func mc(name string) mad.Field { return mad.LayoutMCMemberRecord.Field(name) }
+
+// mcSelectors are those that managers hold a join against. The lifetime of packets they do not refuse for.
+var mcSelectors = []selector{{4, mc("MTUSelector"), mc("MTU"), asCode}, {8, mc("rateSelector"), mc("rate"), mbps}}
 
 // The components that a request needs which creates a group: PortGID, Q_Key, TClass, P_Key, SL, FlowLabel, JoinState.
 const (
@@ -95,6 +101,10 @@ func (v *Verifier) membership(x *exchange, d *datagram) {
 			v.saBad(rule.MADMC002, d, x, "a refusal of a join with JoinState 0", "success")
 		} else if c := differs(mcMemberComponents, mask, a, b); c != nil {
 			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s as was asked", c.Name, c.Text(a)), c.Text(b))
+		} else if s, word := unselected(mcSelectors, mask, a, b); word != "" {
+			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s code %d, as was asked", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
+		} else if asked&^uint8(mcJoin.Uint(b)) != 0 {
+			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or JoinState %d as was asked", asked), fmt.Sprintf("JoinState %d", mcJoin.Uint(b)))
 		}
 	}
 	q.members[k] |= uint8(mcJoin.Uint(b))
@@ -131,9 +141,5 @@ func (v *Verifier) left(x *exchange, d *datagram, q *peer, k member, asked uint8
 			detail: why(ok, whyTap),
 		})
 	}
-	if joined &^= asked; joined == 0 {
-		delete(q.members, k)
-	} else {
-		q.members[k] = joined
-	}
+	q.members[k] = joined &^ asked
 }

@@ -27,25 +27,20 @@ var pathComponents = []component{
 }
 
 var (
-	pathDGID, pathSGID  = mad.LayoutPathRecord.Field("DGID"), mad.LayoutPathRecord.Field("SGID")
-	pathDLID, pathSLID  = mad.LayoutPathRecord.Field("DLID"), mad.LayoutPathRecord.Field("SLID")
-	pathReversible      = mad.LayoutPathRecord.Field("reversible")
-	pathMTU, pathMTUSel = mad.LayoutPathRecord.Field("MTU"), mad.LayoutPathRecord.Field("MTUSelector")
-	pathRate            = mad.LayoutPathRecord.Field("rate")
-	pathRateSel         = mad.LayoutPathRecord.Field("rateSelector")
-	pathLife            = mad.LayoutPathRecord.Field("packetLifeTime")
-	pathLifeSel         = mad.LayoutPathRecord.Field("packetLifeTimeSelector")
-	pathSelectors       = [...]struct {
-		bit        int // of the selector; the value's is the next
-		sel, value mad.Field
-		order      func(uint64) int
-	}{
-		{16, pathMTUSel, pathMTU, func(c uint64) int { return int(c) }},
-		{18, pathRateSel, pathRate, mbps},
-		{20, pathLifeSel, pathLife, func(c uint64) int { return int(c) }},
-	}
+	pathDGID, pathSGID      = mad.LayoutPathRecord.Field("DGID"), mad.LayoutPathRecord.Field("SGID")
+	pathDLID, pathSLID      = mad.LayoutPathRecord.Field("DLID"), mad.LayoutPathRecord.Field("SLID")
+	pathReversible          = mad.LayoutPathRecord.Field("reversible")
+	pathMTU, pathMTUSel     = mad.LayoutPathRecord.Field("MTU"), mad.LayoutPathRecord.Field("MTUSelector")
+	pathRate                = mad.LayoutPathRecord.Field("rate")
+	pathRateSel             = mad.LayoutPathRecord.Field("rateSelector")
+	pathLife                = mad.LayoutPathRecord.Field("packetLifeTime")
+	pathLifeSel             = mad.LayoutPathRecord.Field("packetLifeTimeSelector")
+	pathSelectors           = []selector{{16, pathMTUSel, pathMTU, asCode}, {18, pathRateSel, pathRate, mbps}, {20, pathLifeSel, pathLife, asCode}}
 	mcMLIDFirst, mcMLIDLast = uint64(0xC000), uint64(0xFFFE)
 )
+
+// mostMTU is the greatest MTU code: 4096 bytes are code 5, and a fabric with larger ones uses two more.
+const mostMTU = 7
 
 // mbps is a rate in Mbit/s by its code, or 0.
 func mbps(code uint64) int {
@@ -70,6 +65,9 @@ func (v *Verifier) path(d *datagram, x *exchange, b []byte) {
 	case !group && (dlid == 0 || dlid >= mcMLIDFirst) || group && (dlid < mcMLIDFirst || dlid > mcMLIDLast):
 		v.saBad(rule.MADSA012, d, x, "a DLID that fits the DGID", fmt.Sprintf("DLID 0x%04x, DGID %x", dlid, pathDGID.Bytes(b)))
 		return
+	case pathMTU.Uint(b) > mostMTU:
+		v.saBad(rule.MADSA012, d, x, "the code of an MTU", fmt.Sprintf("MTU code %d", pathMTU.Uint(b)))
+		return
 	}
 	if x == nil || !x.whole() || x.h.Attribute != mad.AttrPathRecord {
 		return
@@ -83,12 +81,27 @@ func (v *Verifier) path(d *datagram, x *exchange, b []byte) {
 		v.saBad(rule.MADSA012, d, x, "a reversible path, as was asked", "reversible 0")
 		return
 	}
-	for _, s := range pathSelectors {
-		if x.s.ComponentMask>>s.bit&3 != 3 {
+	if s, word := unselected(pathSelectors, x.s.ComponentMask, a, b); word != "" {
+		v.saBad(rule.MADSA012, d, x, fmt.Sprintf("%s %s code %d, as was asked", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
+	}
+}
+
+// selector is a component that a request bounds.
+type selector struct {
+	bit        int // of the selector; the value's is the next
+	sel, value mad.Field
+	order      func(uint64) int
+}
+
+func asCode(c uint64) int { return int(c) }
+
+// unselected returns the first component that is not within the bounds that a request gave, and how it should have been.
+func unselected(list []selector, mask uint64, a, b []byte) (s selector, word string) {
+	for _, s = range list {
+		if mask>>s.bit&3 != 3 {
 			continue
 		}
 		want, have := s.order(s.value.Uint(a)), s.order(s.value.Uint(b))
-		word := ""
 		switch sel := s.sel.Uint(a); {
 		case want == 0 || have == 0: // a lifetime of 0 is that of a path within a port
 		case sel == 0 && have <= want:
@@ -99,10 +112,10 @@ func (v *Verifier) path(d *datagram, x *exchange, b []byte) {
 			word = "exactly"
 		}
 		if word != "" {
-			v.saBad(rule.MADSA012, d, x, fmt.Sprintf("%s %s code %d, as was asked", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
-			return
+			return s, word
 		}
 	}
+	return s, ""
 }
 
 // differs returns the first component of a request that its answer has otherwise, or nil.

@@ -19,6 +19,7 @@ type peer struct {
 	last       int64 // time of its newest datagram
 	table      table
 	strays     []stray
+	unasked    []stray // responses to requests of which this pair knows nothing, for Reconcile
 	waits      []waiting
 	begun      int64      // time of its first datagram
 	resp       [256]uint8 // RespTimeValue of the port plus one, by class; 0: not told

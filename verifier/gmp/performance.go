@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"ibwitness/mad"
+	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/subnet"
 )
 
 // counterKey names the counters of a port.
@@ -20,10 +22,40 @@ type counters struct {
 	tap   uint16
 }
 
-var portSelect = mad.LayoutPortCounters.Field("portSelect")
+var (
+	portSelect     = mad.LayoutPortCounters.Field("portSelect")
+	counterSelect  = mad.LayoutPortCounters.Field("counterSelect")
+	counterSelect2 = mad.LayoutPortCounters.Field("counterSelect2")
+)
+
+// selects reports whether an attribute of performance management begins with the port that it is of.
+func selects(a mad.Attribute) bool {
+	return a == mad.AttrPortSamplesControl || a >= mad.AttrPortCounters && a <= mad.AttrPortCountersExtended
+}
+
+// allPorts is the PortSelect that means all ports of a node.
+const allPorts = 0xFF
 
 // performance judges the answer of a performance management agent.
 func (v *Verifier) performance(x *exchange, d *datagram) {
+	b := d.attribute()
+	asked := datagram{h: x.h, b: x.request()}
+	a := asked.attribute()
+	if !selects(d.h.Attribute) || d.status() != 0 || len(b) == 0 || len(a) == 0 {
+		return
+	}
+	v.covered(rule.MADPM001)
+	port := uint8(portSelect.Uint(b))
+	w := verdict{rule: rule.MADPM001, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap}
+	if asked := uint8(portSelect.Uint(a)); asked != port {
+		w.expected, w.actual = fmt.Sprintf("%s of port %d", d.h.AttributeName(), asked), fmt.Sprintf("of port %d", port)
+	} else if at := v.Subnet.Port(d.p.SLID); d.p.Encap == packet.Native && at != nil && at.Node.Type != subnet.UnknownNode && port > at.Node.NumPorts && port != allPorts {
+		w.expected, w.actual = fmt.Sprintf("a status other than 0: the node has %d ports", at.Node.NumPorts), fmt.Sprintf("%s of port %d", d.h.AttributeName(), port)
+	}
+	if w.expected != "" {
+		v.report(d.p, w)
+		return
+	}
 	var l *mad.Layout
 	switch d.h.Attribute {
 	case mad.AttrPortCounters:
@@ -33,30 +65,16 @@ func (v *Verifier) performance(x *exchange, d *datagram) {
 	default:
 		return
 	}
-	b := d.attribute()
-	asked := datagram{h: x.h, b: x.request()}
-	a := asked.attribute()
-	if d.status() != 0 || len(b) < l.Size || len(a) < l.Size {
-		return
-	}
-	v.covered(rule.MADPM001)
-	if portSelect.Uint(a) != portSelect.Uint(b) {
-		v.report(d.p, verdict{
-			rule: rule.MADPM001, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap,
-			expected: fmt.Sprintf("the counters of port %d", portSelect.Uint(a)), actual: fmt.Sprintf("of port %d", portSelect.Uint(b)),
-		})
-		return
-	}
 	q := v.peer(x.pair.from, x.pair.to)
-	k := counterKey{d.h.Attribute, uint8(portSelect.Uint(b))}
+	k := counterKey{d.h.Attribute, port}
 	if x.h.Method == mad.Set {
-		clear(q.counters) // it may clear those of all ports, and of the other attributes
+		v.cleared(q, k, a)
 		return
 	}
-	if k.port == 0xFF {
+	if k.port == allPorts {
 		return
 	}
-	if old := q.counters[k]; old != nil && d.h.Attribute == mad.AttrPortCounters {
+	if old := q.counters[k]; old != nil {
 		v.wrapped(l, old, d, b)
 	}
 	if q.counters == nil || len(q.counters) > maxKnown {
@@ -68,6 +86,32 @@ func (v *Verifier) performance(x *exchange, d *datagram) {
 	c := q.counters[k]
 	copy(c.data[:], b)
 	c.frame, c.tap = d.p.Frame, d.p.Tap
+}
+
+// selected are the counters of PortCounters by the bits of their CounterSelect.
+var selected = func() (list []mad.Field) {
+	for _, f := range mad.LayoutPortCounters.Fields[3:] {
+		if !f.Reserved() && f.Name != "counterSelect2" {
+			list = append(list, f)
+		}
+	}
+	return list
+}()
+
+// cleared notes a Set: what it does not select stays as it was. It may clear those of all ports, and of the other attributes.
+func (v *Verifier) cleared(q *peer, k counterKey, a []byte) {
+	c := q.counters[k]
+	clear(q.counters)
+	if c == nil || k.attribute != mad.AttrPortCounters || k.port == allPorts {
+		return
+	}
+	mask := counterSelect.Uint(a) | counterSelect2.Uint(a)&1<<16
+	for i, f := range selected {
+		if mask>>i&1 != 0 {
+			f.PutUint(c.data[:], 0)
+		}
+	}
+	q.counters[k] = c
 }
 
 // wrapped judges counters that have gone down: one alone, while another of them went on, has wrapped.

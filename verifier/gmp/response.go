@@ -131,9 +131,14 @@ func (v *Verifier) returned(x *exchange, d *datagram) {
 	case native && grh && (p.DGID != x.sgid || p.SGID != x.dgid):
 		expected, actual = fmt.Sprintf("from GID %v to %v, which asked", x.dgid, x.sgid), fmt.Sprintf("from %v to %v", p.SGID, p.DGID)
 	}
+	class, detail := rule.Violation, ""
+	if expected == "" && p.SrcQP != x.qpn {
+		expected, actual = fmt.Sprintf("from QP 0x%x, which was asked", x.qpn), fmt.Sprintf("from QP 0x%x", p.SrcQP)
+		class, detail = rule.Unproven, "requesters do not hold a response against the QP that it comes from"
+	}
 	if expected != "" {
 		v.report(p, verdict{
-			rule: rule.MADTID002, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap, expected: expected, actual: actual,
+			rule: rule.MADTID002, class: class, role: rule.Responder, evidence: x.frame, tap: x.tap, expected: expected, actual: actual, detail: detail,
 		})
 	}
 }

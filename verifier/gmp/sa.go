@@ -79,6 +79,13 @@ func (v *Verifier) saResponse(d *datagram, x *exchange) {
 	if s != 0 {
 		return
 	}
+	if x != nil && mad.SARecord(d.h.Attribute) != nil && (x.h.Method == mad.Set || x.h.Method == mad.Delete) {
+		v.covered(rule.MADSTS002)
+		if !writable(d.h.Attribute) {
+			v.saBad(rule.MADSTS002, d, x, fmt.Sprintf("%v: %s is not written", mad.StatusAttribute.Text(d.h.Class), d.h.AttributeName()), fmt.Sprintf("status 0 to %v", x.h.Method))
+			return
+		}
+	}
 	if x != nil && x.whole() && d.h.Attribute == mad.AttrMCMemberRecord {
 		v.membership(x, d)
 	}
@@ -86,6 +93,11 @@ func (v *Verifier) saResponse(d *datagram, x *exchange) {
 		return
 	}
 	v.records(d, x, table)
+}
+
+// writable reports whether requesters set and delete records of a kind.
+func writable(a mad.Attribute) bool {
+	return a == mad.AttrServiceRecord || a == mad.AttrMCMemberRecord || a == mad.AttrGUIDInfoRecord || a == mad.AttrInformInfoRecord
 }
 
 // saBad makes a finding against a subnet administrator that is proven.
@@ -178,6 +190,7 @@ var matched = map[mad.Attribute][]component{
 	mad.AttrNodeRecord:       {{0, mad.LayoutNodeRecord.Field("LID")}},
 	mad.AttrPortInfoRecord:   {{0, mad.LayoutPortInfoRecord.Field("endportLID")}, {1, mad.LayoutPortInfoRecord.Field("portNum")}},
 	mad.AttrSLtoVLRecord:     {{0, mad.LayoutSLtoVLRecord.Field("LID")}, {1, mad.LayoutSLtoVLRecord.Field("inputPortNum")}, {2, mad.LayoutSLtoVLRecord.Field("outputPortNum")}},
+	mad.AttrSMInfoRecord:     {{0, mad.LayoutSMInfoRecord.Field("LID")}},
 	mad.AttrSwitchInfoRecord: {{0, mad.LayoutSwitchInfoRecord.Field("LID")}},
 	mad.AttrLFTRecord:        {{0, mad.LayoutLFTRecord.Field("LID")}, {1, mad.LayoutLFTRecord.Field("blockNum")}},
 	mad.AttrLinkRecord: {
@@ -198,7 +211,7 @@ var matched = map[mad.Attribute][]component{
 
 // matches judges that a record has what the request gave: it was chosen by that. A LID of a port may come back as its base LID.
 func (v *Verifier) matches(d *datagram, x *exchange, b []byte) {
-	if x == nil || !x.whole() || x.h.Attribute != d.h.Attribute || x.h.Method != mad.Get && x.h.Method != mad.GetTable {
+	if x == nil || !x.whole() || x.h.Attribute != d.h.Attribute || x.h.Method != mad.Get && x.h.Method != mad.GetTable && d.h.Attribute != mad.AttrServiceRecord {
 		return
 	}
 	list := matched[d.h.Attribute]

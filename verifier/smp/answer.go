@@ -100,17 +100,44 @@ func (v *Verifier) answer(x *exchange) {
 	}
 }
 
-// refusal counts rules that a status other than 0 keeps.
+// mandatory reports whether each node of a type, or each that is no switch, has a method of an attribute (table T11).
+func mandatory(kind subnet.NodeType, x *exchange) bool {
+	switch x.Attribute {
+	case mad.AttrNodeInfo, mad.AttrNodeDescription:
+		return x.Method == mad.Get
+	case mad.AttrPortInfo, mad.AttrPKeyTable:
+		return true
+	case mad.AttrSwitchInfo:
+		return kind == subnet.Switch
+	}
+	return false
+}
+
+// refusal judges a status other than 0, and counts the rules that it keeps.
 func (v *Verifier) refusal(x *exchange) {
+	c := v.s.Code()
+	kind := subnet.UnknownNode
+	if x.at.known() {
+		kind = x.at.node.Type
+	}
+	inRange := x.Method == mad.Get && x.Modifier == 0 && c.Code() == mad.StatusValue
+	switch denied := c.Code() == mad.StatusMethod || c.Code() == mad.StatusAttribute; {
+	case mandatory(kind, x) && v.breaks(rule.SMPMTH002, denied):
+		v.report(rule.SMPMTH002, v.paired(), rule.Responder, fmt.Sprintf("%v(%s), which every node has", x.Method, x.AttributeName()), c.Text(x.Class), x.frame)
+	case x.Attribute == mad.AttrPortInfo && v.breaks(rule.SMPPI001, inRange):
+		v.report(rule.SMPPI001, v.paired(), rule.Responder, "the PortInfo of port 0, which on a channel adapter is the port that is asked", c.Text(x.Class), x.frame)
+	case x.Attribute == mad.AttrSLtoVL:
+		can, has, known := v.maps(x)
+		if known && v.breaks(rule.SMPSV002, (denied || inRange && kind != subnet.Switch) && can.CapabilityMask&capSLMapping != 0 && has.VLCap > 1) {
+			v.report(rule.SMPSV002, v.paired(), rule.Responder, fmt.Sprintf("the mapping of a port with VLCap %d and CapabilityMask 0x%08x", has.VLCap, can.CapabilityMask),
+				c.Text(x.Class), x.frame, has.Frame)
+		}
+	}
 	switch x.Attribute {
 	case mad.AttrSwitchInfo, mad.AttrLinearForwarding, mad.AttrRandomForwarding, mad.AttrMulticastForwarding:
 		if x.at.known() && x.at.node.Type != subnet.Switch {
 			v.breaks(rule.SMPSI001, false)
 		}
-	case mad.AttrSLtoVL:
-		v.breaks(rule.SMPSV002, false)
-	case mad.AttrPortInfo:
-		v.breaks(rule.SMPPI001, false)
 	}
 }
 
@@ -186,6 +213,9 @@ func (v *Verifier) switchInfo(x *exchange) {
 	top, size := siLinearTop.Uint(d), siLinearCap.Uint(d)
 	if v.breaks(rule.SMPSI002, size != 0 && top >= size) {
 		v.report(rule.SMPSI002, v.paired(), rule.Responder, fmt.Sprintf("LinearFDBTop below LinearFDBCap %d", size), fmt.Sprintf("LinearFDBTop %d", top), x.frame)
+	}
+	if x.Method == mad.Set && v.breaks(rule.SMPMTH004, !siLinearTop.Same(d, x.data[:])) && siLinearTop.Uint(x.data[:]) < max(size, 1) {
+		v.report(rule.SMPMTH004, v.paired(), rule.Responder, fmt.Sprintf("LinearFDBTop %d as set", siLinearTop.Uint(x.data[:])), fmt.Sprintf("LinearFDBTop %d", top), x.frame)
 	}
 	if !x.at.known() {
 		return

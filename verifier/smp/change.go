@@ -57,6 +57,7 @@ func (v *Verifier) changes(x *exchange) {
 		return
 	}
 	t := v.asBlock(x)
+	v.widely(x)
 	switch {
 	case t == nil:
 		v.changesAny(x.Attribute, lost)
@@ -71,6 +72,16 @@ func (v *Verifier) changes(x *exchange) {
 	t.changed, t.set = v.p.Time, false
 	v.loses(x, lost)
 }
+
+// widely notes a Set that is, or may be, of many SLtoVLMappingTables of a switch: bits 16 and 17 of its modifier stand for all input and all output ports.
+func (v *Verifier) widely(x *exchange) {
+	if x.wide() && x.at.known() {
+		v.wide[x.at.node] = v.p.Time + underway
+	}
+}
+
+// wide reports whether an exchange is about several SLtoVLMappingTables.
+func (x *exchange) wide() bool { return x.Attribute == mad.AttrSLtoVL && x.Modifier>>16 != 0 }
 
 // loses forgets what a Set may change.
 func (v *Verifier) loses(x *exchange, lost subnet.Known) {
@@ -147,6 +158,7 @@ func (v *Verifier) fresh(x *exchange) bool {
 			return false
 		}
 		t.changed, t.set = v.p.Time, true
+		v.widely(x)
 		return true
 	}
 	open := int64(0)

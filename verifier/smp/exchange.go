@@ -13,6 +13,7 @@ import (
 type exchange struct {
 	mad.Header
 	serial   uint64
+	tap      uint16 // that showed it first
 	link     uint32 // by which a directed route began; 0: not known
 	mkey     uint64
 	data     [mad.SMPDataSize]byte
@@ -27,6 +28,7 @@ type exchange struct {
 	reserved bool  // it had reserved bytes set
 	asked    int   // how often the request was seen leaving
 	answers  int
+	mistaken bool // a response with another TID or LID was taken for the answer
 	frame    uint64
 	time     int64
 	last     int64 // when it was asked last
@@ -49,7 +51,7 @@ const lifetime = int64(60 * time.Second)
 
 // Recover forgets the exchanges that are open, after a loss: what begins anew is proven again.
 func (v *Verifier) Recover() {
-	v.Lossy, v.order = false, v.order[:0]
+	v.Lossy, v.order, v.strays, v.begun = false, v.order[:0], nil, 0
 	clear(v.open)
 }
 
@@ -83,7 +85,7 @@ func (v *Verifier) keep() *exchange {
 	s := &v.s
 	x := &exchange{
 		Header: s.Header, mkey: s.MKey, drSLID: s.DrSLID, drDLID: s.DrDLID, src: v.p.SLID, dst: v.p.DLID, frame: v.p.Frame, time: v.p.Time, last: v.p.Time,
-		asked: 1, reserved: mad.SMPReserved(s.Class, v.p.Payload) != 0, next: v.open[s.TID],
+		asked: 1, tap: v.p.Tap, reserved: mad.SMPReserved(s.Class, v.p.Payload) != 0, next: v.open[s.TID],
 	}
 	copy(x.data[:], s.Data)
 	if s.Directed() {
@@ -114,6 +116,7 @@ func (v *Verifier) request() {
 		}
 		if s.Directed() {
 			if s.HopPointer() > x.hop {
+				v.oneLink[v.p.Tap] = -1
 				v.hopAgain(x)
 				v.outOf(x)
 				x.hop = s.HopPointer()
@@ -173,8 +176,10 @@ func (v *Verifier) response() {
 	s := &v.s
 	x, fits := v.answered()
 	if x == nil {
+		v.keepStray()
 		return
 	}
+	v.from = x.at.port()
 	if x.Method == mad.TrapRepress {
 		if v.breaks(rule.SMPTRP005, true) {
 			v.report(rule.SMPTRP005, v.paired(), rule.Responder, "no answer to a TrapRepress", fmt.Sprintf("GetResp(%s)", s.AttributeName()), x.frame)
@@ -195,8 +200,12 @@ func (v *Verifier) response() {
 		return
 	}
 	if s.Directed() && x.answers > 0 && (x.answerHop > s.HopPointer() || x.answerHop < s.HopPointer() && x.answers >= x.asked) {
+		v.oneLink[v.p.Tap] = -1
 		v.backAgain(x)
 		return
+	}
+	if s.Directed() && x.answers == 0 {
+		v.comesBack(x)
 	}
 	if x.answers++; x.answers > x.asked {
 		v.report(rule.SMPMTH003, v.paired(), rule.Responder, fmt.Sprintf("one answer to %v(%s)", x.Method, x.AttributeName()),

@@ -145,6 +145,38 @@ func (v *Verifier) hopAgain(x *exchange) {
 	}
 }
 
+// home is the return path that a response on a route had.
+type home struct {
+	path  [64]byte
+	time  int64
+	frame uint64
+}
+
+// surely is how many answers tell that a tap is on one link.
+const surely = 4
+
+// comesBack judges the first sight of a response: on each link it has the hop pointer that its request had there, and the return path that the answers to
+// other requests on this route have, while no cable is moved.
+func (v *Verifier) comesBack(x *exchange) {
+	s := &v.s
+	if n := v.oneLink[v.p.Tap]; x.tap == v.p.Tap && n >= 0 && s.HopPointer() == x.hop {
+		v.oneLink[v.p.Tap]++
+	} else if x.tap == v.p.Tap && n >= surely {
+		v.breaks(rule.SMPDR007, true)
+		v.unasked = true
+		v.report(rule.SMPDR007, rule.Unproven, rule.Network, fmt.Sprintf("hop pointer %d, as in the request on this link", x.hop), v.hopText(), x.frame)
+		v.unasked = false
+		return
+	}
+	h := home{time: v.p.Time, frame: v.p.Frame}
+	copy(h.path[:], s.Return)
+	if was, ok := v.homes[x.slot]; ok && h.time-was.time < rebirth && v.breaks(rule.SMPDR010, was.path != h.path) {
+		v.report(rule.SMPDR010, rule.Unproven, rule.Responder, fmt.Sprintf("return path %s, as in the answer before on this route", pathText(was.path[:], s.HopCount())),
+			"return path "+pathText(s.Return, s.HopCount()), x.frame, was.frame)
+	}
+	v.homes[x.slot] = h
+}
+
 // backAgain judges a response that was seen at another hop before: the pointer only falls, and the paths stay.
 func (v *Verifier) backAgain(x *exchange) {
 	s := &v.s

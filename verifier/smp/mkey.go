@@ -19,6 +19,9 @@ func (v *Verifier) key(x *exchange) {
 	}
 	k := v.of(p)
 	x.port, x.protect = k, k.protect
+	if k.began != 0 && v.p.Time > k.began+int64(k.lease)*second-second {
+		x.protect = 0 // the lease has run out, or is about to
+	}
 	x.keyKnown = k.keyKnown && k.key != 0
 	x.wrong = x.keyKnown && x.mkey != k.key
 	k.checked(v.p.Time, x)
@@ -84,6 +87,11 @@ func (v *Verifier) allowed(x *exchange) {
 			v.report(rule.SMPMK003, class, rule.Responder, refused, actual, x.frame)
 		}
 	default:
+		info := s.Attribute == mad.AttrPortInfo && x.at.endport(s.Modifier) && v.infoPort(x) == x.at.port()
+		if info && !x.wrong && x.protect > 0 && x.asked == 1 && v.breaks(rule.SMPMK002, piMKey.Uint(s.Data) == 0 && uint8(piProtect.Uint(s.Data)) == x.protect) {
+			v.report(rule.SMPMK002, v.still(x, x.port), rule.Responder, "the M_Key of the port in the answer to it", "M_Key 0", x.frame)
+			return
+		}
 		shown := s.Attribute == mad.AttrPortInfo && piMKey.Uint(s.Data) != 0 && x.protect == 1
 		if v.breaks(rule.SMPMK002, x.wrong && (x.protect >= 2 || shown)) {
 			want := refused
@@ -115,6 +123,12 @@ func (v *Verifier) keys(x *exchange, k *port) {
 		}
 		if k.lease != 0 && v.breaks(rule.SMPMK005, k.expired && protect != 0) {
 			v.report(rule.SMPMK005, v.lasting(), rule.Responder, fmt.Sprintf("M_Key protect bits 0: the lease of %d s ran out", k.lease), fmt.Sprintf("protect bits %d", protect), k.wrongFrame)
+		}
+	}
+	if k.has && x.Method == mad.Get && k.protect > 0 && key == k.key && key != 0 && x.asked == 1 {
+		over := k.expired || k.began != 0 && x.time > k.began+int64(k.lease)*second-second
+		if v.breaks(rule.SMPMK005, !over && protect == 0) {
+			v.report(rule.SMPMK005, v.still(x, k), rule.Responder, fmt.Sprintf("M_Key protect bits %d: no lease has run out", k.protect), "protect bits 0", k.frame)
 		}
 	}
 	k.wrongs, k.expired = 0, false

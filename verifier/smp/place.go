@@ -69,6 +69,7 @@ func (v *Verifier) slot() *place {
 	if at == nil {
 		if len(v.routes) >= most {
 			clear(v.routes)
+			clear(v.homes)
 		}
 		at = &place{nil, noPort}
 		v.routes[r] = at
@@ -107,6 +108,8 @@ type port struct {
 	blocks     map[uint16][32]uint16 // of the P_Key table
 	given      bool                  // a manager was seen to set it
 	guids      map[uint8][8]uint64   // blocks of GUIDInfo
+
+	reborn int64 // when it was seen down, or not in use yet: what it was told before may be forgotten
 
 	changed     int64 // when a Set changed the M_Key alone; 0: none did
 	changeFrame uint64

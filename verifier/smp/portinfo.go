@@ -17,6 +17,7 @@ var (
 	piSMLID      = pi("masterSMLID")
 	piCapability = pi("capabilityMask")
 	piLease      = pi("MKeyLeasePeriod")
+	piLocalPort  = pi("localPortNum")
 	piWidthOn    = pi("linkWidthEnabled")
 	piWidthCap   = pi("linkWidthSupported")
 	piSpeedCap   = pi("linkSpeedSupported")
@@ -45,6 +46,8 @@ const (
 	initSt = 2
 	armed  = 3
 	active = 4
+
+	deferred = 5
 )
 
 var stateNames = [...]string{"no change", "Down", "Initialize", "Armed", "Active"}
@@ -84,6 +87,9 @@ func (v *Verifier) portInfo(x *exchange) {
 			v.report(rule.SMPPI001, v.paired(), rule.Responder, fmt.Sprintf("status 0x001c: the node has %d ports", n), fmt.Sprintf("PortInfo of port %d", number), x.frame)
 			return
 		}
+		if local := uint32(piLocalPort.Uint(d)); v.breaks(rule.SMPPI001, local > n) {
+			v.report(rule.SMPPI001, v.paired(), rule.Responder, fmt.Sprintf("a LocalPortNum of the %d ports", n), fmt.Sprintf("LocalPortNum %d", local), x.frame)
+		}
 	}
 	if x.Method == mad.Set {
 		v.portSet(x)
@@ -99,25 +105,46 @@ func (v *Verifier) portInfo(x *exchange) {
 // linkInfo judges components that hold together in each PortInfo. While the port is down they mean nothing (C14-24.2.1).
 func (v *Verifier) linkInfo(x *exchange) {
 	d := v.s.Data
-	state := uint8(piState.Uint(d))
-	if state == down || state == 0 || x.at.known() && x.at.node.Type == subnet.Switch && v.s.Modifier&0xFF == 0 {
+	state, physical := uint8(piState.Uint(d)), piPhysical.Uint(d)
+	if x.at.known() && x.at.node.Type == subnet.Switch && v.s.Modifier&0xFF == 0 {
+		return
+	}
+	if v.breaks(rule.LNKST006, physical == 0 || physical > 7) {
+		v.report(rule.LNKST006, v.paired(), rule.Responder, "a PortPhysicalState of 1 to 7", fmt.Sprintf("%d", physical), x.frame)
+	}
+	if v.breaks(rule.SMPPI006, state == 0 || state > deferred) {
+		v.report(rule.SMPPI006, v.paired(), rule.Responder, "a PortState of 1 to 5", fmt.Sprintf("%d", state), x.frame)
+		return
+	}
+	if state == down {
 		return
 	}
 	on, able := piWidthOn.Uint(d), piWidthCap.Uint(d)
-	if v.breaks(rule.SMPPI003, on != 0xFF && on&^able != 0) {
+	if v.breaks(rule.SMPPI003, on == 0 || on&^able != 0) {
 		v.report(rule.SMPPI003, v.paired(), rule.Responder, fmt.Sprintf("LinkWidthEnabled within LinkWidthSupported 0x%02x", able), fmt.Sprintf("0x%02x", on), x.frame)
 	}
 	on, able = piSpeedOn.Uint(d), piSpeedCap.Uint(d)
-	if v.breaks(rule.SMPPI004, on != 15 && on&^able != 0) {
+	if v.breaks(rule.SMPPI004, on&^able != 0) {
 		v.report(rule.SMPPI004, v.paired(), rule.Responder, fmt.Sprintf("LinkSpeedEnabled within LinkSpeedSupported 0x%x", able), fmt.Sprintf("0x%x", on), x.frame)
 	}
 	if state != armed && state != active {
 		return
 	}
 	mtu, mtuCap, vls, vlCap := piMTU.Uint(d), piMTUCap.Uint(d), piVLs.Uint(d), piVLCap.Uint(d)
-	if v.breaks(rule.SMPPI005, mtu < 1 || mtu > 5 || mtu > mtuCap || vls > 5 || vls > vlCap) {
+	switch {
+	case v.breaks(rule.SMPPI005, mtu < 1 || mtu > 5 || mtu > mtuCap || vls > 5 || vls > vlCap):
 		v.report(rule.SMPPI005, v.paired(), rule.Responder, fmt.Sprintf("NeighborMTU code 1 to %d, OperationalVLs code up to %d", min(mtuCap, 5), min(vlCap, 5)),
 			fmt.Sprintf("NeighborMTU %d, OperationalVLs %d", mtu, vls), x.frame)
+	case mtuCap > 5 || vlCap > 5:
+		v.report(rule.SMPPI005, v.paired(), rule.Responder, "MTUCap and VLCap codes of up to 5", fmt.Sprintf("MTUCap %d, VLCap %d", mtuCap, vlCap), x.frame)
+	}
+	if !x.at.endport(x.Modifier) || x.Method == mad.Set {
+		return
+	}
+	lid, lmc := piLID.Uint(d), piLMC.Uint(d)
+	if v.breaks(rule.SMPPI002, lid >= 0xC000 || lid&(1<<lmc-1) != 0 || piSMLID.Uint(d) >= 0xC000) {
+		v.report(rule.SMPPI002, v.paired(), rule.Responder, "unicast LIDs of port and manager, the port's a multiple of 2^LMC",
+			fmt.Sprintf("LID 0x%04x, LMC %d, SMLID 0x%04x", lid, lmc, piSMLID.Uint(d)), x.frame)
 	}
 }
 
@@ -138,23 +165,60 @@ func (v *Verifier) portSet(x *exchange) {
 	was := x.was
 	to, physical := uint8(piState.Uint(want)), piPhysical.Uint(want)
 	bad := to == initSt || to > active || to == armed && (was == down || was == active) || to == active && (was == down || was == initSt)
+	class := v.paired()
+	if to == armed || to == active {
+		class = v.lasting() // the state may have been changed out of sight
+	}
 	if v.breaks(rule.SMPPI006, bad) {
-		v.report(rule.SMPPI006, v.paired(), rule.Responder, "status 0x001c: Armed follows Initialize, Active follows Armed, and Initialize is not set",
+		v.report(rule.SMPPI006, class, rule.Responder, "status 0x001c: Armed follows Initialize, Active follows Armed, and Initialize is not set",
 			fmt.Sprintf("status 0 to a Set of %s, from %s", stateText(to), stateText(was)), x.frame)
 	}
 	if v.breaks(rule.SMPPI007, physical > 3 || physical != 0 && to > down) {
 		v.report(rule.SMPPI007, v.paired(), rule.Responder, "status 0x001c: the physical state is set to 1, 2 or 3, with PortState Down or none",
 			fmt.Sprintf("status 0 to a Set of physical state %d with %s", physical, stateText(to)), x.frame)
 	}
+	if on, able := piWidthOn.Uint(want), piWidthCap.Uint(d); was > down && was != deferred {
+		if v.breaks(rule.SMPPI003, on != 0xFF && on&^able != 0 && piWidthOn.Uint(d)&^able == 0) {
+			v.report(rule.SMPPI003, v.paired(), rule.Responder, fmt.Sprintf("status 0x001c: LinkWidthSupported is 0x%02x", able), fmt.Sprintf("status 0 to a Set of LinkWidthEnabled 0x%02x", on), x.frame)
+		}
+	}
 	if x.wrong || !x.at.endport(x.Modifier) {
 		return
 	}
-	for _, f := range []mad.Field{piLID, piSMLID, piLMC, piLease, piProtect, piTimeout} {
+	for _, f := range asSet {
 		if v.breaks(rule.SMPMTH004, !f.Same(d, want)) {
 			v.report(rule.SMPMTH004, v.paired(), rule.Responder, f.Name+" "+f.Text(want)+" as set", f.Text(d), x.frame)
 			return
 		}
 	}
+}
+
+// asSet are components of PortInfo that take the value that is set.
+var asSet = []mad.Field{piLID, piSMLID, piLMC, piLease, piProtect, piTimeout}
+
+// stillSet judges that a Get of PortInfo returns what was set before.
+func (v *Verifier) stillSet(x *exchange, k *port) {
+	t := v.asBlock(x)
+	if x.Method == mad.Set {
+		copy(t.data[:], x.data[:])
+		t.frame, t.held = v.p.Frame, v.p.Time
+		return
+	}
+	if state := uint8(piState.Uint(v.s.Data)); !t.set || x.wrong || !k.has || state != armed && state != active {
+		return // where the link went down, a port may have forgotten
+	}
+	for _, f := range asSet[:3] { // a lease runs out
+		if v.breaks(rule.SMPMTH004, !f.Same(v.s.Data, t.data[:])) {
+			class := v.lasting()
+			if x.time-t.held > rebirth {
+				class = rule.Unproven
+			}
+			v.report(rule.SMPMTH004, class, rule.Responder, f.Name+" "+f.Text(t.data[:])+" as it was set", f.Text(v.s.Data), x.frame, t.frame)
+			t.set = false
+			return
+		}
+	}
+	t.held = v.p.Time
 }
 
 // infoPort is the port that a PortInfo describes.
@@ -176,12 +240,17 @@ func (v *Verifier) learnPort(x *exchange) {
 		return
 	}
 	if p.State = uint8(piState.Uint(d)); p.State == down && x.Method == mad.Get { // the rest may mean nothing (SMP-PI-009)
+		v.of(p).reborn = v.p.Time
 		p.Has &^= subnet.KnowsInfo | subnet.KnowsMTU | subnet.KnowsVLs
 		p.Time, p.Frame = v.p.Time, v.p.Frame
 		return
 	}
 	k, end := v.of(p), x.at.endport(x.Modifier)
+	if p.State == initSt && x.Method == mad.Get {
+		k.reborn = v.p.Time
+	}
 	if end {
+		v.stillSet(x, k)
 		v.capabilities(x, p, k)
 		if x.port == nil && p == x.at.port() {
 			x.port = k

@@ -21,22 +21,30 @@ type Verifier struct {
 	p    *packet.Packet // at hand
 	s    mad.SMP        // of it
 	mine bool           // the findings on it are for this shard to report
+	from *subnet.Port   // that sent it, where the exchange tells; nil: not known
 
-	open   map[uint64]*exchange // by TID; exchanges of one TID are linked
-	order  []*exchange          // oldest first
-	routes map[route]*place
-	lids   map[uint16]*place // of LIDs whose port is not known
-	ports  map[*subnet.Port]*port
-	tables map[tableKey]*table
-	traps  map[uint16]*trapper
-	heard  map[uint16]heard // by LID
-	sms    map[uint64]*manager
-	guids  map[uint64]*subnet.Port
+	open    map[uint64]*exchange // by TID; exchanges of one TID are linked
+	order   []*exchange          // oldest first
+	routes  map[route]*place
+	homes   map[*place]home   // of routes
+	oneLink map[uint16]int    // by tap, how many answers on directed routes were seen at the hop of their request; negative: it shows several links
+	lids    map[uint16]*place // of LIDs whose port is not known
+	ports   map[*subnet.Port]*port
+	tables  map[tableKey]*table
+	wide    map[*subnet.Node]int64 // until when a Set of all its SLtoVLMappingTables at once may have its effects
+	traps   map[uint16]*trapper
+	heard   map[uint16]heard // by LID
+	sms     map[uint64]*manager
+	guids   map[uint64]*subnet.Port
 
 	// Of taps on links: the nodes by their routes, and which port sends on which side of a link.
 	origins map[origin]*subnet.Node
 	senders map[uint32]place
 
+	begun    int64                   // time of the first packet
+	strays   []stray                 // oldest first
+	asked    packet.Addr             // who is accused in place of the sender, where not zero
+	unasked  bool                    // the finding at hand rests on there being no other request
 	serial   uint64                  // of the newest exchange
 	unplaced map[mad.Attribute]int64 // when a node that is not known was set last
 	nobody   map[mad.Attribute]bool  // nothing was learned since
@@ -46,8 +54,8 @@ type Verifier struct {
 func New(rec *rule.Recorder, near func(packet.Addr) bool) *Verifier {
 	return &Verifier{
 		Rec: rec, Subnet: new(subnet.Subnet), Near: near,
-		open: map[uint64]*exchange{}, routes: map[route]*place{}, lids: map[uint16]*place{}, ports: map[*subnet.Port]*port{},
-		tables: map[tableKey]*table{}, traps: map[uint16]*trapper{}, heard: map[uint16]heard{}, sms: map[uint64]*manager{}, guids: map[uint64]*subnet.Port{},
+		open: map[uint64]*exchange{}, routes: map[route]*place{}, homes: map[*place]home{}, oneLink: map[uint16]int{}, lids: map[uint16]*place{}, ports: map[*subnet.Port]*port{},
+		tables: map[tableKey]*table{}, wide: map[*subnet.Node]int64{}, traps: map[uint16]*trapper{}, heard: map[uint16]heard{}, sms: map[uint64]*manager{}, guids: map[uint64]*subnet.Port{},
 		origins: map[origin]*subnet.Node{}, senders: map[uint32]place{},
 		unplaced: map[mad.Attribute]int64{}, nobody: map[mad.Attribute]bool{},
 	}
@@ -66,7 +74,11 @@ func Is(p *packet.Packet) bool {
 
 // Packet judges a packet for which Is holds and whose ICRC is not known to be wrong. mine says whether to report.
 func (v *Verifier) Packet(p *packet.Packet, mine bool) {
-	v.p, v.mine = p, mine
+	v.settle(p.Time)
+	v.p, v.mine, v.from = p, mine, nil
+	if v.begun == 0 {
+		v.begun = p.Time
+	}
 	if p.DestQP == 0 {
 		v.hear()
 	}
@@ -104,6 +116,9 @@ func (v *Verifier) report(id rule.ID, class rule.Class, role rule.Role, expected
 	}
 	f := rule.At(id, class, v.p)
 	f.Accused = rule.Endpoint{Role: role, Addr: v.p.Src, QPN: v.p.SrcQP, QPNKnown: true}
+	if !v.asked.IsZero() {
+		f.Accused.Addr = v.asked
+	}
 	f.Peer = rule.Endpoint{Addr: v.p.Dst, QPN: v.p.DestQP, QPNKnown: true}
 	f.Expected, f.Actual, f.Evidence = expected, actual, evidence
 	if v.s.Directed() && v.s.HopCount() <= mad.MaxHops {
@@ -127,6 +142,9 @@ func (v *Verifier) doubt() string {
 	if v.Lossy {
 		return "the capture lost packets"
 	}
+	if v.unasked {
+		return "the request that it answers may have been sent before the capture began, or lost before the tap"
+	}
 	return "what the node was told may have been changed out of sight of the tap, or the node switched on anew"
 }
 
@@ -140,8 +158,13 @@ func (v *Verifier) paired() rule.Class {
 
 // lasting is the class of what only holds while nobody has told the sender something else: the tap must be near it.
 func (v *Verifier) lasting() rule.Class {
-	if v.Near(v.p.Src) {
+	if v.near() {
 		return rule.Violation
 	}
 	return rule.Unproven
+}
+
+// near reports whether the tap is near the sender. On a directed route that has no LID but the one that its port is known by.
+func (v *Verifier) near() bool {
+	return v.Near(v.p.Src) || v.s.Directed() && v.from != nil && v.from.LID != 0 && v.Near(packet.LIDAddr(v.from.LID))
 }

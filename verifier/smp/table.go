@@ -59,15 +59,13 @@ func (v *Verifier) asksTable(x *exchange) {
 	case mad.AttrVLArbitration:
 		block := s.Modifier >> 16
 		odd := -1
-		for i := range 32 {
-			if a := mad.VLArb(entry16(s.Data, i)); set && a.VL() == 15 && a.Weight() != 0 {
-				odd = i
-			}
+		if set {
+			odd = oddEntry(s.Data)
 		}
 		if v.breaks(rule.SMPVA001, block < 1 || block > 4 || odd >= 0) {
 			actual := fmt.Sprintf("block %d", block)
 			if odd >= 0 {
-				actual = fmt.Sprintf("VL15 in entry %d", odd)
+				actual = entryText(s.Data, odd)
 			}
 			v.report(rule.SMPVA001, rule.Violation, rule.Requester, "blocks 1 to 4, of data VLs", actual)
 			return
@@ -97,14 +95,29 @@ func (v *Verifier) asksTable(x *exchange) {
 	}
 }
 
+// oddEntry returns an entry of a VLArbitrationTable that names VL 15, or -1. One with a weight of 0 is skipped, whatever else it says.
+func oddEntry(b []byte) int {
+	odd := -1
+	for i := range 32 {
+		if a := mad.VLArb(entry16(b, i)); a.Weight() != 0 && a.VL() == 15 {
+			odd = i
+		}
+	}
+	return odd
+}
+
+func entryText(b []byte, i int) string {
+	return fmt.Sprintf("VL%d in entry %d", mad.VLArb(entry16(b, i)).VL(), i)
+}
+
 func (v *Verifier) asksSLtoVL(x *exchange) {
 	s := &v.s
-	above := x.at.known() && s.Modifier>>16 != 0
-	if n := x.at.node; above && n.Type == subnet.Switch && (!n.HasSwitchInfo || n.OptimizedSLtoVL) {
-		above = false
+	first := 16
+	if n := x.at.node; x.at.known() && n.Type == subnet.Switch && (!n.HasSwitchInfo || n.OptimizedSLtoVL) {
+		first = 18 // two bits say all input ports, and all output ports
 	}
-	if v.breaks(rule.SMPSV001, above) {
-		v.report(rule.SMPSV001, rule.Violation, rule.Requester, "bits 31:16 of the attribute modifier 0", fmt.Sprintf("0x%08x", s.Modifier))
+	if v.breaks(rule.SMPSV001, x.at.known() && s.Modifier>>first != 0) {
+		v.report(rule.SMPSV001, rule.Violation, rule.Requester, fmt.Sprintf("bits 31:%d of the attribute modifier 0", first), fmt.Sprintf("0x%08x", s.Modifier))
 		return
 	}
 	p := v.vlPort(x, s.Modifier&0xFF)
@@ -138,8 +151,12 @@ func (v *Verifier) arbitrates(x *exchange) {
 		if a.Weight() == 0 {
 			continue
 		}
+		class := v.paired()
+		if first+uint64(i) < size {
+			class = v.lasting() // the lanes in use may have been changed out of sight
+		}
 		if v.breaks(rule.SMPVA002, first+uint64(i) >= size || p.Knows(subnet.KnowsVLs) && a.VL() >= p.OperVLs) {
-			v.report(rule.SMPVA002, v.paired(), rule.Requester, fmt.Sprintf("%d entries, of %d VLs", size, p.OperVLs), fmt.Sprintf("VL %d in entry %d", a.VL(), first+uint64(i)), p.Frame)
+			v.report(rule.SMPVA002, class, rule.Requester, fmt.Sprintf("%d entries, of %d VLs", size, p.OperVLs), fmt.Sprintf("VL %d in entry %d", a.VL(), first+uint64(i)), p.Frame)
 			return
 		}
 	}
@@ -192,6 +209,10 @@ func (v *Verifier) membership(x *exchange) {
 	k := v.of(p)
 	seen := map[uint16]bool{}
 	whole, standard := true, false
+	class := v.paired()
+	if n > 1 {
+		class = v.lasting() // the other blocks may have been changed out of sight
+	}
 	for b := range uint16(n) {
 		keys, ok := k.blocks[b]
 		if b == uint16(s.Modifier) {
@@ -207,7 +228,7 @@ func (v *Verifier) membership(x *exchange) {
 			}
 			standard = standard || key&0x7FFF == 0x7FFF
 			if v.breaks(rule.SMPPK003, seen[key]) {
-				v.report(rule.SMPPK003, v.paired(), rule.Requester, "each P_Key once", fmt.Sprintf("0x%04x twice", key))
+				v.report(rule.SMPPK003, class, rule.Requester, "each P_Key once", fmt.Sprintf("0x%04x twice", key))
 				return
 			}
 			seen[key] = true
@@ -215,7 +236,7 @@ func (v *Verifier) membership(x *exchange) {
 	}
 	k.given = k.given || whole
 	if whole && v.breaks(rule.SMPPK002, !standard) {
-		v.report(rule.SMPPK002, v.paired(), rule.Requester, "the default P_Key 0xffff or 0x7fff in the table of each port", "none")
+		v.report(rule.SMPPK002, class, rule.Requester, "the default P_Key 0xffff or 0x7fff in the table of each port", "none")
 	}
 }
 

@@ -67,15 +67,19 @@ func (v *Verifier) inTable(x *exchange) bool {
 		if isSwitch && n.HasSwitchInfo && !n.EnhancedPort0 && (out == 0 || in == 0) && s.Modifier>>16 == 0 {
 			bad, want = true, want+", and port 0 is no enhanced one"
 		}
-		if p := x.at.port(); !isSwitch && p.Knows(subnet.KnowsInfo) {
-			if v.breaks(rule.SMPSV002, p.CapabilityMask&capSLMapping == 0 || p.VLCap <= 1) {
+		if can, has, known := v.maps(x); known {
+			if v.breaks(rule.SMPSV002, can.CapabilityMask&capSLMapping == 0 && isSwitch && has.VLCap <= 1 || !isSwitch && (can.CapabilityMask&capSLMapping == 0 || has.VLCap <= 1)) {
 				v.report(rule.SMPSV002, v.paired(), rule.Responder, "a status other than 0: one VL, or no SL mapping in the capability mask",
-					fmt.Sprintf("status 0 with VLCap %d, CapabilityMask 0x%08x", p.VLCap, p.CapabilityMask), x.frame, p.Frame)
+					fmt.Sprintf("status 0 with VLCap %d, CapabilityMask 0x%08x", has.VLCap, can.CapabilityMask), x.frame, has.Frame)
 				return false
 			}
 		}
 	case mad.AttrVLArbitration:
 		id, bad, want = rule.SMPVA001, s.Modifier>>16 < 1 || s.Modifier>>16 > 4 || isSwitch && s.Modifier&0xFFFF > uint32(n.NumPorts), "status 0x001c: blocks 1 to 4, and ports of the node"
+		if odd := oddEntry(s.Data); !bad && x.Method == mad.Get && odd >= 0 {
+			v.breaks(id, true)
+			v.report(id, rule.Unproven, rule.Responder, "a data VL in each entry that has a weight", entryText(s.Data, odd), x.frame)
+		}
 	case mad.AttrPKeyTable:
 		size := n.PartitionCap
 		if isSwitch && s.Modifier>>16 != 0 {
@@ -85,6 +89,9 @@ func (v *Verifier) inTable(x *exchange) bool {
 			size = n.EnforcementCap
 		}
 		id, bad, want = rule.SMPPK001, s.Modifier&0xFFFF*32 >= uint32(size), fmt.Sprintf("status 0x001c: %d P_Keys", size)
+		if isSwitch && s.Modifier>>16 > uint32(n.NumPorts) {
+			bad, want = true, fmt.Sprintf("status 0x001c: the node has %d ports", n.NumPorts)
+		}
 	case mad.AttrLinearForwarding:
 		if !n.HasSwitchInfo || n.LinearCap == 0 {
 			return s.Modifier < 1024
@@ -109,6 +116,15 @@ func (v *Verifier) inTable(x *exchange) bool {
 		v.report(id, v.paired(), rule.Responder, want, fmt.Sprintf("status 0 with modifier 0x%x", s.Modifier), x.frame)
 	}
 	return !bad
+}
+
+// maps returns the ports that say whether the port of an SLtoVLMappingTable has one: by the capability mask, which a switch has at port 0, and by its lanes.
+func (v *Verifier) maps(x *exchange) (can, has *subnet.Port, known bool) {
+	can = x.at.port()
+	if has = can; can != nil && x.at.node.Type == subnet.Switch {
+		has = v.vlPort(x, x.Modifier&0xFF)
+	}
+	return can, has, can.Knows(subnet.KnowsInfo) && has.Knows(subnet.KnowsInfo) && !x.wide()
 }
 
 func (v *Verifier) guidInfo(x *exchange) bool {
@@ -196,7 +212,10 @@ func (v *Verifier) steady(x *exchange, fresh bool) {
 		return
 	}
 	t := v.asBlock(x)
-	if t.set && x.Method == mad.Get {
+	if p := x.at.port(); p != nil && v.of(p).reborn > t.held {
+		t.set = false
+	}
+	if t.set && x.Method == mad.Get && !x.wide() && t.held >= v.wide[x.at.node] {
 		if at := v.differs(x, t.data[:size], s.Data[:size]); v.breaks(rule.SMPMTH004, at >= 0) {
 			class := v.lasting()
 			if x.time-t.held > rebirth {

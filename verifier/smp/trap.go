@@ -15,7 +15,11 @@ var (
 	noType     = mad.LayoutNotice.Field("noticeType")
 	noProducer = mad.LayoutNotice.Field("nodeType")
 	noNumber   = mad.LayoutNotice.Field("trapNumber")
+	noIssuer   = mad.LayoutNotice.Field("issuerLID")
 )
+
+// mostLIDs is how many LIDs a port has at most.
+const mostLIDs = 128
 
 // badKeyAt is where a notice of trap 256 has the M_Key that was refused.
 const badKeyAt = 24
@@ -48,8 +52,15 @@ func (v *Verifier) trap() {
 				fmt.Sprintf("%s of producer %d, type %d", mad.TrapName(number), producer, noType.Uint(d)))
 		}
 	}
+	if v.breaks(rule.SMPTRP007, s.Modifier != 0) {
+		v.report(rule.SMPTRP007, rule.Violation, rule.Sender, "attribute modifier 0", fmt.Sprintf("0x%x", s.Modifier))
+	}
 	if !s.Directed() {
 		v.sender(number)
+		issuer, from := uint16(noIssuer.Uint(d)), v.p.SLID
+		if v.breaks(rule.SMPTRP007, issuer-from >= mostLIDs && from-issuer >= mostLIDs) {
+			v.report(rule.SMPTRP007, rule.Violation, rule.Sender, fmt.Sprintf("the LID of the port that sends it, %d, as IssuerLID", from), fmt.Sprintf("%d", issuer))
+		}
 	}
 	v.keep()
 }

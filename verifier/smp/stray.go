@@ -1,0 +1,102 @@
+package smp
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// stray is a response to no request that was seen: that may be recorded a little later.
+type stray struct {
+	p    packet.Packet
+	data []byte // of the datagram
+	mine bool
+}
+
+// early is how much before its request a response may be recorded, and maxStrays how many wait for theirs.
+const (
+	early     = int64(time.Millisecond)
+	maxStrays = 64
+)
+
+// keepStray notes the response at hand.
+func (v *Verifier) keepStray() {
+	if v.open[v.s.TID] != nil && v.s.Directed() || len(v.strays) == maxStrays {
+		return // of several requests with its TID it is not known which one it answers
+	}
+	p := *v.p
+	p.Payload = append([]byte(nil), p.Payload...)
+	p.Data, p.Pad = nil, nil
+	v.strays = append(v.strays, stray{p, p.Payload, v.mine})
+}
+
+// Finish judges what is open when the capture ends.
+func (v *Verifier) Finish() { v.settle(1<<63 - 1) }
+
+// settle judges the responses that have waited long enough for their requests.
+func (v *Verifier) settle(now int64) {
+	for len(v.strays) > 0 && now-v.strays[0].p.Time > early {
+		s := &v.strays[0]
+		v.p, v.mine, v.from = &s.p, s.mine, nil
+		if v.s.Decode(s.data) == nil {
+			if x, _ := v.answered(); x == nil {
+				v.mistaken()
+			}
+		}
+		v.strays = v.strays[1:]
+	}
+}
+
+// mistaken judges a response to no request: where just one request waits for an answer that differs in nothing but its TID, or the LID at one end, this is
+// its answer.
+func (v *Verifier) mistaken() {
+	s, p := &v.s, v.p
+	var x *exchange
+	for _, y := range v.order {
+		if y.answers > 0 || y.mistaken || y.Method != mad.Get && y.Method != mad.Set || y.Class != s.Class || y.Attribute != s.Attribute || y.Modifier != s.Modifier ||
+			y.time > p.Time || p.Time-y.last > 4*second {
+			continue
+		}
+		fits := v.sameRoute(y)
+		if !s.Directed() {
+			to, from := y.src == p.DLID, y.dst == p.SLID
+			fits = to && from || y.TID == s.TID && (to || from)
+		}
+		if !fits {
+			continue
+		}
+		if x != nil {
+			return
+		}
+		x = y
+	}
+	if x == nil {
+		return
+	}
+	x.mistaken = true
+	id, want, have := rule.MADTID002, "", ""
+	sees := v.near() || v.Near(p.Dst)
+	switch {
+	case x.TID != s.TID:
+		id, want, have = rule.SMPMTH003, fmt.Sprintf("TID 0x%016x of the %v(%s)", x.TID, x.Method, x.AttributeName()), fmt.Sprintf("0x%016x, of no request", s.TID)
+		v.from = x.at.port()
+		sees = (v.near() || v.Near(p.Dst)) && p.Time-v.begun > lifetime
+	case x.dst != p.SLID: // nobody else knows of the request
+		v.asked = packet.LIDAddr(x.dst)
+		sees = sees || v.Near(v.asked)
+		want, have = fmt.Sprintf("an answer from LID %d, which was asked", x.dst), fmt.Sprintf("from LID %d", p.SLID)
+	default:
+		want, have = fmt.Sprintf("an answer to LID %d, which asked", x.src), fmt.Sprintf("to LID %d", p.DLID)
+	}
+	class := rule.Unproven
+	if sees && !v.Lossy {
+		class = rule.Violation
+	}
+	v.breaks(id, true)
+	v.unasked = true
+	v.report(id, class, rule.Responder, want, have, x.frame)
+	v.unasked, v.asked = false, packet.Addr{}
+}
