@@ -38,14 +38,13 @@ func TestRecorded(t *testing.T) {
 		list[i].Evidence = []uint64{2}
 	}
 	k.Found(list)
-	for range 500 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		k.mu.Lock()
 		n := len(k.order)
 		k.mu.Unlock()
 		if n == eachInMinute {
 			break
 		}
-		time.Sleep(time.Millisecond)
 	}
 	_, frames, err := k.Around(&list[15])
 	if err != nil || len(frames) == 0 {

@@ -14,6 +14,8 @@ export class Grid {
     this.at = -1; // index of the current row
     this.key = null; // its id
     this.turn = 0;
+    this.busy = false; // refresh is under way
+    this.again = false; // and has to be done once more
     this.space = el("div", { class: "grid-space", role: "presentation" });
     this.body = el("div", { class: "grid-body", role: "rowgroup" }, this.space);
     this.head = el("div", { class: "grid-head", role: "row" }, options.columns.map((c) =>
@@ -34,12 +36,27 @@ export class Grid {
     this.at = -1;
     this.key = null;
     this.body.scrollTop = 0;
+    this.busy = false; // what is being fetched is of another list
     return this.refresh();
   }
 
-  // refresh fetches what is in sight again; what is shown stays until that has come.
+  // refresh fetches what is in sight again; what is shown stays until that has come. It waits for one that is under way: where news come faster than
+  // answers, none would be shown.
   async refresh() {
+    if (this.busy) {
+      this.again = true;
+      return;
+    }
+    this.busy = true;
+    this.again = false;
     const turn = ++this.turn;
+    await this.fetch(turn);
+    if (turn !== this.turn) return;
+    this.busy = false;
+    if (this.again) this.refresh();
+  }
+
+  async fetch(turn) {
     const [first, last] = this.sight();
     const wanted = new Set();
     for (let p = Math.floor(first / PAGE); p <= Math.floor(Math.max(first, last - 1) / PAGE); p++) wanted.add(p);
