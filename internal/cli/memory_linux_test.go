@@ -3,7 +3,6 @@ package cli
 import (
 	"strconv"
 	"testing"
-	"time"
 
 	"ibwitness/internal/traffic"
 	"ibwitness/internal/veth"
@@ -34,7 +33,7 @@ func TestMemory(t *testing.T) {
 		return f
 	})
 	p.arrive("127.0.0.1:9846", n)
-	time.Sleep(2 * time.Second)
+	p.settled("127.0.0.1:9846")
 	u := used(t)
 	t.Logf("%d connections of %d are followed in %d MiB", u.connections, connections, u.bytes>>20)
 	if u.connections > connections*9/10 || u.connections < connections/10 {

@@ -28,7 +28,7 @@ func TestNotify(t *testing.T) {
 		t.Helper()
 		buf := make([]byte, 1024)
 		for {
-			if err := socket.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			if err := socket.SetReadDeadline(time.Now().Add(eventually)); err != nil {
 				t.Fatal(err)
 			}
 			n, err := socket.Read(buf)

@@ -74,20 +74,35 @@ func launchAs(t *testing.T, attr *syscall.SysProcAttr, env []string, program str
 	return p
 }
 
+// eventually is how long tests wait for what must happen. It tells a machine that is slow, or stands still for seconds, from a program that hangs.
+const eventually = 2 * time.Minute
+
+// until waits until done is true, and reports whether it is.
+func until(done func() bool) bool {
+	for end := time.Now().Add(eventually); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
 // logs waits until the process has logged something, and returns the first submatch, or the match.
-func (p *process) logs(pattern string) string {
+func (p *process) logs(pattern string) (found string) {
 	p.t.Helper()
 	re := regexp.MustCompile(pattern)
 	var b []byte
-	for range 1500 {
+	if !until(func() bool {
 		b, _ = os.ReadFile(p.log)
-		if m := re.FindSubmatch(b); m != nil {
-			return string(m[len(m)-1])
+		m := re.FindSubmatch(b)
+		if m != nil {
+			found = string(m[len(m)-1])
 		}
-		time.Sleep(10 * time.Millisecond)
+		return m != nil
+	}) {
+		p.t.Fatalf("it does not log %s:\n%s", pattern, b)
 	}
-	p.t.Fatalf("it does not log %s:\n%s", pattern, b)
-	return ""
+	return found
 }
 
 // stop ends the process as an administrator does, and expects that it ends well.
@@ -102,8 +117,8 @@ func (p *process) stop() {
 	}
 }
 
-// replayFile sends the frames of a capture, in the time that they took.
-func replayFile(t *testing.T, path, name string) {
+// replayFile sends the frames of a capture, in the time that they took, and returns by how much the latest of them was late.
+func replayFile(t *testing.T, path, name string) (late time.Duration) {
 	t.Helper()
 	src, err := fabricagent.Open([]string{path})
 	if err != nil {
@@ -119,15 +134,39 @@ func replayFile(t *testing.T, path, name string) {
 				if first == 0 {
 					first = b.Frames[i].Time
 				}
-				time.Sleep(time.Until(began.Add(time.Duration(b.Frames[i].Time - first))))
+				due := began.Add(time.Duration(b.Frames[i].Time - first))
+				time.Sleep(time.Until(due))
 				send(b.Frames[i].Data)
+				late = max(late, time.Since(due))
 			}
 			b.Release()
 		}
 		if err != nil {
-			return
+			return late
 		}
 	}
+}
+
+// naks is a capture in which a responder sends four NAKs that it must not. How many of them are proven depends on when its packets come: where none is
+// later than inTime, all are.
+const (
+	naks     = "../../testdata/captures/rnr_retry_exceeded.pcap"
+	nakSends = 16 // packets of the requester
+	inTime   = 200 * time.Microsecond
+)
+
+// violate replays naks until enough reports that what was wanted is found. Where the machine has kept the times, the first time must do.
+func violate(t *testing.T, enough func() bool) (times int) {
+	t.Helper()
+	for times = 1; times <= 20; times++ {
+		if late := replayFile(t, naks, "left"); enough() {
+			return times
+		} else if late < inTime {
+			t.Fatalf("the packets came in time, within %v, and what they violate is not found", late)
+		}
+	}
+	t.Fatal("the machine never sends the packets in their time")
+	return times
 }
 
 // metricsOf fetches the metrics of a process.
@@ -149,11 +188,11 @@ func (p *process) metricsOf(address string) string {
 func (p *process) tell(address, line string) {
 	p.t.Helper()
 	page := ""
-	for range 150 {
-		if page = p.metricsOf(address); strings.Contains(page, line+"\n") {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
+	if until(func() bool {
+		page = p.metricsOf(address)
+		return strings.Contains(page, line+"\n")
+	}) {
+		return
 	}
 	log, _ := os.ReadFile(p.log)
 	metric, _, _ := strings.Cut(line, "{")
@@ -166,7 +205,7 @@ func (p *process) arrive(address string, frames int) {
 	p.t.Helper()
 	line := regexp.MustCompile(`(?m)^ibwitness_capture_(?:frames|drops)_total\{.*\} (\S+)$`)
 	n := 0
-	for range 150 {
+	if !until(func() bool {
 		n = 0
 		for _, m := range line.FindAllStringSubmatch(p.metricsOf(address), -1) {
 			v, err := strconv.ParseFloat(m[1], 64)
@@ -175,10 +214,63 @@ func (p *process) arrive(address string, frames int) {
 			}
 			n += int(v)
 		}
-		if n == frames {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
+		return n == frames
+	}) {
+		p.t.Fatalf("%d frames arrive or are dropped, of %d", n, frames)
 	}
-	p.t.Fatalf("%d frames arrive or are dropped, of %d", n, frames)
 }
+
+// settled waits until all that was sent so far was judged, told and written, and what was configured so far is in force: until a tick behind the one at
+// which the newest findings could be told.
+func (p *process) settled(address string) {
+	p.t.Helper()
+	lag := regexp.MustCompile(`(?m)^ibwitness_engine_lag_seconds (\S+)$`)
+	// judged returns between which times that stands up to which all is judged.
+	judged := func() (from, to time.Time) {
+		began := time.Now()
+		page := p.metricsOf(address)
+		ended := time.Now()
+		m := lag.FindStringSubmatch(page)
+		if m == nil {
+			return from, to
+		}
+		v, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		behind := time.Duration(v * 1e9)
+		return began.Add(-behind), ended.Add(-behind)
+	}
+	told := time.Now().Add(settle)
+	var last time.Time // 0: the tick at which all is told has not been
+	if !until(func() bool {
+		from, to := judged()
+		if last.IsZero() {
+			if from.After(told) {
+				last = to
+			}
+			return false
+		}
+		return from.After(last)
+	}) {
+		log, _ := os.ReadFile(p.log)
+		p.t.Fatalf("what was sent is not judged:\n%s", log)
+	}
+}
+
+// counted returns the value of a metric, 0 where it is not there.
+func (p *process) counted(address, metric string) int {
+	p.t.Helper()
+	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(metric) + ` (\S+)$`).FindStringSubmatch(p.metricsOf(address))
+	if m == nil {
+		return 0
+	}
+	v, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return int(v)
+}
+
+// nakViolated is the metric of the violations that naks shows.
+const nakViolated = `ibwitness_violations_total{accused="responder",rule="RC-RSP-043",severity="error"}`

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ibwitness/internal/need"
 	"ibwitness/internal/traffic"
@@ -38,7 +37,7 @@ func TestPrometheus(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "prometheus.yml")
-	text := strings.NewReplacer("15s", "200ms", "alerts.yml", alerts).Replace(string(config))
+	text := strings.NewReplacer("15s", "500ms", "alerts.yml", alerts).Replace(string(config))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -71,27 +70,35 @@ func TestPrometheus(t *testing.T) {
 		slices.Sort(list)
 		return list
 	}
-	until := func(query, want string) {
+	tells := func(query, want string) {
 		t.Helper()
 		var got []string
-		for range 300 {
-			if got = ask(query); slices.Equal(got, []string{want}) {
-				return
-			}
-			time.Sleep(100 * time.Millisecond)
+		if until(func() bool {
+			got = ask(query)
+			return slices.Equal(got, []string{want})
+		}) {
+			return
 		}
 		b, _ := os.ReadFile(watch.log)
 		t.Fatalf("%s is %q, not %q\n%s", query, got, want, b)
 	}
 
 	frames := replay(t, traffic.Capture(traffic.Small(60), 20_000), "left")
-	until("sum(ibwitness_packets_total)", fmt.Sprintf("  =%d", frames))
-	time.Sleep(4 * time.Second) // findings of it would be told by then
+	tells("sum(ibwitness_packets_total)", fmt.Sprintf("  =%d", frames))
+	watch.settled("127.0.0.1:9846") // findings of it are told
+	for range 3 {                   // scrapes, so that the alerts have been evaluated since
+		const scraped = "max(timestamp(ibwitness_connections))"
+		last := ask(scraped)
+		until(func() bool { now := ask(scraped); return len(now) > 0 && !slices.Equal(now, last) })
+	}
 	if got := ask(`ALERTS{alertstate="firing"}`); len(got) > 0 {
 		t.Errorf("clean traffic: %q", got)
 	}
-	replayFile(t, "../../testdata/captures/rnr_retry_exceeded.pcap", "left")
-	until(`ALERTS{alertname="IbwitnessViolation", alertstate="firing"}`, "IbwitnessViolation RC-RSP-043 responder=1")
+	violate(t, func() bool {
+		watch.settled("127.0.0.1:9846")
+		return watch.counted("127.0.0.1:9846", nakViolated) > 0
+	})
+	tells(`ALERTS{alertname="IbwitnessViolation", alertstate="firing"}`, "IbwitnessViolation RC-RSP-043 responder=1")
 
 	page, err := http.Get("http://127.0.0.1:9846/metrics")
 	if err != nil {

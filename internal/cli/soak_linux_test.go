@@ -34,6 +34,7 @@ func TestSoak(t *testing.T) {
 		"watch", "-i", "right", "--promiscuous", "--listen", "127.0.0.1:9846", "--log", path, "--repeats", "0",
 		"--idle", max(min(*soak/20, 5*time.Minute), 2*time.Second).String(),
 	}
+	sent := 0
 	flood := func(d time.Duration) {
 		n := int(d.Seconds() * float64(rate))
 		var frames [64][]byte // that may not have been sent yet
@@ -41,6 +42,7 @@ func TestSoak(t *testing.T) {
 			if n--; n < 0 {
 				return nil
 			}
+			sent++
 			f := &frames[n%len(frames)]
 			*f = churn.Next((*f)[:0])
 			return *f
@@ -49,11 +51,14 @@ func TestSoak(t *testing.T) {
 	// run has traffic while a process watches, and returns what it used when it had seen a third of that, and at the end.
 	run := func(p *process) (early, late consumed) {
 		p.logs("watching")
+		sent = 0
 		flood(*soak / 6)
+		p.arrive("127.0.0.1:9846", sent)
 		early = used(t)
 		flood(*soak / 3)
+		p.arrive("127.0.0.1:9846", sent)
 		late = used(t)
-		time.Sleep(5 * time.Second) // it is all told
+		p.settled("127.0.0.1:9846")
 		return early, late
 	}
 	check := func(early, late consumed) {

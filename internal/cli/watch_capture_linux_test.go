@@ -18,7 +18,7 @@ func TestWatchLibpcap(t *testing.T) {
 		return
 	}
 	p.logs("watching")
-	replayFile(t, "../../testdata/captures/rnr_retry_exceeded.pcap", "left")
+	replayFile(t, naks, "left")
 	p.tell("127.0.0.1:9846", `ibwitness_packets_total{class="send",service="RC"} 16`)
 	for i, got := range threads(t, p.Process.Pid, "CapEff") {
 		if got != "0000000000000000" {

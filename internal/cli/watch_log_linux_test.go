@@ -61,12 +61,17 @@ func TestWatchLog(t *testing.T) {
 	shape.Faults, shape.Seed = 60, 3
 	raw := traffic.Capture(shape, 60_000)
 	path := filepath.Join(t.TempDir(), "findings.jsonl")
-	over := make(chan bool)
+	// The traffic goes by what watches it, and not by the time: else there would be fewer runs on a slow machine.
+	over, watched := make(chan bool), make(chan int)
 	go func() {
 		defer close(over)
 		send := veth.Sender(t, "left")
+		left := 0                                 // frames until it waits for the next run
 		correct := traffic.New(traffic.Small(40)) // beside it, between other hosts
 		for b, n := raw[24:], 0; len(b) > 16; n++ {
+			if left--; left < 0 {
+				left = <-watched
+			}
 			size := int(b[8]) | int(b[9])<<8 | int(b[10])<<16
 			send(b[16 : 16+size])
 			var p packet.Packet
@@ -84,11 +89,21 @@ func TestWatchLog(t *testing.T) {
 	for run := 0; ; run++ {
 		p := start(t, "watch", "-i", "right", "--promiscuous", "--listen", "", "--repeats", "0", "--log", path)
 		p.logs("watching")
+		// It is killed when it has told something, in the middle of whatever it does. What is still sent then nobody sees.
+		ended := false
 		select {
 		case <-over:
-			time.Sleep(3500 * time.Millisecond) // until all is told
+			ended = true
+		case watched <- 16_000 + 1850*run:
+			select {
+			case <-over:
+				ended = true
+			case watched <- 1000:
+			}
+		}
+		if ended {
 			p.stop()
-		case <-time.After(time.Duration(3200+370*run) * time.Millisecond): // in the middle of whatever it does
+		} else {
 			if err := p.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"ibwitness/internal/need"
 	"ibwitness/internal/traffic"
@@ -25,25 +24,19 @@ func TestWatchWrite(t *testing.T) {
 	shape := traffic.Small(60)
 	shape.Faults = 500
 	raw := traffic.Capture(shape, 20_000)
-	p := start(t, "watch", "-i", "right", "--promiscuous", "--listen", "", "--repeats", "0", "--write", filepath.Join(dir, "flight.pcapng"), "--write-packets", "20")
+	p := start(t, "watch", "-i", "right", "--promiscuous", "--listen", "127.0.0.1:9846", "--repeats", "0", "--write", filepath.Join(dir, "flight.pcapng"), "--write-packets", "20")
 	p.logs("watching")
 	replay(t, raw, "left")
-	name := ""
-	for range 100 {
-		time.Sleep(100 * time.Millisecond)
-		if list, _ := filepath.Glob(filepath.Join(dir, "flight_00001_*.pcapng")); len(list) == 1 {
-			name = list[0]
-			break
-		}
-	}
-	time.Sleep(1500 * time.Millisecond) // until all was told
+	p.settled("127.0.0.1:9846")
 	if err := p.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = p.Wait()
-	if name == "" {
-		t.Fatal("no file is written")
+	files, err := filepath.Glob(filepath.Join(dir, "flight_00001_*.pcapng"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the first file is one of %q, %v", files, err)
 	}
+	name := files[0]
 	live := map[string]bool{}
 	b, err := os.ReadFile(p.out)
 	if err != nil {
