@@ -64,9 +64,27 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	case qp.NakNone:
 		if !q.HasHole() && !nakAsked(q, r, p.Time) && !nakWaits(c, from) {
 			v.rcTimeout(c, from, p)
+			v.rcSkipped(c, from, p)
 		}
 	}
 	v.rcNeedless(c, from, p)
+}
+
+// rcSkipped judges that a retransmission which no NAK asked for begins with the oldest request that is not acknowledged (rule RC-RTY-006). Only a
+// tap near the requester shows how far it has been acknowledged.
+func (v *Verifier) rcSkipped(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	oldest := q.Taken()
+	if !c.Sees(from) || oldest.Before(q.First) || impliedNAK(q, p) {
+		return
+	}
+	v.covered(rule.RCRTY006)
+	if p.PSN.After(oldest) {
+		v.report(c, from, p, verdict{
+			rule: rule.RCRTY006, class: rule.Violation, role: rule.Requester,
+			expected: "PSN " + oldest.String() + " first: nothing has acknowledged it", actual: "PSN " + p.PSN.String(),
+		})
+	}
 }
 
 // answered reports whether anything has come in answer to a READ or atomic from psn first to last.

@@ -23,6 +23,8 @@ var retryFaults = []fault{
 	{"tail of a READ off the path MTU", 205, Insert(205, 1000, func(p *packet.Packet) { p.PSN += 2; p.VA += 500; p.DMALen -= 500 }), "RC-RTY-008|RC-RTY-007", "VV", "", 4, ""},
 	{"tail of a READ too long", 205, Insert(205, 1000, func(p *packet.Packet) { p.PSN += 2; p.VA += 512 }), "RC-RTY-007", "VV", "", 4, ""},
 	{"WRITE in place of a READ sent again", 107, Insert(100, 1000, func(p *packet.Packet) { p.PSN = 3307731 }), "RC-RTY-004", "VV", "", 1, ""},
+	{"sent again, the oldest left out", 101, Insert(99, 1000, nil), "RC-RTY-006", "-V", "", 0, ""},
+	{"sent again, the two oldest left out", 101, Insert(100, 1000, nil), "RC-RTY-006", "-V", "", 0, ""},
 	{"sent again, one left out", 101, func(c *Capture, at int) {
 		c.insert(98, at, 1000, nil)
 		c.Accepted = append(c.Accepted, c.insert(100, at, 2000, nil))
