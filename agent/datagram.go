@@ -117,7 +117,11 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	if !connects(f.Service) {
 		return
 	}
+	early, ok := t.unconnected(hcaagent.QP{Addr: f.Ends[0].Addr, QPN: f.Ends[0].QPN}, f.Ends[1].Addr)
 	c := t.pairOf(f, p, ByCM)
+	if q := &c.Ends[1].SQ; ok && q.Fresh && q.Next == early.PSN {
+		q.Excused = true // what was sent before the connection was there is not missing
+	}
 	t.ver.Event(&c.Pair, 0, p, rule.EvConnect, "")
 }
 

@@ -28,6 +28,21 @@ func (t *Transport) judgeExchanges() {
 		}
 		return &t.pairs.at(way >> 1).Pair, int(way & 1), true
 	}
+	t.talks.First = t.unconnected
+}
+
+// unconnected returns the first packet that host peer has sent to a queue pair of which nothing else is known, with its time, opcode and PSN.
+func (t *Transport) unconnected(q hcaagent.QP, peer packet.Addr) (p packet.Packet, ok bool) {
+	host, dir := t.hosts.find(peer, q.Addr)
+	way, ok := t.flows.get(flowKey(host, dir, q.QPN), 0)
+	if !ok || way&1 != 0 {
+		return p, false
+	}
+	c := t.pairs.at(way >> 1)
+	return packet.Packet{
+		Encap: c.Encap, Has: packet.HasBTH, Opcode: c.firstOp, PSN: c.firstPSN, DestQP: q.QPN, Src: peer, Dst: q.Addr,
+		Time: c.firstTime, Frame: c.firstFrame, Tap: c.firstTap,
+	}, !c.Paired
 }
 
 // afterwards judges that a connection which CM has ended goes on.

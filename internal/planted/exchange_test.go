@@ -125,6 +125,7 @@ var exchangeFaults = []fault{
 		c.insert(7, 6, 1e6, plainly(rejects(1, 28, 0)))
 		c.accept(7)
 	}, "CM-SM-013", "UV", "", 1, ""},
+	{"request of the passive side before its REP", 3, Insert(10, 5e6, nil), "CM-SM-016", "UV", "fd77::2", 0, ""},
 	{"request 3 ms before the RTU", 8, func(c *Capture, at int) {
 		f := c.Frame(7)
 		f.Time = c.Frame(8).Time + 3e6

@@ -43,6 +43,8 @@ type Verifier struct {
 	Lossy func() bool
 	// Traffic finds the connection of a queue pair that CM has told of, and which end of it that is.
 	Traffic func(q hcaagent.QP) (c *qp.Pair, end int, ok bool)
+	// First returns the first packet that a host has sent to a queue pair that nothing is known of: time, frame, opcode and PSN.
+	First func(q hcaagent.QP, peer packet.Addr) (packet.Packet, bool)
 	// Since tells from when on the packets between two hosts are seen.
 	Since func(a, b packet.Addr) int64
 
@@ -71,6 +73,7 @@ func New(rec *rule.Recorder) *Verifier {
 		Near: func(_, _ packet.Addr) bool { return false }, Lossy: func() bool { return false },
 		Since:   func(_, _ packet.Addr) int64 { return math.MaxInt64 },
 		Traffic: func(hcaagent.QP) (*qp.Pair, int, bool) { return nil, 0, false },
+		First:   func(hcaagent.QP, packet.Addr) (p packet.Packet, ok bool) { return p, false },
 		byID:    map[key]int32{}, byTID: map[tidKey]int32{}, byQP: map[qpKey]int32{}, byEnd: map[tidKey]int32{}, byService: map[serviceKey]int32{},
 		delays: map[delayKey]uint8{}, odd: map[[2]packet.Addr]bool{},
 	}

@@ -61,6 +61,7 @@ func (v *Verifier) replied(m *message, r *mad.REP, x *exchange) {
 	x.counts[passive], x.delay = r.RNRRetryCount, r.TargetAckDelay
 	v.reused(m, x, passive)
 	v.staleAnswer(m, x, active, "REP")
+	v.hasty(m, x)
 	v.bind(x)
 	v.covered(rule.CMSM001)
 	if x.early.time > 0 && m.Time-x.early.time > slack {

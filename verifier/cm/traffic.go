@@ -35,6 +35,22 @@ func (v *Verifier) before(m *message, x *exchange) {
 	}
 }
 
+// hasty judges a request that the passive side sent before its REP (rule CM-SM-016): to the queue pair that the REQ names, and from the PSN on
+// that it names, as nobody else does.
+func (v *Verifier) hasty(m *message, x *exchange) {
+	p, ok := v.First(qpOf(x, active), x.key.passive)
+	if !x.asked || !ok || p.PSN != x.psn[active] || !p.Info().Request || p.Time <= x.req.first || m.Time-p.Time <= slack {
+		return
+	}
+	v.covered(rule.CMSM016)
+	f := rule.At(rule.CMSM016, proven(m.sees[sender]), &p)
+	f.Expected, f.Actual, f.Evidence = "no request of the passive side before the RTU", "one before its REP", []uint64{x.req.frame, m.Frame}
+	f.Detail = unless(m.sees[sender], "the two may have changed places on the way")
+	f.Accused = rule.Endpoint{Role: rule.Requester, Addr: m.Src, QPN: x.qpn[passive], QPNKnown: true}
+	f.Peer = rule.Endpoint{Addr: m.Dst, QPN: p.DestQP, QPNKnown: true}
+	v.Rec.Add(f)
+}
+
 // unannounced judges, at its end, an exchange of which something is missing: an RTU although requests were sent (rule CM-SM-016), a REP
 // although there was an RTU, or the REQ of a REP (rule CM-SM-001).
 func (v *Verifier) unannounced(x *exchange) {
