@@ -39,6 +39,7 @@ type Fabric struct {
 type port struct {
 	addr    packet.Addr
 	receive func(frame []byte)
+	deaf    func(frame []byte) bool // where not nil, says that what comes now does not arrive, and no tap sees it
 	taps    []*Tap
 	paths   map[packet.Addr]*Path // from this port, by destination
 	lastTo  packet.Addr

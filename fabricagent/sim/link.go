@@ -102,6 +102,7 @@ func NewLink(clock *Clock, opt LinkOptions) (*Link, error) {
 			p.left = p.FaultAt
 		}
 		p.send = f.Attach(l.Addr(i), p.receive)
+		f.port(l.Addr(i)).deaf = p.deaf
 		l.ports[i] = p
 	}
 	for i := range l.ports {

@@ -21,6 +21,8 @@ type linkPort struct {
 	state   int
 	epoch   int // how often it has been down
 	sending bool
+	current []byte // the data packet that is being sent
+	lost    int64  // until when what comes was sent before the link went down
 	ticking bool
 	next    int // the lane whose turn it is
 	waiting int // packets on all lanes
@@ -96,6 +98,12 @@ func (p *linkPort) become(state int) {
 
 // down takes the port down. What waits stays, and all counts begin anew.
 func (p *linkPort) down() {
+	if p.current != nil { // it ends as a bad packet
+		bad := append(p.bad(link.Data), p.current[link.HeaderSize:]...)
+		p.current = nil
+		p.leave(bad)
+	}
+	p.lost = p.link.clock.now + max(p.link.opt.Delay, 0)
 	p.state = portDown
 	p.epoch++
 	for vl := range p.lanes {
@@ -181,6 +189,12 @@ func onLane(data []byte, vl uint8) {
 	data[0] = vl<<4 | data[0]&0xF
 	end := len(data) - vcrcSize
 	binary.LittleEndian.PutUint16(data[end:], packet.VCRC(data[:end]))
+}
+
+// deaf reports whether what comes is lost: the link went down while it was on its way.
+func (p *linkPort) deaf(frame []byte) bool {
+	kind, _, _ := link.DecodeHeader(frame)
+	return kind != link.Physical && p.link.clock.now <= p.lost
 }
 
 // receive takes what arrives on the link.

@@ -11,6 +11,11 @@ func (p *linkPort) header(k link.Kind) []byte {
 	return link.AppendHeader(make([]byte, 0, link.HeaderSize+8), k, link.Mark{Link: p.link.opt.Number, Symbol: p.link.opt.Symbol, Port: p.index})
 }
 
+// bad returns the header of a frame that ends with the bad-packet delimiter.
+func (p *linkPort) bad(k link.Kind) []byte {
+	return link.AppendHeader(make([]byte, 0, link.HeaderSize+8), k, link.Mark{Link: p.link.opt.Number, Symbol: p.link.opt.Symbol, Port: p.index, Bad: true})
+}
+
 // leave puts a frame on the link.
 func (p *linkPort) leave(frame []byte) {
 	if p.show {
@@ -85,9 +90,12 @@ func (p *linkPort) sendData(vl uint8, data []byte) {
 // transmit has a frame leave when its last symbol has, and goes on then.
 func (p *linkPort) transmit(frame []byte) {
 	p.sending = true
+	if kind, _, _ := link.DecodeHeader(frame); kind == link.Data {
+		p.current = frame
+	}
 	epoch := p.epoch
 	p.link.clock.After(p.link.time(len(frame)-link.HeaderSize), func() {
-		p.sending = false
+		p.sending, p.current = false, nil
 		if p.epoch == epoch {
 			p.leave(frame)
 		}

@@ -91,10 +91,12 @@ func (x *flight) arrive() {
 		p.Behind.pass(x)
 		return
 	}
-	if len(p.to.taps) > 0 {
-		f.see(p.to.taps, x.frame, packet.WayIn)
+	if p.to.deaf == nil || !p.to.deaf(x.frame) {
+		if len(p.to.taps) > 0 {
+			f.see(p.to.taps, x.frame, packet.WayIn)
+		}
+		p.to.receive(x.frame)
 	}
-	p.to.receive(x.frame)
 	f.done(x)
 }
 

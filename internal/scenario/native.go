@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -25,17 +26,40 @@ func (p *parser) link(s *Scenario) setter {
 			"delay": p.duration(&s.Link.Delay), "rate": number(p, &s.Link.Rate, 1, 1e15),
 			"lanes": choice(p, &s.Native.Lanes, map[string]int{"1": 1, "2": 2, "4": 4, "8": 8, "15": 15}), "symbol": number(p, &s.Native.Symbol, 10, 60000),
 			"width": choice(p, &s.Native.Width, map[string]int{"1": 1, "2": 2, "4": 4, "8": 8, "12": 12}), "mtu": choice(p, &s.Native.MTU, pmtus),
-			"noise": p.probability(&s.Native.Noise),
+			"noise": p.probability(&s.Native.Noise), "bounces": p.bounces(s),
 		})
 	}
+}
+
+// bounces takes when the link goes down, and for how long.
+func (p *parser) bounces(s *Scenario) setter {
+	return func(n *yaml.Node) {
+		p.list(n, "bounces", func(n *yaml.Node) {
+			var b Bounce
+			p.fields(n, "a bounce", map[string]setter{"at": p.duration(&b.At), "for": p.duration(&b.For)})
+			if b.For <= 0 {
+				p.fail(n.Line, "a bounce lasts: give for, such as 50us")
+			}
+			if k := len(s.Bounces); k > 0 && b.At <= s.Bounces[k-1].At+s.Bounces[k-1].For {
+				p.fail(n.Line, "the link is down at %v already: list bounces in their order", time.Duration(b.At))
+			}
+			s.Bounces = append(s.Bounces, b)
+		})
+	}
+}
+
+// bounce plans that the link goes down and comes up again.
+func (r *Run) bounce(b Bounce) {
+	r.Clock.After(b.At, r.link.Down)
+	r.Clock.After(b.At+b.For, r.link.Up)
 }
 
 // referNative checks what belongs to native links alone, and what they do not have.
 func (p *parser) referNative(s *Scenario) {
 	if !s.native() {
 		l := &s.Native
-		if l.Lanes != 0 || l.Symbol != 0 || l.Width != 0 || l.MTU != 0 || l.Noise != 0 {
-			p.fail(s.linkLine, "lanes, symbol, width, mtu and noise are those of a native link: give the HCAs LIDs, such as lid:1")
+		if l.Lanes != 0 || l.Symbol != 0 || l.Width != 0 || l.MTU != 0 || l.Noise != 0 || s.Bounces != nil {
+			p.fail(s.linkLine, "lanes, symbol, width, mtu, noise and bounces are those of a native link: give the HCAs LIDs, such as lid:1")
 		}
 		for i := range s.HCAs {
 			h := &s.HCAs[i]

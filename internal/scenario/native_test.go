@@ -29,6 +29,11 @@ func (c *chance) nativeScenario(seed uint64) string {
 	if c.is(0.5) {
 		noise = fmt.Sprintf("noise: %.4f, ", 0.0001+0.01*c.Float64())
 	}
+	if seed%3 == 0 {
+		r := rand.New(rand.NewPCG(seed, 9))
+		at := 20 + r.IntN(400)
+		noise += fmt.Sprintf("bounces: [{at: %dus, for: %dus}, {at: %dus, for: 3us}], ", at, 1+r.IntN(200), at+300+r.IntN(500))
+	}
 	return strings.Replace(text, "link: {", fmt.Sprintf("link: {lanes: %d, symbol: %d, width: %d, %s", pick(c, 1, 2, 4, 8, 15), pick(c, 400, 1000, 4000), pick(c, 1, 4, 12), noise), 1)
 }
 

@@ -70,6 +70,9 @@ func (s *Scenario) Start(opt Options) (*Run, error) {
 	}
 	if r.link != nil {
 		r.link.Up()
+		for _, b := range s.Bounces {
+			r.bounce(b)
+		}
 	}
 	for i := range s.Errors {
 		r.plant(&s.Errors[i])

@@ -19,6 +19,7 @@ type Scenario struct {
 	Packets uint64
 	Link    sim.Options
 	Native  sim.LinkOptions // where the HCAs have LIDs; Ports is in each HCA
+	Bounces []Bounce        // of that link
 	HCAs    []HCA
 	SRQs    []SRQ
 	QPs     []QP
@@ -30,6 +31,9 @@ type Scenario struct {
 
 	tapsLine, nearLine, linkLine int
 }
+
+// Bounce is a native link that goes down and comes up again.
+type Bounce struct{ At, For int64 }
 
 // Middle is the name of the tap halfway between the ends.
 const Middle = "middle"
