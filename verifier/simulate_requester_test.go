@@ -19,9 +19,19 @@ type simRequester struct {
 	implied   bool // a response told that one before it is missing, and A went back
 }
 
+// simWindow is how many requests A has outstanding at most.
+const simWindow = 25
+
 // prepare makes up messages for A to send, the first from psn on.
 func (s *simulation) prepare(messages, psn int) {
+	silent := 0
 	add := func(p simRequest) {
+		if silent++; silent == simWindow { // who waits for room in his window asks
+			p.ackreq = !p.read && !p.atomic
+		}
+		if p.ackreq || p.read || p.atomic {
+			silent = 0
+		}
 		p.psn, p.span = psn, max(p.span, 1)
 		psn += p.span
 		s.requests = append(s.requests, p)
@@ -71,7 +81,7 @@ func (s *simulation) complete(i int) bool {
 
 // pump lets A send, one packet after the other.
 func (s *simulation) pump() {
-	if s.sending || s.now < s.resumes || s.next >= len(s.requests) || s.next-s.una > 24 {
+	if s.sending || s.now < s.resumes || s.next >= len(s.requests) || s.next-s.una >= simWindow {
 		return
 	}
 	p := s.requests[s.next]
