@@ -16,6 +16,8 @@ type queuePair struct {
 	*QP
 	*device
 	id hcaagent.QP
+
+	spare uint32 // R_Key of the region that its peer has registered for it; 0: none, or none any more
 }
 
 // buildQueues creates all queues.

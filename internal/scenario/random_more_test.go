@@ -53,13 +53,24 @@ func (c *chance) dest(i int, typ, to, op string) string {
 	case typ == "XRC":
 		return fmt.Sprintf(", to: %s%d", pick(c, "s", "t"), i)
 	case op == "flush":
-		return fmt.Sprintf(", placement: %s, whole: %v", pick(c, "global", "persistent", "both"), c.is(0.2))
+		return fmt.Sprintf(", placement: %s, whole: %v%s", pick(c, "global", "persistent", "both"), c.is(0.2), c.spare(op))
+	case typ == "RC" && c.more:
+		return c.spare(op)
 	case typ != "UD":
 		return ""
 	case c.more && c.is(0.5):
 		return ", to: " + pick(c, c.groups[:]...)
 	}
 	return fmt.Sprintf(", to: %s%d", to, i)
+}
+
+// spare has an operation on the memory of the peer use the region that a SEND with Invalidate will take back, now and then. That one waits for
+// what it may not take the key from: a READ that comes again needs it.
+func (c *chance) spare(op string) string {
+	if op == "send_inv" || !strings.HasPrefix(op, "send") && c.is(0.3) {
+		return ", spare: true"
+	}
+	return ""
 }
 
 // cnps has the adapters send CNPs, now and then, and says to the verifier how.

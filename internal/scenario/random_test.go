@@ -19,6 +19,7 @@ var (
 	runs  = flag.Int("scenario.runs", 200, "random scenarios")
 	first = flag.Uint64("scenario.seed", 1, "the first seed")
 	keep  = flag.String("scenario.keep", "", "folder for the scenarios that show something wrong")
+	worst = flag.Int("scenario.most", 10, "bad runs after which to give up")
 	kinds = flag.String("scenario.errors", "drop corrupt duplicate reorder delay mark", "the errors that random scenarios have")
 )
 
@@ -107,7 +108,7 @@ func (c *chance) work(i int, typ, from, to string) {
 		ops = ops[:2]
 	case "RC":
 		if c.more {
-			ops = append(ops, "flush", "atomic_write")
+			ops = append(ops, "flush", "atomic_write", "send_inv")
 		}
 	}
 	n := 3 + c.IntN(30)
@@ -123,7 +124,7 @@ func (c *chance) work(i int, typ, from, to string) {
 		}
 		dest := c.dest(i, typ, to, op)
 		c.line("  - {qp: %s%d, op: %s, length: %d, at: %dns, offset: %d, signaled: %v, solicited: %v, fence: %v%s}", from, i, op, length,
-			pick(c, 0, 0, c.IntN(100000)), 8*c.IntN(1000), c.is(0.8), c.is(0.2), c.is(0.1), dest)
+			pick(c, 0, 0, c.IntN(100000)), 8*c.IntN(1000), c.is(0.8), c.is(0.2), op == "send_inv" || c.is(0.1), dest)
 	}
 }
 

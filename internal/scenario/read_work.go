@@ -32,7 +32,7 @@ func (p *parser) work(n *yaml.Node) Work {
 	p.fields(n, "work", map[string]setter{
 		"qp": p.text(&w.QP), "srq": p.text(&w.SRQ), "op": p.text(&op), "at": p.duration(&w.At), "every": p.duration(&w.Every),
 		"repeat": number(p, &w.Repeat, 1, 1e6), "length": numbers(p, &w.Lengths, 1<<30), "imm": number(p, &w.Imm, 0, 0xffffffff),
-		"to": p.text(&w.To), "offset": number(p, &w.Offset, 0, 1<<62), "bad_key": p.boolean(&w.BadKey),
+		"to": p.text(&w.To), "offset": number(p, &w.Offset, 0, 1<<62), "bad_key": p.boolean(&w.BadKey), "spare": p.boolean(&w.Spare),
 		"qkey":    number(p, &w.QKey, 0, 0xffffffff),
 		"compare": number(p, &w.Compare, 0, 1<<63), "swap": number(p, &w.SwapAdd, 0, 1<<63), "add": number(p, &w.SwapAdd, 0, 1<<63),
 		"signaled": p.boolean(&signaled), "solicited": p.boolean(&solicited), "fence": p.boolean(&fence), "inline": p.boolean(&inline),

@@ -108,6 +108,7 @@ type Work struct {
 	QKey     uint32      // datagrams; 0: that of the QP that it goes to
 	Offset   uint64      // into the peer's memory
 	BadKey   bool        // an R_Key that the peer does not have
+	Spare    bool        // the R_Key of a region that the peer has registered for this QP
 	Compare  uint64
 	SwapAdd  uint64
 	State    hcaagent.State // Modify

@@ -89,6 +89,17 @@ func (r *Run) request(q *queuePair, w *Work, id uint64) (hcaagent.SendRequest, e
 		req.XRCSRQ = uint32(r.srqs[w.To].id)
 	}
 	req.RemoteVA, req.RKey, req.InvKey = remoteVA+w.Offset, to.remote.rkey, to.remote.rkey
+	if w.Spare {
+		if q.spare == 0 {
+			var err error
+			if _, _, q.spare, err = to.dev.RegisterMR(ctx, to.remote.NewMR); err != nil {
+				return req, err
+			}
+		}
+		if req.RKey, req.InvKey = q.spare, q.spare; w.Op == hcaagent.OpSendInv {
+			q.spare = 0
+		}
+	}
 	if w.BadKey {
 		req.RKey ^= 0xff00
 	}
