@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"ibwitness/fabricagent"
 	"ibwitness/internal/cache"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -19,8 +20,12 @@ func (e *engine) result() *Result {
 	var management [gmp.NumSkips]uint64
 	var hosts []host
 	agents := make([]*Transport, len(e.shards))
+	dropped := slices.ContainsFunc(r.Taps, func(t fabricagent.Tap) bool { return t.Dropped > 0 })
 	for i, s := range e.shards {
 		agents[i] = s.t
+		if dropped && e.watch == nil { // it may say so behind its last packet
+			s.t.Dropped()
+		}
 		s.t.Finish(e.last)
 	}
 	Reconcile(agents...)

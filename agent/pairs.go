@@ -7,6 +7,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/verifier"
+	"ibwitness/wqe"
 )
 
 // pairs holds the connections of a transport agent by index. They never move.
@@ -111,6 +112,9 @@ func merge(to, gone *connection, psn packet.PSN) {
 	to.Paired, to.learned = true, ByPSN
 	if gone.firstTime < to.firstTime {
 		to.firstTime, to.firstFrame, to.firstTap = gone.firstTime, gone.firstFrame, gone.firstTap
+		if w := a.SQ.Messages.Oldest(); w != nil && w.Op == wqe.Read && w.First == a.SQ.First {
+			w.Flags |= wqe.Guessed // it may be the tail of one that was being answered when the capture began
+		}
 	}
 	gone.dead = true
 	a.SQ.Unpair(psn, to.Sees(0))

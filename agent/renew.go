@@ -58,4 +58,5 @@ func (t *Transport) follow(p *packet.Packet, host, dir uint32) {
 	t.count(c, from, p)
 	t.ver.Flow(&c.Pair, from, p)
 	t.services[c.Service].packet(c, from, p)
+	c.Unlean()
 }

@@ -81,6 +81,7 @@ func (t *Transport) Dropped() {
 		return
 	}
 	t.lossy, t.smp.Lossy = true, true
+	t.ver.Incomplete()
 	if t.links != nil {
 		t.links.Dropped()
 	}
@@ -105,6 +106,9 @@ func (t *Transport) packet(p *packet.Packet) {
 			return
 		}
 		t.repeated++
+		if t.Several && len(t.near) > 0 {
+			t.twoTaps(p)
+		}
 		if p.TClass&3 == 3 && t.repeats.ecn != 3 {
 			t.remarked(p)
 		} else if p.Flaws&packet.FlawOuterMark != 0 {
@@ -231,6 +235,19 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	t.verify(c, from, p)
 }
 
+// twoTaps deals with a packet that another tap has shown already. Of what one of them shows on its way to a near endpoint, not all need have come
+// there: the other may stand before what loses it.
+func (t *Transport) twoTaps(p *packet.Packet) {
+	h := t.hosts.slot(p.Src, p.Dst)
+	if h.way == 0 {
+		return
+	}
+	if f := t.flows.find(uint64(h.way-1)<<24|uint64(p.DestQP), 0); f != nil {
+		t.ver.Distrust(&f.c.Pair, "several taps saw the connection, and what one of them shows need not have passed the other; verify the capture taken at "+
+			"the endpoint alone")
+	}
+}
+
 // known finds the connection of a packet, and verifies the packet where that is usual. It reports whether it did.
 func (t *Transport) known(p *packet.Packet) bool {
 	if r := t.routes.find(p, &t.flows); r != nil {
@@ -275,15 +292,18 @@ func (t *Transport) verify(c *connection, from int, p *packet.Packet) {
 	t.count(c, from, p)
 	if p.Cut && !whole(p) {
 		t.ver.Hidden(&c.Pair, from, p)
+		c.Unlean()
 		return
 	}
 	t.ver.Header(&c.Pair, from, p)
 	t.ver.Flow(&c.Pair, from, p)
 	if c.Service == packet.RC { // a direct call is a fast one
 		t.ver.RC(&c.Pair, from, p)
+		c.Unlean()
 		return
 	}
 	t.services[c.Service].packet(c, from, p)
+	c.Unlean()
 }
 
 // whole reports whether all headers of a packet's opcode were captured.

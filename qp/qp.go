@@ -4,6 +4,7 @@ package qp
 import (
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
@@ -15,8 +16,12 @@ type QP struct {
 	// Numbered is false while the QPN has not been learned: on RC and UC a packet names only its destination.
 	Numbered bool
 	Near     bool // the tap is near this endpoint
+	Doubted  bool // it was taken back that the tap is near
+	Copies   byte // of what it sent, while the tap is near
+	// Leans is what Pair.Sees and Pair.Complete have said yes of while the packet at hand is verified; see Pair.Leaned.
+	Leans rule.Lean
 
-	_    [16]byte
+	_    [15]byte
 	Sums Sums
 	Attr *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
 	Flow Flow
@@ -257,10 +262,28 @@ type Early struct {
 func (c *Pair) Reliable() bool { return c.Service == packet.RC || c.Service == packet.XRC }
 
 // Complete reports whether nothing that the connection sent can have escaped the tap, as far as the capture shows.
-func (c *Pair) Complete() bool { return !c.Lossy }
+func (c *Pair) Complete() bool {
+	if c.Lossy {
+		return false
+	}
+	c.Ends[0].Leans |= rule.LeanWhole
+	return true
+}
 
 // Sees reports whether what passed at end i is proven: the tap is near it and missed nothing.
-func (c *Pair) Sees(i int) bool { return c.Ends[i].Near && !c.Lossy }
+func (c *Pair) Sees(i int) bool {
+	if !c.Ends[i].Near || c.Lossy {
+		return false
+	}
+	c.Ends[0].Leans |= rule.LeanNear
+	return true
+}
+
+// Leaned is what was trusted while the packet at hand is verified.
+func (c *Pair) Leaned() rule.Lean { return c.Ends[0].Leans }
+
+// Unlean has Leaned begin anew.
+func (c *Pair) Unlean() { c.Ends[0].Leans = 0 }
 
 // Close says that CM has disconnected: no packet of the connection is a usual one any more.
 func (c *Pair) Close() {

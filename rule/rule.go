@@ -113,6 +113,7 @@ type Finding struct {
 	Detail   string // what a reader must know beside expected and actual; for an unproven finding: why it is not proven
 	Seq      uint32 // order of findings on one frame; set by Recorder
 	Gap      Gap    // what the finding says is missing
+	Leans    Lean   // what may prove it, beside the packets themselves
 	// Log and Line are where the event stands that the finding is about: a file of verbs events, and a line of it from 1 on. Frame is 0
 	// where no frame shows it.
 	Log  string
@@ -127,6 +128,15 @@ func At(id ID, class Class, p *packet.Packet) Finding {
 		Time: p.Time, Tap: p.Tap, Frame: p.Frame,
 	}
 }
+
+// Lean is what a capture is trusted for where something is proven by what it does not show.
+type Lean uint8
+
+// What there is to trust.
+const (
+	LeanNear  Lean = 1 << iota // the tap is near an endpoint
+	LeanWhole                  // the capture has lost nothing
+)
 
 // Gap is the PSN of a packet that was not sent, has not arrived or was not answered; 0: none.
 type Gap uint32

@@ -27,8 +27,10 @@ func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
 	} else if e.answers != 0 && v.rcExpectedResponse(c, end, peer, p, e) {
 		return
 	}
+	c.Unlean()
 	v.rc(c, from, p)
 	v.settle(c)
+	c.Unlean()
 }
 
 // rc judges what the fast path has left.

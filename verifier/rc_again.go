@@ -13,6 +13,14 @@ import (
 // so one sent again has another identification; without one, a copy follows its original at once. A NAK or part of an answer that came
 // since is a reason to send it again.
 func (v *Verifier) networkCopy(c *qp.Pair, from int, s *qp.Sent, p *packet.Packet) bool {
+	is := v.sameRequest(c, from, s, p)
+	if is {
+		v.copied(c, from, p)
+	}
+	return is
+}
+
+func (v *Verifier) sameRequest(c *qp.Pair, from int, s *qp.Sent, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	if r.Nak != qp.NakNone && r.NakTime >= q.LastTime {
 		return false
@@ -128,6 +136,17 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 				expected: "to ask again from PSN " + w.Missing.String() + ", the first response that is missing", actual: "PSN " + p.PSN.String(),
 				evidence: []uint64{frame(p.Frame, w.RespFrame)},
 			})
+		}
+	}
+}
+
+// rcAskedLate takes back that responses to a READ began anew although it had not come again: p asks for them just behind, and
+// opposite directions may be some microseconds out of order.
+func (v *Verifier) rcAskedLate(c *qp.Pair, from int, p *packet.Packet) {
+	for i := len(v.Rec.Findings) - 1; i >= 0 && p.Time-v.Rec.Findings[i].Time < earlyWindow; i-- {
+		f := &v.Rec.Findings[i]
+		if in := f.Opcode.Info(); f.Rule == rule.RCRES001 && f.PSN == p.PSN && (in.First || in.Only) && is(&c.Ends[1-from], &f.Accused) && is(&c.Ends[from], &f.Peer) {
+			v.Rec.Doubt(i, "it was asked for again just behind this response in the capture, which may have recorded the directions apart")
 		}
 	}
 }

@@ -56,11 +56,11 @@ func (v *Verifier) rcGranted(c *qp.Pair, from int, p *packet.Packet, n uint32) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	l := q.Lost()
 	before := func(a, b uint32) bool { return packet.PSN(a & packet.PSNMask).Before(packet.PSN(b & packet.PSNMask)) }
-	if l.GrantedBy&qp.GrantedSet != 0 && before(l.GrantedBy, p.MSN) {
+	if l.GrantedBy&qp.GrantedSet != 0 && before(l.GrantedBy, p.MSN) && !before(q.Count+r.MSNBase, p.MSN) {
 		v.covered(rule.RCCRD005)
 		if next, more := (p.Syndrome + 1).Credits(); more && before(q.Count+r.MSNBase+next, l.Granted) {
 			v.report(c, from, p, verdict{
-				rule: rule.RCCRD005, class: rule.Violation, role: rule.Responder,
+				rule: rule.RCCRD005, class: proven(c.Complete() && len(c.Early) == 0), role: rule.Responder,
 				expected: fmt.Sprintf("credits up to message %d, as were given with MSN %d", l.Granted, l.GrantedBy&packet.PSNMask),
 				actual:   fmt.Sprintf("up to message %d: MSN %d and %d credits", (p.MSN+n)&packet.PSNMask, p.MSN, n),
 			})

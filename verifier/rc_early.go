@@ -44,6 +44,9 @@ func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
 				v.rcUnseen(c, from, p)
 				continue
 			}
+			if w, _ := q.Messages.Find(p.PSN); !early[i].Sent && w != nil && w.Answers(p.Opcode.Fn()) {
+				v.Distrust(c, "a response stands before its request in the capture: the directions were recorded apart, and which of two packets was first is not certain")
+			}
 			unnaked = unnaked || early[i].Sent && r.Nak != qp.NakNone
 			v.rcRespond(c, from, p)
 			if r.Nak == qp.NakSequence && q.LastPSN == r.NakPSN {
@@ -101,6 +104,9 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if r.Unseen == 0 {
 		v.report(c, from, p, d)
+	}
+	if d.class == rule.Unproven {
+		r.MSN = qp.MSNUnknown // what it answers has not been counted
 	}
 	if r.Unseen++; r.Unseen == 3 {
 		c.Lossy, q.Joined, r.Unseen = true, false, 0

@@ -73,7 +73,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 	r.Anchor = nil
 	d := verdict{
-		rule: id, class: proven(r.MSN == qp.MSNKnown && c.Complete()), role: rule.Responder,
+		rule: id, class: proven(r.MSN == qp.MSNKnown && c.Complete() && len(c.Early) == 0), role: rule.Responder,
 		expected: fmt.Sprintf("MSN %d", (r.MSNBase+least)&packet.PSNMask), actual: fmt.Sprintf("MSN %d", p.MSN),
 	}
 	if r.Answered {

@@ -52,6 +52,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 		})
 	}
 	if resent && v.late(c, from, p) {
+		v.Distrust(c, "the capture holds packets in another order than that in which they left this endpoint")
 		v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 	} else if resent {
 		end.Sums.Retransmissions++

@@ -35,7 +35,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcOldNak(c, from, p)
 		return
 	}
-	if c.Sees(from) && (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && (p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK) ||
+	if (c.Sees(from) || c.Ends[from].Doubted) && (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && (p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK) ||
 		p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && (r.Nak == qp.NakNone || r.NakPSN != p.PSN) && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High) {
 		c.Early = append(c.Early, qp.Early{Packet: *bare(p), Sent: true})
 		return
@@ -53,6 +53,9 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	r.Unseen = 0
+	if v.sameResponse(r, p) || leftBefore(p, r.LastID) {
+		v.copied(c, from, p)
+	}
 	if r.Owed != nil {
 		v.rcPays(c, from, p)
 	}

@@ -24,6 +24,9 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	if c.PMTU == 0 {
 		v.rcReadEnds(c, from, p)
 	}
+	if p.Opcode.Fn() == packet.ReadRequest {
+		v.rcAskedLate(c, from, p)
+	}
 	if q.HasHole() && !p.PSN.After(q.Hole) {
 		v.rcOwesNak(c, from, p)
 	}

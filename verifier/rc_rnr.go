@@ -37,7 +37,7 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.RCRNR001)
 	v.covered(rule.RCRNR002)
-	if took < wait && !r.Untaken {
+	if took+unit(p.Time, r.NakTime, r.LastTime, end.SQ.LastTime) <= wait && !r.Untaken {
 		d := verdict{
 			rule: rule.RCRNR001, class: proven(c.Sees(from)), role: rule.Requester,
 			expected: "no resend before " + wait.String(), actual: "after " + took.String(), evidence: nak,

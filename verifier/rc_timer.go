@@ -31,6 +31,7 @@ func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCTMO003)
 	least := packet.Timeout(end.Attr.Timeout)
 	switch {
+	case took < least && took+unit(p.Time, q.AskedAt, q.LastTime) > least:
 	case took < least && v.Profile.AdaptiveRetransmission:
 	case took < least:
 		d := verdict{

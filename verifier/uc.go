@@ -141,6 +141,9 @@ func missedDetail(c *qp.Pair, at int) string {
 	if c.Sees(at) {
 		return ""
 	}
+	if c.Ends[at].Doubted {
+		return "the tap may have missed packets"
+	}
 	return "the tap may have missed packets; --near " + c.Ends[at].Addr.String() + " if it is at this endpoint"
 }
 
@@ -148,6 +151,9 @@ func missedDetail(c *qp.Pair, at int) string {
 func lossDetail(c *qp.Pair, from int) string {
 	if c.Sees(from) {
 		return ""
+	}
+	if c.Ends[from].Doubted {
+		return "packets may have been lost before the tap"
 	}
 	return "packets may have been lost before the tap; --near " + c.Ends[from].Addr.String() + " if the tap is at this endpoint"
 }

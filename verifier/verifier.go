@@ -118,7 +118,8 @@ type verdict struct {
 
 // report makes a finding on packet p of connection c, sent by end from, against its sender.
 func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d verdict) {
-	if d.role == rule.Responder && d.class == rule.Violation && !c.Sees(from) && inOrder[d.rule] && leftBefore(p, c.Ends[from].RQ.LastID) {
+	if d.role == rule.Responder && d.class == rule.Violation && inOrder[d.rule] && leftBefore(p, c.Ends[from].RQ.LastID) {
+		v.Distrust(c, "the capture holds packets in another order than that in which they left this endpoint, by their IPv4 identifications")
 		d.class = rule.Unproven
 		d.detail = strings.TrimPrefix(d.detail+"; by its IPv4 identification it left before the response that it follows here", "; ")
 	}
@@ -131,7 +132,7 @@ func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d verdict) {
 // inOrder are the rules on responses that hold of the order in which they leave.
 var inOrder = map[rule.ID]bool{
 	rule.RCRES001: true, rule.RCRSP003: true, rule.RCRSP006: true, rule.RCRSP007: true, rule.RCRSP013: true, rule.RCRSP014: true,
-	rule.RCRSP017: true, rule.RCRSP018: true, rule.RCRSP043: true, rule.RCACK003: true,
+	rule.RCRSP017: true, rule.RCRSP018: true, rule.RCRSP029: true, rule.RCRSP043: true, rule.RCACK003: true,
 }
 
 // leftBefore reports whether p seems to have left just before the packet with IPv4 identification id: most senders number theirs.
@@ -151,6 +152,9 @@ func (v *Verifier) accuse(c *qp.Pair, from, accused int, p *packet.Packet, d ver
 	f := finding(p, d)
 	f.Accused = endpoint(&c.Ends[accused], d.role)
 	f.Peer = endpoint(&c.Ends[1-accused], rule.NoRole)
+	if f.Class == rule.Violation {
+		f.Leans = c.Leaned()
+	}
 	if held(c, accused, &f) {
 		return
 	}

@@ -1,0 +1,80 @@
+package verifier
+
+import (
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// Distrust takes back that the tap is near an end of c, and what that alone may have proven. why says what speaks against it.
+func (v *Verifier) Distrust(c *qp.Pair, why string) {
+	if !c.Ends[0].Near && !c.Ends[1].Near {
+		return
+	}
+	for i := range c.Ends {
+		c.Ends[i].Near, c.Ends[i].Doubted = false, c.Ends[i].Near
+		if d := c.Ends[i].SQ.Doubt(); d != nil {
+			for k := range d.Held {
+				if f := &d.Held[k]; f.Leans&rule.LeanNear != 0 && f.Class == rule.Violation {
+					f.Class, f.Detail = rule.Unproven, why
+				}
+			}
+		}
+	}
+	for i := range v.Rec.Findings {
+		if f := &v.Rec.Findings[i]; f.Leans&rule.LeanNear != 0 && concerns(c, f) {
+			v.Rec.Doubt(i, why)
+		}
+	}
+}
+
+// Incomplete takes back what was proven by what the capture does not show: it has lost packets, as it says only now.
+func (v *Verifier) Incomplete() {
+	for i := range v.Rec.Findings {
+		if v.Rec.Findings[i].Leans != 0 {
+			v.Rec.Doubt(i, "the capture lost packets: what is missing in it may have passed the tap")
+		}
+	}
+}
+
+// concerns reports whether a finding is about the ends of c. Their QPNs may have been learned since it was made.
+func concerns(c *qp.Pair, f *rule.Finding) bool {
+	for i := range c.Ends {
+		if is(&c.Ends[i], &f.Accused) && is(&c.Ends[1-i], &f.Peer) {
+			return true
+		}
+	}
+	return false
+}
+
+func is(q *qp.QP, e *rule.Endpoint) bool {
+	return e.Addr == q.Addr && (!e.QPNKnown || !q.Numbered || e.QPN == q.Number)
+}
+
+// fewCopies is how many copies are no chance any more.
+const fewCopies = 3
+
+// copied notes that p, which end from sent, is a copy that something on the path made, or left before what stands before it: at a tap near that
+// end it is the capture's doing. A single one may also be a packet that was sent once too often, or have a number by chance.
+func (v *Verifier) copied(c *qp.Pair, from int, p *packet.Packet) {
+	if !c.Ends[from].Near {
+		return
+	}
+	if c.Ends[from].Copies++; c.Ends[from].Copies == fewCopies {
+		v.Distrust(c, "the capture holds packets that left this endpoint twice, or in another order: what is missing or comes again in it may be its own doing")
+	}
+}
+
+// unit is in what a capture seems to count time: the greatest power of ten, up to a second, that all of these times are multiples of. What passed
+// between two of them may be as much longer.
+func unit(times ...int64) time.Duration {
+	u := time.Second
+	for _, t := range times {
+		for u > 1 && t%int64(u) != 0 {
+			u /= 10
+		}
+	}
+	return u
+}
