@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -14,12 +15,13 @@ import (
 // view is how a capture shows a run: what the taps saw, after what the capture itself did to it.
 type view struct {
 	*chance
-	about  []string
-	taps   []fabricagent.Tap
-	frames []fabricagent.Frame
-	near   []packet.Addr
-	exact  bool // the tap misses nothing of the ends that it is near
-	hidden bool // what the capture says it lost, it says at its end
+	about   []string
+	taps    []fabricagent.Tap
+	frames  []fabricagent.Frame
+	near    []packet.Addr
+	several bool  // taps
+	hidden  bool  // what the capture says it lost, it says at its end
+	tick    int64 // in which its clock counts
 }
 
 // The taps of a run whose views are taken, by index.
@@ -31,17 +33,18 @@ const (
 )
 
 // newView takes one tap, or several of them in one file, by chance.
-func newView(c *chance, taps []fabricagent.Tap, frames []fabricagent.Frame, near [allTaps]packet.Addr) *view {
-	v := &view{chance: c, taps: slices.Clone(taps), exact: true}
+func newView(c *chance, run *recording) *view {
+	v := &view{chance: c, taps: slices.Clone(run.taps), tick: 1}
 	keep := pick(c, []int{tapA}, []int{tapMiddle}, []int{tapB}, []int{tapA}, []int{tapB}, []int{tapA, tapB}, []int{tapA, tapMiddle, tapB})
+	v.several = len(keep) > 1
 	for _, k := range keep {
 		v.say("tap %d", k)
-		if near[k] != (packet.Addr{}) && c.is(0.7) {
+		if !run.near[k].IsZero() && c.is(0.7) {
 			v.say("near")
-			v.near = append(v.near, near[k])
+			v.near = append(v.near, run.near[k])
 		}
 	}
-	for _, f := range frames {
+	for _, f := range run.frames {
 		if slices.Contains(keep, int(f.Tap)) {
 			v.frames = append(v.frames, f)
 		}
@@ -49,7 +52,9 @@ func newView(c *chance, taps []fabricagent.Tap, frames []fabricagent.Frame, near
 	return v
 }
 
-func (v *view) say(format string, args ...any) { v.about = append(v.about, sprintf(format, args...)) }
+func (v *view) say(format string, args ...any) {
+	v.about = append(v.about, fmt.Sprintf(format, args...))
+}
 
 // change does to a view what captures do, one or several of the changes there are.
 func (v *view) change() {
@@ -61,6 +66,7 @@ func (v *view) change() {
 	slices.SortStableFunc(v.frames, func(a, b fabricagent.Frame) int { return cmp.Compare(a.Time, b.Time) })
 	for i := range v.frames {
 		v.frames[i].Number = uint64(i + 1)
+		v.frames[i].Time -= v.frames[i].Time % v.tick
 	}
 }
 
@@ -82,6 +88,7 @@ func (v *view) offsets() {
 
 // mirrored has each frame stand there twice, as where a switch mirrors two ports of the path: all, or those of one direction.
 func (v *view) mirrored() {
+	v.near = nil // docs/verdicts.md: what the verifier still takes for a packet sent twice
 	behind := pick(v.chance, int64(0), 300, 2_000, 20_000)
 	jitter := pick(v.chance, int64(1), 100, 5_000)
 	ways := pick(v.chance, "a", "b", "ab", "ab", "ab")
@@ -97,6 +104,7 @@ func (v *view) mirrored() {
 // shiftedWay has the directions recorded apart, one of them late.
 func (v *view) shiftedWay() {
 	by, a := v.Int64N(pick(v.chance, int64(1000), 20_000, 250_000)), v.is(0.5)
+	v.near = nil // where one is late it does not show which of two packets an end saw first
 	v.say("frames of a (%t) are late by %d", a, by)
 	for i := range v.frames {
 		if sentByA(&v.frames[i]) == a {
@@ -109,9 +117,7 @@ func (v *view) shiftedWay() {
 func (v *view) coarse() {
 	tick := pick(v.chance, int64(1000), 1000, 10_000, 1_000_000)
 	v.say("a clock of %d ns", tick)
-	for i := range v.frames {
-		v.frames[i].Time -= v.frames[i].Time % tick
-	}
+	v.tick = tick
 }
 
 // loses has the capture lose bursts, of both directions or of one.
@@ -158,8 +164,16 @@ func (v *view) oneWay() {
 	v.frames = slices.DeleteFunc(v.frames, func(f fabricagent.Frame) bool { return sentByA(&f) != a })
 }
 
+// oneTap has the place of several taps be unknown: a part of what they show need not tell that they saw the same.
+func (v *view) oneTap() {
+	if v.several {
+		v.near = nil
+	}
+}
+
 // begins has the capture begin in the midst of everything.
 func (v *view) begins() {
+	v.oneTap()
 	if n := len(v.frames); n > 0 {
 		k := v.IntN(n)
 		v.say("without the first %d of %d", k, n)
@@ -169,6 +183,7 @@ func (v *view) begins() {
 
 // ends has it end there.
 func (v *view) ends() {
+	v.oneTap()
 	if n := len(v.frames); n > 0 {
 		k := v.IntN(n)
 		v.say("the first %d of %d", k, n)
@@ -199,7 +214,7 @@ func (v *view) wrap() {
 		was := len(f.Data)
 		switch {
 		case how == "VXLAN":
-			f.Data = vxlan(f.Data)
+			f.Data = vxlan(f.Data, int(f.Len))
 		case how == "two VLANs":
 			f.Data = vlan(vlan(f.Data))
 		case how == "VLAN" || sentByA(f):
@@ -209,17 +224,17 @@ func (v *view) wrap() {
 	}
 }
 
-// vxlan puts a frame into a tunnel.
-func vxlan(b []byte) []byte {
+// vxlan puts a frame of n bytes, of which there may be fewer, into a tunnel.
+func vxlan(b []byte, n int) []byte {
 	h := make([]byte, 14+20+8+8)
 	copy(h, b[:12])
 	h[12], h[14], h[22], h[23] = 0x08, 0x45, 64, 17
 	ip, udp := h[14:], h[34:]
-	binary.BigEndian.PutUint16(ip[2:], uint16(36+len(b)))
+	binary.BigEndian.PutUint16(ip[2:], uint16(36+n))
 	copy(ip[12:], []byte{192, 168, 0, 1, 192, 168, 0, 2})
 	binary.BigEndian.PutUint16(udp[0:], 50000)
 	binary.BigEndian.PutUint16(udp[2:], 4789)
-	binary.BigEndian.PutUint16(udp[4:], uint16(16+len(b)))
+	binary.BigEndian.PutUint16(udp[4:], uint16(16+n))
 	h[42], h[46] = 0x08, 1
 	return append(h, b...)
 }

@@ -14,73 +14,85 @@ import (
 	"ibwitness/rule"
 )
 
-var sprintf = fmt.Sprintf
+// viewed are seeds of runs of which a view once had somebody accused.
+var viewed = []uint64{228, 433, 489, 552, 734, 834, 984, 1612, 1665, 2316, 2568, 2871}
 
-// TestViews: no device is accused, whatever becomes of what was seen of it: clocks of their own, copies, gaps, cut frames, a part of it all.
+// TestViews: no device is accused, whatever a capture makes of what there was to see: several taps in one file with clocks of their own, frames that
+// it has twice, loses, cuts or wraps, the directions recorded apart, a part of it all.
 func TestViews(t *testing.T) {
-	n := *runs
+	seeds := viewed
+	for seed := *first; seed < *first+uint64(*runs/4); seed++ {
+		seeds = append(seeds, seed)
+	}
 	views, bad := 0, 0
-	for seed := *first; seed < *first+uint64(n) && bad < *worst; seed++ {
-		c := &chance{Rand: rand.New(rand.NewPCG(seed, 8)), kinds: pick2(seed), more: seed%2 == 0, taps: []string{"a, middle, b"}}
-		text := c.scenario(seed)
-		taps, frames, near := record(t, seed, text)
+	for _, seed := range seeds {
+		c := &chance{Rand: rand.New(rand.NewPCG(seed, 8)), more: seed%2 == 0, taps: []string{"a, middle, b"}}
+		if seed%3 == 0 {
+			c.kinds = "drop reorder mark"
+		}
+		run := record(t, fmt.Sprintf("seed%d.yaml", seed), c.scenario(seed))
 		for k := range uint64(8) {
 			c.Rand = rand.New(rand.NewPCG(seed, 1000+k))
-			v := newView(c, taps, frames, near)
+			v := newView(c, run)
 			v.change()
 			views++
-			count := len(v.frames)
-			res, err := agent.Run(context.Background(), v, agent.Options{Near: v.near, Workers: 1, Profile: c.profile})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range res.Findings {
-				if f := &res.Findings[i]; f.Class == rule.Violation {
-					bad++
-					t.Errorf("seed %d view %d (%s; %d frames): %v at frame %d (%v) accuses %v: expected %s, actual %s; %s", seed, k, strings.Join(v.about, ", "), count, f.Rule, f.Frame, f.Evidence, f.Accused.Addr, f.Expected, f.Actual, f.Detail)
-					break
-				}
+			if f := v.accusation(t); f != nil {
+				bad++
+				t.Errorf("seed %d, view %d (%s): %v at frame %d (evidence %v) accuses %v: expected %s, actual %s; %s",
+					seed, k, strings.Join(v.about, ", "), f.Rule, f.Frame, f.Evidence, f.Accused.Addr, f.Expected, f.Actual, f.Detail)
 			}
 		}
+		if bad > 10 {
+			break
+		}
 	}
-	t.Logf("%d views from seed %d", views, *first)
+	t.Logf("%d views", views)
 }
 
-func pick2(seed uint64) string {
-	if seed%3 == 0 {
-		return "drop reorder mark"
-	}
-	return ""
-}
-
-// record runs a scenario and returns what its taps saw.
-func record(t *testing.T, seed uint64, text string) (taps []fabricagent.Tap, frames []fabricagent.Frame, near [allTaps]packet.Addr) {
-	s, err := Read(fmt.Sprintf("seed%d.yaml", seed), []byte(text))
+// accusation is the first violation that is found in a view; nil: there is none.
+func (v *view) accusation(t *testing.T) *rule.Finding {
+	res, err := agent.Run(context.Background(), v, agent.Options{Near: v.near, Workers: 1, Profile: v.profile})
 	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
+		t.Fatal(err)
 	}
-	all := &kept{}
-	r, err := s.Start(Options{Sinks: []sim.Sink{all}})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
+	for i := range res.Findings {
+		if f := &res.Findings[i]; f.Class == rule.Violation {
+			return f
+		}
 	}
-	r.Finish()
-	if r.Unfinished() {
-		t.Errorf("seed %d: it did not end", seed)
-	}
-	near[tapA], near[tapB] = s.HCA("a").Addr, s.HCA("b").Addr
-	return all.taps, all.frames, near
+	return nil
 }
 
-// kept keeps what taps see.
-type kept struct {
+// recording is what the taps of a run have seen.
+type recording struct {
 	taps   []fabricagent.Tap
 	frames []fabricagent.Frame
+	near   [allTaps]packet.Addr // the ends that they are near, if any
 }
 
-func (k *kept) Tap(t fabricagent.Tap) (uint16, error) {
-	k.taps = append(k.taps, t)
-	return uint16(len(k.taps) - 1), nil
+// record runs a scenario with all the taps.
+func record(t *testing.T, name, text string) *recording {
+	s, err := Read(name, []byte(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	rec := &recording{}
+	r, err := s.Start(Options{Sinks: []sim.Sink{rec}})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if r.Finish(); r.Unfinished() {
+		t.Errorf("%s did not end", name)
+	}
+	rec.near[tapA], rec.near[tapB] = s.HCA("a").Addr, s.HCA("b").Addr
+	return rec
 }
 
-func (k *kept) Frame(f *fabricagent.Frame, _ string) { k.frames = append(k.frames, *f) }
+// Tap notes a tap.
+func (r *recording) Tap(t fabricagent.Tap) (uint16, error) {
+	r.taps = append(r.taps, t)
+	return uint16(len(r.taps) - 1), nil
+}
+
+// Frame notes a frame.
+func (r *recording) Frame(f *fabricagent.Frame, _ string) { r.frames = append(r.frames, *f) }
