@@ -10,9 +10,9 @@ import (
 	"ibwitness/fabricagent"
 )
 
-// TestOrder: frames wait for those of a device of which nothing is known yet, however long its reader is held up, and the time up to which all were
+// TestLibpcapOrder: frames wait for those of a device of which nothing is known yet, however long its reader is held up, and the time up to which all were
 // delivered does too.
-func TestOrder(t *testing.T) {
+func TestLibpcapOrder(t *testing.T) {
 	const second = int64(time.Second)
 	s := &library{opt: Options{Hold: time.Millisecond, Idle: 100 * time.Millisecond}.withDefaults(), wake: make(chan struct{}, 1)}
 	for n := range uint16(2) {
