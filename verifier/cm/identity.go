@@ -89,13 +89,14 @@ func (v *Verifier) misnames(m *message, local, remote uint32, tid uint64) (x *ex
 		return x, side // an answer that repeats the wrong IDs of what it answers
 	}
 	x.misnamed = misnamed{tid: tid, side: side, frame: m.Frame}
+	sure := x.tid == tid || m.h.Attribute == mad.AttrDREP || m.h.Attribute == mad.AttrAPR // an older connection may have had the queue pair, and the other ID
 	switch {
 	case crossed && side == passive && m.h.Attribute == mad.AttrRTU:
 		v.wrongRTU(m, x)
 	case local != mine:
-		v.wrongID(m, x, side, rule.CMID001, mine, local)
+		v.accuseID(m, x, side, rule.CMID001, mine, local, sure)
 	default:
-		v.wrongID(m, x, side, rule.CMID002, other, remote)
+		v.accuseID(m, x, side, rule.CMID002, other, remote, sure)
 	}
 	return x, side
 }
@@ -146,6 +147,11 @@ func (x *exchange) ties(m *message, side int) bool {
 }
 
 func (v *Verifier) wrongID(m *message, x *exchange, side int, id rule.ID, want, got uint32) {
+	v.accuseID(m, x, side, id, want, got, true)
+}
+
+// accuseID is wrongID of a message of which it may not be sure that it is of the exchange.
+func (v *Verifier) accuseID(m *message, x *exchange, side int, id rule.ID, want, got uint32, sure bool) {
 	of := "remote communication ID"
 	if id == rule.CMID001 {
 		of = "local communication ID"
@@ -162,7 +168,7 @@ func (v *Verifier) wrongID(m *message, x *exchange, side int, id rule.ID, want, 
 		return // said already
 	}
 	_, over := x.over()
-	sure := x.asked && !over && (side == active || x.ties(m, side) && (id != rule.CMID001 || x.steady(m)))
+	sure = sure && x.asked && !over && (side == active || x.ties(m, side) && (id != rule.CMID001 || x.steady(m)))
 	v.accuse(m, id, proven(sure), verdict{
 		expected: fmt.Sprintf("%s 0x%08x", of, want), actual: fmt.Sprintf("0x%08x", got), evidence: []uint64{frame},
 		detail: unless(sure, "it may be of an older connection of the same communication ID"),
