@@ -50,7 +50,11 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 		v.expect(x, m, answerDREQ, 1-side, int64(x.retries+1)*x.timeout[1-side])
 	case s.copied(m):
 	default:
-		v.again(x, side, s, m, x.retries, true)
+		limit := x.retries
+		if x.rep.times == 0 {
+			limit = -1 // it may be of the connection before, whose ID the REQ has again
+		}
+		v.again(x, side, s, m, limit, true)
 	}
 }
 
