@@ -22,7 +22,10 @@ func stage(name string, seed uint64, tap string, faulty bool) *scene {
 		s.Ports[1].Drain = 100
 	case "sends-while-down":
 		s.bounce = true
+	case "longer-than-mtu":
+		s.MTU = 2048
 	}
+	s.Ports[0].LID, s.Ports[1].LID = 1, 2
 	if faulty {
 		s.Ports[0].Fault = name
 		s.Ports[0].FaultAt = int(seed % 7)
@@ -42,7 +45,9 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := sim.LinkFaults[name]
 			for seed := range max(*runs/25, 1) {
-				clean := stage(name, seed, "a", false).play(t)
+				still := stage(name, seed, "a", name == "wrong-lane" || name == "longer-than-mtu") // the port is asked, and right
+				still.Ports[0].FaultAt = 1 << 30
+				clean := still.play(t)
 				for i := range clean.Findings {
 					if x := &clean.Findings[i]; x.Class == rule.Violation {
 						tell(t, "without the fault", seed, x)

@@ -27,6 +27,7 @@ type LinkOptions struct {
 
 // LinkPort is one of the two ports of a link.
 type LinkPort struct {
+	LID      uint16  // 0: not known. Where a fault is known by what subnet management has told, the other port asks for it
 	SLtoVL   []uint8 // by service level; nil: the rest of SL by the number of lanes
 	Buffer   int     // blocks of each lane's receive buffer; 0: 256
 	Drain    int64   // nanoseconds that a block stays in it, up to twice that by chance; those behind it wait
@@ -148,6 +149,7 @@ func (l *Link) Up() {
 			})
 		}
 	}
+	l.manage()
 }
 
 // Down takes the link down: what is on its way is lost, what waits goes on waiting.

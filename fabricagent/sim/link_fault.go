@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/binary"
 	"maps"
 	"slices"
 
@@ -17,7 +18,8 @@ type LinkFault struct {
 
 	flow func(p *linkPort, l *linkLane, f *link.FlowControl) bool // spoils a flow control packet, and is false where it cannot
 	raw  func(b []byte) []byte                                    // spoils the bytes of one
-	data func(p *linkPort, data []byte) []byte                    // spoils a data packet
+	data func(p *linkPort, data []byte) []byte                    // spoils a data packet, or returns nil where it cannot
+	told bool                                                     // it is one by what subnet management has told of the port
 }
 
 // LinkFaultNames returns the names of all faults of links, in order.
@@ -44,6 +46,8 @@ var LinkFaults = map[string]*LinkFault{
 	"physical-state":         {Text: "has a physical state that there is not", Rule: "LNK-ST-006"},
 	"lane-not-operational":   {Text: "sends a data packet on a lane that is not operational", Rule: "LNK-VL-006", data: otherLane},
 	"data-on-vl15":           {Text: "sends a data packet on VL 15", Rule: "LNK-VL-001", data: func(_ *linkPort, b []byte) []byte { onLane(b, vl15); return b }},
+	"wrong-lane":             {Text: "sends a data packet on a lane that its table does not have for the SL", Rule: "SMP-SV-003", data: wrongLane, told: true},
+	"longer-than-mtu":        {Text: "sends a packet that is longer than the MTU of the link", Rule: "LNK-LRH-007", told: true},
 	"vcrc":                   {Text: "sends a data packet with a wrong VCRC", Rule: "LNK-CRC-001", data: func(_ *linkPort, b []byte) []byte { b[len(b)-1] ^= 1; return b }},
 	"runt":                   {Text: "sends five bytes as a data packet", Rule: "LNK-LRH-001", data: func(_ *linkPort, b []byte) []byte { return b[:5] }},
 	"half-word":              {Text: "sends a byte behind the VCRC", Rule: "LNK-LRH-008", data: func(_ *linkPort, b []byte) []byte { return append(b, 0) }},
@@ -105,6 +109,18 @@ func otherLane(p *linkPort, b []byte) []byte {
 	return b
 }
 
+// wrongLane puts a packet on another operational lane, where that has credits for it.
+func wrongLane(p *linkPort, b []byte) []byte {
+	vl := (int(b[0]>>4) + 1) % p.link.opt.Lanes
+	l := &p.lanes[vl]
+	words := int(binary.BigEndian.Uint16(b[4:]) & 0x7FF)
+	if vl == int(b[0]>>4) || !l.may || p.link.ahead(l.credit, l.sent+uint16(p.link.blocks(words))) > link.Window {
+		return nil
+	}
+	onLane(b, uint8(vl))
+	return b
+}
+
 // change builds a data packet otherwise, with checksums that are right.
 func change(how func(p *packet.Packet)) func(*linkPort, []byte) []byte {
 	return func(_ *linkPort, b []byte) []byte {
@@ -155,11 +171,16 @@ func (p *linkPort) spoilFlow(l *linkLane, f *link.FlowControl) (raw func([]byte)
 
 // spoil makes the fault show in a data packet.
 func (p *linkPort) spoil(data []byte) []byte {
-	if p.fault == nil || p.fault.data == nil || p.state != portActive || !p.turn() {
+	if p.fault == nil || p.fault.data == nil || p.state != portActive || p.fault.told && !p.told || !p.turn() {
+		return data
+	}
+	bad := p.fault.data(p, data)
+	if bad == nil {
+		p.made--
 		return data
 	}
 	p.show = true
-	return p.fault.data(p, data)
+	return bad
 }
 
 // mustNot reports whether the port sends the next packet of a lane though it may not.

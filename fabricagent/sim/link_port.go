@@ -34,6 +34,8 @@ type linkPort struct {
 	left  int    // occasions to let pass
 	made  uint64 // how often the fault was shown
 	show  bool   // the next frame shows it
+	told  bool   // it has told what lanes it has for its service levels
+	long  []byte // a packet longer than the MTU, which it sends
 }
 
 // linkLane is a data lane: of the port as sender, and of it as receiver.
@@ -166,6 +168,11 @@ func (p *linkPort) enqueue(data []byte) {
 	case vl == vl15 && data[0]>>4 != vl15, int(vl) >= p.link.opt.Lanes && vl != vl15:
 		return // the table has no lane for it (7.6.6)
 	case words*4 > int(p.link.opt.MTU)+124:
+		if !p.told || p.long != nil || !p.breaks("longer-than-mtu") {
+			return
+		}
+		p.long = data
+	case p.fault != nil && p.fault.told && tooLong(data, p.link.opt.MTU):
 		return
 	}
 	onLane(data, vl)
@@ -176,6 +183,12 @@ func (p *linkPort) enqueue(data []byte) {
 		p.lanes[vl].queue.push(data)
 	}
 	p.start()
+}
+
+// tooLong reports whether the payload of a packet is longer than an MTU.
+func tooLong(data []byte, mtu uint32) bool {
+	var p packet.Packet
+	return packet.DecodeInfiniBand(&p, data, len(data)) && p.PayloadLen > int(mtu)
 }
 
 const (
@@ -232,7 +245,7 @@ func (p *linkPort) data(data []byte) {
 	blocks := p.link.blocks(words)
 	whole := words*4 == end && binary.LittleEndian.Uint16(data[end:]) == packet.VCRC(data[:end])
 	if vl == vl15 {
-		if whole {
+		if whole && !p.answer(data) {
 			p.pass(data)
 		}
 		return

@@ -80,9 +80,12 @@ func (p *linkPort) maySend(l *linkLane) bool {
 // sendData sends a packet of a data lane.
 func (p *linkPort) sendData(vl uint8, data []byte) {
 	words := int(binary.BigEndian.Uint16(data[4:]) & 0x7FF)
+	if p.long != nil && &data[0] == &p.long[0] {
+		p.long, p.show = nil, true
+	}
 	data = p.spoil(data)
-	if data[0]>>4 == vl {
-		p.lanes[vl].sent += uint16(p.link.blocks(words))
+	if to := data[0] >> 4; to == vl || p.fault != nil && p.fault.told {
+		p.lanes[to].sent += uint16(p.link.blocks(words))
 	}
 	p.transmit(append(p.header(link.Data), data...))
 }

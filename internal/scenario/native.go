@@ -123,6 +123,7 @@ func (r *Run) buildLink() error {
 	for i := range o.Ports {
 		h := &r.HCAs[i]
 		o.Ports[i] = h.Port
+		o.Ports[i].LID = uint16(h.Addr.Lo)
 		if sim.LinkFaults[h.Fault] != nil {
 			o.Ports[i].Fault, o.Ports[i].FaultAt, o.Ports[i].FaultAll = h.Fault, h.FaultAt, h.FaultAll
 			o.Ports[i].Strayed = func([]byte) { r.strayed[h.Name]++ }

@@ -115,7 +115,7 @@ func (v *Verifier) report(id rule.ID, class rule.Class, role rule.Role, expected
 		return
 	}
 	f := rule.At(id, class, v.p)
-	f.Accused = rule.Endpoint{Role: role, Addr: v.p.Src, QPN: v.p.SrcQP, QPNKnown: true}
+	f.Accused = rule.Endpoint{Role: role, Addr: v.p.Src, QPN: v.p.SrcQP, QPNKnown: v.p.Has&packet.HasDETH != 0}
 	if !v.asked.IsZero() {
 		f.Accused.Addr = v.asked
 	}
