@@ -84,3 +84,45 @@ func TestWorkersAgreeOnSubnet(t *testing.T) {
 		t.Errorf("the capture exercises little: %+v, %d violations", c, r.Violations(rule.Error))
 	}
 }
+
+// TestWorkersAgreeOnManagement: responses from another LID than was asked, or to another one than asked, are found in whichever shard their pair of addresses and
+// that of the request are.
+func TestWorkersAgreeOnManagement(t *testing.T) {
+	var b bytes.Buffer
+	words(&b, 0xa1b2c3d4, 4<<16|2, 0, 0, 65535, 247)
+	at := uint32(0)
+	one := func(src, dst uint16, tid byte, method mad.Method) {
+		p := packet.Packet{
+			Encap: packet.Native, Opcode: packet.Op(packet.UD, packet.SendOnly), PKey: 0xFFFF, DestQP: 1, SrcQP: 1, QKey: 0x80010000, PSN: packet.PSN(at),
+			Src: packet.LIDAddr(src), Dst: packet.LIDAddr(dst), Payload: make([]byte, mad.Size),
+		}
+		h := mad.Header{BaseVersion: 1, Class: mad.ClassPerformance, ClassVersion: 1, Method: method, TID: uint64(tid), Attribute: mad.AttrPortCounters}
+		if err := h.Encode(p.Payload); err != nil {
+			t.Fatal(err)
+		}
+		p.Complete()
+		p.SealICRC()
+		frame := p.Append(nil)
+		at += 100
+		words(&b, 1, at, uint32(len(frame)), uint32(len(frame)))
+		b.Write(frame)
+	}
+	const pairs = 12
+	for i := range uint16(pairs) {
+		one(1, 10+i, byte(2*i), mad.Get)
+		one(100+i, 1, byte(2*i), mad.GetResp) // from another LID
+		one(1, 10+i, byte(2*i+1), mad.Get)
+		one(10+i, 100+i, byte(2*i+1), mad.GetResp) // to another LID
+	}
+	found := 0
+	for _, f := range workersAgree(t, b.Bytes(), packet.LIDAddr(1)).Findings {
+		if f.Rule == rule.MADTID002 {
+			if found++; f.Accused.Addr.Lo < 10 || f.Accused.Addr.Lo >= 10+pairs || (f.Class == rule.Violation) != (f.Peer.Addr == packet.LIDAddr(1)) {
+				t.Errorf("frame %d: %v accuses %v", f.Frame, f.Class, f.Accused.Addr)
+			}
+		}
+	}
+	if found != 2*pairs {
+		t.Errorf("%d found, not %d", found, 2*pairs)
+	}
+}
