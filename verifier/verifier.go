@@ -123,7 +123,7 @@ func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d verdict) {
 		d.class = rule.Unproven
 		d.detail = strings.TrimPrefix(d.detail+"; by its IPv4 identification it left before the response that it follows here", "; ")
 	}
-	if d.class == rule.Unproven && (d.role == rule.Responder && inOrder[d.rule] || d.rule == rule.RCRTY006) && v.unordered(c, from) {
+	if d.class == rule.Unproven && (d.role == rule.Responder && inOrder[d.rule] || arrival[d.rule]) && v.unordered(c, from) {
 		return
 	}
 	v.accuse(c, from, from, p, d)
@@ -133,6 +133,11 @@ func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d verdict) {
 var inOrder = map[rule.ID]bool{
 	rule.RCRES001: true, rule.RCRSP003: true, rule.RCRSP006: true, rule.RCRSP007: true, rule.RCRSP013: true, rule.RCRSP014: true,
 	rule.RCRSP017: true, rule.RCRSP018: true, rule.RCRSP029: true, rule.RCRSP043: true, rule.RCACK003: true,
+}
+
+// arrival are the rules on requests that hold of the order in which they leave, and are judged by that in which they come.
+var arrival = map[rule.ID]bool{
+	rule.RCRTY006: true, rule.UCPSN001: true, rule.UCPSN002: true, rule.UCSEQ001: true, rule.UCLEN002: true,
 }
 
 // leftBefore reports whether p seems to have left just before the packet with IPv4 identification id: most senders number theirs.
