@@ -39,7 +39,7 @@ func misled(p *Packet, b []byte, wireLen int, version byte) bool {
 		return false
 	case b[next] != protoUDP && to == UDPPort:
 		flaw = FlawProtocol
-	case b[next] == protoUDP && from == UDPPort:
+	case b[next] == protoUDP && (from == UDPPort || plausible(b, ports, version)):
 		flaw = FlawPort
 	}
 	if flaw == 0 {
@@ -63,3 +63,19 @@ func misled(p *Packet, b []byte, wireLen int, version byte) bool {
 	p.Flaws |= flaw
 	return true
 }
+
+// plausible reports whether what stands behind the UDP header at ports may be a BTH, so that it is worth while to compute the ICRC: random bytes are
+// in one of some ten thousand packets.
+func plausible(b []byte, ports int, version byte) bool {
+	end := int(binary.BigEndian.Uint16(b[2:]))
+	if version == 6 {
+		end = ipv6Size + int(binary.BigEndian.Uint16(b[4:]))
+	}
+	h := b[ports+udpSize : ports+udpSize+bthSize]
+	const tVer, resv7 = 0xF, 0x7F
+	return int(binary.BigEndian.Uint16(b[ports+4:])) == end-ports && end&3 == 0 && end <= len(b) && infos[h[0]].Defined && h[1]&tVer == 0 && h[8]&resv7 == 0 &&
+		binary.BigEndian.Uint16(h[2:])&0x7FFF != 0 && !tunnelPort(binary.BigEndian.Uint16(b[ports+2:]))
+}
+
+// tunnelPort reports whether a UDP port is one of VXLAN or Geneve, whose headers look like a BTH.
+func tunnelPort(port uint16) bool { return port == 4789 || port == 8472 || port == 6081 }

@@ -11,6 +11,9 @@ func FuzzMisled(f *testing.F) {
 		p.DstPort = 49152
 		p.SealICRC()
 		f.Add(p.Append(nil))
+		p.SrcPort, p.DstPort = 49152, 4792
+		p.SealICRC()
+		f.Add(p.Append(nil))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		was := string(b)
@@ -36,6 +39,13 @@ func TestMisled(t *testing.T) {
 		var q Packet
 		if !DecodeMisled(&q, b, len(b)) || q.Flaws != FlawPort || q.DstPort != 49152 {
 			t.Errorf("%v: not decoded, flaws %b", e, q.Flaws)
+		}
+		p.SrcPort, p.DstPort = 49152, 4792
+		p.SealIPv4()
+		p.SealICRC()
+		b = p.Append(nil)
+		if !DecodeMisled(&q, b, len(b)) || q.Flaws != FlawPort || q.DstPort != 4792 {
+			t.Errorf("%v: to a port of neither: not decoded, flaws %b", e, q.Flaws)
 		}
 		b[len(b)-1] ^= 1
 		if DecodeMisled(&q, b, len(b)) {

@@ -94,7 +94,7 @@ var bthRows = [netFirst]Row{
 	BTH014: {
 		ID: "BTH-014", Name: "bth-migration", Severity: Warning, Needs: WireQP, Ref: "9.6.1.5, 17.2.8",
 		Text:   "When a request with MigReq set arrives over the alternate path of an armed QP, the QP migrates to that path; MigReq clear takes a rearming QP to armed.",
-		NotWhy: "The alternate path has addresses of its own, so that its packets are another connection to the witness; the M bit itself is judged by BTH-013 and UC-MIG-001.",
+		NotWhy: "The alternate path has addresses of its own, so that its packets are another connection to the witness; and it may be given to a QP without a word of CM, so that a REQ without one proves nothing. The M bit itself is judged by BTH-013 and UC-MIG-001.",
 	},
 	BTH015: {
 		ID: "BTH-015", Name: "bth-ackreq-misplaced", Severity: Warning, Needs: Wire, Ref: "9.7.5†",

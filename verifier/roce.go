@@ -41,7 +41,11 @@ var roceHeaders = []header{
 		return differs(p.Flaws&packet.FlawProtocol != 0, "protocol 17, UDP", "protocol %d", p.NxtHdr)
 	}, false},
 	{rule.ROCV2015, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
-		return differs(p.Flaws&packet.FlawPort != 0, "UDP destination port 4791", "port %d, and 4791 as the source", p.DstPort)
+		how := ""
+		if p.SrcPort == packet.UDPPort {
+			how = ", and 4791 as the source"
+		}
+		return differs(p.Flaws&packet.FlawPort != 0, "UDP destination port 4791", "port %d%s", p.DstPort, how)
 	}, false},
 	{rule.ROCV2022, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
 		return differs(p.Flaws&packet.FlawVersion != 0, "IP version 4 or 6", "version %d", p.IPVer)

@@ -37,7 +37,7 @@ var ipv4Faults = []fault{
 	{"ICRC wrong in a READ Response Middle", 135, Unsealed(func(p *packet.Packet) { p.ICRC ^= 1 }), "ROC-V2-019", "UV", "", 1, ""},
 	{"ICRC wrong everywhere", 1, everyICRC(all), "ROC-V2-019", "UU", "capture", 0, ""},
 	{"ICRC wrong in all that one endpoint sends", 2, everyICRC(from("10.77.0.2")), "ROC-V2-019", "U*", "", 0, ""},
-	{"UDP destination port 4790", 98, On(Set(func(p *packet.Packet) { p.DstPort = 4790 }), 99), "RC-PSN-004", "UV", "", 0, ""},
+	{"UDP destination port 4790", 98, Set(func(p *packet.Packet) { p.DstPort = 4790 }), "ROC-V2-015", "VV", "", 0, ""},
 	{"IP protocol 6", 98, Set(func(p *packet.Packet) { p.NxtHdr = 6 }), "ROC-V2-010", "VV", "", 0, ""},
 	{"frame shorter than its IP packet", 98, cut(40), "ROC-V2-006|BTH-018", "**", "", 1, ""},
 	{"packet ends in its BTH", 98, Unsealed(func(p *packet.Packet) {
