@@ -105,13 +105,13 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 		return
 	}
 	// Where the PSN that is missing is just what is acknowledged, and one packet came behind it, that one had the wrong PSN.
-	renumbered := acked == q.Hole && q.HoleEnd.Add(1) == q.High
+	renumbered := acked == q.Hole && q.HoleEnd.Add(1) == q.High && !v.Profile.keeps()
 	if renumbered && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == packet.ACK && q.LastPSN == q.HoleEnd {
 		q.Filled = true // the next request tells
 		return
 	}
 	// What came behind the gap was kept; a sequence NAK may ask for what another gap lacks.
-	kept := v.Profile.keeps() && (q.History.Get(q.Hole) != nil || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
+	kept := v.Profile.keeps() && (q.Hole.Before(q.Una) || came(q, q.Hole) || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
 	if c.Sees(from) && r.Told && !q.Explained && !q.Filled && !renumbered && !kept {
 		id := rule.RCRSP006
 		if q.BrokenAt(q.Hole) {
@@ -132,6 +132,20 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 	if q.Next.Before(q.High) {
 		q.Next, q.Unsure, q.Open = q.High, true, wqe.None
 	}
+}
+
+// came reports whether the request that takes a PSN has been seen, or a READ before it that may take it.
+func came(q *qp.SendQueue, psn packet.PSN) bool {
+	if q.History.Get(psn) != nil {
+		return true
+	}
+	const far = 1 << 10 // no READ that is seen in a gap is longer
+	for i := 1; i < far && !psn.Add(-i).Before(q.First); i++ {
+		if s := q.History.Get(psn.Add(-i)); s != nil {
+			return s.Trace.Opcode.Fn() == packet.ReadRequest
+		}
+	}
+	return false
 }
 
 // rcPassedOver judges that a response to psn does not pass over a READ or an atomic that is still to be answered: only its own

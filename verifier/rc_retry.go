@@ -174,7 +174,7 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	w := q.Messages.Newest()
-	if !q.HasHole() || w == nil || q.LastPSN != q.HoleEnd || w.Op == wqe.Read && w.First != q.LastPSN {
+	if !q.HasHole() || w == nil || v.Profile.keeps() && !c.Sees(from) || q.LastPSN != q.HoleEnd || w.Op == wqe.Read && w.First != q.LastPSN {
 		return false
 	}
 	if i := q.Messages.Len() - 2; i >= 0 && w.First == q.LastPSN && (!q.Messages.At(i).Last.Before(q.Hole) || q.Messages.At(i).Has(wqe.Unsized)) {
