@@ -100,13 +100,15 @@ func (v *Verifier) answer(x *exchange) {
 	}
 }
 
-// mandatory reports whether each node of a type, or each that is no switch, has a method of an attribute (table T11).
+// mandatory reports whether each node of a type has a method of an attribute (table T11).
 func mandatory(kind subnet.NodeType, x *exchange) bool {
 	switch x.Attribute {
 	case mad.AttrNodeInfo, mad.AttrNodeDescription:
 		return x.Method == mad.Get
-	case mad.AttrPortInfo, mad.AttrPKeyTable:
+	case mad.AttrPortInfo:
 		return true
+	case mad.AttrPKeyTable: // a switch may enforce no partitions at a port
+		return kind == subnet.ChannelAdapter || kind == subnet.Router
 	case mad.AttrSwitchInfo:
 		return kind == subnet.Switch
 	}
