@@ -12,9 +12,15 @@ import (
 	"ibwitness/rule"
 )
 
+// alone is why a test is left to run without the race detector.
+const alone = "one goroutine does all: make unit runs this without the race detector"
+
 // TestFaulty: in random scenarios of which one device has a fault, each of the table in turn, the other one is not accused. That does not hold
 // of all seeds yet: docs/verdicts.md says where.
 func TestFaulty(t *testing.T) {
+	if raced {
+		t.Skip(alone)
+	}
 	shown := 0
 	for k := range max(*runs/200, 1) {
 		seed := *first + uint64(k)

@@ -85,6 +85,9 @@ func TestLimitSpares(t *testing.T) {
 
 // TestFaultsEnd: no fault keeps a run from its end for good, however often it shows.
 func TestFaultsEnd(t *testing.T) {
+	if raced {
+		t.Skip(alone)
+	}
 	for _, typ := range []string{"RC", "UC", "UD"} {
 		for _, name := range soft.FaultNames() {
 			if f := soft.Faults[name]; f.Service.String() != typ && typ != "RC" {

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	runs  = flag.Int("scenario.runs", 200, "random scenarios")
+	runs  = flag.Int("scenario.runs", usualRuns, "random scenarios")
 	first = flag.Uint64("scenario.seed", 1, "the first seed")
 	keep  = flag.String("scenario.keep", "", "folder for the scenarios that show something wrong")
 	kinds = flag.String("scenario.errors", "drop corrupt duplicate reorder delay mark", "the errors that random scenarios have")

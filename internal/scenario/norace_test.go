@@ -1,0 +1,8 @@
+//go:build !race
+
+package scenario
+
+const (
+	raced     = false
+	usualRuns = 200
+)
