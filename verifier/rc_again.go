@@ -94,6 +94,10 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	if p.Opcode.Fn() != packet.ReadRequest {
 		v.covered(rule.RCRTY004)
 		blame(rule.RCRTY004, "the RDMA READ Request that took this PSN", p.Opcode.String())
+		q.Mix() // which of the two the responder takes is not certain
+		if q.Retrying && q.Retry == p.PSN {
+			q.Retry = p.PSN.Add(1)
+		}
 		q.Excused = true // it may have been a new request under an old PSN
 		misplaced(c, q.Next)
 		return
@@ -122,6 +126,7 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		}
 		blame(id, fmt.Sprintf("VA 0x%x", w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", p.VA))
 	case p.DMALen != w.Length-min(done, w.Length):
+		w.Flags |= wqe.Blamed // which of the two is answered is not certain
 		blame(rule.RCRTY007, fmt.Sprintf("DMALen %d", w.Length-min(done, w.Length)), fmt.Sprintf("DMALen %d", p.DMALen))
 	}
 	if w.Has(wqe.Answered) {
