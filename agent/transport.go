@@ -379,13 +379,18 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 // (checksum offload): the packets are followed all the same.
 func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir uint32) bool {
 	h := &t.hosts.list[host]
+	taken := true
 	switch s := &h.vcrc[dir]; p.VCRCState {
 	case packet.CRCGood:
 		s.good++
 	case packet.CRCBad:
 		s.bad++
-		if s.good > 0 && p.ICRCState == packet.CRCGood {
+		switch {
+		case p.ICRCState != packet.CRCGood:
+		case s.good > 0:
 			p.Flaws |= packet.FlawDelimiter // a port drops it just so
+		case s.bad < unsealed && p.Opcode.Service() == packet.RC:
+			taken = false // nobody knows: it may be damaged, or VCRCs may not be filled in here
 		}
 	}
 	s := &h.icrc[dir]
@@ -407,7 +412,7 @@ func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir ui
 			return true
 		}
 	}
-	ok := t.ver.Seal(c.pair(), from, p)
+	ok := t.ver.Seal(c.pair(), from, p) && taken
 	if !ok {
 		t.ver.Unfollowed(p)
 	}
