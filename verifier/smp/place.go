@@ -109,7 +109,7 @@ type port struct {
 	given      bool                  // a manager was seen to set it
 	guids      map[uint8][8]uint64   // blocks of GUIDInfo
 
-	reborn int64 // when it was seen down, or not in use yet: what it was told before may be forgotten
+	reborn int64 // when it was seen down, or not in use yet; see beginsAnew
 
 	changed     int64 // when a Set changed the M_Key alone; 0: none did
 	changeFrame uint64

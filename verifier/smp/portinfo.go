@@ -166,8 +166,12 @@ func (v *Verifier) portSet(x *exchange) {
 	to, physical := uint8(piState.Uint(want)), piPhysical.Uint(want)
 	bad := to == initSt || to > active || to == armed && (was == down || was == active) || to == active && (was == down || was == initSt)
 	class := v.paired()
-	if to == armed || to == active {
+	switch {
+	case to != armed && to != active:
+	case was == initSt:
 		class = v.lasting() // the state may have been changed out of sight
+	default:
+		class = rule.Unproven // the link may have come up since, or gone down and come up
 	}
 	if v.breaks(rule.SMPPI006, bad) {
 		v.report(rule.SMPPI006, class, rule.Responder, "status 0x001c: Armed follows Initialize, Active follows Armed, and Initialize is not set",
@@ -233,6 +237,15 @@ func (v *Verifier) infoPort(x *exchange) *subnet.Port {
 	return x.at.port()
 }
 
+// beginsAnew notes that a port was seen down, or not in use yet: its node may have been switched off, and its tables be what they were made with.
+func (v *Verifier) beginsAnew(p *subnet.Port) {
+	k := v.of(p)
+	k.reborn = v.p.Time
+	clear(k.blocks)
+	clear(k.guids)
+	p.Has &^= subnet.KnowsSLtoVL | subnet.KnowsPKeys | subnet.KnowsGUIDs
+}
+
 // learnPort keeps what a PortInfo says, and judges it by what is known.
 func (v *Verifier) learnPort(x *exchange) {
 	d, p := v.s.Data, v.infoPort(x)
@@ -240,14 +253,14 @@ func (v *Verifier) learnPort(x *exchange) {
 		return
 	}
 	if p.State = uint8(piState.Uint(d)); p.State == down && x.Method == mad.Get { // the rest may mean nothing (SMP-PI-009)
-		v.of(p).reborn = v.p.Time
+		v.beginsAnew(p)
 		p.Has &^= subnet.KnowsInfo | subnet.KnowsMTU | subnet.KnowsVLs
 		p.Time, p.Frame = v.p.Time, v.p.Frame
 		return
 	}
 	k, end := v.of(p), x.at.endport(x.Modifier)
 	if p.State == initSt && x.Method == mad.Get {
-		k.reborn = v.p.Time
+		v.beginsAnew(p)
 	}
 	if end {
 		v.stillSet(x, k)
