@@ -25,8 +25,8 @@ func (a *Agent) completion(s *source, e *hcaagent.Event) {
 	// What waited in the queue when the queue pair was reset is of its former life.
 	for lives := s.qps[q.qpn]; w == nil && r == nil && len(lives) > 0; lives = lives[:len(lives)-1] {
 		p := lives[len(lives)-1]
-		if p.later && p.state < hcaagent.RTR {
-			continue // nothing of it can be complete
+		if p.unready(c) {
+			continue
 		}
 		if w, r = p.request(c); w != nil || r != nil {
 			q = p
@@ -51,6 +51,11 @@ func (a *Agent) completion(s *source, e *hcaagent.Event) {
 		a.unposted(q, e)
 		s.polled(cq, e, nil, nil)
 	}
+}
+
+// unready reports whether q has been reset, and not been in a state since in which one of its requests can end as c says.
+func (q *queuePair) unready(c *hcaagent.Completion) bool {
+	return q.later && (q.state < hcaagent.RTR || q.wasRTR == nil && c.Status == hcaagent.Success)
 }
 
 // request returns the request that a completion is of, of either queue. With an error the completion does not say which queue that is, and

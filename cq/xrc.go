@@ -83,7 +83,7 @@ func (a *Agent) vague(q *queuePair, e *hcaagent.Event) bool {
 	if len(q.sharedWith(e.Completion.ID)) < 2 {
 		return false
 	}
-	for lives := q.src.qps[q.qpn]; len(lives) > 1 && q.state < hcaagent.RTR; q = lives[len(lives)-1] {
+	for lives := q.src.qps[q.qpn]; len(lives) > 1 && q.unready(e.Completion); q = lives[len(lives)-1] {
 		lives = lives[:len(lives)-1] // it waited in the queue when the queue pair was reset
 	}
 	q.taken = append(q.taken, a.takens.Put(taken{event: e, n: q.src.n}))
