@@ -95,3 +95,47 @@ func (k *checksum) gather(r *Result, hosts []host) {
 		r.Findings = append(r.Findings, f)
 	}
 }
+
+// seal judges the ICRC of a packet; see verifier.Seal. Where every packet of one direction so far fails, the ICRC is not filled in
+// (checksum offload): the packets are followed all the same.
+func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir uint32) bool {
+	h := &t.hosts.list[host]
+	taken := true
+	switch s := &h.vcrc[dir]; p.VCRCState {
+	case packet.CRCGood:
+		s.good++
+	case packet.CRCBad:
+		s.bad++
+		switch {
+		case p.ICRCState != packet.CRCGood:
+		case s.good > 0:
+			p.Flaws |= packet.FlawDelimiter // a port drops it just so
+		case s.bad < unsealed && p.Opcode.Service() == packet.RC:
+			taken = false // nobody knows: it may be damaged, or VCRCs may not be filled in here
+		}
+	}
+	s := &h.icrc[dir]
+	if p.ICRCState == packet.CRCBad && p.Flaws&(packet.FlawIPLength|packet.FlawUDPLength|packet.FlawLRHLength) != 0 {
+		t.ver.Length(c.pair(), from, p)
+		t.ver.Unfollowed(p)
+		return false
+	}
+	switch p.ICRCState {
+	case packet.CRCGood:
+		s.good++
+		if c != nil {
+			c.Sealed[from] = true
+		}
+	case packet.CRCBad:
+		s.bad++
+		if s.good == 0 && s.bad >= unsealed {
+			p.ICRCState = packet.CRCNotJudged
+			return true
+		}
+	}
+	ok := t.ver.Seal(c.pair(), from, p) && taken
+	if !ok {
+		t.ver.Unfollowed(p)
+	}
+	return ok
+}

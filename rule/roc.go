@@ -143,7 +143,7 @@ var rocRows = [flwFirst - rocFirst]Row{
 	ROCV2018 - rocFirst: {
 		ID: "ROC-V2-018", Name: "udp-source-port", Severity: Warning, Needs: Wire, Ref: "A17 (should)",
 		Text:  "Each direction of a connection should keep one UDP source port between 0xC000 and 0xFFFF, so that all its packets take one path.",
-		Where: "verifier/flow.go",
+		Where: "verifier/flow_port.go",
 	},
 	ROCV2019 - rocFirst: {
 		ID: "ROC-V2-019", Name: "roce2-icrc", Severity: Error, Needs: Wire, Ref: "CA17-22",

@@ -1,0 +1,47 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// portChanged judges another UDP source port than before (rule ROC-V2-018). The QP may have been modified, but not for a few packets.
+func (v *Verifier) portChanged(c *qp.Pair, from int, p *packet.Packet) {
+	f := &c.Ends[from].Flow
+	d := verdict{
+		rule: rule.ROCV2018, class: rule.Unproven, role: rule.Sender,
+		expected: fmt.Sprintf("source port %d as before", f.SrcPort), actual: fmt.Sprintf("%d", p.SrcPort), detail: "legal after modify QP",
+	}
+	f.SrcPort = p.SrcPort
+	switch {
+	case f.Reported&reportedPort == 0:
+		f.Reported |= reportedPort
+		v.report(c, from, p, d)
+	case f.Reported&reportedPorts == 0 && c.Complete(): // else the QPs may have been connected anew twice
+		f.Reported |= reportedPorts
+		if own := endpoint(&c.Ends[from], rule.Sender); !v.confirm(p, "the port changes again in frame "+fmt.Sprint(p.Frame), func(g *rule.Finding) bool {
+			return g.Rule == rule.ROCV2018 && g.Accused.Addr == own.Addr && g.Accused.QPN == own.QPN && g.Peer.Addr == p.Dst && g.Peer.QPN == p.DestQP
+		}) {
+			d.class, d.detail = rule.Violation, "it has changed before"
+			v.report(c, from, p, d)
+		}
+	}
+}
+
+// confirm proves the unproven finding for which is holds, by p. It reports false where there is none any more.
+func (v *Verifier) confirm(p *packet.Packet, detail string, is func(*rule.Finding) bool) bool {
+	for i := range v.Rec.Findings {
+		f := &v.Rec.Findings[i]
+		if f.Class != rule.Unproven || p.Cut || !is(f) {
+			continue
+		}
+		f.Class, f.Detail = rule.Violation, detail
+		v.Rec.Cover[f.Rule].Unproven--
+		v.Rec.Cover[f.Rule].Violated++
+		return true
+	}
+	return false
+}
