@@ -240,6 +240,11 @@ func TestSlow(t *testing.T) {
 	close(over)
 	<-done
 	quiet(t, p)
+
+	// What is pressed while a list is on its way holds for that list.
+	p.Press("/")
+	p.Press("RC-PSN-004" + kb.Enter + kb.End + kb.Enter)
+	p.Wait("document.querySelector('.detail')")
 }
 
 // TestLive watches findings come, thousands of them and 10,000 connections, and has the page stay quick.

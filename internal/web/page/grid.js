@@ -13,6 +13,7 @@ export class Grid {
     this.total = 0;
     this.at = -1; // index of the current row
     this.key = null; // its id
+    this.opening = false; // it is to be opened when it has come
     this.turn = 0;
     this.busy = false; // refresh is under way
     this.again = false; // and has to be done once more
@@ -35,6 +36,7 @@ export class Grid {
     this.pages.clear();
     this.at = -1;
     this.key = null;
+    this.opening = false;
     this.body.scrollTop = 0;
     this.busy = false; // what is being fetched is of another list
     return this.refresh();
@@ -74,6 +76,8 @@ export class Grid {
       this.total = a.total;
     }
     this.settle();
+    this.at = Math.min(this.at, this.total - 1);
+    if (this.opening) this.open();
     this.node.setAttribute("aria-rowcount", this.total + 1);
     this.space.style.height = `${this.total * this.o.height}px`;
     this.blank.hidden = this.total > 0;
@@ -119,6 +123,7 @@ export class Grid {
       if (turn !== this.turn) return;
       this.pages.set(p, a.items);
       this.settle();
+      if (this.opening) this.open();
       this.draw();
     }, () => this.pages.delete(p));
   }
@@ -188,17 +193,24 @@ export class Grid {
     if (item) this.o.open(item);
   }
 
+  // open opens the current row, as soon as it is there.
+  open() {
+    const item = this.current();
+    this.opening = !item && this.at >= 0;
+    if (item) this.o.open(item, true);
+  }
+
   pressed(e) {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const many = Math.max(1, Math.floor(this.body.clientHeight / this.o.height) - 1);
     const moves = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: many, PageUp: -many, Home: -Infinity, End: Infinity };
     if (e.key in moves) {
       const n = moves[e.key];
+      this.opening = false;
       this.select(n === -Infinity ? 0 : n === Infinity ? this.total - 1 : this.at < 0 ? 0 : this.at + n);
     } else if (e.key === "Enter" || e.key === " ") {
       if (this.at < 0) this.select(0);
-      const item = this.current();
-      if (item) this.o.open(item, true);
+      this.open();
     } else return;
     e.preventDefault();
     e.stopPropagation();
