@@ -209,6 +209,17 @@ func (r *Recorder) Doubt(i int, why string) {
 	r.Cover[f.Rule].Unproven++
 }
 
+// Prove makes a violation of an unproven finding; why is what has proven it since.
+func (r *Recorder) Prove(i int, why string) {
+	f := &r.Findings[i]
+	if f.Class != Unproven {
+		return
+	}
+	f.Class, f.Detail = Violation, why
+	r.Cover[f.Rule].Unproven--
+	r.Cover[f.Rule].Violated++
+}
+
 // Row returns the catalogue row of a rule.
 func (id ID) Row() *Row { return &catalogue[id] }
 

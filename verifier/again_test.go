@@ -44,7 +44,7 @@ func TestAgain(t *testing.T) {
 			}
 		}
 	}
-	for range 20 { // one of some hundred times none is taken
+	for range 20 { // now and then chance has none taken
 		if rapid.Check(t, check); passed > 0 && differed > 0 {
 			return
 		}

@@ -277,9 +277,7 @@ func (v *Verifier) steady(c *qp.Pair) {
 			own := f.Accused.Addr == end.Addr && f.Peer.Addr == c.Ends[1-i].Addr && // the QPN may have been learned since
 				(!f.Accused.QPNKnown || f.Accused.QPN == end.Number) && (!f.Peer.QPNKnown || f.Peer.QPN == c.Ends[1-i].Number)
 			if is && own && f.Class == rule.Unproven && f.Time < last && len(f.Evidence) == 0 { // else it is the table of the port that it disagrees with
-				f.Class, f.Detail = rule.Violation, "the packets before it and behind it agree"
-				v.Rec.Cover[f.Rule].Unproven--
-				v.Rec.Cover[f.Rule].Violated++
+				v.Rec.Prove(k, "the packets before it and behind it agree")
 			}
 		}
 	}

@@ -38,9 +38,7 @@ func (v *Verifier) confirm(p *packet.Packet, detail string, is func(*rule.Findin
 		if f.Class != rule.Unproven || p.Cut || !is(f) {
 			continue
 		}
-		f.Class, f.Detail = rule.Violation, detail
-		v.Rec.Cover[f.Rule].Unproven--
-		v.Rec.Cover[f.Rule].Violated++
+		v.Rec.Prove(i, detail)
 		return true
 	}
 	return false
