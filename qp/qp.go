@@ -255,7 +255,8 @@ type Pair struct {
 // Early is a response that waits for the request after it in the capture before it is judged.
 type Early struct {
 	packet.Packet
-	Sent bool // its PSN had been seen sent
+	Sent  bool   // its PSN had been seen sent
+	After uint16 // IPv4 identification of the response before it in the capture
 }
 
 // Reliable reports whether the connection acknowledges: RC, and XRC, which is RC but for who takes a message.

@@ -12,51 +12,76 @@ import (
 // earlyMost is how many responses wait for their requests.
 const earlyMost = 16
 
+// wait keeps a response until the next request has been seen. sent says that its PSN had been seen sent.
+func wait(c *qp.Pair, from int, p *packet.Packet, sent bool) {
+	after := c.Ends[from].RQ.LastID
+	for i := range c.Early {
+		if e := &c.Early[i]; c.End(&e.Packet) == from {
+			after = e.IPID
+		}
+	}
+	c.Early = append(c.Early, qp.Early{Packet: *bare(p), Sent: sent, After: after})
+}
+
 // rcEarly judges responses to PSNs that had not been seen sent, now that the next request is there or the capture has ended. A
 // response may be recorded shortly before its request. If the request is missing, a gap has said so.
 func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
 	early, unnaked := c.Early, false
 	c.Early = c.Early[:0:0]
 	for i := range early {
-		p := &early[i].Packet
-		from := c.End(p)
-		q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-		if c.PMTU == 0 && !early[i].Sent && q.LastTime >= p.Time {
-			v.rcReadSize(c, from, p) // its READ may be there now
+		e := &early[i]
+		from := c.End(&e.Packet)
+		if c.Ends[1-from].SQ.LastTime < e.Time && now != atEnd {
+			c.Early = append(c.Early, *e) // its requester has said nothing since
+			continue
 		}
-		switch {
-		case q.LastTime < p.Time && now != atEnd:
-			c.Early = append(c.Early, early[i]) // its requester has said nothing since
-		case !early[i].Sent && q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)):
-			if p.PSN == q.Hole && (c.Misplaced == uint32(p.PSN)|qp.BrokenSet || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
-				q.Explained = true
-			}
-		case p.PSN.Before(later(q.Next, q.High)):
-			if early[i].Sent && p.Syndrome == packet.NAKSequence && now-p.Time > earlyWindow {
-				v.rcNoGap(c, from, p)
-				continue
-			}
-			if early[i].Sent && p.Syndrome.Type() == packet.ACK && now-p.Time > earlyWindow/10 && r.Nak == qp.NakNone && !unnaked {
-				unnaked = true
-				v.rcUnnaked(c, from, p)
-			}
-			if !early[i].Sent && now-p.Time > earlyWindow {
-				v.rcUnseen(c, from, p)
-				continue
-			}
-			if w, _ := q.Messages.Find(p.PSN); !early[i].Sent && w != nil && w.Answers(p.Opcode.Fn()) {
-				v.Distrust(c, "a response stands before its request in the capture: the directions were recorded apart, and which of two packets was first is not certain")
-			}
-			unnaked = unnaked || early[i].Sent && r.Nak != qp.NakNone
-			v.rcRespond(c, from, p)
-			if r.Nak == qp.NakSequence && q.LastPSN == r.NakPSN {
-				r.Nak, r.EPSN = qp.NakNone, later(r.EPSN, q.LastPSN.Add(1)) // the request after it has brought what it asked for
-			}
-			r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
-		default:
-			v.rcUnseen(c, from, p)
+		r := &c.Ends[from].RQ
+		newest := r.LastID
+		r.LastID = e.After // the responses behind it have been judged
+		v.rcWaited(c, from, e, now, &unnaked)
+		if r.LastFrame != uint32(e.Frame) {
+			r.LastID = newest
 		}
 	}
+}
+
+// rcWaited judges a response that has waited for the next request. unnaked says whether another that waited was held against a NAK.
+func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnaked *bool) {
+	q, r, p := &c.Ends[1-from].SQ, &c.Ends[from].RQ, &e.Packet
+	if c.PMTU == 0 && !e.Sent && q.LastTime >= p.Time {
+		v.rcReadSize(c, from, p) // its READ may be there now
+	}
+	switch {
+	case !e.Sent && q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)):
+		if p.PSN == q.Hole && (c.Misplaced == uint32(p.PSN)|qp.BrokenSet || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
+			q.Explained = true
+		}
+		return
+	case !p.PSN.Before(later(q.Next, q.High)):
+		v.rcUnseen(c, from, p)
+		return
+	}
+	waited := now - p.Time
+	switch {
+	case e.Sent && p.Syndrome == packet.NAKSequence && waited > earlyWindow:
+		v.rcNoGap(c, from, p)
+		return
+	case e.Sent && p.Syndrome.Type() == packet.ACK && waited > earlyWindow/10 && r.Nak == qp.NakNone && !*unnaked:
+		*unnaked = true
+		v.rcUnnaked(c, from, p)
+	case !e.Sent && waited > earlyWindow:
+		v.rcUnseen(c, from, p)
+		return
+	}
+	if w, _ := q.Messages.Find(p.PSN); !e.Sent && w != nil && w.Answers(p.Opcode.Fn()) {
+		v.Distrust(c, "a response stands before its request in the capture: the directions were recorded apart, and which of two packets was first is not certain")
+	}
+	*unnaked = *unnaked || e.Sent && r.Nak != qp.NakNone
+	v.rcRespond(c, from, p)
+	if r.Nak == qp.NakSequence && q.LastPSN == r.NakPSN {
+		r.Nak, r.EPSN = qp.NakNone, later(r.EPSN, q.LastPSN.Add(1)) // the request after it has brought what it asked for
+	}
+	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
 }
 
 // atEnd is the time of the end of the capture.

@@ -37,7 +37,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if (c.Sees(from) || c.Ends[from].Doubted) && (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && (p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK) ||
 		p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && (r.Nak == qp.NakNone || r.NakPSN != p.PSN) && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High) {
-		c.Early = append(c.Early, qp.Early{Packet: *bare(p), Sent: true})
+		wait(c, from, p, true)
 		return
 	}
 	if !p.PSN.Before(later(q.Next, q.High)) {
@@ -45,7 +45,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 			return
 		}
 		if q.ReadLen == 0 || p.PSN.Diff(q.Next) > 1<<23 {
-			if c.Early = append(c.Early, qp.Early{Packet: *bare(p)}); len(c.Early) > earlyMost {
+			if wait(c, from, p, false); len(c.Early) > earlyMost {
 				v.rcUnseen(c, from, &c.Early[0].Packet)
 				c.Early = c.Early[1:]
 			}
