@@ -106,6 +106,7 @@ func connections(agents []*Transport) []Connection {
 		tap   uint16
 		index uint32 // a connection and the datagrams that made it begin with one frame
 		c     *connection
+		t     *Transport
 	}
 	n := 0
 	for _, t := range agents {
@@ -118,7 +119,7 @@ func connections(agents []*Transport) []Connection {
 			if c.dead || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.learned != ByCM {
 				continue
 			}
-			order = append(order, first{c.firstTime, c.firstFrame, c.firstTap, i, c})
+			order = append(order, first{c.firstTime, c.firstFrame, c.firstTap, i, c, t})
 		}
 	}
 	slices.SortFunc(order, func(a, b first) int {
@@ -138,6 +139,7 @@ func connections(agents []*Transport) []Connection {
 			order[k].c.fetchShown(&lines)
 		}
 		order[i].c.show(&out[i])
+		order[i].t.open(order[i].c, &out[i])
 	}
 	return out
 }

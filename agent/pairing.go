@@ -30,10 +30,12 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 		ok = n == 1
 	}
 	if !ok || i == id>>1 {
+		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
 	to := t.pairs.at(i)
 	if to.Paired || to.dead || to.Service != c.Service {
+		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap

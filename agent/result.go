@@ -72,6 +72,11 @@ type End struct {
 	NAKs            uint64 // sent, all codes
 	SequenceNAKs    uint64 // sent
 	RNRNAKs         uint64 // sent
+	// Open is how many of its requests wait for an answer and have none when the capture ends: on RC and XRC, where the connection is not over. OpenFrame is
+	// the frame that began the oldest of them, and OpenSince when it last asked, or was last answered.
+	Open      int
+	OpenFrame uint64
+	OpenSince int64
 }
 
 // Violations counts the findings of a class and severity.

@@ -27,6 +27,8 @@ type host struct {
 	first int64 // time of the first packet
 	// icrc and vcrc count good and bad checksums by direction: 0 from a to b, 1 from b to a.
 	icrc, vcrc [2]seals
+	// answered says, by direction, that a response was seen that could not be told to answer any connection.
+	answered [2]bool
 	// unpaired lists, by direction, connections whose responses are not known yet.
 	unpaired [2][]uint32
 	// connections lists the first connections of the pair of hosts, as many as are watched and one more, by the direction in which their
