@@ -45,7 +45,7 @@ func (t *Transport) part(i uint32, p *packet.Packet, host, dir uint32) {
 		Time: b.RQ.LastTime, Frame: p.Frame - uint64(uint32(p.Frame)-b.RQ.LastFrame), Tap: k.pairedTap,
 	}
 	at, n := t.pairs.add()
-	n.Service, n.Encap, n.Lossy = k.Service, k.Encap, k.Lossy
+	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = k.Service, k.Encap, k.Lossy, k.Cut()
 	n.firstTime, n.firstFrame, n.firstTap, n.firstOp, n.firstPSN = first.Time, first.Frame, first.Tap, first.Opcode, first.PSN
 	n.Ends[0].Addr, n.Ends[0].Near, n.Ends[0].Sums, n.Ends[0].Flow = b.Addr, b.Near, b.Sums, b.Flow
 	n.Ends[1].Addr, n.Ends[1].Near, n.Ends[1].Number, n.Ends[1].Numbered, n.Ends[1].Attr = a.Addr, a.Near, a.Number, true, a.Attr

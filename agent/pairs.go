@@ -107,7 +107,7 @@ func merge(to, gone *connection, psn packet.PSN) {
 	a.Number, a.Numbered = gone.Ends[1].Number, true
 	b.Sums = add(b.Sums, gone.Ends[0].Sums)
 	a.Sums = add(a.Sums, gone.Ends[1].Sums)
-	to.Lossy, to.Invalidated = to.Lossy || gone.Lossy, to.Invalidated || gone.Invalidated
+	to.Lossy, to.Ends[0].Cut, to.Invalidated = to.Lossy || gone.Lossy, to.Cut() || gone.Cut(), to.Invalidated || gone.Invalidated
 	to.Least = max(to.Least, gone.Least)
 	to.Paired, to.learned = true, ByPSN
 	if gone.firstTime < to.firstTime {

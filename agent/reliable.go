@@ -90,7 +90,7 @@ func (t *Transport) pairContexts(c *connection, p *packet.Packet, key uint64) (*
 	a.Number, a.Numbered = c.Ends[1].Number, true
 	a.Sums, b.Sums = add(a.Sums, c.Ends[1].Sums), add(b.Sums, c.Ends[0].Sums)
 	to.rd.Ends[1] = c.rd.Ends[0]
-	to.Lossy, to.Paired, to.learned = to.Lossy || c.Lossy, true, ByPSN
+	to.Lossy, to.Ends[0].Cut, to.Paired, to.learned = to.Lossy || c.Lossy, to.Cut() || c.Cut(), true, ByPSN
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
 	to.PMTU = max(to.PMTU, c.PMTU)
 	c.dead = true

@@ -32,7 +32,7 @@ func (t *Transport) retake(c *connection, id uint32, p *packet.Packet, host, dir
 // alone makes a connection of its own of the first packet of c, with the QP that it went to, under key.
 func (t *Transport) alone(c *connection, was uint32, key uint64) {
 	i, n := t.pairs.add()
-	n.Service, n.Encap, n.Lossy = c.Service, c.Encap, c.Lossy
+	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = c.Service, c.Encap, c.Lossy, c.Cut()
 	n.firstTime, n.firstFrame, n.firstTap, n.firstOp, n.firstPSN = c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN
 	n.astray = was + 1
 	for k := range n.Ends {
@@ -51,7 +51,7 @@ func takeOver(c, k *connection, psn packet.PSN) {
 	a.SQ.Usual, b.SQ.Usual = false, false
 	b.Number = k.Ends[1].Number
 	c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN = k.firstTime, k.firstFrame, k.firstTap, k.firstOp, k.firstPSN
-	c.Lossy, c.Invalidated = c.Lossy || k.Lossy, c.Invalidated || k.Invalidated
+	c.Lossy, c.Ends[0].Cut, c.Invalidated = c.Lossy || k.Lossy, c.Cut() || k.Cut(), c.Invalidated || k.Invalidated
 	c.Least, c.Missent, c.Early = max(c.Least, k.Least), nil, nil
 	if until := k.Ends[1].SQ.Waits(); until != 0 {
 		b.SQ.WaitTo(until)

@@ -313,7 +313,7 @@ func whole(p *packet.Packet) bool { return p.Has&p.Info().Headers == p.Info().He
 func (t *Transport) count(c *connection, from int, p *packet.Packet) {
 	c.Ends[from].Sums.Add(p)
 	if p.Cut {
-		c.Lossy = true // a damaged packet cannot be told from a good one
+		c.Lossy, c.Ends[from].Cut = true, true // a damaged packet cannot be told from a good one
 	}
 }
 

@@ -20,8 +20,9 @@ type QP struct {
 	Copies   byte // of what it sent, while the tap is near
 	// Leans is what Pair.Sees and Pair.Complete have said yes of while the packet at hand is verified; see Pair.Leaned.
 	Leans rule.Lean
+	Cut   bool // the snap length cut a packet that it sent, which may have been a damaged one
 
-	_    [15]byte
+	_    [14]byte
 	Sums Sums
 	Attr *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
 	Flow Flow
@@ -279,6 +280,9 @@ func (c *Pair) Sees(i int) bool {
 	c.Ends[0].Leans |= rule.LeanNear
 	return true
 }
+
+// Cut reports whether the snap length cut a packet of the connection.
+func (c *Pair) Cut() bool { return c.Ends[0].Cut || c.Ends[1].Cut }
 
 // Leaned is what was trusted while the packet at hand is verified.
 func (c *Pair) Leaned() rule.Lean { return c.Ends[0].Leans }

@@ -114,6 +114,7 @@ type Finding struct {
 	Seq      uint32 // order of findings on one frame; set by Recorder
 	Gap      Gap    // what the finding says is missing
 	Leans    Lean   // what may prove it, beside the packets themselves
+	Cut      bool   // the snap length cut the frame: its ICRC was not judged, so that nothing can prove it
 	// Log and Line are where the event stands that the finding is about: a file of verbs events, and a line of it from 1 on. Frame is 0
 	// where no frame shows it.
 	Log  string
@@ -209,10 +210,11 @@ func (r *Recorder) Doubt(i int, why string) {
 	r.Cover[f.Rule].Unproven++
 }
 
-// Prove makes a violation of an unproven finding; why is what has proven it since.
+// Prove makes a violation of an unproven finding; why is what has proven it since. A frame that was cut may be a damaged one: of it nothing
+// is ever proven.
 func (r *Recorder) Prove(i int, why string) {
 	f := &r.Findings[i]
-	if f.Class != Unproven {
+	if f.Class != Unproven || f.Cut {
 		return
 	}
 	f.Class, f.Detail = Violation, why

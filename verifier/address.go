@@ -116,7 +116,7 @@ func (v *Verifier) sourceGID(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	d := verdict{
-		rule: rule.ROCV2011, class: rule.Violation, role: rule.Sender,
+		rule: rule.ROCV2011, class: rule.Violation, role: rule.Sender, own: true,
 		expected: fmt.Sprintf("source %v, the GID of the path that it named", gid), actual: p.Src.String(),
 	}
 	if gid.IsIPv4() != p.Src.IsIPv4() {

@@ -108,7 +108,7 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.ROCV2009)
 		if p.HopLmt != end.Attr.HopLimit {
 			v.report(c, from, p, verdict{
-				rule: rule.ROCV2009, class: proven(c.Sees(from) && v.Untouched(p)), role: rule.Sender,
+				rule: rule.ROCV2009, class: proven(c.Sees(from) && v.Untouched(p)), role: rule.Sender, own: true,
 				expected: fmt.Sprintf("hop limit %d of the address vector", end.Attr.HopLimit), actual: fmt.Sprintf("%d", p.HopLmt),
 			})
 		}
@@ -117,7 +117,7 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.NETGRH006)
 		if end.Attr.GRH != (p.Has&packet.HasGRH != 0) {
 			v.report(c, from, p, verdict{
-				rule: rule.NETGRH006, class: rule.Violation, role: rule.Sender,
+				rule: rule.NETGRH006, class: rule.Violation, role: rule.Sender, own: true,
 				expected: fmt.Sprintf("GRH %t: the address vector says so", end.Attr.GRH), actual: fmt.Sprintf("GRH %t", !end.Attr.GRH),
 			})
 		}
@@ -126,7 +126,7 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.BTH013)
 		if p.MigReq != (end.Attr.MigState == hcaagent.Migrated) {
 			v.report(c, from, p, verdict{
-				rule: rule.BTH013, class: rule.Violation, role: rule.Sender,
+				rule: rule.BTH013, class: rule.Violation, role: rule.Sender, own: true,
 				expected: fmt.Sprintf("M %t of the migration state", end.Attr.MigState == hcaagent.Migrated), actual: fmt.Sprintf("M %t", p.MigReq),
 			})
 		}
@@ -242,7 +242,7 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 		v.foreign(c, from, p)
 	}
 	d := verdict{
-		rule: rule.PKY004, class: class, role: rule.Sender,
+		rule: rule.PKY004, class: class, role: rule.Sender, own: true,
 		expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 	}
 	if class == rule.Unproven {
@@ -294,7 +294,7 @@ func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
 	case p.Has&packet.HasLRH == 0 || f.Reported&reportedSL != 0:
 		return
 	case end.Knows(hcaagent.KnowsSL):
-		want, d.class = end.Attr.SL, rule.Violation
+		want, d.class, d.own = end.Attr.SL, rule.Violation, true
 		d.expected = fmt.Sprintf("SL %d of the address vector", want)
 	case f.SL != p.SL:
 		d.class, d.expected, d.detail = rule.Unproven, fmt.Sprintf("SL %d as before", want), "legal after path migration or modify QP"

@@ -35,7 +35,7 @@ func (v *Verifier) portChanged(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) confirm(p *packet.Packet, detail string, is func(*rule.Finding) bool) bool {
 	for i := range v.Rec.Findings {
 		f := &v.Rec.Findings[i]
-		if f.Class != rule.Unproven || p.Cut || !is(f) {
+		if f.Class != rule.Unproven || p.Cut || f.Cut || !is(f) {
 			continue
 		}
 		v.Rec.Prove(i, detail)

@@ -260,7 +260,7 @@ func (v *Verifier) dmaLen(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCLEN004)
 	if p.DMALen > 1<<31 {
 		v.report(c, from, p, verdict{
-			rule: rule.RCLEN004, class: rule.Violation, role: rule.Requester,
+			rule: rule.RCLEN004, class: rule.Violation, role: rule.Requester, own: true,
 			expected: "DMALen at most 2147483648", actual: fmt.Sprintf("DMALen %d", p.DMALen),
 		})
 	}
@@ -312,7 +312,7 @@ func (v *Verifier) rcAtomic(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	if p.VA&7 != 0 {
 		w.Flags |= wqe.Blamed
 		v.report(c, from, p, verdict{
-			rule: rule.RCATM001, class: rule.Violation, role: rule.Requester,
+			rule: rule.RCATM001, class: rule.Violation, role: rule.Requester, own: true,
 			expected: "a virtual address on an 8-byte boundary", actual: fmt.Sprintf("VA 0x%x", p.VA),
 		})
 	}
@@ -322,7 +322,7 @@ func (v *Verifier) rcAtomic(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	v.covered(rule.RCATM002)
 	if p.Compare != 0 {
 		v.report(c, from, p, verdict{
-			rule: rule.RCATM002, class: rule.Violation, role: rule.Requester,
+			rule: rule.RCATM002, class: rule.Violation, role: rule.Requester, own: true,
 			expected: "compare data 0 in a FetchAdd", actual: fmt.Sprintf("0x%x", p.Compare),
 		})
 	}

@@ -206,7 +206,7 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCRSP019)
 		if have, least := packet.RNRTimer(p.Syndrome.Value()), packet.RNRTimer(end.Attr.MinRNRTimer); have < least {
 			v.report(c, from, p, verdict{
-				rule: rule.RCRSP019, class: rule.Violation, role: rule.Responder,
+				rule: rule.RCRSP019, class: rule.Violation, role: rule.Responder, own: true,
 				expected: fmt.Sprintf("at least min_rnr_timer, %v", least), actual: have.String(),
 			})
 		}

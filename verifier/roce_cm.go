@@ -17,7 +17,7 @@ func (v *Verifier) RoCEConnect(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Encap == packet.Native || mad.DecodeHeader(p.Payload, &h) != nil || h.Class != mad.ClassCM {
 		return
 	}
-	d := verdict{class: rule.Violation, role: rule.Sender}
+	d := verdict{class: rule.Violation, role: rule.Sender, own: true}
 	switch h.Attribute {
 	case mad.AttrREQ:
 		var m mad.REQ

@@ -22,7 +22,7 @@ func (v *Verifier) groupMAC(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	d := verdict{
-		rule: rule.ROCV2033, class: rule.Violation, role: rule.Sender,
+		rule: rule.ROCV2033, class: rule.Violation, role: rule.Sender, own: true,
 		expected: net.HardwareAddr(want[:]).String() + ", the MAC address of the group", actual: net.HardwareAddr(p.MAC[:]).String(),
 	}
 	switch {

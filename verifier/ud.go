@@ -27,7 +27,7 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.UDQKEY001)
 		if p.QKey != peer.Attr.QKey {
 			v.report(c, from, p, verdict{
-				rule: rule.UDQKEY001, class: rule.Violation, role: rule.Sender,
+				rule: rule.UDQKEY001, class: rule.Violation, role: rule.Sender, own: true,
 				expected: fmt.Sprintf("Q_Key 0x%08x of the destination QP", peer.Attr.QKey), actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
 			})
 		}
@@ -36,7 +36,7 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.UDLEN001)
 		if p.PayloadLen > int(end.Attr.PMTU) && p.PayloadLen <= 4096 {
 			v.report(c, from, p, verdict{
-				rule: rule.UDLEN001, class: rule.Violation, role: rule.Sender,
+				rule: rule.UDLEN001, class: rule.Violation, role: rule.Sender, own: true,
 				expected: fmt.Sprintf("at most %d bytes of payload", end.Attr.PMTU), actual: fmt.Sprintf("%d bytes", p.PayloadLen),
 			})
 		}
@@ -46,7 +46,7 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.PKY012)
 		if privileged = p.QKey>>31 != 0; privileged {
 			v.report(c, from, p, verdict{
-				rule: rule.PKY012, class: rule.Violation, role: rule.Sender,
+				rule: rule.PKY012, class: rule.Violation, role: rule.Sender, own: true,
 				expected: "a Q_Key without the privileged bit", actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
 			})
 		}

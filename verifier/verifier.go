@@ -114,6 +114,7 @@ type verdict struct {
 	detail           string
 	evidence         []uint64
 	gap              rule.Gap
+	own              bool // it rests on this packet and what is known of its QPs, and on no frame before it
 }
 
 // report makes a finding on packet p of connection c, sent by end from, against its sender.
@@ -154,6 +155,10 @@ func (v *Verifier) accuse(c *qp.Pair, from, accused int, p *packet.Packet, d ver
 	if v.Profile.excuses(d.rule) {
 		return
 	}
+	if d.class == rule.Violation && c.Cut() && !d.own {
+		d.class = rule.Unproven
+		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut frames of the connection before it, so their ICRCs were not judged", "; ")
+	}
 	f := finding(p, d)
 	f.Accused = endpoint(&c.Ends[accused], d.role)
 	f.Peer = endpoint(&c.Ends[1-accused], rule.NoRole)
@@ -177,6 +182,7 @@ func finding(p *packet.Packet, d verdict) rule.Finding {
 		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut the frame, so its ICRC was not judged", "; ")
 	}
 	f := rule.At(d.rule, d.class, p)
+	f.Cut = p.Cut
 	f.Evidence, f.Expected, f.Actual, f.Detail, f.Gap = d.evidence, d.expected, d.actual, d.detail, d.gap
 	return f
 }
@@ -188,7 +194,7 @@ func endpoint(q *qp.QP, r rule.Role) rule.Endpoint {
 // bytewise makes a finding on the bytes of a packet alone, against its sender or, as the sender is not known on RC and UC by its
 // QPN, the endpoint that the connection gives. c may be nil.
 func (v *Verifier) bytewise(c *qp.Pair, from int, p *packet.Packet, d verdict) {
-	if c != nil {
+	if d.own = true; c != nil {
 		v.report(c, from, p, d)
 		return
 	}
