@@ -25,7 +25,7 @@ func (v *Verifier) sameRequest(c *qp.Pair, from int, s *qp.Sent, p *packet.Packe
 	if r.Nak != qp.NakNone && r.NakTime >= q.LastTime {
 		return false
 	}
-	if numbered(p) {
+	if numbered(p) && !sameNumber(c, from, p) {
 		return p.IPID == s.Trace.IPID && v.trace(p) == s.Trace
 	}
 	if q.LastPSN != p.PSN || p.Time-q.LastTime >= sameFrame/100 {
@@ -35,6 +35,17 @@ func (v *Verifier) sameRequest(c *qp.Pair, from int, s *qp.Sent, p *packet.Packe
 		return false
 	}
 	return v.trace(p) == s.Trace
+}
+
+// sameNumber reports whether the sender of p gives all its packets one IPv4 identification, as an open stack in an FPGA does: another packet that it
+// sent, with another PSN, has that of p.
+func sameNumber(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[from].RQ
+	if q.LastPSN != p.PSN && q.LastID == p.IPID || (r.Answered || r.Heard) && r.LastID == p.IPID {
+		return true
+	}
+	before := q.History.Get(p.PSN.Add(-1))
+	return before != nil && before.Trace.IPID == p.IPID
 }
 
 // rcDiffers reports a packet whose PSN was used for another: right behind that one the PSN has not advanced (rule RC-PSN-002), else

@@ -41,6 +41,6 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		r.Repeated, r.RepeatedTo = true, c.Ends[from].SQ.High
 		end.Sums.Duplicates++
-		v.event(c, 1-from, rule.Responder, p, rule.EvDuplicate, "")
+		v.event(c, from, rule.Requester, p, rule.EvDuplicate, "")
 	}
 }

@@ -98,7 +98,7 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.UCPSN002)
 	s := q.History.Get(p.PSN)
 	if s != nil && v.networkCopy(c, from, s, p) {
-		v.event(c, 1-from, rule.Receiver, p, rule.EvDuplicate, "a copy that the network made")
+		v.event(c, from, rule.Sender, p, rule.EvDuplicate, "a copy that the network made")
 		return
 	}
 	d := verdict{
