@@ -48,7 +48,7 @@ test: deps unit lint docs-check fuzz ## install what tests need, and run them al
 
 # Nothing in ALONE runs beside anything else, which is looked at: the race detector would find nothing, and take seven times as long. Of random scenarios
 # it sees a tenth.
-ALONE := ./verifier/... ./hcaagent/...
+ALONE := ./verifier/... ./hcaagent/... ./internal/testkit/view
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }

@@ -10,8 +10,10 @@ import (
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/sim"
+	"ibwitness/internal/testkit/view"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/verifier"
 )
 
 // viewed are seeds of runs of which a view once had somebody accused.
@@ -34,12 +36,12 @@ func TestViews(t *testing.T) {
 		for k := range uint64(8) {
 			c.Rand = rand.New(rand.NewPCG(seed, 1000+k))
 			v := newView(c, run)
-			v.change()
+			disturb(v)
 			views++
-			if f := v.accusation(t); f != nil {
+			if f := accusation(t, v, c.profile); f != nil {
 				bad++
 				t.Errorf("seed %d, view %d (%s): %v at frame %d (evidence %v) accuses %v: expected %s, actual %s; %s",
-					seed, k, strings.Join(v.about, ", "), f.Rule, f.Frame, f.Evidence, f.Accused.Addr, f.Expected, f.Actual, f.Detail)
+					seed, k, strings.Join(v.About, ", "), f.Rule, f.Frame, f.Evidence, f.Accused.Addr, f.Expected, f.Actual, f.Detail)
 			}
 		}
 		if bad > 10 {
@@ -50,8 +52,8 @@ func TestViews(t *testing.T) {
 }
 
 // accusation is the first violation that is found in a view; nil: there is none.
-func (v *view) accusation(t *testing.T) *rule.Finding {
-	res, err := agent.Run(context.Background(), v, agent.Options{Near: v.near, Workers: 1, Profile: v.profile})
+func accusation(t *testing.T, v *view.View, profile verifier.Profile) *rule.Finding {
+	res, err := agent.Run(context.Background(), v.Source(), agent.Options{Near: v.Near, Workers: 1, Profile: profile})
 	if err != nil {
 		t.Fatal(err)
 	}
