@@ -167,6 +167,13 @@ type Debt struct {
 	Request packet.Packet // that demands it
 	NAK     bool          // a PSN sequence NAK: Request came behind a gap
 	Missing packet.PSN    // where the gap began
+	Waited  int64         // how long the request had stood unanswered when it came again, at time Again
+	Again   int64
+	Behind  packet.PSN // of the next new request when it came again: only what is before it can be answered twice
+	Paid    int64      // when a response came, which may answer the request or its retransmission; 0: none did
+	PaidBy  uint64     // frame of that response
+	Asks    uint16     // requests that came again since, from the one that demands it on
+	Answers uint16     // responses to them
 }
 
 // MSN says how well the message sequence number of a responder is known.

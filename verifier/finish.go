@@ -18,6 +18,9 @@ func (v *Verifier) FinishRC(c *qp.Pair, end int64) {
 		if q := &c.Ends[from].SQ; q.Doubt() != nil {
 			v.rcUnresolved(c, from, q.Doubt(), end)
 		}
+		if owed := c.Ends[from].RQ.Owed; owed != nil && owed.Paid != 0 {
+			v.rcUnanswered(c, from, end-owed.Paid >= silence)
+		}
 		v.rcQuiet(c, from, end)
 	}
 	v.finish(c, rule.RCPSN004, rule.Requester)

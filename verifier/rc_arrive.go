@@ -40,6 +40,9 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 			r.Nak = qp.NakNone // whichever time it came that NAK answered, it has come again since
 		}
 		r.Repeated, r.RepeatedTo = true, c.Ends[from].SQ.High
+		if r.Owed != nil && !p.PSN.Before(r.Owed.Request.PSN) {
+			r.Owed.Asks++
+		}
 		end.Sums.Duplicates++
 		v.event(c, from, rule.Requester, p, rule.EvDuplicate, "")
 	}

@@ -42,7 +42,7 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	b := bare(p)
 	b.PSN, b.Opcode, b.Frame = asked, s.Trace.Opcode, frame(p.Frame, s.Frame)
-	r.Owed = &qp.Debt{Request: *b}
+	r.Owed = &qp.Debt{Request: *b, Waited: p.Time - q.AskedAt, Again: p.Time, Behind: q.High}
 }
 
 // rcOwesNak notes, when a requester goes back to a gap on its own account, that the responder has not asked for what is missing, though a later
@@ -62,33 +62,69 @@ func (v *Verifier) rcOwesNak(c *qp.Pair, from int, p *packet.Packet) {
 	r.Owed = &qp.Debt{Request: *b, NAK: true, Missing: q.Hole}
 }
 
-// rcPays judges, when a responder speaks again, what it had left unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
+// rcPays takes a response of a responder that had left something unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
 func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	owed := r.Owed
 	positive := p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK
-	if owed.NAK && positive && p.PSN.Before(owed.Missing) {
-		return
-	}
-	r.Owed = nil
-	if !positive || p.PSN.Before(owed.Request.PSN) && !owed.NAK {
-		return // it had not got that far
-	}
-	if owed.NAK {
+	switch {
+	case owed.NAK && positive && p.PSN.Before(owed.Missing):
+	case owed.Paid != 0:
+		v.rcPaysTwice(c, from, p, positive)
+	case owed.NAK && positive:
+		r.Owed = nil
 		v.accuse(c, 1-from, from, &owed.Request, verdict{
 			rule: rule.RCRSP002, class: rule.Violation, role: rule.Responder,
 			expected: "a PSN sequence NAK for PSN " + owed.Missing.String() + ": a later PSN had arrived", actual: "none until it came by itself",
 			evidence: []uint64{p.Frame},
 		})
-		return
+	case !positive, p.PSN.Before(owed.Request.PSN), !p.PSN.Before(owed.Behind):
+		r.Owed = nil // it had not got that far, or answers all up to a request behind
+	default:
+		v.covered(rule.RCRSP005)
+		owed.Paid, owed.PaidBy, owed.Answers = p.Time, p.Frame, 1
 	}
-	v.covered(rule.RCRSP005)
+}
+
+// rcPaysTwice takes a response of a responder that has answered a request which came twice. It has been slow if it answers more than what came
+// again; if it goes on to a request behind that, the first had no answer.
+func (v *Verifier) rcPaysTwice(c *qp.Pair, from int, p *packet.Packet, positive bool) {
+	r := &c.Ends[from].RQ
+	owed, in := r.Owed, p.Info()
+	switch {
+	case numbered(p) && v.sameResponse(r, p), p.PSN.Before(owed.Request.PSN):
+	case !p.PSN.Before(owed.Behind):
+		v.rcUnanswered(c, from, true)
+	case !positive:
+		r.Owed = nil
+	case in.First, in.Only:
+		if owed.Answers++; owed.Answers > owed.Asks {
+			r.Owed = nil
+		}
+	}
+}
+
+// promptly is by how much sooner than the request was answered at all its retransmission must have been, to be what was answered: one response may
+// answer both where the responder was slow.
+const promptly = 8
+
+// rcUnanswered reports that a responder has left a request without a response: one has come since it came again, and as the capture went on long
+// enough then, no other (rule RC-RSP-005).
+func (v *Verifier) rcUnanswered(c *qp.Pair, from int, ended bool) {
+	r := &c.Ends[from].RQ
+	owed := r.Owed
+	r.Owed = nil
 	d := verdict{
 		rule: rule.RCRSP005, class: proven(c.Sees(from)), role: rule.Responder,
-		expected: "a response: AckReq is set", actual: "none until the request came again", evidence: []uint64{p.Frame},
+		expected: "a response: AckReq is set", actual: "none until the request came again", evidence: []uint64{owed.PaidBy},
 	}
-	if d.class == rule.Unproven {
+	switch {
+	case d.class == rule.Unproven:
 		d.detail = "the response may have been lost before the tap, or the request behind it"
+	case (owed.Paid-owed.Again)*promptly > owed.Waited:
+		d.class, d.detail = rule.Unproven, "the responder may have been slow, and have answered both with one response"
+	case !ended:
+		d.class, d.detail = rule.Unproven, "the capture ends before it can have answered again"
 	}
 	v.accuse(c, 1-from, from, &owed.Request, d)
 }

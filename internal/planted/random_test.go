@@ -275,7 +275,6 @@ var randomKnown = map[string]string{
 	"RC-RNR-006": "C4",
 	"RC-RES-002": "C4, C5: or a path MTU was learned from a gap behind a READ",
 	"RC-RTY-007": "C5, C6: a new READ of the same buffer is taken for the tail of the one before",
-	"RC-RSP-005": "N1: an answer is called owed although there is no time by which it is due",
 	"RC request": "P1: every resend of a packet that was changed once is blamed again; P2: a READ with a wrong DMALen",
 	"deleted":    "C5",
 	"moved":      "C5",
