@@ -32,6 +32,8 @@ func (e *engine) result() *Result {
 	for _, t := range agents {
 		r.Repeated += t.repeated
 		r.Undecoded += t.short
+		r.Unjudged += t.unjudged
+		r.Open.Add(&t.opened)
 		for i, n := range t.ver.Skipped {
 			skipped[i] += n
 		}

@@ -27,6 +27,7 @@ func (t *Transport) conclude(now int64) {
 			t.ver.FinishRD(c.rd, &c.Pair)
 		} else if c.leaving && !c.dead && t.services[c.Service] != nil {
 			t.services[c.Service].finish(c, now)
+			t.waits(c, now)
 			t.ver.CoverFlow(&c.Pair, c.learned == ByCM)
 		}
 	}

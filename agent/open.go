@@ -1,6 +1,10 @@
 package agent
 
-import "ibwitness/qp"
+import (
+	"time"
+
+	"ibwitness/qp"
+)
 
 // unheard reports whether nothing has answered a connection of which one direction was seen: no response came the other way that may be to it.
 func (t *Transport) unheard(c *qp.Pair) bool {
@@ -24,6 +28,50 @@ func (t *Transport) open(c *connection, k *Connection) {
 			if end.OpenFrame > q.LastFrame {
 				end.OpenFrame -= 1 << 32
 			}
+		}
+	}
+}
+
+// Open is the requests that wait for an answer when the capture ends.
+type Open struct {
+	Requests    uint64
+	Connections int
+	Again       bool          // they were sent again without an answer
+	Waited      time.Duration // since one of them was sent, or a response made progress
+	Frame       uint64        // that the oldest of them began in; of several connections, Again, Waited and Frame are of the one that stands out most
+	Tap         uint16
+}
+
+// usualWait is how long a request waits for its answer at most where nothing is wrong but that the capture ends: several times the way there and
+// back, and less than most retransmission timers take.
+const usualWait = 100 * time.Millisecond
+
+// Usual reports whether they may well have been answered just after the capture ended.
+func (o *Open) Usual() bool { return o.Waited < usualWait && !o.Again }
+
+// Add adds what another one counts.
+func (o *Open) Add(p *Open) {
+	if p.Requests == 0 {
+		return
+	}
+	more := p.Waited > o.Waited || p.Waited == o.Waited && p.Frame < o.Frame
+	if o.Requests == 0 || p.Again && !o.Again || p.Again == o.Again && more {
+		o.Again, o.Waited, o.Frame, o.Tap = p.Again, p.Waited, p.Frame, p.Tap
+	}
+	o.Requests += p.Requests
+	o.Connections += p.Connections
+}
+
+// waits counts the requests of a connection that wait for an answer at time now.
+func (t *Transport) waits(c *connection, now int64) {
+	var k Connection
+	t.open(c, &k)
+	for e := range k.Ends {
+		if end, q := &k.Ends[e], &c.Ends[e]; end.Open > 0 {
+			t.opened.Add(&Open{
+				Requests: uint64(end.Open), Connections: 1, Frame: end.OpenFrame, Tap: q.SQ.LastTap, Waited: time.Duration(now - end.OpenSince),
+				Again: q.SQ.Restarts > 0 || c.Ends[1-e].RQ.RNRs > 1 || !c.Paired && q.Sums.Retransmissions > 0,
+			})
 		}
 	}
 }

@@ -14,12 +14,14 @@ type Result struct {
 	Repeated    uint64 // RDMA packets that another tap had already shown
 	Dropped     uint64 // packets that the capture says it lost
 	Undecoded   uint64 // RDMA packets whose headers do not hold together
+	Unjudged    uint64 // RDMA packets of which no verifier of a transport service has judged more than the base transport header
 	Events      int    // logs of verbs events that were held against the packets
 	First, Last int64  // times of the first and last frame, nanoseconds since the Unix epoch
 	Taps        []fabricagent.Tap
 	Findings    []rule.Finding // in frame order: time, tap, frame, then the order in which the verifiers spoke
 	Connections []Connection   // in the order of their first packet
 	Cover       [rule.NumRules]rule.Count
+	Open        Open
 	NotJudged   []Note              // what was not judged and why, most frequent first
 	Latencies   *verifier.Latencies // nil: not measured
 }
@@ -78,6 +80,9 @@ type End struct {
 	OpenFrame uint64
 	OpenSince int64
 }
+
+// Judged reports whether any packet of a transport service, or of a link, was judged.
+func (r *Result) Judged() bool { return r.RDMA > r.Unjudged+r.Repeated }
 
 // Violations counts the findings of a class and severity.
 func (r *Result) Violations(s rule.Severity) (n uint64) {

@@ -39,6 +39,8 @@ type Transport struct {
 	repeated uint64
 	between  crossings
 	short    uint64
+	unjudged uint64 // see Result.Unjudged
+	opened   Open
 	smp      *smp.Verifier
 	shard    int // of how many, each with its own transport agent
 	shards   int
@@ -133,6 +135,7 @@ func (t *Transport) unknown(p *packet.Packet) {
 			return
 		}
 		if p.Has&packet.HasLRH != 0 && p.LNH < packet.LNHLocal {
+			t.unjudged++
 			t.ver.Raw(p)
 			return
 		}
@@ -183,6 +186,7 @@ func (t *Transport) refused(p *packet.Packet) {
 
 // tooShort judges a packet that has no room for its headers.
 func (t *Transport) tooShort(p *packet.Packet) {
+	t.unjudged++
 	if p.Has&packet.HasBTH != 0 && connects(p.Opcode.Service()) {
 		host, dir := t.hosts.find(p.Src, p.Dst)
 		if id, ok := t.flows.get(flowKey(host, dir, p.DestQP), 0); ok {
@@ -291,6 +295,7 @@ func (t *Transport) verify(c *connection, from int, p *packet.Packet) {
 	}
 	t.count(c, from, p)
 	if p.Cut && !whole(p) {
+		t.unjudged++
 		t.ver.Hidden(&c.Pair, from, p)
 		c.Unlean()
 		return
@@ -352,6 +357,9 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 		t.ver.Header(nil, 0, p)
 	} else {
 		t.ver.Skipped[verifier.SkipCut]++
+	}
+	if !p.IsCNP() {
+		t.unjudged++
 	}
 	switch {
 	case p.IsCNP():

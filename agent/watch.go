@@ -32,6 +32,8 @@ type Watch struct {
 type Status struct {
 	Now                                int64  // time up to which everything was judged
 	Packets, RDMA, Repeated, Undecoded uint64 // as in Result
+	Unjudged                           uint64 // as in Result
+	Open                               Open   // as in Result, of the connections that were forgotten
 	Dropped                            uint64
 	Connections                        int    // followed now
 	Forgotten                          uint64 // connections that were idle for long
@@ -168,6 +170,7 @@ func (w *watch) sweep(now int64, short bool) {
 func (w *watch) tell(before int64) {
 	s := &w.Status
 	s.Now, s.Packets, s.RDMA, s.Undecoded, s.Dropped = w.ticked, w.e.sums.packets, w.e.sums.rdma, w.e.sums.short, w.lost
+	s.Unjudged, s.Open = 0, Open{}
 	s.Repeated, s.Connections, s.Cover, s.Latencies = 0, 0, [rule.NumRules]rule.Count{}, verifier.Latencies{}
 	r := Result{Taps: w.e.src.Taps()}
 	for _, sh := range w.e.shards {
@@ -181,6 +184,8 @@ func (w *watch) tell(before int64) {
 		s.Latencies.Add(t.ver.Latencies)
 		s.Repeated += t.repeated
 		s.Undecoded += t.short
+		s.Unjudged += t.unjudged
+		s.Open.Add(&t.opened)
 		for i := range t.pairs.n {
 			if !t.pairs.at(i).dead {
 				s.Connections++

@@ -62,6 +62,8 @@ type jsonEnd struct {
 	Address string  `json:"address"`
 	QPN     *uint32 `json:"qpn,omitempty"`
 	Near    bool    `json:"near"`
+	Open    int     `json:"open,omitempty"`
+	OpenAt  uint64  `json:"open_frame,omitempty"`
 	jsonTraffic
 }
 
@@ -125,6 +127,11 @@ type jsonSummary struct {
 	Dropped        uint64        `json:"dropped"`
 	Repeated       uint64        `json:"repeated"`
 	Undecoded      uint64        `json:"undecoded"`
+	Unjudged       uint64        `json:"unjudged"`
+	Open           uint64        `json:"open"`
+	OpenWait       *float64      `json:"open_wait,omitempty"`
+	OpenTap        *uint16       `json:"open_tap,omitempty"`
+	OpenFrame      uint64        `json:"open_frame,omitempty"`
 	Interrupted    bool          `json:"interrupted"`
 	First          string        `json:"first,omitempty"`
 	Last           string        `json:"last,omitempty"`
@@ -217,7 +224,7 @@ func connectionLine(c *agent.Connection) *jsonConnection {
 			Packets: e.Packets, Bytes: e.Bytes, Messages: e.Messages, Retransmissions: e.Retransmissions,
 			Duplicates: e.Duplicates, NAKs: e.NAKs, SequenceNAKs: e.SequenceNAKs, RNRNAKs: e.RNRNAKs,
 		}
-		line.Ends[i] = jsonEnd{e.Addr.String(), known(e.QPN, e.QPNKnown), e.Near, sent}
+		line.Ends[i] = jsonEnd{e.Addr.String(), known(e.QPN, e.QPNKnown), e.Near, e.Open, e.OpenFrame, sent}
 		line.Packets += sent.Packets
 		line.Bytes += sent.Bytes
 		line.Messages += sent.Messages
@@ -246,11 +253,15 @@ func summaryLine(run *Run, t tally) *jsonSummary {
 		Kind: "summary", Verdict: run.Verdict().String(), Packets: r.Packets, RDMA: r.RDMA, Connections: len(r.Connections),
 		Violations: t.violations, Warnings: t.warnings, Notes: t.notes, Unproven: t.unproven, Events: t.events,
 		RulesExercised: c.exercised, RulesTotal: c.total, Truncated: run.truncated(), Dropped: r.Dropped,
-		Repeated: r.Repeated, Undecoded: r.Undecoded, Interrupted: run.Interrupted,
+		Repeated: r.Repeated, Undecoded: r.Undecoded, Unjudged: r.Unjudged, Open: r.Open.Requests, Interrupted: run.Interrupted,
 		Taps: []jsonTap{}, NotJudged: []jsonNote{}, Problems: []jsonProblem{},
 	}
 	if r.Packets > 0 {
 		line.First, line.Last = stamp(r.First), stamp(r.Last)
+	}
+	if o := r.Open; o.Requests > 0 {
+		wait := o.Waited.Seconds()
+		line.OpenWait, line.OpenTap, line.OpenFrame = &wait, &o.Tap, o.Frame
 	}
 	for _, tap := range r.Taps {
 		line.Taps = append(line.Taps, jsonTap{tap.File, tap.Interface, tap.Dropped})

@@ -60,7 +60,11 @@ func (j *junit) Report(w io.Writer, run *Run) error {
 	s := junitSuite{
 		Name: "ibwitness", Time: fmt.Sprintf("%.6f", float64(r.Last-r.First)/1e9),
 		Properties: []junitProperty{
-			{"verdict", run.Verdict().String()}, {"packets", fmt.Sprint(r.Packets)}, {"rdma", fmt.Sprint(r.RDMA)}, {"dropped", fmt.Sprint(r.Dropped)},
+			{"verdict", run.Verdict().String()},
+			{"packets", fmt.Sprint(r.Packets)},
+			{"rdma", fmt.Sprint(r.RDMA)},
+			{"dropped", fmt.Sprint(r.Dropped)},
+			{"open", fmt.Sprint(r.Open.Requests)},
 		},
 	}
 	if r.RDMA > 0 {
@@ -81,9 +85,15 @@ func (j *junit) Report(w io.Writer, run *Run) error {
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	if r.RDMA == 0 && len(run.Problems) == 0 {
+	switch {
+	case r.RDMA == 0 && len(run.Problems) == 0:
 		s.Cases = append(s.Cases, junitCase{Class: "input", Name: "traffic", Error: &junitOutcome{Message: "no InfiniBand or RoCE packet"}})
 		s.Errors++
+	case r.RDMA > 0 && run.Verdict() == NotJudged:
+		s.Cases = append(s.Cases, junitCase{Class: "input", Name: "traffic", Error: &junitOutcome{Message: Unjudged(r.RDMA, r.NotJudged)}})
+		s.Errors++
+	case r.Open.Requests > 0:
+		s.add(junitCase{Class: "input", Name: "open requests", Skipped: &junitOutcome{Message: OpenRequests(&r.Open)}})
 	}
 	of := map[rule.ID][]*rule.Finding{}
 	for i := range r.Findings {

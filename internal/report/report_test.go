@@ -45,6 +45,15 @@ func TestGolden(t *testing.T) {
 		{"warned.txt", "text", warned(), Options{}},
 		{"nothing.txt", "text", nothing(), Options{}},
 		{"nothing.json", "json", nothing(), Options{}},
+		{"open.txt", "text", open(), Options{}},
+		{"open.json", "json", open(), Options{}},
+		{"open.xml", "junit", open(), Options{}},
+		{"open.sarif", "sarif", open(), Options{}},
+		{"stopped.txt", "text", stopped(), Options{}},
+		{"unjudged.txt", "text", unjudged(), Options{}},
+		{"unjudged.json", "json", unjudged(), Options{}},
+		{"unjudged.xml", "junit", unjudged(), Options{}},
+		{"unjudged.sarif", "sarif", unjudged(), Options{}},
 		{"garbage.txt", "text", garbage(), Options{}},
 		{"interrupted.txt", "text", interrupted(), Options{}},
 		{"many.txt", "text", many(), Options{}},
@@ -139,6 +148,10 @@ func TestExitStatus(t *testing.T) {
 		{"interrupted", interrupted(), Incomplete, 2},
 		{"interrupted after a violation", interruptedAndViolated, Violated, 1},
 		{"no RDMA packet", nothing(), NotJudged, 2},
+		{"no packet that could be judged", unjudged(), NotJudged, 2},
+		{"requests without an answer", open(), Open, 0},
+		{"requests without an answer, fail on warnings", with(open(), FailOnWarning), Open, 0},
+		{"stopped under load", stopped(), Open, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if v, s := c.run.Verdict(), c.run.ExitStatus(); v != c.verdict || s != c.status {
@@ -297,6 +310,28 @@ func warned() *Run {
 func nothing() *Run {
 	return &Run{Result: &agent.Result{
 		Packets: 12, First: start, Last: start + 1e9, Taps: []fabricagent.Tap{{File: "dns.pcap"}},
+	}}
+}
+
+// open is a run whose responder fell silent.
+func open() *Run {
+	r := clean()
+	r.Result.Open = agent.Open{Requests: 3, Connections: 1, Again: true, Waited: 1_234_567_890, Frame: 1301}
+	return r
+}
+
+// stopped is a run that ended under load.
+func stopped() *Run {
+	r := clean()
+	r.Result.Open = agent.Open{Requests: 16, Connections: 2, Waited: 12_345, Frame: 1310}
+	return r
+}
+
+// unjudged is a run over nothing but manufacturer-specific opcodes.
+func unjudged() *Run {
+	return &Run{Result: &agent.Result{
+		Packets: 1327, RDMA: 1320, Unjudged: 1320, First: start, Last: start + 1e9, Taps: []fabricagent.Tap{{File: "trace.pcap"}},
+		NotJudged: []agent.Note{{Reason: "packets with manufacturer-specific opcodes: only the headers judged", Count: 1320}},
 	}}
 }
 

@@ -102,6 +102,12 @@ func (s *sarif) Report(w io.Writer, run *Run) error {
 		}
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{level, sarifMessage{p.Message}})
 	}
+	switch v := run.Verdict(); {
+	case v == NotJudged && r.RDMA > 0:
+		invocation.Notifications = append(invocation.Notifications, sarifNotification{"warning", sarifMessage{Unjudged(r.RDMA, r.NotJudged)}})
+	case r.Open.Requests > 0:
+		invocation.Notifications = append(invocation.Notifications, sarifNotification{"note", sarifMessage{OpenRequests(&r.Open)}})
+	}
 	out.Invocations = []sarifInvocation{invocation}
 	seen := map[string]bool{}
 	for i := range r.Taps {

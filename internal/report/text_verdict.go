@@ -27,6 +27,9 @@ func (t *text) verdict() {
 		rest = "no violation is proven; open: " + t.breach(t.unprovenErrors(), "suspicion", "against", func(e *entry) bool {
 			return e.Class == rule.Unproven && e.Rule.Row().Severity == rule.Error
 		})
+	case Open:
+		c := coverageOf(t.res)
+		rest = fmt.Sprintf("nothing violated; %d of %d rules exercised; %s", c.exercised, c.total, OpenRequests(&t.res.Open))
 	case Clean:
 		c := coverageOf(t.res)
 		rest = fmt.Sprintf("nothing violated; %d of %d rules exercised", c.exercised, c.total)
@@ -95,6 +98,9 @@ func (t *text) also(v Verdict) string {
 	if t.count.events > 0 {
 		parts = append(parts, count(t.count.events, "event"))
 	}
+	if n := t.res.Open.Requests; n > 0 && v != Open {
+		parts = append(parts, count(n, "request")+" without a response")
+	}
 	if len(parts) == 0 {
 		return ""
 	}
@@ -103,6 +109,9 @@ func (t *text) also(v Verdict) string {
 
 // nothing explains a capture without a packet to judge.
 func (t *text) nothing() string {
+	if t.res.RDMA > 0 {
+		return Unjudged(t.res.RDMA, t.res.NotJudged)
+	}
 	if t.res.Packets == 0 {
 		return "the capture holds no frame. Was the capturing program stopped before any traffic, or its filter too narrow?"
 	}

@@ -35,6 +35,7 @@ type Verdict uint8
 // The verdicts, the gravest last.
 const (
 	Clean      Verdict = iota // nothing violated
+	Open                      // nothing violated, but requests had no response when the capture ended
 	NotProven                 // nothing violated, but something would be if the view proved it
 	NotJudged                 // nothing there to judge
 	Incomplete                // nothing violated in the part that could be read
@@ -43,7 +44,7 @@ const (
 )
 
 func (v Verdict) String() string {
-	return [...]string{"CLEAN", "NOT PROVEN", "NOT JUDGED", "INCOMPLETE", "WARNED", "VIOLATED"}[v]
+	return [...]string{"CLEAN", "OPEN", "NOT PROVEN", "NOT JUDGED", "INCOMPLETE", "WARNED", "VIOLATED"}[v]
 }
 
 // The exit statuses of the command.
@@ -78,6 +79,10 @@ func (r *Run) Verdict() Verdict {
 		return NotJudged
 	case unproven:
 		return NotProven
+	case !r.Result.Judged():
+		return NotJudged
+	case r.Result.Open.Requests > 0:
+		return Open
 	}
 	return Clean
 }

@@ -129,6 +129,7 @@ func (s *Summary) finished(m *Model) {
 	r := m.done.run.Result
 	s.Verdict = m.done.run.Verdict().String()
 	s.Packets, s.RDMA, s.Dropped, s.Repeated, s.Undecoded = r.Packets, r.RDMA, r.Dropped, r.Repeated, r.Undecoded
+	s.Open, s.open = r.Open.Requests, r.Open
 	s.Connections = len(r.Connections)
 	if r.Packets > 0 {
 		s.First, s.Last, s.Span = stamp(r.First), stamp(r.Last), r.Last-r.First

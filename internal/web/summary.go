@@ -27,6 +27,7 @@ type Summary struct {
 	Dropped     uint64 `json:"dropped"`
 	Repeated    uint64 `json:"repeated"`
 	Undecoded   uint64 `json:"undecoded"`
+	Open        uint64 `json:"open"` // requests without a response
 	Connections int    `json:"connections"`
 	Forgotten   uint64 `json:"forgotten"` // connections, for whatever reason
 	First       string `json:"first,omitempty"`
@@ -38,9 +39,10 @@ type Summary struct {
 	ByRule   []*RuleCount    `json:"by_rule"` // rules that findings are of, the gravest first
 	Accused  []*Accused      `json:"accused"` // the most accused
 	Others   byKind          `json:"others"`  // findings against endpoints that are not listed
-	guilty   byKind          // how many endpoints there are findings against
-	Timeline *timelineJSON   `json:"timeline,omitempty"`
-	Left     byKind          `json:"left"` // findings that are no longer kept
+	open     agent.Open
+	guilty   byKind        // how many endpoints there are findings against
+	Timeline *timelineJSON `json:"timeline,omitempty"`
+	Left     byKind        `json:"left"` // findings that are no longer kept
 
 	Problems  []string     `json:"problems"`   // with the input
 	NotJudged []agent.Note `json:"not_judged"` // what was not judged and why
@@ -136,6 +138,7 @@ func (s *Summary) accused(m *Model) {
 func (s *Summary) live(m *Model) {
 	st := &m.status
 	s.Packets, s.RDMA, s.Dropped, s.Repeated, s.Undecoded = st.Packets, st.RDMA, st.Dropped, st.Repeated, st.Undecoded
+	s.Open, s.open = st.Open.Requests, st.Open
 	s.Connections, s.Forgotten = st.Connections, st.Forgotten+st.Evicted+st.Relearned
 	if m.start != 0 {
 		s.First, s.Last, s.Span = stamp(m.start), stamp(max(st.Now, m.start)), max(0, st.Now-m.start)
@@ -152,8 +155,10 @@ func (s *Summary) live(m *Model) {
 		s.Verdict = report.Violated.String()
 	case m.suspects > 0:
 		s.Verdict = report.NotProven.String()
-	case st.RDMA == 0:
+	case st.RDMA <= st.Unjudged+st.Repeated:
 		s.Verdict = report.NotJudged.String()
+	case st.Open.Requests > 0:
+		s.Verdict = report.Open.String()
 	default:
 		s.Verdict = report.Clean.String()
 	}
@@ -199,7 +204,12 @@ func sentence(s *Summary) string {
 		return "no violation is proven; open: " + tell(s.Counts[unproven], "suspicion", "against")
 	case report.Incomplete.String():
 		return "nothing violated in the part that was judged"
+	case report.Open.String():
+		return fmt.Sprintf("nothing violated; %d of %d rules exercised; %s", s.Rules.Exercised, s.Rules.Total, report.OpenRequests(&s.open))
 	case report.NotJudged.String():
+		if s.RDMA > 0 {
+			return report.Unjudged(s.RDMA, s.NotJudged)
+		}
 		if s.Live {
 			return "no InfiniBand or RoCE packet yet"
 		}

@@ -1,0 +1,39 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/agent"
+)
+
+// OpenRequests says which requests had no response when the capture ended.
+func OpenRequests(o *agent.Open) string {
+	s := count(o.Requests, "request") + " on " + count(o.Connections, "connection")
+	if o.Usual() {
+		return s + " had no response yet when the capture ended, as in any capture that is stopped under load"
+	}
+	s += fmt.Sprintf(" without a response, the oldest in frame %d", o.Frame)
+	if o.Again {
+		s += ", though sent again"
+	}
+	if o.Waited >= time.Millisecond {
+		s += ": nothing came in the last " + span(o.Waited) + " of the capture"
+	}
+	return s
+}
+
+// Unjudged says why none of the InfiniBand or RoCE packets of a capture was judged.
+func Unjudged(rdma uint64, why []agent.Note) string {
+	s := "none of " + count(rdma, "InfiniBand or RoCE packet") + " could be judged"
+	for i, n := range why {
+		if i == 3 {
+			break
+		}
+		s += [...]string{": ", "; ", "; "}[i] + number(n.Count) + " " + printable(n.Reason)
+	}
+	if len(why) == 0 {
+		s += ": their headers do not hold together"
+	}
+	return s
+}
