@@ -135,7 +135,7 @@ func TestGeneralNames(t *testing.T) {
 		{(&Header{Class: ClassPerformance, Attribute: AttrClassPortInfo}).AttributeName(), "ClassPortInfo"},
 		{(&Header{Class: ClassSubnetAdmin, Attribute: 0x77}).AttributeName(), "attribute 0x0077"},
 		{GetTableResp.String(), "GetTableResp"},
-		{Status(0).Text(ClassSubnetAdmin), "status 0x0000"},
+		{Status(0).Text(ClassSubnetAdmin), "status 0"},
 		{Status(0x000C).Text(ClassPerformance), "status 0x000c (unsupported method for the attribute)"},
 		{Status(0x0300).Text(ClassSubnetAdmin), "status 0x0300 (no records)"},
 		{Status(0x0002).Text(ClassCM), "status 0x0002 (redirect)"},

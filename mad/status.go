@@ -14,6 +14,8 @@ const (
 	StatusMethod    Status = 2 << 2
 	StatusAttribute Status = 3 << 2
 	StatusValue     Status = 7 << 2
+
+	statusReserved Status = 0x80E0
 )
 
 // The codes of subnet administration, in bits 14:8.
@@ -28,7 +30,9 @@ const (
 	SAPriority     Status = 0x0800
 )
 
-var codes = [...]string{"", "unsupported version", "unsupported method", "unsupported method for the attribute", "", "", "", "invalid value"}
+var codes = [...]string{
+	"", "unsupported version", "unsupported method", "unsupported method for the attribute", "", "", "", "invalid value in the attribute or its modifier",
+}
 
 var saCodes = [...]string{
 	"", "no resources", "request invalid", "no records", "too many records", "invalid GID", "insufficient components", "denied", "priority suggested",
@@ -40,13 +44,15 @@ func (s Status) Code() Status { return s & 0x1C }
 // Specific is the part that the class defines, bits 14:8, in place.
 func (s Status) Specific() Status { return s & 0x7F00 }
 
-// Defined reports whether the reserved bits 7:5 are clear and the common code is one of table T10 (rule MAD-STS-001).
-func (s Status) Defined() bool { return s&0xE0 == 0 && (s.Code() == 0 || codes[s.Code()>>2] != "") }
+// Defined reports whether the reserved bits are clear and the common code is one of table T10 (rule MAD-STS-001).
+func (s Status) Defined() bool {
+	return s&statusReserved == 0 && (s.Code() == 0 || codes[s.Code()>>2] != "")
+}
 
 // DefinedBySA reports whether the class-specific part is one of subnet administration (rule MAD-SA-009).
 func (s Status) DefinedBySA() bool { return int(s.Specific()>>8) < len(saCodes) }
 
-// Text names the status of a MAD of a class.
+// Text names the parts of the status of a MAD of a class.
 func (s Status) Text(c Class) string {
 	what := ""
 	add := func(name string) {
@@ -61,14 +67,21 @@ func (s Status) Text(c Class) string {
 	if s&StatusRedirect != 0 {
 		add("redirect")
 	}
-	if n := codes[s.Code()>>2]; n != "" {
-		add(n)
+	if n := s.Code() >> 2; codes[n] != "" {
+		add(codes[n])
+	} else if n != 0 {
+		add(fmt.Sprintf("reserved code %d", n))
+	}
+	if s&statusReserved != 0 {
+		add("reserved bits")
 	}
 	if n := s.Specific() >> 8; c == ClassSubnetAdmin && int(n) < len(saCodes) && n > 0 {
 		add(saCodes[n])
+	} else if n > 0 {
+		add(fmt.Sprintf("class-specific code %d", n))
 	}
-	if what == "" {
-		return fmt.Sprintf("status 0x%04x", uint16(s))
+	if s == 0 {
+		return "status 0"
 	}
 	return fmt.Sprintf("status 0x%04x (%s)", uint16(s), what)
 }

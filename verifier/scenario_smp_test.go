@@ -63,6 +63,7 @@ func (s *scenario) subnet(p *packet.Packet, op string, src, dst end, f *fields) 
 		return err
 	}
 	p.Opcode, p.DestQP, p.SrcQP, p.VL, p.QKey = packet.Op(packet.UD, packet.SendOnly), 0, 0, 15, 0
+	f.psn(&p.PSN)
 	p.Payload = make([]byte, mad.Size)
 	if err := m.Encode(p.Payload); err != nil {
 		return err

@@ -37,7 +37,8 @@ type exchange struct {
 	psn        packet.PSN
 	frame      uint64 // of the newest copy of the request
 	time       int64
-	came       int64 // when the answer came
+	came       int64  // when the answer came
+	icrc       uint32 // of the answer
 	sgid, dgid packet.Addr
 	length     int
 	data       [mad.Size]byte
@@ -256,6 +257,9 @@ func (v *Verifier) twice(q *peer, s *stray) {
 	x, p := q.table.find(s.k), &s.p
 	if p.Encap != packet.Native || !v.sees(p.Src, p.SGID) || x == nil || !x.asked || x.repeats > 0 || x.transfers[1] != nil || x.tap != p.Tap || x.frame >= p.Frame {
 		return
+	}
+	if p.ICRC == x.icrc && p.Time-x.came < early {
+		return // mirrored
 	}
 	v.covered(rule.MADTID001)
 	v.report(p, verdict{

@@ -95,22 +95,28 @@ func legal(c mad.Class, m mad.Method) bool {
 	return c != mad.ClassPerformance && c != mad.ClassCM && c != mad.ClassBoard && c != mad.ClassDevice
 }
 
+// acknowledges reports whether a datagram is an ACK, STOP or ABORT of RMPP, which has the header of the segment that it is to: with its status.
+func (d *datagram) acknowledges() bool {
+	var r mad.RMPP
+	return mad.HasRMPP(d.h.Class) && r.Decode(d.b) == nil && r.Active() && r.Type != mad.RMPPData
+}
+
 // status judges the status of a datagram: 0 in a request, of defined bits in a response.
 func (v *Verifier) status(d *datagram) {
 	v.covered(rule.MADSTS001)
 	s := d.status()
 	expected := ""
 	switch {
-	case !d.response() && d.h.Method != mad.TrapRepress:
+	case !d.response() && d.h.Method != mad.TrapRepress && !d.acknowledges():
 		if s != 0 {
 			expected = "status 0 in a request"
 		}
-	case !s.Defined() || s&0x8000 != 0:
+	case !s.Defined():
 		expected = "a common status code that is defined, reserved bits 0"
 	}
 	if expected != "" {
 		v.report(d.p, verdict{
-			rule: rule.MADSTS001, class: rule.Violation, role: rule.Sender, expected: expected, actual: fmt.Sprintf("status 0x%04x", d.h.Status),
+			rule: rule.MADSTS001, class: rule.Violation, role: rule.Sender, expected: expected, actual: s.Text(d.h.Class),
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package gmp
 
 import (
+	"bytes"
 	"fmt"
 
 	"ibwitness/mad"
@@ -54,11 +55,14 @@ func (v *Verifier) group(d *datagram, x *exchange, b []byte) {
 	case g[0] != 0xFF || g[1]&0xE0 != 0:
 		w.expected = "an MGID that begins with 0xFF and flags 000T"
 	case signature == 0xA01B && scope == 2:
-		w.expected = "no MGID of link-local scope with signature 0xA01B"
-	case scope == 0 || scope == 15:
+		if v.chosen(x, g) {
+			w.expected, w.class = "no MGID of link-local scope with signature 0xA01B that a requester chose", rule.Unproven
+			w.detail = "the subnet administrator may have made the group itself, for another requester, and the port have joined it"
+		}
+	case scope == 0:
 		w.expected = "scope 2, 5, 8 or 0xE in the MGID"
 	case scope != 2 && scope != 5 && scope != 8 && scope != 14:
-		w.expected, w.class, w.detail = "scope 2, 5, 8 or 0xE in the MGID", rule.Unproven, "the scope is not reserved, and managers let it pass"
+		w.expected, w.class, w.detail = "scope 2, 5, 8 or 0xE in the MGID", rule.Unproven, "managers let any scope pass that a requester chooses"
 	}
 	if w.expected != "" {
 		v.report(d.p, w)
@@ -67,6 +71,24 @@ func (v *Verifier) group(d *datagram, x *exchange, b []byte) {
 	if n := mcMLID.Uint(b); n < mcMLIDFirst || n > mcMLIDLast {
 		v.saBad(rule.MADMC006, d, x, "an MLID from 0xC000 to 0xFFFE", fmt.Sprintf("0x%04x", n))
 	}
+}
+
+// chosen reports whether a group may have been created by an MGID that the requester gave: the administrator gives groups of its own such ones.
+func (v *Verifier) chosen(x *exchange, mgid []byte) bool {
+	if x == nil || !x.whole() {
+		return false
+	}
+	q, g := v.peer(x.pair.from, x.pair.to), packet.GIDAddr(mgid)
+	a := x.data[mad.SAHeaderSize:]
+	creates := x.h.Method == mad.Set && needed&^x.s.ComponentMask == 0 && x.s.ComponentMask&maskMG != 0 && bytes.Equal(mcMGID.Bytes(a), mgid)
+	if creates {
+		return !q.groups[g]
+	}
+	if q.groups == nil || len(q.groups) > maxKnown {
+		q.groups = map[packet.Addr]bool{}
+	}
+	q.groups[g] = true
+	return false
 }
 
 // membership judges the answer to a join or leave that succeeded.

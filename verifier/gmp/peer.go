@@ -28,7 +28,8 @@ type peer struct {
 	smKey      uint64 // that the subnet administrator has answered to
 	subscribed []subscription
 	owed       []owed
-	members    map[member]uint8 // JoinState
+	members    map[member]uint8     // JoinState
+	groups     map[packet.Addr]bool // with the signature of the administrator's own, which it had before the requester gave their MGID
 }
 
 // maxPeers is of how many pairs something is remembered, and maxKnown how much of each kind for one.

@@ -57,7 +57,7 @@ func (v *Verifier) response(d *datagram) {
 		v.taken(x, d)
 		v.inTime(x, d)
 	}
-	x.answered, x.came = true, p.Time
+	x.answered, x.came, x.icrc = true, p.Time, p.ICRC
 	v.refusal(x, d)
 	if d.h.Attribute == mad.AttrClassPortInfo && d.status()&mad.StatusRedirect == 0 {
 		v.classPortInfo(x, d)

@@ -24,7 +24,8 @@ type transfer struct {
 	endFrame uint64
 	endTap   uint16
 	endTime  int64
-	time     int64 // of the newest segment
+	time     int64      // of the newest segment
+	status   mad.Status // of it
 	segments [64]segment
 }
 
@@ -83,6 +84,7 @@ func (v *Verifier) rmpp(d *datagram) bool {
 		}
 		v.report(d.p, w)
 	}
+	v.repeats(x.transfers[1-way], d)
 	if r.Type == mad.RMPPAck {
 		v.ack(q, x, x.transfer(1-way), d)
 		return false
@@ -91,6 +93,17 @@ func (v *Verifier) rmpp(d *datagram) bool {
 	x.stop = stop{d.p.Src, r.Type, d.p.Frame, d.p.Tap, d.p.Time}
 	x.answered = true
 	return false
+}
+
+// repeats judges the status of a packet that is to a segment of t: it is that of the segment, or 0.
+func (v *Verifier) repeats(t *transfer, d *datagram) {
+	if t == nil || t.time == 0 {
+		return
+	}
+	v.covered(rule.MADSTS001)
+	if s := d.status(); s != 0 && s != t.status {
+		v.rmppBad(rule.MADSTS001, d, t.status.Text(d.h.Class)+", as in the segment, or 0", d.status().Text(d.h.Class))
+	}
 }
 
 func (v *Verifier) rmppBad(id rule.ID, d *datagram, expected, actual string) {
@@ -150,7 +163,7 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 		*t = transfer{window: 1, next: 1}
 		x.stop, x.asked = stop{}, way == 0 && x.asked // by a request that was not seen
 	}
-	t.time = p.Time
+	t.time, t.status = p.Time, d.status()
 	sees := v.sees(p.Src, p.SGID)
 	if x.stop.by != (packet.Addr{}) {
 		if ok := x.stop.by == p.Src || sees && p.Time-x.stop.time > early; t.begun {

@@ -26,7 +26,7 @@ func (v *Verifier) saHeader(d *datagram) {
 	}
 	v.covered(rule.MADSA009)
 	if !d.status().DefinedBySA() {
-		bad(rule.MADSA009, rule.Responder, "a status of subnet administration, class-specific code 0 to 8", fmt.Sprintf("status 0x%04x", d.h.Status))
+		bad(rule.MADSA009, rule.Responder, "a status of subnet administration, class-specific code 0 to 8", d.status().Text(d.h.Class))
 	}
 	if d.h.Method == mad.ReportResp {
 		return

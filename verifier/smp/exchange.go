@@ -34,6 +34,8 @@ type exchange struct {
 	last     int64 // when it was asked last
 
 	answerFrame uint64
+	answerTime  int64
+	answerICRC  uint32
 	answerHop   int
 	answerTap   uint16
 
@@ -123,7 +125,7 @@ func (v *Verifier) request() {
 				copy(x.back[:], s.Return)
 				return
 			}
-			if string(x.initial[:]) != string(s.Initial) {
+			if !samePath(s.Initial, x.initial[:], s.HopCount()) {
 				continue
 			}
 			x.hop = s.HopPointer() // it is asked once more
@@ -168,7 +170,7 @@ func (v *Verifier) answered() (x *exchange, fits bool) {
 // sameRoute reports whether the response at hand keeps the route of a request.
 func (v *Verifier) sameRoute(x *exchange) bool {
 	s := &v.s
-	return s.HopCount() == int(x.ClassSpecific&0xFF) && string(s.Initial) == string(x.initial[:]) && s.DrSLID == x.drSLID && s.DrDLID == x.drDLID
+	return s.HopCount() == int(x.ClassSpecific&0xFF) && samePath(s.Initial, x.initial[:], s.HopCount()) && s.DrSLID == x.drSLID && s.DrDLID == x.drDLID
 }
 
 // response takes a GetResp.
@@ -204,14 +206,16 @@ func (v *Verifier) response() {
 		v.backAgain(x)
 		return
 	}
+	if x.answers > 0 && v.mirrored(x) {
+		return
+	}
 	if s.Directed() && x.answers == 0 {
 		v.comesBack(x)
 	}
 	if x.answers++; x.answers > x.asked {
-		v.report(rule.SMPMTH003, v.paired(), rule.Responder, fmt.Sprintf("one answer to %v(%s)", x.Method, x.AttributeName()),
-			fmt.Sprintf("answer %d", x.answers), x.frame, x.answerFrame)
+		v.twice(x)
 	}
-	x.answerFrame, x.answerHop, x.answerTap = v.p.Frame, s.HopPointer(), v.p.Tap
+	x.answerFrame, x.answerTime, x.answerICRC, x.answerHop, x.answerTap = v.p.Frame, v.p.Time, v.p.ICRC, s.HopPointer(), v.p.Tap
 	if s.Directed() {
 		copy(x.home[:], s.Return)
 	}
@@ -223,20 +227,32 @@ func (v *Verifier) response() {
 	v.answer(x)
 }
 
+// mirrored reports whether the response at hand is the newest answer of an exchange once more: another tap shows it, or the same one does, as a switch that
+// mirrors both the ingress and the egress of a packet makes it.
+func (v *Verifier) mirrored(x *exchange) bool {
+	p := v.p
+	return p.Tap != x.answerTap || p.ICRC == x.answerICRC && p.Time-x.answerTime < early
+}
+
+// twice judges an answer beyond the requests that were seen. Who does not sit at one of the ends may have missed a retransmission of the request.
+func (v *Verifier) twice(x *exchange) {
+	class := v.paired()
+	if !v.nearEither(x) {
+		class, v.unasked = rule.Unproven, true
+	}
+	v.report(rule.SMPMTH003, class, rule.Responder, fmt.Sprintf("one answer to %v(%s)", x.Method, x.AttributeName()), fmt.Sprintf("answer %d", x.answers), x.frame, x.answerFrame)
+	v.unasked = false
+}
+
 // unrecorded reports whether the response has another return path than its request had recorded up to here.
 func (v *Verifier) unrecorded(x *exchange) bool {
-	for i := 1; i < x.hop; i++ {
-		if x.back[i] != v.s.Return[i] {
-			return true
-		}
-	}
-	return x.answers > 0 && x.answerHop == v.s.HopPointer() && string(x.home[:]) != string(v.s.Return)
+	return !samePath(v.s.Return, x.back[:], x.hop-1) || x.answers > 0 && x.answerHop == v.s.HopPointer() && !samePath(v.s.Return, x.home[:], v.s.HopCount())
 }
 
 // late judges how long the node took.
 func (v *Verifier) late(x *exchange) {
 	port := x.at.port()
-	if port == nil || !port.Knows(subnet.KnowsInfo) || x.asked != 1 {
+	if port == nil || !port.Knows(subnet.KnowsInfo) || x.asked != 1 || x.tap != v.p.Tap {
 		return
 	}
 	limit := int64(4096) << port.RespTime

@@ -24,6 +24,16 @@ func pathText(path []byte, hops int) string {
 	return b.String()
 }
 
+// hopsOf is the part of a path that counts: from its entry 1 to the one of the last hop. Managers leave in the others what was there before.
+func hopsOf(path []byte, hops int) []byte {
+	return path[min(1, len(path)):min(max(hops, 0)+1, len(path))]
+}
+
+// samePath reports whether two paths are the same up to a hop.
+func samePath(a, b []byte, hops int) bool {
+	return string(hopsOf(a, hops)) == string(hopsOf(b, hops))
+}
+
 func (v *Verifier) hopText() string {
 	return fmt.Sprintf("hop pointer %d of %d", v.s.HopPointer(), v.s.HopCount())
 }
@@ -135,10 +145,7 @@ func (v *Verifier) backward() bool {
 // hopAgain judges a request that was seen at another hop before.
 func (v *Verifier) hopAgain(x *exchange) {
 	s := &v.s
-	bad := string(s.Initial) != string(x.initial[:])
-	for i := 1; i < min(x.hop, s.HopPointer()); i++ {
-		bad = bad || s.Return[i] != x.back[i]
-	}
+	bad := !samePath(s.Initial, x.initial[:], s.HopCount()) || !samePath(s.Return, x.back[:], min(x.hop, s.HopPointer())-1)
 	if v.breaks(rule.SMPDR003, bad) {
 		v.report(rule.SMPDR003, rule.Violation, rule.Network, fmt.Sprintf("initial path %s and the return path so far as they were", pathText(x.initial[:], s.HopCount())),
 			fmt.Sprintf("initial path %s, return path %s", pathText(s.Initial, s.HopCount()), pathText(s.Return, s.HopPointer())), x.frame)
@@ -169,7 +176,7 @@ func (v *Verifier) comesBack(x *exchange) {
 		return
 	}
 	h := home{time: v.p.Time, frame: v.p.Frame}
-	copy(h.path[:], s.Return)
+	copy(h.path[1:], hopsOf(s.Return, s.HopCount()))
 	if was, ok := v.homes[x.slot]; ok && h.time-was.time < rebirth && v.breaks(rule.SMPDR010, was.path != h.path) {
 		v.report(rule.SMPDR010, rule.Unproven, rule.Responder, fmt.Sprintf("return path %s, as in the answer before on this route", pathText(was.path[:], s.HopCount())),
 			"return path "+pathText(s.Return, s.HopCount()), x.frame, was.frame)
@@ -184,7 +191,7 @@ func (v *Verifier) backAgain(x *exchange) {
 	if up && x.answerTap != v.p.Tap {
 		return // the clock of another tap may be late
 	}
-	if v.breaks(rule.SMPDR007, up || string(s.Return) != string(x.home[:])) {
+	if v.breaks(rule.SMPDR007, up || !samePath(s.Return, x.home[:], s.HopCount())) {
 		v.report(rule.SMPDR007, rule.Violation, rule.Network, fmt.Sprintf("a hop pointer below %d, return path %s", x.answerHop, pathText(x.home[:], s.HopCount())),
 			fmt.Sprintf("%s, return path %s", v.hopText(), pathText(s.Return, s.HopCount())), x.answerFrame)
 	}

@@ -63,8 +63,8 @@ func (v *Verifier) slot() *place {
 		return at
 	}
 	r := route{tap: v.p.Tap, hop: uint8(s.HopPointer()), count: uint8(s.HopCount()), slid: s.DrSLID, dlid: s.DrDLID}
-	copy(r.path[:], s.Initial)
-	copy(r.back[:], s.Return[:min(s.HopPointer(), len(s.Return))])
+	copy(r.path[:], hopsOf(s.Initial, s.HopCount()))
+	copy(r.back[:], hopsOf(s.Return, s.HopPointer()-1))
 	at := v.routes[r]
 	if at == nil {
 		if len(v.routes) >= most {

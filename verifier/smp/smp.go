@@ -32,7 +32,7 @@ type Verifier struct {
 	ports   map[*subnet.Port]*port
 	tables  map[tableKey]*table
 	wide    map[*subnet.Node]int64 // until when a Set of all its SLtoVLMappingTables at once may have its effects
-	traps   map[uint16]*trapper
+	traps   map[trapSource]*trapper
 	heard   map[uint16]heard // by LID
 	sms     map[uint64]*manager
 	guids   map[uint64]*subnet.Port
@@ -55,7 +55,7 @@ func New(rec *rule.Recorder, near func(packet.Addr) bool) *Verifier {
 	return &Verifier{
 		Rec: rec, Subnet: new(subnet.Subnet), Near: near,
 		open: map[uint64]*exchange{}, routes: map[route]*place{}, homes: map[*place]home{}, oneLink: map[uint16]int{}, lids: map[uint16]*place{}, ports: map[*subnet.Port]*port{},
-		tables: map[tableKey]*table{}, wide: map[*subnet.Node]int64{}, traps: map[uint16]*trapper{}, heard: map[uint16]heard{}, sms: map[uint64]*manager{}, guids: map[uint64]*subnet.Port{},
+		tables: map[tableKey]*table{}, wide: map[*subnet.Node]int64{}, traps: map[trapSource]*trapper{}, heard: map[uint16]heard{}, sms: map[uint64]*manager{}, guids: map[uint64]*subnet.Port{},
 		origins: map[origin]*subnet.Node{}, senders: map[uint32]place{},
 		unplaced: map[mad.Attribute]int64{}, nobody: map[mad.Attribute]bool{},
 	}
@@ -167,4 +167,9 @@ func (v *Verifier) lasting() rule.Class {
 // near reports whether the tap is near the sender. On a directed route that has no LID but the one that its port is known by.
 func (v *Verifier) near() bool {
 	return v.Near(v.p.Src) || v.s.Directed() && v.from != nil && v.from.LID != 0 && v.Near(packet.LIDAddr(v.from.LID))
+}
+
+// nearEither reports whether the tap is near the sender of a response or near who asked: the master manager, where a request on a directed route had left it.
+func (v *Verifier) nearEither(x *exchange) bool {
+	return v.near() || v.Near(v.p.Dst) || v.s.Directed() && x.hop <= 1 && v.from != nil && v.from.SMLID != 0 && v.Near(packet.LIDAddr(v.from.SMLID))
 }

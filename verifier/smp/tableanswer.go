@@ -64,8 +64,8 @@ func (v *Verifier) inTable(x *exchange) bool {
 		ports := uint32(n.NumPorts)
 		id, want = rule.SMPSV001, fmt.Sprintf("status 0x001c: the node has %d ports", ports)
 		bad = out > ports || in > ports
-		if isSwitch && n.HasSwitchInfo && !n.EnhancedPort0 && (out == 0 || in == 0) && s.Modifier>>16 == 0 {
-			bad, want = true, want+", and port 0 is no enhanced one"
+		if isSwitch && n.HasSwitchInfo && !n.EnhancedPort0 && out == 0 && s.Modifier>>16 == 0 {
+			bad, want = true, want+", and output port 0 is there only with an enhanced port 0"
 		}
 		if can, has, known := v.maps(x); known {
 			if v.breaks(rule.SMPSV002, can.CapabilityMask&capSLMapping == 0 && isSwitch && has.VLCap <= 1 || !isSwitch && (can.CapabilityMask&capSLMapping == 0 || has.VLCap <= 1)) {

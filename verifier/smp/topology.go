@@ -29,7 +29,7 @@ func (v *Verifier) outOf(x *exchange) {
 		return
 	}
 	o := origin{link: x.link, count: uint8(hop - 1)}
-	copy(o.path[:], s.Initial[:hop])
+	copy(o.path[:], hopsOf(s.Initial, hop-1))
 	if n := v.origins[o]; n != nil {
 		v.senders[v.p.Link] = place{n, s.Initial[hop]}
 	}
@@ -46,7 +46,7 @@ func (v *Verifier) answersFrom(x *exchange, n *subnet.Node, local uint8) {
 	}
 	if x.link != 0 && len(v.origins) < most {
 		o := origin{link: x.link, count: uint8(s.HopCount())}
-		copy(o.path[:], s.Initial[:s.HopCount()+1])
+		copy(o.path[:], hopsOf(s.Initial, s.HopCount()))
 		v.origins[o] = n
 	}
 }

@@ -24,11 +24,18 @@ const mostLIDs = 128
 // badKeyAt is where a notice of trap 256 has the M_Key that was refused.
 const badKeyAt = 24
 
-// trapper is a port that sends traps.
+// trapSource is a port that sends traps, as one tap sees it: what another tap shows is the same traps once more.
+type trapSource struct {
+	tap uint16
+	lid uint16
+}
+
+// trapper is what is kept of such a port.
 type trapper struct {
 	time      int64 // of the newest
 	frame     uint64
 	tid       uint64
+	icrc      uint32
 	data      [mad.SMPDataSize]byte
 	silenced  uint64 // frame of the TrapRepress to the newest; 0: none
 	silencing int64
@@ -85,17 +92,20 @@ func (v *Verifier) sender(number uint16) {
 		}
 	}
 	v.badPKey(port)
-	t := v.traps[p.SLID]
-	if t == nil {
+	t := v.traps[trapSource{p.Tap, p.SLID}]
+	switch {
+	case t == nil:
 		t = &trapper{}
-		v.traps[p.SLID] = t
-	} else {
+		v.traps[trapSource{p.Tap, p.SLID}] = t
+	case t.icrc == p.ICRC && p.Time-t.time < early:
+		return // mirrored
+	default:
 		v.again(t, port)
 	}
 	if t.tid != s.TID || t.time == 0 {
 		t.silenced = 0
 	}
-	t.time, t.frame, t.tid = p.Time, p.Frame, s.TID
+	t.time, t.frame, t.tid, t.icrc = p.Time, p.Frame, s.TID, p.ICRC
 	copy(t.data[:], s.Data)
 }
 
@@ -118,8 +128,18 @@ func (v *Verifier) again(t *trapper, port *subnet.Port) {
 		v.report(rule.SMPTRP004, rule.Violation, rule.Sender, "another TID for another trap", fmt.Sprintf("TID 0x%016x of %s again", s.TID, mad.TrapName(uint16(noNumber.Uint(t.data[:])))), t.frame)
 		return
 	}
-	if t.silenced != 0 && v.breaks(rule.SMPTRP005, p.Time-t.silencing > second/10) {
-		v.report(rule.SMPTRP005, v.lasting(), rule.Sender, "no repetition behind the TrapRepress", mad.TrapName(uint16(noNumber.Uint(s.Data)))+" once more", t.silenced)
+	if t.silenced == 0 {
+		return
+	}
+	after := p.Time-t.silencing > second/10
+	if s.TID == 0 { // of a port that gives all of its traps TID 0: the same may have happened again
+		if v.breaks(rule.SMPTRP004, after) {
+			v.report(rule.SMPTRP004, rule.Unproven, rule.Sender, "another TID for another trap", "TID 0 of the trap before the TrapRepress again", t.silenced)
+		}
+		return
+	}
+	if v.breaks(rule.SMPTRP005, after) {
+		v.report(rule.SMPTRP005, v.lasting(), rule.Sender, "no repetition after the TrapRepress", mad.TrapName(uint16(noNumber.Uint(s.Data)))+" once more", t.silenced)
 	}
 }
 
@@ -127,7 +147,7 @@ func (v *Verifier) again(t *trapper, port *subnet.Port) {
 func (v *Verifier) repress() {
 	s, p := &v.s, v.p
 	v.breaks(rule.SMPTRP005, false)
-	if t := v.traps[p.DLID]; t != nil && t.tid == s.TID && !s.Directed() {
+	if t := v.traps[trapSource{p.Tap, p.DLID}]; t != nil && t.tid == s.TID && !s.Directed() {
 		t.silenced, t.silencing = p.Frame, p.Time
 	}
 	v.keep()
