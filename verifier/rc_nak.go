@@ -150,27 +150,26 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 		id, was = rule.RCRSP043, "silence after the RNR NAK for this PSN until it comes again"
 	}
 	d := verdict{
-		rule: id, class: proven(c.Sees(from) || c.Complete() && !rcNakCrossed(r, p)), role: rule.Responder,
+		rule: id, class: proven(c.Sees(from) || c.Complete() && !rcNakCrossed(&c.Ends[1-from].SQ, r, p)), role: rule.Responder,
 		expected: was, actual: p.Syndrome.String() + " for " + p.PSN.String(), evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
 	if d.class == rule.Unproven {
-		d.detail = "behind the tap the request may have come later or twice, and the NAKs may have changed places before it"
+		d.detail = "the tap may have missed the request, behind it that may have come later or twice, and the NAKs may have changed places before it"
 	}
 	v.report(c, from, p, d)
 	return true
 }
 
 // rcNakCrossed reports whether what the network does, elsewhere than near the responder, explains a second NAK for a PSN that has not come again: a
-// copy of the request or of the NAK, a request that arrived after the one behind it, NAKs that changed places.
-func rcNakCrossed(r *qp.ReceiveQueue, p *packet.Packet) bool {
+// copy of the request or of the NAK, a request that arrived after the one behind it, NAKs that changed places; or a single frame that the tap missed,
+// the request that a PSN sequence NAK has asked for.
+func rcNakCrossed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 	took := time.Duration(p.Time - r.NakTime)
 	soon := took < inFlight
 	switch again := p.Syndrome.Type() == packet.RNRNAK; {
 	case r.Nak == qp.NakSequence && !again: // once the PSN has come there is no reason for another
 		return soon && !numbered(p)
-	case r.Nak == qp.NakSequence:
-		return soon
-	case took >= packet.RNRTimer(r.NakCode.Value()):
+	case r.Nak == qp.NakSequence, took+unit(p.Time, r.NakTime, r.LastTime, q.LastTime) >= packet.RNRTimer(r.NakCode.Value()):
 		return true
 	case !again && numbered(p):
 		return soon && leftBefore(p, r.NakID)
