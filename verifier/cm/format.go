@@ -133,11 +133,15 @@ func (v *Verifier) reply(m *message, r *mad.REP, x *exchange) {
 	if x == nil || !x.asked || x.service != mad.TransportRC {
 		return
 	}
-	v.judge(m, rule.CMREQ006, r.InitiatorDepth > x.resources, func() verdict {
-		return verdict{
+	v.judge(m, rule.CMREQ006, r.InitiatorDepth > x.resources || r.ResponderResources > x.depth, func() verdict {
+		d := verdict{
 			expected: fmt.Sprintf("an initiator depth of at most %d, the responder resources of the REQ", x.resources),
 			actual:   fmt.Sprint(r.InitiatorDepth), evidence: []uint64{x.req.frame},
 		}
+		if r.InitiatorDepth <= x.resources {
+			d.expected, d.actual = fmt.Sprintf("responder resources of at most %d, the initiator depth of the REQ", x.depth), fmt.Sprint(r.ResponderResources)
+		}
+		return d
 	})
 }
 
