@@ -22,6 +22,9 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	}
 	back := reverse(p.Src, p.Dst, dir)
 	i, ok := t.match.Match(uint64(host)<<1|uint64(back), p.PSN)
+	if !ok && t.elsewhere(p, host, back) {
+		i, ok = t.match.Match(uint64(host)<<1|uint64(back), p.PSN)
+	}
 	if !ok {
 		n := 0
 		if i, n = t.search(host, back, p); n == 0 {

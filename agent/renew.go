@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"slices"
+
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/verifier"
 )
 
 // renew begins a connection anew where its PSN stream goes on from another start, or elsewhere after a long silence: one of its QPs was
@@ -31,19 +34,42 @@ func (t *Transport) renewed(c *qp.Pair, from int, p *packet.Packet) bool {
 	c.Ends[from].Sums.Remove(p)
 	switch stray, answered := c.Ends[from].SQ.Stray, c.Ends[1-from].SQ.Stray; {
 	case stray != nil:
-		c.Ends[from].Sums.Remove(stray)
-		t.renew(c, from, stray, host, dir)
-		t.follow(stray, host, dir)
+		t.leapt(c, from, host, dir)
 	case answered != nil:
-		c.Ends[1-from].Sums.Remove(answered)
-		t.renew(c, 1-from, answered, host, reverse(p.Src, p.Dst, dir))
-		t.follow(answered, host, reverse(p.Src, p.Dst, dir))
+		t.leapt(c, 1-from, host, reverse(p.Src, p.Dst, dir))
 	default:
 		t.renew(c, from, p, host, dir)
 	}
-	c.Ends[0].SQ.Stray, c.Ends[1].SQ.Stray = nil, nil
 	t.follow(p, host, dir)
 	return true
+}
+
+// leapt begins a connection anew with the requests of end from that are far from their stream.
+func (t *Transport) leapt(c *qp.Pair, from int, host, dir uint32) {
+	requests := slices.Clone(c.Ends[from].SQ.Leap())
+	for i := range requests {
+		c.Ends[from].Sums.Remove(&requests[i])
+	}
+	t.renew(c, from, &requests[0], host, dir)
+	c.Ends[0].SQ.Unstray()
+	c.Ends[1].SQ.Unstray()
+	for i := range requests {
+		t.follow(&requests[i], host, dir)
+	}
+}
+
+// elsewhere begins the connection anew whose requests, far from their stream, a response to another QP answers. It reports whether there is one.
+func (t *Transport) elsewhere(p *packet.Packet, host, back uint32) bool {
+	for end, dir := range [2]uint32{back, 1 - back} {
+		for _, w := range t.hosts.list[host].connections[dir] {
+			k := t.pairs.at(w >> 1)
+			if w&1 != 0 && !k.dead && k.Service == p.Opcode.Service() && k.learned != ByAgent && verifier.Leapt(&k.Pair, end, p) {
+				t.leapt(&k.Pair, end, host, back)
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // follow verifies a packet of a connected service whose headers have been judged.

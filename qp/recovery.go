@@ -26,13 +26,17 @@ type Recovery struct {
 	GrantedBy  uint32     // MSN of the response that gave them, with GrantedSet
 	Spare      packet.PSN // Una when a response last acknowledged something and asked for what is missing too, while Spares
 	Spares     bool
-	Doubt      *Doubt  // nil: none
-	Ignored    Ignored // READ or atomic that came again while a PSN sequence NAK was pending, and has no answer yet
-	More       uint8   // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
-	Newest     uint8   // index of the newest of Runs
-	Runs       [16]Run // the newest retransmissions
-	Issues     []Issue // READs that were asked for again and whose answer to that has not begun, oldest first
-	Past       []Issue // the newest of all that READs were ever asked for again from, each once
+	Doubt      *Doubt          // nil: none
+	Ignored    Ignored         // READ or atomic that came again while a PSN sequence NAK was pending, and has no answer yet
+	More       uint8           // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
+	Newest     uint8           // index of the newest of Runs
+	Runs       [16]Run         // the newest retransmissions
+	Issues     []Issue         // READs that were asked for again and whose answer to that has not begun, oldest first
+	Past       []Issue         // the newest of all that READs were ever asked for again from, each once
+	Leap       []packet.Packet // SendQueue.Stray and the requests that go on from it, if there are any; without their payloads
+	LeapTo     packet.PSN      // PSN behind those that were NAKed and reported, while Leapt
+	Leapt      bool
+	Other      Run // PSNs that came again one after the other, each with another request than before, which was reported
 }
 
 // GrantedSet marks Recovery.GrantedBy as set.
@@ -136,6 +140,22 @@ func (s *SendQueue) CameAgain(psn packet.PSN, now int64) {
 		return
 	}
 	r.begin(psn, s.LastTime, now)
+}
+
+// OtherOn notes that the PSN of an old request came again with another one, at time now. It reports whether that goes on what the packet before it began.
+func (s *SendQueue) OtherOn(psn packet.PSN, now int64) bool {
+	o := &s.Lost().Other
+	if o.At != 0 && o.To == s.LastPSN && psn == o.To.Add(1) {
+		o.To, o.At = psn, now
+		return true
+	}
+	*o = Run{psn, psn, now, s.LastTime}
+	return false
+}
+
+// OtherAt reports whether the request at psn came again as another one among those that last did.
+func (s *SendQueue) OtherAt(psn packet.PSN) bool {
+	return s.Recovery != nil && s.Recovery.Other.At != 0 && psn.In(s.Recovery.Other.From, s.Recovery.Other.To)
 }
 
 // begin begins a run.

@@ -31,9 +31,7 @@ func (v *Verifier) FinishUC(c *qp.Pair) { v.finish(c, rule.UCPSN001, rule.Sender
 
 func (v *Verifier) finish(c *qp.Pair, id rule.ID, role rule.Role) {
 	for from := range c.Ends {
-		if c.Ends[from].SQ.Stray != nil {
-			v.wrongPSN(c, from, id, role, rule.Unproven)
-		}
+		v.leapEnds(c, from, id, role)
 	}
 	v.steady(c)
 	if c.Stranger != nil {

@@ -18,10 +18,10 @@ func Renews(c *qp.Pair, from int, p *packet.Packet) bool {
 	if p.Opcode.Service() != c.Service {
 		return false
 	}
-	if first := c.Ends[1-from].SQ.Stray; first != nil && in.Response && c.Paired && first.PSN == p.PSN {
-		return true // the responder knows the PSN that was far from the stream
+	if in.Response && c.Paired && responseTells(c, 1-from, p) == lifeNew {
+		return true
 	}
-	return in.Request && confirms(q, p) || slept(c, p) && (in.Request && !goesOn(q, p) || in.Response && !answers(&c.Ends[1-from].SQ, p))
+	return in.Request && confirms(q, p) && requestTells(c, from) == lifeNew || slept(c, p) && (in.Request && !goesOn(q, p) || in.Response && !answers(&c.Ends[1-from].SQ, p))
 }
 
 // renews has the owner of the connections begin one anew, and reports whether it did.
@@ -34,16 +34,16 @@ func answers(q *qp.SendQueue, p *packet.Packet) bool {
 	return !q.Joined || !p.PSN.Before(q.Una) && p.PSN.Before(q.High)
 }
 
-// confirms reports whether a request goes on from one that was far from the stream.
-func confirms(q *qp.SendQueue, p *packet.Packet) bool {
-	return q.Stray != nil && p.PSN.Diff(q.Stray.PSN) >= 0 && p.PSN.Diff(q.Stray.PSN) < 256
-}
-
 // slept reports whether neither end of a connection has sent anything for long.
 func slept(c *qp.Pair, p *packet.Packet) bool {
-	a, b := &c.Ends[0], &c.Ends[1]
-	last := max(a.SQ.LastTime, a.RQ.LastTime, b.SQ.LastTime, b.RQ.LastTime)
+	last := newest(c)
 	return last != 0 && p.Time-last > Slept
+}
+
+// newest is the time of the newest packet of a connection that belongs to one of its streams.
+func newest(c *qp.Pair) int64 {
+	a, b := &c.Ends[0], &c.Ends[1]
+	return max(a.SQ.LastTime, a.RQ.LastTime, b.SQ.LastTime, b.RQ.LastTime)
 }
 
 // goesOn reports whether a request can be the next one of its stream, or one that comes again.
@@ -70,14 +70,16 @@ func (v *Verifier) Reconnected(c *qp.Pair, from int, first *packet.Packet) {
 // reconnect takes the packet that was far from the stream as the first of another life of the QP.
 func (v *Verifier) reconnect(c *qp.Pair, from int) {
 	q := &c.Ends[from].SQ
-	first := q.Stray
+	first, requests := q.Stray, append([]packet.Packet(nil), q.Leap()...)
+	q.Unstray()
 	v.Reconnected(c, from, first)
 	v.rcJoin(c, from, first)
-	q.Unsure = first.Info().Middle || first.Info().Last
 	if c.Reliable() {
-		v.rcNew(c, from, first)
-		v.rcArrive(c, from, first)
-		q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = first.PSN, first.Time, first.IPID, first.Frame, first.Tap
+		for i := range requests {
+			if b := &requests[i]; v.rcRequest(c, from, b) {
+				v.rcArrive(c, from, b)
+			}
+		}
 		return
 	}
 	q.Next = first.PSN.Add(1)

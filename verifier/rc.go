@@ -6,6 +6,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // earlyWindow is how long a response may stand before its request in a capture that records the directions separately.
@@ -113,14 +114,20 @@ func (v *Verifier) rcStray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.ID, role rule.Role) bool {
 	q := &c.Ends[from].SQ
 	if !far(d) {
+		if p.PSN == q.Next && p.Opcode.Fn() == packet.ReadRequest && wqe.Packets(p.DMALen, max(c.PMTU, leastMTU)) > farJump {
+			q.Unstray() // it was lost, and takes the PSNs between
+			return true
+		}
 		v.wrongPSN(c, from, id, role, proven(c.Complete()), p.Frame)
 		q.Excused = true
 		misplaced(c, q.Next)
 		return true
 	}
 	if confirms(q, p) {
-		v.reconnect(c, from)
-		return true
+		return v.leapWaits(c, from, p, id, role)
+	}
+	if q.Stray != nil { // it is far from both
+		v.wrongPSN(c, from, id, role, proven(c.Sees(from)), p.Frame)
 	}
 	if q.Fresh && id == rule.RCPSN004 {
 		v.covered(rule.RCPSN001)
@@ -131,6 +138,10 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 		misplaced(c, q.Next)
 		v.rcJoin(c, from, p)
 		return true
+	}
+	if l := q.Recovery; l != nil && l.Leapt && p.PSN.In(l.LeapTo, l.LeapTo.Add(leapNear)) {
+		l.LeapTo = p.PSN.Add(1) // it does not heed the NAK
+		return false
 	}
 	q.Stray = bare(p)
 	return false
@@ -145,7 +156,7 @@ func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 		expected: "PSN " + q.Next.String(), actual: "PSN " + q.Stray.PSN.String(),
 		detail: "far from the PSN stream", evidence: evidence,
 	})
-	q.Stray = nil
+	q.Unstray()
 }
 
 // misplaced notes the PSN that a request should have had, or should have brought to this connection: its responder may have taken it so.

@@ -70,7 +70,7 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcDuplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(rule.RCRSP029)
-	if i := q.Messages.UpTo(p.PSN); !p.PSN.Before(r.LastPSN) || i < 0 || i+1 < q.Messages.Len() && q.Messages.At(i+1).Op.Responded() || q.Messages.At(i).Op.Responded() {
+	if i := q.Messages.UpTo(p.PSN); q.OtherAt(p.PSN) || !p.PSN.Before(r.LastPSN) || i < 0 || i+1 < q.Messages.Len() && q.Messages.At(i+1).Op.Responded() || q.Messages.At(i).Op.Responded() {
 		return
 	}
 	v.report(c, from, p, verdict{

@@ -28,8 +28,8 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if c.PMTU == 0 && !v.sameResponse(r, p) {
 		v.rcReadSize(c, from, p)
 	}
-	if s := q.Stray; s != nil && s.PSN == p.PSN {
-		v.reconnect(c, 1-from) // the responder knows the PSN that was far from the stream
+	if q.Stray != nil && v.leapKnown(c, 1-from, p) {
+		return
 	}
 	if p.PSN == q.First && !p.PSN.Add(1).Before(q.High) && !r.Answered && r.Nak == qp.NakNone && p.Syndrome == packet.NAKSequence && p.Opcode.Fn() == packet.Acknowledge && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) {
 		v.rcOldNak(c, from, p)

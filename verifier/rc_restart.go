@@ -124,8 +124,9 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(id)
 	taken := q.Taken()
-	if c.Sees(from) && (p.PSN.Before(q.First) || taken.Before(q.First)) {
-		q.Lack(p.PSN, p.Time) // what it lacked before the capture began does not show
+	responded := wqe.OpOf(p.Opcode.Fn()).Responded()
+	if c.Sees(from) && (p.PSN.Before(q.First) && (responded || taken == q.First) || taken.Before(q.First)) {
+		q.Lack(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
 		return
 	}
 	if !p.PSN.Before(taken) || r.Nak != qp.NakNone || !r.Answered || w != nil && w.Has(wqe.Accused) && !c.Sees(from) {

@@ -83,7 +83,9 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown // it went elsewhere the first time: one message more than was counted
 	}
 	if s != nil && !packet.SameContent(p, s.Trace) && (w == nil || w.Op != wqe.Read) {
-		v.rcDiffers(c, from, p, s, w)
+		if !q.OtherOn(p.PSN, p.Time) {
+			v.rcDiffers(c, from, p, s, w)
+		}
 		if s.Trace.Opcode == p.Opcode && q.LastPSN != p.PSN {
 			s.Trace = v.trace(p) // one finding, not one for each time it comes again
 			q.Retrying, q.Retry = true, p.PSN.Add(1)

@@ -1,0 +1,218 @@
+package verifier
+
+import (
+	"time"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// Requests that go on at a PSN far from their stream are of a QP that was connected again, or their requester has leapt to another PSN. They
+// wait for what tells: a response to them, or what came with them.
+
+const (
+	// leapMost is how many of them wait.
+	leapMost = 256
+	// leapNear is how far apart they stand at most: a READ among them takes many PSNs.
+	leapNear = 1 << 13
+	// leapTime is in less than which no QP is destroyed, another one made, and its peer told.
+	leapTime = int64(time.Millisecond)
+)
+
+// life is what tells of requests far from their stream.
+type life uint8
+
+const (
+	lifeUnknown life = iota
+	lifeSame         // their requester has leapt
+	lifeNew          // the QP was connected again
+)
+
+// confirms reports whether a request goes on from those that are far from the stream.
+func confirms(q *qp.SendQueue, p *packet.Packet) bool {
+	return q.Stray != nil && p.PSN.In(q.Stray.PSN, q.LeapEnd().Add(leapNear))
+}
+
+// requestTells is what the headers of requests far from the stream tell, and what both ends have sent.
+func requestTells(c *qp.Pair, from int) life {
+	a, b := &c.Ends[from], &c.Ends[1-from]
+	switch {
+	case c.Closed, b.SQ.Stray != nil, a.Flow.Known() && !agrees(&a.Flow, a.SQ.Stray):
+		return lifeNew
+	case c.Reliable(): // the next response tells
+		return lifeUnknown
+	}
+	return presumed(c, from)
+}
+
+// presumed is what is likely where no response tells: CM makes no connection in secret, and nobody makes one in no time.
+func presumed(c *qp.Pair, from int) life {
+	q := &c.Ends[from].SQ
+	switch {
+	case c.Closed:
+		return lifeUnknown
+	case c.Ends[from].Knows(hcaagent.KnowsSQPSN), q.Stray.Time-newest(c) < leapTime, q.Open != wqe.None && (q.Stray.Info().Middle || q.Stray.Info().Last):
+		return lifeSame
+	}
+	return lifeUnknown
+}
+
+// responseTells is what response p tells of the requests of end from that are far from their stream. A responder that was connected again
+// counts messages from 0; one that was not goes on counting, or asks for the PSN that it expects.
+func responseTells(c *qp.Pair, from int, p *packet.Packet) life {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if q.Stray == nil || p.Has&packet.HasAETH == 0 || !p.PSN.In(q.Stray.PSN, q.LeapEnd()) {
+		return lifeUnknown
+	}
+	begun, ended := 0, 0
+	for _, b := range q.Leap() {
+		if in := b.Info(); in.First || in.Only {
+			begun++
+		}
+		if executed(&b, p) {
+			ended++
+		}
+	}
+	outstanding := q.Messages.Len() - q.Messages.UpTo(q.Una.Add(-1))
+	more := packet.PSN(p.MSN).Diff(packet.PSN(r.LastMSN))
+	begins, goesOn := int(p.MSN) <= begun, r.Answered && more >= ended && more <= outstanding+begun
+	switch {
+	case goesOn && (!begins || presumed(c, from) == lifeSame):
+		return lifeSame
+	case begins || p.Syndrome.Type() != packet.ACK || r.Answered:
+		return lifeNew
+	}
+	return presumed(c, from)
+}
+
+// Leapt reports whether response p, to another QP of the same host, answers requests of end from that are far from their stream: its responder is
+// connected to that QP now.
+func Leapt(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[from].SQ
+	return c.Paired && c.Reliable() && !c.Closed && q.Stray != nil && p.PSN.In(q.Stray.PSN, q.LeapEnd())
+}
+
+// leapKnown judges, by response p, the requests of end from that are far from their stream. It reports whether p is done with: it is held against them
+// as far as they are known.
+func (v *Verifier) leapKnown(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && p.PSN == q.Next && r.Nak == qp.NakNone {
+		end := &c.Ends[1-from]
+		end.Sums.NAKs++
+		end.Sums.SequenceNAKs++
+		v.event(c, 1-from, rule.Responder, p, rule.EvSeqNAK, "")
+		v.rcNak(c, 1-from, p, qp.NakSequence)
+		if c.Sees(from) {
+			q.Lost().Leapt, q.Recovery.LeapTo = true, q.LeapEnd().Add(1)
+			v.wrongPSN(c, from, rule.RCPSN004, rule.Requester, rule.Violation, p.Frame)
+		}
+		return true
+	}
+	if !p.PSN.In(q.Stray.PSN, q.LeapEnd()) {
+		return false
+	}
+	switch responseTells(c, from, p) {
+	case lifeSame:
+		exact := r.MSN == qp.MSNKnown && c.Complete() && !q.EverMixed() && leapCount(q, r, p) == p.MSN
+		v.leap(c, from, rule.RCPSN004, rule.Requester, proven(exact || c.Sees(from)), p.Frame)
+		return false
+	case lifeNew:
+		v.reconnect(c, from) // where Renew did not
+		return false
+	}
+	v.Skipped[SkipUnseen]++
+	return true
+}
+
+// leapCount is the MSN of the responder when it has executed everything up to response p, none of which was lost before the tap.
+func leapCount(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) uint32 {
+	n := r.MSNBase + q.Count
+	if q.Open != wqe.None {
+		n--
+	}
+	for _, b := range q.Leap() {
+		if executed(&b, p) {
+			n++
+		}
+	}
+	return n & packet.PSNMask
+}
+
+// executed reports whether response p says that the message that request b ends has been executed.
+func executed(b, p *packet.Packet) bool {
+	in := b.Info()
+	return (in.Last || in.Only) && (b.PSN.Before(p.PSN) || b.PSN == p.PSN && p.Syndrome.Type() == packet.ACK)
+}
+
+// leap reports the first request of end from that is far from its stream, and follows it and those behind it from there.
+func (v *Verifier) leap(c *qp.Pair, from int, id rule.ID, role rule.Role, class rule.Class, evidence ...uint64) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	first, told := q.Stray, r.Told
+	requests := append([]packet.Packet(nil), q.Leap()...)
+	v.wrongPSN(c, from, id, role, class, evidence...)
+	v.rcJoin(c, from, first)
+	if r.Told = told; c.Reliable() {
+		for i := range requests {
+			if b := &requests[i]; v.rcRequest(c, from, b) {
+				v.rcArrive(c, from, b)
+			}
+		}
+		return
+	}
+	q.Next = first.PSN.Add(1)
+	q.High, q.Una = q.Next, q.Next
+}
+
+// leapWaits takes request p, which goes on from those that are far from their stream. It reports whether p is to be judged in the stream: those
+// before it have been followed there. Where nothing will tell any more whether the QP was connected again, it is taken for connected again, and what shows no
+// more than that is not proven.
+func (v *Verifier) leapWaits(c *qp.Pair, from int, p *packet.Packet, id rule.ID, role rule.Role) bool {
+	q := &c.Ends[from].SQ
+	switch tells := requestTells(c, from); {
+	case tells == lifeNew:
+		v.reconnect(c, from) // where Renew did not
+		return true
+	case tells == lifeSame:
+		v.leap(c, from, id, role, proven(c.Sees(from)), p.Frame)
+		return true
+	case c.Reliable() && len(q.Leap()) < leapMost:
+		q.LeapOn(bare(p))
+		return false
+	case c.Reliable() && presumed(c, from) == lifeSame:
+		v.leap(c, from, id, role, proven(c.Sees(from)), p.Frame)
+		return true
+	}
+	v.leapUnproven(c, from, id, role, p.Frame)
+	if v.Renew != nil && v.Renew(c, from, p) {
+		return false
+	}
+	v.reconnect(c, from)
+	return true
+}
+
+// leapUnproven reports the first request of end from that is far from its stream, where nothing tells whether its QP was connected again.
+func (v *Verifier) leapUnproven(c *qp.Pair, from int, id rule.ID, role rule.Role, evidence ...uint64) {
+	q := &c.Ends[from].SQ
+	v.covered(id)
+	v.report(c, from, q.Stray, verdict{
+		rule: id, class: rule.Unproven, role: role, expected: "PSN " + q.Next.String(), actual: "PSN " + q.Stray.PSN.String(),
+		detail: "far from the PSN stream, which goes on from there: nothing shows whether the QP was connected again", evidence: evidence,
+	})
+}
+
+// leapEnds judges requests that are far from their stream when the capture ends.
+func (v *Verifier) leapEnds(c *qp.Pair, from int, id rule.ID, role rule.Role) {
+	q := &c.Ends[from].SQ
+	switch {
+	case q.Stray == nil:
+	case len(q.Leap()) > 1 && presumed(c, from) == lifeSame:
+		v.wrongPSN(c, from, id, role, proven(c.Sees(from)))
+	case len(q.Leap()) > 1:
+		v.leapUnproven(c, from, id, role)
+	default:
+		v.wrongPSN(c, from, id, role, rule.Unproven)
+	}
+}
