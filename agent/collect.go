@@ -51,6 +51,7 @@ func (e *engine) result() *Result {
 			}
 			r.Latencies.Add(l)
 		}
+		t.nodes()
 		r.Findings = append(r.Findings, t.Rec.Findings...)
 		hosts = append(hosts, t.hosts.list...)
 	}

@@ -176,6 +176,7 @@ func (w *watch) tell(before int64) {
 	for _, sh := range w.e.shards {
 		t := sh.t
 		t.name()
+		t.nodes()
 		t.unsealed()
 		t.steady(before)
 		t.ver.Cover()

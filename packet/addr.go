@@ -54,6 +54,9 @@ func ParseAddr(s string) (Addr, error) {
 	return GIDAddr(b[:]), nil
 }
 
+// LIDOf is the LID of an address for which IsLID holds.
+func LIDOf(a Addr) uint16 { return uint16(a.Lo) }
+
 // IsZero reports whether the address is the unspecified one.
 func (a Addr) IsZero() bool { return a == Addr{} }
 

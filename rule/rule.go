@@ -92,6 +92,14 @@ type Endpoint struct {
 	QPN  uint32
 	// QPNKnown is false while the number of the QP has not been learned: on RC and UC a packet names only its destination.
 	QPNKnown bool
+	Node     Node
+}
+
+// Node is the node of an InfiniBand subnet that an endpoint is, as far as subnet management packets have told.
+type Node struct {
+	GUID        uint64 // NodeGUID; 0: not known
+	Description string // NodeDescription; empty: not known
+	Route       string // directed route by which it was reached, as "0,1,3": 0 is the node at which the route begins; empty: reached by its LID
 }
 
 // Finding is one rule, one accused endpoint, the frames that prove it, expected and actual.

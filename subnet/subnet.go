@@ -113,6 +113,7 @@ const linkLocal = 0xFE80 << 48
 // Node is a channel adapter, a switch or a router.
 type Node struct {
 	GUID         uint64 // 0: not known
+	Description  string // NodeDescription; empty: not known
 	SystemGUID   uint64
 	Type         NodeType
 	NumPorts     uint8
@@ -214,6 +215,14 @@ func (s *Subnet) Node(guid uint64) *Node {
 	s.byGUID[guid] = n
 	s.Nodes = append(s.Nodes, n)
 	return n
+}
+
+// Find returns the node with a GUID, or nil where it is not known. A nil subnet knows none.
+func (s *Subnet) Find(guid uint64) *Node {
+	if s == nil {
+		return nil
+	}
+	return s.byGUID[guid]
 }
 
 // SetLID gives a port its LIDs, and takes those away that it had. It returns another port that has one of them, or nil.

@@ -21,6 +21,9 @@ type jsonEndpoint struct {
 	Role    string  `json:"role,omitempty"`
 	Address string  `json:"address,omitempty"`
 	QPN     *uint32 `json:"qpn,omitempty"`
+	Node    string  `json:"node,omitempty"`
+	GUID    string  `json:"node_guid,omitempty"`
+	Route   string  `json:"route,omitempty"`
 }
 
 type jsonFinding struct {
@@ -199,7 +202,7 @@ func endpointOf(e *rule.Endpoint) *jsonEndpoint {
 	if *e == (rule.Endpoint{}) {
 		return nil
 	}
-	out := &jsonEndpoint{Role: e.Role.String(), QPN: known(e.QPN, e.QPNKnown)}
+	out := &jsonEndpoint{Role: e.Role.String(), QPN: known(e.QPN, e.QPNKnown), Node: e.Node.Description, GUID: guid(e.Node.GUID), Route: e.Node.Route}
 	if !e.Addr.IsZero() {
 		out.Address = e.Addr.String()
 	}

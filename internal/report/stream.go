@@ -151,6 +151,11 @@ func endpointDict(p *rule.Endpoint) *zerolog.Event {
 	if p.QPNKnown {
 		d = d.Uint32("qpn", p.QPN)
 	}
+	for _, k := range [...][2]string{{"node", p.Node.Description}, {"node_guid", guid(p.Node.GUID)}, {"route", p.Node.Route}} {
+		if k[1] != "" {
+			d = d.Str(k[0], k[1])
+		}
+	}
 	return d
 }
 

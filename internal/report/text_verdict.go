@@ -60,7 +60,7 @@ func (t *text) breach(n int, noun, whom string, of func(*entry) bool) string {
 		broken[e.Rule] = true
 		name := "the " + e.Accused.Role.String()
 		if !e.Accused.Addr.IsZero() {
-			name = e.Accused.Addr.String()
+			name = where(&e.Accused)
 		}
 		if !seen[name] {
 			seen[name] = true

@@ -106,17 +106,38 @@ func qp(qpn uint32, known bool) string {
 	return fmt.Sprintf("QP 0x%x", qpn)
 }
 
-// party names one side of a finding: "10.0.0.1 QP 0x11".
-func party(e *rule.Endpoint) string {
-	switch {
-	case e.Addr.IsZero() && e.QPNKnown:
-		return qp(e.QPN, true)
-	case e.Addr.IsZero():
+// guid writes a GUID as the tools of OpenFabrics do; 0 is none.
+func guid(n uint64) string {
+	if n == 0 {
 		return ""
-	case !e.QPNKnown:
-		return e.Addr.String()
 	}
-	return e.Addr.String() + " " + qp(e.QPN, true)
+	return fmt.Sprintf("0x%016x", n)
+}
+
+// where names the port or node of one side of a finding: "10.0.0.1", `lid:3 "sw1" 0x0002c90300001234`, `"sw1" 0x0002c90300001234 directed route 0,1,3`.
+func where(e *rule.Endpoint) string {
+	var words []string
+	if !e.Addr.IsZero() && e.Node.Route == "" {
+		words = append(words, e.Addr.String())
+	}
+	if e.Node.Description != "" {
+		words = append(words, strconv.Quote(e.Node.Description))
+	}
+	if e.Node.GUID != 0 {
+		words = append(words, guid(e.Node.GUID))
+	}
+	if e.Node.Route != "" {
+		words = append(words, "directed route "+e.Node.Route)
+	}
+	return strings.Join(words, " ")
+}
+
+// party names one side of a finding with its QP: "10.0.0.1 QP 0x11".
+func party(e *rule.Endpoint) string {
+	if !e.QPNKnown {
+		return where(e)
+	}
+	return strings.TrimSpace(where(e) + " " + qp(e.QPN, true))
 }
 
 // accused names the accused with its role: "responder 10.0.0.1 QP 0x11".

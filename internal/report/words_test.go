@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
 )
 
 func TestNumber(t *testing.T) {
@@ -59,4 +62,27 @@ func TestWrap(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestParty(t *testing.T) {
+	sw := rule.Node{GUID: 0x2c90300001234, Description: `sw "1"`}
+	byRoute, unknown := sw, rule.Node{Route: "0"}
+	byRoute.Route = "0,1,3"
+	all := packet.LIDAddr(0xFFFF)
+	for _, c := range []struct {
+		of   rule.Endpoint
+		want string
+	}{
+		{rule.Endpoint{Addr: packet.LIDAddr(3), QPN: 1, QPNKnown: true}, "lid:3 QP 0x1"},
+		{rule.Endpoint{Addr: packet.LIDAddr(3), Node: sw}, `lid:3 "sw \"1\"" 0x0002c90300001234`},
+		{rule.Endpoint{Addr: all, QPNKnown: true, Node: byRoute}, `"sw \"1\"" 0x0002c90300001234 directed route 0,1,3 QP 0x0`},
+		{rule.Endpoint{Addr: all, QPNKnown: true, Node: unknown}, "directed route 0 QP 0x0"},
+		{rule.Endpoint{Addr: packet.LIDAddr(3), Node: rule.Node{GUID: 5}}, "lid:3 0x0000000000000005"},
+		{rule.Endpoint{QPN: 7, QPNKnown: true}, "QP 0x7"},
+		{rule.Endpoint{}, ""},
+	} {
+		if got := party(&c.of); got != c.want {
+			t.Errorf("%+v: got %s, want %s", c.of, got, c.want)
+		}
+	}
 }

@@ -1,7 +1,9 @@
 package smp
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"ibwitness/mad"
@@ -196,6 +198,10 @@ func (v *Verifier) nodeInfo(x *exchange) {
 
 func (v *Verifier) nodeDescription(x *exchange) {
 	d := v.s.Data
+	if x.at.known() {
+		text, _, _ := bytes.Cut(d, []byte{0})
+		x.at.node.Description = strings.TrimSpace(strings.ToValidUTF8(string(text), "?"))
+	}
 	for i, b := range d {
 		if b == 0 {
 			d = d[:i]

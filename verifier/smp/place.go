@@ -62,9 +62,7 @@ func (v *Verifier) slot() *place {
 		}
 		return at
 	}
-	r := route{tap: v.p.Tap, hop: uint8(s.HopPointer()), count: uint8(s.HopCount()), slid: s.DrSLID, dlid: s.DrDLID}
-	copy(r.path[:], hopsOf(s.Initial, s.HopCount()))
-	copy(r.back[:], hopsOf(s.Return, s.HopPointer()-1))
+	r := v.route()
 	at := v.routes[r]
 	if at == nil {
 		if len(v.routes) >= most {
@@ -75,6 +73,15 @@ func (v *Verifier) slot() *place {
 		v.routes[r] = at
 	}
 	return at
+}
+
+// route is the directed route of the request at hand.
+func (v *Verifier) route() route {
+	s := &v.s
+	r := route{tap: v.p.Tap, hop: uint8(s.HopPointer()), count: uint8(s.HopCount()), slid: s.DrSLID, dlid: s.DrDLID}
+	copy(r.path[:], hopsOf(s.Initial, s.HopCount()))
+	copy(r.back[:], hopsOf(s.Return, s.HopPointer()-1))
+	return r
 }
 
 // moved notes which node is at the place of an exchange, and the port that receives there.

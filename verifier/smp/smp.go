@@ -121,6 +121,7 @@ func (v *Verifier) report(id rule.ID, class rule.Class, role rule.Role, expected
 	}
 	f.Peer = rule.Endpoint{Addr: v.p.Dst, QPN: v.p.DestQP, QPNKnown: true}
 	f.Expected, f.Actual, f.Evidence = expected, actual, evidence
+	v.names(&f)
 	if v.s.Directed() && v.s.HopCount() <= mad.MaxHops {
 		f.Detail = "directed route " + pathText(v.s.Initial, v.s.HopCount())
 	}

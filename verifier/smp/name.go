@@ -1,0 +1,49 @@
+package smp
+
+import (
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// names says which nodes are at the two ends of the directed route of the packet at hand, whose packets have no LIDs of their own.
+func (v *Verifier) names(f *rule.Finding) {
+	s := &v.s
+	if !s.Directed() || s.HopCount() > mad.MaxHops {
+		return
+	}
+	begin, end := rule.Node{Route: "0"}, v.reached()
+	if s.HopCount() > 0 {
+		end.Route = "0," + pathText(s.Initial, s.HopCount())
+	}
+	if f.Accused.Role == rule.Network {
+		end.GUID, end.Description = 0, ""
+	}
+	from, to := begin, end
+	if s.Backward() || f.Accused.Role == rule.Network {
+		from, to = end, begin
+	}
+	if permitted := packet.LIDAddr(permissive); f.Accused.Addr == permitted && f.Peer.Addr == permitted {
+		f.Accused.Node, f.Peer.Node = from, to
+	}
+}
+
+// reached is the node that the packet at hand, on a directed route, is to or from, as far as it is known.
+func (v *Verifier) reached() (n rule.Node) {
+	s := &v.s
+	var at place
+	if s.Method == mad.GetResp {
+		if x, _ := v.answered(); x != nil {
+			at = x.at
+		}
+	} else if p := v.routes[v.route()]; p != nil {
+		at = *p
+	}
+	switch {
+	case at.known():
+		n.GUID, n.Description = at.node.GUID, at.node.Description
+	case s.Method == mad.GetResp && s.Attribute == mad.AttrNodeInfo && s.Code() == 0:
+		n.GUID = niGUID.Uint(s.Data)
+	}
+	return n
+}
