@@ -2,7 +2,9 @@ package verifier
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
+	"slices"
 
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -34,26 +36,71 @@ func (v *Verifier) Usual(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// again reports whether Header and Flow have nothing to say of a packet, since they had nothing to say of another one of the flow. plain asks no
-// more of what it compares here, and its addresses and QPs are those of the flow.
+// again reports whether Header and Flow have nothing to say of a packet, since they had nothing to say of another one of the flow: it agrees with
+// that one in what Flow compares, and in all else it is plain. A packet that is Usual has no flaws, and at least a BTH and ICRC.
 func again(f *qp.Flow, p *packet.Packet) bool {
-	b := p.Data
-	if f.State != qp.FlowPlain || !p.Usual || len(b) < leastLen {
+	if f.State != qp.FlowPlain || !p.Usual {
 		return false
 	}
-	const (
-		version, dscp, ce, flags = 0xFF, 0xFC << 8, 1 << 8, 0xFFFF << 48
-		srcPort, sum             = 0xFFFF, 0xFFFF << 48
-		migReq, pkey             = 0x40 << 8, 0xFFFF << 16
-	)
-	odd := &odds[p.Opcode]
-	ip, udp, bth := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[udpAt:]), binary.LittleEndian.Uint64(b[bthAt:])
-	differs := ip&(version|dscp|flags) ^ (0x45 | uint64(f.TClass)<<10 | 0x40<<48)
-	differs |= ip & (ip >> 1) & ce
-	differs |= udp&(srcPort|sum) ^ uint64(bits.ReverseBytes16(f.SrcPort))
-	differs |= bth&(odd.bth|migReq|pkey) ^ (uint64(bit(f.MigReq))<<14 | uint64(bits.ReverseBytes16(f.PKey))<<16)
-	differs |= uint64(b[bthAt+8])&odd.last | uint64(p.PayloadLen)&odd.payload | uint64(p.PayloadLen+int(p.PadCnt))&3 | uint64(p.Flaws)
-	// The pad ends the word before the ICRC; see plain.
-	differs |= uint64(binary.LittleEndian.Uint32(b[len(b)-8:])) >> ((32 - 8*(p.PadCnt&3)) & 63)
-	return differs == 0 && !oddSyndrome[p.Syndrome]
+	b, s := (*[leastLen]byte)(p.Data), &repeats[p.Opcode]
+	w := [lastOnWire]uint64{
+		wordIP: binary.LittleEndian.Uint64(b[:]), wordIP8: binary.LittleEndian.Uint64(b[8:]), wordUDP: binary.LittleEndian.Uint64(b[udpAt:]),
+		wordBTH: binary.LittleEndian.Uint64(b[bthAt:]), wordBTH8: binary.LittleEndian.Uint64(b[bthAt+8:]),
+	}
+	differs := repeatIP[wordIP].differs(w[wordIP]^uint64(f.TClass)<<10) | repeatIP[wordIP8].differs(w[wordIP8]) |
+		repeatIP[wordUDP].differs(w[wordUDP]^uint64(bits.ReverseBytes16(f.SrcPort)))
+	differs |= s.bth.differs(w[wordBTH]^(uint64(bit(f.MigReq))<<14|uint64(bits.ReverseBytes16(f.PKey))<<16)) | s.bth8.differs(w[wordBTH8])
+	differs |= s.payload.differs(uint64(p.PayloadLen)) | s.tail.differs(uint64(p.PayloadLen+int(p.PadCnt))) | s.pad.differs(pad(p))
+	if differs != 0 {
+		return false
+	}
+	for i := range unlikeAgain {
+		if u := &unlikeAgain[i]; u.differs(w[u.word]) == 0 {
+			return false
+		}
+	}
+	return true
 }
+
+// inFlow are what Flow compares with the first packet of a flow on IPv4, and the addresses and QPs by which the flow is found.
+var inFlow = []field{
+	{v4: octets(wordIP, 1, 1, 0xFC)},    // DSCP
+	{v4: octets(wordUDP, 0, 2, 0xFFFF)}, // source port
+	{v4: octets(wordBTH, 1, 1, 0x40)},   // MigReq
+	{v4: octets(wordBTH, 2, 2, 0xFFFF)}, // P_Key
+}
+
+// repeat is what the next packet of a flow has, by its opcode, beside what it has to agree with the flow in.
+type repeat struct{ bth, bth8, payload, tail, pad clause }
+
+// repeats are built from shapes. What does not come from the BTH is what any opcode asks.
+var repeats, repeatIP, unlikeAgain = func() (t [256]repeat, ip [wordUDP + 1]clause, not []unlike) {
+	var fixed [numWords]uint64 // bits that are those of the flow, for which plain holds
+	for _, f := range inFlow {
+		fixed[f.v4.word] |= f.v4.mask
+	}
+	found := fixed
+	found[wordBTH] |= bthDestQP.v4.mask
+	found[wordSrcLo], found[wordDstLo] = math.MaxUint64, math.MaxUint64
+	for o := range t {
+		s := shapes[packet.RoCEv2IPv4][o]
+		if s == nil {
+			t[o].bth = clause{0xFF, uint64(^uint8(o))} // another opcode: no packet has it
+			continue
+		}
+		is := s.is
+		for i := range is {
+			is[i] = clause{is[i].mask | fixed[i], is[i].value &^ fixed[i]}
+		}
+		t[o] = repeat{is[wordBTH], is[wordBTH8], is[wordPayload], is[wordTail], is[wordPad]}
+		for i := range ip {
+			ip[i].add(is[i])
+		}
+		for _, u := range s.not {
+			if u.mask&^found[u.word] != 0 && !slices.Contains(not, u) {
+				not = append(not, u)
+			}
+		}
+	}
+	return t, ip, not
+}()

@@ -71,7 +71,7 @@ func format(id rule.ID, applies func(packet.Encap, *packet.Info) bool) header {
 			return differs(which == id, "no payload, and no header of requests, in a response", "%d bytes more than the headers of %v", n, p.Opcode)
 		}
 		return differs(p.Flaws&packet.FlawShort != 0 && misfit(p) == id, misfits[id], "too few bytes for %v", p.Opcode)
-	}, false}
+	}, false, has(flaw(packet.FlawShort).is(0))}
 }
 
 // formatHeaders are the rules on which headers a packet has.
@@ -84,19 +84,19 @@ var formatHeaders = []header{
 	format(rule.RDHDR001, of(packet.RD)),
 	{rule.RDHDR001, rule.Sender, of(packet.RD), func(p *packet.Packet) (string, string) {
 		return differs(p.RDETHRes != 0, "reserved byte of the RDETH 0", "0x%02x", p.RDETHRes)
-	}, false},
+	}, false, nil},
 	format(rule.RDHDR002, of(packet.RD)),
-	{rule.XRCOPC001, rule.Sender, anyOf(packet.XRC), undefined("0xa0 to 0xb4, 0xb6 or 0xb7"), false},
-	{rule.RDOPC001, rule.Sender, anyOf(packet.RD), undefined("0x40 to 0x55 or 0x5c"), false},
+	{rule.XRCOPC001, rule.Sender, anyOf(packet.XRC), undefined("0xa0 to 0xb4, 0xb6 or 0xb7"), false, nil},
+	{rule.RDOPC001, rule.Sender, anyOf(packet.RD), undefined("0x40 to 0x55 or 0x5c"), false, nil},
 	{rule.XRCHDR002, rule.Sender, of(packet.XRC), func(p *packet.Packet) (string, string) {
 		return differs(p.XRCRes != 0, "reserved byte of the XRCETH 0", "0x%02x", p.XRCRes)
-	}, false},
+	}, false, nil},
 	{rule.FLW001, rule.Requester, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.Op(packet.RD, packet.Flush) }, func(p *packet.Packet) (string, string) {
 		return differs(oddFlush(p), flushFormat, "FETH 0x%08x and %d bytes of payload", p.FETH, p.PayloadLen)
-	}, false},
+	}, false, nil},
 	{rule.RDNAK001, rule.Responder, of(packet.XRC), func(p *packet.Packet) (string, string) {
 		return differs(p.Has&packet.HasAETH != 0 && p.Syndrome == packet.NAKInvalidRD, "no NAK of RD on XRC", "syndrome 0x%02x", uint8(p.Syndrome))
-	}, false},
+	}, false, nil},
 }
 
 // anyOf restricts a rule to one service, reserved opcodes included.

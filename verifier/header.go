@@ -1,9 +1,7 @@
 package verifier
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -17,11 +15,13 @@ type header struct {
 	applies func(packet.Encap, *packet.Info) bool
 	// broken returns what was expected and what stands there, or "" and "" when the rule holds.
 	broken func(p *packet.Packet) (expected, actual string)
-	// atSource: the network may change this on the way, so it is judged at a tap near the sender only.
+	// atSource: the network may change this on the way, so it is judged at a tap near the sender only. What is right elsewhere was right there.
 	atSource bool
+	// usually is what the rule reads, and finds in a packet that holds it; nil: no fast path takes a packet that the rule applies to.
+	usually usually
 }
 
-// headers are all rules of this kind. A packet for which plain holds cannot break any of them.
+// headers are all rules of this kind.
 var headers = concat(bthHeaders, networkHeaders, roceHeaders, linkHeaders, serviceHeaders, formatHeaders)
 
 // headersOf are those that apply, by encapsulation and opcode.
@@ -61,11 +61,12 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 		v.forward(c, from, p)
 	}
 	for _, h := range headersOf[p.Encap][p.Opcode] {
-		if h.atSource && !v.Untouched(p) {
-			continue
-		}
 		want, have := h.broken(p)
 		if have == "" {
+			continue
+		}
+		if h.atSource && !v.Untouched(p) {
+			v.unjudged[h.id]++
 			continue
 		}
 		v.broken = true
@@ -78,7 +79,8 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// Cover counts the header rules that the packets so far exercised. It is called once, at the end.
+// Cover counts the header rules that the packets so far exercised: each packet was held against the rule, or against shapes, which is built from
+// it. It is called once, at the end.
 func (v *Verifier) Cover() {
 	v.coverExpected()
 	for e := range v.headers {
@@ -94,83 +96,17 @@ func (v *Verifier) Cover() {
 			v.headers[e][o] = 0
 		}
 	}
+	for id, n := range v.unjudged {
+		v.Rec.Cover[id].Exercised -= n
+		delete(v.unjudged, id)
+	}
 }
-
-// plain reports whether a packet is of the usual shape, so that it can break no header rule: the fast path. It may say no to a
-// packet that breaks none. TestPlain holds it against the table.
-//
-// What differs from packet to packet is masked and not asked one by one: a processor cannot guess such branches.
-func plain(p *packet.Packet) bool {
-	n := len(p.Data) - 8
-	if n < 0 || p.BTHOff > n-8 {
-		return false
-	}
-	h := p.Data[p.BTHOff:][:9]
-	odd := &odds[p.Opcode]
-	if binary.LittleEndian.Uint64(h)&odd.bth|uint64(h[8])&odd.last|uint64(p.PayloadLen)&odd.payload|uint64(p.PayloadLen+int(p.PadCnt))&3|uint64(p.Flaws) != 0 ||
-		p.Cut || p.PKey&0x7FFF == 0 || p.DestQP <= 1 || p.DestQP == packet.PSNMask || oddSyndrome[p.Syndrome] {
-		return false
-	}
-	// On IP the pad ends the word before the ICRC, which is the last of the packet. A shift by 32 bits leaves 0.
-	if binary.LittleEndian.Uint32(p.Data[n:])>>(32-8*(p.PadCnt&3)) != 0 {
-		return false
-	}
-	switch p.Encap {
-	case packet.RoCEv2IPv4:
-		return p.IHL == 5 && p.IPFrag == 0x4000 && p.TClass&3 != 3 && p.UDPSum == 0 && p.SrcPort >= 0xC000 &&
-			p.Src.Lo>>28&0xF != 0xE && p.Dst.Lo>>28&0xF != 0xE && uint32(p.Src.Lo) != 0
-	case packet.RoCEv2IPv6:
-		return p.TClass&3 != 3 && p.UDPSum == 0 && p.SrcPort >= 0xC000 && !p.Src.IsMulticast() && !p.Dst.IsMulticast() && uint32(p.Src.Lo) != 0
-	}
-	return false
-}
-
-// odds is, by opcode, what the packets for which plain holds do not have: bits of the first eight bytes of the BTH and of the ninth, and
-// of the length of the payload.
-var odds = func() (t [256]struct{ bth, last, payload uint64 }) {
-	const (
-		se, padCnt, tVer = 0x80 << 8, 0x30 << 8, 0xF << 8
-		resv8a           = 0xFF << 32 // with FECN and BECN
-		ackReq, resv7    = 0x80, 0x7F
-	)
-	for i := range t {
-		o, odd := packet.Opcode(i), &t[i]
-		in := o.Info()
-		if !in.Defined || o.Service() > packet.UC {
-			odd.bth = math.MaxUint64 // it has a P_Key
-			continue
-		}
-		odd.bth, odd.last, odd.payload = se|padCnt|tVer|resv8a, ackReq|resv7, math.MaxUint64
-		if in.Request && o.Service() == packet.RC {
-			odd.last &^= ackReq
-		}
-		if solicits(in) {
-			odd.bth &^= se
-		}
-		if in.Payload {
-			odd.payload = 0
-			if in.Last || in.Only {
-				odd.bth &^= padCnt
-			}
-		}
-	}
-	return t
-}()
 
 // solicits reports whether packets of an opcode may carry SE: the last of a message that takes a receive.
 func solicits(in *packet.Info) bool {
 	fn := in.Opcode.Fn()
 	return (in.Last || in.Only) && (fn < packet.WriteFirst || fn == packet.SendLastInv || fn == packet.SendOnlyInv || in.Request && in.Headers&packet.HasImmDt != 0)
 }
-
-// oddSyndrome is, by syndrome, which a connected responder does not send.
-var oddSyndrome = func() (t [256]bool) {
-	for i := range t {
-		s := packet.Syndrome(i)
-		t[i] = s.Reserved() || s == packet.NAKInvalidRD
-	}
-	return t
-}()
 
 func zero(b []byte) bool {
 	for _, x := range b {
@@ -184,7 +120,10 @@ func zero(b []byte) bool {
 func all(packet.Encap, *packet.Info) bool              { return true }
 func defined(_ packet.Encap, in *packet.Info) bool     { return in.Defined }
 func withPayload(_ packet.Encap, in *packet.Info) bool { return in.Payload }
-func withoutPad(_ packet.Encap, in *packet.Info) bool {
+func withoutPad(_ packet.Encap, in *packet.Info) bool  { return unpadded(in) }
+
+// unpadded reports whether packets of an opcode have no pad.
+func unpadded(in *packet.Info) bool {
 	return in.Defined && (in.First || in.Middle || !in.Payload) && in.Opcode != packet.OpCNP // CNG-CNP-003
 }
 
@@ -206,48 +145,48 @@ func of(s packet.Service) func(packet.Encap, *packet.Info) bool {
 var bthHeaders = []header{
 	{rule.BTH002, rule.Sender, all, func(p *packet.Packet) (string, string) {
 		return differs(p.TVer != 0, "TVer 0", "TVer %d", p.TVer)
-	}, false},
+	}, false, has(bthTVer.is(0))},
 	{rule.BTH003, rule.Sender, all, func(p *packet.Packet) (string, string) {
 		return differs(!p.Info().Defined && (p.Opcode.Service() == packet.RC || p.Opcode.Service() == packet.CNP) && !p.IsCNP(), "an opcode of table T2", "0x%02x", uint8(p.Opcode))
-	}, false},
+	}, false, ofOpcode(isDefined)},
 	{rule.BTH006, rule.Sender, withPayload, func(p *packet.Packet) (string, string) {
 		return differs((p.PayloadLen+int(p.PadCnt))&3 != 0, "payload and pad a multiple of 4 bytes", "payload %d, PadCnt %d", p.PayloadLen, p.PadCnt)
-	}, false},
+	}, false, has(withPad.is(0))},
 	{rule.BTH007, rule.Sender, withoutPad, func(p *packet.Packet) (string, string) {
 		return differs(p.PadCnt != 0, "PadCnt 0", "PadCnt %d", p.PadCnt)
-	}, false},
+	}, false, has(bthPadCnt.is(0))},
 	{rule.BTH008, rule.Sender, withPayload, func(p *packet.Packet) (string, string) {
-		return differs(!zero(p.Pad) && !withoutPad(p.Encap, p.Info()), "pad bytes 0", "% x", p.Pad)
-	}, false},
+		return differs(!zero(p.Pad) && !unpadded(p.Info()), "pad bytes 0", "% x", p.Pad)
+	}, false, unless(unpadded, padBytes.is(0))},
 	{rule.BTH009, rule.Sender, all, func(p *packet.Packet) (string, string) {
 		return differs(p.Resv8a|p.Resv7 != 0, "reserved bits 0", "0x%02x beside FECN and BECN, 0x%02x beside AckReq", p.Resv8a, p.Resv7)
-	}, false},
+	}, false, has(bthResv8a.is(0), bthResv7.is(0))},
 	{rule.BTH010, rule.Sender, defined, func(p *packet.Packet) (string, string) {
 		o := p.Opcode
 		bad := p.DestQP == 0 && p.Has&packet.HasLRH != 0 && o.Service() != packet.UD || p.DestQP == 1 && o.Service() != packet.UD && o != packet.OpCNP
 		return differs(bad, "UD SEND Only to the management QPs", "%v to QP %d", o, p.DestQP)
-	}, false},
+	}, false, has(bthDestQP.not(0), bthDestQP.not(1))},
 	{rule.UDMC004, rule.Sender, defined, func(p *packet.Packet) (string, string) {
 		return differs((p.DestQP == packet.PSNMask || p.Dst.IsMulticast()) && p.Opcode.Service() != packet.UD, "only UD to multicast", "%v to QP 0x%x at %v", p.Opcode, p.DestQP, p.Dst)
-	}, false},
+	}, false, has(bthDestQP.not(packet.PSNMask), dstClass.unicast())},
 	{rule.BTH012, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
 		s := in.Opcode.Service()
 		return in.Defined && (reliable(in) || s == packet.RD) && in.Opcode.Fn() != packet.Acknowledge // RC-RSP-008, UC-SE-001
 	}, func(p *packet.Packet) (string, string) {
 		return differs(p.SE && !solicits(p.Info()), "SE 0", "SE 1 in %v", p.Opcode)
-	}, false},
+	}, false, unless(solicits, bthSE.is(0))},
 	{rule.BTH015, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
 		s := in.Opcode.Service()
 		return in.Defined && (s == packet.UC || s == packet.UD)
 	}, func(p *packet.Packet) (string, string) {
 		return differs(p.AckReq && p.Info().Request, "AckReq 0", "AckReq 1 in a %v packet", p.Opcode.Service())
-	}, false},
+	}, false, has(bthAckReq.is(0))},
 	{rule.PKY001, rule.Sender, all, func(p *packet.Packet) (string, string) {
 		return differs(p.PKey&0x7FFF == 0, "a P_Key with a partition number", "P_Key 0x%04x", p.PKey)
-	}, false},
+	}, false, has(bthPKey.not(0))},
 	{rule.BTH016, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onIP(e, in) && in.Opcode != packet.OpCNP }, func(p *packet.Packet) (string, string) {
 		return differs(p.FECN || p.BECN, "FECN and BECN 0 on RoCEv2", "FECN %t, BECN %t", p.FECN, p.BECN)
-	}, false},
+	}, false, has(bthFBECN.is(0))},
 }
 
 // differs returns what a broken rule expected and what stands there, or nothing when it holds.

@@ -11,36 +11,36 @@ import (
 var linkHeaders = []header{
 	{rule.LNKLRH002, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(p.LVer != 0, "LVer 0", "LVer %d", p.LVer)
-	}, false},
+	}, false, nil},
 	{rule.LNKLRH003, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(p.LRHRes != 0, "reserved bits of the LRH 0", "0x%02x", p.LRHRes)
-	}, false},
+	}, false, nil},
 	{rule.LNKLRH005, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		bad := p.Flaws&packet.FlawLRHLength != 0 && p.PktLen >= 6 && (p.Has&packet.HasGRH == 0 || int(p.PktLen)*4-48 == int(p.PayLen))
 		return differs(bad, "PktLen of the packet from LRH through ICRC", "PktLen %d words", p.PktLen)
-	}, false},
+	}, false, nil},
 	{rule.LNKLRH006, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(p.LNH >= 2 && p.PktLen < 6, "PktLen at least 6 words", "PktLen %d words", p.PktLen)
-	}, false},
+	}, false, nil},
 	{rule.LNKLID001, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(p.DLID == 0, "a DLID", "DLID 0")
-	}, false},
+	}, false, nil},
 	{rule.LNKLID003, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		bad := p.SLID == 0 || p.SLID >= 0xC000 && (p.SLID != 0xFFFF || p.DestQP != 0)
 		return differs(bad, "a unicast SLID", "SLID 0x%04x", p.SLID)
-	}, false},
+	}, false, nil},
 	{rule.LNKLID004, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(p.DLID == 0xFFFF && p.DestQP != 0, "the permissive DLID only to QP0", "to QP %d", p.DestQP)
-	}, false},
+	}, false, nil},
 	{rule.LNKLRH007, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(int(p.PktLen) > mostWords(4096), "PktLen at most 1055 words", "PktLen %d words", p.PktLen)
-	}, false},
+	}, false, nil},
 	{rule.LNKVL002, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(p.VL == 15 && p.DestQP == 0 && p.Opcode == packet.Op(packet.UD, packet.SendOnly) && p.Has&packet.HasGRH != 0, "no GRH on VL15", "a GRH")
-	}, false},
+	}, false, nil},
 	{rule.LNKVL001, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(p.VL == 15 && p.DestQP != 0, "VL15 only to QP0", "VL15 to QP %d", p.DestQP)
-	}, false},
+	}, false, nil},
 }
 
 // mostWords is the most that PktLen says where payloads have at most mtu bytes: 126 bytes are for headers and both CRCs.

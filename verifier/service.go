@@ -11,10 +11,10 @@ var serviceHeaders = []header{
 		_, header := excess(p)
 		bad := p.AckReq || p.SE || p.PayloadLen != header // PadCnt: BTH-007
 		return differs(bad, "no payload, PadCnt 0, AckReq 0, SE 0", "payload %d, PadCnt %d, AckReq %t, SE %t", p.PayloadLen, p.PadCnt, p.AckReq, p.SE)
-	}, false},
+	}, false, has(length.is(0), bthAckReq.is(0), bthSE.is(0))},
 	{rule.RCRSP037, rule.Responder, rcResponseFn, func(p *packet.Packet) (string, string) {
 		return differs(p.AckReq && p.Opcode.Fn() != packet.Acknowledge, "AckReq 0 in a response", "AckReq 1")
-	}, false},
+	}, false, has(bthAckReq.is(0))},
 	{rule.RCRSP021, rule.Responder, rcAETH, func(p *packet.Packet) (string, string) {
 		bad := p.Syndrome.Type() == packet.NAK && p.Syndrome&0x80 == 0 && p.Syndrome.Value() >= 4 &&
 			(p.Syndrome != packet.NAKInvalidRD || p.Opcode.Service() == packet.RC) // on XRC: RD-NAK-001; on RD it is one
@@ -23,85 +23,85 @@ var serviceHeaders = []header{
 			expected += ", or 4 on RD"
 		}
 		return differs(bad, expected, "syndrome 0x%02x", uint8(p.Syndrome))
-	}, false},
+	}, false, has(aethCode.is(0))},
 	{rule.RCRSP022, rule.Responder, rcAETH, func(p *packet.Packet) (string, string) {
 		bad := p.Syndrome&0x80 != 0 || p.Syndrome.Type() == packet.ReservedSyndrome
 		return differs(bad, "a syndrome of ACK, RNR NAK or NAK", "syndrome 0x%02x", uint8(p.Syndrome))
-	}, false},
+	}, false, has(aethCode.is(0))},
 	{rule.RCSEQ007, rule.Requester, func(_ packet.Encap, in *packet.Info) bool {
 		fn := in.Opcode.Fn()
 		return in.Request && in.Defined && !in.Payload && acknowledged(in) && fn != packet.Flush && fn != packet.Resync // FLW-001, RD-RSY-001
 	}, func(p *packet.Packet) (string, string) {
 		return differs(p.PayloadLen != 0, "no payload", "%d bytes", p.PayloadLen)
-	}, false},
-	{rule.UCRSP001, rule.Receiver, all, func(p *packet.Packet) (string, string) {
+	}, false, has(length.is(0))},
+	{rule.UCRSP001, rule.Receiver, anyOf(packet.UC), func(p *packet.Packet) (string, string) {
 		fn := p.Opcode.Fn()
 		bad := p.Opcode.Service() == packet.UC && fn >= packet.ReadRespFirst && fn <= packet.AtomicAck
 		return differs(bad, "silence: UC has no responses", "%v", p.Opcode)
-	}, false},
-	{rule.UCOPC001, rule.Sender, all, func(p *packet.Packet) (string, string) {
+	}, false, ofOpcode(isDefined)},
+	{rule.UCOPC001, rule.Sender, anyOf(packet.UC), func(p *packet.Packet) (string, string) {
 		fn := p.Opcode.Fn()
 		bad := p.Opcode.Service() == packet.UC && fn > packet.WriteOnlyImm && (fn < packet.ReadRespFirst || fn > packet.AtomicAck) &&
 			fn != packet.SendLastInv && fn != packet.SendOnlyInv
 		return differs(bad, "a SEND or RDMA WRITE on UC, opcode 0x20 to 0x2b", "opcode 0x%02x", uint8(p.Opcode))
-	}, false},
-	{rule.UCOPC002, rule.Sender, all, func(p *packet.Packet) (string, string) {
+	}, false, ofOpcode(isDefined)},
+	{rule.UCOPC002, rule.Sender, anyOf(packet.UC), func(p *packet.Packet) (string, string) {
 		bad := p.Opcode == packet.Op(packet.UC, packet.SendLastInv) || p.Opcode == packet.Op(packet.UC, packet.SendOnlyInv)
 		return differs(bad, "no SEND with Invalidate on UC", "opcode 0x%02x", uint8(p.Opcode))
-	}, false},
+	}, false, ofOpcode(isDefined)},
 	{rule.UCSE001, rule.Sender, of(packet.UC), func(p *packet.Packet) (string, string) {
 		return differs(p.SE && !solicits(p.Info()), "SE 0", "SE 1 in %v", p.Opcode)
-	}, false},
-	{rule.UDOPC001, rule.Sender, all, func(p *packet.Packet) (string, string) {
+	}, false, unless(solicits, bthSE.is(0))},
+	{rule.UDOPC001, rule.Sender, anyOf(packet.UD), func(p *packet.Packet) (string, string) {
 		return differs(p.Opcode.Service() == packet.UD && !p.Info().Defined && !udResponse(p), "UD opcode 0x64 or 0x65", "0x%02x", uint8(p.Opcode))
-	}, false},
-	{rule.UDACK001, rule.Receiver, all, func(p *packet.Packet) (string, string) {
+	}, false, nil},
+	{rule.UDACK001, rule.Receiver, anyOf(packet.UD), func(p *packet.Packet) (string, string) {
 		return differs(udResponse(p), "silence: UD has no responses", "opcode 0x%02x", uint8(p.Opcode))
-	}, false},
+	}, false, nil},
 	{rule.UDHDR002, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Headers&packet.HasDETH != 0 }, func(p *packet.Packet) (string, string) {
 		return differs(p.DETHRes != 0, "reserved byte of the DETH 0", "0x%02x", p.DETHRes)
-	}, false},
+	}, false, nil},
 	{rule.UDLEN001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		return differs(p.PayloadLen > 4096, "at most 4096 bytes of payload", "%d bytes", p.PayloadLen)
-	}, false},
+	}, false, nil},
 	{rule.UDQKEY003, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		return differs(p.DestQP == 1 && p.Has&packet.HasDETH != 0 && p.QKey != 0x80010000, "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
-	}, false},
+	}, false, nil},
 	{rule.UDQP1001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		bad := p.DestQP == 1 && (p.PayloadLen != 256 || p.Has&packet.HasImmDt != 0) // LNK-VL-001 judges the VL
 		return differs(bad, "256 bytes of payload and no immediate to QP1", "%v with %d bytes", p.Opcode, p.PayloadLen)
-	}, false},
+	}, false, nil},
 	{rule.UDQP0001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		bad := p.DestQP == 0 && p.Has&packet.HasLRH != 0 && (p.PayloadLen != 256 || p.VL != 15 || p.Has&packet.HasImmDt != 0)
 		return differs(bad, "256 bytes of payload on VL15, no immediate, to QP0", "%v with %d bytes on VL%d", p.Opcode, p.PayloadLen, p.VL)
-	}, false},
+	}, false, nil},
 	{rule.UDHDR003, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onLink(e, in) && of(packet.UD)(e, in) }, func(p *packet.Packet) (string, string) {
 		bad := p.DestQP == 0 && p.Has&packet.HasDETH != 0 && p.SrcQP != 0 && (class(p.Payload) == smpLID || class(p.Payload) == smpDirected)
 		return differs(bad, "subnet management from QP 0", "from QP 0x%x", p.SrcQP)
-	}, false},
+	}, false, nil},
 	{rule.UDQP1002, rule.Sender, onRoCE, func(p *packet.Packet) (string, string) {
 		return differs(p.DestQP == 0 && p.Opcode != packet.OpCNP, "no QP0 on RoCE", "%v to QP 0", p.Opcode)
-	}, false},
+	}, false, has(bthDestQP.not(0))},
 	{rule.ROCV2032, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onRoCE(e, in) && of(packet.UD)(e, in) }, func(p *packet.Packet) (string, string) {
 		bad := p.DestQP == 1 && len(p.Payload) > 1 && (p.Payload[1] == 0x01 || p.Payload[1] == 0x81 || p.Payload[1] == 0x03)
 		return differs(bad, "no subnet management on RoCE", "management class 0x%02x", class(p.Payload))
-	}, false},
+	}, false, nil},
 	{rule.UDMC001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		multicast := p.Dst.IsMulticast()
 		bad := (p.DestQP == packet.PSNMask) != multicast
 		return differs(bad, "the multicast QPN exactly with a multicast destination", "QP 0x%x to %v", p.DestQP, p.Dst)
-	}, false},
+	}, false, nil},
 	{rule.CNGCNP003, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.OpCNP }, func(p *packet.Packet) (string, string) {
 		bad := p.SE || p.MigReq || p.PadCnt != 0 || p.AckReq || p.PSN != 0 || !zero(p.Payload)
 		return differs(bad, "SE, M, PadCnt, AckReq, PSN and the 16 reserved bytes 0",
 			"SE %t, M %t, PadCnt %d, AckReq %t, PSN %v, %d reserved bytes % x", p.SE, p.MigReq, p.PadCnt, p.AckReq, p.PSN, p.PayloadLen, p.Payload)
-	}, false},
+	}, false, nil},
 	{rule.CNGCNP004, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.OpCNP }, func(p *packet.Packet) (string, string) {
 		return differs(p.PayloadLen != 16, "16 reserved bytes between BTH and ICRC", "%d", p.PayloadLen)
-	}, false},
+	}, false, nil},
 	{rule.CNGIB001, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(p.FECN, "FECN 0 from the source", "FECN 1")
-	}, true},
+	}, true, nil},
 }
 
 // class returns the management class of a datagram, byte 1 of its payload, or 0.

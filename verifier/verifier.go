@@ -25,6 +25,8 @@ type Verifier struct {
 	Renew func(c *qp.Pair, from int, p *packet.Packet) bool
 	// headers counts the packets whose headers were judged, by encapsulation and opcode, for the coverage of the header rules.
 	headers [5][256]uint64
+	// unjudged counts the packets that were not held against a header rule, as it is one of their source.
+	unjudged map[rule.ID]uint64
 	// broken says that the newest packet whose headers were judged broke a rule: its receiver may have dropped it.
 	broken bool
 	// expected counts the packets that the fast path took, by opcode, for the coverage of the RC rules.
@@ -55,7 +57,7 @@ type Verifier struct {
 
 // New returns a verifier that reports to rec.
 func New(rec *rule.Recorder, near func(packet.Addr) bool) *Verifier {
-	return &Verifier{Rec: rec, Near: near, Untouched: func(p *packet.Packet) bool { return near(p.Src) }}
+	return &Verifier{Rec: rec, Near: near, unjudged: map[rule.ID]uint64{}, Untouched: func(p *packet.Packet) bool { return near(p.Src) }}
 }
 
 // Skip is a reason why something was not judged.
