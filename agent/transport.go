@@ -257,7 +257,7 @@ func (t *Transport) known(p *packet.Packet) bool {
 	if r := t.routes.find(p, &t.flows); r != nil {
 		return t.ver.Usual(&r.c.Pair, int(r.from), p) || t.sound(r.c, int(r.from), p)
 	}
-	if p.Opcode.Service() > packet.UC || t.hosts.used == 0 {
+	if p.Opcode.Service() > packet.UC || t.hosts.used == 0 || t.ver.Thorough {
 		return false
 	}
 	h := t.hosts.slot(p.Src, p.Dst)

@@ -228,6 +228,12 @@ func (s *scenario) fill(p *packet.Packet, op string, src, dst end, f *fields) (e
 			before = 1
 		}
 		q.response, p.MSN = p.PSN, peer.completed(p.PSN.Add(-before))
+		if n, ok := f.number("msn"); ok {
+			p.MSN = uint32(n)
+		}
+		if s.heat != nil {
+			p.MSN = (p.MSN + s.heat.shift[min(src.name, dst.name)+max(src.name, dst.name)]) & packet.PSNMask
+		}
 		return nil
 	}
 	span := 1

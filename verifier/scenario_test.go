@@ -22,28 +22,31 @@ import (
 // into them: review the difference by eye.
 func TestScenarios(t *testing.T) {
 	all := t
+	fired := map[rule.ID]bool{}
 	for _, path := range scenarioFiles(t) {
 		t.Run(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".txt"), func(t *testing.T) {
-			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return directive(t, all, d) })
+			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return directive(t, all, d, fired) })
 		})
+	}
+	for _, id := range verifier.FastRules() {
+		if !fired[id] {
+			t.Errorf("%v: a fast path claims to cover it, and no scenario shows that it fires in a warmed-up flow", id)
+		}
 	}
 }
 
 // directive runs one scenario in each of its encapsulations. All must find the same. Broken promises fail the test of all files, so that
 // those of one file are all told.
-func directive(t, all *testing.T, d *datadriven.TestData) string {
+func directive(t, all *testing.T, d *datadriven.TestData, fired map[rule.ID]bool) string {
 	opt, err := parseOptions(d)
 	if err != nil {
 		d.Fatalf(t, "%v", err)
 	}
 	var outs []string
 	for i, encap := range opt.encaps {
-		s := newScenario(opt, encap)
-		if err := s.run(d.Input); err != nil {
+		s, err := everyWay(all, opt, encap, d.Input, d.Pos, fired)
+		if err != nil {
 			d.Fatalf(t, "%s: %v", encap.name, err)
-		}
-		for _, e := range s.check() {
-			all.Errorf("%s: %s: %s", d.Pos, encap.name, e)
 		}
 		out := s.print()
 		if i > 0 && !slices.Contains(outs, out) {
@@ -69,6 +72,7 @@ type options struct {
 	events  bool
 	lossy   bool
 	several bool // the packets are of several taps
+	cold    bool // it is about the first packets of a flow
 
 	profile verifier.Profile
 }
@@ -120,6 +124,8 @@ func parseOptions(d *datadriven.TestData) (*options, error) {
 			o.speed = n * 1e9
 		case "events":
 			o.events = true
+		case "cold":
+			o.cold = true
 		case "lossy":
 			o.lossy = true
 		case "taps":
@@ -161,6 +167,7 @@ type scenario struct {
 	mark   link.Mark           // of the frame at hand, on a link
 	talks  map[[2]string]*talk
 	smps   smps
+	heat   *heat // nil: as written
 }
 
 // epoch is when every scenario begins, nanoseconds since the Unix epoch.
@@ -195,6 +202,8 @@ func (s *scenario) run(input string) error {
 		switch {
 		case words[0] == "attr":
 			err = s.attributes(words[1:])
+		case s.heat != nil && words[len(words)-1] == "ahead":
+			err = s.ahead(words[:len(words)-1])
 		case len(words) > 2 && !strings.Contains(words[1], ">"):
 			err = s.event(words)
 		default:
@@ -302,7 +311,7 @@ func (s *scenario) print() string {
 // line shows one finding.
 func (s *scenario) line(f *rule.Finding) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v %v frame=%d", f.Rule, f.Class, f.Frame)
+	fmt.Fprintf(&b, "%v %v frame=%d", f.Rule, f.Class, s.written(f.Frame))
 	if f.Accused.Role != rule.NoRole {
 		fmt.Fprintf(&b, " %v", f.Accused.Role)
 	}
@@ -312,9 +321,9 @@ func (s *scenario) line(f *rule.Finding) string {
 	}
 	fmt.Fprintf(&b, " expected %q actual %q", f.Expected, f.Actual)
 	for i, e := range f.Evidence {
-		fmt.Fprintf(&b, "%s%d", [...]string{" evidence=", ","}[min(i, 1)], e)
+		fmt.Fprintf(&b, "%s%d", [...]string{" evidence=", ","}[min(i, 1)], s.written(e))
 	}
-	return s.plain(b.String())
+	return s.cool(s.plain(b.String()))
 }
 
 var crc = regexp.MustCompile(`\b([IV]CRC) 0x[0-9a-f]+`)
