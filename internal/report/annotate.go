@@ -21,6 +21,11 @@ type Place struct {
 // Comments are what findings say of frames: each at its own, and a pointer to it at those that prove it. number says which number a frame has where the
 // comments are read; one that is not there, 0, has no comment. Events are left out unless all is set.
 func Comments(findings []rule.Finding, all bool, number func(Place) uint64) map[Place][]string {
+	return comments(findings, all, number, func(i int) string { return Comment(&findings[i]) })
+}
+
+// comments is Comments, with what the comment of each finding says.
+func comments(findings []rule.Finding, all bool, number func(Place) uint64, comment func(int) string) map[Place][]string {
 	comments := map[Place][]string{}
 	for i := range findings {
 		f := &findings[i]
@@ -28,7 +33,7 @@ func Comments(findings []rule.Finding, all bool, number func(Place) uint64) map[
 		if f.Frame == 0 || f.Class == rule.Event && !all || number(at) == 0 {
 			continue
 		}
-		comments[at] = append(comments[at], Comment(f))
+		comments[at] = append(comments[at], comment(i))
 	}
 	for i := range findings {
 		f := &findings[i]
@@ -49,7 +54,17 @@ func Comments(findings []rule.Finding, all bool, number func(Place) uint64) map[
 // Annotate copies the frames of src, which were verified with result r, as a pcapng in which each finding is a comment of its packet, with
 // pointers to it at the frames that prove it, and in which the endpoints have names. Events are left out unless all is set.
 func Annotate(w io.Writer, src fabricagent.Source, r *agent.Result, all bool) error {
-	comments := Comments(r.Findings, all, func(p Place) uint64 { return p.Frame })
+	list, of := Fold(r.Findings, all)
+	comments := comments(r.Findings, all, func(p Place) uint64 { return p.Frame }, func(i int) string {
+		switch e := &list[of[i]]; {
+		case e.Count < 2:
+			return Comment(&r.Findings[i])
+		case e.Finding == &r.Findings[i]:
+			return fmt.Sprintf("%s; the first of %d, again in %s", Comment(e.Finding), e.Count, e.again())
+		default:
+			return fmt.Sprintf("%v %s again, as in frame %d", e.Rule, e.Rule.Row().Name, e.Frame)
+		}
+	})
 	out := fabricagent.NewWriter(w, "ibwitness")
 	if err := out.Name(names(r)); err != nil {
 		return err

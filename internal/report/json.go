@@ -33,6 +33,9 @@ type jsonFinding struct {
 	Class     string        `json:"class"`
 	Severity  string        `json:"severity"`
 	Count     uint64        `json:"count,omitempty"`
+	Frames    []uint64      `json:"frames,omitempty"`
+	LastFrame uint64        `json:"last_frame,omitempty"`
+	LastTime  string        `json:"last_time,omitempty"`
 	Time      string        `json:"time"`
 	Tap       uint16        `json:"tap"`
 	Frame     uint64        `json:"frame"`
@@ -175,13 +178,16 @@ func (j *jsonLines) Report(w io.Writer, run *Run) error {
 	return buffered.Flush()
 }
 
-func findingLine(e *entry) *jsonFinding {
+func findingLine(e *Entry) *jsonFinding {
 	row := e.Rule.Row()
 	line := &jsonFinding{
-		Kind: "finding", Rule: row.ID, Name: row.Name, Class: e.Class.String(), Severity: row.Severity.String(), Count: e.count,
+		Kind: "finding", Rule: row.ID, Name: row.Name, Class: e.Class.String(), Severity: row.Severity.String(), Count: e.Count,
 		Time: stamp(e.Time), Tap: e.Tap, Frame: e.Frame, Evidence: proof(e.Finding), Log: e.Log, Line: e.Line,
 		Accused: endpointOf(&e.Accused), Peer: endpointOf(&e.Peer),
 		Expected: e.Expected, Actual: e.Actual, Detail: e.Detail, Reference: row.Ref,
+	}
+	if e.Count > 1 {
+		line.Frames, line.LastFrame, line.LastTime = e.Frames, e.Newest.Frame, stamp(e.Newest.Time)
 	}
 	if e.HasBTH {
 		psn := uint32(e.PSN)
@@ -284,7 +290,7 @@ func stamp(ns int64) string { return time.Unix(0, ns).UTC().Format(jsonTime) }
 type Line = jsonFinding
 
 // LineOf returns what a line of JSON says of a finding.
-func LineOf(f *rule.Finding) *Line { return findingLine(&entry{Finding: f}) }
+func LineOf(e *Entry) *Line { return findingLine(e) }
 
 // ConnectionLine is what a line of JSON says of a connection.
 type ConnectionLine = jsonConnection

@@ -95,10 +95,10 @@ func (j *junit) Report(w io.Writer, run *Run) error {
 	case r.Open.Requests > 0:
 		s.add(junitCase{Class: "input", Name: "open requests", Skipped: &junitOutcome{Message: OpenRequests(&r.Open)}})
 	}
-	of := map[rule.ID][]*rule.Finding{}
-	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Class != rule.Event {
-			of[f.Rule] = append(of[f.Rule], f)
+	of, list := map[rule.ID][]*Entry{}, entries(r.Findings, j.all)
+	for i := range list {
+		if e := &list[i]; e.Class != rule.Event {
+			of[e.Rule] = append(of[e.Rule], e)
 		}
 	}
 	for _, id := range rule.Rules() {
@@ -130,13 +130,14 @@ func (s *junitSuite) add(c junitCase) {
 }
 
 // testCase is the test case of a rule with its findings.
-func (j *junit) testCase(run *Run, id rule.ID, findings []*rule.Finding) junitCase {
+func (j *junit) testCase(run *Run, id rule.ID, findings []*Entry) junitCase {
 	row := id.Row()
 	c := junitCase{Class: "ibwitness." + strings.ToLower(row.ID[:strings.IndexByte(row.ID, '-')]), Name: row.ID + " " + row.Name}
-	violated, text := 0, row.Text+"\n"
+	violated, times, text := uint64(0), uint64(0), row.Text+"\n"
 	for i, f := range findings {
+		times += f.times()
 		if f.Class == rule.Violation {
-			violated++
+			violated += f.times()
 		}
 		if j.all || i < shownCases {
 			text += line(f) + "\n"
@@ -153,7 +154,7 @@ func (j *junit) testCase(run *Run, id rule.ID, findings []*rule.Finding) junitCa
 	case violated > 0:
 		c.Output = text
 	default:
-		c.Skipped = &junitOutcome{Message: "not proven, " + count(len(findings), "time")}
+		c.Skipped = &junitOutcome{Message: "not proven, " + count(times, "time")}
 		c.Output = text
 	}
 	return c
@@ -168,10 +169,13 @@ func whereabouts(f *rule.Finding) string {
 }
 
 // line tells a finding in one line.
-func line(f *rule.Finding) string {
-	s := fmt.Sprintf("%s, %s: expected %s, actual %s", whereabouts(f), accused(f), f.Expected, f.Actual)
-	if f.Detail != "" {
-		s += " (" + f.Detail + ")"
+func line(e *Entry) string {
+	s := fmt.Sprintf("%s, %s: expected %s, actual %s", whereabouts(e.Finding), accused(e.Finding), e.Expected, e.Actual)
+	if e.Detail != "" {
+		s += " (" + e.Detail + ")"
+	}
+	if again := e.again(); again != "" {
+		s += fmt.Sprintf("; %s times, again in %s", number(e.Count), again)
 	}
 	return s
 }

@@ -72,6 +72,7 @@ type sarifResult struct {
 	Kind       string          `json:"kind"`
 	Level      string          `json:"level"`
 	Message    sarifMessage    `json:"message"`
+	Count      uint64          `json:"occurrenceCount,omitempty"`
 	Locations  []sarifLocation `json:"locations"`
 	Properties *jsonFinding    `json:"properties"`
 }
@@ -160,10 +161,10 @@ func sarifLevel(s rule.Severity) string {
 	return "note"
 }
 
-func (s *sarif) result(run *Run, e *entry, at int) sarifResult {
+func (s *sarif) result(run *Run, e *Entry, at int) sarifResult {
 	out := sarifResult{
 		RuleID: e.Rule.String(), RuleIndex: at, Kind: "fail", Level: sarifLevel(e.Rule.Row().Severity),
-		Message: sarifMessage{line(e.Finding)}, Properties: findingLine(e),
+		Message: sarifMessage{line(e)}, Count: e.Count, Properties: findingLine(e),
 	}
 	if e.Class == rule.Unproven {
 		out.Kind, out.Level = "review", "none" // as the standard has it of kinds other than fail

@@ -32,8 +32,10 @@ type repeatKey struct {
 }
 
 type repeats struct {
-	n     uint64
-	first rule.Finding
+	n       uint64
+	first   rule.Finding
+	skipped rule.Finding // the first that was left out
+	newest  rule.Finding
 }
 
 // StreamOptions say what is written.
@@ -69,8 +71,14 @@ func (s *Stream) Found(list []rule.Finding) {
 			r = &repeats{first: *f}
 			s.seen[k] = r
 		}
-		if r.n++; s.most == 0 || r.n <= s.most {
+		r.n++
+		switch {
+		case s.most == 0 || r.n <= s.most:
 			s.write(f)
+		case r.n == s.most+1:
+			r.skipped, r.newest = *f, *f
+		default:
+			r.newest = *f
 		}
 	}
 }
@@ -95,11 +103,12 @@ func (s *Stream) Flush() {
 	for _, r := range left {
 		f, n := &r.first, r.n-s.most
 		if s.w != nil {
-			fmt.Fprintf(s.w, "%s  %d more: %s %s\n", s.ink(f, f.Rule.String()), n, f.Class, accused(f))
+			fmt.Fprintf(s.w, "%s  %d more: %s %s, frames %d to %d\n", s.ink(f, f.Rule.String()), n, f.Class, accused(f), r.skipped.Frame, r.newest.Frame)
 			continue
 		}
 		s.log.WithLevel(level(f)).Str("kind", "repeated").Str("rule", f.Rule.String()).Str("name", f.Rule.Row().Name).Str("class", f.Class.String()).
-			Uint64("count", n).Dict("accused", endpointDict(&f.Accused)).Send()
+			Uint64("count", n).Str("time", stamp(r.skipped.Time)).Uint64("frame", r.skipped.Frame).Str("last_time", stamp(r.newest.Time)).
+			Uint64("last_frame", r.newest.Frame).Dict("accused", endpointDict(&f.Accused)).Send()
 	}
 	clear(s.seen)
 }

@@ -20,7 +20,7 @@ type text struct {
 	out   *bufio.Writer
 	run   *Run
 	res   *agent.Result
-	list  []entry
+	list  []Entry
 	count tally
 }
 
@@ -38,10 +38,10 @@ func (t *text) Report(w io.Writer, run *Run) error {
 	t.verdict()
 	t.problems()
 	t.seen()
-	t.findings("Violations", t.red, func(e *entry) bool { return violation(e, rule.Error) })
-	t.findings("Warnings", t.yellow, func(e *entry) bool { return violation(e, rule.Warning) })
-	t.findings("Notes", t.bold, func(e *entry) bool { return violation(e, rule.Info) })
-	t.findings("Not proven", t.yellow, func(e *entry) bool { return e.Class == rule.Unproven })
+	t.findings("Violations", t.red, func(e *Entry) bool { return violation(e, rule.Error) })
+	t.findings("Warnings", t.yellow, func(e *Entry) bool { return violation(e, rule.Warning) })
+	t.findings("Notes", t.bold, func(e *Entry) bool { return violation(e, rule.Info) })
+	t.findings("Not proven", t.yellow, func(e *Entry) bool { return e.Class == rule.Unproven })
 	t.unprovenHint()
 	t.events()
 	t.latencies()
@@ -53,7 +53,7 @@ func (t *text) Report(w io.Writer, run *Run) error {
 	return t.out.Flush()
 }
 
-func violation(e *entry, s rule.Severity) bool {
+func violation(e *Entry, s rule.Severity) bool {
 	return e.Class == rule.Violation && e.Rule.Row().Severity == s
 }
 

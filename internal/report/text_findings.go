@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"ibwitness/rule"
 )
@@ -24,11 +26,11 @@ type breached struct {
 type accusation struct {
 	accused, peer rule.Endpoint
 	times         uint64
-	entries       []*entry
+	entries       []*Entry
 }
 
 // findings writes one section: the findings that belong to it, by rule and accused.
-func (t *text) findings(title string, ink func(...any) string, of func(*entry) bool) {
+func (t *text) findings(title string, ink func(...any) string, of func(*Entry) bool) {
 	groups := t.group(of)
 	if len(groups) == 0 {
 		return
@@ -43,10 +45,10 @@ func (t *text) findings(title string, ink func(...any) string, of func(*entry) b
 }
 
 // group sorts findings by rule and by whom they accuse, the most frequent rule first.
-func (t *text) group(of func(*entry) bool) []*breached {
+func (t *text) group(of func(*Entry) bool) []*breached {
 	var groups []*breached
 	byRule := map[rule.ID]*breached{}
-	byParty := map[connectionKey]*accusation{}
+	byParty := map[cause]*accusation{}
 	for i := range t.list {
 		e := &t.list[i]
 		if !of(e) {
@@ -58,7 +60,7 @@ func (t *text) group(of func(*entry) bool) []*breached {
 			byRule[e.Rule] = g
 			groups = append(groups, g)
 		}
-		key := connectionKey{e.Rule, e.Class, e.Accused, e.Peer}
+		key := cause{e.Rule, e.Class, e.Accused, e.Peer, ""}
 		a := byParty[key]
 		if a == nil {
 			a = &accusation{accused: e.Accused, peer: e.Peer}
@@ -102,7 +104,7 @@ func (t *text) rule(g *breached, ink func(...any) string) {
 			take = min(take, max(1, budget-min(len(g.parties)-i-1, partiesShown-i-1)))
 			budget -= take
 		}
-		var above *entry
+		var above *Entry
 		for _, e := range a.entries[:take] {
 			t.finding(e, above)
 			above = e
@@ -123,12 +125,29 @@ func (t *text) accusation(a *accusation) string {
 		who += " → " + to
 	}
 	s := t.bold(who) + "  " + times(a.times)
-	if last := a.entries[len(a.entries)-1]; len(a.entries) > 1 {
-		if a.entries[0].Frame != 0 {
-			s += fmt.Sprintf(", frames %d to %d", a.entries[0].Frame, last.Frame)
+	first, last := a.entries[0], a.newest()
+	if a.times > 1 && first.Frame != 0 {
+		s += fmt.Sprintf(", frames %d to %d", first.Frame, last.Frame)
+		if d := time.Duration(last.Time - first.Time); d > 0 {
+			s += ", within " + span(d)
 		}
 	}
 	return s
+}
+
+// newest is the last finding.
+func (a *accusation) newest() *rule.Finding {
+	var last *rule.Finding
+	for _, e := range a.entries {
+		f := e.Finding
+		if e.Newest != nil {
+			f = e.Newest
+		}
+		if last == nil || f.Seq >= last.Seq && f.Time >= last.Time {
+			last = f
+		}
+	}
+	return last
 }
 
 func times(n uint64) string {
@@ -140,7 +159,7 @@ func times(n uint64) string {
 
 // finding writes one finding: the frame, expected and actual, and what else there is to know. What the finding above said is not
 // said again.
-func (t *text) finding(e, above *entry) {
+func (t *text) finding(e, above *Entry) {
 	s := fmt.Sprintf("%-11s", fmt.Sprintf("frame %d", e.Frame))
 	if len(t.res.Taps) > 1 {
 		s = fmt.Sprintf("%-18s", fmt.Sprintf("frame %d, tap %d", e.Frame, e.Tap))
@@ -156,8 +175,11 @@ func (t *text) finding(e, above *entry) {
 	if e.HasBTH {
 		s += fmt.Sprintf("  %s, PSN %v", e.Opcode, e.PSN)
 	}
-	if e.count > 1 {
-		s += fmt.Sprintf("  (first of %s)", number(e.count))
+	if e.Count > 1 {
+		s += fmt.Sprintf("  (first of %s)", number(e.Count))
+	}
+	if e.Count > 1 {
+		defer func() { t.prose("        again     ", e.again()) }()
 	}
 	evidence := slices.Clone(e.Evidence)
 	slices.Sort(evidence)
@@ -179,6 +201,18 @@ func (t *text) finding(e, above *entry) {
 	if len(evidence) > 0 {
 		t.prose("        see also  ", frames(evidence))
 	}
+}
+
+// again says where a finding stands that is shown once.
+func (e *Entry) again() string {
+	if len(e.Frames) < 2 {
+		return ""
+	}
+	s := frames(e.Frames[1:])
+	if rest := e.Count - uint64(len(e.Frames)); rest > 0 {
+		s = "frames " + strings.Join(numerals(e.Frames[1:]), ", ") + " and " + number(rest) + " more, up to " + strconv.FormatUint(e.Newest.Frame, 10)
+	}
+	return s
 }
 
 // unprovenHint says how the user can have more proven.

@@ -13,9 +13,9 @@ func (t *text) verdict() {
 	head, rest := v.String(), ""
 	switch v {
 	case Violated:
-		rest = t.breach(t.count.violations, "violation", "by", func(e *entry) bool { return violation(e, rule.Error) })
+		rest = t.breach(t.count.violations, "violation", "by", func(e *Entry) bool { return violation(e, rule.Error) })
 	case Warned:
-		rest = t.breach(t.count.warnings, "warning", "by", func(e *entry) bool { return violation(e, rule.Warning) })
+		rest = t.breach(t.count.warnings, "warning", "by", func(e *Entry) bool { return violation(e, rule.Warning) })
 	case Incomplete:
 		rest = "nothing violated in the part that was judged"
 		if t.res.RDMA == 0 {
@@ -24,7 +24,7 @@ func (t *text) verdict() {
 	case NotJudged:
 		rest = t.nothing()
 	case NotProven:
-		rest = "no violation is proven; open: " + t.breach(t.unprovenErrors(), "suspicion", "against", func(e *entry) bool {
+		rest = "no violation is proven; open: " + t.breach(t.unprovenErrors(), "suspicion", "against", func(e *Entry) bool {
 			return e.Class == rule.Unproven && e.Rule.Row().Severity == rule.Error
 		})
 	case Open:
@@ -48,16 +48,18 @@ func (t *text) verdict() {
 }
 
 // breach counts findings, their rules and who is accused: "4 violations of 2 rules by 10.0.0.2".
-func (t *text) breach(n int, noun, whom string, of func(*entry) bool) string {
+func (t *text) breach(n int, noun, whom string, of func(*Entry) bool) string {
 	broken := map[rule.ID]bool{}
 	seen := map[string]bool{}
 	var who []string
+	all := uint64(0)
 	for i := range t.list {
 		e := &t.list[i]
 		if !of(e) {
 			continue
 		}
 		broken[e.Rule] = true
+		all += e.times()
 		name := "the " + e.Accused.Role.String()
 		if !e.Accused.Addr.IsZero() {
 			name = where(&e.Accused)
@@ -71,7 +73,11 @@ func (t *text) breach(n int, noun, whom string, of func(*entry) bool) string {
 	if len(who) > most+1 {
 		who = append(who[:most], count(len(who)-most, "other"))
 	}
-	return fmt.Sprintf("%s of %s %s %s", count(n, noun), count(len(broken), "rule"), whom, enumerate(who))
+	often := ""
+	if all > uint64(n) {
+		often = ", " + number(all) + " times in all"
+	}
+	return fmt.Sprintf("%s of %s %s %s%s", count(n, noun), count(len(broken), "rule"), whom, enumerate(who), often)
 }
 
 func (t *text) unprovenErrors() (n int) {

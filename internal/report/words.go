@@ -153,10 +153,7 @@ func frames(list []uint64) string {
 		more = len(list) - most
 		list = list[:most]
 	}
-	s := make([]string, len(list))
-	for i, n := range list {
-		s[i] = strconv.FormatUint(n, 10)
-	}
+	s := numerals(list)
 	if more > 0 {
 		s = append(s, fmt.Sprintf("%d more", more))
 	}
@@ -164,6 +161,15 @@ func frames(list []uint64) string {
 		return "frame " + s[0]
 	}
 	return "frames " + enumerate(s)
+}
+
+// numerals writes frame numbers.
+func numerals(list []uint64) []string {
+	s := make([]string, len(list))
+	for i, n := range list {
+		s[i] = strconv.FormatUint(n, 10)
+	}
+	return s
 }
 
 // enumerate joins words: "a, b and c".

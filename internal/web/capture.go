@@ -170,7 +170,7 @@ func (m *Model) representatives(most int) (ids []uint64, list []*rule.Finding) {
 					break
 				}
 				room--
-				f := e.Finding
+				f := *e.Finding
 				ids, list = append(ids, e.id), append(list, &f)
 			}
 		}

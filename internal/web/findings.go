@@ -79,7 +79,7 @@ func (f *filter) takes(e *entry) bool {
 		return true
 	}
 	if e.text == "" {
-		e.text = searched(&e.Finding)
+		e.text = searched(e.Finding)
 	}
 	for _, w := range f.words {
 		if !strings.Contains(e.text, w) {
@@ -151,7 +151,7 @@ func (m *Model) Findings(q FindingsQuery) (*Findings, error) {
 }
 
 func (m *Model) finding(e *entry) *Finding {
-	return &Finding{ID: e.id, Show: kindOf(&e.Finding).String(), At: e.Time - m.start, Line: report.LineOf(&e.Finding)}
+	return &Finding{ID: e.id, Show: kindOf(e.Finding).String(), At: e.Time - m.start, Line: report.LineOf(&e.Entry)}
 }
 
 // Finding returns the finding with an id.
@@ -160,7 +160,7 @@ func (m *Model) Finding(id uint64) (*Finding, *rule.Finding, bool) {
 	defer m.mu.Unlock()
 	for k := range m.stores {
 		if e := m.stores[k].find(id); e != nil {
-			f := e.Finding
+			f := *e.Finding
 			return m.finding(e), &f, true
 		}
 	}

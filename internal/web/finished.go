@@ -41,8 +41,12 @@ func (m *Model) Finish(run *report.Run) {
 	r := run.Result
 	m.start = r.First
 	m.timeline.cover(r.First, r.Last)
+	list, _ := report.Fold(r.Findings, false)
+	for i := range list {
+		m.found(list[i])
+	}
 	for i := range r.Findings {
-		m.found(&r.Findings[i])
+		m.timeline.add(r.Findings[i].Time, kindOf(&r.Findings[i]))
 	}
 	busy := m.busiest(r.Connections)
 	span := max(1, r.Last-r.First)

@@ -6,6 +6,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/internal/ladder"
+	"ibwitness/internal/report"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -71,22 +72,24 @@ func (m *Model) Found(list []rule.Finding) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range list {
-		m.found(&list[i])
+		f := list[i]
+		m.found(report.Entry{Finding: &f})
+		m.timeline.add(f.Time, kindOf(&f))
 	}
 	m.changed++
 }
 
-func (m *Model) found(f *rule.Finding) {
+func (m *Model) found(e report.Entry) {
+	f := e.Finding
 	if m.start == 0 {
 		m.start = f.Time
 	}
 	k := kindOf(f)
 	m.lastID++
-	m.stores[k].add(entry{id: m.lastID, Finding: *f})
+	m.stores[k].add(entry{id: m.lastID, Entry: e})
 	m.counts[k]++
 	m.byRule[f.Rule][k]++
 	m.newest[f.Rule] = max(m.newest[f.Rule], f.Time)
-	m.timeline.add(f.Time, k)
 	if k == unproven && f.Rule.Row().Severity == rule.Error {
 		m.suspects++
 	}
@@ -127,7 +130,7 @@ func (m *Model) Status(s *agent.Status) {
 
 // entry is a finding that is kept.
 type entry struct {
-	rule.Finding
+	report.Entry
 	id   uint64
 	text string // what is searched; made when it is needed
 }

@@ -146,7 +146,7 @@ export class Findings {
       chip(f.show),
       el("span", { title: f.time, text: live ? clock(f.time) : offset(f.at) }),
       f.frame ? el("span", { title: taps[f.tap] }, taps.length > 1 && el("span", { class: "quiet", text: `${f.tap}:` }), num(f.frame)) : "–",
-      [el("span", { class: "rule-id", text: f.rule }), el("span", { class: "rule-name", text: f.name })],
+      [el("span", { class: "rule-id", text: f.rule }), el("span", { class: "rule-name", text: f.name }), f.count > 1 && el("span", { class: "quiet", text: ` ×${num(f.count)}` })],
       [f.accused?.role && el("span", { class: "role", text: f.accused.role }), el("span", { class: "who", text: party(f.accused) || "–" })],
       party(f.peer) || "–",
       f.opcode ? [f.opcode, " ", el("span", { class: "psn", text: psn(f.psn) })] : "–",
