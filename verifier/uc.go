@@ -31,6 +31,9 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		d = p.PSN.Diff(q.Next)
 	}
+	if q.Retrying {
+		d = v.ucGoesOn(c, from, p, d)
+	}
 	switch {
 	case d > 0 && p.PSN == q.High:
 		q.Unsure, q.Open = true, wqe.None // a late packet came in between
@@ -115,6 +118,22 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	v.report(c, from, p, d)
+	q.Retrying = s == nil || s.Trace.Opcode != p.Opcode || p.PSN.Add(1) != q.Next // else the message goes on as it was
+	q.Retry = p.PSN.Add(1)
+}
+
+// ucGoesOn takes the packet behind one whose PSN had been used. Where it counts on from there, the sender has begun again, which was told: its stream
+// is followed there. It returns how far ahead of the next PSN the packet is.
+func (v *Verifier) ucGoesOn(c *qp.Pair, from int, p *packet.Packet, d int) int {
+	q := &c.Ends[from].SQ
+	q.Retrying = false
+	if p.PSN != q.Retry {
+		return d
+	}
+	q.CloseHole()
+	rewind(c, q, p.PSN)
+	q.Open, q.Unsure = wqe.None, true // what stood there before it is not the message that goes on
+	return 0
 }
 
 // ucWriteLength holds an RDMA WRITE against its DMALen (rules UC-LEN-002, UC-LEN-003).
