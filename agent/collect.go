@@ -26,6 +26,7 @@ func (e *engine) result() *Result {
 		if dropped && e.watch == nil { // it may say so behind its last packet
 			s.t.Dropped()
 		}
+		s.t.ver.Stopped = e.stopped
 		s.t.Finish(e.last)
 	}
 	Reconcile(agents...)

@@ -75,3 +75,12 @@ func (t *Transport) waits(c *connection, now int64) {
 		}
 	}
 }
+
+// silent judges the connections whose ends have fallen silent, up to time now.
+func (t *Transport) silent(now int64) {
+	for i := range t.pairs.n {
+		if c := t.pairs.at(i); !c.dead && c.Reliable() {
+			t.ver.Silent(&c.Pair, now)
+		}
+	}
+}

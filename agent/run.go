@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
@@ -67,6 +68,7 @@ type engine struct {
 	shards      []*shard
 	sums        sums
 	first, last int64
+	stopped     int64 // when the capture last went on after a standstill
 	several     bool
 	watch       *watch // nil: everything is told at the end
 }
@@ -78,6 +80,9 @@ type shard struct {
 	made func([]rule.Finding)
 	last [2]uint32 // Seq of the newest finding that made has taken, and of the newest on a link
 }
+
+// standstill is how long no frame may come for the host of the tap to have been stopped.
+const standstill = int64(50 * time.Millisecond)
 
 // next reads the next batch into w.
 func (e *engine) next(w *work) error {
@@ -96,6 +101,9 @@ func (e *engine) next(w *work) error {
 		}
 		e.first = min(e.first, b.Frames[0].Time)
 		for i := range b.Frames {
+			if b.Frames[i].Time-e.last > standstill {
+				e.stopped = b.Frames[i].Time
+			}
 			e.last = max(e.last, b.Frames[i].Time)
 		}
 	}

@@ -10,6 +10,13 @@ import (
 // Attributes tells the agent what an HCA agent knows of a QP. It holds for connections that begin later.
 func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr hcaagent.Attr) {
 	t.resolved[told{qp: hcaagent.QP{Addr: a, QPN: qpn}}] = &fact{Attr: attr}
+	if attr.Has(hcaagent.KnowsDestQPN|hcaagent.KnowsDestAddr) && connects(attr.Service) {
+		k, q := towards{a, attr.DestAddr, attr.DestQPN}, hcaagent.QP{Addr: a, QPN: qpn}
+		if was, ok := t.towards[k]; ok && was != q {
+			q = hcaagent.QP{} // which of the two sends is not known
+		}
+		t.towards[k] = q
+	}
 	if attr.Has(hcaagent.KnowsSQPSN) {
 		t.fresh[hcaagent.QP{Addr: a, QPN: qpn}] = true
 	}
@@ -43,4 +50,19 @@ func (t *Transport) attr(a packet.Addr, qpn uint32, peer packet.Addr, now int64)
 		return &f.Attr
 	}
 	return nil
+}
+
+// towards is where a connected QP sends.
+type towards struct {
+	from, to packet.Addr
+	qpn      uint32
+}
+
+// sender fills in which QP it is that sends the first packet of a connection, where an HCA agent has told.
+func (t *Transport) sender(c *connection, p *packet.Packet) {
+	q := t.towards[towards{p.Src, p.Dst, p.DestQP}]
+	if a := &c.Ends[0]; !q.Addr.IsZero() && c.Reliable() && p.Info().Request {
+		a.Number, a.Numbered = q.QPN, true
+		a.Attr = t.attr(q.Addr, q.QPN, p.Dst, p.Time)
+	}
 }

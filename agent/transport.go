@@ -32,9 +32,10 @@ type Transport struct {
 	cm       *passive.Agent
 	gmp      *gmp.Verifier
 	talks    *cm.Verifier
-	resolved map[told]*fact         // QPs that SIDR or an HCA agent told of
-	fresh    map[hcaagent.QP]bool   // of them, those whose start PSN is known and that have sent nothing yet
-	bound    map[hcaagent.QP]uint32 // QPs that CM connected: connection · 2 + end
+	towards  map[towards]hcaagent.QP // connected QPs that an HCA agent told of, by where they send; zero: several do
+	resolved map[told]*fact          // QPs that SIDR or an HCA agent told of
+	fresh    map[hcaagent.QP]bool    // of them, those whose start PSN is known and that have sent nothing yet
+	bound    map[hcaagent.QP]uint32  // QPs that CM connected: connection · 2 + end
 	repeats  repeats
 	repeated uint64
 	between  crossings
@@ -56,13 +57,14 @@ type Transport struct {
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
 func NewTransport(near []packet.Addr) *Transport {
-	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[told]*fact{}, fresh: map[hcaagent.QP]bool{}, bound: map[hcaagent.QP]uint32{}}
+	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[told]*fact{}, towards: map[towards]hcaagent.QP{}, fresh: map[hcaagent.QP]bool{}, bound: map[hcaagent.QP]uint32{}}
 	for _, a := range near {
 		t.near[a] = true
 	}
 	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.lossy && t.near[a] })
 	t.ver.Untouched = func(p *packet.Packet) bool { return t.ver.Near(p.Src) && (!t.Several || p.Way == packet.WayOut) }
 	t.ver.Renew = t.renewed
+	t.ver.Unheard = t.unheard
 	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.lossy && t.isNear(a, gid) })
 	t.judgeExchanges()
 	t.smp = smp.New(&t.Rec, t.ver.Near)
@@ -331,6 +333,9 @@ func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64
 	a.Addr, a.Near = p.Src, t.isNear(p.Src, p.SGID)
 	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.isNear(p.Dst, p.DGID), p.DestQP, true
 	b.Attr = t.attr(b.Addr, b.Number, a.Addr, p.Time)
+	if len(t.towards) > 0 {
+		t.sender(c, p)
+	}
 	t.flows.put(key, 0, i<<1, c)
 	t.watch(host, dir, i, 0)
 	if c.Reliable() && p.Info().Request && connectable(p.DestQP) {

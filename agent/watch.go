@@ -69,6 +69,7 @@ type watch struct {
 	clock  Clock
 	ticked int64 // when
 	swept  int64
+	heard  int64  // when it was last looked for ends that have fallen silent
 	lost   uint64 // frames that the capture had dropped, as far as that was told
 	doubt  bool   // something was missed since the last sweep
 	Status
@@ -76,6 +77,9 @@ type watch struct {
 
 // sweeps is how many times connections are looked at in the time that they may be idle.
 const sweeps = 4
+
+// silences is how often it is looked for ends that have fallen silent, in nanoseconds.
+const silences = int64(5 * time.Second)
 
 // healing is how long it takes, at least, from one loss to the next that connections are learned anew.
 const healing = 5 * time.Second
@@ -131,6 +135,13 @@ func (w *watch) tick() {
 	for _, s := range w.e.shards {
 		s.t.talks.Pass(now - settled)
 		alive = max(alive, s.t.pairs.n)
+	}
+	if now-w.heard >= silences {
+		w.heard = now
+		for _, s := range w.e.shards {
+			s.t.ver.Stopped = w.e.stopped
+			s.t.silent(now)
+		}
 	}
 	since, short := now-w.swept, w.Short != nil && w.Short()
 	if short || since >= int64(w.Idle)/sweeps || int(alive) > w.Most || w.doubt && since >= int64(healing) {

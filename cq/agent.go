@@ -42,7 +42,8 @@ type source struct {
 	addr    packet.Addr // zero: not known
 	exact   bool
 	cut     bool
-	n       int // events so far
+	n       int   // events so far
+	newest  int64 // when the newest of them was
 	qps     map[uint32][]*queuePair
 	shared  map[hcaagent.SRQ]*receives
 	regions map[uint32]*region
@@ -100,6 +101,7 @@ func (a *Agent) event(s *source, e *hcaagent.Event) {
 		return
 	}
 	s.n++
+	s.newest = max(s.newest, e.Time)
 	switch e.Kind {
 	case hcaagent.EvCreateQP:
 		if !e.Failed {

@@ -43,3 +43,22 @@ func (q *queuePair) onWire() hcaagent.Attr {
 	attr.RQPSN &= packet.PSNMask
 	return attr
 }
+
+// Lives tells whether a queue pair was there at a time and not in error, as far as events show. That takes a log with the clock of the packets, which
+// goes on after that time, or a device whose events come one by one.
+func (a *Agent) Lives(addr packet.Addr, qpn uint32, at int64) hcaagent.Life {
+	for _, s := range a.sources {
+		q := a.qp(s, qpn)
+		if s.addr != addr || q == nil {
+			continue
+		}
+		switch {
+		case q.failed != nil || q.overrun != nil || q.gone && (!s.exact || q.died <= at): // that it failed may have shown late
+			return hcaagent.Gone
+		case !q.gone && q.state < hcaagent.RTR || !q.known || !s.exact || s.cut || a.live[addr] != s && s.newest < at:
+			return hcaagent.LifeUnknown
+		}
+		return hcaagent.Alive
+	}
+	return hcaagent.LifeUnknown
+}

@@ -83,3 +83,13 @@ func (t QPType) Service() (packet.Service, bool) {
 	}
 	return 0, false
 }
+
+// Life is what is known of whether a queue pair is there, and not in error.
+type Life uint8
+
+// The answers.
+const (
+	LifeUnknown Life = iota
+	Alive
+	Gone // or in error
+)

@@ -29,6 +29,8 @@ type Recovery struct {
 	Doubt      *Doubt          // nil: none
 	Ignored    Ignored         // READ or atomic that came again while a PSN sequence NAK was pending, and has no answer yet
 	More       uint8           // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
+	Silent     int64           // SendQueue.AskedAt when it was last reported that nothing was sent again; 0: never
+	Unanswered packet.PSN      // SendQueue.Una when it was last reported that it has no answer, with Valid
 	Newest     uint8           // index of the newest of Runs
 	Runs       [16]Run         // the newest retransmissions
 	Issues     []Issue         // READs that were asked for again and whose answer to that has not begun, oldest first
@@ -275,6 +277,16 @@ func (s *SendQueue) Waits() int64 {
 
 // patience is how long a requester that lacks a response may wait before it must have got it otherwise.
 const patience = int64(60e9)
+
+// ToldSilent reports whether it was reported that nothing was sent again since a time.
+func (s *SendQueue) ToldSilent(since int64) bool {
+	return s.Recovery != nil && s.Recovery.Silent == since
+}
+
+// ToldUnanswered reports whether it was reported that the oldest request has no answer.
+func (s *SendQueue) ToldUnanswered() bool {
+	return s.Recovery != nil && s.Recovery.Unanswered == s.Una|Valid
+}
 
 // Taken is the oldest PSN whose response the requester may lack: Una, unless a response has passed over one before.
 func (s *SendQueue) Taken() packet.PSN {

@@ -52,6 +52,11 @@ func readReference(t *testing.T) map[string]referenceRow {
 // wirePart are rows that need more than the wire as a whole, and what the part of them that the catalogue takes needs.
 var wirePart = map[string]string{"BTH-012": "wire"}
 
+// beyond are rows that the reference table does not have, and where they come from.
+var beyond = map[string]string{
+	"RC-TMO-004": "C9-139: the timer is there to detect missing responses; C9-140..142: it is over after four timer values at most",
+}
+
 func TestCatalogueAgreesWithReference(t *testing.T) {
 	rows := readReference(t)
 	severity := map[string]rule.Severity{"E": rule.Error, "W": rule.Warning, "I": rule.Info}
@@ -59,7 +64,9 @@ func TestCatalogueAgreesWithReference(t *testing.T) {
 		r := id.Row()
 		ref, ok := rows[r.ID]
 		if !ok {
-			t.Errorf("%s is not in the reference table", id)
+			if beyond[r.ID] == "" {
+				t.Errorf("%s is not in the reference table", id)
+			}
 			continue
 		}
 		if needs, partly := wirePart[r.ID]; partly {

@@ -73,7 +73,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP005 - rspFirst: {
 		ID: "RC-RSP-005", Name: "ack-missing", Severity: Error, Needs: Wire, Ref: "9.7.5†",
-		Text:  "Every valid request with AckReq set gets a response of its PSN or a younger one.",
+		Text:  "Every valid request with AckReq set gets a response of its PSN or a younger one; a responder does not fall silent while one waits.",
 		Where: "verifier/rc_owed.go",
 	},
 	RCRSP006 - rspFirst: {

@@ -5,6 +5,7 @@ const (
 	RCTMO001 ID = iota + rtyFirst
 	RCTMO002
 	RCTMO003
+	RCTMO004
 	RCRTY001
 	RCRTY002
 	RCRTY003
@@ -64,6 +65,11 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 		ID: "RC-TMO-003", Name: "timer-restart", Severity: Warning, Needs: WireQP, Ref: "9.7.6.1†",
 		Text:  "The timer starts afresh when a response makes progress and more are still expected.",
 		Where: "verifier/rc_timer.go",
+	},
+	RCTMO004 - rtyFirst: {
+		ID: "RC-TMO-004", Name: "timeout-ignored", Severity: Error, Needs: WireQP, Ref: "C9-139, C9-140..142, 9.7.6.1.3",
+		Text:  "While a request that asked for an answer has none, and retries are left, the requester sends again within four timer values: it does not fall silent.",
+		Where: "verifier/rc_silent.go",
 	},
 	RCRTY001 - rtyFirst: {
 		ID: "RC-RTY-001", Name: "retry-limit", Severity: Error, Needs: WireQP, Ref: "9.9.2.1†",

@@ -23,6 +23,7 @@ func (v *Verifier) FinishRC(c *qp.Pair, end int64) {
 		}
 		v.rcQuiet(c, from, end)
 	}
+	v.Silent(c, end)
 	v.finish(c, rule.RCPSN004, rule.Requester)
 }
 

@@ -16,7 +16,7 @@ const silence = int64(time.Second)
 // its QP is gone and silence is right, shows only when it speaks again.
 func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if r.Owed != nil || !r.Answered || p.PSN.Before(q.Una) || p.Time-q.AskedAt < int64(inFlight) {
+	if r.Owed != nil || !r.Answered || q.ToldUnanswered() || p.PSN.Before(q.Una) || p.Time-q.AskedAt < int64(inFlight) {
 		return
 	}
 	w, _ := q.Messages.Find(q.Una)

@@ -24,6 +24,8 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	if !c.Paired {
 		if c.Sees(from) && p.PSN.Before(q.First) {
 			q.Lack(p.PSN, p.Time)
+		} else if p.PSN == q.First && end.Attr != nil && v.unheard(c) {
+			v.rcUnheard(c, from, p)
 		}
 		return
 	}
@@ -68,6 +70,16 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	v.rcNeedless(c, from, p)
+}
+
+// rcUnheard judges when and how often a requester that nobody has ever answered begins again.
+func (v *Verifier) rcUnheard(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	if p.PSN != q.Restart {
+		q.Restart, q.Restarts = p.PSN, 0
+	}
+	q.Restarts++
+	v.rcTimeout(c, from, p)
 }
 
 // rcSkipped judges that a retransmission which no NAK asked for begins with the oldest request that is not acknowledged (rule RC-RTY-006). Only a

@@ -43,7 +43,7 @@ func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
 			d.expected, d.actual = d.expected+" after the last progress", d.actual+", "+asked.String()+" after it was sent"
 		}
 		v.report(c, from, p, d)
-	case took > 4*least && q.AwaitsAck():
+	case took > 4*least && q.AwaitsAck() && !q.ToldSilent(q.AskedAt):
 		v.report(c, from, p, verdict{
 			rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
 			expected: "a retransmission within " + (4 * least).String(), actual: "after " + took.String(),

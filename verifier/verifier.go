@@ -8,6 +8,7 @@ package verifier
 import (
 	"strings"
 
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -23,6 +24,12 @@ type Verifier struct {
 	// Renew, where not nil, is asked when a packet seems to be of another life of its QP (see Renews): it reports whether it has verified it as
 	// one of another connection.
 	Renew func(c *qp.Pair, from int, p *packet.Packet) bool
+	// Unheard, where not nil, tells whether nothing has come that may answer the requests of a connection whose responses are not known.
+	Unheard func(*qp.Pair) bool
+	// Lives, where not nil, tells whether a queue pair existed at a time and was not in error, as its events show.
+	Lives func(a packet.Addr, qpn uint32, at int64) hcaagent.Life
+	// Stopped is when the capture last went on after it had stood still: the host of the tap may have been stopped.
+	Stopped int64
 	// headers counts the packets whose headers were judged, by encapsulation and opcode, for the coverage of the header rules.
 	headers [5][256]uint64
 	// unjudged counts the packets that were not held against a header rule, as it is one of their source.

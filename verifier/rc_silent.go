@@ -1,0 +1,155 @@
+package verifier
+
+import (
+	"time"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// quantum is how much later than four timer values a retransmission may leave: operating systems count a timer in ticks of up to 10 ms.
+const quantum = int64(10 * time.Millisecond)
+
+// Silent judges the ends of an RC connection that have left something undone up to time now: a requester whose timer has run out, and a responder
+// that owes an answer (rules RC-TMO-004, RC-RSP-005). That the queue pair still exists, and silence is no right of it, shows where it sent something
+// after the time was over, or where its events tell so.
+func (v *Verifier) Silent(c *qp.Pair, now int64) {
+	if c.Closed || !c.Paired && !v.unheard(c) {
+		return
+	}
+	for from := range c.Ends {
+		q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+		if !q.Joined || !q.Una.Before(q.High) || r.Nak == qp.NakRNR || r.Nak == qp.NakFatal || q.Stray != nil {
+			continue
+		}
+		if _, oldest := q.Outstanding(); oldest != nil {
+			v.rcTimerIgnored(c, from, oldest, now)
+			v.rcNoAnswer(c, from, oldest, now)
+		}
+	}
+}
+
+// rcTimerIgnored judges a requester whose timer has run out and that has sent nothing again, although retries are left (rule RC-TMO-004).
+func (v *Verifier) rcTimerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
+	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	q := &end.SQ
+	if !end.Knows(hcaagent.KnowsTimeout|hcaagent.KnowsRetryCnt) || end.Attr.Timeout == 0 || q.AskedAt == 0 || q.ToldSilent(q.AskedAt) || !c.Sees(from) {
+		return
+	}
+	v.covered(rule.RCTMO004)
+	since := max(q.AskedAt, r.NakTime, r.LastTime, q.Waits())
+	if q.Retrying {
+		since = max(since, q.LastTime)
+	}
+	most := 4 * int64(packet.Timeout(end.Attr.Timeout))
+	if q.Restarts >= uint16(end.Attr.RetryCnt) || now <= since+most+quantum {
+		return
+	}
+	life := v.life(c, from, since, most+quantum)
+	if life == hcaagent.Gone {
+		return
+	}
+	q.Lost().Silent = q.AskedAt
+	p := v.newest(q)
+	d := verdict{
+		rule: rule.RCTMO004, class: proven(life == hcaagent.Alive), role: rule.Requester,
+		expected: "a retransmission within " + time.Duration(most).String() + ": PSN " + later(q.Una, oldest.First).String() + " is not acknowledged",
+		actual:   "none in " + time.Duration(now-since).String(), evidence: []uint64{frame(p.Frame, oldest.Frame)},
+	}
+	if d.class == rule.Unproven {
+		d.detail = goneMaybe
+	}
+	v.report(c, from, p, d)
+}
+
+// rcNoAnswer judges a responder that has left a request without any response (rule RC-RSP-005). from is the end of the requester.
+func (v *Verifier) rcNoAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
+	end, peer := &c.Ends[from], &c.Ends[1-from]
+	q, r := &end.SQ, &peer.RQ
+	if !c.Paired || !c.Sees(1-from) || r.Nak != qp.NakNone || q.HasHole() || len(c.Early) != 0 || q.ToldUnanswered() {
+		return
+	}
+	s := asks(q, oldest)
+	if s == nil || !(s.PSN & packet.PSNMask).Before(r.EPSN) || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] {
+		return
+	}
+	v.covered(rule.RCRSP005)
+	since, most := q.AskedAt, silence
+	if owed := r.Owed; owed != nil {
+		if owed.NAK || owed.Paid != 0 {
+			return
+		}
+		since = owed.Again - owed.Waited
+	}
+	since = max(since, r.LastTime)
+	if end.Knows(hcaagent.KnowsTimeout) && end.Attr.Timeout != 0 {
+		most = 4*int64(packet.Timeout(end.Attr.Timeout)) + quantum
+	}
+	if now <= since+most {
+		return
+	}
+	life := v.life(c, 1-from, since, most)
+	if life == hcaagent.Gone {
+		return
+	}
+	q.Lost().Unanswered, r.Owed = q.Una|qp.Valid, nil
+	p := v.newest(q)
+	p.PSN, p.Opcode, p.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, frame(q.LastFrame, s.Frame)
+	d := verdict{
+		rule: rule.RCRSP005, class: proven(life == hcaagent.Alive), role: rule.Responder,
+		expected: "a response: AckReq is set", actual: "none in " + time.Duration(now-since).String(),
+	}
+	if d.class == rule.Unproven {
+		d.detail = goneMaybe
+	}
+	v.accuse(c, from, 1-from, p, d)
+}
+
+const goneMaybe = "whether its queue pair still exists and is not in error does not show: with its verbs events (--events) it does"
+
+// asks returns the first packet from a message on that demands a response, or nil where that is not certain.
+func asks(q *qp.SendQueue, oldest *wqe.SendWQE) *qp.Sent {
+	for i := q.Messages.UpTo(oldest.First); i >= 0 && i < q.Messages.Len(); i++ {
+		w := q.Messages.At(i)
+		if !w.Has(wqe.Whole | wqe.AckWanted) {
+			continue
+		}
+		if w.Op == wqe.Read {
+			return q.History.Get(w.First)
+		}
+		if s := q.History.Get(w.Last); s != nil && (s.Trace.Flags&packet.TraceAckReq != 0 || w.Op.Responded()) {
+			return s
+		}
+		return nil
+	}
+	return nil
+}
+
+// newest is what is kept of the newest request packet of a send queue.
+func (v *Verifier) newest(q *qp.SendQueue) *packet.Packet {
+	p := &packet.Packet{Time: q.LastTime, Tap: q.LastTap, Frame: q.LastFrame, PSN: q.LastPSN, Has: packet.HasBTH}
+	if s := q.History.Get(q.LastPSN); s != nil {
+		p.Opcode = s.Trace.Opcode
+	}
+	return p
+}
+
+// life tells whether the queue pair of an end still existed, and was not in error, when a time was over that began at since and took most: it sent
+// something after that, and its host did not stop meanwhile; or its events tell.
+func (v *Verifier) life(c *qp.Pair, i int, since, most int64) hcaagent.Life {
+	end := &c.Ends[i]
+	if v.Lives != nil && end.Numbered {
+		if life := v.Lives(end.Addr, end.Number, since+most); life != hcaagent.LifeUnknown {
+			return life
+		}
+	}
+	if c.Paired && max(end.SQ.LastTime, end.RQ.LastTime) > max(since, v.Stopped)+most {
+		return hcaagent.Alive
+	}
+	return hcaagent.LifeUnknown
+}
+
+func (v *Verifier) unheard(c *qp.Pair) bool { return v.Unheard != nil && v.Unheard(c) }
