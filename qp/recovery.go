@@ -16,10 +16,12 @@ type Recovery struct {
 	AgainAt  int64      // when that was; 0: never
 	MixedTo  packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
 	Mixed    bool
-	Crossed  bool   // what the newest NAK asks for may have come again already
-	WaitsTo  int64  // until when an RNR NAK may have the requester wait
-	Told     uint16 // of SendQueue.Restarts, those that a NAK asked for
-	PassedAt int64  // when Passed was set; 0: before the responses were known
+	Crossed  bool       // what the newest NAK asks for may have come again already
+	Late     packet.PSN // request that last filled a gap: it came after a later one
+	LateAt   int64      // when that was; 0: never
+	WaitsTo  int64      // until when an RNR NAK may have the requester wait
+	Told     uint16     // of SendQueue.Restarts, those that a NAK asked for
+	PassedAt int64      // when Passed was set; 0: before the responses were known
 	// CreditedAt is when a response first gave credits, or did so again, at a tap that does not see when they reach the requester.
 	CreditedAt int64
 	Granted    uint32     // message number up to which credits were given at most, by the responder's count, if GrantedBy is set
@@ -225,11 +227,18 @@ func (s *SendQueue) MayRepeat(psn packet.PSN) bool {
 	return s.Recovery != nil && s.Recovery.AgainAt != 0 && psn.Before(s.Recovery.Again)
 }
 
-// Cross notes whether the newest NAK, of psn and seen at time now, may have met the request that it asks for on its way: one that came
-// again less than within before it.
-func (s *SendQueue) Cross(psn packet.PSN, now, within int64) {
+// CameLate notes that the request at psn, which was missing, came at time now, after a later one.
+func (s *SendQueue) CameLate(psn packet.PSN, now int64) {
+	r := s.Lost()
+	r.Late, r.LateAt = psn, now
+}
+
+// Cross notes whether the newest NAK, of psn and seen at time now, may have met the request that it asks for on its way: one that came again, or
+// filled the gap, less than within before it. A responder that has answered nothing since then, at time answered, may have been slow to send it.
+func (s *SendQueue) Cross(psn packet.PSN, now, answered, within int64) {
 	if r := s.Recovery; r != nil {
-		r.Crossed = s.MayRepeat(psn) && now-r.AgainAt < within
+		met := func(came int64) bool { return came != 0 && within != 0 && (now-came < within || answered < came) }
+		r.Crossed = s.MayRepeat(psn) && met(r.AgainAt) || psn == r.Late && met(r.LateAt)
 	}
 }
 

@@ -273,7 +273,7 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	if nak == qp.NakSequence || nak == qp.NakRNR && r.NakPSN != p.PSN { // another NAK answers what came
 		within = int64(inFlight)
 	}
-	q.Cross(p.PSN, p.Time, within)
+	q.Cross(p.PSN, p.Time, r.LastTime, within)
 	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime, r.NakID = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time, p.IPID
 	r.Timed, r.Blamed, r.Told = false, false, true
 	had := q.Taken()

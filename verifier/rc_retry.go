@@ -33,7 +33,9 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	if q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
 		tail := readBehind(q, p.PSN)
 		rewind(c, q, p.PSN)
-		if p.PSN != q.Hole {
+		if p.PSN == q.Hole {
+			q.CameLate(p.PSN, p.Time)
+		} else {
 			q.Unsure = true
 			q.Mix()
 		}
