@@ -23,7 +23,7 @@ func soonAfter(behind int, ns int64) Plant {
 
 // rnr01Faults: RNR timer 10 µs, rnr12Faults: 0.64 ms, rnr14Faults: 1.28 ms.
 var rnr01Faults = []fault{
-	{"sent again after 5 µs of 10", 13, soonAfter(4, 5000), "RC-RNR-001", "UV", "", 2, "C2: a NAK behind a NAK is called proven although the tap may have missed the request in between"},
+	{"sent again after 5 µs of 10", 13, soonAfter(4, 5000), "RC-RNR-001", "UV", "", 2, ""},
 	{"RNR timer of 1.28 ms not waited for", 15, On(Set(syndrome(0x2E)), 17), "RC-RNR-001|RC-RNR-005", "**", "peer", 1, "V: requests sent again, behind the PSN of the RNR NAK, are not held against the wait"},
 	{"RNR timer of 655 ms not waited for", 15, On(Set(syndrome(0x20)), 25), "RC-RNR-001|RC-RNR-005", "**", "peer", 2, "the longer timer proves the sequence NAK behind it, a departure of the device"},
 }
