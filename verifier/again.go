@@ -47,7 +47,7 @@ func again(f *qp.Flow, p *packet.Packet) bool {
 		wordIP: binary.LittleEndian.Uint64(b[:]), wordIP8: binary.LittleEndian.Uint64(b[8:]), wordUDP: binary.LittleEndian.Uint64(b[udpAt:]),
 		wordBTH: binary.LittleEndian.Uint64(b[bthAt:]), wordBTH8: binary.LittleEndian.Uint64(b[bthAt+8:]),
 	}
-	differs := repeatIP[wordIP].differs(w[wordIP]^uint64(f.TClass)<<10) | repeatIP[wordIP8].differs(w[wordIP8]) |
+	differs := repeatIP[wordIP].differs(w[wordIP]^uint64(f.TClass)<<10) |
 		repeatIP[wordUDP].differs(w[wordUDP]^uint64(bits.ReverseBytes16(f.SrcPort)))
 	differs |= s.bth.differs(w[wordBTH]^(uint64(bit(f.MigReq))<<14|uint64(bits.ReverseBytes16(f.PKey))<<16)) | s.bth8.differs(w[wordBTH8])
 	differs |= s.payload.differs(uint64(p.PayloadLen)) | s.tail.differs(uint64(p.PayloadLen+int(p.PadCnt))) | s.pad.differs(pad(p))
@@ -93,6 +93,9 @@ var repeats, repeatIP, unlikeAgain = func() (t [256]repeat, ip [wordUDP + 1]clau
 			is[i] = clause{is[i].mask | fixed[i], is[i].value &^ fixed[i]}
 		}
 		t[o] = repeat{is[wordBTH], is[wordBTH8], is[wordPayload], is[wordTail], is[wordPad]}
+		if is[wordIP8].mask != 0 {
+			panic("a header rule wants a value in bytes 8 to 15 of the IPv4 header, which again does not compare")
+		}
 		for i := range ip {
 			ip[i].add(is[i])
 		}

@@ -65,27 +65,27 @@ func excess(p *packet.Packet) (rule.ID, int) {
 }
 
 // format is a header rule on the room for the headers of a packet.
-func format(id rule.ID, applies func(packet.Encap, *packet.Info) bool) header {
+func format(id rule.ID, applies func(packet.Encap, *packet.Info) bool, reads usually) header {
 	return header{id, rule.Sender, applies, func(p *packet.Packet) (string, string) {
 		if which, n := excess(p); n != 0 {
 			return differs(which == id, "no payload, and no header of requests, in a response", "%d bytes more than the headers of %v", n, p.Opcode)
 		}
 		return differs(p.Flaws&packet.FlawShort != 0 && misfit(p) == id, misfits[id], "too few bytes for %v", p.Opcode)
-	}, false, has(flaw(packet.FlawShort).is(0))}
+	}, false, reads}
 }
 
 // formatHeaders are the rules on which headers a packet has.
 var formatHeaders = []header{
-	format(rule.BTH001, all),
-	format(rule.BTH018, all),
-	format(rule.NETGRH001, onLink),
-	format(rule.UDHDR001, of(packet.UD)),
-	format(rule.XRCHDR001, of(packet.XRC)),
-	format(rule.RDHDR001, of(packet.RD)),
+	format(rule.BTH001, all, has()), // what has no whole BTH is not plain
+	format(rule.BTH018, all, has(flaw(packet.FlawShort).is(0))),
+	format(rule.NETGRH001, onLink, nil),
+	format(rule.UDHDR001, of(packet.UD), nil),
+	format(rule.XRCHDR001, of(packet.XRC), nil),
+	format(rule.RDHDR001, of(packet.RD), nil),
 	{rule.RDHDR001, rule.Sender, of(packet.RD), func(p *packet.Packet) (string, string) {
 		return differs(p.RDETHRes != 0, "reserved byte of the RDETH 0", "0x%02x", p.RDETHRes)
 	}, false, nil},
-	format(rule.RDHDR002, of(packet.RD)),
+	format(rule.RDHDR002, of(packet.RD), nil),
 	{rule.XRCOPC001, rule.Sender, anyOf(packet.XRC), undefined("0xa0 to 0xb4, 0xb6 or 0xb7"), false, nil},
 	{rule.RDOPC001, rule.Sender, anyOf(packet.RD), undefined("0x40 to 0x55 or 0x5c"), false, nil},
 	{rule.XRCHDR002, rule.Sender, of(packet.XRC), func(p *packet.Packet) (string, string) {

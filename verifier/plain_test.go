@@ -84,8 +84,8 @@ func frameFor(p *packet.Packet) frameOf {
 func spoiled(yield func(*packet.Packet) bool) {
 	var p packet.Packet
 	on := true
-	offer := func(b []byte) {
-		if on && packet.DecodeIP(&p, b, len(b)) {
+	offer := func(b []byte, wireLen int) {
+		if on && packet.DecodeIP(&p, b, wireLen) {
 			on = yield(&p)
 		}
 	}
@@ -96,7 +96,7 @@ func spoiled(yield func(*packet.Packet) bool) {
 				was := b[at]
 				for i := range 1 << 4 { // single bits, pairs, none and all
 					b[at] = was ^ [...]byte{1, 2, 4, 8, 16, 32, 64, 128, 3, 12, 48, 192, 0x60, was, ^was, 0xE0 ^ was}[i]
-					offer(b)
+					offer(b, len(b))
 				}
 				b[at] = was
 			}
@@ -109,7 +109,14 @@ func spoiled(yield func(*packet.Packet) bool) {
 				} else {
 					binary.BigEndian.PutUint16(b[4:], uint16(8+n))
 				}
-				offer(b)
+				offer(b, len(b))
+			}
+			padded := right(e, o)
+			padded.Payload = make([]byte, 61)
+			padded.Complete()
+			padded.Pad = []byte{1, 1, 1}
+			for b, n := frameFor(padded).bytes, 1; n < 12; n++ { // cut, in the pad too
+				offer(b[:len(b)-n], len(b))
 			}
 			for _, spoil := range specials {
 				r := right(e, o)

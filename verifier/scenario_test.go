@@ -23,13 +23,15 @@ import (
 func TestScenarios(t *testing.T) {
 	all := t
 	fired := map[rule.ID]bool{}
-	for _, path := range scenarioFiles(t) {
+	files, run := scenarioFiles(t), 0
+	for _, path := range files {
 		t.Run(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".txt"), func(t *testing.T) {
+			run++
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return directive(t, all, d, fired) })
 		})
 	}
 	for _, id := range verifier.FastRules() {
-		if !fired[id] {
+		if run == len(files) && !fired[id] {
 			t.Errorf("%v: a fast path claims to cover it, and no scenario shows that it fires in a warmed-up flow", id)
 		}
 	}
