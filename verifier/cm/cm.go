@@ -113,8 +113,7 @@ func (v *Verifier) Packet(p *packet.Packet) {
 	if err := mad.DecodeHeader(p.Payload, &m.h); err != nil || m.h.Class != mad.ClassCM {
 		return
 	}
-	v.now = max(v.now, p.Time)
-	v.pass(v.now - slack)
+	v.tick(p.Time)
 	v.expire()
 	lossy := v.Lossy()
 	m.sees = [2]bool{!lossy && v.Near(p.Src, p.SGID), !lossy && v.Near(p.Dst, p.DGID)}

@@ -61,14 +61,26 @@ func (d *deadlines) Pop() any {
 	return last
 }
 
-// expect sets a deadline for a side of an exchange, from message m on.
+// expect sets a deadline for a side of an exchange, from message m on: from the newest time, as clocks are set back, and some are never set.
 func (v *Verifier) expect(x *exchange, m *message, kind duty, side int, within int64) {
 	if within <= 0 || len(v.due) >= 4*maxExchanges {
 		return
 	}
 	heap.Push(&v.due, deadline{
-		at: m.Time + within, slot: v.index(x), gen: x.gen, kind: kind, side: int8(side), seen: seen{m.Time, m.Frame}, psn: m.PSN, tap: m.Tap,
+		at: v.now + within, slot: v.index(x), gen: x.gen, kind: kind, side: int8(side), seen: seen{m.Time, m.Frame}, psn: m.PSN, tap: m.Tap,
 	})
+}
+
+// leap is a time that no connection waits for in silence: a clock was set, or the stamps are of two clocks.
+const leap = int64(24 * time.Hour)
+
+// tick takes the time of a message.
+func (v *Verifier) tick(now int64) {
+	if v.now != 0 && now-v.now > leap {
+		v.due = v.due[:0]
+	}
+	v.now = max(v.now, now)
+	v.pass(v.now - slack)
 }
 
 // pass lets time pass: duties that were to be done before are judged.
