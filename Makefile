@@ -6,6 +6,9 @@ GO      ?= go
 CAPTURE ?= testdata/captures/rnr_retry_exceeded.pcap
 ARGS    ?=
 FUZZTIME ?= 50000x
+N       ?= 60
+SEED    ?= 1
+FILES   ?=
 BENCHTIME ?= 1s
 COUNT   ?= 1
 PREFIX  ?= /usr/local
@@ -17,7 +20,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build install run test deps prometheus unit lint fuzz bench pgo docs docs-check clean help
+.PHONY: all build install run test deps prometheus unit lint fuzz mutants bench pgo docs docs-check clean help
 
 all: build
 
@@ -109,6 +112,10 @@ fuzz:            ## run every fuzz target FUZZTIME, a number of runs
 			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package; \
 		done; \
 	done
+
+# A change that no test notices is code that nothing holds to what it does: it wants a test, or shows that it is not needed.
+mutants:         ## change the verifiers in N places chosen by SEED, one at a time, and tell what no test notices: N=300 SEED=1 FILES='verifier/(rc|uc|ud)'
+	$(GO) run ./internal/testkit/mutants -n $(N) -seed $(SEED) -files '$(FILES)'
 
 bench:           ## benchmarks of the hot path: BENCHTIME=3s COUNT=6
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) -pgo=$(PROFILE) ./packet ./fabricagent ./agent ./cmd/ibwitness

@@ -7,25 +7,32 @@ import (
 
 // open are the rules under which views still accuse somebody, by what is done to the capture: to be mended, and taken away here.
 var open = map[string]string{
-	"damage":       "ROC-V2-012 ROC-V2-017 ROC-V2-029 ROC-V2-033 BTH-009 BTH-013 BTH-016 PKY-004 RC-RSP-003 RC-RES-002 RC-SEQ-002 RC-SEQ-003 RC-PSN-002 UC-ADR-001 UC-MIG-001 UC-PSN-002 UD-QKEY-001 UD-PKY-001 SMP-MTH-003",
-	"snap-damaged": "ROC-V2-012 ROC-V2-017 ROC-V2-029 ROC-V2-033 BTH-009 BTH-013 BTH-016 PKY-004 RC-RSP-003 RC-RES-002 RC-SEQ-002 RC-SEQ-003 UC-ADR-001 UC-MIG-001 UC-PSN-002 UD-QKEY-001 UD-PKY-001 SMP-MTH-003",
-	"copies":       "SMP-MTH-003",
-	"loses":        "RC-RSP-003",
-	"jitter":       "RC-RSP-043",
-	"one-way":      "MAD-RMP-011 RC-INV-001",
-	"coarse":       "RC-RSP-043",
-	"interfaces":   "RC-RSP-043 RC-RSP-003",
-	"late":         "RC-RSP-003 RC-RSP-013 RC-INV-001",
-	"epoch":        "CM-SM-005 CM-SM-011 RC-RSP-003 RC-INV-001",
-	"steps":        "CM-SM-011 RC-RSP-003",
-	"mirrored":     "RC-PSN-002 SMP-MTH-003",
-	"begins":       "RC-SEQ-003",
-	"second-tap":   "RC-RSP-003",
+	"damage":       "ROC-V2-017 ROC-V2-029 ROC-V2-033 BTH-009 BTH-016 UC-PSN-002 SMP-MTH-003",
+	"snap-damaged": "ROC-V2-017 ROC-V2-029 ROC-V2-033 BTH-009 BTH-016 UC-PSN-002 SMP-MTH-003",
+	"late":         "RC-RSP-013",
 }
 
-// expected reports whether an accusation is one that is open.
-func (p Plan) expected(k accusation) bool {
-	return slices.ContainsFunc(p.Steps, func(s Step) bool {
-		return slices.Contains(strings.Fields(open[Kinds[s.Kind].Name]), k.rule.String())
-	})
+// guilty are accusations that are true, and that the whole capture does not show or not prove.
+var guilty = []struct{ capture, accused, rules, why string }{
+	{"rtl/surf_loss.pcap", "10.0.0.1", "RC-SEQ-002 RC-SEQ-003 RC-PSN-002", "after the NAK the requester begins a message in the midst of one, and gives its PSNs to other packets"},
+	{"rxe/rnr_timer01.pcap", "10.77.0.2", "RC-RSP-043", "soft-RoCE sends a sequence NAK after an RNR NAK for the same PSN; the wait, 10 µs, is too short for the whole to prove it"},
+	{"suites/k6.12_pyverbs612_qpex.pcap.zst", "10.90.0.1", "RC-INV-001", "the test writes with an R_Key that it has invalidated, and is refused"},
+}
+
+// expected reports whether an accusation is open, or true.
+func expected(p Plan, v *View, k accusation) bool {
+	if !*strict && slices.ContainsFunc(p.Steps, func(s Step) bool { return holds(open[Kinds[s.Kind].Name], k) }) {
+		return true
+	}
+	for _, g := range guilty {
+		if g.accused == k.addr.String() && holds(g.rules, k) && (g.capture == p.Capture.Name || v.Joined != nil && g.capture == v.Joined.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether the rule of an accusation is in a list.
+func holds(rules string, k accusation) bool {
+	return slices.Contains(strings.Fields(rules), k.rule.String())
 }

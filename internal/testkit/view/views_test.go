@@ -117,7 +117,7 @@ func (x *examiner) wrong(p Plan, v *View) []rule.Finding {
 			return true
 		}
 		k := accusation{f.Rule, f.Accused.Addr}
-		return !*strict && p.expected(k) || x.knows(p.Capture, false, k) || len(v.Near) > 0 && x.knows(p.Capture, true, k) || v.Joined != nil && x.knows(v.Joined, false, k)
+		return expected(p, v, k) || x.knows(p.Capture, false, k) || len(v.Near) > 0 && x.knows(p.Capture, true, k) || v.Joined != nil && x.knows(v.Joined, false, k)
 	})
 }
 

@@ -1,0 +1,93 @@
+// Command mutants shows what the tests of the verifiers would not notice. It changes the verifiers in one place at a time, an operator, a condition, a number or a
+// statement, chosen by chance, and runs the tests of everything that rests on them: a change that no test notices is told, with its file and line.
+//
+//	make mutants N=300 SEED=1 FILES='^rc'
+//
+// All changes are compiled at once, each behind a switch, so that a mutant costs no build. A test binary that never came to the place of a change is not run for it.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+)
+
+var (
+	count = flag.Int("n", 60, "mutants")
+	seed  = flag.Uint64("seed", 1, "which ones")
+	files = flag.String("files", "", "only in files whose path matches this regular expression")
+	only  = flag.Int("only", 0, "only the mutant of this number")
+	jobs  = flag.Int("jobs", 2, "mutants at a time")
+	keep  = flag.String("keep", "", "folder for the changed files and the test binaries; none: a temporary one")
+)
+
+// mutated are the packages that are changed, and judges those whose tests are run, the fastest first.
+var (
+	mutated = []string{"./verifier/..."}
+	judges  = []judge{
+		{path: "./verifier/..."},
+		{path: "./agent"},
+		{path: "./internal/planted"},
+		{path: "./internal/testkit/view", args: []string{"-views.runs=2000"}},
+		{path: "./hcaagent/soft"},
+	}
+)
+
+func main() {
+	flag.Parse()
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	dir := *keep
+	if dir == "" {
+		tmp, err := os.MkdirTemp("", "mutants")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
+		dir = tmp
+	}
+	which, err := regexp.Compile(*files)
+	if err != nil {
+		return err
+	}
+	code, err := load(mutated, which)
+	if err != nil {
+		return err
+	}
+	sites := code.sites()
+	total := len(sites)
+	r := rand.New(rand.NewPCG(*seed, 0))
+	r.Shuffle(len(sites), func(i, k int) { sites[i], sites[k] = sites[k], sites[i] })
+	sites = distinct(sites[:min(len(sites), 2**count)])
+	sites = sites[:min(len(sites), *count)]
+	fmt.Printf("%d of %d places\n", len(sites), total)
+	tests, sites, err := build(dir, code, sites, judges)
+	if err != nil {
+		return err
+	}
+	if err := measure(tests); err != nil {
+		return err
+	}
+	began := time.Now()
+	survivors := examine(tests, sites)
+	examined := len(sites)
+	if *only != 0 {
+		examined = 1
+	}
+	var list strings.Builder
+	for _, s := range survivors {
+		fmt.Fprintf(&list, "  %s\n", s)
+	}
+	fmt.Printf("\n%d of %d noticed, %.1f %%, in %v. Not noticed:\n%s", examined-len(survivors), examined,
+		100*float64(examined-len(survivors))/float64(examined), time.Since(began).Round(time.Second), list.String())
+	return nil
+}
