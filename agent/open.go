@@ -17,7 +17,7 @@ func (t *Transport) unheard(c *qp.Pair) bool {
 
 // open fills in which requests of a connection wait for an answer.
 func (t *Transport) open(c *connection, k *Connection) {
-	if !c.Reliable() || c.Closed || !c.Paired && !t.unheard(&c.Pair) {
+	if !c.Reliable() || c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !t.unheard(&c.Pair) {
 		return
 	}
 	for e := range c.Ends {

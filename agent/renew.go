@@ -15,6 +15,7 @@ func (t *Transport) renew(c *qp.Pair, from int, first *packet.Packet, host, dir 
 	key := flowKey(host, dir, first.DestQP)
 	t.match.Forget(t.flows.find(key, 0).way >> 1)
 	t.ver.Reconnected(c, from, first)
+	c.Ends[from].Renewed = true
 	if c.Ends[from].Numbered {
 		b := *first
 		b.Src, b.Dst, b.SGID, b.DGID, b.DestQP = first.Dst, first.Src, first.DGID, first.SGID, c.Ends[from].Number

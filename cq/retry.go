@@ -15,19 +15,11 @@ func (a *Agent) retried(q *queuePair, w *work) {
 	}
 	a.covered(rule.CPLSTS006)
 	a.covered(rule.RCRTY002)
-	most := 0
 	var at where
-	for ord := w.first; ord <= w.last(); ord++ {
-		n := q.out.again[ord]
-		if ord < q.out.high {
-			n++
-		}
-		most = max(most, n)
-	}
 	if m := q.out.find(w.first); m != nil {
 		at = m.begin
 	}
-	most += q.out.repeated(w)
+	most := q.out.tries(w) + q.out.repeated(w)
 	if want := 1 + int(q.attr.RetryCnt); most < want {
 		v := verdict{
 			rule: rule.CPLSTS006, class: a.sentProven(q), role: rule.Requester, expected: fmt.Sprintf("%d tries of the oldest packet", want),
@@ -43,6 +35,89 @@ func (a *Agent) retried(q *queuePair, w *work) {
 			a.accuse(q, v)
 		}
 	}
+}
+
+// tries is how often the packet of a request that was sent most often was sent.
+func (s *stream) tries(w *work) (most int) {
+	for ord := w.first; ord <= w.last(); ord++ {
+		n := s.again[ord]
+		if ord < s.high {
+			n++
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// rnrNAKs counts the RNR NAKs to a request. at is the newest.
+func (s *stream) rnrNAKs(w *work) (n int, at where) {
+	for i := range s.naks {
+		if k := &s.naks[i]; k.syndrome.Type() == packet.RNRNAK && k.ord >= w.first && k.ord <= w.last() {
+			n, at = n+1, k.at
+		}
+	}
+	return n, at
+}
+
+// exhausted judges another status than RETRY_EXC_ERR or RNR_RETRY_EXC_ERR of the request with which the retries of its queue pair were used up. What
+// happened at the requester itself may end it with a status of its own meanwhile.
+func (a *Agent) exhausted(q *queuePair, w *work) {
+	status := w.done.Completion.Status
+	if _, ok := q.answered(w); ok || q.out.odd != nil || q.fatal(w) != nil || q.oldestOpen() != w {
+		return
+	}
+	tries := q.out.tries(w)
+	n, at := q.out.rnrNAKs(w)
+	v := verdict{
+		class: a.proven(q), role: rule.Requester, actual: status.String(), at: at, event: w.done, detail: fmt.Sprintf("request %d", w.req().ID),
+	}
+	switch {
+	case n == 0 && q.attr.Has(hcaagent.KnowsRetryCnt) && tries > int(q.attr.RetryCnt):
+		a.covered(rule.CPLSTS006)
+		if status == hcaagent.RetryExcErr {
+			return
+		}
+		v.rule, v.expected = rule.CPLSTS006, fmt.Sprintf("RETRY_EXC_ERR: it was sent %d times, and never answered", tries)
+		if m := q.out.find(w.first); m != nil {
+			v.at = m.begin
+		}
+	case n > 0 && n == tries && q.attr.Has(hcaagent.KnowsRNRRetry) && q.attr.RNRRetry < 7 && n > int(q.attr.RNRRetry):
+		a.covered(rule.CPLSTS007)
+		if status == hcaagent.RNRRetryExcErr {
+			return
+		}
+		v.rule, v.expected = rule.CPLSTS007, fmt.Sprintf("RNR_RETRY_EXC_ERR: each of %d tries was answered with an RNR NAK", n)
+	default:
+		return
+	}
+	switch status {
+	case hcaagent.RespTimeoutErr, hcaagent.GeneralErr, hcaagent.FatalErr, hcaagent.RemAbortErr, hcaagent.LocEECOpErr, hcaagent.LocRDDViolErr, hcaagent.RemInvRDReqErr,
+		hcaagent.InvEECNErr, hcaagent.InvEECStateErr:
+	case hcaagent.RetryExcErr:
+	case hcaagent.WRFlushErr:
+		if q.sq.failed != nil || q.rq.failed != nil || q.wasErr != nil || q.overrun != nil || len(q.asyncs) > 0 || q.in.end() != nil {
+			return // that is why
+		}
+	default:
+		return // judged by what that says
+	}
+	if v.class == rule.Unproven {
+		v.detail += "; " + notShown
+	}
+	a.accuse(q, v)
+}
+
+// oldestOpen returns the oldest send request on the wire that nothing has answered, or nil.
+func (q *queuePair) oldestOpen() *work {
+	for _, w := range q.sends {
+		if w.local() {
+			continue
+		}
+		if _, ok := q.answered(w); !ok && w.last() >= q.out.joined {
+			return w
+		}
+	}
+	return nil
 }
 
 // retries counts how often the requester went back to what came before a request, if that is acknowledged, and to the request.

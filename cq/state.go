@@ -202,6 +202,13 @@ func (a *Agent) queryQP(s *source, e *hcaagent.Event) {
 		a.covered(rule.QPSTRN004)
 	}
 	a.stillAlive(q, e)
+	if q.known && q.reliable() && q.sq.failed != nil && (q.src.exact || q.sq.flushed != nil) {
+		a.covered(rule.QPSTRN004)
+		if e.State == hcaagent.RTS || e.State == hcaagent.SQD {
+			a.verb(q, rule.QPSTRN004, e, "ERR: a request of it failed", "state "+e.State.String())
+			return
+		}
+	}
 	if q.known && e.State == hcaagent.SQE && !hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE) {
 		a.verb(q, rule.QPSTRN004, e, "ERR: a "+q.typ.String()+" queue pair has no SQE", "state SQE")
 		return

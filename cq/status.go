@@ -238,6 +238,7 @@ func (q *queuePair) passedOver() *work {
 // failedSend judges a completion with an error.
 func (a *Agent) failedSend(q *queuePair, w *work) {
 	status := w.done.Completion.Status
+	a.exhausted(q, w)
 	switch status {
 	case hcaagent.RetryExcErr:
 		a.retried(q, w)

@@ -18,11 +18,12 @@ type QP struct {
 	Near     bool // the tap is near this endpoint
 	Doubted  bool // it was taken back that the tap is near
 	Copies   byte // of what it sent, while the tap is near
+	Renewed  bool // it is connected again, and another connection has its number
 	// Leans is what Pair.Sees and Pair.Complete have said yes of while the packet at hand is verified; see Pair.Leaned.
 	Leans rule.Lean
 	Cut   bool // the snap length cut a packet that it sent, which may have been a damaged one
 
-	_    [14]byte
+	_    [13]byte
 	Sums Sums
 	Attr *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
 	Flow Flow

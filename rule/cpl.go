@@ -87,12 +87,12 @@ var cplRows = [eventFirst - cplFirst]Row{
 	},
 	CPLSTS006 - cplFirst: {
 		ID: "CPL-STS-006", Name: "status-retry-exceeded", Severity: Error, Needs: WireCQE, Ref: "9.9.2.4.1†",
-		Text:  "RETRY_EXC_ERR comes after the oldest packet was sent once and as often again as the retry count says, without progress.",
+		Text:  "A request whose oldest packet was sent once and as often again as the retry count says, without progress, and no other, completes with RETRY_EXC_ERR.",
 		Where: "cq/retry.go",
 	},
 	CPLSTS007 - cplFirst: {
 		ID: "CPL-STS-007", Name: "status-rnr-exceeded", Severity: Error, Needs: WireCQE, Ref: "9.9.2.4.1†",
-		Text:  "RNR_RETRY_EXC_ERR comes after one RNR NAK more than the RNR retry count, and never where that is 7.",
+		Text:  "A request that was refused with one RNR NAK more than the RNR retry count, and no other, completes with RNR_RETRY_EXC_ERR; where that count is 7, none does.",
 		Where: "cq/retry.go",
 	},
 	CPLSTS012 - cplFirst: {

@@ -17,7 +17,7 @@ const quantum = int64(10 * time.Millisecond)
 // that owes an answer (rules RC-TMO-004, RC-RSP-005). That the queue pair still exists, and silence is no right of it, shows where it sent something
 // after the time was over, or where its events tell so.
 func (v *Verifier) Silent(c *qp.Pair, now int64) {
-	if c.Closed || !c.Paired && !v.unheard(c) {
+	if c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !v.unheard(c) {
 		return
 	}
 	for from := range c.Ends {
