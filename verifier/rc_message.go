@@ -77,6 +77,9 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 	v.outOfSequence(c, from, p, id, rules.role, q.Open.String()+" Middle or Last")
 	if continues {
 		q.Odd = op
+		if in.Last {
+			q.Interrupted = q.Open // only its operation may be wrong
+		}
 		return
 	}
 	if op.Responded() {

@@ -50,7 +50,7 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	if q.Odd == wqe.None && !v.payload(c, from, p, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001) {
 		w.Flags |= wqe.Blamed
 	}
-	if w.Op == wqe.Write && p.Has&p.Info().Headers == p.Info().Headers {
+	if q.Odd == wqe.None && w.Op == wqe.Write && p.Has&p.Info().Headers == p.Info().Headers {
 		v.ucWriteLength(c, from, p, w)
 	}
 	q.Next = p.PSN.Add(1)
