@@ -207,7 +207,7 @@ func shapeOf(e packet.Encap, in *packet.Info) *shape {
 	return s
 }
 
-// load gathers the words of a packet on IP with a whole BTH. BTHOff is not less than 28.
+// load gathers the words of a packet on IP with a whole BTH: it has an IP header and a UDP header before it.
 func load(w *[numWords]uint64, p *packet.Packet) {
 	b, h := p.Data, p.Data[p.BTHOff-8:]
 	w[wordIP], w[wordIP8] = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
@@ -229,7 +229,7 @@ func pad(p *packet.Packet) uint64 {
 // What differs from packet to packet is masked and not asked one by one: a processor cannot guess such branches.
 func plain(p *packet.Packet) bool {
 	s := shapes[p.Encap][p.Opcode]
-	if s == nil || p.Cut || p.BTHOff < bthAt || p.BTHOff > len(p.Data)-16 {
+	if s == nil || p.Cut || p.BTHOff > len(p.Data)-16 {
 		return false
 	}
 	var w [numWords]uint64

@@ -212,7 +212,7 @@ func holdPlain(t interface{ Errorf(string, ...any) }, broken map[rule.ID]int, p 
 
 // fulfils reports whether all that the row of a rule tests is in a packet as it says.
 func fulfils(h *header, p *packet.Packet) bool {
-	if h.usually == nil || p.Cut || p.BTHOff < bthAt || p.BTHOff > len(p.Data)-16 {
+	if h.usually == nil || p.Cut || p.BTHOff > len(p.Data)-16 {
 		return false
 	}
 	tests, ok := h.usually(p.Info())
