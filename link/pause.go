@@ -138,8 +138,8 @@ func (v *Verifier) Sent(s *Sent, speed uint64) {
 			f.Accused.QPN, f.Accused.QPNKnown = s.SrcQP, true
 		}
 		f.Peer = rule.Endpoint{Addr: s.Dst, QPN: s.DestQP, QPNKnown: true}
-		f.Expected = fmt.Sprintf("silence for %v after a pause frame", time.Duration(h.until-h.since))
-		f.Actual = fmt.Sprintf("a packet %v after it", time.Duration(s.Time-h.since))
+		f.Expected = fmt.Sprintf("silence for %s after a pause frame", rule.Span(h.until-h.since))
+		f.Actual = fmt.Sprintf("a packet %s after it", rule.Span(s.Time-h.since))
 		if s.Tagged {
 			f.Actual += fmt.Sprintf(", of priority %d", s.Priority)
 		}

@@ -2,7 +2,6 @@ package link
 
 import (
 	"fmt"
-	"time"
 
 	"ibwitness/rule"
 )
@@ -144,7 +143,7 @@ func (v *Verifier) late(w *wire, e *Event) {
 			d := verdict{
 				rule: rule.LNKFCP008, class: proven(!v.lossy && l.time >= w.paused), role: rule.Receiver, evidence: l.frame,
 				expected: fmt.Sprintf("a flow control packet on VL %d within %d symbol times", vl, interval),
-				actual:   fmt.Sprintf("none for %v", time.Duration(gap)),
+				actual:   "none for " + rule.Span(gap),
 			}
 			if d.class == rule.Unproven {
 				d.detail = "nothing was seen of the link meanwhile: the capture may have paused"

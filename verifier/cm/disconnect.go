@@ -131,7 +131,7 @@ func (v *Verifier) reused(m *message, x *exchange, side int) {
 	case end.time > 0:
 		if waited := m.Time - end.time; waited < lenient(y.timeWait(was)) {
 			v.accuse(m, rule.CMSM012, proven(m.sees[sender]), verdict{
-				expected: fmt.Sprintf("QP 0x%06x to rest for %s behind the DREP", x.qpn[side], span(y.timeWait(was))), actual: "a new connection after " + span(waited),
+				expected: fmt.Sprintf("QP 0x%06x to rest for %s behind the DREP", x.qpn[side], rule.Span(y.timeWait(was))), actual: "a new connection after " + rule.Span(waited),
 				evidence: []uint64{end.frame},
 			})
 		}
@@ -175,7 +175,7 @@ func (v *Verifier) Data(q hcaagent.QP, peer packet.Addr, near bool, p *packet.Pa
 		return
 	}
 	f := rule.At(rule.CMSM012, proven(near && !p.Cut), p)
-	f.Expected, f.Actual, f.Detail = "silence of the QP for "+span(x.timeWait(side))+" behind the DREP", "a packet after "+span(waited), detail
+	f.Expected, f.Actual, f.Detail = "silence of the QP for "+rule.Span(x.timeWait(side))+" behind the DREP", "a packet after "+rule.Span(waited), detail
 	f.Evidence = []uint64{end.frame}
 	f.Accused = rule.Endpoint{Role: rule.Sender, Addr: q.Addr, QPN: q.QPN, QPNKnown: true}
 	f.Peer = rule.Endpoint{Addr: peer, QPN: p.DestQP, QPNKnown: true}

@@ -79,7 +79,7 @@ func (v *Verifier) soon(x *exchange, side int, s *sending, m *message, class rul
 			return
 		case waited > crossing:
 			v.accuse(m, rule.CMSM006, class, verdict{
-				expected: fmt.Sprintf("no %s within the %s that the MRA asked for", name, span(x.wait[1-side])), actual: "after " + span(waited),
+				expected: fmt.Sprintf("no %s within the %s that the MRA asked for", name, rule.Span(x.wait[1-side])), actual: "after " + rule.Span(waited),
 				evidence: []uint64{p.frame},
 			})
 			return
@@ -92,7 +92,7 @@ func (v *Verifier) soon(x *exchange, side int, s *sending, m *message, class rul
 		}
 		if waited := m.Time - s.timer; waited < lenient(wait) {
 			v.accuse(m, rule.CMSM004, class, verdict{
-				expected: fmt.Sprintf("no repetition of the %s within %s", name, span(wait)), actual: "after " + span(waited), evidence: []uint64{s.frame},
+				expected: fmt.Sprintf("no repetition of the %s within %s", name, rule.Span(wait)), actual: "after " + rule.Span(waited), evidence: []uint64{s.frame},
 			})
 		}
 	}

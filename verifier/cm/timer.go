@@ -3,7 +3,6 @@ package cm
 import (
 	"container/heap"
 	"fmt"
-	"time"
 
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -11,8 +10,6 @@ import (
 
 // period is the time that a 5-bit code stands for, 4.096 µs · 2^code, in nanoseconds (rule CM-TMO-001).
 func period(code uint8) int64 { return 4096 << (code & 31) }
-
-func span(ns int64) string { return time.Duration(ns).Round(time.Microsecond).String() }
 
 // deadline is when something must have happened.
 type deadline struct {
@@ -101,12 +98,12 @@ func (v *Verifier) overdue(x *exchange, d *deadline) {
 		if x.req.answered || x.rival || !x.once(toldAnswer) {
 			return
 		}
-		v.silent(x, d, rule.CMSM005, "REP, REJ or MRA within "+span(x.timeout[passive]))
+		v.silent(x, d, rule.CMSM005, "REP, REJ or MRA within "+rule.Span(x.timeout[passive]))
 	case answerAfter:
 		if x.rep.times > 0 || x.reject.time > 0 || x.patience[passive].time > d.seen.time || !x.once(toldPatience) {
 			return
 		}
-		v.silent(x, d, rule.CMSM005, "REP, REJ or a further MRA within the "+span(x.wait[passive])+" that this MRA asked for")
+		v.silent(x, d, rule.CMSM005, "REP, REJ or a further MRA within the "+rule.Span(x.wait[passive])+" that this MRA asked for")
 	case repeatRTU:
 		if x.rtu.time+slack >= d.seen.time || x.reject.time > 0 || x.dreq[0].times+x.dreq[1].times > 0 {
 			return

@@ -166,8 +166,8 @@ func (v *Verifier) again(q *peer, x *exchange, d *datagram) {
 		if gap := p.Time - x.time; gap < limit(r) && p.Tap == x.tap {
 			v.report(p, verdict{
 				rule: rule.MADTMO002, class: rule.Violation, role: rule.Requester, evidence: x.frame, tap: x.tap,
-				expected: fmt.Sprintf("no repetition for %v, the RespTimeValue %d of the responder", time.Duration(limit(r)), r),
-				actual:   fmt.Sprintf("the same request again after %v", time.Duration(gap)),
+				expected: fmt.Sprintf("no repetition for %s, the RespTimeValue %d of the responder", rule.Span(limit(r)), r),
+				actual:   "the same request again after " + rule.Span(gap),
 			})
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"time"
 
 	"ibwitness/mad"
 	"ibwitness/packet"
@@ -66,7 +65,7 @@ func (v *Verifier) untold(q *peer, end int64) {
 		v.report(&p, verdict{
 			rule: rule.MADMC007, class: rule.Unproven, role: rule.Responder,
 			expected: fmt.Sprintf("a report that group %v was created, to which the port is subscribed", q.owed[i].group),
-			actual:   fmt.Sprintf("nothing within %v", time.Duration(end-x.time)),
+			actual:   "nothing within " + rule.Span(end-x.time),
 			detail:   "the group may have existed, or the manager may not count the port among its members' partitions",
 		})
 	}

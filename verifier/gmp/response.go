@@ -3,7 +3,6 @@ package gmp
 import (
 	"bytes"
 	"fmt"
-	"time"
 
 	"ibwitness/mad"
 	"ibwitness/packet"
@@ -103,8 +102,8 @@ func (v *Verifier) fits(x *exchange, d *datagram) bool {
 	if (h.Attribute != x.h.Attribute && !multi || h.Modifier != x.h.Modifier) && d.status()&mad.StatusRedirect == 0 {
 		v.report(d.p, verdict{
 			rule: rule.MADTID001, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
-			expected: fmt.Sprintf("the attribute and modifier of the request with this transaction ID: %s, 0x%x", x.h.AttributeName(), x.h.Modifier),
-			actual:   fmt.Sprintf("%s, 0x%x", h.AttributeName(), h.Modifier),
+			expected: fmt.Sprintf("the attribute and modifier of the request with this transaction ID: %s, modifier 0x%x", x.h.AttributeName(), x.h.Modifier),
+			actual:   fmt.Sprintf("%s, modifier 0x%x", h.AttributeName(), h.Modifier),
 			detail:   why(ok, whyReused),
 		})
 		return false
@@ -176,7 +175,7 @@ func (v *Verifier) inTime(x *exchange, d *datagram) {
 	ok := told && v.sees(p.Src, p.SGID)
 	v.report(p, verdict{
 		rule: rule.MADTMO001, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
-		expected: fmt.Sprintf("an answer within %v, RespTimeValue %d", time.Duration(limit(code)), code), actual: fmt.Sprintf("after %v", time.Duration(took)),
+		expected: fmt.Sprintf("an answer within %s, RespTimeValue %d", rule.Span(limit(code)), code), actual: "after " + rule.Span(took),
 		detail: why(ok, "the RespTimeValue of the responder is not known, or the tap is not at it"),
 	})
 }
@@ -239,7 +238,7 @@ func (v *Verifier) unanswered(q *peer, end int64) {
 		v.report(&p, verdict{
 			rule: id, class: rule.Unproven, role: rule.Responder,
 			expected: fmt.Sprintf("%v to the %v of %s", answerTo(x.h.Class, x.h.Method), x.h.Method, x.h.AttributeName()),
-			actual:   fmt.Sprintf("nothing within %v", time.Duration(end-x.time)),
+			actual:   "nothing within " + rule.Span(end-x.time),
 			detail:   "the request may not have reached the agent of its class: receivers drop what they have no room for",
 		})
 	}

@@ -30,6 +30,12 @@ var (
 	siEnhanced     = mad.LayoutSwitchInfo.Field("enhancedPort0")
 )
 
+// What a node answers to a request that it cannot serve.
+var (
+	invalidValue = mad.StatusValue.Text(mad.ClassSubnetLID)
+	noMethod     = mad.StatusAttribute.Text(mad.ClassSubnetLID)
+)
+
 // asks judges what a new request asks for.
 func (v *Verifier) asks(x *exchange) {
 	s := &v.s
@@ -65,13 +71,13 @@ func (v *Verifier) answer(x *exchange) {
 	}
 	_, set, _, known := mad.SMPMethods(s.Attribute)
 	if known && s.Attribute != mad.AttrVendorDiag && v.breaks(rule.SMPMTH002, x.Method == mad.Set && !set) {
-		v.report(rule.SMPMTH002, v.paired(), rule.Responder, "status 0x000c: the attribute has no such method", "status 0", x.frame)
+		v.report(rule.SMPMTH002, v.paired(), rule.Responder, noMethod+": the attribute has no such method", "status 0", x.frame)
 	}
 	switch s.Attribute {
 	case mad.AttrSwitchInfo, mad.AttrLinearForwarding, mad.AttrRandomForwarding, mad.AttrMulticastForwarding:
 		if x.at.known() {
 			if v.breaks(rule.SMPSI001, x.at.node.Type != subnet.Switch) {
-				v.report(rule.SMPSI001, v.paired(), rule.Responder, "status 0x000c: the node is no switch",
+				v.report(rule.SMPSI001, v.paired(), rule.Responder, noMethod+": the node is no switch",
 					fmt.Sprintf("%s of a %v", s.AttributeName(), x.at.node.Type), x.frame)
 				return
 			}

@@ -197,8 +197,8 @@ func (v *Verifier) response() {
 	}
 	answers := x.Method == mad.Get || x.Method == mad.Set
 	if v.breaks(rule.SMPMTH003, !fits || !answers) {
-		v.report(rule.SMPMTH003, v.paired(), rule.Responder, fmt.Sprintf("the answer to %v(%s) with modifier 0x%x", x.Method, x.AttributeName(), x.Modifier),
-			fmt.Sprintf("GetResp(%s) with modifier 0x%x", s.AttributeName(), s.Modifier), x.frame)
+		v.report(rule.SMPMTH003, v.paired(), rule.Responder, fmt.Sprintf("the answer to %v(%s) with %s", x.Method, x.AttributeName(), mad.ModifierText(x.Attribute, x.Modifier)),
+			fmt.Sprintf("GetResp(%s) with %s", s.AttributeName(), mad.ModifierText(s.Attribute, s.Modifier)), x.frame)
 		return
 	}
 	if s.Directed() && x.answers > 0 && (x.answerHop > s.HopPointer() || x.answerHop < s.HopPointer() && x.answers >= x.asked) {
@@ -258,7 +258,7 @@ func (v *Verifier) late(x *exchange) {
 	limit := int64(4096) << port.RespTime
 	d := v.p.Time - x.time
 	if v.breaks(rule.SMPPI011, d > limit+limit/4+int64(time.Millisecond)) {
-		v.report(rule.SMPPI011, v.lasting(), rule.Responder, fmt.Sprintf("an answer within %v, RespTimeValue %d", time.Duration(limit), port.RespTime),
-			fmt.Sprintf("after %v", time.Duration(d)), x.frame)
+		v.report(rule.SMPPI011, v.lasting(), rule.Responder, fmt.Sprintf("an answer within %s, RespTimeValue %d", rule.Span(limit), port.RespTime),
+			"after "+rule.Span(d), x.frame)
 	}
 }

@@ -78,7 +78,7 @@ func (v *Verifier) asksManager() {
 func (v *Verifier) managerInfo(x *exchange) {
 	s, d := &v.s, v.s.Data
 	if x.Method == mad.Set && v.breaks(rule.SMPSMI001, x.Modifier < handover || x.Modifier > discover) {
-		v.report(rule.SMPSMI001, v.paired(), rule.Responder, "status 0x001c: there is no such transition", fmt.Sprintf("status 0 with modifier 0x%x", x.Modifier), x.frame)
+		v.report(rule.SMPSMI001, v.paired(), rule.Responder, invalidValue+": there is no such transition", "status 0 with "+mad.ModifierText(x.Attribute, x.Modifier), x.frame)
 	}
 	if p := x.at.port(); p.Knows(subnet.KnowsInfo) {
 		if v.breaks(rule.SMPPM001, p.CapabilityMask&capSM == 0) {

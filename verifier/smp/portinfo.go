@@ -84,7 +84,7 @@ func (v *Verifier) portInfo(x *exchange) {
 	if x.at.known() {
 		n := uint32(x.at.node.NumPorts)
 		if v.breaks(rule.SMPPI001, number > n) {
-			v.report(rule.SMPPI001, v.paired(), rule.Responder, fmt.Sprintf("status 0x001c: the node has %d ports", n), fmt.Sprintf("PortInfo of port %d", number), x.frame)
+			v.report(rule.SMPPI001, v.paired(), rule.Responder, fmt.Sprintf(invalidValue+": the node has %d ports", n), fmt.Sprintf("PortInfo of port %d", number), x.frame)
 			return
 		}
 		if local := uint32(piLocalPort.Uint(d)); v.breaks(rule.SMPPI001, local > n) {
@@ -155,7 +155,7 @@ func (v *Verifier) portSet(x *exchange) {
 		lid, lmc := piLID.Uint(d), piLMC.Uint(d)
 		bad := lid == 0 || lid >= 0xC000 || lid&(1<<lmc-1) != 0 || piSMLID.Uint(d) == 0 || piSMLID.Uint(d) >= 0xC000
 		if v.breaks(rule.SMPPI002, bad) {
-			v.report(rule.SMPPI002, v.paired(), rule.Responder, "unicast LIDs of port and manager, the port's a multiple of 2^LMC, or status 0x001c",
+			v.report(rule.SMPPI002, v.paired(), rule.Responder, "unicast LIDs of port and manager, the port's a multiple of 2^LMC, or "+invalidValue,
 				fmt.Sprintf("LID 0x%04x, LMC %d, SMLID 0x%04x", lid, lmc, piSMLID.Uint(d)), x.frame)
 		}
 	}
@@ -174,16 +174,16 @@ func (v *Verifier) portSet(x *exchange) {
 		class = rule.Unproven // the link may have come up since, or gone down and come up
 	}
 	if v.breaks(rule.SMPPI006, bad) {
-		v.report(rule.SMPPI006, class, rule.Responder, "status 0x001c: Armed follows Initialize, Active follows Armed, and Initialize is not set",
+		v.report(rule.SMPPI006, class, rule.Responder, invalidValue+": Armed follows Initialize, Active follows Armed, and Initialize is not set",
 			fmt.Sprintf("status 0 to a Set of %s, from %s", stateText(to), stateText(was)), x.frame)
 	}
 	if v.breaks(rule.SMPPI007, physical > 3 || physical != 0 && to > down) {
-		v.report(rule.SMPPI007, v.paired(), rule.Responder, "status 0x001c: the physical state is set to 1, 2 or 3, with PortState Down or none",
+		v.report(rule.SMPPI007, v.paired(), rule.Responder, invalidValue+": the physical state is set to 1, 2 or 3, with PortState Down or none",
 			fmt.Sprintf("status 0 to a Set of physical state %d with %s", physical, stateText(to)), x.frame)
 	}
 	if on, able := piWidthOn.Uint(want), piWidthCap.Uint(d); was > down && was != deferred {
 		if v.breaks(rule.SMPPI003, on != 0xFF && on&^able != 0 && piWidthOn.Uint(d)&^able == 0) {
-			v.report(rule.SMPPI003, v.paired(), rule.Responder, fmt.Sprintf("status 0x001c: LinkWidthSupported is 0x%02x", able), fmt.Sprintf("status 0 to a Set of LinkWidthEnabled 0x%02x", on), x.frame)
+			v.report(rule.SMPPI003, v.paired(), rule.Responder, fmt.Sprintf(invalidValue+": LinkWidthSupported is 0x%02x", able), fmt.Sprintf("status 0 to a Set of LinkWidthEnabled 0x%02x", on), x.frame)
 		}
 	}
 	if x.wrong || !x.at.endport(x.Modifier) {

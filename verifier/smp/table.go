@@ -117,7 +117,7 @@ func (v *Verifier) asksSLtoVL(x *exchange) {
 		first = 18 // two bits say all input ports, and all output ports
 	}
 	if v.breaks(rule.SMPSV001, x.at.known() && s.Modifier>>first != 0) {
-		v.report(rule.SMPSV001, rule.Violation, rule.Requester, fmt.Sprintf("bits 31:%d of the attribute modifier 0", first), fmt.Sprintf("0x%08x", s.Modifier))
+		v.report(rule.SMPSV001, rule.Violation, rule.Requester, fmt.Sprintf("bits 31:%d of the attribute modifier 0", first), mad.ModifierText(s.Attribute, s.Modifier))
 		return
 	}
 	p := v.vlPort(x, s.Modifier&0xFF)
@@ -182,7 +182,7 @@ func (v *Verifier) asksLinear(x *exchange) {
 func (v *Verifier) asksMulticast(x *exchange) {
 	s := &v.s
 	position := s.Modifier >> 28
-	bad, actual := s.Modifier>>9&(1<<19-1) != 0, fmt.Sprintf("modifier 0x%08x", s.Modifier)
+	bad, actual := s.Modifier>>9&(1<<19-1) != 0, mad.ModifierText(s.Attribute, s.Modifier)
 	if s.Method == mad.Set && x.at.known() && x.at.node.Type == subnet.Switch && !bad {
 		for i := range 32 {
 			for bit := range 16 {

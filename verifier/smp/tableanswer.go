@@ -62,7 +62,7 @@ func (v *Verifier) inTable(x *exchange) bool {
 	case mad.AttrSLtoVL:
 		in, out := s.Modifier>>8&0xFF, s.Modifier&0xFF
 		ports := uint32(n.NumPorts)
-		id, want = rule.SMPSV001, fmt.Sprintf("status 0x001c: the node has %d ports", ports)
+		id, want = rule.SMPSV001, fmt.Sprintf(invalidValue+": the node has %d ports", ports)
 		bad = out > ports || in > ports
 		if isSwitch && n.HasSwitchInfo && !n.EnhancedPort0 && out == 0 && s.Modifier>>16 == 0 {
 			bad, want = true, want+", and output port 0 is there only with an enhanced port 0"
@@ -75,7 +75,7 @@ func (v *Verifier) inTable(x *exchange) bool {
 			}
 		}
 	case mad.AttrVLArbitration:
-		id, bad, want = rule.SMPVA001, s.Modifier>>16 < 1 || s.Modifier>>16 > 4 || isSwitch && s.Modifier&0xFFFF > uint32(n.NumPorts), "status 0x001c: blocks 1 to 4, and ports of the node"
+		id, bad, want = rule.SMPVA001, s.Modifier>>16 < 1 || s.Modifier>>16 > 4 || isSwitch && s.Modifier&0xFFFF > uint32(n.NumPorts), invalidValue+": blocks 1 to 4, and ports of the node"
 		if odd := oddEntry(s.Data); !bad && x.Method == mad.Get && odd >= 0 {
 			v.breaks(id, true)
 			v.report(id, rule.Unproven, rule.Responder, "a data VL in each entry that has a weight", entryText(s.Data, odd), x.frame)
@@ -88,32 +88,32 @@ func (v *Verifier) inTable(x *exchange) bool {
 			}
 			size = n.EnforcementCap
 		}
-		id, bad, want = rule.SMPPK001, s.Modifier&0xFFFF*32 >= uint32(size), fmt.Sprintf("status 0x001c: %d P_Keys", size)
+		id, bad, want = rule.SMPPK001, s.Modifier&0xFFFF*32 >= uint32(size), fmt.Sprintf(invalidValue+": %d P_Keys", size)
 		if isSwitch && s.Modifier>>16 > uint32(n.NumPorts) {
-			bad, want = true, fmt.Sprintf("status 0x001c: the node has %d ports", n.NumPorts)
+			bad, want = true, fmt.Sprintf(invalidValue+": the node has %d ports", n.NumPorts)
 		}
 	case mad.AttrLinearForwarding:
 		if !n.HasSwitchInfo || n.LinearCap == 0 {
 			return s.Modifier < 1024
 		}
-		id, bad, want = rule.SMPLF001, uint64(s.Modifier)*64 >= uint64(n.LinearCap), fmt.Sprintf("status 0x001c: LinearFDBCap %d", n.LinearCap)
+		id, bad, want = rule.SMPLF001, uint64(s.Modifier)*64 >= uint64(n.LinearCap), fmt.Sprintf(invalidValue+": LinearFDBCap %d", n.LinearCap)
 	case mad.AttrRandomForwarding:
 		if !n.HasSwitchInfo {
 			return true
 		}
-		id, bad, want = rule.SMPRF001, uint64(s.Modifier)*16 >= uint64(n.RandomCap), fmt.Sprintf("status 0x001c: RandomFDBCap %d", n.RandomCap)
+		id, bad, want = rule.SMPRF001, uint64(s.Modifier)*16 >= uint64(n.RandomCap), fmt.Sprintf(invalidValue+": RandomFDBCap %d", n.RandomCap)
 	case mad.AttrMulticastForwarding:
 		if !n.HasSwitchInfo {
 			return true
 		}
-		id, bad, want = rule.SMPMF001, s.Modifier&0x1FF*32 >= uint32(n.MulticastCap), fmt.Sprintf("status 0x001c: MulticastFDBCap %d", n.MulticastCap)
+		id, bad, want = rule.SMPMF001, s.Modifier&0x1FF*32 >= uint32(n.MulticastCap), fmt.Sprintf(invalidValue+": MulticastFDBCap %d", n.MulticastCap)
 	case mad.AttrGUIDInfo:
 		return v.guidInfo(x)
 	default:
 		return true
 	}
 	if v.breaks(id, bad) {
-		v.report(id, v.paired(), rule.Responder, want, fmt.Sprintf("status 0 with modifier 0x%x", s.Modifier), x.frame)
+		v.report(id, v.paired(), rule.Responder, want, "status 0 with "+mad.ModifierText(s.Attribute, s.Modifier), x.frame)
 	}
 	return !bad
 }
@@ -140,7 +140,7 @@ func (v *Verifier) guidInfo(x *exchange) bool {
 	first := mad.LayoutPortInfo.Field("MKey").Uint(s.Data) // the first 64 bits
 	switch {
 	case size != 0 && uint64(s.Modifier)*8 >= size:
-		bad, want, actual = true, fmt.Sprintf("status 0x001c: GUIDCap %d", size), fmt.Sprintf("block %d", s.Modifier)
+		bad, want, actual = true, fmt.Sprintf(invalidValue+": GUIDCap %d", size), fmt.Sprintf("block %d", s.Modifier)
 	case s.Modifier == 0 && p.Knows(subnet.KnowsGUID) && first != p.GUID:
 		bad, want, actual = true, fmt.Sprintf("the PortGUID 0x%016x first", p.GUID), fmt.Sprintf("0x%016x", first)
 	}

@@ -3,7 +3,6 @@ package smp
 import (
 	"encoding/binary"
 	"fmt"
-	"time"
 
 	"ibwitness/mad"
 	"ibwitness/rule"
@@ -115,8 +114,8 @@ func (v *Verifier) again(t *trapper, port *subnet.Port) {
 	if port.Knows(subnet.KnowsInfo) {
 		gap := int64(4096) << port.SubnetTimeout
 		if v.breaks(rule.SMPTRP002, p.Time-t.time < gap/2) {
-			v.report(rule.SMPTRP002, v.lasting(), rule.Sender, fmt.Sprintf("at least %v between traps, SubnetTimeOut %d", time.Duration(gap), port.SubnetTimeout),
-				fmt.Sprintf("%v", time.Duration(p.Time-t.time)), t.frame)
+			v.report(rule.SMPTRP002, v.lasting(), rule.Sender, fmt.Sprintf("at least %s between traps, SubnetTimeOut %d", rule.Span(gap), port.SubnetTimeout),
+				rule.Span(p.Time-t.time), t.frame)
 		}
 	}
 	if s.TID != t.tid {
