@@ -3,6 +3,7 @@ package cm
 import (
 	"container/heap"
 	"fmt"
+	"time"
 
 	"ibwitness/packet"
 	"ibwitness/rule"
