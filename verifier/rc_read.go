@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/packet"
@@ -106,8 +107,9 @@ func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.S
 		return
 	}
 	goesOn := !p.PSN.Before(w.RespNext) && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
-	if goesOn && min(p.Time-r.LastTime, p.Time-issues[0].At) < stalled {
-		return
+	asked := slices.ContainsFunc(issues, func(issue qp.Issue) bool { return issue.From == p.PSN })
+	if goesOn && (!asked && p.PSN == w.RespNext || min(p.Time-r.LastTime, p.Time-issues[0].At) < stalled) {
+		return // however long the responder paused, where no issue asks for just this PSN
 	}
 	n := len(issues)
 	for i, issue := range issues {
