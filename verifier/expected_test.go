@@ -203,7 +203,7 @@ func TestExpectedDeclines(t *testing.T) {
 		causes   []cause
 	}{
 		{name: "SEND Only", fn: packet.SendOnly, payload: 8},
-		{name: "SEND First", fn: packet.SendFirst, payload: groundMTU, causes: []cause{length}},
+		{name: "SEND First", fn: packet.SendFirst, payload: groundMTU, causes: []cause{length, {name: "empty, path MTU not known", set: func(g *ground, p *packet.Packet) { g.c.PMTU, p.PayloadLen = 0, 0 }}}},
 		{name: "SEND Middle", fn: packet.SendMiddle, before: open(packet.SendFirst, 0), payload: groundMTU, causes: []cause{length, shut, lost}},
 		{name: "SEND Last", fn: packet.SendLast, before: open(packet.SendFirst, 0), payload: 8, causes: []cause{empty, shut, lost}},
 		{name: "WRITE Only", fn: packet.WriteOnly, payload: 8, dma: 8, causes: []cause{dma, length}},
