@@ -60,11 +60,11 @@ func (s *stream) rnrNAKs(w *work) (n int, at where) {
 }
 
 // exhausted judges another status than RETRY_EXC_ERR or RNR_RETRY_EXC_ERR of the request with which the retries of its queue pair were used up. What
-// happened at the requester itself may end it with a status of its own meanwhile.
-func (a *Agent) exhausted(q *queuePair, w *work) {
+// happened at the requester itself may end it with a status of its own meanwhile. It reports whether it found one.
+func (a *Agent) exhausted(q *queuePair, w *work) bool {
 	status := w.done.Completion.Status
 	if _, ok := q.answered(w); ok || q.out.odd != nil || q.fatal(w) != nil || q.oldestOpen() != w {
-		return
+		return false
 	}
 	tries := q.out.tries(w)
 	n, at := q.out.rnrNAKs(w)
@@ -75,7 +75,7 @@ func (a *Agent) exhausted(q *queuePair, w *work) {
 	case n == 0 && q.attr.Has(hcaagent.KnowsRetryCnt) && tries > int(q.attr.RetryCnt):
 		a.covered(rule.CPLSTS006)
 		if status == hcaagent.RetryExcErr {
-			return
+			return false
 		}
 		v.rule, v.expected = rule.CPLSTS006, fmt.Sprintf("RETRY_EXC_ERR: it was sent %d times, and never answered", tries)
 		if m := q.out.find(w.first); m != nil {
@@ -84,11 +84,11 @@ func (a *Agent) exhausted(q *queuePair, w *work) {
 	case n > 0 && n == tries && q.attr.Has(hcaagent.KnowsRNRRetry) && q.attr.RNRRetry < 7 && n > int(q.attr.RNRRetry):
 		a.covered(rule.CPLSTS007)
 		if status == hcaagent.RNRRetryExcErr {
-			return
+			return false
 		}
 		v.rule, v.expected = rule.CPLSTS007, fmt.Sprintf("RNR_RETRY_EXC_ERR: each of %d tries was answered with an RNR NAK", n)
 	default:
-		return
+		return false
 	}
 	switch status {
 	case hcaagent.RespTimeoutErr, hcaagent.GeneralErr, hcaagent.FatalErr, hcaagent.RemAbortErr, hcaagent.LocEECOpErr, hcaagent.LocRDDViolErr, hcaagent.RemInvRDReqErr,
@@ -96,15 +96,16 @@ func (a *Agent) exhausted(q *queuePair, w *work) {
 	case hcaagent.RetryExcErr:
 	case hcaagent.WRFlushErr:
 		if q.sq.failed != nil || q.rq.failed != nil || q.wasErr != nil || q.overrun != nil || len(q.asyncs) > 0 || q.in.end() != nil {
-			return // that is why
+			return false // that is why
 		}
 	default:
-		return // judged by what that says
+		return false // judged by what that says
 	}
 	if v.class == rule.Unproven {
 		v.detail += "; " + notShown
 	}
 	a.accuse(q, v)
+	return true
 }
 
 // oldestOpen returns the oldest send request on the wire that nothing has answered, or nil.

@@ -238,9 +238,12 @@ func (q *queuePair) passedOver() *work {
 // failedSend judges a completion with an error.
 func (a *Agent) failedSend(q *queuePair, w *work) {
 	status := w.done.Completion.Status
-	a.exhausted(q, w)
+	told := a.exhausted(q, w)
 	switch status {
 	case hcaagent.RetryExcErr:
+		if told {
+			return
+		}
 		a.retried(q, w)
 	case hcaagent.RNRRetryExcErr:
 		a.rnrRetried(q, w)

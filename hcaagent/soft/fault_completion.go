@@ -63,6 +63,8 @@ var _ = faults(map[string]*Fault{
 	"retry-error-for-ack":       {Text: "completes with RETRY_EXC_ERR what was acknowledged", Rule: "CPL-STS-006", Verbs: true, which: sent, completion: ends(hcaagent.RetryExcErr)},
 	"rnr-error-for-ack":         {Text: "completes with RNR_RETRY_EXC_ERR what was acknowledged, with an RNR retry count of 7", Rule: "CPL-STS-007", Verbs: true, which: sent, completion: ends(hcaagent.RNRRetryExcErr)},
 	"retry-as-rnr":              {Text: "completes with RNR_RETRY_EXC_ERR when its retries are used up", Rule: "CPL-STS-007", Verbs: true, Needs: Silence, which: failed, completion: ends(hcaagent.RNRRetryExcErr)},
+	"retry-as-timeout":          {Text: "completes with RESP_TIMEOUT_ERR when its retries are used up", Rule: "CPL-STS-006", Verbs: true, Needs: Silence, which: failed, completion: ends(hcaagent.RespTimeoutErr)},
+	"rnr-as-retry":              {Text: "completes with RETRY_EXC_ERR when its RNR retries are used up", Rule: "CPL-STS-007", Verbs: true, Needs: NeverReady, which: failed, completion: ends(hcaagent.RetryExcErr)},
 	"success-behind-error":      {Text: "completes a request with success behind one that it gave up", Rule: "CPL-ORD-004", Verbs: true, Needs: Silence, which: status(hcaagent.WRFlushErr), completion: ends(hcaagent.Success)},
 	"flush-lost":                {Text: "does not flush a request", Rule: "QPS-ERR-002", Verbs: true, Needs: Refused, which: flushed, completion: none},
 	"receive-flush-lost":        {Text: "does not flush a receive request", Rule: "QPS-ERR-002", Verbs: true, Responder: true, Needs: Refused, which: flushed, completion: none},
