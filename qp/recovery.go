@@ -28,7 +28,9 @@ type Recovery struct {
 	GrantedBy  uint32     // MSN of the response that gave them, with GrantedSet
 	Spare      packet.PSN // Una when a response last acknowledged something and asked for what is missing too, while Spares
 	Spares     bool
-	Doubt      *Doubt          // nil: none
+	Doubt      *Doubt     // nil: none
+	ReadTo     packet.PSN // after the responses to a READ that came again and asked for more than the first time, while ReadMore
+	ReadMore   bool
 	Ignored    Ignored         // READ or atomic that came again while a PSN sequence NAK was pending, and has no answer yet
 	More       uint8           // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
 	Silent     int64           // SendQueue.AskedAt when it was last reported that nothing was sent again; 0: never
@@ -117,6 +119,17 @@ func (s *SendQueue) Answering(read packet.PSN, n int) {
 		n--
 		return n >= 0
 	})
+}
+
+// ReadsTo notes that a READ came again and asked for responses up to psn, more than the first time.
+func (s *SendQueue) ReadsTo(psn packet.PSN) {
+	r := s.Lost()
+	r.ReadTo, r.ReadMore = psn, true
+}
+
+// MayRead reports whether a response at psn may be one that a READ asked for when it came again, but not the first time.
+func (s *SendQueue) MayRead(psn packet.PSN) bool {
+	return s.Recovery != nil && s.Recovery.ReadMore && psn.Before(s.Recovery.ReadTo)
 }
 
 // Asked reports whether the READ at psn read was ever asked for again from a PSN for which fits holds. What is sent first may arrive last, and

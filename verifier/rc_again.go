@@ -127,6 +127,14 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		}
 		done = uint32(n) * c.PMTU
 	}
+	rest := w.Length - min(done, w.Length)
+	if p.DMALen != rest {
+		w.Flags |= wqe.Blamed // which of the two is answered is not certain
+		q.Mix()
+	}
+	if p.DMALen > rest && p.DMALen < 1<<30 {
+		q.ReadsTo(p.PSN.Add(wqe.Packets(p.DMALen, max(c.PMTU, leastMTU))))
+	}
 	switch {
 	case p.RKey != w.RKey:
 		blame(rule.RCRTY007, fmt.Sprintf("R_Key 0x%x", w.RKey), fmt.Sprintf("R_Key 0x%x", p.RKey))
@@ -136,9 +144,8 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			id = rule.RCRTY008
 		}
 		blame(id, fmt.Sprintf("VA 0x%x", w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", p.VA))
-	case p.DMALen != w.Length-min(done, w.Length):
-		w.Flags |= wqe.Blamed // which of the two is answered is not certain
-		blame(rule.RCRTY007, fmt.Sprintf("DMALen %d", w.Length-min(done, w.Length)), fmt.Sprintf("DMALen %d", p.DMALen))
+	case p.DMALen != rest:
+		blame(rule.RCRTY007, fmt.Sprintf("DMALen %d", rest), fmt.Sprintf("DMALen %d", p.DMALen))
 	}
 	if w.Has(wqe.Answered) {
 		w.Flags = w.Flags&^wqe.Answered | wqe.Told

@@ -92,6 +92,9 @@ const atEnd = math.MaxInt64
 func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(rule.RCRSP006)
+	if answersRead(p) && q.MayRead(p.PSN) {
+		return // which was reported
+	}
 	// At the requester all that it sent was seen; but a response to just the next PSN may tell of a packet that was not recognised.
 	neverSent := c.Sees(1-from) && r.Told && p.PSN != q.Next
 	// At the responder all that arrived was seen, since the capture began; a NAK answers what came just before it.
@@ -136,4 +139,10 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	if r.Unseen++; r.Unseen == 3 {
 		c.Lossy, q.Joined, r.Unseen = true, false, 0
 	}
+}
+
+// answersRead reports whether p is a READ response.
+func answersRead(p *packet.Packet) bool {
+	fn := p.Opcode.Fn()
+	return fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly
 }

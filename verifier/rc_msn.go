@@ -88,6 +88,9 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		d.class = rule.Unproven // until a response behind them agrees
 		d.detail = "requests have come in another order, or are being sent again behind a gap: the messages may be counted wrongly"
 	}
+	if over > 0 && have.After(most) && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
+		d.class, d.detail = rule.Unproven, "it may answer a duplicate, and count a message that the tap has missed"
+	}
 	if over > 0 && before == 0 && !have.After(most) {
 		if r.Repeated || p.PSN.Before(q.Una) || ahead(q, p.PSN, over) {
 			return // answers to duplicates carry the newest MSN

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -25,6 +26,9 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.covered(rule.RCRES001)
+	if w.Op != wqe.Read && q.MayRead(p.PSN) {
+		return
+	}
 	if !w.Op.Responded() || w.Op.Atomic() {
 		id, want := rule.RCRES001, "Acknowledge"
 		if w.Op.Atomic() && p.Info().Only && q.RdOut == 1 {
@@ -148,7 +152,11 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		excused := c.Ends[from].SQ.Excused
 		c.Ends[from].SQ.Excused = false
 		if once := !r.Repeated && !w.Has(wqe.Again); once && c.Complete() && p.Opcode != readOpcode(p, w.First, w.Last) {
-			blame(rule.Violation, "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), "")
+			another := w.Has(wqe.Unsized) && v.rcReadElse(c, from, p, w, false)
+			if another {
+				d = "it may answer a request that the tap has missed"
+			}
+			blame(proven(!another), "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), d)
 			return false
 		}
 		if v.unordered(c, from) {
@@ -182,7 +190,12 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return true
 	}
 	if p.Opcode != readOpcode(p, w.First, w.Last) {
-		blame(proven(c.Complete() && !c.Ends[1-from].SQ.IsMixed(p.PSN) && !w.Has(wqe.Guessed)), want, "")
+		d := ""
+		sure := !v.rcReadElse(c, from, p, w, goesOn)
+		if !sure {
+			d = "it may answer a request that the tap has missed, or that came before the capture began"
+		}
+		blame(proven(sure && c.Complete() && !c.Ends[1-from].SQ.IsMixed(p.PSN) && !w.Has(wqe.Guessed)), want, d)
 		return false
 	}
 	// The place fits the first issue of the request, not the newest: a response to that may have been overtaken, or been copied on its way.
@@ -192,6 +205,18 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 	blame(proven(sees), want, d)
 	return true
+}
+
+// rcReadElse reports whether a response with another opcode than READ w asks for may answer another request: one for the rest of w, that the tap has
+// missed, or, where w is the first request of the capture, the READ that w itself asks for the rest of. goesOn says that the newest response was the one
+// before it: the READ can hardly have come again in between.
+func (v *Verifier) rcReadElse(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, goesOn bool) bool {
+	q, r, in := &c.Ends[1-from].SQ, &c.Ends[from].RQ, p.Info()
+	if w.First == q.First && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) && c.Ends[from].Sums.Packets > 1 && (in.Middle || in.Last) {
+		return true
+	}
+	soon := goesOn && p.Time-r.LastTime < int64(inFlight) && (nextLeft(r, p) || !numbered(p) || w == q.Messages.Newest())
+	return !c.Sees(from) && !c.Sees(1-from) && !soon && p.Opcode == readOpcode(p, p.PSN, w.Last)
 }
 
 // nextLeft reports whether p is what its sender sent right behind the newest response: most senders number their IPv4 packets.

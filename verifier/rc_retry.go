@@ -148,7 +148,8 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
 	done := uint64(p.PSN.Diff(w.First)) * uint64(c.PMTU)
-	if p.Opcode.Fn() == packet.ReadRequest && (p.VA == w.VA+done || uint64(p.DMALen)+done == uint64(w.Length) || p.VA > w.VA && p.VA < w.VA+uint64(w.Length)) {
+	same := p.PSN == w.RespNext && p.VA == w.VA && p.RKey == w.RKey // for what is missing, but from the start
+	if p.Opcode.Fn() == packet.ReadRequest && (same || p.VA == w.VA+done || uint64(p.DMALen)+done == uint64(w.Length) || p.VA > w.VA && p.VA < w.VA+uint64(w.Length)) {
 		w.Flags |= wqe.Again // its tail, asked for again
 		v.rcBehind(c, from, p)
 		return

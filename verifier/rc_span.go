@@ -87,7 +87,11 @@ func tailMTU(w *wqe.SendWQE, p *packet.Packet, n int) uint32 {
 // rcReadEnds learns from a request that comes again how many PSNs the READ before it takes, which was taken for as long as the request that
 // was seen behind it left room: one between the two was lost then.
 func (v *Verifier) rcReadEnds(c *qp.Pair, from int, p *packet.Packet) {
-	w, i := c.Ends[from].SQ.Messages.Find(p.PSN)
+	q := &c.Ends[from].SQ
+	w, i := q.Messages.Find(p.PSN)
+	if w == nil && q.HasHole() {
+		v.rcReadFills(c, from, p)
+	}
 	if w == nil || !w.Has(wqe.Unsized) {
 		return
 	}
@@ -96,6 +100,20 @@ func (v *Verifier) rcReadEnds(c *qp.Pair, from int, p *packet.Packet) {
 		if !c.Sees(from) {
 			w.Flags |= wqe.Unsized // what follows it may have been lost once more
 		}
+	}
+}
+
+// rcReadFills learns the path MTU from a request within a gap that asks for the tail of the READ before it: the gap begins behind the rest of that.
+func (v *Verifier) rcReadFills(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	i := q.Messages.UpTo(p.PSN)
+	if i < 0 || q.Messages.At(i).Last.Add(1) != q.Hole || !q.Messages.At(i).Has(wqe.Unsized) {
+		return
+	}
+	w := q.Messages.At(i)
+	pmtu := tailMTU(w, p, p.PSN.Diff(w.First))
+	if pmtu != 0 && pmtu >= c.Least && !w.First.Add(wqe.Packets(w.Length, pmtu)).After(q.HoleEnd) {
+		v.learnPMTU(c, p, pmtu)
 	}
 }
 
