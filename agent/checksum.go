@@ -100,6 +100,9 @@ func (k *checksum) gather(r *Result, hosts []host) {
 // (checksum offload): the packets are followed all the same.
 func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir uint32) bool {
 	h := &t.hosts.list[host]
+	if p.ICRCState != packet.CRCBad {
+		t.discards(c, from, p, h, dir)
+	}
 	taken := true
 	switch s := &h.vcrc[dir]; p.VCRCState {
 	case packet.CRCGood:

@@ -27,6 +27,9 @@ type host struct {
 	first int64 // time of the first packet
 	// icrc and vcrc count good and bad checksums by direction: 0 from a to b, 1 from b to a.
 	icrc, vcrc [2]seals
+	// summed says, by direction, that an IPv4 header checksum was right.
+	summed   [2]bool
+	stations [2]stations // by direction
 	// answered says, by direction, that a response was seen that could not be told to answer any connection.
 	answered [2]bool
 	// unpaired lists, by direction, connections whose responses are not known yet.

@@ -257,7 +257,7 @@ func (t *Transport) twoTaps(p *packet.Packet) {
 // known finds the connection of a packet, and verifies the packet where that is usual. It reports whether it did.
 func (t *Transport) known(p *packet.Packet) bool {
 	if r := t.routes.find(p, &t.flows); r != nil {
-		return t.ver.Usual(&r.c.Pair, int(r.from), p) || t.sound(r.c, int(r.from), p)
+		return t.usual(r.c, int(r.from), p)
 	}
 	if p.Opcode.Service() > packet.UC || t.hosts.used == 0 || t.ver.Thorough {
 		return false
@@ -276,13 +276,13 @@ func (t *Transport) known(p *packet.Packet) bool {
 
 // usual verifies what nearly every packet is, a sound one of a connection that is known, and reports whether it did.
 func (t *Transport) usual(c *connection, from int, p *packet.Packet) bool {
-	return t.ver.Usual(&c.Pair, from, p) || t.sound(c, from, p)
+	return (t.Several || c.Ends[from&1].Station == p.Station) && (t.ver.Usual(&c.Pair, from, p) || t.sound(c, from, p))
 }
 
 // sound is usual for a packet whose headers have yet to be judged.
 func (t *Transport) sound(c *connection, from int, p *packet.Packet) bool {
 	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
-		p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 || p.Encap == packet.Native {
+		p.Has&packet.HasBTH == 0 || p.Flaws&(packet.FlawShort|packet.FlawDiscard) != 0 || p.Encap == packet.Native {
 		return false
 	}
 	t.Rec.Cover[rule.ROCV2019].Exercised++

@@ -55,7 +55,7 @@ const unlimited = 1 << 17
 // Decode finds the RDMA packet in a frame and decodes it into p, whose Payload, Pad and Data are views on f.Data. Where
 // the outcome is neither RDMA nor Encapsulated, nor Refused, only Time, Frame, Tap and Way of p mean anything. It does not allocate.
 func Decode(f *Frame, p *packet.Packet) Outcome {
-	p.Time, p.Frame, p.Tap, p.Way = f.Time, f.Number, f.Tap, f.Way
+	p.Time, p.Frame, p.Tap, p.Way, p.Station = f.Time, f.Number, f.Tap, f.Way, 0
 	b, wire := f.Data, int(f.Len)
 	switch f.Link {
 	case LinkEthernet:
@@ -66,6 +66,7 @@ func Decode(f *Frame, p *packet.Packet) Outcome {
 				if !packet.DecodeIP(p, b, wire) {
 					return tunnel(p, b, wire, 0)
 				}
+				p.Station = binary.BigEndian.Uint64(f.Data) >> 16
 				if p.Cut || p.DestQP == packet.PSNMask {
 					group(p, f.Data)
 					return judge(p, true, 0)
@@ -128,6 +129,9 @@ func ethernet(p *packet.Packet, b []byte, wire, depth int) Outcome {
 		return short(b, wire)
 	}
 	out := etherType(p, b[etherSize:], wire-etherSize, binary.BigEndian.Uint16(b[12:]), depth)
+	if out == RDMA && depth == 0 {
+		p.Station = binary.BigEndian.Uint64(b) >> 16
+	}
 	if out.IsRDMA() && p.DestQP == packet.PSNMask {
 		group(p, b)
 	}

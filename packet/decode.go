@@ -98,7 +98,7 @@ func (p *Packet) begin() {
 
 // reset forgets everything but what the fabric agent has set.
 func (p *Packet) reset() {
-	*p = Packet{Time: p.Time, Frame: p.Frame, Tap: p.Tap, Way: p.Way}
+	*p = Packet{Time: p.Time, Frame: p.Frame, Tap: p.Tap, Way: p.Way, Station: p.Station}
 }
 
 // flagBits is byte 1 of the BTH, taken apart.

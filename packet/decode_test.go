@@ -30,7 +30,7 @@ func decode(t testing.TB, e packet.Encap, b []byte, wire int) *packet.Packet {
 	if !decodeInto(&p, e, b, wire) || !decodeInto(&q, e, b, wire) {
 		t.Fatalf("not decoded: %x", b)
 	}
-	q.Time, q.Frame, q.Tap, q.Way = p.Time, p.Frame, p.Tap, p.Way
+	q.Time, q.Frame, q.Tap, q.Way, q.Station = p.Time, p.Frame, p.Tap, p.Way, p.Station
 	if !reflect.DeepEqual(q, p) {
 		t.Fatalf("stale fields are left (-want +got):\n%s", cmp.Diff(q, p))
 	}
@@ -155,7 +155,7 @@ func TestFlaws(t *testing.T) {
 			p := decode(t, c.encap, b, len(b))
 			p.CheckICRC()
 			p.CheckVCRC()
-			if p.Flaws != c.want {
+			if p.Flaws&^packet.FlawDiscard != c.want { // the header checksum is that from before the lie
 				t.Errorf("flaws %b, want %b", p.Flaws, c.want)
 			}
 			if p.PayloadLen != c.n {
@@ -186,11 +186,55 @@ func TestNotRoCE(t *testing.T) {
 	}
 }
 
+// resum sets the checksum of an IPv4 header.
+func resum(h []byte) {
+	h[10], h[11] = 0, 0
+	sum := uint32(0)
+	for i := 0; i < len(h); i += 2 {
+		sum += uint32(binary.BigEndian.Uint16(h[i:]))
+	}
+	for sum>>16 != 0 {
+		sum = sum&0xFFFF + sum>>16
+	}
+	binary.BigEndian.PutUint16(h[10:], ^uint16(sum))
+}
+
+// TestDiscard: a packet that a host drops although its ICRC is right, as that does not cover the header checksum and the hop limit.
+func TestDiscard(t *testing.T) {
+	for _, e := range []packet.Encap{packet.RoCEv2IPv4, packet.RoCEv2IPv6} {
+		hops := map[packet.Encap]int{packet.RoCEv2IPv4: 8, packet.RoCEv2IPv6: 7}[e]
+		for name, c := range map[string]struct {
+			lie  func(b []byte)
+			want packet.Flaw
+		}{
+			"as it was sent":        {func([]byte) {}, 0},
+			"header checksum":       {func(b []byte) { b[11] ^= 0x80 }, packet.FlawDiscard},
+			"traffic class":         {func(b []byte) { b[1] ^= 0x10 }, packet.FlawDiscard},
+			"checksum left to fill": {func(b []byte) { b[10], b[11] = 0, 0 }, 0},
+			"hop limit 0":           {func(b []byte) { b[hops] = 0; resum(b[:20]) }, packet.FlawDiscard},
+		} {
+			b := sealed(e, sendOnly, 8)
+			if e == packet.RoCEv2IPv6 && name != "as it was sent" {
+				if name != "hop limit 0" {
+					continue
+				}
+				c.lie = func(b []byte) { b[hops] = 0 }
+			}
+			c.lie(b)
+			p := decode(t, e, b, len(b))
+			if p.CheckICRC(); p.Flaws != c.want || p.ICRCState != packet.CRCGood {
+				t.Errorf("%v, %s: flaws %b, want %b; ICRC state %d", e, name, p.Flaws, c.want, p.ICRCState)
+			}
+		}
+	}
+}
+
 func TestIPv4Options(t *testing.T) {
 	b := sealed(packet.RoCEv2IPv4, sendOnly, 8)
 	b = append(append(bytes.Clone(b[:20]), 1, 1, 1, 0), b[20:]...)
 	b[0] = 0x46
 	b[3] += 4
+	resum(b[:24])
 	p := decode(t, packet.RoCEv2IPv4, b, len(b))
 	if p.Flaws != 0 || p.IHL != 6 || p.BTHOff != 32 || p.PayloadLen != 8 {
 		t.Errorf("flaws %b, IHL %d, BTH at %d, PayloadLen %d", p.Flaws, p.IHL, p.BTHOff, p.PayloadLen)
@@ -261,6 +305,7 @@ func TestFragmentCountsWhole(t *testing.T) {
 	binary.BigEndian.PutUint16(b[2:], uint16(len(b)))
 	b[6] = 0x20
 	b = append(b, 0, 0, 0, 0) // FCS
+	resum(b[:20])
 	p := decode(t, packet.RoCEv2IPv4, b, len(b))
 	p.CheckICRC()
 	if p.Flaws != packet.FlawFragment || !p.Cut || p.PayloadLen != 1024 || len(p.Payload) != 500 || p.ICRCState != packet.CRCNotJudged {
@@ -270,7 +315,7 @@ func TestFragmentCountsWhole(t *testing.T) {
 
 // TestShortHeaders: a READ response without its AETH keeps what it has, and its ICRC proves who made it.
 func TestShortHeaders(t *testing.T) {
-	p := packet.Packet{Encap: packet.RoCEv2IPv4, Opcode: packet.Op(packet.RC, packet.SendMiddle)}
+	p := packet.Packet{Encap: packet.RoCEv2IPv4, Opcode: packet.Op(packet.RC, packet.SendMiddle), HopLmt: 64}
 	p.Complete()
 	p.Opcode = packet.Op(packet.RC, packet.AtomicAck)
 	p.SealICRC()
@@ -282,6 +327,7 @@ func TestShortHeaders(t *testing.T) {
 	}
 	p.Payload = []byte{0x1F, 0, 0, 1} // an AETH, but no AtomicAckETH
 	p.UDPLen, p.PayLen = p.UDPLen+4, p.PayLen+4
+	p.SealIPv4()
 	b = p.Append(nil)
 	q = decode(t, packet.RoCEv2IPv4, b, len(b))
 	if q.Flaws != packet.FlawShort || q.Has&packet.HasAETH == 0 || q.MSN != 1 || q.Has&packet.HasAtomicAckETH != 0 {

@@ -38,6 +38,9 @@ func DecodeIP(p *Packet, b []byte, wireLen int) bool {
 		return p.ipv4(b, wireLen)
 	}
 	p.Encap, p.Usual = RoCEv2IPv4, true
+	if uint16(x>>32) != 0 && !summed(w>>32+w&0xFFFFFFFF+x>>32+x&0xFFFFFFFF+uint64(y)) || x>>56 == 0 {
+		p.Flaws = FlawDiscard
+	}
 	src, dst := Addr{0, 0xFFFF<<32 | x&0xFFFFFFFF}, Addr{0, 0xFFFF<<32 | uint64(y)}
 	p.Src, p.Dst, p.SGID, p.DGID = src, dst, src, dst
 	p.IPFrag = uint16(w)
@@ -57,6 +60,13 @@ func DecodeIP(p *Packet, b []byte, wireLen int) bool {
 	p.behindBTH(b[at:end], l)
 	p.Data = b[:end:len(b)]
 	return true
+}
+
+// summed reports whether an IPv4 header whose words add up to sum has the checksum that belongs to it.
+func summed(sum uint64) bool {
+	sum = sum&0xFFFFFFFF + sum>>32
+	sum = sum&0xFFFF + sum>>16
+	return uint16(sum+sum>>16) == 0xFFFF
 }
 
 func decodeOddIP(p *Packet, b []byte, wireLen int) bool {
@@ -100,8 +110,20 @@ func (p *Packet) ipv4(b []byte, wireLen int) bool {
 	p.IHL = uint8(v >> 56)
 	p.network(uint32(x >> 32))
 	p.IPVer = 4
+	if p.HopLmt == 0 || p.IPSum != 0 && len(b) >= hl && !headerSummed(b[:hl]) {
+		p.Flaws |= FlawDiscard
+	}
 	p.udp(b, hl, int(p.PayLen), wireLen, HasIPv4|HasUDP, w&0x2000 != 0)
 	return true
+}
+
+// headerSummed is summed of a header with options.
+func headerSummed(h []byte) bool {
+	sum := uint64(0)
+	for ; len(h) >= 4; h = h[4:] {
+		sum += uint64(binary.BigEndian.Uint32(h))
+	}
+	return summed(sum)
 }
 
 // network sets the last 16 bits of the first half of an IPv4 header and the two bytes before them.
@@ -130,6 +152,9 @@ func (p *Packet) ipv6(b []byte, wireLen int) bool {
 	p.Flaws = flaws
 	p.ipv6Header(b)
 	p.Src, p.Dst = p.SGID, p.DGID
+	if p.HopLmt == 0 {
+		p.Flaws |= FlawDiscard
+	}
 	p.udp(b, at, ipv6Size+int(p.PayLen), wireLen, HasIPv6|HasUDP, more)
 	return true
 }

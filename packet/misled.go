@@ -51,9 +51,10 @@ func misled(p *Packet, b []byte, wireLen int, version byte) bool {
 	}
 	c[next] = protoUDP
 	binary.BigEndian.PutUint16(c[ports+2:], UDPPort)
-	if !DecodeIP(p, c, wireLen) || p.Flaws != 0 || p.Cut {
+	if !DecodeIP(p, c, wireLen) || p.Flaws&^FlawDiscard != 0 || p.Cut {
 		return false
 	}
+	p.Flaws = 0 // nobody takes it whatever its checksum
 	c[0], c[next] = b[0], b[next]
 	binary.BigEndian.PutUint16(c[ports+2:], to)
 	p.Usual, p.IPVer, p.NxtHdr, p.DstPort = false, b[0]>>4, b[next], to

@@ -86,6 +86,7 @@ const (
 	FlawDelimiter                   // the packet ended with the bad-packet delimiter (LNK-CRC-006): set by the fabric agent
 	FlawInserted                    // the ICRC is right without the IPv4 options or IPv6 extension headers: the network put them in
 	FlawOuterMark                   // a tunnel around the packet is marked with ECN 11: set by the fabric agent
+	FlawDiscard                     // where the ICRC does not look: the IPv4 header checksum is wrong, or the hop limit 0; or, set by the transport agent, the frame went to another Ethernet address than those before
 )
 
 // Packet is one packet as one tap saw it: every header of tables T1 and T2 in one flat struct that Decode fills
@@ -99,6 +100,8 @@ type Packet struct {
 	Frame uint64 // 1-based number of the frame in its file, as Wireshark counts
 	Tap   uint16 // index of the tap (file and interface) that saw it
 	Way   Way
+	// Station is the Ethernet address that the frame was sent to, in the low 48 bits; 0: not known, or that of a tunnel.
+	Station uint64
 
 	Encap     Encap
 	Cut       bool // the snap length cut the packet: payload, pad or ICRC are incomplete

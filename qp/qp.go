@@ -23,7 +23,8 @@ type QP struct {
 	Leans rule.Lean
 	Cut   bool // the snap length cut a packet that it sent, which may have been a damaged one
 
-	_    [13]byte
+	// Station is the Ethernet address that what it sends goes to (see packet.Packet); 0: not known.
+	Station uint64
 	Sums Sums
 	Attr *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
 	Flow Flow

@@ -60,6 +60,9 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Encap == packet.Native && (p.FECN || p.BECN || v.cng.fecns > 0) {
 		v.forward(c, from, p)
 	}
+	if v.broken = p.Flaws&packet.FlawDiscard != 0; v.broken {
+		v.Skipped[SkipDiscard]++
+	}
 	for _, h := range headersOf[p.Encap][p.Opcode] {
 		want, have := h.broken(p)
 		if have == "" {
@@ -70,8 +73,9 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 			continue
 		}
 		v.broken = true
+		class, detail := v.headerClass(h.id, p)
 		v.bytewise(c, from, p, verdict{
-			rule: h.id, class: rule.Violation, role: h.role, expected: want, actual: have,
+			rule: h.id, class: class, role: h.role, expected: want, actual: have, detail: detail,
 		})
 	}
 	if p.Encap == packet.Native && v.Subnet.Known() {

@@ -222,7 +222,9 @@ func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcProgress(c *qp.Pair, from int, p *packet.Packet, una packet.PSN) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if una.After(q.Una) {
-		q.Una, q.Restarts, q.AskedAt = una, 0, p.Time
+		if q.Una, q.Restarts = una, 0; !v.broken { // else its requester may have dropped it
+			q.AskedAt = p.Time
+		}
 	}
 	if una.After(r.EPSN) {
 		r.EPSN = una

@@ -289,4 +289,7 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 		r.EPSN = p.PSN
 	}
 	q.AskedAt = p.Time
+	if v.broken || p.Flaws&packet.FlawDiscard != 0 {
+		r.Blamed, r.Untaken = true, true // its requester may have dropped it
+	}
 }

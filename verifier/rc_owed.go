@@ -53,7 +53,7 @@ func (v *Verifier) rcOwesNak(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	s := q.History.Get(q.HoleEnd)
-	if s == nil || q.LastPSN.Before(q.HoleEnd) || p.Time-max(q.LastTime, r.LastTime) < stalled {
+	if s == nil || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] || q.LastPSN.Before(q.HoleEnd) || p.Time-max(q.LastTime, r.LastTime) < stalled {
 		return
 	}
 	v.covered(rule.RCRSP002)

@@ -181,6 +181,7 @@ func (f *fields) build(p *packet.Packet) (frame []byte, wireLen int, err error) 
 	extra, _ := f.number("extra")
 	badICRC, _ := f.number("badicrc")
 	badVCRC, _ := f.number("badvcrc")
+	badSum, _ := f.number("badsum")
 	icrc, _ := f.word("icrc")
 	sum, summed := f.word("udpsum")
 	sealed, otherwiseSealed := f.word("sealed")
@@ -204,6 +205,7 @@ func (f *fields) build(p *packet.Packet) (frame []byte, wireLen int, err error) 
 		set(p, n)
 	}
 	p.SealIPv4()
+	p.IPSum ^= uint16(badSum)
 	if summed {
 		seal(p, sum)
 	}

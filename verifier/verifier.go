@@ -79,6 +79,7 @@ const (
 	SkipCut                    // snap length cut the packet: payload and ICRC
 	SkipService                // service that is decoded but not followed (raw, reserved)
 	SkipManagement             // vendor opcode
+	SkipDiscard                // its receiver may drop it
 	NumSkips
 )
 
@@ -91,6 +92,7 @@ func (s Skip) String() string {
 		"packets cut by the snap length: payload and ICRC not judged",
 		"packets of services that are decoded, headers judged, but not followed (raw, reserved)",
 		"packets with manufacturer-specific opcodes: only the headers judged",
+		"packets that did not count as arrived, whatever their ICRC: wrong IPv4 header checksum, hop limit 0, or the Ethernet address of another station",
 	}[s]
 }
 

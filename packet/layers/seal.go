@@ -41,7 +41,7 @@ func Seal(b []byte, first gopacket.LayerType) error {
 	default:
 		return fmt.Errorf("layers: cannot seal a packet that begins with %v: give Ethernet, IPv4, IPv6, GRH or LRH", first)
 	}
-	if !ok || p.Flaws != 0 {
+	if !ok || p.Flaws&^packet.FlawDiscard != 0 {
 		return fmt.Errorf("layers: nothing to seal: the packet is not RDMA or its lengths are wrong (flaws %#x): serialize with FixLengths", p.Flaws)
 	}
 	p.SealICRC()
