@@ -61,7 +61,7 @@ func (t *Transport) discards(c *connection, from int, p *packet.Packet, h *host,
 	case !h.summed[dir]:
 		p.Flaws &^= packet.FlawDiscard
 	}
-	if p.Station == 0 || t.Several {
+	if p.Station == 0 || t.Several || !connects(p.Opcode.Service()) { // management may go another way
 		return
 	}
 	var end *qp.QP
