@@ -70,7 +70,7 @@ func (t *Transport) discards(c *connection, from int, p *packet.Packet, h *host,
 	}
 	switch s := &h.stations[dir]; {
 	case !s.arrives(p, end):
-		p.Flaws |= packet.FlawDiscard
+		p.Flaws, p.Usual = p.Flaws|packet.FlawDiscard, false
 	case end != nil && s.known[0] != 0:
 		end.Station = p.Station
 	}

@@ -39,7 +39,7 @@ func DecodeIP(p *Packet, b []byte, wireLen int) bool {
 	}
 	p.Encap, p.Usual = RoCEv2IPv4, true
 	if uint16(x>>32) != 0 && !summed(w>>32+w&0xFFFFFFFF+x>>32+x&0xFFFFFFFF+uint64(y)) || x>>56 == 0 {
-		p.Flaws = FlawDiscard
+		p.Flaws, p.Usual = FlawDiscard, false
 	}
 	src, dst := Addr{0, 0xFFFF<<32 | x&0xFFFFFFFF}, Addr{0, 0xFFFF<<32 | uint64(y)}
 	p.Src, p.Dst, p.SGID, p.DGID = src, dst, src, dst

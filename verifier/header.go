@@ -49,7 +49,7 @@ func concat(tables ...[]header) (all []header) {
 func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 	v.headers[p.Encap][p.Opcode]++
 	v.broken = false
-	if !v.Thorough && plain(p) {
+	if !v.Thorough && p.Flaws&packet.FlawDiscard == 0 && plain(p) {
 		return
 	}
 	if onIP(p.Encap, nil) && p.TClass&3 == 3 {
