@@ -25,11 +25,11 @@ type QP struct {
 
 	// Station is the Ethernet address that what it sends goes to (see packet.Packet); 0: not known.
 	Station uint64
-	Sums Sums
-	Attr *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
-	Flow Flow
-	RQ   ReceiveQueue
-	SQ   SendQueue
+	Sums    Sums
+	Attr    *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
+	Flow    Flow
+	RQ      ReceiveQueue
+	SQ      SendQueue
 }
 
 // Knows reports whether all of these attributes are known.
