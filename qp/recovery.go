@@ -42,6 +42,9 @@ type Recovery struct {
 	Leap       []packet.Packet // SendQueue.Stray and the requests that go on from it, if there are any; without their payloads
 	LeapTo     packet.PSN      // PSN behind those that were NAKed and reported, while Leapt
 	Leapt      bool
+	Unheeded   *packet.Packet // the first new request behind the newest PSN sequence NAK that may be no heed of it; without its payload
+	CountedAt  packet.PSN     // PSN of a response that counted the message that was open, while Counted
+	Counted    bool
 	Other      Run // PSNs that came again one after the other, each with another request than before, which was reported
 }
 

@@ -150,7 +150,11 @@ func damaged(q *qp.SendQueue) (rule.ID, string) {
 // Length judges a packet whose lengths contradict each other or the frame, so that its ICRC cannot be where they say: the length
 // is what is wrong, but who made it wrong, or cut the packet short, is not known.
 func (v *Verifier) Length(c *qp.Pair, from int, p *packet.Packet) {
-	d := verdict{role: rule.Sender, class: rule.Unproven, detail: "the packet may have been cut or damaged on the way to the tap"}
+	short := p.Flaws&packet.FlawIPLength != 0 && p.Flaws&packet.FlawUDPLength == 0 // damage changes bits, and takes none off the end
+	d := verdict{role: rule.Sender, class: proven(short && v.Untouched(p))}
+	if d.class == rule.Unproven {
+		d.detail = "the packet may have been cut or damaged on the way to the tap"
+	}
 	have := 0
 	if len(p.Data) > 0 {
 		have = len(p.Data)

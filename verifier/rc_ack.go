@@ -3,7 +3,6 @@ package verifier
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -28,16 +27,20 @@ func (v *Verifier) rcAck(c *qp.Pair, from int, p *packet.Packet) {
 	v.rcProgress(c, from, p, p.PSN.Add(1))
 }
 
+// settled is how many packets a responder has sent in a capture when it has answered all that came before.
+const settled = 8
+
 // rcOldAck judges an Acknowledge of what was acknowledged before: legal as an answer to a duplicate, as an unsolicited ACK that
 // repeats the newest, or as a copy that the network made (rules RC-RSP-006, RC-RSP-029, RC-RSP-042).
 func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
 	if p.PSN.Before(q.First) {
-		if !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) {
+		start, known := c.Ends[1-from].Attr.Start()
+		if !known && (!c.Sees(from) || !r.Answered || r.Repeated || c.Ends[from].Sums.Packets < settled) {
 			return // it answers a duplicate from before the capture
 		}
-		if start := c.Ends[1-from].Attr.SQPSN; !r.Repeated && p.PSN.Before(start) && p.PSN.After(start.Add(-farJump)) {
+		if known && !r.Repeated && p.PSN.Before(start) && p.PSN.After(start.Add(-farJump)) {
 			v.report(c, from, p, verdict{
 				rule: rule.RCRSP006, class: proven(c.Complete()), role: rule.Responder,
 				expected: "PSN " + start.String() + " or later: the connection begins there", actual: "PSN " + p.PSN.String(),
@@ -105,7 +108,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 		return
 	}
 	// Where the PSN that is missing is just what is acknowledged, and one packet came behind it, that one had the wrong PSN.
-	renumbered := acked == q.Hole && q.HoleEnd.Add(1) == q.High && !v.Profile.keeps()
+	renumbered := acked == q.Hole && q.HoleEnd.Add(1) == q.High && !q.BrokenAt(q.Hole) && !v.Profile.keeps()
 	if renumbered && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == packet.ACK && q.LastPSN == q.HoleEnd {
 		q.Filled = true // the next request tells
 		return

@@ -136,6 +136,9 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		q.ReadsTo(p.PSN.Add(wqe.Packets(p.DMALen, max(c.PMTU, leastMTU))))
 	}
 	switch {
+	case p.DMALen > 1<<31:
+		w.Flags |= wqe.Blamed
+		v.dmaLen(c, from, p)
 	case p.RKey != w.RKey:
 		blame(rule.RCRTY007, fmt.Sprintf("R_Key 0x%x", w.RKey), fmt.Sprintf("R_Key 0x%x", p.RKey))
 	case p.VA != w.VA+uint64(done):

@@ -62,8 +62,13 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 		return
 	}
 	waited := now - p.Time
+	noGap := p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && !p.PSN.Add(1).Before(q.High)
 	switch {
-	case e.Sent && p.Syndrome == packet.NAKSequence && waited > earlyWindow:
+	case noGap && !e.Sent && waited <= earlyWindow: // what shows a gap may come yet
+		e.Sent = true
+		c.Early = append(c.Early, *e)
+		return
+	case p.Syndrome == packet.NAKSequence && waited > earlyWindow && (e.Sent || noGap):
 		v.rcNoGap(c, from, p)
 		return
 	case e.Sent && p.Syndrome.Type() == packet.ACK && waited > earlyWindow/10 && r.Nak == qp.NakNone && !*unnaked:

@@ -79,7 +79,9 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if r.Answered {
 		d.evidence = []uint64{frame(p.Frame, r.LastFrame)}
 	}
+	open := false
 	if w := q.Messages.Newest(); over == 1 && w != nil && w.Last == p.PSN && !w.Has(wqe.Ended) {
+		open = d.class == rule.Violation
 		d.class = rule.Unproven
 		d.detail = "it counts the message whose last packet has not been seen, or that packet has a wrong opcode"
 	}
@@ -99,10 +101,30 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		d.detail = "it counts messages after the PSN that it acknowledges: they may have been executed since"
 	}
 	v.report(c, from, p, d)
-	if d.class == rule.Violation {
+	if open {
+		q.Lost().Counted, q.Recovery.CountedAt = true, p.PSN
+	}
+	if d.class == rule.Violation || open {
 		r.LastMSN = (r.MSNBase + least) & packet.PSNMask
 	}
 	r.MSN = qp.MSNUnknown // anchored anew by the next response: one fault, one finding
+}
+
+// rcGoesOn judges, now that a message of end from goes on with request p, a response that has counted it before its end.
+func (v *Verifier) rcGoesOn(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	l := q.Recovery
+	l.Counted = false
+	if in := p.Info(); p.PSN != l.CountedAt.Add(1) || !in.Middle && !in.Last || q.Open != wqe.OpOf(p.Opcode.Fn()) {
+		return
+	}
+	for k := len(v.Rec.Findings) - 1; k >= 0; k-- {
+		f := &v.Rec.Findings[k]
+		if (f.Rule == rule.RCRSP013 || f.Rule == rule.RCRSP015) && f.PSN == l.CountedAt && is(&c.Ends[1-from], &f.Accused) && is(&c.Ends[from], &f.Peer) {
+			v.Rec.Prove(k, "it counts the message, which goes on behind it")
+			return
+		}
+	}
 }
 
 // rcAnchor takes a response as the one from which MSNs are counted. A base of 0 means that the connection began in this capture, and

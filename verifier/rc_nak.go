@@ -275,7 +275,7 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	}
 	q.Cross(p.PSN, p.Time, r.LastTime, within)
 	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime, r.NakID = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time, p.IPID
-	r.Timed, r.Blamed, r.Told = false, false, true
+	r.Timed, r.Blamed, r.Told = false, v.broken && c.Sees(1-from), true // a requester drops one that is damaged
 	had := q.Taken()
 	v.taken(c, from, p, p.PSN.Add(-1), false)
 	r.Untaken = nak == qp.NakRNR && c.Sees(1-from) && q.Passed

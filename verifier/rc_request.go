@@ -23,6 +23,9 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.RCPSN002)
 	v.covered(rule.RCPSN004)
+	if q.Recovery != nil && q.Recovery.Counted {
+		v.rcGoesOn(c, from, p)
+	}
 	resent := p.PSN.Before(q.High) // behind a gap: this PSN, or one after it, was seen before
 	v.sequence(c, from, p, &rcSequence)
 	w := v.rcMessage(c, from, p)
@@ -213,6 +216,9 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	}
 	if peer.RQ.Nak == qp.NakFatal {
 		v.rcAfterFatal(c, from, p)
+	}
+	if peer.RQ.Nak == qp.NakSequence {
+		v.rcUnheeded(c, from, p)
 	}
 	if q.Credited && c.Paired && p.Info().Request {
 		v.rcCredit(c, from, p, w)

@@ -1,6 +1,8 @@
 package verifier
 
 import (
+	"time"
+
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -80,6 +82,34 @@ func (v *Verifier) rcUnheard(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	q.Restarts++
 	v.rcTimeout(c, from, p)
+}
+
+// unheeded is how long after a PSN sequence NAK a requester has taken it, though its host stalls or holds packets back.
+const unheeded = 20 * time.Millisecond
+
+// rcUnheeded judges new requests behind a PSN sequence NAK: their requester resumes at the PSN that the NAK names (rule RC-RTY-005). The first of them
+// is the fault once another shows that it was not under way.
+func (v *Verifier) rcUnheeded(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	took := time.Duration(p.Time - r.NakTime)
+	if took <= inFlight || r.Blamed || p.PSN.Before(q.High) || !p.PSN.After(r.NakPSN) || q.HasCrossed() {
+		return
+	}
+	v.covered(rule.RCRTY005)
+	l := q.Lost()
+	if l.Unheeded == nil || l.Unheeded.Time < r.NakTime {
+		l.Unheeded = bare(p)
+	}
+	if took <= unheeded {
+		return
+	}
+	first := l.Unheeded
+	r.Blamed, l.Unheeded = true, nil
+	v.report(c, from, first, verdict{
+		rule: rule.RCRTY005, class: proven(c.Sees(from)), role: rule.Requester,
+		expected: "to resume at PSN " + r.NakPSN.String() + " or before", actual: "new requests from PSN " + first.PSN.String() + " on, for " + took.String() + " after the NAK",
+		detail: lossDetail(c, from), evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	})
 }
 
 // rcSkipped judges that a retransmission which no NAK asked for begins with the oldest request that is not acknowledged (rule RC-RTY-006). Only a
