@@ -201,7 +201,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	if f.SL != p.SL {
 		v.serviceLevel(c, from, p)
 	}
-	if f.SrcPort != p.SrcPort && p.Has&packet.HasUDP != 0 {
+	if f.SrcPort != p.SrcPort && p.Has&packet.HasUDP != 0 && p.SrcPort >= leastPort { // else the header rule has reported it
 		v.portChanged(c, from, p)
 	}
 	if f.GRH != (p.Has&packet.HasGRH != 0) {

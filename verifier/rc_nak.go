@@ -77,11 +77,14 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	if c.Sees(from) && q.HasHole() {
 		v.covered(rule.RCRSP040)
 	}
+	unfounded := false
 	switch {
 	case repeated:
 	case !p.PSN.Add(1).Before(q.High):
 		v.rcNoGap(c, from, p)
+		unfounded = true
 	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && !q.MayRepeat(p.PSN):
+		unfounded = true
 		v.covered(rule.RCRSP002)
 		v.report(c, from, p, verdict{
 			rule: rule.RCRSP002, class: rule.Violation, role: rule.Responder,
@@ -96,9 +99,14 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 			return
 		}
 	}
-	v.rcMSN(c, from, p, 1)
+	if !unfounded {
+		v.rcMSN(c, from, p, 1)
+	}
 	if !repeated || r.Nak != qp.NakRNR { // the wait that an RNR NAK began goes on
 		v.rcNak(c, from, p, qp.NakSequence)
+	}
+	if unfounded {
+		q.Lost().Crossed = true // it has the request, and may acknowledge it: that is the same fault
 	}
 }
 

@@ -62,9 +62,12 @@ var roceHeaders = []header{
 		return differs(p.UDPSum != want, "UDP checksum 0 or right", "0x%04x, right would be 0x%04x", p.UDPSum, want)
 	}, false, has(udpSum16.is(0))},
 	{rule.ROCV2018, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
-		return differs(p.SrcPort < 0xC000, "UDP source port 49152 to 65535", "port %d", p.SrcPort)
+		return differs(p.SrcPort < leastPort, "UDP source port 49152 to 65535", "port %d", p.SrcPort)
 	}, false, has(udpPort.is(3))},
 }
+
+// leastPort is the least UDP source port that carries entropy: the dynamic ones (A17.9.2, RFC 6335).
+const leastPort = 0xC000
 
 // udpSum computes the UDP checksum of a RoCEv2 packet, 0xFFFF in place of 0 (RFC 768).
 func udpSum(p *packet.Packet) uint16 {
