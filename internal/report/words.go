@@ -114,7 +114,7 @@ func guid(n uint64) string {
 	return fmt.Sprintf("0x%016x", n)
 }
 
-// where names the port or node of one side of a finding: "10.0.0.1", `lid:3 "sw1" 0x0002c90300001234`, `"sw1" 0x0002c90300001234 directed route 0,1,3`.
+// where names the port or node of one side of a finding: "10.0.0.1", `lid:3 "sw1" GUID 0x0002c90300001234`, `"sw1" GUID 0x0002c90300001234 directed route 0,1,3`.
 func where(e *rule.Endpoint) string {
 	var words []string
 	if !e.Addr.IsZero() && e.Node.Route == "" {
@@ -124,7 +124,7 @@ func where(e *rule.Endpoint) string {
 		words = append(words, strconv.Quote(e.Node.Description))
 	}
 	if e.Node.GUID != 0 {
-		words = append(words, guid(e.Node.GUID))
+		words = append(words, "GUID "+guid(e.Node.GUID))
 	}
 	if e.Node.Route != "" {
 		words = append(words, "directed route "+e.Node.Route)

@@ -74,10 +74,10 @@ func TestParty(t *testing.T) {
 		want string
 	}{
 		{rule.Endpoint{Addr: packet.LIDAddr(3), QPN: 1, QPNKnown: true}, "lid:3 QP 0x1"},
-		{rule.Endpoint{Addr: packet.LIDAddr(3), Node: sw}, `lid:3 "sw \"1\"" 0x0002c90300001234`},
-		{rule.Endpoint{Addr: all, QPNKnown: true, Node: byRoute}, `"sw \"1\"" 0x0002c90300001234 directed route 0,1,3 QP 0x0`},
+		{rule.Endpoint{Addr: packet.LIDAddr(3), Node: sw}, `lid:3 "sw \"1\"" GUID 0x0002c90300001234`},
+		{rule.Endpoint{Addr: all, QPNKnown: true, Node: byRoute}, `"sw \"1\"" GUID 0x0002c90300001234 directed route 0,1,3 QP 0x0`},
 		{rule.Endpoint{Addr: all, QPNKnown: true, Node: unknown}, "directed route 0 QP 0x0"},
-		{rule.Endpoint{Addr: packet.LIDAddr(3), Node: rule.Node{GUID: 5}}, "lid:3 0x0000000000000005"},
+		{rule.Endpoint{Addr: packet.LIDAddr(3), Node: rule.Node{GUID: 5}}, "lid:3 GUID 0x0000000000000005"},
 		{rule.Endpoint{QPN: 7, QPNKnown: true}, "QP 0x7"},
 		{rule.Endpoint{}, ""},
 	} {
