@@ -13,6 +13,14 @@ import (
 // sameFrame is how soon after a packet its copy may come that the network made.
 const sameFrame = int64(10 * time.Millisecond)
 
+// uncount gives up the count of messages from psn on, where two packets took one PSN: which of them the responder took, and so where its messages end,
+// is not certain.
+func uncount(q *qp.SendQueue, psn packet.PSN) {
+	for i := max(q.Messages.UpTo(psn), 0); i < q.Messages.Len(); i++ {
+		q.Messages.At(i).Flags |= wqe.Broken
+	}
+}
+
 // rcBehind judges a request with a PSN before the next one: it fills a gap, was copied by the network, or is sent again.
 func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
@@ -94,6 +102,9 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		q.Break()
+		if p.Opcode != s.Trace.Opcode {
+			uncount(q, p.PSN)
+		}
 		q.Excused = true // it may have been a new request under an old PSN
 		misplaced(c, q.Next)
 		return

@@ -9,7 +9,6 @@ import (
 var open = map[string]string{
 	"damage":       "ROC-V2-017 ROC-V2-029 ROC-V2-033 BTH-009 BTH-016 UC-PSN-002 SMP-MTH-003",
 	"snap-damaged": "ROC-V2-017 ROC-V2-029 ROC-V2-033 BTH-009 BTH-016 UC-PSN-002 SMP-MTH-003",
-	"late":         "RC-RSP-013",
 }
 
 // guilty are accusations that are true, and that the whole capture does not show or not prove.
