@@ -11,6 +11,7 @@ import (
 // Attr is a set of queue pair attributes. Known says which are known: what an agent does not know is not judged.
 type Attr struct {
 	Known Known
+	ByCM  Known // of Known, what only the messages of CM say, and the application can have set otherwise on its QP
 
 	Service         packet.Service
 	PMTU            uint32      // bytes: 256, 512, 1024, 2048 or 4096

@@ -67,5 +67,6 @@ func (a *Attr) Merge(b *Attr) {
 	if take(KnowsSourceAddr) {
 		a.SourceAddr = b.SourceAddr
 	}
+	a.ByCM = a.ByCM&^b.Known | b.ByCM
 	a.Known |= b.Known
 }

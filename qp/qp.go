@@ -35,6 +35,9 @@ type QP struct {
 // Knows reports whether all of these attributes are known.
 func (q *QP) Knows(k hcaagent.Known) bool { return q.Attr != nil && q.Attr.Has(k) }
 
+// Told reports whether all of these attributes are known from the queue pair itself, and not only from CM.
+func (q *QP) Told(k hcaagent.Known) bool { return q.Knows(k) && q.Attr.ByCM&k == 0 }
+
 // SendQueue is the requester's half: the messages that it sent, and where it stands.
 type SendQueue struct {
 	Restart packet.PSN // PSN at which the newest retransmission began

@@ -54,12 +54,13 @@ func (v *Verifier) rcTimerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now
 	}
 	q.Lost().Silent = q.AskedAt
 	p := v.newest(q)
+	told, detail := timeoutTold(end)
 	d := verdict{
-		rule: rule.RCTMO004, class: proven(life == hcaagent.Alive), role: rule.Requester,
+		rule: rule.RCTMO004, class: proven(told && life == hcaagent.Alive), role: rule.Requester,
 		expected: "a retransmission within " + time.Duration(most).String() + ": PSN " + later(q.Una, oldest.First).String() + " is not acknowledged",
-		actual:   "none in " + time.Duration(now-since).String(), evidence: []uint64{frame(p.Frame, oldest.Frame)},
+		actual:   "none in " + time.Duration(now-since).String(), evidence: []uint64{frame(p.Frame, oldest.Frame)}, detail: detail,
 	}
-	if d.class == rule.Unproven {
+	if life != hcaagent.Alive {
 		d.detail = goneMaybe
 	}
 	v.report(c, from, p, d)

@@ -29,14 +29,15 @@ func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.RCTMO002)
 	v.covered(rule.RCTMO003)
+	told, detail := timeoutTold(end)
 	least := packet.Timeout(end.Attr.Timeout)
 	switch {
 	case took < least && took+unit(p.Time, q.AskedAt, q.LastTime) > least:
 	case took < least && v.Profile.AdaptiveRetransmission:
 	case took < least:
 		d := verdict{
-			rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
-			expected: "no retransmission before " + least.String(), actual: "after " + took.String(),
+			rule: rule.RCTMO002, class: proven(told && c.Sees(from)), role: rule.Requester,
+			expected: "no retransmission before " + least.String(), actual: "after " + took.String(), detail: detail,
 		}
 		if asked := time.Duration(stamp(p.Time)-v.asked) * tick; v.asked != 0 && asked >= least && asked <= 4*least {
 			d.rule = rule.RCTMO003
@@ -45,10 +46,18 @@ func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
 		v.report(c, from, p, d)
 	case took > 4*least && q.AwaitsAck() && !q.ToldSilent(q.AskedAt):
 		v.report(c, from, p, verdict{
-			rule: rule.RCTMO002, class: proven(c.Sees(from)), role: rule.Requester,
-			expected: "a retransmission within " + (4 * least).String(), actual: "after " + took.String(),
+			rule: rule.RCTMO002, class: proven(told && c.Sees(from)), role: rule.Requester,
+			expected: "a retransmission within " + (4 * least).String(), actual: "after " + took.String(), detail: detail,
 		})
 	}
+}
+
+// timeoutTold reports whether the ACK timeout is known from the queue pair itself, and what the doubt is where only CM says it.
+func timeoutTold(end *qp.QP) (bool, string) {
+	if end.Told(hcaagent.KnowsTimeout) {
+		return true, ""
+	}
+	return false, "the ACK timeout is that of CM: the application may have set another one"
 }
 
 // rcRetries judges how often a requester sends the same again without progress: timeouts alone (rule RC-RTY-001), or with the NAKs that asked
@@ -92,7 +101,7 @@ func (v *Verifier) rcBeforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 	took := time.Duration(p.Time - r.NakTime)
 	asked := time.Duration(stamp(p.Time)-v.asked) * tick
-	sure := took > inFlight || v.asked != 0 && end.Knows(hcaagent.KnowsTimeout) && asked < packet.Timeout(end.Attr.Timeout)
+	sure := took > inFlight || v.asked != 0 && end.Told(hcaagent.KnowsTimeout) && asked < packet.Timeout(end.Attr.Timeout)
 	r.Blamed = true
 	d := verdict{
 		rule: rule.RCACK004, class: proven(sure), role: rule.Requester,

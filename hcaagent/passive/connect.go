@@ -120,7 +120,8 @@ func (a *Agent) connect(p *packet.Packet, i int32, m *mad.REP) {
 //   - Its starting PSN is where the passive side starts to send: its SQ_PSN, and the RQ_PSN of the active side (section 12.7.31).
 //   - Its retry counts, and the local ACK timeout of its primary path, are for the passive side's requester (rules CM-REQ-007,
 //     CM-REQ-008): the timeout contains the ACK delay of the active side's channel adapter. The active side computes its own timeout
-//     from the packet lifetime, which is not on the wire, and the REP's target ACK delay: not known. Consumers can override either.
+//     from the packet lifetime, which is not on the wire, and the REP's target ACK delay: not known. The application can set another
+//     timeout (Linux: rdma_set_option), which is not on the wire; the retry counts are those that it gave to CM.
 //   - Its flow control and SRQ bits speak of the active side's responder.
 //   - The local GID of its primary path is the active side's own word on where its packets will come from.
 func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (ends [2]End) {
@@ -167,6 +168,7 @@ func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (e
 	if path && m.Primary.LocalAckTimeout != 0 {
 		passive.Attr.Timeout = m.Primary.LocalAckTimeout
 		passive.Attr.Known |= hcaagent.KnowsTimeout
+		passive.Attr.ByCM |= hcaagent.KnowsTimeout
 	}
 	active.Attr.Credits, active.Attr.SRQ = m.FlowControl && !m.SRQ, m.SRQ
 	active.Attr.Known |= hcaagent.KnowsCredits

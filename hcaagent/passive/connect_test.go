@@ -39,6 +39,7 @@ func TestAttributes(t *testing.T) {
 			end(packet.RC, everything, func(a *hcaagent.Attr) {
 				passive(a)
 				a.RNRRetry, a.RetryCnt, a.Timeout, a.MaxRdAtomic, a.MaxDestRdAtomic, a.SRQ = 6, 5, 14, 2, 4, true
+				a.ByCM = hcaagent.KnowsTimeout
 			}),
 		}},
 		{"UC", func(m *mad.REQ) { m.Transport = mad.TransportUC }, [2]hcaagent.Attr{

@@ -49,7 +49,7 @@ var cmFaults = []fault{
 		Remove()(c, 127)
 		Shift(1e9)(c, 128)
 		c.Accepted = append(c.Accepted, c.insert(126, at, 1e8, nil))
-	}, "RC-TMO-002", "UV", "", 0, ""},
+	}, "RC-TMO-002", "UU", "", 0, ""},
 	{"request unanswered for a minute", 126, func(c *Capture, at int) {
 		Remove()(c, 127)
 		Shift(60e9)(c, 128)

@@ -101,8 +101,8 @@ func timerFaults() (all []fault) {
 		t := packet.Timeout(code)
 		all = append(
 			all,
-			fault{fmt.Sprintf("sent again at 97 %% of %v", t), 126, All(reqTimeout(code), resends(t*97/100)), "RC-TMO-002", "UV", "", 1, ""},
-			fault{fmt.Sprintf("sent again after 4.2 times %v", t), 126, All(reqTimeout(code), resends(t*42/10)), "RC-TMO-002", "UV", "", 1, ""},
+			fault{fmt.Sprintf("sent again at 97 %% of %v", t), 126, All(reqTimeout(code), resends(t*97/100)), "RC-TMO-002", "UU", "", 1, ""},
+			fault{fmt.Sprintf("sent again after 4.2 times %v", t), 126, All(reqTimeout(code), resends(t*42/10)), "RC-TMO-002", "UU", "", 1, ""},
 		)
 	}
 	return append(all, fault{"sent again soon, where the REQ gives no timeout", 126, All(reqTimeout(0), resends(time.Millisecond)), "RC-TMO-002", "--", "", 1, ""})

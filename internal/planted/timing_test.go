@@ -71,12 +71,12 @@ var cmTiming = []fault{
 		Remove()(c, 127)
 		Shift(4e9)(c, 128)
 		c.Accepted = append(c.Accepted, c.insert(126, at, 1.93e9, nil))
-	}, "RC-TMO-002", "UV", "", 0, ""},
+	}, "RC-TMO-002", "UU", "", 0, ""},
 	{"sent again after 28 timeouts", 126, func(c *Capture, at int) {
 		Remove()(c, 127)
 		Shift(70e9)(c, 128)
 		c.Accepted = append(c.Accepted, c.insert(126, at, 60e9, nil))
-	}, "RC-TMO-002", "UV", "", 0, ""},
+	}, "RC-TMO-002", "UU", "", 0, ""},
 }
 
 // repRNR changes the RNR retry count of the REP.
