@@ -119,7 +119,9 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 			return true
 		}
 		v.wrongPSN(c, from, id, role, proven(c.Complete()), p.Frame)
-		q.Excused = true
+		if q.Excused = true; c.Reliable() && p.PSN == q.Next {
+			q.CameLate(p.PSN, p.Time) // the responder may have NAKed what came before it
+		}
 		misplaced(c, q.Next)
 		return true
 	}

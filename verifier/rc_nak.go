@@ -83,7 +83,7 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	case !p.PSN.Add(1).Before(q.High):
 		v.rcNoGap(c, from, p)
 		unfounded = true
-	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && !q.MayRepeat(p.PSN):
+	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && !q.MayRepeat(p.PSN) && c.Misplaced != uint32(p.PSN)|qp.BrokenSet:
 		unfounded = true
 		v.covered(rule.RCRSP002)
 		v.report(c, from, p, verdict{

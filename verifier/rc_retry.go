@@ -227,6 +227,7 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 		w.Flags |= wqe.Guessed // the two may have changed places on their way, and what is missing between be lost
 		q.Mix()
 	}
+	misplaced(c, q.Hole)
 	q.Next, q.High = p.PSN, p.PSN
 	q.Unsure = !c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last)
 	q.CloseHole()
