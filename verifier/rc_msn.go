@@ -104,8 +104,8 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if open {
 		q.Lost().Counted, q.Recovery.CountedAt = true, p.PSN
 	}
-	if d.class == rule.Violation || open {
-		r.LastMSN = (r.MSNBase + least) & packet.PSNMask
+	if over > 0 && (d.class == rule.Violation || open) {
+		r.LastMSN = (r.MSNBase + least) & packet.PSNMask // the right one does not go back
 	}
 	r.MSN = qp.MSNUnknown // anchored anew by the next response: one fault, one finding
 }
