@@ -174,7 +174,7 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 		w.Flags |= wqe.Answered | wqe.Accused
 		q.RdOut -= min(q.RdOut, 1)
 	}
-	if oldest == nil {
+	if oldest == nil || rcWaits(c, from, oldest) {
 		return
 	}
 	d := verdict{
@@ -194,6 +194,31 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 		d.detail = "its response may have been lost before the tap, or have left before the capture began"
 	}
 	v.report(c, from, p, d)
+}
+
+// rcStandsIn notes that a response with the opcode or the PSN of another request, which is reported, stands for the oldest READ or atomic that waits for
+// its own: that later responses pass over this one is the same fault.
+func rcStandsIn(q *qp.SendQueue, p *packet.Packet) {
+	for i := range q.Messages.Len() {
+		w := q.Messages.At(i)
+		if w.First.After(p.PSN) {
+			return
+		}
+		if w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
+			w.Flags |= wqe.Accused
+			return
+		}
+	}
+}
+
+// rcWaits reports whether a response as w asks for waits for the request that its PSN names: one that was meant for w, or one that overtook its request.
+func rcWaits(c *qp.Pair, from int, w *wqe.SendWQE) bool {
+	for i := range c.Early {
+		if e := &c.Early[i].Packet; c.End(e) == from && !e.PSN.In(w.First, w.Last) && e.Opcode.Fn() != packet.Acknowledge && w.Answers(e.Opcode.Fn()) {
+			return true
+		}
+	}
+	return false
 }
 
 // rcUnnaked judges a response that acknowledges a PSN which was NAKed and has not come again (rules RC-RSP-006, RC-RSP-018).

@@ -164,6 +164,9 @@ func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	for _, id := range coverMisplaced(p.Info()) {
 		v.covered(id)
 	}
+	if p.Info().Payload && (p.PayloadLen+int(p.PadCnt))&3 != 0 {
+		w.Flags |= wqe.Blamed // by BTH-006: how much of it is payload nobody knows
+	}
 	if v.misplacedHeader(c, from, p, w) {
 		w.Flags |= wqe.Blamed
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
@@ -235,6 +238,9 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 		want = "at most PMTU bytes"
 	}
 	v.covered(id)
+	if bad && (p.PayloadLen+int(p.PadCnt))&3 != 0 && n < most(mtu) {
+		return false // it was reported as BTH-006
+	}
 	if !bad {
 		if mtu == 0 {
 			c.Least = max(c.Least, uint32(n))

@@ -40,6 +40,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 			expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), actual: p.Opcode.String(),
 			evidence: []uint64{frame(p.Frame, w.Frame)},
 		})
+		rcStandsIn(q, p)
 		return
 	}
 	v.rcFlushed(c, from, p, w)
@@ -149,7 +150,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			d = "responses may have been lost before the tap"
 		}
 		w.Flags |= wqe.Gapped | wqe.Holed
-		excused := c.Ends[from].SQ.Excused
+		excused := c.Ends[from].SQ.Excused || rcWaits(c, from, w)
 		c.Ends[from].SQ.Excused = false
 		if once := !r.Repeated && !w.Has(wqe.Again); once && c.Complete() && p.Opcode != readOpcode(p, w.First, w.Last) {
 			another := w.Has(wqe.Unsized) && v.rcReadElse(c, from, p, w, false)
@@ -314,6 +315,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 			expected: "an ATOMIC Acknowledge for the PSN of an atomic", actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
 			evidence: []uint64{frame(p.Frame, w.Frame)},
 		})
+		rcStandsIn(q, p)
 		return
 	}
 	v.rcBeyondHole(c, from, p, p.PSN)

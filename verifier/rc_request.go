@@ -99,11 +99,12 @@ const unpairedMessages = 64
 // rcAhead judges a request beyond the next PSN: packets are missing (rule RC-PSN-004).
 func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
-	d := p.PSN.Diff(q.Next)
+	d, told := p.PSN.Diff(q.Next), false
 	switch {
 	case p.PSN == q.High:
 		// A late packet filled part of the gap, and the stream goes on where it was.
 		q.Mix()
+		told = c.Sees(from)
 	case p.PSN.Before(q.High):
 		q.Mix()
 		// Sent again behind a gap, and one more is missing: the first gap was reported.
@@ -138,8 +139,9 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 			rule: id, class: proven(c.Sees(from)), role: rule.Requester,
 			expected: want, actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from), gap: rule.GapAt(q.Next),
 		})
+		told = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent
 	}
-	explained := q.Excused && !q.BrokenAt(q.Next)
+	explained := (q.Excused || told) && !q.BrokenAt(q.Next)
 	q.Fresh, q.Excused = false, false
 	if !p.PSN.Before(q.High) && p.PSN != q.High || !q.HasHole() {
 		if !q.HasHole() {

@@ -79,8 +79,10 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 			rule: rule.RCPSN001, class: proven(c.Complete()), role: rule.Requester,
 			expected: "start PSN " + q.Next.String(), actual: "PSN " + p.PSN.String(),
 		})
-		q.Fresh, q.Excused = false, true
 		misplaced(c, q.Next)
+		v.rcJoin(c, from, p) // its stream begins here, or this PSN alone is wrong and the next packet goes on where it should
+		v.rcNew(c, from, p)
+		q.Excused = true
 		return
 	}
 	end.Sums.Retransmissions++
