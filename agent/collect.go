@@ -15,7 +15,7 @@ import (
 
 // result puts together what the shards found, in an order that does not depend on their number.
 func (e *engine) result() *Result {
-	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.first, Last: e.last, Taps: e.src.Taps()}
+	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.first, Last: e.last, Taps: e.src.Taps(), Clock: e.clocks.step}
 	var skipped [verifier.NumSkips]uint64
 	var management [gmp.NumSkips]uint64
 	var hosts []host

@@ -22,6 +22,7 @@ type Result struct {
 	Connections []Connection   // in the order of their first packet
 	Cover       [rule.NumRules]rule.Count
 	Open        Open
+	Clock       ClockStep           // what shows that a clock of the capture was set; Count 0: nothing
 	NotJudged   []Note              // what was not judged and why, most frequent first
 	Latencies   *verifier.Latencies // nil: not measured
 }

@@ -70,6 +70,7 @@ type engine struct {
 	first, last int64
 	stopped     int64 // when the capture last went on after a standstill
 	several     bool
+	clocks      clocks
 	watch       *watch // nil: everything is told at the end
 }
 
@@ -106,7 +107,9 @@ func (e *engine) next(w *work) error {
 			}
 			e.last = max(e.last, b.Frames[i].Time)
 		}
+		e.clocks.take(b.Frames)
 	}
+	w.stepped = e.clocks.step.Count > 0
 	taps := e.src.Taps()
 	w.taps = taps
 	e.several = e.several || len(taps) > 1
@@ -120,8 +123,11 @@ func (e *engine) next(w *work) error {
 	return err
 }
 
-// dropped tells the transport agent what the capture has lost.
+// dropped tells the transport agent what the capture has lost, and that its clock was set.
 func (s *shard) dropped(w *work) {
+	if w.stepped {
+		s.t.stepped()
+	}
 	if w.missed {
 		s.t.missed()
 	} else if w.dropped {

@@ -35,6 +35,7 @@ type work struct {
 	taps    []fabricagent.Tap
 	pause   bool     // pause frames are among them
 	dropped bool     // the capture had lost packets when this batch was read
+	stepped bool     // a clock was set before it, or in it
 	missed  bool     // and it goes on for long: of these not all are old
 	traffic *Traffic // of a run that goes on for long; nil: not counted
 	decoded sync.WaitGroup

@@ -111,6 +111,13 @@ type jsonNote struct {
 	Count  uint64 `json:"count"`
 }
 
+type jsonClock struct {
+	Tap   uint16  `json:"tap"`
+	Frame uint64  `json:"frame"`
+	By    float64 `json:"by"`
+	Count uint64  `json:"count"`
+}
+
 type jsonProblem struct {
 	Message string `json:"message"`
 	Kept    bool   `json:"kept"`
@@ -131,6 +138,7 @@ type jsonSummary struct {
 	RulesTotal     int           `json:"rules_total"`
 	Truncated      bool          `json:"truncated"`
 	Dropped        uint64        `json:"dropped"`
+	Clock          *jsonClock    `json:"clock_step,omitempty"`
 	Repeated       uint64        `json:"repeated"`
 	Undecoded      uint64        `json:"undecoded"`
 	Unjudged       uint64        `json:"unjudged"`
@@ -271,6 +279,9 @@ func summaryLine(run *Run, t tally) *jsonSummary {
 	if o := r.Open; o.Requests > 0 {
 		wait := o.Waited.Seconds()
 		line.OpenWait, line.OpenTap, line.OpenFrame = &wait, &o.Tap, o.Frame
+	}
+	if k := r.Clock; k.Count > 0 {
+		line.Clock = &jsonClock{k.Tap, k.Frame, k.By.Seconds(), k.Count}
 	}
 	for _, tap := range r.Taps {
 		line.Taps = append(line.Taps, jsonTap{tap.File, tap.Interface, tap.Dropped})

@@ -95,6 +95,9 @@ func (j *junit) Report(w io.Writer, run *Run) error {
 	case r.Open.Requests > 0:
 		s.add(junitCase{Class: "input", Name: "open requests", Skipped: &junitOutcome{Message: OpenRequests(&r.Open)}})
 	}
+	if r.Clock.Count > 0 {
+		s.add(junitCase{Class: "input", Name: "clock", Skipped: &junitOutcome{Message: ClockSteps(r)}})
+	}
 	of, list := map[rule.ID][]*Entry{}, entries(r.Findings, j.all)
 	for i := range list {
 		if e := &list[i]; e.Class != rule.Event {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -49,6 +50,10 @@ func TestGolden(t *testing.T) {
 		{"open.json", "json", open(), Options{}},
 		{"open.xml", "junit", open(), Options{}},
 		{"open.sarif", "sarif", open(), Options{}},
+		{"clock.txt", "text", clock(), Options{}},
+		{"clock.json", "json", clock(), Options{}},
+		{"clock.xml", "junit", clock(), Options{}},
+		{"clock.sarif", "sarif", clock(), Options{}},
 		{"stopped.txt", "text", stopped(), Options{}},
 		{"unjudged.txt", "text", unjudged(), Options{}},
 		{"unjudged.json", "json", unjudged(), Options{}},
@@ -317,6 +322,13 @@ func nothing() *Run {
 func open() *Run {
 	r := clean()
 	r.Result.Open = agent.Open{Requests: 3, Connections: 1, Again: true, Waited: 1_234_567_890, Frame: 1301}
+	return r
+}
+
+// clock is a run over frames of which those of one direction are stamped in 1970.
+func clock() *Run {
+	r := clean()
+	r.Result.Clock = agent.ClockStep{Frame: 2, By: -498611 * time.Hour, Count: 640}
 	return r
 }
 

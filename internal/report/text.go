@@ -37,6 +37,7 @@ func (t *text) Report(w io.Writer, run *Run) error {
 
 	t.verdict()
 	t.problems()
+	t.clock()
 	t.seen()
 	t.findings("Violations", t.red, func(e *Entry) bool { return violation(e, rule.Error) })
 	t.findings("Warnings", t.yellow, func(e *Entry) bool { return violation(e, rule.Warning) })
@@ -87,6 +88,16 @@ func (t *text) problems() {
 		for i, l := range wrap(p.Message, min(t.Width, 110)-2) {
 			t.line("%s%s", t.yellow([...]string{"! ", "  "}[min(i, 1)]), l)
 		}
+	}
+}
+
+// clock says that the clock of the capture cannot be trusted.
+func (t *text) clock() {
+	if t.res.Clock.Count == 0 {
+		return
+	}
+	for i, l := range wrap(ClockSteps(t.res), min(t.Width, 110)-2) {
+		t.line("%s%s", t.yellow([...]string{"! ", "  "}[min(i, 1)]), l)
 	}
 }
 
