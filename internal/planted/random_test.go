@@ -271,6 +271,7 @@ var randomKnown = map[string]string{
 	"RC-RSP-043": "C2: a NAK behind a NAK is called proven although the tap may have missed the request in between",
 	"RC-RES-001": "C4: responses are held against a request that was blamed, or that other packets contradict",
 	"RC-RSP-010": "C4",
+	"RC-RNR-006": "C4",
 	"RC-RES-002": "C4, C5: or a path MTU was learned from a gap behind a READ",
 	"RC request": "P1: every resend of a packet that was changed once is blamed again; P2: a READ with a wrong DMALen",
 	"moved":      "C5",
