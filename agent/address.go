@@ -140,7 +140,7 @@ func (x stranger) during(q *qp.QP) bool { return x.firstTime < max(q.SQ.LastTime
 func (x stranger) packet() *packet.Packet {
 	return &packet.Packet{
 		Encap: x.Encap, Has: packet.HasBTH, Opcode: x.firstOp, PSN: x.firstPSN, DestQP: x.Ends[1].Number,
-		Src: x.Ends[0].Addr, Dst: x.Ends[1].Addr, Time: x.firstTime, Frame: x.firstFrame, Tap: x.firstTap,
+		Src: x.Ends[0].Addr, Dst: x.Ends[1].Addr, Time: x.firstTime, Frame: x.firstFrame, Tap: x.firstTap, Cut: x.Cut(),
 	}
 }
 

@@ -177,8 +177,8 @@ func rcNakCrossed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 	switch again := p.Syndrome.Type() == packet.RNRNAK; {
 	case r.Nak == qp.NakSequence && !again: // once the PSN has come there is no reason for another
 		return soon && !numbered(p)
-	case r.Nak == qp.NakSequence, took+unit(p.Time, r.NakTime, r.LastTime, q.LastTime) >= packet.RNRTimer(r.NakCode.Value()):
-		return true
+	case r.Nak == qp.NakSequence, max(took, 0)+max(inFlight, unit(p.Time, r.NakTime, r.LastTime, q.LastTime)) >= packet.RNRTimer(r.NakCode.Value()):
+		return true // the wait may be over, and the request on its way: the directions are not ordered more exactly
 	case !again && numbered(p):
 		return soon && leftBefore(p, r.NakID)
 	}

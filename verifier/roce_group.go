@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"net"
 
 	"ibwitness/packet"
@@ -28,8 +29,20 @@ func (v *Verifier) groupMAC(c *qp.Pair, from int, p *packet.Packet) {
 	switch {
 	case p.MAC == asIPv6:
 		d.class, d.detail = rule.Unproven, "the address that the group would have on IPv6: the standard may be read so, and some drivers send to it and listen to it"
-	case p.MAC[0]&1 == 0 && !v.Untouched(p):
+	case v.Untouched(p):
+	case p.MAC[0]&1 == 0:
 		d.class, d.detail = rule.Unproven, "a bridge or access point may have made a copy for one member of the group"
+	case oneBit(p.MAC, want) || oneBit(p.MAC, asIPv6):
+		d.class, d.detail = rule.Unproven, "the ICRC does not cover the Ethernet address, which may have been damaged on the way to the tap"
 	}
 	v.report(c, from, p, d)
+}
+
+// oneBit reports whether two Ethernet addresses differ in one bit, as one that was damaged does.
+func oneBit(a, b [6]byte) bool {
+	n := 0
+	for i := range a {
+		n += bits.OnesCount8(a[i] ^ b[i])
+	}
+	return n == 1
 }

@@ -5,11 +5,11 @@ import (
 	"ibwitness/rule"
 )
 
-// uncovered reports whether a packet breaks a header rule by bits that its ICRC leaves out: elsewhere than near its sender, on Ethernet, they may have
-// been damaged on the way. A link of InfiniBand has its VCRC for that.
+// uncovered reports whether a packet breaks a header rule by bits that its ICRC leaves out: elsewhere than near its sender they may have
+// been damaged on the way. A link of InfiniBand has its VCRC for that, where it was captured.
 func uncovered(id rule.ID, p *packet.Packet) bool {
 	switch {
-	case p.Encap == packet.Native:
+	case p.VCRCState == packet.CRCGood:
 		return false
 	case id == rule.BTH009:
 		return p.Resv7 == 0

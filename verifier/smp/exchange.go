@@ -197,8 +197,13 @@ func (v *Verifier) response() {
 	}
 	answers := x.Method == mad.Get || x.Method == mad.Set
 	if v.breaks(rule.SMPMTH003, !fits || !answers) {
-		v.report(rule.SMPMTH003, v.paired(), rule.Responder, fmt.Sprintf("the answer to %v(%s) with %s", x.Method, x.AttributeName(), mad.ModifierText(x.Attribute, x.Modifier)),
+		class := v.paired()
+		if x.answers > 0 && !v.nearEither(x) {
+			class, v.unasked = rule.Unproven, true // it may answer another request, to which the requester gave the same TID
+		}
+		v.report(rule.SMPMTH003, class, rule.Responder, fmt.Sprintf("the answer to %v(%s) with %s", x.Method, x.AttributeName(), mad.ModifierText(x.Attribute, x.Modifier)),
 			fmt.Sprintf("GetResp(%s) with %s", s.AttributeName(), mad.ModifierText(s.Attribute, s.Modifier)), x.frame)
+		v.unasked = false
 		return
 	}
 	if s.Directed() && x.answers > 0 && (x.answerHop > s.HopPointer() || x.answerHop < s.HopPointer() && x.answers >= x.asked) {
