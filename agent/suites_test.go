@@ -1,0 +1,47 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// TestSuites holds the verdict on test suites of verbs over soft-RoCE, without and with the endpoint that the tap is near: an application's own ACK
+// timeout, frames that were damaged before the tap, and a clock that stamps one direction in 1970.
+func TestSuites(t *testing.T) {
+	datadriven.RunTest(t, "testdata/suites.txt", func(t *testing.T, d *datadriven.TestData) string {
+		src, err := fabricagent.Open([]string{"../testdata/captures/" + d.CmdArgs[0].Key + ".pcap.zst"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		var opt agent.Options
+		var near string
+		if d.MaybeScanArgs(t, "near", &near) {
+			a, err := packet.ParseAddr(near)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opt.Near = []packet.Addr{a}
+		}
+		r, err := agent.Run(context.Background(), src, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !d.HasArg("unproven") {
+			r.Findings = slices.DeleteFunc(r.Findings, func(f rule.Finding) bool { return f.Class == rule.Unproven })
+		}
+		if k := r.Clock; k.Count > 0 {
+			return fmt.Sprintf("the clock goes back %d times, first at frame %d\n", k.Count, k.Frame) + folded(r)
+		}
+		return folded(r)
+	})
+}
