@@ -115,7 +115,12 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 	}
 	// What came behind the gap was kept; a sequence NAK may ask for what another gap lacks.
 	kept := v.Profile.keeps() && (q.Hole.Before(q.Una) || came(q, q.Hole) || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
-	if c.Sees(from) && r.Told && !q.Explained && !q.Filled && !renumbered && !kept {
+	unseen := missed(q, r, p, acked)
+	gap := unseen > 1 || unseen == 1 && c.Sees(from) && c.Sees(1-from)
+	if gap {
+		v.captureGap(c, 1-from)
+	}
+	if c.Sees(from) && r.Told && !q.Explained && !q.Filled && !renumbered && !kept && !gap {
 		id := rule.RCRSP006
 		if q.BrokenAt(q.Hole) {
 			id, _ = damaged(q)

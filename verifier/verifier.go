@@ -80,6 +80,7 @@ const (
 	SkipService                // service that is decoded but not followed (raw, reserved)
 	SkipManagement             // vendor opcode
 	SkipDiscard                // its receiver may drop it
+	SkipGap                    // request that the capture has missed
 	NumSkips
 )
 
@@ -93,6 +94,7 @@ func (s Skip) String() string {
 		"packets of services that are decoded, headers judged, but not followed (raw, reserved)",
 		"packets with manufacturer-specific opcodes: only the headers judged",
 		"packets that did not count as arrived, whatever their ICRC: wrong IPv4 header checksum, hop limit 0, or the Ethernet address of another station",
+		"gaps of the capture: requests that it does not hold, which their responder acknowledges and its MSN counts",
 	}[s]
 }
 

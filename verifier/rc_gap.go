@@ -1,0 +1,45 @@
+package verifier
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// A tap whose link goes down, or which is overrun, misses packets without saying so. The responder tells: it acknowledges what comes after the gap without a NAK,
+// and its MSN counts the messages that the capture does not hold. Of one message, and a tap near one end, that is no proof: the other end, or the path, may have
+// lost it or made it up. Near both ends, or of several, the capture has lost them.
+
+// missed is how many messages response p counts that the capture does not hold, as far as there is room for them in the gap before acked; 0: it
+// tells of none.
+func missed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.PSN) int {
+	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() != packet.ACK || !r.Answered || r.Nak != qp.NakNone || r.Repeated || !r.LastPSN.Before(q.Hole) || q.BrokenAt(q.Hole) {
+		return 0
+	}
+	n := packet.PSN(p.MSN).Diff(packet.PSN(r.LastMSN))
+	for i := max(q.Messages.UpTo(r.LastPSN), 0); i < q.Messages.Len(); i++ {
+		switch w := q.Messages.At(i); {
+		case !w.Last.After(r.LastPSN):
+		case w.Op.Responded(), !w.First.After(acked): // a READ is counted when it is accepted
+			n--
+		}
+	}
+	if n < 0 || n > q.HoleEnd.Diff(q.Hole) {
+		return 0
+	}
+	return n
+}
+
+// captureGap notes that the gap in the requests of end from is one of the capture: what was held against that end is not proven.
+func (v *Verifier) captureGap(c *qp.Pair, from int) {
+	c.Lossy = true
+	v.Skipped[SkipGap]++
+	gap := rule.GapAt(c.Ends[from].SQ.Hole)
+	for i := len(v.Rec.Findings) - 1; i >= 0; i-- {
+		f := &v.Rec.Findings[i]
+		if (f.Rule == rule.RCPSN004 || f.Rule == rule.RCPSN001) && f.Gap == gap && is(&c.Ends[from], &f.Accused) && is(&c.Ends[1-from], &f.Peer) {
+			v.Rec.Doubt(i, "the capture has a gap: the responder goes on without a NAK, and its MSN counts what is missing")
+			return
+		}
+	}
+}
