@@ -99,15 +99,20 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 			return
 		}
 	}
-	if !unfounded {
-		v.rcMSN(c, from, p, 1)
-	}
+	unfounded = unfounded && counts(q, r, p)
+	v.rcMSN(c, from, p, 1)
 	if !repeated || r.Nak != qp.NakRNR { // the wait that an RNR NAK began goes on
 		v.rcNak(c, from, p, qp.NakSequence)
 	}
 	if unfounded {
-		q.Lost().Crossed = true // it has the request, and may acknowledge it: that is the same fault
+		q.Lost().Crossed = true // the ACK of the request with a wrong syndrome: that it goes on so is the same fault
 	}
+}
+
+// counts reports whether the MSN of a response counts the message that ends at its PSN too, as that of an ACK does.
+func counts(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
+	least, next, epoch, ok := completed(q, p.PSN)
+	return ok && next == least && epoch == r.Epoch && r.MSN == qp.MSNKnown && (p.MSN-least)&packet.PSNMask == r.MSNBase
 }
 
 // sameNak reports whether p is a copy of the newest NAK that something on the path made. An older response may come between the two.
