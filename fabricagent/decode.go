@@ -129,7 +129,7 @@ func ethernet(p *packet.Packet, b []byte, wire, depth int) Outcome {
 		return short(b, wire)
 	}
 	out := etherType(p, b[etherSize:], wire-etherSize, binary.BigEndian.Uint16(b[12:]), depth)
-	if out == RDMA && depth == 0 {
+	if out == RDMA || out == Encapsulated && depth > 0 && p.Station == 0 { // the innermost: the network handles the others
 		p.Station = binary.BigEndian.Uint64(b) >> 16
 	}
 	if out.IsRDMA() && p.DestQP == packet.PSNMask {

@@ -3,7 +3,7 @@ package hcaagent
 // Merge takes over what b knows.
 func (a *Attr) Merge(b *Attr) {
 	take := func(k Known) bool { return b.Known&k != 0 }
-	a.SRQ = a.SRQ || b.SRQ
+	a.SRQ, a.Cut = a.SRQ || b.SRQ, a.Cut || b.Cut
 	if take(KnowsPMTU) {
 		a.PMTU = b.PMTU
 	}

@@ -296,6 +296,16 @@ func (c *Pair) Sees(i int) bool {
 // Cut reports whether the snap length cut a packet of the connection.
 func (c *Pair) Cut() bool { return c.Ends[0].Cut || c.Ends[1].Cut }
 
+// ToldCut reports whether the snap length cut a packet by which CM told attributes of the connection.
+func (c *Pair) ToldCut() bool {
+	for i := range c.Ends {
+		if a := c.Ends[i].Attr; a != nil && a.Cut {
+			return true
+		}
+	}
+	return false
+}
+
 // Leaned is what was trusted while the packet at hand is verified.
 func (c *Pair) Leaned() rule.Lean { return c.Ends[0].Leans }
 

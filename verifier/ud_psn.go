@@ -13,7 +13,7 @@ import (
 const standstill = 4
 
 // counts judges that a sender of datagrams counts its PSN up (rule UD-PSN-001). Of its send queue LastPSN, LastFrame and LastTap are those of the
-// datagram before, Restart is the newest step, and Restarts how often it was made in a row; LastICRC of the receive queue is that of the datagram
+// datagram before, Restart is the newest step, and Restarts how often it was made in a row, First where it counted up from; LastICRC of the receive queue is that of the datagram
 // before. Of QP 0 and 1 it is not judged: agents in firmware and several send queues may stand behind one number, and many ports behind the permissive LID.
 func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[from].RQ
@@ -28,15 +28,20 @@ func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) {
 		step := p.PSN.Diff(q.LastPSN)
 		switch back := packet.PSN(0).Add(step); {
 		case step > 0:
+			if q.Restarts != 0 {
+				q.First = q.LastPSN
+			}
 			q.Restarts = 0
 		case q.Restarts == 0 || back != q.Restart:
 			q.Restart, q.Restarts = back, 1
 		default:
 			q.Restarts++
 		}
-		if q.Restarts == standstill {
+		if q.Restarts == standstill && (step == 0 || !p.PSN.After(q.First)) { // else copies that the network made have come the other way round
 			v.stands(c, from, p, -step)
 		}
+	} else {
+		q.First = p.PSN
 	}
 	q.LastPSN, q.LastFrame, q.LastTap, r.LastICRC = p.PSN, p.Frame, p.Tap, p.ICRC
 }

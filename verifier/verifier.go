@@ -127,6 +127,7 @@ type verdict struct {
 	detail           string
 	evidence         []uint64
 	gap              rule.Gap
+	bytes            bool // it rests on the bytes of this packet alone
 	own              bool // it rests on this packet and what is known of its QPs, and on no frame before it
 }
 
@@ -168,6 +169,10 @@ func (v *Verifier) accuse(c *qp.Pair, from, accused int, p *packet.Packet, d ver
 	if v.Profile.excuses(d.rule) {
 		return
 	}
+	if d.class == rule.Violation && d.own && !d.bytes && c.ToldCut() {
+		d.class = rule.Unproven
+		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut what CM told of the connection, so its ICRC was not judged", "; ")
+	}
 	if d.class == rule.Violation && c.Cut() && !d.own {
 		d.class = rule.Unproven
 		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut frames of the connection before it, so their ICRCs were not judged", "; ")
@@ -207,7 +212,7 @@ func endpoint(q *qp.QP, r rule.Role) rule.Endpoint {
 // bytewise makes a finding on the bytes of a packet alone, against its sender or, as the sender is not known on RC and UC by its
 // QPN, the endpoint that the connection gives. c may be nil.
 func (v *Verifier) bytewise(c *qp.Pair, from int, p *packet.Packet, d verdict) {
-	if d.own = true; c != nil {
+	if d.own, d.bytes = true, true; c != nil {
 		v.report(c, from, p, d)
 		return
 	}

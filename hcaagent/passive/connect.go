@@ -109,6 +109,9 @@ func (a *Agent) connect(p *packet.Packet, i int32, m *mad.REP) {
 	x.passiveID, x.since = m.LocalCommID, p.Time
 	x.ends[1].QPN = qpn
 	reply(x, m)
+	for side := range x.ends {
+		x.ends[side].Attr.Cut = x.ends[side].Attr.Cut || p.Cut
+	}
 	a.become(i, live)
 	a.learn(p, i, 0)
 	a.learn(p, i, 1)
@@ -135,7 +138,7 @@ func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (e
 	for side := range ends {
 		t := &ends[side].Attr
 		t.Service = service
-		t.PKey = m.PKey
+		t.PKey, t.Cut = m.PKey, p.Cut
 		t.DestAddr = ends[1-side].Addr
 		t.Known |= hcaagent.KnowsPKey | hcaagent.KnowsDestAddr
 		if mtu, ok := m.PathMTUBytes(); ok {

@@ -3,7 +3,6 @@ package soft
 // consequences are the rules that a device breaks together with that of its fault, and why.
 var consequences = map[string]map[string]string{
 	"add-for-swap":            {"RC-ATM-002": "the compare operand stands where a FetchAdd has none"},
-	"atomic-psn":              {"RC-RSP-007": "the PSN of the atomic has no answer when the next one comes"},
 	"cnp-short":               {"CNG-CNP-001": "what has no reserved bytes is no CNP"},
 	"cnp-takes-psn":           {"RC-RTY-005": "the peer asks for the PSN that was never sent"},
 	"completes-unposted":      {"CPL-ORD-001": "the request whose completion it should be has none"},
@@ -12,6 +11,7 @@ var consequences = map[string]map[string]string{
 	"flush-lost":              {"CPL-ORD-001": "those behind it are flushed before it"},
 	"flushed-with-error":      {"CPL-STS-003": "no NAK names the requests that are to be flushed"},
 	"flushed-with-success":    {"CPL-LEN-003": "a READ that was not answered has brought no bytes", "CPL-STS-013": "and has no response"},
+	"nak-without-gap":         {"RC-RSP-015": "the ACK that becomes a NAK has counted the message"},
 	"only-in-message":         {"RC-SEQ-003": "the packet behind goes on with a message that is not open any more"},
 	"read-completes-early":    {"CPL-MEM-001": "the data is not there yet"},
 	"read-middle-as-last":     {"RC-RSP-013": "a Middle has no MSN that the Last could have"},
@@ -21,7 +21,6 @@ var consequences = map[string]map[string]string{
 	"receives-unposted":       {"CPL-ORD-001": "the request whose completion it should be has none"},
 	"requests-before-rts":     {"QPS-RST-001": "it has taken the request before RTS", "RC-RTY-010": "its PSN is that of RESET, as the QP got none on the way to RTS, and lies before what its peer has acknowledged"},
 	"requests-swapped":        {"CPL-ORD-001": "the later request completes first as well"},
-	"resend-needless":         {"RC-TMO-002": "no timer has run out that would have it sent again"},
 	"retry-not-reloaded":      {"CPL-STS-006": "the request has had fewer tries than are its due"},
 	"rnr-not-reloaded":        {"CPL-STS-007": "the request has had fewer RNR NAKs than it must take"},
 	"rnr-nak-psn":             {"RC-RNR-006": "the packet before is of a WRITE, which takes no receive request", "RC-RSP-005": "the message that finds none has no answer"},

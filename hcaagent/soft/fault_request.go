@@ -32,7 +32,7 @@ var _ = faults(map[string]*Fault{
 	"atomic-misaligned":     {Text: "sends an atomic to an address that is no multiple of 8", Rule: "RC-ATM-001", match: fn(packet.FetchAdd), spoil: func(p *packet.Packet) { p.VA += 4 }},
 	"swap-misaligned":       {Text: "sends a CmpSwap to an odd address", Rule: "RC-ATM-001", match: fn(packet.CmpSwap), spoil: func(p *packet.Packet) { p.VA++ }},
 	"fetch-add-compare":     {Text: "fills the compare field of a FetchAdd", Rule: "RC-ATM-002", match: fn(packet.FetchAdd), spoil: func(p *packet.Packet) { p.Compare = 1 }},
-	"resend-needless":       {Text: "sends a request again that was acknowledged", Rule: "RC-RTY-010", match: anySend, later: 8000},
+	"resend-needless":       {Text: "sends a request again that was acknowledged", Rule: "RC-RTY-010", match: anySend, later: 2_000_000},
 	"start-psn":             {Text: "begins with the PSN behind the one that was agreed", Rule: "RC-PSN-001"},
 	"only-as-first":         {Text: "sends a message that fits into one packet as First", Rule: "RC-SEQ-005", match: fullWrite, spoil: become(rc(packet.WriteFirst))},
 	"psn-after-read":        {Text: "counts a READ of several packets as one PSN", Rule: "RC-PSN-003"},

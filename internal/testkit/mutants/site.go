@@ -128,7 +128,10 @@ func (w *walker) condition(n ast.Expr) {
 
 func (w *walker) number(n *ast.BasicLit) {
 	t := w.info.Types[n]
-	basic, ok := t.Type.(types.Type).Underlying().(*types.Basic)
+	if t.Type == nil {
+		return
+	}
+	basic, ok := t.Type.Underlying().(*types.Basic)
 	if n.Kind != token.INT || !ok || basic.Info()&types.IsInteger == 0 || basic.Info()&types.IsUntyped != 0 {
 		return
 	}

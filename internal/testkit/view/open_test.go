@@ -1,6 +1,7 @@
 package view
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -20,7 +21,7 @@ func expected(p Plan, v *View, k accusation) bool {
 		return true
 	}
 	for _, g := range guilty {
-		if g.accused == k.addr.String() && holds(g.rules, k) && (g.capture == p.Capture.Name || v.Joined != nil && g.capture == v.Joined.Name) {
+		if g.accused == k.addr.String() && holds(g.rules, k) && (same(g.capture, p.Capture.Name) || v.Joined != nil && same(g.capture, v.Joined.Name)) {
 			return true
 		}
 	}
@@ -31,3 +32,6 @@ func expected(p Plan, v *View, k accusation) bool {
 func holds(rules string, k accusation) bool {
 	return slices.Contains(strings.Fields(rules), k.rule.String())
 }
+
+// same reports whether two captures are one: testdata has copies of some.
+func same(a, b string) bool { return path.Base(a) == path.Base(b) }
