@@ -37,7 +37,7 @@ func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) {
 		default:
 			q.Restarts++
 		}
-		if q.Restarts == standstill && (step == 0 || !p.PSN.After(q.First)) { // else copies that the network made have come the other way round
+		if q.Restarts == standstill && (step == 0 || p.PSN.Before(q.First)) { // else copies that the network made have come the other way round
 			v.stands(c, from, p, -step)
 		}
 	} else {
