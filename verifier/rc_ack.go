@@ -116,7 +116,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 	// What came behind the gap was kept; a sequence NAK may ask for what another gap lacks.
 	kept := v.Profile.keeps() && (q.Hole.Before(q.Una) || came(q, q.Hole) || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
 	unseen := missed(q, r, p, acked)
-	gap := unseen > 1 || unseen == 1 && c.Sees(from) && c.Sees(1-from)
+	gap := unseen > 1
 	if gap {
 		v.captureGap(c, 1-from)
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // A tap whose link goes down, or which is overrun, misses packets without saying so. The responder tells: it acknowledges what comes after the gap without a NAK,
-// and its MSN counts the messages that the capture does not hold. Of one message, and a tap near one end, that is no proof: the other end, or the path, may have
-// lost it or made it up. Near both ends, or of several, the capture has lost them.
+// and its MSN counts the messages that the capture does not hold. Of one message that is no proof: its requester may have left
+// out its PSN, and the responder have taken the next one for it. Of several the capture has lost them.
 
 // missed is how many messages response p counts that the capture does not hold, as far as there is room for them in the gap before acked; 0: it
 // tells of none.
