@@ -17,21 +17,26 @@ import (
 // nobody is accused of anything else, at one tap and at several taps of one run.
 func TestManagement(t *testing.T) {
 	datadriven.RunTest(t, "testdata/management.txt", func(t *testing.T, d *datadriven.TestData) string {
-		var files []string
-		for _, a := range d.CmdArgs {
-			files = append(files, "../testdata/captures/"+a.Key+".pcap.zst")
-		}
-		src, err := fabricagent.Open(files)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer src.Close()
-		r, err := agent.Run(context.Background(), src, agent.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return folded(r)
+		return folded(judged(t, d.CmdArgs, agent.Options{}))
 	})
+}
+
+// judged is the verdict on captures of testdata, the taps of one run.
+func judged(t *testing.T, captures []datadriven.CmdArg, opt agent.Options) *agent.Result {
+	var files []string
+	for _, a := range captures {
+		files = append(files, "../testdata/captures/"+a.Key+".pcap.zst")
+	}
+	src, err := fabricagent.Open(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	r, err := agent.Run(context.Background(), src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // folded lists the findings of a run, those of one rule against one endpoint on one line.

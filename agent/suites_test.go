@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"ibwitness/agent"
-	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -18,11 +16,6 @@ import (
 // timeout, frames that were damaged before the tap, and a clock that stamps one direction in 1970.
 func TestSuites(t *testing.T) {
 	datadriven.RunTest(t, "testdata/suites.txt", func(t *testing.T, d *datadriven.TestData) string {
-		src, err := fabricagent.Open([]string{"../testdata/captures/" + d.CmdArgs[0].Key + ".pcap.zst"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer src.Close()
 		var opt agent.Options
 		var near string
 		if d.MaybeScanArgs(t, "near", &near) {
@@ -32,10 +25,7 @@ func TestSuites(t *testing.T) {
 			}
 			opt.Near = []packet.Addr{a}
 		}
-		r, err := agent.Run(context.Background(), src, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := judged(t, d.CmdArgs[:1], opt)
 		if !d.HasArg("unproven") {
 			r.Findings = slices.DeleteFunc(r.Findings, func(f rule.Finding) bool { return f.Class == rule.Unproven })
 		}
