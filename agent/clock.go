@@ -22,27 +22,61 @@ const (
 	aheadStep = int64(24 * time.Hour)
 )
 
+// standstill is how long no frame may come for the host of the tap to have been stopped.
+const standstill = int64(50 * time.Millisecond)
+
 // clocks watches the clocks of the taps.
 type clocks struct {
-	newest []int64 // time of the newest frame of each tap
-	step   ClockStep
+	first   int64   // the earliest time that a batch began with
+	last    int64   // time of the newest frame
+	stopped int64   // when the capture last went on after a standstill
+	newest  []int64 // time of the newest frame of each tap, but for the one that at names
+	at      int     // the tap that showed the newest frame of all last; -1: none is known to have
+	step    ClockStep
 }
 
 // take takes the frames of a batch.
 func (k *clocks) take(frames []fabricagent.Frame) {
+	if k.newest == nil {
+		k.first, k.last, k.at = frames[0].Time, frames[0].Time, -1
+	}
+	k.first = min(k.first, frames[0].Time)
+	last, at := k.last, k.at
 	for i := range frames {
 		f := &frames[i]
-		for int(f.Tap) >= len(k.newest) {
-			k.newest = append(k.newest, 0)
+		if uint64(f.Time-last) <= uint64(standstill) && int(f.Tap) == at {
+			last = f.Time
+			continue
 		}
-		last := &k.newest[f.Tap]
-		if by := f.Time - *last; *last != 0 && (by < -backStep || by > aheadStep) {
-			if k.step.Count == 0 {
-				k.step = ClockStep{Tap: f.Tap, Frame: f.Number, By: time.Duration(by)}
-			}
-			k.step.Count++
+		k.last = last
+		k.other(f)
+		last, at = k.last, k.at
+	}
+	k.last = last
+}
+
+// other takes a frame that did not come from the same tap as the newest one, or not soon after it.
+func (k *clocks) other(f *fabricagent.Frame) {
+	if k.at >= 0 {
+		k.newest[k.at] = k.last
+	}
+	for int(f.Tap) >= len(k.newest) {
+		k.newest = append(k.newest, 0)
+	}
+	last := &k.newest[f.Tap]
+	if by := f.Time - *last; *last != 0 && (by < -backStep || by > aheadStep) {
+		if k.step.Count == 0 {
+			k.step = ClockStep{Tap: f.Tap, Frame: f.Number, By: time.Duration(by)}
 		}
-		*last = max(*last, f.Time)
+		k.step.Count++
+	}
+	*last = max(*last, f.Time)
+	if f.Time-k.last > standstill {
+		k.stopped = f.Time
+	}
+	k.at = -1
+	if f.Time >= k.last {
+		k.last, k.at = f.Time, int(f.Tap)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // result puts together what the shards found, in an order that does not depend on their number.
 func (e *engine) result() *Result {
-	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.first, Last: e.last, Taps: e.src.Taps(), Clock: e.clocks.step}
+	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.clocks.first, Last: e.clocks.last, Taps: e.src.Taps(), Clock: e.clocks.step}
 	var skipped [verifier.NumSkips]uint64
 	var management [gmp.NumSkips]uint64
 	var hosts []host
@@ -26,8 +26,8 @@ func (e *engine) result() *Result {
 		if dropped && e.watch == nil { // it may say so behind its last packet
 			s.t.Dropped()
 		}
-		s.t.ver.Stopped = e.stopped
-		s.t.Finish(e.last)
+		s.t.ver.Stopped = e.clocks.stopped
+		s.t.Finish(e.clocks.last)
 	}
 	Reconcile(agents...)
 	for _, t := range agents {

@@ -80,7 +80,7 @@ func (t *Transport) seek(s *sought, p *packet.Packet) {
 	if t.Several || p.Way != packet.WayUnknown || p.Opcode.Service() > packet.UC { // perhaps seen twice
 		return
 	}
-	if h := t.hosts.slot(p.Src, p.Dst); h.way != 0 {
+	if h := t.hosts.slot(p.Src, p.Dst); h.way != 0 && h.station == p.Station {
 		s.key = uint64(h.way-1)<<24 | uint64(p.DestQP) + 1
 		t.ahead.lines.Add(unsafe.Pointer(t.flows.home(s.key)))
 	}

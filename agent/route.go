@@ -17,8 +17,11 @@ type route struct {
 	addrs uint64 // source and destination
 	qp    uint64 // destination QPN, and from bit 24 on flows.changes when it was looked up
 	c     *connection
-	from  uint32 // the end of c that sends
+	way   uint64 // the end of c that sends, and from bit 1 on the Ethernet address that it sends to
 }
+
+// way is where a packet of an end goes.
+func way(p *packet.Packet, from uint32) uint64 { return p.Station<<1 | uint64(from&1) }
 
 // addrs are the IPv4 addresses of a usual packet.
 func addrs(p *packet.Packet) uint64 { return p.Src.Lo<<32 | p.Dst.Lo&0xFFFFFFFF }
@@ -34,7 +37,7 @@ func (r *routes) at(p *packet.Packet) *route {
 
 // find returns the route of a packet, or nil where it is not known.
 func (r *routes) find(p *packet.Packet, f *flows) *route {
-	if s := r.at(p); s != nil && s.addrs == addrs(p) && s.qp == uint64(p.DestQP)|uint64(f.changes)<<24 && p.Usual {
+	if s := r.at(p); s != nil && s.addrs == addrs(p) && s.qp == uint64(p.DestQP)|uint64(f.changes)<<24 && s.way>>1 == p.Station && p.Usual {
 		return s
 	}
 	return nil
@@ -53,5 +56,5 @@ func (r *routes) put(p *packet.Packet, f *flows, s *flowSlot) {
 		n := bits.Len(uint(8*f.used + 63))
 		r.slots, r.shift = make([]route, 1<<n), uint8(64-n)
 	}
-	*r.at(p) = route{addrs(p), uint64(p.DestQP) | uint64(f.changes)<<24, s.c, s.way & 1}
+	*r.at(p) = route{addrs(p), uint64(p.DestQP) | uint64(f.changes)<<24, s.c, way(p, s.way)}
 }

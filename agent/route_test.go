@@ -19,7 +19,7 @@ func TestRoutes(t *testing.T) {
 			ip := func(name string) packet.Addr {
 				return packet.IPv4Addr([]byte{10, 0, 0, rapid.Uint8Range(1, 4).Draw(t, name)})
 			}
-			p := packet.Packet{Src: ip("src"), Dst: ip("dst"), DestQP: rapid.Uint32Range(0x11, 0x40).Draw(t, "qp"), Usual: true}
+			p := packet.Packet{Src: ip("src"), Dst: ip("dst"), DestQP: rapid.Uint32Range(0x11, 0x40).Draw(t, "qp"), Usual: true, Station: rapid.Uint64Range(1, 2).Draw(t, "station")}
 			host, dir := h.find(p.Src, p.Dst)
 			key := flowKey(host, dir, p.DestQP)
 			if rapid.IntRange(0, 9).Draw(t, "connect") == 0 {
@@ -31,7 +31,7 @@ func TestRoutes(t *testing.T) {
 			want := f.find(key, 0)
 			if got := r.find(&p, &f); got != nil {
 				found++
-				if want == nil || got.c != want.c || got.from != want.way&1 {
+				if want == nil || got.c != want.c || uint32(got.way&1) != want.way&1 || got.way>>1 != p.Station {
 					t.Fatalf("route %+v, flow %+v", got, want)
 				}
 			}

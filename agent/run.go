@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
@@ -63,15 +62,13 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 
 // engine reads batches of frames and takes each packet to the transport agent of its pair of addresses.
 type engine struct {
-	src         fabricagent.Source
-	opt         Options
-	shards      []*shard
-	sums        sums
-	first, last int64
-	stopped     int64 // when the capture last went on after a standstill
-	several     bool
-	clocks      clocks
-	watch       *watch // nil: everything is told at the end
+	src     fabricagent.Source
+	opt     Options
+	shards  []*shard
+	sums    sums
+	several bool
+	clocks  clocks
+	watch   *watch // nil: everything is told at the end
 }
 
 // shard is one transport agent; one goroutine steps it.
@@ -81,9 +78,6 @@ type shard struct {
 	made func([]rule.Finding)
 	last [2]uint32 // Seq of the newest finding that made has taken, and of the newest on a link
 }
-
-// standstill is how long no frame may come for the host of the tap to have been stopped.
-const standstill = int64(50 * time.Millisecond)
 
 // next reads the next batch into w.
 func (e *engine) next(w *work) error {
@@ -97,16 +91,6 @@ func (e *engine) next(w *work) error {
 	w.batch, w.sums = b, sums{}
 	n := len(b.Frames)
 	if n > 0 {
-		if e.first == 0 {
-			e.first, e.last = b.Frames[0].Time, b.Frames[0].Time
-		}
-		e.first = min(e.first, b.Frames[0].Time)
-		for i := range b.Frames {
-			if b.Frames[i].Time-e.last > standstill {
-				e.stopped = b.Frames[i].Time
-			}
-			e.last = max(e.last, b.Frames[i].Time)
-		}
 		e.clocks.take(b.Frames)
 	}
 	w.stepped = e.clocks.step.Count > 0

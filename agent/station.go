@@ -68,10 +68,15 @@ func (t *Transport) discards(c *connection, from int, p *packet.Packet, h *host,
 	if c != nil {
 		end = &c.Ends[from]
 	}
-	switch s := &h.stations[dir]; {
+	s := &h.stations[dir]
+	oldest := s.known[len(s.known)-1]
+	switch {
 	case !s.arrives(p, end):
 		p.Flaws, p.Usual = p.Flaws|packet.FlawDiscard, false
-	case end != nil && s.known[0] != 0:
-		end.Station = p.Station
+	case s.known[0] != 0:
+		t.hosts.slot(p.Src, p.Dst).station = p.Station
+		if s.known[len(s.known)-1] != oldest { // it is known no longer
+			t.flows.changes++
+		}
 	}
 }

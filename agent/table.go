@@ -19,6 +19,7 @@ type hosts struct {
 type hostSlot struct {
 	src, dst packet.Addr
 	way      uint32 // (index into list · 2 + direction) plus one; 0: empty
+	station  uint64 // Ethernet address that the newest packet of the direction went to which was none to drop; 0: none is known
 }
 
 // host is what is kept of a pair of addresses.
@@ -69,7 +70,7 @@ func (h *hosts) find(src, dst packet.Addr) (index uint32, dir uint32) {
 	}
 	s := h.slot(src, dst)
 	if s.way == 0 {
-		*s = hostSlot{src, dst, h.way(src, dst) + 1}
+		*s = hostSlot{src: src, dst: dst, way: h.way(src, dst) + 1}
 		h.used++
 	}
 	return (s.way - 1) >> 1, (s.way - 1) & 1
@@ -124,7 +125,7 @@ type flows struct {
 	slots   []flowSlot
 	used    int
 	more    int // of them, those with an extra
-	changes int // how often the connection of a flow was replaced
+	changes int // how often the connection of a flow was replaced, or an Ethernet address was forgotten
 }
 
 type flowSlot struct {

@@ -257,13 +257,13 @@ func (t *Transport) twoTaps(p *packet.Packet) {
 // known finds the connection of a packet, and verifies the packet where that is usual. It reports whether it did.
 func (t *Transport) known(p *packet.Packet) bool {
 	if r := t.routes.find(p, &t.flows); r != nil {
-		return t.usual(r.c, int(r.from), p)
+		return t.usual(r.c, int(r.way&1), p)
 	}
 	if p.Opcode.Service() > packet.UC || t.hosts.used == 0 || t.ver.Thorough {
 		return false
 	}
 	h := t.hosts.slot(p.Src, p.Dst)
-	if h.way == 0 {
+	if h.way == 0 || h.station != p.Station && !t.Several {
 		return false
 	}
 	f := t.flows.find(uint64(h.way-1)<<24|uint64(p.DestQP), 0)
@@ -276,7 +276,7 @@ func (t *Transport) known(p *packet.Packet) bool {
 
 // usual verifies what nearly every packet is, a sound one of a connection that is known, and reports whether it did.
 func (t *Transport) usual(c *connection, from int, p *packet.Packet) bool {
-	return (t.Several || c.Ends[from&1].Station == p.Station) && (t.ver.Usual(&c.Pair, from, p) || t.sound(c, from, p))
+	return t.ver.Usual(&c.Pair, from, p) || t.sound(c, from, p)
 }
 
 // sound is usual for a packet whose headers have yet to be judged.

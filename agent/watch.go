@@ -116,7 +116,7 @@ func (w *watch) now() int64 {
 	if w.clock != nil {
 		return w.clock.Now()
 	}
-	return w.e.last
+	return w.e.clocks.last
 }
 
 // due reports whether it is time for the next tick.
@@ -139,7 +139,7 @@ func (w *watch) tick() {
 	if now-w.heard >= silences {
 		w.heard = now
 		for _, s := range w.e.shards {
-			s.t.ver.Stopped = w.e.stopped
+			s.t.ver.Stopped = w.e.clocks.stopped
 			s.t.silent(now)
 		}
 	}

@@ -1,6 +1,9 @@
 package packet
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // UDPPort is the UDP destination port of RoCEv2 (CA17-20).
 const UDPPort = 4791
@@ -38,7 +41,7 @@ func DecodeIP(p *Packet, b []byte, wireLen int) bool {
 		return p.ipv4(b, wireLen)
 	}
 	p.Encap, p.Usual = RoCEv2IPv4, true
-	if uint16(x>>32) != 0 && !summed(w>>32+w&0xFFFFFFFF+x>>32+x&0xFFFFFFFF+uint64(y)) || x>>56 == 0 {
+	if uint16(x>>32) != 0 && !summed(w, x, uint64(y)) || x>>56 == 0 {
 		p.Flaws, p.Usual = FlawDiscard, false
 	}
 	src, dst := Addr{0, 0xFFFF<<32 | x&0xFFFFFFFF}, Addr{0, 0xFFFF<<32 | uint64(y)}
@@ -62,11 +65,12 @@ func DecodeIP(p *Packet, b []byte, wireLen int) bool {
 	return true
 }
 
-// summed reports whether an IPv4 header whose words add up to sum has the checksum that belongs to it.
-func summed(sum uint64) bool {
-	sum = sum&0xFFFFFFFF + sum>>32
-	sum = sum&0xFFFF + sum>>16
-	return uint16(sum+sum>>16) == 0xFFFF
+// summed reports whether an IPv4 header, as numbers of 64 bits, has the checksum that belongs to it: the ones' complement sum of its words is 0,
+// which says that they divide by 0xFFFF.
+func summed(w, x, y uint64) bool {
+	sum, carry := bits.Add64(w, x, 0)
+	sum, carry = bits.Add64(sum, y, carry)
+	return (sum+carry)%0xFFFF == 0
 }
 
 func decodeOddIP(p *Packet, b []byte, wireLen int) bool {
@@ -123,7 +127,7 @@ func headerSummed(h []byte) bool {
 	for ; len(h) >= 4; h = h[4:] {
 		sum += uint64(binary.BigEndian.Uint32(h))
 	}
-	return summed(sum)
+	return summed(sum, 0, 0)
 }
 
 // network sets the last 16 bits of the first half of an IPv4 header and the two bytes before them.

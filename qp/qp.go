@@ -22,14 +22,12 @@ type QP struct {
 	// Leans is what Pair.Sees and Pair.Complete have said yes of while the packet at hand is verified; see Pair.Leaned.
 	Leans rule.Lean
 	Cut   bool // the snap length cut a packet that it sent, which may have been a damaged one
-
-	// Station is the Ethernet address that what it sends goes to (see packet.Packet); 0: not known.
-	Station uint64
-	Sums    Sums
-	Attr    *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
-	Flow    Flow
-	RQ      ReceiveQueue
-	SQ      SendQueue
+	_     [13]byte
+	Sums  Sums
+	Attr  *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
+	Flow  Flow
+	RQ    ReceiveQueue
+	SQ    SendQueue
 }
 
 // Knows reports whether all of these attributes are known.

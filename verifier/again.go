@@ -43,24 +43,24 @@ func again(f *qp.Flow, p *packet.Packet) bool {
 		return false
 	}
 	b, s := (*[leastLen]byte)(p.Data), &repeats[p.Opcode]
-	w := [lastOnWire]uint64{
-		wordIP: binary.LittleEndian.Uint64(b[:]), wordIP8: binary.LittleEndian.Uint64(b[8:]), wordUDP: binary.LittleEndian.Uint64(b[udpAt:]),
-		wordBTH: binary.LittleEndian.Uint64(b[bthAt:]), wordBTH8: binary.LittleEndian.Uint64(b[bthAt+8:]),
-	}
-	differs := repeatIP[wordIP].differs(w[wordIP]^uint64(f.TClass)<<10) |
-		repeatIP[wordUDP].differs(w[wordUDP]^uint64(bits.ReverseBytes16(f.SrcPort)))
-	differs |= s.bth.differs(w[wordBTH]^(uint64(bit(f.MigReq))<<14|uint64(bits.ReverseBytes16(f.PKey))<<16)) | s.bth8.differs(w[wordBTH8])
+	differs := repeatIP[wordIP].differs(binary.LittleEndian.Uint64(b[:])^uint64(f.TClass)<<10) |
+		repeatIP[wordUDP].differs(binary.LittleEndian.Uint64(b[udpAt:])^uint64(bits.ReverseBytes16(f.SrcPort)))
+	differs |= s.bth.differs(binary.LittleEndian.Uint64(b[bthAt:])^(uint64(bit(f.MigReq))<<14|uint64(bits.ReverseBytes16(f.PKey))<<16)) |
+		s.bth8.differs(binary.LittleEndian.Uint64(b[bthAt+8:]))
 	differs |= s.payload.differs(uint64(p.PayloadLen)) | s.tail.differs(uint64(p.PayloadLen+int(p.PadCnt))) | s.pad.differs(pad(p))
 	if differs != 0 {
 		return false
 	}
 	for i := range unlikeAgain {
-		if u := &unlikeAgain[i]; u.differs(w[u.word]) == 0 {
+		if u := &unlikeAgain[i]; u.differs(binary.LittleEndian.Uint64(b[wordAt[u.word]:])) == 0 {
 			return false
 		}
 	}
 	return true
 }
+
+// wordAt is where the words of such a packet begin.
+var wordAt = [lastOnWire]uint8{wordIP: 0, wordIP8: 8, wordUDP: udpAt, wordBTH: bthAt, wordBTH8: bthAt + 8}
 
 // inFlow are what Flow compares with the first packet of a flow on IPv4, and the addresses and QPs by which the flow is found.
 var inFlow = []field{
