@@ -58,6 +58,9 @@ func directive(t, all *testing.T, d *datadriven.TestData, fired map[rule.ID]bool
 			outs = append(outs, out)
 		}
 	}
+	if opt.cold && !opt.differs {
+		all.Errorf("%s: cold is not needed: warmed-up flows show the same", d.Pos)
+	}
 	return strings.Join(outs, "")
 }
 
@@ -75,6 +78,7 @@ type options struct {
 	lossy   bool
 	several bool // the packets are of several taps
 	cold    bool // it is about the first packets of a flow
+	differs bool // what it shows in warmed-up flows, on some encapsulation
 
 	profile verifier.Profile
 }

@@ -79,6 +79,8 @@ func everyWay(t *testing.T, opt *options, encap encap, input string, pos string,
 	for _, e := range s.check() {
 		t.Errorf("%s: %s: %s; what the runs found (if only those with the fast paths off find it, a fast path swallows it):\n\t%s", pos, encap.name, e, strings.Join(found, "\n\t"))
 	}
+	same := w == nil || err == nil && w.print() == s.print() && (!w.heat.needs || w.heat.taken)
+	opt.differs = opt.differs || !same
 	switch {
 	case w == nil || opt.cold:
 	case err != nil:
