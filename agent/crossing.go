@@ -31,7 +31,7 @@ const crossingSlots = 1 << 12
 
 // sighting is what must not change on the way through a switch: all but VL and FECN.
 func sighting(p *packet.Packet) verifier.Sighting {
-	s := verifier.Sighting{Tap: p.Tap, Frame: p.Frame, Time: p.Time, SL: p.SL, Whole: p.ICRCState == packet.CRCGood}
+	s := verifier.Sighting{Tap: p.Tap, Frame: p.Frame, Time: p.Time, SL: p.SL, Whole: p.ICRCState == packet.CRCGood, Sound: p.VCRCState == packet.CRCGood}
 	s.Fields[0] = uint64(p.LVer)<<56 | uint64(p.LNH)<<48 | uint64(p.LRHRes)<<40 | uint64(p.PktLen)
 	s.Fields[1] = uint64(p.Resv8a) << 1
 	if p.BECN {
@@ -43,8 +43,11 @@ func sighting(p *packet.Packet) verifier.Sighting {
 	return s
 }
 
-// first notes a packet that no other tap has shown yet.
+// first notes a packet that no other tap has shown yet. One that was damaged there tells nothing.
 func (c *crossings) first(p *packet.Packet) {
+	if p.VCRCState == packet.CRCBad {
+		return
+	}
 	if c.slots == nil {
 		c.slots, c.flows = make([]crossing, crossingSlots), make([]flowOrder, crossingSlots)
 	}

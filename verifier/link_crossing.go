@@ -12,6 +12,7 @@ type Sighting struct {
 	Tap    uint16
 	SL     uint8
 	Whole  bool // its ICRC was right
+	Sound  bool // its VCRC was right
 	Frame  uint64
 	Time   int64
 	Fields [3]uint64 // LRH without VL, SL and LIDs; the fifth byte of the BTH without FECN; what the ICRC leaves out of the GRH
@@ -21,7 +22,7 @@ type Sighting struct {
 func (v *Verifier) Crossed(p *packet.Packet, before, now *Sighting) (changed bool) {
 	v.covered(rule.LNKVL007)
 	v.covered(rule.LNKSW001)
-	d := verdict{class: proven(p.VCRCState == packet.CRCGood), role: rule.Network, detail: fmt.Sprintf("frame %d of tap %d shows it as it was before", before.Frame, before.Tap)}
+	d := verdict{class: proven(before.Sound && p.VCRCState == packet.CRCGood), role: rule.Network, detail: fmt.Sprintf("frame %d of tap %d shows it as it was before", before.Frame, before.Tap)}
 	fields := [...]string{"LRH", "BTH", "GRH"}
 	switch {
 	case before.SL != now.SL:
