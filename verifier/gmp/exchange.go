@@ -113,6 +113,9 @@ func (t *table) grow() {
 // soon is how long after a request no requester has given it up already.
 const soon = int64(10 * time.Millisecond)
 
+// recent reports whether a packet came soon after the request: no clock that was set, or another one for the other direction, tells of another time.
+func (x *exchange) recent(p *packet.Packet) bool { return p.Time-x.time < soon && x.time-p.Time < early }
+
 // request notes a request, and judges it against those that are outstanding.
 func (v *Verifier) request(d *datagram) {
 	p := d.p
@@ -127,7 +130,7 @@ func (v *Verifier) request(d *datagram) {
 			return
 		}
 		if !x.answered {
-			ok := v.sees(p.Src, p.SGID) && p.Time-x.time < soon
+			ok := v.sees(p.Src, p.SGID) && x.recent(p)
 			v.wait(q, waitAnswer, k, 0, p, verdict{
 				rule: rule.MADTID001, class: proven(ok), role: rule.Requester, evidence: x.frame, tap: x.tap,
 				expected: "a transaction ID that no outstanding request of the class has",

@@ -88,7 +88,7 @@ func (v *Verifier) stale(x *exchange, d *datagram) bool {
 func (v *Verifier) fits(x *exchange, d *datagram) bool {
 	h := &d.h
 	want := answerTo(h.Class, x.h.Method)
-	ok := d.p.Time-x.time < soon || v.sees(d.p.Src, d.p.SGID) || v.sees(d.p.Dst, d.p.DGID)
+	ok := x.recent(d.p) || v.sees(d.p.Src, d.p.SGID) || v.sees(d.p.Dst, d.p.DGID)
 	if h.Method != want {
 		if d.status().Code() != mad.StatusMethod && legal(h.Class, h.Method&^0x80) && !answerless(h.Class, h.Method&^0x80) {
 			v.report(d.p, verdict{

@@ -37,6 +37,7 @@ type exchange struct {
 	answerTime  int64
 	answerICRC  uint32
 	answerHop   int
+	answerTop   int // the first hop at which it was seen
 	answerTap   uint16
 
 	slot     *place // where at is kept
@@ -48,8 +49,9 @@ type exchange struct {
 	next     *exchange // of the same TID
 }
 
-// lifetime is how long an exchange is kept: longer than any manager waits for an answer.
-const lifetime = int64(60 * time.Second)
+// lifetime is how long an exchange is kept: longer than managers wait for an answer. After that its transaction ID may be that of another one: of a manager that
+// began again, or of another subnet that the capture goes on with.
+const lifetime = int64(10 * time.Second)
 
 // Recover forgets the exchanges that are open, after a loss: what begins anew is proven again.
 func (v *Verifier) Recover() {
@@ -220,7 +222,7 @@ func (v *Verifier) response() {
 	if x.answers++; x.answers > x.asked {
 		v.twice(x)
 	}
-	x.answerFrame, x.answerTime, x.answerICRC, x.answerHop, x.answerTap = v.p.Frame, v.p.Time, v.p.ICRC, s.HopPointer(), v.p.Tap
+	x.answerFrame, x.answerTime, x.answerICRC, x.answerHop, x.answerTop, x.answerTap = v.p.Frame, v.p.Time, v.p.ICRC, s.HopPointer(), s.HopPointer(), v.p.Tap
 	if s.Directed() {
 		copy(x.home[:], s.Return)
 	}

@@ -188,8 +188,8 @@ func (v *Verifier) comesBack(x *exchange) {
 func (v *Verifier) backAgain(x *exchange) {
 	s := &v.s
 	up := s.HopPointer() > x.answerHop
-	if up && x.answerTap != v.p.Tap {
-		return // the clock of another tap may be late
+	if up && (x.answerTap != v.p.Tap || s.HopPointer() <= x.answerTop) {
+		return // the clock of another tap may be late, or a copy of what was seen there before
 	}
 	if v.breaks(rule.SMPDR007, up || !samePath(s.Return, x.home[:], s.HopCount())) {
 		v.report(rule.SMPDR007, rule.Violation, rule.Network, fmt.Sprintf("a hop pointer below %d, return path %s", x.answerHop, pathText(x.home[:], s.HopCount())),

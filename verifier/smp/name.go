@@ -36,7 +36,7 @@ func (v *Verifier) reached() (n rule.Node) {
 		if x, _ := v.answered(); x != nil {
 			at = x.at
 		}
-	} else if p := v.routes[v.route()]; p != nil {
+	} else if p := v.routes[v.route()]; p != nil && p.age == v.age {
 		at = *p
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 type place struct {
 	node   *subnet.Node
 	number uint8 // of the port; noPort: not known
+	age    int   // of the capture, when it was told
 }
 
 const noPort = 255
@@ -52,15 +53,15 @@ func (v *Verifier) slot() *place {
 	s := &v.s
 	if !s.Directed() {
 		lid := v.p.DLID
-		if port := v.Subnet.Port(lid); port != nil {
-			return &place{port.Node, port.Number}
+		if port := v.Subnet.Port(lid); port != nil && v.of(port).age == v.age {
+			return &place{port.Node, port.Number, v.age}
 		}
 		at := v.lids[lid]
 		if at == nil {
-			at = &place{nil, noPort}
+			at = &place{number: noPort}
 			v.lids[lid] = at
 		}
-		return at
+		return v.ofAge(at)
 	}
 	r := v.route()
 	at := v.routes[r]
@@ -69,10 +70,33 @@ func (v *Verifier) slot() *place {
 			clear(v.routes)
 			clear(v.homes)
 		}
-		at = &place{nil, noPort}
+		at = &place{number: noPort}
 		v.routes[r] = at
 	}
+	return v.ofAge(at)
+}
+
+// ofAge forgets what a place was in an age before.
+func (v *Verifier) ofAge(at *place) *place {
+	if at.age != v.age {
+		*at = place{nil, noPort, v.age}
+		delete(v.homes, at)
+	}
 	return at
+}
+
+// silent is how long no subnet management packet comes where managers look for changes, as they do every ten seconds.
+const silent = lifetime + lifetime/20
+
+// ages begins an age of the capture: cables may have been moved since, or it is the capture of another subnet that goes on.
+func (v *Verifier) ages() {
+	now := v.p.Time
+	if now-v.newest > silent || v.newest-now > silent {
+		v.age++
+		v.order = v.order[:0]
+		clear(v.open)
+	}
+	v.newest = now
 }
 
 // route is the directed route of the request at hand.
@@ -86,20 +110,40 @@ func (v *Verifier) route() route {
 
 // moved notes which node is at the place of an exchange, and the port that receives there.
 func (v *Verifier) moved(x *exchange, n *subnet.Node, number uint8) {
-	*x.slot = place{n, number}
+	another := x.slot.known() && x.slot.node != n
+	*x.slot = place{n, number, v.age}
 	x.at = *x.slot
 	if x.Class != mad.ClassSubnetLID {
+		if another {
+			v.behind(x)
+		}
 		return
 	}
-	if port := v.Subnet.Port(x.dst); port != nil && port.Node != n {
+	switch port := v.Subnet.Port(x.dst); {
+	case port == nil:
+	case port.Node == n:
+		v.of(port).age = v.age
+	default:
 		v.Subnet.SetLID(port, 0, 0) // another node has the LID now
 		v.lids[x.dst] = x.slot
+	}
+}
+
+// behind forgets which nodes the directed routes lead to that go through the node of an exchange, which is another one now.
+func (v *Verifier) behind(x *exchange) {
+	hops := int(x.ClassSpecific & 0xFF)
+	for r, at := range v.routes {
+		if r.tap == x.tap && int(r.count) > hops && r.slid == x.drSLID && string(r.path[:hops]) == string(hopsOf(x.initial[:], hops)) {
+			*at = place{nil, noPort, v.age}
+			delete(v.homes, at)
+		}
 	}
 }
 
 // port is what the verifier keeps of a port beside what everybody may look up.
 type port struct {
 	info     [mad.SMPDataSize]byte // newest PortInfo
+	age      int                   // of the capture, when it had its LIDs
 	has      bool
 	frame    uint64
 	keyKnown bool

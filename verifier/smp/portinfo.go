@@ -304,6 +304,7 @@ func (v *Verifier) learnPort(x *exchange) {
 		p.Changed = v.p.Time
 	}
 	other := v.Subnet.SetLID(p, lid, lmc)
+	k.age = v.age
 	if lid != 0 && v.breaks(rule.SMPRT001, other != nil) {
 		v.report(rule.SMPRT001, v.lasting(), rule.Responder, fmt.Sprintf("LIDs that no other port has: port %d of node 0x%016x has some", other.Number, other.Node.GUID),
 			fmt.Sprintf("LID %d, LMC %d", lid, lmc), x.frame, other.Frame)

@@ -42,6 +42,8 @@ type Verifier struct {
 	senders map[uint32]place
 
 	begun    int64                   // time of the first packet
+	newest   int64                   // and of the newest
+	age      int                     // what was told of places in another one is not known any more
 	strays   []stray                 // oldest first
 	asked    packet.Addr             // who is accused in place of the sender, where not zero
 	unasked  bool                    // the finding at hand rests on there being no other request
@@ -79,6 +81,7 @@ func (v *Verifier) Packet(p *packet.Packet, mine bool) {
 	if v.begun == 0 {
 		v.begun = p.Time
 	}
+	v.ages()
 	if p.DestQP == 0 {
 		v.hear()
 	}

@@ -31,7 +31,7 @@ func (v *Verifier) outOf(x *exchange) {
 	o := origin{link: x.link, count: uint8(hop - 1)}
 	copy(o.path[:], hopsOf(s.Initial, hop-1))
 	if n := v.origins[o]; n != nil {
-		v.senders[v.p.Link] = place{n, s.Initial[hop]}
+		v.senders[v.p.Link] = place{node: n, number: s.Initial[hop]}
 	}
 }
 
@@ -42,7 +42,7 @@ func (v *Verifier) answersFrom(x *exchange, n *subnet.Node, local uint8) {
 		return
 	}
 	if s.HopPointer() == s.HopCount() {
-		v.senders[v.p.Link] = place{n, local}
+		v.senders[v.p.Link] = place{node: n, number: local}
 	}
 	if x.link != 0 && len(v.origins) < most {
 		o := origin{link: x.link, count: uint8(s.HopCount())}

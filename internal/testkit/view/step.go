@@ -57,6 +57,11 @@ func NewPlan(r *rand.Rand, c *Capture) Plan {
 	return p
 }
 
+// Has reports whether a step is of a kind.
+func (p Plan) Has(kind string) bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return Kinds[s.Kind].Name == kind })
+}
+
 // View carries the plan out. The others are what the capture may be joined with.
 func (p Plan) View(others []*Capture) *View {
 	frames, taps := p.Capture.Frames()

@@ -24,6 +24,8 @@ var (
 	seed   = flag.Uint64("views.seed", 1, "the first seed: each view has one of its own")
 	strict = flag.Bool("views.strict", false, "open cases fail too")
 	only   = flag.String("views.only", "", "take views of captures only whose name contains this")
+	with   = flag.String("views.with", "", "take views only with a step of this kind: join, late, …")
+	folder = flag.String("views.folder", "", "take views of the captures in this folder too")
 	write  = flag.String("views.write", "", "folder for the views that accuse somebody")
 )
 
@@ -47,7 +49,11 @@ func TestViews(t *testing.T) {
 	for s := *seed; s < *seed+uint64(*runs); s++ {
 		r := rand.New(rand.NewPCG(s, 77))
 		at, _ := slices.BinarySearch(weights, r.Float64()*total)
-		if !x.examine(s, NewPlan(r, captures[at]), captures) {
+		p := NewPlan(r, captures[at])
+		if *with != "" && !p.Has(*with) {
+			continue
+		}
+		if !x.examine(s, p, captures) {
 			failed++
 		}
 		if failed >= 20 && *write == "" {
@@ -159,7 +165,11 @@ func (x *examiner) captures() (list []*Capture) {
 		dir = "../../../../shared/captures"
 	}
 	var files []string
-	for _, folder := range []string{"../../../testdata/captures", "../../planted/testdata", dir + "/rxe", dir + "/suites", dir + "/mad", dir + "/rtl", dir + "/public"} {
+	folders := []string{"../../../testdata/captures", "../../planted/testdata", dir + "/rxe", dir + "/suites", dir + "/mad", dir + "/rtl", dir + "/public"}
+	if *folder != "" {
+		folders = append(folders, *folder)
+	}
+	for _, folder := range folders {
 		found, err := filepath.Glob(folder + "/*.pcap*")
 		if err != nil {
 			x.t.Fatal(err)
