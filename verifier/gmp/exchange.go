@@ -114,7 +114,9 @@ func (t *table) grow() {
 const soon = int64(10 * time.Millisecond)
 
 // recent reports whether a packet came soon after the request: no clock that was set, or another one for the other direction, tells of another time.
-func (x *exchange) recent(p *packet.Packet) bool { return p.Time-x.time < soon && x.time-p.Time < early }
+func (x *exchange) recent(p *packet.Packet) bool {
+	return p.Time-x.time < soon && x.time-p.Time < early
+}
 
 // request notes a request, and judges it against those that are outstanding.
 func (v *Verifier) request(d *datagram) {
