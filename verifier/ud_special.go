@@ -37,7 +37,7 @@ func (v *Verifier) special(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	tid, attribute := binary.BigEndian.Uint64(b[smpTID:]), binary.BigEndian.Uint16(b[smpAttribute:])
-	malformed := p.VL != 15 || p.PayloadLen != 256
+	malformed := p.PayloadLen != 256 || p.VL != 15 && (p.VCRCState == packet.CRCGood || v.Untouched(p)) // the ICRC does not cover the VL
 	if b[smpMethod]&0x80 == 0 {
 		if !malformed {
 			delete(v.deaf, tid) // it came again as it should be

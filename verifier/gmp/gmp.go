@@ -170,6 +170,7 @@ func proven(ok bool) rule.Class {
 const (
 	whyTap    = "the tap is not known to be at this endpoint: a datagram missing here may have been lost before the tap"
 	whyReused = "another request with this transaction ID may have been lost before the tap"
+	whyTaps   = "the segments were seen at several taps: one of an earlier transfer with this transaction ID may be among them"
 	whyOthers = "another requester, whose datagrams go another way, may have had a part in it"
 )
 

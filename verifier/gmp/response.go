@@ -78,9 +78,13 @@ func (v *Verifier) response(d *datagram) {
 	}
 }
 
-// stale reports whether a request is so old that the response may well be to another one with its transaction ID, which was lost before the tap.
+// stale reports whether a request is so old that the response may well be to another one with its transaction ID, which was lost before the tap. Between two taps
+// their clocks hide how old it is.
 func (v *Verifier) stale(x *exchange, d *datagram) bool {
 	p := d.p
+	if x.tap != p.Tap && !x.recent(p) {
+		return true
+	}
 	return p.Time-x.time > 2*limit(defaultRespTime) && d.r.Data1 <= 1 && !v.sees(p.Src, p.SGID) && !v.sees(p.Dst, p.DGID)
 }
 

@@ -15,6 +15,8 @@ const room = uint32(mad.RMPPRoom)
 // transfer is the sending of the segments of one message.
 type transfer struct {
 	begun    bool   // the first segment was seen, so that all is known
+	mixed    bool   // segments of it were seen at several taps: one of an earlier transfer with this transaction ID may be among them
+	tap      uint16 // of the newest segment
 	ended    bool   // the last segment was acknowledged
 	next     uint32 // segment that comes next
 	last     uint32 // number of the last segment; 0: not seen
@@ -163,10 +165,11 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 		*t = transfer{window: 1, next: 1}
 		x.stop, x.asked = stop{}, way == 0 && x.asked // by a request that was not seen
 	}
-	t.time, t.status = p.Time, d.status()
+	t.mixed = t.mixed || t.time != 0 && t.tap != p.Tap
+	t.time, t.tap, t.status = p.Time, p.Tap, d.status()
 	sees := v.sees(p.Src, p.SGID)
 	if x.stop.by != (packet.Addr{}) {
-		if ok := x.stop.by == p.Src || sees && p.Time-x.stop.time > early; t.begun {
+		if ok := x.stop.by == p.Src && x.stop.tap == p.Tap || sees && p.Time-x.stop.time > early; t.begun {
 			v.report(p, verdict{
 				rule: rule.MADRMP009, class: proven(ok), role: rule.Sender, evidence: x.stop.frame, tap: x.stop.tap,
 				expected: fmt.Sprintf("no further segment after %v", x.stop.what), actual: fmt.Sprintf("segment %d", n), detail: why(ok, whyTap),
@@ -181,7 +184,7 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 		if !first || sees || s.crc == sum(d) {
 			return
 		}
-		*t = transfer{window: 1, next: 1, time: p.Time, status: t.status} // as what asked for it may not have been recorded
+		*t = transfer{window: 1, next: 1, time: p.Time, tap: p.Tap, status: t.status} // as what asked for it may not have been recorded
 	}
 	v.length(t, d, n, first, last)
 	if first {
@@ -208,7 +211,7 @@ func (v *Verifier) order(q *peer, t *transfer, d *datagram, n uint32, sees bool)
 	w := verdict{rule: rule.MADRMP003, role: rule.Sender, actual: fmt.Sprintf("segment %d", n)}
 	switch {
 	case t.last != 0 && n > t.last:
-		w.class, w.expected = rule.Violation, fmt.Sprintf("nothing behind segment %d, which had the Last flag", t.last)
+		w.class, w.expected, w.detail = proven(!t.mixed), fmt.Sprintf("nothing behind segment %d, which had the Last flag", t.last), why(!t.mixed, whyTaps)
 	case n > t.next:
 		w.class, w.expected, w.detail = proven(sees), fmt.Sprintf("segment %d", t.next), why(sees, whyTap)
 	case n > t.window:
@@ -240,7 +243,10 @@ func (v *Verifier) length(t *transfer, d *datagram, n uint32, first, last bool) 
 	case first && !last && size != 0 && size <= room-least:
 		v.rmppBad(rule.MADRMP004, d, "the payload length of several segments in the first one", fmt.Sprint(size))
 	case last && t.begun && t.total != 0 && !first && !agrees(t.total, n, least):
-		v.rmppBad(rule.MADRMP004, d, fmt.Sprintf("as many segments as %d bytes take, as the first one told", t.total), fmt.Sprintf("%d segments", n))
+		v.report(d.p, verdict{
+			rule: rule.MADRMP004, class: proven(!t.mixed), role: rule.Sender, detail: why(!t.mixed, whyTaps),
+			expected: fmt.Sprintf("as many segments as %d bytes take, as the first one told", t.total), actual: fmt.Sprintf("%d segments", n),
+		})
 	}
 }
 
