@@ -70,6 +70,9 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 		}
 		q := &c.Ends[from].SQ
 		q.Excused, q.Broken = true, uint32(p.PSN)|qp.BrokenSet
+		if p.Info().Response {
+			rcStandsIn(&c.Ends[1-from].SQ, p)
+		}
 	}
 	return false
 }

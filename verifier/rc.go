@@ -186,6 +186,7 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
 		q.Excused = true // the response that will be missing
+		w.Flags |= wqe.Accused
 	}
 }
 

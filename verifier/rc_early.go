@@ -137,6 +137,9 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if r.Unseen == 0 {
 		v.report(c, from, p, d)
+		if d.class == rule.Violation && p.Opcode.Fn() != packet.Acknowledge {
+			rcStandsIn(q, p)
+		}
 	}
 	if d.class == rule.Unproven {
 		r.MSN = qp.MSNUnknown // what it answers has not been counted

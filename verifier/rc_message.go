@@ -47,6 +47,7 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 		if continues && (op == interrupted || op == odd) {
 			c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 			q.Unsure = true
+			q.Break()
 			return
 		}
 		if continues {
@@ -177,6 +178,7 @@ func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		w.Flags |= wqe.Blamed
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		c.Ends[from].SQ.Break()
+		mayEnd(&c.Ends[from].SQ, p)
 	}
 	if p.Has&p.Info().Headers != p.Info().Headers {
 		return
@@ -256,6 +258,17 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 	return false
 }
 
+// mayEnd notes that the length of p, which is reported, does not suit its place: what its opcode says of the end of its message may be wrong instead, and that
+// the message ends here, or goes on, is the same fault.
+func mayEnd(q *qp.SendQueue, p *packet.Packet) {
+	switch in := p.Info(); {
+	case in.First || in.Middle:
+		q.Unsure = true
+	case in.Last:
+		q.Interrupted = wqe.OpOf(p.Opcode.Fn())
+	}
+}
+
 // most is the largest payload that a path MTU (0: not known) allows.
 func most(mtu int) int {
 	if mtu == 0 {
@@ -305,6 +318,9 @@ func (v *Verifier) writeSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		return
 	}
 	w.Flags |= wqe.Blamed
+	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+	c.Ends[from].SQ.Break()
+	mayEnd(&c.Ends[from].SQ, p)
 	d := verdict{
 		rule: id, class: proven(!w.Has(wqe.Guessed)), role: role,
 		expected: fmt.Sprintf("payloads that add up to DMALen %d", w.Length), actual: fmt.Sprintf("%d bytes with this packet", w.Got),

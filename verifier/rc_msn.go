@@ -104,7 +104,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if open {
 		q.Lost().Counted, q.Recovery.CountedAt = true, p.PSN
 	}
-	if over > 0 && (d.class == rule.Violation || open) {
+	if over > 0 && (d.class == rule.Violation || open) || d.class == rule.Violation && far(over) {
 		r.LastMSN = (r.MSNBase + least) & packet.PSNMask // the right one does not go back
 	}
 	r.MSN = qp.MSNUnknown // anchored anew by the next response: one fault, one finding

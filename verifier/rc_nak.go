@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/hcaagent"
@@ -73,6 +74,7 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	end.Sums.NAKs++
 	end.Sums.SequenceNAKs++
 	v.event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
+	n := len(v.Rec.Findings)
 	repeated := v.rcNakAgain(c, from, p)
 	if c.Sees(from) && q.HasHole() {
 		v.covered(rule.RCRSP040)
@@ -99,8 +101,10 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 			return
 		}
 	}
-	unfounded = unfounded && counts(q, r, p)
-	v.rcMSN(c, from, p, 1)
+	told := v.proves(n, rule.RCRSP002)
+	if unfounded = unfounded && counts(q, r, p); !unfounded || !told { // else the syndrome is what is wrong
+		v.rcMSN(c, from, p, 1)
+	}
 	if !repeated || r.Nak != qp.NakRNR { // the wait that an RNR NAK began goes on
 		v.rcNak(c, from, p, qp.NakSequence)
 	}
@@ -204,7 +208,7 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	v.rcNakAgain(c, from, p)
 	v.covered(rule.RCRNR005)
 	v.covered(rule.RCRNR006)
-	if s := q.History.Get(p.PSN); s != nil {
+	if s := q.History.Get(p.PSN); s != nil && !counts(q, r, p) { // else RC-RSP-015 says what is wrong
 		fn := s.Trace.Opcode.Fn()
 		if op := wqe.OpOf(fn); op != wqe.Send && fn != packet.WriteLastImm && fn != packet.WriteOnlyImm {
 			v.report(c, from, p, verdict{
@@ -228,13 +232,15 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	if !v.rcNakPlace(c, from, p, rule.RCRSP018) {
 		return
 	}
-	v.rcMSN(c, from, p, 1)
+	counted := v.rcCounts(c, from, p)
 	rnrs := r.RNRs
 	if r.NakPSN != p.PSN {
 		rnrs = 0
 	}
 	v.rcNak(c, from, p, qp.NakRNR)
-	r.RNRs = rnrs + 1
+	if r.RNRs = rnrs + 1; counted {
+		q.Lost().Crossed, r.Blamed = true, true
+	}
 }
 
 // waitsTo is until when RNR NAK p may have its requester wait.
@@ -268,8 +274,25 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 	if v.rcUnsought(c, from, p) || !v.rcNakPlace(c, from, p, rule.RCRSP017) {
 		return
 	}
-	v.rcMSN(c, from, p, 1)
+	counted := v.rcCounts(c, from, p)
 	v.rcNak(c, from, p, qp.NakFatal)
+	if counted {
+		c.Ends[1-from].SQ.Lost().Crossed, end.RQ.Blamed = true, true
+	}
+}
+
+// rcCounts judges the MSN of a NAK (rule RC-RSP-015). It reports whether the MSN is that of an ACK: then this is the ACK of the request with a wrong syndrome, and
+// that both ends go on as after an ACK is the same fault.
+func (v *Verifier) rcCounts(c *qp.Pair, from int, p *packet.Packet) bool {
+	n := len(v.Rec.Findings)
+	counted := counts(&c.Ends[1-from].SQ, &c.Ends[from].RQ, p)
+	v.rcMSN(c, from, p, 1)
+	return counted && v.proves(n, rule.RCRSP015)
+}
+
+// proves reports whether a finding behind the first n is a violation of a rule.
+func (v *Verifier) proves(n int, id rule.ID) bool {
+	return slices.ContainsFunc(v.Rec.Findings[n:], func(f rule.Finding) bool { return f.Rule == id && f.Class == rule.Violation })
 }
 
 // rcNak notes what a NAK makes of both sides: all before it is acknowledged, and it is to come again.

@@ -58,13 +58,20 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if w.Op == wqe.Read && !v.sameResponse(r, p) {
 		v.rcDoubt(c, from, p, w)
 	}
-	if w.Op == wqe.Read && !w.Has(wqe.Blamed) && (v.sameResponse(r, p) || v.rcReadPlace(c, from, p, w)) {
-		v.rcReadLength(c, from, p, w)
+	misplaced := false // where it stands is wrong, so what its AETH is to say is not known
+	if w.Op == wqe.Read && !w.Has(wqe.Blamed) {
+		fits, blamed := true, false
+		if !v.sameResponse(r, p) {
+			fits, blamed = v.rcReadPlace(c, from, p, w)
+		}
+		if misplaced = !fits && blamed; fits {
+			v.rcReadLength(c, from, p, w)
+		}
 	}
 	if q.RdOut > 0 {
 		v.rcPassedOver(c, from, p)
 	}
-	if p.Has&packet.HasAETH != 0 {
+	if p.Has&packet.HasAETH != 0 && !misplaced {
 		v.covered(rule.RCRES004)
 		if p.Syndrome.Type() != packet.ACK && !p.Syndrome.Reserved() {
 			d := verdict{
@@ -129,8 +136,9 @@ func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.S
 }
 
 // rcReadPlace judges the order of READ responses and that each has the opcode of its place, counted from the issue of the request that
-// is being answered (rule RC-RES-001). It reports whether the opcode leaves a length to be judged.
-func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+// is being answered (rule RC-RES-001). It reports whether the opcode leaves a length to be judged, and
+// whether a fault is proven.
+func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, blamed bool) {
 	r := &c.Ends[from].RQ
 	goesOn := w.RespFrame == r.LastFrame && w.RespNext == p.PSN
 	sees := c.Sees(from) || c.Complete() && !goesOn && !p.Info().First && !p.Info().Only && nextLeft(r, p) // the response before it would have left in between
@@ -138,6 +146,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	var gap rule.Gap
 	blame := func(class rule.Class, want, detail string) {
 		w.Flags |= wqe.Blamed
+		blamed = class == rule.Violation
 		v.report(c, from, p, verdict{
 			rule: rule.RCRES001, class: class, role: rule.Responder, expected: want, actual: p.Opcode.String() + " with PSN " + p.PSN.String(),
 			detail: detail, evidence: []uint64{frame(p.Frame, w.Frame)}, gap: gap,
@@ -158,21 +167,21 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 				d = "it may answer a request that the tap has missed"
 			}
 			blame(proven(!another), "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), d)
-			return false
+			return false, blamed
 		}
 		if v.unordered(c, from) {
-			return true // it may be under way
+			return true, blamed // it may be under way
 		}
 		if !excused {
 			gap = rule.GapAt(w.RespNext)
 			blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
-			return true
+			return true, blamed
 		}
 		w.Flags |= wqe.Blamed // the one between was reported
 	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again) && v.unordered(c, from):
 		v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 		w.RespNext = later(w.RespNext, p.PSN.Add(1))
-		return true
+		return true, blamed
 	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again):
 		d := "sent again although no request came again"
 		if !r.Told {
@@ -181,14 +190,14 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		blame(proven(c.Sees(from) && r.Told), "the response with PSN "+w.RespNext.String(), d)
 	}
 	if p.Opcode == readOpcode(p, w.RespFirst, w.Last) || firstOfSeveral(p, w) {
-		return true
+		return true, blamed
 	}
 	want := readOpcode(p, w.RespFirst, w.Last).String()
 	if !sees && c.Ends[1-from].SQ.Asked(w.First, func(psn packet.PSN) bool {
 		return !p.PSN.Before(psn) && p.Opcode == readOpcode(p, psn, w.Last)
 	}) {
 		blame(rule.Unproven, want, "an earlier request for it, or the answer to one, may have been overtaken or copied on its way")
-		return true
+		return true, blamed
 	}
 	if p.Opcode != readOpcode(p, w.First, w.Last) {
 		d := ""
@@ -197,7 +206,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			d = "it may answer a request that the tap has missed, or that came before the capture began"
 		}
 		blame(proven(sure && c.Complete() && !c.Ends[1-from].SQ.IsMixed(p.PSN) && !w.Has(wqe.Guessed)), want, d)
-		return false
+		return false, blamed
 	}
 	// The place fits the first issue of the request, not the newest: a response to that may have been overtaken, or been copied on its way.
 	d := "the request was sent again for this PSN, so its response begins here"
@@ -205,7 +214,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		d += "; a response to the first request may have been under way"
 	}
 	blame(proven(sees), want, d)
-	return true
+	return true, blamed
 }
 
 // rcReadElse reports whether a response with another opcode than READ w asks for may answer another request: one for the rest of w, that the tap has
@@ -253,10 +262,16 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	v.covered(rule.RCRES002)
 	v.covered(rule.RCRSP009)
 	in := p.Info()
-	want := 0
+	want, have := 0, p.PayloadLen
+	if (have+int(p.PadCnt))&3 != 0 {
+		return // by BTH-006: how much of it is payload nobody knows
+	}
+	if in.First || in.Middle {
+		have += int(p.PadCnt) // which is to be 0, and is reported as BTH-007
+	}
 	switch {
 	case (in.First || in.Middle) && c.PMTU == 0:
-		if !wqe.ValidMTU(p.PayloadLen) {
+		if !wqe.ValidMTU(have) {
 			v.rcReadOdd(c, from, p, w, "256, 512, 1024, 2048 or 4096 bytes of payload")
 		}
 		return
@@ -278,7 +293,7 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 		})
 		return
 	}
-	if p.PayloadLen != want {
+	if have != want {
 		v.rcReadOdd(c, from, p, w, fmt.Sprintf("%d bytes of payload", want))
 	}
 }

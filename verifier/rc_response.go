@@ -68,6 +68,9 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 	if c.Ends[1-from].SQ.Foreign != 0 {
 		v.rcForeign(c, from, p)
 	}
+	if r.Nak == qp.NakFatal && c.Ends[1-from].SQ.HasCrossed() && (p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK) {
+		r.Nak = qp.NakNone // it was an ACK with a wrong syndrome: see rcCounts
+	}
 	if r.Nak == qp.NakFatal && !p.PSN.Before(r.NakPSN) && !v.sameResponse(r, p) {
 		v.covered(rule.RCRSP027)
 		if !r.Silenced {

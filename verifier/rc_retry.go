@@ -101,6 +101,8 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		if s.Trace.Opcode == p.Opcode && q.LastPSN != p.PSN {
 			s.Trace = v.trace(p) // one finding, not one for each time it comes again
 			q.Retrying, q.Retry = true, p.PSN.Add(1)
+		} else if q.Retrying && p.PSN == q.Retry {
+			q.Retry = p.PSN.Add(1) // another packet, in its place
 		}
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		q.Break()

@@ -18,7 +18,7 @@ var nakFaults = []fault{
 	{"sequence NAK of a PSN behind the one missing", 102, Set(psn(1)), "RC-RSP-017|RC-RSP-002|RC-RSP-015", "*V", "", 2, ""},
 	{"sequence NAK of a PSN before", 102, Set(psn(-1)), "RC-RSP-017|RC-RSP-002", "*V", "", 2, ""},
 	{"sequence NAK of a PSN never sent", 102, Set(psn(1000)), "RC-RSP-017|RC-RSP-006", "*V", "", 2, ""},
-	{"sequence NAK with MSN + 1", 102, Set(msn(1)), "RC-RSP-015", "**", "", 0, ""},
+	{"sequence NAK with MSN + 1", 102, Set(msn(1)), "RC-RSP-015", "*-", "", 0, ""},
 	{"sequence NAK with MSN - 3", 102, Set(msn(-3)), "RC-RSP-015", "VV", "", 0, ""},
 	{"ACK before what was missing came again", 102, Insert(107, 2000, nil), "RC-RSP-003|RC-RSP-006", "*V", "", 1, "an ACK some microseconds before what it acknowledges passes for disorder of the capture"},
 	{"resumed one PSN late", 103, Remove(104), "RC-RTY-005", "UV", "", 1, ""},
