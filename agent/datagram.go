@@ -151,6 +151,9 @@ func (t *Transport) pairOf(f *passive.Fact, p *packet.Packet, how Learned) *conn
 			c.PMTU = attr.PMTU
 		}
 	}
+	if how == ByCM {
+		c.Told = f.Time
+	}
 	if how == ByCM && c.Service == packet.XRC {
 		c.initiator = 1 // the active side
 	}

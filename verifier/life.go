@@ -21,7 +21,13 @@ func Renews(c *qp.Pair, from int, p *packet.Packet) bool {
 	if in.Response && c.Paired && responseTells(c, 1-from, p) == lifeNew {
 		return true
 	}
-	return in.Request && confirms(q, p) && requestTells(c, from) == lifeNew || slept(c, p) && (in.Request && !goesOn(q, p) || in.Response && !answers(&c.Ends[1-from].SQ, p))
+	return in.Request && confirms(q, p) && requestTells(c, from) == lifeNew || slept(c, p) && (in.Request && !goesOn(q, p) || in.Response && !answers(&c.Ends[1-from].SQ, p)) ||
+		unused(c, p) && (in.Response || !q.Joined || p.PSN != q.Next)
+}
+
+// unused reports whether a connection that CM has told of was without any packet for long.
+func unused(c *qp.Pair, p *packet.Packet) bool {
+	return newest(c) == 0 && c.Told != 0 && p.Time-c.Told > Slept
 }
 
 // renews has the owner of the connections begin one anew, and reports whether it did.

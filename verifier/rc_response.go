@@ -75,11 +75,15 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCRSP027)
 		if !r.Silenced {
 			r.Silenced = true
-			v.report(c, from, p, verdict{
+			d := verdict{
 				rule: rule.RCRSP027, class: proven(c.Complete()), role: rule.Responder,
 				expected: "silence after " + r.NakCode.String(), actual: p.Opcode.String() + " with " + p.PSN.String(),
 				evidence: []uint64{frame(p.Frame, r.NakFrame)},
-			})
+			}
+			if numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.PSN == r.NakPSN {
+				d.class, d.detail = rule.Unproven, "it is the NAK with the same IPv4 identification: a copy, where the clock was set in between"
+			}
+			v.report(c, from, p, d)
 		}
 		return
 	}

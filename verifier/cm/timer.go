@@ -69,8 +69,8 @@ func (v *Verifier) expect(x *exchange, m *message, kind duty, side int, within i
 	})
 }
 
-// leap is a time that no connection waits for in silence: a clock was set, or the stamps are of two clocks.
-const leap = int64(24 * time.Hour)
+// leap is a time that no connection waits for in silence, as what is not answered is sent again: a clock was set, or the stamps are of two clocks.
+const leap = int64(10 * time.Minute)
 
 // tick takes the time of a message.
 func (v *Verifier) tick(now int64) {
