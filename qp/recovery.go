@@ -42,7 +42,8 @@ type Recovery struct {
 	Leap       []packet.Packet // SendQueue.Stray and the requests that go on from it, if there are any; without their payloads
 	LeapTo     packet.PSN      // PSN behind those that were NAKed and reported, while Leapt
 	Leapt      bool
-	Unheeded   *packet.Packet // the first new request behind the newest PSN sequence NAK that may be no heed of it; without its payload
+	Unheeded   *packet.Packet // the first new request behind the newest NAK that may be no heed of it; without its payload
+	UnheededTo int64          // when the newest of those behind an RNR or fatal NAK was sent
 	CountedAt  packet.PSN     // PSN of a response that counted the message that was open, while Counted
 	Counted    bool
 	Other      Run // PSNs that came again one after the other, each with another request than before, which was reported
@@ -208,8 +209,9 @@ func (s *SendQueue) IsMixed(psn packet.PSN) bool {
 func (s *SendQueue) EverMixed() bool { return s.Recovery != nil && s.Recovery.Mixed }
 
 // Refused notes that an RNR NAK refused the request at psn, whether that is the first NAK for it, and whether another refused it just before: of
-// those like it that came since a time, all but one may yet reach the responder.
-func (s *SendQueue) Refused(psn packet.PSN, since int64, first, again bool) {
+// those like it that came since a time, all but one may yet reach the responder, and of those that came again since it last answered anything: it may
+// have stood still.
+func (s *SendQueue) Refused(psn packet.PSN, since, answered int64, first, again bool) {
 	r := s.Recovery
 	if r == nil {
 		return
@@ -218,7 +220,7 @@ func (s *SendQueue) Refused(psn packet.PSN, since int64, first, again bool) {
 		r.More = 0
 	}
 	for _, run := range r.Runs {
-		if run.At > since && psn.In(run.From, run.To) {
+		if run.At > answered && psn.In(run.From, run.To) {
 			r.More++
 			if first && run.Before > since { // the one that came first is among them
 				r.More++

@@ -303,7 +303,7 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 		if refused || !same { // else what came before the PSN sequence NAK has crossed it
 			since = max(since, r.NakTime)
 		}
-		q.Refused(p.PSN, since, !same, refused && same && p.Time-r.NakTime < int64(inFlight))
+		q.Refused(p.PSN, since, min(since, r.LastTime), !same, refused && same && p.Time-r.NakTime < int64(inFlight))
 	}
 	within := int64(0)
 	if nak == qp.NakSequence || nak == qp.NakRNR && r.NakPSN != p.PSN { // another NAK answers what came

@@ -141,7 +141,9 @@ func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.S
 func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, blamed bool) {
 	r := &c.Ends[from].RQ
 	goesOn := w.RespFrame == r.LastFrame && w.RespNext == p.PSN
-	sees := c.Sees(from) || c.Complete() && !goesOn && !p.Info().First && !p.Info().Only && nextLeft(r, p) // the response before it would have left in between
+	// Where it has sent nothing else since, its host may have stood still.
+	paused := goesOn && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
+	sees := c.Sees(from) && !paused || c.Complete() && !goesOn && !p.Info().First && !p.Info().Only && nextLeft(r, p) // the response before it would have left in between
 	rcReadIssue(&c.Ends[1-from].SQ, r, p, w)
 	var gap rule.Gap
 	blame := func(class rule.Class, want, detail string) {

@@ -43,6 +43,7 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 			q.Lost().Told++
 		}
 	}
+	v.rcTakesLater(c, from, p)
 	switch r.Nak {
 	case qp.NakRNR:
 		v.rcAfterRNR(c, from, p)
@@ -100,14 +101,14 @@ func (v *Verifier) rcUnheeded(c *qp.Pair, from int, p *packet.Packet) {
 	if l.Unheeded == nil || l.Unheeded.Time < r.NakTime {
 		l.Unheeded = bare(p)
 	}
-	if took <= unheeded {
+	first := l.Unheeded
+	if time.Duration(p.Time-first.Time) <= unheeded {
 		return
 	}
-	first := l.Unheeded
 	r.Blamed, l.Unheeded = true, nil
 	v.report(c, from, first, verdict{
 		rule: rule.RCRTY005, class: proven(c.Sees(from)), role: rule.Requester,
-		expected: "to resume at PSN " + r.NakPSN.String() + " or before", actual: "new requests from PSN " + first.PSN.String() + " on, for " + took.String() + " after the NAK",
+		expected: "to resume at PSN " + r.NakPSN.String() + " or before", actual: "new requests from PSN " + first.PSN.String() + " on, until " + took.String() + " after the NAK",
 		detail: lossDetail(c, from), evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	})
 }
@@ -193,8 +194,12 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 		expected: "nothing before PSN " + taken.String() + ": acknowledged", actual: "PSN " + p.PSN.String() + " sent again",
 		evidence: []uint64{frame(p.Frame, r.LastFrame)},
 	}
-	if d.class == rule.Violation && w != nil && p.Time-r.LastTime < uptake && justTaken(q, r, w, p.Time) {
+	switch {
+	case d.class != rule.Violation || w == nil:
+	case p.Time-r.LastTime < uptake && justTaken(q, r, w, p.Time):
 		d.class, d.detail = rule.Unproven, "the answer had just passed the tap: the requester need not have taken it when its timer ran out"
+	case p.Time-r.LastTime >= uptake && !v.wentOn(c, from, w) && v.mayTimeOut(c, from, p):
+		d.class, d.detail = rule.Unproven, "nothing shows that its requester has taken the answer: its host may have stood still until its timer ran out"
 	}
 	v.report(c, from, p, d)
 }

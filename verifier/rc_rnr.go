@@ -28,13 +28,16 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 		if !r.Blamed && !r.Untaken && (p.PSN.After(r.NakPSN) || w != nil && !w.Op.Responded()) {
 			r.Blamed = true
 			v.covered(rule.RCRNR002)
-			v.report(c, from, p, verdict{
+			d := verdict{
 				rule: rule.RCRNR002, class: proven(c.Sees(from)), role: rule.Requester,
 				expected: "to resume at PSN " + r.NakPSN.String(), actual: "PSN " + p.PSN.String(), evidence: nak,
-			})
+			}
+			v.doubtNak(c, from, p, &d)
+			v.report(c, from, p, d)
 		}
 		return
 	}
+	v.rcResumes(c, from, p, wait)
 	v.covered(rule.RCRNR001)
 	v.covered(rule.RCRNR002)
 	if took+unit(p.Time, r.NakTime, r.LastTime, end.SQ.LastTime) <= wait && !r.Untaken {
@@ -45,6 +48,7 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 		if d.class == rule.Unproven {
 			d.detail = "the NAK may not have reached the requester yet, or been lost behind the tap"
 		}
+		v.doubtNak(c, from, p, &d)
 		v.report(c, from, p, d)
 	}
 	if end.Knows(hcaagent.KnowsRNRRetry) && end.Attr.RNRRetry < 7 {
@@ -59,12 +63,12 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 }
 
 // rcDuringRNR judges a new request behind an RNR NAK: until the timer has run out the requester waits (rule RC-RNR-005), then it resumes
-// at the PSN that the NAK names (rule RC-RNR-002). One finding a wait.
+// at the PSN that the NAK names (rule RC-RNR-002). One finding a wait. That its requester had taken the NAK shows later: see rcUnaware and rcResumes.
 func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
 	took := time.Duration(p.Time - r.NakTime)
 	wait := packet.RNRTimer(r.NakCode.Value())
-	if took <= inFlight || r.Blamed || r.Untaken || c.Sees(from) && answered(&c.Ends[from].SQ, r.NakPSN, p.PSN) {
+	if took <= inFlight || r.Untaken || v.rcGoesOnUnaware(c, from, p) || r.Blamed || c.Sees(from) && answered(&c.Ends[from].SQ, r.NakPSN, p.PSN) {
 		return
 	}
 	d := verdict{
@@ -77,6 +81,10 @@ func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(d.rule)
 	r.Blamed = true
+	inTime := wait > time.Duration(uptake) && took >= wait && took-wait <= inFlight // it had waited, and so had taken the NAK
+	if took <= time.Duration(uptake) || quiet(c, from, r.NakTime) && !inTime {
+		v.rcUnaware(c, from, p, &d)
+	}
 	v.report(c, from, p, d)
 }
 
@@ -85,7 +93,7 @@ func (v *Verifier) rcAfterFatal(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
 	took := time.Duration(p.Time - r.NakTime)
 	v.covered(rule.RCRTY011)
-	if took <= inFlight || r.Blamed {
+	if took <= inFlight || v.rcGoesOnUnaware(c, from, p) || r.Blamed {
 		return
 	}
 	r.Blamed = true
@@ -96,6 +104,9 @@ func (v *Verifier) rcAfterFatal(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if d.class == rule.Unproven {
 		d.detail = "the packet may have been under way when the NAK left, or the NAK been lost behind the tap"
+	}
+	if took <= time.Duration(uptake) {
+		v.rcUnaware(c, from, p, &d)
 	}
 	v.report(c, from, p, d)
 }

@@ -92,24 +92,19 @@ func (v *Verifier) rcRetries(c *qp.Pair, from int, p *packet.Packet, asked bool)
 }
 
 // rcBeforeNak judges that a requester does not go back, after a sequence NAK, to a SEND or WRITE before the PSN that it asks for: it acknowledges
-// these (rule RC-ACK-004). w is the message that p is of. Where the timer may have run out meanwhile, that may be why.
+// these (rule RC-ACK-004). w is the message that p is of.
 func (v *Verifier) rcBeforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
 	v.covered(rule.RCACK004)
 	if !c.Sees(from) || r.Blamed || w == nil || w.Op.Responded() || !p.PSN.Before(r.NakPSN) || !p.PSN.Before(end.SQ.Taken()) || p.PSN.Before(end.SQ.First) {
 		return
 	}
-	took := time.Duration(p.Time - r.NakTime)
-	asked := time.Duration(stamp(p.Time)-v.asked) * tick
-	sure := took > inFlight || v.asked != 0 && end.Told(hcaagent.KnowsTimeout) && asked < packet.Timeout(end.Attr.Timeout)
 	r.Blamed = true
 	d := verdict{
-		rule: rule.RCACK004, class: proven(sure), role: rule.Requester,
+		rule: rule.RCACK004, class: rule.Violation, role: rule.Requester,
 		expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges what is before", actual: "PSN " + p.PSN.String(),
 		evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
-	if !sure {
-		d.detail = "its timer may have run out just before the NAK came"
-	}
+	v.doubtNak(c, from, p, &d)
 	v.report(c, from, p, d)
 }

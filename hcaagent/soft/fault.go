@@ -99,6 +99,7 @@ const (
 	Restarted                // the queue pair is reset and brought to INIT
 	LostReadAndSend          // a READ response is lost, and the SEND behind that READ, and others come behind it
 	LostThenSilent           // an ACK is lost, and later the peer falls silent, with a retry count of 2
+	NotReadyLong             // a message finds no receive request for a while, and its requester is asked to wait for 10.24 ms
 	NotReadyTwice            // messages find no receive request, and later others none, with an RNR retry count of 1
 	Attached                 // a queue pair is attached to a multicast group, and destroyed
 	UnknownQueue             // a message on XRC names a shared receive queue that there is none of

@@ -57,7 +57,7 @@ var _ = faults(map[string]*Fault{
 	"resend-before-timer":   {Text: "sends again before the RNR timer has run out", Rule: "RC-RNR-001", Needs: NotReady},
 	"rnr-late-psn":          {Text: "goes on behind the PSN of an RNR NAK", Rule: "RC-RNR-002", Needs: NotReady},
 	"rnr-forever":           {Text: "takes more RNR NAKs than its RNR retry count says", Rule: "RC-RNR-003", Needs: NeverReady},
-	"rnr-goes-on":           {Text: "sends new requests while it waits for the RNR timer", Rule: "RC-RNR-005", Needs: NotReady},
+	"rnr-goes-on":           {Text: "sends new requests while it waits for the RNR timer", Rule: "RC-RNR-005", Needs: NotReadyLong},
 	"too-many-reads":        {Text: "has more READs outstanding than its initiator depth", Rule: "RC-RDA-001", Needs: ManyReads},
 	"credit-ignored":        {Text: "sends messages without a credit", Rule: "RC-CRD-001", Needs: Credits},
 	"probe-whole":           {Text: "sends more than the first packet of a message without a credit", Rule: "RC-CRD-002", Needs: Credits},

@@ -78,6 +78,8 @@ func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
 				e.attr.RetryCnt = 2
 			case soft.NeverReady:
 				e.attr.RNRRetry = 2
+			case soft.NotReadyLong:
+				e.attr.MinRNRTimer, e.attr.Timeout = 20, 14
 			case soft.NotReadyTwice:
 				e.attr.RNRRetry = 1
 			}
@@ -122,11 +124,15 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 		}
 	}
 	switch f.Needs {
-	case soft.NotReady:
+	case soft.NotReady, soft.NotReadyLong:
 		for i := range 3 {
 			b.receive(receiveID+uint64(i), 8192, 4096)
 		}
-		s.link.After(400_000, receives)
+		ready := int64(400_000)
+		if f.Needs == soft.NotReadyLong {
+			ready = 5_000_000
+		}
+		s.link.After(ready, receives)
 	case soft.NotReadyTwice:
 		for i := range 8 {
 			s.link.After(int64(i/2)*500_000, func() { b.receive(receiveID+uint64(i), 8192, 4096) })
@@ -148,6 +154,8 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 		gap = 200
 	case soft.CongestedBurst:
 		gap = 2000
+	case soft.NotReadyLong:
+		gap = 100_000
 	case soft.Congested, soft.MarkedAnswers, soft.MarkedCNPs:
 		gap = 11_000_000
 	case soft.Sparse, soft.LostThenSilent:
@@ -238,7 +246,7 @@ func (s *stage) work(f *soft.Fault) (w []hcaagent.SendRequest) {
 		add(hcaagent.OpWrite, 900)
 		add(hcaagent.OpSendImm, 300)
 		add(hcaagent.OpWriteImm, 128, solicited)
-		if f.Service == packet.UC || f.Needs == soft.NotReady || f.Needs == soft.NeverReady || f.Needs == soft.NotReadyTwice {
+		if f.Service == packet.UC || f.Needs == soft.NotReady || f.Needs == soft.NotReadyLong || f.Needs == soft.NeverReady || f.Needs == soft.NotReadyTwice {
 			continue
 		}
 		if f.Needs == soft.Refused && round == 0 {

@@ -16,7 +16,7 @@ func (q *queuePair) rnrNAK(code uint8) {
 	r.implied = false
 	if q.h.breaks("rnr-goes-on") {
 		q.h.fault.show = true
-		q.h.opt.Clock.After(2*int64(packet.RNRTimer(code)), func() {
+		q.h.opt.Clock.After(int64(packet.RNRTimer(code)), func() {
 			q.goBack()
 			q.wake()
 		})

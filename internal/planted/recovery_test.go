@@ -128,8 +128,8 @@ func countFaults() (all []fault) {
 // waitFaults are requests in place of the one that was not taken.
 var waitFaults = []fault{
 	{"the next request during the wait", 8, func(c *Capture, at int) {
-		waits(8, 9, 14, -time.Microsecond)(c, at)
-		c.Accepted = []*Frame{c.insert(14, 8, 500_000, nil)}
+		waits(8, 9, 20, -time.Microsecond)(c, at)
+		c.Accepted = []*Frame{c.insert(14, 8, 5_000_000, nil)}
 	}, "RC-RNR-005", "UV", "", 1, ""},
 	{"the next request when the wait is over", 8, func(c *Capture, at int) {
 		waits(8, 9, 14, -time.Microsecond)(c, at)

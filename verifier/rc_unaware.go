@@ -1,0 +1,151 @@
+package verifier
+
+import (
+	"time"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// A NAK that has passed the tap near its requester has not been taken yet: it may wait for a driver, or the host stand still, stopped by its
+// hypervisor. What the requester sends meanwhile is as if there were no NAK.
+
+// untaken is why what follows a NAK at the tap is not proven.
+const untaken = "the NAK had just passed the tap, or the host of the requester stood still: it need not have taken the NAK"
+
+// quiet reports whether an end has sent nothing since a time but what may have been under way.
+func quiet(c *qp.Pair, i int, since int64) bool {
+	end := &c.Ends[i]
+	return max(end.SQ.LastTime, end.RQ.LastTime) <= since+int64(inFlight)
+}
+
+// wentOn reports whether a requester has sent something since message w was answered, so that its host did not stand still: a request after the answer
+// to a READ or atomic, or one so much after a SEND or WRITE that this was answered by then; or a response after all.
+func (v *Verifier) wentOn(c *qp.Pair, from int, w *wqe.SendWQE) bool {
+	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	if end.RQ.LastTime > r.LastTime {
+		return true
+	}
+	if w.Op.Responded() && w.RespFrame != 0 {
+		return frame(end.SQ.LastFrame, w.RespFrame) < end.SQ.LastFrame
+	}
+	m := end.SQ.Messages.Newest()
+	return v.asked != 0 && m.Asked != 0 && int64(m.Asked-v.asked)*int64(tick) > uptake
+}
+
+// doubtNak takes back that retransmission p is proven to be the wrong one after the newest NAK, where its requester may not have taken that.
+func (v *Verifier) doubtNak(c *qp.Pair, from int, p *packet.Packet, d *verdict) {
+	if d.class == rule.Violation && v.unaware(c, from, p) {
+		d.class, d.detail = rule.Unproven, untaken
+	}
+}
+
+// unaware reports whether the requester of retransmission p may have sent it since its timer had run out, before it took the newest NAK. That its host
+// stood still while it should have waited for an RNR timer is supposed only where its own timer is known from the queue pair.
+func (v *Verifier) unaware(c *qp.Pair, from int, p *packet.Packet) bool {
+	r := &c.Ends[1-from].RQ
+	just := p.Time-r.NakTime < uptake
+	still := quiet(c, from, r.NakTime) && (r.Nak != qp.NakRNR || c.Ends[from].Told(hcaagent.KnowsTimeout))
+	return (just || still) && v.mayTimeOut(c, from, p)
+}
+
+// usualTimer is what the timer of a requester is taken for at most where the queue pair does not tell it, whatever CM says: applications set 14.
+const usualTimer = 67108864 * time.Nanosecond
+
+// rcTakesLater has a requester that may have sent p unaware of the newest NAK take that afterwards, and go back
+// once more: no timer needs to run out for that.
+func (v *Verifier) rcTakesLater(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[1-from].RQ
+	if r.Nak != qp.NakSequence && r.Nak != qp.NakRNR || !c.Sees(from) || !c.Ends[from].Told(hcaagent.KnowsTimeout) || !v.unaware(c, from, p) {
+		return
+	}
+	until := p.Time + uptake
+	if r.Nak == qp.NakRNR {
+		until += 2 * int64(packet.RNRTimer(r.NakCode.Value()))
+	}
+	c.Ends[from].SQ.WaitTo(until)
+}
+
+// mayTimeOut reports whether the timer of a requester may have run out when it sent p again.
+func (v *Verifier) mayTimeOut(c *qp.Pair, from int, p *packet.Packet) bool {
+	end, least := &c.Ends[from], usualTimer
+	if end.Knows(hcaagent.KnowsTimeout) {
+		switch told := end.Told(hcaagent.KnowsTimeout); {
+		case told && end.Attr.Timeout == 0:
+			return false
+		case told || end.Attr.Timeout != 0 && packet.Timeout(end.Attr.Timeout) < least:
+			least = packet.Timeout(end.Attr.Timeout)
+		}
+	}
+	return v.outstanding(&end.SQ, p) >= least
+}
+
+// outstanding is for how long the request that comes again as p, or the first behind it that asked for an answer, has waited.
+func (v *Verifier) outstanding(q *qp.SendQueue, p *packet.Packet) time.Duration {
+	asked := v.asked
+	for i := q.Messages.UpTo(p.PSN); asked == 0 && i >= 0 && i < q.Messages.Len(); i++ {
+		asked = q.Messages.At(i).Asked
+	}
+	waited := time.Duration(p.Time - q.LastTime)
+	if asked != 0 {
+		waited = max(waited, time.Duration(stamp(p.Time)-asked)*tick)
+	}
+	return waited
+}
+
+// rcUnaware has a finding wait that its requester has sent request p in spite of a NAK: it need not have taken the NAK.
+func (v *Verifier) rcUnaware(c *qp.Pair, from int, p *packet.Packet, d *verdict) {
+	if d.class == rule.Violation {
+		d.class, d.detail = rule.Unproven, untaken
+		l := c.Ends[from].SQ.Lost()
+		l.Unheeded, l.UnheededTo = bare(p), p.Time
+	}
+}
+
+// rcGoesOnUnaware takes another request behind a NAK: it proves the finding about the first of them where that is longer ago than any requester
+// goes on unaware. It reports whether there is such a first.
+func (v *Verifier) rcGoesOnUnaware(c *qp.Pair, from int, p *packet.Packet) bool {
+	first := unheededSince(c, from)
+	if first == nil {
+		return false
+	}
+	c.Ends[from].SQ.Recovery.UnheededTo = p.Time
+	if took := time.Duration(p.Time - first.Time); took > unheeded {
+		v.rcAware(c, from, first, "it went on so for "+took.String())
+	}
+	return true
+}
+
+// rcResumes takes request p, which an RNR NAK refused and which comes again: its requester has taken the NAK by as much sooner as it had to wait, so
+// that what it sent after that, be it the newest of several, it sent in spite of the NAK.
+func (v *Verifier) rcResumes(c *qp.Pair, from int, p *packet.Packet, wait time.Duration) {
+	if first := unheededSince(c, from); first != nil && c.Ends[from].SQ.Recovery.UnheededTo > p.Time-int64(wait)+uptake {
+		v.rcAware(c, from, first, "it resumed when the time was over, and so had taken the NAK before")
+	}
+}
+
+// unheededSince is the first request in spite of the newest NAK, about which a finding waits; nil: there is none.
+func unheededSince(c *qp.Pair, from int) *packet.Packet {
+	l := c.Ends[from].SQ.Recovery
+	if l == nil || l.Unheeded == nil || l.Unheeded.Time < c.Ends[1-from].RQ.NakTime {
+		return nil
+	}
+	return l.Unheeded
+}
+
+// rcAware proves the finding about the first request in spite of a NAK.
+func (v *Verifier) rcAware(c *qp.Pair, from int, first *packet.Packet, why string) {
+	if c.Ends[from].SQ.Recovery.Unheeded = nil; !c.Sees(from) || c.Cut() {
+		return
+	}
+	for k := len(v.Rec.Findings) - 1; k >= 0; k-- {
+		if f := &v.Rec.Findings[k]; f.Frame == first.Frame && f.Tap == first.Tap && (f.Rule == rule.RCRNR002 || f.Rule == rule.RCRNR005 || f.Rule == rule.RCRTY011) {
+			f.Leans |= rule.LeanNear
+			v.Rec.Prove(k, why)
+			return
+		}
+	}
+}
