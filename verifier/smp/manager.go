@@ -1,7 +1,10 @@
 package smp
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"ibwitness/mad"
 	"ibwitness/rule"
@@ -50,6 +53,11 @@ type manager struct {
 // grace is how long two masters may stand beside each other before the lower one is blamed.
 const grace = 60 * second
 
+// managers returns the managers by GUID: which of them is blamed does not depend on the order of a map.
+func (v *Verifier) managers() []*manager {
+	return slices.SortedFunc(maps.Values(v.sms), func(a, b *manager) int { return cmp.Compare(a.guid, b.guid) })
+}
+
 // asksManager judges a request to a subnet manager.
 func (v *Verifier) asksManager() {
 	s := &v.s
@@ -66,7 +74,7 @@ func (v *Verifier) asksManager() {
 	if s.Directed() || s.Modifier == acknowledge {
 		return
 	}
-	for _, m := range v.sms {
+	for _, m := range v.managers() {
 		if m.lid == v.p.SLID && v.breaks(rule.SMPSMI001, m.state != master) {
 			v.report(rule.SMPSMI001, v.lasting(), rule.Requester, "a Set(SMInfo) of the master", fmt.Sprintf("of a manager that is %s", smText(m.state)), m.frame)
 			return
@@ -116,7 +124,7 @@ func (v *Verifier) election(m *manager) {
 		m.rivalled = 0
 		return
 	}
-	for _, o := range v.sms {
+	for _, o := range v.managers() {
 		if o == m || o.state != master || v.p.Time-o.time > 2*grace {
 			continue
 		}
