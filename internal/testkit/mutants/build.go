@@ -24,12 +24,13 @@ type test struct {
 	name, dir, file string
 	args            []string
 	limit           time.Duration
+	number          int
 	reached         map[int]bool // the changes whose place it comes to
 }
 
 // build compiles the changes and the tests. It returns the changes that compile, numbered from 1 on.
-func build(dir string, c *code, sites []*site, judges []judge) ([]*test, []*site, error) {
-	tests, err := list(dir, judges)
+func build(dir string, c *code, sites []*site) ([]*test, []*site, error) {
+	tests, err := list(dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -37,16 +38,18 @@ func build(dir string, c *code, sites []*site, judges []judge) ([]*test, []*site
 		s.number = i + 1
 	}
 	most := len(sites) + 1
+	built := map[string]bool{}
 	for _, t := range tests {
-		for {
+		for !built[t.file] {
 			overlay, err := write(dir, c, sites, most)
 			if err != nil {
 				return nil, nil, err
 			}
-			cmd := exec.Command("go", "test", "-c", "-pgo=off", "-gcflags=ibwitness/verifier/...=-e", "-overlay", overlay, "-o", t.file, ".")
+			cmd := exec.Command("go", "test", "-c", "-vet=off", "-pgo=off", "-gcflags=ibwitness/verifier/...=-e", "-overlay", overlay, "-o", t.file, ".")
 			cmd.Dir = t.dir
 			out, err := cmd.CombinedOutput()
 			if err == nil {
+				built[t.file] = true
 				break
 			}
 			left := without(sites, string(out))
@@ -60,8 +63,12 @@ func build(dir string, c *code, sites []*site, judges []judge) ([]*test, []*site
 	return tests, sites, nil
 }
 
-// list returns the packages of judges that have tests.
-func list(dir string, judges []judge) (tests []*test, err error) {
+// list returns the tests of the judges.
+func list(dir string) (tests []*test, err error) {
+	which, err := regexp.Compile(*judging)
+	if err != nil {
+		return nil, err
+	}
 	for _, j := range judges {
 		out, err := exec.Command("go", "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}", j.path).Output()
 		if err != nil {
@@ -69,11 +76,14 @@ func list(dir string, judges []judge) (tests []*test, err error) {
 		}
 		for line := range strings.Lines(string(out)) {
 			name, at, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if !which.MatchString(name) {
+				continue
+			}
 			file, err := filepath.Abs(filepath.Join(dir, strings.ReplaceAll(name, "/", "_")+".test"))
 			if err != nil {
 				return nil, err
 			}
-			tests = append(tests, &test{name: name, dir: at, file: file, args: j.args})
+			tests = append(tests, &test{name: name, dir: at, file: file, args: j.args, number: len(tests)})
 		}
 	}
 	return tests, nil

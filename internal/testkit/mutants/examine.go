@@ -15,7 +15,7 @@ import (
 // measure runs each test binary without a change: it must pass, and shows how long it takes and which places it comes to.
 func measure(tests []*test) error {
 	for _, t := range tests {
-		notes := t.file + ".reached"
+		notes := fmt.Sprintf("%s.reached%d", t.file, t.number)
 		if err := os.RemoveAll(notes); err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func measure(tests []*test) error {
 			n, _ := strconv.Atoi(strings.TrimSpace(line))
 			t.reached[n] = true
 		}
-		fmt.Printf("%-40s %8v, comes to %d places\n", t.name, took.Round(100*time.Millisecond), len(t.reached))
+		fmt.Printf("%-80s %8v, comes to %d places\n", t.name+" "+strings.Join(t.args, " "), took.Round(100*time.Millisecond), len(t.reached))
 	}
 	return nil
 }
@@ -49,7 +49,10 @@ func examine(tests []*test, sites []*site) (survivors []*site) {
 	for range *jobs {
 		group.Go(func() {
 			for s := range turn {
-				by, reached := notice(tests, s)
+				by, reached := "changes nothing: "+s.equivalent, true
+				if s.equivalent == "" {
+					by, reached = notice(tests, s)
+				}
 				mu.Lock()
 				done++
 				if by == "" {
@@ -65,7 +68,7 @@ func examine(tests []*test, sites []*site) (survivors []*site) {
 		})
 	}
 	for _, s := range sites {
-		if *only == 0 || s.number == *only {
+		if chosen(s.number) {
 			turn <- s
 		}
 	}
@@ -73,6 +76,11 @@ func examine(tests []*test, sites []*site) (survivors []*site) {
 	group.Wait()
 	slices.SortFunc(survivors, func(a, b *site) int { return strings.Compare(a.String(), b.String()) })
 	return survivors
+}
+
+// chosen reports whether a mutant is to be examined.
+func chosen(number int) bool {
+	return *only == "" || slices.Contains(strings.Split(*only, ","), strconv.Itoa(number))
 }
 
 // notice returns which test notices a change, and whether any comes to its place.
@@ -95,7 +103,7 @@ func (t *test) run(mutant int, env ...string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, t.file, append([]string{"-test.failfast", "-test.timeout=0"}, t.args...)...)
 	cmd.Dir = t.dir
-	cmd.Env = append(os.Environ(), append(env, fmt.Sprintf("MUTANT=%d", mutant))...)
+	cmd.Env = append(os.Environ(), append(env, fmt.Sprintf("MUTANT=%d", mutant), "GOGC=400")...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	switch {

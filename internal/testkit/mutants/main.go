@@ -3,6 +3,8 @@
 //
 //	make mutants N=300 SEED=1 FILES='^rc'
 //
+// Changes that are known to change nothing are in equivalent.txt, each with its reason, and are not counted.
+//
 // All changes are compiled at once, each behind a switch, so that a mutant costs no build. A test binary that never came to the place of a change is not run for it.
 package main
 
@@ -17,23 +19,30 @@ import (
 )
 
 var (
-	count = flag.Int("n", 60, "mutants")
-	seed  = flag.Uint64("seed", 1, "which ones")
-	files = flag.String("files", "", "only in files whose path matches this regular expression")
-	only  = flag.Int("only", 0, "only the mutant of this number")
-	jobs  = flag.Int("jobs", 2, "mutants at a time")
-	keep  = flag.String("keep", "", "folder for the changed files and the test binaries; none: a temporary one")
+	count   = flag.Int("n", 60, "mutants")
+	seed    = flag.Uint64("seed", 1, "which ones")
+	files   = flag.String("files", "", "only in files whose path matches this regular expression")
+	only    = flag.String("only", "", "only the mutants of these numbers, joined by commas")
+	judging = flag.String("tests", "", "only tests of packages whose path matches this regular expression")
+	jobs    = flag.Int("jobs", 2, "mutants at a time")
+	keep    = flag.String("keep", "", "folder for the changed files and the test binaries; none: a temporary one")
 )
 
-// mutated are the packages that are changed, and judges those whose tests are run, the fastest first.
+// mutated are the packages that are changed, and judges those whose tests are run: first those that notice most in the least time.
 var (
 	mutated = []string{"./verifier/..."}
 	judges  = []judge{
-		{path: "./verifier/..."},
-		{path: "./agent"},
+		{path: "./verifier", args: []string{"-test.run=^TestScenarios$"}},
+		{path: "./verifier", args: []string{"-test.run=^TestVaried$"}},
+		{path: "./verifier", args: []string{"-test.skip=^(TestVaried|TestScenarios)$"}},
+		{path: "./verifier/cm"},
+		{path: "./verifier/gmp"},
+		{path: "./verifier/smp"},
 		{path: "./internal/planted"},
-		{path: "./internal/testkit/view", args: []string{"-views.runs=2000"}},
 		{path: "./hcaagent/soft"},
+		{path: "./agent"},
+		{path: "./internal/scenario"},
+		{path: "./internal/testkit/view", args: []string{"-views.runs=2000"}},
 	}
 )
 
@@ -64,13 +73,16 @@ func run() error {
 		return err
 	}
 	sites := code.sites()
+	if err := excuse(sites, which.MatchString); err != nil {
+		return err
+	}
 	total := len(sites)
 	r := rand.New(rand.NewPCG(*seed, 0))
 	r.Shuffle(len(sites), func(i, k int) { sites[i], sites[k] = sites[k], sites[i] })
 	sites = distinct(sites[:min(len(sites), 2**count)])
 	sites = sites[:min(len(sites), *count)]
 	fmt.Printf("%d of %d places\n", len(sites), total)
-	tests, sites, err := build(dir, code, sites, judges)
+	tests, sites, err := build(dir, code, sites)
 	if err != nil {
 		return err
 	}
@@ -84,15 +96,21 @@ func run() error {
 			return fmt.Errorf("%s no longer passes without a change, so that nothing of this holds: %s; leave the repository alone while this runs", t.name, why)
 		}
 	}
-	examined := len(sites)
-	if *only != 0 {
-		examined = 1
+	examined, same := 0, 0
+	for _, s := range sites {
+		if chosen(s.number) {
+			examined++
+		}
+		if chosen(s.number) && s.equivalent != "" {
+			same++
+		}
 	}
 	var list strings.Builder
 	for _, s := range survivors {
 		fmt.Fprintf(&list, "  %s\n", s)
 	}
-	fmt.Printf("\n%d of %d noticed, %.1f %%, in %v. Not noticed:\n%s", examined-len(survivors), examined,
-		100*float64(examined-len(survivors))/float64(examined), time.Since(began).Round(time.Second), list.String())
+	noticed := examined - same - len(survivors)
+	fmt.Printf("\n%d of %d noticed, %.1f %%, and %d known to change nothing, in %v. Not noticed:\n%s", noticed, examined-same,
+		100*float64(noticed)/float64(max(examined-same, 1)), same, time.Since(began).Round(time.Second), list.String())
 	return nil
 }

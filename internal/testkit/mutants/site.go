@@ -16,6 +16,8 @@ type site struct {
 	file     *file
 	from, to token.Pos
 	what     string
+	// equivalent says why the change changes nothing; "": it is not known to.
+	equivalent string
 	// emit writes the place with the change behind the switch of a number; part writes a piece of the source.
 	emit func(number int, part func(from, to token.Pos) string) string
 }
