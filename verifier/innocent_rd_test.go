@@ -199,53 +199,57 @@ func TestInnocentRD(t *testing.T) {
 		}
 		t.Run(setting.String(), func(t *testing.T) {
 			for n := range *simRuns {
-				seed := *simSeed + uint64(n)
-				r := rand.New(rand.NewPCG(seed, 11))
-				s := &rdSimulation{Rand: r, pmtu: 256 << r.IntN(3), waits: map[int]int64{}}
-				s.next = []int{100, 0xfffff8, 5000}[r.IntN(3)]
-				s.epsn, s.high = s.next, s.next
-				if r.IntN(2) == 0 {
-					s.scarce = 0.2
-				}
-				if setting.lossy {
-					p := []float64{0.02, 0.1}[r.IntN(2)]
-					s.loss, s.twice = [4]float64{p, p, p, p}, p/2
-					if strings.Contains(setting.near, "A") {
-						s.loss[0], s.loss[3] = 0, 0
-					}
-					if strings.Contains(setting.near, "B") {
-						s.loss[1], s.loss[2] = 0, 0
-					}
-				}
-				pending := map[int][]rdRequest{}
-				for range 5 + r.IntN(25) {
-					qp := r.IntN(3)
-					if s.now < s.waits[qp] {
-						if qp = (qp + 1) % 3; s.now < s.waits[qp] {
-							s.now = s.waits[qp]
-						}
-					}
-					if pending[qp] == nil {
-						pending[qp] = s.packets()
-					}
-					if s.message(qp, pending[qp]) {
-						delete(pending, qp)
-					}
-				}
-				lines := s.lines
-				if setting.start == "later" {
-					lines = lines[r.IntN(len(lines)):]
-					for len(lines) > 0 && strings.HasSuffix(lines[0], "copy") {
-						lines = lines[1:]
-					}
-				}
-				run := &innocent{innocentSetting: setting, seed: seed, encap: []string{"v4", "v6", "ib"}[r.IntN(3)], lines: copies(lines)}
+				run := newInnocentRD(setting, *simSeed+uint64(n))
 				if bad := run.accused(t, run.lines); len(bad) > 0 {
-					t.Fatalf("%v; seed %d, %s", names(bad), seed, run.show(t))
+					t.Fatalf("%v; seed %d, %s", names(bad), run.seed, run.show(t))
 				}
 			}
 		})
 	}
+}
+
+// newInnocentRD simulates connections of RD on one end-to-end context.
+func newInnocentRD(setting innocentSetting, seed uint64) *innocent {
+	r := rand.New(rand.NewPCG(seed, 11))
+	s := &rdSimulation{Rand: r, pmtu: 256 << r.IntN(3), waits: map[int]int64{}}
+	s.next = []int{100, 0xfffff8, 5000}[r.IntN(3)]
+	s.epsn, s.high = s.next, s.next
+	if r.IntN(2) == 0 {
+		s.scarce = 0.2
+	}
+	if setting.lossy {
+		p := []float64{0.02, 0.1}[r.IntN(2)]
+		s.loss, s.twice = [4]float64{p, p, p, p}, p/2
+		if strings.Contains(setting.near, "A") {
+			s.loss[0], s.loss[3] = 0, 0
+		}
+		if strings.Contains(setting.near, "B") {
+			s.loss[1], s.loss[2] = 0, 0
+		}
+	}
+	pending := map[int][]rdRequest{}
+	for range 5 + r.IntN(25) {
+		qp := r.IntN(3)
+		if s.now < s.waits[qp] {
+			if qp = (qp + 1) % 3; s.now < s.waits[qp] {
+				s.now = s.waits[qp]
+			}
+		}
+		if pending[qp] == nil {
+			pending[qp] = s.packets()
+		}
+		if s.message(qp, pending[qp]) {
+			delete(pending, qp)
+		}
+	}
+	lines := s.lines
+	if setting.start == "later" {
+		lines = lines[r.IntN(len(lines)):]
+		for len(lines) > 0 && strings.HasSuffix(lines[0], "copy") {
+			lines = lines[1:]
+		}
+	}
+	return &innocent{innocentSetting: setting, seed: seed, encap: []string{"v4", "v6", "ib"}[r.IntN(3)], lines: copies(lines)}
 }
 
 // copies leaves out those of frames that are not there.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/internal/testkit/tally"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -21,7 +22,7 @@ func TestInnocentSubnet(t *testing.T) {
 	exercised := 0
 	for n := range max(*simRuns/4, 1) {
 		seed := *simSeed + uint64(n)
-		rec := innocentSubnet(t, seed)
+		rec := innocentSubnet(t, seed, nil)
 		for _, f := range rec.Findings {
 			if f.Class != rule.Violation {
 				continue
@@ -42,6 +43,28 @@ func TestInnocentSubnet(t *testing.T) {
 	if exercised == 0 {
 		t.Error("nothing was exercised")
 	}
+}
+
+// TestSubnetTally holds what is said of subnets of which packets are lost and changed.
+func TestSubnetTally(t *testing.T) {
+	var y tally.Tally
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 23))
+		y.Add(innocentSubnet(t, 500+seed, func(p *packet.Packet) bool {
+			switch r.IntN(40) {
+			case 0:
+				return false
+			case 1, 2:
+				networkFields[r.IntN(len(networkFields))](p)
+				p.SealICRC()
+			case 3, 4, 5:
+				changeField(r, p)
+				p.SealICRC()
+			}
+			return true
+		}))
+	}
+	y.Check(t, "testdata/varied/subnets.tally")
 }
 
 // newSubnet makes a subnet: switches in a row, adapters at them.
@@ -234,7 +257,8 @@ func (n *simNet) chatter() {
 	n.after(1e6+n.r.Int64N(3e7), n.chatter)
 }
 
-func innocentSubnet(t *testing.T, seed uint64) *rule.Recorder {
+// innocentSubnet verifies what is seen of a simulated subnet. Where change is given, it may change a packet, or return false: it is lost.
+func innocentSubnet(t *testing.T, seed uint64, change func(p *packet.Packet) bool) *rule.Recorder {
 	r := rand.New(rand.NewPCG(seed, 7))
 	n := newSubnet(r)
 	if r.IntN(2) == 0 {
@@ -277,6 +301,9 @@ func innocentSubnet(t *testing.T, seed uint64) *rule.Recorder {
 		s := &n.seen[i]
 		s.p.Complete()
 		s.p.SealICRC()
+		if change != nil && !change(&s.p) {
+			continue
+		}
 		frame := s.p.Append(nil)
 		var p packet.Packet
 		p.Time, p.Frame, p.Tap = s.time, uint64(i-from+1), s.tap

@@ -14,10 +14,7 @@ func TestInnocentXRC(t *testing.T) {
 			count := map[rule.ID]int{}
 			example := map[rule.ID]*innocent{}
 			for n := range (*simRuns + 3) / 4 {
-				run := newInnocent(t, setting, *simSeed+uint64(n))
-				for i, l := range run.lines {
-					run.lines[i] = asXRC(l)
-				}
+				run := newInnocentXRC(t, setting, *simSeed+uint64(n))
 				for id := range run.accused(t, run.lines) {
 					count[id]++
 					example[id] = run
@@ -28,6 +25,15 @@ func TestInnocentXRC(t *testing.T) {
 			}
 		})
 	}
+}
+
+// newInnocentXRC simulates a connection of XRC.
+func newInnocentXRC(t *testing.T, setting innocentSetting, seed uint64) *innocent {
+	run := newInnocent(t, setting, seed)
+	for i, l := range run.lines {
+		run.lines[i] = asXRC(l)
+	}
+	return run
 }
 
 // asXRC is a line of a scenario with the operation of XRC in place of that of RC.

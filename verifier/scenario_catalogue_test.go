@@ -2,7 +2,6 @@ package verifier_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"ibwitness/internal/testkit/tally"
 	"ibwitness/rule"
 )
 
@@ -79,7 +79,7 @@ func TestEveryRuleHasScenarios(t *testing.T) {
 	}
 	const path = "../rule/scenarios.txt"
 	if was, err := os.ReadFile(path); err != nil || string(was) != table.String() {
-		if f := flag.Lookup("rewrite"); f.Value.String() != "true" { // of datadriven
+		if !tally.Rewriting() {
 			t.Errorf("%s does not say where the scenarios are: run go test ./verifier -run TestEveryRuleHasScenarios -rewrite, and make docs", path)
 		} else if err := os.WriteFile(path, []byte(table.String()), 0o644); err != nil {
 			t.Error(err)

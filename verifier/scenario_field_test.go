@@ -170,6 +170,11 @@ var addresses = map[string]func(p *packet.Packet, a packet.Addr){
 
 // build completes the packet, sets the fields of the line, seals it again, and writes its frame as the tap sees it.
 func (f *fields) build(p *packet.Packet) (frame []byte, wireLen int, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = fmt.Errorf("there is no such packet: %v", why)
+		}
+	}()
 	if n, ok := f.number("grh"); ok {
 		p.Has = p.Has&^packet.HasGRH | packet.HasGRH*packet.Has(n&1)
 	}
@@ -230,7 +235,7 @@ func (f *fields) build(p *packet.Packet) (frame []byte, wireLen int, err error) 
 	frame = append(frame[:len(frame)-int(trim)], make([]byte, extra)...)
 	wireLen = len(frame)
 	if snapped {
-		frame = frame[:cut]
+		frame = frame[:min(cut, uint64(len(frame)))]
 	}
 	return frame, wireLen, nil
 }

@@ -174,6 +174,8 @@ type scenario struct {
 	talks  map[[2]string]*talk
 	smps   smps
 	heat   *heat // nil: as written
+	varied *variation
+	taken  uint64 // packets that the fast path of RC took
 }
 
 // epoch is when every scenario begins, nanoseconds since the Unix epoch.
@@ -219,6 +221,7 @@ func (s *scenario) run(input string) error {
 			return fmt.Errorf("line %d, %q: %w", n+1, strings.TrimSpace(text), err)
 		}
 	}
+	s.taken = s.verifier().Taken()
 	s.agent.Finish(s.now)
 	agent.Reconcile(s.agent)
 	var counted uint64
@@ -231,22 +234,29 @@ func (s *scenario) run(input string) error {
 	return nil
 }
 
-// feed decodes a frame as a fabric agent does, and hands it to the transport agent. The frame's bytes are gone afterwards.
+// feed hands a frame to the agent, unless it is changed before.
 func (s *scenario) feed(how packet.Encap, frame []byte, wireLen int, p *packet.Packet) error {
-	frame = bytes.Clone(frame)
-	ok := false
+	if s.varied != nil {
+		return s.varied.feed(how, frame, wireLen, p)
+	}
+	return s.deliver(how, frame, wireLen, p)
+}
+
+// decode decodes a frame as a fabric agent does.
+func decode(how packet.Encap, p *packet.Packet, frame []byte, wireLen int) bool {
 	switch how {
 	case packet.RoCEv2IPv4, packet.RoCEv2IPv6:
-		ok = packet.DecodeIP(p, frame, wireLen)
+		return packet.DecodeIP(p, frame, wireLen) || packet.DecodeMisled(p, frame, wireLen)
 	case packet.RoCEv1:
-		ok = packet.DecodeGRH(p, frame, wireLen)
-	default:
-		ok = packet.DecodeInfiniBand(p, frame, wireLen)
+		return packet.DecodeGRH(p, frame, wireLen)
 	}
-	if !ok && (how == packet.RoCEv2IPv4 || how == packet.RoCEv2IPv6) {
-		ok = packet.DecodeMisled(p, frame, wireLen)
-	}
-	if !ok {
+	return packet.DecodeInfiniBand(p, frame, wireLen)
+}
+
+// deliver decodes a frame and hands it to the transport agent. The frame's bytes are gone afterwards.
+func (s *scenario) deliver(how packet.Encap, frame []byte, wireLen int, p *packet.Packet) error {
+	frame = bytes.Clone(frame)
+	if !decode(how, p, frame, wireLen) {
 		return fmt.Errorf("the frame does not decode")
 	}
 	if strings.HasPrefix(s.encap.name, "link") {

@@ -144,21 +144,21 @@ func (s *subject) mutate(r *rand.Rand) (c *Capture, f *Frame, kind string) {
 		f = s.open[i].Clone()
 		c = &Capture{Link: s.c.Link, Frames: slices.Clone(s.c.Frames)}
 		c.Frames[i] = f
-		n := r.IntN(len(fieldMutations) + 2*len(frameMutations))
-		if n >= len(fieldMutations) {
-			m := frameMutations[(n-len(fieldMutations))/2]
+		n := r.IntN(len(FieldMutations) + 2*len(frameMutations))
+		if n >= len(FieldMutations) {
+			m := frameMutations[(n-len(FieldMutations))/2]
 			if m.do(r, c, i) {
 				return c, s.open[i], m.name
 			}
 			continue
 		}
-		m := fieldMutations[n]
-		if f.Packet.Has&m.has != m.has || m.has == packet.HasBTH && r.IntN(3) == 0 {
+		m := FieldMutations[n]
+		if f.Packet.Has&m.Has != m.Has || m.Has == packet.HasBTH && r.IntN(3) == 0 {
 			continue
 		}
-		if m.do(r, f.Packet) {
+		if m.Do(r, f.Packet) {
 			seal(f.Packet)
-			return c, s.open[i], m.name
+			return c, s.open[i], m.Name
 		}
 	}
 }

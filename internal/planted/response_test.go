@@ -113,10 +113,6 @@ var responseFaults = []fault{
 	{"two READ Response Middles exchanged", 134, On(Swap(135), 134, 135), "RC-RES-001", "UV", "", 2, ""},
 }
 
-func msn(n int) func(p *packet.Packet) {
-	return func(p *packet.Packet) { p.MSN = (p.MSN + uint32(n)) & packet.PSNMask }
-}
-
 func syndrome(s packet.Syndrome) func(p *packet.Packet) {
 	return func(p *packet.Packet) { p.Syndrome = s }
 }

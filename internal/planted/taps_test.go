@@ -109,12 +109,12 @@ func TestRandomFaultsAtTwoTaps(t *testing.T) {
 				continue
 			}
 			g := twin(taps[1], f.Packet)
-			m := fieldMutations[r.IntN(len(fieldMutations))]
-			if g == nil || f.Packet.Has&m.has != m.has {
+			m := FieldMutations[r.IntN(len(FieldMutations))]
+			if g == nil || f.Packet.Has&m.Has != m.Has {
 				continue
 			}
 			a := f.Clone()
-			if !m.do(r, a.Packet) {
+			if !m.Do(r, a.Packet) {
 				continue
 			}
 			seal(a.Packet)
@@ -123,7 +123,7 @@ func TestRandomFaultsAtTwoTaps(t *testing.T) {
 			taps[0].Frames[i] = a
 			taps[1].Frames[slices.Index(taps[1].Frames, g)] = b
 			found := newAtTaps(examineTaps(t, taps, 1), blind)
-			id := fmt.Sprintf("%s seed %d, frame %d (%v PSN %v by %v): %s", name, seed, f.Was, f.Packet.Opcode, f.Packet.PSN, f.Packet.Src, m.name)
+			id := fmt.Sprintf("%s seed %d, frame %d (%v PSN %v by %v): %s", name, seed, f.Was, f.Packet.Opcode, f.Packet.PSN, f.Packet.Src, m.Name)
 			seen := map[tapKey]bool{}
 			for _, x := range found {
 				if x.Class == rule.Violation && x.Accused.Addr != f.Packet.Src && randomKnown[x.Rule.String()] == "" {

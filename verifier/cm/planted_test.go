@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"ibwitness/internal/testkit/tally"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -104,6 +105,22 @@ func TestPlanted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTally holds what is said of conversations with a fault or none, wherever the taps are.
+func TestTally(t *testing.T) {
+	var y tally.Tally
+	for _, v := range views {
+		for seed := range uint64(120) {
+			w := converse(t, v, seed, func(w *world) {
+				if seed%4 > 0 {
+					w.fault, _ = newFault(rand.New(rand.NewPCG(seed, 17)))
+				}
+			})
+			y.Add(w.recorded())
+		}
+	}
+	y.Check(t, "testdata/tally.txt")
 }
 
 func sum(counts map[string]int) (n int) {

@@ -118,7 +118,10 @@ func (w *world) decode(b []byte) *packet.Packet {
 }
 
 // judge verifies what the taps saw.
-func (w *world) judge() []rule.Finding {
+func (w *world) judge() []rule.Finding { return w.recorded().Findings }
+
+// recorded is what is said of it.
+func (w *world) recorded() *rule.Recorder {
 	var near []packet.Addr
 	for _, n := range w.taps {
 		if n != inMiddle {
@@ -134,7 +137,7 @@ func (w *world) judge() []rule.Finding {
 	}
 	t.Finish(w.Now())
 	agent.Reconcile(t)
-	return t.Rec.Findings
+	return &t.Rec
 }
 
 // simHost is a host with its communication manager.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"ibwitness/internal/testkit/tally"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -117,6 +118,36 @@ func TestShards(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTally holds what is said of conversations in which datagrams are lost, late, repeated and changed.
+func TestTally(t *testing.T) {
+	var y tally.Tally
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		var list []seen
+		for _, s := range conversation(r) {
+			switch r.IntN(20) {
+			case 0:
+				continue
+			case 1:
+				list = append(list, s)
+			case 2, 3:
+				s.b = bytes.Clone(s.b)
+				at := []int{24, 64, 128, len(s.b)}[r.IntN(4)]
+				s.b[r.IntN(at)] ^= 1 << r.IntN(8)
+			case 4:
+				s.time += []int64{1e6, 1e7, 1e9, 2e10}[r.IntN(4)]
+			case 5:
+				s.from, s.sq = uint16(1+r.IntN(9)), uint32(1+r.IntN(2))
+			}
+			list = append(list, s)
+		}
+		slices.SortStableFunc(list, func(a, b seen) int { return cmp.Compare(a.time, b.time) })
+		near := uint16(seed % 10)
+		y.Add(run(list, func(a, _ packet.Addr) bool { return near == 0 || a == packet.LIDAddr(near) }))
+	}
+	y.Check(t, "testdata/tally.txt")
 }
 
 // TestFaults: bits of a header that are changed in a conversation are noticed. Transaction ID, attribute and modifier of a request may be

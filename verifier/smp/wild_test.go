@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"ibwitness/internal/testkit/tally"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -59,6 +60,9 @@ func TestWild(t *testing.T) {
 		v.Packet(&p, true)
 		v.Data(&p)
 	}
+	var y tally.Tally
+	y.Add(&rec)
+	y.Check(t, "testdata/wild.txt")
 	if len(v.order) > 100_000 || len(v.open) > 100 {
 		t.Errorf("%d exchanges are kept, of %d TIDs", len(v.order), len(v.open))
 	}
