@@ -248,7 +248,6 @@ type Pair struct {
 	Lossy       bool    // the capture says, or its packets show, that the tap missed some of this connection
 	Invalidated bool    // one end's SendQueue.InvRKey is set
 	Sealed      [2]bool // by end: it has sent a packet with a good ICRC
-	Told        int64   // when CM told of it; 0: it did not
 	PMTU        uint32  // bytes; 0: not known
 	Least       uint32  // bytes that the path MTU has at least, while it is not known: the greatest payload
 	Odd         uint32  // payload of the newest First or Middle packet, where it is not PMTU
@@ -262,6 +261,7 @@ type Pair struct {
 	Stranger *packet.Packet
 
 	Ends [2]QP
+	Told int64 // when CM told of it; 0: it did not
 }
 
 // Early is a response that waits for the request after it in the capture before it is judged.

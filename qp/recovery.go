@@ -14,11 +14,13 @@ type Recovery struct {
 	Judged   bool       // Needless is set
 	Again    packet.PSN // High when a request last came again: those before it may have reached the responder more than once
 	AgainAt  int64      // when that was; 0: never
+	AgainIn  uint32     // low bits of its frame
 	MixedTo  packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
 	Mixed    bool
 	Crossed  bool       // what the newest NAK asks for may have come again already
 	Late     packet.PSN // request that last filled a gap: it came after a later one
 	LateAt   int64      // when that was; 0: never
+	LateIn   uint32     // low bits of its frame
 	WaitsTo  int64      // until when an RNR NAK may have the requester wait
 	Told     uint16     // of SendQueue.Restarts, those that a NAK asked for
 	PassedAt int64      // when Passed was set; 0: before the responses were known
@@ -152,15 +154,15 @@ func (s *SendQueue) Accepted(read packet.PSN) {
 	}
 }
 
-// CameAgain notes that the request at psn came again at time now.
-func (s *SendQueue) CameAgain(psn packet.PSN, now int64) {
+// CameAgain notes that request p came again.
+func (s *SendQueue) CameAgain(p *packet.Packet) {
 	r := s.Lost()
-	r.Again, r.AgainAt = s.High, now
-	if run := &r.Runs[r.Newest]; run.At != 0 && psn.After(run.To) {
-		run.To, run.At = psn, now
+	r.Again, r.AgainAt, r.AgainIn = s.High, p.Time, uint32(p.Frame)
+	if run := &r.Runs[r.Newest]; run.At != 0 && p.PSN.After(run.To) {
+		run.To, run.At = p.PSN, p.Time
 		return
 	}
-	r.begin(psn, s.LastTime, now)
+	r.begin(p, s.LastTime)
 }
 
 // OtherOn notes that the PSN of an old request came again with another one, at time now. It reports whether that goes on what the packet before it began.
@@ -179,18 +181,18 @@ func (s *SendQueue) OtherAt(psn packet.PSN) bool {
 	return s.Recovery != nil && s.Recovery.Other.At != 0 && psn.In(s.Recovery.Other.From, s.Recovery.Other.To)
 }
 
-// begin begins a run.
-func (r *Recovery) begin(psn packet.PSN, before, now int64) {
+// begin begins a run with request p.
+func (r *Recovery) begin(p *packet.Packet, before int64) {
 	r.Newest = (r.Newest + 1) % uint8(len(r.Runs))
-	r.Runs[r.Newest] = Run{psn, psn, now, before}
+	r.Runs[r.Newest] = Run{p.PSN, p.PSN, p.Time, before}
 }
 
-// Twice notes that the path made a copy of the request at psn, at time now.
-func (s *SendQueue) Twice(psn packet.PSN, now int64) {
+// Twice notes that the path made a copy of request p.
+func (s *SendQueue) Twice(p *packet.Packet) {
 	r := s.Lost()
-	r.Again, r.AgainAt = s.High, now
-	r.begin(psn, s.LastTime, now)
-	r.begin(psn, s.LastTime, now)
+	r.Again, r.AgainAt, r.AgainIn = s.High, p.Time, uint32(p.Frame)
+	r.begin(p, s.LastTime)
+	r.begin(p, s.LastTime)
 }
 
 // Mix notes that requests have come in another order than that of their PSNs: which messages there are up to the newest of them, and how many,
@@ -245,18 +247,21 @@ func (s *SendQueue) MayRepeat(psn packet.PSN) bool {
 	return s.Recovery != nil && s.Recovery.AgainAt != 0 && psn.Before(s.Recovery.Again)
 }
 
-// CameLate notes that the request at psn, which was missing, came at time now, after a later one.
-func (s *SendQueue) CameLate(psn packet.PSN, now int64) {
+// CameLate notes that request p, which was missing, came after a later one.
+func (s *SendQueue) CameLate(p *packet.Packet) {
 	r := s.Lost()
-	r.Late, r.LateAt = psn, now
+	r.Late, r.LateAt, r.LateIn = p.PSN, p.Time, uint32(p.Frame)
 }
 
 // Cross notes whether the newest NAK, of psn and seen at time now, may have met the request that it asks for on its way: one that came again, or
-// filled the gap, less than within before it. A responder that has answered nothing since then, at time answered, may have been slow to send it.
-func (s *SendQueue) Cross(psn packet.PSN, now, answered, within int64) {
+// filled the gap, less than within before it, or after frame taken: what came after the newest request that the responder has answered may wait in its
+// queue.
+func (s *SendQueue) Cross(psn packet.PSN, now int64, taken uint32, within int64) {
 	if r := s.Recovery; r != nil {
-		met := func(came int64) bool { return came != 0 && within != 0 && (now-came < within || answered < came) }
-		r.Crossed = s.MayRepeat(psn) && met(r.AgainAt) || psn == r.Late && met(r.LateAt)
+		met := func(at int64, in uint32) bool {
+			return at != 0 && within != 0 && (now-at < within || int32(in-taken) > 0)
+		}
+		r.Crossed = s.MayRepeat(psn) && met(r.AgainAt, r.AgainIn) || psn == r.Late && met(r.LateAt, r.LateIn)
 	}
 }
 

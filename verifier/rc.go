@@ -120,7 +120,7 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 		}
 		v.wrongPSN(c, from, id, role, proven(c.Complete()), p.Frame)
 		if q.Excused = true; c.Reliable() && p.PSN == q.Next {
-			q.CameLate(p.PSN, p.Time) // the responder may have NAKed what came before it
+			q.CameLate(p) // the responder may have NAKed what came before it
 		}
 		misplaced(c, q.Next)
 		return true

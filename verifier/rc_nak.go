@@ -295,6 +295,14 @@ func (v *Verifier) proves(n int, id rule.ID) bool {
 	return slices.ContainsFunc(v.Rec.Findings[n:], func(f rule.Finding) bool { return f.Rule == id && f.Class == rule.Violation })
 }
 
+// answeredIn is the frame of the newest request that the responder has answered: it has taken that one from its queue, and maybe none after it.
+func answeredIn(q *qp.SendQueue, r *qp.ReceiveQueue) uint32 {
+	if w, _ := q.Messages.Find(r.LastPSN); w != nil && r.Answered {
+		return w.Frame
+	}
+	return r.LastFrame
+}
+
 // rcNak notes what a NAK makes of both sides: all before it is acknowledged, and it is to come again.
 func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
@@ -309,7 +317,7 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	if nak == qp.NakSequence || nak == qp.NakRNR && r.NakPSN != p.PSN { // another NAK answers what came
 		within = int64(inFlight)
 	}
-	q.Cross(p.PSN, p.Time, r.LastTime, within)
+	q.Cross(p.PSN, p.Time, answeredIn(q, r), within)
 	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime, r.NakID = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time, p.IPID
 	r.Timed, r.Blamed, r.Told = false, v.broken && c.Sees(1-from), true // a requester drops one that is damaged
 	had := q.Taken()

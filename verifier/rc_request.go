@@ -60,7 +60,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	} else if resent {
 		end.Sums.Retransmissions++
 		v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
-		q.CameAgain(p.PSN, p.Time)
+		q.CameAgain(p)
 		if s := q.History.Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
 			q.History.Drop(p.PSN) // numbered by a packet that came behind the gap with another PSN
 		}

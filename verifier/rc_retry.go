@@ -42,7 +42,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		tail := readBehind(q, p.PSN)
 		rewind(c, q, p.PSN)
 		if p.PSN == q.Hole {
-			q.CameLate(p.PSN, p.Time)
+			q.CameLate(p)
 		} else {
 			q.Unsure = true
 			q.Mix()
@@ -63,7 +63,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if s != nil && v.networkCopy(c, from, s, p) {
-		q.Twice(p.PSN, p.Time)
+		q.Twice(p)
 		if q.HasHole() && p.PSN == q.HoleEnd && p.PSN == q.Hole.Add(1) {
 			q.Explained = true // the first of the two may be what is missing, with a wrong PSN: that was reported
 		}
@@ -87,7 +87,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	end.Sums.Retransmissions++
 	v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
-	q.CameAgain(p.PSN, p.Time)
+	q.CameAgain(p)
 	w, _ := q.Messages.Find(p.PSN)
 	if v.asked = 0; w != nil {
 		v.asked, w.Asked = w.Asked, 0
