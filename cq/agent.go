@@ -244,6 +244,7 @@ func (a *Agent) Finish(end int64) {
 		a.skipped(q)
 		a.sent(q)
 		a.statuses(q)
+		a.uncompleted(q)
 		a.received(q)
 		a.dropsFail(q)
 		a.refusing(q)

@@ -18,6 +18,9 @@ type completionQueue struct {
 	armed  *arm            // nil: it is not
 	notice *notice         // the newest that a solicited event was asked for
 	silent bool            // it owed a notification; told once
+
+	emptied int64 // when a call last found nothing more in it; 0: never
+	posted  int64 // when the newest of the send requests was posted that have completed in it; 0: none has
 }
 
 // queue is a completion queue of the device.

@@ -38,18 +38,21 @@ func (a *Agent) completion(s *source, e *hcaagent.Event) {
 	case w != nil:
 		a.sendDone(q, w, e)
 		s.polled(cq, e, w, nil)
+		cq.looked(e, w)
 		if b := w.req().Window; b != nil && c.Status == hcaagent.Success {
 			a.bound(q, e, b)
 		}
 	case r != nil:
 		a.receiveDone(q, r, e)
 		s.polled(cq, e, nil, q.taken[len(q.taken)-1])
+		cq.looked(e, nil)
 		if c.Flags&hcaagent.WithInv != 0 {
 			s.free(c.InvKey)
 		}
 	default:
 		a.unposted(q, e)
 		s.polled(cq, e, nil, nil)
+		cq.looked(e, nil)
 	}
 }
 

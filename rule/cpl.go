@@ -60,6 +60,7 @@ const (
 	CPLMW006
 	CPLMW007
 	CPLFNC002
+	CPLSTS016
 
 	eventFirst
 )
@@ -354,5 +355,10 @@ var cplRows = [eventFirst - cplFirst]Row{
 		ID: "CPL-FNC-002", Name: "invalidate-fence", Severity: Warning, Needs: WireWQE, Ref: "10.6.5.1",
 		Text:  "A local invalidate waits until all requests before it are complete.",
 		Where: "cq/local.go",
+	},
+	CPLSTS016 - cplFirst: {
+		ID: "CPL-STS-016", Name: "completion-missing", Severity: Error, Needs: WireCQE, Ref: "10.8.3†, 9.9.2.4.1†",
+		Text:  "A signalled request of RC or XRC that has been answered completes, and so does any request that was refused for good, or whose retries are exhausted.",
+		Where: "cq/missing.go",
 	},
 }

@@ -49,6 +49,7 @@ var _ = faults(map[string]*Fault{
 	"receives-unposted":         {Text: "completes a receive request that was not posted", Rule: "CPL-ORD-002", Verbs: true, Responder: true, which: got, completion: change(func(e *hcaagent.Completion) { e.ID += 5000 })},
 	"receive-completion-lost":   {Text: "does not complete a receive request", Rule: "CPL-ORD-001", Verbs: true, Responder: true, which: got, completion: none},
 	"signal-all-lost":           {Text: "does not complete a request of a queue pair that signals all", Rule: "CPL-SIG-003", Verbs: true, Needs: SignalAll, which: sent, completion: none},
+	"last-completion-lost":      {Text: "never completes the last signalled request", Rule: "CPL-STS-016", Verbs: true, Needs: Sparse, which: sent, completion: none},
 	"receive-status-unknown":    {Text: "completes a receive request with a status that there is not", Rule: "CPL-STS-001", Verbs: true, Responder: true, which: got, completion: ends(22)},
 	"invalid-as-access":         {Text: "completes what a NAK Invalid Request refuses with REM_ACCESS_ERR", Rule: "CPL-STS-002", Verbs: true, Needs: TooLong, which: failed, completion: ends(hcaagent.RemAccessErr)},
 	"operational-as-invalid":    {Text: "completes what a NAK Remote Operational Error refuses with REM_INV_REQ_ERR", Rule: "CPL-STS-004", Verbs: true, Needs: BadReceive, which: failed, completion: ends(hcaagent.RemInvReqErr)},

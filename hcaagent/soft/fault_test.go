@@ -103,7 +103,7 @@ func newStage(t testing.TB, name string, f *soft.Fault, faulty bool) *stage {
 var faultAt = map[string]int{
 	"rnr-for-write": 4, "credits-taken-back": 1, "start-psn": 0, "ud-start-psn": 0, "no-ackreq": 0, "dscp-ipv6": 1, "hop-limit": 0, "no-ack": 1,
 	"message-repeated": 2, "cnp-unfounded": 20, "atomic-not-stored": 1, "completes-refused": 1,
-	"write-not-stored": 1, "write-changed": 1, "write-visible-late": 1,
+	"last-completion-lost": 36, "write-not-stored": 1, "write-changed": 1, "write-visible-late": 1,
 }
 
 // play posts the work, lets time pass and verifies what the tap saw.

@@ -1,0 +1,97 @@
+package cq
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+const (
+	// completionDue is within what a request completes that has been answered, or whose retries are exhausted.
+	completionDue = int64(100 * time.Millisecond)
+	// completionMissed is how long a log must go on to tell anything where its consumer may not have looked.
+	completionMissed = int64(time.Second)
+)
+
+// looked notes what a completion shows of its queue: when the consumer found nothing more there, and up to when requests were posted that have
+// completed there.
+func (c *completionQueue) looked(e *hcaagent.Event, w *work) {
+	if e.Emptied {
+		c.emptied = max(c.emptied, e.Time)
+	}
+	if w != nil {
+		c.posted = max(c.posted, w.event.Time)
+	}
+}
+
+// uncompleted judges the first request that should have completed and never did, though no later one of its queue did either (rule CPL-STS-016). One
+// that later ones have overtaken is judged by their order.
+func (a *Agent) uncompleted(q *queuePair) {
+	if !q.known || !q.reliable() || !q.out.anchor || q.src.cut || q.gone || q.wasErr != nil || q.overrun != nil || q.failed != nil || len(q.broken) > 0 {
+		return
+	}
+	for _, w := range q.sends {
+		if w.done != nil && !w.local() {
+			a.covered(rule.CPLSTS016)
+		}
+		if w.done != nil || w.local() || w.flushed {
+			continue
+		}
+		if w.passed || q.lost(w) {
+			return
+		}
+		if why, at := q.finished(w); at.seen() {
+			a.missing(q, w, why, at)
+			return
+		}
+	}
+}
+
+// finished returns the packet with which a request is over, and what that says: the answer, if the request is signalled, the NAK that ends the
+// connection, or the last try, after which the timer has run out too.
+func (q *queuePair) finished(w *work) (why string, at where) {
+	if at, ok := q.answered(w); ok {
+		if !w.signaled(q) {
+			return "", where{}
+		}
+		return "it has been answered", at
+	}
+	if n := q.fatal(w); n != nil {
+		return "a " + n.syndrome.String() + " has refused it", n.at
+	}
+	if q.attr.Has(hcaagent.KnowsRetryCnt|hcaagent.KnowsTimeout) && q.attr.Timeout != 0 && len(q.out.naks) == 0 && q.oldestOpen() == w && q.out.tries(w) > int(q.attr.RetryCnt) {
+		at := q.out.newest
+		at.time += 4 * int64(packet.Timeout(q.attr.Timeout))
+		return "its retries are exhausted", at
+	}
+	return "", where{}
+}
+
+// missing reports a request that is over by a packet, and has no completion.
+func (a *Agent) missing(q *queuePair, w *work, why string, at where) {
+	s := q.src
+	a.covered(rule.CPLSTS016)
+	if !s.clock.after(s.newest, at.time+completionDue) {
+		return
+	}
+	v := verdict{
+		rule: rule.CPLSTS016, class: a.sentProven(q), role: rule.Requester, expected: fmt.Sprintf("a completion of request %d: %s", w.req().ID, why),
+		actual: "none until the log ends", at: at, event: w.event,
+	}
+	v.at.time = min(at.time, a.last)
+	c := s.cqs[q.made.SendCQ]
+	switch {
+	case q.made.SendCQ != 0 && c != nil && (s.clock.after(c.emptied, at.time+completionDue) || s.clock.after(c.posted, at.time+completionDue)):
+		if v.class == rule.Unproven {
+			v.detail = notShown
+		}
+	case !s.clock.after(s.newest, at.time+completionMissed):
+		return
+	default:
+		v.class, v.detail = rule.Unproven, "nothing shows that its consumer has polled the completion queue since"
+	}
+	a.accuse(q, v)
+}
