@@ -28,6 +28,7 @@ type exchange struct {
 	reserved bool  // it had reserved bytes set
 	asked    int   // how often the request was seen leaving
 	answers  int
+	sights   int  // how many of the answers were seen where the newest one was
 	mistaken bool // a response with another TID or LID was taken for the answer
 	frame    uint64
 	time     int64
@@ -216,12 +217,17 @@ func (v *Verifier) response() {
 	if x.answers > 0 && v.mirrored(x) {
 		return
 	}
+	if x.sights < x.answers { // those to the repetitions of the request come one by one past the next tap
+		x.sights++
+		return
+	}
 	if s.Directed() && x.answers == 0 {
 		v.comesBack(x)
 	}
 	if x.answers++; x.answers > x.asked {
 		v.twice(x)
 	}
+	x.sights = x.answers
 	x.answerFrame, x.answerTime, x.answerICRC, x.answerHop, x.answerTop, x.answerTap = v.p.Frame, v.p.Time, v.p.ICRC, s.HopPointer(), s.HopPointer(), v.p.Tap
 	if s.Directed() {
 		copy(x.home[:], s.Return)

@@ -195,5 +195,5 @@ func (v *Verifier) backAgain(x *exchange) {
 		v.report(rule.SMPDR007, rule.Violation, rule.Network, fmt.Sprintf("a hop pointer below %d, return path %s", x.answerHop, pathText(x.home[:], s.HopCount())),
 			fmt.Sprintf("%s, return path %s", v.hopText(), pathText(s.Return, s.HopCount())), x.answerFrame)
 	}
-	x.answerHop, x.answerFrame, x.answerTap = s.HopPointer(), v.p.Frame, v.p.Tap
+	x.answerHop, x.answerFrame, x.answerTap, x.sights = s.HopPointer(), v.p.Frame, v.p.Tap, 1
 }
