@@ -56,7 +56,7 @@ var udRows = [rocFirst - udFirst]Row{
 	UDHDR003 - udFirst: {
 		// An error once a public source confirms it; a warning until then.
 		ID: "UD-HDR-003", Name: "ud-source-qp", Severity: Warning, Needs: WireQP, Ref: "9.8.3†",
-		Text:  "The source QP in the DETH is the number of the QP that sent the packet. Of most QPs it is learned from this very field; subnet management comes from QP 0.",
+		Text:  "The source QP in the DETH is the number of the QP that sent the packet. Of most QPs it is learned from this very field; subnet management comes from QP 0, and nothing else does.",
 		Where: "verifier/service.go",
 	},
 	UDLEN001 - udFirst: {

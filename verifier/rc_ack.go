@@ -126,10 +126,14 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 			id, _ = damaged(q)
 		}
 		v.covered(id)
-		v.report(c, from, p, verdict{
+		d := verdict{
 			rule: id, class: rule.Violation, role: rule.Responder,
 			expected: "nothing acknowledged from PSN " + q.Hole.String() + " on: it has not arrived", actual: "PSN " + p.PSN.String(), gap: rule.GapAt(q.Hole),
-		})
+		}
+		if id != rule.RCRSP006 {
+			consequence(c, from, &d)
+		}
+		v.report(c, from, p, d)
 		if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && r.NakPSN == q.Hole {
 			r.Nak = qp.NakNone // that it did not come again is the same fault
 		}

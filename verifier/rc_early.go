@@ -125,6 +125,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 		d.rule, d.expected = damaged(q)
 		v.covered(d.rule)
 		d.actual = p.Opcode.String()
+		consequence(c, from, &d)
 	}
 	if m := c.Missent; m != nil && m.PSN == p.PSN || c.Misplaced == uint32(p.PSN)|qp.BrokenSet {
 		return // the request went to a wrong QP, or had a wrong PSN

@@ -16,11 +16,21 @@ func (v *Verifier) rcMisaligned(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	if w.VA&7 == 0 || !w.Has(wqe.Whole) || p.Syndrome.Type() != packet.ACK {
 		return
 	}
-	v.report(c, from, p, verdict{
+	d := verdict{
 		rule: rule.RCRSP023, class: proven(c.Sees(from) && !c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder,
 		expected: fmt.Sprintf("NAK Invalid Request: VA 0x%x is not on an 8-byte boundary", w.VA), actual: p.Opcode.String(),
 		evidence: []uint64{frame(p.Frame, w.Frame)},
-	})
+	}
+	consequence(c, from, &d)
+	v.report(c, from, p, d)
+}
+
+// consequence takes from d, which holds a response of end from against a request that is to be refused or dropped, the proof where the tap saw the request leave, too:
+// then it is the fault of its requester, which is reported, and one packet that stands otherwise in the capture than it was sent makes both.
+func consequence(c *qp.Pair, from int, d *verdict) {
+	if d.class == rule.Violation && c.Sees(1-from) {
+		d.class, d.detail = rule.Unproven, "the request left so, which is reported; nothing but the response to it tells that it arrived so"
+	}
 }
 
 // rcUnsought judges a NAK Invalid Request for the PSN that a responder waits for and that has not reached it: it has looked at the opcode of a

@@ -75,9 +75,11 @@ var serviceHeaders = []header{
 		bad := p.DestQP == 0 && p.Has&packet.HasLRH != 0 && (p.PayloadLen != 256 || p.VL != 15 || p.Has&packet.HasImmDt != 0)
 		return differs(bad, "256 bytes of payload on VL15, no immediate, to QP0", "%v with %d bytes on VL%d", p.Opcode, p.PayloadLen, p.VL)
 	}, false, nil},
-	{rule.UDHDR003, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onLink(e, in) && of(packet.UD)(e, in) }, func(p *packet.Packet) (string, string) {
-		bad := p.DestQP == 0 && p.Has&packet.HasDETH != 0 && p.SrcQP != 0 && (class(p.Payload) == smpLID || class(p.Payload) == smpDirected)
-		return differs(bad, "subnet management from QP 0", "from QP 0x%x", p.SrcQP)
+	{rule.UDHDR003, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
+		if class(p.Payload) != smpLID && class(p.Payload) != smpDirected { // else SMP-FMT-005, ROC-V2-025
+			return differs(p.Has&packet.HasDETH != 0 && p.SrcQP == 0 && p.DestQP != 0, "a source QP that sends to others than QP 0", "QP 0")
+		}
+		return differs(p.Has&packet.HasLRH != 0 && p.Has&packet.HasDETH != 0 && p.DestQP == 0 && p.SrcQP != 0, "subnet management from QP 0", "from QP 0x%x", p.SrcQP)
 	}, false, nil},
 	{rule.UDQP1002, rule.Sender, onRoCE, func(p *packet.Packet) (string, string) {
 		return differs(p.DestQP == 0 && p.Opcode != packet.OpCNP, "no QP0 on RoCE", "%v to QP 0", p.Opcode)

@@ -101,8 +101,10 @@ func (v *Verifier) rcForeign(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.PKY003)
 	c.Ends[1-from].Flow.Reported |= reportedTaken
-	v.report(c, from, p, verdict{
+	d := verdict{
 		rule: rule.PKY003, class: rule.Violation, role: rule.Responder,
 		expected: "silence: the request with PSN " + psn.String() + " had the P_Key of another partition", actual: p.Opcode.String(),
-	})
+	}
+	consequence(c, from, &d)
+	v.report(c, from, p, d)
 }

@@ -140,7 +140,10 @@ func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (e
 		t.Service = service
 		t.PKey, t.Cut = m.PKey, p.Cut
 		t.DestAddr = ends[1-side].Addr
-		t.Known |= hcaagent.KnowsPKey | hcaagent.KnowsDestAddr
+		t.Known |= hcaagent.KnowsDestAddr
+		if m.PKey&0x7FFF != 0 { // else CM-REQ-005
+			t.Known |= hcaagent.KnowsPKey
+		}
 		if mtu, ok := m.PathMTUBytes(); ok {
 			t.PMTU = mtu
 			t.Known |= hcaagent.KnowsPMTU

@@ -21,7 +21,9 @@ func (a *Agent) sidrReq(p *packet.Packet, m *mad.SIDRReq) {
 	for side := range x.ends {
 		t := &x.ends[side].Attr
 		t.Service, t.PKey = packet.UD, m.PKey
-		t.Known |= hcaagent.KnowsPKey
+		if m.PKey&0x7FFF != 0 { // else CM-SID-003
+			t.Known |= hcaagent.KnowsPKey
+		}
 	}
 }
 

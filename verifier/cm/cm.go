@@ -201,7 +201,7 @@ func (v *Verifier) Finish(end int64) {
 	for i := v.oldest; i >= 0; i = v.slots[i].next {
 		v.unannounced(&v.slots[i])
 	}
-	v.due = nil
+	v.close()
 }
 
 // covered counts that a rule was exercised.

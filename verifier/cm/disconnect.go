@@ -30,7 +30,7 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 		x.ids[passive] = d.RemoteCommID // the REP was missed
 	}
 	v.covered(rule.CMREQ001)
-	wrong := x.service <= mad.TransportUC && x.qpn[1-side] != 0 && d.RemoteQPN != x.qpn[1-side]
+	wrong := x.service <= mad.TransportUC && x.qpn[1-side] > 1 && d.RemoteQPN != x.qpn[1-side]
 	if wrong {
 		v.accuse(m, rule.CMREQ001, rule.Violation, verdict{
 			expected: fmt.Sprintf("QP 0x%06x, that of the other side", x.qpn[1-side]), actual: fmt.Sprintf("QP 0x%06x", d.RemoteQPN),

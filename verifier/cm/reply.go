@@ -22,6 +22,9 @@ func (v *Verifier) rep(m *message, r *mad.REP) {
 	v.covered(rule.CMTID001)
 	v.covered(rule.CMID002)
 	switch {
+	case x.ids[active] == 0 && r.RemoteCommID != 0: // the REQ had none, which is reported
+		x.req.answered, x.told = true, x.told|toldEarly
+		return
 	case x.ids[active] != r.RemoteCommID:
 		v.accuse(m, rule.CMID002, rule.Violation, verdict{
 			expected: fmt.Sprintf("remote communication ID 0x%08x of the REQ", x.ids[active]), actual: fmt.Sprintf("0x%08x", r.RemoteCommID), evidence: []uint64{x.req.frame},

@@ -91,12 +91,23 @@ func (v *Verifier) pass(now int64) {
 	}
 }
 
+// close judges, at the end of the capture, answers to what stands nowhere before them, of the sides that the tap is near. What they answer is not recorded
+// so much later that the capture could have ended in between.
+func (v *Verifier) close() {
+	for len(v.due) > 0 {
+		d := heap.Pop(&v.due).(deadline)
+		if x := &v.slots[d.slot]; x.gen == d.gen && d.kind >= repOfMRA && x.near[d.side] {
+			v.baseless(x, &d)
+		}
+	}
+}
+
 // overdue judges a duty whose time has come.
 func (v *Verifier) overdue(x *exchange, d *deadline) {
 	side := int(d.side)
 	switch d.kind {
 	case answerREQ:
-		if x.req.answered || x.rival || !x.once(toldAnswer) {
+		if x.req.answered || x.rival || x.early.time > 0 || !x.once(toldAnswer) { // an RTU tells of a REP, which is missing: CM-SM-001
 			return
 		}
 		v.silent(x, d, rule.CMSM005, "REP, REJ or MRA within "+rule.Span(x.timeout[passive]))
