@@ -107,7 +107,7 @@ func (v *Verifier) overdue(x *exchange, d *deadline) {
 	side := int(d.side)
 	switch d.kind {
 	case answerREQ:
-		if x.req.answered || x.rival || x.early.time > 0 || !x.once(toldAnswer) { // an RTU tells of a REP, which is missing: CM-SM-001
+		if x.req.answered || x.rival || x.early.time > 0 && x.near[active] || !x.once(toldAnswer) { // an RTU without a REP is CM-SM-001
 			return
 		}
 		v.silent(x, d, rule.CMSM005, "REP, REJ or MRA within "+rule.Span(x.timeout[passive]))
