@@ -23,7 +23,7 @@ func span(c *qp.Pair, p *packet.Packet) int {
 
 // fits reports whether some path MTU makes a READ of length bytes take n PSNs.
 func fits(c *qp.Pair, length uint32, n int) bool {
-	for m := uint32(256); m <= 4096; m *= 2 {
+	for m := uint32(256); wqe.ValidMTU(int(m)); m *= 2 {
 		if m >= c.Least && wqe.Packets(length, m) == n {
 			return true
 		}

@@ -191,7 +191,7 @@ func (v *Verifier) rdGoesOn(e *RDEnd, c *qp.Pair, from int, p *packet.Packet) {
 		*m = rdMessage{op: wqe.OpOf(p.Opcode.Fn()), first: p.PSN, srcQP: p.SrcQP, destQP: p.DestQP, key: p.QKey, frame: p.Frame}
 	}
 	m.last = later(m.last, p.PSN)
-	if m.last.Before(p.PSN) || m.first.After(p.PSN) {
+	if m.first.After(p.PSN) {
 		m.first = p.PSN
 	}
 	if in.Last {

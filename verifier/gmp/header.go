@@ -50,10 +50,8 @@ func (v *Verifier) header(d *datagram) {
 	v.method(d)
 }
 
-// known reports whether a class is one of table T10.
-func known(c mad.Class) bool {
-	return c == mad.ClassSubnetLID || c == mad.ClassSubnetDirected || c >= mad.ClassSubnetAdmin && c <= 0x4F
-}
+// known reports whether a class, none of subnet management, is one of table T10.
+func known(c mad.Class) bool { return c >= mad.ClassSubnetAdmin && c <= 0x4F }
 
 // method judges the method of a datagram that is none of subnet management.
 func (v *Verifier) method(d *datagram) {
