@@ -34,6 +34,7 @@ var (
 	judges  = []judge{
 		{path: "./verifier", args: []string{"-test.run=^TestScenarios$"}},
 		{path: "./verifier", args: []string{"-test.run=^TestVaried$"}},
+		{path: "./internal/testkit/view", args: []string{"-test.run=^TestVaried$"}},
 		{path: "./verifier", args: []string{"-test.skip=^(TestVaried|TestScenarios)$"}},
 		{path: "./verifier/cm"},
 		{path: "./verifier/gmp"},
@@ -42,7 +43,7 @@ var (
 		{path: "./hcaagent/soft"},
 		{path: "./agent"},
 		{path: "./internal/scenario"},
-		{path: "./internal/testkit/view", args: []string{"-views.runs=2000"}},
+		{path: "./internal/testkit/view", args: []string{"-test.run=^TestViews$", "-views.runs=2000"}},
 	}
 )
 

@@ -43,7 +43,7 @@ func (y *Tally) Add(rec *rule.Recorder) {
 }
 
 // Check compares with a golden file that has of each rule how often it was exercised, violated and unproven, and a checksum of its findings. Nobody has judged
-// whether these are right: what differs shows what a change of the verifiers changes. With -rewrite it writes the file.
+// whether these are right: what differs shows what a change of the verifiers changes. With -rewrite, as of make golden, it writes the file.
 func (y *Tally) Check(t *testing.T, path string) {
 	t.Helper()
 	var lines []string
@@ -77,6 +77,6 @@ func (y *Tally) Check(t *testing.T, path string) {
 		}
 	}
 	if t.Failed() {
-		t.Log("if this is meant, go test -rewrite in this package writes " + path)
+		t.Log("if this is meant, make golden writes " + path)
 	}
 }
