@@ -20,7 +20,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build install run test deps prometheus unit lint fuzz mutants bench pgo docs docs-check clean help
+.PHONY: all build install run test deps prometheus unit lint fuzz mutants golden bench pgo docs docs-check clean help
 
 all: build
 
@@ -116,6 +116,10 @@ fuzz:            ## run every fuzz target FUZZTIME, a number of runs
 # A change that no test notices is code that nothing holds to what it does: it wants a test, or shows that it is not needed.
 mutants:         ## change the verifiers in N places chosen by SEED, one at a time, and tell what no test notices: N=300 SEED=1 FILES='verifier/(rc|uc|ud)'
 	$(GO) run ./internal/testkit/mutants -n $(N) -seed $(SEED) -files '$(FILES)'
+
+# What is said of random changes has been judged by nobody: look at some of the differences that the tests show before they are written.
+golden:          ## write what is said of varied scenarios, captures and random traffic, where it was meant to change
+	$(GO) test -pgo=off ./verifier/... ./internal/testkit/view -run '^Test(Varied|Tally|SubnetTally|Wild)$$' -rewrite
 
 bench:           ## benchmarks of the hot path: BENCHTIME=3s COUNT=6
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) -pgo=$(PROFILE) ./packet ./fabricagent ./agent ./cmd/ibwitness

@@ -31,7 +31,7 @@ func enough(told int) bool {
 
 // TestVaried holds what is said of scenarios, and of simulated connections, with random changes in them: a packet lost, repeated, reordered, late, cut or with
 // another field; another tap; another number in a line. Nobody has judged whether that is right: it shows what a change of the verifiers changes beyond the
-// scenarios. testdata/varied has a line for each scenario, and -rewrite writes it. Where behaviour was meant to change, look at some of the differences first: the
+// scenarios. testdata/varied has a line for each scenario, and make golden writes it. Where behaviour was meant to change, look at some of the differences first: the
 // test shows each of them whole.
 //
 // A line has of the first variations the findings, as rule, frame, class and accused, and of each a checksum of all that is said of it, with coverage and connections.
@@ -61,7 +61,7 @@ func TestVaried(t *testing.T) {
 					if old := was[key]; !tally.Rewriting() && (k >= len(old) || old[k] != said) {
 						t.Errorf("%s: %s, %s:\n  now %s\n  was %s\nNow this is said of it:\n%s", d.Pos, key, strings.Join(v.about, ", "), said, strings.Join(old[min(k, len(old)):min(k+1, len(old))], ""), v.whole())
 						if told++; enough(told) {
-							t.Fatal("and perhaps more; go test ./verifier -run TestVaried -rewrite writes what is said now")
+							t.Fatal("and perhaps more; make golden writes what is said now")
 						}
 					}
 				}
