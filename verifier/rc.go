@@ -88,7 +88,12 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 	case d > 0:
 		v.rcAhead(c, from, p)
 	default:
+		s, retry := q.History.Get(p.PSN), q.Retry
+		late := (s == nil || s.Trace.IPID != p.IPID) && v.overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
 		v.rcBehind(c, from, p)
+		if late && q.Retrying {
+			q.Retry = later(q.Retry, retry) // which has come already
+		}
 	}
 	q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
 	return true

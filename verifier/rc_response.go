@@ -55,6 +55,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	r.Unseen = 0
 	if v.sameResponse(r, p) || leftBefore(p, r.LastID) {
 		v.copied(c, from, p)
+		v.overtaken(c, from, p, r.LastID, frame(p.Frame, r.LastFrame), r.LastTime)
 	}
 	if r.Owed != nil {
 		v.rcPays(c, from, p)

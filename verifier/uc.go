@@ -86,6 +86,7 @@ func (v *Verifier) ucLate(c *qp.Pair, from int, p *packet.Packet) bool {
 	if !q.HasHole() || !p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
 		return false
 	}
+	v.overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
 	v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 	rewind(c, q, p.PSN)
 	q.Unsure = true

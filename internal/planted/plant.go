@@ -124,6 +124,17 @@ func Swap(with int) Plant {
 	}
 }
 
+// Reorder has the sender of two frames send them in the other order: by their IPv4 identifications too.
+func Reorder(with int) Plant {
+	return func(c *Capture, at int) {
+		Swap(with)(c, at)
+		a, b := c.Frame(at).Packet, c.Frame(with).Packet
+		a.IPID, b.IPID = b.IPID, a.IPID
+		seal(a)
+		seal(b)
+	}
+}
+
 // Shift moves frame at and all behind it in time.
 func Shift(ns int64) Plant {
 	return func(c *Capture, at int) {

@@ -65,8 +65,8 @@ var requestFaults = []fault{
 		}
 		c.accept(80)
 	}, "RC-PSN-004", "UV", "", 0, ""},
-	{"two SEND Middles exchanged", 74, On(Swap(75), 75, 74), "RC-PSN-004", "UV", "", 1, ""},
-	{"SEND Only and WRITE Only exchanged", 99, On(Swap(100), 99, 100), "RC-PSN-004", "UV", "", 1, ""},
+	{"two SEND Middles exchanged", 74, On(Reorder(75), 75, 74), "RC-PSN-004", "UV", "", 1, ""},
+	{"SEND Only and WRITE Only exchanged", 99, On(Reorder(100), 99, 100), "RC-PSN-004", "UV", "", 1, ""},
 }
 
 func psn(n int) func(p *packet.Packet) {

@@ -109,8 +109,8 @@ var responseFaults = []fault{
 	{"forged ATOMIC Acknowledge with other data", 109, Insert(109, 1000, func(p *packet.Packet) { p.OrigData++ }), "RC-RSP-031", "VV", "", 0, ""},
 	{"forged ACK inside a READ's PSNs", 133, Insert(152, 1000, func(p *packet.Packet) { p.PSN, p.MSN = 3307749, 41 }), "RC-ACK-003|RC-RSP-007", "*V", "", 1, ""},
 	{"forged ACK over an unanswered READ", 131, Insert(152, 1000, func(p *packet.Packet) { p.PSN, p.MSN = 3307757, 44 }), "RC-RSP-007", "UV", "peer", 3, ""},
-	{"ACK before the ATOMIC Acknowledge", 140, On(Swap(141), 141, 140), "RC-RSP-007", "UV", "", 1, ""},
-	{"two READ Response Middles exchanged", 134, On(Swap(135), 134, 135), "RC-RES-001", "UV", "", 2, ""},
+	{"ACK before the ATOMIC Acknowledge", 140, On(Reorder(141), 141, 140), "RC-RSP-007", "UV", "", 1, ""},
+	{"two READ Response Middles exchanged", 134, On(Reorder(135), 134, 135), "RC-RES-001", "UV", "", 2, ""},
 }
 
 func syndrome(s packet.Syndrome) func(p *packet.Packet) {

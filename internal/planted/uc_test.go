@@ -28,7 +28,7 @@ var ucFaults = []fault{
 	{"SEND Only missing", 35, Remove(36), "UC-PSN-001", "UV", "", 0, ""},
 	{"SEND Middle missing", 12, Remove(13), "UC-PSN-001", "UV", "", 0, ""},
 	{"WRITE Last missing", 29, Remove(30), "UC-PSN-001", "UV", "", 0, ""},
-	{"WRITE Middles exchanged", 26, On(Swap(27), 26, 27), "UC-PSN-001|UC-PSN-002", "UV", "", 1, ""},
+	{"WRITE Middles exchanged", 26, On(Reorder(27), 26, 27), "UC-PSN-001|UC-PSN-002", "UV", "", 1, ""},
 	{"SEND Middle of 1020 bytes", 12, Resize(1020), "UC-LEN-001", "VV", "", 0, ""},
 	{"SEND Last without payload", 14, Resize(0), "UC-LEN-001", "VV", "", 0, ""},
 	{"SEND Only of 1028 bytes", 35, Resize(1028), "UC-LEN-001", "VV", "", 0, ""},

@@ -1,0 +1,30 @@
+package verifier
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// Where the tap is in a host of several queues, the capture may hold two of its packets in another order than that in which they left. Their IPv4
+// identifications tell.
+
+// ordered are the rules that a packet seems to break where it only stands before one that left before it.
+var ordered = map[rule.ID]bool{
+	rule.RCPSN004: true, rule.RCRTY005: true, rule.RCRTY006: true, rule.RCRES001: true, rule.RCRSP006: true, rule.RCRSP007: true, rule.RCACK003: true,
+	rule.RCRSP018: true, rule.UCPSN001: true,
+}
+
+// overtaken takes back what was proven of the packet before p, in frame last at time at, if that left after p by its IPv4 identification id. It reports
+// whether it did.
+func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet, id uint16, last uint64, at int64) bool {
+	if !numbered(p) || !leftBefore(p, id) || p.Time-at > uptake {
+		return false
+	}
+	for k := len(v.Rec.Findings) - 1; k >= 0 && p.Time-v.Rec.Findings[k].Time <= uptake; k-- {
+		if f := &v.Rec.Findings[k]; f.Frame == last && f.Tap == p.Tap && ordered[f.Rule] && is(&c.Ends[from], &f.Accused) {
+			v.Rec.Doubt(k, "by its IPv4 identification it left after the packet behind it in the capture, which is out of order")
+		}
+	}
+	return true
+}
