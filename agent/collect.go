@@ -59,6 +59,7 @@ func (e *engine) result() *Result {
 	for _, tap := range r.Taps {
 		r.Dropped += tap.Dropped
 	}
+	r.Gaps = skipped[verifier.SkipGap]
 	for i, n := range skipped {
 		if n > 0 {
 			r.NotJudged = append(r.NotJudged, Note{verifier.Skip(i).String(), n})

@@ -26,6 +26,7 @@ func TestSuites(t *testing.T) {
 			opt.Near = []packet.Addr{a}
 		}
 		r := judged(t, d.CmdArgs[:1], opt)
+		watched(t, d.CmdArgs[:1], opt, r)
 		if !d.HasArg("unproven") {
 			r.Findings = slices.DeleteFunc(r.Findings, func(f rule.Finding) bool { return f.Class == rule.Unproven })
 		}
@@ -34,4 +35,21 @@ func TestSuites(t *testing.T) {
 		}
 		return folded(r)
 	})
+}
+
+// watched verifies the capture once more as live traffic: who is accused then is accused in the whole capture too.
+func watched(t *testing.T, captures []datadriven.CmdArg, opt agent.Options, whole *agent.Result) {
+	opt.Watch = &agent.Watch{
+		Found: func(list []rule.Finding) {
+			for _, f := range list {
+				if f.Class == rule.Violation && !slices.ContainsFunc(whole.Findings, func(x rule.Finding) bool {
+					return x.Rule == f.Rule && x.Frame == f.Frame && x.Class == rule.Violation
+				}) {
+					t.Errorf("watch alone says %v of frame %d: expected %s, actual %s", f.Rule, f.Frame, f.Expected, f.Actual)
+				}
+			}
+		},
+		Status: func(*agent.Status) {},
+	}
+	judged(t, captures, opt)
 }

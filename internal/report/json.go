@@ -138,6 +138,7 @@ type jsonSummary struct {
 	RulesTotal     int           `json:"rules_total"`
 	Truncated      bool          `json:"truncated"`
 	Dropped        uint64        `json:"dropped"`
+	Gaps           uint64        `json:"gaps,omitempty"`
 	Clock          *jsonClock    `json:"clock_step,omitempty"`
 	Repeated       uint64        `json:"repeated"`
 	Undecoded      uint64        `json:"undecoded"`
@@ -269,7 +270,7 @@ func summaryLine(run *Run, t tally) *jsonSummary {
 	line := &jsonSummary{
 		Kind: "summary", Verdict: run.Verdict().String(), Packets: r.Packets, RDMA: r.RDMA, Connections: len(r.Connections),
 		Violations: t.violations, Warnings: t.warnings, Notes: t.notes, Unproven: t.unproven, Events: t.events,
-		RulesExercised: c.exercised, RulesTotal: c.total, Truncated: run.truncated(), Dropped: r.Dropped,
+		RulesExercised: c.exercised, RulesTotal: c.total, Truncated: run.truncated(), Dropped: r.Dropped, Gaps: r.Gaps,
 		Repeated: r.Repeated, Undecoded: r.Undecoded, Unjudged: r.Unjudged, Open: r.Open.Requests, Interrupted: run.Interrupted,
 		Taps: []jsonTap{}, NotJudged: []jsonNote{}, Problems: []jsonProblem{},
 	}

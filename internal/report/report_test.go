@@ -50,6 +50,7 @@ func TestGolden(t *testing.T) {
 		{"open.json", "json", open(), Options{}},
 		{"open.xml", "junit", open(), Options{}},
 		{"open.sarif", "sarif", open(), Options{}},
+		{"deaf.txt", "text", deaf(), Options{}},
 		{"clock.txt", "text", clock(), Options{}},
 		{"clock.json", "json", clock(), Options{}},
 		{"clock.xml", "junit", clock(), Options{}},
@@ -322,6 +323,13 @@ func nothing() *Run {
 func open() *Run {
 	r := clean()
 	r.Result.Open = agent.Open{Requests: 3, Connections: 1, Again: true, Waited: 1_234_567_890, Frame: 1301}
+	return r
+}
+
+// deaf is a run whose tap was deaf for a while.
+func deaf() *Run {
+	r := clean()
+	r.Result.Gaps = 1
 	return r
 }
 

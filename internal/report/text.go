@@ -129,9 +129,12 @@ func (t *text) seen() {
 	if r.Repeated > 0 {
 		s += "; " + number(r.Repeated) + " seen at more than one tap"
 	}
-	if r.Dropped > 0 {
+	switch {
+	case r.Dropped > 0:
 		s += "; the capture lost " + count(r.Dropped, "packet")
-	} else {
+	case r.Gaps > 0:
+		s += "; it reports no drops, but has " + count(r.Gaps, "gap") + ", as MSNs show: its tap was deaf"
+	default:
 		s += "; no drops reported"
 	}
 	t.line("")
