@@ -29,7 +29,7 @@ type exchange struct {
 	grh        bool
 	sl         uint8
 	repeats    uint16
-	answers    uint16 // transfers of the answer to the repeated request, beside the first one
+	done       uint16 // transfers of the answer that are over
 	pkey       uint16
 	tap        uint16
 	sends, qpn uint32 // QPs of the requester and of the responder

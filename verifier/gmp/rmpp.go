@@ -165,11 +165,9 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 		*t = transfer{window: 1, next: 1}
 		x.stop, x.asked = stop{}, way == 0 && x.asked // by a request that was not seen
 	}
-	if first && way == 1 && x.answers < x.repeats && t.begun && (t.ended || t.segments[1].crc != sum(d)) { // a repeated request is answered again
-		x.answers++
-		if t.ended = false; t.segments[1].crc != sum(d) {
-			*t = transfer{window: 1, next: 1}
-		}
+	if first && way == 1 && x.done < x.repeats && t.begun && t.segments[1].crc != sum(d) { // a repeated request is answered again
+		*t = transfer{window: 1, next: 1}
+		x.done++
 	}
 	t.mixed = t.mixed || t.time != 0 && t.tap != p.Tap
 	t.time, t.tap, t.status = p.Time, p.Tap, d.status()
@@ -186,7 +184,7 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 	q.came(waitData, keyOf(d), n)
 	s := &t.segments[n%uint32(len(t.segments))]
 	if s.n == n {
-		v.segmentAgain(t, s, d, sees)
+		v.segmentAgain(x, t, s, d, sees)
 		if !first || sees || s.crc == sum(d) {
 			return
 		}
@@ -263,7 +261,7 @@ func agrees(total, n, header uint32) bool {
 }
 
 // segmentAgain judges a segment that is sent once more.
-func (v *Verifier) segmentAgain(t *transfer, s *segment, d *datagram, sees bool) {
+func (v *Verifier) segmentAgain(x *exchange, t *transfer, s *segment, d *datagram, sees bool) {
 	p := d.p
 	v.covered(rule.MADRMP011)
 	w := verdict{rule: rule.MADRMP011, role: rule.Sender, evidence: s.frame, tap: s.tap}
@@ -272,6 +270,9 @@ func (v *Verifier) segmentAgain(t *transfer, s *segment, d *datagram, sees bool)
 		// The receiver may have acknowledged the transfer and asked again under its transaction ID, and neither was recorded.
 		w.class, w.detail = proven(sees), why(sees, whyTap)
 		w.expected, w.actual = fmt.Sprintf("segment %d as it was sent before", s.n), "other contents"
+	case t.ended && d.response() && (x.done <= x.repeats || x.done > 1 && p.Time-t.endTime <= early):
+		t.ended = x.done > x.repeats // it is of another answer, to the request that was repeated, or was under way when that one ended
+		return
 	case t.ended:
 		ok := sees && p.Time-t.endTime > early
 		w.class, w.detail = proven(ok), why(ok, whyTap)
@@ -313,5 +314,8 @@ func (v *Verifier) ack(q *peer, x *exchange, t *transfer, d *datagram) {
 	t.window, t.acked = max(t.window, window), max(t.acked, n)
 	if t.last != 0 && n >= t.last && !t.ended {
 		t.ended, t.endFrame, t.endTap, t.endTime = true, p.Frame, p.Tap, p.Time
+		if t == x.transfers[1] && x.done < 1<<15 {
+			x.done++
+		}
 	}
 }

@@ -142,6 +142,10 @@ func (v *Verifier) tabled(d *datagram, x *exchange) bool {
 		return false
 	}
 	want := (l.Size + 7) / 8
+	least := want
+	if d.h.Attribute == mad.AttrInformInfoRecord {
+		least = 8 // OpenSM and Intel's manager leave out reserved bytes at its end
+	}
 	w := verdict{
 		rule: rule.MADSA006, class: rule.Violation, role: rule.Responder,
 		expected: fmt.Sprintf("AttributeOffset %d, of records of %d bytes", want, l.Size), actual: fmt.Sprintf("AttributeOffset %d", d.s.AttributeOffset),
@@ -149,7 +153,7 @@ func (v *Verifier) tabled(d *datagram, x *exchange) bool {
 	switch n := int(d.s.AttributeOffset); {
 	case n > want:
 		w.class, w.detail = rule.Unproven, "a later version of the record may be longer"
-	case n == want:
+	case n == want, n == least:
 		return true
 	}
 	v.report(d.p, w)
@@ -172,8 +176,9 @@ func (v *Verifier) records(d *datagram, x *exchange, table bool) {
 	}
 	size := int(d.s.AttributeOffset) * 8
 	base := (int(max(d.r.Data1, 1)) - 1) * mad.SADataSize
-	for at := (base+size-1)/size*size - base; at+l.Size <= len(b); at += size {
-		v.record(d, x, b[at:at+l.Size])
+	length := min(l.Size, size)
+	for at := (base+size-1)/size*size - base; at+length <= len(b); at += size {
+		v.record(d, x, b[at:at+length])
 	}
 }
 
