@@ -35,6 +35,8 @@ func (e *engine) result() *Result {
 		r.Undecoded += t.short
 		r.Unjudged += t.unjudged
 		r.Open.Add(&t.opened)
+		managed := t.waitsManagement(e.clocks.last)
+		r.Open.Add(&managed)
 		for i, n := range t.ver.Skipped {
 			skipped[i] += n
 		}

@@ -25,6 +25,7 @@ func (t *Transport) conclude(now int64) {
 	for i := range t.pairs.n {
 		if c := t.pairs.at(i); c.leaving && !c.dead && c.rd != nil {
 			t.ver.FinishRD(c.rd, &c.Pair)
+			t.waitsRD(c, now)
 		} else if c.leaving && !c.dead && t.services[c.Service] != nil {
 			t.services[c.Service].finish(c, now)
 			t.waits(c, now)

@@ -84,3 +84,23 @@ func (t *Transport) silent(now int64) {
 		}
 	}
 }
+
+// waitsRD counts the messages of two end-to-end contexts that wait for an answer at time now.
+func (t *Transport) waitsRD(c *connection, now int64) {
+	if !c.Paired {
+		return
+	}
+	for e := range c.Ends {
+		if w, ok := c.rd.Waiting(e); ok {
+			t.opened.Add(&Open{Requests: 1, Connections: 1, Frame: w.Frame, Tap: w.Tap, Waited: time.Duration(now - w.Since), Again: w.Again})
+		}
+	}
+}
+
+// waitsManagement counts the management requests whose responders had their time, and have not answered at time now.
+func (t *Transport) waitsManagement(now int64) (sum Open) {
+	for _, o := range t.gmp.Open(now) {
+		sum.Add(&Open{Requests: o.Requests, Connections: 1, Frame: o.Frame, Tap: o.Tap, Waited: time.Duration(now - o.Since), Again: o.Again})
+	}
+	return sum
+}

@@ -40,6 +40,9 @@ type rdMessage struct {
 	first, last        packet.PSN
 	srcQP, destQP, key uint32
 	frame              uint64
+	at                 int64
+	tap                uint16
+	again              bool
 }
 
 // rdWait is an RNR NAK that makes a source QP wait.
@@ -117,3 +120,18 @@ func (e *RDEnd) Asked(p *packet.Packet) bool {
 
 // has reports whether a PSN is one of the message.
 func (m *rdMessage) has(psn packet.PSN) bool { return m.frame != 0 && psn.In(m.first, m.last) }
+
+// Waiting is a message that has no answer.
+type Waiting struct {
+	Since int64  // when it was sent last
+	Again bool   // that was not the first time
+	Frame uint64 // in which it began
+	Tap   uint16
+}
+
+// Waiting returns the newest message of end from, if it has no answer.
+func (rd *RD) Waiting(from int) (w Waiting, ok bool) {
+	e := &rd.Ends[from]
+	m := &e.message
+	return Waiting{m.at, m.again, m.frame, m.tap}, e.Joined && !e.unsure && !e.nak && m.frame != 0 && m.ended && !m.acked
+}

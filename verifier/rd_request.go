@@ -106,9 +106,10 @@ func (v *Verifier) rdBegin(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, key
 	in := p.Info()
 	m := rdMessage{
 		op: wqe.OpOf(p.Opcode.Fn()), resync: resync, ended: in.Only, first: p.PSN, last: p.PSN,
-		srcQP: p.SrcQP, destQP: p.DestQP, key: p.QKey, frame: p.Frame, wrongKey: key != nil && *key != p.QKey,
+		srcQP: p.SrcQP, destQP: p.DestQP, key: p.QKey, frame: p.Frame, at: p.Time, tap: p.Tap, wrongKey: key != nil && *key != p.QKey,
 	}
 	again := e.message.has(p.PSN)
+	m.again = again
 	m.reused = again && e.refused && m.srcQP != e.message.srcQP
 	if w, ok := e.waits[p.SrcQP]; ok && !resync {
 		v.rdWaits(e, c, from, p, w)
