@@ -93,6 +93,9 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if over > 0 && have.After(most) && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
 		d.class, d.detail = rule.Unproven, "it may answer a duplicate, and count a message that the tap has missed"
 	}
+	if r.Nak == qp.NakSequence && before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
+		d.class, d.detail = rule.Unproven, "it takes what it has asked for again by a sequence NAK: the tap has missed that, and how many messages it was"
+	}
 	if over > 0 && before == 0 && !have.After(most) {
 		if r.Repeated || p.PSN.Before(q.Una) || ahead(q, p.PSN, over) {
 			return // answers to duplicates carry the newest MSN

@@ -144,6 +144,7 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 		}
 		fillHole(q, next)
 	case newest:
+	case q.HasHole() && was.In(q.Hole, q.HoleEnd.Add(-1)) && q.History.Get(was) == nil: // nothing was seen to follow it
 	case next.Before(was):
 		v.rcMissed(c, from, p, next, was)
 	case next.After(was):
