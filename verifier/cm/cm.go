@@ -2,6 +2,7 @@ package cm
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"ibwitness/hcaagent"
@@ -222,6 +223,12 @@ type verdict struct {
 	detail           string
 }
 
+// ordered reports whether a rule is on what came before a message, and not on its bytes.
+func ordered(id rule.ID) bool {
+	name := id.String()
+	return strings.HasPrefix(name, "CM-SM-") || strings.HasPrefix(name, "CM-TID-") || strings.HasPrefix(name, "CM-ID-") || strings.HasPrefix(name, "CM-LAP-")
+}
+
 // accuse makes a finding on a message against its sender.
 func (v *Verifier) accuse(m *message, id rule.ID, class rule.Class, d verdict) {
 	if m.Cut && class == rule.Violation {
@@ -229,6 +236,9 @@ func (v *Verifier) accuse(m *message, id rule.ID, class rule.Class, d verdict) {
 	}
 	f := rule.At(id, class, m.Packet)
 	f.Expected, f.Actual, f.Evidence, f.Detail = d.expected, d.actual, d.evidence, d.detail
+	if class == rule.Violation && (m.sees[sender] || m.sees[receiver]) && ordered(id) {
+		f.Leans = rule.LeanNear
+	}
 	f.Accused = rule.Endpoint{Role: rule.Sender, Addr: m.Src, QPN: m.SrcQP, QPNKnown: true}
 	f.Peer = rule.Endpoint{Addr: m.Dst, QPN: m.DestQP, QPNKnown: true}
 	v.Rec.Add(f)

@@ -176,7 +176,7 @@ func (v *Verifier) Data(q hcaagent.QP, peer packet.Addr, near bool, p *packet.Pa
 	}
 	f := rule.At(rule.CMSM012, proven(near && !p.Cut), p)
 	f.Expected, f.Actual, f.Detail = "silence of the QP for "+rule.Span(x.timeWait(side))+" behind the DREP", "a packet after "+rule.Span(waited), detail
-	f.Evidence = []uint64{end.frame}
+	f.Evidence, f.Leans = []uint64{end.frame}, rule.LeanNear
 	f.Accused = rule.Endpoint{Role: rule.Sender, Addr: q.Addr, QPN: q.QPN, QPNKnown: true}
 	f.Peer = rule.Endpoint{Addr: peer, QPN: p.DestQP, QPNKnown: true}
 	v.Rec.Add(f)

@@ -180,6 +180,7 @@ func (v *Verifier) accused(x *exchange, d *deadline, id rule.ID, expected, actua
 		Rule: id, Class: proven(sure && x.near[side] && !v.Lossy()), Service: packet.UD, Opcode: packet.Op(packet.UD, packet.SendOnly), HasBTH: true,
 		PSN: d.psn, Time: d.seen.time, Tap: d.tap, Frame: d.seen.frame, Expected: expected, Actual: actual, Evidence: evidence,
 	}
+	f.Leans = rule.LeanNear
 	if f.Class == rule.Unproven {
 		f.Detail = "the tap is not known to be near the endpoint, or the capture lost packets: a message may not have arrived, or not been seen"
 	}

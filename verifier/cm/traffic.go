@@ -45,7 +45,7 @@ func (v *Verifier) hasty(m *message, x *exchange) {
 	v.covered(rule.CMSM016)
 	f := rule.At(rule.CMSM016, proven(m.sees[sender]), &p)
 	f.Expected, f.Actual, f.Evidence = "no request of the passive side before the RTU", "one before its REP", []uint64{x.req.frame, m.Frame}
-	f.Detail = unless(m.sees[sender], "the two may have changed places on the way")
+	f.Detail, f.Leans = unless(m.sees[sender], "the two may have changed places on the way"), rule.LeanNear
 	f.Accused = rule.Endpoint{Role: rule.Requester, Addr: m.Src, QPN: x.qpn[passive], QPNKnown: true}
 	f.Peer = rule.Endpoint{Addr: m.Dst, QPN: p.DestQP, QPNKnown: true}
 	v.Rec.Add(f)

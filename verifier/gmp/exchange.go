@@ -119,6 +119,9 @@ func (x *exchange) recent(p *packet.Packet) bool {
 	return p.Time-x.time < soon && x.time-p.Time < early
 }
 
+// after reports whether time a is surely after b in the other direction, and by no more than a clock that is right can tell.
+func after(a, b int64) bool { return a-b > early && a-b < 2*limit(defaultRespTime) }
+
 // request notes a request, and judges it against those that are outstanding.
 func (v *Verifier) request(d *datagram) {
 	p := d.p
@@ -285,7 +288,7 @@ func (v *Verifier) mistaken(q *peer, s *stray) bool {
 		}
 		v.covered(rule.MADTID001)
 		v.report(&s.p, verdict{
-			rule: rule.MADTID001, class: proven(s.proven), role: rule.Responder, evidence: x.frame, tap: x.tap,
+			rule: rule.MADTID001, class: proven(s.proven), leans: s.proven, role: rule.Responder, evidence: x.frame, tap: x.tap,
 			expected: fmt.Sprintf("transaction ID 0x%x of the request", x.key.tid), actual: fmt.Sprintf("0x%x, of no request", s.k.tid),
 			detail: why(s.proven, "the request may have been sent before the capture began, or lost before the tap"),
 		})

@@ -20,6 +20,7 @@ type Verifier struct {
 	rec *rule.Recorder
 	// sees reports whether the tap misses nothing that an endpoint sends or gets: it is near it, and the capture lost nothing.
 	sees    func(a, gid packet.Addr) bool
+	leans   bool // what is found on the datagram at hand rests on the place of the tap
 	peers   map[pair]*peer
 	list    []*peer // of peers, as they came
 	now     int64   // time of the datagram at hand
@@ -30,7 +31,13 @@ type Verifier struct {
 
 // New returns a verifier that reports to rec. sees tells what the tap can prove, see Verifier.
 func New(rec *rule.Recorder, sees func(a, gid packet.Addr) bool) *Verifier {
-	return &Verifier{rec: rec, sees: sees, peers: map[pair]*peer{}}
+	v := &Verifier{rec: rec, peers: map[pair]*peer{}}
+	v.sees = func(a, gid packet.Addr) bool {
+		near := sees(a, gid)
+		v.leans = v.leans || near
+		return near
+	}
+	return v
 }
 
 // Skip is a reason why a management datagram was not judged.
@@ -116,6 +123,7 @@ func (v *Verifier) Datagram(p *packet.Packet) {
 	}
 	v.settle(v.peer(p.Src, p.Dst), p.Time)
 	v.settle(v.peer(p.Dst, p.Src), p.Time)
+	v.leans = false
 	if mad.HasRMPP(d.h.Class) && d.whole() {
 		if d.r.Decode(d.b) == nil && !v.rmpp(&d) {
 			return
@@ -181,6 +189,7 @@ type verdict struct {
 	role             rule.Role
 	expected, actual string
 	detail           string
+	leans            bool   // on the place of the tap
 	evidence         uint64 // an earlier frame, 0: none
 	tap              uint16 // of it
 }
@@ -193,6 +202,9 @@ func (v *Verifier) report(p *packet.Packet, d verdict) {
 	}
 	f := rule.At(d.rule, d.class, p)
 	f.Expected, f.Actual, f.Detail = d.expected, d.actual, d.detail
+	if f.Class == rule.Violation && (d.leans || v.leans) {
+		f.Leans = rule.LeanNear
+	}
 	if d.evidence != 0 && d.tap == p.Tap && d.evidence != p.Frame {
 		f.Evidence = []uint64{d.evidence}
 	}

@@ -173,7 +173,7 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 	t.time, t.tap, t.status = p.Time, p.Tap, d.status()
 	sees := v.sees(p.Src, p.SGID)
 	if x.stop.by != (packet.Addr{}) {
-		if ok := x.stop.by == p.Src && x.stop.tap == p.Tap || sees && p.Time-x.stop.time > early; t.begun {
+		if ok := x.stop.by == p.Src && x.stop.tap == p.Tap || sees && after(p.Time, x.stop.time); t.begun {
 			v.report(p, verdict{
 				rule: rule.MADRMP009, class: proven(ok), role: rule.Sender, evidence: x.stop.frame, tap: x.stop.tap,
 				expected: fmt.Sprintf("no further segment after %v", x.stop.what), actual: fmt.Sprintf("segment %d", n), detail: why(ok, whyTap),
@@ -274,7 +274,7 @@ func (v *Verifier) segmentAgain(x *exchange, t *transfer, s *segment, d *datagra
 		t.ended = x.done > x.repeats // it is of another answer, to the request that was repeated, or was under way when that one ended
 		return
 	case t.ended:
-		ok := sees && p.Time-t.endTime > early
+		ok := sees && after(p.Time, t.endTime)
 		w.class, w.detail = proven(ok), why(ok, whyTap)
 		w.expected, w.actual = "nothing after the last segment was acknowledged", fmt.Sprintf("segment %d again", s.n)
 		w.evidence, w.tap = t.endFrame, t.endTap

@@ -1,6 +1,9 @@
 package gmp
 
-import "ibwitness/packet"
+import (
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
 
 // early is how much before what it follows a datagram of the other direction may be recorded.
 const early = int64(1_000_000)
@@ -28,6 +31,7 @@ type waiting struct {
 func (v *Verifier) wait(q *peer, what awaited, k key, segment uint32, p *packet.Packet, w verdict) {
 	c := *p
 	c.Payload, c.Pad, c.Data = nil, nil, nil
+	w.leans = v.leans
 	q.waits = append(q.waits, waiting{what, k, segment, c, w})
 }
 
@@ -50,7 +54,11 @@ func (q *peer) came(what awaited, k key, segment uint32) bool {
 func (v *Verifier) hold(q *peer, now int64) {
 	n := 0
 	for n < len(q.waits) && now-q.waits[n].p.Time > early {
-		v.report(&q.waits[n].p, q.waits[n].w)
+		p, w := &q.waits[n].p, q.waits[n].w
+		if w.leans && w.class == rule.Violation && !v.sees(p.Src, p.SGID) && !v.sees(p.Dst, p.DGID) {
+			w.class, w.detail = rule.Unproven, whyTap // the capture has told since that it lost packets
+		}
+		v.report(p, w)
 		n++
 	}
 	if n > 0 {

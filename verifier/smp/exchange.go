@@ -54,6 +54,9 @@ type exchange struct {
 // began again, or of another subnet that the capture goes on with.
 const lifetime = int64(10 * time.Second)
 
+// soon is how long after a request no requester has begun again, with the same TIDs.
+const soon = int64(20 * time.Millisecond)
+
 // Recover forgets the exchanges that are open, after a loss: what begins anew is proven again.
 func (v *Verifier) Recover() {
 	v.Lossy, v.order, v.strays, v.begun = false, v.order[:0], nil, 0
@@ -201,7 +204,7 @@ func (v *Verifier) response() {
 	answers := x.Method == mad.Get || x.Method == mad.Set
 	if v.breaks(rule.SMPMTH003, !fits || !answers) {
 		class := v.paired()
-		if x.answers > 0 && !v.nearEither(x) {
+		if (x.answers > 0 || v.p.Time-x.last > soon) && !v.nearEither(x) {
 			class, v.unasked = rule.Unproven, true // it may answer another request, to which the requester gave the same TID
 		}
 		v.report(rule.SMPMTH003, class, rule.Responder, fmt.Sprintf("the answer to %v(%s) with %s", x.Method, x.AttributeName(), mad.ModifierText(x.Attribute, x.Modifier)),

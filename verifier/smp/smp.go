@@ -18,10 +18,11 @@ type Verifier struct {
 	// Lossy says that the capture lost packets: nothing is proven by an exchange that does not fit.
 	Lossy bool
 
-	p    *packet.Packet // at hand
-	s    mad.SMP        // of it
-	mine bool           // the findings on it are for this shard to report
-	from *subnet.Port   // that sent it, where the exchange tells; nil: not known
+	p     *packet.Packet // at hand
+	s     mad.SMP        // of it
+	mine  bool           // the findings on it are for this shard to report
+	leans bool           // what is found rests on the capture having lost nothing
+	from  *subnet.Port   // that sent it, where the exchange tells; nil: not known
 
 	open    map[uint64]*exchange // by TID; exchanges of one TID are linked
 	order   []*exchange          // oldest first
@@ -77,7 +78,7 @@ func Is(p *packet.Packet) bool {
 // Packet judges a packet for which Is holds and whose ICRC is not known to be wrong. mine says whether to report.
 func (v *Verifier) Packet(p *packet.Packet, mine bool) {
 	v.settle(p.Time)
-	v.p, v.mine, v.from = p, mine, nil
+	v.p, v.mine, v.from, v.leans = p, mine, nil, false
 	if v.begun == 0 {
 		v.begun = p.Time
 	}
@@ -128,6 +129,9 @@ func (v *Verifier) report(id rule.ID, class rule.Class, role rule.Role, expected
 	if v.s.Directed() && v.s.HopCount() <= mad.MaxHops {
 		f.Detail = "directed route " + pathText(v.s.Initial, v.s.HopCount())
 	}
+	if v.leans && class == rule.Violation {
+		f.Leans = rule.LeanWhole
+	}
 	if class == rule.Unproven {
 		f.Detail = joined(f.Detail, v.doubt())
 	}
@@ -157,6 +161,7 @@ func (v *Verifier) paired() rule.Class {
 	if v.Lossy {
 		return rule.Unproven
 	}
+	v.leans = true
 	return rule.Violation
 }
 
@@ -170,6 +175,7 @@ func (v *Verifier) lasting() rule.Class {
 
 // near reports whether the tap is near the sender. On a directed route that has no LID but the one that its port is known by.
 func (v *Verifier) near() bool {
+	v.leans = true
 	return v.Near(v.p.Src) || v.s.Directed() && v.from != nil && v.from.LID != 0 && v.Near(packet.LIDAddr(v.from.LID))
 }
 

@@ -40,7 +40,7 @@ func (v *Verifier) Finish() { v.settle(1<<63 - 1) }
 func (v *Verifier) settle(now int64) {
 	for len(v.strays) > 0 && now-v.strays[0].p.Time > early {
 		s := &v.strays[0]
-		v.p, v.mine, v.from = &s.p, s.mine, nil
+		v.p, v.mine, v.from, v.leans = &s.p, s.mine, nil, false
 		if v.s.Decode(s.data) == nil {
 			if x, _ := v.answered(); x == nil {
 				v.mistaken()

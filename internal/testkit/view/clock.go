@@ -51,15 +51,20 @@ func (v *View) Coarser() {
 	v.Say("a clock of %d ns", v.tick)
 }
 
-// Jitter has a clock that is wrong by another time for each frame, in the order in which they came.
+// Jitter has a clock that is wrong by another time for each frame, in the order in which they came. Where that is as much as an end has to take an answer in, the clock
+// does not tell whether it has.
 func (v *View) Jitter() {
 	most := pick(v, int64(1000), 10_000, 100_000, 1_000_000)
+	if most == 1_000_000 {
+		v.Near = nil
+	}
 	v.Say("a clock that jitters by %v", time.Duration(most))
 	v.each(all, func(f *Frame) { f.Time += v.Int64N(2*most) - most })
 }
 
-// Steps has the clock set while the capture goes on.
+// Steps has the clock set while the capture goes on. One that leaps ahead looks as if an end had waited for that long.
 func (v *View) Steps() {
+	v.Near = nil
 	for range 1 + v.IntN(2) {
 		by := pick(v, time.Millisecond, 20*time.Millisecond, time.Second, time.Hour)
 		if v.is(0.5) {

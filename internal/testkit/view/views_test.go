@@ -25,6 +25,7 @@ var (
 	strict = flag.Bool("views.strict", false, "open cases fail too")
 	only   = flag.String("views.only", "", "take views of captures only whose name contains this")
 	with   = flag.String("views.with", "", "take views only with a step of this kind: join, late, …")
+	near   = flag.Bool("views.near", false, "take views only from where the tap is known to be")
 	folder = flag.String("views.folder", "", "take views of the captures in this folder too")
 	write  = flag.String("views.write", "", "folder for the views that accuse somebody")
 )
@@ -50,7 +51,7 @@ func TestViews(t *testing.T) {
 		r := rand.New(rand.NewPCG(s, 77))
 		at, _ := slices.BinarySearch(weights, r.Float64()*total)
 		p := NewPlan(r, captures[at])
-		if *with != "" && !p.Has(*with) {
+		if *with != "" && !p.Has(*with) || *near && !p.Near {
 			continue
 		}
 		if !x.examine(s, p, captures) {
@@ -231,6 +232,8 @@ func places(t *testing.T, dir string) func(name string) []packet.Addr {
 		switch {
 		case folder == "rtl":
 			return addrs("10.0.0.1")
+		case regexp.MustCompile(`^(small-updn-sa-diags|small-multipath|dual-dfsssp|ring-lash|election-a)\.pcap`).MatchString(file): // at the port of the manager
+			return addrs("lid:1")
 		case said[name] != "":
 			return addrs(said[name])
 		case folder == "rxe" && strings.HasSuffix(file, ".a.pcap") && !strings.HasPrefix(file, "netem"):
