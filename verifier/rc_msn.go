@@ -96,6 +96,9 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if r.Nak == qp.NakSequence && before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
 		d.class, d.detail = rule.Unproven, "it takes what it has asked for again by a sequence NAK: the tap has missed that, and how many messages it was"
 	}
+	if over > 0 && p.Opcode.Fn() != packet.Acknowledge && numbered(p) && r.Answered && p.IPID != r.LastID+1 && !c.Sees(from) && !c.Sees(1-from) {
+		d.class, d.detail = rule.Unproven, "the tap may have missed responses before it, and that the request came again after later ones"
+	}
 	if over > 0 && before == 0 && !have.After(most) {
 		if r.Repeated || p.PSN.Before(q.Una) || ahead(q, p.PSN, over) {
 			return // answers to duplicates carry the newest MSN
