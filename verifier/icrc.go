@@ -70,6 +70,9 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 		}
 		q := &c.Ends[from].SQ
 		q.Excused, q.Broken = true, uint32(p.PSN)|qp.BrokenSet
+		if q.Retrying && p.PSN == q.Retry && p.Info().Request && p.Info().Payload {
+			q.Retry = p.PSN.Add(1) // it was sent, and in its order
+		}
 		if p.Info().Response {
 			rcStandsIn(&c.Ends[1-from].SQ, p)
 		}

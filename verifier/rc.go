@@ -189,6 +189,10 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 		q.Excused = true // it may have been a READ, which takes more
 		return
 	}
+	if q.Retrying && p.PSN == q.Retry {
+		q.Retry = p.PSN.Add(1) // a request that is sent again, in its order
+		return
+	}
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
 		q.Excused = true // the response that will be missing
 		w.Flags |= wqe.Accused

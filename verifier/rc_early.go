@@ -127,7 +127,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 		d.actual = p.Opcode.String()
 		consequence(c, from, &d)
 	}
-	if m := c.Missent; m != nil && m.PSN == p.PSN || c.Misplaced == uint32(p.PSN)|qp.BrokenSet {
+	if m := c.Missent; m != nil && (m.PSN == p.PSN || q.Fresh && p.PSN.After(m.PSN)) || c.Misplaced == uint32(p.PSN)|qp.BrokenSet {
 		return // the request went to a wrong QP, or had a wrong PSN
 	}
 	if p.PSN == q.Next && (q.Stray != nil || q.Excused && !q.BrokenAt(p.PSN)) {

@@ -94,7 +94,7 @@ func (v *Verifier) fits(x *exchange, d *datagram) bool {
 	want := answerTo(h.Class, x.h.Method)
 	ok := x.recent(d.p) || v.sees(d.p.Src, d.p.SGID) || v.sees(d.p.Dst, d.p.DGID)
 	if h.Method != want {
-		if d.status().Code() != mad.StatusMethod && legal(h.Class, h.Method&^0x80) && !answerless(h.Class, h.Method&^0x80) {
+		if legal(h.Class, x.h.Method) && d.status().Code() != mad.StatusMethod && legal(h.Class, h.Method&^0x80) && !answerless(h.Class, h.Method&^0x80) {
 			v.report(d.p, verdict{
 				rule: rule.MADMTH001, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
 				expected: fmt.Sprintf("%v to %v", want, x.h.Method), actual: h.Method.String(), detail: why(ok, whyReused),

@@ -46,6 +46,7 @@ type exchange struct {
 	port     *port // that checks the M_Key; nil: not known
 	keyKnown bool
 	wrong    bool // the M_Key was not that of the port
+	faulty   bool // what it sets was reported
 	protect  uint8
 	next     *exchange // of the same TID
 }

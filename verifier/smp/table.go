@@ -68,6 +68,7 @@ func (v *Verifier) asksTable(x *exchange) {
 				actual = entryText(s.Data, odd)
 			}
 			v.report(rule.SMPVA001, rule.Violation, rule.Requester, "blocks 1 to 4, of data VLs", actual)
+			x.faulty = true
 			return
 		}
 		if set {
@@ -176,6 +177,7 @@ func (v *Verifier) asksLinear(x *exchange) {
 	}
 	if v.breaks(rule.SMPLF001, odd >= 0) {
 		v.report(rule.SMPLF001, rule.Violation, rule.Requester, fmt.Sprintf("ports up to %d, or 255", n), fmt.Sprintf("port %d for LID %d", s.Data[odd], int(s.Modifier&0xFFFF)*64+odd))
+		x.faulty = true
 	}
 }
 
@@ -229,6 +231,7 @@ func (v *Verifier) membership(x *exchange) {
 			standard = standard || key&0x7FFF == 0x7FFF
 			if v.breaks(rule.SMPPK003, seen[key]) {
 				v.report(rule.SMPPK003, class, rule.Requester, "each P_Key once", fmt.Sprintf("0x%04x twice", key))
+				x.faulty = class == rule.Violation
 				return
 			}
 			seen[key] = true

@@ -203,7 +203,7 @@ func (v *Verifier) steady(x *exchange, fresh bool) {
 	s := &v.s
 	l := mad.SMPAttribute(s.Attribute)
 	size := l.Size
-	if x.Method == mad.Set && !x.wrong {
+	if x.Method == mad.Set && !x.wrong && !x.faulty {
 		if at := v.differs(x, x.data[:size], s.Data[:size]); v.breaks(rule.SMPMTH004, at >= 0) {
 			v.report(rule.SMPMTH004, v.paired(), rule.Responder, fmt.Sprintf("%s as set: byte %d is 0x%02x", l.Name, at, x.data[at]), fmt.Sprintf("0x%02x", s.Data[at]), x.frame)
 		}
