@@ -22,6 +22,7 @@ type Recovery struct {
 	LateAt   int64      // when that was; 0: never
 	LateIn   uint32     // low bits of its frame
 	WaitsTo  int64      // until when an RNR NAK may have the requester wait
+	TwiceTo  int64      // until when the requester may go back once more, as two NAKs have asked for one PSN; 0: they have not
 	Told     uint16     // of SendQueue.Restarts, those that a NAK asked for
 	PassedAt int64      // when Passed was set; 0: before the responses were known
 	// CreditedAt is when a response first gave credits, or did so again, at a tap that does not see when they reach the requester.
@@ -292,6 +293,9 @@ func (s *SendQueue) Lost() *Recovery {
 	}
 	return s.Recovery
 }
+
+// GoesTwice reports whether at a time the requester may go back once more, as two NAKs have asked for one PSN.
+func (s *SendQueue) GoesTwice(now int64) bool { return s.Recovery != nil && now < s.Recovery.TwiceTo }
 
 // WaitTo notes until when an RNR NAK may have the requester wait.
 func (s *SendQueue) WaitTo(until int64) {

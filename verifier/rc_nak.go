@@ -155,11 +155,13 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 	if r.NakPSN != p.PSN || r.Nak != qp.NakSequence && r.Nak != qp.NakRNR {
 		return false
 	}
-	if c.Ends[1-from].SQ.HasCrossed() && (r.Nak == qp.NakSequence || p.Syndrome.Type() == packet.RNRNAK) {
+	q := &c.Ends[1-from].SQ
+	q.Lost().TwiceTo = p.Time + 2*int64(packet.RNRTimer(r.NakCode.Value())) + goesBackTwice
+	if q.HasCrossed() && (r.Nak == qp.NakSequence || p.Syndrome.Type() == packet.RNRNAK) {
 		return false
 	}
 	again := r.Nak == qp.NakRNR && p.Syndrome.Type() == packet.RNRNAK && p.Time-r.NakTime < int64(inFlight)
-	if again && c.Ends[1-from].SQ.TakeMore() {
+	if again && q.TakeMore() {
 		return false
 	}
 	id, was := rule.RCRSP003, "one PSN sequence NAK until the expected PSN arrives"
@@ -167,7 +169,7 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 		id, was = rule.RCRSP043, "silence after the RNR NAK for this PSN until it comes again"
 	}
 	d := verdict{
-		rule: id, class: proven(c.Sees(from) || c.Complete() && !rcNakCrossed(&c.Ends[1-from].SQ, r, p)), role: rule.Responder,
+		rule: id, class: proven(c.Sees(from) || c.Complete() && !rcNakCrossed(q, r, p)), role: rule.Responder,
 		expected: was, actual: p.Syndrome.String() + " for " + p.PSN.String(), evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
 	if d.class == rule.Unproven {

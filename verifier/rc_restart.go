@@ -198,7 +198,7 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 	case d.class != rule.Violation || w == nil:
 	case p.Time-r.LastTime < uptake && justTaken(q, r, w, p.Time):
 		d.class, d.detail = rule.Unproven, "the answer had just passed the tap: the requester need not have taken it when its timer ran out"
-	case p.Time-r.LastTime >= uptake && !v.wentOn(c, from, w) && v.mayTimeOut(c, from, p):
+	case p.Time-r.LastTime >= uptake && !v.wentOn(c, from, w) && v.mayGoBack(c, from, p):
 		d.class, d.detail = rule.Unproven, "nothing shows that its requester has taken the answer: its host may have stood still until its timer ran out"
 	}
 	v.report(c, from, p, d)
