@@ -22,7 +22,7 @@ type Recovery struct {
 	LateAt   int64      // when that was; 0: never
 	LateIn   uint32     // low bits of its frame
 	WaitsTo  int64      // until when an RNR NAK may have the requester wait
-	TwiceTo  int64      // until when the requester may go back once more, as two NAKs have asked for one PSN; 0: they have not
+	Owes     [3]Return  // that the newest NAKs have the requester make, and that it has not made; the newest first
 	Told     uint16     // of SendQueue.Restarts, those that a NAK asked for
 	PassedAt int64      // when Passed was set; 0: before the responses were known
 	// CreditedAt is when a response first gave credits, or did so again, at a tap that does not see when they reach the requester.
@@ -294,8 +294,44 @@ func (s *SendQueue) Lost() *Recovery {
 	return s.Recovery
 }
 
-// GoesTwice reports whether at a time the requester may go back once more, as two NAKs have asked for one PSN.
-func (s *SendQueue) GoesTwice(now int64) bool { return s.Recovery != nil && now < s.Recovery.TwiceTo }
+// Return is that a requester goes back since a NAK asks for it, at time From at the earliest and, if it stands still, until To; 0: it does not.
+type Return struct{ From, To int64 }
+
+// Asks notes that a NAK has the requester go back, and within which time.
+func (s *SendQueue) Asks(from, to int64) {
+	o := &s.Lost().Owes
+	copy(o[1:], o[:])
+	o[0] = Return{from, to}
+}
+
+// WentBack notes that the requester went back: for the oldest NAK that it may have been for.
+func (s *SendQueue) WentBack(now int64) {
+	if s.Recovery == nil {
+		return
+	}
+	o := &s.Recovery.Owes
+	for i := len(o) - 1; i >= 0; i-- {
+		if o[i].within(now) {
+			copy(o[i:], o[i+1:])
+			o[len(o)-1] = Return{}
+			return
+		}
+	}
+}
+
+// MayGoBack reports whether a NAK may have the requester go back at a time: any, or one before the newest.
+func (s *SendQueue) MayGoBack(now int64, newest bool) bool {
+	if s.Recovery == nil {
+		return false
+	}
+	o := s.Recovery.Owes[:]
+	if !newest {
+		o = o[1:]
+	}
+	return slices.ContainsFunc(o, func(r Return) bool { return r.within(now) })
+}
+
+func (r Return) within(now int64) bool { return now >= r.From && now < r.To }
 
 // WaitTo notes until when an RNR NAK may have the requester wait.
 func (s *SendQueue) WaitTo(until int64) {

@@ -106,6 +106,7 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcMSN(c, from, p, 1)
 	}
 	if !repeated || r.Nak != qp.NakRNR { // the wait that an RNR NAK began goes on
+		q.Asks(p.Time, p.Time+goesBack)
 		v.rcNak(c, from, p, qp.NakSequence)
 	}
 	if unfounded {
@@ -156,7 +157,6 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 		return false
 	}
 	q := &c.Ends[1-from].SQ
-	q.Lost().TwiceTo = p.Time + 2*int64(packet.RNRTimer(r.NakCode.Value())) + goesBackTwice
 	if q.HasCrossed() && (r.Nak == qp.NakSequence || p.Syndrome.Type() == packet.RNRNAK) {
 		return false
 	}
@@ -231,6 +231,8 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	// A late one still has a requester wait that lacks the answer to a READ or atomic before it.
 	q.WaitTo(waitsTo(p))
+	wait := int64(packet.RNRTimer(p.Syndrome.Value()))
+	q.Asks(p.Time+wait, p.Time+2*wait+goesBack)
 	if !v.rcNakPlace(c, from, p, rule.RCRSP018) {
 		return
 	}

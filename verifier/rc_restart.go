@@ -73,6 +73,7 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	v.rcNeedless(c, from, p)
+	q.WentBack(p.Time)
 }
 
 // rcUnheard judges when and how often a requester that nobody has ever answered begins again.

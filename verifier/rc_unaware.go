@@ -44,21 +44,21 @@ func (v *Verifier) doubtNak(c *qp.Pair, from int, p *packet.Packet, d *verdict) 
 }
 
 // unaware reports whether the requester of retransmission p may have sent it since its timer had run out, before it took the newest NAK. That its host
-// stood still while it should have waited for an RNR timer is supposed only where its own timer is known from the queue pair, or two NAKs have it go back.
+// stood still while it should have waited for an RNR timer is supposed only where its own timer is known from the queue pair, or an earlier NAK has it go back.
 func (v *Verifier) unaware(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[1-from].RQ
 	just := p.Time-r.NakTime < uptake
-	still := quiet(c, from, r.NakTime) && (r.Nak != qp.NakRNR || c.Ends[from].Told(hcaagent.KnowsTimeout) || c.Ends[from].SQ.GoesTwice(p.Time))
+	still := quiet(c, from, r.NakTime) && (r.Nak != qp.NakRNR || c.Ends[from].Told(hcaagent.KnowsTimeout) || c.Ends[from].SQ.MayGoBack(p.Time, false))
 	return (just || still) && v.mayGoBack(c, from, p)
 }
 
-// goesBackTwice is how long after a second NAK for one PSN a requester that has been slow to go back may do so once more, beside the RNR timer.
-const goesBackTwice = int64(50 * time.Millisecond)
+// goesBack is how long after a NAK its requester may still go back for it, beside twice the RNR timer.
+const goesBack = int64(50 * time.Millisecond)
 
-// mayGoBack reports whether a requester that has not taken the newest responses may have had a reason to send p again: its timer, or two NAKs before
-// them that each had it go back.
+// mayGoBack reports whether a requester that has not taken the newest responses may have had a reason to send p again: its timer, or a NAK before
+// these for which it has not gone back yet.
 func (v *Verifier) mayGoBack(c *qp.Pair, from int, p *packet.Packet) bool {
-	return c.Ends[from].SQ.GoesTwice(p.Time) || v.mayTimeOut(c, from, p)
+	return c.Ends[from].SQ.MayGoBack(p.Time, c.Ends[1-from].RQ.Nak == qp.NakNone) || v.mayTimeOut(c, from, p)
 }
 
 // usualTimer is what the timer of a requester is taken for at most where the queue pair does not tell it, whatever CM says: applications set 14.
