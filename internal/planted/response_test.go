@@ -41,6 +41,7 @@ var responseFaults = []fault{
 	{"request goes on after a fatal NAK", 152, All(On(Set(fatal(0x61)), 153), At(153, Shift(2e6))), "RC-RTY-011", "UV", "10.77.0.1|10.77.0.2", 1, ""},
 	{"ACK of a SEND becomes an RNR NAK", 152, On(Set(fatal(0x2E)), 152, 154), "RC-RSP-006|RC-RSP-018|RC-RSP-043", "*V", "", 1, ""},
 	{"request goes on during the RNR wait", 152, All(On(Set(fatal(0x2E)), 153), At(154, Remove()), At(155, Shift(25e6))), "RC-RNR-005", "UV", "peer", 2, ""},
+	{"ACK of a PSN that was never sent, numbered in its turn", 152, Insert(152, 5000, func(p *packet.Packet) { p.PSN += 20; p.MSN++; p.IPID -= 0x3FFF }), "RC-RSP-006", "UV", "", 1, ""},
 	{"RNR NAK of a plain WRITE", 144, Set(fatal(0x2E)), "RC-RNR-006", "VV", "", 2, ""},
 	{"RNR NAK of a SEND Middle", 152, Insert(79, -1000, func(p *packet.Packet) { p.Syndrome = 0x2E; p.PSN = 3307708; p.MSN = 24 }), "RC-RSP-018", "UV", "", 1, ""},
 
