@@ -170,6 +170,9 @@ func (v *Verifier) request(d *datagram) {
 // again notes a request that is sent once more: no answer has come in time, or it was lost.
 func (v *Verifier) again(q *peer, x *exchange, d *datagram) {
 	p := d.p
+	if p.PSN == x.psn && p.Time-x.time < early && p.Time >= x.time {
+		return // a copy of the tap: nobody repeats a request at once
+	}
 	if r, ok := q.respTime(d.h.Class); ok && v.sees(p.Src, p.SGID) && !x.answered {
 		v.covered(rule.MADTMO002)
 		if gap := p.Time - x.time; gap < limit(r) && p.Tap == x.tap {
