@@ -41,6 +41,9 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
+	if verifier.Outlived(&c.Pair, p, to.firstTime) {
+		id, c = t.renew(&c.Pair, 0, p, host, dir)
+	}
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
 	merge(to, c, p.PSN)
 	t.watchPaired(host, back, i)

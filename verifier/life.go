@@ -46,6 +46,12 @@ func slept(c *qp.Pair, p *packet.Packet) bool {
 	return last != 0 && p.Time-last > Slept
 }
 
+// Outlived reports whether response p comes after a long silence of its connection, of which only one direction was seen, and answers requests that
+// began within that silence: they are of another life of its QPs.
+func Outlived(c *qp.Pair, p *packet.Packet, began int64) bool {
+	return slept(c, p) && began > newest(c)
+}
+
 // newest is the time of the newest packet of a connection that belongs to one of its streams.
 func newest(c *qp.Pair) int64 {
 	a, b := &c.Ends[0], &c.Ends[1]
