@@ -78,7 +78,7 @@ func TestBounded(t *testing.T) {
 	now := int64(1 << 40)
 	for i := range uint32(50_000) {
 		now += 1000
-		q := mad.REQ{Header: mad.CMHeader(mad.AttrREQ, uint64(i)), LocalCommID: i + 1, LocalQPN: i + 2, LocalCAGUID: 9, RemoteCMTimeout: 20, LocalCMTimeout: 20, PathMTU: 3, PKey: 0xFFFF}
+		q := mad.REQ{Header: mad.CMHeader(mad.AttrREQ, uint64(i)), LocalCommID: i + 1, ServiceID: mad.ServiceID(i), LocalQPN: i + 2, LocalCAGUID: 9, RemoteCMTimeout: 20, LocalCMTimeout: 20, PathMTU: 3, PKey: 0xFFFF}
 		if err := q.Encode(b); err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ var swaps = map[token.Token][]token.Token{
 // sites returns all changes that there are.
 func (c *code) sites() (list []*site) {
 	for _, f := range c.files {
-		w := &walker{file: f, info: c.info}
+		w := &walker{file: f, info: c.info, in: map[ast.Node]*ast.BinaryExpr{}}
 		ast.Inspect(f.tree, w.visit)
 		list = append(list, w.list...)
 	}
@@ -63,6 +63,7 @@ type walker struct {
 	file *file
 	info *types.Info
 	list []*site
+	in   map[ast.Node]*ast.BinaryExpr // of operands
 }
 
 func (w *walker) add(n ast.Node, what string, emit func(int, func(from, to token.Pos) string) string) {
@@ -78,6 +79,7 @@ func (w *walker) visit(n ast.Node) bool {
 	case *ast.FuncDecl:
 		return n.Name.Name != "String"
 	case *ast.BinaryExpr:
+		w.in[n.X], w.in[n.Y] = n, n
 		w.operator(n)
 	case *ast.IfStmt:
 		w.condition(n.Cond)
@@ -141,8 +143,11 @@ func (w *walker) number(n *ast.BasicLit) {
 	if err != nil {
 		return
 	}
-	name := w.typeName(t.Type)
-	w.add(n, fmt.Sprintf("%s becomes %d", n.Value, v+1), func(number int, _ func(from, to token.Pos) string) string {
+	name, what := w.typeName(t.Type), fmt.Sprintf("%s becomes %d", n.Value, v+1)
+	if x := w.in[n]; x != nil {
+		what += " in " + w.file.text(x.Pos(), x.End())
+	}
+	w.add(n, what, func(number int, _ func(from, to token.Pos) string) string {
 		return fmt.Sprintf("mutantOr[%s](%d, %s, %d)", name, number, n.Value, v+1)
 	})
 }
