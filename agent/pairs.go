@@ -102,8 +102,9 @@ func (s *pairs) bury(i uint32) {
 func merge(to, gone *connection, psn packet.PSN) {
 	a, b := &to.Ends[0], &to.Ends[1]
 	heard, last := a.RQ.Heard, a.RQ.LastPSN
-	waits := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}
+	waits, nakTime := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}, a.RQ.NakTime
 	b.SQ, a.RQ, b.Flow = gone.Ends[0].SQ, gone.Ends[1].RQ, gone.Ends[0].Flow
+	a.RQ.NakTime, b.RQ.NakTime = max(a.RQ.NakTime, nakTime), max(b.RQ.NakTime, gone.Ends[0].RQ.NakTime)
 	a.Number, a.Numbered = gone.Ends[1].Number, true
 	b.Sums = add(b.Sums, gone.Ends[0].Sums)
 	a.Sums = add(a.Sums, gone.Ends[1].Sums)

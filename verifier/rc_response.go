@@ -17,7 +17,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 			q.WaitTo(waitsTo(p)) // whoever it is
 		}
 		if p.Syndrome.Type() != packet.ACK {
-			r.LastPSN = p.PSN.Add(-1)
+			r.LastPSN, r.NakTime = p.PSN.Add(-1), p.Time
 		}
 		return
 	}
