@@ -71,7 +71,6 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		v.rcWrongAnchor(c, from, p, id)
 		return
 	}
-	r.Anchor = nil
 	d := verdict{
 		rule: id, class: proven(r.MSN == qp.MSNKnown && c.Complete() && len(c.Early) == 0), role: rule.Responder,
 		expected: fmt.Sprintf("MSN %d", (r.MSNBase+least)&packet.PSNMask), actual: fmt.Sprintf("MSN %d", p.MSN),
@@ -113,7 +112,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if over > 0 && (d.class == rule.Violation || open) || d.class == rule.Violation && far(over) {
 		r.LastMSN = (r.MSNBase + least) & packet.PSNMask // the right one does not go back
 	}
-	r.MSN = qp.MSNUnknown // anchored anew by the next response: one fault, one finding
+	r.MSN, r.Anchor = qp.MSNUnknown, nil // anchored anew by the next response: one fault, one finding
 }
 
 // rcGoesOn judges, now that a message of end from goes on with request p, a response that has counted it before its end.
