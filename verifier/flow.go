@@ -147,10 +147,14 @@ func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 	if p.TClass>>2 == end.Attr.TClass>>2 {
 		return false
 	}
-	v.report(c, from, p, verdict{
+	d := verdict{
 		rule: id, class: proven(c.Sees(from) && v.Untouched(p)), role: rule.Sender,
 		expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
-	})
+	}
+	if !end.Told(hcaagent.KnowsTClass) && end.Flow.TClass != end.Attr.TClass>>2 {
+		d.class, d.detail = rule.Unproven, "CM tells of it, and adapters can be set to use another one whatever CM says"
+	}
+	v.report(c, from, p, d)
 	return true
 }
 

@@ -194,6 +194,7 @@ func along(t *hcaagent.Attr, path *mad.Path, native, active bool) {
 	t.GRH = true
 	t.TClass = path.TClass
 	t.Known |= hcaagent.KnowsGRH | hcaagent.KnowsTClass
+	t.ByCM |= hcaagent.KnowsTClass
 	if active {
 		t.HopLimit = path.HopLimit
 		t.Known |= hcaagent.KnowsHopLimit

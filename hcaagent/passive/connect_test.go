@@ -15,7 +15,7 @@ func TestAttributes(t *testing.T) {
 			hcaagent.KnowsTClass | hcaagent.KnowsGRH
 		reads = hcaagent.KnowsMaxRdAtomic | hcaagent.KnowsMaxDestRdAtomic
 	)
-	common := hcaagent.Attr{PMTU: 1024, PKey: 0x8001, TClass: 104, GRH: true}
+	common := hcaagent.Attr{PMTU: 1024, PKey: 0x8001, TClass: 104, GRH: true, ByCM: hcaagent.KnowsTClass}
 	end := func(service packet.Service, known hcaagent.Known, set func(*hcaagent.Attr)) hcaagent.Attr {
 		a := common
 		a.Service, a.Known = service, known
@@ -39,7 +39,7 @@ func TestAttributes(t *testing.T) {
 			end(packet.RC, everything, func(a *hcaagent.Attr) {
 				passive(a)
 				a.RNRRetry, a.RetryCnt, a.Timeout, a.MaxRdAtomic, a.MaxDestRdAtomic, a.SRQ = 6, 5, 14, 2, 4, true
-				a.ByCM = hcaagent.KnowsTimeout
+				a.ByCM |= hcaagent.KnowsTimeout
 			}),
 		}},
 		{"UC", func(m *mad.REQ) { m.Transport = mad.TransportUC }, [2]hcaagent.Attr{
