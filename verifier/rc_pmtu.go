@@ -38,6 +38,10 @@ func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	w := q.Messages.At(i)
 	n := p.PSN.Diff(w.First) + 1
+	if n == 1 && i > 0 && goesOnAt(q.Messages.At(i-1), p, c.Odd) {
+		v.learnPMTU(c, p, c.Odd)
+		return
+	}
 	if w.Op == wqe.Read && n == 1 && p.Opcode.Fn() == packet.ReadRespOnly {
 		c.Least = max(c.Least, min(uint32(p.PayloadLen), w.Length)) // a longer one is wrong, and shows nothing
 	}
@@ -67,6 +71,16 @@ func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
 	case fits(c, w.Length, n):
 		v.rcSized(c, 1-from, p, i, n)
 	}
+}
+
+// goesOnAt reports whether p, at the PSN of the request behind READ w, is the second response to w: by the path MTU that its First shows, opcode and length
+// fit, so that the request stands too early.
+func goesOnAt(w *wqe.SendWQE, p *packet.Packet, pmtu uint32) bool {
+	if in := p.Info(); pmtu == 0 || !w.Has(wqe.Unsized) || p.PSN != w.First.Add(1) || w.RespNext != p.PSN || !in.Middle && !in.Last {
+		return false
+	}
+	n := wqe.Packets(w.Length, pmtu)
+	return n > 1 && p.Opcode == readOpcode(p, w.First, w.First.Add(n-1)) && uint32(p.PayloadLen) == min(w.Length-pmtu, pmtu)
 }
 
 // rcReadShows learns the path MTU from response n to READ w, a First or Middle. The first of a connection may have a wrong length, by which

@@ -15,7 +15,10 @@ import (
 // rcReadResponse holds a READ response against the READ that it answers: place, opcode, length (rules RC-RES-001, -002).
 func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	w, _ := q.Messages.Find(p.PSN)
+	w, i := q.Messages.Find(p.PSN)
+	if w != nil && q.MayRead(p.PSN) {
+		w = answeredRead(q, p, i)
+	}
 	if w == nil {
 		if q.HasHole() && p.PSN == q.Hole {
 			q.Explained = true // nobody answers so what is no READ: it came with another PSN

@@ -170,7 +170,6 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return
 	}
 	if w.Has(wqe.Miscounted) { // the requester goes on from there
-		w.Last = p.PSN.Add(-1)
 		q.Next, q.High, q.Excused = p.PSN, p.PSN, false
 		c.Ends[1-from].RQ.EPSN = p.PSN
 		v.rcNew(c, from, p)
@@ -182,10 +181,9 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", q.Next, w.Length, w.Last.Diff(w.First)+1),
 		actual:   "PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
-	w.Flags |= wqe.Blamed | wqe.Miscounted
+	w.Flags |= wqe.Blamed
 	q.Excused = true
-	c.Ends[1-from].RQ.MSN = qp.MSNUnknown // its responder counts this request
-	q.Break()
+	overlaps(q, &c.Ends[1-from].RQ, w, w.Last.Add(1))
 }
 
 // renumber recognises that the packet before p, which was ahead of its stream, stood in the place that p now follows: its PSN was

@@ -153,7 +153,30 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 			rule: rule.RCPSN003, class: proven(c.Complete() && !w.Has(wqe.Guessed)), role: rule.Requester,
 			expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), actual: "PSN " + was.String(),
 		})
+		overlaps(q, r, w, next)
 	}
+}
+
+// overlaps notes that requests use PSNs that READ w reserved, up to next: which of the two a response there answers, and which of them the responder
+// counts, is not certain.
+func overlaps(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE, next packet.PSN) {
+	w.Flags |= wqe.Miscounted
+	q.ReadsTo(next)
+	q.Mix()
+	r.MSN = qp.MSNUnknown
+	q.Break()
+}
+
+// answeredRead is the READ that response p goes on to answer, where the request at its PSN, message i of a requester, uses PSNs that a READ before it
+// reserved; else message i.
+func answeredRead(q *qp.SendQueue, p *packet.Packet, i int) *wqe.SendWQE {
+	for k := i; k >= 0; k-- {
+		w := q.Messages.At(k)
+		if (k == i && w.Op == wqe.Read || w.Has(wqe.Miscounted)) && p.PSN == w.RespNext && p.PSN.In(w.First, w.Last) && p.Opcode == readOpcode(p, w.First, w.Last) {
+			return w
+		}
+	}
+	return q.Messages.At(i)
 }
 
 // fillHole takes the gap for filled up to psn, and as far behind it as requests have come since.
