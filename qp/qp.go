@@ -22,13 +22,19 @@ type QP struct {
 	// Leans is what Pair.Sees and Pair.Complete have said yes of while the packet at hand is verified; see Pair.Leaned.
 	Leans rule.Lean
 	Cut   bool // the snap length cut a packet that it sent, which may have been a damaged one
-	_     [13]byte
-	Sums  Sums
-	Attr  *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
-	Flow  Flow
-	RQ    ReceiveQueue
-	SQ    SendQueue
+	// OddPath counts the packets with another flow label or DSCP than the first of the flow, up to Many; it is Many as soon as one of them may have got that
+	// elsewhere than at the queue pair.
+	OddPath uint8
+	_       [12]byte
+	Sums    Sums
+	Attr    *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
+	Flow    Flow
+	RQ      ReceiveQueue
+	SQ      SendQueue
 }
+
+// Many stands for as many or more in QP.OddPath.
+const Many = 255
 
 // Knows reports whether all of these attributes are known.
 func (q *QP) Knows(k hcaagent.Known) bool { return q.Attr != nil && q.Attr.Has(k) }

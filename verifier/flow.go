@@ -226,6 +226,9 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if f.FlowLabel != p.FlowLabel || f.TClass != p.TClass>>2 {
+		if end.OddPath++; end.OddPath == 0 || !p.Info().Request || !v.Untouched(p) {
+			end.OddPath = qp.Many
+		}
 		once(reportedPath, verdict{
 			rule: rule.NETGRH013, class: rule.Unproven,
 			expected: fmt.Sprintf("flow label 0x%05x and DSCP %d as before", f.FlowLabel, f.TClass),
@@ -259,28 +262,32 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 }
 
 // SteadyRules are the rules of which a single odd packet is proven by those behind it.
-var SteadyRules = []rule.ID{rule.PKY004, rule.UDPKY001, rule.BTH013, rule.UCMIG001, rule.UDQKEY001}
+var SteadyRules = []rule.ID{rule.PKY004, rule.UDPKY001, rule.BTH013, rule.UCMIG001, rule.UDQKEY001, rule.NETGRH013}
 
 // Steady is what FinishRC and its like prove of flows, for a connection that goes on.
 func (v *Verifier) Steady(c *qp.Pair) { v.steady(c) }
 
 // steady proves, at the end, that one packet of a QP was wrong where those before it and behind it agree: no P_Key, migration state or
-// Q_Key of a destination changes for a single packet.
+// Q_Key of a destination changes for a single packet, nor, where the tap is near its sender, a flow label or DSCP.
 func (v *Verifier) steady(c *qp.Pair) {
 	for i := range c.Ends {
 		end := &c.Ends[i]
 		odd := end.Flow.Odd
-		if odd&15 != 1 && odd>>4 != 1 || end.Sums.Packets < 4 {
+		path := end.OddPath == 1 && end.Sums.Messages >= 4 && c.Sees(i) // of requests: responses may have another DSCP
+		if odd&15 != 1 && odd>>4 != 1 && !path || end.Sums.Packets < 4 {
 			continue
 		}
 		last := max(end.SQ.LastTime, end.RQ.LastTime)
 		for k := range v.Rec.Findings {
 			f := &v.Rec.Findings[k]
 			is := (f.Rule == rule.PKY004 || f.Rule == rule.UDPKY001) && odd&15 == 1 ||
-				(f.Rule == rule.BTH013 || f.Rule == rule.UCMIG001 || f.Rule == rule.UDQKEY001) && odd>>4 == 1
+				(f.Rule == rule.BTH013 || f.Rule == rule.UCMIG001 || f.Rule == rule.UDQKEY001) && odd>>4 == 1 || f.Rule == rule.NETGRH013 && path
 			own := f.Accused.Addr == end.Addr && f.Peer.Addr == c.Ends[1-i].Addr && // the QPN may have been learned since
 				(!f.Accused.QPNKnown || f.Accused.QPN == end.Number) && (!f.Peer.QPNKnown || f.Peer.QPN == c.Ends[1-i].Number)
 			if is && own && f.Class == rule.Unproven && f.Time < last && len(f.Evidence) == 0 { // else it is the table of the port that it disagrees with
+				if f.Rule == rule.NETGRH013 {
+					f.Leans |= rule.LeanNear
+				}
 				v.Rec.Prove(k, "the packets before it and behind it agree")
 			}
 		}
