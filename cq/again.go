@@ -18,7 +18,8 @@ type rerun struct {
 func (s *stream) partAgain(i int, p *packet.Packet) {
 	x, crc := &s.parts[i], uint32(0)
 	switch read := x.op.Fn() == packet.ReadRequest; {
-	case read && p.Opcode.Fn() == packet.ReadRequest: // for what is missing of the response
+	case read && p.Opcode.Fn() == packet.ReadRequest:
+		x.other = x.other || x.head != nil && !x.head.asks(p)
 		return
 	case read || p.Opcode != x.op || x.length != uint32(p.PayloadLen) || x.head != nil && !x.head.same(p):
 		x.mixed, s.mixed = true, true
@@ -37,7 +38,11 @@ func (s *stream) partAgain(i int, p *packet.Packet) {
 // messageAgain holds a packet that came again against the message that it belongs to.
 func (s *stream) messageAgain(ord int64, p *packet.Packet) {
 	m := s.find(ord)
-	if m == nil || m.partial || m.op.Fn() == packet.ReadRequest && p.Opcode.Fn() == packet.ReadRequest {
+	if m == nil || m.partial {
+		return
+	}
+	if m.op.Fn() == packet.ReadRequest && p.Opcode.Fn() == packet.ReadRequest {
+		m.other = m.other || !m.asks(p)
 		return
 	}
 	in := p.Info()
@@ -63,6 +68,11 @@ func (s *stream) messageAgain(ord int64, p *packet.Packet) {
 	if r.next = ord + 1; last && m.op.Fn() != packet.ReadRequest && (r.crc != m.crc || r.length != m.length) {
 		m.mixed, s.mixed = true, true
 	}
+}
+
+// asks reports whether READ request p asks for the memory that h names, or for the tail of it that is missing of the response.
+func (h *head) asks(p *packet.Packet) bool {
+	return p.Has&packet.HasRETH == 0 || p.RKey == h.rkey && p.VA-h.va <= uint64(h.dma) && p.VA-h.va+uint64(p.DMALen) == uint64(h.dma)
 }
 
 // extras reports whether the last packet has the immediate data and the key to invalidate that a message has.

@@ -196,7 +196,7 @@ func (c *memoryOf) message(q *queuePair, m *message, told []told1) {
 		}
 		p.set(v)
 	case wqe.Read:
-		if m.read != nil && m.read.whole && !m.read.mixed && !m.read.cut && m.dma > 0 {
+		if m.read != nil && m.read.whole && !m.read.mixed && !m.read.cut && !m.other && m.dma > 0 {
 			p.crc, p.alt, p.known, p.to = m.read.crc, m.read.crc, true, m.read.at.time
 			c.sights = append(c.sights, sight{stored: p, read: true, self: -1})
 		}

@@ -128,7 +128,7 @@ func (a *Agent) memory(q *queuePair) {
 		m := &q.in.msgs[i]
 		gap = gap || m.partial || m.mixed || m.first != next
 		next = m.last() + 1
-		if m.partial || m.mixed {
+		if m.partial || m.mixed || m.other {
 			continue
 		}
 		at, done := q.in.ackOf(m.last())

@@ -51,6 +51,7 @@ type part struct {
 
 	follows bool // the packet before it came before it, and is of the same message
 	mixed   bool // its PSN came again with another packet
+	other   bool // so did that of a READ, as one for other memory
 }
 
 // head is what the headers of a message's packets say.
@@ -81,6 +82,7 @@ type message struct {
 	partial bool
 	cut     bool    // of its payload not all was captured
 	mixed   bool    // a PSN of it came again with another packet: it is not known which the responder took
+	other   bool    // so did that of a READ, as one for other memory
 	read    *answer // READ or atomic: what was answered
 }
 
@@ -297,7 +299,7 @@ func (x *part) head0() head {
 func (s *stream) collect(first int64, parts []part) message {
 	m := message{first: first, packets: len(parts), op: parts[0].op, begin: parts[0].at, end: parts[0].at, head: parts[0].head0()}
 	if m.op.Fn() == packet.ReadRequest {
-		m.length, m.mixed = m.dma, parts[0].mixed
+		m.length, m.mixed, m.other = m.dma, parts[0].mixed, parts[0].other
 	} else {
 		run := joined{}
 		for i := range parts {
