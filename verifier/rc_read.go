@@ -38,11 +38,13 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 			id, want = rule.RCRSP010, "ATOMIC Acknowledge"
 			v.covered(id)
 		}
-		v.report(c, from, p, verdict{
-			rule: id, class: proven(c.Complete() && !q.IsMixed(p.PSN)), role: rule.Responder,
-			expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), actual: p.Opcode.String(),
-			evidence: []uint64{frame(p.Frame, w.Frame)},
-		})
+		if !w.Has(wqe.Blamed) { // else its opcode may be what is wrong
+			v.report(c, from, p, verdict{
+				rule: id, class: proven(c.Complete() && !q.IsMixed(p.PSN)), role: rule.Responder,
+				expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), actual: p.Opcode.String(),
+				evidence: []uint64{frame(p.Frame, w.Frame)},
+			})
+		}
 		rcStandsIn(q, p)
 		return
 	}
@@ -330,11 +332,13 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		} else {
 			v.covered(id)
 		}
-		v.report(c, from, p, verdict{
-			rule: id, class: proven(c.Complete() && !q.IsMixed(p.PSN)), role: rule.Responder,
-			expected: "an ATOMIC Acknowledge for the PSN of an atomic", actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
-			evidence: []uint64{frame(p.Frame, w.Frame)},
-		})
+		if !w.Has(wqe.Blamed) {
+			v.report(c, from, p, verdict{
+				rule: id, class: proven(c.Complete() && !q.IsMixed(p.PSN)), role: rule.Responder,
+				expected: "an ATOMIC Acknowledge for the PSN of an atomic", actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
+				evidence: []uint64{frame(p.Frame, w.Frame)},
+			})
+		}
 		rcStandsIn(q, p)
 		return
 	}

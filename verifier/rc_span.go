@@ -154,6 +154,9 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 			expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), actual: "PSN " + was.String(),
 		})
 		overlaps(q, r, w, next)
+		if early, _ := q.Messages.Find(was); early != nil {
+			early.Flags |= wqe.Blamed // its PSN may be wrong, so that it may be answered at another
+		}
 	}
 }
 
