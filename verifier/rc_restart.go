@@ -177,11 +177,17 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 		q.Lack(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
 		return
 	}
-	if !p.PSN.Before(taken) || r.Nak != qp.NakNone || !r.Answered || w != nil && w.Has(wqe.Accused) && !c.Sees(from) {
+	if !p.PSN.Before(taken) {
 		return
 	}
-	if r.NakTime != 0 && p.Time-r.NakTime < int64(inFlight) {
-		return // where that NAK found it, which the answers may have met
+	if r.Nak != qp.NakNone || r.NakTime != 0 && p.Time-r.NakTime < int64(inFlight) { // where that NAK found it, which the answers may have met
+		if c.Sees(from) && responded {
+			q.Lack(p.PSN, p.Time) // and which it then has not taken
+		}
+		return
+	}
+	if !r.Answered || w != nil && w.Has(wqe.Accused) && !c.Sees(from) {
+		return
 	}
 	if !c.Sees(from) {
 		if l := q.Lost(); l.Judged && l.Needless == q.Una {
