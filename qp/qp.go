@@ -52,9 +52,9 @@ type SendQueue struct {
 	// RetryLen is the DMALen of the READ that Retry is behind, while how many PSNs it takes is not known and Retry is the least of them.
 	RetryLen uint32
 
-	SRQ      uint32 // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
-	Foreign  uint32 // PSN of the newest request with the P_Key of another partition, with BrokenSet
-	_        [4]byte
+	SRQ      uint32    // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
+	Foreign  uint32    // PSN of the newest request with the P_Key of another partition, with BrokenSet
+	FirstMSN uint32    // MSN of the first response to it, where that counts from the first message seen; 0: another
 	Recovery *Recovery // see Lost; nil: nothing was lost yet
 	History  History
 

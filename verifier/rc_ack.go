@@ -120,7 +120,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 	if gap {
 		v.captureGap(c, 1-from)
 	}
-	if c.Sees(from) && r.Told && !q.Explained && !q.Filled && !renumbered && !kept && !gap {
+	if c.Sees(from) && r.Told && !rcBegun(q, r) && !q.Explained && !q.Filled && !renumbered && !kept && !gap {
 		id := rule.RCRSP006
 		if q.BrokenAt(q.Hole) {
 			id, _ = damaged(q)
@@ -144,6 +144,18 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 	if q.Next.Before(q.High) {
 		q.Next, q.Unsure, q.Open = q.High, true, wqe.None
 	}
+}
+
+// rcBegun reports whether what is missing in the gap may have arrived before the capture began: the first packets of the message behind all that the
+// responder has counted since its first response, whose last ones came behind the gap.
+func rcBegun(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
+	s := q.History.Get(q.HoleEnd)
+	return rcFirst(q, r) && s != nil && !s.Trace.Opcode.Info().First && !s.Trace.Opcode.Info().Only
+}
+
+// rcFirst reports whether no response has counted more than the first one, of a capture that does not tell how the connection began.
+func rcFirst(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
+	return q.FirstMSN != 0 && r.LastMSN == q.FirstMSN
 }
 
 // came reports whether the request that takes a PSN has been seen, or a READ before it that may take it.

@@ -54,7 +54,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 			r.LastMSN = p.MSN
 			return
 		}
-		v.rcAnchor(r, p, base, base == 0 && !q.EverMixed(), next == q.Count)
+		v.rcAnchor(q, r, p, base, base == 0 && !q.EverMixed(), next == q.Count)
 		return
 	}
 	v.covered(id)
@@ -135,11 +135,11 @@ func (v *Verifier) rcGoesOn(c *qp.Pair, from int, p *packet.Packet) {
 // rcAnchor takes a response as the one from which MSNs are counted. A base of 0 means that the connection began in this capture, and
 // is certain where no doubt is about the count of messages; any other is a guess until a second response agrees with it, the more so while
 // younger messages are under way.
-func (v *Verifier) rcAnchor(r *qp.ReceiveQueue, p *packet.Packet, base uint32, certain, newest bool) {
+func (v *Verifier) rcAnchor(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, base uint32, certain, newest bool) {
 	r.MSNBase, r.LastMSN = base, p.MSN
 	switch {
 	case certain:
-		r.MSN, r.Told = qp.MSNKnown, true
+		r.MSN, r.Told, q.FirstMSN = qp.MSNKnown, true, p.MSN
 	case newest || p.Opcode.Fn() == packet.Acknowledge:
 		r.MSN, r.Anchor = qp.MSNGuessed, bare(p)
 	}

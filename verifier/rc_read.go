@@ -191,10 +191,11 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return true, blamed
 	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again):
 		d := "sent again although no request came again"
-		if !r.Told {
+		told := r.Told && !rcFirst(&c.Ends[1-from].SQ, r)
+		if !told {
 			d = "the request may have come before the capture began, too"
 		}
-		blame(proven(c.Sees(from) && r.Told), "the response with PSN "+w.RespNext.String(), d)
+		blame(proven(c.Sees(from) && told), "the response with PSN "+w.RespNext.String(), d)
 	}
 	if p.Opcode == readOpcode(p, w.RespFirst, w.Last) || firstOfSeveral(p, w) {
 		return true, blamed
