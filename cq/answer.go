@@ -76,7 +76,7 @@ func (s *stream) data(ord int64, p *packet.Packet, at where) {
 	}
 	r := m.read
 	i := int(ord - m.first)
-	if i < len(r.pieces) && r.pieces[i].seen && sum(p.Payload) != r.own(i) {
+	if i < len(r.pieces) && r.pieces[i].seen && (sum(p.Payload) != r.own(i) || p.OrigData != r.orig) {
 		r.mixed = true
 	}
 	if r.whole {
