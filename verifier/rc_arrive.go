@@ -20,6 +20,9 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 		r.Joined, r.EPSN = true, p.PSN
 	}
 	if v.broken {
+		if (r.Nak == qp.NakRNR || r.Nak == qp.NakSequence) && p.PSN == r.NakPSN {
+			c.Ends[from].SQ.Lost().Crossed = true // it may be what the NAK asks for
+		}
 		return // a receiver drops it; if it does not, its answer will say so
 	}
 	n := span(c, p)
