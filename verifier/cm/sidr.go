@@ -17,7 +17,7 @@ func (v *Verifier) sidrReq(m *message, q *mad.SIDRReq) {
 	})
 	v.internet(m, q.ServiceID, q.Private, m.have-fixed[mad.AttrSIDRReq])
 	k := key{active: m.Src, passive: m.Dst, id: q.RequestID, sidr: true}
-	was := uint64(0)
+	was, more := uint64(0), false
 	if i, ok := v.byID[k]; ok {
 		if x := &v.slots[i]; x.tid == q.TID && m.Time-x.req.time <= hold {
 			v.touch(x)
@@ -26,11 +26,11 @@ func (v *Verifier) sidrReq(m *message, q *mad.SIDRReq) {
 			}
 			return
 		}
-		was = v.slots[i].tid
+		was, more = v.slots[i].tid, v.slots[i].was != 0
 		v.drop(i)
 	}
 	x := v.begin(k)
-	x.was = was
+	x.was, x.rival = was, more
 	x.asked, x.tid, x.pkey, x.serviceID, x.retries = true, q.TID, q.PKey, q.ServiceID, -1
 	x.req.begin(m)
 	x.look(m, active)
@@ -63,8 +63,9 @@ func (v *Verifier) sidrRep(m *message, r *mad.SIDRRep) {
 	}
 	v.covered(rule.CMTID002)
 	if r.TID != x.tid {
-		v.accuse(m, rule.CMTID002, rule.Violation, verdict{
+		v.accuse(m, rule.CMTID002, proven(!x.rival), verdict{
 			expected: fmt.Sprintf("transaction ID 0x%016x of the SIDR_REQ", x.tid), actual: fmt.Sprintf("0x%016x", r.TID), evidence: []uint64{x.req.frame},
+			detail: unless(!x.rival, "more than two SIDR_REQs had this request ID: it may answer one of the first"),
 		})
 		return
 	}

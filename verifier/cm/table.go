@@ -98,7 +98,7 @@ type exchange struct {
 	failover  bool          // an alternate path was given
 	pkey      uint16
 	serviceID mad.ServiceID
-	rival     bool      // there is another exchange for which the passive side may leave the REQ of this one unanswered
+	rival     bool      // there is another exchange for which the passive side may leave the REQ of this one unanswered; of SIDR, one before the one of was
 	stale     [2]uint64 // frame that connected the QP of the side, which is connected still
 	lapper    int       // side that sent the newest LAP
 	misnamed  misnamed

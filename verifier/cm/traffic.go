@@ -96,7 +96,7 @@ func (v *Verifier) established(m *message, x *exchange) {
 	}
 	v.covered(rule.CMSM010)
 	if r := &c.Ends[1-end].RQ; x.rtu.time == 0 && r.Answered && r.LastTime+slack < m.Time {
-		v.accuse(m, rule.CMSM010, rule.Violation, verdict{
+		v.accuse(m, rule.CMSM010, proven(m.sees[sender] || m.Time-r.LastTime > crossing), verdict{
 			expected: "no further REP: a request has come, which counts as the RTU", actual: "the REP once more",
 			evidence: []uint64{m.Frame&^0xFFFFFFFF | uint64(r.LastFrame)}, detail: fmt.Sprintf("the passive side answered it %s before", rule.Span(m.Time-r.LastTime)),
 		})
