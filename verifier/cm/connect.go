@@ -49,7 +49,7 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 		}
 	}
 	x := v.begin(k)
-	if was != q.TID {
+	if x.anew = ok && was == q.TID; was != q.TID {
 		x.was = was
 	}
 	x.rival = alive // to the other side this is the connection that it knows by the ID

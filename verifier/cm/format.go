@@ -133,16 +133,19 @@ func (v *Verifier) reply(m *message, r *mad.REP, x *exchange) {
 	if x == nil || !x.asked || x.service != mad.TransportRC {
 		return
 	}
-	v.judge(m, rule.CMREQ006, r.InitiatorDepth > x.resources || r.ResponderResources > x.depth, func() verdict {
-		d := verdict{
-			expected: fmt.Sprintf("an initiator depth of at most %d, the responder resources of the REQ", x.resources),
-			actual:   fmt.Sprint(r.InitiatorDepth), evidence: []uint64{x.req.frame},
-		}
-		if r.InitiatorDepth <= x.resources {
-			d.expected, d.actual = fmt.Sprintf("responder resources of at most %d, the initiator depth of the REQ", x.depth), fmt.Sprint(r.ResponderResources)
-		}
-		return d
-	})
+	v.covered(rule.CMREQ006)
+	if r.InitiatorDepth <= x.resources && r.ResponderResources <= x.depth {
+		return
+	}
+	d := verdict{
+		expected: fmt.Sprintf("an initiator depth of at most %d, the responder resources of the REQ", x.resources),
+		actual:   fmt.Sprint(r.InitiatorDepth), evidence: []uint64{x.req.frame},
+		detail: unless(!x.anew, "it may answer an earlier REQ of the same transaction"),
+	}
+	if r.InitiatorDepth <= x.resources {
+		d.expected, d.actual = fmt.Sprintf("responder resources of at most %d, the initiator depth of the REQ", x.depth), fmt.Sprint(r.ResponderResources)
+	}
+	v.accuse(m, rule.CMREQ006, proven(!x.anew), d)
 }
 
 // targetDelay holds the ACK delay of a channel adapter in a REP against that in its other REPs to the same host (rule CM-REP-001).

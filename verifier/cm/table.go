@@ -99,6 +99,7 @@ type exchange struct {
 	pkey      uint16
 	serviceID mad.ServiceID
 	rival     bool      // there is another exchange for which the passive side may leave the REQ of this one unanswered; of SIDR, one before the one of was
+	anew      bool      // another attempt had the same transaction and ID: what comes may be of that
 	stale     [2]uint64 // frame that connected the QP of the side, which is connected still
 	lapper    int       // side that sent the newest LAP
 	misnamed  misnamed
