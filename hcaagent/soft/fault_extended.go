@@ -51,7 +51,7 @@ var _ = faults(map[string]*Fault{
 	"too-many-atomic-writes":   {Text: "has more ATOMIC WRITEs outstanding than its initiator depth", Rule: "FLW-008", Needs: ManyAtomicWrites},
 	"atomic-write-unpermitted": {Text: "carries out an ATOMIC WRITE that the queue pair does not permit", Rule: "FLW-009", Needs: NoWrites, Verbs: true, Responder: true},
 	"atomic-write-not-stored":  {Text: "answers an ATOMIC WRITE and leaves memory as it was", Rule: "CPL-MEM-001", Needs: ExtendedLooks, Verbs: true, Responder: true},
-	"atomic-write-other-data":  {Text: "sends other data in an ATOMIC WRITE than the gather list has", Rule: "RC-LEN-009", Needs: Extended, Verbs: true, match: isAtomicWrite, spoil: damage},
+	"atomic-write-other-data":  {Text: "sends other data in an ATOMIC WRITE than the gather list has", Rule: "RC-LEN-009", Needs: Extended, Verbs: true, match: loaded(isAtomicWrite), spoil: damage},
 	"flush-other-range":        {Text: "flushes another range than was posted", Rule: "RC-LEN-010", Needs: Extended, Verbs: true, match: isFlush, spoil: func(p *packet.Packet) { p.VA += 64 }},
 	"flush-other-placement":    {Text: "flushes for another placement than was posted", Rule: "RC-LEN-010", Needs: Extended, Verbs: true, match: isFlush, spoil: func(p *packet.Packet) { p.FETH ^= 3 }},
 	"flush-completes-early":    {Text: "completes a FLUSH before its response", Rule: "CPL-STS-013", Needs: Extended, Verbs: true},

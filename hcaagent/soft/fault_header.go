@@ -53,7 +53,7 @@ var _ = faults(map[string]*Fault{
 	"source-port":          {Text: "changes its UDP source port for one packet", Rule: "ROC-V2-018", match: anySend, spoil: func(p *packet.Packet) { p.SrcPort ^= 1 }},
 	"icrc":                 {Text: "sends a request with a wrong ICRC", Rule: "ROC-V2-019", match: anySend, raw: func(p *packet.Packet) { p.ICRC ^= 1 }},
 	"icrc-in-answer":       {Text: "sends a READ response with a wrong ICRC", Rule: "ROC-V2-019", Responder: true, match: fn(packet.ReadRespMiddle), raw: func(p *packet.Packet) { p.ICRC ^= 1 << 31 }},
-	"damaged":              {Text: "damages the payload behind the ICRC's back", Rule: "ROC-V2-019", match: anySend, raw: damage},
+	"damaged":              {Text: "damages the payload behind the ICRC's back", Rule: "ROC-V2-019", match: loaded(anySend), raw: damage},
 	"roce1":                {Text: "sends one packet of a connection in RoCEv1", Rule: "ROC-V2-027", match: anySend, raw: func(p *packet.Packet) { p.Encap, p.Has = packet.RoCEv1, 0; p.Complete() }},
 	"other-source":         {Text: "sends from an address that is not its own", Rule: "ROC-V2-029", match: anySend, spoil: func(p *packet.Packet) { p.Src.Lo ^= 0xF0 }},
 	"multicast-source":     {Text: "sends from a multicast address", Rule: "NET-GRH-011", match: anySend, spoil: func(p *packet.Packet) { p.Src = packet.IPv4Addr([]byte{239, 1, 1, 1}) }},
@@ -63,6 +63,11 @@ var _ = faults(map[string]*Fault{
 
 // padded matches packets with pad bytes.
 func padded(p *packet.Packet) bool { return p.PadCnt > 0 }
+
+// loaded matches those with payload.
+func loaded(match func(*packet.Packet) bool) func(*packet.Packet) bool {
+	return func(p *packet.Packet) bool { return len(p.Payload) > 0 && match(p) }
+}
 
 // damage changes a byte of the payload, which is a copy from then on: the memory stays.
 func damage(p *packet.Packet) {

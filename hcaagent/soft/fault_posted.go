@@ -28,8 +28,8 @@ var _ = faults(map[string]*Fault{
 	"add-for-swap":          {Text: "sends a fetch and add for a compare and swap", Rule: "RC-SEQ-006", Verbs: true, match: fn(packet.CmpSwap), spoil: become(rc(packet.FetchAdd))},
 	"se-added":              {Text: "sets SE although the request does not ask for it", Rule: "BTH-012", Verbs: true, match: fn(packet.SendOnly), spoil: func(p *packet.Packet) { p.SE = true }},
 	"uc-other-address":      {Text: "writes to another address than was posted, on UC", Rule: "RC-LEN-010", Service: packet.UC, Verbs: true, match: fn(packet.WriteOnly), spoil: func(p *packet.Packet) { p.VA += 8 }},
-	"uc-other-data":         {Text: "sends other data than the gather list has, on UC", Rule: "CPL-MEM-003", Service: packet.UC, Verbs: true, match: fn(packet.SendOnly), spoil: damage},
-	"datagram-other-data":   {Text: "sends other data than the gather list has, in a datagram", Rule: "CPL-MEM-003", Service: packet.UD, Verbs: true, match: fn(packet.SendOnly), spoil: damage},
+	"uc-other-data":         {Text: "sends other data than the gather list has, on UC", Rule: "CPL-MEM-003", Service: packet.UC, Verbs: true, match: loaded(fn(packet.SendOnly)), spoil: damage},
+	"datagram-other-data":   {Text: "sends other data than the gather list has, in a datagram", Rule: "CPL-MEM-003", Service: packet.UD, Verbs: true, match: loaded(fn(packet.SendOnly)), spoil: damage},
 	"datagram-other-qkey":   {Text: "sends a datagram with another Q_Key than was posted", Rule: "RC-LEN-010", Service: packet.UD, Verbs: true, match: fn(packet.SendOnly), spoil: func(p *packet.Packet) { p.QKey++ }},
 
 	"segments-order":   {Text: "gathers the segments of a list in another order", Rule: "CPL-MEM-003", Verbs: true, Needs: Segments},
