@@ -35,7 +35,9 @@ func (t *Transport) conclude(now int64) {
 	t.ver.CongestionEnds(now)
 	t.talks.Pass(now - settled)
 	t.misdirections()
+	t.alive()
 	t.strays()
+	t.mistellings()
 	t.name()
 	t.ver.Cover()
 }

@@ -84,11 +84,11 @@ func (t *Transport) forget() {
 	}
 	for _, c := range t.pairs.list {
 		c.rival, c.astray = index(c.rival), index(c.astray)
-		if c.misdirected != nil {
-			if k := index(c.rightful>>1 + 1); k > 0 {
-				c.rightful = (k-1)<<1 | c.rightful&1
+		if way := c.rightful; way != 0 {
+			if k := index((way-1)>>1 + 1); k > 0 {
+				c.rightful = ((k-1)<<1 | (way-1)&1) + 1
 			} else {
-				c.misdirected = nil
+				c.rightful, c.misdirected = 0, nil
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func (t *Transport) part(i uint32, p *packet.Packet, host, dir uint32) {
 	n.firstTime, n.firstFrame, n.firstTap, n.firstOp, n.firstPSN = first.Time, first.Frame, first.Tap, first.Opcode, first.PSN
 	n.Ends[0].Addr, n.Ends[0].Near, n.Ends[0].Sums, n.Ends[0].Flow = b.Addr, b.Near, b.Sums, b.Flow
 	n.Ends[1].Addr, n.Ends[1].Near, n.Ends[1].Number, n.Ends[1].Numbered, n.Ends[1].Attr = a.Addr, a.Near, a.Number, true, a.Attr
-	n.misdirected, n.rightful, k.kept = first, i<<1|1, true
+	n.misdirected, n.rightful, k.kept = first, (i<<1|1)+1, true
 	t.flows.put(flowKey(host, dir, a.Number), 0, at<<1, n)
 	b.Sums, b.Flow = n.Ends[1].Sums, n.Ends[1].Flow
 	a.Attr, a.Numbered, a.SQ.Usual, b.SQ.Usual = nil, false, false, false

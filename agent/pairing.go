@@ -36,6 +36,7 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
+	i = t.rightful(i, p)
 	to := t.pairs.at(i)
 	if to.Paired || to.dead || to.Service != c.Service {
 		t.hosts.list[host].answered[dir] = true

@@ -22,20 +22,19 @@ type pairs struct {
 
 // connection is a pair of QPs and what only the report wants of it.
 type connection struct {
-	learned     Learned
-	dead        bool  // merged into another
-	kept        bool  // another is misdirected from it
-	leaving     bool  // it is judged to its end, and forgotten
-	initiator   uint8 // of XRC: the end that sends the requests, plus one; 0: not known
-	firstTap    uint16
-	firstOp     packet.Opcode
-	rightful    uint32 // connection and end that misdirected seems to belong to
-	firstPSN    packet.PSN
-	rival       uint32         // connection plus one that seems to go on with what this one has begun, to another QP: see retake
-	astray      uint32         // connection plus one whose first packet this one is, that went to a wrong QP
-	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
-	firstTime   int64
-	firstFrame  uint64
+	learned    Learned
+	dead       bool  // merged into another
+	kept       bool  // another is misdirected from it
+	leaving    bool  // it is judged to its end, and forgotten
+	initiator  uint8 // of XRC: the end that sends the requests, plus one; 0: not known
+	firstTap   uint16
+	firstOp    packet.Opcode
+	rightful   uint32 // end of a connection plus one that seems to have sent the first packet, to a wrong QP
+	firstPSN   packet.PSN
+	rival      uint32 // connection plus one that seems to go on with what this one has begun, to another QP: see retake
+	astray     uint32 // connection plus one whose first packet this one is, that went to a wrong QP
+	firstTime  int64
+	firstFrame uint64
 
 	pairedPSN packet.PSN // of the response that paired it, ByPSN
 	pairedTap uint16
@@ -43,7 +42,9 @@ type connection struct {
 	// All this is, with the 8 bytes that the allocator puts before it, a line: see qp.QP.
 	qp.Pair
 
-	rd *verifier.RD // of RD
+	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
+	mistold     *mistold       // nil: CM told the numbers that are used
+	rd          *verifier.RD   // of RD
 
 	counted uint64 // packets that both ends had sent when mark looked last
 	active  int64  // when mark found that to have grown

@@ -223,10 +223,12 @@ func (e *engine) each(w *work, t *Transport) {
 			w.sums.rdma++
 			t.packet(p)
 		}
-		for k := range w.links {
-			t.Link(&w.links[k])
+		if len(w.links) > 0 {
+			for k := range w.links {
+				t.Link(&w.links[k])
+			}
+			w.links = w.links[:0]
 		}
-		w.links = w.links[:0]
 	}
 	t.pauses(w, 0, 1)
 	w.sums.packets += uint64(len(frames))

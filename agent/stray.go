@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ibwitness/packet"
+	"ibwitness/rule"
 	"ibwitness/verifier"
 )
 
@@ -47,12 +48,26 @@ func (t *Transport) stray(c *connection, id uint32, p *packet.Packet, host, dir 
 	if k.learned == ByPSN && k.Ends[0].Sums.Packets == 1 && from == 0 {
 		k.rival, k.Sealed[1] = id+1, false
 	}
+	c.rightful = (i<<1 | uint32(from)) + 1
 	if p.Info().Request {
 		k.Missent = &b
-	} else if c.misdirected == nil {
-		c.misdirected, c.rightful, k.kept = &b, i<<1|uint32(from), true
+	} else {
+		c.misdirected, k.kept = &b, true
 		k.Ends[from].SQ.Excused = true // the response that will be missing
 	}
+}
+
+// rightful returns, in place of connection i, the one that its only packet belongs to, if that one has gone on: that packet went to a wrong QP.
+func (t *Transport) rightful(i uint32, p *packet.Packet) uint32 {
+	c := t.pairs.at(i)
+	if c.rightful&1 == 0 || c.Ends[0].Sums.Packets != 1 { // none, or the other end
+		return i
+	}
+	j := c.rightful >> 1
+	if k := t.pairs.at(j); !k.dead && !k.Paired && k.Service == c.Service && k.Ends[0].SQ.Next.After(p.PSN) {
+		return j
+	}
+	return i
 }
 
 const nobody = 1<<32 - 1
@@ -90,6 +105,31 @@ func (t *Transport) misdirections() {
 		if !c.leaving || c.misdirected == nil || c.dead || c.Paired || c.Ends[0].Sums.Packets != 1 {
 			continue
 		}
-		t.ver.Misdirected(&t.pairs.at(c.rightful>>1).Pair, int(c.rightful&1), c.misdirected)
+		way := c.rightful - 1
+		t.ver.Misdirected(&t.pairs.at(way>>1).Pair, int(way&1), c.misdirected)
+	}
+}
+
+// alive doubts that a request went to a wrong QP where that one, of a connection that leaves, goes on behind it with packets of its own (rule BTH-011): one
+// PSN after the other, rather than now and then one that strays too.
+func (t *Transport) alive() {
+	strays := map[uint64]int{} // findings by frame
+	for i := range t.Rec.Findings {
+		if f := &t.Rec.Findings[i]; f.Rule == rule.BTH011 && f.Class == rule.Violation {
+			strays[f.Frame] = i
+		}
+	}
+	if len(strays) == 0 {
+		return
+	}
+	for k := range t.pairs.n {
+		c := t.pairs.at(k)
+		i, ok := strays[c.firstFrame]
+		if !ok || !c.leaving || c.dead || c.firstTap != t.Rec.Findings[i].Tap {
+			continue
+		}
+		if on := c.Ends[0].SQ.High.Diff(c.firstPSN); on > 1 && on <= int(c.Ends[0].Sums.Packets) {
+			t.Rec.Doubt(i, "the QP that it went to goes on with packets of its own: the one that is missing may have been lost before the tap")
+		}
 	}
 }

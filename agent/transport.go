@@ -234,6 +234,13 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	if c.rival != 0 {
 		t.retake(c, id, p, host, dir)
 	}
+	if c.rightful != 0 && ok {
+		id, c = t.adopt(c, id, p, host, dir)
+		from = int(id & 1)
+	}
+	if c.mistold != nil {
+		t.heed(c, from, p)
+	}
 	if !c.Paired && c.Reliable() {
 		id, c = t.pair(c, id, p, host, dir)
 		from = int(id & 1)
@@ -351,39 +358,4 @@ func connectable(qpn uint32) bool { return qpn > 1 && qpn != packet.PSNMask }
 
 func (t *Transport) isNear(a, gid packet.Addr) bool {
 	return len(t.near) > 0 && (t.near[a] || t.near[gid])
-}
-
-// other judges the headers of packets whose service is not followed.
-func (t *Transport) other(p *packet.Packet, host, dir uint32) {
-	if !t.seal(nil, 0, p, host, dir) {
-		return
-	}
-	if whole(p) {
-		t.ver.Header(nil, 0, p)
-	} else {
-		t.ver.Skipped[verifier.SkipCut]++
-	}
-	if !p.IsCNP() {
-		t.unjudged++
-	}
-	switch {
-	case p.IsCNP():
-		t.notified(p, host, dir)
-	case p.Opcode >= 0xC0:
-		t.ver.Skipped[verifier.SkipManagement]++
-	default:
-		t.ver.Skipped[verifier.SkipService]++
-	}
-	// A QP of a followed connection does not change its service for one packet.
-	if p.IsCNP() || p.Opcode >= 0xC0 {
-		return
-	}
-	key := flowKey(host, dir, p.DestQP)
-	id, ok := t.flows.get(key, 0)
-	if !ok {
-		id, ok = t.datagrams(key, p)
-	}
-	if ok {
-		t.belongs(t.pairs.at(id>>1), int(id&1), p)
-	}
 }

@@ -20,7 +20,7 @@ func (s *stream) response(p *packet.Packet, at where) {
 	if ord >= s.high {
 		return
 	}
-	if m := s.find(ord); m != nil && s.misfits(m, ord, p) {
+	if m := s.find(ord); m != nil && s.misfits(m, ord, p) || m == nil && s.strange(ord, p) {
 		s.odd = append(s.odd, nak{ord, p.Syndrome, at})
 	}
 	if p.Opcode.Fn() != packet.Acknowledge {

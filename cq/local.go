@@ -6,6 +6,7 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // invalidatedEarly judges that a local invalidate completes after all requests before it: those that make no completion too.
@@ -107,6 +108,18 @@ func (s *stream) misfits(m *message, ord int64, p *packet.Packet) bool {
 	n := m.dma - uint32(ord-m.first)*s.pmtu
 	last := f == packet.ReadRespLast || f == packet.ReadRespOnly
 	return last != (ord == m.last()) || uint32(p.PayloadLen) != min(n, s.pmtu)
+}
+
+// strange is misfits for a message of which the last packet has not been seen.
+func (s *stream) strange(ord int64, p *packet.Packet) bool {
+	i := ord - s.base
+	if i < 0 || i >= int64(len(s.parts)) || !s.parts[i].seen {
+		return false
+	}
+	if p.Opcode.Fn() == packet.Acknowledge {
+		return p.Syndrome.Reserved()
+	}
+	return !wqe.OpOf(s.parts[i].op.Fn()).Responded()
 }
 
 // malformed judges BAD_RESP_ERR, and success where it is due.

@@ -7,8 +7,10 @@ import (
 	"ibwitness/packet"
 )
 
-// flowKey is one direction between two ports, to one queue pair; of a datagram also from one.
+// flowKey is one direction between two ports, to one queue pair; of a datagram also from one. What is of another service than the queue pair is
+// dropped by it (rule BTH-004).
 type flowKey struct {
+	service  packet.Service
 	src, dst packet.Addr
 	to, from uint32
 }
@@ -37,7 +39,7 @@ func (a *Agent) Packet(p *packet.Packet) {
 	if !in.Request && !in.Response || service > packet.UD && service != packet.XRC {
 		return
 	}
-	key := flowKey{src: p.Src, dst: p.Dst, to: p.DestQP}
+	key := flowKey{service: service, src: p.Src, dst: p.Dst, to: p.DestQP}
 	if p.Has&packet.HasDETH != 0 {
 		key.from = p.SrcQP
 	}
@@ -48,9 +50,6 @@ func (a *Agent) Packet(p *packet.Packet) {
 	}
 	if f.from == nil && f.to == nil && f.many == nil && (len(a.lives) == 0 || !toGroup(p)) {
 		return
-	}
-	if f.from != nil && f.from.service() != service || f.to != nil && f.to.service() != service {
-		return // the receiver drops it (rule BTH-004)
 	}
 	at := where{p.Frame, p.Time, a.pos, p.Tap, p.Opcode, p.PSN}
 	switch {

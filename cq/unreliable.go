@@ -292,7 +292,7 @@ func (a *Agent) damaged(p *packet.Packet) {
 	if p.Has&packet.HasBTH == 0 || !in.Only || !in.Request || service != packet.UC && service != packet.UD || p.Flaws&packet.FlawShort != 0 || p.Cut {
 		return
 	}
-	key := flowKey{src: p.Src, dst: p.Dst, to: p.DestQP}
+	key := flowKey{service: service, src: p.Src, dst: p.Dst, to: p.DestQP}
 	if p.Has&packet.HasDETH != 0 {
 		key.from = p.SrcQP
 	}

@@ -60,13 +60,14 @@ func Decode(f *Frame, p *packet.Packet) Outcome {
 	switch f.Link {
 	case LinkEthernet:
 		// Nearly every frame of a RoCE capture: the rest of this file in one step.
-		if len(b) >= etherSize {
+		if len(b) > etherSize {
+			station := binary.BigEndian.Uint64(b) >> 16
 			if t := binary.BigEndian.Uint16(b[12:]); t == etherIPv4 || t == etherIPv6 {
 				b, wire = b[etherSize:], wire-etherSize
 				if !packet.DecodeIP(p, b, wire) {
 					return tunnel(p, b, wire, 0)
 				}
-				p.Station = binary.BigEndian.Uint64(f.Data) >> 16
+				p.Station = station
 				if p.Cut || p.DestQP == packet.PSNMask {
 					group(p, f.Data)
 					return judge(p, true, 0)

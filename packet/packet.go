@@ -164,7 +164,7 @@ type Packet struct {
 	FlowLabel uint32 // GRH and IPv6
 
 	// Extension headers.
-	Syndrome Syndrome // AETH
+	Syndrome Syndrome // AETH; where there is none 0, which is positive
 	DETHRes  uint8    // reserved byte of the DETH
 	RDETHRes uint8    // reserved byte of the RDETH
 	XRCRes   uint8    // reserved byte of the XRCETH

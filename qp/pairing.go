@@ -37,3 +37,6 @@ func Begin(c *Pair, from int, psn packet.PSN) {
 	c.Ends[from].SQ = SendQueue{Joined: true, Fresh: true, Next: psn, First: psn, High: psn, Una: psn}
 	c.Ends[1-from].RQ = ReceiveQueue{Joined: true, EPSN: psn, MSN: MSNKnown, Told: true}
 }
+
+// ReadDone counts one READ or atomic less that is not yet answered.
+func (s *SendQueue) ReadDone() { s.RdOut -= min(s.RdOut, 1) }

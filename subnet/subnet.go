@@ -241,8 +241,8 @@ func (s *Subnet) SetLID(p *Port, lid uint16, lmc uint8) (other *Port) {
 	if lid == 0 || lid >= firstMulticast {
 		return nil
 	}
-	if s.byLID == nil {
-		s.byLID = make([]*Port, firstMulticast)
+	if need := min(int(lid)+1<<(lmc&7), firstMulticast); need > len(s.byLID) { // most subnets are small
+		s.byLID = append(s.byLID, make([]*Port, min(max(need, 2*len(s.byLID), 256), firstMulticast)-len(s.byLID))...)
 	}
 	p.LID, p.LMC = lid, lmc
 	s.each(lid, lmc, func(at **Port) {

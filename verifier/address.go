@@ -19,8 +19,8 @@ func (v *Verifier) missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 		return false
 	}
 	misplaced(c, m.PSN)
-	if m.DestQP <= 1 || m.DestQP == packet.PSNMask {
-		return true // it has its own rules: BTH-010, UD-QP1-002, UD-MC-004
+	if ownRules(m.DestQP) {
+		return true
 	}
 	v.covered(rule.BTH011)
 	v.report(c, from, m, verdict{
@@ -30,6 +30,9 @@ func (v *Verifier) missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	})
 	return true
 }
+
+// ownRules reports whether a QP is one that has its own rules for what goes there: BTH-010, UD-QP1-002, UD-MC-004.
+func ownRules(qpn uint32) bool { return qpn <= 1 || qpn == packet.PSNMask }
 
 // Expects reports whether p, to another QP of the same host, carries just the PSN that end from of c would send next.
 func Expects(c *qp.Pair, from int, p *packet.Packet) bool {
@@ -47,8 +50,8 @@ func Expects(c *qp.Pair, from int, p *packet.Packet) bool {
 
 // Misdirected reports a response to a QP that nothing else was ever sent to, and that answers a request of c (rule BTH-011).
 func (v *Verifier) Misdirected(c *qp.Pair, from int, p *packet.Packet) {
-	if p.DestQP <= 1 || p.DestQP == packet.PSNMask {
-		return // it has its own rules: BTH-010, UD-QP1-002, UD-MC-004
+	if ownRules(p.DestQP) {
+		return
 	}
 	v.covered(rule.BTH011)
 	d := verdict{
@@ -65,8 +68,8 @@ func (v *Verifier) Misdirected(c *qp.Pair, from int, p *packet.Packet) {
 // Astray reports the first packet of end 0 of c, which went to a QP that nothing else was ever sent to (rule BTH-011). after is the frame
 // of the next.
 func (v *Verifier) Astray(c *qp.Pair, p *packet.Packet, after uint64) {
-	if p.DestQP <= 1 || p.DestQP == packet.PSNMask {
-		return // it has its own rules: BTH-010, UD-QP1-002, UD-MC-004
+	if ownRules(p.DestQP) {
+		return
 	}
 	v.covered(rule.BTH011)
 	d := verdict{
@@ -101,7 +104,7 @@ func (v *Verifier) Source(c *qp.Pair, to int, p *packet.Packet, class rule.Class
 		v.report(c, 1-to, p, d)
 		return
 	}
-	v.bytewise(nil, 0, p, d)
+	v.alone(p, d)
 }
 
 // sourceGID holds the source address of a packet against the GID that its QP sends from, by the word of its own side (rule ROC-V2-011).

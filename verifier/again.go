@@ -24,7 +24,7 @@ const (
 //go:noinline
 func (v *Verifier) Usual(c *qp.Pair, from int, p *packet.Packet) bool {
 	end := &c.Ends[from&1]
-	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || p.Opcode.Service() != packet.RC || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
+	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
 		!again(&end.Flow, p) {
 		return false
 	}
@@ -36,31 +36,21 @@ func (v *Verifier) Usual(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// again reports whether Header and Flow have nothing to say of a packet, since they had nothing to say of another one of the flow: it agrees with
+// again reports whether Header and Flow have nothing to say of a packet of RC, since they had nothing to say of another one of the flow: it agrees with
 // that one in what Flow compares, and in all else it is plain. A packet that is Usual has no flaws, and at least a BTH and ICRC.
 func again(f *qp.Flow, p *packet.Packet) bool {
 	if f.State != qp.FlowPlain || !p.Usual {
 		return false
 	}
 	b, s := (*[leastLen]byte)(p.Data), &repeats[p.Opcode]
-	differs := repeatIP[wordIP].differs(binary.LittleEndian.Uint64(b[:])^uint64(f.TClass)<<10) |
+	ip := binary.LittleEndian.Uint64(b[:])
+	differs := repeatIP[wordIP].differs(ip^uint64(f.TClass)<<10) |
 		repeatIP[wordUDP].differs(binary.LittleEndian.Uint64(b[udpAt:])^uint64(bits.ReverseBytes16(f.SrcPort)))
 	differs |= s.bth.differs(binary.LittleEndian.Uint64(b[bthAt:])^(uint64(bit(f.MigReq))<<14|uint64(bits.ReverseBytes16(f.PKey))<<16)) |
 		s.bth8.differs(binary.LittleEndian.Uint64(b[bthAt+8:]))
 	differs |= s.payload.differs(uint64(p.PayloadLen)) | s.tail.differs(uint64(p.PayloadLen+int(p.PadCnt))) | s.pad.differs(pad(p))
-	if differs != 0 {
-		return false
-	}
-	for i := range unlikeAgain {
-		if u := &unlikeAgain[i]; u.differs(binary.LittleEndian.Uint64(b[wordAt[u.word]:])) == 0 {
-			return false
-		}
-	}
-	return true
+	return differs == 0 && unlikeAgain.differs(ip) != 0
 }
-
-// wordAt is where the words of such a packet begin.
-var wordAt = [lastOnWire]uint8{wordIP: 0, wordIP8: 8, wordUDP: udpAt, wordBTH: bthAt, wordBTH8: bthAt + 8}
 
 // inFlow are what Flow compares with the first packet of a flow on IPv4, and the addresses and QPs by which the flow is found.
 var inFlow = []field{
@@ -73,8 +63,9 @@ var inFlow = []field{
 // repeat is what the next packet of a flow has, by its opcode, beside what it has to agree with the flow in.
 type repeat struct{ bth, bth8, payload, tail, pad clause }
 
-// repeats are built from shapes. What does not come from the BTH is what any opcode asks.
-var repeats, repeatIP, unlikeAgain = func() (t [256]repeat, ip [wordUDP + 1]clause, not []unlike) {
+// repeats are built from shapes, for the opcodes of RC. What does not come from the BTH is what any opcode asks.
+var repeats, repeatIP, unlikeAgain = func() (t [256]repeat, ip [wordUDP + 1]clause, without clause) {
+	var not []unlike
 	var fixed [numWords]uint64 // bits that are those of the flow, for which plain holds
 	for _, f := range inFlow {
 		fixed[f.v4.word] |= f.v4.mask
@@ -84,7 +75,7 @@ var repeats, repeatIP, unlikeAgain = func() (t [256]repeat, ip [wordUDP + 1]clau
 	found[wordSrcLo], found[wordDstLo] = math.MaxUint64, math.MaxUint64
 	for o := range t {
 		s := shapes[packet.RoCEv2IPv4][o]
-		if s == nil {
+		if s == nil || packet.Opcode(o).Service() != packet.RC {
 			t[o].bth = clause{0xFF, uint64(^uint8(o))} // another opcode: no packet has it
 			continue
 		}
@@ -105,5 +96,8 @@ var repeats, repeatIP, unlikeAgain = func() (t [256]repeat, ip [wordUDP + 1]clau
 			}
 		}
 	}
-	return t, ip, not
+	if len(not) != 1 || not[0].word != wordIP {
+		panic("a header rule wants another value than one that is not in the first eight bytes of the IPv4 header, which again does not compare")
+	}
+	return t, ip, not[0].clause
 }()

@@ -15,7 +15,7 @@ func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
 	if n := &v.cng.cnp; numbered(p) && n.IPID == p.IPID && n.Src == p.Src && n.Dst == p.Dst && n.DestQP == p.DestQP && p.Time-n.Time < sameFrame {
 		return // a copy that the network made
 	}
-	v.bytewise(nil, 0, p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
+	v.alone(p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
 	v.covered(rule.CNGCNP005)
 	m := v.cng.way(p.Dst, p.Src, p.Time)
 	q := m.qp(p.DestQP, p.Time)

@@ -35,7 +35,7 @@ func (v *Verifier) finish(c *qp.Pair, id rule.ID, role rule.Role) {
 		v.leapEnds(c, from, id, role)
 	}
 	v.steady(c)
-	if c.Stranger != nil {
+	if c.Stranger != nil && c.Stranger.Opcode < 0xC0 {
 		v.stranger(c, c.Stranger, rule.Unproven)
 	}
 }
@@ -44,6 +44,12 @@ func (v *Verifier) finish(c *qp.Pair, id rule.ID, role rule.Role) {
 // still has its service.
 func (v *Verifier) Stranger(c *qp.Pair, p *packet.Packet, after uint64) {
 	v.stranger(c, p, rule.Violation, after)
+}
+
+// Expects reports whether a packet has the PSN of the next request of end from, or of one of its peer's that waits for its answer.
+func (v *Verifier) Expects(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, other := &c.Ends[from].SQ, &c.Ends[1-from].SQ
+	return q.Joined && p.PSN == q.Next || other.Joined && !p.PSN.Before(other.Una) && p.PSN.Before(other.Next)
 }
 
 func (v *Verifier) stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
@@ -55,8 +61,10 @@ func (v *Verifier) stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evid
 	if p.Opcode.Service() == packet.XRC && c.Service == packet.XRC {
 		d.rule, d.role, d.expected = xrcRole(p)
 	}
-	v.covered(d.rule)
-	v.report(c, from, p, d)
+	if in := p.Info(); in.Defined || p.Opcode >= 0xC0 || p.Opcode.Service() <= packet.UC || p.Opcode.Service() == packet.XRC {
+		v.covered(d.rule)
+		v.report(c, from, p, d)
+	} // else BTH-003
 	if q := &c.Ends[from].SQ; q.Joined && p.PSN == q.Next {
 		q.Excused = true
 		misplaced(c, p.PSN)

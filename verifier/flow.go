@@ -60,7 +60,7 @@ func agrees(f *qp.Flow, p *packet.Packet) bool {
 // flowFirst notes the first packet of a QP, and holds it against the attributes that are known.
 func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
-	end.Flow = qp.Flow{
+	end.OddPath, end.Flow = 0, qp.Flow{
 		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, SL: p.SL, MigReq: p.MigReq,
 		GRH: p.Has&packet.HasGRH != 0, GIDs: gids(p), State: qp.FlowKnown, Reported: end.Flow.Reported & reportedPKey,
 	}
@@ -175,9 +175,13 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if c.Encap != p.Encap {
 		v.covered(rule.ROCV2027)
-		once(reportedEncap, verdict{
-			rule: rule.ROCV2027, class: rule.Violation, expected: c.Encap.String() + " as before", actual: p.Encap.String(),
-		})
+		d := verdict{rule: rule.ROCV2027, class: rule.Violation, expected: c.Encap.String() + " as before", actual: p.Encap.String()}
+		n, told := c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, (c.Ends[0].Flow.Reported|c.Ends[1].Flow.Reported)&reportedEncap != 0
+		if n == 2 || n == 3 && told {
+			d.class, d.detail = rule.Unproven, "only the first packet of the connection has been seen so, and may be the odd one"
+		}
+		v.broken = true // its receiver may not know it for a packet of the connection
+		once(reportedEncap, d)
 		return
 	}
 	if f.PKey != p.PKey {
@@ -280,8 +284,15 @@ func (v *Verifier) steady(c *qp.Pair) {
 		last := max(end.SQ.LastTime, end.RQ.LastTime)
 		for k := range v.Rec.Findings {
 			f := &v.Rec.Findings[k]
-			is := (f.Rule == rule.PKY004 || f.Rule == rule.UDPKY001) && odd&15 == 1 ||
-				(f.Rule == rule.BTH013 || f.Rule == rule.UCMIG001 || f.Rule == rule.UDQKEY001) && odd>>4 == 1 || f.Rule == rule.NETGRH013 && path
+			is := false
+			switch f.Rule {
+			case rule.PKY004, rule.UDPKY001:
+				is = odd&15 == 1
+			case rule.BTH013, rule.UCMIG001, rule.UDQKEY001:
+				is = odd>>4 == 1
+			case rule.NETGRH013:
+				is = path
+			}
 			own := f.Accused.Addr == end.Addr && f.Peer.Addr == c.Ends[1-i].Addr && // the QPN may have been learned since
 				(!f.Accused.QPNKnown || f.Accused.QPN == end.Number) && (!f.Peer.QPNKnown || f.Peer.QPN == c.Ends[1-i].Number)
 			if is && own && f.Class == rule.Unproven && f.Time < last && len(f.Evidence) == 0 { // else it is the table of the port that it disagrees with

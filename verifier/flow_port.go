@@ -33,13 +33,14 @@ func (v *Verifier) portChanged(c *qp.Pair, from int, p *packet.Packet) {
 
 // confirm proves the unproven finding for which is holds, by p. It reports false where there is none any more.
 func (v *Verifier) confirm(p *packet.Packet, detail string, is func(*rule.Finding) bool) bool {
+	if p.Cut {
+		return false
+	}
 	for i := range v.Rec.Findings {
-		f := &v.Rec.Findings[i]
-		if f.Class != rule.Unproven || p.Cut || f.Cut || !is(f) {
-			continue
+		if f := &v.Rec.Findings[i]; f.Class == rule.Unproven && !f.Cut && is(f) {
+			v.Rec.Prove(i, detail)
+			return true
 		}
-		v.Rec.Prove(i, detail)
-		return true
 	}
 	return false
 }

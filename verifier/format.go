@@ -95,7 +95,7 @@ var formatHeaders = []header{
 		return differs(oddFlush(p), flushFormat, "FETH 0x%08x and %d bytes of payload", p.FETH, p.PayloadLen)
 	}, false, nil},
 	{rule.RDNAK001, rule.Responder, of(packet.XRC), func(p *packet.Packet) (string, string) {
-		return differs(p.Has&packet.HasAETH != 0 && p.Syndrome == packet.NAKInvalidRD, "no NAK of RD on XRC", "syndrome 0x%02x", uint8(p.Syndrome))
+		return differs(p.Syndrome == packet.NAKInvalidRD, "no NAK of RD on XRC", "syndrome 0x%02x", uint8(p.Syndrome))
 	}, false, nil},
 }
 

@@ -90,9 +90,6 @@ func (v *Verifier) Cover() {
 	for e := range v.headers {
 		for o := range v.headers[e] {
 			n := v.headers[e][o]
-			if n == 0 {
-				continue
-			}
 			v.coverSeal(packet.Encap(e), n)
 			for _, h := range headersOf[e][o] {
 				v.Rec.Cover[h.id].Exercised += n

@@ -68,8 +68,8 @@ func TestSubnetTally(t *testing.T) {
 }
 
 // newSubnet makes a subnet: switches in a row, adapters at them.
-func newSubnet(r *rand.Rand) *simNet {
-	n := &simNet{r: r, now: epoch, taps: map[*simPort]uint16{}}
+func newSubnet(r *rand.Rand, wide bool) *simNet {
+	n := &simNet{r: r, now: epoch, taps: map[*simPort]uint16{}, wide: wide}
 	ca := n.node(false, 1)
 	var switches []*simNode
 	for i := range 1 + r.IntN(3) {
@@ -142,6 +142,10 @@ func (m *simManager) sweep() {
 func (n *simNet) happens() {
 	r, m := n.r, n.sm
 	x := n.nodes[1+r.IntN(len(n.nodes)-1)]
+	if n.wide && r.IntN(2) == 0 {
+		n.seldom(x)
+		return
+	}
 	switch r.IntN(12) {
 	case 0:
 		m.sweep()
@@ -257,10 +261,9 @@ func (n *simNet) chatter() {
 	n.after(1e6+n.r.Int64N(3e7), n.chatter)
 }
 
-// innocentSubnet verifies what is seen of a simulated subnet. Where change is given, it may change a packet, or return false: it is lost.
-func innocentSubnet(t *testing.T, seed uint64, change func(p *packet.Packet) bool) *rule.Recorder {
-	r := rand.New(rand.NewPCG(seed, 7))
-	n := newSubnet(r)
+// liveSubnet lets a subnet live for a while, and returns which of its ports taps are near.
+func liveSubnet(r *rand.Rand, wide bool) (*simNet, []packet.Addr) {
+	n := newSubnet(r, wide)
 	if r.IntN(2) == 0 {
 		n.loss = r.Float64() * 0.1
 	}
@@ -288,9 +291,16 @@ func innocentSubnet(t *testing.T, seed uint64, change func(p *packet.Packet) boo
 	if len(near) > 0 && r.IntN(3) == 0 {
 		near = append(near, packet.LIDAddr(0xFFFF))
 	}
-	a := agent.NewTransport(near)
-	a.Several = tapped > 1
 	slices.SortStableFunc(n.seen, func(x, y simSeen) int { return int(min(max(x.time-y.time, -1), 1)) })
+	return n, near
+}
+
+// innocentSubnet verifies what is seen of a simulated subnet. Where change is given, it may change a packet, or return false: it is lost.
+func innocentSubnet(t *testing.T, seed uint64, change func(p *packet.Packet) bool) *rule.Recorder {
+	r := rand.New(rand.NewPCG(seed, 7))
+	n, near := liveSubnet(r, false)
+	a := agent.NewTransport(near)
+	a.Several = len(n.taps) > 1
 	from := 0
 	if r.IntN(3) == 0 {
 		from = r.IntN(len(n.seen) + 1)

@@ -138,7 +138,7 @@ func (l *Latencies) answered(w *wqe.SendWQE, p *packet.Packet) {
 // rcAnswered measures how long the message that a response names waited for it, where the fast path did not take that.
 func (v *Verifier) rcAnswered(c *qp.Pair, from int, p *packet.Packet) {
 	q, fn := &c.Ends[1-from].SQ, p.Opcode.Fn()
-	if v.Latencies == nil || !c.Paired || !q.Joined || p.Has&p.Info().Headers != p.Info().Headers || p.Has&packet.HasAETH != 0 && p.Syndrome.Type() != packet.ACK ||
+	if v.Latencies == nil || !c.Paired || !q.Joined || p.Has&p.Info().Headers != p.Info().Headers || p.Syndrome.Type() != packet.ACK ||
 		p.PSN.Before(q.Una) || !p.PSN.Before(later(q.Next, q.High)) {
 		return
 	}
@@ -151,13 +151,10 @@ func (v *Verifier) rcAnswered(c *qp.Pair, from int, p *packet.Packet) {
 // rcResent measures how long a requester took to send again what a NAK asks for.
 func (v *Verifier) rcResent(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
-	if r.Timed || p.PSN.After(r.NakPSN) {
+	if v.Latencies == nil || r.Timed || p.PSN.After(r.NakPSN) {
 		return
 	}
 	r.Timed = true
-	if v.Latencies == nil {
-		return
-	}
 	switch took := time.Duration(p.Time - r.NakTime); r.Nak {
 	case qp.NakSequence:
 		v.Latencies[NAKToResend].Observe(took)

@@ -35,6 +35,10 @@ func TestBuckets(t *testing.T) {
 		h.Observe(time.Duration(i+1) * time.Microsecond)
 	}
 	h.Observe(-1)
+	var none Histogram
+	if none.Observe(0); none.Count() != 1 {
+		t.Error("no time at all is not counted")
+	}
 	for share, want := range map[float64]time.Duration{0.5: 500 * time.Microsecond, 0.99: 990 * time.Microsecond, 1: time.Millisecond, 0.001: time.Microsecond} {
 		if got := h.Quantile(share); got < want*91/100 || got > want*110/100 {
 			t.Errorf("quantile %v: %v, not %v", share, got, want)
@@ -42,6 +46,20 @@ func TestBuckets(t *testing.T) {
 	}
 	if h.Count() != 1000 || h.Sum < 500_000_000 || h.Sum > 500_500_000 {
 		t.Error(h.Count(), h.Sum)
+	}
+}
+
+// TestAddLatencies: what was counted apart is what was counted together.
+func TestAddLatencies(t *testing.T) {
+	var apart [2]Latencies
+	var together Latencies
+	for i := range 100 {
+		d := time.Duration(i*i) * time.Microsecond
+		apart[i%2][i%int(NumIntervals)].Observe(d)
+		together[i%int(NumIntervals)].Observe(d)
+	}
+	if apart[0].Add(&apart[1]); apart[0] != together {
+		t.Error(apart[0], together)
 	}
 }
 

@@ -154,7 +154,13 @@ func (v *Verifier) leap(c *qp.Pair, from int, id rule.ID, role rule.Role, class 
 	requests := append([]packet.Packet(nil), q.Leap()...)
 	v.wrongPSN(c, from, id, role, class, evidence...)
 	v.rcJoin(c, from, first)
-	if r.Told = told; c.Reliable() {
+	r.Told = told
+	v.leapFrom(c, from, first, requests)
+}
+
+// leapFrom has the stream of end from, which was joined at first, go on with what came far from it.
+func (v *Verifier) leapFrom(c *qp.Pair, from int, first *packet.Packet, requests []packet.Packet) {
+	if c.Reliable() {
 		for i := range requests {
 			if b := &requests[i]; v.rcRequest(c, from, b) {
 				v.rcArrive(c, from, b)
@@ -162,8 +168,7 @@ func (v *Verifier) leap(c *qp.Pair, from int, id rule.ID, role rule.Role, class 
 		}
 		return
 	}
-	q.Next = first.PSN.Add(1)
-	q.High, q.Una = q.Next, q.Next
+	c.Ends[from].SQ.Next = first.PSN.Add(1)
 }
 
 // leapWaits takes request p, which goes on from those that are far from their stream. It reports whether p is to be judged in the stream: those

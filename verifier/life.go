@@ -86,14 +86,5 @@ func (v *Verifier) reconnect(c *qp.Pair, from int) {
 	q.Unstray()
 	v.Reconnected(c, from, first)
 	v.rcJoin(c, from, first)
-	if c.Reliable() {
-		for i := range requests {
-			if b := &requests[i]; v.rcRequest(c, from, b) {
-				v.rcArrive(c, from, b)
-			}
-		}
-		return
-	}
-	q.Next = first.PSN.Add(1)
-	q.High, q.Una = q.Next, q.Next
+	v.leapFrom(c, from, first, requests)
 }

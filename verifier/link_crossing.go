@@ -41,7 +41,7 @@ func (v *Verifier) Crossed(p *packet.Packet, before, now *Sighting) (changed boo
 	if d.class == rule.Unproven {
 		d.detail += "; without a VCRC it may have been damaged"
 	}
-	v.bytewise(nil, 0, p, d)
+	v.alone(p, d)
 	return true
 }
 
@@ -52,7 +52,7 @@ func (v *Verifier) Ordered(p *packet.Packet, before *Sighting, last uint64) {
 	if before.Frame >= last {
 		return
 	}
-	v.bytewise(nil, 0, p, verdict{
+	v.alone(p, verdict{
 		rule: rule.LNKSW003, class: rule.Unproven, role: rule.Network,
 		expected: fmt.Sprintf("it before the packet of frame %d of tap %d", last, before.Tap), actual: fmt.Sprintf("it behind, though it is frame %d there", before.Frame),
 		detail: "adaptive routing does so on purpose",

@@ -100,7 +100,7 @@ func (v *Verifier) ownLID(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) portOf(guid uint64) *subnet.Port {
 	for _, n := range v.Subnet.Nodes {
 		for _, s := range n.Ports {
-			if s.Knows(subnet.KnowsGUID) && s.GUID == guid {
+			if s.GUID == guid {
 				return s
 			}
 		}

@@ -137,7 +137,7 @@ func JudgeGroups(all ...*Verifier) {
 				knew = true
 				p.Time, p.Frame, p.PSN = u.newest.time, u.newest.frame, u.newest.psn
 			}
-			v.bytewise(nil, 0, p, verdict{
+			v.alone(p, verdict{
 				rule: rule.UDMC002, class: proven(knew), role: rule.Sender,
 				expected: fmt.Sprintf("DLID 0x%04x, which the subnet administrator gives for %v", g.mlid, u.DGID), actual: fmt.Sprintf("DLID 0x%04x", u.DLID),
 			})

@@ -72,7 +72,7 @@ func (v *Verifier) copied(c *qp.Pair, from int, p *packet.Packet) {
 func unit(times ...int64) time.Duration {
 	u := time.Second
 	for _, t := range times {
-		for u > 1 && t%int64(u) != 0 {
+		for t%int64(u) != 0 {
 			u /= 10
 		}
 	}

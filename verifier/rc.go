@@ -68,9 +68,7 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 	if q.ReadLen != 0 {
 		v.rcSettleRead(c, from, p)
 	}
-	if r := &c.Ends[1-from].RQ; r.Nak != qp.NakNone {
-		v.rcResent(c, from, p)
-	}
+	v.rcResent(c, from, p)
 	if q.Foreign == uint32(p.PSN)|qp.BrokenSet && !v.broken {
 		q.Foreign = 0 // it came again as it should be: nobody has answered it
 		v.covered(rule.PKY003)

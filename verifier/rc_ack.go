@@ -193,7 +193,7 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 			oldest = w
 		}
 		w.Flags |= wqe.Answered | wqe.Accused
-		q.RdOut -= min(q.RdOut, 1)
+		q.ReadDone()
 	}
 	if oldest == nil || rcWaits(c, from, oldest) {
 		return

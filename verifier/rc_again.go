@@ -28,7 +28,7 @@ func (v *Verifier) sameRequest(c *qp.Pair, from int, s *qp.Sent, p *packet.Packe
 	if numbered(p) && !sameNumber(c, from, p) {
 		return p.IPID == s.Trace.IPID && sameBytes(v.trace(p), s.Trace)
 	}
-	if q.LastPSN != p.PSN || p.Time-q.LastTime >= sameFrame/100 {
+	if q.LastPSN != p.PSN || p.Time-q.LastTime >= atOnce {
 		return false
 	}
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && frame(p.Frame, w.RespFrame) > q.LastFrame {
@@ -79,6 +79,9 @@ func (v *Verifier) rcSame(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w 
 	v.covered(id)
 	if v.broken || packet.SameContent(p, s.Trace) {
 		return
+	}
+	if w != nil && w.Op.Atomic() && p.VA&7 == 0 {
+		w.VA = p.VA // the responder may have taken this one
 	}
 	actual := "other payload or headers"
 	if p.Opcode != s.Trace.Opcode {

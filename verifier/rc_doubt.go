@@ -29,7 +29,7 @@ func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 		}
 		return
 	}
-	behind := w == q.Messages.Newest() && q.LastPSN == w.First && !q.HasHole() || q.HasHole() && q.Hole == w.Last.Add(1) // nothing, or a gap
+	behind := q.LastPSN == w.First && !q.HasHole() || q.HasHole() && q.Hole == w.Last.Add(1) // nothing, or a gap
 	if !behind || !full || r.Repeated || r.Nak != qp.NakNone || p.PSN != w.RespNext ||
 		w.Flags&(wqe.Again|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) != 0 || p.Opcode == readOpcode(p, w.First, w.Last) {
 		return
@@ -78,7 +78,7 @@ func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 	}
 	v.rcWrongRead(c, 1-from, w, d.Next, behind)
 	if !w.Has(wqe.Answered) {
-		q.RdOut -= min(q.RdOut, 1)
+		q.ReadDone()
 	}
 	w.Last = d.Next.Add(-1)
 	w.Flags |= wqe.Answered | wqe.Blamed
@@ -121,7 +121,7 @@ func (v *Verifier) rcResolve(c *qp.Pair, from int, p *packet.Packet, d *qp.Doubt
 	q.Recovery.Doubt = nil
 	v.rcWrongRead(c, from, w, d.Next, p.Frame)
 	if !w.Has(wqe.Answered) {
-		q.RdOut -= min(q.RdOut, 1)
+		q.ReadDone()
 	}
 	w.Last, q.ReadLen = d.Next.Add(-1), 0
 	w.Flags = w.Flags&^wqe.Unsized | wqe.Answered | wqe.Blamed

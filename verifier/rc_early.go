@@ -103,7 +103,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	// At the requester all that it sent was seen; but a response to just the next PSN may tell of a packet that was not recognised.
 	neverSent := c.Sees(1-from) && r.Told && p.PSN != q.Next
 	// At the responder all that arrived was seen, since the capture began; a NAK answers what came just before it.
-	neverCame := c.Sees(from) && (r.Told || p.Has&packet.HasAETH != 0 && p.Syndrome.Type() == packet.NAK)
+	neverCame := c.Sees(from) && (r.Told || p.Syndrome.Type() == packet.NAK)
 	repeats := r.Repeated && q.LastPSN.Before(q.Una) && p.Opcode.Fn() != packet.Acknowledge
 	d := verdict{
 		rule: rule.RCRSP006, class: proven((neverSent || neverCame) && !repeats), role: rule.Responder,

@@ -69,7 +69,7 @@ func buildExpectations() (t [256]expectation) {
 			}
 			continue
 		}
-		if !in.Request || fn == packet.SendLastInv || fn == packet.SendOnlyInv || fn == packet.Flush || fn == packet.AtomicWrite {
+		if fn == packet.SendLastInv || fn == packet.SendOnlyInv || fn == packet.Flush || fn == packet.AtomicWrite {
 			continue
 		}
 		*e = expectation{known: true, op: wqe.OpOf(fn), begins: in.First || in.Only, ends: in.Last || in.Only, full: in.First || in.Middle, some: in.Payload}

@@ -76,7 +76,7 @@ func (v *Verifier) rcFlushAgain(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.FLW004)
 	w.Flags |= wqe.Answered
-	q.RdOut -= min(q.RdOut, 1)
+	q.ReadDone()
 	v.report(c, from, p, verdict{
 		rule: rule.FLW004, class: rule.Unproven, role: rule.Responder,
 		expected: "the response to the FLUSH again", actual: p.Opcode.String(), detail: "it may be one that nothing asked for",

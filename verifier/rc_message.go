@@ -83,7 +83,7 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 		}
 		return
 	}
-	if op.Responded() {
+	if op.Responded() || in.Only {
 		q.Interrupted = q.Open // it may go on behind the interloper
 	}
 	if w := q.Messages.Newest(); w != nil {

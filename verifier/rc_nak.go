@@ -19,6 +19,9 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 	if p.PSN.Before(q.Una) && !r.Answered && r.NakTime != 0 && !c.Sees(from) {
 		return false // a later NAK has overtaken it
 	}
+	if p.PSN.Before(q.Una) && r.Answered && int32(uint32(p.Frame)-r.LastFrame) < 0 {
+		return false // it had waited for its request, and what acknowledges that was sent after it
+	}
 	// What was sent before the first request that the tap saw was lost on its way to it.
 	start, known := c.Ends[1-from].Attr.Start()
 	if known {
@@ -40,7 +43,7 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 		return false
 	}
 	v.rcBeyondHole(c, from, p, p.PSN.Add(-1))
-	if q.RdOut > 0 && p.PSN != q.Una {
+	if p.PSN != q.Una {
 		if w, _ := q.Messages.Find(p.PSN); w == nil || !w.Op.Responded() {
 			v.rcImplied(c, from, p)
 		}

@@ -66,7 +66,7 @@ func (v *Verifier) rcOwesNak(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	owed := r.Owed
-	positive := p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK
+	positive := p.Syndrome.Type() == packet.ACK
 	switch {
 	case owed.NAK && positive && p.PSN.Before(owed.Missing):
 	case owed.Paid != 0:

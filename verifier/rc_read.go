@@ -96,7 +96,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	// Where some were out of their order, they may all have come to the requester one by one since.
 	if p.PSN == w.Last && !w.Has(wqe.Answered) && (!w.Has(wqe.Gapped) || c.Sees(1-from) && w.Missing == w.Last.Add(1)) && !firstOfSeveral(p, w) {
 		w.Flags |= wqe.Answered
-		q.RdOut -= min(q.RdOut, 1)
+		q.ReadDone()
 	}
 	if w.Has(wqe.Gapped) && c.Sees(1-from) && w.First.After(had) {
 		q.Spares(q.Una) // what is before the READ is acknowledged
@@ -257,8 +257,6 @@ func readOpcode(p *packet.Packet, first, last packet.PSN) packet.Opcode {
 		fn = packet.ReadRespOnly
 	case p.PSN == first:
 		fn = packet.ReadRespFirst
-	case p.PSN == last && p.PSN == first:
-		fn = packet.ReadRespOnly
 	case p.PSN == last:
 		fn = packet.ReadRespLast
 	}
@@ -367,7 +365,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if !w.Has(wqe.Answered) {
 		w.Flags |= wqe.Answered
-		q.RdOut -= min(q.RdOut, 1)
+		q.ReadDone()
 	}
 	if q.RdOut > 0 {
 		v.rcPassedOver(c, from, p)

@@ -119,6 +119,9 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCPSN004)
 	case c.Missent != nil && v.missent(c, from, p, d):
 		q.Break()
+		if !q.HasHole() {
+			q.Hole, q.HoleEnd, q.Explained = q.Next, p.PSN, true
+		}
 		q.Next, q.Unsure, q.Open = p.PSN, true, wqe.None
 		q.High = later(q.High, q.Next)
 		c.Ends[1-from].RQ.EPSN = p.PSN
@@ -143,7 +146,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	explained := (q.Excused || told) && !q.BrokenAt(q.Next)
 	q.Fresh, q.Excused = false, false
-	if !p.PSN.Before(q.High) && p.PSN != q.High || !q.HasHole() {
+	if p.PSN.After(q.High) || !q.HasHole() {
 		if !q.HasHole() {
 			q.Hole, q.Explained = q.Next, explained
 		}

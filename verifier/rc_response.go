@@ -13,7 +13,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if !c.Paired {
 		v.Skipped[SkipUnpaired]++
 		r.Heard, r.LastPSN = true, p.PSN
-		if p.Has&packet.HasAETH != 0 && p.Syndrome.Type() == packet.RNRNAK {
+		if p.Syndrome.Type() == packet.RNRNAK {
 			q.WaitTo(waitsTo(p)) // whoever it is
 		}
 		if p.Syndrome.Type() != packet.ACK {
@@ -35,7 +35,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcOldNak(c, from, p)
 		return
 	}
-	if (c.Sees(from) || c.Ends[from].Doubted) && (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && (p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK) ||
+	if (c.Sees(from) || c.Ends[from].Doubted) && (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK ||
 		p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && (r.Nak == qp.NakNone || r.NakPSN != p.PSN) && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High) {
 		wait(c, from, p, true)
 		return
@@ -69,7 +69,7 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 	if c.Ends[1-from].SQ.Foreign != 0 {
 		v.rcForeign(c, from, p)
 	}
-	if r.Nak == qp.NakFatal && c.Ends[1-from].SQ.HasCrossed() && (p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK) {
+	if r.Nak == qp.NakFatal && c.Ends[1-from].SQ.HasCrossed() && p.Syndrome.Type() == packet.ACK {
 		r.Nak = qp.NakNone // it was an ACK with a wrong syndrome: see rcCounts
 	}
 	if r.Nak == qp.NakFatal && !p.PSN.Before(r.NakPSN) && !v.sameResponse(r, p) {
@@ -92,7 +92,7 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 		v.Skipped[SkipCut]++
 		return
 	}
-	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK {
+	if p.Syndrome.Type() == packet.ACK {
 		v.rcHeeds(c, from, p)
 	}
 	if c.Ends[1-from].SQ.HasHole() && p.Opcode.Fn() != packet.Acknowledge && v.rcFilled(c, from, p) {

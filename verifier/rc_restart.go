@@ -246,8 +246,12 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 	q := &end.SQ
 	v.event(c, from, rule.Requester, p, rule.EvTimeout, "")
 	v.rcOwes(c, from, p)
-	if !impliedNAK(q, p) && end.Knows(hcaagent.KnowsTimeout) && q.AskedAt != 0 {
+	switch {
+	case impliedNAK(q, p) || q.AskedAt == 0:
+	case end.Knows(hcaagent.KnowsTimeout):
 		v.rcTimer(c, from, p)
+	default:
+		v.rcAnyTimer(c, from, p)
 	}
 	if end.Knows(hcaagent.KnowsRetryCnt) {
 		v.rcRetries(c, from, p, false)

@@ -13,6 +13,9 @@ import (
 // sameFrame is how soon after a packet its copy may come that the network made.
 const sameFrame = int64(10 * time.Millisecond)
 
+// atOnce is how soon it comes where no IPv4 identification tells it from a packet that was sent again.
+const atOnce = sameFrame / 100
+
 // uncount gives up the count of messages from psn on, where two packets took one PSN: which of them the responder took, and so where its messages end,
 // is not certain.
 func uncount(q *qp.SendQueue, psn packet.PSN) {
@@ -218,7 +221,7 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	q.History.Drop(q.LastPSN)
 	if q.Filled && w.Op.Responded() && !w.Has(wqe.Answered) {
 		w.Flags |= wqe.Answered
-		q.RdOut -= min(q.RdOut, 1)
+		q.ReadDone()
 	}
 	if w.First == q.LastPSN {
 		w.First = q.Hole

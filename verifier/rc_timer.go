@@ -35,6 +35,9 @@ func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
 	case took < least && took+unit(p.Time, q.AskedAt, q.LastTime) > least:
 	case took < least && v.Profile.AdaptiveRetransmission:
 	case took < least:
+		if v.anyTimer(c, from, p) {
+			told, detail = true, ""
+		}
 		d := verdict{
 			rule: rule.RCTMO002, class: proven(told && c.Sees(from)), role: rule.Requester,
 			expected: "no retransmission before " + least.String(), actual: "after " + took.String(), detail: detail,
@@ -50,6 +53,31 @@ func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
 			expected: "a retransmission within " + (4 * least).String(), actual: "after " + took.String(), detail: detail,
 		})
 	}
+}
+
+// rcAnyTimer judges a retransmission of a requester whose timeout is not known: the shortest that there is has to run out too (rule RC-TMO-002).
+func (v *Verifier) rcAnyTimer(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	if v.Profile.AdaptiveRetransmission || !c.Sees(from) || !v.anyTimer(c, from, p) {
+		return
+	}
+	v.covered(rule.RCTMO002)
+	v.report(c, from, p, verdict{
+		rule: rule.RCTMO002, class: rule.Violation, role: rule.Requester,
+		expected: "no retransmission before " + shortest.String() + ", the shortest ACK timeout", actual: "after " + time.Duration(p.Time-q.AskedAt).String(),
+	})
+}
+
+// shortest is the ACK timeout of code 1; 0 turns the timer off.
+const shortest = 8192 * time.Nanosecond
+
+// anyTimer reports whether p, the oldest request that is not acknowledged, comes again sooner than any timer runs out, even one that started when p itself
+// was sent. What else comes again so is RC-RTY-006, -008 or -010. Behind a long silence both may have been held back, and stamped in one burst.
+func (v *Verifier) anyTimer(c *qp.Pair, from int, p *packet.Packet) bool {
+	const silent = int64(50 * time.Millisecond)
+	q := &c.Ends[from].SQ
+	took := max(time.Duration(p.Time-q.AskedAt), time.Duration(stamp(p.Time)-v.asked)*tick)
+	return v.asked != 0 && p.PSN == q.Una && p.Time-c.Ends[1-from].RQ.LastTime < silent && took+unit(p.Time, q.AskedAt, q.LastTime) < shortest
 }
 
 // timeoutTold reports whether the ACK timeout is known from the queue pair itself, and what the doubt is where only CM says it.

@@ -82,11 +82,13 @@ func (v *Verifier) rcTakesLater(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) mayTimeOut(c *qp.Pair, from int, p *packet.Packet) bool {
 	end, least := &c.Ends[from], usualTimer
 	if end.Knows(hcaagent.KnowsTimeout) {
-		switch told := end.Told(hcaagent.KnowsTimeout); {
+		switch told, timeout := end.Told(hcaagent.KnowsTimeout), packet.Timeout(end.Attr.Timeout); {
 		case told && end.Attr.Timeout == 0:
 			return false
-		case told || end.Attr.Timeout != 0 && packet.Timeout(end.Attr.Timeout) < least:
-			least = packet.Timeout(end.Attr.Timeout)
+		case told:
+			least = timeout
+		case end.Attr.Timeout != 0:
+			least = min(least, timeout)
 		}
 	}
 	return v.outstanding(&end.SQ, p) >= least

@@ -107,7 +107,7 @@ func (v *Verifier) FinishRD(rd *RD, c *qp.Pair) {
 func (v *Verifier) rdAccuse(c *qp.Pair, from int, p *packet.Packet, own uint32, d verdict) {
 	a, b := &c.Ends[from], &c.Ends[1-from]
 	f := finding(p, d)
-	f.Accused = rule.Endpoint{Role: d.role, Addr: a.Addr, QPN: own, QPNKnown: own != 0}
+	f.Accused = rule.Endpoint{Role: d.role, Addr: a.Addr, QPN: own, QPNKnown: true}
 	f.Peer = rule.Endpoint{Addr: b.Addr, QPN: p.DestQP, QPNKnown: true}
 	v.Rec.Add(f)
 }

@@ -50,7 +50,7 @@ func (v *Verifier) rdUnseen(e *RDEnd, c *qp.Pair, from int) {
 
 // rdAnswered judges a response of end from to a message (rules RD-ATM-001, RD-RSY-001, RD-QKEY-001), and notes what it makes of it.
 func (v *Verifier) rdAnswered(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, m *rdMessage) {
-	positive := p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK
+	positive := p.Syndrome.Type() == packet.ACK
 	fn := p.Opcode.Fn()
 	blame := func(id rule.ID, expected, actual string) {
 		v.rdAccuse(c, from, p, m.destQP, verdict{

@@ -175,7 +175,8 @@ type scenario struct {
 	smps   smps
 	heat   *heat // nil: as written
 	varied *variation
-	taken  uint64 // packets that the fast path of RC took
+	lost   func() bool // whether the next frame is lost before the tap; nil: none is
+	taken  uint64      // packets that the fast path of RC took
 }
 
 // epoch is when every scenario begins, nanoseconds since the Unix epoch.
@@ -236,6 +237,9 @@ func (s *scenario) run(input string) error {
 
 // feed hands a frame to the agent, unless it is changed before.
 func (s *scenario) feed(how packet.Encap, frame []byte, wireLen int, p *packet.Packet) error {
+	if s.lost != nil && s.lost() {
+		return nil
+	}
 	if s.varied != nil {
 		return s.varied.feed(how, frame, wireLen, p)
 	}

@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -68,7 +69,8 @@ var serviceHeaders = []header{
 		return differs(p.DestQP == 1 && p.Has&packet.HasDETH != 0 && p.QKey != 0x80010000, "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
 	}, false, nil},
 	{rule.UDQP1001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
-		bad := p.DestQP == 1 && (p.PayloadLen != 256 || p.Has&packet.HasImmDt != 0) // LNK-VL-001 judges the VL
+		cm := class(p.Payload) == byte(mad.ClassCM)                                        // CM-FMT-003 judges its length
+		bad := p.DestQP == 1 && (p.PayloadLen != 256 && !cm || p.Has&packet.HasImmDt != 0) // LNK-VL-001 judges the VL
 		return differs(bad, "256 bytes of payload and no immediate to QP1", "%v with %d bytes", p.Opcode, p.PayloadLen)
 	}, false, nil},
 	{rule.UDQP0001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {

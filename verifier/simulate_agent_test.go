@@ -21,15 +21,25 @@ func (x *simNode) agent(p *simPort, request []byte) []byte {
 		b[3], b[5] = byte(mad.GetResp), b[5]|byte(code)
 		return b
 	}
+	if end.lease != 0 && x.net.now > end.lease {
+		end.put("MKeyProtectBits", 0)
+		end.lease = 0
+	}
 	protect := end.field("MKeyProtectBits")
 	hide := false
 	if end.mkey != 0 && s.MKey != end.mkey {
 		if s.Method == mad.Set || protect >= 2 {
 			n := end.field("MKeyViolations")
 			end.put("MKeyViolations", min(n+1, 0xFFFF))
+			if period := end.field("MKeyLeasePeriod"); end.lease == 0 && period != 0 {
+				end.lease = x.net.now + int64(period)*1e9
+			}
 			return nil
 		}
 		hide = protect == 1
+	}
+	if end.mkey == s.MKey {
+		end.lease = 0
 	}
 	set := s.Method == mad.Set
 	switch s.Attribute {
@@ -60,12 +70,18 @@ func (x *simNode) agent(p *simPort, request []byte) []byte {
 		for name, v := range map[string]uint64{"linearFDBCap": 1024, "multicastFDBCap": 64, "partitionEnforcementCap": 32, "enhancedPort0": 1} {
 			mad.LayoutSwitchInfo.Field(name).PutUint(s.Data, v)
 		}
+		if x.net.wide {
+			mad.LayoutSwitchInfo.Field("randomFDBCap").PutUint(s.Data, 32)
+			mad.LayoutSwitchInfo.Field("optimizedSLtoVLMappingProgramming").PutUint(s.Data, 1)
+		}
 	case mad.AttrPortInfo:
 		return x.portInfo(p, end, b, &s, hide, status)
 	case mad.AttrPKeyTable, mad.AttrGUIDInfo, mad.AttrSLtoVL, mad.AttrVLArbitration, mad.AttrLinearForwarding, mad.AttrMulticastForwarding:
 		return x.table(p, b, &s, status)
 	default:
-		return status(0x0C)
+		if !x.net.wide || !x.seldom(p, &s) {
+			return status(0x0C)
+		}
 	}
 	return status(0)
 }

@@ -98,6 +98,10 @@ func (m *simManager) managed(f *flight) {
 	if s.Decode(f.b) != nil {
 		return
 	}
+	if s.Method == mad.Trap {
+		m.represses(f)
+		return
+	}
 	k := m.open[s.TID]
 	if s.Method != mad.GetResp || k == nil {
 		return
@@ -159,6 +163,9 @@ func (m *simManager) portSetting(p *simPort, state uint64) func([]byte) {
 			"subnetTimeOut": 18, "masterSMLID": simManagerLID, "masterSMSL": 0, "MKey": m.mkey, "MKeyLeasePeriod": 30, "MKeyProtectBits": 1,
 		} {
 			in.Field(name).PutUint(d, v)
+		}
+		if m.net.wide {
+			in.Field("MKeyLeasePeriod").PutUint(d, 3)
 		}
 		if lid := m.lids[p]; lid != 0 {
 			in.Field("LID").PutUint(d, uint64(lid))

@@ -22,11 +22,13 @@ type simNet struct {
 	taps  map[*simPort]uint16 // of a link, by either port
 	seen  []simSeen
 	psn   uint32
+	wide  bool // traps are sent, and attributes asked for that few managers ask for
 }
 
 type simSeen struct {
 	time int64
 	tap  uint16
+	link uint32 // and which end of the link sent it
 	p    packet.Packet
 }
 
@@ -66,15 +68,16 @@ func (n *simNet) run(d int64) {
 }
 
 type simNode struct {
-	net    *simNet
-	guid   uint64
-	isSw   bool
-	ports  []*simPort // by number; 0 is the management port of a switch, nil on an adapter
-	free   int64      // when its agent is ready for the next packet
-	linear []byte
-	tables map[simTable][]byte
-	path   []byte // from the manager
-	back   []byte
+	net      *simNet
+	guid     uint64
+	isSw     bool
+	ports    []*simPort // by number; 0 is the management port of a switch, nil on an adapter
+	free     int64      // when its agent is ready for the next packet
+	linear   []byte
+	tables   map[simTable][]byte
+	path     []byte // from the manager
+	back     []byte
+	trapping uint64 // transaction of the trap that it sends; 0: none
 }
 
 type simTable struct {
@@ -89,6 +92,7 @@ type simPort struct {
 	peer   *simPort
 	info   []byte // PortInfo
 	mkey   uint64
+	lease  int64 // when the lease of the M_Key runs out; 0: it does not
 	up     bool
 	busy   int64 // when the last packet left
 }
@@ -128,7 +132,7 @@ func (x *simNode) reset() {
 		} {
 			p.put(name, v)
 		}
-		if x == x.net.nodes[0] {
+		if x == x.net.nodes[0] || x.manages() {
 			p.put("capabilityMask", 0x0251086a)
 		}
 		if i == 0 {
@@ -192,7 +196,10 @@ func (n *simNet) record(p *simPort, f *flight, at int64) {
 		return
 	}
 	n.psn++
-	s := simSeen{time: at + 100, tap: tap}
+	s := simSeen{time: at + 100, tap: tap, link: 1 + 2*uint32(tap)}
+	if _, ok := n.taps[p]; !ok {
+		s.link++
+	}
 	s.p = packet.Packet{
 		Encap: packet.Native, Opcode: packet.Op(packet.UD, packet.SendOnly), PKey: f.pkey, PSN: packet.PSN(binary.BigEndian.Uint32(f.b[8:]) & 0xFFFFFF), Payload: append([]byte(nil), f.b...),
 		VL: f.vl, SL: f.sl, DestQP: f.dq, SrcQP: f.sq, QKey: f.qkey, Src: packet.LIDAddr(f.slid), Dst: packet.LIDAddr(f.dlid),
@@ -252,7 +259,10 @@ func (n *simNet) directed(p *simPort, f *flight) {
 
 // managed gives a subnet management packet to the agent, or the manager, of a node.
 func (n *simNet) managed(p *simPort, f *flight) {
-	if m := mad.Method(f.b[3]); m == mad.GetResp || m == mad.Trap {
+	if m := mad.Method(f.b[3]); m == mad.TrapRepress {
+		p.node.trapping = 0
+		return
+	} else if m == mad.GetResp || m == mad.Trap {
 		if p.node == n.nodes[0] {
 			n.sm.managed(f)
 		}

@@ -119,6 +119,7 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	v.report(c, from, p, d)
+	q.Excused = d.class == rule.Violation                                         // it may have the PSN before its own: the gap behind it is the same fault
 	q.Retrying = s == nil || s.Trace.Opcode != p.Opcode || p.PSN.Add(1) != q.Next // else the message goes on as it was
 	q.Retry = p.PSN.Add(1)
 }

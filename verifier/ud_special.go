@@ -91,7 +91,7 @@ func (v *Verifier) foreign(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcForeign(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	psn := packet.PSN(q.Foreign & packet.PSNMask)
-	positive := p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK
+	positive := p.Syndrome.Type() == packet.ACK
 	if p.PSN != psn && !(positive && p.PSN.After(psn)) || p.Syndrome == packet.NAKSequence && p.Opcode.Fn() == packet.Acknowledge {
 		return
 	}

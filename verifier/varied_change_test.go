@@ -16,6 +16,7 @@ import (
 
 	"ibwitness/internal/planted"
 	"ibwitness/packet"
+	"ibwitness/verifier"
 )
 
 // variation is a scenario with random changes.
@@ -48,7 +49,7 @@ func vary(t *testing.T, d *datadriven.TestData, key string, k uint64, frames map
 	r := rand.New(rand.NewPCG(h.Sum64(), k))
 	for range tries {
 		v := &variation{Rand: r, opt: *opt, lines: strings.Split(d.Input, "\n")}
-		if v.run(opt.encaps[r.IntN(len(opt.encaps))], frames) == nil {
+		if v.run(opt.encaps[r.IntN(len(opt.encaps))], k, frames) == nil {
 			return v
 		}
 	}
@@ -57,7 +58,7 @@ func vary(t *testing.T, d *datadriven.TestData, key string, k uint64, frames map
 }
 
 // run makes the changes and runs the scenario.
-func (v *variation) run(encap encap, frames map[string]uint64) error {
+func (v *variation) run(encap encap, k uint64, frames map[string]uint64) error {
 	id := encap.name
 	v.scenario = newScenario(&v.opt, encap)
 	if v.IntN(3) == 0 {
@@ -66,6 +67,10 @@ func (v *variation) run(encap encap, frames map[string]uint64) error {
 			v.say("in warmed-up flows")
 			id += " warm"
 		}
+	}
+	if k%8 == 7 {
+		v.other()
+		id += fmt.Sprint(" other first", len(v.lines))
 	}
 	if frames[id] == 0 {
 		if err := v.scenario.run(strings.Join(v.lines, "\n")); err != nil {
@@ -85,8 +90,29 @@ func (v *variation) run(encap encap, frames map[string]uint64) error {
 		}
 	}
 	v.scenario = newScenario(&v.opt, encap)
-	v.varied = v
+	v.varied, v.verifier().Latencies = v, new(verifier.Latencies)
 	return v.scenario.run(strings.Join(v.lines, "\n"))
+}
+
+// other has the other end of the first connection send a message before all else, so that what the scenario has of the first end is of the second.
+func (v *variation) other() {
+	for k, text := range v.lines {
+		text, _, _ = strings.Cut(text, "#")
+		words := strings.Fields(text)
+		if len(words) < 3 || words[0] == "attr" || strings.HasPrefix(words[2], "CM_") {
+			continue
+		}
+		a, b, way := strings.Cut(words[1], ">")
+		o, _, err := parseOpcode(words[2])
+		service := map[packet.Service]string{packet.RC: "", packet.UC: "UC_", packet.XRC: "XRC_"}
+		prefix, ok := service[o.Service()]
+		if !way || err != nil || !ok {
+			return
+		}
+		v.lines = slices.Insert(v.lines, k, fmt.Sprintf("+0s %s>%s %sSEND_ONLY", b, a, prefix))
+		v.say("before line %d a message of %s", k+1, b)
+		return
+	}
 }
 
 func (v *variation) say(format string, args ...any) {
@@ -240,7 +266,9 @@ func (v *variation) frameChange() func(v *variation, frame []byte, wireLen int, 
 		v.say("frame %d damaged", v.at)
 		return func(v *variation, frame []byte, wireLen int, p packet.Packet) error {
 			frame = bytes.Clone(frame)
-			frame[x%len(frame)] ^= 1 << (x % 7)
+			if len(frame) > 0 {
+				frame[x%len(frame)] ^= 1 << (x % 7)
+			}
 			return v.deliver(v.how, frame, wireLen, &p)
 		}
 	case 7:

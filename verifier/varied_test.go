@@ -167,6 +167,12 @@ func (s *scenario) whole() string {
 			fmt.Fprintf(&b, "%v %v ", rule.ID(id), c)
 		}
 	}
+	fmt.Fprintf(&b, "\n  not judged %v", s.verifier().Skipped)
+	if l := s.verifier().Latencies; l != nil {
+		for i := range l {
+			fmt.Fprintf(&b, ", interval %d: %d, %d ns", i, l[i].Count(), l[i].Sum)
+		}
+	}
 	for _, c := range s.agent.Connections() {
 		fmt.Fprintf(&b, "\n  %v path MTU %d: %v, %v", c.Service, c.PMTU, c.Ends[0], c.Ends[1])
 	}

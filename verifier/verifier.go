@@ -212,10 +212,17 @@ func endpoint(q *qp.QP, r rule.Role) rule.Endpoint {
 // bytewise makes a finding on the bytes of a packet alone, against its sender or, as the sender is not known on RC and UC by its
 // QPN, the endpoint that the connection gives. c may be nil.
 func (v *Verifier) bytewise(c *qp.Pair, from int, p *packet.Packet, d verdict) {
-	if d.own, d.bytes = true, true; c != nil {
-		v.report(c, from, p, d)
+	if c == nil {
+		v.alone(p, d)
 		return
 	}
+	d.own, d.bytes = true, true
+	v.report(c, from, p, d)
+}
+
+// alone is bytewise for a packet of no connection.
+func (v *Verifier) alone(p *packet.Packet, d verdict) {
+	d.own, d.bytes = true, true
 	f := finding(p, d)
 	f.Accused = rule.Endpoint{Role: d.role, Addr: p.Src}
 	f.Peer = rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: p.Has&packet.HasBTH != 0}

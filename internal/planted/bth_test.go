@@ -15,7 +15,7 @@ var bthFaults = []fault{
 	{"UD opcode on an RC QP", 98, Become(packet.Op(packet.UD, packet.SendOnly)), "BTH-004", "VV", "", 1, ""},
 	{"RD opcode on an RC QP", 98, Become(packet.Op(packet.RD, packet.SendOnly)), "BTH-004", "VV", "", 0, ""},
 	{"XRC opcode on an RC QP", 98, Become(packet.Op(packet.XRC, packet.SendOnly)), "BTH-004", "VV", "", 0, ""},
-	{"vendor opcode on an RC QP", 98, On(Become(0xC4), 98, 99), "BTH-004|RC-PSN-004", "UV", "", 0, ""},
+	{"vendor opcode on an RC QP", 98, Become(0xC4), "BTH-004", "VV", "", 0, ""},
 	{"UC opcode in the middle of a SEND", 74, Become(uc(packet.SendMiddle)), "BTH-004", "VV", "", 0, ""},
 	{"UC Acknowledge on an RC QP", 103, Become(uc(packet.Acknowledge)), "UC-RSP-001|BTH-004|BTH-003", "VV", "", 1, ""},
 	{"PadCnt 1 in a SEND Middle", 73, Set(func(p *packet.Packet) { p.PadCnt = 1 }), "BTH-007", "VV", "", 2, ""},

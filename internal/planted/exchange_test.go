@@ -102,7 +102,7 @@ var exchangeFaults = []fault{
 	{"Q_Key of the REP", 6, flip(area + 11), "CM-REQ-013", "VV", "", 0, ""},
 	{"EECN of the REP", 6, flip(area + 18), "CM-REQ-013", "VV", "", 0, ""},
 	{"UC in the REQ", 3, On(Set(func(p *packet.Packet) { p.Payload[area+43] = p.Payload[area+43]&^6 | 2 }), 8), "BTH-004", "VV", "", 3, ""},
-	{"RTU before the REP", 6, Swap(7), "CM-SM-001", "UV", "fd77::1", 1, ""},
+	{"RTU before the REP", 7, Swap(6), "CM-SM-001", "UV", "fd77::1", 1, ""},
 	{"REQ again with other responder resources", 7, resend(3, 5e6, poke(area+35, 9)), "CM-SM-002", "VV", "fd77::1", 1, ""},
 	{"REQ again after 5 ms", 3, resend(3, 5e6, nil), "CM-SM-004", "UV", "", 0, ""},
 	{"DREQ again after 5 ms", 128, resend(128, 5e6, nil), "CM-SM-004", "UV", "", 0, ""},

@@ -102,7 +102,7 @@ var wikiFaults = []fault{
 	{"RC to QP 0", 1, Become(rc(packet.SendOnly)), "BTH-010", "VV", "", 1, ""},
 	{"GMP on VL15", 7, Set(func(p *packet.Packet) { p.VL = 15 }), "UD-QP1-001|LNK-VL-001", "VV", "", 1, ""},
 	{"GMP with another Q_Key", 7, Set(func(p *packet.Packet) { p.QKey = 1 }), "UD-QKEY-003", "VV", "", 0, ""},
-	{"GMP of 128 bytes", 8, Resize(128), "UD-QP1-001", "VV", "", 1, ""},
+	{"GMP of 128 bytes", 8, Resize(128), "CM-FMT-003", "VV", "", 0, ""},
 	{"multicast without GRH", 3, Set(func(p *packet.Packet) { p.Has &^= packet.HasGRH; p.LNH = 2; p.FitLengths() }), "NET-GRH-009|UD-MC-002", "VV", "", 0, ""},
 	{"multicast with a unicast DGID", 3, Set(func(p *packet.Packet) { p.DGID.Hi = 0xFE80 << 48 }), "NET-GRH-009|UD-MC-002", "VV", "", 0, ""},
 	{"multicast LID with a unicast QP", 3, Set(func(p *packet.Packet) { p.DestQP = 0x48 }), "UD-MC-001", "VV", "", 0, ""},

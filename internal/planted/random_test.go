@@ -267,11 +267,9 @@ func (e *examiner) count(what, id string, found []rule.Finding, event bool) {
 
 // randomKnown says under which rules innocents are known to be accused, and after which mutations findings are known to be many.
 var randomKnown = map[string]string{
-	"RC-RSP-013": "C1: messages behind a gap or a broken-off message are counted wrongly once the MSN is anchored again",
 	"RC-RSP-043": "C2, a limit: a tap near the responder that is taken to lose nothing, and has lost the request between two RNR NAKs or shows another",
 	"RC-RES-001": "C4, a limit: a response and its request contradict each other, and no other packet says which is wrong",
 	"RC-RSP-010": "C4",
-	"RC-RNR-006": "C4",
 	"RC-RES-002": "C4, a limit, as of a READ with another DMALen; C5: or a path MTU was learned from a gap behind a READ",
 	"RC request": "P1: every resend of a packet that was changed once is blamed again; P2: a READ with a wrong DMALen",
 	"moved":      "C5",

@@ -26,7 +26,7 @@ var retryFaults = []fault{
 	{"sent again, the oldest left out", 101, Insert(99, 1000, nil), "RC-RTY-006", "-V", "", 0, ""},
 	{"sent again, the two oldest left out", 101, Insert(100, 1000, nil), "RC-RTY-006", "-V", "", 0, ""},
 	{"sent again, one left out", 101, func(c *Capture, at int) {
-		c.insert(98, at, 1000, nil)
-		c.Accepted = append(c.Accepted, c.insert(100, at, 2000, nil))
+		c.insert(98, at, 9000, nil)
+		c.Accepted = append(c.Accepted, c.insert(100, at, 10000, nil))
 	}, "RC-RTY-006", "UV", "", 0, ""},
 }

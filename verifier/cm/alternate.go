@@ -20,17 +20,17 @@ func (v *Verifier) lap(m *message, l *mad.LAP) {
 	}
 	v.covered(rule.CMLAP001)
 	end, over := x.over()
-	first := x.lap.times == 0
+	first := !x.lap.sent()
 	if first {
 		v.proposes(x, side, m)
 	}
 	switch {
-	case over && m.Time > end, x.dreq[side].times > 0:
+	case over && m.Time > end, x.dreq[side].sent():
 		v.accuse(m, rule.CMLAP001, proven(m.sees[sender]), verdict{
 			expected: "a LAP in an established connection only", actual: "one behind its end", detail: unless(m.sees[sender], "the two may have changed places on the way"),
 		})
 		return
-	case x.asked && side == active && x.rtu.time == 0:
+	case x.asked && side == active && !x.rtu.happened() && !x.early.happened():
 		v.accuse(m, rule.CMLAP001, proven(m.sees[sender]), verdict{
 			expected: "a LAP in an established connection only", actual: "one before the RTU", evidence: []uint64{x.req.frame},
 			detail: unless(m.sees[sender], "the tap may have missed the RTU"),
@@ -38,7 +38,7 @@ func (v *Verifier) lap(m *message, l *mad.LAP) {
 		return
 	}
 	if x.service <= mad.TransportUC && x.qpn[1-side] != 0 {
-		v.judge(m, rule.CMREQ001, l.RemoteQPN != x.qpn[1-side], func() verdict {
+		v.judge(m, rule.CMREQ001, !x.calls(1-side, l.RemoteQPN), func() verdict {
 			return verdict{expected: fmt.Sprintf("QP 0x%06x, that of the other side", x.qpn[1-side]), actual: fmt.Sprintf("QP 0x%06x", l.RemoteQPN)}
 		})
 	}
@@ -81,10 +81,10 @@ func (v *Verifier) apr(m *message, a *mad.APR) {
 		return
 	}
 	v.covered(rule.CMTID002)
-	if x.asked && x.lap.times == 0 {
+	if x.asked && !x.lap.sent() {
 		v.because(x, m, lapOfAPR, side)
 	}
-	if x.lap.times == 0 || x.lapper == side {
+	if !x.lap.sent() || x.lapper == side {
 		return
 	}
 	if !x.lap.answered && a.TID != x.lap.tid {

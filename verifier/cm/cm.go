@@ -64,7 +64,7 @@ type Verifier struct {
 	due       deadlines
 	delays    map[delayKey]uint8
 	odd       map[[2]packet.Addr]bool // that a host has sent another one a message that could not be judged
-	whole     [mad.Size]byte          // a cut datagram, completed with zeros
+	whole     [mad.Size]byte          // the datagram at hand; one that was cut is completed with zeros
 }
 
 // New returns a verifier that reports to rec.
@@ -120,13 +120,7 @@ func (v *Verifier) Packet(p *packet.Packet) {
 	m.sees = [2]bool{!lossy && v.Near(p.Src, p.SGID), !lossy && v.Near(p.Dst, p.DGID)}
 	if !v.header(&m) {
 		v.unread(p)
-		if i, ok := v.byTID[tidKey{p.Dst, p.Src, m.h.TID}]; ok {
-			x := &v.slots[i] // it was answered, though not well
-			x.req.answered, x.told = true, x.told|toldEarly
-		}
-		if i, ok := v.byTID[tidKey{p.Src, p.Dst, m.h.TID}]; ok {
-			v.slots[i].told |= toldEarly // it may be the RTU
-		}
+		v.spoilt(&m)
 		return
 	}
 	need, ok := fixed[m.h.Attribute]
@@ -138,13 +132,26 @@ func (v *Verifier) Packet(p *packet.Packet) {
 		v.unread(p)
 		return
 	}
-	if m.b = p.Payload; len(m.b) < mad.Size {
-		clear(v.whole[copy(v.whole[:], m.b):])
-		m.b = v.whole[:]
-	}
+	clear(v.whole[copy(v.whole[:], p.Payload):])
+	m.b = v.whole[:]
 	v.stats.Messages++
 	v.message(&m)
 	v.bound()
+}
+
+// spoilt notes a message whose header is wrong: its receiver may have taken it for what it was meant to be.
+func (v *Verifier) spoilt(m *message) {
+	if i, ok := v.byTID[tidKey{m.Dst, m.Src, m.h.TID}]; ok {
+		x := &v.slots[i] // it was answered, though not well
+		x.req.excuse()
+		x.req.answered, x.told = true, x.told|toldEarly
+	}
+	if i, ok := v.byTID[tidKey{m.Src, m.Dst, m.h.TID}]; ok {
+		v.slots[i].told |= toldEarly | toldRejected // it may be the RTU, or the REQ anew
+	}
+	if ref, ok := v.byEnd[tidKey{m.Dst, m.Src, m.h.TID}]; ok {
+		v.slots[ref>>1].parted(1 - int(ref&1))
+	}
 }
 
 // unread notes a message that could not be judged, and may be answered all the same.

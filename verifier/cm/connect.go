@@ -16,22 +16,25 @@ func qpOf(x *exchange, side int) hcaagent.QP {
 func (v *Verifier) req(m *message, q *mad.REQ) {
 	k := key{active: m.Src, passive: m.Dst, id: q.LocalCommID}
 	i, ok := v.byID[k]
-	if ok && v.slots[i].req.times > 0 && v.slots[i].tid == q.TID && v.repeated(m, q, &v.slots[i]) {
+	if ok && v.slots[i].req.sent() && v.slots[i].tid == q.TID && v.repeated(m, q, &v.slots[i]) {
 		return
 	}
-	v.address(m, nil)
+	redirected := ok && v.slots[i].told&toldRedirected != 0
+	if !redirected { // else it goes where it was sent
+		v.address(m, nil)
+	}
 	v.request(m, q)
 	v.covered(rule.CMID001)
 	was, alive := uint64(0), false
 	if ok {
 		x := &v.slots[i]
-		if !x.asked && x.rep.times > 0 && x.tid == q.TID && !x.parting() && m.Time-x.rep.time <= int64(q.MaxCMRetries+1)*period(q.RemoteCMTimeout) {
+		if !x.asked && x.rep.sent() && x.tid == q.TID && !x.parting() && m.Time-x.rep.time <= int64(q.MaxCMRetries+1)*period(q.RemoteCMTimeout) {
 			v.open(x, m, q)
 			v.swapped(m, x)
 			return
 		}
 		_, over := x.over()
-		if alive = x.asked && !over; alive && x.rtu.time > 0 && !x.parting() {
+		if alive = x.asked && !over; alive && x.rtu.happened() && !x.parting() {
 			v.accuse(m, rule.CMID001, proven(m.sees[sender]), verdict{
 				expected: "a communication ID that names no other connection", actual: fmt.Sprintf("0x%08x", q.LocalCommID), evidence: []uint64{x.req.frame},
 				detail: unless(m.sees[sender], "the end of the other connection may not have been seen"),
@@ -49,6 +52,9 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 		}
 	}
 	x := v.begin(k)
+	if redirected {
+		x.told |= toldRedirected
+	}
 	if x.anew = ok && was == q.TID; was != q.TID {
 		x.was = was
 	}
@@ -80,17 +86,17 @@ func (v *Verifier) open(x *exchange, m *message, q *mad.REQ) {
 	x.timeout = [2]int64{active: period(q.LocalCMTimeout), passive: period(q.RemoteCMTimeout)}
 	x.ackCode, x.failover = q.Primary.LocalAckTimeout, !q.Alternate.IsZero()
 	x.req.begin(m)
-	x.req.answered = x.rep.times > 0
+	x.req.answered = x.rep.sent()
 	x.look(m, active)
 	v.byTID[tidKey{m.Src, m.Dst, q.TID}] = v.index(x)
 	v.byService[x.asks()] = v.index(x)
 	if i, ok := v.byService[serviceKey{x.key.passive, x.key.active, x.serviceID}]; ok {
-		if y := &v.slots[i]; y.rtu.time == 0 && m.Time-y.req.time <= hold {
+		if y := &v.slots[i]; !y.rtu.happened() && m.Time-y.req.time <= hold {
 			x.rival, y.rival = true, true
 		}
 	}
 	v.reused(m, x, active)
-	if x.rep.times > 0 {
+	if x.rep.sent() {
 		v.bind(x)
 	}
 	v.covered(rule.CMSM005)
@@ -112,16 +118,16 @@ func (v *Verifier) repeated(m *message, q *mad.REQ, x *exchange) bool {
 	end, over := x.over()
 	same := x.req.same(m)
 	switch {
-	case x.reject.time > 0, over && m.Time-end >= x.timeWait(passive):
+	case x.reject.happened(), over && m.Time-end >= x.timeWait(passive):
 		return false
 	case !same && (over || x.parting() || x.rival || m.Time-x.req.first >= x.life(active)):
 		return false
 	}
 	// A side that has sent an RTU needs at least the time for one DREQ until the numbers are free again.
-	sure := m.sees[sender] || x.rtu.time > 0 && m.Time-x.rtu.time < lenient(x.timeout[passive])
+	sure := m.sees[sender] || x.rtu.happened() && m.Time-x.rtu.time < lenient(x.timeout[passive])
 	v.touch(x)
 	x.look(m, active)
-	if x.rep.times > 0 && !over {
+	if x.rep.sent() && !over {
 		x.rep.excuse()
 	}
 	if x.req.copied(m) {
@@ -143,8 +149,12 @@ func (v *Verifier) repeated(m *message, q *mad.REQ, x *exchange) bool {
 		return true
 	}
 	v.address(m, nil)
+	if !same { // which of them is answered is not known
+		x.anew = true
+		x.timeout[active] = min(x.timeout[active], period(q.LocalCMTimeout))
+	}
 	v.again(x, active, &x.req, m, x.retries, sure)
-	if !over && !x.req.answered {
+	if !x.req.answered {
 		v.answer(x, m)
 	}
 	return true

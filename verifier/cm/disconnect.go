@@ -30,7 +30,7 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 		x.ids[passive] = d.RemoteCommID // the REP was missed
 	}
 	v.covered(rule.CMREQ001)
-	wrong := x.service <= mad.TransportUC && x.qpn[1-side] > 1 && d.RemoteQPN != x.qpn[1-side]
+	wrong := x.service <= mad.TransportUC && x.qpn[1-side] > 1 && !x.calls(1-side, d.RemoteQPN)
 	if wrong {
 		v.accuse(m, rule.CMREQ001, rule.Violation, verdict{
 			expected: fmt.Sprintf("QP 0x%06x, that of the other side", x.qpn[1-side]), actual: fmt.Sprintf("QP 0x%06x", d.RemoteQPN),
@@ -40,7 +40,7 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 	v.unannounced(x)
 	s := &x.dreq[side]
 	switch {
-	case s.times == 0:
+	case !s.sent():
 		s.begin(m)
 		v.answerable(x, side, d.TID)
 		v.covered(rule.CMSM011)
@@ -51,7 +51,7 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 	case s.copied(m):
 	default:
 		limit := x.retries
-		if x.rep.times == 0 {
+		if !x.rep.sent() {
 			limit = -1 // it may be of the connection before, whose ID the REQ has again
 		}
 		v.again(x, side, s, m, limit, true)
@@ -77,42 +77,51 @@ func (v *Verifier) drep(m *message, d *mad.DREP) {
 		v.nonzero(m, d.LocalCommID)
 	}
 	v.address(m, x)
-	if x == nil || !agrees {
+	if x == nil {
+		return
+	}
+	if !agrees {
+		x.parted(side)
 		return
 	}
 	s := &x.dreq[1-side]
 	v.covered(rule.CMTID002)
-	if s.times > 0 && d.TID != s.tid {
+	if s.sent() && d.TID != s.tid {
 		v.accuse(m, rule.CMTID002, rule.Violation, verdict{
 			expected: fmt.Sprintf("transaction ID 0x%016x of the DREQ", s.tid), actual: fmt.Sprintf("0x%016x", d.TID), evidence: []uint64{s.frame},
 		})
 	}
-	if x.asked && x.rep.times > 0 && s.times == 0 {
+	if x.asked && x.rep.sent() && !s.sent() {
 		v.because(x, m, dreqOfDREP, side)
 	}
-	if x.drep[side].time == 0 {
+	if !x.drep[side].happened() {
 		x.drep[side] = seen{m.Time, m.Frame}
 	}
 }
 
+// parted notes that a side has answered a DREQ, though not well: the other one may take it for the end.
+func (x *exchange) parted(side int) {
+	x.told |= toldSilent << side
+	x.req.excuse()
+}
+
 // timeWait is for how long at least the QP of a side waits before it is of use again: the round trip, and the ACK delay of the other channel
 // adapter. 0: not known.
-func (x *exchange) timeWait(side int) int64 {
+func (x *exchange) timeWait(side int) (wait int64) {
 	switch {
-	case !x.asked || x.rep.times == 0:
-		return 0
+	case !x.asked || !x.rep.sent():
 	case side == active:
-		return period(x.delay)
-	case x.ackCode == 0:
-		return 0
+		wait = period(x.delay)
+	case x.ackCode != 0:
+		wait = period(x.ackCode) / 2 // the code is rounded up
 	}
-	return period(x.ackCode) / 2 // the code is rounded up
+	return wait
 }
 
 // ended returns since when the QP of a side may rest: it has sent a DREP, or got one. The time is 0 where neither was seen.
 func (x *exchange) ended(side int) seen {
 	mine, other := x.drep[side], x.drep[1-side]
-	if mine.time == 0 || other.time > 0 && other.time < mine.time {
+	if !mine.happened() || other.happened() && other.time < mine.time {
 		return other
 	}
 	return mine
@@ -128,14 +137,14 @@ func (v *Verifier) reused(m *message, x *exchange, side int) {
 	y, was := &v.slots[ref>>1], int(ref&1)
 	end := y.ended(was)
 	switch {
-	case end.time > 0:
+	case end.happened():
 		if waited := m.Time - end.time; waited < lenient(y.timeWait(was)) {
 			v.accuse(m, rule.CMSM012, proven(m.sees[sender]), verdict{
 				expected: fmt.Sprintf("QP 0x%06x to rest for %s behind the DREP", x.qpn[side], rule.Span(y.timeWait(was))), actual: "a new connection after " + rule.Span(waited),
 				evidence: []uint64{end.frame},
 			})
 		}
-	case y.rtu.time > 0 && !y.parting() && y.reject.time == 0 && y.guid[was] == x.guid[side]:
+	case y.rtu.happened() && !y.parting() && !y.reject.happened() && y.guid[was] == x.guid[side]:
 		x.stale[side] = y.rep.frame
 		v.covered(rule.CMSM015)
 	}
@@ -164,14 +173,14 @@ func (v *Verifier) Data(q hcaagent.QP, peer packet.Addr, near bool, p *packet.Pa
 	end, least, detail := x.drep[side], flight, ""
 	near = near && !v.Lossy()
 	switch {
-	case end.time > 0 && !near:
+	case end.happened() && !near:
 		least, detail = slack, "the two may have changed places on the way"
-	case end.time == 0:
+	case !end.happened():
 		end, least = x.drep[1-side], crossing
 		detail = unless(near, "the DREP may not have arrived")
 	}
 	waited := p.Time - end.time
-	if end.time == 0 || waited < least || waited >= x.timeWait(side) || !x.once(toldWait<<side) {
+	if !end.happened() || waited < least || waited >= x.timeWait(side) || !x.once(toldWait<<side) {
 		return
 	}
 	f := rule.At(rule.CMSM012, proven(near && !p.Cut), p)

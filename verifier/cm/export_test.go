@@ -19,6 +19,14 @@ func (v *Verifier) Consistent() error {
 	if n != v.n || n != len(v.byID) || n > maxExchanges || v.newest != prev {
 		return fmt.Errorf("%d exchanges in the list, %d counted, %d by their IDs", n, v.n, len(v.byID))
 	}
+	for i := v.free; i >= 0; i = v.slots[i].next {
+		if n++; n > len(v.slots) {
+			break
+		}
+	}
+	if n != len(v.slots) {
+		return fmt.Errorf("%d slots, %d of them in use or free", len(v.slots), n)
+	}
 	for k, i := range v.byTID {
 		if x := &v.slots[i]; x.tid != k.tid || x.key.active != k.active {
 			return fmt.Errorf("transaction %+v is that of %+v", k, x)
@@ -32,6 +40,12 @@ func (v *Verifier) Consistent() error {
 	for k, ref := range v.byQP {
 		if x := &v.slots[ref>>1]; x.qp(int(ref&1)) != k {
 			return fmt.Errorf("QP %+v is that of %+v", k, x)
+		}
+	}
+	for k, ref := range v.byEnd {
+		x, side := &v.slots[ref>>1], int(ref&1)
+		if x.addr(side) != k.active || x.dreq[side].tid != k.tid && x.lap.tid != k.tid {
+			return fmt.Errorf("%+v is not sent in %+v", k, x)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func (v *Verifier) named(m *message, local, remote uint32, tid uint64) (x *excha
 		return nil, 0, false
 	}
 	if x == nil && !behind(m.h.Attribute) {
-		if i, ok := v.byTID[tidKey{m.Dst, m.Src, tid}]; ok && v.slots[i].asked && v.slots[i].rep.times == 0 && v.slots[i].misnamed.frame == 0 {
+		if i, ok := v.byTID[tidKey{m.Dst, m.Src, tid}]; ok && v.slots[i].asked && !v.slots[i].rep.sent() && v.slots[i].misnamed.frame == 0 {
 			x, side = &v.slots[i], passive
 			v.wrongID(m, x, side, rule.CMID002, x.ids[active], remote)
 			return nil, 0, false
@@ -40,7 +40,7 @@ func (v *Verifier) named(m *message, local, remote uint32, tid uint64) (x *excha
 	switch {
 	case agrees:
 		return x, side, true
-	case x.misnamed.tid == tid && x.misnamed.side != side && x.misnamed.frame != 0:
+	case x.misnamed.repeats(tid, side):
 		return x, side, false // an answer that repeats the wrong IDs of what it answers
 	}
 	x.misnamed = misnamed{tid: tid, side: side, frame: m.Frame}
@@ -85,7 +85,7 @@ func (v *Verifier) misnames(m *message, local, remote uint32, tid uint64) (x *ex
 	switch {
 	case !crossed && local != mine && remote != other:
 		return nil, 0
-	case x.misnamed.tid == tid && x.misnamed.side != side && x.misnamed.frame != 0:
+	case x.misnamed.repeats(tid, side):
 		return x, side // an answer that repeats the wrong IDs of what it answers
 	}
 	x.misnamed = misnamed{tid: tid, side: side, frame: m.Frame}
@@ -117,7 +117,7 @@ func remoteQPN(m *message) uint32 {
 // steady reports whether the passive side, which sends m, cannot have ended the exchange unseen, and chosen another communication ID when the REQ
 // came again.
 func (x *exchange) steady(m *message) bool {
-	if x.rep.times > 0 {
+	if x.rep.sent() {
 		return !x.spent(m)
 	}
 	return m.sees[sender] || x.req.time <= x.patience[passive].time
@@ -125,7 +125,11 @@ func (x *exchange) steady(m *message) bool {
 
 // spent reports whether the passive side may have given up its REP before it sent m.
 func (x *exchange) spent(m *message) bool {
-	return x.rtu.time == 0 && m.Time-x.rep.first >= x.life(passive)
+	since := x.rep.first
+	if !m.sees[sender] {
+		since = x.req.first // the tap may have missed the first of them
+	}
+	return !x.rtu.happened() && m.Time-since >= x.life(passive)
 }
 
 // behind reports whether a message is sent within a connection only.
@@ -137,11 +141,11 @@ func behind(a mad.Attribute) bool {
 func (x *exchange) ties(m *message, side int) bool {
 	switch m.h.Attribute {
 	case mad.AttrDREQ, mad.AttrLAP:
-		return remoteQPN(m) == x.qpn[1-side]
+		return x.calls(1-side, remoteQPN(m))
 	case mad.AttrDREP:
-		return x.dreq[1-side].times > 0 && m.h.TID == x.dreq[1-side].tid
+		return x.dreq[1-side].sent() && m.h.TID == x.dreq[1-side].tid
 	case mad.AttrAPR:
-		return x.lap.times > 0 && m.h.TID == x.lap.tid
+		return x.lap.sent() && m.h.TID == x.lap.tid
 	}
 	return m.h.TID == x.tid
 }
@@ -169,6 +173,12 @@ func (v *Verifier) accuseID(m *message, x *exchange, side int, id rule.ID, want,
 	}
 	_, over := x.over()
 	sure = sure && x.asked && !over && (side == active || x.ties(m, side) && (id != rule.CMID001 || x.steady(m)))
+	if frame == 0 {
+		frame = x.patience[side].frame
+	}
+	if !sure && side == passive && id == rule.CMID001 {
+		x.req.times = 1 // the tap may have missed a REJ, and the REQ have begun again
+	}
 	v.accuse(m, id, proven(sure), verdict{
 		expected: fmt.Sprintf("%s 0x%08x", of, want), actual: fmt.Sprintf("0x%08x", got), evidence: []uint64{frame},
 		detail: unless(sure, "it may be of an older connection of the same communication ID"),

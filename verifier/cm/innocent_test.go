@@ -123,3 +123,20 @@ func TestInnocent(t *testing.T) {
 		})
 	}
 }
+
+// TestInnocentMended: conversations in which somebody innocent was accused once.
+func TestInnocentMended(t *testing.T) {
+	for _, seed := range []uint64{
+		103555, // CM-SM-003: the passive side begins again after a REJ that the tap missed
+		200724, // CM-ID-001: and after a REP whose first copy the tap missed
+		202347, // CM-REJ-002: the REJ of a REP that the tap saw damaged, with the communication ID of an older exchange
+	} {
+		for _, v := range views {
+			w := converse(t, v, seed, nil)
+			found := w.judge()
+			if slices.ContainsFunc(found, func(f rule.Finding) bool { return f.Class == rule.Violation }) {
+				t.Errorf("seed %d, %s:\n%s", seed, v.name, w.show(found))
+			}
+		}
+	}
+}

@@ -50,7 +50,8 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 		return
 	}
 	v.covered(rule.CMREJ002)
-	if r.Rejected > mad.AnsweredOther || x != nil && x.asked && (r.Rejected == mad.AnsweredREQ && side == active || r.Rejected == mad.AnsweredREP && side == passive) {
+	if r.Rejected > mad.AnsweredOther || x != nil && x.asked && (agrees || m.h.TID == x.tid) &&
+		(r.Rejected == mad.AnsweredREQ && side == active || r.Rejected == mad.AnsweredREP && side == passive) {
 		by := ""
 		if x != nil {
 			by = " by the " + sideNames[side] + " side"
@@ -80,14 +81,14 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 			v.tid(m, x, "REQ", x.tid, x.req.frame)
 		}
 	}
-	if over && side == passive && x.waiting(end) && r.Reason != mad.RejStale {
+	if side == passive && x.waiting(end) && r.Reason != mad.RejStale {
 		v.waitingAnswer(m, x, "REJ: "+r.Reason.String())
 	}
 	if r.Reason == rejRedirectCM || r.Reason == rejRedirectPort {
 		x.told |= toldRedirected
 	}
 	x.req.answered = true
-	if x.reject.time == 0 {
+	if !x.reject.happened() {
 		x.reject, x.rejecter = seen{m.Time, m.Frame}, side
 	}
 }
@@ -98,10 +99,11 @@ func (v *Verifier) stray(m *message, r *mad.REJ) {
 	if !ok || r.Rejected != mad.AnsweredREQ || r.Reason == mad.RejInvalidCommID {
 		return
 	}
-	if x := &v.slots[i]; x.asked && x.rep.times == 0 && x.reject.time == 0 {
+	if x := &v.slots[i]; x.asked && !x.rep.sent() && !x.reject.happened() {
 		x.look(m, passive)
 		v.wrongID(m, x, passive, rule.CMID002, x.ids[active], r.RemoteCommID)
 		x.req.answered = true
+		x.req.excuse()
 	}
 }
 
@@ -118,7 +120,7 @@ func (v *Verifier) timedOut(m *message, r *mad.REJ, x *exchange, side int) {
 
 // late judges a message that comes behind the end of its exchange (rules CM-SM-008, CM-SM-013), and reports whether it does.
 func (v *Verifier) late(m *message, x *exchange, side int, name string) bool {
-	if x.reject.time > 0 {
+	if x.reject.happened() {
 		v.covered(rule.CMSM013)
 		class, detail := proven(m.sees[sender]), unless(m.sees[sender], "the two may have changed places on the way")
 		patience := slack
@@ -135,7 +137,7 @@ func (v *Verifier) late(m *message, x *exchange, side int, name string) bool {
 		return true
 	}
 	end, over := x.over()
-	if over && name == "REP" && x.waiting(end) {
+	if name == "REP" && x.waiting(end) {
 		v.waitingAnswer(m, x, name)
 	}
 	return over && name != "DREQ"
@@ -143,7 +145,7 @@ func (v *Verifier) late(m *message, x *exchange, side int, name string) bool {
 
 // waiting reports whether a REQ has come again while the QPs wait, behind the end of their connection.
 func (x *exchange) waiting(end int64) bool {
-	return x.asked && x.reject.time == 0 && x.req.time > end && x.req.time-end < x.timeWait(passive)
+	return end > 0 && !x.reject.happened() && x.req.time > end && x.req.time-end < x.timeWait(passive)
 }
 
 func (v *Verifier) waitingAnswer(m *message, x *exchange, actual string) {

@@ -41,7 +41,7 @@ func (v *Verifier) rep(m *message, r *mad.REP) {
 	if v.late(m, x, passive, "REP") {
 		return
 	}
-	if x.rep.times > 0 {
+	if x.rep.sent() {
 		v.another(m, r, x)
 		return
 	}
@@ -67,13 +67,11 @@ func (v *Verifier) replied(m *message, r *mad.REP, x *exchange) {
 	v.hasty(m, x)
 	v.bind(x)
 	v.covered(rule.CMSM001)
-	if x.early.time > 0 && m.Time-x.early.time > slack {
-		v.accuseOther(m, rule.CMSM001, proven(m.sees[receiver]), verdict{
-			expected: "the RTU behind the REP", actual: "the RTU before it", evidence: []uint64{x.early.frame},
-			detail: unless(m.sees[receiver], "the tap may have missed an earlier REP"),
-		})
+	if x.early.happened() && m.Time-x.early.time > slack {
+		d := deadline{side: active, seen: x.early, psn: x.earlyPSN, tap: x.req.tap}
+		v.accused(x, &d, rule.CMSM001, "the RTU behind the REP", "the RTU before it", []uint64{m.Frame}, true)
 	}
-	if x.early.time > 0 {
+	if x.early.happened() {
 		x.rtu = x.early
 	}
 }
@@ -123,7 +121,7 @@ func (v *Verifier) another(m *message, r *mad.REP, x *exchange) {
 	}
 	v.established(m, x)
 	v.again(x, passive, &x.rep, m, x.retries, true)
-	if x.rtu.time > 0 {
+	if x.rtu.happened() {
 		v.covered(rule.CMSM009)
 		v.expect(x, m, repeatRTU, active, x.timeout[active])
 	}
@@ -152,11 +150,11 @@ func (v *Verifier) rtu(m *message, r *mad.RTU) {
 	if v.late(m, x, active, "RTU") {
 		return
 	}
-	if x.rep.times == 0 {
-		x.early = seen{m.Time, m.Frame}
+	if !x.rep.sent() {
+		x.early, x.earlyPSN = seen{m.Time, m.Frame}, m.PSN
 		return
 	}
-	if x.rtu.time == 0 {
+	if !x.rtu.happened() {
 		x.rtu = seen{m.Time, m.Frame}
 		v.before(m, x)
 		return
@@ -199,15 +197,15 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 	}
 	var answer seen
 	switch {
-	case r.Answered == mad.AnsweredREQ && x.rep.times > 0:
+	case r.Answered == mad.AnsweredREQ && x.rep.sent():
 		answer = seen{x.rep.time, x.rep.frame}
-	case r.Answered == mad.AnsweredREP && x.rtu.time > 0:
+	case r.Answered == mad.AnsweredREP && x.rtu.happened():
 		answer = x.rtu
 	}
-	if x.reject.time > 0 && x.rejecter == side {
+	if x.reject.happened() && x.rejecter == side {
 		answer = x.reject
 	}
-	if answer.time > 0 {
+	if answer.happened() {
 		v.accuse(m, rule.CMSM006, proven(m.sees[sender]), verdict{
 			expected: "no MRA for what is answered", actual: "an MRA", evidence: []uint64{answer.frame},
 			detail: unless(m.sees[sender], "the two may have changed places on the way"),
@@ -216,9 +214,9 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 	}
 	switch {
 	case !x.asked:
-	case r.Answered == mad.AnsweredREP && x.rep.times == 0:
+	case r.Answered == mad.AnsweredREP && !x.rep.sent():
 		v.because(x, m, repOfMRA, side)
-	case r.Answered == mad.AnsweredOther && x.lap.times == 0:
+	case r.Answered == mad.AnsweredOther && !x.lap.sent():
 		v.because(x, m, lapOfMRA, side)
 	}
 	x.patience[side], x.wait[side] = seen{m.Time, m.Frame}, period(r.ServiceTimeout)
@@ -233,7 +231,7 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 func (v *Verifier) answers(m *message, remote uint32, tid uint64) *exchange {
 	i, ok := v.byID[key{active: m.Dst, passive: m.Src, id: remote}]
 	if !ok {
-		if i, ok = v.byTID[tidKey{m.Dst, m.Src, tid}]; !ok || !v.slots[i].asked || v.slots[i].rep.times > 0 {
+		if i, ok = v.byTID[tidKey{m.Dst, m.Src, tid}]; !ok || !v.slots[i].asked || v.slots[i].rep.sent() {
 			return nil
 		}
 	}

@@ -1,22 +1,17 @@
 package cm
 
 import (
-	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
 
+var seed = maphash.MakeSeed()
+
 // digest stands for the content of a message.
-func digest(b []byte) uint64 {
-	h := uint64(14695981039346656037)
-	for ; len(b) >= 8; b = b[8:] {
-		h = (h ^ binary.LittleEndian.Uint64(b)) * 1099511628211
-		h ^= h >> 29
-	}
-	return h
-}
+func digest(b []byte) uint64 { return maphash.Bytes(seed, b) }
 
 // first notes a message that is sent for the first time.
 func (s *sending) begin(m *message) {

@@ -60,16 +60,26 @@ type sending struct {
 	answered    bool
 }
 
-// seen is where and when something was seen; time 0: not.
+// sent reports whether it was sent at all.
+func (s *sending) sent() bool { return s.times != 0 }
+
+// seen is where and when something was seen; zero: not.
 type seen struct {
 	time  int64
 	frame uint64
 }
 
+func (s seen) happened() bool { return s != seen{} }
+
 // misnamed is the newest message of an exchange that named a wrong ID; frame 0: none.
 type misnamed struct {
 	tid, frame uint64
 	side       int
+}
+
+// repeats reports whether a message of side with a transaction repeats the wrong IDs of what it answers.
+func (n misnamed) repeats(tid uint64, side int) bool {
+	return n.frame != 0 && n.tid == tid && n.side != side
 }
 
 // exchange is one exchange of messages, of both sides.
@@ -80,6 +90,7 @@ type exchange struct {
 
 	ids     [2]uint32 // communication IDs; 0: not known
 	qpn     [2]uint32
+	used    [2]uint32 // the QPN that the traffic shows in place of qpn; 0: that one
 	guid    [2]uint64
 	timeout [2]int64 // for how long the side may take for an answer, ns; 0: not known
 	near    [2]bool
@@ -110,6 +121,7 @@ type exchange struct {
 	wait          [2]int64
 	rtu           seen
 	early         seen // an RTU before the REP
+	earlyPSN      packet.PSN
 	drep          [2]seen
 	reject        seen
 	rejecter      int
@@ -151,7 +163,7 @@ func (x *exchange) over() (int64, bool) {
 }
 
 // parting reports whether a side has asked for the end.
-func (x *exchange) parting() bool { return x.dreq[0].times+x.dreq[1].times > 0 }
+func (x *exchange) parting() bool { return x.dreq[active].sent() || x.dreq[passive].sent() }
 
 // life is for how long a side sends a message, again and again, before it gives up; 0: not known.
 func (x *exchange) life(side int) int64 { return int64(x.retries+1) * lenient(x.timeout[1-side]) }
@@ -221,8 +233,10 @@ func (v *Verifier) drop(i int32) {
 	}
 	for side := range 2 {
 		k := x.qp(side)
-		if ref, ok := v.byQP[k]; ok && ref>>1 == i {
-			delete(v.byQP, k)
+		for _, k.qpn = range [...]uint32{x.qpn[side], x.used[side]} {
+			if ref, ok := v.byQP[k]; ok && ref>>1 == i {
+				delete(v.byQP, k)
+			}
 		}
 		v.unanswerable(i, x, side, x.dreq[side].tid)
 		v.unanswerable(i, x, side, x.lap.tid)
@@ -310,10 +324,7 @@ func (x *exchange) look(m *message, side int) {
 
 // connection returns the connection that the exchange made, while it is known.
 func (v *Verifier) connection(x *exchange) (*qp.Pair, int, bool) {
-	if x.qpn[active] == 0 || x.qpn[passive] == 0 {
-		return nil, 0, false
-	}
 	c, end, ok := v.Traffic(qpOf(x, active))
-	ok = ok && c.Ends[1-end].Number == x.qpn[passive] && c.Ends[1-end].Addr == x.key.passive
+	ok = ok && x.calls(passive, c.Ends[1-end].Number) && c.Ends[1-end].Addr == x.key.passive
 	return c, end, ok
 }

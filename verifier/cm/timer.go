@@ -1,6 +1,7 @@
 package cm
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 	"time"
@@ -43,10 +44,7 @@ type deadlines []deadline
 func (d deadlines) Len() int { return len(d) }
 
 func (d deadlines) Less(i, j int) bool {
-	if d[i].at != d[j].at {
-		return d[i].at < d[j].at
-	}
-	return d[i].seen.frame < d[j].seen.frame
+	return cmp.Or(cmp.Compare(d[i].at, d[j].at), cmp.Compare(d[i].seen.frame, d[j].seen.frame)) < 0
 }
 
 func (d deadlines) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
@@ -107,22 +105,22 @@ func (v *Verifier) overdue(x *exchange, d *deadline) {
 	side := int(d.side)
 	switch d.kind {
 	case answerREQ:
-		if x.req.answered || x.rival || x.early.time > 0 && x.near[active] || !x.once(toldAnswer) { // an RTU without a REP is CM-SM-001
+		if x.req.answered || x.rival || x.early.happened() && x.near[active] || !x.once(toldAnswer) { // an RTU without a REP is CM-SM-001
 			return
 		}
 		v.silent(x, d, rule.CMSM005, "REP, REJ or MRA within "+rule.Span(x.timeout[passive]))
 	case answerAfter:
-		if x.rep.times > 0 || x.reject.time > 0 || x.patience[passive].time > d.seen.time || !x.once(toldPatience) {
+		if x.rep.sent() || x.reject.happened() || x.patience[passive].time > d.seen.time || !x.once(toldPatience) {
 			return
 		}
 		v.silent(x, d, rule.CMSM005, "REP, REJ or a further MRA within the "+rule.Span(x.wait[passive])+" that this MRA asked for")
 	case repeatRTU:
-		if x.rtu.time+slack >= d.seen.time || x.reject.time > 0 || x.dreq[0].times+x.dreq[1].times > 0 {
+		if x.rtu.time+slack >= d.seen.time || x.reject.happened() || x.parting() {
 			return
 		}
 		v.silent(x, d, rule.CMSM009, "an RTU for the REP that came again")
 	case answerDREQ:
-		if x.drep[side].time > 0 || x.dreq[side].times > 0 || !x.once(toldSilent<<side) {
+		if x.drep[side].happened() || x.dreq[side].sent() || !x.once(toldSilent<<side) {
 			return
 		}
 		v.silent(x, d, rule.CMSM011, "DREP")
@@ -145,24 +143,24 @@ func (v *Verifier) because(x *exchange, m *message, kind duty, side int) {
 // baseless judges an answer in front of which nothing was seen that it answers (rules CM-SM-006, CM-TID-002).
 func (v *Verifier) baseless(x *exchange, d *deadline) {
 	side := int(d.side)
-	if v.oddFrom(x, 1-side) || x.misnamed.frame != 0 && x.misnamed.side != side || x.reject.time > 0 {
+	if v.oddFrom(x, 1-side) || x.misnamed.frame != 0 && x.misnamed.side != side || x.reject.happened() {
 		return // it may be an answer to that, or to a DREQ behind the end
 	}
 	switch d.kind {
 	case repOfMRA:
-		if x.told&toldEarly == 0 && (x.rep.times == 0 || x.rep.first > d.seen.time+slack) {
+		if x.told&toldEarly == 0 && (!x.rep.sent() || x.rep.first > d.seen.time+slack) {
 			v.accused(x, d, rule.CMSM006, "an MRA for a message of the other side", "an MRA for a REP without one", nil, true)
 		}
 	case lapOfMRA:
-		if x.lap.times == 0 {
+		if !x.lap.sent() {
 			v.accused(x, d, rule.CMSM006, "an MRA for a message of the other side", "an MRA for a LAP without one", nil, true)
 		}
 	case lapOfAPR:
-		if x.lap.times == 0 {
+		if !x.lap.sent() {
 			v.accused(x, d, rule.CMTID002, "the transaction ID of a LAP", "an APR without a LAP", nil, true)
 		}
 	case dreqOfDREP:
-		if x.dreq[1-side].times == 0 {
+		if !x.dreq[1-side].sent() {
 			v.accused(x, d, rule.CMTID002, "the transaction ID of a DREQ", "a DREP without a DREQ", nil, true)
 		}
 	}
@@ -175,11 +173,8 @@ func (v *Verifier) silent(x *exchange, d *deadline, id rule.ID, expected string)
 
 // accused makes a finding, against a side, on a message that is no longer at hand. sure says that the capture began early enough to prove it.
 func (v *Verifier) accused(x *exchange, d *deadline, id rule.ID, expected, actual string, evidence []uint64, sure bool) {
-	side := int(d.side)
-	f := rule.Finding{
-		Rule: id, Class: proven(sure && x.near[side] && !v.Lossy()), Service: packet.UD, Opcode: packet.Op(packet.UD, packet.SendOnly), HasBTH: true,
-		PSN: d.psn, Time: d.seen.time, Tap: d.tap, Frame: d.seen.frame, Expected: expected, Actual: actual, Evidence: evidence,
-	}
+	f := v.against(x, d, id)
+	f.Class, f.Expected, f.Actual, f.Evidence = proven(sure && x.near[d.side] && !v.Lossy()), expected, actual, evidence
 	f.Leans = rule.LeanNear
 	if f.Class == rule.Unproven {
 		f.Detail = "the tap is not known to be near the endpoint, or the capture lost packets: a message may not have arrived, or not been seen"
@@ -187,7 +182,16 @@ func (v *Verifier) accused(x *exchange, d *deadline, id rule.ID, expected, actua
 	if !sure {
 		f.Detail = "what it answers may be older than the capture, or not been seen"
 	}
-	f.Accused = rule.Endpoint{Role: rule.Sender, Addr: x.addr(side), QPN: 1, QPNKnown: true}
-	f.Peer = rule.Endpoint{Addr: x.addr(1 - side), QPN: 1, QPNKnown: true}
 	v.Rec.Add(f)
+}
+
+// against is a finding on a message of the past, against the side of a deadline, which has sent it or is to answer it.
+func (v *Verifier) against(x *exchange, d *deadline, id rule.ID) rule.Finding {
+	side := int(d.side)
+	return rule.Finding{
+		Rule: id, Service: packet.UD, Opcode: packet.Op(packet.UD, packet.SendOnly), HasBTH: true,
+		PSN: d.psn, Time: d.seen.time, Tap: d.tap, Frame: d.seen.frame,
+		Accused: rule.Endpoint{Role: rule.Sender, Addr: x.addr(side), QPN: 1, QPNKnown: true},
+		Peer:    rule.Endpoint{Addr: x.addr(1 - side), QPN: 1, QPNKnown: true},
+	}
 }

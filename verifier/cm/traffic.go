@@ -9,7 +9,7 @@ import (
 
 // spoke reports whether a queue pair has sent requests, all of them before a time, as far as the disorder of captures lets one say.
 func spoke(q *qp.QP, before int64) bool {
-	return q.SQ.Joined && !q.SQ.Fresh && q.SQ.LastTime > 0 && q.SQ.LastTime+slack < before
+	return q.SQ.Joined && !q.SQ.Fresh && q.SQ.LastTime+slack < before
 }
 
 // before judges what was sent before the first RTU (rule CM-SM-016): the passive side waits for the RTU, or for a request.
@@ -54,7 +54,7 @@ func (v *Verifier) hasty(m *message, x *exchange) {
 // unannounced judges, at its end, an exchange of which something is missing: an RTU although requests were sent (rule CM-SM-016), a REP
 // although there was an RTU, or the REQ of a REP (rule CM-SM-001).
 func (v *Verifier) unannounced(x *exchange) {
-	if x.reject.time > 0 || x.told&toldEarly != 0 {
+	if x.reject.happened() || x.told&toldEarly != 0 {
 		return
 	}
 	if !x.asked {
@@ -62,15 +62,15 @@ func (v *Verifier) unannounced(x *exchange) {
 		return
 	}
 	d := deadline{side: active, tap: x.req.tap}
-	if x.rep.times == 0 {
-		if x.early.time > 0 && x.once(toldEarly) {
-			d.seen = x.early
+	if !x.rep.sent() {
+		if x.early.happened() && x.once(toldEarly) {
+			d.seen, d.psn = x.early, x.earlyPSN
 			v.accused(x, &d, rule.CMSM001, "a REP before the RTU", "an RTU without one", nil, true)
 		}
 		return
 	}
 	c, end, ok := v.connection(x)
-	if x.rtu.time > 0 || !ok || c.Ends[end].SQ.Fresh || !c.Ends[end].SQ.Joined || !x.once(toldEarly) {
+	if x.rtu.happened() || !ok || c.Ends[end].SQ.Fresh || !c.Ends[end].SQ.Joined || !x.once(toldEarly) {
 		return
 	}
 	d.seen, d.psn = seen{x.rep.time, x.rep.frame}, x.rep.psn
@@ -80,7 +80,7 @@ func (v *Verifier) unannounced(x *exchange) {
 
 // unasked judges, at its end, an exchange whose REP was seen, while its REQ was not (rule CM-SM-001). The REQ may be as old as an MRA allows.
 func (v *Verifier) unasked(x *exchange) {
-	if x.rep.times == 0 || x.rep.first-v.Since(x.key.active, x.key.passive) <= hold || v.oddFrom(x, active) || !x.once(toldEarly) {
+	if !x.rep.sent() || x.rep.first-v.Since(x.key.active, x.key.passive) <= hold || v.oddFrom(x, active) || !x.once(toldEarly) {
 		return
 	}
 	v.covered(rule.CMSM001)
@@ -95,7 +95,7 @@ func (v *Verifier) established(m *message, x *exchange) {
 		return
 	}
 	v.covered(rule.CMSM010)
-	if r := &c.Ends[1-end].RQ; x.rtu.time == 0 && r.Answered && r.LastTime+slack < m.Time {
+	if r := &c.Ends[1-end].RQ; !x.rtu.happened() && r.Answered && r.LastTime+slack < m.Time {
 		v.accuse(m, rule.CMSM010, proven(m.sees[sender] || m.Time-r.LastTime > crossing), verdict{
 			expected: "no further REP: a request has come, which counts as the RTU", actual: "the REP once more",
 			evidence: []uint64{m.Frame&^0xFFFFFFFF | uint64(r.LastFrame)}, detail: fmt.Sprintf("the passive side answered it %s before", rule.Span(m.Time-r.LastTime)),

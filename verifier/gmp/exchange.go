@@ -3,6 +3,7 @@ package gmp
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/mad"
@@ -127,7 +128,7 @@ func (v *Verifier) request(d *datagram) {
 	p := d.p
 	q := v.peer(p.Src, p.Dst)
 	k := keyOf(d)
-	x := q.table.find(k)
+	x, repeats := q.table.find(k), uint16(0)
 	if x != nil && x.asked {
 		same := x.h == d.h && bytes.Equal(x.data[mad.HeaderSize:x.length], d.b[mad.HeaderSize:])
 		v.covered(rule.MADTID001)
@@ -136,6 +137,7 @@ func (v *Verifier) request(d *datagram) {
 			return
 		}
 		if !x.answered {
+			repeats = x.repeats + 1 // both may be answered
 			ok := v.sees(p.Src, p.SGID) && x.recent(p)
 			v.wait(q, waitAnswer, k, 0, p, verdict{
 				rule: rule.MADTID001, class: proven(ok), role: rule.Requester, evidence: x.frame, tap: x.tap,
@@ -152,7 +154,7 @@ func (v *Verifier) request(d *datagram) {
 	late := q.takeStray(k)
 	x = q.table.begin(k, p.Time)
 	x.pair, x.transfers[0] = pair{p.Src, p.Dst}, sent
-	x.asked, x.answered = true, late
+	x.asked, x.answered, x.repeats = true, late, repeats
 	x.h, x.s, x.psn, x.sends, x.qpn, x.pkey, x.sl, x.grh = d.h, d.s, p.PSN, p.SrcQP, p.DestQP, p.PKey, p.SL, p.Has&packet.HasGRH != 0
 	x.sgid, x.dgid = p.SGID, p.DGID
 	x.length = copy(x.data[:], d.b)
@@ -224,7 +226,7 @@ const maxStrays = 16
 func (q *peer) takeStray(k key) bool {
 	for i := range q.strays {
 		if q.strays[i].k == k {
-			q.strays = append(q.strays[:i], q.strays[i+1:]...)
+			q.strays = slices.Delete(q.strays, i, i+1)
 			return true
 		}
 	}
@@ -240,7 +242,7 @@ func (v *Verifier) keepStray(q *peer, d *datagram, again bool) {
 		v.Skipped[SkipUnasked]++
 	}
 	if len(q.strays) == maxStrays {
-		q.strays = append(q.strays[:0], q.strays[1:]...)
+		q.strays = slices.Delete(q.strays, 0, 1)
 	}
 	p := *d.p
 	p.Payload, p.Pad, p.Data = nil, nil, nil
@@ -258,9 +260,7 @@ func (v *Verifier) settle(q *peer, now int64) {
 		}
 		n++
 	}
-	if n > 0 {
-		q.strays = append(q.strays[:0], q.strays[n:]...)
-	}
+	q.strays = slices.Delete(q.strays, 0, n)
 	v.hold(q, now)
 }
 

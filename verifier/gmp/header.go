@@ -56,6 +56,9 @@ func known(c mad.Class) bool { return c >= mad.ClassSubnetAdmin && c <= 0x4F }
 // method judges the method of a datagram that is none of subnet management.
 func (v *Verifier) method(d *datagram) {
 	h := &d.h
+	if h.Class == mad.ClassCM {
+		return // CM-FMT-001
+	}
 	if d.response() && d.status().Code() == mad.StatusMethod {
 		return // it repeats the method that it refuses
 	}

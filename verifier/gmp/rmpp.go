@@ -55,12 +55,14 @@ func (v *Verifier) rmpp(d *datagram) bool {
 		// The version and the response time alone are left in by libraries that fill the header from a template.
 		if r.Type != 0 || r.Flags != 0 || r.Status != 0 || r.Data1 != 0 || r.Data2 != 0 {
 			v.rmppBad(rule.MADRMP010, d, "an RMPP header of 0 where no transfer is", fmt.Sprintf("%v, flags %d, %v, data 0x%x and 0x%x", r.Type, r.Flags, r.Status, r.Data1, r.Data2))
+			v.meant(d)
 		}
 		return true
 	}
 	v.covered(rule.MADRMP001)
 	if r.Version != 1 || r.Type < mad.RMPPData || r.Type > mad.RMPPAbort {
 		v.rmppBad(rule.MADRMP001, d, "RMPP version 1, type 1 to 4", fmt.Sprintf("version %d, %v", r.Version, r.Type))
+		v.meant(d)
 		return false
 	}
 	v.covered(rule.MADRMP008)
@@ -97,13 +99,23 @@ func (v *Verifier) rmpp(d *datagram) bool {
 	return false
 }
 
+// meant takes a segment whose RMPP header is wrong for the next one of its transfer: its receiver may do so, and acknowledge it.
+func (v *Verifier) meant(d *datagram) {
+	p := d.p
+	for way, q := range []*peer{v.peer(p.Src, p.Dst), v.peer(p.Dst, p.Src)} {
+		if x := q.table.find(keyOf(d)); x != nil && x.transfers[way] != nil && d.r.Data1 == x.transfers[way].next {
+			x.transfers[way].next++
+		}
+	}
+}
+
 // repeats judges the status of a packet that is to a segment of t: it is that of the segment, or 0.
 func (v *Verifier) repeats(t *transfer, d *datagram) {
 	if t == nil || t.time == 0 {
 		return
 	}
 	v.covered(rule.MADSTS001)
-	if s := d.status(); s != 0 && s != t.status {
+	if s := d.status(); s != 0 && s != t.status && s.Defined() { // else it is reported already
 		v.rmppBad(rule.MADSTS001, d, t.status.Text(d.h.Class)+", as in the segment, or 0", d.status().Text(d.h.Class))
 	}
 }
@@ -159,6 +171,7 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 	v.covered(rule.MADRMP002)
 	if n == 0 || (n == 1) != first {
 		v.rmppBad(rule.MADRMP002, d, "the First flag in segment 1 alone", fmt.Sprintf("segment %d, First %t", n, first))
+		v.meant(d)
 		return
 	}
 	if t.time != 0 && p.Time-t.time > 2*limit(defaultRespTime) || first && t.ended && t.segments[1].crc != sum(d) { // the transaction ID is used anew

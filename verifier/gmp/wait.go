@@ -1,6 +1,8 @@
 package gmp
 
 import (
+	"slices"
+
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -61,7 +63,5 @@ func (v *Verifier) hold(q *peer, now int64) {
 		v.report(p, w)
 		n++
 	}
-	if n > 0 {
-		q.waits = append(q.waits[:0], q.waits[n:]...)
-	}
+	q.waits = slices.Delete(q.waits, 0, n)
 }

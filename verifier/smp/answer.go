@@ -214,8 +214,11 @@ func (v *Verifier) nodeDescription(x *exchange) {
 			break
 		}
 	}
-	for n := 0; n < utf8.UTFMax-1 && len(d) == len(v.s.Data)-n && !utf8.Valid(d); n++ {
-		d = d[:len(d)-1] // a character that the end cut
+	for i := range d { // the end may cut a character
+		if len(d) == len(v.s.Data) && utf8.RuneStart(d[i]) && !utf8.FullRune(d[i:]) {
+			d = d[:i]
+			break
+		}
 	}
 	if v.breaks(rule.SMPND001, !utf8.Valid(d)) {
 		v.report(rule.SMPND001, v.paired(), rule.Responder, "a NodeDescription in UTF-8", fmt.Sprintf("%q", d), x.frame)

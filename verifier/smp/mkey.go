@@ -29,10 +29,9 @@ func (v *Verifier) key(x *exchange) {
 
 // keyAgain does so of one that is asked once more: its answer may be to any of them.
 func (v *Verifier) keyAgain(x *exchange) {
-	if k := x.port; k != nil {
-		x.wrong = x.wrong && k.keyKnown && x.mkey != k.key
-		k.checked(v.p.Time, x)
-	}
+	k := x.port
+	x.wrong = x.wrong && k.keyKnown && x.mkey != k.key
+	k.checked(v.p.Time, x)
 }
 
 // checked notes that an SMP reaches the port: a wrong key starts the lease timer, a right one stops it.

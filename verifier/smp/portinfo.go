@@ -249,9 +249,6 @@ func (v *Verifier) beginsAnew(p *subnet.Port) {
 // learnPort keeps what a PortInfo says, and judges it by what is known.
 func (v *Verifier) learnPort(x *exchange) {
 	d, p := v.s.Data, v.infoPort(x)
-	if p == nil {
-		return
-	}
 	if p.State = uint8(piState.Uint(d)); p.State == down && x.Method == mad.Get { // the rest may mean nothing (SMP-PI-009)
 		v.beginsAnew(p)
 		p.Has &^= subnet.KnowsInfo | subnet.KnowsMTU | subnet.KnowsVLs
@@ -265,11 +262,12 @@ func (v *Verifier) learnPort(x *exchange) {
 	if end {
 		v.stillSet(x, k)
 		v.capabilities(x, p, k)
-		if x.port == nil && p == x.at.port() {
-			x.port = k
-		}
-		if p == x.at.port() && (!x.wrong || piProtect.Uint(d) == 0) { // else the key is hidden, and a Set may not have been taken
+		switch {
+		case p != x.at.port():
+		case !x.wrong || piProtect.Uint(d) == 0:
 			v.keys(x, k)
+		default: // the key is hidden, and a Set may not have been taken
+			k.wrongs = 0 // the violations that are told count them
 		}
 	}
 	p.Has |= subnet.KnowsInfo

@@ -86,7 +86,13 @@ func (v *Verifier) Packet(p *packet.Packet, mine bool) {
 	if p.DestQP == 0 {
 		v.hear()
 	}
-	if v.s.Decode(p.Payload) != nil || !v.format() {
+	if v.s.Decode(p.Payload) != nil {
+		return
+	}
+	if !v.format() {
+		for x := v.open[v.s.TID]; x != nil; x = x.next {
+			x.asked++ // it may be that request once more, and be taken
+		}
 		return
 	}
 	v.expire()

@@ -19,7 +19,7 @@ type origin struct {
 // that is a hop nearer.
 func (v *Verifier) outOf(x *exchange) {
 	s, hop := &v.s, v.s.HopPointer()
-	if v.p.Link == 0 || s.DrSLID != permissive || hop < 1 || hop > s.HopCount() {
+	if s.DrSLID != permissive || hop < 1 || hop > s.HopCount() {
 		return
 	}
 	if hop == 1 {

@@ -101,7 +101,7 @@ func (v *Verifier) sender(number uint16) {
 	default:
 		v.again(t, port)
 	}
-	if t.tid != s.TID || t.time == 0 {
+	if t.tid != s.TID {
 		t.silenced = 0
 	}
 	t.time, t.frame, t.tid, t.icrc = p.Time, p.Frame, s.TID, p.ICRC

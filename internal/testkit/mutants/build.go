@@ -93,7 +93,7 @@ func list(dir string) (tests []*test, err error) {
 func write(dir string, c *code, sites []*site, most int) (string, error) {
 	replace := map[string]string{}
 	put := func(place, text string) error {
-		file, err := filepath.Abs(filepath.Join(dir, strings.ReplaceAll(strings.TrimPrefix(place, "/"), "/", "_")))
+		file, err := filepath.Abs(filepath.Join(dir, changed(place)))
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,12 @@ func write(dir string, c *code, sites []*site, most int) (string, error) {
 	return overlay, os.WriteFile(overlay, b, 0o666)
 }
 
-// complaint is a line of the compiler.
+// changed is the name of the changed file of a place.
+func changed(place string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(place, "/"), "/", "_")
+}
+
+// complaint is a line of the compiler. With -trimpath it names the changed file, else its place.
 var complaint = regexp.MustCompile(`([^\s:]+\.go):(\d+):\d+: `)
 
 // without leaves out the changes on lines that do not compile.
@@ -137,7 +142,7 @@ func without(sites []*site, complaints string) []*site {
 	return slices.DeleteFunc(slices.Clone(sites), func(s *site) bool {
 		last := s.file.set.Position(s.to).Line
 		for n := s.line(); n <= last; n++ {
-			if bad[fmt.Sprint(filepath.Base(s.file.full), n)] {
+			if bad[fmt.Sprint(filepath.Base(s.file.full), n)] || bad[fmt.Sprint(changed(s.file.full), n)] {
 				return true
 			}
 		}

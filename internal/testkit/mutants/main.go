@@ -33,12 +33,13 @@ var (
 	mutated = []string{"./verifier/..."}
 	judges  = []judge{
 		{path: "./verifier", args: []string{"-test.run=^TestScenarios$"}},
-		{path: "./verifier", args: []string{"-test.run=^TestVaried$"}},
-		{path: "./internal/testkit/view", args: []string{"-test.run=^TestVaried$"}},
-		{path: "./verifier", args: []string{"-test.skip=^(TestVaried|TestScenarios)$"}},
+		{path: "./verifier", args: []string{"-test.run=^TestWild$"}},
 		{path: "./verifier/cm"},
 		{path: "./verifier/gmp"},
 		{path: "./verifier/smp"},
+		{path: "./verifier", args: []string{"-test.run=^TestVaried$"}},
+		{path: "./internal/testkit/view", args: []string{"-test.run=^TestVaried$"}},
+		{path: "./verifier", args: []string{"-test.skip=^(TestVaried|TestScenarios|TestWild)$"}},
 		{path: "./internal/planted"},
 		{path: "./hcaagent/soft"},
 		{path: "./agent"},

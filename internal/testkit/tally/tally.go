@@ -22,8 +22,21 @@ func Rewriting() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
 // Tally counts what was said of several runs.
 type Tally struct {
+	notes uint32
 	count [rule.NumRules]rule.Count
 	sum   [rule.NumRules]uint32
+}
+
+// Note adds something else that is to stay the same.
+func (y *Tally) Note(text string) { y.notes = crc32.Update(y.notes, crc32.IEEETable, []byte(text)) }
+
+// Only leaves out all rules but those of which a name begins so.
+func (y *Tally) Only(prefixes ...string) {
+	for id := range y.count {
+		if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(rule.ID(id).String(), p) }) {
+			y.count[id], y.sum[id] = rule.Count{}, 0
+		}
+	}
 }
 
 // Add counts the coverage and the findings of a run.
@@ -52,6 +65,9 @@ func (y *Tally) Check(t *testing.T, path string) {
 			lines = append(lines, fmt.Sprintf("%-12v exercised %6d  violated %5d  unproven %5d  %08x\n", rule.ID(id), c.Exercised, c.Violated, c.Unproven, y.sum[id]))
 		}
 	}
+	if y.notes != 0 {
+		lines = append(lines, fmt.Sprintf("%08x\n", y.notes))
+	}
 	if Rewriting() {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
@@ -78,5 +94,29 @@ func (y *Tally) Check(t *testing.T, path string) {
 	}
 	if t.Failed() {
 		t.Log("if this is meant, make golden writes " + path)
+	}
+}
+
+// Text compares with a golden file, line by line; with -rewrite it writes the file.
+func Text(t *testing.T, path, text string) {
+	t.Helper()
+	if Rewriting() {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, now := strings.Split(string(b), "\n"), strings.Split(text, "\n")
+	for i, line := range now {
+		if i >= len(was) || was[i] != line {
+			t.Fatalf("line %d is now\n%s\nif this is meant, make golden writes %s", i+1, line, path)
+		}
+	}
+	if len(now) != len(was) {
+		t.Errorf("%d lines, and there were %d: if this is meant, make golden writes %s", len(now), len(was), path)
 	}
 }

@@ -1,0 +1,18 @@
+package agent
+
+import (
+	"testing"
+	"unsafe"
+)
+
+var allocated *connection
+
+// TestLayout: the pair of a connection begins with a line of the cache, as package qp lays it out.
+func TestLayout(t *testing.T) {
+	for range 4 {
+		allocated = new(connection)
+		if at := uintptr(unsafe.Pointer(&allocated.Pair)) % 64; at != 0 {
+			t.Fatalf("the pair begins at byte %d of a line", at)
+		}
+	}
+}

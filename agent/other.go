@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"ibwitness/packet"
+	"ibwitness/verifier"
+)
+
+// other judges the headers of packets whose service is not followed.
+func (t *Transport) other(p *packet.Packet, host, dir uint32) {
+	if !t.seal(nil, 0, p, host, dir) {
+		return
+	}
+	if t.misfits(p, host, dir) {
+		t.unjudged++
+		return
+	}
+	if whole(p) {
+		t.ver.Header(nil, 0, p)
+	} else {
+		t.ver.Skipped[verifier.SkipCut]++
+	}
+	if !p.IsCNP() {
+		t.unjudged++
+	}
+	switch {
+	case p.IsCNP():
+		t.notified(p, host, dir)
+	case p.Opcode >= 0xC0:
+		t.ver.Skipped[verifier.SkipManagement]++
+	default:
+		t.ver.Skipped[verifier.SkipService]++
+	}
+	if p.IsCNP() || p.Opcode >= 0xC0 || p.Info().Defined {
+		return
+	}
+	if c, from := t.named(p, host, dir); c != nil {
+		t.belongs(c, from, p)
+	}
+}
+
+// misfits reports whether a packet of a service that is not followed is one of the connection whose QP it names, with a wrong opcode: a QP does not change its
+// service for one packet. A manufacturer's opcodes are that where they stand in place of what the connection has to send.
+func (t *Transport) misfits(p *packet.Packet, host, dir uint32) bool {
+	if p.IsCNP() || !p.Info().Defined && p.Opcode < 0xC0 {
+		return false
+	}
+	c, from := t.named(p, host, dir)
+	if c == nil || p.Opcode >= 0xC0 && (!connects(c.Service) || !t.ver.Expects(&c.Pair, from, p)) {
+		return false
+	}
+	return !t.belongs(c, from, p) && c.Stranger != nil
+}
+
+// named returns the connection or datagram flow whose QP a packet names, and the end that sent it; nil where there is none.
+func (t *Transport) named(p *packet.Packet, host, dir uint32) (*connection, int) {
+	key := flowKey(host, dir, p.DestQP)
+	id, ok := t.flows.get(key, 0)
+	if !ok {
+		id, ok = t.datagrams(key, p)
+	}
+	if !ok {
+		return nil, 0
+	}
+	return t.pairs.at(id >> 1), int(id & 1)
+}

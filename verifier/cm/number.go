@@ -1,0 +1,44 @@
+package cm
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// calls reports whether a QPN is that of a side: the one that it told, or the one that is used in its place.
+func (x *exchange) calls(side int, qpn uint32) bool {
+	return qpn == x.qpn[side] || qpn == x.used[side] && qpn != 0
+}
+
+// Renumber tells that what the peer of a queue pair sends goes to the number used, and not to told, which the REQ or REP names.
+func (v *Verifier) Renumber(a, peer packet.Addr, told, used uint32) {
+	ref, ok := v.byQP[qpKey{a, peer, told}]
+	if !ok {
+		return
+	}
+	v.slots[ref>>1].used[ref&1] = used
+	v.byQP[qpKey{a, peer, used}] = ref
+}
+
+// Mistold judges the REQ or REP that names another QPN than the one that is used (rule CM-REQ-001), and first is the frame of the first
+// packet to that. sure says that the queue pair evidently gets what is sent there.
+func (v *Verifier) Mistold(a, peer packet.Addr, told, used uint32, first uint64, sure bool) {
+	ref, ok := v.byQP[qpKey{a, peer, told}]
+	if !ok {
+		return
+	}
+	x, side := &v.slots[ref>>1], int(ref&1)
+	s := [2]*sending{&x.req, &x.rep}[side]
+	v.covered(rule.CMREQ001)
+	if s.times == 0 {
+		return
+	}
+	d := deadline{side: int8(side), seen: seen{s.first, s.frame}, psn: s.psn, tap: s.tap}
+	f := v.against(x, &d, rule.CMREQ001)
+	f.Class = proven(sure)
+	f.Expected, f.Actual = fmt.Sprintf("local QPN 0x%06x, to which the packets of the peer go", used), fmt.Sprintf("0x%06x, to which none does", told)
+	f.Evidence, f.Detail = []uint64{first}, unless(sure, "the queue pair is not seen to answer")
+	v.Rec.Add(f)
+}
