@@ -13,6 +13,7 @@ type merged struct {
 	fresh  []*head // not yet read
 	taps   *tapList
 	errs   []error // by input, with what Open found
+	batch  uint64  // how many batches were begun
 	closed bool
 }
 
@@ -20,11 +21,11 @@ type merged struct {
 type head struct {
 	in   *input
 	lot  *lot
-	next int   // index in lot.Frames
-	out  *lot  // the last batch that holds lot
-	time int64 // not before: the latest time of the input so far
+	next int    // index in lot.Frames
+	held uint64 // the last batch that holds lot, by number: its buffers may be those of an earlier one again
+	time int64  // not before: the latest time of the input so far
 	tap  uint16
-	err  error // what comes behind lot
+	err  error // what comes after lot
 }
 
 func newMerged(inputs []*input, taps *tapList, errs []error) *merged {
@@ -46,10 +47,11 @@ func (m *merged) Next() (*Batch, error) {
 	}
 	m.fresh = nil
 	out := newLot()
+	m.batch++
 	for len(out.Frames) < BatchSize && len(m.heads) > 0 {
 		h := m.heads[0]
-		if h.out != out {
-			h.out = out
+		if h.held != m.batch {
+			h.held = m.batch
 			out.hold(h.lot)
 		}
 		n := len(out.Frames)
@@ -79,7 +81,7 @@ func (m *merged) refill(h *head) bool {
 		h.lot = nil
 	}
 	if h.err == nil {
-		h.lot, h.next, h.out = newLot(), 0, nil
+		h.lot, h.next, h.held = newLot(), 0, 0
 		h.err = h.in.reader.fill(h.lot)
 		if len(h.lot.Frames) > 0 {
 			return true

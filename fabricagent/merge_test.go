@@ -141,6 +141,52 @@ func TestMergeMany(t *testing.T) {
 	}
 }
 
+// TestMergeHeld keeps a batch whose predecessor was released, so that both may have the same buffers, while the source
+// is read on.
+func TestMergeHeld(t *testing.T) {
+	var paths []string
+	var want [][]Frame
+	for i := range 2 {
+		f := newPcap(binary.LittleEndian, magicNano, 0, 1)
+		for k := range 5000 {
+			d := payload(2*k+i, 100)
+			f.frame(start+int64(100*k+i), len(d), d)
+		}
+		paths = append(paths, write(t, fmt.Sprint(i), f.b))
+		frames, _, _ := readBytes(t, f.b)
+		want = append(want, frames)
+	}
+	s, err := Open(paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var kept []*Batch
+	for n := 0; ; n++ {
+		b, err := s.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n%2 == 0 {
+			b.Release()
+		} else {
+			kept = append(kept, b)
+		}
+	}
+	for _, b := range kept {
+		for i := range b.Frames {
+			f := &b.Frames[i]
+			if w := want[f.Tap][f.Number-1]; !bytes.Equal(w.Data, f.Data) || w.Time != f.Time {
+				t.Fatalf("tap %d frame %d is not as written", f.Tap, f.Number)
+			}
+		}
+		b.Release()
+	}
+}
+
 // TestMergeErrors goes on with the other files, and reports all errors at the end in the order of the files.
 func TestMergeErrors(t *testing.T) {
 	good := sample(600).b
