@@ -18,6 +18,7 @@ type Recovery struct {
 	MixedTo  packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
 	Mixed    bool
 	Crossed  bool       // what the newest NAK asks for may have come again already
+	Refuted  bool       // the newest NAK was reported: it asks for what had arrived
 	Late     packet.PSN // request that last filled a gap: it came after a later one
 	LateAt   int64      // when that was; 0: never
 	LateIn   uint32     // low bits of its frame
@@ -31,8 +32,9 @@ type Recovery struct {
 	GrantedBy  uint32     // MSN of the response that gave them, with GrantedSet
 	Spare      packet.PSN // Una when a response last acknowledged something and asked for what is missing too, while Spares
 	Spares     bool
-	Doubt      *Doubt     // nil: none
-	ReadTo     packet.PSN // after the responses to a READ that came again and asked for more than the first time, while ReadMore
+	Awaited    []packet.PSN // the newest PSNs that were expected when later ones came, oldest first
+	Doubt      *Doubt       // nil: none
+	ReadTo     packet.PSN   // after the responses to a READ that came again and asked for more than the first time, while ReadMore
 	ReadMore   bool
 	Ignored    Ignored         // READ or atomic that came again while a PSN sequence NAK was pending, and has no answer yet
 	More       uint8           // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
@@ -47,9 +49,23 @@ type Recovery struct {
 	Leapt      bool
 	Unheeded   *packet.Packet // the first new request behind the newest NAK that may be no heed of it; without its payload
 	UnheededTo int64          // when the newest of those behind an RNR or fatal NAK was sent
+	Ahead      Overcount      // the newest response, if that counted READs behind its PSN
 	CountedAt  packet.PSN     // PSN of a response that counted the message that was open, while Counted
 	Counted    bool
 	Other      Run // PSNs that came again one after the other, each with another request than before, which was reported
+}
+
+// Overcount is a response with an MSN that counts READs or atomics behind its PSN.
+type Overcount struct {
+	Time     int64
+	Frame    uint64
+	Tap      uint16
+	PSN      packet.PSN
+	MSN      uint32
+	Expected uint32 // MSN that counts up to its PSN
+	IPID     uint16
+	Opcode   packet.Opcode
+	Set      bool
 }
 
 // GrantedSet marks Recovery.GrantedBy as set.
@@ -146,6 +162,11 @@ func (s *SendQueue) Asked(read packet.PSN, fits func(from packet.PSN) bool) bool
 		return false
 	}
 	return slices.ContainsFunc(s.Recovery.Past, func(issue Issue) bool { return issue.READ == read && fits(issue.From) })
+}
+
+// MayAsk reports whether the READ at psn read may ever have been asked for again from a PSN: it was, or so much was asked for again that not all is kept.
+func (s *SendQueue) MayAsk(read, from packet.PSN) bool {
+	return s.Recovery != nil && (len(s.Recovery.Past) == mostIssues || s.Asked(read, func(psn packet.PSN) bool { return psn == from }))
 }
 
 // Accepted forgets the issues of the READ at psn read: the responder has taken none of them.
@@ -259,6 +280,7 @@ func (s *SendQueue) CameLate(p *packet.Packet) {
 // queue.
 func (s *SendQueue) Cross(psn packet.PSN, now int64, taken uint32, within int64) {
 	if r := s.Recovery; r != nil {
+		r.Refuted = false
 		met := func(at int64, in uint32) bool {
 			return at != 0 && within != 0 && (now-at < within || int32(in-taken) > 0)
 		}
@@ -285,6 +307,41 @@ func (s *SendQueue) Spared() bool {
 
 // HasCrossed reports whether the newest NAK was such a one.
 func (s *SendQueue) HasCrossed() bool { return s.Recovery != nil && s.Recovery.Crossed }
+
+// mostAwaited is how many PSNs are kept that were expected when later ones came.
+const mostAwaited = 32
+
+// CountsAhead reports whether the newest response counted READs or atomics behind its PSN.
+func (s *SendQueue) CountsAhead() bool { return s.Recovery != nil && s.Recovery.Ahead.Set }
+
+// Await notes that a request came while an earlier PSN was expected.
+func (s *SendQueue) Await(expected packet.PSN) {
+	r := s.Lost()
+	n := len(r.Awaited)
+	if n > 0 && r.Awaited[n-1] == expected {
+		return
+	}
+	if n == mostAwaited {
+		r.Awaited = slices.Delete(r.Awaited, 0, 1)
+	}
+	r.Awaited = append(r.Awaited, expected)
+}
+
+// CameLater reports whether the request at psn may have come after a later one: it did, or so many did that not all are kept.
+func (s *SendQueue) CameLater(psn packet.PSN) bool {
+	r := s.Recovery
+	if r == nil {
+		return false
+	}
+	return slices.Contains(r.Awaited, psn) || len(r.Awaited) == mostAwaited && !psn.After(r.Awaited[0])
+}
+
+// Mistook reports whether the newest NAK, seen at time at, was reported, and requests have come again since: not those that it asks for, so that it meant
+// a later PSN.
+func (s *SendQueue) Mistook(at int64) bool {
+	r := s.Recovery
+	return r != nil && r.Refuted && max(r.AgainAt, r.LateAt) > at
+}
 
 // Lost returns the recovery of the send queue.
 func (s *SendQueue) Lost() *Recovery {

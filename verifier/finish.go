@@ -4,6 +4,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // FinishRC judges what of an RC connection was still open when the capture ended, at time end.
@@ -65,9 +66,19 @@ func (v *Verifier) stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evid
 		v.covered(d.rule)
 		v.report(c, from, p, d)
 	} // else BTH-003
-	if q := &c.Ends[from].SQ; q.Joined && p.PSN == q.Next {
+	q := &c.Ends[from].SQ
+	if c.Reliable() && q.Joined && q.ReadLen != 0 {
+		v.rcSettleRead(c, from, p)
+	}
+	switch w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); {
+	case q.Joined && p.PSN == q.Next:
 		q.Excused = true
 		misplaced(c, p.PSN)
+	case c.Reliable() && q.Joined && !p.PSN.Before(q.Una) && p.PSN.Before(q.High):
+		rcCameAs(c, from, p)
+	case c.Reliable() && w != nil && w.Op.Responded() && !w.Last.Before(c.Ends[1-from].SQ.Una):
+		q.Excused = true // the response that will be missing
+		w.Flags |= wqe.Accused
 	}
 }
 

@@ -188,12 +188,27 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if q.Retrying && p.PSN == q.Retry {
-		q.Retry = p.PSN.Add(1) // a request that is sent again, in its order
+		rcCameAs(c, from, p)
 		return
 	}
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
 		q.Excused = true // the response that will be missing
 		w.Flags |= wqe.Accused
+	}
+}
+
+// rcCameAs notes that a request came again as p, whose opcode is wrong: what comes again goes on behind it, and its responder may have taken it.
+func rcCameAs(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	q.Retrying, q.Retry, q.RetryLen = true, p.PSN.Add(1), 0
+	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read {
+		q.Retry = w.Last.Add(1)
+	}
+	if (r.Nak == qp.NakRNR || r.Nak == qp.NakSequence) && p.PSN == r.NakPSN {
+		q.Lost().Crossed = true
+	}
+	if q.HasHole() && p.PSN == q.Hole {
+		q.Explained = true
 	}
 }
 

@@ -48,5 +48,7 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		end.Sums.Duplicates++
 		v.event(c, from, rule.Requester, p, rule.EvDuplicate, "")
+	default:
+		c.Ends[from].SQ.Await(r.EPSN)
 	}
 }

@@ -62,6 +62,9 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	r.LastMSN = p.MSN
 	have := packet.PSN((p.MSN - r.MSNBase) & packet.PSNMask)
 	over := have.Diff(packet.PSN(least))
+	if q.CountsAhead() {
+		v.rcOvercount(c, from, p, over)
+	}
 	if over == 0 {
 		if next == q.Count && (r.Anchor == nil || p.MSN != r.Anchor.MSN) {
 			r.MSN, r.Anchor, r.Told = qp.MSNKnown, nil, r.Told || !p.PSN.Before(q.Una)
@@ -100,8 +103,14 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		d.class, d.detail = rule.Unproven, "the tap may have missed responses before it, and that the request came again after later ones"
 	}
 	if over > 0 && before == 0 && !have.After(most) {
-		if r.Repeated || p.PSN.Before(q.Una) || ahead(q, p.PSN, over) {
+		if r.Repeated || p.PSN.Before(q.Una) {
 			return // answers to duplicates carry the newest MSN
+		}
+		if ahead(q, p.PSN, over) {
+			q.Lost().Ahead = qp.Overcount{
+				Time: p.Time, Frame: p.Frame, Tap: p.Tap, PSN: p.PSN, MSN: p.MSN, Expected: (r.MSNBase + least) & packet.PSNMask, IPID: p.IPID, Opcode: p.Opcode, Set: true,
+			}
+			return
 		}
 		d.class = rule.Unproven
 		d.detail = "it counts messages after the PSN that it acknowledges: they may have been executed since"
@@ -118,6 +127,25 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		r.LastMSN = (r.MSNBase + least) & packet.PSNMask // the right one does not go back
 	}
 	r.MSN, r.Anchor = qp.MSNUnknown, nil // anchored anew by the next response: one fault, one finding
+}
+
+// rcOvercount judges, with response p, one before it that counted READs or atomics behind its PSN: they were accepted then, so that p counts them too.
+// over is how many messages behind its own PSN p counts.
+func (v *Verifier) rcOvercount(c *qp.Pair, from int, p *packet.Packet, over int) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	a := q.Recovery.Ahead
+	q.Recovery.Ahead.Set = false
+	if over != 0 || !packet.PSN(p.MSN).Before(packet.PSN(a.MSN)) || r.Repeated || q.EverMixed() || len(c.Early) > 0 ||
+		!c.Complete() || !c.Sees(from) && (!numbered(p) || leftBefore(p, a.IPID)) {
+		return
+	}
+	v.covered(rule.RCRSP014)
+	before := packet.Packet{Time: a.Time, Frame: a.Frame, Tap: a.Tap, Opcode: a.Opcode, PSN: a.PSN, MSN: a.MSN, Has: packet.HasBTH}
+	v.report(c, from, &before, verdict{
+		rule: rule.RCRSP013, class: rule.Violation, role: rule.Responder,
+		expected: fmt.Sprintf("MSN %d", a.Expected), actual: fmt.Sprintf("MSN %d", a.MSN),
+		detail: "it counts requests behind its PSN as accepted, and the next MSN does not", evidence: []uint64{p.Frame},
+	})
 }
 
 // rcGoesOn judges, now that a message of end from goes on with request p, a response that has counted it before its end.

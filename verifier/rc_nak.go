@@ -16,6 +16,7 @@ import (
 func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(id)
+	naked := !r.Answered && r.NakFrame != 0 && r.NakPSN == q.Una // Una is what the NAK before it has asked for
 	if p.PSN.Before(q.Una) && !r.Answered && r.NakTime != 0 && !c.Sees(from) {
 		return false // a later NAK has overtaken it
 	}
@@ -27,16 +28,23 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 	if known {
 		v.covered(rule.RCRSP001)
 	}
-	if p.PSN.Before(q.Una) && r.Answered || known && p.PSN.Before(start) && p.PSN.Before(q.First) {
+	if p.PSN.Before(q.Una) && (r.Answered || naked) || known && p.PSN.Before(start) && p.PSN.Before(q.First) {
 		d := verdict{
 			rule: rule.RCRSP001, class: proven(c.Sees(from)), role: rule.Responder,
 			expected: "a NAK of PSN " + start.String() + " or later: the connection begins there", actual: "PSN " + p.PSN.String(),
 		}
-		if r.Answered {
-			d.rule, d.expected = id, "a NAK of PSN "+q.Una.String()+" or later: what is before was acknowledged"
-			d.evidence = []uint64{frame(p.Frame, r.LastFrame)}
+		if before := "a NAK of PSN " + q.Una.String() + " or later: what is before was acknowledged"; r.Answered {
+			d.rule, d.expected, d.evidence = id, before, []uint64{frame(p.Frame, r.LastFrame)}
+		} else if naked {
+			d.rule, d.expected, d.evidence = id, before, []uint64{frame(p.Frame, r.NakFrame)}
 		}
+		n, una := len(v.Rec.Findings), q.Una
 		v.report(c, from, p, d)
+		if p.Syndrome.Type() == packet.RNRNAK || p.Syndrome == packet.NAKSequence {
+			if v.proves(n, id) {
+				v.rcNakMeant(c, from, p, una)
+			}
+		}
 		if r.Answered && !p.PSN.Before(q.First) && c.Sees(from) {
 			q.Una = p.PSN // it was the ACK that was wrong, if the responder goes on so: one finding
 		}
@@ -49,6 +57,17 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 		}
 	}
 	return true
+}
+
+// rcNakMeant takes NAK p, whose PSN was reported, for one of psn, the oldest that was not acknowledged: both ends may go on as after that, or as if
+// there had been none.
+func (v *Verifier) rcNakMeant(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN) {
+	meant, nak := *bare(p), qp.NakSequence
+	if meant.PSN = psn; p.Syndrome.Type() == packet.RNRNAK {
+		nak = qp.NakRNR
+	}
+	v.rcNak(c, from, &meant, nak)
+	c.Ends[1-from].SQ.Lost().Crossed, c.Ends[from].RQ.Blamed = true, true
 }
 
 // rcImplied drops the READs and atomics before a NAK from those outstanding: the NAK implies one of them too.
@@ -88,7 +107,7 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	case !p.PSN.Add(1).Before(q.High):
 		v.rcNoGap(c, from, p)
 		unfounded = true
-	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && !q.MayRepeat(p.PSN) && c.Misplaced != uint32(p.PSN)|qp.BrokenSet:
+	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && (!q.MayRepeat(p.PSN) || rcResumed(q, r, p)) && c.Misplaced != uint32(p.PSN)|qp.BrokenSet:
 		unfounded = true
 		v.covered(rule.RCRSP002)
 		v.report(c, from, p, verdict{
@@ -115,6 +134,15 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	if unfounded {
 		q.Lost().Crossed = true // the ACK of the request with a wrong syndrome: that it goes on so is the same fault
 	}
+	if told {
+		q.Lost().Refuted, r.Blamed = true, true
+	}
+}
+
+// rcResumed reports whether the responder must have taken the PSN of NAK p, which has come. It has taken what its newest NAK had asked for, as it has
+// acknowledged that or p does, and with it all that came before; since then no later PSN came before that of p.
+func rcResumed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
+	return r.NakFrame != 0 && later(q.Una, p.PSN).After(r.NakPSN) && !q.HasCrossed() && !q.CameLater(p.PSN)
 }
 
 // counts reports whether the MSN of a response counts the message that ends at its PSN too, as that of an ACK does.

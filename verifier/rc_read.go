@@ -53,6 +53,9 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && !w.Has(wqe.Unsized) && wqe.ValidMTU(p.PayloadLen) && wqe.Packets(w.Length, uint32(p.PayloadLen)) == w.Last.Diff(w.First)+1 {
 		v.learnPMTU(c, p, uint32(p.PayloadLen))
 	}
+	if w.Op == wqe.Read && p.PSN.Before(w.RespNext) && (p.PSN.Before(w.Missing) || p.PSN.Add(1) == w.RespNext) && v.rcReadTwice(c, from, p, w) {
+		return
+	}
 	had := q.Taken()
 	v.taken(c, from, p, p.PSN, true)
 	if p.PSN == w.Missing {
@@ -109,6 +112,29 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// rcReadTwice judges that a responder sends no response to READ w a second time, but from where the READ was asked for again: an answer
+// begins with a First or Only, so that whatever came again before the capture began, a Middle or Last goes on with what was sent last. It reports
+// whether p is such a response, which changes nothing.
+func (v *Verifier) rcReadTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if in := p.Info(); in.First || in.Only || p.PSN == w.First || w.Has(wqe.Miscounted) || q.MayRead(p.PSN) || q.MayAsk(w.First, p.PSN) ||
+		v.sameResponse(r, p) || v.unordered(c, from) || !c.Sees(from) {
+		return false
+	}
+	if w.Has(wqe.Again) {
+		var room [8]qp.Issue
+		if len(q.Reissued(w.First, room[:0])) > 0 {
+			return false // it may be meant as an answer to that
+		}
+	}
+	v.report(c, from, p, verdict{
+		rule: rule.RCRES001, class: rule.Violation, role: rule.Responder, expected: "the response with PSN " + w.RespNext.String(),
+		actual: p.Opcode.String() + " with PSN " + p.PSN.String(), detail: "sent again although it was not asked for again from there", evidence: []uint64{frame(p.Frame, w.RespFrame)},
+	})
+	w.RespFrame = uint32(p.Frame)
+	return true
+}
+
 // stalled is how long a responder may pause within an answer, before it must have turned to the next request.
 const stalled = int64(time.Millisecond)
 
@@ -125,8 +151,8 @@ func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.S
 	}
 	goesOn := !p.PSN.Before(w.RespNext) && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
 	asked := slices.ContainsFunc(issues, func(issue qp.Issue) bool { return issue.From == p.PSN })
-	if goesOn && (!asked && p.PSN == w.RespNext || min(p.Time-r.LastTime, p.Time-issues[0].At) < stalled) {
-		return // however long the responder paused, where no issue asks for just this PSN
+	if goesOn && (w.RespFrame == 0 || !asked && p.PSN == w.RespNext || min(p.Time-r.LastTime, p.Time-issues[0].At) < stalled) {
+		return // however long the responder paused, where it begins to answer or no issue asks for just this PSN
 	}
 	n := len(issues)
 	for i, issue := range issues {

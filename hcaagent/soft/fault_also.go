@@ -20,7 +20,6 @@ var consequences = map[string]map[string]string{
 	"requests-swapped":        {"CPL-ORD-001": "the later request completes first as well"},
 	"retry-not-reloaded":      {"CPL-STS-006": "the request has had fewer tries than are its due"},
 	"rnr-not-reloaded":        {"CPL-STS-007": "the request has had fewer RNR NAKs than it must take"},
-	"rnr-nak-psn":             {"RC-RSP-005": "the message that finds none has no answer"},
 	"sends-in-rtr":            {"QPS-RST-001": "it has taken the request before RTS", "RC-RTY-010": "its PSN is that of RESET, as the QP got none on the way to RTS, and lies before what its peer has acknowledged"},
 	"signal-all-lost":         {"CPL-ORD-001": "those behind it complete before it"},
 	"start-psn":               {"RC-RTY-005": "the peer asks for the PSN that was never sent"},
