@@ -20,8 +20,10 @@ const (
 
 // Times that no message gives.
 const (
-	// slack is how far opposite directions of a capture may be out of order.
-	slack = int64(time.Millisecond)
+	// slack is how far opposite directions of a capture may be out of order, and nearby how far they are where the tap is near the sender of an answer:
+	// a communication manager takes longer than that to send one, and where a direction is recorded later, responses stand before their requests.
+	slack  = int64(time.Millisecond)
+	nearby = slack / 4
 	// hold is for how long an exchange that is over is remembered: late repetitions belong to it.
 	hold = int64(time.Minute)
 	// crossing is within what time two messages may have crossed: the sender of the second need not have read the first.

@@ -66,7 +66,7 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 func (v *Verifier) swapped(m *message, x *exchange) {
 	v.covered(rule.CMSM001)
 	x.rep.excuse()
-	if m.Time-x.rep.time <= slack {
+	if m.Time-x.rep.time <= x.disorder(passive, x.rep.tap, m) {
 		return
 	}
 	x.rep.first = 0 // it may be the answer to an earlier attempt

@@ -89,7 +89,9 @@ func (v *Verifier) misnames(m *message, local, remote uint32, tid uint64) (x *ex
 		return x, side // an answer that repeats the wrong IDs of what it answers
 	}
 	x.misnamed = misnamed{tid: tid, side: side, frame: m.Frame}
-	sure := x.tid == tid || m.h.Attribute == mad.AttrDREP || m.h.Attribute == mad.AttrAPR // an older connection may have had the queue pair, and the other ID
+	// An older connection may have had the queue pair, and the other ID; but not with an ID that the sender has given away anew since.
+	own := (local == mine || crossed) && m.sees[sender] && x.rep.sent()
+	sure := x.tid == tid || m.h.Attribute == mad.AttrDREP || m.h.Attribute == mad.AttrAPR || own
 	switch {
 	case crossed && side == passive && m.h.Attribute == mad.AttrRTU:
 		v.wrongRTU(m, x)

@@ -47,6 +47,9 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 	x, side, agrees := v.find(m, r.LocalCommID, r.RemoteCommID)
 	v.address(m, x)
 	if x != nil && x.older(m) {
+		if r.Reason == mad.RejStale && side == passive { // its sender took the REQ for that of the older connection, come again: TimeWait is not over
+			x.req.answered = true
+		}
 		return
 	}
 	v.covered(rule.CMREJ002)

@@ -67,7 +67,7 @@ func (v *Verifier) replied(m *message, r *mad.REP, x *exchange) {
 	v.hasty(m, x)
 	v.bind(x)
 	v.covered(rule.CMSM001)
-	if x.early.happened() && m.Time-x.early.time > slack {
+	if x.early.happened() && m.Time-x.early.time > x.disorder(active, x.earlyTap, m) {
 		d := deadline{side: active, seen: x.early, psn: x.earlyPSN, tap: x.req.tap}
 		v.accused(x, &d, rule.CMSM001, "the RTU behind the REP", "the RTU before it", []uint64{m.Frame}, true)
 	}
@@ -151,7 +151,7 @@ func (v *Verifier) rtu(m *message, r *mad.RTU) {
 		return
 	}
 	if !x.rep.sent() {
-		x.early, x.earlyPSN = seen{m.Time, m.Frame}, m.PSN
+		x.early, x.earlyPSN, x.earlyTap = seen{m.Time, m.Frame}, m.PSN, m.Tap
 		return
 	}
 	if !x.rtu.happened() {

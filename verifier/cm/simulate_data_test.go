@@ -89,16 +89,21 @@ func (c *conn) transmit() {
 	n := c.acked
 	code := c.req.Primary.LocalAckTimeout
 	c.After(c.between(4096<<code, 3*4096<<code)+20_000, func() {
-		switch {
-		case c.acked != n || len(c.sending) == 0 || c.state != established:
-		case c.retries == int(c.req.RetryCount):
-			c.sending = nil
-			c.disconnect()
-		default:
-			c.retries++
-			c.transmit()
+		if c.acked == n && len(c.sending) > 0 && c.state == established {
+			c.retry()
 		}
 	})
+}
+
+// retry sends it once more, for want of an answer or for a sequence NAK, as often as the retry count allows.
+func (c *conn) retry() {
+	if c.retries >= int(c.req.RetryCount) {
+		c.sending = nil
+		c.disconnect()
+		return
+	}
+	c.retries++
+	c.transmit()
 }
 
 // data takes a packet for the queue pair.
@@ -129,8 +134,7 @@ func (c *conn) data(p *packet.Packet) {
 	case len(c.sending) == 0:
 		c.acked++
 	case nak:
-		c.retries++
-		c.transmit()
+		c.retry()
 	}
 }
 

@@ -122,6 +122,7 @@ type exchange struct {
 	rtu           seen
 	early         seen // an RTU before the REP
 	earlyPSN      packet.PSN
+	earlyTap      uint16
 	drep          [2]seen
 	reject        seen
 	rejecter      int
@@ -320,6 +321,14 @@ func (v *Verifier) follows(j, i int32, id uint32) bool {
 func (x *exchange) look(m *message, side int) {
 	x.near[side] = m.sees[sender]
 	x.near[1-side] = m.sees[receiver]
+}
+
+// disorder is how much before m, which it answers, a message of a side may be recorded that was seen at a tap.
+func (x *exchange) disorder(side int, tap uint16, m *message) int64 {
+	if x.near[side] && tap == m.Tap {
+		return nearby
+	}
+	return slack
 }
 
 // connection returns the connection that the exchange made, while it is known.

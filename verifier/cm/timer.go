@@ -140,6 +140,17 @@ func (v *Verifier) because(x *exchange, m *message, kind duty, side int) {
 	v.expect(x, m, kind, side, slack)
 }
 
+// premature judges an answer of side, near which the tap is, that was recorded before message m, which it is to.
+func (v *Verifier) premature(x *exchange, m *message, kind duty, side int) {
+	for i := range v.due {
+		d := &v.due[i]
+		if d.kind == kind && d.slot == v.index(x) && d.gen == x.gen && int(d.side) == side && m.Time-d.seen.time > x.disorder(side, d.tap, m) {
+			v.baseless(x, d)
+			return
+		}
+	}
+}
+
 // baseless judges an answer in front of which nothing was seen that it answers (rules CM-SM-006, CM-TID-002).
 func (v *Verifier) baseless(x *exchange, d *deadline) {
 	side := int(d.side)
