@@ -27,17 +27,17 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	},
 	SMPPI003 - smpAttributes: {
 		ID: "SMP-PI-003", Name: "portinfo-width", Severity: Error, Needs: Wire, Ref: "14.2.6.6",
-		Text:  "LinkWidthEnabled is within LinkWidthSupported.",
+		Text:  "LinkWidthEnabled is within LinkWidthSupported, also where it is set, and LinkWidthActive is one width.",
 		Where: "verifier/smp/portinfo.go",
 	},
 	SMPPI004 - smpAttributes: {
 		ID: "SMP-PI-004", Name: "portinfo-speed", Severity: Error, Needs: Wire, Ref: "14.2.5.6",
-		Text:  "LinkSpeedEnabled is within LinkSpeedSupported.",
+		Text:  "LinkSpeedEnabled is within LinkSpeedSupported, also where it is set, and LinkSpeedActive is one speed.",
 		Where: "verifier/smp/portinfo.go",
 	},
 	SMPPI005 - smpAttributes: {
 		ID: "SMP-PI-005", Name: "portinfo-mtu-vls", Severity: Error, Needs: Wire, Ref: "14.2.5.6",
-		Text:  "NeighborMTU is 1 to 5 and at most MTUCap, OperationalVLs at most VLCap, of a port that is Armed or Active.",
+		Text:  "NeighborMTU is 1 to 5 and at most MTUCap, OperationalVLs at most VLCap, of a port that is Armed or Active, and where they are set.",
 		Where: "verifier/smp/portinfo.go",
 	},
 	SMPPI006 - smpAttributes: {

@@ -231,8 +231,13 @@ func (v *Verifier) switchInfo(x *exchange) {
 	if v.breaks(rule.SMPSI002, size != 0 && top >= size) {
 		v.report(rule.SMPSI002, v.paired(), rule.Responder, fmt.Sprintf("LinearFDBTop below LinearFDBCap %d", size), fmt.Sprintf("LinearFDBTop %d", top), x.frame)
 	}
-	if x.Method == mad.Set && v.breaks(rule.SMPMTH004, !siLinearTop.Same(d, x.data[:])) && siLinearTop.Uint(x.data[:]) < max(size, 1) {
-		v.report(rule.SMPMTH004, v.paired(), rule.Responder, fmt.Sprintf("LinearFDBTop %d as set", siLinearTop.Uint(x.data[:])), fmt.Sprintf("LinearFDBTop %d", top), x.frame)
+	asked := siLinearTop.Uint(x.data[:])
+	switch kept := x.Method == mad.Set && v.breaks(rule.SMPMTH004, asked != top); {
+	case !kept:
+	case size != 0 && asked >= size && top < size:
+		v.report(rule.SMPSI002, v.paired(), rule.Responder, fmt.Sprintf(invalidValue+": LinearFDBCap is %d", size), fmt.Sprintf("status 0 to a Set of LinearFDBTop %d", asked), x.frame)
+	case asked < max(size, 1):
+		v.report(rule.SMPMTH004, v.paired(), rule.Responder, fmt.Sprintf("LinearFDBTop %d as set", asked), fmt.Sprintf("LinearFDBTop %d", top), x.frame)
 	}
 	if !x.at.known() {
 		return

@@ -20,7 +20,9 @@ var (
 	piLocalPort  = pi("localPortNum")
 	piWidthOn    = pi("linkWidthEnabled")
 	piWidthCap   = pi("linkWidthSupported")
+	piWidth      = pi("linkWidthActive")
 	piSpeedCap   = pi("linkSpeedSupported")
+	piSpeed      = pi("linkSpeedActive")
 	piState      = pi("portState")
 	piPhysical   = pi("portPhysicalState")
 	piProtect    = pi("MKeyProtectBits")
@@ -107,6 +109,10 @@ func (v *Verifier) linkInfo(x *exchange) {
 	d := v.s.Data
 	state, physical := uint8(piState.Uint(d)), piPhysical.Uint(d)
 	if x.at.known() && x.at.node.Type == subnet.Switch && v.s.Modifier&0xFF == 0 {
+		if mtu, vls := piMTU.Uint(d), piVLs.Uint(d); v.breaks(rule.SMPPI005, max(mtu, vls, piMTUCap.Uint(d), piVLCap.Uint(d)) > 5) {
+			v.report(rule.SMPPI005, rule.Unproven, rule.Responder, "codes of MTUs and VLs up to 5, where port 0 uses them",
+				fmt.Sprintf("NeighborMTU %d of MTUCap %d, OperationalVLs %d of VLCap %d", mtu, piMTUCap.Uint(d), vls, piVLCap.Uint(d)), x.frame)
+		}
 		return
 	}
 	if v.breaks(rule.LNKST006, physical == 0 || physical > 7) {
@@ -119,24 +125,33 @@ func (v *Verifier) linkInfo(x *exchange) {
 	if state == down {
 		return
 	}
-	on, able := piWidthOn.Uint(d), piWidthCap.Uint(d)
-	if v.breaks(rule.SMPPI003, on == 0 || on&^able != 0) {
+	used := state == armed || state == active
+	on, able, now := piWidthOn.Uint(d), piWidthCap.Uint(d), piWidth.Uint(d)
+	switch {
+	case v.breaks(rule.SMPPI003, on == 0 || on&^able != 0):
 		v.report(rule.SMPPI003, v.paired(), rule.Responder, fmt.Sprintf("LinkWidthEnabled within LinkWidthSupported 0x%02x", able), fmt.Sprintf("0x%02x", on), x.frame)
+	case used && (now > 16 || !alone(now)):
+		v.report(rule.SMPPI003, v.paired(), rule.Responder, "a LinkWidthActive of 1, 2, 4, 8 or 16", fmt.Sprintf("0x%02x", now), x.frame)
 	}
-	on, able = piSpeedOn.Uint(d), piSpeedCap.Uint(d)
-	if v.breaks(rule.SMPPI004, on&^able != 0) {
+	on, able, now = piSpeedOn.Uint(d), piSpeedCap.Uint(d), piSpeed.Uint(d)
+	switch {
+	case v.breaks(rule.SMPPI004, on&^able != 0):
 		v.report(rule.SMPPI004, v.paired(), rule.Responder, fmt.Sprintf("LinkSpeedEnabled within LinkSpeedSupported 0x%x", able), fmt.Sprintf("0x%x", on), x.frame)
-	}
-	if state != armed && state != active {
-		return
+	case able > 7:
+		v.report(rule.SMPPI004, v.paired(), rule.Responder, "LinkSpeedSupported of 2.5, 5 and 10 Gb/s, up to 7", fmt.Sprintf("0x%x", able), x.frame)
+	case used && (now > 4 || now != 0 && !alone(now)): // 0: of a port whose speed is an extended one
+		v.report(rule.SMPPI004, v.paired(), rule.Responder, "a LinkSpeedActive of 1, 2 or 4", fmt.Sprintf("0x%x", now), x.frame)
 	}
 	mtu, mtuCap, vls, vlCap := piMTU.Uint(d), piMTUCap.Uint(d), piVLs.Uint(d), piVLCap.Uint(d)
 	switch {
-	case v.breaks(rule.SMPPI005, mtu < 1 || mtu > 5 || mtu > mtuCap || vls > 5 || vls > vlCap):
-		v.report(rule.SMPPI005, v.paired(), rule.Responder, fmt.Sprintf("NeighborMTU code 1 to %d, OperationalVLs code up to %d", min(mtuCap, 5), min(vlCap, 5)),
+	case v.breaks(rule.SMPPI005, mtuCap < 1 || mtuCap > 5 || vlCap < 1 || vlCap > 5):
+		v.report(rule.SMPPI005, v.paired(), rule.Responder, "MTUCap and VLCap codes of 1 to 5", fmt.Sprintf("MTUCap %d, VLCap %d", mtuCap, vlCap), x.frame)
+	case mtu > 5 || vls > 5 || used && (mtu < 1 || mtu > mtuCap || vls > vlCap): // before it is in use, what it may have is for the manager to say
+		v.report(rule.SMPPI005, v.paired(), rule.Responder, fmt.Sprintf("NeighborMTU code 1 to %d, OperationalVLs code up to %d", mtuCap, vlCap),
 			fmt.Sprintf("NeighborMTU %d, OperationalVLs %d", mtu, vls), x.frame)
-	case mtuCap > 5 || vlCap > 5:
-		v.report(rule.SMPPI005, v.paired(), rule.Responder, "MTUCap and VLCap codes of up to 5", fmt.Sprintf("MTUCap %d, VLCap %d", mtuCap, vlCap), x.frame)
+	}
+	if !used {
+		return
 	}
 	if !x.at.endport(x.Modifier) || x.Method == mad.Set {
 		return
@@ -148,15 +163,28 @@ func (v *Verifier) linkInfo(x *exchange) {
 	}
 }
 
+// alone reports whether just one bit is set.
+func alone(n uint64) bool { return n != 0 && n&(n-1) == 0 }
+
+// lidsText is what a PortInfo says of LIDs, and bad whether that is nothing that can be set.
+func lidsText(d []byte) (text string, bad bool) {
+	lid, lmc, sm := piLID.Uint(d), piLMC.Uint(d), piSMLID.Uint(d)
+	return fmt.Sprintf("LID 0x%04x, LMC %d, SMLID 0x%04x", lid, lmc, sm), lid == 0 || lid >= 0xC000 || lid&(1<<lmc-1) != 0 || sm == 0 || sm >= 0xC000
+}
+
 // portSet judges what a Set of PortInfo may do.
 func (v *Verifier) portSet(x *exchange) {
 	d, want := v.s.Data, x.data[:]
+	refused := false // it should have been
 	if x.at.endport(x.Modifier) {
-		lid, lmc := piLID.Uint(d), piLMC.Uint(d)
-		bad := lid == 0 || lid >= 0xC000 || lid&(1<<lmc-1) != 0 || piSMLID.Uint(d) == 0 || piSMLID.Uint(d) >= 0xC000
-		if v.breaks(rule.SMPPI002, bad) {
-			v.report(rule.SMPPI002, v.paired(), rule.Responder, "unicast LIDs of port and manager, the port's a multiple of 2^LMC, or "+invalidValue,
-				fmt.Sprintf("LID 0x%04x, LMC %d, SMLID 0x%04x", lid, lmc, piSMLID.Uint(d)), x.frame)
+		text, bad := lidsText(d)
+		if !bad && !x.wrong {
+			if text, bad = lidsText(want); bad {
+				text = "status 0 to a Set of " + text
+			}
+		}
+		if refused = bad; v.breaks(rule.SMPPI002, bad) {
+			v.report(rule.SMPPI002, v.paired(), rule.Responder, "unicast LIDs of port and manager, the port's a multiple of 2^LMC, or "+invalidValue, text, x.frame)
 		}
 	}
 	if v.breaks(rule.SMPPI008, piReregister.Uint(d) != piReregister.Uint(want)) {
@@ -181,12 +209,8 @@ func (v *Verifier) portSet(x *exchange) {
 		v.report(rule.SMPPI007, v.paired(), rule.Responder, invalidValue+": the physical state is set to 1, 2 or 3, with PortState Down or none",
 			fmt.Sprintf("status 0 to a Set of physical state %d with %s", physical, stateText(to)), x.frame)
 	}
-	if on, able := piWidthOn.Uint(want), piWidthCap.Uint(d); was > down && was != deferred {
-		if v.breaks(rule.SMPPI003, on != 0xFF && on&^able != 0 && piWidthOn.Uint(d)&^able == 0) {
-			v.report(rule.SMPPI003, v.paired(), rule.Responder, fmt.Sprintf(invalidValue+": LinkWidthSupported is 0x%02x", able), fmt.Sprintf("status 0 to a Set of LinkWidthEnabled 0x%02x", on), x.frame)
-		}
-	}
-	if x.wrong || !x.at.endport(x.Modifier) {
+	v.linkSet(x)
+	if refused || x.wrong || !x.at.endport(x.Modifier) {
 		return
 	}
 	for _, f := range asSet {
@@ -194,6 +218,28 @@ func (v *Verifier) portSet(x *exchange) {
 			v.report(rule.SMPMTH004, v.paired(), rule.Responder, f.Name+" "+f.Text(want)+" as set", f.Text(d), x.frame)
 			return
 		}
+	}
+}
+
+// linkSet judges a Set of what the link may have, where the answer shows no fault itself. While the port is down the answer does not tell what it may have.
+func (v *Verifier) linkSet(x *exchange) {
+	d, want, was := v.s.Data, x.data[:], x.was
+	if was == 0 {
+		was = uint8(piState.Uint(d))
+	}
+	if was <= down || was == deferred || x.at.known() && x.at.node.Type == subnet.Switch && x.Modifier&0xFF == 0 {
+		return
+	}
+	if on, able := piWidthOn.Uint(want), piWidthCap.Uint(d); v.breaks(rule.SMPPI003, on != 0xFF && on&^able != 0 && piWidthOn.Uint(d)&^able == 0) {
+		v.report(rule.SMPPI003, v.paired(), rule.Responder, fmt.Sprintf(invalidValue+": LinkWidthSupported is 0x%02x", able), fmt.Sprintf("status 0 to a Set of LinkWidthEnabled 0x%02x", on), x.frame)
+	}
+	if on, able := piSpeedOn.Uint(want), piSpeedCap.Uint(d); v.breaks(rule.SMPPI004, on != 0xF && on&^able != 0 && piSpeedOn.Uint(d)&^able == 0) {
+		v.report(rule.SMPPI004, v.paired(), rule.Responder, fmt.Sprintf(invalidValue+": LinkSpeedSupported is 0x%x", able), fmt.Sprintf("status 0 to a Set of LinkSpeedEnabled 0x%x", on), x.frame)
+	}
+	mtu, mtuCap, vls, vlCap := piMTU.Uint(want), piMTUCap.Uint(d), piVLs.Uint(want), piVLCap.Uint(d)
+	if v.breaks(rule.SMPPI005, mtu > mtuCap && piMTU.Uint(d) <= mtuCap || vls > vlCap && piVLs.Uint(d) <= vlCap) {
+		v.report(rule.SMPPI005, v.paired(), rule.Responder, fmt.Sprintf(invalidValue+": MTUCap is %d, VLCap %d", mtuCap, vlCap),
+			fmt.Sprintf("status 0 to a Set of NeighborMTU %d, OperationalVLs %d", mtu, vls), x.frame)
 	}
 }
 
@@ -206,6 +252,9 @@ func (v *Verifier) stillSet(x *exchange, k *port) {
 	if x.Method == mad.Set {
 		copy(t.data[:], x.data[:])
 		t.frame, t.held = v.p.Frame, v.p.Time
+		for _, f := range asSet[:3] {
+			t.set = t.set && f.Same(v.s.Data, t.data[:]) // else what the port has is not known
+		}
 		return
 	}
 	if state := uint8(piState.Uint(v.s.Data)); !t.set || x.wrong || !k.has || state != armed && state != active {
