@@ -102,5 +102,8 @@ func (t *Transport) waitsManagement(now int64) (sum Open) {
 	for _, o := range t.gmp.Open(now) {
 		sum.Add(&Open{Requests: o.Requests, Connections: 1, Frame: o.Frame, Tap: o.Tap, Waited: time.Duration(now - o.Since), Again: o.Again})
 	}
+	for _, o := range t.smp.Open(now) {
+		sum.Add(&Open{Requests: o.Requests, Connections: 1, Frame: o.Frame, Tap: o.Tap, Waited: time.Duration(now - o.Since), Again: o.Again})
+	}
 	return sum
 }

@@ -21,6 +21,7 @@ func TestOpen(t *testing.T) {
 		"cm_rping_ipv6.pcap":       {},
 		"small-multipath.pcap.zst": {0, 0, 1}, // a management request
 		"election-a.pcap.zst":      {},
+		"election-b.pcap.zst":      {0, 0, 1}, // and one of subnet management, whose manager had gone
 	} {
 		src, err := fabricagent.Open([]string{"../testdata/captures/" + name})
 		if err != nil {

@@ -25,6 +25,7 @@ type exchange struct {
 	src, dst uint16 // LIDs of the LRH
 	hop      int
 	was      uint8 // state of the port that a Set of PortInfo is of; 0: not known
+	mine     bool  // this shard reports on it
 	reserved bool  // it had reserved bytes set
 	asked    int   // how often the request was seen leaving
 	answers  int
@@ -48,6 +49,7 @@ type exchange struct {
 	wrong    bool // the M_Key was not that of the port
 	faulty   bool // what it sets was reported
 	protect  uint8
+	before   *exchange // the first of those that asked the same without an answer; nil: none did
 	next     *exchange // of the same TID
 }
 
@@ -62,6 +64,7 @@ const soon = int64(20 * time.Millisecond)
 func (v *Verifier) Recover() {
 	v.Lossy, v.order, v.strays, v.begun = false, v.order[:0], nil, 0
 	clear(v.open)
+	clear(v.asking)
 }
 
 // expire forgets old exchanges.
@@ -94,7 +97,7 @@ func (v *Verifier) keep() *exchange {
 	s := &v.s
 	x := &exchange{
 		Header: s.Header, mkey: s.MKey, drSLID: s.DrSLID, drDLID: s.DrDLID, src: v.p.SLID, dst: v.p.DLID, frame: v.p.Frame, time: v.p.Time, last: v.p.Time,
-		asked: 1, tap: v.p.Tap, reserved: mad.SMPReserved(s.Class, v.p.Payload) != 0, next: v.open[s.TID],
+		asked: 1, tap: v.p.Tap, mine: v.mine, reserved: mad.SMPReserved(s.Class, v.p.Payload) != 0, next: v.open[s.TID],
 	}
 	copy(x.data[:], s.Data)
 	if s.Directed() {
@@ -147,6 +150,7 @@ func (v *Verifier) request() {
 		return
 	}
 	x := v.keep()
+	v.awaits(x)
 	v.outOf(x)
 	x.slot = v.slot()
 	x.at = *x.slot
@@ -228,6 +232,7 @@ func (v *Verifier) response() {
 	if s.Directed() && x.answers == 0 {
 		v.comesBack(x)
 	}
+	delete(v.asking, x.question())
 	if x.answers++; x.answers > x.asked {
 		v.twice(x)
 	}

@@ -24,8 +24,9 @@ type Verifier struct {
 	leans bool           // what is found rests on the capture having lost nothing
 	from  *subnet.Port   // that sent it, where the exchange tells; nil: not known
 
-	open    map[uint64]*exchange // by TID; exchanges of one TID are linked
-	order   []*exchange          // oldest first
+	open    map[uint64]*exchange   // by TID; exchanges of one TID are linked
+	order   []*exchange            // oldest first
+	asking  map[question]*exchange // the newest request for each that has no answer yet
 	routes  map[route]*place
 	homes   map[*place]home   // of routes
 	oneLink map[uint16]int    // by tap, how many answers on directed routes were seen at the hop of their request; negative: it shows several links
@@ -57,7 +58,7 @@ type Verifier struct {
 func New(rec *rule.Recorder, near func(packet.Addr) bool) *Verifier {
 	return &Verifier{
 		Rec: rec, Subnet: new(subnet.Subnet), Near: near,
-		open: map[uint64]*exchange{}, routes: map[route]*place{}, homes: map[*place]home{}, oneLink: map[uint16]int{}, lids: map[uint16]*place{}, ports: map[*subnet.Port]*port{},
+		open: map[uint64]*exchange{}, asking: map[question]*exchange{}, routes: map[route]*place{}, homes: map[*place]home{}, oneLink: map[uint16]int{}, lids: map[uint16]*place{}, ports: map[*subnet.Port]*port{},
 		tables: map[tableKey]*table{}, wide: map[*subnet.Node]int64{}, traps: map[trapSource]*trapper{}, heard: map[uint16]heard{}, sms: map[uint64]*manager{}, guids: map[uint64]*subnet.Port{},
 		origins: map[origin]*subnet.Node{}, senders: map[uint32]place{},
 		unplaced: map[mad.Attribute]int64{}, nobody: map[mad.Attribute]bool{},

@@ -1,0 +1,83 @@
+package smp
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// TestOpen: requests without an answer are counted once their node had its time, and those that were asked again and answered are not.
+func TestOpen(t *testing.T) {
+	const get, info = mad.Get, mad.AttrSMInfo
+	answer, none := make([]byte, mad.SMPDataSize), []byte(nil)
+	for name, c := range map[string]struct {
+		say   func(s *speaker)
+		after time.Duration // the newest packet the capture ends
+		want  Open
+	}{
+		"answered":    {func(s *speaker) { s.ask(0, get, info, 0, none, answer) }, time.Hour, Open{}},
+		"not yet":     {func(s *speaker) { s.ask(0, get, info, 0, none, none) }, 4 * time.Second, Open{}},
+		"late":        {func(s *speaker) { s.ask(0, get, info, 0, none, none) }, 5 * time.Second, Open{Requests: 1, Since: 1e9, Frame: 1}},
+		"an hour ago": {func(s *speaker) { s.ask(0, get, info, 0, none, none) }, time.Hour, Open{Requests: 1, Since: 1e9, Frame: 1}},
+		"then silence": {func(s *speaker) {
+			s.ask(0, get, info, 0, none, none)
+			s.ask(20e9, get, mad.AttrNodeInfo, 0, none, answer)
+		}, 0, Open{Requests: 1, Since: 1e9, Frame: 1}},
+		"answered later": {func(s *speaker) { s.ask(0, get, info, 0, none, none); s.ask(20e9, get, info, 0, none, answer) }, time.Hour, Open{}},
+		"asked again":    {func(s *speaker) { s.ask(0, get, info, 0, none, none); s.ask(1e9, get, info, 0, none, none) }, time.Hour, Open{Requests: 1, Since: 1e9, Frame: 1, Again: true}},
+		"long ago": {func(s *speaker) {
+			s.ask(0, get, info, 0, none, none)
+			s.ask(9e9, get, info, 0, none, none)
+			s.ask(9e9, get, info, 0, none, answer)
+		}, time.Hour, Open{}},
+		"another question": {func(s *speaker) { s.ask(0, get, info, 0, none, none); s.ask(1e9, get, info, 1, none, answer) }, time.Hour, Open{Requests: 1, Since: 1e9, Frame: 1}},
+		"two":              {func(s *speaker) { s.ask(0, get, info, 0, none, none); s.ask(0, mad.Set, info, 2, answer, none) }, time.Hour, Open{Requests: 2, Since: 1e9, Frame: 1}},
+		"a trap":           {func(s *speaker) { s.ask(0, mad.Trap, mad.AttrNotice, 0, answer, none) }, time.Hour, Open{}},
+		"on a route":       {func(s *speaker) { s.near(0, get, info, answer, answer); s.list = s.list[:1] }, time.Hour, Open{Requests: 1, Since: 1e9, Frame: 1}},
+	} {
+		s := speaker{now: 1e9}
+		c.say(&s)
+		for _, mine := range []bool{true, false} {
+			var rec rule.Recorder
+			v := New(&rec, func(packet.Addr) bool { return false })
+			end := int64(0)
+			for i := range s.list {
+				p := s.list[i]
+				p.Frame, end = uint64(i+1), p.Time+int64(c.after)
+				v.Packet(&p, mine)
+			}
+			var want []Open
+			if mine && c.want.Requests > 0 { // else another shard tells of it
+				want = append(want, c.want)
+			}
+			if got := v.Open(end); !slices.Equal(got, want) {
+				t.Errorf("%s: %+v, want %+v", name, got, want)
+			}
+		}
+	}
+}
+
+// TestOpenRefused: a Set with a wrong M_Key is to have no answer.
+func TestOpenRefused(t *testing.T) {
+	for key, want := range map[uint64]uint64{7: 1, 9: 0} {
+		var s speaker
+		boundTalks()["keys"](&s)
+		s.list = s.list[:len(s.list)-5] // up to the Set, of SLtoVL
+		s.key = key
+		s.ask(1e9, mad.Set, mad.AttrSLtoVL, 0, make([]byte, mad.SMPDataSize), nil)
+		var rec rule.Recorder
+		v := New(&rec, func(packet.Addr) bool { return true })
+		for i := range s.list {
+			p := s.list[i]
+			p.Frame = uint64(i + 1)
+			v.Packet(&p, true)
+		}
+		if got := v.Open(s.now + int64(time.Minute)); uint64(len(got)) != want {
+			t.Errorf("%+v open of a Set with M_Key %d, want %d", got, key, want)
+		}
+	}
+}
