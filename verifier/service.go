@@ -66,7 +66,7 @@ var serviceHeaders = []header{
 		return differs(p.PayloadLen > 4096, "at most 4096 bytes of payload", "%d bytes", p.PayloadLen)
 	}, false, nil},
 	{rule.UDQKEY003, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
-		return differs(p.DestQP == 1 && p.Has&packet.HasDETH != 0 && p.QKey != 0x80010000, "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
+		return differs(p.DestQP == 1 && p.Has&packet.HasDETH != 0 && p.QKey != 0x80010000 && !misdirected(p), "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
 	}, false, nil},
 	{rule.UDQP1001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		cm := class(p.Payload) == byte(mad.ClassCM)                                        // CM-FMT-003 judges its length
@@ -78,7 +78,7 @@ var serviceHeaders = []header{
 		return differs(bad, "256 bytes of payload on VL15, no immediate, to QP0", "%v with %d bytes on VL%d", p.Opcode, p.PayloadLen, p.VL)
 	}, false, nil},
 	{rule.UDHDR003, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
-		if class(p.Payload) != smpLID && class(p.Payload) != smpDirected { // else SMP-FMT-005, ROC-V2-025
+		if !subnetClass(p) { // else SMP-FMT-005, ROC-V2-025
 			return differs(p.Has&packet.HasDETH != 0 && p.SrcQP == 0 && p.DestQP != 0, "a source QP that sends to others than QP 0", "QP 0")
 		}
 		return differs(p.Has&packet.HasLRH != 0 && p.Has&packet.HasDETH != 0 && p.DestQP == 0 && p.SrcQP != 0, "subnet management from QP 0", "from QP 0x%x", p.SrcQP)
@@ -106,6 +106,12 @@ var serviceHeaders = []header{
 	{rule.CNGIB001, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(p.FECN, "FECN 0 from the source", "FECN 1")
 	}, true, nil},
+}
+
+// subnetClass reports whether a datagram has a class of subnet management.
+func subnetClass(p *packet.Packet) bool {
+	c := class(p.Payload)
+	return c == smpLID || c == smpDirected
 }
 
 // class returns the management class of a datagram, byte 1 of its payload, or 0.

@@ -28,6 +28,7 @@ type exchange struct {
 	asked      bool // false: of a transfer whose request was not seen
 	answered   bool
 	grh        bool
+	taken      bool // it was answered though it should have been refused, which is reported
 	sl         uint8
 	repeats    uint16
 	done       uint16 // transfers of the answer that are over
@@ -59,6 +60,8 @@ type table struct {
 	byKey map[key]int32
 	ring  []exchange
 	next  int32
+	// forgot says that there may be a transfer that is not known: it was forgotten, or its header was wrong.
+	forgot bool
 }
 
 // maxOpen is how many exchanges of a pair are remembered; the oldest goes first. Below it the oldest goes once it is over, after a while.
@@ -88,6 +91,9 @@ func (t *table) begin(k key, now int64) *exchange {
 	}
 	x := &t.ring[t.next]
 	delete(t.byKey, x.key)
+	for _, s := range x.transfers {
+		t.forgot = t.forgot || s != nil && !s.ended
+	}
 	*x = exchange{key: k, time: now}
 	t.byKey[k] = t.next
 	return x
@@ -234,7 +240,7 @@ func (q *peer) takeStray(k key) bool {
 }
 
 // long is how long after the beginning of a capture a response is to a request within it.
-const long = int64(20 * time.Second)
+const long = int64(10 * time.Second)
 
 // keepStray notes a response to a request that was not seen.
 func (v *Verifier) keepStray(q *peer, d *datagram, again bool) {

@@ -124,6 +124,9 @@ func (v *Verifier) Datagram(p *packet.Packet) {
 	v.settle(v.peer(p.Src, p.Dst), p.Time)
 	v.settle(v.peer(p.Dst, p.Src), p.Time)
 	v.leans = false
+	if d.h.Class == mad.ClassSubnetAdmin {
+		v.saVersion(&d)
+	}
 	if mad.HasRMPP(d.h.Class) && d.whole() {
 		if d.r.Decode(d.b) == nil && !v.rmpp(&d) {
 			return

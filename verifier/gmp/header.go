@@ -21,7 +21,7 @@ func (v *Verifier) header(d *datagram) {
 	}
 	if p.Encap == packet.Native { // on RoCE there is no QP0, and ROC-V2-032 judges the classes
 		v.covered(rule.MADFMT003)
-		if p.DestQP == 1 && subnet { // of QP0 SMP-FMT-002 speaks
+		if p.DestQP == 1 && p.SrcQP != 0 && subnet { // of QP0 SMP-FMT-002 speaks, and from there SMP-FMT-005
 			bad(rule.MADFMT003, "subnet management on QP0 alone", h.Class.String()+" on QP1")
 		}
 	}

@@ -116,6 +116,8 @@ func (v *Verifier) membership(x *exchange, d *datagram) {
 		if missing := needed &^ mask; missing != 0 || asked&1 == 0 {
 			v.saBad(rule.MADMC003, d, x, "status 0x0600 (insufficient components): a group is created by a full member that gives Q_Key, P_Key, SL, FlowLabel and TClass",
 				fmt.Sprintf("success with component mask 0x%x and JoinState %d", mask, asked))
+		} else if asked&^uint8(mcJoin.Uint(b)) != 0 {
+			v.saBad(rule.MADMC003, d, x, fmt.Sprintf("a refusal, or JoinState %d as was asked", asked), fmt.Sprintf("JoinState %d", mcJoin.Uint(b)))
 		}
 	} else {
 		v.covered(rule.MADMC002)

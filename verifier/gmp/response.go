@@ -198,7 +198,8 @@ func (v *Verifier) refusal(x *exchange, d *datagram) {
 		case !legal(x.h.Class, x.h.Method):
 			expected = fmt.Sprintf("%v to method 0x%02x", mad.StatusMethod.Text(d.h.Class), uint8(x.h.Method))
 		}
-		if expected != "" {
+		if expected != "" && !x.taken {
+			x.taken = true // each segment of the answer says the same
 			v.report(d.p, verdict{
 				rule: rule.MADSTS002, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap, expected: expected, actual: s.Text(d.h.Class),
 			})

@@ -20,15 +20,19 @@ type transfer struct {
 	ended    bool   // the last segment was acknowledged
 	next     uint32 // segment that comes next
 	last     uint32 // number of the last segment; 0: not seen
+	maybe    uint32 // of the newest one, whose Last flag may be wrong; 0: it is not so
 	total    uint32 // payload length as the first segment told it; 0: not told
 	window   uint32 // NewWindowLast
 	acked    uint32
 	endFrame uint64
 	endTap   uint16
-	endTime  int64
-	time     int64      // of the newest segment
-	status   mad.Status // of it
-	segments [64]segment
+	firstTap uint16 // of the first segment
+
+	firstFrame uint64
+	endTime    int64
+	time       int64      // of the newest segment
+	status     mad.Status // of it
+	segments   [64]segment
 }
 
 // segment is one that was seen.
@@ -103,6 +107,7 @@ func (v *Verifier) rmpp(d *datagram) bool {
 func (v *Verifier) meant(d *datagram) {
 	p := d.p
 	for way, q := range []*peer{v.peer(p.Src, p.Dst), v.peer(p.Dst, p.Src)} {
+		q.table.forgot = true
 		if x := q.table.find(keyOf(d)); x != nil && x.transfers[way] != nil && d.r.Data1 == x.transfers[way].next {
 			x.transfers[way].next++
 		}
@@ -203,16 +208,21 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 		}
 		*t = transfer{window: 1, next: 1, time: p.Time, tap: p.Tap, status: t.status} // as what asked for it may not have been recorded
 	}
-	v.length(t, d, n, first, last)
+	whole := v.length(t, d, n, first, last)
 	if first {
-		t.begun = true
+		t.begun, t.firstFrame, t.firstTap = true, p.Frame, p.Tap
 	}
 	if !t.begun { // its beginning was not seen
 		t.next, t.window = max(t.next, n+1), max(t.window, n)
-	} else {
-		v.order(q, t, d, n, sees)
+	} else if !v.order(q, t, d, n, sees) {
+		return // the number is not its own
 	}
-	if last && t.last == 0 {
+	switch {
+	case !last:
+		t.maybe = 0
+	case !whole:
+		t.maybe = n
+	case t.last == 0:
 		t.last = n
 	}
 	*s = segment{n, sum(d), p.Frame, p.Tap}
@@ -221,14 +231,15 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 // sum tells segments apart: their class header and data, and what RMPP says of them.
 func sum(d *datagram) uint32 { return crc32.ChecksumIEEE(d.part(mad.HeaderSize+2, mad.Size)) }
 
-// order judges the number of a segment that is new.
-func (v *Verifier) order(q *peer, t *transfer, d *datagram, n uint32, sees bool) {
+// order judges the number of a segment that is new, and reports whether it may be its number.
+func (v *Verifier) order(q *peer, t *transfer, d *datagram, n uint32, sees bool) bool {
 	v.covered(rule.MADRMP003)
 	v.covered(rule.MADRMP005)
 	w := verdict{rule: rule.MADRMP003, role: rule.Sender, actual: fmt.Sprintf("segment %d", n)}
 	switch {
 	case t.last != 0 && n > t.last:
 		w.class, w.expected, w.detail = proven(!t.mixed), fmt.Sprintf("nothing behind segment %d, which had the Last flag", t.last), why(!t.mixed, whyTaps)
+		t.last = 0 // once is enough
 	case n > t.next:
 		w.class, w.expected, w.detail = proven(sees), fmt.Sprintf("segment %d", t.next), why(sees, whyTap)
 	case n > t.window:
@@ -241,10 +252,11 @@ func (v *Verifier) order(q *peer, t *transfer, d *datagram, n uint32, sees bool)
 	case w.expected != "":
 		v.report(d.p, w)
 	}
+	return w.expected == "" || w.rule == rule.MADRMP005 || w.class == rule.Unproven
 }
 
-// length judges the payload length that a segment tells.
-func (v *Verifier) length(t *transfer, d *datagram, n uint32, first, last bool) {
+// length judges the payload length that a segment tells, and the Last flag by that of the first one. It reports whether a segment that has the flag may be the last.
+func (v *Verifier) length(t *transfer, d *datagram, n uint32, first, last bool) bool {
 	v.covered(rule.MADRMP004)
 	size := d.r.Data2
 	least := uint32(0)
@@ -257,21 +269,33 @@ func (v *Verifier) length(t *transfer, d *datagram, n uint32, first, last bool) 
 	switch {
 	case last && (size < least || size > room):
 		v.rmppBad(rule.MADRMP004, d, fmt.Sprintf("%d to %d bytes in the last segment", least, room), fmt.Sprintf("payload length %d", size))
+		return false
 	case first && !last && size != 0 && size <= room-least:
 		v.rmppBad(rule.MADRMP004, d, "the payload length of several segments in the first one", fmt.Sprint(size))
 	case last && t.begun && t.total != 0 && !first && !agrees(t.total, n, least):
 		v.report(d.p, verdict{
-			rule: rule.MADRMP004, class: proven(!t.mixed), role: rule.Sender, detail: why(!t.mixed, whyTaps),
+			rule: rule.MADRMP004, class: proven(!t.mixed), role: rule.Sender, detail: why(!t.mixed, whyTaps), evidence: t.firstFrame, tap: t.firstTap,
 			expected: fmt.Sprintf("as many segments as %d bytes take, as the first one told", t.total), actual: fmt.Sprintf("%d segments", n),
 		})
+	case !last && t.begun && t.total != 0 && n == most(t.total, least) && t.next == n:
+		v.covered(rule.MADRMP003)
+		v.report(d.p, verdict{
+			rule: rule.MADRMP003, class: proven(!t.mixed), role: rule.Sender, detail: why(!t.mixed, whyTaps), evidence: t.firstFrame, tap: t.firstTap,
+			expected: fmt.Sprintf("the Last flag: the %d bytes that the first segment told take no more than %d", t.total, n), actual: "none",
+		})
 	}
+	return true
 }
+
+func segmentsOf(bytes, each uint32) uint32 { return (bytes + each - 1) / each }
 
 // agrees reports whether a payload of total bytes takes n segments. Senders count the class header once or in each segment.
 func agrees(total, n, header uint32) bool {
-	segments := func(bytes, each uint32) uint32 { return (bytes + each - 1) / each }
-	return segments(total, room) == n || segments(total, room-header) == n || total >= header && segments(total-header, room-header) == n
+	return segmentsOf(total, room) == n || segmentsOf(total, room-header) == n || total >= header && segmentsOf(total-header, room-header) == n
 }
+
+// most is how many segments a payload of total bytes takes at most.
+func most(total, header uint32) uint32 { return segmentsOf(total, room-header) }
 
 // segmentAgain judges a segment that is sent once more.
 func (v *Verifier) segmentAgain(x *exchange, t *transfer, s *segment, d *datagram, sees bool) {
@@ -305,6 +329,13 @@ func (v *Verifier) ack(q *peer, x *exchange, t *transfer, d *datagram) {
 	}
 	v.covered(rule.MADRMP006)
 	sees := v.sees(p.Src, p.SGID)
+	if t.time == 0 && !x.asked && sees && p.Time-q.begun > long && !q.table.forgot {
+		v.wait(q, waitData, keyOf(d), n, p, verdict{
+			rule: rule.MADRMP007, class: rule.Violation, role: rule.Sender, expected: "the transaction ID of the segment that is acknowledged",
+			actual: fmt.Sprintf("0x%x, of no transfer", d.h.TID),
+		})
+		return
+	}
 	w := verdict{rule: rule.MADRMP006, role: rule.Sender}
 	q.came(waitWindow, keyOf(d), window)
 	switch {
@@ -325,7 +356,7 @@ func (v *Verifier) ack(q *peer, x *exchange, t *transfer, d *datagram) {
 		v.report(p, w)
 	}
 	t.window, t.acked = max(t.window, window), max(t.acked, n)
-	if t.last != 0 && n >= t.last && !t.ended {
+	if last := max(t.last, t.maybe); last != 0 && n >= last && !t.ended {
 		t.ended, t.endFrame, t.endTap, t.endTime = true, p.Frame, p.Tap, p.Time
 		if t == x.transfers[1] && x.done < 1<<15 {
 			x.done++

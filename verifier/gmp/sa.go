@@ -9,16 +9,22 @@ import (
 	"ibwitness/rule"
 )
 
+// saVersion judges the version of subnet administration, in packets of its transfers too. An answer that refuses a version repeats it.
+func (v *Verifier) saVersion(d *datagram) {
+	v.covered(rule.MADSA001)
+	if refused := d.response() && d.status().Code() == mad.StatusVersion; d.h.ClassVersion != 2 && !refused {
+		v.report(d.p, verdict{
+			rule: rule.MADSA001, class: rule.Violation, role: rule.Sender, expected: "class version 2", actual: fmt.Sprintf("class version %d", d.h.ClassVersion),
+		})
+	}
+}
+
 // saHeader judges the headers of subnet administration. RMPP packets that are not DATA repeat that of the packet which they answer.
 func (v *Verifier) saHeader(d *datagram) {
-	v.covered(rule.MADSA001)
 	bad := func(id rule.ID, role rule.Role, expected, actual string) {
 		v.report(d.p, verdict{rule: id, class: rule.Violation, role: role, expected: expected, actual: actual})
 	}
-	refused := d.response() && d.status().Code() == mad.StatusVersion
-	if d.h.ClassVersion != 2 && !refused {
-		bad(rule.MADSA001, rule.Sender, "class version 2", fmt.Sprintf("class version %d", d.h.ClassVersion))
-	} else if d.s.Reserved != 0 {
+	if d.s.Reserved != 0 && d.h.ClassVersion == 2 {
 		bad(rule.MADSA001, rule.Sender, "reserved bytes 46 and 47 of the datagram 0", fmt.Sprintf("0x%04x", d.s.Reserved))
 	}
 	if !d.response() {
@@ -133,6 +139,9 @@ func (v *Verifier) smKey(x *exchange, d *datagram) {
 // tabled judges how a table of records is carried, and reports whether its records can be found.
 func (v *Verifier) tabled(d *datagram, x *exchange) bool {
 	v.covered(rule.MADSA006)
+	if !d.r.Active() && d.r.Type != 0 {
+		return false // the flag alone is missing: MAD-RMP-010
+	}
 	if !d.r.Active() {
 		v.saBad(rule.MADSA006, d, x, "RMPP for the records of "+d.h.Method.String(), "a datagram without RMPP")
 		return false

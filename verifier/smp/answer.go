@@ -42,10 +42,12 @@ func (v *Verifier) asks(x *exchange) {
 	switch s.Attribute {
 	case mad.AttrNodeInfo:
 		if v.breaks(rule.SMPNI001, s.Modifier != 0) {
+			x.misasked = true
 			v.report(rule.SMPNI001, rule.Violation, rule.Requester, "attribute modifier 0", fmt.Sprintf("0x%x", s.Modifier))
 		}
 	case mad.AttrNodeDescription:
 		if v.breaks(rule.SMPND001, s.Modifier != 0) {
+			x.misasked = true
 			v.report(rule.SMPND001, rule.Violation, rule.Requester, "attribute modifier 0", fmt.Sprintf("0x%x", s.Modifier))
 		}
 	case mad.AttrPortInfo:
@@ -56,7 +58,7 @@ func (v *Verifier) asks(x *exchange) {
 			v.single(x, v.of(p))
 		}
 	case mad.AttrSMInfo:
-		v.asksManager()
+		v.asksManager(x)
 	default:
 		v.asksTable(x)
 	}

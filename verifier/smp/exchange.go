@@ -48,6 +48,9 @@ type exchange struct {
 	keyKnown bool
 	wrong    bool // the M_Key was not that of the port
 	faulty   bool // what it sets was reported
+	odd      bool // the LIDs that its answer tells were reported
+	misasked bool // its modifier was reported
+	holed    bool // its route was reported: it has a hole
 	protect  uint8
 	before   *exchange // the first of those that asked the same without an answer; nil: none did
 	next     *exchange // of the same TID
@@ -104,6 +107,7 @@ func (v *Verifier) keep() *exchange {
 		x.hop = s.HopPointer()
 		copy(x.initial[:], s.Initial)
 		copy(x.back[:], s.Return)
+		x.holed = hole(s.Initial, s.HopCount()) != 0
 	}
 	v.serial++
 	x.serial = v.serial
@@ -167,7 +171,7 @@ func (v *Verifier) answered() (x *exchange, fits bool) {
 		if y.Class != s.Class || !s.Directed() && (y.src != v.p.DLID || y.dst != v.p.SLID) {
 			continue
 		}
-		if y.Attribute == s.Attribute && y.Modifier == s.Modifier && (!s.Directed() || v.sameRoute(y)) {
+		if y.Attribute == s.Attribute && (y.Modifier == s.Modifier || y.misasked) && (!s.Directed() || y.holed || v.sameRoute(y)) {
 			return y, true
 		}
 		x, n = y, n+1
@@ -199,7 +203,7 @@ func (v *Verifier) response() {
 		}
 		return
 	}
-	if s.Directed() && v.breaks(rule.SMPDR010, !v.sameRoute(x) || x.hop == s.HopPointer() && v.unrecorded(x)) {
+	if s.Directed() && !x.holed && v.breaks(rule.SMPDR010, !v.sameRoute(x) || x.hop == s.HopPointer() && v.unrecorded(x)) {
 		v.report(rule.SMPDR010, v.paired(), rule.Responder, fmt.Sprintf("%d hops, initial path %s, DrSLID 0x%04x, DrDLID 0x%04x and the return path that the request recorded",
 			x.ClassSpecific&0xFF, pathText(x.initial[:], int(x.ClassSpecific&0xFF)), x.drSLID, x.drDLID),
 			fmt.Sprintf("%d hops, initial path %s, DrSLID 0x%04x, DrDLID 0x%04x, return path %s", s.HopCount(), pathText(s.Initial, s.HopCount()), s.DrSLID, s.DrDLID,
@@ -235,6 +239,8 @@ func (v *Verifier) response() {
 	delete(v.asking, x.question())
 	if x.answers++; x.answers > x.asked {
 		v.twice(x)
+	} else {
+		v.late(x)
 	}
 	x.sights = x.answers
 	x.answerFrame, x.answerTime, x.answerICRC, x.answerHop, x.answerTop, x.answerTap = v.p.Frame, v.p.Time, v.p.ICRC, s.HopPointer(), s.HopPointer(), v.p.Tap
@@ -244,7 +250,9 @@ func (v *Verifier) response() {
 	if x.wrong {
 		v.changes(x)
 	}
-	v.late(x)
+	if s.Modifier != x.Modifier {
+		return // of a request with another one, as its sender may have meant it
+	}
 	v.allowed(x)
 	v.answer(x)
 }

@@ -68,6 +68,16 @@ func flag(b bool) int {
 	return 0
 }
 
+// hole returns the first hop for which a path names no port, or 0.
+func hole(path []byte, hops int) int {
+	for i := 1; i <= hops; i++ {
+		if path[i] == 0 || path[i] == 255 {
+			return i
+		}
+	}
+	return 0
+}
+
 // routeForm judges the LIDs and the paths.
 func (v *Verifier) routeForm() {
 	s, p := &v.s, v.p
@@ -77,13 +87,7 @@ func (v *Verifier) routeForm() {
 	if v.breaks(rule.SMPDR011, bad) {
 		v.report(rule.SMPDR011, rule.Violation, rule.Sender, "permissive LIDs on the directed part of the route", fmt.Sprintf("SLID 0x%04x, DLID 0x%04x", p.SLID, p.DLID))
 	}
-	gap := 0
-	for i := 1; i <= hc; i++ {
-		if s.Initial[i] == 0 || s.Initial[i] == 255 {
-			gap = i
-			break
-		}
-	}
+	gap := hole(s.Initial, hc)
 	if v.breaks(rule.SMPDR012, s.Initial[0] != 0 || s.Return[0] != 0 || gap != 0) {
 		v.report(rule.SMPDR012, rule.Violation, rule.Sender, "a port number for each hop, and 0 before the first",
 			fmt.Sprintf("initial path %d,%s, return path from %d", s.Initial[0], pathText(s.Initial, hc), s.Return[0]))

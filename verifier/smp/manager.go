@@ -59,15 +59,17 @@ func (v *Verifier) managers() []*manager {
 }
 
 // asksManager judges a request to a subnet manager.
-func (v *Verifier) asksManager() {
+func (v *Verifier) asksManager(x *exchange) {
 	s := &v.s
 	if s.Method != mad.Set {
 		if v.breaks(rule.SMPSMI001, s.Modifier != 0) {
+			x.misasked = true
 			v.report(rule.SMPSMI001, rule.Violation, rule.Requester, "attribute modifier 0 in a Get(SMInfo)", fmt.Sprintf("0x%x", s.Modifier))
 		}
 		return
 	}
 	if v.breaks(rule.SMPSMI001, s.Modifier < handover || s.Modifier > discover) {
+		x.misasked = true
 		v.report(rule.SMPSMI001, rule.Violation, rule.Requester, "attribute modifier 1 to 5 in a Set(SMInfo)", fmt.Sprintf("0x%x", s.Modifier))
 		return
 	}

@@ -157,6 +157,7 @@ type port struct {
 	began      int64  // when the lease period began to run; 0: it does not
 	expired    bool
 	blocks     map[uint16][32]uint16 // of the P_Key table
+	maskWas    uint32                // CapabilityMask before one that was reported
 	given      bool                  // a manager was seen to set it
 	guids      map[uint8][8]uint64   // blocks of GUIDInfo
 

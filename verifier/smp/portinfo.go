@@ -113,6 +113,7 @@ func (v *Verifier) linkInfo(x *exchange) {
 			v.report(rule.SMPPI005, rule.Unproven, rule.Responder, "codes of MTUs and VLs up to 5, where port 0 uses them",
 				fmt.Sprintf("NeighborMTU %d of MTUCap %d, OperationalVLs %d of VLCap %d", mtu, piMTUCap.Uint(d), vls, piVLCap.Uint(d)), x.frame)
 		}
+		v.endLIDs(x)
 		return
 	}
 	if v.breaks(rule.LNKST006, physical == 0 || physical > 7) {
@@ -150,14 +151,18 @@ func (v *Verifier) linkInfo(x *exchange) {
 		v.report(rule.SMPPI005, v.paired(), rule.Responder, fmt.Sprintf("NeighborMTU code 1 to %d, OperationalVLs code up to %d", mtuCap, vlCap),
 			fmt.Sprintf("NeighborMTU %d, OperationalVLs %d", mtu, vls), x.frame)
 	}
-	if !used {
-		return
-	}
-	if !x.at.endport(x.Modifier) || x.Method == mad.Set {
+	v.endLIDs(x)
+}
+
+// endLIDs judges the LIDs that a port in use tells when it is asked.
+func (v *Verifier) endLIDs(x *exchange) {
+	d := v.s.Data
+	if state := uint8(piState.Uint(d)); state != armed && state != active || !x.at.endport(x.Modifier) || x.Method == mad.Set {
 		return
 	}
 	lid, lmc := piLID.Uint(d), piLMC.Uint(d)
 	if v.breaks(rule.SMPPI002, lid >= 0xC000 || lid&(1<<lmc-1) != 0 || piSMLID.Uint(d) >= 0xC000) {
+		x.odd = true
 		v.report(rule.SMPPI002, v.paired(), rule.Responder, "unicast LIDs of port and manager, the port's a multiple of 2^LMC",
 			fmt.Sprintf("LID 0x%04x, LMC %d, SMLID 0x%04x", lid, lmc, piSMLID.Uint(d)), x.frame)
 	}
@@ -184,6 +189,7 @@ func (v *Verifier) portSet(x *exchange) {
 			}
 		}
 		if refused = bad; v.breaks(rule.SMPPI002, bad) {
+			x.odd = true
 			v.report(rule.SMPPI002, v.paired(), rule.Responder, "unicast LIDs of port and manager, the port's a multiple of 2^LMC, or "+invalidValue, text, x.frame)
 		}
 	}
@@ -215,6 +221,7 @@ func (v *Verifier) portSet(x *exchange) {
 	}
 	for _, f := range asSet {
 		if v.breaks(rule.SMPMTH004, !f.Same(d, want)) {
+			x.odd = f.Name == piLID.Name || f.Name == piLMC.Name
 			v.report(rule.SMPMTH004, v.paired(), rule.Responder, f.Name+" "+f.Text(want)+" as set", f.Text(d), x.frame)
 			return
 		}
@@ -257,7 +264,7 @@ func (v *Verifier) stillSet(x *exchange, k *port) {
 		}
 		return
 	}
-	if state := uint8(piState.Uint(v.s.Data)); !t.set || x.wrong || !k.has || state != armed && state != active {
+	if state := uint8(piState.Uint(v.s.Data)); !t.set || x.odd || x.wrong || !k.has || state != armed && state != active {
 		return // where the link went down, a port may have forgotten
 	}
 	for _, f := range asSet[:3] { // a lease runs out
@@ -267,7 +274,7 @@ func (v *Verifier) stillSet(x *exchange, k *port) {
 				class = rule.Unproven
 			}
 			v.report(rule.SMPMTH004, class, rule.Responder, f.Name+" "+f.Text(t.data[:])+" as it was set", f.Text(v.s.Data), x.frame, t.frame)
-			t.set = false
+			t.set, x.odd = false, true
 			return
 		}
 	}
@@ -350,6 +357,9 @@ func (v *Verifier) learnPort(x *exchange) {
 	if p.LID != 0 && (p.LID != lid || p.LMC != lmc) {
 		p.Changed = v.p.Time
 	}
+	if x.odd {
+		return // what its LIDs are is not known
+	}
 	other := v.Subnet.SetLID(p, lid, lmc)
 	k.age = v.age
 	if lid != 0 && v.breaks(rule.SMPRT001, other != nil) {
@@ -367,7 +377,8 @@ func (v *Verifier) capabilities(x *exchange, p *subnet.Port, k *port) {
 	actual := fmt.Sprintf("GIDPrefix 0x%016x", piPrefix.Uint(d))
 	if state == active && piPrefix.Uint(d) == 0 {
 		bad = true
-	} else if k.has && (mask^p.CapabilityMask)&^capVaries != 0 {
+	} else if k.has && (mask^p.CapabilityMask)&^capVaries != 0 && (k.maskWas == 0 || mask != k.maskWas) {
+		k.maskWas = p.CapabilityMask // if it goes back to that, it was this answer
 		bad, want, actual = true, fmt.Sprintf("CapabilityMask 0x%08x as before, but for what software switches", p.CapabilityMask), fmt.Sprintf("0x%08x", mask)
 	}
 	if v.breaks(rule.SMPPI012, bad) {

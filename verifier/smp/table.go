@@ -68,7 +68,7 @@ func (v *Verifier) asksTable(x *exchange) {
 				actual = entryText(s.Data, odd)
 			}
 			v.report(rule.SMPVA001, rule.Violation, rule.Requester, "blocks 1 to 4, of data VLs", actual)
-			x.faulty = true
+			x.faulty, x.misasked = true, odd < 0
 			return
 		}
 		if set {
@@ -118,6 +118,7 @@ func (v *Verifier) asksSLtoVL(x *exchange) {
 		first = 18 // two bits say all input ports, and all output ports
 	}
 	if v.breaks(rule.SMPSV001, x.at.known() && s.Modifier>>first != 0) {
+		x.misasked = true
 		v.report(rule.SMPSV001, rule.Violation, rule.Requester, fmt.Sprintf("bits 31:%d of the attribute modifier 0", first), mad.ModifierText(s.Attribute, s.Modifier))
 		return
 	}
@@ -184,7 +185,8 @@ func (v *Verifier) asksLinear(x *exchange) {
 func (v *Verifier) asksMulticast(x *exchange) {
 	s := &v.s
 	position := s.Modifier >> 28
-	bad, actual := s.Modifier>>9&(1<<19-1) != 0, mad.ModifierText(s.Attribute, s.Modifier)
+	x.misasked = s.Modifier>>9&(1<<19-1) != 0
+	bad, actual := x.misasked, mad.ModifierText(s.Attribute, s.Modifier)
 	if s.Method == mad.Set && x.at.known() && x.at.node.Type == subnet.Switch && !bad {
 		for i := range 32 {
 			for bit := range 16 {
@@ -205,7 +207,11 @@ func (v *Verifier) membership(x *exchange) {
 	s := &v.s
 	n := v.keyBlocks(x)
 	p := x.at.port()
-	if n == 0 || p == nil || s.Modifier>>16 != 0 {
+	if s.Modifier>>16 != 0 { // of another port of a switch, whose other blocks are not kept
+		v.once(x)
+		return
+	}
+	if n == 0 || p == nil {
 		return
 	}
 	k := v.of(p)
@@ -240,6 +246,23 @@ func (v *Verifier) membership(x *exchange) {
 	k.given = k.given || whole
 	if whole && v.breaks(rule.SMPPK002, !standard) {
 		v.report(rule.SMPPK002, class, rule.Requester, "the default P_Key 0xffff or 0x7fff in the table of each port", "none")
+	}
+}
+
+// once judges that a block of P_Keys has none twice.
+func (v *Verifier) once(x *exchange) {
+	seen := map[uint16]bool{}
+	for i := range 32 {
+		key := entry16(v.s.Data, i)
+		if key&0x7FFF == 0 {
+			continue
+		}
+		if v.breaks(rule.SMPPK003, seen[key]) {
+			v.report(rule.SMPPK003, v.paired(), rule.Requester, "each P_Key once", fmt.Sprintf("0x%04x twice", key))
+			x.faulty = true
+			return
+		}
+		seen[key] = true
 	}
 }
 
