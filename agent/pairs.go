@@ -107,6 +107,9 @@ func merge(to, gone *connection, psn packet.PSN) {
 	b.SQ, a.RQ, b.Flow = gone.Ends[0].SQ, gone.Ends[1].RQ, gone.Ends[0].Flow
 	a.RQ.NakTime, b.RQ.NakTime = max(a.RQ.NakTime, nakTime), max(b.RQ.NakTime, gone.Ends[0].RQ.NakTime)
 	a.Number, a.Numbered = gone.Ends[1].Number, true
+	if to.Encap != gone.Encap && gone.Ends[0].Sums.Packets > 1 && a.Sums.Packets == 2 {
+		to.Encap, a.Flow.State = gone.Encap, qp.FlowNew // of the two packets of the one end the first is the odd one
+	}
 	b.Sums = add(b.Sums, gone.Ends[0].Sums)
 	a.Sums = add(a.Sums, gone.Ends[1].Sums)
 	to.Lossy, to.Ends[0].Cut, to.Invalidated = to.Lossy || gone.Lossy, to.Cut() || gone.Cut(), to.Invalidated || gone.Invalidated

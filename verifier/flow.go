@@ -180,8 +180,15 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		if n == 2 || n == 3 && told {
 			d.class, d.detail = rule.Unproven, "only the first packet of the connection has been seen so, and may be the odd one"
 		}
+		if q := &end.SQ; n == 2 && q.Joined {
+			misplaced(c, q.First) // its receiver may not know that one
+		}
 		v.broken = true // its receiver may not know it for a packet of the connection
 		once(reportedEncap, d)
+		if n == 3 && told {
+			c.Encap = p.Encap // two against one: what comes next is held against these
+			c.Ends[0].Flow.State, c.Ends[1].Flow.State = qp.FlowNew, qp.FlowNew
+		}
 		return
 	}
 	if f.PKey != p.PKey {

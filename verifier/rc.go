@@ -195,6 +195,9 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 		q.Excused = true // the response that will be missing
 		w.Flags |= wqe.Accused
 	}
+	if q.Joined {
+		misplaced(c, q.Next) // its receiver may take it for a later request, and ask for the next
+	}
 }
 
 // rcCameAs notes that a request came again as p, whose opcode is wrong: what comes again goes on behind it, and its responder may have taken it.

@@ -172,6 +172,9 @@ func (v *Verifier) rcOldNak(c *qp.Pair, from int, p *packet.Packet) {
 // rcNoGap reports a PSN sequence NAK although no later PSN had been sent (rule RC-RSP-002).
 func (v *Verifier) rcNoGap(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCRSP002)
+	if c.Misplaced == uint32(p.PSN)|qp.BrokenSet {
+		return // a packet with a wrong PSN or opcode may have seemed later
+	}
 	v.report(c, from, p, verdict{
 		rule: rule.RCRSP002, class: proven(c.Sees(from) && !c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder,
 		expected: "a PSN sequence NAK only when a later PSN has arrived", actual: "NAK for " + p.PSN.String() + ", none later sent",

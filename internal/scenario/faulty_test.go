@@ -42,6 +42,11 @@ func TestFaultyMended(t *testing.T) {
 		{139, "xrc-target-sends"},   // the first packet to an RC queue pair is one of XRC
 		{305, "ack-becomes-atomic"}, // the answer to a message that goes on
 		{307, "roce1"},              // the peer asks for what came as RoCEv1
+		{323, "roce1"},              // the first packet of the connection, and others before the peer is heard
+		{335, "roce1"},              // the same where the peer was heard before, and asks for that packet
+		{344, "reserved-answer"},    // a NAK to it, before the request that it asks for
+		{349, "reserved-answer"},    // the same, and no request comes
+		{356, "reserved-answer"},    // the same, of a PSN that was not seen sent
 		{141, "swap-misaligned"},    // refused with an RNR NAK, and aligned as it comes again
 	} {
 		if !faulty(t, x.seed, x.name) {
