@@ -24,6 +24,10 @@ type Recovery struct {
 	LateIn   uint32     // low bits of its frame
 	WaitsTo  int64      // until when an RNR NAK may have the requester wait
 	Owes     [3]Return  // that the newest NAKs have the requester make, and that it has not made; the newest first
+	SkipFrom packet.PSN // oldest response that another has passed over at a tap near the requester, while Skips
+	SkipAt   int64      // when one last did
+	Skips    uint16     // how many have, less those for which the requester has gone back
+	Timer    int64      // shortest time after which a request came again that nothing had answered and no NAK asked for; 0: none did
 	Told     uint16     // of SendQueue.Restarts, those that a NAK asked for
 	PassedAt int64      // when Passed was set; 0: before the responses were known
 	// CreditedAt is when a response first gave credits, or did so again, at a tap that does not see when they reach the requester.
@@ -416,6 +420,9 @@ func (s *SendQueue) Take(psn packet.PSN, own bool, now int64) {
 		}
 		if !own || taken != psn {
 			end = taken
+			if taken != psn {
+				s.skipped(taken, now)
+			}
 		}
 		break
 	}

@@ -128,7 +128,7 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcMSN(c, from, p, 1)
 	}
 	if !repeated || r.Nak != qp.NakRNR { // the wait that an RNR NAK began goes on
-		q.Asks(p.Time, p.Time+goesBack)
+		q.Asks(p.PSN, p.Time, p.Time+goesBack)
 		v.rcNak(c, from, p, qp.NakSequence)
 	}
 	if unfounded {
@@ -266,7 +266,7 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	// A late one still has a requester wait that lacks the answer to a READ or atomic before it.
 	q.WaitTo(waitsTo(p))
 	wait := int64(packet.RNRTimer(p.Syndrome.Value()))
-	q.Asks(p.Time+wait, p.Time+2*wait+goesBack)
+	q.Asks(p.PSN, p.Time+wait, p.Time+2*wait+goesBack)
 	if !v.rcNakPlace(c, from, p, rule.RCRSP018) {
 		return
 	}
@@ -335,8 +335,14 @@ func (v *Verifier) proves(n int, id rule.ID) bool {
 
 // answeredIn is the frame of the newest request that the responder has answered: it has taken that one from its queue, and maybe none after it.
 func answeredIn(q *qp.SendQueue, r *qp.ReceiveQueue) uint32 {
-	if w, _ := q.Messages.Find(r.LastPSN); w != nil && r.Answered {
+	if !r.Answered {
+		return r.LastFrame
+	}
+	if w, _ := q.Messages.Find(r.LastPSN); w != nil {
 		return w.Frame
+	}
+	if q.IsMixed(r.LastPSN) { // it may have come out of its order: nobody knows which of them was answered
+		return 0
 	}
 	return r.LastFrame
 }

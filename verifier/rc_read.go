@@ -244,6 +244,13 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 	// The place fits the first issue of the request, not the newest: a response to that may have been overtaken, or been copied on its way.
 	d := "the request was sent again for this PSN, so its response begins here"
+	if w.RespFirst != p.PSN && c.Ends[1-from].SQ.Asked(w.First, func(psn packet.PSN) bool { return psn == p.PSN }) {
+		if p.Opcode == readOpcode(p, p.PSN, w.Last) {
+			sees = false // it begins the answer to one of several copies, which may have waited in the queue of the responder
+		} else {
+			want = readOpcode(p, p.PSN, w.Last).String()
+		}
+	}
 	if !sees {
 		d += "; a response to the first request may have been under way"
 	}

@@ -24,6 +24,7 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if !c.Paired {
+		v.rcRanOut(q, p)
 		if c.Sees(from) && p.PSN.Before(q.First) {
 			q.Lack(p.PSN, p.Time)
 		} else if p.PSN == q.First && end.Attr != nil && v.unheard(c) {
@@ -73,7 +74,7 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	v.rcNeedless(c, from, p)
-	q.WentBack(p.Time)
+	q.WentBack(p.PSN, p.Time)
 }
 
 // rcUnheard judges when and how often a requester that nobody has ever answered begins again.
@@ -186,6 +187,10 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		return
 	}
+	if c.Sees(from) && q.Skipped(p.PSN, p.Time, goesBack) {
+		q.Lack(p.PSN, p.Time)
+		return
+	}
 	if !r.Answered || w != nil && w.Has(wqe.Accused) && !c.Sees(from) {
 		return
 	}
@@ -246,6 +251,9 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 	q := &end.SQ
 	v.event(c, from, rule.Requester, p, rule.EvTimeout, "")
 	v.rcOwes(c, from, p)
+	if !p.PSN.Before(q.Taken()) && !impliedNAK(q, p) {
+		v.rcRanOut(q, p)
+	}
 	switch {
 	case impliedNAK(q, p) || q.AskedAt == 0:
 	case end.Knows(hcaagent.KnowsTimeout):
@@ -255,6 +263,13 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if end.Knows(hcaagent.KnowsRetryCnt) {
 		v.rcRetries(c, from, p, false)
+	}
+}
+
+// rcRanOut notes after which time request p has come again, that nothing has answered: the timer of its requester is no longer than that.
+func (v *Verifier) rcRanOut(q *qp.SendQueue, p *packet.Packet) {
+	if l, waited := q.Lost(), int64(v.outstanding(q, p)); waited > 0 && (l.Timer == 0 || waited < l.Timer) {
+		l.Timer = waited
 	}
 }
 

@@ -133,6 +133,9 @@ func (v *Verifier) rcBeforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges what is before", actual: "PSN " + p.PSN.String(),
 		evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
+	if end.SQ.OwesTo(p.PSN, p.Time) {
+		d.class, d.detail = rule.Unproven, "an earlier NAK asks for this PSN: its requester may not have taken the newest one yet"
+	}
 	v.doubtNak(c, from, p, &d)
 	v.report(c, from, p, d)
 }

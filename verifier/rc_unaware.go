@@ -61,8 +61,8 @@ func (v *Verifier) mayGoBack(c *qp.Pair, from int, p *packet.Packet) bool {
 	return c.Ends[from].SQ.MayGoBack(p.Time, c.Ends[1-from].RQ.Nak == qp.NakNone) || v.mayTimeOut(c, from, p)
 }
 
-// usualTimer is what the timer of a requester is taken for at most where the queue pair does not tell it, whatever CM says: applications set 14.
-const usualTimer = 67108864 * time.Nanosecond
+// usualTimer is what the timer of a requester is taken for at most where the queue pair does not tell it, whatever CM says: that of code 12. Applications set 14, seldom less.
+const usualTimer = 16777216 * time.Nanosecond
 
 // rcTakesLater has a requester that may have sent p unaware of the newest NAK take that afterwards, and go back
 // once more: no timer needs to run out for that.
@@ -78,9 +78,13 @@ func (v *Verifier) rcTakesLater(c *qp.Pair, from int, p *packet.Packet) {
 	c.Ends[from].SQ.WaitTo(until)
 }
 
-// mayTimeOut reports whether the timer of a requester may have run out when it sent p again.
+// mayTimeOut reports whether the timer of a requester may have run out when it sent p again. Where nobody tells it, it is taken for the usual one, or for
+// what it was seen to be at most.
 func (v *Verifier) mayTimeOut(c *qp.Pair, from int, p *packet.Packet) bool {
 	end, least := &c.Ends[from], usualTimer
+	if l := end.SQ.Recovery; l != nil && l.Timer != 0 {
+		least = min(least, time.Duration(l.Timer))
+	}
 	if end.Knows(hcaagent.KnowsTimeout) {
 		switch told, timeout := end.Told(hcaagent.KnowsTimeout), packet.Timeout(end.Attr.Timeout); {
 		case told && end.Attr.Timeout == 0:
