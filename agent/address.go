@@ -80,9 +80,10 @@ func (s strangers) source(t *Transport, c *connection, to int) {
 		if !x.during(peer) && (c.learned != ByCM || c.Closed) {
 			continue
 		}
-		gap := t.gap(c, 1-to, x.connection)
 		fits := x.firstOp.Info().Response && x.Ends[0].Sums.Packets == 1 && c.Paired && abs(x.firstPSN.Diff(peer.RQ.LastPSN)) < nearby
-		known := c.learned == ByCM || gap >= 0
+		missed := fits && t.unanswered(c, 1-to, x.firstPSN)
+		gap := t.gap(c, 1-to, x.connection)
+		known := c.learned == ByCM || gap >= 0 || missed
 		if !known && !fits {
 			continue // QP numbers are small, and a capture of several networks may show one address twice
 		}
@@ -99,9 +100,6 @@ func (s strangers) source(t *Transport, c *connection, to int) {
 		if fits && gap < 0 && x.impossible() {
 			x.sentBy(peer)
 			continue
-		}
-		if fits {
-			t.withdraw(c, 1-to, rule.RCRES001, x.firstPSN)
 		}
 		t.ver.Source(&c.Pair, to, x.packet(), class, gap >= 0 || fits)
 		t.last()
@@ -125,10 +123,12 @@ func (s strangers) destination(t *Transport, c *connection, to int) {
 				t.ver.Destination(&c.Pair, to, x.packet(), !t.lossy)
 				t.last()
 			}
-		} else if x.firstOp.Info().Response && c.Paired && abs(x.firstPSN.Diff(peer.RQ.LastPSN)) < nearby && !x.accused() {
-			t.withdraw(c, 1-to, rule.RCRES001, x.firstPSN)
-			t.ver.Destination(&c.Pair, to, x.packet(), c.Sees(1-to))
-			t.last()
+		} else if x.firstOp.Info().Response && c.Paired && abs(x.firstPSN.Diff(peer.RQ.LastPSN)) < nearby {
+			missed := t.unanswered(c, 1-to, x.firstPSN)
+			if !x.accused() {
+				t.ver.Destination(&c.Pair, to, x.packet(), missed && !t.lossy || c.Sees(1-to))
+				t.last()
+			}
 		}
 	}
 }
@@ -204,13 +204,21 @@ func (t *Transport) taken(c *connection, from int, x *connection) {
 	t.withdraw(c, 1-from, rule.RCRSP006, x.firstPSN)
 }
 
-// withdraw takes back a finding against an end of c, that a PSN is missing.
-func (t *Transport) withdraw(c *connection, end int, id rule.ID, psn packet.PSN) {
-	if i := slices.IndexFunc(t.Rec.Findings, func(f rule.Finding) bool {
+// unanswered takes back that end from of c left out the response at a PSN: it was sent, with a wrong address. It reports whether that was found.
+func (t *Transport) unanswered(c *connection, from int, psn packet.PSN) bool {
+	read := t.withdraw(c, from, rule.RCRES001, psn)
+	return t.withdraw(c, from, rule.RCRSP007, psn) || read
+}
+
+// withdraw takes back a finding against an end of c, that a PSN is missing. It reports whether there was one.
+func (t *Transport) withdraw(c *connection, end int, id rule.ID, psn packet.PSN) bool {
+	i := slices.IndexFunc(t.Rec.Findings, func(f rule.Finding) bool {
 		return f.Rule == id && f.Gap == rule.GapAt(psn) && f.Accused.Addr == c.Ends[end].Addr && f.Accused.QPN == c.Ends[end].Number
-	}); i >= 0 {
+	})
+	if i >= 0 {
 		t.Rec.Remove(i)
 	}
+	return i >= 0
 }
 
 func abs(n int) int { return max(n, -n) }

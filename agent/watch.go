@@ -237,7 +237,7 @@ func (t *Transport) steady(before int64) {
 		return f.Class == rule.Unproven && f.Time < before && slices.Contains(verifier.SteadyRules, f.Rule)
 	}) {
 		for i := range t.pairs.n {
-			if c := t.pairs.at(i); !c.dead && c.Ends[0].Flow.Odd|c.Ends[1].Flow.Odd != 0 {
+			if c := t.pairs.at(i); !c.dead && (c.Ends[0].IsOdd() || c.Ends[1].IsOdd()) {
 				t.ver.Steady(&c.Pair)
 			}
 		}

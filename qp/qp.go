@@ -25,16 +25,25 @@ type QP struct {
 	// OddPath counts the packets with another flow label or DSCP than the first of the flow, up to Many; it is Many as soon as one of them may have got that
 	// elsewhere than at the queue pair.
 	OddPath uint8
-	_       [12]byte
-	Sums    Sums
-	Attr    *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
-	Flow    Flow
-	RQ      ReceiveQueue
-	SQ      SendQueue
+	// OddSL and OddGRH count the packets with another SL, and those with or without a GRH or with other GIDs in it, up to Many.
+	OddSL, OddGRH uint8
+	// OddKind is the opcode of the response that OddPath counts first, 0: it is a request. OddShown says that a later one of its kind has had the flow
+	// label and DSCP of the flow.
+	OddKind  packet.Opcode
+	OddShown bool
+	_        [8]byte
+	Sums     Sums
+	Attr     *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
+	Flow     Flow
+	RQ       ReceiveQueue
+	SQ       SendQueue
 }
 
 // Many stands for as many or more in QP.OddPath.
 const Many = 255
+
+// IsOdd reports whether a packet differed from the others of the flow.
+func (q *QP) IsOdd() bool { return q.Flow.Odd|q.OddPath|q.OddSL|q.OddGRH != 0 }
 
 // Knows reports whether all of these attributes are known.
 func (q *QP) Knows(k hcaagent.Known) bool { return q.Attr != nil && q.Attr.Has(k) }

@@ -56,6 +56,8 @@ type Recovery struct {
 	Ahead      Overcount      // the newest response, if that counted READs behind its PSN
 	CountedAt  packet.PSN     // PSN of a response that counted the message that was open, while Counted
 	Counted    bool
+	Back       packet.PSN // SendQueue.Una before a NAK that was reported took it back, while HasBack
+	HasBack    bool
 	Other      Run // PSNs that came again one after the other, each with another request than before, which was reported
 }
 

@@ -63,6 +63,9 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *marks, q 
 	if p.Time-since <= stale {
 		return // a mark from before the capture began may be why
 	}
+	if p.DestQP == 0 {
+		return // UD-QP1-002: nobody's mark is why
+	}
 	d := verdict{
 		rule: rule.CNGCNP002, class: proven(v.Untouched(p)), role: rule.Receiver,
 		expected: "a CNP only for a packet that was marked", actual: fmt.Sprintf("none of QP 0x%x was since the CNP before", p.DestQP),

@@ -39,6 +39,10 @@ func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	f := &end.Flow
 	if f.Known() && agrees(f, p) && c.Encap == p.Encap {
+		if end.OddKind != 0 && !end.OddShown {
+			end.OddShown = end.OddKind == p.Opcode && acks(p)
+			return
+		}
 		if !v.Thorough && !c.Closed && p.Encap == packet.RoCEv2IPv4 && plain(p) {
 			f.State = qp.FlowPlain
 		}
@@ -57,10 +61,13 @@ func agrees(f *qp.Flow, p *packet.Packet) bool {
 		f.MigReq == p.MigReq && f.SL == p.SL && f.GRH == (p.Has&packet.HasGRH != 0) && f.GIDs == gids(p)
 }
 
+// acks reports whether a response has no AETH, or one of type ACK.
+func acks(p *packet.Packet) bool { return p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK }
+
 // flowFirst notes the first packet of a QP, and holds it against the attributes that are known.
 func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
-	end.OddPath, end.Flow = 0, qp.Flow{
+	end.OddPath, end.OddSL, end.OddGRH, end.OddKind, end.OddShown, end.Flow = 0, 0, 0, 0, false, qp.Flow{
 		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, SL: p.SL, MigReq: p.MigReq,
 		GRH: p.Has&packet.HasGRH != 0, GIDs: gids(p), State: qp.FlowKnown, Reported: end.Flow.Reported & reportedPKey,
 	}
@@ -214,18 +221,21 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		})
 	}
 	if f.SL != p.SL {
+		count(&end.OddSL)
 		v.serviceLevel(c, from, p)
 	}
 	if f.SrcPort != p.SrcPort && p.Has&packet.HasUDP != 0 && p.SrcPort >= leastPort { // else the header rule has reported it
 		v.portChanged(c, from, p)
 	}
 	if f.GRH != (p.Has&packet.HasGRH != 0) {
+		count(&end.OddGRH)
 		once(reportedGRH, verdict{
 			rule: rule.NETGRH006, class: proven(end.Knows(hcaagent.KnowsGRH)), expected: fmt.Sprintf("GRH %t as before", f.GRH), actual: fmt.Sprintf("GRH %t", !f.GRH),
 		})
 		return
 	}
 	if f.GIDs != gids(p) && !p.SGID.IsZero() && !p.SGID.IsMulticast() { // else NET-GRH-011
+		count(&end.OddGRH)
 		once(reportedGIDs, verdict{
 			rule: rule.NETGRH007, class: rule.Unproven, expected: "the GIDs of the connection as before", actual: p.SGID.String() + " to " + p.DGID.String(),
 			detail: "legal after path migration or modify QP",
@@ -237,8 +247,12 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if f.FlowLabel != p.FlowLabel || f.TClass != p.TClass>>2 {
-		if end.OddPath++; end.OddPath == 0 || !p.Info().Request || !v.Untouched(p) {
+		count(&end.OddPath)
+		switch {
+		case !v.Untouched(p) || p.Info().Response && !acks(p):
 			end.OddPath = qp.Many
+		case p.Info().Response && end.OddPath == 1:
+			end.OddKind, f.State = p.Opcode, qp.FlowKnown
 		}
 		once(reportedPath, verdict{
 			rule: rule.NETGRH013, class: rule.Unproven,
@@ -247,6 +261,9 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		})
 	}
 }
+
+// count counts up to qp.Many.
+func count(n *uint8) { *n = min(*n, qp.Many-1) + 1 }
 
 // pkey reports a P_Key that is not the QP's (rule PKY-004): one finding for each value that it changes to.
 func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class) {
@@ -273,19 +290,22 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 }
 
 // SteadyRules are the rules of which a single odd packet is proven by those behind it.
-var SteadyRules = []rule.ID{rule.PKY004, rule.UDPKY001, rule.BTH013, rule.UCMIG001, rule.UDQKEY001, rule.NETGRH013}
+var SteadyRules = []rule.ID{rule.PKY004, rule.UDPKY001, rule.BTH013, rule.UCMIG001, rule.UDQKEY001, rule.NETGRH013, rule.NETGRH006, rule.NETGRH007, rule.LNKSL001}
 
 // Steady is what FinishRC and its like prove of flows, for a connection that goes on.
 func (v *Verifier) Steady(c *qp.Pair) { v.steady(c) }
 
 // steady proves, at the end, that one packet of a QP was wrong where those before it and behind it agree: no P_Key, migration state or
-// Q_Key of a destination changes for a single packet, nor, where the tap is near its sender, a flow label or DSCP.
+// Q_Key of a destination changes for a single packet, no GRH comes or goes, nor do its GIDs change, and no SL but where a router may set it; nor, where the tap
+// is near its sender, a flow label or DSCP.
 func (v *Verifier) steady(c *qp.Pair) {
 	for i := range c.Ends {
 		end := &c.Ends[i]
 		odd := end.Flow.Odd
-		path := end.OddPath == 1 && end.Sums.Messages >= 4 && c.Sees(i) // of requests: responses may have another DSCP
-		if odd&15 != 1 && odd>>4 != 1 && !path || end.Sums.Packets < 4 {
+		// Responses of one kind may have another DSCP than the rest.
+		path := end.OddPath == 1 && (end.OddShown || end.OddKind == 0 && end.Sums.Messages >= 4) && c.Sees(i)
+		level := end.OddSL == 1 && (!end.Flow.GRH && end.OddGRH == 0 || c.Sees(i)) // else the ICRC leaves the SL out
+		if odd&15 != 1 && odd>>4 != 1 && !path && !level && end.OddGRH != 1 || end.Sums.Packets < 4 {
 			continue
 		}
 		last := max(end.SQ.LastTime, end.RQ.LastTime)
@@ -299,11 +319,15 @@ func (v *Verifier) steady(c *qp.Pair) {
 				is = odd>>4 == 1
 			case rule.NETGRH013:
 				is = path
+			case rule.NETGRH006, rule.NETGRH007:
+				is = end.OddGRH == 1
+			case rule.LNKSL001:
+				is = level
 			}
 			own := f.Accused.Addr == end.Addr && f.Peer.Addr == c.Ends[1-i].Addr && // the QPN may have been learned since
 				(!f.Accused.QPNKnown || f.Accused.QPN == end.Number) && (!f.Peer.QPNKnown || f.Peer.QPN == c.Ends[1-i].Number)
 			if is && own && f.Class == rule.Unproven && f.Time < last && len(f.Evidence) == 0 { // else it is the table of the port that it disagrees with
-				if f.Rule == rule.NETGRH013 {
+				if f.Rule == rule.NETGRH013 || f.Rule == rule.LNKSL001 && end.Flow.GRH {
 					f.Leans |= rule.LeanNear
 				}
 				v.Rec.Prove(k, "the packets before it and behind it agree")

@@ -61,6 +61,7 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcDuplicateAck(c, from, p)
 		return
 	}
+	r.Owed = nil // it may be what it owes, with a wrong PSN
 	v.report(c, from, p, verdict{
 		rule: rule.RCRSP006, class: proven(c.Sees(from)), role: rule.Responder,
 		expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", actual: "PSN " + p.PSN.String(),
@@ -76,6 +77,7 @@ func (v *Verifier) rcDuplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	if i := q.Messages.UpTo(p.PSN); q.OtherAt(p.PSN) || !p.PSN.Before(r.LastPSN) || i < 0 || i+1 < q.Messages.Len() && q.Messages.At(i+1).Op.Responded() || q.Messages.At(i).Op.Responded() {
 		return
 	}
+	r.Owed = nil // this is what it owes, with a wrong PSN
 	v.report(c, from, p, verdict{
 		rule: rule.RCRSP029, class: proven(c.Sees(from) && !q.IsMixed(p.PSN)), role: rule.Responder,
 		expected: "PSN " + r.LastPSN.String() + ", the newest acknowledged, for a duplicate", actual: "PSN " + p.PSN.String(),
@@ -201,7 +203,7 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 	d := verdict{
 		rule: rule.RCRSP007, class: proven(c.Sees(from) && r.Told && !q.IsMixed(oldest.First)), role: rule.Responder,
 		expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
-		actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, oldest.Frame)},
+		actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, oldest.Frame)}, gap: rule.GapAt(oldest.RespNext),
 	}
 	if p.PSN.In(oldest.First, oldest.Last) {
 		d.rule, d.class = rule.RCACK003, proven(c.Sees(from) && !q.IsMixed(oldest.First))

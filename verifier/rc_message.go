@@ -95,11 +95,25 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 }
 
 func (v *Verifier) outOfSequence(c *qp.Pair, from int, p *packet.Packet, id rule.ID, role rule.Role, want string) {
+	v.padded(p)
 	v.report(c, from, p, verdict{
 		rule: id, class: rule.Violation, role: role, expected: want, actual: p.Opcode.String(), evidence: previous(&c.Ends[from].SQ, p),
 	})
 	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 	c.Ends[from].SQ.Break()
+}
+
+// padded takes back that p has a pad (rule BTH-007), where its opcode or its length is reported: a packet with another opcode may have one.
+func (v *Verifier) padded(p *packet.Packet) {
+	if !p.Info().Payload || p.PadCnt == 0 {
+		return
+	}
+	for k := len(v.Rec.Findings) - 1; k >= 0 && v.Rec.Findings[k].Frame == p.Frame && v.Rec.Findings[k].Tap == p.Tap; k-- {
+		if v.Rec.Findings[k].Rule == rule.BTH007 {
+			v.Rec.Remove(k)
+			return
+		}
+	}
 }
 
 // previous cites the packet before p in the PSN stream.
@@ -154,7 +168,9 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 		return w
 	}
 	q.Open, q.Unsure = wqe.None, false
-	w.Flags |= wqe.Ended
+	if w.Flags |= wqe.Ended; q.Odd != wqe.None {
+		w.Flags |= wqe.Blamed // by its opcode: the message may go on
+	}
 	end.Sums.Messages++
 	return w
 }
@@ -252,6 +268,7 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 	if mtu != 0 {
 		want = fmt.Sprintf("%s of payload, the path MTU is %d", want, mtu)
 	}
+	v.padded(p)
 	v.report(c, from, p, verdict{
 		rule: id, class: proven(mtu == 0 || c.Complete()), role: role, expected: want, actual: fmt.Sprintf("%d bytes", n),
 	})

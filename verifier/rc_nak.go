@@ -46,6 +46,8 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 			}
 		}
 		if r.Answered && !p.PSN.Before(q.First) && c.Sees(from) {
+			l := q.Lost()
+			l.Back, l.HasBack = q.Una, true
 			q.Una = p.PSN // it was the ACK that was wrong, if the responder goes on so: one finding
 		}
 		return false

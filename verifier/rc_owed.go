@@ -19,6 +19,9 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 	if r.Owed != nil || !r.Answered || q.ToldUnanswered() || p.PSN.Before(q.Una) || p.Time-q.AskedAt < int64(inFlight) {
 		return
 	}
+	if l := q.Recovery; l != nil && l.HasBack {
+		return // the NAK with a wrong PSN, which is reported, was the answer
+	}
 	w, _ := q.Messages.Find(q.Una)
 	if w == nil || !w.Has(wqe.AckWanted) || w.Has(wqe.Answered) {
 		return

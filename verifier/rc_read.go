@@ -48,6 +48,9 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		rcStandsIn(q, p)
 		return
 	}
+	if w.RespFrame == 0 && v.rcAnotherRead(c, from, p, w) {
+		return
+	}
 	v.rcFlushed(c, from, p, w)
 	v.rcBeyondHole(c, from, p, p.PSN)
 	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && !w.Has(wqe.Unsized) && wqe.ValidMTU(p.PayloadLen) && wqe.Packets(w.Length, uint32(p.PayloadLen)) == w.Last.Diff(w.First)+1 {
@@ -132,6 +135,30 @@ func (v *Verifier) rcReadTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		actual: p.Opcode.String() + " with PSN " + p.PSN.String(), detail: "sent again although it was not asked for again from there", evidence: []uint64{frame(p.Frame, w.RespFrame)},
 	})
 	w.RespFrame = uint32(p.Frame)
+	return true
+}
+
+// rcAnotherRead judges a Middle or Last within READ w, whose answer has not begun, while that to another READ goes on with just such a packet: its PSN is wrong
+// (rule RC-RES-001). It reports whether it is so.
+func (v *Verifier) rcAnotherRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+	q, r, in := &c.Ends[1-from].SQ, &c.Ends[from].RQ, p.Info()
+	if w.Op != wqe.Read || !in.Middle && !in.Last || w.Has(wqe.Again) || !c.Sees(from) || !r.Answered || !r.Told || r.Repeated {
+		return false
+	}
+	o, _ := q.Messages.Find(r.LastPSN)
+	if o == nil || o == w || o.Op != wqe.Read || o.RespFrame != r.LastFrame || o.Flags&(wqe.Answered|wqe.Blamed|wqe.Again|wqe.Unsized) != 0 || o.RespNext.After(o.Last) {
+		return false
+	}
+	at := *p
+	if at.PSN = o.RespNext; p.Opcode != readOpcode(&at, o.RespFirst, o.Last) {
+		return false
+	}
+	v.covered(rule.RCRES001)
+	v.report(c, from, p, verdict{
+		rule: rule.RCRES001, class: rule.Violation, role: rule.Responder, expected: "the response with PSN " + o.RespNext.String(),
+		actual: p.Opcode.String() + " with PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, o.Frame)},
+	})
+	o.RespNext, o.RespFrame = o.RespNext.Add(1), uint32(p.Frame)
 	return true
 }
 
@@ -349,6 +376,9 @@ func (v *Verifier) rcReadOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	w, _ := q.Messages.Find(p.PSN)
+	if (w == nil || w.RespFrame != 0) && v.rcOldAtomic(c, from, p) {
+		return
+	}
 	if w == nil {
 		v.Skipped[SkipUnseen]++
 		return
@@ -371,7 +401,9 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 				evidence: []uint64{frame(p.Frame, w.Frame)},
 			})
 		}
-		rcStandsIn(q, p)
+		if rcStandsIn(q, p); !w.Op.Responded() {
+			rcStandsForAtomic(q)
+		}
 		return
 	}
 	v.rcBeyondHole(c, from, p, p.PSN)
@@ -408,6 +440,35 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcProgress(c, from, p, p.PSN.Add(1))
 	}
 	r.EPSN = later(r.EPSN, p.PSN.Add(1))
+}
+
+// rcOldAtomic judges an ATOMIC Acknowledge at the PSN of a request that was answered before, though none has come again (rule RC-RSP-006). It reports whether
+// it is proven: then the atomic that waits for its answer has got this one.
+func (v *Verifier) rcOldAtomic(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if !c.Sees(from) || !r.Answered || !r.Told || r.Repeated || !p.PSN.Before(r.LastPSN) || p.PSN.Before(q.First) || v.sameResponse(r, p) {
+		return false
+	}
+	v.covered(rule.RCRSP006)
+	v.report(c, from, p, verdict{
+		rule: rule.RCRSP006, class: rule.Violation, role: rule.Responder,
+		expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", actual: "PSN " + p.PSN.String(),
+		evidence: []uint64{frame(p.Frame, r.LastFrame)},
+	})
+	rcStandsForAtomic(q)
+	return true
+}
+
+// rcStandsForAtomic notes that an ATOMIC Acknowledge with a wrong PSN, which is reported, stands for the oldest atomic that waits for its own.
+func rcStandsForAtomic(q *qp.SendQueue) {
+	for i := range q.Messages.Len() {
+		if w := q.Messages.At(i); w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
+			if w.Op.Atomic() {
+				w.Flags |= wqe.Accused
+			}
+			return
+		}
+	}
 }
 
 // fold is what is kept of the original data of an atomic.

@@ -14,6 +14,12 @@ import (
 func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
 	q := &end.SQ
+	if l := q.Recovery; l != nil && l.HasBack {
+		if p.PSN == l.Back {
+			q.Una = p.PSN // it goes on where it stood, and the NAK was what is wrong
+		}
+		defer func() { l.HasBack = false }()
+	}
 	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out need not come again
 	if q.Retrying && p.PSN.After(q.Retry) && q.RetryLen == 0 && !acknowledged {
 		v.covered(rule.RCRTY006)
@@ -261,7 +267,7 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 	default:
 		v.rcAnyTimer(c, from, p)
 	}
-	if end.Knows(hcaagent.KnowsRetryCnt) {
+	if end.Knows(hcaagent.KnowsRetryCnt) || c.Paired {
 		v.rcRetries(c, from, p, false)
 	}
 }

@@ -88,29 +88,41 @@ func timeoutTold(end *qp.QP) (bool, string) {
 	return false, "the ACK timeout is that of CM: the application may have set another one"
 }
 
+// mostRetries is the greatest retry_cnt that there is: the attribute has three bits.
+const mostRetries = uint16(7)
+
 // rcRetries judges how often a requester sends the same again without progress: timeouts alone (rule RC-RTY-001), or with the NAKs that asked
 // for it (rule RC-RTY-003). asked says that one has asked for p.
 func (v *Verifier) rcRetries(c *qp.Pair, from int, p *packet.Packet, asked bool) {
 	end := &c.Ends[from]
 	q := &end.SQ
+	retries, unknown := mostRetries, true
+	if end.Knows(hcaagent.KnowsRetryCnt) {
+		retries, unknown = uint16(end.Attr.RetryCnt), false
+	}
 	v.covered(rule.RCRTY001)
-	v.covered(rule.RCRTY003)
+	if !unknown {
+		v.covered(rule.RCRTY003)
+	}
 	told := uint16(0)
 	if q.Recovery != nil {
 		told = q.Recovery.Told
 	}
 	d := verdict{
 		class: proven(c.Sees(from)), role: rule.Requester,
-		expected: fmt.Sprintf("at most %d retries", end.Attr.RetryCnt), actual: fmt.Sprintf("retry %d of PSN %v", q.Restarts, p.PSN),
+		expected: fmt.Sprintf("at most %d retries", retries), actual: fmt.Sprintf("retry %d of PSN %v", q.Restarts, p.PSN),
 	}
-	most := uint16(end.Attr.RetryCnt) + 1
+	if unknown {
+		d.expected += ", the most that the attribute can say"
+	}
+	most := retries + 1
 	switch {
 	case q.Restarts-told == most && !asked && !impliedNAK(q, p):
 		d.rule = rule.RCRTY001
 		if told != 0 {
 			d.actual = fmt.Sprintf("retry %d of PSN %v for want of an answer", q.Restarts-told, p.PSN)
 		}
-	case q.Restarts == most:
+	case q.Restarts == most && !unknown:
 		d.rule = rule.RCRTY003
 		d.expected += ", those that NAKs ask for among them"
 	default:

@@ -13,6 +13,10 @@ var serviceHeaders = []header{
 		bad := p.AckReq || p.SE || p.PayloadLen != header // PadCnt: BTH-007
 		return differs(bad, "no payload, PadCnt 0, AckReq 0, SE 0", "payload %d, PadCnt %d, AckReq %t, SE %t", p.PayloadLen, p.PadCnt, p.AckReq, p.SE)
 	}, false, has(length.is(0), bthAckReq.is(0), bthSE.is(0))},
+	{rule.RCRSP010, rule.Responder, rcFn(packet.AtomicAck), func(p *packet.Packet) (string, string) {
+		_, header := excess(p)
+		return differs(p.PayloadLen != header, "AETH and AtomicAckETH alone", "%d bytes behind them", p.PayloadLen)
+	}, false, has(length.is(0))},
 	{rule.RCRSP037, rule.Responder, rcResponseFn, func(p *packet.Packet) (string, string) {
 		return differs(p.AckReq && p.Opcode.Fn() != packet.Acknowledge, "AckReq 0 in a response", "AckReq 1")
 	}, false, has(bthAckReq.is(0))},
@@ -84,7 +88,7 @@ var serviceHeaders = []header{
 		return differs(p.Has&packet.HasLRH != 0 && p.Has&packet.HasDETH != 0 && p.DestQP == 0 && p.SrcQP != 0, "subnet management from QP 0", "from QP 0x%x", p.SrcQP)
 	}, false, nil},
 	{rule.UDQP1002, rule.Sender, onRoCE, func(p *packet.Packet) (string, string) {
-		return differs(p.DestQP == 0 && p.Opcode != packet.OpCNP, "no QP0 on RoCE", "%v to QP 0", p.Opcode)
+		return differs(p.DestQP == 0, "no QP0 on RoCE", "%v to QP 0", p.Opcode)
 	}, false, has(bthDestQP.not(0))},
 	{rule.ROCV2032, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onRoCE(e, in) && of(packet.UD)(e, in) }, func(p *packet.Packet) (string, string) {
 		bad := p.DestQP == 1 && len(p.Payload) > 1 && (p.Payload[1] == 0x01 || p.Payload[1] == 0x81 || p.Payload[1] == 0x03)

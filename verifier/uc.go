@@ -49,6 +49,7 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	w := v.rcMessage(c, from, p)
 	if q.Odd == wqe.None && !v.payload(c, from, p, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001) {
 		w.Flags |= wqe.Blamed
+		mayEnd(q, p)
 	}
 	if q.Odd == wqe.None && w.Op == wqe.Write && p.Has&p.Info().Headers == p.Info().Headers {
 		v.ucWriteLength(c, from, p, w)

@@ -150,7 +150,7 @@ var waitFaults = []fault{
 // withoutCM are those that no capture shows which does not hold what CM has agreed on.
 var withoutCM = []fault{
 	{"sent again at 90 % of the timeout", 126, resends(1930 * time.Millisecond), "RC-TMO-002", "--", "", 1, ""},
-	{"retry 8", 126, resends(every(3*time.Second, 8)...), "RC-RTY-001", "--", "", 1, ""},
+	{"retry 8", 126, resends(every(3*time.Second, 8)...), "RC-RTY-001", "UV", "", 1, ""},
 	{"RNR retry 8", 8, rnrRounds(8, 8), "RC-RNR-003", "--", "", 0, ""},
 }
 
