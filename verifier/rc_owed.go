@@ -81,12 +81,20 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 			expected: "a PSN sequence NAK for PSN " + owed.Missing.String() + ": a later PSN had arrived", actual: "none until it came by itself",
 			evidence: []uint64{p.Frame},
 		})
-	case !positive, p.PSN.Before(owed.Request.PSN), !p.PSN.Before(owed.Behind):
+	case !positive, p.PSN.Before(owed.Request.PSN), !p.PSN.Before(rcBehind(&c.Ends[1-from].SQ, owed)):
 		r.Owed = nil // it had not got that far, or answers all up to a request behind
 	default:
 		v.covered(rule.RCRSP005)
 		owed.Paid, owed.PaidBy, owed.Answers = p.Time, p.Frame, 1
 	}
+}
+
+// rcBehind is the PSN after all that was outstanding when a request came again. How long a READ is may have been learned since.
+func rcBehind(q *qp.SendQueue, owed *qp.Debt) packet.PSN {
+	if w, _ := q.Messages.Find(owed.Behind.Add(-1)); w != nil {
+		return later(owed.Behind, w.Last.Add(1))
+	}
+	return owed.Behind
 }
 
 // rcPaysTwice takes a response of a responder that has answered a request which came twice. It has been slow if it answers more than what came
@@ -96,7 +104,7 @@ func (v *Verifier) rcPaysTwice(c *qp.Pair, from int, p *packet.Packet, positive 
 	owed, in := r.Owed, p.Info()
 	switch {
 	case numbered(p) && v.sameResponse(r, p), p.PSN.Before(owed.Request.PSN):
-	case !p.PSN.Before(owed.Behind):
+	case !p.PSN.Before(rcBehind(&c.Ends[1-from].SQ, owed)):
 		v.rcUnanswered(c, from, true)
 	case !positive:
 		r.Owed = nil
