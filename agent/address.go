@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"slices"
-
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -26,6 +24,7 @@ func Reconcile(all ...*Transport) {
 	gmp.Reconcile(func(i int) { all[i].last() }, managers...)
 	s := strangers{map[hcaagent.QP][]stranger{}, map[hcaagent.QP][]stranger{}}
 	for _, t := range all {
+		defer t.index.end(&t.Rec)
 		for i := range t.pairs.n {
 			c := t.pairs.at(i)
 			if !c.leaving || c.dead || c.Paired || c.learned == ByCM || !c.Ends[1].Numbered || c.Ends[0].Sums.Packets == 0 {
@@ -62,15 +61,28 @@ type stranger struct {
 	*connection
 }
 
+// mostStrangers is of up to how many strangers one may be a packet with a wrong address. More of them show a QPN that is usual in the network.
+const mostStrangers = 16
+
 func (strangers) add(m map[hcaagent.QP][]stranger, a packet.Addr, x stranger) {
 	k := hcaagent.QP{Addr: a, QPN: x.Ends[1].Number}
-	m[k] = append(m[k], x)
+	if l := m[k]; len(l) <= mostStrangers {
+		m[k] = append(l, x)
+	}
+}
+
+// of returns the strangers of a QP, or none where there are too many.
+func (strangers) of(m map[hcaagent.QP][]stranger, a packet.Addr, qpn uint32) []stranger {
+	if l := m[hcaagent.QP{Addr: a, QPN: qpn}]; len(l) <= mostStrangers {
+		return l
+	}
+	return nil
 }
 
 // source holds what came to end to of c from another address against what its peer sent.
 func (s strangers) source(t *Transport, c *connection, to int) {
 	e, peer := &c.Ends[to], &c.Ends[1-to]
-	for _, x := range s.to[hcaagent.QP{Addr: e.Addr, QPN: e.Number}] {
+	for _, x := range s.of(s.to, e.Addr, e.Number) {
 		if x.Service != c.Service || x.Ends[0].Addr == peer.Addr || x.firstTime < c.firstTime {
 			continue
 		}
@@ -109,7 +121,7 @@ func (s strangers) source(t *Transport, c *connection, to int) {
 // destination finds the packet that is missing at end to of c at another address.
 func (s strangers) destination(t *Transport, c *connection, to int) {
 	e, peer := &c.Ends[to], &c.Ends[1-to]
-	for _, x := range s.from[hcaagent.QP{Addr: peer.Addr, QPN: e.Number}] {
+	for _, x := range s.of(s.from, peer.Addr, e.Number) {
 		if x.Service != c.Service || x.Ends[1].Addr == e.Addr || x.Ends[0].Sums.Packets > 1 || !x.during(peer) {
 			continue
 		}
@@ -144,32 +156,41 @@ func (x stranger) packet() *packet.Packet {
 	}
 }
 
-// found reports whether a finding is one on the first packet.
-func (x stranger) found(f *rule.Finding) bool {
-	return f.Frame == x.firstFrame && f.Tap == x.firstTap && f.Class != rule.Event && f.Accused.Addr == x.Ends[0].Addr
+// found calls do with each finding on the first packet until it returns false.
+func (x stranger) found(do func(*rule.Finding) bool) {
+	x.t.index.fill(&x.t.Rec)
+	for _, i := range x.t.index.frames[indexFrame{x.firstTap, x.firstFrame}] {
+		if f := &x.t.Rec.Findings[i]; !x.t.index.gone[i] && f.Accused.Addr == x.Ends[0].Addr && !do(f) {
+			return
+		}
+	}
 }
 
-func (x stranger) accused() bool {
-	return slices.ContainsFunc(x.t.Rec.Findings, func(f rule.Finding) bool { return x.found(&f) })
+func (x stranger) accused() (is bool) {
+	x.found(func(*rule.Finding) bool {
+		is = true
+		return false
+	})
+	return is
 }
 
 // sentBy has what was found on the bytes of the packet accuse its real sender, and reports whether there was something.
 func (x stranger) sentBy(q *qp.QP) (found bool) {
-	for i := range x.t.Rec.Findings {
-		f := &x.t.Rec.Findings[i]
-		if x.found(f) {
-			f.Accused.Addr, f.Accused.QPN, f.Accused.QPNKnown = q.Addr, q.Number, q.Numbered
-			found = found || f.Rule == rule.NETGRH011 || f.Rule == rule.LNKLID003
-		}
-	}
+	x.found(func(f *rule.Finding) bool {
+		f.Accused.Addr, f.Accused.QPN, f.Accused.QPNKnown = q.Addr, q.Number, q.Numbered
+		found = found || f.Rule == rule.NETGRH011 || f.Rule == rule.LNKLID003
+		return true
+	})
 	return found
 }
 
 // impossible reports whether the packet was found to come from an address that no endpoint has.
-func (x stranger) impossible() bool {
-	return slices.ContainsFunc(x.t.Rec.Findings, func(f rule.Finding) bool {
-		return x.found(&f) && (f.Rule == rule.NETGRH011 || f.Rule == rule.LNKLID003)
+func (x stranger) impossible() (is bool) {
+	x.found(func(f *rule.Finding) bool {
+		is = f.Rule == rule.NETGRH011 || f.Rule == rule.LNKLID003
+		return !is
 	})
+	return is
 }
 
 const (
@@ -180,22 +201,39 @@ const (
 )
 
 // last marks the newest finding as one that was made at the end.
-func (t *Transport) last() { t.Rec.Findings[len(t.Rec.Findings)-1].Seq |= reconciled }
+func (t *Transport) last() {
+	i := len(t.Rec.Findings) - 1
+	t.Rec.Findings[i].Seq |= reconciled
+	if t.index.frames != nil {
+		t.index.add(&t.Rec, i)
+	}
+}
 
 // gap returns the index of the finding that end from of c left out just the PSN that x brought, or -1: the packet was sent, from a
 // wrong address, and that is one fault.
 func (t *Transport) gap(c *connection, from int, x *connection) int {
-	return slices.IndexFunc(t.Rec.Findings, func(f rule.Finding) bool {
-		missing := f.Gap == rule.GapAt(x.firstPSN) && (f.Rule == rule.RCPSN004 || f.Rule == rule.UCPSN001 || f.Rule == rule.RCPSN001)
+	return t.missing(c.Ends[1-from].Addr, c.Ends[1-from].Number, x.firstPSN, func(f *rule.Finding) bool {
+		missing := f.Rule == rule.RCPSN004 || f.Rule == rule.UCPSN001 || f.Rule == rule.RCPSN001
 		behind := f.PSN == x.firstPSN.Add(1) || x.firstOp.Fn() == packet.ReadRequest && f.PSN.After(x.firstPSN)
 		return missing && behind &&
 			f.Tap == x.firstTap && f.Frame > x.firstFrame && f.Accused.Addr == c.Ends[from].Addr && f.Peer.Addr == c.Ends[1-from].Addr && f.Peer.QPN == c.Ends[1-from].Number
 	})
 }
 
+// missing returns the index of the finding that a PSN is missing which accuses a QP, or its peer, and is as wanted, or -1.
+func (t *Transport) missing(a packet.Addr, qpn uint32, psn packet.PSN, want func(*rule.Finding) bool) int {
+	t.index.fill(&t.Rec)
+	for _, i := range t.index.gaps[indexGap{hcaagent.QP{Addr: a, QPN: qpn}, rule.GapAt(psn)}] {
+		if !t.index.gone[i] && want(&t.Rec.Findings[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
 // close takes back that a PSN was left out.
 func (t *Transport) close(c *connection, from int, x *connection, gap int) {
-	t.Rec.Remove(gap)
+	t.index.gone[gap] = true
 	t.taken(c, from, x)
 }
 
@@ -212,11 +250,12 @@ func (t *Transport) unanswered(c *connection, from int, psn packet.PSN) bool {
 
 // withdraw takes back a finding against an end of c, that a PSN is missing. It reports whether there was one.
 func (t *Transport) withdraw(c *connection, end int, id rule.ID, psn packet.PSN) bool {
-	i := slices.IndexFunc(t.Rec.Findings, func(f rule.Finding) bool {
-		return f.Rule == id && f.Gap == rule.GapAt(psn) && f.Accused.Addr == c.Ends[end].Addr && f.Accused.QPN == c.Ends[end].Number
+	e := &c.Ends[end]
+	i := t.missing(e.Addr, e.Number, psn, func(f *rule.Finding) bool {
+		return f.Rule == id && f.Accused.Addr == e.Addr && f.Accused.QPN == e.Number
 	})
 	if i >= 0 {
-		t.Rec.Remove(i)
+		t.index.gone[i] = true
 	}
 	return i >= 0
 }

@@ -1,6 +1,26 @@
 package agent
 
-import "ibwitness/packet"
+import (
+	"ibwitness/packet"
+	"ibwitness/verifier"
+)
+
+// marks returns where the marks of packets from one address to another are kept.
+func (t *Transport) marks(from, to packet.Addr) **verifier.Marks {
+	host, dir := t.hosts.find(from, to)
+	return &t.hosts.list[host].marks[dir]
+}
+
+// owed judges the marks that nobody has told of by a time.
+func (t *Transport) owed(now int64) {
+	for i := range t.hosts.list {
+		for _, m := range t.hosts.list[i].marks {
+			if m != nil {
+				t.ver.CongestionEnds(m, now)
+			}
+		}
+	}
+}
 
 // notified verifies a congestion notification packet. It names the QP that shall slow down, whose connection may be known.
 func (t *Transport) notified(p *packet.Packet, host, dir uint32) {

@@ -32,7 +32,7 @@ func (t *Transport) conclude(now int64) {
 			t.ver.CoverFlow(&c.Pair, c.learned == ByCM)
 		}
 	}
-	t.ver.CongestionEnds(now)
+	t.owed(now)
 	t.talks.Pass(now - settled)
 	t.misdirections()
 	t.alive()

@@ -126,7 +126,7 @@ func (t *Transport) forget() {
 		}
 		n, _ := t.hosts.find(was.a, was.b)
 		h := &t.hosts.list[n]
-		h.icrc, h.vcrc = was.icrc, was.vcrc
+		h.icrc, h.vcrc, h.marks = was.icrc, was.vcrc, was.marks
 		for dir := range h.unpaired {
 			for _, k := range was.unpaired[dir] {
 				if k = index(k + 1); k > 0 {

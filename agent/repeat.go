@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"ibwitness/internal/keyed"
 	"ibwitness/packet"
 )
 
@@ -36,7 +37,7 @@ func (r *repeats) copy(p *packet.Packet) bool {
 	}
 	id := identity(p)
 	mask := uint64(len(r.slots) - 1)
-	i := mix(id) & mask
+	i := keyed.Pair(id, 0) & mask
 	for r.slots[i].id != 0 && r.slots[i].id != id {
 		i = (i + 1) & mask
 	}
@@ -83,7 +84,7 @@ func (r *repeats) grow(now int64) {
 		if old[i].id == 0 || now-old[i].time > repeatWindow {
 			continue
 		}
-		k := mix(old[i].id) & mask
+		k := keyed.Pair(old[i].id, 0) & mask
 		for r.slots[k].id != 0 {
 			k = (k + 1) & mask
 		}

@@ -4,7 +4,9 @@ import (
 	"math/bits"
 
 	"ibwitness/internal/cache"
+	"ibwitness/internal/keyed"
 	"ibwitness/packet"
+	"ibwitness/verifier"
 )
 
 // hosts numbers the unordered pairs of addresses that talk to each other. Connections belong to one such pair, which is why the
@@ -30,7 +32,8 @@ type host struct {
 	icrc, vcrc [2]seals
 	// summed says, by direction, that an IPv4 header checksum was right.
 	summed   [2]bool
-	stations [2]stations // by direction
+	stations [2]stations        // by direction
+	marks    [2]*verifier.Marks // by the direction of the marked packets
 	// answered says, by direction, that a response was seen that could not be told to answer any connection.
 	answered [2]bool
 	// unpaired lists, by direction, connections whose responses are not known yet.
@@ -60,7 +63,7 @@ func less(a, b packet.Addr) bool { return a.Hi < b.Hi || a.Hi == b.Hi && a.Lo < 
 
 // hashHosts is the same for both directions of a pair of addresses.
 func hashHosts(a, b packet.Addr) uint64 {
-	return mix((a.Lo^b.Lo)*0x9e3779b97f4a7c15 + a.Lo + b.Lo + (a.Hi ^ b.Hi) + (a.Hi+b.Hi)*31)
+	return keyed.Four(a.Lo^b.Lo, a.Lo+b.Lo, a.Hi^b.Hi, a.Hi+b.Hi)
 }
 
 // find returns the number of the pair of addresses and the direction: 0 when src is the smaller one, or equal.
@@ -79,8 +82,7 @@ func (h *hosts) find(src, dst packet.Addr) (index uint32, dir uint32) {
 // slot returns the slot of a direction, or the empty one where it belongs.
 func (h *hosts) slot(src, dst packet.Addr) *hostSlot {
 	mask := uint64(len(h.slots) - 1)
-	hash := src.Lo*0x9e3779b97f4a7c15 + dst.Lo*0xd6e8feb86659fd93 + src.Hi*0xbf58476d1ce4e5b9 + dst.Hi*0x94d049bb133111eb
-	for i := hash >> h.shift; ; i++ {
+	for i := keyed.Four(src.Lo, dst.Lo, src.Hi, dst.Hi) >> h.shift; ; i++ {
 		s := &h.slots[i&mask]
 		if s.src == src && s.dst == dst || s.way == 0 {
 			return s
@@ -155,7 +157,7 @@ func (f *flows) find(key uint64, extra uint32) *flowSlot {
 	}
 	key++
 	mask := uint64(len(f.slots) - 1)
-	for i := mix(key^uint64(extra)<<40) & mask; ; i = (i + 1) & mask {
+	for i := keyed.Pair(key, uint64(extra)) & mask; ; i = (i + 1) & mask {
 		switch s := &f.slots[i]; {
 		case s.key == key && s.extra == extra:
 			return s
@@ -166,7 +168,9 @@ func (f *flows) find(key uint64, extra uint32) *flowSlot {
 }
 
 // home returns the slot where the search for a key, plus one, begins.
-func (f *flows) home(key uint64) *flowSlot { return &f.slots[mix(key)&uint64(len(f.slots)-1)] }
+func (f *flows) home(key uint64) *flowSlot {
+	return &f.slots[keyed.Pair(key, 0)&uint64(len(f.slots)-1)]
+}
 
 // put sets the flow of a key; c is its connection.
 func (f *flows) put(key uint64, extra, way uint32, c *connection) {
@@ -175,7 +179,7 @@ func (f *flows) put(key uint64, extra, way uint32, c *connection) {
 	}
 	key++
 	mask := uint64(len(f.slots) - 1)
-	for i := mix(key^uint64(extra)<<40) & mask; ; i = (i + 1) & mask {
+	for i := keyed.Pair(key, uint64(extra)) & mask; ; i = (i + 1) & mask {
 		s := &f.slots[i]
 		if s.key == 0 {
 			f.used++
@@ -201,7 +205,7 @@ func (f *flows) grow() {
 		if s.key == 0 {
 			continue
 		}
-		i := mix(s.key^uint64(s.extra)<<40) & mask
+		i := keyed.Pair(s.key, uint64(s.extra)) & mask
 		for f.slots[i].key != 0 {
 			i = (i + 1) & mask
 		}

@@ -19,6 +19,7 @@ import (
 // no goroutine and no clock of its own, and is not safe for concurrent use.
 type Transport struct {
 	Rec      rule.Recorder
+	index    index // of the findings, while strangers are held against them
 	ver      *verifier.Verifier
 	services [8]service
 	near     map[packet.Addr]bool
@@ -65,6 +66,7 @@ func NewTransport(near []packet.Addr) *Transport {
 	t.ver.Untouched = func(p *packet.Packet) bool { return t.ver.Near(p.Src) && (!t.Several || p.Way == packet.WayOut) }
 	t.ver.Renew = t.renewed
 	t.ver.Unheard = t.unheard
+	t.ver.Marks = t.marks
 	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.lossy && t.isNear(a, gid) })
 	t.judgeExchanges()
 	t.smp = smp.New(&t.Rec, t.ver.Near)

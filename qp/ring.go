@@ -228,6 +228,25 @@ func (h *History) Get(psn packet.PSN) *Sent {
 	return nil
 }
 
+// First returns the first PSN of a range, the ends included, that is known, and whether there is one.
+func (h *History) First(from, to packet.PSN) (psn packet.PSN, known bool) {
+	s := h.slots()
+	if n := to.Diff(from) + 1; n <= len(s) {
+		for i := range n {
+			if at := from.Add(i); h.Get(at) != nil {
+				return at, true
+			}
+		}
+		return 0, false
+	}
+	for i := range s { // a READ may take half of all PSNs
+		if at := s[i].PSN &^ Valid; s[i].PSN&Valid != 0 && at.In(from, to) && (!known || at.Before(psn)) {
+			psn, known = at, true
+		}
+	}
+	return psn, known
+}
+
 // Drop forgets what was sent with this PSN.
 func (h *History) Drop(psn packet.PSN) {
 	if s := h.Get(psn); s != nil {

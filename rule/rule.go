@@ -203,13 +203,33 @@ func (r *Recorder) Take(before int64) (taken []Finding) {
 
 // Remove takes a finding back, by its index: another one explains it.
 func (r *Recorder) Remove(i int) {
-	f := &r.Findings[i]
+	r.uncount(&r.Findings[i])
+	r.Findings = slices.Delete(r.Findings, i, i+1)
+}
+
+// RemoveAll takes findings back, by their indices, in one step.
+func (r *Recorder) RemoveAll(gone map[int]bool) {
+	if len(gone) == 0 {
+		return
+	}
+	stay := r.Findings[:0]
+	for i := range r.Findings {
+		if gone[i] {
+			r.uncount(&r.Findings[i])
+		} else {
+			stay = append(stay, r.Findings[i])
+		}
+	}
+	clear(r.Findings[len(stay):])
+	r.Findings = stay
+}
+
+func (r *Recorder) uncount(f *Finding) {
 	if f.Class == Violation {
 		r.Cover[f.Rule].Violated--
 	} else {
 		r.Cover[f.Rule].Unproven--
 	}
-	r.Findings = slices.Delete(r.Findings, i, i+1)
 }
 
 // Doubt says of finding i that it is not proven, and why.

@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"fmt"
-	"maps"
 	"time"
 
 	"ibwitness/packet"
@@ -18,27 +17,27 @@ const (
 	soonNotified = 10 * time.Millisecond
 	// staleMark is how long after the newest mark no CNP tells of it any more.
 	staleMark = 100 * time.Millisecond
-	// mostWays is how many pairs of a sender and a receiver are kept before those that nothing happened on lately are dropped.
-	mostWays = 4096
-	// mostQPs is how many QPs of a way are kept likewise.
+	// mostQPs is how many QPs of a sender are kept; the one that is known for longest makes room.
 	mostQPs = 4096
+	// mostPorts is how many ports are kept whose newest CNP matters.
+	mostPorts = 4096
 )
 
-// congestion is what the network has told of congestion, and the receivers have passed on. The zero value is empty.
+// congestion is what the network has told of congestion, and the receivers have passed on, beside the marks of each pair of addresses. The zero value
+// is empty.
 type congestion struct {
-	ways  map[way]*marks
-	ports map[packet.Addr]notified // the newest CNP of an address, to whomever
+	ports map[packet.Addr]notified // the newest CNP of an address, to whomever, where the profile says that its port paces all of them
 	cnp   packet.Packet            // the newest CNP: see cnpTook
 	fecns int                      // marks on InfiniBand that have yet to be returned: see forward.go
 }
 
-// way is from the sender of marked packets to their receiver.
-type way struct{ from, to packet.Addr }
-
-// marks are those of one way.
-type marks struct {
+// Marks are the marks on packets from one address to another, and the CNPs that tell of them. The zero value has none.
+type Marks struct {
 	qps      map[uint32]*marked // by the sender's QPN, or anyDest where that is not known
-	owed     *packet.Packet     // the oldest marked packet that no CNP has told of
+	order    []uint32           // the keys of qps in the order in which they came, from oldest on
+	oldest   int
+	lost     int64          // when a QP that made room was marked last
+	owed     *packet.Packet // the oldest marked packet that no CNP has told of
 	owedQP   uint32             // the QP that sent it
 	owedOf   *qp.Pair           // the connection that it is of, sent by end owedFrom, or nil
 	owedFrom int
@@ -71,46 +70,37 @@ type notified struct {
 // anyDest stands for the QPN of a sender that is not known.
 const anyDest = 1 << 31
 
-// way returns the marks of a way.
-func (g *congestion) way(from, to packet.Addr, now int64) *marks {
-	m := g.ways[way{from, to}]
-	if m == nil {
-		if g.ways == nil {
-			g.ways, g.ports = map[way]*marks{}, map[packet.Addr]notified{}
-		}
-		if len(g.ways) >= mostWays {
-			g.drop(now)
-		}
-		m = &marks{qps: map[uint32]*marked{}}
-		g.ways[way{from, to}] = m
+// way returns the marks of packets from one address to another.
+func (v *Verifier) way(from, to packet.Addr) *Marks {
+	m := v.Marks(from, to)
+	if *m == nil {
+		*m = new(Marks)
 	}
-	m.at = now
-	return m
+	return *m
 }
 
-// drop forgets what nothing has happened on lately.
-func (g *congestion) drop(now int64) {
-	for k, m := range g.ways {
-		if now-m.at > int64(time.Second) {
-			delete(g.ways, k)
-		}
-	}
-	for k, n := range g.ports {
-		if now-n.time > int64(time.Second) {
-			delete(g.ports, k)
-		}
-	}
-}
-
-func (m *marks) qp(qpn uint32, now int64) *marked {
+// qp returns what is known of a QP, and makes room for it.
+func (m *Marks) qp(qpn uint32) *marked {
 	q := m.qps[qpn]
-	if q == nil {
-		if len(m.qps) >= mostQPs {
-			maps.DeleteFunc(m.qps, func(_ uint32, q *marked) bool { return now-max(q.at, q.newest.time) > int64(time.Second) })
-		}
-		q = new(marked)
-		m.qps[qpn] = q
+	switch {
+	case q != nil:
+		return q
+	case m.qps == nil:
+		m.qps = map[uint32]*marked{}
 	}
+	if len(m.order) < mostQPs {
+		q = new(marked)
+		m.order = append(m.order, qpn)
+	} else {
+		old := &m.order[m.oldest]
+		m.oldest = (m.oldest + 1) % mostQPs
+		q = m.qps[*old]
+		if delete(m.qps, *old); q.due > 0 {
+			m.lost = max(m.lost, q.at)
+		}
+		*q, *old = marked{}, qpn
+	}
+	m.qps[qpn] = q
 	return q
 }
 
@@ -129,7 +119,7 @@ func senderQP(c *qp.Pair, from int, p *packet.Packet) uint32 {
 // that it belongs to, sent by end from, or nil.
 func (v *Verifier) Marked(c *qp.Pair, from int, p *packet.Packet) {
 	v.bytewise(c, from, p, verdict{rule: rule.EvCE, class: rule.Event, role: rule.Network})
-	m := v.cng.way(p.Src, p.Dst, p.Time)
+	m := v.way(p.Src, p.Dst)
 	if p.Opcode == packet.OpCNP {
 		m.onCNPs++
 		m.onCNP = p.Frame
@@ -137,7 +127,7 @@ func (v *Verifier) Marked(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.notECT(c, from, p)
 	qpn := senderQP(c, from, p)
-	q := m.qp(qpn, p.Time)
+	q := m.qp(qpn)
 	q.mixed = q.mixed || q.at != 0 && q.pkey != p.PKey
 	q.due++
 	q.at, q.pkey = p.Time, p.PKey
@@ -155,13 +145,13 @@ func (v *Verifier) Unfollowed(p *packet.Packet) {
 	if !onIP(p.Encap, nil) || p.TClass&3 != 3 && p.Flaws&packet.FlawOuterMark == 0 || p.Opcode == packet.OpCNP {
 		return
 	}
-	q := v.cng.way(p.Src, p.Dst, p.Time).qp(anyDest, p.Time)
+	q := v.way(p.Src, p.Dst).qp(anyDest)
 	q.due++
 	q.at, q.mixed = p.Time, true
 }
 
 // taken reports whether the marked packet that a CNP is owed for is known to have been accepted: a QP that is gone owes none.
-func (m *marks) taken() bool {
+func (m *Marks) taken() bool {
 	p, c := m.owed, m.owedOf
 	if c == nil || !c.Reliable() || !p.Info().Request {
 		return false
@@ -171,7 +161,7 @@ func (m *marks) taken() bool {
 }
 
 // overdue judges whether the receiver of marked packets has told their sender in time (rule CNG-CNP-001).
-func (v *Verifier) overdue(m *marks, now int64) {
+func (v *Verifier) overdue(m *Marks, now int64) {
 	if m.owed == nil || m.owed.Encap == packet.Native || now-m.owed.Time <= v.Profile.CNPs.most(soonNotified) {
 		return
 	}
@@ -202,12 +192,8 @@ func (v *Verifier) overdue(m *marks, now int64) {
 	v.Rec.Add(f)
 }
 
-// CongestionEnds judges what receivers still owe at time now.
-func (v *Verifier) CongestionEnds(now int64) {
-	for _, m := range v.cng.ways {
-		v.overdue(m, now)
-	}
-}
+// CongestionEnds judges what the receiver of marked packets still owes at time now.
+func (v *Verifier) CongestionEnds(m *Marks, now int64) { v.overdue(m, now) }
 
 // notECT judges that the network marks only what its sender calls ECN-capable (rule CNG-ECN-001). At one tap the first packet of a QP tells
 // what its sender does.

@@ -17,8 +17,8 @@ func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
 	}
 	v.alone(p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
 	v.covered(rule.CNGCNP005)
-	m := v.cng.way(p.Dst, p.Src, p.Time)
-	q := m.qp(p.DestQP, p.Time)
+	m := v.way(p.Dst, p.Src)
+	q := m.qp(p.DestQP)
 	v.overdue(m, p.Time)
 	v.cnpCause(c, from, p, m, q, since)
 	v.cnpPace(c, from, p, m, q)
@@ -33,13 +33,14 @@ func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
 	}
 	m.notifies, m.silent = true, false
 	n := notified{p.Time, p.Frame}
-	m.newest, q.newest, v.cng.ports[p.Src] = n, n, n
+	m.newest, q.newest = n, n
+	v.cng.paced(v.Profile.CNPs.By, p.Src, n)
 	v.cng.cnp = *p
 	v.cng.cnp.Payload, v.cng.cnp.Pad, v.cng.cnp.Data = nil, nil, nil
 }
 
 // cnpCause judges that a mark is why a CNP was sent (rules CNG-CNP-002, -005), and that it has the P_Key of what was marked (CNG-CNP-003).
-func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *marks, q *marked, since int64) {
+func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q *marked, since int64) {
 	stale := v.Profile.CNPs.most(staleMark)
 	known := true
 	if q.due == 0 || p.Time-q.at > stale {
@@ -60,8 +61,8 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *marks, q 
 		}
 		return
 	}
-	if p.Time-since <= stale {
-		return // a mark from before the capture began may be why
+	if p.Time-max(since, m.lost) <= stale {
+		return // a mark from before the capture began may be why, or one that was given up
 	}
 	if p.DestQP == 0 {
 		return // UD-QP1-002: nobody's mark is why
@@ -86,7 +87,7 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *marks, q 
 }
 
 // cnpPace judges the time between CNPs (rule CNG-CNP-007).
-func (v *Verifier) cnpPace(c *qp.Pair, from int, p *packet.Packet, m *marks, q *marked) {
+func (v *Verifier) cnpPace(c *qp.Pair, from int, p *packet.Packet, m *Marks, q *marked) {
 	pacing, last, to := v.Profile.CNPs, q.newest, fmt.Sprintf("to QP 0x%x", p.DestQP)
 	switch pacing.By {
 	case PacedByAddress:
@@ -115,6 +116,20 @@ func (v *Verifier) cnpPace(c *qp.Pair, from int, p *packet.Packet, m *marks, q *
 		d.detail = "CNPs may have come closer together on their way to the tap"
 	}
 	v.bytewise(c, from, p, d)
+}
+
+// paced notes the newest CNP of a port. Of more ports than are kept, all are learned again.
+func (g *congestion) paced(by PacedBy, port packet.Addr, n notified) {
+	if by != PacedByPort {
+		return
+	}
+	if len(g.ports) >= mostPorts {
+		clear(g.ports)
+	}
+	if g.ports == nil {
+		g.ports = map[packet.Addr]notified{}
+	}
+	g.ports[port] = n
 }
 
 // cnpDSCP judges the DSCP of a CNP, where that is told (rule CNG-CNP-008).

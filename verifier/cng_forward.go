@@ -16,11 +16,11 @@ func (v *Verifier) forward(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	in := p.Info()
-	if m := v.cng.way(c.Ends[1-from].Addr, p.Src, p.Time); in.Response || p.BECN {
+	if m := v.way(c.Ends[1-from].Addr, p.Src); in.Response || p.BECN {
 		v.returned(c, from, p, m)
 	}
 	if p.FECN && in.Request {
-		m := v.cng.way(p.Src, p.Dst, p.Time)
+		m := v.way(p.Src, p.Dst)
 		if m.silent || m.owed != nil {
 			return
 		}
@@ -36,7 +36,7 @@ func (v *Verifier) Backward(c *qp.Pair, from int, p *packet.Packet) {
 	if c == nil || c.Service != packet.RC || !c.Paired {
 		return
 	}
-	m := v.cng.way(c.Ends[1-from].Addr, p.Src, p.Time)
+	m := v.way(c.Ends[1-from].Addr, p.Src)
 	m.apart = true
 	if m.owed != nil && m.owedQP == c.Ends[from].Number {
 		v.covered(rule.CNGIB002)
@@ -46,7 +46,7 @@ func (v *Verifier) Backward(c *qp.Pair, from int, p *packet.Packet) {
 }
 
 // returned judges whether a packet returns a mark that its sender has got; m are the marks of the way to it.
-func (v *Verifier) returned(c *qp.Pair, from int, p *packet.Packet, m *marks) {
+func (v *Verifier) returned(c *qp.Pair, from int, p *packet.Packet, m *Marks) {
 	owed := m.owed
 	if p.BECN {
 		m.notifies, m.silent = true, false

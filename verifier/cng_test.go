@@ -2,46 +2,32 @@ package verifier
 
 import (
 	"testing"
-	"time"
 
 	"ibwitness/packet"
 )
 
-// TestMarkedBounded: QPs that come and go between two hosts that do not fall silent do not add up.
+// TestMarkedBounded: the QPs of a sender do not add up, and that one was given up is known.
 func TestMarkedBounded(t *testing.T) {
-	m := &marks{qps: map[uint32]*marked{}}
-	for n := range uint32(20 * mostQPs) {
-		now := int64(n) * int64(time.Millisecond)
-		m.qp(n, now).at = now
-		m.qp(0, now).newest.time = now
+	var m Marks
+	for n := range uint32(3 * mostQPs) {
+		q := m.qp(n)
+		q.due, q.at = 1, int64(n)
 	}
-	if len(m.qps) > mostQPs {
-		t.Errorf("%d QPs are kept", len(m.qps))
+	if len(m.qps) != mostQPs || len(m.order) != mostQPs {
+		t.Errorf("%d QPs are kept, %d in order", len(m.qps), len(m.order))
 	}
-	if m.qps[0] == nil || m.qps[20*mostQPs-1] == nil {
-		t.Error("one that is in use was forgotten")
+	if m.qps[3*mostQPs-1] == nil || m.qps[2*mostQPs] == nil || m.qps[2*mostQPs-1] != nil || m.lost != 2*mostQPs-1 {
+		t.Errorf("not the oldest made room, the newest of them marked at %d", m.lost)
 	}
 }
 
-// TestWaysBounded: pairs of hosts that come and go do not add up either, nor what they have sent, and what nothing happened on for a second at most stays.
-func TestWaysBounded(t *testing.T) {
+// TestPortsBounded: nor do the ports that send CNPs.
+func TestPortsBounded(t *testing.T) {
 	var g congestion
-	host := func(n int) packet.Addr { return packet.LIDAddr(uint16(n)) }
-	const busy, second = 1, int64(time.Second)
-	for n := range mostWays {
-		at := int64(n) * second / mostWays
-		g.way(host(2+n), host(0), at)
-		g.ports[host(2+n)] = notified{time: at}
+	for n := range 3*mostPorts + 1 {
+		g.paced(PacedByPort, packet.LIDAddr(uint16(n)), notified{time: 1})
 	}
-	g.way(host(busy), host(0), second)
-	if len(g.ways) != mostWays+1 || len(g.ports) != mostWays {
-		t.Errorf("%d ways and %d ports are kept, all of the last second", len(g.ways), len(g.ports))
-	}
-	g.way(host(0), host(busy), second+second/2)
-	if n := len(g.ways); n != mostWays/2+2 || len(g.ports) != mostWays/2 {
-		t.Errorf("%d ways and %d ports are kept half a second later", n, len(g.ports))
-	}
-	if g.ways[way{host(busy), host(0)}] == nil {
-		t.Error("one that is in use was forgotten")
+	if len(g.ports) != 1 {
+		t.Errorf("%d ports are kept", len(g.ports))
 	}
 }

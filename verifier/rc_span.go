@@ -53,9 +53,9 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	end := p.PSN
-	for i := 1; i < n; i++ {
-		if q.History.Get(w.First.Add(i)) != nil { // what overtook the READ stands there
-			n, end = i, w.First.Add(i)
+	if n > 1 {
+		if psn, known := q.History.First(w.First.Add(1), p.PSN.Add(-1)); known { // what overtook the READ stands there
+			n, end = psn.Diff(w.First), psn
 		}
 	}
 	if !fits(c, w.Length, n) {

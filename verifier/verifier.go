@@ -30,6 +30,8 @@ type Verifier struct {
 	Lives func(a packet.Addr, qpn uint32, at int64) hcaagent.Life
 	// Stopped is when the capture last went on after it had stood still: the host of the tap may have been stopped.
 	Stopped int64
+	// Marks returns where the marks of packets from one address to another are kept.
+	Marks func(from, to packet.Addr) **Marks
 	// headers counts the packets whose headers were judged, by encapsulation and opcode, for the coverage of the header rules.
 	headers [5][256]uint64
 	// unjudged counts the packets that were not held against a header rule, as it is one of their source.

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"ibwitness/internal/cache"
+	"ibwitness/internal/keyed"
 	"ibwitness/packet"
 )
 
@@ -14,15 +15,6 @@ const minSlots = 64
 
 // sparse is how many times larger than its content a table is when it shrinks: most flows are paired soon after they are noted.
 const sparse = 16
-
-// mix spreads a key over 64 bits, the same in every run.
-func mix(h uint64) uint64 {
-	h ^= h >> 32
-	h *= 0x9e3779b97f4a7c15
-	h ^= h >> 29
-	h *= 0xbf58476d1ce4e5b9
-	return h ^ h>>32
-}
 
 // wantSlot counts the flows that expect a PSN in a scope. flows is the exclusive or of their numbers: with n = 1 it is the flow.
 type wantSlot struct {
@@ -39,7 +31,7 @@ type wantTable struct {
 	n     int
 }
 
-func wantHash(key uint64) int { return int(mix(key) >> 1) }
+func wantHash(key uint64) int { return int(keyed.Pair(key, 0) >> 1) }
 
 // find returns the slot of a key, or the empty one where it belongs. The table must have slots.
 func (t *wantTable) find(key uint64) int {

@@ -125,15 +125,25 @@ func (g *Generator) record(b []byte, i int) []byte {
 	}
 	for range times {
 		at := len(b)
-		ns := uint64(i) * interval
-		le := binary.LittleEndian
-		b = le.AppendUint32(b, uint32(firstSecond+ns/1e9))
-		b = le.AppendUint32(b, uint32(ns%1e9))
-		b = le.AppendUint64(b, 0)
+		b = begin(b, i, interval)
 		b = p.AppendEthernet(b, src, dst)
-		size := uint32(len(b) - at - recordSize)
-		le.PutUint32(b[at+8:], size)
-		le.PutUint32(b[at+12:], size)
+		finish(b, at)
 	}
 	return b
+}
+
+// begin appends the head of the record of packet i; each comes so many nanoseconds after the one before. Its length is set by finish.
+func begin(b []byte, i int, every uint64) []byte {
+	ns := uint64(i) * every
+	le := binary.LittleEndian
+	b = le.AppendUint32(b, uint32(firstSecond+ns/1e9))
+	b = le.AppendUint32(b, uint32(ns%1e9))
+	return le.AppendUint64(b, 0)
+}
+
+// finish sets the length of the record at the end of b, which begins at an offset.
+func finish(b []byte, at int) {
+	size := uint32(len(b) - at - recordSize)
+	binary.LittleEndian.PutUint32(b[at+8:], size)
+	binary.LittleEndian.PutUint32(b[at+12:], size)
 }
