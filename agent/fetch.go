@@ -47,6 +47,7 @@ func (t *Transport) Packets(packets []*packet.Packet) {
 		}
 		return
 	}
+	t.pairs.settle(len(packets))
 	a := &t.ahead
 	for i := range len(packets) + 3*lead {
 		if i < len(packets) {

@@ -15,9 +15,10 @@ type pairs struct {
 	list []*connection
 	n    uint32
 	gone *connection // stands for all that were merged into another, so that their memory is free again
-	// large are the places of memory, by large page, that were asked to be large pages; newest is that of the newest connection.
-	large  map[uintptr]bool
-	newest uintptr
+	// large are the places of memory, by large page, that were asked to be large pages, for the connections before settled.
+	large   map[uintptr]bool
+	settled uint32
+	packets uint64 // that were verified
 }
 
 // connection is a pair of QPs and what only the report wants of it.
@@ -66,25 +67,29 @@ func (s *pairs) add() (uint32, *connection) {
 	c := new(connection)
 	i := s.n
 	s.list = append(s.list, c)
-	if s.n++; s.n >= fetched {
-		s.enlarge(c)
-	}
+	s.n++
 	return i, c
 }
 
-// enlarge asks for large pages where a new connection stands.
-func (s *pairs) enlarge(c *connection) {
-	page := uintptr(unsafe.Pointer(c)) / cache.LargePage
-	if page == s.newest {
+// worthwhile is how many packets a connection must have, in the mean, for large pages to be worth what the system needs to gather one.
+const worthwhile = 4
+
+// settle notes that so many more packets are to be verified. Of many connections it asks for one more large page where some of them stand.
+func (s *pairs) settle(packets int) {
+	s.packets += uint64(packets)
+	if s.n < fetched || s.packets < worthwhile*uint64(s.n) {
 		return
 	}
-	s.newest = page
-	if !s.large[page] {
-		if s.large == nil {
-			s.large = map[uintptr]bool{}
+	for ; s.settled < s.n; s.settled++ {
+		at := unsafe.Pointer(s.list[s.settled])
+		if page := uintptr(at) / cache.LargePage; !s.large[page] {
+			if s.large == nil {
+				s.large = map[uintptr]bool{}
+			}
+			s.large[page] = true
+			cache.LargePagesAt(at)
+			return
 		}
-		s.large[page] = true
-		cache.LargePagesAt(unsafe.Pointer(c))
 	}
 }
 
