@@ -3,6 +3,7 @@ package fabricagent
 import (
 	"bytes"
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -155,5 +156,21 @@ func TestPcapngUnknownLinks(t *testing.T) {
 	frames, _, err = readBytes(t, wifi.b)
 	if len(frames) != 2 || err != nil {
 		t.Errorf("%d frames, %v", len(frames), err)
+	}
+}
+
+// TestLongNames keeps little of the names of many interfaces.
+func TestLongNames(t *testing.T) {
+	g := newNG(binary.LittleEndian).section()
+	name := bytes.Repeat([]byte("é"), 30000)
+	for range 300 {
+		g.iface(LinkEthernet, 0, opt{2, name})
+	}
+	_, taps, err := readBytes(t, g.b)
+	if err != nil || len(taps) != 300 {
+		t.Fatalf("%d taps, %v", len(taps), err)
+	}
+	if n := taps[299].Interface; len(n) > mostName || !strings.HasPrefix(n, "éé") {
+		t.Errorf("the name has %d bytes: %q", len(n), n)
 	}
 }

@@ -12,7 +12,7 @@ func (p *pcapngReader) iface(b []byte) error {
 	for o := (options{b: b[8:], reader: p}); o.next(); {
 		switch {
 		case o.code == 2: // if_name
-			name = string(bytes.ToValidUTF8(bytes.TrimRight(o.value, "\x00"), []byte("?")))
+			name = brief(o.value)
 		case o.code == optSpeed && len(o.value) == 8:
 			speed = p.u64(o.value)
 		case o.code == 9 && len(o.value) == 1: // if_tsresol
@@ -40,6 +40,15 @@ func (p *pcapngReader) iface(b []byte) error {
 	}
 	p.ifaces = append(p.ifaces, i)
 	return nil
+}
+
+// mostName is how many bytes of an interface's name are kept: a file may have 65,536 of them, of 65,535 bytes each.
+const mostName = 255
+
+// brief is a name of a file as it is kept.
+func brief(text []byte) string {
+	text = bytes.TrimRight(text[:min(len(text), mostName)], "\x00")
+	return string(bytes.ToValidUTF8(text, []byte("?")))
 }
 
 // statistics reads an interface statistics block: its drop counts are totals since the capture began.

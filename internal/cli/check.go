@@ -77,7 +77,7 @@ func (c *checkCommand) Run(s *session) error {
 	if c.Workers < 0 || c.Workers > agent.MaxWorkers {
 		return fmt.Errorf("cli: --workers %d: give 0 for all cores, or how many, at most %d", c.Workers, agent.MaxWorkers)
 	}
-	if err := errors.Join(c.annotatable(), c.writable()); err != nil {
+	if err := errors.Join(c.annotatable(), c.distinct()); err != nil {
 		return err
 	}
 	profile, err := c.Profile.profile()
@@ -154,16 +154,12 @@ func (c *checkCommand) annotatable() error {
 	if slices.Contains(c.Files, "-") {
 		return errors.New("cli: --annotate reads the captures a second time, which standard input does not allow: save it to a file first")
 	}
-	out, err := os.Stat(c.Annotate)
-	if err != nil {
-		return nil // there is no such file yet
-	}
-	for _, name := range c.Files {
-		if in, err := os.Stat(name); err == nil && os.SameFile(in, out) {
-			return fmt.Errorf("cli: --annotate %s would overwrite an input: give another file", c.Annotate)
-		}
-	}
 	return nil
+}
+
+// distinct reports what would be overwritten.
+func (c *checkCommand) distinct() error {
+	return distinct(reads("the capture", c.Files...), reads("--events", c.Events...), writes("--annotate", c.Annotate), writes("--html", c.HTML))
 }
 
 // annotate writes the captures with their findings. What is wrong with them was told when they were verified.

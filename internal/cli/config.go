@@ -3,13 +3,14 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
+
+	"ibwitness/internal/small"
 )
 
 // configFile is the flag that names a file of other flags: YAML, whose keys are their names. A flag on the command line wins over it.
@@ -47,7 +48,7 @@ func (c *config) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, e
 
 // read reads the file, which may set the known flags. All that is wrong is told at once.
 func (c *config) read(known []*kong.Flag) error {
-	raw, err := os.ReadFile(c.path)
+	raw, err := small.ReadFile(c.path, 1<<20)
 	if err != nil {
 		return fmt.Errorf("--config: %w", err)
 	}

@@ -39,20 +39,6 @@ func (c *checkCommand) page(ctx context.Context, s *session, run *report.Run) er
 	return serve(ctx, s, c.Listen, run, opt, files)
 }
 
-// writable reports what keeps the page from being written.
-func (c *checkCommand) writable() error {
-	out, err := os.Stat(c.HTML)
-	if c.HTML == "" || err != nil {
-		return nil
-	}
-	for _, name := range c.Files {
-		if in, err := os.Stat(name); err == nil && os.SameFile(in, out) {
-			return fmt.Errorf("cli: --html %s would overwrite an input: give another file", c.HTML)
-		}
-	}
-	return nil
-}
-
 // writeHTML writes the page as one file.
 func (c *checkCommand) writeHTML(run *report.Run, opt web.Options, files []string) error {
 	f, err := os.Create(c.HTML)

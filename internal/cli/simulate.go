@@ -78,6 +78,9 @@ func (c *simulateCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	if err := c.distinct(sc); err != nil {
+		return err
+	}
 	if c.Seed != nil {
 		sc.Seed, sc.Link.Seed = *c.Seed, *c.Seed
 	}
@@ -115,6 +118,23 @@ func (c *simulateCommand) Run(s *session) error {
 	s.tell(run)
 	s.status = done.ExitStatus()
 	return sink.Report(s.stdout, done)
+}
+
+// distinct reports what would be overwritten.
+func (c *simulateCommand) distinct(sc *scenario.Scenario) error {
+	files := append(reads("the scenario", c.Scenario), writes("--write", c.Write)...)
+	for _, h := range sc.HCAs {
+		if c.Events != "" {
+			files = append(files, writes("--events", eventsOf(c.Events, h.Name))...)
+		}
+	}
+	return distinct(files)
+}
+
+// eventsOf names the file for the verbs events of an adapter.
+func eventsOf(path, adapter string) string {
+	ext := filepath.Ext(path)
+	return strings.TrimSuffix(path, ext) + "." + adapter + ext
 }
 
 // listFaults writes the table of faults.
@@ -189,9 +209,8 @@ func (o *outputs) open(capture, events string) (opt scenario.Options, err error)
 		return opt, nil
 	}
 	o.logs = map[string]*eventlog.Writer{}
-	ext := filepath.Ext(events)
 	for _, h := range o.scenario.HCAs {
-		f, err := o.create(strings.TrimSuffix(events, ext) + "." + h.Name + ext)
+		f, err := o.create(eventsOf(events, h.Name))
 		if err != nil {
 			return opt, err
 		}

@@ -72,9 +72,14 @@ Ctrl-C or SIGTERM ends it. SIGHUP has it read --config and --web-config anew: --
 // late is how far behind the verification may be for the program to be called ready.
 const late = 10 * time.Second
 
+// distinct reports what would be overwritten.
+func (c *watchCommand) distinct() error {
+	return distinct(reads("--config", string(c.Config)), reads("--web-config", c.WebConfig), writes("--log", c.Log.Log), writes("--write", c.Flight.Write))
+}
+
 // Run captures and verifies until it is interrupted.
 func (c *watchCommand) Run(s *session) error {
-	if err := c.check(); err != nil {
+	if err := errors.Join(c.check(), c.distinct()); err != nil {
 		return err
 	}
 	profile, err := c.Profile.profile()

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
 
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
+	"ibwitness/internal/small"
 	"ibwitness/packet"
 )
 
@@ -24,9 +24,12 @@ const (
 	defaultInterval = 50_000
 )
 
+// mostText is how long the text of a scenario may be, bytes.
+const mostText = 16 << 20
+
 // ReadFile reads a scenario file. The error joins a *LineError for each mistake.
 func ReadFile(path string) (*Scenario, error) {
-	text, err := os.ReadFile(path)
+	text, err := small.ReadFile(path, mostText)
 	if err != nil {
 		return nil, fmt.Errorf("scenario: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net/http"
 	"strconv"
 	"sync"
@@ -111,7 +112,7 @@ func number(r *http.Request, name string, none uint64) (uint64, error) {
 func paged(r *http.Request) (offset, limit int, err error) {
 	a, err1 := number(r, "offset", 0)
 	b, err2 := number(r, "limit", 100)
-	return int(a), int(min(b, mostItems)), errors.Join(err1, err2)
+	return int(min(a, math.MaxInt32)), int(min(b, mostItems)), errors.Join(err1, err2)
 }
 
 func (s *Server) findings(w http.ResponseWriter, r *http.Request) {

@@ -121,6 +121,14 @@ func TestFinished(t *testing.T) {
 			t.Errorf("%s: %d findings, want %d", query, got.Total, want)
 		}
 	}
+	for _, path := range []string{"/api/findings", "/api/connections"} {
+		for _, offset := range []string{"1000", "4294967296", "9223372036854775807"} {
+			var got answered
+			if get(t, s, path+"?offset="+offset, 200, &got); len(got.Items) != 0 {
+				t.Errorf("%s: %d items from %s on", path, len(got.Items), offset)
+			}
+		}
+	}
 	var list answered
 	get(t, s, "/api/findings?class=violation&order=newest&limit=2&offset=1", 200, &list)
 	if len(list.Items) != 2 || list.Items[0].Frame != 18 || list.Items[1].Frame != 10 {
