@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
@@ -88,9 +86,8 @@ func (c *checkCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := s.until()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 
 	defer interruptible(ctx, c.Files)()
 

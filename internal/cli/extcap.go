@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -93,7 +92,7 @@ func (c *extcapCommand) capture(s *session) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := s.until()
 	defer stop()
 	src, err := live.Open(live.Options{Interfaces: []string{name}, Promiscuous: c.Promiscuous})
 	if err != nil {

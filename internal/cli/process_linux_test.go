@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -274,3 +275,57 @@ func (p *process) counted(address, metric string) int {
 
 // nakViolated is the metric of the violations that naks shows.
 const nakViolated = `ibwitness_violations_total{accused="responder",rule="RC-RSP-043",severity="error"}`
+
+// TestTermEnds: the first SIGTERM ends the program although nobody reads what it writes.
+func TestTermEnds(t *testing.T) {
+	const capture = "../../testdata/captures/cm_rping_ipv6.pcap"
+	for _, args := range [][]string{
+		{"check", "-q", "--format", "json", capture},
+		{"check", "-q", "--format", "json", "--html", "FIFO", capture},
+	} {
+		t.Run(args[len(args)-2], func(t *testing.T) {
+			t.Parallel()
+			fifo := filepath.Join(t.TempDir(), "fifo")
+			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(os.Args[0], args...)
+			read, write, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer read.Close()
+			defer write.Close()
+			if i := slices.Index(args, "FIFO"); i < 0 {
+				cmd.Stdout = write
+			} else {
+				cmd.Args[1+i] = fifo
+				if read, err = os.OpenFile(fifo, os.O_RDWR, 0); err != nil {
+					t.Fatal(err)
+				}
+				defer read.Close()
+			}
+			cmd.Env = append(os.Environ(), asCommand+"=1")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := read.Read(make([]byte, 1)); err != nil { // it writes, more than a pipe holds
+				t.Fatal(err)
+			}
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			select {
+			case <-ended:
+			case <-time.After(eventually):
+				_ = cmd.Process.Kill()
+				t.Fatal("it goes on")
+			}
+			if got := cmd.ProcessState.ExitCode(); got != 2 {
+				t.Errorf("exit status %d", got)
+			}
+		})
+	}
+}

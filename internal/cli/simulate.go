@@ -2,17 +2,14 @@ package cli
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"ibwitness/agent"
@@ -97,9 +94,8 @@ func (c *simulateCommand) Run(s *session) error {
 	if err != nil {
 		return errors.Join(err, out.close())
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := s.until()
 	defer stop()
-	context.AfterFunc(ctx, stop)
 
 	opts := agent.Options{Near: run.NearAddrs(), Profile: profile}
 	if !c.WireOnly {

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"ibwitness/internal/report"
+)
+
+// grace is how long the program may take to end after a SIGTERM. An output that takes nothing, as a pipe that nobody reads, would hold it for good.
+const grace = 5 * time.Second
+
+// until returns a context that the first SIGINT or SIGTERM ends; a second one ends the process at once, and so does time where the first is a SIGTERM.
+func (s *session) until() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-done:
+			return
+		case got := <-signals:
+			signal.Stop(signals)
+			cancel()
+			if got != syscall.SIGTERM {
+				return
+			}
+		}
+		select {
+		case <-done:
+		case <-time.After(grace):
+			go s.log.Error().Msgf("ended after %v: an output takes nothing", grace)
+			time.Sleep(grace / 10) // standard error may be that output
+			os.Exit(report.ExitUnjudged)
+		}
+	}()
+	return ctx, sync.OnceFunc(func() {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+	})
+}
