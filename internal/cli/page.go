@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"ibwitness/internal/guard"
 	"ibwitness/internal/report"
 	"ibwitness/internal/web"
 )
@@ -65,7 +66,8 @@ func serve(ctx context.Context, s *session, address string, run *report.Run, opt
 		return fmt.Errorf("cli: cannot listen on %s: %w: choose another address with --listen", address, err)
 	}
 	page := web.NewServer(model, around)
-	server := &http.Server{Handler: page, ReadHeaderTimeout: 10 * time.Second}
+	name, _, _ := net.SplitHostPort(address)
+	server := guard.Server(page, name)
 	stop := context.AfterFunc(ctx, func() {
 		page.Close()
 		end, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -78,7 +80,7 @@ func serve(ctx context.Context, s *session, address string, run *report.Run, opt
 	if s.errTerminal {
 		browse(url)
 	}
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(guard.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("cli: %w", err)
 	}
 	return nil

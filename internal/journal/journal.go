@@ -125,7 +125,11 @@ func (l *Log) Flush() {
 	if len(l.waiting) == 0 {
 		return
 	}
-	err := l.flush()
+	var err error
+	if l.size >= l.Size && l.Size > 0 {
+		err = l.turn() // where that is not possible now, the file grows
+	}
+	err = errors.Join(err, l.flush())
 	if err != nil && !l.failing && l.Failed != nil {
 		l.Failed(fmt.Errorf("journal: %w", err))
 	}
@@ -133,11 +137,6 @@ func (l *Log) Flush() {
 }
 
 func (l *Log) flush() error {
-	if l.size >= l.Size && l.Size > 0 {
-		if err := l.turn(); err != nil {
-			return err
-		}
-	}
 	n, err := l.f.Write(l.waiting)
 	if err != nil {
 		if n > 0 { // whole lines or none: what is left waits
@@ -152,24 +151,37 @@ func (l *Log) flush() error {
 	return nil
 }
 
-// turn turns the file away and begins a new one.
+// turn turns the file away and begins a new one. Nothing is renamed before the new one is there.
 func (l *Log) turn() error {
-	if err := l.f.Sync(); err != nil {
+	fresh := l.path + ".new"
+	f, err := os.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o640)
+	if err != nil {
 		return err
 	}
+	if err := errors.Join(lock(f), l.f.Sync(), l.rename(fresh)); err != nil {
+		return errors.Join(err, f.Close(), os.Remove(fresh))
+	}
+	l.mu.Lock()
+	old := l.f
+	l.f, l.size = f, 0
+	l.mu.Unlock()
+	return old.Close()
+}
+
+// rename gives each file the name of the one before it, and the fresh one that of the journal.
+func (l *Log) rename(fresh string) error {
 	for k := max(l.Files, 1); k > 1; k-- {
 		if err := os.Rename(l.turned(k-1), l.turned(k)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
-	if err := os.Rename(l.path, l.turned(1)); err != nil {
+	if err := os.Rename(l.path, l.turned(1)); err != nil && !errors.Is(err, os.ErrNotExist) { // somebody may have removed it
 		return err
 	}
-	old := l.f
-	if _, err := l.open(); err != nil {
-		return errors.Join(err, os.Rename(l.turned(1), l.path)) // and goes on with the old one
+	if err := os.Rename(fresh, l.path); err != nil {
+		return errors.Join(err, os.Rename(l.turned(1), l.path))
 	}
-	return old.Close()
+	return nil
 }
 
 // Sync has the disk take what was written, soon.

@@ -14,6 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/exporter-toolkit/web"
+
+	"ibwitness/internal/guard"
 )
 
 // Server serves the metrics and the state of health of a run over HTTP.
@@ -67,12 +69,14 @@ func Listen(c *Collector, o ServerOptions) (*Server, error) {
 		mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	}
-	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn)}
+	name, _, _ := net.SplitHostPort(o.Address)
+	s := guard.Server(mux, name)
+	s.ErrorLog = slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn)
 	if o.Page != nil {
 		mux.Handle("/", o.Page)
 		s.RegisterOnShutdown(o.Page.Close)
 	}
-	return &Server{s, l, o.Config}, nil
+	return &Server{s, guard.Listener(l), o.Config}, nil
 }
 
 // Address is where the server listens.
