@@ -22,6 +22,7 @@ type file struct {
 	w      *fabricagent.Writer
 	number uint64
 	size   int64
+	frames int
 }
 
 // Write writes a block, or takes back what it could write of it.
@@ -34,17 +35,8 @@ func (f *file) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// create begins the file with a number, or the next one that is free, whose first frame is first. Files beyond those that are kept are removed.
-func create(o *Options, number uint64, first fabricagent.Frame) (*file, error) {
-	list, err := existing(o.Path)
-	if err != nil {
-		return nil, err
-	}
-	for i := range max(len(list)+1-o.Files, 0) {
-		if err := os.Remove(list[i].path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("flight: an old file cannot be removed: %w", err)
-		}
-	}
+// create begins the file with a number, or the next one that is free, whose first frame is first.
+func create(o *Options, number uint64, first fabricagent.Frame) (_ *file, err error) {
 	f := &file{number: number}
 	for {
 		f.f, err = os.OpenFile(name(o.Path, f.number, time.Unix(0, first.Time)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
@@ -72,6 +64,20 @@ func create(o *Options, number uint64, first fabricagent.Frame) (*file, error) {
 	return f, nil
 }
 
+// prune removes the files beyond those that are kept, the oldest first.
+func prune(o *Options) error {
+	list, err := existing(o.Path)
+	if err != nil {
+		return err
+	}
+	for i := range max(len(list)-o.Files, 0) {
+		if err := os.Remove(list[i].path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("flight: an old file cannot be removed: %w", err)
+		}
+	}
+	return nil
+}
+
 // frame writes one frame.
 func (f *file) frame(k *fabricagent.Frame, comments []string) error {
 	err := f.w.Write(k, comments...)
@@ -81,10 +87,16 @@ func (f *file) frame(k *fabricagent.Frame, comments []string) error {
 	if err != nil {
 		return fmt.Errorf("flight: %s: %w", f.f.Name(), err)
 	}
+	f.frames++
 	return nil
 }
 
-func (f *file) close() { _ = f.f.Close() } // every block was written already
+// close ends the file, every block of which was written already. One without frames is removed: the disk may be full.
+func (f *file) close() {
+	if _ = f.f.Close(); f.frames == 0 {
+		_ = os.Remove(f.f.Name())
+	}
+}
 
 // split returns what stands before the number of a file, and behind its time.
 func split(path string) (base, extension string) {

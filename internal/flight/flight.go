@@ -119,7 +119,9 @@ func (w *Writer) Tick(now int64) {
 	err := w.write(now - int64(w.Settle))
 	if err != nil {
 		w.failed.Add(uint64(len(w.pending)))
-		w.close()
+		if w.file != nil && w.file.frames == 0 {
+			w.close()
+		}
 	}
 	if err != nil && !w.failing && w.Failed != nil {
 		w.Failed(err)
@@ -172,7 +174,15 @@ func (w *Writer) write(settled int64) error {
 		texts := append(comments[place(&list[i])], w.late...)
 		w.late = nil
 		if err := w.file.frame(&list[i], texts); err != nil {
+			for k := range list[i:] {
+				delete(w.numbers, place(&list[i+k]))
+			}
 			return err
+		}
+		if w.file.frames == 1 { // not before: the disk may be full
+			if err := prune(&w.Options); err != nil {
+				return err
+			}
 		}
 	}
 	w.written.Add(uint64(len(told)))

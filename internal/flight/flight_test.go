@@ -32,7 +32,9 @@ func watch(t *testing.T, shape traffic.Shape, packets int, o flight.Options, mor
 	}
 	defer file.Close()
 	kept := recorder.New(recorder.Options{})
-	o.Taps, o.Settle, o.Failed = file.Taps, settle, func(err error) { t.Error(err) }
+	if o.Taps, o.Settle = file.Taps, settle; o.Failed == nil {
+		o.Failed = func(err error) { t.Error(err) }
+	}
 	w, err := flight.New(kept, o)
 	if err != nil {
 		t.Fatal(err)

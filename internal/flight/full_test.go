@@ -1,0 +1,63 @@
+//go:build unix
+
+package flight_test
+
+import (
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"ibwitness/internal/flight"
+	"ibwitness/internal/traffic"
+)
+
+// TestFull: where nothing can be written, the files that there are stay, none is left empty, and that is told once.
+func TestFull(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "flight.pcapng")
+	shape := traffic.Small(60)
+	shape.Faults = 300
+	o := flight.Options{Path: path, Size: 1 << 14, Files: 3, Packets: 16}
+	watch(t, shape, 30_000, o, nil)
+	before := files(t, path)
+
+	signal.Ignore(syscall.SIGXFSZ)
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []struct {
+		name  string
+		bytes uint64
+		fresh int // files that are new
+	}{{"not even the header", 100, 0}, {"some frames", 2000, 1}} {
+		small := limit
+		small.Cur = k.bytes
+		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &small); err != nil {
+			t.Fatal(err)
+		}
+		failed := 0
+		o.Failed = func(error) { failed++ }
+		_, stats := watch(t, shape, 30_000, o, nil)
+		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
+			t.Fatal(err)
+		}
+		after := files(t, path)
+		if d := cmp.Diff(before[k.fresh:], after[:len(after)-k.fresh]); d != "" || len(after) != len(before) {
+			t.Errorf("%s: files before (-) and after (+):\n%s", k.name, d)
+		}
+		if failed != 1 || stats.Failed == 0 || stats.Written != 0 && k.fresh == 0 {
+			t.Errorf("%s: told %d times, %+v", k.name, failed, stats)
+		}
+		for _, f := range after {
+			if i, err := os.Stat(f); err != nil || i.Size() == 0 {
+				t.Errorf("%s: %v, %v", k.name, i, err)
+			}
+			judge(t, f)
+		}
+	}
+}
