@@ -25,5 +25,5 @@ func (e *OpenError) Unwrap() error { return e.Err }
 type GoneError struct{ Interface string }
 
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("live: %s is gone: create it again and start anew", e.Interface)
+	return fmt.Sprintf("live: %s is gone, and no other interface is left: create it and start again", e.Interface)
 }

@@ -55,6 +55,7 @@ type Stats struct {
 	Dropped   uint64 // lost by the kernel, since the rings were full
 	Unstamped uint64 // of those delivered, without a hardware time stamp where that was asked for
 	Down      bool   // the interface is down, or gone
+	Gone      bool   // there is no interface of this name, or none that can be captured from again: it comes back by itself where it has one ring
 }
 
 // Capture is a source of frames as they come, which goes on until it is stopped.

@@ -30,6 +30,7 @@ type ring struct {
 	newest int // block that the kernel fills next, or is filling
 	held   atomic.Int32
 	tap    uint16
+	index  int // of the interface
 
 	block  *block // that is being read; nil: none
 	left   uint32 // frames in it
@@ -72,7 +73,7 @@ func htons(v uint16) uint16 { return v<<8 | v>>8 }
 // openRing opens a socket of an interface. Frames come once it is bound, by bind.
 func openRing(i *net.Interface, o *Options) (r *ring, err error) {
 	doing := "open a packet socket"
-	r = &ring{fd: -1}
+	r = &ring{fd: -1, index: i.Index}
 	defer func() {
 		if err != nil {
 			r.close()

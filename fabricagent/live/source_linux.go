@@ -23,6 +23,7 @@ type Source struct {
 	frames uint64
 	now    int64
 	clock  func() time.Time
+	looked time.Time // when the state of the interfaces was looked at
 	errs   []error
 	closed atomic.Bool
 
@@ -98,6 +99,9 @@ func (s *Source) Next() (*fabricagent.Batch, error) {
 	})
 	for end := s.clock().Add(s.opt.Idle); !s.closed.Load(); {
 		now := s.clock() // before the rings are looked at: who is held up between knows nothing of what came meanwhile
+		if now.Sub(s.looked) >= looks {
+			s.look(now)
+		}
 		s.fill(b, now)
 		s.count(b)
 		if n := len(b.Frames); n > 0 {
@@ -107,7 +111,7 @@ func (s *Source) Next() (*fabricagent.Batch, error) {
 		if !s.opt.Hardware {
 			s.now = max(s.now, now.Add(-4*s.opt.Hold).UnixNano())
 		}
-		left := end.Sub(now)
+		left := min(end.Sub(now), looks)
 		if left <= 0 {
 			return &b.Batch, nil
 		}
@@ -198,27 +202,20 @@ func (s *Source) wait(d time.Duration) bool {
 	for i, r := range s.rings {
 		if s.polled[i].Revents&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) != 0 {
 			s.trouble(r)
-			if r.dead {
-				s.polled[i].Fd = -1
-			}
 		}
 		alive = alive || !r.dead || r.left > 0
 	}
 	return alive
 }
 
-// trouble looks at what happened to the interface of a ring. One that is down may come up again.
+// trouble looks at what happened to the interface of a ring. One that is down may come up again, and one that is gone come back.
 func (s *Source) trouble(r *ring) {
 	_, _ = unix.GetsockoptInt(r.fd, unix.SOL_SOCKET, unix.SO_ERROR) // which clears it
-	t := &s.stats[r.tap]
-	i, err := net.InterfaceByName(t.Interface)
-	if err != nil {
-		r.dead = true
-		if !slices.ContainsFunc(s.errs, func(e error) bool { return e.(*GoneError).Interface == t.Interface }) {
-			s.errs = append(s.errs, &GoneError{t.Interface})
-		}
+	s.look(s.clock())
+	name := s.stats[r.tap].Interface
+	if r.dead && !slices.ContainsFunc(s.errs, func(e error) bool { return e.(*GoneError).Interface == name }) {
+		s.errs = append(s.errs, &GoneError{name})
 	}
-	s.note(r.tap, func(t *Stats) { t.Down = err != nil || i.Flags&net.FlagUp == 0 })
 }
 
 // end is what Next returns when no more is to come: what went wrong, once, and then io.EOF.

@@ -69,7 +69,7 @@ func TestPrivileges(t *testing.T) {
 	p := start(t, "watch", "-i", "right", "--promiscuous", "--listen", "127.0.0.1:9846", "--user", name)
 	p.logs("watching")
 	for field, want := range map[string]string{
-		"CapEff": "0000000000000000", "CapPrm": "0000000000000000", "CapInh": "0000000000000000", "CapAmb": "0000000000000000", "NoNewPrivs": "1",
+		"CapEff": "0000000000000000", "CapPrm": "0000000000000000", "CapInh": "0000000000000000", "CapAmb": "0000000000000000", "CapBnd": "0000000000000000", "NoNewPrivs": "1",
 		"Uid": strings.Repeat(name+"\t", 3) + name,
 	} {
 		for i, got := range threads(t, p.Process.Pid, field) {

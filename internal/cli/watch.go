@@ -137,7 +137,7 @@ func (c *watchCommand) Run(s *session) error {
 	defer reload.listen()()
 	opt := agent.Options{Workers: c.Workers, Watch: watch, Profile: profile}
 	watch.Short = newMemory(c.heap()).short
-	sinks = append(sinks, onTick(fresh.takeOver), onTick(newWatchdog().alive))
+	sinks = append(sinks, onTick(fresh.takeOver), onTick(newWatchdog().alive), onTick(newLinks(s, src.Stats).look))
 	tell(opt.Watch, sinks...)
 	if page != nil {
 		page.watch(opt.Watch)
@@ -230,6 +230,9 @@ func violated(r *agent.Result, severity rule.Severity) (n uint64) {
 func ready(c *metrics.Collector, interfaces []live.Stats) error {
 	down := 0
 	for _, i := range interfaces {
+		if i.Gone {
+			return fmt.Errorf("interface %s is gone", i.Interface)
+		}
 		if i.Down {
 			down++
 		}

@@ -19,6 +19,9 @@ var none struct {
 
 // Drop becomes a user, by name or number, if one is named, and gives up all capabilities, of all threads and for good. What is open stays open.
 func Drop(name string) error {
+	if err := bound(); err != nil {
+		return err
+	}
 	if name != "" {
 		if err := become(name); err != nil {
 			return err
@@ -33,6 +36,21 @@ func Drop(name string) error {
 	none.header.Version = unix.LINUX_CAPABILITY_VERSION_3
 	if _, _, e := psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&none.header)), uintptr(unsafe.Pointer(&none.data)), 0); e != 0 {
 		return &Error{"give up capabilities", e}
+	}
+	return nil
+}
+
+// bound empties the bounding set of capabilities: no program that this one may start gets any. That takes the capability CAP_SETPCAP, which a service that
+// is not root need not have.
+func bound() error {
+	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
+		switch _, _, e := psx.Syscall6(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0, 0, 0, 0); e {
+		case 0:
+		case unix.EPERM, unix.EINVAL: // or the kernel knows fewer
+			return nil
+		default:
+			return &Error{"empty the bounding set of capabilities", e}
+		}
 	}
 	return nil
 }
