@@ -30,8 +30,8 @@ type Result struct {
 
 // Note is a reason why packets were not judged, and how many.
 type Note struct {
-	Reason string
-	Count  uint64
+	Reason string `json:"reason"`
+	Count  uint64 `json:"count"`
 }
 
 // Learned says how the pair of QPs of a connection became known.

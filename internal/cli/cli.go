@@ -69,7 +69,10 @@ func Main(args []string, stdout, stderr *os.File) (status int) {
 		panic(err) // the grammar itself is wrong
 	}
 	ctx, err := parser.Parse(asExtcap(args))
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		return 0 // the reader of --help has seen enough
+	case err != nil:
 		return usage(stderr, err)
 	}
 	s := newSession(&g, stdout, stderr)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -23,6 +24,9 @@ type Stream struct {
 	minute int64
 	seen   map[repeatKey]*repeats
 }
+
+// mostSeen is of how many rules and accused endpoints it is known at a time how often they came.
+const mostSeen = 4096
 
 // repeatKey says which findings are the same.
 type repeatKey struct {
@@ -68,6 +72,9 @@ func (s *Stream) Found(list []rule.Finding) {
 		k := repeatKey{f.Rule, f.Class, f.Accused}
 		r := s.seen[k]
 		if r == nil {
+			if len(s.seen) >= mostSeen {
+				s.Flush()
+			}
 			r = &repeats{first: *f}
 			s.seen[k] = r
 		}
@@ -99,11 +106,13 @@ func (s *Stream) Flush() {
 			left = append(left, r)
 		}
 	}
-	slices.SortFunc(left, func(a, b *repeats) int { return int(a.first.Frame) - int(b.first.Frame) })
+	slices.SortFunc(left, func(a, b *repeats) int {
+		return cmp.Or(cmp.Compare(a.first.Time, b.first.Time), cmp.Compare(a.first.Frame, b.first.Frame), cmp.Compare(a.first.Seq, b.first.Seq))
+	})
 	for _, r := range left {
 		f, n := &r.first, r.n-s.most
 		if s.w != nil {
-			fmt.Fprintf(s.w, "%s  %d more: %s %s, frames %d to %d\n", s.ink(f, f.Rule.String()), n, f.Class, accused(f), r.skipped.Frame, r.newest.Frame)
+			fmt.Fprintf(s.w, "%s  %d more: %s %s, frames %d to %d\n", s.ink(f, f.Rule.String()), n, word(f), accused(f), r.skipped.Frame, r.newest.Frame)
 			continue
 		}
 		s.log.WithLevel(level(f)).Str("kind", "repeated").Str("rule", f.Rule.String()).Str("name", f.Rule.Row().Name).Str("class", f.Class.String()).
@@ -129,7 +138,7 @@ func (s *Stream) write(f *rule.Finding) {
 	row := f.Rule.Row()
 	if s.w != nil {
 		at := time.Unix(0, f.Time).Format("15:04:05.000000")
-		fmt.Fprintf(s.w, "%s  %s  %s %s: expected %s, actual %s\n", at, s.ink(f, row.ID), f.Class, accused(f), f.Expected, f.Actual)
+		fmt.Fprintf(s.w, "%s  %s  %s %s: expected %s, actual %s\n", at, s.ink(f, row.ID), word(f), accused(f), f.Expected, f.Actual)
 		return
 	}
 	e := s.log.WithLevel(level(f)).Str("kind", "finding").Str("rule", row.ID).Str("name", row.Name).Str("class", f.Class.String()).
@@ -166,6 +175,14 @@ func endpointDict(p *rule.Endpoint) *zerolog.Event {
 		}
 	}
 	return d
+}
+
+// word is what a reader calls the finding: a violation of a rule that does not accuse is a warning or a note.
+func word(f *rule.Finding) string {
+	if f.Class == rule.Violation && f.Rule.Row().Severity != rule.Error {
+		return map[rule.Severity]string{rule.Warning: "warning", rule.Info: "note"}[f.Rule.Row().Severity]
+	}
+	return f.Class.String()
 }
 
 // ink colours a rule by how bad it is.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -260,7 +261,7 @@ func (t *track) has(words []string) bool {
 		e := &t.c.Ends[i]
 		text += " " + e.Addr.String()
 		if e.QPNKnown {
-			text += " 0x" + hex(e.QPN)
+			text += fmt.Sprintf(" qp 0x%x %d", e.QPN, e.QPN)
 		}
 	}
 	for _, w := range words {

@@ -89,7 +89,7 @@ func (f *filter) takes(e *entry) bool {
 	return true
 }
 
-// searched is the text of a finding that words are looked for in.
+// searched is the text of a finding that words are looked for in: all that the page and the JSON lines print of it, in hexadecimal and decimal.
 func searched(f *rule.Finding) string {
 	row := f.Rule.Row()
 	parts := []string{row.ID, row.Name, kindOf(f).String(), f.Accused.Role.String(), f.Expected, f.Actual, f.Detail, fmt.Sprintf("frame %d", f.Frame)}
@@ -98,11 +98,11 @@ func searched(f *rule.Finding) string {
 			parts = append(parts, e.Addr.String())
 		}
 		if e.QPNKnown {
-			parts = append(parts, fmt.Sprintf("0x%x", e.QPN))
+			parts = append(parts, fmt.Sprintf("QP 0x%x %d", e.QPN, e.QPN))
 		}
 	}
 	if f.HasBTH {
-		parts = append(parts, f.Opcode.String(), f.PSN.String())
+		parts = append(parts, f.Opcode.String(), fmt.Sprintf("PSN %v %d", f.PSN, f.PSN))
 	}
 	return strings.ToLower(strings.Join(parts, " "))
 }

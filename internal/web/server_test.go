@@ -108,6 +108,8 @@ func TestFinished(t *testing.T) {
 		"?endpoint=10.77.0.2":         5,
 		"?endpoint=10.77.0.9":         0,
 		"?q=silence+0x38":             4,
+		"?q=silence+QP+0x38":          4,
+		"?q=silence+QP+56":            4,
 		"?q=silence+nobody":           0,
 		"?class=violation&q=FRAME+18": 1,
 		"?class=violation&upto=1":     0,
@@ -128,6 +130,15 @@ func TestFinished(t *testing.T) {
 				t.Errorf("%s: %d items from %s on", path, len(got.Items), offset)
 			}
 		}
+	}
+	for query, want := range map[string]int{"?q=QP+0x38": 1, "?q=QP+56": 1, "?q=10.77.0.2+56": 1, "?q=0x3856": 0} {
+		var got answered
+		if get(t, s, "/api/connections"+query, 200, &got); got.Total != want {
+			t.Errorf("%s: %d connections, want %d", query, got.Total, want)
+		}
+	}
+	if b, err := json.Marshal(Summary{NotJudged: []agent.Note{{Reason: "of a class", Count: 3}}}); err != nil || !strings.Contains(string(b), `"not_judged":[{"reason":"of a class","count":3}]`) {
+		t.Errorf("%s, %v", b, err)
 	}
 	var list answered
 	get(t, s, "/api/findings?class=violation&order=newest&limit=2&offset=1", 200, &list)

@@ -248,5 +248,3 @@ func list(words []string) string {
 		return t + " and " + words[n-1]
 	}
 }
-
-func hex(n uint32) string { return strconv.FormatUint(uint64(n), 16) }
