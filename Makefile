@@ -20,16 +20,28 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build install run test deps prometheus unit lint fuzz mutants golden bench pgo docs docs-check clean help
+.PHONY: all build release install run test deps prometheus unit lint fuzz mutants golden bench pgo docs docs-check clean help
 
 all: build
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
+# The same sources give the same bytes, in whichever folder.
+BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)'
+
 build:           ## build bin/ibwitness
 	@mkdir -p bin
-	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ibwitness ./cmd/ibwitness
+	$(BUILD) -o bin/ibwitness ./cmd/ibwitness
+
+release:         ## build dist/: the program for Linux on amd64 and arm64, the licences of what is in it, its SBOM, checksums
+	@rm -rf dist; mkdir -p dist $(TOOLS)
+	@cd tools && $(GO) build -o ../$(TOOLS)/release ./release
+	@for arch in amd64 arm64; do \
+		GOOS=linux GOARCH=$$arch $(BUILD) -o dist/ibwitness-linux-$$arch ./cmd/ibwitness; \
+	done
+	@$(TOOLS)/release -program dist/ibwitness-linux-amd64 -version '$(VERSION)' -notices dist/THIRD_PARTY_NOTICES.txt -sbom dist/ibwitness.cdx.json
+	@cp LICENSE dist/; cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
 # A configuration that is there stays as it is.
 install: build   ## install the program, its service and an example of its configuration: PREFIX=/usr/local DESTDIR= SYSCONFDIR=/etc
@@ -142,4 +154,4 @@ docs-check:      ## docs/rules.md is what the catalogue says
 		echo "docs/rules.md is not up to date: run make docs" >&2; exit 1; }
 
 clean:           ## remove what make made
-	rm -rf bin
+	rm -rf bin dist

@@ -8,6 +8,8 @@ tool (
 	mvdan.cc/gofumpt
 )
 
+require github.com/CycloneDX/cyclonedx-go v0.12.0
+
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect

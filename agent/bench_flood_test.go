@@ -1,0 +1,37 @@
+package agent_test
+
+import (
+	"runtime"
+	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/internal/traffic"
+)
+
+// BenchmarkFlood verifies hostile traffic from memory. It reports what a packet costs in processor time, in times what one of clean traffic does, and
+// how many times as much as with half of the packets the run takes: two where the work for a packet is bounded.
+func BenchmarkFlood(b *testing.B) {
+	const packets = 100_000
+	took := func(raw []byte) float64 {
+		runtime.GC()
+		start := cpuTime()
+		run(b, raw, agent.Options{Workers: 1})
+		return float64(cpuTime() - start)
+	}
+	least := func(raw []byte) float64 { return min(took(raw), took(raw), took(raw)) }
+	clean := least(traffic.Capture(traffic.Small(64), packets))
+	for i := range traffic.Floods {
+		f := &traffic.Floods[i]
+		b.Run(f.Name, func(b *testing.B) {
+			half, whole := f.Capture(packets/2), f.Capture(packets)
+			var all, part float64
+			for b.Loop() {
+				part, all = least(half), least(whole)
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(all/packets, "cpu-ns/packet")
+			b.ReportMetric(all/clean, "times-clean")
+			b.ReportMetric(all/part, "times-half")
+		})
+	}
+}
