@@ -38,14 +38,13 @@ type Marks struct {
 	oldest   int
 	lost     int64          // when a QP that made room was marked last
 	owed     *packet.Packet // the oldest marked packet that no CNP has told of
-	owedQP   uint32             // the QP that sent it
-	owedOf   *qp.Pair           // the connection that it is of, sent by end owedFrom, or nil
+	owedQP   uint32         // the QP that sent it
+	owedOf   *qp.Pair       // the connection that it is of, sent by end owedFrom, or nil
 	owedFrom int
 	silent   bool // that none came was reported, and none has come since
 	notifies bool // the receiver has sent CNPs
 	apart    bool // on InfiniBand: it has sent CNPs, beside or in place of BECN in responses
 	newest   notified
-	at       int64 // of the newest event
 	onCNPs   uint32
 	onCNP    uint64 // frame of the newest CNP with a mark
 }
