@@ -95,7 +95,7 @@ export class Grid {
   settle() {
     if (this.key === null) return;
     for (const [p, items] of this.pages) {
-      const i = items.findIndex((f) => this.o.key(f) === this.key);
+      const i = items ? items.findIndex((f) => this.o.key(f) === this.key) : -1; // it may still be on its way
       if (i >= 0) {
         this.at = p * PAGE + i;
         return;
