@@ -6,17 +6,26 @@ import (
 	"math/rand/v2"
 )
 
-var keys = [4]uint64{rand.Uint64() | 1, rand.Uint64() | 1, rand.Uint64() | 1, rand.Uint64() | 1}
+var keys = draw()
 
-// Pair hashes two words.
-func Pair(a, b uint64) uint64 {
-	hi, lo := bits.Mul64(a^keys[0], b^keys[1])
+// draw returns keys for one run.
+func draw() (k [6]uint64) {
+	for i := range k {
+		k[i] = rand.Uint64()
+	}
+	return k
+}
+
+// fold multiplies two words and joins the halves of the product.
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo
 }
 
+// Pair hashes two words. One product alone spreads words of few bits badly under some keys; a second one, of its result, does not.
+func Pair(a, b uint64) uint64 { return fold(fold(a^keys[0], b^keys[1])^keys[4], keys[5]|1) }
+
 // Four hashes four words.
 func Four(a, b, c, d uint64) uint64 {
-	hi, lo := bits.Mul64(a^keys[0], b^keys[1])
-	hi2, lo2 := bits.Mul64(c^keys[2], d^keys[3])
-	return hi ^ lo ^ hi2 ^ lo2
+	return fold(fold(a^keys[0], b^keys[1])^fold(c^keys[2], d^keys[3])^keys[4], keys[5]|1)
 }
