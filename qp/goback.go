@@ -55,9 +55,12 @@ func (s *SendQueue) MayGoBack(now int64, newest bool) bool {
 
 func (r Return) within(now int64) bool { return now >= r.From && now < r.To }
 
-// OwesTo reports whether a NAK before the newest asks for psn, and the requester has not gone back for it yet.
+// OwesTo reports whether a NAK before the newest asks for psn, and the requester has not gone back for it yet, however long ago that was where it has sent
+// nothing since: soft-RoCE takes no response to what is behind that until it has sent it again.
 func (s *SendQueue) OwesTo(psn packet.PSN, now int64) bool {
-	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Owes[1:], func(r Return) bool { return r.within(now) && r.PSN == psn })
+	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Owes[1:], func(r Return) bool {
+		return r.PSN == psn && (r.within(now) || s.LastTime < r.From && r.From != 0)
+	})
 }
 
 // skipped notes, at time now, that a response has passed over the one at psn, at a tap near the requester, which goes back to it.

@@ -9,27 +9,28 @@ import (
 
 // Recovery is what is kept beside the usual of a send queue once something of it was lost: a packet, or a response to it.
 type Recovery struct {
-	Taken    packet.PSN // while SendQueue.Passed: the oldest PSN whose response the requester lacks. What came behind it may have been thrown away
-	Needless packet.PSN // Una when a packet before it was last found to be sent again
-	Judged   bool       // Needless is set
-	Again    packet.PSN // High when a request last came again: those before it may have reached the responder more than once
-	AgainAt  int64      // when that was; 0: never
-	AgainIn  uint32     // low bits of its frame
-	MixedTo  packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
-	Mixed    bool
-	Crossed  bool       // what the newest NAK asks for may have come again already
-	Refuted  bool       // the newest NAK was reported: it asks for what had arrived
-	Late     packet.PSN // request that last filled a gap: it came after a later one
-	LateAt   int64      // when that was; 0: never
-	LateIn   uint32     // low bits of its frame
-	WaitsTo  int64      // until when an RNR NAK may have the requester wait
-	Owes     [3]Return  // that the newest NAKs have the requester make, and that it has not made; the newest first
-	SkipFrom packet.PSN // oldest response that another has passed over at a tap near the requester, while Skips
-	SkipAt   int64      // when one last did
-	Skips    uint16     // how many have, less those for which the requester has gone back
-	Timer    int64      // shortest time after which a request came again that nothing had answered and no NAK asked for; 0: none did
-	Told     uint16     // of SendQueue.Restarts, those that a NAK asked for
-	PassedAt int64      // when Passed was set; 0: before the responses were known
+	Taken     packet.PSN // while SendQueue.Passed: the oldest PSN whose response the requester lacks. What came behind it may have been thrown away
+	Needless  packet.PSN // Una when a packet before it was last found to be sent again
+	Judged    bool       // Needless is set
+	Again     packet.PSN // High when a request last came again: those before it may have reached the responder more than once
+	AgainAt   int64      // when that was; 0: never
+	AgainIn   uint32     // low bits of its frame
+	MixedTo   packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
+	Mixed     bool
+	Crossed   bool       // what the newest NAK asks for may have come again already
+	Refuted   bool       // the newest NAK was reported: it asks for what had arrived
+	Late      packet.PSN // request that last filled a gap: it came after a later one
+	LateAt    int64      // when that was; 0: never
+	LateIn    uint32     // low bits of its frame
+	WaitsTo   int64      // until when an RNR NAK may have the requester wait
+	Owes      [3]Return  // that the newest NAKs have the requester make, and that it has not made; the newest first
+	SkipFrom  packet.PSN // oldest response that another has passed over at a tap near the requester, while Skips
+	SkipAt    int64      // when one last did
+	Skips     uint16     // how many have, less those for which the requester has gone back
+	Timer     int64      // shortest time after which a request came again that nothing had answered and no NAK asked for; 0: none did
+	UnawareTo int64      // until when the requester may lack answers that passed a tap near it, since it has sent again what they acknowledge
+	Told      uint16     // of SendQueue.Restarts, those that a NAK asked for
+	PassedAt  int64      // when Passed was set; 0: before the responses were known
 	// CreditedAt is when a response first gave credits, or did so again, at a tap that does not see when they reach the requester.
 	CreditedAt int64
 	Granted    uint32     // message number up to which credits were given at most, by the responder's count, if GrantedBy is set
@@ -58,7 +59,8 @@ type Recovery struct {
 	Counted    bool
 	Back       packet.PSN // SendQueue.Una before a NAK that was reported took it back, while HasBack
 	HasBack    bool
-	Other      Run // PSNs that came again one after the other, each with another request than before, which was reported
+	Other      Run          // PSNs that came again one after the other, each with another request than before, which was reported
+	OtherIs    packet.Trace // the newest of those requests, or the one before it that SendQueue.History has given up for it
 }
 
 // Overcount is a response with an MSN that counts READs or atomics behind its PSN.
@@ -209,6 +211,11 @@ func (s *SendQueue) OtherAt(psn packet.PSN) bool {
 	return s.Recovery != nil && s.Recovery.Other.At != 0 && psn.In(s.Recovery.Other.From, s.Recovery.Other.To)
 }
 
+// OtherTo reports whether the request at psn is the newest of those.
+func (s *SendQueue) OtherTo(psn packet.PSN) bool {
+	return s.Recovery != nil && s.Recovery.Other.At != 0 && psn == s.Recovery.Other.To
+}
+
 // begin begins a run with request p.
 func (r *Recovery) begin(p *packet.Packet, before int64) {
 	r.Newest = (r.Newest + 1) % uint8(len(r.Runs))
@@ -356,6 +363,9 @@ func (s *SendQueue) Lost() *Recovery {
 	}
 	return s.Recovery
 }
+
+// Unaware reports whether the requester may lack answers that passed a tap near it, as it did when it last sent again what they acknowledge.
+func (s *SendQueue) Unaware(now int64) bool { return s.Recovery != nil && now < s.Recovery.UnawareTo }
 
 // WaitTo notes until when an RNR NAK may have the requester wait.
 func (s *SendQueue) WaitTo(until int64) {

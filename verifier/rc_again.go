@@ -12,21 +12,21 @@ import (
 // networkCopy reports whether p is a copy of an earlier frame that something on the path made: the sender numbers its IPv4 packets,
 // so one sent again has another identification; without one, a copy follows its original at once. A NAK or part of an answer that came
 // since is a reason to send it again.
-func (v *Verifier) networkCopy(c *qp.Pair, from int, s *qp.Sent, p *packet.Packet) bool {
-	is := v.sameRequest(c, from, s, p)
+func (v *Verifier) networkCopy(c *qp.Pair, from int, t packet.Trace, p *packet.Packet) bool {
+	is := v.sameRequest(c, from, t, p)
 	if is {
 		v.copied(c, from, p)
 	}
 	return is
 }
 
-func (v *Verifier) sameRequest(c *qp.Pair, from int, s *qp.Sent, p *packet.Packet) bool {
+func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	if r.Nak != qp.NakNone && r.NakTime >= q.LastTime {
 		return false
 	}
 	if numbered(p) && !sameNumber(c, from, p) {
-		return p.IPID == s.Trace.IPID && sameBytes(v.trace(p), s.Trace)
+		return p.IPID == t.IPID && sameBytes(v.trace(p), t)
 	}
 	if q.LastPSN != p.PSN || p.Time-q.LastTime >= atOnce {
 		return false
@@ -34,7 +34,7 @@ func (v *Verifier) sameRequest(c *qp.Pair, from int, s *qp.Sent, p *packet.Packe
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && frame(p.Frame, w.RespFrame) > q.LastFrame {
 		return false
 	}
-	return sameBytes(v.trace(p), s.Trace)
+	return sameBytes(v.trace(p), t)
 }
 
 // sameBytes reports whether two traces are those of one packet. Of it and its copy, one may have been damaged on the way where no ICRC tells.
@@ -57,8 +57,7 @@ func sameNumber(c *qp.Pair, from int, p *packet.Packet) bool {
 // rcDiffers reports a packet whose PSN was used for another: right behind that one the PSN has not advanced (rule RC-PSN-002), else
 // it was sent again otherwise than the first time (rules RC-RTY-004, -009).
 func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
-	q := &c.Ends[from].SQ
-	if q.LastPSN != p.PSN || p.Time-q.LastTime > int64(inFlight) || w != nil && w.Op.Atomic() && wqe.OpOf(p.Opcode.Fn()).Atomic() {
+	if !rightBehind(&c.Ends[from].SQ, p) || w != nil && w.Op.Atomic() && wqe.OpOf(p.Opcode.Fn()).Atomic() {
 		v.rcSame(c, from, p, s, w)
 		return
 	}
@@ -68,6 +67,12 @@ func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent,
 		expected: "PSN " + p.PSN.Add(1).String() + " for another packet", actual: "PSN " + p.PSN.String() + " again",
 		evidence: []uint64{frame(p.Frame, s.Frame)},
 	})
+}
+
+// rightBehind reports whether p stands right behind the packet that took its PSN: then it is more likely another packet than that one sent again.
+func rightBehind(q *qp.SendQueue, p *packet.Packet) bool {
+	since := p.Time - q.LastTime
+	return q.LastPSN == p.PSN && max(since, -since) <= int64(inFlight)
 }
 
 // rcSame holds a packet sent again against the first time (rules RC-RTY-004, -009).

@@ -31,8 +31,8 @@ func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
 	for i := range early {
 		e := &early[i]
 		from := c.End(&e.Packet)
-		if c.Ends[1-from].SQ.LastTime < e.Time && now != atEnd {
-			c.Early = append(c.Early, *e) // its requester has said nothing since
+		if now != atEnd && !since(&c.Ends[1-from].SQ, &e.Packet) {
+			c.Early = append(c.Early, *e)
 			continue
 		}
 		r := &c.Ends[from].RQ
@@ -43,6 +43,14 @@ func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
 			r.LastID = newest
 		}
 	}
+}
+
+// since reports whether a requester has sent something since response p. What one tap has recorded stands in its order, whatever its clocks say.
+func since(q *qp.SendQueue, p *packet.Packet) bool {
+	if q.LastTap == p.Tap {
+		return q.LastFrame > p.Frame
+	}
+	return q.LastTime >= p.Time
 }
 
 // rcWaited judges a response that has waited for the next request. unnaked says whether another that waited was held against a NAK.

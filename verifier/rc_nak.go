@@ -338,6 +338,9 @@ func (v *Verifier) proves(n int, id rule.ID) bool {
 // answeredIn is the frame of the newest request that the responder has answered: it has taken that one from its queue, and maybe none after it.
 func answeredIn(q *qp.SendQueue, r *qp.ReceiveQueue) uint32 {
 	if !r.Answered {
+		if r.LastFrame != r.NakFrame {
+			return 0 // it has answered what came before the capture
+		}
 		return r.LastFrame
 	}
 	if w, _ := q.Messages.Find(r.LastPSN); w != nil {

@@ -56,6 +56,9 @@ func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
 		if v.rcReadEnd(c, from, p, w, n) {
 			return
 		}
+		if !c.Sees(1 - from) {
+			w.Flags |= wqe.Guessed // it may end another READ, which the tap has missed
+		}
 	case fn == packet.ReadRespOnly && n > 1 && c.Odd != 0:
 		v.learnPMTU(c, p, c.Odd)
 		return

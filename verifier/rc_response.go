@@ -124,7 +124,7 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 // sameResponse reports whether p is a copy of the newest response that something on the path made.
 func (v *Verifier) sameResponse(r *qp.ReceiveQueue, p *packet.Packet) bool {
 	if numbered(p) {
-		return p.IPID == r.LastID && p.ICRC == r.LastICRC && p.Time-r.LastTime < sameFrame
+		return p.IPID == r.LastID && p.ICRC == r.LastICRC && p.Time-r.LastTime < sameFrame+int64(unit(p.Time, r.LastTime))
 	}
 	return p.ICRC == r.LastICRC && p.ICRC != 0 && p.Time-r.LastTime < sameFrame/100
 }

@@ -214,7 +214,8 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	switch {
 	case d.class != rule.Violation || w == nil:
-	case p.Time-r.LastTime < uptake && justTaken(q, r, w, p.Time):
+	case p.Time-r.LastTime < uptake && (justTaken(q, r, w) || v.inBurst(q, r, w) && v.mayGoBack(c, from, p) || q.Unaware(p.Time)):
+		q.Lost().UnawareTo = r.LastTime + uptake
 		d.class, d.detail = rule.Unproven, "the answer had just passed the tap: the requester need not have taken it when its timer ran out"
 	case p.Time-r.LastTime >= uptake && !v.wentOn(c, from, w) && v.mayGoBack(c, from, p):
 		d.class, d.detail = rule.Unproven, "nothing shows that its requester has taken the answer: its host may have stood still until its timer ran out"
@@ -222,14 +223,29 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 	v.report(c, from, p, d)
 }
 
-// justTaken reports whether the newest response may be the first that acknowledges message w, or one of a burst that came after its timer ran out.
-func justTaken(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE, now int64) bool {
-	if w.Asked != 0 && int64(stamp(now)-w.Asked)*int64(tick) > uptake {
-		return true
-	}
+// justTaken reports whether the newest response may be the first that acknowledges message w.
+func justTaken(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
 	for i := q.Messages.UpTo(r.LastPSN) - 1; i >= 0 && !q.Messages.At(i).First.Before(w.First); i-- {
 		if q.Messages.At(i).Has(wqe.AckWanted) {
 			return false // which a response before acknowledged
+		}
+	}
+	return true
+}
+
+// inBurst reports whether the requester of w has sent no new request between the answer to it and the newest response, as far as is known: its host may have stood
+// still meanwhile. When a SEND or WRITE was acknowledged is not kept, so that for these no request may have come much behind them.
+func (v *Verifier) inBurst(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
+	for i := q.Messages.Len() - 1; i >= 0; i-- {
+		m := q.Messages.At(i)
+		switch {
+		case !m.First.After(w.First):
+			return true
+		case int32(m.Frame-r.LastFrame) > 0: // since then
+		case w.Op.Responded() && int32(m.Frame-w.RespFrame) > 0:
+			return false
+		case !w.Op.Responded() && (v.asked == 0 || m.Asked != 0 && int64(m.Asked-v.asked)*int64(tick) > uptake):
+			return false
 		}
 	}
 	return true

@@ -65,7 +65,10 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcReadCount(c, from, p, w)
 		return
 	}
-	if s != nil && v.networkCopy(c, from, s, p) {
+	if s != nil && q.OtherTo(p.PSN) && q.Recovery.OtherIs.Sealed() && s.Trace.Opcode == p.Opcode && !packet.SameContent(p, s.Trace) && packet.SameContent(p, q.Recovery.OtherIs) {
+		s.Trace, q.Recovery.OtherIs = q.Recovery.OtherIs, s.Trace // as it came once already: that they differ was reported
+	}
+	if s != nil && (v.networkCopy(c, from, s.Trace, p) || q.OtherTo(p.PSN) && v.networkCopy(c, from, q.Recovery.OtherIs, p)) {
 		q.Twice(p)
 		if q.HasHole() && p.PSN == q.HoleEnd && p.PSN == q.Hole.Add(1) {
 			q.Explained = true // the first of the two may be what is missing, with a wrong PSN: that was reported
@@ -101,8 +104,8 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		if !q.OtherOn(p.PSN, p.Time) {
 			v.rcDiffers(c, from, p, s, w)
 		}
-		if s.Trace.Opcode == p.Opcode && q.LastPSN != p.PSN {
-			s.Trace = v.trace(p) // one finding, not one for each time it comes again
+		if q.Recovery.OtherIs = v.trace(p); s.Trace.Opcode == p.Opcode && !rightBehind(q, p) {
+			s.Trace, q.Recovery.OtherIs = q.Recovery.OtherIs, s.Trace // one finding, not one for each time it comes again
 			q.Retrying, q.Retry = true, p.PSN.Add(1)
 		} else if q.Retrying && p.PSN == q.Retry {
 			q.Retry = p.PSN.Add(1) // another packet, in its place

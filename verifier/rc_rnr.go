@@ -105,7 +105,7 @@ func (v *Verifier) rcAfterFatal(c *qp.Pair, from int, p *packet.Packet) {
 	if d.class == rule.Unproven {
 		d.detail = "the packet may have been under way when the NAK left, or the NAK been lost behind the tap"
 	}
-	if took <= time.Duration(uptake) {
+	if took <= time.Duration(uptake) || took <= time.Duration(goesBack) && p.PSN.Before(c.Ends[from].SQ.High) && v.stoodStill(c, from, p, r.NakTime) {
 		v.rcUnaware(c, from, p, &d)
 	}
 	v.report(c, from, p, d)

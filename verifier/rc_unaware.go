@@ -64,6 +64,14 @@ func (v *Verifier) mayGoBack(c *qp.Pair, from int, p *packet.Packet) bool {
 // usualTimer is what the timer of a requester is taken for at most where the queue pair does not tell it, whatever CM says: that of code 12. Applications set 14, seldom less.
 const usualTimer = 16777216 * time.Nanosecond
 
+// stoodStill reports whether the host of the requester of retransmission p may have stood still at a time, and until now: the timer of the request had run out
+// by then, and it has sent nothing since.
+func (v *Verifier) stoodStill(c *qp.Pair, from int, p *packet.Packet, at int64) bool {
+	then := *p
+	then.Time = at
+	return quiet(c, from, at) && v.mayTimeOut(c, from, &then)
+}
+
 // rcTakesLater has a requester that may have sent p unaware of the newest NAK take that afterwards, and go back
 // once more: no timer needs to run out for that.
 func (v *Verifier) rcTakesLater(c *qp.Pair, from int, p *packet.Packet) {

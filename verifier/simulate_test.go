@@ -20,6 +20,8 @@ type simulation struct {
 	pmtu   int
 	// loss is how likely a packet is lost: a request before and behind the tap, a response before and behind it.
 	loss [4]float64
+	// ids counts the packets that A and B have sent: their IPv4 identifications, so that those of lost packets are missing.
+	ids [2]int
 	simRequester
 	simResponder
 }
@@ -85,11 +87,12 @@ func (s *simulation) run() bool {
 
 // send puts a request of A on the path.
 func (s *simulation) send(p simRequest) {
+	id := s.number(0)
 	s.after(simToTap, func() {
 		if s.lost(0) {
 			return
 		}
-		s.tap(p.String())
+		s.tap(p.String() + id)
 		if !s.lost(1) {
 			s.after(simToB, func() { s.arrive(p) })
 		}
@@ -99,15 +102,22 @@ func (s *simulation) send(p simRequest) {
 // answer puts a response of B on the path, behind those that wait for B's port.
 func (s *simulation) answer(r simResponse) {
 	s.free = max(s.now+simAnswers, s.free+simGap)
+	id := s.number(1)
 	s.after(s.free+simToB-s.now, func() {
 		if s.lost(2) {
 			return
 		}
-		s.tap(r.String())
+		s.tap(r.String() + id)
 		if !s.lost(3) {
 			s.after(simToTap, func() { s.receive(r) })
 		}
 	})
+}
+
+// number gives the next packet of an end its IPv4 identification.
+func (s *simulation) number(end int) string {
+	s.ids[end]++
+	return fmt.Sprintf(" ipid=%d", s.ids[end]&0xffff)
 }
 
 // lost reports whether a packet is lost on one of the four stretches of the path.

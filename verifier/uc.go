@@ -102,7 +102,7 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	v.covered(rule.UCPSN002)
 	s := q.History.Get(p.PSN)
-	if s != nil && v.networkCopy(c, from, s, p) {
+	if s != nil && v.networkCopy(c, from, s.Trace, p) {
 		v.event(c, from, rule.Sender, p, rule.EvDuplicate, "a copy that the network made")
 		return
 	}

@@ -238,10 +238,13 @@ func ordered(id rule.ID) bool {
 	return strings.HasPrefix(name, "CM-SM-") || strings.HasPrefix(name, "CM-TID-") || strings.HasPrefix(name, "CM-ID-") || strings.HasPrefix(name, "CM-LAP-")
 }
 
+// cutShort is why what a message holds is not proven.
+const cutShort = "the snap length cut the frame, so its ICRC was not judged"
+
 // accuse makes a finding on a message against its sender.
 func (v *Verifier) accuse(m *message, id rule.ID, class rule.Class, d verdict) {
 	if m.Cut && class == rule.Violation {
-		class, d.detail = rule.Unproven, "the snap length cut the frame, so its ICRC was not judged"
+		class, d.detail = rule.Unproven, cutShort
 	}
 	f := rule.At(id, class, m.Packet)
 	f.Expected, f.Actual, f.Evidence, f.Detail = d.expected, d.actual, d.evidence, d.detail
