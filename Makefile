@@ -69,7 +69,7 @@ unit:            ## all tests, under the race detector where anything can race; 
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }
 	$(GO) test -pgo=off -timeout 20m $(ALONE) ./internal/scenario
 	$(GO) test -race -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE))")
-	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory)$$' ./fabricagent ./internal/cli
+	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory)$$' ./fabricagent ./internal/cli
 	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
 # The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, and those of the page open it

@@ -76,7 +76,9 @@ func (e *engine) result() *Result {
 		r.NotJudged = append(r.NotJudged, Note{"frames of a link type that cannot be decoded", e.sums.unknown})
 	}
 	slices.SortStableFunc(r.NotJudged, func(a, b Note) int { return cmp.Compare(b.Count, a.Count) })
-	r.Connections = connections(agents)
+	r.Connections = connections(agents, false)
+	r.listed(e.gone)
+	r.Forgotten = e.forgotten
 	if e.watch == nil {
 		gatherChecksums(r, hosts)
 	}
@@ -103,10 +105,10 @@ func (r *Result) sort() {
 }
 
 // Connections lists the connections so far as the report shows them, in the order of their first packet.
-func (t *Transport) Connections() []Connection { return connections([]*Transport{t}) }
+func (t *Transport) Connections() []Connection { return connections([]*Transport{t}, false) }
 
-// connections lists the connections of all shards as the report shows them, in the order of their first packet.
-func connections(agents []*Transport) []Connection {
+// connections lists the connections of all shards as the report shows them, in the order of their first packet: all of them, or those that leave before the end.
+func connections(agents []*Transport, leaving bool) []Connection {
 	type first struct { // what the order depends on, apart from the rest: a connection is large, and there may be many
 		time  int64
 		frame uint64
@@ -123,7 +125,7 @@ func connections(agents []*Transport) []Connection {
 	for _, t := range agents {
 		for i := range t.pairs.n {
 			c := t.pairs.at(i)
-			if c.dead || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.learned != ByCM {
+			if c.dead || leaving && !c.leaving || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.learned != ByCM {
 				continue
 			}
 			order = append(order, first{c.firstTime, c.firstFrame, c.firstTap, i, c, t})
@@ -146,7 +148,9 @@ func connections(agents []*Transport) []Connection {
 			order[k].c.fetchShown(&lines)
 		}
 		order[i].c.show(&out[i])
-		order[i].t.open(order[i].c, &out[i])
+		if !leaving {
+			order[i].t.open(order[i].c, &out[i])
+		}
 	}
 	return out
 }

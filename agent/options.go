@@ -18,6 +18,9 @@ type Options struct {
 	Watch *Watch
 	// Latencies has the run measure how long answers take; one with Watch always does.
 	Latencies bool
+	// Short, where not nil, is asked now and then whether memory is short. Then the longest idle half of the connections is forgotten, and of the findings that are
+	// kept those like many others: see Result.Forgotten.
+	Short func() bool
 	// Progress, where not nil, is called now and then from one goroutine with the packets read so far.
 	Progress func(packets uint64)
 }

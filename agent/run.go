@@ -69,6 +69,11 @@ type engine struct {
 	several bool
 	clocks  clocks
 	watch   *watch // nil: everything is told at the end
+
+	batches   uint64       // read
+	relief    bool         // memory is short
+	gone      []Connection // that were forgotten since it was
+	forgotten Forgotten
 }
 
 // shard is one transport agent; one goroutine steps it.
@@ -196,8 +201,8 @@ func (e *engine) alone(ctx context.Context) error {
 				rest = rest[n:]
 			}
 			e.done(w)
-			if e.watch.due() {
-				e.watch.tick()
+			if e.due() {
+				e.pause()
 			}
 		}
 		switch {
@@ -318,11 +323,11 @@ func (e *engine) together(ctx context.Context) error {
 		if err != nil {
 			errs = append(errs, err)
 		}
-		if e.watch.due() {
+		if e.due() {
 			for range cap(free) { // until all that was read is verified
 				list = append(list, <-free)
 			}
-			e.watch.tick()
+			e.pause()
 			for _, w := range list {
 				free <- w
 			}

@@ -25,7 +25,6 @@ type Watch struct {
 	Settle time.Duration // how old a finding must be to be told, as later packets may explain it; 0: two seconds
 	Idle   time.Duration // after which a connection is forgotten; 0: five minutes
 	Most   int           // connections of each shard that are followed; the longest idle ones beyond them are forgotten; 0: 200,000
-	Short  func() bool   // where not nil, asked at each tick whether memory is short: the longest idle half of the connections is forgotten then
 }
 
 // Status is what a run counts while it goes on. Counters never fall, but those of Cover where a finding was taken back.
@@ -143,7 +142,7 @@ func (w *watch) tick() {
 			s.t.silent(now)
 		}
 	}
-	since, short := now-w.swept, w.Short != nil && w.Short()
+	since, short := now-w.swept, w.e.opt.Short != nil && w.e.opt.Short()
 	if short || since >= int64(w.Idle)/sweeps || int(alive) > w.Most || w.doubt && since >= int64(healing) {
 		w.sweep(now, short)
 	}

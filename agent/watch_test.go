@@ -187,13 +187,14 @@ func TestWatchForgets(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		watch   Watch
+		short   func() bool
 		most    int
 		workers int
 	}{
-		{"idle", Watch{Idle: 4 * time.Second}, 1000, 1},
-		{"idle, two workers", Watch{Idle: 4 * time.Second}, 1000, 2},
-		{"too many", Watch{Most: 300}, 520, 1},
-		{"memory is short", Watch{Short: sometimes(3)}, 620, 2},
+		{"idle", Watch{Idle: 4 * time.Second}, nil, 1000, 1},
+		{"idle, two workers", Watch{Idle: 4 * time.Second}, nil, 1000, 2},
+		{"too many", Watch{Most: 300}, nil, 520, 1},
+		{"memory is short", Watch{}, sometimes(3), 620, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := &lives{rounds: 100, packets: 4096, shape: traffic.Small(100)}
@@ -216,11 +217,11 @@ func TestWatchForgets(t *testing.T) {
 					heap[src.round/60] = m.HeapAlloc
 				}
 			}
-			if _, err := Run(context.Background(), src, Options{Workers: c.workers, Watch: &c.watch}); err != nil {
+			if _, err := Run(context.Background(), src, Options{Workers: c.workers, Watch: &c.watch, Short: c.short}); err != nil {
 				t.Fatal(err)
 			}
 			gone := last.Forgotten + last.Evicted
-			if most > c.most || gone < 9000 || (last.Evicted > 0) != (c.watch.Most > 0 || c.watch.Short != nil) || last.Relearned > 0 {
+			if most > c.most || gone < 9000 || (last.Evicted > 0) != (c.watch.Most > 0 || c.short != nil) || last.Relearned > 0 {
 				t.Errorf("up to %d connections, %d forgotten, %d evicted, %d learned anew", most, last.Forgotten, last.Evicted, last.Relearned)
 			}
 			if heap[1] > heap[0]*3/2 {

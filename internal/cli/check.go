@@ -27,6 +27,7 @@ type checkCommand struct {
 	Listen   string    `default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Where --web serves the page. Default: a free port of this machine, for this machine alone."`
 	Latency  bool      `help:"Measure how long acknowledgements and retransmissions take at the tap."`
 	Workers  int       `placeholder:"N" help:"Cores to use. Default: all. The result does not depend on it."`
+	Memory   int       `placeholder:"MIB" help:"Memory of the program, MiB. Where it gets short, the connections that were idle longest are given up, and findings like many others; the report says so. Default: half of the machine's."`
 	Quiet    bool      `short:"q" help:"Show no progress."`
 
 	Profile profileFlags `embed:""`
@@ -78,6 +79,10 @@ func (c *checkCommand) Run(s *session) error {
 	if err := errors.Join(c.annotatable(), c.distinct()); err != nil {
 		return err
 	}
+	short, err := c.short()
+	if err != nil {
+		return err
+	}
 	profile, err := c.Profile.profile()
 	if err != nil {
 		return err
@@ -104,7 +109,7 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	defer src.Close()
 
-	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Profile: profile}
+	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Profile: profile, Short: short}
 	for _, a := range c.Near {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}
@@ -141,6 +146,23 @@ func (c *checkCommand) Run(s *session) error {
 		err = errors.Join(err, c.annotate(run.Result))
 	}
 	return errors.Join(err, c.page(ctx, s, run))
+}
+
+// short limits the memory of the process, and returns what tells when it gets short; nil: never.
+func (c *checkCommand) short() (func() bool, error) {
+	size := c.Memory
+	if size == 0 {
+		size = int(half())
+	}
+	const least = (programSize + leastHeap) >> 20 * 8 / 7
+	switch heap := int64(size)<<20/8*7 - programSize; { // the collector lags behind a file that is read from memory
+	case c.Memory == 0 && heap < leastHeap: // too small a machine for a limit to be of use, or not known
+		return nil, nil
+	case heap < leastHeap:
+		return nil, fmt.Errorf("cli: --memory %d is not enough for the program: give it %d at least", c.Memory, least)
+	default:
+		return newMemory(heap).short, nil
+	}
 }
 
 // annotatable reports what keeps the captures from being annotated.

@@ -1,7 +1,13 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"ibwitness/internal/traffic"
@@ -41,5 +47,52 @@ func TestMemory(t *testing.T) {
 	}
 	if u.bytes > ceiling<<20 {
 		t.Error("that is too much")
+	}
+}
+
+// TestCheckMemory: a capture of more connections, or of more findings, than --memory has room for is judged to its end within that.
+func TestCheckMemory(t *testing.T) {
+	if raced {
+		t.Skip("the race detector needs memory of its own: make unit runs this without it")
+	}
+	const limit = 200 // MiB
+	faulty := traffic.Small(64)
+	faulty.Faults = 4
+	for _, c := range []struct {
+		name    string
+		shape   traffic.Shape
+		packets int
+		gone    string
+	}{
+		{"connections", traffic.Small(120_000), 300_000, `"forgotten":{"connections":[1-9]`},
+		{"findings", faulty, 900_000, `"forgotten":{.*"findings":[1-9]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "a.pcap")
+			f, err := os.Create(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(traffic.Write(f, c.shape, c.packets), f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			p := start(t, "check", "--quiet", "--format", "json", "--memory", strconv.Itoa(limit), file)
+			_ = p.Wait() // the status says what was found
+			out, err := os.ReadFile(p.out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			summary := out[bytes.LastIndexByte(bytes.TrimSpace(out), '\n')+1:]
+			if !regexp.MustCompile(c.gone).Match(summary) {
+				t.Errorf("the summary is %s", summary)
+			}
+			most := p.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10 // MiB; of a file that is mapped all that was read counts
+			size, _ := os.Stat(file)
+			own := most - size.Size()>>20
+			t.Logf("%d MiB at most, %d without the file", most, own)
+			if own > limit {
+				t.Error("that is too much")
+			}
+		})
 	}
 }

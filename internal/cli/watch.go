@@ -136,7 +136,7 @@ func (c *watchCommand) Run(s *session) error {
 	reload.apply = func(g *grammar) { fresh.next.Store(&g.Watch) }
 	defer reload.listen()()
 	opt := agent.Options{Workers: c.Workers, Watch: watch, Profile: profile}
-	watch.Short = newMemory(c.heap()).short
+	opt.Short = newMemory(c.heap()).short
 	sinks = append(sinks, onTick(fresh.takeOver), onTick(newWatchdog().alive), onTick(newLinks(s, src.Stats).look))
 	tell(opt.Watch, sinks...)
 	if page != nil {

@@ -2,12 +2,39 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"ibwitness/agent"
 )
 
-// ClockSteps says what shows that a clock of the capture was set, or that two clocks stamp its frames.
-func ClockSteps(r *agent.Result) string {
+// Caveats says what a reader must know before he trusts the report: a clock that cannot be trusted, and what was given up as memory was short.
+func Caveats(r *agent.Result) (list []string) {
+	if r.Clock.Count > 0 {
+		list = append(list, clockSteps(r))
+	}
+	if f := r.Forgotten; f != (agent.Forgotten{}) {
+		list = append(list, forgotten(&f))
+	}
+	return list
+}
+
+// forgotten says what was given up.
+func forgotten(f *agent.Forgotten) string {
+	var parts []string
+	if f.Connections > 0 {
+		parts = append(parts, count(f.Connections, "idle connection")+" given up before the end; what came later was judged as if the capture began there")
+	}
+	if f.Unlisted > 0 {
+		parts = append(parts, number(f.Unlisted)+" of them not listed")
+	}
+	if f.Findings+f.Events > 0 {
+		parts = append(parts, fmt.Sprintf("%s and %s like others counted, but not listed", count(f.Findings, "finding"), count(f.Events, "event")))
+	}
+	return "memory was short (--memory): " + strings.Join(parts, "; ")
+}
+
+// clockSteps says what shows that a clock of the capture was set, or that two clocks stamp its frames.
+func clockSteps(r *agent.Result) string {
 	k := r.Clock
 	where := fmt.Sprintf("frame %d", k.Frame)
 	if len(r.Taps) > 1 {

@@ -118,41 +118,49 @@ type jsonClock struct {
 	Count uint64  `json:"count"`
 }
 
+type jsonForgotten struct {
+	Connections uint64 `json:"connections"`
+	Unlisted    uint64 `json:"unlisted"`
+	Findings    uint64 `json:"findings"`
+	Events      uint64 `json:"events"`
+}
+
 type jsonProblem struct {
 	Message string `json:"message"`
 	Kept    bool   `json:"kept"`
 }
 
 type jsonSummary struct {
-	Kind           string        `json:"kind"`
-	Verdict        string        `json:"verdict"`
-	Packets        uint64        `json:"packets"`
-	RDMA           uint64        `json:"rdma"`
-	Connections    int           `json:"connections"`
-	Violations     int           `json:"violations"`
-	Warnings       int           `json:"warnings"`
-	Notes          int           `json:"notes"`
-	Unproven       int           `json:"unproven"`
-	Events         int           `json:"events"`
-	RulesExercised int           `json:"rules_exercised"`
-	RulesTotal     int           `json:"rules_total"`
-	Truncated      bool          `json:"truncated"`
-	Dropped        uint64        `json:"dropped"`
-	Gaps           uint64        `json:"gaps,omitempty"`
-	Clock          *jsonClock    `json:"clock_step,omitempty"`
-	Repeated       uint64        `json:"repeated"`
-	Undecoded      uint64        `json:"undecoded"`
-	Unjudged       uint64        `json:"unjudged"`
-	Open           uint64        `json:"open"`
-	OpenWait       *float64      `json:"open_wait,omitempty"`
-	OpenTap        *uint16       `json:"open_tap,omitempty"`
-	OpenFrame      uint64        `json:"open_frame,omitempty"`
-	Interrupted    bool          `json:"interrupted"`
-	First          string        `json:"first,omitempty"`
-	Last           string        `json:"last,omitempty"`
-	Taps           []jsonTap     `json:"taps"`
-	NotJudged      []jsonNote    `json:"not_judged"`
-	Problems       []jsonProblem `json:"problems"`
+	Kind           string         `json:"kind"`
+	Verdict        string         `json:"verdict"`
+	Packets        uint64         `json:"packets"`
+	RDMA           uint64         `json:"rdma"`
+	Connections    int            `json:"connections"`
+	Violations     int            `json:"violations"`
+	Warnings       int            `json:"warnings"`
+	Notes          int            `json:"notes"`
+	Unproven       int            `json:"unproven"`
+	Events         int            `json:"events"`
+	RulesExercised int            `json:"rules_exercised"`
+	RulesTotal     int            `json:"rules_total"`
+	Truncated      bool           `json:"truncated"`
+	Dropped        uint64         `json:"dropped"`
+	Gaps           uint64         `json:"gaps,omitempty"`
+	Clock          *jsonClock     `json:"clock_step,omitempty"`
+	Forgotten      *jsonForgotten `json:"forgotten,omitempty"`
+	Repeated       uint64         `json:"repeated"`
+	Undecoded      uint64         `json:"undecoded"`
+	Unjudged       uint64         `json:"unjudged"`
+	Open           uint64         `json:"open"`
+	OpenWait       *float64       `json:"open_wait,omitempty"`
+	OpenTap        *uint16        `json:"open_tap,omitempty"`
+	OpenFrame      uint64         `json:"open_frame,omitempty"`
+	Interrupted    bool           `json:"interrupted"`
+	First          string         `json:"first,omitempty"`
+	Last           string         `json:"last,omitempty"`
+	Taps           []jsonTap      `json:"taps"`
+	NotJudged      []jsonNote     `json:"not_judged"`
+	Problems       []jsonProblem  `json:"problems"`
 }
 
 // Report writes the lines.
@@ -283,6 +291,9 @@ func summaryLine(run *Run, t tally) *jsonSummary {
 	}
 	if k := r.Clock; k.Count > 0 {
 		line.Clock = &jsonClock{k.Tap, k.Frame, k.By.Seconds(), k.Count}
+	}
+	if f := jsonForgotten(r.Forgotten); f != (jsonForgotten{}) {
+		line.Forgotten = &f
 	}
 	for _, tap := range r.Taps {
 		line.Taps = append(line.Taps, jsonTap{tap.File, tap.Interface, tap.Dropped})

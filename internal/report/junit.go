@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ibwitness/agent"
 	"ibwitness/rule"
 )
 
@@ -96,7 +97,10 @@ func (j *junit) Report(w io.Writer, run *Run) error {
 		s.add(junitCase{Class: "input", Name: "open requests", Skipped: &junitOutcome{Message: OpenRequests(&r.Open)}})
 	}
 	if r.Clock.Count > 0 {
-		s.add(junitCase{Class: "input", Name: "clock", Skipped: &junitOutcome{Message: ClockSteps(r)}})
+		s.add(junitCase{Class: "input", Name: "clock", Skipped: &junitOutcome{Message: clockSteps(r)}})
+	}
+	if f := r.Forgotten; f != (agent.Forgotten{}) {
+		s.add(junitCase{Class: "input", Name: "memory", Skipped: &junitOutcome{Message: forgotten(&f)}})
 	}
 	of, list := map[rule.ID][]*Entry{}, entries(r.Findings, j.all)
 	for i := range list {

@@ -109,8 +109,8 @@ func (s *sarif) Report(w io.Writer, run *Run) error {
 	case r.Open.Requests > 0:
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{"note", sarifMessage{OpenRequests(&r.Open)}})
 	}
-	if r.Clock.Count > 0 {
-		invocation.Notifications = append(invocation.Notifications, sarifNotification{"warning", sarifMessage{ClockSteps(r)}})
+	for _, c := range Caveats(r) {
+		invocation.Notifications = append(invocation.Notifications, sarifNotification{"warning", sarifMessage{c}})
 	}
 	out.Invocations = []sarifInvocation{invocation}
 	seen := map[string]bool{}

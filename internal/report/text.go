@@ -37,7 +37,7 @@ func (t *text) Report(w io.Writer, run *Run) error {
 
 	t.verdict()
 	t.problems()
-	t.clock()
+	t.caveats()
 	t.seen()
 	t.findings("Violations", t.red, func(e *Entry) bool { return violation(e, rule.Error) })
 	t.findings("Warnings", t.yellow, func(e *Entry) bool { return violation(e, rule.Warning) })
@@ -91,13 +91,12 @@ func (t *text) problems() {
 	}
 }
 
-// clock says that the clock of the capture cannot be trusted.
-func (t *text) clock() {
-	if t.res.Clock.Count == 0 {
-		return
-	}
-	for i, l := range wrap(ClockSteps(t.res), min(t.Width, 110)-2) {
-		t.line("%s%s", t.yellow([...]string{"! ", "  "}[min(i, 1)]), l)
+// caveats says what keeps the report from being trusted.
+func (t *text) caveats() {
+	for _, c := range Caveats(t.res) {
+		for i, l := range wrap(c, min(t.Width, 110)-2) {
+			t.line("%s%s", t.yellow([...]string{"! ", "  "}[min(i, 1)]), l)
+		}
 	}
 }
 

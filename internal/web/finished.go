@@ -142,9 +142,7 @@ func (s *Summary) finished(m *Model) {
 	for _, p := range m.done.run.Problems {
 		s.Problems = append(s.Problems, p.Message)
 	}
-	if r.Clock.Count > 0 {
-		s.Problems = append(s.Problems, report.ClockSteps(r))
-	}
+	s.Problems = append(s.Problems, report.Caveats(r)...)
 	s.NotJudged = append(s.NotJudged, r.NotJudged...)
 	for _, t := range r.Taps {
 		name := t.File

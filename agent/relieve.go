@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Forgotten is what a run has given up since memory was short.
+type Forgotten struct {
+	Connections uint64 // judged up to then, the longest idle ones; what they sent later was judged as of a connection that the capture joins
+	Unlisted    uint64 // of them, those that are not in Result.Connections
+	Findings    uint64 // that are not in Result.Findings, where others like them are
+	Events      uint64 // likewise
+}
+
+// asked is how many batches are read before it is asked again whether memory is short.
+const asked = 16
+
+// mostGone is how many of the connections that were forgotten are listed.
+const mostGone = 20_000
+
+// fewPairs is how many connections take so little memory that none is forgotten.
+const fewPairs = 1000
+
+// tight reports whether memory is short, and something must be forgotten.
+func (e *engine) tight() bool {
+	if e.watch != nil || e.opt.Short == nil {
+		return false
+	}
+	e.batches++
+	return e.batches%asked == 0 && e.opt.Short()
+}
+
+// due reports whether the workers must stand still for pause.
+func (e *engine) due() bool {
+	e.relief = e.relief || e.tight()
+	return e.relief || e.watch.due()
+}
+
+// pause does what needs all that was read to be verified.
+func (e *engine) pause() {
+	if e.watch.due() {
+		e.watch.tick()
+	}
+	if e.relief {
+		e.relief = false
+		e.relieve(e.clocks.last)
+	}
+}
+
+// relieve forgets the longest idle half of the connections, and findings like others, at time now.
+func (e *engine) relieve(now int64) {
+	agents := make([]*Transport, len(e.shards))
+	for i, s := range e.shards {
+		t := s.t
+		agents[i] = t
+		t.rest()
+		t.mark(now, math.MinInt64, math.MaxInt, false, t.pairs.n >= fewPairs)
+		opened := t.opened
+		t.conclude(now)
+		t.opened = opened // what waits for an answer now may get it yet
+	}
+	Reconcile(agents...)
+	rows := connections(agents, true)
+	e.forgotten.Connections += uint64(len(rows))
+	if n := max(mostGone-len(e.gone), 0); len(rows) > n {
+		e.forgotten.Unlisted += uint64(len(rows) - n)
+		rows = rows[:n]
+	}
+	e.gone = append(e.gone, rows...)
+	for _, t := range agents {
+		t.forget()
+		findings, events := t.Rec.Thin()
+		e.forgotten.Findings += findings
+		e.forgotten.Events += events
+	}
+}
+
+// rest notes when each connection last sent anything.
+func (t *Transport) rest() {
+	for i := range t.pairs.n {
+		c := t.pairs.at(i)
+		if c.dead {
+			continue
+		}
+		c.counted, c.active = c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, c.firstTime
+		for k := range c.Ends {
+			c.active = max(c.active, c.Ends[k].SQ.LastTime, c.Ends[k].RQ.LastTime)
+		}
+	}
+}
+
+// listed adds the connections that were forgotten.
+func (r *Result) listed(gone []Connection) {
+	if len(gone) == 0 {
+		return
+	}
+	r.Connections = append(gone, r.Connections...)
+	slices.SortStableFunc(r.Connections, func(a, b Connection) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.FirstTap, b.FirstTap), cmp.Compare(a.FirstFrame, b.FirstFrame))
+	})
+}
