@@ -20,7 +20,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build release install run test deps prometheus unit lint fuzz mutants golden bench pgo docs docs-check clean help
+.PHONY: all build release install run test deps prometheus unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
 
 all: build
 
@@ -74,7 +74,7 @@ unit:            ## all tests, under the race detector where anything can race; 
 
 # The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, and those of the page open it
 # in a browser.
-deps: prometheus ## install what tests need, where it is missing (Debian)
+deps: prometheus axe ## install what tests need, where it is missing (Debian)
 	@missing=; \
 	command -v tshark >/dev/null || missing="$$missing tshark"; \
 	command -v ip >/dev/null || missing="$$missing iproute2"; \
@@ -97,6 +97,19 @@ prometheus:      ## unpack Debian's prometheus and promtool into bin/tools, wher
 	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; chmod 755 "$$dir"; \
 	(cd "$$dir" && { apt-get download -q prometheus || { $$root apt-get update -q && apt-get download -q prometheus; }; } && dpkg-deb -x prometheus_*.deb .); \
 	cp "$$dir"/usr/bin/prometheus "$$dir"/usr/bin/promtool $(TOOLS)/
+
+# The accessibility checker is one file of an npm package; nothing else of npm is needed.
+AXE := axe-core@4.14.1
+axe:             ## unpack the accessibility checker axe into bin/tools, where it is missing
+	@mkdir -p $(TOOLS)
+	@[ ! -s $(TOOLS)/axe.min.js ] || exit 0; \
+	if ! command -v npm >/dev/null; then \
+		root=; [ "$$(id -u)" = 0 ] || root=sudo; \
+		$$root apt-get update -q && $$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends npm; \
+	fi; \
+	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	(cd "$$dir" && npm pack --silent $(AXE) && tar xzf axe-core-*.tgz); \
+	cp "$$dir"/package/axe.min.js $(TOOLS)/
 
 # The tools are a module of their own. One that cannot be fetched is said so, loudly, and does not break the build;
 # LINT_STRICT=1 makes it fail.

@@ -228,6 +228,16 @@ func (p *Page) Text(selector string) string {
 	return Eval[string](p, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
 }
 
+// Barriers are what the accessibility checker axe finds that is serious or critical, each as rule, element and what to do.
+func (p *Page) Barriers() []string {
+	p.t.Helper()
+	if !Eval[bool](p, "!!window.axe") {
+		p.do(chromedp.Evaluate(need.File(p.t, "axe.min.js"), nil))
+	}
+	return Eval[[]string](p, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
+		.flatMap((v) => v.nodes.slice(0, 5).map((n) => v.id + " " + n.target.join(" ") + ": " + n.failureSummary)))`)
+}
+
 // Shoot writes a picture of the page to the folder that the environment variable IBWITNESS_SHOTS names; without it none is written.
 func (p *Page) Shoot(name string) {
 	p.t.Helper()

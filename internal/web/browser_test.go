@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -195,6 +196,24 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestCutFile: where the file holds the first findings of many, the list says how many it lacks.
+func TestCutFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "report.html")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := judged(t, capture)
+	run.Result.Findings = endless(11_000, run.Result.First)
+	if err := errors.Join(WriteHTML(f, run, Options{Title: "cut"}, nil), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	p := browser.Open(t)
+	p.Go("file://" + name + "#findings?class=violation") // nine of ten
+	p.Wait("document.querySelector('.findings-view .count')?.innerText === '4,000 findings listed, 5,900 more only counted'")
+	quiet(t, p)
+}
+
 // many makes connections that do something.
 func many(n int) []agent.Connection {
 	list := make([]agent.Connection, n)
@@ -302,7 +321,7 @@ func TestLive(t *testing.T) {
 	p.Shoot("live-many")
 	p.Click(".findings.grid")
 	p.Press(kb.Escape)
-	browser.Eval[any](p, "document.querySelector('.findings .grid-body').scrollTop = 200000, 0")
+	browser.Eval[any](p, "document.querySelector('.findings.grid').scrollTop = 200000, 0")
 	p.Wait("!document.querySelector('.grid-row.pending') && " + idOfRow + ".length > 10 && Number(" + idOfRow + "[0].dataset.index) > 6000")
 	before := p.Text(row + ":nth-child(8)")
 	m.Found(endless(100, second*1e9))
@@ -312,7 +331,7 @@ func TestLive(t *testing.T) {
 		t.Errorf("the table moved under its reader:\n%q\n%q", before, after)
 	}
 	p.Click(".newer")
-	p.Wait("document.querySelector('.findings .grid-body').scrollTop === 0 && document.querySelector('.findings-view .count').innerText === '13,618 findings'")
+	p.Wait("document.querySelector('.findings.grid').scrollTop === 0 && document.querySelector('.findings-view .count').innerText === '13,618 findings'")
 	if n := browser.Eval[int](p, "document.querySelectorAll('.grid-row').length"); n > 100 {
 		t.Errorf("%d rows exist", n)
 	}
@@ -343,7 +362,7 @@ func TestLive(t *testing.T) {
 	p.Shoot("live-connections")
 	p.Wait("document.querySelectorAll('.connections .spark rect').length > 0 && document.querySelectorAll('.connections .spark polyline').length > 5")
 	browser.Quick(t, 3*time.Second, "the last connection", func() {
-		browser.Eval[any](p, "document.querySelector('.connections .grid-body').scrollTop = 1e9, 0")
+		browser.Eval[any](p, "document.querySelector('.connections.grid').scrollTop = 1e9, 0")
 		p.Wait("[...document.querySelectorAll('.connections .grid-row:not(.pending)')].some(r => r.dataset.index === '9999')")
 	}, func() {
 		p.Go(s.URL + "/?again#connections") // else it is still known

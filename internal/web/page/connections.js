@@ -12,7 +12,7 @@ export class Connections {
     this.grid = new Grid({
       label: "Connections", kind: "connections", height: 46,
       columns: [
-        { name: "service", label: "Service" }, { name: "ends", label: "Endpoints" }, { name: "spark", label: "Rate" }, { name: "rate", label: "", numeric: true },
+        { name: "service", label: "Service" }, { name: "ends", label: "Endpoints" }, { name: "spark", label: "Rate" }, { name: "rate", label: "bit/s", numeric: true },
         { name: "packets", label: "Packets", numeric: true, title: "packets, and payload" }, { name: "resent", label: "Sent again", title: "request packets sent again" }, { name: "rnr", label: "RNR NAKs" },
         { name: "naks", label: "NAKs", numeric: true }, { name: "trouble", label: "Findings" },
       ],

@@ -41,7 +41,7 @@ export class Findings {
         el("div", { class: "table" }, this.newer, this.grid.node)),
       this.pane);
     this.grid.body.addEventListener("scroll", () => {
-      if (this.grid.body.scrollTop === 0 && this.pinned) this.unpin();
+      if (this.grid.node.scrollTop === 0 && this.pinned) this.unpin();
     }, { passive: true });
   }
 
@@ -52,19 +52,21 @@ export class Findings {
 
   // newest reports whether the reader is where new findings appear.
   atTop() {
-    return !this.page.summary?.live || this.grid.body.scrollTop === 0;
+    return !this.page.summary?.live || this.grid.node.scrollTop === 0;
   }
 
   loaded(a) {
     this.seen = a.newest;
-    const text = plural(a.total, "finding");
+    const on = this.page.state.class ? this.page.state.class.split(",") : usual;
+    const left = on.reduce((sum, k) => sum + (a.left?.[k] || 0), 0);
+    const text = plural(a.total, "finding") + (left ? ` listed, ${num(left)} more only counted` : "");
     if (this.count.textContent !== text) this.count.textContent = text;
   }
 
   unpin() {
     this.pinned = 0;
     this.newer.hidden = true;
-    this.grid.body.scrollTop = 0;
+    this.grid.node.scrollTop = 0;
     this.grid.refresh();
   }
 

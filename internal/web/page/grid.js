@@ -26,9 +26,9 @@ export class Grid {
       class: `grid ${options.kind}`, role: "grid", tabindex: "0", "aria-label": options.label,
       on: { keydown: (e) => this.pressed(e) },
     }, this.head, this.body, this.blank);
-    this.body.addEventListener("scroll", () => this.draw(), { passive: true });
+    this.node.addEventListener("scroll", () => this.draw(), { passive: true });
     this.body.addEventListener("click", (e) => this.clicked(e));
-    new ResizeObserver(() => this.draw()).observe(this.body);
+    new ResizeObserver(() => this.draw()).observe(this.node);
   }
 
   // reset shows another list from its beginning.
@@ -37,7 +37,7 @@ export class Grid {
     this.at = -1;
     this.key = null;
     this.opening = false;
-    this.body.scrollTop = 0;
+    this.node.scrollTop = 0;
     this.busy = false; // what is being fetched is of another list
     return this.refresh();
   }
@@ -105,8 +105,13 @@ export class Grid {
 
   sight() {
     const h = this.o.height;
-    const first = Math.max(0, Math.floor(this.body.scrollTop / h) - 4);
-    return [first, Math.ceil((this.body.scrollTop + (this.body.clientHeight || 600)) / h) + 4];
+    const first = Math.max(0, Math.floor(this.node.scrollTop / h) - 4);
+    return [first, Math.ceil((this.node.scrollTop + (this.height() || 600)) / h) + 4];
+  }
+
+  // height is that of the rows in sight.
+  height() {
+    return this.node.clientHeight - this.head.offsetHeight;
   }
 
   item(i) {
@@ -142,7 +147,7 @@ export class Grid {
       rows.push(this.row(i, item));
     }
     replace(this.space, rows);
-    this.node.toggleAttribute("data-rolled", this.body.scrollTop > 0);
+    this.node.toggleAttribute("data-rolled", this.node.scrollTop > 0);
     if (this.item(this.at)) this.node.setAttribute("aria-activedescendant", `${this.id}-${this.at}`);
     else this.node.removeAttribute("aria-activedescendant");
   }
@@ -166,8 +171,8 @@ export class Grid {
     if (!this.total) return;
     this.at = Math.min(Math.max(i, 0), this.total - 1);
     const h = this.o.height, top = this.at * h;
-    if (top < this.body.scrollTop) this.body.scrollTop = top;
-    else if (top + h > this.body.scrollTop + this.body.clientHeight) this.body.scrollTop = top + h - this.body.clientHeight;
+    if (top < this.node.scrollTop) this.node.scrollTop = top;
+    else if (top + h > this.node.scrollTop + this.height()) this.node.scrollTop = top + h - this.height();
     const item = this.item(this.at);
     this.key = item ? this.o.key(item) : null;
     if (item && !quiet) this.o.selected?.(item);
@@ -202,7 +207,7 @@ export class Grid {
 
   pressed(e) {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
-    const many = Math.max(1, Math.floor(this.body.clientHeight / this.o.height) - 1);
+    const many = Math.max(1, Math.floor(this.height() / this.o.height) - 1);
     const moves = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: many, PageUp: -many, Home: -Infinity, End: Infinity };
     if (e.key in moves) {
       const n = moves[e.key];

@@ -87,11 +87,10 @@ const shortOpcode = (r) => r.opcode.replace(/^(RC|UC|UD|XRC|RD) /, "");
 
 function rung(r, i, finding) {
   const right = r.from === 0;
-  const told = [r.mark === "offending" ? "offending packet" : r.mark === "proof" ? "proof" : "", `frame ${r.frame}`, r.opcode, psn(r.psn), r.note].filter(Boolean).join(", ");
   const word = r.kind === "nak" ? r.note.split(", ")[0] : shortOpcode(r);
   const rest = r.kind === "nak" ? r.note.split(", ").slice(1).join(", ") : r.note;
   return el("div", {
-    class: `rung ${right ? "to-right" : "to-left"} k-${r.kind}${r.mark ? ` ${r.mark}` : ""}`, role: "option", id: `rung-${finding.id}-${i}`, "aria-selected": "false", "aria-label": told,
+    class: `rung ${right ? "to-right" : "to-left"} k-${r.kind}${r.mark ? ` ${r.mark}` : ""}`, role: "option", id: `rung-${finding.id}-${i}`, "aria-selected": "false",
   },
   el("span", { class: "r-frame", text: num(r.frame) }),
   el("span", { class: "r-time", title: r.time }, el("span", { text: r.at === 0 ? "0" : `${r.at > 0 ? "+" : ""}${span(r.at)}` })),
@@ -102,11 +101,12 @@ function rung(r, i, finding) {
   el("span", { class: "mark", text: r.mark === "offending" ? "actual" : r.mark === "proof" ? "proof" : "" }));
 }
 
-// expectation stands below the offending packet: what should have been in its place.
+// expectation stands below the offending packet: what should have been in its place. Where that is nothing, no arrow is drawn.
 function expectation(r, finding) {
-  return el("div", { class: `rung expected ${r.from === 0 ? "to-right" : "to-left"}`, role: "presentation" },
+  const absent = /^(nothing|no|none|not|silence)\b/i.test(finding.expected);
+  return el("div", { class: `rung expected ${absent ? "absent" : r.from === 0 ? "to-right" : "to-left"}`, role: "presentation" },
     el("span", { class: "r-frame" }), el("span", { class: "r-time" }),
-    el("span", { class: "lane" }, el("span", { class: "label", text: finding.expected }), arrow(), el("span", { class: "tip", "aria-hidden": "true" })),
+    el("span", { class: "lane" }, el("span", { class: "label", text: finding.expected }), !absent && [arrow(), el("span", { class: "tip", "aria-hidden": "true" })]),
     el("span", { class: "mark", text: "expected" }));
 }
 
