@@ -114,9 +114,11 @@ func usage(w io.Writer, err error) int {
 
 // plain drops the name of the package from an error, which helps developers and not users.
 func plain(err error) string {
-	s := err.Error()
+	lines := strings.Split(err.Error(), "\n") // of several errors that were joined
 	for _, prefix := range []string{"fabricagent: ", "agent: ", "report: ", "cli: ", "scenario: ", "live: ", "metrics: ", "flight: ", "journal: ", "privilege: ", "extcap: "} {
-		s = strings.TrimPrefix(s, prefix)
+		for i := range lines {
+			lines[i] = strings.TrimPrefix(lines[i], prefix)
+		}
 	}
-	return s
+	return strings.Join(lines, "\n")
 }

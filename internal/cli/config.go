@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ibwitness/internal/small"
+	"ibwitness/internal/yamlfile"
 )
 
 // configFile is the flag that names a file of other flags: YAML, whose keys are their names. A flag on the command line wins over it.
@@ -54,7 +55,7 @@ func (c *config) read(known []*kong.Flag) error {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(raw, &doc); err != nil {
-		return fmt.Errorf("%s: %s", c.path, strings.TrimPrefix(err.Error(), "yaml: "))
+		return fmt.Errorf("%s: %w", c.path, yamlfile.Explain(raw, err))
 	}
 	if doc.Kind == 0 {
 		return nil // an empty file

@@ -74,7 +74,7 @@ func TestConfigErrors(t *testing.T) {
 		{"near: [10.0.0.1, me]\n", `{}:1: near: "me" is no address`},
 		{"log-level: loud\ninterface: eth0\n", `--log-level must be one of`},
 		{"- interface\n", "{}: give lines like"},
-		{"interface: [eth0\n", "{}: line 1:"},
+		{"interface: [eth0\n", "{}: line 1, column 12:"},
 		{"repeats: 3\n", "missing flags: --interface"},
 	} {
 		if _, got := parseWatch(t, c.file); !strings.Contains(got, c.want) {

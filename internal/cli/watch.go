@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/prometheus/exporter-toolkit/web"
@@ -16,6 +17,7 @@ import (
 	"ibwitness/internal/metrics"
 	"ibwitness/internal/privilege"
 	"ibwitness/internal/report"
+	"ibwitness/internal/yamlfile"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -208,6 +210,9 @@ func (c *watchCommand) check() error {
 		return errors.New("cli: --workers, --sockets, --ring, --connections, --idle and --repeats must be positive, --ring at least 2")
 	}
 	if err := web.Validate(c.WebConfig); err != nil {
+		if raw, unread := os.ReadFile(c.WebConfig); unread == nil {
+			err = yamlfile.Explain(raw, err)
+		}
 		return fmt.Errorf("cli: --web-config %s: %w", c.WebConfig, err)
 	}
 	if least := leastHeap + int64(c.Flight.Recorder)<<20; c.heap() < least {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -33,7 +34,17 @@ func (p *parser) fail(line int, format string, args ...any) {
 	p.errs = append(p.errs, &LineError{p.file, line, fmt.Sprintf(format, args...)})
 }
 
-func (p *parser) err() error { return errors.Join(p.errs...) }
+// err is all mistakes, in the order of their lines.
+func (p *parser) err() error {
+	line := func(err error) (n int) {
+		if le := (*LineError)(nil); errors.As(err, &le) {
+			n = le.Line
+		}
+		return n
+	}
+	slices.SortStableFunc(p.errs, func(a, b error) int { return cmp.Compare(line(a), line(b)) })
+	return errors.Join(p.errs...)
+}
 
 // setter takes the value of a key.
 type setter func(*yaml.Node)

@@ -12,6 +12,7 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/internal/small"
+	"ibwitness/internal/yamlfile"
 	"ibwitness/packet"
 )
 
@@ -43,6 +44,8 @@ func Read(file string, text []byte) (*Scenario, error) {
 	if err := d.Decode(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("it is empty; docs/simulate.md says what a scenario holds")
+		} else {
+			err = yamlfile.Explain(text, err)
 		}
 		return nil, fmt.Errorf("scenario: %s: %w", file, err)
 	}
@@ -251,7 +254,7 @@ func (p *parser) refer(s *Scenario) {
 			hca(s.tapsLine, "tap", name)
 		}
 	}
-	if s.Near == nil && len(s.Taps) == 1 && s.Taps[0] != Middle {
+	if s.Near == nil && len(s.Taps) == 1 && s.HCA(s.Taps[0]) != nil {
 		s.Near = s.Taps
 	}
 	for _, name := range s.Near {

@@ -25,7 +25,7 @@ var native = strings.NewReplacer("10.0.0.", "lid:").Replace(base)
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "scenario: x.yaml: it is empty; docs/simulate.md says what a scenario holds"},
-		{"a: b: c", "scenario: x.yaml: yaml: mapping values are not allowed in this context"},
+		{"a: b: c", "scenario: x.yaml: line 1, column 4: mapping value is not allowed in this context"},
 		{"- 1", "line 1: the scenario is no mapping: write it as {key: value, …} or as indented lines of key: value"},
 		{"hcas: {a: 10.0.0.1}\nsped: 1", `line 2: the scenario has no key "sped": give one of about, attributes, errors, hcas, link, near, packets, qps, seed, srqs, taps, until, work`},
 		{"seed: 1\nseed: 2", `line 2: the scenario has "seed" twice, first in line 1: remove one`},

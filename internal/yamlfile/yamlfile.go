@@ -1,0 +1,74 @@
+// Package yamlfile says in plain words what is wrong with a YAML file, and in which line.
+package yamlfile
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/parser"
+)
+
+var (
+	unknown = regexp.MustCompile(`^(line \d+): field (\S+) not found in type \S+$`)
+	other   = regexp.MustCompile(`^(line \d+): cannot unmarshal !!(\w+) (?:` + "`(.*)` )?" + `into (\S+)$`)
+)
+
+// kinds are the values of YAML, and the Go types that take one, in words.
+var kinds = map[string]string{
+	"seq": "a list", "map": "keys and values", "str": "text", "int": "a number", "float": "a number", "bool": "true or false", "null": "nothing", "timestamp": "a date",
+}
+
+// Explain says what err, which a YAML decoder returned for a text, means for who has written the text: without names of the program, and in which line.
+func Explain(text []byte, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, wrong := parser.ParseBytes(text, 0); wrong != nil {
+		var at yaml.Error
+		if errors.As(wrong, &at) && at.GetToken() != nil && at.GetToken().Position != nil {
+			p := at.GetToken().Position
+			return fmt.Errorf("line %d, column %d: %s", p.Line, p.Column, strings.ReplaceAll(at.GetMessage(), "\t", `\t`))
+		}
+	}
+	said := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n")
+	lines := strings.Split(said, "\n")
+	for i, l := range lines {
+		l = strings.TrimSpace(l)
+		if m := unknown.FindStringSubmatch(l); m != nil {
+			l = fmt.Sprintf("%s: there is no key %q", m[1], m[2])
+		} else if m := other.FindStringSubmatch(l); m != nil {
+			l = m[1] + ": " + given(m[2], m[3]) + " cannot stand here: give " + wanted(m[4])
+		}
+		lines[i] = l
+	}
+	return errors.New(strings.Join(lines, "; "))
+}
+
+// given is a value as it is written.
+func given(kind, value string) string {
+	if value != "" {
+		return fmt.Sprintf("%q", value)
+	}
+	if s := kinds[kind]; s != "" {
+		return s
+	}
+	return "this"
+}
+
+// wanted is what a Go type takes.
+func wanted(t string) string {
+	switch {
+	case strings.HasPrefix(t, "[]"):
+		return "a list"
+	case strings.HasPrefix(t, "map["), strings.Contains(t, "."):
+		return "keys and values"
+	case strings.Contains(t, "int"), strings.Contains(t, "float"):
+		return "a number"
+	case t == "bool":
+		return "true or false"
+	}
+	return "text"
+}
