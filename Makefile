@@ -81,6 +81,7 @@ deps: prometheus axe ## install what tests need, where it is missing (Debian)
 	[ -e /usr/include/pcap/pcap.h ] || missing="$$missing libpcap-dev"; \
 	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	command -v jq >/dev/null || missing="$$missing jq"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \
 	[ -n "$$missing" ] || exit 0; \
 	echo "tests need:$$missing"; \

@@ -4,7 +4,7 @@ import "encoding/json"
 
 // rowJSON fixes the keys and their order. Every key is always there; where, not_judged and scenario are empty strings when they do not apply.
 type rowJSON struct {
-	ID        string `json:"id"`
+	ID        string `json:"rule"`
 	Name      string `json:"name"`
 	Severity  string `json:"severity"` // "error", "warning", "info"
 	Needs     string `json:"needs"`    // "wire", "wire+QP", "link"
