@@ -24,12 +24,12 @@ func (a *Agent) states(q *queuePair) {
 		a.covered(rule.QPSRTR001)
 		switch {
 		case q.wasRTR == nil:
-			at := request
+			at, role := request, q.sender()
 			if !at.seen() || answer.seen() && answer.pos < at.pos {
-				at = answer
+				at, role = answer, rule.Responder
 			}
 			a.accuse(q, verdict{
-				rule: rule.QPSINI001, class: rule.Violation, role: q.sender(), expected: "silence: the queue pair never came to RTR",
+				rule: rule.QPSINI001, class: rule.Violation, role: role, expected: "silence: the queue pair never came to RTR",
 				actual: at.op.String(), at: at,
 			})
 			return
@@ -67,14 +67,18 @@ func (a *Agent) silence(q *queuePair, id rule.ID, e *hcaagent.Event, expected st
 	if !c.exact || !a.near(q.addr()) { // it may still be under way to the tap
 		since += c.slack + slackSending
 	}
-	for _, at := range [...]where{q.out.newest, q.in.replied} {
+	for i, at := range [...]where{q.out.newest, q.in.replied} {
 		if at.seen() && at.time > since && !q.in.ends(at) {
 			detail := ""
 			if e.Line > 0 {
 				detail = fmt.Sprintf("line %d of the log shows the error", e.Line)
 			}
+			role := q.sender()
+			if i == 1 {
+				role = rule.Responder
+			}
 			a.accuse(q, verdict{
-				rule: id, class: rule.Violation, role: q.sender(), expected: expected,
+				rule: id, class: rule.Violation, role: role, expected: expected,
 				actual: at.op.String(), detail: detail, at: at, event: e,
 			})
 			return
