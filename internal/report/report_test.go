@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"ibwitness/agent"
@@ -123,6 +125,27 @@ func golden(t *testing.T, file string, got []byte) {
 }
 
 // TestExitStatus is the table of docs/verdicts.md.
+// TestNarrow: on a terminal of 44 columns no line is wider, so that it breaks no word.
+func TestNarrow(t *testing.T) {
+	for name, run := range map[string]*Run{"violated": violated(), "unproven": unproven(), "open": open(), "warned": warned()} {
+		for _, color := range []bool{false, true} {
+			sink, err := New("text", Options{Width: 44, Color: color})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if err := sink.Report(&out, run); err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range strings.Split(out.String(), "\n") {
+				if ansi.StringWidth(l) > 44 {
+					t.Errorf("%s: %q", name, l)
+				}
+			}
+		}
+	}
+}
+
 func TestExitStatus(t *testing.T) {
 	with := func(r *Run, f FailOn) *Run {
 		r.FailOn = f

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
@@ -22,14 +24,18 @@ type text struct {
 	res   *agent.Result
 	list  []Entry
 	count tally
+	// narrow says that what is wider than Width is broken: on a terminal, which would break it within words.
+	narrow bool
 }
 
 // Report writes the report.
 func (t *text) Report(w io.Writer, run *Run) error {
 	if t.Width == 0 {
 		t.Width = 100
+	} else {
+		t.narrow = true
 	}
-	t.Width = max(t.Width, 60)
+	t.Width = max(t.Width, 36)
 	t.paint = newPaint(t.Color)
 	t.out, t.run, t.res = bufio.NewWriterSize(w, 1<<16), run, run.Result
 	t.list = entries(t.res.Findings, t.All)
@@ -60,9 +66,25 @@ func violation(e *Entry, s rule.Severity) bool {
 
 func (t *text) line(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
 
+// flow writes a line behind a margin. Where it is too wide it goes on further in.
+func (t *text) flow(margin, words string) {
+	room := t.Width - len(margin)
+	if !t.narrow || ansi.StringWidth(words) <= room {
+		t.line("%s%s", margin, words)
+		return
+	}
+	for i, l := range strings.Split(ansi.Wordwrap(words, room-4, ""), "\n") {
+		if i == 1 {
+			margin += "    "
+		}
+		t.line("%s%s", margin, strings.TrimLeft(l, " "))
+	}
+}
+
 func (t *text) lines(lines []string) {
 	for _, l := range lines {
-		t.line("%s", l)
+		words := strings.TrimLeft(l, " ")
+		t.flow(l[:len(l)-len(words)], words)
 	}
 }
 

@@ -85,7 +85,7 @@ func (t *text) group(of func(*Entry) bool) []*breached {
 
 func (t *text) rule(g *breached, ink func(...any) string) {
 	row := g.id.Row()
-	t.line("  %s  %s  %s", ink(row.ID), t.bold(row.Name), t.dim("("+row.Severity.String()+", "+row.Ref+")"))
+	t.flow("  ", ink(row.ID)+"  "+t.bold(row.Name)+"  "+t.dim("("+row.Severity.String()+", "+row.Ref+")"))
 	t.prose("    ", row.Text)
 	budget := framesOfRule
 	for i, a := range g.parties {
@@ -97,7 +97,7 @@ func (t *text) rule(g *breached, ink func(...any) string) {
 			t.line("    … and %s (%s); --all shows every one", count(len(g.parties)-i, "more pair"), times(rest))
 			return
 		}
-		t.line("    %s", t.accusation(a))
+		t.flow("    ", t.accusation(a))
 		take := len(a.entries)
 		if !t.All {
 			// Each of those accused shows at least one frame; the first gets what the others leave.
@@ -189,10 +189,10 @@ func (t *text) finding(e, above *Entry) {
 		if len(evidence) > 0 {
 			s += ", with " + frames(evidence)
 		}
-		t.line("      %s", s)
+		t.flow("      ", s)
 		return
 	}
-	t.line("      %s", s)
+	t.flow("      ", s)
 	t.prose("        expected  ", e.Expected)
 	t.prose("        actual    ", e.Actual)
 	if above == nil || e.Detail != above.Detail {

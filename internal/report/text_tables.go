@@ -130,7 +130,7 @@ func (t *text) connections() {
 			lead, pmtu, learned = "", "", ""
 		}
 	}
-	tab.fit(t.Width-2, ">packets", ">PMTU", "learned by")
+	tab.fit(t.Width-2, ">packets", ">PMTU", "learned by", ">payload", ">messages", ">RNRs")
 	t.lines(tab.lines("  ", t.dim))
 }
 

@@ -43,7 +43,7 @@ func (t *text) verdict() {
 		t.line("%s  %s", t.paint.verdict(v, head), t.bold(l))
 	}
 	if also := t.also(v); also != "" {
-		t.line("%s%s", strings.Repeat(" ", len(lead)), also)
+		t.flow(strings.Repeat(" ", len(lead)), also)
 	}
 }
 
