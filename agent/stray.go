@@ -50,10 +50,10 @@ func (t *Transport) stray(c *connection, id uint32, p *packet.Packet, host, dir 
 	}
 	c.rightful = (i<<1 | uint32(from)) + 1
 	if p.Info().Request {
-		k.Missent = &b
+		k.Missent, k.Ends[from].SQ.Usual = &b, false
 	} else {
 		c.misdirected, k.kept = &b, true
-		k.Ends[from].SQ.Excused = true // the response that will be missing
+		verifier.Missing(&k.Pair, from, p)
 	}
 }
 
@@ -128,7 +128,7 @@ func (t *Transport) alive() {
 		if !ok || !c.leaving || c.dead || c.firstTap != t.Rec.Findings[i].Tap {
 			continue
 		}
-		if on := c.Ends[0].SQ.High.Diff(c.firstPSN); on > 1 && on <= int(c.Ends[0].Sums.Packets) {
+		if on := c.Ends[0].SQ.High.Diff(c.firstPSN); c.Paired || on > 1 && on <= int(c.Ends[0].Sums.Packets) {
 			t.Rec.Doubt(i, "the QP that it went to goes on with packets of its own: the one that is missing may have been lost before the tap")
 		}
 	}

@@ -31,6 +31,31 @@ func (v *Verifier) missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	return true
 }
 
+// missentAgain reports the packet that went to a QP that nothing is known of, when the same is sent to that of the connection, after the timer that had to run
+// out since nobody answered (rule BTH-011). p is that connection's next packet.
+func (v *Verifier) missentAgain(c *qp.Pair, from int, p *packet.Packet) {
+	m := c.Missent
+	if m.Src != c.Ends[from].Addr {
+		return
+	}
+	c.Missent = nil
+	if m.PSN != p.PSN || p.Time-m.Time <= int64(inFlight) || c.Ends[from].SQ.LastTime > m.Time || !sameRequest(m, p) || ownRules(m.DestQP) {
+		return
+	}
+	v.covered(rule.BTH011)
+	v.report(c, from, m, verdict{
+		rule: rule.BTH011, class: proven(c.Complete()), role: rule.Sender,
+		expected: fmt.Sprintf("DestQP 0x%x of the connection: it was sent again there", c.Ends[1-from].Number),
+		actual:   fmt.Sprintf("DestQP 0x%x", m.DestQP), evidence: []uint64{p.Frame},
+	})
+}
+
+// sameRequest reports whether two requests agree in all that their headers say but for their destination.
+func sameRequest(a, b *packet.Packet) bool {
+	return a.Opcode == b.Opcode && a.Has == b.Has && a.PayloadLen == b.PayloadLen && a.PadCnt == b.PadCnt && a.SE == b.SE &&
+		a.VA == b.VA && a.RKey == b.RKey && a.DMALen == b.DMALen && a.SwapAdd == b.SwapAdd && a.Compare == b.Compare && a.Imm == b.Imm && a.InvRKey == b.InvRKey
+}
+
 // ownRules reports whether a QP is one that has its own rules for what goes there: BTH-010, UD-QP1-002, UD-MC-004.
 func ownRules(qpn uint32) bool { return qpn <= 1 || qpn == packet.PSNMask }
 
@@ -46,6 +71,14 @@ func Expects(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	w, _ := peer.Messages.Find(p.PSN)
 	return w != nil && !p.PSN.Before(peer.Una) && w.Answers(p.Opcode.Fn())
+}
+
+// Missing notes that p, to another QP of the same host, may be the response of end from of c that will be missing there.
+func Missing(c *qp.Pair, from int, p *packet.Packet) {
+	c.Ends[from].SQ.Excused = true
+	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && p.ICRCState != packet.CRCBad && w.Op.Responded() && (p.Info().Last || p.Info().Only) {
+		w.Flags |= wqe.Accused
+	}
 }
 
 // Misdirected reports a response to a QP that nothing else was ever sent to, and that answers a request of c (rule BTH-011).

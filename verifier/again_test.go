@@ -20,6 +20,8 @@ func TestAgain(t *testing.T) {
 		}
 		var rec rule.Recorder
 		v := New(&rec, func(packet.Addr) bool { return false })
+		marks := new(Marks)
+		v.Marks = func(_, _ packet.Addr) **Marks { return &marks }
 		c := &qp.Pair{Service: packet.RC, Encap: first.Encap}
 		for range 2 {
 			v.Header(c, 0, &first)

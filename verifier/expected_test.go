@@ -98,6 +98,7 @@ var unusual = []cause{
 	{name: "not paired", set: func(g *ground, _ *packet.Packet) { g.c.Paired = false }},
 	{name: "early", set: func(g *ground, _ *packet.Packet) { g.c.Early = make([]qp.Early, 1) }},
 	{name: "odd payload", set: func(g *ground, _ *packet.Packet) { g.c.Odd = 5 }},
+	{name: "went to another QP", set: func(g *ground, _ *packet.Packet) { g.c.Missent = &packet.Packet{} }},
 	{name: "invalidated", set: func(g *ground, _ *packet.Packet) { g.c.Invalidated = true }},
 	{name: "not joined", set: func(g *ground, _ *packet.Packet) { g.q.Joined = false }},
 	{name: "fresh", set: func(g *ground, _ *packet.Packet) { g.q.Fresh = true }},
@@ -120,7 +121,7 @@ var unusual = []cause{
 	{name: "unseen", set: func(g *ground, _ *packet.Packet) { g.r.Unseen = 1 }},
 	{name: "RNR NAKs", set: func(g *ground, _ *packet.Packet) { g.r.RNRs = 1 }},
 	{name: "MSN guessed", set: func(g *ground, _ *packet.Packet) { g.r.MSN = qp.MSNGuessed }},
-	{name: "anchor", set: func(g *ground, _ *packet.Packet) { g.r.Anchor = &packet.Packet{} }},
+	{name: "anchor", set: func(g *ground, _ *packet.Packet) { g.r.Anchor = &qp.Anchor{} }},
 	{name: "thorough", set: func(g *ground, _ *packet.Packet) { g.Thorough = true }},
 }
 

@@ -47,12 +47,21 @@ func (v *Verifier) rc(c *qp.Pair, from int, p *packet.Packet) {
 		if len(c.Early) > 0 {
 			v.rcEarly(c, p.Time)
 		}
+	case in.Response && rcAckOpcode(c, from, p):
+		v.rcReserved(c, from, p)
 	case in.Response:
 		v.rcAnswered(c, from, p)
 		v.rcResponse(c, from, p)
 	case !in.Defined:
 		v.rcReserved(c, from, p)
 	}
+}
+
+// rcAckOpcode reports whether p is the next packet of the message that its sender has begun, with the opcode of an Acknowledge: that has a payload, which was
+// reported.
+func rcAckOpcode(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[from].SQ
+	return p.PayloadLen > 0 && p.Opcode.Fn() == packet.Acknowledge && q.Joined && q.Open != wqe.None && p.PSN == q.Next
 }
 
 // rcRequest is the requester's outgoing verifier: where the packet stands in its PSN stream decides which step judges it. It
@@ -82,6 +91,9 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	switch {
 	case d == 0:
+		if c.Missent != nil {
+			v.missentAgain(c, from, p)
+		}
 		v.rcNew(c, from, p)
 	case d > 0:
 		v.rcAhead(c, from, p)

@@ -61,6 +61,9 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcDuplicateAck(c, from, p)
 		return
 	}
+	if q.Stray != nil {
+		return // to its responder the request with another PSN may be a duplicate
+	}
 	r.Owed = nil // it may be what it owes, with a wrong PSN
 	v.report(c, from, p, verdict{
 		rule: rule.RCRSP006, class: proven(c.Sees(from)), role: rule.Responder,
@@ -216,19 +219,23 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 	if d.class == rule.Unproven {
 		d.detail = "its response may have been lost before the tap, or have left before the capture began"
 	}
-	v.report(c, from, p, d)
+	if v.report(c, from, p, d); d.class == rule.Violation && p.PSN == oldest.RespNext && p.PSN != oldest.First {
+		oldest.Flags |= wqe.Blamed // it stands for a response
+	}
 }
 
 // rcStandsIn notes that a response with the opcode or the PSN of another request, which is reported, stands for the oldest READ or atomic that waits for
-// its own: that later responses pass over this one is the same fault.
-func rcStandsIn(q *qp.SendQueue, p *packet.Packet) {
+// its own: that later responses pass over this one is the same fault. told says that it is proven.
+func rcStandsIn(q *qp.SendQueue, p *packet.Packet, told bool) {
 	for i := range q.Messages.Len() {
 		w := q.Messages.At(i)
 		if w.First.After(p.PSN) {
 			return
 		}
 		if w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
-			w.Flags |= wqe.Accused
+			if w.Flags |= wqe.Accused; told && w.Op == wqe.Read && answersRead(p) {
+				w.Flags |= wqe.Blamed // so that this one is missing from its answer
+			}
 			return
 		}
 	}

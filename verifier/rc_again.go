@@ -67,6 +67,9 @@ func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent,
 		expected: "PSN " + p.PSN.Add(1).String() + " for another packet", actual: "PSN " + p.PSN.String() + " again",
 		evidence: []uint64{frame(p.Frame, s.Frame)},
 	})
+	if q := &c.Ends[from].SQ; q.Open != wqe.None && q.Messages.Newest() != nil {
+		q.Messages.Newest().Flags |= wqe.Blamed // of whose payload this one may be
+	}
 }
 
 // rightBehind reports whether p stands right behind the packet that took its PSN: then it is more likely another packet than that one sent again.

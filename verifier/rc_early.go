@@ -85,8 +85,16 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 	case !e.Sent && waited > earlyWindow:
 		v.rcUnseen(c, from, p)
 		return
+	case !e.Sent && countsBefore(q, r, p) && c.Sees(1-from):
+		before := *p
+		before.PSN = p.PSN.Add(-1)
+		v.report(c, from, p, verdict{
+			rule: rule.RCRSP006, class: rule.Violation, role: rule.Responder,
+			expected: "PSN " + before.PSN.String() + ", by its MSN", actual: "PSN " + p.PSN.String() + ": its request was sent after that", evidence: []uint64{q.LastFrame},
+		})
+		p = &before
 	}
-	if w, _ := q.Messages.Find(p.PSN); !e.Sent && w != nil && w.Answers(p.Opcode.Fn()) {
+	if w, _ := q.Messages.Find(e.PSN); !e.Sent && p == &e.Packet && w != nil && w.Answers(p.Opcode.Fn()) {
 		v.Distrust(c, "a response stands before its request in the capture: the directions were recorded apart, and which of two packets was first is not certain")
 	}
 	*unnaked = *unnaked || e.Sent && r.Nak != qp.NakNone
@@ -97,6 +105,21 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
 }
 
+// countsBefore reports whether an Acknowledge that stands before the request of its PSN has the MSN of the message before that, which waits for its own: its
+// PSN is one too high.
+func countsBefore(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
+	if p.Opcode.Fn() != packet.Acknowledge || p.Syndrome.Type() != packet.ACK || r.MSN != qp.MSNKnown || q.EverMixed() || q.Una != p.PSN && q.Una == q.Next {
+		return false
+	}
+	before := p.PSN.Add(-1)
+	w, _ := q.Messages.Find(before)
+	if w == nil || before.Before(q.Una) || w.Last != before || !w.Has(wqe.Ended) || w.Op.Responded() {
+		return false
+	}
+	n, _, epoch, ok := completed(q, before)
+	return ok && epoch == r.Epoch && (p.MSN-n)&packet.PSNMask == r.MSNBase
+}
+
 // atEnd is the time of the end of the capture.
 const atEnd = math.MaxInt64
 
@@ -105,8 +128,8 @@ const atEnd = math.MaxInt64
 func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(rule.RCRSP006)
-	if answersRead(p) && q.MayRead(p.PSN) {
-		return // which was reported
+	if q.MayRead(p.PSN) {
+		return // the READ that takes it was reported
 	}
 	// At the requester all that it sent was seen; but a response to just the next PSN may tell of a packet that was not recognised.
 	neverSent := c.Sees(1-from) && r.Told && p.PSN != q.Next
@@ -146,8 +169,11 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if r.Unseen == 0 {
 		v.report(c, from, p, d)
+		if owed := r.Owed; d.class == rule.Violation && owed != nil && p.Time < owed.Again {
+			r.Owed = nil // this was the response
+		}
 		if d.class == rule.Violation && p.Opcode.Fn() != packet.Acknowledge {
-			rcStandsIn(q, p)
+			rcStandsIn(q, p, true)
 		}
 	}
 	if d.class == rule.Unproven {

@@ -96,6 +96,9 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 
 func (v *Verifier) outOfSequence(c *qp.Pair, from int, p *packet.Packet, id rule.ID, role rule.Role, want string) {
 	v.padded(p)
+	if p.SE {
+		v.retract(p, rule.BTH012) // which a packet with another opcode may have
+	}
 	v.report(c, from, p, verdict{
 		rule: id, class: rule.Violation, role: role, expected: want, actual: p.Opcode.String(), evidence: previous(&c.Ends[from].SQ, p),
 	})
@@ -105,11 +108,15 @@ func (v *Verifier) outOfSequence(c *qp.Pair, from int, p *packet.Packet, id rule
 
 // padded takes back that p has a pad (rule BTH-007), where its opcode or its length is reported: a packet with another opcode may have one.
 func (v *Verifier) padded(p *packet.Packet) {
-	if !p.Info().Payload || p.PadCnt == 0 {
-		return
+	if p.Info().Payload && p.PadCnt != 0 {
+		v.retract(p, rule.BTH007)
 	}
+}
+
+// retract takes back that p breaks a rule.
+func (v *Verifier) retract(p *packet.Packet, id rule.ID) {
 	for k := len(v.Rec.Findings) - 1; k >= 0 && v.Rec.Findings[k].Frame == p.Frame && v.Rec.Findings[k].Tap == p.Tap; k-- {
-		if v.Rec.Findings[k].Rule == rule.BTH007 {
+		if v.Rec.Findings[k].Rule == id {
 			v.Rec.Remove(k)
 			return
 		}
@@ -190,7 +197,7 @@ func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		c.Ends[from].SQ.Break()
 		return
 	}
-	if p.Info().Payload && c.Ends[from].SQ.Odd == wqe.None && !v.payload(c, from, p, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) {
+	if p.Info().Payload && c.Ends[from].SQ.Odd == wqe.None && !v.payload(c, from, p, w, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) {
 		w.Flags |= wqe.Blamed
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		c.Ends[from].SQ.Break()
@@ -215,9 +222,10 @@ func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	}
 }
 
-// payload judges the payload length of a packet by its place in the message. first, last and only are the rules for First and
-// Middle, for Last, and for Only packets; UC has the same shape under its own rules. It reports whether the length is right.
-func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Role, first, last, only rule.ID) bool {
+// payload judges the payload length of a packet by its place in message w. first, last and only are the rules for First and
+// Middle, for Last, and for Only packets; UC has the same shape under its own rules. It reports whether the length is right. Where one packet of the
+// message was reported, those behind it are cut by the same fault.
+func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, role rule.Role, first, last, only rule.ID) bool {
 	in := p.Info()
 	n := p.PayloadLen
 	if in.First || in.Middle {
@@ -236,7 +244,8 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 			want = "256, 512, 1024, 2048 or 4096 bytes"
 		} else {
 			bad, want = n != mtu, "exactly PMTU bytes"
-			if bad && c.Odd == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(hcaagent.KnowsPMTU) && !c.Ends[1].Knows(hcaagent.KnowsPMTU) {
+			if bad && c.Odd == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(hcaagent.KnowsPMTU) && !c.Ends[1].Knows(hcaagent.KnowsPMTU) &&
+				(w == nil || !shown(&c.Ends[from].SQ, w.First, uint32(mtu))) {
 				v.learnPMTU(c, p, c.Odd) // the first was the odd one
 				bad = false
 			}
@@ -269,9 +278,30 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, role rule.Rol
 		want = fmt.Sprintf("%s of payload, the path MTU is %d", want, mtu)
 	}
 	v.padded(p)
+	if (in.Middle || in.Last) && w != nil && w.Has(wqe.Blamed) && mtu != 0 {
+		return false
+	}
 	v.report(c, from, p, verdict{
 		rule: id, class: proven(mtu == 0 || c.Complete()), role: role, expected: want, actual: fmt.Sprintf("%d bytes", n),
 	})
+	return false
+}
+
+// shown reports whether packets before a message have shown a path MTU, and not only one that may be the odd one: others of a SEND or WRITE, or the answer to
+// a READ.
+func shown(q *qp.SendQueue, psn packet.PSN, mtu uint32) bool {
+	const most = 64
+	for i, n := 1, 0; i <= most; i++ {
+		s := q.History.Get(psn.Add(-i))
+		if s == nil {
+			continue
+		}
+		if in := s.Trace.Opcode.Info(); (in.First || in.Middle) && uint32(s.Trace.Len) == mtu {
+			if n++; n > 1 {
+				return true
+			}
+		}
+	}
 	return false
 }
 

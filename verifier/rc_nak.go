@@ -246,7 +246,7 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	v.rcNakAgain(c, from, p)
 	v.covered(rule.RCRNR005)
 	v.covered(rule.RCRNR006)
-	if s := q.History.Get(p.PSN); s != nil && !counts(q, r, p) { // else RC-RSP-015 says what is wrong
+	if s := q.History.Get(p.PSN); s != nil && !p.PSN.Before(q.Una) && !counts(q, r, p) { // else RC-RSP-015 says what is wrong
 		fn := s.Trace.Opcode.Fn()
 		if op := wqe.OpOf(fn); op != wqe.Send && fn != packet.WriteLastImm && fn != packet.WriteOnlyImm {
 			v.report(c, from, p, verdict{

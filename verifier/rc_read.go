@@ -29,7 +29,11 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.covered(rule.RCRES001)
-	if w.Op != wqe.Read && q.MayRead(p.PSN) {
+	if q.RdOut > 0 && v.rcElsewhere(c, from, p, w) {
+		return
+	}
+	if w.Op != wqe.Read && (q.MayRead(p.PSN) || q.OtherAt(p.PSN)) {
+		w.Flags |= wqe.Accused // it may have been a READ the second time
 		return
 	}
 	if !w.Op.Responded() || w.Op.Atomic() {
@@ -38,17 +42,14 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 			id, want = rule.RCRSP010, "ATOMIC Acknowledge"
 			v.covered(id)
 		}
-		if !w.Has(wqe.Blamed) { // else its opcode may be what is wrong
+		if !w.Has(wqe.Blamed) && !rcRunsOver(q, r, p, i) { // else its opcode may be what is wrong
 			v.report(c, from, p, verdict{
 				rule: id, class: proven(c.Complete() && !q.IsMixed(p.PSN)), role: rule.Responder,
 				expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), actual: p.Opcode.String(),
 				evidence: []uint64{frame(p.Frame, w.Frame)},
 			})
 		}
-		rcStandsIn(q, p)
-		return
-	}
-	if w.RespFrame == 0 && v.rcAnotherRead(c, from, p, w) {
+		rcStandsIn(q, p, c.Complete() && !q.IsMixed(p.PSN))
 		return
 	}
 	v.rcFlushed(c, from, p, w)
@@ -75,7 +76,10 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		if !v.sameResponse(r, p) {
 			fits, blamed = v.rcReadPlace(c, from, p, w)
 		}
-		if misplaced = !fits && blamed; fits {
+		switch misplaced = !fits && blamed; {
+		case fits && v.rcLacksAETH(c, from, p, w):
+			misplaced = true
+		case fits:
 			v.rcReadLength(c, from, p, w)
 		}
 	}
@@ -120,7 +124,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 // whether p is such a response, which changes nothing.
 func (v *Verifier) rcReadTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if in := p.Info(); in.First || in.Only || p.PSN == w.First || w.Has(wqe.Miscounted) || q.MayRead(p.PSN) || q.MayAsk(w.First, p.PSN) ||
+	if in := p.Info(); in.First || in.Only || p.PSN == w.First || w.Flags&(wqe.Miscounted|wqe.Blamed) != 0 || q.MayRead(p.PSN) || q.MayAsk(w.First, p.PSN) ||
 		v.sameResponse(r, p) || v.unordered(c, from) || !c.Sees(from) {
 		return false
 	}
@@ -135,31 +139,73 @@ func (v *Verifier) rcReadTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		actual: p.Opcode.String() + " with PSN " + p.PSN.String(), detail: "sent again although it was not asked for again from there", evidence: []uint64{frame(p.Frame, w.RespFrame)},
 	})
 	w.RespFrame = uint32(p.Frame)
+	w.Flags |= wqe.Blamed // it may be the one that is missing then, with a wrong PSN
 	return true
 }
 
-// rcAnotherRead judges a Middle or Last within READ w, whose answer has not begun, while that to another READ goes on with just such a packet: its PSN is wrong
-// (rule RC-RES-001). It reports whether it is so.
-func (v *Verifier) rcAnotherRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
-	q, r, in := &c.Ends[1-from].SQ, &c.Ends[from].RQ, p.Info()
-	if w.Op != wqe.Read || !in.Middle && !in.Last || w.Has(wqe.Again) || !c.Sees(from) || !r.Answered || !r.Told || r.Repeated {
+// rcElsewhere judges a READ response that has just the opcode and the length of the one that comes next, and a PSN of another message: its PSN is wrong
+// (rule RC-RES-001). It reports whether it is so, and judges the rest of p as if it had the right one. w is the message that its PSN is of.
+func (v *Verifier) rcElsewhere(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if !c.Sees(from) || !r.Answered || !r.Told || r.Repeated || q.HasHole() || len(c.Early) != 0 || w != nil && w.Has(wqe.Again) || v.sameResponse(r, p) || v.unordered(c, from) {
 		return false
 	}
-	o, _ := q.Messages.Find(r.LastPSN)
-	if o == nil || o == w || o.Op != wqe.Read || o.RespFrame != r.LastFrame || o.Flags&(wqe.Answered|wqe.Blamed|wqe.Again|wqe.Unsized) != 0 || o.RespNext.After(o.Last) {
+	o := oldestUnanswered(q)
+	if o == nil || o == w || o.Op != wqe.Read || o.Flags&(wqe.Blamed|wqe.Again|wqe.Unsized|wqe.Gapped|wqe.Accused) != 0 || o.RespFrame != 0 && o.RespFrame != r.LastFrame || c.PMTU == 0 && o.First != o.Last {
 		return false
 	}
-	at := *p
-	if at.PSN = o.RespNext; p.Opcode != readOpcode(&at, o.RespFirst, o.Last) {
+	at, want := *p, int(c.PMTU)
+	if at.PSN = o.RespNext; at.PSN == o.Last {
+		want = int(o.Length) - o.Last.Diff(o.First)*int(c.PMTU)
+	}
+	if at.PSN.After(o.Last) || p.Opcode != readOpcode(&at, o.RespFirst, o.Last) || p.PayloadLen != want {
 		return false
+	}
+	if w != nil && w.Op == wqe.Read && p.PSN == w.RespNext && p.Opcode == readOpcode(p, w.RespFirst, w.Last) && !rcCountsOf(q, r, p, o) {
+		return false // the answer to that, out of its turn
 	}
 	v.covered(rule.RCRES001)
 	v.report(c, from, p, verdict{
-		rule: rule.RCRES001, class: rule.Violation, role: rule.Responder, expected: "the response with PSN " + o.RespNext.String(),
+		rule: rule.RCRES001, class: rule.Violation, role: rule.Responder, expected: "the response with PSN " + at.PSN.String(),
 		actual: p.Opcode.String() + " with PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, o.Frame)},
 	})
-	o.RespNext, o.RespFrame = o.RespNext.Add(1), uint32(p.Frame)
+	v.rcReadResponse(c, from, &at)
 	return true
+}
+
+// rcCountsOf reports whether response p has the MSN of the answer to READ o, and counts none behind that.
+func rcCountsOf(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, o *wqe.SendWQE) bool {
+	n, _, epoch, ok := completed(q, o.Last)
+	return p.Has&packet.HasAETH != 0 && ok && epoch == r.Epoch && r.MSN == qp.MSNKnown && (p.MSN-n)&packet.PSNMask == r.MSNBase
+}
+
+// oldestUnanswered is the oldest READ or atomic that waits for its own response, or nil.
+func oldestUnanswered(q *qp.SendQueue) *wqe.SendWQE {
+	for i := max(q.Messages.UpTo(q.Una), 0); i < q.Messages.Len(); i++ {
+		if w := q.Messages.At(i); w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
+			return w
+		}
+	}
+	return nil
+}
+
+// rcRunsOver reports whether p, at the PSN of message i, goes on with the answer to a READ before it, of which a fault was reported: it has more packets than
+// were asked for.
+func rcRunsOver(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, i int) bool {
+	if in := p.Info(); !in.Middle && !in.Last {
+		return false
+	}
+	const most = 4
+	for k := i - 1; k >= max(0, i-most); k-- {
+		if w := q.Messages.At(k); w.Op == wqe.Read {
+			if !w.Has(wqe.Blamed) || w.RespFrame != r.LastFrame || frame(p.Frame, w.RespFrame) > p.Frame {
+				return false
+			}
+			w.RespFrame = uint32(p.Frame)
+			return true
+		}
+	}
+	return false
 }
 
 // stalled is how long a responder may pause within an answer, before it must have turned to the next request.
@@ -205,6 +251,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	rcReadIssue(&c.Ends[1-from].SQ, r, p, w)
 	var gap rule.Gap
 	blame := func(class rule.Class, want, detail string) {
+		v.padded(p)
 		w.Flags |= wqe.Blamed
 		blamed = class == rule.Violation
 		v.report(c, from, p, verdict{
@@ -249,6 +296,9 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			d = "the request may have come before the capture began, too"
 		}
 		blame(proven(c.Sees(from) && told), "the response with PSN "+w.RespNext.String(), d)
+		if blamed {
+			return false, blamed
+		}
 	}
 	if p.Opcode == readOpcode(p, w.RespFirst, w.Last) || firstOfSeveral(p, w) {
 		return true, blamed
@@ -364,12 +414,42 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	}
 }
 
+// rcLacksAETH judges a First, Last or Only that is too short by just the length of an AETH, and does not say in its place what the AETH of READ w would: it
+// has none (rule RC-RSP-009). It reports whether it is so.
+func (v *Verifier) rcLacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+	const size = 4
+	r, in, want := &c.Ends[from].RQ, p.Info(), int(c.PMTU)
+	switch {
+	case p.Has&packet.HasAETH == 0 || !r.Answered || p.PadCnt != 0:
+		return false
+	case w.First == w.Last && !w.Has(wqe.Unsized):
+		want = int(w.Length)
+	case c.PMTU == 0 || p.PSN != w.Last && !in.First:
+		return false
+	case p.PSN == w.Last:
+		want = int(w.Length) - w.Last.Diff(w.First)*int(c.PMTU)
+	}
+	const near = 1 << 10
+	if p.PayloadLen+size != want || p.Syndrome.Type() == packet.ACK && !p.Syndrome.Reserved() && (p.MSN-r.LastMSN)&packet.PSNMask < near {
+		return false
+	}
+	v.retract(p, rule.RCRSP022) // what is there is no AETH
+	v.report(c, from, p, verdict{
+		rule: rule.RCRSP009, class: proven(c.Complete()), role: rule.Responder,
+		expected: "an AETH", actual: fmt.Sprintf("none: %d bytes behind the BTH, where AETH and payload have %d", p.PayloadLen+size, want+size), evidence: []uint64{frame(p.Frame, w.Frame)},
+	})
+	return true
+}
+
 func (v *Verifier) rcReadOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, want string) {
 	sized := c.PMTU == 0 || p.Info().Only || c.Complete() // while packets were missed the QPs may have got another path MTU
 	v.report(c, from, p, verdict{
 		rule: rule.RCRES002, class: proven(sized && !c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder, expected: want, actual: fmt.Sprintf("%d bytes", p.PayloadLen),
 		evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
+	if c.PMTU != 0 && !p.Info().Only {
+		w.Flags |= wqe.Blamed // those behind it are cut by the same fault
+	}
 }
 
 // rcAtomicAck holds an ATOMIC Acknowledge against the atomic that it answers (rules RC-RSP-010, -031).
@@ -384,8 +464,8 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.covered(rule.RCRSP010)
-	if w.Has(wqe.Miscounted) {
-		return // the atomic stood within the PSNs of a READ, which was reported
+	if w.Has(wqe.Miscounted) || !w.Op.Atomic() && q.OtherAt(p.PSN) {
+		return // the atomic stood within the PSNs of a READ, or came as another request first, which was reported
 	}
 	if !w.Op.Atomic() {
 		id, ok := flushRule(w.Op)
@@ -401,7 +481,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 				evidence: []uint64{frame(p.Frame, w.Frame)},
 			})
 		}
-		if rcStandsIn(q, p); !w.Op.Responded() {
+		if rcStandsIn(q, p, c.Complete() && !q.IsMixed(p.PSN)); !w.Op.Responded() {
 			rcStandsForAtomic(q)
 		}
 		return

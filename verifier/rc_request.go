@@ -201,7 +201,7 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		}
 	}
 	if w.Op.Responded() && p.Info().Only {
-		v.rcReadLimit(c, from, p, w.Op)
+		v.rcReadLimit(c, from, p, w)
 	}
 	if p.Has&packet.HasIETH != 0 {
 		q.InvRKey, c.Invalidated = p.InvRKey, true
@@ -231,7 +231,7 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 }
 
 // rcReadLimit judges how many READs and atomics are outstanding (rules RC-RDA-001, -002, -003, FLW-008).
-func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet, op wqe.Op) {
+func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	q := &end.SQ
 	q.RdOut++
@@ -239,7 +239,7 @@ func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet, op wqe.Op
 		return
 	}
 	limit := func(id rule.ID, most uint8, what string) {
-		if op == wqe.AtomicWrite {
+		if w.Op == wqe.AtomicWrite {
 			id = rule.FLW008
 		}
 		v.covered(id)
@@ -254,6 +254,9 @@ func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet, op wqe.Op
 			return
 		}
 		q.RdOver = true // one finding, not one for each that follows
+		if w.Has(wqe.Blamed) {
+			return // its opcode may be wrong
+		}
 		v.report(c, from, p, verdict{
 			rule: id, class: proven(most == 0 || c.Sees(from)), role: rule.Requester,
 			expected: fmt.Sprintf("at most %d READ and ATOMIC requests outstanding (%s)", most, what),

@@ -11,7 +11,7 @@ import (
 // SendQueue.Usual alone. What else writes one of these fields sets Joined or Usual to false.
 func usual(c *qp.Pair, from int) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	return c.Paired && len(c.Early) == 0 && c.Odd == 0 && !c.Invalidated &&
+	return c.Paired && len(c.Early) == 0 && c.Odd == 0 && c.Missent == nil && !c.Invalidated &&
 		q.Joined && !q.Fresh && !q.Unsure && q.Odd == wqe.None && q.Interrupted == wqe.None && q.ReadLen == 0 && q.Stray == nil && q.Foreign == 0 &&
 		q.Next == q.High && !q.HasHole() && !q.Retrying && !q.Passed && !q.Credited &&
 		r.Joined && r.EPSN == q.Next && r.Nak == qp.NakNone && !r.Repeated && r.Owed == nil && r.Unseen == 0 && r.RNRs == 0 &&

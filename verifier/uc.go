@@ -47,7 +47,7 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	q.Fresh, q.Excused = false, false
 	v.sequence(c, from, p, &ucSequence)
 	w := v.rcMessage(c, from, p)
-	if q.Odd == wqe.None && !v.payload(c, from, p, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001) {
+	if q.Odd == wqe.None && !v.payload(c, from, p, w, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001) {
 		w.Flags |= wqe.Blamed
 		mayEnd(q, p)
 	}

@@ -29,7 +29,6 @@ var consequences = map[string]map[string]string{
 	"ud-gsi-qkey":             {"UD-QP1-001": "the datagram is no MAD, whatever its Q_Key"},
 	"ud-privileged-qkey":      {"PKY-012": "the packet has the Q_Key as the request has it", "UD-QKEY-001": "which is not that of the destination"},
 	"write-visible-late":      {"CPL-MEM-001": "a look at the memory does not find the data"},
-	"wrong-opcode-last":       {"BTH-012": "the SE of a SEND stands in a WRITE"},
 
 	"access-error-for-ack": failedAlone, "bad-response-for-ack": failedAlone, "invalid-error-for-ack": failedAlone, "invalid-rd-for-ack": failedAlone,
 	"operational-error-for-ack": failedAlone, "retry-error-for-ack": failedAlone, "rnr-error-for-ack": failedAlone,
