@@ -106,6 +106,8 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		if q.Recovery.OtherIs = v.trace(p); s.Trace.Opcode == p.Opcode && !rightBehind(q, p) {
 			s.Trace, q.Recovery.OtherIs = q.Recovery.OtherIs, s.Trace // one finding, not one for each time it comes again
+		}
+		if s.Trace.Opcode == p.Opcode && q.LastPSN != p.PSN {
 			q.Retrying, q.Retry = true, p.PSN.Add(1)
 		} else if q.Retrying && p.PSN == q.Retry {
 			q.Retry = p.PSN.Add(1) // another packet, in its place
