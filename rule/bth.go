@@ -38,7 +38,7 @@ var bthRows = [netFirst]Row{
 	},
 	BTH003: {
 		ID: "BTH-003", Name: "bth-opcode-defined", Severity: Error, Needs: Wire, Ref: "9.2.1†",
-		Text:  "The opcode is one that the architecture defines. An RC responder answers an undefined one with NAK Invalid Request if it stands at the expected PSN; everyone else drops it.",
+		Text:  "The opcode is one that the architecture defines. An RC responder answers an undefined one with NAK Invalid Request if it has the expected PSN; everyone else drops it.",
 		Where: "verifier/header.go",
 	},
 	BTH004: {
@@ -108,7 +108,7 @@ var bthRows = [netFirst]Row{
 	},
 	BTH017: {
 		ID: "BTH-017", Name: "bth-psn-arithmetic", Severity: Error, Needs: Wire, Ref: "9.7.1†",
-		Text:   "PSNs count modulo 2^24, so that 0 follows 0xFFFFFF; which of two is younger is decided by their signed 24-bit difference.",
+		Text:   "PSNs count modulo 2^24, so that 0 follows 0xFFFFFF; which of two is later is decided by their signed 24-bit difference.",
 		NotWhy: "Judged as RC-PSN-002, RC-PSN-004 and UC-PSN-001 where the count wraps: a definition that they judge by.",
 	},
 	BTH018: {

@@ -67,12 +67,12 @@ const (
 var cmRows = [smpFirst - cmFirst]Row{
 	CMFMT001 - cmFirst: {
 		ID: "CM-FMT-001", Name: "cm-class", Severity: Error, Needs: Wire, Ref: "12.6",
-		Text:  "A message of the communication manager has management class 0x07, class version 2 and method Send; Get, Set and GetResp are for ClassPortInfo alone.",
+		Text:  "A message of the communication manager has management class 0x07, class version 2 and method Send; Get, Set and GetResp are only for ClassPortInfo.",
 		Where: "verifier/cm/format.go",
 	},
 	CMFMT002 - cmFirst: {
 		ID: "CM-FMT-002", Name: "cm-attribute", Severity: Error, Needs: Wire, Ref: "12.6",
-		Text:  "The attribute of a message of the communication manager is one of REQ 0x10, MRA, REJ, REP, RTU, DREQ, DREP, SIDR_REQ, SIDR_REP, LAP, APR 0x1A; 0x1B and 0x1C, which suggest alternate paths, are left alone.",
+		Text:  "The attribute of a message of the communication manager is one of REQ 0x10, MRA, REJ, REP, RTU, DREQ, DREP, SIDR_REQ, SIDR_REP, LAP, APR 0x1A; 0x1B and 0x1C, which suggest alternate paths, are not judged.",
 		Where: "verifier/cm/format.go",
 	},
 	CMFMT003 - cmFirst: {
@@ -112,22 +112,22 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMSM001 - cmFirst: {
 		ID: "CM-SM-001", Name: "cm-order", Severity: Error, Needs: Wire, Ref: "12.9.5†",
-		Text:  "An exchange goes REQ, MRA where patience is asked for, REP, RTU: the passive side sends the REP behind a REQ, the active side the RTU behind the REP.",
+		Text:  "An exchange goes REQ, MRA where more time is asked for, REP, RTU: the passive side sends the REP after a REQ, the active side the RTU after the REP.",
 		Where: "verifier/cm/reply.go",
 	},
 	CMSM002 - cmFirst: {
 		ID: "CM-SM-002", Name: "cm-resend-differs", Severity: Warning, Needs: Wire, Ref: "12.9†",
-		Text:  "A REQ, REP, DREQ or LAP that is sent again is the same, bit by bit.",
+		Text:  "A retransmitted REQ, REP, DREQ or LAP is identical, bit by bit.",
 		Where: "verifier/cm/resend.go",
 	},
 	CMSM003 - cmFirst: {
 		ID: "CM-SM-003", Name: "cm-resend-limit", Severity: Error, Needs: Wire, Ref: "12.7.27†",
-		Text:  "A REQ, the REP to it, and a DREQ, is sent again at most as often as Max CM Retries of the REQ says.",
+		Text:  "A REQ, the REP to it, and a DREQ, is retransmitted at most as often as Max CM Retries of the REQ says.",
 		Where: "verifier/cm/resend.go",
 	},
 	CMSM004 - cmFirst: {
 		ID: "CM-SM-004", Name: "cm-resend-early", Severity: Warning, Needs: Wire, Ref: "12.7.4†, 12.9†",
-		Text:  "A message is not sent again before the CM response timeout of the other side has passed.",
+		Text:  "A message is not retransmitted before the CM response timeout of the other side has passed.",
 		Where: "verifier/cm/resend.go",
 	},
 	CMSM005 - cmFirst: {
@@ -142,17 +142,17 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMSM007 - cmFirst: {
 		ID: "CM-SM-007", Name: "cm-two-replies", Severity: Error, Needs: Wire, Ref: "12.9†",
-		Text:  "A REQ makes one connection: whatever comes again, all REPs to it name the same communication ID and QP.",
+		Text:  "A REQ makes one connection: whatever is retransmitted, all REPs to it name the same communication ID and QP.",
 		Where: "verifier/cm/reply.go",
 	},
 	CMSM008 - cmFirst: {
 		ID: "CM-SM-008", Name: "cm-duplicate-in-timewait", Severity: Warning, Needs: Wire, Ref: "12.9†",
-		Text:  "A REQ that comes again while the QPs of its ended connection wait is answered by REJ with reason 10, stale connection.",
+		Text:  "A REQ that is retransmitted while the QPs of its ended connection are in TimeWait is answered by REJ with reason 10, stale connection.",
 		Where: "verifier/cm/reject.go",
 	},
 	CMSM009 - cmFirst: {
 		ID: "CM-SM-009", Name: "cm-rtu-again", Severity: Warning, Needs: Wire, Ref: "12.9†",
-		Text:  "When the REP comes again to the active side, which has sent the RTU, it sends the RTU again.",
+		Text:  "When a duplicate REP reaches the active side, which has sent the RTU, it sends the RTU again.",
 		Where: "verifier/cm/timer.go",
 	},
 	CMSM010 - cmFirst: {
@@ -167,7 +167,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMSM012 - cmFirst: {
 		ID: "CM-SM-012", Name: "cm-timewait", Severity: Warning, Needs: Wire, Ref: "12.9.8.4†",
-		Text:  "Behind the DREP a QP sends nothing, and is not connected anew, for at least the round trip and the ACK delay.",
+		Text:  "After the DREP a QP sends nothing, and is not connected again, for at least the round trip and the ACK delay.",
 		Where: "verifier/cm/disconnect.go",
 	},
 	CMSM013 - cmFirst: {
@@ -192,12 +192,12 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMREQ001 - cmFirst: {
 		ID: "CM-REQ-001", Name: "cm-qpn", Severity: Error, Needs: Wire, Ref: "12.7.12†",
-		Text:  "A REQ, and a REP, names the QP that its sender is connected by: DREQ and LAP of the other side, and what is sent again, name the same. Packets to other QPs are BTH-011.",
+		Text:  "A REQ, and a REP, names the QP that its sender is connected by: DREQ and LAP of the other side, and retransmissions, name the same. Packets to other QPs are BTH-011.",
 		Where: "verifier/cm/connect.go",
 	},
 	CMREQ002 - cmFirst: {
 		ID: "CM-REQ-002", Name: "cm-start-psn", Severity: Error, Needs: Wire, Ref: "12.7.31†",
-		Text:  "The start PSN that a REQ or REP tells its receiver to begin with stays the same when it is sent again. Requests that begin elsewhere are RC-PSN-001 and UC-PSN-001.",
+		Text:  "The start PSN that a REQ or REP tells its receiver to begin with stays the same when it is retransmitted. Requests that begin elsewhere are RC-PSN-001 and UC-PSN-001.",
 		Where: "verifier/cm/connect.go",
 	},
 	CMREQ003 - cmFirst: {
@@ -222,7 +222,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMREQ007 - cmFirst: {
 		ID: "CM-REQ-007", Name: "cm-retry-counts", Severity: Error, Needs: Wire, Ref: "12.7†",
-		Text:  "The retry count and RNR retry count that a REQ or REP gives its receiver's requester stay the same when it is sent again. Requesters that exceed them are RC-RTY-001 and RC-RNR-003.",
+		Text:  "The retry count and RNR retry count that a REQ or REP gives its receiver's requester stay the same when it is retransmitted. Requesters that exceed them are RC-RTY-001 and RC-RNR-003.",
 		Where: "verifier/cm/connect.go",
 	},
 	CMREQ008 - cmFirst: {
@@ -272,7 +272,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMREP003 - cmFirst: {
 		ID: "CM-REP-003", Name: "cm-rep-numbers", Severity: Warning, Needs: Wire, Ref: "12.7†",
-		Text:  "A REP names a QP behind QP1 and a channel adapter.",
+		Text:  "A REP names a QP above QP1 and a channel adapter.",
 		Where: "verifier/cm/format.go",
 	},
 	CMREJ001 - cmFirst: {
@@ -337,7 +337,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMIP003 - cmFirst: {
 		ID: "CM-IP-003", Name: "cm-ip-zeros", Severity: Warning, Needs: Wire, Ref: "A11",
-		Text:  "Before an IPv4 address in private data stand 12 bytes of 0.",
+		Text:  "An IPv4 address in private data follows 12 bytes of 0.",
 		Where: "verifier/cm/ip.go",
 	},
 	CMIP004 - cmFirst: {
@@ -352,7 +352,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMTMO001 - cmFirst: {
 		ID: "CM-TMO-001", Name: "cm-timeout-code", Severity: Info, Needs: Wire, Ref: "12.7†",
-		Text:   "A timeout code n stands for 4.096 us times 2 to the power of n.",
+		Text:   "A timeout code n means 4.096 us times 2 to the power of n.",
 		NotWhy: "Judged as CM-SM-004, CM-SM-005 and CM-SM-006: a definition that they judge by.",
 	},
 }

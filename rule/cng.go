@@ -44,7 +44,7 @@ var cngRows = [cmFirst - cngFirst]Row{
 	},
 	CNGCNP004 - cngFirst: {
 		ID: "CNG-CNP-004", Name: "cnp-length", Severity: Error, Needs: Wire, Ref: "A17.9.3",
-		Text:  "A CNP has 32 bytes behind UDP: BTH, sixteen reserved ones, ICRC.",
+		Text:  "A CNP has 32 bytes after the UDP header: BTH, sixteen reserved ones, ICRC.",
 		Where: "verifier/service.go",
 	},
 	CNGCNP005 - cngFirst: {

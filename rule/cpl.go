@@ -258,7 +258,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	},
 	CPLSRQ003 - cplFirst: {
 		ID: "CPL-SRQ-003", Name: "shared-limit", Severity: Error, Needs: Verbs, Ref: "10.2.9†",
-		Text:  "A shared receive queue tells once that fewer requests are left than its limit, and not again until it is armed anew.",
+		Text:  "A shared receive queue tells once that fewer requests are left than its limit, and not again until it is rearmed.",
 		Where: "cq/sharedqueue.go",
 	},
 	CPLSRQ005 - cplFirst: {

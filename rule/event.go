@@ -66,7 +66,7 @@ var eventRows = [numRows - eventFirst]Row{
 	},
 	EvOutOfOrder - eventFirst: {
 		ID: "EV-OUT-OF-ORDER", Name: "out-of-order", Severity: Info, Needs: Wire, Ref: "9.7.1†",
-		Text:  "A packet came later than packets with younger PSNs, without having been sent again.",
+		Text:  "A packet came after packets with later PSNs, and is no retransmission.",
 		Where: "verifier/uc.go",
 	},
 	EvDuplicateResponse - eventFirst: {
@@ -86,7 +86,7 @@ var eventRows = [numRows - eventFirst]Row{
 	},
 	EvReconnect - eventFirst: {
 		ID: "EV-RECONNECT", Name: "reconnect", Severity: Info, Needs: Wire, Ref: "9.7.1†, 12.9†",
-		Text:  "A pair of QPs began a new life with another start PSN.",
+		Text:  "A pair of QPs was connected again, with another start PSN.",
 		Where: "verifier/life.go",
 	},
 	EvConnect - eventFirst: {

@@ -38,7 +38,7 @@ var flwRows = [xrcFirst - flwFirst]Row{
 	},
 	FLW004 - flwFirst: {
 		ID: "FLW-004", Name: "flush-duplicate", Severity: Warning, Needs: Wire, Ref: "A19",
-		Text:  "A FLUSH that comes again is answered again, as a READ is.",
+		Text:  "A duplicate FLUSH is answered again, as a duplicate READ is.",
 		Where: "verifier/rc_flush.go",
 	},
 	FLW005 - flwFirst: {

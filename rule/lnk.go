@@ -109,7 +109,7 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	},
 	LNKVL001 - lnkFirst: {
 		ID: "LNK-VL-001", Name: "vl15-management-only", Severity: Error, Needs: Wire, Ref: "13.5.3.1, 7.6†",
-		Text:  "VL 15 is for subnet management alone: every packet to QP 0 is on it, and no other packet is.",
+		Text:  "VL 15 is only for subnet management: every packet to QP 0 is on it, and no other packet is.",
 		Where: "verifier/link.go",
 	},
 	LNKSL001 - lnkFirst: {
@@ -120,7 +120,7 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	LNKCRC001 - lnkFirst: {
 		// An error once a public source confirms it; a warning until then.
 		ID: "LNK-CRC-001", Name: "vcrc", Severity: Warning, Needs: Link, Ref: "7.8.2†",
-		Text:  "The VCRC is right: each link computes it anew over LRH through ICRC, and a port drops a packet with a wrong one.",
+		Text:  "The VCRC is right: each link recomputes it over LRH through ICRC, and a port drops a packet with a wrong one.",
 		Where: "verifier/icrc.go",
 	},
 	LNKCRC003 - lnkFirst: {

@@ -39,7 +39,7 @@ var madRows = [saFirst - madFirst]Row{
 	},
 	MADFMT003 - madFirst: {
 		ID: "MAD-FMT-003", Name: "mad-class-qp", Severity: Error, Needs: Wire, Ref: "13.5†",
-		Text:  "Subnet management (classes 0x01 and 0x81) is on QP0 alone, every other class on QP1 or where it was redirected.",
+		Text:  "Subnet management (classes 0x01 and 0x81) is only on QP0, every other class on QP1 or where it was redirected.",
 		Where: "verifier/gmp/header.go",
 	},
 	MADFMT004 - madFirst: {
@@ -49,7 +49,7 @@ var madRows = [saFirst - madFirst]Row{
 	},
 	MADFMT005 - madFirst: {
 		ID: "MAD-FMT-005", Name: "mad-vendor-oui", Severity: Warning, Needs: Wire, Ref: "13.4.4",
-		Text:  "The vendor classes 0x30 to 0x4F carry the OUI of the vendor behind the RMPP header.",
+		Text:  "The vendor classes 0x30 to 0x4F carry the OUI of the vendor after the RMPP header.",
 		Where: "verifier/gmp/header.go",
 	},
 	MADMTH001 - madFirst: {
@@ -59,7 +59,7 @@ var madRows = [saFirst - madFirst]Row{
 	},
 	MADMTH002 - madFirst: {
 		ID: "MAD-MTH-002", Name: "mad-response-bit", Severity: Error, Needs: Wire, Ref: "13.4.5",
-		Text:  "The R bit is set in responses alone; Set, Send, Trap, TrapRepress and GetTraceTable never have it.",
+		Text:  "The R bit is set only in responses; Set, Send, Trap, TrapRepress and GetTraceTable never have it.",
 		Where: "verifier/gmp/header.go",
 	},
 	MADTID001 - madFirst: {

@@ -20,7 +20,7 @@ in package ` + "`rule`" + `; change it there.
   What is checked in ` + "`cq/`" + ` is judged where there are verbs events: ` + "`ibwitness check --events`" + `.
 - **reference**: section or compliance id of the InfiniBand Architecture. A † marks a number that no public source confirms.
 - **checked in**: the file that holds the check. A rule without one is not judged; the last table says why.
-- **proven in**: the file of ` + "`verifier/testdata`" + ` with a scenario in which it fires, alone and on the right frame, and a clean twin
+- **proven in**: the file of ` + "`verifier/testdata`" + ` with a scenario in which only it fires, on the right frame, and a clean twin
   in which it is silent.
 `
 

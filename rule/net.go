@@ -37,7 +37,7 @@ var netRows = [pkyFirst - netFirst]Row{
 	},
 	NETGRH004 - netFirst: {
 		ID: "NET-GRH-004", Name: "grh-payload-length", Severity: Error, Needs: Wire, Ref: "8.3",
-		Text:  "PayLen counts the bytes behind the GRH from BTH through ICRC; the VCRC does not count.",
+		Text:  "PayLen counts the bytes after the GRH, from BTH through ICRC; the VCRC does not count.",
 		Where: "verifier/icrc.go",
 	},
 	NETGRH005 - netFirst: {

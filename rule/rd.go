@@ -36,7 +36,7 @@ var rdRows = [lnkFirst - rdFirst]Row{
 	},
 	RDHDR002 - rdFirst: {
 		ID: "RD-HDR-002", Name: "rd-deth", Severity: Error, Needs: Wire, Ref: "9.2, Table 38",
-		Text:  "A request on RD has a DETH behind its RDETH, a response has none.",
+		Text:  "A request on RD has a DETH after its RDETH, a response has none.",
 		Where: "verifier/format.go",
 	},
 	RDHDR003 - rdFirst: {
@@ -75,7 +75,7 @@ var rdRows = [lnkFirst - rdFirst]Row{
 	RDNAK001 - rdFirst: {
 		// An error once a public source confirms it; a warning until then.
 		ID: "RD-NAK-001", Name: "rd-nak-elsewhere", Severity: Warning, Needs: Wire, Ref: "Table 46",
-		Text:  "NAK Invalid RD Request, code 4, is sent on RD alone; on RC, RC-RSP-021 says so.",
+		Text:  "NAK Invalid RD Request, code 4, is sent only on RD; on RC, RC-RSP-021 says so.",
 		Where: "verifier/format.go",
 	},
 	RDATM001 - rdFirst: {

@@ -90,17 +90,17 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	},
 	RCLEN006 - reqFirst: {
 		ID: "RC-LEN-006", Name: "reth-misplaced", Severity: Error, Needs: Wire, Ref: "9.3.3",
-		Text:  "RETH stands only in WRITE First, WRITE Only (also with immediate), READ request, FLUSH and ATOMIC WRITE.",
+		Text:  "A RETH is only in WRITE First, WRITE Only (also with immediate), READ request, FLUSH and ATOMIC WRITE.",
 		Where: "verifier/rc_misplaced.go",
 	},
 	RCLEN007 - reqFirst: {
 		ID: "RC-LEN-007", Name: "immediate-misplaced", Severity: Error, Needs: Wire, Ref: "9.3.6",
-		Text:  "Immediate data, 4 bytes, stands only in a Last or Only packet with immediate, and behind the RETH where there is one.",
+		Text:  "Immediate data, 4 bytes, is only in a Last or Only packet with immediate, and follows the RETH where there is one.",
 		Where: "verifier/rc_misplaced.go",
 	},
 	RCLEN008 - reqFirst: {
 		ID: "RC-LEN-008", Name: "ieth-misplaced", Severity: Error, Needs: Wire, Ref: "9.3.7",
-		Text:  "The invalidate header, a 4-byte R_Key, stands only in a SEND Last or Only with Invalidate.",
+		Text:  "The invalidate header, a 4-byte R_Key, is only in a SEND Last or Only with Invalidate.",
 		Where: "verifier/rc_misplaced.go",
 	},
 	RCPSN001 - reqFirst: {
@@ -120,7 +120,7 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	},
 	RCPSN004 - reqFirst: {
 		ID: "RC-PSN-004", Name: "request-psn-gap", Severity: Error, Needs: Wire, Ref: "9.7.1†",
-		Text:  "A new request carries the PSN behind the last one. Only a retransmission goes back, and nothing jumps ahead.",
+		Text:  "A new request carries the PSN after the last one. Only a retransmission goes back, and nothing jumps ahead.",
 		Where: "verifier/rc_request.go",
 	},
 	RCPSN005 - reqFirst: {
@@ -140,7 +140,7 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	},
 	RCACK003 - reqFirst: {
 		ID: "RC-ACK-003", Name: "ack-coalescing", Severity: Error, Needs: Wire, Ref: "9.7.5.1.2",
-		Text:  "A response acknowledges every SEND and WRITE up to its PSN, but no READ or atomic: these are acknowledged by their own last response alone.",
+		Text:  "A response acknowledges every SEND and WRITE up to its PSN, but no READ or atomic: only their own last response acknowledges these.",
 		Where: "verifier/rc_ack.go",
 	},
 	RCACK004 - reqFirst: {
@@ -155,12 +155,12 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	},
 	RCACK007 - reqFirst: {
 		ID: "RC-ACK-007", Name: "ghost-ack", Severity: Info, Needs: Wire, Ref: "9.7.7.2",
-		Text:   "A requester ignores an ACK that is no younger than the last one, except that one of equal PSN may bring credits.",
-		NotWhy: "Judged as CPL-STS-012, on a request that completes by one, and as RC-RTY-010, on what is sent again because of one.",
+		Text:   "A requester ignores an ACK whose PSN is not later than that of the last one, except that one of equal PSN may bring credits.",
+		NotWhy: "Judged as CPL-STS-012, on a request that completes by one, and as RC-RTY-010, on what is retransmitted because of one.",
 	},
 	RCACK008 - reqFirst: {
 		ID: "RC-ACK-008", Name: "unsolicited-ack", Severity: Error, Needs: Wire, Ref: "9.7.7.2",
-		Text:  "An unsolicited ACK repeats the PSN and MSN of the latest positive one and may fall into a READ in progress; a requester bears it and does not retry because of it.",
+		Text:  "An unsolicited ACK repeats the PSN and MSN of the latest positive one and may fall into a READ in progress; a requester tolerates it and does not retry because of it.",
 		Where: "verifier/rc_ack.go",
 	},
 }

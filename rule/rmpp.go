@@ -25,12 +25,12 @@ var rmppRows = [qpsFirst - rmppFirst]Row{
 	},
 	MADRMP002 - rmppFirst: {
 		ID: "MAD-RMP-002", Name: "rmpp-first", Severity: Error, Needs: Wire, Ref: "13.6.2.2",
-		Text:  "Segments are numbered from 1, and segment 1 alone has the First flag.",
+		Text:  "Segments are numbered from 1, and only segment 1 has the First flag.",
 		Where: "verifier/gmp/rmpp.go",
 	},
 	MADRMP003 - rmppFirst: {
 		ID: "MAD-RMP-003", Name: "rmpp-order", Severity: Error, Needs: Wire, Ref: "13.6†",
-		Text:  "Segments follow each other, the last one has the Last flag, and none comes behind it.",
+		Text:  "Segments follow each other, the last one has the Last flag, and none follows it.",
 		Where: "verifier/gmp/rmpp.go",
 	},
 	MADRMP004 - rmppFirst: {
@@ -70,7 +70,7 @@ var rmppRows = [qpsFirst - rmppFirst]Row{
 	},
 	MADRMP011 - rmppFirst: {
 		ID: "MAD-RMP-011", Name: "rmpp-again", Severity: Warning, Needs: Wire, Ref: "13.6.3†",
-		Text:  "A segment that is sent again is the same again, and none is after the last one was acknowledged.",
+		Text:  "A retransmitted segment is identical, and none is retransmitted after the last one was acknowledged.",
 		Where: "verifier/gmp/rmpp.go",
 	},
 }

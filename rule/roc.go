@@ -51,7 +51,7 @@ var rocRows = [flwFirst - rocFirst]Row{
 	},
 	ROCV1002 - rocFirst: {
 		ID: "ROC-V1-002", Name: "roce1-grh", Severity: Error, Needs: Wire, Ref: "A16, 8.3",
-		Text:   "The GRH of a RoCEv1 packet has IP version 6 and next header 0x1B, and its PayLen counts from behind the GRH through the ICRC.",
+		Text:   "The GRH of a RoCEv1 packet has IP version 6 and next header 0x1B, and its PayLen counts from the end of the GRH through the ICRC.",
 		NotWhy: "Judged as NET-GRH-002, NET-GRH-003 and NET-GRH-004, which hold on RoCEv1 too.",
 	},
 	ROCV1003 - rocFirst: {
@@ -230,6 +230,6 @@ var rocRows = [flwFirst - rocFirst]Row{
 	ROCV2023 - rocFirst: {
 		ID: "ROC-V2-023", Name: "roce2-no-raw", Severity: Info, Needs: Verbs, Ref: "CA17-28",
 		Text:   "There is no raw datagram service on RoCEv2.",
-		NotWhy: "A raw datagram has no BTH by which it could be told from other traffic behind IP and UDP.",
+		NotWhy: "A raw datagram has no BTH by which it could be told from other traffic over UDP.",
 	},
 }

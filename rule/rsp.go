@@ -73,7 +73,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP005 - rspFirst: {
 		ID: "RC-RSP-005", Name: "ack-missing", Severity: Error, Needs: Wire, Ref: "9.7.5†",
-		Text:  "Every valid request with AckReq set gets a response of its PSN or a younger one; a responder does not fall silent while one waits.",
+		Text:  "Every valid request with AckReq set gets a response of its PSN or a later one; a responder does not fall silent while one waits.",
 		Where: "verifier/rc_owed.go",
 	},
 	RCRSP006 - rspFirst: {
@@ -83,7 +83,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP007 - rspFirst: {
 		ID: "RC-RSP-007", Name: "read-response-overtaken", Severity: Error, Needs: Wire, Ref: "9.5†",
-		Text:  "Responses to an older READ or atomic leave before the ACK of a younger request.",
+		Text:  "Responses to an earlier READ or atomic leave before the ACK of a later request.",
 		Where: "verifier/rc_ack.go",
 	},
 	RCRSP008 - rspFirst: {
@@ -123,7 +123,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP017 - rspFirst: {
 		ID: "RC-RSP-017", Name: "nak-psn", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
-		Text:  "A NAK carries the PSN of the request that failed, which is the expected PSN; in the middle of a READ it carries the PSN of the response that it stands for.",
+		Text:  "A NAK carries the PSN of the request that failed, which is the expected PSN; in the middle of a READ it carries the PSN of the response that it replaces.",
 		Where: "verifier/rc_nak.go",
 	},
 	RCRSP018 - rspFirst: {
@@ -208,7 +208,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP043 - rspFirst: {
 		ID: "RC-RSP-043", Name: "nak-duplicate", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
-		Text:  "A responder sends one NAK for the PSN that it expects: after an RNR NAK or a sequence NAK it is silent until that PSN comes again.",
+		Text:  "A responder sends one NAK for the PSN that it expects: after an RNR NAK or a sequence NAK it is silent until that PSN is retransmitted.",
 		Where: "verifier/rc_nak.go",
 	},
 	RCRSP044 - rspFirst: {
@@ -253,7 +253,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP034 - rspFirst: {
 		ID: "RC-RSP-034", Name: "relaxed-order", Severity: Info, Needs: WireMem, Ref: "9.5†",
-		Text:   "A SEND or WRITE behind a READ may be carried out before the data of the READ is fetched; the responses stay in order.",
+		Text:   "A SEND or WRITE after a READ may be carried out before the data of the READ is fetched; the responses stay in order.",
 		NotWhy: "A permission: nothing can break it. The order of the responses is judged by RC-RES-001.",
 	},
 	RCRSP011 - rspFirst: {

@@ -68,12 +68,12 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCTMO004 - rtyFirst: {
 		ID: "RC-TMO-004", Name: "timeout-ignored", Severity: Error, Needs: WireQP, Ref: "C9-139, C9-140..142, 9.7.6.1.3",
-		Text:  "While a request that asked for an answer has none, and retries are left, the requester sends again within four timer values: it does not fall silent.",
+		Text:  "While a request that asked for an answer has none, and retries are left, the requester retransmits within four timer values: it does not fall silent.",
 		Where: "verifier/rc_silent.go",
 	},
 	RCRTY001 - rtyFirst: {
 		ID: "RC-RTY-001", Name: "retry-limit", Severity: Error, Needs: WireQP, Ref: "9.9.2.1†",
-		Text:  "The same oldest request is sent again at most retry_cnt times without progress; then the QP goes to the error state.",
+		Text:  "The same oldest request is retransmitted at most retry_cnt times without progress; then the QP goes to the error state.",
 		Where: "verifier/rc_timer.go",
 	},
 	RCRTY002 - rtyFirst: {
@@ -88,7 +88,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCRTY004 - rtyFirst: {
 		ID: "RC-RTY-004", Name: "retransmission-differs", Severity: Error, Needs: Wire, Ref: "9.7.6",
-		Text:  "A packet sent again equals the one sent first in opcode, headers and payload. Only AckReq, MigReq, the congestion bits and the trimmed RETH of a READ may differ.",
+		Text:  "A retransmission equals the original packet in opcode, headers and payload. Only AckReq, MigReq, the congestion bits and the trimmed RETH of a READ may differ.",
 		Where: "verifier/rc_again.go",
 	},
 	RCRTY005 - rtyFirst: {
@@ -118,7 +118,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCRTY010 - rtyFirst: {
 		ID: "RC-RTY-010", Name: "retransmission-needless", Severity: Warning, Needs: Wire, Ref: "9.7.6",
-		Text:  "A packet that was positively acknowledged is not sent again.",
+		Text:  "A packet that was positively acknowledged is not retransmitted.",
 		Where: "verifier/rc_restart.go",
 	},
 	RCRTY011 - rtyFirst: {
@@ -189,7 +189,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCCRD004 - rtyFirst: {
 		ID: "RC-CRD-004", Name: "credit-free-requests", Severity: Info, Needs: Wire, Ref: "9.7.7.2",
 		Text:   "WRITEs without immediate, READs and atomics need no credit.",
-		NotWhy: "A permission: nothing can break it. RC-CRD-001 and -002 leave these requests alone.",
+		NotWhy: "A permission: nothing can break it. RC-CRD-001 and -002 do not judge these requests.",
 	},
 	RCCRD005 - rtyFirst: {
 		ID: "RC-CRD-005", Name: "credit-backward", Severity: Warning, Needs: Wire, Ref: "9.7.7.2",
@@ -213,7 +213,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCATM003 - rtyFirst: {
 		ID: "RC-ATM-003", Name: "cmp-swap-fields", Severity: Error, Needs: Wire, Ref: "9.3.4",
-		Text:  "A CMP_SWAP carries the swap operand first and the compare operand behind it.",
+		Text:  "A CMP_SWAP carries the swap operand first, then the compare operand.",
 		Where: "cq/sent.go",
 	},
 	RCINV001 - rtyFirst: {
@@ -233,7 +233,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCRES003 - rtyFirst: {
 		ID: "RC-RES-003", Name: "read-response-lost", Severity: Error, Needs: Wire, Ref: "9.7.5†",
-		Text:  "A READ response that is missing or out of order is an implied NAK: the requester asks again from the first PSN it lacks.",
+		Text:  "A READ response that is missing or out of order is an implied NAK: the requester retransmits the READ from the first PSN it lacks.",
 		Where: "verifier/rc_again.go",
 	},
 	RCRES004 - rtyFirst: {

@@ -89,7 +89,7 @@ var smpRows = slices.Concat(smpHeaderRows[:], smpAttributeRows[:])
 var smpHeaderRows = [SMPSI001 - smpFirst]Row{
 	SMPFMT001 - smpFirst: {
 		ID: "SMP-FMT-001", Name: "smp-reserved", Severity: Error, Needs: Wire, Ref: "14.2.1†",
-		Text:  "An SMP is 256 bytes: header, M_Key, on a directed route its LIDs and paths, and 64 bytes of data at 64. What lies between and, LID routed, behind them is reserved and sent as 0. UD-QP0-001 judges the length.",
+		Text:  "An SMP is 256 bytes: header, M_Key, on a directed route its LIDs and paths, and 64 bytes of data at 64. What lies between and, LID routed, after them is reserved and sent as 0. UD-QP0-001 judges the length.",
 		Where: "verifier/smp/format.go",
 	},
 	SMPFMT002 - smpFirst: {
@@ -134,7 +134,7 @@ var smpHeaderRows = [SMPSI001 - smpFirst]Row{
 	},
 	SMPMTH004 - smpFirst: {
 		ID: "SMP-MTH-004", Name: "smp-set-takes", Severity: Warning, Needs: Wire, Ref: "14.2.4",
-		Text:  "The answer to a Set carries the new values, and so does the answer to a Get behind it.",
+		Text:  "The answer to a Set carries the new values, and so does the answer to a Get after it.",
 		Where: "verifier/smp/tableanswer.go",
 	},
 	SMPMTH005 - smpFirst: {

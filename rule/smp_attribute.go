@@ -58,7 +58,7 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPPI009 - smpAttributes: {
 		ID: "SMP-PI-009", Name: "portinfo-down", Severity: Info, Needs: Wire, Ref: "C14-24.2.1",
 		Text:   "Of a port that is Down only the states mean something.",
-		NotWhy: "Judged as SMP-PI-003, SMP-PI-004, SMP-PI-005, SMP-PI-008, SMP-PI-012 and SMP-RT-001, which leave ports alone that are Down (smp_attribute.txt has the same bytes of both).",
+		NotWhy: "Judged as SMP-PI-003, SMP-PI-004, SMP-PI-005, SMP-PI-008, SMP-PI-012 and SMP-RT-001, which do not judge ports that are Down (smp_attribute.txt has the same bytes of both).",
 	},
 	SMPPI010 - smpAttributes: {
 		ID: "SMP-PI-010", Name: "portinfo-violations", Severity: Warning, Needs: Wire, Ref: "14.2.5.6",

@@ -91,7 +91,7 @@ var ucRows = [udFirst - ucFirst]Row{
 	},
 	UCADR001 - ucFirst: {
 		ID: "UC-ADR-001", Name: "uc-peer-address", Severity: Error, Needs: WireQP, Ref: "9.6.1.5",
-		Text:  "A UC QP takes packets from its connected peer's address alone, and drops others silently.",
+		Text:  "A UC QP takes packets only from the address of its connected peer, and drops others silently.",
 		Where: "verifier/address.go",
 	},
 	UCCPL001 - ucFirst: {

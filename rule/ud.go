@@ -128,7 +128,7 @@ var udRows = [rocFirst - udFirst]Row{
 	UDPKY001 - udFirst: {
 		// An error once a public source confirms it; a warning until then.
 		ID: "UD-PKY-001", Name: "ud-pkey-sent", Severity: Warning, Needs: WireQP, Ref: "10.9†",
-		Text:  "A UD QP sends the P_Key that it was set up with; QP 1 alone may take another entry of the table for each work request.",
+		Text:  "A UD QP sends the P_Key that it was set up with; only QP 1 may take another entry of the table for each work request.",
 		Where: "verifier/ud.go",
 	},
 	UDGRH002 - udFirst: {
@@ -173,7 +173,7 @@ var udRows = [rocFirst - udFirst]Row{
 	},
 	UDGRH001 - udFirst: {
 		ID: "UD-GRH-001", Name: "datagram-offset", Severity: Error, Needs: WireMem, Ref: "11.4.2",
-		Text:  "The first 40 bytes of the memory that a datagram is received into are reserved for the GRH: the payload begins behind them.",
+		Text:  "The first 40 bytes of the memory that a datagram is received into are reserved for the GRH: the payload begins after them.",
 		Where: "cq/group.go",
 	},
 	UDGRH003 - udFirst: {

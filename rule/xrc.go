@@ -25,7 +25,7 @@ var xrcRows = [rdFirst - xrcFirst]Row{
 	},
 	XRCRNR001 - xrcFirst: {
 		ID: "XRC-RNR-001", Name: "xrc-attributes", Severity: Error, Needs: Verbs, Ref: "A14",
-		Text:   "The minimum RNR timer is an attribute of the target alone, retry counts are those of the initiator.",
+		Text:   "The minimum RNR timer is an attribute only of the target, retry counts are those of the initiator.",
 		NotWhy: "Judged as QPS-TRN-002 and QPS-TRN-003.",
 	},
 	XRCOPC001 - xrcFirst: {

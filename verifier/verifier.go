@@ -88,10 +88,10 @@ const (
 
 func (s Skip) String() string {
 	return [...]string{
-		"responses whose connection could not be paired with its requests: not held against them",
-		"responses to requests from before the capture: not held against them",
+		"responses whose connection could not be paired with its requests: not compared with them",
+		"responses to requests from before the capture: not compared with them",
 		"packets whose lengths depend on a path MTU not yet learned",
-		"responses whose MSN could not be anchored: joined in mid-stream",
+		"responses without an MSN baseline: the capture started mid-connection",
 		"packets cut by the snap length: payload and ICRC not judged",
 		"packets of services that are decoded, headers judged, but not followed (raw, reserved)",
 		"packets with manufacturer-specific opcodes: only the headers judged",

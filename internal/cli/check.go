@@ -16,15 +16,15 @@ import (
 
 type checkCommand struct {
 	Files    []string  `arg:"" name:"file" complete:"file" help:"Captures: pcap, pcapng or ERF, also compressed with gzip or zstd; - is standard input. Several files are several taps of one run."`
-	Near     []address `placeholder:"ADDRESS" help:"The tap is near this endpoint (IP address, GID or lid:NUMBER): what it shows leaving there was sent, what it shows arriving did arrive. Repeatable. Default: the place of the tap is not known."`
-	Events   []string  `placeholder:"LOG" sep:"none" complete:"file" help:"Verbs events of an endpoint, JSON lines (docs/events.md): work requests and completions are held against the packets. Repeatable, one an endpoint."`
+	Near     []address `placeholder:"ADDRESS" help:"The tap is near this endpoint (IP address, GID or lid:NUMBER): what it shows leaving there was sent, what it shows arriving did arrive. Repeatable. Default: the tap position is unknown."`
+	Events   []string  `placeholder:"LOG" sep:"none" complete:"file" help:"Verbs events of an endpoint, JSON lines (docs/events.md): work requests and completions are compared with the packets. Repeatable, one an endpoint."`
 	Format   string    `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, json (one object a line), or for CI junit or sarif. Default: ${default}."`
 	All      bool      `help:"Show every finding, warning, connection and rule."`
 	FailOn   string    `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
 	Annotate string    `placeholder:"OUT.pcapng" complete:"file" help:"Copy the captures to this pcapng, with each finding as a comment of its packet, for Wireshark; with --all events too. Not from standard input."`
 	HTML     string    `name:"html" placeholder:"OUT.html" complete:"file" help:"Write the report as a page too: one file that needs nothing else, with findings, ladders of packets, connections and rules."`
 	Web      bool      `help:"Show the report as a page in the browser too, until Ctrl-C."`
-	Listen   string    `default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Where --web serves the page. Default: a free port of this machine, for this machine alone."`
+	Listen   string    `default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Where --web serves the page. Default: a free port of this machine, only for this machine."`
 	Latency  bool      `help:"Measure how long acknowledgements and retransmissions take at the tap."`
 	Workers  int       `placeholder:"N" help:"Cores to use. Default: all. The result does not depend on it."`
 	Memory   int       `placeholder:"MIB" help:"Memory of the program, MiB. Where it gets short, the connections that were idle longest are given up, and findings like many others; the report says so. Default: half of the machine's."`

@@ -39,7 +39,7 @@ func (extcapCommand) Help() string {
     mkdir -p ~/.config/wireshark/extcap
     ln -s "$(command -v ibwitness)" ~/.config/wireshark/extcap/
 
-It then lists each network interface once more as "ibwitness: eth0". What it shows of that are the RoCE frames alone, some seconds late, and what is found in them are comments: the display filter frame.comment selects them.`
+It then lists each network interface once more as "ibwitness: eth0". It shows only the RoCE frames of that, some seconds late, and what is found in them are comments: the display filter frame.comment selects them.`
 }
 
 // asExtcap makes the command line of an external capture program, as Wireshark calls it, one of ours.

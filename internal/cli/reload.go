@@ -86,7 +86,7 @@ func (r *reloader) reload() error {
 			return
 		}
 		if !f.Tag.Has("reload") {
-			log.Warn().Str("flag", f.Name).Str("in_force", fmt.Sprint(old)).Str("configured", fmt.Sprint(now)).Msg("this changes only when the program is started anew")
+			log.Warn().Str("flag", f.Name).Str("in_force", fmt.Sprint(old)).Str("configured", fmt.Sprint(now)).Msg("this changes only when the program is restarted")
 			return
 		}
 		changed++
@@ -101,7 +101,7 @@ func (r *reloader) reload() error {
 			return err
 		}
 	}
-	log.Info().Int("changed", changed).Msg("the configuration is read anew")
+	log.Info().Int("changed", changed).Msg("the configuration was read again")
 	return nil
 }
 

@@ -28,7 +28,7 @@ type simulateCommand struct {
 	Seed     *uint64 `placeholder:"N" help:"Another seed than that of the scenario."`
 	Packets  uint64  `placeholder:"N" help:"End the run after so many packets sent, in place of what the scenario says; default: a million, and 16 for each one that its work takes."`
 	Format   string  `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, or json (one object a line). Default: ${default}."`
-	WireOnly bool    `name:"wire-only" help:"Verify the packets alone, as check does without --events."`
+	WireOnly bool    `name:"wire-only" help:"Verify only the packets, as check does without --events."`
 	Faults   bool    `help:"List the faults that an adapter can have, and the rule that each breaks."`
 	All      bool    `help:"Show every finding, warning, connection and rule."`
 	FailOn   string  `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`

@@ -23,7 +23,7 @@ import (
 )
 
 type watchCommand struct {
-	Config      configFile    `placeholder:"FILE" complete:"file" help:"Take flags that the command line does not give from this file: YAML, a line like repeats: 10 each. It is read anew at SIGHUP."`
+	Config      configFile    `placeholder:"FILE" complete:"file" help:"Take flags that the command line does not give from this file: YAML, a line like repeats: 10 each. It is read again at SIGHUP."`
 	Interface   []string      `short:"i" required:"" placeholder:"NAME" help:"Network interface to capture from. Repeatable: several are several taps."`
 	Near        []address     `placeholder:"ADDRESS" help:"The interface is near this endpoint, as in check. Repeatable. Default: what happened behind the interface is not known."`
 	Listen      string        `default:"127.0.0.1:9846" placeholder:"ADDRESS" help:"Serve the page, Prometheus metrics at /metrics, and /healthz and /readyz, on this address; empty: nowhere. Default: ${default}."`
@@ -56,7 +56,7 @@ func (watchCommand) Help() string {
 
 Findings go to standard output as they are proven, some seconds after their packets: JSON lines with the keys of check --format json, or readable ones on a terminal. Metrics go to Prometheus, and a page on the same address shows the run.
 
-What the kernel drops, since this program could not keep up, is counted, and proves nothing: the connections that it may have been of are learned anew.
+What the kernel drops, since this program could not keep up, is counted, and proves nothing: the connections to which they may belong are learned again.
 
 Examples:
 
@@ -65,7 +65,7 @@ Examples:
     ibwitness watch -i eth0 --write flight.pcapng
     ibwitness watch -i mirror0 --promiscuous --repeats 1 | jq 'select(.class=="violation")'
 
-Ctrl-C or SIGTERM ends it. SIGHUP has it read --config and --web-config anew: --repeats, --events and --log-level change at once, the other flags with the next start. Exit status: 0 ended by that; 2 it could not go on.`
+Ctrl-C or SIGTERM ends it. SIGHUP has it read --config and --web-config again: --repeats, --events and --log-level change at once, the other flags with the next start. Exit status: 0 ended by that; 2 it could not go on.`
 }
 
 // late is how far behind the verification may be for the program to be called ready.

@@ -73,7 +73,7 @@ var severityMeans = [...]string{
 }
 
 var needsMeans = [...]string{
-	rule.Wire:   "the packets alone",
+	rule.Wire:   "only the packets",
 	rule.WireQP: "the packets and attributes of the queue pairs (from the CM exchange, or learned)",
 	rule.Link:   "the link level: InfiniBand link headers, VCRC, flow control",
 

@@ -228,6 +228,6 @@ func (t *text) unprovenHint() {
 		}
 	}
 	t.line("")
-	t.prose("  ", "Where the tap is, is not known, so a packet missing here may have been lost before the tap. If it sits at one of "+
+	t.prose("  ", "The tap position is unknown, so a packet missing here may have been lost before the tap. If it sits at one of "+
 		"the endpoints, say so with --near ADDRESS: what it shows leaving that endpoint was then sent, and more can be proven.")
 }

@@ -109,7 +109,7 @@ func (t *text) connections() {
 		title += fmt.Sprintf(" (%d of %s, those with most to say; --all shows every one)", len(order), number(len(list)))
 	}
 	t.heading(title)
-	tab := newTable("", "endpoint", ">packets", ">payload", ">messages", ">sent again", ">NAKs", ">RNRs", ">PMTU", "learned by")
+	tab := newTable("", "endpoint", ">packets", ">payload", ">messages", ">retrans.", ">NAKs", ">RNRs", ">PMTU", "learned by")
 	for _, i := range order {
 		c := &list[i]
 		pmtu := "?"

@@ -15,7 +15,7 @@ func OpenRequests(o *agent.Open) string {
 	}
 	s += fmt.Sprintf(" without a response, the oldest in frame %d", o.Frame)
 	if o.Again {
-		s += ", though sent again"
+		s += ", though retransmitted"
 	}
 	if o.Waited >= time.Millisecond {
 		s += ": nothing came in the last " + span(o.Waited) + " of the capture"

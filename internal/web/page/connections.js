@@ -3,7 +3,7 @@ import { num, short, rate, bytes, qp, plural, span, shows, showNames } from "./f
 import { Grid, searchBox } from "./grid.js";
 import { spark } from "./spark.js";
 
-const sorts = [["trouble", "Most trouble"], ["activity", "Most active"], ["retransmissions", "Most sent again"], ["rnr", "Most RNR NAKs"], ["packets", "Most packets"], ["bytes", "Most bytes"], ["first", "First seen"]];
+const sorts = [["trouble", "Most trouble"], ["activity", "Most active"], ["retransmissions", "Most retransmissions"], ["rnr", "Most RNR NAKs"], ["packets", "Most packets"], ["bytes", "Most bytes"], ["first", "First seen"]];
 
 // Connections is the view of connections, with what each did lately.
 export class Connections {
@@ -13,7 +13,7 @@ export class Connections {
       label: "Connections", kind: "connections", height: 46,
       columns: [
         { name: "service", label: "Service" }, { name: "ends", label: "Endpoints" }, { name: "spark", label: "Rate" }, { name: "rate", label: "bit/s", numeric: true },
-        { name: "packets", label: "Packets", numeric: true, title: "packets, and payload" }, { name: "resent", label: "Sent again", title: "request packets sent again" }, { name: "rnr", label: "RNR NAKs" },
+        { name: "packets", label: "Packets", numeric: true, title: "packets, and payload" }, { name: "resent", label: "Retransmitted", title: "retransmitted request packets" }, { name: "rnr", label: "RNR NAKs" },
         { name: "naks", label: "NAKs", numeric: true }, { name: "trouble", label: "Findings" },
       ],
       fetch: (at, limit) => page.source.connections({ sort: page.state.sort || "trouble", q: page.state.q, offset: at, limit }),
@@ -65,7 +65,7 @@ export class Connections {
       spark(s.rate, "rate", "rate over time"),
       rate(c.rate),
       el("div", { class: "two" }, el("span", { text: short(c.packets) }), el("span", { class: "quiet", text: bytes(c.bytes) })),
-      el("div", { class: "counted" }, count(c.retransmissions), spark(s.resent, "resent", "packets sent again over time")),
+      el("div", { class: "counted" }, count(c.retransmissions), spark(s.resent, "resent", "retransmissions over time")),
       el("div", { class: "counted" }, count(c.rnr_naks), spark(s.rnr, "rnr", "RNR NAKs over time")),
       count(c.naks),
       el("span", { class: "troubles" }, shows.filter((k) => c.trouble[k]).map((k) => el("span", { class: `dot s-${k}`, title: showNames[k], text: num(c.trouble[k]) }))),
