@@ -160,7 +160,6 @@ type ReceiveQueue struct {
 	RNRs      uint8 // RNR NAKs in a row for one PSN
 	Unseen    uint8 // responses in a row to requests that were never seen
 	MSN       MSN
-	Disputed  uint8 // pairs of responses in a row whose MSNs stand too near to each other, while MSNBase is not known
 	Joined    bool
 	Answered  bool    // LastPSN and LastMSN are set
 	Heard     bool    // LastPSN is set, of a responder whose requester is not known yet

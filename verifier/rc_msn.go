@@ -66,7 +66,9 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		v.rcOvercount(c, from, p, over)
 	}
 	if over == 0 {
-		r.Disputed = 0
+		if q.Recovery != nil {
+			q.Recovery.Disputed = 0
+		}
 		if next == q.Count && (r.Anchor == nil || p.MSN != r.Anchor.MSN) {
 			r.MSN, r.Anchor, r.Told = qp.MSNKnown, nil, r.Told || !p.PSN.Before(q.Una)
 		}
@@ -84,8 +86,9 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		d.evidence = []uint64{frame(p.Frame, r.LastFrame)}
 	}
 	if over < 0 && r.MSN == qp.MSNGuessed && standsStill(q, r, p, least) {
-		r.Disputed = min(r.Disputed+1, disputes)
-		d.class = proven(r.Disputed == disputes && c.Complete() && len(c.Early) == 0)
+		l := q.Lost()
+		l.Disputed = min(l.Disputed+1, disputes)
+		d.class = proven(l.Disputed == disputes && c.Complete() && len(c.Early) == 0)
 	}
 	open := false
 	if w := q.Messages.Newest(); over == 1 && w != nil && w.Last == p.PSN && !w.Has(wqe.Ended) {

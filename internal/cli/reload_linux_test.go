@@ -111,9 +111,9 @@ func TestReload(t *testing.T) {
 
 	write("interface: right", "promiscuous: true", "repeats: 0", "events: true", "listen: 127.0.0.1:9847", "workers: 2")
 	hup()
-	p.logs(`"flag":"listen","in_force":"127.0.0.1:9846","configured":"127.0.0.1:9847".*only when the program is started anew`)
+	p.logs(`"flag":"listen","in_force":"127.0.0.1:9846","configured":"127.0.0.1:9847".*only when the program is restarted`)
 	p.logs(`"flag":"repeats","before":"1","now":"0"`)
-	p.logs(`"changed":2.*is read anew`)
+	p.logs(`"changed":2.*was read again`)
 	p.tell(address, "ibwitness_config_last_reload_successful 1")
 	play(true, true)
 	b, _ := os.ReadFile(p.log)
