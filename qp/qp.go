@@ -161,15 +161,15 @@ type ReceiveQueue struct {
 	Unseen    uint8 // responses in a row to requests that were never seen
 	MSN       MSN
 	Joined    bool
-	Answered  bool    // LastPSN and LastMSN are set
-	Heard     bool    // LastPSN is set, of a responder whose requester is not known yet
-	Repeated  bool    // a duplicate request arrived, whose answer may be to come: until one behind RepeatedTo is answered
-	Silenced  bool    // a response after a fatal NAK was reported
-	Blamed    bool    // what a requester did after this NAK was reported: once is enough
-	Untaken   bool    // the requester lacked a response from before this RNR NAK: it goes back there, and does not take the NAK
-	Told      bool    // what arrived before the capture began is known: the start PSN, MSNs that go on with the requests seen, or a NAK tell
-	Anchor    *Anchor // response from which MSNs are counted, until a second one agrees
-	Owed      *Debt   // what was left unsaid until the requester's timer ran out
+	Answered  bool           // LastPSN and LastMSN are set
+	Heard     bool           // LastPSN is set, of a responder whose requester is not known yet
+	Repeated  bool           // a duplicate request arrived, whose answer may be to come: until one behind RepeatedTo is answered
+	Silenced  bool           // a response after a fatal NAK was reported
+	Blamed    bool           // what a requester did after this NAK was reported: once is enough
+	Untaken   bool           // the requester lacked a response from before this RNR NAK: it goes back there, and does not take the NAK
+	Told      bool           // what arrived before the capture began is known: the start PSN, MSNs that go on with the requests seen, or a NAK tell
+	Anchor    *packet.Packet // response from which MSNs are counted, until a second one agrees
+	Owed      *Debt          // what was left unsaid until the requester's timer ran out
 	LastTime  int64
 
 	NakTime    int64
@@ -178,12 +178,6 @@ type ReceiveQueue struct {
 	NakID      uint16     // IPv4 identification of the NAK
 	Timed      bool       // a request has come again since the NAK
 	RepeatedTo packet.PSN // SendQueue.High when the newest duplicate arrived
-}
-
-// Anchor is a response from which MSNs are counted.
-type Anchor struct {
-	packet.Packet
-	Begun uint32 // SendQueue.Count when it came: it counts no more messages than that
 }
 
 // Debt is a response that a responder owes.

@@ -29,7 +29,6 @@ type Recovery struct {
 	Skips     uint16     // how many have, less those for which the requester has gone back
 	Timer     int64      // shortest time after which a request came again that nothing had answered and no NAK asked for; 0: none did
 	UnawareTo int64      // until when the requester may lack answers that passed a tap near it, since it has sent again what they acknowledge
-	Disputed  uint8      // pairs of responses in a row whose MSNs are too near to each other, while ReceiveQueue.MSNBase is not known
 	Told      uint16     // of SendQueue.Restarts, those that a NAK asked for
 	PassedAt  int64      // when Passed was set; 0: before the responses were known
 	// CreditedAt is when a response first gave credits, or did so again, at a tap that does not see when they reach the requester.

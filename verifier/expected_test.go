@@ -121,7 +121,7 @@ var unusual = []cause{
 	{name: "unseen", set: func(g *ground, _ *packet.Packet) { g.r.Unseen = 1 }},
 	{name: "RNR NAKs", set: func(g *ground, _ *packet.Packet) { g.r.RNRs = 1 }},
 	{name: "MSN guessed", set: func(g *ground, _ *packet.Packet) { g.r.MSN = qp.MSNGuessed }},
-	{name: "anchor", set: func(g *ground, _ *packet.Packet) { g.r.Anchor = &qp.Anchor{} }},
+	{name: "anchor", set: func(g *ground, _ *packet.Packet) { g.r.Anchor = new(packet.Packet) }},
 	{name: "thorough", set: func(g *ground, _ *packet.Packet) { g.Thorough = true }},
 }
 

@@ -66,9 +66,6 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		v.rcOvercount(c, from, p, over)
 	}
 	if over == 0 {
-		if q.Recovery != nil {
-			q.Recovery.Disputed = 0
-		}
 		if next == q.Count && (r.Anchor == nil || p.MSN != r.Anchor.MSN) {
 			r.MSN, r.Anchor, r.Told = qp.MSNKnown, nil, r.Told || !p.PSN.Before(q.Una)
 		}
@@ -84,11 +81,6 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 	if r.Answered {
 		d.evidence = []uint64{frame(p.Frame, r.LastFrame)}
-	}
-	if over < 0 && r.MSN == qp.MSNGuessed && standsStill(q, r, p, least) {
-		l := q.Lost()
-		l.Disputed = min(l.Disputed+1, disputes)
-		d.class = proven(l.Disputed == disputes && c.Complete() && len(c.Early) == 0)
 	}
 	open := false
 	if w := q.Messages.Newest(); over == 1 && w != nil && w.Last == p.PSN && !w.Has(wqe.Ended) {
@@ -182,23 +174,9 @@ func (v *Verifier) rcAnchor(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packe
 	case certain:
 		r.MSN, r.Told, q.FirstMSN = qp.MSNKnown, true, p.MSN
 	case newest || p.Opcode.Fn() == packet.Acknowledge:
-		r.MSN, r.Anchor = qp.MSNGuessed, &qp.Anchor{Packet: *bare(p), Begun: q.Count}
+		r.MSN, r.Anchor = qp.MSNGuessed, bare(p)
 	}
 	v.Skipped[SkipMSN]++
-}
-
-// disputes is how many pairs of responses prove that the MSN of a responder does not go on: one alone may answer a duplicate.
-const disputes = 3
-
-// standsStill reports whether response p, which ends message least, counts fewer of the messages behind the response from which MSNs are counted than it must,
-// however many that one had counted.
-func standsStill(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, least uint32) bool {
-	a := r.Anchor
-	if a == nil || q.EverMixed() || r.Repeated || p.PSN.Before(q.Una) || !p.PSN.After(a.PSN) {
-		return false
-	}
-	behind := packet.PSN(least).Diff(packet.PSN(a.Begun))
-	return behind > 0 && packet.PSN(p.MSN).Diff(packet.PSN(a.MSN)) < behind
 }
 
 // rcWrongAnchor reports the response from which MSNs were counted, now that the next one shows that the connection began in this
@@ -207,7 +185,7 @@ func (v *Verifier) rcWrongAnchor(c *qp.Pair, from int, p *packet.Packet, id rule
 	r := &c.Ends[from].RQ
 	back := packet.PSN(p.MSN).Before(packet.PSN(r.Anchor.MSN))            // else it may count what came before the capture, and comes again in it
 	first := c.Sees(from) || numbered(p) && !leftBefore(p, r.Anchor.IPID) // else the answer to a duplicate may have overtaken p
-	v.report(c, from, &r.Anchor.Packet, verdict{
+	v.report(c, from, r.Anchor, verdict{
 		rule: id, class: proven(c.Complete() && back && first), role: rule.Responder,
 		expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
 		detail: "the next response counts from the first message of the capture", evidence: []uint64{p.Frame},
