@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"ibwitness/rule"
 )
 
 // Forgotten is what a run has given up since memory was short.
@@ -71,10 +73,18 @@ func (e *engine) relieve(now int64) {
 	e.gone = append(e.gone, rows...)
 	for _, t := range agents {
 		t.forget()
-		findings, events := t.Rec.Thin()
-		e.forgotten.Findings += findings
-		e.forgotten.Events += events
+		e.thin(&t.Rec)
+		if t.links != nil {
+			e.thin(&t.links.Rec)
+		}
 	}
+}
+
+// thin drops findings like others.
+func (e *engine) thin(r *rule.Recorder) {
+	findings, events := r.Thin()
+	e.forgotten.Findings += findings
+	e.forgotten.Events += events
 }
 
 // rest notes when each connection last sent anything.

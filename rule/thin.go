@@ -14,38 +14,44 @@ type alike struct {
 	peer    packet.Addr
 }
 
-// Thin halves the list of findings, where there are many: of those of one rule, class and pair of ends the first ones stay, at least one; after that the first of all.
-// It returns how many findings and events it drops. The coverage counts them still.
+// thinning is how many findings of a kind stay, round by round, until half of the list is gone: first of one rule, class and pair of ends, then of one
+// rule and class.
+var thinning = [...]struct {
+	most int
+	ends bool
+}{{100, true}, {10, true}, {1, true}, {10_000, false}, {1000, false}, {100, false}, {10, false}, {1, false}}
+
+// Thin halves the list of findings at least, where there are many: the first ones of each kind stay, so that no rule and no class is lost. It returns how
+// many findings and events it drops. The coverage counts them still.
 func (r *Recorder) Thin() (findings, events uint64) {
 	if len(r.Findings) < fewest {
 		return 0, 0
 	}
 	half := len(r.Findings) / 2
-	drop := func(f *Finding) {
-		if f.Class == Event {
-			events++
-		} else {
-			findings++
+	for _, round := range thinning {
+		if len(r.Findings) <= half {
+			break
 		}
-	}
-	for most := 100; most > 0 && len(r.Findings) > half; most /= 10 {
 		seen := map[alike]int{}
 		stay := r.Findings[:0]
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			k := alike{f.Rule, f.Class, f.Accused.Addr, f.Accused.QPN, f.Peer.Addr}
-			if seen[k]++; seen[k] > most {
-				drop(f)
-			} else {
+			k := alike{rule: f.Rule, class: f.Class}
+			if round.ends {
+				k.accused, k.qpn, k.peer = f.Accused.Addr, f.Accused.QPN, f.Peer.Addr
+			}
+			switch seen[k]++; {
+			case seen[k] <= round.most:
 				stay = append(stay, *f)
+			case f.Class == Event:
+				events++
+			default:
+				findings++
 			}
 		}
 		clear(r.Findings[len(stay):])
 		r.Findings = stay
 	}
-	for i := half; i < len(r.Findings); i++ {
-		drop(&r.Findings[i])
-	}
-	r.Findings = append(make([]Finding, 0, half+half/2), r.Findings[:min(half, len(r.Findings))]...)
+	r.Findings = append(make([]Finding, 0, half+half/2), r.Findings...)
 	return findings, events
 }
