@@ -28,13 +28,13 @@ var checksums = []checksum{
 		"ICRC",
 		[]rule.ID{rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004},
 		func(h *host) *[2]seals { return &h.icrc },
-		"the ICRC was not filled in yet when the tap saw the packets (offload), or the sender computes another one; the packets were judged all the same",
+		"the tap saw the packets before the ICRC was computed (offload), or the sender computes another ICRC; the packets were judged nevertheless",
 	},
 	{
 		"VCRC",
 		[]rule.ID{rule.LNKCRC001},
 		func(h *host) *[2]seals { return &h.vcrc },
-		"the tap did not keep the VCRC of the link, or the sender computes another one",
+		"the capture does not hold the VCRC of the link, or the sender computes another VCRC",
 	},
 }
 

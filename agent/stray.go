@@ -129,7 +129,7 @@ func (t *Transport) alive() {
 			continue
 		}
 		if on := c.Ends[0].SQ.High.Diff(c.firstPSN); c.Paired || on > 1 && on <= int(c.Ends[0].Sums.Packets) {
-			t.Rec.Doubt(i, "the QP that it went to goes on with packets of its own: the one that is missing may have been lost before the tap")
+			t.Rec.Doubt(i, "its DestQP has a packet stream of its own: the missing packet may have been lost before the tap")
 		}
 	}
 }

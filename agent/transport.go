@@ -258,8 +258,8 @@ func (t *Transport) twoTaps(p *packet.Packet) {
 		return
 	}
 	if f := t.flows.find(uint64(h.way-1)<<24|uint64(p.DestQP), 0); f != nil {
-		t.ver.Distrust(&f.c.Pair, "several taps saw the connection, and what one of them shows need not have passed the other; verify the capture taken at "+
-			"the endpoint alone")
+		t.ver.Distrust(&f.c.Pair, "several taps saw the connection, and a packet at one of them need not have passed the other; verify only the capture taken at "+
+			"the endpoint")
 	}
 }
 

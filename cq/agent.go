@@ -225,7 +225,7 @@ func (a *Agent) sentProven(q *queuePair) rule.Class {
 	return rule.Unproven
 }
 
-const notShown = "a packet that is not in the capture may have been lost to it: where the tap is, is not known"
+const notShown = "the tap position is unknown: the capture may have missed a packet"
 
 // Finish judges everything. end is the time of the last packet.
 func (a *Agent) Finish(end int64) {

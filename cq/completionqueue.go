@@ -41,7 +41,7 @@ func (a *Agent) held(s *source, c *completionQueue, e *hcaagent.Event) {
 	if c.broken != nil {
 		a.covered(rule.CPLCQ001)
 		if c.after++; c.after == c.depth+1 {
-			a.device(s, rule.CPLCQ001, e, fmt.Sprintf("no more completions: completion queue %d has overrun", e.CQ), "one that came after that")
+			a.device(s, rule.CPLCQ001, e, fmt.Sprintf("no more completions: completion queue %d has overrun", e.CQ), "a completion after the overrun")
 		}
 		return
 	}
@@ -53,7 +53,7 @@ func (a *Agent) held(s *source, c *completionQueue, e *hcaagent.Event) {
 	}
 	a.covered(rule.CPLCQ002)
 	if c.polled++; c.polled == c.depth+1 {
-		a.device(s, rule.CPLCQ002, e, fmt.Sprintf("at most %d completions in completion queue %d", c.depth, e.CQ), "more were there at once")
+		a.device(s, rule.CPLCQ002, e, fmt.Sprintf("at most %d completions in completion queue %d", c.depth, e.CQ), "more at once")
 	}
 }
 

@@ -92,7 +92,7 @@ func (a *Agent) found(s *source, id rule.ID, x *sight, p *stored) {
 		v.evidence = append(v.evidence, p.m.end.frame)
 	}
 	if id == rule.RCRSP035 {
-		v.expected += ", since the consumer was told of a later message"
+		v.expected += ": a later message has completed"
 	}
 	a.accuse(q, v)
 }

@@ -41,7 +41,7 @@ func (a *Agent) draining(q *queuePair) {
 		return
 	}
 	a.beginning(q, rule.QPSSQD001, q.drains, "no new message: the queue pair is in SQD")
-	a.beginning(q, rule.QPSSQE001, q.broken, "silence: the queue pair is in SQE")
+	a.beginning(q, rule.QPSSQE001, q.broken, "no packet: the queue pair is in SQE")
 }
 
 // beginning judges that no message begins in one of the times.

@@ -108,8 +108,8 @@ func (a *Agent) uncast(q *queuePair, list []*message, used []bool, over []skippe
 		}
 		a.accuse(q, verdict{
 			rule: rule.UDMC003, class: rule.Violation, role: rule.Receiver,
-			expected: fmt.Sprintf("the datagram to %v received: the queue pair has joined the group", m.av.dst), actual: "only later ones",
-			detail: fmt.Sprintf("receive request %d was there", x.t.event.Completion.ID), at: m.end, event: x.t.event,
+			expected: fmt.Sprintf("the datagram to %v received: the queue pair is attached to the group", m.av.dst), actual: "only later ones",
+			detail: fmt.Sprintf("receive request %d was available", x.t.event.Completion.ID), at: m.end, event: x.t.event,
 		})
 		return
 	}
@@ -126,7 +126,7 @@ func (a *Agent) castTwice(q *queuePair, t *taken) bool {
 	}
 	for i := range q.in.msgs {
 		if m := &q.in.msgs[i]; m.av != nil && m.av.group && q.matches(m, t) {
-			v.expected, v.actual, v.at = fmt.Sprintf("one completion of the datagram to %v", m.av.dst), "another one", m.end
+			v.expected, v.actual, v.at = fmt.Sprintf("one completion of the datagram to %v", m.av.dst), "a second completion", m.end
 			a.accuse(q, v)
 			return true
 		}
@@ -134,7 +134,7 @@ func (a *Agent) castTwice(q *queuePair, t *taken) bool {
 	for _, m := range a.casts {
 		if q.matches(m, t) && q.attr.QKey == m.qkey {
 			a.covered(rule.UDMC003)
-			v.expected, v.at = fmt.Sprintf("nothing: the queue pair has not joined %v", m.av.dst), m.end
+			v.expected, v.at = fmt.Sprintf("no completion: the queue pair is not attached to %v", m.av.dst), m.end
 			a.accuse(q, v)
 			return true
 		}
@@ -152,7 +152,7 @@ func (a *Agent) front(q *queuePair, m *message, t *taken) (misplaced bool) {
 	if t.event.Summed && !m.cut && m.length > 0 {
 		a.covered(rule.UDGRH001)
 		if n := min(m.length, headSize); m.crc != t.event.Sum && sum(head[:n]) == m.av.front {
-			v.rule, v.expected, v.actual = rule.UDGRH001, "the payload behind 40 bytes", "it stands at the beginning of the memory"
+			v.rule, v.expected, v.actual = rule.UDGRH001, "the payload after the 40 bytes of the GRH", "the payload at the beginning of the memory"
 			a.accuse(q, v)
 			return true
 		}

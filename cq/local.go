@@ -31,7 +31,7 @@ func (a *Agent) invalidatedEarly(q *queuePair, w *work) {
 		return
 	}
 	a.covered(rule.CPLFNC002)
-	a.early(q, rule.CPLFNC002, rule.Requester, w.done, at, where{}, fmt.Sprintf("the answer to request %d", before.req().ID),
+	a.early(q, rule.CPLFNC002, rule.Requester, w.done, at, where{}, fmt.Sprintf("the response to request %d", before.req().ID),
 		len(q.out.again) == 0 && (before.response() || q.out.answersAlone(before.last())))
 }
 
@@ -51,7 +51,7 @@ func (a *Agent) silentError(q *queuePair) {
 		a.covered(rule.CPLSIG002)
 		if w.done == nil {
 			a.accuse(q, verdict{
-				rule: rule.CPLSIG002, class: rule.Violation, role: rule.Requester, expected: fmt.Sprintf("a completion of request %d: it failed", w.req().ID),
+				rule: rule.CPLSIG002, class: rule.Violation, role: rule.Requester, expected: fmt.Sprintf("a completion of request %d, which failed", w.req().ID),
 				actual: "none, while later ones were flushed", at: n.at, event: w.event,
 			})
 		}
@@ -129,12 +129,12 @@ func (a *Agent) malformed(q *queuePair, w *work) {
 	v := verdict{rule: rule.CPLSTS008, class: rule.Violation, role: rule.Requester, actual: status.String(), detail: fmt.Sprintf("request %d", w.req().ID), event: w.done}
 	switch {
 	case status == hcaagent.Success:
-		v.expected, v.at = "BAD_RESP_ERR after a response that does not fit the request", q.out.oddAt(w)
+		v.expected, v.at = "BAD_RESP_ERR after a response that does not match the request", q.out.oddAt(w)
 		if m := q.out.find(w.first); m != nil {
 			v.evidence = []uint64{m.begin.frame}
 		}
 	case q.out.odd == nil && !q.src.clock.mayBeAfter(w.done.Time, a.last):
-		v.expected, v.class = "a response that does not fit the request before", a.proven(q)
+		v.expected, v.class = "a response before that does not match the request", a.proven(q)
 		if m := q.out.find(w.first); m != nil {
 			v.at = m.begin
 		}

@@ -138,7 +138,7 @@ func (a *Agent) memory(q *queuePair) {
 				a.accuse(q, verdict{
 					rule: rule.CPLINV002, class: rule.Violation, role: rule.Responder,
 					expected: fmt.Sprintf("NAK Remote Access Error: R_Key %#x cannot be invalidated, %s", m.inv, why),
-					actual:   "the request was carried out", at: at, evidence: []uint64{m.begin.frame},
+					actual:   "the responder executed the request", at: at, evidence: []uint64{m.begin.frame},
 				})
 			}
 			invalid[m.inv] = true
@@ -158,7 +158,7 @@ func (a *Agent) memory(q *queuePair) {
 			if q.permits&access == 0 && done && q.in.refused(m) == nil {
 				a.accuse(q, verdict{
 					rule: id, class: rule.Violation, role: rule.Responder, expected: "NAK Invalid Request: the queue pair does not permit it",
-					actual: "the request was carried out", at: at, evidence: []uint64{m.begin.frame},
+					actual: "the responder executed the request", at: at, evidence: []uint64{m.begin.frame},
 				})
 			}
 		}
@@ -178,7 +178,7 @@ func (a *Agent) memory(q *queuePair) {
 		if why != "" && done && refused == nil {
 			a.accuse(q, verdict{
 				rule: id, class: rule.Violation, role: rule.Responder, expected: expected,
-				actual: "the request was carried out", at: at, evidence: []uint64{m.begin.frame},
+				actual: "the responder executed the request", at: at, evidence: []uint64{m.begin.frame},
 			})
 		}
 		if refused != nil && refused.syndrome == packet.NAKRemoteAccess && q.enabled(m) {
@@ -186,7 +186,7 @@ func (a *Agent) memory(q *queuePair) {
 			if why == "" && !gap {
 				a.accuse(q, verdict{
 					rule: rule.RCRSP024, class: rule.Violation, role: rule.Responder,
-					expected: fmt.Sprintf("the request carried out: R_Key %#x permits it", m.rkey), actual: "NAK Remote Access Error",
+					expected: fmt.Sprintf("the request executed: R_Key %#x permits it", m.rkey), actual: "NAK Remote Access Error",
 					at: refused.at, evidence: []uint64{m.begin.frame},
 				})
 			}

@@ -57,7 +57,7 @@ func (q *queuePair) finished(w *work) (why string, at where) {
 		if !w.signaled(q) {
 			return "", where{}
 		}
-		return "it has been answered", at
+		return "it has a response", at
 	}
 	if n := q.fatal(w); n != nil {
 		return "a " + n.syndrome.String() + " has refused it", n.at

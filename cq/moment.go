@@ -13,7 +13,7 @@ func (a *Agent) established(q *queuePair, e *hcaagent.Event) {
 	case q.service() == packet.UD || q.typ == hcaagent.TypeRawPacket:
 		a.verb(q, rule.QPSRTR002, e, "no event: a "+q.typ.String()+" queue pair has no connection", "communication established")
 	case q.established:
-		a.verb(q, rule.QPSRTR002, e, "one event", "another one")
+		a.verb(q, rule.QPSRTR002, e, "one event", "a second event")
 	}
 	q.established = true
 }
@@ -38,7 +38,7 @@ func (a *Agent) moments(q *queuePair) {
 		if !q.established {
 			a.accuse(q, verdict{
 				rule: rule.QPSRTR002, class: rule.Violation, role: rule.Responder, expected: "an event that communication is established", actual: "none",
-				detail: "a packet was answered in RTR", at: at, event: q.wasRTR,
+				detail: "the queue pair responded to a packet in RTR", at: at, event: q.wasRTR,
 			})
 		}
 	}

@@ -17,7 +17,7 @@ func (a *Agent) notification(s *source, e *hcaagent.Event) {
 		a.covered(rule.CPLSOL003)
 		c := s.queue(e.CQ)
 		if c.armed == nil && c.made {
-			a.device(s, rule.CPLSOL003, e, fmt.Sprintf("silence: completion queue %d is not armed", e.CQ), "a notification")
+			a.device(s, rule.CPLSOL003, e, fmt.Sprintf("no notification: completion queue %d is not armed", e.CQ), "a notification")
 		}
 		a.noticed(s, c, e)
 	case e.Kind == hcaagent.EvCreateCQ:

@@ -125,7 +125,7 @@ func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
 	id := e.Completion.ID
 	if q.refusals[id] {
 		a.covered(rule.CPLIMD001)
-		a.verb(q, rule.CPLIMD001, e, "no completion: the post failed at once", fmt.Sprintf("a completion of request %d", id))
+		a.verb(q, rule.CPLIMD001, e, "no completion: the post returned an error", fmt.Sprintf("a completion of request %d", id))
 		return
 	}
 	if a.misnamed(q, e) || !q.known { // where it is not known, from before the log
@@ -139,7 +139,7 @@ func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
 		if e.Completion.Op >= hcaagent.DoneRecv && q.doubled == 0 {
 			q.doubled = len(q.successes()) + 1
 		}
-		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", id), "another one")
+		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", id), "a second completion")
 		return
 	}
 	a.verb(q, rule.CPLORD002, e, "a completion of a request that was posted", fmt.Sprintf("request %d, which was not", id))
@@ -202,7 +202,7 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *hcaagent.Event) {
 		a.covered(rule.CPLSRQ002)
 		if e.Completion.Status == hcaagent.WRFlushErr {
 			if q.flushed++; q.flushed == 2 && q.known {
-				a.verb(q, rule.CPLSRQ002, e, "the requests of the shared receive queue left there", "another one flushed")
+				a.verb(q, rule.CPLSRQ002, e, "the requests left in the shared receive queue", "a request of it flushed")
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func (a *Agent) postSend(s *source, e *hcaagent.Event) {
 	if q.known {
 		a.covered(rule.QPSRST001)
 		if !e.Failed && !q.state.PostSend() {
-			a.verb(q, rule.QPSRST001, e, fmt.Sprintf("an error: in %v no send request is taken", q.state), "the request was accepted")
+			a.verb(q, rule.QPSRST001, e, fmt.Sprintf("an error: no send request is accepted in %v", q.state), "the request was accepted")
 		}
 	}
 	if e.Failed {
@@ -91,7 +91,7 @@ func (a *Agent) postReceive(s *source, e *hcaagent.Event) {
 		switch {
 		case e.Failed:
 		case !q.state.PostReceive():
-			a.verb(q, rule.QPSRST001, e, fmt.Sprintf("an error: in %v no receive request is taken", q.state), "the request was accepted")
+			a.verb(q, rule.QPSRST001, e, fmt.Sprintf("an error: no receive request is accepted in %v", q.state), "the request was accepted")
 		case q.recvs.shared:
 			a.verb(q, rule.CPLSRQ004, e, "an error: the queue pair receives from a shared receive queue", "the request was accepted")
 		}

@@ -108,7 +108,7 @@ func (a *Agent) notReady(q *queuePair, list []*message) {
 			r := q.recvs.list[k].event
 			a.accuse(q, verdict{
 				rule: rule.RCRSP020, class: rule.Violation, role: rule.Responder,
-				expected: fmt.Sprintf("the message taken: receive request %d was posted before it came", r.Receive.ID), actual: n.syndrome.String(),
+				expected: fmt.Sprintf("the message accepted: receive request %d was posted before it arrived", r.Receive.ID), actual: n.syndrome.String(),
 				at: n.at, evidence: []uint64{m.begin.frame}, event: r,
 			})
 			return
@@ -162,13 +162,13 @@ func (a *Agent) noMessage(q *queuePair, t *taken) {
 	}
 	a.covered(rule.CPLSTS014)
 	v := verdict{
-		rule: rule.CPLSTS014, class: a.proven(q), role: q.receiver(), expected: "a message that was received", actual: "none that fits the completion",
+		rule: rule.CPLSTS014, class: a.proven(q), role: q.receiver(), expected: "a message that was received", actual: "none that matches the completion",
 		detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), event: t.event, at: q.in.newest,
 	}
 	switch {
 	case q.in.mixed:
 		v.class = rule.Unproven
-		v.detail += "; one PSN came with several packets, and which were taken is not known"
+		v.detail += "; several packets have one PSN, and which of them was accepted is unknown"
 	case v.class == rule.Unproven:
 		v.detail += "; " + notShown
 	}
@@ -305,7 +305,7 @@ func (a *Agent) posted(q *queuePair, list []*message) {
 			continue
 		}
 		a.accuse(q, verdict{
-			rule: rule.RCRSP038, class: rule.Violation, role: rule.Responder, expected: "an RNR NAK: all receive requests are taken",
+			rule: rule.RCRSP038, class: rule.Violation, role: rule.Responder, expected: "an RNR NAK: all receive requests are used",
 			actual: "an acknowledgement", detail: fmt.Sprintf("%d receive requests were posted", len(q.recvs.list)), at: at,
 			evidence: []uint64{m.end.frame},
 		})

@@ -68,7 +68,7 @@ func (a *Agent) founded(q *queuePair, n *nak) {
 		}
 		a.covered(rule.RCRSP025)
 		if !t.failed && !t.damaged && (!takes || t.polled) {
-			v.rule, v.expected, v.actual = rule.RCRSP025, "a receive request that fails: its memory is at fault, or the queue pair is", "none, and "+n.syndrome.String()
+			v.rule, v.expected, v.actual = rule.RCRSP025, "a receive request that fails, for its memory or the queue pair", "none, and "+n.syndrome.String()
 			a.accuse(q, v)
 		}
 	case packet.NAKInvalidRequest:

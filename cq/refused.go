@@ -123,7 +123,7 @@ func (a *Agent) writeTook(q *queuePair, n *nak, m *message, first *taken) {
 	switch c := first.event.Completion; c.Status {
 	case hcaagent.RemAccessErr, hcaagent.RemInvReqErr, hcaagent.LocAccessErr, hcaagent.LocLenErr:
 		a.accuse(q, verdict{
-			rule: rule.CPLRWQ001, class: rule.Violation, role: rule.Responder, expected: fmt.Sprintf("receive request %d left there: the WRITE failed", c.ID),
+			rule: rule.CPLRWQ001, class: rule.Violation, role: rule.Responder, expected: fmt.Sprintf("receive request %d not used: the WRITE failed", c.ID),
 			actual: c.Status.String(), at: n.at, evidence: []uint64{m.begin.frame}, event: first.event,
 		})
 	}

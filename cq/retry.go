@@ -22,7 +22,7 @@ func (a *Agent) retried(q *queuePair, w *work) {
 	most := q.out.tries(w) + q.out.repeated(w)
 	if want := 1 + int(q.attr.RetryCnt); most < want {
 		v := verdict{
-			rule: rule.CPLSTS006, class: a.sentProven(q), role: rule.Requester, expected: fmt.Sprintf("%d tries of the oldest packet", want),
+			rule: rule.CPLSTS006, class: a.sentProven(q), role: rule.Requester, expected: fmt.Sprintf("%d transmissions of the oldest packet", want),
 			actual: fmt.Sprintf("%d", most), detail: fmt.Sprintf("request %d", w.req().ID), at: at, event: w.done,
 		}
 		if v.class == rule.Unproven {
@@ -30,7 +30,7 @@ func (a *Agent) retried(q *queuePair, w *work) {
 		}
 		a.accuse(q, v)
 		if before, since := q.out.retries(w); before > 0 && before+since >= want-1 {
-			v.rule, v.expected = rule.RCRTY002, fmt.Sprintf("%d retries: what was sent before the request is acknowledged", want-1)
+			v.rule, v.expected = rule.RCRTY002, fmt.Sprintf("%d retries: the packets before the request are acknowledged", want-1)
 			v.actual = fmt.Sprintf("%d, and %d before that progress", since, before)
 			a.accuse(q, v)
 		}
@@ -77,7 +77,7 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 		if status == hcaagent.RetryExcErr {
 			return false
 		}
-		v.rule, v.expected = rule.CPLSTS006, fmt.Sprintf("RETRY_EXC_ERR: it was sent %d times, and never answered", tries)
+		v.rule, v.expected = rule.CPLSTS006, fmt.Sprintf("RETRY_EXC_ERR: the request was sent %d times without a response", tries)
 		if m := q.out.find(w.first); m != nil {
 			v.at = m.begin
 		}
@@ -86,7 +86,7 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 		if status == hcaagent.RNRRetryExcErr {
 			return false
 		}
-		v.rule, v.expected = rule.CPLSTS007, fmt.Sprintf("RNR_RETRY_EXC_ERR: each of %d tries was answered with an RNR NAK", n)
+		v.rule, v.expected = rule.CPLSTS007, fmt.Sprintf("RNR_RETRY_EXC_ERR: %d transmissions, each with an RNR NAK", n)
 	default:
 		return false
 	}
@@ -198,7 +198,7 @@ func (a *Agent) rnrRetried(q *queuePair, w *work) {
 	}
 	a.accuse(q, v)
 	if _, ok := q.out.ackOf(w.first - 1); ok && before > 0 && n > 0 && n < want && n+before >= want && q.attr.RNRRetry < 7 {
-		v.rule, v.expected = rule.RCRNR004, fmt.Sprintf("%d RNR NAKs: what was sent before the request is acknowledged", want)
+		v.rule, v.expected = rule.RCRNR004, fmt.Sprintf("%d RNR NAKs: the packets before the request are acknowledged", want)
 		v.actual = fmt.Sprintf("%d, and %d before that progress", n, before)
 		a.accuse(q, v)
 	}

@@ -56,7 +56,7 @@ func (a *Agent) sent(q *queuePair) {
 				class, detail = rule.Unproven, "the log may end before the request was posted"
 			}
 			a.accuse(q, verdict{
-				rule: rule.RCSEQ006, class: class, role: q.sender(), expected: "no packet: nothing more was posted",
+				rule: rule.RCSEQ006, class: class, role: q.sender(), expected: "no packet: no further request was posted",
 				actual: m.op.String(), detail: detail, at: m.begin,
 			})
 			return
@@ -96,7 +96,7 @@ func (a *Agent) repeats(q *queuePair, m *message, before, w *work) bool {
 	}
 	a.accuse(q, verdict{
 		rule: rule.RCSEQ006, class: rule.Violation, role: q.sender(), expected: fmt.Sprintf("the message of request %d", w.req().ID),
-		actual: fmt.Sprintf("that of request %d again", before.req().ID), at: m.begin, event: w.event,
+		actual: fmt.Sprintf("the message of request %d again", before.req().ID), at: m.begin, event: w.event,
 	})
 	return true
 }
@@ -148,8 +148,8 @@ func (a *Agent) fence(q *queuePair, m *message, w *work) {
 		if ok && m.begin.pos < at.pos && m.begin.time+margin < at.time {
 			a.accuse(q, verdict{
 				rule: rule.RCFEN001, class: rule.Violation, role: rule.Requester,
-				expected: fmt.Sprintf("request %d after the answer to request %d: it has the fence modifier", w.req().ID, v.req().ID),
-				actual:   "it left before", at: m.begin, evidence: []uint64{at.frame}, event: w.event,
+				expected: fmt.Sprintf("request %d after the response to request %d: it has the fence indicator", w.req().ID, v.req().ID),
+				actual:   "it was sent before the response", at: m.begin, evidence: []uint64{at.frame}, event: w.event,
 			})
 		}
 		return // the newest is enough: answers come in order
@@ -220,7 +220,7 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, differs func(id rule.
 		}
 		a.covered(rule.RCATM003)
 		if r.Compare != r.SwapAdd && m.compare == r.SwapAdd && m.swap == r.Compare {
-			differs(rule.RCATM003, fmt.Sprintf("swap operand %#x, and behind it compare operand %#x", r.SwapAdd, r.Compare), "each in the place of the other")
+			differs(rule.RCATM003, fmt.Sprintf("swap operand %#x, then compare operand %#x", r.SwapAdd, r.Compare), "the two exchanged")
 			break
 		}
 		want("compare operand", r.Compare, m.compare)

@@ -23,7 +23,7 @@ func (a *Agent) limitReached(s *source, e *hcaagent.Event) {
 	}
 	a.covered(rule.CPLSRQ003)
 	if r.limit.count == 0 {
-		a.device(s, rule.CPLSRQ003, e, fmt.Sprintf("silence: the limit of shared receive queue %d is not armed", e.SRQ), "an event")
+		a.device(s, rule.CPLSRQ003, e, fmt.Sprintf("no event: the limit of shared receive queue %d is not armed", e.SRQ), "an event")
 	}
 	r.limit.count = 0
 }
@@ -38,7 +38,7 @@ func (a *Agent) below(q *queuePair, r *receive, e *hcaagent.Event) {
 		a.covered(rule.CPLSRQ003)
 	}
 	if l := &list.limit; q.src.exact && l.count > 0 && r.n > l.n && left < l.count {
-		a.verb(q, rule.CPLSRQ003, e, fmt.Sprintf("an event before: at most %d requests are left in the shared receive queue, the limit is %d", left, l.count), "none")
+		a.verb(q, rule.CPLSRQ003, e, fmt.Sprintf("an earlier event: at most %d requests are left in the shared receive queue, the limit is %d", left, l.count), "none")
 		l.count = 0
 	}
 }
@@ -80,7 +80,7 @@ func (a *Agent) sharedReady(q *queuePair) {
 		if posted > used {
 			a.accuse(q, verdict{
 				rule: rule.RCRSP020, class: rule.Violation, role: rule.Responder,
-				expected: fmt.Sprintf("the message taken: of %d receive requests of the shared queue at most %d are used", posted, used),
+				expected: fmt.Sprintf("the message accepted: at most %d of %d receive requests of the shared queue are used", used, posted),
 				actual:   n.syndrome.String(), at: n.at, evidence: []uint64{m.begin.frame},
 			})
 			return
@@ -110,7 +110,7 @@ func (a *Agent) lastTaken(q *queuePair, e *hcaagent.Event) {
 	case !q.recvs.shared:
 		a.verb(q, rule.QPSDST001, e, "no event: the queue pair has a receive queue of its own", "an event")
 	case q.lastWQE:
-		a.verb(q, rule.QPSDST001, e, "one event", "another one")
+		a.verb(q, rule.QPSDST001, e, "one event", "a second event")
 	}
 	q.lastWQE = true
 }
@@ -122,6 +122,6 @@ func (a *Agent) ended(q *queuePair) {
 	}
 	a.covered(rule.QPSDST001)
 	if !q.lastWQE {
-		a.verb(q, rule.QPSDST001, q.failed, "an event: the queue pair takes no more requests from its shared receive queue", "none")
+		a.verb(q, rule.QPSDST001, q.failed, "an event: the queue pair uses no more requests of its shared receive queue", "none")
 	}
 }

@@ -102,7 +102,7 @@ func (a *Agent) solicited(s *source) {
 		}
 		a.covered(rule.CPLSOL001)
 		if !reason {
-			a.device(s, rule.CPLSOL001, x.event, fmt.Sprintf("silence: completion queue %d is armed for solicited events, and no completion is one", x.event.CQ), "a notification")
+			a.device(s, rule.CPLSOL001, x.event, fmt.Sprintf("no notification: completion queue %d is armed for solicited events, and no completion is solicited", x.event.CQ), "a notification")
 		}
 	}
 }
@@ -140,6 +140,6 @@ func (a *Agent) owed(q *queuePair, e *hcaagent.Event, x *arm, solicits bool, lat
 	a.covered(id)
 	if c := q.src.queue(e.CQ); !c.silent {
 		c.silent = true
-		a.verb(q, id, e, fmt.Sprintf("a notification before: completion queue %d was armed for %s", e.CQ, what), "none")
+		a.verb(q, id, e, fmt.Sprintf("an earlier notification: completion queue %d was armed for %s", e.CQ, what), "none")
 	}
 }

@@ -148,7 +148,7 @@ func (a *Agent) values(q *queuePair, from hcaagent.State, e *hcaagent.Event, at 
 	if at.Has(hcaagent.KnowsMigState) {
 		a.covered(rule.QPSATT005)
 		if at.MigState == hcaagent.Armed {
-			a.verb(q, rule.QPSATT005, e, "an error: the device alone arms path migration", "ARMED accepted")
+			a.verb(q, rule.QPSATT005, e, "an error: only the device sets ARMED", "ARMED accepted")
 		}
 	}
 	for _, v := range [...]struct {

@@ -84,13 +84,13 @@ func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *hcaagent.Even
 	switch {
 	case later.seen() && later.pos < at.pos && later.time+margin < at.time:
 		a.accuse(q, verdict{
-			rule: id, class: class, role: role, expected: what + " before the completion", actual: "it came after",
+			rule: id, class: class, role: role, expected: what + " before the completion", actual: "it arrived after the completion",
 			detail:   fmt.Sprintf("request %d; a request that was posted after the completion was on the wire in frame %d%s", e.Completion.ID, later.frame, why),
 			evidence: []uint64{later.frame}, at: at, event: e,
 		})
 	case c.before(e.Time, at.time):
 		a.accuse(q, verdict{
-			rule: id, class: class, role: role, expected: what + " before the completion", actual: "it came after",
+			rule: id, class: class, role: role, expected: what + " before the completion", actual: "it arrived after the completion",
 			detail: fmt.Sprintf("request %d; by the clocks of log and capture%s", e.Completion.ID, why), at: at, event: e,
 		})
 	}
@@ -113,7 +113,7 @@ func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 	if !q.reliable() || !q.out.anchor || w.local() || !q.out.first.seen() || q.out.halted != "" || q.lost(w) {
 		return
 	}
-	id, what := rule.CPLSTS012, "an acknowledgement of its last packet"
+	id, what := rule.CPLSTS012, "an ACK of its last packet"
 	if w.response() {
 		id, what = rule.CPLSTS013, "all of the response"
 	}
@@ -298,6 +298,6 @@ func (a *Agent) unreliable(q *queuePair, w *work) {
 	a.covered(rule.UCCPL001)
 	switch s := w.done.Completion.Status; s {
 	case hcaagent.RemInvReqErr, hcaagent.RemAccessErr, hcaagent.RemOpErr, hcaagent.RetryExcErr, hcaagent.RNRRetryExcErr, hcaagent.BadRespErr:
-		a.verb(q, rule.UCCPL001, w.done, "success: nothing tells a UC sender of an error", s.String())
+		a.verb(q, rule.UCCPL001, w.done, "success: a UC requester gets no error from its peer", s.String())
 	}
 }

@@ -63,7 +63,7 @@ func (a *Agent) late(q *queuePair, m *message, t *taken) {
 	a.covered(id)
 	if q.missed(m, t) {
 		a.accuse(q, verdict{
-			rule: id, class: rule.Violation, role: rule.Receiver, expected: "the message dropped: no receive request was there",
+			rule: id, class: rule.Violation, role: rule.Receiver, expected: "the message dropped: no receive request was available",
 			actual: fmt.Sprintf("receive request %d, posted later, completes with it", t.event.Completion.ID), at: m.end, event: t.event,
 		})
 	}
@@ -113,7 +113,7 @@ func (a *Agent) keyless(q *queuePair, list []*message, used []bool, n int, t *ta
 		if i < n && t.of.event.Time < m.begin.time && m.end.pos < list[n].begin.pos {
 			a.accuse(q, verdict{
 				rule: rule.UCACC002, class: rule.Violation, role: rule.Receiver, expected: "a receive completion: a WRITE of no bytes needs no R_Key",
-				actual: fmt.Sprintf("none; receive request %d, which was there, completes with the next message", t.event.Completion.ID),
+				actual: fmt.Sprintf("none; receive request %d, which was available, completes with the next message", t.event.Completion.ID),
 				detail: why, at: m.end, evidence: []uint64{list[n].end.frame}, event: t.event,
 			})
 		}
@@ -139,7 +139,7 @@ func (a *Agent) overtook(q *queuePair, list []*message, m *message, t *taken) {
 	if last := q.newest; fits == 1 && last != nil && m.end.pos < last.end.pos {
 		a.accuse(q, verdict{
 			rule: rule.UCCPL002, class: rule.Violation, role: rule.Receiver, expected: "the message completed before the next one, which arrived later",
-			actual: "it completed after it", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.end,
+			actual: "it completed after the next one", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.end,
 			evidence: []uint64{last.end.frame}, event: t.event,
 		})
 	}

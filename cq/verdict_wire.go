@@ -29,20 +29,20 @@ func (a *Agent) states(q *queuePair) {
 				at, role = answer, rule.Responder
 			}
 			a.accuse(q, verdict{
-				rule: rule.QPSINI001, class: rule.Violation, role: role, expected: "silence: the queue pair never came to RTR",
+				rule: rule.QPSINI001, class: rule.Violation, role: role, expected: "no response: the queue pair was never in RTR",
 				actual: at.op.String(), at: at,
 			})
 			return
 		case q.wasRTS == nil && request.seen():
 			a.accuse(q, verdict{
-				rule: rule.QPSRTR001, class: rule.Violation, role: q.sender(), expected: "no request: the queue pair never came to RTS",
+				rule: rule.QPSRTR001, class: rule.Violation, role: q.sender(), expected: "no request: the queue pair was never in RTS",
 				actual: request.op.String(), at: request,
 			})
 			return
 		}
 	}
-	a.silence(q, rule.QPSERR001, q.failed, "silence: the queue pair is in error")
-	a.silence(q, rule.CPLCQ001, q.overrun, "silence: the completion queue of the queue pair has overrun")
+	a.silence(q, rule.QPSERR001, q.failed, "no response: the queue pair is in error")
+	a.silence(q, rule.CPLCQ001, q.overrun, "no response: the completion queue of the queue pair has overrun")
 	a.draining(q)
 }
 

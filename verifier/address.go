@@ -45,7 +45,7 @@ func (v *Verifier) missentAgain(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.BTH011)
 	v.report(c, from, m, verdict{
 		rule: rule.BTH011, class: proven(c.Complete()), role: rule.Sender,
-		expected: fmt.Sprintf("DestQP 0x%x of the connection: it was sent again there", c.Ends[1-from].Number),
+		expected: fmt.Sprintf("DestQP 0x%x of the connection: it was retransmitted there", c.Ends[1-from].Number),
 		actual:   fmt.Sprintf("DestQP 0x%x", m.DestQP), evidence: []uint64{p.Frame},
 	})
 }
@@ -89,11 +89,11 @@ func (v *Verifier) Misdirected(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.BTH011)
 	d := verdict{
 		rule: rule.BTH011, class: proven(c.Sees(from)), role: rule.Sender,
-		expected: fmt.Sprintf("DestQP 0x%x, whose request has this PSN", c.Ends[1-from].Number),
+		expected: fmt.Sprintf("DestQP 0x%x, which sent the request with this PSN", c.Ends[1-from].Number),
 		actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP),
 	}
 	if d.class == rule.Unproven {
-		d.detail = "another connection of this QP may have escaped the capture"
+		d.detail = "the capture may not hold another connection of this QP"
 	}
 	v.report(c, from, p, d)
 }
@@ -107,11 +107,11 @@ func (v *Verifier) Astray(c *qp.Pair, p *packet.Packet, after uint64) {
 	v.covered(rule.BTH011)
 	d := verdict{
 		rule: rule.BTH011, class: proven(c.Sees(0)), role: rule.Sender,
-		expected: fmt.Sprintf("DestQP 0x%x, where the packets behind it go", c.Ends[1].Number),
+		expected: fmt.Sprintf("DestQP 0x%x, the destination of the packets after it", c.Ends[1].Number),
 		actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP), evidence: []uint64{after},
 	}
 	if d.class == rule.Unproven {
-		d.detail = "another connection of this QP may have escaped the capture"
+		d.detail = "the capture may not hold another connection of this QP"
 	}
 	v.report(c, 0, p, d)
 }
@@ -130,7 +130,7 @@ func (v *Verifier) Source(c *qp.Pair, to int, p *packet.Packet, class rule.Class
 		d.rule = rule.BTH019
 	}
 	if class == rule.Unproven {
-		d.detail = "no CM exchange was seen that tells whose QP it is"
+		d.detail = "the capture holds no CM exchange that names the owner of the QP"
 	}
 	v.covered(d.rule)
 	if own {
@@ -153,7 +153,7 @@ func (v *Verifier) sourceGID(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	d := verdict{
 		rule: rule.ROCV2011, class: rule.Violation, role: rule.Sender, own: true,
-		expected: fmt.Sprintf("source %v, the GID of the path that it named", gid), actual: p.Src.String(),
+		expected: fmt.Sprintf("source %v, the GID of the path named in CM", gid), actual: p.Src.String(),
 	}
 	if gid.IsIPv4() != p.Src.IsIPv4() {
 		d.class, d.detail = rule.Unproven, "the GID of the path may be meant for another version of RoCE"
@@ -175,7 +175,7 @@ func (v *Verifier) Destination(c *qp.Pair, to int, p *packet.Packet, complete bo
 	if p.Info().Response {
 		d.expected = fmt.Sprintf("destination %v of the connection, where the request was sent", c.Ends[to].Addr)
 		if d.class == rule.Unproven {
-			d.detail = "another connection may have escaped the capture"
+			d.detail = "the capture may not hold another connection"
 		}
 	}
 	v.report(c, 1-to, p, d)

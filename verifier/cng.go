@@ -178,12 +178,12 @@ func (v *Verifier) overdue(m *Marks, now int64) {
 	case by == PacedByQP, by == PacedByAddress:
 		switch d.class = proven(v.Near(p.Dst) && taken); {
 		case !v.Near(p.Dst):
-			d.detail = "the packet may have been lost behind the tap, or the CNP before it"
+			d.detail = "the packet may have been lost after the tap, or the CNP before the tap"
 		case !taken:
-			d.detail = "nothing acknowledges the packet: the QP that it names may be gone"
+			d.detail = "the packet is not acknowledged: its DestQP may no longer exist"
 		}
 	default:
-		d.class, d.detail = rule.Unproven, "some adapters have one timer for the CNPs to all senders: a profile tells (--profile cnp-per-ip)"
+		d.class, d.detail = rule.Unproven, "some adapters have one CNP timer for all senders: name it with --profile cnp-per-ip"
 	}
 	f := finding(p, d)
 	f.Accused = rule.Endpoint{Role: rule.Receiver, Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}
@@ -208,8 +208,8 @@ func (v *Verifier) notECT(c *qp.Pair, from int, p *packet.Packet) {
 	f.Reported |= reportedECN
 	v.accuse(c, from, from, p, verdict{
 		rule: rule.CNGECN001, class: rule.Unproven, role: rule.Network,
-		expected: "no mark on what is not ECN-capable, as the first packet of this QP is not", actual: "ECN 11 (CE)",
-		detail: "the sender may call some of its packets ECN-capable; a tap before the mark tells",
+		expected: "no CE mark on a packet that is not ECN-capable: the first packet of this QP is not", actual: "ECN 11 (CE)",
+		detail: "the sender may send only some of its packets as ECN-capable; a tap before the marking switch shows it",
 	})
 }
 
@@ -227,7 +227,7 @@ func (v *Verifier) Remarked(c *qp.Pair, from int, p *packet.Packet, ecn uint8) {
 		v.covered(rule.CNGECN001)
 		d := verdict{
 			rule: rule.CNGECN001, class: rule.Violation, role: rule.Network,
-			expected: "ECN 00, as another tap has seen this packet: it is not ECN-capable", actual: "ECN 11 (CE)",
+			expected: "ECN 00, as at another tap: the packet is not ECN-capable", actual: "ECN 11 (CE)",
 		}
 		if c != nil {
 			c.Ends[from].Flow.Reported |= reportedECN
@@ -249,7 +249,7 @@ func (v *Verifier) cnpTook(c *qp.Pair, from int, p *packet.Packet) bool {
 func (v *Verifier) took(c *qp.Pair, from int, p *packet.Packet, role rule.Role) {
 	v.report(c, from, p, verdict{
 		rule: rule.CNGCNP006, class: proven(c.Sees(from)), role: role,
-		expected: fmt.Sprintf("PSN %v: a CNP takes none", c.Ends[from].SQ.Next), actual: "PSN " + p.PSN.String(), detail: lossDetail(c, from),
+		expected: fmt.Sprintf("PSN %v: a CNP uses no PSN", c.Ends[from].SQ.Next), actual: "PSN " + p.PSN.String(), detail: lossDetail(c, from),
 		evidence: []uint64{v.cng.cnp.Frame}, gap: rule.GapAt(c.Ends[from].SQ.Next),
 	})
 }

@@ -69,17 +69,17 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q 
 	}
 	d := verdict{
 		rule: rule.CNGCNP002, class: proven(v.Untouched(p)), role: rule.Receiver,
-		expected: "a CNP only for a packet that was marked", actual: fmt.Sprintf("none of QP 0x%x was since the CNP before", p.DestQP),
+		expected: "a CNP only for a packet that was marked", actual: fmt.Sprintf("no packet of QP 0x%x was marked since the previous CNP", p.DestQP),
 	}
 	switch {
 	case d.class == rule.Unproven:
-		d.detail = "the mark may have been made behind the tap"
+		d.detail = "a switch after the tap may have marked the packet"
 	case c == nil: // a QP of UD sends to groups too, which this does not see
 		d.class, d.detail = rule.Unproven, "a datagram to a multicast group may have been marked"
 	}
 	if m.onCNPs > 0 {
 		m.onCNPs--
-		d.rule, d.expected, d.actual = rule.CNGCNP005, "no CNP for a mark on a CNP", "nothing else was marked"
+		d.rule, d.expected, d.actual = rule.CNGCNP005, "no CNP for a marked CNP", "only a CNP was marked"
 		d.evidence = []uint64{m.onCNP}
 	}
 	v.covered(d.rule)
@@ -107,13 +107,13 @@ func (v *Verifier) cnpPace(c *qp.Pair, from int, p *packet.Packet, m *Marks, q *
 	}
 	d := verdict{
 		rule: rule.CNGCNP007, class: proven(pacing.By != PacingUnknown && v.Untouched(p)), role: rule.Receiver,
-		expected: "no other CNP " + to + " for " + pacing.Every.String(), actual: "one after " + took.String(), evidence: []uint64{last.frame},
+		expected: "no other CNP " + to + " for " + pacing.Every.String(), actual: "a CNP after " + took.String(), evidence: []uint64{last.frame},
 	}
 	switch {
 	case pacing.By == PacingUnknown:
-		d.detail = "the interval is a setting of the adapter: a profile tells (--profile cnp-per-qp=TIME)"
+		d.detail = "the interval is a setting of the adapter: give it with --profile cnp-per-qp=TIME"
 	case d.class == rule.Unproven:
-		d.detail = "CNPs may have come closer together on their way to the tap"
+		d.detail = "the network may have shortened the interval on the way to the tap"
 	}
 	v.bytewise(c, from, p, d)
 }
@@ -188,7 +188,7 @@ func (v *Verifier) slows(c *qp.Pair, who int, p *packet.Packet, q *marked) {
 	q.judged = true
 	v.accuse(c, 1-who, who, p, verdict{
 		rule: rule.CNGRP001, class: rule.Unproven, role: rule.Requester,
-		expected: fmt.Sprintf("less than %.1f Mbit/s: CNPs have come since", first*8/1e6), actual: fmt.Sprintf("%.1f Mbit/s", second*8/1e6),
-		detail: "the limit that it lowers may still be above what it has to send",
+		expected: fmt.Sprintf("less than %.1f Mbit/s: the sender has received CNPs since", first*8/1e6), actual: fmt.Sprintf("%.1f Mbit/s", second*8/1e6),
+		detail: "the reduced rate limit may still be above the offered load",
 	})
 }

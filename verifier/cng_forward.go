@@ -69,7 +69,7 @@ func (v *Verifier) returned(c *qp.Pair, from int, p *packet.Packet, m *Marks) {
 		expected: "BECN 1: the request that it answers had FECN", actual: "BECN 0", evidence: []uint64{owed.Frame},
 	}
 	if d.class == rule.Unproven {
-		d.detail = "the request may have been lost behind the tap"
+		d.detail = "the request may have been lost after the tap"
 	}
 	v.report(c, from, p, d)
 }

@@ -116,6 +116,6 @@ func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
 	b.Has &^= packet.HasDETH // what stands there is something else
 	v.bytewise(c, from, b, verdict{
 		rule: id, class: proven(p.ICRCState == packet.CRCGood), role: rule.Sender,
-		expected: misfits[id], actual: "too few bytes by the lengths of its headers",
+		expected: misfits[id], actual: "fewer bytes than its headers take",
 	})
 }

@@ -125,7 +125,7 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 		if end.Attr.GRH != (p.Has&packet.HasGRH != 0) {
 			v.report(c, from, p, verdict{
 				rule: rule.NETGRH006, class: rule.Violation, role: rule.Sender, own: true,
-				expected: fmt.Sprintf("GRH %t: the address vector says so", end.Attr.GRH), actual: fmt.Sprintf("GRH %t", !end.Attr.GRH),
+				expected: fmt.Sprintf("GRH %t by the address vector", end.Attr.GRH), actual: fmt.Sprintf("GRH %t", !end.Attr.GRH),
 			})
 		}
 	}
@@ -134,7 +134,7 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 		if p.MigReq != (end.Attr.MigState == hcaagent.Migrated) {
 			v.report(c, from, p, verdict{
 				rule: rule.BTH013, class: rule.Violation, role: rule.Sender, own: true,
-				expected: fmt.Sprintf("M %t of the migration state", end.Attr.MigState == hcaagent.Migrated), actual: fmt.Sprintf("M %t", p.MigReq),
+				expected: fmt.Sprintf("M %t by the migration state", end.Attr.MigState == hcaagent.Migrated), actual: fmt.Sprintf("M %t", p.MigReq),
 			})
 		}
 	}
@@ -159,7 +159,7 @@ func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 		expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
 	}
 	if !end.Told(hcaagent.KnowsTClass) && end.Flow.TClass != end.Attr.TClass>>2 {
-		d.class, d.detail = rule.Unproven, "CM tells of it, and adapters can be set to use another one whatever CM says"
+		d.class, d.detail = rule.Unproven, "the traffic class is that of CM; an adapter may be configured to use another one"
 	}
 	v.report(c, from, p, d)
 	return true
@@ -185,7 +185,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		d := verdict{rule: rule.ROCV2027, class: rule.Violation, expected: c.Encap.String() + " as before", actual: p.Encap.String()}
 		n, told := c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, (c.Ends[0].Flow.Reported|c.Ends[1].Flow.Reported)&reportedEncap != 0
 		if n == 2 || n == 3 && told {
-			d.class, d.detail = rule.Unproven, "only the first packet of the connection has been seen so, and may be the odd one"
+			d.class, d.detail = rule.Unproven, "only the first packet of the connection has the other encapsulation: it may be the deviating one"
 		}
 		if q := &end.SQ; n == 2 && q.Joined {
 			misplaced(c, q.First) // its receiver may not know that one
@@ -330,7 +330,7 @@ func (v *Verifier) steady(c *qp.Pair) {
 				if f.Rule == rule.NETGRH013 || f.Rule == rule.LNKSL001 && end.Flow.GRH {
 					f.Leans |= rule.LeanNear
 				}
-				v.Rec.Prove(k, "the packets before it and behind it agree")
+				v.Rec.Prove(k, "the packets before and after it agree")
 			}
 		}
 	}
@@ -353,7 +353,7 @@ func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
 		d.class, d.expected, d.detail = rule.Unproven, fmt.Sprintf("SL %d as before", want), "legal after path migration or modify QP"
 	case c.Paired && peer.Flow.Known() && peer.Flow.Reported&reportedSL == 0:
 		want, d.class = peer.Flow.SL, rule.Unproven
-		d.expected, d.detail = fmt.Sprintf("SL %d of the peer", want), "the two directions need not use one path where CM did not make the connection"
+		d.expected, d.detail = fmt.Sprintf("SL %d of the peer", want), "without CM, the two directions may use different paths"
 	}
 	v.covered(rule.LNKSL001)
 	if want == p.SL {
@@ -378,7 +378,7 @@ func (v *Verifier) limited(c *qp.Pair, from int, p *packet.Packet) {
 	f.Reported |= reportedLimited
 	v.report(c, from, p, verdict{
 		rule: rule.PKY006, class: rule.Violation, role: rule.Sender,
-		expected: "a full member on one side at least", actual: fmt.Sprintf("P_Key 0x%04x from both", p.PKey),
+		expected: "at least one full member", actual: fmt.Sprintf("P_Key 0x%04x from both ends: limited members", p.PKey),
 	})
 }
 

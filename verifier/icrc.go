@@ -61,7 +61,7 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 		v.covered(o.rule)
 		d = o
 	} else if how := otherwise(p); how != "" {
-		d.rule, d.class, d.detail, d.actual = rule.LNKCRC005, rule.Violation, "", "one that is right "+how
+		d.rule, d.class, d.detail, d.actual = rule.LNKCRC005, rule.Violation, "", "an ICRC that is correct "+how
 	}
 	v.bytewise(c, from, p, d)
 	if c != nil {
@@ -87,12 +87,12 @@ func missealed(p *packet.Packet) (d verdict, ok bool) {
 	case packet.SealedCongestion:
 		d.rule, d.expected, d.actual = rule.CNGIB003, "an ICRC that leaves out FECN and BECN", "one that covers them"
 	case packet.SealedVCRC:
-		d.rule, d.expected, d.actual = rule.ROCV2002, "the ICRC at the end", "two bytes behind it, as a VCRC"
+		d.rule, d.expected, d.actual = rule.ROCV2002, "the ICRC at the end", "two bytes after it, as a VCRC"
 		if p.Encap == packet.RoCEv1 {
 			d.rule = rule.ROCV1001
 		}
 	case packet.SealedGRH:
-		d.rule, d.expected, d.actual = rule.ROCV2002, "the BTH behind UDP", "a global route header"
+		d.rule, d.expected, d.actual = rule.ROCV2002, "the BTH after the UDP header", "a global route header"
 	default:
 		return d, false
 	}
@@ -148,9 +148,9 @@ func (v *Verifier) marred(c *qp.Pair, from int, p *packet.Packet) {
 // damaged is the rule on a response to the newest damaged packet of a queue, and what was expected instead.
 func damaged(q *qp.SendQueue) (rule.ID, string) {
 	if q.Broken&qp.BrokenLink != 0 {
-		return rule.LNKCRC006, "silence: the request arrived damaged"
+		return rule.LNKCRC006, "no response: the request arrived damaged"
 	}
-	return rule.RCRSP036, "silence: the request arrived with a wrong ICRC"
+	return rule.RCRSP036, "no response: the request arrived with a wrong ICRC"
 }
 
 // Length judges a packet whose lengths contradict each other or the frame, so that its ICRC cannot be where they say: the length

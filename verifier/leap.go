@@ -204,7 +204,7 @@ func (v *Verifier) leapUnproven(c *qp.Pair, from int, id rule.ID, role rule.Role
 	v.covered(id)
 	v.report(c, from, q.Stray, verdict{
 		rule: id, class: rule.Unproven, role: role, expected: "PSN " + q.Next.String(), actual: "PSN " + q.Stray.PSN.String(),
-		detail: "far from the PSN stream, which goes on from there: nothing shows whether the QP was connected again", evidence: evidence,
+		detail: "far from the expected PSN, and the PSN stream continues there: the capture does not show whether the QP was connected again", evidence: evidence,
 	})
 }
 

@@ -81,7 +81,7 @@ func (v *Verifier) Raw(p *packet.Packet) {
 		say(rule.LNKRAW001, want, have)
 	}
 	if p.Has&packet.HasIPv6 != 0 {
-		want, have = differs(p.IPVer != 6, "an IPv6 header behind LNH 1", "IP version %d", p.IPVer)
+		want, have = differs(p.IPVer != 6, "an IPv6 header, as LNH 1 says", "IP version %d", p.IPVer)
 		say(rule.LNKLRH004, want, have)
 	}
 }

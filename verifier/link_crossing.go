@@ -22,7 +22,7 @@ type Sighting struct {
 func (v *Verifier) Crossed(p *packet.Packet, before, now *Sighting) (changed bool) {
 	v.covered(rule.LNKVL007)
 	v.covered(rule.LNKSW001)
-	d := verdict{class: proven(before.Sound && p.VCRCState == packet.CRCGood), role: rule.Network, detail: fmt.Sprintf("frame %d of tap %d shows it as it was before", before.Frame, before.Tap)}
+	d := verdict{class: proven(before.Sound && p.VCRCState == packet.CRCGood), role: rule.Network, detail: fmt.Sprintf("frame %d of tap %d shows the packet before the switch", before.Frame, before.Tap)}
 	fields := [...]string{"LRH", "BTH", "GRH"}
 	switch {
 	case before.SL != now.SL:
@@ -32,14 +32,14 @@ func (v *Verifier) Crossed(p *packet.Packet, before, now *Sighting) (changed boo
 		for before.Fields[i] == now.Fields[i] {
 			i++
 		}
-		d.rule, d.expected, d.actual = rule.LNKSW001, "the "+fields[i]+" as it was", "another one"
+		d.rule, d.expected, d.actual = rule.LNKSW001, "the "+fields[i]+" unchanged", "changed"
 	case before.Whole && p.ICRCState == packet.CRCBad && p.VCRCState == packet.CRCGood:
-		d.rule, d.expected, d.actual = rule.LNKSW001, "an ICRC that is right, as it was", "a wrong one behind a switch"
+		d.rule, d.expected, d.actual = rule.LNKSW001, "a correct ICRC, as before the switch", "a wrong ICRC after the switch"
 	default:
 		return false
 	}
 	if d.class == rule.Unproven {
-		d.detail += "; without a VCRC it may have been damaged"
+		d.detail += "; without a VCRC, the packet may have been damaged"
 	}
 	v.alone(p, d)
 	return true
@@ -54,7 +54,7 @@ func (v *Verifier) Ordered(p *packet.Packet, before *Sighting, last uint64) {
 	}
 	v.alone(p, verdict{
 		rule: rule.LNKSW003, class: rule.Unproven, role: rule.Network,
-		expected: fmt.Sprintf("it before the packet of frame %d of tap %d", last, before.Tap), actual: fmt.Sprintf("it behind, though it is frame %d there", before.Frame),
+		expected: fmt.Sprintf("the packet before that of frame %d of tap %d", last, before.Tap), actual: fmt.Sprintf("the packet after it, though it is frame %d there", before.Frame),
 		detail: "adaptive routing does so on purpose",
 	})
 }

@@ -48,7 +48,7 @@ func (v *Verifier) onSubnet(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) onPort(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port, d verdict) {
 	v.broken = true
 	if d.class == rule.Violation && !v.Near(p.Src) && (s.LID == 0 || !v.Near(packet.LIDAddr(s.LID))) {
-		d.class, d.detail = rule.Unproven, "the port may have been told otherwise out of sight of the tap"
+		d.class, d.detail = rule.Unproven, "the subnet manager may have changed the port in packets that the capture does not hold"
 	}
 	if s.Frame != 0 {
 		d.evidence = []uint64{s.Frame}
@@ -64,8 +64,8 @@ func (v *Verifier) armed(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port)
 		return
 	}
 	v.onPort(c, from, p, s, verdict{
-		rule: rule.LNKST003, class: rule.Unproven, role: rule.Sender, detail: "a data packet that is not seen here may have made it active",
-		expected: "no data packet of a port that is Armed, and has got none", actual: fmt.Sprintf("a data packet on VL %d", p.VL),
+		rule: rule.LNKST003, class: rule.Unproven, role: rule.Sender, detail: "a data packet that the capture does not hold may have made the port Active",
+		expected: "no data packet from a port that is Armed and has received none", actual: fmt.Sprintf("a data packet on VL %d", p.VL),
 	})
 }
 

@@ -34,7 +34,7 @@ func (v *Verifier) Distrust(c *qp.Pair, why string) {
 func (v *Verifier) Incomplete() {
 	for i := range v.Rec.Findings {
 		if v.Rec.Findings[i].Leans != 0 {
-			v.Rec.Doubt(i, "the capture lost packets: what is missing in it may have passed the tap")
+			v.Rec.Doubt(i, "the capture lost packets: a missing packet may have passed the tap")
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (v *Verifier) copied(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if c.Ends[from].Copies++; c.Ends[from].Copies == fewCopies {
-		v.Distrust(c, "the capture holds packets that left this endpoint twice, or in another order: what is missing or comes again in it may be its own doing")
+		v.Distrust(c, "the capture shows packets of this endpoint twice, or reordered: a gap or a repeated packet may be an artifact of the capture")
 	}
 }
 

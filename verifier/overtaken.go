@@ -23,7 +23,7 @@ func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet, id uint16, 
 	}
 	for k := len(v.Rec.Findings) - 1; k >= 0 && p.Time-v.Rec.Findings[k].Time <= uptake; k-- {
 		if f := &v.Rec.Findings[k]; f.Frame == last && f.Tap == p.Tap && ordered[f.Rule] && is(&c.Ends[from], &f.Accused) {
-			v.Rec.Doubt(k, "by its IPv4 identification it left after the packet behind it in the capture, which is out of order")
+			v.Rec.Doubt(k, "the capture is out of order: by its IPv4 identification the packet left after the next one in the capture")
 		}
 	}
 	return true

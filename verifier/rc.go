@@ -171,7 +171,7 @@ func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 	v.report(c, from, q.Stray, verdict{
 		rule: id, class: class, role: role,
 		expected: "PSN " + q.Next.String(), actual: "PSN " + q.Stray.PSN.String(),
-		detail: "far from the PSN stream", evidence: evidence,
+		detail: "far from the expected PSN", evidence: evidence,
 	})
 	q.Unstray()
 }

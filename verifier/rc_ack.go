@@ -83,7 +83,7 @@ func (v *Verifier) rcDuplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	r.Owed = nil // this is what it owes, with a wrong PSN
 	v.report(c, from, p, verdict{
 		rule: rule.RCRSP029, class: proven(c.Sees(from) && !q.IsMixed(p.PSN)), role: rule.Responder,
-		expected: "PSN " + r.LastPSN.String() + ", the newest acknowledged, for a duplicate", actual: "PSN " + p.PSN.String(),
+		expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", actual: "PSN " + p.PSN.String(),
 		detail: missedDetail(c, from), evidence: []uint64{frame(p.Frame, r.LastFrame)},
 	})
 }
@@ -97,7 +97,7 @@ func (v *Verifier) rcUnsolicited(c *qp.Pair, from int, p *packet.Packet) {
 		v.report(c, from, p, verdict{
 			rule: rule.RCACK008, class: rule.Unproven, role: rule.Responder,
 			expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), actual: fmt.Sprintf("MSN %d", p.MSN),
-			detail: "messages may have been executed since", evidence: []uint64{frame(p.Frame, r.LastFrame)},
+			detail: "the responder may have executed messages since", evidence: []uint64{frame(p.Frame, r.LastFrame)},
 		})
 		return
 	}
@@ -133,7 +133,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 		v.covered(id)
 		d := verdict{
 			rule: id, class: rule.Violation, role: rule.Responder,
-			expected: "nothing acknowledged from PSN " + q.Hole.String() + " on: it has not arrived", actual: "PSN " + p.PSN.String(), gap: rule.GapAt(q.Hole),
+			expected: "nothing acknowledged from PSN " + q.Hole.String() + " on: that packet has not arrived", actual: "PSN " + p.PSN.String(), gap: rule.GapAt(q.Hole),
 		}
 		if id != rule.RCRSP006 {
 			consequence(c, from, &d)
@@ -210,14 +210,14 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if p.PSN.In(oldest.First, oldest.Last) {
 		d.rule, d.class = rule.RCACK003, proven(c.Sees(from) && !q.IsMixed(oldest.First))
-		d.expected = "the response of the " + oldest.Op.String() + ": an Acknowledge cannot stand for it"
+		d.expected = "the response to the " + oldest.Op.String() + ": an Acknowledge does not replace it"
 		if id, ok := flushRule(oldest.Op); ok {
 			d.rule = id
 			v.covered(id)
 		}
 	}
 	if d.class == rule.Unproven {
-		d.detail = "its response may have been lost before the tap, or have left before the capture began"
+		d.detail = "the response may have been lost before the tap, or have been sent before the capture began"
 	}
 	if v.report(c, from, p, d); d.class == rule.Violation && p.PSN == oldest.RespNext && p.PSN != oldest.First {
 		oldest.Flags |= wqe.Blamed // it stands for a response
@@ -266,11 +266,11 @@ func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(id)
 	d := verdict{
 		rule: id, class: proven(c.Sees(from)), role: rule.Responder,
-		expected: "nothing acknowledged from PSN " + r.NakPSN.String() + " on until it comes again", actual: "PSN " + p.PSN.String(),
+		expected: "nothing acknowledged from PSN " + r.NakPSN.String() + " on until it is retransmitted", actual: "PSN " + p.PSN.String(),
 		evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
 	if d.class == rule.Unproven {
-		d.detail = "the tap may have missed it"
+		d.detail = "the tap may have missed the retransmission"
 		c.Lossy = true
 	}
 	v.report(c, from, p, d)

@@ -80,7 +80,7 @@ func rightBehind(q *qp.SendQueue, p *packet.Packet) bool {
 
 // rcSame holds a packet sent again against the first time (rules RC-RTY-004, -009).
 func (v *Verifier) rcSame(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
-	id, what := rule.RCRTY004, "the packet as it was sent first"
+	id, what := rule.RCRTY004, "the packet as originally sent"
 	if w != nil && w.Op.Atomic() || wqe.OpOf(s.Trace.Opcode.Fn()).Atomic() {
 		id = rule.RCRTY009
 	}
@@ -121,7 +121,7 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 	if p.Opcode.Fn() != packet.ReadRequest {
 		v.covered(rule.RCRTY004)
-		blame(rule.RCRTY004, "the RDMA READ Request that took this PSN", p.Opcode.String())
+		blame(rule.RCRTY004, "the RDMA READ Request that used this PSN", p.Opcode.String())
 		q.Mix() // which of the two the responder takes is not certain
 		if q.Retrying && q.Retry == p.PSN {
 			q.Retry = p.PSN.Add(1)
@@ -176,7 +176,7 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		if p.PSN.After(w.Missing) {
 			v.report(c, from, p, verdict{
 				rule: rule.RCRES003, class: proven(c.Sees(from)), role: rule.Requester,
-				expected: "to ask again from PSN " + w.Missing.String() + ", the first response that is missing", actual: "PSN " + p.PSN.String(),
+				expected: "a READ request from PSN " + w.Missing.String() + " on, the first missing response", actual: "PSN " + p.PSN.String(),
 				evidence: []uint64{frame(p.Frame, w.RespFrame)},
 			})
 		}
@@ -189,7 +189,7 @@ func (v *Verifier) rcAskedLate(c *qp.Pair, from int, p *packet.Packet) {
 	for i := len(v.Rec.Findings) - 1; i >= 0 && p.Time-v.Rec.Findings[i].Time < earlyWindow; i-- {
 		f := &v.Rec.Findings[i]
 		if in := f.Opcode.Info(); f.Rule == rule.RCRES001 && f.PSN == p.PSN && (in.First || in.Only) && is(&c.Ends[1-from], &f.Accused) && is(&c.Ends[from], &f.Peer) {
-			v.Rec.Doubt(i, "it was asked for again just behind this response in the capture, which may have recorded the directions apart")
+			v.Rec.Doubt(i, "the READ was retransmitted just after this response in the capture, which may have recorded the two directions separately")
 		}
 	}
 }

@@ -140,7 +140,7 @@ func (v *Verifier) rcWrongRead(c *qp.Pair, from int, w *wqe.SendWQE, end packet.
 	}
 	v.report(c, from, &read, verdict{
 		rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,
-		expected: fmt.Sprintf("a READ whose PSNs end before %v, where the responses end and the next request stands", end),
+		expected: fmt.Sprintf("a READ whose PSNs end before %v, where its responses end and the next request begins", end),
 		actual:   fmt.Sprintf("PSN %v and DMALen %d", w.First, w.Length),
 		evidence: []uint64{behind},
 	})
@@ -153,7 +153,7 @@ func (v *Verifier) rcUnresolved(c *qp.Pair, from int, d *qp.Doubt, end int64) {
 	stops := !d.Ended && c.Sees(1-from) && end-r.LastTime >= silence
 	for i := range d.Held {
 		if f := &d.Held[i]; f.Class == rule.Violation && !stops {
-			f.Class, f.Detail = rule.Unproven, "no request behind the READ shows how many PSNs it takes"
+			f.Class, f.Detail = rule.Unproven, "no request after the READ shows how many PSNs it takes"
 		}
 	}
 	v.release(q, d)

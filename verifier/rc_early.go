@@ -90,12 +90,12 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 		before.PSN = p.PSN.Add(-1)
 		v.report(c, from, p, verdict{
 			rule: rule.RCRSP006, class: rule.Violation, role: rule.Responder,
-			expected: "PSN " + before.PSN.String() + ", by its MSN", actual: "PSN " + p.PSN.String() + ": its request was sent after that", evidence: []uint64{q.LastFrame},
+			expected: "PSN " + before.PSN.String() + ", by its MSN", actual: "PSN " + p.PSN.String() + ": its request is later", evidence: []uint64{q.LastFrame},
 		})
 		p = &before
 	}
 	if w, _ := q.Messages.Find(e.PSN); !e.Sent && p == &e.Packet && w != nil && w.Answers(p.Opcode.Fn()) {
-		v.Distrust(c, "a response stands before its request in the capture: the directions were recorded apart, and which of two packets was first is not certain")
+		v.Distrust(c, "a response precedes its request in the capture: the two directions were recorded separately, so their relative order is uncertain")
 	}
 	*unnaked = *unnaked || e.Sent && r.Nak != qp.NakNone
 	v.rcRespond(c, from, p)
@@ -138,7 +138,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	repeats := r.Repeated && q.LastPSN.Before(q.Una) && p.Opcode.Fn() != packet.Acknowledge
 	d := verdict{
 		rule: rule.RCRSP006, class: proven((neverSent || neverCame) && !repeats), role: rule.Responder,
-		expected: "a response to a PSN before " + q.Next.String(), actual: "PSN " + p.PSN.String() + ": never seen sent",
+		expected: "a response to a PSN before " + q.Next.String(), actual: "PSN " + p.PSN.String() + ": no such request in the capture",
 	}
 	if d.class == rule.Unproven {
 		d.detail = "the tap may have missed the request"
@@ -146,7 +146,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 			d.detail = "the request may have arrived before the capture began"
 		}
 		if repeats {
-			d.detail = "the newest request has an old PSN, and this may be the answer to it"
+			d.detail = "the latest request is a retransmission, and this may be the response to it"
 		}
 	}
 	if q.BrokenAt(p.PSN) {

@@ -79,7 +79,7 @@ func (v *Verifier) rcFlushAgain(c *qp.Pair, from int, p *packet.Packet) {
 	q.ReadDone()
 	v.report(c, from, p, verdict{
 		rule: rule.FLW004, class: rule.Unproven, role: rule.Responder,
-		expected: "the response to the FLUSH again", actual: p.Opcode.String(), detail: "it may be one that nothing asked for",
+		expected: "the response to the duplicate FLUSH", actual: p.Opcode.String(), detail: "it may be an unsolicited response",
 		evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
 }

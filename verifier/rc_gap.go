@@ -38,7 +38,7 @@ func (v *Verifier) captureGap(c *qp.Pair, from int) {
 	for i := len(v.Rec.Findings) - 1; i >= 0; i-- {
 		f := &v.Rec.Findings[i]
 		if (f.Rule == rule.RCPSN004 || f.Rule == rule.RCPSN001) && f.Gap == gap && is(&c.Ends[from], &f.Accused) && is(&c.Ends[1-from], &f.Peer) {
-			v.Rec.Doubt(i, "the capture has a gap: the responder goes on without a NAK, and its MSN counts what is missing")
+			v.Rec.Doubt(i, "the capture has a gap: the responder continues without a NAK, and its MSN counts the missing messages")
 			return
 		}
 	}

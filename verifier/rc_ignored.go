@@ -62,7 +62,7 @@ func (v *Verifier) rcIgnoredIs(c *qp.Pair, from int, p *packet.Packet) {
 	d := &c.Ends[from].SQ.Recovery.Ignored
 	v.accuse(c, from, 1-from, d.Request, verdict{
 		rule: rule.RCRSP004, class: rule.Violation, role: rule.Responder,
-		expected: "a response to what came again: the PSN sequence NAK for " + d.Behind.String() + " is no reason to wait with it",
+		expected: "a response to the duplicate request: an outstanding PSN sequence NAK for " + d.Behind.String() + " does not delay it",
 		actual:   "none for " + time.Duration(p.Time-d.Request.Time).String(), evidence: []uint64{p.Frame},
 	})
 	d.Request = nil

@@ -51,7 +51,7 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 			return
 		}
 		if continues {
-			v.outOfSequence(c, from, p, rules.none, rules.role, "the first packet of a message: none is open")
+			v.outOfSequence(c, from, p, rules.none, rules.role, "the first packet of a message: no message is open")
 			if in.Middle {
 				q.Odd = op // it may have been an Only packet
 			}

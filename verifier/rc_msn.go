@@ -86,21 +86,21 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if w := q.Messages.Newest(); over == 1 && w != nil && w.Last == p.PSN && !w.Has(wqe.Ended) {
 		open = d.class == rule.Violation
 		d.class = rule.Unproven
-		d.detail = "it counts the message whose last packet has not been seen, or that packet has a wrong opcode"
+		d.detail = "the MSN counts a message whose last packet is not in the capture or has a wrong opcode"
 	}
 	most := packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
 	if d.class == rule.Violation && (r.Answered && q.IsMixed(r.LastPSN) || over > 0 && q.Next.Before(q.High)) {
 		d.class = rule.Unproven // until a response behind them agrees
-		d.detail = "requests have come in another order, or are being sent again behind a gap: the messages may be counted wrongly"
+		d.detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
 	}
 	if over > 0 && have.After(most) && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
-		d.class, d.detail = rule.Unproven, "it may answer a duplicate, and count a message that the tap has missed"
+		d.class, d.detail = rule.Unproven, "it may respond to a duplicate, and count a message that the tap has missed"
 	}
 	if r.Nak == qp.NakSequence && before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
-		d.class, d.detail = rule.Unproven, "it takes what it has asked for again by a sequence NAK: the tap has missed that, and how many messages it was"
+		d.class, d.detail = rule.Unproven, "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
 	}
 	if over > 0 && p.Opcode.Fn() != packet.Acknowledge && numbered(p) && r.Answered && p.IPID != r.LastID+1 && !c.Sees(from) && !c.Sees(1-from) {
-		d.class, d.detail = rule.Unproven, "the tap may have missed responses before it, and that the request came again after later ones"
+		d.class, d.detail = rule.Unproven, "the tap may have missed earlier responses, and a retransmission of the request after later ones"
 	}
 	if over > 0 && before == 0 && !have.After(most) {
 		if r.Repeated || p.PSN.Before(q.Una) {
@@ -113,7 +113,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 			return
 		}
 		d.class = rule.Unproven
-		d.detail = "it counts messages after the PSN that it acknowledges: they may have been executed since"
+		d.detail = "it counts messages after its PSN: the responder may have executed them since"
 		if p.MSN != last {
 			v.report(c, from, p, d)
 		}
@@ -144,7 +144,7 @@ func (v *Verifier) rcOvercount(c *qp.Pair, from int, p *packet.Packet, over int)
 	v.report(c, from, &before, verdict{
 		rule: rule.RCRSP013, class: rule.Violation, role: rule.Responder,
 		expected: fmt.Sprintf("MSN %d", a.Expected), actual: fmt.Sprintf("MSN %d", a.MSN),
-		detail: "it counts requests behind its PSN as accepted, and the next MSN does not", evidence: []uint64{p.Frame},
+		detail: "it counts requests after its PSN as accepted, and the next MSN does not", evidence: []uint64{p.Frame},
 	})
 }
 
@@ -159,7 +159,7 @@ func (v *Verifier) rcGoesOn(c *qp.Pair, from int, p *packet.Packet) {
 	for k := len(v.Rec.Findings) - 1; k >= 0; k-- {
 		f := &v.Rec.Findings[k]
 		if (f.Rule == rule.RCRSP013 || f.Rule == rule.RCRSP015) && f.PSN == l.CountedAt && is(&c.Ends[1-from], &f.Accused) && is(&c.Ends[from], &f.Peer) {
-			v.Rec.Prove(k, "it counts the message, which goes on behind it")
+			v.Rec.Prove(k, "it counts the message, of which later packets follow")
 			return
 		}
 	}
@@ -188,7 +188,7 @@ func (v *Verifier) rcWrongAnchor(c *qp.Pair, from int, p *packet.Packet, id rule
 	v.report(c, from, r.Anchor, verdict{
 		rule: id, class: proven(c.Complete() && back && first), role: rule.Responder,
 		expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
-		detail: "the next response counts from the first message of the capture", evidence: []uint64{p.Frame},
+		detail: "the MSN of the next response counts from the first message of the capture", evidence: []uint64{p.Frame},
 	})
 	r.MSN, r.MSNBase, r.LastMSN, r.Anchor, r.Told = qp.MSNKnown, 0, p.MSN, nil, r.Told || back
 }

@@ -31,9 +31,9 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 	if p.PSN.Before(q.Una) && (r.Answered || naked) || known && p.PSN.Before(start) && p.PSN.Before(q.First) {
 		d := verdict{
 			rule: rule.RCRSP001, class: proven(c.Sees(from)), role: rule.Responder,
-			expected: "a NAK of PSN " + start.String() + " or later: the connection begins there", actual: "PSN " + p.PSN.String(),
+			expected: "a NAK for PSN " + start.String() + " or later: the connection begins there", actual: "PSN " + p.PSN.String(),
 		}
-		if before := "a NAK of PSN " + q.Una.String() + " or later: what is before was acknowledged"; r.Answered {
+		if before := "a NAK for PSN " + q.Una.String() + " or later: all before it is acknowledged"; r.Answered {
 			d.rule, d.expected, d.evidence = id, before, []uint64{frame(p.Frame, r.LastFrame)}
 		} else if naked {
 			d.rule, d.expected, d.evidence = id, before, []uint64{frame(p.Frame, r.NakFrame)}
@@ -92,7 +92,7 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q, r := &c.Ends[1-from].SQ, &end.RQ
 	if r.Nak == qp.NakSequence && v.sameNak(c, from, p) {
-		v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "a copy that the network made")
+		v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
 		return
 	}
 	end.Sums.NAKs++
@@ -179,7 +179,7 @@ func (v *Verifier) rcNoGap(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.report(c, from, p, verdict{
 		rule: rule.RCRSP002, class: proven(c.Sees(from) && !c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder,
-		expected: "a PSN sequence NAK only when a later PSN has arrived", actual: "NAK for " + p.PSN.String() + ", none later sent",
+		expected: "a PSN sequence NAK only when a later PSN has arrived", actual: "NAK for " + p.PSN.String() + "; no later PSN was sent",
 		detail: missedDetail(c, from),
 	})
 }
@@ -202,14 +202,14 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	id, was := rule.RCRSP003, "one PSN sequence NAK until the expected PSN arrives"
 	if r.Nak == qp.NakRNR {
-		id, was = rule.RCRSP043, "silence after the RNR NAK for this PSN until it comes again"
+		id, was = rule.RCRSP043, "no further NAK after the RNR NAK until this PSN is retransmitted"
 	}
 	d := verdict{
 		rule: id, class: proven(c.Sees(from) || c.Complete() && !rcNakCrossed(q, r, p)), role: rule.Responder,
 		expected: was, actual: p.Syndrome.String() + " for " + p.PSN.String(), evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
 	if d.class == rule.Unproven {
-		d.detail = "the tap may have missed the request, behind it that may have come later or twice, and the NAKs may have changed places before it"
+		d.detail = "the tap may have missed a retransmission; after the tap, the request may have been delayed or duplicated; before the tap, the NAKs may have been reordered"
 	}
 	v.report(c, from, p, d)
 	return true
@@ -237,7 +237,7 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q, r := &c.Ends[1-from].SQ, &end.RQ
 	if r.Nak == qp.NakRNR && v.sameNak(c, from, p) {
-		v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "a copy that the network made")
+		v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
 		return
 	}
 	end.Sums.NAKs++
@@ -306,7 +306,7 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 		if w.Length == 0 && w.Has(wqe.Whole) && p.Syndrome == packet.NAKRemoteAccess {
 			v.report(c, from, p, verdict{
 				rule: rule.RCRSP026, class: proven(c.Complete()), role: rule.Responder,
-				expected: "no access check of a " + w.Op.String() + " of length 0", actual: p.Syndrome.String(),
+				expected: "no access check for a " + w.Op.String() + " of length 0", actual: p.Syndrome.String(),
 				evidence: []uint64{frame(p.Frame, w.Frame)},
 			})
 		}

@@ -78,7 +78,7 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 		r.Owed = nil
 		v.accuse(c, 1-from, from, &owed.Request, verdict{
 			rule: rule.RCRSP002, class: rule.Violation, role: rule.Responder,
-			expected: "a PSN sequence NAK for PSN " + owed.Missing.String() + ": a later PSN had arrived", actual: "none until it came by itself",
+			expected: "a PSN sequence NAK for PSN " + owed.Missing.String() + ": a later PSN had arrived", actual: "no NAK until the retransmission on timeout",
 			evidence: []uint64{p.Frame},
 		})
 	case !positive, p.PSN.Before(owed.Request.PSN), !p.PSN.Before(rcBehind(&c.Ends[1-from].SQ, owed)):
@@ -127,15 +127,15 @@ func (v *Verifier) rcUnanswered(c *qp.Pair, from int, ended bool) {
 	r.Owed = nil
 	d := verdict{
 		rule: rule.RCRSP005, class: proven(c.Sees(from)), role: rule.Responder,
-		expected: "a response: AckReq is set", actual: "none until the request came again", evidence: []uint64{owed.PaidBy},
+		expected: "a response: AckReq is set", actual: "no response until the retransmission", evidence: []uint64{owed.PaidBy},
 	}
 	switch {
 	case d.class == rule.Unproven:
-		d.detail = "the response may have been lost before the tap, or the request behind it"
+		d.detail = "the response may have been lost before the tap, or the request after the tap"
 	case (owed.Paid-owed.Again)*promptly > owed.Waited:
-		d.class, d.detail = rule.Unproven, "the responder may have been slow, and have answered both with one response"
+		d.class, d.detail = rule.Unproven, "the responder may have been slow, and may have acknowledged both with one response"
 	case !ended:
-		d.class, d.detail = rule.Unproven, "the capture ends before it can have answered again"
+		d.class, d.detail = rule.Unproven, "the capture ends before the responder can have responded again"
 	}
 	v.accuse(c, 1-from, from, &owed.Request, d)
 }
@@ -164,7 +164,7 @@ func (v *Verifier) rcQuiet(c *qp.Pair, from int, end int64) {
 	}
 	v.report(c, from, &p, verdict{
 		rule: rule.RCACK002, class: proven(c.Sees(from)), role: rule.Requester,
-		expected: "AckReq in the last packet before silence", actual: "AckReq 0, and nothing for " + time.Duration(end-q.LastTime).String(),
+		expected: "AckReq in the last packet before a pause", actual: "AckReq 0, and no packet for " + time.Duration(end-q.LastTime).String(),
 		detail: lossDetail(c, from),
 	})
 }

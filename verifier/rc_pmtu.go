@@ -104,7 +104,7 @@ func (v *Verifier) rcReadShows(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	case room == wqe.Packets(w.Length, pmtu):
 		v.rcFirstOdd(c, from, p, w, pmtu)
 	default:
-		v.rcReadOdd(c, from, p, w, fmt.Sprintf("%d bytes of payload, as in the one before it", c.Odd))
+		v.rcReadOdd(c, from, p, w, fmt.Sprintf("%d bytes of payload, as in the packet before it", c.Odd))
 		w.Flags |= wqe.Blamed
 		c.Odd = pmtu
 	}
@@ -150,6 +150,6 @@ func (v *Verifier) rcOneShows(c *qp.Pair) {
 	n := len(v.Rec.Findings)
 	v.learnPMTU(c, nil, c.Odd)
 	for i := range v.Rec.Findings[n:] {
-		v.Rec.Doubt(n+i, "a single response shows the path MTU, and may have a wrong length")
+		v.Rec.Doubt(n+i, "only one response shows the path MTU, and its length may be wrong")
 	}
 }

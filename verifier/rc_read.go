@@ -136,7 +136,7 @@ func (v *Verifier) rcReadTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 	v.report(c, from, p, verdict{
 		rule: rule.RCRES001, class: rule.Violation, role: rule.Responder, expected: "the response with PSN " + w.RespNext.String(),
-		actual: p.Opcode.String() + " with PSN " + p.PSN.String(), detail: "sent again although it was not asked for again from there", evidence: []uint64{frame(p.Frame, w.RespFrame)},
+		actual: p.Opcode.String() + " with PSN " + p.PSN.String(), detail: "retransmitted, but no retransmitted READ begins there", evidence: []uint64{frame(p.Frame, w.RespFrame)},
 	})
 	w.RespFrame = uint32(p.Frame)
 	w.Flags |= wqe.Blamed // it may be the one that is missing then, with a wrong PSN
@@ -263,7 +263,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	case p.PSN.After(w.RespNext):
 		d := ""
 		if !c.Sees(from) {
-			d = "responses may have been lost before the tap"
+			d = "earlier responses may have been lost before the tap"
 		}
 		w.Flags |= wqe.Gapped | wqe.Holed
 		excused := c.Ends[from].SQ.Excused || rcWaits(c, from, w)
@@ -271,7 +271,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		if once := !r.Repeated && !w.Has(wqe.Again); once && c.Complete() && p.Opcode != readOpcode(p, w.First, w.Last) {
 			another := w.Has(wqe.Unsized) && v.rcReadElse(c, from, p, w, false)
 			if another {
-				d = "it may answer a request that the tap has missed"
+				d = "it may respond to a request that the tap has missed"
 			}
 			blame(proven(!another), "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), d)
 			return false, blamed
@@ -290,10 +290,10 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		w.RespNext = later(w.RespNext, p.PSN.Add(1))
 		return true, blamed
 	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again):
-		d := "sent again although no request came again"
+		d := "retransmitted, but the READ was not"
 		told := r.Told && !rcFirst(&c.Ends[1-from].SQ, r)
 		if !told {
-			d = "the request may have come before the capture began, too"
+			d = "the request may also have been sent before the capture began"
 		}
 		blame(proven(c.Sees(from) && told), "the response with PSN "+w.RespNext.String(), d)
 		if blamed {
@@ -307,20 +307,20 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	if !sees && c.Ends[1-from].SQ.Asked(w.First, func(psn packet.PSN) bool {
 		return !p.PSN.Before(psn) && p.Opcode == readOpcode(p, psn, w.Last)
 	}) {
-		blame(rule.Unproven, want, "an earlier request for it, or the answer to one, may have been overtaken or copied on its way")
+		blame(rule.Unproven, want, "an earlier READ of this PSN, or its response, may have been reordered or duplicated by the network")
 		return true, blamed
 	}
 	if p.Opcode != readOpcode(p, w.First, w.Last) {
 		d := ""
 		sure := !v.rcReadElse(c, from, p, w, goesOn)
 		if !sure {
-			d = "it may answer a request that the tap has missed, or that came before the capture began"
+			d = "it may respond to a request that the tap has missed, or that was sent before the capture began"
 		}
 		blame(proven(sure && c.Complete() && !c.Ends[1-from].SQ.IsMixed(p.PSN) && !w.Has(wqe.Guessed)), want, d)
 		return false, blamed
 	}
 	// The place fits the first issue of the request, not the newest: a response to that may have been overtaken, or been copied on its way.
-	d := "the request was sent again for this PSN, so its response begins here"
+	d := "the READ was retransmitted from this PSN, so its response begins here"
 	if w.RespFirst != p.PSN && c.Ends[1-from].SQ.Asked(w.First, func(psn packet.PSN) bool { return psn == p.PSN }) {
 		if p.Opcode == readOpcode(p, p.PSN, w.Last) {
 			sees = false // it begins the answer to one of several copies, which may have waited in the queue of the responder
@@ -329,7 +329,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		}
 	}
 	if !sees {
-		d += "; a response to the first request may have been under way"
+		d += "; a response to the original request may have been in flight"
 	}
 	blame(proven(sees), want, d)
 	return true, blamed
@@ -405,7 +405,7 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	if p.PayloadLen == want+4 && in.Middle && acknowledges(p.Payload, c.Ends[from].RQ.LastMSN) {
 		v.report(c, from, p, verdict{
 			rule: rule.RCRSP009, class: rule.Violation, role: rule.Responder,
-			expected: "no AETH in a Middle", actual: fmt.Sprintf("one with the MSN of this READ, % x", p.Payload[:4]), evidence: []uint64{frame(p.Frame, w.Frame)},
+			expected: "no AETH in a Middle packet", actual: fmt.Sprintf("one with the MSN of this READ, % x", p.Payload[:4]), evidence: []uint64{frame(p.Frame, w.Frame)},
 		})
 		return
 	}
@@ -436,7 +436,7 @@ func (v *Verifier) rcLacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	v.retract(p, rule.RCRSP022) // what is there is no AETH
 	v.report(c, from, p, verdict{
 		rule: rule.RCRSP009, class: proven(c.Complete()), role: rule.Responder,
-		expected: "an AETH", actual: fmt.Sprintf("none: %d bytes behind the BTH, where AETH and payload have %d", p.PayloadLen+size, want+size), evidence: []uint64{frame(p.Frame, w.Frame)},
+		expected: "an AETH", actual: fmt.Sprintf("no AETH: %d bytes after the BTH, where AETH and payload take %d", p.PayloadLen+size, want+size), evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
 	return true
 }
@@ -495,7 +495,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		if orig != w.Orig {
 			v.report(c, from, p, verdict{
 				rule: rule.RCRSP031, class: proven(c.Complete()), role: rule.Responder,
-				expected: "the original data that the first answer returned", actual: fmt.Sprintf("0x%x", p.OrigData),
+				expected: "the original data that the first response returned", actual: fmt.Sprintf("0x%x", p.OrigData),
 				evidence: []uint64{frame(p.Frame, w.RespFrame)},
 			})
 		}

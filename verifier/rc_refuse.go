@@ -29,7 +29,7 @@ func (v *Verifier) rcMisaligned(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 // then it is the fault of its requester, which is reported, and one packet that stands otherwise in the capture than it was sent makes both.
 func consequence(c *qp.Pair, from int, d *verdict) {
 	if d.class == rule.Violation && c.Sees(1-from) {
-		d.class, d.detail = rule.Unproven, "the request left so, which is reported; nothing but the response to it tells that it arrived so"
+		d.class, d.detail = rule.Unproven, "the requester sent it misaligned, which is reported; only the response shows that it arrived so"
 	}
 }
 

@@ -51,11 +51,11 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCRTY006)
 		v.report(c, from, p, verdict{
 			rule: rule.RCRTY006, class: proven(c.Sees(from)), role: rule.Requester,
-			expected: "PSN " + q.Retry.String() + " next: all later packets are sent again in order", actual: "a new request, PSN " + p.PSN.String(),
+			expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", actual: "a new request, PSN " + p.PSN.String(),
 		})
 	}
 	if resent && v.late(c, from, p) {
-		v.Distrust(c, "the capture holds packets in another order than that in which they left this endpoint")
+		v.Distrust(c, "the capture holds packets of this endpoint in another order than they were sent")
 		v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 	} else if resent {
 		end.Sums.Retransmissions++
@@ -112,7 +112,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 			v.covered(rule.RCRTY006)
 			v.report(c, from, p, verdict{
 				rule: rule.RCRTY006, class: rule.Violation, role: rule.Requester,
-				expected: "PSN " + q.Next.String() + " next: all later packets are sent again in order", actual: "PSN " + p.PSN.String(),
+				expected: "PSN " + q.Next.String() + " next: a requester retransmits all later packets in order", actual: "PSN " + p.PSN.String(),
 			})
 		}
 	case q.Excused:
@@ -211,7 +211,7 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		if p.RKey == q.InvRKey {
 			v.report(c, from, p, verdict{
 				rule: rule.RCINV001, class: rule.Violation, role: rule.Requester,
-				expected: "an R_Key that is valid", actual: fmt.Sprintf("R_Key 0x%x, which a SEND with Invalidate of this QP gave up", p.RKey),
+				expected: "an R_Key that is valid", actual: fmt.Sprintf("R_Key 0x%x, which a SEND with Invalidate of this QP has invalidated", p.RKey),
 			})
 			q.InvRKey = 0
 		}
@@ -322,7 +322,7 @@ func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		}
 		v.report(c, from, p, verdict{
 			rule: rule.RCCRD002, class: proven(agreed && c.Sees(from)), role: rule.Requester,
-			expected: "without credit, the first packet with AckReq and no more", actual: fmt.Sprintf("%v, AckReq %t", p.Opcode, p.AckReq),
+			expected: "without credits only the first packet of a message, with AckReq", actual: fmt.Sprintf("%v, AckReq %t", p.Opcode, p.AckReq),
 		})
 		q.Credited = false
 		return

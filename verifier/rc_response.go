@@ -78,11 +78,11 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 			r.Silenced = true
 			d := verdict{
 				rule: rule.RCRSP027, class: proven(c.Complete()), role: rule.Responder,
-				expected: "silence after " + r.NakCode.String(), actual: p.Opcode.String() + " with " + p.PSN.String(),
+				expected: "no response after " + r.NakCode.String(), actual: p.Opcode.String() + " with " + p.PSN.String(),
 				evidence: []uint64{frame(p.Frame, r.NakFrame)},
 			}
 			if numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.PSN == r.NakPSN {
-				d.class, d.detail = rule.Unproven, "it is the NAK with the same IPv4 identification: a copy, where the clock was set in between"
+				d.class, d.detail = rule.Unproven, "it has the IPv4 identification of the NAK: a duplicate, if the clock was set in between"
 			}
 			v.report(c, from, p, d)
 		}

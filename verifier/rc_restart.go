@@ -25,7 +25,7 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCRTY006)
 		v.report(c, from, p, verdict{
 			rule: rule.RCRTY006, class: proven(c.Sees(from)), role: rule.Requester,
-			expected: "PSN " + q.Retry.String() + " next: all later packets are sent again in order", actual: "PSN " + p.PSN.String(),
+			expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", actual: "PSN " + p.PSN.String(),
 		})
 		return
 	}
@@ -133,7 +133,7 @@ func (v *Verifier) rcSkipped(c *qp.Pair, from int, p *packet.Packet) {
 	if p.PSN.After(oldest) {
 		v.report(c, from, p, verdict{
 			rule: rule.RCRTY006, class: rule.Violation, role: rule.Requester,
-			expected: "PSN " + oldest.String() + " first: nothing has acknowledged it", actual: "PSN " + p.PSN.String(),
+			expected: "PSN " + oldest.String() + " first: it is not acknowledged", actual: "PSN " + p.PSN.String(),
 		})
 	}
 }
@@ -209,16 +209,16 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 	misplaced(c, q.Next)
 	d := verdict{
 		rule: id, class: proven(c.Sees(from)), role: rule.Requester,
-		expected: "nothing before PSN " + taken.String() + ": acknowledged", actual: "PSN " + p.PSN.String() + " sent again",
+		expected: "nothing before PSN " + taken.String() + ": it is acknowledged", actual: "a retransmission of PSN " + p.PSN.String(),
 		evidence: []uint64{frame(p.Frame, r.LastFrame)},
 	}
 	switch {
 	case d.class != rule.Violation || w == nil:
 	case p.Time-r.LastTime < uptake && (justTaken(q, r, w) || v.inBurst(q, r, w) && v.mayGoBack(c, from, p) || q.Unaware(p.Time)):
 		q.Lost().UnawareTo = r.LastTime + uptake
-		d.class, d.detail = rule.Unproven, "the answer had just passed the tap: the requester need not have taken it when its timer ran out"
+		d.class, d.detail = rule.Unproven, "the response had just passed the tap: it may not have reached the requester when its timer expired"
 	case p.Time-r.LastTime >= uptake && !v.wentOn(c, from, w) && v.mayGoBack(c, from, p):
-		d.class, d.detail = rule.Unproven, "nothing shows that its requester has taken the answer: its host may have stood still until its timer ran out"
+		d.class, d.detail = rule.Unproven, "nothing shows that the requester has processed the response: its host may have stalled until its timer expired"
 	}
 	v.report(c, from, p, d)
 }

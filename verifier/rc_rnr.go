@@ -43,10 +43,10 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	if took+unit(p.Time, r.NakTime, r.LastTime, end.SQ.LastTime) <= wait && !r.Untaken {
 		d := verdict{
 			rule: rule.RCRNR001, class: proven(c.Sees(from)), role: rule.Requester,
-			expected: "no resend before " + wait.String(), actual: "after " + took.String(), evidence: nak,
+			expected: "no retransmission before " + wait.String(), actual: "after " + took.String(), evidence: nak,
 		}
 		if d.class == rule.Unproven {
-			d.detail = "the NAK may not have reached the requester yet, or been lost behind the tap"
+			d.detail = "the NAK may not have reached the requester yet, or may have been lost after the tap"
 		}
 		v.doubtNak(c, from, p, &d)
 		v.report(c, from, p, d)
@@ -103,7 +103,7 @@ func (v *Verifier) rcAfterFatal(c *qp.Pair, from int, p *packet.Packet) {
 		evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
 	if d.class == rule.Unproven {
-		d.detail = "the packet may have been under way when the NAK left, or the NAK been lost behind the tap"
+		d.detail = "the packet may have been in flight when the responder sent the NAK, or the NAK may have been lost after the tap"
 	}
 	if took <= time.Duration(uptake) || took <= time.Duration(goesBack) && p.PSN.Before(c.Ends[from].SQ.High) && v.stoodStill(c, from, p, r.NakTime) {
 		v.rcUnaware(c, from, p, &d)

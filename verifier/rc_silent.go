@@ -109,7 +109,7 @@ func (v *Verifier) rcNoAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int
 	v.accuse(c, from, 1-from, p, d)
 }
 
-const goneMaybe = "whether its queue pair still exists and is not in error does not show: with its verbs events (--events) it does"
+const goneMaybe = "the packets do not show whether the queue pair still exists or is in the error state: its verbs events do (--events)"
 
 // asks returns the first packet from a message on that demands a response, or nil where that is not certain.
 func asks(q *qp.SendQueue, oldest *wqe.SendWQE) *qp.Sent {

@@ -22,7 +22,7 @@ func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
 		if !v.Profile.AdaptiveRetransmission {
 			v.report(c, from, p, verdict{
 				rule: rule.RCTMO001, class: proven(c.Sees(from)), role: rule.Requester,
-				expected: "no retransmission of its own accord: a timeout of 0 turns the timer off", actual: "after " + took.String(),
+				expected: "no retransmission on timeout: a timeout of 0 disables the timer", actual: "after " + took.String(),
 			})
 		}
 		return
@@ -44,7 +44,7 @@ func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		if asked := time.Duration(stamp(p.Time)-v.asked) * tick; v.asked != 0 && asked >= least && asked <= 4*least {
 			d.rule = rule.RCTMO003
-			d.expected, d.actual = d.expected+" after the last progress", d.actual+", "+asked.String()+" after it was sent"
+			d.expected, d.actual = d.expected+" after the last progress", d.actual+", "+asked.String()+" after the request"
 		}
 		v.report(c, from, p, d)
 	case took > 4*least && q.AwaitsAck() && !q.ToldSilent(q.AskedAt):
@@ -85,7 +85,7 @@ func timeoutTold(end *qp.QP) (bool, string) {
 	if end.Told(hcaagent.KnowsTimeout) {
 		return true, ""
 	}
-	return false, "the ACK timeout is that of CM: the application may have set another one"
+	return false, "the ACK timeout is that of the CM exchange: the application may have set another one"
 }
 
 // mostRetries is the greatest retry_cnt that there is: the attribute has three bits.
@@ -113,18 +113,18 @@ func (v *Verifier) rcRetries(c *qp.Pair, from int, p *packet.Packet, asked bool)
 		expected: fmt.Sprintf("at most %d retries", retries), actual: fmt.Sprintf("retry %d of PSN %v", q.Restarts, p.PSN),
 	}
 	if unknown {
-		d.expected += ", the most that the attribute can say"
+		d.expected += ", the maximum of the attribute"
 	}
 	most := retries + 1
 	switch {
 	case q.Restarts-told == most && !asked && !impliedNAK(q, p):
 		d.rule = rule.RCRTY001
 		if told != 0 {
-			d.actual = fmt.Sprintf("retry %d of PSN %v for want of an answer", q.Restarts-told, p.PSN)
+			d.actual = fmt.Sprintf("retry %d of PSN %v on timeout", q.Restarts-told, p.PSN)
 		}
 	case q.Restarts == most && !unknown:
 		d.rule = rule.RCRTY003
-		d.expected += ", those that NAKs ask for among them"
+		d.expected += ", including retries after NAKs"
 	default:
 		return
 	}
@@ -142,11 +142,11 @@ func (v *Verifier) rcBeforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	r.Blamed = true
 	d := verdict{
 		rule: rule.RCACK004, class: rule.Violation, role: rule.Requester,
-		expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges what is before", actual: "PSN " + p.PSN.String(),
+		expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges all before it", actual: "PSN " + p.PSN.String(),
 		evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
 	if end.SQ.OwesTo(p.PSN, p.Time) {
-		d.class, d.detail = rule.Unproven, "an earlier NAK asks for this PSN: its requester may not have taken the newest one yet"
+		d.class, d.detail = rule.Unproven, "an earlier NAK requests this PSN: the requester may not have processed the latest NAK yet"
 	}
 	v.doubtNak(c, from, p, &d)
 	v.report(c, from, p, d)

@@ -14,7 +14,7 @@ import (
 // hypervisor. What the requester sends meanwhile is as if there were no NAK.
 
 // untaken is why what follows a NAK at the tap is not proven.
-const untaken = "the NAK had just passed the tap, or the host of the requester stood still: it need not have taken the NAK"
+const untaken = "the NAK had just passed the tap, or the host of the requester had stalled: the requester may not have processed the NAK"
 
 // quiet reports whether an end has sent nothing since a time but what may have been under way.
 func quiet(c *qp.Pair, i int, since int64) bool {
@@ -137,7 +137,7 @@ func (v *Verifier) rcGoesOnUnaware(c *qp.Pair, from int, p *packet.Packet) bool 
 	}
 	c.Ends[from].SQ.Recovery.UnheededTo = p.Time
 	if took := time.Duration(p.Time - first.Time); took > unheeded {
-		v.rcAware(c, from, first, "it went on so for "+took.String())
+		v.rcAware(c, from, first, "the requester continued so for "+took.String())
 	}
 	return true
 }
@@ -146,7 +146,7 @@ func (v *Verifier) rcGoesOnUnaware(c *qp.Pair, from int, p *packet.Packet) bool 
 // that what it sent after that, be it the newest of several, it sent in spite of the NAK.
 func (v *Verifier) rcResumes(c *qp.Pair, from int, p *packet.Packet, wait time.Duration) {
 	if first := unheededSince(c, from); first != nil && c.Ends[from].SQ.Recovery.UnheededTo > p.Time-int64(wait)+uptake {
-		v.rcAware(c, from, first, "it resumed when the time was over, and so had taken the NAK before")
+		v.rcAware(c, from, first, "it resumed when the RNR timer expired, so it had processed the NAK before")
 	}
 }
 

@@ -154,7 +154,7 @@ func (v *Verifier) rdWaits(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, w r
 	}
 	v.rdAccuse(c, from, p, p.SrcQP, verdict{
 		rule: rule.RDEEC003, class: proven(c.Sees(from)), role: rule.Requester,
-		expected: fmt.Sprintf("no message of QP 0x%x for %v after the RNR NAK", p.SrcQP, time.Duration(timer)), actual: fmt.Sprintf("one after %v", time.Duration(p.Time-w.at)),
+		expected: fmt.Sprintf("no message of QP 0x%x for %v after the RNR NAK", p.SrcQP, time.Duration(timer)), actual: fmt.Sprintf("a message after %v", time.Duration(p.Time-w.at)),
 		evidence: []uint64{w.frame},
 	})
 }

@@ -43,7 +43,7 @@ func (v *Verifier) rdUnseen(e *RDEnd, c *qp.Pair, from int) {
 	e.early = nil
 	d := verdict{
 		rule: rule.RDEEC001, class: proven(c.Sees(1-from) && e.matched > 1), role: rule.Responder,
-		expected: "a response to a PSN before " + e.next.String(), actual: "PSN " + p.PSN.String() + ": never seen sent", detail: missedDetail(c, 1-from),
+		expected: "a response to a PSN before " + e.next.String(), actual: "PSN " + p.PSN.String() + ": no such request in the capture", detail: missedDetail(c, 1-from),
 	}
 	v.rdAccuse(c, from, p, e.message.destQP, d)
 }
@@ -61,9 +61,9 @@ func (v *Verifier) rdAnswered(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, 
 		v.covered(rule.RDATM001)
 		switch {
 		case !m.op.Atomic():
-			blame(rule.RDATM001, "an ATOMIC Acknowledge to an atomic alone", fmt.Sprintf("%v to %v", p.Opcode, m.name()))
+			blame(rule.RDATM001, "an ATOMIC Acknowledge only to an atomic", fmt.Sprintf("%v to %v", p.Opcode, m.name()))
 		case positive && fn != packet.AtomicAck:
-			blame(rule.RDATM001, "an ATOMIC Acknowledge: it answers a "+m.op.String(), p.Opcode.String())
+			blame(rule.RDATM001, "an ATOMIC Acknowledge: it responds to a "+m.op.String(), p.Opcode.String())
 		}
 	}
 	if m.resync {

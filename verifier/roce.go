@@ -52,14 +52,14 @@ var roceHeaders = []header{
 	}, false, has(flaw(packet.FlawVersion).is(0))},
 	{rule.ROCV2025, rule.Receiver, func(e packet.Encap, in *packet.Info) bool { return onRoCE(e, in) && of(packet.UD)(e, in) }, func(p *packet.Packet) (string, string) {
 		bad := p.SrcQP == 0 && p.Has&packet.HasDETH != 0 && len(p.Payload) > 3 && (class(p.Payload) == 0x01 || class(p.Payload) == 0x81) && p.Payload[3]&0x80 != 0
-		return differs(bad, "silence: a packet to QP 0 is dropped", "an answer from QP 0")
+		return differs(bad, "no response: a RoCE port drops packets to QP 0", "a response from QP 0")
 	}, false, nil},
 	{rule.ROCV2017, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
 		if p.UDPSum == 0 || p.Cut || p.Flaws&^packet.FlawDiscard != 0 || p.UDPSum == folded(pseudoSum(p)) { // the last as the kernel leaves it for the adapter to complete
 			return "", ""
 		}
 		want := udpSum(p)
-		return differs(p.UDPSum != want, "UDP checksum 0 or right", "0x%04x, right would be 0x%04x", p.UDPSum, want)
+		return differs(p.UDPSum != want, "UDP checksum 0 or correct", "0x%04x, correct is 0x%04x", p.UDPSum, want)
 	}, false, has(udpSum16.is(0))},
 	{rule.ROCV2018, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
 		return differs(p.SrcPort < leastPort, "UDP source port 49152 to 65535", "port %d", p.SrcPort)

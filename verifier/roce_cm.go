@@ -35,7 +35,7 @@ func (v *Verifier) RoCEConnect(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		v.covered(rule.ROCV2026)
 		if m.Status == 7 {
-			d.rule, d.expected, d.actual = rule.ROCV2026, "no status that is about LIDs", "APR: "+m.Status.String()
+			d.rule, d.expected, d.actual = rule.ROCV2026, "no status about LIDs", "APR: "+m.Status.String()
 		}
 	}
 	if d.actual != "" {

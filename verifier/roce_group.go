@@ -28,10 +28,10 @@ func (v *Verifier) groupMAC(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	switch {
 	case p.MAC == asIPv6:
-		d.class, d.detail = rule.Unproven, "the address that the group would have on IPv6: the standard may be read so, and some drivers send to it and listen to it"
+		d.class, d.detail = rule.Unproven, "the MAC address that the group would have on IPv6: the standard can be read so, and some drivers use it"
 	case v.Untouched(p):
 	case p.MAC[0]&1 == 0:
-		d.class, d.detail = rule.Unproven, "a bridge or access point may have made a copy for one member of the group"
+		d.class, d.detail = rule.Unproven, "a bridge or access point may have copied the packet for one member of the group"
 	case oneBit(p.MAC, want) || oneBit(p.MAC, asIPv6):
 		d.class, d.detail = rule.Unproven, "the ICRC does not cover the Ethernet address, which may have been damaged on the way to the tap"
 	}

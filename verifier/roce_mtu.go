@@ -45,8 +45,8 @@ func (v *Verifier) Refused(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	d := verdict{
 		rule: rule.ROCV2031, class: rule.Unproven, role: rule.Sender,
-		expected: fmt.Sprintf("IP packets of at most %d bytes, which is what fits on the path", p.MTU), actual: fmt.Sprintf("%d bytes, which a router refused", size),
-		detail: "the path may have become narrower since the PMTU was chosen",
+		expected: fmt.Sprintf("IP packets of at most %d bytes, the MTU of the path", p.MTU), actual: fmt.Sprintf("%d bytes, rejected by a router", size),
+		detail: "the MTU of the path may have decreased since the PMTU was chosen",
 	}
 	if p.MTU == 0 {
 		d.expected = "IP packets that fit on the path"

@@ -15,7 +15,7 @@ var serviceHeaders = []header{
 	}, false, has(length.is(0), bthAckReq.is(0), bthSE.is(0))},
 	{rule.RCRSP010, rule.Responder, rcFn(packet.AtomicAck), func(p *packet.Packet) (string, string) {
 		_, header := excess(p)
-		return differs(p.PayloadLen != header, "AETH and AtomicAckETH alone", "%d bytes behind them", p.PayloadLen)
+		return differs(p.PayloadLen != header, "only AETH and AtomicAckETH", "%d more bytes", p.PayloadLen)
 	}, false, has(length.is(0))},
 	{rule.RCRSP037, rule.Responder, rcResponseFn, func(p *packet.Packet) (string, string) {
 		return differs(p.AckReq && p.Opcode.Fn() != packet.Acknowledge, "AckReq 0 in a response", "AckReq 1")
@@ -42,7 +42,7 @@ var serviceHeaders = []header{
 	{rule.UCRSP001, rule.Receiver, anyOf(packet.UC), func(p *packet.Packet) (string, string) {
 		fn := p.Opcode.Fn()
 		bad := p.Opcode.Service() == packet.UC && fn >= packet.ReadRespFirst && fn <= packet.AtomicAck
-		return differs(bad, "silence: UC has no responses", "%v", p.Opcode)
+		return differs(bad, "no response: UC has none", "%v", p.Opcode)
 	}, false, ofOpcode(isDefined)},
 	{rule.UCOPC001, rule.Sender, anyOf(packet.UC), func(p *packet.Packet) (string, string) {
 		fn := p.Opcode.Fn()
@@ -61,7 +61,7 @@ var serviceHeaders = []header{
 		return differs(p.Opcode.Service() == packet.UD && !p.Info().Defined && !udResponse(p), "UD opcode 0x64 or 0x65", "0x%02x", uint8(p.Opcode))
 	}, false, nil},
 	{rule.UDACK001, rule.Receiver, anyOf(packet.UD), func(p *packet.Packet) (string, string) {
-		return differs(udResponse(p), "silence: UD has no responses", "opcode 0x%02x", uint8(p.Opcode))
+		return differs(udResponse(p), "no response: UD has none", "opcode 0x%02x", uint8(p.Opcode))
 	}, false, nil},
 	{rule.UDHDR002, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Headers&packet.HasDETH != 0 }, func(p *packet.Packet) (string, string) {
 		return differs(p.DETHRes != 0, "reserved byte of the DETH 0", "0x%02x", p.DETHRes)
@@ -83,7 +83,7 @@ var serviceHeaders = []header{
 	}, false, nil},
 	{rule.UDHDR003, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		if !subnetClass(p) { // else SMP-FMT-005, ROC-V2-025
-			return differs(p.Has&packet.HasDETH != 0 && p.SrcQP == 0 && p.DestQP != 0, "a source QP that sends to others than QP 0", "QP 0")
+			return differs(p.Has&packet.HasDETH != 0 && p.SrcQP == 0 && p.DestQP != 0, "another source QP than QP 0 in a packet to another QP", "QP 0")
 		}
 		return differs(p.Has&packet.HasLRH != 0 && p.Has&packet.HasDETH != 0 && p.DestQP == 0 && p.SrcQP != 0, "subnet management from QP 0", "from QP 0x%x", p.SrcQP)
 	}, false, nil},
@@ -97,7 +97,7 @@ var serviceHeaders = []header{
 	{rule.UDMC001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		multicast := p.Dst.IsMulticast()
 		bad := (p.DestQP == packet.PSNMask) != multicast
-		return differs(bad, "the multicast QPN exactly with a multicast destination", "QP 0x%x to %v", p.DestQP, p.Dst)
+		return differs(bad, "the multicast QPN if and only if the destination is multicast", "QP 0x%x to %v", p.DestQP, p.Dst)
 	}, false, nil},
 	{rule.CNGCNP003, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.OpCNP }, func(p *packet.Packet) (string, string) {
 		bad := p.SE || p.MigReq || p.PadCnt != 0 || p.AckReq || p.PSN != 0 || !zero(p.Payload)

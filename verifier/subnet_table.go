@@ -34,7 +34,7 @@ func (v *Verifier) inTables(c *qp.Pair, from int, p *packet.Packet, s *subnet.Po
 	v.covered(rule.NETGRH008)
 	if !d.HasGID(p.DGID.Hi, p.DGID.Lo) {
 		v.byTable(c, from, p, d, v.Near(p.Dst), verdict{
-			rule: rule.NETGRH008, expected: fmt.Sprintf("one of the %d GUIDs of the port with LID %d, and a prefix of its", len(d.GUIDs), d.LID), actual: p.DGID.String(),
+			rule: rule.NETGRH008, expected: fmt.Sprintf("one of the %d GUIDs of the port with LID %d, and one of its prefixes", len(d.GUIDs), d.LID), actual: p.DGID.String(),
 		})
 	}
 }
@@ -54,7 +54,7 @@ func once(c *qp.Pair, from int, what uint16) bool {
 func (v *Verifier) byTable(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port, sees bool, d verdict) {
 	d.role, d.class, d.evidence = rule.Sender, proven(sees), []uint64{s.Frame}
 	if !sees {
-		d.detail = "the table may have been changed out of sight of the tap"
+		d.detail = "packets that the capture does not hold may have changed the table"
 	}
 	v.bytewise(c, from, p, d)
 }

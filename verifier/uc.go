@@ -103,7 +103,7 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.UCPSN002)
 	s := q.History.Get(p.PSN)
 	if s != nil && v.networkCopy(c, from, s.Trace, p) {
-		v.event(c, from, rule.Sender, p, rule.EvDuplicate, "a copy that the network made")
+		v.event(c, from, rule.Sender, p, rule.EvDuplicate, "duplicated by the network")
 		return
 	}
 	d := verdict{
@@ -116,7 +116,7 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 	default:
 		d.class, d.evidence = proven(c.Complete()), []uint64{frame(p.Frame, s.Frame)}
 		if !numbered(p) && p.Encap != packet.Native && !c.Sees(from) && v.trace(p) == s.Trace {
-			d.class, d.detail = rule.Unproven, "the network may have copied the packet, and held the copy back; --near "+c.Ends[from].Addr.String()+" if the tap is at this endpoint"
+			d.class, d.detail = rule.Unproven, "the network may have duplicated the packet and delayed the duplicate; --near "+c.Ends[from].Addr.String()+" if the tap is at this endpoint"
 		}
 	}
 	v.report(c, from, p, d)

@@ -104,6 +104,6 @@ func (v *Verifier) oddQKey(c *qp.Pair, from int, p *packet.Packet) {
 	v.report(c, from, p, verdict{
 		rule: rule.UDQKEY001, class: rule.Unproven, role: rule.Sender,
 		expected: fmt.Sprintf("Q_Key 0x%08x as before", f.QKey), actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
-		detail: "the Q_Key of the destination QP is not known: it may have been changed",
+		detail: "the Q_Key of the destination QP is not known, and may have changed",
 	})
 }

@@ -53,7 +53,7 @@ func (v *Verifier) special(c *qp.Pair, from int, p *packet.Packet) {
 			delete(v.deaf, tid)
 			v.report(c, from, p, verdict{
 				rule: rule.UDQP0002, class: proven(c.Complete()), role: rule.Receiver,
-				expected: "silence: the request was not of 256 bytes on VL15", actual: "an answer to it", evidence: []uint64{d.frame},
+				expected: "no response: the request did not have 256 bytes on VL15", actual: "a response", evidence: []uint64{d.frame},
 			})
 		}
 	}
@@ -103,7 +103,7 @@ func (v *Verifier) rcForeign(c *qp.Pair, from int, p *packet.Packet) {
 	c.Ends[1-from].Flow.Reported |= reportedTaken
 	d := verdict{
 		rule: rule.PKY003, class: rule.Violation, role: rule.Responder,
-		expected: "silence: the request with PSN " + psn.String() + " had the P_Key of another partition", actual: p.Opcode.String(),
+		expected: "no response: the request with PSN " + psn.String() + " had the P_Key of another partition", actual: p.Opcode.String(),
 	}
 	consequence(c, from, &d)
 	v.report(c, from, p, d)

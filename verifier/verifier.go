@@ -88,15 +88,15 @@ const (
 
 func (s Skip) String() string {
 	return [...]string{
-		"responses whose connection could not be paired with its requests: not compared with them",
-		"responses to requests from before the capture: not compared with them",
+		"responses of a connection whose two directions could not be paired: not compared with requests",
+		"responses to requests sent before the capture began: not compared with requests",
 		"packets whose lengths depend on a path MTU not yet learned",
 		"responses without an MSN baseline: the capture started mid-connection",
 		"packets cut by the snap length: payload and ICRC not judged",
 		"packets of services that are decoded, headers judged, but not followed (raw, reserved)",
 		"packets with manufacturer-specific opcodes: only the headers judged",
-		"packets that did not count as arrived, whatever their ICRC: wrong IPv4 header checksum, hop limit 0, or the Ethernet address of another station",
-		"gaps of the capture: requests that it does not hold, which their responder acknowledges and its MSN counts",
+		"packets that count as not received, whatever their ICRC: wrong IPv4 header checksum, hop limit 0, or the Ethernet address of another station",
+		"gaps of the capture: missing requests that the responder acknowledges and its MSN counts",
 	}[s]
 }
 
@@ -136,9 +136,9 @@ type verdict struct {
 // report makes a finding on packet p of connection c, sent by end from, against its sender.
 func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d verdict) {
 	if d.role == rule.Responder && d.class == rule.Violation && inOrder[d.rule] && leftBefore(p, c.Ends[from].RQ.LastID) {
-		v.Distrust(c, "the capture holds packets in another order than that in which they left this endpoint, by their IPv4 identifications")
+		v.Distrust(c, "by the IPv4 identifications, the capture holds packets of this endpoint in another order than they were sent")
 		d.class = rule.Unproven
-		d.detail = strings.TrimPrefix(d.detail+"; by its IPv4 identification it left before the response that it follows here", "; ")
+		d.detail = strings.TrimPrefix(d.detail+"; by its IPv4 identification it was sent before the response that it follows here", "; ")
 	}
 	if d.class == rule.Unproven && (d.role == rule.Responder && inOrder[d.rule] || arrival[d.rule]) && v.unordered(c, from) {
 		return
@@ -173,7 +173,7 @@ func (v *Verifier) accuse(c *qp.Pair, from, accused int, p *packet.Packet, d ver
 	}
 	if d.class == rule.Violation && d.own && !d.bytes && c.ToldCut() {
 		d.class = rule.Unproven
-		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut what CM told of the connection, so its ICRC was not judged", "; ")
+		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut the CM exchange of the connection, so its ICRC was not judged", "; ")
 	}
 	if d.class == rule.Violation && c.Cut() && !d.own {
 		d.class = rule.Unproven

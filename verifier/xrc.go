@@ -52,7 +52,7 @@ func (v *Verifier) xrcQueue(c *qp.Pair, from int, p *packet.Packet) (srq uint32)
 // xrcRole is the rule that a packet breaks which came from the wrong end of a connection, and what was expected of that end.
 func xrcRole(p *packet.Packet) (rule.ID, rule.Role, string) {
 	if p.Info().Request {
-		return rule.XRCTGT001, rule.Responder, "a response: a target sends no request"
+		return rule.XRCTGT001, rule.Responder, "a response: an XRC target sends no request"
 	}
-	return rule.XRCINI001, rule.Requester, "a request: an initiator answers none"
+	return rule.XRCINI001, rule.Requester, "a request: an XRC initiator sends no response"
 }

@@ -72,7 +72,7 @@ func (v *Verifier) xrcREP(c *qp.Pair, from int, p *packet.Packet, m *mad.REP) {
 	}
 	v.report(c, from, p, verdict{
 		rule: rule.XRCCM001, class: rule.Violation, role: rule.Sender,
-		expected: "the QP of a target, which has a shared receive queue",
+		expected: "the QP of a target, with a shared receive queue",
 		actual:   fmt.Sprintf("QP 0x%x, end-to-end context 0x%x, SRQ %t", m.LocalQPN, m.LocalEECN, m.SRQ),
 	})
 }

@@ -27,19 +27,19 @@ func (v *Verifier) lap(m *message, l *mad.LAP) {
 	switch {
 	case over && m.Time > end, x.dreq[side].sent():
 		v.accuse(m, rule.CMLAP001, proven(m.sees[sender]), verdict{
-			expected: "a LAP in an established connection only", actual: "one behind its end", detail: unless(m.sees[sender], "the two may have changed places on the way"),
+			expected: "a LAP only in an established connection", actual: "a LAP after its end", detail: unless(m.sees[sender], "the two may have been reordered by the network"),
 		})
 		return
 	case x.asked && side == active && !x.rtu.happened() && !x.early.happened():
 		v.accuse(m, rule.CMLAP001, proven(m.sees[sender]), verdict{
-			expected: "a LAP in an established connection only", actual: "one before the RTU", evidence: []uint64{x.req.frame},
+			expected: "a LAP only in an established connection", actual: "a LAP before the RTU", evidence: []uint64{x.req.frame},
 			detail: unless(m.sees[sender], "the tap may have missed the RTU"),
 		})
 		return
 	}
 	if x.service <= mad.TransportUC && x.qpn[1-side] != 0 {
 		v.judge(m, rule.CMREQ001, !x.calls(1-side, l.RemoteQPN), func() verdict {
-			return verdict{expected: fmt.Sprintf("QP 0x%06x, that of the other side", x.qpn[1-side]), actual: fmt.Sprintf("QP 0x%06x", l.RemoteQPN)}
+			return verdict{expected: fmt.Sprintf("QP 0x%06x of the other side", x.qpn[1-side]), actual: fmt.Sprintf("QP 0x%06x", l.RemoteQPN)}
 		})
 	}
 	v.covered(rule.CMLAP002)
@@ -51,8 +51,8 @@ func (v *Verifier) lap(m *message, l *mad.LAP) {
 		v.again(x, side, s, m, -1, true)
 	case open && x.lapper == side:
 		v.accuse(m, rule.CMLAP002, proven(m.sees[sender]), verdict{
-			expected: "no further LAP before the answer to the one before", actual: "another transaction", evidence: []uint64{s.frame},
-			detail: unless(m.sees[sender], "the tap may have missed the answer"),
+			expected: "no further LAP before the response to the previous LAP", actual: "a LAP with another transaction ID", evidence: []uint64{s.frame},
+			detail: unless(m.sees[sender], "the tap may have missed the response"),
 		})
 		v.proposes(x, side, m)
 	default:

@@ -36,8 +36,8 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 		_, over := x.over()
 		if alive = x.asked && !over; alive && x.rtu.happened() && !x.parting() {
 			v.accuse(m, rule.CMID001, proven(m.sees[sender]), verdict{
-				expected: "a communication ID that names no other connection", actual: fmt.Sprintf("0x%08x", q.LocalCommID), evidence: []uint64{x.req.frame},
-				detail: unless(m.sees[sender], "the end of the other connection may not have been seen"),
+				expected: "a communication ID of no other connection", actual: fmt.Sprintf("0x%08x", q.LocalCommID), evidence: []uint64{x.req.frame},
+				detail: unless(m.sees[sender], "the capture may not hold the end of the other connection"),
 			})
 		}
 		was = x.tid
@@ -47,7 +47,7 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 	if j, taken := v.byTID[tidKey{m.Src, m.Dst, q.TID}]; taken {
 		if y := &v.slots[j]; y.asked && m.Time-y.req.time <= hold {
 			v.accuse(m, rule.CMTID001, rule.Violation, verdict{
-				expected: "a new transaction ID", actual: fmt.Sprintf("0x%016x, that of another REQ", q.TID), evidence: []uint64{y.req.frame},
+				expected: "a new transaction ID", actual: fmt.Sprintf("0x%016x, the transaction ID of another REQ", q.TID), evidence: []uint64{y.req.frame},
 			})
 		}
 	}
@@ -72,7 +72,7 @@ func (v *Verifier) swapped(m *message, x *exchange) {
 	x.rep.first = 0 // it may be the answer to an earlier attempt
 	sure := m.sees[receiver] && x.rep.time-v.Since(m.Src, m.Dst) > hold+x.life(active)
 	v.accuseOther(m, rule.CMSM001, proven(sure), verdict{
-		expected: "the REP behind the REQ", actual: "the REP before it", evidence: []uint64{x.rep.frame},
+		expected: "the REP after the REQ", actual: "the REP before the REQ", evidence: []uint64{x.rep.frame},
 		detail: unless(sure, "the tap may have missed an earlier REQ"),
 	})
 }
@@ -172,13 +172,13 @@ func (v *Verifier) bind(x *exchange) {
 func counted(c uint8) string { return fmt.Sprintf("retry count %d, RNR retry count %d", c>>3, c&7) }
 
 // unended is why what looks like a repetition with other content is not proven to be one.
-const unended = "the end of the other exchange may not have been seen"
+const unended = "the capture may not hold the end of the other exchange"
 
 // changed accuses the sender of a repetition that says something else than before.
 func (v *Verifier) changed(m *message, id rule.ID, sure bool, s *sending, expected, actual string) {
 	v.covered(id)
 	v.accuse(m, id, proven(sure), verdict{
-		expected: expected + ", as in the same message before", actual: actual, evidence: []uint64{s.frame},
+		expected: expected + ", as in the original message", actual: actual, evidence: []uint64{s.frame},
 		detail: unless(sure, unended),
 	})
 	s.time, s.frame, s.ipid, s.digest = m.Time, m.Frame, m.IPID, digest(m.b)

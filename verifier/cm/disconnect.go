@@ -33,7 +33,7 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 	wrong := x.service <= mad.TransportUC && x.qpn[1-side] > 1 && !x.calls(1-side, d.RemoteQPN)
 	if wrong {
 		v.accuse(m, rule.CMREQ001, rule.Violation, verdict{
-			expected: fmt.Sprintf("QP 0x%06x, that of the other side", x.qpn[1-side]), actual: fmt.Sprintf("QP 0x%06x", d.RemoteQPN),
+			expected: fmt.Sprintf("QP 0x%06x of the other side", x.qpn[1-side]), actual: fmt.Sprintf("QP 0x%06x", d.RemoteQPN),
 			evidence: []uint64{[2]uint64{x.req.frame, x.rep.frame}[1-side]},
 		})
 	}
@@ -141,7 +141,7 @@ func (v *Verifier) reused(m *message, x *exchange, side int) {
 	case end.happened():
 		if waited := m.Time - end.time; waited < lenient(y.timeWait(was)) {
 			v.accuse(m, rule.CMSM012, proven(m.sees[sender]), verdict{
-				expected: fmt.Sprintf("QP 0x%06x to rest for %s behind the DREP", x.qpn[side], rule.Span(y.timeWait(was))), actual: "a new connection after " + rule.Span(waited),
+				expected: fmt.Sprintf("QP 0x%06x in TimeWait for %s after the DREP", x.qpn[side], rule.Span(y.timeWait(was))), actual: "a new connection after " + rule.Span(waited),
 				evidence: []uint64{end.frame},
 			})
 		}
@@ -158,7 +158,7 @@ func (v *Verifier) staleAnswer(m *message, x *exchange, of int, actual string) {
 	}
 	v.accuse(m, rule.CMSM015, proven(m.sees[sender]), verdict{
 		expected: fmt.Sprintf("REJ, stale connection: QP 0x%06x is connected", x.qpn[of]), actual: actual, evidence: []uint64{x.stale[of]},
-		detail: unless(m.sees[sender], "the end of the older connection may not have been seen"),
+		detail: unless(m.sees[sender], "the capture may not hold the end of the previous connection"),
 	})
 	x.stale[of] = 0
 }
@@ -175,7 +175,7 @@ func (v *Verifier) Data(q hcaagent.QP, peer packet.Addr, near bool, p *packet.Pa
 	near = near && !v.Lossy()
 	switch {
 	case end.happened() && !near:
-		least, detail = slack, "the two may have changed places on the way"
+		least, detail = slack, "the two may have been reordered by the network"
 	case !end.happened():
 		end, least = x.drep[1-side], crossing
 		detail = unless(near, "the DREP may not have arrived")
@@ -185,7 +185,7 @@ func (v *Verifier) Data(q hcaagent.QP, peer packet.Addr, near bool, p *packet.Pa
 		return
 	}
 	f := rule.At(rule.CMSM012, proven(near && !p.Cut), p)
-	f.Expected, f.Actual, f.Detail = "silence of the QP for "+rule.Span(x.timeWait(side))+" behind the DREP", "a packet after "+rule.Span(waited), detail
+	f.Expected, f.Actual, f.Detail = "no packet of the QP for "+rule.Span(x.timeWait(side))+" after the DREP", "a packet after "+rule.Span(waited), detail
 	f.Evidence, f.Leans = []uint64{end.frame}, rule.LeanNear
 	f.Accused = rule.Endpoint{Role: rule.Sender, Addr: q.Addr, QPN: q.QPN, QPNKnown: true}
 	f.Peer = rule.Endpoint{Addr: peer, QPN: p.DestQP, QPNKnown: true}

@@ -95,7 +95,7 @@ func (v *Verifier) request(m *message, q *mad.REQ) {
 		return verdict{expected: "the number of a queue pair that can be connected", actual: fmt.Sprint(q.LocalQPN)}
 	})
 	v.judge(m, rule.CMREQ012, q.FlowControl && q.Transport != mad.TransportRC, func() verdict {
-		return verdict{expected: "end-to-end flow control on RC only", actual: fmt.Sprintf("transport service %d with end-to-end flow control", q.Transport)}
+		return verdict{expected: "end-to-end flow control only on RC", actual: fmt.Sprintf("transport service %d with end-to-end flow control", q.Transport)}
 	})
 	if q.Transport != mad.TransportRD {
 		v.judge(m, rule.CMREQ013, q.RDCExists || q.LocalQKey|q.LocalEECN|q.RemoteEECN != 0 && q.Transport != mad.TransportExtended, func() verdict {
@@ -140,7 +140,7 @@ func (v *Verifier) reply(m *message, r *mad.REP, x *exchange) {
 	d := verdict{
 		expected: fmt.Sprintf("an initiator depth of at most %d, the responder resources of the REQ", x.resources),
 		actual:   fmt.Sprint(r.InitiatorDepth), evidence: []uint64{x.req.frame},
-		detail: unless(!x.anew, "it may answer an earlier REQ of the same transaction"),
+		detail: unless(!x.anew, "it may respond to an earlier REQ of the same transaction"),
 	}
 	if r.InitiatorDepth <= x.resources {
 		d.expected, d.actual = fmt.Sprintf("responder resources of at most %d, the initiator depth of the REQ", x.depth), fmt.Sprint(r.ResponderResources)
@@ -156,7 +156,7 @@ func (v *Verifier) targetDelay(m *message, r *mad.REP) {
 	k := delayKey{r.LocalCAGUID, m.Dst}
 	old, known := v.delays[k]
 	v.judge(m, rule.CMREP001, known && old != r.TargetAckDelay, func() verdict {
-		return verdict{expected: fmt.Sprintf("target ACK delay %d, as this channel adapter said before", old), actual: fmt.Sprint(r.TargetAckDelay)}
+		return verdict{expected: fmt.Sprintf("target ACK delay %d, as in earlier messages of this channel adapter", old), actual: fmt.Sprint(r.TargetAckDelay)}
 	})
 	if !known && len(v.delays) >= maxDelays {
 		clear(v.delays)

@@ -183,6 +183,6 @@ func (v *Verifier) accuseID(m *message, x *exchange, side int, id rule.ID, want,
 	}
 	v.accuse(m, id, proven(sure), verdict{
 		expected: fmt.Sprintf("%s 0x%08x", of, want), actual: fmt.Sprintf("0x%08x", got), evidence: []uint64{frame},
-		detail: unless(sure, "it may be of an older connection of the same communication ID"),
+		detail: unless(sure, "it may belong to an earlier connection with the same communication ID"),
 	})
 }

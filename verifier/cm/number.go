@@ -37,12 +37,12 @@ func (v *Verifier) Mistold(a, peer packet.Addr, told, used uint32, first uint64,
 	}
 	d := deadline{side: int8(side), seen: seen{s.first, s.frame}, psn: s.psn, tap: s.tap}
 	f := v.against(x, &d, rule.CMREQ001)
-	why := "the queue pair is not seen to answer"
+	why := "the capture holds no response of the queue pair"
 	if sure && s.cut {
 		sure, why = false, cutShort
 	}
 	f.Class = proven(sure)
-	f.Expected, f.Actual = fmt.Sprintf("local QPN 0x%06x, to which the packets of the peer go", used), fmt.Sprintf("0x%06x, to which none does", told)
+	f.Expected, f.Actual = fmt.Sprintf("local QPN 0x%06x, the destination of the packets of the peer", used), fmt.Sprintf("0x%06x, the destination of none", told)
 	f.Evidence, f.Detail = []uint64{first}, unless(sure, why)
 	v.Rec.Add(f)
 }

@@ -21,7 +21,7 @@ func (v *Verifier) paths(m *message, q *mad.REQ) {
 		return verdict{expected: "unicast GIDs of both ports", actual: fmt.Sprintf("%v and %v", p.LocalGID, p.RemoteGID)}
 	})
 	v.judge(m, rule.CMREQ014, p.SubnetLocal != (p.HopLimit <= 1), func() verdict {
-		return verdict{expected: "Subnet Local exactly with a hop limit of 0 or 1", actual: fmt.Sprintf("Subnet Local %t, hop limit %d", p.SubnetLocal, p.HopLimit)}
+		return verdict{expected: "Subnet Local if and only if the hop limit is 0 or 1", actual: fmt.Sprintf("Subnet Local %t, hop limit %d", p.SubnetLocal, p.HopLimit)}
 	})
 	a := q.Alternate
 	a.Reserved1, a.Reserved2, a.Reserved3 = 0, 0, 0

@@ -41,7 +41,7 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 	})
 	if onIP(m.Packet) {
 		v.judge(m, rule.CMREJ005, r.Reason == rejPrimaryLID || r.Reason == rejAlternateLID, func() verdict {
-			return verdict{expected: "no reason that speaks of LIDs on RoCEv2", actual: r.Reason.String()}
+			return verdict{expected: "no reason about LIDs on RoCEv2", actual: r.Reason.String()}
 		})
 	}
 	x, side, agrees := v.find(m, r.LocalCommID, r.RemoteCommID)
@@ -125,7 +125,7 @@ func (v *Verifier) timedOut(m *message, r *mad.REJ, x *exchange, side int) {
 func (v *Verifier) late(m *message, x *exchange, side int, name string) bool {
 	if x.reject.happened() {
 		v.covered(rule.CMSM013)
-		class, detail := proven(m.sees[sender]), unless(m.sees[sender], "the two may have changed places on the way")
+		class, detail := proven(m.sees[sender]), unless(m.sees[sender], "the two may have been reordered by the network")
 		patience := slack
 		if x.rejecter != side {
 			if patience = max(crossing, x.timeout[side]); !m.sees[sender] {
@@ -135,7 +135,7 @@ func (v *Verifier) late(m *message, x *exchange, side int, name string) bool {
 			patience = 0
 		}
 		if m.Time-x.reject.time > patience && x.once(toldRejected) {
-			v.accuse(m, rule.CMSM013, class, verdict{expected: "nothing behind the REJ", actual: name, evidence: []uint64{x.reject.frame}, detail: detail})
+			v.accuse(m, rule.CMSM013, class, verdict{expected: "no message after the REJ", actual: name, evidence: []uint64{x.reject.frame}, detail: detail})
 		}
 		return true
 	}
@@ -153,7 +153,7 @@ func (x *exchange) waiting(end int64) bool {
 
 func (v *Verifier) waitingAnswer(m *message, x *exchange, actual string) {
 	v.accuse(m, rule.CMSM008, proven(m.sees[sender]), verdict{
-		expected: "REJ, stale connection, for a REQ that comes again in TimeWait", actual: actual, evidence: []uint64{x.req.frame},
-		detail: unless(m.sees[sender], "the answer may be older than the REQ"),
+		expected: "REJ, stale connection, for a REQ that is retransmitted in TimeWait", actual: actual, evidence: []uint64{x.req.frame},
+		detail: unless(m.sees[sender], "the response may precede the REQ"),
 	})
 }

@@ -56,7 +56,7 @@ func (v *Verifier) replied(m *message, r *mad.REP, x *exchange) {
 		sure := x.steady(m)
 		v.accuse(m, rule.CMID001, proven(sure), verdict{
 			expected: fmt.Sprintf("local communication ID 0x%08x, as in the MRA", x.ids[passive]), actual: fmt.Sprintf("0x%08x", r.LocalCommID),
-			evidence: []uint64{x.patience[passive].frame}, detail: unless(sure, "the tap may have missed a REJ, and the REQ came again"),
+			evidence: []uint64{x.patience[passive].frame}, detail: unless(sure, "the tap may have missed a REJ and a retransmission of the REQ"),
 		})
 	}
 	x.rep.begin(m)
@@ -69,7 +69,7 @@ func (v *Verifier) replied(m *message, r *mad.REP, x *exchange) {
 	v.covered(rule.CMSM001)
 	if x.early.happened() && m.Time-x.early.time > x.disorder(active, x.earlyTap, m) {
 		d := deadline{side: active, seen: x.early, psn: x.earlyPSN, tap: x.req.tap}
-		v.accused(x, &d, rule.CMSM001, "the RTU behind the REP", "the RTU before it", []uint64{m.Frame}, true)
+		v.accused(x, &d, rule.CMSM001, "the RTU after the REP", "the RTU before the REP", []uint64{m.Frame}, true)
 	}
 	if x.early.happened() {
 		x.rtu = x.early
@@ -84,7 +84,7 @@ func (v *Verifier) orphan(m *message, r *mad.REP) {
 		x.misnamed = misnamed{tid: r.TID, side: active, frame: m.Frame}
 		v.covered(rule.CMSM001)
 		v.accuse(m, rule.CMSM001, rule.Violation, verdict{
-			expected: "a REP from the side that got the REQ", actual: "one from the other side, for its own communication ID", evidence: []uint64{x.req.frame},
+			expected: "a REP from the passive side, which received the REQ", actual: "a REP from the active side, for its own communication ID", evidence: []uint64{x.req.frame},
 		})
 		return
 	}
@@ -165,7 +165,7 @@ func (v *Verifier) rtu(m *message, r *mad.RTU) {
 // wrongRTU accuses the passive side of an RTU.
 func (v *Verifier) wrongRTU(m *message, x *exchange) {
 	x.told |= toldEarly
-	v.accuse(m, rule.CMSM001, rule.Violation, verdict{expected: "an RTU from the side that sent the REQ", actual: "one from the other side", evidence: []uint64{x.req.frame}})
+	v.accuse(m, rule.CMSM001, rule.Violation, verdict{expected: "an RTU from the active side, which sent the REQ", actual: "an RTU from the passive side", evidence: []uint64{x.req.frame}})
 }
 
 // mra steps an exchange with an MRA (rule CM-SM-006).
@@ -187,7 +187,7 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 			return // the other side has asked too, unseen
 		}
 		v.accuse(m, rule.CMSM006, rule.Violation, verdict{
-			expected: "an MRA for a message of the other side", actual: fmt.Sprintf("the %s side speaks of its own", sideNames[side]), evidence: []uint64{x.req.frame},
+			expected: "an MRA for a message of the other side", actual: fmt.Sprintf("an MRA of the %s side for its own message", sideNames[side]), evidence: []uint64{x.req.frame},
 		})
 		return
 	}
@@ -207,8 +207,8 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 	}
 	if answer.happened() {
 		v.accuse(m, rule.CMSM006, proven(m.sees[sender]), verdict{
-			expected: "no MRA for what is answered", actual: "an MRA", evidence: []uint64{answer.frame},
-			detail: unless(m.sees[sender], "the two may have changed places on the way"),
+			expected: "no MRA for a message that has a response", actual: "an MRA", evidence: []uint64{answer.frame},
+			detail: unless(m.sees[sender], "the two may have been reordered by the network"),
 		})
 		return
 	}

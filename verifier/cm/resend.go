@@ -41,7 +41,7 @@ func (v *Verifier) again(x *exchange, side int, s *sending, m *message, limit in
 	v.covered(rule.CMSM002)
 	if !s.same(m) {
 		v.accuse(m, rule.CMSM002, proven(sure), verdict{
-			expected: "the " + name + " as it was sent before", actual: "other content", evidence: []uint64{s.frame}, detail: unless(sure, unended),
+			expected: "the " + name + " as originally sent", actual: "other content", evidence: []uint64{s.frame}, detail: unless(sure, unended),
 		})
 	}
 	v.soon(x, side, s, m, class)
@@ -54,7 +54,7 @@ func (v *Verifier) again(x *exchange, side int, s *sending, m *message, limit in
 		v.covered(rule.CMSM003)
 		if int(s.times) > limit+1 {
 			v.accuse(m, rule.CMSM003, class, verdict{
-				expected: fmt.Sprintf("at most %d repetitions of the %s", limit, name), actual: fmt.Sprintf("repetition %d", s.times-1), evidence: []uint64{s.frame},
+				expected: fmt.Sprintf("at most %d retransmissions of the %s", limit, name), actual: fmt.Sprintf("retransmission %d", s.times-1), evidence: []uint64{s.frame},
 			})
 		}
 	}
@@ -74,7 +74,7 @@ func (v *Verifier) soon(x *exchange, side int, s *sending, m *message, class rul
 			return
 		case waited > crossing:
 			v.accuse(m, rule.CMSM006, class, verdict{
-				expected: fmt.Sprintf("no %s within the %s that the MRA asked for", name, rule.Span(x.wait[1-side])), actual: "after " + rule.Span(waited),
+				expected: fmt.Sprintf("no %s within the %s that the MRA requested", name, rule.Span(x.wait[1-side])), actual: "after " + rule.Span(waited),
 				evidence: []uint64{p.frame},
 			})
 			return
@@ -87,7 +87,7 @@ func (v *Verifier) soon(x *exchange, side int, s *sending, m *message, class rul
 		}
 		if waited := m.Time - s.timer; waited < lenient(wait) {
 			v.accuse(m, rule.CMSM004, class, verdict{
-				expected: fmt.Sprintf("no repetition of the %s within %s", name, rule.Span(wait)), actual: "after " + rule.Span(waited), evidence: []uint64{s.frame},
+				expected: fmt.Sprintf("no retransmission of the %s within %s", name, rule.Span(wait)), actual: "after " + rule.Span(waited), evidence: []uint64{s.frame},
 			})
 		}
 	}

@@ -43,7 +43,7 @@ func (v *Verifier) sidrRep(m *message, r *mad.SIDRRep) {
 		return verdict{expected: "a status of 0 to 5", actual: fmt.Sprint(uint8(r.Status))}
 	})
 	v.judge(m, rule.CMSID001, r.Status == mad.SIDRValid && (r.QPN <= 1 || r.QPN == packet.PSNMask), func() verdict {
-		return verdict{expected: "the number of a queue pair with status 0", actual: fmt.Sprintf("QP 0x%x", r.QPN)}
+		return verdict{expected: "a QPN with status 0", actual: fmt.Sprintf("QP 0x%x", r.QPN)}
 	})
 	i, ok := v.byID[key{active: m.Dst, passive: m.Src, id: r.RequestID, sidr: true}]
 	if !ok {
@@ -65,7 +65,7 @@ func (v *Verifier) sidrRep(m *message, r *mad.SIDRRep) {
 	if r.TID != x.tid {
 		v.accuse(m, rule.CMTID002, proven(!x.rival), verdict{
 			expected: fmt.Sprintf("transaction ID 0x%016x of the SIDR_REQ", x.tid), actual: fmt.Sprintf("0x%016x", r.TID), evidence: []uint64{x.req.frame},
-			detail: unless(!x.rival, "more than two SIDR_REQs had this request ID: it may answer one of the first"),
+			detail: unless(!x.rival, "more than two SIDR_REQs have this request ID: it may respond to an earlier one"),
 		})
 		return
 	}

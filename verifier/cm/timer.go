@@ -113,12 +113,12 @@ func (v *Verifier) overdue(x *exchange, d *deadline) {
 		if x.rep.sent() || x.reject.happened() || x.patience[passive].time > d.seen.time || !x.once(toldPatience) {
 			return
 		}
-		v.silent(x, d, rule.CMSM005, "REP, REJ or a further MRA within the "+rule.Span(x.wait[passive])+" that this MRA asked for")
+		v.silent(x, d, rule.CMSM005, "REP, REJ or a further MRA within the "+rule.Span(x.wait[passive])+" that this MRA requested")
 	case repeatRTU:
 		if x.rtu.time+slack >= d.seen.time || x.reject.happened() || x.parting() {
 			return
 		}
-		v.silent(x, d, rule.CMSM009, "an RTU for the REP that came again")
+		v.silent(x, d, rule.CMSM009, "an RTU for the retransmitted REP")
 	case answerDREQ:
 		if x.drep[side].happened() || x.dreq[side].sent() || !x.once(toldSilent<<side) {
 			return
@@ -179,7 +179,7 @@ func (v *Verifier) baseless(x *exchange, d *deadline) {
 
 // silent accuses a side of what it did not send.
 func (v *Verifier) silent(x *exchange, d *deadline, id rule.ID, expected string) {
-	v.accused(x, d, id, expected, fmt.Sprintf("silence of the %s side", sideNames[d.side]), nil, true)
+	v.accused(x, d, id, expected, fmt.Sprintf("no message of the %s side", sideNames[d.side]), nil, true)
 }
 
 // accused makes a finding, against a side, on a message that is no longer at hand. sure says that the capture began early enough to prove it.
@@ -188,10 +188,10 @@ func (v *Verifier) accused(x *exchange, d *deadline, id rule.ID, expected, actua
 	f.Class, f.Expected, f.Actual, f.Evidence = proven(sure && x.near[d.side] && !v.Lossy()), expected, actual, evidence
 	f.Leans = rule.LeanNear
 	if f.Class == rule.Unproven {
-		f.Detail = "the tap is not known to be near the endpoint, or the capture lost packets: a message may not have arrived, or not been seen"
+		f.Detail = "the tap is not known to be near the endpoint, or the capture lost packets: a message may have been lost, or the tap may have missed it"
 	}
 	if !sure {
-		f.Detail = "what it answers may be older than the capture, or not been seen"
+		f.Detail = "the message to which it responds may have been sent before the capture began, or the tap may have missed it"
 	}
 	v.Rec.Add(f)
 }

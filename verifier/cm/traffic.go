@@ -24,12 +24,12 @@ func (v *Verifier) before(m *message, x *exchange) {
 	switch {
 	case spoke(a, m.Time):
 		v.accuse(m, rule.CMSM016, proven(m.sees[sender]), verdict{
-			expected: "the RTU before the first request", actual: "a request before it", evidence: []uint64{a.SQ.LastFrame},
+			expected: "the RTU before the first request", actual: "a request before the RTU", evidence: []uint64{a.SQ.LastFrame},
 			detail: unless(m.sees[sender], "the tap may have missed an earlier RTU"),
 		})
 	case spoke(b, m.Time) && a.SQ.Fresh:
 		v.accuseOther(m, rule.CMSM016, proven(m.sees[receiver]), verdict{
-			expected: "no request of the passive side before the RTU", actual: "a request before it", evidence: []uint64{b.SQ.LastFrame},
+			expected: "no request of the passive side before the RTU", actual: "a request before the RTU", evidence: []uint64{b.SQ.LastFrame},
 			detail: unless(m.sees[receiver], "the tap may have missed an earlier RTU"),
 		})
 	}
@@ -44,8 +44,8 @@ func (v *Verifier) hasty(m *message, x *exchange) {
 	}
 	v.covered(rule.CMSM016)
 	f := rule.At(rule.CMSM016, proven(m.sees[sender]), &p)
-	f.Expected, f.Actual, f.Evidence = "no request of the passive side before the RTU", "one before its REP", []uint64{x.req.frame, m.Frame}
-	f.Detail, f.Leans = unless(m.sees[sender], "the two may have changed places on the way"), rule.LeanNear
+	f.Expected, f.Actual, f.Evidence = "no request of the passive side before the RTU", "a request before its REP", []uint64{x.req.frame, m.Frame}
+	f.Detail, f.Leans = unless(m.sees[sender], "the two may have been reordered by the network"), rule.LeanNear
 	f.Accused = rule.Endpoint{Role: rule.Requester, Addr: m.Src, QPN: x.qpn[passive], QPNKnown: true}
 	f.Peer = rule.Endpoint{Addr: m.Dst, QPN: p.DestQP, QPNKnown: true}
 	v.Rec.Add(f)
@@ -65,7 +65,7 @@ func (v *Verifier) unannounced(x *exchange) {
 	if !x.rep.sent() {
 		if x.early.happened() && x.once(toldEarly) {
 			d.seen, d.psn = x.early, x.earlyPSN
-			v.accused(x, &d, rule.CMSM001, "a REP before the RTU", "an RTU without one", nil, true)
+			v.accused(x, &d, rule.CMSM001, "a REP before the RTU", "an RTU without a REP", nil, true)
 		}
 		return
 	}
@@ -85,7 +85,7 @@ func (v *Verifier) unasked(x *exchange) {
 	}
 	v.covered(rule.CMSM001)
 	d := deadline{side: passive, seen: seen{x.rep.time, x.rep.frame}, psn: x.rep.psn, tap: x.rep.tap}
-	v.accused(x, &d, rule.CMSM001, "a REQ before the REP", "a REP without one", nil, false)
+	v.accused(x, &d, rule.CMSM001, "a REQ before the REP", "a REP without a REQ", nil, false)
 }
 
 // established judges a REP that comes again although the active side's requests have been answered, which tells as much as an RTU (rule CM-SM-010).
@@ -97,8 +97,8 @@ func (v *Verifier) established(m *message, x *exchange) {
 	v.covered(rule.CMSM010)
 	if r := &c.Ends[1-end].RQ; !x.rtu.happened() && r.Answered && r.LastTime+slack < m.Time {
 		v.accuse(m, rule.CMSM010, proven(m.sees[sender] || m.Time-r.LastTime > crossing), verdict{
-			expected: "no further REP: a request has come, which counts as the RTU", actual: "the REP once more",
-			evidence: []uint64{m.Frame&^0xFFFFFFFF | uint64(r.LastFrame)}, detail: fmt.Sprintf("the passive side answered it %s before", rule.Span(m.Time-r.LastTime)),
+			expected: "no further REP: a request has arrived, which counts as the RTU", actual: "a retransmitted REP",
+			evidence: []uint64{m.Frame&^0xFFFFFFFF | uint64(r.LastFrame)}, detail: fmt.Sprintf("the passive side had responded to the request %s before", rule.Span(m.Time-r.LastTime)),
 		})
 	}
 }

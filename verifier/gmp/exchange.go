@@ -148,8 +148,8 @@ func (v *Verifier) request(d *datagram) {
 			v.wait(q, waitAnswer, k, 0, p, verdict{
 				rule: rule.MADTID001, class: proven(ok), role: rule.Requester, evidence: x.frame, tap: x.tap,
 				expected: "a transaction ID that no outstanding request of the class has",
-				actual:   fmt.Sprintf("0x%x, of the %v of %s that has no answer yet", d.h.TID, x.h.Method, x.h.AttributeName()),
-				detail:   why(ok, "the requester may have given the earlier request up, or its answer may have been lost before the tap"),
+				actual:   fmt.Sprintf("0x%x, of the %v of %s that has no response yet", d.h.TID, x.h.Method, x.h.AttributeName()),
+				detail:   why(ok, "the requester may have abandoned the earlier request, or its response may have been lost before the tap"),
 			})
 		}
 	}
@@ -186,8 +186,8 @@ func (v *Verifier) again(q *peer, x *exchange, d *datagram) {
 		if gap := p.Time - x.time; gap < limit(r) && p.Tap == x.tap {
 			v.report(p, verdict{
 				rule: rule.MADTMO002, class: rule.Violation, role: rule.Requester, evidence: x.frame, tap: x.tap,
-				expected: fmt.Sprintf("no repetition for %s, the RespTimeValue %d of the responder", rule.Span(limit(r)), r),
-				actual:   "the same request again after " + rule.Span(gap),
+				expected: fmt.Sprintf("no retransmission for %s, the RespTimeValue %d of the responder", rule.Span(limit(r)), r),
+				actual:   "a retransmission after " + rule.Span(gap),
 			})
 		}
 	}
@@ -282,7 +282,7 @@ func (v *Verifier) twice(q *peer, s *stray) {
 	v.covered(rule.MADTID001)
 	v.report(p, verdict{
 		rule: rule.MADTID001, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap,
-		expected: fmt.Sprintf("one answer to the %v of %s", x.h.Method, x.h.AttributeName()), actual: "another one",
+		expected: fmt.Sprintf("one response to the %v of %s", x.h.Method, x.h.AttributeName()), actual: "a second response",
 	})
 }
 

@@ -54,9 +54,9 @@ const (
 
 func (s Skip) String() string {
 	return [...]string{
-		"management datagrams that are not 256 bytes long, or cut in their header: not read",
+		"management datagrams that are not 256 bytes long, or with a cut header: not judged",
 		"management datagrams of classes whose attributes are not followed (vendor, application, SNMP, baseboard, device): only headers and pairing judged",
-		"management responses to requests that the capture does not hold: not held against them",
+		"management responses whose requests the capture does not hold: not compared with requests",
 		"management datagrams cut by the snap length: contents not judged",
 	}[s]
 }
@@ -182,7 +182,7 @@ const (
 	whyTap    = "the tap is not known to be at this endpoint: a datagram missing here may have been lost before the tap"
 	whyReused = "another request with this transaction ID may have been lost before the tap"
 	whyTaps   = "the segments were seen at several taps: one of an earlier transfer with this transaction ID may be among them"
-	whyOthers = "another requester, whose datagrams go another way, may have had a part in it"
+	whyOthers = "another requester, whose datagrams take another path, may have caused it"
 )
 
 // verdict is one finding in the making.

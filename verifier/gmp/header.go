@@ -22,7 +22,7 @@ func (v *Verifier) header(d *datagram) {
 	if p.Encap == packet.Native { // on RoCE there is no QP0, and ROC-V2-032 judges the classes
 		v.covered(rule.MADFMT003)
 		if p.DestQP == 1 && p.SrcQP != 0 && subnet { // of QP0 SMP-FMT-002 speaks, and from there SMP-FMT-005
-			bad(rule.MADFMT003, "subnet management on QP0 alone", h.Class.String()+" on QP1")
+			bad(rule.MADFMT003, "subnet management only on QP0", h.Class.String()+" on QP1")
 		}
 	}
 	v.status(d)
@@ -39,7 +39,7 @@ func (v *Verifier) header(d *datagram) {
 	}
 	v.covered(rule.MADFMT004)
 	if !known(h.Class) {
-		bad(rule.MADFMT004, "a management class that is defined", h.Class.String())
+		bad(rule.MADFMT004, "a defined management class", h.Class.String())
 	}
 	if h.Class >= 0x30 && h.Class <= 0x4F && len(d.b) >= 40 {
 		v.covered(rule.MADFMT005)
@@ -116,7 +116,7 @@ func (v *Verifier) status(d *datagram) {
 			expected = "status 0 in a request"
 		}
 	case !s.Defined():
-		expected = "a common status code that is defined, reserved bits 0"
+		expected = "a defined common status code, reserved bits 0"
 	}
 	if expected != "" {
 		v.report(d.p, verdict{

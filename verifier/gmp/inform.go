@@ -83,7 +83,7 @@ func (v *Verifier) inform(x *exchange, d *datagram) {
 	if !bytes.Equal(a[:at], b[:at]) || !bytes.Equal(a[at+1:], b[at+1:]) || b[at] != a[at] && b[at] != 0 {
 		v.report(d.p, verdict{
 			rule: rule.MADINF001, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap,
-			expected: "the InformInfo of the request, with subscribe 0 where it is refused", actual: "another one: " + difference(mad.LayoutInformInfo, a, b),
+			expected: "the InformInfo of the request, with subscribe 0 where it is refused", actual: "another InformInfo: " + difference(mad.LayoutInformInfo, a, b),
 		})
 		return
 	}
@@ -122,7 +122,7 @@ func (v *Verifier) unsubscribes(d *datagram) {
 	if infSubscribe.Uint(b) == 0 && infQPN.Uint(b) == 0 {
 		v.report(d.p, verdict{
 			rule: rule.MADINF002, class: rule.Violation, role: rule.Requester,
-			expected: "the QPN of the subscription that ends", actual: "QPN 0",
+			expected: "the QPN of the subscription to be removed", actual: "QPN 0",
 		})
 	}
 }
@@ -139,7 +139,7 @@ func (v *Verifier) notice(d *datagram) {
 	number, producer := uint16(trap), uint32(noticeProducer.Uint(b))
 	if defined, may := mad.TrapProducer(number, producer); !defined || !may || !mad.NoticeTypeDefined(uint8(noticeType.Uint(b))) {
 		v.report(d.p, verdict{
-			rule: rule.SMPTRP007, class: rule.Violation, role: rule.Sender, expected: "a trap of table T14 of one that sends it, type 0 to 4",
+			rule: rule.SMPTRP007, class: rule.Violation, role: rule.Sender, expected: "a trap number, producer and type of table T14",
 			actual: fmt.Sprintf("%s of producer %d, type %d", mad.TrapName(number), producer, noticeType.Uint(b)),
 		})
 	}
@@ -208,6 +208,6 @@ func (v *Verifier) partition(q *peer, d *datagram) {
 	v.report(d.p, verdict{
 		rule: rule.MADINF003, class: rule.Unproven, role: rule.Requester, evidence: s.frame, tap: s.tap,
 		expected: fmt.Sprintf("no report of LID 0x%04x, which shares no partition with the subscriber", of.LID), actual: fmt.Sprintf("trap %d", noticeTrap.Uint(b)),
-		detail: "P_Keys may have been given by packets that the capture does not hold",
+		detail: "packets that the capture does not hold may have set P_Keys",
 	})
 }

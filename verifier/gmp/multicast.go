@@ -57,12 +57,12 @@ func (v *Verifier) group(d *datagram, x *exchange, b []byte) {
 	case signature == 0xA01B && scope == 2:
 		if v.chosen(x, g) {
 			w.expected, w.class = "no MGID of link-local scope with signature 0xA01B that a requester chose", rule.Unproven
-			w.detail = "the subnet administrator may have made the group itself, for another requester, and the port have joined it"
+			w.detail = "the subnet administrator may have created the group for another requester, and the port may have joined it"
 		}
 	case scope == 0:
 		w.expected = "scope 2, 5, 8 or 0xE in the MGID"
 	case scope != 2 && scope != 5 && scope != 8 && scope != 14:
-		w.expected, w.class, w.detail = "scope 2, 5, 8 or 0xE in the MGID", rule.Unproven, "managers let any scope pass that a requester chooses"
+		w.expected, w.class, w.detail = "scope 2, 5, 8 or 0xE in the MGID", rule.Unproven, "some subnet managers accept any scope that a requester chooses"
 	}
 	if w.expected != "" {
 		v.report(d.p, w)
@@ -117,18 +117,18 @@ func (v *Verifier) membership(x *exchange, d *datagram) {
 			v.saBad(rule.MADMC003, d, x, "status 0x0600 (insufficient components): a group is created by a full member that gives Q_Key, P_Key, SL, FlowLabel and TClass",
 				fmt.Sprintf("success with component mask 0x%x and JoinState %d", mask, asked))
 		} else if asked&^uint8(mcJoin.Uint(b)) != 0 {
-			v.saBad(rule.MADMC003, d, x, fmt.Sprintf("a refusal, or JoinState %d as was asked", asked), fmt.Sprintf("JoinState %d", mcJoin.Uint(b)))
+			v.saBad(rule.MADMC003, d, x, fmt.Sprintf("a refusal, or JoinState %d as requested", asked), fmt.Sprintf("JoinState %d", mcJoin.Uint(b)))
 		}
 	} else {
 		v.covered(rule.MADMC002)
 		if mask&maskJS == 0 || asked == 0 {
 			v.saBad(rule.MADMC002, d, x, "a refusal of a join with JoinState 0", "success")
 		} else if c := differs(mcMemberComponents, mask, a, b); c != nil {
-			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s as was asked", c.Name, c.Text(a)), c.Text(b))
+			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s as requested", c.Name, c.Text(a)), c.Text(b))
 		} else if s, word := unselected(mcSelectors, mask, a, b); word != "" {
-			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s code %d, as was asked", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
+			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s code %d, as requested", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
 		} else if asked&^uint8(mcJoin.Uint(b)) != 0 {
-			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or JoinState %d as was asked", asked), fmt.Sprintf("JoinState %d", mcJoin.Uint(b)))
+			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or JoinState %d as requested", asked), fmt.Sprintf("JoinState %d", mcJoin.Uint(b)))
 		}
 	}
 	q.members[k] |= uint8(mcJoin.Uint(b))
@@ -144,7 +144,7 @@ func (v *Verifier) proxy(x *exchange, d *datagram, a []byte) {
 		v.report(d.p, verdict{
 			rule: rule.MADMC004, class: rule.Unproven, role: rule.Responder, evidence: x.frame, tap: x.tap,
 			expected: fmt.Sprintf("a refusal: %v asks for port %v without ProxyJoin", x.sgid, g), actual: "success",
-			detail: "both GIDs may be of one port",
+			detail: "both GIDs may belong to one port",
 		})
 	}
 }

@@ -63,7 +63,7 @@ func (v *Verifier) path(d *datagram, x *exchange, b []byte) {
 		v.saBad(rule.MADSA012, d, x, "a path from a unicast LID and GID", fmt.Sprintf("SLID 0x%04x, SGID %x", slid, pathSGID.Bytes(b)))
 		return
 	case !group && (dlid == 0 || dlid >= mcMLIDFirst) || group && (dlid < mcMLIDFirst || dlid > mcMLIDLast):
-		v.saBad(rule.MADSA012, d, x, "a DLID that fits the DGID", fmt.Sprintf("DLID 0x%04x, DGID %x", dlid, pathDGID.Bytes(b)))
+		v.saBad(rule.MADSA012, d, x, "a DLID that matches the DGID", fmt.Sprintf("DLID 0x%04x, DGID %x", dlid, pathDGID.Bytes(b)))
 		return
 	case pathMTU.Uint(b) > mostMTU:
 		v.saBad(rule.MADSA012, d, x, "the code of an MTU", fmt.Sprintf("MTU code %d", pathMTU.Uint(b)))
@@ -74,15 +74,15 @@ func (v *Verifier) path(d *datagram, x *exchange, b []byte) {
 	}
 	a := x.data[mad.SAHeaderSize:]
 	if c := differs(pathComponents, x.s.ComponentMask, a, b); c != nil {
-		v.saBad(rule.MADSA012, d, x, fmt.Sprintf("%s %s, as was asked", c.Name, c.Text(a)), c.Text(b))
+		v.saBad(rule.MADSA012, d, x, fmt.Sprintf("%s %s, as requested", c.Name, c.Text(a)), c.Text(b))
 		return
 	}
 	if x.s.ComponentMask>>11&1 != 0 && pathReversible.Uint(a) == 1 && pathReversible.Uint(b) == 0 {
-		v.saBad(rule.MADSA012, d, x, "a reversible path, as was asked", "reversible 0")
+		v.saBad(rule.MADSA012, d, x, "a reversible path, as requested", "reversible 0")
 		return
 	}
 	if s, word := unselected(pathSelectors, x.s.ComponentMask, a, b); word != "" {
-		v.saBad(rule.MADSA012, d, x, fmt.Sprintf("%s %s code %d, as was asked", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
+		v.saBad(rule.MADSA012, d, x, fmt.Sprintf("%s %s code %d, as requested", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
 	}
 }
 

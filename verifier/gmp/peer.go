@@ -137,7 +137,7 @@ func (v *Verifier) redirect(d *datagram) {
 	if d.h.Attribute != mad.AttrClassPortInfo || to.qp == 0 || to.lid == 0 && zero(cpiGID.Bytes(b)) {
 		v.report(d.p, verdict{
 			rule: rule.MADRED001, class: rule.Violation, role: rule.Responder,
-			expected: "ClassPortInfo with the QP and the LID or GID to turn to", actual: fmt.Sprintf("%s, QP 0x%x, LID 0x%04x", d.h.AttributeName(), to.qp, to.lid),
+			expected: "ClassPortInfo with the QP and the LID or GID of the redirection", actual: fmt.Sprintf("%s, QP 0x%x, LID 0x%04x", d.h.AttributeName(), to.qp, to.lid),
 		})
 		return
 	}

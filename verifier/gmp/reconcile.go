@@ -74,11 +74,11 @@ func (v *Verifier) astray(s *stray, list []*exchange) bool {
 	ok := v.sees(p.Src, p.SGID) || v.sees(p.Dst, p.DGID)
 	if x.pair.to != p.Src {
 		ok = ok || v.sees(x.pair.to, x.dgid)
-		w.expected, w.actual = fmt.Sprintf("an answer from %v, which was asked", x.pair.to), fmt.Sprintf("from %v", p.Src)
+		w.expected, w.actual = fmt.Sprintf("a response from %v, the destination of the request", x.pair.to), fmt.Sprintf("from %v", p.Src)
 	} else {
-		w.expected, w.actual = fmt.Sprintf("an answer to %v, which asked", x.pair.from), fmt.Sprintf("to %v", p.Dst)
+		w.expected, w.actual = fmt.Sprintf("a response to %v, the source of the request", x.pair.from), fmt.Sprintf("to %v", p.Dst)
 	}
-	w.class, w.detail = proven(ok), why(ok, "the request that it answers may have been sent before the capture began, or lost before the tap")
+	w.class, w.detail = proven(ok), why(ok, "its request may have been sent before the capture began, or lost before the tap")
 	v.report(p, w)
 	v.rec.Findings[len(v.rec.Findings)-1].Accused.Addr = x.pair.to // nobody else knows of the request
 	return true

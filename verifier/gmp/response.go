@@ -124,7 +124,7 @@ func (v *Verifier) returned(x *exchange, d *datagram) {
 	grh := p.Has&packet.HasGRH != 0
 	switch {
 	case p.DestQP != x.sends:
-		expected, actual = fmt.Sprintf("to QP 0x%x, which asked", x.sends), fmt.Sprintf("to QP 0x%x", p.DestQP)
+		expected, actual = fmt.Sprintf("to QP 0x%x, the source of the request", x.sends), fmt.Sprintf("to QP 0x%x", p.DestQP)
 	case (p.PKey^x.pkey)&0x7FFF != 0:
 		expected, actual = fmt.Sprintf("P_Key 0x%04x of the request", x.pkey), fmt.Sprintf("P_Key 0x%04x", p.PKey)
 	case native && p.SL != x.sl:
@@ -132,12 +132,12 @@ func (v *Verifier) returned(x *exchange, d *datagram) {
 	case native && grh != x.grh:
 		expected, actual = fmt.Sprintf("a GRH: %t, as in the request", x.grh), fmt.Sprintf("%t", grh)
 	case native && grh && (p.DGID != x.sgid || p.SGID != x.dgid):
-		expected, actual = fmt.Sprintf("from GID %v to %v, which asked", x.dgid, x.sgid), fmt.Sprintf("from %v to %v", p.SGID, p.DGID)
+		expected, actual = fmt.Sprintf("from GID %v to %v, the source of the request", x.dgid, x.sgid), fmt.Sprintf("from %v to %v", p.SGID, p.DGID)
 	}
 	class, detail := rule.Violation, ""
 	if expected == "" && p.SrcQP != x.qpn {
-		expected, actual = fmt.Sprintf("from QP 0x%x, which was asked", x.qpn), fmt.Sprintf("from QP 0x%x", p.SrcQP)
-		class, detail = rule.Unproven, "requesters do not hold a response against the QP that it comes from"
+		expected, actual = fmt.Sprintf("from QP 0x%x, the destination of the request", x.qpn), fmt.Sprintf("from QP 0x%x", p.SrcQP)
+		class, detail = rule.Unproven, "requesters do not compare the source QP of a response"
 	}
 	if expected != "" {
 		v.report(p, verdict{
@@ -159,8 +159,8 @@ func (v *Verifier) taken(x *exchange, d *datagram) {
 	ok := v.sees(d.p.Src, d.p.SGID)
 	v.report(d.p, verdict{
 		rule: rule.PKY005, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
-		expected: fmt.Sprintf("silence: P_Key 0x%04x of the request matches none of the %d in the table of the port", x.pkey, len(port.PKeys)), actual: "an answer",
-		detail: why(ok, "the table may have been changed out of sight of the tap"),
+		expected: fmt.Sprintf("no response: P_Key 0x%04x of the request matches none of the %d in the table of the port", x.pkey, len(port.PKeys)), actual: "a response",
+		detail: why(ok, "packets that the capture does not hold may have changed the table"),
 	})
 }
 
@@ -179,7 +179,7 @@ func (v *Verifier) inTime(x *exchange, d *datagram) {
 	ok := told && v.sees(p.Src, p.SGID)
 	v.report(p, verdict{
 		rule: rule.MADTMO001, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
-		expected: fmt.Sprintf("an answer within %s, RespTimeValue %d", rule.Span(limit(code)), code), actual: "after " + rule.Span(took),
+		expected: fmt.Sprintf("a response within %s, RespTimeValue %d", rule.Span(limit(code)), code), actual: "after " + rule.Span(took),
 		detail: why(ok, "the RespTimeValue of the responder is not known, or the tap is not at it"),
 	})
 }
@@ -217,7 +217,7 @@ func (v *Verifier) refusal(x *exchange, d *datagram) {
 		v.report(d.p, verdict{
 			rule: rule.MADSTS002, class: rule.Unproven, role: rule.Responder, evidence: x.frame, tap: x.tap,
 			expected: "the data of the request, unchanged, with " + s.Text(d.h.Class), actual: "other data",
-			detail: "responders differ in what they return beside an error",
+			detail: "responders differ in the data that they return with an error",
 		})
 	}
 }
@@ -244,7 +244,7 @@ func (v *Verifier) unanswered(q *peer, end int64) {
 			rule: id, class: rule.Unproven, role: rule.Responder,
 			expected: fmt.Sprintf("%v to the %v of %s", answerTo(x.h.Class, x.h.Method), x.h.Method, x.h.AttributeName()),
 			actual:   "nothing within " + rule.Span(end-x.time),
-			detail:   "the request may not have reached the agent of its class: receivers drop what they have no room for",
+			detail:   "the request may not have reached the agent of its class: receivers drop datagrams when their queue is full",
 		})
 	}
 }

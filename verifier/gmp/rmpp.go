@@ -58,7 +58,7 @@ func (v *Verifier) rmpp(d *datagram) bool {
 		v.covered(rule.MADRMP010)
 		// The version and the response time alone are left in by libraries that fill the header from a template.
 		if r.Type != 0 || r.Flags != 0 || r.Status != 0 || r.Data1 != 0 || r.Data2 != 0 {
-			v.rmppBad(rule.MADRMP010, d, "an RMPP header of 0 where no transfer is", fmt.Sprintf("%v, flags %d, %v, data 0x%x and 0x%x", r.Type, r.Flags, r.Status, r.Data1, r.Data2))
+			v.rmppBad(rule.MADRMP010, d, "an RMPP header of 0 outside a transfer", fmt.Sprintf("%v, flags %d, %v, data 0x%x and 0x%x", r.Type, r.Flags, r.Status, r.Data1, r.Data2))
 			v.meant(d)
 		}
 		return true
@@ -83,12 +83,12 @@ func (v *Verifier) rmpp(d *datagram) bool {
 	v.covered(rule.MADRMP007)
 	switch {
 	case x.transfers[way] != nil && x.transfers[1-way] == nil && x.asksIt(d.p, way):
-		v.rmppBad(rule.MADRMP007, d, fmt.Sprintf("the R bit other than in the DATA that this %v is to", r.Type), fmt.Sprintf("method 0x%02x", uint8(d.h.Method)))
+		v.rmppBad(rule.MADRMP007, d, fmt.Sprintf("the inverse of the R bit of the DATA to which this %v responds", r.Type), fmt.Sprintf("method 0x%02x", uint8(d.h.Method)))
 		return false
 	case r.Type != mad.RMPPAck && r.Data1|r.Data2 != 0:
 		w := verdict{
 			rule: rule.MADRMP007, class: rule.Unproven, role: rule.Sender, expected: "no segment number and window in " + r.Type.String(),
-			actual: fmt.Sprintf("0x%x and 0x%x", r.Data1, r.Data2), detail: "what stands there is reserved, as far as public sources tell",
+			actual: fmt.Sprintf("0x%x and 0x%x", r.Data1, r.Data2), detail: "by the public sources these fields are reserved",
 		}
 		v.report(d.p, w)
 	}
@@ -175,7 +175,7 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 	n, first, last := r.Data1, r.Flags&mad.RMPPFirst != 0, r.Flags&mad.RMPPLast != 0
 	v.covered(rule.MADRMP002)
 	if n == 0 || (n == 1) != first {
-		v.rmppBad(rule.MADRMP002, d, "the First flag in segment 1 alone", fmt.Sprintf("segment %d, First %t", n, first))
+		v.rmppBad(rule.MADRMP002, d, "the First flag only in segment 1", fmt.Sprintf("segment %d, First %t", n, first))
 		v.meant(d)
 		return
 	}
@@ -238,7 +238,7 @@ func (v *Verifier) order(q *peer, t *transfer, d *datagram, n uint32, sees bool)
 	w := verdict{rule: rule.MADRMP003, role: rule.Sender, actual: fmt.Sprintf("segment %d", n)}
 	switch {
 	case t.last != 0 && n > t.last:
-		w.class, w.expected, w.detail = proven(!t.mixed), fmt.Sprintf("nothing behind segment %d, which had the Last flag", t.last), why(!t.mixed, whyTaps)
+		w.class, w.expected, w.detail = proven(!t.mixed), fmt.Sprintf("no segment after segment %d, which has the Last flag", t.last), why(!t.mixed, whyTaps)
 		t.last = 0 // once is enough
 	case n > t.next:
 		w.class, w.expected, w.detail = proven(sees), fmt.Sprintf("segment %d", t.next), why(sees, whyTap)
@@ -275,13 +275,13 @@ func (v *Verifier) length(t *transfer, d *datagram, n uint32, first, last bool) 
 	case last && t.begun && t.total != 0 && !first && !agrees(t.total, n, least):
 		v.report(d.p, verdict{
 			rule: rule.MADRMP004, class: proven(!t.mixed), role: rule.Sender, detail: why(!t.mixed, whyTaps), evidence: t.firstFrame, tap: t.firstTap,
-			expected: fmt.Sprintf("as many segments as %d bytes take, as the first one told", t.total), actual: fmt.Sprintf("%d segments", n),
+			expected: fmt.Sprintf("as many segments as %d bytes take, the length in the first segment", t.total), actual: fmt.Sprintf("%d segments", n),
 		})
 	case !last && t.begun && t.total != 0 && n == most(t.total, least) && t.next == n:
 		v.covered(rule.MADRMP003)
 		v.report(d.p, verdict{
 			rule: rule.MADRMP003, class: proven(!t.mixed), role: rule.Sender, detail: why(!t.mixed, whyTaps), evidence: t.firstFrame, tap: t.firstTap,
-			expected: fmt.Sprintf("the Last flag: the %d bytes that the first segment told take no more than %d", t.total, n), actual: "none",
+			expected: fmt.Sprintf("the Last flag: the first segment gives a length of %d bytes, which take at most %d segments", t.total, n), actual: "none",
 		})
 	}
 	return true
@@ -306,14 +306,14 @@ func (v *Verifier) segmentAgain(x *exchange, t *transfer, s *segment, d *datagra
 	case s.crc != sum(d):
 		// The receiver may have acknowledged the transfer and asked again under its transaction ID, and neither was recorded.
 		w.class, w.detail = proven(sees), why(sees, whyTap)
-		w.expected, w.actual = fmt.Sprintf("segment %d as it was sent before", s.n), "other contents"
+		w.expected, w.actual = fmt.Sprintf("segment %d as originally sent", s.n), "other contents"
 	case t.ended && d.response() && (x.done <= x.repeats || x.done > 1 && p.Time-t.endTime <= early):
 		t.ended = x.done > x.repeats // it is of another answer, to the request that was repeated, or was under way when that one ended
 		return
 	case t.ended:
 		ok := sees && after(p.Time, t.endTime)
 		w.class, w.detail = proven(ok), why(ok, whyTap)
-		w.expected, w.actual = "nothing after the last segment was acknowledged", fmt.Sprintf("segment %d again", s.n)
+		w.expected, w.actual = "no segment after the last one was acknowledged", fmt.Sprintf("segment %d retransmitted", s.n)
 		w.evidence, w.tap = t.endFrame, t.endTap
 	default:
 		return
@@ -331,7 +331,7 @@ func (v *Verifier) ack(q *peer, x *exchange, t *transfer, d *datagram) {
 	sees := v.sees(p.Src, p.SGID)
 	if t.time == 0 && !x.asked && sees && p.Time-q.begun > long && !q.table.forgot {
 		v.wait(q, waitData, keyOf(d), n, p, verdict{
-			rule: rule.MADRMP007, class: rule.Violation, role: rule.Sender, expected: "the transaction ID of the segment that is acknowledged",
+			rule: rule.MADRMP007, class: rule.Violation, role: rule.Sender, expected: "the transaction ID of the acknowledged segment",
 			actual: fmt.Sprintf("0x%x, of no transfer", d.h.TID),
 		})
 		return
@@ -340,7 +340,7 @@ func (v *Verifier) ack(q *peer, x *exchange, t *transfer, d *datagram) {
 	q.came(waitWindow, keyOf(d), window)
 	switch {
 	case window < n:
-		w.class, w.expected, w.actual = rule.Violation, fmt.Sprintf("NewWindowLast at least %d, the segment acknowledged", n), fmt.Sprint(window)
+		w.class, w.expected, w.actual = rule.Violation, fmt.Sprintf("NewWindowLast at least %d, the acknowledged segment", n), fmt.Sprint(window)
 	case t.begun && n >= t.next:
 		w.class, w.detail = proven(sees), why(sees, whyTap)
 		w.expected, w.actual = fmt.Sprintf("segment %d acknowledged at most", t.next-1), fmt.Sprintf("segment %d", n)

@@ -68,7 +68,7 @@ func (v *Verifier) saResponse(d *datagram, x *exchange) {
 		v.covered(rule.MADSA005)
 		switch {
 		case table && s.Specific() == mad.SANoRecords:
-			v.saBadly(rule.Unproven, rule.MADSA005, d, x, "success and no record", s.Text(d.h.Class), "a family of subnet managers answers so, of which a public source is known")
+			v.saBadly(rule.Unproven, rule.MADSA005, d, x, "success and no record", s.Text(d.h.Class), "some subnet managers respond so, as a public source confirms")
 		case !table && d.r.Active() && (d.r.Data1 > 1 || d.r.Flags&mad.RMPPLast == 0):
 			v.saBad(rule.MADSA005, d, x, "one record, or status 0x0400 (too many records)", "a transfer of several datagrams")
 		}
@@ -129,8 +129,8 @@ func (v *Verifier) smKey(x *exchange, d *datagram) {
 	if q.smKey != 0 && q.smKey != x.s.SMKey {
 		v.report(d.p, verdict{
 			rule: rule.MADSA003, class: rule.Unproven, role: rule.Responder, evidence: x.frame, tap: x.tap,
-			expected: "silence: another SM_Key was answered before", actual: "an answer",
-			detail: "the key of the subnet manager may have been changed in between",
+			expected: "no response: a request with another SM_Key had one before", actual: "a response",
+			detail: "the SM_Key of the subnet manager may have changed in between",
 		})
 	}
 	q.smKey = x.s.SMKey
@@ -247,7 +247,7 @@ func (v *Verifier) matches(d *datagram, x *exchange, b []byte) {
 		case strings.HasSuffix(f.Name, "LID") && asked-have < mostLIDs && have != 0:
 			continue
 		}
-		v.saBad(rule.MADSA008, d, x, fmt.Sprintf("a record with %s %s, which the request gave", f.Name, f.Text(a)), f.Text(b))
+		v.saBad(rule.MADSA008, d, x, fmt.Sprintf("a record with %s %s, as in the request", f.Name, f.Text(a)), f.Text(b))
 		return
 	}
 }
@@ -271,7 +271,7 @@ func (v *Verifier) record(d *datagram, x *exchange, b []byte) {
 		if !trusted {
 			v.covered(rule.MADSA010)
 			if prMKey.Uint(b) != 0 {
-				v.saBadly(class, rule.MADSA010, d, x, "M_Key 0 in the answer to a request without SM_Key", "another", keyless)
+				v.saBadly(class, rule.MADSA010, d, x, "M_Key 0 in the response to a request without SM_Key", "another", keyless)
 			}
 		}
 		if d.p.Encap == packet.Native && prState.Uint(b) == portActive && prMasterSM.Uint(b) != 0 {
@@ -279,9 +279,9 @@ func (v *Verifier) record(d *datagram, x *exchange, b []byte) {
 			if sm := uint16(prMasterSM.Uint(b)); sm-d.p.SLID >= mostLIDs && d.p.SLID-sm >= mostLIDs {
 				v.report(d.p, verdict{
 					rule: rule.MADSA004, class: rule.Unproven, role: rule.Responder,
-					expected: fmt.Sprintf("an answer from LID 0x%04x, where the record says that the master subnet manager is", sm),
+					expected: fmt.Sprintf("a response from LID 0x%04x, the LID of the master subnet manager in the record", sm),
 					actual:   fmt.Sprintf("from LID 0x%04x", d.p.SLID),
-					detail:   "after a handover the record may be older than the new master",
+					detail:   "after a handover the record may still name the previous master",
 				})
 			}
 		}
@@ -294,7 +294,7 @@ func (v *Verifier) record(d *datagram, x *exchange, b []byte) {
 		if !trusted {
 			v.covered(rule.MADSA011)
 			if n := recordQPN.Uint(b); n != 0 {
-				v.saBadly(class, rule.MADSA011, d, x, "QPN 0 in the answer to a request without SM_Key", fmt.Sprintf("QPN 0x%x", n), keyless)
+				v.saBadly(class, rule.MADSA011, d, x, "QPN 0 in the response to a request without SM_Key", fmt.Sprintf("QPN 0x%x", n), keyless)
 			}
 		}
 	case mad.AttrPathRecord:

@@ -98,12 +98,12 @@ func (v *Verifier) answer(x *exchange) {
 		v.managerInfo(x)
 	case mad.AttrVendorDiag:
 		if v.breaks(rule.SMPVD001, x.Method == mad.Set) {
-			v.report(rule.SMPVD001, v.paired(), rule.Responder, "VendorDiag is read only", "status 0 to a Set", x.frame)
+			v.report(rule.SMPVD001, v.paired(), rule.Responder, "VendorDiag is read-only", "status 0 to a Set", x.frame)
 		}
 	case mad.AttrLedInfo:
 		rest := mad.LayoutLedInfo.Fields[1].Uint(s.Data)
 		if v.breaks(rule.SMPVD001, rest != 0) {
-			v.report(rule.SMPVD001, v.paired(), rule.Responder, "bit 31 of LedInfo alone", fmt.Sprintf("0x%08x", rest), x.frame)
+			v.report(rule.SMPVD001, v.paired(), rule.Responder, "only bit 31 of LedInfo", fmt.Sprintf("0x%08x", rest), x.frame)
 		}
 	default:
 		v.tableAnswer(x)
@@ -137,7 +137,7 @@ func (v *Verifier) refusal(x *exchange) {
 	case mandatory(kind, x) && v.breaks(rule.SMPMTH002, denied):
 		v.report(rule.SMPMTH002, v.paired(), rule.Responder, fmt.Sprintf("%v(%s), which every node has", x.Method, x.AttributeName()), c.Text(x.Class), x.frame)
 	case x.Attribute == mad.AttrPortInfo && v.breaks(rule.SMPPI001, inRange):
-		v.report(rule.SMPPI001, v.paired(), rule.Responder, "the PortInfo of port 0, which on a channel adapter is the port that is asked", c.Text(x.Class), x.frame)
+		v.report(rule.SMPPI001, v.paired(), rule.Responder, "the PortInfo of port 0, which on a channel adapter means the port that received the request", c.Text(x.Class), x.frame)
 	case x.Attribute == mad.AttrSLtoVL:
 		can, has, known := v.maps(x)
 		if known && v.breaks(rule.SMPSV002, (denied || inRange && kind != subnet.Switch) && can.CapabilityMask&capSLMapping != 0 && has.VLCap > 1) {

@@ -37,7 +37,7 @@ func (v *Verifier) forwarded(p *packet.Packet) {
 	}
 	port, known := n.Egress(p.DLID)
 	if v.breaks(rule.SMPLF002, known && port == 255 || n.LinearTop != 0 && p.DLID > n.LinearTop) {
-		f := fmt.Sprintf("LID %d has no route: it is dropped", p.DLID)
-		v.report(rule.SMPLF002, rule.Unproven, rule.Network, f, "it arrived")
+		f := fmt.Sprintf("a packet dropped: LID %d has no route", p.DLID)
+		v.report(rule.SMPLF002, rule.Unproven, rule.Network, f, "the packet arrived")
 	}
 }

@@ -199,7 +199,7 @@ func (v *Verifier) response() {
 	v.from = x.at.port()
 	if x.Method == mad.TrapRepress {
 		if v.breaks(rule.SMPTRP005, true) {
-			v.report(rule.SMPTRP005, v.paired(), rule.Responder, "no answer to a TrapRepress", fmt.Sprintf("GetResp(%s)", s.AttributeName()), x.frame)
+			v.report(rule.SMPTRP005, v.paired(), rule.Responder, "no response to a TrapRepress", fmt.Sprintf("GetResp(%s)", s.AttributeName()), x.frame)
 		}
 		return
 	}
@@ -216,7 +216,7 @@ func (v *Verifier) response() {
 		if (x.answers > 0 || v.p.Time-x.last > soon) && !v.nearEither(x) {
 			class, v.unasked = rule.Unproven, true // it may answer another request, to which the requester gave the same TID
 		}
-		v.report(rule.SMPMTH003, class, rule.Responder, fmt.Sprintf("the answer to %v(%s) with %s", x.Method, x.AttributeName(), mad.ModifierText(x.Attribute, x.Modifier)),
+		v.report(rule.SMPMTH003, class, rule.Responder, fmt.Sprintf("the response to %v(%s) with %s", x.Method, x.AttributeName(), mad.ModifierText(x.Attribute, x.Modifier)),
 			fmt.Sprintf("GetResp(%s) with %s", s.AttributeName(), mad.ModifierText(s.Attribute, s.Modifier)), x.frame)
 		v.unasked = false
 		return
@@ -270,7 +270,7 @@ func (v *Verifier) twice(x *exchange) {
 	if !v.nearEither(x) {
 		class, v.unasked = rule.Unproven, true
 	}
-	v.report(rule.SMPMTH003, class, rule.Responder, fmt.Sprintf("one answer to %v(%s)", x.Method, x.AttributeName()), fmt.Sprintf("answer %d", x.answers), x.frame, x.answerFrame)
+	v.report(rule.SMPMTH003, class, rule.Responder, fmt.Sprintf("one response to %v(%s)", x.Method, x.AttributeName()), fmt.Sprintf("response %d", x.answers), x.frame, x.answerFrame)
 	v.unasked = false
 }
 
@@ -288,7 +288,7 @@ func (v *Verifier) late(x *exchange) {
 	limit := int64(4096) << port.RespTime
 	d := v.p.Time - x.time
 	if v.breaks(rule.SMPPI011, d > limit+limit/4+int64(time.Millisecond)) {
-		v.report(rule.SMPPI011, v.lasting(), rule.Responder, fmt.Sprintf("an answer within %s, RespTimeValue %d", rule.Span(limit), port.RespTime),
+		v.report(rule.SMPPI011, v.lasting(), rule.Responder, fmt.Sprintf("a response within %s, RespTimeValue %d", rule.Span(limit), port.RespTime),
 			"after "+rule.Span(d), x.frame)
 	}
 }

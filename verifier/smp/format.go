@@ -30,7 +30,7 @@ func (v *Verifier) format() bool {
 	}
 	v.global()
 	if v.breaks(rule.SMPFMT001, v.reserved() != 0) {
-		v.report(rule.SMPFMT001, rule.Violation, rule.Sender, "reserved bytes 0", fmt.Sprintf("byte %d is set", v.reserved()))
+		v.report(rule.SMPFMT001, rule.Violation, rule.Sender, "reserved bytes 0", fmt.Sprintf("byte %d is not 0", v.reserved()))
 	}
 	return v.method()
 }

@@ -99,7 +99,7 @@ func (v *Verifier) outward() bool {
 	s, p := &v.s, v.p
 	hp, hc := s.HopPointer(), s.HopCount()
 	if v.breaks(rule.SMPDR002, hp == 0 && p.DLID == permissive) {
-		v.report(rule.SMPDR002, rule.Violation, rule.Sender, "hop pointer 1 behind the sender", v.hopText())
+		v.report(rule.SMPDR002, rule.Violation, rule.Sender, "hop pointer 1 after the sender", v.hopText())
 		return false
 	}
 	// At its end it is delivered, or goes on by LIDs.
@@ -108,7 +108,7 @@ func (v *Verifier) outward() bool {
 		return false
 	}
 	if hp == hc+1 && v.breaks(rule.SMPDR004, p.DLID != s.DrDLID) {
-		v.report(rule.SMPDR004, rule.Violation, rule.Sender, fmt.Sprintf("DLID 0x%04x behind the directed part", s.DrDLID), fmt.Sprintf("DLID 0x%04x", p.DLID))
+		v.report(rule.SMPDR004, rule.Violation, rule.Sender, fmt.Sprintf("DLID 0x%04x after the directed part", s.DrDLID), fmt.Sprintf("DLID 0x%04x", p.DLID))
 		return false
 	}
 	if hp > 1 {
@@ -131,15 +131,15 @@ func (v *Verifier) backward() bool {
 	s, p := &v.s, v.p
 	hp, hc := s.HopPointer(), s.HopCount()
 	if v.breaks(rule.SMPDR009, hp > hc+1) {
-		v.report(rule.SMPDR009, rule.Violation, rule.Sender, "a hop pointer of at most one more than the hops: else it is discarded", v.hopText())
+		v.report(rule.SMPDR009, rule.Violation, rule.Sender, "a hop pointer of at most one more than the hops, otherwise the SMP is discarded", v.hopText())
 		return false
 	}
 	if v.breaks(rule.SMPDR006, hp == hc+1 && p.DLID == permissive) {
-		v.report(rule.SMPDR006, rule.Violation, rule.Responder, fmt.Sprintf("hop pointer %d behind the responder", hc), v.hopText())
+		v.report(rule.SMPDR006, rule.Violation, rule.Responder, fmt.Sprintf("hop pointer %d after the responder", hc), v.hopText())
 		return false
 	}
 	if v.breaks(rule.SMPDR008, hp == 0 && (s.DrSLID == permissive || p.DLID != s.DrSLID)) {
-		v.report(rule.SMPDR008, rule.Violation, rule.Sender, "an SMP that is back is delivered, or goes on to its DrSLID",
+		v.report(rule.SMPDR008, rule.Violation, rule.Sender, "an SMP that has returned is delivered, or forwarded to its DrSLID",
 			fmt.Sprintf("%s, DrSLID 0x%04x, to 0x%04x", v.hopText(), s.DrSLID, p.DLID))
 		return false
 	}
@@ -151,7 +151,7 @@ func (v *Verifier) hopAgain(x *exchange) {
 	s := &v.s
 	bad := !samePath(s.Initial, x.initial[:], s.HopCount()) || !samePath(s.Return, x.back[:], min(x.hop, s.HopPointer())-1)
 	if v.breaks(rule.SMPDR003, bad) {
-		v.report(rule.SMPDR003, rule.Violation, rule.Network, fmt.Sprintf("initial path %s and the return path so far as they were", pathText(x.initial[:], s.HopCount())),
+		v.report(rule.SMPDR003, rule.Violation, rule.Network, fmt.Sprintf("initial path %s and the return path so far unchanged", pathText(x.initial[:], s.HopCount())),
 			fmt.Sprintf("initial path %s, return path %s", pathText(s.Initial, s.HopCount()), pathText(s.Return, s.HopPointer())), x.frame)
 	}
 }
@@ -182,7 +182,7 @@ func (v *Verifier) comesBack(x *exchange) {
 	h := home{time: v.p.Time, frame: v.p.Frame}
 	copy(h.path[1:], hopsOf(s.Return, s.HopCount()))
 	if was, ok := v.homes[x.slot]; ok && h.time-was.time < rebirth && v.breaks(rule.SMPDR010, was.path != h.path) {
-		v.report(rule.SMPDR010, rule.Unproven, rule.Responder, fmt.Sprintf("return path %s, as in the answer before on this route", pathText(was.path[:], s.HopCount())),
+		v.report(rule.SMPDR010, rule.Unproven, rule.Responder, fmt.Sprintf("return path %s, as in the previous response on this route", pathText(was.path[:], s.HopCount())),
 			"return path "+pathText(s.Return, s.HopCount()), x.frame, was.frame)
 	}
 	v.homes[x.slot] = h

@@ -92,7 +92,7 @@ func (v *Verifier) managerInfo(x *exchange) {
 	}
 	if p := x.at.port(); p.Knows(subnet.KnowsInfo) {
 		if v.breaks(rule.SMPPM001, p.CapabilityMask&capSM == 0) {
-			v.report(rule.SMPPM001, v.lasting(), rule.Responder, "IsSM in the capability mask of a port that answers Get(SMInfo)", fmt.Sprintf("CapabilityMask 0x%08x", p.CapabilityMask), x.frame, p.Frame)
+			v.report(rule.SMPPM001, v.lasting(), rule.Responder, "IsSM in the capability mask of a port that responds to Get(SMInfo)", fmt.Sprintf("CapabilityMask 0x%08x", p.CapabilityMask), x.frame, p.Frame)
 		}
 	}
 	guid, state, count := smGUID.Uint(d), uint8(smState.Uint(d)), uint32(smCount.Uint(d))
@@ -140,7 +140,7 @@ func (v *Verifier) election(m *manager) {
 		}
 		if v.breaks(rule.SMPSMI003, v.p.Time-m.rivalled > grace) {
 			v.report(rule.SMPSMI003, rule.Unproven, rule.Responder, fmt.Sprintf("one master: 0x%016x, priority %d", o.guid, o.priority),
-				fmt.Sprintf("0x%016x, priority %d, is master beside it", m.guid, m.priority), o.frame)
+				fmt.Sprintf("0x%016x, priority %d, is also master", m.guid, m.priority), o.frame)
 			m.rivalled = v.p.Time
 		}
 		return

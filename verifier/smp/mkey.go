@@ -68,7 +68,7 @@ func (v *Verifier) allowed(x *exchange) {
 	s := &v.s
 	class := v.still(x, x.port)
 	set, sm := x.Method == mad.Set, s.Attribute == mad.AttrSMInfo
-	refused := fmt.Sprintf("no answer to %v(%s) with a wrong M_Key", x.Method, x.AttributeName())
+	refused := fmt.Sprintf("no response to %v(%s) with a wrong M_Key", x.Method, x.AttributeName())
 	actual := fmt.Sprintf("GetResp, %s, to M_Key 0x%016x", s.Code().Text(s.Class), x.mkey)
 	if s.Code() != 0 && (set || x.protect >= 2) {
 		if v.breaks(rule.SMPMTH005, x.wrong) {
@@ -88,14 +88,14 @@ func (v *Verifier) allowed(x *exchange) {
 	default:
 		info := s.Attribute == mad.AttrPortInfo && x.at.endport(s.Modifier) && v.infoPort(x) == x.at.port()
 		if info && !x.wrong && x.protect > 0 && x.asked == 1 && v.breaks(rule.SMPMK002, piMKey.Uint(s.Data) == 0 && uint8(piProtect.Uint(s.Data)) == x.protect) {
-			v.report(rule.SMPMK002, v.still(x, x.port), rule.Responder, "the M_Key of the port in the answer to it", "M_Key 0", x.frame)
+			v.report(rule.SMPMK002, v.still(x, x.port), rule.Responder, "the M_Key of the port in the response to it", "M_Key 0", x.frame)
 			return
 		}
 		shown := s.Attribute == mad.AttrPortInfo && piMKey.Uint(s.Data) != 0 && x.protect == 1
 		if v.breaks(rule.SMPMK002, x.wrong && (x.protect >= 2 || shown)) {
 			want := refused
 			if shown {
-				want, actual = "M_Key 0 in the answer to a wrong one", fmt.Sprintf("M_Key 0x%016x", piMKey.Uint(s.Data))
+				want, actual = "M_Key 0 in the response to a wrong M_Key", fmt.Sprintf("M_Key 0x%016x", piMKey.Uint(s.Data))
 			}
 			v.report(rule.SMPMK002, class, rule.Responder, want, actual, x.frame)
 		}
@@ -121,13 +121,13 @@ func (v *Verifier) keys(x *exchange, k *port) {
 				fmt.Sprintf("%d", n), k.frame)
 		}
 		if k.lease != 0 && v.breaks(rule.SMPMK005, k.expired && protect != 0) {
-			v.report(rule.SMPMK005, v.lasting(), rule.Responder, fmt.Sprintf("M_Key protect bits 0: the lease of %d s ran out", k.lease), fmt.Sprintf("protect bits %d", protect), k.wrongFrame)
+			v.report(rule.SMPMK005, v.lasting(), rule.Responder, fmt.Sprintf("M_Key protect bits 0: the lease of %d s has expired", k.lease), fmt.Sprintf("protect bits %d", protect), k.wrongFrame)
 		}
 	}
 	if k.has && x.Method == mad.Get && k.protect > 0 && key == k.key && key != 0 && x.asked == 1 {
 		over := k.expired || k.began != 0 && x.time > k.began+int64(k.lease)*second-second
 		if v.breaks(rule.SMPMK005, !over && protect == 0) {
-			v.report(rule.SMPMK005, v.still(x, k), rule.Responder, fmt.Sprintf("M_Key protect bits %d: no lease has run out", k.protect), "protect bits 0", k.frame)
+			v.report(rule.SMPMK005, v.still(x, k), rule.Responder, fmt.Sprintf("M_Key protect bits %d: no lease has expired", k.protect), "protect bits 0", k.frame)
 		}
 	}
 	k.wrongs, k.expired = 0, false
@@ -153,7 +153,7 @@ func (v *Verifier) single(x *exchange, k *port) {
 	}
 	if v.breaks(rule.SMPMK006, !key && k.changed != 0 && v.p.Time-k.changed < 10*second) {
 		v.report(rule.SMPMK006, rule.Violation, rule.Requester, "M_Key, protect bits and lease period in one Set(PortInfo)",
-			fmt.Sprintf("protect bits %d and lease %d s behind the M_Key", piProtect.Uint(d), piLease.Uint(d)), k.changeFrame)
+			fmt.Sprintf("protect bits %d and lease %d s in a Set after that of the M_Key", piProtect.Uint(d), piLease.Uint(d)), k.changeFrame)
 	}
 	k.changed = 0
 	if key && !guard {

@@ -96,7 +96,7 @@ func (v *Verifier) portInfo(x *exchange) {
 	if x.Method == mad.Set {
 		v.portSet(x)
 	} else if uint8(piState.Uint(d)) != down && v.breaks(rule.SMPPI008, piReregister.Uint(d) != 0) {
-		v.report(rule.SMPPI008, v.paired(), rule.Responder, "ClientReregister 0 in the answer to a Get: it is not stored", "ClientReregister 1", x.frame)
+		v.report(rule.SMPPI008, v.paired(), rule.Responder, "ClientReregister 0 in the response to a Get: it is not stored", "ClientReregister 1", x.frame)
 	}
 	v.linkInfo(x)
 	if v.fresh(x) {

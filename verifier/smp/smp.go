@@ -158,9 +158,9 @@ func (v *Verifier) doubt() string {
 		return "the capture lost packets"
 	}
 	if v.unasked {
-		return "the request that it answers may have been sent before the capture began, or lost before the tap"
+		return "its request may have been sent before the capture began, or lost before the tap"
 	}
-	return "what the node was told may have been changed out of sight of the tap, or the node switched on anew"
+	return "packets that the capture does not hold may have changed the attribute, or the node may have restarted"
 }
 
 // paired is the class of what a request and its answer prove by themselves.

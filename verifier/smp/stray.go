@@ -87,9 +87,9 @@ func (v *Verifier) mistaken() {
 	case x.dst != p.SLID: // nobody else knows of the request
 		v.asked = packet.LIDAddr(x.dst)
 		sees = sees || v.Near(v.asked)
-		want, have = fmt.Sprintf("an answer from LID %d, which was asked", x.dst), fmt.Sprintf("from LID %d", p.SLID)
+		want, have = fmt.Sprintf("a response from LID %d, the destination of the request", x.dst), fmt.Sprintf("from LID %d", p.SLID)
 	default:
-		want, have = fmt.Sprintf("an answer to LID %d, which asked", x.src), fmt.Sprintf("to LID %d", p.DLID)
+		want, have = fmt.Sprintf("a response to LID %d, the source of the request", x.src), fmt.Sprintf("to LID %d", p.DLID)
 	}
 	class := rule.Unproven
 	if sees && !v.Lossy {

@@ -65,7 +65,7 @@ func (v *Verifier) inTable(x *exchange) bool {
 		id, want = rule.SMPSV001, fmt.Sprintf(invalidValue+": the node has %d ports", ports)
 		bad = out > ports || in > ports
 		if isSwitch && n.HasSwitchInfo && !n.EnhancedPort0 && out == 0 && s.Modifier>>16 == 0 {
-			bad, want = true, want+", and output port 0 is there only with an enhanced port 0"
+			bad, want = true, want+", and only a switch with an enhanced port 0 has output port 0"
 		}
 		if can, has, known := v.maps(x); known {
 			if v.breaks(rule.SMPSV002, can.CapabilityMask&capSLMapping == 0 && isSwitch && has.VLCap <= 1 || !isSwitch && (can.CapabilityMask&capSLMapping == 0 || has.VLCap <= 1)) {

@@ -54,7 +54,7 @@ func (v *Verifier) trap() {
 	if noGeneric.Uint(d) != 0 {
 		defined, may := mad.TrapProducer(number, producer)
 		if v.breaks(rule.SMPTRP007, !defined || !may || !mad.NoticeTypeDefined(uint8(noType.Uint(d)))) {
-			v.report(rule.SMPTRP007, rule.Violation, rule.Sender, "a trap of table T14 of one that sends it, type 0 to 4",
+			v.report(rule.SMPTRP007, rule.Violation, rule.Sender, "a trap number, producer and type of table T14",
 				fmt.Sprintf("%s of producer %d, type %d", mad.TrapName(number), producer, noType.Uint(d)))
 		}
 	}
@@ -77,7 +77,7 @@ func (v *Verifier) sender(number uint16) {
 	port := v.Subnet.Port(p.SLID)
 	if port.Knows(subnet.KnowsInfo) {
 		if v.breaks(rule.SMPTRP003, port.State != active) {
-			v.report(rule.SMPTRP003, v.lasting(), rule.Sender, "traps of a port that is Active only", "the port is "+stateText(port.State), port.Frame)
+			v.report(rule.SMPTRP003, v.lasting(), rule.Sender, "traps only from a port that is Active", "the port is "+stateText(port.State), port.Frame)
 		}
 		if port.SMLID != 0 && v.breaks(rule.SMPTRP006, p.DLID != port.SMLID || p.SL != port.SMSL) {
 			v.report(rule.SMPTRP006, v.lasting(), rule.Sender, fmt.Sprintf("a trap to LID %d on SL %d", port.SMLID, port.SMSL), fmt.Sprintf("to LID %d on SL %d", p.DLID, p.SL), port.Frame)
@@ -86,7 +86,7 @@ func (v *Verifier) sender(number uint16) {
 	if k := v.ports[port]; port != nil && k != nil && k.keyKnown && noGeneric.Uint(s.Data) != 0 && number == mad.TrapBadMKey {
 		key := binary.BigEndian.Uint64(s.Data[badKeyAt:])
 		if v.breaks(rule.SMPMK001, key == k.key || k.key == 0) {
-			v.report(rule.SMPMK001, v.lasting(), rule.Sender, "an SMP is taken whose M_Key is that of the port, or where that is 0",
+			v.report(rule.SMPMK001, v.lasting(), rule.Sender, "no trap: the M_Key of the SMP is that of the port, or the port has none",
 				fmt.Sprintf("trap 256: M_Key 0x%016x is bad", key), k.frame)
 		}
 	}
@@ -138,7 +138,7 @@ func (v *Verifier) again(t *trapper, port *subnet.Port) {
 		return
 	}
 	if v.breaks(rule.SMPTRP005, after) {
-		v.report(rule.SMPTRP005, v.lasting(), rule.Sender, "no repetition after the TrapRepress", mad.TrapName(uint16(noNumber.Uint(s.Data)))+" once more", t.silenced)
+		v.report(rule.SMPTRP005, v.lasting(), rule.Sender, "no retransmission after the TrapRepress", mad.TrapName(uint16(noNumber.Uint(s.Data)))+" retransmitted", t.silenced)
 	}
 }
 

@@ -42,12 +42,12 @@ func (v *Verifier) badPKey(port *subnet.Port) {
 	switch uint32(d[badQPAt])<<16 | uint32(binary.BigEndian.Uint16(d[badQPAt+1:])) {
 	case 0:
 		if h := v.heard[p.SLID]; v.breaks(rule.PKY005, h.frame != 0 && h.pkey == key && h.tap == p.Tap) {
-			v.report(rule.PKY005, rule.Violation, rule.Receiver, "a packet to QP 0 taken whatever its P_Key", refused, h.frame)
+			v.report(rule.PKY005, rule.Violation, rule.Receiver, "no trap: QP 0 accepts every P_Key", refused, h.frame)
 		}
 	case 1:
 		member, full := port.Member(key)
 		if v.breaks(rule.PKY005, member && (full || key>>15 != 0)) {
-			v.report(rule.PKY005, v.lasting(), rule.Receiver, "a packet to QP 1 taken: a P_Key of the table of the port matches", refused, port.Frame)
+			v.report(rule.PKY005, v.lasting(), rule.Receiver, "no trap: QP 1 accepts every P_Key of the table of the port", refused, port.Frame)
 		}
 	}
 }
