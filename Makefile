@@ -114,9 +114,10 @@ axe:             ## unpack the accessibility checker axe into bin/tools, where i
 
 # The tools are a module of their own. One that cannot be fetched is said so, loudly, and does not break the build;
 # LINT_STRICT=1 makes it fail.
-lint:            ## gofumpt, go vet, staticcheck
+lint:            ## go vet, the words of the field, gofumpt, staticcheck
 	@mkdir -p $(TOOLS)
 	@$(GO) vet ./...
+	@$(GO) run ./internal/testkit/words
 	@for tool in mvdan.cc/gofumpt honnef.co/go/tools/cmd/staticcheck; do \
 		name=$${tool##*/}; \
 		(cd tools && $(GO) build -o ../$(TOOLS)/$$name $$tool) || { \

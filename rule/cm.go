@@ -137,7 +137,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMSM006 - cmFirst: {
 		ID: "CM-SM-006", Name: "cm-mra", Severity: Error, Needs: Wire, Ref: "12.6.6",
-		Text:  "An MRA is sent for a REQ, REP or LAP of the other side that is not answered; who gets one sends that message again no sooner than its service timeout says.",
+		Text:  "An MRA is sent for a REQ, REP or LAP of the other side that is not answered; who gets one retransmits that message no sooner than its service timeout says.",
 		Where: "verifier/cm/reply.go",
 	},
 	CMSM007 - cmFirst: {
@@ -152,12 +152,12 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMSM009 - cmFirst: {
 		ID: "CM-SM-009", Name: "cm-rtu-again", Severity: Warning, Needs: Wire, Ref: "12.9†",
-		Text:  "When a duplicate REP reaches the active side, which has sent the RTU, it sends the RTU again.",
+		Text:  "When a duplicate REP reaches the active side, which has sent the RTU, it retransmits the RTU.",
 		Where: "verifier/cm/timer.go",
 	},
 	CMSM010 - cmFirst: {
 		ID: "CM-SM-010", Name: "cm-data-counts-as-rtu", Severity: Info, Needs: WireQP, Ref: "12.9.6†",
-		Text:  "A request that arrives counts as the RTU: the passive side does not send its REP again.",
+		Text:  "A request that arrives counts as the RTU: the passive side does not retransmit its REP.",
 		Where: "verifier/cm/traffic.go",
 	},
 	CMSM011 - cmFirst: {
@@ -177,7 +177,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMSM014 - cmFirst: {
 		ID: "CM-SM-014", Name: "cm-rej-timeout", Severity: Warning, Needs: Wire, Ref: "12.6.7.2†",
-		Text:  "A REJ for want of an answer names in its additional information the GUID of the sender's channel adapter.",
+		Text:  "A REJ for lack of an answer names in its additional information the GUID of the sender's channel adapter.",
 		Where: "verifier/cm/reject.go",
 	},
 	CMSM015 - cmFirst: {

@@ -127,7 +127,7 @@ var cngRows = [cmFirst - cngFirst]Row{
 	CNGPFC001 - cngFirst: {
 		// No public source confirms this row yet: it stays a warning until one does.
 		ID: "CNG-PFC-001", Name: "pfc-pause", Severity: Warning, Needs: Link, Ref: "IEEE 802.1Qbb",
-		Text:  "After a pause frame of its priority, no RoCE frame is sent for as long as that says, but for the one under way. Judged where a pcapng tells the speed of the link.",
+		Text:  "After a pause frame of its priority, no RoCE frame is sent for as long as that says, but for the one in flight. Judged where a pcapng tells the speed of the link.",
 		Where: "link/pause.go",
 	},
 }

@@ -88,7 +88,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	},
 	CPLSTS006 - cplFirst: {
 		ID: "CPL-STS-006", Name: "status-retry-exceeded", Severity: Error, Needs: WireCQE, Ref: "9.9.2.4.1†",
-		Text:  "A request whose oldest packet was sent once and as often again as the retry count says, without progress, and no other, completes with RETRY_EXC_ERR.",
+		Text:  "A request whose oldest packet was transmitted once and retransmitted as often as the retry count says, without progress, and no other, completes with RETRY_EXC_ERR.",
 		Where: "cq/retry.go",
 	},
 	CPLSTS007 - cplFirst: {
@@ -228,7 +228,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	},
 	CPLCQ001 - cplFirst: {
 		ID: "CPL-CQ-001", Name: "queue-overrun", Severity: Error, Needs: Verbs, Ref: "11.6.3†",
-		Text:  "A completion queue that has overrun is of no use any more: no completion comes behind, and its queue pairs are in error.",
+		Text:  "A completion queue that has overrun is of no use any more: no completion follows, and its queue pairs are in error.",
 		Where: "cq/completionqueue.go",
 	},
 	CPLCQ002 - cplFirst: {

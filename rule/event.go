@@ -26,7 +26,7 @@ const (
 var eventRows = [numRows - eventFirst]Row{
 	EvRetransmission - eventFirst: {
 		ID: "EV-RETRANSMISSION", Name: "retransmission", Severity: Info, Needs: Wire, Ref: "9.7.6",
-		Text:  "The requester sent a request packet again.",
+		Text:  "The requester retransmitted a request packet.",
 		Where: "verifier/rc_request.go",
 	},
 	EvDuplicate - eventFirst: {
@@ -46,7 +46,7 @@ var eventRows = [numRows - eventFirst]Row{
 	},
 	EvRNRNAK - eventFirst: {
 		ID: "EV-RNR-NAK", Name: "rnr-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2.8",
-		Text:  "The responder was not ready, as a rule for want of a posted receive, and asked the requester to come back later.",
+		Text:  "The responder was not ready, as a rule for lack of a posted receive, and asked the requester to come back later.",
 		Where: "verifier/rc_nak.go",
 	},
 	EvNAKInvalidRequest - eventFirst: {

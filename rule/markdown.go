@@ -13,10 +13,10 @@ Every statement that ibwitness holds traffic to, and every event that it counts.
 in package ` + "`rule`" + `; change it there.
 
 - **severity**: an *error* that is proven accuses an endpoint. A *warning* is a should-level rule, a variation between
-  vendors, or a row that no public source confirms yet. *info* is for the reader alone.
-- **needs**: *wire* is judged from packets alone; *wire+QP* also needs attributes of the queue pairs, learned from the
+  vendors, or a row that no public source confirms yet. *info* is only for the reader.
+- **needs**: *wire* is judged only from packets; *wire+QP* also needs attributes of the queue pairs, learned from the
   connection manager or given by the HCA agent; *link* needs the symbols of an InfiniBand link. *wire+WQE*, *wire+CQE* and *wire+mem*
-  hold packets against the work requests, completions and memory that verbs events tell of; *verbs* are judged from these alone.
+  compare packets with the work requests, completions and memory in verbs events; *verbs* are judged only from these.
   What is checked in ` + "`cq/`" + ` is judged where there are verbs events: ` + "`ibwitness check --events`" + `.
 - **reference**: section or compliance id of the InfiniBand Architecture. A † marks a number that no public source confirms.
 - **checked in**: the file that holds the check. A rule without one is not judged; the last table says why.

@@ -156,7 +156,7 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 	QPSNEW001 - qpsFirst: {
 		ID: "QPS-NEW-001", Name: "number-used-again", Severity: Warning, Needs: Wire, Ref: "12.9.8.4†",
 		Text:   "A queue pair whose number was used before takes no packet of the former connection: another start PSN and a time of waiting keep the two apart.",
-		NotWhy: "Judged as CM-SM-012, which holds the two lives apart; and where a QP takes a packet of its former life, as RC-RSP-002 and RC-RSP-006, on its answer.",
+		NotWhy: "Judged as CM-SM-012, which tells the two connections apart; and where a QP accepts a packet of its previous connection, as RC-RSP-002 and RC-RSP-006, on its answer.",
 	},
 	QPSDST001 - qpsFirst: {
 		ID: "QPS-DST-001", Name: "last-request-taken", Severity: Warning, Needs: Verbs, Ref: "10.3.1",

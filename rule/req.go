@@ -125,7 +125,7 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	},
 	RCPSN005 - reqFirst: {
 		ID: "RC-PSN-005", Name: "psn-window", Severity: Error, Needs: Wire, Ref: "9.7.1†",
-		Text:  "The youngest request is less than 2^23 PSNs ahead of the oldest unacknowledged one; beyond that the responder cannot tell new from duplicate.",
+		Text:  "The latest request is less than 2^23 PSNs ahead of the oldest unacknowledged one; beyond that the responder cannot tell new from duplicate.",
 		Where: "verifier/rc_request.go",
 	},
 	RCACK001 - reqFirst: {

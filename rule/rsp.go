@@ -98,7 +98,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP010 - rspFirst: {
 		ID: "RC-RSP-010", Name: "atomic-ack-format", Severity: Error, Needs: Wire, Ref: "9.5.3",
-		Text:  "An atomic is answered, at its own PSN, by ATOMIC Acknowledge: an AETH and the 8 bytes that stood in memory before.",
+		Text:  "An atomic is answered, at its own PSN, by ATOMIC Acknowledge: an AETH and the 8 bytes that were in memory before.",
 		Where: "verifier/rc_read.go",
 	},
 	RCRSP013 - rspFirst: {
@@ -153,7 +153,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP026 - rspFirst: {
 		ID: "RC-RSP-026", Name: "zero-length-rkey", Severity: Error, Needs: Wire, Ref: "C9-88",
-		Text:  "The R_Key of a WRITE or READ of length 0 is not checked, also with immediate data: such a request is not refused for want of access.",
+		Text:  "The R_Key of a WRITE or READ of length 0 is not checked, also with immediate data: such a request is not refused for lack of access.",
 		Where: "verifier/rc_nak.go",
 	},
 	RCRSP027 - rspFirst: {
@@ -163,7 +163,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP029 - rspFirst: {
 		ID: "RC-RSP-029", Name: "duplicate-write-ack", Severity: Error, Needs: Wire, Ref: "C9-105",
-		Text:  "A duplicate SEND or WRITE is not executed again but acknowledged, with the PSN of the youngest request executed so far, short of an unanswered READ or atomic.",
+		Text:  "A duplicate SEND or WRITE is not executed again but acknowledged, with the PSN of the latest request executed so far, short of an unanswered READ or atomic.",
 		Where: "verifier/rc_ack.go",
 	},
 	RCRSP030 - rspFirst: {
@@ -203,7 +203,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	},
 	RCRSP042 - rspFirst: {
 		ID: "RC-RSP-042", Name: "response-unprovoked", Severity: Warning, Needs: Wire, Ref: "9.7.7.2",
-		Text:   "A responder sends nothing of its own accord, except an unsolicited ACK that repeats the latest positive one to bring credits.",
+		Text:   "A responder sends nothing unsolicited, except an ACK that repeats the latest positive one to bring credits.",
 		NotWhy: "Judged as RC-RSP-006 and RC-RES-001, on a response without a request to answer.",
 	},
 	RCRSP043 - rspFirst: {

@@ -98,7 +98,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCRTY006 - rtyFirst: {
 		ID: "RC-RTY-006", Name: "selective-retransmission", Severity: Warning, Needs: Wire, Ref: "9.7.6",
-		Text:  "Once the requester has gone back, it sends everything from there again and in order. Selective repeat is a vendor's extension.",
+		Text:  "Once the requester has gone back, it retransmits everything from there in order. Selective repeat is a vendor's extension.",
 		Where: "verifier/rc_request.go",
 	},
 	RCRTY007 - rtyFirst: {
@@ -128,7 +128,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCRNR001 - rtyFirst: {
 		ID: "RC-RNR-001", Name: "rnr-resend-early", Severity: Error, Needs: Wire, Ref: "9.7.5.2.8",
-		Text:  "After an RNR NAK the requester waits at least for the time that the NAK names before it sends the request again.",
+		Text:  "After an RNR NAK the requester waits at least for the time that the NAK names before it retransmits the request.",
 		Where: "verifier/rc_rnr.go",
 	},
 	RCRNR002 - rtyFirst: {

@@ -64,7 +64,7 @@ var saRows = [rmppFirst - saFirst]Row{
 	},
 	MADSA008 - saFirst: {
 		ID: "MAD-SA-008", Name: "component-mask", Severity: Warning, Needs: Wire, Ref: "C15-0.1.27",
-		Text:  "Each bit of the component mask stands for a component of the attribute, in their order; there are none after the last.",
+		Text:  "Each bit of the component mask selects a component of the attribute, in their order; there are none after the last.",
 		Where: "verifier/gmp/sa.go",
 	},
 	MADSA009 - saFirst: {

@@ -50,7 +50,7 @@ var LinkFaults = map[string]*LinkFault{
 	"longer-than-mtu":        {Text: "sends a packet that is longer than the MTU of the link", Rule: "LNK-LRH-007", told: true},
 	"vcrc":                   {Text: "sends a data packet with a wrong VCRC", Rule: "LNK-CRC-001", data: func(_ *linkPort, b []byte) []byte { b[len(b)-1] ^= 1; return b }},
 	"runt":                   {Text: "sends five bytes as a data packet", Rule: "LNK-LRH-001", data: func(_ *linkPort, b []byte) []byte { return b[:5] }},
-	"half-word":              {Text: "sends a byte behind the VCRC", Rule: "LNK-LRH-008", data: func(_ *linkPort, b []byte) []byte { return append(b, 0) }},
+	"half-word":              {Text: "sends a byte after the VCRC", Rule: "LNK-LRH-008", data: func(_ *linkPort, b []byte) []byte { return append(b, 0) }},
 	"link-version":           {Text: "sends a data packet of link version 1", Rule: "LNK-LRH-002", data: change(func(p *packet.Packet) { p.LVer = 1 })},
 	"lrh-reserved":           {Text: "sets a reserved bit of the LRH", Rule: "LNK-LRH-003", data: change(func(p *packet.Packet) { p.LRHRes = 0x40 })},
 	"destination-lid-zero":   {Text: "sends a data packet to LID 0", Rule: "LNK-LID-001", data: change(func(p *packet.Packet) { p.DLID = 0 })},

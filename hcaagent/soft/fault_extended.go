@@ -24,12 +24,12 @@ var _ = faults(map[string]*Fault{
 	"xrc-psn-ahead":             {Text: "skips a PSN on XRC", Rule: "RC-PSN-004", Service: packet.XRC, match: anySend, spoil: psn(1)},
 	"xrc-wrong-msn":             {Text: "counts one message too many in an ACK on XRC", Rule: "RC-RSP-013", Service: packet.XRC, Responder: true, match: isACK, spoil: msn(1)},
 	"xrc-read-middle-missing":   {Text: "leaves out a packet of the answer to a READ on XRC", Rule: "RC-RES-001", Service: packet.XRC, Responder: true, match: readMiddle, drop: true},
-	"xrc-unknown-queue-taken":   {Text: "takes a message on XRC that names a shared receive queue which there is none of", Rule: "XRC-SRQ-001", Service: packet.XRC, Verbs: true, Responder: true, Needs: UnknownQueue},
+	"xrc-unknown-queue-taken":   {Text: "takes a message on XRC that names a shared receive queue that does not exist", Rule: "XRC-SRQ-001", Service: packet.XRC, Verbs: true, Responder: true, Needs: UnknownQueue},
 	"xrc-other-domain":          {Text: "takes a message on XRC that names a shared receive queue of another domain", Rule: "XRC-SRQ-001", Service: packet.XRC, Verbs: true, Responder: true, Needs: ForeignQueue},
 	"xrc-rnr-unfounded":         {Text: "sends an RNR NAK on XRC although the shared receive queue has requests", Rule: "RC-RSP-020", Service: packet.XRC, Verbs: true, Responder: true},
 	"xrc-receive-twice":         {Text: "completes a receive request on XRC twice", Rule: "CPL-ORD-002", Service: packet.XRC, Verbs: true, Responder: true, which: got, completion: twice},
 	"xrc-byte-len":              {Text: "counts pad bytes as received on XRC", Rule: "CPL-LEN-001", Service: packet.XRC, Verbs: true, Responder: true, which: op(hcaagent.DoneRecv), completion: change(func(e *hcaagent.Completion) { e.ByteLen += 3 })},
-	"xrc-immediate-swapped":     {Text: "hands out immediate data in the wrong byte order on XRC", Rule: "CPL-IMM-001", Service: packet.XRC, Verbs: true, Responder: true, which: with(hcaagent.WithImm), completion: change(swapImm)},
+	"xrc-immediate-swapped":     {Text: "delivers immediate data in the wrong byte order on XRC", Rule: "CPL-IMM-001", Service: packet.XRC, Verbs: true, Responder: true, which: with(hcaagent.WithImm), completion: change(swapImm)},
 	"xrc-receive-without":       {Text: "completes a receive request on XRC that was never posted", Rule: "CPL-ORD-002", Service: packet.XRC, Verbs: true, Responder: true, which: got, completion: invented},
 	"xrc-queue-other-than-sent": {Text: "sends a message on XRC to another shared receive queue than was posted", Rule: "RC-LEN-010", Service: packet.XRC, Verbs: true, match: anySend, spoil: func(p *packet.Packet) { p.XRCSRQ ^= 3 }},
 })
@@ -49,14 +49,14 @@ var _ = faults(map[string]*Fault{
 	"atomic-write-middle":      {Text: "answers an ATOMIC WRITE with a READ response Middle", Rule: "FLW-006", Needs: ExtendedWrite, Responder: true, match: emptyAnswer, spoil: become(rc(packet.ReadRespMiddle))},
 	"atomic-write-becomes-ack": {Text: "acknowledges an ATOMIC WRITE instead of answering it", Rule: "FLW-006", Needs: ExtendedWrite, Responder: true, match: emptyAnswer, spoil: become(rc(packet.Acknowledge))},
 	"too-many-atomic-writes":   {Text: "has more ATOMIC WRITEs outstanding than its initiator depth", Rule: "FLW-008", Needs: ManyAtomicWrites},
-	"atomic-write-unpermitted": {Text: "carries out an ATOMIC WRITE that the queue pair does not permit", Rule: "FLW-009", Needs: NoWrites, Verbs: true, Responder: true},
+	"atomic-write-unpermitted": {Text: "executes an ATOMIC WRITE that the queue pair does not permit", Rule: "FLW-009", Needs: NoWrites, Verbs: true, Responder: true},
 	"atomic-write-not-stored":  {Text: "answers an ATOMIC WRITE and leaves memory as it was", Rule: "CPL-MEM-001", Needs: ExtendedLooks, Verbs: true, Responder: true},
 	"atomic-write-other-data":  {Text: "sends other data in an ATOMIC WRITE than the gather list has", Rule: "RC-LEN-009", Needs: Extended, Verbs: true, match: loaded(isAtomicWrite), spoil: damage},
 	"flush-other-range":        {Text: "flushes another range than was posted", Rule: "RC-LEN-010", Needs: Extended, Verbs: true, match: isFlush, spoil: func(p *packet.Packet) { p.VA += 64 }},
 	"flush-other-placement":    {Text: "flushes for another placement than was posted", Rule: "RC-LEN-010", Needs: Extended, Verbs: true, match: isFlush, spoil: func(p *packet.Packet) { p.FETH ^= 3 }},
 	"flush-completes-early":    {Text: "completes a FLUSH before its response", Rule: "CPL-STS-013", Needs: Extended, Verbs: true},
-	"retry-atomic-write-data":  {Text: "sends other data when it sends an ATOMIC WRITE again", Rule: "RC-RTY-004", Needs: ExtendedLost},
-	"retry-flush-range":        {Text: "flushes another range when it sends a FLUSH again", Rule: "RC-RTY-004", Needs: ExtendedLost},
+	"retry-atomic-write-data":  {Text: "retransmits an ATOMIC WRITE with other data", Rule: "RC-RTY-004", Needs: ExtendedLost},
+	"retry-flush-range":        {Text: "retransmits a FLUSH for another range", Rule: "RC-RTY-004", Needs: ExtendedLost},
 })
 
 func xrc(f packet.Fn) packet.Opcode { return packet.Op(packet.XRC, f) }

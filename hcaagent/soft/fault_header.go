@@ -53,7 +53,7 @@ var _ = faults(map[string]*Fault{
 	"source-port":          {Text: "changes its UDP source port for one packet", Rule: "ROC-V2-018", match: anySend, spoil: func(p *packet.Packet) { p.SrcPort ^= 1 }},
 	"icrc":                 {Text: "sends a request with a wrong ICRC", Rule: "ROC-V2-019", match: anySend, raw: func(p *packet.Packet) { p.ICRC ^= 1 }},
 	"icrc-in-answer":       {Text: "sends a READ response with a wrong ICRC", Rule: "ROC-V2-019", Responder: true, match: fn(packet.ReadRespMiddle), raw: func(p *packet.Packet) { p.ICRC ^= 1 << 31 }},
-	"damaged":              {Text: "damages the payload behind the ICRC's back", Rule: "ROC-V2-019", match: loaded(anySend), raw: damage},
+	"damaged":              {Text: "damages the payload and does not compute the ICRC for it", Rule: "ROC-V2-019", match: loaded(anySend), raw: damage},
 	"roce1":                {Text: "sends one packet of a connection in RoCEv1", Rule: "ROC-V2-027", match: anySend, raw: func(p *packet.Packet) { p.Encap, p.Has = packet.RoCEv1, 0; p.Complete() }},
 	"other-source":         {Text: "sends from an address that is not its own", Rule: "ROC-V2-029", match: anySend, spoil: func(p *packet.Packet) { p.Src.Lo ^= 0xF0 }},
 	"multicast-source":     {Text: "sends from a multicast address", Rule: "NET-GRH-011", match: anySend, spoil: func(p *packet.Packet) { p.Src = packet.IPv4Addr([]byte{239, 1, 1, 1}) }},

@@ -10,10 +10,10 @@ var _ = faults(map[string]*Fault{
 	"overrun-ignored":   {Text: "lets queue pairs go on whose completion queue has overrun", Rule: "CPL-CQ-001", Verbs: true, Needs: Overrun},
 	"overrun-filled":    {Text: "puts completions into a queue that has overrun", Rule: "CPL-CQ-001", Verbs: true, Needs: Overrun},
 	"queue-too-deep":    {Text: "puts more completions into a queue than it has room for", Rule: "CPL-CQ-002", Verbs: true, Needs: Overrun},
-	"unsolicited-told":  {Text: "tells of a message without SE where a solicited event was asked for", Rule: "CPL-SOL-001", Verbs: true, Needs: ArmedSolicited, Responder: true},
-	"solicited-missed":  {Text: "does not tell of a message with SE where a solicited event was asked for", Rule: "CPL-SOL-001", Verbs: true, Needs: ArmedSolicited, Responder: true},
-	"arming-weakened":   {Text: "tells of solicited events alone where the next completion was asked for before", Rule: "CPL-SOL-002", Verbs: true, Needs: ArmedTwice, Responder: true},
-	"next-missed":       {Text: "does not tell of a completion although the queue is armed for the next", Rule: "CPL-SOL-002", Verbs: true, Needs: Armed},
+	"unsolicited-told":  {Text: "notifies of a message without SE where a solicited event was asked for", Rule: "CPL-SOL-001", Verbs: true, Needs: ArmedSolicited, Responder: true},
+	"solicited-missed":  {Text: "does not notify of a message with SE where a solicited event was asked for", Rule: "CPL-SOL-001", Verbs: true, Needs: ArmedSolicited, Responder: true},
+	"arming-weakened":   {Text: "notifies only of solicited events where the next completion was asked for before", Rule: "CPL-SOL-002", Verbs: true, Needs: ArmedTwice, Responder: true},
+	"next-missed":       {Text: "does not notify of a completion although the queue is armed for the next", Rule: "CPL-SOL-002", Verbs: true, Needs: Armed},
 	"limit-twice":       {Text: "tells twice that a shared receive queue is below its limit", Rule: "CPL-SRQ-003", Verbs: true, Needs: Shared, Responder: true},
 	"limit-missed":      {Text: "does not tell that a shared receive queue is below its limit", Rule: "CPL-SRQ-003", Verbs: true, Needs: Shared, Responder: true},
 	"limit-again":       {Text: "leaves the limit of a shared receive queue armed", Rule: "CPL-SRQ-003", Verbs: true, Needs: Shared, Responder: true},
@@ -51,7 +51,7 @@ var _ = faults(map[string]*Fault{
 	"initiator-depth-200": {Text: "takes an initiator depth that it does not have", Rule: "QPS-ATT-002", Verbs: true, Needs: Abuse},
 	"resources-200":       {Text: "takes responder resources that it does not have", Rule: "QPS-ATT-002", Verbs: true, Needs: Abuse},
 	"port-2":              {Text: "takes a port that it does not have", Rule: "QPS-ATT-004", Verbs: true, Needs: Abuse},
-	"pkey-index-5":        {Text: "takes a P_Key index behind the end of its table", Rule: "QPS-ATT-004", Verbs: true, Needs: Abuse},
+	"pkey-index-5":        {Text: "takes a P_Key index beyond the end of its table", Rule: "QPS-ATT-004", Verbs: true, Needs: Abuse},
 	"destroys-attached":   {Text: "destroys a queue pair that is attached to a multicast group", Rule: "QPS-MC-001", Service: packet.UD, Verbs: true, Needs: Attached},
 })
 

@@ -52,7 +52,7 @@ var _ = faults(map[string]*Fault{
 	"no-ack":                  {Text: "does not acknowledge a request that asked for it", Rule: "RC-RSP-005", Responder: true, Needs: Sparse, match: isACK, drop: true},
 	"no-nak":                  {Text: "is silent about a gap in PSNs", Rule: "RC-RSP-002", Responder: true, Needs: LostRequest, match: ackOf(packet.NAK), drop: true},
 	"nak-twice":               {Text: "sends a second NAK for one gap", Rule: "RC-RSP-003", Responder: true, Needs: LostRequest},
-	"nak-late-psn":            {Text: "reports a PSN behind the one that is missing", Rule: "RC-RSP-006", Responder: true, Needs: LostRequest, match: ackOf(packet.NAK), spoil: psn(1)},
+	"nak-late-psn":            {Text: "reports a PSN after the one that is missing", Rule: "RC-RSP-006", Responder: true, Needs: LostRequest, match: ackOf(packet.NAK), spoil: psn(1)},
 	"nak-msn":                 {Text: "counts the refused message in a NAK", Rule: "RC-RSP-015", Responder: true, Needs: LostRequest, match: ackOf(packet.NAK), spoil: msn(-3)},
 	"gap-executed":            {Text: "carries on over a gap in PSNs", Rule: "RC-RSP-006", Responder: true, Needs: LostRequest},
 	"rnr-nak-psn":             {Text: "sends an RNR NAK for the PSN before", Rule: "RC-RSP-018", Responder: true, Needs: NotReady, match: ackOf(packet.RNRNAK), spoil: psn(-1)},

@@ -15,7 +15,7 @@ var _ = faults(map[string]*Fault{
 	"uc-interrupted-completes":  {Text: "completes the receive request of an interrupted UC SEND with an error", Rule: "UC-RWQE-003", Service: packet.UC, Verbs: true, Responder: true, Needs: LostMiddle},
 	"uc-key-ignored":            {Text: "delivers the immediate data of a UC WRITE with a wrong R_Key", Rule: "UC-ACC-001", Service: packet.UC, Verbs: true, Responder: true, Needs: Refused},
 	"uc-zero-length-checked":    {Text: "drops a UC WRITE of no bytes for its R_Key", Rule: "UC-ACC-002", Service: packet.UC, Verbs: true, Responder: true, Needs: ZeroLength},
-	"uc-messages-swapped":       {Text: "completes a UC message behind the next one", Rule: "UC-CPL-002", Service: packet.UC, Verbs: true, Responder: true},
+	"uc-messages-swapped":       {Text: "completes a UC message after the next one", Rule: "UC-CPL-002", Service: packet.UC, Verbs: true, Responder: true},
 	"ud-too-long-error":         {Text: "fails on a datagram that is longer than the MTU of the port", Rule: "UD-LEN-002", Service: packet.UD, Verbs: true, Needs: TooLong},
 	"ud-receive-too-long-error": {Text: "fails on a datagram that is longer than the receive request", Rule: "UD-LEN-003", Service: packet.UD, Verbs: true, Responder: true, Needs: TooLong},
 	"ud-receive-late":           {Text: "keeps a datagram until a receive request is posted", Rule: "UD-RWQE-001", Service: packet.UD, Verbs: true, Responder: true, Needs: NotReady},
@@ -27,7 +27,7 @@ var _ = faults(map[string]*Fault{
 	"too-long-operational":  {Text: "refuses a SEND that is longer than the receive request with NAK Remote Operational Error", Rule: "RC-RSP-039", Verbs: true, Responder: true, Needs: TooLong},
 	"invalidates-nothing":   {Text: "completes a SEND that invalidates an unknown R_Key with success", Rule: "CPL-INV-002", Verbs: true, Responder: true, Needs: NothingToInvalidate},
 	"persists-unpermitted":  {Text: "answers a FLUSH for persistence of a region that does not permit it", Rule: "FLW-003", Verbs: true, Responder: true, Needs: NoPersistence},
-	"atomic-write-granted":  {Text: "carries out an ATOMIC WRITE to a region that may only be read", Rule: "FLW-007", Verbs: true, Responder: true, Needs: NoAtomicWrite},
+	"atomic-write-granted":  {Text: "executes an ATOMIC WRITE to a region that may only be read", Rule: "FLW-007", Verbs: true, Responder: true, Needs: NoAtomicWrite},
 	"xrc-other-queue":       {Text: "takes a receive request of another shared receive queue than an XRC message names", Rule: "XRC-SRQ-001", Service: packet.XRC, Verbs: true, Responder: true},
 })
 

@@ -147,7 +147,7 @@ func (h *HCA) validAttr(q *queuePair, a *hcaagent.Attr) error {
 	case bad(hcaagent.KnowsRetryCnt, a.RetryCnt < 8), bad(hcaagent.KnowsRNRRetry, a.RNRRetry < 8):
 		return fmt.Errorf("retry count %d or %d: give 0 to 7", a.RetryCnt, a.RNRRetry)
 	case bad(hcaagent.KnowsPort, a.Port == 1):
-		return fmt.Errorf("port %d: the device has port 1 alone", a.Port)
+		return fmt.Errorf("port %d: the device has only port 1", a.Port)
 	case bad(hcaagent.KnowsSQPSN, a.SQPSN <= packet.PSNMask), bad(hcaagent.KnowsRQPSN, a.RQPSN <= packet.PSNMask):
 		return fmt.Errorf("PSN %#x or %#x: PSNs have 24 bits", uint32(a.SQPSN), uint32(a.RQPSN))
 	case bad(hcaagent.KnowsDestQPN, a.DestQPN <= packet.PSNMask):

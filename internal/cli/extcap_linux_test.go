@@ -44,7 +44,7 @@ func TestExtcap(t *testing.T) {
 	// -l: each line at once. The violation is found while the capture runs, some seconds after its frame.
 	p := launch(t, env, tshark, "-i", "ibwitness-right", "-l", "-T", "fields", "-e", "frame.number", "-e", "infiniband.bth.psn", "-e", "frame.comment")
 	p.logs("Capturing on 'ibwitness: right")
-	const want = "violation RC-RSP-043 nak-duplicate, responder 10.77.0.2 QP 0x38: expected silence after the RNR NAK"
+	const want = "violation RC-RSP-043 nak-duplicate, responder 10.77.0.2 QP 0x38: expected no further NAK after the RNR NAK"
 	var lines []string
 	if !until(func() bool { // until the capture has begun, and the times were kept
 		replayFile(t, naks, "left")

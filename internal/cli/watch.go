@@ -25,7 +25,7 @@ import (
 type watchCommand struct {
 	Config      configFile    `placeholder:"FILE" complete:"file" help:"Take flags that the command line does not give from this file: YAML, a line like repeats: 10 each. It is read again at SIGHUP."`
 	Interface   []string      `short:"i" required:"" placeholder:"NAME" help:"Network interface to capture from. Repeatable: several are several taps."`
-	Near        []address     `placeholder:"ADDRESS" help:"The interface is near this endpoint, as in check. Repeatable. Default: what happened behind the interface is not known."`
+	Near        []address     `placeholder:"ADDRESS" help:"The interface is near this endpoint, as in check. Repeatable. Default: what happened beyond the interface is not known."`
 	Listen      string        `default:"127.0.0.1:9846" placeholder:"ADDRESS" help:"Serve the page, Prometheus metrics at /metrics, and /healthz and /readyz, on this address; empty: nowhere. Default: ${default}."`
 	WebConfig   string        `name:"web-config" placeholder:"FILE" complete:"file" help:"TLS and passwords for --listen: a web configuration file of Prometheus' exporter-toolkit."`
 	Pprof       bool          `help:"Serve profiles of this program at /debug/pprof too."`
@@ -246,7 +246,7 @@ func ready(c *metrics.Collector, interfaces []live.Stats) error {
 	case down == len(interfaces):
 		return errors.New("no interface is up")
 	case lag > late:
-		return fmt.Errorf("the verification is %v behind", lag.Round(time.Second))
+		return fmt.Errorf("verification lags by %v", lag.Round(time.Second))
 	}
 	return nil
 }

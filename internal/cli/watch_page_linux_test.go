@@ -60,7 +60,7 @@ func TestWatchPage(t *testing.T) {
 	if n := browser.Eval[int](p, "document.querySelectorAll('.rung').length"); n < 8 {
 		t.Errorf("the ladder has %d packets", n)
 	}
-	if got := p.Text(".rung.offending + .rung.expected"); !strings.Contains(got, "silence after the RNR NAK") {
+	if got := p.Text(".rung.offending + .rung.expected"); !strings.Contains(got, "no further NAK after the RNR NAK") {
 		t.Errorf("expected %q", got)
 	}
 	p.Shoot("watch-ladder")

@@ -15,23 +15,23 @@ var events = [...]struct {
 	id         rule.ID
 	name, help string
 }{
-	{rule.EvRetransmission, "retransmissions_total", "Request packets that were sent again."},
-	{rule.EvDuplicate, "duplicate_requests_packets_total", "Request packets that reached a responder again."},
-	{rule.EvTimeout, "local_ack_timeout_errors_total", "Transport timers of requesters that ran out."},
+	{rule.EvRetransmission, "retransmissions_total", "Retransmitted request packets."},
+	{rule.EvDuplicate, "duplicate_requests_packets_total", "Duplicate request packets that reached a responder."},
+	{rule.EvTimeout, "local_ack_timeout_errors_total", "Transport timers of requesters that expired."},
 	{rule.EvSeqNAK, "packet_sequence_errors_total", "NAKs that report a PSN sequence error."},
 	{rule.EvRNRNAK, "rnr_nak_retry_packets_received_total", "RNR NAKs: the responder was not ready."},
 	{rule.EvNAKInvalidRequest, "req_remote_invalid_request_errors_total", "NAKs that refuse a request as invalid."},
 	{rule.EvNAKRemoteAccess, "req_remote_access_errors_total", "NAKs that refuse access to memory."},
 	{rule.EvNAKRemoteOperational, "req_remote_operational_errors_total", "NAKs of a responder that could not carry out a request."},
-	{rule.EvOutOfOrder, "out_of_sequence_packets_received_total", "Request packets that overtook others."},
-	{rule.EvDuplicateResponse, "duplicate_responses_packets_total", "Responses that were sent again."},
+	{rule.EvOutOfOrder, "out_of_sequence_packets_received_total", "Request packets that arrived out of order."},
+	{rule.EvDuplicateResponse, "duplicate_responses_packets_total", "Retransmitted responses."},
 	{rule.EvCNP, "np_cnp_packets_sent_total", "Congestion notification packets."},
 	{rule.EvCE, "np_ecn_marked_roce_packets_received_total", "Packets that carry the mark of congestion."},
-	{rule.EvReconnect, "reconnects_total", "Queue pairs that began anew."},
+	{rule.EvReconnect, "reconnects_total", "Queue pairs that were connected again."},
 	{rule.EvConnect, "connects_total", "Connections that the connection manager set up."},
 	{rule.EvDisconnect, "disconnects_total", "Connections that the connection manager ended."},
 	{rule.EvReject, "rejects_total", "Connections that were refused."},
-	{rule.EvUnanswered, "unanswered_requests_total", "Requests that were never answered."},
+	{rule.EvUnanswered, "unanswered_requests_total", "Requests without a response."},
 }
 
 // Labels say which labels the counters of findings have beside those that are bounded by themselves.

@@ -10,9 +10,9 @@ import (
 )
 
 var (
-	requestAck = desc("request_ack_seconds", "Time from the last packet of a message that asks for it to its acknowledgement, of a READ from the request to its first response, as seen at the interface; those that came again are left out.", "operation")
-	nakResend  = desc("nak_retransmission_seconds", "Time from a NAK for a PSN sequence error to the request that comes again, as seen at the interface.")
-	rnrWait    = desc("rnr_wait_seconds", "Time from an RNR NAK to the request that comes again, as seen at the interface.")
+	requestAck = desc("request_ack_seconds", "Time from the last packet of a message that asks for it to its acknowledgement, of a READ from the request to its first response, as seen at the interface; messages with retransmissions are left out.", "operation")
+	nakResend  = desc("nak_retransmission_seconds", "Time from a NAK for a PSN sequence error to the retransmission, as seen at the interface.")
+	rnrWait    = desc("rnr_wait_seconds", "Time from an RNR NAK to the retransmission, as seen at the interface.")
 )
 
 // latencies are the histograms, by what they show.

@@ -85,22 +85,22 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	exercised   = desc("rule_exercised_total", "How often a rule was put to the test.", "rule")
-	rulesTested = desc("rules_exercised", "Rules that were put to the test.")
+	exercised   = desc("rule_exercised_total", "How often a rule was evaluated.", "rule")
+	rulesTested = desc("rules_exercised", "Rules that were evaluated.")
 	rulesAll    = desc("rules", "Rules of the catalogue.")
 	frames      = desc("capture_frames_total", "Frames that an interface has delivered.", "interface")
 	drops       = desc("capture_drops_total", "Frames that the kernel has dropped since the ring of an interface was full.", "interface")
 	up          = desc("capture_interface_up", "Whether an interface is up.", "interface")
 	packets     = desc("packets_total", "InfiniBand and RoCE packets.", "service", "class")
 	bytes       = desc("bytes_total", "Bytes of these packets on the wire.", "service", "class")
-	undecoded   = desc("undecoded_packets_total", "Packets whose headers do not hold together.")
+	undecoded   = desc("undecoded_packets_total", "Packets with inconsistent headers.")
 	repeated    = desc("repeated_packets_total", "Packets that another interface had already shown.")
 	connections = desc("connections", "Connections that are followed.")
-	forgotten   = desc("connections_forgotten_total", "Connections that are no longer followed: idle for long, the longest idle where there are too many or memory is short, or to be learned anew since the capture has missed packets.", "reason")
+	forgotten   = desc("connections_forgotten_total", "Connections that are no longer followed: idle for long, the longest idle where there are too many or memory is short, or to be learned again since the capture has missed packets.", "reason")
 	written     = desc("flight_findings_total", "Findings whose packets were to be written: written; missing, since they were no longer kept; limited, since there were too many; failed, since the file could not be written.", "outcome")
 	logged      = desc("log_lines_total", "Lines of the log on disk.")
 	unlogged    = desc("log_lost_lines_total", "Lines that the log on disk lacks, since it could not be written for long.")
-	lag         = desc("engine_lag_seconds", "How far behind the clock the verification is.")
+	lag         = desc("engine_lag_seconds", "How far verification lags the clock.")
 )
 
 // icrcErrors are the rules that judge the ICRC.

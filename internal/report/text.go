@@ -154,7 +154,7 @@ func (t *text) seen() {
 	case r.Dropped > 0:
 		s += "; the capture lost " + count(r.Dropped, "packet")
 	case r.Gaps > 0:
-		s += "; it reports no drops, but has " + count(r.Gaps, "gap") + ", as MSNs show: its tap was deaf"
+		s += "; it reports no drops, but has " + count(r.Gaps, "gap") + ", as MSNs show: its tap recorded nothing for a while"
 	default:
 		s += "; no drops reported"
 	}

@@ -33,7 +33,7 @@ func Unjudged(rdma uint64, why []agent.Note) string {
 		s += [...]string{": ", "; ", "; "}[i] + number(n.Count) + " " + printable(n.Reason)
 	}
 	if len(why) == 0 {
-		s += ": their headers do not hold together"
+		s += ": their headers are inconsistent"
 	}
 	return s
 }

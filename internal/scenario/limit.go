@@ -128,7 +128,7 @@ func (r *Run) repeats() string {
 		sum += n
 	}
 	if sum == 0 {
-		return "something that sends nothing takes place again and again"
+		return "an action that sends no packet is repeated"
 	}
 	slices.SortFunc(list, func(a, b kind) int {
 		if a.n != b.n {

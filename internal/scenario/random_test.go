@@ -150,7 +150,7 @@ func (c *chance) errors(kinds string, ipv6 bool) {
 				"corrupt":   ", flip: 1",
 				"mark":      fmt.Sprintf(", queue: %dns", pick(c, 0, c.IntN(2000))),
 			}[kind]
-			c.line("  - {do: %s, from: %s, probability: %.4f, where: %s%s}", kind, from, 0.0001+c.Float64()*0.05, pick(c, "before", "behind"), more)
+			c.line("  - {do: %s, from: %s, probability: %.4f, where: %s%s}", kind, from, 0.0001+c.Float64()*0.05, pick(c, "before", "after"), more)
 		}
 	}
 }

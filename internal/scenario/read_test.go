@@ -115,7 +115,7 @@ work:
   - {qp: a1, op: write_imm, length: 1KiB, imm: 0xffffffff, signaled: false, fence: true}
 errors:
   - {do: drop, to: b, op: [send, ack], psn: +1..+2, nth: 4}
-  - {do: delay, qp: a1, count: all, delay: 1ms, where: behind}
+  - {do: delay, qp: a1, count: all, delay: 1ms, where: after}
 near: []
 `))
 	if err != nil {

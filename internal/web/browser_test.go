@@ -50,8 +50,8 @@ func TestPage(t *testing.T) {
 	p.Click(row + ".s-violation")
 	p.Wait(atFind + " && document.querySelectorAll('.rung.offending').length === 1")
 	for selector, want := range map[string]string{
-		".detail h2": "RC-RSP-043 nak-duplicate", ".side.expected": "silence after the RNR NAK", ".side.actual": "NAK PSN Sequence Error", ".rung.offending": "NAK PSN Sequence Error",
-		".rung.offending + .rung.expected": "silence after", ".rung.proof": "RNR NAK", ".end.right": "responder", ".rule-text": "A responder sends one NAK", ".reference": "[9.7.5.2†]",
+		".detail h2": "RC-RSP-043 nak-duplicate", ".side.expected": "no further NAK after the RNR NAK", ".side.actual": "NAK PSN Sequence Error", ".rung.offending": "NAK PSN Sequence Error",
+		".rung.offending + .rung.expected": "no further NAK after", ".rung.proof": "RNR NAK", ".end.right": "responder", ".rule-text": "A responder sends one NAK", ".reference": "[9.7.5.2†]",
 		".field.differs": "Syndrome", ".fields": "Packet Sequence Number",
 	} {
 		if got := p.Text(selector); !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
@@ -175,7 +175,7 @@ func TestFile(t *testing.T) {
 	p.Press(kb.Escape)
 	// The same queries find the same as at the server.
 	s := finishedServer(t, capture)
-	for _, q := range []string{"class=violation", "class=violation,event", "rule=RC-RNR-005", "endpoint=10.77.0.2", "q=silence+0x38", "class=violation&q=frame+18", "class=event&q=retransmission+0x2f"} {
+	for _, q := range []string{"class=violation", "class=violation,event", "rule=RC-RNR-005", "endpoint=10.77.0.2", "q=further+0x38", "class=violation&q=frame+18", "class=event&q=retransmission+0x2f"} {
 		var want answered
 		get(t, s, "/api/findings?"+q, 200, &want)
 		p.Go("file://" + name + "?" + q + "#findings?" + q)

@@ -40,7 +40,7 @@ func Explain(text []byte, err error) error {
 		if m := unknown.FindStringSubmatch(l); m != nil {
 			l = fmt.Sprintf("%s: there is no key %q", m[1], m[2])
 		} else if m := other.FindStringSubmatch(l); m != nil {
-			l = m[1] + ": " + given(m[2], m[3]) + " cannot stand here: give " + wanted(m[4])
+			l = m[1] + ": " + given(m[2], m[3]) + " cannot be here: give " + wanted(m[4])
 		}
 		lines[i] = l
 	}

@@ -83,7 +83,7 @@ func (c *Conversation) again(at int) {
 		p.IPID = uint16(c.IntN(3))
 		c.List[at].IPID = p.IPID
 	}
-	c.say("%d again after %d, sent again %t", at, to-1, sent)
+	c.say("%d again after %d, retransmitted %t", at, to-1, sent)
 	c.List = slices.Insert(c.List, to, p)
 	if c.IntN(2) == 0 {
 		c.gap(to)
@@ -97,7 +97,7 @@ func (c *Conversation) later(at int) {
 	if c.IntN(2) == 0 {
 		p.Time = c.List[to].Time
 	}
-	c.say("%d behind %d", at, to)
+	c.say("%d after %d", at, to)
 	c.List = slices.Insert(slices.Delete(c.List, at, at+1), to, p)
 }
 

@@ -95,7 +95,7 @@ func run() error {
 	survivors := examine(tests, sites)
 	for _, t := range tests {
 		if why := t.run(0); why != "" {
-			return fmt.Errorf("%s no longer passes without a change, so that nothing of this holds: %s; leave the repository alone while this runs", t.name, why)
+			return fmt.Errorf("%s no longer passes without a change, so that nothing of this holds: %s; do not change the repository while this runs", t.name, why)
 		}
 	}
 	examined, same := 0, 0

@@ -41,7 +41,7 @@ func (v *View) SnapDamaged() {
 // FCS leaves the frame check sequence, or padding, behind the frames.
 func (v *View) FCS() {
 	n := pick(v, 4, 4, 18, 40)
-	v.Say("%d bytes behind each frame", n)
+	v.Say("%d bytes after each frame", n)
 	v.each(func(f *Frame) bool { return f.Link == fabricagent.LinkEthernet }, func(f *Frame) {
 		if int(f.Len) == len(f.Data) {
 			tail := make([]byte, n)

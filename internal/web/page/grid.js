@@ -15,7 +15,7 @@ export class Grid {
     this.key = null; // its id
     this.opening = false; // it is to be opened when it has come
     this.turn = 0;
-    this.busy = false; // refresh is under way
+    this.busy = false; // refresh is in progress
     this.again = false; // and has to be done once more
     this.space = el("div", { class: "grid-space", role: "presentation" });
     this.body = el("div", { class: "grid-body", role: "rowgroup" }, this.space);

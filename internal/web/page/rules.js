@@ -14,7 +14,7 @@ export function stateOf(r) {
   return r.asked ? "idle" : "unasked";
 }
 
-// Rules is the view of the catalogue: which rules were put to the test, and what they say.
+// Rules is the view of the catalogue: which rules were evaluated, and what they say.
 export class Rules {
   constructor(page) {
     this.page = page;
@@ -78,7 +78,7 @@ export class Rules {
       p.style.flexGrow = n;
       return p;
     }));
-    replace(this.cover, el("p", { class: "cover-text" }, el("b", { text: `${c.exercised} of ${c.total} rules were put to the test` }), el("span", { class: "quiet", text: "A rule that was never exercised was not verified." })), bar,
+    replace(this.cover, el("p", { class: "cover-text" }, el("b", { text: `${c.exercised} of ${c.total} rules were evaluated` }), el("span", { class: "quiet", text: "A rule that was never exercised was not verified." })), bar,
       el("ul", { class: "legend" }, parts.map(([k, n, t]) => el("li", {}, el("span", { class: `swatch r-${k}` }), el("b", { text: num(n) }), ` ${t}`))));
     replace(this.filter, states.map(([v, t]) => el("button", { type: "button", class: "toggle", "aria-pressed": (s.state || "all") === v ? "true" : "false", on: { click: () => this.change({ state: v === "all" ? "" : v }) } }, t)));
     if (moved && summary.live) this.page.learn().then(() => this.grid.refresh());

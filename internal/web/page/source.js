@@ -84,7 +84,7 @@ function embeddedSource(data) {
         const t = [c.service, c.encapsulation, name(c.ends[0]), name(c.ends[1])].join(" ").toLowerCase();
         return list.every((w) => t.includes(w));
       });
-      const by = orders[q.sort]; // they stand in the order of their trouble
+      const by = orders[q.sort]; // listed in the order of their trouble
       if (by) found = found.toSorted((a, b) => by(b) - by(a) || a.id - b.id);
       return { ...data.connections, total: found.length, items: part(found, q) };
     },

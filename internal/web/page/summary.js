@@ -47,7 +47,7 @@ function figures(s) {
   ];
   if (s.repeated) list.push(["Seen twice", num(s.repeated), "packets that another tap had already shown"]);
   if (s.undecoded) list.push(["Not decoded", num(s.undecoded), "", null, true]);
-  if (s.live) list.push(["Behind", span(s.lag), "how far the verification is behind the clock", null, s.lag > 10e9]);
+  if (s.live) list.push(["Lag", span(s.lag), "how far verification lags the clock", null, s.lag > 10e9]);
   return el("dl", { class: "figures" }, list.map(([name, value, title, more, bad]) =>
     el("div", { title, class: bad ? "bad" : "" }, el("dt", { text: name }), el("dd", {}, value, more))));
 }
