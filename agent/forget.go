@@ -7,7 +7,7 @@ import (
 	"ibwitness/hcaagent/passive"
 )
 
-// missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins anew then is proven again.
+// missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins again then is proven again.
 func (t *Transport) missed() {
 	t.lossy, t.smp.Lossy = true, true
 	t.gmp.Forget()
@@ -20,7 +20,7 @@ func (t *Transport) missed() {
 }
 
 // mark decides which connections leave: those that have been idle since idle, where the capture has missed something also those that this
-// may have been of, as they are better learned anew, and of the others the longest idle ones beyond most, or where memory is short half of them.
+// may have been of, as they are better learned again, and of the others the longest idle ones beyond most, or where memory is short half of them.
 func (t *Transport) mark(now, idle int64, most int, missed, short bool) {
 	alive := 0
 	for i := range t.pairs.n {

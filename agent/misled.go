@@ -5,7 +5,7 @@ import (
 	"ibwitness/verifier"
 )
 
-// young is how many packets of an unpaired direction are held against connections that are paired.
+// young is how many packets of an unpaired direction are compared with connections that are paired.
 const young = 16
 
 // misled looks for the connection that the responses of c answer, where it was paired by one response that went to another QP, the only

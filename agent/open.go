@@ -36,7 +36,7 @@ func (t *Transport) open(c *connection, k *Connection) {
 type Open struct {
 	Requests    uint64
 	Connections int
-	Again       bool          // they were sent again without an answer
+	Again       bool          // they were retransmitted without an answer
 	Waited      time.Duration // since one of them was sent, or a response made progress
 	Frame       uint64        // that the oldest of them began in; of several connections, Again, Waited and Frame are of the one that stands out most
 	Tap         uint16

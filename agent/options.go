@@ -10,7 +10,7 @@ import (
 type Options struct {
 	Workers int           // goroutines that decode and verify; 0: one a CPU
 	Near    []packet.Addr // endpoints that the tap is near: what it shows leaving them was sent, what it shows arriving did arrive
-	// Events are logs of verbs events, one a device: with them work requests and completions are held against the packets.
+	// Events are logs of verbs events, one a device: with them work requests and completions are compared with the packets.
 	Events []*hcaagent.Log
 	// Profile is what the devices do otherwise than the standard, on purpose.
 	Profile verifier.Profile

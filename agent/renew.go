@@ -8,7 +8,7 @@ import (
 	"ibwitness/verifier"
 )
 
-// renew begins a connection anew where its PSN stream goes on from another start, or elsewhere after a long silence: one of its QPs was
+// renew begins a connection again where its PSN stream goes on from another start, or elsewhere after a long silence: one of its QPs was
 // destroyed, and the packets belong to another one that has the same number. Nothing that was known of the old one holds, not even who its
 // peer is. first, which end from sent, is the first of those packets.
 func (t *Transport) renew(c *qp.Pair, from int, first *packet.Packet, host, dir uint32) (uint32, *connection) {
@@ -45,7 +45,7 @@ func (t *Transport) renewed(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// leapt begins a connection anew with the requests of end from that are far from their stream.
+// leapt begins a connection again with the requests of end from that are far from their stream.
 func (t *Transport) leapt(c *qp.Pair, from int, host, dir uint32) {
 	requests := slices.Clone(c.Ends[from].SQ.Leap())
 	for i := range requests {
@@ -59,7 +59,7 @@ func (t *Transport) leapt(c *qp.Pair, from int, host, dir uint32) {
 	}
 }
 
-// elsewhere begins the connection anew whose requests, far from their stream, a response to another QP answers. It reports whether there is one.
+// elsewhere begins the connection again whose requests, far from their stream, a response to another QP answers. It reports whether there is one.
 func (t *Transport) elsewhere(p *packet.Packet, host, back uint32) bool {
 	for end, dir := range [2]uint32{back, 1 - back} {
 		for _, w := range t.hosts.list[host].connections[dir] {

@@ -16,7 +16,7 @@ type Result struct {
 	Gaps        uint64 // where the capture has lost packets without saying so, as MSNs show
 	Undecoded   uint64 // RDMA packets whose headers do not hold together
 	Unjudged    uint64 // RDMA packets of which no verifier of a transport service has judged more than the base transport header
-	Events      int    // logs of verbs events that were held against the packets
+	Events      int    // logs of verbs events that were compared with the packets
 	First, Last int64  // times of the first and last frame, nanoseconds since the Unix epoch
 	Taps        []fabricagent.Tap
 	Findings    []rule.Finding // in frame order: time, tap, frame, then the order in which the verifiers spoke
@@ -72,7 +72,7 @@ type End struct {
 	Packets         uint64 // sent
 	Bytes           uint64 // payload sent
 	Messages        uint64 // request messages completed on the wire, READs included
-	Retransmissions uint64 // request packets sent again
+	Retransmissions uint64 // request packets retransmitted
 	Duplicates      uint64 // request packets of the peer that arrived again
 	NAKs            uint64 // sent, all codes
 	SequenceNAKs    uint64 // sent

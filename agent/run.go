@@ -163,7 +163,7 @@ func (s *shard) tell() {
 	}
 }
 
-// news hands out the findings of a list that were made behind the last one.
+// news hands out the findings of a list that were made after the last one.
 func (s *shard) news(list []rule.Finding, last *uint32) {
 	n := len(list)
 	for n > 0 && int32(list[n-1].Seq-*last) > 0 {

@@ -110,7 +110,7 @@ func (t *Transport) misdirections() {
 	}
 }
 
-// alive doubts that a request went to a wrong QP where that one, of a connection that leaves, goes on behind it with packets of its own (rule BTH-011): one
+// alive doubts that a request went to a wrong QP where that one, of a connection that leaves, goes on after it with packets of its own (rule BTH-011): one
 // PSN after the other, rather than now and then one that strays too.
 func (t *Transport) alive() {
 	strays := map[uint64]int{} // findings by frame

@@ -19,7 +19,7 @@ import (
 // no goroutine and no clock of its own, and is not safe for concurrent use.
 type Transport struct {
 	Rec      rule.Recorder
-	index    index // of the findings, while strangers are held against them
+	index    index // of the findings, while strangers are compared with them
 	ver      *verifier.Verifier
 	services [8]service
 	near     map[packet.Addr]bool
@@ -51,7 +51,7 @@ type Transport struct {
 	lossy    bool            // the capture says that it dropped packets
 	serials  uint64          // of connections that a survey has seen
 	links    *link.Verifier  // nil: no tap is on a link
-	sent     packet.Packet   // that is held against pause frames
+	sent     packet.Packet   // that is compared with pause frames
 	// Several says that the frames come from several taps, so that a packet may be seen more than once.
 	Several bool
 }

@@ -80,7 +80,7 @@ const sweeps = 4
 // silences is how often it is looked for ends that have fallen silent, in nanoseconds.
 const silences = int64(5 * time.Second)
 
-// healing is how long it takes, at least, from one loss to the next that connections are learned anew.
+// healing is how long it takes, at least, from one loss to the next that connections are learned again.
 const healing = 5 * time.Second
 
 func newWatch(e *engine, o *Watch) *watch {
@@ -230,7 +230,7 @@ func (w *watch) end(r *Result) {
 	w.tell(0)
 }
 
-// steady proves what the packets behind it show of an odd one, where it is told now.
+// steady proves what the packets after it show of an odd one, where it is told now.
 func (t *Transport) steady(before int64) {
 	if slices.ContainsFunc(t.Rec.Findings, func(f rule.Finding) bool {
 		return f.Class == rule.Unproven && f.Time < before && slices.Contains(verifier.SteadyRules, f.Rule)

@@ -7,14 +7,14 @@ import (
 	"ibwitness/wqe"
 )
 
-// rerun is a message that is being sent again.
+// rerun is a message that is being retransmitted.
 type rerun struct {
 	next   int64 // the ordinal that goes on with it
 	crc    uint32
 	length uint32
 }
 
-// partAgain holds a packet that came again against the first one, while their message is not whole.
+// partAgain holds a packet that was retransmitted against the first one, while their message is not whole.
 func (s *stream) partAgain(i int, p *packet.Packet) {
 	x, crc := &s.parts[i], uint32(0)
 	switch read := x.op.Fn() == packet.ReadRequest; {
@@ -35,7 +35,7 @@ func (s *stream) partAgain(i int, p *packet.Packet) {
 	}
 }
 
-// messageAgain holds a packet that came again against the message that it belongs to.
+// messageAgain holds a packet that was retransmitted against the message that it belongs to.
 func (s *stream) messageAgain(ord int64, p *packet.Packet) {
 	m := s.find(ord)
 	if m == nil || m.partial {

@@ -12,7 +12,7 @@ type Known struct {
 }
 
 // Attributes returns what the events of a device tell of its queue pairs. A QPN that was used again is left out: its packets would be
-// held against the attributes of another life.
+// compared with the attributes of another connection.
 func (a *Agent) Attributes(addr packet.Addr) (list []Known) {
 	for _, q := range a.lives {
 		if q.src.addr == addr && !addr.IsZero() && len(q.src.qps[q.qpn]) == 1 {

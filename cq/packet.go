@@ -165,7 +165,7 @@ func (q *queuePair) anchor(s *stream) {
 	}
 }
 
-// at is the life of a queue pair at a time. f shall be looked for anew when that ends.
+// at is the life of a queue pair at a time. f shall be looked for again when that ends.
 func (s *source) at(n uint32, t int64, f *flow) *queuePair {
 	list := s.qps[n]
 	if len(list) == 0 {

@@ -214,7 +214,7 @@ var codes = [...]struct {
 	{packet.NAKInvalidRD, hcaagent.RemInvRDReqErr, rule.CPLSTS005},
 }
 
-// passedOver returns the first READ or atomic that was not answered when a NAK ended the connection that names a request behind it, or nil. The NAK says that its
+// passedOver returns the first READ or atomic that was not answered when a NAK ended the connection that names a request after it, or nil. The NAK says that its
 // response is lost as well, and either may be the request that fails.
 func (q *queuePair) passedOver() *work {
 	n := q.out.end()

@@ -19,9 +19,9 @@ type stream struct {
 	high    int64  // behind the highest ordinal seen
 	parts   []part
 	msgs    []message
-	again   map[int64]int // packets sent again, by ordinal
+	again   map[int64]int // packets retransmitted, by ordinal
 	backs   []int64       // where the requester has gone back to, each time
-	backTo  int64         // behind the newest packet that was sent again, if no new one has come since
+	backTo  int64         // behind the newest packet that was retransmitted, if no new one has come since
 	first   where         // the first packet
 	newest  where
 	acks    []ack
@@ -35,7 +35,7 @@ type stream struct {
 	joined  int64      // ordinal of the first packet that was seen: the capture may begin there
 	heads   []*head    // not in use
 	found   int        // message that was last looked for
-	mixed   bool       // a PSN came again with another packet
+	mixed   bool       // a PSN was retransmitted with another packet
 	rerun   rerun
 }
 
@@ -50,7 +50,7 @@ type part struct {
 	head   *head
 
 	follows bool // the packet before it came before it, and is of the same message
-	mixed   bool // its PSN came again with another packet
+	mixed   bool // its PSN was retransmitted with another packet
 	other   bool // so did that of a READ, as one for other memory
 }
 
@@ -81,7 +81,7 @@ type message struct {
 	end     where
 	partial bool
 	cut     bool    // of its payload not all was captured
-	mixed   bool    // a PSN of it came again with another packet: it is not known which the responder took
+	mixed   bool    // a PSN of it was retransmitted with another packet: it is not known which the responder took
 	other   bool    // so did that of a READ, as one for other memory
 	read    *answer // READ or atomic: what was answered
 }
@@ -98,7 +98,7 @@ type answer struct {
 	length  uint32
 	whole   bool
 	cut     bool  // of its payload not all was captured
-	mixed   bool  // a part came again with other data, since memory had changed: it is not known which the requester took
+	mixed   bool  // a part was retransmitted with other data, since memory had changed: it is not known which the requester took
 	touched where // its first packet
 }
 
@@ -119,7 +119,7 @@ type nak struct {
 // window is how many packets beyond those that came whole are followed.
 const window = 1 << 17
 
-// headStart is how many packets at the beginning may come later than the first that was seen: lost, and sent again.
+// headStart is how many packets at the beginning may come later than the first that was seen: lost, and retransmitted.
 const headStart = 4096
 
 // ordinal is the ordinal of a PSN near what was seen.

@@ -51,7 +51,7 @@ func (a *Agent) pick(q *queuePair, list []*message, k int, t *taken) int {
 	return first
 }
 
-// late judges that a message was not taken by a receive request that was posted behind it.
+// late judges that a message was not taken by a receive request that was posted after it.
 func (a *Agent) late(q *queuePair, m *message, t *taken) {
 	if q.recvs.shared || !q.sees(a) {
 		return

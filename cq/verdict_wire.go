@@ -13,7 +13,7 @@ func (a *Agent) states(q *queuePair) {
 		return
 	}
 	request, answer := q.out.first, q.in.answer
-	if q.later { // of a former life a packet may be under way, and its peer may go on with that
+	if q.later { // of a former life a packet may be in flight, and its peer may go on with that
 		answer = where{}
 		if !q.src.clock.exact || !a.near(q.addr()) {
 			request = where{}
@@ -64,7 +64,7 @@ func (a *Agent) silence(q *queuePair, id rule.ID, e *hcaagent.Event, expected st
 	}
 	a.covered(id)
 	since := e.Time + c.hi
-	if !c.exact || !a.near(q.addr()) { // it may still be under way to the tap
+	if !c.exact || !a.near(q.addr()) { // it may still be in flight to the tap
 		since += c.slack + slackSending
 	}
 	for i, at := range [...]where{q.out.newest, q.in.replied} {

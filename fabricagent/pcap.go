@@ -164,7 +164,7 @@ func (p *pcapReader) usual(frames []Frame, b []byte) (n int, rest []byte) {
 	return n, b
 }
 
-// frame fills in the frame of the record that b begins with, but for its number, and returns what is behind it, or how many bytes b must have.
+// frame fills in the frame of the record that b begins with, but for its number, and returns what is after it, or how many bytes b must have.
 func (p *pcapReader) frame(f *Frame, b []byte) (rest []byte, need int, err error) {
 	if len(b) < p.record {
 		return nil, p.record, nil

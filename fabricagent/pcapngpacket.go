@@ -110,7 +110,7 @@ func (p *pcapngReader) simple(l *lot, b []byte) error {
 	return nil
 }
 
-// packet appends a frame of n bytes, and returns it with the options behind it.
+// packet appends a frame of n bytes, and returns it with the options after it.
 func (p *pcapngReader) packet(l *lot, i *ifaceState, b []byte, n, wire uint32) (*Frame, []byte, error) {
 	if uint64(n) > uint64(len(b)) {
 		return nil, nil, p.garbage(p.number+1, fmt.Errorf("a captured length of %d bytes, where its block holds %d", n, len(b)))

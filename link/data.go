@@ -106,7 +106,7 @@ func (v *Verifier) transmit(e *Event, s, r *port, p *packet.Packet) {
 	}
 }
 
-// beyond reports whether a count is beyond an offer. One that is behind it by more than a window is that of a port of which packets were damaged before they
+// beyond reports whether a count is beyond an offer. One that is after it by more than a window is that of a port of which packets were damaged before they
 // came to the tap.
 func beyond(fccl, sent uint16) bool { return ahead(fccl, sent) > Window*3/2 }
 

@@ -50,7 +50,7 @@ type hold struct {
 const (
 	// pausersMost is how many of them a tap may show: more than two are no link.
 	pausersMost = 8
-	// settling is how long frames may still come behind a pause frame, beside those that were under way. Annex 31B of IEEE 802.3 permits at most 3.1 µs
+	// settling is how long frames may still come behind a pause frame, beside those that were in flight. Annex 31B of IEEE 802.3 permits at most 3.1 µs
 	// until the pause takes effect (10 Gb/s), its physical layers take less than 2 µs, and a kilometre of fibre 10 µs there and back.
 	settling = 16 * int64(time.Microsecond)
 	// blur is how far a time stamp may be off.

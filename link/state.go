@@ -97,7 +97,7 @@ func (v *Verifier) train(e *Event, w *wire, s *port) {
 	}
 }
 
-// reset forgets the credits of a link, which begin anew when it comes up again.
+// reset forgets the credits of a link, which begin again when it comes up again.
 func (w *wire) reset() {
 	for i := range w.ports {
 		s := &w.ports[i]

@@ -44,7 +44,7 @@ func NewVerifier() *Verifier { return &Verifier{links: map[uint16]*wire{}} }
 // Dropped tells that the capture lost frames: what is missing from now on proves nothing.
 func (v *Verifier) Dropped() { v.lossy = true }
 
-// Recover learns all links anew where the capture has lost frames: what is missing from then on proves something again.
+// Recover learns all links again where the capture has lost frames: what is missing from then on proves something again.
 func (v *Verifier) Recover() {
 	if !v.lossy {
 		return

@@ -14,7 +14,7 @@ const afterOnes = 0xDEBB20E3
 const zeroState = 0xFFFFFFFF
 
 const (
-	crcBlock = 16  // hash/crc32 leaves the bytes behind the last whole block to a slow path
+	crcBlock = 16  // hash/crc32 leaves the bytes after the last whole block to a slow path
 	crcLeast = 64  // and all of an input shorter than this
 	crcWhole = 512 // up to here copying the whole packet is cheaper than a second call
 )
@@ -32,7 +32,7 @@ var checkers = sync.Pool{New: func() any { return new(Checker) }}
 // different packets may be checked at the same time.
 //
 // Where the ICRC is wrong it is looked for where the UDP length says, and at the end of the frame. If it is right there, the IP length
-// (or PktLen, or PayLen) is what is wrong: payload and pad are set anew, and FlawIPLength or FlawLRHLength is set.
+// (or PktLen, or PayLen) is what is wrong: payload and pad are set again, and FlawIPLength or FlawLRHLength is set.
 func (p *Packet) CheckICRC() {
 	c := checkers.Get().(*Checker)
 	c.ICRC(p)

@@ -55,7 +55,7 @@ func (p *Packet) unmasked(off int, b byte) uint32 {
 	return ^crcOver(state, m)
 }
 
-// hidesGRH reports whether a global route header stands where the BTH should, and counts what is behind it.
+// hidesGRH reports whether a global route header stands where the BTH should, and counts what is after it.
 func (p *Packet) hidesGRH(off int) bool {
 	const version, nextHeader = 6, 0x1B
 	h := p.Data[p.BTHOff:off]

@@ -2,7 +2,7 @@ package packet
 
 import "hash/crc32"
 
-// Trace is what is kept of a packet to recognise it when it is sent again: 16 bytes instead of its content. The ICRC stands
+// Trace is what is kept of a packet to recognise it when it is retransmitted: 16 bytes instead of its content. The ICRC stands
 // for all the bytes that it covers.
 type Trace struct {
 	ICRC    uint32
@@ -49,7 +49,7 @@ func (t Trace) Sealed() bool { return t.Flags&TraceSealed != 0 }
 // zeros is what stands behind the BTH in the difference of two packets with equal content.
 var zeros [4096]byte
 
-// SameContent reports whether q can be the packet of an earlier trace sent again: all bytes under the ICRC are equal, payload
+// SameContent reports whether q can be the packet of an earlier trace retransmitted: all bytes under the ICRC are equal, payload
 // included, apart from those that a sender may change, the IPv4 identification, the UDP source port, AckReq and MigReq.
 // It needs none of the earlier bytes: the CRC is linear, so that the exclusive or of the two ICRCs is the CRC, from state zero
 // and without complement, of the difference of the two packets. Where one of the two has no good ICRC, nothing can be

@@ -7,7 +7,7 @@ package packet
 // vcrcPolynomial is 0x100B with its bits reversed.
 const vcrcPolynomial = 0xD008
 
-// vcrcTables[k][b] is what byte b does to the state with k more bytes behind it: eight bytes a step.
+// vcrcTables[k][b] is what byte b does to the state with k more bytes after it: eight bytes a step.
 var vcrcTables = buildVCRCTables()
 
 func buildVCRCTables() (t [8][256]uint16) {

@@ -6,7 +6,7 @@ import (
 )
 
 // Doubt is about the newest READ of a send queue, while its responses are those to another length: it is wrong, or they are. The
-// request behind it tells.
+// request after it tells.
 type Doubt struct {
 	Next  packet.PSN // behind the newest of the responses, which go on in order
 	Ended bool       // with a Last or Only

@@ -73,7 +73,7 @@ func (s *SendQueue) skipped(psn packet.PSN, now int64) {
 }
 
 // Skipped reports whether a response has passed over the one at psn, or one before it, within some time before now, for which the requester has not gone
-// back yet: it does, though what is missing may come meanwhile, and takes nothing from there on until it comes again.
+// back yet: it does, though what is missing may come meanwhile, and takes nothing from there on until it is retransmitted.
 func (s *SendQueue) Skipped(psn packet.PSN, now, within int64) bool {
 	return s.Recovery != nil && s.Recovery.Skips != 0 && !psn.Before(s.Recovery.SkipFrom) && now-s.Recovery.SkipAt < within
 }

@@ -68,12 +68,12 @@ type SendQueue struct {
 	History  History
 
 	Next        packet.PSN // PSN of the next new request
-	High        packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being sent again
+	High        packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being retransmitted
 	Una         packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
-	Hole        packet.PSN // first PSN of the gap that is still open; HoleEnd is the PSN behind it, equal when there is none
+	Hole        packet.PSN // first PSN of the gap that is still open; HoleEnd is the PSN after it, equal when there is none
 	HoleEnd     packet.PSN
 	LastPSN     packet.PSN // PSN of the newest request packet
-	Retry       packet.PSN // PSN that continues the retransmission under way, while Retrying
+	Retry       packet.PSN // PSN that continues the retransmission in flight, while Retrying
 	Count       uint32     // messages begun, modulo 2^24
 	ReadLen     uint32     // DMALen of a READ whose PSN count waits for the path MTU; 0: none
 	RdOut       uint16     // READs and atomics not yet answered
@@ -89,10 +89,10 @@ type SendQueue struct {
 	Retrying    bool
 	RdOver      bool // too many READs and atomics are outstanding, and that was reported
 	Credited    bool
-	Unsure      bool  // whether a message is open is not known: joined in mid-stream, or behind a gap
+	Unsure      bool  // whether a message is open is not known: joined in mid-stream, or after a gap
 	Excused     bool  // a packet of this QP had a wrong ICRC: a gap is explained
 	Explained   bool  // what stands in the gap that is open was seen, and was reported for what is wrong with it
-	Filled      bool  // what stands in the gap that is open was answered while one packet had come behind it: that one may have the wrong PSN
+	Filled      bool  // what stands in the gap that is open was answered while one packet had come after it: that one may have the wrong PSN
 	Passed      bool  // what the requester can have taken of the responses ends before Una, at Recovery.Taken
 	Usual       bool  // nothing out of the ordinary stands beside this send queue and the receive queue of the peer: see verifier.usual
 	Limited     Limit // what of the usual the attributes of the QPs have a word in, while Usual
@@ -183,14 +183,14 @@ type ReceiveQueue struct {
 // Debt is a response that a responder owes.
 type Debt struct {
 	Request packet.Packet // that demands it
-	NAK     bool          // a PSN sequence NAK: Request came behind a gap
+	NAK     bool          // a PSN sequence NAK: Request came after a gap
 	Missing packet.PSN    // where the gap began
-	Waited  int64         // how long the request had stood unanswered when it came again, at time Again
+	Waited  int64         // how long the request had stood unanswered when it was retransmitted, at time Again
 	Again   int64
-	Behind  packet.PSN // of the next new request when it came again: only what is before it can be answered twice
+	Behind  packet.PSN // of the next new request when it was retransmitted: only what is before it can be answered twice
 	Paid    int64      // when a response came, which may answer the request or its retransmission; 0: none did
 	PaidBy  uint64     // frame of that response
-	Asks    uint16     // requests that came again since, from the one that demands it on
+	Asks    uint16     // requests that were retransmitted since, from the one that demands it on
 	Answers uint16     // responses to them
 }
 
@@ -200,7 +200,7 @@ type MSN uint8
 // The degrees.
 const (
 	MSNUnknown MSN = iota
-	MSNGuessed     // from a response while younger messages were under way
+	MSNGuessed     // from a response while later messages were in flight
 	MSNKnown       // from CM, or from a response to the newest message
 )
 
@@ -323,7 +323,7 @@ func (c *Pair) ToldCut() bool {
 // Leaned is what was trusted while the packet at hand is verified.
 func (c *Pair) Leaned() rule.Lean { return c.Ends[0].Leans }
 
-// Unlean has Leaned begin anew.
+// Unlean has Leaned begin again.
 func (c *Pair) Unlean() { c.Ends[0].Leans = 0 }
 
 // Close says that CM has disconnected: no packet of the connection is a usual one any more.

@@ -9,10 +9,10 @@ import (
 
 // Recovery is what is kept beside the usual of a send queue once something of it was lost: a packet, or a response to it.
 type Recovery struct {
-	Taken     packet.PSN // while SendQueue.Passed: the oldest PSN whose response the requester lacks. What came behind it may have been thrown away
-	Needless  packet.PSN // Una when a packet before it was last found to be sent again
+	Taken     packet.PSN // while SendQueue.Passed: the oldest PSN whose response the requester lacks. What came after it may have been thrown away
+	Needless  packet.PSN // Una when a packet before it was last found to be retransmitted
 	Judged    bool       // Needless is set
-	Again     packet.PSN // High when a request last came again: those before it may have reached the responder more than once
+	Again     packet.PSN // High when a request last was retransmitted: those before it may have reached the responder more than once
 	AgainAt   int64      // when that was; 0: never
 	AgainIn   uint32     // low bits of its frame
 	MixedTo   packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
@@ -27,8 +27,8 @@ type Recovery struct {
 	SkipFrom  packet.PSN // oldest response that another has passed over at a tap near the requester, while Skips
 	SkipAt    int64      // when one last did
 	Skips     uint16     // how many have, less those for which the requester has gone back
-	Timer     int64      // shortest time after which a request came again that nothing had answered and no NAK asked for; 0: none did
-	UnawareTo int64      // until when the requester may lack answers that passed a tap near it, since it has sent again what they acknowledge
+	Timer     int64      // shortest time after which a request was retransmitted that nothing had answered and no NAK asked for; 0: none did
+	UnawareTo int64      // until when the requester may lack answers that passed a tap near it, since it has retransmitted what they acknowledge
 	Told      uint16     // of SendQueue.Restarts, those that a NAK asked for
 	PassedAt  int64      // when Passed was set; 0: before the responses were known
 	// CreditedAt is when a response first gave credits, or did so again, at a tap that does not see when they reach the requester.
@@ -39,11 +39,11 @@ type Recovery struct {
 	Spares     bool
 	Awaited    []packet.PSN // the newest PSNs that were expected when later ones came, oldest first
 	Doubt      *Doubt       // nil: none
-	ReadTo     packet.PSN   // after the responses to a READ that came again and asked for more than the first time, while ReadMore
+	ReadTo     packet.PSN   // after the responses to a READ that was retransmitted and asked for more than the first time, while ReadMore
 	ReadMore   bool
-	Ignored    Ignored         // READ or atomic that came again while a PSN sequence NAK was pending, and has no answer yet
+	Ignored    Ignored         // READ or atomic that was retransmitted while a PSN sequence NAK was pending, and has no answer yet
 	More       uint8           // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
-	Silent     int64           // SendQueue.AskedAt when it was last reported that nothing was sent again; 0: never
+	Silent     int64           // SendQueue.AskedAt when it was last reported that nothing was retransmitted; 0: never
 	Unanswered packet.PSN      // SendQueue.Una when it was last reported that it has no answer, with Valid
 	Newest     uint8           // index of the newest of Runs
 	Runs       [16]Run         // the newest retransmissions
@@ -53,13 +53,13 @@ type Recovery struct {
 	LeapTo     packet.PSN      // PSN behind those that were NAKed and reported, while Leapt
 	Leapt      bool
 	Unheeded   *packet.Packet // the first new request behind the newest NAK that may be no heed of it; without its payload
-	UnheededTo int64          // when the newest of those behind an RNR or fatal NAK was sent
+	UnheededTo int64          // when the newest of those after an RNR or fatal NAK was sent
 	Ahead      Overcount      // the newest response, if that counted READs behind its PSN
 	CountedAt  packet.PSN     // PSN of a response that counted the message that was open, while Counted
 	Counted    bool
 	Back       packet.PSN // SendQueue.Una before a NAK that was reported took it back, while HasBack
 	HasBack    bool
-	Other      Run          // PSNs that came again one after the other, each with another request than before, which was reported
+	Other      Run          // PSNs that were retransmitted one after the other, each with another request than before, which was reported
 	OtherIs    packet.Trace // the newest of those requests, or the one before it that SendQueue.History has given up for it
 }
 
@@ -79,14 +79,14 @@ type Overcount struct {
 // GrantedSet marks Recovery.GrantedBy as set.
 const GrantedSet = 1 << 31
 
-// Run is a run of requests that came again, in the order of their PSNs.
+// Run is a run of requests that were retransmitted, in the order of their PSNs.
 type Run struct {
 	From, To packet.PSN
 	At       int64 // when the last of them came; 0: there is none
 	Before   int64 // when the request before the first of them came
 }
 
-// Issue is a READ request that came again.
+// Issue is a READ request that was retransmitted.
 type Issue struct {
 	READ, From packet.PSN // PSN of the READ, and the one that is asked for now
 	At         int64
@@ -97,7 +97,7 @@ type Ignored struct {
 	First, Last packet.PSN // its PSNs
 	Behind      packet.PSN // of the NAK
 	Again       bool       // it came once more
-	Passed      bool       // a request behind it was answered
+	Passed      bool       // a request after it was answered
 	Request     *packet.Packet
 }
 
@@ -152,13 +152,13 @@ func (s *SendQueue) Answering(read packet.PSN, n int) {
 	})
 }
 
-// ReadsTo notes that a READ came again and asked for responses up to psn, more than the first time.
+// ReadsTo notes that a READ was retransmitted and asked for responses up to psn, more than the first time.
 func (s *SendQueue) ReadsTo(psn packet.PSN) {
 	r := s.Lost()
 	r.ReadTo, r.ReadMore = psn, true
 }
 
-// MayRead reports whether a response at psn may be one that a READ asked for when it came again, but not the first time.
+// MayRead reports whether a response at psn may be one that a READ asked for when it was retransmitted, but not the first time.
 func (s *SendQueue) MayRead(psn packet.PSN) bool {
 	return s.Recovery != nil && s.Recovery.ReadMore && psn.Before(s.Recovery.ReadTo)
 }
@@ -184,7 +184,7 @@ func (s *SendQueue) Accepted(read packet.PSN) {
 	}
 }
 
-// CameAgain notes that request p came again.
+// CameAgain notes that request p was retransmitted.
 func (s *SendQueue) CameAgain(p *packet.Packet) {
 	r := s.Lost()
 	r.Again, r.AgainAt, r.AgainIn = s.High, p.Time, uint32(p.Frame)
@@ -195,7 +195,7 @@ func (s *SendQueue) CameAgain(p *packet.Packet) {
 	r.begin(p, s.LastTime)
 }
 
-// OtherOn notes that the PSN of an old request came again with another one, at time now. It reports whether that goes on what the packet before it began.
+// OtherOn notes that the PSN of an old request was retransmitted with another one, at time now. It reports whether that goes on what the packet before it began.
 func (s *SendQueue) OtherOn(psn packet.PSN, now int64) bool {
 	o := &s.Lost().Other
 	if o.At != 0 && o.To == s.LastPSN && psn == o.To.Add(1) {
@@ -206,7 +206,7 @@ func (s *SendQueue) OtherOn(psn packet.PSN, now int64) bool {
 	return false
 }
 
-// OtherAt reports whether the request at psn came again as another one among those that last did.
+// OtherAt reports whether the request at psn was retransmitted as another one among those that last did.
 func (s *SendQueue) OtherAt(psn packet.PSN) bool {
 	return s.Recovery != nil && s.Recovery.Other.At != 0 && psn.In(s.Recovery.Other.From, s.Recovery.Other.To)
 }
@@ -246,7 +246,7 @@ func (s *SendQueue) IsMixed(psn packet.PSN) bool {
 func (s *SendQueue) EverMixed() bool { return s.Recovery != nil && s.Recovery.Mixed }
 
 // Refused notes that an RNR NAK refused the request at psn, whether that is the first NAK for it, and whether another refused it just before: of
-// those like it that came since a time, all but one may yet reach the responder, and of those that came again since it last answered anything: it may
+// those like it that came since a time, all but one may yet reach the responder, and of those that were retransmitted since it last answered anything: it may
 // have stood still.
 func (s *SendQueue) Refused(psn packet.PSN, since, answered int64, first, again bool) {
 	r := s.Recovery
@@ -288,7 +288,7 @@ func (s *SendQueue) CameLate(p *packet.Packet) {
 	r.Late, r.LateAt, r.LateIn = p.PSN, p.Time, uint32(p.Frame)
 }
 
-// Cross notes whether the newest NAK, of psn and seen at time now, may have met the request that it asks for on its way: one that came again, or
+// Cross notes whether the newest NAK, of psn and seen at time now, may have met the request that it asks for on its way: one that was retransmitted, or
 // filled the gap, less than within before it, or after frame taken: what came after the newest request that the responder has answered may wait in its
 // queue.
 func (s *SendQueue) Cross(psn packet.PSN, now int64, taken uint32, within int64) {
@@ -307,7 +307,7 @@ func (s *SendQueue) Spares(una packet.PSN) {
 	r.Spare, r.Spares = una, true
 }
 
-// Spared reports, once, whether what is sent again was asked for by the response that acknowledged all before it: that may have filled the
+// Spared reports, once, whether what is retransmitted was asked for by the response that acknowledged all before it: that may have filled the
 // retry counter again after one was taken from it.
 func (s *SendQueue) Spared() bool {
 	r := s.Recovery
@@ -364,7 +364,7 @@ func (s *SendQueue) Lost() *Recovery {
 	return s.Recovery
 }
 
-// Unaware reports whether the requester may lack answers that passed a tap near it, as it did when it last sent again what they acknowledge.
+// Unaware reports whether the requester may lack answers that passed a tap near it, as it did when it last retransmitted what they acknowledge.
 func (s *SendQueue) Unaware(now int64) bool { return s.Recovery != nil && now < s.Recovery.UnawareTo }
 
 // WaitTo notes until when an RNR NAK may have the requester wait.
@@ -384,7 +384,7 @@ func (s *SendQueue) Waits() int64 {
 // patience is how long a requester that lacks a response may wait before it must have got it otherwise.
 const patience = int64(60e9)
 
-// ToldSilent reports whether it was reported that nothing was sent again since a time.
+// ToldSilent reports whether it was reported that nothing was retransmitted since a time.
 func (s *SendQueue) ToldSilent(since int64) bool {
 	return s.Recovery != nil && s.Recovery.Silent == since
 }

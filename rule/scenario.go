@@ -7,7 +7,7 @@ import (
 )
 
 // scenarioTable has a line for each rule that is judged, and each event that is shown: its id, and the file of verifier/testdata with most scenarios of it.
-// It is written by go test ./verifier -run TestEveryRuleHasScenarios -rewrite, and held against the files by that test.
+// It is written by go test ./verifier -run TestEveryRuleHasScenarios -rewrite, and compared with the files by that test.
 //
 //go:embed scenarios.txt
 var scenarioTable string

@@ -88,7 +88,7 @@ func (v *Verifier) Event(c *qp.Pair, who int, p *packet.Packet, id rule.ID, deta
 }
 
 // Hidden deals with a packet whose extension headers the snap length cut off: how many PSNs a READ takes, what an AETH says is not
-// known. The requester's stream is joined anew with its next packet.
+// known. The requester's stream is joined again with its next packet.
 func (v *Verifier) Hidden(c *qp.Pair, from int, p *packet.Packet) {
 	v.Skipped[SkipCut]++
 	v.Unfollowed(p)

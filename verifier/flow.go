@@ -193,7 +193,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		v.broken = true // its receiver may not know it for a packet of the connection
 		once(reportedEncap, d)
 		if n == 3 && told {
-			c.Encap = p.Encap // two against one: what comes next is held against these
+			c.Encap = p.Encap // two against one: what comes next is compared with these
 			c.Ends[0].Flow.State, c.Ends[1].Flow.State = qp.FlowNew, qp.FlowNew
 		}
 		return
@@ -289,13 +289,13 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	v.report(c, from, p, d)
 }
 
-// SteadyRules are the rules of which a single odd packet is proven by those behind it.
+// SteadyRules are the rules of which a single odd packet is proven by those after it.
 var SteadyRules = []rule.ID{rule.PKY004, rule.UDPKY001, rule.BTH013, rule.UCMIG001, rule.UDQKEY001, rule.NETGRH013, rule.NETGRH006, rule.NETGRH007, rule.LNKSL001}
 
 // Steady is what FinishRC and its like prove of flows, for a connection that goes on.
 func (v *Verifier) Steady(c *qp.Pair) { v.steady(c) }
 
-// steady proves, at the end, that one packet of a QP was wrong where those before it and behind it agree: no P_Key, migration state or
+// steady proves, at the end, that one packet of a QP was wrong where those before it and after it agree: no P_Key, migration state or
 // Q_Key of a destination changes for a single packet, no GRH comes or goes, nor do its GIDs change, and no SL but where a router may set it; nor, where the tap
 // is near its sender, a flow label or DSCP.
 func (v *Verifier) steady(c *qp.Pair) {

@@ -20,7 +20,7 @@ func (v *Verifier) portChanged(c *qp.Pair, from int, p *packet.Packet) {
 	case f.Reported&reportedPort == 0:
 		f.Reported |= reportedPort
 		v.report(c, from, p, d)
-	case f.Reported&reportedPorts == 0 && c.Complete(): // else the QPs may have been connected anew twice
+	case f.Reported&reportedPorts == 0 && c.Complete(): // else the QPs may have been connected again twice
 		f.Reported |= reportedPorts
 		if own := endpoint(&c.Ends[from], rule.Sender); !v.confirm(p, "the port changes again in frame "+fmt.Sprint(p.Frame), func(g *rule.Finding) bool {
 			return g.Rule == rule.ROCV2018 && g.Accused.Addr == own.Addr && g.Accused.QPN == own.QPN && g.Peer.Addr == p.Dst && g.Peer.QPN == p.DestQP

@@ -83,7 +83,7 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// Cover counts the header rules that the packets so far exercised: each packet was held against the rule, or against shapes, which is built from
+// Cover counts the header rules that the packets so far exercised: each packet was compared with the rule, or against shapes, which is built from
 // it. It is called once, at the end.
 func (v *Verifier) Cover() {
 	v.coverExpected()

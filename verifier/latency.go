@@ -20,7 +20,7 @@ const (
 	WriteToAck                  // the same of an RDMA WRITE
 	ReadToFirst                 // from an RDMA READ request to its first response
 	AtomicToAck                 // from a CmpSwap or FetchAdd to its ATOMIC Acknowledge
-	NAKToResend                 // from a NAK for a PSN sequence error to the request that comes again for it, at its PSN or before
+	NAKToResend                 // from a NAK for a PSN sequence error to the request that is retransmitted for it, at its PSN or before
 	RNRToResend                 // the same from an RNR NAK, so with the wait that it asks for
 	NumIntervals
 )

@@ -95,7 +95,7 @@ func Leapt(c *qp.Pair, from int, p *packet.Packet) bool {
 	return c.Paired && c.Reliable() && !c.Closed && q.Stray != nil && p.PSN.In(q.Stray.PSN, q.LeapEnd())
 }
 
-// leapKnown judges, by response p, the requests of end from that are far from their stream. It reports whether p is done with: it is held against them
+// leapKnown judges, by response p, the requests of end from that are far from their stream. It reports whether p is done with: it is compared with them
 // as far as they are known.
 func (v *Verifier) leapKnown(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
@@ -147,7 +147,7 @@ func executed(b, p *packet.Packet) bool {
 	return (in.Last || in.Only) && (b.PSN.Before(p.PSN) || b.PSN == p.PSN && p.Syndrome.Type() == packet.ACK)
 }
 
-// leap reports the first request of end from that is far from its stream, and follows it and those behind it from there.
+// leap reports the first request of end from that is far from its stream, and follows it and those after it from there.
 func (v *Verifier) leap(c *qp.Pair, from int, id rule.ID, role rule.Role, class rule.Class, evidence ...uint64) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	first, told := q.Stray, r.Told

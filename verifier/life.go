@@ -11,7 +11,7 @@ import (
 // Slept is how long a connection is silent, in nanoseconds, for another one to be possible that has its QP numbers.
 const Slept = int64(10 * time.Second)
 
-// Renews reports whether a packet is of another life of its QPs: it confirms or answers the one before it, whose PSN was far from the stream,
+// Renews reports whether a packet is of another connection of its QPs: it confirms or answers the one before it, whose PSN was far from the stream,
 // or it comes after a long silence and does not go on with what was before.
 func Renews(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, in := &c.Ends[from].SQ, p.Info()
@@ -30,7 +30,7 @@ func unused(c *qp.Pair, p *packet.Packet) bool {
 	return newest(c) == 0 && c.Told != 0 && p.Time-c.Told > Slept
 }
 
-// renews has the owner of the connections begin one anew, and reports whether it did.
+// renews has the owner of the connections begin one again, and reports whether it did.
 func (v *Verifier) renews(c *qp.Pair, from int, p *packet.Packet) bool {
 	return v.Renew != nil && Renews(c, from, p) && v.Renew(c, from, p)
 }
@@ -47,7 +47,7 @@ func slept(c *qp.Pair, p *packet.Packet) bool {
 }
 
 // Outlived reports whether response p comes after a long silence of its connection, of which only one direction was seen, and answers requests that
-// began within that silence: they are of another life of its QPs.
+// began within that silence: they are of another connection of its QPs.
 func Outlived(c *qp.Pair, p *packet.Packet, began int64) bool {
 	return slept(c, p) && began > newest(c)
 }
@@ -58,7 +58,7 @@ func newest(c *qp.Pair) int64 {
 	return max(a.SQ.LastTime, a.RQ.LastTime, b.SQ.LastTime, b.RQ.LastTime)
 }
 
-// goesOn reports whether a request can be the next one of its stream, or one that comes again.
+// goesOn reports whether a request can be the next one of its stream, or one that is retransmitted.
 func goesOn(q *qp.SendQueue, p *packet.Packet) bool {
 	if !q.Joined || q.Fresh || p.PSN == q.Next || q.Una.Before(q.High) && p.PSN.In(q.Una, q.High) {
 		return q.Joined
@@ -67,7 +67,7 @@ func goesOn(q *qp.SendQueue, p *packet.Packet) bool {
 	return s != nil && packet.SameContent(p, s.Trace)
 }
 
-// Reconnected reports that end from of a connection began anew, with packet first.
+// Reconnected reports that end from of a connection began again, with packet first.
 func (v *Verifier) Reconnected(c *qp.Pair, from int, first *packet.Packet) {
 	role := rule.Requester
 	switch {
@@ -79,7 +79,7 @@ func (v *Verifier) Reconnected(c *qp.Pair, from int, first *packet.Packet) {
 	v.event(c, from, role, first, rule.EvReconnect, "the PSN stream continues from another start PSN: the QP was connected again")
 }
 
-// reconnect takes the packet that was far from the stream as the first of another life of the QP.
+// reconnect takes the packet that was far from the stream as the first of another connection of the QP.
 func (v *Verifier) reconnect(c *qp.Pair, from int) {
 	q := &c.Ends[from].SQ
 	first, requests := q.Stray, append([]packet.Packet(nil), q.Leap()...)

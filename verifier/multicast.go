@@ -99,7 +99,7 @@ func (v *Verifier) group(p *packet.Packet) {
 }
 
 // JudgeGroups holds the packets to multicast groups that the shards have seen against what any of them was told of the groups (rule UD-MC-002).
-// A group may have been made anew since with another LID, of which the capture shows nothing; but then its sender was not the one that was told.
+// A group may have been made again since with another LID, of which the capture shows nothing; but then its sender was not the one that was told.
 func JudgeGroups(all ...*Verifier) {
 	told, anyone := map[groupAsked]groupTold{}, map[packet.Addr]groupTold{}
 	for _, v := range all {

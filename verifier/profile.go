@@ -16,7 +16,7 @@ import (
 type Profile struct {
 	// AdaptiveRetransmission: a requester sends again earlier than its transport timer, and more often than its retry counter says.
 	AdaptiveRetransmission bool
-	// SelectiveRepeat: a responder keeps what comes behind a gap, and a requester sends again only what was lost.
+	// SelectiveRepeat: a responder keeps what comes after a gap, and a requester sends again only what was lost.
 	SelectiveRepeat bool
 	// AdaptiveRouting: the network delivers packets out of order on purpose, and a receiver puts them where they belong.
 	AdaptiveRouting bool
@@ -130,7 +130,7 @@ func (p *Profile) excuses(id rule.ID) bool {
 	return false
 }
 
-// keeps reports whether responders keep what comes behind a gap.
+// keeps reports whether responders keep what comes after a gap.
 func (p *Profile) keeps() bool { return p.SelectiveRepeat || p.AdaptiveRouting }
 
 // unordered reports whether the order in which packets of end from of c came to the tap tells nothing of that in which they left.
@@ -138,7 +138,7 @@ func (v *Verifier) unordered(c *qp.Pair, from int) bool {
 	return v.Profile.AdaptiveRouting && !c.Sees(from)
 }
 
-// late reports whether p, of end from, was overtaken on its way by what came before it, rather than sent again.
+// late reports whether p, of end from, was overtaken on its way by what came before it, rather than retransmitted.
 func (v *Verifier) late(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ
 	if numbered(p) {

@@ -12,7 +12,7 @@ import (
 // earlyWindow is how long a response may stand before its request in a capture that records the directions separately.
 const earlyWindow = int64(300 * time.Microsecond)
 
-// farJump is a PSN distance that no loss explains: the QP began a new life with another start PSN, or the PSN is wrong.
+// farJump is a PSN distance that no loss explains: the QP was connected again with another start PSN, or the PSN is wrong.
 const farJump = 1 << 15
 
 func far(d int) bool { return d > farJump || d < -farJump }
@@ -79,7 +79,7 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	v.rcResent(c, from, p)
 	if q.Foreign == uint32(p.PSN)|qp.BrokenSet && !v.broken {
-		q.Foreign = 0 // it came again as it should be: nobody has answered it
+		q.Foreign = 0 // it was retransmitted as it should be: nobody has answered it
 		v.covered(rule.PKY003)
 	}
 	d := p.PSN.Diff(q.Next)
@@ -124,7 +124,7 @@ func (v *Verifier) rcStray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	return v.stray(c, from, p, d, rule.RCPSN004, rule.Requester)
 }
 
-// stray deals with a PSN far from the stream. The QP may have begun a new life with another start PSN (then the next packet goes
+// stray deals with a PSN far from the stream. The QP may have been connected again with another start PSN (then the next packet goes
 // on from there), or this one PSN is wrong (then the next packet goes on where the stream was). It reports whether p is in the stream.
 func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.ID, role rule.Role) bool {
 	q := &c.Ends[from].SQ
@@ -212,7 +212,7 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rcCameAs notes that a request came again as p, whose opcode is wrong: what comes again goes on behind it, and its responder may have taken it.
+// rcCameAs notes that a request was retransmitted as p, whose opcode is wrong: what is retransmitted goes on after it, and its responder may have taken it.
 func rcCameAs(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	q.Retrying, q.Retry, q.RetryLen = true, p.PSN.Add(1), 0

@@ -105,20 +105,20 @@ func (v *Verifier) rcUnsolicited(c *qp.Pair, from int, p *packet.Packet) {
 	v.rcCredits(c, from, p)
 }
 
-// rcBeyondHole deals with a response to a request behind a gap: the responder has what the tap has not seen, or it acknowledges what
+// rcBeyondHole deals with a response to a request after a gap: the responder has what the tap has not seen, or it acknowledges what
 // it cannot have (rule RC-RSP-006).
 func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked packet.PSN) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if !q.HasHole() || acked.Before(q.Hole) {
 		return
 	}
-	// Where the PSN that is missing is just what is acknowledged, and one packet came behind it, that one had the wrong PSN.
+	// Where the PSN that is missing is just what is acknowledged, and one packet came after it, that one had the wrong PSN.
 	renumbered := acked == q.Hole && q.HoleEnd.Add(1) == q.High && !q.BrokenAt(q.Hole) && !v.Profile.keeps()
 	if renumbered && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == packet.ACK && q.LastPSN == q.HoleEnd {
 		q.Filled = true // the next request tells
 		return
 	}
-	// What came behind the gap was kept; a sequence NAK may ask for what another gap lacks.
+	// What came after the gap was kept; a sequence NAK may ask for what another gap lacks.
 	kept := v.Profile.keeps() && (q.Hole.Before(q.Una) || came(q, q.Hole) || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
 	unseen := missed(q, r, p, acked)
 	gap := unseen > 1
@@ -152,7 +152,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 }
 
 // rcBegun reports whether what is missing in the gap may have arrived before the capture began: the first packets of the message behind all that the
-// responder has counted since its first response, whose last ones came behind the gap.
+// responder has counted since its first response, whose last ones came after the gap.
 func rcBegun(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
 	s := q.History.Get(q.HoleEnd)
 	return rcFirst(q, r) && s != nil && !s.Trace.Opcode.Info().First && !s.Trace.Opcode.Info().Only

@@ -10,7 +10,7 @@ import (
 )
 
 // networkCopy reports whether p is a copy of an earlier frame that something on the path made: the sender numbers its IPv4 packets,
-// so one sent again has another identification; without one, a copy follows its original at once. A NAK or part of an answer that came
+// so a retransmission has another identification; without one, a copy follows its original at once. A NAK or part of an answer that came
 // since is a reason to send it again.
 func (v *Verifier) networkCopy(c *qp.Pair, from int, t packet.Trace, p *packet.Packet) bool {
 	is := v.sameRequest(c, from, t, p)
@@ -54,8 +54,8 @@ func sameNumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	return before != nil && before.Trace.IPID == p.IPID
 }
 
-// rcDiffers reports a packet whose PSN was used for another: right behind that one the PSN has not advanced (rule RC-PSN-002), else
-// it was sent again otherwise than the first time (rules RC-RTY-004, -009).
+// rcDiffers reports a packet whose PSN was used for another: right after that one the PSN has not advanced (rule RC-PSN-002), else
+// it was retransmitted otherwise than the first time (rules RC-RTY-004, -009).
 func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
 	if !rightBehind(&c.Ends[from].SQ, p) || w != nil && w.Op.Atomic() && wqe.OpOf(p.Opcode.Fn()).Atomic() {
 		v.rcSame(c, from, p, s, w)
@@ -72,13 +72,13 @@ func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent,
 	}
 }
 
-// rightBehind reports whether p stands right behind the packet that took its PSN: then it is more likely another packet than that one sent again.
+// rightBehind reports whether p comes right after the packet that took its PSN: then it is more likely another packet than a retransmission of that one.
 func rightBehind(q *qp.SendQueue, p *packet.Packet) bool {
 	since := p.Time - q.LastTime
 	return q.LastPSN == p.PSN && max(since, -since) <= int64(inFlight)
 }
 
-// rcSame holds a packet sent again against the first time (rules RC-RTY-004, -009).
+// rcSame holds a retransmission to be identical with the original (rules RC-RTY-004, -009).
 func (v *Verifier) rcSame(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
 	id, what := rule.RCRTY004, "the packet as originally sent"
 	if w != nil && w.Op.Atomic() || wqe.OpOf(s.Trace.Opcode.Fn()).Atomic() {
@@ -183,7 +183,7 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 }
 
-// rcAskedLate takes back that responses to a READ began anew although it had not come again: p asks for them just behind, and
+// rcAskedLate takes back that responses to a READ began again although it had not come again: p asks for them just behind, and
 // opposite directions may be some microseconds out of order.
 func (v *Verifier) rcAskedLate(c *qp.Pair, from int, p *packet.Packet) {
 	for i := len(v.Rec.Findings) - 1; i >= 0 && p.Time-v.Rec.Findings[i].Time < earlyWindow; i-- {

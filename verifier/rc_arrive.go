@@ -8,12 +8,12 @@ import (
 )
 
 // rcArrive is the responder's incoming verifier: what a request makes the responder expect next and what it now owes. Were nothing
-// lost behind the tap, the responder accepts the expected PSN, answers one before it as a duplicate, and one after it with a NAK.
+// lost after the tap, the responder accepts the expected PSN, answers one before it as a duplicate, and one after it with a NAK.
 func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[1-from]
 	r := &end.RQ
 	if c.Invalidated && end.SQ.InvRKey != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Send {
-		end.SQ.InvRKey = 0 // the peer may have told of memory registered anew
+		end.SQ.InvRKey = 0 // the peer may have told of memory registered again
 		c.Invalidated = c.Ends[from].SQ.InvRKey != 0
 	}
 	if !r.Joined {
@@ -26,7 +26,7 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 		return // a receiver drops it; if it does not, its answer will say so
 	}
 	n := span(c, p)
-	if n == 0 { // as long as the request behind it leaves room
+	if n == 0 { // as long as the request after it leaves room
 		n = 1
 		if w, _ := c.Ends[from].SQ.Messages.Find(p.PSN); w != nil {
 			n = w.Last.Diff(p.PSN) + 1

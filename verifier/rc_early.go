@@ -37,7 +37,7 @@ func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
 		}
 		r := &c.Ends[from].RQ
 		newest := r.LastID
-		r.LastID = e.After // the responses behind it have been judged
+		r.LastID = e.After // the responses after it have been judged
 		v.rcWaited(c, from, e, now, &unnaked)
 		if r.LastFrame != uint32(e.Frame) {
 			r.LastID = newest
@@ -53,7 +53,7 @@ func since(q *qp.SendQueue, p *packet.Packet) bool {
 	return q.LastTime >= p.Time
 }
 
-// rcWaited judges a response that has waited for the next request. unnaked says whether another that waited was held against a NAK.
+// rcWaited judges a response that has waited for the next request. unnaked says whether another that waited was compared with a NAK.
 func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnaked *bool) {
 	q, r, p := &c.Ends[1-from].SQ, &c.Ends[from].RQ, &e.Packet
 	if c.PMTU == 0 && !e.Sent && q.LastTime >= p.Time {
@@ -124,7 +124,7 @@ func countsBefore(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 const atEnd = math.MaxInt64
 
 // rcUnseen judges a response to a PSN that was never seen sent (rule RC-RSP-006). When several come in a row the tap misses the
-// requests, and the stream is joined anew.
+// requests, and the stream is joined again.
 func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(rule.RCRSP006)
@@ -151,7 +151,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if q.BrokenAt(p.PSN) {
 		if !c.Sees(from) {
-			return // its request was damaged on the way to the tap, or behind it
+			return // its request was damaged on the way to the tap, or after it
 		}
 		d.rule, d.expected = damaged(q)
 		v.covered(d.rule)

@@ -7,7 +7,7 @@ import (
 )
 
 // rcFilled takes a response to a READ or atomic that may have been answered where it should have stood: it was ahead of its stream, nothing
-// came behind it yet, and the responses are those of the gap before it. Whether it had the wrong PSN, or another one was lost there, shows
+// came after it yet, and the responses are those of the gap before it. Whether it had the wrong PSN, or another one was lost there, shows
 // with the next request. It reports whether p is such a response.
 func (v *Verifier) rcFilled(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[1-from].SQ

@@ -64,7 +64,7 @@ func (v *Verifier) rcFlushed(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	})
 }
 
-// rcFlushAgain judges the Acknowledge of a PSN that was acknowledged before: a FLUSH that came again gets its response again (rule FLW-004).
+// rcFlushAgain judges the Acknowledge of a PSN that was acknowledged before: a FLUSH that was retransmitted gets its response again (rule FLW-004).
 func (v *Verifier) rcFlushAgain(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	if p.PSN != q.LastPSN {

@@ -30,7 +30,7 @@ func missed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.
 	return n
 }
 
-// captureGap notes that the gap in the requests of end from is one of the capture: what was held against that end is not proven.
+// captureGap notes that the gap in the requests of end from is one of the capture: what that end was accused of is not proven.
 func (v *Verifier) captureGap(c *qp.Pair, from int) {
 	c.Lossy = true
 	v.Skipped[SkipGap]++

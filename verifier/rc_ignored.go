@@ -9,8 +9,8 @@ import (
 	"ibwitness/wqe"
 )
 
-// rcIgnored judges a READ or atomic that comes again, and notes it where its responder waits for what it has NAKed: that is no reason not to
-// answer it (rule RC-RSP-004). It was ignored where it comes once more, and what came behind it has been answered, or it is answered now and was not
+// rcIgnored judges a READ or atomic that is retransmitted, and notes it where its responder waits for what it has NAKed: that is no reason not to
+// answer it (rule RC-RSP-004). It was ignored where it comes once more, and what came after it has been answered, or it is answered now and was not
 // while there was all the time for that.
 func (v *Verifier) rcIgnored(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
@@ -40,7 +40,7 @@ func newestResponded(q *qp.SendQueue) *wqe.SendWQE {
 	return nil
 }
 
-// rcHeeds takes a positive response, of a responder that may have ignored a request that came again.
+// rcHeeds takes a positive response, of a responder that may have ignored a request that was retransmitted.
 func (v *Verifier) rcHeeds(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	if q.Recovery == nil || !q.Recovery.Ignored.Set() {

@@ -224,7 +224,7 @@ func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 
 // payload judges the payload length of a packet by its place in message w. first, last and only are the rules for First and
 // Middle, for Last, and for Only packets; UC has the same shape under its own rules. It reports whether the length is right. Where one packet of the
-// message was reported, those behind it are cut by the same fault.
+// message was reported, those after it are cut by the same fault.
 func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, role rule.Role, first, last, only rule.ID) bool {
 	in := p.Info()
 	n := p.PayloadLen

@@ -90,7 +90,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 	most := packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
 	if d.class == rule.Violation && (r.Answered && q.IsMixed(r.LastPSN) || over > 0 && q.Next.Before(q.High)) {
-		d.class = rule.Unproven // until a response behind them agrees
+		d.class = rule.Unproven // until a response after them agrees
 		d.detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
 	}
 	if over > 0 && have.After(most) && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
@@ -126,7 +126,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if over > 0 && (d.class == rule.Violation || open) || d.class == rule.Violation && far(over) {
 		r.LastMSN = (r.MSNBase + least) & packet.PSNMask // the right one does not go back
 	}
-	r.MSN, r.Anchor = qp.MSNUnknown, nil // anchored anew by the next response: one fault, one finding
+	r.MSN, r.Anchor = qp.MSNUnknown, nil // anchored again by the next response: one fault, one finding
 }
 
 // rcOvercount judges, with response p, one before it that counted READs or atomics behind its PSN: they were accepted then, so that p counts them too.
@@ -167,7 +167,7 @@ func (v *Verifier) rcGoesOn(c *qp.Pair, from int, p *packet.Packet) {
 
 // rcAnchor takes a response as the one from which MSNs are counted. A base of 0 means that the connection began in this capture, and
 // is certain where no doubt is about the count of messages; any other is a guess until a second response agrees with it, the more so while
-// younger messages are under way.
+// later messages are in flight.
 func (v *Verifier) rcAnchor(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, base uint32, certain, newest bool) {
 	r.MSNBase, r.LastMSN = base, p.MSN
 	switch {
@@ -180,10 +180,10 @@ func (v *Verifier) rcAnchor(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packe
 }
 
 // rcWrongAnchor reports the response from which MSNs were counted, now that the next one shows that the connection began in this
-// capture, and the first was wrong; or it answered a duplicate, and counted what the capture shows only as sent again.
+// capture, and the first was wrong; or it answered a duplicate, and counted what the capture shows only as retransmitted.
 func (v *Verifier) rcWrongAnchor(c *qp.Pair, from int, p *packet.Packet, id rule.ID) {
 	r := &c.Ends[from].RQ
-	back := packet.PSN(p.MSN).Before(packet.PSN(r.Anchor.MSN))            // else it may count what came before the capture, and comes again in it
+	back := packet.PSN(p.MSN).Before(packet.PSN(r.Anchor.MSN))            // else it may count what came before the capture, and is retransmitted in it
 	first := c.Sees(from) || numbered(p) && !leftBefore(p, r.Anchor.IPID) // else the answer to a duplicate may have overtaken p
 	v.report(c, from, r.Anchor, verdict{
 		rule: id, class: proven(c.Complete() && back && first), role: rule.Responder,

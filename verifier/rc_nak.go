@@ -184,7 +184,7 @@ func (v *Verifier) rcNoGap(c *qp.Pair, from int, p *packet.Packet) {
 	})
 }
 
-// rcNakAgain judges that a PSN is NAKed once until it comes again (rules RC-RSP-003, -043). It reports whether it was NAKed before.
+// rcNakAgain judges that a PSN is NAKed once until it is retransmitted (rules RC-RSP-003, -043). It reports whether it was NAKed before.
 func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[from].RQ
 	v.covered(rule.RCRSP003)
@@ -216,7 +216,7 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 }
 
 // rcNakCrossed reports whether what the network does, elsewhere than near the responder, explains a second NAK for a PSN that has not come again: a
-// copy of the request or of the NAK, a request that arrived after the one behind it, NAKs that changed places; or a single frame that the tap missed,
+// copy of the request or of the NAK, a request that arrived after the one after it, NAKs that changed places; or a single frame that the tap missed,
 // the request that a PSN sequence NAK has asked for.
 func rcNakCrossed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 	took := time.Duration(p.Time - r.NakTime)
@@ -378,7 +378,7 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	if nak == qp.NakSequence && (p.PSN.After(had) || !r.Answered && p.PSN.After(q.First)) {
 		q.Spares(q.Una)
 	}
-	if nak == qp.NakRNR || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more behind it
+	if nak == qp.NakRNR || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more after it
 		r.EPSN = p.PSN
 	}
 	q.AskedAt = p.Time

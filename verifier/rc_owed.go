@@ -38,7 +38,7 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	asked := s.PSN & packet.PSNMask
 	if q.LastPSN.Before(asked) {
-		return // the last time round it did not come, and what came before may have been thrown away behind a NAK
+		return // the last time round it did not come, and what came before may have been thrown away after a NAK
 	}
 	if first := q.History.Get(p.PSN); first != nil && !packet.SameContent(p, first.Trace) {
 		return // another request under an old PSN
@@ -89,7 +89,7 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rcBehind is the PSN after all that was outstanding when a request came again. How long a READ is may have been learned since.
+// rcBehind is the PSN after all that was outstanding when a request was retransmitted. How long a READ is may have been learned since.
 func rcBehind(q *qp.SendQueue, owed *qp.Debt) packet.PSN {
 	if w, _ := q.Messages.Find(owed.Behind.Add(-1)); w != nil {
 		return later(owed.Behind, w.Last.Add(1))
@@ -119,7 +119,7 @@ func (v *Verifier) rcPaysTwice(c *qp.Pair, from int, p *packet.Packet, positive 
 // answer both where the responder was slow.
 const promptly = 8
 
-// rcUnanswered reports that a responder has left a request without a response: one has come since it came again, and as the capture went on long
+// rcUnanswered reports that a responder has left a request without a response: one has come since it was retransmitted, and as the capture went on long
 // enough then, no other (rule RC-RSP-005).
 func (v *Verifier) rcUnanswered(c *qp.Pair, from int, ended bool) {
 	r := &c.Ends[from].RQ

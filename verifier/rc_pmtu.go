@@ -29,7 +29,7 @@ func (v *Verifier) learnPMTU(c *qp.Pair, p *packet.Packet, pmtu uint32) {
 }
 
 // rcReadSize learns from a response how many PSNs a READ takes, while the path MTU is not known: from the payload of a First or Middle,
-// from where a Last or Only stands, or from the PSN that a responder behind it expects.
+// from where a Last or Only stands, or from the PSN that a responder after it expects.
 func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	i := q.Messages.UpTo(p.PSN)

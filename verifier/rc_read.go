@@ -120,7 +120,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 }
 
 // rcReadTwice judges that a responder sends no response to READ w a second time, but from where the READ was asked for again: an answer
-// begins with a First or Only, so that whatever came again before the capture began, a Middle or Last goes on with what was sent last. It reports
+// begins with a First or Only, so that whatever was retransmitted before the capture began, a Middle or Last goes on with what was sent last. It reports
 // whether p is such a response, which changes nothing.
 func (v *Verifier) rcReadTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
@@ -211,8 +211,8 @@ func rcRunsOver(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, i int) bo
 // stalled is how long a responder may pause within an answer, before it must have turned to the next request.
 const stalled = int64(time.Millisecond)
 
-// rcReadIssue finds the issue of a READ that p answers. A responder answers each that came again, one after the other, and its answer to
-// the one before may still be under way: p goes on with that answer or begins the next. If it does neither, the newest is what it should answer.
+// rcReadIssue finds the issue of a READ that p answers. A responder answers each that was retransmitted, one after the other, and its answer to
+// the one before may still be in flight: p goes on with that answer or begins the next. If it does neither, the newest is what it should answer.
 func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.SendWQE) {
 	if !w.Has(wqe.Again) {
 		return
@@ -277,7 +277,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			return false, blamed
 		}
 		if v.unordered(c, from) {
-			return true, blamed // it may be under way
+			return true, blamed // it may be in flight
 		}
 		if !excused {
 			gap = rule.GapAt(w.RespNext)
@@ -347,7 +347,7 @@ func (v *Verifier) rcReadElse(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 	return !c.Sees(from) && !c.Sees(1-from) && !soon && p.Opcode == readOpcode(p, p.PSN, w.Last)
 }
 
-// nextLeft reports whether p is what its sender sent right behind the newest response: most senders number their IPv4 packets.
+// nextLeft reports whether p is what its sender sent right after the newest response: most senders number their IPv4 packets.
 func nextLeft(r *qp.ReceiveQueue, p *packet.Packet) bool {
 	return r.LastTime != 0 && p.Encap == packet.RoCEv2IPv4 && p.IPID == r.LastID+1
 }
@@ -448,7 +448,7 @@ func (v *Verifier) rcReadOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
 	if c.PMTU != 0 && !p.Info().Only {
-		w.Flags |= wqe.Blamed // those behind it are cut by the same fault
+		w.Flags |= wqe.Blamed // those after it are cut by the same fault
 	}
 }
 

@@ -26,7 +26,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	if q.Recovery != nil && q.Recovery.Counted {
 		v.rcGoesOn(c, from, p)
 	}
-	resent := p.PSN.Before(q.High) // behind a gap: this PSN, or one after it, was seen before
+	resent := p.PSN.Before(q.High) // after a gap: this PSN, or one after it, was seen before
 	v.sequence(c, from, p, &rcSequence)
 	w := v.rcMessage(c, from, p)
 	v.rcLength(c, from, p, w)
@@ -42,7 +42,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	q.Next = p.PSN.Add(n)
 	if farFirst(q, p.PSN) {
-		q.First = p.PSN.Add(-farAway / 2) // PSNs come round; nothing as old comes again
+		q.First = p.PSN.Add(-farAway / 2) // PSNs come round; nothing as old is retransmitted
 	}
 	if w.Op == wqe.Read {
 		w.Last = q.Next.Add(-1)
@@ -62,7 +62,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 		v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 		q.CameAgain(p)
 		if s := q.History.Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
-			q.History.Drop(p.PSN) // numbered by a packet that came behind the gap with another PSN
+			q.History.Drop(p.PSN) // numbered by a packet that came after the gap with another PSN
 		}
 	}
 	if q.HasHole() && p.PSN == q.Hole {
@@ -86,7 +86,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	q.History.Put(p.PSN, p.Frame, v.trace(p), q.High.Diff(q.Una))
 }
 
-// farAway is how many PSNs from where the stream was joined no packet comes again.
+// farAway is how many PSNs from where the stream was joined no packet is retransmitted.
 const farAway = 1 << 22
 
 func farFirst(q *qp.SendQueue, psn packet.PSN) bool {
@@ -107,7 +107,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		told = c.Sees(from)
 	case p.PSN.Before(q.High):
 		q.Mix()
-		// Sent again behind a gap, and one more is missing: the first gap was reported.
+		// Retransmitted after a gap, and one more is missing: the first gap was reported.
 		if c.Sees(from) && !q.Excused {
 			v.covered(rule.RCRTY006)
 			v.report(c, from, p, verdict{
@@ -131,7 +131,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 	case d == 1 && v.cnpTook(c, from, p):
 		v.took(c, from, p, rule.Requester)
 	case v.unordered(c, from) && !q.Fresh:
-		v.covered(rule.RCPSN004) // it may be under way
+		v.covered(rule.RCPSN004) // it may be in flight
 	default:
 		id, want := rule.RCPSN004, "PSN "+q.Next.String()
 		if q.Fresh {
@@ -162,7 +162,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rewind takes the send queue back to a PSN in a gap, so that what is sent again from there is judged as new.
+// rewind takes the send queue back to a PSN in a gap, so that what is retransmitted from there is judged as new.
 func rewind(c *qp.Pair, q *qp.SendQueue, psn packet.PSN) {
 	if n, dropped := q.Messages.Truncate(psn); dropped {
 		q.Count = n

@@ -7,7 +7,7 @@ import (
 	"ibwitness/rule"
 )
 
-// rcResponse is the responder's outgoing verifier: every response is held against the requests that it answers.
+// rcResponse is the responder's outgoing verifier: every response is compared with the requests that it answers.
 func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if !c.Paired {

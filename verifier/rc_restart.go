@@ -97,7 +97,7 @@ func (v *Verifier) rcUnheard(c *qp.Pair, from int, p *packet.Packet) {
 const unheeded = 20 * time.Millisecond
 
 // rcUnheeded judges new requests behind a PSN sequence NAK: their requester resumes at the PSN that the NAK names (rule RC-RTY-005). The first of them
-// is the fault once another shows that it was not under way.
+// is the fault once another shows that it was not in flight.
 func (v *Verifier) rcUnheeded(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	took := time.Duration(p.Time - r.NakTime)
@@ -148,7 +148,7 @@ func answered(q *qp.SendQueue, first, last packet.PSN) bool {
 	return false
 }
 
-// nakAsked reports whether the newest NAK, or the wait after an RNR NAK, may be why something is sent again at time now, though a response has
+// nakAsked reports whether the newest NAK, or the wait after an RNR NAK, may be why something is retransmitted at time now, though a response has
 // overtaken it meanwhile.
 func nakAsked(q *qp.SendQueue, r *qp.ReceiveQueue, now int64) bool {
 	return r.NakTime != 0 && now-r.NakTime < int64(inFlight) || now < q.Waits()
@@ -168,8 +168,8 @@ func nakWaits(c *qp.Pair, from int) bool {
 // taken: soft-RoCE on a busy host needs some 0.4 ms.
 const uptake = int64(time.Millisecond)
 
-// rcNeedless judges that nothing is sent again that the requester knows to be acknowledged (rules RC-RTY-008, -010). Elsewhere than near
-// the requester one response that was lost behind the tap explains all of it until there is progress: one finding.
+// rcNeedless judges that nothing is retransmitted that the requester knows to be acknowledged (rules RC-RTY-008, -010). Elsewhere than near
+// the requester one response that was lost after the tap explains all of it until there is progress: one finding.
 func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	id := rule.RCRTY010
@@ -234,7 +234,7 @@ func justTaken(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
 }
 
 // inBurst reports whether the requester of w has sent no new request between the answer to it and the newest response, as far as is known: its host may have stood
-// still meanwhile. When a SEND or WRITE was acknowledged is not kept, so that for these no request may have come much behind them.
+// still meanwhile. When a SEND or WRITE was acknowledged is not kept, so that for these no request may have come much after them.
 func (v *Verifier) inBurst(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
 	for i := q.Messages.Len() - 1; i >= 0; i-- {
 		m := q.Messages.At(i)

@@ -13,7 +13,7 @@ import (
 // sameFrame is how soon after a packet its copy may come that the network made.
 const sameFrame = int64(10 * time.Millisecond)
 
-// atOnce is how soon it comes where no IPv4 identification tells it from a packet that was sent again.
+// atOnce is how soon it comes where no IPv4 identification tells it from a packet that was retransmitted.
 const atOnce = sameFrame / 100
 
 // uncount gives up the count of messages from psn on, where two packets took one PSN: which of them the responder took, and so where its messages end,
@@ -24,7 +24,7 @@ func uncount(q *qp.SendQueue, psn packet.PSN) {
 	}
 }
 
-// rcBehind judges a request with a PSN before the next one: it fills a gap, was copied by the network, or is sent again.
+// rcBehind judges a request with a PSN before the next one: it fills a gap, was copied by the network, or is retransmitted.
 func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
@@ -105,7 +105,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 			v.rcDiffers(c, from, p, s, w)
 		}
 		if q.Recovery.OtherIs = v.trace(p); s.Trace.Opcode == p.Opcode && !rightBehind(q, p) {
-			s.Trace, q.Recovery.OtherIs = q.Recovery.OtherIs, s.Trace // one finding, not one for each time it comes again
+			s.Trace, q.Recovery.OtherIs = q.Recovery.OtherIs, s.Trace // one finding, not one for each time it is retransmitted
 		}
 		if s.Trace.Opcode == p.Opcode && q.LastPSN != p.PSN {
 			q.Retrying, q.Retry = true, p.PSN.Add(1)
@@ -214,7 +214,7 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 		return false
 	}
 	s := q.History.Get(p.PSN)
-	same := s != nil && packet.SameContent(p, s.Trace) // it comes again
+	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
 	differs := s != nil && p.PSN == q.HoleEnd && !same || w.Op == wqe.Read && n > 1 && !tail(w, p)
 	switch {
 	case q.Filled && r.Nak == qp.NakNone:

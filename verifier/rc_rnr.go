@@ -14,7 +14,7 @@ import (
 // near the requester: its queues.
 const inFlight = 100 * time.Microsecond
 
-// rcAfterRNR judges the first packet sent again after an RNR NAK: where, how soon and how often (rules RC-RNR-001, -002, -003).
+// rcAfterRNR judges the first packet retransmitted after an RNR NAK: where, how soon and how often (rules RC-RNR-001, -002, -003).
 func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
 	wait := packet.RNRTimer(r.NakCode.Value())
@@ -62,7 +62,7 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rcDuringRNR judges a new request behind an RNR NAK: until the timer has run out the requester waits (rule RC-RNR-005), then it resumes
+// rcDuringRNR judges a new request after an RNR NAK: until the timer has run out the requester waits (rule RC-RNR-005), then it resumes
 // at the PSN that the NAK names (rule RC-RNR-002). One finding a wait. That its requester had taken the NAK shows later: see rcUnaware and rcResumes.
 func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ

@@ -84,8 +84,8 @@ func tailMTU(w *wqe.SendWQE, p *packet.Packet, n int) uint32 {
 	return uint32(done) / uint32(n)
 }
 
-// rcReadEnds learns from a request that comes again how many PSNs the READ before it takes, which was taken for as long as the request that
-// was seen behind it left room: one between the two was lost then.
+// rcReadEnds learns from a request that is retransmitted how many PSNs the READ before it takes, which was taken for as long as the request that
+// was seen after it left room: one between the two was lost then.
 func (v *Verifier) rcReadEnds(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	w, i := q.Messages.Find(p.PSN)
@@ -182,7 +182,7 @@ func answeredRead(q *qp.SendQueue, p *packet.Packet, i int) *wqe.SendWQE {
 	return q.Messages.At(i)
 }
 
-// fillHole takes the gap for filled up to psn, and as far behind it as requests have come since.
+// fillHole takes the gap for filled up to psn, and as far after it as requests have come since.
 func fillHole(q *qp.SendQueue, psn packet.PSN) {
 	q.Hole = psn
 	for w, _ := q.Messages.Find(psn); w != nil && q.Hole.Before(q.HoleEnd); w, _ = q.Messages.Find(q.Hole) {
@@ -200,7 +200,7 @@ func moved(psn *packet.PSN, was, now packet.PSN) {
 	}
 }
 
-// rcMissed deals with a gap that shows only when the requester has gone on behind it: it lies between a READ and PSN end.
+// rcMissed deals with a gap that shows only when the requester has gone on after it: it lies between a READ and PSN end.
 func (v *Verifier) rcMissed(c *qp.Pair, from int, p *packet.Packet, gap, end packet.PSN) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	v.covered(rule.RCPSN004)

@@ -71,8 +71,8 @@ func (v *Verifier) rcAnyTimer(c *qp.Pair, from int, p *packet.Packet) {
 // shortest is the ACK timeout of code 1; 0 turns the timer off.
 const shortest = 8192 * time.Nanosecond
 
-// anyTimer reports whether p, the oldest request that is not acknowledged, comes again sooner than any timer runs out, even one that started when p itself
-// was sent. What else comes again so is RC-RTY-006, -008 or -010. Behind a long silence both may have been held back, and stamped in one burst.
+// anyTimer reports whether p, the oldest request that is not acknowledged, is retransmitted sooner than any timer runs out, even one that started when p itself
+// was sent. What else is retransmitted so is RC-RTY-006, -008 or -010. Behind a long silence both may have been held back, and stamped in one burst.
 func (v *Verifier) anyTimer(c *qp.Pair, from int, p *packet.Packet) bool {
 	const silent = int64(50 * time.Millisecond)
 	q := &c.Ends[from].SQ

@@ -16,7 +16,7 @@ import (
 // untaken is why what follows a NAK at the tap is not proven.
 const untaken = "the NAK had just passed the tap, or the host of the requester had stalled: the requester may not have processed the NAK"
 
-// quiet reports whether an end has sent nothing since a time but what may have been under way.
+// quiet reports whether an end has sent nothing since a time but what may have been in flight.
 func quiet(c *qp.Pair, i int, since int64) bool {
 	end := &c.Ends[i]
 	return max(end.SQ.LastTime, end.RQ.LastTime) <= since+int64(inFlight)
@@ -106,7 +106,7 @@ func (v *Verifier) mayTimeOut(c *qp.Pair, from int, p *packet.Packet) bool {
 	return v.outstanding(&end.SQ, p) >= least
 }
 
-// outstanding is for how long the request that comes again as p, or the first behind it that asked for an answer, has waited.
+// outstanding is for how long the request that is retransmitted as p, or the first after it that asked for an answer, has waited.
 func (v *Verifier) outstanding(q *qp.SendQueue, p *packet.Packet) time.Duration {
 	asked := v.asked
 	for i := q.Messages.UpTo(p.PSN); asked == 0 && i >= 0 && i < q.Messages.Len(); i++ {
@@ -128,7 +128,7 @@ func (v *Verifier) rcUnaware(c *qp.Pair, from int, p *packet.Packet, d *verdict)
 	}
 }
 
-// rcGoesOnUnaware takes another request behind a NAK: it proves the finding about the first of them where that is longer ago than any requester
+// rcGoesOnUnaware takes another request after a NAK: it proves the finding about the first of them where that is longer ago than any requester
 // goes on unaware. It reports whether there is such a first.
 func (v *Verifier) rcGoesOnUnaware(c *qp.Pair, from int, p *packet.Packet) bool {
 	first := unheededSince(c, from)
@@ -142,7 +142,7 @@ func (v *Verifier) rcGoesOnUnaware(c *qp.Pair, from int, p *packet.Packet) bool 
 	return true
 }
 
-// rcResumes takes request p, which an RNR NAK refused and which comes again: its requester has taken the NAK by as much sooner as it had to wait, so
+// rcResumes takes request p, which an RNR NAK refused and which is retransmitted: its requester has taken the NAK by as much sooner as it had to wait, so
 // that what it sent after that, be it the newest of several, it sent in spite of the NAK.
 func (v *Verifier) rcResumes(c *qp.Pair, from int, p *packet.Packet, wait time.Duration) {
 	if first := unheededSince(c, from); first != nil && c.Ends[from].SQ.Recovery.UnheededTo > p.Time-int64(wait)+uptake {

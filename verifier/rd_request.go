@@ -136,7 +136,7 @@ func (v *Verifier) rdBegin(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, key
 		}
 	}
 	if old := &e.message; again && old.first == m.first && old.srcQP == m.srcQP && old.op == m.op {
-		m.last, m.ended, m.frame, m.reused = old.last, old.ended, old.frame, old.reused // it comes again
+		m.last, m.ended, m.frame, m.reused = old.last, old.ended, old.frame, old.reused // it is retransmitted
 	}
 	e.message, e.refused, e.unsure, e.open = m, false, false, wqe.None
 	if in.First {

@@ -108,7 +108,7 @@ func (v *Verifier) rdAnswered(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, 
 	}
 }
 
-// goesBack notes a NAK: the requester begins anew at a PSN, with another message where this one was refused.
+// goesBack notes a NAK: the requester begins again at a PSN, with another message where this one was refused.
 func (e *RDEnd) goesBack(psn packet.PSN, m *rdMessage, refused bool) {
 	if m != &e.message {
 		return

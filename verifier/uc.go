@@ -9,7 +9,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// UC judges one UC packet: messages are as on RC, but nothing is acknowledged and nothing is sent again (family UC).
+// UC judges one UC packet: messages are as on RC, but nothing is acknowledged and nothing is retransmitted (family UC).
 func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	if !p.Info().Request {
@@ -120,7 +120,7 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	v.report(c, from, p, d)
-	q.Excused = d.class == rule.Violation                                         // it may have the PSN before its own: the gap behind it is the same fault
+	q.Excused = d.class == rule.Violation                                         // it may have the PSN before its own: the gap after it is the same fault
 	q.Retrying = s == nil || s.Trace.Opcode != p.Opcode || p.PSN.Add(1) != q.Next // else the message goes on as it was
 	q.Retry = p.PSN.Add(1)
 }

@@ -40,7 +40,7 @@ func (v *Verifier) special(c *qp.Pair, from int, p *packet.Packet) {
 	malformed := p.PayloadLen != 256 || p.VL != 15 && (p.VCRCState == packet.CRCGood || v.Untouched(p)) // the ICRC does not cover the VL
 	if b[smpMethod]&0x80 == 0 {
 		if !malformed {
-			delete(v.deaf, tid) // it came again as it should be
+			delete(v.deaf, tid) // it was retransmitted as it should be
 		} else {
 			if v.deaf == nil || len(v.deaf) >= deafMost {
 				v.deaf = map[uint64]deaf{}

@@ -21,7 +21,7 @@ type Verifier struct {
 	Near func(packet.Addr) bool
 	// Untouched tells whether the tap that saw a packet is near its sender, so that the network has not changed it yet. One of several taps may be elsewhere.
 	Untouched func(*packet.Packet) bool
-	// Renew, where not nil, is asked when a packet seems to be of another life of its QP (see Renews): it reports whether it has verified it as
+	// Renew, where not nil, is asked when a packet seems to be of another connection of its QP (see Renews): it reports whether it has verified it as
 	// one of another connection.
 	Renew func(c *qp.Pair, from int, p *packet.Packet) bool
 	// Unheard, where not nil, tells whether nothing has come that may answer the requests of a connection whose responses are not known.
@@ -34,13 +34,13 @@ type Verifier struct {
 	Marks func(from, to packet.Addr) **Marks
 	// headers counts the packets whose headers were judged, by encapsulation and opcode, for the coverage of the header rules.
 	headers [5][256]uint64
-	// unjudged counts the packets that were not held against a header rule, as it is one of their source.
+	// unjudged counts the packets that were not compared with a header rule, as it is one of their source.
 	unjudged map[rule.ID]uint64
 	// broken says that the newest packet whose headers were judged broke a rule: its receiver may have dropped it.
 	broken bool
 	// expected counts the packets that the fast path took, by opcode, for the coverage of the RC rules.
 	expected [256]uint64
-	// asked is when the request that comes again was sent, where it asked for an answer: see stamp.
+	// asked is when the request that is retransmitted was sent, where it asked for an answer: see stamp.
 	asked uint32
 	// abandoned says that the packet at hand broke off an open message.
 	abandoned bool

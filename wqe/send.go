@@ -57,14 +57,14 @@ const (
 	Again                       // a READ that was asked for again, in whole or its tail
 	Unsized                     // a READ whose PSN count waits for the path MTU: Last is not certain
 	Gapped                      // of whose responses some were not seen
-	Holed                       // that was Gapped once: some may still be under way
+	Holed                       // that was Gapped once: some may still be in flight
 	Told                        // was Answered before it was asked for again
 	Broken                      // another message began before it ended: whether its responder counts it is not known
-	Guessed                     // where it stands is a guess: its PSN was taken for wrong; or a READ behind a gap, which may be the tail of another
+	Guessed                     // where it stands is a guess: its PSN was taken for wrong; or a READ after a gap, which may be the tail of another
 )
 
 // SendWQE is one message of a send queue: given by an HCA agent, or synthesised from the first packet of the message and
-// held against all later ones. Invariant: First … Last are the PSNs seen or reserved so far; a READ reserves one a response packet.
+// compared with all later ones. Invariant: First … Last are the PSNs seen or reserved so far; a READ reserves one a response packet.
 type SendWQE struct {
 	VA        uint64
 	First     packet.PSN

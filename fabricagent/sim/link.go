@@ -30,7 +30,7 @@ type LinkPort struct {
 	LID      uint16  // 0: not known. Where a fault is known by what subnet management has told, the other port asks for it
 	SLtoVL   []uint8 // by service level; nil: the rest of SL by the number of lanes
 	Buffer   int     // blocks of each lane's receive buffer; 0: 256
-	Drain    int64   // nanoseconds that a block stays in it, up to twice that by chance; those behind it wait
+	Drain    int64   // nanoseconds that a block stays in it, up to twice that by chance; those after it wait
 	Fault    string  // by name, of LinkFaults; empty: none
 	FaultAt  int     // how many occasions to show it pass
 	FaultAll bool    // it is shown on each one from then on

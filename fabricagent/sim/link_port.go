@@ -98,7 +98,7 @@ func (p *linkPort) become(state int) {
 	p.start()
 }
 
-// down takes the port down. What waits stays, and all counts begin anew.
+// down takes the port down. What waits stays, and all counts begin again.
 func (p *linkPort) down() {
 	if p.current != nil { // it ends as a bad packet
 		bad := append(p.bad(link.Data), p.current[link.HeaderSize:]...)

@@ -18,7 +18,7 @@ func (a *Agent) req(p *packet.Packet, m *mad.REQ, path bool) {
 	if ok {
 		x := &a.slots[i]
 		if x.asked != 0 && x.tid == m.TID && x.ends[0].QPN == m.LocalQPN && x.ends[0].Attr.RQPSN == m.StartingPSN && !x.refused {
-			return // what was refused may be asked for anew by the very same REQ
+			return // what was refused may be asked for again by the very same REQ
 		}
 		if x.early == nil || x.tid != m.TID || p.Time-x.since > slack+lifetime(m.MaxCMRetries, m.RemoteCMTimeout) {
 			a.replace(p, i)
@@ -47,7 +47,7 @@ func (a *Agent) req(p *packet.Packet, m *mad.REQ, path bool) {
 // slack is how far opposite directions of a capture may be out of order.
 const slack = int64(time.Millisecond)
 
-// lifetime is for how long a message is sent again: 4.096 µs · 2^code after each time.
+// lifetime is for how long a message is retransmitted: 4.096 µs · 2^code after each time.
 func lifetime(retries, code uint8) int64 { return int64(retries+1) * 4096 << code }
 
 // rtu takes an RTU: the REP has arrived.
@@ -81,7 +81,7 @@ func (a *Agent) rep(p *packet.Packet, m *mad.REP) {
 	x := &a.slots[i]
 	switch {
 	case x.phase == live && x.tid == m.TID && x.passiveID != m.LocalCommID && !x.ready && p.Time-x.since >= x.life:
-		a.tell(p, i, Superseded) // the passive side had given up, and the REQ came again
+		a.tell(p, i, Superseded) // the passive side had given up, and the REQ was retransmitted
 		a.unlearn(i)
 		a.connect(p, i, m)
 	case x.phase != waiting || x.early != nil:

@@ -35,7 +35,7 @@ type exchange struct {
 	tid       uint64   // of the REQ or REP
 	early     *mad.REP // a REP that stands before its REQ
 	since     int64    // when it, or the REP that connected, came
-	life      int64    // for how long the REP is sent again
+	life      int64    // for how long the REP is retransmitted
 	ready     bool     // by an RTU
 	service   packet.Service
 	serviceID mad.ServiceID

@@ -16,7 +16,7 @@ const (
 	// Disconnected: the first DREQ was seen, or the DREP if the DREQ was missed. If the capture began after the REP, an end may have
 	// QPN 0; when the peer's DREQ crosses and names it, a second Disconnected has both.
 	Disconnected
-	// Superseded: a QP of this connection is being connected anew, or was resolved as a datagram QP, and the capture did not show
+	// Superseded: a QP of this connection is being connected again, or was resolved as a datagram QP, and the capture did not show
 	// its disconnection. The Connected that caused it follows.
 	Superseded
 	// Rejected: a REJ ended the exchange, or took a reported connection back. Reason says why.

@@ -24,7 +24,7 @@ type Matcher struct {
 }
 
 // Note says that a flow expects a response: an acknowledge with PSN last, or a READ response or ATOMIC acknowledge with PSN first.
-// The newest four PSNs of a flow count. A flow that is noted in another scope starts anew.
+// The newest four PSNs of a flow count. A flow that is noted in another scope starts again.
 func (m *Matcher) Note(scope uint64, flow uint32, first, last packet.PSN) {
 	f := m.flows.put(flow)
 	if f.n > 0 && f.scope != scope {

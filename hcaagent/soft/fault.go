@@ -21,7 +21,7 @@ type Fault struct {
 	Also map[string]string
 
 	match  func(p *packet.Packet) bool // packets that show it
-	spoil  func(p *packet.Packet)      // makes it show in a packet that is complete; the checksums are made anew
+	spoil  func(p *packet.Packet)      // makes it show in a packet that is complete; the checksums are made again
 	raw    func(p *packet.Packet)      // the same, with the checksums left alone
 	drop   bool                        // the packet does not leave
 	again  bool                        // it leaves twice
@@ -38,7 +38,7 @@ type Need uint8
 // The needs.
 const (
 	Plain               Need = iota
-	LostRequest              // a request is lost, and others come behind it
+	LostRequest              // a request is lost, and others come after it
 	LostACK                  // an ACK is lost, and the requester's timer runs out
 	LostRead                 // a READ response is lost
 	NotReady                 // a message finds no receive request for a while
@@ -51,7 +51,7 @@ const (
 	IPv6                     // the link is IPv6
 	Duplicate                // a request comes twice
 	LateDuplicate            // a request comes twice, the second time just before the next
-	Sparse                   // requests are far apart, so that each is answered before the next, or comes again
+	Sparse                   // requests are far apart, so that each is answered before the next, or is retransmitted
 	Burst                    // requests are posted at once
 	Unsignaled               // some requests are not signalled
 	Misuse                   // the consumer asks for what there is not
@@ -97,7 +97,7 @@ const (
 	ReadyThenSending         // work is posted in RTR, and RTS follows
 	Broken                   // a request has an L_Key that is none, and others follow
 	Restarted                // the queue pair is reset and brought to INIT
-	LostReadAndSend          // a READ response is lost, and the SEND behind that READ, and others come behind it
+	LostReadAndSend          // a READ response is lost, and the SEND behind that READ, and others come after it
 	LostThenSilent           // an ACK is lost, and later the peer falls silent, with a retry count of 2
 	NotReadyLong             // a message finds no receive request for a while, and its requester is asked to wait for 10.24 ms
 	NotReadyTwice            // messages find no receive request, and later others none, with an RNR retry count of 1
@@ -210,7 +210,7 @@ func (h *HCA) spoil(p *packet.Packet) int {
 	return 1
 }
 
-// anew makes a packet one that the device sends another time.
+// again makes a packet one that the device sends another time.
 func (h *HCA) anew(p *packet.Packet) {
 	h.port.ipID++
 	p.IPID = h.port.ipID

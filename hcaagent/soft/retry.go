@@ -90,7 +90,7 @@ func (q *queuePair) impliedNAK() {
 	}
 }
 
-// startTimer starts the ACK timer anew.
+// startTimer starts the ACK timer again.
 func (q *queuePair) startTimer() {
 	code := q.attr.Timeout
 	if code == 0 && q.h.has("timer-not-off") {

@@ -198,7 +198,7 @@ func (p *Page) Press(keys string) {
 		if r == '\r' {
 			text = "\r"
 		}
-		// The text goes with the key and not behind it, so that a page that takes the key has it not.
+		// The text goes with the key and not after it, so that a page that takes the key has it not.
 		down := input.DispatchKeyEvent(input.KeyDown).WithKey(k.Key).WithCode(k.Code).WithText(text).WithUnmodifiedText(text).WithWindowsVirtualKeyCode(k.Windows)
 		p.do(down, input.DispatchKeyEvent(input.KeyUp).WithKey(k.Key).WithCode(k.Code).WithWindowsVirtualKeyCode(k.Windows))
 	}

@@ -18,7 +18,7 @@ func (c *watchCommand) heap() int64 {
 // memory keeps the heap below a limit: the collector works harder the nearer it is, and where too much of it is in use, that is said.
 type memory struct {
 	limit  uint64
-	cycles uint64 // of the collector, behind which what is in use is known anew
+	cycles uint64 // of the collector, after which what is in use is known again
 	sample [2]metrics.Sample
 }
 

@@ -14,7 +14,7 @@ import (
 	"ibwitness/rule"
 )
 
-// reloader reads the command line and its configuration file anew when the process gets SIGHUP. What can change while the command runs is marked
+// reloader reads the command line and its configuration file again when the process gets SIGHUP. What can change while the command runs is marked
 // in the grammar, with the tag reload.
 type reloader struct {
 	s      *session
@@ -22,7 +22,7 @@ type reloader struct {
 	apply  func(*grammar) // takes over what may change; from the goroutine of the reloader
 	told   func(bool)     // takes whether it went well
 	ended  func()         // ends the command
-	again  []func() error // what else is done: files that are opened anew
+	again  []func() error // what else is done: files that are opened again
 }
 
 func newReloader(s *session, told func(bool), ended func()) *reloader {

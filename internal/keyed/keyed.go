@@ -1,4 +1,4 @@
-// Package keyed hashes what packets hold with keys that are drawn anew in every run, so that nobody can choose packets whose entries collide in a table.
+// Package keyed hashes what packets hold with keys that are drawn again in every run, so that nobody can choose packets whose entries collide in a table.
 package keyed
 
 import (

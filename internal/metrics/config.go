@@ -17,7 +17,7 @@ type config struct {
 	at   time.Time // when it was taken over
 }
 
-// Reloaded tells whether the configuration was taken over when it was read anew.
+// Reloaded tells whether the configuration was taken over when it was read again.
 func (c *Collector) Reloaded(good bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

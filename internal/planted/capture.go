@@ -82,7 +82,7 @@ func Load(path string) (*Capture, error) {
 	return c, nil
 }
 
-// open decodes a frame that holds an RDMA packet right behind its link header.
+// open decodes a frame that holds an RDMA packet right after its link header.
 func (f *Frame) open(link fabricagent.LinkType) {
 	at, inner := etherHeader, link
 	if link == fabricagent.LinkERF {

@@ -135,7 +135,7 @@ func Reorder(with int) Plant {
 	}
 }
 
-// Shift moves frame at and all behind it in time.
+// Shift moves frame at and all after it in time.
 func Shift(ns int64) Plant {
 	return func(c *Capture, at int) {
 		for _, f := range c.Frames[c.index(at):] {

@@ -46,14 +46,14 @@ type placed struct {
 	proof bool // it is there only since it proves the finding
 }
 
-// Share of the frames around a finding that may come behind it.
+// Share of the frames around a finding that may come after it.
 const behind = 4
 
 // mostEvidence is how many frames that prove a finding are looked for.
 const mostEvidence = 64
 
 // Around returns up to n frames of both directions of the connection that a finding is about, in the order in which they came: that of the
-// finding, up to n/4 behind it, and as many as possible before it; and besides, wherever they stand, the frames that prove it. There is none
+// finding, up to n/4 after it, and as many as possible before it; and besides, wherever they stand, the frames that prove it. There is none
 // where the frame of the finding is neither kept nor held. It may be called from any goroutine; the frames are the caller's to read.
 func (r *Recorder) Around(f *rule.Finding, n int) []fabricagent.Frame {
 	if n <= 0 {

@@ -73,7 +73,7 @@ type Coverage struct {
 	Violated  int `json:"violated"`
 	Warned    int `json:"warned"` // violated, and of a severity below error
 	Unproven  int `json:"unproven"`
-	Unjudged  int `json:"unjudged"` // no check stands behind them
+	Unjudged  int `json:"unjudged"` // there is no check for them
 }
 
 // CoverageOf returns the coverage of a run.

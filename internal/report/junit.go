@@ -11,7 +11,7 @@ import (
 	"ibwitness/rule"
 )
 
-// junit writes a JUnit report, as CI servers read it: a test case for each rule that was put to the test. One that was violated fails where
+// junit writes a JUnit report, as CI servers read it: a test case for each rule that was evaluated. One that was violated fails where
 // the run fails on its severity; one that was only not proven is skipped; what was wrong with the input is an error.
 type junit struct{ all bool }
 

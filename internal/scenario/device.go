@@ -140,8 +140,8 @@ func (s *Scenario) place(w *Work) string {
 	return ""
 }
 
-// lists is how much of the local region the lists of an HCA take, one behind the other, so that nothing is written that is still sent or
-// that was received; what is beyond mostLocal begins anew.
+// lists is how much of the local region the lists of an HCA take, one after the other, so that nothing is written that is still sent or
+// that was received; what is beyond mostLocal begins again.
 func (s *Scenario) lists(hca string) (n uint64) {
 	for i := range s.Work {
 		w := &s.Work[i]

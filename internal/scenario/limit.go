@@ -28,7 +28,7 @@ func (e *LimitError) Error() string {
 	return s + "if more are to come, give packets: in the scenario, or --packets"
 }
 
-// A run may send leastLimit packets, and perPacket for each one that its work takes: enough for what comes again, over a bad network too.
+// A run may send leastLimit packets, and perPacket for each one that its work takes: enough for what is retransmitted, over a bad network too.
 const (
 	leastLimit = 1_000_000
 	perPacket  = 16

@@ -78,7 +78,7 @@ func (c *Churn) Next(b []byte) []byte {
 // open begins a connection.
 func (c *Churn) open(s *slot, i int) {
 	c.Opened++
-	*s = slot{id: uint32(c.Opened << 1), life: (s.life + 1) % lives} // a QP rests before it is connected anew (12.9.8.4)
+	*s = slot{id: uint32(c.Opened << 1), life: (s.life + 1) % lives} // a QP rests before it is connected again (12.9.8.4)
 	for k := range s.ends {
 		host := 2*(i%64) + k
 		s.ends[k] = end{

@@ -46,7 +46,7 @@ type stream struct {
 	n        uint8 // messages in the burst
 	at       uint8 // the message of the next packet
 	packet   int   // and its place in the message
-	answer   bool  // the responses are under way
+	answer   bool  // the responses are in flight
 }
 
 // step makes the next packet of the stream, but for what Complete computes.

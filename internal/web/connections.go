@@ -42,7 +42,7 @@ type track struct {
 	quiet   int      // points since it last did something
 }
 
-// history is what a connection did in the last points, oldest first, in each second: payload bytes, request packets sent again, RNR NAKs.
+// history is what a connection did in the last points, oldest first, in each second: payload bytes, request packets retransmitted, RNR NAKs.
 type history struct {
 	n                 int
 	rate, resent, rnr [points]float32
@@ -145,7 +145,7 @@ type Connection struct {
 	*report.ConnectionLine
 }
 
-// Spark is the history of a connection, oldest first, in each second: payload bytes, request packets sent again, RNR NAKs. What is all zero is left out.
+// Spark is the history of a connection, oldest first, in each second: payload bytes, request packets retransmitted, RNR NAKs. What is all zero is left out.
 type Spark struct {
 	Rate   []float32 `json:"rate"`
 	Resent []float32 `json:"resent,omitempty"`

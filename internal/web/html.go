@@ -17,7 +17,7 @@ const (
 	embeddedBytes       = 12 << 20 // of the packets of ladders
 )
 
-// pageData is what the page has where no server is behind it.
+// pageData is what the page has without a server.
 type pageData struct {
 	Summary     *Summary                   `json:"summary"`
 	Findings    []*Finding                 `json:"findings"`

@@ -1,5 +1,5 @@
 // Package web is the page that shows a run: its verdict, findings as they come, connections, a ladder of the packets around each finding, and
-// which rules were put to the test. It is served over HTTP, or written as one file.
+// which rules were evaluated. It is served over HTTP, or written as one file.
 package web
 
 import (

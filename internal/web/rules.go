@@ -2,7 +2,7 @@ package web
 
 import "ibwitness/rule"
 
-// Rule is a rule of the catalogue and how often it was put to the test.
+// Rule is a rule of the catalogue and how often it was evaluated.
 type Rule struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`

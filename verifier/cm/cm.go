@@ -149,7 +149,7 @@ func (v *Verifier) spoilt(m *message) {
 		x.req.answered, x.told = true, x.told|toldEarly
 	}
 	if i, ok := v.byTID[tidKey{m.Src, m.Dst, m.h.TID}]; ok {
-		v.slots[i].told |= toldEarly | toldRejected // it may be the RTU, or the REQ anew
+		v.slots[i].told |= toldEarly | toldRejected // it may be the RTU, or the REQ again
 	}
 	if ref, ok := v.byEnd[tidKey{m.Dst, m.Src, m.h.TID}]; ok {
 		v.slots[ref>>1].parted(1 - int(ref&1))

@@ -106,14 +106,14 @@ func (v *Verifier) open(x *exchange, m *message, q *mad.REQ) {
 // answer expects an answer to a REQ.
 func (v *Verifier) answer(x *exchange, m *message) {
 	within := x.timeout[passive]
-	if m.Time-v.Since(m.Src, m.Dst) < x.life(active) { // it may have been answered before the capture began: then the REP is sent again in time
+	if m.Time-v.Since(m.Src, m.Dst) < x.life(active) { // it may have been answered before the capture began: then the REP is retransmitted in time
 		within += x.timeout[active] * 17 / 16
 	}
 	v.expect(x, m, answerREQ, passive, within)
 }
 
 // repeated takes a REQ whose communication ID and transaction are known, and reports whether it is a repetition. What was refused may be asked
-// for anew by the very same REQ, and one with other content, from a side that has been told the end, or has given up, begins another exchange.
+// for again by the very same REQ, and one with other content, from a side that has been told the end, or has given up, begins another exchange.
 func (v *Verifier) repeated(m *message, q *mad.REQ, x *exchange) bool {
 	end, over := x.over()
 	same := x.req.same(m)

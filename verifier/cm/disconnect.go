@@ -10,7 +10,7 @@ import (
 	"ibwitness/rule"
 )
 
-// flight is for how long a packet may be under way in a channel adapter that is told to stop.
+// flight is for how long a packet may be in flight in a channel adapter that is told to stop.
 const flight = int64(50 * time.Microsecond)
 
 // dreq steps an exchange with a DREQ. Both sides may send one, and at once.

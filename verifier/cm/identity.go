@@ -89,7 +89,7 @@ func (v *Verifier) misnames(m *message, local, remote uint32, tid uint64) (x *ex
 		return x, side // an answer that repeats the wrong IDs of what it answers
 	}
 	x.misnamed = misnamed{tid: tid, side: side, frame: m.Frame}
-	// An older connection may have had the queue pair, and the other ID; but not with an ID that the sender has given away anew since.
+	// An older connection may have had the queue pair, and the other ID; but not with an ID that the sender has given away again since.
 	own := (local == mine || crossed) && m.sees[sender] && x.rep.sent()
 	sure := x.tid == tid || m.h.Attribute == mad.AttrDREP || m.h.Attribute == mad.AttrAPR || own
 	switch {
@@ -117,7 +117,7 @@ func remoteQPN(m *message) uint32 {
 }
 
 // steady reports whether the passive side, which sends m, cannot have ended the exchange unseen, and chosen another communication ID when the REQ
-// came again.
+// was retransmitted.
 func (x *exchange) steady(m *message) bool {
 	if x.rep.sent() {
 		return !x.spent(m)

@@ -110,7 +110,7 @@ func (v *Verifier) stray(m *message, r *mad.REJ) {
 	}
 }
 
-// timedOut judges a REJ for want of an answer: it names the channel adapter of its sender (rule CM-SM-014).
+// timedOut judges a REJ for lack of an answer: it names the channel adapter of its sender (rule CM-SM-014).
 func (v *Verifier) timedOut(m *message, r *mad.REJ, x *exchange, side int) {
 	if r.Reason != mad.RejTimeout || r.InfoLength != infoLengths[mad.RejTimeout] || m.have < 20 || x.guid[side] == 0 {
 		return

@@ -46,7 +46,7 @@ const (
 
 var sideNames = [2]string{"active", "passive"}
 
-// sending is one message, sent again until it is answered.
+// sending is one message, retransmitted until it is answered.
 type sending struct {
 	tid, digest uint64
 	time, first int64 // of the newest and the first of them

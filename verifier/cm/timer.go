@@ -31,7 +31,7 @@ type duty uint8
 const (
 	answerREQ   duty = iota // by REP, REJ or MRA
 	answerAfter             // by REP or REJ, after an MRA
-	repeatRTU               // for a REP that came again
+	repeatRTU               // for a REP that was retransmitted
 	answerDREQ              // by DREP
 	repOfMRA                // what a message answers stands before it, as far as captures keep the order
 	lapOfMRA
@@ -67,7 +67,7 @@ func (v *Verifier) expect(x *exchange, m *message, kind duty, side int, within i
 	})
 }
 
-// leap is a time that no connection waits for in silence, as what is not answered is sent again: a clock was set, or the stamps are of two clocks.
+// leap is a time that no connection waits for in silence, as what is not answered is retransmitted: a clock was set, or the stamps are of two clocks.
 const leap = int64(10 * time.Minute)
 
 // tick takes the time of a message.

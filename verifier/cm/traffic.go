@@ -88,7 +88,7 @@ func (v *Verifier) unasked(x *exchange) {
 	v.accused(x, &d, rule.CMSM001, "a REQ before the REP", "a REP without a REQ", nil, false)
 }
 
-// established judges a REP that comes again although the active side's requests have been answered, which tells as much as an RTU (rule CM-SM-010).
+// established judges a REP that is retransmitted although the active side's requests have been answered, which tells as much as an RTU (rule CM-SM-010).
 func (v *Verifier) established(m *message, x *exchange) {
 	c, end, ok := v.connection(x)
 	if !ok || x.rep.excused > 0 {

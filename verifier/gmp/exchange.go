@@ -195,7 +195,7 @@ func (v *Verifier) again(q *peer, x *exchange, d *datagram) {
 	if q.takeStray(x.key) {
 		x.answered, x.came = true, p.Time
 	} else if !x.answered || p.Time-x.came > early { // else it may well have been answered, and be recorded late
-		x.answered, x.transfers[1], x.stop = false, nil, stop{} // the answer begins anew
+		x.answered, x.transfers[1], x.stop = false, nil, stop{} // the answer begins again
 	}
 	if x.repeats < 1<<15 {
 		x.repeats++

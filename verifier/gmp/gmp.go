@@ -160,7 +160,7 @@ func (v *Verifier) end(q *peer, now int64) {
 	v.untold(q, now)
 }
 
-// Forget drops what is known: the capture has missed something, and what follows is judged anew.
+// Forget drops what is known: the capture has missed something, and what follows is judged again.
 func (v *Verifier) Forget() {
 	clear(v.peers)
 	v.list = nil

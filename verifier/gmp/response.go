@@ -51,7 +51,7 @@ func (v *Verifier) response(d *datagram) {
 	if !v.fits(x, d) {
 		return
 	}
-	if first && d.r.Data1 <= 1 { // one that comes again was judged
+	if first && d.r.Data1 <= 1 { // one that is retransmitted was judged
 		v.returned(x, d)
 		v.taken(x, d)
 		v.inTime(x, d)

@@ -179,7 +179,7 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 		v.meant(d)
 		return
 	}
-	if t.time != 0 && p.Time-t.time > 2*limit(defaultRespTime) || first && t.ended && t.segments[1].crc != sum(d) { // the transaction ID is used anew
+	if t.time != 0 && p.Time-t.time > 2*limit(defaultRespTime) || first && t.ended && t.segments[1].crc != sum(d) { // the transaction ID is used again
 		*t = transfer{window: 1, next: 1}
 		x.stop, x.asked = stop{}, way == 0 && x.asked // by a request that was not seen
 	}
@@ -308,7 +308,7 @@ func (v *Verifier) segmentAgain(x *exchange, t *transfer, s *segment, d *datagra
 		w.class, w.detail = proven(sees), why(sees, whyTap)
 		w.expected, w.actual = fmt.Sprintf("segment %d as originally sent", s.n), "other contents"
 	case t.ended && d.response() && (x.done <= x.repeats || x.done > 1 && p.Time-t.endTime <= early):
-		t.ended = x.done > x.repeats // it is of another answer, to the request that was repeated, or was under way when that one ended
+		t.ended = x.done > x.repeats // it is of another answer, to the request that was repeated, or was in flight when that one ended
 		return
 	case t.ended:
 		ok := sees && after(p.Time, t.endTime)

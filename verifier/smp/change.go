@@ -32,7 +32,7 @@ func (v *Verifier) asBlock(x *exchange) *table {
 	return t
 }
 
-// varies is what of a port is not known while a Set of an attribute is under way, and whether it is one that others look up.
+// varies is what of a port is not known while a Set of an attribute is in flight, and whether it is one that others look up.
 func varies(a mad.Attribute) (subnet.Known, bool) {
 	switch a {
 	case mad.AttrPKeyTable:
@@ -49,7 +49,7 @@ func varies(a mad.Attribute) (subnet.Known, bool) {
 	return 0, false
 }
 
-// changes notes that a Set is under way, or comes again: what it may change is not known until the answer tells. Where it is not known whose it
+// changes notes that a Set is in flight, or is retransmitted: what it may change is not known until the answer tells. Where it is not known whose it
 // is, it may be anybody's.
 func (v *Verifier) changes(x *exchange) {
 	lost, ok := varies(x.Attribute)

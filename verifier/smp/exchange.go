@@ -63,7 +63,7 @@ const lifetime = int64(10 * time.Second)
 // soon is how long after a request no requester has begun again, with the same TIDs.
 const soon = int64(20 * time.Millisecond)
 
-// Recover forgets the exchanges that are open, after a loss: what begins anew is proven again.
+// Recover forgets the exchanges that are open, after a loss: what begins again is proven again.
 func (v *Verifier) Recover() {
 	v.Lossy, v.order, v.strays, v.begun = false, v.order[:0], nil, 0
 	clear(v.open)

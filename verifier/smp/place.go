@@ -14,7 +14,7 @@ type place struct {
 
 const noPort = 255
 
-// route is how a request on a directed route reaches its node from here on; what it has behind it tells managers apart.
+// route is how a request on a directed route reaches its node from here on; what it has after it tells managers apart.
 type route struct {
 	tap   uint16
 	hop   uint8

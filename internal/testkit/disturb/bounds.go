@@ -12,7 +12,7 @@ import (
 	"ibwitness/rule"
 )
 
-// Bounds writes what is said of a conversation when one field of one datagram takes other values, or when one datagram, and all behind it, come just so long
+// Bounds writes what is said of a conversation when one field of one datagram takes other values, or when one datagram, and all after it, come just so long
 // after another. There is a line for each field, and for each two datagrams, where not all that is said stays the same: the values between which it changes.
 func Bounds(name string, list []packet.Packet, judge func([]packet.Packet) []rule.Finding) string {
 	var out strings.Builder

@@ -67,7 +67,7 @@ func (c *Conversation) lost(at int) {
 	c.List = slices.Delete(c.List, at, min(at+n, len(c.List)))
 }
 
-// again has a datagram come once more: a copy of the network, or sent again.
+// again has a datagram come once more: a copy of the network, or retransmitted.
 func (c *Conversation) again(at int) {
 	p := c.List[at]
 	to := min(at+1+c.IntN(6), len(c.List))

@@ -19,7 +19,7 @@ func (v *View) Snap() {
 // Damage has the network flip a bit of some frames, anywhere behind the destination address of Ethernet.
 func (v *View) Damage() {
 	chance, n := pick(v, 0.005, 0.03, 0.1), 0
-	v.Near = nil // behind the tap or before it
+	v.Near = nil // after the tap or before it
 	v.each(all, func(f *Frame) {
 		if !v.is(chance) || len(f.Data) == 0 {
 			return
