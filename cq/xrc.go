@@ -31,7 +31,7 @@ func (a *Agent) sharedTaken(q *queuePair) {
 		}
 		switch {
 		case why != "" && acked && q.in.refused(m) == nil:
-			v.expected, v.actual, v.at = why, "the message was taken", at
+			v.expected, v.actual, v.at = why, "the message was accepted", at
 			v.evidence = []uint64{m.end.frame}
 			a.accuse(q, v)
 			return

@@ -66,7 +66,7 @@ func (v *Verifier) returned(c *qp.Pair, from int, p *packet.Packet, m *Marks) {
 	}
 	d := verdict{
 		rule: rule.CNGIB002, class: proven(c.Sees(from)), role: rule.Responder,
-		expected: "BECN 1: the request that it answers had FECN", actual: "BECN 0", evidence: []uint64{owed.Frame},
+		expected: "BECN 1: the request had FECN", actual: "BECN 0", evidence: []uint64{owed.Frame},
 	}
 	if d.class == rule.Unproven {
 		d.detail = "the request may have been lost after the tap"

@@ -160,7 +160,7 @@ var bthHeaders = []header{
 		return differs(!zero(p.Pad) && !unpadded(p.Info()), "pad bytes 0", "% x", p.Pad)
 	}, false, unless(unpadded, padBytes.is(0))},
 	{rule.BTH009, rule.Sender, all, func(p *packet.Packet) (string, string) {
-		return differs(p.Resv8a|p.Resv7 != 0, "reserved bits 0", "0x%02x beside FECN and BECN, 0x%02x beside AckReq", p.Resv8a, p.Resv7)
+		return differs(p.Resv8a|p.Resv7 != 0, "reserved bits 0", "0x%02x in the byte of FECN and BECN, 0x%02x in that of AckReq", p.Resv8a, p.Resv7)
 	}, false, has(bthResv8a.is(0), bthResv7.is(0))},
 	{rule.BTH010, rule.Sender, defined, func(p *packet.Packet) (string, string) {
 		o := p.Opcode

@@ -91,7 +91,7 @@ func (v *Verifier) ownLID(c *qp.Pair, from int, p *packet.Packet) {
 		d.expected = fmt.Sprintf("LID %d to %d of the port", s.LID, s.LID+1<<s.LMC-1)
 	}
 	if d.rule == rule.LNKLID005 {
-		d.actual = fmt.Sprintf("an answer to what went to LID %d", p.SLID)
+		d.actual = fmt.Sprintf("a response to a packet to LID %d", p.SLID)
 	}
 	v.onPort(c, from, p, s, d)
 }
