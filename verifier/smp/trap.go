@@ -31,6 +31,7 @@ type trapSource struct {
 
 // trapper is what is kept of such a port.
 type trapper struct {
+	age       int   // of the capture: the port of another one may have begun again, or be of another subnet
 	time      int64 // of the newest
 	frame     uint64
 	tid       uint64
@@ -94,8 +95,10 @@ func (v *Verifier) sender(number uint16) {
 	t := v.traps[trapSource{p.Tap, p.SLID}]
 	switch {
 	case t == nil:
-		t = &trapper{}
+		t = &trapper{age: v.age}
 		v.traps[trapSource{p.Tap, p.SLID}] = t
+	case t.age != v.age:
+		*t = trapper{age: v.age}
 	case t.icrc == p.ICRC && p.Time-t.time < early:
 		return // mirrored
 	default:
