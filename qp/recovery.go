@@ -52,6 +52,7 @@ type Recovery struct {
 	Leap       []packet.Packet // SendQueue.Stray and the requests that go on from it, if there are any; without their payloads
 	LeapTo     packet.PSN      // PSN behind those that were NAKed and reported, while Leapt
 	Leapt      bool
+	Slept      bool           // the newest retransmission began after a silence in which the queue pair may have been connected again
 	Unheeded   *packet.Packet // the first new request behind the newest NAK that may be no heed of it; without its payload
 	UnheededTo int64          // when the newest of those after an RNR or fatal NAK was sent
 	Ahead      Overcount      // the newest response, if that counted READs behind its PSN
@@ -59,8 +60,20 @@ type Recovery struct {
 	Counted    bool
 	Back       packet.PSN // SendQueue.Una before a NAK that was reported took it back, while HasBack
 	HasBack    bool
+	OldIn      uint64       // how many packets the responder had sent in the capture with its newest answer to what came before that
 	Other      Run          // PSNs that were retransmitted one after the other, each with another request than before, which was reported
 	OtherIs    packet.Trace // the newest of those requests, or the one before it that SendQueue.History has given up for it
+}
+
+// Unsettle notes that the newest of n packets of the responder answers what came before the capture.
+func (s *SendQueue) Unsettle(n uint64) { s.Lost().OldIn = n }
+
+// SettledIn is how many packets the responder had sent in the capture with its newest answer to what came before that.
+func (s *SendQueue) SettledIn() uint64 {
+	if s.Recovery == nil {
+		return 0
+	}
+	return s.Recovery.OldIn
 }
 
 // Overcount is a response with an MSN that counts READs or atomics behind its PSN.

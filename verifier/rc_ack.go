@@ -27,8 +27,15 @@ func (v *Verifier) rcAck(c *qp.Pair, from int, p *packet.Packet) {
 	v.rcProgress(c, from, p, p.PSN.Add(1))
 }
 
-// settled is how many packets a responder has sent in a capture when it has answered all that came before.
+// settled is how many packets a responder has sent, behind the newest response to what came before the capture, when it has answered all of that.
 const settled = 8
+
+// rcUnsettled notes that response p answers what came before the capture, if its PSN says so: the responder has not answered all of that.
+func (v *Verifier) rcUnsettled(c *qp.Pair, from int, p *packet.Packet) {
+	if q := &c.Ends[1-from].SQ; c.Sees(from) && p.PSN.Before(q.First) {
+		q.Unsettle(c.Ends[from].Sums.Packets)
+	}
+}
 
 // rcOldAck judges an Acknowledge of what was acknowledged before: legal as an answer to a duplicate, as an unsolicited ACK that
 // repeats the newest, or as a copy that the network made (rules RC-RSP-006, RC-RSP-029, RC-RSP-042).
@@ -37,7 +44,8 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 	v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
 	if p.PSN.Before(q.First) {
 		start, known := c.Ends[1-from].Attr.Start()
-		if !known && (!c.Sees(from) || !r.Answered || r.Repeated || c.Ends[from].Sums.Packets < settled) {
+		if !known && (!c.Sees(from) || !r.Answered || r.Repeated || c.Ends[from].Sums.Packets < q.SettledIn()+settled) {
+			v.rcUnsettled(c, from, p)
 			return // it answers a duplicate from before the capture
 		}
 		if known && !r.Repeated && p.PSN.Before(start) && p.PSN.After(start.Add(-farJump)) {
@@ -77,8 +85,12 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcDuplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.covered(rule.RCRSP029)
-	if i := q.Messages.UpTo(p.PSN); q.OtherAt(p.PSN) || !p.PSN.Before(r.LastPSN) || i < 0 || i+1 < q.Messages.Len() && q.Messages.At(i+1).Op.Responded() || q.Messages.At(i).Op.Responded() {
+	i := q.Messages.UpTo(p.PSN)
+	if q.OtherAt(p.PSN) || !p.PSN.Before(r.LastPSN) || i < 0 || q.Messages.At(i).Op.Responded() {
 		return
+	}
+	if i+1 < q.Messages.Len() && (q.Messages.At(i+1).Op.Responded() || q.Messages.At(i+1).First != q.Messages.At(i).Last.Add(1)) {
+		return // that comes next, or may have stood in the gap between the two
 	}
 	r.Owed = nil // this is what it owes, with a wrong PSN
 	v.report(c, from, p, verdict{

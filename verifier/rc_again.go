@@ -96,10 +96,14 @@ func (v *Verifier) rcSame(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w 
 		actual = p.Opcode.String()
 		what += ": " + s.Trace.Opcode.String()
 	}
-	v.report(c, from, p, verdict{
+	d := verdict{
 		rule: id, class: proven(c.Complete()), role: rule.Requester, expected: what, actual: actual,
 		evidence: []uint64{frame(p.Frame, s.Frame)},
-	})
+	}
+	if l := c.Ends[from].SQ.Recovery; l != nil && l.Slept && d.class == rule.Violation {
+		d.class, d.detail = rule.Unproven, "after a long silence: another connection may have the queue pair number and the PSNs of this one"
+	}
+	v.report(c, from, p, d)
 }
 
 // rcReadAgain holds a READ request that falls into the PSNs of an earlier READ against it: it may ask for the tail that is missing,

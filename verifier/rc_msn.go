@@ -42,7 +42,8 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 	if r.MSN == qp.MSNUnknown {
 		v.covered(rule.RCRSP014)
-		if r.Answered && p.PSN.After(r.LastPSN) && packet.PSN(p.MSN).Before(packet.PSN(r.LastMSN)) {
+		waited := int32(uint32(p.Frame)-r.LastFrame) < 0 // for its request, and that one came later
+		if r.Answered && !waited && p.PSN.After(r.LastPSN) && packet.PSN(p.MSN).Before(packet.PSN(r.LastMSN)) {
 			v.report(c, from, p, verdict{
 				rule: rule.RCRSP014, class: proven(c.Complete() && (c.Sees(from) || numbered(p) && !r.Repeated && !q.MayRepeat(r.LastPSN) && !q.IsMixed(r.LastPSN))), role: rule.Responder,
 				expected: fmt.Sprintf("MSN %d or more: it never goes back", r.LastMSN), actual: fmt.Sprintf("MSN %d", p.MSN),

@@ -49,10 +49,11 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 }
 
 // rcOwesNak notes, when a requester goes back to a gap on its own account, that the responder has not asked for what is missing, though a later
-// packet had arrived and it had time to.
+// packet had arrived and it had time to. Where it has completed no message since its first response, in a capture that does not show how the connection
+// began, the later packet may have come before the capture too, and have been NAKed there.
 func (v *Verifier) rcOwesNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || !r.Told || r.Owed != nil || r.Nak != qp.NakNone || q.Explained || q.Broken != 0 || len(c.Early) != 0 {
+	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || !r.Told || rcFirst(q, r) || r.Owed != nil || r.Nak != qp.NakNone || q.Explained || q.Broken != 0 || len(c.Early) != 0 {
 		return
 	}
 	s := q.History.Get(q.HoleEnd)

@@ -25,6 +25,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		if !v.rcDoubtGoesOn(c, from, p) {
 			v.Skipped[SkipUnseen]++
+			v.rcUnsettled(c, from, p)
 		}
 		return
 	}
@@ -461,6 +462,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if w == nil {
 		v.Skipped[SkipUnseen]++
+		v.rcUnsettled(c, from, p)
 		return
 	}
 	v.covered(rule.RCRSP010)

@@ -20,6 +20,9 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		defer func() { l.HasBack = false }()
 	}
+	if asleep := slept(c, p) && !end.Knows(hcaagent.KnowsSQPSN); asleep || q.Recovery != nil && q.Recovery.Slept {
+		q.Lost().Slept = asleep
+	}
 	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out need not come again
 	if q.Retrying && p.PSN.After(q.Retry) && q.RetryLen == 0 && !acknowledged {
 		v.covered(rule.RCRTY006)
