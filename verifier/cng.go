@@ -206,7 +206,7 @@ func (v *Verifier) notECT(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	f.Reported |= reportedECN
-	v.accuse(c, from, from, p, verdict{
+	v.accuse(c, from, p, verdict{
 		rule: rule.CNGECN001, class: rule.Unproven, role: rule.Network,
 		expected: "no CE mark on a packet that is not ECN-capable: the first packet of this QP is not", actual: "ECN 11 (CE)",
 		detail: "the sender may send only some of its packets as ECN-capable; a tap before the marking switch shows it",

@@ -186,7 +186,7 @@ func (v *Verifier) slows(c *qp.Pair, who int, p *packet.Packet, q *marked) {
 		return
 	}
 	q.judged = true
-	v.accuse(c, 1-who, who, p, verdict{
+	v.accuse(c, who, p, verdict{
 		rule: rule.CNGRP001, class: rule.Unproven, role: rule.Requester,
 		expected: fmt.Sprintf("less than %.1f Mbit/s: the sender has received CNPs since", first*8/1e6), actual: fmt.Sprintf("%.1f Mbit/s", second*8/1e6),
 		detail: "the reduced rate limit may still be above the offered load",

@@ -176,8 +176,8 @@ type shape struct {
 // shapes are built from the rows of headers. On other encapsulations, and of services other than RC and UC, no packet is plain.
 var shapes = func() (t [5][256]*shape) {
 	for _, e := range []packet.Encap{packet.RoCEv2IPv4, packet.RoCEv2IPv6} {
-		for o := range packet.Op(packet.UC, 31) + 1 {
-			t[e][o] = shapeOf(e, o.Info())
+		for o := range t[e] {
+			t[e][o] = shapeOf(e, packet.Opcode(o).Info())
 		}
 	}
 	return t

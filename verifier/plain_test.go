@@ -46,6 +46,18 @@ func TestPlainTakes(t *testing.T) {
 	}
 }
 
+// TestPlainOnly: no packet of another service than RC and UC, or on another encapsulation than RoCEv2, is plain, as their rows need not say all that they read.
+func TestPlainOnly(t *testing.T) {
+	for e := range shapes {
+		for o, s := range shapes[e] {
+			fast := slices.Contains(fastOpcodes(), packet.Opcode(o)) && (packet.Encap(e) == packet.RoCEv2IPv4 || packet.Encap(e) == packet.RoCEv2IPv6)
+			if s != nil && !fast {
+				t.Errorf("%v on %v may be plain", packet.Opcode(o), packet.Encap(e))
+			}
+		}
+	}
+}
+
 // fastOpcodes are those of RC and UC.
 func fastOpcodes() (list []packet.Opcode) {
 	for o := range packet.Op(packet.UC, 31) + 1 {

@@ -77,7 +77,7 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcPaysTwice(c, from, p, positive)
 	case owed.NAK && positive:
 		r.Owed = nil
-		v.accuse(c, 1-from, from, &owed.Request, verdict{
+		v.accuse(c, from, &owed.Request, verdict{
 			rule: rule.RCRSP002, class: rule.Violation, role: rule.Responder,
 			expected: "a PSN sequence NAK for PSN " + owed.Missing.String() + ": a later PSN had arrived", actual: "no NAK until the retransmission on timeout",
 			evidence: []uint64{p.Frame},
@@ -138,7 +138,7 @@ func (v *Verifier) rcUnanswered(c *qp.Pair, from int, ended bool) {
 	case !ended:
 		d.class, d.detail = rule.Unproven, "the capture ends before the responder can have responded again"
 	}
-	v.accuse(c, 1-from, from, &owed.Request, d)
+	v.accuse(c, from, &owed.Request, d)
 }
 
 // rcQuiet judges a requester that has fallen silent with SENDs or WRITEs outstanding that asked for no response (rule RC-ACK-002),

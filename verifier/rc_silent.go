@@ -106,7 +106,7 @@ func (v *Verifier) rcNoAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int
 	if d.class == rule.Unproven {
 		d.detail = goneMaybe
 	}
-	v.accuse(c, from, 1-from, p, d)
+	v.accuse(c, 1-from, p, d)
 }
 
 const goneMaybe = "the packets do not show whether the queue pair still exists or is in the error state: its verbs events do (--events)"

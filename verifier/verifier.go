@@ -143,7 +143,7 @@ func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d verdict) {
 	if d.class == rule.Unproven && (d.role == rule.Responder && inOrder[d.rule] || arrival[d.rule]) && v.unordered(c, from) {
 		return
 	}
-	v.accuse(c, from, from, p, d)
+	v.accuse(c, from, p, d)
 }
 
 // inOrder are the rules on responses that hold of the order in which they leave.
@@ -167,7 +167,7 @@ func leftBefore(p *packet.Packet, id uint16) bool {
 func numbered(p *packet.Packet) bool { return p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 }
 
 // accuse makes a finding on packet p against one end of c.
-func (v *Verifier) accuse(c *qp.Pair, from, accused int, p *packet.Packet, d verdict) {
+func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d verdict) {
 	if v.Profile.excuses(d.rule) {
 		return
 	}
@@ -193,7 +193,7 @@ func (v *Verifier) accuse(c *qp.Pair, from, accused int, p *packet.Packet, d ver
 
 // event counts a legal thing that packet p of c shows of one of its ends.
 func (v *Verifier) event(c *qp.Pair, who int, role rule.Role, p *packet.Packet, id rule.ID, detail string) {
-	v.accuse(c, who, who, p, verdict{rule: id, class: rule.Event, role: role, detail: detail})
+	v.accuse(c, who, p, verdict{rule: id, class: rule.Event, role: role, detail: detail})
 }
 
 func finding(p *packet.Packet, d verdict) rule.Finding {

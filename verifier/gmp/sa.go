@@ -186,7 +186,7 @@ func (v *Verifier) records(d *datagram, x *exchange, table bool) {
 	size := int(d.s.AttributeOffset) * 8
 	base := (int(max(d.r.Data1, 1)) - 1) * mad.SADataSize
 	length := min(l.Size, size)
-	for at := (base+size-1)/size*size - base; at+length <= len(b); at += size {
+	for at := (size - base%size) % size; at+length <= len(b); at += size {
 		v.record(d, x, b[at:at+length])
 	}
 }

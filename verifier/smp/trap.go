@@ -84,7 +84,7 @@ func (v *Verifier) sender(number uint16) {
 			v.report(rule.SMPTRP006, v.lasting(), rule.Sender, fmt.Sprintf("a trap to LID %d on SL %d", port.SMLID, port.SMSL), fmt.Sprintf("to LID %d on SL %d", p.DLID, p.SL), port.Frame)
 		}
 	}
-	if k := v.ports[port]; port != nil && k != nil && k.keyKnown && noGeneric.Uint(s.Data) != 0 && number == mad.TrapBadMKey {
+	if k := v.ports[port]; k != nil && k.keyKnown && noGeneric.Uint(s.Data) != 0 && number == mad.TrapBadMKey {
 		key := binary.BigEndian.Uint64(s.Data[badKeyAt:])
 		if v.breaks(rule.SMPMK001, key == k.key || k.key == 0) {
 			v.report(rule.SMPMK001, v.lasting(), rule.Sender, "no trap: the M_Key of the SMP is that of the port, or the port has none",

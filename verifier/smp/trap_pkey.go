@@ -25,9 +25,8 @@ type heard struct {
 
 // hear notes a packet to QP0.
 func (v *Verifier) hear() {
-	if p := v.p; len(v.heard) < most || v.heard[p.DLID].frame != 0 {
-		v.heard[p.DLID] = heard{p.PKey, p.Tap, p.Frame}
-	}
+	p := v.p
+	v.heard[p.DLID] = heard{p.PKey, p.Tap, p.Frame}
 }
 
 // badPKey judges a port that tells of having refused a packet to QP0 or QP1 for its P_Key (rule PKY-005). Which one to QP0 that was must have been seen: there
