@@ -27,6 +27,9 @@ func (v *Verifier) Consistent() error {
 	if n != len(v.slots) {
 		return fmt.Errorf("%d slots, %d of them in use or free", len(v.slots), n)
 	}
+	if n > maxExchanges+1 {
+		return fmt.Errorf("%d slots for %d exchanges: those that are free are not used", n, maxExchanges)
+	}
 	for k, i := range v.byTID {
 		if x := &v.slots[i]; x.tid != k.tid || x.key.active != k.active {
 			return fmt.Errorf("transaction %+v is that of %+v", k, x)

@@ -269,3 +269,28 @@ func TestManyPairs(t *testing.T) {
 		t.Errorf("findings: %q, not one on the port that is silent and one on what answers another request", got)
 	}
 }
+
+// TestThin: of the pairs that are kept those are forgotten that have been silent for longest, not those that came first.
+func TestThin(t *testing.T) {
+	v := New(new(rule.Recorder), func(packet.Addr, packet.Addr) bool { return true })
+	at := func(port uint16) *peer {
+		v.now++
+		return v.peer(packet.LIDAddr(1), packet.LIDAddr(port))
+	}
+	first := at(100)
+	for port := uint16(101); len(v.peers) < maxPeers; port++ {
+		at(port)
+	}
+	second := v.peers[pair{packet.LIDAddr(1), packet.LIDAddr(101)}]
+	at(100)
+	at(99)
+	if len(v.peers) != maxPeers/2+1 {
+		t.Errorf("%d pairs are kept, not half of %d and the new one", len(v.peers), maxPeers)
+	}
+	if v.peers[first.pair] != first {
+		t.Error("the pair that came first, and spoke last, is forgotten")
+	}
+	if v.peers[second.pair] != nil {
+		t.Error("the pair that has been silent for longest is kept")
+	}
+}

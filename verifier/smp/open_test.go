@@ -8,7 +8,22 @@ import (
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/subnet"
 )
+
+// TestMemory: of more blocks of tables and ports than a subnet has, no more are kept than most.
+func TestMemory(t *testing.T) {
+	v := New(new(rule.Recorder), func(packet.Addr) bool { return true })
+	x := &exchange{at: place{node: &subnet.Node{GUID: 1, Type: subnet.Switch}}, Header: mad.Header{Attribute: mad.AttrLinearForwarding}}
+	for i := range uint32(most + 1) {
+		x.Modifier = i
+		v.asBlock(x)
+		v.of(new(subnet.Port))
+	}
+	if len(v.tables) > most || len(v.ports) > most {
+		t.Errorf("%d blocks and %d ports are kept", len(v.tables), len(v.ports))
+	}
+}
 
 // TestOpen: requests without an answer are counted once their node had its time, and those that were asked again and answered are not.
 func TestOpen(t *testing.T) {
