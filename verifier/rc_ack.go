@@ -266,7 +266,7 @@ func rcWaits(c *qp.Pair, from int, w *wqe.SendWQE) bool {
 // rcUnnaked judges a response that acknowledges a PSN which was NAKed and has not come again (rules RC-RSP-006, RC-RSP-018).
 func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
-	if q := &c.Ends[1-from].SQ; q.HasCrossed() || q.Mistook(r.NakTime) || r.Nak == qp.NakRNR && q.TakeMore() {
+	if q := &c.Ends[1-from].SQ; q.HasCrossed() || q.Mistook(r.NakTime) || r.NakCode.Type() == packet.RNRNAK && q.TakeMore() {
 		r.Nak = qp.NakNone
 		return
 	}
