@@ -128,6 +128,9 @@ func merge(to, gone *connection, psn packet.PSN) {
 	}
 	gone.dead = true
 	a.SQ.Unpair(psn, to.Sees(0))
+	if r := &gone.Ends[0].RQ; r.Heard && r.LastPSN.After(psn) && abs(r.LastPSN.Diff(psn)) < nearby*8 {
+		a.SQ.PassedOver(psn, a.SQ.LastTime, gone.Ends[0].Sums.Packets)
+	}
 	switch oldest := b.SQ.Messages.Oldest(); {
 	case heard && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < nearby*8): // a response far away had a wrong PSN
 		b.SQ.Unpair(last.Add(1), to.Sees(1))

@@ -72,6 +72,13 @@ func (s *SendQueue) skipped(psn packet.PSN, now int64) {
 	r.SkipAt, r.Skips = now, r.Skips+min(1, math.MaxUint16-r.Skips)
 }
 
+// PassedOver notes that up to n responses came, before it was known that they are to these requests, to PSNs after the one that is answered at time
+// now: each may have passed over a response before it.
+func (s *SendQueue) PassedOver(psn packet.PSN, now int64, n uint64) {
+	r := s.Lost()
+	r.SkipFrom, r.SkipAt, r.Skips = psn, now, uint16(min(n, math.MaxUint16))
+}
+
 // Skipped reports whether a response has passed over the one at psn, or one before it, within some time before now, for which the requester has not gone
 // back yet: it does, though what is missing may come meanwhile, and takes nothing from there on until it is retransmitted.
 func (s *SendQueue) Skipped(psn packet.PSN, now, within int64) bool {

@@ -72,12 +72,12 @@ func (v *Verifier) rcAnyTimer(c *qp.Pair, from int, p *packet.Packet) {
 const shortest = 8192 * time.Nanosecond
 
 // anyTimer reports whether p, the oldest request that is not acknowledged, is retransmitted sooner than any timer runs out, even one that started when p itself
-// was sent. What else is retransmitted so is RC-RTY-006, -008 or -010. Behind a long silence both may have been held back, and stamped in one burst.
+// was sent. What else is retransmitted so is RC-RTY-006, -008 or -010, or what a response has passed over. After a long silence both may have been held back, and stamped in one burst.
 func (v *Verifier) anyTimer(c *qp.Pair, from int, p *packet.Packet) bool {
 	const silent = int64(50 * time.Millisecond)
 	q := &c.Ends[from].SQ
 	took := max(time.Duration(p.Time-q.AskedAt), time.Duration(stamp(p.Time)-v.asked)*tick)
-	return v.asked != 0 && p.PSN == q.Una && p.Time-c.Ends[1-from].RQ.LastTime < silent && took+unit(p.Time, q.AskedAt, q.LastTime) < shortest
+	return v.asked != 0 && p.PSN == q.Una && !q.Skipped(p.PSN, p.Time, goesBack) && p.Time-c.Ends[1-from].RQ.LastTime < silent && took+unit(p.Time, q.AskedAt, q.LastTime) < shortest
 }
 
 // timeoutTold reports whether the ACK timeout is known from the queue pair itself, and what the doubt is where only CM says it.
