@@ -60,6 +60,13 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 	if p.PSN.Before(q.First) && p.Info().Payload {
 		v.payload(c, from, p, nil, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) // as it came before the capture it was not seen
 	}
+	if p.PSN.Before(q.First) && p.Opcode.Fn() == packet.ReadRequest && p.Has&packet.HasRETH != 0 {
+		end := p.PSN.Add(wqe.Packets(min(p.DMALen, 1<<31), max(c.PMTU, leastMTU)))
+		if end.After(q.Next) {
+			end = q.Next
+		}
+		q.ReadsTo(end) // the first request of the capture may have had a wrong PSN, or this one
+	}
 	s := q.History.Get(p.PSN)
 	if w := q.Messages.Newest(); s == nil && w != nil && w.Op == wqe.Read && (q.LastPSN == w.First || w.Has(wqe.Miscounted)) && w.Last.After(w.First) && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Again) {
 		v.rcReadCount(c, from, p, w)
