@@ -38,7 +38,7 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	}
 	i = t.rightful(i, p)
 	to := t.pairs.at(i)
-	if to.Paired || to.dead || to.Service != c.Service {
+	if a := &to.Ends[0]; to.Paired || to.dead || to.Service != c.Service || a.Numbered && a.Number != p.DestQP { // as an HCA agent has told
 		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}

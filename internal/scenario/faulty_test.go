@@ -43,6 +43,8 @@ func TestFaultyMended(t *testing.T) {
 		{305, "ack-becomes-atomic"}, // the answer to a message that goes on
 		{307, "roce1"},              // the peer asks for what came as RoCEv1
 		{323, "roce1"},              // the first packet of the connection, and others before the peer is heard
+		{335, "other-qp"},           // a NAK to the QP that did send, of a PSN that went to the other one
+		{335, "uc-psn-ahead"},       // the first request of the capture, at a PSN that a READ takes later
 		{335, "roce1"},              // the same where the peer was heard before, and asks for that packet
 		{344, "reserved-answer"},    // a NAK to it, before the request that it asks for
 		{349, "reserved-answer"},    // the same, and no request comes
