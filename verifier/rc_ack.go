@@ -73,11 +73,15 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 		return // to its responder the request with another PSN may be a duplicate
 	}
 	r.Owed = nil // it may be what it owes, with a wrong PSN
-	v.report(c, from, p, verdict{
+	d := verdict{
 		rule: rule.RCRSP006, class: proven(c.Sees(from)), role: rule.Responder,
 		expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", actual: "PSN " + p.PSN.String(),
 		evidence: []uint64{frame(p.Frame, r.LastFrame)},
-	})
+	}
+	if p.PSN.After(r.LastPSN) {
+		d.expected = "no ACK of what the NAK for PSN " + q.Una.String() + " has acknowledged, as no duplicate has come"
+	}
+	v.report(c, from, p, d)
 }
 
 // rcDuplicateAck judges the Acknowledge of a duplicate SEND or WRITE: its PSN is that of the newest request executed, or of the one

@@ -215,12 +215,13 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 		expected: "nothing before PSN " + taken.String() + ": it is acknowledged", actual: "a retransmission of PSN " + p.PSN.String(),
 		evidence: []uint64{frame(p.Frame, r.LastFrame)},
 	}
+	took, coarse := p.Time-r.LastTime, int64(unit(p.Time, r.LastTime))
 	switch {
 	case d.class != rule.Violation || w == nil:
-	case p.Time-r.LastTime < uptake && (justTaken(q, r, w) || v.inBurst(q, r, w) && v.mayGoBack(c, from, p) || q.Unaware(p.Time)):
-		q.Lost().UnawareTo = r.LastTime + uptake
+	case took-coarse < uptake && (justTaken(q, r, w) || v.inBurst(q, r, w) && v.mayGoBack(c, from, p) || q.Unaware(p.Time)):
+		q.Lost().UnawareTo = r.LastTime + uptake + coarse
 		d.class, d.detail = rule.Unproven, "the response had just passed the tap: it may not have reached the requester when its timer expired"
-	case p.Time-r.LastTime >= uptake && !v.wentOn(c, from, w) && v.mayGoBack(c, from, p):
+	case took+coarse >= uptake && !v.wentOn(c, from, w) && v.mayGoBack(c, from, p):
 		d.class, d.detail = rule.Unproven, "nothing shows that the requester has processed the response: its host may have stalled until its timer expired"
 	}
 	v.report(c, from, p, d)
