@@ -182,12 +182,20 @@ const MaxNodes = 1 << 16
 // Subnet is one subnet. The zero value, and nil, knows nothing.
 type Subnet struct {
 	Nodes  []*Node
+	Newest int64 // when a subnet management packet last came
 	byGUID map[uint64]*Node
 	byLID  []*Port // by LID, those of a port's LMC too; nil until a LID is known
 }
 
 // firstMulticast is the LID behind the unicast ones.
 const firstMulticast = 0xC000
+
+// Silent is how long no subnet management packet comes, in nanoseconds, for cables to have been moved unseen, or for another subnet to follow in the
+// capture: managers look for changes every ten seconds.
+const Silent = int64(10500 * time.Millisecond)
+
+// Current reports whether subnet management has gone on until a time, so that what it told of nodes and LIDs holds.
+func (s *Subnet) Current(now int64) bool { return now-s.Newest <= Silent && s.Newest-now <= Silent }
 
 // Port returns the port that has a LID, or nil where none is known.
 func (s *Subnet) Port(lid uint16) *Port {

@@ -97,6 +97,9 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if over > 0 && have.After(most) && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
 		d.class, d.detail = rule.Unproven, "it may respond to a duplicate, and count a message that the tap has missed"
 	}
+	if over > 0 && have.After(most) && q.HasHole() && !c.Sees(1-from) {
+		d.class, d.detail = rule.Unproven, "requests are missing before the tap: it may count some that the tap has missed"
+	}
 	if r.Nak == qp.NakSequence && before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
 		d.class, d.detail = rule.Unproven, "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
 	}

@@ -50,6 +50,9 @@ func (v *Verifier) performance(x *exchange, d *datagram) {
 	if asked := uint8(portSelect.Uint(a)); asked != port {
 		w.expected, w.actual = fmt.Sprintf("%s of port %d", d.h.AttributeName(), asked), fmt.Sprintf("of port %d", port)
 	} else if at := v.Subnet.Port(d.p.SLID); d.p.Encap == packet.Native && at != nil && at.Node.Type != subnet.UnknownNode && port > at.Node.NumPorts && port != allPorts {
+		if !v.Subnet.Current(d.p.Time) {
+			w.class, w.detail = rule.Unproven, "no subnet management packet has come for more than ten seconds: another node may have the LID"
+		}
 		w.expected, w.actual = fmt.Sprintf("a status other than 0: the node has %d ports", at.Node.NumPorts), fmt.Sprintf("%s of port %d", d.h.AttributeName(), port)
 	}
 	if w.expected != "" {

@@ -85,18 +85,15 @@ func (v *Verifier) ofAge(at *place) *place {
 	return at
 }
 
-// silent is how long no subnet management packet comes where managers look for changes, as they do every ten seconds.
-const silent = lifetime + lifetime/20
-
 // ages begins an age of the capture: cables may have been moved since, or it is the capture of another subnet that goes on.
 func (v *Verifier) ages() {
 	now := v.p.Time
-	if now-v.newest > silent || v.newest-now > silent {
+	if !v.Subnet.Current(now) {
 		v.age++
 		v.order = v.order[:0]
 		clear(v.open)
 	}
-	v.newest = now
+	v.Subnet.Newest = now
 }
 
 // route is the directed route of the request at hand.

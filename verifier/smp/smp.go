@@ -44,7 +44,6 @@ type Verifier struct {
 	senders map[uint32]place
 
 	begun    int64                   // time of the first packet
-	newest   int64                   // and of the newest
 	age      int                     // what was told of places in another one is not known any more
 	strays   []stray                 // oldest first
 	asked    packet.Addr             // who is accused in place of the sender, where not zero
