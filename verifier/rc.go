@@ -173,6 +173,9 @@ func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 		expected: "PSN " + q.Next.String(), actual: "PSN " + q.Stray.PSN.String(),
 		detail: "far from the expected PSN", evidence: evidence,
 	})
+	if q.Stray.PSN.Before(q.Next) {
+		c.Ends[1-from].RQ.Repeated = true // its responder takes it for a duplicate, and acknowledges that
+	}
 	q.Unstray()
 }
 

@@ -48,7 +48,7 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 			v.rcUnsettled(c, from, p)
 			return // it answers a duplicate from before the capture
 		}
-		if known && !r.Repeated && p.PSN.Before(start) && p.PSN.After(start.Add(-farJump)) {
+		if known && !r.Repeated && q.Stray == nil && p.PSN.Before(start) && p.PSN.After(start.Add(-farJump)) {
 			v.report(c, from, p, verdict{
 				rule: rule.RCRSP006, class: proven(c.Complete()), role: rule.Responder,
 				expected: "PSN " + start.String() + " or later: the connection begins there", actual: "PSN " + p.PSN.String(),
