@@ -53,7 +53,10 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 // began, the later packet may have come before the capture too, and have been NAKed there.
 func (v *Verifier) rcOwesNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || !r.Told || rcFirst(q, r) || r.Owed != nil || r.Nak != qp.NakNone || q.Explained || q.Broken != 0 || len(c.Early) != 0 {
+	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || !r.Told || r.Owed != nil || r.Nak != qp.NakNone || q.Explained || q.Broken != 0 || len(c.Early) != 0 {
+		return
+	}
+	if start, known := c.Ends[from].Attr.Start(); rcFirst(q, r) && (!known || q.First != start) {
 		return
 	}
 	s := q.History.Get(q.HoleEnd)
