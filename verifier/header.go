@@ -166,7 +166,7 @@ var bthHeaders = []header{
 		o := p.Opcode
 		bad := p.DestQP == 0 && p.Has&packet.HasLRH != 0 && o.Service() != packet.UD || p.DestQP == 1 && o.Service() != packet.UD && o != packet.OpCNP
 		return differs(bad, "UD SEND Only to the management QPs", "%v to QP %d", o, p.DestQP)
-	}, false, has(bthDestQP.not(1))}, // QP 0 is told from another by InfiniBand alone
+	}, false, has(bthDestQP.not(1))}, // only InfiniBand breaks the rule for QP 0, and none of its packets is plain
 	{rule.UDMC004, rule.Sender, defined, func(p *packet.Packet) (string, string) {
 		return differs((p.DestQP == packet.PSNMask || p.Dst.IsMulticast()) && p.Opcode.Service() != packet.UD, "only UD to multicast", "%v to QP 0x%x at %v", p.Opcode, p.DestQP, p.Dst)
 	}, false, has(bthDestQP.not(packet.PSNMask), dstClass.unicast())},
