@@ -20,7 +20,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build release install run test deps prometheus unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
+.PHONY: all build release install run quick test deps prometheus unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
 
 all: build
 
@@ -61,14 +61,19 @@ run: build       ## verify a capture and show the verdict: CAPTURE=file, ARGS='-
 
 test: deps unit lint docs-check fuzz ## install what tests need, and run them all
 
-# Nothing in ALONE runs beside anything else, which is looked at: the race detector would find nothing, and take seven times as long. Of random scenarios
-# it sees a tenth.
-ALONE := ./verifier/... ./hcaagent/... ./internal/testkit/view
+quick:           ## a part of the tests of all packages: a minute or two on two cores
+	$(GO) test -short -pgo=off ./...
+
+# Nothing in ALONE runs beside anything else, which is looked at: the race detector would find nothing, and take seven times as long. It sees the short
+# form of BOTH, random scenarios and faults.
+ALONE := ./verifier/... ./hcaagent/... ./link/... ./internal/testkit/view
+BOTH  := ./internal/scenario ./internal/planted
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }
-	$(GO) test -pgo=off -timeout 20m $(ALONE) ./internal/scenario
-	$(GO) test -race -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE))")
+	$(GO) test -pgo=off -timeout 20m $(ALONE) $(BOTH)
+	$(GO) test -race -short -pgo=off -timeout 20m $(BOTH)
+	$(GO) test -race -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH))")
 	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory)$$' ./fabricagent ./internal/cli
 	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
@@ -133,11 +138,9 @@ lint:            ## go vet, the words of the field, gofumpt, staticcheck
 
 # A number of runs, not a time: where a time ends, Go's fuzzer may fail with "context deadline exceeded" (golang/go#75804).
 fuzz:            ## run every fuzz target FUZZTIME, a number of runs
-	@for package in $$($(GO) list ./...); do \
-		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
-			echo "fuzz $$package $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package; \
-		done; \
+	@grep -roE '^func Fuzz\w+' --include='*_test.go' . | while IFS=: read -r file target; do \
+		echo "fuzz $${file%/*} $${target#func }"; \
+		$(GO) test -run '^$$' -fuzz "^$${target#func }$$" -fuzztime $(FUZZTIME) "$${file%/*}" < /dev/null; \
 	done
 
 # A change that no test notices is code that nothing holds to what it does: it wants a test, or shows that it is not needed.

@@ -22,20 +22,26 @@ func Reconcile(all ...*Transport) {
 		managers[i] = t.gmp
 	}
 	gmp.Reconcile(func(i int) { all[i].last() }, managers...)
-	s := strangers{map[hcaagent.QP][]stranger{}, map[hcaagent.QP][]stranger{}}
+	n := 0
 	for _, t := range all {
 		defer t.index.end(&t.Rec)
 		for i := range t.pairs.n {
-			c := t.pairs.at(i)
-			if !c.leaving || c.dead || c.Paired || c.learned == ByCM || !c.Ends[1].Numbered || c.Ends[0].Sums.Packets == 0 {
-				continue
+			if t.pairs.at(i).strange() {
+				n++
 			}
-			s.add(s.to, c.Ends[1].Addr, stranger{t, c})
-			s.add(s.from, c.Ends[0].Addr, stranger{t, c})
 		}
 	}
-	if len(s.to) == 0 {
+	if n == 0 {
 		return
+	}
+	s := strangers{newStrangerTable(n), newStrangerTable(n)}
+	for _, t := range all {
+		for i := range t.pairs.n {
+			if c := t.pairs.at(i); c.strange() {
+				s.to.add(c.Ends[1].Addr, stranger{t, c})
+				s.from.add(c.Ends[0].Addr, stranger{t, c})
+			}
+		}
 	}
 	for _, t := range all {
 		for i := range t.pairs.n {
@@ -53,36 +59,10 @@ func Reconcile(all ...*Transport) {
 	}
 }
 
-// strangers are the connections of which only one direction was seen: by the QP that they go to, and by their source and the QPN.
-type strangers struct{ to, from map[hcaagent.QP][]stranger }
-
-type stranger struct {
-	t *Transport
-	*connection
-}
-
-// mostStrangers is of up to how many strangers one may be a packet with a wrong address. More of them show a QPN that is usual in the network.
-const mostStrangers = 16
-
-func (strangers) add(m map[hcaagent.QP][]stranger, a packet.Addr, x stranger) {
-	k := hcaagent.QP{Addr: a, QPN: x.Ends[1].Number}
-	if l := m[k]; len(l) <= mostStrangers {
-		m[k] = append(l, x)
-	}
-}
-
-// of returns the strangers of a QP, or none where there are too many.
-func (strangers) of(m map[hcaagent.QP][]stranger, a packet.Addr, qpn uint32) []stranger {
-	if l := m[hcaagent.QP{Addr: a, QPN: qpn}]; len(l) <= mostStrangers {
-		return l
-	}
-	return nil
-}
-
 // source holds what came to end to of c from another address against what its peer sent.
-func (s strangers) source(t *Transport, c *connection, to int) {
+func (s *strangers) source(t *Transport, c *connection, to int) {
 	e, peer := &c.Ends[to], &c.Ends[1-to]
-	for _, x := range s.of(s.to, e.Addr, e.Number) {
+	for x := range s.to.of(e.Addr, e.Number) {
 		if x.Service != c.Service || x.Ends[0].Addr == peer.Addr || x.firstTime < c.firstTime {
 			continue
 		}
@@ -119,9 +99,9 @@ func (s strangers) source(t *Transport, c *connection, to int) {
 }
 
 // destination finds the packet that is missing at end to of c at another address.
-func (s strangers) destination(t *Transport, c *connection, to int) {
+func (s *strangers) destination(t *Transport, c *connection, to int) {
 	e, peer := &c.Ends[to], &c.Ends[1-to]
-	for _, x := range s.of(s.from, peer.Addr, e.Number) {
+	for x := range s.from.of(peer.Addr, e.Number) {
 		if x.Service != c.Service || x.Ends[1].Addr == e.Addr || x.Ends[0].Sums.Packets > 1 || !x.during(peer) {
 			continue
 		}

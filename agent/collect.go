@@ -125,10 +125,9 @@ func connections(agents []*Transport, leaving bool) []Connection {
 	for _, t := range agents {
 		for i := range t.pairs.n {
 			c := t.pairs.at(i)
-			if c.dead || leaving && !c.leaving || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.learned != ByCM {
-				continue
+			if c.listed(leaving) {
+				order = append(order, first{c.firstTime, c.firstFrame, c.firstTap, i, c, t})
 			}
-			order = append(order, first{c.firstTime, c.firstFrame, c.firstTap, i, c, t})
 		}
 	}
 	slices.SortFunc(order, func(a, b first) int {
@@ -153,6 +152,11 @@ func connections(agents []*Transport, leaving bool) []Connection {
 		}
 	}
 	return out
+}
+
+// listed reports whether a connection is listed: among all of them, or those that leave before the end.
+func (c *connection) listed(leaving bool) bool {
+	return !c.dead && (c.leaving || !leaving) && (c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets > 0 || c.learned == ByCM)
 }
 
 // fetchShown fetches what show needs.

@@ -33,6 +33,7 @@ func (t *Transport) conclude(now int64) {
 		}
 	}
 	t.owed(now)
+	t.Rec.Settle()
 	t.talks.Pass(now - settled)
 	t.misdirections()
 	t.alive()

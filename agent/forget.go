@@ -9,11 +9,14 @@ import (
 
 // missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins again then is proven again.
 func (t *Transport) missed() {
-	t.lossy, t.smp.Lossy = true, true
 	t.gmp.Forget()
 	if t.links != nil {
 		t.links.Dropped()
 	}
+	if t.lossy {
+		return // so is every connection
+	}
+	t.lossy, t.smp.Lossy = true, true
 	for i := range t.pairs.n {
 		t.pairs.at(i).Lossy = true
 	}
@@ -93,16 +96,17 @@ func (t *Transport) forget() {
 		}
 	}
 
-	contexts := t.contexts[:0]
-	for _, k := range t.contexts {
-		if k = index(k + 1); k > 0 {
-			contexts = append(contexts, k-1)
+	slots, changes := t.flows.slots, t.flows.changes
+	stay := 0
+	for i := range slots {
+		if s := &slots[i]; s.key != 0 && moved[s.way>>1] > 0 {
+			stay++
 		}
 	}
-	t.contexts = contexts
-
-	slots, changes := t.flows.slots, t.flows.changes
 	t.flows = flows{changes: changes + 1}
+	if stay > 0 {
+		t.flows.resize(stay) // rather than by and by, where memory is short
+	}
 	t.routes, t.ahead, t.match = routes{}, ahead{}, passive.Matcher{}
 	for i := range slots {
 		s := &slots[i]
@@ -137,6 +141,18 @@ func (t *Transport) forget() {
 				if k := index(w>>1 + 1); k > 0 {
 					h.connections[dir] = append(h.connections[dir], (k-1)<<1|w&1)
 				}
+			}
+		}
+	}
+	unpaired := t.contexts
+	t.contexts = nil
+	for way, list := range unpaired {
+		h := &oldHosts.list[way>>1]
+		for _, k := range list {
+			if k = index(k + 1); k > 0 {
+				ends := h.way(int(way & 1))
+				host, dir := t.hosts.find(ends[0], ends[1])
+				t.await(host, dir, k-1)
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"slices"
+
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -40,12 +42,12 @@ func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
 		return
 	}
 	if c == nil {
-		id, c = t.newContext(p)
+		id, c = t.newContext(p, host, dir)
 		t.flows.put(key, contextFlow, id, c)
 		from = 0
 	}
 	if !c.Paired && p.Info().Response {
-		c, from = t.pairContexts(c, p, key)
+		c, from = t.pairContexts(c, p, key, uint64(host)<<1|uint64(reverse(p.Src, p.Dst, dir)))
 	}
 	t.count(c, from, p)
 	t.ver.Header(nil, 0, p) // the packet names its queue pairs
@@ -57,32 +59,46 @@ func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
 }
 
 // newContext begins a pair of end-to-end contexts of which one is known.
-func (t *Transport) newContext(p *packet.Packet) (uint32, *connection) {
+func (t *Transport) newContext(p *packet.Packet, host, dir uint32) (uint32, *connection) {
 	i, c := t.pairs.add()
 	c.Service, c.Encap, c.Lossy, c.rd = packet.RD, p.Encap, t.lossy, new(verifier.RD)
 	c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
 	c.Ends[0] = qp.QP{Addr: p.Src, Near: t.isNear(p.Src, p.SGID)}
 	c.Ends[1] = qp.QP{Addr: p.Dst, Near: t.isNear(p.Dst, p.DGID), Number: p.EEC, Numbered: true}
-	t.contexts = append(t.contexts, i)
+	t.await(host, dir, i)
 	return i << 1, c
 }
 
-// pairContexts looks for the one pair of contexts that sent the request which a response answers, and makes one of the two.
-func (t *Transport) pairContexts(c *connection, p *packet.Packet, key uint64) (*connection, int) {
-	found, n := uint32(0), 0
-	live := t.contexts[:0]
-	for _, i := range t.contexts {
+// contexts is up to how many pairs of contexts from one host to another are searched for the one that a response answers.
+const contexts = 4 * searched
+
+// await notes a pair of contexts of which one direction is known.
+func (t *Transport) await(host, dir, i uint32) {
+	if t.contexts == nil {
+		t.contexts = map[uint64][]uint32{}
+	}
+	if way := uint64(host)<<1 | uint64(dir); len(t.contexts[way]) <= contexts {
+		t.contexts[way] = append(t.contexts[way], i)
+	}
+}
+
+// pairContexts looks for the one pair of contexts that sent the request which a response answers, and makes one of the two. Of more than it searches, which come
+// from the other host, none is found.
+func (t *Transport) pairContexts(c *connection, p *packet.Packet, key, back uint64) (*connection, int) {
+	live := slices.DeleteFunc(t.contexts[back], func(i uint32) bool {
 		k := t.pairs.at(i)
-		if k.dead || k.Paired || k.rd == nil {
-			continue
-		}
-		live = append(live, i)
-		if k != c && k.Ends[0].Addr == p.Dst && k.Ends[1].Addr == p.Src && k.rd.Ends[0].Asked(p) {
+		return k.dead || k.Paired
+	})
+	if len(live) > 0 {
+		t.contexts[back] = live
+	}
+	found, n := uint32(0), 0
+	for _, i := range live {
+		if k := t.pairs.at(i); k != c && k.rd.Ends[0].Asked(p) {
 			found, n = i, n+1
 		}
 	}
-	t.contexts = live
-	if n != 1 {
+	if n != 1 || len(live) > contexts {
 		return c, 0
 	}
 	to := t.pairs.at(found)

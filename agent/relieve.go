@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
 
 	"ibwitness/rule"
@@ -64,13 +65,20 @@ func (e *engine) relieve(now int64) {
 		t.opened = opened // what waits for an answer now may get it yet
 	}
 	Reconcile(agents...)
-	rows := connections(agents, true)
-	e.forgotten.Connections += uint64(len(rows))
-	if n := max(mostGone-len(e.gone), 0); len(rows) > n {
-		e.forgotten.Unlisted += uint64(len(rows) - n)
-		rows = rows[:n]
+	all := 0
+	for _, t := range agents {
+		for i := range t.pairs.n {
+			if t.pairs.at(i).listed(true) {
+				all++
+			}
+		}
 	}
-	e.gone = append(e.gone, rows...)
+	e.forgotten.Connections += uint64(all)
+	n := min(mostGone-len(e.gone), all)
+	e.forgotten.Unlisted += uint64(all - n)
+	if n > 0 {
+		e.gone = append(e.gone, connections(agents, true)[:n]...)
+	}
 	for _, t := range agents {
 		t.forget()
 		e.thin(&t.Rec)
@@ -78,6 +86,7 @@ func (e *engine) relieve(now int64) {
 			e.thin(&t.links.Rec)
 		}
 	}
+	runtime.GC() // else what was given up takes memory until the collector comes by, which a busy machine may delay
 }
 
 // thin drops findings like others.

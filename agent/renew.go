@@ -3,6 +3,7 @@ package agent
 import (
 	"slices"
 
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/verifier"
@@ -29,7 +30,7 @@ func (t *Transport) renew(c *qp.Pair, from int, first *packet.Packet, host, dir 
 func (t *Transport) renewed(c *qp.Pair, from int, p *packet.Packet) bool {
 	host, dir := t.hosts.find(p.Src, p.Dst)
 	old := t.flows.find(flowKey(host, dir, p.DestQP), 0)
-	if old == nil || &old.c.Pair != c || old.c.learned == ByAgent {
+	if old == nil || &old.c.Pair != c || old.c.learned == ByAgent || t.follows(&c.Ends[from], p.Time) || t.follows(&c.Ends[1-from], p.Time) {
 		return false
 	}
 	c.Ends[from].Sums.Remove(p)
@@ -43,6 +44,15 @@ func (t *Transport) renewed(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	t.follow(p, host, dir)
 	return true
+}
+
+// follows reports whether the verbs events of an end reach up to time at, and tell of no other life of its queue pair.
+func (t *Transport) follows(e *qp.QP, at int64) bool {
+	if t.queues == nil || !e.Numbered || !e.Knows(hcaagent.KnowsSQPSN) {
+		return false
+	}
+	f := t.resolved[told{qp: hcaagent.QP{Addr: e.Addr, QPN: e.Number}}]
+	return f != nil && &f.Attr == e.Attr && t.queues.Lives(e.Addr, e.Number, at) == hcaagent.Alive
 }
 
 // leapt begins a connection again with the requests of end from that are far from their stream.

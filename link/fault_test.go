@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ibwitness/fabricagent/sim"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -44,7 +45,7 @@ func TestFaults(t *testing.T) {
 	for _, name := range sim.LinkFaultNames() {
 		t.Run(name, func(t *testing.T) {
 			f := sim.LinkFaults[name]
-			for seed := range max(*runs/25, 1) {
+			for seed := range max(*runs/uint64(sample.Stride(4))/25, 1) {
 				still := stage(name, seed, "a", name == "wrong-lane" || name == "longer-than-mtu") // the port is asked, and right
 				still.Ports[0].FaultAt = 1 << 30
 				clean := still.play(t)

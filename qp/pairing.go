@@ -9,6 +9,9 @@ import (
 // says that the tap is near: then its requester may lack an answer yet.
 func (s *SendQueue) Unpair(psn packet.PSN, near bool) {
 	s.Una, s.RdOut, s.Passed = psn, 0, s.Passed && near
+	if near && !s.Passed && s.Retrying && !psn.Before(s.Retry) && s.Messages.Len() > 0 {
+		s.Lack(s.Messages.At(0).First, 0) // it has gone back, and may not know how far it is acknowledged until it is there again
+	}
 	for i := range s.Messages.Len() {
 		w := s.Messages.At(i)
 		if !w.Op.Responded() {
@@ -35,7 +38,7 @@ func (s *SendQueue) Unpair(psn packet.PSN, near bool) {
 // Begin sets up both halves of a QP pair for a connection that starts with known PSNs: from sends its first request with psn.
 func Begin(c *Pair, from int, psn packet.PSN) {
 	c.Ends[from].SQ = SendQueue{Joined: true, Fresh: true, Next: psn, First: psn, High: psn, Una: psn}
-	c.Ends[1-from].RQ = ReceiveQueue{Joined: true, EPSN: psn, MSN: MSNKnown, Told: true}
+	c.Ends[1-from].RQ = ReceiveQueue{EPSN: psn, MSN: MSNKnown, Told: true}
 }
 
 // ReadDone counts one READ or atomic less that is not yet answered.

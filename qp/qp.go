@@ -63,7 +63,7 @@ type SendQueue struct {
 
 	SRQ      uint32    // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
 	Foreign  uint32    // PSN of the newest request with the P_Key of another partition, with BrokenSet
-	FirstMSN uint32    // MSN of the first response to it, where that counts from the first message seen; 0: another
+	FirstMSN uint32    // MSN of the first response to it; with MSNElse where that does not count from the first message seen; 0: none
 	Recovery *Recovery // see Lost; nil: nothing was lost yet
 	History  History
 
@@ -114,6 +114,9 @@ const (
 	LimitedCredits                   // the responder gives no end-to-end credits
 )
 
+// MSNElse marks a SendQueue.FirstMSN that counts messages from before the capture.
+const MSNElse = 1 << 31
+
 // BrokenSet marks SendQueue.Broken as set: PSN 0 is a PSN like any other.
 const BrokenSet = 1 << 31
 
@@ -160,7 +163,6 @@ type ReceiveQueue struct {
 	RNRs      uint8 // RNR NAKs in a row for one PSN
 	Unseen    uint8 // responses in a row to requests that were never seen
 	MSN       MSN
-	Joined    bool
 	Answered  bool           // LastPSN and LastMSN are set
 	Heard     bool           // LastPSN is set, of a responder whose requester is not known yet
 	Repeated  bool           // a duplicate request arrived, whose answer may be to come: until one behind RepeatedTo is answered

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ibwitness/packet"
-	"ibwitness/wqe"
 )
 
 // Recovery is what is kept beside the usual of a send queue once something of it was lost: a packet, or a response to it.
@@ -60,20 +59,9 @@ type Recovery struct {
 	Counted    bool
 	Back       packet.PSN // SendQueue.Una before a NAK that was reported took it back, while HasBack
 	HasBack    bool
-	OldIn      uint64       // how many packets the responder had sent in the capture with its newest answer to what came before that
+	Unsettled  uint64       // how many packets the responder had sent in the capture with its newest answer to what came before that
 	Other      Run          // PSNs that were retransmitted one after the other, each with another request than before, which was reported
 	OtherIs    packet.Trace // the newest of those requests, or the one before it that SendQueue.History has given up for it
-}
-
-// Unsettle notes that the newest of n packets of the responder answers what came before the capture.
-func (s *SendQueue) Unsettle(n uint64) { s.Lost().OldIn = n }
-
-// SettledIn is how many packets the responder had sent in the capture with its newest answer to what came before that.
-func (s *SendQueue) SettledIn() uint64 {
-	if s.Recovery == nil {
-		return 0
-	}
-	return s.Recovery.OldIn
 }
 
 // Overcount is a response with an MSN that counts READs or atomics behind its PSN.
@@ -99,12 +87,6 @@ type Run struct {
 	Before   int64 // when the request before the first of them came
 }
 
-// Issue is a READ request that was retransmitted.
-type Issue struct {
-	READ, From packet.PSN // PSN of the READ, and the one that is asked for now
-	At         int64
-}
-
 // Ignored is a READ or atomic that may be ignored.
 type Ignored struct {
 	First, Last packet.PSN // its PSNs
@@ -116,86 +98,6 @@ type Ignored struct {
 
 // Set reports whether there is one.
 func (d *Ignored) Set() bool { return d.Request != nil }
-
-// mostIssues is how many READs asked for again are kept.
-const mostIssues = 64
-
-// Reissue notes that the READ at psn read is asked for again at time now, from a PSN on.
-func (s *SendQueue) Reissue(read, from packet.PSN, now int64) {
-	r := s.Lost()
-	if len(r.Issues) == mostIssues {
-		r.Issues = slices.Delete(r.Issues, 0, 1)
-	}
-	r.Issues = append(r.Issues, Issue{read, from, now})
-	s.AskedFrom(read, from)
-}
-
-// AskedFrom notes that the READ at psn read was asked for again from a PSN on, whatever the responder has taken of it.
-func (s *SendQueue) AskedFrom(read, from packet.PSN) {
-	if s.Asked(read, func(psn packet.PSN) bool { return psn == from }) {
-		return
-	}
-	r := s.Lost()
-	if len(r.Past) == mostIssues {
-		r.Past = slices.Delete(r.Past, 0, 1)
-	}
-	r.Past = append(r.Past, Issue{READ: read, From: from})
-}
-
-// Reissued returns the issues of the READ at psn read whose answers have not begun, oldest first, in into.
-func (s *SendQueue) Reissued(read packet.PSN, into []Issue) []Issue {
-	if s.Recovery != nil {
-		for _, issue := range s.Recovery.Issues {
-			if issue.READ == read {
-				into = append(into, issue)
-			}
-		}
-	}
-	return into
-}
-
-// Answering drops the n oldest issues of the READ at psn read: the newest of them is being answered, and the others will not be any more.
-func (s *SendQueue) Answering(read packet.PSN, n int) {
-	s.Recovery.Issues = slices.DeleteFunc(s.Recovery.Issues, func(issue Issue) bool {
-		if issue.READ != read {
-			return false
-		}
-		n--
-		return n >= 0
-	})
-}
-
-// ReadsTo notes that a READ was retransmitted and asked for responses up to psn, more than the first time.
-func (s *SendQueue) ReadsTo(psn packet.PSN) {
-	r := s.Lost()
-	r.ReadTo, r.ReadMore = psn, true
-}
-
-// MayRead reports whether a response at psn may be one that a READ asked for when it was retransmitted, but not the first time.
-func (s *SendQueue) MayRead(psn packet.PSN) bool {
-	return s.Recovery != nil && s.Recovery.ReadMore && psn.Before(s.Recovery.ReadTo)
-}
-
-// Asked reports whether the READ at psn read was ever asked for again from a PSN for which fits holds. What is sent first may arrive last, and
-// what arrives once may have been copied on its way.
-func (s *SendQueue) Asked(read packet.PSN, fits func(from packet.PSN) bool) bool {
-	if s.Recovery == nil {
-		return false
-	}
-	return slices.ContainsFunc(s.Recovery.Past, func(issue Issue) bool { return issue.READ == read && fits(issue.From) })
-}
-
-// MayAsk reports whether the READ at psn read may ever have been asked for again from a PSN: it was, or so much was asked for again that not all is kept.
-func (s *SendQueue) MayAsk(read, from packet.PSN) bool {
-	return s.Recovery != nil && (len(s.Recovery.Past) == mostIssues || s.Asked(read, func(psn packet.PSN) bool { return psn == from }))
-}
-
-// Accepted forgets the issues of the READ at psn read: the responder has taken none of them.
-func (s *SendQueue) Accepted(read packet.PSN) {
-	if s.Recovery != nil {
-		s.Recovery.Issues = slices.DeleteFunc(s.Recovery.Issues, func(issue Issue) bool { return issue.READ == read })
-	}
-}
 
 // CameAgain notes that request p was retransmitted.
 func (s *SendQueue) CameAgain(p *packet.Packet) {
@@ -405,73 +307,4 @@ func (s *SendQueue) ToldSilent(since int64) bool {
 // ToldUnanswered reports whether it was reported that the oldest request has no answer.
 func (s *SendQueue) ToldUnanswered() bool {
 	return s.Recovery != nil && s.Recovery.Unanswered == s.Una|Valid
-}
-
-// Taken is the oldest PSN whose response the requester may lack: Una, unless a response has passed over one before.
-func (s *SendQueue) Taken() packet.PSN {
-	if s.Passed {
-		return s.Recovery.Taken
-	}
-	return s.Una
-}
-
-// Lack notes, at time now, that the requester lacks a response from psn on.
-func (s *SendQueue) Lack(psn packet.PSN, now int64) {
-	r := s.Lost()
-	s.Passed, r.Taken, r.PassedAt = true, psn, now
-}
-
-// Take notes that a response, seen at time now, acknowledges the SENDs and WRITEs up to psn, and that it answers the READ or atomic at
-// psn itself where own is set. A requester takes it only as far as no READ or atomic before it lacks its own answer. It comes before
-// Una moves on.
-func (s *SendQueue) Take(psn packet.PSN, own bool, now int64) {
-	taken, end := s.Taken(), psn.Add(1)
-	if psn.Before(taken) {
-		return
-	}
-	if taken.Before(s.First) {
-		end = taken // the requests from there on are not known
-	}
-	for i := max(s.Messages.UpTo(taken), 0); end != taken && i < s.Messages.Len(); i++ {
-		w := s.Messages.At(i)
-		if w.First.After(psn) {
-			break
-		}
-		if w.Last.Before(taken) || !w.Op.Responded() {
-			continue
-		}
-		if taken.Before(w.First) {
-			taken = w.First
-		}
-		if !own || taken != psn {
-			end = taken
-			if taken != psn {
-				s.skipped(taken, now)
-			}
-		}
-		break
-	}
-	if !end.Before(s.Una) && !end.Before(psn.Add(1)) {
-		s.Passed = false
-		return
-	}
-	since := now
-	if s.Passed && s.Recovery.PassedAt != 0 {
-		since = s.Recovery.PassedAt
-	}
-	s.Lack(end, since)
-	s.Passed = now-since <= patience
-}
-
-// AwaitsAck reports whether a message that is not acknowledged has asked for a response: without one no timer runs.
-func (s *SendQueue) AwaitsAck() bool {
-	for i := s.Messages.Len() - 1; i >= 0; i-- {
-		switch w := s.Messages.At(i); {
-		case w.Last.Before(s.Una):
-			return false
-		case w.Has(wqe.AckWanted):
-			return true
-		}
-	}
-	return false
 }

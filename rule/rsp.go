@@ -94,7 +94,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP009 - rspFirst: {
 		ID: "RC-RSP-009", Name: "read-response-aeth", Severity: Error, Needs: Wire, Ref: "9.3.5",
 		Text:  "READ responses First, Last and Only carry an AETH; Middle carries none.",
-		Where: "verifier/rc_read.go",
+		Where: "verifier/rc_read_length.go",
 	},
 	RCRSP010 - rspFirst: {
 		ID: "RC-RSP-010", Name: "atomic-ack-format", Severity: Error, Needs: Wire, Ref: "9.5.3",
@@ -174,7 +174,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP031 - rspFirst: {
 		ID: "RC-RSP-031", Name: "duplicate-atomic", Severity: Error, Needs: Wire, Ref: "9.7.5.1†",
 		Text:  "A duplicate atomic is never executed again: the saved result is returned, or the request is dropped if none is left.",
-		Where: "verifier/rc_read.go",
+		Where: "verifier/rc_atomic.go",
 	},
 	RCRSP032 - rspFirst: {
 		ID: "RC-RSP-032", Name: "duplicate-order", Severity: Error, Needs: Wire, Ref: "C9-110",

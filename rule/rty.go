@@ -204,12 +204,12 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCATM001 - rtyFirst: {
 		ID: "RC-ATM-001", Name: "atomic-alignment", Severity: Error, Needs: Wire, Ref: "9.4.5†",
 		Text:  "The address of an atomic is a multiple of 8.",
-		Where: "verifier/rc_message.go",
+		Where: "verifier/rc_atomic.go",
 	},
 	RCATM002 - rtyFirst: {
 		ID: "RC-ATM-002", Name: "fetch-add-compare-field", Severity: Warning, Needs: Wire, Ref: "9.3.4",
 		Text:  "A FETCH_ADD carries its operand in the first data field of the AtomicETH; the compare field is sent as 0 and ignored.",
-		Where: "verifier/rc_message.go",
+		Where: "verifier/rc_atomic.go",
 	},
 	RCATM003 - rtyFirst: {
 		ID: "RC-ATM-003", Name: "cmp-swap-fields", Severity: Error, Needs: Wire, Ref: "9.3.4",
@@ -229,7 +229,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCRES002 - rtyFirst: {
 		ID: "RC-RES-002", Name: "read-response-length", Severity: Error, Needs: WireQP, Ref: "9.4.4",
 		Text:  "READ responses First and Middle carry one PMTU, Last 1 byte to one PMTU, Only at most one PMTU; together they carry DMALen bytes.",
-		Where: "verifier/rc_read.go",
+		Where: "verifier/rc_read_length.go",
 	},
 	RCRES003 - rtyFirst: {
 		ID: "RC-RES-003", Name: "read-response-lost", Severity: Error, Needs: Wire, Ref: "9.7.5†",

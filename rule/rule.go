@@ -2,11 +2,7 @@
 // floor above reports what it found: findings, their classes, and coverage.
 package rule
 
-import (
-	"slices"
-
-	"ibwitness/packet"
-)
+import "ibwitness/packet"
 
 // ID names one row of the catalogue; the constants carry the catalogue's id without its dashes, as RCPSN004 for "RC-PSN-004".
 type ID uint16
@@ -165,6 +161,11 @@ type Recorder struct {
 	Cover    [NumRules]Count
 	seq      uint32
 
+	about  about // see there; nil: nothing was looked for yet
+	found  []int
+	looked uint64
+	taken  bool // one that was taken back is in Findings
+
 	clockless bool // see DoubtClock
 }
 
@@ -184,31 +185,31 @@ func (r *Recorder) Add(f Finding) {
 		r.Cover[f.Rule].Exercised++
 	}
 	r.Findings = append(r.Findings, f)
+	if r.about != nil {
+		r.about.add(&f)
+	}
 }
 
 // Take removes the findings before a time and returns them, in the order in which they were made.
-func (r *Recorder) Take(before int64) (taken []Finding) {
+func (r *Recorder) Take(before int64) (out []Finding) {
+	r.Settle()
+	r.about = nil
 	stay := r.Findings[:0]
 	for _, f := range r.Findings {
 		if f.Time < before {
-			taken = append(taken, f)
+			out = append(out, f)
 		} else {
 			stay = append(stay, f)
 		}
 	}
 	clear(r.Findings[len(stay):])
 	r.Findings = stay
-	return taken
+	return out
 }
 
-// Remove takes a finding back, by its index: another one explains it.
-func (r *Recorder) Remove(i int) {
-	r.uncount(&r.Findings[i])
-	r.Findings = slices.Delete(r.Findings, i, i+1)
-}
-
-// RemoveAll takes findings back, by their indices, in one step.
+// RemoveAll takes findings back, by their indices, in one step. Those that stay may accuse others than before.
 func (r *Recorder) RemoveAll(gone map[int]bool) {
+	r.about = nil
 	if len(gone) == 0 {
 		return
 	}
@@ -253,6 +254,9 @@ func (r *Recorder) Prove(i int, why string) {
 	f.Class, f.Detail = Violation, why
 	r.Cover[f.Rule].Unproven--
 	r.Cover[f.Rule].Violated++
+	if r.about != nil && f.Leans&LeanNear != 0 {
+		r.about.both(subject{rule: leaning}, f, 0)
+	}
 }
 
 // Row returns the catalogue row of a rule.

@@ -24,9 +24,10 @@ var thinning = [...]struct {
 // Thin halves the list of findings at least, where there are many: the first ones of each kind stay, so that no rule and no class is lost. It returns how
 // many findings and events it drops. The coverage counts them still.
 func (r *Recorder) Thin() (findings, events uint64) {
-	if len(r.Findings) < fewest {
+	if r.Settle(); len(r.Findings) < fewest {
 		return 0, 0
 	}
+	r.about = nil
 	half := len(r.Findings) / 2
 	for _, round := range thinning {
 		if len(r.Findings) <= half {

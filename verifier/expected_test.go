@@ -113,7 +113,6 @@ var unusual = []cause{
 	{name: "retrying", set: func(g *ground, _ *packet.Packet) { g.q.Retrying = true }},
 	{name: "passed", set: func(g *ground, _ *packet.Packet) { g.q.Lack(g.q.Una, 0) }},
 	{name: "credited", set: func(g *ground, _ *packet.Packet) { g.q.Credited = true }},
-	{name: "responder not joined", set: func(g *ground, _ *packet.Packet) { g.r.Joined = false }},
 	{name: "expects another PSN", set: func(g *ground, _ *packet.Packet) { g.r.EPSN = g.r.EPSN.Add(-1) }},
 	{name: "NAK", set: func(g *ground, _ *packet.Packet) { g.r.Nak = qp.NakRNR }},
 	{name: "repeated", set: func(g *ground, _ *packet.Packet) { g.r.Repeated = true }},

@@ -9,9 +9,7 @@ import (
 
 // FinishRC judges what of an RC connection was still open when the capture ended, at time end.
 func (v *Verifier) FinishRC(c *qp.Pair, end int64) {
-	if len(c.Early) > 0 {
-		v.rcEarly(c, atEnd)
-	}
+	v.rcEarly(c, atEnd)
 	if c.PMTU == 0 && c.Odd != 0 {
 		v.rcOneShows(c)
 	}

@@ -289,53 +289,6 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	v.report(c, from, p, d)
 }
 
-// SteadyRules are the rules of which a single odd packet is proven by those after it.
-var SteadyRules = []rule.ID{rule.PKY004, rule.UDPKY001, rule.BTH013, rule.UCMIG001, rule.UDQKEY001, rule.NETGRH013, rule.NETGRH006, rule.NETGRH007, rule.LNKSL001}
-
-// Steady is what FinishRC and its like prove of flows, for a connection that goes on.
-func (v *Verifier) Steady(c *qp.Pair) { v.steady(c) }
-
-// steady proves, at the end, that one packet of a QP was wrong where those before it and after it agree: no P_Key, migration state or
-// Q_Key of a destination changes for a single packet, no GRH comes or goes, nor do its GIDs change, and no SL but where a router may set it; nor, where the tap
-// is near its sender, a flow label or DSCP.
-func (v *Verifier) steady(c *qp.Pair) {
-	for i := range c.Ends {
-		end := &c.Ends[i]
-		odd := end.Flow.Odd
-		// Responses of one kind may have another DSCP than the rest.
-		path := end.OddPath == 1 && (end.OddShown || end.OddKind == 0 && end.Sums.Messages >= 4) && c.Sees(i)
-		level := end.OddSL == 1 && (!end.Flow.GRH && end.OddGRH == 0 || c.Sees(i)) // else the ICRC leaves the SL out
-		if odd&15 != 1 && odd>>4 != 1 && !path && !level && end.OddGRH != 1 || end.Sums.Packets < 4 {
-			continue
-		}
-		last := max(end.SQ.LastTime, end.RQ.LastTime)
-		for k := range v.Rec.Findings {
-			f := &v.Rec.Findings[k]
-			is := false
-			switch f.Rule {
-			case rule.PKY004, rule.UDPKY001:
-				is = odd&15 == 1
-			case rule.BTH013, rule.UCMIG001, rule.UDQKEY001:
-				is = odd>>4 == 1
-			case rule.NETGRH013:
-				is = path
-			case rule.NETGRH006, rule.NETGRH007:
-				is = end.OddGRH == 1
-			case rule.LNKSL001:
-				is = level
-			}
-			own := f.Accused.Addr == end.Addr && f.Peer.Addr == c.Ends[1-i].Addr && // the QPN may have been learned since
-				(!f.Accused.QPNKnown || f.Accused.QPN == end.Number) && (!f.Peer.QPNKnown || f.Peer.QPN == c.Ends[1-i].Number)
-			if is && own && f.Class == rule.Unproven && f.Time < last && len(f.Evidence) == 0 { // else it is the table of the port that it disagrees with
-				if f.Rule == rule.NETGRH013 || f.Rule == rule.LNKSL001 && end.Flow.GRH {
-					f.Leans |= rule.LeanNear
-				}
-				v.Rec.Prove(k, "the packets before and after it agree")
-			}
-		}
-	}
-}
-
 // serviceLevel holds the SL of a packet against that of the address vector or, where that is not known, of the packets before it and
 // of the peer (rule LNK-SL-001): one finding a QP.
 func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {

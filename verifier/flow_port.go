@@ -22,21 +22,21 @@ func (v *Verifier) portChanged(c *qp.Pair, from int, p *packet.Packet) {
 		v.report(c, from, p, d)
 	case f.Reported&reportedPorts == 0 && c.Complete(): // else the QPs may have been connected again twice
 		f.Reported |= reportedPorts
-		if own := endpoint(&c.Ends[from], rule.Sender); !v.confirm(p, "the port changes again in frame "+fmt.Sprint(p.Frame), func(g *rule.Finding) bool {
-			return g.Rule == rule.ROCV2018 && g.Accused.Addr == own.Addr && g.Accused.QPN == own.QPN && g.Peer.Addr == p.Dst && g.Peer.QPN == p.DestQP
-		}) {
+		if own := endpoint(&c.Ends[from], rule.Sender); !v.confirm(p, v.Rec.About(rule.ROCV2018, own, rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}, 0), func(g *rule.Finding) bool {
+			return g.Accused.QPN == own.QPN && g.Peer.QPN == p.DestQP
+		}, "the port changes again in frame "+fmt.Sprint(p.Frame)) {
 			d.class, d.detail = rule.Violation, "it has changed before"
 			v.report(c, from, p, d)
 		}
 	}
 }
 
-// confirm proves the unproven finding for which is holds, by p. It reports false where there is none any more.
-func (v *Verifier) confirm(p *packet.Packet, detail string, is func(*rule.Finding) bool) bool {
+// confirm proves, by p, the first unproven finding of these for which is holds. It reports false where there is none any more.
+func (v *Verifier) confirm(p *packet.Packet, findings []int, is func(*rule.Finding) bool, detail string) bool {
 	if p.Cut {
 		return false
 	}
-	for i := range v.Rec.Findings {
+	for _, i := range findings {
 		if f := &v.Rec.Findings[i]; f.Class == rule.Unproven && !f.Cut && is(f) {
 			v.Rec.Prove(i, detail)
 			return true

@@ -68,7 +68,7 @@ func excess(p *packet.Packet) (rule.ID, int) {
 func format(id rule.ID, applies func(packet.Encap, *packet.Info) bool, reads usually) header {
 	return header{id, rule.Sender, applies, func(p *packet.Packet) (string, string) {
 		if which, n := excess(p); n != 0 {
-			return differs(which == id, "no payload, and no header of requests, in a response", "%d bytes more than the headers of %v", n, p.Opcode)
+			return differs2(which == id, "no payload, and no header of requests, in a response", "%d bytes more than the headers of %v", n, p.Opcode)
 		}
 		return differs(p.Flaws&packet.FlawShort != 0 && misfit(p) == id, misfits[id], "too few bytes for %v", p.Opcode)
 	}, false, reads}
@@ -92,7 +92,7 @@ var formatHeaders = []header{
 		return differs(p.XRCRes != 0, "reserved byte of the XRCETH 0", "0x%02x", p.XRCRes)
 	}, false, nil},
 	{rule.FLW001, rule.Requester, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.Op(packet.RD, packet.Flush) }, func(p *packet.Packet) (string, string) {
-		return differs(oddFlush(p), flushFormat, "FETH 0x%08x and %d bytes of payload", p.FETH, p.PayloadLen)
+		return differs2(oddFlush(p), flushFormat, "FETH 0x%08x and %d bytes of payload", p.FETH, p.PayloadLen)
 	}, false, nil},
 	{rule.RDNAK001, rule.Responder, of(packet.XRC), func(p *packet.Packet) (string, string) {
 		return differs(p.Syndrome == packet.NAKInvalidRD, "no NAK of RD on XRC", "syndrome 0x%02x", uint8(p.Syndrome))
@@ -106,6 +106,9 @@ func anyOf(s packet.Service) func(packet.Encap, *packet.Info) bool {
 
 func undefined(opcodes string) func(*packet.Packet) (string, string) {
 	return func(p *packet.Packet) (string, string) {
-		return differs(!p.Info().Defined, fmt.Sprintf("%v opcode %s", p.Opcode.Service(), opcodes), "0x%02x", uint8(p.Opcode))
+		if p.Info().Defined {
+			return "", ""
+		}
+		return fmt.Sprintf("%v opcode %s", p.Opcode.Service(), opcodes), fmt.Sprintf("0x%02x", uint8(p.Opcode))
 	}
 }

@@ -151,7 +151,7 @@ var bthHeaders = []header{
 		return differs(!p.Info().Defined && (p.Opcode.Service() == packet.RC || p.Opcode.Service() == packet.CNP) && !p.IsCNP(), "an opcode of table T2", "0x%02x", uint8(p.Opcode))
 	}, false, ofOpcode(isDefined)},
 	{rule.BTH006, rule.Sender, withPayload, func(p *packet.Packet) (string, string) {
-		return differs((p.PayloadLen+int(p.PadCnt))&3 != 0, "payload and pad a multiple of 4 bytes", "payload %d, PadCnt %d", p.PayloadLen, p.PadCnt)
+		return differs2((p.PayloadLen+int(p.PadCnt))&3 != 0, "payload and pad a multiple of 4 bytes", "payload %d, PadCnt %d", p.PayloadLen, p.PadCnt)
 	}, false, has(withPad.is(0))},
 	{rule.BTH007, rule.Sender, withoutPad, func(p *packet.Packet) (string, string) {
 		return differs(p.PadCnt != 0, "PadCnt 0", "PadCnt %d", p.PadCnt)
@@ -160,15 +160,15 @@ var bthHeaders = []header{
 		return differs(!zero(p.Pad) && !unpadded(p.Info()), "pad bytes 0", "% x", p.Pad)
 	}, false, unless(unpadded, padBytes.is(0))},
 	{rule.BTH009, rule.Sender, all, func(p *packet.Packet) (string, string) {
-		return differs(p.Resv8a|p.Resv7 != 0, "reserved bits 0", "0x%02x in the byte of FECN and BECN, 0x%02x in that of AckReq", p.Resv8a, p.Resv7)
+		return differs2(p.Resv8a|p.Resv7 != 0, "reserved bits 0", "0x%02x in the byte of FECN and BECN, 0x%02x in that of AckReq", p.Resv8a, p.Resv7)
 	}, false, has(bthResv8a.is(0), bthResv7.is(0))},
 	{rule.BTH010, rule.Sender, defined, func(p *packet.Packet) (string, string) {
 		o := p.Opcode
 		bad := p.DestQP == 0 && p.Has&packet.HasLRH != 0 && o.Service() != packet.UD || p.DestQP == 1 && o.Service() != packet.UD && o != packet.OpCNP
-		return differs(bad, "UD SEND Only to the management QPs", "%v to QP %d", o, p.DestQP)
+		return differs2(bad, "UD SEND Only to the management QPs", "%v to QP %d", o, p.DestQP)
 	}, false, has(bthDestQP.not(1))}, // only InfiniBand breaks the rule for QP 0, and none of its packets is plain
 	{rule.UDMC004, rule.Sender, defined, func(p *packet.Packet) (string, string) {
-		return differs((p.DestQP == packet.PSNMask || p.Dst.IsMulticast()) && p.Opcode.Service() != packet.UD, "only UD to multicast", "%v to QP 0x%x at %v", p.Opcode, p.DestQP, p.Dst)
+		return differs3((p.DestQP == packet.PSNMask || p.Dst.IsMulticast()) && p.Opcode.Service() != packet.UD, "only UD to multicast", "%v to QP 0x%x at %v", p.Opcode, p.DestQP, p.Dst)
 	}, false, has(bthDestQP.not(packet.PSNMask), dstClass.unicast())},
 	{rule.BTH012, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
 		s := in.Opcode.Service()
@@ -186,14 +186,35 @@ var bthHeaders = []header{
 		return differs(p.PKey&0x7FFF == 0, "a P_Key with a partition number", "P_Key 0x%04x", p.PKey)
 	}, false, has(bthPKey.not(0))},
 	{rule.BTH016, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onIP(e, in) && in.Opcode != packet.OpCNP }, func(p *packet.Packet) (string, string) {
-		return differs(p.FECN || p.BECN, "FECN and BECN 0 on RoCEv2", "FECN %t, BECN %t", p.FECN, p.BECN)
+		return differs2(p.FECN || p.BECN, "FECN and BECN 0 on RoCEv2", "FECN %t, BECN %t", p.FECN, p.BECN)
 	}, false, has(bthFBECN.is(0))},
 }
 
-// differs returns what a broken rule expected and what stands there, or nothing when it holds.
-func differs(broken bool, expected, format string, args ...any) (string, string) {
+// differs returns what a broken rule expected and what stands there, or nothing when it holds. It is generic so that a rule that holds allocates nothing.
+func differs[A any](broken bool, expected, format string, a A) (string, string) {
 	if !broken {
 		return "", ""
 	}
-	return expected, fmt.Sprintf(format, args...)
+	return expected, fmt.Sprintf(format, a)
+}
+
+func differs2[A, B any](broken bool, expected, format string, a A, b B) (string, string) {
+	if !broken {
+		return "", ""
+	}
+	return expected, fmt.Sprintf(format, a, b)
+}
+
+func differs3[A, B, C any](broken bool, expected, format string, a A, b B, c C) (string, string) {
+	if !broken {
+		return "", ""
+	}
+	return expected, fmt.Sprintf(format, a, b, c)
+}
+
+func differs0(broken bool, expected, actual string) (string, string) {
+	if !broken {
+		return "", ""
+	}
+	return expected, actual
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -198,7 +199,7 @@ func TestInnocentRD(t *testing.T) {
 			continue
 		}
 		t.Run(setting.String(), func(t *testing.T) {
-			for n := range *simRuns {
+			for n := range sample.Part(*simRuns, 10) {
 				run := newInnocentRD(setting, *simSeed+uint64(n))
 				if bad := run.accused(t, run.lines); len(bad) > 0 {
 					t.Fatalf("%v; seed %d, %s", names(bad), run.seed, run.show(t))

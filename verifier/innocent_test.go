@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/rule"
 )
 
@@ -52,7 +53,7 @@ func TestInnocent(t *testing.T) {
 		t.Run(setting.String(), func(t *testing.T) {
 			shortest := map[rule.ID]*innocent{}
 			count := map[rule.ID]int{}
-			for n := range *simRuns {
+			for n := range sample.Part(*simRuns, 10) {
 				run := newInnocent(t, setting, *simSeed+uint64(n))
 				accused := run.accused(t, run.lines)
 				for id := range accused {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/rule"
 )
 
@@ -13,7 +14,7 @@ func TestInnocentXRC(t *testing.T) {
 		t.Run(setting.String(), func(t *testing.T) {
 			count := map[rule.ID]int{}
 			example := map[rule.ID]*innocent{}
-			for n := range (*simRuns + 3) / 4 {
+			for n := range sample.Part((*simRuns+3)/4, 10) {
 				run := newInnocentXRC(t, setting, *simSeed+uint64(n))
 				for id := range run.accused(t, run.lines) {
 					count[id]++

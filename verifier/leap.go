@@ -114,13 +114,9 @@ func (v *Verifier) leapKnown(c *qp.Pair, from int, p *packet.Packet) bool {
 	if !p.PSN.In(q.Stray.PSN, q.LeapEnd()) {
 		return false
 	}
-	switch responseTells(c, from, p) {
-	case lifeSame:
+	if responseTells(c, from, p) != lifeUnknown { // where an HCA agent tells of the queue pair, it would have told of another connection too
 		exact := r.MSN == qp.MSNKnown && c.Complete() && !q.EverMixed() && leapCount(q, r, p) == p.MSN
 		v.leap(c, from, rule.RCPSN004, rule.Requester, proven(exact || c.Sees(from)), p.Frame)
-		return false
-	case lifeNew:
-		v.reconnect(c, from) // where Renew did not
 		return false
 	}
 	v.Skipped[SkipUnseen]++

@@ -24,7 +24,7 @@ var linkHeaders = []header{
 		return differs(p.LNH >= 2 && p.PktLen < 6, "PktLen at least 6 words", "PktLen %d words", p.PktLen)
 	}, false, nil},
 	{rule.LNKLID001, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
-		return differs(p.DLID == 0, "a DLID", "DLID 0")
+		return differs0(p.DLID == 0, "a DLID", "DLID 0")
 	}, false, nil},
 	{rule.LNKLID003, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		bad := p.SLID == 0 || p.SLID >= 0xC000 && (p.SLID != 0xFFFF || p.DestQP != 0)
@@ -37,7 +37,7 @@ var linkHeaders = []header{
 		return differs(int(p.PktLen) > mostWords(4096), "PktLen at most 1055 words", "PktLen %d words", p.PktLen)
 	}, false, nil},
 	{rule.LNKVL002, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
-		return differs(p.VL == 15 && p.DestQP == 0 && p.Opcode == packet.Op(packet.UD, packet.SendOnly) && p.Has&packet.HasGRH != 0, "no GRH on VL15", "a GRH")
+		return differs0(p.VL == 15 && p.DestQP == 0 && p.Opcode == packet.Op(packet.UD, packet.SendOnly) && p.Has&packet.HasGRH != 0, "no GRH on VL15", "a GRH")
 	}, false, nil},
 	{rule.LNKVL001, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		return differs(p.VL == 15 && p.DestQP != 0 && !misdirected(p), "VL15 only to QP0", "VL15 to QP %d", p.DestQP)
@@ -74,7 +74,7 @@ func (v *Verifier) Raw(p *packet.Packet) {
 			say(h.id, want, have)
 		}
 	}
-	want, have = differs(p.VL == 15, "VL15 only to QP0", "a raw packet on VL15")
+	want, have = differs0(p.VL == 15, "VL15 only to QP0", "a raw packet on VL15")
 	say(rule.LNKVL001, want, have)
 	if p.Has&packet.HasRWH != 0 {
 		want, have = differs(p.RWHRes != 0, "reserved bits of the RWH 0", "0x%04x", p.RWHRes)

@@ -23,10 +23,10 @@ func (v *Verifier) Distrust(c *qp.Pair, why string) {
 			}
 		}
 	}
-	for i := range v.Rec.Findings {
-		if f := &v.Rec.Findings[i]; f.Leans&rule.LeanNear != 0 && concerns(c, f) {
-			v.Rec.Doubt(i, why)
-		}
+	for i := range c.Ends {
+		a, b := &c.Ends[i], &c.Ends[1-i]
+		concerns := func(f *rule.Finding) bool { return is(a, &f.Accused) && is(b, &f.Peer) } // whose QPNs may have been learned since it was made
+		v.Rec.DoubtNear(endpoint(a, rule.NoRole), endpoint(b, rule.NoRole), concerns, why)
 	}
 }
 
@@ -37,16 +37,6 @@ func (v *Verifier) Incomplete() {
 			v.Rec.Doubt(i, "the capture lost packets: a missing packet may have passed the tap")
 		}
 	}
-}
-
-// concerns reports whether a finding is about the ends of c. Their QPNs may have been learned since it was made.
-func concerns(c *qp.Pair, f *rule.Finding) bool {
-	for i := range c.Ends {
-		if is(&c.Ends[i], &f.Accused) && is(&c.Ends[1-i], &f.Peer) {
-			return true
-		}
-	}
-	return false
 }
 
 func is(q *qp.QP, e *rule.Endpoint) bool {

@@ -22,7 +22,7 @@ var networkHeaders = []header{
 	}, false, nil},
 	{rule.NETGRH005, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		bad := p.Has&(packet.HasGRH|packet.HasLRH) == packet.HasGRH|packet.HasLRH && p.LNH == 3 && int(p.PktLen)*4-8-40 != int(p.PayLen)
-		return differs(bad, "PktLen and PayLen that agree", "PktLen %d words, PayLen %d bytes", p.PktLen, p.PayLen)
+		return differs2(bad, "PktLen and PayLen that agree", "PktLen %d words, PayLen %d bytes", p.PktLen, p.PayLen)
 	}, false, nil},
 	{rule.NETGRH009, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		bad := p.DestQP == packet.PSNMask && p.Dst.IsMulticast() && (p.Has&packet.HasLRH != 0 && p.Has&packet.HasGRH == 0 || p.Has&packet.HasGRH != 0 && p.DGID.Hi>>56 != 0xFF)
@@ -33,7 +33,7 @@ var networkHeaders = []header{
 			return "", ""
 		}
 		bad := p.HopLmt <= 1 && p.SGID.Hi != p.DGID.Hi && p.SGID.Hi != linkLocal && p.DGID.Hi != linkLocal
-		return differs(bad, "a hop limit above 1 to another subnet", "hop limit %d from %v to %v", p.HopLmt, p.SGID, p.DGID)
+		return differs3(bad, "a hop limit above 1 to another subnet", "hop limit %d from %v to %v", p.HopLmt, p.SGID, p.DGID)
 	}, true, nil},
 	{rule.NETGRH011, rule.Sender, all, func(p *packet.Packet) (string, string) {
 		if p.Has&(packet.HasGRH|packet.HasIPv4|packet.HasIPv6) == 0 {

@@ -21,7 +21,8 @@ func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet, id uint16, 
 	if !numbered(p) || !leftBefore(p, id) || p.Time-at > uptake {
 		return false
 	}
-	for k := len(v.Rec.Findings) - 1; k >= 0 && p.Time-v.Rec.Findings[k].Time <= uptake; k-- {
+	n := len(v.Rec.Findings)
+	for k := n - 1; k >= max(n-soonFound, 0) && p.Time-v.Rec.Findings[k].Time <= uptake; k-- {
 		if f := &v.Rec.Findings[k]; f.Frame == last && f.Tap == p.Tap && ordered[f.Rule] && is(&c.Ends[from], &f.Accused) {
 			v.Rec.Doubt(k, "the capture is out of order: by its IPv4 identification the packet left after the next one in the capture")
 		}

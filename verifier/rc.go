@@ -116,7 +116,7 @@ func (v *Verifier) rcJoin(c *qp.Pair, from int, p *packet.Packet) {
 	q.Messages.Reset()
 	q.History.Reset()
 	r := &c.Ends[1-from].RQ
-	*r = qp.ReceiveQueue{Joined: true, EPSN: p.PSN}
+	*r = qp.ReceiveQueue{EPSN: p.PSN}
 }
 
 // rcStray deals with a PSN far from the stream of a requester.
@@ -182,6 +182,9 @@ func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 // misplaced notes the PSN that a request should have had, or should have brought to this connection: its responder may have taken it so.
 func misplaced(c *qp.Pair, psn packet.PSN) { c.Misplaced = uint32(psn) | qp.BrokenSet }
 
+// isMisplaced reports whether the newest request that was noted so was to have this PSN.
+func isMisplaced(c *qp.Pair, psn packet.PSN) bool { return c.Misplaced == uint32(psn)|qp.BrokenSet }
+
 // bare copies a packet without the views on its frame, which is about to be reused.
 func bare(p *packet.Packet) *packet.Packet {
 	b := *p
@@ -191,13 +194,15 @@ func bare(p *packet.Packet) *packet.Packet {
 
 // rcReserved lets a packet with a reserved opcode take its PSN; header rules have reported it.
 func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
-	q := &c.Ends[from].SQ
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	if q.Joined && p.PSN == q.Next {
+		if r.EPSN == q.Next {
+			r.EPSN = q.Next.Add(1)
+		}
 		q.Next = q.Next.Add(1)
 		q.High = later(q.High, q.Next)
 		q.Unsure = true
-		c.Ends[1-from].RQ.EPSN = q.Next
-		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+		r.MSN = qp.MSNUnknown
 		q.Break()
 		q.Excused = true // it may have been a READ, which takes more
 		return

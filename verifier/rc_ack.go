@@ -44,7 +44,7 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 	v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
 	if p.PSN.Before(q.First) {
 		start, known := c.Ends[1-from].Attr.Start()
-		if !known && (!c.Sees(from) || !r.Answered || r.Repeated || c.Ends[from].Sums.Packets < q.SettledIn()+settled) {
+		if !known && (!c.Sees(from) || !r.Answered || r.Repeated || c.Ends[from].Sums.Packets < q.UnsettledIn()+settled) {
 			v.rcUnsettled(c, from, p)
 			return // it answers a duplicate from before the capture
 		}

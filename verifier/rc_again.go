@@ -187,10 +187,14 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 }
 
+// soonFound is how many findings are made, at most, within the times in which the order of packets is uncertain.
+const soonFound = 1024
+
 // rcAskedLate takes back that responses to a READ began again although it had not come again: p asks for them just behind, and
 // opposite directions may be some microseconds out of order.
 func (v *Verifier) rcAskedLate(c *qp.Pair, from int, p *packet.Packet) {
-	for i := len(v.Rec.Findings) - 1; i >= 0 && p.Time-v.Rec.Findings[i].Time < earlyWindow; i-- {
+	n := len(v.Rec.Findings)
+	for i := n - 1; i >= max(n-soonFound, 0) && p.Time-v.Rec.Findings[i].Time < earlyWindow; i-- {
 		f := &v.Rec.Findings[i]
 		if in := f.Opcode.Info(); f.Rule == rule.RCRES001 && f.PSN == p.PSN && (in.First || in.Only) && is(&c.Ends[1-from], &f.Accused) && is(&c.Ends[from], &f.Peer) {
 			v.Rec.Doubt(i, "the READ was retransmitted just after this response in the capture, which may have recorded the two directions separately")

@@ -16,9 +16,6 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 		end.SQ.InvRKey = 0 // the peer may have told of memory registered again
 		c.Invalidated = c.Ends[from].SQ.InvRKey != 0
 	}
-	if !r.Joined {
-		r.Joined, r.EPSN = true, p.PSN
-	}
 	if v.broken {
 		if (r.Nak == qp.NakRNR || r.Nak == qp.NakSequence) && p.PSN == r.NakPSN {
 			c.Ends[from].SQ.Lost().Crossed = true // it may be what the NAK asks for

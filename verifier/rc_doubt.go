@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"fmt"
-	"slices"
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
@@ -66,11 +65,12 @@ func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 	}
 	w := q.Messages.At(i)
 	q.Recovery.Doubt = nil
-	requester, gap := c.Ends[1-from].Addr, rule.GapAt(q.Hole)
-	if k := slices.IndexFunc(v.Rec.Findings, func(f rule.Finding) bool {
-		return f.Rule == rule.RCPSN004 && f.Gap == gap && f.Accused.Addr == requester && f.Peer.Addr == c.Ends[from].Addr && f.Peer.QPN == c.Ends[from].Number
-	}); k >= 0 {
-		v.Rec.Remove(k)
+	requester, responder := endpoint(&c.Ends[1-from], rule.NoRole), endpoint(&c.Ends[from], rule.NoRole)
+	for _, k := range v.Rec.About(rule.RCPSN004, requester, responder, uint64(rule.GapAt(q.Hole))) {
+		if v.Rec.Findings[k].Peer.QPN == responder.QPN {
+			v.Rec.Remove(k)
+			break
+		}
 	}
 	behind := q.LastFrame
 	if s := q.History.Get(q.HoleEnd); s != nil {

@@ -61,7 +61,7 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 	}
 	switch {
 	case !e.Sent && q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)):
-		if p.PSN == q.Hole && (c.Misplaced == uint32(p.PSN)|qp.BrokenSet || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
+		if p.PSN == q.Hole && (isMisplaced(c, p.PSN) || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
 			q.Explained = true
 		}
 		return
@@ -72,7 +72,7 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 	waited := now - p.Time
 	noGap := p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && !p.PSN.Add(1).Before(q.High)
 	switch {
-	case noGap && !e.Sent && waited <= earlyWindow: // what shows a gap may come yet
+	case noGap && !e.Sent && waited <= earlyWindow && !isMisplaced(c, p.PSN): // what shows a gap may come yet
 		e.Sent = true
 		c.Early = append(c.Early, *e)
 		return
@@ -158,7 +158,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 		d.actual = p.Opcode.String()
 		consequence(c, from, &d)
 	}
-	if m := c.Missent; m != nil && (m.PSN == p.PSN || q.Fresh && p.PSN.After(m.PSN)) || c.Misplaced == uint32(p.PSN)|qp.BrokenSet {
+	if m := c.Missent; m != nil && (m.PSN == p.PSN || q.Fresh && p.PSN.After(m.PSN)) || isMisplaced(c, p.PSN) {
 		return // the request went to a wrong QP, or had a wrong PSN
 	}
 	if p.PSN == q.Next && (q.Stray != nil || q.Excused && !q.BrokenAt(p.PSN)) {

@@ -34,12 +34,20 @@ func missed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.
 func (v *Verifier) captureGap(c *qp.Pair, from int) {
 	c.Lossy = true
 	v.Skipped[SkipGap]++
-	gap := rule.GapAt(c.Ends[from].SQ.Hole)
-	for i := len(v.Rec.Findings) - 1; i >= 0; i-- {
-		f := &v.Rec.Findings[i]
-		if (f.Rule == rule.RCPSN004 || f.Rule == rule.RCPSN001) && f.Gap == gap && is(&c.Ends[from], &f.Accused) && is(&c.Ends[1-from], &f.Peer) {
-			v.Rec.Doubt(i, "the capture has a gap: the responder continues without a NAK, and its MSN counts the missing messages")
-			return
+	gap := uint64(rule.GapAt(c.Ends[from].SQ.Hole))
+	if i := max(v.blamed(c, from, rule.RCPSN004, gap), v.blamed(c, from, rule.RCPSN001, gap)); i >= 0 {
+		v.Rec.Doubt(i, "the capture has a gap: the responder continues without a NAK, and its MSN counts the missing messages")
+	}
+}
+
+// blamed returns the index of the newest finding of a rule that accuses an end of c at a gap or PSN, or -1: see rule.Recorder.About.
+func (v *Verifier) blamed(c *qp.Pair, accused int, id rule.ID, at uint64) int {
+	a, b := &c.Ends[accused], &c.Ends[1-accused]
+	list := v.Rec.About(id, endpoint(a, rule.NoRole), endpoint(b, rule.NoRole), at)
+	for k := len(list) - 1; k >= 0; k-- {
+		if f := &v.Rec.Findings[list[k]]; is(a, &f.Accused) && is(b, &f.Peer) {
+			return list[k]
 		}
 	}
+	return -1
 }

@@ -377,25 +377,3 @@ func (v *Verifier) writeSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	}
 	v.report(c, from, p, d)
 }
-
-// rcAtomic judges the operands of an atomic (rules RC-ATM-001, -002).
-func (v *Verifier) rcAtomic(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
-	v.covered(rule.RCATM001)
-	if p.VA&7 != 0 {
-		w.Flags |= wqe.Blamed
-		v.report(c, from, p, verdict{
-			rule: rule.RCATM001, class: rule.Violation, role: rule.Requester, own: true,
-			expected: "a virtual address on an 8-byte boundary", actual: fmt.Sprintf("VA 0x%x", p.VA),
-		})
-	}
-	if p.Opcode.Fn() != packet.FetchAdd {
-		return
-	}
-	v.covered(rule.RCATM002)
-	if p.Compare != 0 {
-		v.report(c, from, p, verdict{
-			rule: rule.RCATM002, class: rule.Violation, role: rule.Requester, own: true,
-			expected: "compare data 0 in a FetchAdd", actual: fmt.Sprintf("0x%x", p.Compare),
-		})
-	}
-}

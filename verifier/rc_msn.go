@@ -3,6 +3,7 @@ package verifier
 import (
 	"fmt"
 
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -21,11 +22,17 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 }
 
+// alikeMost is how many packets a responder sends at most, at the beginning of a capture, in answer to what was sent before it.
+const alikeMost = 64
+
 // rcCount holds the MSN of a response against the messages that the responder has completed (rules RC-RSP-013, -014, -015). A responder
 // counts a SEND or WRITE when it executes its last packet and a READ when it accepts it, so the MSN lies between the number of
 // messages up to the response's PSN and the number of all that were sent.
 func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if q.FirstMSN == 0 {
+		q.FirstMSN = p.MSN | qp.MSNElse
+	}
 	least, next, epoch, ok := completed(q, p.PSN.Add(-before))
 	if !ok || q.HasHole() && !p.PSN.Add(-before).Before(q.Hole) {
 		v.Skipped[SkipMSN]++
@@ -94,6 +101,9 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		d.class = rule.Unproven // until a response after them agrees
 		d.detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
 	}
+	if d.class == rule.Violation && over < 0 && p.MSN|qp.MSNElse == q.FirstMSN && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) && c.Ends[from].Sums.Packets < alikeMost {
+		d.class, d.detail = rule.Unproven, "all MSNs since the capture began are the same: the requests may be retransmissions from before it"
+	}
 	if over > 0 && have.After(most) && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
 		d.class, d.detail = rule.Unproven, "it may respond to a duplicate, and count a message that the tap has missed"
 	}
@@ -160,12 +170,9 @@ func (v *Verifier) rcGoesOn(c *qp.Pair, from int, p *packet.Packet) {
 	if in := p.Info(); p.PSN != l.CountedAt.Add(1) || !in.Middle && !in.Last || q.Open != wqe.OpOf(p.Opcode.Fn()) {
 		return
 	}
-	for k := len(v.Rec.Findings) - 1; k >= 0; k-- {
-		f := &v.Rec.Findings[k]
-		if (f.Rule == rule.RCRSP013 || f.Rule == rule.RCRSP015) && f.PSN == l.CountedAt && is(&c.Ends[1-from], &f.Accused) && is(&c.Ends[from], &f.Peer) {
-			v.Rec.Prove(k, "it counts the message, of which later packets follow")
-			return
-		}
+	at := uint64(l.CountedAt)
+	if k := max(v.blamed(c, 1-from, rule.RCRSP013, at), v.blamed(c, 1-from, rule.RCRSP015, at)); k >= 0 {
+		v.Rec.Prove(k, "it counts the message, of which later packets follow")
 	}
 }
 
@@ -213,12 +220,12 @@ func completed(q *qp.SendQueue, psn packet.PSN) (n, begun uint32, epoch uint8, o
 			n := q.Messages.At(0).Ordinal
 			return n, n, q.Messages.At(0).Epoch, true
 		}
-		return 0, 0, 0, false
+		return
 	}
 	w := q.Messages.At(i)
 	switch {
 	case psn.After(w.Last), w.Has(wqe.Broken):
-		return 0, 0, 0, false
+		return
 	case w.Op.Responded() || psn == w.Last && w.Has(wqe.Ended):
 		return (w.Ordinal + 1) & packet.PSNMask, (w.Ordinal + 1) & packet.PSNMask, w.Epoch, true
 	}

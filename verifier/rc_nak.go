@@ -103,13 +103,14 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	if c.Sees(from) && q.HasHole() {
 		v.covered(rule.RCRSP040)
 	}
+	mistaken := p.PSN.Before(r.EPSN) && isMisplaced(c, p.PSN)
 	unfounded := false
 	switch {
 	case repeated:
 	case !p.PSN.Add(1).Before(q.High):
 		v.rcNoGap(c, from, p)
 		unfounded = true
-	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && (!q.MayRepeat(p.PSN) || rcResumed(q, r, p)) && c.Misplaced != uint32(p.PSN)|qp.BrokenSet:
+	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && (!q.MayRepeat(p.PSN) || rcResumed(q, r, p)) && !mistaken:
 		unfounded = true
 		v.covered(rule.RCRSP002)
 		v.report(c, from, p, verdict{
@@ -133,8 +134,8 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 		q.Asks(p.PSN, p.Time, p.Time+goesBack)
 		v.rcNak(c, from, p, qp.NakSequence)
 	}
-	if unfounded {
-		q.Lost().Crossed = true // the ACK of the request with a wrong syndrome: that it goes on so is the same fault
+	if unfounded || mistaken {
+		q.Lost().Crossed = true // the ACK of the request with a wrong syndrome, or a NAK of what was no request: that it goes on so is the same fault
 	}
 	if told {
 		q.Lost().Refuted, r.Blamed = true, true
@@ -162,8 +163,8 @@ func (v *Verifier) sameNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	return v.sameResponse(r, p) || !c.Sees(from) && numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.Time-r.NakTime < sameFrame
 }
 
-// rcOldNak counts a PSN sequence NAK for the first request of a capture that joined in mid-stream, before the second: later ones may have
-// arrived before the capture, and the NAK for the first have met it on the way. Nothing follows from it.
+// rcOldNak counts a PSN sequence NAK for the newest request, the first response of a capture that joined in mid-stream: later ones may have
+// arrived before the capture, and the NAK for this one have met it on the way. Nothing follows from it.
 func (v *Verifier) rcOldNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	end.Sums.NAKs++
@@ -174,7 +175,7 @@ func (v *Verifier) rcOldNak(c *qp.Pair, from int, p *packet.Packet) {
 // rcNoGap reports a PSN sequence NAK although no later PSN had been sent (rule RC-RSP-002).
 func (v *Verifier) rcNoGap(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCRSP002)
-	if c.Misplaced == uint32(p.PSN)|qp.BrokenSet {
+	if isMisplaced(c, p.PSN) {
 		return // a packet with a wrong PSN or opcode may have seemed later
 	}
 	v.report(c, from, p, verdict{

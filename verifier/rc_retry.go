@@ -161,7 +161,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if s == nil {
-		if i := q.Messages.UpTo(p.PSN); i >= 0 && p.Opcode.Fn() == packet.ReadRequest && q.Messages.At(i).Has(wqe.Unsized) {
+		if i := q.Messages.UpTo(p.PSN); i >= 0 {
 			q.AskedFrom(q.Messages.At(i).First, p.PSN) // maybe: how many PSNs that takes is not known yet
 		}
 		return

@@ -164,11 +164,14 @@ func (v *Verifier) rcAware(c *qp.Pair, from int, first *packet.Packet, why strin
 	if c.Ends[from].SQ.Recovery.Unheeded = nil; !c.Sees(from) || c.Cut() {
 		return
 	}
-	for k := len(v.Rec.Findings) - 1; k >= 0; k-- {
-		if f := &v.Rec.Findings[k]; f.Frame == first.Frame && f.Tap == first.Tap && (f.Rule == rule.RCRNR002 || f.Rule == rule.RCRNR005 || f.Rule == rule.RCRTY011) {
-			f.Leans |= rule.LeanNear
-			v.Rec.Prove(k, why)
-			return
+	k := -1
+	for _, id := range []rule.ID{rule.RCRNR002, rule.RCRNR005, rule.RCRTY011} {
+		if l := v.Rec.OnFrame(id, first.Tap, first.Frame); len(l) > 0 {
+			k = max(k, l[len(l)-1])
 		}
+	}
+	if k >= 0 {
+		v.Rec.Findings[k].Leans |= rule.LeanNear
+		v.Rec.Prove(k, why)
 	}
 }

@@ -13,7 +13,7 @@ var roceHeaders = []header{
 		return differs(p.IHL != 5 && p.Flaws&packet.FlawInserted == 0, "IHL 5: no options", "IHL %d", p.IHL)
 	}, false, has(ipHeader.is(5))},
 	{rule.ROCV2005, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
-		return differs(p.TClass&3 == 3, "ECN 00, 01 or 10 from the source", "ECN 11 (CE)")
+		return differs0(p.TClass&3 == 3, "ECN 00, 01 or 10 from the source", "ECN 11 (CE)")
 	}, true, has(ipECN.not(3))},
 	{rule.ROCV2006, rule.Sender, onIPv4, func(p *packet.Packet) (string, string) {
 		return differs(p.Flaws&packet.FlawIPLength != 0, "Total Length of the packet through the ICRC", "Total Length %d", p.PayLen)
@@ -22,7 +22,7 @@ var roceHeaders = []header{
 		return differs(p.IPFrag>>13 != 2 && p.IPFrag&0x3FFF == 0, "flags 010: DF", "flags %03b", p.IPFrag>>13)
 	}, false, has(ipFlags.is(1))},
 	{rule.ROCV2008, rule.Sender, onIPv4, func(p *packet.Packet) (string, string) {
-		return differs(p.IPFrag&0x3FFF != 0, "a packet that is not fragmented", "flags %03b, fragment offset %d", p.IPFrag>>13, p.IPFrag&0x1FFF)
+		return differs2(p.IPFrag&0x3FFF != 0, "a packet that is not fragmented", "flags %03b, fragment offset %d", p.IPFrag>>13, p.IPFrag&0x1FFF)
 	}, false, has(ipOffset.is(0))},
 	{rule.ROCV2014, rule.Sender, onIPv6, func(p *packet.Packet) (string, string) {
 		switch {
@@ -45,21 +45,21 @@ var roceHeaders = []header{
 		if p.SrcPort == packet.UDPPort {
 			how = ", and 4791 as the source"
 		}
-		return differs(p.Flaws&packet.FlawPort != 0, "UDP destination port 4791", "port %d%s", p.DstPort, how)
+		return differs2(p.Flaws&packet.FlawPort != 0, "UDP destination port 4791", "port %d%s", p.DstPort, how)
 	}, false, has(flaw(packet.FlawPort).is(0))},
 	{rule.ROCV2022, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
 		return differs(p.Flaws&packet.FlawVersion != 0, "IP version 4 or 6", "version %d", p.IPVer)
 	}, false, has(flaw(packet.FlawVersion).is(0))},
 	{rule.ROCV2025, rule.Receiver, func(e packet.Encap, in *packet.Info) bool { return onRoCE(e, in) && of(packet.UD)(e, in) }, func(p *packet.Packet) (string, string) {
 		bad := p.SrcQP == 0 && p.Has&packet.HasDETH != 0 && len(p.Payload) > 3 && (class(p.Payload) == 0x01 || class(p.Payload) == 0x81) && p.Payload[3]&0x80 != 0
-		return differs(bad, "no response: a RoCE port drops packets to QP 0", "a response from QP 0")
+		return differs0(bad, "no response: a RoCE port drops packets to QP 0", "a response from QP 0")
 	}, false, nil},
 	{rule.ROCV2017, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
 		if p.UDPSum == 0 || p.Cut || p.Flaws&^packet.FlawDiscard != 0 || p.UDPSum == folded(pseudoSum(p)) { // the last as the kernel leaves it for the adapter to complete
 			return "", ""
 		}
 		want := udpSum(p)
-		return differs(p.UDPSum != want, "UDP checksum 0 or correct", "0x%04x, correct is 0x%04x", p.UDPSum, want)
+		return differs2(p.UDPSum != want, "UDP checksum 0 or correct", "0x%04x, correct is 0x%04x", p.UDPSum, want)
 	}, false, has(udpSum16.is(0))},
 	{rule.ROCV2018, rule.Sender, onIP, func(p *packet.Packet) (string, string) {
 		return differs(p.SrcPort < leastPort, "UDP source port 49152 to 65535", "port %d", p.SrcPort)

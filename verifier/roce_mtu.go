@@ -69,11 +69,11 @@ func (v *Verifier) Refused(c *qp.Pair, from int, p *packet.Packet) {
 
 // stillRefused proves what was found of the first packet of a sender that was refused, by p. It reports false where the finding was told already.
 func (v *Verifier) stillRefused(p *packet.Packet, n narrow) bool {
-	return v.confirm(p, "and so are its packets a second later", func(f *rule.Finding) bool {
-		is := f.Rule == rule.ROCV2031 && f.Frame == n.frame && f.Tap == n.tap && f.Accused.Addr == p.Src
+	return v.confirm(p, v.Rec.OnFrame(rule.ROCV2031, n.tap, n.frame), func(f *rule.Finding) bool {
+		is := f.Accused.Addr == p.Src
 		if is && p.Tap == n.tap {
 			f.Evidence = []uint64{p.Frame}
 		}
 		return is
-	})
+	}, "and so are its packets a second later")
 }

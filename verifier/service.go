@@ -1,6 +1,8 @@
 package verifier
 
 import (
+	"fmt"
+
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -11,14 +13,17 @@ var serviceHeaders = []header{
 	{rule.RCRSP008, rule.Responder, rcFn(packet.Acknowledge), func(p *packet.Packet) (string, string) {
 		_, header := excess(p)
 		bad := p.AckReq || p.SE || p.PayloadLen != header // PadCnt: BTH-007
-		return differs(bad, "no payload, PadCnt 0, AckReq 0, SE 0", "payload %d, PadCnt %d, AckReq %t, SE %t", p.PayloadLen, p.PadCnt, p.AckReq, p.SE)
+		if !bad {
+			return "", ""
+		}
+		return "no payload, PadCnt 0, AckReq 0, SE 0", fmt.Sprintf("payload %d, PadCnt %d, AckReq %t, SE %t", p.PayloadLen, p.PadCnt, p.AckReq, p.SE)
 	}, false, has(length.is(0), bthAckReq.is(0), bthSE.is(0))},
 	{rule.RCRSP010, rule.Responder, rcFn(packet.AtomicAck), func(p *packet.Packet) (string, string) {
 		_, header := excess(p)
 		return differs(p.PayloadLen != header, "only AETH and AtomicAckETH", "%d more bytes", p.PayloadLen)
 	}, false, has(length.is(0))},
 	{rule.RCRSP037, rule.Responder, rcResponseFn, func(p *packet.Packet) (string, string) {
-		return differs(p.AckReq && p.Opcode.Fn() != packet.Acknowledge, "AckReq 0 in a response", "AckReq 1")
+		return differs0(p.AckReq && p.Opcode.Fn() != packet.Acknowledge, "AckReq 0 in a response", "AckReq 1")
 	}, false, has(bthAckReq.is(0))},
 	{rule.RCRSP021, rule.Responder, rcAETH, func(p *packet.Packet) (string, string) {
 		bad := p.Syndrome.Type() == packet.NAK && p.Syndrome&0x80 == 0 && p.Syndrome.Value() >= 4 &&
@@ -75,15 +80,15 @@ var serviceHeaders = []header{
 	{rule.UDQP1001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		cm := class(p.Payload) == byte(mad.ClassCM)                                        // CM-FMT-003 judges its length
 		bad := p.DestQP == 1 && (p.PayloadLen != 256 && !cm || p.Has&packet.HasImmDt != 0) // LNK-VL-001 judges the VL
-		return differs(bad, "256 bytes of payload and no immediate to QP1", "%v with %d bytes", p.Opcode, p.PayloadLen)
+		return differs2(bad, "256 bytes of payload and no immediate to QP1", "%v with %d bytes", p.Opcode, p.PayloadLen)
 	}, false, nil},
 	{rule.UDQP0001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		bad := p.DestQP == 0 && p.Has&packet.HasLRH != 0 && (p.PayloadLen != 256 || p.VL != 15 || p.Has&packet.HasImmDt != 0)
-		return differs(bad, "256 bytes of payload on VL15, no immediate, to QP0", "%v with %d bytes on VL%d", p.Opcode, p.PayloadLen, p.VL)
+		return differs3(bad, "256 bytes of payload on VL15, no immediate, to QP0", "%v with %d bytes on VL%d", p.Opcode, p.PayloadLen, p.VL)
 	}, false, nil},
 	{rule.UDHDR003, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		if !subnetClass(p) { // else SMP-FMT-005, ROC-V2-025
-			return differs(p.Has&packet.HasDETH != 0 && p.SrcQP == 0 && p.DestQP != 0, "another source QP than QP 0 in a packet to another QP", "QP 0")
+			return differs0(p.Has&packet.HasDETH != 0 && p.SrcQP == 0 && p.DestQP != 0, "another source QP than QP 0 in a packet to another QP", "QP 0")
 		}
 		return differs(p.Has&packet.HasLRH != 0 && p.Has&packet.HasDETH != 0 && p.DestQP == 0 && p.SrcQP != 0, "subnet management from QP 0", "from QP 0x%x", p.SrcQP)
 	}, false, nil},
@@ -97,18 +102,21 @@ var serviceHeaders = []header{
 	{rule.UDMC001, rule.Sender, of(packet.UD), func(p *packet.Packet) (string, string) {
 		multicast := p.Dst.IsMulticast()
 		bad := (p.DestQP == packet.PSNMask) != multicast
-		return differs(bad, "the multicast QPN if and only if the destination is multicast", "QP 0x%x to %v", p.DestQP, p.Dst)
+		return differs2(bad, "the multicast QPN if and only if the destination is multicast", "QP 0x%x to %v", p.DestQP, p.Dst)
 	}, false, nil},
 	{rule.CNGCNP003, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.OpCNP }, func(p *packet.Packet) (string, string) {
 		bad := p.SE || p.MigReq || p.PadCnt != 0 || p.AckReq || p.PSN != 0 || !zero(p.Payload)
-		return differs(bad, "SE, M, PadCnt, AckReq, PSN and the 16 reserved bytes 0",
-			"SE %t, M %t, PadCnt %d, AckReq %t, PSN %v, %d reserved bytes % x", p.SE, p.MigReq, p.PadCnt, p.AckReq, p.PSN, p.PayloadLen, p.Payload)
+		if !bad {
+			return "", ""
+		}
+		return "SE, M, PadCnt, AckReq, PSN and the 16 reserved bytes 0",
+			fmt.Sprintf("SE %t, M %t, PadCnt %d, AckReq %t, PSN %v, %d reserved bytes % x", p.SE, p.MigReq, p.PadCnt, p.AckReq, p.PSN, p.PayloadLen, p.Payload)
 	}, false, nil},
 	{rule.CNGCNP004, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.OpCNP }, func(p *packet.Packet) (string, string) {
 		return differs(p.PayloadLen != 16, "16 reserved bytes between BTH and ICRC", "%d", p.PayloadLen)
 	}, false, nil},
 	{rule.CNGIB001, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
-		return differs(p.FECN, "FECN 0 from the source", "FECN 1")
+		return differs0(p.FECN, "FECN 0 from the source", "FECN 1")
 	}, true, nil},
 }
 

@@ -42,7 +42,7 @@ func (v *Verifier) special(c *qp.Pair, from int, p *packet.Packet) {
 		if !malformed {
 			delete(v.deaf, tid) // it was retransmitted as it should be
 		} else {
-			if v.deaf == nil || len(v.deaf) >= deafMost {
+			if v.deaf == nil || len(v.deaf) == deafMost {
 				v.deaf = map[uint64]deaf{}
 			}
 			v.deaf[tid] = deaf{p.Dst, p.Frame, p.Tap, attribute}

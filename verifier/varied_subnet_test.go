@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ibwitness/internal/testkit/disturb"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/testkit/tally"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -23,6 +24,7 @@ const (
 // TestVariedSubnet holds what is said of subnet management with random changes in it, and what is learned of the subnet. With -sim.runs=1 and -v, that of -sim.seed
 // is shown.
 func TestVariedSubnet(t *testing.T) {
+	sample.Skip(t, tally.Whole)
 	var y tally.Tally
 	show := *simRuns == 1 && testing.Verbose()
 	for seed := range uint64(variedSubnets) {
@@ -44,7 +46,7 @@ func TestVariedSubnet(t *testing.T) {
 
 // TestWideSubnet: nobody is accused in a subnet of which all is seen that few subnets show.
 func TestWideSubnet(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(sample.Part(20, 5)) {
 		n, near := liveSubnet(rand.New(rand.NewPCG(seed, 29)), true)
 		rec, _ := managed(sightings(n), near, nil)
 		for _, f := range rec.Findings {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ibwitness/internal/cli"
+	"ibwitness/rule"
 )
 
 var update = flag.Bool("update", false, "rewrite the output that README.md shows; read it before committing")
@@ -36,6 +38,29 @@ func TestReadme(t *testing.T) {
 	}
 	if d := cmp.Diff(string(parts[4]), got); d != "" {
 		t.Errorf("README.md shows other output (-shown +real); make docs rewrites it:\n%s", d)
+	}
+}
+
+// TestReadmeTotals holds the numbers of rules that README.md tells against the catalogue.
+func TestReadmeTotals(t *testing.T) {
+	rules, events, needEvents := rule.Rules(), rule.Events(), 0
+	for _, id := range rules {
+		if id.NeedsEvents() && id.Row().Where != "" {
+			needEvents++
+		}
+	}
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("The catalogue has %d rows: %d events and %d rules;", len(rules)+len(events), len(events), len(rules)),
+		fmt.Sprintf("%d of the rules are judged only with verbs events", needEvents),
+		fmt.Sprintf("without these counts %d.", len(rules)-needEvents),
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("README.md does not say %q", want)
+		}
 	}
 }
 

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/live"
@@ -220,6 +224,28 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
+// waiting calls Next, and returns where its error will come, as soon as the thread that runs it sleeps.
+func waiting(t *testing.T, s live.Capture) <-chan error {
+	t.Helper()
+	thread, ended := make(chan int, 1), make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		thread <- unix.Gettid()
+		_, err := s.Next()
+		ended <- err
+	}()
+	stat := fmt.Sprintf("/proc/self/task/%d/stat", <-thread)
+	for {
+		b, err := os.ReadFile(stat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(b, []byte(") S ")) {
+			return ended
+		}
+	}
+}
+
 // TestEnds: an interface that is down may come up again, one that is gone does not, and Stop ends the capture.
 func TestEnds(t *testing.T) {
 	if !veth.Network(t) {
@@ -259,15 +285,10 @@ func TestEnds(t *testing.T) {
 
 	veth.IP(t, "link add left type veth peer name right")
 	veth.IP(t, "link set right up")
-	s = open(t, live.Options{Interfaces: []string{"right"}, Idle: time.Minute})
-	done := make(chan error)
-	go func() {
-		_, err := s.Next()
-		done <- err
-	}()
-	time.Sleep(10 * time.Millisecond)
+	s = open(t, live.Options{Interfaces: []string{"right"}, Idle: time.Hour})
+	ended := waiting(t, s)
 	s.Stop()
-	if err := <-done; err != io.EOF {
+	if err := <-ended; err != io.EOF {
 		t.Error(err)
 	}
 	if _, err := live.Open(live.Options{Interfaces: []string{"nowhere"}}); err == nil || !strings.Contains(err.Error(), "ip -br link") {

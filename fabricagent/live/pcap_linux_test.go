@@ -98,15 +98,13 @@ func TestLibpcapEnds(t *testing.T) {
 	if !veth.Network(t) {
 		return
 	}
-	s, err := live.OpenLibpcap(live.Options{Interfaces: []string{"right"}, Idle: time.Minute})
+	s, err := live.OpenLibpcap(live.Options{Interfaces: []string{"right"}, Idle: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		time.Sleep(100 * time.Millisecond)
-		s.Stop()
-	}()
-	if _, err := s.Next(); err != io.EOF {
+	ended := waiting(t, s)
+	s.Stop()
+	if err := <-ended; err != io.EOF {
 		t.Error(err)
 	}
 	if err := s.Close(); err != nil {

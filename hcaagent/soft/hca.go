@@ -39,7 +39,7 @@ type Options struct {
 	Congestion Congestion
 
 	Fault    string // the fault that the device has; empty: none
-	FaultAt  int    // how often the device could have shown it before it does
+	FaultAt  int    // how often the device could have shown it before it does; see Constant
 	FaultAll bool   // it shows the fault every time from then on, not once; some faults always do
 	// Strayed, where not nil, is called right before a frame leaves that shows the fault.
 	Strayed func()

@@ -204,22 +204,15 @@ func (p *Page) Press(keys string) {
 	}
 }
 
-// Quick does something again and again until it has taken less than a time, and reports whether it did: what a page can do, it does when the machine
-// lets it. reset, where not nil, takes back what was done.
-func Quick(t testing.TB, limit time.Duration, what string, do, reset func()) {
-	t.Helper()
-	least := time.Duration(1 << 62)
-	for range 5 {
-		began := time.Now()
-		do()
-		if least = min(least, time.Since(began)); least <= limit {
-			return
-		}
-		if reset != nil {
-			reset()
-		}
-	}
-	t.Errorf("%s took %v", what, least)
+// Drawn returns how many nodes came into the page, and how many requests it made, while something was done: its work, as the time depends on the machine.
+func (p *Page) Drawn(do func()) (nodes, requests int) {
+	p.t.Helper()
+	Eval[bool](p, `(window.drawn = 0, window.drawing?.disconnect(), window.drawing = new MutationObserver((list) => {
+		for (const m of list) for (const n of m.addedNodes) window.drawn += 1 + (n.getElementsByTagName?.("*").length ?? 0);
+	}), window.drawing.observe(document, {childList: true, subtree: true}), true)`)
+	before := len(p.Requests())
+	do()
+	return Eval[int](p, "window.drawn"), len(p.Requests()) - before
 }
 
 // Text is the text of the first element that a selector finds.

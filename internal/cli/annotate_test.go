@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ibwitness/internal/testkit/sample"
 )
 
 // TestAnnotate: tshark reads the annotated capture, and shows the findings, the names and the same frames.
 func TestAnnotate(t *testing.T) {
+	sample.Skip(t, "tshark takes seconds to start, several times")
 	if _, err := exec.LookPath("tshark"); err != nil {
 		t.Fatal("tshark is missing: make deps installs it")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/rule"
 )
 
@@ -52,7 +53,7 @@ func (s *lossy) Close() error                  { return nil }
 
 // TestDropped: whatever a live capture loses of the frames that TestLoad replays, nobody is accused of more than in all of them.
 func TestDropped(t *testing.T) {
-	n := 200_000
+	n := sample.Part(200_000, 8)
 	if raced {
 		n /= 4
 	}
@@ -66,7 +67,7 @@ func TestDropped(t *testing.T) {
 		return proven(list)
 	}
 	whole := run(&lossy{})
-	for seed := range uint64(3) {
+	for seed := range uint64(sample.Part(3, 3)) {
 		for _, c := range [][2]int{{2700, 5000}, {2700, 100}, {500, 200}, {300, 10}, {50, 2}} {
 			for k, n := range run(&lossy{random: rand.New(rand.NewPCG(seed, 1)), left: c[0], keeps: c[0], drops: c[1]}) {
 				if n > whole[k] {

@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"ibwitness/internal/need"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/veth"
 )
 
 // TestExtcap: tshark lists the interface, captures from it, and shows what is found in its frames as their comments.
 func TestExtcap(t *testing.T) {
+	sample.Skip(t, "tshark takes seconds, and TestExtcapAnswers has the rest")
 	if !veth.Network(t) {
 		return
 	}

@@ -159,14 +159,17 @@ const (
 // violate replays naks until enough reports that what was wanted is found. Where the machine has kept the times, the first time must do.
 func violate(t *testing.T, enough func() bool) (times int) {
 	t.Helper()
-	for times = 1; times <= 20; times++ {
-		if late := replayFile(t, naks, "left"); enough() {
-			return times
-		} else if late < inTime {
+	if !until(func() bool {
+		times++
+		late := replayFile(t, naks, "left")
+		found := enough()
+		if !found && late < inTime {
 			t.Fatalf("the packets came in time, within %v, and what they violate is not found", late)
 		}
+		return found
+	}) {
+		t.Fatal("the machine never sends the packets in their time")
 	}
-	t.Fatal("the machine never sends the packets in their time")
 	return times
 }
 

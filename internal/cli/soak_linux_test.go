@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/traffic"
 	"ibwitness/internal/veth"
 )
@@ -23,6 +24,7 @@ var (
 // TestSoak watches connections that CM opens and closes, thousands of them, and is killed in the middle: its memory and its goroutines do not grow, the
 // log loses nothing that it had, has each fault that came while somebody watched, and accuses nobody else, although the second run joins in mid-stream.
 func TestSoak(t *testing.T) {
+	sample.Skip(t, "what grows shows late")
 	if !veth.Network(t) {
 		return
 	}
@@ -35,12 +37,17 @@ func TestSoak(t *testing.T) {
 		"--idle", max(min(*soak/20, 5*time.Minute), 2*time.Second).String(),
 	}
 	sent := 0
+	half := func() {} // called in the middle of a flood
 	flood := func(d time.Duration) {
 		n := int(d.Seconds() * float64(rate))
+		middle := n / 2
 		var frames [64][]byte // that may not have been sent yet
 		veth.Flood(t, "left", rate, func() []byte {
 			if n--; n < 0 {
 				return nil
+			}
+			if n == middle {
+				half()
 			}
 			sent++
 			f := &frames[n%len(frames)]
@@ -72,11 +79,9 @@ func TestSoak(t *testing.T) {
 	first := start(t, args...)
 	check(run(first))
 	spoiled := churn.Spoiled
-	go func() {
-		time.Sleep(500 * time.Millisecond)
-		_ = first.Process.Kill()
-	}()
+	half = func() { _ = first.Process.Kill() }
 	flood(time.Second)
+	half = func() {}
 	_ = first.Wait()
 	before := lines(t, path, false)
 	if n := violations(before); n < spoiled {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/traffic"
 	"ibwitness/internal/veth"
 	"ibwitness/packet"
@@ -54,6 +55,7 @@ func lines(t *testing.T, path string, whole bool) (list []logged) {
 // TestWatchLog kills the program again and again while traffic flows: the log has all findings that were told, once each, with numbers that leave no
 // gap, and although each run joins connections in mid-stream, nobody is accused whose traffic is correct.
 func TestWatchLog(t *testing.T) {
+	sample.Skip(t, "several runs have to be killed while traffic flows")
 	if !veth.Network(t) {
 		return
 	}

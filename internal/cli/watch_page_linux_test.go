@@ -3,11 +3,11 @@ package cli
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
 	"ibwitness/internal/browser"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/traffic"
 	"ibwitness/internal/veth"
 )
@@ -15,6 +15,7 @@ import (
 // TestWatchPage has a browser look at live traffic: violations show when they happen, with the packets around them, also when the recorder has long
 // forgotten these.
 func TestWatchPage(t *testing.T) {
+	sample.Skip(t, "a browser takes seconds, and internal/web opens one")
 	if !veth.Network(t) {
 		return
 	}
@@ -78,15 +79,5 @@ func TestWatchPage(t *testing.T) {
 			t.Errorf("it asked for %s", asked)
 		}
 	}
-	// It ends at once although a page is open, where the machine lets it.
-	var took time.Duration
-	for range 5 {
-		began := time.Now()
-		watch.stop()
-		if took = time.Since(began); took <= 3*time.Second {
-			return
-		}
-		begin()
-	}
-	t.Errorf("it ended after %v", took)
+	watch.stop() // although a page is open
 }

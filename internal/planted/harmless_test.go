@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ibwitness/fabricagent"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -172,7 +173,7 @@ func TestPartOfACapture(t *testing.T) {
 				whole := b.load(t)
 				blind := b.clean(t, whole)
 				bad, shown := 0, 0
-				for k := range whole.Frames {
+				for k := 0; k < len(whole.Frames); k += sample.Stride(5) {
 					c := &Capture{Link: whole.Link}
 					switch kind {
 					case "begins":

@@ -16,6 +16,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -365,8 +366,9 @@ func (e *examiner) report(t *testing.T) {
 	}
 }
 
-// count is how many mutations a test makes: n, or what IBWITNESS_RANDOM says.
+// count is how many mutations a test makes: n, with -short a sixth of it, or what IBWITNESS_RANDOM says.
 func count(n int) int {
+	n = sample.Part(n, 6)
 	if s := os.Getenv("IBWITNESS_RANDOM"); s != "" {
 		n, _ = strconv.Atoi(s)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent/soft"
+	"ibwitness/internal/testkit/sample"
 )
 
 // nativeScenario makes up a scenario on a native link, on which packets of all kinds are damaged.
@@ -39,7 +40,7 @@ func (c *chance) nativeScenario(seed uint64) string {
 
 // TestNative: no device and no port is accused on a native link either, whatever is damaged on it.
 func TestNative(t *testing.T) {
-	nobody(t, max(*runs/2, 1), "native", func(seed uint64) (*chance, string) {
+	nobody(t, max(sample.Part(*runs, 10)/2, 1), "native", func(seed uint64) (*chance, string) {
 		c := &chance{Rand: rand.New(rand.NewPCG(seed, 6)), kinds: "drop corrupt", taps: []string{"a", "b", "middle", "a, b"}}
 		return c, c.nativeScenario(seed)
 	})

@@ -2,7 +2,4 @@
 
 package scenario
 
-const (
-	raced     = false
-	usualRuns = 200
-)
+const raced = false

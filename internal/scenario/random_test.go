@@ -11,12 +11,13 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/rule"
 	"ibwitness/verifier"
 )
 
 var (
-	runs  = flag.Int("scenario.runs", usualRuns, "random scenarios")
+	runs  = flag.Int("scenario.runs", 200, "random scenarios")
 	first = flag.Uint64("scenario.seed", 1, "the first seed")
 	keep  = flag.String("scenario.keep", "", "folder for the scenarios that show something wrong")
 	kinds = flag.String("scenario.errors", "drop corrupt duplicate reorder delay mark", "the errors that random scenarios have")
@@ -157,10 +158,7 @@ func (c *chance) errors(kinds string, ipv6 bool) {
 
 // TestRandom: no device is accused, whatever the network does.
 func TestRandom(t *testing.T) {
-	n := *runs
-	if testing.Short() {
-		n /= 10
-	}
+	n := sample.Part(*runs, 10)
 	nobody(t, n, "seed", func(seed uint64) (*chance, string) {
 		c := &chance{Rand: rand.New(rand.NewPCG(seed, 3)), kinds: *kinds, taps: []string{"a", "b", "middle"}, more: seed%2 == 0}
 		return c, c.scenario(seed)
@@ -189,10 +187,7 @@ func nobody(t *testing.T, n int, name string, scenario func(seed uint64) (*chanc
 
 // TestWhole: on a network without errors, with the events of both devices and a tap at one of them, nothing is open either.
 func TestWhole(t *testing.T) {
-	n := *runs
-	if testing.Short() {
-		n /= 10
-	}
+	n := sample.Part(*runs, 10)
 	for seed := *first; seed < *first+uint64(n); seed++ {
 		c := &chance{Rand: rand.New(rand.NewPCG(seed, 4)), taps: []string{"a", "b"}, more: seed%2 == 0}
 		text := c.scenario(seed)

@@ -48,6 +48,7 @@ func TestMistakes(t *testing.T) {
 		{base + "link: {lanes: 2}", "line 5: lanes, symbol, width, mtu, noise and bounces are those of a native link: give the HCAs LIDs, such as lid:1"},
 		{strings.Replace(base, "a: 10.0.0.1", "a: {address: 10.0.0.1, buffer: 100}", 1), `line 1: HCA "a": buffer, drain, sl_to_vl and faults of a link are those of a port of a native link: give the HCAs LIDs, such as lid:1`},
 		{"hcas: {a: {memory: 1MiB}}", `line 1: HCA "a" has no address: give address: 10.0.0.1 or the like`},
+		{"hcas: {a: {address: 10.0.0.1, fault: early-retry, fault_at: 2}}", `line 1: fault early-retry shows whenever it can: leave fault_at out`},
 		{"hcas: {a: {memory: 9GiB}}", `line 1: "9GiB": give a number from 4096 to 1073741824`},
 		{"hcas: {middle: 10.0.0.1}", `line 1: an HCA cannot be called "middle": that is the tap halfway`},
 		{"hcas: {a: 10.0.0.1,\n b: 10.0.0.1}", `line 2: HCA "b" has the address of HCA "a": give it another one`},

@@ -10,6 +10,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/sim"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/testkit/view"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -23,7 +24,7 @@ var viewed = []uint64{228, 433, 489, 552, 734, 834, 984, 1612, 1665, 2316, 2568,
 // it has twice, loses, cuts or wraps, the directions recorded apart, a part of it all.
 func TestViews(t *testing.T) {
 	seeds := viewed
-	for seed := *first; seed < *first+uint64(*runs/4); seed++ {
+	for seed := *first; seed < *first+uint64(sample.Part(*runs, 10)/4); seed++ {
 		seeds = append(seeds, seed)
 	}
 	views, bad := 0, 0

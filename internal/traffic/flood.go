@@ -120,6 +120,24 @@ var Floods = []Flood{
 	{"retransmissions", "one request, over and over", func(f *flooder, i int, p *packet.Packet) {
 		f.send(p, 0x11)
 	}},
+	{"odd P_Keys", "five requests of a new queue pair each, the third with another P_Key", func(f *flooder, i int, p *packet.Packet) {
+		f.send(p, uint32(2+i/5))
+		if p.PSN = packet.PSN(i % 5); p.PSN == 2 {
+			p.PKey = 0x9000
+		}
+	}},
+	{"changing ports", "three requests of a new queue pair each, each with another source port", func(f *flooder, i int, p *packet.Packet) {
+		f.send(p, uint32(2+i/3))
+		p.PSN = packet.PSN(i % 3)
+		p.SrcPort += uint16(i % 3)
+	}},
+	{"contexts", "requests of RD, and responses of RD, to a new end-to-end context each", func(f *flooder, i int, p *packet.Packet) {
+		p.Opcode, p.EEC, p.SrcQP, p.DestQP, p.QKey, p.PSN, p.AckReq, p.Payload = packet.Op(packet.RD, packet.SendOnly), uint32(2+i), 0x11, 0x12, 1, 7, true, f.bytes[:32]
+		if i%2 != 0 {
+			p.Opcode, p.Syndrome, p.Payload = packet.Op(packet.RD, packet.Acknowledge), 0x1F, nil
+			p.Src, p.Dst = p.Dst, p.Src
+		}
+	}},
 	{"damage", "requests whose ICRC is wrong", func(f *flooder, i int, p *packet.Packet) {
 		f.send(p, uint32(2+i))
 		f.damage = true

@@ -17,7 +17,7 @@ import (
 
 var inside = flag.Bool("veth.inside", false, "set by the tests themselves: this process has a network of its own")
 
-// Network runs the test that calls it once more, in a process in a namespace of its own. There it returns true, and here, when that is over, false.
+// Network runs the test that calls it once more, in a process in a namespace of its own, beside other tests. There it returns true, and here, when that is over, false.
 func Network(t *testing.T) bool {
 	t.Helper()
 	if *inside {
@@ -30,9 +30,13 @@ func Network(t *testing.T) bool {
 		Up(t)
 		return true
 	}
+	t.Parallel()
 	args := []string{"-test.run", "^" + t.Name() + "$", "-test.v", "-veth.inside"}
 	if end, ok := t.Deadline(); ok { // it says where it hangs, before this process is ended
 		args = append(args, "-test.timeout="+max(time.Until(end)*9/10, time.Second).String())
+	}
+	if testing.Short() {
+		args = append(args, "-test.short")
 	}
 	flag.Visit(func(f *flag.Flag) {
 		if !strings.HasPrefix(f.Name, "test.") {

@@ -7,10 +7,12 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"ibwitness/internal/browser"
+	"ibwitness/internal/testkit/sample"
 )
 
 // TestAccessible has axe look at each view, light and dark, on a desktop and on a phone: it has nothing serious to say.
 func TestAccessible(t *testing.T) {
+	sample.Skip(t, "axe takes a minute")
 	s := finishedServer(t, capture)
 	p := browser.Open(t)
 	for _, size := range [][2]int64{{1440, 900}, {390, 844}} {

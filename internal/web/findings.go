@@ -167,6 +167,13 @@ func (m *Model) Finding(id uint64) (*Finding, *rule.Finding, bool) {
 	return nil, nil, false
 }
 
+// told reports whether a finding ever had an id; it may have been forgotten.
+func (m *Model) told(id uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return 0 < id && id <= m.lastID
+}
+
 func stamp(ns int64) string {
 	return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000000000Z07:00")
 }

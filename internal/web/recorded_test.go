@@ -4,7 +4,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"ibwitness/fabricagent"
 	"ibwitness/rule"
@@ -29,6 +29,10 @@ func (r *forgetful) Around(f *rule.Finding, n int) (list []fabricagent.Frame) {
 // TestRecorded: the frames around findings are there although the recorder has forgotten them, those of the first findings of each rule and accused
 // in a minute; and frames that do not stand together are told to.
 func TestRecorded(t *testing.T) {
+	synctest.Test(t, testRecorded)
+}
+
+func testRecorded(t *testing.T) {
 	r := new(forgetful)
 	k := NewRecorded(r)
 	list := endless(20, 1e18)
@@ -38,14 +42,7 @@ func TestRecorded(t *testing.T) {
 		list[i].Evidence = []uint64{2}
 	}
 	k.Found(list)
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		k.mu.Lock()
-		n := len(k.order)
-		k.mu.Unlock()
-		if n == eachInMinute {
-			break
-		}
-	}
+	synctest.Wait() // until the recorder was asked
 	_, frames, err := k.Around(&list[15])
 	if err != nil || len(frames) == 0 {
 		t.Errorf("what the recorder still has: %v", err)

@@ -143,23 +143,29 @@ func (s *Server) finding(w http.ResponseWriter, r *http.Request) {
 	answer(w, f)
 }
 
+// gone is the ladder of a finding whose frames are not kept, or that was itself forgotten since it was shown. That is no error of the page.
+var gone = &ladder.Ladder{Rows: []ladder.Row{}, Differs: []ladder.Difference{}, Missing: true}
+
 func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
 	_, f, ok := s.model.Finding(id)
-	if err != nil || !ok {
-		http.Error(w, "web: this finding is no longer kept", http.StatusNotFound)
+	if err != nil || !ok && !s.model.told(id) {
+		http.Error(w, "web: there is no such finding", http.StatusNotFound)
 		return
 	}
-	if s.around == nil || f.Frame == 0 {
-		http.Error(w, ErrNoFrames.Error(), http.StatusNotFound)
+	if !ok || s.around == nil || f.Frame == 0 {
+		answer(w, gone)
 		return
 	}
 	flow, frames, err := s.around.Around(f)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNoFrames):
+		answer(w, gone)
+	case err != nil:
 		http.Error(w, err.Error(), http.StatusNotFound)
-		return
+	default:
+		answer(w, ladder.Build(f, flow, frames, ladder.Options{}))
 	}
-	answer(w, ladder.Build(f, flow, frames, ladder.Options{}))
 }
 
 func (s *Server) connections(w http.ResponseWriter, r *http.Request) {

@@ -127,9 +127,7 @@ func (v *Verifier) repeated(m *message, q *mad.REQ, x *exchange) bool {
 	sure := m.sees[sender] || x.rtu.happened() && m.Time-x.rtu.time < lenient(x.timeout[passive])
 	v.touch(x)
 	x.look(m, active)
-	if x.rep.sent() && !over {
-		x.rep.excuse()
-	}
+	x.rep.excuse() // one that is yet to come begins without
 	if x.req.copied(m) {
 		return true
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/mad"
 	"ibwitness/rule"
 )
@@ -98,7 +99,7 @@ func TestInnocent(t *testing.T) {
 	for _, v := range views {
 		t.Run(v.name, func(t *testing.T) {
 			counts, shortest := map[rule.ID]int{}, map[rule.ID]string{}
-			for n := range *simRuns {
+			for n := range sample.Part(*simRuns, 4) {
 				w := converse(t, v, *simSeed+uint64(n), nil)
 				found := w.judge()
 				if *simRuns == 1 && testing.Verbose() {

@@ -79,7 +79,7 @@ type misnamed struct {
 
 // repeats reports whether a message of side with a transaction repeats the wrong IDs of what it answers.
 func (n misnamed) repeats(tid uint64, side int) bool {
-	return n.frame != 0 && n.tid == tid && n.side != side
+	return n != misnamed{} && n.tid == tid && n.side != side
 }
 
 // exchange is one exchange of messages, of both sides.

@@ -7,6 +7,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/internal/testkit/disturb"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/testkit/tally"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -14,6 +15,7 @@ import (
 
 // TestVaried holds what is said of conversations with random changes in them. With -sim.runs=1 and -v, the one of -sim.seed is shown.
 func TestVaried(t *testing.T) {
+	sample.Skip(t, tally.Whole)
 	var y tally.Tally
 	if *simRuns == 1 && testing.Verbose() {
 		variedConversations(t, *simSeed, func(c *disturb.Conversation, near []packet.Addr, rec *rule.Recorder) {

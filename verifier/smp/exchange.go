@@ -73,7 +73,7 @@ func (v *Verifier) Recover() {
 // expire forgets old exchanges.
 func (v *Verifier) expire() {
 	n := 0
-	for n < len(v.order) && v.p.Time-v.order[n].last > lifetime {
+	for n < len(v.order) && (v.p.Time-v.order[n].last > lifetime || len(v.order)-n >= most) {
 		x := v.order[n]
 		if first := v.open[x.TID]; first == x {
 			if x.next == nil {
@@ -90,8 +90,20 @@ func (v *Verifier) expire() {
 		}
 		n++
 	}
-	if n > 0 {
-		v.order = append(v.order[:0], v.order[n:]...)
+	clear(v.order[:n])
+	v.order = v.order[n:]
+}
+
+// mostAlike is how many exchanges of one TID are kept: the newest ones.
+const mostAlike = 64
+
+// cut forgets the exchanges of the TID of x beyond those that are kept.
+func (x *exchange) cut() {
+	for n := 1; x != nil; n++ {
+		if n == mostAlike {
+			x.next = nil
+		}
+		x = x.next
 	}
 }
 
@@ -111,6 +123,7 @@ func (v *Verifier) keep() *exchange {
 	}
 	v.serial++
 	x.serial = v.serial
+	x.cut()
 	v.open[s.TID] = x
 	v.order = append(v.order, x)
 	return x

@@ -3,13 +3,18 @@ package smp
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"ibwitness/mad"
 	"ibwitness/rule"
 	"ibwitness/subnet"
 )
+
+// mostManagers bounds the managers of a subnet that are kept: each one is compared with all others.
+const mostManagers = 1024
+
+// grace is how long two masters may stand beside each other before the lower one is blamed.
+const grace = 60 * second
 
 var (
 	smGUID     = mad.LayoutSMInfo.Field("GUID")
@@ -50,14 +55,6 @@ type manager struct {
 	rivalled int64 // since when it is known beside a higher master; 0: it is not
 }
 
-// grace is how long two masters may stand beside each other before the lower one is blamed.
-const grace = 60 * second
-
-// managers returns the managers by GUID: which of them is blamed does not depend on the order of a map.
-func (v *Verifier) managers() []*manager {
-	return slices.SortedFunc(maps.Values(v.sms), func(a, b *manager) int { return cmp.Compare(a.guid, b.guid) })
-}
-
 // asksManager judges a request to a subnet manager.
 func (v *Verifier) asksManager(x *exchange) {
 	s := &v.s
@@ -76,7 +73,7 @@ func (v *Verifier) asksManager(x *exchange) {
 	if s.Directed() || s.Modifier == acknowledge {
 		return
 	}
-	for _, m := range v.managers() {
+	for _, m := range v.sms {
 		if m.lid == v.p.SLID && v.breaks(rule.SMPSMI001, m.state != master) {
 			v.report(rule.SMPSMI001, v.lasting(), rule.Requester, "a Set(SMInfo) of the master", fmt.Sprintf("of a manager that is %s", smText(m.state)), m.frame)
 			return
@@ -103,14 +100,15 @@ func (v *Verifier) managerInfo(x *exchange) {
 	if guid == 0 {
 		return
 	}
-	m := v.sms[guid]
-	if m == nil {
-		if len(v.sms) >= most {
-			clear(v.sms)
+	at, ok := slices.BinarySearchFunc(v.sms, guid, func(m *manager, guid uint64) int { return cmp.Compare(m.guid, guid) })
+	if !ok {
+		if len(v.sms) >= mostManagers {
+			v.sms, at = nil, 0
 		}
-		m = &manager{guid: guid, lid: permissive}
-		v.sms[guid] = m
-	} else if v.breaks(rule.SMPSMI002, count < m.count) {
+		v.sms = slices.Insert(v.sms, at, &manager{guid: guid, lid: permissive})
+	}
+	m := v.sms[at]
+	if ok && v.breaks(rule.SMPSMI002, count < m.count) {
 		v.report(rule.SMPSMI002, rule.Unproven, rule.Responder, fmt.Sprintf("ActCount %d or more", m.count), fmt.Sprintf("%d", count), m.frame)
 	}
 	m.state, m.count, m.priority, m.time, m.frame = state, count, uint8(smPriority.Uint(d)), v.p.Time, v.p.Frame
@@ -126,7 +124,7 @@ func (v *Verifier) election(m *manager) {
 		m.rivalled = 0
 		return
 	}
-	for _, o := range v.managers() {
+	for _, o := range v.sms {
 		if o == m || o.state != master || v.p.Time-o.time > 2*grace {
 			continue
 		}

@@ -36,7 +36,7 @@ type Verifier struct {
 	wide    map[*subnet.Node]int64 // until when a Set of all its SLtoVLMappingTables at once may have its effects
 	traps   map[trapSource]*trapper
 	heard   map[uint16]heard // by LID
-	sms     map[uint64]*manager
+	sms     []*manager       // by their GUIDs: which of them is blamed does not depend on the order in which they came
 	guids   map[uint64]*subnet.Port
 
 	// Of taps on links: the nodes by their routes, and which port sends on which side of a link.
@@ -58,7 +58,7 @@ func New(rec *rule.Recorder, near func(packet.Addr) bool) *Verifier {
 	return &Verifier{
 		Rec: rec, Subnet: new(subnet.Subnet), Near: near,
 		open: map[uint64]*exchange{}, asking: map[question]*exchange{}, routes: map[route]*place{}, homes: map[*place]home{}, oneLink: map[uint16]int{}, lids: map[uint16]*place{}, ports: map[*subnet.Port]*port{},
-		tables: map[tableKey]*table{}, wide: map[*subnet.Node]int64{}, traps: map[trapSource]*trapper{}, heard: map[uint16]heard{}, sms: map[uint64]*manager{}, guids: map[uint64]*subnet.Port{},
+		tables: map[tableKey]*table{}, wide: map[*subnet.Node]int64{}, traps: map[trapSource]*trapper{}, heard: map[uint16]heard{}, guids: map[uint64]*subnet.Port{},
 		origins: map[origin]*subnet.Node{}, senders: map[uint32]place{},
 		unplaced: map[mad.Attribute]int64{}, nobody: map[mad.Attribute]bool{},
 	}

@@ -175,9 +175,6 @@ func (v *Verifier) learnGUIDs(x *exchange) {
 // wholeGUIDs tells which GUIDs a port has, where all of them are known.
 func (k *port) wholeGUIDs(p *subnet.Port) {
 	p.GUIDs, p.Has = p.GUIDs[:0], p.Has&^subnet.KnowsGUIDs
-	if !k.has {
-		return
-	}
 	size := (piGUIDCap.Uint(k.info[:]) + 7) / 8
 	for i := range size {
 		b, ok := k.guids[uint8(i)]

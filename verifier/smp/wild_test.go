@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/testkit/tally"
 	"ibwitness/mad"
 	"ibwitness/packet"
@@ -12,6 +13,7 @@ import (
 
 // TestWild feeds datagrams of few nodes, classes, methods and attributes, and wild data: nothing breaks, and most rules are exercised.
 func TestWild(t *testing.T) {
+	sample.Skip(t, tally.Whole)
 	r := rand.New(rand.NewPCG(1, 2))
 	var rec rule.Recorder
 	v := New(&rec, func(packet.Addr) bool { return true })

@@ -24,7 +24,7 @@ export function drawDetail(f, ladder, failed, o) {
     f.detail && el("p", { class: "remark", text: f.detail }),
     o.rule && el("p", { class: "rule-text" }, o.rule.text, " ", el("span", { class: "reference", title: "Section or compliance statement of the InfiniBand Architecture; † marks a number that no public source confirms", text: o.rule.reference && `[${o.rule.reference}]` }), " ",
       el("button", { type: "button", class: "plain", on: { click: o.showRule } }, "Rule")),
-    drawn || el("p", { class: `no-ladder${!ladder && !failed ? " loading" : ""}`, text: !f.frame ? "No frame shows this finding, so there is no ladder." : failed ? sentenceOf(failed) : ladder ? "The packets around this finding are not there any more." : "Looking for the packets around it …" }));
+    drawn || el("p", { class: `no-ladder${!ladder && !failed ? " loading" : ""}`, text: !f.frame ? "No frame shows this finding, so there is no ladder." : failed ? sentenceOf(failed) : ladder ? "The packets around this finding are no longer kept." : "Looking for the packets around it …" }));
   node.reveal = () => drawn?.reveal();
   node.focus = () => (drawn ? drawn.list : heading).focus({ preventScroll: true });
   return node;

@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"encoding/binary"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+
+	"ibwitness/fabricagent"
+	"ibwitness/internal/traffic"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// What a packet of a flood may take at most, in the mean.
+const (
+	floodLooked = 2      // findings of earlier packets that are looked at
+	floodAllocs = 20     // allocations
+	floodBytes  = 12_000 // allocated
+)
+
+// TestFloods: whatever packets ask for, the work for each is bounded, and what is kept of it.
+func TestFloods(t *testing.T) {
+	for i := range traffic.Floods {
+		f := &traffic.Floods[i]
+		t.Run(f.Name, func(t *testing.T) {
+			const packets = 10_000
+			a := NewTransport(nil)
+			looked, allocs, bytes := flood(a, f.Capture(packets))
+			t.Logf("a packet looks at %.2f findings and allocates %.2f times, %.0f bytes", looked/packets, allocs/packets, bytes/packets)
+			if looked > floodLooked*packets || allocs > floodAllocs*packets || bytes > floodBytes*packets {
+				t.Error("that is too much")
+			}
+			if a.pairs.n > packets || len(a.hosts.list) > packets || a.flows.used > 4*packets || len(a.Rec.Findings) > 4*packets {
+				t.Errorf("%d connections, %d pairs of hosts, %d flows and %d findings are kept", a.pairs.n, len(a.hosts.list), a.flows.used, len(a.Rec.Findings))
+			}
+			for _, list := range a.contexts {
+				if len(list) > contexts+1 {
+					t.Errorf("%d pairs of contexts are searched", len(list))
+				}
+			}
+		})
+	}
+}
+
+// flood verifies a capture to its end, and returns what that took.
+func flood(a *Transport, raw []byte) (looked, allocs, bytes float64) {
+	var checker packet.Checker
+	var p packet.Packet
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	raw = raw[24:]
+	for n := uint64(1); len(raw) > 0; n++ {
+		size := binary.LittleEndian.Uint32(raw[8:])
+		frame := fabricagent.Frame{
+			Time: int64(binary.LittleEndian.Uint32(raw))*1e9 + int64(binary.LittleEndian.Uint32(raw[4:])), Number: n,
+			Link: fabricagent.LinkEthernet, Len: size, Data: raw[16 : 16+size],
+		}
+		raw = raw[16+size:]
+		fabricagent.Decode(&frame, &p)
+		checker.ICRC(&p)
+		a.Packet(&p)
+	}
+	a.Finish(math.MaxInt64)
+	Reconcile(a)
+	runtime.ReadMemStats(&after)
+	return float64(a.Rec.Looked()), float64(after.Mallocs - before.Mallocs), float64(after.TotalAlloc - before.TotalAlloc)
+}
+
+// TestFloodSettled: what later packets tell of earlier ones is found among very many.
+func TestFloodSettled(t *testing.T) {
+	for name, id := range map[string]rule.ID{"odd P_Keys": rule.PKY004, "changing ports": rule.ROCV2018} {
+		i := slices.IndexFunc(traffic.Floods, func(f traffic.Flood) bool { return f.Name == name })
+		a := NewTransport(nil)
+		flood(a, traffic.Floods[i].Capture(15_000))
+		if c := a.Rec.Cover[id]; c.Violated < 2999 || c.Unproven > 1 {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package qp
+
+import (
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// Taken is the oldest PSN whose response the requester may lack: Una, unless a response has passed over one before.
+func (s *SendQueue) Taken() packet.PSN {
+	if s.Passed {
+		return s.Recovery.Taken
+	}
+	return s.Una
+}
+
+// Lack notes, at time now, that the requester lacks a response from psn on.
+func (s *SendQueue) Lack(psn packet.PSN, now int64) {
+	r := s.Lost()
+	s.Passed, r.Taken, r.PassedAt = true, psn, now
+}
+
+// Take notes that a response, seen at time now, acknowledges the SENDs and WRITEs up to psn, and that it answers the READ or atomic at
+// psn itself where own is set. A requester takes it only as far as no READ or atomic before it lacks its own answer. It comes before
+// Una moves on.
+func (s *SendQueue) Take(psn packet.PSN, own bool, now int64) {
+	taken, end := s.Taken(), psn.Add(1)
+	if psn.Before(taken) {
+		return
+	}
+	forgotten := s.Messages.Len() > 0 && taken.Before(s.Messages.At(0).First)
+	if taken.Before(s.First) || forgotten && (!own || taken != psn) {
+		end = taken // the requests from there on are not known
+	}
+	for i := max(s.Messages.UpTo(taken), 0); end != taken && i < s.Messages.Len(); i++ {
+		w := s.Messages.At(i)
+		if w.First.After(psn) {
+			break
+		}
+		if w.Last.Before(taken) || !w.Op.Responded() {
+			continue
+		}
+		if taken.Before(w.First) {
+			taken = w.First
+		}
+		if !own || taken != psn {
+			end = taken
+			if taken != psn {
+				s.skipped(taken, now)
+			}
+		}
+		break
+	}
+	if !end.Before(s.Una) && !end.Before(psn.Add(1)) {
+		s.Passed = false
+		return
+	}
+	since := now
+	if s.Passed && s.Recovery.PassedAt != 0 {
+		since = s.Recovery.PassedAt
+	}
+	s.Lack(end, since)
+	s.Passed = now-since <= patience
+}
+
+// AwaitsAck reports whether a message that is not acknowledged has asked for a response: without one no timer runs.
+func (s *SendQueue) AwaitsAck() bool {
+	for i := s.Messages.Len() - 1; i >= 0; i-- {
+		switch w := s.Messages.At(i); {
+		case w.Last.Before(s.Una):
+			return false
+		case w.Has(wqe.AckWanted):
+			return true
+		}
+	}
+	return false
+}
+
+// Unsettle notes that the newest of n packets of the responder answers what came before the capture.
+func (s *SendQueue) Unsettle(n uint64) { s.Lost().Unsettled = n }
+
+// UnsettledIn is how many packets the responder had sent in the capture with its newest answer to what came before that.
+func (s *SendQueue) UnsettledIn() uint64 {
+	if s.Recovery == nil {
+		return 0
+	}
+	return s.Recovery.Unsettled
+}

@@ -1,0 +1,135 @@
+package verifier
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// rcAtomicAck holds an ATOMIC Acknowledge against the atomic that it answers (rules RC-RSP-010, -031).
+func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	w, _ := q.Messages.Find(p.PSN)
+	if (w == nil || w.RespFrame != 0) && v.rcOldAtomic(c, from, p) {
+		return
+	}
+	if w == nil {
+		v.Skipped[SkipUnseen]++
+		v.rcUnsettled(c, from, p)
+		return
+	}
+	v.covered(rule.RCRSP010)
+	if w.Has(wqe.Miscounted) || !w.Op.Atomic() && q.OtherAt(p.PSN) {
+		return // the atomic stood within the PSNs of a READ, or came as another request first, which was reported
+	}
+	if !w.Op.Atomic() {
+		id, ok := flushRule(w.Op)
+		if !ok {
+			id = rule.RCRSP010
+		} else {
+			v.covered(id)
+		}
+		if !w.Has(wqe.Blamed) {
+			v.report(c, from, p, verdict{
+				rule: id, class: proven(c.Complete() && !q.IsMixed(p.PSN)), role: rule.Responder,
+				expected: "an ATOMIC Acknowledge for the PSN of an atomic", actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
+				evidence: []uint64{frame(p.Frame, w.Frame)},
+			})
+		}
+		if rcStandsIn(q, p, c.Complete() && !q.IsMixed(p.PSN)); !w.Op.Responded() {
+			rcStandsForAtomic(q)
+		}
+		return
+	}
+	v.rcBeyondHole(c, from, p, p.PSN)
+	v.taken(c, from, p, p.PSN, true)
+	v.rcMisaligned(c, from, p, w)
+	orig := fold(p.OrigData)
+	if w.RespFrame != 0 {
+		v.covered(rule.RCRSP031)
+		if orig != w.Orig {
+			v.report(c, from, p, verdict{
+				rule: rule.RCRSP031, class: proven(c.Complete()), role: rule.Responder,
+				expected: "the original data that the first response returned", actual: fmt.Sprintf("0x%x", p.OrigData),
+				evidence: []uint64{frame(p.Frame, w.RespFrame)},
+			})
+		}
+	}
+	w.Orig, w.RespFrame = orig, uint32(p.Frame)
+	v.covered(rule.RCRES004)
+	if p.Syndrome.Type() != packet.ACK && !p.Syndrome.Reserved() {
+		v.report(c, from, p, verdict{
+			rule: rule.RCRES004, class: rule.Violation, role: rule.Responder,
+			expected: "an ACK syndrome in an ATOMIC Acknowledge", actual: p.Syndrome.String(),
+		})
+	}
+	if !w.Has(wqe.Answered) {
+		w.Flags |= wqe.Answered
+		q.ReadDone()
+	}
+	if q.RdOut > 0 {
+		v.rcPassedOver(c, from, p)
+	}
+	v.rcMSN(c, from, p, 0)
+	if !p.PSN.Before(q.Una) {
+		v.rcProgress(c, from, p, p.PSN.Add(1))
+	}
+	r.EPSN = later(r.EPSN, p.PSN.Add(1))
+}
+
+// rcOldAtomic judges an ATOMIC Acknowledge at the PSN of a request that was answered before, though none has come again (rule RC-RSP-006). It reports whether
+// it is proven: then the atomic that waits for its answer has got this one.
+func (v *Verifier) rcOldAtomic(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if !c.Sees(from) || !r.Answered || !r.Told || r.Repeated || !p.PSN.Before(r.LastPSN) || p.PSN.Before(q.First) || v.sameResponse(r, p) {
+		return false
+	}
+	v.covered(rule.RCRSP006)
+	v.report(c, from, p, verdict{
+		rule: rule.RCRSP006, class: rule.Violation, role: rule.Responder,
+		expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", actual: "PSN " + p.PSN.String(),
+		evidence: []uint64{frame(p.Frame, r.LastFrame)},
+	})
+	rcStandsForAtomic(q)
+	return true
+}
+
+// rcStandsForAtomic notes that an ATOMIC Acknowledge with a wrong PSN, which is reported, stands for the oldest atomic that waits for its own.
+func rcStandsForAtomic(q *qp.SendQueue) {
+	for i := range q.Messages.Len() {
+		if w := q.Messages.At(i); w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
+			if w.Op.Atomic() {
+				w.Flags |= wqe.Accused
+			}
+			return
+		}
+	}
+}
+
+// rcAtomic judges the operands of an atomic (rules RC-ATM-001, -002).
+func (v *Verifier) rcAtomic(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	v.covered(rule.RCATM001)
+	if p.VA&7 != 0 {
+		w.Flags |= wqe.Blamed
+		v.report(c, from, p, verdict{
+			rule: rule.RCATM001, class: rule.Violation, role: rule.Requester, own: true,
+			expected: "a virtual address on an 8-byte boundary", actual: fmt.Sprintf("VA 0x%x", p.VA),
+		})
+	}
+	if p.Opcode.Fn() != packet.FetchAdd {
+		return
+	}
+	v.covered(rule.RCATM002)
+	if p.Compare != 0 {
+		v.report(c, from, p, verdict{
+			rule: rule.RCATM002, class: rule.Violation, role: rule.Requester, own: true,
+			expected: "compare data 0 in a FetchAdd", actual: fmt.Sprintf("0x%x", p.Compare),
+		})
+	}
+}
+
+// fold is what is kept of the original data of an atomic.
+func fold(orig uint64) uint32 { return uint32(orig) ^ uint32(orig>>32) }
