@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"ibwitness/rule"
@@ -16,6 +17,7 @@ const (
 // Entry is a finding as it is shown: it may stand for others with the same cause.
 type Entry struct {
 	*rule.Finding
+	ID     uint64        // its number among those that were made, from 1
 	Count  uint64        // findings that it stands for, itself among them; 0: shown for itself alone
 	Frames []uint64      // the first of them, ascending, of the tap of the finding
 	Newest *rule.Finding // the last of them; nil with Count 0
@@ -59,38 +61,102 @@ func shape(f *rule.Finding, text string) string {
 	return b.String()
 }
 
-// Fold lists findings in their order, those with one cause as one: see cause. of gives the index into list that each finding went to. Events are
-// never folded; with all set nothing is.
-func Fold(findings []rule.Finding, all bool) (list []Entry, of []int) {
-	of = make([]int, len(findings))
-	list = make([]Entry, 0, len(findings))
-	keys, many := []cause(nil), map[cause]uint64{}
-	if !all {
-		keys = make([]cause, len(findings))
-		for i := range findings {
-			if f := &findings[i]; f.Class != rule.Event {
-				keys[i] = causeOf(f)
-				many[keys[i]]++
-			}
-		}
+// Folder folds findings as they are told, those with one cause into one entry: see cause. Events are never folded.
+type Folder struct {
+	causes map[cause][]*Entry // what there is of each: at most a handful, or one that stands for all
+	last   uint64             // ID of the newest entry
+}
+
+// Add takes a finding, and returns the entry that it went to: one of its own, or one that stands for it and others. merged are the entries whose
+// findings that one stands for from now on too.
+func (s *Folder) Add(f *rule.Finding) (e *Entry, merged []*Entry) {
+	if f.Class == rule.Event {
+		return s.alone(f), nil
 	}
-	seen := map[cause]int{}
+	c := causeOf(f)
+	list := s.causes[c]
+	if len(list) > 0 && list[0].Count > 0 {
+		list[0].add(f)
+		return list[0], nil
+	}
+	if len(list) == handful {
+		e = list[0]
+		for _, l := range list {
+			e.add(l.Finding)
+		}
+		e.add(f)
+		s.causes[c] = []*Entry{e}
+		return e, list[1:]
+	}
+	e = s.alone(f)
+	if f.Rule.Row().Severity != rule.Error {
+		e.add(f)
+	}
+	if s.causes == nil {
+		s.causes = map[cause][]*Entry{}
+	}
+	s.causes[c] = append(list, e)
+	return e, nil
+}
+
+// alone makes an entry for a finding.
+func (s *Folder) alone(f *rule.Finding) *Entry {
+	s.last++
+	return &Entry{Finding: f, ID: s.last}
+}
+
+// Forget drops an entry that is no longer shown: its cause begins anew when it is told again.
+func (s *Folder) Forget(e *Entry) {
+	if e.Class == rule.Event {
+		return
+	}
+	c := causeOf(e.Finding)
+	rest := slices.DeleteFunc(s.causes[c], func(x *Entry) bool { return x == e })
+	if len(rest) > 0 {
+		s.causes[c] = rest
+		return
+	}
+	delete(s.causes, c)
+}
+
+// Fold lists findings in their order, those with one cause as one. of gives the index into list that each finding went to. With all set nothing is
+// folded.
+func Fold(findings []rule.Finding, all bool) (list []Entry, of []int) {
+	var s Folder
+	of = make([]int, len(findings))
+	made := make([]*Entry, 0, len(findings)) // by ID; where one was merged, the one that stands for it
 	for i := range findings {
 		f := &findings[i]
-		folds := !all && f.Class != rule.Event && (f.Rule.Row().Severity != rule.Error || many[keys[i]] > handful)
-		if !folds {
-			of[i] = len(list)
-			list = append(list, Entry{Finding: f})
+		var e *Entry
+		var merged []*Entry
+		if all {
+			e = s.alone(f)
+		} else {
+			e, merged = s.Add(f)
+		}
+		if e.Finding == f {
+			made = append(made, e)
+		}
+		for _, m := range merged {
+			made[m.ID-1] = e
+		}
+		of[i] = int(e.ID) - 1
+	}
+	list = make([]Entry, 0, len(made))
+	at := make([]int, len(made)) // where in list
+	for i, e := range made {
+		if e.ID != uint64(i)+1 {
+			at[i] = at[e.ID-1]
 			continue
 		}
-		at, ok := seen[keys[i]]
-		if !ok {
-			at = len(list)
-			seen[keys[i]] = at
-			list = append(list, Entry{Finding: f})
-		}
-		of[i] = at
-		list[at].add(f)
+		at[i] = len(list)
+		list = append(list, *e)
+	}
+	for i := range list {
+		list[i].ID = uint64(i) + 1
+	}
+	for i := range of {
+		of[i] = at[of[i]]
 	}
 	return list, of
 }
@@ -110,8 +176,8 @@ func entries(findings []rule.Finding, all bool) []Entry {
 	return list
 }
 
-// times is how many findings the entry stands for.
-func (e *Entry) times() uint64 { return max(e.Count, 1) }
+// Times is how many findings the entry stands for.
+func (e *Entry) Times() uint64 { return max(e.Count, 1) }
 
 // tally counts entries by what the summary tells apart.
 type tally struct {

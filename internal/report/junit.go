@@ -142,9 +142,9 @@ func (j *junit) testCase(run *Run, id rule.ID, findings []*Entry) junitCase {
 	c := junitCase{Class: "ibwitness." + strings.ToLower(row.ID[:strings.IndexByte(row.ID, '-')]), Name: row.ID + " " + row.Name}
 	violated, times, text := uint64(0), uint64(0), row.Text+"\n"
 	for i, f := range findings {
-		times += f.times()
+		times += f.Times()
 		if f.Class == rule.Violation {
-			violated += f.times()
+			violated += f.Times()
 		}
 		if j.all || i < shownCases {
 			text += line(f) + "\n"

@@ -67,8 +67,8 @@ func (t *text) group(of func(*Entry) bool) []*breached {
 			byParty[key] = a
 			g.parties = append(g.parties, a)
 		}
-		g.times += e.times()
-		a.times += e.times()
+		g.times += e.Times()
+		a.times += e.Times()
 		a.entries = append(a.entries, e)
 	}
 	slices.SortStableFunc(groups, func(a, b *breached) int {

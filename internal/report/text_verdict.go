@@ -59,7 +59,7 @@ func (t *text) breach(n int, noun, whom string, of func(*Entry) bool) string {
 			continue
 		}
 		broken[e.Rule] = true
-		all += e.times()
+		all += e.Times()
 		name := "the " + e.Accused.Role.String()
 		if !e.Accused.Addr.IsZero() {
 			name = where(&e.Accused)
