@@ -44,8 +44,7 @@ func (p *livePage) served() metrics.Page {
 func (p *livePage) watch(w *agent.Watch) {
 	found, status := w.Found, w.Status
 	w.Found = func(list []rule.Finding) {
-		p.kept.Found(list)
-		p.model.Found(list)
+		p.kept.Found(p.model.Found(list))
 		found(list)
 	}
 	w.Status = func(st *agent.Status) {

@@ -179,6 +179,14 @@ func entries(findings []rule.Finding, all bool) []Entry {
 // Times is how many findings the entry stands for.
 func (e *Entry) Times() uint64 { return max(e.Count, 1) }
 
+// Last is the newest finding that the entry stands for.
+func (e *Entry) Last() *rule.Finding {
+	if e.Newest != nil {
+		return e.Newest
+	}
+	return e.Finding
+}
+
 // tally counts entries by what the summary tells apart.
 type tally struct {
 	violations, warnings, notes, unproven, events int

@@ -64,3 +64,34 @@ func TestFold(t *testing.T) {
 		t.Errorf("frames, to %d (-want +got):\n%s", list[0].Newest.Frame, d)
 	}
 }
+
+// TestFolder: as findings are told one by one, the first handful of a cause stand alone, and one more merges them; what was forgotten begins anew.
+func TestFolder(t *testing.T) {
+	accused, peer := by(rule.Requester, left, 0x11), by(rule.Responder, right, 0x1a)
+	var s Folder
+	var first *Entry
+	for i := range uint64(12) {
+		f := found(rule.BTH012, rule.Violation, i+1, packet.SendOnly, packet.PSN(i), accused, peer)
+		e, merged := s.Add(&f)
+		switch {
+		case i < handful:
+			if e.Finding != &f || len(merged) > 0 || e.ID != i+1 {
+				t.Errorf("finding %d: %+v, %d merged", i, e, len(merged))
+			}
+			if i == 0 {
+				first = e
+			}
+		case i == handful:
+			if e != first || e.Count != i+1 || len(merged) != handful-1 || merged[0].ID != 2 {
+				t.Errorf("one more than a handful: %+v, %d merged", e, len(merged))
+			}
+		case e != first || e.Count != i+1 || len(merged) > 0 || e.Last() != &f:
+			t.Errorf("finding %d: %+v, %d merged", i, e, len(merged))
+		}
+	}
+	s.Forget(first)
+	f := found(rule.BTH012, rule.Violation, 99, packet.SendOnly, 0, accused, peer)
+	if e, _ := s.Add(&f); e == first || e.Count != 0 || len(s.causes) != 1 {
+		t.Errorf("after it was forgotten: %+v", e)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -252,6 +253,7 @@ func TestSlow(t *testing.T) {
 	page := NewServer(m, nil)
 	page.every = time.Millisecond
 	sent, over, hold := make(chan bool), make(chan bool), make(chan bool)
+	var n atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/api/events":
@@ -262,7 +264,8 @@ func TestSlow(t *testing.T) {
 				case <-over:
 					<-hold
 				default:
-					m.Found(endless(1, 1e18))
+					i := int(n.Add(1))
+					m.Found(endless(i, 1e18)[i-1:])
 					select {
 					case <-sent:
 					case <-over:
@@ -396,7 +399,17 @@ func TestLive(t *testing.T) {
 		t.Errorf("the table moved under its reader:\n%q\n%q", before, after)
 	}
 	p.Click(".newer")
-	p.Wait("document.querySelector('.findings.grid').scrollTop === 0 && document.querySelector('.findings-view .count').innerText === '13,618 findings'")
+	const top = "document.querySelector('.newer').hidden && document.querySelector('.findings.grid').scrollTop === 0 && document.querySelector('.findings-view .count').innerText === "
+	p.Wait(top + "'13,618 findings'")
+
+	// Who scrolls back to the top sees what has come meanwhile, too.
+	browser.Eval[any](p, "document.querySelector('.findings.grid').scrollTop = 200000, 0")
+	p.Wait("!document.querySelector('.grid-row.pending') && Number(" + idOfRow + "[0].dataset.index) > 6000")
+	m.Found(endless(15_001, second*1e9)[15_000:])
+	tick()
+	p.Wait("!document.querySelector('.newer').hidden")
+	browser.Eval[any](p, "document.querySelector('.findings.grid').scrollTop = 0, 0")
+	p.Wait(top + "'13,619 findings'")
 	if n := browser.Eval[int](p, "document.querySelectorAll('.grid-row').length"); n > 100 {
 		t.Errorf("%d rows exist", n)
 	}
@@ -417,7 +430,7 @@ func TestLive(t *testing.T) {
 			p.Wait(fmt.Sprintf("location.hash.includes(%q) && (%s.length === 0) === %t && ![...%s].some(r => !r.innerText.includes(%q))", strings.ReplaceAll(q, " ", "+"), idOfRow, q == "nothing at all", idOfRow, q))
 		})
 		p.Click(".clear")
-		p.Wait("document.querySelector('.findings-view .count').innerText === '13,618 findings'")
+		p.Wait("document.querySelector('.findings-view .count').innerText === '13,619 findings'")
 	}
 
 	// 10,000 connections: the most troubled first, and any of them in reach.

@@ -144,11 +144,10 @@ func (m *Model) representatives(most int) (ids []uint64, list []*rule.Finding) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for k := range m.stores {
-		s := &m.stores[k]
 		seen := map[key]int{}
 		var ranks [][]*entry
-		for i := range s.list {
-			e := s.at(i)
+		for at := m.stores[k].end(false); at != nil; at = at.Next() {
+			e := entryOf(at)
 			if e.Frame == 0 {
 				continue
 			}
@@ -171,7 +170,7 @@ func (m *Model) representatives(most int) (ids []uint64, list []*rule.Finding) {
 				}
 				room--
 				f := *e.Finding
-				ids, list = append(ids, e.id), append(list, &f)
+				ids, list = append(ids, e.ID), append(list, &f)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"container/list"
 	"fmt"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ type Finding struct {
 	ID   uint64 `json:"id"`
 	Show string `json:"show"` // its kind: violation, warning, note, unproven, event
 	At   int64  `json:"at"`   // nanoseconds after the run began
+	Last int64  `json:"last"` // of the last one that it stands for, likewise
 	*report.Line
 }
 
@@ -25,6 +27,7 @@ type FindingsQuery struct {
 	Endpoint string // address of the accused or its peer; empty: any
 	Text     string // all of these words stand in the finding
 	Upto     uint64 // newest id; 0: no bound
+	ID       uint64 // of a finding that is wanted besides; 0: none
 	Newest   bool   // newest first
 	Offset   int
 	Limit    int
@@ -33,9 +36,11 @@ type FindingsQuery struct {
 // Findings is a page of findings.
 type Findings struct {
 	Total  int        `json:"total"`  // that the query finds
+	Times  uint64     `json:"times"`  // findings that these stand for
 	Newest uint64     `json:"newest"` // id of the newest finding that there is
 	Left   byKind     `json:"left"`   // findings of each kind that are no longer kept
 	Items  []*Finding `json:"items"`
+	Opened *Finding   `json:"opened,omitempty"` // the one that is wanted besides, or that stands for it by now
 }
 
 // filter is a query, understood.
@@ -72,7 +77,7 @@ func (q *FindingsQuery) filter() (f filter, err error) {
 }
 
 func (f *filter) takes(e *entry) bool {
-	if !f.anyRule && e.Rule != f.rule || !f.anyone && e.Accused.Addr != f.endpoint && e.Peer.Addr != f.endpoint || f.upto != 0 && e.id > f.upto {
+	if !f.anyRule && e.Rule != f.rule || !f.anyone && e.Accused.Addr != f.endpoint && e.Peer.Addr != f.endpoint || f.upto != 0 && e.ID > f.upto {
 		return false
 	}
 	if len(f.words) == 0 {
@@ -116,30 +121,34 @@ func (m *Model) Findings(q FindingsQuery) (*Findings, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := &Findings{Newest: m.lastID, Items: []*Finding{}}
-	var at [numKinds]int // how many of each store were passed, oldest first or newest first
+	var at [numKinds]*list.Element // the next of each store, oldest first or newest first
 	for k := range m.stores {
-		out.Left[k] = m.stores[k].left
+		s := &m.stores[k]
+		out.Left[k] = s.left
+		if f.kinds[k] {
+			at[k] = s.end(q.Newest)
+		}
+	}
+	if e := m.rows[q.ID]; e != nil {
+		out.Opened = m.finding(e)
 	}
 	for {
 		var next *entry
 		from := kind(0)
-		for k := range m.stores {
-			s := &m.stores[k]
-			if !f.kinds[k] || at[k] == len(s.list) {
+		for k, el := range at {
+			if el == nil {
 				continue
 			}
-			i := at[k]
-			if q.Newest {
-				i = len(s.list) - 1 - i
-			}
-			if e := s.at(i); next == nil || e.id > next.id == q.Newest {
+			if e := entryOf(el); next == nil || e.ID > next.ID == q.Newest {
 				next, from = e, kind(k)
 			}
 		}
 		if next == nil {
 			return out, nil
 		}
-		at[from]++
+		if at[from] = next.row.Next(); q.Newest {
+			at[from] = next.row.Prev()
+		}
 		if !f.takes(next) {
 			continue
 		}
@@ -147,24 +156,24 @@ func (m *Model) Findings(q FindingsQuery) (*Findings, error) {
 			out.Items = append(out.Items, m.finding(next))
 		}
 		out.Total++
+		out.Times += next.Times()
 	}
 }
 
 func (m *Model) finding(e *entry) *Finding {
-	return &Finding{ID: e.id, Show: kindOf(e.Finding).String(), At: e.Time - m.start, Line: report.LineOf(&e.Entry)}
+	return &Finding{ID: e.ID, Show: kindOf(e.Finding).String(), At: e.Time - m.start, Last: e.Last().Time - m.start, Line: report.LineOf(e.Entry)}
 }
 
-// Finding returns the finding with an id.
+// Finding returns the finding with an id, or the one that stands for it by now.
 func (m *Model) Finding(id uint64) (*Finding, *rule.Finding, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for k := range m.stores {
-		if e := m.stores[k].find(id); e != nil {
-			f := *e.Finding
-			return m.finding(e), &f, true
-		}
+	e := m.rows[id]
+	if e == nil {
+		return nil, nil, false
 	}
-	return nil, nil, false
+	f := *e.Finding
+	return m.finding(e), &f, true
 }
 
 // told reports whether a finding ever had an id; it may have been forgotten.

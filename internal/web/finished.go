@@ -43,7 +43,7 @@ func (m *Model) Finish(run *report.Run) {
 	m.timeline.cover(r.First, r.Last)
 	list, _ := report.Fold(r.Findings, false)
 	for i := range list {
-		m.found(list[i])
+		m.list(&list[i])
 	}
 	for i := range r.Findings {
 		m.timeline.add(r.Findings[i].Time, kindOf(&r.Findings[i]))

@@ -118,7 +118,7 @@ func (d *pageData) ladders(m *Model, files []string) (notes []string, err error)
 	}
 	kept := 0
 	for k := range m.stores {
-		kept += len(m.stores[k].list)
+		kept += m.stores[k].rows.Len()
 	}
 	if drawn < kept {
 		notes = append(notes, fmt.Sprintf("%s of %s findings have their ladder in this file: the first of each rule and accused endpoint before others.", grouped(uint64(drawn)), grouped(uint64(kept))))

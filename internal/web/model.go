@@ -16,7 +16,8 @@ type Options struct {
 	Live    bool   // it goes on; else it is a finished run
 	Title   string // interfaces or files
 	Version string
-	// Most is how many findings of each kind are kept: of a run that goes on the newest, of a finished one the first; 0: 10,000, and of a finished run 100,000.
+	// Most is how many findings of each kind are kept, one that stands for others as one: of a run that goes on those that were told of last, of a finished one the first; 0:
+	// 10,000, and of a finished run 100,000.
 	Most int
 }
 
@@ -27,10 +28,13 @@ type Model struct {
 
 	mu       sync.Mutex
 	changed  uint64 // raised with each change
-	lastID   uint64
+	folder   report.Folder
 	stores   [numKinds]store
-	counts   byKind
-	suspects uint64 // not proven, of severity error
+	rows     map[uint64]*entry // those that are kept, by their IDs and those of the entries that were merged into them
+	lastID   uint64            // of the newest entry that there ever was
+	counts   byKind            // of entries, as all counts that follow
+	times    byKind            // of findings: those that an entry stands for
+	suspects uint64            // not proven, of severity error
 	byRule   [rule.NumRules]byKind
 	newest   [rule.NumRules]int64    // time of the newest finding of each rule
 	accused  map[packet.Addr]*byKind // the first so many
@@ -56,7 +60,7 @@ func NewModel(o Options) *Model {
 			o.Most = 10_000
 		}
 	}
-	m := &Model{opt: o, now: time.Now, accused: map[packet.Addr]*byKind{}, troubled: map[ladder.Flow]*byKind{}}
+	m := &Model{opt: o, now: time.Now, rows: map[uint64]*entry{}, accused: map[packet.Addr]*byKind{}, troubled: map[ladder.Flow]*byKind{}}
 	for k := range m.stores {
 		m.stores[k] = store{most: o.Most, first: !o.Live}
 	}
@@ -67,31 +71,55 @@ func NewModel(o Options) *Model {
 	return m
 }
 
-// Found takes findings, in the order in which they are told.
-func (m *Model) Found(list []rule.Finding) {
+// Found takes findings, in the order in which they are told, and returns those that the page lists: the others repeat what it lists.
+func (m *Model) Found(list []rule.Finding) (listed []rule.Finding) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range list {
 		f := list[i]
-		m.found(report.Entry{Finding: &f})
-		m.timeline.add(f.Time, kindOf(&f))
+		k := kindOf(&f)
+		m.timeline.add(f.Time, k)
+		e, merged := m.folder.Add(&f)
+		for _, x := range merged {
+			m.count(x.Finding, -1)
+			m.stores[k].merge(m.rows, x.ID, e.ID)
+		}
+		if e.Finding == &f {
+			m.list(e)
+			listed = append(listed, f)
+			continue
+		}
+		m.times[k]++
+		m.newest[f.Rule] = max(m.newest[f.Rule], f.Time)
+		m.stores[k].again(m.rows[e.ID])
 	}
 	m.changed++
+	return listed
 }
 
-func (m *Model) found(e report.Entry) {
+// list takes an entry that is new.
+func (m *Model) list(e *report.Entry) {
 	f := e.Finding
 	if m.start == 0 {
 		m.start = f.Time
 	}
 	k := kindOf(f)
-	m.lastID++
-	m.stores[k].add(entry{id: m.lastID, Entry: e})
-	m.counts[k]++
-	m.byRule[f.Rule][k]++
-	m.newest[f.Rule] = max(m.newest[f.Rule], f.Time)
+	m.lastID = e.ID
+	m.count(f, 1)
+	m.times[k] += e.Times()
+	m.newest[f.Rule] = max(m.newest[f.Rule], e.Last().Time)
+	if gone := m.stores[k].add(m.rows, &entry{Entry: e, ids: []uint64{e.ID}}); gone != nil {
+		m.folder.Forget(gone.Entry)
+	}
+}
+
+// count counts an entry that begins with a finding, once more or once less.
+func (m *Model) count(f *rule.Finding, by int) {
+	k, d := kindOf(f), uint64(by) // -1 wraps, and takes one away
+	m.counts[k] += d
+	m.byRule[f.Rule][k] += d
 	if k == unproven && f.Rule.Row().Severity == rule.Error {
-		m.suspects++
+		m.suspects += d
 	}
 	if k != event && !f.Accused.Addr.IsZero() {
 		n := m.accused[f.Accused.Addr]
@@ -102,7 +130,7 @@ func (m *Model) found(e report.Entry) {
 		if n == nil {
 			n = &m.others
 		}
-		n[k]++
+		n[k] += d
 	}
 	if k != event {
 		key := ladder.FlowOf(f).Ordered()
@@ -112,7 +140,7 @@ func (m *Model) found(e report.Entry) {
 			m.troubled[key] = n
 		}
 		if n != nil {
-			n[k]++
+			n[k] += d
 		}
 	}
 }
@@ -126,53 +154,4 @@ func (m *Model) Status(s *agent.Status) {
 	}
 	m.status = *s
 	m.changed++
-}
-
-// entry is a finding that is kept.
-type entry struct {
-	report.Entry
-	id   uint64
-	text string // what is searched; made when it is needed
-}
-
-// store keeps so many findings of a kind.
-type store struct {
-	list  []entry // a ring: the oldest stands at head
-	head  int
-	most  int
-	first bool // the first are kept and not the newest
-	left  uint64
-}
-
-func (s *store) add(e entry) {
-	switch {
-	case len(s.list) < s.most:
-		s.list = append(s.list, e)
-	case s.first:
-		s.left++
-	default:
-		s.list[s.head] = e
-		s.head = (s.head + 1) % len(s.list)
-		s.left++
-	}
-}
-
-// at returns the entry that is the i-th oldest.
-func (s *store) at(i int) *entry { return &s.list[(s.head+i)%len(s.list)] }
-
-// find returns the entry with an id, or nil.
-func (s *store) find(id uint64) *entry {
-	low, high := 0, len(s.list)
-	for low < high {
-		mid := (low + high) / 2
-		switch e := s.at(mid); {
-		case e.id == id:
-			return e
-		case e.id < id:
-			low = mid + 1
-		default:
-			high = mid
-		}
-	}
-	return nil
 }

@@ -118,10 +118,11 @@ func paged(r *http.Request) (offset, limit int, err error) {
 func (s *Server) findings(w http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
 	q := FindingsQuery{Class: v.Get("class"), Rule: v.Get("rule"), Endpoint: v.Get("endpoint"), Text: v.Get("q"), Newest: v.Get("order") == "newest"}
-	var err1, err2 error
+	var err1, err2, err3 error
 	q.Upto, err1 = number(r, "upto", 0)
-	q.Offset, q.Limit, err2 = paged(r)
-	if err := errors.Join(err1, err2); err != nil {
+	q.ID, err2 = number(r, "id", 0)
+	q.Offset, q.Limit, err3 = paged(r)
+	if err := errors.Join(err1, err2, err3); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}

@@ -265,6 +265,81 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// systematic makes findings of a run in which one endpoint breaks one rule with each packet, and others begin to now and then.
+func systematic(n, others int, first int64) (list []rule.Finding) {
+	for i := range n {
+		f := endless(1, first+int64(i)*1e6)[0]
+		f.Frame, f.PSN = uint64(i)+1, packet.PSN(i)
+		f.Expected, f.Actual = fmt.Sprintf("PSN %v", f.PSN), fmt.Sprintf("PSN %v", f.PSN+1)
+		f.Accused.QPN = 0xfa
+		list = append(list, f)
+		if every := n / (others + 1); others > 0 && i%every == every-1 && i < every*others {
+			o := endless(i+2, first+int64(i)*1e6)[i+1]
+			o.Rule, o.Class, o.Frame = rule.BTH012, rule.Violation, f.Frame
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// TestSystematic: a rule that is broken again and again is one finding with a count, and leaves room for others; once they are more than there is
+// room for, those go that have not been told of for longest.
+func TestSystematic(t *testing.T) {
+	m := NewModel(Options{Live: true, Most: 10})
+	var listed []rule.Finding
+	for _, f := range systematic(1000, 7, 1e18) {
+		listed = append(listed, m.Found([]rule.Finding{f})...) // as they come
+	}
+	if len(listed) != 5+7 {
+		t.Errorf("%d are listed at first", len(listed))
+	}
+	got, err := m.Findings(FindingsQuery{Limit: 20, ID: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Total != 8 || got.Times != 1007 || got.Left != (byKind{}) {
+		t.Fatalf("%+v", got)
+	}
+	f := got.Items[0]
+	if f.ID != 1 || f.Count != 1000 || f.Frame != 1 || f.LastFrame != 1000 || f.At != 0 || f.Last != 999e6 || len(f.Frames) != 10 || f.Frames[9] != 10 {
+		t.Errorf("%+v, %+v", f, f.Line)
+	}
+	if got.Opened == nil || got.Opened.ID != 1 {
+		t.Errorf("for the third one stands %+v", got.Opened)
+	}
+	s := m.Summary()
+	if s.Counts[violation] != 8 || s.Times[violation] != 1007 || s.Sentence != "8 violations of 2 rules by 10.0.0.0, 10.0.0.125, 10.0.0.250 and 5 more, 1,007 times in all" {
+		t.Errorf("%v, %v: %s", s.Counts, s.Times, s.Sentence)
+	}
+	if s.Accused[0].Counts[violation] != 1 || s.ByRule[1].Counts[violation] != 1 {
+		t.Errorf("%+v, %+v", s.Accused[0], s.ByRule[1])
+	}
+
+	// It goes on, and others come: it stays, with its first frame.
+	for i := range 20 {
+		m.Found(endless(40+i, 2e18)[39+i:])
+		m.Found(systematic(1, 0, 2e18+int64(i)))
+	}
+	if got, err = m.Findings(FindingsQuery{Class: "violation", Limit: 20}); err != nil {
+		t.Fatal(err)
+	}
+	if got.Total != 10 || got.Items[0].ID != 1 || got.Items[0].Count != 1020 || got.Left[violation] != 8+18-10 {
+		t.Errorf("%+v, %+v", got, got.Items[0].Line)
+	}
+	if len(m.rows) != 10+4+2 { // with those that were merged, and two events
+		t.Errorf("%d are found by their IDs", len(m.rows))
+	}
+
+	// Once it is forgotten it begins anew.
+	m.Found(endless(200, 3e18)[100:])
+	if _, _, ok := m.Finding(1); ok {
+		t.Error("it is still kept")
+	}
+	if again := m.Found(systematic(1, 0, 4e18)); len(again) != 1 || len(m.rows) != 10+10 {
+		t.Errorf("%d are listed; %d are found by their IDs", len(again), len(m.rows))
+	}
+}
+
 func sum(list []*Accused) (n uint64) {
 	for _, a := range list {
 		n += a.Counts[violation]

@@ -20,7 +20,8 @@ type Summary struct {
 	Changed  uint64 `json:"changed"` // raised with each change
 	Verdict  string `json:"verdict"` // as check says it
 	Sentence string `json:"sentence"`
-	Counts   byKind `json:"counts"`
+	Counts   byKind `json:"counts"` // one that stands for others as one
+	Times    byKind `json:"times"`  // these too
 
 	Packets     uint64 `json:"packets"` // frames, of any protocol
 	RDMA        uint64 `json:"rdma"`
@@ -42,7 +43,7 @@ type Summary struct {
 	open     agent.Open
 	guilty   byKind        // how many endpoints there are findings against
 	Timeline *timelineJSON `json:"timeline,omitempty"`
-	Left     byKind        `json:"left"` // findings that are no longer kept
+	Left     byKind        `json:"left"` // findings that are not kept
 
 	Problems  []string     `json:"problems"`   // with the input
 	NotJudged []agent.Note `json:"not_judged"` // what was not judged and why
@@ -73,7 +74,7 @@ func (m *Model) Summary() *Summary {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := &Summary{
-		Live: m.opt.Live, Title: m.opt.Title, Version: m.opt.Version, Changed: m.changed, Counts: m.counts,
+		Live: m.opt.Live, Title: m.opt.Title, Version: m.opt.Version, Changed: m.changed, Counts: m.counts, Times: m.times,
 		ByRule: []*RuleCount{}, Accused: []*Accused{}, Problems: []string{}, NotJudged: []agent.Note{}, Taps: []string{}, Notes: []string{},
 	}
 	for k := range m.stores {
@@ -180,28 +181,29 @@ func sentence(s *Summary) string {
 			}
 		}
 	}
-	tell := func(n uint64, noun, whom string) string {
+	tell := func(k kind, noun, whom string) string {
+		of(k)
 		const most = 3
-		t := fmt.Sprintf("%s of %s", count(n, noun), count(uint64(broken), "rule"))
+		t := fmt.Sprintf("%s of %s", count(s.Counts[k], noun), count(uint64(broken), "rule"))
 		switch {
 		case guilty == 0:
 		case guilty <= most:
-			t += " " + whom + " " + list(accused)
+			t += " " + whom + " " + enumerate(accused)
 		default:
-			t += " " + whom + " " + list(append(accused[:most:most], grouped(guilty-most)+" more"))
+			t += " " + whom + " " + enumerate(append(accused[:most:most], grouped(guilty-most)+" more"))
+		}
+		if n := s.Times[k]; n > s.Counts[k] {
+			t += ", " + grouped(n) + " times in all"
 		}
 		return t
 	}
 	switch s.Verdict {
 	case report.Violated.String():
-		of(violation)
-		return tell(s.Counts[violation], "violation", "by")
+		return tell(violation, "violation", "by")
 	case report.Warned.String():
-		of(warning)
-		return tell(s.Counts[warning], "warning", "by")
+		return tell(warning, "warning", "by")
 	case report.NotProven.String():
-		of(unproven)
-		return "no violation is proven; open: " + tell(s.Counts[unproven], "suspicion", "against")
+		return "no violation is proven; open: " + tell(unproven, "suspicion", "against")
 	case report.Incomplete.String():
 		return "nothing violated in the part that was judged"
 	case report.Open.String():
@@ -234,7 +236,7 @@ func grouped(n uint64) string {
 	return s
 }
 
-func list(words []string) string {
+func enumerate(words []string) string {
 	switch n := len(words); n {
 	case 0:
 		return ""

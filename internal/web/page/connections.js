@@ -10,7 +10,7 @@ export class Connections {
   constructor(page) {
     this.page = page;
     this.grid = new Grid({
-      label: "Connections", kind: "connections", height: 46,
+      label: "Connections", kind: "connections",
       columns: [
         { name: "service", label: "Service" }, { name: "ends", label: "Endpoints" }, { name: "spark", label: "Rate" }, { name: "rate", label: "bit/s", numeric: true },
         { name: "packets", label: "Packets", numeric: true, title: "packets, and payload" }, { name: "resent", label: "Retransmitted", title: "retransmitted request packets" }, { name: "rnr", label: "RNR NAKs" },

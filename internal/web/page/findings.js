@@ -1,5 +1,5 @@
 import { el, replace, say } from "./dom.js";
-import { num, offset, clock, party, psn, shows, plural } from "./format.js";
+import { num, short, offset, clock, party, psn, shows, plural } from "./format.js";
 import { Grid, searchBox } from "./grid.js";
 import { chip, toggles } from "./summary.js";
 import { drawDetail } from "./detail.js";
@@ -10,14 +10,19 @@ const usual = ["violation", "warning", "note", "unproven"];
 export class Findings {
   constructor(page) {
     this.page = page;
+    this.opened = 0; // the finding that is beside the table
+    this.turn = 0; // which one was asked for
     this.pinned = 0; // newest finding that the table shows, while its reader is further down
     this.grid = new Grid({
-      label: "Findings", kind: "findings", height: 30,
+      label: "Findings", kind: "findings",
       columns: [
-        { name: "show", label: "Class" }, { name: "time", label: "Time", numeric: true }, { name: "frame", label: "Frame", numeric: true }, { name: "rule", label: "Rule" },
+        { name: "show", label: "Class" }, { name: "count", label: "Times", numeric: true, title: "how many findings the row stands for" }, { name: "time", label: "Time", numeric: true }, { name: "last", label: "Last", numeric: true }, { name: "frame", label: "Frame", numeric: true }, { name: "rule", label: "Rule" },
         { name: "accused", label: "Accused" }, { name: "peer", label: "Peer" }, { name: "packet", label: "Packet" }, { name: "said", label: "Expected → actual" },
       ],
-      fetch: (at, limit) => page.source.findings({ ...this.query(), offset: at, limit }),
+      fetch: async (at, limit) => {
+        const id = this.opened || undefined;
+        return { ...(await page.source.findings({ ...this.query(), id, offset: at, limit })), asked: id };
+      },
       loaded: (a) => this.loaded(a),
       key: (f) => f.id,
       row: (f) => `s-${f.show}`,
@@ -32,7 +37,7 @@ export class Findings {
     this.kinds = el("div", { class: "kinds" });
     this.clear = el("button", { type: "button", class: "plain clear", on: { click: () => this.change({ class: "", rule: "", endpoint: "", q: "" }) } }, "Clear filters");
     this.count = el("span", { class: "quiet count" });
-    this.newer = el("button", { type: "button", class: "newer", hidden: true, on: { click: () => this.unpin() } });
+    this.newer = el("button", { type: "button", class: "newer", hidden: true, on: { click: () => this.unpin() } }, "New findings ↑");
     this.rail = el("aside", { class: "rail", "aria-label": "Filter by rule and endpoint" });
     this.pane = el("section", { class: "pane", hidden: true, "aria-label": "Finding" });
     this.node = el("div", { class: "findings-view" }, this.rail,
@@ -40,7 +45,7 @@ export class Findings {
         el("div", { class: "filters" }, this.kinds, this.rule, this.endpoint, this.search, this.clear, el("span", { class: "grow" }), this.count),
         el("div", { class: "table" }, this.newer, this.grid.node)),
       this.pane);
-    this.grid.body.addEventListener("scroll", () => {
+    this.grid.node.addEventListener("scroll", () => {
       if (this.grid.node.scrollTop === 0 && this.pinned) this.unpin();
     }, { passive: true });
   }
@@ -59,8 +64,20 @@ export class Findings {
     this.seen = a.newest;
     const on = this.page.state.class ? this.page.state.class.split(",") : usual;
     const left = on.reduce((sum, k) => sum + (a.left?.[k] || 0), 0);
-    const text = plural(a.total, "finding") + (left ? ` listed, ${num(left)} more only counted` : "");
+    const text = plural(a.total, "finding") + (left ? ` listed, ${num(left)} more only counted` : "") + (a.times > a.total ? `, ${num(a.times)} times in all` : "");
     if (this.count.textContent !== text) this.count.textContent = text;
+    this.newer.hidden = !this.pinned || a.newest <= this.pinned;
+    if (a.opened && a.asked === this.opened) this.recount(a.opened);
+  }
+
+  // recount takes what the finding that is open stands for by now; another may have come to stand for it.
+  recount(f) {
+    this.detail?.recount(f);
+    if (f.id === this.opened) return;
+    this.opened = f.id;
+    this.grid.key = f.id;
+    this.grid.settle();
+    this.page.set({ id: String(f.id) });
   }
 
   unpin() {
@@ -83,11 +100,18 @@ export class Findings {
   told(summary) {
     const s = this.page.state;
     const on = s.class ? s.class.split(",") : usual;
-    const key = JSON.stringify([summary.counts, on, s.rule, s.endpoint, s.q]);
-    if (this.drawn === key) return;
-    const counted = this.counted !== undefined && this.counted !== JSON.stringify(summary.counts);
+    const key = JSON.stringify([summary.counts, on, s.rule, s.endpoint, s.q]), times = JSON.stringify(summary.times);
+    if (this.drawn !== key) this.drawFilters(summary, on);
     this.drawn = key;
-    this.counted = JSON.stringify(summary.counts);
+    const news = this.times !== undefined && this.times !== times;
+    this.times = times;
+    if (!news || !summary.live) return;
+    if (!this.atTop() && !this.pinned) this.pinned = this.seen || 0; // keeps the table as it is while its reader is further down
+    this.grid.refresh();
+  }
+
+  drawFilters(summary, on) {
+    const s = this.page.state;
     const focus = this.rail.contains(document.activeElement) || this.kinds.contains(document.activeElement) ? document.activeElement.dataset.show || document.activeElement.dataset.pick : "";
     replace(this.kinds, toggles(summary.counts, on, (list) => {
       const all = list.length === usual.length && usual.every((k) => list.includes(k));
@@ -96,16 +120,6 @@ export class Findings {
     this.drawRail(summary, on);
     if (focus) this.node.querySelector(`[data-show="${focus}"], [data-pick="${CSS.escape(focus)}"]`)?.focus();
     this.clear.hidden = !(s.class || s.rule || s.endpoint || s.q);
-    if (!counted || !summary.live) return;
-    if (this.atTop() && !this.pinned) this.grid.refresh();
-    else this.pin();
-  }
-
-  // pin keeps the table as it is while its reader is further down.
-  pin() {
-    if (!this.pinned) this.pinned = this.seen || 0;
-    this.newer.hidden = false;
-    this.newer.textContent = "New findings ↑";
   }
 
   drawRail(summary, on) {
@@ -144,11 +158,14 @@ export class Findings {
 
   cells(f) {
     const { live, taps } = this.page.summary;
+    const many = f.count > 1;
     return [
       chip(f.show),
-      el("span", { title: f.time, text: live ? clock(f.time) : offset(f.at) }),
+      many && `×${short(f.count)}`,
+      el("span", { title: many ? `${f.time} to ${f.last_time}` : f.time, text: live ? clock(f.time) : offset(f.at) }),
+      many && el("span", { title: f.last_time, text: live ? clock(f.last_time) : offset(f.last) }),
       f.frame ? el("span", { title: taps[f.tap] }, taps.length > 1 && el("span", { class: "quiet", text: `${f.tap}:` }), num(f.frame)) : "–",
-      [el("span", { class: "rule-id", text: f.rule }), el("span", { class: "rule-name", text: f.name }), f.count > 1 && el("span", { class: "quiet", text: ` ×${num(f.count)}` })],
+      [el("span", { class: "rule-id", text: f.rule }), el("span", { class: "rule-name", text: f.name })],
       [f.accused?.role && el("span", { class: "role", text: f.accused.role }), el("span", { class: "who", text: party(f.accused) || "–" })],
       party(f.peer) || "–",
       f.opcode ? [f.opcode, " ", el("span", { class: "psn", text: psn(f.psn) })] : "–",
@@ -175,16 +192,18 @@ export class Findings {
     this.node.classList.add("split");
     this.page.compact(true);
     this.pane.hidden = false;
-    const turn = this.opened;
+    const turn = ++this.turn;
+    this.detail = null;
     let finding, ladder, failed;
     try {
       finding = await this.page.source.finding(id);
       await this.page.known; // the rules
     } catch (e) {
-      if (turn === this.opened) replace(this.pane, el("div", { class: "pane-empty" }, el("p", { class: "blank-title", text: `Finding ${id}` }), el("p", { class: "quiet", text: e.message }), el("button", { type: "button", on: { click: () => this.close() } }, "Close")));
+      if (turn === this.turn) replace(this.pane, el("div", { class: "pane-empty" }, el("p", { class: "blank-title", text: `Finding ${id}` }), el("p", { class: "quiet", text: e.message }), el("button", { type: "button", on: { click: () => this.close() } }, "Close")));
       return;
     }
-    if (turn !== this.opened) return;
+    if (turn !== this.turn) return;
+    this.recount(finding);
     const draw = (ladder, failed) => drawDetail(finding, ladder, failed, {
       live: this.page.summary.live,
       taps: this.page.summary.taps,
@@ -194,16 +213,17 @@ export class Findings {
       filter: (some) => this.change(some),
       showRule: () => this.page.go("rules", { rule: finding.rule }),
     });
-    const slow = setTimeout(() => turn === this.opened && replace(this.pane, draw()), 250); // a large capture is being read
+    const put = (detail) => replace(this.pane, (this.detail = detail));
+    const slow = setTimeout(() => turn === this.turn && put(draw()), 250); // a large capture is being read
     try {
-      ladder = await this.page.source.ladder(id);
+      ladder = await this.page.source.ladder(finding.id);
     } catch (e) {
       failed = e.message;
     }
     clearTimeout(slow);
-    if (turn !== this.opened) return;
+    if (turn !== this.turn) return;
     const drawn = draw(ladder, failed);
-    replace(this.pane, drawn);
+    put(drawn);
     drawn.reveal();
     if (keyed) drawn.focus();
     else if (!quiet) say(`${finding.rule} ${finding.name}, ${finding.show}`);
@@ -217,6 +237,7 @@ export class Findings {
   close(quiet) {
     if (this.pane.hidden) return false;
     this.opened = 0;
+    this.turn++;
     this.pane.hidden = true;
     replace(this.pane);
     this.node.classList.remove("split");

@@ -3,7 +3,7 @@ import { el, replace, debounce } from "./dom.js";
 const PAGE = 100;
 
 // Grid is a table of any length: only the rows in sight exist, and they are fetched by the page.
-//   options: label, kind (class name), columns [{name, title, numeric}], height of a row in pixels, fetch(offset, limit) → {total, items},
+//   options: label, kind (class name), columns [{name, title, numeric}], fetch(offset, limit) → {total, items},
 //   cells(item) → nodes, row(item) → class, open(item), selected(item), empty() → node
 export class Grid {
   constructor(options) {
@@ -11,6 +11,7 @@ export class Grid {
     this.id = `grid-${options.kind}`;
     this.pages = new Map();
     this.total = 0;
+    this.rowHeight = 30; // pixels
     this.at = -1; // index of the current row
     this.key = null; // its id
     this.opening = false; // it is to be opened when it has come
@@ -59,6 +60,7 @@ export class Grid {
   }
 
   async fetch(turn) {
+    this.measure();
     const [first, last] = this.sight();
     const wanted = new Set();
     for (let p = Math.floor(first / PAGE); p <= Math.floor(Math.max(first, last - 1) / PAGE); p++) wanted.add(p);
@@ -79,7 +81,7 @@ export class Grid {
     this.at = Math.min(this.at, this.total - 1);
     if (this.opening) this.open();
     this.node.setAttribute("aria-rowcount", this.total + 1);
-    this.space.style.height = `${this.total * this.o.height}px`;
+    this.stretch();
     this.blank.hidden = this.total > 0;
     if (!this.total) replace(this.blank, this.o.empty());
     this.draw();
@@ -104,7 +106,7 @@ export class Grid {
   }
 
   sight() {
-    const h = this.o.height;
+    const h = this.rowHeight;
     const first = Math.max(0, Math.floor(this.node.scrollTop / h) - 4);
     return [first, Math.ceil((this.node.scrollTop + (this.height() || 600)) / h) + 4];
   }
@@ -112,6 +114,20 @@ export class Grid {
   // height is that of the rows in sight.
   height() {
     return this.node.clientHeight - this.head.offsetHeight;
+  }
+
+  // measure takes the height of a row from the style sheet; it depends on how much room there is. The same rows stay in sight.
+  measure() {
+    const h = parseFloat(getComputedStyle(this.space).getPropertyValue("--row"));
+    if (!h || h === this.rowHeight) return;
+    const first = this.node.scrollTop / this.rowHeight;
+    this.rowHeight = h;
+    this.stretch();
+    this.node.scrollTop = first * h;
+  }
+
+  stretch() {
+    this.space.style.height = `${this.total * this.rowHeight}px`;
   }
 
   item(i) {
@@ -139,6 +155,7 @@ export class Grid {
   }
 
   paint() {
+    this.measure();
     const [first, end] = this.sight();
     const rows = [];
     for (let i = first; i < Math.min(end, this.total); i++) {
@@ -161,8 +178,7 @@ export class Grid {
       const column = this.o.columns[k];
       return el("div", { role: "gridcell", class: `cell c-${column.name}${column.numeric ? " numeric" : ""}` }, c);
     }) : []);
-    node.style.transform = `translateY(${i * this.o.height}px)`;
-    node.style.height = `${this.o.height}px`;
+    node.style.transform = `translateY(${i * this.rowHeight}px)`;
     return node;
   }
 
@@ -170,7 +186,7 @@ export class Grid {
   select(i, quiet) {
     if (!this.total) return;
     this.at = Math.min(Math.max(i, 0), this.total - 1);
-    const h = this.o.height, top = this.at * h;
+    const h = this.rowHeight, top = this.at * h;
     if (top < this.node.scrollTop) this.node.scrollTop = top;
     else if (top + h > this.node.scrollTop + this.height()) this.node.scrollTop = top + h - this.height();
     const item = this.item(this.at);
@@ -207,7 +223,7 @@ export class Grid {
 
   pressed(e) {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
-    const many = Math.max(1, Math.floor(this.height() / this.o.height) - 1);
+    const many = Math.max(1, Math.floor(this.height() / this.rowHeight) - 1);
     const moves = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: many, PageUp: -many, Home: -Infinity, End: Infinity };
     if (e.key in moves) {
       const n = moves[e.key];

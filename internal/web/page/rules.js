@@ -19,7 +19,7 @@ export class Rules {
   constructor(page) {
     this.page = page;
     this.grid = new Grid({
-      label: "Rules", kind: "rules", height: 30,
+      label: "Rules", kind: "rules",
       columns: [
         { name: "state", label: "State" }, { name: "id", label: "Rule" }, { name: "name", label: "Name" }, { name: "severity", label: "Severity" }, { name: "text", label: "What must hold" },
         { name: "exercised", label: "Exercised", numeric: true }, { name: "violated", label: "Violated", numeric: true }, { name: "unproven", label: "Not proven", numeric: true },

@@ -67,7 +67,7 @@ function embeddedSource(data) {
       const list = words(q.q);
       const found = data.findings.filter((f) => takes(f, q, list));
       if (q.order === "newest") found.reverse();
-      return { total: found.length, newest: data.findings.length ? data.findings[data.findings.length - 1].id : 0, left: data.summary.left, items: part(found, q) };
+      return { total: found.length, times: found.reduce((sum, f) => sum + (f.count || 1), 0), newest: data.findings.length ? data.findings[data.findings.length - 1].id : 0, left: data.summary.left, items: part(found, q) };
     },
     async finding(id) {
       if (!byID.has(Number(id))) throw new Error("this finding is not in the file");
