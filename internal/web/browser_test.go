@@ -333,6 +333,67 @@ func TestGone(t *testing.T) {
 	get(t, s, "/api/finding/999/ladder", 404, nil)
 }
 
+// TestSystematicPage: a rule that is broken again and again is one row, whose count grows where it stands, in the list and beside it; on a phone it
+// says whom it accuses, too.
+func TestSystematicPage(t *testing.T) {
+	m := NewModel(Options{Live: true, Title: "eth0"})
+	page := NewServer(m, nil)
+	page.every = 10 * time.Millisecond
+	s := httptest.NewServer(page)
+	defer s.Close()
+	defer page.Close()
+	list := systematic(12_000, 30, 1e18)
+	m.Found(list[:5])
+	p := browser.Open(t)
+	p.Size(1440, 1400) // all rows are in sight
+	p.Go(s.URL + "/")
+	p.Wait(idOfRow + ".length === 5")
+
+	// One of the first is open when it turns out to be systematic: the row that stands for it is the open one from then on.
+	p.Click(row + `[data-index="2"]`)
+	p.Wait("document.querySelector('.no-ladder:not(.loading)') && document.querySelector('.times').hidden && location.hash.includes('id=3')")
+	m.Found(list[5:10])
+	const times = "document.querySelector('.times').innerText.startsWith"
+	p.Wait(idOfRow + ".length === 1 && " + times + "('10 times, last 2001-09-09 01:46:40.009000000 UTC in frame 10; first in frames 1, 2, 3') && location.hash.includes('id=1') && document.querySelector('.grid-row.current')")
+	m.Found(list[10:])
+	p.Wait(times + "('12,000 times')")
+	p.Shoot("systematic-ladder")
+	p.Press(kb.Escape)
+	p.Wait("document.querySelector('.findings-view .count').innerText === '31 findings, 12,030 times in all'")
+	const oldest = `document.querySelector('.findings .grid-row[data-index="30"] .c-count')?.innerText === `
+	p.Wait(oldest + "'×12,000'")
+	m.Found(systematic(7, 0, 2e18))
+	p.Wait(oldest + "'×12,007'")
+
+	// The count grows below its reader's eyes, without anything new above.
+	p.Size(1440, 500)
+	browser.Eval[any](p, "document.querySelector('.findings.grid').scrollTop = 1e9, 0")
+	p.Wait("Number(" + idOfRow + "[0].dataset.index) > 0")
+	m.Found(systematic(3, 0, 3e18))
+	p.Wait(oldest + "'×12,010' && document.querySelector('.newer').hidden")
+
+	for _, width := range []int64{1920, 1440, 700, 390} {
+		for _, dark := range []bool{false, true} {
+			p.Size(width, 860)
+			p.Dark(dark)
+			p.Shoot(fmt.Sprintf("systematic-%d-%v", width, dark))
+		}
+	}
+	browser.Eval[any](p, "document.querySelector('.findings.grid').scrollTop = 1e9, 0")
+	p.Wait(oldest + "'×12,010'")
+	for _, cell := range []string{".rule-id", ".c-accused .role", ".c-accused .who", ".c-count", ".c-time"} {
+		const whole = "((e) => e.offsetWidth > 0 && e.scrollWidth <= e.offsetWidth)(document.querySelector('.findings .grid-row[data-index=\"30\"] %s'))"
+		if !browser.Eval[bool](p, fmt.Sprintf(whole, cell)) {
+			t.Errorf("a phone does not show %s whole", cell)
+		}
+	}
+	if over := browser.Eval[int](p, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+		t.Errorf("a phone is %d pixels too narrow", over)
+	}
+	p.Shoot("systematic-phone")
+	quiet(t, p)
+}
+
 // TestLive watches findings come, thousands of them and 10,000 connections, of which the page draws and asks for only what is in sight.
 func TestLive(t *testing.T) {
 	m := NewModel(Options{Live: true, Title: "eth0", Most: 20_000})
