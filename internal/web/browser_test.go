@@ -218,6 +218,35 @@ func TestCutFile(t *testing.T) {
 	quiet(t, p)
 }
 
+// TestSystematicFile: a file lists a systematic fault once, too, with its first frames and its last time.
+func TestSystematicFile(t *testing.T) {
+	sample.Skip(t, "a browser takes seconds, and other tests open one")
+	name := filepath.Join(t.TempDir(), "report.html")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := judged(t, capture)
+	run.Result.Findings = systematic(900, 2, run.Result.First)
+	if err := errors.Join(WriteHTML(f, run, Options{Title: "systematic"}, nil), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	p := browser.Open(t)
+	p.Size(1920, 900)
+	p.Go("file://" + name)
+	p.Wait("document.querySelector('.findings-view .count')?.innerText === '3 findings, 902 times in all'")
+	if got := p.Text(".sentence"); got != "3 violations of 2 rules by 10.0.0.0, 10.0.1.44 and 10.0.2.88, 902 times in all" {
+		t.Errorf("%q", got)
+	}
+	if got := strings.Join(strings.Fields(p.Text(row)), " "); !strings.HasPrefix(got, "Violation ×900 +0.000000 +0.899000 1 RC-PSN-004") {
+		t.Errorf("%q", got)
+	}
+	p.Click(row)
+	p.Wait("document.querySelector('.times')?.innerText === '900 times, last +0.899000 s in frame 900; first in frames 1, 2, 3, 4, 5, 6, 7, 8, 9, 10'")
+	p.Shoot("systematic-file")
+	quiet(t, p)
+}
+
 // many makes connections that do something.
 func many(n int) []agent.Connection {
 	list := make([]agent.Connection, n)

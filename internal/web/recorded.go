@@ -21,8 +21,8 @@ const (
 	eachInMinute = 5    // findings of a rule and accused endpoint whose frames are fetched in a minute
 )
 
-// Recorded finds frames of a run that goes on. As the recorder soon forgets, the frames of the first findings of each rule and accused endpoint in a
-// minute are fetched as soon as they are told.
+// Recorded finds frames of a run that goes on. As the recorder soon forgets, the frames of the first of those that are listed, of each rule and accused
+// endpoint in a minute, are fetched as soon as they are told.
 type Recorded struct {
 	recorder Recorder
 	queue    chan rule.Finding
