@@ -16,7 +16,7 @@ export class Findings {
     this.grid = new Grid({
       label: "Findings", kind: "findings",
       columns: [
-        { name: "show", label: "Class" }, { name: "count", label: "Times", numeric: true, title: "how many findings the row stands for" }, { name: "time", label: "Time", numeric: true }, { name: "last", label: "Last", numeric: true }, { name: "frame", label: "Frame", numeric: true }, { name: "rule", label: "Rule" },
+        { name: "show", label: "Class" }, { name: "count", label: "Times", numeric: true, title: "how many findings the row represents" }, { name: "time", label: "Time", numeric: true }, { name: "last", label: "Last", numeric: true }, { name: "frame", label: "Frame", numeric: true }, { name: "rule", label: "Rule" },
         { name: "accused", label: "Accused" }, { name: "peer", label: "Peer" }, { name: "packet", label: "Packet" }, { name: "said", label: "Expected → actual" },
       ],
       fetch: async (at, limit) => {
