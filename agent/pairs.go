@@ -128,6 +128,9 @@ func merge(to, gone *connection, psn packet.PSN) {
 	}
 	gone.dead = true
 	a.SQ.Unpair(psn, to.Sees(0))
+	if gone.Ends[0].RQ.Heard {
+		a.SQ.Unsettle(b.Sums.Packets) // it has responded to what was sent before the capture
+	}
 	if r := &gone.Ends[0].RQ; r.Heard && r.LastPSN.After(psn) && abs(r.LastPSN.Diff(psn)) < nearby*8 {
 		a.SQ.PassedOver(psn, a.SQ.LastTime, gone.Ends[0].Sums.Packets)
 	}

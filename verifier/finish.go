@@ -104,7 +104,7 @@ func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
 		v.Skipped[SkipCut]++
 		return
 	}
-	if c != nil && p.Has&packet.HasBTH != 0 {
+	if c != nil {
 		c.Ends[from].SQ.Excused = true
 	}
 	if p.Has&packet.HasBTH != 0 && p.Opcode.Service() == packet.RD {

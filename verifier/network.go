@@ -17,8 +17,7 @@ var networkHeaders = []header{
 		return differs(p.Has&packet.HasGRH != 0 && p.NxtHdr != 0x1B, "NxtHdr 0x1b", "NxtHdr 0x%02x", p.NxtHdr)
 	}, false, nil},
 	{rule.NETGRH004, rule.Sender, withGRH, func(p *packet.Packet) (string, string) {
-		bad := p.Has&packet.HasGRH != 0 && p.Flaws&packet.FlawIPLength != 0
-		return differs(bad, "PayLen of what follows the GRH, through the ICRC", "PayLen %d", p.PayLen)
+		return differs(p.Flaws&packet.FlawIPLength != 0, "PayLen of what follows the GRH, through the ICRC", "PayLen %d", p.PayLen)
 	}, false, nil},
 	{rule.NETGRH005, rule.Sender, onLink, func(p *packet.Packet) (string, string) {
 		bad := p.Has&(packet.HasGRH|packet.HasLRH) == packet.HasGRH|packet.HasLRH && p.LNH == 3 && int(p.PktLen)*4-8-40 != int(p.PayLen)

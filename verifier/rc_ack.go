@@ -27,13 +27,25 @@ func (v *Verifier) rcAck(c *qp.Pair, from int, p *packet.Packet) {
 	v.rcProgress(c, from, p, p.PSN.Add(1))
 }
 
-// settled is how many packets a responder has sent, behind the newest response to what came before the capture, when it has answered all of that.
+// settled is how many packets a responder has sent after its newest response to what came before the capture, when it has answered all of that.
 const settled = 8
 
-// rcUnsettled notes that response p answers what came before the capture, if its PSN says so: the responder has not answered all of that.
+// unsettled reports whether the responder to end from may still be answering what came before the capture.
+func unsettled(c *qp.Pair, from int) bool {
+	n := c.Ends[from].SQ.UnsettledIn()
+	return n != 0 && c.Ends[1-from].Sums.Packets < n+settled
+}
+
+// rcUnsettled notes that response p answers what came before the capture, if its PSN says so: the responder has not answered all of that, and the
+// requester drops what answers later READs and atomics.
 func (v *Verifier) rcUnsettled(c *qp.Pair, from int, p *packet.Packet) {
-	if q := &c.Ends[1-from].SQ; c.Sees(from) && p.PSN.Before(q.First) {
-		q.Unsettle(c.Ends[from].Sums.Packets)
+	q := &c.Ends[1-from].SQ
+	if _, known := c.Ends[1-from].Attr.Start(); known || !p.PSN.Before(q.First) {
+		return
+	}
+	q.Unsettle(c.Ends[from].Sums.Packets)
+	if c.Sees(1-from) && p.Opcode.Fn() != packet.Acknowledge && !q.Passed {
+		q.Lack(q.First, p.Time)
 	}
 }
 
@@ -44,7 +56,7 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 	v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
 	if p.PSN.Before(q.First) {
 		start, known := c.Ends[1-from].Attr.Start()
-		if !known && (!c.Sees(from) || !r.Answered || r.Repeated || c.Ends[from].Sums.Packets < q.UnsettledIn()+settled) {
+		if !known && (!c.Sees(from) || !r.Answered || r.Repeated || unsettled(c, 1-from)) {
 			v.rcUnsettled(c, from, p)
 			return // it answers a duplicate from before the capture
 		}

@@ -123,7 +123,7 @@ func (v *Verifier) rcResolve(c *qp.Pair, from int, p *packet.Packet, d *qp.Doubt
 	if !w.Has(wqe.Answered) {
 		q.ReadDone()
 	}
-	w.Last, q.ReadLen = d.Next.Add(-1), 0
+	w.Last = d.Next.Add(-1)
 	w.Flags = w.Flags&^wqe.Unsized | wqe.Answered | wqe.Blamed
 	q.Next, q.High, q.Una, r.EPSN = d.Next, d.Next, d.Next, d.Next
 	q.Retrying = false

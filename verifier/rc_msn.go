@@ -44,6 +44,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		id = rule.RCRSP015
 	}
 	base := (p.MSN - least) & packet.PSNMask
+	begins := base == 0 && q.UnsettledIn() == 0 && !q.EverMixed() // the connection, in this capture
 	if epoch != r.Epoch {
 		r.MSN, r.Epoch, r.Anchor = qp.MSNUnknown, epoch, nil
 	}
@@ -62,7 +63,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 			r.LastMSN = p.MSN
 			return
 		}
-		v.rcAnchor(q, r, p, base, base == 0 && !q.EverMixed(), next == q.Count)
+		v.rcAnchor(q, r, p, base, begins, next == q.Count)
 		return
 	}
 	v.covered(id)
@@ -79,7 +80,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		}
 		return
 	}
-	if r.Anchor != nil && base == 0 && !q.EverMixed() {
+	if r.Anchor != nil && begins {
 		v.rcWrongAnchor(c, from, p, id)
 		return
 	}

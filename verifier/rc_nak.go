@@ -120,7 +120,7 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	default:
 		v.covered(rule.RCRSP002)
 		if !v.rcNakPlace(c, from, p, rule.RCRSP017) {
-			if c.Sees(1-from) && q.Passed && p.PSN.After(q.Taken()) {
+			if c.Sees(1-from) && p.PSN.After(q.Taken()) {
 				q.Spares(q.Una) // it is late, but to its requester it may acknowledge something
 			}
 			return

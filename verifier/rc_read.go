@@ -349,7 +349,7 @@ func (v *Verifier) rcReadElse(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 
 // nextLeft reports whether p is what its sender sent right after the newest response: most senders number their IPv4 packets.
 func nextLeft(r *qp.ReceiveQueue, p *packet.Packet) bool {
-	return r.LastTime != 0 && p.Encap == packet.RoCEv2IPv4 && p.IPID == r.LastID+1
+	return p.Encap == packet.RoCEv2IPv4 && p.IPID == r.LastID+1
 }
 
 // firstOfSeveral reports whether p is the first response to READ w, whose PSNs wait for the path MTU, and says that there are more. Where it

@@ -134,12 +134,19 @@ func (v *Verifier) rcSkipped(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.RCRTY006)
 	if p.PSN.After(oldest) {
-		v.report(c, from, p, verdict{
+		d := verdict{
 			rule: rule.RCRTY006, class: rule.Violation, role: rule.Requester,
 			expected: "PSN " + oldest.String() + " first: it is not acknowledged", actual: "PSN " + p.PSN.String(),
-		})
+		}
+		if unsettled(c, from) {
+			d.class, d.detail = rule.Unproven, beforeCapture
+		}
+		v.report(c, from, p, d)
 	}
 }
+
+// beforeCapture is why a retransmission is unproven while responses to what was sent before the capture still come.
+const beforeCapture = "responses to what was sent before the capture have just come: what asked for the retransmission may not be in the capture"
 
 // answered reports whether anything has come in answer to a READ or atomic from psn first to last.
 func answered(q *qp.SendQueue, first, last packet.PSN) bool {
@@ -218,6 +225,8 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 	took, coarse := p.Time-r.LastTime, int64(unit(p.Time, r.LastTime))
 	switch {
 	case d.class != rule.Violation || w == nil:
+	case unsettled(c, from):
+		d.class, d.detail = rule.Unproven, beforeCapture
 	case took-coarse < uptake && (justTaken(q, r, w) || v.inBurst(q, r, w) && v.mayGoBack(c, from, p) || q.Unaware(p.Time)):
 		q.Lost().UnawareTo = r.LastTime + uptake + coarse
 		d.class, d.detail = rule.Unproven, "the response had just passed the tap: it may not have reached the requester when its timer expired"
@@ -281,7 +290,7 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcRanOut(q, p)
 	}
 	switch {
-	case impliedNAK(q, p) || q.AskedAt == 0:
+	case impliedNAK(q, p) || q.AskedAt == 0 || unsettled(c, from):
 	case end.Knows(hcaagent.KnowsTimeout):
 		v.rcTimer(c, from, p)
 	default:

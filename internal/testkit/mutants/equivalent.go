@@ -22,12 +22,19 @@ func (s *site) place() place {
 	return place{s.file.name, strings.TrimSpace(line), s.what}
 }
 
-// excuse marks the changes that are known to change nothing. It fails where a place in files whose name matches is no longer there.
+// excuse marks the changes that are known to change nothing. It fails where a place in files whose name matches is no longer there, or known anyhow.
 func excuse(sites []*site, matches func(file string) bool) error {
 	why, seen := parseEquivalents(equivalents), map[place]bool{}
 	for _, s := range sites {
 		k := s.place()
-		s.equivalent, seen[k] = why[k], true
+		seen[k] = true
+		switch {
+		case why[k] == "":
+		case s.equivalent != "":
+			return fmt.Errorf("equivalent.txt need not have this: %s: %s\n\t%s\n\tbecause %s", k.file, k.line, k.what, s.equivalent)
+		default:
+			s.equivalent = why[k]
+		}
 	}
 	for k := range why {
 		if matches(k.file) && !seen[k] {

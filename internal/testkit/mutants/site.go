@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // site is a place and a change of it.
@@ -150,6 +151,22 @@ func (w *walker) number(n *ast.BasicLit) {
 	w.add(n, what, func(number int, _ func(from, to token.Pos) string) string {
 		return fmt.Sprintf("mutantOr[%s](%d, %s, %d)", name, number, n.Value, v+1)
 	})
+	if v == 0 && w.comparesTime(w.in[n]) {
+		w.list[len(w.list)-1].equivalent = "a time is in nanoseconds since 1970, or 0 for none: nothing was captured in the first of them"
+	}
+}
+
+// comparesTime reports whether x compares a field that holds a time for being set.
+func (w *walker) comparesTime(x *ast.BinaryExpr) bool {
+	if x == nil || x.Op != token.EQL && x.Op != token.NEQ {
+		return false
+	}
+	field, ok := ast.Unparen(x.X).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	name := field.Sel.Name
+	return types.Identical(w.info.Types[field].Type, types.Typ[types.Int64]) && (name == "time" || strings.HasSuffix(name, "Time") || strings.HasSuffix(name, "At"))
 }
 
 // statements are those that can be left out.
