@@ -24,10 +24,10 @@ func missed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.
 			n--
 		}
 	}
-	if n < 0 || n > q.HoleEnd.Diff(q.Hole) {
+	if n > q.HoleEnd.Diff(q.Hole) {
 		return 0
 	}
-	return n
+	return max(n, 0)
 }
 
 // captureGap notes that the gap in the requests of end from is one of the capture: what that end was accused of is not proven.
