@@ -35,8 +35,8 @@ type fact struct {
 	at int64
 }
 
-// remembered is for how long what SIDR said holds although nobody needs it: the number may have gone to another QP.
-const remembered = int64(time.Minute)
+// remembered is for how long what SIDR said holds although no datagram needs it: the number may have gone to another QP, and nothing on the wire ends one of UD.
+const remembered = int64(10 * time.Second)
 
 // attr returns what is known of a QP for judging what it exchanges with peer from time now on, or nil.
 func (t *Transport) attr(a packet.Addr, qpn uint32, peer packet.Addr, now int64) *hcaagent.Attr {

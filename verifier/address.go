@@ -129,8 +129,11 @@ func (v *Verifier) Source(c *qp.Pair, to int, p *packet.Packet, class rule.Class
 	case p.Encap == packet.Native:
 		d.rule = rule.BTH019
 	}
-	if class == rule.Unproven {
+	switch {
+	case class == rule.Unproven:
 		d.detail = "the capture holds no CM exchange that names the owner of the QP"
+	case c.ToldCut():
+		d.class, d.detail = rule.Unproven, toldCut
 	}
 	v.covered(d.rule)
 	if own {

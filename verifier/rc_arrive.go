@@ -36,9 +36,6 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 			r.Nak = qp.NakNone
 		}
 	case d < 0:
-		if r.Nak == qp.NakRNR && p.PSN == r.NakPSN && c.Ends[from].SQ.HasCrossed() {
-			r.Nak = qp.NakNone // whichever time it came that NAK answered, it has come again since
-		}
 		r.Repeated, r.RepeatedTo = true, c.Ends[from].SQ.High
 		if r.Owed != nil && !p.PSN.Before(r.Owed.Request.PSN) {
 			r.Owed.Asks++

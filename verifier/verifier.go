@@ -166,6 +166,9 @@ func leftBefore(p *packet.Packet, id uint16) bool {
 // numbered reports whether the sender of p numbers its packets, so that a copy which the network made can be told from another packet.
 func numbered(p *packet.Packet) bool { return p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 }
 
+// toldCut is why what CM told proves nothing.
+const toldCut = "the snap length cut the CM exchange of the connection, so its ICRC was not judged"
+
 // accuse makes a finding on packet p against one end of c.
 func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d verdict) {
 	if v.Profile.excuses(d.rule) {
@@ -173,7 +176,7 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d verdict) 
 	}
 	if d.class == rule.Violation && d.own && !d.bytes && c.ToldCut() {
 		d.class = rule.Unproven
-		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut the CM exchange of the connection, so its ICRC was not judged", "; ")
+		d.detail = strings.TrimPrefix(d.detail+"; "+toldCut, "; ")
 	}
 	if d.class == rule.Violation && c.Cut() && !d.own {
 		d.class = rule.Unproven

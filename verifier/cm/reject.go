@@ -148,7 +148,7 @@ func (v *Verifier) late(m *message, x *exchange, side int, name string) bool {
 
 // waiting reports whether a REQ has come again while the QPs wait, behind the end of their connection.
 func (x *exchange) waiting(end int64) bool {
-	return end > 0 && !x.reject.happened() && x.req.time > end && x.req.time-end < x.timeWait(passive)
+	return x.req.time > end && x.req.time-end < x.timeWait(passive)
 }
 
 func (v *Verifier) waitingAnswer(m *message, x *exchange, actual string) {
