@@ -37,7 +37,7 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	case d < 0:
 		if r.Nak == qp.NakRNR && p.PSN == r.NakPSN && c.Ends[from].SQ.HasCrossed() {
-			r.Nak = qp.NakNone // whichever time it came that NAK answered, it has come again since
+			r.Nak = qp.NakNone // whichever transmission that NAK answered, it was retransmitted since
 		}
 		r.Repeated, r.RepeatedTo = true, c.Ends[from].SQ.High
 		if r.Owed != nil && !p.PSN.Before(r.Owed.Request.PSN) {
