@@ -10,7 +10,7 @@ import (
 func (t *Transport) completions() *cq.Agent {
 	if t.queues == nil {
 		t.queues = cq.New(&t.Rec, func(a packet.Addr) bool { return t.near[a] })
-		t.ver.Lives = t.queues.Lives
+		t.ver.LifeAt = t.queues.LifeAt
 	}
 	return t.queues
 }

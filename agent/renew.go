@@ -52,7 +52,7 @@ func (t *Transport) follows(e *qp.QP, at int64) bool {
 		return false
 	}
 	f := t.resolved[told{qp: hcaagent.QP{Addr: e.Addr, QPN: e.Number}}]
-	return f != nil && &f.Attr == e.Attr && t.queues.Lives(e.Addr, e.Number, at) == hcaagent.Alive
+	return f != nil && &f.Attr == e.Attr && t.queues.LifeAt(e.Addr, e.Number, at) == hcaagent.Alive
 }
 
 // leapt begins a connection again with the requests of end from that are far from their stream.

@@ -37,16 +37,16 @@ func (q *queuePair) onWire() hcaagent.Attr {
 	attr := q.attr
 	attr.Service = q.service()
 	if attr.PKey == 0 {
-		attr.Known &^= hcaagent.KnowsPKey // known by its index alone
+		attr.Known &^= hcaagent.KnowsPKey // known only by its index
 	}
 	attr.SQPSN &= packet.PSNMask
 	attr.RQPSN &= packet.PSNMask
 	return attr
 }
 
-// Lives tells whether a queue pair was there at a time and not in error, as far as events show. That takes a log with the clock of the packets, which
+// LifeAt reports whether a queue pair was there at a time and not in error, as far as events show. That takes a log with the clock of the packets, which
 // goes on after that time, or a device whose events come one by one.
-func (a *Agent) Lives(addr packet.Addr, qpn uint32, at int64) hcaagent.Life {
+func (a *Agent) LifeAt(addr packet.Addr, qpn uint32, at int64) hcaagent.Life {
 	for _, s := range a.sources {
 		q := a.qp(s, qpn)
 		if s.addr != addr || q == nil {

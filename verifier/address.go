@@ -117,7 +117,7 @@ func (v *Verifier) Astray(c *qp.Pair, p *packet.Packet, after uint64) {
 }
 
 // Source reports a packet to end to of a connection that comes from an address that is not its peer's (rules ROC-V2-029, BTH-019,
-// UC-ADR-001). own says that the peer's own packet is missing there, so that it sent this one; else who did is known by the address alone.
+// UC-ADR-001). own says that the peer's own packet is missing there, so that it sent this one; else only the address identifies the sender.
 func (v *Verifier) Source(c *qp.Pair, to int, p *packet.Packet, class rule.Class, own bool) {
 	d := verdict{
 		rule: rule.ROCV2029, class: class, role: rule.Sender,
@@ -140,7 +140,7 @@ func (v *Verifier) Source(c *qp.Pair, to int, p *packet.Packet, class rule.Class
 		v.report(c, 1-to, p, d)
 		return
 	}
-	v.alone(p, d)
+	v.unpaired(p, d)
 }
 
 // sourceGID holds the source address of a packet against the GID that its QP sends from, by the word of its own side (rule ROC-V2-011).

@@ -66,7 +66,7 @@ type notified struct {
 	frame uint64
 }
 
-// anyDest stands for the QPN of a sender that is not known.
+// anyDest is the key of a sender whose QPN is not known.
 const anyDest = 1 << 31
 
 // way returns the marks of packets from one address to another.
@@ -237,7 +237,7 @@ func (v *Verifier) Remarked(c *qp.Pair, from int, p *packet.Packet, ecn uint8) {
 	v.Marked(c, from, p)
 }
 
-// cnpTook reports whether p, one PSN ahead of what end from of c would send next, is the first packet behind a CNP of that end: it took the
+// cnpTook reports whether p, one PSN ahead of what end from of c would send next, is the first packet after a CNP of that end: it took the
 // CNP for a packet of the stream (rule CNG-CNP-006).
 func (v *Verifier) cnpTook(c *qp.Pair, from int, p *packet.Packet) bool {
 	n, end, peer := &v.cng.cnp, &c.Ends[from], &c.Ends[1-from]

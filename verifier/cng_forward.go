@@ -32,7 +32,7 @@ func (v *Verifier) forward(c *qp.Pair, from int, p *packet.Packet) {
 // Backward takes a congestion notification packet of InfiniBand, which returns a mark in place of a response. c is the connection of the QP that it
 // names, sent by end from, or nil.
 func (v *Verifier) Backward(c *qp.Pair, from int, p *packet.Packet) {
-	v.alone(p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
+	v.unpaired(p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
 	if c == nil || c.Service != packet.RC || !c.Paired {
 		return
 	}

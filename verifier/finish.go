@@ -111,7 +111,7 @@ func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
 		v.Malformed(p)
 	}
 	b := bare(p)
-	b.Has &^= packet.HasDETH // what stands there is something else
+	b.Has &^= packet.HasDETH // these bytes are another header
 	v.bytewise(c, from, b, verdict{
 		rule: id, class: proven(p.ICRCState == packet.CRCGood), role: rule.Sender,
 		expected: misfits[id], actual: "fewer bytes than its headers take",

@@ -64,7 +64,7 @@ func agrees(f *qp.Flow, p *packet.Packet) bool {
 // acks reports whether a response has no AETH, or one of type ACK.
 func acks(p *packet.Packet) bool { return p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK }
 
-// flowFirst notes the first packet of a QP, and holds it against the attributes that are known.
+// flowFirst notes the first packet of a QP, and compares it with the attributes that are known.
 func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	end.OddPath, end.OddSL, end.OddGRH, end.OddKind, end.OddShown, end.Flow = 0, 0, 0, 0, false, qp.Flow{
@@ -98,7 +98,7 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// gids folds the GIDs of a GRH that stands beside an LRH; elsewhere they are the addresses by which the connection was found.
+// gids folds the GIDs of a GRH that follows an LRH; elsewhere they are the addresses by which the connection was found.
 func gids(p *packet.Packet) uint64 {
 	if p.Has&(packet.HasGRH|packet.HasLRH) != packet.HasGRH|packet.HasLRH {
 		return 0
@@ -106,7 +106,7 @@ func gids(p *packet.Packet) uint64 {
 	return p.SGID.Hi ^ p.SGID.Lo<<1 ^ p.DGID.Hi<<2 ^ p.DGID.Lo<<3
 }
 
-// addressVector holds a packet against the address vector of its QP, as far as that is known.
+// addressVector compares a packet with the address vector of its QP, as far as that is known.
 func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	v.dscp(c, from, p)

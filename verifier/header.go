@@ -8,12 +8,12 @@ import (
 	"ibwitness/rule"
 )
 
-// header is one rule on the bytes of a packet alone: what it applies to, by encapsulation and opcode, and whether a packet breaks it.
+// header is one rule on nothing but the bytes of a packet: what it applies to, by encapsulation and opcode, and whether a packet breaks it.
 type header struct {
 	id      rule.ID
 	role    rule.Role
 	applies func(packet.Encap, *packet.Info) bool
-	// broken returns what was expected and what stands there, or "" and "" when the rule holds.
+	// broken returns the expected value and the actual one, or "" and "" when the rule holds.
 	broken func(p *packet.Packet) (expected, actual string)
 	// atSource: the network may change this on the way, so it is judged at a tap near the sender only. What is right elsewhere was right there.
 	atSource bool
@@ -190,7 +190,7 @@ var bthHeaders = []header{
 	}, false, has(bthFBECN.is(0))},
 }
 
-// differs returns what a broken rule expected and what stands there, or nothing when it holds. It is generic so that a rule that holds allocates nothing.
+// differs returns what a broken rule expected and the actual value, or nothing when the rule holds. It is generic so that a rule that holds allocates nothing.
 func differs[A any](broken bool, expected, format string, a A) (string, string) {
 	if !broken {
 		return "", ""

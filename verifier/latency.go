@@ -13,8 +13,8 @@ import (
 // Interval is a kind of time that is measured, between two packets of a connection as the tap saw them.
 type Interval uint8
 
-// The intervals. One from a request begins with the packet that asks for the answer, where that ends a message and has not come again: of one that
-// has, it is not known which is answered.
+// The intervals. One from a request begins with the packet that asks for the answer, where that ends a message and was not retransmitted: of one that
+// was, it is not known which copy is answered.
 const (
 	SendToAck   Interval = iota // from the last packet of a SEND, with AckReq, to the Acknowledge that names its PSN
 	WriteToAck                  // the same of an RDMA WRITE
@@ -54,7 +54,7 @@ const (
 	scaled     = tick * (1 << unitBits) * (1 << scaledBits) / 1_000_000_000 // of ticks to units
 )
 
-// ends are 2^((i+1)/8), with 63 bits behind the point; the last one is never reached.
+// ends are 2^((i+1)/8), with 63 bits after the binary point; the last one is never reached.
 var ends = func() (t [1 << Schema]uint64) {
 	for i := range t[:1<<Schema-1] {
 		t[i] = uint64(math.Exp2(float64(i+1)/(1<<Schema)) * (1 << 63))
@@ -148,7 +148,7 @@ func (v *Verifier) rcAnswered(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rcResent measures how long a requester took to send again what a NAK asks for.
+// rcResent measures how long a requester took to retransmit what a NAK asks for.
 func (v *Verifier) rcResent(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
 	if v.Latencies == nil || r.Timed || p.PSN.After(r.NakPSN) {

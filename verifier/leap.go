@@ -16,7 +16,7 @@ import (
 const (
 	// leapMost is how many of them wait.
 	leapMost = 256
-	// leapNear is how far apart they stand at most: a READ among them takes many PSNs.
+	// leapNear is how far apart they are at most: a READ among them takes many PSNs.
 	leapNear = 1 << 13
 	// leapTime is in less than which no QP is destroyed, another one made, and its peer told.
 	leapTime = int64(time.Millisecond)

@@ -58,7 +58,7 @@ func (v *Verifier) Raw(p *packet.Packet) {
 	say := func(id rule.ID, want, have string) {
 		v.covered(id)
 		if have != "" {
-			v.alone(p, verdict{rule: id, class: rule.Violation, role: rule.Sender, expected: want, actual: have})
+			v.unpaired(p, verdict{rule: id, class: rule.Violation, role: rule.Sender, expected: want, actual: have})
 		}
 	}
 	want, have := differs(p.PktLen < 5, "PktLen at least 5 words", "PktLen %d words", p.PktLen)

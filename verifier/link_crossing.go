@@ -41,7 +41,7 @@ func (v *Verifier) Crossed(p *packet.Packet, before, now *Sighting) (changed boo
 	if d.class == rule.Unproven {
 		d.detail += "; without a VCRC, the packet may have been damaged"
 	}
-	v.alone(p, d)
+	v.unpaired(p, d)
 	return true
 }
 
@@ -52,7 +52,7 @@ func (v *Verifier) Ordered(p *packet.Packet, before *Sighting, last uint64) {
 	if before.Frame >= last {
 		return
 	}
-	v.alone(p, verdict{
+	v.unpaired(p, verdict{
 		rule: rule.LNKSW003, class: rule.Unproven, role: rule.Network,
 		expected: fmt.Sprintf("the packet before that of frame %d of tap %d", last, before.Tap), actual: fmt.Sprintf("the packet after it, though it is frame %d there", before.Frame),
 		detail: "adaptive routing does so on purpose",

@@ -9,7 +9,7 @@ import (
 	"ibwitness/subnet"
 )
 
-// onSubnet holds a native packet against what subnet management has told of the port that sent it.
+// onSubnet compares a native packet with what subnet management has shown of the port that sent it.
 func (v *Verifier) onSubnet(c *qp.Pair, from int, p *packet.Packet) {
 	if p.DestQP == 0 { // or there is none
 		return
@@ -69,7 +69,7 @@ func (v *Verifier) armed(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port)
 	})
 }
 
-// ownLID holds the source LID against those of the port that the GID names (rules LNK-LID-006, and LNK-LID-005 where the port answers what came to that LID).
+// ownLID compares the source LID with those of the port that the GID names (rules LNK-LID-006, and LNK-LID-005 where the port answers what came to that LID).
 func (v *Verifier) ownLID(c *qp.Pair, from int, p *packet.Packet) {
 	s := v.Subnet.Port(p.SLID)
 	if s == nil { // the LID of nobody

@@ -62,7 +62,7 @@ const (
 	toldSince = time.Second
 )
 
-// Where the fields of a response of the subnet administrator stand that tells of a group (tables T10, T13).
+// Offsets of the fields of a subnet administrator's response that describes a multicast group (tables T10, T13).
 const (
 	saClass, saGetResp, saMCMember = 3, 0x81, 0x38
 	saData, saMLID                 = 56, saData + 36
@@ -137,7 +137,7 @@ func JudgeGroups(all ...*Verifier) {
 				knew = true
 				p.Time, p.Frame, p.PSN = u.newest.time, u.newest.frame, u.newest.psn
 			}
-			v.alone(p, verdict{
+			v.unpaired(p, verdict{
 				rule: rule.UDMC002, class: proven(knew), role: rule.Sender,
 				expected: fmt.Sprintf("DLID 0x%04x, which the subnet administrator gives for %v", g.mlid, u.DGID), actual: fmt.Sprintf("DLID 0x%04x", u.DLID),
 			})

@@ -8,7 +8,7 @@ import (
 	"ibwitness/rule"
 )
 
-// Distrust takes back that the tap is near an end of c, and what that alone may have proven. why says what speaks against it.
+// Distrust takes back that the tap is near an end of c, and what only that may have proven. why says what speaks against it.
 func (v *Verifier) Distrust(c *qp.Pair, why string) {
 	if !c.Ends[0].Near && !c.Ends[1].Near {
 		return
@@ -46,7 +46,7 @@ func is(q *qp.QP, e *rule.Endpoint) bool {
 // fewCopies is how many copies are no chance any more.
 const fewCopies = 3
 
-// copied notes that p, which end from sent, is a copy that something on the path made, or left before what stands before it: at a tap near that
+// copied notes that p, which end from sent, is a copy that something on the path made, or that it left before the packet recorded before it: at a tap near that
 // end it is the capture's doing. A single one may also be a packet that was sent once too often, or have a number by chance.
 func (v *Verifier) copied(c *qp.Pair, from int, p *packet.Packet) {
 	if !c.Ends[from].Near {

@@ -6,10 +6,10 @@ import (
 	"ibwitness/rule"
 )
 
-// Where the tap is in a host of several queues, the capture may hold two of its packets in another order than that in which they left. Their IPv4
-// identifications tell.
+// At a tap in a host of several queues, the capture may hold two of its packets in another order than that in which they left. Their IPv4
+// identifications show it.
 
-// ordered are the rules that a packet seems to break where it only stands before one that left before it.
+// ordered are the rules that a packet seems to break where it only was recorded before one that left earlier.
 var ordered = map[rule.ID]bool{
 	rule.RCPSN004: true, rule.RCRTY005: true, rule.RCRTY006: true, rule.RCRES001: true, rule.RCRSP006: true, rule.RCRSP007: true, rule.RCACK003: true,
 	rule.RCRSP018: true, rule.UCPSN001: true,

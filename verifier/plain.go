@@ -11,7 +11,7 @@ import (
 // The fast paths for headers, plain and again, compare what the rows of headers say that the rules read, and nothing else: shapes are built
 // from the rows. A rule that says nothing of it is on no fast path.
 
-// word is a part of a packet that the fast paths load at once: eight bytes of a header as they stand in memory, or a number made of several fields.
+// word is a part of a packet that the fast paths load at once: eight bytes of a header as they are in memory, or a number made of several fields.
 type word uint8
 
 // The words.
@@ -47,7 +47,7 @@ func octets(w word, at, n int, mask uint64) bitsOf {
 	return bitsOf{w, bits.ReverseBytes64(mask << low), low + bits.TrailingZeros64(mask)}
 }
 
-// value is a number in these bits as it stands in the word.
+// value is a number in these bits, shifted to its place in the word.
 func (b bitsOf) value(v uint64) uint64 {
 	if b.word < lastOnWire {
 		return bits.ReverseBytes64(v << b.low)

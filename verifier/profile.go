@@ -14,9 +14,9 @@ import (
 
 // Profile is how the devices whose traffic is verified depart from the standard on purpose. The zero value is strict: they do not.
 type Profile struct {
-	// AdaptiveRetransmission: a requester sends again earlier than its transport timer, and more often than its retry counter says.
+	// AdaptiveRetransmission: a requester retransmits earlier than its transport timer, and more often than its retry counter says.
 	AdaptiveRetransmission bool
-	// SelectiveRepeat: a responder keeps what comes after a gap, and a requester sends again only what was lost.
+	// SelectiveRepeat: a responder keeps what comes after a gap, and a requester retransmits only what was lost.
 	SelectiveRepeat bool
 	// AdaptiveRouting: the network delivers packets out of order on purpose, and a receiver puts them where they belong.
 	AdaptiveRouting bool
@@ -50,7 +50,7 @@ const (
 // leastPacing is the interval between congestion notification packets where none is given: that of the devices that send most.
 const leastPacing = 4 * time.Microsecond
 
-// profiles are the names of what a profile is made of; value is what stands behind a name and "=".
+// profiles are the names of what a profile is made of; value is what follows a name and "=".
 var profiles = []struct {
 	name, value string
 	set         func(p *Profile, value string) error
@@ -98,7 +98,7 @@ func ProfileNames() (names []string) {
 	return names
 }
 
-// ParseProfile reads the names of what devices do: "selective-repeat", "cnp-per-qp=50us". Several may stand in one word with commas between.
+// ParseProfile reads the names of what devices do: "selective-repeat", "cnp-per-qp=50us". One word may have several, separated by commas.
 func ParseProfile(words ...string) (p Profile, err error) {
 	for _, word := range strings.Split(strings.Join(words, ","), ",") {
 		name, value, given := strings.Cut(strings.TrimSpace(word), "=")

@@ -9,7 +9,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// earlyWindow is how long a response may stand before its request in a capture that records the directions separately.
+// earlyWindow is how long a response may be recorded before its request in a capture that records the directions separately.
 const earlyWindow = int64(300 * time.Microsecond)
 
 // farJump is a PSN distance that no loss explains: the QP was connected again with another start PSN, or the PSN is wrong.
@@ -64,7 +64,7 @@ func rcAckOpcode(c *qp.Pair, from int, p *packet.Packet) bool {
 	return p.PayloadLen > 0 && p.Opcode.Fn() == packet.Acknowledge && q.Joined && q.Open != wqe.None && p.PSN == q.Next
 }
 
-// rcRequest is the requester's outgoing verifier: where the packet stands in its PSN stream decides which step judges it. It
+// rcRequest is the requester's outgoing verifier: the place of the packet in its PSN stream decides which step judges it. It
 // reports whether the packet belongs to the stream.
 func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ

@@ -106,7 +106,7 @@ func (v *Verifier) rcDuplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if i+1 < q.Messages.Len() && (q.Messages.At(i+1).Op.Responded() || q.Messages.At(i+1).First != q.Messages.At(i).Last.Add(1)) {
-		return // that comes next, or may have stood in the gap between the two
+		return // that comes next, or may have been in the gap between the two
 	}
 	r.Owed = nil // this is what it owes, with a wrong PSN
 	v.report(c, from, p, verdict{
@@ -168,7 +168,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 		}
 		v.report(c, from, p, d)
 		if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && r.NakPSN == q.Hole {
-			r.Nak = qp.NakNone // that it did not come again is the same fault
+			r.Nak = qp.NakNone // that it was not retransmitted is the same fault
 		}
 	}
 	c.Lossy = !c.Sees(from) || c.Lossy
@@ -179,7 +179,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 	}
 }
 
-// rcBegun reports whether what is missing in the gap may have arrived before the capture began: the first packets of the message behind all that the
+// rcBegun reports whether what is missing in the gap may have arrived before the capture began: the first packets of the message after all that the
 // responder has counted since its first response, whose last ones came after the gap.
 func rcBegun(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
 	s := q.History.Get(q.HoleEnd)
@@ -248,12 +248,12 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 		d.detail = "the response may have been lost before the tap, or have been sent before the capture began"
 	}
 	if v.report(c, from, p, d); d.class == rule.Violation && p.PSN == oldest.RespNext && p.PSN != oldest.First {
-		oldest.Flags |= wqe.Blamed // it stands for a response
+		oldest.Flags |= wqe.Blamed // it is taken for a response
 	}
 }
 
-// rcStandsIn notes that a response with the opcode or the PSN of another request, which is reported, stands for the oldest READ or atomic that waits for
-// its own: that later responses pass over this one is the same fault. told says that it is proven.
+// rcStandsIn notes that a response with the opcode or the PSN of another request, which is reported, is taken for that of the oldest READ or atomic that
+// waits for its own: that later responses pass over this one is the same fault. told says that the report is proven.
 func rcStandsIn(q *qp.SendQueue, p *packet.Packet, told bool) {
 	for i := range q.Messages.Len() {
 		w := q.Messages.At(i)
@@ -279,7 +279,7 @@ func rcWaits(c *qp.Pair, from int, w *wqe.SendWQE) bool {
 	return false
 }
 
-// rcUnnaked judges a response that acknowledges a PSN which was NAKed and has not come again (rules RC-RSP-006, RC-RSP-018).
+// rcUnnaked judges a response that acknowledges a PSN which was NAKed and not retransmitted (rules RC-RSP-006, RC-RSP-018).
 func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	if q := &c.Ends[1-from].SQ; q.HasCrossed() || q.Mistook(r.NakTime) || r.NakCode.Type() == packet.RNRNAK && q.TakeMore() {
@@ -322,7 +322,7 @@ func (v *Verifier) rcProgress(c *qp.Pair, from int, p *packet.Packet, una packet
 	v.covered(rule.RCACK003)
 	r.RNRs = 0
 	r.LastPSN, r.Answered = p.PSN, true
-	if r.Repeated && una.After(r.RepeatedTo) { // this request came behind the duplicates, so they have been answered
+	if r.Repeated && una.After(r.RepeatedTo) { // this request came after the duplicates, so they have been answered
 		r.Repeated = false
 		if q.Recovery != nil {
 			q.Recovery.Issues = q.Recovery.Issues[:0]

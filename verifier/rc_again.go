@@ -11,7 +11,7 @@ import (
 
 // networkCopy reports whether p is a copy of an earlier frame that something on the path made: the sender numbers its IPv4 packets,
 // so a retransmission has another identification; without one, a copy follows its original at once. A NAK or part of an answer that came
-// since is a reason to send it again.
+// since is a reason to retransmit it.
 func (v *Verifier) networkCopy(c *qp.Pair, from int, t packet.Trace, p *packet.Packet) bool {
 	is := v.sameRequest(c, from, t, p)
 	if is {
@@ -190,7 +190,7 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 // soonFound is how many findings are made, at most, within the times in which the order of packets is uncertain.
 const soonFound = 1024
 
-// rcAskedLate takes back that responses to a READ began again although it had not come again: p asks for them just behind, and
+// rcAskedLate takes back that responses to a READ began again although it was not retransmitted: p asks for them just after, and
 // opposite directions may be some microseconds out of order.
 func (v *Verifier) rcAskedLate(c *qp.Pair, from int, p *packet.Packet) {
 	n := len(v.Rec.Findings)

@@ -9,7 +9,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// rcAtomicAck holds an ATOMIC Acknowledge against the atomic that it answers (rules RC-RSP-010, -031).
+// rcAtomicAck compares an ATOMIC Acknowledge with the atomic that it answers (rules RC-RSP-010, -031).
 func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	w, _ := q.Messages.Find(p.PSN)
@@ -23,7 +23,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.RCRSP010)
 	if w.Has(wqe.Miscounted) || !w.Op.Atomic() && q.OtherAt(p.PSN) {
-		return // the atomic stood within the PSNs of a READ, or came as another request first, which was reported
+		return // the atomic had a PSN of a READ, or came as another request first, which was reported
 	}
 	if !w.Op.Atomic() {
 		id, ok := flushRule(w.Op)
@@ -80,7 +80,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	r.EPSN = later(r.EPSN, p.PSN.Add(1))
 }
 
-// rcOldAtomic judges an ATOMIC Acknowledge at the PSN of a request that was answered before, though none has come again (rule RC-RSP-006). It reports whether
+// rcOldAtomic judges an ATOMIC Acknowledge at the PSN of a request that was answered before, though none was retransmitted (rule RC-RSP-006). It reports whether
 // it is proven: then the atomic that waits for its answer has got this one.
 func (v *Verifier) rcOldAtomic(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
@@ -97,7 +97,7 @@ func (v *Verifier) rcOldAtomic(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// rcStandsForAtomic notes that an ATOMIC Acknowledge with a wrong PSN, which is reported, stands for the oldest atomic that waits for its own.
+// rcStandsForAtomic notes that an ATOMIC Acknowledge with a wrong PSN, which is reported, is taken for the response to the oldest atomic that waits.
 func rcStandsForAtomic(q *qp.SendQueue) {
 	for i := range q.Messages.Len() {
 		if w := q.Messages.At(i); w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {

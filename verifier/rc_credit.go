@@ -72,7 +72,7 @@ func (v *Verifier) rcGranted(c *qp.Pair, from int, p *packet.Packet, n uint32) {
 	}
 }
 
-// uncredited counts the messages behind the first n that needed no credit when they began.
+// uncredited counts the messages after the first n that needed no credit when they began.
 func uncredited(q *qp.SendQueue, n uint32) (free uint32) {
 	for i := q.Messages.Len() - 1; i >= 0; i-- {
 		w := q.Messages.At(i)

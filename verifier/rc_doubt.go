@@ -41,7 +41,7 @@ func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 	q.Lost().Doubt = &qp.Doubt{Next: p.PSN.Add(1), Ended: ended}
 }
 
-// rcDoubtGoesOn takes a response behind the PSNs of the READ that is in doubt, if it goes on with the answer.
+// rcDoubtGoesOn takes a response after the last PSN of the READ that is in doubt, if it continues the answer.
 func (v *Verifier) rcDoubtGoesOn(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	fn := p.Opcode.Fn()
@@ -72,11 +72,11 @@ func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 			break
 		}
 	}
-	behind := q.LastFrame
+	after := q.LastFrame
 	if s := q.History.Get(q.HoleEnd); s != nil {
-		behind = frame(q.LastFrame, s.Frame)
+		after = frame(q.LastFrame, s.Frame)
 	}
-	v.rcWrongRead(c, 1-from, w, d.Next, behind)
+	v.rcWrongRead(c, 1-from, w, d.Next, after)
 	if !w.Has(wqe.Answered) {
 		q.ReadDone()
 	}
@@ -131,8 +131,8 @@ func (v *Verifier) rcResolve(c *qp.Pair, from int, p *packet.Packet, d *qp.Doubt
 	q.Break()
 }
 
-// rcWrongRead reports READ w of end from: its responses end before PSN end, where the next request stands, in frame behind.
-func (v *Verifier) rcWrongRead(c *qp.Pair, from int, w *wqe.SendWQE, end packet.PSN, behind uint64) {
+// rcWrongRead reports READ w of end from: its responses end before PSN end, which the next request has, in frame after.
+func (v *Verifier) rcWrongRead(c *qp.Pair, from int, w *wqe.SendWQE, end packet.PSN, after uint64) {
 	q := &c.Ends[from].SQ
 	v.covered(rule.RCPSN003)
 	read := packet.Packet{
@@ -142,7 +142,7 @@ func (v *Verifier) rcWrongRead(c *qp.Pair, from int, w *wqe.SendWQE, end packet.
 		rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,
 		expected: fmt.Sprintf("a READ whose PSNs end before %v, where its responses end and the next request begins", end),
 		actual:   fmt.Sprintf("PSN %v and DMALen %d", w.First, w.Length),
-		evidence: []uint64{behind},
+		evidence: []uint64{after},
 	})
 }
 

@@ -45,7 +45,7 @@ func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
 	}
 }
 
-// since reports whether a requester has sent something since response p. What one tap has recorded stands in its order, whatever its clocks say.
+// since reports whether a requester has sent something since response p. The records of one tap are in order, whatever its clocks say.
 func since(q *qp.SendQueue, p *packet.Packet) bool {
 	if q.LastTap == p.Tap {
 		return q.LastFrame > p.Frame
@@ -105,7 +105,7 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
 }
 
-// countsBefore reports whether an Acknowledge that stands before the request of its PSN has the MSN of the message before that, which waits for its own: its
+// countsBefore reports whether an Acknowledge recorded before the request of its PSN has the MSN of the message before that, which waits for its own: its
 // PSN is one too high.
 func countsBefore(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 	if p.Opcode.Fn() != packet.Acknowledge || p.Syndrome.Type() != packet.ACK || r.MSN != qp.MSNKnown || q.EverMixed() || q.Una != p.PSN && q.Una == q.Next {
@@ -165,7 +165,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 		return // its request came, and was reported, or will be, for what is wrong with it
 	}
 	if w := q.Messages.Newest(); w != nil && w.Has(wqe.Miscounted) && q.Excused {
-		return // so it is where the request stood within the PSNs of a READ
+		return // so it is where the request had a PSN of a READ
 	}
 	if r.Unseen == 0 {
 		v.report(c, from, p, d)

@@ -10,9 +10,9 @@ import (
 )
 
 // Nearly every packet of a healthy connection is the expected one: the request with the next PSN that carries its message on, or the
-// Acknowledge of a message whose MSN follows. This file takes those in one step. Whatever is not exactly so, or stands beside anything
+// Acknowledge of a message whose MSN follows. This file takes those in one step. Whatever is not exactly so, or comes with anything
 // out of the ordinary, is left untouched for the verifiers proper, which say what is wrong. The result is the same to the last count
-// of coverage: TestExpected holds both ways against each other. A new check on RC packets thus needs a condition here, unless it
+// of coverage: TestExpected compares both ways. A new check on RC packets thus needs a condition here, unless it
 // can only fail where one of the conditions already does.
 //
 // What differs from packet to packet is masked and not asked one by one: a processor cannot guess such branches.

@@ -6,7 +6,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// rcFilled takes a response to a READ or atomic that may have been answered where it should have stood: it was ahead of its stream, nothing
+// rcFilled takes a response to a READ or atomic that may have been answered at the PSN that it should have had: it was ahead of its stream, nothing
 // came after it yet, and the responses are those of the gap before it. Whether it had the wrong PSN, or another one was lost there, shows
 // with the next request. It reports whether p is such a response.
 func (v *Verifier) rcFilled(c *qp.Pair, from int, p *packet.Packet) bool {
@@ -32,7 +32,7 @@ func (v *Verifier) rcFilled(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// readBehind is the PSN of the request behind psn where that is a READ: it may ask for the tail of one at psn; else psn.
+// readBehind is the PSN of the request after psn where that is a READ: it may ask for the tail of one at psn; else psn.
 func readBehind(q *qp.SendQueue, psn packet.PSN) packet.PSN {
 	if i := q.Messages.UpTo(psn) + 1; i < q.Messages.Len() && q.Messages.At(i).Op == wqe.Read {
 		return q.Messages.At(i).First

@@ -84,7 +84,7 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 		return
 	}
 	if op.Responded() || in.Only {
-		q.Interrupted = q.Open // it may go on behind the interloper
+		q.Interrupted = q.Open // it may go on after the interloper
 	}
 	if w := q.Messages.Newest(); w != nil {
 		w.Flags |= wqe.Ended | wqe.Broken

@@ -141,11 +141,11 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if over > 0 && (d.class == rule.Violation || open) || d.class == rule.Violation && far(over) {
 		r.LastMSN = (r.MSNBase + least) & packet.PSNMask // the right one does not go back
 	}
-	r.MSN, r.Anchor = qp.MSNUnknown, nil // anchored again by the next response: one fault, one finding
+	r.MSN, r.Anchor = qp.MSNUnknown, nil // the next response sets the baseline again: one fault, one finding
 }
 
-// rcOvercount judges, with response p, one before it that counted READs or atomics behind its PSN: they were accepted then, so that p counts them too.
-// over is how many messages behind its own PSN p counts.
+// rcOvercount judges, with response p, one before it that counted READs or atomics after its PSN: they were accepted then, so that p counts them too.
+// over is how many messages after its own PSN p counts.
 func (v *Verifier) rcOvercount(c *qp.Pair, from int, p *packet.Packet, over int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	a := q.Recovery.Ahead

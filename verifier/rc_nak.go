@@ -154,7 +154,7 @@ func counts(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 	return ok && next == least && epoch == r.Epoch && r.MSN == qp.MSNKnown && (p.MSN-least)&packet.PSNMask == r.MSNBase
 }
 
-// sameNak reports whether p is a copy of the newest NAK that something on the path made. An older response may come between the two.
+// sameNak reports whether p is a copy of the newest NAK that something on the path made. An earlier response may come between the two.
 func (v *Verifier) sameNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[from].RQ
 	if r.NakPSN != p.PSN {
@@ -216,8 +216,8 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// rcNakCrossed reports whether what the network does, elsewhere than near the responder, explains a second NAK for a PSN that has not come again: a
-// copy of the request or of the NAK, a request that arrived after the one after it, NAKs that changed places; or a single frame that the tap missed,
+// rcNakCrossed reports whether what the network does, elsewhere than near the responder, explains a second NAK for a PSN that was not retransmitted: a
+// copy of the request or of the NAK, a request that arrived after the next one, NAKs that changed places; or a single frame that the tap missed,
 // the request that a PSN sequence NAK has asked for.
 func rcNakCrossed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 	took := time.Duration(p.Time - r.NakTime)
@@ -331,7 +331,7 @@ func (v *Verifier) rcCounts(c *qp.Pair, from int, p *packet.Packet) bool {
 	return counted && v.proves(n, rule.RCRSP015)
 }
 
-// proves reports whether a finding behind the first n is a violation of a rule.
+// proves reports whether a finding after the first n is a violation of a rule.
 func (v *Verifier) proves(n int, id rule.ID) bool {
 	return slices.ContainsFunc(v.Rec.Findings[n:], func(f rule.Finding) bool { return f.Rule == id && f.Class == rule.Violation })
 }
@@ -353,7 +353,7 @@ func answeredIn(q *qp.SendQueue, r *qp.ReceiveQueue) uint32 {
 	return r.LastFrame
 }
 
-// rcNak notes what a NAK makes of both sides: all before it is acknowledged, and it is to come again.
+// rcNak notes what a NAK makes of both sides: all before it is acknowledged, and it is to be retransmitted.
 func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if nak == qp.NakRNR && (r.Nak != qp.NakRNR || r.NakPSN != p.PSN) {

@@ -86,7 +86,7 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 			evidence: []uint64{p.Frame},
 		})
 	case !positive, p.PSN.Before(owed.Request.PSN), !p.PSN.Before(rcBehind(&c.Ends[1-from].SQ, owed)):
-		r.Owed = nil // it had not got that far, or answers all up to a request behind
+		r.Owed = nil // it had not got that far, or answers all up to a later request
 	default:
 		v.covered(rule.RCRSP005)
 		owed.Paid, owed.PaidBy, owed.Answers = p.Time, p.Frame, 1
@@ -101,8 +101,8 @@ func rcBehind(q *qp.SendQueue, owed *qp.Debt) packet.PSN {
 	return owed.Behind
 }
 
-// rcPaysTwice takes a response of a responder that has answered a request which came twice. It has been slow if it answers more than what came
-// again; if it goes on to a request behind that, the first had no answer.
+// rcPaysTwice takes a response of a responder that has answered a request which came twice. It has been slow if it answers more than was
+// retransmitted; if it goes on to a request after that, the first had no answer.
 func (v *Verifier) rcPaysTwice(c *qp.Pair, from int, p *packet.Packet, positive bool) {
 	r := &c.Ends[from].RQ
 	owed, in := r.Owed, p.Info()

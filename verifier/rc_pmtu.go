@@ -29,7 +29,7 @@ func (v *Verifier) learnPMTU(c *qp.Pair, p *packet.Packet, pmtu uint32) {
 }
 
 // rcReadSize learns from a response how many PSNs a READ takes, while the path MTU is not known: from the payload of a First or Middle,
-// from where a Last or Only stands, or from the PSN that a responder after it expects.
+// from the PSN of a Last or Only, or from the PSN that a responder after it expects.
 func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	i := q.Messages.UpTo(p.PSN)
@@ -76,8 +76,8 @@ func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// goesOnAt reports whether p, at the PSN of the request behind READ w, is the second response to w: by the path MTU that its First shows, opcode and length
-// fit, so that the request stands too early.
+// goesOnAt reports whether p, at the PSN of the request after READ w, is the second response to w: by the path MTU that its First shows, opcode and length
+// fit, so that the PSN of the request is too early.
 func goesOnAt(w *wqe.SendWQE, p *packet.Packet, pmtu uint32) bool {
 	if in := p.Info(); pmtu == 0 || !w.Has(wqe.Unsized) || p.PSN != w.First.Add(1) || w.RespNext != p.PSN || !in.Middle && !in.Last {
 		return false
@@ -89,7 +89,7 @@ func goesOnAt(w *wqe.SendWQE, p *packet.Packet, pmtu uint32) bool {
 // rcReadShows learns the path MTU from response n to READ w, a First or Middle. The first of a connection may have a wrong length, by which
 // all that the requester does would be wrong: a second packet has to agree.
 func (v *Verifier) rcReadShows(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int) {
-	pmtu, room := uint32(p.PayloadLen), w.Last.Diff(w.First)+1 // up to the request behind the READ, if it was seen
+	pmtu, room := uint32(p.PayloadLen), w.Last.Diff(w.First)+1 // up to the request after the READ, if it was seen
 	fit := wqe.ValidMTU(p.PayloadLen) && n < wqe.Packets(w.Length, pmtu)
 	switch {
 	case n == 1 && p.Info().First && c.Odd != pmtu:

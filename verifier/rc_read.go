@@ -11,7 +11,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// rcReadResponse holds a READ response against the READ that it answers: place, opcode, length (rules RC-RES-001, -002).
+// rcReadResponse compares a READ response with the READ that it answers: PSN, opcode, length (rules RC-RES-001, -002).
 func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	w, i := q.Messages.Find(p.PSN)
@@ -70,7 +70,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if w.Op == wqe.Read && !v.sameResponse(r, p) {
 		v.rcDoubt(c, from, p, w)
 	}
-	misplaced := false // where it stands is wrong, so what its AETH is to say is not known
+	misplaced := false // its PSN is wrong, so what its AETH is to say is not known
 	if w.Op == wqe.Read && !w.Has(wqe.Blamed) {
 		fits, blamed := true, false
 		if !v.sameResponse(r, p) {
@@ -173,7 +173,7 @@ func (v *Verifier) rcElsewhere(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	return true
 }
 
-// rcCountsOf reports whether response p has the MSN of the answer to READ o, and counts none behind that.
+// rcCountsOf reports whether response p has the MSN of the answer to READ o, and counts none after that.
 func rcCountsOf(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, o *wqe.SendWQE) bool {
 	n, _, epoch, ok := completed(q, o.Last)
 	return p.Has&packet.HasAETH != 0 && ok && epoch == r.Epoch && r.MSN == qp.MSNKnown && (p.MSN-n)&packet.PSNMask == r.MSNBase
@@ -245,7 +245,7 @@ func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.S
 func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, blamed bool) {
 	r := &c.Ends[from].RQ
 	goesOn := w.RespFrame == r.LastFrame && w.RespNext == p.PSN
-	// Where it has sent nothing else since, its host may have stood still.
+	// Where it has sent nothing else since, its host may have been stopped.
 	paused := goesOn && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
 	sees := c.Sees(from) && !paused || c.Complete() && !goesOn && !p.Info().First && !p.Info().Only && nextLeft(r, p) // the response before it would have left in between
 	rcReadIssue(&c.Ends[1-from].SQ, r, p, w)
@@ -337,7 +337,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 
 // rcReadElse reports whether a response with another opcode than READ w asks for may answer another request: one for the rest of w, that the tap has
 // missed, or, where w is the first request of the capture, the READ that w itself asks for the rest of. goesOn says that the newest response was the one
-// before it: the READ can hardly have come again in between.
+// before it: a retransmission of the READ in between is unlikely.
 func (v *Verifier) rcReadElse(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, goesOn bool) bool {
 	q, r, in := &c.Ends[1-from].SQ, &c.Ends[from].RQ, p.Info()
 	if w.First == q.First && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) && (in.Middle || in.Last) {

@@ -25,8 +25,8 @@ func (v *Verifier) rcMisaligned(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	v.report(c, from, p, d)
 }
 
-// consequence takes from d, which holds a response of end from against a request that is to be refused or dropped, the proof where the tap saw the request leave, too:
-// then it is the fault of its requester, which is reported, and one packet that stands otherwise in the capture than it was sent makes both.
+// consequence takes from d, which reports a response of end from to a request that is to be refused or dropped, the proof where the tap saw the request leave, too:
+// then it is the fault of its requester, which is reported, and one packet that the capture shows otherwise than it was sent makes both.
 func consequence(c *qp.Pair, from int, d *verdict) {
 	if d.class == rule.Violation && c.Sees(1-from) {
 		d.class, d.detail = rule.Unproven, "the requester sent it misaligned, which is reported; only the response shows that it arrived so"

@@ -186,7 +186,7 @@ func rewind(c *qp.Pair, q *qp.SendQueue, psn packet.PSN) {
 	}
 }
 
-// rcLimits holds a new request against what its QP may have outstanding.
+// rcLimits compares a new request with what its QP may have outstanding.
 func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	q := &end.SQ
@@ -289,7 +289,7 @@ func outstanding(q *qp.SendQueue) (n uint16) {
 	return n
 }
 
-// rcCredit holds SENDs against the end-to-end credits: of the one message beyond the limit the first packet may be sent, with AckReq,
+// rcCredit compares SENDs with the end-to-end credits: of the one message beyond the limit the first packet may be sent, with AckReq,
 // as a probe (rules RC-CRD-001, -002).
 func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	in := p.Info()

@@ -16,14 +16,14 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	q := &end.SQ
 	if l := q.Recovery; l != nil && l.HasBack {
 		if p.PSN == l.Back {
-			q.Una = p.PSN // it goes on where it stood, and the NAK was what is wrong
+			q.Una = p.PSN // it goes on where it was, and the NAK was what is wrong
 		}
 		defer func() { l.HasBack = false }()
 	}
 	if asleep := slept(c, p) && !end.Knows(hcaagent.KnowsSQPSN); asleep || q.Recovery != nil && q.Recovery.Slept {
 		q.Lost().Slept = asleep
 	}
-	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out need not come again
+	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out needs no retransmission
 	if q.Retrying && p.PSN.After(q.Retry) && q.RetryLen == 0 && !acknowledged {
 		v.covered(rule.RCRTY006)
 		v.report(c, from, p, verdict{
@@ -99,7 +99,7 @@ func (v *Verifier) rcUnheard(c *qp.Pair, from int, p *packet.Packet) {
 // unheeded is how long after a PSN sequence NAK a requester has taken it, though its host stalls or holds packets back.
 const unheeded = 20 * time.Millisecond
 
-// rcUnheeded judges new requests behind a PSN sequence NAK: their requester resumes at the PSN that the NAK names (rule RC-RTY-005). The first of them
+// rcUnheeded judges new requests after a PSN sequence NAK: their requester resumes at the PSN that the NAK names (rule RC-RTY-005). The first of them
 // is the fault once another shows that it was not in flight.
 func (v *Verifier) rcUnheeded(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
@@ -164,7 +164,7 @@ func nakAsked(q *qp.SendQueue, r *qp.ReceiveQueue, now int64) bool {
 	return r.NakTime != 0 && now-r.NakTime < int64(inFlight) || now < q.Waits()
 }
 
-// nakWaits reports whether a sequence NAK to end from has not been judged yet, since nothing had been seen behind its PSN.
+// nakWaits reports whether a sequence NAK to end from has not been judged yet, since nothing had been seen after its PSN.
 func nakWaits(c *qp.Pair, from int) bool {
 	for i := range c.Early {
 		if p := &c.Early[i].Packet; c.End(p) != from && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence {
@@ -246,8 +246,8 @@ func justTaken(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
 	return true
 }
 
-// inBurst reports whether the requester of w has sent no new request between the answer to it and the newest response, as far as is known: its host may have stood
-// still meanwhile. When a SEND or WRITE was acknowledged is not kept, so that for these no request may have come much after them.
+// inBurst reports whether the requester of w has sent no new request between the answer to it and the newest response, as far as is known: its host may have been
+// stopped meanwhile. When a SEND or WRITE was acknowledged is not kept, so that for these no request may have come much after them.
 func (v *Verifier) inBurst(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
 	for i := q.Messages.Len() - 1; i >= 0; i-- {
 		m := q.Messages.At(i)
@@ -301,14 +301,14 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rcRanOut notes after which time request p has come again, that nothing has answered: the timer of its requester is no longer than that.
+// rcRanOut notes after which time request p, which nothing has answered, was retransmitted: the timer of its requester is no longer than that.
 func (v *Verifier) rcRanOut(q *qp.SendQueue, p *packet.Packet) {
 	if l, waited := q.Lost(), int64(v.outstanding(q, p)); waited > 0 && (l.Timer == 0 || waited < l.Timer) {
 		l.Timer = waited
 	}
 }
 
-// impliedNAK reports whether a response has told the requester that one before it is missing: no timer had to run out for p to come again.
+// impliedNAK reports whether a response has told the requester that one before it is missing: no timer had to run out for p to be retransmitted.
 func impliedNAK(q *qp.SendQueue, p *packet.Packet) bool {
 	if q.Passed || q.Recovery != nil && q.Recovery.PassedAt != 0 && p.Time-q.Recovery.PassedAt < int64(inFlight) {
 		return true

@@ -93,7 +93,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 			expected: "start PSN " + q.Next.String(), actual: "PSN " + p.PSN.String(),
 		})
 		misplaced(c, q.Next)
-		v.rcJoin(c, from, p) // its stream begins here, or this PSN alone is wrong and the next packet goes on where it should
+		v.rcJoin(c, from, p) // its stream begins here, or only this PSN is wrong and the next packet goes on where it should
 		v.rcNew(c, from, p)
 		q.Excused = true
 		return
@@ -201,7 +201,7 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	overlaps(q, &c.Ends[1-from].RQ, w, w.Last.Add(1))
 }
 
-// renumber recognises that the packet before p, which was ahead of its stream, stood in the place that p now follows: its PSN was
+// renumber recognises that the packet before p, which was ahead of its stream, was the one that p now follows: its PSN was
 // wrong, which has been reported, and the stream goes on as if it had been right. A requester that goes back over a gap, and what fills it
 // is lost again, looks the same; but it has waited for a NAK or its timer, and does not send another packet than before.
 func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {

@@ -32,7 +32,7 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) {
 	}
 }
 
-// rcTimerIgnored judges a requester whose timer has run out and that has sent nothing again, although retries are left (rule RC-TMO-004).
+// rcTimerIgnored judges a requester whose timer has run out and that has retransmitted nothing, although retries are left (rule RC-TMO-004).
 func (v *Verifier) rcTimerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
 	q := &end.SQ
@@ -142,8 +142,8 @@ func (v *Verifier) newest(q *qp.SendQueue) *packet.Packet {
 // something after that, and its host did not stop meanwhile; or its events tell.
 func (v *Verifier) life(c *qp.Pair, i int, since, most int64) hcaagent.Life {
 	end := &c.Ends[i]
-	if v.Lives != nil && end.Numbered {
-		if life := v.Lives(end.Addr, end.Number, since+most); life != hcaagent.LifeUnknown {
+	if v.LifeAt != nil && end.Numbered {
+		if life := v.LifeAt(end.Addr, end.Number, since+most); life != hcaagent.LifeUnknown {
 			return life
 		}
 	}

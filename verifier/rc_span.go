@@ -31,7 +31,7 @@ func fits(c *qp.Pair, length uint32, n int) bool {
 	return false
 }
 
-// rcSettleRead deals with the request after a READ whose PSNs wait for the path MTU. If one explains where it stands, the READ is
+// rcSettleRead deals with the request after a READ whose PSNs wait for the path MTU. If one explains the PSN of that request, the READ is
 // taken for that long until it shows; but what was lost between the two looks the same.
 func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
@@ -54,7 +54,7 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	end := p.PSN
 	if n > 1 {
-		if psn, known := q.History.First(w.First.Add(1), p.PSN.Add(-1)); known { // what overtook the READ stands there
+		if psn, known := q.History.First(w.First.Add(1), p.PSN.Add(-1)); known { // what overtook the READ is there
 			n, end = psn.Diff(w.First), psn
 		}
 	}
@@ -74,7 +74,7 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// tailMTU is the path MTU by which p, n PSNs behind READ w, asks for the tail of it; 0: it does not.
+// tailMTU is the path MTU by which p, n PSNs after READ w, asks for the tail of it; 0: it does not.
 func tailMTU(w *wqe.SendWQE, p *packet.Packet, n int) uint32 {
 	done := p.VA - w.VA
 	if p.Opcode.Fn() != packet.ReadRequest || p.RKey != w.RKey || p.VA <= w.VA || done >= uint64(w.Length) || uint64(p.DMALen) != uint64(w.Length)-done ||
@@ -103,7 +103,7 @@ func (v *Verifier) rcReadEnds(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rcReadFills learns the path MTU from a request within a gap that asks for the tail of the READ before it: the gap begins behind the rest of that.
+// rcReadFills learns the path MTU from a request within a gap that asks for the tail of the READ before it: the gap begins after the rest of that.
 func (v *Verifier) rcReadFills(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	i := q.Messages.UpTo(p.PSN)
@@ -193,7 +193,7 @@ func fillHole(q *qp.SendQueue, psn packet.PSN) {
 	}
 }
 
-// moved moves a PSN that stood at was.
+// moved sets a PSN that was equal to was.
 func moved(psn *packet.PSN, was, now packet.PSN) {
 	if *psn == was {
 		*psn = now

@@ -11,7 +11,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// rcTimer judges when a requester sends again what no NAK asked for: not before its timer has run since the last progress, nor after four
+// rcTimer judges when a requester retransmits what no NAK asked for: not before its timer has run since the last progress, nor after four
 // times that, and never where it has none (rules RC-TMO-001, -002, -003).
 func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
@@ -91,7 +91,7 @@ func timeoutTold(end *qp.QP) (bool, string) {
 // mostRetries is the greatest retry_cnt that there is: the attribute has three bits.
 const mostRetries = uint16(7)
 
-// rcRetries judges how often a requester sends the same again without progress: timeouts alone (rule RC-RTY-001), or with the NAKs that asked
+// rcRetries judges how often a requester retransmits the same without progress: on timeouts (rule RC-RTY-001), or also on the NAKs that asked
 // for it (rule RC-RTY-003). asked says that one has asked for p.
 func (v *Verifier) rcRetries(c *qp.Pair, from int, p *packet.Packet, asked bool) {
 	end := &c.Ends[from]

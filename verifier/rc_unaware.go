@@ -10,7 +10,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// A NAK that has passed the tap near its requester has not been taken yet: it may wait for a driver, or the host stand still, stopped by its
+// A NAK that has passed the tap near its requester has not been taken yet: it may wait for a driver, or the host may be stopped by its
 // hypervisor. What the requester sends meanwhile is as if there were no NAK.
 
 // untaken is why what follows a NAK at the tap is not proven.
@@ -22,7 +22,7 @@ func quiet(c *qp.Pair, i int, since int64) bool {
 	return max(end.SQ.LastTime, end.RQ.LastTime) <= since+int64(inFlight)
 }
 
-// wentOn reports whether a requester has sent something since message w was answered, so that its host did not stand still: a request after the answer
+// wentOn reports whether a requester has sent something since message w was answered, so that its host was not stopped: a request after the answer
 // to a READ or atomic, or one so much after a SEND or WRITE that this was answered by then; or a response after all.
 func (v *Verifier) wentOn(c *qp.Pair, from int, w *wqe.SendWQE) bool {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
@@ -44,7 +44,7 @@ func (v *Verifier) doubtNak(c *qp.Pair, from int, p *packet.Packet, d *verdict) 
 }
 
 // unaware reports whether the requester of retransmission p may have sent it since its timer had run out, before it took the newest NAK. That its host
-// stood still while it should have waited for an RNR timer is supposed only where its own timer is known from the queue pair, or an earlier NAK has it go back.
+// was stopped while it should have waited for an RNR timer is supposed only where its own timer is known from the queue pair, or an earlier NAK has it go back.
 func (v *Verifier) unaware(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[1-from].RQ
 	just := p.Time-r.NakTime < uptake
@@ -55,7 +55,7 @@ func (v *Verifier) unaware(c *qp.Pair, from int, p *packet.Packet) bool {
 // goesBack is how long after a NAK its requester may still go back for it, beside twice the RNR timer.
 const goesBack = int64(50 * time.Millisecond)
 
-// mayGoBack reports whether a requester that has not taken the newest responses may have had a reason to send p again: its timer, or a NAK before
+// mayGoBack reports whether a requester that has not taken the newest responses may have had a reason to retransmit p: its timer, or a NAK before
 // these for which it has not gone back yet.
 func (v *Verifier) mayGoBack(c *qp.Pair, from int, p *packet.Packet) bool {
 	return c.Ends[from].SQ.MayGoBack(p.Time, c.Ends[1-from].RQ.Nak == qp.NakNone) || v.mayTimeOut(c, from, p)
@@ -64,7 +64,7 @@ func (v *Verifier) mayGoBack(c *qp.Pair, from int, p *packet.Packet) bool {
 // usualTimer is what the timer of a requester is taken for at most where the queue pair does not tell it, whatever CM says: that of code 12. Applications set 14, seldom less.
 const usualTimer = 16777216 * time.Nanosecond
 
-// stoodStill reports whether the host of the requester of retransmission p may have stood still at a time, and until now: the timer of the request had run out
+// stoodStill reports whether the host of the requester of retransmission p may have been stopped at a time, and until now: the timer of the request had run out
 // by then, and it has sent nothing since.
 func (v *Verifier) stoodStill(c *qp.Pair, from int, p *packet.Packet, at int64) bool {
 	then := *p
@@ -86,7 +86,7 @@ func (v *Verifier) rcTakesLater(c *qp.Pair, from int, p *packet.Packet) {
 	c.Ends[from].SQ.WaitTo(until)
 }
 
-// mayTimeOut reports whether the timer of a requester may have run out when it sent p again. Where nobody tells it, it is taken for the usual one, or for
+// mayTimeOut reports whether the timer of a requester may have run out when it retransmitted p. Where the timer is not known, it is taken for the usual one, or for
 // what it was seen to be at most.
 func (v *Verifier) mayTimeOut(c *qp.Pair, from int, p *packet.Packet) bool {
 	end, least := &c.Ends[from], usualTimer

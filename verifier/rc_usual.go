@@ -6,9 +6,9 @@ import (
 	"ibwitness/wqe"
 )
 
-// usual reports whether nothing out of the ordinary stands beside the requests of end from and the responses to them. A packet of the
+// usual reports whether there is nothing out of the ordinary about the requests of end from and the responses to them. A packet of the
 // fast path changes none of this, so that what the verifiers proper left is true until they are asked again: the fast path asks
-// SendQueue.Usual alone. What else writes one of these fields sets Joined or Usual to false.
+// only SendQueue.Usual. What else writes one of these fields sets Joined or Usual to false.
 func usual(c *qp.Pair, from int) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	return c.Paired && len(c.Early) == 0 && c.Odd == 0 && c.Missent == nil && !c.Invalidated &&

@@ -18,7 +18,7 @@ type RDEnd struct {
 	matched uint8      // responses that were to its messages: the first may be why the two ends were taken for a pair
 	open    wqe.Op     // message of which more packets are to come
 	next    packet.PSN // of the next request
-	high    packet.PSN // behind the newest ever sent
+	high    packet.PSN // after the newest ever sent
 	slack   int        // how much later it may be: the READ before it takes as many PSNs more, at most
 	back    packet.PSN // from which a NAK has the requester begin again, with goesBack
 	refused bool       // the newest message was refused with back: another one may take its PSN

@@ -20,7 +20,7 @@ func (v *Verifier) rdRequest(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, k
 	tail := e.message.op == wqe.Read && !e.message.acked && p.Opcode.Fn() == packet.ReadRequest && p.SrcQP == e.message.srcQP &&
 		e.message.has(p.PSN) && p.PSN != e.message.first // of a READ, asked for again
 	if e.unsure && begins && d < 0 {
-		e.Joined = false // where it stands was not known
+		e.Joined = false // its place in the stream was not known
 	}
 	switch {
 	case !e.Joined:

@@ -10,7 +10,7 @@ import (
 )
 
 // RoCEConnect judges what a CM message says of LIDs and service levels on RoCE (rules ROC-V2-026, ROC-V2-030). c is the pair of QPs that it went
-// between, sent by end from. What the reserved LIDs of a REQ are is left alone: common senders write the permissive LID there.
+// between, sent by end from. The reserved LIDs of a REQ are not judged: common senders write the permissive LID there.
 // The reasons of a REJ are judged by CM-REJ-005.
 func (v *Verifier) RoCEConnect(c *qp.Pair, from int, p *packet.Packet) {
 	var h mad.Header

@@ -139,7 +139,7 @@ func udResponse(p *packet.Packet) bool {
 	return p.Opcode.Service() == packet.UD && fn >= packet.ReadRespFirst && fn <= packet.AtomicAck
 }
 
-// reliable reports whether an opcode is of RC or XRC, which differ in the XRCETH alone.
+// reliable reports whether an opcode is of RC or XRC, which differ only in the XRCETH.
 func reliable(in *packet.Info) bool {
 	s := in.Opcode.Service()
 	return s == packet.RC || s == packet.XRC

@@ -10,8 +10,8 @@ import (
 	"ibwitness/subnet"
 )
 
-// inTables holds a packet against the tables of the port s that sent it, and of the one that it goes to (rules PKY-004, PKY-003, NET-GRH-008). What
-// is on its way while a manager changes a table is left alone.
+// inTables compares a packet with the tables of the port s that sent it, and of the one that it goes to (rules PKY-004, PKY-003, NET-GRH-008). What
+// is in flight while a manager changes a table is not judged.
 func (v *Verifier) inTables(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port) {
 	if s.Knows(subnet.KnowsPKeys) && s.Settled(p.Time) && p.PKey&0x7FFF != 0 {
 		v.covered(rule.PKY004)

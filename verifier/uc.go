@@ -97,7 +97,7 @@ func (v *Verifier) ucLate(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// ucAgain judges a PSN that was passed: UC sends nothing again (rule UC-PSN-002).
+// ucAgain judges a PSN that was passed: UC has no retransmission (rule UC-PSN-002).
 func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	v.covered(rule.UCPSN002)
@@ -125,7 +125,7 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 	q.Retry = p.PSN.Add(1)
 }
 
-// ucGoesOn takes the packet behind one whose PSN had been used. Where it counts on from there, the sender has begun again, which was told: its stream
+// ucGoesOn takes the packet after one whose PSN had been used. Where it counts on from there, the sender has begun again, which was reported: its stream
 // is followed there. It returns how far ahead of the next PSN the packet is.
 func (v *Verifier) ucGoesOn(c *qp.Pair, from int, p *packet.Packet, d int) int {
 	q := &c.Ends[from].SQ
@@ -135,11 +135,11 @@ func (v *Verifier) ucGoesOn(c *qp.Pair, from int, p *packet.Packet, d int) int {
 	}
 	q.CloseHole()
 	rewind(c, q, p.PSN)
-	q.Open, q.Unsure = wqe.None, true // what stood there before it is not the message that goes on
+	q.Open, q.Unsure = wqe.None, true // what was there before it is not the message that goes on
 	return 0
 }
 
-// ucWriteLength holds an RDMA WRITE against its DMALen (rules UC-LEN-002, UC-LEN-003).
+// ucWriteLength compares an RDMA WRITE with its DMALen (rules UC-LEN-002, UC-LEN-003).
 func (v *Verifier) ucWriteLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	if p.Info().First {
 		v.covered(rule.UCLEN003)

@@ -14,7 +14,7 @@ const standstill = 4
 
 // counts judges that a sender of datagrams counts its PSN up (rule UD-PSN-001). Of its send queue LastPSN, LastFrame and LastTap are those of the
 // datagram before, Restart is the newest step, and Restarts how often it was made in a row, First where it counted up from; LastICRC of the receive queue is that of the datagram
-// before. Of QP 0 and 1 it is not judged: agents in firmware and several send queues may stand behind one number, and many ports behind the permissive LID.
+// before. Of QP 0 and 1 it is not judged: agents in firmware and several send queues may share one number, and many ports the permissive LID.
 func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[from].RQ
 	if v.broken || p.DestQP == 0 || p.SrcQP <= 1 || p.ICRC == 0 {
@@ -38,7 +38,7 @@ func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) {
 			q.Restarts++
 		}
 		if q.Restarts == standstill && (step == 0 || p.PSN.Before(q.First)) { // else copies that the network made have come the other way round
-			v.stands(c, from, p, -step)
+			v.notCounted(c, from, p, -step)
 		}
 	} else {
 		q.First = p.PSN
@@ -46,8 +46,8 @@ func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) {
 	q.LastPSN, q.LastFrame, q.LastTap, r.LastICRC = p.PSN, p.Frame, p.Tap, p.ICRC
 }
 
-// stands reports a PSN that has gone back by so many in each of the newest steps.
-func (v *Verifier) stands(c *qp.Pair, from int, p *packet.Packet, back int) {
+// notCounted reports a PSN that has gone back by so many in each of the newest steps.
+func (v *Verifier) notCounted(c *qp.Pair, from int, p *packet.Packet, back int) {
 	actual := fmt.Sprintf("PSN %v for %d different datagrams in a row", p.PSN, standstill+1)
 	if back > 0 {
 		actual = fmt.Sprintf("%d back, %d times in a row", back, standstill)

@@ -10,7 +10,7 @@ import (
 	"ibwitness/rule"
 )
 
-// Where the fields of a subnet management packet stand (tables T10, T12), and what is looked for there.
+// Offsets of the fields of a subnet management packet (tables T10, T12), and the values of interest.
 const (
 	smpMethod, smpTID, smpAttribute, smpData = 3, 8, 16, 64
 
@@ -19,16 +19,16 @@ const (
 	smpPKeyTable        = 0x16
 )
 
-// deaf is a malformed subnet management packet: its receiver drops it, and answers nothing.
-type deaf struct {
+// brokenSMP is a malformed subnet management packet: its receiver drops it, and answers nothing.
+type brokenSMP struct {
 	dst       packet.Addr
 	frame     uint64
 	tap       uint16
 	attribute uint16
 }
 
-// deafMost is how many of them are kept.
-const deafMost = 1 << 10
+// brokenMost is how many of them are kept.
+const brokenMost = 1 << 10
 
 // special judges a packet to QP 0 (rules UD-QP0-002, PKY-007).
 func (v *Verifier) special(c *qp.Pair, from int, p *packet.Packet) {
@@ -40,17 +40,17 @@ func (v *Verifier) special(c *qp.Pair, from int, p *packet.Packet) {
 	malformed := p.PayloadLen != 256 || p.VL != 15 && (p.VCRCState == packet.CRCGood || v.Untouched(p)) // the ICRC does not cover the VL
 	if b[smpMethod]&0x80 == 0 {
 		if !malformed {
-			delete(v.deaf, tid) // it was retransmitted as it should be
+			delete(v.brokenSMPs, tid) // it was retransmitted as it should be
 		} else {
-			if v.deaf == nil || len(v.deaf) == deafMost {
-				v.deaf = map[uint64]deaf{}
+			if v.brokenSMPs == nil || len(v.brokenSMPs) == brokenMost {
+				v.brokenSMPs = map[uint64]brokenSMP{}
 			}
-			v.deaf[tid] = deaf{p.Dst, p.Frame, p.Tap, attribute}
+			v.brokenSMPs[tid] = brokenSMP{p.Dst, p.Frame, p.Tap, attribute}
 		}
 	} else {
 		v.covered(rule.UDQP0002)
-		if d, ok := v.deaf[tid]; ok && d.attribute == attribute && d.dst == p.Src && d.tap == p.Tap {
-			delete(v.deaf, tid)
+		if d, ok := v.brokenSMPs[tid]; ok && d.attribute == attribute && d.dst == p.Src && d.tap == p.Tap {
+			delete(v.brokenSMPs, tid)
 			v.report(c, from, p, verdict{
 				rule: rule.UDQP0002, class: proven(c.Complete()), role: rule.Receiver,
 				expected: "no response: the request did not have 256 bytes on VL15", actual: "a response", evidence: []uint64{d.frame},
@@ -62,7 +62,7 @@ func (v *Verifier) special(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// pkeyTable judges a block of the P_Key table of a port: no partition stands there as full and as limited member (rule PKY-007).
+// pkeyTable judges a block of the P_Key table of a port: no partition is in it as full and as limited member (rule PKY-007).
 func (v *Verifier) pkeyTable(c *qp.Pair, from int, p *packet.Packet, block []byte) {
 	v.covered(rule.PKY007)
 	for i := 0; i < len(block); i += 2 {

@@ -26,9 +26,9 @@ type Verifier struct {
 	Renew func(c *qp.Pair, from int, p *packet.Packet) bool
 	// Unheard, where not nil, tells whether nothing has come that may answer the requests of a connection whose responses are not known.
 	Unheard func(*qp.Pair) bool
-	// Lives, where not nil, tells whether a queue pair existed at a time and was not in error, as its events show.
-	Lives func(a packet.Addr, qpn uint32, at int64) hcaagent.Life
-	// Stopped is when the capture last went on after it had stood still: the host of the tap may have been stopped.
+	// LifeAt, where not nil, reports whether a queue pair existed at a time and was not in error, as its events show.
+	LifeAt func(a packet.Addr, qpn uint32, at int64) hcaagent.Life
+	// Stopped is when the capture last went on after a pause: the host of the tap may have been stopped.
 	Stopped int64
 	// Marks returns where the marks of packets from one address to another are kept.
 	Marks func(from, to packet.Addr) **Marks
@@ -50,11 +50,11 @@ type Verifier struct {
 	Profile  Profile
 	xrcAsked map[xrcAsked]bool // REQs for XRC
 	// malformed is of RD.
-	malformed malformed
-	groups    groups
-	narrow    map[narrowKey]narrow
-	deaf      map[uint64]deaf // malformed subnet management packets, by their transaction
-	// Thorough takes no fast path, to hold it against the verifiers proper.
+	malformed  malformed
+	groups     groups
+	narrow     map[narrowKey]narrow
+	brokenSMPs map[uint64]brokenSMP // malformed subnet management packets, by their transaction
+	// Thorough takes no fast path, to compare it with the verifiers proper.
 	Thorough bool
 	// Latencies, where not nil, takes how long answers take.
 	Latencies *Latencies
@@ -77,7 +77,7 @@ const (
 	SkipUnpaired   Skip = iota // response whose connection is not learned
 	SkipUnseen                 // response to a request that the capture does not hold
 	SkipPMTU                   // length that depends on a path MTU not yet known
-	SkipMSN                    // MSN of a connection joined in mid-stream, not yet anchored
+	SkipMSN                    // MSN of a connection joined in mid-stream: no MSN baseline yet
 	SkipCut                    // snap length cut the packet: payload and ICRC
 	SkipService                // service that is decoded but not followed (raw, reserved)
 	SkipManagement             // vendor opcode
@@ -103,7 +103,7 @@ func (s Skip) String() string {
 // covered counts that a rule was exercised.
 func (v *Verifier) covered(id rule.ID) { v.Rec.Cover[id].Exercised++ }
 
-// trace is the trace of the newest packet. One that broke a header rule may come again without the fault: its trace tells nothing.
+// trace is the trace of the newest packet. One that broke a header rule may be retransmitted without the fault: its trace shows nothing.
 func (v *Verifier) trace(p *packet.Packet) packet.Trace {
 	t := p.Trace()
 	if v.broken {
@@ -129,7 +129,7 @@ type verdict struct {
 	detail           string
 	evidence         []uint64
 	gap              rule.Gap
-	bytes            bool // it rests on the bytes of this packet alone
+	bytes            bool // it rests only on the bytes of this packet
 	own              bool // it rests on this packet and what is known of its QPs, and on no frame before it
 }
 
@@ -214,19 +214,19 @@ func endpoint(q *qp.QP, r rule.Role) rule.Endpoint {
 	return rule.Endpoint{Role: r, Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered}
 }
 
-// bytewise makes a finding on the bytes of a packet alone, against its sender or, as the sender is not known on RC and UC by its
+// bytewise makes a finding only on the bytes of a packet, against its sender or, as the sender is not known on RC and UC by its
 // QPN, the endpoint that the connection gives. c may be nil.
 func (v *Verifier) bytewise(c *qp.Pair, from int, p *packet.Packet, d verdict) {
 	if c == nil {
-		v.alone(p, d)
+		v.unpaired(p, d)
 		return
 	}
 	d.own, d.bytes = true, true
 	v.report(c, from, p, d)
 }
 
-// alone is bytewise for a packet of no connection.
-func (v *Verifier) alone(p *packet.Packet, d verdict) {
+// unpaired is bytewise for a packet of no connection.
+func (v *Verifier) unpaired(p *packet.Packet, d verdict) {
 	d.own, d.bytes = true, true
 	f := finding(p, d)
 	f.Accused = rule.Endpoint{Role: d.role, Addr: p.Src}
