@@ -7,12 +7,13 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/traffic"
 )
 
 // TestFloods: each flood is what it says, packets of InfiniBand all of which are read, and judging it ends with the same result on one core and on two.
 func TestFloods(t *testing.T) {
-	const packets = 3000
+	packets := sample.Part(3000, 10)
 	for i := range traffic.Floods {
 		f := &traffic.Floods[i]
 		t.Run(f.Name, func(t *testing.T) {
@@ -29,7 +30,7 @@ func TestFloods(t *testing.T) {
 				}
 			}
 			a, b := results[0], results[1]
-			if a.Packets != packets || a.RDMA != packets {
+			if n := uint64(packets); a.Packets != n || a.RDMA != n {
 				t.Errorf("%d packets, %d RDMA", a.Packets, a.RDMA)
 			}
 			if len(a.Findings) != len(b.Findings) || len(a.Connections) != len(b.Connections) || a.Cover != b.Cover {

@@ -8,6 +8,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/traffic"
 	"ibwitness/rule"
 )
@@ -26,6 +27,7 @@ func TestClean(t *testing.T) {
 		{"two hosts", traffic.Shape{Connections: 500, Hosts: 2, PMTU: 256, Message: 700, Mix: traffic.Mix{Write: 20, Read: 40, Atomic: 20}}, 50_000, 0},
 	} {
 		t.Run(k.name, func(t *testing.T) {
+			k.packets, k.shape.Connections = sample.Part(k.packets, 4), sample.Part(k.shape.Connections, 4)
 			raw := traffic.Capture(k.shape, k.packets)
 			if mean := (len(raw)-24)/k.packets - 16; k.mean != 0 && (mean < k.mean-k.mean/100 || mean > k.mean+k.mean/100) {
 				t.Errorf("frames of %d bytes, want %d", mean, k.mean)
@@ -75,6 +77,7 @@ func exercised(r *agent.Result) (n int) {
 
 // TestChurn: nothing is broken in what comes and goes, but what is spoiled.
 func TestChurn(t *testing.T) {
+	packets := sample.Part(100_000, 10)
 	for _, faults := range []int{0, 50} {
 		var out bytes.Buffer
 		w := fabricagent.NewWriter(&out, "")
@@ -82,7 +85,7 @@ func TestChurn(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := traffic.NewChurn(40, 8, faults, 1)
-		for i := range 100_000 {
+		for i := range packets {
 			b := c.Next(nil)
 			if err := w.Write(&fabricagent.Frame{Time: int64(1e18) + int64(i)*1e4, Link: fabricagent.LinkEthernet, Len: uint32(len(b)), Data: b}, ""); err != nil {
 				t.Fatal(err)
@@ -109,7 +112,7 @@ func TestChurn(t *testing.T) {
 				t.Errorf("frame %d: %v %v: expected %s, actual %s (%s)", f.Frame, f.Rule, f.Opcode, f.Expected, f.Actual, f.Detail)
 			}
 		}
-		if n != c.Spoiled || (n > 0) != (faults > 0) || c.Closed < 3000 || r.Undecoded > 0 {
+		if n != c.Spoiled || (n > 0) != (faults > 0) || c.Closed < uint64(packets*3/100) || r.Undecoded > 0 {
 			t.Errorf("%d violations of %d, %d connections closed", n, c.Spoiled, c.Closed)
 		}
 	}
