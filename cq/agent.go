@@ -182,7 +182,7 @@ type verdict struct {
 	role             rule.Role
 	expected, actual string
 	detail           string
-	at               where // the packet that shows it; if none, the event alone does
+	at               where // the packet that shows it; if none, only the event does
 	evidence         []uint64
 	event            *hcaagent.Event
 }

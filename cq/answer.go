@@ -40,7 +40,7 @@ func (s *stream) acked(ord int64, at where, named bool) {
 	if n := len(s.acks); n == 0 && ord >= 0 || n > 0 && ord > s.acks[n-1].ord {
 		s.acks = append(s.acks, ack{ord, at, named})
 	}
-	if ord >= s.base && len(s.parts) > 0 { // what is missing here has arrived, and does not come again
+	if ord >= s.base && len(s.parts) > 0 { // what is missing here has arrived, and is not retransmitted
 		n := min(int(ord-s.base)+1, len(s.parts))
 		for n > 0 && s.parts[n-1].seen {
 			n--

@@ -76,7 +76,7 @@ func (c *clock) before(t, packet int64) bool {
 	return c.trust && t+c.hi+c.slack < packet
 }
 
-// after reports whether an event is proven to lie behind a time of the capture.
+// after reports whether an event is proven to be later than a time of the capture.
 func (c *clock) after(t, packet int64) bool {
 	if c.exact {
 		return t > packet
@@ -84,7 +84,7 @@ func (c *clock) after(t, packet int64) bool {
 	return c.trust && c.lo != math.MinInt64 && t+c.lo-c.slack > packet
 }
 
-// mayBeAfter reports whether an event may lie behind a time of the capture.
+// mayBeAfter reports whether an event may be later than a time of the capture.
 func (c *clock) mayBeAfter(t, packet int64) bool {
 	if c.exact {
 		return t > packet

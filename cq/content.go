@@ -15,7 +15,7 @@ type stored struct {
 	from, to int64
 	crc, alt uint32 // of its content; alt that of a number in the other byte order
 	known    bool
-	look     bool       // the consumer looked: it says something of the whole range alone
+	look     bool       // the consumer looked: it says something only of the whole range
 	idle     bool       // what it found is not known to be right
 	q        *queuePair // of the request; nil: the consumer
 	ord      int64
@@ -244,8 +244,8 @@ func (c *memoryOf) order() {
 	sort.SliceStable(c.sights, func(i, k int) bool { return c.sights[i].from < c.sights[k].from })
 }
 
-// source returns what put the data there that a sight shows, or nil where that is not certain. alone says that nothing happens there at that time.
-func (c *memoryOf) source(x *sight) (newest *stored, alone bool) {
+// source returns what put the data there that a sight shows, or nil where that is not certain. quiet says that nothing else happens there at that time.
+func (c *memoryOf) source(x *sight) (newest *stored, quiet bool) {
 	first, last := x.lo>>pageBits, (x.hi-1)>>pageBits
 	if last-first >= mostPages {
 		return nil, false

@@ -25,10 +25,10 @@ func (a *Agent) contents(s *source) {
 	var list []wrong
 	for i := range c.sights {
 		x := &c.sights[i]
-		p, alone := c.source(x)
+		p, quiet := c.source(x)
 		switch {
 		case p == nil:
-			if alone && x.event != nil {
+			if quiet && x.event != nil {
 				c.pieces[x.self].idle = false // what was found is known from now on
 			}
 			continue

@@ -71,7 +71,7 @@ func vectorOf(p *packet.Packet) *vector {
 	}
 }
 
-// headSize is what stands before a datagram in memory.
+// headSize is how many bytes precede a datagram in memory.
 const headSize = 40
 
 // spread adds a datagram to what the members of its group were sent.
@@ -142,7 +142,7 @@ func (a *Agent) castTwice(q *queuePair, t *taken) bool {
 	return false
 }
 
-// front judges what stands before a datagram in memory. It returns true where the datagram itself stands there.
+// front judges the bytes before a datagram in memory. It returns true where the datagram itself is there.
 func (a *Agent) front(q *queuePair, m *message, t *taken) (misplaced bool) {
 	head := t.event.Head
 	if len(head) != headSize || m.av == nil {

@@ -163,7 +163,7 @@ func (a *Agent) memory(q *queuePair) {
 			}
 		}
 		why, sure := q.src.refusal(m, invalid)
-		sure = sure && (q.complete() || q.src.regions[m.rkey] != nil) // it may stand in the log's rest
+		sure = sure && (q.complete() || q.src.regions[m.rkey] != nil) // it may be in the rest of the log
 		if !sure {
 			continue
 		}

@@ -22,7 +22,7 @@ func (a *Agent) completion(s *source, e *hcaagent.Event) {
 	}
 	var w *work
 	var r *receive
-	// What waited in the queue when the queue pair was reset is of its former life.
+	// What waited in the queue when the queue pair was reset is of its previous connection.
 	for lives := s.qps[q.qpn]; w == nil && r == nil && len(lives) > 0; lives = lives[:len(lives)-1] {
 		p := lives[len(lives)-1]
 		if p.unready(c) {

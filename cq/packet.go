@@ -115,12 +115,12 @@ func (a *Agent) resolve(k flowKey, p *packet.Packet) *flow {
 	}
 	if service == packet.UD {
 		if q := f.from; q != nil {
-			q.anchor(q.out)
+			q.setStart(q.out)
 		}
 		return f
 	}
 	if q := f.from; q != nil {
-		q.anchor(q.out)
+		q.setStart(q.out)
 		if r := f.to; r != nil && !r.in.first.seen() && (!r.later || !q.out.first.seen()) {
 			r.in = q.out
 		}
@@ -155,8 +155,8 @@ func (q *queuePair) rather(r *queuePair, t int64) bool {
 	return q.born > r.born || q.born == r.born && q.qpn > r.qpn
 }
 
-// anchor gives the requests of a queue pair the PSN that they start at.
-func (q *queuePair) anchor(s *stream) {
+// setStart gives the requests of a queue pair the PSN that they start at.
+func (q *queuePair) setStart(s *stream) {
 	if q.attr.Has(hcaagent.KnowsSQPSN) {
 		s.begin(q.attr.SQPSN&packet.PSNMask, true)
 	}

@@ -30,7 +30,7 @@ func (q *queuePair) successes() (list []*taken) {
 	return list
 }
 
-// nothing is the place of a receive completion that no message stands behind.
+// nothing is the place of a receive completion without a message.
 const nothing = -1
 
 // places says of which message each receive completion with success is. On a reliable service the n-th message takes the n-th request, whatever

@@ -25,7 +25,7 @@ type queuePair struct {
 	learned packet.Addr     // of a log that names no address
 
 	sends  []*work
-	next   int64 // ordinal of the packet behind those of all send requests; PSN SQPSN has 0
+	next   int64 // ordinal of the packet after those of all send requests; PSN SQPSN has 0
 	oldest int   // the first of sends that is not completed
 	sq, rq order
 	recvs  *receives // its own queue, or the shared one

@@ -21,7 +21,7 @@ func (q *queuePair) receiver() rule.Role {
 	return rule.Receiver
 }
 
-// received holds the receive completions against the messages.
+// received compares the receive completions with the messages.
 func (a *Agent) received(q *queuePair) {
 	if !q.known || !q.in.first.seen() && (q.typ != hcaagent.TypeUD || len(a.casts) == 0) {
 		return
@@ -145,7 +145,7 @@ func (q *queuePair) unbroken() bool {
 	return true
 }
 
-// noMessage judges a completion that no message stands behind.
+// noMessage judges a completion without a message.
 func (a *Agent) noMessage(q *queuePair, t *taken) {
 	for _, m := range q.in.dropped {
 		if q.matches(m, t) {
@@ -209,7 +209,7 @@ func (q *queuePair) differences(m *message, t *taken) (n int) {
 func (q *queuePair) matches(m *message, t *taken) bool   { return q.differences(m, t) == 0 }
 func (q *queuePair) resembles(m *message, t *taken) bool { return q.differences(m, t) == 1 }
 
-// same holds a completion against its message.
+// same compares a completion with its message.
 func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	c := t.event.Completion
 	differs := func(id rule.ID, expected, actual string) {

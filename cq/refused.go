@@ -99,7 +99,7 @@ func (a *Agent) deniedTaken(q *queuePair, t *taken) {
 // request that was taken.
 func (a *Agent) violated(q *queuePair, n *nak, m *message, first *taken) {
 	if !q.src.exact {
-		return // events of a host may stand in no log
+		return // events of a host may be in no log
 	}
 	a.covered(rule.CPLSTS011)
 	if q.access || first != nil {

@@ -156,7 +156,7 @@ func (a *Agent) fence(q *queuePair, m *message, w *work) {
 	}
 }
 
-// compare holds a message against its work request. It returns false where what follows cannot be judged.
+// compare compares a message with its work request. It returns false where what follows cannot be judged.
 func (a *Agent) compare(q *queuePair, m *message, w *work) bool {
 	r := w.req()
 	differs := func(id rule.ID, expected, actual string) {

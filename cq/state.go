@@ -22,7 +22,7 @@ func (a *Agent) createQP(s *source, e *hcaagent.Event) {
 	}
 }
 
-// verb makes a finding that rests on events alone.
+// verb makes a finding that rests only on events.
 func (a *Agent) verb(q *queuePair, id rule.ID, e *hcaagent.Event, expected, actual string) {
 	a.accuse(q, verdict{rule: id, class: rule.Violation, expected: expected, actual: actual, event: e})
 }
@@ -192,7 +192,7 @@ func (a *Agent) bounds(q *queuePair, e *hcaagent.Event, at *hcaagent.Attr) {
 		fmt.Sprintf("the device has ports 1 to %d", max(d.Ports, 1)), at.Port)
 }
 
-// queryQP holds the state that a device tells against the one that it must be in.
+// queryQP compares the state that a device reports with the one that it must be in.
 func (a *Agent) queryQP(s *source, e *hcaagent.Event) {
 	q := a.qp(s, e.QP.QPN)
 	if q == nil || e.Failed {

@@ -16,12 +16,12 @@ type stream struct {
 	anchor  bool   // the start PSN is that of the queue pair's attributes, and not just the first that was seen
 	pmtu    uint32 // 0: not known
 	base    int64  // ordinal of parts[0]
-	high    int64  // behind the highest ordinal seen
+	high    int64  // after the highest ordinal seen
 	parts   []part
 	msgs    []message
 	again   map[int64]int // packets retransmitted, by ordinal
 	backs   []int64       // where the requester has gone back to, each time
-	backTo  int64         // behind the newest packet that was retransmitted, if no new one has come since
+	backTo  int64         // after the newest packet that was retransmitted, if no new one has come since
 	first   where         // the first packet
 	newest  where
 	acks    []ack

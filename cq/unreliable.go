@@ -120,7 +120,7 @@ func (a *Agent) keyless(q *queuePair, list []*message, used []bool, n int, t *ta
 	}
 }
 
-// overtook judges a UC message that completes behind one which arrived later. Both must be the only ones that their completions fit.
+// overtook judges a UC message that completes after one which arrived later. Both must be the only ones that their completions fit.
 func (a *Agent) overtook(q *queuePair, list []*message, m *message, t *taken) {
 	if q.typ != hcaagent.TypeUC || !a.near(q.addr()) || a.Lossy {
 		return
@@ -304,7 +304,7 @@ func (a *Agent) damaged(p *packet.Packet) {
 	}
 }
 
-// spoiled judges a completion that fits a damaged message alone.
+// spoiled judges a completion that fits only a damaged message.
 func (a *Agent) spoiled(q *queuePair, t *taken) bool {
 	for _, m := range q.in.spoiled {
 		if q.matches(m, t) {

@@ -13,7 +13,7 @@ func (a *Agent) states(q *queuePair) {
 		return
 	}
 	request, answer := q.out.first, q.in.answer
-	if q.later { // of a former life a packet may be in flight, and its peer may go on with that
+	if q.later { // of a previous connection a packet may be in flight, and its peer may go on with that
 		answer = where{}
 		if !q.src.clock.exact || !a.near(q.addr()) {
 			request = where{}

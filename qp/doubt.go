@@ -8,7 +8,7 @@ import (
 // Doubt is about the newest READ of a send queue, while its responses are those to another length: it is wrong, or they are. The
 // request after it tells.
 type Doubt struct {
-	Next  packet.PSN // behind the newest of the responses, which go on in order
+	Next  packet.PSN // after the newest of the responses, which go on in order
 	Ended bool       // with a Last or Only
 	Held  []rule.Finding
 }

@@ -7,7 +7,7 @@ import (
 	"ibwitness/packet"
 )
 
-// Return is that a requester goes back since a NAK asks for it, at time From at the earliest and, if it stands still, until To; 0: it does not.
+// Return is that a requester goes back since a NAK asks for it, at time From at the earliest and, if its host is stopped, until To; 0: it does not.
 type Return struct {
 	From, To int64
 	PSN      packet.PSN // that the NAK asks for
@@ -56,7 +56,7 @@ func (s *SendQueue) MayGoBack(now int64, newest bool) bool {
 func (r Return) within(now int64) bool { return now >= r.From && now < r.To }
 
 // OwesTo reports whether a NAK before the newest asks for psn, and the requester has not gone back for it yet, however long ago that was where it has sent
-// nothing since: soft-RoCE takes no response to what is behind that until it has sent it again.
+// nothing since: soft-RoCE takes no response to later PSNs until it has retransmitted that one.
 func (s *SendQueue) OwesTo(psn packet.PSN, now int64) bool {
 	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Owes[1:], func(r Return) bool {
 		return r.PSN == psn && (r.within(now) || s.LastTime < r.From && r.From != 0)

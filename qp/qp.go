@@ -9,7 +9,7 @@ import (
 )
 
 // QP is one queue pair as the witness knows it. The order of the fields, here and in the structs within, is that of the lines of a
-// processor's cache, 64 bytes each: what a usual packet needs stands together, and nothing of it behind a pointer. TestLayout says where.
+// processor's cache, 64 bytes each: what a usual packet needs is together, and none of it needs a pointer to be followed. TestLayout says where.
 type QP struct {
 	Addr   packet.Addr
 	Number uint32
@@ -39,7 +39,7 @@ type QP struct {
 	SQ       SendQueue
 }
 
-// Many stands for as many or more in QP.OddPath.
+// Many means as many or more in QP.OddPath.
 const Many = 255
 
 // IsOdd reports whether a packet differed from the others of the flow.
@@ -51,14 +51,14 @@ func (q *QP) Knows(k hcaagent.Known) bool { return q.Attr != nil && q.Attr.Has(k
 // Told reports whether all of these attributes are known from the queue pair itself, and not only from CM.
 func (q *QP) Told(k hcaagent.Known) bool { return q.Knows(k) && q.Attr.ByCM&k == 0 }
 
-// SendQueue is the requester's half: the messages that it sent, and where it stands.
+// SendQueue is the requester's half: the messages that it sent, and its PSNs.
 type SendQueue struct {
 	Restart packet.PSN // PSN at which the newest retransmission began
 	Broken  uint32     // PSN of the newest packet that its receiver drops, as its ICRC or VCRC is wrong, with BrokenSet
 	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
 	InvRKey uint32     // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
 
-	// RetryLen is the DMALen of the READ that Retry is behind, while how many PSNs it takes is not known and Retry is the least of them.
+	// RetryLen is the DMALen of the READ that Retry comes after, while how many PSNs it takes is not known and Retry is the least of them.
 	RetryLen uint32
 
 	SRQ      uint32    // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
@@ -91,10 +91,10 @@ type SendQueue struct {
 	Credited    bool
 	Unsure      bool  // whether a message is open is not known: joined in mid-stream, or after a gap
 	Excused     bool  // a packet of this QP had a wrong ICRC: a gap is explained
-	Explained   bool  // what stands in the gap that is open was seen, and was reported for what is wrong with it
-	Filled      bool  // what stands in the gap that is open was answered while one packet had come after it: that one may have the wrong PSN
+	Explained   bool  // what is in the gap that is open was seen, and was reported for what is wrong with it
+	Filled      bool  // what is in the gap that is open was answered while one packet had come after it: that one may have the wrong PSN
 	Passed      bool  // what the requester can have taken of the responses ends before Una, at Recovery.Taken
-	Usual       bool  // nothing out of the ordinary stands beside this send queue and the receive queue of the peer: see verifier.usual
+	Usual       bool  // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
 	Limited     Limit // what of the usual the attributes of the QPs have a word in, while Usual
 
 	First     packet.PSN     // PSN at which the stream was joined
@@ -144,7 +144,7 @@ type Nak uint8
 const (
 	NakNone     Nak = iota
 	NakSequence     // sent a PSN sequence error: silent until the expected PSN arrives
-	NakRNR          // sent an RNR NAK: the request is to come again
+	NakRNR          // sent an RNR NAK: the request is to be retransmitted
 	NakFatal        // sent a fatal NAK: silent for good
 )
 
@@ -165,7 +165,7 @@ type ReceiveQueue struct {
 	MSN       MSN
 	Answered  bool           // LastPSN and LastMSN are set
 	Heard     bool           // LastPSN is set, of a responder whose requester is not known yet
-	Repeated  bool           // a duplicate request arrived, whose answer may be to come: until one behind RepeatedTo is answered
+	Repeated  bool           // a duplicate request arrived, whose answer may be to come: until one after RepeatedTo is answered
 	Silenced  bool           // a response after a fatal NAK was reported
 	Blamed    bool           // what a requester did after this NAK was reported: once is enough
 	Untaken   bool           // the requester lacked a response from before this RNR NAK: it goes back there, and does not take the NAK
@@ -178,7 +178,7 @@ type ReceiveQueue struct {
 	NakPSN     packet.PSN
 	NakFrame   uint32
 	NakID      uint16     // IPv4 identification of the NAK
-	Timed      bool       // a request has come again since the NAK
+	Timed      bool       // a request was retransmitted since the NAK
 	RepeatedTo packet.PSN // SendQueue.High when the newest duplicate arrived
 }
 
@@ -187,7 +187,7 @@ type Debt struct {
 	Request packet.Packet // that demands it
 	NAK     bool          // a PSN sequence NAK: Request came after a gap
 	Missing packet.PSN    // where the gap began
-	Waited  int64         // how long the request had stood unanswered when it was retransmitted, at time Again
+	Waited  int64         // how long the request had been unanswered when it was retransmitted, at time Again
 	Again   int64
 	Behind  packet.PSN // of the next new request when it was retransmitted: only what is before it can be answered twice
 	Paid    int64      // when a response came, which may answer the request or its retransmission; 0: none did

@@ -16,7 +16,7 @@ type Recovery struct {
 	AgainIn   uint32     // low bits of its frame
 	MixedTo   packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
 	Mixed     bool
-	Crossed   bool       // what the newest NAK asks for may have come again already
+	Crossed   bool       // what the newest NAK asks for may have been retransmitted already
 	Refuted   bool       // the newest NAK was reported: it asks for what had arrived
 	Late      packet.PSN // request that last filled a gap: it came after a later one
 	LateAt    int64      // when that was; 0: never
@@ -49,12 +49,12 @@ type Recovery struct {
 	Issues     []Issue         // READs that were asked for again and whose answer to that has not begun, oldest first
 	Past       []Issue         // the newest of all that READs were ever asked for again from, each once
 	Leap       []packet.Packet // SendQueue.Stray and the requests that go on from it, if there are any; without their payloads
-	LeapTo     packet.PSN      // PSN behind those that were NAKed and reported, while Leapt
+	LeapTo     packet.PSN      // PSN after those that were NAKed and reported, while Leapt
 	Leapt      bool
 	Slept      bool           // the newest retransmission began after a silence in which the queue pair may have been connected again
-	Unheeded   *packet.Packet // the first new request behind the newest NAK that may be no heed of it; without its payload
+	Unheeded   *packet.Packet // the first new request after the newest NAK that may ignore it; without its payload
 	UnheededTo int64          // when the newest of those after an RNR or fatal NAK was sent
-	Ahead      Overcount      // the newest response, if that counted READs behind its PSN
+	Ahead      Overcount      // the newest response, if that counted READs after its PSN
 	CountedAt  packet.PSN     // PSN of a response that counted the message that was open, while Counted
 	Counted    bool
 	Back       packet.PSN // SendQueue.Una before a NAK that was reported took it back, while HasBack
@@ -64,7 +64,7 @@ type Recovery struct {
 	OtherIs    packet.Trace // the newest of those requests, or the one before it that SendQueue.History has given up for it
 }
 
-// Overcount is a response with an MSN that counts READs or atomics behind its PSN.
+// Overcount is a response with an MSN that counts READs or atomics after its PSN.
 type Overcount struct {
 	Time     int64
 	Frame    uint64
@@ -162,7 +162,7 @@ func (s *SendQueue) EverMixed() bool { return s.Recovery != nil && s.Recovery.Mi
 
 // Refused notes that an RNR NAK refused the request at psn, whether that is the first NAK for it, and whether another refused it just before: of
 // those like it that came since a time, all but one may yet reach the responder, and of those that were retransmitted since it last answered anything: it may
-// have stood still.
+// have been stopped.
 func (s *SendQueue) Refused(psn packet.PSN, since, answered int64, first, again bool) {
 	r := s.Recovery
 	if r == nil {
@@ -192,7 +192,7 @@ func (s *SendQueue) TakeMore() bool {
 	return true
 }
 
-// MayRepeat reports whether the request at psn, or one before it that it waits for, may have come again.
+// MayRepeat reports whether the request at psn, or one before it that it waits for, may have been retransmitted.
 func (s *SendQueue) MayRepeat(psn packet.PSN) bool {
 	return s.Recovery != nil && s.Recovery.AgainAt != 0 && psn.Before(s.Recovery.Again)
 }
@@ -239,7 +239,7 @@ func (s *SendQueue) HasCrossed() bool { return s.Recovery != nil && s.Recovery.C
 // mostAwaited is how many PSNs are kept that were expected when later ones came.
 const mostAwaited = 32
 
-// CountsAhead reports whether the newest response counted READs or atomics behind its PSN.
+// CountsAhead reports whether the newest response counted READs or atomics after its PSN.
 func (s *SendQueue) CountsAhead() bool { return s.Recovery != nil && s.Recovery.Ahead.Set }
 
 // Await notes that a request came while an earlier PSN was expected.
@@ -264,7 +264,7 @@ func (s *SendQueue) CameLater(psn packet.PSN) bool {
 	return slices.Contains(r.Awaited, psn) || len(r.Awaited) == mostAwaited && !psn.After(r.Awaited[0])
 }
 
-// Mistook reports whether the newest NAK, seen at time at, was reported, and requests have come again since: not those that it asks for, so that it meant
+// Mistook reports whether the newest NAK, seen at time at, was reported, and requests were retransmitted since: not those that it asks for, so that it meant
 // a later PSN.
 func (s *SendQueue) Mistook(at int64) bool {
 	r := s.Recovery

@@ -6,7 +6,7 @@ import (
 )
 
 // Ring holds the newest messages of a send queue in PSN order. It grows while more messages are outstanding than it holds;
-// answered ones stay until they are overwritten, since a retransmission is compared with them. The first few stand in the ring itself,
+// answered ones stay until they are overwritten, since a retransmission is compared with them. The first few are in the ring itself,
 // where they are found without a pointer.
 type Ring struct {
 	head, tail uint32         // messages head … tail-1; Invariant: tail-head <= len(slots())

@@ -9,13 +9,13 @@ import (
 	"ibwitness/rule"
 )
 
-// What is slow enough to tell.
+// Times and limits of congestion notification.
 const (
 	// longestPacing is the longest that an adapter is known to let pass between two congestion notification packets.
 	longestPacing = 4095 * time.Microsecond
-	// soonNotified is how soon a CNP follows the mark that it tells of: not later than with the next timer, and one more.
+	// soonNotified is how soon a CNP follows the mark that it reports: not later than with the next timer, and one more.
 	soonNotified = 10 * time.Millisecond
-	// staleMark is how long after the newest mark no CNP tells of it any more.
+	// staleMark is how long after the newest mark no CNP reports it any more.
 	staleMark = 100 * time.Millisecond
 	// mostQPs is how many QPs of a sender are kept; the one that is known for longest makes room.
 	mostQPs = 4096
@@ -23,7 +23,7 @@ const (
 	mostPorts = 4096
 )
 
-// congestion is what the network has told of congestion, and the receivers have passed on, beside the marks of each pair of addresses. The zero value
+// congestion is what the network and the receivers have reported of congestion, besides the marks of each pair of addresses. The zero value
 // is empty.
 type congestion struct {
 	ports map[packet.Addr]notified // the newest CNP of an address, to whomever, where the profile says that its port paces all of them
@@ -31,13 +31,13 @@ type congestion struct {
 	fecns int                      // marks on InfiniBand that have yet to be returned: see forward.go
 }
 
-// Marks are the marks on packets from one address to another, and the CNPs that tell of them. The zero value has none.
+// Marks are the marks on packets from one address to another, and the CNPs that report them. The zero value has none.
 type Marks struct {
 	qps      map[uint32]*marked // by the sender's QPN, or anyDest where that is not known
 	order    []uint32           // the keys of qps in the order in which they came, from oldest on
 	oldest   int
 	lost     int64          // when a QP that made room was marked last
-	owed     *packet.Packet // the oldest marked packet that no CNP has told of
+	owed     *packet.Packet // the oldest marked packet that no CNP has reported
 	owedQP   uint32         // the QP that sent it
 	owedOf   *qp.Pair       // the connection that it is of, sent by end owedFrom, or nil
 	owedFrom int
@@ -51,7 +51,7 @@ type Marks struct {
 
 // marked is what is known of the marks of one QP.
 type marked struct {
-	due    uint32 // marks that no CNP has told of
+	due    uint32 // marks that no CNP has reported
 	at     int64  // of the newest
 	pkey   uint16
 	mixed  bool // what was marked has not had one P_Key
@@ -159,7 +159,7 @@ func (m *Marks) taken() bool {
 	return end.Addr == p.Src && c.Ends[1-m.owedFrom].Number == p.DestQP && end.SQ.Una.After(p.PSN)
 }
 
-// overdue judges whether the receiver of marked packets has told their sender in time (rule CNG-CNP-001).
+// overdue judges whether the receiver of marked packets has notified their sender in time (rule CNG-CNP-001).
 func (v *Verifier) overdue(m *Marks, now int64) {
 	if m.owed == nil || m.owed.Encap == packet.Native || now-m.owed.Time <= v.Profile.CNPs.most(soonNotified) {
 		return
@@ -194,7 +194,7 @@ func (v *Verifier) overdue(m *Marks, now int64) {
 // CongestionEnds judges what the receiver of marked packets still owes at time now.
 func (v *Verifier) CongestionEnds(m *Marks, now int64) { v.overdue(m, now) }
 
-// notECT judges that the network marks only what its sender calls ECN-capable (rule CNG-ECN-001). At one tap the first packet of a QP tells
+// notECT judges that the network marks only what its sender calls ECN-capable (rule CNG-ECN-001). At one tap the first packet of a QP shows
 // what its sender does.
 func (v *Verifier) notECT(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.CNGECN001)

@@ -132,7 +132,7 @@ func (g *congestion) paced(by PacedBy, port packet.Addr, n notified) {
 	g.ports[port] = n
 }
 
-// cnpDSCP judges the DSCP of a CNP, where that is told (rule CNG-CNP-008).
+// cnpDSCP judges the DSCP of a CNP, where the profile gives it (rule CNG-CNP-008).
 func (v *Verifier) cnpDSCP(c *qp.Pair, from int, p *packet.Packet) {
 	if !v.Profile.HasDSCP || !onIP(p.Encap, nil) {
 		return
@@ -158,7 +158,7 @@ type pace struct {
 
 const (
 	pressing = int64(time.Millisecond) // between CNPs that follow one another
-	worth    = 16 << 10                // bytes from which on a rate tells something
+	worth    = 16 << 10                // bytes from which on a rate means something
 )
 
 // slows judges, over eight CNPs in a row, that the requester to which they go sends slower by and by (rule CNG-RP-001).

@@ -99,7 +99,7 @@ func missealed(p *packet.Packet) (d verdict, ok bool) {
 	return d, true
 }
 
-// coverSeal counts, at the end, the rules on the format of a packet that its ICRC tells of.
+// coverSeal counts, at the end, the rules on the format of a packet that its ICRC shows.
 func (v *Verifier) coverSeal(e packet.Encap, n uint64) {
 	v.Rec.Cover[rule.CNGIB003].Exercised += n
 	switch {
@@ -110,7 +110,7 @@ func (v *Verifier) coverSeal(e packet.Encap, n uint64) {
 	}
 }
 
-// otherwise tells whether the ICRC of a native packet, which is wrong, is right by other parameters (rule LNK-CRC-005).
+// otherwise returns by which other parameters the wrong ICRC of a native packet is right, or "" (rule LNK-CRC-005).
 func otherwise(p *packet.Packet) string {
 	if p.Encap != packet.Native {
 		return ""

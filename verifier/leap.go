@@ -11,18 +11,18 @@ import (
 )
 
 // Requests that go on at a PSN far from their stream are of a QP that was connected again, or their requester has leapt to another PSN. They
-// wait for what tells: a response to them, or what came with them.
+// wait for evidence: a response to them, or what came with them.
 
 const (
 	// leapMost is how many of them wait.
 	leapMost = 256
 	// leapNear is how far apart they are at most: a READ among them takes many PSNs.
 	leapNear = 1 << 13
-	// leapTime is in less than which no QP is destroyed, another one made, and its peer told.
+	// leapTime is too short to destroy a QP, create another one and connect it to its peer.
 	leapTime = int64(time.Millisecond)
 )
 
-// life is what tells of requests far from their stream.
+// life says why requests are far from their stream.
 type life uint8
 
 const (
@@ -36,19 +36,19 @@ func confirms(q *qp.SendQueue, p *packet.Packet) bool {
 	return q.Stray != nil && p.PSN.In(q.Stray.PSN, q.LeapEnd().Add(leapNear))
 }
 
-// requestTells is what the headers of requests far from the stream tell, and what both ends have sent.
+// requestTells is what the headers of requests far from the stream show, and what both ends have sent.
 func requestTells(c *qp.Pair, from int) life {
 	a, b := &c.Ends[from], &c.Ends[1-from]
 	switch {
 	case c.Closed, b.SQ.Stray != nil, a.Flow.Known() && !agrees(&a.Flow, a.SQ.Stray):
 		return lifeNew
-	case c.Reliable(): // the next response tells
+	case c.Reliable(): // the next response shows it
 		return lifeUnknown
 	}
 	return presumed(c, from)
 }
 
-// presumed is what is likely where no response tells: CM makes no connection in secret, and nobody makes one in no time.
+// presumed is what is likely where no response shows it: a connection that CM makes is seen, and making one takes time.
 func presumed(c *qp.Pair, from int) life {
 	q := &c.Ends[from].SQ
 	switch {
@@ -60,7 +60,7 @@ func presumed(c *qp.Pair, from int) life {
 	return lifeUnknown
 }
 
-// responseTells is what response p tells of the requests of end from that are far from their stream. A responder that was connected again
+// responseTells is what response p shows of the requests of end from that are far from their stream. A responder that was connected again
 // counts messages from 0; one that was not goes on counting, or asks for the PSN that it expects.
 func responseTells(c *qp.Pair, from int, p *packet.Packet) life {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
@@ -114,7 +114,7 @@ func (v *Verifier) leapKnown(c *qp.Pair, from int, p *packet.Packet) bool {
 	if !p.PSN.In(q.Stray.PSN, q.LeapEnd()) {
 		return false
 	}
-	if responseTells(c, from, p) != lifeUnknown { // where an HCA agent tells of the queue pair, it would have told of another connection too
+	if responseTells(c, from, p) != lifeUnknown { // where an HCA agent reports the queue pair, it would have reported another connection too
 		exact := r.MSN == qp.MSNKnown && c.Complete() && !q.EverMixed() && leapCount(q, r, p) == p.MSN
 		v.leap(c, from, rule.RCPSN004, rule.Requester, proven(exact || c.Sees(from)), p.Frame)
 		return false
@@ -168,7 +168,7 @@ func (v *Verifier) leapFrom(c *qp.Pair, from int, first *packet.Packet, requests
 }
 
 // leapWaits takes request p, which goes on from those that are far from their stream. It reports whether p is to be judged in the stream: those
-// before it have been followed there. Where nothing will tell any more whether the QP was connected again, it is taken for connected again, and what shows no
+// before it have been followed there. Where nothing can show any more whether the QP was connected again, it is taken for connected again, and what shows no
 // more than that is not proven.
 func (v *Verifier) leapWaits(c *qp.Pair, from int, p *packet.Packet, id rule.ID, role rule.Role) bool {
 	q := &c.Ends[from].SQ
@@ -194,7 +194,7 @@ func (v *Verifier) leapWaits(c *qp.Pair, from int, p *packet.Packet, id rule.ID,
 	return true
 }
 
-// leapUnproven reports the first request of end from that is far from its stream, where nothing tells whether its QP was connected again.
+// leapUnproven reports the first request of end from that is far from its stream, where nothing shows whether its QP was connected again.
 func (v *Verifier) leapUnproven(c *qp.Pair, from int, id rule.ID, role rule.Role, evidence ...uint64) {
 	q := &c.Ends[from].SQ
 	v.covered(id)

@@ -25,7 +25,7 @@ func Renews(c *qp.Pair, from int, p *packet.Packet) bool {
 		unused(c, p) && (in.Response || !q.Joined || p.PSN != q.Next)
 }
 
-// unused reports whether a connection that CM has told of was without any packet for long.
+// unused reports whether a connection that CM has shown was without any packet for long.
 func unused(c *qp.Pair, p *packet.Packet) bool {
 	return newest(c) == 0 && c.Told != 0 && p.Time-c.Told > Slept
 }

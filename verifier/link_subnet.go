@@ -44,7 +44,7 @@ func (v *Verifier) onSubnet(c *qp.Pair, from int, p *packet.Packet) {
 	v.inTables(c, from, p, s)
 }
 
-// onPort makes a finding that what was told of a port proves, where the tap sees all that the port is told.
+// onPort makes a finding that the known attributes of a port prove, where the tap sees all that is set on the port.
 func (v *Verifier) onPort(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port, d verdict) {
 	v.broken = true
 	if d.class == rule.Violation && !v.Near(p.Src) && (s.LID == 0 || !v.Near(packet.LIDAddr(s.LID))) {

@@ -11,24 +11,24 @@ import (
 	"ibwitness/rule"
 )
 
-// groups is what one shard has seen of multicast groups on InfiniBand. What the subnet administrator tells of a group and what is sent to it
+// groups is what one shard has seen of multicast groups on InfiniBand. What the subnet administrator reports of a group and what is sent to it
 // may be in different shards: see JudgeGroups.
 type groups struct {
 	told map[groupAsked]groupTold
 	used map[groupUse]*groupPacket
 }
 
-// groupAsked is a group, and a port that was told of it.
+// groupAsked is a group, and a port that got a record of it.
 type groupAsked struct{ mgid, port packet.Addr }
 
-// groupTold is the LID of a group, as the subnet administrator has told it.
+// groupTold is the LID of a group, as the subnet administrator has reported it.
 type groupTold struct {
 	mlid    uint16
-	changed bool // another LID was told before
+	changed bool // another LID was reported before
 	time    int64
 }
 
-// add takes what was told of the same group elsewhere.
+// add takes what another shard has seen of the same group.
 func (g *groupTold) add(other groupTold, ok bool) {
 	if ok {
 		g.changed = g.changed || other.changed || other.mlid != g.mlid
@@ -58,7 +58,7 @@ type groupSeen struct {
 const (
 	// groupsMost is how many groups are kept.
 	groupsMost = 1 << 12
-	// toldSince is how long after a port was told of a group nothing that it had queued before comes any more.
+	// toldSince is how long after a port got the record of a group nothing that it had queued before comes any more.
 	toldSince = time.Second
 )
 
@@ -68,7 +68,7 @@ const (
 	saData, saMLID                 = 56, saData + 36
 )
 
-// group notes what a datagram tells or uses of a group.
+// group notes a record of a group in a datagram, or that it is sent to a group.
 func (v *Verifier) group(p *packet.Packet) {
 	if b := p.Payload; p.SrcQP == 1 && len(b) > saMLID+1 && b[1] == saClass && b[3] == saGetResp && binary.BigEndian.Uint16(b[4:]) == 0 &&
 		binary.BigEndian.Uint16(b[16:]) == saMCMember && b[saData] == 0xFF && len(v.groups.told) < groupsMost {
@@ -98,8 +98,8 @@ func (v *Verifier) group(p *packet.Packet) {
 	}
 }
 
-// JudgeGroups holds the packets to multicast groups that the shards have seen against what any of them was told of the groups (rule UD-MC-002).
-// A group may have been made again since with another LID, of which the capture shows nothing; but then its sender was not the one that was told.
+// JudgeGroups compares the packets to multicast groups that the shards have seen with the records of the groups that any of them saw (rule UD-MC-002).
+// A group may have been made again since with another LID, of which the capture shows nothing; but then its sender was not the one that got the record.
 func JudgeGroups(all ...*Verifier) {
 	told, anyone := map[groupAsked]groupTold{}, map[packet.Addr]groupTold{}
 	for _, v := range all {

@@ -8,7 +8,7 @@ import (
 	"ibwitness/packet"
 )
 
-// The fast paths for headers, plain and again, compare what the rows of headers say that the rules read, and nothing else: shapes are built
+// The fast paths for headers, plain and again, compare only the fields that the rows of headers name as read by the rules: shapes are built
 // from the rows. A rule that says nothing of it is on no fast path.
 
 // word is a part of a packet that the fast paths load at once: eight bytes of a header as they are in memory, or a number made of several fields.

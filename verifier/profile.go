@@ -133,7 +133,7 @@ func (p *Profile) excuses(id rule.ID) bool {
 // keeps reports whether responders keep what comes after a gap.
 func (p *Profile) keeps() bool { return p.SelectiveRepeat || p.AdaptiveRouting }
 
-// unordered reports whether the order in which packets of end from of c came to the tap tells nothing of that in which they left.
+// unordered reports whether the order in which packets of end from of c came to the tap may differ from that in which they left.
 func (v *Verifier) unordered(c *qp.Pair, from int) bool {
 	return v.Profile.AdaptiveRouting && !c.Sees(from)
 }

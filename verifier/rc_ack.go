@@ -143,7 +143,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 	// Where the PSN that is missing is just what is acknowledged, and one packet came after it, that one had the wrong PSN.
 	renumbered := acked == q.Hole && q.HoleEnd.Add(1) == q.High && !q.BrokenAt(q.Hole) && !v.Profile.keeps()
 	if renumbered && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == packet.ACK && q.LastPSN == q.HoleEnd {
-		q.Filled = true // the next request tells
+		q.Filled = true // the next request shows it
 		return
 	}
 	// What came after the gap was kept; a sequence NAK may ask for what another gap lacks.
@@ -186,7 +186,7 @@ func rcBegun(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
 	return rcFirst(q, r) && s != nil && !s.Trace.Opcode.Info().First && !s.Trace.Opcode.Info().Only
 }
 
-// rcFirst reports whether no response has counted more than the first one, of a capture that does not tell how the connection began.
+// rcFirst reports whether no response has counted more than the first one, of a capture that does not show how the connection began.
 func rcFirst(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
 	return q.FirstMSN != 0 && r.LastMSN == q.FirstMSN
 }

@@ -37,7 +37,7 @@ func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.P
 	return sameBytes(v.trace(p), t)
 }
 
-// sameBytes reports whether two traces are those of one packet. Of it and its copy, one may have been damaged on the way where no ICRC tells.
+// sameBytes reports whether two traces are those of one packet. Of it and its copy, one may have been damaged on the way where no ICRC shows it.
 func sameBytes(a, b packet.Trace) bool {
 	a.Flags, b.Flags = a.Flags|packet.TraceSealed, b.Flags|packet.TraceSealed
 	return a == b

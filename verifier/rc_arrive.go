@@ -13,7 +13,7 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[1-from]
 	r := &end.RQ
 	if c.Invalidated && end.SQ.InvRKey != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Send {
-		end.SQ.InvRKey = 0 // the peer may have told of memory registered again
+		end.SQ.InvRKey = 0 // the peer may have sent the R_Key of memory registered again
 		c.Invalidated = c.Ends[from].SQ.InvRKey != 0
 	}
 	if v.broken {

@@ -131,7 +131,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	if q.MayRead(p.PSN) {
 		return // the READ that takes it was reported
 	}
-	// At the requester all that it sent was seen; but a response to just the next PSN may tell of a packet that was not recognised.
+	// At the requester all that it sent was seen; but a response to just the next PSN may belong to a packet that was not recognised.
 	neverSent := c.Sees(1-from) && r.Told && p.PSN != q.Next
 	// At the responder all that arrived was seen, since the capture began; a NAK answers what came just before it.
 	neverCame := c.Sees(from) && (r.Told || p.Syndrome.Type() == packet.NAK)

@@ -17,7 +17,7 @@ import (
 //
 // What differs from packet to packet is masked and not asked one by one: a processor cannot guess such branches.
 
-// expectation is what an opcode tells the fast path.
+// expectation is what the fast path knows of an opcode.
 type expectation struct {
 	known   bool   // a request of the fast path
 	op      wqe.Op // that it belongs to

@@ -6,12 +6,12 @@ import (
 	"ibwitness/rule"
 )
 
-// A tap whose link goes down, or which is overrun, misses packets without saying so. The responder tells: it acknowledges what comes after the gap without a NAK,
+// A tap whose link goes down, or which is overrun, misses packets without saying so. The responder shows it: it acknowledges what comes after the gap without a NAK,
 // and its MSN counts the messages that the capture does not hold. Of one message that is no proof: its requester may have left
 // out its PSN, and the responder have taken the next one for it. Of several the capture has lost them.
 
 // missed is how many messages response p counts that the capture does not hold, as far as there is room for them in the gap before acked; 0: it
-// tells of none.
+// shows none.
 func missed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.PSN) int {
 	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() != packet.ACK || !r.Answered || r.Nak != qp.NakNone || r.Repeated || !r.LastPSN.Before(q.Hole) || q.BrokenAt(q.Hole) {
 		return 0

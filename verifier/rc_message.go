@@ -151,7 +151,7 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 		}
 		q.Count = (q.Count + 1) & packet.PSNMask
 		if v.abandoned {
-			w.Flags |= wqe.Blamed // its opcode may be wrong, so its length tells nothing
+			w.Flags |= wqe.Blamed // its opcode may be wrong, so its length shows nothing
 			v.abandoned = false
 		}
 	}

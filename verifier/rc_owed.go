@@ -9,7 +9,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// silence is how long a capture must go on after a request before its end tells anything.
+// silence is how long a capture must go on after a request before its end proves anything.
 const silence = int64(time.Second)
 
 // rcOwes notes, when a requester runs into its timer, the request that the responder has left unanswered. Whether it is alive, or

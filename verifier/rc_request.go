@@ -80,7 +80,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	if !c.Paired && q.Messages.Len() >= unpairedMessages {
-		q.Una = q.Messages.At(q.Messages.Len() - unpairedMessages/2).First // no response can tell what is still outstanding
+		q.Una = q.Messages.At(q.Messages.Len() - unpairedMessages/2).First // no response can show what is still outstanding
 	}
 	q.Retrying = false
 	q.History.Put(p.PSN, p.Frame, v.trace(p), q.High.Diff(q.Una))
@@ -299,7 +299,7 @@ func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	case w.Op == wqe.Send:
 	case p.Has&packet.HasImmDt != 0:
 		if !in.Only {
-			limit-- // its first packet did not tell that it takes a receive
+			limit-- // its first packet did not show that it takes a receive
 			q.Limit = limit & packet.PSNMask
 		}
 	default:

@@ -308,7 +308,7 @@ func (v *Verifier) rcRanOut(q *qp.SendQueue, p *packet.Packet) {
 	}
 }
 
-// impliedNAK reports whether a response has told the requester that one before it is missing: no timer had to run out for p to be retransmitted.
+// impliedNAK reports whether a response has shown the requester that one before it is missing: no timer had to run out for p to be retransmitted.
 func impliedNAK(q *qp.SendQueue, p *packet.Packet) bool {
 	if q.Passed || q.Recovery != nil && q.Recovery.PassedAt != 0 && p.Time-q.Recovery.PassedAt < int64(inFlight) {
 		return true

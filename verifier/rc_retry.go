@@ -13,7 +13,7 @@ import (
 // sameFrame is how soon after a packet its copy may come that the network made.
 const sameFrame = int64(10 * time.Millisecond)
 
-// atOnce is how soon it comes where no IPv4 identification tells it from a packet that was retransmitted.
+// atOnce is how soon it comes where no IPv4 identification distinguishes it from a packet that was retransmitted.
 const atOnce = sameFrame / 100
 
 // uncount gives up the count of messages from psn on, where two packets took one PSN: which of them the responder took, and so where its messages end,
@@ -249,7 +249,7 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	q.Unsure = !c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last)
 	q.CloseHole()
 	if c.Sees(from) {
-		r.EPSN = p.PSN // else the next response tells
+		r.EPSN = p.PSN // else the next response shows it
 	}
 	r.MSN = qp.MSNUnknown
 	q.Break()

@@ -15,7 +15,7 @@ const quantum = int64(10 * time.Millisecond)
 
 // Silent judges the ends of an RC connection that have left something undone up to time now: a requester whose timer has run out, and a responder
 // that owes an answer (rules RC-TMO-004, RC-RSP-005). That the queue pair still exists, and silence is no right of it, shows where it sent something
-// after the time was over, or where its events tell so.
+// after the time was over, or where its events show it.
 func (v *Verifier) Silent(c *qp.Pair, now int64) {
 	if c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !v.unheard(c) {
 		return
@@ -138,8 +138,8 @@ func (v *Verifier) newest(q *qp.SendQueue) *packet.Packet {
 	return p
 }
 
-// life tells whether the queue pair of an end still existed, and was not in error, when a time was over that began at since and took most: it sent
-// something after that, and its host did not stop meanwhile; or its events tell.
+// life reports whether the queue pair of an end still existed, and was not in error, when a time was over that began at since and took most: it sent
+// something after that, and its host did not stop meanwhile; or its events show it.
 func (v *Verifier) life(c *qp.Pair, i int, since, most int64) hcaagent.Life {
 	end := &c.Ends[i]
 	if v.LifeAt != nil && end.Numbered {

@@ -61,7 +61,7 @@ func (v *Verifier) mayGoBack(c *qp.Pair, from int, p *packet.Packet) bool {
 	return c.Ends[from].SQ.MayGoBack(p.Time, c.Ends[1-from].RQ.Nak == qp.NakNone) || v.mayTimeOut(c, from, p)
 }
 
-// usualTimer is what the timer of a requester is taken for at most where the queue pair does not tell it, whatever CM says: that of code 12. Applications set 14, seldom less.
+// usualTimer is what the timer of a requester is taken for at most where the queue pair does not give it, whatever CM says: that of code 12. Applications set 14, seldom less.
 const usualTimer = 16777216 * time.Nanosecond
 
 // stoodStill reports whether the host of the requester of retransmission p may have been stopped at a time, and until now: the timer of the request had run out

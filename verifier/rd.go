@@ -81,13 +81,13 @@ func (rd *RD) Doubted(from int, p *packet.Packet) {
 	}
 }
 
-// malformed is the newest packet of RD of which the end-to-end context can not be told: its PSN is not missing there.
+// malformed is the newest packet of RD of which the end-to-end context is not known: its PSN is not missing there.
 type malformed struct {
 	from, to packet.Addr
 	psn      packet.PSN
 }
 
-// Malformed takes a packet of RD whose headers are not those of an opcode of RD. That is told of it already.
+// Malformed takes a packet of RD whose headers are not those of an opcode of RD. That was reported already.
 func (v *Verifier) Malformed(p *packet.Packet) { v.malformed = malformed{p.Src, p.Dst, p.PSN} }
 
 // FinishRD judges what was open when the capture ended.

@@ -144,13 +144,13 @@ func (v *Verifier) rdBegin(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, key
 	}
 }
 
-// rdWaits judges that a QP which was told to wait does (rule RD-EEC-003).
+// rdWaits judges that a QP which got an RNR NAK waits (rule RD-EEC-003).
 func (v *Verifier) rdWaits(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, w rdWait) {
 	delete(e.waits, p.SrcQP)
 	v.covered(rule.RDEEC003)
 	timer := w.until - w.at
 	if p.Time >= w.until-min(earlyWindow, timer/2) || p.PSN == w.psn && p.Time-w.at < int64(inFlight) && !c.Sees(from) {
-		return // in time, or on its way when the NAK was
+		return // in time, or in flight together with the NAK
 	}
 	v.rdAccuse(c, from, p, p.SrcQP, verdict{
 		rule: rule.RDEEC003, class: proven(c.Sees(from)), role: rule.Requester,

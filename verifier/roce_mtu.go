@@ -41,7 +41,7 @@ func (v *Verifier) Refused(c *qp.Pair, from int, p *packet.Packet) {
 	k := narrowKey{p.Src, p.Dst, p.DestQP}
 	n, again := v.narrow[k]
 	if size <= int(p.MTU) || n.judged || again && p.Time-n.time <= heeded {
-		return // the message contradicts itself, or tells nothing new
+		return // the message contradicts itself, or shows nothing new
 	}
 	d := verdict{
 		rule: rule.ROCV2031, class: rule.Unproven, role: rule.Sender,
@@ -67,7 +67,7 @@ func (v *Verifier) Refused(c *qp.Pair, from int, p *packet.Packet) {
 	v.bytewise(c, from, p, d)
 }
 
-// stillRefused proves what was found of the first packet of a sender that was refused, by p. It reports false where the finding was told already.
+// stillRefused proves what was found of the first packet of a sender that was refused, by p. It reports false where the finding was reported already.
 func (v *Verifier) stillRefused(p *packet.Packet, n narrow) bool {
 	return v.confirm(p, v.Rec.OnFrame(rule.ROCV2031, n.tap, n.frame), func(f *rule.Finding) bool {
 		is := f.Accused.Addr == p.Src

@@ -50,7 +50,7 @@ func once(c *qp.Pair, from int, what uint16) bool {
 	return was&what == 0
 }
 
-// byTable makes a finding that the table of a port proves where the tap sees all that the port is told.
+// byTable makes a finding that the table of a port proves where the tap sees all that is set on the port.
 func (v *Verifier) byTable(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port, sees bool, d verdict) {
 	d.role, d.class, d.evidence = rule.Sender, proven(sees), []uint64{s.Frame}
 	if !sees {

@@ -8,7 +8,7 @@ import (
 	"ibwitness/rule"
 )
 
-// standstill is how many times in a row the PSN of a sender of datagrams must make the same step, to where it was or back, until it is told: one such
+// standstill is how many times in a row the PSN of a sender of datagrams must make the same step, to the same PSN or back, until it is reported: one such
 // step may be the network's, which changes the order of packets, or that of two send queues under one QPN.
 const standstill = 4
 

@@ -15,16 +15,16 @@ import (
 	"ibwitness/subnet"
 )
 
-// Verifier judges the packets of one shard. Near tells which endpoints the tap is near.
+// Verifier judges the packets of one shard. Near reports which endpoints the tap is near.
 type Verifier struct {
 	Rec  *rule.Recorder
 	Near func(packet.Addr) bool
-	// Untouched tells whether the tap that saw a packet is near its sender, so that the network has not changed it yet. One of several taps may be elsewhere.
+	// Untouched reports whether the tap that saw a packet is near its sender, so that the network has not changed it yet. One of several taps may be elsewhere.
 	Untouched func(*packet.Packet) bool
 	// Renew, where not nil, is asked when a packet seems to be of another connection of its QP (see Renews): it reports whether it has verified it as
 	// one of another connection.
 	Renew func(c *qp.Pair, from int, p *packet.Packet) bool
-	// Unheard, where not nil, tells whether nothing has come that may answer the requests of a connection whose responses are not known.
+	// Unheard, where not nil, reports whether nothing has come that may answer the requests of a connection whose responses are not known.
 	Unheard func(*qp.Pair) bool
 	// LifeAt, where not nil, reports whether a queue pair existed at a time and was not in error, as its events show.
 	LifeAt func(a packet.Addr, qpn uint32, at int64) hcaagent.Life
@@ -44,7 +44,7 @@ type Verifier struct {
 	asked uint32
 	// abandoned says that the packet at hand broke off an open message.
 	abandoned bool
-	// cng is what was told of congestion.
+	// cng is the state of congestion control.
 	cng congestion
 	// Profile is what the devices do otherwise than the standard, on purpose.
 	Profile  Profile
@@ -58,7 +58,7 @@ type Verifier struct {
 	Thorough bool
 	// Latencies, where not nil, takes how long answers take.
 	Latencies *Latencies
-	// Subnet, where not nil, is what management packets have told of the ports: look there for a port by its LID.
+	// Subnet, where not nil, is what management packets have shown of the ports: look there for a port by its LID.
 	Subnet *subnet.Subnet
 	// Skipped counts, by reason, the packets of which something could not be judged.
 	Skipped [NumSkips]uint64
@@ -163,7 +163,7 @@ func leftBefore(p *packet.Packet, id uint16) bool {
 	return p.Encap == packet.RoCEv2IPv4 && behind > 0 && behind < 64
 }
 
-// numbered reports whether the sender of p numbers its packets, so that a copy which the network made can be told from another packet.
+// numbered reports whether the sender of p numbers its packets, so that a copy which the network made can be distinguished from another packet.
 func numbered(p *packet.Packet) bool { return p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 }
 
 // toldCut is why what CM told proves nothing.

@@ -20,8 +20,8 @@ const (
 
 // Times that no message gives.
 const (
-	// slack is how far opposite directions of a capture may be out of order, and nearby how far they are where the tap is near the sender of an answer:
-	// a communication manager takes longer than that to send one, and where a direction is recorded later, responses stand before their requests.
+	// slack is how far opposite directions of a capture may be out of order, and nearby how far they are at a tap near the sender of an answer:
+	// a communication manager takes longer than that to send one, and where a direction is recorded later, responses are before their requests.
 	slack  = int64(time.Millisecond)
 	nearby = slack / 4
 	// hold is for how long an exchange that is over is remembered: late repetitions belong to it.
@@ -107,7 +107,7 @@ const (
 	receiver = 1
 )
 
-// Packet takes a datagram to or from QP1 whose ICRC is not wrong. Those of other management classes are left alone.
+// Packet takes a datagram to or from QP1 whose ICRC is not wrong. Those of other management classes are ignored.
 func (v *Verifier) Packet(p *packet.Packet) {
 	if p.Has&packet.HasDETH == 0 || len(p.Payload) < mad.HeaderSize {
 		return

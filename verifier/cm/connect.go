@@ -62,7 +62,7 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 	v.open(x, m, q)
 }
 
-// swapped judges a REP that stands before its REQ.
+// swapped judges a REP that is recorded before its REQ.
 func (v *Verifier) swapped(m *message, x *exchange) {
 	v.covered(rule.CMSM001)
 	x.rep.excuse()

@@ -46,7 +46,7 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 		v.answerable(x, side, d.TID)
 		v.covered(rule.CMSM011)
 		if wrong {
-			break // its receiver leaves it alone
+			break // its receiver ignores it
 		}
 		v.expect(x, m, answerDREQ, 1-side, int64(x.retries+1)*x.timeout[1-side])
 	case s.copied(m):

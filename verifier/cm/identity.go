@@ -20,7 +20,7 @@ func (v *Verifier) named(m *message, local, remote uint32, tid uint64) (x *excha
 	if x != nil && x.older(m) {
 		return nil, 0, false
 	}
-	if x == nil && !behind(m.h.Attribute) {
+	if x == nil && !whileConnected(m.h.Attribute) {
 		if i, ok := v.byTID[tidKey{m.Dst, m.Src, tid}]; ok && v.slots[i].asked && !v.slots[i].rep.sent() && v.slots[i].misnamed.frame == 0 {
 			x, side = &v.slots[i], passive
 			v.wrongID(m, x, side, rule.CMID002, x.ids[active], remote)
@@ -134,8 +134,8 @@ func (x *exchange) spent(m *message) bool {
 	return !x.rtu.happened() && m.Time-since >= x.life(passive)
 }
 
-// behind reports whether a message is sent within a connection only.
-func behind(a mad.Attribute) bool {
+// whileConnected reports whether a message is sent within a connection only.
+func whileConnected(a mad.Attribute) bool {
 	return a == mad.AttrDREQ || a == mad.AttrDREP || a == mad.AttrLAP || a == mad.AttrAPR
 }
 

@@ -49,5 +49,5 @@ func (v *Verifier) internet(m *message, id mad.ServiceID, private []byte, have i
 	})
 }
 
-// short reports whether nothing stands before the last four bytes.
+// short reports whether all bytes before the last four are 0.
 func short(a packet.Addr) bool { return a.Hi == 0 && a.Lo>>32 == 0 }

@@ -47,7 +47,7 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 	x, side, agrees := v.find(m, r.LocalCommID, r.RemoteCommID)
 	v.address(m, x)
 	if x != nil && x.older(m) {
-		if r.Reason == mad.RejStale && side == passive { // its sender took the REQ for that of the older connection, come again: TimeWait is not over
+		if r.Reason == mad.RejStale && side == passive { // its sender took the REQ for a retransmission of the earlier connection's: TimeWait is not over
 			x.req.answered = true
 		}
 		return
@@ -121,7 +121,7 @@ func (v *Verifier) timedOut(m *message, r *mad.REJ, x *exchange, side int) {
 	})
 }
 
-// late judges a message that comes behind the end of its exchange (rules CM-SM-008, CM-SM-013), and reports whether it does.
+// late judges a message that comes after the end of its exchange (rules CM-SM-008, CM-SM-013), and reports whether it does.
 func (v *Verifier) late(m *message, x *exchange, side int, name string) bool {
 	if x.reject.happened() {
 		v.covered(rule.CMSM013)
@@ -146,7 +146,7 @@ func (v *Verifier) late(m *message, x *exchange, side int, name string) bool {
 	return over && name != "DREQ"
 }
 
-// waiting reports whether a REQ has come again while the QPs wait, behind the end of their connection.
+// waiting reports whether a REQ was retransmitted while the QPs are in TimeWait, after the end of their connection.
 func (x *exchange) waiting(end int64) bool {
 	return x.req.time > end && x.req.time-end < x.timeWait(passive)
 }

@@ -76,7 +76,7 @@ func (v *Verifier) replied(m *message, r *mad.REP, x *exchange) {
 	}
 }
 
-// orphan keeps a REP whose REQ was not seen: it may stand before it. Who sent the REQ sends no REP to itself.
+// orphan keeps a REP whose REQ was not seen: the REQ may be recorded later. Who sent the REQ sends no REP to itself.
 func (v *Verifier) orphan(m *message, r *mad.REP) {
 	if i, ok := v.byTID[tidKey{m.Src, m.Dst, r.TID}]; ok && v.slots[i].asked && v.slots[i].ids[active] == r.RemoteCommID {
 		x := &v.slots[i]

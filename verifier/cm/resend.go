@@ -10,7 +10,7 @@ import (
 
 var seed = maphash.MakeSeed()
 
-// digest stands for the content of a message.
+// digest is a hash of the content of a message.
 func digest(b []byte) uint64 { return maphash.Bytes(seed, b) }
 
 // first notes a message that is sent for the first time.
@@ -28,7 +28,7 @@ func (s *sending) copied(m *message) bool {
 	return m.Time-s.time < slack && s.psn == m.PSN && s.same(m)
 }
 
-// excuse notes that the other side gave cause to send it again.
+// excuse notes that the other side gave cause to retransmit it.
 func (s *sending) excuse() { s.excused = min(s.excused+1, 100) }
 
 func (s *sending) same(m *message) bool { return s.cut || m.Cut || s.digest == digest(m.b) }
@@ -61,7 +61,7 @@ func (v *Verifier) again(x *exchange, side int, s *sending, m *message, limit in
 	s.time, s.frame, s.ipid = m.Time, m.Frame, m.IPID
 }
 
-// soon judges how long side waited before it sent a message again.
+// soon judges how long side waited before it retransmitted a message.
 func (v *Verifier) soon(x *exchange, side int, s *sending, m *message, class rule.Class) {
 	if s.excused > 0 {
 		return

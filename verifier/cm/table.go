@@ -56,7 +56,7 @@ type sending struct {
 	tap, ipid   uint16
 	times       uint16 // 0: not seen
 	cut         bool
-	excused     uint8 // how often the other side gave cause to send it again
+	excused     uint8 // how often the other side gave cause to retransmit it
 	answered    bool
 }
 
@@ -294,7 +294,7 @@ func (v *Verifier) expire() {
 func (v *Verifier) find(m *message, local, remote uint32) (x *exchange, side int, agrees bool) {
 	i, isActive := v.byID[key{active: m.Src, passive: m.Dst, id: local}]
 	j, isPassive := v.byID[key{active: m.Dst, passive: m.Src, id: remote}]
-	isPassive = isPassive && !(v.slots[j].ids[passive] == 0 && behind(m.h.Attribute))
+	isPassive = isPassive && !(v.slots[j].ids[passive] == 0 && whileConnected(m.h.Attribute))
 	other := local // the communication ID of the passive side
 	switch {
 	case isActive && (!isPassive || v.slots[i].ids[passive] == remote && !v.follows(j, i, local)):

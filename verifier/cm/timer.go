@@ -10,7 +10,7 @@ import (
 	"ibwitness/rule"
 )
 
-// period is the time that a 5-bit code stands for, 4.096 µs · 2^code, in nanoseconds (rule CM-TMO-001).
+// period is the time that a 5-bit code means, 4.096 µs · 2^code, in nanoseconds (rule CM-TMO-001).
 func period(code uint8) int64 { return 4096 << (code & 31) }
 
 // deadline is when something must have happened.
@@ -33,7 +33,7 @@ const (
 	answerAfter             // by REP or REJ, after an MRA
 	repeatRTU               // for a REP that was retransmitted
 	answerDREQ              // by DREP
-	repOfMRA                // what a message answers stands before it, as far as captures keep the order
+	repOfMRA                // what a message answers is before it, as far as captures keep the order
 	lapOfMRA
 	lapOfAPR
 	dreqOfDREP
@@ -89,7 +89,7 @@ func (v *Verifier) pass(now int64) {
 	}
 }
 
-// close judges, at the end of the capture, answers to what stands nowhere before them, of the sides that the tap is near. What they answer is not recorded
+// close judges, at the end of the capture, answers to what is nowhere before them, of the sides that the tap is near. What they answer is not recorded
 // so much later that the capture could have ended in between.
 func (v *Verifier) close() {
 	for len(v.due) > 0 {
@@ -155,7 +155,7 @@ func (v *Verifier) premature(x *exchange, m *message, kind duty, side int) {
 func (v *Verifier) baseless(x *exchange, d *deadline) {
 	side := int(d.side)
 	if v.oddFrom(x, 1-side) || x.misnamed.frame != 0 && x.misnamed.side != side || x.reject.happened() {
-		return // it may be an answer to that, or to a DREQ behind the end
+		return // it may be an answer to that, or to a DREQ after the end
 	}
 	switch d.kind {
 	case repOfMRA:

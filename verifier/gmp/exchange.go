@@ -86,7 +86,7 @@ func (t *table) begin(k key, now int64) *exchange {
 	if n := int32(len(t.ring)); n > 0 {
 		t.next = (t.next + 1) % n // the oldest
 	}
-	if len(t.ring) == 0 || len(t.ring) < maxOpen && t.ring[t.next].lives(now) {
+	if len(t.ring) == 0 || len(t.ring) < maxOpen && t.ring[t.next].kept(now) {
 		t.grow()
 	}
 	x := &t.ring[t.next]
@@ -99,8 +99,8 @@ func (t *table) begin(k key, now int64) *exchange {
 	return x
 }
 
-// lives reports whether an exchange is better remembered.
-func (x *exchange) lives(now int64) bool {
+// kept reports whether an exchange is better remembered.
+func (x *exchange) kept(now int64) bool {
 	return x.key != key{} && (!x.answered || now-x.time < over)
 }
 
@@ -222,7 +222,7 @@ type stray struct {
 	p      packet.Packet
 	h      mad.Header
 	proven bool
-	again  bool // there is an older request with the transaction ID, which was answered: most likely it is its answer once more
+	again  bool // there is an earlier request with the transaction ID, which was answered: most likely it is its answer once more
 }
 
 // maxStrays is how many of a pair wait for their requests.

@@ -20,7 +20,7 @@ type Verifier struct {
 	rec *rule.Recorder
 	// sees reports whether the tap misses nothing that an endpoint sends or gets: it is near it, and the capture lost nothing.
 	sees    func(a, gid packet.Addr) bool
-	leans   bool // what is found on the datagram at hand rests on the place of the tap
+	leans   bool // what is found on the datagram at hand rests on the tap position
 	peers   map[pair]*peer
 	list    []*peer // of peers, as they came
 	now     int64   // time of the datagram at hand
@@ -192,7 +192,7 @@ type verdict struct {
 	role             rule.Role
 	expected, actual string
 	detail           string
-	leans            bool   // on the place of the tap
+	leans            bool   // on the tap position
 	evidence         uint64 // an earlier frame, 0: none
 	tap              uint16 // of it
 }

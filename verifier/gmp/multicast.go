@@ -28,7 +28,7 @@ var (
 
 func mc(name string) mad.Field { return mad.LayoutMCMemberRecord.Field(name) }
 
-// mcSelectors are those that managers hold a join against. The lifetime of packets they do not refuse for.
+// mcSelectors are those that managers compare a join with. They refuse none for its packet lifetime.
 var mcSelectors = []selector{{4, mc("MTUSelector"), mc("MTU"), asCode}, {8, mc("rateSelector"), mc("rate"), mbps}}
 
 // The components that a request needs which creates a group: PortGID, Q_Key, TClass, P_Key, SL, FlowLabel, JoinState.

@@ -117,7 +117,7 @@ func (v *Verifier) cleared(q *peer, k counterKey, a []byte) {
 	q.counters[k] = c
 }
 
-// wrapped judges counters that have gone down: one alone, while another of them went on, has wrapped.
+// wrapped judges counters that have gone down: a single one, while another of them went on, has wrapped.
 func (v *Verifier) wrapped(l *mad.Layout, old *counters, d *datagram, b []byte) {
 	on, down := false, mad.Field{}
 	for _, f := range l.Fields[3:] {

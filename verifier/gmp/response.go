@@ -21,7 +21,7 @@ func answerTo(c mad.Class, m mad.Method) mad.Method {
 	return m | 0x80
 }
 
-// response holds a response against its request.
+// response compares a response with its request.
 func (v *Verifier) response(d *datagram) {
 	p := d.p
 	q := v.peer(p.Dst, p.Src)
@@ -249,7 +249,7 @@ func (v *Verifier) unanswered(q *peer, end int64) {
 	}
 }
 
-// answerer stands for the responder, of which nothing was seen, with the frame and time of the request.
+// answerer makes a packet of the responder, of which nothing was seen, with the frame and time of the request.
 func (x *exchange) answerer() packet.Packet {
 	return packet.Packet{
 		Frame: x.frame, Tap: x.tap, Time: x.time, PSN: x.psn, Opcode: packet.Op(packet.UD, packet.SendOnly), Has: packet.HasBTH,

@@ -56,7 +56,7 @@ func (v *Verifier) rmpp(d *datagram) bool {
 	r := &d.r
 	if !r.Active() {
 		v.covered(rule.MADRMP010)
-		// The version and the response time alone are left in by libraries that fill the header from a template.
+		// Only the version and the response time are left in by libraries that fill the header from a template.
 		if r.Type != 0 || r.Flags != 0 || r.Status != 0 || r.Data1 != 0 || r.Data2 != 0 {
 			v.rmppBad(rule.MADRMP010, d, "an RMPP header of 0 outside a transfer", fmt.Sprintf("%v, flags %d, %v, data 0x%x and 0x%x", r.Type, r.Flags, r.Status, r.Data1, r.Data2))
 			v.meant(d)
@@ -248,7 +248,7 @@ func (v *Verifier) order(q *peer, t *transfer, d *datagram, n uint32, sees bool)
 	t.next = max(t.next, n+1)
 	switch {
 	case w.rule == rule.MADRMP005:
-		v.wait(q, waitWindow, keyOf(d), n, d.p, w) // the acknowledgement may be recorded behind what it allows
+		v.wait(q, waitWindow, keyOf(d), n, d.p, w) // the acknowledgement may be recorded after what it allows
 	case w.expected != "":
 		v.report(d.p, w)
 	}
@@ -351,7 +351,7 @@ func (v *Verifier) ack(q *peer, x *exchange, t *transfer, d *datagram) {
 	switch {
 	case w.expected == "":
 	case t.begun && n >= t.next && window >= n:
-		v.wait(q, waitData, keyOf(d), n, p, w) // the segment may be recorded behind its acknowledgement
+		v.wait(q, waitData, keyOf(d), n, p, w) // the segment may be recorded after its acknowledgement
 	default:
 		v.report(p, w)
 	}

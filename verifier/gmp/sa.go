@@ -140,7 +140,7 @@ func (v *Verifier) smKey(x *exchange, d *datagram) {
 func (v *Verifier) tabled(d *datagram, x *exchange) bool {
 	v.covered(rule.MADSA006)
 	if !d.r.Active() && d.r.Type != 0 {
-		return false // the flag alone is missing: MAD-RMP-010
+		return false // only the flag is missing: MAD-RMP-010
 	}
 	if !d.r.Active() {
 		v.saBad(rule.MADSA006, d, x, "RMPP for the records of "+d.h.Method.String(), "a datagram without RMPP")
@@ -169,7 +169,7 @@ func (v *Verifier) tabled(d *datagram, x *exchange) bool {
 	return w.class != rule.Violation
 }
 
-// records walks the records that stand whole in a response.
+// records walks the records that are whole in a response.
 func (v *Verifier) records(d *datagram, x *exchange, table bool) {
 	l := mad.SARecord(d.h.Attribute)
 	if l == nil || !d.whole() {

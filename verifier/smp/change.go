@@ -73,7 +73,7 @@ func (v *Verifier) changes(x *exchange) {
 	v.loses(x, lost)
 }
 
-// widely notes a Set that is, or may be, of many SLtoVLMappingTables of a switch: bits 16 and 17 of its modifier stand for all input and all output ports.
+// widely notes a Set that is, or may be, of many SLtoVLMappingTables of a switch: bits 16 and 17 of its modifier mean all input and all output ports.
 func (v *Verifier) widely(x *exchange) {
 	if x.wide() && x.at.known() {
 		v.wide[x.at.node] = v.p.Time + underway

@@ -8,7 +8,7 @@ import (
 	"ibwitness/rule"
 )
 
-// format judges what needs the packet alone. It reports whether the rest can be judged.
+// format judges what needs only the packet. It reports whether the rest can be judged.
 func (v *Verifier) format() bool {
 	p, s := v.p, &v.s
 	smp := s.Class == mad.ClassSubnetLID || s.Class == mad.ClassSubnetDirected

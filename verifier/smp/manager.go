@@ -13,7 +13,7 @@ import (
 // mostManagers bounds the managers of a subnet that are kept: each one is compared with all others.
 const mostManagers = 1024
 
-// grace is how long two masters may stand beside each other before the lower one is blamed.
+// grace is how long there may be two masters before the lower one is blamed.
 const grace = 60 * second
 
 var (

@@ -52,7 +52,7 @@ func (k *port) checked(now int64, x *exchange) {
 	}
 }
 
-// still is the class of what holds while nobody has told the port something else, and it was not switched on again.
+// still is the class of what holds while nobody has set the port to something else, and it was not switched on again.
 func (v *Verifier) still(x *exchange, k *port) rule.Class {
 	if k != nil && x.time-k.held > rebirth {
 		return rule.Unproven
@@ -107,7 +107,7 @@ func (v *Verifier) keys(x *exchange, k *port) {
 	d := v.s.Data
 	n, protect, key := uint16(piViolations.Uint(d)), uint8(piProtect.Uint(d)), piMKey.Uint(d)
 	if x.Method == mad.Get && (key != 0 || protect == 0) && (key != k.key && k.keyKnown || !piLID.Same(d, k.info[:])) {
-		k.wrongs, k.changed, k.has = 0, 0, false // it was switched on again, or told so out of sight
+		k.wrongs, k.changed, k.has = 0, 0, false // it was switched on again, or set by what the capture does not show
 	}
 	if k.has && x.Method == mad.Get {
 		class := v.still(x, k)

@@ -112,7 +112,7 @@ func (v *Verifier) moved(x *exchange, n *subnet.Node, number uint8) {
 	x.at = *x.slot
 	if x.Class != mad.ClassSubnetLID {
 		if another {
-			v.behind(x)
+			v.forgetRoutes(x)
 		}
 		return
 	}
@@ -126,8 +126,8 @@ func (v *Verifier) moved(x *exchange, n *subnet.Node, number uint8) {
 	}
 }
 
-// behind forgets which nodes the directed routes lead to that go through the node of an exchange, which is another one now.
-func (v *Verifier) behind(x *exchange) {
+// forgetRoutes forgets which nodes the directed routes lead to that go through the node of an exchange, which is another one now.
+func (v *Verifier) forgetRoutes(x *exchange) {
 	hops := int(x.ClassSpecific & 0xFF)
 	for r, at := range v.routes {
 		if r.tap == x.tap && int(r.count) > hops && r.slid == x.drSLID && string(r.path[:hops]) == string(hopsOf(x.initial[:], hops)) {
@@ -160,7 +160,7 @@ type port struct {
 
 	reborn int64 // when it was seen down, or not in use yet; see beginsAnew
 
-	changed     int64 // when a Set changed the M_Key alone; 0: none did
+	changed     int64 // when a Set changed only the M_Key; 0: none did
 	changeFrame uint64
 }
 

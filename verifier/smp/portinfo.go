@@ -69,10 +69,10 @@ const (
 	capVaries = capSM | 1<<16 | 1<<17 | 1<<19 | 1<<20
 )
 
-// mtuBytes is the size that an MTU code stands for.
+// mtuBytes is the size that an MTU code means.
 func mtuBytes(code uint64) uint32 { return 128 << code }
 
-// lanes is how many data VLs a code stands for.
+// lanes is how many data VLs a code means.
 func lanes(code uint64) uint8 {
 	if code == 5 {
 		return 15
@@ -104,7 +104,7 @@ func (v *Verifier) portInfo(x *exchange) {
 	}
 }
 
-// linkInfo judges components that hold together in each PortInfo. While the port is down they mean nothing (C14-24.2.1).
+// linkInfo judges components that must be consistent in each PortInfo. While the port is down they mean nothing (C14-24.2.1).
 func (v *Verifier) linkInfo(x *exchange) {
 	d := v.s.Data
 	state, physical := uint8(piState.Uint(d)), piPhysical.Uint(d)
@@ -131,7 +131,7 @@ func (v *Verifier) linkInfo(x *exchange) {
 	switch {
 	case v.breaks(rule.SMPPI003, on == 0 || on&^able != 0):
 		v.report(rule.SMPPI003, v.paired(), rule.Responder, fmt.Sprintf("LinkWidthEnabled within LinkWidthSupported 0x%02x", able), fmt.Sprintf("0x%02x", on), x.frame)
-	case used && (now > 16 || !alone(now)):
+	case used && (now > 16 || !oneBit(now)):
 		v.report(rule.SMPPI003, v.paired(), rule.Responder, "a LinkWidthActive of 1, 2, 4, 8 or 16", fmt.Sprintf("0x%02x", now), x.frame)
 	}
 	on, able, now = piSpeedOn.Uint(d), piSpeedCap.Uint(d), piSpeed.Uint(d)
@@ -140,7 +140,7 @@ func (v *Verifier) linkInfo(x *exchange) {
 		v.report(rule.SMPPI004, v.paired(), rule.Responder, fmt.Sprintf("LinkSpeedEnabled within LinkSpeedSupported 0x%x", able), fmt.Sprintf("0x%x", on), x.frame)
 	case able > 7:
 		v.report(rule.SMPPI004, v.paired(), rule.Responder, "LinkSpeedSupported of 2.5, 5 and 10 Gb/s, up to 7", fmt.Sprintf("0x%x", able), x.frame)
-	case used && (now > 4 || now != 0 && !alone(now)): // 0: of a port whose speed is an extended one
+	case used && (now > 4 || now != 0 && !oneBit(now)): // 0: of a port whose speed is an extended one
 		v.report(rule.SMPPI004, v.paired(), rule.Responder, "a LinkSpeedActive of 1, 2 or 4", fmt.Sprintf("0x%x", now), x.frame)
 	}
 	mtu, mtuCap, vls, vlCap := piMTU.Uint(d), piMTUCap.Uint(d), piVLs.Uint(d), piVLCap.Uint(d)
@@ -154,7 +154,7 @@ func (v *Verifier) linkInfo(x *exchange) {
 	v.endLIDs(x)
 }
 
-// endLIDs judges the LIDs that a port in use tells when it is asked.
+// endLIDs judges the LIDs that a port in use reports when it is asked.
 func (v *Verifier) endLIDs(x *exchange) {
 	d := v.s.Data
 	if state := uint8(piState.Uint(d)); state != armed && state != active || !x.at.endport(x.Modifier) || x.Method == mad.Set {
@@ -168,8 +168,8 @@ func (v *Verifier) endLIDs(x *exchange) {
 	}
 }
 
-// alone reports whether just one bit is set.
-func alone(n uint64) bool { return n != 0 && n&(n-1) == 0 }
+// oneBit reports whether just one bit is set.
+func oneBit(n uint64) bool { return n != 0 && n&(n-1) == 0 }
 
 // lidsText is what a PortInfo says of LIDs, and bad whether that is nothing that can be set.
 func lidsText(d []byte) (text string, bad bool) {
@@ -203,7 +203,7 @@ func (v *Verifier) portSet(x *exchange) {
 	switch {
 	case to != armed && to != active:
 	case was == initSt:
-		class = v.lasting() // the state may have been changed out of sight
+		class = v.lasting() // the state may have been changed by what the capture does not show
 	default:
 		class = rule.Unproven // the link may have come up since, or gone down and come up
 	}

@@ -17,11 +17,11 @@ type tableKey struct {
 	modifier uint32
 }
 
-// table is a block of a table as it was last told.
+// table is a block of a table as it was last reported.
 type table struct {
 	data  [mad.SMPDataSize]byte
 	set   bool   // by a Set
-	frame uint64 // that told
+	frame uint64 // that reported it
 
 	newest  uint64 // the Set that holds; 0: none, or not known
 	changed int64  // when that was sent, or answered
@@ -155,7 +155,7 @@ func (v *Verifier) arbitrates(x *exchange) {
 		}
 		class := v.paired()
 		if first+uint64(i) < size {
-			class = v.lasting() // the lanes in use may have been changed out of sight
+			class = v.lasting() // the lanes in use may have been changed by what the capture does not show
 		}
 		if v.breaks(rule.SMPVA002, first+uint64(i) >= size || p.Knows(subnet.KnowsVLs) && a.VL() >= p.OperVLs) {
 			v.report(rule.SMPVA002, class, rule.Requester, fmt.Sprintf("%d entries, of %d VLs", size, p.OperVLs), fmt.Sprintf("VL %d in entry %d", a.VL(), first+uint64(i)), p.Frame)
@@ -219,7 +219,7 @@ func (v *Verifier) membership(x *exchange) {
 	whole, standard := true, false
 	class := v.paired()
 	if n > 1 {
-		class = v.lasting() // the other blocks may have been changed out of sight
+		class = v.lasting() // the other blocks may have been changed by what the capture does not show
 	}
 	for b := range uint16(n) {
 		keys, ok := k.blocks[b]
