@@ -178,7 +178,7 @@ func mixed(t testing.TB, seed uint64, before, behind []Error, n int, gap int64) 
 		path.Before.Add(e)
 	}
 	for _, e := range behind {
-		path.Behind.Add(e)
+		path.After.Add(e)
 	}
 	b.burst(n, gap)
 	return b
