@@ -19,7 +19,7 @@ type scene struct {
 	taps    []string // a, b, or middle
 	packets int      // of each device
 	gap     int64    // from one to the next, at most
-	damage  float64  // of data packets alone
+	damage  float64  // of data packets only
 	loss    float64
 	bounce  bool // the link goes down and comes up again
 }
