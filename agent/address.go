@@ -176,7 +176,7 @@ func (x stranger) impossible() (is bool) {
 const (
 	// nearby is how many PSNs a response may be from those of a connection to belong to it.
 	nearby = 4096
-	// reconciled puts a finding behind all others on its frame, whichever agent made them.
+	// reconciled puts a finding after all others on its frame, whichever agent made them.
 	reconciled = 1 << 31
 )
 

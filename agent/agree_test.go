@@ -88,7 +88,7 @@ func TestExpected(t *testing.T) {
 			defer src.Close()
 			e := &engine{src: src, shards: []*shard{{t: NewTransport(near)}}}
 			e.shards[0].t.ver.Thorough, e.shards[0].t.ver.Latencies = thorough, new(verifier.Latencies)
-			if err := e.alone(context.Background()); err != nil {
+			if err := e.single(context.Background()); err != nil {
 				t.Log(err)
 			}
 			return e.result()

@@ -23,7 +23,7 @@ func (e *engine) result() *Result {
 	dropped := slices.ContainsFunc(r.Taps, func(t fabricagent.Tap) bool { return t.Dropped > 0 })
 	for i, s := range e.shards {
 		agents[i] = s.t
-		if dropped && e.watch == nil { // it may say so behind its last packet
+		if dropped && e.watch == nil { // it may say so after its last packet
 			s.t.Dropped()
 		}
 		s.t.ver.Stopped = e.clocks.stopped

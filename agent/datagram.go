@@ -126,7 +126,7 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 }
 
 // Connect tells the agent of a connection that an HCA agent knows, before its first packet: the two QPs, whose attributes are those given
-// to Attributes. p stands for its packets: it has their encapsulation and the time, and no more need be in it.
+// to Attributes. p is a sample of its packets: it has their encapsulation and the time, and needs no more.
 func (t *Transport) Connect(s packet.Service, ends [2]hcaagent.QP, p *packet.Packet) {
 	f := passive.Fact{Service: s, Time: p.Time, Frame: p.Frame, Tap: p.Tap}
 	for k, e := range ends {

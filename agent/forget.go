@@ -34,7 +34,7 @@ func (t *Transport) mark(now, idle int64, most int, missed, short bool) {
 		if sum := c.Ends[0].Sums.Packets + c.Ends[1].Sums.Packets; sum != c.counted {
 			c.counted, c.active = sum, now
 		} else if c.active == 0 {
-			c.active = now // known from CM alone
+			c.active = now // known only from CM
 		}
 		if c.leaving = c.active <= idle || missed && c.Lossy; !c.leaving {
 			alive++

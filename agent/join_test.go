@@ -18,7 +18,7 @@ import (
 	"ibwitness/verifier"
 )
 
-// TestJoined verifies captures one behind the other, as a run of weeks sees them, in which QP numbers are used again and again: whom nobody
+// TestJoined verifies captures one after the other, as a run of weeks sees them, in which QP numbers are used again and again: whom nobody
 // accuses in a capture of its own is not accused, and what is found is found.
 func TestJoined(t *testing.T) {
 	dir := os.Getenv("IBWITNESS_CAPTURES")

@@ -6,7 +6,7 @@ import (
 	"ibwitness/rule"
 )
 
-// ofLink marks findings of the verifier of a link: on a frame they stand behind those on its connection, whichever agent made them.
+// ofLink marks findings of the verifier of a link: on a frame they come after those on its connection, whichever agent made them.
 const ofLink = 1 << 30
 
 // Link verifies what a tap of a link saw, of a data packet beside Packet. All of a link goes to one agent, in the order of time.

@@ -10,7 +10,7 @@ const young = 16
 
 // misled looks for the connection that the responses of c answer, where it was paired by one response that went to another QP, the only
 // packet that this one ever got. Two in a row that answer its requests tell that c is its other direction, and that the first response
-// went to a wrong QP. The connection is unpaired then, and that response stands alone. It returns how many such connections there are, too.
+// went to a wrong QP. The connection is unpaired then, and that response is by itself. It returns how many such connections there are, too.
 func (t *Transport) misled(c *connection, p *packet.Packet, host, back uint32) (uint32, int) {
 	r := &c.Ends[0].RQ
 	if !r.Heard || c.Ends[0].Sums.Packets > young {

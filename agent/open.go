@@ -38,7 +38,7 @@ type Open struct {
 	Connections int
 	Again       bool          // they were retransmitted without an answer
 	Waited      time.Duration // since one of them was sent, or a response made progress
-	Frame       uint64        // that the oldest of them began in; of several connections, Again, Waited and Frame are of the one that stands out most
+	Frame       uint64        // that the oldest of them began in; of several connections, Again, Waited and Frame are of the most conspicuous one
 	Tap         uint16
 }
 

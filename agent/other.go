@@ -39,7 +39,7 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 }
 
 // misfits reports whether a packet of a service that is not followed is one of the connection whose QP it names, with a wrong opcode: a QP does not change its
-// service for one packet. A manufacturer's opcodes are that where they stand in place of what the connection has to send.
+// service for one packet. A manufacturer's opcodes are that where they replace what the connection has to send.
 func (t *Transport) misfits(p *packet.Packet, host, dir uint32) bool {
 	if p.IsCNP() || !p.Info().Defined && p.Opcode < 0xC0 {
 		return false

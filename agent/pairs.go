@@ -14,7 +14,7 @@ import (
 type pairs struct {
 	list []*connection
 	n    uint32
-	gone *connection // stands for all that were merged into another, so that their memory is free again
+	gone *connection // replaces all that were merged into another, so that their memory is free again
 	// large are the places of memory, by large page, that were asked to be large pages, for the connections before settled.
 	large   map[uintptr]bool
 	settled uint32
@@ -74,7 +74,7 @@ func (s *pairs) add() (uint32, *connection) {
 // worthwhile is how many packets a connection must have, in the mean, for large pages to be worth what the system needs to gather one.
 const worthwhile = 4
 
-// settle notes that so many more packets are to be verified. Of many connections it asks for one more large page where some of them stand.
+// settle notes that so many more packets are to be verified. Of many connections it asks for one more large page where some of them are.
 func (s *pairs) settle(packets int) {
 	s.packets += uint64(packets)
 	if s.n < fetched || s.packets < worthwhile*uint64(s.n) {

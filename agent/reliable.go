@@ -12,7 +12,7 @@ import (
 // contextFlow in place of a source QPN says that a flow goes to an end-to-end context, and not to a QP.
 const contextFlow = 1 << 26
 
-// reliable verifies a packet of RD. Like one of RC it names its destination alone, which is an end-to-end context; the two directions are
+// reliable verifies a packet of RD. Like one of RC it names only its destination, which is an end-to-end context; the two directions are
 // found to belong together by a response.
 func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
 	key := flowKey(host, dir, p.EEC)

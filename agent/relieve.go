@@ -35,7 +35,7 @@ func (e *engine) tight() bool {
 	return e.batches%asked == 0 && e.opt.Short()
 }
 
-// due reports whether the workers must stand still for pause.
+// due reports whether the workers must stop for pause.
 func (e *engine) due() bool {
 	e.relief = e.relief || e.tight()
 	return e.relief || e.watch.due()

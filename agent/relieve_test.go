@@ -12,7 +12,7 @@ import (
 // TestRunForgets: where memory is short, connections are forgotten that have come and gone, and counted; nobody is accused for what they send later.
 func TestRunForgets(t *testing.T) {
 	for _, workers := range []int{2, 1}[:sample.Part(2, 2)] {
-		src := &lives{rounds: 100, packets: 4096, shape: traffic.Small(100)}
+		src := &churning{rounds: 100, packets: 4096, shape: traffic.Small(100)}
 		r, err := Run(context.Background(), src, Options{Workers: workers, Short: sometimes(3)})
 		if err != nil {
 			t.Fatal(err)

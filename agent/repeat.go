@@ -25,7 +25,7 @@ type repeat struct {
 // repeatWindow is how far apart two taps may see a packet: clocks that differ, and the path between them.
 const repeatWindow = int64(time.Second)
 
-// identity tells packets apart: the ICRC stands for all the bytes that it covers, the IPv4 identification among them.
+// identity distinguishes packets: the ICRC depends on all the bytes that it covers, the IPv4 identification among them.
 func identity(p *packet.Packet) uint64 {
 	return mix(uint64(p.ICRC)<<32|uint64(p.Opcode)<<24|uint64(p.PSN)) ^ mix(p.Src.Lo*31+p.Dst.Lo+uint64(p.IPID)<<40+uint64(p.DestQP)) | 1
 }

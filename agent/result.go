@@ -14,7 +14,7 @@ type Result struct {
 	Repeated    uint64 // RDMA packets that another tap had already shown
 	Dropped     uint64 // packets that the capture says it lost
 	Gaps        uint64 // where the capture has lost packets without saying so, as MSNs show
-	Undecoded   uint64 // RDMA packets whose headers do not hold together
+	Undecoded   uint64 // RDMA packets whose headers are inconsistent
 	Unjudged    uint64 // RDMA packets of which no verifier of a transport service has judged more than the base transport header
 	Events      int    // logs of verbs events that were compared with the packets
 	First, Last int64  // times of the first and last frame, nanoseconds since the Unix epoch

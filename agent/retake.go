@@ -21,7 +21,7 @@ func (t *Transport) retake(c *connection, id uint32, p *packet.Packet, host, dir
 	c.rival = 0
 	back := reverse(p.Src, p.Dst, dir)
 	t.flows.put(flowKey(host, back, k.Ends[1].Number), 0, id&^1, c)
-	t.alone(c, id>>1, flowKey(host, back, c.Ends[1].Number))
+	t.separate(c, id>>1, flowKey(host, back, c.Ends[1].Number))
 	t.match.Forget(i)
 	takeOver(c, k, p.PSN)
 	c.Ends[1].Attr = t.attr(c.Ends[1].Addr, c.Ends[1].Number, c.Ends[0].Addr, p.Time)
@@ -29,8 +29,8 @@ func (t *Transport) retake(c *connection, id uint32, p *packet.Packet, host, dir
 	t.pairs.bury(i)
 }
 
-// alone makes a connection of its own of the first packet of c, with the QP that it went to, under key.
-func (t *Transport) alone(c *connection, was uint32, key uint64) {
+// separate makes a connection of its own of the first packet of c, with the QP that it went to, under key.
+func (t *Transport) separate(c *connection, was uint32, key uint64) {
 	i, n := t.pairs.add()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = c.Service, c.Encap, c.Lossy, c.Cut()
 	n.firstTime, n.firstFrame, n.firstTap, n.firstOp, n.firstPSN = c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN

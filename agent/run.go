@@ -49,7 +49,7 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 	}
 	var err error
 	if workers == 1 {
-		err = e.alone(ctx)
+		err = e.single(ctx)
 	} else {
 		err = e.together(ctx)
 	}
@@ -178,8 +178,8 @@ func (s *shard) news(list []rule.Finding, last *uint32) {
 // portion is how many frames are decoded before they are verified, so that they are still in the core's nearest cache by then.
 const portion = 64
 
-// alone does everything in the calling goroutine.
-func (e *engine) alone(ctx context.Context) error {
+// single does everything in the calling goroutine.
+func (e *engine) single(ctx context.Context) error {
 	w := e.newWork()
 	var errs []error
 	for {

@@ -12,7 +12,7 @@ import (
 	"ibwitness/rule"
 )
 
-// TestStarved: in captures of virtual machines that stand still for long, nobody is accused but of what docs/departures.md describes.
+// TestStarved: in captures of virtual machines that are stopped for long, nobody is accused but of what docs/departures.md describes.
 func TestStarved(t *testing.T) {
 	for _, c := range []struct{ name, near, want string }{
 		// Nobody has seen the READ of frames 2319 and 2323 answered in time: the answer had just passed the tap.

@@ -251,7 +251,7 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 }
 
 // twoTaps deals with a packet that another tap has shown already. Of what one of them shows on its way to a near endpoint, not all need have come
-// there: the other may stand before what loses it.
+// there: the other may be before what loses it.
 func (t *Transport) twoTaps(p *packet.Packet) {
 	h := t.hosts.slot(p.Src, p.Dst)
 	if h.way == 0 {

@@ -15,7 +15,7 @@ import (
 // logs of events.
 type Watch struct {
 	Found func([]rule.Finding) // takes findings in the order of their frames, from the goroutine that called Run
-	// Made, where not nil, takes findings when they are made, behind the packets of some batches: they may change yet, or be taken back. It is called from
+	// Made, where not nil, takes findings when they are made, after the packets of some batches: they may change yet, or be taken back. It is called from
 	// several goroutines, whatever Found and Status do meanwhile.
 	Made   func([]rule.Finding)
 	Status func(*Status) // where not nil, takes the counters at each tick
@@ -243,7 +243,7 @@ func (t *Transport) steady(before int64) {
 	}
 }
 
-// unsealed doubts what was found of the checksums of a direction of which none was ever right: they may not be filled in where the tap is.
+// unsealed doubts what was found of the checksums of a direction of which none was ever right: they may not be filled in yet at the tap.
 func (t *Transport) unsealed() {
 	for i := range t.Rec.Findings {
 		f := &t.Rec.Findings[i]

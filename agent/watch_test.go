@@ -129,8 +129,8 @@ func TestWatchMade(t *testing.T) {
 	}
 }
 
-// lives is a source of connections that come and go: round after round of traffic, each between hosts of its own.
-type lives struct {
+// churning is a source of connections that come and go: round after round of traffic, each between hosts of its own.
+type churning struct {
 	rounds, packets int
 	shape           traffic.Shape
 	round, n        int
@@ -141,7 +141,7 @@ type lives struct {
 	dropped         uint64
 }
 
-func (s *lives) Next() (*fabricagent.Batch, error) {
+func (s *churning) Next() (*fabricagent.Batch, error) {
 	if s.round == s.rounds {
 		return nil, io.EOF
 	}
@@ -177,11 +177,11 @@ func (s *lives) Next() (*fabricagent.Batch, error) {
 	return &b, nil
 }
 
-func (s *lives) Taps() []fabricagent.Tap {
+func (s *churning) Taps() []fabricagent.Tap {
 	return []fabricagent.Tap{{Link: fabricagent.LinkEthernet, Dropped: s.dropped}}
 }
-func (s *lives) Progress() (done, total int64) { return 0, 0 }
-func (s *lives) Close() error                  { return nil }
+func (s *churning) Progress() (done, total int64) { return 0, 0 }
+func (s *churning) Close() error                  { return nil }
 
 // TestWatchForgets: of connections that come and go, only those that go on are kept, however many there were, and nobody is accused.
 func TestWatchForgets(t *testing.T) {
@@ -201,7 +201,7 @@ func TestWatchForgets(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			src := &lives{rounds: 100, packets: 4096, shape: traffic.Small(100)}
+			src := &churning{rounds: 100, packets: 4096, shape: traffic.Small(100)}
 			var last Status
 			most, heap := 0, [2]uint64{}
 			c.watch.Found = func(list []rule.Finding) {
@@ -238,9 +238,9 @@ func TestWatchForgets(t *testing.T) {
 	}
 }
 
-// TestWatchMissed: what the capture has lost proves nothing; connections that go on are learned anew, and proofs are possible again.
+// TestWatchMissed: what the capture has lost proves nothing; connections that go on are learned again, and proofs are possible again.
 func TestWatchMissed(t *testing.T) {
-	src := &lives{rounds: 12, packets: 4096, shape: traffic.Small(100), dropAt: 3}
+	src := &churning{rounds: 12, packets: 4096, shape: traffic.Small(100), dropAt: 3}
 	var last Status
 	unproven := 0
 	_, err := Run(context.Background(), src, Options{Workers: 1, Watch: &Watch{

@@ -22,7 +22,7 @@ const fuzzLog = `{"ev":"device","gid":"10.0.0.1"}
 {"ev":"cqe","t":70,"qpn":17,"wr_id":9,"status_code":0,"opcode":"RECV","byte_len":3}
 `
 
-// FuzzAgent holds any log against any packets: nothing panics, and what is found is counted. A packet is four bytes: direction and
+// FuzzAgent compares any log with any packets: nothing panics, and what is found is counted. A packet is four bytes: direction and
 // number of bytes, opcode, PSN, syndrome.
 func FuzzAgent(f *testing.F) {
 	f.Add([]byte(fuzzLog), []byte{0, 0, 0, 0, 0, 1, 1, 0, 0, 2, 2, 0, 1, 17, 2, 31, 0, 12, 3, 0, 1, 13, 3, 31, 1, 14, 4, 31, 1, 15, 5, 31})

@@ -165,7 +165,7 @@ func expressions(t *testing.T) (list []string) {
 	return list
 }
 
-// TestDashboard: its queries are PromQL, and its panels stand beside each other.
+// TestDashboard: its queries are PromQL, and its panels do not overlap.
 func TestDashboard(t *testing.T) {
 	var rules strings.Builder
 	rules.WriteString("groups:\n- name: dashboard\n  rules:\n")

@@ -81,7 +81,7 @@ func newStream(src io.Reader, size int) *stream {
 // offset is how many bytes were consumed.
 func (s *stream) offset() int64 { return s.base + int64(s.r) }
 
-// need reads until n unconsumed bytes stand in one block. It is false where the input ends before; s.err says why. The
+// need reads until n unconsumed bytes are in one block. It is false where the input ends before; s.err says why. The
 // block may have changed after it: slices taken before are those of the old block.
 func (s *stream) need(n int) bool {
 	for idle := 0; s.w-s.r < n; {

@@ -13,7 +13,7 @@ import (
 // start is the time of the first frame that the builders write.
 var start = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC).UnixNano()
 
-// appender writes integers of a byte order behind a buffer.
+// appender writes integers of a byte order after a buffer.
 type appender struct {
 	b     []byte
 	order binary.ByteOrder

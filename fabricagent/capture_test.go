@@ -67,7 +67,7 @@ func TestTestdata(t *testing.T) {
 	}
 }
 
-// TestSoftRoCECaptures holds every file against the counts of the index, which another decoder made.
+// TestSoftRoCECaptures compares every file with the counts of the index, which another decoder made.
 func TestSoftRoCECaptures(t *testing.T) {
 	dir := captures(t)
 	index, err := os.ReadFile(filepath.Join(dir, "INDEX.md"))

@@ -30,7 +30,7 @@ const (
 	geneveSize = 8
 )
 
-// tunnel looks into an IP packet that is not RoCEv2 itself: for one inside a tunnel, or quoted. Most traffic is told by its protocol number alone.
+// tunnel looks into an IP packet that is not RoCEv2 itself: for one inside a tunnel, or quoted. For most traffic its protocol number is enough.
 func tunnel(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if packet.DecodeMisled(p, b, wire) {
 		return judge(p, true, depth)
@@ -112,7 +112,7 @@ func tunnelIPv6(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	return o
 }
 
-// trim drops what stands behind the end of a packet by its IP header: padding and FCS. Segmentation offload leaves the
+// trim drops what follows the end of a packet by its IP header: padding and FCS. Segmentation offload leaves the
 // length 0.
 func trim(b []byte, wire, end int) ([]byte, int) {
 	if end >= ipv4Size && end < wire {
@@ -162,7 +162,7 @@ func tunnelUDP(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	return NotRDMA
 }
 
-// vxlan decodes an Ethernet frame behind a VXLAN header (RFC 7348).
+// vxlan decodes an Ethernet frame after a VXLAN header (RFC 7348).
 func vxlan(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	var h layers.VXLAN
 	if err := h.DecodeFromBytes(b, gopacket.NilDecodeFeedback); err != nil || !h.ValidIDFlag {
@@ -192,7 +192,7 @@ func carried(p *packet.Packet, b []byte, wire int, t uint16, depth int) Outcome 
 	return etherType(p, b, wire, t, depth)
 }
 
-// mpls decodes what stands below a stack of labels (RFC 3032). Nothing names it: the first half byte tells IPv4, IPv6
+// mpls decodes what follows a stack of labels (RFC 3032). Nothing names it: the first half byte distinguishes IPv4, IPv6
 // or a pseudowire control word (RFC 4385); all else is taken for an Ethernet frame. gopacket has no decoding layer for it.
 func mpls(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if depth == maxTunnels {

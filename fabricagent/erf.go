@@ -132,8 +132,8 @@ func erfTime(rec []byte) int64 {
 	return int64(ts>>32)*1e9 + int64(hi<<32|(lo+1<<31)>>32)
 }
 
-// unwrapERF turns a frame that is an ERF record into the frame inside it, and adds its loss counter to its tap. It leaves
-// the frame alone, and is false, where the record is of another kind or is cut off inside its own headers.
+// unwrapERF turns a frame that is an ERF record into the frame inside it, and adds its loss counter to its tap. It does not change
+// the frame, and is false, where the record is of another kind or is cut off inside its own headers.
 func unwrapERF(f *Frame, list *tapList, p *ports) bool {
 	rec := f.Data
 	if len(rec) < erfHeader {
@@ -194,7 +194,7 @@ func unwrapERF(f *Frame, list *tapList, p *ports) bool {
 	return true
 }
 
-// onLink gives a frame the header of a link tap; b is the frame behind room for it, which its own headers, no longer needed, have left. Ports 0
+// onLink gives a frame the header of a link tap; b is the frame with room for it in front, where its own headers, no longer needed, were. Ports 0
 // and 1 of a card are the two directions of a link, 2 and 3 those of another.
 func onLink(f *Frame, k link.Kind, b []byte, m link.Mark) {
 	link.AppendHeader(b[:0], k, m)

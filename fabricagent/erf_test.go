@@ -50,7 +50,7 @@ func TestERF(t *testing.T) {
 		if d := cmp.Diff(wantTaps, taps); d != "" {
 			t.Error(d)
 		}
-		// What stands behind a frame up to the record's end is not told apart where the frame was cut.
+		// What follows a frame up to the record's end is not separated from it where the frame was cut.
 		for i := range got {
 			if w := want[i]; got[i].Link != LinkERF && len(got[i].Data) > len(w.Data) && len(got[i].Data) <= int(w.Len) {
 				got[i].Data = got[i].Data[:len(w.Data)]
@@ -90,7 +90,7 @@ func TestERF(t *testing.T) {
 
 func TestERFGarbage(t *testing.T) {
 	good := append(erfRecord(erfEthernet, 0, start, 0, 60, payload(1, 60), 0), erfRecord(erfEthernet, 0, start, 0, 60, payload(2, 60), 0)...)
-	// Behind what is looked at to recognise the format.
+	// After what is looked at to recognise the format.
 	good = bytes.Repeat(good, smallBlockSize/len(good))
 	for name, bad := range map[string][]byte{
 		"zeros": make([]byte, 32), "ones": bytes.Repeat([]byte{0xff}, 32), "text": []byte("the disk was full at this place"),

@@ -50,7 +50,7 @@ func gre(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	}
 }
 
-// erspan2 decodes a mirror copy behind an ERSPAN type II header (draft-foschiano-erspan).
+// erspan2 decodes a mirror copy after an ERSPAN type II header (draft-foschiano-erspan).
 func erspan2(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if len(b) < erspan2Size {
 		return short(b, wire)
@@ -66,7 +66,7 @@ func erspan2(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	return ethernet(p, h.Payload, wire, depth)
 }
 
-// erspan3 decodes a mirror copy behind an ERSPAN type III header (draft-foschiano-erspan), which gopacket does not know.
+// erspan3 decodes a mirror copy after an ERSPAN type III header (draft-foschiano-erspan), which gopacket does not know.
 func erspan3(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if len(b) < erspan3Size {
 		return short(b, wire)

@@ -14,7 +14,7 @@ const (
 	opPFC   = 0x0101 // annex 31D, IEEE 802.1Qbb
 )
 
-// control tells what a MAC control frame is, from behind its EtherType on.
+// control says what a MAC control frame is, from after its EtherType on.
 func control(b []byte, depth int) Outcome {
 	if depth > 0 || len(b) < 4 {
 		return NotRDMA

@@ -209,7 +209,7 @@ func absurdRecord(size, wire, limit uint32) error {
 // look takes from a frame what only some captures carry.
 func (p *pcapReader) look(f *Frame, h []byte) {
 	if p.record == kuznetzovRecord {
-		// Behind the lengths: interface index, protocol, packet type, padding.
+		// After the lengths: interface index, protocol, packet type, padding.
 		f.Tap = p.ports.tap(f.Link, "ifindex", p.u32(h[16:]))
 		f.Way = cookedWay(h[22])
 	}

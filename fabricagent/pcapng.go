@@ -82,7 +82,7 @@ func (p *pcapngReader) u64(b []byte) uint64 {
 	return v
 }
 
-// section reads a section header block, which stands at the current offset.
+// section reads a section header block, which is at the current offset.
 func (p *pcapngReader) section() error {
 	if !p.need(16) {
 		return p.ended(0, "a section header")

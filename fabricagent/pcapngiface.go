@@ -70,7 +70,7 @@ func (p *pcapngReader) statistics(b []byte) error {
 }
 
 // options walks the options of a block: code, length, value padded to four bytes. It ends where they are malformed,
-// since nothing behind depends on them.
+// since nothing after them depends on them.
 type options struct {
 	b      []byte
 	reader *pcapngReader

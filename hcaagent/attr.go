@@ -1,4 +1,4 @@
-// Package hcaagent is the one interface behind which everything specific to a device sits: a control half that drives a channel
+// Package hcaagent is the one interface that hides everything specific to a device: a control half that drives a channel
 // adapter and a query half that observes it, in the terms of the verbs (chapter 11). Each implementation has a folder of its own.
 package hcaagent
 

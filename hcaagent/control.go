@@ -39,7 +39,7 @@ type NewQP struct {
 // QueuePairs are the verbs of queue pairs.
 type QueuePairs interface {
 	CreateQP(ctx context.Context, qp NewQP) (QP, error)
-	// ModifyQP sets the attributes that attr.Known names and leaves the state alone.
+	// ModifyQP sets the attributes that attr.Known names and does not change the state.
 	ModifyQP(ctx context.Context, qp QP, attr Attr) error
 	// TransitionQP brings the queue pair to another state, with the attributes that attr.Known names.
 	TransitionQP(ctx context.Context, qp QP, to State, attr Attr) error

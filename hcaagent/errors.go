@@ -26,7 +26,7 @@ var ErrFull = errors.New("hcaagent: queue full; poll completions first")
 // AccessError says why a memory access is not valid (section 10.6).
 type AccessError struct {
 	Key    Key
-	Reason string // which key, bound or permission stands against it
+	Reason string // which key, bound or permission forbids it
 }
 
 func (e *AccessError) Error() string { return "hcaagent: memory access: " + e.Reason }

@@ -86,7 +86,7 @@ type Log struct {
 	Events []Event
 	// Exact says that the clock of the events is that of the packets, and that a tap sees a packet when it is sent.
 	Exact bool
-	// More, where not nil, returns the events that have come since it was called before, behind Events: the device is at work while its
+	// More, where not nil, returns the events that have come since it was called before, after Events: the device is at work while its
 	// packets are verified. The list is valid until the next call.
 	More func() []*Event
 	// Cut says that the log breaks off in its last line.

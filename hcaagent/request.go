@@ -43,7 +43,7 @@ type SendRequest struct {
 	SwapAdd  uint64
 	Segments []Segment
 
-	// Datagrams only. Where AH is not zero it gives the address of Dest, whose QPN alone counts.
+	// Datagrams only. Where AH is not zero it gives the address of Dest, of which only the QPN counts.
 	Dest QP
 	AH   AH
 	QKey uint32

@@ -97,7 +97,7 @@ func (s *port) unread(e *Event) {
 	}
 }
 
-// total holds FCTBS against the blocks that were seen (rules LNK-FCP-004, -010 and -012).
+// total compares FCTBS with the blocks that were seen (rules LNK-FCP-004, -010 and -012).
 func (v *Verifier) total(e *Event, w *wire, s *port, l *lane) {
 	f := &e.FC
 	d := ahead(f.FCTBS, l.sent)
@@ -140,7 +140,7 @@ func (v *Verifier) total(e *Event, w *wire, s *port, l *lane) {
 	v.report(e, s, want)
 }
 
-// offer holds FCCL against what the other port has sent on its lane p, and against the offer before (rules LNK-FCP-005, -006 and -011).
+// offer compares FCCL with what the other port has sent on its lane p, and with the offer before (rules LNK-FCP-005, -006 and -011).
 //
 // What port s has accepted is at most what has passed the tap, wherever that is: its ABR is at most p.sent. And it is at least what it had offered
 // before, as long as the other port keeps to its right to transmit, so that an offer never goes back.

@@ -64,7 +64,7 @@ func (s *port) damage() {
 	}
 }
 
-// damagedMaybe says why what came is not proven to be what was sent, where the tap is not there.
+// damagedMaybe says why what came is not proven to be what was sent, unless the tap is at the sender.
 func damagedMaybe(e *Event) string {
 	if e.Way == packet.WayOut {
 		return ""

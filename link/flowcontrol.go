@@ -34,7 +34,7 @@ type FlowControl struct {
 	FCTBS uint16 // blocks that the sender has sent on the lane since the link came up, modulo Modulus
 	VL    uint8
 	FCCL  uint16 // up to which count of blocks the other port may send on the lane, modulo Modulus
-	LPCRC uint16 // as it stands on the wire, first byte in the low eight bits
+	LPCRC uint16 // as it is on the wire, first byte in the low eight bits
 	Good  bool   // the LPCRC is right
 }
 

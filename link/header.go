@@ -2,7 +2,7 @@ package link
 
 import "encoding/binary"
 
-// HeaderSize is how many bytes stand before each frame of a link tap.
+// HeaderSize is how many bytes precede each frame of a link tap.
 const HeaderSize = 8
 
 // magic begins each frame of a link tap: the link type is one of those that everybody may use.

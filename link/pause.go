@@ -37,7 +37,7 @@ type pauser struct {
 	holds [untagged + 1]hold
 }
 
-// untagged stands behind the priorities: what has none.
+// untagged is the index after the priorities: what has none.
 const untagged = 8
 
 // hold is a pause of one priority.
@@ -50,7 +50,7 @@ type hold struct {
 const (
 	// pausersMost is how many of them a tap may show: more than two are no link.
 	pausersMost = 8
-	// settling is how long frames may still come behind a pause frame, beside those that were in flight. Annex 31B of IEEE 802.3 permits at most 3.1 µs
+	// settling is how long frames may still come after a pause frame, besides those that were in flight. Annex 31B of IEEE 802.3 permits at most 3.1 µs
 	// until the pause takes effect (10 Gb/s), its physical layers take less than 2 µs, and a kilometre of fibre 10 µs there and back.
 	settling = 16 * int64(time.Microsecond)
 	// blur is how far a time stamp may be off.
@@ -113,7 +113,7 @@ func (v *Verifier) pauser(m *Pause) *pauser {
 	return p
 }
 
-// Sent holds a packet against the pauses of its link (rule CNG-PFC-001). At a tap near its sender, it is the other end of the link that asks for them;
+// Sent compares a packet with the pauses of its link (rule CNG-PFC-001). At a tap near its sender, it is the other end of the link that asks for them;
 // elsewhere the end that the packet goes to may, but then a switch may have sent it last.
 func (v *Verifier) Sent(s *Sent, speed uint64) {
 	i := untagged

@@ -19,7 +19,7 @@ type scene struct {
 	taps    []string // a, b, or middle
 	packets int      // of each device
 	gap     int64    // from one to the next, at most
-	damage  float64  // of data packets alone
+	damage  float64  // of data packets only
 	loss    float64
 	bounce  bool // the link goes down and comes up again
 }
@@ -97,10 +97,10 @@ func (s *scene) play(t testing.TB) *outcome {
 		if s.damage > 0 {
 			path := l.Path(l.Addr(i), l.Addr(1-i))
 			path.Before.Add(sim.Error{Kind: sim.Corrupt, Flip: 1, Filter: sim.Filter{Probability: s.damage}})
-			path.Behind.Add(sim.Error{Kind: sim.Corrupt, Flip: 1, Filter: sim.Filter{Probability: s.damage}})
+			path.After.Add(sim.Error{Kind: sim.Corrupt, Flip: 1, Filter: sim.Filter{Probability: s.damage}})
 		}
 		if s.loss > 0 {
-			l.Path(l.Addr(i), l.Addr(1-i)).Behind.Add(sim.Error{Kind: sim.Drop, Filter: sim.Filter{Probability: s.loss}})
+			l.Path(l.Addr(i), l.Addr(1-i)).After.Add(sim.Error{Kind: sim.Drop, Filter: sim.Filter{Probability: s.loss}})
 		}
 		at := int64(0)
 		for n := range s.packets {

@@ -21,7 +21,7 @@ const (
 	TrapPathValid        = 69
 )
 
-// NoticeGID is the GID that notices 64 to 67 are about: it stands behind 6 reserved bytes of the details. b is the notice; nil where it
+// NoticeGID is the GID that notices 64 to 67 are about: it follows 6 reserved bytes of the details. b is the notice; nil where it
 // ends before the GID.
 func NoticeGID(b []byte) []byte {
 	if len(b) < 32 {

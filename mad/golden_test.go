@@ -38,7 +38,7 @@ func ip(s string) packet.Addr {
 	return a
 }
 
-// TestGolden holds the decoder against MADs that Linux's CM sent over soft-RoCE, field by field, and the encoder against their bytes.
+// TestGolden compares the decoder with MADs that Linux's CM sent over soft-RoCE, field by field, and the encoder with their bytes.
 func TestGolden(t *testing.T) {
 	private := zeros(92)
 	copy(private, "\x00\x40\xa2\x9d\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0a\x4d\x00\x01"+

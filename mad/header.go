@@ -114,7 +114,7 @@ type Header struct {
 	Modifier      uint32
 }
 
-// DecodeHeader reads the header of a MAD; b may be cut anywhere behind its 24 bytes.
+// DecodeHeader reads the header of a MAD; b may be cut anywhere after its 24 bytes.
 func DecodeHeader(b []byte, h *Header) error {
 	if len(b) < HeaderSize {
 		return fmt.Errorf("mad: header: %w", ErrShort)

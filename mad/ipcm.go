@@ -47,7 +47,7 @@ type IPHeader struct {
 	Version         uint8       // major version in the upper four bits, minor in the lower
 	IPVersion       uint8       // 4 bits: 4 or 6
 	SourcePort      uint16      // of the active side
-	SourceWord      packet.Addr // the 16 bytes of the source address as they stand; Source is the address
+	SourceWord      packet.Addr // the 16 bytes of the source address as they are; Source is the address
 	DestinationWord packet.Addr
 	Reserved        uint8 // 4 bits
 }
@@ -85,7 +85,7 @@ func (h *IPHeader) Source() packet.Addr { return h.address(h.SourceWord) }
 // Destination returns the IP address of the passive side.
 func (h *IPHeader) Destination() packet.Addr { return h.address(h.DestinationWord) }
 
-// address turns an IPv4 address, which stands in the last four bytes, into the form that packets have.
+// address turns an IPv4 address, which is in the last four bytes, into the form that packets have.
 func (h *IPHeader) address(a packet.Addr) packet.Addr {
 	if h.IPVersion == 4 {
 		return packet.Addr{Lo: 0xffff<<32 | a.Lo&0xffffffff}

@@ -29,12 +29,12 @@ type LAP struct {
 	Private         []byte // up to 168 bytes; a view on the datagram
 
 	Reserved1 uint32
-	Reserved2 uint8 // 3 bits, behind RemoteCMTimeout
+	Reserved2 uint8 // 3 bits, after RemoteCMTimeout
 	Reserved3 uint32
-	Reserved4 uint8 // 4 bits, behind FlowLabel
+	Reserved4 uint8 // 4 bits, after FlowLabel
 	Reserved5 uint8 // 2 bits, before Rate
-	Reserved6 uint8 // 3 bits, behind SubnetLocal
-	Reserved7 uint8 // 3 bits, behind LocalAckTimeout
+	Reserved6 uint8 // 3 bits, after SubnetLocal
+	Reserved7 uint8 // 3 bits, after LocalAckTimeout
 }
 
 // Decode implements Message.

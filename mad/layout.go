@@ -63,7 +63,7 @@ func (l *Layout) Field(name string) Field {
 // Reserved reports whether the component is one that senders set to 0.
 func (f Field) Reserved() bool { return f.Name == "rsv" }
 
-// End is the first bit behind the component.
+// End is the first bit after the component.
 func (f Field) End() int { return f.Off + f.Bits*f.N }
 
 // In reports whether b, an attribute or the beginning of one, holds the component.

@@ -35,7 +35,7 @@ func reference(t *testing.T) string {
 	return string(text)
 }
 
-// agree holds a layout against that of the reference.
+// agree compares a layout with that of the reference.
 func agree(t *testing.T, name string, l, want *Layout) {
 	t.Helper()
 	if want.Size != l.Size || len(want.Fields) != len(l.Fields) {
@@ -49,7 +49,7 @@ func agree(t *testing.T, name string, l, want *Layout) {
 	}
 }
 
-// TestLayoutsAgreeWithReference holds the layouts against the reference tables.
+// TestLayoutsAgreeWithReference compares the layouts with the reference tables.
 func TestLayoutsAgreeWithReference(t *testing.T) {
 	text := reference(t)
 	seen := 0

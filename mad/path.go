@@ -9,7 +9,7 @@ import (
 // PathSize is the size in bytes of a path in a REQ.
 const PathSize = 44
 
-// PermissiveLID stands in the LID fields of a path that leaves the subnet, and on RoCE (rule CM-REQ-009).
+// PermissiveLID is in the LID fields of a path that leaves the subnet, and on RoCE (rule CM-REQ-009).
 const PermissiveLID = 0xFFFF
 
 // Path is one path of a REQ, seen from its sender (section 12.7.9 and following).
@@ -27,8 +27,8 @@ type Path struct {
 	LocalAckTimeout uint8 // 5 bits, 4.096 µs · 2^code: how long the receiver of the REQ waits for ACKs of its sender
 
 	Reserved1 uint8 // 6 bits, before Rate
-	Reserved2 uint8 // 3 bits, behind SubnetLocal
-	Reserved3 uint8 // 3 bits, behind LocalAckTimeout; the first of the alternate path says that SAP is supported
+	Reserved2 uint8 // 3 bits, after SubnetLocal
+	Reserved3 uint8 // 3 bits, after LocalAckTimeout; the first of the alternate path says that SAP is supported
 }
 
 // IsZero reports whether there is no such path: a REQ without alternate path has zeros there (rule CM-REQ-011).

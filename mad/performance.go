@@ -36,5 +36,5 @@ var (
 	LayoutPortSamplesResult = layout("PortSamplesResult", 64, "0:tag/16 2.0:rsv/14 3.6:sampleStatus/2 4:counters/32x15")
 )
 
-// PerformanceData is where the attribute begins in a MAD of performance management: 40 reserved bytes stand before it.
+// PerformanceData is where the attribute begins in a MAD of performance management: 40 reserved bytes precede it.
 const PerformanceData = 64

@@ -80,7 +80,7 @@ func (s RMPPStatus) String() string {
 
 // Sizes in bytes of what RMPP adds to a datagram.
 const (
-	RMPPSize = 12                           // of the header, behind that of the MAD
+	RMPPSize = 12                           // of the header, after that of the MAD
 	RMPPRoom = Size - HeaderSize - RMPPSize // of class header and data in a segment: 220
 )
 

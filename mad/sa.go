@@ -80,7 +80,7 @@ const (
 	SADataSize   = Size - SAHeaderSize
 )
 
-// SA is the header of subnet administration, bytes 36 to 55 of a MAD, behind those of the MAD and of RMPP (table T13).
+// SA is the header of subnet administration, bytes 36 to 55 of a MAD, after those of the MAD and of RMPP (table T13).
 type SA struct {
 	SMKey           uint64
 	AttributeOffset uint16 // of records, in units of 8 bytes

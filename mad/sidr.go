@@ -38,7 +38,7 @@ const (
 	sidrRepInfo  = 24
 )
 
-// SIDRReq asks for the QP behind a service ID (section 12.11.1).
+// SIDRReq asks for the QP of a service ID (section 12.11.1).
 type SIDRReq struct {
 	Header
 	RequestID uint32

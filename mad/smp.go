@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Where the parts of an SMP stand in the datagram (sections 14.2.1.1 and 14.2.1.2).
+// Offsets of the parts of an SMP in the datagram (sections 14.2.1.1 and 14.2.1.2).
 const (
 	SMPData     = 64 // the attribute
 	SMPDataSize = 64

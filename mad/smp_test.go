@@ -38,7 +38,7 @@ func TestSMPLayoutsAgreeWithReference(t *testing.T) {
 	}
 }
 
-// TestSMPLayouts: the components of an attribute stand one behind the other and fill it.
+// TestSMPLayouts: the components of an attribute follow each other and fill it.
 func TestSMPLayouts(t *testing.T) {
 	for name, l := range smpLayouts {
 		at := 0
@@ -54,7 +54,7 @@ func TestSMPLayouts(t *testing.T) {
 	}
 }
 
-// TestSMP holds the decoder against a Get of SMInfo on a directed route, and its answer, of a real subnet.
+// TestSMP compares the decoder with a Get of SMInfo on a directed route, and its answer, of a real subnet.
 func TestSMP(t *testing.T) {
 	for _, c := range []struct {
 		name     string

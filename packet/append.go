@@ -2,7 +2,7 @@ package packet
 
 import "encoding/binary"
 
-// Append writes the packet behind dst, verbatim from its fields: the headers of Has in their order on the wire, Payload,
+// Append writes the packet after dst, verbatim from its fields: the headers of Has in their order on the wire, Payload,
 // Pad, ICRC and VCRC. Nothing is computed and nothing is corrected, so that a packet with any fault can be written;
 // Complete computes. Without an LRH the network header's addresses are Src and Dst; with one they are SGID and DGID.
 //

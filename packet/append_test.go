@@ -149,7 +149,7 @@ func TestIPv4Sum(t *testing.T) {
 	}
 }
 
-// TestSealedFault: a fault planted behind Complete leaves a packet that is not damaged.
+// TestSealedFault: a fault planted after Complete leaves a packet that is not damaged.
 func TestSealedFault(t *testing.T) {
 	for _, e := range encaps {
 		p := filled(e, false, packet.Op(packet.RC, packet.SendMiddle), 64)

@@ -76,7 +76,7 @@ func BenchmarkCheckICRC(b *testing.B) {
 	}
 }
 
-// BenchmarkChecker is CheckICRC without the pool; bare is what hash/crc32 alone takes for as many bytes.
+// BenchmarkChecker is CheckICRC without the pool; bare is what hash/crc32 itself takes for as many bytes.
 func BenchmarkChecker(b *testing.B) {
 	data := sealed(packet.RoCEv2IPv4, sendOnly, 60)
 	var p packet.Packet

@@ -13,7 +13,7 @@ var zeroPad [3]byte
 //
 // A native packet gets a GRH where Has says HasGRH; its LIDs are SLID and DLID or, where these are 0, those of Src and Dst. Hop
 // limit 0 becomes 64. On IPv4 the don't-fragment flag is set (CA17-7). The 16 reserved bytes of a CNP become its Payload. Raw packets are not
-// completed: their lengths are not the transport's. Time, Frame, Tap and Way are left alone, and Data, Cut and Flaws are cleared.
+// completed: their lengths are not the transport's. Time, Frame, Tap and Way are unchanged, and Data, Cut and Flaws are cleared.
 func (p *Packet) Complete() {
 	p.complete()
 	p.SealICRC()

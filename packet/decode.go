@@ -115,7 +115,7 @@ var flagTable = func() (t [256]flagBits) {
 }()
 
 // transport decodes from the BTH on. b is the packet as far as captured, off the offset of the BTH in it, end the
-// offset behind the ICRC by the headers' lengths, has the headers before the BTH.
+// offset after the ICRC by the headers' lengths, has the headers before the BTH.
 func (p *Packet) transport(b []byte, off, end int, has Has) {
 	if off+bthSize+icrcSize > end || end > len(b) {
 		p.transportRest(b, off, end, has)

@@ -290,7 +290,7 @@ func TestIPv6Extensions(t *testing.T) {
 	}
 	for _, b := range [][]byte{
 		with(44, 17, 0, 0, 9, 0, 0, 0, 9),  // later fragment
-		with(0, 6, 0, 1, 4, 0, 0, 0, 0),    // TCP behind the options
+		with(0, 6, 0, 1, 4, 0, 0, 0, 0),    // TCP after the options
 		with(0, 17, 255, 1, 4, 0, 0, 0, 0), // options past the frame
 	} {
 		if packet.DecodeIP(new(packet.Packet), b, len(b)) {

@@ -1,6 +1,6 @@
 package packet
 
-// HasExtensions are the headers behind the BTH.
+// HasExtensions are the headers after the BTH.
 const HasExtensions = HasRDETH | HasDETH | HasXRCETH | HasRETH | HasAtomicETH | HasAETH | HasAtomicAckETH | HasImmDt | HasIETH | HasFETH | HasCNP
 
 // Fit makes the headers those of the opcode, and all lengths those of headers and payload. Unlike Complete it leaves every other field as

@@ -7,7 +7,7 @@ import (
 	"ibwitness/packet"
 )
 
-// fuzz holds a decoder against what must be so of any input.
+// fuzz checks a decoder for what must be so of any input.
 func fuzz(f *testing.F, e packet.Encap, seeds ...packet.Encap) {
 	for _, s := range append(seeds, e) {
 		for _, op := range []packet.Opcode{0x04, 0x0B, 0x0C, 0x11, 0x12, 0x13, 0x17, 0x1C, 0x64, 0x44, 0xAB, 0x81, 0xFF} {

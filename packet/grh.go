@@ -3,7 +3,7 @@ package packet
 // nextHeaderIBA is the GRH NxtHdr of an InfiniBand transport packet (C8-7).
 const nextHeaderIBA = 0x1B
 
-// DecodeGRH decodes a RoCEv1 packet, the bytes behind EtherType 0x8915: GRH, BTH and so on. wireLen is how many bytes
+// DecodeGRH decodes a RoCEv1 packet, the bytes after EtherType 0x8915: GRH, BTH and so on. wireLen is how many bytes
 // the frame had on the wire from b[0] on. The result is false, and p undefined, where not even the GRH was captured.
 func DecodeGRH(p *Packet, b []byte, wireLen int) bool {
 	if len(b) < grhSize {

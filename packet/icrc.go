@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// afterOnes is the state of the CRC behind the eight bytes of ones that stand for an absent or masked LRH (table T6).
+// afterOnes is the state of the CRC after the eight bytes of ones that replace an absent or masked LRH (table T6).
 const afterOnes = 0xDEBB20E3
 
 // zeroState makes crc32.Update, which complements what it is given, start from state zero. From there leading zero
@@ -63,7 +63,7 @@ func (c *Checker) ICRC(p *Packet) {
 	}
 }
 
-// inserted reports whether the ICRC, which is at off, is right for the packet without what stands between IP header and UDP.
+// inserted reports whether the ICRC, which is at off, is right for the packet without what is between IP header and UDP.
 func (c *Checker) inserted(p *Packet, off int) bool {
 	size, length, less := ipv4Size, 2, p.BTHOff-udpSize-ipv4Size
 	if p.Has&HasIPv6 != 0 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDirectICRC holds the assembly against the way through hash/crc32, for every length and alignment.
+// TestDirectICRC compares the assembly with hash/crc32, for every length and alignment.
 func TestDirectICRC(t *testing.T) {
 	if !direct {
 		t.Skip("this processor takes the way through hash/crc32 alone")

@@ -14,8 +14,8 @@ const protoUDP = 17
 // wire from b[0] on, more than len(b) where the snap length cut it. The result is false, and p undefined, where the
 // packet is not RoCEv2: the UDP destination port decides. Payload, Pad and Data are views on b.
 //
-// Lengths come from the IP header, so padding and FCS behind the packet do no harm. A packet cut off before the end of
-// its UDP ports, and an IP fragment behind the first, cannot be told from other traffic and give false.
+// Lengths come from the IP header, so padding and FCS after the packet do no harm. A packet cut off before the end of
+// its UDP ports, and an IP fragment after the first, cannot be distinguished from other traffic and give false.
 func DecodeIP(p *Packet, b []byte, wireLen int) bool {
 	if len(b) < ipv4Size+udpSize+bthSize {
 		return decodeCutIP(p, b, wireLen)
@@ -96,7 +96,7 @@ func (p *Packet) ipv4(b []byte, wireLen int) bool {
 	if uint8(x>>48) != protoUDP || hl < ipv4Size || len(b) < hl+4 || binary.BigEndian.Uint16(b[hl+2:]) != UDPPort {
 		return false
 	}
-	// A later fragment has no UDP header. Where one stands whose length is just the packet's, it is the offset that is wrong (ROC-V2-008).
+	// A later fragment has no UDP header. Where the length of one is just the packet's, it is the offset that is wrong (ROC-V2-008).
 	if w&0x1FFF != 0 && (w&0x2000 != 0 || len(b) < hl+udpSize || int(binary.BigEndian.Uint16(b[hl+4:])) != int(w>>32&0xFFFF)-hl) {
 		return false
 	}

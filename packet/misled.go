@@ -65,7 +65,7 @@ func misled(p *Packet, b []byte, wireLen int, version byte) bool {
 	return true
 }
 
-// plausible reports whether what stands behind the UDP header at ports may be a BTH, so that it is worth while to compute the ICRC: random bytes are
+// plausible reports whether what follows the UDP header at ports may be a BTH, so that it is worth while to compute the ICRC: random bytes are
 // in one of some ten thousand packets.
 func plausible(b []byte, ports int, version byte) bool {
 	end := int(binary.BigEndian.Uint16(b[2:]))

@@ -9,8 +9,8 @@ type Missealed uint8
 const (
 	NotMissealed     Missealed = iota // the packet may be damaged
 	SealedCongestion                  // the ICRC covers FECN, BECN and the bits beside them
-	SealedVCRC                        // RoCE: two bytes that the lengths count stand behind the ICRC, as a VCRC does
-	SealedGRH                         // RoCEv2: a global route header stands between UDP and BTH
+	SealedVCRC                        // RoCE: two bytes that the lengths count follow the ICRC, as a VCRC does
+	SealedGRH                         // RoCEv2: a global route header is between UDP and BTH
 )
 
 // Missealed tells of a packet with a wrong ICRC whether it is right for another format than that of table T1. It is slow.
@@ -39,7 +39,7 @@ func (p *Packet) Missealed() Missealed {
 	return NotMissealed
 }
 
-// unmasked is the ICRC of the packet where byte 4 of the BTH, which holds FECN and BECN, counts as it stands.
+// unmasked is the ICRC of the packet where byte 4 of the BTH, which holds FECN and BECN, is not masked.
 func (p *Packet) unmasked(off int, b byte) uint32 {
 	data, bth, state := p.Data, p.BTHOff, uint32(afterOnes)
 	if p.Has&HasLRH != 0 {
@@ -55,7 +55,7 @@ func (p *Packet) unmasked(off int, b byte) uint32 {
 	return ^crcOver(state, m)
 }
 
-// hidesGRH reports whether a global route header stands where the BTH should, and counts what is after it.
+// hidesGRH reports whether a global route header is where the BTH should be, and counts what is after it.
 func (p *Packet) hidesGRH(off int) bool {
 	const version, nextHeader = 6, 0x1B
 	h := p.Data[p.BTHOff:off]

@@ -92,10 +92,10 @@ const (
 // Packet is one packet as one tap saw it: every header of tables T1 and T2 in one flat struct that Decode fills
 // without allocating. Fields are the specification's, in host byte order; reserved fields are kept, since rules judge them.
 //
-// The order of the fields is the decoder's: neighbours that stand in one word of a header are written by one store, and
+// The order of the fields is the decoder's: neighbours that share one word of a header are written by one store, and
 // what most packets do not have is cleared as one run.
 type Packet struct {
-	// Set by the fabric agent, left alone by Decode.
+	// Set by the fabric agent, not changed by Decode.
 	Time  int64  // nanoseconds since the Unix epoch
 	Frame uint64 // 1-based number of the frame in its file, as Wireshark counts
 	Tap   uint16 // index of the tap (file and interface) that saw it
@@ -109,7 +109,7 @@ type Packet struct {
 	Flaws     Flaw
 	Has       Has
 
-	// ICRC as it stands on the wire, first byte in the low eight bits.
+	// ICRC as it is on the wire, first byte in the low eight bits.
 	ICRC uint32
 
 	// Network: GRH, IP, UDP.
@@ -155,7 +155,7 @@ type Packet struct {
 	LNH       uint8
 	LRHRes    uint8 // the 2 reserved bits beside LNH, then the 5 above PktLen: rr_lllll
 	VCRCState CRC
-	VCRC      uint16 // as it stands on the wire, first byte in the low eight bits
+	VCRC      uint16 // as it is on the wire, first byte in the low eight bits
 	PktLen    uint16 // LRH: words from LRH through ICRC
 	DLID      uint16
 	SLID      uint16

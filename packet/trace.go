@@ -2,8 +2,8 @@ package packet
 
 import "hash/crc32"
 
-// Trace is what is kept of a packet to recognise it when it is retransmitted: 16 bytes instead of its content. The ICRC stands
-// for all the bytes that it covers.
+// Trace is what is kept of a packet to recognise it when it is retransmitted: 16 bytes instead of its content. The ICRC depends
+// on all the bytes that it covers.
 type Trace struct {
 	ICRC    uint32
 	Len     uint16 // bytes of payload and pad
@@ -46,7 +46,7 @@ func (p *Packet) Trace() Trace {
 // Sealed reports whether the trace can tell anything: it is that of a packet whose ICRC is good.
 func (t Trace) Sealed() bool { return t.Flags&TraceSealed != 0 }
 
-// zeros is what stands behind the BTH in the difference of two packets with equal content.
+// zeros is what follows the BTH in the difference of two packets with equal content.
 var zeros [4096]byte
 
 // SameContent reports whether q can be the packet of an earlier trace retransmitted: all bytes under the ICRC are equal, payload

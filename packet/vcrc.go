@@ -2,7 +2,7 @@ package packet
 
 // The VCRC of section 7.8.2: polynomial x^16+x^12+x^3+x+1 (0x100B), initial value all ones, each byte least significant bit
 // first, final complement, sent least significant byte first. Bit order, complement and byte order are those of the ICRC;
-// every packet of the native captures that the tests read bears them out.
+// every packet of the native captures that the tests read confirms them.
 
 // vcrcPolynomial is 0x100B with its bits reversed.
 const vcrcPolynomial = 0xD008

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// TestLayout: the fields that a usual packet needs stand in as few lines of the cache as their order means them to.
+// TestLayout: the fields that a usual packet needs are in as few lines of the cache as their order means them to.
 func TestLayout(t *testing.T) {
 	const line = 64
 	var c Pair

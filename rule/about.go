@@ -59,7 +59,7 @@ func sought(accused, peer Endpoint) [3]ends {
 	return [3]ends{e, {e.accused, e.peer, accusedAlone | uint64(accused.QPN)}, {e.accused, e.peer, neither}}
 }
 
-// subject returns what a finding is about, but for its ends; false: nobody looks for it. Findings of some rules are found by their frame alone.
+// subject returns what a finding is about, but for its ends; false: nobody looks for it. Findings of some rules are found only by their frame.
 func (f *Finding) subject() (s subject, ok, framed bool) {
 	s.rule = f.Rule
 	switch f.Rule {

@@ -135,7 +135,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestRowsArePlaced holds Where against the tree: the file is there and speaks of the rule. The fast path, which only counts a rule as
+// TestRowsArePlaced compares Where with the tree: the file is there and speaks of the rule. The fast path, which only counts a rule as
 // judged, is no such place.
 func TestRowsArePlaced(t *testing.T) {
 	names := constNames(t)

@@ -1,6 +1,6 @@
 package rule
 
-// Events: legal, and what an operator wants counted. They share the numbering of the rules, and stand after them.
+// Events: legal, and what an operator wants counted. They share the numbering of the rules, and come after them.
 const (
 	EvRetransmission ID = iota + eventFirst
 	EvDuplicate

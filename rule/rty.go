@@ -1,6 +1,6 @@
 package rule
 
-// RC requester: when it sends, what it sends again, and what its peer and its work requests bound it to.
+// RC requester: when it sends, what it retransmits, and what its peer and its work requests bound it to.
 const (
 	RCTMO001 ID = iota + rtyFirst
 	RCTMO002

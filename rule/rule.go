@@ -22,8 +22,8 @@ func (s Severity) String() string { return [...]string{"info", "warning", "error
 // Needs is what must be known to judge a rule.
 type Needs uint8
 
-// What rules need: packets alone, or also attributes of the QPs (from CM, from the HCA agent), or the link level; or beside packets what
-// only verbs events tell: work requests, completions, memory; or verbs events alone.
+// What rules need: only packets, or also attributes of the QPs (from CM, from the HCA agent), or the link level; or besides packets what
+// only verbs events show: work requests, completions, memory; or only verbs events.
 const (
 	Wire Needs = iota
 	WireQP
@@ -119,7 +119,7 @@ type Finding struct {
 	Gap      Gap    // what the finding says is missing
 	Leans    Lean   // what may prove it, beside the packets themselves
 	Cut      bool   // the snap length cut the frame: its ICRC was not judged, so that nothing can prove it
-	// Log and Line are where the event stands that the finding is about: a file of verbs events, and a line of it from 1 on. Frame is 0
+	// Log and Line are the place of the event that the finding is about: a file of verbs events, and a line of it from 1 on. Frame is 0
 	// where no frame shows it.
 	Log  string
 	Line int
@@ -146,7 +146,7 @@ const (
 // Gap is the PSN of a packet that was not sent, has not arrived or was not answered; 0: none.
 type Gap uint32
 
-// GapAt is the gap where the packet with this PSN should stand.
+// GapAt is the gap where the packet with this PSN should be.
 func GapAt(psn packet.PSN) Gap { return Gap(psn) | 1<<31 }
 
 // Count is the coverage of one rule.

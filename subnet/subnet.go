@@ -187,7 +187,7 @@ type Subnet struct {
 	byLID  []*Port // by LID, those of a port's LMC too; nil until a LID is known
 }
 
-// firstMulticast is the LID behind the unicast ones.
+// firstMulticast is the LID after the unicast ones.
 const firstMulticast = 0xC000
 
 // Silent is how long no subnet management packet comes, in nanoseconds, for cables to have been moved unseen, or for another subnet to follow in the

@@ -124,7 +124,7 @@ var unusual = []cause{
 	{name: "thorough", set: func(g *ground, _ *packet.Packet) { g.Thorough = true }},
 }
 
-// These are those that each packet of the fast path, each request and each response is held against.
+// These are those that each packet of the fast path, each request and each response is compared with.
 var (
 	anyPacket = []cause{
 		{name: "cut", set: func(_ *ground, p *packet.Packet) { p.Cut = true }},

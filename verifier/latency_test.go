@@ -69,7 +69,7 @@ func at(p *packet.Packet, d time.Duration) *packet.Packet {
 	return p
 }
 
-// TestLatencies: the intervals are measured from where they are said to begin to where they end, once each, and not where the request came again.
+// TestLatencies: the intervals are measured from where they are said to begin to where they end, once each, and not where the request was retransmitted.
 func TestLatencies(t *testing.T) {
 	const us = time.Microsecond
 	for _, thorough := range []bool{false, true} {

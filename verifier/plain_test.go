@@ -140,7 +140,7 @@ func spoiled(yield func(*packet.Packet) bool) {
 	}
 }
 
-// specials are faults of more than one byte, and those of packets that are decoded by their ICRC alone.
+// specials are faults of more than one byte, and those of packets that are decoded only by their ICRC.
 var specials = []func(p *packet.Packet){
 	func(p *packet.Packet) { p.DestQP = 0 },
 	func(p *packet.Packet) { p.DestQP = 1 },
@@ -193,7 +193,7 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-// holdPlain holds a packet against every rule of the table.
+// holdPlain compares a packet with every rule of the table.
 func holdPlain(t interface{ Errorf(string, ...any) }, broken map[rule.ID]int, p *packet.Packet) {
 	taken := plain(p)
 	if !onIP(p.Encap, nil) || p.Opcode.Service() > packet.UC {

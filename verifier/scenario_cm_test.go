@@ -268,7 +268,7 @@ func (c *cmLine) private() []byte {
 	return b
 }
 
-// carrier takes the fields of a CM_ line that are those of its packet, and not of the message: a few as they are, others behind "mad.".
+// carrier takes the fields of a CM_ line that are those of its packet, and not of the message: a few as they are, others after "mad.".
 func (f *fields) carrier() *fields {
 	c := &fields{}
 	for _, name := range []string{"srcqp", "destqp", "cut", "tap", "way", "ipid", "badicrc"} {

@@ -8,8 +8,8 @@ import (
 	"ibwitness/packet"
 )
 
-// otherwise seals p as one would that takes another format for right: sealed=fecn covers FECN and BECN, sealed=vcrc writes two bytes behind the
-// ICRC, sealed=grh a global route header before the BTH; sealed=before seals before what stands between IP header and UDP was inserted.
+// otherwise seals p as one would that takes another format for right: sealed=fecn covers FECN and BECN, sealed=vcrc writes two bytes after the
+// ICRC, sealed=grh a global route header before the BTH; sealed=before seals before what is between IP header and UDP was inserted.
 func otherwise(p *packet.Packet, how string) ([]byte, error) {
 	switch how {
 	case "fecn":

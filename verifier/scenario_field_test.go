@@ -11,7 +11,7 @@ import (
 	"ibwitness/packet"
 )
 
-// fields are the words behind the operation of a packet line: name=value, or a name alone.
+// fields are the words after the operation of a packet line: name=value, or only a name.
 type fields struct {
 	names, values []string
 }
@@ -310,7 +310,7 @@ func seal(p *packet.Packet, what string) {
 	p.UDPSum = ^uint16(sum)
 }
 
-// sealVCRC recomputes the VCRC alone: the frame is damaged, and the last link has sealed the damage.
+// sealVCRC recomputes only the VCRC: the frame is damaged, and the last link has sealed the damage.
 func sealVCRC(p *packet.Packet) {
 	icrc := p.ICRC
 	q := *p

@@ -143,7 +143,7 @@ func (q *sender) completed(psn packet.PSN) (n uint32) {
 }
 
 // sent notes a request of span PSNs; ends says that it completes a message. What lies in a message that is known is that message, or
-// the tail of that READ, sent again.
+// the tail of that READ, retransmitted.
 func (q *sender) sent(psn packet.PSN, span int, ends bool) {
 	q.newest, q.next = psn, psn.Add(span)
 	at := len(q.messages)

@@ -284,7 +284,7 @@ func (s *scenario) deliver(how packet.Encap, frame []byte, wireLen int, p *packe
 	return nil
 }
 
-// check holds what was found against what the directive promises.
+// check compares what was found with what the directive promises.
 func (s *scenario) check() (wrong []string) {
 	n := 0
 	want := rule.Violation

@@ -18,7 +18,7 @@ import (
 	"ibwitness/verifier"
 )
 
-// Each scenario runs as written and with the fast paths off; and where it has connections, both ways in warmed-up flows: legal messages stand before
+// Each scenario runs as written and with the fast paths off; and where it has connections, both ways in warmed-up flows: legal messages come before
 // the first packet of each, so that its packets meet the fast paths. With and without these all must be the same. What a warmed-up flow shows must be
 // what is written, unless the scenario says that it is about the beginning of a flow: cold.
 
@@ -342,7 +342,7 @@ func (s *scenario) ahead(words []string) error {
 	return err
 }
 
-// written is the number that a frame has in the scenario as written; 0: it stands ahead.
+// written is the number that a frame has in the scenario as written; 0: it comes before that.
 func (s *scenario) written(frame uint64) uint64 {
 	if s.heat == nil {
 		return frame

@@ -16,7 +16,7 @@ type simManager struct {
 	mkey   uint64
 	lids   map[*simPort]uint16
 	next   uint16
-	direct bool // on directed routes alone
+	direct bool // on directed routes only
 	repeat int64
 }
 
@@ -113,7 +113,7 @@ func (m *simManager) managed(f *flight) {
 	m.fill()
 }
 
-// add adds a task behind those that there are.
+// add adds a task after those that there are.
 func (m *simManager) add(do func() *simAsk) { m.tasks = append(m.tasks, do) }
 
 func (m *simManager) get(to *simNode, a mad.Attribute, modifier uint32, done func(*mad.SMP)) {
@@ -271,7 +271,7 @@ func (m *simManager) routes() {
 	}
 }
 
-// toward is the port of a switch behind which a LID is.
+// toward is the port of a switch that leads to a LID.
 func (m *simManager) toward(x *simNode, lid uint16) byte {
 	if lid == simManagerLID {
 		return x.back[len(x.back)-1]

@@ -136,7 +136,7 @@ func (s *simulation) progress() {
 	}
 }
 
-// goBack lets A begin anew once where a response has told that one before it is missing.
+// goBack lets A begin again once where a response has told that one before it is missing.
 func (s *simulation) goBack() {
 	if !s.implied {
 		s.implied = true

@@ -159,5 +159,5 @@ func (m *simManager) represses(f *flight) {
 	m.net.leave(m.port(), &flight{simManagerLID, f.slid, 0, 15, f.pkey, 0, 0, 0, b})
 }
 
-// manages reports whether a node has a subnet manager, which stands by.
+// manages reports whether a node has a subnet manager, in standby.
 func (x *simNode) manages() bool { return x.net.wide && !x.isSw && x.guid%32 != 0 }

@@ -177,7 +177,7 @@ func (n *simNet) leave(p *simPort, f *flight) {
 	n.after(at-n.now+200+n.r.Int64N(400), func() { n.arrive(p.peer, f) })
 }
 
-// lost records a datagram that is lost behind the tap, or before it.
+// lost records a datagram that is lost after the tap, or before it.
 func (n *simNet) lost(p *simPort, f *flight, at int64) {
 	if p.node.isSw == p.peer.node.isSw || n.r.IntN(2) == 0 == !p.node.isSw {
 		return

@@ -10,7 +10,7 @@ import (
 	"ibwitness/packet"
 )
 
-// simulation is a correct requester A, a correct responder B, and a path between them that loses packets before and behind a tap. What
+// simulation is a correct requester A, a correct responder B, and a path between them that loses packets before and after a tap. What
 // the tap sees it writes down as the lines of a scenario. PSNs are counted on here without wrapping.
 type simulation struct {
 	*rand.Rand
@@ -18,7 +18,7 @@ type simulation struct {
 	agenda []appointment
 	seen   []line
 	pmtu   int
-	// loss is how likely a packet is lost: a request before and behind the tap, a response before and behind it.
+	// loss is how likely a packet is lost: a request before and after the tap, a response before and after it.
 	loss [4]float64
 	// ids counts the packets that A and B have sent: their IPv4 identifications, so that those of lost packets are missing.
 	ids [2]int
@@ -99,7 +99,7 @@ func (s *simulation) send(p simRequest) {
 	})
 }
 
-// answer puts a response of B on the path, behind those that wait for B's port.
+// answer puts a response of B on the path, after those that wait for B's port.
 func (s *simulation) answer(r simResponse) {
 	s.free = max(s.now+simAnswers, s.free+simGap)
 	id := s.number(1)

@@ -290,7 +290,7 @@ func (v *variation) hold(later uint64, frame []byte, wireLen int, p packet.Packe
 	}
 }
 
-// feed stands before the agent.
+// feed is in front of the agent.
 func (v *variation) feed(how packet.Encap, frame []byte, wireLen int, p *packet.Packet) error {
 	v.fed++
 	v.how = how

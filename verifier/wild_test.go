@@ -24,7 +24,7 @@ var (
 	wildSeed = flag.Uint64("wild.seed", 0, "first of them that is shown")
 )
 
-// inLine is how many of them stand in a line of the golden file.
+// inLine is how many of them are in a line of the golden file.
 const inLine = 24
 
 // TestWild holds what is said of wild connections: ends that do what they should more often than not, and otherwise anything, at PSNs and times that lie close together.
@@ -82,10 +82,10 @@ type wild struct {
 type wildEnd struct {
 	there, back, more string
 	next              int           // PSN
-	open              string        // what the message is that is under way
+	open              string        // what the message in flight is
 	left              int           // of a WRITE that is, how many bytes
 	sent              []wildRequest // with new PSNs
-	again             int           // of sent, which one is to come again
+	again             int           // of sent, which one is to be retransmitted
 	due               int           // of sent, which one is to be answered
 }
 

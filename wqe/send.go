@@ -35,7 +35,7 @@ var ops = [32]Op{
 // OpOf returns the operation that a request packet belongs to.
 func OpOf(f packet.Fn) Op { return ops[f&31] }
 
-// Responded reports whether the operation is answered by a response of its own, which an Acknowledge cannot stand for:
+// Responded reports whether the operation is answered by a response of its own, which an Acknowledge cannot replace:
 // a READ response, or an ATOMIC Acknowledge (sections 9.4.4, 9.4.5, annex A19).
 func (o Op) Responded() bool { return o >= Read }
 
@@ -60,7 +60,7 @@ const (
 	Holed                       // that was Gapped once: some may still be in flight
 	Told                        // was Answered before it was asked for again
 	Broken                      // another message began before it ended: whether its responder counts it is not known
-	Guessed                     // where it stands is a guess: its PSN was taken for wrong; or a READ after a gap, which may be the tail of another
+	Guessed                     // its PSN is a guess: that on the wire was taken for wrong; or a READ after a gap, which may be the tail of another
 )
 
 // SendWQE is one message of a send queue: given by an HCA agent, or synthesised from the first packet of the message and
@@ -82,7 +82,7 @@ type SendWQE struct {
 	Op        Op
 	Epoch     uint8 // messages whose numbers are counted without a break between them have the same
 	Flags     Flag
-	Asked     uint32 // time of its newest packet, where that asks for an answer and has not come again: see verifier.stamp; 0: it has, or does not
+	Asked     uint32 // time of its newest packet, where that asks for an answer and was not retransmitted: see verifier.stamp; 0: it has, or does not
 }
 
 // Has reports whether all of f holds.

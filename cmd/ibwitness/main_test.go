@@ -33,7 +33,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// exits STATUS COMMAND… runs a command and holds its exit status against STATUS, which `! exec` does not.
+// exits STATUS COMMAND… runs a command and compares its exit status with STATUS, which `! exec` does not.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND [ARGUMENT...]")

@@ -77,7 +77,7 @@ func roce(snap uint32) ([]bpf.RawInstruction, error) {
 	return p.assemble()
 }
 
-// netOffset is where the kernel has the network header, whatever stands before it (SKF_NET_OFF).
+// netOffset is where the kernel has the network header, whatever precedes it (SKF_NET_OFF).
 const netOffset = 0xfff00000
 
 // byHosts is the program that spreads frames over sockets: both directions between two hosts go to one socket, as the order of requests and

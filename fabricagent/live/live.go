@@ -1,5 +1,5 @@
 // Package live is the fabric agent of network interfaces: a fabricagent.Source whose frames come from rings of memory that are shared with
-// the kernel (TPACKET_V3, packet(7)). A filter in the kernel passes RoCE alone, so that other traffic costs nothing.
+// the kernel (TPACKET_V3, packet(7)). A filter in the kernel passes only RoCE, so that other traffic costs nothing.
 package live
 
 import (

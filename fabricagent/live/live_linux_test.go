@@ -127,7 +127,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestDrops: frames that find no room are counted, before those behind them are delivered, and no others are missing.
+// TestDrops: frames that find no room are counted, before those after them are delivered, and no others are missing.
 func TestDrops(t *testing.T) {
 	if !veth.Network(t) {
 		return
@@ -207,7 +207,7 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-// TestQuiet: a ring lasts for many frames although each comes so late that the kernel hands it out alone.
+// TestQuiet: a ring lasts for many frames although each comes so late that the kernel hands out each by itself.
 func TestQuiet(t *testing.T) {
 	if !veth.Network(t) {
 		return

@@ -71,7 +71,7 @@ func TestLibpcap(t *testing.T) {
 	}
 }
 
-// TestLibpcapDrops: what finds no room is counted before the frames behind it are delivered.
+// TestLibpcapDrops: what finds no room is counted before the frames after it are delivered.
 func TestLibpcapDrops(t *testing.T) {
 	if !veth.Network(t) {
 		return

@@ -17,7 +17,7 @@ import (
 
 // The layout of a ring (linux/if_packet.h).
 const (
-	addressAt = 48 // of a frame's address, behind its header: TPACKET_ALIGN(sizeof(struct tpacket3_hdr))
+	addressAt = 48 // of a frame's address, after its header: TPACKET_ALIGN(sizeof(struct tpacket3_hdr))
 	headerAt  = 8  // of struct tpacket_hdr_v1 in struct tpacket_block_desc
 	tagRoom   = 4  // before each frame, for the VLAN tag that the kernel has taken out
 )

@@ -160,7 +160,7 @@ func (s *Source) fill(b *batch, now time.Time) {
 	}
 }
 
-// count brings the counters up to date, before the frames behind a loss are judged.
+// count brings the counters up to date, before the frames after a loss are judged.
 func (s *Source) count(b *batch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -42,7 +42,7 @@ type device struct {
 	handle *pcap.Handle
 	chunks chan chunk
 	left   []fabricagent.Frame // of the chunk that is being delivered
-	until  int64               // no frame of before is to come behind those
+	until  int64               // no earlier frame is to come after those
 	dead   bool
 }
 

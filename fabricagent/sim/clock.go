@@ -1,7 +1,7 @@
 package sim
 
 // Clock is virtual time in nanoseconds. What is due at the same time happens in the order of the calls of After. The zero value
-// stands at 0.
+// is at 0.
 type Clock struct {
 	now  int64
 	seq  uint64
@@ -28,13 +28,13 @@ func (a *appointment) before(b *appointment) bool {
 	return a.at < b.at || a.at == b.at && a.seq < b.seq
 }
 
-// NewClock returns a clock that stands at start, nanoseconds since the Unix epoch.
+// NewClock returns a clock that is at start, nanoseconds since the Unix epoch.
 func NewClock(start int64) *Clock { return &Clock{now: start} }
 
 // Now returns the time.
 func (c *Clock) Now() int64 { return c.now }
 
-// After has f called d nanoseconds from now; where d is negative, now, behind all else that is due now.
+// After has f called d nanoseconds from now; where d is negative, now, after all else that is due now.
 func (c *Clock) After(d int64, f func()) {
 	c.seq++
 	c.add(appointment{at: c.now + max(d, 0), seq: c.seq, f: f})

@@ -37,7 +37,7 @@ func (m *Mechanism) corrupt(e *Error, x *flight, p *packet.Packet) {
 	x.frame = frame
 }
 
-// disturb inverts a bit of a frame, behind what stands before the packet. The state of a port is no frame on the wire.
+// disturb inverts a bit of a frame, after the headers before the packet. The state of a port is no frame on the wire.
 func (m *Mechanism) disturb(x *flight) {
 	head := etherSize
 	if m.path.fabric.opt.Link == fabricagent.LinkTap {
@@ -57,17 +57,17 @@ func (m *Mechanism) disturb(x *flight) {
 // resv8a is the byte of the BTH that holds FECN, BECN and reserved bits.
 const resv8a = 4
 
-// flip inverts a bit, the first being the most significant of the first byte; one behind the end is left alone.
+// flip inverts a bit, the first being the most significant of the first byte; one after the end is not changed.
 func flip(b []byte, bit int) {
 	if bit >= 0 && bit/8 < len(b) {
 		b[bit/8] ^= 0x80 >> (bit % 8)
 	}
 }
 
-// headOf is how many bytes of a frame stand before the packet that was decoded from it.
+// headOf is how many bytes of a frame precede the packet that was decoded from it.
 func headOf(x *flight, p *packet.Packet) int {
 	head := len(x.frame) - len(p.Data)
-	for head > 0 && &x.frame[head] != &p.Data[0] { // padding behind the packet
+	for head > 0 && &x.frame[head] != &p.Data[0] { // padding after the packet
 		head--
 	}
 	return head

@@ -39,7 +39,7 @@ type Fabric struct {
 type port struct {
 	addr    packet.Addr
 	receive func(frame []byte)
-	deaf    func(frame []byte) bool // where not nil, says that what comes now does not arrive, and no tap sees it
+	loses   func(frame []byte) bool // where not nil, says that what comes now does not arrive, and no tap sees it
 	taps    []*Tap
 	paths   map[packet.Addr]*Path // from this port, by destination
 	lastTo  packet.Addr
@@ -145,7 +145,7 @@ func (f *Fabric) destination(frame []byte) (packet.Addr, bool) {
 	return packet.Addr{}, false
 }
 
-// see shows a frame to taps. Which way it goes is told on native links alone: an Ethernet port does not tell it everywhere.
+// see shows a frame to taps. Its direction is given only on native links: not every Ethernet port gives it.
 func (f *Fabric) see(taps []*Tap, data []byte, way packet.Way) {
 	if f.opt.Link != fabricagent.LinkTap {
 		way = packet.WayUnknown

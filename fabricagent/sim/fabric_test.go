@@ -146,7 +146,7 @@ func TestIPv6(t *testing.T) {
 	}
 }
 
-// errors draws errors of all kinds; some that keep the order alone.
+// errors draws errors of all kinds; some only of those that keep the order.
 func errors(t *rapid.T, ordered bool) (list []Error) {
 	kinds := []Kind{Watch, Drop, Duplicate, Delay, Corrupt, Reorder}
 	if ordered {
@@ -178,7 +178,7 @@ func mixed(t testing.TB, seed uint64, before, behind []Error, n int, gap int64) 
 		path.Before.Add(e)
 	}
 	for _, e := range behind {
-		path.Behind.Add(e)
+		path.After.Add(e)
 	}
 	b.burst(n, gap)
 	return b
@@ -236,7 +236,7 @@ func TestConserved(t *testing.T) {
 				}
 			}
 		}
-		// A copy is made behind all errors of its half, so a dropped packet takes along the copies that it was to have.
+		// A copy is made after all errors of its half, so a dropped packet takes along the copies that it was to have.
 		before = slices.DeleteFunc(before, func(e Error) bool { return e.Kind == Drop })
 		behind = slices.DeleteFunc(behind, func(e Error) bool { return e.Kind == Duplicate })
 		count(before)

@@ -103,12 +103,12 @@ func NewLink(clock *Clock, opt LinkOptions) (*Link, error) {
 			p.left = p.FaultAt
 		}
 		p.send = f.Attach(l.Addr(i), p.receive)
-		f.port(l.Addr(i)).deaf = p.deaf
+		f.port(l.Addr(i)).loses = p.loses
 		l.ports[i] = p
 	}
 	for i := range l.ports {
 		path := f.Path(l.Addr(i), l.Addr(1-i))
-		path.Before.Noise, path.Behind.Noise = opt.Noise/2, opt.Noise/2
+		path.Before.Noise, path.After.Noise = opt.Noise/2, opt.Noise/2
 	}
 	return l, nil
 }

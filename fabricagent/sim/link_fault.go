@@ -103,7 +103,7 @@ func (p *linkPort) due(spoil func(f *link.FlowControl), f *link.FlowControl) boo
 	return true
 }
 
-// otherLane puts a packet on the lane behind those that are operational.
+// otherLane puts a packet on the lane after those that are operational.
 func otherLane(p *linkPort, b []byte) []byte {
 	onLane(b, uint8(p.link.opt.Lanes))
 	return b

@@ -204,8 +204,8 @@ func onLane(data []byte, vl uint8) {
 	binary.LittleEndian.PutUint16(data[end:], packet.VCRC(data[:end]))
 }
 
-// deaf reports whether what comes is lost: the link went down while it was on its way.
-func (p *linkPort) deaf(frame []byte) bool {
+// loses reports whether what comes is lost: the link went down while it was on its way.
+func (p *linkPort) loses(frame []byte) bool {
 	kind, _, _ := link.DecodeHeader(frame)
 	return kind != link.Physical && p.link.clock.now <= p.lost
 }

@@ -169,7 +169,7 @@ func TestFilter(t *testing.T) {
 func TestProbability(t *testing.T) {
 	run := func(seed uint64) []packet.PSN {
 		b := newBench(t, Options{Seed: seed})
-		b.Path(addrA, addrB).Behind.Add(Error{Kind: Drop, Filter: Filter{Probability: 0.25}})
+		b.Path(addrA, addrB).After.Add(Error{Kind: Drop, Filter: Filter{Probability: 0.25}})
 		b.burst(4000, 10)
 		if n := len(b.got); n < 2850 || n > 3150 {
 			t.Errorf("%d of 4000 arrived", n)

@@ -7,8 +7,8 @@ type Path struct {
 	Delay int64 // nanoseconds from end to end, half of it to the tap in the middle
 	Rate  int64 // bits a second; 0: any number
 
-	// Before makes errors between the sender and the tap in the middle, Behind between that tap and the receiver.
-	Before, Behind *Mechanism
+	// Before makes errors between the sender and the tap in the middle, After between that tap and the receiver.
+	Before, After *Mechanism
 
 	fabric   *Fabric
 	from, to *port
@@ -30,7 +30,7 @@ const framing = 8 + 4 + 12
 func newPath(f *Fabric, from, to *port) *Path {
 	p := &Path{Delay: f.opt.Delay, Rate: f.opt.Rate, fabric: f, from: from, to: to}
 	p.Before = newMechanism(p, 0)
-	p.Behind = newMechanism(p, 1)
+	p.After = newMechanism(p, 1)
 	return p
 }
 
@@ -58,7 +58,7 @@ func (p *Path) enter(frame []byte) {
 	p.Before.pass(p.fabric.flight(p, frame, 0))
 }
 
-// fly brings a frame over its half of the path, delay nanoseconds later than it would be. Where hold is set, what comes behind waits as well.
+// fly brings a frame over its half of the path, delay nanoseconds later than it would be. Where hold is set, what comes after it waits as well.
 func (p *Path) fly(x *flight, delay int64, hold bool) {
 	now := p.fabric.clock.now
 	at := now
@@ -88,10 +88,10 @@ func (x *flight) arrive() {
 			f.see(f.mid, x.frame, packet.WayUnknown)
 		}
 		x.half = 1
-		p.Behind.pass(x)
+		p.After.pass(x)
 		return
 	}
-	if p.to.deaf == nil || !p.to.deaf(x.frame) {
+	if p.to.loses == nil || !p.to.loses(x.frame) {
 		if len(p.to.taps) > 0 {
 			f.see(p.to.taps, x.frame, packet.WayIn)
 		}

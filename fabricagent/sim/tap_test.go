@@ -71,7 +71,7 @@ func TestTaps(t *testing.T) {
 	taps(t, b.Fabric, r)
 	path := b.Path(addrA, addrB)
 	path.Before.Add(Error{Kind: Drop, Filter: Filter{From: 1, Count: 1}})
-	path.Behind.Add(Error{Kind: Drop, Filter: Filter{From: 1, Count: 1}})
+	path.After.Add(Error{Kind: Drop, Filter: Filter{From: 1, Count: 1}})
 	b.burst(3, 100)
 	type where struct {
 		Time int64

@@ -32,7 +32,7 @@ func recorded(t testing.TB) []string {
 	return append(files, more...)
 }
 
-// TestRecorded reads what a soft-RoCE test program wrote, writes it anew and reads it again.
+// TestRecorded reads what a soft-RoCE test program wrote, writes it again and reads that.
 func TestRecorded(t *testing.T) {
 	files := recorded(t)
 	for _, name := range files {

@@ -1,6 +1,6 @@
 package eventlog
 
-// line is one line of a log. A nil field does not stand in it.
+// line is one line of a log. A nil field is not in it.
 type line struct {
 	Seq   *int64  `json:"seq,omitempty"`
 	T     *int64  `json:"t,omitempty"`

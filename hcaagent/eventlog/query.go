@@ -7,7 +7,7 @@ import (
 	"ibwitness/hcaagent"
 )
 
-// Agent answers queries about the device of a log, as it stood when the log ended.
+// Agent answers queries about the device of a log, as it was when the log ended.
 type Agent struct {
 	log   *hcaagent.Log
 	taken map[hcaagent.CQ]int // events of the log that Completions has passed
@@ -61,7 +61,7 @@ func (a *Agent) MemoryData(context.Context, hcaagent.Memory, []byte) (int, error
 	return 0, &hcaagent.UnknownError{What: "memory"}
 }
 
-// MemoryAccess holds the range against the regions and windows that are open when the log ends.
+// MemoryAccess compares the range with the regions and windows that are open when the log ends.
 func (a *Agent) MemoryAccess(_ context.Context, _ hcaagent.QP, m hcaagent.Memory, access hcaagent.Access) error {
 	var r *hcaagent.Region
 	for i := range a.log.Events {

@@ -39,7 +39,7 @@ func ReadFile(name string) (*hcaagent.Log, error) {
 	return Read(name, f)
 }
 
-// Read reads a log. name stands in errors. A log that breaks off in its last line is read up to there, and Cut says so; any other line
+// Read reads a log. Errors have name. A log that breaks off in its last line is read up to there, and Cut says so; any other line
 // that is wrong is an *Error.
 func Read(name string, r io.Reader) (*hcaagent.Log, error) {
 	log := &hcaagent.Log{Name: name}

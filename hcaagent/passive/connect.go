@@ -65,7 +65,7 @@ func (a *Agent) replace(p *packet.Packet, i int32) {
 	a.drop(i)
 }
 
-// rep takes a REP. It connects, unless it is a repetition or its REQ was missed: a REP alone does not name the active side's QP.
+// rep takes a REP. It connects, unless it is a repetition or its REQ was missed: a REP by itself does not name the active side's QP.
 func (a *Agent) rep(p *packet.Packet, m *mad.REP) {
 	k := key{active: p.Dst, passive: p.Src, id: m.RemoteCommID}
 	i, ok := a.byKey[k]

@@ -104,7 +104,7 @@ func TestRepetitions(t *testing.T) {
 	}
 }
 
-// TestReorder: opposite directions are recorded out of order, the REP stands before its REQ.
+// TestReorder: opposite directions are recorded out of order, the REP comes before its REQ.
 func TestReorder(t *testing.T) {
 	s := newScript(t, Options{})
 	s.send(hostB, hostA, rep())

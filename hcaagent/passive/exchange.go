@@ -33,7 +33,7 @@ type exchange struct {
 	passiveID uint32   // communication ID of the passive side; 0: not known
 	asked     uint64   // frame of the REQ; 0: not seen
 	tid       uint64   // of the REQ or REP
-	early     *mad.REP // a REP that stands before its REQ
+	early     *mad.REP // a REP that is recorded before its REQ
 	since     int64    // when it, or the REP that connected, came
 	life      int64    // for how long the REP is retransmitted
 	ready     bool     // by an RTU

@@ -48,7 +48,7 @@ func TestMatcher(t *testing.T) {
 	}
 }
 
-// TestMatcherModel holds the matcher against one made of maps, with few flows, scopes and PSNs so that they meet.
+// TestMatcherModel compares the matcher with one made of maps, with few flows, scopes and PSNs so that they meet.
 func TestMatcherModel(t *testing.T) {
 	type flow struct {
 		scope uint64

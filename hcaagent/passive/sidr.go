@@ -6,7 +6,7 @@ import (
 	"ibwitness/packet"
 )
 
-// sidrReq takes a SIDR_REQ, which alone says the P_Key.
+// sidrReq takes a SIDR_REQ, the only SIDR message with the P_Key.
 func (a *Agent) sidrReq(p *packet.Packet, m *mad.SIDRReq) {
 	k := key{active: p.Src, passive: p.Dst, id: m.RequestID, sidr: true}
 	if i, ok := a.byKey[k]; ok {

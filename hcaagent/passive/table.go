@@ -8,7 +8,7 @@ import (
 	"ibwitness/packet"
 )
 
-// The table of PSNs is open addressing with linear probing, at most three quarters full; a removed slot is filled from behind, so that
+// The table of PSNs is open addressing with linear probing, at most three quarters full; a removed slot is filled from later ones, so that
 // no probe passes over the dead.
 
 const minSlots = 64

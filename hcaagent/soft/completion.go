@@ -21,7 +21,7 @@ type completionQueue struct {
 type sum struct {
 	crc  uint32
 	ok   bool
-	head []byte // of a datagram: what stands before it
+	head []byte // of a datagram: the bytes before it
 }
 
 // complete puts a completion into a queue and tells the consumer, if it waits for one like that. solicited says that the message had SE.

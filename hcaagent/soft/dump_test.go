@@ -7,7 +7,7 @@ import (
 	"ibwitness/packet"
 )
 
-// dump prints the frames of a capture that end with one, of its connection alone.
+// dump prints the frames of a capture that end with one, of its connection only.
 func (c *capture) dump(t testing.TB, frame int) {
 	var at packet.Packet
 	decode := func(i int) (p packet.Packet) {

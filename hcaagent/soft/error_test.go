@@ -17,7 +17,7 @@ func TestErrors(t *testing.T) {
 		room    int // bytes of the receive request; 0: none is posted
 		send    hcaagent.Status
 		receive hcaagent.Status // none: the receive request stays, and is flushed where the responder fails
-		silent  bool            // the responder lives on
+		silent  bool            // the responder keeps running
 		deaf    bool            // nothing reaches the responder
 	}{
 		{name: "CPL-STS-003: R_Key", request: func(a, b *end) hcaagent.SendRequest {

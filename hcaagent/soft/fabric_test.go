@@ -113,7 +113,7 @@ func (c *capture) verify(t testing.TB, events ...*hcaagent.Log) *agent.Result {
 	return r
 }
 
-// link carries frames between two ports. A tap stands at each of them and one half way. What happens to a frame happens on either side of
+// link carries frames between two ports. There is a tap at each of them and one half way. What happens to a frame happens on either side of
 // the tap in the middle.
 type link struct {
 	*clock

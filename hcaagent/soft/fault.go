@@ -22,7 +22,7 @@ type Fault struct {
 
 	match  func(p *packet.Packet) bool // packets that show it
 	spoil  func(p *packet.Packet)      // makes it show in a packet that is complete; the checksums are made again
-	raw    func(p *packet.Packet)      // the same, with the checksums left alone
+	raw    func(p *packet.Packet)      // the same, with the checksums unchanged
 	drop   bool                        // the packet does not leave
 	again  bool                        // it leaves twice
 	later  int64                       // and once more so many nanoseconds later
@@ -68,7 +68,7 @@ const (
 	ReadyOnly                // work is posted in RTR
 	Drained                  // work is posted in SQD
 	DrainedUnasked           // the same, and the event of that was not asked for
-	Fenced                   // requests behind READs have a fence
+	Fenced                   // requests after READs have a fence
 	NotPermitted             // a READ comes to a queue pair that permits none
 	WrongQKey                // a datagram has a wrong Q_Key
 	LostMiddle               // a Middle packet of a SEND is lost
@@ -91,13 +91,13 @@ const (
 	RefusedImmediate         // a WRITE with immediate data is refused
 	RefusedUnsignaled        // a request that is not signalled is refused
 	ShortResponse            // a READ response is too short
-	LocalInvalidate          // a local invalidate is posted behind a SEND that is not signalled
+	LocalInvalidate          // a local invalidate is posted after a SEND that is not signalled
 	ForeignHandle            // an address handle belongs to another protection domain
 	ReadyLate                // the peer comes to RTS late
 	ReadyThenSending         // work is posted in RTR, and RTS follows
 	Broken                   // a request has an L_Key that is none, and others follow
 	Restarted                // the queue pair is reset and brought to INIT
-	LostReadAndSend          // a READ response is lost, and the SEND behind that READ, and others come after it
+	LostReadAndSend          // a READ response is lost, and the SEND after that READ, and others come after it
 	LostThenSilent           // an ACK is lost, and later the peer falls silent, with a retry count of 2
 	NotReadyLong             // a message finds no receive request for a while, and its requester is asked to wait for 10.24 ms
 	NotReadyTwice            // messages find no receive request, and later others none, with an RNR retry count of 1

@@ -26,7 +26,7 @@ func status(s hcaagent.Status) func(e *hcaagent.Completion) bool {
 	return func(e *hcaagent.Completion) bool { return e.Status == s }
 }
 
-// plain matches receive completions of a SEND that brings data alone.
+// plain matches receive completions of a SEND that brings only data.
 func plain(e *hcaagent.Completion) bool {
 	return got(e) && e.Op == hcaagent.DoneRecv && e.Flags&(hcaagent.WithImm|hcaagent.WithInv) == 0
 }

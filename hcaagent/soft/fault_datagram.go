@@ -44,5 +44,5 @@ var _ = faults(map[string]*Fault{
 	"rc-on-ud":           {Text: "sends an RC opcode to a UD queue pair", Rule: "BTH-004", Service: packet.UD, match: anySend, spoil: become(rc(packet.SendOnly))},
 })
 
-// anyDatagram matches datagrams alone: the fault changes all of them, and the device may have other queue pairs.
+// anyDatagram matches only datagrams: the fault changes all of them, and the device may have other queue pairs.
 func anyDatagram(p *packet.Packet) bool { return anySend(p) && p.Opcode.Service() == packet.UD }

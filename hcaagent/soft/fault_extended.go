@@ -61,7 +61,7 @@ var _ = faults(map[string]*Fault{
 
 func xrc(f packet.Fn) packet.Opcode { return packet.Op(packet.XRC, f) }
 
-// invented puts a completion of a request that was never posted behind one.
+// invented puts a completion of a request that was never posted after one.
 func invented(_ *HCA, e hcaagent.Completion, p put) {
 	p(e)
 	e.ID += 5000

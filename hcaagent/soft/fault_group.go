@@ -2,7 +2,7 @@ package soft
 
 import "ibwitness/packet"
 
-// Faults of multicast groups, of address handles and of what stands before a datagram in memory.
+// Faults of multicast groups, of address handles and of the bytes before a datagram in memory.
 var _ = faults(map[string]*Fault{
 	"multicast-missed":       {Text: "does not hand a datagram to a queue pair that has joined its group", Rule: "UD-MC-003", Service: packet.UD, Verbs: true, Responder: true, Needs: Multicast},
 	"multicast-twice":        {Text: "hands a datagram to a group out twice", Rule: "UD-MC-003", Service: packet.UD, Verbs: true, Responder: true, Needs: Multicast},

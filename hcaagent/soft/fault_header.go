@@ -75,7 +75,7 @@ func damage(p *packet.Packet) {
 	p.Payload[len(p.Payload)/2] ^= 4
 }
 
-// withOption puts one word of options behind the IPv4 header.
+// withOption puts one word of options after the IPv4 header.
 func withOption(p *packet.Packet) {
 	p.IHL = 6
 	p.Data = append(p.Append(nil)[:20:20], 1, 1, 1, 0)

@@ -162,7 +162,7 @@ func (s *stage) windows() {
 		{e.pd, 2, all, 1000, 64, hcaagent.RemoteRead},
 		{e.pd, 2, all, 0, 64, hcaagent.RemoteRead | hcaagent.ZeroBased}, // right, and then bound again
 	} {
-		qp := s.alone(e, uint32(0x700+i))
+		qp := s.unpairedQP(e, uint32(0x700+i))
 		mw, rkey, err := e.AllocateMW(ctx, c.pd, c.kind)
 		if err != nil {
 			s.t.Fatal(err)
@@ -176,8 +176,8 @@ func (s *stage) windows() {
 	}
 }
 
-// alone makes a queue pair that is in RTS, with a peer that there is not.
-func (s *stage) alone(e *end, peer uint32) hcaagent.QP {
+// unpairedQP makes a queue pair that is in RTS, with a peer that there is not.
+func (s *stage) unpairedQP(e *end, peer uint32) hcaagent.QP {
 	qp := must(e.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeRC, PD: e.pd, SendCQ: e.cq, RecvCQ: e.cq}))(s.t)
 	attr := e.attr
 	attr.DestQPN = peer

@@ -146,7 +146,7 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 	return s.otherScene(n, work)
 }
 
-// again brings a queue pair to RTR anew, and no further.
+// again brings a queue pair to RTR again, and no further.
 func (s *stage) again(e *end) {
 	attr := e.attr
 	attr.Known = 0

@@ -58,7 +58,7 @@ func newStageAt(t testing.TB, name string, f *soft.Fault, faulty bool, at int) *
 			} else if ok {
 				o.FaultAt = some
 			} else if f.Needs == soft.Plain && !f.Verbs {
-				o.FaultAt = 1 // nothing is learned from the first packet alone
+				o.FaultAt = 1 // nothing is learned from only the first packet
 			}
 			o.Strayed = func() { s.strayed = append(s.strayed, uint64(len(s.link.taps[s.tap].frames)+1)) }
 		}
@@ -186,7 +186,7 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 		}
 		step := int64(500)
 		if f.Rule == "CPL-STS-014" {
-			step = 100 // while the message is under way
+			step = 100 // while the message is in flight
 		}
 		for at := step; at < 3e6; at += step {
 			s.link.After(at, func() {

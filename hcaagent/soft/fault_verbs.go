@@ -64,7 +64,7 @@ func twice(_ *HCA, e hcaagent.Completion, p put) { p(e); p(e) }
 
 func none(*HCA, hcaagent.Completion, put) {}
 
-// later puts a completion behind the next.
+// later puts a completion after the next.
 func later(h *HCA, e hcaagent.Completion, p put) { h.fault.held = func() { p(e) } }
 
 func op(o hcaagent.CompletionOp) func(e *hcaagent.Completion) bool {

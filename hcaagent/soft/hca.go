@@ -10,7 +10,7 @@ import (
 	"ibwitness/packet"
 )
 
-// Clock is the virtual time that a device lives in.
+// Clock is the virtual time of a device.
 type Clock interface {
 	// Now returns nanoseconds since the Unix epoch.
 	Now() int64
@@ -32,7 +32,7 @@ type Options struct {
 	Seed uint64
 
 	Credits  bool  // responders without a shared receive queue give end-to-end credits
-	AckEvery int   // AckReq also stands in every n-th packet of a message; 0: in its last alone
+	AckEvery int   // AckReq is also set in every n-th packet of a message; 0: only in its last
 	AckDelay int64 // nanoseconds for which an ACK waits for another one that says it too
 	Limits   Limits
 
@@ -45,7 +45,7 @@ type Options struct {
 	Strayed func()
 }
 
-// Limits are what a device can do. Zero stands for the value in parentheses.
+// Limits are what a device can do. Zero means the value in parentheses.
 type Limits struct {
 	MTU             uint32 // of the port, bytes (4096)
 	MaxRdAtomic     uint8  // per QP as initiator (16)
@@ -53,7 +53,7 @@ type Limits struct {
 	Window          int    // request packets on their way (128)
 	PacketTime      int64  // nanoseconds that the port needs for a packet, beside its bytes (100)
 	ByteRate        int64  // bytes a microsecond (12500: 100 Gbit/s)
-	PKeys           int    // entries of the P_Key table (1: the default key alone); a P_Key is accepted as it is given
+	PKeys           int    // entries of the P_Key table (1: only the default key); a P_Key is accepted as it is given
 }
 
 func (l *Limits) fill() {

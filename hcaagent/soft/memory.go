@@ -108,7 +108,7 @@ func (h *HCA) openList(pd hcaagent.PD, segments []hcaagent.Segment, access hcaag
 	return l, nil
 }
 
-// at returns n bytes of the list from an offset on, copied only where they stand in several segments.
+// at returns n bytes of the list from an offset on, copied only where they are in several segments.
 func (l *list) at(off, n uint64) []byte {
 	for i, p := range l.parts {
 		if off >= uint64(len(p)) {

@@ -175,7 +175,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestBadBind: a window that may not be bound fails alone its request and then the queue pair (rules CPL-MW-002 to -007).
+// TestBadBind: a window that may not be bound fails only its request and then the queue pair (rules CPL-MW-002 to -007).
 func TestBadBind(t *testing.T) {
 	for name, spoil := range map[string]func(e *end, b *hcaagent.Bind){
 		"CPL-MW-004 length 0":     func(_ *end, b *hcaagent.Bind) { b.Length = 0 },
@@ -264,7 +264,7 @@ func TestXRC(t *testing.T) {
 	}
 }
 
-// TestSpeed is how the devices and the link between them stand; see BenchmarkDevices.
+// TestSpeed is how fast the devices and the link between them are; see BenchmarkDevices.
 func BenchmarkDevices(b *testing.B) {
 	l, hs := devices(b, 1, addrs, func(_ int, o *soft.Options) { o.Limits.Window = 32 })
 	packets := 0
@@ -286,7 +286,7 @@ func BenchmarkDevices(b *testing.B) {
 	}
 }
 
-// TestMulticast: each queue pair that has joined the group receives one copy, the sender's own from its device alone.
+// TestMulticast: each queue pair that has joined the group receives one copy, the sender's own only from its device.
 func TestMulticast(t *testing.T) {
 	l, hs := devices(t, 1, addrs, nil)
 	ends := pair(t, hs, hcaagent.TypeUD, 0, 1<<16, nil)
@@ -322,7 +322,7 @@ func TestMulticast(t *testing.T) {
 	}
 }
 
-// TestUnsolicitedCredits: a responder that had no credit left tells of new receive requests, once, and not behind a NAK.
+// TestUnsolicitedCredits: a responder that had no credit left tells of new receive requests, once, and not after a NAK.
 func TestUnsolicitedCredits(t *testing.T) {
 	l, hs := devices(t, 1, addrs, func(_ int, o *soft.Options) { o.Credits = true })
 	ends := pair(t, hs, hcaagent.TypeRC, 0, 1<<16, nil)

@@ -148,7 +148,7 @@ func (h *HCA) leave(frame []byte) {
 	h.loop(frame)
 }
 
-// mac is the Ethernet address that stands for an IP address.
+// mac is the Ethernet address for an IP address.
 func (h *HCA) mac(a packet.Addr) [6]byte {
 	if h.port.dst != a {
 		h.port.dst, h.port.dstMAC = a, mac(a)
@@ -156,7 +156,7 @@ func (h *HCA) mac(a packet.Addr) [6]byte {
 	return h.port.dstMAC
 }
 
-// mac is the Ethernet address that stands for an IP address: there is no neighbour discovery here.
+// mac is the Ethernet address for an IP address: there is no neighbour discovery here.
 func mac(a packet.Addr) [6]byte {
 	b := a.Bytes()
 	if a.IsMulticast() {

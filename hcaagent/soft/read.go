@@ -62,7 +62,7 @@ func (q *queuePair) duplicate(p *packet.Packet) {
 			return
 		}
 		psn := r.last
-		for i := range r.saved { // an ACK does not pass over a READ or an atomic behind the request
+		for i := range r.saved { // an ACK does not pass over a READ or an atomic after the request
 			if s := &r.saved[i]; s.first.After(p.PSN) {
 				psn = s.first.Add(-1)
 				break

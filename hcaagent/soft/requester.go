@@ -31,7 +31,7 @@ func (w *work) local() bool {
 // receives reports whether the message consumes a receive request of the peer.
 func (w *work) receives() bool { return w.Op <= hcaagent.OpSendInv || w.Op == hcaagent.OpWriteImm }
 
-// responded reports whether the request is answered by a response of its own, which an ACK cannot stand for.
+// responded reports whether the request is answered by a response of its own, which an ACK cannot replace.
 func (w *work) responded() bool {
 	switch w.Op {
 	case hcaagent.OpRead, hcaagent.OpCmpSwap, hcaagent.OpFetchAdd, hcaagent.OpFlush, hcaagent.OpAtomicWrite:
@@ -47,7 +47,7 @@ type requester struct {
 	off   int        // which packet of it
 	una   packet.PSN // oldest that is not acknowledged
 	psn   packet.PSN // of the next message to begin
-	high  packet.PSN // behind the newest request sent
+	high  packet.PSN // after the newest request sent
 	span  int        // PSNs that the READs before next take beyond one each
 	ssn   uint32     // messages begun
 
@@ -92,7 +92,7 @@ func (r *requester) readsOut() (n int) {
 	return n
 }
 
-// requestReady reports whether a request packet may be sent now. It carries out the local operations that stand before it.
+// requestReady reports whether a request packet may be sent now. It carries out the local operations before it.
 func (q *queuePair) requestReady() bool {
 	r := &q.req
 	for {
@@ -184,7 +184,7 @@ func (q *queuePair) withoutCredit(w *work) bool {
 		!(q.h.has("probe-whole") && w.packets > 1) && w.receives() && (number-r.limit-1)&0xFFFFFF < 1<<23
 }
 
-// probes reports whether the next packet may go without a credit: the first of the oldest message alone (section 9.7.7.2).
+// probes reports whether the next packet may go without a credit: only the first of the oldest message (section 9.7.7.2).
 func (r *requester) probes(w *work) bool {
 	if r.off == 0 {
 		return !w.begun && r.una == r.psn || w.begun && r.una == w.first
@@ -243,7 +243,7 @@ func (q *queuePair) runLocal(w *work) bool {
 	return true
 }
 
-// settle completes what stands at the head of the queue and waits for nothing: local operations, and a fault of the consumer's.
+// settle completes what is at the head of the queue and waits for nothing: local operations, and a fault of the consumer's.
 func (q *queuePair) settle() {
 	r := &q.req
 	for len(r.queue) > 0 && r.queue[0].local() && r.queue[0].done {

@@ -27,7 +27,7 @@ type response struct {
 	due      int64 // an ACK waits for another one until then
 }
 
-// respond puts a response behind those that wait for the port. An ACK takes the place of one that waits there.
+// respond puts a response after those that wait for the port. An ACK takes the place of one that waits there.
 func (q *queuePair) respond(a response) {
 	r := &q.rsp
 	a.msn = r.msn & 0xFFFFFF
@@ -117,7 +117,7 @@ func (q *queuePair) readResponse(a *response) *packet.Packet {
 }
 
 // grant tells of receive requests where the newest ACK gave no credit: it repeats that ACK, though nothing asks for it (section 9.7.7.2).
-// Behind a NAK the requester comes by itself.
+// After a NAK the requester retransmits by itself.
 func (q *queuePair) grant() {
 	r := &q.rsp
 	if q.h.opt.Credits && r.none && r.nak == nothing && q.answers() && !q.dead && len(r.out) == 0 {

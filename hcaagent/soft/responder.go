@@ -100,7 +100,7 @@ func (q *queuePair) carryOut(p *packet.Packet) {
 	}
 }
 
-// accepted moves on behind a request that was carried out, and acknowledges it where it asks for that.
+// accepted advances past a request that was carried out, and acknowledges it where it asks for that.
 func (q *queuePair) accepted(p *packet.Packet, span int, ends bool) {
 	r := &q.rsp
 	r.nak = nothing

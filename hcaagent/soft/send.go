@@ -7,7 +7,7 @@ import (
 	"ibwitness/packet"
 )
 
-// functions are the opcodes of a message's packets: alone, at its end, at its beginning, and within.
+// functions are the opcodes of a message's packets: as its only one, at its end, at its beginning, and within.
 var functions = [...][4]packet.Fn{
 	hcaagent.OpSend:        {packet.SendOnly, packet.SendLast, packet.SendFirst, packet.SendMiddle},
 	hcaagent.OpSendImm:     {packet.SendOnlyImm, packet.SendLastImm, packet.SendFirst, packet.SendMiddle},

@@ -139,7 +139,7 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// TestNotification: one event for one request, a solicited one for SE or an error alone (CPL-SOL-001 to -003).
+// TestNotification: one event for one request, a solicited one only for SE or an error (CPL-SOL-001 to -003).
 func TestNotification(t *testing.T) {
 	l, hs, logs := logged(t)
 	p := pair(t, hs, hcaagent.TypeRC, 0, 1<<16, nil)

@@ -5,7 +5,7 @@ import (
 	"ibwitness/packet"
 )
 
-// exchanged is what the first tap saw, behind the exchange by which the second end has connected to the first: by CM, that tells the first
+// exchanged is what the first tap saw, after the exchange by which the second end has connected to the first: by CM, that tells the first
 // one its timeout and both retry counts.
 func (s *stage) exchanged() *capture {
 	a, b := s.ends[0], s.ends[1]

@@ -52,7 +52,7 @@ func (s *stage) sentAt() (at []int64) {
 	return at
 }
 
-// judged are the rules that are violated: with the attributes known, with what CM tells of them, and by the packets alone.
+// judged are the rules that are violated: with the attributes known, with what CM says of them, and only by the packets.
 func (s *stage) judged() (known, byCM, alone []string) {
 	list := func(all []rule.Finding) (ids []string) {
 		for i := range all {
@@ -71,7 +71,7 @@ var rnrTimes = [32]int64{
 	49152,
 }
 
-// TestRNRWait: after an RNR NAK of each code the request comes again when its time has passed, and no sooner (C9-130). That is judged whether
+// TestRNRWait: after an RNR NAK of each code the request is retransmitted when its time has passed, and no sooner (C9-130). That is judged whether
 // or not anything is known of the queue pairs.
 func TestRNRWait(t *testing.T) {
 	for code, units := range rnrTimes {
@@ -97,8 +97,8 @@ func TestRNRWait(t *testing.T) {
 	}
 }
 
-// TestACKTimeout: a requester that nothing answers sends again within one and four times its timeout, of each code (C9-142).
-// Of CM alone nothing is proven: the application may have set another timeout.
+// TestACKTimeout: a requester that nothing answers retransmits within one and four times its timeout, of each code (C9-142).
+// Where only CM is known nothing is proven: the application may have set another timeout.
 func TestACKTimeout(t *testing.T) {
 	for code := range uint8(32) {
 		for fault, want := range map[string][]string{"": nil, "early-retry": {"RC-TMO-002"}, "late-retry": {"RC-TMO-002"}} {
@@ -132,7 +132,7 @@ func TestACKTimeout(t *testing.T) {
 	}
 }
 
-// TestRetryCounts: a requester sends again as often as its retry counters say, and then its request fails (C9-143).
+// TestRetryCounts: a requester retransmits as often as its retry counters say, and then its request fails (C9-143).
 func TestRetryCounts(t *testing.T) {
 	for count := uint8(0); count < 8; count += uint8(sample.Stride(7)) {
 		for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 	"ibwitness/packet"
 )
 
-// grhSize is what stands before a datagram in the receive buffer: the GRH, or the IP header at its end.
+// grhSize is how many bytes precede a datagram in the receive buffer: the GRH, or the IP header at its end.
 const grhSize = 40
 
 // address gives a datagram its destination: of an address handle, or of the request itself.

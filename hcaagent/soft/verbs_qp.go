@@ -92,7 +92,7 @@ func (h *HCA) find(ctx context.Context, qp hcaagent.QP) (*queuePair, error) {
 	return nil, notFound("queue pair", qp.QPN)
 }
 
-// ModifyQP sets attributes that the state lets change, and leaves the state alone.
+// ModifyQP sets attributes that the state lets change, and does not change the state.
 func (h *HCA) ModifyQP(ctx context.Context, qp hcaagent.QP, attr hcaagent.Attr) error {
 	q, err := h.find(ctx, qp)
 	if err != nil {

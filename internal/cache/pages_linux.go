@@ -22,7 +22,7 @@ func LargePages[T any](s []T) {
 	gather(first, (start+n+LargePage-1)&^(LargePage-1)-first)
 }
 
-// LargePagesAt does so for what stands around a place, for objects that are allocated one by one.
+// LargePagesAt does so for what is around a place, for objects that are allocated one by one.
 func LargePagesAt(p unsafe.Pointer) { gather(uintptr(p)&^(LargePage-1), LargePage) }
 
 // gather has the system also move at once what was written there already.

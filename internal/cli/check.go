@@ -33,7 +33,7 @@ type checkCommand struct {
 	Profile profileFlags `embed:""`
 }
 
-// Help stands below the flags' summary in --help.
+// Help is below the flags' summary in --help.
 func (checkCommand) Help() string {
 	return `Reads captures of InfiniBand, RoCEv1 or RoCEv2 traffic and verifies each packet: what it should have been, what it was, who is to blame.
 
@@ -155,7 +155,7 @@ func (c *checkCommand) short() (func() bool, error) {
 		size = int(half())
 	}
 	const least = (programSize + leastHeap) >> 20 * 8 / 7
-	switch heap := int64(size)<<20/8*7 - programSize; { // the collector lags behind a file that is read from memory
+	switch heap := int64(size)<<20/8*7 - programSize; { // the collector cannot keep up with a file that is read from memory
 	case c.Memory == 0 && heap < leastHeap: // too small a machine for a limit to be of use, or not known
 		return nil, nil
 	case heap < leastHeap:

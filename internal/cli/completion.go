@@ -15,7 +15,7 @@ type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"One of ${enum}."`
 }
 
-// Help stands below the flags' summary in --help.
+// Help is below the flags' summary in --help.
 func (completionCommand) Help() string {
 	return `To use it now:
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// zsh writes a script that may be sourced, or stand as _ibwitness in a folder of $fpath.
+// zsh writes a script that may be sourced, or be the file _ibwitness in a folder of $fpath.
 func zsh(out io.Writer, w *syntax) error {
 	var b strings.Builder
 	b.WriteString("#compdef ibwitness\n# zsh completion for ibwitness\n_ibwitness() {\n    local context state state_descr line\n" +

@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the verdicts of the examples; read them before committing")
 
-// TestExamples runs each scenario of examples/ and holds its verdict against testdata/examples.
+// TestExamples runs each scenario of examples/ and compares its verdict with testdata/examples.
 func TestExamples(t *testing.T) {
 	t.Chdir("../..")
 	scenarios, err := filepath.Glob("examples/*.yaml")

@@ -32,7 +32,7 @@ type extcapCommand struct {
 	Reload      string `name:"extcap-reload-option" hidden:""`
 }
 
-// Help stands below the flags' summary in --help.
+// Help is below the flags' summary in --help.
 func (extcapCommand) Help() string {
 	return `Wireshark calls this, where a link to the program is in its folder of external capture programs (Help, About Wireshark, Folders, Extcap path):
 

@@ -45,7 +45,7 @@ func TestLoad(t *testing.T) {
 	all = max(all*9/8+(8<<20), 64<<20)
 	for _, c := range []struct{ rate, ring int }{{100_000, all}, {0, 64 << 20}, {0, 4 << 20}} {
 		var l *load
-		if !until(func() bool { // what is told while the machine stands still was not explained yet
+		if !until(func() bool { // what is reported while the machine is stopped was not explained yet
 			l = replayed(t, frames, c.rate, c.ring, all)
 			return l.gap < settle/2
 		}) {

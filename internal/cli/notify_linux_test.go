@@ -12,7 +12,7 @@ import (
 	"ibwitness/internal/veth"
 )
 
-// TestNotify: a service manager hears when the program is ready, that it is alive, when it reads its configuration anew, and when it stops.
+// TestNotify: a service manager hears when the program is ready, that it is alive, when it reads its configuration again, and when it stops.
 func TestNotify(t *testing.T) {
 	if !veth.Network(t) {
 		return

@@ -100,7 +100,7 @@ func TestPrivileges(t *testing.T) {
 	}
 }
 
-// TestServiceUser: a user with CAP_NET_RAW alone, as the service has, captures, and is told what takes more.
+// TestServiceUser: a user with only CAP_NET_RAW, as the service has, captures, and is told what takes more.
 func TestServiceUser(t *testing.T) {
 	if !veth.Network(t) {
 		return

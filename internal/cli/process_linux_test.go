@@ -75,7 +75,7 @@ func launchAs(t *testing.T, attr *syscall.SysProcAttr, env []string, program str
 	return p
 }
 
-// eventually is how long tests wait for what must happen. It tells a machine that is slow, or stands still for seconds, from a program that hangs.
+// eventually is how long tests wait for what must happen. It distinguishes a machine that is slow, or stops for seconds, from a program that hangs.
 const eventually = 2 * time.Minute
 
 // until waits until done is true, and reports whether it is.
@@ -224,12 +224,12 @@ func (p *process) arrive(address string, frames int) {
 	}
 }
 
-// settled waits until all that was sent so far was judged, told and written, and what was configured so far is in force: until a tick behind the one at
+// settled waits until all that was sent so far was judged, told and written, and what was configured so far is in force: until a tick after the one at
 // which the newest findings could be told.
 func (p *process) settled(address string) {
 	p.t.Helper()
 	lag := regexp.MustCompile(`(?m)^ibwitness_engine_lag_seconds (\S+)$`)
-	// judged returns between which times that stands up to which all is judged.
+	// judged returns the bounds of the time up to which all is judged.
 	judged := func() (from, to time.Time) {
 		began := time.Now()
 		page := p.metricsOf(address)

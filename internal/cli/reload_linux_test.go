@@ -17,7 +17,7 @@ import (
 	"ibwitness/internal/veth"
 )
 
-// TestWebConfig: passwords are taken from their file anew with each request.
+// TestWebConfig: passwords are read from their file again with each request.
 func TestWebConfig(t *testing.T) {
 	if !veth.Network(t) {
 		return

@@ -13,7 +13,7 @@ type rulesCommand struct {
 	Format string   `enum:"text,json,markdown" default:"text" placeholder:"FORMAT" help:"Format: text, json or markdown. Default: ${default}. Markdown writes the whole catalogue."`
 }
 
-// Help stands below the flags' summary in --help.
+// Help is below the flags' summary in --help.
 func (rulesCommand) Help() string {
 	return `Without arguments lists the catalogue: every rule with its id, name, severity, what it needs to be judged, and whether it is. With arguments says what these rules demand, and where the specification does.
 

@@ -36,7 +36,7 @@ type simulateCommand struct {
 	Profile profileFlags `embed:""`
 }
 
-// Help stands below the flags' summary in --help.
+// Help is below the flags' summary in --help.
 func (simulateCommand) Help() string {
 	return `Runs a scenario: adapters in software, the work that they are given, and a network that loses, duplicates, reorders, delays and corrupts packets as the scenario says. All of it happens at once, on virtual time, and is the same again for the same seed. What the scenario's taps see is verified as a capture would be.
 

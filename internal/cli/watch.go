@@ -50,7 +50,7 @@ type watchCommand struct {
 	Profile profileFlags `embed:""`
 }
 
-// Help stands below the flags' summary in --help.
+// Help is below the flags' summary in --help.
 func (watchCommand) Help() string {
 	return `Captures RoCE traffic from network interfaces and verifies it while it runs, for weeks if need be. Other traffic stays in the kernel. Needs the capability CAP_NET_RAW.
 
@@ -68,7 +68,7 @@ Examples:
 Ctrl-C or SIGTERM ends it. SIGHUP has it read --config and --web-config again: --repeats, --events and --log-level change at once, the other flags with the next start. Exit status: 0 ended by that; 2 it could not go on.`
 }
 
-// late is how far behind the verification may be for the program to be called ready.
+// late is how much the verification may lag for the program to be called ready.
 const late = 10 * time.Second
 
 // distinct reports what would be overwritten.

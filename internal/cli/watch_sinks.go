@@ -15,7 +15,7 @@ import (
 // sink takes what a run finds while it goes on.
 type sink interface {
 	Found([]rule.Finding)
-	Tick(now int64) // at each tick, behind what was found until then
+	Tick(now int64) // at each tick, after what was found until then
 }
 
 // settle is how old a finding must be to be told, as later packets may explain it.

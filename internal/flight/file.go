@@ -98,7 +98,7 @@ func (f *file) close() {
 	}
 }
 
-// split returns what stands before the number of a file, and behind its time.
+// split returns what precedes the number of a file, and what follows its time.
 func split(path string) (base, extension string) {
 	extension = filepath.Ext(path)
 	return strings.TrimSuffix(path, extension), extension

@@ -52,7 +52,7 @@ type Writer struct {
 	next    uint64 // number of the next file
 	numbers map[report.Place]uint64
 	last    map[way]uint64 // the newest frame that was written of a connection, by its directions
-	late    []string       // comments on frames that stand in the file already, for the next one
+	late    []string       // comments on frames that are in the file already, for the next one
 	failing bool
 
 	written, missing, limited, failed atomic.Uint64
@@ -163,7 +163,7 @@ func (w *Writer) write(settled int64) error {
 	comments := report.Comments(told, true, func(p report.Place) uint64 { return w.numbers[p] })
 	for i := range told {
 		p := report.Place{Tap: told[i].Tap, Frame: told[i].Frame}
-		if n := w.numbers[p]; n <= before && len(w.late) < mostAtOnce { // it stands in the file already
+		if n := w.numbers[p]; n <= before && len(w.late) < mostAtOnce { // it is in the file already
 			for _, c := range comments[p] {
 				w.late = append(w.late, fmt.Sprintf("of frame %d: %s", n, c))
 			}
@@ -194,7 +194,7 @@ func (w *Writer) write(settled int64) error {
 
 // gather returns the frames that are to be written, in the order in which they came, and the findings whose packets are in the file then.
 //
-// A file is read in its order: of a connection no frame is written behind a later one.
+// A file is read in its order: of a connection no frame is written after a later one.
 func (w *Writer) gather(settled int64) (list []fabricagent.Frame, told []rule.Finding) {
 	taken := map[report.Place]bool{}
 	newest := map[way]uint64{}

@@ -178,7 +178,7 @@ func TestInnocent(t *testing.T) {
 		shape.Seed = seed
 		n := uint64(0)
 		_, stats := watch(t, shape, 15_000, flight.Options{Path: path, Size: 1 << 16, Files: 100, Packets: 8, Events: true}, func(packets uint64) (list []rule.Finding) {
-			for ; n+400 < packets; n += 171 { // at any packet, with proofs before and behind it
+			for ; n+400 < packets; n += 171 { // at any packet, with proofs before and after it
 				list = append(list, rule.Finding{Rule: rule.EvRetransmission, Frame: n + 1, Evidence: []uint64{n/2 + 1, n + 90}})
 			}
 			return list

@@ -43,7 +43,7 @@ func Server(h http.Handler, names ...string) *http.Server {
 }
 
 // addressed refuses requests whose Host is another one. A page of another site can have a browser ask for anything at a name of that site, and have that
-// name stand for this machine (DNS rebinding): what it asks for then has that name as its Host.
+// name resolve to this machine (DNS rebinding): what it asks for then has that name as its Host.
 func addressed(h http.Handler, names []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !known(r.Host, names) {

@@ -23,7 +23,7 @@ type Options struct {
 type Opened struct {
 	Next   uint64 // the number of the first line that is to come
 	Cut    int64  // bytes of a torn line that were cut off
-	Closed bool   // the last line lacked its end alone, and has it now
+	Closed bool   // the last line lacked only its end, and has it now
 }
 
 // Stats are counters since the journal was opened.

@@ -99,7 +99,7 @@ func TestTorn(t *testing.T) {
 		list := read(t, path)
 		follows(t, list, 1, found.Next)
 		lines := uint64(bytes.Count(whole[:size], []byte("\n")))
-		closed := size > 0 && whole[size-1] == '}' // the end alone is missing
+		closed := size > 0 && whole[size-1] == '}' // only the end is missing
 		if closed {
 			lines++
 		}

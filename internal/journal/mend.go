@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// mend cuts off the last line of a file where it is torn, or ends it where it lacks that alone. Next is the number of the last line, or 0.
+// mend cuts off the last line of a file where it is torn, or ends it where it lacks only its end. Next is the number of the last line, or 0.
 func mend(f *os.File) (found Opened, err error) {
 	last, at, err := lastLine(f)
 	if err != nil {

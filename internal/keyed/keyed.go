@@ -22,7 +22,7 @@ func fold(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// Pair hashes two words. One product alone spreads words of few bits badly under some keys; a second one, of its result, does not.
+// Pair hashes two words. A single product spreads words of few bits badly under some keys; a second one, of its result, does not.
 func Pair(a, b uint64) uint64 { return fold(fold(a^keys[0], b^keys[1])^keys[4], keys[5]|1) }
 
 // Four hashes four words.

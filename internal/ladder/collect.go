@@ -40,7 +40,7 @@ type flowOf struct {
 	after   int                   // how many more are kept
 	kept    []Frame               // in the order of their places
 	anchors map[place]surrounding // what matters
-	index   map[place]int         // where that stands in kept
+	index   map[place]int         // where that is in kept
 }
 
 type surrounding struct{ before, after int }

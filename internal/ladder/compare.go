@@ -8,7 +8,7 @@ import (
 	"ibwitness/rule"
 )
 
-// words are how findings name the fields of a packet: what stands before a value, and what names the field where no value is given.
+// words are how findings name the fields of a packet: what precedes a value, and what names the field where no value is given.
 var words = []struct {
 	key   key
 	value *regexp.Regexp // its first group is the value

@@ -97,13 +97,13 @@ func (w *writer) layer(name string, size int) *writer {
 	return w
 }
 
-// field adds a field of the current layer: its bytes stand from at on behind the beginning of the layer.
+// field adds a field of the current layer: its bytes begin at offset at of the layer.
 func (w *writer) field(k key, at, size int, name, format string, args ...any) {
 	l := &w.list[len(w.list)-1]
 	l.Fields = append(l.Fields, Field{Name: name, Value: fmt.Sprintf(format, args...), At: w.at + at, Size: size, key: k})
 }
 
-// layers tells every header of a packet, and the bytes that they stand in.
+// layers lists every header of a packet, and its bytes.
 func layers(p *packet.Packet) ([]Layer, string) {
 	w := &writer{list: []Layer{}}
 	w.network(p)
@@ -112,7 +112,7 @@ func layers(p *packet.Packet) ([]Layer, string) {
 		w.bth(p)
 		w.at += 12
 		w.extensions(p)
-		w.behind(p)
+		w.rest(p)
 	}
 	n := min(len(p.Data), shownBytes, w.at)
 	return w.list, hex.EncodeToString(p.Data[:n])
@@ -257,8 +257,8 @@ func (w *writer) extensions(p *packet.Packet) {
 	}
 }
 
-// behind tells what follows the headers. Their bytes are not shown, but the fields' are.
-func (w *writer) behind(p *packet.Packet) {
+// rest describes what follows the headers. Their bytes are not shown, but the fields' are.
+func (w *writer) rest(p *packet.Packet) {
 	at := w.at
 	w.at = -1
 	w.layer("Payload and ICRC", 0)

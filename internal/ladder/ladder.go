@@ -12,16 +12,16 @@ import (
 	"ibwitness/rule"
 )
 
-// Frame is a captured frame of the connection of a finding. Its Data may have been cut behind the headers.
+// Frame is a captured frame of the connection of a finding. Its Data may have been cut after the headers.
 type Frame struct {
 	fabricagent.Frame
 	Place uint64 // its number among the packets of the connection, from 1 on; 0: not known
-	Apart bool   // an unknown number of packets of the connection stands before it
+	Apart bool   // an unknown number of packets of the connection precedes it
 }
 
 // Ladder is what is shown of a finding.
 type Ladder struct {
-	Ends [2]End `json:"ends"` // Ends[0] stands on the left: the requester or sender, where one is accused or wronged
+	Ends [2]End `json:"ends"` // Ends[0] is on the left: the requester or sender, where one is accused or wronged
 	Rows []Row  `json:"rows"`
 	// Differs lists the fields of the offending packet that are not as expected.
 	Differs []Difference `json:"differs"`
@@ -156,10 +156,10 @@ func choose(f *rule.Finding, frames []Frame, most int) (chosen []int, skipped []
 	return chosen, skipped
 }
 
-// proofWeight is how much less what stands around a proof matters.
+// proofWeight is how much less what is around a proof matters.
 const proofWeight = 5
 
-// leftmost returns which end of the flow stands on the left: the one that asks.
+// leftmost returns which end of the flow is on the left: the one that asks.
 func leftmost(f *rule.Finding, flow Flow) int {
 	asker := f.Accused
 	if f.Accused.Role == rule.Responder || f.Accused.Role == rule.Receiver {

@@ -204,7 +204,7 @@ func (c *Collector) traffic(count func(*prometheus.Desc, uint64, ...string)) {
 	}
 }
 
-// Lag is how far behind the clock the verification is.
+// Lag is how much the verification lags the clock.
 func (c *Collector) Lag() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

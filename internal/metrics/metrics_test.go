@@ -58,7 +58,7 @@ func full(rules int) *Collector {
 	return c
 }
 
-// TestLint: the names and help texts are as Prometheus wants them, and the metrics hold together.
+// TestLint: the names and help texts are as Prometheus wants them, and the metrics are consistent.
 func TestLint(t *testing.T) {
 	for name, c := range map[string]*Collector{"full": full(5), "empty": New(nil)} {
 		problems, err := testutil.CollectAndLint(c)

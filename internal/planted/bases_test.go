@@ -15,9 +15,9 @@ const (
 var bases = map[string]*base{
 	// 10.77.0.1 sends SENDs, WRITEs, READs and atomics of all shapes to 10.77.0.2; path MTU 256, no CM, no losses.
 	"rc": {file: "sidecar_rc_mtu256.pcap", faults: join(bthFaults, ipv4Faults, requestFaults, lengthFaults, responseFaults, retryFaults)},
-	// The same with frames 98 to 101 lost behind the tap, a sequence NAK, and all four sent again.
+	// The same with frames 98 to 101 lost after the tap, a sequence NAK, and all four retransmitted.
 	"nak": {file: "sidecar_rc_mtu256.pcap", prepare: lostAndResent, faults: nakFaults},
-	// The same with an RNR NAK for the SEND of frame 151, which comes again after the wait.
+	// The same with an RNR NAK for the SEND of frame 151, which is retransmitted after the wait.
 	"rnr": {file: "sidecar_rc_mtu256.pcap", prepare: notReady, faults: rnrFaults},
 	// Frame 21 is a misaligned atomic, refused by frame 22.
 	"fatal": {file: "err_atomic_misaligned.pcap", faults: fatalFaults},

@@ -17,7 +17,7 @@ import (
 type Capture struct {
 	Link   fabricagent.LinkType
 	Frames []*Frame
-	// Accepted holds the frames on which the finding may stand; empty: the frame that the fault was planted into.
+	// Accepted holds the frames on which the finding may be; empty: the frame that the fault was planted into.
 	Accepted []*Frame
 }
 
@@ -26,7 +26,7 @@ type Frame struct {
 	Time   int64 // nanoseconds since the Unix epoch
 	Head   []byte
 	Packet *packet.Packet // Payload, Pad and Data are the frame's own
-	Tail   []byte         // Ethernet padding behind the packet, padding of an ERF record
+	Tail   []byte         // Ethernet padding after the packet, padding of an ERF record
 	Raw    []byte
 	Snap   int // bytes to capture of the frame; 0: all
 	Wire   int // length on the wire of a frame of which less was captured; 0: all of it was
@@ -158,7 +158,7 @@ func (c *Capture) Clone() *Capture {
 	return d
 }
 
-// Clone copies a frame; the copy stands for the same frame of the file.
+// Clone copies a frame; the copy represents the same frame of the file.
 func (f *Frame) Clone() *Frame {
 	g := *f
 	g.Head, g.Tail, g.Raw = bytes.Clone(f.Head), bytes.Clone(f.Tail), bytes.Clone(f.Raw)

@@ -151,7 +151,7 @@ func modified(to hcaagent.State) func(e *hcaagent.Event) bool {
 	return func(e *hcaagent.Event) bool { return e.Kind == hcaagent.EvModifyQP && e.State == to }
 }
 
-// move brings an event to another place of its log, and to the time of what stands there.
+// move brings an event to another place of its log, and to the time of what is there.
 func move(l *hcaagent.Log, from, to int) {
 	e := l.Events[from]
 	l.Events = slices.Delete(l.Events, from, from+1)

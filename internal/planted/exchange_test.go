@@ -19,8 +19,8 @@ func poke(at int, b ...byte) func(p *packet.Packet) {
 // flip inverts the lowest bit of a byte of a management datagram.
 func flip(at int) Plant { return Set(func(p *packet.Packet) { p.Payload[at] ^= 1 }) }
 
-// resend is Insert of a message, without the AckReq that soft-RoCE sets in datagrams too.
-func resend(from int, ns int64, change func(p *packet.Packet)) Plant {
+// insertMessage is Insert of a message, without the AckReq that soft-RoCE sets in datagrams too.
+func insertMessage(from int, ns int64, change func(p *packet.Packet)) Plant {
 	return Insert(from, ns, plainly(change))
 }
 
@@ -87,12 +87,12 @@ var exchangeFaults = []fault{
 	{"RTU of the passive side", 7, Set(fromPeer), "CM-SM-001", "VV", "peer", 0, ""},
 	{"REP of the active side", 6, Set(fromPeer), "CM-SM-001", "VV", "peer", 0, ""},
 	{"RTU of 252 bytes", 7, Resize(252), "CM-FMT-003", "VV", "", 1, ""},
-	{"APR without a LAP", 20, resend(6, 1e4, func(p *packet.Packet) { turned(0x1A)(p); p.Payload[15] ^= 1 }), "CM-TID-002", "UV", "fd77::2", 0, ""},
-	{"DREP without a DREQ", 100, resend(129, 1e4, nil), "CM-TID-002", "UV", "fd77::2", 2, ""},
-	{"MRA of the active side before the REP", 3, resend(7, 5e6, turned(0x11, 1<<6, 20<<3)), "CM-SM-006", "UV", "", 0, ""},
-	{"MRA for a LAP that there is not", 20, resend(6, 1e4, turned(0x11, 2<<6, 20<<3)), "CM-SM-006", "UV", "fd77::2", 0, ""},
-	{"LAP with a GID that is none", 20, resend(7, 1e4, turned(0x19, 0, 0, 0, 0, 0, 0, 0x5A)), "CM-REQ-011", "VV", "fd77::1", 0, ""},
-	{"REJ of another communication ID", 3, resend(6, 1e6, func(p *packet.Packet) { rejects(0, 28, 0)(p); p.Payload[area+7] ^= 1 }), "CM-ID-002", "VV", "peer", 0, ""},
+	{"APR without a LAP", 20, insertMessage(6, 1e4, func(p *packet.Packet) { turned(0x1A)(p); p.Payload[15] ^= 1 }), "CM-TID-002", "UV", "fd77::2", 0, ""},
+	{"DREP without a DREQ", 100, insertMessage(129, 1e4, nil), "CM-TID-002", "UV", "fd77::2", 2, ""},
+	{"MRA of the active side before the REP", 3, insertMessage(7, 5e6, turned(0x11, 1<<6, 20<<3)), "CM-SM-006", "UV", "", 0, ""},
+	{"MRA for a LAP that there is not", 20, insertMessage(6, 1e4, turned(0x11, 2<<6, 20<<3)), "CM-SM-006", "UV", "fd77::2", 0, ""},
+	{"LAP with a GID that is none", 20, insertMessage(7, 1e4, turned(0x19, 0, 0, 0, 0, 0, 0, 0x5A)), "CM-REQ-011", "VV", "fd77::1", 0, ""},
+	{"REJ of another communication ID", 3, insertMessage(6, 1e6, func(p *packet.Packet) { rejects(0, 28, 0)(p); p.Payload[area+7] ^= 1 }), "CM-ID-002", "VV", "peer", 0, ""},
 	{"16 repetitions of the DREQ", 128, func(c *Capture, at int) {
 		Shift(80e9)(c, 129)
 		for i := range int64(16) {
@@ -103,23 +103,23 @@ var exchangeFaults = []fault{
 	{"EECN of the REP", 6, flip(area + 18), "CM-REQ-013", "VV", "", 0, ""},
 	{"UC in the REQ", 3, On(Set(func(p *packet.Packet) { p.Payload[area+43] = p.Payload[area+43]&^6 | 2 }), 8), "BTH-004", "VV", "", 3, ""},
 	{"RTU before the REP", 7, Swap(6), "CM-SM-001", "UV", "fd77::1", 1, ""},
-	{"REQ again with other responder resources", 7, resend(3, 5e6, poke(area+35, 9)), "CM-SM-002", "VV", "fd77::1", 1, ""},
-	{"REQ again after 5 ms", 3, resend(3, 5e6, nil), "CM-SM-004", "UV", "", 0, ""},
-	{"DREQ again after 5 ms", 128, resend(128, 5e6, nil), "CM-SM-004", "UV", "", 0, ""},
+	{"REQ again with other responder resources", 7, insertMessage(3, 5e6, poke(area+35, 9)), "CM-SM-002", "VV", "fd77::1", 1, ""},
+	{"REQ again after 5 ms", 3, insertMessage(3, 5e6, nil), "CM-SM-004", "UV", "", 0, ""},
+	{"DREQ again after 5 ms", 128, insertMessage(128, 5e6, nil), "CM-SM-004", "UV", "", 0, ""},
 	{"REQ again although it allows no repetition", 3, func(c *Capture, at int) {
 		Set(func(p *packet.Packet) { p.Payload[area+43], p.Payload[area+51] = 8<<3, 0 })(c, at)
-		resend(3, 3e6, nil)(c, at)
+		insertMessage(3, 3e6, nil)(c, at)
 	}, "CM-SM-003", "UV", "", 2, ""},
 	{"REP after ten seconds", 6, On(Shift(10e9), 3), "CM-SM-005", "UV", "", 0, ""},
-	{"MRA behind the REP", 6, resend(6, 2e6, turned(0x11, 0, 20<<3)), "CM-SM-006", "UV", "", 0, ""},
-	{"MRA of the passive side for its REP", 6, resend(6, 2e6, turned(0x11, 1<<6, 20<<3)), "CM-SM-006", "VV", "", 0, ""},
-	{"REP with another QP", 7, resend(6, 2e6, func(p *packet.Packet) { p.Payload[area+14] ^= 1 }), "CM-SM-007", "VV", "peer", 0, ""},
+	{"MRA behind the REP", 6, insertMessage(6, 2e6, turned(0x11, 0, 20<<3)), "CM-SM-006", "UV", "", 0, ""},
+	{"MRA of the passive side for its REP", 6, insertMessage(6, 2e6, turned(0x11, 1<<6, 20<<3)), "CM-SM-006", "VV", "", 0, ""},
+	{"REP with another QP", 7, insertMessage(6, 2e6, func(p *packet.Packet) { p.Payload[area+14] ^= 1 }), "CM-SM-007", "VV", "peer", 0, ""},
 	{"RTU not repeated for a REP that comes again", 7, func(c *Capture, at int) {
 		Shift(20e9)(c, 8)
 		c.Accepted = append(c.Accepted, c.insert(6, at, 5e9, plainly(nil)))
 	}, "CM-SM-009", "UV", "", 0, ""},
 	{"DREP after 100 s", 129, On(Shift(100e9), 128), "CM-SM-011", "UV", "", 0, ""},
-	{"QP connected anew 10 ms behind the DREP", 3, At(129, resend(3, 10e6, func(p *packet.Packet) { p.Payload[area+3] ^= 1; p.Payload[15] ^= 1 })), "CM-SM-012", "UV", "", 0, ""},
+	{"QP connected anew 10 ms behind the DREP", 3, At(129, insertMessage(3, 10e6, func(p *packet.Packet) { p.Payload[area+3] ^= 1; p.Payload[15] ^= 1 })), "CM-SM-012", "UV", "", 0, ""},
 	{"ACK 5 ms behind the DREP", 123, At(129, Insert(123, 5e6, nil)), "CM-SM-012", "UV", "", 1, ""},
 	{"RTU behind a REJ of the same side", 7, func(c *Capture, at int) {
 		c.insert(7, 6, 1e6, plainly(rejects(1, 28, 0)))
@@ -135,8 +135,8 @@ var exchangeFaults = []fault{
 		c.accept(7)
 	}, "CM-SM-016", "UV", "", 0, ""},
 	{"DREQ with another QP", 128, flip(area + 10), "CM-REQ-001", "VV", "", 1, ""},
-	{"REQ again with another start PSN", 7, resend(3, 1e6, func(p *packet.Packet) { p.Payload[area+46] ^= 1 }), "CM-REQ-002", "VV", "fd77::1", 0, ""},
-	{"REQ again with another retry count", 7, resend(3, 1e6, func(p *packet.Packet) { p.Payload[area+47] ^= 1 }), "CM-REQ-007", "VV", "fd77::1", 0, ""},
+	{"REQ again with another start PSN", 7, insertMessage(3, 1e6, func(p *packet.Packet) { p.Payload[area+46] ^= 1 }), "CM-REQ-002", "VV", "fd77::1", 0, ""},
+	{"REQ again with another retry count", 7, insertMessage(3, 1e6, func(p *packet.Packet) { p.Payload[area+47] ^= 1 }), "CM-REQ-007", "VV", "fd77::1", 0, ""},
 	{"path MTU code 6", 3, Set(func(p *packet.Packet) { p.Payload[area+50] = 6<<4 | p.Payload[area+50]&0xF }), "CM-REQ-003", "VV", "", 0, ""},
 	{"reserved extended transport", 3, Set(func(p *packet.Packet) { p.Payload[area+43] |= 6; p.Payload[area+51] |= 3 }), "CM-REQ-004", "VV", "", 2, ""},
 	{"P_Key 0x8000 of the REQ", 3, put(area+48, 0x80, 0), "CM-REQ-005", "VV", "fd77::1|fd77::2", 3, ""},
@@ -147,11 +147,11 @@ var exchangeFaults = []fault{
 	{"Subnet Local with a hop limit of 64", 3, Set(func(p *packet.Packet) { p.Payload[area+94] |= 8 }), "CM-REQ-014", "VV", "", 0, ""},
 	{"failover 3", 6, Set(func(p *packet.Packet) { p.Payload[area+26] |= 6 }), "CM-REP-002", "VV", "", 0, ""},
 	{"CA GUID 0 of the REP", 6, put(area+28, make([]byte, 8)...), "CM-REP-003", "VV", "", 0, ""},
-	{"REJ without reason", 3, resend(6, 1e6, rejects(0, 0, 0)), "CM-REJ-001", "VV", "peer", 2, ""},
-	{"REJ of a REP by the passive side", 6, resend(6, 1e6, rejects(1, 28, 0)), "CM-REJ-002", "VV", "", 1, ""},
-	{"REJ with too much information", 3, resend(6, 1e6, rejects(0, 28, 100)), "CM-REJ-003", "VV", "peer", 2, ""},
-	{"REJ for its LID", 3, resend(6, 1e6, rejects(0, 13, 0)), "CM-REJ-005", "VV", "peer", 2, ""},
-	{"REJ for want of an RTU with another GUID", 6, resend(6, 1e6, func(p *packet.Packet) {
+	{"REJ without reason", 3, insertMessage(6, 1e6, rejects(0, 0, 0)), "CM-REJ-001", "VV", "peer", 2, ""},
+	{"REJ of a REP by the passive side", 6, insertMessage(6, 1e6, rejects(1, 28, 0)), "CM-REJ-002", "VV", "", 1, ""},
+	{"REJ with too much information", 3, insertMessage(6, 1e6, rejects(0, 28, 100)), "CM-REJ-003", "VV", "peer", 2, ""},
+	{"REJ for its LID", 3, insertMessage(6, 1e6, rejects(0, 13, 0)), "CM-REJ-005", "VV", "peer", 2, ""},
+	{"REJ for want of an RTU with another GUID", 6, insertMessage(6, 1e6, func(p *packet.Packet) {
 		rejects(2, 4, 8)(p)
 		binary.BigEndian.PutUint64(p.Payload[area+12:], 77)
 	}), "CM-SM-014", "VV", "", 1, ""},

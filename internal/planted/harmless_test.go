@@ -254,7 +254,7 @@ func vlan(tags int) Plant {
 	}
 }
 
-// early records all responses ns sooner, so that some stand before their requests.
+// early records all responses ns sooner, so that some are before their requests.
 func early(ns int64) Plant {
 	return func(c *Capture, _ int) {
 		for _, f := range c.Frames {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// frameMutation changes where a frame stands. It reports whether it could.
+// frameMutation changes where a frame is. It reports whether it could.
 type frameMutation struct {
 	name string
 	do   func(r *rand.Rand, c *Capture, i int) bool

@@ -2,7 +2,7 @@ package planted
 
 import "ibwitness/packet"
 
-// lostAndResent makes frame 102 a sequence NAK for the PSN of frame 98, and lets 98 to 101 come again before the ACKs, which keep
+// lostAndResent makes frame 102 a sequence NAK for the PSN of frame 98, and has 98 to 101 retransmitted before the ACKs, which keep
 // their order. Numbers afterwards: 98 to 101 as before, 102 the NAK, 103 to 106 the requests again, 107 to 110 the ACKs.
 func lostAndResent(c *Capture, _ int) {
 	c.insert(102, 101, 20000, func(p *packet.Packet) { p.Syndrome, p.MSN = packet.NAKSequence, 30 })
@@ -35,8 +35,8 @@ var nakFaults = []fault{
 	{"NAK code Remote Access instead", 102, On(Set(syndrome(0x62)), 107), "RC-RSP-027", "VV", "", 1, ""},
 }
 
-// notReady makes frame 152, the ACK of the SEND in frame 151, an RNR NAK of 0.12 ms, sends the SEND again after 0.2 ms and
-// acknowledges it then. Numbers afterwards: 151 the SEND, 152 the RNR NAK, 153 the SEND again, 154 its ACK, 155 the next request.
+// notReady makes frame 152, the ACK of the SEND in frame 151, an RNR NAK of 0.12 ms, retransmits the SEND after 0.2 ms and
+// acknowledges it then. Numbers afterwards: 151 the SEND, 152 the RNR NAK, 153 the retransmitted SEND, 154 its ACK, 155 the next request.
 func notReady(c *Capture, _ int) {
 	Shift(1000000)(c, 153)
 	c.insert(151, 152, 200000, nil)

@@ -78,7 +78,7 @@ func badICRC(c *Capture, at int) {
 	p.Payload = append(p.Payload, byte(p.ICRC), byte(p.ICRC>>8), byte(p.ICRC>>16), byte(p.ICRC>>24))
 	pad := p.Pad
 	p.Payload, p.Pad = append(append(p.Payload[:len(p.Payload)-4:len(p.Payload)-4], pad...), p.Payload[len(p.Payload)-4:]...), nil
-	p.SealICRC() // the VCRC alone: there is no ICRC now
+	p.SealICRC() // only the VCRC: there is no ICRC now
 	p.Payload = p.Payload[:len(p.Payload)-4-len(pad)]
 	p.Pad, p.Has = pad, has
 }

@@ -9,7 +9,7 @@ import (
 // A Plant plants a fault into the frame that had number at in the file.
 type Plant func(c *Capture, at int)
 
-// seal makes a packet one that its receiver takes for undamaged: checksums over what stands there now.
+// seal makes a packet one that its receiver takes for undamaged: checksums over its present bytes.
 func seal(p *packet.Packet) {
 	p.SealIPv4()
 	p.SealICRC()
@@ -92,7 +92,7 @@ func (c *Capture) accept(on ...int) {
 	}
 }
 
-// Insert puts a changed copy of frame from behind the frame at, after ns nanoseconds. The copy has another IPv4 identification, as a
+// Insert puts a changed copy of frame from after the frame at, after ns nanoseconds. The copy has another IPv4 identification, as a
 // sender's next packet has. The finding is expected on it.
 func Insert(from int, ns int64, change func(p *packet.Packet)) Plant {
 	return func(c *Capture, at int) { c.Accepted = append(c.Accepted, c.insert(from, at, ns, change)) }

@@ -23,7 +23,7 @@ type fault struct {
 	at    int // the frame, as numbered in the file
 	plant Plant
 	rules string // the rules accepted: "RC-PSN-004|RC-PSN-001"
-	// want is the class of the finding where the place of the tap is not known, and where it is near the accused: V violation,
+	// want is the class of the finding where the tap position is not known, and where it is near the accused: V violation,
 	// U unproven, * either of them, - nothing at all.
 	want string
 	// by is who is accused: "" the sender of the frame, "peer" its receiver, "capture", or an address.
@@ -121,7 +121,7 @@ func line(f *rule.Finding) string {
 	return fmt.Sprintf("%s %v frame %d by %v %v: expected %s, actual %s (%s)", f.Rule, f.Class, f.Frame, f.Accused.Role, f.Accused.Addr, f.Expected, f.Actual, f.Detail)
 }
 
-// judge holds what was found against what one letter of want demands, and returns "" or what is wrong.
+// judge compares what was found with what one letter of want demands, and returns "" or what is wrong.
 func (x *fault) judge(c *Capture, found []rule.Finding, want byte, accused []packet.Addr) string {
 	accepted := strings.Split(x.rules, "|")
 	hits, others, innocent, near := 0, 0, 0, []string{}

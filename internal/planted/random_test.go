@@ -30,7 +30,7 @@ var randomBases = []string{
 // randomFrames is how many frames of a long capture are used.
 const randomFrames = 400
 
-// fewest is how many RDMA packets a capture must have, that one may be held against the others.
+// fewest is how many RDMA packets a capture must have, that one may be compared with the others.
 const fewest = 8
 
 // mostFurther is how many findings more than one a single fault may give.
@@ -100,7 +100,7 @@ func newSubject(t *testing.T, path string) *subject {
 	return s
 }
 
-// at is where the tap is: -1 is not known.
+// at is the tap position: -1 is not known.
 func (s *subject) at(i int) []packet.Addr {
 	if i < 0 {
 		return nil

@@ -11,12 +11,12 @@ import (
 // In the capture of rping the SEND of frame 8, by fd77::1, is acknowledged by frame 9, and that of frame 126, by fd77::2, by frame 127. Both
 // connections are those that the REQ of frame 3 and the REP of frame 6 agree on.
 
-// repliedTo begins an answer that comes later than it did: it moves frame answer, and all behind it, ns nanoseconds behind request.
+// repliedTo begins an answer that comes later than it did: it moves frame answer, and all after it, ns nanoseconds after request.
 func repliedTo(request, answer int, ns int64) Plant {
 	return func(c *Capture, _ int) { Shift(c.Frame(request).Time+ns-c.Frame(answer).Time)(c, answer) }
 }
 
-// waits makes the receiver of the SEND in frame request not ready for it: an RNR NAK with a timer code, and the SEND again as much before the end
+// waits makes the receiver of the SEND in frame request not ready for it: an RNR NAK with a timer code, and the retransmitted SEND as much before the end
 // of the wait as short says. Its answer follows.
 func waits(request, answer int, code byte, short time.Duration) Plant {
 	return func(c *Capture, at int) {
@@ -43,8 +43,8 @@ func rnrCodes(request, answer int) (all []fault) {
 	return all
 }
 
-// resends lets the answer to the SEND of frame 126 stay away, and sends that again after each of these times. The last is one too many.
-func resends(after ...time.Duration) Plant {
+// retransmits lets the answer to the SEND of frame 126 stay away, and retransmits that after each of these times. The last is one too many.
+func retransmits(after ...time.Duration) Plant {
 	return func(c *Capture, at int) {
 		repliedTo(126, 127, int64(after[len(after)-1])+int64(time.Millisecond))(c, at)
 		var last *Frame
@@ -55,7 +55,7 @@ func resends(after ...time.Duration) Plant {
 	}
 }
 
-// nakRounds sends another SEND behind that of frame 126, which gets lost, so that n sequence NAKs ask for it again. The last is one too many.
+// nakRounds sends another SEND after that of frame 126, which gets lost, so that n sequence NAKs ask for it. The last is one too many.
 func nakRounds(n int) Plant {
 	return func(c *Capture, at int) {
 		const round = int64(time.Millisecond)
@@ -101,18 +101,18 @@ func timerFaults() (all []fault) {
 		t := packet.Timeout(code)
 		all = append(
 			all,
-			fault{fmt.Sprintf("sent again at 97 %% of %v", t), 126, All(reqTimeout(code), resends(t*97/100)), "RC-TMO-002", "UU", "", 1, ""},
-			fault{fmt.Sprintf("sent again after 4.2 times %v", t), 126, All(reqTimeout(code), resends(t*42/10)), "RC-TMO-002", "UU", "", 1, ""},
+			fault{fmt.Sprintf("sent again at 97 %% of %v", t), 126, All(reqTimeout(code), retransmits(t*97/100)), "RC-TMO-002", "UU", "", 1, ""},
+			fault{fmt.Sprintf("sent again after 4.2 times %v", t), 126, All(reqTimeout(code), retransmits(t*42/10)), "RC-TMO-002", "UU", "", 1, ""},
 		)
 	}
-	return append(all, fault{"sent again soon, where the REQ gives no timeout", 126, All(reqTimeout(0), resends(time.Millisecond)), "RC-TMO-002", "--", "", 1, ""})
+	return append(all, fault{"sent again soon, where the REQ gives no timeout", 126, All(reqTimeout(0), retransmits(time.Millisecond)), "RC-TMO-002", "--", "", 1, ""})
 }
 
 // countFaults are one retry more than CM has agreed on, of those that it may.
 func countFaults() (all []fault) {
 	for n := range byte(8) {
 		all = append(all, fault{
-			fmt.Sprintf("retry %d where %d are allowed", n+1, n), 126, All(reqRetries(n), resends(every(3*time.Second, int(n)+1)...)), "RC-RTY-001", "UV", "", 1, "",
+			fmt.Sprintf("retry %d where %d are allowed", n+1, n), 126, All(reqRetries(n), retransmits(every(3*time.Second, int(n)+1)...)), "RC-RTY-001", "UV", "", 1, "",
 		}, fault{
 			fmt.Sprintf("retry %d for a NAK where %d are allowed", n+1, n), 126, All(reqRetries(n), nakRounds(int(n)+1)), "RC-RTY-003", "UV", "", 0, "",
 		})
@@ -138,7 +138,7 @@ var waitFaults = []fault{
 		seal(f.Packet)
 	}, "RC-RNR-002|RC-RNR-005", "UV", "", 2, ""},
 	{"sent again after a fatal NAK", 126, func(c *Capture, at int) {
-		resends(3*time.Second)(c, at)
+		retransmits(3*time.Second)(c, at)
 		Set(syndrome(0x62))(c, 127)
 		Set(func(p *packet.Packet) { p.MSN-- })(c, 127)
 		f := c.insert(126, 127, int64(3*time.Second), nil)
@@ -149,8 +149,8 @@ var waitFaults = []fault{
 
 // withoutCM are those that no capture shows which does not hold what CM has agreed on.
 var withoutCM = []fault{
-	{"sent again at 90 % of the timeout", 126, resends(1930 * time.Millisecond), "RC-TMO-002", "--", "", 1, ""},
-	{"retry 8", 126, resends(every(3*time.Second, 8)...), "RC-RTY-001", "UV", "", 1, ""},
+	{"sent again at 90 % of the timeout", 126, retransmits(1930 * time.Millisecond), "RC-TMO-002", "--", "", 1, ""},
+	{"retry 8", 126, retransmits(every(3*time.Second, 8)...), "RC-RTY-001", "UV", "", 1, ""},
 	{"RNR retry 8", 8, rnrRounds(8, 8), "RC-RNR-003", "--", "", 0, ""},
 }
 
@@ -174,14 +174,14 @@ func allowed() (all []harmless) {
 		t := packet.Timeout(code)
 		all = append(
 			all,
-			harmless{fmt.Sprintf("sent again when %v are over", t), "cm", 126, All(reqTimeout(code), resends(t)), 1, ""},
-			harmless{fmt.Sprintf("sent again after 3.9 times %v", t), "cm", 126, All(reqTimeout(code), resends(t*39/10)), 1, ""},
+			harmless{fmt.Sprintf("sent again when %v are over", t), "cm", 126, All(reqTimeout(code), retransmits(t)), 1, ""},
+			harmless{fmt.Sprintf("sent again after 3.9 times %v", t), "cm", 126, All(reqTimeout(code), retransmits(t*39/10)), 1, ""},
 		)
 	}
 	for n := range byte(7) {
 		all = append(
 			all,
-			harmless{fmt.Sprintf("%d retries", n+1), "cm", 126, All(reqRetries(n+1), resends(every(3*time.Second, int(n)+1)...)), 1, ""},
+			harmless{fmt.Sprintf("%d retries", n+1), "cm", 126, All(reqRetries(n+1), retransmits(every(3*time.Second, int(n)+1)...)), 1, ""},
 			harmless{fmt.Sprintf("%d RNR retries", n), "cm", 8, All(repRNR(n), rnrRounds(int(n))), 0, ""},
 		)
 	}
@@ -193,6 +193,6 @@ func allowed() (all []harmless) {
 			for _, d := range every(3*time.Second, 7) {
 				c.insert(120, 120, int64(d), nil)
 			}
-		}, resends(every(3*time.Second, 7)...)), 2, ""},
+		}, retransmits(every(3*time.Second, 7)...)), 2, ""},
 	)
 }

@@ -2,7 +2,7 @@ package planted
 
 import "ibwitness/packet"
 
-// responseFaults are faults of an RC responder. Frame 151 is a SEND Only that frame 152 acknowledges, alone; 127 a READ of 2000
+// responseFaults are faults of an RC responder. Frame 151 is a SEND Only that frame 152 acknowledges, and nothing else; 127 a READ of 2000
 // bytes, 128 a FetchAdd, 129 and 130 a SEND, 131 another one; 132 to 139 the READ's responses, 140 the atomic's, 141 and 142 the ACKs.
 // Frame 261 is the last ACK.
 var responseFaults = []fault{

@@ -2,7 +2,7 @@ package planted
 
 import "ibwitness/packet"
 
-// retryFaults are requests sent again otherwise than the first time. Frames 98 to 101 are acknowledged by 102 to 105.
+// retryFaults are requests retransmitted otherwise than sent the first time. Frames 98 to 101 are acknowledged by 102 to 105.
 var retryFaults = []fault{
 	{"sent again after its ACK", 105, Insert(98, 1000, nil), "RC-RTY-010", "UV", "peer", 1, ""},
 	{"sent again with other payload", 101, Insert(98, 1000, func(p *packet.Packet) { p.Payload[3] ^= 0x10 }), "RC-RTY-004", "VV", "", 1, ""},

@@ -6,7 +6,7 @@ import (
 	"ibwitness/packet"
 )
 
-// asRoCEv1 carries every packet behind EtherType 0x8915 and a GRH, whose GIDs are the mapped IPv4 addresses.
+// asRoCEv1 carries every packet after EtherType 0x8915 and a GRH, whose GIDs are the mapped IPv4 addresses.
 func asRoCEv1(c *Capture, _ int) {
 	for _, f := range c.Frames {
 		p := f.Packet

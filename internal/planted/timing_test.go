@@ -6,14 +6,14 @@ import (
 	"ibwitness/packet"
 )
 
-// Of the RNR captures, frame 1 is the SEND First that is not ready for, sent again after the wait; the RNR NAK is followed by a
+// Of the RNR captures, frame 1 is the SEND First that is not ready for, retransmitted after the wait; the RNR NAK is followed by a
 // sequence NAK for the same PSN.
 
-// soonAfter moves frame at to ns nanoseconds behind frame behind.
-func soonAfter(behind int, ns int64) Plant {
+// soonAfter moves frame at to ns nanoseconds after frame before.
+func soonAfter(before int, ns int64) Plant {
 	return func(c *Capture, at int) {
 		f := c.Frame(at)
-		f.Time = c.Frame(behind).Time + ns
+		f.Time = c.Frame(before).Time + ns
 		i := c.index(at)
 		c.Frames = slices.Delete(c.Frames, i, i+1)
 		j := slices.IndexFunc(c.Frames, func(g *Frame) bool { return g.Time > f.Time })
@@ -40,7 +40,7 @@ var rnr14Faults = []fault{
 	{"second resend too early", 25, soonAfter(15, 900000), "RC-RNR-001", "UV", "", 2, ""},
 }
 
-// rnrRounds makes frame 9, the ACK of the SEND in frame 8, come after n RNR NAKs of 10 µs and resends, each after 8 ms.
+// rnrRounds makes frame 9, the ACK of the SEND in frame 8, come after n RNR NAKs of 10 µs and retransmissions, each after 8 ms.
 func rnrRounds(n int, on ...int) Plant {
 	return func(c *Capture, _ int) {
 		Shift(int64(n)*20e6)(c, 9)

@@ -53,7 +53,7 @@ const behind = 4
 const mostEvidence = 64
 
 // Around returns up to n frames of both directions of the connection that a finding is about, in the order in which they came: that of the
-// finding, up to n/4 after it, and as many as possible before it; and besides, wherever they stand, the frames that prove it. There is none
+// finding, up to n/4 after it, and as many as possible before it; and besides, wherever they are, the frames that prove it. There is none
 // where the frame of the finding is neither kept nor held. It may be called from any goroutine; the frames are the caller's to read.
 func (r *Recorder) Around(f *rule.Finding, n int) []fabricagent.Frame {
 	if n <= 0 {
@@ -196,7 +196,7 @@ func (r *Recorder) before(ways []direction, at position, n int) (list []placed) 
 	return list
 }
 
-// after returns the n first frames behind a position.
+// after returns the n first frames after a position.
 func (r *Recorder) after(ways []direction, at position, n int) (list []placed) {
 	if n == 0 {
 		return nil

@@ -21,7 +21,7 @@ const (
 	icrcSize   = 4
 )
 
-// extensions are the bytes of the headers behind the BTH, by opcode.
+// extensions are the bytes of the headers after the BTH, by opcode.
 var extensions = func() (t [256]uint8) {
 	sizes := map[packet.Has]uint8{
 		packet.HasRDETH: 4, packet.HasDETH: 8, packet.HasXRCETH: 4, packet.HasRETH: 16, packet.HasAtomicETH: 28, packet.HasAETH: 4,

@@ -106,7 +106,7 @@ func merged(a, b []placed) []placed {
 	return slices.CompactFunc(list, func(a, b placed) bool { return a.position == b.position })
 }
 
-// trimmed leaves up to n frames that stand together around the finding, and those that prove it.
+// trimmed leaves up to n adjacent frames around the finding, and those that prove it.
 func trimmed(list []placed, f *rule.Finding, n int) (out []placed) {
 	is := func(k *placed, number uint64) bool { return k.frame.Tap == f.Tap && k.frame.Number == number }
 	own := slices.IndexFunc(list, func(k placed) bool { return is(&k, f.Frame) })

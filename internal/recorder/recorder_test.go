@@ -188,7 +188,7 @@ func TestKinds(t *testing.T) {
 }
 
 // TestUnknownSender: where the queue pair of the accused is not known, there are the frames of one direction; and the frames that prove a finding are
-// there wherever they stand.
+// there wherever they are.
 func TestUnknownSender(t *testing.T) {
 	all := frames(traffic.Small(40), 5000)
 	r := recorder.New(recorder.Options{})

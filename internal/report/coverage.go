@@ -12,7 +12,7 @@ import (
 type coverage struct {
 	total, exercised, passed   int
 	violated, warned, unproven int // warned: violated, and of a severity below error
-	unjudged                   int // rules that no check stands behind
+	unjudged                   int // rules without a check
 }
 
 func coverageOf(r *agent.Result) (c coverage) {

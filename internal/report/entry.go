@@ -14,16 +14,16 @@ const (
 	firstFrames = 10
 )
 
-// Entry is a finding as it is shown: it may stand for others with the same cause.
+// Entry is a finding as it is shown: it may represent others with the same cause.
 type Entry struct {
 	*rule.Finding
 	ID     uint64        // its number among those that were made, from 1
-	Count  uint64        // findings that it stands for, itself among them; 0: shown for itself alone
+	Count  uint64        // findings that it represents, itself among them; 0: only itself
 	Frames []uint64      // the first of them, ascending, of the tap of the finding
 	Newest *rule.Finding // the last of them; nil with Count 0
 }
 
-// cause is what findings have in common that are folded into one: a warning stands once for a connection, and of severity error one that
+// cause is what findings have in common that are folded into one: a warning is shown once for a connection, and of severity error one that
 // was said of the connection more than a handful of times in the same words, numbers and opcodes aside.
 type cause struct {
 	rule          rule.ID
@@ -63,15 +63,15 @@ func shape(f *rule.Finding, text string) string {
 
 // Folder folds findings as they are told, those with one cause into one entry: see cause. Events are never folded.
 type Folder struct {
-	causes map[cause][]*Entry // what there is of each: at most a handful, or one that stands for all
+	causes map[cause][]*Entry // what there is of each: at most a handful, or one that represents all
 	last   uint64             // ID of the newest entry
 }
 
-// Add takes a finding, and returns the entry that it went to: one of its own, or one that stands for it and others. merged are the entries whose
-// findings that one stands for from now on too.
+// Add takes a finding, and returns the entry that it went to: one of its own, or one that represents it and others. merged are the entries whose
+// findings that one represents from now on too.
 func (s *Folder) Add(f *rule.Finding) (e *Entry, merged []*Entry) {
 	if f.Class == rule.Event {
-		return s.alone(f), nil
+		return s.newEntry(f), nil
 	}
 	c := causeOf(f)
 	list := s.causes[c]
@@ -88,7 +88,7 @@ func (s *Folder) Add(f *rule.Finding) (e *Entry, merged []*Entry) {
 		s.causes[c] = []*Entry{e}
 		return e, list[1:]
 	}
-	e = s.alone(f)
+	e = s.newEntry(f)
 	if f.Rule.Row().Severity != rule.Error {
 		e.add(f)
 	}
@@ -99,13 +99,13 @@ func (s *Folder) Add(f *rule.Finding) (e *Entry, merged []*Entry) {
 	return e, nil
 }
 
-// alone makes an entry for a finding.
-func (s *Folder) alone(f *rule.Finding) *Entry {
+// newEntry makes an entry for a finding.
+func (s *Folder) newEntry(f *rule.Finding) *Entry {
 	s.last++
 	return &Entry{Finding: f, ID: s.last}
 }
 
-// Forget drops an entry that is no longer shown: its cause begins anew when it is told again.
+// Forget drops an entry that is no longer shown: its cause begins again when it is reported again.
 func (s *Folder) Forget(e *Entry) {
 	if e.Class == rule.Event {
 		return
@@ -124,13 +124,13 @@ func (s *Folder) Forget(e *Entry) {
 func Fold(findings []rule.Finding, all bool) (list []Entry, of []int) {
 	var s Folder
 	of = make([]int, len(findings))
-	made := make([]*Entry, 0, len(findings)) // by ID; where one was merged, the one that stands for it
+	made := make([]*Entry, 0, len(findings)) // by ID; where one was merged, the one that represents it
 	for i := range findings {
 		f := &findings[i]
 		var e *Entry
 		var merged []*Entry
 		if all {
-			e = s.alone(f)
+			e = s.newEntry(f)
 		} else {
 			e, merged = s.Add(f)
 		}
@@ -161,7 +161,7 @@ func Fold(findings []rule.Finding, all bool) (list []Entry, of []int) {
 	return list, of
 }
 
-// add has the entry stand for one more finding.
+// add has the entry represent one more finding.
 func (e *Entry) add(f *rule.Finding) {
 	e.Count++
 	e.Newest = f
@@ -176,10 +176,10 @@ func entries(findings []rule.Finding, all bool) []Entry {
 	return list
 }
 
-// Times is how many findings the entry stands for.
+// Times is how many findings the entry represents.
 func (e *Entry) Times() uint64 { return max(e.Count, 1) }
 
-// Last is the newest finding that the entry stands for.
+// Last is the newest finding that the entry represents.
 func (e *Entry) Last() *rule.Finding {
 	if e.Newest != nil {
 		return e.Newest

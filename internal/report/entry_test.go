@@ -65,7 +65,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFolder: as findings are told one by one, the first handful of a cause stand alone, and one more merges them; what was forgotten begins anew.
+// TestFolder: as findings are reported one by one, the first handful of a cause are separate, and one more merges them; what was forgotten begins again.
 func TestFolder(t *testing.T) {
 	accused, peer := by(rule.Requester, left, 0x11), by(rule.Responder, right, 0x1a)
 	var s Folder

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files; read them before committing")
 
-// TestGolden holds whole reports against files that were read by eye.
+// TestGolden compares whole reports with files that were read by eye.
 func TestGolden(t *testing.T) {
 	for _, c := range []struct {
 		file   string
@@ -52,7 +52,7 @@ func TestGolden(t *testing.T) {
 		{"open.json", "json", open(), Options{}},
 		{"open.xml", "junit", open(), Options{}},
 		{"open.sarif", "sarif", open(), Options{}},
-		{"deaf.txt", "text", deaf(), Options{}},
+		{"deaf.txt", "text", missed(), Options{}},
 		{"clock.txt", "text", clock(), Options{}},
 		{"clock.json", "json", clock(), Options{}},
 		{"clock.xml", "junit", clock(), Options{}},
@@ -349,8 +349,8 @@ func open() *Run {
 	return r
 }
 
-// deaf is a run whose tap was deaf for a while.
-func deaf() *Run {
+// missed is a run whose tap recorded nothing for a while.
+func missed() *Run {
 	r := clean()
 	r.Result.Gaps = 1
 	return r

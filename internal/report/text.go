@@ -15,7 +15,7 @@ import (
 	"ibwitness/rule"
 )
 
-// text is the report for people. The verdict stands first, then what led to it, then what was seen and what was not judged.
+// text is the report for people. The verdict comes first, then what led to it, then what was seen and what was not judged.
 type text struct {
 	Options
 	paint
@@ -66,7 +66,7 @@ func violation(e *Entry, s rule.Severity) bool {
 
 func (t *text) line(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
 
-// flow writes a line behind a margin. Where it is too wide it goes on further in.
+// flow writes a line after a margin. Where it is too wide it goes on further in.
 func (t *text) flow(margin, words string) {
 	room := t.Width - len(margin)
 	if !t.narrow || ansi.StringWidth(words) <= room {
@@ -88,7 +88,7 @@ func (t *text) lines(lines []string) {
 	}
 }
 
-// prose writes text, wrapped, behind a lead that only its first line has.
+// prose writes text, wrapped, after a lead that only its first line has.
 func (t *text) prose(lead, words string) {
 	blank := strings.Repeat(" ", len(lead))
 	for i, l := range wrap(words, min(t.Width, 110)-len(lead)) {

@@ -203,7 +203,7 @@ func (t *text) finding(e, above *Entry) {
 	}
 }
 
-// again says where a finding stands that is shown once.
+// again says in which frames a finding is that is shown once.
 func (e *Entry) again() string {
 	if len(e.Frames) < 2 {
 		return ""

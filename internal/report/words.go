@@ -33,7 +33,7 @@ func wrap(text string, width int) []string {
 	return lines
 }
 
-// printable takes control characters out of names that stand in a capture, so that they cannot steer a terminal.
+// printable takes control characters out of names that are in a capture, so that they cannot steer a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) || r == ' ' {

@@ -29,7 +29,7 @@ work:
   - {qp: a4, op: read, length: 4096, repeat: 4000}
 `
 
-// BenchmarkVerified simulates traffic and verifies it in one goroutine: the packets alone, and with the events of both adapters.
+// BenchmarkVerified simulates traffic and verifies it in one goroutine: only the packets, and with the events of both adapters.
 func BenchmarkVerified(b *testing.B) {
 	s, err := Read("load", []byte(load))
 	if err != nil {

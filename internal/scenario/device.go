@@ -162,7 +162,7 @@ const (
 	mostLocal = 256 << 20
 )
 
-// segments returns a list of the local region, behind those given out before, and fills that where it is for the first time. It is valid
+// segments returns a list of the local region, after those given out before, and fills that where it is for the first time. It is valid
 // until the next call.
 func (d *device) segments(lengths []uint32, filled bool) ([]hcaagent.Segment, error) {
 	list := d.list[:0]

@@ -13,14 +13,14 @@ import (
 	"ibwitness/rule"
 )
 
-// alone is why a test is left to run without the race detector.
-const alone = "one goroutine does all: make unit runs this without the race detector"
+// oneRoutine is why a test is left to run without the race detector.
+const oneRoutine = "one goroutine does all: make unit runs this without the race detector"
 
 // TestFaulty: in random scenarios of which one device has a fault, each of the table in turn, the other one is not accused. That does not hold
 // of all seeds yet: docs/verdicts.md says where.
 func TestFaulty(t *testing.T) {
 	if raced {
-		t.Skip(alone)
+		t.Skip(oneRoutine)
 	}
 	shown := 0
 	for k := range max(*runs/200, 1) {
@@ -50,9 +50,9 @@ func TestFaultyMended(t *testing.T) {
 		{344, "reserved-answer"},    // a NAK to it, before the request that it asks for
 		{349, "reserved-answer"},    // the same, and no request comes
 		{356, "reserved-answer"},    // the same, of a PSN that was not seen sent
-		{141, "swap-misaligned"},    // refused with an RNR NAK, and aligned as it comes again
+		{141, "swap-misaligned"},    // refused with an RNR NAK, and aligned when it is retransmitted
 		{603, "reserved-answer"},    // a NAK to it, of the PSN that comes next
-		{629, "reserved-opcode"},    // sent while a request that was refused waits to come again
+		{629, "reserved-opcode"},    // sent while a request that was refused waits for its retransmission
 		{692, "reserved-answer"},    // a NAK to it, and what that asks for is retransmitted before anything comes after it
 	} {
 		if !faulty(t, x.seed, x.name) {

@@ -87,7 +87,7 @@ func TestLimitSpares(t *testing.T) {
 // TestFaultsEnd: no fault keeps a run from its end for good, however often it shows.
 func TestFaultsEnd(t *testing.T) {
 	if raced {
-		t.Skip(alone)
+		t.Skip(oneRoutine)
 	}
 	for _, typ := range []string{"RC", "UC", "UD"} {
 		for i, name := range soft.FaultNames() {

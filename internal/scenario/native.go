@@ -54,7 +54,7 @@ func (r *Run) bounce(b Bounce) {
 	r.Clock.After(b.At+b.For, r.link.Up)
 }
 
-// referNative checks what belongs to native links alone, and what they do not have.
+// referNative checks what belongs only to native links, and what they do not have.
 func (p *parser) referNative(s *Scenario) {
 	if !s.native() {
 		l := &s.Native
@@ -102,7 +102,7 @@ func (p *parser) referNative(s *Scenario) {
 	}
 }
 
-// ofEthernet reports whether a rule is one of what stands below the BTH in RoCE.
+// ofEthernet reports whether a rule is about the headers below the BTH in RoCE.
 func ofEthernet(rule string) bool {
 	for _, family := range []string{"ROC-", "NET-", "UD-MC-", "CNG-"} {
 		if strings.HasPrefix(rule, family) {

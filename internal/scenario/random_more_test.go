@@ -65,7 +65,7 @@ func (c *chance) dest(i int, typ, to, op string) string {
 }
 
 // spare has an operation on the memory of the peer use the region that a SEND with Invalidate will take back, now and then. That one waits for
-// what it may not take the key from: a READ that comes again needs it.
+// what it may not take the key from: a READ that is retransmitted needs it.
 func (c *chance) spare(op string) string {
 	if op == "send_inv" || !strings.HasPrefix(op, "send") && c.is(0.3) {
 		return ", spare: true"

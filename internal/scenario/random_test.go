@@ -128,7 +128,7 @@ func (c *chance) work(i int, typ, from, to string) {
 	}
 }
 
-// errors spoils the network. A late copy over IPv6 cannot be told from a packet that was sent again, so those come at once.
+// errors spoils the network. A late copy over IPv6 cannot be distinguished from a retransmission, so those come at once.
 func (c *chance) errors(kinds string, ipv6 bool) {
 	begun := false
 	for _, from := range []string{"a", "b"} {

@@ -119,7 +119,7 @@ func (r *Run) Step() bool {
 	return ok && next <= Epoch+r.Until && !r.meter.over() && !r.rests() && r.Clock.Step()
 }
 
-// Unfinished reports whether something was left to happen behind the limits of time and packets.
+// Unfinished reports whether something was left to happen after the limits of time and packets.
 func (r *Run) Unfinished() bool {
 	_, more := r.Clock.Next()
 	return more && !r.rests()

@@ -111,7 +111,7 @@ func (r *Run) plant(e *Error) {
 	path := r.Fabric.Path(r.port(r.HCA(e.From)), r.port(r.HCA(e.To)))
 	m := path.Before
 	if e.Behind {
-		m = path.Behind
+		m = path.After
 	}
 	x := e.Error
 	if q := r.qps[e.QP]; q != nil {

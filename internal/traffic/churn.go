@@ -6,7 +6,7 @@ import (
 )
 
 // Churn makes connections that come and go, without end: CM opens each, its ends send messages to each other, and CM closes it. QP numbers are few
-// and come again. Nothing is broken, but where a packet is spoiled: reserved bits of its BTH are set (rule BTH-009).
+// and are used again. Nothing is broken, but where a packet is spoiled: reserved bits of its BTH are set (rule BTH-009).
 type Churn struct {
 	Opened, Closed uint64 // connections
 	Spoiled        uint64 // packets
@@ -28,8 +28,8 @@ type slot struct {
 	life int
 }
 
-// lives is how many connections a slot has until its QP numbers come again.
-const lives = 16
+// perSlot is how many connections a slot has until its QP numbers are used again.
+const perSlot = 16
 
 // NewChurn returns a generator of so many connections at a time, each of so many messages, with one in so many requests spoiled, 0: none.
 func NewChurn(connections, messages, faults int, seed uint64) *Churn {
@@ -78,12 +78,12 @@ func (c *Churn) Next(b []byte) []byte {
 // open begins a connection.
 func (c *Churn) open(s *slot, i int) {
 	c.Opened++
-	*s = slot{id: uint32(c.Opened << 1), life: (s.life + 1) % lives} // a QP rests before it is connected again (12.9.8.4)
+	*s = slot{id: uint32(c.Opened << 1), life: (s.life + 1) % perSlot} // a QP rests before it is connected again (12.9.8.4)
 	for k := range s.ends {
 		host := 2*(i%64) + k
 		s.ends[k] = end{
 			addr: packet.IPv4Addr([]byte{10, 9, 0, uint8(host)}), mac: [6]byte{2, 0, 0, 9, 0, uint8(host)},
-			qpn: uint32(0x11 + i*lives + s.life), port: 0xC000 | uint16(c.random.next()),
+			qpn: uint32(0x11 + i*perSlot + s.life), port: 0xC000 | uint16(c.random.next()),
 		}
 		s.psn[k] = packet.PSN(c.random.next() & packet.PSNMask)
 	}

@@ -2,7 +2,7 @@ package traffic
 
 import "ibwitness/packet"
 
-// spoil breaks a packet in one of many ways, and returns how often it stands in the capture.
+// spoil breaks a packet in one of many ways, and returns how often it is in the capture.
 func (g *Generator) spoil(p *packet.Packet) int {
 	r := &g.random
 	switch r.below(14) {

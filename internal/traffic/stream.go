@@ -15,7 +15,7 @@ type end struct {
 type message struct {
 	op      op
 	imm     bool
-	acked   bool // its Acknowledge is asked for; else a later response stands for it
+	acked   bool // its Acknowledge is asked for; else a later response acknowledges it
 	len     int
 	packets int // PSNs that it takes
 	first   packet.PSN

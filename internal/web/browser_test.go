@@ -362,7 +362,7 @@ func TestGone(t *testing.T) {
 	get(t, s, "/api/finding/999/ladder", 404, nil)
 }
 
-// TestSystematicPage: a rule that is broken again and again is one row, whose count grows where it stands, in the list and beside it; on a phone it
+// TestSystematicPage: a rule that is broken again and again is one row, whose count grows in place, in the list and beside it; on a phone it
 // says whom it accuses, too.
 func TestSystematicPage(t *testing.T) {
 	m := NewModel(Options{Live: true, Title: "eth0"})
@@ -378,7 +378,7 @@ func TestSystematicPage(t *testing.T) {
 	p.Go(s.URL + "/")
 	p.Wait(idOfRow + ".length === 5")
 
-	// One of the first is open when it turns out to be systematic: the row that stands for it is the open one from then on.
+	// One of the first is open when it turns out to be systematic: the row that represents it is the open one from then on.
 	p.Click(row + `[data-index="2"]`)
 	p.Wait("document.querySelector('.no-ladder:not(.loading)') && document.querySelector('.times').hidden && location.hash.includes('id=3')")
 	m.Found(list[5:10])

@@ -176,7 +176,7 @@ func (h *history) spark() *Spark {
 // ConnectionsQuery says which connections are wanted.
 type ConnectionsQuery struct {
 	Sort   string // "activity", "trouble", "retransmissions", "rnr", "packets", "bytes" (most first) or "first" (in the order of their first packet)
-	Text   string // all of these words stand in it
+	Text   string // all of these words are in it
 	Offset int
 	Limit  int
 }

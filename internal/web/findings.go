@@ -16,7 +16,7 @@ type Finding struct {
 	ID   uint64 `json:"id"`
 	Show string `json:"show"` // its kind: violation, warning, note, unproven, event
 	At   int64  `json:"at"`   // nanoseconds after the run began
-	Last int64  `json:"last"` // of the last one that it stands for, likewise
+	Last int64  `json:"last"` // of the last one that it represents, likewise
 	*report.Line
 }
 
@@ -25,7 +25,7 @@ type FindingsQuery struct {
 	Class    string // names of kinds, with commas between; empty: all but events
 	Rule     string // its id; empty: any
 	Endpoint string // address of the accused or its peer; empty: any
-	Text     string // all of these words stand in the finding
+	Text     string // all of these words are in the finding
 	Upto     uint64 // newest id; 0: no bound
 	ID       uint64 // of a finding that is wanted besides; 0: none
 	Newest   bool   // newest first
@@ -36,11 +36,11 @@ type FindingsQuery struct {
 // Findings is a page of findings.
 type Findings struct {
 	Total  int        `json:"total"`  // that the query finds
-	Times  uint64     `json:"times"`  // findings that these stand for
+	Times  uint64     `json:"times"`  // findings that these represent
 	Newest uint64     `json:"newest"` // id of the newest finding that there is
 	Left   byKind     `json:"left"`   // findings of each kind that are no longer kept
 	Items  []*Finding `json:"items"`
-	Opened *Finding   `json:"opened,omitempty"` // the one that is wanted besides, or that stands for it by now
+	Opened *Finding   `json:"opened,omitempty"` // the one that is wanted besides, or that represents it by now
 }
 
 // filter is a query, understood.
@@ -164,7 +164,7 @@ func (m *Model) finding(e *entry) *Finding {
 	return &Finding{ID: e.ID, Show: kindOf(e.Finding).String(), At: e.Time - m.start, Last: e.Last().Time - m.start, Line: report.LineOf(e.Entry)}
 }
 
-// Finding returns the finding with an id, or the one that stands for it by now.
+// Finding returns the finding with an id, or the one that represents it by now.
 func (m *Model) Finding(id uint64) (*Finding, *rule.Finding, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

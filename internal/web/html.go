@@ -27,7 +27,7 @@ type pageData struct {
 	Rows        map[string]json.RawMessage `json:"rows"` // packets, which several ladders may share
 }
 
-// embeddedLadder is a ladder whose rows stand elsewhere.
+// embeddedLadder is a ladder whose rows are elsewhere.
 type embeddedLadder struct {
 	*ladder.Ladder
 	Rows []embeddedRow `json:"rows"`

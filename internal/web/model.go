@@ -16,7 +16,7 @@ type Options struct {
 	Live    bool   // it goes on; else it is a finished run
 	Title   string // interfaces or files
 	Version string
-	// Most is how many findings of each kind are kept, one that stands for others as one: of a run that goes on those that were told of last, of a finished one the first; 0:
+	// Most is how many findings of each kind are kept, one that represents others as one: of a run that goes on those that were reported last, of a finished one the first; 0:
 	// 10,000, and of a finished run 100,000.
 	Most int
 }
@@ -33,7 +33,7 @@ type Model struct {
 	rows     map[uint64]*entry // those that are kept, by their IDs and those of the entries that were merged into them
 	lastID   uint64            // of the newest entry that there ever was
 	counts   byKind            // of entries, as all counts that follow
-	times    byKind            // of findings: those that an entry stands for
+	times    byKind            // of findings: those that an entry represents
 	suspects uint64            // not proven, of severity error
 	byRule   [rule.NumRules]byKind
 	newest   [rule.NumRules]int64    // time of the newest finding of each rule

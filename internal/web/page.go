@@ -62,7 +62,7 @@ func fill(marks map[string]string) []byte {
 	return []byte(page)
 }
 
-// whole is the page as one file with its data in it: JSON in which no < stands.
+// whole is the page as one file with its data in it: JSON without any <.
 func whole(data []byte) []byte {
 	style, script := read("style.css"), bundle("main.js")
 	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash(script), hash(style))
@@ -75,7 +75,7 @@ func whole(data []byte) []byte {
 	return slices.Concat(before, []byte(`<script type="application/json" id="data">`), data, []byte("</script>"), after)
 }
 
-// hash is how a policy names a text that stands in the page.
+// hash is how a policy names a text that is in the page.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

@@ -100,7 +100,7 @@ func (k *Recorded) keep(f *rule.Finding) {
 	k.ready[at] = a
 }
 
-// fetch asks the recorder: once for what stands around the finding without a gap, and once for what proves it too.
+// fetch asks the recorder: once for what is around the finding without a gap, and once for what proves it too.
 func (k *Recorded) fetch(f *rule.Finding) *around {
 	alone := *f
 	alone.Evidence = nil
@@ -116,7 +116,7 @@ func (k *Recorded) fetch(f *rule.Finding) *around {
 	return &around{ladder.FlowOf(f), mark(near, near)}
 }
 
-// mark notes at the frames that do not stand together with others that something is between.
+// mark notes at the frames that are not adjacent to others that something is between.
 func mark(all, near []fabricagent.Frame) []ladder.Frame {
 	within := func(f *fabricagent.Frame) bool {
 		return slices.ContainsFunc(near, func(n fabricagent.Frame) bool { return n.Number == f.Number && n.Tap == f.Tap })

@@ -27,7 +27,7 @@ func (r *forgetful) Around(f *rule.Finding, n int) (list []fabricagent.Frame) {
 }
 
 // TestRecorded: the frames around findings are there although the recorder has forgotten them, those of the first findings of each rule and accused
-// in a minute; and frames that do not stand together are told to.
+// in a minute; and frames that are not adjacent are said to be so.
 func TestRecorded(t *testing.T) {
 	synctest.Test(t, testRecorded)
 }

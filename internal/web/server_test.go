@@ -330,7 +330,7 @@ func TestSystematic(t *testing.T) {
 		t.Errorf("%d are found by their IDs", len(m.rows))
 	}
 
-	// Once it is forgotten it begins anew.
+	// Once it is forgotten it begins again.
 	m.Found(endless(200, 3e18)[100:])
 	if _, _, ok := m.Finding(1); ok {
 		t.Error("it is still kept")

@@ -6,7 +6,7 @@ import (
 	"ibwitness/internal/report"
 )
 
-// entry is a finding that is kept, and stands for those that it was folded with.
+// entry is a finding that is kept, and represents those that it was folded with.
 type entry struct {
 	*report.Entry
 	ids       []uint64 // its own, and those of the entries that were merged into it
@@ -49,7 +49,7 @@ func (s *store) drop(rows map[uint64]*entry, e *entry) {
 // again notes that an entry was told of once more.
 func (s *store) again(e *entry) { s.told.MoveToBack(e.told) }
 
-// merge lists an entry no more: another stands for it.
+// merge lists an entry no more: another represents it.
 func (s *store) merge(rows map[uint64]*entry, from, into uint64) {
 	e, other := rows[from], rows[into]
 	s.drop(rows, e)

@@ -20,7 +20,7 @@ type Summary struct {
 	Changed  uint64 `json:"changed"` // raised with each change
 	Verdict  string `json:"verdict"` // as check says it
 	Sentence string `json:"sentence"`
-	Counts   byKind `json:"counts"` // one that stands for others as one
+	Counts   byKind `json:"counts"` // one that represents others as one
 	Times    byKind `json:"times"`  // these too
 
 	Packets     uint64 `json:"packets"` // frames, of any protocol
@@ -34,7 +34,7 @@ type Summary struct {
 	First       string `json:"first,omitempty"`
 	Last        string `json:"last,omitempty"`
 	Span        int64  `json:"span"` // nanoseconds from First to Last
-	Lag         int64  `json:"lag"`  // nanoseconds that a run that goes on is behind the clock
+	Lag         int64  `json:"lag"`  // nanoseconds that a run that goes on lags the clock
 
 	Rules    report.Coverage `json:"rules"`
 	ByRule   []*RuleCount    `json:"by_rule"` // rules that findings are of, the gravest first

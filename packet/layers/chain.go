@@ -42,7 +42,7 @@ var extensionTypes = [...]struct {
 	{packet.HasCNP, &LayerTypeCNP},
 }
 
-// next is the layer behind the BTH or an extension header.
+// next is the layer after the BTH or an extension header.
 func (c *chain) next() gopacket.LayerType {
 	if c != nil && c.rest != 0 {
 		for _, e := range extensionTypes {

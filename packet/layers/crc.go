@@ -10,7 +10,7 @@ import (
 // encloses: the payload of the packet.
 type ICRC struct {
 	header
-	CRC uint32 // as it stands on the wire, first byte in the low eight bits
+	CRC uint32 // as it is on the wire, first byte in the low eight bits
 	Pad []byte
 }
 
@@ -42,7 +42,7 @@ func (c *ICRC) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	return nil
 }
 
-// SerializeTo writes the trailer behind the payload. FixLengths sets Pad. The value of CRC is written as it is: Seal
+// SerializeTo writes the trailer after the payload. FixLengths sets Pad. The value of CRC is written as it is: Seal
 // computes it.
 func (c *ICRC) SerializeTo(b gopacket.SerializeBuffer, opts gopacket.SerializeOptions) error {
 	if opts.FixLengths {
@@ -57,11 +57,11 @@ func (c *ICRC) SerializeTo(b gopacket.SerializeBuffer, opts gopacket.SerializeOp
 	return nil
 }
 
-// VCRC is the trailer of a packet on an InfiniBand link (section 7.8.2). Its payload is what it encloses: the packet from behind the
+// VCRC is the trailer of a packet on an InfiniBand link (section 7.8.2). Its payload is what it encloses: the packet from after the
 // LRH through the ICRC.
 type VCRC struct {
 	header
-	CRC uint16 // as it stands on the wire, first byte in the low eight bits
+	CRC uint16 // as it is on the wire, first byte in the low eight bits
 }
 
 // LayerType returns LayerTypeVCRC.
@@ -70,7 +70,7 @@ func (c *VCRC) LayerType() gopacket.LayerType { return LayerTypeVCRC }
 // CanDecode returns LayerTypeVCRC.
 func (c *VCRC) CanDecode() gopacket.LayerClass { return LayerTypeVCRC }
 
-// NextLayerType returns what the LNH of the LRH says; LayerTypeBTH for a layer that stands alone.
+// NextLayerType returns what the LNH of the LRH says; LayerTypeBTH for a layer by itself.
 func (c *VCRC) NextLayerType() gopacket.LayerType {
 	if c.chain == nil || c.chain.afterV == gopacket.LayerTypeZero {
 		return LayerTypeBTH
@@ -89,7 +89,7 @@ func (c *VCRC) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	return nil
 }
 
-// SerializeTo writes the trailer behind the packet, with the value of CRC as it is: Seal computes it.
+// SerializeTo writes the trailer after the packet, with the value of CRC as it is: Seal computes it.
 func (c *VCRC) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOptions) error {
 	t, err := b.AppendBytes(2)
 	if err != nil {

@@ -6,8 +6,8 @@
 // before what it encloses. A RoCEv2 WRITE is Ethernet, IPv4, UDP, BTH, RETH, ICRC, Payload; a native one is
 // LRH, VCRC, BTH, RETH, ICRC, Payload. ICRC holds the pad bytes too, and Payload is without them.
 //
-// Which extension header follows is known from the opcode of the BTH alone. With gopacket.NewPacket nothing needs to be done. For
-// gopacket.DecodingLayerParser the layers of one parser share that knowledge when they come from one Headers. A layer that stands alone, as
+// Which extension header follows is known only from the opcode of the BTH. With gopacket.NewPacket nothing needs to be done. For
+// gopacket.DecodingLayerParser the layers of one parser share that knowledge when they come from one Headers. A layer by itself, as
 // in "var reth layers.RETH", takes it that no further extension header follows, and that there is no pad.
 //
 // ICRC and VCRC cannot be computed while gopacket serializes, from the inside to the outside: they cover the outer headers.

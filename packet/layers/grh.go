@@ -18,7 +18,7 @@ type GRH struct {
 	IPVer      uint8
 	TClass     uint8
 	FlowLabel  uint32
-	PayLen     uint16 // bytes behind the GRH through ICRC
+	PayLen     uint16 // bytes after the GRH through ICRC
 	NxtHdr     uint8
 	HopLmt     uint8
 	SGID, DGID net.IP
@@ -73,7 +73,7 @@ func (g *GRH) SerializeTo(b gopacket.SerializeBuffer, opts gopacket.SerializeOpt
 		return err
 	}
 	if opts.FixLengths {
-		g.PayLen = uint16(n &^ 3) // a VCRC behind is half a word
+		g.PayLen = uint16(n &^ 3) // a VCRC after it is half a word
 	}
 	binary.BigEndian.PutUint32(h, uint32(g.IPVer&0xF)<<28|uint32(g.TClass)<<20|g.FlowLabel&0xFFFFF)
 	binary.BigEndian.PutUint16(h[4:], g.PayLen)

@@ -317,7 +317,7 @@ func FuzzLayers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte, first uint8) {
 		typ := firsts[int(first)%len(firsts)]
-		// Behind a raw header come gopacket's own decoders, some of which panic (ESP of 2 bytes) and count on the recovery.
+		// After a raw header come gopacket's own decoders, some of which panic (ESP of 2 bytes) and count on the recovery.
 		raw := typ == layers.LayerTypeLRH && len(b) > 1 && b[1]&2 == 0
 		p := gopacket.NewPacket(b, typ, gopacket.DecodeOptions{SkipDecodeRecovery: !raw})
 		var h layers.Headers

@@ -72,7 +72,7 @@ func mra(of mad.Answered, tid uint64, from int) *mad.MRA {
 
 const ms = time.Millisecond
 
-// before is for how long the tap has seen the hosts already: just as long as the REQs may be sent again.
+// before is for how long the tap has seen the hosts already: just as long as the REQs may be retransmitted.
 const before = 3 * (4096 << timeout / 8 * 7)
 
 // boundTalks are conversations in which all is well.

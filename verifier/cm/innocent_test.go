@@ -19,7 +19,7 @@ var (
 	simSeed = flag.Uint64("sim.seed", 0, "seed of the first of them")
 )
 
-// view is where the taps are, and whether the network does anything to packets.
+// view is the tap positions, and whether the network does anything to packets.
 type view struct {
 	name    string
 	taps    []int
@@ -131,7 +131,7 @@ func TestInnocentMended(t *testing.T) {
 		103555, // CM-SM-003: the passive side begins again after a REJ that the tap missed
 		200724, // CM-ID-001: and after a REP whose first copy the tap missed
 		201205, // CM-SM-005: a REQ with the ID of a connection in TimeWait, refused in the transaction of that
-		201603, // RC-RTY-001, -003: the simulated requester went on for ever behind a NAK
+		201603, // RC-RTY-001, -003: the simulated requester went on for ever after a NAK
 		202347, // CM-REJ-002: the REJ of a REP that the tap saw damaged, with the communication ID of an older exchange
 	} {
 		for _, v := range views {

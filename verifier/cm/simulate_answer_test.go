@@ -64,7 +64,7 @@ func (h *simHost) onREQ(from *simHost, m *mad.REQ) {
 		if c.active || c.peer != from || c.rid != m.LocalCommID || c.state == closed || c.req.LocalCAGUID != m.LocalCAGUID {
 			continue
 		}
-		switch c.state { // it came again
+		switch c.state { // it was retransmitted
 		case reqRcvd:
 			if c.asked > 0 {
 				c.mra(mad.AnsweredREQ)

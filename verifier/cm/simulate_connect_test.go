@@ -19,7 +19,7 @@ const (
 	established
 	dreqSent
 	dreqRcvd
-	refused // and about to ask anew
+	refused // and about to connect again
 	timeWait
 	closed
 )
@@ -111,7 +111,7 @@ func (c *conn) sendREQ(wait int64) {
 	})
 }
 
-// repeat sends a message again if the state is the same after a time, as often as it may.
+// repeat retransmits a message if the state is the same after a time, as often as it may.
 func (c *conn) repeat(s state, wait int64, send func(int64), give func()) {
 	c.timer++
 	n := c.timer

@@ -6,7 +6,7 @@ import (
 	"ibwitness/packet"
 )
 
-// traffic is the queue pair of a side: a requester with one message under way, and a responder.
+// traffic is the queue pair of a side: a requester with one message in flight, and a responder.
 type traffic struct {
 	next, una packet.PSN // of the requester
 	sending   []*packet.Packet
@@ -95,7 +95,7 @@ func (c *conn) transmit() {
 	})
 }
 
-// retry sends it once more, for want of an answer or for a sequence NAK, as often as the retry count allows.
+// retry retransmits it, on a timeout or for a sequence NAK, as often as the retry count allows.
 func (c *conn) retry() {
 	if c.retries >= int(c.req.RetryCount) {
 		c.sending = nil

@@ -53,7 +53,7 @@ func (h *simHost) onREJ(from *simHost, m *mad.REJ) {
 			continue
 		}
 		switch {
-		case c.state == reqSent && c.IntN(3) == 0 && m.Reason != mad.RejStale: // ask anew
+		case c.state == reqSent && c.IntN(3) == 0 && m.Reason != mad.RejStale: // connect again
 			c.timer++
 			c.state = refused
 			again := c.IntN(2) == 0 || c.style.oneTID
@@ -164,7 +164,7 @@ type sidr struct {
 	answered bool
 }
 
-// resolve asks for the QP behind a service ID.
+// resolve asks for the QP of a service ID.
 func (h *simHost) resolve(peer *simHost, id uint32) {
 	s := &sidr{peer: peer}
 	h.sidrs[id] = s

@@ -23,7 +23,7 @@ type world struct {
 	begin int64 // of the capture
 	seen  []shot
 	// How likely a packet is lost, and a message of CM is doubled, held up or damaged, on each of the two stretches of its way. What is lost between
-	// a tap and the host that it is near is lost behind it.
+	// a tap and the host that it is near is lost after it.
 	loss, double, hold, damage float64
 	fault                      *planted
 }
@@ -165,7 +165,7 @@ type simHost struct {
 type style struct {
 	milliseconds bool // 4.096 µs · 2^n is taken for 2^(n-8) ms
 	oneTID       bool // the transaction ID is that of the communication ID, in every message
-	replies      bool // a REQ that comes again is answered by the REP
+	replies      bool // a retransmitted REQ is answered by the REP
 	quits        bool // a side that gives up says so
 }
 

@@ -14,7 +14,7 @@ import (
 	"ibwitness/rule"
 )
 
-// TestRealSubnetAdministrator holds the decoder against the PathRecord that a real subnet administrator returned, as Wireshark reads it, and the
+// TestRealSubnetAdministrator compares the decoder with the PathRecord that a real subnet administrator returned, as Wireshark reads it, and the
 // verifier against the management datagrams of a real subnet: none of them breaks a rule.
 func TestRealSubnetAdministrator(t *testing.T) {
 	dir := os.Getenv("IBWITNESS_CAPTURES")

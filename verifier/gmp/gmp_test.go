@@ -48,7 +48,7 @@ func TestInnocent(t *testing.T) {
 		if len(rec.Findings) > 0 {
 			t.Fatalf("seed %d, all seen: %v %v", seed, of(rec, rule.Violation), of(rec, rule.Unproven))
 		}
-		// Joined in mid-stream, everything behind that seen.
+		// Joined in mid-stream, everything after that seen.
 		rec = run(list[r.IntN(len(list)):], all)
 		if bad := of(rec, rule.Violation); len(bad) > 0 {
 			t.Fatalf("seed %d, joined late: %v", seed, bad)

@@ -90,7 +90,7 @@ func (c *Conversation) again(at int) {
 	}
 }
 
-// later has a datagram recorded behind some of those that follow it.
+// later has a datagram recorded after some of those that follow it.
 func (c *Conversation) later(at int) {
 	to := min(at+1+c.IntN(3), len(c.List)-1)
 	p := c.List[at]

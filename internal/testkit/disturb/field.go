@@ -146,7 +146,7 @@ var connection = map[mad.Attribute][]bitField{
 
 const path = "LID/16 remoteLID/16 prefix/64 GUID/64 prefix/64 GUID/64 flow/20 rsv/6 rate/6 TClass/8 hops/8 SL/4 local/1 rsv/3 ackTimeout/5 rsv/3"
 
-// message reads fields that follow each other, from a bit behind the header on.
+// message reads fields that follow each other, from a bit after the header on.
 func message(text string, off int) (list []bitField) {
 	off += 8 * mad.HeaderSize
 	for word := range strings.FieldsSeq(text) {

@@ -16,7 +16,7 @@ func (v *View) Snap() {
 	}
 }
 
-// Damage has the network flip a bit of some frames, anywhere behind the destination address of Ethernet.
+// Damage has the network flip a bit of some frames, anywhere after the destination address of Ethernet.
 func (v *View) Damage() {
 	chance, n := pick(v, 0.005, 0.03, 0.1), 0
 	v.Near = nil // after the tap or before it
@@ -38,7 +38,7 @@ func (v *View) SnapDamaged() {
 	v.Snap()
 }
 
-// FCS leaves the frame check sequence, or padding, behind the frames.
+// FCS leaves the frame check sequence, or padding, after the frames.
 func (v *View) FCS() {
 	n := pick(v, 4, 4, 18, 40)
 	v.Say("%d bytes after each frame", n)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Mirrored has each frame stand there twice, as where a switch mirrors two ports of the path: all, or those of one direction.
+// Mirrored has each frame there twice, as where a switch mirrors two ports of the path: all, or those of one direction.
 func (v *View) Mirrored() {
 	v.Near = nil // docs/verdicts.md: what the verifier still takes for a packet sent twice
 	later := pick(v, int64(0), 300, 2_000, 20_000)
@@ -80,7 +80,7 @@ func (v *View) SecondTap() {
 	v.Say("a second tap %v away, its clock off by %v, %d frames lost at tap %d", time.Duration(delay), time.Duration(offset), gone, lossy)
 }
 
-// Join puts another capture, or the same one, behind the capture.
+// Join puts another capture, or the same one, after the capture.
 func (v *View) Join() {
 	if len(v.Frames) == 0 || len(v.Others) == 0 {
 		return

@@ -36,7 +36,7 @@ type View struct {
 	Near   []packet.Addr // the ends that the taps are near, where that is still true
 	// Several says that there is more than one tap.
 	Several bool
-	// Hidden says that what the capture tells it lost stands at its end.
+	// Hidden says that what the capture reports as lost is at its end.
 	Hidden bool
 	// Pairs are the connections that the capture shows, for QP.
 	Pairs [][2]Target
@@ -53,7 +53,7 @@ func New(r *rand.Rand, taps []fabricagent.Tap, frames []Frame) *View {
 	return &View{Rand: r, Taps: slices.Clone(taps), Frames: slices.Clone(frames), tick: 1}
 }
 
-// Finish puts the frames into the order in which they stand in their file, or, of several files, are merged, and numbers them.
+// Finish puts the frames into the order in which they are in their file, or, of several files, are merged, and numbers them.
 func (v *View) Finish() {
 	slices.SortStableFunc(v.Frames, func(a, b Frame) int { return cmp.Compare(a.At, b.At) })
 	for i := range v.Frames {

@@ -240,14 +240,14 @@ func places(t *testing.T, dir string) func(name string) []packet.Addr {
 			return addrs("lid:1")
 		case said[name] != "":
 			return addrs(said[name])
-		case relayed.MatchString(file): // recorded by a relay where frames leave and reach an end, or in the machine there; netem stands between a machine and its tap
+		case relayed.MatchString(file): // recorded by a relay where frames leave and reach an end, or in the machine there; netem is between a machine and its tap
 			if m := relayed.FindStringSubmatch(file); m[1] == "r" || !strings.Contains(file, "_netem_") {
 				n := map[string]string{"a": "1", "b": "2"}[m[2]]
 				return addrs("10.88.0."+n, "fd88::"+n, "fe80::5054:ff:fe88:"+n)
 			}
 		case folder == "rxe" && strings.HasSuffix(file, ".a.pcap") && !strings.HasPrefix(file, "netem"):
 			return addrs("10.77.0.1")
-		case folder == "rxe" && !strings.HasPrefix(file, "netem"): // netem stands between the endpoint and its tap
+		case folder == "rxe" && !strings.HasPrefix(file, "netem"): // netem is between the endpoint and its tap
 			return addrs("10.77.0.2", "fd77::2")
 		}
 		return nil

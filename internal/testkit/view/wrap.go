@@ -56,7 +56,7 @@ const (
 	protoGRE = 47
 )
 
-// overIPv4 puts a frame of n bytes, of which there may be fewer, behind Ethernet, IPv4 and a header of a tunnel.
+// overIPv4 puts a frame of n bytes, of which there may be fewer, after Ethernet, IPv4 and a header of a tunnel.
 func overIPv4(b []byte, n int, proto byte, head []byte) []byte {
 	h := make([]byte, 14+20, 14+20+len(head)+len(b))
 	copy(h, b[:12])

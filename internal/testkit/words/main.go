@@ -1,5 +1,5 @@
-// Command words finds phrases that are not those of the field in what people read: strings of programs and of the page, documents, configuration, examples.
-// It names the file, the line and the better word, and fails.
+// Command words finds phrases that are not those of the field in what people read: strings and comments of programs, strings of the page,
+// documents, configuration, examples. It names the file, the line and the better word, and fails.
 //
 //	make lint
 //

@@ -56,8 +56,8 @@ func find(path string, line int, text string) []hit {
 	return hits
 }
 
-// tree checks what people read of the files below a folder: strings of Go programs and of the page, documents, configuration and examples. Tests, their data,
-// and folders whose name begins with a dot are left out.
+// tree checks what people read of the files below a folder: strings and comments of Go programs, strings of the page, documents, configuration and examples.
+// Strings of tests, their data, and folders whose name begins with a dot are left out.
 func tree(root string) ([]hit, error) {
 	var hits []hit
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -73,7 +73,7 @@ func tree(root string) ([]hit, error) {
 		}
 		var check func(path, text string) []hit
 		switch ext := filepath.Ext(name); {
-		case ext == ".go" && !strings.HasSuffix(name, "_test.go"):
+		case ext == ".go":
 			check = program
 		case ext == ".js":
 			check = script
@@ -129,17 +129,17 @@ func script(path, text string) []hit {
 	return without(hits, text)
 }
 
-// program checks the strings of a Go file of two words or more. Strings that are joined by + are one text.
+// program checks the comments of a Go file and, unless that is a test, its strings of two words or more. Strings that are joined by + are one text.
 func program(path, text string) []hit {
 	var s scanner.Scanner
 	file := token.NewFileSet().AddFile(path, -1, len(text))
-	s.Init(file, []byte(text), nil, 0)
+	s.Init(file, []byte(text), nil, scanner.ScanComments)
 	var hits []hit
 	var joined string
 	var first int
 	var plus bool
 	end := func() {
-		if generous.MatchString(joined) {
+		if !strings.HasSuffix(path, "_test.go") && generous.MatchString(joined) {
 			hits = append(hits, find(path, first, joined)...)
 		}
 		joined, plus = "", false
@@ -157,6 +157,8 @@ func program(path, text string) []hit {
 				first = file.Line(pos)
 			}
 			joined, plus = joined+value, false
+		case tok == token.COMMENT:
+			hits = append(hits, find(path, file.Line(pos), literal)...)
 		case tok == token.ADD && joined != "":
 			plus = true
 		default:

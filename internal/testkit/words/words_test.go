@@ -22,8 +22,8 @@ func TestRepository(t *testing.T) {
 // TestTree finds phrases in each kind of file, with their lines, and nothing else.
 func TestTree(t *testing.T) {
 	files := map[string]string{
-		"a.go":            "package a\n\n// What stands behind a comment is not looked at.\nvar a = []string{\n\t\"the packet is sent \" +\n\t\t\"again\",\n\t`no packet\nbehind it`,\n\t\"rnr-resend-early\", \"behind\",\n\t\"the ladder stands\", // words: a ladder does stand\n\t\"the tap stands\", // words:\n}\n",
-		"a_test.go":       "package a\n\nvar b = \"the frame behind it\"\n",
+		"a.go":            "package a\n\n// The ACK behind it.\nvar a = []string{\n\t\"the packet is sent \" +\n\t\t\"again\",\n\t`no packet\nbehind it`,\n\t\"rnr-resend-early\", \"behind\",\n\t\"the ladder stands\", // words: a ladder does stand\n\t\"the tap stands\", // words:\n} /* sent\nanew */\n\n// The switch stands. words: a switch does stand\n\n",
+		"a_test.go":       "package a\n\nvar b = \"the frame behind it\" // the ACK alone\n",
 		"docs/a.md":       "A port\nbehind a mirror port, and one behind it.\nThe name is `rnr-resend-early`.\n",
 		"page/a.js":       "// what stands here\nconst alone = text(\"alone\", \"the first alone\");\n",
 		"testdata/a.md":   "behind it\n",
@@ -52,9 +52,12 @@ func TestTree(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%s:%d: %s\n", filepath.ToSlash(name), h.line, h.phrase)
 	}
-	const want = `a.go:5: sent again
+	const want = `a.go:3: behind
+a.go:5: sent again
 a.go:8: behind
 a.go:11: stands
+a.go:13: anew
+a_test.go:3: alone
 docs/a.md:2: behind
 examples/a.yaml:1: comes again
 page/a.js:2: alone
