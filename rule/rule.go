@@ -2,7 +2,11 @@
 // floor above reports what it found: findings, their classes, and coverage.
 package rule
 
-import "ibwitness/packet"
+import (
+	"slices"
+
+	"ibwitness/packet"
+)
 
 // ID names one row of the catalogue; the constants carry the catalogue's id without its dashes, as RCPSN004 for "RC-PSN-004".
 type ID uint16
@@ -183,6 +187,9 @@ func (r *Recorder) Add(f Finding) {
 		r.Cover[f.Rule].Unproven++
 	case Event:
 		r.Cover[f.Rule].Exercised++
+	}
+	if n := len(r.Findings); n == cap(r.Findings) {
+		r.Findings = slices.Grow(r.Findings, max(n, 64))
 	}
 	r.Findings = append(r.Findings, f)
 	if r.about != nil {
