@@ -157,7 +157,7 @@ bench:           ## benchmarks of the hot path: BENCHTIME=3s COUNT=6
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) -pgo=$(PROFILE) ./packet ./fabricagent ./agent ./cmd/ibwitness
 
 # The compiler inlines along the hot path that the profile shows. An old profile does no harm, it only helps less.
-pgo:             ## profile the hot path anew for the compiler: cmd/ibwitness/default.pgo
+pgo:             ## profile the hot path again for the compiler: cmd/ibwitness/default.pgo
 	@mkdir -p bin
 	$(GO) test -run '^$$' -bench 'Run/.*/QPs=64$$/workers=1$$' -benchtime 8s -pgo=off -trimpath -o bin/agent.test -cpuprofile $(PROFILE) ./agent
 
