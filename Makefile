@@ -77,8 +77,8 @@ unit:            ## all tests, under the race detector where anything can race; 
 	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory)$$' ./fabricagent ./internal/cli
 	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
-# The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, and those of the page open it
-# in a browser.
+# The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, those of the page open it
+# in a browser, and those of the documentation run what it shows.
 deps: prometheus axe ## install what tests need, where it is missing (Debian)
 	@missing=; \
 	command -v tshark >/dev/null || missing="$$missing tshark"; \
@@ -86,7 +86,9 @@ deps: prometheus axe ## install what tests need, where it is missing (Debian)
 	[ -e /usr/include/pcap/pcap.h ] || missing="$$missing libpcap-dev"; \
 	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
-	command -v jq >/dev/null || missing="$$missing jq"; \
+	for program in jq curl tcpdump zsh fish; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	command -v pkill >/dev/null || missing="$$missing procps"; \
+	command -v script >/dev/null || missing="$$missing bsdutils"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \
 	[ -n "$$missing" ] || exit 0; \
 	echo "tests need:$$missing"; \
@@ -155,7 +157,7 @@ bench:           ## benchmarks of the hot path: BENCHTIME=3s COUNT=6
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) -pgo=$(PROFILE) ./packet ./fabricagent ./agent ./cmd/ibwitness
 
 # The compiler inlines along the hot path that the profile shows. An old profile does no harm, it only helps less.
-pgo:             ## profile the hot path anew for the compiler: cmd/ibwitness/default.pgo
+pgo:             ## profile the hot path again for the compiler: cmd/ibwitness/default.pgo
 	@mkdir -p bin
 	$(GO) test -run '^$$' -bench 'Run/.*/QPs=64$$/workers=1$$' -benchtime 8s -pgo=off -trimpath -o bin/agent.test -cpuprofile $(PROFILE) ./agent
 

@@ -12,12 +12,13 @@ import (
 	"ibwitness/internal/testkit/sample"
 )
 
-// TestReproducible: the same sources give the same program in whichever folder.
+// TestReproducible: the same sources give the same program in whichever folder, and make run shows it.
 func TestReproducible(t *testing.T) {
 	sample.Skip(t, "it builds the program twice")
 	var programs [2][]byte
+	dir := ""
 	for i := range programs {
-		dir := filepath.Join(t.TempDir(), "sources")
+		dir = filepath.Join(t.TempDir(), "sources")
 		if err := copyTree(dir, "../.."); err != nil {
 			t.Fatal(err)
 		}
@@ -36,6 +37,18 @@ func TestReproducible(t *testing.T) {
 	}
 	if !bytes.Equal(programs[0], programs[1]) {
 		t.Error("two folders give two programs")
+	}
+	captures, err := filepath.Abs("../../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(captures, filepath.Join(dir, "testdata")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("make", "run", "VERSION=test")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("\nVIOLATED  ")) || !bytes.Contains(out, []byte("\nExit status 1: ")) {
+		t.Errorf("make run: %v: %s", err, out)
 	}
 }
 

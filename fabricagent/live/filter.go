@@ -25,9 +25,13 @@ const (
 )
 
 // roce is the kernel's filter: it passes up to snap bytes of the frames that carry RoCE, version 1 or 2, with and without VLAN tags, and
-// nothing else. Between the headers of IPv6 and UDP there may be one extension header.
-func roce(snap uint32) ([]bpf.RawInstruction, error) {
+// nothing else. Between the headers of IPv6 and UDP there may be one extension header. Of several rings that share an interface, each has its share of the
+// pairs of hosts.
+func roce(snap uint32, ring, rings int) ([]bpf.RawInstruction, error) {
 	var p program
+	if rings > 1 {
+		p.share(uint32(ring), uint32(rings))
+	}
 	for tags := range maxVLANs + 1 {
 		at := uint32(etherSize + vlanSize*tags)
 		p.add(bpf.LoadConstant{Dst: bpf.RegX, Val: at}, bpf.LoadAbsolute{Off: at - 2, Size: 2})
@@ -80,24 +84,25 @@ func roce(snap uint32) ([]bpf.RawInstruction, error) {
 // netOffset is where the kernel has the network header, whatever precedes it (SKF_NET_OFF).
 const netOffset = 0xfff00000
 
-// byHosts is the program that spreads frames over sockets: both directions between two hosts go to one socket, as the order of requests and
-// responses counts.
-func byHosts() ([]bpf.RawInstruction, error) {
-	var p program
+// share drops what is for other rings. Both directions between two hosts go to one ring, as the order of requests and responses counts. The kernel could
+// spread the frames itself (PACKET_FANOUT), but sockets that it spreads them over can never be bound to another interface.
+func (p *program) share(ring, rings uint32) {
 	p.add(bpf.LoadExtension{Num: bpf.ExtProto})
-	p.when(etherIPv4, "IPv4")
-	p.when(etherIPv6, "IPv6")
-	p.when(etherRoCE, "IPv6") // the GRH has its addresses where IPv6 has them
-	p.add(bpf.RetConstant{Val: 0})
-	p.label("IPv4")
+	p.when(etherIPv4, "hosts of IPv4")
+	p.when(etherIPv6, "hosts of IPv6")
+	p.when(etherRoCE, "hosts of IPv6") // the GRH has its addresses where IPv6 has them
+	p.add(bpf.LoadConstant{Val: 0})
+	p.jump("spread")
+	p.label("hosts of IPv4")
 	p.add(bpf.LoadAbsolute{Off: netOffset + 12, Size: 4}, bpf.TAX{}, bpf.LoadAbsolute{Off: netOffset + 16, Size: 4})
 	p.jump("mix")
-	p.label("IPv6")
+	p.label("hosts of IPv6")
 	p.add(bpf.LoadAbsolute{Off: netOffset + 20, Size: 4}, bpf.TAX{}, bpf.LoadAbsolute{Off: netOffset + 36, Size: 4})
 	p.label("mix")
-	p.add(bpf.ALUOpX{Op: bpf.ALUOpXor}, bpf.ALUOpConstant{Op: bpf.ALUOpMul, Val: 0x9e3779b1},
-		bpf.ALUOpConstant{Op: bpf.ALUOpShiftRight, Val: 16}, bpf.RetA{})
-	return p.assemble()
+	p.add(bpf.ALUOpX{Op: bpf.ALUOpXor}, bpf.ALUOpConstant{Op: bpf.ALUOpMul, Val: 0x9e3779b1}, bpf.ALUOpConstant{Op: bpf.ALUOpShiftRight, Val: 16})
+	p.label("spread")
+	p.add(bpf.ALUOpConstant{Op: bpf.ALUOpMod, Val: rings})
+	p.unless([]uint32{ring}, "drop")
 }
 
 // program assembles instructions whose jumps name labels further down.

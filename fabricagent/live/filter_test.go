@@ -42,7 +42,7 @@ func extended(kind, more, next byte, port uint16) []byte {
 }
 
 func TestFilter(t *testing.T) {
-	code, err := roce(1000)
+	code, err := roce(1000, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

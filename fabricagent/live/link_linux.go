@@ -39,23 +39,29 @@ func linkOf(fd int, name string) (l link, err error) {
 // look looks at the state of the interfaces. One that is gone and comes back, as another of the same name, is captured from again.
 func (s *Source) look(now time.Time) {
 	s.looked = now
-	for i, r := range s.rings {
-		name := s.stats[r.tap].Interface
-		l, err := linkOf(r.fd, name)
+	for tap := range s.stats {
+		name, of := s.stats[tap].Interface, tap*s.opt.Sockets // which is its first ring
+		l, err := linkOf(s.rings[of].fd, name)
 		if err != nil {
 			continue // it is as it was
 		}
-		if l.index != r.index {
-			r.dead = true
-			s.polled[i].Fd = -1
-			if l.index != 0 && r.rebind(l.index, s.opt.Promiscuous) == nil {
-				s.polled[i].Fd = int32(r.fd)
-				s.errs = slices.DeleteFunc(s.errs, func(e error) bool { return e.(*GoneError).Interface == name })
-				s.lost(r.tap)
+		gone, back := false, false
+		for i, r := range s.rings[of : of+s.opt.Sockets] {
+			if l.index != r.index {
+				r.dead = true
+				s.polled[of+i].Fd = -1
+				if l.index != 0 && r.rebind(l.index, s.opt.Promiscuous) == nil {
+					s.polled[of+i].Fd = int32(r.fd)
+					back = true
+				}
 			}
+			gone = gone || r.dead
 		}
-		gone := r.dead
-		s.note(r.tap, func(t *Stats) { t.Down, t.Gone = !l.up || gone, gone })
+		if back {
+			s.errs = slices.DeleteFunc(s.errs, func(e error) bool { return e.(*GoneError).Interface == name })
+			s.lost(uint16(tap))
+		}
+		s.note(uint16(tap), func(t *Stats) { t.Down, t.Gone = !l.up || gone, gone })
 	}
 }
 
@@ -68,10 +74,9 @@ func (s *Source) lost(tap uint16) {
 	s.taps[tap].Dropped++
 }
 
-// rebind has the socket of an interface that is gone capture from the one that has its name now: a new socket needs privileges, which were given up. One
-// of several that share an interface cannot.
+// rebind has the socket of an interface that is gone capture from the one that has its name now: a new socket needs privileges, which were given up.
 func (r *ring) rebind(index int, promiscuous bool) error {
-	if err := unix.Bind(r.fd, &unix.SockaddrLinklayer{Protocol: htons(unix.ETH_P_ALL), Ifindex: index}); err != nil {
+	if err := r.bind(index); err != nil {
 		return err
 	}
 	r.index, r.dead = index, false

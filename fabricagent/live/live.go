@@ -16,7 +16,7 @@ type Options struct {
 	// the system: that is right only where both clocks agree.
 	Hardware bool
 	SnapLen  uint32        // bytes of each frame; 0: all
-	Sockets  int           // rings an interface, over which the kernel spreads the pairs of hosts; 0: one
+	Sockets  int           // rings an interface, each for a share of the pairs of hosts; 0: one
 	Memory   int           // bytes of a ring; 0: 64 MiB
 	Hold     time.Duration // for how long the kernel may hold a frame back; 0: 10 ms
 	Idle     time.Duration // after which Next returns an empty batch where nothing comes; 0: 100 ms
@@ -55,7 +55,7 @@ type Stats struct {
 	Dropped   uint64 // lost by the kernel, since the rings were full
 	Unstamped uint64 // of those delivered, without a hardware time stamp where that was asked for
 	Down      bool   // the interface is down, or gone
-	Gone      bool   // there is no interface of this name, or none that can be captured from again: it comes back by itself where it has one ring
+	Gone      bool   // there is no interface of this name, or none that can be captured from again: it comes back by itself
 }
 
 // Capture is a source of frames as they come, which goes on until it is stopped.

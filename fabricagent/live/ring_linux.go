@@ -70,8 +70,8 @@ const stamping = "ask for hardware time stamps"
 
 func htons(v uint16) uint16 { return v<<8 | v>>8 }
 
-// openRing opens a socket of an interface. Frames come once it is bound, by bind.
-func openRing(i *net.Interface, o *Options) (r *ring, err error) {
+// openRing opens one of the sockets of an interface.
+func openRing(i *net.Interface, share int, o *Options) (r *ring, err error) {
 	doing := "open a packet socket"
 	r = &ring{fd: -1, index: i.Index}
 	defer func() {
@@ -84,9 +84,9 @@ func openRing(i *net.Interface, o *Options) (r *ring, err error) {
 		return r, err
 	}
 	doing = "set the filter"
-	code, err := roce(o.SnapLen)
+	code, err := roce(o.SnapLen, share, o.Sockets)
 	if err == nil {
-		err = attach(r.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, code)
+		err = attach(r.fd, code)
 	}
 	if err != nil {
 		return r, err
@@ -137,47 +137,22 @@ func openRing(i *net.Interface, o *Options) (r *ring, err error) {
 			return r, err
 		}
 	}
-	return r, nil
+	doing = "bind to it"
+	return r, r.bind(i.Index)
 }
 
-// attach gives a socket a classic BPF program.
-func attach(fd, level, opt int, code []bpf.RawInstruction) error {
+// bind has frames of an interface come.
+func (r *ring) bind(index int) error {
+	return unix.Bind(r.fd, &unix.SockaddrLinklayer{Protocol: htons(unix.ETH_P_ALL), Ifindex: index})
+}
+
+// attach gives a socket a filter.
+func attach(fd int, code []bpf.RawInstruction) error {
 	list := make([]unix.SockFilter, len(code))
 	for i, c := range code {
 		list[i] = unix.SockFilter{Code: c.Op, Jt: c.Jt, Jf: c.Jf, K: c.K}
 	}
-	return unix.SetsockoptSockFprog(fd, level, opt, &unix.SockFprog{Len: uint16(len(list)), Filter: &list[0]})
-}
-
-// noGroup is the identifier of no group of sockets.
-const noGroup = -1
-
-// bind binds a ring to its interface, and to a group of sockets: it returns the identifier of a new one in place of noGroup.
-func (r *ring) bind(i *net.Interface, group int, several bool) (int, error) {
-	if err := unix.Bind(r.fd, &unix.SockaddrLinklayer{Protocol: htons(unix.ETH_P_ALL), Ifindex: i.Index}); err != nil {
-		return group, openError(i.Name, "bind to it", err)
-	}
-	if !several {
-		return group, nil
-	}
-	kind, fresh := unix.PACKET_FANOUT_CBPF, group == noGroup
-	if fresh {
-		kind, group = kind|unix.PACKET_FANOUT_FLAG_UNIQUEID, 0
-	}
-	err := unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_FANOUT, group|kind<<16)
-	if err == nil && fresh {
-		if group, err = unix.GetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_FANOUT); err == nil {
-			group &= 0xffff
-			var code []bpf.RawInstruction
-			if code, err = byHosts(); err == nil {
-				err = attach(r.fd, unix.SOL_PACKET, unix.PACKET_FANOUT_DATA, code)
-			}
-		}
-	}
-	if err != nil {
-		return group, openError(i.Name, "spread its frames over sockets", err)
-	}
-	return group, nil
+	return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(list)), Filter: &list[0]})
 }
 
 func (r *ring) close() {

@@ -49,17 +49,13 @@ func Open(o Options) (s *Source, err error) {
 		if err != nil {
 			return s, &OpenError{name, "find it", "ip -br link lists the interfaces", err}
 		}
-		group := noGroup
-		for range o.Sockets {
-			r, err := openRing(i, &o)
+		for share := range o.Sockets {
+			r, err := openRing(i, share, &o)
 			if err != nil {
 				return s, err
 			}
 			r.tap = uint16(n)
 			s.rings = append(s.rings, r)
-			if group, err = r.bind(i, group, o.Sockets > 1); err != nil {
-				return s, err
-			}
 		}
 		t := fabricagent.Tap{Interface: name, Link: fabricagent.LinkEthernet}
 		if o.SnapLen < mostSnap {

@@ -122,7 +122,7 @@ func openDevice(name string, o *Options) (h *pcap.Handle, err error) {
 	}
 	if link == fabricagent.LinkEthernet {
 		doing, advice = "set the filter", ""
-		code, err := roce(o.SnapLen)
+		code, err := roce(o.SnapLen, 0, 1)
 		if err != nil {
 			return h, err
 		}

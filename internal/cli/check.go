@@ -94,10 +94,11 @@ func (c *checkCommand) Run(s *session) error {
 	ctx, stop := s.until()
 	defer stop()
 
-	defer interruptible(ctx, c.Files)()
+	reading, restore := interruptible(ctx, c.Files)
+	defer restore()
 
 	run := &report.Run{Result: &agent.Result{}, FailOn: failOn}
-	src, err := open(ctx, c.Files)
+	src, err := open(reading, c.Files)
 	run.Problems, run.Interrupted = problems(err)
 	if src == nil {
 		s.warn(run)
@@ -125,14 +126,14 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	bar := newProgress(s, src, c.Quiet)
 	opt.Progress = bar.update
-	result, err := agent.Run(ctx, src, opt)
+	result, err := agent.Run(reading, src, opt)
 	bar.clear()
 	if result != nil {
 		run.Result = result
 	}
 	found, interrupted := problems(err)
 	run.Problems = append(run.Problems, found...)
-	run.Interrupted = run.Interrupted || interrupted
+	run.Interrupted = run.Interrupted || interrupted || ctx.Err() != nil
 	// On a terminal the text report says the same a line further down.
 	if c.Format != "text" || !s.outTerminal || !s.errTerminal {
 		s.warn(run)

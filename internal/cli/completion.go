@@ -25,9 +25,9 @@ func (completionCommand) Help() string {
 
 To use it always:
 
-    ibwitness completion bash > ~/.local/share/bash-completion/completions/ibwitness
-    ibwitness completion zsh > "${fpath[1]}/_ibwitness"
-    ibwitness completion fish > ~/.config/fish/completions/ibwitness.fish`
+    echo 'source <(ibwitness completion bash)' >> ~/.bashrc
+    echo 'source <(ibwitness completion zsh)' >> ~/.zshrc
+    echo 'ibwitness completion fish | source' >> ~/.config/fish/config.fish`
 }
 
 // Run prints the script.

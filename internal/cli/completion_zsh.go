@@ -42,6 +42,7 @@ func zsh(out io.Writer, w *syntax) error {
 if [[ $funcstack[1] == _ibwitness ]]; then
     _ibwitness "$@"
 else
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
     compdef _ibwitness ibwitness
 fi
 `)

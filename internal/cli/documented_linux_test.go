@@ -2,19 +2,66 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
 
 	"ibwitness/internal/need"
 	"ibwitness/internal/veth"
 )
 
-// documented are the commands that the README, the pages of docs/ and --help of each command give as examples, each once and without remarks.
+// example is how a command that the documentation shows is run.
+type example int
+
+const (
+	exampleEnds   example = iota // it ends by itself
+	exampleShell                 // it sets up the completion of a shell
+	examplePage                  // it serves a page until Ctrl-C
+	exampleWatch                 // it captures until Ctrl-C
+	exampleAsks                  // it asks a program that captures
+	exampleExtcap                // it has Wireshark find the program
+	exampleElsewhere
+)
+
+// elsewhere are the commands that are not run here, and why.
+var elsewhere = map[string]string{
+	"make run":                         "TestReproducible runs it in a copy of the sources",
+	"make test":                        "it runs this test",
+	"systemctl enable --now ibwitness": "it needs a running systemd; TestInstall has systemd verify the service",
+	"systemctl reload ibwitness":       "it needs a running systemd; TestNotify and TestReload do as it does",
+	"journalctl -u ibwitness -o cat":   "it needs a running systemd",
+}
+
+func exampleOf(line string) example {
+	switch _, listed := elsewhere[line]; {
+	case listed:
+		return exampleElsewhere
+	case strings.Contains(line, "ibwitness completion "):
+		return exampleShell
+	case strings.Contains(line, " --web "):
+		return examplePage
+	case strings.HasPrefix(line, "ibwitness watch "), strings.HasPrefix(line, "tcpdump "):
+		return exampleWatch
+	case strings.HasPrefix(line, "curl "):
+		return exampleAsks
+	case strings.Contains(line, "wireshark/extcap"):
+		return exampleExtcap
+	}
+	return exampleEnds
+}
+
+// documented are the commands that the README, the pages of docs/ and --help show, each once and without remarks.
 func documented(t *testing.T) (list []string) {
 	t.Helper()
 	files, err := filepath.Glob("../../docs/*.md")
@@ -31,103 +78,300 @@ func documented(t *testing.T) (list []string) {
 			texts = append(texts, string(block[1]))
 		}
 	}
+	for _, m := range regexp.MustCompile(`(?m)^  (\S.*?)(?:  .*)?$`).FindAllStringSubmatch(about, -1) {
+		texts = append(texts, m[1])
+	}
 	indented := regexp.MustCompile(`(?m)^    (\S.*)$`)
-	for _, c := range []interface{ Help() string }{checkCommand{}, watchCommand{}, rulesCommand{}, simulateCommand{}} {
+	for _, c := range []interface{ Help() string }{checkCommand{}, watchCommand{}, rulesCommand{}, simulateCommand{}, completionCommand{}} {
 		for _, m := range indented.FindAllStringSubmatch(c.Help(), -1) {
 			texts = append(texts, m[1])
 		}
 	}
 	for _, l := range strings.Split(strings.Join(texts, "\n"), "\n") {
 		l, _, _ = strings.Cut(l, "  #")
-		if l = strings.TrimSpace(l); strings.HasPrefix(l, "ibwitness ") && !slices.Contains(list, l) {
+		if l = strings.TrimSpace(l); l != "" && !slices.Contains(list, l) {
 			list = append(list, l)
 		}
 	}
 	return list
 }
 
-// TestDocumented runs every example of the documentation, with captures of its names: each does what it is there for, and what a pipe ends in has no gap.
-func TestDocumented(t *testing.T) {
-	need.Program(t, "jq")
-	bash := need.Program(t, "bash")
-	self, err := os.Executable()
+// documentedAs are those that are run in one way.
+func documentedAs(t *testing.T, how example) (list []string) {
+	t.Helper()
+	for _, line := range documented(t) {
+		if exampleOf(line) == how {
+			list = append(list, line)
+		}
+	}
+	if len(list) == 0 {
+		t.Fatal("the documentation shows none")
+	}
+	return list
+}
+
+// bench is a folder with the program and the files that the documentation names, which is the home of a user too.
+type bench struct {
+	t    *testing.T
+	dir  string
+	bash string
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t, t.TempDir(), need.Program(t, "bash")}
+	self, err := filepath.Abs(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	capture, err := os.ReadFile("../../testdata/captures/rnr_retry_exceeded.pcap")
+	capture, err := os.ReadFile(naks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := documented(t)
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	files := map[string][]byte{"web.yaml": nil, ".zshrc": nil}
 	for _, name := range []string{"trace.pcap", "trace.pcapng", "trace.pcap.gz", "t.pcap", "left.pcap", "right.pcap", "nightly-1.pcap", "nightly-2.pcap"} {
-		if err := os.WriteFile(filepath.Join(dir, name), capture, 0o600); err != nil { // what it is, is seen in its first bytes
+		files[name] = capture // what it is, is seen in its first bytes
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(b.dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(self, filepath.Join(dir, "ibwitness")); err != nil {
-		t.Fatal(err)
+	for name, to := range map[string]string{"ibwitness": self, "examples": examples} {
+		if err := os.Symlink(to, filepath.Join(b.dir, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.Symlink(examples, filepath.Join(dir, "examples")); err != nil {
-		t.Fatal(err)
+	return b
+}
+
+// tcpdumps has tcpdump run as root, and reports whether it does: it gives up its groups all the same, which cannot be in a user namespace.
+func (b *bench) tcpdumps() bool {
+	b.t.Helper()
+	b.wrap("tcpdump", need.Program(b.t, "tcpdump")+" -Z root")
+	groups, err := os.ReadFile("/proc/self/setgroups")
+	if err != nil {
+		b.t.Fatal(err)
 	}
-	run := func(line string) (stdout, stderr string, status int) {
-		t.Helper()
-		c := exec.Command(bash, "-o", "pipefail", "-c", line)
-		c.Dir = dir
-		c.Env = append(os.Environ(), asCommand+"=1", "PATH="+dir+":"+os.Getenv("PATH"))
-		var out, log bytes.Buffer
-		c.Stdout, c.Stderr = &out, &log
-		_ = c.Run()
-		return out.String(), log.String(), c.ProcessState.ExitCode()
+	return strings.TrimSpace(string(groups)) != "deny"
+}
+
+// wrap puts a program there that runs another command with its arguments.
+func (b *bench) wrap(name, command string) {
+	b.t.Helper()
+	if err := os.WriteFile(filepath.Join(b.dir, name), []byte("#!/bin/sh\nexec "+command+" \"$@\"\n"), 0o700); err != nil {
+		b.t.Fatal(err)
 	}
-	if _, log, status := run("ibwitness simulate --write lost.pcapng --events lost.jsonl examples/lost-request.yaml && cp lost.a.jsonl a.jsonl && cp lost.a.jsonl client.jsonl && cp lost.b.jsonl server.jsonl"); status != 0 {
+}
+
+// env is the environment of what is run there.
+func (b *bench) env() []string {
+	return []string{asCommand + "=1", "PATH=" + b.dir + ":" + os.Getenv("PATH"), "HOME=" + b.dir, "XDG_CONFIG_HOME=", "TERM=dumb"}
+}
+
+// run runs a line to its end.
+func (b *bench) run(line string) (stdout, stderr string, status int) {
+	b.t.Helper()
+	return b.command("", b.bash, "-o", "pipefail", "-c", line)
+}
+
+// command runs a program to its end.
+func (b *bench) command(stdin, program string, args ...string) (stdout, stderr string, status int) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), eventually)
+	defer cancel()
+	c := exec.CommandContext(ctx, program, args...)
+	c.Dir = b.dir
+	c.Env = append(os.Environ(), b.env()...)
+	var out, log bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(stdin), &out, &log
+	_ = c.Run()
+	return out.String(), log.String(), c.ProcessState.ExitCode()
+}
+
+// start starts a line in a process group of its own, as in a terminal.
+func (b *bench) start(line string) *process {
+	b.t.Helper()
+	return launchAs(b.t, &syscall.SysProcAttr{Setpgid: true}, append(b.env(), "PWD="+b.dir), b.bash, "-o", "pipefail", "-c", "cd "+b.dir+"\n"+line)
+}
+
+// interrupt presses Ctrl-C, and returns how the line ends.
+func (p *process) interrupt() (status int) {
+	p.t.Helper()
+	if err := syscall.Kill(-p.Process.Pid, syscall.SIGINT); err != nil {
+		p.t.Fatal(err)
+	}
+	_ = p.Wait()
+	return p.ProcessState.ExitCode()
+}
+
+// TestDocumented runs every example that ends by itself: each does what it is there for, and what a pipe ends in has no gap.
+func TestDocumented(t *testing.T) {
+	need.Program(t, "jq")
+	b := newBench(t)
+	if _, log, status := b.run("ibwitness simulate --write lost.pcapng --events lost.jsonl examples/lost-request.yaml && cp lost.a.jsonl a.jsonl && cp lost.a.jsonl client.jsonl && cp lost.b.jsonl server.jsonl"); status != 0 {
 		t.Fatal(log)
 	}
-	ran := 0
+	list := documentedAs(t, exampleEnds)
 	for _, line := range list {
-		if strings.HasPrefix(line, "ibwitness watch ") || strings.HasPrefix(line, "ibwitness completion ") || strings.Contains(line, " --web ") {
-			continue
-		}
-		ran++
-		out, log, status := run(line)
+		out, log, status := b.run(line)
 		if status > 1 || strings.TrimSpace(out) == "" || strings.HasPrefix(out, "null") || strings.Contains(out, "\nnull\n") {
 			t.Errorf("$ %s\nends with %d and prints %q, %q", line, status, out, log)
 		}
 	}
-	if ran < 15 {
-		t.Errorf("only %d examples were found", ran)
+	if len(list) < 15 {
+		t.Errorf("only %d examples were found", len(list))
 	}
 }
 
-// TestDocumentedWatch starts ibwitness watch as every example does.
-func TestDocumentedWatch(t *testing.T) {
+// TestDocumentedElsewhere: what is said to be run elsewhere is shown.
+func TestDocumentedElsewhere(t *testing.T) {
+	list := documented(t)
+	for line, why := range elsewhere {
+		if !slices.Contains(list, line) {
+			t.Errorf("%q is not in the documentation, so that need not be said: %s", line, why)
+		}
+	}
+}
+
+// TestDocumentedShell sets up the completion of each shell in each way, and completes a word there: now, and always, in the next shell of the same user.
+func TestDocumentedShell(t *testing.T) {
+	script := need.Program(t, "script")
+	const typed, want = "ibwitness vers\t\n", "ibwitness " // and the version
+	told := regexp.MustCompile(`(?m)^(?:\x1b\[\S*)?` + want + `\S+.*, go1\.`)
+	shells := map[string]int{}
+	for _, line := range documentedAs(t, exampleShell) {
+		shell := regexp.MustCompile(`completion (\w+)`).FindStringSubmatch(line)[1]
+		shells[shell]++
+		t.Run(line, func(t *testing.T) {
+			b := newBench(t)
+			interactive := need.Program(t, shell) + " -i"
+			input := line + "\n" + typed + "exit\n"
+			if strings.Contains(line, " >> ") {
+				if out, _, status := b.command(line+"\nexit\n", script, "-qec", interactive, "/dev/null"); status != 0 {
+					t.Fatalf("exit status %d:\n%s", status, out)
+				}
+				input = typed + "exit\n"
+			}
+			out, _, status := b.command(input, script, "-qec", interactive, "/dev/null")
+			if status != 0 || !told.MatchString(out) {
+				t.Errorf("exit status %d, and the word is not completed:\n%s", status, out)
+			}
+		})
+	}
+	if len(shells) != 3 || shells["bash"] < 2 || shells["zsh"] < 2 || shells["fish"] < 2 {
+		t.Errorf("found %v", shells)
+	}
+}
+
+// TestDocumentedPage opens each page that an example serves, and ends it by Ctrl-C.
+func TestDocumentedPage(t *testing.T) {
+	b := newBench(t)
+	for _, line := range documentedAs(t, examplePage) {
+		p := b.start(line)
+		url := p.logs(`"url":"([^"]+)"`)
+		r, err := http.Get(url + "api/summary")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ Verdict string }
+		if err := json.NewDecoder(r.Body).Decode(&got); err != nil || got.Verdict != "VIOLATED" {
+			t.Errorf("$ %s\nshows %+v, %v", line, got, err)
+		}
+		r.Body.Close()
+		if status := p.interrupt(); status != 1 {
+			t.Errorf("$ %s\nends with %d", line, status)
+		}
+	}
+}
+
+// TestDocumentedLive: every example that captures finds what is sent, and ends by Ctrl-C; what asks such a program is answered.
+func TestDocumentedLive(t *testing.T) {
 	if !veth.Network(t) {
 		return
 	}
-	list := documented(t)
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("web.yaml", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ran := 0
+	b := newBench(t)
+	b.wrap("jq", need.Program(t, "jq")+" --unbuffered") // as in a terminal, each line at once
+	tcpdumps := b.tcpdumps()
+	list, asks := documentedAs(t, exampleWatch), documentedAs(t, exampleAsks)
 	for _, line := range list {
-		args, watch := strings.CutPrefix(line, "ibwitness watch ")
-		if !watch {
+		watch := strings.HasPrefix(line, "ibwitness watch ")
+		if !watch && !tcpdumps {
+			t.Logf("$ %s\nis not run: tcpdump needs to be root", line)
 			continue
 		}
-		ran++
-		args, _, _ = strings.Cut(args, " | ")
-		args = strings.NewReplacer("eth0", "left", "eth1", "right", "mirror0", "left").Replace(args)
-		p := start(t, append([]string{"watch"}, strings.Fields(args)...)...)
+		p := b.start(strings.NewReplacer("eth0", "right", "eth1", "left", "mirror0", "right", "mlx5_0", "right").Replace(line))
+		if !watch {
+			p.logs("listening on")
+			replayFile(t, naks, "left")
+			time.Sleep(2 * time.Second) // tcpdump gets the packets once a second
+			p.interrupt()
+			if out, _ := os.ReadFile(p.out); !bytes.Contains(out, []byte("RC-RSP-043  nak-duplicate")) || !bytes.Contains(out, []byte("26 frames")) {
+				log, _ := os.ReadFile(p.log)
+				t.Errorf("$ %s\nprints\n%s%s", line, out, log)
+			}
+			continue
+		}
 		p.logs("watching")
-		p.stop()
+		violate(t, func() bool {
+			p.settled("127.0.0.1:9846")
+			out, _ := os.ReadFile(p.out)
+			return bytes.Contains(out, []byte("RC-RSP-043"))
+		})
+		for _, ask := range asks {
+			if out, log, status := b.run(ask); status != 0 || !strings.Contains(out, "\nibwitness_violations_total{") {
+				t.Errorf("$ %s\nends with %d and prints %q, %q", ask, status, out, log)
+			}
+		}
+		if status := p.interrupt(); status != 0 && !strings.Contains(line, "|") { // jq is interrupted too
+			log, _ := os.ReadFile(p.log)
+			t.Errorf("$ %s\nends with %d: %s", line, status, log)
+		}
 	}
-	if ran < 4 {
-		t.Errorf("only %d examples were found", ran)
+	if len(list) < 5 {
+		t.Errorf("only %d examples were found", len(list))
+	}
+}
+
+// TestDocumentedCI runs the steps that the README gives for GitHub Actions, with processes of their own, as pkill finds all of a name.
+func TestDocumentedCI(t *testing.T) {
+	if !veth.Network(t) {
+		return
+	}
+	b := newBench(t)
+	b.wrap("sudo", "")
+	if !b.tcpdumps() {
+		t.Skip("tcpdump needs to be root")
+	}
+	b.wrap("run-rdma-tests", "sh -c 'touch began; until [ -e done ]; do sleep 0.1; done'")
+	need.Program(t, "pkill")
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```yaml\n# GitHub Actions.*?\n(.*?)```").FindSubmatch(text)
+	var steps []struct{ Name, Run string }
+	if block == nil || yaml.Unmarshal(block[1], &steps) != nil || len(steps) != 2 {
+		t.Fatalf("README.md shows no two steps: %q", block)
+	}
+	go func() {
+		sent := until(func() bool { _, err := os.Stat(filepath.Join(b.dir, "began")); return err == nil })
+		if sent {
+			replayFile(t, naks, "left")
+		}
+		_ = os.WriteFile(filepath.Join(b.dir, "done"), nil, 0o600)
+	}()
+	for i, want := range []struct {
+		status int
+		out    string
+	}{{0, ""}, {1, "RC-RSP-043  nak-duplicate"}} {
+		step := strings.ReplaceAll(steps[i].Run, "eth0", "right")
+		if out, log, status := b.command("", need.Program(t, "unshare"), "--pid", "--fork", "--mount-proc", "--kill-child", b.bash, "-e", "-c", step); status != want.status || !strings.Contains(out, want.out) {
+			t.Errorf("%s: exit status %d: %s%s", steps[i].Name, status, out, log)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,19 +22,13 @@ func TestExtcap(t *testing.T) {
 		return
 	}
 	tshark := need.Program(t, "tshark")
-	home := t.TempDir()
-	folder := filepath.Join(home, "wireshark", "extcap")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
+	b := newBench(t)
+	for _, line := range documentedAs(t, exampleExtcap) {
+		if _, log, status := b.run(line); status != 0 {
+			t.Fatalf("$ %s\n%s", line, log)
+		}
 	}
-	self, err := filepath.Abs(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(folder, "ibwitness")); err != nil {
-		t.Fatal(err)
-	}
-	env := []string{"XDG_CONFIG_HOME=" + home, asCommand + "=1"}
+	env := b.env()
 	list := exec.Command(tshark, "-D")
 	list.Env = append(os.Environ(), env...)
 	out, err := list.CombinedOutput()
@@ -51,22 +44,22 @@ func TestExtcap(t *testing.T) {
 	if !until(func() bool { // until the capture has begun, and the times were kept
 		replayFile(t, naks, "left")
 		time.Sleep(settle + time.Second)
-		b, _ := os.ReadFile(p.out)
-		lines = strings.Split(strings.TrimSpace(string(b)), "\n")
+		text, _ := os.ReadFile(p.out)
+		lines = strings.Split(strings.TrimSpace(string(text)), "\n")
 		return len(lines) >= 20 && slices.ContainsFunc(lines, func(line string) bool {
 			fields := strings.Split(line, "\t")
 			return len(fields) == 3 && fields[1] == "15484960" && strings.Contains(fields[2], want)
 		})
 	}) {
-		b, _ := os.ReadFile(p.log)
-		t.Errorf("of %d frames none with PSN 0xec4820 has the comment %q:\n%s\n%s", len(lines), want, strings.Join(lines, "\n"), b)
+		text, _ := os.ReadFile(p.log)
+		t.Errorf("of %d frames none with PSN 0xec4820 has the comment %q:\n%s\n%s", len(lines), want, strings.Join(lines, "\n"), text)
 	}
 	if err := p.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Wait(); err != nil {
-		b, _ := os.ReadFile(p.log)
-		t.Errorf("%v: %s", err, b)
+		text, _ := os.ReadFile(p.log)
+		t.Errorf("%v: %s", err, text)
 	}
 }
 

@@ -5,4 +5,6 @@ package cli
 import "context"
 
 // interruptible is for systems whose pipes can be polled.
-func interruptible(context.Context, []string) func() { return func() {} }
+func interruptible(ctx context.Context, _ []string) (reading context.Context, restore func()) {
+	return ctx, func() {}
+}

@@ -32,7 +32,7 @@ type watchCommand struct {
 	Promiscuous bool          `help:"Capture frames for other machines too, as behind a mirror port."`
 	Hardware    bool          `name:"hardware-time" help:"Take the time stamps of the interface's hardware."`
 	Libpcap     bool          `help:"Open the interfaces by libpcap: RDMA devices that only it can open, as mlx5_0. Needs a program that was built with -tags libpcap."`
-	Sockets     int           `default:"1" placeholder:"N" help:"Rings an interface, over which the kernel spreads the pairs of hosts. Default: ${default}."`
+	Sockets     int           `default:"1" placeholder:"N" help:"Rings an interface, each for a share of the pairs of hosts. Default: ${default}."`
 	Ring        int           `default:"64" placeholder:"MIB" help:"Memory of a ring, MiB. Default: ${default}."`
 	Connections int           `default:"200000" placeholder:"N" help:"Connections that are followed; the longest idle ones beyond them are forgotten. Default: ${default}."`
 	Memory      int           `default:"2048" placeholder:"MIB" help:"Memory of the program with its rings, MiB: where it gets short, connections are forgotten, the longest idle ones first. Default: ${default}."`

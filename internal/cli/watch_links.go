@@ -38,7 +38,7 @@ func (l *links) look(int64) {
 		case now == was:
 			continue
 		case now == linkGone:
-			text = "the interface is gone; the others are captured from. It comes back by itself where it has one ring: with --sockets above 1 start the program again"
+			text = "the interface is gone; the others are captured from. When it is back it is captured from again"
 		case was == linkGone:
 			text = "the interface is back: what it carried meanwhile is missing"
 		case now == linkDown:

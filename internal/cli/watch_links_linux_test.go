@@ -10,7 +10,7 @@ import (
 )
 
 // TestInterfaces: of two interfaces one that goes away is said in the log, by a metric and by /readyz, and so is that it came back, although the program
-// has no privileges any more.
+// has no privileges any more and several rings.
 func TestInterfaces(t *testing.T) {
 	if !veth.Network(t) {
 		return
@@ -19,7 +19,7 @@ func TestInterfaces(t *testing.T) {
 	veth.IP(t, "link add other type veth peer name far")
 	veth.IP(t, "link set other up")
 	veth.IP(t, "link set far up")
-	p := start(t, "watch", "-i", "other", "-i", "right", "--listen", address)
+	p := start(t, "watch", "-i", "other", "-i", "right", "--sockets", "2", "--listen", address)
 	p.logs("watching")
 	ready := func(want int, why string) {
 		t.Helper()
