@@ -132,7 +132,7 @@ func (p *Packet) transport(b []byte, off, end int, has Has) {
 	p.bth(h)
 	p.Has = has | l.has | HasBTH | HasICRC
 	p.BTHOff = off
-	p.behindBTH(b[at:end:len(b)], l)
+	p.afterBTH(b[at:end:len(b)], l)
 	p.Data = b[:end:len(b)]
 }
 
@@ -155,8 +155,8 @@ func (p *Packet) bth(h *[bthSize]byte) {
 	p.AckReq = a>>31 != 0
 }
 
-// behindBTH decodes what follows the BTH, to the ICRC at the end of b. The caller has seen that there is room.
-func (p *Packet) behindBTH(b []byte, l *layout) {
+// afterBTH decodes what follows the BTH, to the ICRC at the end of b. The caller has seen that there is room.
+func (p *Packet) afterBTH(b []byte, l *layout) {
 	w := binary.BigEndian.Uint32(b) & -uint32(l.has/HasAETH&1)
 	p.Syndrome, p.MSN = Syndrome(w>>24), w&PSNMask
 	if l.kind == kindRETH {

@@ -60,7 +60,7 @@ func DecodeIP(p *Packet, b []byte, wireLen int) bool {
 	p.bth((*[bthSize]byte)(h[bth:]))
 	p.Has = l.has | HasIPv4 | HasUDP | HasBTH | HasICRC
 	p.BTHOff = bth
-	p.behindBTH(b[at:end], l)
+	p.afterBTH(b[at:end], l)
 	p.Data = b[:end:len(b)]
 	return true
 }

@@ -74,7 +74,7 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 			q.Retry = p.PSN.Add(1) // it was sent, and in its order
 		}
 		if p.Info().Response {
-			rcStandsIn(&c.Ends[1-from].SQ, p, false)
+			rcAnswersFor(&c.Ends[1-from].SQ, p, false)
 		}
 	}
 	return false

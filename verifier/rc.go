@@ -100,7 +100,7 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 	default:
 		s, retry := q.History.Get(p.PSN), q.Retry
 		late := (s == nil || s.Trace.IPID != p.IPID) && v.overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
-		v.rcBehind(c, from, p)
+		v.rcEarlier(c, from, p)
 		if late && q.Retrying {
 			q.Retry = later(q.Retry, retry) // which has come already
 		}

@@ -252,9 +252,9 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rcStandsIn notes that a response with the opcode or the PSN of another request, which is reported, is taken for that of the oldest READ or atomic that
+// rcAnswersFor notes that a response with the opcode or the PSN of another request, which is reported, is taken for that of the oldest READ or atomic that
 // waits for its own: that later responses pass over this one is the same fault. told says that the report is proven.
-func rcStandsIn(q *qp.SendQueue, p *packet.Packet, told bool) {
+func rcAnswersFor(q *qp.SendQueue, p *packet.Packet, told bool) {
 	for i := range q.Messages.Len() {
 		w := q.Messages.At(i)
 		if w.First.After(p.PSN) {

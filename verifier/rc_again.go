@@ -57,7 +57,7 @@ func sameNumber(c *qp.Pair, from int, p *packet.Packet) bool {
 // rcDiffers reports a packet whose PSN was used for another: right after that one the PSN has not advanced (rule RC-PSN-002), else
 // it was retransmitted otherwise than the first time (rules RC-RTY-004, -009).
 func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
-	if !rightBehind(&c.Ends[from].SQ, p) || w != nil && w.Op.Atomic() && wqe.OpOf(p.Opcode.Fn()).Atomic() {
+	if !rightAfter(&c.Ends[from].SQ, p) || w != nil && w.Op.Atomic() && wqe.OpOf(p.Opcode.Fn()).Atomic() {
 		v.rcSame(c, from, p, s, w)
 		return
 	}
@@ -72,8 +72,8 @@ func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent,
 	}
 }
 
-// rightBehind reports whether p comes right after the packet that took its PSN: then it is more likely another packet than a retransmission of that one.
-func rightBehind(q *qp.SendQueue, p *packet.Packet) bool {
+// rightAfter reports whether p comes right after the packet that took its PSN: then it is more likely another packet than a retransmission of that one.
+func rightAfter(q *qp.SendQueue, p *packet.Packet) bool {
 	since := p.Time - q.LastTime
 	return q.LastPSN == p.PSN && max(since, -since) <= int64(inFlight)
 }

@@ -39,8 +39,8 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 				evidence: []uint64{frame(p.Frame, w.Frame)},
 			})
 		}
-		if rcStandsIn(q, p, c.Complete() && !q.IsMixed(p.PSN)); !w.Op.Responded() {
-			rcStandsForAtomic(q)
+		if rcAnswersFor(q, p, c.Complete() && !q.IsMixed(p.PSN)); !w.Op.Responded() {
+			rcAnswersForAtomic(q)
 		}
 		return
 	}
@@ -93,12 +93,12 @@ func (v *Verifier) rcOldAtomic(c *qp.Pair, from int, p *packet.Packet) bool {
 		expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", actual: "PSN " + p.PSN.String(),
 		evidence: []uint64{frame(p.Frame, r.LastFrame)},
 	})
-	rcStandsForAtomic(q)
+	rcAnswersForAtomic(q)
 	return true
 }
 
-// rcStandsForAtomic notes that an ATOMIC Acknowledge with a wrong PSN, which is reported, is taken for the response to the oldest atomic that waits.
-func rcStandsForAtomic(q *qp.SendQueue) {
+// rcAnswersForAtomic notes that an ATOMIC Acknowledge with a wrong PSN, which is reported, is taken for the response to the oldest atomic that waits.
+func rcAnswersForAtomic(q *qp.SendQueue) {
 	for i := range q.Messages.Len() {
 		if w := q.Messages.At(i); w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
 			if w.Op.Atomic() {

@@ -173,7 +173,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 			r.Owed = nil // this was the response
 		}
 		if d.class == rule.Violation && p.Opcode.Fn() != packet.Acknowledge {
-			rcStandsIn(q, p, true)
+			rcAnswersFor(q, p, true)
 		}
 	}
 	if d.class == rule.Unproven {

@@ -32,8 +32,8 @@ func (v *Verifier) rcFilled(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// readBehind is the PSN of the request after psn where that is a READ: it may ask for the tail of one at psn; else psn.
-func readBehind(q *qp.SendQueue, psn packet.PSN) packet.PSN {
+// readAfter is the PSN of the request after psn where that is a READ: it may ask for the tail of one at psn; else psn.
+func readAfter(q *qp.SendQueue, psn packet.PSN) packet.PSN {
 	if i := q.Messages.UpTo(psn) + 1; i < q.Messages.Len() && q.Messages.At(i).Op == wqe.Read {
 		return q.Messages.At(i).First
 	}

@@ -85,7 +85,7 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 			expected: "a PSN sequence NAK for PSN " + owed.Missing.String() + ": a later PSN had arrived", actual: "no NAK until the retransmission on timeout",
 			evidence: []uint64{p.Frame},
 		})
-	case !positive, p.PSN.Before(owed.Request.PSN), !p.PSN.Before(rcBehind(&c.Ends[1-from].SQ, owed)):
+	case !positive, p.PSN.Before(owed.Request.PSN), !p.PSN.Before(rcRetransmitted(&c.Ends[1-from].SQ, owed)):
 		r.Owed = nil // it had not got that far, or answers all up to a later request
 	default:
 		v.covered(rule.RCRSP005)
@@ -93,8 +93,8 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rcBehind is the PSN after all that was outstanding when a request was retransmitted. How long a READ is may have been learned since.
-func rcBehind(q *qp.SendQueue, owed *qp.Debt) packet.PSN {
+// rcRetransmitted is the PSN after all that was outstanding when a request was retransmitted. How long a READ is may have been learned since.
+func rcRetransmitted(q *qp.SendQueue, owed *qp.Debt) packet.PSN {
 	if w, _ := q.Messages.Find(owed.Behind.Add(-1)); w != nil {
 		return later(owed.Behind, w.Last.Add(1))
 	}
@@ -108,7 +108,7 @@ func (v *Verifier) rcPaysTwice(c *qp.Pair, from int, p *packet.Packet, positive 
 	owed, in := r.Owed, p.Info()
 	switch {
 	case numbered(p) && v.sameResponse(r, p), p.PSN.Before(owed.Request.PSN):
-	case !p.PSN.Before(rcBehind(&c.Ends[1-from].SQ, owed)):
+	case !p.PSN.Before(rcRetransmitted(&c.Ends[1-from].SQ, owed)):
 		v.rcUnanswered(c, from, true)
 	case !positive:
 		r.Owed = nil

@@ -49,7 +49,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 				evidence: []uint64{frame(p.Frame, w.Frame)},
 			})
 		}
-		rcStandsIn(q, p, c.Complete() && !q.IsMixed(p.PSN))
+		rcAnswersFor(q, p, c.Complete() && !q.IsMixed(p.PSN))
 		return
 	}
 	v.rcFlushed(c, from, p, w)

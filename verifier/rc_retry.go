@@ -24,8 +24,8 @@ func uncount(q *qp.SendQueue, psn packet.PSN) {
 	}
 }
 
-// rcBehind judges a request with a PSN before the next one: it fills a gap, was copied by the network, or is retransmitted.
-func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
+// rcEarlier judges a request with a PSN before the next one: it fills a gap, was copied by the network, or is retransmitted.
+func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
 	if v.renumber(c, from, p) {
@@ -42,7 +42,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcOwesNak(c, from, p)
 	}
 	if q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
-		tail := readBehind(q, p.PSN)
+		tail := readAfter(q, p.PSN)
 		rewind(c, q, p.PSN)
 		if p.PSN == q.Hole {
 			q.CameLate(p)
@@ -111,7 +111,7 @@ func (v *Verifier) rcBehind(c *qp.Pair, from int, p *packet.Packet) {
 		if !q.OtherOn(p.PSN, p.Time) {
 			v.rcDiffers(c, from, p, s, w)
 		}
-		if q.Recovery.OtherIs = v.trace(p); s.Trace.Opcode == p.Opcode && !rightBehind(q, p) {
+		if q.Recovery.OtherIs = v.trace(p); s.Trace.Opcode == p.Opcode && !rightAfter(q, p) {
 			s.Trace, q.Recovery.OtherIs = q.Recovery.OtherIs, s.Trace // one finding, not one for each time it is retransmitted
 		}
 		if s.Trace.Opcode == p.Opcode && q.LastPSN != p.PSN {
@@ -181,7 +181,7 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	same := p.PSN == w.RespNext && p.VA == w.VA && p.RKey == w.RKey // for what is missing, but from the start
 	if p.Opcode.Fn() == packet.ReadRequest && (same || p.VA == w.VA+done || uint64(p.DMALen)+done == uint64(w.Length) || p.VA > w.VA && p.VA < w.VA+uint64(w.Length)) {
 		w.Flags |= wqe.Again // its tail, asked for again
-		v.rcBehind(c, from, p)
+		v.rcEarlier(c, from, p)
 		return
 	}
 	if w.Has(wqe.Miscounted) { // the requester goes on from there
