@@ -17,6 +17,7 @@ type Fault struct {
 	Responder bool           // it is shown by the end that answers
 	Needs     Need           // what must happen for it to show
 	Verbs     bool           // the events of the device are needed to catch it
+	Constant  bool           // it is in what the device can do at all, and shows whenever it can: Options.FaultAt and FaultAll say nothing of it
 	// Also are the rules that are broken together with Rule where the fault shows, each with the reason.
 	Also map[string]string
 

@@ -52,10 +52,10 @@ var _ = faults(map[string]*Fault{
 	"rnr-gives-up-infinite":   {Text: "gives up on RNR NAKs although the RNR retry count is 7", Rule: "CPL-STS-007", Verbs: true, Needs: NotReady},
 	"receive-nowhere":         {Text: "acknowledges a SEND that no receive request waits for", Rule: "RC-RSP-038", Verbs: true, Needs: NeverReady, Responder: true},
 
-	"key-unknown":     {Text: "writes with an R_Key that is none", Rule: "CPL-MEM-005", Verbs: true, Needs: Refused, Responder: true},
-	"beyond-region":   {Text: "reads beyond the end of a region", Rule: "CPL-MEM-005", Verbs: true, Needs: Beyond, Responder: true},
-	"access-granted":  {Text: "writes to a region that may only be read", Rule: "CPL-MEM-005", Verbs: true, Needs: ReadOnly, Responder: true},
-	"key-invalidated": {Text: "permits access with a key that was invalidated", Rule: "CPL-MEM-005", Verbs: true, Needs: GivenUp, Responder: true},
+	"key-unknown":     {Constant: true, Text: "writes with an R_Key that is none", Rule: "CPL-MEM-005", Verbs: true, Needs: Refused, Responder: true},
+	"beyond-region":   {Constant: true, Text: "reads beyond the end of a region", Rule: "CPL-MEM-005", Verbs: true, Needs: Beyond, Responder: true},
+	"access-granted":  {Constant: true, Text: "writes to a region that may only be read", Rule: "CPL-MEM-005", Verbs: true, Needs: ReadOnly, Responder: true},
+	"key-invalidated": {Constant: true, Text: "permits access with a key that was invalidated", Rule: "CPL-MEM-005", Verbs: true, Needs: GivenUp, Responder: true},
 	"key-refused":     {Text: "refuses a WRITE that its key permits", Rule: "RC-RSP-024", Verbs: true, Responder: true},
 })
 

@@ -7,16 +7,16 @@ import (
 
 // Faults of completion queues, shared receive queues, memory windows, and of what the device tells its consumer.
 var _ = faults(map[string]*Fault{
-	"overrun-ignored":   {Text: "lets queue pairs go on whose completion queue has overrun", Rule: "CPL-CQ-001", Verbs: true, Needs: Overrun},
-	"overrun-filled":    {Text: "puts completions into a queue that has overrun", Rule: "CPL-CQ-001", Verbs: true, Needs: Overrun},
-	"queue-too-deep":    {Text: "puts more completions into a queue than it has room for", Rule: "CPL-CQ-002", Verbs: true, Needs: Overrun},
+	"overrun-ignored":   {Constant: true, Text: "lets queue pairs go on whose completion queue has overrun", Rule: "CPL-CQ-001", Verbs: true, Needs: Overrun},
+	"overrun-filled":    {Constant: true, Text: "puts completions into a queue that has overrun", Rule: "CPL-CQ-001", Verbs: true, Needs: Overrun},
+	"queue-too-deep":    {Constant: true, Text: "puts more completions into a queue than it has room for", Rule: "CPL-CQ-002", Verbs: true, Needs: Overrun},
 	"unsolicited-told":  {Text: "notifies of a message without SE where a solicited event was asked for", Rule: "CPL-SOL-001", Verbs: true, Needs: ArmedSolicited, Responder: true},
-	"solicited-missed":  {Text: "does not notify of a message with SE where a solicited event was asked for", Rule: "CPL-SOL-001", Verbs: true, Needs: ArmedSolicited, Responder: true},
-	"arming-weakened":   {Text: "notifies only of solicited events where the next completion was asked for before", Rule: "CPL-SOL-002", Verbs: true, Needs: ArmedTwice, Responder: true},
-	"next-missed":       {Text: "does not notify of a completion although the queue is armed for the next", Rule: "CPL-SOL-002", Verbs: true, Needs: Armed},
+	"solicited-missed":  {Constant: true, Text: "does not notify of a message with SE where a solicited event was asked for", Rule: "CPL-SOL-001", Verbs: true, Needs: ArmedSolicited, Responder: true},
+	"arming-weakened":   {Constant: true, Text: "notifies only of solicited events where the next completion was asked for before", Rule: "CPL-SOL-002", Verbs: true, Needs: ArmedTwice, Responder: true},
+	"next-missed":       {Constant: true, Text: "does not notify of a completion although the queue is armed for the next", Rule: "CPL-SOL-002", Verbs: true, Needs: Armed},
 	"limit-twice":       {Text: "tells twice that a shared receive queue is below its limit", Rule: "CPL-SRQ-003", Verbs: true, Needs: Shared, Responder: true},
 	"limit-missed":      {Text: "does not tell that a shared receive queue is below its limit", Rule: "CPL-SRQ-003", Verbs: true, Needs: Shared, Responder: true},
-	"limit-again":       {Text: "leaves the limit of a shared receive queue armed", Rule: "CPL-SRQ-003", Verbs: true, Needs: Shared, Responder: true},
+	"limit-again":       {Constant: true, Text: "leaves the limit of a shared receive queue armed", Rule: "CPL-SRQ-003", Verbs: true, Needs: Shared, Responder: true},
 	"shared-lost":       {Text: "loses a request of a shared receive queue", Rule: "RC-RSP-020", Verbs: true, Needs: SharedFew, Responder: true},
 	"shared-twice":      {Text: "uses a request of a shared receive queue twice", Rule: "CPL-ORD-002", Verbs: true, Needs: Shared, Responder: true},
 	"last-wqe-missed":   {Text: "does not tell that a queue pair in error takes no more of its shared receive queue", Rule: "QPS-DST-001", Verbs: true, Needs: SharedInError, Responder: true},
@@ -45,13 +45,13 @@ var _ = faults(map[string]*Fault{
 
 	"established-untold":  {Text: "does not tell that communication is established", Rule: "QPS-RTR-002", Verbs: true, Needs: ReadyLate, Responder: true},
 	"established-twice":   {Text: "tells twice that communication is established", Rule: "QPS-RTR-002", Verbs: true, Needs: ReadyLate, Responder: true},
-	"requests-before-rts": {Text: "takes a request and sends it before it comes to RTS", Rule: "QPS-RTS-001", Verbs: true, Needs: ReadyThenSending},
+	"requests-before-rts": {Constant: true, Text: "takes a request and sends it before it comes to RTS", Rule: "QPS-RTS-001", Verbs: true, Needs: ReadyThenSending},
 	"sends-in-sqe":        {Text: "sends in SQE what it flushes", Rule: "QPS-SQE-001", Service: packet.UC, Verbs: true, Needs: Broken},
 	"sends-in-init":       {Text: "sends in INIT what was posted before a RESET", Rule: "QPS-INI-001", Service: packet.UD, Verbs: true, Needs: Restarted},
-	"initiator-depth-200": {Text: "takes an initiator depth that it does not have", Rule: "QPS-ATT-002", Verbs: true, Needs: Abuse},
-	"resources-200":       {Text: "takes responder resources that it does not have", Rule: "QPS-ATT-002", Verbs: true, Needs: Abuse},
-	"port-2":              {Text: "takes a port that it does not have", Rule: "QPS-ATT-004", Verbs: true, Needs: Abuse},
-	"pkey-index-5":        {Text: "takes a P_Key index beyond the end of its table", Rule: "QPS-ATT-004", Verbs: true, Needs: Abuse},
+	"initiator-depth-200": {Constant: true, Text: "takes an initiator depth that it does not have", Rule: "QPS-ATT-002", Verbs: true, Needs: Abuse},
+	"resources-200":       {Constant: true, Text: "takes responder resources that it does not have", Rule: "QPS-ATT-002", Verbs: true, Needs: Abuse},
+	"port-2":              {Constant: true, Text: "takes a port that it does not have", Rule: "QPS-ATT-004", Verbs: true, Needs: Abuse},
+	"pkey-index-5":        {Constant: true, Text: "takes a P_Key index beyond the end of its table", Rule: "QPS-ATT-004", Verbs: true, Needs: Abuse},
 	"destroys-attached":   {Text: "destroys a queue pair that is attached to a multicast group", Rule: "QPS-MC-001", Service: packet.UD, Verbs: true, Needs: Attached},
 })
 

@@ -8,7 +8,7 @@ import (
 
 // Faults of what receivers must drop, and of how they refuse.
 var _ = faults(map[string]*Fault{
-	"uc-gap-ignored":            {Text: "takes a UC message of which a packet is missing", Rule: "UC-PSN-003", Service: packet.UC, Verbs: true, Responder: true, Needs: LostMiddle},
+	"uc-gap-ignored":            {Constant: true, Text: "takes a UC message of which a packet is missing", Rule: "UC-PSN-003", Service: packet.UC, Verbs: true, Responder: true, Needs: LostMiddle},
 	"uc-tail-taken":             {Text: "takes the rest of a UC message whose first packet is missing", Rule: "UC-PSN-004", Service: packet.UC, Verbs: true, Responder: true, Needs: LostFirst},
 	"uc-receive-late":           {Text: "keeps a UC message until a receive request is posted", Rule: "UC-RWQE-001", Service: packet.UC, Verbs: true, Responder: true, Needs: NotReady},
 	"uc-too-long-error":         {Text: "fails on a UC SEND that is longer than the receive request", Rule: "UC-RWQE-002", Service: packet.UC, Verbs: true, Responder: true, Needs: TooLong},
@@ -26,8 +26,8 @@ var _ = faults(map[string]*Fault{
 	"refusal-untold":        {Text: "does not tell its consumer that it refused a request", Rule: "RC-RSP-028", Verbs: true, Responder: true, Needs: NotPermitted},
 	"too-long-operational":  {Text: "refuses a SEND that is longer than the receive request with NAK Remote Operational Error", Rule: "RC-RSP-039", Verbs: true, Responder: true, Needs: TooLong},
 	"invalidates-nothing":   {Text: "completes a SEND that invalidates an unknown R_Key with success", Rule: "CPL-INV-002", Verbs: true, Responder: true, Needs: NothingToInvalidate},
-	"persists-unpermitted":  {Text: "answers a FLUSH for persistence of a region that does not permit it", Rule: "FLW-003", Verbs: true, Responder: true, Needs: NoPersistence},
-	"atomic-write-granted":  {Text: "executes an ATOMIC WRITE to a region that may only be read", Rule: "FLW-007", Verbs: true, Responder: true, Needs: NoAtomicWrite},
+	"persists-unpermitted":  {Constant: true, Text: "answers a FLUSH for persistence of a region that does not permit it", Rule: "FLW-003", Verbs: true, Responder: true, Needs: NoPersistence},
+	"atomic-write-granted":  {Constant: true, Text: "executes an ATOMIC WRITE to a region that may only be read", Rule: "FLW-007", Verbs: true, Responder: true, Needs: NoAtomicWrite},
 	"xrc-other-queue":       {Text: "takes a receive request of another shared receive queue than an XRC message names", Rule: "XRC-SRQ-001", Service: packet.XRC, Verbs: true, Responder: true},
 })
 

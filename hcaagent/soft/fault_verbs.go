@@ -37,8 +37,8 @@ var _ = faults(map[string]*Fault{
 	"requests-swapped":       {Text: "sends a later request first", Rule: "RC-SEQ-006", Verbs: true, Needs: Burst},
 	"access-as-operational":  {Text: "completes with the status of another NAK", Rule: "CPL-STS-003", Verbs: true, Needs: Refused, which: failed, completion: change(func(e *hcaagent.Completion) { e.Status = hcaagent.RemOpErr })},
 	"gives-up-early":         {Text: "gives up before its retries are used up", Rule: "CPL-STS-006", Verbs: true, Needs: Silence},
-	"retry-not-reloaded":     {Text: "does not fill its retry counter again after progress", Rule: "RC-RTY-002", Verbs: true, Needs: LostThenSilent},
-	"rnr-not-reloaded":       {Text: "does not fill its RNR retry counter again after progress", Rule: "RC-RNR-004", Verbs: true, Needs: NotReadyTwice},
+	"retry-not-reloaded":     {Constant: true, Text: "does not fill its retry counter again after progress", Rule: "RC-RTY-002", Verbs: true, Needs: LostThenSilent},
+	"rnr-not-reloaded":       {Constant: true, Text: "does not fill its RNR retry counter again after progress", Rule: "RC-RNR-004", Verbs: true, Needs: NotReadyTwice},
 	"rnr-gives-up-early":     {Text: "gives up before its RNR retries are used up", Rule: "CPL-STS-007", Verbs: true, Needs: NeverReady},
 	"flushed-with-success":   {Text: "completes what it flushes with success", Rule: "CPL-ORD-004", Verbs: true, Needs: Refused, which: flushed, completion: change(func(e *hcaagent.Completion) { e.Status = hcaagent.Success })},
 	"flushed-with-error":     {Text: "completes what it flushes with the first error again", Rule: "QPS-ERR-002", Verbs: true, Needs: Refused, which: flushed, completion: change(func(e *hcaagent.Completion) { e.Status = hcaagent.RemAccessErr })},
@@ -46,8 +46,8 @@ var _ = faults(map[string]*Fault{
 	"illegal-transition":     {Text: "goes from INIT to RTS", Rule: "QPS-TRN-001", Verbs: true, Needs: Misuse},
 	"transition-incomplete":  {Text: "goes to INIT without a P_Key", Rule: "QPS-TRN-002", Verbs: true, Needs: Misuse},
 	"transition-superfluous": {Text: "takes a path MTU on the way to INIT", Rule: "QPS-TRN-003", Verbs: true, Needs: Misuse},
-	"path-mtu-odd":           {Text: "takes a path MTU of 300 bytes", Rule: "QPS-ATT-001", Verbs: true, Needs: Misuse},
-	"timer-code":             {Text: "takes a minimum RNR timer of 40", Rule: "QPS-ATT-003", Verbs: true, Needs: Misuse},
+	"path-mtu-odd":           {Constant: true, Text: "takes a path MTU of 300 bytes", Rule: "QPS-ATT-001", Verbs: true, Needs: Misuse},
+	"timer-code":             {Constant: true, Text: "takes a minimum RNR timer of 40", Rule: "QPS-ATT-003", Verbs: true, Needs: Misuse},
 })
 
 // put puts a completion into its queue.

@@ -67,7 +67,7 @@ func faulty(t *testing.T, seed uint64, name string) bool {
 	text := c.scenario(seed)
 	end := pick(c, "a", "b")
 	at := fmt.Sprintf("fault_at: %d, ", c.IntN(6))
-	if soft.Constant(name) {
+	if soft.Faults[name].Constant {
 		at = ""
 	}
 	text = strings.Replace(text, "  "+end+": {address", fmt.Sprintf("  %s: {fault: %s, %saddress", end, name, at), 1)

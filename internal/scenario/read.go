@@ -131,7 +131,7 @@ func (p *parser) hca(k, n *yaml.Node) HCA {
 		"cnp_traffic_class": number(p, &h.Congestion.TClass, 0, 255), "credits": p.boolean(&h.Credits), "window": number(p, &h.Window, 1, 1e6),
 		"buffer": number(p, &h.Port.Buffer, 70, 1e6), "drain": p.duration(&h.Port.Drain), "sl_to_vl": numbers(p, &h.Port.SLtoVL, 15),
 	})
-	if soft.Constant(h.Fault) && h.FaultAt > 0 {
+	if f := soft.Faults[h.Fault]; f != nil && f.Constant && h.FaultAt > 0 {
 		p.fail(k.Line, "fault %s shows whenever it can: leave fault_at out", h.Fault)
 	}
 	if h.Addr.IsZero() && len(p.errs) == 0 {

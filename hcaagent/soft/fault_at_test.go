@@ -22,8 +22,8 @@ func TestFaultAt(t *testing.T) {
 				break
 			}
 		}
-		if constant := soft.Constant(name); constant != (found != "") {
-			t.Errorf("%s: constant is %t, and this is found: %s", name, constant, found)
+		if f.Constant != (found != "") {
+			t.Errorf("%s: Constant is %t, and this is found: %s", name, f.Constant, found)
 		}
 	}
 }
