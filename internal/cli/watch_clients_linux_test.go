@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"ibwitness/internal/need"
+	"ibwitness/internal/testkit/sample"
+	"ibwitness/internal/traffic"
+	"ibwitness/internal/veth"
+)
+
+// TestIdleClients: more clients than there are descriptors connect, most of which send nothing, while some ask and read nothing. Those that are served
+// are fewer, so that there are descriptors to turn the log, and Prometheus is answered once those that are silent are dropped.
+func TestIdleClients(t *testing.T) {
+	sample.Skip(t, "silent clients are dropped after seconds")
+	if !veth.Network(t) {
+		return
+	}
+	const address, descriptors = "127.0.0.1:9846", 96
+	path := filepath.Join(t.TempDir(), "findings.jsonl")
+	p := launch(t, nil, need.Program(t, "bash"), "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, descriptors), os.Args[0],
+		"watch", "-i", "right", "--promiscuous", "--listen", address, "--repeats", "0", "--events", "--log", path, "--log-size", "1", "--write", filepath.Join(t.TempDir(), "flight.pcapng"))
+	p.logs("watching")
+	for i := range descriptors + 4 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if i%12 == 0 {
+			if _, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	shape := traffic.Small(40)
+	shape.Faults = 10
+	raw := traffic.Capture(shape, 20_000)
+	if !until(func() bool { // how much is found depends on how much is dropped
+		replay(t, raw, "left")
+		_, err := os.Stat(path + ".1")
+		return err == nil
+	}) {
+		log, _ := os.ReadFile(p.log)
+		t.Errorf("the log does not turn:\n%s", log)
+	}
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.Process.Pid))
+	if err != nil || len(open) >= descriptors {
+		t.Errorf("%d descriptors are open, %v", len(open), err)
+	}
+	p.settled(address) // by the word of its metrics
+	if log, _ := os.ReadFile(p.log); regexp.MustCompile(`too many open files|"level":"error"`).Match(log) {
+		t.Errorf("it logs\n%s", log)
+	}
+	p.stop()
+}
