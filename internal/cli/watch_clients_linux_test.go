@@ -57,6 +57,9 @@ func TestIdleClients(t *testing.T) {
 		t.Errorf("%d descriptors are open, %v", len(open), err)
 	}
 	p.settled(address) // by the word of its metrics
+	if n := p.counted(address, "ibwitness_log_lost_lines_total"); n != 0 {
+		t.Errorf("%d lines are lost", n)
+	}
 	if log, _ := os.ReadFile(p.log); regexp.MustCompile(`too many open files|"level":"error"`).Match(log) {
 		t.Errorf("it logs\n%s", log)
 	}

@@ -99,10 +99,14 @@ func (l *Log) open() (found Opened, err error) {
 // turned is the path of a file that was turned away k times.
 func (l *Log) turned(k int) string { return l.path + "." + strconv.Itoa(k) }
 
-// Write takes a line, a JSON object with its end, and numbers it: its first key becomes "seq". Flush writes it.
+// Write takes a line, a JSON object with its end, and numbers it: its first key becomes "seq". Flush writes it, or a later line for
+// which there is no room.
 func (l *Log) Write(line []byte) (int, error) {
 	if len(line) < 3 || line[0] != '{' || line[len(line)-1] != '\n' {
 		return 0, fmt.Errorf("journal: %q is no line of JSON", line)
+	}
+	if len(l.waiting)+len(line) > mostWaiting && !l.failing {
+		l.Flush()
 	}
 	n := l.next
 	l.next++

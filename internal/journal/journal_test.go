@@ -216,3 +216,20 @@ func TestFull(t *testing.T) {
 		t.Errorf("told %d times; %d lost; the last of %d is %d; %+v", told, lost, n, last.Seq, l.Stats())
 	}
 }
+
+// TestMany: of lines that come at once none is lost, however many they are, as long as the file takes them.
+func TestMany(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	l, _ := open(t, path, Options{})
+	const n = 3 * mostWaiting / 1000
+	for range n {
+		write(t, l, strings.Repeat("x", 1000))
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	follows(t, read(t, path), 1, n)
+	if l.Stats() != (Stats{Lines: n}) {
+		t.Errorf("%+v", l.Stats())
+	}
+}
