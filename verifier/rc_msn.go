@@ -44,7 +44,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		id = rule.RCRSP015
 	}
 	base := (p.MSN - least) & packet.PSNMask
-	begins := base == 0 && q.UnsettledIn() == 0 && !q.EverMixed() // the connection, in this capture
+	begins := base == 0 && q.UnsettledIn() == 0 && !q.EverMixed() // the connection began in this capture
 	if epoch != r.Epoch {
 		r.MSN, r.Epoch, r.Anchor = qp.MSNUnknown, epoch, nil
 	}

@@ -349,7 +349,7 @@ func TestDocumentedCI(t *testing.T) {
 	b := newBench(t)
 	b.wrap("sudo", "")
 	if !b.tcpdumps() {
-		t.Skip("tcpdump needs to be root")
+		t.Skip("in a user namespace tcpdump cannot give up its groups: run make test as root")
 	}
 	b.wrap("run-rdma-tests", "sh -c 'touch began; until [ -e done ]; do sleep 0.1; done'")
 	need.Program(t, "pkill")

@@ -17,6 +17,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/internal/browser"
+	"ibwitness/internal/report"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -147,23 +148,27 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestFile opens the page that is one file: it asks nobody for anything, and says nothing on the console.
-func TestFile(t *testing.T) {
-	sample.Skip(t, "a browser takes seconds, and other tests open one")
-	name := filepath.Join(t.TempDir(), "report.html")
+// written writes the page of a run as a file, and returns its name.
+func written(t *testing.T, run *report.Run, title string, captures ...string) (name string) {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), "report.html")
 	f, err := os.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := errors.Join(WriteHTML(f, run, Options{Title: title}, captures), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestFile opens the page that is one file: it asks nobody for anything, and says nothing on the console.
+func TestFile(t *testing.T) {
+	sample.Skip(t, "a browser takes seconds, and other tests open one")
 	run := judged(t, capture)
 	hostile := `<img src=x onerror="document.title='owned'"></script>`
 	run.Result.Findings[1].Detail, run.Result.Findings[1].Expected = hostile, hostile
-	if err := WriteHTML(f, run, Options{Title: hostile}, []string{capture}); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	name := written(t, run, hostile, capture)
 	p := browser.Open(t)
 	p.Go("file://" + name)
 	p.Wait(idOfRow + ".length === 5")
@@ -202,16 +207,9 @@ func TestFile(t *testing.T) {
 // TestCutFile: where the file holds the first findings of many, the list says how many it lacks.
 func TestCutFile(t *testing.T) {
 	sample.Skip(t, "a browser takes seconds, and other tests open one")
-	name := filepath.Join(t.TempDir(), "report.html")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	run := judged(t, capture)
 	run.Result.Findings = endless(11_000, run.Result.First)
-	if err := errors.Join(WriteHTML(f, run, Options{Title: "cut"}, nil), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	name := written(t, run, "cut")
 	p := browser.Open(t)
 	p.Go("file://" + name + "#findings?class=violation") // nine of ten
 	p.Wait("document.querySelector('.findings-view .count')?.innerText === '4,000 findings listed, 5,900 more only counted'")
@@ -221,16 +219,9 @@ func TestCutFile(t *testing.T) {
 // TestSystematicFile: a file lists a systematic fault once, too, with its first frames and its last time.
 func TestSystematicFile(t *testing.T) {
 	sample.Skip(t, "a browser takes seconds, and other tests open one")
-	name := filepath.Join(t.TempDir(), "report.html")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	run := judged(t, capture)
 	run.Result.Findings = systematic(900, 2, run.Result.First)
-	if err := errors.Join(WriteHTML(f, run, Options{Title: "systematic"}, nil), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	name := written(t, run, "systematic")
 	p := browser.Open(t)
 	p.Size(1920, 900)
 	p.Go("file://" + name)
@@ -365,12 +356,7 @@ func TestGone(t *testing.T) {
 // TestSystematicPage: a rule that is broken again and again is one row, whose count grows in place, in the list and beside it; on a phone it
 // says whom it accuses, too.
 func TestSystematicPage(t *testing.T) {
-	m := NewModel(Options{Live: true, Title: "eth0"})
-	page := NewServer(m, nil)
-	page.every = 10 * time.Millisecond
-	s := httptest.NewServer(page)
-	defer s.Close()
-	defer page.Close()
+	m, s := live(t)
 	list := systematic(12_000, 30, 1e18)
 	m.Found(list[:5])
 	p := browser.Open(t)

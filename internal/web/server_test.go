@@ -347,14 +347,21 @@ func sum(list []*Accused) (n uint64) {
 	return n
 }
 
-// TestEvents: what is found is told while it is found.
-func TestEvents(t *testing.T) {
+// live serves the page of a run that goes on, which is told of changes at once.
+func live(t *testing.T) (*Model, *httptest.Server) {
+	t.Helper()
 	m := NewModel(Options{Live: true, Title: "eth0"})
 	page := NewServer(m, nil)
 	page.every = 10 * time.Millisecond
 	s := httptest.NewServer(page)
-	defer s.Close()
-	defer page.Close()
+	t.Cleanup(s.Close)
+	t.Cleanup(page.Close)
+	return m, s
+}
+
+// TestEvents: what is found is told while it is found.
+func TestEvents(t *testing.T) {
+	m, s := live(t)
 	r, err := http.Get(s.URL + "/api/events")
 	if err != nil {
 		t.Fatal(err)
