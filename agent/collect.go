@@ -19,6 +19,7 @@ func (e *engine) result() *Result {
 	var skipped [verifier.NumSkips]uint64
 	var management [gmp.NumSkips]uint64
 	var hosts []host
+	turned := uint64(0)
 	agents := make([]*Transport, len(e.shards))
 	dropped := slices.ContainsFunc(r.Taps, func(t fabricagent.Tap) bool { return t.Dropped > 0 })
 	for i, s := range e.shards {
@@ -34,6 +35,7 @@ func (e *engine) result() *Result {
 		r.Repeated += t.repeated
 		r.Undecoded += t.short
 		r.Unjudged += t.unjudged
+		turned += t.newcomers.turned
 		r.Open.Add(&t.opened)
 		managed := t.waitsManagement(e.clocks.last)
 		r.Open.Add(&managed)
@@ -55,6 +57,7 @@ func (e *engine) result() *Result {
 			r.Latencies.Add(l)
 		}
 		t.nodes()
+		e.more(t.Rec.More())
 		r.Findings = append(r.Findings, t.Rec.Findings...)
 		hosts = append(hosts, t.hosts.list...)
 	}
@@ -72,6 +75,9 @@ func (e *engine) result() *Result {
 			r.NotJudged = append(r.NotJudged, Note{gmp.Skip(i).String(), n})
 		}
 	}
+	if turned > 0 {
+		r.NotJudged = append(r.NotJudged, Note{turnedWhy, turned})
+	}
 	if e.sums.unknown > 0 {
 		r.NotJudged = append(r.NotJudged, Note{"frames of a link type that cannot be decoded", e.sums.unknown})
 	}
@@ -84,6 +90,20 @@ func (e *engine) result() *Result {
 	}
 	r.sort()
 	return r
+}
+
+// more counts findings beyond those that are kept.
+func (e *engine) more(list []rule.More) {
+	for i := range list {
+		if m := &list[i]; m.Class == rule.Event {
+			e.forgotten.Events += m.Count
+		} else {
+			e.forgotten.Findings += m.Count
+		}
+	}
+	if e.watch != nil && e.watch.More != nil && len(list) > 0 {
+		e.watch.More(list)
+	}
 }
 
 // sort brings findings into frame order.

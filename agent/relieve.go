@@ -9,7 +9,7 @@ import (
 	"ibwitness/rule"
 )
 
-// Forgotten is what a run has given up since memory was short.
+// Forgotten is what a run has given up since memory was short, or there were very many findings that are alike.
 type Forgotten struct {
 	Connections uint64 // judged up to then, the longest idle ones; what they sent later was judged as of a connection that the capture joins
 	Unlisted    uint64 // of them, those that are not in Result.Connections

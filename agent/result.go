@@ -24,7 +24,7 @@ type Result struct {
 	Cover       [rule.NumRules]rule.Count
 	Open        Open
 	Clock       ClockStep           // what shows that a clock of the capture was set; Count 0: nothing
-	Forgotten   Forgotten           // since memory was short
+	Forgotten   Forgotten           // since there was too much
 	NotJudged   []Note              // what was not judged and why, most frequent first
 	Latencies   *verifier.Latencies // nil: not measured
 }

@@ -15,6 +15,8 @@ import (
 // logs of events.
 type Watch struct {
 	Found func([]rule.Finding) // takes findings in the order of their frames, from the goroutine that called Run
+	// More, where not nil, takes how many findings there were, at each tick, beyond those that Found takes: of very many that are alike.
+	More func([]rule.More)
 	// Made, where not nil, takes findings when they are made, after the packets of some batches: they may change yet, or be taken back. It is called from
 	// several goroutines, whatever Found and Status do meanwhile.
 	Made   func([]rule.Finding)
@@ -192,6 +194,7 @@ func (w *watch) tell(before int64) {
 		t.ver.Cover()
 		r.Findings = append(r.Findings, t.Rec.Take(before)...)
 		r.Findings = append(r.Findings, t.takeLinks(before)...)
+		w.e.more(t.Rec.More())
 		s.Latencies.Add(t.ver.Latencies)
 		s.Repeated += t.repeated
 		s.Undecoded += t.short

@@ -1,7 +1,5 @@
 package packet
 
-import "fmt"
-
 // PSN is a 24-bit packet sequence number. It counts modulo 2^24; two PSNs compare by their signed
 // 24-bit difference, so each has 2^23 predecessors and 2^23-1 successors (section 9.7.1, rule BTH-017).
 type PSN uint32
@@ -24,4 +22,11 @@ func (p PSN) After(q PSN) bool { return int32(p-q)<<8 > 0 }
 // In reports whether p is in first … last, both included.
 func (p PSN) In(first, last PSN) bool { return uint32(p-first)&PSNMask <= uint32(last-first)&PSNMask }
 
-func (p PSN) String() string { return fmt.Sprintf("0x%06x", uint32(p)) }
+// String writes six hexadecimal digits, as in 0x00012a.
+func (p PSN) String() string {
+	b := [8]byte{'0', 'x'}
+	for i := range 6 {
+		b[7-i] = "0123456789abcdef"[p>>(4*i)&15]
+	}
+	return string(b[:])
+}

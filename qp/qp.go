@@ -279,7 +279,20 @@ type Pair struct {
 
 	Ends [2]QP
 	Told int64 // when CM told of it; 0: it did not
+
+	Guessed Guess
 }
+
+// Guess says how certain it is that the two directions of a connection belong together.
+type Guess uint8
+
+// The certainties.
+const (
+	NotGuessed   Guess = iota
+	Guessed            // a single PSN tells, among those of very many connections
+	GuessedLate        // likewise, and the first packets of some of them were not judged
+	Contradicted       // and something does not fit
+)
 
 // Early is a response that waits for the request after it in the capture before it is judged.
 type Early struct {

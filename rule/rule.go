@@ -127,6 +127,8 @@ type Finding struct {
 	// where no frame shows it.
 	Log  string
 	Line int
+	// Beyond says that there are very many like it: it is counted, and will not be kept.
+	Beyond bool
 }
 
 // At is a finding on packet p that does not say yet who is accused and of what.
@@ -171,6 +173,7 @@ type Recorder struct {
 	taken  bool // one that was taken back is in Findings
 
 	clockless bool // see DoubtClock
+	beyond    beyond
 }
 
 // Add records a finding and counts it in the coverage of its rule.
@@ -188,11 +191,12 @@ func (r *Recorder) Add(f Finding) {
 	case Event:
 		r.Cover[f.Rule].Exercised++
 	}
+	f.Beyond = r.beyond.add(&f)
 	if n := len(r.Findings); n == cap(r.Findings) {
 		r.Findings = slices.Grow(r.Findings, max(n, 64))
 	}
 	r.Findings = append(r.Findings, f)
-	if r.about != nil {
+	if r.about != nil && !f.Beyond {
 		r.about.add(&f)
 	}
 }
@@ -200,11 +204,13 @@ func (r *Recorder) Add(f Finding) {
 // Take removes the findings before a time and returns them, in the order in which they were made.
 func (r *Recorder) Take(before int64) (out []Finding) {
 	r.Settle()
+	r.drop()
 	r.about = nil
 	stay := r.Findings[:0]
 	for _, f := range r.Findings {
 		if f.Time < before {
 			out = append(out, f)
+			r.beyond.take(&f)
 		} else {
 			stay = append(stay, f)
 		}
@@ -233,6 +239,10 @@ func (r *Recorder) RemoveAll(gone map[int]bool) {
 }
 
 func (r *Recorder) uncount(f *Finding) {
+	if f.Beyond {
+		return // it stays counted
+	}
+	r.beyond.take(f)
 	if f.Class == Violation {
 		r.Cover[f.Rule].Violated--
 	} else {
@@ -243,10 +253,11 @@ func (r *Recorder) uncount(f *Finding) {
 // Doubt says of finding i that it is not proven, and why.
 func (r *Recorder) Doubt(i int, why string) {
 	f := &r.Findings[i]
-	if f.Class != Violation {
+	if f.Class != Violation || f.Beyond {
 		return
 	}
-	f.Class, f.Detail = Unproven, why
+	r.beyond.becomes(f, Unproven)
+	f.Detail = why
 	r.Cover[f.Rule].Violated--
 	r.Cover[f.Rule].Unproven++
 }
@@ -255,10 +266,11 @@ func (r *Recorder) Doubt(i int, why string) {
 // is ever proven.
 func (r *Recorder) Prove(i int, why string) {
 	f := &r.Findings[i]
-	if f.Class != Unproven || f.Cut || r.clockless && timed[f.Rule] {
+	if f.Class != Unproven || f.Cut || f.Beyond || r.clockless && timed[f.Rule] {
 		return
 	}
-	f.Class, f.Detail = Violation, why
+	r.beyond.becomes(f, Violation)
+	f.Detail = why
 	r.Cover[f.Rule].Unproven--
 	r.Cover[f.Rule].Violated++
 	if r.about != nil && f.Leans&LeanNear != 0 {

@@ -15,7 +15,11 @@ func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
 	if n := &v.cng.cnp; numbered(p) && n.IPID == p.IPID && n.Src == p.Src && n.Dst == p.Dst && n.DestQP == p.DestQP && p.Time-n.Time < sameFrame {
 		return // a copy that the network made
 	}
-	v.unpaired(p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
+	if v.Rec.Full(rule.EvCNP, rule.Event, p.Src, p.Dst) {
+		v.Rec.Alike(rule.More{Rule: rule.EvCNP, Class: rule.Event, Role: rule.Receiver, Accused: p.Src})
+	} else {
+		v.unpaired(p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
+	}
 	v.covered(rule.CNGCNP005)
 	m := v.way(p.Dst, p.Src)
 	q := m.qp(p.DestQP)
@@ -69,7 +73,7 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q 
 	}
 	d := verdict{
 		rule: rule.CNGCNP002, class: proven(v.Untouched(p)), role: rule.Receiver,
-		expected: "a CNP only for a packet that was marked", actual: fmt.Sprintf("no packet of QP 0x%x was marked since the previous CNP", p.DestQP),
+		expected: "a CNP only for a packet that was marked",
 	}
 	switch {
 	case d.class == rule.Unproven:
@@ -81,6 +85,8 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q 
 		m.onCNPs--
 		d.rule, d.expected, d.actual = rule.CNGCNP005, "no CNP for a marked CNP", "only a CNP was marked"
 		d.evidence = []uint64{m.onCNP}
+	} else if !v.Rec.Full(d.rule, d.class, p.Src, p.Dst) {
+		d.actual = fmt.Sprintf("no packet of QP 0x%x was marked since the previous CNP", p.DestQP)
 	}
 	v.covered(d.rule)
 	v.bytewise(c, from, p, d)
@@ -88,7 +94,7 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q 
 
 // cnpPace judges the time between CNPs (rule CNG-CNP-007).
 func (v *Verifier) cnpPace(c *qp.Pair, from int, p *packet.Packet, m *Marks, q *marked) {
-	pacing, last, to := v.Profile.CNPs, q.newest, fmt.Sprintf("to QP 0x%x", p.DestQP)
+	pacing, last, to := v.Profile.CNPs, q.newest, ""
 	switch pacing.By {
 	case PacedByAddress:
 		last, to = m.newest, "to this address"
@@ -104,6 +110,9 @@ func (v *Verifier) cnpPace(c *qp.Pair, from int, p *packet.Packet, m *Marks, q *
 	took := time.Duration(p.Time - last.time)
 	if took >= pacing.Every-pacing.Every/8 { // clocks and taps are not that exact
 		return
+	}
+	if to == "" {
+		to = fmt.Sprintf("to QP 0x%x", p.DestQP)
 	}
 	d := verdict{
 		rule: rule.CNGCNP007, class: proven(pacing.By != PacingUnknown && v.Untouched(p)), role: rule.Receiver,

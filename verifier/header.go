@@ -13,8 +13,8 @@ type header struct {
 	id      rule.ID
 	role    rule.Role
 	applies func(packet.Encap, *packet.Info) bool
-	// broken returns the expected value and the actual one, or "" and "" when the rule holds.
-	broken func(p *packet.Packet) (expected, actual string)
+	// broken returns how a packet breaks the rule.
+	broken func(p *packet.Packet) breach
 	// atSource: the network may change this on the way, so it is judged at a tap near the sender only. What is right elsewhere was right there.
 	atSource bool
 	// usually is what the rule reads, and finds in a packet that holds it; nil: no fast path takes a packet that the rule applies to.
@@ -64,8 +64,8 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 		v.Skipped[SkipDiscard]++
 	}
 	for _, h := range headersOf[p.Encap][p.Opcode] {
-		want, have := h.broken(p)
-		if have == "" {
+		b := h.broken(p)
+		if b.actual == nil {
 			continue
 		}
 		if h.atSource && !v.Untouched(p) {
@@ -74,9 +74,11 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		v.broken = true
 		class, detail := v.headerClass(h.id, p)
-		v.bytewise(c, from, p, verdict{
-			rule: h.id, class: class, role: h.role, expected: want, actual: have, detail: detail,
-		})
+		d := verdict{rule: h.id, class: class, role: h.role, expected: b.expected, detail: detail}
+		if !v.Rec.Full(h.id, class, p.Src, p.Dst) {
+			d.actual = b.actual()
+		}
+		v.bytewise(c, from, p, d)
 	}
 	if p.Encap == packet.Native && v.Subnet.Known() {
 		v.onSubnet(c, from, p)
@@ -144,77 +146,87 @@ func of(s packet.Service) func(packet.Encap, *packet.Info) bool {
 
 // bthHeaders are the rules of family BTH, and those of other families that need no more than the BTH.
 var bthHeaders = []header{
-	{rule.BTH002, rule.Sender, all, func(p *packet.Packet) (string, string) {
+	{rule.BTH002, rule.Sender, all, func(p *packet.Packet) breach {
 		return differs(p.TVer != 0, "TVer 0", "TVer %d", p.TVer)
 	}, false, has(bthTVer.is(0))},
-	{rule.BTH003, rule.Sender, all, func(p *packet.Packet) (string, string) {
+	{rule.BTH003, rule.Sender, all, func(p *packet.Packet) breach {
 		return differs(!p.Info().Defined && (p.Opcode.Service() == packet.RC || p.Opcode.Service() == packet.CNP) && !p.IsCNP(), "an opcode of table T2", "0x%02x", uint8(p.Opcode))
 	}, false, ofOpcode(isDefined)},
-	{rule.BTH006, rule.Sender, withPayload, func(p *packet.Packet) (string, string) {
+	{rule.BTH006, rule.Sender, withPayload, func(p *packet.Packet) breach {
 		return differs2((p.PayloadLen+int(p.PadCnt))&3 != 0, "payload and pad a multiple of 4 bytes", "payload %d, PadCnt %d", p.PayloadLen, p.PadCnt)
 	}, false, has(withPad.is(0))},
-	{rule.BTH007, rule.Sender, withoutPad, func(p *packet.Packet) (string, string) {
+	{rule.BTH007, rule.Sender, withoutPad, func(p *packet.Packet) breach {
 		return differs(p.PadCnt != 0, "PadCnt 0", "PadCnt %d", p.PadCnt)
 	}, false, has(bthPadCnt.is(0))},
-	{rule.BTH008, rule.Sender, withPayload, func(p *packet.Packet) (string, string) {
+	{rule.BTH008, rule.Sender, withPayload, func(p *packet.Packet) breach {
 		return differs(!zero(p.Pad) && !unpadded(p.Info()), "pad bytes 0", "% x", p.Pad)
 	}, false, unless(unpadded, padBytes.is(0))},
-	{rule.BTH009, rule.Sender, all, func(p *packet.Packet) (string, string) {
+	{rule.BTH009, rule.Sender, all, func(p *packet.Packet) breach {
 		return differs2(p.Resv8a|p.Resv7 != 0, "reserved bits 0", "0x%02x in the byte of FECN and BECN, 0x%02x in that of AckReq", p.Resv8a, p.Resv7)
 	}, false, has(bthResv8a.is(0), bthResv7.is(0))},
-	{rule.BTH010, rule.Sender, defined, func(p *packet.Packet) (string, string) {
+	{rule.BTH010, rule.Sender, defined, func(p *packet.Packet) breach {
 		o := p.Opcode
 		bad := p.DestQP == 0 && p.Has&packet.HasLRH != 0 && o.Service() != packet.UD || p.DestQP == 1 && o.Service() != packet.UD && o != packet.OpCNP
 		return differs2(bad, "UD SEND Only to the management QPs", "%v to QP %d", o, p.DestQP)
 	}, false, has(bthDestQP.not(1))}, // only InfiniBand breaks the rule for QP 0, and none of its packets is plain
-	{rule.UDMC004, rule.Sender, defined, func(p *packet.Packet) (string, string) {
+	{rule.UDMC004, rule.Sender, defined, func(p *packet.Packet) breach {
 		return differs3((p.DestQP == packet.PSNMask || p.Dst.IsMulticast()) && p.Opcode.Service() != packet.UD, "only UD to multicast", "%v to QP 0x%x at %v", p.Opcode, p.DestQP, p.Dst)
 	}, false, has(bthDestQP.not(packet.PSNMask), dstClass.unicast())},
 	{rule.BTH012, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
 		s := in.Opcode.Service()
 		return in.Defined && (reliable(in) || s == packet.RD) && in.Opcode.Fn() != packet.Acknowledge // RC-RSP-008, UC-SE-001
-	}, func(p *packet.Packet) (string, string) {
+	}, func(p *packet.Packet) breach {
 		return differs(p.SE && !solicits(p.Info()), "SE 0", "SE 1 in %v", p.Opcode)
 	}, false, unless(solicits, bthSE.is(0))},
 	{rule.BTH015, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
 		s := in.Opcode.Service()
 		return in.Defined && (s == packet.UC || s == packet.UD)
-	}, func(p *packet.Packet) (string, string) {
+	}, func(p *packet.Packet) breach {
 		return differs(p.AckReq && p.Info().Request, "AckReq 0", "AckReq 1 in a %v packet", p.Opcode.Service())
 	}, false, has(bthAckReq.is(0))},
-	{rule.PKY001, rule.Sender, all, func(p *packet.Packet) (string, string) {
+	{rule.PKY001, rule.Sender, all, func(p *packet.Packet) breach {
 		return differs(p.PKey&0x7FFF == 0, "a P_Key with a partition number", "P_Key 0x%04x", p.PKey)
 	}, false, has(bthPKey.not(0))},
-	{rule.BTH016, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onIP(e, in) && in.Opcode != packet.OpCNP }, func(p *packet.Packet) (string, string) {
+	{rule.BTH016, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onIP(e, in) && in.Opcode != packet.OpCNP }, func(p *packet.Packet) breach {
 		return differs2(p.FECN || p.BECN, "FECN and BECN 0 on RoCEv2", "FECN %t, BECN %t", p.FECN, p.BECN)
 	}, false, has(bthFBECN.is(0))},
 }
 
 // differs returns what a broken rule expected and the actual value, or nothing when the rule holds. It is generic so that a rule that holds allocates nothing.
-func differs[A any](broken bool, expected, format string, a A) (string, string) {
-	if !broken {
-		return "", ""
-	}
-	return expected, fmt.Sprintf(format, a)
+// breach is how a packet breaks a rule: what is expected, and what is there; nil: the rule holds.
+type breach struct {
+	expected string
+	actual   func() string
 }
 
-func differs2[A, B any](broken bool, expected, format string, a A, b B) (string, string) {
+// differs is a breach, where there is one, whose actual value a format writes.
+func differs[A any](broken bool, expected, format string, a A) breach {
 	if !broken {
-		return "", ""
+		return breach{}
 	}
-	return expected, fmt.Sprintf(format, a, b)
+	return breach{expected, func() string { return fmt.Sprintf(format, a) }}
 }
 
-func differs3[A, B, C any](broken bool, expected, format string, a A, b B, c C) (string, string) {
+// differs2 is differs for two values.
+func differs2[A, B any](broken bool, expected, format string, a A, b B) breach {
 	if !broken {
-		return "", ""
+		return breach{}
 	}
-	return expected, fmt.Sprintf(format, a, b, c)
+	return breach{expected, func() string { return fmt.Sprintf(format, a, b) }}
 }
 
-func differs0(broken bool, expected, actual string) (string, string) {
+// differs3 is differs for three values.
+func differs3[A, B, C any](broken bool, expected, format string, a A, b B, c C) breach {
 	if !broken {
-		return "", ""
+		return breach{}
 	}
-	return expected, actual
+	return breach{expected, func() string { return fmt.Sprintf(format, a, b, c) }}
+}
+
+// differs0 is differs for a text.
+func differs0(broken bool, expected, actual string) breach {
+	if !broken {
+		return breach{}
+	}
+	return breach{expected, func() string { return actual }}
 }

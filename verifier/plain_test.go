@@ -208,16 +208,16 @@ func holdPlain(t interface{ Errorf(string, ...any) }, broken map[rule.ID]int, p 
 		}
 	}
 	for _, h := range headersOf[p.Encap][p.Opcode] {
-		want, have := h.broken(p)
-		if have == "" {
+		b := h.broken(p)
+		if b.actual == nil {
 			continue
 		}
 		broken[h.id]++
 		if taken {
-			t.Errorf("%v: a packet is plain that breaks %v: expected %s, actual %s\n%+v", p.Encap, h.id, want, have, *p)
+			t.Errorf("%v: a packet is plain that breaks %v: expected %s, actual %s\n%+v", p.Encap, h.id, b.expected, b.actual(), *p)
 		}
 		if fulfils(h, p) {
-			t.Errorf("%v: a packet breaks %v, and has all that the row of the rule asks for: expected %s, actual %s\n%+v", p.Encap, h.id, want, have, *p)
+			t.Errorf("%v: a packet breaks %v, and has all that the row of the rule asks for: expected %s, actual %s\n%+v", p.Encap, h.id, b.expected, b.actual(), *p)
 		}
 	}
 }

@@ -168,11 +168,11 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, class rule.Class, evidence ...uint64) {
 	q := &c.Ends[from].SQ
 	v.covered(id)
-	v.report(c, from, q.Stray, verdict{
-		rule: id, class: class, role: role,
-		expected: "PSN " + q.Next.String(), actual: "PSN " + q.Stray.PSN.String(),
-		detail: "far from the expected PSN", evidence: evidence,
-	})
+	d := verdict{rule: id, class: class, role: role, detail: "far from the expected PSN", evidence: evidence}
+	if !v.full(c, from, &d) {
+		d.expected, d.actual = "PSN "+q.Next.String(), "PSN "+q.Stray.PSN.String()
+	}
+	v.report(c, from, q.Stray, d)
 	if q.Stray.PSN.Before(q.Next) {
 		c.Ends[1-from].RQ.Repeated = true // its responder takes it for a duplicate, and acknowledges that
 	}

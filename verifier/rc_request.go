@@ -138,10 +138,11 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 			id, want = rule.RCPSN001, "start PSN "+q.Next.String()
 		}
 		v.covered(id)
-		v.report(c, from, p, verdict{
-			rule: id, class: proven(c.Sees(from)), role: rule.Requester,
-			expected: want, actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from), gap: rule.GapAt(q.Next),
-		})
+		ahead := verdict{rule: id, class: proven(c.Sees(from)), role: rule.Requester, gap: rule.GapAt(q.Next)}
+		if !v.full(c, from, &ahead) {
+			ahead.expected, ahead.actual, ahead.detail = want, fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), lossDetail(c, from)
+		}
+		v.report(c, from, p, ahead)
 		told = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent
 	}
 	explained := (q.Excused || told) && !q.BrokenAt(q.Next)

@@ -53,7 +53,7 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	end := p.PSN
-	if n > 1 {
+	if n > 1 && q.High.After(w.First.Add(1)) {
 		if psn, known := q.History.First(w.First.Add(1), p.PSN.Add(-1)); known { // what overtook the READ is there
 			n, end = psn.Diff(w.First), psn
 		}

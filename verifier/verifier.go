@@ -182,6 +182,10 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d verdict) 
 		d.class = rule.Unproven
 		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut frames of the connection before it, so their ICRCs were not judged", "; ")
 	}
+	if d.class != rule.Event && !d.bytes && guessed(c, d.rule) && d.class == rule.Violation {
+		d.class = rule.Unproven
+		d.detail = strings.TrimPrefix(d.detail+"; a single PSN told, among those of very many connections, that the two directions of this one belong together", "; ")
+	}
 	f := finding(p, d)
 	f.Accused = endpoint(&c.Ends[accused], d.role)
 	f.Peer = endpoint(&c.Ends[1-accused], rule.NoRole)
@@ -194,8 +198,17 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d verdict) 
 	v.Rec.Add(f)
 }
 
+// full reports whether a finding against one end of c will not be kept, so that it needs no texts.
+func (v *Verifier) full(c *qp.Pair, accused int, d *verdict) bool {
+	return v.Rec.Full(d.rule, d.class, c.Ends[accused].Addr, c.Ends[1-accused].Addr)
+}
+
 // event counts a legal thing that packet p of c shows of one of its ends.
 func (v *Verifier) event(c *qp.Pair, who int, role rule.Role, p *packet.Packet, id rule.ID, detail string) {
+	if v.Rec.Full(id, rule.Event, c.Ends[who].Addr, c.Ends[1-who].Addr) && !v.Profile.excuses(id) {
+		v.Rec.Alike(rule.More{Rule: id, Class: rule.Event, Role: role, Accused: c.Ends[who].Addr})
+		return
+	}
 	v.accuse(c, who, p, verdict{rule: id, class: rule.Event, role: role, detail: detail})
 }
 

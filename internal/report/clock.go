@@ -2,35 +2,31 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
 	"ibwitness/agent"
 )
 
-// Caveats says what a reader must know before he trusts the report: a clock that cannot be trusted, and what was given up as memory was short.
+// Caveats says what a reader must know before he trusts the report: a clock that cannot be trusted, and what was given up.
 func Caveats(r *agent.Result) (list []string) {
 	if r.Clock.Count > 0 {
 		list = append(list, clockSteps(r))
 	}
-	if f := r.Forgotten; f != (agent.Forgotten{}) {
-		list = append(list, forgotten(&f))
-	}
-	return list
+	return append(list, forgotten(&r.Forgotten)...)
 }
 
 // forgotten says what was given up.
-func forgotten(f *agent.Forgotten) string {
-	var parts []string
+func forgotten(f *agent.Forgotten) (list []string) {
 	if f.Connections > 0 {
-		parts = append(parts, count(f.Connections, "idle connection")+" given up before the end; what came later was judged as if the capture began there")
-	}
-	if f.Unlisted > 0 {
-		parts = append(parts, number(f.Unlisted)+" of them not listed")
+		s := "memory was short (--memory): " + count(f.Connections, "idle connection") + " given up before the end; what came later was judged as if the capture began there"
+		if f.Unlisted > 0 {
+			s += "; " + number(f.Unlisted) + " of them not listed"
+		}
+		list = append(list, s)
 	}
 	if f.Findings+f.Events > 0 {
-		parts = append(parts, fmt.Sprintf("%s and %s like others counted, but not listed", count(f.Findings, "finding"), count(f.Events, "event")))
+		list = append(list, fmt.Sprintf("too many to list: %s and %s like others counted, but not listed", count(f.Findings, "finding"), count(f.Events, "event")))
 	}
-	return "memory was short (--memory): " + strings.Join(parts, "; ")
+	return list
 }
 
 // clockSteps says what shows that a clock of the capture was set, or that two clocks stamp its frames.

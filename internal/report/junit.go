@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"ibwitness/agent"
 	"ibwitness/rule"
 )
 
@@ -99,8 +98,8 @@ func (j *junit) Report(w io.Writer, run *Run) error {
 	if r.Clock.Count > 0 {
 		s.add(junitCase{Class: "input", Name: "clock", Skipped: &junitOutcome{Message: clockSteps(r)}})
 	}
-	if f := r.Forgotten; f != (agent.Forgotten{}) {
-		s.add(junitCase{Class: "input", Name: "memory", Skipped: &junitOutcome{Message: forgotten(&f)}})
+	for _, f := range forgotten(&r.Forgotten) {
+		s.add(junitCase{Class: "input", Name: "memory", Skipped: &junitOutcome{Message: f}})
 	}
 	of, list := map[rule.ID][]*Entry{}, entries(r.Findings, j.all)
 	for i := range list {

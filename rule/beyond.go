@@ -1,0 +1,112 @@
+package rule
+
+import (
+	"slices"
+
+	"ibwitness/packet"
+)
+
+// mostAlike is how many findings of a rule among the hosts of a bucket (see packet.Bucket) a Recorder keeps. What is beyond that is counted: nobody reads it, and a
+// flood could make findings faster than they are told.
+const mostAlike = 4096
+
+// More is how many findings there were beyond those that are kept.
+type More struct {
+	Rule    ID
+	Class   Class
+	Role    Role        // of the accused
+	Accused packet.Addr // all that is said of the accused
+	Count   uint64
+}
+
+// beyond counts findings of each rule by bucket, and those that are beyond what is kept.
+type beyond struct {
+	kept    [NumRules]*keptCount
+	waiting int // how many of the list are beyond, and have yet to be dropped
+	more    map[More]uint64
+}
+
+// keptCount is how many findings of a rule are kept, by class and bucket.
+type keptCount [Violation + 1][packet.Buckets]uint16
+
+// Full reports whether further findings of a rule and class on packets between two hosts will not be kept, so that they need no texts.
+func (r *Recorder) Full(id ID, class Class, a, b packet.Addr) bool {
+	k := r.beyond.kept[id]
+	return k != nil && k[class][packet.Bucket(a, b)] >= mostAlike
+}
+
+// of is where findings like one are counted.
+func (x *beyond) of(f *Finding) *uint16 {
+	if x.kept[f.Rule] == nil {
+		x.kept[f.Rule] = new(keptCount)
+	}
+	return &x.kept[f.Rule][f.Class][packet.Bucket(f.Accused.Addr, f.Peer.Addr)]
+}
+
+// add counts a finding that is made, and reports whether it is beyond those that are kept.
+func (x *beyond) add(f *Finding) bool {
+	if n := x.of(f); *n < mostAlike {
+		*n++
+		return false
+	}
+	x.waiting++
+	x.count(More{Rule: f.Rule, Class: f.Class, Role: f.Accused.Role, Accused: f.Accused.Addr})
+	return true
+}
+
+// count counts a finding that is not kept.
+func (x *beyond) count(m More) {
+	if x.more == nil {
+		x.more = map[More]uint64{}
+	}
+	x.more[m]++
+}
+
+// Alike counts an event that Full says will not be kept, in place of Add.
+func (r *Recorder) Alike(m More) {
+	r.Cover[m.Rule].Exercised++
+	r.beyond.count(m)
+}
+
+// take counts a finding that is not kept any more, or not as one of its class.
+func (x *beyond) take(f *Finding) {
+	if n := x.of(f); *n > 0 {
+		*n--
+	}
+}
+
+// becomes counts a finding as one of another class.
+func (x *beyond) becomes(f *Finding, class Class) {
+	x.take(f)
+	f.Class = class
+	if n := x.of(f); *n < mostAlike {
+		*n++
+	}
+}
+
+// Trim drops findings beyond those that are kept, where they are worth it. What the verifiers of the packet that made them look at is in the list until then.
+func (r *Recorder) Trim() {
+	if r.beyond.waiting > max(mostAlike, len(r.Findings)/2) {
+		r.drop()
+	}
+}
+
+// drop drops all findings beyond those that are kept.
+func (r *Recorder) drop() {
+	if r.beyond.waiting > 0 {
+		r.beyond.waiting = 0
+		r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return f.Beyond })
+	}
+}
+
+// More returns how many findings there were beyond those that are kept, since it was asked last, in no order.
+func (r *Recorder) More() []More {
+	r.drop()
+	var list []More
+	for m, n := range r.beyond.more {
+		m.Count = n
+		list = append(list, m)
+	}
+	r.beyond.more = nil
+	return list
+}
