@@ -73,7 +73,7 @@ func (t *Transport) datagrams(key uint64, p *packet.Packet) (uint32, bool) {
 // newDatagrams begins the pair of QPs of a datagram.
 func (t *Transport) newDatagrams(p *packet.Packet, host, dir uint32) (uint32, *connection) {
 	i, c := t.pairs.add()
-	c.Service, c.Encap, c.Lossy, c.Paired, c.learned = packet.UD, p.Encap, t.lossy, true, ByPacket
+	c.Service, c.Encap, c.Lossy, c.Paired, c.learned = packet.UD, p.Encap, t.lossy || t.crowded(p), true, ByPacket
 	c.firstTime, c.firstFrame, c.firstTap = p.Time, p.Frame, p.Tap
 	c.Ends[0] = t.end(p.Src, p.SGID, p.SrcQP, p.Dst, p.Time)
 	c.Ends[0].Numbered = p.Has&packet.HasDETH != 0

@@ -65,6 +65,7 @@ func (t *Transport) mark(now, idle int64, most int, missed, short bool) {
 
 // forget drops the connections that leave, and all that is kept of them. What was judged stays.
 func (t *Transport) forget() {
+	t.newcomers.forget()
 	old, oldHosts := t.pairs, t.hosts
 	t.pairs, t.hosts, t.lossy = pairs{}, hosts{}, false
 	t.smp.Recover()
@@ -130,7 +131,7 @@ func (t *Transport) forget() {
 		}
 		n, _ := t.hosts.find(was.a, was.b)
 		h := &t.hosts.list[n]
-		h.icrc, h.vcrc, h.marks = was.icrc, was.vcrc, was.marks
+		h.icrc, h.vcrc, h.marks, h.waiting = was.icrc, was.vcrc, was.marks, was.waiting
 		for dir := range h.unpaired {
 			for _, k := range was.unpaired[dir] {
 				if k = index(k + 1); k > 0 {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/verifier"
 )
 
@@ -46,6 +47,14 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 		id, c = t.renew(&c.Pair, 0, p, host, dir)
 	}
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
+	waiting := &t.hosts.list[host].waiting
+	switch {
+	case t.crowded(p):
+		to.Guessed = qp.GuessedLate
+	case waiting[back] > fewWaiting:
+		to.Guessed = qp.Guessed
+	}
+	waiting[back], waiting[dir] = waiting[back]-1, waiting[dir]-1
 	merge(to, c, p.PSN)
 	t.watchPaired(host, back, i)
 	for k := range to.Ends {
@@ -61,6 +70,10 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	t.flows.put(flowKey(host, dir, p.DestQP), 0, id, to)
 	return id, to
 }
+
+// fewWaiting is how many connections of which one direction was seen may wait in a direction for one to be found by a single PSN: of more, one may expect it by
+// chance, while the one that the response is to has sent nothing yet that the capture holds.
+const fewWaiting = 64
 
 // searched is up to how many unpaired connections of a pair of hosts are searched for the one that a response answers.
 const searched = 64

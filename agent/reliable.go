@@ -61,7 +61,7 @@ func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
 // newContext begins a pair of end-to-end contexts of which one is known.
 func (t *Transport) newContext(p *packet.Packet, host, dir uint32) (uint32, *connection) {
 	i, c := t.pairs.add()
-	c.Service, c.Encap, c.Lossy, c.rd = packet.RD, p.Encap, t.lossy, new(verifier.RD)
+	c.Service, c.Encap, c.Lossy, c.rd = packet.RD, p.Encap, t.lossy || t.crowded(p), new(verifier.RD)
 	c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
 	c.Ends[0] = qp.QP{Addr: p.Src, Near: t.isNear(p.Src, p.SGID)}
 	c.Ends[1] = qp.QP{Addr: p.Dst, Near: t.isNear(p.Dst, p.DGID), Number: p.EEC, Numbered: true}
@@ -85,11 +85,15 @@ func (t *Transport) await(host, dir, i uint32) {
 // pairContexts looks for the one pair of contexts that sent the request which a response answers, and makes one of the two. Of more than it searches, which come
 // from the other host, none is found.
 func (t *Transport) pairContexts(c *connection, p *packet.Packet, key, back uint64) (*connection, int) {
-	live := slices.DeleteFunc(t.contexts[back], func(i uint32) bool {
+	over := func(i uint32) bool {
 		k := t.pairs.at(i)
 		return k.dead || k.Paired
-	})
-	if len(live) > 0 {
+	}
+	live := t.contexts[back]
+	if len(live) > contexts && !over(live[int(p.PSN)%len(live)]) {
+		return c, 0 // one of them tells seldom enough that others are over
+	}
+	if live = slices.DeleteFunc(live, over); len(live) > 0 {
 		t.contexts[back] = live
 	}
 	found, n := uint32(0), 0
@@ -98,7 +102,7 @@ func (t *Transport) pairContexts(c *connection, p *packet.Packet, key, back uint
 			found, n = i, n+1
 		}
 	}
-	if n != 1 || len(live) > contexts {
+	if n != 1 || len(live) > contexts || t.crowded(p) {
 		return c, 0
 	}
 	to := t.pairs.at(found)

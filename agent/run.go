@@ -14,8 +14,8 @@ import (
 	"ibwitness/verifier"
 )
 
-// MaxWorkers is up to how many workers are of use: a packet's shard is noted in a byte.
-const MaxWorkers = 1 << 8
+// MaxWorkers is up to how many workers are of use.
+const MaxWorkers = packet.Buckets
 
 // Run verifies everything that src delivers. The result does not depend on the number of workers. It is valid for what was read even
 // when an error is returned: what src said of a file that is cut or turns to garbage, or the context's error.
@@ -137,6 +137,7 @@ func (s *shard) step(w *work, me, shards int, several bool) {
 		}
 	}
 	s.t.pauses(w, me, shards)
+	defer s.t.Rec.Trim()
 	if shards == 1 {
 		s.t.Packets(w.packets)
 		return
@@ -240,6 +241,7 @@ func (e *engine) each(w *work, t *Transport) {
 	if s := e.shards[0]; s.made != nil {
 		s.tell()
 	}
+	t.Rec.Trim()
 }
 
 // done gives a batch back and tells the progress.

@@ -15,7 +15,7 @@ func (t *Transport) foreign(p *packet.Packet) bool {
 
 // shardOf is the shard that a packet belongs to.
 func shardOf(p *packet.Packet, shards int) int {
-	return int(hashHosts(p.Src, p.Dst) >> 32 % uint64(shards))
+	return bucketOf(p) % shards
 }
 
 // tables judges a packet by the tables of the subnet, where some are known.

@@ -36,6 +36,8 @@ type host struct {
 	marks    [2]*verifier.Marks // by the direction of the marked packets
 	// answered says, by direction, that a response was seen that could not be told to answer any connection.
 	answered [2]bool
+	// waiting counts, by direction, the connections of which that direction was seen, and not the other.
+	waiting [2]int32
 	// unpaired lists, by direction, connections whose responses are not known yet.
 	unpaired [2][]uint32
 	// connections lists the first connections of the pair of hosts, as many as are watched and one more, by the direction in which their
@@ -60,11 +62,6 @@ func mix(x uint64) uint64 {
 }
 
 func less(a, b packet.Addr) bool { return a.Hi < b.Hi || a.Hi == b.Hi && a.Lo < b.Lo }
-
-// hashHosts is the same for both directions of a pair of addresses.
-func hashHosts(a, b packet.Addr) uint64 {
-	return keyed.Four(a.Lo^b.Lo, a.Lo+b.Lo, a.Hi^b.Hi, a.Hi+b.Hi)
-}
 
 // find returns the number of the pair of addresses and the direction: 0 when src is the smaller one, or equal.
 func (h *hosts) find(src, dst packet.Addr) (index uint32, dir uint32) {

@@ -18,40 +18,41 @@ import (
 // Transport is the transport agent of one shard of the engine: it owns the QPs of its pairs of addresses and their verifiers. It has
 // no goroutine and no clock of its own, and is not safe for concurrent use.
 type Transport struct {
-	Rec      rule.Recorder
-	index    index // of the findings, while strangers are compared with them
-	ver      *verifier.Verifier
-	services [8]service
-	near     map[packet.Addr]bool
-	hosts    hosts
-	flows    flows
-	routes   routes
-	contexts map[uint64][]uint32 // connections of RD of which one direction is known, by their hosts and the direction: see way
-	ahead    ahead
-	pairs    pairs
-	match    passive.Matcher
-	cm       *passive.Agent
-	gmp      *gmp.Verifier
-	talks    *cm.Verifier
-	towards  map[towards]hcaagent.QP // connected QPs that an HCA agent told of, by where they send; zero: several do
-	resolved map[told]*fact          // QPs that SIDR or an HCA agent told of
-	fresh    map[hcaagent.QP]bool    // of them, those whose start PSN is known and that have sent nothing yet
-	bound    map[hcaagent.QP]uint32  // QPs that CM connected: connection · 2 + end
-	repeats  repeats
-	repeated uint64
-	between  crossings
-	short    uint64
-	unjudged uint64 // see Result.Unjudged
-	opened   Open
-	smp      *smp.Verifier
-	shard    int // of how many, each with its own transport agent
-	shards   int
-	queues   *cq.Agent       // where verbs events are known
-	live     []*hcaagent.Log // to which events are still added
-	lossy    bool            // the capture says that it dropped packets
-	serials  uint64          // of connections that a survey has seen
-	links    *link.Verifier  // nil: no tap is on a link
-	sent     packet.Packet   // that is compared with pause frames
+	Rec       rule.Recorder
+	index     index // of the findings, while strangers are compared with them
+	ver       *verifier.Verifier
+	services  [8]service
+	near      map[packet.Addr]bool
+	hosts     hosts
+	flows     flows
+	routes    routes
+	contexts  map[uint64][]uint32 // connections of RD of which one direction is known, by their hosts and the direction: see way
+	ahead     ahead
+	pairs     pairs
+	newcomers newcomers
+	match     passive.Matcher
+	cm        *passive.Agent
+	gmp       *gmp.Verifier
+	talks     *cm.Verifier
+	towards   map[towards]hcaagent.QP // connected QPs that an HCA agent told of, by where they send; zero: several do
+	resolved  map[told]*fact          // QPs that SIDR or an HCA agent told of
+	fresh     map[hcaagent.QP]bool    // of them, those whose start PSN is known and that have sent nothing yet
+	bound     map[hcaagent.QP]uint32  // QPs that CM connected: connection · 2 + end
+	repeats   repeats
+	repeated  uint64
+	between   crossings
+	short     uint64
+	unjudged  uint64 // see Result.Unjudged
+	opened    Open
+	smp       *smp.Verifier
+	shard     int // of how many, each with its own transport agent
+	shards    int
+	queues    *cq.Agent       // where verbs events are known
+	live      []*hcaagent.Log // to which events are still added
+	lossy     bool            // the capture says that it dropped packets
+	serials   uint64          // of connections that a survey has seen
+	links     *link.Verifier  // nil: no tap is on a link
+	sent      packet.Packet   // that is compared with pause frames
 	// Several says that the frames come from several taps, so that a packet may be seen more than once.
 	Several bool
 }
@@ -147,10 +148,22 @@ func (t *Transport) unknown(p *packet.Packet) {
 		t.tooShort(p)
 		return
 	}
+	if t.newcomers.full > 0 && t.turnedAway(p) {
+		return
+	}
+	connections, pairs := t.pairs.n, len(t.hosts.list)
 	host, dir := t.hosts.find(p.Src, p.Dst)
 	if h := &t.hosts.list[host]; h.first == 0 {
 		h.first = p.Time
 	}
+	t.judge(p, host, dir)
+	if t.pairs.n > connections || len(t.hosts.list) > pairs {
+		t.begun(p, connections, pairs)
+	}
+}
+
+// judge has the service agent of a packet verify it.
+func (t *Transport) judge(p *packet.Packet, host, dir uint32) {
 	switch p.Opcode.Service() {
 	case packet.RC, packet.UC, packet.XRC:
 		t.connected(p, host, dir)
@@ -336,7 +349,7 @@ func (t *Transport) count(c *connection, from int, p *packet.Packet) {
 // newConnection begins a connection with its first packet: only the destination QPN is known.
 func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64) (uint32, *connection) {
 	i, c := t.pairs.add()
-	c.Service, c.Encap, c.Lossy = p.Opcode.Service(), p.Encap, t.lossy
+	c.Service, c.Encap, c.Lossy = p.Opcode.Service(), p.Encap, t.lossy || t.crowded(p)
 	c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
 	a, b := &c.Ends[0], &c.Ends[1]
 	a.Addr, a.Near = p.Src, t.isNear(p.Src, p.SGID)
@@ -347,6 +360,9 @@ func (t *Transport) newConnection(p *packet.Packet, host, dir uint32, key uint64
 	}
 	t.flows.put(key, 0, i<<1, c)
 	t.watch(host, dir, i, 0)
+	if c.Reliable() {
+		t.hosts.list[host].waiting[dir]++
+	}
 	if c.Reliable() && p.Info().Request && connectable(p.DestQP) {
 		if l := &t.hosts.list[host].unpaired[dir]; len(*l) <= 4*searched {
 			*l = append(*l, i)

@@ -1,0 +1,187 @@
+package agent
+
+import (
+	"ibwitness/packet"
+	"ibwitness/verifier/smp"
+)
+
+// A flood of packets that each belong to a connection of their own would cost many times what other traffic does. So of the pairs of hosts of a bucket only so
+// many connections of few packets are followed at once; while there are as many, a packet that would begin another one is counted and not judged, until its flow
+// has shown that it goes on. Ordinary traffic does not come near the limit, and which packets are judged does not depend on the number of workers, as the pairs of
+// hosts of a bucket have one.
+
+const (
+	// mostNew is how many connections of few packets a bucket may have.
+	mostNew = 4096
+	// grown is from how many packets on a connection is no newcomer any more.
+	grown = 16
+	// perHosts is how many connections the first one of a pair of hosts counts for: the pair costs more than that connection.
+	perHosts = 32
+	// persists is with which packet a flow is followed although there are too many newcomers.
+	persists = 4
+	// tallies is how many counters of packets that were turned away a bucket has. Half as many packets later all of them begin again, so that few flows
+	// share one.
+	tallies = 1 << 19
+)
+
+// bucket is what is kept of the newcomers among some pairs of hosts. The zero value has none.
+type bucket struct {
+	list   []newcomer
+	weight int     // of all in the list
+	looked int     // at which of them last
+	tally  []uint8 // packets that were turned away, by a hash of their flow
+	turned int     // how many there were since tally was cleared
+}
+
+// newcomer is a connection with few packets, or a pair of hosts without any.
+type newcomer struct {
+	c      *connection // nil: none
+	weight int
+}
+
+// stays reports whether it is one still.
+func (y *newcomer) stays() bool {
+	return y.c == nil || !y.c.dead && !y.c.leaving && y.c.Ends[0].Sums.Packets+y.c.Ends[1].Sums.Packets < grown
+}
+
+// bucketOf is the bucket of a packet's pair of hosts.
+func bucketOf(p *packet.Packet) int { return packet.Bucket(p.Src, p.Dst) }
+
+// newcomers are the connections that have just begun.
+type newcomers struct {
+	buckets [packet.Buckets]bucket
+	full    int // how many buckets have no room for a pair of hosts
+	turned  uint64
+}
+
+// turnedWhy says of packets that were turned away why they were not judged.
+const turnedWhy = "first packets of connections that began while very many others did: not judged, and of what follows nothing is proven by their absence"
+
+// turnedAway reports whether a packet begins a connection for which there is no room. It counts it then.
+func (t *Transport) turnedAway(p *packet.Packet) bool {
+	b := &t.newcomers.buckets[bucketOf(p)]
+	if b.weight <= mostNew-1-perHosts || smp.Is(p) {
+		return false
+	}
+	weight, way := 1, uint32(0)
+	if t.hosts.used > 0 {
+		way = t.hosts.slot(p.Src, p.Dst).way
+	}
+	switch {
+	case way == 0:
+		weight += perHosts
+	case p.IsCNP() || t.followed(p, uint64(way-1)):
+		return false
+	}
+	if b.room(&t.newcomers, weight) {
+		return false
+	}
+	if b.persists(p) {
+		return false
+	}
+	t.unjudged++
+	t.newcomers.turned++
+	if way > 0 {
+		t.hosts.list[(way-1)>>1].answered[(way-1)&1] = true // it may be an answer
+		t.ver.Unfollowed(p)
+	}
+	return true
+}
+
+// crowded reports whether packets of a pair of hosts, or of others in its bucket, were turned away.
+func (t *Transport) crowded(p *packet.Packet) bool {
+	return t.newcomers.turned > 0 && t.newcomers.buckets[bucketOf(p)].tally != nil
+}
+
+// followed reports whether a packet from one host to another is of a connection that is followed.
+func (t *Transport) followed(p *packet.Packet, way uint64) bool {
+	key, extra := way<<24|uint64(p.DestQP), uint32(0)
+	switch p.Opcode.Service() {
+	case packet.UD:
+		extra = p.SrcQP + 1
+	case packet.RD:
+		key, extra = way<<24|uint64(p.EEC), contextFlow
+	}
+	return t.flows.find(key, extra) != nil
+}
+
+// room reports whether a bucket has room for one more, and now and then looks at one that is there.
+func (b *bucket) room(all *newcomers, weight int) bool {
+	if len(b.list) > 0 && b.turned%4 == 0 {
+		b.looked++
+		if b.looked >= len(b.list) {
+			b.looked = 0
+		}
+		if y := &b.list[b.looked]; !y.stays() {
+			all.add(b, -y.weight)
+			last := len(b.list) - 1
+			*y, b.list[last] = b.list[last], newcomer{}
+			b.list = b.list[:last]
+		}
+	}
+	return b.weight+weight <= mostNew
+}
+
+// persists counts a packet that is turned away, and reports whether enough of its flow were.
+func (b *bucket) persists(p *packet.Packet) bool {
+	if b.turned++; b.turned > tallies/2 {
+		b.turned = 1
+		clear(b.tally)
+	}
+	if b.tally == nil {
+		b.tally = make([]uint8, tallies)
+	}
+	to := uint64(p.DestQP)<<24 | uint64(p.SrcQP)
+	if p.Opcode.Service() == packet.RD {
+		to = uint64(p.EEC)
+	}
+	n := &b.tally[mix(mix(p.Src.Lo*31+p.Dst.Lo)^mix(p.Src.Hi*31+p.Dst.Hi)^mix(to))%tallies]
+	*n = min(*n+1, persists)
+	return *n == persists
+}
+
+// add adds to the weight of a bucket.
+func (s *newcomers) add(b *bucket, weight int) {
+	const limit = mostNew - 1 - perHosts
+	if was := b.weight > limit; was != (b.weight+weight > limit) {
+		if s.full++; was {
+			s.full -= 2
+		}
+	}
+	b.weight += weight
+}
+
+// begun notes the connections, from the nth on, and the pairs of hosts that a packet began.
+func (t *Transport) begun(p *packet.Packet, n uint32, hosts int) {
+	s := &t.newcomers
+	b := &s.buckets[bucketOf(p)]
+	weight := (len(t.hosts.list) - hosts) * perHosts
+	for ; n < t.pairs.n; n++ {
+		y := newcomer{t.pairs.at(n), weight + 1}
+		s.add(b, y.weight)
+		b.list = append(b.list, y)
+		weight = 0
+	}
+	if weight > 0 {
+		s.add(b, weight)
+		b.list = append(b.list, newcomer{weight: weight})
+	}
+}
+
+// forget drops what is no newcomer any more, or leaves.
+func (s *newcomers) forget() {
+	for i := range s.buckets {
+		b := &s.buckets[i]
+		stay := b.list[:0]
+		weight := 0
+		for _, y := range b.list {
+			if y.c != nil && y.stays() {
+				stay = append(stay, y)
+				weight += y.weight
+			}
+		}
+		clear(b.list[len(stay):])
+		b.list, b.tally, b.turned = stay, nil, 0
+		s.add(b, weight-b.weight)
+	}
+}
