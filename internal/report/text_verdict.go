@@ -43,7 +43,9 @@ func (t *text) verdict() {
 		t.line("%s  %s", t.paint.verdict(v, head), t.bold(l))
 	}
 	if also := t.also(v); also != "" {
-		t.flow(strings.Repeat(" ", len(lead)), also)
+		for _, l := range styled(also, min(t.Width, 110)-len(lead)) {
+			t.line("%s%s", strings.Repeat(" ", len(lead)), l)
+		}
 	}
 }
 
