@@ -47,7 +47,7 @@ Examples:
     ibwitness check --near 10.0.0.1 --near fe80::1 trace.pcap.gz
     ibwitness check --profile adaptive-retransmission,cnp-per-ip=4us trace.pcap
     ibwitness check trace.pcap --events client.jsonl --events server.jsonl
-    ibwitness check --format json trace.pcap | jq 'select(.kind=="finding" and .class=="violation")'
+    ibwitness check --format json trace.pcap | jq 'select(.class=="violation")'
     ibwitness check --fail-on warning nightly-*.pcap
     ibwitness check --html report.html trace.pcap
 

@@ -31,21 +31,20 @@ type grammar struct {
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version and exit."`
 }
 
-const about = `Verifies InfiniBand and RoCE traffic against the rules of the InfiniBand
-Architecture, and says who broke which rule, where, with the frames that prove it.
+const about = `Verifies InfiniBand and RoCE traffic against the rules of the InfiniBand Architecture, and says who broke which rule, where, with the frames that prove it.
 
 Examples:
-  ibwitness check trace.pcapng                  verify a capture
-  ibwitness check --near 10.0.0.1 trace.pcap    taken at 10.0.0.1: more can be proven
-  ibwitness check left.pcap right.pcap          two taps of one run
-  tcpdump -i mlx5_0 -w - | ibwitness check -    from a pipe; Ctrl-C ends it with a report
-  ibwitness check --format json trace.pcap      one JSON object a line
-  ibwitness watch -i eth0                       live traffic, metrics for Prometheus
-  ibwitness simulate examples/lost-ack.yaml     no capture at hand: simulate traffic
-  ibwitness rules RC-RSP-003                    what does this rule say?
 
-Exit status: 0 nothing violated, 1 violations found, 2 could not judge (unreadable
-input, no InfiniBand or RoCE packet in it, bad usage).`
+    ibwitness check trace.pcapng                # verify a capture
+    ibwitness check --near 10.0.0.1 trace.pcap  # taken there: proves more
+    ibwitness check left.pcap right.pcap        # two taps of one run
+    tcpdump -i mlx5_0 -w - | ibwitness check -  # from a pipe, until Ctrl-C
+    ibwitness check --format json trace.pcap    # one JSON object a line
+    ibwitness watch -i eth0                     # live traffic, for Prometheus
+    ibwitness simulate examples/lost-ack.yaml   # simulate traffic
+    ibwitness rules RC-RSP-003                  # what does this rule say?
+
+Exit status: 0 nothing violated, 1 violations found, 2 could not judge (unreadable input, no InfiniBand or RoCE packet in it, bad usage).`
 
 // exited carries the status with which kong wants to leave, after --help and --version.
 type exited int
@@ -94,7 +93,7 @@ func newParser(g *grammar, stdout, stderr io.Writer) (*kong.Kong, error) {
 		kong.Description(about),
 		kong.Vars{"version": versionLine(), "formats": strings.Join(report.Formats(), ",")},
 		kong.Writers(stdout, stderr),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100, NoAppDescFormat: true}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Exit(func(code int) { panic(exited(code)) }),
 	)
 }

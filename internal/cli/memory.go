@@ -15,7 +15,8 @@ func (c *watchCommand) heap() int64 {
 	return int64(c.Memory)<<20 - programSize - int64(len(c.Interface)*c.Sockets)*int64(c.Ring)<<20
 }
 
-// memory keeps the heap below a limit: the collector works harder the nearer it is, and where too much of it is in use, that is said.
+// memory keeps the heap below a limit: the collector works harder the nearer it is, and where too much of it is in use, that is said. What is in use is
+// known after each of its cycles only: it is kept to three quarters of the limit, which leaves room for what is opened, and for forgetting, until then.
 type memory struct {
 	limit  uint64
 	cycles uint64 // of the collector, after which what is in use is known again
@@ -23,13 +24,13 @@ type memory struct {
 }
 
 func newMemory(limit int64) *memory {
-	debug.SetMemoryLimit(limit)
+	debug.SetMemoryLimit(limit / 4 * 3)
 	m := &memory{limit: uint64(limit)}
 	m.sample[0].Name, m.sample[1].Name = "/gc/heap/live:bytes", "/gc/cycles/total:gc-cycles"
 	return m
 }
 
-// short reports whether something must be forgotten: half of the limit is in use, which leaves the collector as much to work with. It does not say so
+// short reports whether something must be forgotten: half of the limit is in use, which leaves the collector half as much to work with. It does not say so
 // again before the collector has seen what that brought.
 func (m *memory) short() bool {
 	metrics.Read(m.sample[:])

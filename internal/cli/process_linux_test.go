@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -21,9 +22,20 @@ import (
 // asCommand is the environment variable that makes the test's binary the command.
 const asCommand = "IBWITNESS_TEST_AS_COMMAND"
 
+// tellPeak is the environment variable that has the command leave in a file what /proc tells of it at its end: the peak that its parent is told includes the
+// parent's own.
+const tellPeak = "IBWITNESS_TEST_TELL_PEAK"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
-		os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
+		status := Main(os.Args[1:], os.Stdout, os.Stderr)
+		if path := os.Getenv(tellPeak); path != "" {
+			told, err := os.ReadFile("/proc/self/status")
+			if err := errors.Join(err, os.WriteFile(path, told, 0o600)); err != nil {
+				panic(err)
+			}
+		}
+		os.Exit(status)
 	}
 	drop = func(string) error { return nil } // this process needs its privileges
 	os.Exit(m.Run())

@@ -45,7 +45,7 @@ An adapter may have a fault, so that it can be seen how that shows: --faults lis
 Examples:
 
     ibwitness simulate examples/lost-ack.yaml
-    ibwitness simulate --write lost.pcapng --events lost.jsonl examples/lost-request.yaml
+    ibwitness simulate --write lost.pcapng examples/lost-ack.yaml
     ibwitness check lost.pcapng
 
 Exit status: as that of check.`

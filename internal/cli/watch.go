@@ -63,7 +63,7 @@ Examples:
     ibwitness watch -i eth0
     ibwitness watch -i eth0 -i eth1 --listen :9846 --web-config web.yaml
     ibwitness watch -i eth0 --write flight.pcapng
-    ibwitness watch -i mirror0 --promiscuous --repeats 1 | jq 'select(.class=="violation")'
+    ibwitness watch -i mirror0 --promiscuous | jq 'select(.class=="violation")'
 
 Ctrl-C or SIGTERM ends it. SIGHUP has it read --config and --web-config again: --repeats, --events and --log-level change at once, the other flags with the next start. Exit status: 0 ended by that; 2 it could not go on.`
 }

@@ -8,12 +8,10 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 const (
-	// mostClients is how many connections there are at a time; others wait.
+	// mostClients is how many connections there are at a time.
 	mostClients = 256
 	// spare are the descriptors that are kept for everything else: rings, the log, files of packets.
 	spare = 64
@@ -21,9 +19,10 @@ const (
 	idle, slow = time.Minute, 2 * time.Minute
 )
 
-// Listener limits how many clients are connected to l at a time, so that the program does not run out of descriptors.
+// Listener limits how many clients are connected to l at a time, so that the program does not run out of descriptors: one more takes the place of the one
+// that has been silent longest.
 func Listener(l net.Listener) net.Listener {
-	return netutil.LimitListener(l, clients(descriptors()))
+	return limit(l, clients(descriptors()))
 }
 
 // clients is how many of them a process that may have so many descriptors serves at a time.

@@ -99,7 +99,9 @@ func (c *Collector) matters(w *flowOf, at place, s surrounding) {
 
 // Ordered returns the flow without roles and with its ends in one order, so that findings against either end share it.
 func (w Flow) Ordered() Flow {
-	w[0].Role, w[1].Role = rule.NoRole, rule.NoRole
+	for i := range w {
+		w[i].Role, w[i].Node = rule.NoRole, rule.Node{}
+	}
 	a, b := &w[0], &w[1]
 	if b.Addr.Hi < a.Addr.Hi || b.Addr.Hi == a.Addr.Hi && (b.Addr.Lo < a.Addr.Lo || b.Addr.Lo == a.Addr.Lo && b.QPN < a.QPN) {
 		w[0], w[1] = w[1], w[0]

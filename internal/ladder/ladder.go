@@ -179,7 +179,7 @@ func ends(f *rule.Finding, flow Flow, left int) (out [2]End) {
 			o.QPN = &e.QPN
 		}
 		if flow.is(i^left, f.Accused) && (!flow.is(i^left^1, f.Accused) || i^left == 0) {
-			o.Role, o.Accused = f.Accused.Role.String(), f.Accused.Role < rule.Network
+			o.Role, o.Accused = f.Accused.Role.String(), f.Accused.Role < rule.Network && f.Class != rule.Event
 		}
 		out[i] = o
 	}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
@@ -19,11 +18,21 @@ func File(t testing.TB, name string) string {
 	return string(b)
 }
 
+// module is the folder of the module: tests begin in that of their package, which is below it.
+var module = func() string {
+	dir, _ := os.Getwd()
+	for up := dir; ; up = filepath.Dir(up) {
+		if _, err := os.Stat(filepath.Join(up, "go.mod")); err == nil {
+			return up
+		}
+		if up == filepath.Dir(up) {
+			return dir
+		}
+	}
+}()
+
 // tools is the folder in which make deps keeps things.
-func tools() string {
-	_, self, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(self), "..", "..", "bin", "tools")
-}
+func tools() string { return filepath.Join(module, "bin", "tools") }
 
 // Program returns the path of a program, which make deps installs or keeps in bin/tools. Where it is missing the test fails.
 func Program(t testing.TB, name string) string {

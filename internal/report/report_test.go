@@ -124,10 +124,9 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-// TestExitStatus is the table of docs/verdicts.md.
 // TestNarrow: on a terminal of 44 columns no line is wider, so that it breaks no word.
 func TestNarrow(t *testing.T) {
-	for name, run := range map[string]*Run{"violated": violated(), "unproven": unproven(), "open": open(), "warned": warned()} {
+	for name, run := range map[string]*Run{"violated": violated(), "unproven": unproven(), "open": open(), "warned": warned(), "missed": missed()} {
 		for _, color := range []bool{false, true} {
 			sink, err := New("text", Options{Width: 44, Color: color})
 			if err != nil {
@@ -138,7 +137,7 @@ func TestNarrow(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, l := range strings.Split(out.String(), "\n") {
-				if ansi.StringWidth(l) > 44 {
+				if ansi.StringWidth(l) > 44 || strings.HasSuffix(ansi.Strip(l), "-") {
 					t.Errorf("%s: %q", name, l)
 				}
 			}
@@ -146,6 +145,16 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// TestStyled: text with colours is broken at blanks only, not at the hyphens of names.
+func TestStyled(t *testing.T) {
+	got := styled("\x1b[2malso 1 rnr-wait-request and 12 sequence-nak\x1b[22m", 20)
+	want := []string{"\x1b[2malso 1", "rnr-wait-request and", "12 sequence-nak\x1b[22m"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestExitStatus is the table of docs/verdicts.md.
 func TestExitStatus(t *testing.T) {
 	with := func(r *Run, f FailOn) *Run {
 		r.FailOn = f

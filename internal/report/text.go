@@ -73,12 +73,21 @@ func (t *text) flow(margin, words string) {
 		t.line("%s%s", margin, words)
 		return
 	}
-	for i, l := range strings.Split(ansi.Wordwrap(words, room-4, ""), "\n") {
+	for i, l := range styled(words, room-4) {
 		if i == 1 {
 			margin += "    "
 		}
 		t.line("%s%s", margin, strings.TrimLeft(l, " "))
 	}
+}
+
+// unbroken is a hyphen at which ansi.Wordwrap does not break: names of rules and events have hyphens.
+const unbroken = "\u2011"
+
+// styled breaks text that may have colours at blanks into lines of at most width columns.
+func styled(words string, width int) []string {
+	kept := ansi.Wordwrap(strings.ReplaceAll(words, "-", unbroken), width, "")
+	return strings.Split(strings.ReplaceAll(kept, unbroken, "-"), "\n")
 }
 
 func (t *text) lines(lines []string) {

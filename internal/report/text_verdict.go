@@ -43,7 +43,9 @@ func (t *text) verdict() {
 		t.line("%s  %s", t.paint.verdict(v, head), t.bold(l))
 	}
 	if also := t.also(v); also != "" {
-		t.flow(strings.Repeat(" ", len(lead)), also)
+		for _, l := range styled(also, min(t.Width, 110)-len(lead)) {
+			t.line("%s%s", strings.Repeat(" ", len(lead)), l)
+		}
 	}
 }
 
@@ -91,26 +93,12 @@ func (t *text) unprovenErrors() (n int) {
 
 // also counts what the verdict line has not said.
 func (t *text) also(v Verdict) string {
-	var parts []string
-	if t.count.warnings > 0 && v != Warned {
-		parts = append(parts, count(t.count.warnings, "warning"))
+	c := &t.count
+	a := Also{Warnings: uint64(c.warnings), Notes: uint64(c.notes), Unproven: uint64(c.unproven), Suspicions: uint64(t.unprovenErrors()), Events: uint64(c.events), Open: t.res.Open.Requests}
+	if s := a.Sentence(v); s != "" {
+		return t.dim(s)
 	}
-	if t.count.notes > 0 {
-		parts = append(parts, count(t.count.notes, "note"))
-	}
-	if n := t.count.unproven; n > 0 && v != NotProven {
-		parts = append(parts, number(n)+" not proven")
-	}
-	if t.count.events > 0 {
-		parts = append(parts, count(t.count.events, "event"))
-	}
-	if n := t.res.Open.Requests; n > 0 && v != Open {
-		parts = append(parts, count(n, "request")+" without a response")
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return t.dim("also " + enumerate(parts))
+	return ""
 }
 
 // nothing explains a capture without a packet to judge.

@@ -131,7 +131,7 @@ func flow(f ladder.Flow, conns []agent.Connection) ladder.Flow {
 
 func (s *Summary) finished(m *Model) {
 	r := m.done.run.Result
-	s.Verdict = m.done.run.Verdict().String()
+	s.verdict = m.done.run.Verdict()
 	s.Packets, s.RDMA, s.Dropped, s.Repeated, s.Undecoded = r.Packets, r.RDMA, r.Dropped, r.Repeated, r.Undecoded
 	s.Open, s.open = r.Open.Requests, r.Open
 	s.Connections = len(r.Connections)

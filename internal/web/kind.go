@@ -42,6 +42,11 @@ func kindOf(f *rule.Finding) kind {
 	return note
 }
 
+// suspect reports whether a finding would be a violation of severity error if it were proven.
+func suspect(f *rule.Finding) bool {
+	return f.Class == rule.Unproven && f.Rule.Row().Severity == rule.Error
+}
+
 // kinds is a set of them.
 type kinds [numKinds]bool
 

@@ -34,17 +34,26 @@ type Model struct {
 	lastID   uint64            // of the newest entry that there ever was
 	counts   byKind            // of entries, as all counts that follow
 	times    byKind            // of findings: those that an entry represents
-	suspects uint64            // not proven, of severity error
+	suspects tally             // not proven, of severity error
 	byRule   [rule.NumRules]byKind
-	newest   [rule.NumRules]int64    // time of the newest finding of each rule
-	accused  map[packet.Addr]*byKind // the first so many
-	others   byKind                  // against further ones
-	troubled map[ladder.Flow]*byKind // violations, warnings and what is not proven, by connection: the first so many
+	newest   [rule.NumRules]int64     // time of the newest finding of each rule
+	accused  map[packet.Addr]*against // the first so many
+	others   against                  // further ones
+	troubled map[ladder.Flow]*byKind  // violations, warnings and what is not proven, by connection: the first so many
 	timeline timeline
 	status   agent.Status
 	done     *finished
 	start    int64 // of the run, in nanoseconds since the Unix epoch; 0: not known yet
 	conns    connections
+}
+
+// tally is how many entries there are, and how many findings these represent.
+type tally struct{ entries, times uint64 }
+
+// against is how many findings there are against an endpoint.
+type against struct {
+	byKind
+	suspects uint64 // of what is not proven: that of severity error
 }
 
 const (
@@ -60,7 +69,7 @@ func NewModel(o Options) *Model {
 			o.Most = 10_000
 		}
 	}
-	m := &Model{opt: o, now: time.Now, rows: map[uint64]*entry{}, accused: map[packet.Addr]*byKind{}, troubled: map[ladder.Flow]*byKind{}}
+	m := &Model{opt: o, now: time.Now, rows: map[uint64]*entry{}, accused: map[packet.Addr]*against{}, troubled: map[ladder.Flow]*byKind{}}
 	for k := range m.stores {
 		m.stores[k] = store{most: o.Most, first: !o.Live}
 	}
@@ -90,6 +99,9 @@ func (m *Model) Found(list []rule.Finding) (listed []rule.Finding) {
 			continue
 		}
 		m.times[k]++
+		if suspect(&f) {
+			m.suspects.times++
+		}
 		m.newest[f.Rule] = max(m.newest[f.Rule], f.Time)
 		m.stores[k].again(m.rows[e.ID])
 	}
@@ -107,6 +119,9 @@ func (m *Model) list(e *report.Entry) {
 	m.lastID = e.ID
 	m.count(f, 1)
 	m.times[k] += e.Times()
+	if suspect(f) {
+		m.suspects.times += e.Times()
+	}
 	m.newest[f.Rule] = max(m.newest[f.Rule], e.Last().Time)
 	if gone := m.stores[k].add(m.rows, &entry{Entry: e, ids: []uint64{e.ID}}); gone != nil {
 		m.folder.Forget(gone.Entry)
@@ -118,19 +133,22 @@ func (m *Model) count(f *rule.Finding, by int) {
 	k, d := kindOf(f), uint64(by) // -1 wraps, and takes one away
 	m.counts[k] += d
 	m.byRule[f.Rule][k] += d
-	if k == unproven && f.Rule.Row().Severity == rule.Error {
-		m.suspects += d
+	if suspect(f) {
+		m.suspects.entries += d
 	}
 	if k != event && !f.Accused.Addr.IsZero() {
 		n := m.accused[f.Accused.Addr]
 		if n == nil && len(m.accused) < mostAccused {
-			n = new(byKind)
+			n = new(against)
 			m.accused[f.Accused.Addr] = n
 		}
 		if n == nil {
 			n = &m.others
 		}
-		n[k] += d
+		n.byKind[k] += d
+		if suspect(f) {
+			n.suspects += d
+		}
 	}
 	if k != event {
 		key := ladder.FlowOf(f).Ordered()

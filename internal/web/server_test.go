@@ -46,8 +46,12 @@ func finishedServer(tb testing.TB, files ...string) *httptest.Server {
 	if err := c.Prepare(); err != nil {
 		tb.Fatal(err)
 	}
-	s := httptest.NewServer(NewServer(m, c))
-	tb.Cleanup(s.Close)
+	page := NewServer(m, c)
+	s := httptest.NewServer(page)
+	tb.Cleanup(func() {
+		page.Close() // the events that a browser listens to
+		s.Close()
+	})
 	return s
 }
 
@@ -89,14 +93,14 @@ type answered struct {
 func TestFinished(t *testing.T) {
 	s := finishedServer(t, capture)
 	var sum struct {
-		Verdict, Sentence string
-		Counts            map[string]int
-		RDMA              int
-		Rules             report.Coverage
-		Accused           []struct{ Address string }
+		Verdict, Sentence, Also string
+		Counts                  map[string]int
+		RDMA                    int
+		Rules                   report.Coverage
+		Accused                 []struct{ Address string }
 	}
 	get(t, s, "/api/summary", 200, &sum)
-	if sum.Verdict != "VIOLATED" || sum.Sentence != "4 violations of 1 rule by 10.77.0.2" || sum.Counts["violation"] != 4 || sum.Counts["event"] != 20 || sum.RDMA != 24 || sum.Rules.Exercised == 0 {
+	if sum.Verdict != "VIOLATED" || sum.Sentence != "4 violations of 1 rule by 10.77.0.2" || sum.Also != "also 1 not proven, 20 events and 4 requests without a response" || sum.Counts["violation"] != 4 || sum.Counts["event"] != 20 || sum.RDMA != 24 || sum.Rules.Exercised == 0 {
 		t.Errorf("%+v", sum)
 	}
 	for query, want := range map[string]int{
@@ -308,7 +312,7 @@ func TestSystematic(t *testing.T) {
 		t.Errorf("for the third one stands %+v", got.Opened)
 	}
 	s := m.Summary()
-	if s.Counts[violation] != 8 || s.Times[violation] != 1007 || s.Sentence != "8 violations of 2 rules by 10.0.0.0, 10.0.0.125, 10.0.0.250 and 5 more, 1,007 times in all" {
+	if s.Counts[violation] != 8 || s.Times[violation] != 1007 || s.Sentence != "8 violations of 2 rules by 10.0.0.0, 10.0.0.125, 10.0.0.250 and 5 others, 1,007 times in all" {
 		t.Errorf("%v, %v: %s", s.Counts, s.Times, s.Sentence)
 	}
 	if s.Accused[0].Counts[violation] != 1 || s.ByRule[1].Counts[violation] != 1 {

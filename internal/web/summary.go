@@ -20,6 +20,7 @@ type Summary struct {
 	Changed  uint64 `json:"changed"` // raised with each change
 	Verdict  string `json:"verdict"` // as check says it
 	Sentence string `json:"sentence"`
+	Also     string `json:"also"`   // what is counted beside the verdict
 	Counts   byKind `json:"counts"` // one that represents others as one
 	Times    byKind `json:"times"`  // these too
 
@@ -40,8 +41,10 @@ type Summary struct {
 	ByRule   []*RuleCount    `json:"by_rule"` // rules that findings are of, the gravest first
 	Accused  []*Accused      `json:"accused"` // the most accused
 	Others   byKind          `json:"others"`  // findings against endpoints that are not listed
+	verdict  report.Verdict
 	open     agent.Open
-	guilty   byKind        // how many endpoints there are findings against
+	suspects tally         // not proven, of severity error
+	guilty   []guilty      // the endpoints that there are findings against, the most accused first
 	Timeline *timelineJSON `json:"timeline,omitempty"`
 	Left     byKind        `json:"left"` // findings that are not kept
 
@@ -69,6 +72,12 @@ type Accused struct {
 
 const shownAccused = 100
 
+// guilty is an endpoint that there are findings against.
+type guilty struct {
+	addr packet.Addr
+	*against
+}
+
 // Summary tells the verdict and what it rests on.
 func (m *Model) Summary() *Summary {
 	m.mu.Lock()
@@ -88,6 +97,7 @@ func (m *Model) Summary() *Summary {
 		s.ByRule = append(s.ByRule, &RuleCount{row.ID, row.Name, row.Severity.String(), rule.ID(id).IsEvent(), n, stamp(m.newest[id])})
 	}
 	slices.SortStableFunc(s.ByRule, func(a, b *RuleCount) int { return graver(&a.Counts, &b.Counts) })
+	s.suspects = m.suspects
 	s.accused(m)
 	if m.done != nil {
 		s.finished(m)
@@ -95,7 +105,9 @@ func (m *Model) Summary() *Summary {
 		s.live(m)
 	}
 	s.Timeline = m.timeline.json()
-	s.Sentence = sentence(s)
+	s.Verdict, s.Sentence = s.verdict.String(), sentence(s)
+	also := report.Also{Warnings: m.counts[warning], Notes: m.counts[note], Unproven: m.counts[unproven], Suspicions: m.suspects.entries, Events: m.counts[event], Open: s.Open}
+	s.Also = also.Sentence(s.verdict)
 	return s
 }
 
@@ -110,24 +122,16 @@ func graver(a, b *byKind) int {
 }
 
 func (s *Summary) accused(m *Model) {
-	type counted struct {
-		addr packet.Addr
-		*byKind
-	}
-	list := make([]counted, 0, len(m.accused))
 	for a, n := range m.accused {
-		for k := range n {
-			s.guilty[k] += min(n[k], 1)
-		}
-		list = append(list, counted{a, n})
+		s.guilty = append(s.guilty, guilty{a, n})
 	}
-	slices.SortFunc(list, func(a, b counted) int {
-		return cmp.Or(graver(a.byKind, b.byKind), cmp.Compare(a.addr.Hi, b.addr.Hi), cmp.Compare(a.addr.Lo, b.addr.Lo))
+	slices.SortFunc(s.guilty, func(a, b guilty) int {
+		return cmp.Or(graver(&a.byKind, &b.byKind), cmp.Compare(a.addr.Hi, b.addr.Hi), cmp.Compare(a.addr.Lo, b.addr.Lo))
 	})
-	s.Others = m.others
-	for i, c := range list {
+	s.Others = m.others.byKind
+	for i, c := range s.guilty {
 		if i < shownAccused {
-			s.Accused = append(s.Accused, &Accused{c.addr.String(), *c.byKind})
+			s.Accused = append(s.Accused, &Accused{c.addr.String(), c.byKind})
 			continue
 		}
 		for k, n := range c.byKind {
@@ -153,62 +157,32 @@ func (s *Summary) live(m *Model) {
 	s.Rules = report.CoverageOf(&agent.Result{Cover: st.Cover})
 	switch {
 	case m.counts[violation] > 0:
-		s.Verdict = report.Violated.String()
-	case m.suspects > 0:
-		s.Verdict = report.NotProven.String()
+		s.verdict = report.Violated
+	case m.suspects.entries > 0:
+		s.verdict = report.NotProven
 	case st.RDMA <= st.Unjudged+st.Repeated:
-		s.Verdict = report.NotJudged.String()
+		s.verdict = report.NotJudged
 	case st.Open.Requests > 0:
-		s.Verdict = report.Open.String()
+		s.verdict = report.Open
 	default:
-		s.Verdict = report.Clean.String()
+		s.verdict = report.Clean
 	}
 }
 
 // sentence says the verdict in words, as the first lines of check do.
 func sentence(s *Summary) string {
-	broken, accused, guilty := 0, []string{}, uint64(0)
-	of := func(k kind) {
-		guilty = s.guilty[k]
-		for _, r := range s.ByRule {
-			if r.Counts[k] > 0 {
-				broken++
-			}
-		}
-		for _, a := range s.Accused {
-			if a.Counts[k] > 0 {
-				accused = append(accused, a.Address)
-			}
-		}
-	}
-	tell := func(k kind, noun, whom string) string {
-		of(k)
-		const most = 3
-		t := fmt.Sprintf("%s of %s", count(s.Counts[k], noun), count(uint64(broken), "rule"))
-		switch {
-		case guilty == 0:
-		case guilty <= most:
-			t += " " + whom + " " + enumerate(accused)
-		default:
-			t += " " + whom + " " + enumerate(append(accused[:most:most], grouped(guilty-most)+" more"))
-		}
-		if n := s.Times[k]; n > s.Counts[k] {
-			t += ", " + grouped(n) + " times in all"
-		}
-		return t
-	}
-	switch s.Verdict {
-	case report.Violated.String():
-		return tell(violation, "violation", "by")
-	case report.Warned.String():
-		return tell(warning, "warning", "by")
-	case report.NotProven.String():
-		return "no violation is proven; open: " + tell(unproven, "suspicion", "against")
-	case report.Incomplete.String():
+	switch s.verdict {
+	case report.Violated:
+		return s.breach(violation, "violation", "by")
+	case report.Warned:
+		return s.breach(warning, "warning", "by")
+	case report.NotProven:
+		return "no violation is proven; open: " + s.breach(unproven, "suspicion", "against")
+	case report.Incomplete:
 		return "nothing violated in the part that was judged"
-	case report.Open.String():
+	case report.Open:
 		return fmt.Sprintf("nothing violated; %d of %d rules exercised; %s", s.Rules.Exercised, s.Rules.Total, report.OpenRequests(&s.open))
-	case report.NotJudged.String():
+	case report.NotJudged:
 		if s.RDMA > 0 {
 			return report.Unjudged(s.RDMA, s.NotJudged)
 		}
@@ -218,6 +192,39 @@ func sentence(s *Summary) string {
 		return "no InfiniBand or RoCE packet in " + count(s.Packets, "frame")
 	}
 	return fmt.Sprintf("nothing violated; %d of %d rules exercised", s.Rules.Exercised, s.Rules.Total)
+}
+
+// breach counts findings of a kind, their rules and who is accused: "4 violations of 2 rules by 10.0.0.2". Of what is not proven only that of severity
+// error counts.
+func (s *Summary) breach(k kind, noun, whom string) string {
+	broken := uint64(0)
+	for _, r := range s.ByRule {
+		if r.Counts[k] > 0 && (k != unproven || r.Severity == rule.Error.String()) {
+			broken++
+		}
+	}
+	var who []string
+	for _, g := range s.guilty {
+		if n := g.byKind[k]; k == unproven && g.suspects > 0 || k != unproven && n > 0 {
+			who = append(who, g.addr.String())
+		}
+	}
+	const most = 3
+	if len(who) > most+1 {
+		who = append(who[:most], count(uint64(len(who)-most), "other"))
+	}
+	found := tally{s.Counts[k], s.Times[k]}
+	if k == unproven {
+		found = s.suspects
+	}
+	t := fmt.Sprintf("%s of %s", count(found.entries, noun), count(broken, "rule"))
+	if len(who) > 0 {
+		t += " " + whom + " " + enumerate(who)
+	}
+	if found.times > found.entries {
+		t += ", " + grouped(found.times) + " times in all"
+	}
+	return t
 }
 
 func count(n uint64, noun string) string {

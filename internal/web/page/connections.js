@@ -3,7 +3,7 @@ import { num, short, rate, bytes, qp, plural, span, shows, showNames } from "./f
 import { Grid, searchBox } from "./grid.js";
 import { spark } from "./spark.js";
 
-const sorts = [["trouble", "Most trouble"], ["activity", "Most active"], ["retransmissions", "Most retransmissions"], ["rnr", "Most RNR NAKs"], ["packets", "Most packets"], ["bytes", "Most bytes"], ["first", "First seen"]];
+const sorts = [["trouble", "Most findings"], ["activity", "Most active"], ["retransmissions", "Most retransmissions"], ["rnr", "Most RNR NAKs"], ["packets", "Most packets"], ["bytes", "Most bytes"], ["first", "First seen"]];
 
 // Connections is the view of connections, with what each did lately.
 export class Connections {
@@ -12,7 +12,7 @@ export class Connections {
     this.grid = new Grid({
       label: "Connections", kind: "connections",
       columns: [
-        { name: "service", label: "Service" }, { name: "ends", label: "Endpoints" }, { name: "spark", label: "Rate" }, { name: "rate", label: "bit/s", numeric: true },
+        { name: "service", label: "Service" }, { name: "ends", label: "Endpoints" }, { name: "spark", label: "Rate" }, { name: "rate", label: "bit/s", numeric: true, title: "payload bits a second" },
         { name: "packets", label: "Packets", numeric: true, title: "packets, and payload" }, { name: "resent", label: "Retransmitted", title: "retransmitted request packets" }, { name: "rnr", label: "RNR NAKs" },
         { name: "naks", label: "NAKs", numeric: true }, { name: "trouble", label: "Findings" },
       ],

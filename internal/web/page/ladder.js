@@ -23,7 +23,7 @@ export function drawLadder(ladder, finding) {
     list.setAttribute("aria-activedescendant", options[at].id);
     if (!quiet) options[at].scrollIntoView({ block: "nearest" });
     const before = fields.scrollTop;
-    drawFields(fields, rows[at], ladder);
+    drawFields(fields, rows[at], ladder, finding);
     fields.scrollTop = before; // the same field of another packet stays in sight
   }
 
@@ -98,7 +98,7 @@ function rung(r, i, finding) {
     el("span", { class: "label" }, el("b", { text: word }), r.psn !== undefined && el("span", { class: "psn", text: psn(r.psn) }), rest && el("span", { class: "more", text: rest }),
       r.bad_icrc && el("span", { class: "flag", text: "bad ICRC" }), r.cut && el("span", { class: "flag", text: "cut" })),
     arrow(), el("span", { class: "tip", "aria-hidden": "true" })),
-  el("span", { class: "mark", text: r.mark === "offending" ? "actual" : r.mark === "proof" ? "proof" : "" }));
+  el("span", { class: "mark", text: r.mark === "offending" ? (finding.show === "event" ? "event" : "actual") : r.mark === "proof" ? "proof" : "" }));
 }
 
 // expectation stands below the offending packet: what should have been in its place. Where that is nothing, no arrow is drawn.
@@ -111,7 +111,7 @@ function expectation(r, finding) {
 }
 
 // drawFields shows every header field of a packet, and where its bytes stand.
-function drawFields(node, r, ladder) {
+function drawFields(node, r, ladder, finding) {
   const bytes = r.hex.match(/../g) || [];
   const dump = el("code", { class: "bytes", "aria-hidden": "true" });
   const cells = bytes.map((b) => el("span", { text: b }));
@@ -154,7 +154,7 @@ function drawFields(node, r, ladder) {
   const from = ladder.ends[r.from], to = ladder.ends[1 - r.from];
   replace(node,
     el("header", { class: "fields-head" },
-      el("h3", {}, `Frame ${num(r.frame)}`, r.mark && el("span", { class: `tag ${r.mark}`, text: r.mark === "proof" ? "proof" : "offending" })),
+      el("h3", {}, `Frame ${num(r.frame)}`, r.mark && el("span", { class: `tag ${r.mark}`, text: r.mark === "offending" && finding.show === "event" ? "event" : r.mark })),
       el("p", { class: "quiet", text: `${from.address} → ${to.address}` }),
       el("p", { class: "quiet", text: `${r.time.replace("T", " ").replace("Z", " UTC")} · ${plural(r.length, "byte")} on the wire` })),
     body, bytes.length ? dump : null);

@@ -61,8 +61,8 @@ export class Rules {
     const r = this.page.rules.get(this.page.state.rule);
     if (r) {
       const list = await this.chosen();
+      this.open(r); // it takes room from the list
       this.grid.select(list.findIndex((x) => x.id === r.id), true);
-      this.open(r);
     } else this.close();
   }
 
@@ -78,7 +78,7 @@ export class Rules {
       p.style.flexGrow = n;
       return p;
     }));
-    replace(this.cover, el("p", { class: "cover-text" }, el("b", { text: `${c.exercised} of ${c.total} rules were evaluated` }), el("span", { class: "quiet", text: "A rule that was never exercised was not verified." })), bar,
+    replace(this.cover, el("p", { class: "cover-text" }, el("b", { text: `${c.exercised} of ${c.total} rules exercised` }), el("span", { class: "quiet", text: "A rule that was never exercised was not verified." })), bar,
       el("ul", { class: "legend" }, parts.map(([k, n, t]) => el("li", {}, el("span", { class: `swatch r-${k}` }), el("b", { text: num(n) }), ` ${t}`))));
     replace(this.filter, states.map(([v, t]) => el("button", { type: "button", class: "toggle", "aria-pressed": (s.state || "all") === v ? "true" : "false", on: { click: () => this.change({ state: v === "all" ? "" : v }) } }, t)));
     if (moved && summary.live) this.page.learn().then(() => this.grid.refresh());

@@ -16,7 +16,7 @@ export function drawTop(node, s, o) {
       el("button", { class: "plain", type: "button", "aria-haspopup": "dialog", title: "Keys", on: { click: o.help } }, el("kbd", { text: "?" }), " keys")),
     el("div", { class: "verdict", "data-verdict": verdict },
       el("div", { class: "word" }, el("span", { class: "glyph", "aria-hidden": "true", text: glyphs[verdict] || "" }),
-        el("div", { class: "words" }, el("h1", { text: sealed }), el("p", { class: "sentence", text: s.sentence }), el("p", { class: "also", text: also(s) }))),
+        el("div", { class: "words" }, el("h1", { text: sealed }), el("p", { class: "sentence", text: s.sentence }), el("p", { class: "also", text: s.also }))),
       figures(s),
       s.timeline && drawTimeline(s)),
     remarks(s));
@@ -25,16 +25,6 @@ export function drawTop(node, s, o) {
 function logo() {
   return svg("svg", { class: "logo", viewBox: "0 0 16 16", "aria-hidden": "true" },
     svg("path", { d: "M3 1v14M13 1v14", class: "logo-rails" }), svg("path", { d: "M3 4l10 3M13 9L3 12", class: "logo-rungs" }));
-}
-
-function also(s) {
-  const c = s.counts, parts = [];
-  if (c.warning && s.verdict !== "WARNED") parts.push(plural(c.warning, "warning"));
-  if (c.note) parts.push(plural(c.note, "note"));
-  if (c.unproven && s.verdict !== "NOT PROVEN") parts.push(`${num(c.unproven)} not proven`);
-  if (c.event) parts.push(plural(c.event, "event"));
-  const last = parts.pop();
-  return last ? `also ${parts.length ? `${parts.join(", ")} and ` : ""}${last}` : "";
 }
 
 function figures(s) {
@@ -53,7 +43,7 @@ function figures(s) {
 }
 
 function remarks(s) {
-  const list = [...s.problems.map((p) => ["bad", p]), ...s.not_judged.map((n) => ["", `Not judged: ${num(n.count)} ${n.reason}`]), ...s.notes.map((n) => ["", n])];
+  const list = [...s.problems.map((p) => ["bad", p]), ...s.not_judged.map((n) => ["", `Not judged (${num(n.count)}): ${n.reason}`]), ...s.notes.map((n) => ["", n])];
   if (!list.length) return null;
   return el("details", { class: "remarks", open: s.problems.length > 0 }, el("summary", { text: plural(list.length, "remark") }), el("ul", {}, list.map(([c, t]) => el("li", { class: c, text: t }))));
 }
