@@ -11,7 +11,7 @@ import (
 // BenchmarkFlood verifies hostile traffic from memory. It reports what a packet costs in processor time, in times what one of clean traffic does, and
 // how many times as much as with half of the packets the run takes: two where the work for a packet is bounded.
 func BenchmarkFlood(b *testing.B) {
-	const packets = 100_000
+	const packets = 200_000
 	took := func(raw []byte) float64 {
 		runtime.GC()
 		start := cpuTime()

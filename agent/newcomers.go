@@ -18,10 +18,10 @@ const (
 	// perHosts is how many connections the first one of a pair of hosts counts for: the pair costs more than that connection.
 	perHosts = 32
 	// persists is with which packet a flow is followed although there are too many newcomers.
-	persists = 4
-	// tallies is how many counters of packets that were turned away a bucket has. Half as many packets later all of them begin again, so that few flows
-	// share one.
-	tallies = 1 << 19
+	persists = grown
+	// tallies is how many counters of packets that were turned away a bucket has. After perTally for each of them all begin again: no flow becomes one that goes on
+	// by sharing its counter with others.
+	tallies, perTally = 1 << 18, 4
 )
 
 // bucket is what is kept of the newcomers among some pairs of hosts. The zero value has none.
@@ -124,7 +124,7 @@ func (b *bucket) room(all *newcomers, weight int) bool {
 
 // persists counts a packet that is turned away, and reports whether enough of its flow were.
 func (b *bucket) persists(p *packet.Packet) bool {
-	if b.turned++; b.turned > tallies/2 {
+	if b.turned++; b.turned > tallies*perTally {
 		b.turned = 1
 		clear(b.tally)
 	}

@@ -1,6 +1,9 @@
 package packet
 
-import "hash/crc32"
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
 
 // Trace is what is kept of a packet to recognise it when it is retransmitted: 16 bytes instead of its content. The ICRC depends
 // on all the bytes that it covers.
@@ -65,20 +68,23 @@ func SameContent(q *Packet, earlier Trace) bool {
 	// From the identification on the difference fits in a buffer of fixed size, but for IP options and extension headers: these
 	// are zero in the difference as the payload is.
 	crc := uint32(zeroState)
-	if q.Has&HasIPv4 != 0 {
-		id := t.IPID ^ earlier.IPID
+	id, port, flags := t.IPID^earlier.IPID, t.SrcPort^earlier.SrcPort, t.Flags^earlier.Flags
+	if id|port|uint16(flags&(TraceMigReq|TraceAckReq)) == 0 {
+		return t.ICRC == earlier.ICRC
+	}
+	if q.Has&HasIPv4 != 0 && id != 0 {
 		crc = crc32.Update(crc, crc32.IEEETable, []byte{byte(id >> 8), byte(id)})
 		crc = zerosCRC(crc, q.BTHOff-udpSize-6)
 	}
-	if q.Has&HasUDP != 0 {
-		port := t.SrcPort ^ earlier.SrcPort
-		crc = crc32.Update(crc, crc32.IEEETable, []byte{byte(port >> 8), byte(port), 0, 0, 0, 0, 0, 0})
-	}
-	var bth [bthSize]byte
-	flags := t.Flags ^ earlier.Flags
+	var header [udpSize + bthSize]byte
+	udp, bth := header[:udpSize], header[udpSize:]
+	binary.BigEndian.PutUint16(udp, port)
 	bth[1] = bit(flags&TraceMigReq != 0, 0x40)
 	bth[8] = bit(flags&TraceAckReq != 0, 0x80)
-	crc = crc32.Update(crc, crc32.IEEETable, bth[:])
+	if q.Has&HasUDP == 0 {
+		udp = nil
+	}
+	crc = crc32.Update(crc, crc32.IEEETable, header[udpSize-len(udp):])
 	crc = zerosCRC(crc, int(layouts[q.Opcode].size)+int(t.Len))
 	return ^crc == t.ICRC^earlier.ICRC
 }

@@ -23,7 +23,9 @@ type More struct {
 type beyond struct {
 	kept    [NumRules]*keptCount
 	waiting int // how many of the list are beyond, and have yet to be dropped
-	more    map[More]uint64
+	more    map[More]*uint64
+	last    More // that was counted, where counted is not nil
+	counted *uint64
 }
 
 // keptCount is how many findings of a rule are kept, by class and bucket.
@@ -56,10 +58,18 @@ func (x *beyond) add(f *Finding) bool {
 
 // count counts a finding that is not kept.
 func (x *beyond) count(m More) {
-	if x.more == nil {
-		x.more = map[More]uint64{}
+	if x.counted == nil || m != x.last {
+		if x.more == nil {
+			x.more = map[More]*uint64{}
+		}
+		n := x.more[m]
+		if n == nil {
+			n = new(uint64)
+			x.more[m] = n
+		}
+		x.last, x.counted = m, n
 	}
-	x.more[m]++
+	*x.counted++
 }
 
 // Alike counts an event that Full says will not be kept, in place of Add.
@@ -104,9 +114,9 @@ func (r *Recorder) More() []More {
 	r.drop()
 	var list []More
 	for m, n := range r.beyond.more {
-		m.Count = n
+		m.Count = *n
 		list = append(list, m)
 	}
-	r.beyond.more = nil
+	r.beyond.more, r.beyond.counted = nil, nil
 	return list
 }
