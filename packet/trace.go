@@ -72,20 +72,23 @@ func SameContent(q *Packet, earlier Trace) bool {
 	if id|port|uint16(flags&(TraceMigReq|TraceAckReq)) == 0 {
 		return t.ICRC == earlier.ICRC
 	}
-	if q.Has&HasIPv4 != 0 && id != 0 {
-		crc = crc32.Update(crc, crc32.IEEETable, []byte{byte(id >> 8), byte(id)})
-		crc = zerosCRC(crc, q.BTHOff-udpSize-6)
+	var b [128]byte // one pass over it takes less time than several over parts
+	bth, rest := 0, int(layouts[q.Opcode].size)+int(t.Len)
+	if q.Has&HasUDP != 0 {
+		bth = udpSize
 	}
-	var header [udpSize + bthSize]byte
-	udp, bth := header[:udpSize], header[udpSize:]
-	binary.BigEndian.PutUint16(udp, port)
-	bth[1] = bit(flags&TraceMigReq != 0, 0x40)
-	bth[8] = bit(flags&TraceAckReq != 0, 0x80)
-	if q.Has&HasUDP == 0 {
-		udp = nil
+	if options := q.BTHOff - udpSize - 6; q.Has&HasIPv4 != 0 && options >= 0 && options <= 64 {
+		binary.BigEndian.PutUint16(b[:], id)
+		bth += 2 + options
 	}
-	crc = crc32.Update(crc, crc32.IEEETable, header[udpSize-len(udp):])
-	crc = zerosCRC(crc, int(layouts[q.Opcode].size)+int(t.Len))
+	if q.Has&HasUDP != 0 {
+		binary.BigEndian.PutUint16(b[bth-udpSize:], port)
+	}
+	b[bth+1] = bit(flags&TraceMigReq != 0, 0x40)
+	b[bth+8] = bit(flags&TraceAckReq != 0, 0x80)
+	n := min(len(b), bth+bthSize+rest)
+	crc = crc32.Update(crc, crc32.IEEETable, b[:n])
+	crc = zerosCRC(crc, bth+bthSize+rest-n)
 	return ^crc == t.ICRC^earlier.ICRC
 }
 

@@ -21,28 +21,36 @@ type More struct {
 
 // beyond counts findings of each rule by bucket, and those that are beyond what is kept.
 type beyond struct {
-	kept    [NumRules]*keptCount
+	kept    [NumRules][Violation + 1]*keptCount
 	waiting int // how many of the list are beyond, and have yet to be dropped
 	more    map[More]*uint64
-	last    More // that was counted, where counted is not nil
-	counted *uint64
 }
 
-// keptCount is how many findings of a rule are kept, by class and bucket.
-type keptCount [Violation + 1][packet.Buckets]uint16
+// keptCount is how many findings of a rule and class are kept, by bucket, and what was counted last that is not.
+type keptCount struct {
+	kept    [packet.Buckets]uint16
+	last    More
+	counted *uint64 // for last; nil: none
+}
 
 // Full reports whether further findings of a rule and class on packets between two hosts will not be kept, so that they need no texts.
 func (r *Recorder) Full(id ID, class Class, a, b packet.Addr) bool {
-	k := r.beyond.kept[id]
-	return k != nil && k[class][packet.Bucket(a, b)] >= mostAlike
+	k := r.beyond.kept[id][class]
+	return k != nil && k.kept[packet.Bucket(a, b)] >= mostAlike
+}
+
+// kind is where findings of a rule and class are counted.
+func (x *beyond) kind(id ID, class Class) *keptCount {
+	k := &x.kept[id][class]
+	if *k == nil {
+		*k = new(keptCount)
+	}
+	return *k
 }
 
 // of is where findings like one are counted.
 func (x *beyond) of(f *Finding) *uint16 {
-	if x.kept[f.Rule] == nil {
-		x.kept[f.Rule] = new(keptCount)
-	}
-	return &x.kept[f.Rule][f.Class][packet.Bucket(f.Accused.Addr, f.Peer.Addr)]
+	return &x.kind(f.Rule, f.Class).kept[packet.Bucket(f.Accused.Addr, f.Peer.Addr)]
 }
 
 // add counts a finding that is made, and reports whether it is beyond those that are kept.
@@ -58,7 +66,8 @@ func (x *beyond) add(f *Finding) bool {
 
 // count counts a finding that is not kept.
 func (x *beyond) count(m More) {
-	if x.counted == nil || m != x.last {
+	k := x.kind(m.Rule, m.Class)
+	if k.counted == nil || m != k.last {
 		if x.more == nil {
 			x.more = map[More]*uint64{}
 		}
@@ -67,14 +76,17 @@ func (x *beyond) count(m More) {
 			n = new(uint64)
 			x.more[m] = n
 		}
-		x.last, x.counted = m, n
+		k.last, k.counted = m, n
 	}
-	*x.counted++
+	*k.counted++
 }
 
-// Alike counts an event that Full says will not be kept, in place of Add.
+// Alike counts a finding that Full says will not be kept, in place of Add.
 func (r *Recorder) Alike(m More) {
-	r.Cover[m.Rule].Exercised++
+	if r.clockless && m.Class == Violation && timed[m.Rule] {
+		m.Class = Unproven
+	}
+	r.cover(m.Rule, m.Class)
 	r.beyond.count(m)
 }
 
@@ -117,6 +129,13 @@ func (r *Recorder) More() []More {
 		m.Count = *n
 		list = append(list, m)
 	}
-	r.beyond.more, r.beyond.counted = nil, nil
+	r.beyond.more = nil
+	for id := range r.beyond.kept {
+		for _, k := range r.beyond.kept[id] {
+			if k != nil {
+				k.counted = nil
+			}
+		}
+	}
 	return list
 }

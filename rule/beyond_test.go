@@ -27,8 +27,9 @@ func TestBeyond(t *testing.T) {
 		t.Errorf("%d findings", len(r.Findings))
 	}
 	r.Doubt(mostAlike, "") // stays as it was counted
+	add(EvCNP, Event, 1)
 	r.Alike(More{Rule: EvCNP, Class: Event, Accused: a})
-	if c := r.Cover[RCRSP006]; c.Violated != mostAlike+more || c.Unproven != 3 || r.Cover[EvCNP].Exercised != 1 {
+	if c := r.Cover[RCRSP006]; c.Violated != mostAlike+more || c.Unproven != 3 || r.Cover[EvCNP].Exercised != 2 {
 		t.Errorf("%+v", c)
 	}
 	counts := map[More]uint64{}
@@ -37,7 +38,7 @@ func TestBeyond(t *testing.T) {
 		m.Count = 0
 		counts[m] = n
 	}
-	if len(counts) != 2 || counts[More{Rule: RCRSP006, Class: Violation, Role: Responder, Accused: a}] != more || len(r.Findings) != mostAlike+6 {
+	if len(counts) != 2 || counts[More{Rule: RCRSP006, Class: Violation, Role: Responder, Accused: a}] != more || len(r.Findings) != mostAlike+7 {
 		t.Errorf("%v, %d findings stay", counts, len(r.Findings))
 	}
 	if list := r.More(); list != nil {

@@ -183,14 +183,7 @@ func (r *Recorder) Add(f Finding) {
 	if r.clockless && f.Class == Violation && timed[f.Rule] {
 		f.Class, f.Detail = Unproven, clockSteps
 	}
-	switch f.Class {
-	case Violation:
-		r.Cover[f.Rule].Violated++
-	case Unproven:
-		r.Cover[f.Rule].Unproven++
-	case Event:
-		r.Cover[f.Rule].Exercised++
-	}
+	r.cover(f.Rule, f.Class)
 	f.Beyond = r.beyond.add(&f)
 	if n := len(r.Findings); n == cap(r.Findings) {
 		r.Findings = slices.Grow(r.Findings, max(n, 64))
@@ -198,6 +191,18 @@ func (r *Recorder) Add(f Finding) {
 	r.Findings = append(r.Findings, f)
 	if r.about != nil && !f.Beyond {
 		r.about.add(&f)
+	}
+}
+
+// cover counts a finding in the coverage of its rule.
+func (r *Recorder) cover(id ID, class Class) {
+	switch class {
+	case Violation:
+		r.Cover[id].Violated++
+	case Unproven:
+		r.Cover[id].Unproven++
+	case Event:
+		r.Cover[id].Exercised++
 	}
 }
 

@@ -15,11 +15,7 @@ func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
 	if n := &v.cng.cnp; numbered(p) && n.IPID == p.IPID && n.Src == p.Src && n.Dst == p.Dst && n.DestQP == p.DestQP && p.Time-n.Time < sameFrame {
 		return // a copy that the network made
 	}
-	if v.Rec.Full(rule.EvCNP, rule.Event, p.Src, p.Dst) {
-		v.Rec.Alike(rule.More{Rule: rule.EvCNP, Class: rule.Event, Role: rule.Receiver, Accused: p.Src})
-	} else {
-		v.unpaired(p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
-	}
+	v.unpaired(p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
 	v.covered(rule.CNGCNP005)
 	m := v.way(p.Dst, p.Src)
 	q := m.qp(p.DestQP)

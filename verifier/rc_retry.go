@@ -107,7 +107,7 @@ func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 	} else {
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown // it went elsewhere the first time: one message more than was counted
 	}
-	if s != nil && !packet.SameContent(p, s.Trace) && (w == nil || w.Op != wqe.Read) {
+	if s != nil && !v.compared.content(p, s.Trace) && (w == nil || w.Op != wqe.Read) {
 		if !q.OtherOn(p.PSN, p.Time) {
 			v.rcDiffers(c, from, p, s, w)
 		}

@@ -59,7 +59,8 @@ type Verifier struct {
 	// Latencies, where not nil, takes how long answers take.
 	Latencies *Latencies
 	// Subnet, where not nil, is what management packets have shown of the ports: look there for a port by its LID.
-	Subnet *subnet.Subnet
+	Subnet   *subnet.Subnet
+	compared compared
 	// Skipped counts, by reason, the packets of which something could not be judged.
 	Skipped [NumSkips]uint64
 }
@@ -186,6 +187,9 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d verdict) 
 		d.class = rule.Unproven
 		d.detail = strings.TrimPrefix(d.detail+"; a single PSN told, among those of very many connections, that the two directions of this one belong together", "; ")
 	}
+	if v.surplus(&d, p, c.Ends[accused].Addr, c.Ends[1-accused].Addr) {
+		return
+	}
 	f := finding(p, d)
 	f.Accused = endpoint(&c.Ends[accused], d.role)
 	f.Peer = endpoint(&c.Ends[1-accused], rule.NoRole)
@@ -203,12 +207,20 @@ func (v *Verifier) full(c *qp.Pair, accused int, d *verdict) bool {
 	return v.Rec.Full(d.rule, d.class, c.Ends[accused].Addr, c.Ends[1-accused].Addr)
 }
 
+// surplus counts a finding that will not be kept, in place of making it, where nothing looks for it while its packet is verified.
+func (v *Verifier) surplus(d *verdict, p *packet.Packet, accused, peer packet.Addr) bool {
+	if d.class != rule.Event && !byItself[d.rule] || p.Cut || !v.Rec.Full(d.rule, d.class, accused, peer) {
+		return false
+	}
+	v.Rec.Alike(rule.More{Rule: d.rule, Class: d.class, Role: d.role, Accused: accused})
+	return true
+}
+
+// byItself are the rules that a flood can break with each packet, whose findings nothing looks for soon.
+var byItself = [rule.NumRules]bool{rule.RCPSN001: true, rule.RCPSN004: true, rule.CNGCNP002: true, rule.CNGCNP003: true}
+
 // event counts a legal thing that packet p of c shows of one of its ends.
 func (v *Verifier) event(c *qp.Pair, who int, role rule.Role, p *packet.Packet, id rule.ID, detail string) {
-	if v.Rec.Full(id, rule.Event, c.Ends[who].Addr, c.Ends[1-who].Addr) && !v.Profile.excuses(id) {
-		v.Rec.Alike(rule.More{Rule: id, Class: rule.Event, Role: role, Accused: c.Ends[who].Addr})
-		return
-	}
 	v.accuse(c, who, p, verdict{rule: id, class: rule.Event, role: role, detail: detail})
 }
 
@@ -240,6 +252,9 @@ func (v *Verifier) bytewise(c *qp.Pair, from int, p *packet.Packet, d verdict) {
 
 // unpaired is bytewise for a packet of no connection.
 func (v *Verifier) unpaired(p *packet.Packet, d verdict) {
+	if v.surplus(&d, p, p.Src, p.Dst) {
+		return
+	}
 	d.own, d.bytes = true, true
 	f := finding(p, d)
 	f.Accused = rule.Endpoint{Role: d.role, Addr: p.Src}
