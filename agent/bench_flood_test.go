@@ -11,7 +11,7 @@ import (
 // BenchmarkFlood verifies hostile traffic from memory. It reports what a packet costs in processor time, in times what one of clean traffic does, and
 // how many times as much as with half of the packets the run takes: two where the work for a packet is bounded.
 func BenchmarkFlood(b *testing.B) {
-	const packets = 200_000
+	const packets = 400_000
 	took := func(raw []byte) float64 {
 		runtime.GC()
 		start := cpuTime()
@@ -20,6 +20,8 @@ func BenchmarkFlood(b *testing.B) {
 	}
 	least := func(raw []byte) float64 { return min(took(raw), took(raw), took(raw)) }
 	clean := least(traffic.Capture(traffic.Small(64), packets))
+	managed := least(traffic.Management(packets))
+	b.Log(clean/packets, managed/packets)
 	for i := range traffic.Floods {
 		f := &traffic.Floods[i]
 		b.Run(f.Name, func(b *testing.B) {

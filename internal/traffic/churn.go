@@ -157,3 +157,15 @@ func (s *slot) frame(b []byte, from int, p *packet.Packet) []byte {
 	p.Complete()
 	return p.AppendEthernet(b, a.mac, to.mac)
 }
+
+// Management is a capture of n packets in memory: connections that CM opens and closes, and on which nothing is sent.
+func Management(n int) []byte {
+	b := header(make([]byte, 0, headerSize+n*340))
+	c := NewChurn(64, 0, 0, 1)
+	for i := range n {
+		at := len(b)
+		b = c.Next(begin(b, i, pause))
+		finish(b, at)
+	}
+	return b
+}

@@ -41,7 +41,7 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 	s := &x.dreq[side]
 	switch {
 	case !s.sent():
-		v.premature(x, m, dreqOfDREP, 1-side)
+		v.premature(x, m, 1-side)
 		s.begin(m)
 		v.answerable(x, side, d.TID)
 		v.covered(rule.CMSM011)

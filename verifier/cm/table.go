@@ -124,6 +124,7 @@ type exchange struct {
 	earlyPSN      packet.PSN
 	earlyTap      uint16
 	drep          [2]seen
+	unasked       [2]*deadline // of a DREP in front of which no DREQ was seen
 	reject        seen
 	rejecter      int
 	told          told

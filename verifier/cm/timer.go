@@ -62,9 +62,14 @@ func (v *Verifier) expect(x *exchange, m *message, kind duty, side int, within i
 	if within <= 0 || len(v.due) >= 4*maxExchanges {
 		return
 	}
-	heap.Push(&v.due, deadline{
+	d := deadline{
 		at: v.now + within, slot: v.index(x), gen: x.gen, kind: kind, side: int8(side), seen: seen{m.Time, m.Frame}, psn: m.PSN, tap: m.Tap,
-	})
+	}
+	heap.Push(&v.due, d)
+	if first := x.unasked[side]; kind == dreqOfDREP && (first == nil || first.at < v.now-slack) {
+		kept := d
+		x.unasked[side] = &kept
+	}
 }
 
 // leap is a time that no connection waits for in silence, as what is not answered is retransmitted: a clock was set, or the stamps are of two clocks.
@@ -140,14 +145,10 @@ func (v *Verifier) because(x *exchange, m *message, kind duty, side int) {
 	v.expect(x, m, kind, side, slack)
 }
 
-// premature judges an answer of side, near which the tap is, that was recorded before message m, which it is to.
-func (v *Verifier) premature(x *exchange, m *message, kind duty, side int) {
-	for i := range v.due {
-		d := &v.due[i]
-		if d.kind == kind && d.slot == v.index(x) && d.gen == x.gen && int(d.side) == side && m.Time-d.seen.time > x.disorder(side, d.tap, m) {
-			v.baseless(x, d)
-			return
-		}
+// premature judges a DREP of side, near which the tap is, that was recorded before DREQ m, which it is to.
+func (v *Verifier) premature(x *exchange, m *message, side int) {
+	if d := x.unasked[side]; d != nil && d.at >= v.now-slack && m.Time-d.seen.time > x.disorder(side, d.tap, m) {
+		v.baseless(x, d)
 	}
 }
 
