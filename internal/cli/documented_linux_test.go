@@ -128,6 +128,10 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Where it has no such folder, fish fills it from all manual pages, and goes on with that after its end.
+	if err := os.MkdirAll(filepath.Join(b.dir, ".local/share/fish/generated_completions"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
@@ -249,10 +253,6 @@ func TestDocumentedShell(t *testing.T) {
 		shells[shell]++
 		t.Run(line, func(t *testing.T) {
 			b := newBench(t)
-			// Where it has no such folder, fish fills it from all manual pages, and goes on with that after its end.
-			if err := os.MkdirAll(filepath.Join(b.dir, ".local/share/fish/generated_completions"), 0o700); err != nil {
-				t.Fatal(err)
-			}
 			interactive := need.Program(t, shell) + " -i"
 			input := line + "\n" + typed + "exit\n"
 			if strings.Contains(line, " >> ") {
