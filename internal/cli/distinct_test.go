@@ -53,6 +53,25 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
+// TestDistinctStandardInput: what comes from a file by way of standard input is not overwritten either.
+func TestDistinctStandardInput(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	old := os.Stdin
+	defer func() { os.Stdin = old }()
+	os.Stdin = f
+	if err := distinct(reads("the capture", "-"), writes("--html", path)); err == nil || !strings.Contains(err.Error(), "--html "+path+" would overwrite the capture -") {
+		t.Error(err)
+	}
+	if err := distinct(reads("the capture", "-"), writes("--html", path+"2")); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestOverwrites refuses to write what a command reads or writes otherwise, and touches none of it.
 func TestOverwrites(t *testing.T) {
 	dir := t.TempDir()
