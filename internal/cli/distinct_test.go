@@ -117,3 +117,13 @@ func TestOverwrites(t *testing.T) {
 		t.Errorf("/dev/zero: exit status %d: %s", status, errs)
 	}
 }
+
+// TestUnwritable: a file that cannot be written is told of with what to do, after what was judged.
+func TestUnwritable(t *testing.T) {
+	for _, option := range []string{"--html", "--annotate"} {
+		status, out, errs := run(t, "check", option, t.TempDir(), "../../testdata/captures/rnr_retry_exceeded.pcap")
+		if status != 2 || !strings.HasPrefix(out, "VIOLATED") || !strings.Contains(errs, option) || !strings.Contains(errs, "give a file that can be written") {
+			t.Errorf("%s: exit status %d: %s%s", option, status, out, errs)
+		}
+	}
+}

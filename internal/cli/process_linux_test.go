@@ -344,3 +344,24 @@ func TestTermEnds(t *testing.T) {
 		})
 	}
 }
+
+// TestInterruptLog: one Ctrl-C ends a check that waits for a log of verbs events from a pipe that nobody writes to.
+func TestInterruptLog(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "events")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "check", "--events", pipe, naks)
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // when the program reads it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := p.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.Wait()
+	if log, _ := os.ReadFile(p.log); p.ProcessState.ExitCode() != 2 || !strings.Contains(string(log), `"interrupted"`) {
+		t.Errorf("%v: %s", p.ProcessState, log)
+	}
+}
