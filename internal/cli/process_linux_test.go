@@ -254,8 +254,8 @@ func (p *process) settled(address string) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		behind := time.Duration(v * 1e9)
-		return began.Add(-behind), ended.Add(-behind)
+		lag := time.Duration(v * 1e9)
+		return began.Add(-lag), ended.Add(-lag)
 	}
 	told := time.Now().Add(settle)
 	var last time.Time // 0: the tick at which all is told has not been

@@ -141,7 +141,7 @@ near: []
 	if e[0].From != "a" || e[0].QP != "b1" || !e[0].Relative || e[0].PSN.First != 1 || e[0].PSN.Last != 2 || e[0].Filter.From != 4 || e[0].Count != 1 {
 		t.Errorf("%+v", e[0])
 	}
-	if e[1].From != "b" || e[1].To != "a" || !e[1].Behind || e[1].Count != 0 {
+	if e[1].From != "b" || e[1].To != "a" || !e[1].AfterTap || e[1].Count != 0 {
 		t.Errorf("%+v", e[1])
 	}
 	if len(s.Taps) != 1 || s.Taps[0] != "a" || len(s.Near) != 0 {
