@@ -310,7 +310,7 @@ func TestSystematic(t *testing.T) {
 		t.Errorf("%+v, %+v", f, f.Line)
 	}
 	if got.Opened == nil || got.Opened.ID != 1 {
-		t.Errorf("for the third one stands %+v", got.Opened)
+		t.Errorf("the third one is represented by %+v", got.Opened)
 	}
 	s := m.Summary()
 	if s.Counts[violation] != 8 || s.Times[violation] != 1007 || s.Sentence != "8 violations of 2 rules by 10.0.0.0, 10.0.0.125, 10.0.0.250 and 5 others, 1,007 times in all" {

@@ -26,7 +26,7 @@ func TestExplain(t *testing.T) {
 		"flag: 3.5\n":                                     `line 1: "3.5" cannot be here: give true or false`,
 		"inner:\n  - a\n\tb: 3\n":                         `line 3, column 1: found character '\t' that cannot start any token`,
 		"flag: [true\ninner: x\n":                         `line 2, column 1: ',' or ']' must be specified`,
-		"flag: *x\n":                                      `unknown anchor 'x' referenced`,
+		"flag: *x\n":                                      `unknown anchor 'x' referenced`, // words: the message of the library
 		"flag: " + strings.Repeat("[", 20_000):            `lists or keys are nested more than 10,000 deep: remove what is not meant`,
 		"flag:\n" + strings.Repeat("- ", 100_000) + "1\n": `lists or keys are nested more than 10,000 deep: remove what is not meant`,
 		"flag: [" + strings.Repeat("x, ", 1<<20) + "\n":   `line 1: did not find expected node content`,
