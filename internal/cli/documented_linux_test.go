@@ -78,12 +78,17 @@ func documented(t *testing.T) (list []string) {
 			texts = append(texts, string(block[1]))
 		}
 	}
-	for _, m := range regexp.MustCompile(`(?m)^  (\S.*?)(?:  .*)?$`).FindAllStringSubmatch(about, -1) {
-		texts = append(texts, m[1])
+	helps := []string{about}
+	for _, c := range []interface{ Help() string }{checkCommand{}, watchCommand{}, rulesCommand{}, simulateCommand{}, completionCommand{}} {
+		helps = append(helps, c.Help())
 	}
 	indented := regexp.MustCompile(`(?m)^    (\S.*)$`)
-	for _, c := range []interface{ Help() string }{checkCommand{}, watchCommand{}, rulesCommand{}, simulateCommand{}, completionCommand{}} {
-		for _, m := range indented.FindAllStringSubmatch(c.Help(), -1) {
+	for _, help := range helps {
+		found := indented.FindAllStringSubmatch(help, -1)
+		if len(found) == 0 {
+			t.Fatalf("no example in the help %q", help)
+		}
+		for _, m := range found {
 			texts = append(texts, m[1])
 		}
 	}
