@@ -152,6 +152,9 @@ func (c *checkCommand) Run(s *session) error {
 // short limits the memory of the process, and returns what tells when it gets short; nil: never.
 func (c *checkCommand) short() (func() bool, error) {
 	size := c.Memory
+	if err := sized("--memory", size); err != nil {
+		return nil, err
+	}
 	if size == 0 {
 		size = int(half())
 	}
