@@ -111,7 +111,7 @@ func (c *watchCommand) Run(s *session) error {
 	}
 
 	told := report.StreamOptions{Terminal: s.outTerminal, Color: s.color, Most: c.Repeats, Events: c.Events}
-	stream := report.NewStream(s.stdout, told)
+	stream := report.NewStream(&steady{w: s.stdout, log: &s.log}, told)
 	sinks := []sink{stream}
 	fresh := &settings{streams: []*report.Stream{stream}}
 	log, err := c.Log.open(s, told, c.Interface)
