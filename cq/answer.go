@@ -61,9 +61,9 @@ func (s *stream) ackOf(ord int64) (where, bool) {
 	return s.acks[i].at, true
 }
 
-// answersAlone reports whether the first response that acknowledges an ordinal names it: any other may be the next after one that the
+// ackNames reports whether the first response that acknowledges an ordinal names it: any other may be the next after one that the
 // capture has missed.
-func (s *stream) answersAlone(ord int64) bool {
+func (s *stream) ackNames(ord int64) bool {
 	i := sort.Search(len(s.acks), func(i int) bool { return s.acks[i].ord >= ord })
 	return i < len(s.acks) && s.acks[i].ord == ord && s.acks[i].named
 }

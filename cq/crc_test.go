@@ -14,7 +14,7 @@ func TestJoin(t *testing.T) {
 			t.Fatalf("%#x, want %#x", got, want)
 		}
 		if got := apart(sum(a), sum(append(a, b...)), uint64(len(b))); got != sum(b) {
-			t.Fatalf("second alone: %#x, want %#x", got, sum(b))
+			t.Fatalf("second only: %#x, want %#x", got, sum(b))
 		}
 	})
 }

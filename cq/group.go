@@ -177,7 +177,7 @@ func (s *source) handle(e *hcaagent.Event) {
 }
 
 // addressed holds the network header of a datagram against its address handle.
-func (a *Agent) addressed(q *queuePair, m *message, w *work, differs func(id rule.ID, expected, actual string)) {
+func (a *Agent) addressed(q *queuePair, m *message, w *work, mismatch func(id rule.ID, expected, actual string)) {
 	v := w.vector
 	if v == nil || m.av == nil {
 		return
@@ -185,11 +185,11 @@ func (a *Agent) addressed(q *queuePair, m *message, w *work, differs func(id rul
 	a.covered(rule.UDAH001)
 	switch {
 	case v.Dest != m.av.dst:
-		differs(rule.UDAH001, fmt.Sprintf("to %v", v.Dest), m.av.dst.String())
+		mismatch(rule.UDAH001, fmt.Sprintf("to %v", v.Dest), m.av.dst.String())
 	case w.req().AH == 0 || !a.near(q.addr()): // on its way the rest may change
 	case v.TClass>>2 != m.av.tclass>>2:
-		differs(rule.UDAH001, fmt.Sprintf("traffic class %#x", v.TClass), fmt.Sprintf("%#x", m.av.tclass))
+		mismatch(rule.UDAH001, fmt.Sprintf("traffic class %#x", v.TClass), fmt.Sprintf("%#x", m.av.tclass))
 	case v.HopLimit != 0 && v.HopLimit != m.av.hopLimit:
-		differs(rule.UDAH001, fmt.Sprintf("hop limit %d", v.HopLimit), fmt.Sprintf("%d", m.av.hopLimit))
+		mismatch(rule.UDAH001, fmt.Sprintf("hop limit %d", v.HopLimit), fmt.Sprintf("%d", m.av.hopLimit))
 	}
 }

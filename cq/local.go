@@ -32,7 +32,7 @@ func (a *Agent) invalidatedEarly(q *queuePair, w *work) {
 	}
 	a.covered(rule.CPLFNC002)
 	a.early(q, rule.CPLFNC002, rule.Requester, w.done, at, where{}, fmt.Sprintf("the response to request %d", before.req().ID),
-		len(q.out.again) == 0 && (before.response() || q.out.answersAlone(before.last())))
+		len(q.out.again) == 0 && (before.response() || q.out.ackNames(before.last())))
 }
 
 // silentError judges that a request which was refused for good makes a completion, signalled or not.

@@ -212,7 +212,7 @@ func (q *queuePair) resembles(m *message, t *taken) bool { return q.differences(
 // same compares a completion with its message.
 func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	c := t.event.Completion
-	differs := func(id rule.ID, expected, actual string) {
+	mismatch := func(id rule.ID, expected, actual string) {
 		a.accuse(q, verdict{
 			rule: id, class: rule.Violation, role: q.receiver(), expected: expected, actual: actual,
 			detail: fmt.Sprintf("receive request %d", c.ID), at: m.end, event: t.event,
@@ -221,7 +221,7 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	op, length := q.expected(m)
 	a.covered(rule.CPLOPC001)
 	if c.Op != op {
-		differs(rule.CPLOPC001, "a completion of "+op.String(), c.Op.String())
+		mismatch(rule.CPLOPC001, "a completion of "+op.String(), c.Op.String())
 	}
 	id := rule.CPLLEN001
 	switch {
@@ -232,33 +232,33 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	}
 	a.covered(id)
 	if c.ByteLen != length {
-		differs(id, fmt.Sprintf("byte_len %d", length), fmt.Sprintf("%d", c.ByteLen))
+		mismatch(id, fmt.Sprintf("byte_len %d", length), fmt.Sprintf("%d", c.ByteLen))
 	}
 	if op == hcaagent.DoneRecv && t.of != nil {
 		a.covered(rule.CPLSTS009)
 		if n := room(t.of.event.Receive); uint64(length) > n {
-			differs(rule.CPLSTS009, fmt.Sprintf("an error: the receive request has room for %d bytes", n), fmt.Sprintf("success with %d", length))
+			mismatch(rule.CPLSTS009, fmt.Sprintf("an error: the receive request has room for %d bytes", n), fmt.Sprintf("success with %d", length))
 		}
 	}
 	a.covered(rule.CPLIMM001)
 	switch has := c.Flags&hcaagent.WithImm != 0; {
 	case has && !m.hasImm:
-		differs(rule.CPLIMM001, "no immediate data", fmt.Sprintf("immediate data %#x", c.Imm))
+		mismatch(rule.CPLIMM001, "no immediate data", fmt.Sprintf("immediate data %#x", c.Imm))
 	case m.hasImm && !has:
-		differs(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.imm), "none")
+		mismatch(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.imm), "none")
 	case has && c.Imm != m.imm:
-		differs(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.imm), fmt.Sprintf("%#x", c.Imm))
+		mismatch(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.imm), fmt.Sprintf("%#x", c.Imm))
 	}
 	// A log of a host may not say what was invalidated.
 	if has := c.Flags&hcaagent.WithInv != 0; has || q.src.exact {
 		a.covered(rule.CPLINV001)
 		switch {
 		case has && !m.inval:
-			differs(rule.CPLINV001, "no invalidated R_Key", fmt.Sprintf("R_Key %#x", c.InvKey))
+			mismatch(rule.CPLINV001, "no invalidated R_Key", fmt.Sprintf("R_Key %#x", c.InvKey))
 		case m.inval && !has:
-			differs(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.inv), "none")
+			mismatch(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.inv), "none")
 		case has && c.InvKey != m.inv:
-			differs(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.inv), fmt.Sprintf("%#x", c.InvKey))
+			mismatch(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.inv), fmt.Sprintf("%#x", c.InvKey))
 		}
 	}
 	if a.front(q, m, t) {
@@ -267,7 +267,7 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	if t.event.Summed && op == hcaagent.DoneRecv && !m.cut && !m.mixed && c.ByteLen == length {
 		a.covered(rule.CPLMEM001)
 		if m.crc != t.event.Sum {
-			differs(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.crc), fmt.Sprintf("%#08x", t.event.Sum))
+			mismatch(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.crc), fmt.Sprintf("%#08x", t.event.Sum))
 		}
 	}
 	if m.av != nil && m.av.must {
@@ -278,11 +278,11 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	if q.service() == packet.UD {
 		a.covered(rule.UDGRH002)
 		if has := c.Flags&hcaagent.WithGRH != 0; has != m.grh {
-			differs(rule.UDGRH002, fmt.Sprintf("GRH flag %d", bit(m.grh)), fmt.Sprintf("%d", bit(has)))
+			mismatch(rule.UDGRH002, fmt.Sprintf("GRH flag %d", bit(m.grh)), fmt.Sprintf("%d", bit(has)))
 		}
 		a.covered(rule.UDCQE001)
 		if c.SrcQP != m.srcQP {
-			differs(rule.UDCQE001, fmt.Sprintf("source QP %#x", m.srcQP), fmt.Sprintf("%#x", c.SrcQP))
+			mismatch(rule.UDCQE001, fmt.Sprintf("source QP %#x", m.srcQP), fmt.Sprintf("%#x", c.SrcQP))
 		}
 		return
 	}

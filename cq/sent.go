@@ -159,7 +159,7 @@ func (a *Agent) fence(q *queuePair, m *message, w *work) {
 // compare compares a message with its work request. It returns false where what follows cannot be judged.
 func (a *Agent) compare(q *queuePair, m *message, w *work) bool {
 	r := w.req()
-	differs := func(id rule.ID, expected, actual string) {
+	mismatch := func(id rule.ID, expected, actual string) {
 		a.accuse(q, verdict{
 			rule: id, class: rule.Violation, role: q.sender(), expected: expected, actual: actual, at: m.begin, event: w.event,
 			detail: fmt.Sprintf("work request %d", r.ID),
@@ -167,10 +167,10 @@ func (a *Agent) compare(q *queuePair, m *message, w *work) bool {
 	}
 	op := wqe.OpOf(m.op.Fn())
 	if op != operations[r.Op] {
-		differs(rule.RCSEQ006, operations[r.Op].String(), m.op.String())
+		mismatch(rule.RCSEQ006, operations[r.Op].String(), m.op.String())
 		return false
 	}
-	a.headers(q, m, w, differs)
+	a.headers(q, m, w, mismatch)
 	if m.partial || op == wqe.Flush {
 		return true
 	}
@@ -179,7 +179,7 @@ func (a *Agent) compare(q *queuePair, m *message, w *work) bool {
 	}
 	a.covered(rule.CPLLEN004)
 	if op != wqe.AtomicWrite && (m.length != w.length || m.packets != w.packets) { // rule FLW-005
-		differs(rule.CPLLEN004, fmt.Sprintf("%d bytes in %d packets", w.length, w.packets), fmt.Sprintf("%d bytes in %d packets", m.length, m.packets))
+		mismatch(rule.CPLLEN004, fmt.Sprintf("%d bytes in %d packets", w.length, w.packets), fmt.Sprintf("%d bytes in %d packets", m.length, m.packets))
 		return m.packets == w.packets
 	}
 	if w.event.Summed && op != wqe.Read && !m.cut {
@@ -189,19 +189,19 @@ func (a *Agent) compare(q *queuePair, m *message, w *work) bool {
 		}
 		a.covered(id)
 		if m.crc != w.event.Sum {
-			differs(id, fmt.Sprintf("data with CRC-32 %#08x", w.event.Sum), fmt.Sprintf("%#08x", m.crc))
+			mismatch(id, fmt.Sprintf("data with CRC-32 %#08x", w.event.Sum), fmt.Sprintf("%#08x", m.crc))
 		}
 	}
 	return true
 }
 
 // headers holds the fields of a message against its work request.
-func (a *Agent) headers(q *queuePair, m *message, w *work, differs func(id rule.ID, expected, actual string)) {
+func (a *Agent) headers(q *queuePair, m *message, w *work, mismatch func(id rule.ID, expected, actual string)) {
 	r := w.req()
 	a.covered(rule.RCLEN010)
 	want := func(name string, expected, actual uint64) {
 		if expected != actual {
-			differs(rule.RCLEN010, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
+			mismatch(rule.RCLEN010, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
 		}
 	}
 	switch wqe.OpOf(m.op.Fn()) {
@@ -220,7 +220,7 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, differs func(id rule.
 		}
 		a.covered(rule.RCATM003)
 		if r.Compare != r.SwapAdd && m.compare == r.SwapAdd && m.swap == r.Compare {
-			differs(rule.RCATM003, fmt.Sprintf("swap operand %#x, then compare operand %#x", r.SwapAdd, r.Compare), "the two exchanged")
+			mismatch(rule.RCATM003, fmt.Sprintf("swap operand %#x, then compare operand %#x", r.SwapAdd, r.Compare), "the two exchanged")
 			break
 		}
 		want("compare operand", r.Compare, m.compare)
@@ -243,7 +243,7 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, differs func(id rule.
 		want("shared receive queue", uint64(r.XRCSRQ), uint64(m.srq))
 	}
 	if q.service() == packet.UD {
-		a.addressed(q, m, w, differs)
+		a.addressed(q, m, w, mismatch)
 		switch {
 		case r.QKey>>31 == 0:
 			if r.QKey != 0 {
@@ -252,7 +252,7 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, differs func(id rule.
 		case q.attr.Has(hcaagent.KnowsQKey):
 			a.covered(rule.UDQKEY002)
 			if m.qkey != q.attr.QKey {
-				differs(rule.UDQKEY002, fmt.Sprintf("Q_Key %#x, that of the queue pair", q.attr.QKey), fmt.Sprintf("%#x", m.qkey))
+				mismatch(rule.UDQKEY002, fmt.Sprintf("Q_Key %#x, that of the queue pair", q.attr.QKey), fmt.Sprintf("%#x", m.qkey))
 			}
 		}
 	}
@@ -262,7 +262,7 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, differs func(id rule.
 	withImm, withInv := r.Op == hcaagent.OpSendImm || r.Op == hcaagent.OpWriteImm, r.Op == hcaagent.OpSendInv
 	switch {
 	case m.hasImm != withImm || m.inval != withInv:
-		differs(rule.RCLEN010, extras(withImm, withInv), extras(m.hasImm, m.inval))
+		mismatch(rule.RCLEN010, extras(withImm, withInv), extras(m.hasImm, m.inval))
 	case withImm:
 		want("immediate data", uint64(r.Imm), uint64(m.imm))
 	case withInv:
@@ -271,7 +271,7 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, differs func(id rule.
 	if wqe.OpOf(m.op.Fn()) == wqe.Send || withImm {
 		a.covered(rule.BTH012)
 		if asked := r.Flags&hcaagent.Solicited != 0; asked != m.se {
-			differs(rule.BTH012, fmt.Sprintf("SE %d, as the work request asks", bit(asked)), fmt.Sprintf("SE %d", bit(m.se)))
+			mismatch(rule.BTH012, fmt.Sprintf("SE %d, as the work request asks", bit(asked)), fmt.Sprintf("SE %d", bit(m.se)))
 		}
 	}
 }

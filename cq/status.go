@@ -158,7 +158,7 @@ func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 	a.covered(id)
 	a.covered(rule.CPLSTS005)
 	a.covered(rule.CPLSTS008)
-	a.early(q, id, rule.Requester, w.done, at, later, what, len(q.out.again) == 0 && (w.response() || q.out.answersAlone(w.last())))
+	a.early(q, id, rule.Requester, w.done, at, later, what, len(q.out.again) == 0 && (w.response() || q.out.ackNames(w.last())))
 	a.fetchedData(q, w)
 }
 

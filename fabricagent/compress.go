@@ -13,6 +13,7 @@ import (
 const (
 	gzipMagic = "\x1f\x8b\x08"
 	zstdMagic = "\x28\xb5\x2f\xfd"
+	zstdSkip  = "\x2a\x4d\x18" // after a byte 0x50 to 0x5f: a frame without data, with which pzstd begins
 
 	// maxLayers is how deep compression is undone: a compressed capture that was compressed once more.
 	maxLayers = 2
@@ -33,7 +34,7 @@ func (in *input) decompress() error {
 				return in.unpackError(err)
 			}
 			src = z
-		case bytes.HasPrefix(head, []byte(zstdMagic)):
+		case bytes.HasPrefix(head, []byte(zstdMagic)), len(head) > 3 && head[0]>>4 == 5 && string(head[1:4]) == zstdSkip:
 			z, err := zstd.NewReader(in.stream, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
 			if err != nil {
 				return in.unpackError(err)

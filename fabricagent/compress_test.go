@@ -54,6 +54,7 @@ func TestCompressed(t *testing.T) {
 		"zstd of gzip":      zstded(t, gzipped(t, file)),
 		"gzip of gzip":      gzipped(t, gzipped(t, file)),
 		"gzip, two members": append(gzipped(t, file[:half]), gzipped(t, file[half:])...),
+		"zstd of pzstd":     append([]byte("\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"), zstded(t, file)...),
 		"zstd, two frames":  append(zstded(t, file[:half]), zstded(t, file[half:])...),
 	}
 	for name, b := range tests {

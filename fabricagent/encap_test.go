@@ -62,7 +62,7 @@ func TestEncapsulated(t *testing.T) {
 		{"vxlan on the port of linux", udpv4(portVXLANLinux, []byte{8, 0, 0, 0, 0, 0, 1, 0}, inner), Encapsulated},
 		{"vxlan without its flag", udpv4(portVXLAN, []byte{0, 0, 0, 0, 0, 0, 1, 0}, inner), NotRDMA},
 		{"vxlan in ipv6", ether(etherIPv6, ipv6(protoUDP, udp(portVXLAN, []byte{8, 0, 0, 0, 0, 0, 1, 0}, inner))), Encapsulated},
-		{"vxlan behind hop-by-hop", ether(etherIPv6, ipv6(0, cat([]byte{protoUDP, 0, 1, 4, 0, 0, 0, 0}, udp(portVXLAN, []byte{8, 0, 0, 0, 0, 0, 1, 0}, inner)))), Encapsulated},
+		{"vxlan after hop-by-hop", ether(etherIPv6, ipv6(0, cat([]byte{protoUDP, 0, 1, 4, 0, 0, 0, 0}, udp(portVXLAN, []byte{8, 0, 0, 0, 0, 0, 1, 0}, inner)))), Encapsulated},
 		{"geneve", udpv4(portGeneve, geneve(0, etherBridge), inner), Encapsulated},
 		{"geneve, ip", udpv4(portGeneve, geneve(16, etherIPv4), roce()), Encapsulated},
 		{"geneve, all options", udpv4(portGeneve, geneve(252, etherBridge), inner), Encapsulated},

@@ -38,7 +38,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{"IPv4", message(3, 4, 1000, big), Refused, 1000},
 		{"no MTU", message(3, 4, 0, big), Refused, 0},
-		{"UDP header alone", message(3, 4, 1000, big[:28]), Refused, 1000},
+		{"only a UDP header", message(3, 4, 1000, big[:28]), Refused, 1000},
 		{"IPv6", message(2, 0, 1000, big6), Refused, 1000},
 		{"port unreachable", message(3, 3, 1000, big), NotRDMA, 0},
 		{"other traffic", message(3, 4, 1000, change(append([]byte(nil), big...), 23)), NotRDMA, 0},

@@ -148,7 +148,7 @@ func (p *pcapReader) usual(frames []Frame, b []byte) (n int, rest []byte) {
 		x, y := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 		size, wire := uint32(y), uint32(y>>32)
 		end := pcapRecord + int(size)
-		if size > limit || wire > maxWire || x|y == 0 || len(b) < end {
+		if size > limit || wire > maxWire || y == 0 || len(b) < end {
 			break
 		}
 		number++
@@ -170,6 +170,9 @@ func (p *pcapReader) frame(f *Frame, b []byte) (rest []byte, need int, err error
 		return nil, p.record, nil
 	}
 	sec, frac, size, wire := p.u32(b), p.u32(b[4:]), p.u32(b[8:]), p.u32(b[12:])
+	if magic, _ := pcapMagic(b); size|wire == 0 && magic != 0 { // of its header the time zone and the accuracy are 0
+		return nil, 0, errNextFile
+	}
 	if size > p.max || wire > maxWire || sec|frac|size|wire == 0 {
 		return nil, 0, absurdRecord(size, wire, p.max)
 	}
@@ -194,6 +197,8 @@ func (p *pcapReader) end() error {
 	}
 	return p.ended(p.number+1, "a record")
 }
+
+var errNextFile = errors.New("another capture begins here, as in files that were put together by cat: give each by itself, or put them together by mergecap")
 
 // absurdRecord says why a record header is garbage.
 func absurdRecord(size, wire, limit uint32) error {

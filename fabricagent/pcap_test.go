@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -49,6 +50,22 @@ func TestPcapVariants(t *testing.T) {
 					t.Error(d)
 				}
 			})
+		}
+	}
+}
+
+// TestPcapTwo: of two files that were put together the first is read, and what follows is told. An empty record is no second file.
+func TestPcapTwo(t *testing.T) {
+	for _, magic := range []uint32{magicMicro, magicNano, magicKuznetzov} {
+		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+			p := newPcap(order, magic, 262144, 1)
+			p.frame(start, 0, payload(1, 60))
+			p.frame(start, 0, nil)
+			p.frame(start, 0, payload(2, 60))
+			got, _, err := readBytes(t, append(p.b, p.b...))
+			if len(got) != 3 || kindOf(t, err) != Garbage || !strings.Contains(err.Error(), "mergecap") {
+				t.Errorf("%x: %d frames, %v", magic, len(got), err)
+			}
 		}
 	}
 }

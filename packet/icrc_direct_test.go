@@ -8,7 +8,7 @@ import (
 // TestDirectICRC compares the assembly with hash/crc32, for every length and alignment.
 func TestDirectICRC(t *testing.T) {
 	if !direct {
-		t.Skip("this processor takes the way through hash/crc32 alone")
+		t.Skip("this processor takes only the way through hash/crc32")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	buf := make([]byte, 4300+64)

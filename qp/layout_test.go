@@ -31,7 +31,7 @@ func TestLayout(t *testing.T) {
 		{"SQ.Stray", "Messages.more"},
 	} {
 		if at[same[0]] != at[same[1]] {
-			t.Errorf("%s and %s stand in different lines", same[0], same[1])
+			t.Errorf("%s and %s are in different lines", same[0], same[1])
 		}
 	}
 	for name, offset := range map[string]uintptr{"message": messages + unsafe.Offsetof(q.SQ.Messages.few), "history": history + unsafe.Offsetof(q.SQ.History.few)} {

@@ -189,7 +189,7 @@ type Debt struct {
 	Missing packet.PSN    // where the gap began
 	Waited  int64         // how long the request had been unanswered when it was retransmitted, at time Again
 	Again   int64
-	Behind  packet.PSN // of the next new request when it was retransmitted: only what is before it can be answered twice
+	NextPSN packet.PSN // of the next new request when it was retransmitted: only what is before it can be answered twice
 	Paid    int64      // when a response came, which may answer the request or its retransmission; 0: none did
 	PaidBy  uint64     // frame of that response
 	Asks    uint16     // requests that were retransmitted since, from the one that demands it on

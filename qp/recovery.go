@@ -90,7 +90,7 @@ type Run struct {
 // Ignored is a READ or atomic that may be ignored.
 type Ignored struct {
 	First, Last packet.PSN // its PSNs
-	Behind      packet.PSN // of the NAK
+	NakPSN      packet.PSN // of the NAK
 	Again       bool       // it came once more
 	Passed      bool       // a request after it was answered
 	Request     *packet.Packet

@@ -44,12 +44,12 @@ func again(f *qp.Flow, p *packet.Packet) bool {
 	}
 	b, s := (*[leastLen]byte)(p.Data), &repeats[p.Opcode]
 	ip := binary.LittleEndian.Uint64(b[:])
-	differs := repeatIP[wordIP].differs(ip^uint64(f.TClass)<<10) |
-		repeatIP[wordUDP].differs(binary.LittleEndian.Uint64(b[udpAt:])^uint64(bits.ReverseBytes16(f.SrcPort)))
-	differs |= s.bth.differs(binary.LittleEndian.Uint64(b[bthAt:])^(uint64(bit(f.MigReq))<<14|uint64(bits.ReverseBytes16(f.PKey))<<16)) |
-		s.bth8.differs(binary.LittleEndian.Uint64(b[bthAt+8:]))
-	differs |= s.payload.differs(uint64(p.PayloadLen)) | s.tail.differs(uint64(p.PayloadLen+int(p.PadCnt))) | s.pad.differs(pad(p))
-	return differs == 0 && unlikeAgain.differs(ip) != 0
+	mismatch := repeatIP[wordIP].mismatch(ip^uint64(f.TClass)<<10) |
+		repeatIP[wordUDP].mismatch(binary.LittleEndian.Uint64(b[udpAt:])^uint64(bits.ReverseBytes16(f.SrcPort)))
+	mismatch |= s.bth.mismatch(binary.LittleEndian.Uint64(b[bthAt:])^(uint64(bit(f.MigReq))<<14|uint64(bits.ReverseBytes16(f.PKey))<<16)) |
+		s.bth8.mismatch(binary.LittleEndian.Uint64(b[bthAt+8:]))
+	mismatch |= s.payload.mismatch(uint64(p.PayloadLen)) | s.tail.mismatch(uint64(p.PayloadLen+int(p.PadCnt))) | s.pad.mismatch(pad(p))
+	return mismatch == 0 && unlikeAgain.mismatch(ip) != 0
 }
 
 // inFlow are what Flow compares with the first packet of a flow on IPv4, and the addresses and QPs by which the flow is found.

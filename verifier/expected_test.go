@@ -131,7 +131,7 @@ var (
 		{name: "header broken", set: func(g *ground, _ *packet.Packet) { g.broken = true }},
 	}
 	anyRequest = []cause{
-		{name: "PSN behind", set: func(_ *ground, p *packet.Packet) { p.PSN = p.PSN.Add(-1) }},
+		{name: "PSN before", set: func(_ *ground, p *packet.Packet) { p.PSN = p.PSN.Add(-1) }},
 		{name: "PSN ahead", set: func(_ *ground, p *packet.Packet) { p.PSN = p.PSN.Add(1) }},
 		{name: "another message open", set: func(g *ground, _ *packet.Packet) { g.q.Open ^= 3 }},
 		{name: "far from the first", set: func(g *ground, _ *packet.Packet) { g.q.First = g.q.First.Add(-farAway) }},

@@ -68,9 +68,9 @@ func excess(p *packet.Packet) (rule.ID, int) {
 func format(id rule.ID, applies func(packet.Encap, *packet.Info) bool, reads usually) header {
 	return header{id, rule.Sender, applies, func(p *packet.Packet) breach {
 		if which, n := excess(p); n != 0 {
-			return differs2(which == id, "no payload, and no header of requests, in a response", "%d bytes more than the headers of %v", n, p.Opcode)
+			return mismatch2(which == id, "no payload, and no header of requests, in a response", "%d bytes more than the headers of %v", n, p.Opcode)
 		}
-		return differs(p.Flaws&packet.FlawShort != 0 && misfit(p) == id, misfits[id], "too few bytes for %v", p.Opcode)
+		return mismatch(p.Flaws&packet.FlawShort != 0 && misfit(p) == id, misfits[id], "too few bytes for %v", p.Opcode)
 	}, false, reads}
 }
 
@@ -83,19 +83,19 @@ var formatHeaders = []header{
 	format(rule.XRCHDR001, of(packet.XRC), nil),
 	format(rule.RDHDR001, of(packet.RD), nil),
 	{rule.RDHDR001, rule.Sender, of(packet.RD), func(p *packet.Packet) breach {
-		return differs(p.RDETHRes != 0, "reserved byte of the RDETH 0", "0x%02x", p.RDETHRes)
+		return mismatch(p.RDETHRes != 0, "reserved byte of the RDETH 0", "0x%02x", p.RDETHRes)
 	}, false, nil},
 	format(rule.RDHDR002, of(packet.RD), nil),
 	{rule.XRCOPC001, rule.Sender, anyOf(packet.XRC), undefined("0xa0 to 0xb4, 0xb6 or 0xb7"), false, nil},
 	{rule.RDOPC001, rule.Sender, anyOf(packet.RD), undefined("0x40 to 0x55 or 0x5c"), false, nil},
 	{rule.XRCHDR002, rule.Sender, of(packet.XRC), func(p *packet.Packet) breach {
-		return differs(p.XRCRes != 0, "reserved byte of the XRCETH 0", "0x%02x", p.XRCRes)
+		return mismatch(p.XRCRes != 0, "reserved byte of the XRCETH 0", "0x%02x", p.XRCRes)
 	}, false, nil},
 	{rule.FLW001, rule.Requester, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.Op(packet.RD, packet.Flush) }, func(p *packet.Packet) breach {
-		return differs2(oddFlush(p), flushFormat, "FETH 0x%08x and %d bytes of payload", p.FETH, p.PayloadLen)
+		return mismatch2(oddFlush(p), flushFormat, "FETH 0x%08x and %d bytes of payload", p.FETH, p.PayloadLen)
 	}, false, nil},
 	{rule.RDNAK001, rule.Responder, of(packet.XRC), func(p *packet.Packet) breach {
-		return differs(p.Syndrome == packet.NAKInvalidRD, "no NAK of RD on XRC", "syndrome 0x%02x", uint8(p.Syndrome))
+		return mismatch(p.Syndrome == packet.NAKInvalidRD, "no NAK of RD on XRC", "syndrome 0x%02x", uint8(p.Syndrome))
 	}, false, nil},
 }
 
@@ -109,6 +109,6 @@ func undefined(opcodes string) func(*packet.Packet) breach {
 		if p.Info().Defined {
 			return breach{}
 		}
-		return differs(true, fmt.Sprintf("%v opcode %s", p.Opcode.Service(), opcodes), "0x%02x", uint8(p.Opcode))
+		return mismatch(true, fmt.Sprintf("%v opcode %s", p.Opcode.Service(), opcodes), "0x%02x", uint8(p.Opcode))
 	}
 }

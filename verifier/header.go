@@ -147,84 +147,83 @@ func of(s packet.Service) func(packet.Encap, *packet.Info) bool {
 // bthHeaders are the rules of family BTH, and those of other families that need no more than the BTH.
 var bthHeaders = []header{
 	{rule.BTH002, rule.Sender, all, func(p *packet.Packet) breach {
-		return differs(p.TVer != 0, "TVer 0", "TVer %d", p.TVer)
+		return mismatch(p.TVer != 0, "TVer 0", "TVer %d", p.TVer)
 	}, false, has(bthTVer.is(0))},
 	{rule.BTH003, rule.Sender, all, func(p *packet.Packet) breach {
-		return differs(!p.Info().Defined && (p.Opcode.Service() == packet.RC || p.Opcode.Service() == packet.CNP) && !p.IsCNP(), "an opcode of table T2", "0x%02x", uint8(p.Opcode))
+		return mismatch(!p.Info().Defined && (p.Opcode.Service() == packet.RC || p.Opcode.Service() == packet.CNP) && !p.IsCNP(), "an opcode of table T2", "0x%02x", uint8(p.Opcode))
 	}, false, ofOpcode(isDefined)},
 	{rule.BTH006, rule.Sender, withPayload, func(p *packet.Packet) breach {
-		return differs2((p.PayloadLen+int(p.PadCnt))&3 != 0, "payload and pad a multiple of 4 bytes", "payload %d, PadCnt %d", p.PayloadLen, p.PadCnt)
+		return mismatch2((p.PayloadLen+int(p.PadCnt))&3 != 0, "payload and pad a multiple of 4 bytes", "payload %d, PadCnt %d", p.PayloadLen, p.PadCnt)
 	}, false, has(withPad.is(0))},
 	{rule.BTH007, rule.Sender, withoutPad, func(p *packet.Packet) breach {
-		return differs(p.PadCnt != 0, "PadCnt 0", "PadCnt %d", p.PadCnt)
+		return mismatch(p.PadCnt != 0, "PadCnt 0", "PadCnt %d", p.PadCnt)
 	}, false, has(bthPadCnt.is(0))},
 	{rule.BTH008, rule.Sender, withPayload, func(p *packet.Packet) breach {
-		return differs(!zero(p.Pad) && !unpadded(p.Info()), "pad bytes 0", "% x", p.Pad)
+		return mismatch(!zero(p.Pad) && !unpadded(p.Info()), "pad bytes 0", "% x", p.Pad)
 	}, false, unless(unpadded, padBytes.is(0))},
 	{rule.BTH009, rule.Sender, all, func(p *packet.Packet) breach {
-		return differs2(p.Resv8a|p.Resv7 != 0, "reserved bits 0", "0x%02x in the byte of FECN and BECN, 0x%02x in that of AckReq", p.Resv8a, p.Resv7)
+		return mismatch2(p.Resv8a|p.Resv7 != 0, "reserved bits 0", "0x%02x in the byte of FECN and BECN, 0x%02x in that of AckReq", p.Resv8a, p.Resv7)
 	}, false, has(bthResv8a.is(0), bthResv7.is(0))},
 	{rule.BTH010, rule.Sender, defined, func(p *packet.Packet) breach {
 		o := p.Opcode
 		bad := p.DestQP == 0 && p.Has&packet.HasLRH != 0 && o.Service() != packet.UD || p.DestQP == 1 && o.Service() != packet.UD && o != packet.OpCNP
-		return differs2(bad, "UD SEND Only to the management QPs", "%v to QP %d", o, p.DestQP)
+		return mismatch2(bad, "UD SEND Only to the management QPs", "%v to QP %d", o, p.DestQP)
 	}, false, has(bthDestQP.not(1))}, // only InfiniBand breaks the rule for QP 0, and none of its packets is plain
 	{rule.UDMC004, rule.Sender, defined, func(p *packet.Packet) breach {
-		return differs3((p.DestQP == packet.PSNMask || p.Dst.IsMulticast()) && p.Opcode.Service() != packet.UD, "only UD to multicast", "%v to QP 0x%x at %v", p.Opcode, p.DestQP, p.Dst)
+		return mismatch3((p.DestQP == packet.PSNMask || p.Dst.IsMulticast()) && p.Opcode.Service() != packet.UD, "only UD to multicast", "%v to QP 0x%x at %v", p.Opcode, p.DestQP, p.Dst)
 	}, false, has(bthDestQP.not(packet.PSNMask), dstClass.unicast())},
 	{rule.BTH012, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
 		s := in.Opcode.Service()
 		return in.Defined && (reliable(in) || s == packet.RD) && in.Opcode.Fn() != packet.Acknowledge // RC-RSP-008, UC-SE-001
 	}, func(p *packet.Packet) breach {
-		return differs(p.SE && !solicits(p.Info()), "SE 0", "SE 1 in %v", p.Opcode)
+		return mismatch(p.SE && !solicits(p.Info()), "SE 0", "SE 1 in %v", p.Opcode)
 	}, false, unless(solicits, bthSE.is(0))},
 	{rule.BTH015, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
 		s := in.Opcode.Service()
 		return in.Defined && (s == packet.UC || s == packet.UD)
 	}, func(p *packet.Packet) breach {
-		return differs(p.AckReq && p.Info().Request, "AckReq 0", "AckReq 1 in a %v packet", p.Opcode.Service())
+		return mismatch(p.AckReq && p.Info().Request, "AckReq 0", "AckReq 1 in a %v packet", p.Opcode.Service())
 	}, false, has(bthAckReq.is(0))},
 	{rule.PKY001, rule.Sender, all, func(p *packet.Packet) breach {
-		return differs(p.PKey&0x7FFF == 0, "a P_Key with a partition number", "P_Key 0x%04x", p.PKey)
+		return mismatch(p.PKey&0x7FFF == 0, "a P_Key with a partition number", "P_Key 0x%04x", p.PKey)
 	}, false, has(bthPKey.not(0))},
 	{rule.BTH016, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onIP(e, in) && in.Opcode != packet.OpCNP }, func(p *packet.Packet) breach {
-		return differs2(p.FECN || p.BECN, "FECN and BECN 0 on RoCEv2", "FECN %t, BECN %t", p.FECN, p.BECN)
+		return mismatch2(p.FECN || p.BECN, "FECN and BECN 0 on RoCEv2", "FECN %t, BECN %t", p.FECN, p.BECN)
 	}, false, has(bthFBECN.is(0))},
 }
 
-// differs returns what a broken rule expected and the actual value, or nothing when the rule holds. It is generic so that a rule that holds allocates nothing.
 // breach is how a packet breaks a rule: what is expected, and what is there; nil: the rule holds.
 type breach struct {
 	expected string
 	actual   func() string
 }
 
-// differs is a breach, where there is one, whose actual value a format writes.
-func differs[A any](broken bool, expected, format string, a A) breach {
+// mismatch is a breach, where there is one, whose actual value a format writes.
+func mismatch[A any](broken bool, expected, format string, a A) breach {
 	if !broken {
 		return breach{}
 	}
 	return breach{expected, func() string { return fmt.Sprintf(format, a) }}
 }
 
-// differs2 is differs for two values.
-func differs2[A, B any](broken bool, expected, format string, a A, b B) breach {
+// mismatch2 is mismatch for two values.
+func mismatch2[A, B any](broken bool, expected, format string, a A, b B) breach {
 	if !broken {
 		return breach{}
 	}
 	return breach{expected, func() string { return fmt.Sprintf(format, a, b) }}
 }
 
-// differs3 is differs for three values.
-func differs3[A, B, C any](broken bool, expected, format string, a A, b B, c C) breach {
+// mismatch3 is mismatch for three values.
+func mismatch3[A, B, C any](broken bool, expected, format string, a A, b B, c C) breach {
 	if !broken {
 		return breach{}
 	}
 	return breach{expected, func() string { return fmt.Sprintf(format, a, b, c) }}
 }
 
-// differs0 is differs for a text.
-func differs0(broken bool, expected, actual string) breach {
+// mismatch0 is mismatch for a text.
+func mismatch0(broken bool, expected, actual string) breach {
 	if !broken {
 		return breach{}
 	}

@@ -123,7 +123,7 @@ func TestLatencies(t *testing.T) {
 		request(packet.SendOnly, next, 8, 0, true, now+150*us)
 		expect("the wait after it", RNRToResend, 1, 40*us)
 		answer(packet.Acknowledge, next, packet.CreditInvalid, 8, now+200*us, 0)
-		expect("a SEND that came again", SendToAck, 0, 0)
+		expect("a retransmitted SEND", SendToAck, 0, 0)
 
 		next = next.Add(1)
 		request(packet.SendOnly, next, 8, 0, false, now+300*us)
@@ -133,9 +133,9 @@ func TestLatencies(t *testing.T) {
 		expect("another request", NAKToResend, 0, 0)
 		request(packet.SendOnly, next, 8, 0, false, now+360*us)
 		request(packet.SendOnly, next.Add(1), 8, 0, true, now+361*us)
-		expect("what comes again", NAKToResend, 1, 40*us)
+		expect("what is retransmitted", NAKToResend, 1, 40*us)
 		answer(packet.Acknowledge, next.Add(1), packet.CreditInvalid, 10, now+380*us, 0)
-		expect("a SEND that came again", SendToAck, 0, 0)
+		expect("a retransmitted SEND", SendToAck, 0, 0)
 		answer(packet.Acknowledge, next.Add(2), packet.CreditInvalid, 11, now+390*us, 0)
 		expect("a SEND that did not", SendToAck, 1, 60*us)
 	}

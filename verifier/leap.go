@@ -22,13 +22,13 @@ const (
 	leapTime = int64(time.Millisecond)
 )
 
-// life says why requests are far from their stream.
-type life uint8
+// continuity says why requests are far from their stream.
+type continuity uint8
 
 const (
-	lifeUnknown life = iota
-	lifeSame         // their requester has leapt
-	lifeNew          // the QP was connected again
+	continuityUnknown continuity = iota
+	sameConnection               // their requester has leapt
+	newConnection                // the QP was connected again
 )
 
 // confirms reports whether a request goes on from those that are far from the stream.
@@ -36,36 +36,36 @@ func confirms(q *qp.SendQueue, p *packet.Packet) bool {
 	return q.Stray != nil && p.PSN.In(q.Stray.PSN, q.LeapEnd().Add(leapNear))
 }
 
-// requestTells is what the headers of requests far from the stream show, and what both ends have sent.
-func requestTells(c *qp.Pair, from int) life {
+// requestContinuity is what the headers of requests far from the stream show, and what both ends have sent.
+func requestContinuity(c *qp.Pair, from int) continuity {
 	a, b := &c.Ends[from], &c.Ends[1-from]
 	switch {
 	case c.Closed, b.SQ.Stray != nil, a.Flow.Known() && !agrees(&a.Flow, a.SQ.Stray):
-		return lifeNew
+		return newConnection
 	case c.Reliable(): // the next response shows it
-		return lifeUnknown
+		return continuityUnknown
 	}
 	return presumed(c, from)
 }
 
 // presumed is what is likely where no response shows it: a connection that CM makes is seen, and making one takes time.
-func presumed(c *qp.Pair, from int) life {
+func presumed(c *qp.Pair, from int) continuity {
 	q := &c.Ends[from].SQ
 	switch {
 	case c.Closed:
-		return lifeUnknown
+		return continuityUnknown
 	case c.Ends[from].Knows(hcaagent.KnowsSQPSN), q.Stray.Time-newest(c) < leapTime, q.Open != wqe.None && (q.Stray.Info().Middle || q.Stray.Info().Last):
-		return lifeSame
+		return sameConnection
 	}
-	return lifeUnknown
+	return continuityUnknown
 }
 
-// responseTells is what response p shows of the requests of end from that are far from their stream. A responder that was connected again
+// responseContinuity is what response p shows of the requests of end from that are far from their stream. A responder that was connected again
 // counts messages from 0; one that was not goes on counting, or asks for the PSN that it expects.
-func responseTells(c *qp.Pair, from int, p *packet.Packet) life {
+func responseContinuity(c *qp.Pair, from int, p *packet.Packet) continuity {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	if q.Stray == nil || p.Has&packet.HasAETH == 0 || !p.PSN.In(q.Stray.PSN, q.LeapEnd()) {
-		return lifeUnknown
+		return continuityUnknown
 	}
 	begun, ended := 0, 0
 	for _, b := range q.Leap() {
@@ -80,10 +80,10 @@ func responseTells(c *qp.Pair, from int, p *packet.Packet) life {
 	more := packet.PSN(p.MSN).Diff(packet.PSN(r.LastMSN))
 	begins, goesOn := int(p.MSN) <= begun, r.Answered && more >= ended && more <= outstanding+begun
 	switch {
-	case goesOn && (!begins || presumed(c, from) == lifeSame):
-		return lifeSame
+	case goesOn && (!begins || presumed(c, from) == sameConnection):
+		return sameConnection
 	case begins || p.Syndrome.Type() != packet.ACK || r.Answered:
-		return lifeNew
+		return newConnection
 	}
 	return presumed(c, from)
 }
@@ -114,7 +114,7 @@ func (v *Verifier) leapKnown(c *qp.Pair, from int, p *packet.Packet) bool {
 	if !p.PSN.In(q.Stray.PSN, q.LeapEnd()) {
 		return false
 	}
-	if responseTells(c, from, p) != lifeUnknown { // where an HCA agent reports the queue pair, it would have reported another connection too
+	if responseContinuity(c, from, p) != continuityUnknown { // where an HCA agent reports the queue pair, it would have reported another connection too
 		exact := r.MSN == qp.MSNKnown && c.Complete() && !q.EverMixed() && leapCount(q, r, p) == p.MSN
 		v.leap(c, from, rule.RCPSN004, rule.Requester, proven(exact || c.Sees(from)), p.Frame)
 		return false
@@ -172,17 +172,17 @@ func (v *Verifier) leapFrom(c *qp.Pair, from int, first *packet.Packet, requests
 // more than that is not proven.
 func (v *Verifier) leapWaits(c *qp.Pair, from int, p *packet.Packet, id rule.ID, role rule.Role) bool {
 	q := &c.Ends[from].SQ
-	switch tells := requestTells(c, from); {
-	case tells == lifeNew:
+	switch tells := requestContinuity(c, from); {
+	case tells == newConnection:
 		v.reconnect(c, from) // where Renew did not
 		return true
-	case tells == lifeSame:
+	case tells == sameConnection:
 		v.leap(c, from, id, role, proven(c.Sees(from)), p.Frame)
 		return true
 	case c.Reliable() && len(q.Leap()) < leapMost:
 		q.LeapOn(bare(p))
 		return false
-	case c.Reliable() && presumed(c, from) == lifeSame:
+	case c.Reliable() && presumed(c, from) == sameConnection:
 		v.leap(c, from, id, role, proven(c.Sees(from)), p.Frame)
 		return true
 	}
@@ -209,7 +209,7 @@ func (v *Verifier) leapEnds(c *qp.Pair, from int, id rule.ID, role rule.Role) {
 	q := &c.Ends[from].SQ
 	switch {
 	case q.Stray == nil:
-	case len(q.Leap()) > 1 && presumed(c, from) == lifeSame:
+	case len(q.Leap()) > 1 && presumed(c, from) == sameConnection:
 		v.wrongPSN(c, from, id, role, proven(c.Sees(from)))
 	case len(q.Leap()) > 1:
 		v.leapUnproven(c, from, id, role)

@@ -18,10 +18,10 @@ func Renews(c *qp.Pair, from int, p *packet.Packet) bool {
 	if p.Opcode.Service() != c.Service {
 		return false
 	}
-	if in.Response && c.Paired && responseTells(c, 1-from, p) == lifeNew {
+	if in.Response && c.Paired && responseContinuity(c, 1-from, p) == newConnection {
 		return true
 	}
-	return in.Request && confirms(q, p) && requestTells(c, from) == lifeNew || slept(c, p) && (in.Request && !goesOn(q, p) || in.Response && !answers(&c.Ends[1-from].SQ, p)) ||
+	return in.Request && confirms(q, p) && requestContinuity(c, from) == newConnection || slept(c, p) && (in.Request && !goesOn(q, p) || in.Response && !answers(&c.Ends[1-from].SQ, p)) ||
 		unused(c, p) && (in.Response || !q.Joined || p.PSN != q.Next)
 }
 

@@ -11,36 +11,36 @@ import (
 // linkHeaders are the rules on the local route header and the VCRC of native packets.
 var linkHeaders = []header{
 	{rule.LNKLRH002, rule.Sender, onLink, func(p *packet.Packet) breach {
-		return differs(p.LVer != 0, "LVer 0", "LVer %d", p.LVer)
+		return mismatch(p.LVer != 0, "LVer 0", "LVer %d", p.LVer)
 	}, false, nil},
 	{rule.LNKLRH003, rule.Sender, onLink, func(p *packet.Packet) breach {
-		return differs(p.LRHRes != 0, "reserved bits of the LRH 0", "0x%02x", p.LRHRes)
+		return mismatch(p.LRHRes != 0, "reserved bits of the LRH 0", "0x%02x", p.LRHRes)
 	}, false, nil},
 	{rule.LNKLRH005, rule.Sender, onLink, func(p *packet.Packet) breach {
 		bad := p.Flaws&packet.FlawLRHLength != 0 && p.PktLen >= 6 && (p.Has&packet.HasGRH == 0 || int(p.PktLen)*4-48 == int(p.PayLen))
-		return differs(bad, "PktLen of the packet from LRH through ICRC", "PktLen %d words", p.PktLen)
+		return mismatch(bad, "PktLen of the packet from LRH through ICRC", "PktLen %d words", p.PktLen)
 	}, false, nil},
 	{rule.LNKLRH006, rule.Sender, onLink, func(p *packet.Packet) breach {
-		return differs(p.LNH >= 2 && p.PktLen < 6, "PktLen at least 6 words", "PktLen %d words", p.PktLen)
+		return mismatch(p.LNH >= 2 && p.PktLen < 6, "PktLen at least 6 words", "PktLen %d words", p.PktLen)
 	}, false, nil},
 	{rule.LNKLID001, rule.Sender, onLink, func(p *packet.Packet) breach {
-		return differs0(p.DLID == 0, "a DLID", "DLID 0")
+		return mismatch0(p.DLID == 0, "a DLID", "DLID 0")
 	}, false, nil},
 	{rule.LNKLID003, rule.Sender, onLink, func(p *packet.Packet) breach {
 		bad := p.SLID == 0 || p.SLID >= 0xC000 && (p.SLID != 0xFFFF || p.DestQP != 0)
-		return differs(bad, "a unicast SLID", "SLID 0x%04x", p.SLID)
+		return mismatch(bad, "a unicast SLID", "SLID 0x%04x", p.SLID)
 	}, false, nil},
 	{rule.LNKLID004, rule.Sender, onLink, func(p *packet.Packet) breach {
-		return differs(p.DLID == 0xFFFF && p.DestQP != 0, "the permissive DLID only to QP0", "to QP %d", p.DestQP)
+		return mismatch(p.DLID == 0xFFFF && p.DestQP != 0, "the permissive DLID only to QP0", "to QP %d", p.DestQP)
 	}, false, nil},
 	{rule.LNKLRH007, rule.Sender, onLink, func(p *packet.Packet) breach {
-		return differs(int(p.PktLen) > mostWords(4096), "PktLen at most 1055 words", "PktLen %d words", p.PktLen)
+		return mismatch(int(p.PktLen) > mostWords(4096), "PktLen at most 1055 words", "PktLen %d words", p.PktLen)
 	}, false, nil},
 	{rule.LNKVL002, rule.Sender, onLink, func(p *packet.Packet) breach {
-		return differs0(p.VL == 15 && p.DestQP == 0 && p.Opcode == packet.Op(packet.UD, packet.SendOnly) && p.Has&packet.HasGRH != 0, "no GRH on VL15", "a GRH")
+		return mismatch0(p.VL == 15 && p.DestQP == 0 && p.Opcode == packet.Op(packet.UD, packet.SendOnly) && p.Has&packet.HasGRH != 0, "no GRH on VL15", "a GRH")
 	}, false, nil},
 	{rule.LNKVL001, rule.Sender, onLink, func(p *packet.Packet) breach {
-		return differs(p.VL == 15 && p.DestQP != 0 && !misdirected(p), "VL15 only to QP0", "VL15 to QP %d", p.DestQP)
+		return mismatch(p.VL == 15 && p.DestQP != 0 && !misdirected(p), "VL15 only to QP0", "VL15 to QP %d", p.DestQP)
 	}, false, nil},
 }
 
@@ -63,7 +63,7 @@ func (v *Verifier) Raw(p *packet.Packet) {
 		v.unpaired(p, verdict{rule: id, class: rule.Violation, role: rule.Sender, expected: b.expected, actual: b.actual()})
 		return true
 	}
-	if say(rule.LNKLRH006, differs(p.PktLen < 5, "PktLen at least 5 words", "PktLen %d words", p.PktLen)) {
+	if say(rule.LNKLRH006, mismatch(p.PktLen < 5, "PktLen at least 5 words", "PktLen %d words", p.PktLen)) {
 		return
 	}
 	if v.Seal(nil, 0, p); p.VCRCState == packet.CRCBad {
@@ -74,12 +74,12 @@ func (v *Verifier) Raw(p *packet.Packet) {
 			say(h.id, h.broken(p))
 		}
 	}
-	say(rule.LNKVL001, differs0(p.VL == 15, "VL15 only to QP0", "a raw packet on VL15"))
+	say(rule.LNKVL001, mismatch0(p.VL == 15, "VL15 only to QP0", "a raw packet on VL15"))
 	if p.Has&packet.HasRWH != 0 {
-		say(rule.LNKRAW001, differs(p.RWHRes != 0, "reserved bits of the RWH 0", "0x%04x", p.RWHRes))
+		say(rule.LNKRAW001, mismatch(p.RWHRes != 0, "reserved bits of the RWH 0", "0x%04x", p.RWHRes))
 	}
 	if p.Has&packet.HasIPv6 != 0 {
-		say(rule.LNKLRH004, differs(p.IPVer != 6, "an IPv6 header, as LNH 1 says", "IP version %d", p.IPVer))
+		say(rule.LNKLRH004, mismatch(p.IPVer != 6, "an IPv6 header, as LNH 1 says", "IP version %d", p.IPVer))
 	}
 }
 

@@ -150,8 +150,8 @@ var beforeRules = []header{
 // clause asks bits of a word for a value.
 type clause struct{ mask, value uint64 }
 
-// differs is 0 where a word has the value.
-func (c clause) differs(w uint64) uint64 { return (w ^ c.value) & c.mask }
+// mismatch is 0 where a word has the value.
+func (c clause) mismatch(w uint64) uint64 { return (w ^ c.value) & c.mask }
 
 // add asks more bits for a value.
 func (c *clause) add(d clause) {
@@ -234,15 +234,15 @@ func plain(p *packet.Packet) bool {
 	}
 	var w [numWords]uint64
 	load(&w, p)
-	differs := uint64(0)
+	mismatch := uint64(0)
 	for i := range s.is {
-		differs |= s.is[i].differs(w[i])
+		mismatch |= s.is[i].mismatch(w[i])
 	}
-	if differs != 0 {
+	if mismatch != 0 {
 		return false
 	}
 	for i := range s.not {
-		if s.not[i].differs(w[s.not[i].word]) == 0 {
+		if s.not[i].mismatch(w[s.not[i].word]) == 0 {
 			return false
 		}
 	}

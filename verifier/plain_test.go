@@ -18,11 +18,11 @@ func TestPlain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p packet.Packet
 		if decodeAny(&p, odd(t)) {
-			holdPlain(t, map[rule.ID]int{}, &p)
+			checkPlain(t, map[rule.ID]int{}, &p)
 		}
 	})
 	for p := range spoiled {
-		holdPlain(t, broken, p)
+		checkPlain(t, broken, p)
 	}
 	for i := range headers {
 		h := &headers[i]
@@ -188,13 +188,13 @@ func FuzzPlain(f *testing.F) {
 	f.Fuzz(func(t *testing.T, e uint8, b []byte) {
 		var p packet.Packet
 		if decodeAny(&p, frameOf{packet.Encap(e), b, len(b)}) {
-			holdPlain(t, map[rule.ID]int{}, &p)
+			checkPlain(t, map[rule.ID]int{}, &p)
 		}
 	})
 }
 
-// holdPlain compares a packet with every rule of the table.
-func holdPlain(t interface{ Errorf(string, ...any) }, broken map[rule.ID]int, p *packet.Packet) {
+// checkPlain compares a packet with every rule of the table.
+func checkPlain(t interface{ Errorf(string, ...any) }, broken map[rule.ID]int, p *packet.Packet) {
 	taken := plain(p)
 	if !onIP(p.Encap, nil) || p.Opcode.Service() > packet.UC {
 		if taken {
@@ -234,7 +234,7 @@ func fulfils(h *header, p *packet.Packet) bool {
 	var w [numWords]uint64
 	load(&w, p)
 	for i := range tests {
-		if u := tests[i].on(p.Encap); (u.differs(w[u.word]) == 0) == tests[i].not {
+		if u := tests[i].on(p.Encap); (u.mismatch(w[u.word]) == 0) == tests[i].not {
 			return false
 		}
 	}

@@ -54,9 +54,9 @@ func sameNumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	return before != nil && before.Trace.IPID == p.IPID
 }
 
-// rcDiffers reports a packet whose PSN was used for another: right after that one the PSN has not advanced (rule RC-PSN-002), else
+// rcPSNReused reports a packet whose PSN was used for another: right after that one the PSN has not advanced (rule RC-PSN-002), else
 // it was retransmitted otherwise than the first time (rules RC-RTY-004, -009).
-func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
+func (v *Verifier) rcPSNReused(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
 	if !rightAfter(&c.Ends[from].SQ, p) || w != nil && w.Op.Atomic() && wqe.OpOf(p.Opcode.Fn()).Atomic() {
 		v.rcSame(c, from, p, s, w)
 		return

@@ -28,8 +28,8 @@ func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 		}
 		return
 	}
-	behind := q.LastPSN == w.First && !q.HasHole() || q.HasHole() && q.Hole == w.Last.Add(1) // nothing, or a gap
-	if !behind || !full || r.Repeated || r.Nak != qp.NakNone || p.PSN != w.RespNext ||
+	last := q.LastPSN == w.First && !q.HasHole() || q.HasHole() && q.Hole == w.Last.Add(1) // nothing, or a gap
+	if !last || !full || r.Repeated || r.Nak != qp.NakNone || p.PSN != w.RespNext ||
 		w.Flags&(wqe.Again|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) != 0 || p.Opcode == readOpcode(p, w.First, w.Last) {
 		return
 	}

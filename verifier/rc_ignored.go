@@ -26,7 +26,7 @@ func (v *Verifier) rcIgnored(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	fits := w.Op != wqe.Read || (n > 0 || p.PSN == w.First) && p.RKey == w.RKey && p.VA == w.VA+uint64(n) && p.DMALen == w.Length-n
 	if fits && r.Nak == qp.NakSequence && c.Sees(1-from) && r.Told && !v.broken && !q.HasCrossed() && !q.IsMixed(w.First) && w.Last.Before(r.NakPSN) && newestResponded(q) == w {
 		v.covered(rule.RCRSP004)
-		q.Lost().Ignored = qp.Ignored{First: w.First, Last: w.Last, Behind: r.NakPSN, Request: bare(p)}
+		q.Lost().Ignored = qp.Ignored{First: w.First, Last: w.Last, NakPSN: r.NakPSN, Request: bare(p)}
 	}
 }
 
@@ -52,7 +52,7 @@ func (v *Verifier) rcHeeds(c *qp.Pair, from int, p *packet.Packet) {
 			v.rcIgnoredIs(c, 1-from, p)
 		}
 		d.Request = nil
-	case !p.PSN.Before(d.Behind):
+	case !p.PSN.Before(d.NakPSN):
 		d.Passed = true
 	}
 }
@@ -62,7 +62,7 @@ func (v *Verifier) rcIgnoredIs(c *qp.Pair, from int, p *packet.Packet) {
 	d := &c.Ends[from].SQ.Recovery.Ignored
 	v.accuse(c, 1-from, d.Request, verdict{
 		rule: rule.RCRSP004, class: rule.Violation, role: rule.Responder,
-		expected: "a response to the duplicate request: an outstanding PSN sequence NAK for " + d.Behind.String() + " does not delay it",
+		expected: "a response to the duplicate request: an outstanding PSN sequence NAK for " + d.NakPSN.String() + " does not delay it",
 		actual:   "none for " + time.Duration(p.Time-d.Request.Time).String(), evidence: []uint64{p.Frame},
 	})
 	d.Request = nil

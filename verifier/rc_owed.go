@@ -45,7 +45,7 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	b := bare(p)
 	b.PSN, b.Opcode, b.Frame = asked, s.Trace.Opcode, frame(p.Frame, s.Frame)
-	r.Owed = &qp.Debt{Request: *b, Waited: p.Time - q.AskedAt, Again: p.Time, Behind: q.High}
+	r.Owed = &qp.Debt{Request: *b, Waited: p.Time - q.AskedAt, Again: p.Time, NextPSN: q.High}
 }
 
 // rcOwesNak notes, when a requester goes back to a gap on its own account, that the responder has not asked for what is missing, though a later
@@ -95,10 +95,10 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 
 // rcRetransmitted is the PSN after all that was outstanding when a request was retransmitted. How long a READ is may have been learned since.
 func rcRetransmitted(q *qp.SendQueue, owed *qp.Debt) packet.PSN {
-	if w, _ := q.Messages.Find(owed.Behind.Add(-1)); w != nil {
-		return later(owed.Behind, w.Last.Add(1))
+	if w, _ := q.Messages.Find(owed.NextPSN.Add(-1)); w != nil {
+		return later(owed.NextPSN, w.Last.Add(1))
 	}
-	return owed.Behind
+	return owed.NextPSN
 }
 
 // rcPaysTwice takes a response of a responder that has answered a request which came twice. It has been slow if it answers more than was

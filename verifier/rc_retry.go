@@ -109,7 +109,7 @@ func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if s != nil && !v.compared.content(p, s.Trace) && (w == nil || w.Op != wqe.Read) {
 		if !q.OtherOn(p.PSN, p.Time) {
-			v.rcDiffers(c, from, p, s, w)
+			v.rcPSNReused(c, from, p, s, w)
 		}
 		if q.Recovery.OtherIs = v.trace(p); s.Trace.Opcode == p.Opcode && !rightAfter(q, p) {
 			s.Trace, q.Recovery.OtherIs = q.Recovery.OtherIs, s.Trace // one finding, not one for each time it is retransmitted
@@ -222,12 +222,12 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	s := q.History.Get(p.PSN)
 	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
-	differs := s != nil && p.PSN == q.HoleEnd && !same || w.Op == wqe.Read && n > 1 && !tail(w, p)
+	mismatch := s != nil && p.PSN == q.HoleEnd && !same || w.Op == wqe.Read && n > 1 && !tail(w, p)
 	switch {
 	case q.Filled && r.Nak == qp.NakNone:
 	case same, !c.Sees(from) && leftBefore(p, q.LastID):
 		return false
-	case c.Reliable() && !c.Sees(from) && (r.Nak != qp.NakNone || !differs && p.Time-q.LastTime > int64(inFlight)):
+	case c.Reliable() && !c.Sees(from) && (r.Nak != qp.NakNone || !mismatch && p.Time-q.LastTime > int64(inFlight)):
 		return false
 	}
 	q.History.Drop(q.LastPSN)

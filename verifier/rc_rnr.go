@@ -105,7 +105,7 @@ func (v *Verifier) rcAfterFatal(c *qp.Pair, from int, p *packet.Packet) {
 	if d.class == rule.Unproven {
 		d.detail = "the packet may have been in flight when the responder sent the NAK, or the NAK may have been lost after the tap"
 	}
-	if took <= time.Duration(uptake) || took <= time.Duration(goesBack) && p.PSN.Before(c.Ends[from].SQ.High) && v.stoodStill(c, from, p, r.NakTime) {
+	if took <= time.Duration(uptake) || took <= time.Duration(goesBack) && p.PSN.Before(c.Ends[from].SQ.High) && v.hostPaused(c, from, p, r.NakTime) {
 		v.rcUnaware(c, from, p, &d)
 	}
 	v.report(c, from, p, d)

@@ -64,9 +64,9 @@ func (v *Verifier) mayGoBack(c *qp.Pair, from int, p *packet.Packet) bool {
 // usualTimer is what the timer of a requester is taken for at most where the queue pair does not give it, whatever CM says: that of code 12. Applications set 14, seldom less.
 const usualTimer = 16777216 * time.Nanosecond
 
-// stoodStill reports whether the host of the requester of retransmission p may have been stopped at a time, and until now: the timer of the request had run out
+// hostPaused reports whether the host of the requester of retransmission p may have been stopped at a time, and until now: the timer of the request had run out
 // by then, and it has sent nothing since.
-func (v *Verifier) stoodStill(c *qp.Pair, from int, p *packet.Packet, at int64) bool {
+func (v *Verifier) hostPaused(c *qp.Pair, from int, p *packet.Packet, at int64) bool {
 	then := *p
 	then.Time = at
 	return quiet(c, from, at) && v.mayTimeOut(c, from, &then)

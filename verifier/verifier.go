@@ -160,8 +160,8 @@ var arrival = map[rule.ID]bool{
 
 // leftBefore reports whether p seems to have left just before the packet with IPv4 identification id: most senders number theirs.
 func leftBefore(p *packet.Packet, id uint16) bool {
-	behind := int16(id - p.IPID)
-	return p.Encap == packet.RoCEv2IPv4 && behind > 0 && behind < 64
+	lag := int16(id - p.IPID)
+	return p.Encap == packet.RoCEv2IPv4 && lag > 0 && lag < 64
 }
 
 // numbered reports whether the sender of p numbers its packets, so that a copy which the network made can be distinguished from another packet.

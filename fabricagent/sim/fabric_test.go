@@ -157,7 +157,7 @@ func errors(t *rapid.T, ordered bool) (list []Error) {
 		e.Probability = rapid.Float64Range(0, 1).Draw(t, "probability")
 		e.From = rapid.Uint64Range(0, 4).Draw(t, "from")
 		e.Count = rapid.Uint64Range(0, 4).Draw(t, "count")
-		e.Behind = rapid.IntRange(0, 5).Draw(t, "behind")
+		e.OvertakenBy = rapid.IntRange(0, 5).Draw(t, "overtaken by")
 		e.Copies = rapid.IntRange(0, 3).Draw(t, "copies")
 		e.Flip = rapid.IntRange(0, 2).Draw(t, "flip")
 		if e.Kind == Delay || !ordered {
@@ -171,13 +171,13 @@ func errors(t *rapid.T, ordered bool) (list []Error) {
 }
 
 // mixed runs a burst through errors on both halves and returns what arrived.
-func mixed(t testing.TB, seed uint64, before, behind []Error, n int, gap int64) *bench {
+func mixed(t testing.TB, seed uint64, before, after []Error, n int, gap int64) *bench {
 	b := newBench(t, Options{Seed: seed, Rate: 1e10})
 	path := b.Path(addrA, addrB)
 	for _, e := range before {
 		path.Before.Add(e)
 	}
-	for _, e := range behind {
+	for _, e := range after {
 		path.After.Add(e)
 	}
 	b.burst(n, gap)
@@ -187,10 +187,10 @@ func mixed(t testing.TB, seed uint64, before, behind []Error, n int, gap int64) 
 // TestRepeatable: the same seed and the same traffic give the same bytes at the same times.
 func TestRepeatable(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		before, behind := errors(rt, false), errors(rt, false)
+		before, after := errors(rt, false), errors(rt, false)
 		seed, n := rapid.Uint64().Draw(rt, "seed"), rapid.IntRange(0, 60).Draw(rt, "n")
 		gap := rapid.Int64Range(0, 300).Draw(rt, "gap")
-		one, two := mixed(t, seed, before, behind, n, gap), mixed(t, seed, before, behind, n, gap)
+		one, two := mixed(t, seed, before, after, n, gap), mixed(t, seed, before, after, n, gap)
 		if d := cmp.Diff(one.got, two.got); d != "" {
 			rt.Fatal(d)
 		}
@@ -203,14 +203,14 @@ func TestRepeatable(t *testing.T) {
 // TestOrderKept: nothing but reordering, late copies and delays that do not hold change the order of packets.
 func TestOrderKept(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		before, behind := errors(rt, true), errors(rt, true)
+		before, after := errors(rt, true), errors(rt, true)
 		for i := range before {
 			before[i].Flip = 0
 		}
-		for i := range behind {
-			behind[i].Flip = 0
+		for i := range after {
+			after[i].Flip = 0
 		}
-		b := mixed(t, rapid.Uint64().Draw(rt, "seed"), before, behind, rapid.IntRange(0, 60).Draw(rt, "n"), rapid.Int64Range(0, 300).Draw(rt, "gap"))
+		b := mixed(t, rapid.Uint64().Draw(rt, "seed"), before, after, rapid.IntRange(0, 60).Draw(rt, "n"), rapid.Int64Range(0, 300).Draw(rt, "gap"))
 		if !slices.IsSorted(b.psns()) {
 			rt.Fatalf("out of order: %v", b.psns())
 		}
@@ -220,7 +220,7 @@ func TestOrderKept(t *testing.T) {
 // TestConserved: every packet arrives once, but for those dropped, and the copies. Bits are flipped in headers too, yet the fabric loses nothing by it.
 func TestConserved(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		before, behind := errors(rt, false), errors(rt, false)
+		before, after := errors(rt, false), errors(rt, false)
 		n := rapid.IntRange(0, 60).Draw(rt, "n")
 		want := n
 		count := func(list []Error) {
@@ -238,10 +238,10 @@ func TestConserved(t *testing.T) {
 		}
 		// A copy is made after all errors of its half, so a dropped packet takes along the copies that it was to have.
 		before = slices.DeleteFunc(before, func(e Error) bool { return e.Kind == Drop })
-		behind = slices.DeleteFunc(behind, func(e Error) bool { return e.Kind == Duplicate })
+		after = slices.DeleteFunc(after, func(e Error) bool { return e.Kind == Duplicate })
 		count(before)
-		count(behind)
-		b := mixed(t, rapid.Uint64().Draw(rt, "seed"), before, behind, n, 50)
+		count(after)
+		b := mixed(t, rapid.Uint64().Draw(rt, "seed"), before, after, n, 50)
 		if len(b.got) != want {
 			rt.Fatalf("%d arrived, want %d", len(b.got), want)
 		}

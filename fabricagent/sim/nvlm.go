@@ -117,11 +117,11 @@ func (m *Mechanism) note(frame []byte) {
 
 // fate is what the errors have made of a frame.
 type fate struct {
-	delay  int64
-	hold   bool // of the delay
-	behind int
-	atMost int64
-	copies []int64 // their delays
+	delay       int64
+	hold        bool // of the delay
+	overtakenBy int
+	atMost      int64
+	copies      []int64 // their delays
 }
 
 // err lets the errors happen to a frame, and reports whether it has gone on.
@@ -153,7 +153,7 @@ func (m *Mechanism) err(x *flight) bool {
 			}
 		case Reorder:
 			m.Sums.Reordered++
-			f.behind, f.atMost = max(e.Behind, 1), e.AtMost
+			f.overtakenBy, f.atMost = max(e.OvertakenBy, 1), e.AtMost
 		case Delay:
 			m.Sums.Delayed++
 			f.delay += e.Delay + m.jitter(e)
@@ -187,8 +187,8 @@ func (m *Mechanism) meet(x *flight, f *fate) bool {
 	for i := range copies {
 		copies[i] = fabric.flight(m.path, x.frame, m.half)
 	}
-	if f.behind > 0 {
-		h := &hold{x, f.behind}
+	if f.overtakenBy > 0 {
+		h := &hold{x, f.overtakenBy}
 		m.held = append(m.held, h)
 		if f.atMost <= 0 {
 			f.atMost = DefaultAtMost
@@ -200,7 +200,7 @@ func (m *Mechanism) meet(x *flight, f *fate) bool {
 	for i, c := range copies {
 		m.path.fly(c, f.delay+f.copies[i], f.hold && f.copies[i] == 0)
 	}
-	return f.behind == 0
+	return f.overtakenBy == 0
 }
 
 // overtaken counts a frame that overtook the first n of those held back.

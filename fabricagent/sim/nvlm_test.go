@@ -41,7 +41,7 @@ func TestDuplicate(t *testing.T) {
 }
 
 func TestReorder(t *testing.T) {
-	b := with(t, Error{Kind: Reorder, Behind: 2, Filter: Filter{From: 2, Count: 1}})
+	b := with(t, Error{Kind: Reorder, OvertakenBy: 2, Filter: Filter{From: 2, Count: 1}})
 	b.burst(5, 10)
 	b.want(0, 2, 3, 1, 4)
 

@@ -56,13 +56,13 @@ type Error struct {
 	Kind Kind
 	Filter
 
-	Copies int   // Duplicate: how many more; 0: one
-	Delay  int64 // Delay: nanoseconds; Duplicate: of each copy after the one before it
-	Jitter int64 // Delay, Duplicate: and up to so much more, by chance
-	Hold   bool  // Delay: what comes after it waits as well, so that the order is kept
-	Behind int   // Reorder: so many later packets overtake the packet; 0: one
-	Queue  int64 // Mark: only where so many nanoseconds of frames wait for the path; 0: always
-	AtMost int64 // Reorder: nanoseconds after which it goes on, however many came; 0: DefaultAtMost
+	Copies      int   // Duplicate: how many more; 0: one
+	Delay       int64 // Delay: nanoseconds; Duplicate: of each copy after the one before it
+	Jitter      int64 // Delay, Duplicate: and up to so much more, by chance
+	Hold        bool  // Delay: what comes after it waits as well, so that the order is kept
+	OvertakenBy int   // Reorder: so many later packets overtake the packet; 0: one
+	Queue       int64 // Mark: only where so many nanoseconds of frames wait for the path; 0: always
+	AtMost      int64 // Reorder: nanoseconds after which it goes on, however many came; 0: DefaultAtMost
 
 	// Corrupt changes the packet and seals its ICRC again, as a device does that builds a wrong packet. A Change that alters the length of
 	// the packet calls its Complete itself.

@@ -146,7 +146,7 @@ func TestQuery(t *testing.T) {
 		t.Errorf("%d completions, %v", n, err)
 	}
 	if n, _ := q.Completions(ctx, 0, into); n != 0 {
-		t.Error("completions come again")
+		t.Error("duplicate completions")
 	}
 	if n, err := q.DataSegments(ctx, qp, 9); n != 1 || err != nil {
 		t.Error(n, err)

@@ -87,11 +87,11 @@ func TestRNRWait(t *testing.T) {
 				t.Fatalf("code %d, fault %q: sent %d times", code, fault, len(at))
 			}
 			if early := at[1]-at[0] < wait; early != (fault != "") {
-				t.Errorf("code %d, fault %q: sent again after %v, the time is %v", code, fault, time.Duration(at[1]-at[0]), time.Duration(wait))
+				t.Errorf("code %d, fault %q: retransmitted after %v, the time is %v", code, fault, time.Duration(at[1]-at[0]), time.Duration(wait))
 			}
 			known, byCM, alone := s.judged()
 			if fmt.Sprint(known, byCM, alone) != fmt.Sprint(want, want, want) {
-				t.Errorf("code %d, fault %q: %v, by CM %v, by the packets alone %v", code, fault, known, byCM, alone)
+				t.Errorf("code %d, fault %q: %v, by CM %v, by the packets only %v", code, fault, known, byCM, alone)
 			}
 		}
 	}
@@ -123,10 +123,10 @@ func TestACKTimeout(t *testing.T) {
 			}
 			took := at[1] - at[0]
 			if right := took >= one && took <= 4*one; right != (fault == "") {
-				t.Errorf("code %d, fault %q: sent again after %v, the timeout is %v", code, fault, time.Duration(took), time.Duration(one))
+				t.Errorf("code %d, fault %q: retransmitted after %v, the timeout is %v", code, fault, time.Duration(took), time.Duration(one))
 			}
 			if known, byCM, alone := s.judged(); fmt.Sprint(known, byCM, alone) != fmt.Sprint(want, []string(nil), []string(nil)) {
-				t.Errorf("code %d, fault %q: %v, by CM %v, by the packets alone %v", code, fault, known, byCM, alone)
+				t.Errorf("code %d, fault %q: %v, by CM %v, by the packets only %v", code, fault, known, byCM, alone)
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func TestRetryCounts(t *testing.T) {
 				t.Errorf("count %d, fault %q: completed with %v", count, c.fault, got)
 			}
 			if known, byCM, alone := s.judged(); fmt.Sprint(known, byCM, alone) != fmt.Sprint(c.want, c.want, []string(nil)) {
-				t.Errorf("count %d, fault %q: %v, by CM %v, by the packets alone %v", count, c.fault, known, byCM, alone)
+				t.Errorf("count %d, fault %q: %v, by CM %v, by the packets only %v", count, c.fault, known, byCM, alone)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/eventlog"
 	"ibwitness/internal/report"
 	"ibwitness/packet"
@@ -101,12 +102,7 @@ func (c *checkCommand) Run(s *session) error {
 	src, err := open(reading, c.Files)
 	run.Problems, run.Interrupted = problems(err)
 	if src == nil {
-		s.warn(run)
-		s.status = report.ExitUnjudged
-		if c.Format == "text" {
-			return nil // the log has said it all
-		}
-		return sink.Report(s.stdout, run)
+		return c.unjudged(s, sink, run)
 	}
 	defer src.Close()
 
@@ -115,7 +111,11 @@ func (c *checkCommand) Run(s *session) error {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}
 	for _, name := range c.Events {
-		l, err := eventlog.ReadFile(name)
+		l, err := await(ctx, func() (*hcaagent.Log, error) { return eventlog.ReadFile(name) })
+		if ctx.Err() != nil {
+			run.Interrupted = true
+			return c.unjudged(s, sink, run)
+		}
 		if err != nil {
 			return err
 		}
@@ -152,6 +152,9 @@ func (c *checkCommand) Run(s *session) error {
 // short limits the memory of the process, and returns what tells when it gets short; nil: never.
 func (c *checkCommand) short() (func() bool, error) {
 	size := c.Memory
+	if err := sized("--memory", size); err != nil {
+		return nil, err
+	}
 	if size == 0 {
 		size = int(half())
 	}
@@ -191,7 +194,7 @@ func (c *checkCommand) annotate(r *agent.Result) error {
 	defer src.Close()
 	f, err := os.Create(c.Annotate)
 	if err != nil {
-		return fmt.Errorf("cli: --annotate: %w", err)
+		return fmt.Errorf("cli: --annotate: %w: give a file that can be written", err)
 	}
 	err = report.Annotate(f, src, r, c.All)
 	if len(fabricagent.FileErrors(err)) > 0 {
@@ -200,22 +203,38 @@ func (c *checkCommand) annotate(r *agent.Result) error {
 	return errors.Join(err, f.Close())
 }
 
+// unjudged reports a run that has judged nothing.
+func (c *checkCommand) unjudged(s *session, sink report.Sink, run *report.Run) error {
+	s.warn(run)
+	s.status = report.ExitUnjudged
+	if c.Format == "text" {
+		return nil // the log has said it all
+	}
+	return sink.Report(s.stdout, run)
+}
+
 // open opens the inputs. It may wait for standard input, and a user who interrupts that wants to be heard.
 func open(ctx context.Context, files []string) (fabricagent.Source, error) {
-	type opened struct {
-		src fabricagent.Source
-		err error
+	return await(ctx, func() (fabricagent.Source, error) { return fabricagent.Open(files) })
+}
+
+// await returns what f does, or the error of the context where that ends before: f may wait for a pipe that nobody writes to.
+func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
 	}
-	done := make(chan opened, 1)
+	done := make(chan result, 1)
 	go func() {
-		src, err := fabricagent.Open(files)
-		done <- opened{src, err}
+		v, err := f()
+		done <- result{v, err}
 	}()
 	select {
-	case o := <-done:
-		return o.src, o.err
+	case r := <-done:
+		return r.value, r.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		var none T
+		return none, ctx.Err()
 	}
 }
 

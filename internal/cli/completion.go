@@ -60,6 +60,7 @@ type option struct {
 	help   string
 	value  bool     // takes a value
 	values []string // which one, where there is a choice
+	file   bool     // the value is a file
 	again  bool     // may be repeated
 }
 
@@ -100,8 +101,11 @@ func optionsOf(flags []*kong.Flag) (list []option) {
 		if f.Enum != "" {
 			o.values = f.EnumSlice()
 		}
-		if f.Tag.Get("complete") == "profile" {
+		switch f.Tag.Get("complete") {
+		case "profile":
 			o.values = verifier.ProfileNames()
+		case "file":
+			o.file = true
 		}
 		list = append(list, o)
 	}

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// bashFiles answers with the files whose names begin as typed.
+const bashFiles = `compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur")`
+
 // bash writes a script that needs nothing but bash 4.
 func bash(out io.Writer, w *syntax) error {
 	var b strings.Builder
@@ -33,7 +36,10 @@ _ibwitness() {
 			seen[command+o.name] = true
 			fmt.Fprintf(&b, "        %s)\n", o.name)
 			answer := "return"
-			if len(o.values) > 0 {
+			switch {
+			case o.file:
+				answer = bashFiles + "; return"
+			case len(o.values) > 0:
 				answer = fmt.Sprintf(`COMPREPLY=($(compgen -W '%s' -- "$cur")); return`, strings.Join(o.values, " "))
 			}
 			if command != "" {
@@ -52,8 +58,7 @@ _ibwitness() {
 		fmt.Fprintf(&b, "                COMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n", strings.Join(flags(options), " "))
 		switch {
 		case a.files:
-			b.WriteString("            else\n                compopt -o filenames 2>/dev/null\n" +
-				"                mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n")
+			fmt.Fprintf(&b, "            else\n                %s\n", bashFiles)
 		case len(a.words) > 0:
 			fmt.Fprintf(&b, "            else\n                COMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n", strings.Join(a.words, " "))
 		}

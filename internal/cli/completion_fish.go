@@ -40,7 +40,10 @@ func fishOption(b *strings.Builder, when string, o option) {
 	if o.short != "" {
 		b.WriteString(" -s " + strings.TrimLeft(o.short, "-"))
 	}
-	if o.value {
+	switch {
+	case o.file:
+		b.WriteString(" -r -F")
+	case o.value:
 		b.WriteString(" -x")
 	}
 	if len(o.values) > 0 {

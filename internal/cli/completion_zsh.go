@@ -55,7 +55,10 @@ func zshOption(b *strings.Builder, indent string, o option) {
 	tail := ""
 	if o.value {
 		tail = ":" + strings.TrimLeft(o.name, "-") + ":"
-		if len(o.values) > 0 {
+		switch {
+		case o.file:
+			tail += "_files"
+		case len(o.values) > 0:
 			tail += "(" + strings.Join(o.values, " ") + ")"
 		}
 		help = "=" + help

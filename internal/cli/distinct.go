@@ -12,13 +12,13 @@ type file struct {
 	written  bool
 }
 
-// reads and writes list files; a path that is empty is no file.
+// reads and writes list files; a path that is empty is no file, and - is standard input where it is read.
 func reads(as string, paths ...string) (list []file)  { return files(as, false, paths) }
 func writes(as string, paths ...string) (list []file) { return files(as, true, paths) }
 
 func files(as string, written bool, paths []string) (list []file) {
 	for _, p := range paths {
-		if p != "" && p != "-" {
+		if p != "" && (p != "-" || !written) {
 			list = append(list, file{as, p, written})
 		}
 	}
@@ -48,12 +48,20 @@ func distinct(lists ...[]file) error {
 
 // same reports whether two paths are of the same regular file, or will be once it is there.
 func same(a, b string) bool {
-	x, err1 := os.Stat(a)
-	y, err2 := os.Stat(b)
+	x, err1 := stat(a)
+	y, err2 := stat(b)
 	if err1 == nil && err2 == nil {
 		return x.Mode().IsRegular() && os.SameFile(x, y)
 	}
 	return err1 != nil && err2 != nil && target(a) == target(b)
+}
+
+// stat describes a file, or standard input.
+func stat(path string) (os.FileInfo, error) {
+	if path == "-" {
+		return os.Stdin.Stat()
+	}
+	return os.Stat(path)
 }
 
 // target is where a file will be that is not there yet.

@@ -53,6 +53,25 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
+// TestDistinctStandardInput: what comes from a file by way of standard input is not overwritten either.
+func TestDistinctStandardInput(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	old := os.Stdin
+	defer func() { os.Stdin = old }()
+	os.Stdin = f
+	if err := distinct(reads("the capture", "-"), writes("--html", path)); err == nil || !strings.Contains(err.Error(), "--html "+path+" would overwrite the capture -") {
+		t.Error(err)
+	}
+	if err := distinct(reads("the capture", "-"), writes("--html", path+"2")); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestOverwrites refuses to write what a command reads or writes otherwise, and touches none of it.
 func TestOverwrites(t *testing.T) {
 	dir := t.TempDir()
@@ -96,5 +115,15 @@ func TestOverwrites(t *testing.T) {
 	}
 	if status, _, errs := run(t, "simulate", "/dev/zero"); status != 2 || !strings.Contains(errs, "give another file") {
 		t.Errorf("/dev/zero: exit status %d: %s", status, errs)
+	}
+}
+
+// TestUnwritable: a file that cannot be written is told of with what to do, after what was judged.
+func TestUnwritable(t *testing.T) {
+	for _, option := range []string{"--html", "--annotate"} {
+		status, out, errs := run(t, "check", option, t.TempDir(), "../../testdata/captures/rnr_retry_exceeded.pcap")
+		if status != 2 || !strings.HasPrefix(out, "VIOLATED") || !strings.Contains(errs, option) || !strings.Contains(errs, "give a file that can be written") {
+			t.Errorf("%s: exit status %d: %s%s", option, status, out, errs)
+		}
 	}
 }

@@ -78,12 +78,17 @@ func documented(t *testing.T) (list []string) {
 			texts = append(texts, string(block[1]))
 		}
 	}
-	for _, m := range regexp.MustCompile(`(?m)^  (\S.*?)(?:  .*)?$`).FindAllStringSubmatch(about, -1) {
-		texts = append(texts, m[1])
+	helps := []string{about}
+	for _, c := range []interface{ Help() string }{checkCommand{}, watchCommand{}, rulesCommand{}, simulateCommand{}, completionCommand{}} {
+		helps = append(helps, c.Help())
 	}
 	indented := regexp.MustCompile(`(?m)^    (\S.*)$`)
-	for _, c := range []interface{ Help() string }{checkCommand{}, watchCommand{}, rulesCommand{}, simulateCommand{}, completionCommand{}} {
-		for _, m := range indented.FindAllStringSubmatch(c.Help(), -1) {
+	for _, help := range helps {
+		found := indented.FindAllStringSubmatch(help, -1)
+		if len(found) == 0 {
+			t.Fatalf("no example in the help %q", help)
+		}
+		for _, m := range found {
 			texts = append(texts, m[1])
 		}
 	}
@@ -126,6 +131,10 @@ func newBench(t *testing.T) *bench {
 	}
 	capture, err := os.ReadFile(naks)
 	if err != nil {
+		t.Fatal(err)
+	}
+	// Where it has no such folder, fish fills it from all manual pages, and goes on with that after its end.
+	if err := os.MkdirAll(filepath.Join(b.dir, ".local/share/fish/generated_completions"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	examples, err := filepath.Abs("../../examples")
@@ -249,10 +258,6 @@ func TestDocumentedShell(t *testing.T) {
 		shells[shell]++
 		t.Run(line, func(t *testing.T) {
 			b := newBench(t)
-			// Where it has no such folder, fish fills it from all manual pages, and goes on with that after its end.
-			if err := os.MkdirAll(filepath.Join(b.dir, ".local/share/fish/generated_completions"), 0o700); err != nil {
-				t.Fatal(err)
-			}
 			interactive := need.Program(t, shell) + " -i"
 			input := line + "\n" + typed + "exit\n"
 			if strings.Contains(line, " >> ") {

@@ -49,7 +49,7 @@ func TestLoad(t *testing.T) {
 			l = replayed(t, frames, c.rate, c.ring, all)
 			return l.gap < settle/2
 		}) {
-			t.Fatalf("the machine stood still for %v, again and again", l.gap)
+			t.Fatalf("the machine was paused for %v, again and again", l.gap)
 		}
 		t.Logf("%d frames in %v, %.0f a second: %d seen, %d dropped, %d findings",
 			len(frames), l.took, float64(len(frames))/l.took.Seconds(), l.seen, l.dropped, len(l.found))
@@ -102,7 +102,7 @@ func loads(t *testing.T, n int) (frames [][]byte) {
 		t.Fatal(err)
 	}
 	if len(files) == 0 {
-		t.Log("the captures are not here, generated traffic alone is replayed: set IBWITNESS_CAPTURES to their folder")
+		t.Log("the captures are not here, only generated traffic is replayed: set IBWITNESS_CAPTURES to their folder")
 	}
 	add := func(src fabricagent.Source, err error) {
 		t.Helper()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"runtime/debug"
 	"runtime/metrics"
 )
@@ -8,7 +9,16 @@ import (
 const (
 	programSize = 48 << 20 // bytes of memory that are neither heap nor rings
 	leastHeap   = 64 << 20 // with which the program can do something
+	mostMiB     = 1 << 24  // of memory or of a file: more than any machine has
 )
+
+// sized reports a flag that is no number of MiB.
+func sized(flag string, mib int) error {
+	if mib < 0 || mib > mostMiB {
+		return fmt.Errorf("cli: %s %d: give a number of MiB, at most %d", flag, mib, mostMiB)
+	}
+	return nil
+}
 
 // heap is what of --memory is left for the heap, bytes.
 func (c *watchCommand) heap() int64 {

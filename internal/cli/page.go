@@ -44,7 +44,7 @@ func (c *checkCommand) page(ctx context.Context, s *session, run *report.Run) er
 func (c *checkCommand) writeHTML(run *report.Run, opt web.Options, files []string) error {
 	f, err := os.Create(c.HTML)
 	if err != nil {
-		return fmt.Errorf("cli: --html: %w", err)
+		return fmt.Errorf("cli: --html: %w: give a file that can be written", err)
 	}
 	return errors.Join(web.WriteHTML(f, run, opt, files), f.Close())
 }

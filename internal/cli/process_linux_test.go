@@ -254,8 +254,8 @@ func (p *process) settled(address string) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		behind := time.Duration(v * 1e9)
-		return began.Add(-behind), ended.Add(-behind)
+		lag := time.Duration(v * 1e9)
+		return began.Add(-lag), ended.Add(-lag)
 	}
 	told := time.Now().Add(settle)
 	var last time.Time // 0: the tick at which all is told has not been
@@ -342,5 +342,26 @@ func TestTermEnds(t *testing.T) {
 				t.Errorf("exit status %d", got)
 			}
 		})
+	}
+}
+
+// TestInterruptLog: one Ctrl-C ends a check that waits for a log of verbs events from a pipe that nobody writes to.
+func TestInterruptLog(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "events")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "check", "--events", pipe, naks)
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // when the program reads it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := p.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.Wait()
+	if log, _ := os.ReadFile(p.log); p.ProcessState.ExitCode() != 2 || !strings.Contains(string(log), `"interrupted"`) {
+		t.Errorf("%v: %s", p.ProcessState, log)
 	}
 }

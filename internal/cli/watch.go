@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/prometheus/exporter-toolkit/web"
@@ -110,7 +111,7 @@ func (c *watchCommand) Run(s *session) error {
 	}
 
 	told := report.StreamOptions{Terminal: s.outTerminal, Color: s.color, Most: c.Repeats, Events: c.Events}
-	stream := report.NewStream(s.stdout, told)
+	stream := report.NewStream(&steady{w: s.stdout, log: &s.log}, told)
 	sinks := []sink{stream}
 	fresh := &settings{streams: []*report.Stream{stream}}
 	log, err := c.Log.open(s, told, c.Interface)
@@ -204,8 +205,30 @@ func ended(s *session, interfaces []live.Stats, r *agent.Result) {
 // drop gives up privileges.
 var drop = privilege.Drop
 
+// mostSockets is how many rings the kernel shares the frames of an interface out to.
+const mostSockets = 1 << 16
+
 // check says what is wrong with the flags.
 func (c *watchCommand) check() error {
+	if len(c.Interface) == 0 {
+		return errors.New("cli: --interface names none: ip -br link lists the interfaces")
+	}
+	for i, name := range c.Interface {
+		if slices.Contains(c.Interface[:i], name) {
+			return fmt.Errorf("cli: --interface %s is given twice: remove one, as every frame would be seen twice", name)
+		}
+	}
+	for _, size := range []struct {
+		flag string
+		mib  int
+	}{{"--memory", c.Memory}, {"--ring", c.Ring}, {"--recorder", c.Flight.Recorder}, {"--write-size", c.Flight.WriteSize}, {"--log-size", c.Log.LogSize}} {
+		if err := sized(size.flag, size.mib); err != nil {
+			return err
+		}
+	}
+	if c.Sockets > mostSockets {
+		return fmt.Errorf("cli: --sockets %d: give %d at most", c.Sockets, mostSockets)
+	}
 	if c.Workers < 0 || c.Workers > agent.MaxWorkers || c.Sockets < 1 || c.Ring < 2 || c.Connections < 1 || c.Idle <= 0 || c.Repeats < 0 {
 		return errors.New("cli: --workers, --sockets, --ring, --connections, --idle and --repeats must be positive, --ring at least 2")
 	}

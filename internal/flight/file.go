@@ -39,7 +39,7 @@ func (f *file) Write(b []byte) (int, error) {
 func create(o *Options, number uint64, first fabricagent.Frame) (_ *file, err error) {
 	f := &file{number: number}
 	for {
-		f.f, err = os.OpenFile(name(o.Path, f.number, time.Unix(0, first.Time)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+		f.f, err = os.OpenFile(name(o.Path, f.number, time.Unix(0, first.Time)), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o640)
 		if !errors.Is(err, os.ErrExist) {
 			break
 		}
@@ -48,20 +48,27 @@ func create(o *Options, number uint64, first fabricagent.Frame) (_ *file, err er
 	if err != nil {
 		return nil, fmt.Errorf("flight: %w", err)
 	}
+	if err := f.begin(o, first); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// begin begins what precedes the frames, the first of which is first.
+func (f *file) begin(o *Options, first fabricagent.Frame) error {
 	f.w = fabricagent.NewWriter(f, "ibwitness flight recorder")
 	for _, t := range o.Taps() {
 		tap, err := f.w.AddTap(t)
 		// Most of what the interface has seen is not here. That is said first, so that nothing is proven by its absence.
 		if err = errors.Join(err, f.w.Drops(tap, max(first.Number, 1), first.Time)); err != nil {
-			f.close()
-			return nil, fmt.Errorf("flight: %w", err)
+			return fmt.Errorf("flight: %w", err)
 		}
 	}
 	if err := f.w.Flush(); err != nil {
-		f.close()
-		return nil, fmt.Errorf("flight: %w", err)
+		return fmt.Errorf("flight: %w", err)
 	}
-	return f, nil
+	return nil
 }
 
 // prune removes the files beyond those that are kept, the oldest first.

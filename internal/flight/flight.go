@@ -155,6 +155,10 @@ func (w *Writer) write(settled int64) error {
 			return err
 		}
 		w.file, w.next = f, f.number+1
+	} else if w.failing && len(list) > 0 { // a writer that has failed writes nothing more
+		if err := w.file.begin(&w.Options, list[0]); err != nil {
+			return err
+		}
 	}
 	before := uint64(len(w.numbers))
 	for i := range list {

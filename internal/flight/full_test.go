@@ -70,4 +70,24 @@ func TestFull(t *testing.T) {
 			judge(t, f)
 		}
 	}
+
+	// Where there is room again, it goes on, in the file that it was at.
+	small := limit
+	small.Cur = 2000
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &small); err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	o.Size, o.Failed = 1<<20, func(error) {
+		failed++
+		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
+			t.Error(err)
+		}
+	}
+	_, stats := watch(t, shape, 30_000, o, nil)
+	after := files(t, path)
+	if failed != 1 || stats.Failed == 0 || stats.Written < stats.Failed {
+		t.Errorf("with room again: told %d times, %+v", failed, stats)
+	}
+	judge(t, after[len(after)-1])
 }

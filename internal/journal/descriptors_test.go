@@ -48,6 +48,6 @@ func TestNoDescriptors(t *testing.T) {
 		t.Errorf("it did not turn: %v", last)
 	}
 	if _, err := os.Stat(path + ".new"); err == nil {
-		t.Error("a file is left behind")
+		t.Error("a file is left")
 	}
 }

@@ -10,12 +10,12 @@ var cmFaults = []fault{
 	{"start PSN - 1 of the active side", 8, Set(psn(-1)), "RC-PSN-001", "VV", "", 2, ""},
 	{"start PSN of the peer", 8, Set(func(p *packet.Packet) { p.PSN = 4512314 }), "RC-PSN-001|RC-PSN-004", "*V", "", 1, ""},
 	{"start PSN + 1 of the passive side", 10, Set(psn(1)), "RC-PSN-001", "UV", "", 3, ""},
-	{"PSN + 1 in a READ Request that is alone", 22, Set(psn(1)), "RC-PSN-004", "UV", "", 0, ""},
-	{"PSN - 1 in a READ Request that is alone", 22, Set(psn(-1)), "RC-PSN-002|RC-RTY-004", "VV", "", 1, ""},
-	{"PSN + 1 in a WRITE Only that is alone", 28, Set(psn(1)), "RC-PSN-004", "UV", "", 0, ""},
-	{"PSN - 1 in a WRITE Only behind a SEND", 28, Set(psn(-1)), "RC-PSN-002|RC-RTY-004", "VV", "", 1, ""},
-	{"PSN - 1 in a SEND Only behind a READ", 24, Set(psn(-1)), "RC-PSN-002|RC-RTY-004", "VV", "", 1, ""},
-	{"DMALen of several packets in a READ Request that is alone", 22, Set(func(p *packet.Packet) { p.DMALen = 20000 }), "RC-PSN-003", "VV", "", 0, ""},
+	{"PSN + 1 in a single READ Request", 22, Set(psn(1)), "RC-PSN-004", "UV", "", 0, ""},
+	{"PSN - 1 in a single READ Request", 22, Set(psn(-1)), "RC-PSN-002|RC-RTY-004", "VV", "", 1, ""},
+	{"PSN + 1 in a single WRITE Only", 28, Set(psn(1)), "RC-PSN-004", "UV", "", 0, ""},
+	{"PSN - 1 in a WRITE Only after a SEND", 28, Set(psn(-1)), "RC-PSN-002|RC-RTY-004", "VV", "", 1, ""},
+	{"PSN - 1 in a SEND Only after a READ", 24, Set(psn(-1)), "RC-PSN-002|RC-RTY-004", "VV", "", 1, ""},
+	{"DMALen of several packets in a single READ Request", 22, Set(func(p *packet.Packet) { p.DMALen = 20000 }), "RC-PSN-003", "VV", "", 0, ""},
 	{"every PSN of the active side + 10", 8, Each(func(p *packet.Packet) bool {
 		return p.Opcode.Service() == packet.RC && (p.DestQP == 0x5A) == p.Info().Request
 	}, psn(10)), "RC-PSN-001", "UV", "", 0, ""},
@@ -47,7 +47,7 @@ var cmFaults = []fault{
 			}
 		}
 	}, "RC-RTY-001", "UV", "", 1, ""},
-	{"sent again long before the timeout", 126, func(c *Capture, at int) {
+	{"retransmitted long before the timeout", 126, func(c *Capture, at int) {
 		Remove()(c, 127)
 		Shift(1e9)(c, 128)
 		c.Accepted = append(c.Accepted, c.insert(126, at, 1e8, nil))
@@ -56,7 +56,7 @@ var cmFaults = []fault{
 		Remove()(c, 127)
 		Shift(60e9)(c, 128)
 		c.accept(126, 128)
-	}, "RC-RSP-005|RC-TMO-002", "-*", "peer", 0, "L: a request that is neither answered nor sent again within 4 timeouts"},
+	}, "RC-RSP-005|RC-TMO-002", "-*", "peer", 0, "L: a request that is neither answered nor retransmitted within 4 timeouts"},
 	{"Q_Key of the REQ", 3, Set(func(p *packet.Packet) { p.QKey = 0x11111111 }), "UD-QKEY-003", "VV", "", 0, ""},
 	{"Q_Key 0x80010001 of the REP", 6, Set(func(p *packet.Packet) { p.QKey = 0x80010001 }), "UD-QKEY-003", "VV", "", 0, ""},
 	{"REQ of 252 bytes", 3, Resize(252), "CM-FMT-003", "VV", "", 1, ""},

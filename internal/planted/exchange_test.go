@@ -111,17 +111,17 @@ var exchangeFaults = []fault{
 		insertMessage(3, 3e6, nil)(c, at)
 	}, "CM-SM-003", "UV", "", 2, ""},
 	{"REP after ten seconds", 6, On(Shift(10e9), 3), "CM-SM-005", "UV", "", 0, ""},
-	{"MRA behind the REP", 6, insertMessage(6, 2e6, turned(0x11, 0, 20<<3)), "CM-SM-006", "UV", "", 0, ""},
+	{"MRA after the REP", 6, insertMessage(6, 2e6, turned(0x11, 0, 20<<3)), "CM-SM-006", "UV", "", 0, ""},
 	{"MRA of the passive side for its REP", 6, insertMessage(6, 2e6, turned(0x11, 1<<6, 20<<3)), "CM-SM-006", "VV", "", 0, ""},
 	{"REP with another QP", 7, insertMessage(6, 2e6, func(p *packet.Packet) { p.Payload[area+14] ^= 1 }), "CM-SM-007", "VV", "peer", 0, ""},
-	{"RTU not repeated for a REP that comes again", 7, func(c *Capture, at int) {
+	{"RTU not repeated for a duplicate REP", 7, func(c *Capture, at int) {
 		Shift(20e9)(c, 8)
 		c.Accepted = append(c.Accepted, c.insert(6, at, 5e9, plainly(nil)))
 	}, "CM-SM-009", "UV", "", 0, ""},
 	{"DREP after 100 s", 129, On(Shift(100e9), 128), "CM-SM-011", "UV", "", 0, ""},
-	{"QP connected anew 10 ms behind the DREP", 3, At(129, insertMessage(3, 10e6, func(p *packet.Packet) { p.Payload[area+3] ^= 1; p.Payload[15] ^= 1 })), "CM-SM-012", "UV", "", 0, ""},
-	{"ACK 5 ms behind the DREP", 123, At(129, Insert(123, 5e6, nil)), "CM-SM-012", "UV", "", 1, ""},
-	{"RTU behind a REJ of the same side", 7, func(c *Capture, at int) {
+	{"QP connected again 10 ms after the DREP", 3, At(129, insertMessage(3, 10e6, func(p *packet.Packet) { p.Payload[area+3] ^= 1; p.Payload[15] ^= 1 })), "CM-SM-012", "UV", "", 0, ""},
+	{"ACK 5 ms after the DREP", 123, At(129, Insert(123, 5e6, nil)), "CM-SM-012", "UV", "", 1, ""},
+	{"RTU after a REJ of the same side", 7, func(c *Capture, at int) {
 		c.insert(7, 6, 1e6, plainly(rejects(1, 28, 0)))
 		c.accept(7)
 	}, "CM-SM-013", "UV", "", 1, ""},
@@ -151,7 +151,7 @@ var exchangeFaults = []fault{
 	{"REJ of a REP by the passive side", 6, insertMessage(6, 1e6, rejects(1, 28, 0)), "CM-REJ-002", "VV", "", 1, ""},
 	{"REJ with too much information", 3, insertMessage(6, 1e6, rejects(0, 28, 100)), "CM-REJ-003", "VV", "peer", 2, ""},
 	{"REJ for its LID", 3, insertMessage(6, 1e6, rejects(0, 13, 0)), "CM-REJ-005", "VV", "peer", 2, ""},
-	{"REJ for want of an RTU with another GUID", 6, insertMessage(6, 1e6, func(p *packet.Packet) {
+	{"REJ for lack of an RTU with another GUID", 6, insertMessage(6, 1e6, func(p *packet.Packet) {
 		rejects(2, 4, 8)(p)
 		binary.BigEndian.PutUint64(p.Payload[area+12:], 77)
 	}), "CM-SM-014", "VV", "", 1, ""},

@@ -26,7 +26,7 @@ type harmless struct {
 
 var harmlessChanges = []harmless{
 	{"nothing", "rc", 1, func(*Capture, int) {}, 0, ""},
-	{"nothing, a sequence NAK and all sent again", "nak", 1, func(*Capture, int) {}, 0, ""},
+	{"nothing, a sequence NAK and all retransmitted", "nak", 1, func(*Capture, int) {}, 0, ""},
 	{"nothing, an RNR NAK and the wait", "rnr", 1, func(*Capture, int) {}, 0, ""},
 	{"TTL of one packet", "rc", 98, Set(func(p *packet.Packet) { p.HopLmt = 3 }), 0, ""},
 	{"TTL falls along the capture", "rc", 1, Each(all, func(p *packet.Packet) { p.HopLmt = uint8(64 - p.IPID&7) }), 0, ""},

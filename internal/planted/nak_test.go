@@ -14,19 +14,19 @@ func lostAndResent(c *Capture, _ int) {
 // nakFaults are faults around a PSN sequence error.
 var nakFaults = []fault{
 	{"second sequence NAK", 102, Insert(102, 2000, nil), "RC-RSP-003", "VV", "", 0, ""},
-	{"RNR NAK behind the sequence NAK", 102, Insert(102, 2000, func(p *packet.Packet) { p.Syndrome = 0x2E }), "RC-RSP-003", "*V", "", 2, ""},
-	{"sequence NAK of a PSN behind the one missing", 102, Set(psn(1)), "RC-RSP-017|RC-RSP-002|RC-RSP-015", "*V", "", 2, ""},
+	{"RNR NAK after the sequence NAK", 102, Insert(102, 2000, func(p *packet.Packet) { p.Syndrome = 0x2E }), "RC-RSP-003", "*V", "", 2, ""},
+	{"sequence NAK of a PSN after the one missing", 102, Set(psn(1)), "RC-RSP-017|RC-RSP-002|RC-RSP-015", "*V", "", 2, ""},
 	{"sequence NAK of a PSN before", 102, Set(psn(-1)), "RC-RSP-017|RC-RSP-002", "*V", "", 2, ""},
 	{"sequence NAK of a PSN never sent", 102, Set(psn(1000)), "RC-RSP-017|RC-RSP-006", "*V", "", 2, ""},
 	{"sequence NAK with MSN + 1", 102, Set(msn(1)), "RC-RSP-015", "*-", "", 0, ""},
 	{"sequence NAK with MSN - 3", 102, Set(msn(-3)), "RC-RSP-015", "VV", "", 0, ""},
-	{"ACK before what was missing came again", 102, Insert(107, 2000, nil), "RC-RSP-003|RC-RSP-006", "*V", "", 1, "an ACK some microseconds before what it acknowledges passes for disorder of the capture"},
+	{"ACK before what was missing was retransmitted", 102, Insert(107, 2000, nil), "RC-RSP-003|RC-RSP-006", "*V", "", 1, "an ACK some microseconds before what it acknowledges passes for disorder of the capture"},
 	{"resumed one PSN late", 103, Remove(104), "RC-RTY-005", "UV", "", 1, ""},
 	{"resumed two PSNs late", 103, All(Remove(105), At(104, Remove())), "RC-RTY-005", "UV", "", 1, ""},
-	{"one left out when all are sent again", 105, Remove(106), "RC-RTY-006", "UV", "", 1, ""},
-	{"other payload when sent again", 103, Set(func(p *packet.Packet) { p.Payload[9] ^= 1 }), "RC-RTY-004", "VV", "", 0, ""},
-	{"other DMALen when sent again", 105, Set(func(p *packet.Packet) { p.DMALen++ }), "RC-RTY-004", "VV", "", 1, ""},
-	{"never sent again", 106, func(c *Capture, _ int) {
+	{"one left out when all are retransmitted", 105, Remove(106), "RC-RTY-006", "UV", "", 1, ""},
+	{"other payload when retransmitted", 103, Set(func(p *packet.Packet) { p.Payload[9] ^= 1 }), "RC-RTY-004", "VV", "", 0, ""},
+	{"other DMALen when retransmitted", 105, Set(func(p *packet.Packet) { p.DMALen++ }), "RC-RTY-004", "VV", "", 1, ""},
+	{"never retransmitted", 106, func(c *Capture, _ int) {
 		for n := 103; n <= 106; n++ {
 			Remove()(c, n)
 		}
@@ -46,17 +46,17 @@ func notReady(c *Capture, _ int) {
 
 // rnrFaults are faults around an RNR NAK.
 var rnrFaults = []fault{
-	{"sent again before the RNR timer", 153, func(c *Capture, at int) { c.Frame(at).Time -= 150000 }, "RC-RNR-001", "UV", "", 0, ""},
-	{"sent again one microsecond before the RNR timer", 153, func(c *Capture, at int) { c.Frame(at).Time -= 81000 }, "RC-RNR-001", "UV", "", 0, ""},
+	{"retransmitted before the RNR timer", 153, func(c *Capture, at int) { c.Frame(at).Time -= 150000 }, "RC-RNR-001", "UV", "", 0, ""},
+	{"retransmitted one microsecond before the RNR timer", 153, func(c *Capture, at int) { c.Frame(at).Time -= 81000 }, "RC-RNR-001", "UV", "", 0, ""},
 	{"RNR timer of 655 ms not waited for", 152, On(Set(syndrome(0x20)), 153), "RC-RNR-001", "UV", "peer", 0, ""},
 	{"RNR NAK of the PSN before", 152, Set(psn(-1)), "RC-RSP-018|RC-RNR-006", "*V", "", 2, ""},
 	{"RNR NAK of PSN + 1, not sent", 152, Set(psn(1)), "RC-RSP-018|RC-RSP-006|RC-RSP-015", "*V", "", 1, ""},
 	{"RNR NAK counts the SEND", 152, Set(msn(1)), "RC-RSP-015|RC-RSP-014", "**", "", 0, ""},
 	{"RNR NAK with MSN - 2", 152, Set(msn(-2)), "RC-RSP-015|RC-RSP-014", "VV", "", 0, ""},
-	{"resumed behind the PSN of the RNR NAK", 153, All(At(154, Remove()), Remove(155), At(156, Remove()), At(157, Shift(25e6))), "RC-RNR-002|RC-RTY-006|RC-PSN-004|RC-RNR-005", "UV", "", 1, ""},
-	{"acknowledged without coming again", 153, Remove(154), "RC-RSP-018|RC-RSP-006", "*V", "peer", 1, ""},
+	{"resumed after the PSN of the RNR NAK", 153, All(At(154, Remove()), Remove(155), At(156, Remove()), At(157, Shift(25e6))), "RC-RNR-002|RC-RTY-006|RC-PSN-004|RC-RNR-005", "UV", "", 1, ""},
+	{"acknowledged without a retransmission", 153, Remove(154), "RC-RSP-018|RC-RSP-006", "*V", "peer", 1, ""},
 	{"next request during the wait", 152, All(Set(syndrome(0x34)), At(153, Shift(12e6)), Insert(155, 5e6, nil)), "RC-RNR-005", "UV", "peer", 3, ""},
-	{"sequence NAK behind the RNR NAK", 152, Insert(152, 5000, func(p *packet.Packet) { p.Syndrome = packet.NAKSequence }), "RC-RSP-043|RC-RSP-003", "VV", "", 0, ""},
+	{"sequence NAK after the RNR NAK", 152, Insert(152, 5000, func(p *packet.Packet) { p.Syndrome = packet.NAKSequence }), "RC-RSP-043|RC-RSP-003", "VV", "", 0, ""},
 	{"RNR NAK sent twice", 152, Insert(152, 5000, nil), "RC-RSP-043|RC-RSP-003", "**", "", 0, ""},
 	{"other payload after the wait", 153, Set(func(p *packet.Packet) { p.Payload[0]++ }), "RC-RTY-004", "VV", "", 0, ""},
 }

@@ -271,10 +271,10 @@ var randomKnown = map[string]string{
 	"RC-RSP-043": "C2, a limit: a tap near the responder that is taken to lose nothing, and has lost the request between two RNR NAKs or shows another",
 	"RC-RES-001": "C4, a limit: a response and its request contradict each other, and no other packet says which is wrong",
 	"RC-RSP-010": "C4",
-	"RC-RES-002": "C4, a limit, as of a READ with another DMALen; C5: or a path MTU was learned from a gap behind a READ",
-	"RC request": "P1: every resend of a packet that was changed once is blamed again; P2: a READ with a wrong DMALen",
+	"RC-RES-002": "C4, a limit, as of a READ with another DMALen; C5: or a path MTU was learned from a gap after a READ",
+	"RC request": "P1: every retransmission of a packet that was changed once is blamed again; P2: a READ with a wrong DMALen",
 	"moved":      "C5",
-	"response":   "P4: outstanding READs are miscounted behind a NAK that was not one",
+	"response":   "P4: outstanding READs are miscounted after a NAK that was not one",
 }
 
 // never are rules under which an honest endpoint is not to be accused at a tap near it either: what its peer did wrong cannot look

@@ -36,7 +36,7 @@ func rnrCodes(request, answer int) (all []fault) {
 	for code := range byte(32) {
 		short := min(time.Microsecond, packet.RNRTimer(code)/10)
 		all = append(all, fault{
-			fmt.Sprintf("sent again %v before %v, the wait of code %d", short, packet.RNRTimer(code), code), request, waits(request, answer, code, short),
+			fmt.Sprintf("retransmitted %v before %v, the wait of code %d", short, packet.RNRTimer(code), code), request, waits(request, answer, code, short),
 			"RC-RNR-001", "UV", "", 0, "",
 		})
 	}
@@ -101,11 +101,11 @@ func timerFaults() (all []fault) {
 		t := packet.Timeout(code)
 		all = append(
 			all,
-			fault{fmt.Sprintf("sent again at 97 %% of %v", t), 126, All(reqTimeout(code), retransmits(t*97/100)), "RC-TMO-002", "UU", "", 1, ""},
-			fault{fmt.Sprintf("sent again after 4.2 times %v", t), 126, All(reqTimeout(code), retransmits(t*42/10)), "RC-TMO-002", "UU", "", 1, ""},
+			fault{fmt.Sprintf("retransmitted at 97 %% of %v", t), 126, All(reqTimeout(code), retransmits(t*97/100)), "RC-TMO-002", "UU", "", 1, ""},
+			fault{fmt.Sprintf("retransmitted after 4.2 times %v", t), 126, All(reqTimeout(code), retransmits(t*42/10)), "RC-TMO-002", "UU", "", 1, ""},
 		)
 	}
-	return append(all, fault{"sent again soon, where the REQ gives no timeout", 126, All(reqTimeout(0), retransmits(time.Millisecond)), "RC-TMO-002", "--", "", 1, ""})
+	return append(all, fault{"retransmitted soon, where the REQ gives no timeout", 126, All(reqTimeout(0), retransmits(time.Millisecond)), "RC-TMO-002", "--", "", 1, ""})
 }
 
 // countFaults are one retry more than CM has agreed on, of those that it may.
@@ -137,7 +137,7 @@ var waitFaults = []fault{
 		f.Packet.PSN++
 		seal(f.Packet)
 	}, "RC-RNR-002|RC-RNR-005", "UV", "", 2, ""},
-	{"sent again after a fatal NAK", 126, func(c *Capture, at int) {
+	{"retransmitted after a fatal NAK", 126, func(c *Capture, at int) {
 		retransmits(3*time.Second)(c, at)
 		Set(syndrome(0x62))(c, 127)
 		Set(func(p *packet.Packet) { p.MSN-- })(c, 127)
@@ -149,7 +149,7 @@ var waitFaults = []fault{
 
 // withoutCM are those that no capture shows which does not hold what CM has agreed on.
 var withoutCM = []fault{
-	{"sent again at 90 % of the timeout", 126, retransmits(1930 * time.Millisecond), "RC-TMO-002", "--", "", 1, ""},
+	{"retransmitted at 90 % of the timeout", 126, retransmits(1930 * time.Millisecond), "RC-TMO-002", "--", "", 1, ""},
 	{"retry 8", 126, retransmits(every(3*time.Second, 8)...), "RC-RTY-001", "UV", "", 1, ""},
 	{"RNR retry 8", 8, rnrRounds(8, 8), "RC-RNR-003", "--", "", 0, ""},
 }
@@ -166,16 +166,16 @@ func allowed() (all []harmless) {
 	for code := range byte(32) {
 		all = append(
 			all,
-			harmless{fmt.Sprintf("sent again when %v are over", packet.RNRTimer(code)), "cm", 8, waits(8, 9, code, 0), 0, ""},
-			harmless{fmt.Sprintf("sent again 5 ms after %v", packet.RNRTimer(code)), "nocm", 8, waits(8, 9, code, -2*time.Millisecond), 0, ""},
+			harmless{fmt.Sprintf("retransmitted when %v are over", packet.RNRTimer(code)), "cm", 8, waits(8, 9, code, 0), 0, ""},
+			harmless{fmt.Sprintf("retransmitted 5 ms after %v", packet.RNRTimer(code)), "nocm", 8, waits(8, 9, code, -2*time.Millisecond), 0, ""},
 		)
 	}
 	for _, code := range []byte{8, 10, 12, 14, 16, 18, 19, 21} {
 		t := packet.Timeout(code)
 		all = append(
 			all,
-			harmless{fmt.Sprintf("sent again when %v are over", t), "cm", 126, All(reqTimeout(code), retransmits(t)), 1, ""},
-			harmless{fmt.Sprintf("sent again after 3.9 times %v", t), "cm", 126, All(reqTimeout(code), retransmits(t*39/10)), 1, ""},
+			harmless{fmt.Sprintf("retransmitted when %v are over", t), "cm", 126, All(reqTimeout(code), retransmits(t)), 1, ""},
+			harmless{fmt.Sprintf("retransmitted after 3.9 times %v", t), "cm", 126, All(reqTimeout(code), retransmits(t*39/10)), 1, ""},
 		)
 	}
 	for n := range byte(7) {

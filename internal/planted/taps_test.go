@@ -179,7 +179,7 @@ func TestOneTapMissesOne(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d packets missing at one tap, %d findings not proven: it is taken for one sent again when the other tap shows it", n, more)
+	t.Logf("%d packets missing at one tap, %d findings not proven: it is taken for a retransmission when the other tap shows it", n, more)
 }
 
 // TestWorkersAgree verifies mutated captures with 1, 2 and 8 workers.

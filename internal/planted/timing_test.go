@@ -23,21 +23,21 @@ func soonAfter(before int, ns int64) Plant {
 
 // rnr01Faults: RNR timer 10 µs, rnr12Faults: 0.64 ms, rnr14Faults: 1.28 ms.
 var rnr01Faults = []fault{
-	{"sent again after 5 µs of 10", 13, soonAfter(4, 5000), "RC-RNR-001", "UV", "", 2, ""},
-	{"RNR timer of 1.28 ms not waited for", 15, On(Set(syndrome(0x2E)), 17), "RC-RNR-001|RC-RNR-005", "**", "peer", 1, "V: requests sent again, behind the PSN of the RNR NAK, are not held against the wait"},
-	{"RNR timer of 655 ms not waited for", 15, On(Set(syndrome(0x20)), 25), "RC-RNR-001|RC-RNR-005", "**", "peer", 2, "the longer timer proves the sequence NAK behind it, a departure of the device"},
+	{"retransmitted after 5 µs of 10", 13, soonAfter(4, 5000), "RC-RNR-001", "UV", "", 2, ""},
+	{"RNR timer of 1.28 ms not waited for", 15, On(Set(syndrome(0x2E)), 17), "RC-RNR-001|RC-RNR-005", "**", "peer", 1, "V: requests retransmitted from after the PSN of the RNR NAK do not break the wait"},
+	{"RNR timer of 655 ms not waited for", 15, On(Set(syndrome(0x20)), 25), "RC-RNR-001|RC-RNR-005", "**", "peer", 2, "the longer timer proves the sequence NAK after it, a departure of the device"},
 }
 
 var rnr12Faults = []fault{
-	{"sent again at three quarters of the wait", 13, soonAfter(3, 480000), "RC-RNR-001", "UV", "", 2, ""},
-	{"sent again 1 µs too early", 13, soonAfter(3, 639000), "RC-RNR-001", "UV", "", 2, ""},
-	{"second resend too early", 25, soonAfter(15, 400000), "RC-RNR-001", "UV", "", 2, ""},
+	{"retransmitted at three quarters of the wait", 13, soonAfter(3, 480000), "RC-RNR-001", "UV", "", 2, ""},
+	{"retransmitted 1 µs too early", 13, soonAfter(3, 639000), "RC-RNR-001", "UV", "", 2, ""},
+	{"second retransmission too early", 25, soonAfter(15, 400000), "RC-RNR-001", "UV", "", 2, ""},
 	{"RNR timer of 655 ms not waited for", 15, On(Set(syndrome(0x20)), 25), "RC-RNR-001|RC-RNR-005", "**", "peer", 2, ""},
 }
 
 var rnr14Faults = []fault{
-	{"sent again at half the wait", 13, soonAfter(4, 640000), "RC-RNR-001", "UV", "", 2, ""},
-	{"second resend too early", 25, soonAfter(15, 900000), "RC-RNR-001", "UV", "", 2, ""},
+	{"retransmitted at half the wait", 13, soonAfter(4, 640000), "RC-RNR-001", "UV", "", 2, ""},
+	{"second retransmission too early", 25, soonAfter(15, 900000), "RC-RNR-001", "UV", "", 2, ""},
 }
 
 // rnrRounds makes frame 9, the ACK of the SEND in frame 8, come after n RNR NAKs of 10 µs and retransmissions, each after 8 ms.
@@ -67,12 +67,12 @@ var cmTiming = []fault{
 	{"RNR retry count of 1 exceeded", 8, All(repRNR(1), rnrRounds(3, 2, 3)), "RC-RNR-003", "UV", "", 1, ""},
 	{"RNR retry count of 0 exceeded", 8, All(repRNR(0), rnrRounds(1, 1)), "RC-RNR-003", "UV", "", 0, ""},
 	{"RNR retry count of 6 exceeded", 8, All(repRNR(6), rnrRounds(7, 7)), "RC-RNR-003", "UV", "", 0, ""},
-	{"sent again at 90 % of the timeout", 126, func(c *Capture, at int) {
+	{"retransmitted at 90 % of the timeout", 126, func(c *Capture, at int) {
 		Remove()(c, 127)
 		Shift(4e9)(c, 128)
 		c.Accepted = append(c.Accepted, c.insert(126, at, 1.93e9, nil))
 	}, "RC-TMO-002", "UU", "", 0, ""},
-	{"sent again after 28 timeouts", 126, func(c *Capture, at int) {
+	{"retransmitted after 28 timeouts", 126, func(c *Capture, at int) {
 		Remove()(c, 127)
 		Shift(70e9)(c, 128)
 		c.Accepted = append(c.Accepted, c.insert(126, at, 60e9, nil))

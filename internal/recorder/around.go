@@ -47,7 +47,7 @@ type placed struct {
 }
 
 // Share of the frames around a finding that may come after it.
-const behind = 4
+const afterPart = 4
 
 // mostEvidence is how many frames that prove a finding are looked for.
 const mostEvidence = 64
@@ -80,7 +80,7 @@ func (r *Recorder) around(f *rule.Finding, n int) []placed {
 		return nil
 	}
 	ways := directions(f, &own.frame)
-	list := r.after(ways, own.position, min(n/behind, n-1))
+	list := r.after(ways, own.position, min(n/afterPart, n-1))
 	list = append(list, r.before(ways, own.position, n-1-len(list))...)
 	list = append(list, own)
 	for _, number := range f.Evidence[:min(len(f.Evidence), mostEvidence)] {

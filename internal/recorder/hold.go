@@ -112,7 +112,7 @@ func trimmed(list []placed, f *rule.Finding, n int) (out []placed) {
 	own := slices.IndexFunc(list, func(k placed) bool { return is(&k, f.Frame) })
 	after := 0
 	for _, k := range list[own+1:] {
-		if !k.proof && after < n/behind {
+		if !k.proof && after < n/afterPart {
 			after++
 		}
 	}

@@ -298,7 +298,7 @@ func violated() *Run {
 		f.Evidence = []uint64{4 + 3*i, 5 + 3*i}
 		f.Expected = "no further NAK before the request at PSN 0xec4820 has come"
 		f.Actual = "NAK PSN sequence error (syndrome 0x60)"
-		f.Detail = "the responder had answered PSN 0xec4820 with an RNR NAK; the requests behind it are to be dropped silently"
+		f.Detail = "the responder had answered PSN 0xec4820 with an RNR NAK; the requests after it are to be dropped silently"
 		list = append(list, f)
 		e := found(rule.EvRNRNAK, rule.Event, 4+3*i, packet.Acknowledge, 0xec4820, responder, requester)
 		e.Actual = "RNR NAK, timer 0.64 ms"

@@ -24,7 +24,7 @@ func TestStreamWords(t *testing.T) {
 	s.Flush()
 	for word, want := range map[string]int{"violation": 2, "warning": 2, "note": 2, "unproven": 3} {
 		if n := strings.Count(out.String(), word); n != want {
-			t.Errorf("%q stands there %d times, want %d:\n%s", word, n, want, out.String())
+			t.Errorf("%q is there %d times, want %d:\n%s", word, n, want, out.String())
 		}
 	}
 }

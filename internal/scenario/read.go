@@ -28,6 +28,9 @@ const (
 // mostText is how long the text of a scenario may be, bytes.
 const mostText = 16 << 20
 
+// mostMemory is how much memory all HCAs may have together, bytes.
+const mostMemory = 4 << 30
+
 // ReadFile reads a scenario file. The error joins a *LineError for each mistake.
 func ReadFile(path string) (*Scenario, error) {
 	text, err := small.ReadFile(path, mostText)
@@ -226,10 +229,15 @@ func (p *parser) refer(s *Scenario) {
 		p.fail(1, "no HCA: give hcas: with a name and an address for each")
 		return
 	}
+	all := uint64(0)
 	for i, h := range s.HCAs {
+		all += h.Memory
 		if j := slices.IndexFunc(s.HCAs, func(x HCA) bool { return x.Addr == h.Addr }); j != i {
 			p.fail(h.Line, "HCA %q has the address of HCA %q: give it another one", h.Name, s.HCAs[j].Name)
 		}
+	}
+	if all > mostMemory {
+		p.fail(s.HCAs[0].Line, "the HCAs have %d bytes of memory together: give them %d at most", all, uint64(mostMemory))
 	}
 	hca := func(line int, what, name string) {
 		if s.HCA(name) == nil {

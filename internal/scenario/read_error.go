@@ -23,10 +23,10 @@ func (p *parser) error(n *yaml.Node) Error {
 	var changes []change
 	p.fields(n, "an error", map[string]setter{
 		"do": p.text(&kind), "from": p.text(&e.From), "to": p.text(&e.To), "qp": p.text(&e.QP), "op": p.words(&e.Ops),
-		"where": choice(p, &e.Behind, map[string]bool{"before": false, "after": true}), "psn": p.psns(&e),
+		"where": choice(p, &e.AfterTap, map[string]bool{"before": false, "after": true}), "psn": p.psns(&e),
 		"nth": number(p, &e.Filter.From, 1, 1<<40), "count": p.text(&count), "probability": p.probability(&e.Probability),
 		"copies": number(p, &e.Copies, 1, 1000), "delay": p.duration(&e.Delay), "jitter": p.duration(&e.Jitter), "hold": p.boolean(&e.Hold),
-		"overtaken_by": number(p, &e.Error.Behind, 1, 1e6), "at_most": p.duration(&e.AtMost),
+		"overtaken_by": number(p, &e.Error.OvertakenBy, 1, 1e6), "at_most": p.duration(&e.AtMost),
 		"flip": number(p, &e.Flip, 1, 1000), "bits": numbers(p, &e.Bits, 1<<20), "set": p.changes(&changes),
 		"queue": p.duration(&e.Queue),
 	})

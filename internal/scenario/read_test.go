@@ -49,6 +49,7 @@ func TestMistakes(t *testing.T) {
 		{strings.Replace(base, "a: 10.0.0.1", "a: {address: 10.0.0.1, buffer: 100}", 1), `line 1: HCA "a": buffer, drain, sl_to_vl and faults of a link are those of a port of a native link: give the HCAs LIDs, such as lid:1`},
 		{"hcas: {a: {memory: 1MiB}}", `line 1: HCA "a" has no address: give address: 10.0.0.1 or the like`},
 		{"hcas: {a: {address: 10.0.0.1, fault: early-retry, fault_at: 2}}", `line 1: fault early-retry shows whenever it can: leave fault_at out`},
+		{"hcas: {a: {address: 10.0.0.1, memory: 1GiB}, b: {address: 10.0.0.2, memory: 1GiB}, c: {address: 10.0.0.3, memory: 1GiB}, d: {address: 10.0.0.4, memory: 1GiB}, e: 10.0.0.5}", `line 1: the HCAs have 4296015872 bytes of memory together: give them 4294967296 at most`},
 		{"hcas: {a: {memory: 9GiB}}", `line 1: "9GiB": give a number from 4096 to 1073741824`},
 		{"hcas: {middle: 10.0.0.1}", `line 1: an HCA cannot be called "middle": that is the tap halfway`},
 		{"hcas: {a: 10.0.0.1,\n b: 10.0.0.1}", `line 2: HCA "b" has the address of HCA "a": give it another one`},
@@ -140,7 +141,7 @@ near: []
 	if e[0].From != "a" || e[0].QP != "b1" || !e[0].Relative || e[0].PSN.First != 1 || e[0].PSN.Last != 2 || e[0].Filter.From != 4 || e[0].Count != 1 {
 		t.Errorf("%+v", e[0])
 	}
-	if e[1].From != "b" || e[1].To != "a" || !e[1].Behind || e[1].Count != 0 {
+	if e[1].From != "b" || e[1].To != "a" || !e[1].AfterTap || e[1].Count != 0 {
 		t.Errorf("%+v", e[1])
 	}
 	if len(s.Taps) != 1 || s.Taps[0] != "a" || len(s.Near) != 0 {

@@ -120,7 +120,7 @@ type Work struct {
 type Error struct {
 	Line     int
 	From, To string // HCAs
-	Behind   bool   // after the tap in the middle
+	AfterTap bool   // after the tap in the middle
 	QP       string // destination
 	PSN      *sim.PSNs
 	Relative bool // PSN counts from the first one of the QP that sends it

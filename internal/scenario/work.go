@@ -110,7 +110,7 @@ func (r *Run) request(q *queuePair, w *Work, id uint64) (hcaagent.SendRequest, e
 func (r *Run) plant(e *Error) {
 	path := r.Fabric.Path(r.port(r.HCA(e.From)), r.port(r.HCA(e.To)))
 	m := path.Before
-	if e.Behind {
+	if e.AfterTap {
 		m = path.After
 	}
 	x := e.Error

@@ -47,6 +47,9 @@ func TestPage(t *testing.T) {
 	if got := p.Text("h1"); got != "VIOLATED" {
 		t.Errorf("verdict %q", got)
 	}
+	if got := p.Text(".also"); !strings.HasSuffix(got, "and 4 requests without a response") {
+		t.Errorf("beside the verdict: %q", got)
+	}
 	p.Shoot("findings-light")
 
 	// The mouse opens a ladder; the offending packet is marked, with what was expected below it.
@@ -126,6 +129,30 @@ func TestPage(t *testing.T) {
 	p.Wait("document.querySelector('dialog').open")
 	p.Press(kb.Escape)
 	p.Wait("!document.querySelector('dialog').open")
+
+	// The rule that an address names is in sight, though its text takes room from the list.
+	p.Size(1100, 700)
+	p.Go(s.URL + "/?rule#rules?rule=RC-RSP-043")
+	p.Wait(`(() => {
+		const row = document.querySelector(".rules .grid-row.current"), list = document.querySelector(".rules.grid");
+		return row && row.innerText.includes("RC-RSP-043") && row.getBoundingClientRect().bottom <= list.getBoundingClientRect().bottom + 1;
+	})()`)
+
+	// Nobody is accused of a legal event.
+	p.Go(s.URL + "/?event#findings?class=event&rule=EV-RNR-NAK")
+	p.Click(row)
+	p.Wait(atFind + " && document.querySelector('.rung.offending .mark').innerText === 'event'")
+	if got := p.Text(".detail"); strings.Contains(got, "accused") || strings.Contains(got, "offending") {
+		t.Errorf("the detail of an event says\n%s", got)
+	}
+
+	// On a tablet the marks beside the packets are whole.
+	p.Size(768, 1024)
+	p.Go(s.URL + "/?tablet#findings?rule=RC-RSP-043&id=9")
+	p.Wait("document.querySelectorAll('.rung.offending').length === 1")
+	if over := browser.Eval[int](p, "((e) => e.scrollWidth - e.clientWidth)(document.querySelector('.rails'))"); over > 0 {
+		t.Errorf("the ladder of a tablet is %d pixels too narrow", over)
+	}
 
 	// An address can be passed on; and a narrow window has all that a wide one has.
 	p.Go(s.URL + "/#findings?rule=RC-RSP-043&id=9")

@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -95,34 +99,46 @@ func answer(w http.ResponseWriter, v any) {
 	_, _ = w.Write(text)
 }
 
+// asked reads the parameters of a request.
+func asked(r *http.Request) (url.Values, error) {
+	v, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("web: what comes after ? cannot be read: %w", err)
+	}
+	return v, nil
+}
+
 // number reads a parameter that is a number; none: the other.
-func number(r *http.Request, name string, none uint64) (uint64, error) {
-	text := r.URL.Query().Get(name)
+func number(v url.Values, name string, none uint64) (uint64, error) {
+	text := v.Get(name)
 	if text == "" {
 		return none, nil
 	}
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		return 0, fmt.Errorf("web: %s=%q is no number", name, text)
+		return 0, fmt.Errorf("web: %s=%q: give a number from 0 to %d", name, text, math.MaxInt64)
 	}
 	return n, nil
 }
 
 // paged reads which part of a list is wanted.
-func paged(r *http.Request) (offset, limit int, err error) {
-	a, err1 := number(r, "offset", 0)
-	b, err2 := number(r, "limit", 100)
+func paged(v url.Values) (offset, limit int, err error) {
+	a, err1 := number(v, "offset", 0)
+	b, err2 := number(v, "limit", 100)
 	return int(min(a, math.MaxInt32)), int(min(b, mostItems)), errors.Join(err1, err2)
 }
 
 func (s *Server) findings(w http.ResponseWriter, r *http.Request) {
-	v := r.URL.Query()
+	v, err := asked(r)
 	q := FindingsQuery{Class: v.Get("class"), Rule: v.Get("rule"), Endpoint: v.Get("endpoint"), Text: v.Get("q"), Newest: v.Get("order") == "newest"}
+	if order := v.Get("order"); order != "" && !q.Newest {
+		err = fmt.Errorf("web: there is no order %q: give newest, or none for that of the packets", order)
+	}
 	var err1, err2, err3 error
-	q.Upto, err1 = number(r, "upto", 0)
-	q.ID, err2 = number(r, "id", 0)
-	q.Offset, q.Limit, err3 = paged(r)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	q.Upto, err1 = number(v, "upto", 0)
+	q.ID, err2 = number(v, "id", 0)
+	q.Offset, q.Limit, err3 = paged(v)
+	if err := errors.Join(err, err1, err2, err3); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -170,10 +186,14 @@ func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) connections(w http.ResponseWriter, r *http.Request) {
-	v := r.URL.Query()
+	v, err := asked(r)
 	q := ConnectionsQuery{Sort: v.Get("sort"), Text: v.Get("q")}
-	var err error
-	if q.Offset, q.Limit, err = paged(r); err != nil {
+	if q.Sort != "" && orders[q.Sort] == nil {
+		err = fmt.Errorf("web: there is no order %q: give one of %s", q.Sort, strings.Join(slices.Sorted(maps.Keys(orders)), ", "))
+	}
+	var err1 error
+	q.Offset, q.Limit, err1 = paged(v)
+	if err := errors.Join(err, err1); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}

@@ -185,7 +185,8 @@ func TestFinished(t *testing.T) {
 		t.Errorf("policy %q", p)
 	}
 	for path, status := range map[string]int{
-		"/api/findings?class=x": 400, "/api/findings?rule=x": 400, "/api/findings?endpoint=x": 400, "/api/findings?limit=-1": 400, "/api/finding/9999": 404, "/api/finding/9999/ladder": 404,
+		"/api/findings?class=x": 400, "/api/findings?rule=x": 400, "/api/findings?endpoint=x": 400, "/api/findings?limit=-1": 400, "/api/findings?limit=%zz": 400, "/api/findings?a;b": 400, "/api/findings?order=x": 400, "/api/connections?sort=x": 400,
+		"/api/connections?sort=bytes&limit=%zz": 400, "/api/connections?offset=99999999999999999999": 400, "/api/findings?offset=9223372036854775807": 200, "/api/finding/9999": 404, "/api/finding/9999/ladder": 404,
 		"/nothing": 404, "/page/main.js": 200, "/page/style.css": 200, "/page/../server.go": 404,
 	} {
 		get(t, s, path, status, nil)
@@ -309,7 +310,7 @@ func TestSystematic(t *testing.T) {
 		t.Errorf("%+v, %+v", f, f.Line)
 	}
 	if got.Opened == nil || got.Opened.ID != 1 {
-		t.Errorf("for the third one stands %+v", got.Opened)
+		t.Errorf("the third one is represented by %+v", got.Opened)
 	}
 	s := m.Summary()
 	if s.Counts[violation] != 8 || s.Times[violation] != 1007 || s.Sentence != "8 violations of 2 rules by 10.0.0.0, 10.0.0.125, 10.0.0.250 and 5 others, 1,007 times in all" {

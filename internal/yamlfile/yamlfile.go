@@ -21,16 +21,20 @@ var kinds = map[string]string{
 	"seq": "a list", "map": "keys and values", "str": "text", "int": "a number", "float": "a number", "bool": "true or false", "null": "nothing", "timestamp": "a date",
 }
 
+// mostParsed is how long a text may be to be read again for a better word, bytes: that takes some hundred times as much memory.
+const mostParsed = 1 << 20
+
 // Explain says what err, which a YAML decoder returned for a text, means for who has written the text: without names of the program, and in which line.
 func Explain(text []byte, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, wrong := parser.ParseBytes(text, 0); wrong != nil {
-		var at yaml.Error
-		if errors.As(wrong, &at) && at.GetToken() != nil && at.GetToken().Position != nil {
-			p := at.GetToken().Position
-			return fmt.Errorf("line %d, column %d: %s", p.Line, p.Column, strings.ReplaceAll(at.GetMessage(), "\t", `\t`))
+	if strings.Contains(err.Error(), "exceeded max depth") {
+		return errors.New("lists or keys are nested more than 10,000 deep: remove what is not meant")
+	}
+	if len(text) <= mostParsed {
+		if at := mistake(text); at != nil {
+			return at
 		}
 	}
 	said := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n")
@@ -45,6 +49,17 @@ func Explain(text []byte, err error) error {
 		lines[i] = l
 	}
 	return errors.New(strings.Join(lines, "; "))
+}
+
+// mistake is where a text is no YAML, and why; nil: that is not known.
+func mistake(text []byte) error {
+	_, err := parser.ParseBytes(text, 0)
+	var at yaml.Error
+	if err == nil || !errors.As(err, &at) || at.GetToken() == nil || at.GetToken().Position == nil {
+		return nil
+	}
+	p := at.GetToken().Position
+	return fmt.Errorf("line %d, column %d: %s", p.Line, p.Column, strings.ReplaceAll(at.GetMessage(), "\t", `\t`))
 }
 
 // given is a value as it is written.

@@ -123,7 +123,7 @@ func (v *Verifier) membership(x *exchange, d *datagram) {
 		v.covered(rule.MADMC002)
 		if mask&maskJS == 0 || asked == 0 {
 			v.saBad(rule.MADMC002, d, x, "a refusal of a join with JoinState 0", "success")
-		} else if c := differs(mcMemberComponents, mask, a, b); c != nil {
+		} else if c := firstDifference(mcMemberComponents, mask, a, b); c != nil {
 			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s as requested", c.Name, c.Text(a)), c.Text(b))
 		} else if s, word := unselected(mcSelectors, mask, a, b); word != "" {
 			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s code %d, as requested", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))

@@ -73,7 +73,7 @@ func (v *Verifier) path(d *datagram, x *exchange, b []byte) {
 		return
 	}
 	a := x.data[mad.SAHeaderSize:]
-	if c := differs(pathComponents, x.s.ComponentMask, a, b); c != nil {
+	if c := firstDifference(pathComponents, x.s.ComponentMask, a, b); c != nil {
 		v.saBad(rule.MADSA012, d, x, fmt.Sprintf("%s %s, as requested", c.Name, c.Text(a)), c.Text(b))
 		return
 	}
@@ -118,8 +118,8 @@ func unselected(list []selector, mask uint64, a, b []byte) (s selector, word str
 	return s, ""
 }
 
-// differs returns the first component of a request that its answer has otherwise, or nil.
-func differs(list []component, mask uint64, a, b []byte) *mad.Field {
+// firstDifference returns the first component of a request that its answer has otherwise, or nil.
+func firstDifference(list []component, mask uint64, a, b []byte) *mad.Field {
 	for i := range list {
 		c := &list[i]
 		switch f := c.field; {

@@ -181,7 +181,7 @@ func (v *Verifier) comesBack(x *exchange) {
 	}
 	h := home{time: v.p.Time, frame: v.p.Frame}
 	copy(h.path[1:], hopsOf(s.Return, s.HopCount()))
-	if was, ok := v.homes[x.slot]; ok && h.time-was.time < rebirth && v.breaks(rule.SMPDR010, was.path != h.path) {
+	if was, ok := v.homes[x.slot]; ok && h.time-was.time < restartTime && v.breaks(rule.SMPDR010, was.path != h.path) {
 		v.report(rule.SMPDR010, rule.Unproven, rule.Responder, fmt.Sprintf("return path %s, as in the previous response on this route", pathText(was.path[:], s.HopCount())),
 			"return path "+pathText(s.Return, s.HopCount()), x.frame, was.frame)
 	}

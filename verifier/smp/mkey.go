@@ -54,7 +54,7 @@ func (k *port) checked(now int64, x *exchange) {
 
 // still is the class of what holds while nobody has set the port to something else, and it was not switched on again.
 func (v *Verifier) still(x *exchange, k *port) rule.Class {
-	if k != nil && x.time-k.held > rebirth {
+	if k != nil && x.time-k.held > restartTime {
 		return rule.Unproven
 	}
 	return v.lasting()

@@ -158,7 +158,7 @@ type port struct {
 	given      bool                  // a manager was seen to set it
 	guids      map[uint8][8]uint64   // blocks of GUIDInfo
 
-	reborn int64 // when it was seen down, or not in use yet; see beginsAnew
+	restartedAt int64 // when it was seen down, or not in use yet; see restarted
 
 	changed     int64 // when a Set changed only the M_Key; 0: none did
 	changeFrame uint64

@@ -270,7 +270,7 @@ func (v *Verifier) stillSet(x *exchange, k *port) {
 	for _, f := range asSet[:3] { // a lease runs out
 		if v.breaks(rule.SMPMTH004, !f.Same(v.s.Data, t.data[:])) {
 			class := v.lasting()
-			if x.time-t.held > rebirth {
+			if x.time-t.held > restartTime {
 				class = rule.Unproven
 			}
 			v.report(rule.SMPMTH004, class, rule.Responder, f.Name+" "+f.Text(t.data[:])+" as it was set", f.Text(v.s.Data), x.frame, t.frame)
@@ -293,10 +293,10 @@ func (v *Verifier) infoPort(x *exchange) *subnet.Port {
 	return x.at.port()
 }
 
-// beginsAnew notes that a port was seen down, or not in use yet: its node may have been switched off, and its tables be what they were made with.
-func (v *Verifier) beginsAnew(p *subnet.Port) {
+// restarted notes that a port was seen down, or not in use yet: its node may have been switched off, and its tables be what they were made with.
+func (v *Verifier) restarted(p *subnet.Port) {
 	k := v.of(p)
-	k.reborn = v.p.Time
+	k.restartedAt = v.p.Time
 	clear(k.blocks)
 	clear(k.guids)
 	p.Has &^= subnet.KnowsSLtoVL | subnet.KnowsPKeys | subnet.KnowsGUIDs
@@ -306,14 +306,14 @@ func (v *Verifier) beginsAnew(p *subnet.Port) {
 func (v *Verifier) learnPort(x *exchange) {
 	d, p := v.s.Data, v.infoPort(x)
 	if p.State = uint8(piState.Uint(d)); p.State == down && x.Method == mad.Get { // the rest may mean nothing (SMP-PI-009)
-		v.beginsAnew(p)
+		v.restarted(p)
 		p.Has &^= subnet.KnowsInfo | subnet.KnowsMTU | subnet.KnowsVLs
 		p.Time, p.Frame = v.p.Time, v.p.Frame
 		return
 	}
 	k, end := v.of(p), x.at.endport(x.Modifier)
 	if p.State == initSt && x.Method == mad.Get {
-		v.beginsAnew(p)
+		v.restarted(p)
 	}
 	if end {
 		v.stillSet(x, k)

@@ -192,8 +192,8 @@ func (k *port) wholeGUIDs(p *subnet.Port) {
 	}
 }
 
-// rebirth is how soon a node may be back that was switched off: it has then forgotten what it was told.
-const rebirth = int64(time.Second)
+// restartTime is how soon a node may be back that was switched off: it has then forgotten what it was told.
+const restartTime = int64(time.Second)
 
 // steady judges that a Set has put its values there, and that a Get returns what was set (SMP-MTH-004, C14-024).
 func (v *Verifier) steady(x *exchange, fresh bool) {
@@ -201,7 +201,7 @@ func (v *Verifier) steady(x *exchange, fresh bool) {
 	l := mad.SMPAttribute(s.Attribute)
 	size := l.Size
 	if x.Method == mad.Set && !x.wrong && !x.faulty {
-		if at := v.differs(x, x.data[:size], s.Data[:size]); v.breaks(rule.SMPMTH004, at >= 0) {
+		if at := v.firstDifference(x, x.data[:size], s.Data[:size]); v.breaks(rule.SMPMTH004, at >= 0) {
 			v.report(rule.SMPMTH004, v.paired(), rule.Responder, fmt.Sprintf("%s as set: byte %d is 0x%02x", l.Name, at, x.data[at]), fmt.Sprintf("0x%02x", s.Data[at]), x.frame)
 		}
 	}
@@ -209,13 +209,13 @@ func (v *Verifier) steady(x *exchange, fresh bool) {
 		return
 	}
 	t := v.asBlock(x)
-	if p := x.at.port(); p != nil && v.of(p).reborn > t.held {
+	if p := x.at.port(); p != nil && v.of(p).restartedAt > t.held {
 		t.set = false
 	}
 	if t.set && x.Method == mad.Get && !x.wide() && t.held >= v.wide[x.at.node] {
-		if at := v.differs(x, t.data[:size], s.Data[:size]); v.breaks(rule.SMPMTH004, at >= 0) {
+		if at := v.firstDifference(x, t.data[:size], s.Data[:size]); v.breaks(rule.SMPMTH004, at >= 0) {
 			class := v.lasting()
-			if x.time-t.held > rebirth {
+			if x.time-t.held > restartTime {
 				class = rule.Unproven
 			}
 			v.report(rule.SMPMTH004, class, rule.Responder, fmt.Sprintf("%s as it was set: byte %d is 0x%02x", l.Name, at, t.data[at]), fmt.Sprintf("0x%02x", s.Data[at]), t.frame)
@@ -225,9 +225,9 @@ func (v *Verifier) steady(x *exchange, fresh bool) {
 	t.frame, t.held = v.p.Frame, v.p.Time
 }
 
-// differs returns the first byte of a block that is not as it was set, or -1. Entries that a node need not keep are left out: the first GUID,
+// firstDifference returns the first byte of a block that is not as it was set, or -1. Entries that a node need not keep are left out: the first GUID,
 // what is beyond a table that is shorter than its block, P_Keys of no partition.
-func (v *Verifier) differs(x *exchange, want, have []byte) int {
+func (v *Verifier) firstDifference(x *exchange, want, have []byte) int {
 	for i := range want {
 		if want[i] == have[i] || x.Attribute == mad.AttrGUIDInfo && x.Modifier == 0 && i < 8 {
 			continue

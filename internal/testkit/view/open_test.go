@@ -17,7 +17,7 @@ var open = map[string]string{}
 // guilty are accusations that are true, and that the whole capture does not show or not prove.
 var guilty = []struct{ capture, accused, rules, why string }{
 	{"rtl/surf_loss.pcap", "10.0.0.1", "RC-SEQ-002 RC-SEQ-003 RC-PSN-002", "after the NAK the requester begins a message in the midst of one, and gives its PSNs to other packets"},
-	{"captures/k612_delay_over_timeout.ra.pcap.gz", "10.88.0.1", "RC-SEQ-001 RC-SEQ-002 RC-RTY-004 RC-PSN-002", "a message comes again as another one, with its PSNs shifted (docs/departures.md)"},
+	{"captures/k612_delay_over_timeout.ra.pcap.gz", "10.88.0.1", "RC-SEQ-001 RC-SEQ-002 RC-RTY-004 RC-PSN-002", "a message is retransmitted as another one, with its PSNs shifted (docs/departures.md)"},
 	{"suites/k6.12_pyverbs612_qpex.pcap.zst", "10.90.0.1", "RC-INV-001", "the test writes with an R_Key that it has invalidated, and is refused"},
 }
 

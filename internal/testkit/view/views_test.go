@@ -26,7 +26,7 @@ var (
 	strict = flag.Bool("views.strict", false, "open cases fail too")
 	only   = flag.String("views.only", "", "take views of captures only whose name contains this")
 	with   = flag.String("views.with", "", "take views only with a step of this kind: join, late, …")
-	near   = flag.Bool("views.near", false, "take views only from where the tap is known to be")
+	near   = flag.Bool("views.near", false, "take views only where the tap position is known")
 	folder = flag.String("views.folder", "", "take views of the captures in this folder too")
 	write  = flag.String("views.write", "", "folder for the views that accuse somebody")
 )

@@ -24,6 +24,7 @@ func TestTree(t *testing.T) {
 	files := map[string]string{
 		"a.go":            "package a\n\n// The ACK behind it.\nvar a = []string{\n\t\"the packet is sent \" +\n\t\t\"again\",\n\t`no packet\nbehind it`,\n\t\"rnr-resend-early\", \"behind\",\n\t\"the ladder stands\", // words: a ladder does stand\n\t\"the tap stands\", // words:\n} /* sent\nanew */\n\n// The switch stands. words: a switch does stand\n\n",
 		"a_test.go":       "package a\n\nvar b = \"the frame behind it\" // the ACK alone\n",
+		"agent/a_test.go": "package agent\n\nvar b = \"the frame behind it\" // the frame anew\n",
 		"docs/a.md":       "A port\nbehind a mirror port, and one behind it.\nThe name is `rnr-resend-early`.\n",
 		"page/a.js":       "// what stands here\nconst alone = text(\"alone\", \"the first alone\");\n",
 		"testdata/a.md":   "behind it\n",
@@ -58,6 +59,8 @@ a.go:8: behind
 a.go:11: stands
 a.go:13: anew
 a_test.go:3: alone
+a_test.go:3: behind
+agent/a_test.go:3: anew
 docs/a.md:2: behind
 examples/a.yaml:1: comes again
 page/a.js:2: alone

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ibwitness/internal/need"
+)
+
+// TestCompletedFiles: in each shell the value of an option that takes a file is completed to the name of one, after a space and after =. The option names the
+// capture then, which is refused by its name.
+func TestCompletedFiles(t *testing.T) {
+	script := need.Program(t, "script")
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		line := "source <(ibwitness completion " + shell + ")"
+		if shell == "fish" {
+			line = "ibwitness completion fish | source"
+		}
+		for _, option := range []string{"--html ", "--html="} {
+			t.Run(shell+" "+option, func(t *testing.T) {
+				b := newBench(t)
+				if err := os.WriteFile(filepath.Join(b.dir, "the capture.pcap"), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				input := line + "\nibwitness check " + option + "the\t the\\ capture.pcap\nexit 0\n"
+				out, _, status := b.command(input, script, "-qec", need.Program(t, shell)+" -i", "/dev/null")
+				if status != 0 || !strings.Contains(out, "would overwrite") {
+					t.Errorf("exit status %d, and the name is not completed:\n%s", status, out)
+				}
+			})
+		}
+	}
+}
