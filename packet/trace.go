@@ -67,12 +67,12 @@ func SameContent(q *Packet, earlier Trace) bool {
 	}
 	// From the identification on the difference fits in a buffer of fixed size, but for IP options and extension headers: these
 	// are zero in the difference as the payload is.
-	crc := uint32(zeroState)
+	crc := uint32(0)
 	id, port, flags := t.IPID^earlier.IPID, t.SrcPort^earlier.SrcPort, t.Flags^earlier.Flags
 	if id|port|uint16(flags&(TraceMigReq|TraceAckReq)) == 0 {
 		return t.ICRC == earlier.ICRC
 	}
-	var b [128]byte // one pass over it takes less time than several over parts
+	var b [2 + 64 + udpSize + bthSize]byte
 	bth, rest := 0, int(layouts[q.Opcode].size)+int(t.Len)
 	if q.Has&HasUDP != 0 {
 		bth = udpSize
@@ -86,10 +86,10 @@ func SameContent(q *Packet, earlier Trace) bool {
 	}
 	b[bth+1] = bit(flags&TraceMigReq != 0, 0x40)
 	b[bth+8] = bit(flags&TraceAckReq != 0, 0x80)
-	n := min(len(b), bth+bthSize+rest)
-	crc = crc32.Update(crc, crc32.IEEETable, b[:n])
-	crc = zerosCRC(crc, bth+bthSize+rest-n)
-	return ^crc == t.ICRC^earlier.ICRC
+	for _, x := range b[:bth+bthSize] { // crc32.Update would have b allocated
+		crc = crc32.IEEETable[uint8(crc)^x] ^ crc>>8
+	}
+	return ^zerosCRC(^crc, rest) == t.ICRC^earlier.ICRC
 }
 
 // zerosCRC carries a CRC over n zero bytes.
