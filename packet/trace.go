@@ -1,9 +1,6 @@
 package packet
 
-import (
-	"encoding/binary"
-	"hash/crc32"
-)
+import "hash/crc32"
 
 // Trace is what is kept of a packet to recognise it when it is retransmitted: 16 bytes instead of its content. The ICRC depends
 // on all the bytes that it covers.
@@ -65,32 +62,33 @@ func SameContent(q *Packet, earlier Trace) bool {
 	if t.Encap != earlier.Encap || t.Opcode != earlier.Opcode || t.Len != earlier.Len || t.BTHOff != earlier.BTHOff {
 		return false
 	}
-	// From the identification on the difference fits in a buffer of fixed size, but for IP options and extension headers: these
-	// are zero in the difference as the payload is.
-	crc := uint32(0)
+	// Each byte that may differ counts by itself, as the CRC is linear: by what it is, and how many bytes of zeros follow it. The rest is zero in the difference, as
+	// the payload is.
 	id, port, flags := t.IPID^earlier.IPID, t.SrcPort^earlier.SrcPort, t.Flags^earlier.Flags
-	if id|port|uint16(flags&(TraceMigReq|TraceAckReq)) == 0 {
+	crc := followed[10][bit(flags&TraceMigReq != 0, 0x40)] ^ followed[3][bit(flags&TraceAckReq != 0, 0x80)]
+	if q.Has&HasUDP != 0 {
+		crc ^= followed[bthSize+7][port>>8] ^ followed[bthSize+6][port&0xFF]
+	}
+	if after := q.BTHOff - 6 + bthSize; q.Has&HasIPv4 != 0 && after+1 < len(followed) {
+		crc ^= followed[after+1][id>>8] ^ followed[after][id&0xFF]
+	}
+	if crc == 0 {
 		return t.ICRC == earlier.ICRC
 	}
-	var b [2 + 64 + udpSize + bthSize]byte
-	bth, rest := 0, int(layouts[q.Opcode].size)+int(t.Len)
-	if q.Has&HasUDP != 0 {
-		bth = udpSize
-	}
-	if options := q.BTHOff - udpSize - 6; q.Has&HasIPv4 != 0 && options >= 0 && options <= 64 {
-		binary.BigEndian.PutUint16(b[:], id)
-		bth += 2 + options
-	}
-	if q.Has&HasUDP != 0 {
-		binary.BigEndian.PutUint16(b[bth-udpSize:], port)
-	}
-	b[bth+1] = bit(flags&TraceMigReq != 0, 0x40)
-	b[bth+8] = bit(flags&TraceAckReq != 0, 0x80)
-	for _, x := range b[:bth+bthSize] { // crc32.Update would have b allocated
-		crc = crc32.IEEETable[uint8(crc)^x] ^ crc>>8
-	}
+	rest := int(layouts[q.Opcode].size) + int(t.Len)
 	return ^zerosCRC(^crc, rest) == t.ICRC^earlier.ICRC
 }
+
+// followed is, by how many bytes of zeros follow, the CRC of each byte, from state zero and without complement: up to the end of a BTH after the longest IPv4 header.
+var followed = func() (t [60 + udpSize + bthSize][256]uint32) {
+	t[0] = *crc32.IEEETable
+	for n := 1; n < len(t); n++ {
+		for x, crc := range t[n-1] {
+			t[n][x] = crc32.IEEETable[uint8(crc)] ^ crc>>8
+		}
+	}
+	return t
+}()
 
 // zerosCRC carries a CRC over n zero bytes.
 func zerosCRC(crc uint32, n int) uint32 {

@@ -160,11 +160,17 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 		l.LeapTo = p.PSN.Add(1) // it does not heed the NAK
 		return false
 	}
-	q.Stray = bare(p)
+	if q.Stray = v.spare; q.Stray == nil {
+		q.Stray = new(packet.Packet)
+	}
+	v.spare = nil
+	*q.Stray = *p
+	q.Stray.Payload, q.Stray.Pad, q.Stray.Data = nil, nil, nil
 	return false
 }
 
-// wrongPSN reports the packet whose PSN was far from its stream, when the stream has gone on or the capture has ended.
+// wrongPSN reports the packet whose PSN was far from its stream, when the stream has gone on or the capture has ended. That packet is valid until the next such
+// one.
 func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, class rule.Class, evidence ...uint64) {
 	q := &c.Ends[from].SQ
 	v.covered(id)
@@ -176,6 +182,7 @@ func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 	if q.Stray.PSN.Before(q.Next) {
 		c.Ends[1-from].RQ.Repeated = true // its responder takes it for a duplicate, and acknowledges that
 	}
+	v.spare = q.Stray
 	q.Unstray()
 }
 

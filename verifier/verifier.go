@@ -61,6 +61,7 @@ type Verifier struct {
 	// Subnet, where not nil, is what management packets have shown of the ports: look there for a port by its LID.
 	Subnet   *subnet.Subnet
 	compared compared
+	spare    *packet.Packet // for the next one whose PSN is far from its stream
 	// Skipped counts, by reason, the packets of which something could not be judged.
 	Skipped [NumSkips]uint64
 }
