@@ -231,6 +231,23 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestNodes: findings on management datagrams name the node of the subnet, as the text report does, and are found by it.
+func TestNodes(t *testing.T) {
+	const election = "../../testdata/captures/election-a.pcap.zst"
+	s := finishedServer(t, election)
+	p := browser.Open(t)
+	for _, url := range []string{s.URL + "/", "file://" + written(t, judged(t, election), "a capture", election)} {
+		p.Go(url + "#findings?q=S0")
+		p.Wait(idOfRow + ".length > 0 && " + idOfRow + `[0].innerText.includes('"S0" directed route 0,1 QP 0x0')`)
+		p.Click(row)
+		p.Wait(atFind)
+		if got, want := p.Text(".parties"), `sender "S0" GUID 0x0000000000200000 directed route 0,1 QP 0x0 towards directed route 0 QP 0x0`; got != want {
+			t.Errorf("the finding is of %q, want %q", got, want)
+		}
+		quiet(t, p)
+	}
+}
+
 // TestCutFile: where the file holds the first findings of many, the list says how many it lacks.
 func TestCutFile(t *testing.T) {
 	sample.Skip(t, "a browser takes seconds, and other tests open one")

@@ -102,6 +102,13 @@ func searched(f *rule.Finding) string {
 		if !e.Addr.IsZero() {
 			parts = append(parts, e.Addr.String())
 		}
+		parts = append(parts, e.Node.Description)
+		if e.Node.GUID != 0 {
+			parts = append(parts, fmt.Sprintf("GUID 0x%016x", e.Node.GUID))
+		}
+		if e.Node.Route != "" {
+			parts = append(parts, "directed route "+e.Node.Route)
+		}
 		if e.QPNKnown {
 			parts = append(parts, fmt.Sprintf("QP 0x%x %d", e.QPN, e.QPN))
 		}

@@ -166,8 +166,8 @@ export class Findings {
       many && el("span", { title: f.last_time, text: live ? clock(f.last_time) : offset(f.last) }),
       f.frame ? el("span", { title: taps[f.tap] }, taps.length > 1 && el("span", { class: "quiet", text: `${f.tap}:` }), num(f.frame)) : "–",
       [el("span", { class: "rule-id", text: f.rule }), el("span", { class: "rule-name", text: f.name })],
-      [f.accused?.role && el("span", { class: "role", text: f.accused.role }), el("span", { class: "who", text: party(f.accused) || "–" })],
-      party(f.peer) || "–",
+      [f.accused?.role && el("span", { class: "role", text: f.accused.role }), el("span", { class: "who", text: party(f.accused, true) || "–" })],
+      party(f.peer, true) || "–",
       f.opcode ? [f.opcode, " ", el("span", { class: "psn", text: psn(f.psn) })] : "–",
       f.expected ? [el("span", { class: "want", text: f.expected }), el("span", { class: "to", text: " → " }), el("span", { class: "have", text: f.actual })] : f.detail || "",
     ];

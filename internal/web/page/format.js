@@ -49,11 +49,16 @@ export const qp = (n) => (n === undefined || n === null ? "?" : `0x${n.toString(
 
 export const psn = (n) => (n === undefined || n === null ? "" : `0x${n.toString(16).padStart(6, "0")}`);
 
+// where names the node or address of an endpoint, as the text report does: lid:4 "H1" GUID 0x0000000000100003. Brief leaves out the GUID of a node that has a name.
+function where(e, brief) {
+  return [!e.route && e.address, e.node && JSON.stringify(e.node), e.node_guid && !(brief && e.node) && `GUID ${e.node_guid}`, e.route && `directed route ${e.route}`].filter(Boolean).join(" ");
+}
+
 // party names an endpoint: 10.0.0.1 QP 0x2f.
-export function party(e) {
-  if (!e || (!e.address && e.qpn === undefined)) return "";
-  if (!e.address) return `QP ${qp(e.qpn)}`;
-  return e.qpn === undefined || e.qpn === null ? e.address : `${e.address} QP ${qp(e.qpn)}`;
+export function party(e, brief) {
+  if (!e) return "";
+  const known = e.qpn !== undefined && e.qpn !== null;
+  return [where(e, brief), known && `QP ${qp(e.qpn)}`].filter(Boolean).join(" ");
 }
 
 export const showNames = { violation: "Violation", warning: "Warning", note: "Note", unproven: "Not proven", event: "Event" };

@@ -36,7 +36,7 @@ function embeddedSource(data) {
   const text = new Map();
   const words = (q) => (q || "").toLowerCase().split(/\s+/).filter(Boolean);
   const part = (list, q) => list.slice(q.offset || 0, (q.offset || 0) + (q.limit || 100));
-  const name = (e) => (e ? [e.role, e.address, e.qpn === undefined ? "" : `0x${e.qpn.toString(16)}`].join(" ") : "");
+  const name = (e) => (e ? [e.role, e.address, e.node, e.node_guid && `GUID ${e.node_guid}`, e.route && `directed route ${e.route}`, e.qpn === undefined ? "" : `0x${e.qpn.toString(16)}`].join(" ") : "");
   function searched(f) {
     if (!text.has(f.id)) {
       const psn = f.psn === undefined ? "" : `0x${f.psn.toString(16).padStart(6, "0")}`;
