@@ -66,11 +66,12 @@ func excess(p *packet.Packet) (rule.ID, int) {
 
 // format is a header rule on the room for the headers of a packet.
 func format(id rule.ID, applies func(packet.Encap, *packet.Info) bool, reads usually) header {
+	expected := misfits[id]
 	return header{id, rule.Sender, applies, func(p *packet.Packet) breach {
 		if which, n := excess(p); n != 0 {
 			return mismatch2(which == id, "no payload, and no header of requests, in a response", "%d bytes more than the headers of %v", n, p.Opcode)
 		}
-		return mismatch(p.Flaws&packet.FlawShort != 0 && misfit(p) == id, misfits[id], "too few bytes for %v", p.Opcode)
+		return mismatch(p.Flaws&packet.FlawShort != 0 && misfit(p) == id, expected, "too few bytes for %v", p.Opcode)
 	}, false, reads}
 }
 

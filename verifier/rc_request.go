@@ -133,14 +133,14 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 	case v.unordered(c, from) && !q.Fresh:
 		v.covered(rule.RCPSN004) // it may be in flight
 	default:
-		id, want := rule.RCPSN004, "PSN "+q.Next.String()
+		id, want := rule.RCPSN004, "PSN "
 		if q.Fresh {
-			id, want = rule.RCPSN001, "start PSN "+q.Next.String()
+			id, want = rule.RCPSN001, "start PSN "
 		}
 		v.covered(id)
 		ahead := verdict{rule: id, class: proven(c.Sees(from)), role: rule.Requester, gap: rule.GapAt(q.Next)}
 		if !v.full(c, from, &ahead) {
-			ahead.expected, ahead.actual, ahead.detail = want, fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), lossDetail(c, from)
+			ahead.expected, ahead.actual, ahead.detail = want+q.Next.String(), fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), lossDetail(c, from)
 		}
 		v.report(c, from, p, ahead)
 		told = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent

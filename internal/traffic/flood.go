@@ -15,6 +15,13 @@ type Flood struct {
 	make func(f *flooder, i int, p *packet.Packet)
 }
 
+// Managed reports whether it consists of management datagrams, whose ordinary traffic takes more work than that of data.
+func (f *Flood) Managed() bool {
+	var p packet.Packet
+	f.make(&flooder{}, 0, &p)
+	return p.DestQP == 1 && p.Opcode.Service() == packet.UD
+}
+
 // Floods are all kinds of them.
 var Floods = []Flood{
 	{"queue pairs", "requests of RC to a new queue pair each", func(f *flooder, i int, p *packet.Packet) {
