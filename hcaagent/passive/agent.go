@@ -10,7 +10,7 @@ import (
 
 // The defaults of Options.
 const (
-	DefaultMaxPending = 1 << 16
+	DefaultMaxPending = 1 << 14
 	DefaultMaxLive    = 1 << 18
 	DefaultHold       = 60 * time.Second
 )

@@ -192,9 +192,15 @@ type verdict struct {
 	role             rule.Role
 	expected, actual string
 	detail           string
-	leans            bool   // on the tap position
-	evidence         uint64 // an earlier frame, 0: none
-	tap              uint16 // of it
+	leans            bool        // on the tap position
+	evidence         uint64      // an earlier frame, 0: none
+	tap              uint16      // of it
+	accused          packet.Addr // in place of the sender of the datagram, where it is not zero
+}
+
+// full reports whether a finding against the sender of a datagram will not be kept, so that it needs no texts.
+func (v *Verifier) full(id rule.ID, p *packet.Packet) bool {
+	return v.rec.Full(id, rule.Violation, p.Src, p.Dst)
 }
 
 // report makes a finding against the sender of a datagram.
@@ -202,6 +208,13 @@ func (v *Verifier) report(p *packet.Packet, d verdict) {
 	if p.Cut && d.class == rule.Violation {
 		d.class = rule.Unproven
 		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut the frame, so its ICRC was not judged", "; ")
+	}
+	if d.accused.IsZero() {
+		d.accused = p.Src
+	}
+	if v.rec.Full(d.rule, d.class, d.accused, p.Dst) {
+		v.rec.Alike(rule.More{Rule: d.rule, Class: d.class, Role: d.role, Accused: d.accused})
+		return
 	}
 	f := rule.At(d.rule, d.class, p)
 	f.Expected, f.Actual, f.Detail = d.expected, d.actual, d.detail
@@ -211,7 +224,7 @@ func (v *Verifier) report(p *packet.Packet, d verdict) {
 	if d.evidence != 0 && d.tap == p.Tap && d.evidence != p.Frame {
 		f.Evidence = []uint64{d.evidence}
 	}
-	f.Accused = rule.Endpoint{Role: d.role, Addr: p.Src, QPN: p.SrcQP, QPNKnown: true}
+	f.Accused = rule.Endpoint{Role: d.role, Addr: d.accused, QPN: p.SrcQP, QPNKnown: true}
 	f.Peer = rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}
 	v.rec.Add(f)
 }

@@ -79,7 +79,7 @@ func (v *Verifier) astray(s *stray, list []*exchange) bool {
 		w.expected, w.actual = fmt.Sprintf("a response to %v, the source of the request", x.pair.from), fmt.Sprintf("to %v", p.Dst)
 	}
 	w.class, w.detail = proven(ok), why(ok, "its request may have been sent before the capture began, or lost before the tap")
+	w.accused = x.pair.to // nobody else knows of the request
 	v.report(p, w)
-	v.rec.Findings[len(v.rec.Findings)-1].Accused.Addr = x.pair.to // nobody else knows of the request
 	return true
 }
