@@ -2,8 +2,10 @@ package agent_test
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ibwitness/agent"
 	"ibwitness/internal/testkit/sample"
@@ -93,4 +95,23 @@ func TestJoinMany(t *testing.T) {
 		at += 16 + int(binary.LittleEndian.Uint32(raw[at+8:]))
 	}
 	unaccused(t, run(t, append(raw[:24:24], raw[at:]...), agent.Options{Workers: 1, Near: near}))
+}
+
+// TestWatchMore: a run that goes on counts the findings beyond those that it tells.
+func TestWatchMore(t *testing.T) {
+	const packets = 20_000
+	i := slices.IndexFunc(traffic.Floods, func(f traffic.Flood) bool { return f.Name == "retransmissions" })
+	told, more := 0, uint64(0)
+	run(t, traffic.Floods[i].Capture(packets), agent.Options{Workers: 1, Watch: &agent.Watch{
+		Every: 50 * time.Millisecond,
+		Found: func(list []rule.Finding) { told += len(list) },
+		More: func(list []rule.More) {
+			for _, m := range list {
+				more += m.Count
+			}
+		},
+	}})
+	if told < 4000 || more < 4000 || told+int(more) != 2*(packets-1) { // its responder gets each as a duplicate
+		t.Errorf("%d events are told and %d counted, of %d retransmissions", told, more, packets-1)
+	}
 }

@@ -124,7 +124,7 @@ func (c *watchCommand) Run(s *session) error {
 		fresh.streams = append(fresh.streams, log.Stream)
 		collector.Log(log.log.Stats)
 	}
-	watch := &agent.Watch{Idle: c.Idle, Most: c.Connections, Found: collector.Found, Status: collector.Status}
+	watch := &agent.Watch{Idle: c.Idle, Most: c.Connections, Found: collector.Found, More: collector.More, Status: collector.Status}
 	var frames fabricagent.Source = src
 	writer, err := c.Flight.flight(s, kept, c.Repeats, src.Taps)
 	if err != nil {

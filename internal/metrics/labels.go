@@ -98,7 +98,7 @@ func (c *Collector) Label(o Labels) {
 }
 
 // of returns which values of the labels an endpoint has.
-func (l *labels) of(e *rule.Endpoint) int {
+func (l *labels) of(e *rule.Endpoint, count uint64) int {
 	if !l.Addresses && !l.QPNs {
 		return 0
 	}
@@ -113,7 +113,7 @@ func (l *labels) of(e *rule.Endpoint) int {
 		l.values = append(l.values, k.text(l.QPNs))
 	}
 	if i == 0 {
-		l.over++
+		l.over += count
 	}
 	return i
 }

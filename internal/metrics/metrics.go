@@ -43,18 +43,33 @@ func (c *Collector) Found(list []rule.Finding) {
 	defer c.mu.Unlock()
 	for i := range list {
 		f := &list[i]
-		k := counted{rule: f.Rule, class: f.Class, label: c.labels.of(&f.Accused)}
-		switch n := &c.findings[f.Rule]; f.Class {
-		case rule.Violation:
-			n.Violated++
-			k.role = f.Accused.Role
-		case rule.Unproven:
-			n.Unproven++
-		case rule.Event:
-			n.Exercised++
-		}
-		c.counts[k]++
+		c.add(f.Rule, f.Class, &f.Accused, 1)
 	}
+}
+
+// More counts findings beyond those that Found takes.
+func (c *Collector) More(list []rule.More) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range list {
+		m := &list[i]
+		c.add(m.Rule, m.Class, &rule.Endpoint{Role: m.Role, Addr: m.Accused}, m.Count)
+	}
+}
+
+// add counts so many findings.
+func (c *Collector) add(id rule.ID, class rule.Class, accused *rule.Endpoint, count uint64) {
+	k := counted{rule: id, class: class, label: c.labels.of(accused, count)}
+	switch n := &c.findings[id]; class {
+	case rule.Violation:
+		n.Violated += count
+		k.role = accused.Role
+	case rule.Unproven:
+		n.Unproven += count
+	case rule.Event:
+		n.Exercised += count
+	}
+	c.counts[k] += count
 }
 
 // Status takes the counters of the run.

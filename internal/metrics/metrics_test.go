@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent/live"
@@ -65,6 +66,37 @@ func TestLint(t *testing.T) {
 		if err != nil || len(problems) > 0 {
 			t.Errorf("%s: %v %v", name, problems, err)
 		}
+	}
+}
+
+// TestMore: findings beyond those that are told count like them.
+func TestMore(t *testing.T) {
+	told, more := New(nil), New(nil)
+	accused := rule.Endpoint{Role: rule.Responder, Addr: packet.IPv4Addr([]byte{10, 0, 0, 1})}
+	for _, c := range []*Collector{told, more} {
+		c.Label(Labels{Addresses: true, Limit: 1})
+		c.Found([]rule.Finding{{Rule: rule.RCRSP006, Class: rule.Violation, Accused: accused}})
+	}
+	other := accused
+	other.Addr.Lo++
+	for _, class := range []rule.Class{rule.Violation, rule.Unproven, rule.Event} {
+		for _, e := range []rule.Endpoint{accused, other} {
+			for range 5 {
+				told.Found([]rule.Finding{{Rule: rule.RCRSP006, Class: class, Accused: e}})
+			}
+			more.More([]rule.More{{Rule: rule.RCRSP006, Class: class, Role: e.Role, Accused: e.Addr, Count: 5}})
+		}
+	}
+	var texts []string
+	for _, c := range []*Collector{told, more} {
+		text, err := testutil.CollectAndFormat(c, expfmt.TypeTextPlain, "ibwitness_violations_total", "ibwitness_unproven_total", "ibwitness_label_overflow_total")
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	if texts[0] != texts[1] || !strings.Contains(texts[0], " 6\n") || !strings.Contains(texts[0], "overflow_total 15\n") {
+		t.Errorf("%s\n%s", texts[0], texts[1])
 	}
 }
 
