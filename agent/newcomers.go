@@ -12,11 +12,11 @@ import (
 
 const (
 	// mostNew is how many connections of few packets a bucket may have.
-	mostNew = 4096
+	mostNew = 8192
 	// grown is from how many packets on a connection is no newcomer any more.
 	grown = 16
 	// perHosts is how many connections the first one of a pair of hosts counts for: the pair costs more than that connection.
-	perHosts = 32
+	perHosts = 64
 	// persists is with which packet a flow is followed although there are too many newcomers.
 	persists = grown
 	// tallies is how many counters of packets that were turned away a bucket has. After perTally for each of them all begin again: no flow becomes one that goes on
