@@ -41,7 +41,7 @@ func captured(t *testing.T, f func(t *testing.T, open func() fabricagent.Source)
 	}
 	paths, _ := filepath.Glob(filepath.Join(dir, "*", "*.pcap"))
 	if len(paths) == 0 {
-		t.Logf("no captures at %s: generated traffic alone; set IBWITNESS_CAPTURES", dir)
+		t.Logf("no captures at %s: only generated traffic; set IBWITNESS_CAPTURES", dir)
 	}
 	own, _ := filepath.Glob(filepath.Join("..", "testdata", "captures", "*.pcap*"))
 	for i, path := range append(paths, own...) {

@@ -30,7 +30,7 @@ func TestJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(files) == 0 {
-		t.Log("the captures are not here, those of testdata alone are joined: set IBWITNESS_CAPTURES to their folder")
+		t.Log("the captures are not here, only those of testdata are joined: set IBWITNESS_CAPTURES to their folder")
 		if files, err = filepath.Glob("../internal/planted/testdata/*.pcap"); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func joined(t *testing.T, files []string, gap time.Duration) {
 	list, sent := violations(t, src)
 	// Where a QP number comes back as one of another service, its first packet may be a wrong opcode on the old one, and belongs to neither.
 	if sent > packets || packets-sent > 10 {
-		t.Errorf("%d packets in the table of connections, %d in those of the captures alone", sent, packets)
+		t.Errorf("%d packets in the table of connections, %d in those of only the captures", sent, packets)
 	}
 	for _, f := range list {
 		k := key(&f)

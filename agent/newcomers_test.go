@@ -56,7 +56,7 @@ func TestNewcomers(t *testing.T) {
 		}
 		last = r
 	}
-	if n := len(last.Connections); n < connections || n > connections*21/20 {
+	if n := len(last.Connections); !testing.Short() && n < connections || n > connections*21/20 {
 		t.Errorf("%d connections are listed of %d", n, connections)
 	}
 }

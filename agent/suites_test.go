@@ -45,7 +45,7 @@ func watched(t *testing.T, captures []datadriven.CmdArg, opt agent.Options, whol
 				if f.Class == rule.Violation && !slices.ContainsFunc(whole.Findings, func(x rule.Finding) bool {
 					return x.Rule == f.Rule && x.Frame == f.Frame && x.Class == rule.Violation
 				}) {
-					t.Errorf("watch alone says %v of frame %d: expected %s, actual %s", f.Rule, f.Frame, f.Expected, f.Actual)
+					t.Errorf("only watch says %v of frame %d: expected %s, actual %s", f.Rule, f.Frame, f.Expected, f.Actual)
 				}
 			}
 		},

@@ -226,7 +226,7 @@ func TestWatchForgets(t *testing.T) {
 			}
 			gone := last.Forgotten + last.Evicted
 			if most > c.most || gone < 9000 || (last.Evicted > 0) != (c.watch.Most > 0 || c.short != nil) || last.Relearned > 0 {
-				t.Errorf("up to %d connections, %d forgotten, %d evicted, %d learned anew", most, last.Forgotten, last.Evicted, last.Relearned)
+				t.Errorf("up to %d connections, %d forgotten, %d evicted, %d learned again", most, last.Forgotten, last.Evicted, last.Relearned)
 			}
 			if heap[1] > heap[0]*3/2 {
 				t.Errorf("%d bytes at first, %d in the end", heap[0], heap[1])
@@ -260,7 +260,7 @@ func TestWatchMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if unproven == 0 || last.Relearned == 0 || last.Dropped != 7 {
-		t.Errorf("%d findings are not proven, %d connections learned anew, %d dropped", unproven, last.Relearned, last.Dropped)
+		t.Errorf("%d findings are not proven, %d connections learned again, %d dropped", unproven, last.Relearned, last.Dropped)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestWriteMarkdown(t *testing.T) {
 	for _, id := range allIDs() {
 		r := id.Row()
 		if n := strings.Count(body, "| "+r.ID+" |"); n != 1 {
-			t.Errorf("%s stands %d times in the tables of the families", id, n)
+			t.Errorf("%s is %d times in the tables of the families", id, n)
 		}
 		if inLast := strings.Contains(notJudged, "| "+r.ID+" |"); inLast != (r.Where == "") {
 			t.Errorf("%s: among the rows not judged: %v, Where %q", id, inLast, r.Where)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"syscall"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
@@ -92,7 +93,7 @@ func (c *checkCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := s.until()
+	ctx, stop := s.until(syscall.SIGHUP)
 	defer stop()
 
 	reading, restore := interruptible(ctx, c.Files)

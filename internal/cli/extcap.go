@@ -92,7 +92,7 @@ func (c *extcapCommand) capture(s *session) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := s.until()
+	ctx, stop := s.until(syscall.SIGHUP)
 	defer stop()
 	src, err := live.Open(live.Options{Interfaces: []string{name}, Promiscuous: c.Promiscuous})
 	if err != nil {

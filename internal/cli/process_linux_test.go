@@ -291,14 +291,20 @@ func (p *process) counted(address, metric string) int {
 // nakViolated is the metric of the violations that naks shows.
 const nakViolated = `ibwitness_violations_total{accused="responder",rule="RC-RSP-043",severity="error"}`
 
-// TestTermEnds: the first SIGTERM ends the program although nobody reads what it writes.
+// TestTermEnds: the first SIGTERM, or SIGHUP as the terminal is gone, ends the program although nobody reads what it writes.
 func TestTermEnds(t *testing.T) {
 	const capture = "../../testdata/captures/cm_rping_ipv6.pcap"
-	for _, args := range [][]string{
-		{"check", "-q", "--format", "json", capture},
-		{"check", "-q", "--format", "json", "--html", "FIFO", capture},
+	for _, c := range []struct {
+		name   string
+		signal syscall.Signal
+		args   []string
+	}{
+		{"report", syscall.SIGTERM, []string{"check", "-q", "--format", "json", capture}},
+		{"hangup", syscall.SIGHUP, []string{"check", "-q", "--format", "json", capture}},
+		{"file", syscall.SIGTERM, []string{"check", "-q", "--format", "json", "--html", "FIFO", capture}},
 	} {
-		t.Run(args[len(args)-2], func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
+			args := c.args
 			t.Parallel()
 			fifo := filepath.Join(t.TempDir(), "fifo")
 			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -327,7 +333,7 @@ func TestTermEnds(t *testing.T) {
 			if _, err := read.Read(make([]byte, 1)); err != nil { // it writes, more than a pipe holds
 				t.Fatal(err)
 			}
-			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			if err := cmd.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)
 			}
 			ended := make(chan error, 1)

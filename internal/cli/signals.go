@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -14,11 +15,13 @@ import (
 // grace is how long the program may take to end after a SIGTERM. An output that takes nothing, as a pipe that nobody reads, would hold it for good.
 const grace = 5 * time.Second
 
-// until returns a context that the first SIGINT or SIGTERM ends; a second one ends the process at once, and so does time where the first is a SIGTERM.
-func (s *session) until() (ctx context.Context, stop func()) {
+// until returns a context that the first SIGINT or SIGTERM ends, or another signal like this one; a second one ends the process at once, and so does time where
+// the first is no SIGINT.
+func (s *session) until(others ...os.Signal) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	others = slices.DeleteFunc(others, signal.Ignored) // as nohup has SIGHUP
+	signal.Notify(signals, append(others, os.Interrupt, syscall.SIGTERM)...)
 	go func() {
 		select {
 		case <-done:
@@ -26,7 +29,7 @@ func (s *session) until() (ctx context.Context, stop func()) {
 		case got := <-signals:
 			signal.Stop(signals)
 			cancel()
-			if got != syscall.SIGTERM {
+			if got == os.Interrupt {
 				return
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 
 	"ibwitness/agent"
@@ -94,7 +95,7 @@ func (c *simulateCommand) Run(s *session) error {
 	if err != nil {
 		return errors.Join(err, out.close())
 	}
-	ctx, stop := s.until()
+	ctx, stop := s.until(syscall.SIGHUP)
 	defer stop()
 
 	opts := agent.Options{Near: run.NearAddrs(), Profile: profile}

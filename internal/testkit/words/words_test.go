@@ -61,6 +61,7 @@ a.go:13: anew
 a_test.go:3: alone
 a_test.go:3: behind
 agent/a_test.go:3: anew
+agent/a_test.go:3: behind
 docs/a.md:2: behind
 examples/a.yaml:1: comes again
 page/a.js:2: alone
