@@ -82,3 +82,25 @@ func TestFloodSettled(t *testing.T) {
 		}
 	}
 }
+
+// TestCrowded: pairs of hosts are crowded from the first packet that is turned away until none is from one sweep to the next.
+func TestCrowded(t *testing.T) {
+	a := NewTransport(nil)
+	p := packet.Packet{Src: packet.IPv4Addr([]byte{10, 9, 0, 0}), Dst: packet.IPv4Addr([]byte{10, 9, 0, 1})}
+	if a.crowded(&p) {
+		t.Error("crowded before anything came")
+	}
+	flood(a, traffic.Floods[0].Capture(mostNew+1000), mostNew+1000)
+	if !a.crowded(&p) || a.newcomers.full != 1 {
+		t.Errorf("not crowded, %d buckets are full", a.newcomers.full)
+	}
+	for i := range a.pairs.n {
+		a.pairs.at(i).leaving = true
+	}
+	if a.newcomers.forget(); !a.crowded(&p) || a.newcomers.full != 0 {
+		t.Errorf("not crowded just after it was, %d buckets are full", a.newcomers.full)
+	}
+	if a.newcomers.forget(); a.crowded(&p) {
+		t.Error("crowded for good")
+	}
+}

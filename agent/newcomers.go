@@ -168,7 +168,7 @@ func (t *Transport) begun(p *packet.Packet, n uint32, hosts int) {
 	}
 }
 
-// forget drops what is no newcomer any more, or leaves.
+// forget drops what is no newcomer any more, or leaves. A bucket is crowded until no packet is turned away from one time to the next.
 func (s *newcomers) forget() {
 	for i := range s.buckets {
 		b := &s.buckets[i]
@@ -181,7 +181,12 @@ func (s *newcomers) forget() {
 			}
 		}
 		clear(b.list[len(stay):])
-		b.list, b.tally, b.turned = stay, nil, 0
+		b.list = stay
 		s.add(b, weight-b.weight)
+		if b.turned == 0 {
+			b.tally = nil
+		}
+		b.turned = 0
+		clear(b.tally)
 	}
 }
