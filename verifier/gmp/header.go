@@ -12,21 +12,21 @@ import (
 func (v *Verifier) header(d *datagram) {
 	p, h := d.p, &d.h
 	subnet := h.Class == mad.ClassSubnetLID || h.Class == mad.ClassSubnetDirected
-	bad := func(id rule.ID, expected, format string, actual any) {
+	bad := func(id rule.ID, expected string, actual func() string) {
 		w := verdict{rule: id, class: rule.Violation, role: rule.Sender, expected: expected}
 		if !v.full(id, p) {
-			w.actual = fmt.Sprintf(format, actual)
+			w.actual = actual()
 		}
 		v.report(p, w)
 	}
 	v.covered(rule.MADFMT002)
 	if h.Reserved != 0 {
-		bad(rule.MADFMT002, "reserved bytes 18 and 19 of the datagram 0", "0x%04x", h.Reserved)
+		bad(rule.MADFMT002, "reserved bytes 18 and 19 of the datagram 0", func() string { return fmt.Sprintf("0x%04x", h.Reserved) })
 	}
 	if p.Encap == packet.Native { // on RoCE there is no QP0, and ROC-V2-032 judges the classes
 		v.covered(rule.MADFMT003)
 		if p.DestQP == 1 && p.SrcQP != 0 && subnet { // of QP0 SMP-FMT-002 speaks, and from there SMP-FMT-005
-			bad(rule.MADFMT003, "subnet management only on QP0", "%v on QP1", h.Class)
+			bad(rule.MADFMT003, "subnet management only on QP0", func() string { return h.Class.String() + " on QP1" })
 		}
 	}
 	v.status(d)
@@ -36,19 +36,19 @@ func (v *Verifier) header(d *datagram) {
 	if !d.response() || d.status().Code() != mad.StatusVersion { // such an answer repeats the version that it refuses
 		v.covered(rule.MADFMT001)
 		if h.BaseVersion != 1 {
-			bad(rule.MADFMT001, "base version 1", "base version %d", h.BaseVersion)
+			bad(rule.MADFMT001, "base version 1", func() string { return fmt.Sprintf("base version %d", h.BaseVersion) })
 		} else if (h.Class == mad.ClassPerformance || h.Class == mad.ClassDevice) && h.ClassVersion != 1 {
-			bad(rule.MADFMT001, "class version 1", "class version %d", h.ClassVersion)
+			bad(rule.MADFMT001, "class version 1", func() string { return fmt.Sprintf("class version %d", h.ClassVersion) })
 		}
 	}
 	v.covered(rule.MADFMT004)
 	if !known(h.Class) {
-		bad(rule.MADFMT004, "a defined management class", "%v", h.Class)
+		bad(rule.MADFMT004, "a defined management class", h.Class.String)
 	}
 	if h.Class >= 0x30 && h.Class <= 0x4F && len(d.b) >= 40 {
 		v.covered(rule.MADFMT005)
 		if d.b[37]|d.b[38]|d.b[39] == 0 {
-			bad(rule.MADFMT005, "the OUI of the vendor in bytes 37 to 39", "%d", 0)
+			bad(rule.MADFMT005, "the OUI of the vendor in bytes 37 to 39", func() string { return "0" })
 		}
 	}
 	v.method(d)
