@@ -57,7 +57,7 @@ func (e *engine) result() *Result {
 			r.Latencies.Add(l)
 		}
 		t.nodes()
-		e.more(t.Rec.More())
+		e.more(t)
 		r.Findings = append(r.Findings, t.Rec.Findings...)
 		hosts = append(hosts, t.hosts.list...)
 	}
@@ -92,8 +92,12 @@ func (e *engine) result() *Result {
 	return r
 }
 
-// more counts findings beyond those that are kept.
-func (e *engine) more(list []rule.More) {
+// more counts the findings of a transport agent beyond those that are kept.
+func (e *engine) more(t *Transport) {
+	list := t.Rec.More()
+	if t.links != nil {
+		list = append(list, t.links.Rec.More()...)
+	}
 	for i := range list {
 		if m := &list[i]; m.Class == rule.Event {
 			e.forgotten.Events += m.Count

@@ -104,3 +104,20 @@ func TestCrowded(t *testing.T) {
 		t.Error("crowded for good")
 	}
 }
+
+// TestWaiting: directions that wait for the other one are counted, and those that are forgotten count no more.
+func TestWaiting(t *testing.T) {
+	a := NewTransport(nil)
+	const packets = 200
+	flood(a, traffic.Floods[0].Capture(packets), packets)
+	waiting := func() int32 { return a.hosts.list[0].waiting[0] + a.hosts.list[0].waiting[1] }
+	if n := waiting(); n != packets {
+		t.Errorf("%d of %d directions wait", n, packets)
+	}
+	for i := range a.pairs.n {
+		a.pairs.at(i).leaving = i%4 != 0
+	}
+	if a.forget(); waiting() != packets/4 {
+		t.Errorf("%d directions wait after all but %d were forgotten", waiting(), packets/4)
+	}
+}

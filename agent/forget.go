@@ -123,6 +123,9 @@ func (t *Transport) forget() {
 		way := h.way(int(key >> 24 & 1))
 		host, dir := t.hosts.find(way[0], way[1])
 		t.flows.put(flowKey(host, dir, uint32(key&0xffffff)), s.extra, (k-1)<<1|s.way&1, s.c)
+		if s.c.Reliable() && !s.c.Paired {
+			t.hosts.list[host].waiting[dir]++
+		}
 	}
 	for i := range oldHosts.list {
 		was := &oldHosts.list[i]
@@ -131,7 +134,7 @@ func (t *Transport) forget() {
 		}
 		n, _ := t.hosts.find(was.a, was.b)
 		h := &t.hosts.list[n]
-		h.icrc, h.vcrc, h.marks, h.waiting = was.icrc, was.vcrc, was.marks, was.waiting
+		h.icrc, h.vcrc, h.marks = was.icrc, was.vcrc, was.marks
 		for dir := range h.unpaired {
 			for _, k := range was.unpaired[dir] {
 				if k = index(k + 1); k > 0 {

@@ -13,6 +13,8 @@ import (
 const (
 	// mostNew is how many connections of few packets a bucket may have.
 	mostNew = 8192
+	// roomy is up to which weight a bucket has room for a pair of hosts.
+	roomy = mostNew - 1 - perHosts
 	// grown is from how many packets on a connection is no newcomer any more.
 	grown = 16
 	// perHosts is how many connections the first one of a pair of hosts counts for: the pair costs more than that connection.
@@ -60,7 +62,7 @@ const turnedWhy = "first packets of connections that began while very many other
 // turnedAway reports whether a packet begins a connection for which there is no room. It counts it then.
 func (t *Transport) turnedAway(p *packet.Packet) bool {
 	b := &t.newcomers.buckets[bucketOf(p)]
-	if b.weight <= mostNew-1-perHosts || smp.Is(p) {
+	if b.weight <= roomy || smp.Is(p) {
 		return false
 	}
 	weight, way := 1, uint32(0)
@@ -73,10 +75,7 @@ func (t *Transport) turnedAway(p *packet.Packet) bool {
 	case p.IsCNP() || t.followed(p, uint64(way-1)):
 		return false
 	}
-	if b.room(&t.newcomers, weight) {
-		return false
-	}
-	if b.persists(p) {
+	if b.room(&t.newcomers, weight) || b.persists(p) {
 		return false
 	}
 	t.unjudged++
@@ -142,13 +141,14 @@ func (b *bucket) persists(p *packet.Packet) bool {
 
 // add adds to the weight of a bucket.
 func (s *newcomers) add(b *bucket, weight int) {
-	const limit = mostNew - 1 - perHosts
-	if was := b.weight > limit; was != (b.weight+weight > limit) {
-		if s.full++; was {
-			s.full -= 2
-		}
-	}
+	was := b.weight > roomy
 	b.weight += weight
+	switch is := b.weight > roomy; {
+	case is && !was:
+		s.full++
+	case was && !is:
+		s.full--
+	}
 }
 
 // begun notes the connections, from the nth on, and the pairs of hosts that a packet began.

@@ -137,7 +137,7 @@ func (s *shard) step(w *work, me, shards int, several bool) {
 		}
 	}
 	s.t.pauses(w, me, shards)
-	defer s.t.Rec.Trim()
+	defer s.t.trim()
 	if shards == 1 {
 		s.t.Packets(w.packets)
 		return
@@ -154,6 +154,14 @@ func (s *shard) step(w *work, me, shards int, several bool) {
 	}
 	s.t.Packets(mine)
 	s.mine = mine
+}
+
+// trim drops findings beyond those that are kept.
+func (t *Transport) trim() {
+	t.Rec.Trim()
+	if t.links != nil {
+		t.links.Rec.Trim()
+	}
 }
 
 // tell hands out the findings that were made since it did last.
@@ -241,7 +249,7 @@ func (e *engine) each(w *work, t *Transport) {
 	if s := e.shards[0]; s.made != nil {
 		s.tell()
 	}
-	t.Rec.Trim()
+	t.trim()
 }
 
 // done gives a batch back and tells the progress.

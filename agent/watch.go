@@ -194,7 +194,7 @@ func (w *watch) tell(before int64) {
 		t.ver.Cover()
 		r.Findings = append(r.Findings, t.Rec.Take(before)...)
 		r.Findings = append(r.Findings, t.takeLinks(before)...)
-		w.e.more(t.Rec.More())
+		w.e.more(t)
 		s.Latencies.Add(t.ver.Latencies)
 		s.Repeated += t.repeated
 		s.Undecoded += t.short

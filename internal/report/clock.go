@@ -23,8 +23,15 @@ func forgotten(f *agent.Forgotten) (list []string) {
 		}
 		list = append(list, s)
 	}
-	if f.Findings+f.Events > 0 {
-		list = append(list, fmt.Sprintf("too many to list: %s and %s like others counted, but not listed", count(f.Findings, "finding"), count(f.Events, "event")))
+	var more []string
+	if f.Findings > 0 {
+		more = append(more, count(f.Findings, "finding"))
+	}
+	if f.Events > 0 {
+		more = append(more, count(f.Events, "event"))
+	}
+	if len(more) > 0 {
+		list = append(list, "too many to list: "+enumerate(more)+" like those listed are only counted, by rule")
 	}
 	return list
 }
