@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"math"
+
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
@@ -15,34 +17,39 @@ func (t *Transport) completions() *cq.Agent {
 	return t.queues
 }
 
-// Log takes over a log of verbs events, all that it has, before the first packet.
+// Log takes over a log of verbs events, before the first packet. Each event is taken before the first packet that is later.
 func (t *Transport) Log(l *hcaagent.Log) {
-	a := t.completions()
-	a.Log(l)
-	for _, q := range a.Attributes(l.Addr) {
-		t.Attributes(q.QP.Addr, q.QP.QPN, q.Attr)
-	}
-	if l.More != nil {
-		t.live = append(t.live, l)
-	}
+	t.logs.add(l)
+	t.sources = append(t.sources, t.completions().Source(l.Name, l.Addr, l.Exact))
 }
 
-// catchUp takes the events that have come since, of devices that are at work.
-func (t *Transport) catchUp() {
-	for _, l := range t.live {
-		for _, e := range l.More() {
-			t.Event(e)
-		}
+// eventsUpTo takes the events of the logs that come before a packet of time now.
+func (t *Transport) eventsUpTo(now int64) {
+	if len(t.logs.list) == 0 {
+		return
+	}
+	due := t.logs.upTo(now)
+	for i := range due {
+		t.event(t.sources[due[i].log], due[i].Event)
 	}
 }
 
 // Event takes a verbs event of the device that its QP.Addr names, in the order of packets and events: its clock is that of the packets.
-func (t *Transport) Event(e *hcaagent.Event) {
-	t.completions().Event(e)
-	if e.Kind != hcaagent.EvModifyQP || e.Failed || e.State != hcaagent.RTS && e.State != hcaagent.RTR {
+func (t *Transport) Event(e *hcaagent.Event) { t.event(t.completions().Device(e.QP.Addr), e) }
+
+// event takes an event of a device.
+func (t *Transport) event(s *cq.Source, e *hcaagent.Event) {
+	t.queues.Event(s, e)
+	switch {
+	case e.QP.Addr.IsZero() || e.Failed:
+		return
+	case e.Kind == hcaagent.EvCreateQP && s.Reused(e.QP.QPN):
+		t.unknow(e.QP)
+		return
+	case e.Kind != hcaagent.EvModifyQP || e.State != hcaagent.RTS && e.State != hcaagent.RTR || s.Reused(e.QP.QPN):
 		return
 	}
-	attr, ok := t.queues.Attr(e.QP)
+	attr, ok := t.queues.Attr(s, e.QP.QPN)
 	if !ok {
 		return
 	}
@@ -54,6 +61,7 @@ func (t *Transport) Event(e *hcaagent.Event) {
 
 // observed verifies a packet and lets the completion queue agent see it.
 func (t *Transport) observed(p *packet.Packet) {
+	t.eventsUpTo(p.Time)
 	before := t.repeated
 	t.packet(p)
 	if t.repeated == before {
@@ -64,6 +72,10 @@ func (t *Transport) observed(p *packet.Packet) {
 // judgeEvents holds work requests and completions against the packets, at the end.
 func (t *Transport) judgeEvents(end int64) {
 	if t.queues != nil {
+		t.eventsUpTo(math.MaxInt64)
+		for i, s := range t.sources {
+			s.End(t.logs.list[i].Cut)
+		}
 		t.queues.Lossy = t.lossy
 		t.queues.Finish(end)
 	}

@@ -87,9 +87,6 @@ type shard struct {
 // next reads the next batch into w.
 func (e *engine) next(w *work) error {
 	b, err := e.src.Next()
-	for _, s := range e.shards {
-		s.t.catchUp()
-	}
 	if b == nil {
 		return err
 	}

@@ -22,6 +22,17 @@ func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr hcaagent.Attr) {
 	}
 }
 
+// unknow forgets what an HCA agent told of a QP, for connections that begin later.
+func (t *Transport) unknow(q hcaagent.QP) {
+	delete(t.resolved, told{qp: q})
+	delete(t.fresh, q)
+	for k, v := range t.towards {
+		if v == q {
+			delete(t.towards, k)
+		}
+	}
+}
+
 // told is a QP that something is known of. What SIDR said is known to the host that asked: another one may be in another shard, and
 // what is found must not depend on that.
 type told struct {

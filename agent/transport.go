@@ -47,12 +47,13 @@ type Transport struct {
 	smp       *smp.Verifier
 	shard     int // of how many, each with its own transport agent
 	shards    int
-	queues    *cq.Agent       // where verbs events are known
-	live      []*hcaagent.Log // to which events are still added
-	lossy     bool            // the capture says that it dropped packets
-	serials   uint64          // of connections that a survey has seen
-	links     *link.Verifier  // nil: no tap is on a link
-	sent      packet.Packet   // that is compared with pause frames
+	queues    *cq.Agent // where verbs events are known
+	logs      logs
+	sources   []*cq.Source   // of the logs
+	lossy     bool           // the capture says that it dropped packets
+	serials   uint64         // of connections that a survey has seen
+	links     *link.Verifier // nil: no tap is on a link
+	sent      packet.Packet  // that is compared with pause frames
 	// Several says that the frames come from several taps, so that a packet may be seen more than once.
 	Several bool
 }

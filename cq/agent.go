@@ -17,8 +17,8 @@ type Agent struct {
 	// Lossy says that the capture lost packets: nothing is proven by their absence.
 	Lossy bool
 
-	sources []*source
-	live    map[packet.Addr]*source // of devices whose events come one by one
+	sources []*Source
+	live    map[packet.Addr]*Source // of devices whose events come one by one
 	lives   []*queuePair            // every life of every queue pair, in the order of their beginning
 	flows   map[flowKey]*flow
 	casts   []*message // datagrams to multicast groups
@@ -33,15 +33,16 @@ type Agent struct {
 
 // New returns an agent that reports to rec. near tells which endpoints the tap is near.
 func New(rec *rule.Recorder, near func(packet.Addr) bool) *Agent {
-	return &Agent{rec: rec, near: near, live: map[packet.Addr]*source{}, flows: map[flowKey]*flow{}}
+	return &Agent{rec: rec, near: near, live: map[packet.Addr]*Source{}, flows: map[flowKey]*flow{}}
 }
 
-// source is where events of one device come from, and what they say of it.
-type source struct {
+// Source is where events of one device come from, and what they say of it.
+type Source struct {
 	name    string
 	addr    packet.Addr // zero: not known
 	exact   bool
 	cut     bool
+	ended   bool
 	n       int   // events so far
 	newest  int64 // when the newest of them was
 	qps     map[uint32][]*queuePair
@@ -63,30 +64,19 @@ type source struct {
 	clock    clock
 }
 
-// Log takes over a log of events.
-func (a *Agent) Log(l *hcaagent.Log) {
-	s := a.source(l.Name, l.Addr, l.Exact)
-	s.cut = l.Cut
-	if l.More != nil {
-		a.live[l.Addr] = s
-	}
-	for i := range l.Events {
-		a.event(s, &l.Events[i])
-	}
-}
-
-// Event takes one event of the device that its QP.Addr names. Its clock is that of the packets.
-func (a *Agent) Event(e *hcaagent.Event) {
-	s := a.live[e.QP.Addr]
+// Device returns the source of events of a device, whose clock is that of the packets.
+func (a *Agent) Device(addr packet.Addr) *Source {
+	s := a.live[addr]
 	if s == nil {
-		s = a.source("", e.QP.Addr, true)
-		a.live[e.QP.Addr] = s
+		s = a.Source("", addr, true)
+		a.live[addr] = s
 	}
-	a.event(s, e)
+	return s
 }
 
-func (a *Agent) source(name string, addr packet.Addr, exact bool) *source {
-	s := &source{
+// Source begins a source of events, of the device with an address, zero where it is not known. exact says that its clock is that of the packets.
+func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
+	s := &Source{
 		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[hcaagent.SRQ]*receives{},
 		regions: map[uint32]*region{}, cqs: map[hcaagent.CQ]*completionQueue{}, mrs: map[hcaagent.MR]*hcaagent.Region{},
 		mws: map[hcaagent.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[hcaagent.SRQ]hcaagent.XRCD{}, handles: map[hcaagent.AH]*hcaagent.AddressVector{}, ahs: map[hcaagent.AH]hcaagent.PD{},
@@ -95,8 +85,8 @@ func (a *Agent) source(name string, addr packet.Addr, exact bool) *source {
 	return s
 }
 
-// event steps the model of a device.
-func (a *Agent) event(s *source, e *hcaagent.Event) {
+// Event takes the next event of a source.
+func (a *Agent) Event(s *Source, e *hcaagent.Event) {
 	if !sound(e) {
 		return
 	}
@@ -138,6 +128,12 @@ func (a *Agent) event(s *source, e *hcaagent.Event) {
 	}
 }
 
+// End says that a source has no more events. cut says that its log breaks off in its last line.
+func (s *Source) End(cut bool) { s.ended, s.cut = true, cut }
+
+// Reused reports whether a queue pair has had another life, of which it is not certain when it ended by the clock of the packets.
+func (s *Source) Reused(qpn uint32) bool { return !s.exact && len(s.qps[qpn]) > 1 }
+
 // sound reports whether an event has what its kind needs.
 func sound(e *hcaagent.Event) bool {
 	switch e.Kind {
@@ -156,7 +152,7 @@ func sound(e *hcaagent.Event) bool {
 }
 
 // qp is the newest life of a queue pair. One that the log did not create begins with its first event.
-func (a *Agent) qp(s *source, n uint32) *queuePair {
+func (a *Agent) qp(s *Source, n uint32) *queuePair {
 	if list := s.qps[n]; len(list) > 0 {
 		return list[len(list)-1]
 	}

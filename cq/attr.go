@@ -5,29 +5,10 @@ import (
 	"ibwitness/packet"
 )
 
-// Known is what events tell of a queue pair.
-type Known struct {
-	QP   hcaagent.QP
-	Attr hcaagent.Attr
-}
-
-// Attributes returns what the events of a device tell of its queue pairs. A QPN that was used again is left out: its packets would be
-// compared with the attributes of another connection.
-func (a *Agent) Attributes(addr packet.Addr) (list []Known) {
-	for _, q := range a.lives {
-		if q.src.addr == addr && !addr.IsZero() && len(q.src.qps[q.qpn]) == 1 {
-			list = append(list, Known{hcaagent.QP{Addr: addr, QPN: q.qpn}, q.onWire()})
-		}
-	}
-	return list
-}
-
-// Attr returns what is known of the newest life of a queue pair of a device whose events come one by one.
-func (a *Agent) Attr(qp hcaagent.QP) (hcaagent.Attr, bool) {
-	if s := a.live[qp.Addr]; s != nil {
-		if q := a.qp(s, qp.QPN); q != nil {
-			return q.onWire(), true
-		}
+// Attr returns what is known of the newest life of a queue pair.
+func (a *Agent) Attr(s *Source, qpn uint32) (hcaagent.Attr, bool) {
+	if q := a.qp(s, qpn); q != nil {
+		return q.onWire(), true
 	}
 	return hcaagent.Attr{}, false
 }
@@ -55,7 +36,7 @@ func (a *Agent) LifeAt(addr packet.Addr, qpn uint32, at int64) hcaagent.Life {
 		switch {
 		case q.failed != nil || q.overrun != nil || q.gone && (!s.exact || q.died <= at): // that it failed may have shown late
 			return hcaagent.Gone
-		case !q.gone && q.state < hcaagent.RTR || !q.known || !s.exact || s.cut || a.live[addr] != s && s.newest < at:
+		case !q.gone && q.state < hcaagent.RTR || !q.known || !s.exact || s.cut || s.ended && s.newest < at:
 			return hcaagent.LifeUnknown
 		}
 		return hcaagent.Alive

@@ -25,7 +25,7 @@ const (
 )
 
 // align finds the interval of one log.
-func (a *Agent) align(s *source) {
+func (a *Agent) align(s *Source) {
 	c := &s.clock
 	if s.exact {
 		*c = clock{exact: true, trust: true}

@@ -24,7 +24,7 @@ type completionQueue struct {
 }
 
 // queue is a completion queue of the device.
-func (s *source) queue(n hcaagent.CQ) *completionQueue {
+func (s *Source) queue(n hcaagent.CQ) *completionQueue {
 	c := s.cqs[n]
 	if c == nil {
 		c = &completionQueue{}
@@ -34,7 +34,7 @@ func (s *source) queue(n hcaagent.CQ) *completionQueue {
 }
 
 // held judges how many completions a queue has held.
-func (a *Agent) held(s *source, c *completionQueue, e *hcaagent.Event) {
+func (a *Agent) held(s *Source, c *completionQueue, e *hcaagent.Event) {
 	if c.depth == 0 || !s.exact { // a host polls while the device adds
 		return
 	}
@@ -58,7 +58,7 @@ func (a *Agent) held(s *source, c *completionQueue, e *hcaagent.Event) {
 }
 
 // overran takes over that a completion queue has overrun: its queue pairs are in error from then on.
-func (a *Agent) overran(s *source, e *hcaagent.Event) {
+func (a *Agent) overran(s *Source, e *hcaagent.Event) {
 	c := s.queue(e.CQ)
 	if c.broken != nil || !c.made {
 		return

@@ -70,7 +70,7 @@ const (
 )
 
 // remember collects what the events and the messages of a device tell of its memory. It reports false where that is not all.
-func (a *Agent) remember(s *source) (*memoryOf, bool) {
+func (a *Agent) remember(s *Source) (*memoryOf, bool) {
 	c := &memoryOf{}
 	for _, q := range a.lives {
 		if q.src != s {

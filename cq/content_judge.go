@@ -8,7 +8,7 @@ import (
 
 // contents holds what READs, atomics and the consumer find in the memory of a device against what was put there. That takes a log which
 // tells of what its consumer writes, and the clock of the packets.
-func (a *Agent) contents(s *source) {
+func (a *Agent) contents(s *Source) {
 	if !s.exact || !s.tells || a.Lossy {
 		return
 	}
@@ -72,7 +72,7 @@ func contentRule(x *sight, p *stored) rule.ID {
 }
 
 // found makes the finding that a range holds other data than it should.
-func (a *Agent) found(s *source, id rule.ID, x *sight, p *stored) {
+func (a *Agent) found(s *Source, id rule.ID, x *sight, p *stored) {
 	v := verdict{
 		rule: id, class: rule.Violation, role: rule.Responder,
 		expected: fmt.Sprintf("data with CRC-32 %#08x in %d bytes of memory at %#x", p.crc, x.hi-x.lo, x.lo),

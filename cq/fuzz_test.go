@@ -2,6 +2,7 @@ package cq_test
 
 import (
 	"bytes"
+	"math"
 	"testing"
 
 	"ibwitness/cq"
@@ -35,10 +36,16 @@ func FuzzAgent(f *testing.F) {
 		}
 		var rec rule.Recorder
 		agent := cq.New(&rec, func(packet.Addr) bool { return len(wire)%3 == 0 })
-		agent.Log(log)
+		source, events := agent.Source(log.Name, log.Addr, log.Exact), log.Events
+		upTo := func(now int64) {
+			for ; len(events) > 0 && events[0].Time <= now; events = events[1:] {
+				agent.Event(source, &events[0])
+			}
+		}
 		var now int64
 		for ; len(wire) >= 4; wire = wire[4:] {
 			now += 10
+			upTo(now)
 			p := packet.Packet{
 				Time: now, Frame: uint64(now), Encap: packet.RoCEv2IPv4, Src: a, Dst: b, DestQP: 34, SrcQP: 17, PSN: 100 + packet.PSN(wire[2]),
 				Opcode: packet.Opcode(wire[1]), Syndrome: packet.Syndrome(wire[3]), DMALen: uint32(wire[3]) << (wire[0] >> 4),
@@ -54,6 +61,8 @@ func FuzzAgent(f *testing.F) {
 			p.PayloadLen = len(p.Payload)
 			agent.Packet(&p)
 		}
+		upTo(math.MaxInt64)
+		source.End(log.Cut)
 		agent.Finish(now)
 		for id, c := range rec.Cover {
 			if c.Violated+c.Unproven > c.Exercised {

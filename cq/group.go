@@ -17,7 +17,7 @@ type membership struct {
 }
 
 // attach notes that a queue pair joins or leaves a group.
-func (a *Agent) attach(s *source, e *hcaagent.Event) {
+func (a *Agent) attach(s *Source, e *hcaagent.Event) {
 	q := a.qp(s, e.QP.QPN)
 	if q == nil || e.Group == nil {
 		return
@@ -43,7 +43,7 @@ func (q *queuePair) member(group packet.Addr, t int64) *membership {
 }
 
 // members are the queue pairs of a source that have ever joined a group.
-func (a *Agent) members(s *source, group packet.Addr) (list []*queuePair) {
+func (a *Agent) members(s *Source, group packet.Addr) (list []*queuePair) {
 	for _, q := range a.lives {
 		if q.src == s && slices.ContainsFunc(q.joined, func(m membership) bool { return m.group == group }) {
 			list = append(list, q)
@@ -170,7 +170,7 @@ func (a *Agent) front(q *queuePair, m *message, t *taken) (misplaced bool) {
 }
 
 // handle notes what an address handle says.
-func (s *source) handle(e *hcaagent.Event) {
+func (s *Source) handle(e *hcaagent.Event) {
 	if s.handles[e.AH] = e.Vector; e.Kind == hcaagent.EvDestroyAH {
 		delete(s.handles, e.AH)
 	}

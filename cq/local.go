@@ -60,7 +60,7 @@ func (a *Agent) silentError(q *queuePair) {
 }
 
 // foreign reports whether a request has an address handle of another protection domain than its queue pair.
-func (s *source) foreign(q *queuePair, r *hcaagent.SendRequest) bool {
+func (s *Source) foreign(q *queuePair, r *hcaagent.SendRequest) bool {
 	pd := s.ahs[r.AH]
 	return r.AH != 0 && pd != 0 && q.made != nil && q.made.PD != 0 && pd != q.made.PD
 }

@@ -20,7 +20,7 @@ type region struct {
 	vague      bool       // it is not known at which packet it begins or ceases to hold
 }
 
-func (a *Agent) regionEvent(s *source, e *hcaagent.Event) {
+func (a *Agent) regionEvent(s *Source, e *hcaagent.Event) {
 	if e.Region == nil || e.Failed || e.Region.RKey == 0 {
 		return
 	}
@@ -41,7 +41,7 @@ func (a *Agent) regionEvent(s *source, e *hcaagent.Event) {
 }
 
 // bind takes over what a window is bound to.
-func (s *source) bind(q *queuePair, e *hcaagent.Event) {
+func (s *Source) bind(q *queuePair, e *hcaagent.Event) {
 	b := e.Send.Window
 	w := s.mws[b.MW]
 	if b.RKey == 0 || w != nil && b.MW != 0 && w.Window == 1 { // the device gives a window of type 1 its key
@@ -92,7 +92,7 @@ func placement(feth uint32) (access hcaagent.Access) {
 }
 
 // refusal says why a responder must refuse an access; "" if it must not. sure is false where the log does not tell.
-func (s *source) refusal(m *message, invalid map[uint32]bool) (why string, sure bool) {
+func (s *Source) refusal(m *message, invalid map[uint32]bool) (why string, sure bool) {
 	access, length, _ := m.needs()
 	r := s.regions[m.rkey]
 	switch {

@@ -8,7 +8,7 @@ import (
 )
 
 // notification judges what a completion queue tells of itself.
-func (a *Agent) notification(s *source, e *hcaagent.Event) {
+func (a *Agent) notification(s *Source, e *hcaagent.Event) {
 	switch {
 	case e.Failed:
 	case e.Kind == hcaagent.EvArm:
@@ -38,7 +38,7 @@ func (a *Agent) notification(s *source, e *hcaagent.Event) {
 }
 
 // device makes a finding that rests on events of a device, and on no queue pair.
-func (a *Agent) device(s *source, id rule.ID, e *hcaagent.Event, expected, actual string) {
+func (a *Agent) device(s *Source, id rule.ID, e *hcaagent.Event, expected, actual string) {
 	a.rec.Add(rule.Finding{
 		Rule: id, Class: rule.Violation, Time: e.Time, Expected: expected, Actual: actual, Log: s.name, Line: e.Line,
 		Accused: rule.Endpoint{Addr: s.addr},
@@ -46,7 +46,7 @@ func (a *Agent) device(s *source, id rule.ID, e *hcaagent.Event, expected, actua
 }
 
 // async judges an asynchronous event.
-func (a *Agent) async(s *source, e *hcaagent.Event) {
+func (a *Agent) async(s *Source, e *hcaagent.Event) {
 	switch e.Async {
 	case hcaagent.AsyncCQError:
 		a.overran(s, e)
@@ -77,7 +77,7 @@ func (a *Agent) async(s *source, e *hcaagent.Event) {
 }
 
 // other takes over what else there is in a device.
-func (a *Agent) other(s *source, e *hcaagent.Event) {
+func (a *Agent) other(s *Source, e *hcaagent.Event) {
 	if e.Failed {
 		return
 	}

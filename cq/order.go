@@ -8,7 +8,7 @@ import (
 )
 
 // completion finds the work request of a completion, and judges its order.
-func (a *Agent) completion(s *source, e *hcaagent.Event) {
+func (a *Agent) completion(s *Source, e *hcaagent.Event) {
 	c := e.Completion
 	q := a.qp(s, c.QP.QPN)
 	if q == nil {

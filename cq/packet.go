@@ -166,7 +166,7 @@ func (q *queuePair) setStart(s *stream) {
 }
 
 // at is the life of a queue pair at a time. f shall be looked for again when that ends.
-func (s *source) at(n uint32, t int64, f *flow) *queuePair {
+func (s *Source) at(n uint32, t int64, f *flow) *queuePair {
 	list := s.qps[n]
 	if len(list) == 0 {
 		return nil

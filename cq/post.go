@@ -9,7 +9,7 @@ import (
 )
 
 // postSend adds a work request to the send queue, with the PSNs that it takes.
-func (a *Agent) postSend(s *source, e *hcaagent.Event) {
+func (a *Agent) postSend(s *Source, e *hcaagent.Event) {
 	q := a.qp(s, e.QP.QPN)
 	if q == nil {
 		q = a.life(s, e.QP.QPN, e)
@@ -74,7 +74,7 @@ func (q *queuePair) refused(id uint64) {
 }
 
 // postReceive adds a work request to a receive queue.
-func (a *Agent) postReceive(s *source, e *hcaagent.Event) {
+func (a *Agent) postReceive(s *Source, e *hcaagent.Event) {
 	if e.SRQ != 0 {
 		if !e.Failed {
 			s.sharedQueue(e.SRQ).add(a.receives.Put(receive{event: e, n: s.n}))

@@ -7,7 +7,7 @@ import (
 
 // queuePair is one life of a queue pair, from its creation or a RESET to the next.
 type queuePair struct {
-	src     *source
+	src     *Source
 	qpn     uint32
 	typ     hcaagent.QPType
 	known   bool // its creation is in the log
@@ -153,7 +153,7 @@ type order struct {
 }
 
 // life begins a life of a queue pair.
-func (a *Agent) life(s *source, n uint32, e *hcaagent.Event) *queuePair {
+func (a *Agent) life(s *Source, n uint32, e *hcaagent.Event) *queuePair {
 	q := &queuePair{src: s, qpn: n, born: e.Time, later: len(s.qps[n]) > 0, out: &stream{}, in: &stream{}}
 	q.recvs = &receives{byID: map[uint64]same{}}
 	s.qps[n] = append(s.qps[n], q)
@@ -163,7 +163,7 @@ func (a *Agent) life(s *source, n uint32, e *hcaagent.Event) *queuePair {
 }
 
 // sharedQueue is a shared receive queue of the device.
-func (s *source) sharedQueue(n hcaagent.SRQ) *receives {
+func (s *Source) sharedQueue(n hcaagent.SRQ) *receives {
 	r := s.shared[n]
 	if r == nil {
 		r = &receives{byID: map[uint64]same{}, shared: true, number: n}

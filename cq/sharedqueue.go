@@ -16,7 +16,7 @@ type limit struct {
 }
 
 // limitReached judges the event of a shared receive queue.
-func (a *Agent) limitReached(s *source, e *hcaagent.Event) {
+func (a *Agent) limitReached(s *Source, e *hcaagent.Event) {
 	r := s.shared[e.SRQ]
 	if r == nil || !r.limit.told {
 		return

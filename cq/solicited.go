@@ -15,7 +15,7 @@ type arm struct {
 }
 
 // arming takes over that the consumer arms a queue.
-func (s *source) arming(c *completionQueue, e *hcaagent.Event) {
+func (s *Source) arming(c *completionQueue, e *hcaagent.Event) {
 	x := arm{event: e, n: s.n}
 	if c.armed != nil {
 		x = *c.armed
@@ -43,7 +43,7 @@ type candidate struct {
 }
 
 // noticed takes over a notification.
-func (a *Agent) noticed(s *source, c *completionQueue, e *hcaagent.Event) {
+func (a *Agent) noticed(s *Source, c *completionQueue, e *hcaagent.Event) {
 	c.notice = nil
 	if x := c.armed; x != nil && x.next != nil {
 		a.covered(rule.CPLSOL002)
@@ -56,7 +56,7 @@ func (a *Agent) noticed(s *source, c *completionQueue, e *hcaagent.Event) {
 }
 
 // polled takes over that a completion was polled: what it was owed, or has given rise to.
-func (s *source) polled(c *completionQueue, e *hcaagent.Event, w *work, t *taken) {
+func (s *Source) polled(c *completionQueue, e *hcaagent.Event, w *work, t *taken) {
 	if !s.exact || !c.made {
 		return
 	}
@@ -90,7 +90,7 @@ func (x candidate) solicits() (yes, known bool) {
 }
 
 // solicited judges the notifications of a device.
-func (a *Agent) solicited(s *source) {
+func (a *Agent) solicited(s *Source) {
 	for _, x := range s.notices {
 		if !x.whole {
 			continue

@@ -10,7 +10,7 @@ import (
 	"ibwitness/wqe"
 )
 
-func (a *Agent) createQP(s *source, e *hcaagent.Event) {
+func (a *Agent) createQP(s *Source, e *hcaagent.Event) {
 	q := a.life(s, e.QP.QPN, e)
 	q.known, q.made = true, e.New
 	if e.New != nil {
@@ -28,7 +28,7 @@ func (a *Agent) verb(q *queuePair, id rule.ID, e *hcaagent.Event, expected, actu
 }
 
 // modifyQP steps the state machine of a queue pair, and judges what the device has accepted.
-func (a *Agent) modifyQP(s *source, e *hcaagent.Event) {
+func (a *Agent) modifyQP(s *Source, e *hcaagent.Event) {
 	q := a.qp(s, e.QP.QPN)
 	if q == nil {
 		q = a.life(s, e.QP.QPN, e)
@@ -193,7 +193,7 @@ func (a *Agent) bounds(q *queuePair, e *hcaagent.Event, at *hcaagent.Attr) {
 }
 
 // queryQP compares the state that a device reports with the one that it must be in.
-func (a *Agent) queryQP(s *source, e *hcaagent.Event) {
+func (a *Agent) queryQP(s *Source, e *hcaagent.Event) {
 	q := a.qp(s, e.QP.QPN)
 	if q == nil || e.Failed {
 		return

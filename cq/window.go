@@ -22,7 +22,7 @@ type rebound struct {
 }
 
 // objects keeps regions and windows by their numbers.
-func (s *source) objects(e *hcaagent.Event) {
+func (s *Source) objects(e *hcaagent.Event) {
 	switch r := e.Region; e.Kind {
 	case hcaagent.EvRegisterMR:
 		s.mrs[r.MR] = r
@@ -37,7 +37,7 @@ func (s *source) objects(e *hcaagent.Event) {
 }
 
 // free ends the binding of a type 2 window.
-func (s *source) free(rkey uint32) {
+func (s *Source) free(rkey uint32) {
 	for _, w := range s.mws {
 		if w.bound == rkey {
 			w.bound = 0
@@ -97,7 +97,7 @@ func (q *queuePair) unbound() {
 }
 
 // boundAgain judges, at the end, the windows that were bound while they were bound.
-func (a *Agent) boundAgain(s *source) {
+func (a *Agent) boundAgain(s *Source) {
 	for _, x := range s.again {
 		invalidated := false
 		for _, q := range a.lives {
