@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/verifier"
 	"ibwitness/verifier/gmp"
+	"ibwitness/wqe"
 )
 
 // Reconcile judges, of the connections that leave, what no single transport agent can: packets of a connection with a wrong address, source or destination.
@@ -66,7 +66,7 @@ func (s *strangers) source(t *Transport, c *connection, to int) {
 		if x.Service != c.Service || x.Ends[0].Addr == peer.Addr || x.firstTime < c.firstTime {
 			continue
 		}
-		if peer.Knows(hcaagent.KnowsSourceAddr) && x.Ends[0].Addr == peer.Attr.SourceAddr {
+		if peer.Knows(qp.KnowsSourceAddr) && x.Ends[0].Addr == peer.Attr.SourceAddr {
 			continue // CM named the address of its path, and went another way itself
 		}
 		if !x.during(peer) && (c.learned != ByCM || c.Closed) {
@@ -203,7 +203,7 @@ func (t *Transport) gap(c *connection, from int, x *connection) int {
 // missing returns the index of the finding that a PSN is missing which accuses a QP, or its peer, and is as wanted, or -1.
 func (t *Transport) missing(a packet.Addr, qpn uint32, psn packet.PSN, want func(*rule.Finding) bool) int {
 	t.index.fill(&t.Rec)
-	for _, i := range t.index.gaps[indexGap{hcaagent.QP{Addr: a, QPN: qpn}, rule.GapAt(psn)}] {
+	for _, i := range t.index.gaps[indexGap{wqe.QP{Addr: a, QPN: qpn}, rule.GapAt(psn)}] {
 		if !t.index.gone[i] && want(&t.Rec.Findings[i]) {
 			return i
 		}

@@ -1,13 +1,13 @@
 package agent
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/passive"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/verifier/gmp"
 	"ibwitness/verifier/smp"
+	"ibwitness/wqe"
 )
 
 // datagram verifies a UD packet: it names both QPs, so its connection is known at once. Management datagrams also teach.
@@ -99,16 +99,16 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 		t.connect(f, p)
 	case passive.Disconnected:
 		for _, e := range f.Ends {
-			if k, ok := t.bound[hcaagent.QP{Addr: e.Addr, QPN: e.QPN}]; ok {
+			if k, ok := t.bound[wqe.QP{Addr: e.Addr, QPN: e.QPN}]; ok {
 				t.pairs.at(k >> 1).Close()
-				delete(t.bound, hcaagent.QP{Addr: e.Addr, QPN: e.QPN})
+				delete(t.bound, wqe.QP{Addr: e.Addr, QPN: e.QPN})
 			}
 		}
 		t.note(f, p, rule.EvDisconnect, "")
 	case passive.Rejected:
 		t.note(f, p, rule.EvReject, f.Reason.String())
 	case passive.Resolved:
-		t.resolved[told{hcaagent.QP{Addr: f.Ends[1].Addr, QPN: f.Ends[1].QPN}, f.Ends[0].Addr}] = &fact{f.Ends[1].Attr, p.Time}
+		t.resolved[told{wqe.QP{Addr: f.Ends[1].Addr, QPN: f.Ends[1].QPN}, f.Ends[0].Addr}] = &fact{f.Ends[1].Attr, p.Time}
 	}
 }
 
@@ -117,7 +117,7 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	if !connects(f.Service) {
 		return
 	}
-	early, ok := t.unconnected(hcaagent.QP{Addr: f.Ends[0].Addr, QPN: f.Ends[0].QPN}, f.Ends[1].Addr)
+	early, ok := t.unconnected(wqe.QP{Addr: f.Ends[0].Addr, QPN: f.Ends[0].QPN}, f.Ends[1].Addr)
 	c := t.pairOf(f, p, ByCM)
 	if q := &c.Ends[1].SQ; ok && q.Fresh && q.Next == early.PSN {
 		q.Excused = true // what was sent before the connection was there is not missing
@@ -127,7 +127,7 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 
 // Connect tells the agent of a connection that an HCA agent knows, before its first packet: the two QPs, whose attributes are those given
 // to Attributes. p is a sample of its packets: it has their encapsulation and the time, and needs no more.
-func (t *Transport) Connect(s packet.Service, ends [2]hcaagent.QP, p *packet.Packet) {
+func (t *Transport) Connect(s packet.Service, ends [2]wqe.QP, p *packet.Packet) {
 	f := passive.Fact{Service: s, Time: p.Time, Frame: p.Frame, Tap: p.Tap}
 	for k, e := range ends {
 		f.Ends[k].Addr, f.Ends[k].QPN = e.Addr, e.QPN
@@ -147,7 +147,7 @@ func (t *Transport) pairOf(f *passive.Fact, p *packet.Packet, how Learned) *conn
 			attr.Merge(known)
 		}
 		c.Ends[k] = qp.QP{Addr: e.Addr, Near: t.near[e.Addr] || k == 0 && p.Dst == e.Addr && t.isNear(p.Dst, p.DGID) || k == 1 && p.Src == e.Addr && t.isNear(p.Src, p.SGID), Number: e.QPN, Numbered: true, Attr: &attr}
-		if attr.Has(hcaagent.KnowsPMTU) {
+		if attr.Has(qp.KnowsPMTU) {
 			c.PMTU = attr.PMTU
 		}
 	}
@@ -158,7 +158,7 @@ func (t *Transport) pairOf(f *passive.Fact, p *packet.Packet, how Learned) *conn
 		c.initiator = 1 // the active side
 	}
 	for k := range c.Ends {
-		if e := &c.Ends[k]; e.Knows(hcaagent.KnowsSQPSN) {
+		if e := &c.Ends[k]; e.Knows(qp.KnowsSQPSN) {
 			qp.Begin(&c.Pair, k, e.Attr.SQPSN)
 		}
 	}
@@ -167,7 +167,7 @@ func (t *Transport) pairOf(f *passive.Fact, p *packet.Packet, how Learned) *conn
 	t.flows.put(flowKey(host, reverse(a.Addr, b.Addr, dir), a.QPN), 0, i<<1|1, c)
 	t.watch(host, dir, i, 1)
 	for k, e := range f.Ends {
-		t.bound[hcaagent.QP{Addr: e.Addr, QPN: e.QPN}] = i<<1 | uint32(k)
+		t.bound[wqe.QP{Addr: e.Addr, QPN: e.QPN}] = i<<1 | uint32(k)
 	}
 	return c
 }

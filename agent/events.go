@@ -6,6 +6,7 @@ import (
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // completions is the completion queue agent, made with the first event.
@@ -46,14 +47,14 @@ func (t *Transport) event(s *cq.Source, e *hcaagent.Event) {
 	case e.Kind == hcaagent.EvCreateQP && s.Reused(e.QP.QPN):
 		t.unknow(e.QP)
 		return
-	case e.Kind != hcaagent.EvModifyQP || e.State != hcaagent.RTS && e.State != hcaagent.RTR || s.Reused(e.QP.QPN):
+	case e.Kind != hcaagent.EvModifyQP || e.State != qp.RTS && e.State != qp.RTR || s.Reused(e.QP.QPN):
 		return
 	}
 	attr, ok := t.queues.Attr(s, e.QP.QPN)
 	if !ok {
 		return
 	}
-	fresh := t.fresh[e.QP] || e.Attr != nil && e.Attr.Has(hcaagent.KnowsSQPSN)
+	fresh := t.fresh[e.QP] || e.Attr != nil && e.Attr.Has(qp.KnowsSQPSN)
 	if t.Attributes(e.QP.Addr, e.QP.QPN, attr); !fresh {
 		delete(t.fresh, e.QP) // it comes back to RTS, and goes on with its PSNs
 	}

@@ -9,7 +9,9 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // A testbench: two channel adapters in software on a simulated fabric, one of which acknowledges with a wrong MSN once. A device under test takes
@@ -26,7 +28,7 @@ func Example() {
 	}
 
 	// attach brings an adapter with a queue pair to the fabric.
-	attach := func(n byte, fault string) (*soft.HCA, hcaagent.QP, *hcaagent.Log) {
+	attach := func(n byte, fault string) (*soft.HCA, wqe.QP, *hcaagent.Log) {
 		log := &hcaagent.Log{Addr: packet.IPv4Addr([]byte{10, 0, 0, n}), Exact: true}
 		var send func([]byte)
 		h, err := soft.New(soft.Options{
@@ -39,22 +41,22 @@ func Example() {
 		must(err)
 		cq, err := h.CreateCQ(ctx, 16)
 		must(err)
-		qp, err := h.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeRC, PD: pd, SendCQ: cq, RecvCQ: cq, MaxSend: 8, MaxReceive: 8})
+		q, err := h.CreateQP(ctx, hcaagent.NewQP{Type: qp.TypeRC, PD: pd, SendCQ: cq, RecvCQ: cq, MaxSend: 8, MaxReceive: 8})
 		must(err)
-		return h, qp, log
+		return h, q, log
 	}
 	a, qpA, logA := attach(1, "")
 	b, qpB, logB := attach(2, "wrong-msn")
 	must(fabric.TapEnd(qpA.Addr, "A", wire))
 
-	attr := hcaagent.Attr{PKey: 0xFFFF, Port: 1, PMTU: 1024, SQPSN: 100, RQPSN: 100, Timeout: 14, RetryCnt: 7, RNRRetry: 7, MinRNRTimer: 12}
+	attr := qp.Attr{PKey: 0xFFFF, Port: 1, PMTU: 1024, SQPSN: 100, RQPSN: 100, Timeout: 14, RetryCnt: 7, RNRRetry: 7, MinRNRTimer: 12}
 	attr.DestAddr, attr.DestQPN = qpB.Addr, qpB.QPN
-	must(hcaagent.BringUp(ctx, a, qpA, hcaagent.TypeRC, attr))
+	must(hcaagent.BringUp(ctx, a, qpA, qp.TypeRC, attr))
 	attr.DestAddr, attr.DestQPN = qpA.Addr, qpA.QPN
-	must(hcaagent.BringUp(ctx, b, qpB, hcaagent.TypeRC, attr))
+	must(hcaagent.BringUp(ctx, b, qpB, qp.TypeRC, attr))
 	for id := range uint64(3) {
-		must(b.PostReceive(ctx, qpB, hcaagent.ReceiveRequest{ID: id}))
-		must(a.PostSend(ctx, qpA, hcaagent.SendRequest{ID: id, Op: hcaagent.OpSend, Flags: hcaagent.Signaled}))
+		must(b.PostReceive(ctx, qpB, wqe.ReceiveRequest{ID: id}))
+		must(a.PostSend(ctx, qpA, wqe.SendRequest{ID: id, Op: wqe.OpSend, Flags: wqe.Signaled}))
 		for clock.Step() {
 		}
 	}

@@ -3,10 +3,10 @@ package agent
 import (
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/verifier/cm"
+	"ibwitness/wqe"
 )
 
 // settled is how old what was captured is at most when it is verified.
@@ -21,7 +21,7 @@ func (t *Transport) judgeExchanges() {
 		host, _ := t.hosts.find(a, b)
 		return t.hosts.list[host].first
 	}
-	t.talks.Traffic = func(q hcaagent.QP) (*qp.Pair, int, bool) {
+	t.talks.Traffic = func(q wqe.QP) (*qp.Pair, int, bool) {
 		way, ok := t.bound[q]
 		if !ok {
 			return nil, 0, false
@@ -32,7 +32,7 @@ func (t *Transport) judgeExchanges() {
 }
 
 // unconnected returns the first packet that host peer has sent to a queue pair of which nothing else is known, with its time, opcode and PSN.
-func (t *Transport) unconnected(q hcaagent.QP, peer packet.Addr) (p packet.Packet, ok bool) {
+func (t *Transport) unconnected(q wqe.QP, peer packet.Addr) (p packet.Packet, ok bool) {
 	host, dir := t.hosts.find(peer, q.Addr)
 	way, ok := t.flows.get(flowKey(host, dir, q.QPN), 0)
 	if !ok || way&1 != 0 {
@@ -48,6 +48,6 @@ func (t *Transport) unconnected(q hcaagent.QP, peer packet.Addr) (p packet.Packe
 // afterwards judges that a connection which CM has ended goes on.
 func (t *Transport) afterwards(c *connection, from int, p *packet.Packet) {
 	if e := &c.Ends[from]; e.Numbered {
-		t.talks.Data(hcaagent.QP{Addr: e.Addr, QPN: e.Number}, p.Dst, e.Near, p)
+		t.talks.Data(wqe.QP{Addr: e.Addr, QPN: e.Number}, p.Dst, e.Near, p)
 	}
 }

@@ -3,8 +3,8 @@ package agent
 import (
 	"slices"
 
-	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/passive"
+	"ibwitness/qp"
 )
 
 // missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins again then is proven again.
@@ -167,7 +167,7 @@ func (t *Transport) forget() {
 			delete(t.bound, q)
 		}
 	}
-	used := map[*hcaagent.Attr]bool{}
+	used := map[*qp.Attr]bool{}
 	for _, c := range t.pairs.list {
 		used[c.Ends[0].Attr], used[c.Ends[1].Attr] = true, true
 	}

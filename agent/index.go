@@ -1,8 +1,8 @@
 package agent
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // index finds findings by what they are about, while strangers are compared with them: there may be very many of both. None is taken out of the list
@@ -20,7 +20,7 @@ type indexFrame struct {
 
 // indexGap is a PSN that is missing, and the accused or its peer.
 type indexGap struct {
-	qp  hcaagent.QP
+	qp  wqe.QP
 	gap rule.Gap
 }
 
@@ -47,7 +47,7 @@ func (x *index) add(r *rule.Recorder, i int) {
 		return
 	}
 	for _, e := range [2]rule.Endpoint{f.Accused, f.Peer} {
-		k := indexGap{hcaagent.QP{Addr: e.Addr, QPN: e.QPN}, f.Gap}
+		k := indexGap{wqe.QP{Addr: e.Addr, QPN: e.QPN}, f.Gap}
 		x.gaps[k] = append(x.gaps[k], i)
 	}
 }

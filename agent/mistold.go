@@ -1,9 +1,9 @@
 package agent
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // mistold is a QP for which CM told another number than the one that its peer sends to.
@@ -34,7 +34,7 @@ func (t *Transport) adopt(c *connection, id uint32, p *packet.Packet, host, dir 
 	k.mistold = &mistold{q.Number, from, first.Frame}
 	t.talks.Renumber(q.Addr, p.Src, q.Number, p.DestQP)
 	q.Number = p.DestQP
-	t.bound[hcaagent.QP{Addr: q.Addr, QPN: q.Number}] = way ^ 1
+	t.bound[wqe.QP{Addr: q.Addr, QPN: q.Number}] = way ^ 1
 	t.flows.put(flowKey(host, dir, q.Number), 0, way, k)
 	t.match.Forget(id >> 1)
 	t.pairs.bury(id >> 1)

@@ -3,7 +3,6 @@ package agent
 import (
 	"slices"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/verifier"
@@ -52,7 +51,7 @@ func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
 	t.count(c, from, p)
 	t.ver.Header(nil, 0, p) // the packet names its queue pairs
 	var qkey *uint32
-	if a := t.attr(p.Dst, p.DestQP, p.Src, p.Time); a != nil && a.Has(hcaagent.KnowsQKey) {
+	if a := t.attr(p.Dst, p.DestQP, p.Src, p.Time); a != nil && a.Has(qp.KnowsQKey) {
 		qkey = &a.QKey
 	}
 	t.ver.RD(c.rd, &c.Pair, from, p, qkey)

@@ -3,10 +3,10 @@ package agent
 import (
 	"slices"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/verifier"
+	"ibwitness/wqe"
 )
 
 // renew begins a connection again where its PSN stream goes on from another start, or elsewhere after a long silence: one of its QPs was
@@ -48,11 +48,11 @@ func (t *Transport) renewed(c *qp.Pair, from int, p *packet.Packet) bool {
 
 // follows reports whether the verbs events of an end reach up to time at, and tell of no other life of its queue pair.
 func (t *Transport) follows(e *qp.QP, at int64) bool {
-	if t.queues == nil || !e.Numbered || !e.Knows(hcaagent.KnowsSQPSN) {
+	if t.queues == nil || !e.Numbered || !e.Knows(qp.KnowsSQPSN) {
 		return false
 	}
-	f := t.resolved[told{qp: hcaagent.QP{Addr: e.Addr, QPN: e.Number}}]
-	return f != nil && &f.Attr == e.Attr && t.queues.LifeAt(e.Addr, e.Number, at) == hcaagent.Alive
+	f := t.resolved[told{qp: wqe.QP{Addr: e.Addr, QPN: e.Number}}]
+	return f != nil && &f.Attr == e.Attr && t.queues.LifeAt(e.Addr, e.Number, at) == qp.Alive
 }
 
 // leapt begins a connection again with the requests of end from that are far from their stream.

@@ -1,10 +1,10 @@
 package agent
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/verifier"
+	"ibwitness/wqe"
 )
 
 // service is what the transport agent asks of a service agent.
@@ -50,7 +50,7 @@ func (a udAgent) finish(c *connection, _ int64) { a.ver.FinishUD(&c.Pair) }
 
 // begins has the first datagram of a QP judged for its PSN, to whichever destination it goes.
 func (t *Transport) begins(q *qp.QP) {
-	k := hcaagent.QP{Addr: q.Addr, QPN: q.Number}
+	k := wqe.QP{Addr: q.Addr, QPN: q.Number}
 	if !t.fresh[k] {
 		return
 	}

@@ -4,9 +4,9 @@ import (
 	"iter"
 	"math/bits"
 
-	"ibwitness/hcaagent"
 	"ibwitness/internal/keyed"
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // strangers are the connections of which only one direction was seen: by the QP that they go to, and by their source and the QPN.
@@ -32,7 +32,7 @@ type strangerTable struct {
 }
 
 type strangerSlot struct {
-	key         hcaagent.QP
+	key         wqe.QP
 	n           uint32 // how many there are, and one more where there are too many
 	first, last uint32 // of list
 }
@@ -48,7 +48,7 @@ func newStrangerTable(n int) strangerTable {
 }
 
 // slot returns the slot of a QP, or the empty one where it belongs.
-func (m *strangerTable) slot(k hcaagent.QP) *strangerSlot {
+func (m *strangerTable) slot(k wqe.QP) *strangerSlot {
 	mask := uint64(len(m.slots) - 1)
 	for i := keyed.Four(k.Addr.Hi, k.Addr.Lo, uint64(k.QPN), 0); ; i++ {
 		if s := &m.slots[i&mask]; s.n == 0 || s.key == k {
@@ -58,7 +58,7 @@ func (m *strangerTable) slot(k hcaagent.QP) *strangerSlot {
 }
 
 func (m *strangerTable) add(a packet.Addr, x stranger) {
-	k := hcaagent.QP{Addr: a, QPN: x.Ends[1].Number}
+	k := wqe.QP{Addr: a, QPN: x.Ends[1].Number}
 	s := m.slot(k)
 	if s.n > mostStrangers {
 		return
@@ -76,7 +76,7 @@ func (m *strangerTable) add(a packet.Addr, x stranger) {
 // of returns the strangers of a QP, or none where there are too many.
 func (m *strangerTable) of(a packet.Addr, qpn uint32) iter.Seq[stranger] {
 	return func(yield func(stranger) bool) {
-		s := m.slot(hcaagent.QP{Addr: a, QPN: qpn})
+		s := m.slot(wqe.QP{Addr: a, QPN: qpn})
 		if s.n > mostStrangers {
 			return
 		}

@@ -3,27 +3,28 @@ package agent
 import (
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // Attributes tells the agent what an HCA agent knows of a QP. It holds for connections that begin later.
-func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr hcaagent.Attr) {
-	t.resolved[told{qp: hcaagent.QP{Addr: a, QPN: qpn}}] = &fact{Attr: attr}
-	if attr.Has(hcaagent.KnowsDestQPN|hcaagent.KnowsDestAddr) && connects(attr.Service) {
-		k, q := towards{a, attr.DestAddr, attr.DestQPN}, hcaagent.QP{Addr: a, QPN: qpn}
+func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr qp.Attr) {
+	t.resolved[told{qp: wqe.QP{Addr: a, QPN: qpn}}] = &fact{Attr: attr}
+	if attr.Has(qp.KnowsDestQPN|qp.KnowsDestAddr) && connects(attr.Service) {
+		k, q := towards{a, attr.DestAddr, attr.DestQPN}, wqe.QP{Addr: a, QPN: qpn}
 		if was, ok := t.towards[k]; ok && was != q {
-			q = hcaagent.QP{} // which of the two sends is not known
+			q = wqe.QP{} // which of the two sends is not known
 		}
 		t.towards[k] = q
 	}
-	if attr.Has(hcaagent.KnowsSQPSN) {
-		t.fresh[hcaagent.QP{Addr: a, QPN: qpn}] = true
+	if attr.Has(qp.KnowsSQPSN) {
+		t.fresh[wqe.QP{Addr: a, QPN: qpn}] = true
 	}
 }
 
 // unknow forgets what an HCA agent told of a QP, for connections that begin later.
-func (t *Transport) unknow(q hcaagent.QP) {
+func (t *Transport) unknow(q wqe.QP) {
 	delete(t.resolved, told{qp: q})
 	delete(t.fresh, q)
 	for k, v := range t.towards {
@@ -36,13 +37,13 @@ func (t *Transport) unknow(q hcaagent.QP) {
 // told is a QP that something is known of. What SIDR said is known to the host that asked: another one may be in another shard, and
 // what is found must not depend on that.
 type told struct {
-	qp   hcaagent.QP
+	qp   wqe.QP
 	peer packet.Addr // that asked, or zero where an HCA agent told
 }
 
 // fact is what was told, and when somebody needed it last.
 type fact struct {
-	hcaagent.Attr
+	qp.Attr
 	at int64
 }
 
@@ -50,8 +51,8 @@ type fact struct {
 const remembered = int64(10 * time.Second)
 
 // attr returns what is known of a QP for judging what it exchanges with peer from time now on, or nil.
-func (t *Transport) attr(a packet.Addr, qpn uint32, peer packet.Addr, now int64) *hcaagent.Attr {
-	k := told{hcaagent.QP{Addr: a, QPN: qpn}, peer}
+func (t *Transport) attr(a packet.Addr, qpn uint32, peer packet.Addr, now int64) *qp.Attr {
+	k := told{wqe.QP{Addr: a, QPN: qpn}, peer}
 	if f := t.resolved[k]; f != nil && now-f.at <= remembered {
 		f.at = now
 		return &f.Attr

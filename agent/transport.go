@@ -4,7 +4,6 @@ package agent
 
 import (
 	"ibwitness/cq"
-	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/passive"
 	"ibwitness/link"
 	"ibwitness/packet"
@@ -13,6 +12,7 @@ import (
 	"ibwitness/verifier/cm"
 	"ibwitness/verifier/gmp"
 	"ibwitness/verifier/smp"
+	"ibwitness/wqe"
 )
 
 // Transport is the transport agent of one shard of the engine: it owns the QPs of its pairs of addresses and their verifiers. It has
@@ -34,10 +34,10 @@ type Transport struct {
 	cm        *passive.Agent
 	gmp       *gmp.Verifier
 	talks     *cm.Verifier
-	towards   map[towards]hcaagent.QP // connected QPs that an HCA agent told of, by where they send; zero: several do
-	resolved  map[told]*fact          // QPs that SIDR or an HCA agent told of
-	fresh     map[hcaagent.QP]bool    // of them, those whose start PSN is known and that have sent nothing yet
-	bound     map[hcaagent.QP]uint32  // QPs that CM connected: connection · 2 + end
+	towards   map[towards]wqe.QP // connected QPs that an HCA agent told of, by where they send; zero: several do
+	resolved  map[told]*fact     // QPs that SIDR or an HCA agent told of
+	fresh     map[wqe.QP]bool    // of them, those whose start PSN is known and that have sent nothing yet
+	bound     map[wqe.QP]uint32  // QPs that CM connected: connection · 2 + end
 	repeats   repeats
 	repeated  uint64
 	between   crossings
@@ -60,7 +60,7 @@ type Transport struct {
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
 func NewTransport(near []packet.Addr) *Transport {
-	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[told]*fact{}, towards: map[towards]hcaagent.QP{}, fresh: map[hcaagent.QP]bool{}, bound: map[hcaagent.QP]uint32{}}
+	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[told]*fact{}, towards: map[towards]wqe.QP{}, fresh: map[wqe.QP]bool{}, bound: map[wqe.QP]uint32{}}
 	for _, a := range near {
 		t.near[a] = true
 	}

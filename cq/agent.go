@@ -7,7 +7,9 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/internal/slab"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // Agent judges the queue pairs of one or more devices. It has no goroutine and no clock of its own.
@@ -46,21 +48,21 @@ type Source struct {
 	n       int   // events so far
 	newest  int64 // when the newest of them was
 	qps     map[uint32][]*queuePair
-	shared  map[hcaagent.SRQ]*receives
+	shared  map[wqe.SRQ]*receives
 	regions map[uint32]*region
-	cqs     map[hcaagent.CQ]*completionQueue
-	mrs     map[hcaagent.MR]*hcaagent.Region
-	mws     map[hcaagent.MW]*memoryWindow
+	cqs     map[wqe.CQ]*completionQueue
+	mrs     map[wqe.MR]*hcaagent.Region
+	mws     map[wqe.MW]*memoryWindow
 	lkeys   map[uint32]bool // every L_Key that there was
-	ahs     map[hcaagent.AH]hcaagent.PD
+	ahs     map[wqe.AH]wqe.PD
 	device  hcaagent.Device
 	notices []*notice
 	again   []rebound
-	handles map[hcaagent.AH]*hcaagent.AddressVector
+	handles map[wqe.AH]*hcaagent.AddressVector
 	// memories is what the consumer found in its memory and put there; tells says that it tells of the latter.
 	memories []*hcaagent.Event
 	tells    bool
-	queues   map[hcaagent.SRQ]hcaagent.XRCD // shared receive queues that there were, and their domains of XRC
+	queues   map[wqe.SRQ]wqe.XRCD // shared receive queues that there were, and their domains of XRC
 	clock    clock
 }
 
@@ -77,9 +79,9 @@ func (a *Agent) Device(addr packet.Addr) *Source {
 // Source begins a source of events, of the device with an address, zero where it is not known. exact says that its clock is that of the packets.
 func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 	s := &Source{
-		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[hcaagent.SRQ]*receives{},
-		regions: map[uint32]*region{}, cqs: map[hcaagent.CQ]*completionQueue{}, mrs: map[hcaagent.MR]*hcaagent.Region{},
-		mws: map[hcaagent.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[hcaagent.SRQ]hcaagent.XRCD{}, handles: map[hcaagent.AH]*hcaagent.AddressVector{}, ahs: map[hcaagent.AH]hcaagent.PD{},
+		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[wqe.SRQ]*receives{},
+		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*hcaagent.Region{},
+		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*hcaagent.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
 	}
 	a.sources = append(a.sources, s)
 	return s
@@ -189,7 +191,7 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 		Rule: v.rule, Class: v.class, Time: v.at.time, Tap: v.at.tap, Frame: v.at.frame, Evidence: v.evidence,
 		Expected: v.expected, Actual: v.actual, Detail: v.detail,
 		Accused: rule.Endpoint{Role: v.role, Addr: q.addr(), QPN: q.qpn, QPNKnown: true},
-		Peer:    rule.Endpoint{Addr: q.attr.DestAddr, QPN: q.attr.DestQPN, QPNKnown: q.attr.Has(hcaagent.KnowsDestQPN)},
+		Peer:    rule.Endpoint{Addr: q.attr.DestAddr, QPN: q.attr.DestQPN, QPNKnown: q.attr.Has(qp.KnowsDestQPN)},
 	}
 	if v.at.seen() {
 		f.Service, f.Opcode, f.HasBTH, f.PSN = v.at.op.Service(), v.at.op, true, v.at.psn

@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // completionQueue is what events tell of a completion queue.
@@ -24,7 +26,7 @@ type completionQueue struct {
 }
 
 // queue is a completion queue of the device.
-func (s *Source) queue(n hcaagent.CQ) *completionQueue {
+func (s *Source) queue(n wqe.CQ) *completionQueue {
 	c := s.cqs[n]
 	if c == nil {
 		c = &completionQueue{}
@@ -67,7 +69,7 @@ func (a *Agent) overran(s *Source, e *hcaagent.Event) {
 	c.broken = e
 	for _, list := range s.qps {
 		q := list[len(list)-1]
-		if q.made != nil && !q.gone && (q.made.SendCQ == e.CQ || q.made.RecvCQ == e.CQ) && q.state != hcaagent.Reset && q.state != hcaagent.Err {
+		if q.made != nil && !q.gone && (q.made.SendCQ == e.CQ || q.made.RecvCQ == e.CQ) && q.state != qp.Reset && q.state != qp.Err {
 			q.overrun = e
 		}
 	}
@@ -79,7 +81,7 @@ func (a *Agent) stillAlive(q *queuePair, e *hcaagent.Event) {
 		return
 	}
 	a.covered(rule.CPLCQ001)
-	if e.State != hcaagent.Err && e.State != hcaagent.Reset {
+	if e.State != qp.Err && e.State != qp.Reset {
 		a.verb(q, rule.CPLCQ001, e, "state ERR: its completion queue has overrun", "state "+e.State.String())
 	}
 }

@@ -80,7 +80,7 @@ func (a *Agent) remember(s *Source) (*memoryOf, bool) {
 			return nil, false
 		}
 		for _, w := range q.sends {
-			if op := w.req().Op; op == hcaagent.OpRead || op == hcaagent.OpCmpSwap || op == hcaagent.OpFetchAdd {
+			if op := w.req().Op; op == wqe.OpRead || op == wqe.OpCmpSwap || op == wqe.OpFetchAdd {
 				c.local(w.req().Segments, w.event.Time)
 			}
 		}
@@ -103,7 +103,7 @@ func (a *Agent) remember(s *Source) (*memoryOf, bool) {
 }
 
 // local adds memory that the device writes into at an unknown time.
-func (c *memoryOf) local(list []hcaagent.Segment, from int64) {
+func (c *memoryOf) local(list []wqe.Segment, from int64) {
 	for _, g := range list {
 		if g.Length > 0 {
 			c.pieces = append(c.pieces, stored{lo: g.VA, hi: g.VA + uint64(g.Length), from: from, to: never})
@@ -133,7 +133,7 @@ func (c *memoryOf) messages(q *queuePair) bool {
 			return false
 		}
 		next = m.last() + 1
-		if r := q.src.regions[m.rkey]; r != nil && r.access&hcaagent.ZeroBased != 0 {
+		if r := q.src.regions[m.rkey]; r != nil && r.access&wqe.ZeroBased != 0 {
 			return false
 		}
 		c.message(q, m, told)

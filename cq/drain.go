@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
@@ -16,7 +17,7 @@ type drain struct {
 
 // brokenDown notes that a queue pair has come to SQE by itself.
 func (q *queuePair) brokenDown(o *order, e *hcaagent.Event) {
-	if o == &q.sq && q.state == hcaagent.RTS && hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE) {
+	if o == &q.sq && q.state == qp.RTS && qp.DeviceTransition(q.typ, qp.RTS, qp.SQE) {
 		q.broken = append(q.broken, drain{e, math.MaxInt64})
 	}
 }
@@ -24,12 +25,12 @@ func (q *queuePair) brokenDown(o *order, e *hcaagent.Event) {
 // drained notes when a queue pair comes to SQD and when it leaves it.
 func (q *queuePair) drained(e *hcaagent.Event) {
 	switch {
-	case q.state != hcaagent.SQD && e.State == hcaagent.SQD:
+	case q.state != qp.SQD && e.State == qp.SQD:
 		q.drains = append(q.drains, drain{e, math.MaxInt64})
-	case q.state == hcaagent.SQD && e.State != hcaagent.SQD && len(q.drains) > 0:
+	case q.state == qp.SQD && e.State != qp.SQD && len(q.drains) > 0:
 		q.drains[len(q.drains)-1].until = e.Time
 	}
-	if n := len(q.broken); n > 0 && e.State != hcaagent.SQE {
+	if n := len(q.broken); n > 0 && e.State != qp.SQE {
 		q.broken[n-1].until = min(q.broken[n-1].until, e.Time)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
@@ -103,7 +104,7 @@ func (a *Agent) uncast(q *queuePair, list []*message, used []bool, over []skippe
 		m := list[x.n]
 		_, length := q.expected(m)
 		if used[x.n] || m.av == nil || !m.av.must || x.t.of.event.Time >= m.begin.time || q.recvs.shared || uint64(length) > room(x.t.of.event.Receive) ||
-			q.attr.Has(hcaagent.KnowsPKey) && q.attr.PKey != m.av.pkey {
+			q.attr.Has(qp.KnowsPKey) && q.attr.PKey != m.av.pkey {
 			continue
 		}
 		a.accuse(q, verdict{
@@ -117,7 +118,7 @@ func (a *Agent) uncast(q *queuePair, list []*message, used []bool, over []skippe
 
 // castTwice judges a completion that fits a datagram to a group which was received already, or that was not for the queue pair.
 func (a *Agent) castTwice(q *queuePair, t *taken) bool {
-	if q.typ != hcaagent.TypeUD || !q.sees(a) {
+	if q.typ != qp.TypeUD || !q.sees(a) {
 		return false
 	}
 	v := verdict{

@@ -11,7 +11,7 @@ import (
 
 // invalidatedEarly judges that a local invalidate completes after all requests before it: those that make no completion too.
 func (a *Agent) invalidatedEarly(q *queuePair, w *work) {
-	if w.req().Op != hcaagent.OpLocalInv || !q.reliable() || !q.out.anchor || !q.out.first.seen() || q.out.halted != "" {
+	if w.req().Op != wqe.OpLocalInv || !q.reliable() || !q.out.anchor || !q.out.first.seen() || q.out.halted != "" {
 		return
 	}
 	var before *work
@@ -60,7 +60,7 @@ func (a *Agent) silentError(q *queuePair) {
 }
 
 // foreign reports whether a request has an address handle of another protection domain than its queue pair.
-func (s *Source) foreign(q *queuePair, r *hcaagent.SendRequest) bool {
+func (s *Source) foreign(q *queuePair, r *wqe.SendRequest) bool {
 	pd := s.ahs[r.AH]
 	return r.AH != 0 && pd != 0 && q.made != nil && q.made.PD != 0 && pd != q.made.PD
 }

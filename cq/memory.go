@@ -5,6 +5,7 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
@@ -12,10 +13,10 @@ import (
 // region is what an R_Key opens.
 type region struct {
 	va, length uint64
-	access     hcaagent.Access
+	access     wqe.Access
 	window     bool
 	one        bool // a window of type 1
-	pd         hcaagent.PD
+	pd         wqe.PD
 	by         *queuePair // that has bound a window of type 2
 	vague      bool       // it is not known at which packet it begins or ceases to hold
 }
@@ -51,26 +52,26 @@ func (s *Source) bind(q *queuePair, e *hcaagent.Event) {
 	if r.vague = s.regions[b.RKey] != nil; w != nil && b.MW != 0 {
 		r.pd, r.by = w.PD, q
 	}
-	if b.Access&hcaagent.ZeroBased != 0 {
+	if b.Access&wqe.ZeroBased != 0 {
 		r.va = 0
 	}
 	if r.access == 0 {
-		r.access = hcaagent.RemoteRead | hcaagent.RemoteWrite | hcaagent.RemoteAtomic | hcaagent.RemoteFlush | hcaagent.RemotePersist // the log does not say
+		r.access = wqe.RemoteRead | wqe.RemoteWrite | wqe.RemoteAtomic | wqe.RemoteFlush | wqe.RemotePersist // the log does not say
 	}
 	s.regions[b.RKey] = r
 }
 
 // needs is what a request wants of memory.
-func (m *message) needs() (access hcaagent.Access, length uint64, ok bool) {
+func (m *message) needs() (access wqe.Access, length uint64, ok bool) {
 	switch wqe.OpOf(m.op.Fn()) {
 	case wqe.Write:
-		return hcaagent.RemoteWrite, uint64(m.dma), m.dma > 0
+		return wqe.RemoteWrite, uint64(m.dma), m.dma > 0
 	case wqe.Read:
-		return hcaagent.RemoteRead, uint64(m.dma), m.dma > 0
+		return wqe.RemoteRead, uint64(m.dma), m.dma > 0
 	case wqe.CmpSwap, wqe.FetchAdd:
-		return hcaagent.RemoteAtomic, 8, true
+		return wqe.RemoteAtomic, 8, true
 	case wqe.AtomicWrite:
-		return hcaagent.RemoteWrite, 8, true
+		return wqe.RemoteWrite, 8, true
 	case wqe.Flush:
 		if m.feth>>4&3 == 0 {
 			length = uint64(m.dma)
@@ -81,12 +82,12 @@ func (m *message) needs() (access hcaagent.Access, length uint64, ok bool) {
 }
 
 // placement is what the placement types of a FLUSH need.
-func placement(feth uint32) (access hcaagent.Access) {
+func placement(feth uint32) (access wqe.Access) {
 	if feth&1 != 0 {
-		access |= hcaagent.RemoteFlush
+		access |= wqe.RemoteFlush
 	}
 	if feth&2 != 0 {
-		access |= hcaagent.RemotePersist
+		access |= wqe.RemotePersist
 	}
 	return access
 }
@@ -112,11 +113,11 @@ func (s *Source) refusal(m *message, invalid map[uint32]bool) (why string, sure 
 
 // memory holds what a responder did against its keys.
 func (a *Agent) memory(q *queuePair) {
-	if q.typ != hcaagent.TypeRC || !q.known || !q.in.anchor {
+	if q.typ != qp.TypeRC || !q.known || !q.in.anchor {
 		return
 	}
 	for _, w := range q.sends {
-		if w.req().Op == hcaagent.OpLocalInv {
+		if w.req().Op == wqe.OpLocalInv {
 			if r := q.src.regions[w.req().InvKey]; r != nil {
 				r.vague = true
 			}
@@ -149,7 +150,7 @@ func (a *Agent) memory(q *queuePair) {
 		if m.read != nil && m.read.touched.seen() && !done {
 			at, done = m.read.touched, true
 		}
-		if access, _, _ := m.needs(); wqe.OpOf(m.op.Fn()) != wqe.Flush && q.attr.Has(hcaagent.KnowsAccess) {
+		if access, _, _ := m.needs(); wqe.OpOf(m.op.Fn()) != wqe.Flush && q.attr.Has(qp.KnowsAccess) {
 			id := rule.QPSACT001
 			if wqe.OpOf(m.op.Fn()) == wqe.AtomicWrite {
 				id = rule.FLW009
@@ -208,7 +209,7 @@ func keyRule(m *message) rule.ID {
 // enabled reports whether the queue pair itself takes the operation.
 func (q *queuePair) enabled(m *message) bool {
 	access, _, _ := m.needs()
-	return !q.attr.Has(hcaagent.KnowsAccess) || q.attr.Access&access != 0 || wqe.OpOf(m.op.Fn()) == wqe.Flush
+	return !q.attr.Has(qp.KnowsAccess) || q.attr.Access&access != 0 || wqe.OpOf(m.op.Fn()) == wqe.Flush
 }
 
 // refused returns the NAK that ends the connection and names a packet of the message.

@@ -3,6 +3,7 @@ package cq
 import (
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
@@ -10,7 +11,7 @@ import (
 func (a *Agent) established(q *queuePair, e *hcaagent.Event) {
 	a.covered(rule.QPSRTR002)
 	switch {
-	case q.service() == packet.UD || q.typ == hcaagent.TypeRawPacket:
+	case q.service() == packet.UD || q.typ == qp.TypeRawPacket:
 		a.verb(q, rule.QPSRTR002, e, "no event: a "+q.typ.String()+" queue pair has no connection", "communication established")
 	case q.established:
 		a.verb(q, rule.QPSRTR002, e, "one event", "a second event")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
@@ -58,7 +59,7 @@ func (a *Agent) completion(s *Source, e *hcaagent.Event) {
 
 // unready reports whether q has been reset, and not been in a state since in which one of its requests can end as c says.
 func (q *queuePair) unready(c *hcaagent.Completion) bool {
-	return q.later && (q.state < hcaagent.RTR || q.wasRTR == nil && c.Status == hcaagent.Success)
+	return q.later && (q.state < qp.RTR || q.wasRTR == nil && c.Status == hcaagent.Success)
 }
 
 // request returns the request that a completion is of, of either queue. With an error the completion does not say which queue that is, and
@@ -131,7 +132,7 @@ func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
 	if a.misnamed(q, e) || !q.known { // where it is not known, from before the log
 		return
 	}
-	if q.typ == hcaagent.TypeXRCTarget && (!q.src.exact || a.vague(q, e)) {
+	if q.typ == qp.TypeXRCTarget && (!q.src.exact || a.vague(q, e)) {
 		return
 	}
 	a.covered(rule.CPLORD002)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
@@ -19,7 +20,7 @@ func (q *queuePair) owner(c *hcaagent.Completion) *queuePair {
 			continue
 		}
 		if c.Status == hcaagent.Success && c.Op >= hcaagent.DoneRecv {
-			if p.typ != hcaagent.TypeXRCTarget && p.recvs.open(c.ID) != nil {
+			if p.typ != qp.TypeXRCTarget && p.recvs.open(c.ID) != nil {
 				return p
 			}
 		} else if w := p.openSend(c); w != nil && !w.event.Anonymous {

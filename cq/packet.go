@@ -5,6 +5,7 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // flowKey is one direction between two ports, to one queue pair; of a datagram also from one. What is of another service than the queue pair is
@@ -102,7 +103,7 @@ func (a *Agent) resolve(k flowKey, p *packet.Packet) *flow {
 		}
 		for n := range s.qps {
 			if q := s.at(n, p.Time, f); q != nil && q.service() == service && q.attr.DestQPN == k.to &&
-				q.attr.Has(hcaagent.KnowsDestQPN) && q.sendsTo(k) && q.rather(f.from, p.Time) {
+				q.attr.Has(qp.KnowsDestQPN) && q.sendsTo(k) && q.rather(f.from, p.Time) {
 				f.from = q
 			}
 		}
@@ -127,11 +128,11 @@ func (a *Agent) resolve(k flowKey, p *packet.Packet) *flow {
 	}
 	if r := f.to; r != nil {
 		s := r.in
-		if !s.started && r.attr.Has(hcaagent.KnowsRQPSN) {
+		if !s.started && r.attr.Has(qp.KnowsRQPSN) {
 			s.begin(r.attr.RQPSN, true)
 		}
 		s.begin(p.PSN, false)
-		if s.pmtu == 0 && r.attr.Has(hcaagent.KnowsPMTU) {
+		if s.pmtu == 0 && r.attr.Has(qp.KnowsPMTU) {
 			s.pmtu = r.attr.PMTU
 		}
 	}
@@ -157,10 +158,10 @@ func (q *queuePair) rather(r *queuePair, t int64) bool {
 
 // setStart gives the requests of a queue pair the PSN that they start at.
 func (q *queuePair) setStart(s *stream) {
-	if q.attr.Has(hcaagent.KnowsSQPSN) {
+	if q.attr.Has(qp.KnowsSQPSN) {
 		s.begin(q.attr.SQPSN&packet.PSNMask, true)
 	}
-	if s.pmtu == 0 && q.attr.Has(hcaagent.KnowsPMTU) {
+	if s.pmtu == 0 && q.attr.Has(qp.KnowsPMTU) {
 		s.pmtu = q.attr.PMTU
 	}
 }
@@ -181,11 +182,11 @@ func (s *Source) at(n uint32, t int64, f *flow) *queuePair {
 
 // takes reports whether a connected queue pair is connected to where the flow comes from.
 func (q *queuePair) takes(k flowKey) bool {
-	return q.service() == packet.UD || !q.attr.Has(hcaagent.KnowsDestAddr) || q.attr.DestAddr == k.src
+	return q.service() == packet.UD || !q.attr.Has(qp.KnowsDestAddr) || q.attr.DestAddr == k.src
 }
 
 func (q *queuePair) sendsTo(k flowKey) bool {
-	return !q.attr.Has(hcaagent.KnowsDestAddr) || q.attr.DestAddr == k.dst
+	return !q.attr.Has(qp.KnowsDestAddr) || q.attr.DestAddr == k.dst
 }
 
 // datagram adds a datagram to what its sender sent and to what its receiver was sent.
@@ -227,7 +228,7 @@ func (q *queuePair) deliver(m message) {
 	s.newest = m.begin
 	s.started = true
 	m.first = int64(len(s.msgs))
-	if q.attr.Has(hcaagent.KnowsQKey) && q.attr.QKey != m.qkey {
+	if q.attr.Has(qp.KnowsQKey) && q.attr.QKey != m.qkey {
 		s.dropped = append(s.dropped, &m)
 		return
 	}

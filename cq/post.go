@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
@@ -29,19 +30,19 @@ func (a *Agent) postSend(s *Source, e *hcaagent.Event) {
 		w.length += g.Length
 	}
 	switch e.Send.Op {
-	case hcaagent.OpLocalInv, hcaagent.OpBindMW:
-	case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd, hcaagent.OpAtomicWrite, hcaagent.OpFlush:
+	case wqe.OpLocalInv, wqe.OpBindMW:
+	case wqe.OpCmpSwap, wqe.OpFetchAdd, wqe.OpAtomicWrite, wqe.OpFlush:
 		w.packets = 1
 	default:
 		w.packets = 1
-		if q.typ == hcaagent.TypeUD && w.length > longest {
+		if q.typ == qp.TypeUD && w.length > longest {
 			w.packets = 0 // it is not sent
 		}
 		if q.attr.PMTU != 0 {
 			w.packets = wqe.Packets(w.length, q.attr.PMTU)
 		}
 	}
-	if q.typ == hcaagent.TypeUD {
+	if q.typ == qp.TypeUD {
 		if e.Send.AH != 0 {
 			if v := s.handles[e.Send.AH]; v != nil {
 				c := *v
@@ -57,7 +58,7 @@ func (a *Agent) postSend(s *Source, e *hcaagent.Event) {
 	switch {
 	case e.Send.Window != nil:
 		s.bind(q, e)
-	case e.Send.Op == hcaagent.OpLocalInv:
+	case e.Send.Op == wqe.OpLocalInv:
 		s.free(e.Send.InvKey)
 	}
 }

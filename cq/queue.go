@@ -3,16 +3,18 @@ package cq
 import (
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // queuePair is one life of a queue pair, from its creation or a RESET to the next.
 type queuePair struct {
 	src     *Source
 	qpn     uint32
-	typ     hcaagent.QPType
+	typ     qp.Type
 	known   bool // its creation is in the log
-	state   hcaagent.State
-	attr    hcaagent.Attr
+	state   qp.State
+	attr    qp.Attr
 	made    *hcaagent.NewQP
 	born    int64
 	later   bool  // it is not the first
@@ -43,7 +45,7 @@ type queuePair struct {
 	groups      int             // that it is attached to
 
 	drain    bool            // it shall tell when its send queue has drained
-	permits  hcaagent.Access // all that it has ever permitted its peer
+	permits  wqe.Access      // all that it has ever permitted its peer
 	flushed  int             // requests of a shared receive queue that it flushed
 	refusals map[uint64]bool // requests whose post failed, by ID
 
@@ -69,7 +71,7 @@ func (q *queuePair) service() packet.Service {
 
 // reliable reports whether requests are acknowledged.
 func (q *queuePair) reliable() bool {
-	return q.typ == hcaagent.TypeRC || q.typ == hcaagent.TypeXRCInitiator || q.typ == hcaagent.TypeXRCTarget
+	return q.typ == qp.TypeRC || q.typ == qp.TypeXRCInitiator || q.typ == qp.TypeXRCTarget
 }
 
 // work is a send request.
@@ -88,7 +90,7 @@ type work struct {
 	vector  *hcaagent.AddressVector // of a datagram, where it is known
 }
 
-func (w *work) req() *hcaagent.SendRequest { return w.event.Send }
+func (w *work) req() *wqe.SendRequest { return w.event.Send }
 
 // last is the ordinal of its last packet.
 func (w *work) last() int64 { return w.first + int64(w.packets) - 1 }
@@ -99,7 +101,7 @@ func (w *work) local() bool { return w.packets == 0 }
 // response reports whether a response of its own answers the request.
 func (w *work) response() bool {
 	switch w.req().Op {
-	case hcaagent.OpRead, hcaagent.OpCmpSwap, hcaagent.OpFetchAdd, hcaagent.OpFlush, hcaagent.OpAtomicWrite:
+	case wqe.OpRead, wqe.OpCmpSwap, wqe.OpFetchAdd, wqe.OpFlush, wqe.OpAtomicWrite:
 		return true
 	}
 	return false
@@ -107,7 +109,7 @@ func (w *work) response() bool {
 
 // signaled reports whether the request makes a completion on success.
 func (w *work) signaled(q *queuePair) bool {
-	return w.req().Flags&hcaagent.Signaled != 0 || q.made != nil && q.made.SignalAll
+	return w.req().Flags&wqe.Signaled != 0 || q.made != nil && q.made.SignalAll
 }
 
 // receive is a receive request.
@@ -130,7 +132,7 @@ type receives struct {
 	byID   map[uint64]same // all that were ever posted
 	oldest int
 	shared bool
-	number hcaagent.SRQ // of a shared one
+	number wqe.SRQ // of a shared one
 
 	completed int // of a shared one
 	limit     limit
@@ -163,7 +165,7 @@ func (a *Agent) life(s *Source, n uint32, e *hcaagent.Event) *queuePair {
 }
 
 // sharedQueue is a shared receive queue of the device.
-func (s *Source) sharedQueue(n hcaagent.SRQ) *receives {
+func (s *Source) sharedQueue(n wqe.SRQ) *receives {
 	r := s.shared[n]
 	if r == nil {
 		r = &receives{byID: map[uint64]same{}, shared: true, number: n}

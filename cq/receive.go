@@ -5,6 +5,7 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
@@ -23,7 +24,7 @@ func (q *queuePair) receiver() rule.Role {
 
 // received compares the receive completions with the messages.
 func (a *Agent) received(q *queuePair) {
-	if !q.known || !q.in.first.seen() && (q.typ != hcaagent.TypeUD || len(a.casts) == 0) {
+	if !q.known || !q.in.first.seen() && (q.typ != qp.TypeUD || len(a.casts) == 0) {
 		return
 	}
 	if len(q.in.dropped) > 0 {

@@ -5,6 +5,7 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
@@ -36,7 +37,7 @@ func (q *queuePair) told(n *nak) (t told) {
 
 // refusing judges the NAK that ended a connection by what the responder told its consumer.
 func (a *Agent) refusing(q *queuePair) {
-	if q.typ != hcaagent.TypeRC || !q.known || !q.in.anchor {
+	if q.typ != qp.TypeRC || !q.known || !q.in.anchor {
 		return
 	}
 	for i := range q.in.naks {
@@ -125,7 +126,7 @@ func (a *Agent) tooLong(q *queuePair, n *nak) {
 }
 
 // room is how many bytes a receive request takes.
-func room(r *hcaagent.ReceiveRequest) (n uint64) {
+func room(r *wqe.ReceiveRequest) (n uint64) {
 	for _, g := range r.Segments {
 		n += uint64(g.Length)
 	}

@@ -132,7 +132,7 @@ func (a *Agent) writeTook(q *queuePair, n *nak, m *message, first *taken) {
 // mustStay says why a key cannot be invalidated by a SEND; "" if it can, or if that is not known.
 func (s *Source) mustStay(q *queuePair, key uint32, invalid map[uint32]bool) string {
 	r := s.regions[key]
-	pd := hcaagent.PD(0)
+	pd := wqe.PD(0)
 	if q.made != nil {
 		pd = q.made.PD
 	}

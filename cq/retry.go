@@ -5,12 +5,13 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
 // retried judges RETRY_EXC_ERR.
 func (a *Agent) retried(q *queuePair, w *work) {
-	if !q.attr.Has(hcaagent.KnowsRetryCnt) || q.src.clock.mayBeAfter(w.done.Time, a.last) && !q.src.exact {
+	if !q.attr.Has(qp.KnowsRetryCnt) || q.src.clock.mayBeAfter(w.done.Time, a.last) && !q.src.exact {
 		return
 	}
 	a.covered(rule.CPLSTS006)
@@ -72,7 +73,7 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 		class: a.proven(q), role: rule.Requester, actual: status.String(), at: at, event: w.done, detail: fmt.Sprintf("request %d", w.req().ID),
 	}
 	switch {
-	case n == 0 && q.attr.Has(hcaagent.KnowsRetryCnt) && tries > int(q.attr.RetryCnt):
+	case n == 0 && q.attr.Has(qp.KnowsRetryCnt) && tries > int(q.attr.RetryCnt):
 		a.covered(rule.CPLSTS006)
 		if status == hcaagent.RetryExcErr {
 			return false
@@ -81,7 +82,7 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 		if m := q.out.find(w.first); m != nil {
 			v.at = m.begin
 		}
-	case n > 0 && n == tries && q.attr.Has(hcaagent.KnowsRNRRetry) && q.attr.RNRRetry < 7 && n > int(q.attr.RNRRetry):
+	case n > 0 && n == tries && q.attr.Has(qp.KnowsRNRRetry) && q.attr.RNRRetry < 7 && n > int(q.attr.RNRRetry):
 		a.covered(rule.CPLSTS007)
 		if status == hcaagent.RNRRetryExcErr {
 			return false
@@ -163,7 +164,7 @@ func (s *stream) repeated(w *work) (n int) {
 
 // rnrRetried judges RNR_RETRY_EXC_ERR.
 func (a *Agent) rnrRetried(q *queuePair, w *work) {
-	if !q.attr.Has(hcaagent.KnowsRNRRetry) {
+	if !q.attr.Has(qp.KnowsRNRRetry) {
 		return
 	}
 	a.covered(rule.CPLSTS007)

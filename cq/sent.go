@@ -5,17 +5,17 @@ import (
 	"math"
 	"sort"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
 // operations are what the operations of work requests are on the wire.
-var operations = map[hcaagent.SendOp]wqe.Op{
-	hcaagent.OpSend: wqe.Send, hcaagent.OpSendImm: wqe.Send, hcaagent.OpSendInv: wqe.Send, hcaagent.OpWrite: wqe.Write,
-	hcaagent.OpWriteImm: wqe.Write, hcaagent.OpRead: wqe.Read, hcaagent.OpCmpSwap: wqe.CmpSwap, hcaagent.OpFetchAdd: wqe.FetchAdd,
-	hcaagent.OpFlush: wqe.Flush, hcaagent.OpAtomicWrite: wqe.AtomicWrite,
+var operations = map[wqe.SendOp]wqe.Op{
+	wqe.OpSend: wqe.Send, wqe.OpSendImm: wqe.Send, wqe.OpSendInv: wqe.Send, wqe.OpWrite: wqe.Write,
+	wqe.OpWriteImm: wqe.Write, wqe.OpRead: wqe.Read, wqe.OpCmpSwap: wqe.CmpSwap, wqe.OpFetchAdd: wqe.FetchAdd,
+	wqe.OpFlush: wqe.Flush, wqe.OpAtomicWrite: wqe.AtomicWrite,
 }
 
 // role of a queue pair that sends requests.
@@ -31,7 +31,7 @@ func (q *queuePair) complete() bool { return q.known && (q.src.exact || q.gone &
 
 // sent holds the messages on the wire against the work requests.
 func (a *Agent) sent(q *queuePair) {
-	if !q.known || !q.out.anchor || q.out.halted != "" || q.typ == hcaagent.TypeSMI || q.typ == hcaagent.TypeGSI {
+	if !q.known || !q.out.anchor || q.out.halted != "" || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI {
 		return
 	}
 	var posted []*work // that put packets on the wire
@@ -80,7 +80,7 @@ func (a *Agent) sent(q *queuePair) {
 			q.adrift = w
 			return
 		}
-		if w.req().Flags&hcaagent.Fence != 0 {
+		if w.req().Flags&wqe.Fence != 0 {
 			a.fence(q, m, w)
 		}
 	}
@@ -106,7 +106,7 @@ const leastMTU = 256
 
 // longestSent is a length up to which datagrams of a queue pair surely fit its port; of other queue pairs all do.
 func (q *queuePair) longestSent() uint32 {
-	if q.typ != hcaagent.TypeUD {
+	if q.typ != qp.TypeUD {
 		return math.MaxUint32
 	}
 	fits := uint32(leastMTU)
@@ -214,7 +214,7 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, mismatch func(id rule
 	case wqe.CmpSwap, wqe.FetchAdd:
 		want("virtual address", r.RemoteVA, m.va)
 		want("R_Key", uint64(r.RKey), uint64(m.rkey))
-		if r.Op == hcaagent.OpFetchAdd {
+		if r.Op == wqe.OpFetchAdd {
 			want("add operand", r.SwapAdd, m.swap)
 			break
 		}
@@ -239,7 +239,7 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, mismatch func(id rule
 			want("selectivity", uint64(bit(r.Flush.Whole)), uint64(m.feth>>4&3))
 		}
 	}
-	if r.XRCSRQ != 0 && q.typ == hcaagent.TypeXRCInitiator {
+	if r.XRCSRQ != 0 && q.typ == qp.TypeXRCInitiator {
 		want("shared receive queue", uint64(r.XRCSRQ), uint64(m.srq))
 	}
 	if q.service() == packet.UD {
@@ -249,7 +249,7 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, mismatch func(id rule
 			if r.QKey != 0 {
 				want("Q_Key", uint64(r.QKey), uint64(m.qkey))
 			}
-		case q.attr.Has(hcaagent.KnowsQKey):
+		case q.attr.Has(qp.KnowsQKey):
 			a.covered(rule.UDQKEY002)
 			if m.qkey != q.attr.QKey {
 				mismatch(rule.UDQKEY002, fmt.Sprintf("Q_Key %#x, that of the queue pair", q.attr.QKey), fmt.Sprintf("%#x", m.qkey))
@@ -259,7 +259,7 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, mismatch func(id rule
 	if m.partial {
 		return
 	}
-	withImm, withInv := r.Op == hcaagent.OpSendImm || r.Op == hcaagent.OpWriteImm, r.Op == hcaagent.OpSendInv
+	withImm, withInv := r.Op == wqe.OpSendImm || r.Op == wqe.OpWriteImm, r.Op == wqe.OpSendInv
 	switch {
 	case m.hasImm != withImm || m.inval != withInv:
 		mismatch(rule.RCLEN010, extras(withImm, withInv), extras(m.hasImm, m.inval))
@@ -270,7 +270,7 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, mismatch func(id rule
 	}
 	if wqe.OpOf(m.op.Fn()) == wqe.Send || withImm {
 		a.covered(rule.BTH012)
-		if asked := r.Flags&hcaagent.Solicited != 0; asked != m.se {
+		if asked := r.Flags&wqe.Solicited != 0; asked != m.se {
 			mismatch(rule.BTH012, fmt.Sprintf("SE %d, as the work request asks", bit(asked)), fmt.Sprintf("SE %d", bit(m.se)))
 		}
 	}

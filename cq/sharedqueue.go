@@ -5,7 +5,9 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // limit is what a shared receive queue is armed with.
@@ -59,8 +61,8 @@ func (a *Agent) sharedReady(q *queuePair) {
 			continue
 		}
 		queue := q.recvs
-		if q.typ == hcaagent.TypeXRCTarget {
-			queue = q.src.shared[hcaagent.SRQ(m.srq)]
+		if q.typ == qp.TypeXRCTarget {
+			queue = q.src.shared[wqe.SRQ(m.srq)]
 		}
 		if queue == nil {
 			continue
@@ -73,7 +75,7 @@ func (a *Agent) sharedReady(q *queuePair) {
 		}
 		used := 0
 		for _, p := range a.lives {
-			if p.src == q.src && (p.recvs == queue || p.typ == hcaagent.TypeXRCTarget) {
+			if p.src == q.src && (p.recvs == queue || p.typ == qp.TypeXRCTarget) {
 				used += p.used(n.at.pos, m, queue)
 			}
 		}
@@ -93,7 +95,7 @@ func (a *Agent) sharedReady(q *queuePair) {
 func (q *queuePair) used(pos int, refused *message, queue *receives) (n int) {
 	for i := range q.in.msgs {
 		m := &q.in.msgs[i]
-		if q.recvs != queue && hcaagent.SRQ(m.srq) != queue.number {
+		if q.recvs != queue && wqe.SRQ(m.srq) != queue.number {
 			continue
 		}
 		if m != refused && m.begin.pos <= pos && (m.partial || m.consumes()) {
@@ -117,7 +119,7 @@ func (a *Agent) lastTaken(q *queuePair, e *hcaagent.Event) {
 
 // ended judges, at the end, that it came.
 func (a *Agent) ended(q *queuePair) {
-	if !q.known || !q.src.exact || !q.recvs.shared || q.typ != hcaagent.TypeRC || q.failed == nil {
+	if !q.known || !q.src.exact || !q.recvs.shared || q.typ != qp.TypeRC || q.failed == nil {
 		return
 	}
 	a.covered(rule.QPSDST001)

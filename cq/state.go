@@ -6,6 +6,7 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
@@ -15,7 +16,7 @@ func (a *Agent) createQP(s *Source, e *hcaagent.Event) {
 	q.known, q.made = true, e.New
 	if e.New != nil {
 		q.typ = e.New.Type
-		q.recvs.shared = q.typ == hcaagent.TypeXRCTarget // each message names one
+		q.recvs.shared = q.typ == qp.TypeXRCTarget // each message names one
 		if e.New.SRQ != 0 {
 			q.recvs = s.sharedQueue(e.New.SRQ)
 		}
@@ -37,15 +38,15 @@ func (a *Agent) modifyQP(s *Source, e *hcaagent.Event) {
 		return
 	}
 	from := q.state
-	if q.overrun != nil && q.known && e.State != hcaagent.Reset {
-		from = hcaagent.Err
-	} else if q.failed != nil && q.known && from != hcaagent.Err && e.State != hcaagent.Reset && e.State != hcaagent.Err {
+	if q.overrun != nil && q.known && e.State != qp.Reset {
+		from = qp.Err
+	} else if q.failed != nil && q.known && from != qp.Err && e.State != qp.Reset && e.State != qp.Err {
 		from = a.errorState(q)
 	}
 	if q.known {
 		a.transition(q, from, e)
 	}
-	if e.State == hcaagent.Reset && q.state != hcaagent.Reset {
+	if e.State == qp.Reset && q.state != qp.Reset {
 		q.died, q.gone = e.Time, true
 		q.unbound()
 		n := a.life(s, q.qpn, e)
@@ -57,27 +58,27 @@ func (a *Agent) modifyQP(s *Source, e *hcaagent.Event) {
 	}
 	q.drained(e)
 	q.state = e.State
-	if e.State == hcaagent.SQD && e.Attr != nil && e.Attr.SQDNotify {
+	if e.State == qp.SQD && e.Attr != nil && e.Attr.SQDNotify {
 		q.drain = true
 	}
-	if e.Attr != nil && e.Attr.Has(hcaagent.KnowsAccess) {
+	if e.Attr != nil && e.Attr.Has(qp.KnowsAccess) {
 		q.permits |= e.Attr.Access
 	}
 	if e.Attr != nil {
 		q.attr.Merge(e.Attr)
 	}
 	switch {
-	case e.State == hcaagent.RTR && q.wasRTR == nil:
+	case e.State == qp.RTR && q.wasRTR == nil:
 		q.wasRTR = e
-	case e.State == hcaagent.RTS && q.wasRTS == nil:
+	case e.State == qp.RTS && q.wasRTS == nil:
 		q.wasRTS = e
-	case e.State == hcaagent.Err && q.failed == nil:
+	case e.State == qp.Err && q.failed == nil:
 		q.failed = e
 	}
-	if e.State == hcaagent.Err && q.wasErr == nil {
+	if e.State == qp.Err && q.wasErr == nil {
 		q.wasErr = e
 	}
-	if e.State == hcaagent.RTS && from == hcaagent.SQE {
+	if e.State == qp.RTS && from == qp.SQE {
 		q.sq = order{}
 		q.failed = nil
 	}
@@ -85,16 +86,16 @@ func (a *Agent) modifyQP(s *Source, e *hcaagent.Event) {
 }
 
 // errorState is the state that a queue pair went to by itself on an error.
-func (a *Agent) errorState(q *queuePair) hcaagent.State {
-	if hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE) && q.rq.failed == nil && q.rq.flushed == nil {
-		return hcaagent.SQE
+func (a *Agent) errorState(q *queuePair) qp.State {
+	if qp.DeviceTransition(q.typ, qp.RTS, qp.SQE) && q.rq.failed == nil && q.rq.flushed == nil {
+		return qp.SQE
 	}
-	return hcaagent.Err
+	return qp.Err
 }
 
 // transition judges a transition that the device has made.
-func (a *Agent) transition(q *queuePair, from hcaagent.State, e *hcaagent.Event) {
-	given := hcaagent.Known(0)
+func (a *Agent) transition(q *queuePair, from qp.State, e *hcaagent.Event) {
+	given := qp.Known(0)
 	if e.Attr != nil {
 		given = e.Attr.Known
 	}
@@ -102,11 +103,11 @@ func (a *Agent) transition(q *queuePair, from hcaagent.State, e *hcaagent.Event)
 	a.covered(rule.QPSTRN002)
 	a.covered(rule.QPSTRN003)
 	way := fmt.Sprintf("%v to %v", from, e.State)
-	err := hcaagent.ValidTransition(q.typ, from, e.State, given)
-	var te *hcaagent.TransitionError
+	err := qp.ValidTransition(q.typ, from, e.State, given)
+	var te *qp.TransitionError
 	if errors.As(err, &te) {
 		switch {
-		case from == hcaagent.SQE && !hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE):
+		case from == qp.SQE && !qp.DeviceTransition(q.typ, qp.RTS, qp.SQE):
 		case !te.Exists:
 			a.verb(q, rule.QPSTRN001, e, "an error: a "+q.typ.String()+" queue pair has no such transition", way+" accepted")
 		case te.Missing != 0:
@@ -121,23 +122,23 @@ func (a *Agent) transition(q *queuePair, from hcaagent.State, e *hcaagent.Event)
 }
 
 // values judges the attributes that the device has accepted.
-func (a *Agent) values(q *queuePair, from hcaagent.State, e *hcaagent.Event, at *hcaagent.Attr) {
-	if at.Has(hcaagent.KnowsPMTU) {
+func (a *Agent) values(q *queuePair, from qp.State, e *hcaagent.Event, at *qp.Attr) {
+	if at.Has(qp.KnowsPMTU) {
 		a.covered(rule.QPSATT001)
 		if !wqe.ValidMTU(int(at.PMTU)) {
 			a.verb(q, rule.QPSATT001, e, "an error: a path MTU is 256, 512, 1024, 2048 or 4096", fmt.Sprintf("%d accepted", at.PMTU))
 		}
 	}
-	if at.Known&(hcaagent.KnowsTimeout|hcaagent.KnowsRetryCnt|hcaagent.KnowsRNRRetry|hcaagent.KnowsMinRNRTimer) != 0 {
+	if at.Known&(qp.KnowsTimeout|qp.KnowsRetryCnt|qp.KnowsRNRRetry|qp.KnowsMinRNRTimer) != 0 {
 		a.covered(rule.QPSATT003)
 		for _, v := range [...]struct {
-			known      hcaagent.Known
+			known      qp.Known
 			value, max uint8
 		}{
-			{hcaagent.KnowsTimeout, at.Timeout, 31},
-			{hcaagent.KnowsMinRNRTimer, at.MinRNRTimer, 31},
-			{hcaagent.KnowsRetryCnt, at.RetryCnt, 7},
-			{hcaagent.KnowsRNRRetry, at.RNRRetry, 7},
+			{qp.KnowsTimeout, at.Timeout, 31},
+			{qp.KnowsMinRNRTimer, at.MinRNRTimer, 31},
+			{qp.KnowsRetryCnt, at.RetryCnt, 7},
+			{qp.KnowsRNRRetry, at.RNRRetry, 7},
 		} {
 			if at.Has(v.known) && v.value > v.max {
 				a.verb(q, rule.QPSATT003, e, fmt.Sprintf("an error: the %v is at most %d", v.known, v.max), fmt.Sprintf("%d accepted", v.value))
@@ -145,16 +146,16 @@ func (a *Agent) values(q *queuePair, from hcaagent.State, e *hcaagent.Event, at 
 		}
 	}
 	a.bounds(q, e, at)
-	if at.Has(hcaagent.KnowsMigState) {
+	if at.Has(qp.KnowsMigState) {
 		a.covered(rule.QPSATT005)
-		if at.MigState == hcaagent.Armed {
+		if at.MigState == qp.Armed {
 			a.verb(q, rule.QPSATT005, e, "an error: only the device sets ARMED", "ARMED accepted")
 		}
 	}
 	for _, v := range [...]struct {
-		known hcaagent.Known
+		known qp.Known
 		value packet.PSN
-	}{{hcaagent.KnowsSQPSN, at.SQPSN}, {hcaagent.KnowsRQPSN, at.RQPSN}} {
+	}{{qp.KnowsSQPSN, at.SQPSN}, {qp.KnowsRQPSN, at.RQPSN}} {
 		if at.Has(v.known) {
 			a.covered(rule.QPSATT006)
 			if v.value > packet.PSNMask {
@@ -162,18 +163,18 @@ func (a *Agent) values(q *queuePair, from hcaagent.State, e *hcaagent.Event, at 
 			}
 		}
 	}
-	if at.Has(hcaagent.KnowsCurState) {
+	if at.Has(qp.KnowsCurState) {
 		a.covered(rule.QPSTRN005)
-		if at.CurState != from || from < hcaagent.RTR || from > hcaagent.SQE {
+		if at.CurState != from || from < qp.RTR || from > qp.SQE {
 			a.verb(q, rule.QPSTRN005, e, fmt.Sprintf("an error: the queue pair is in %v", from), fmt.Sprintf("current state %v accepted", at.CurState))
 		}
 	}
 }
 
 // bounds judges the attributes that the device bounds.
-func (a *Agent) bounds(q *queuePair, e *hcaagent.Event, at *hcaagent.Attr) {
+func (a *Agent) bounds(q *queuePair, e *hcaagent.Event, at *qp.Attr) {
 	d := &q.src.device
-	judge := func(id rule.ID, k hcaagent.Known, known, ok bool, expected string, actual any) {
+	judge := func(id rule.ID, k qp.Known, known, ok bool, expected string, actual any) {
 		if !at.Has(k) || !known {
 			return
 		}
@@ -182,13 +183,13 @@ func (a *Agent) bounds(q *queuePair, e *hcaagent.Event, at *hcaagent.Attr) {
 			a.verb(q, id, e, "an error: "+expected, fmt.Sprintf("%v %v accepted", k, actual))
 		}
 	}
-	judge(rule.QPSATT002, hcaagent.KnowsMaxRdAtomic, d.MaxRdAtomic > 0, at.MaxRdAtomic <= d.MaxRdAtomic,
+	judge(rule.QPSATT002, qp.KnowsMaxRdAtomic, d.MaxRdAtomic > 0, at.MaxRdAtomic <= d.MaxRdAtomic,
 		fmt.Sprintf("the device has an initiator depth of %d", d.MaxRdAtomic), at.MaxRdAtomic)
-	judge(rule.QPSATT002, hcaagent.KnowsMaxDestRdAtomic, d.MaxDestRdAtomic > 0, at.MaxDestRdAtomic <= d.MaxDestRdAtomic,
+	judge(rule.QPSATT002, qp.KnowsMaxDestRdAtomic, d.MaxDestRdAtomic > 0, at.MaxDestRdAtomic <= d.MaxDestRdAtomic,
 		fmt.Sprintf("the device has responder resources for %d", d.MaxDestRdAtomic), at.MaxDestRdAtomic)
-	judge(rule.QPSATT004, hcaagent.KnowsPKey, at.PKey == 0 && d.PKeys > 0, int(at.PKeyIndex) < d.PKeys,
+	judge(rule.QPSATT004, qp.KnowsPKey, at.PKey == 0 && d.PKeys > 0, int(at.PKeyIndex) < d.PKeys,
 		fmt.Sprintf("the P_Key table has %d entries", d.PKeys), fmt.Sprintf("index %d", at.PKeyIndex))
-	judge(rule.QPSATT004, hcaagent.KnowsPort, true, at.Port > 0 && (d.Ports == 0 || at.Port <= d.Ports),
+	judge(rule.QPSATT004, qp.KnowsPort, true, at.Port > 0 && (d.Ports == 0 || at.Port <= d.Ports),
 		fmt.Sprintf("the device has ports 1 to %d", max(d.Ports, 1)), at.Port)
 }
 
@@ -198,25 +199,25 @@ func (a *Agent) queryQP(s *Source, e *hcaagent.Event) {
 	if q == nil || e.Failed {
 		return
 	}
-	if e.State == hcaagent.SQE {
+	if e.State == qp.SQE {
 		a.covered(rule.QPSTRN004)
 	}
 	a.stillAlive(q, e)
 	if q.known && q.reliable() && q.sq.failed != nil && (q.src.exact || q.sq.flushed != nil) {
 		a.covered(rule.QPSTRN004)
-		if e.State == hcaagent.RTS || e.State == hcaagent.SQD {
+		if e.State == qp.RTS || e.State == qp.SQD {
 			a.verb(q, rule.QPSTRN004, e, "ERR: a request of it failed", "state "+e.State.String())
 			return
 		}
 	}
-	if q.known && e.State == hcaagent.SQE && !hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE) {
+	if q.known && e.State == qp.SQE && !qp.DeviceTransition(q.typ, qp.RTS, qp.SQE) {
 		a.verb(q, rule.QPSTRN004, e, "ERR: a "+q.typ.String()+" queue pair has no SQE", "state SQE")
 		return
 	}
-	if q.known && e.State != q.state && !hcaagent.DeviceTransition(q.typ, q.state, e.State) {
+	if q.known && e.State != q.state && !qp.DeviceTransition(q.typ, q.state, e.State) {
 		a.verb(q, rule.QPSTRN001, e, "state "+q.state.String(), "state "+e.State.String())
 	}
-	if e.State == hcaagent.Err && q.failed == nil {
+	if e.State == qp.Err && q.failed == nil {
 		q.failed = e
 	}
 }

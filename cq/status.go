@@ -7,7 +7,9 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // statuses holds the completions of send requests against what the wire showed.
@@ -19,9 +21,9 @@ func (a *Agent) statuses(q *queuePair) {
 		}
 		c := w.done.Completion
 		switch q.typ {
-		case hcaagent.TypeUC:
+		case qp.TypeUC:
 			a.unreliable(q, w)
-		case hcaagent.TypeUD:
+		case qp.TypeUD:
 			a.datagramStatus(q, w)
 		}
 		if c.Status == hcaagent.Success {
@@ -101,7 +103,7 @@ func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 	c, r := w.done.Completion, w.req()
 	a.invalidatedEarly(q, w)
 	a.covered(rule.CPLOPC001)
-	if want := r.Op.Done(); c.Op != want {
+	if want := hcaagent.Done(r.Op); c.Op != want {
 		a.verb(q, rule.CPLOPC001, w.done, "a completion of "+want.String(), c.Op.String())
 	}
 	if n, ok := fetched(w); ok {
@@ -165,9 +167,9 @@ func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 // fetched returns how many bytes a request brings into memory.
 func fetched(w *work) (uint32, bool) {
 	switch w.req().Op {
-	case hcaagent.OpRead:
+	case wqe.OpRead:
 		return w.length, true
-	case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd:
+	case wqe.OpCmpSwap, wqe.OpFetchAdd:
 		return 8, true
 	}
 	return 0, false
@@ -182,9 +184,9 @@ func (a *Agent) fetchedData(q *queuePair, w *work) {
 	a.covered(rule.CPLMEM001)
 	got, same := m.read.crc, false
 	switch w.req().Op {
-	case hcaagent.OpRead:
+	case wqe.OpRead:
 		same = got == w.done.Sum
-	case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd:
+	case wqe.OpCmpSwap, wqe.OpFetchAdd:
 		var b [8]byte
 		binary.LittleEndian.PutUint64(b[:], m.read.orig)
 		same = sum(b[:]) == w.done.Sum

@@ -5,6 +5,7 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
@@ -71,11 +72,11 @@ func (a *Agent) late(q *queuePair, m *message, t *taken) {
 
 // granted judges the key of a UC WRITE whose immediate data was delivered.
 func (a *Agent) granted(q *queuePair, m *message, t *taken) {
-	if q.typ != hcaagent.TypeUC || wqe.OpOf(m.op.Fn()) != wqe.Write || m.dma == 0 {
+	if q.typ != qp.TypeUC || wqe.OpOf(m.op.Fn()) != wqe.Write || m.dma == 0 {
 		return
 	}
 	why, sure := q.src.refusal(m, nil)
-	if q.attr.Has(hcaagent.KnowsAccess) && q.permits&hcaagent.RemoteWrite == 0 {
+	if q.attr.Has(qp.KnowsAccess) && q.permits&wqe.RemoteWrite == 0 {
 		why, sure = "the queue pair does not permit it", true
 	}
 	if !sure || !q.complete() && q.src.regions[m.rkey] == nil {
@@ -93,7 +94,7 @@ func (a *Agent) granted(q *queuePair, m *message, t *taken) {
 // keyless judges that a UC WRITE of no bytes is not dropped for its key: its immediate data takes the receive request that t is of, which the
 // message n has taken instead.
 func (a *Agent) keyless(q *queuePair, list []*message, used []bool, n int, t *taken) {
-	if q.typ != hcaagent.TypeUC || q.recvs.shared || !q.sees(a) || q.attr.Has(hcaagent.KnowsAccess) && q.permits&hcaagent.RemoteWrite == 0 {
+	if q.typ != qp.TypeUC || q.recvs.shared || !q.sees(a) || q.attr.Has(qp.KnowsAccess) && q.permits&wqe.RemoteWrite == 0 {
 		return
 	}
 	last := n
@@ -122,7 +123,7 @@ func (a *Agent) keyless(q *queuePair, list []*message, used []bool, n int, t *ta
 
 // overtook judges a UC message that completes after one which arrived later. Both must be the only ones that their completions fit.
 func (a *Agent) overtook(q *queuePair, list []*message, m *message, t *taken) {
-	if q.typ != hcaagent.TypeUC || !a.near(q.addr()) || a.Lossy {
+	if q.typ != qp.TypeUC || !a.near(q.addr()) || a.Lossy {
 		return
 	}
 	a.covered(rule.UCCPL002)
@@ -184,7 +185,7 @@ func (q *queuePair) interrupted() (list []pieces) {
 
 // broken judges a UC completion that fits a message of which packets are missing.
 func (a *Agent) broken(q *queuePair, t *taken) bool {
-	if q.typ != hcaagent.TypeUC {
+	if q.typ != qp.TypeUC {
 		return false
 	}
 	c := t.event.Completion
@@ -253,7 +254,7 @@ func (q *queuePair) dropped(room uint64) (v verdict, ok bool) {
 		}
 		return v, true
 	}
-	if q.typ != hcaagent.TypeUC {
+	if q.typ != qp.TypeUC {
 		return v, false
 	}
 	for i := range q.in.msgs {
@@ -266,7 +267,7 @@ func (q *queuePair) dropped(room uint64) (v verdict, ok bool) {
 
 // coverDrops counts the messages that are to be dropped.
 func (a *Agent) coverDrops(q *queuePair) {
-	if q.typ == hcaagent.TypeUC {
+	if q.typ == qp.TypeUC {
 		for _, p := range q.interrupted() {
 			if p.headless {
 				a.covered(rule.UCPSN004)

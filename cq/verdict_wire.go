@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
@@ -59,7 +60,7 @@ func (s *stream) ends(at where) bool {
 // silence judges that a queue pair in error sends nothing.
 func (a *Agent) silence(q *queuePair, id rule.ID, e *hcaagent.Event, expected string) {
 	c := &q.src.clock
-	if e == nil || !c.trust || id == rule.QPSERR001 && hcaagent.DeviceTransition(q.typ, hcaagent.RTS, hcaagent.SQE) {
+	if e == nil || !c.trust || id == rule.QPSERR001 && qp.DeviceTransition(q.typ, qp.RTS, qp.SQE) {
 		return
 	}
 	a.covered(id)

@@ -5,6 +5,7 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // memoryWindow is a memory window.
@@ -46,7 +47,7 @@ func (s *Source) free(rkey uint32) {
 }
 
 // bound judges that a window was bound.
-func (a *Agent) bound(q *queuePair, e *hcaagent.Event, b *hcaagent.Bind) {
+func (a *Agent) bound(q *queuePair, e *hcaagent.Event, b *wqe.Bind) {
 	s := q.src
 	w, r := s.mws[b.MW], s.mrs[b.MR]
 	if b.MW == 0 || w == nil {
@@ -65,14 +66,14 @@ func (a *Agent) bound(q *queuePair, e *hcaagent.Event, b *hcaagent.Bind) {
 			a.verb(q, id, e, "MW_BIND_ERR or an immediate error: "+expected, actual)
 		}
 	}
-	judge(rule.CPLMW001, !two, b.Access&hcaagent.ZeroBased != 0, "a window of type 1 is not zero based", "it was bound zero based")
+	judge(rule.CPLMW001, !two, b.Access&wqe.ZeroBased != 0, "a window of type 1 is not zero based", "it was bound zero based")
 	judge(rule.CPLMW003, two && w.PD != 0 && q.made != nil && q.made.PD != 0, q.made != nil && w.PD != q.made.PD,
 		"window and queue pair belong to one protection domain", "a window of another one was bound")
 	judge(rule.CPLMW004, two, b.Length == 0, "a window of type 2 has a length", "it was bound to 0 bytes")
 	if r != nil {
-		judge(rule.CPLMW005, true, r.Access&hcaagent.BindWindow == 0, "the region does not permit windows", "one was bound to it")
-		const change = hcaagent.RemoteWrite | hcaagent.RemoteAtomic
-		judge(rule.CPLMW006, true, b.Access&change != 0 && r.Access&hcaagent.LocalWrite == 0,
+		judge(rule.CPLMW005, true, r.Access&wqe.BindWindow == 0, "the region does not permit windows", "one was bound to it")
+		const change = wqe.RemoteWrite | wqe.RemoteAtomic
+		judge(rule.CPLMW006, true, b.Access&change != 0 && r.Access&wqe.LocalWrite == 0,
 			"a window that lets peers write needs a region that lets the consumer", "it was bound to another one")
 		judge(rule.CPLMW007, b.Length > 0, b.VA < r.VA || b.Length > r.Length || b.VA-r.VA > r.Length-b.Length,
 			fmt.Sprintf("%d bytes from %#x are not inside the region", b.Length, b.VA), "the window was bound")

@@ -6,22 +6,24 @@ import (
 	"slices"
 
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // sharedTaken holds the receive completions of an XRC target against the shared receive queues that its messages name.
 func (a *Agent) sharedTaken(q *queuePair) {
-	if q.typ != hcaagent.TypeXRCTarget || !q.known || !q.src.exact || !q.in.anchor || q.made == nil {
+	if q.typ != qp.TypeXRCTarget || !q.known || !q.src.exact || !q.in.anchor || q.made == nil {
 		return
 	}
 	list, sure := q.consumers()
 	done := q.successes()
 	for i, m := range list[:sure] {
-		named := q.src.shared[hcaagent.SRQ(m.srq)]
+		named := q.src.shared[wqe.SRQ(m.srq)]
 		at, acked := q.in.ackOf(m.last())
 		a.covered(rule.XRCSRQ001)
 		v := verdict{rule: rule.XRCSRQ001, class: rule.Violation, role: rule.Responder, at: m.end}
-		domain, made := q.src.queues[hcaagent.SRQ(m.srq)]
+		domain, made := q.src.queues[wqe.SRQ(m.srq)]
 		why := ""
 		switch {
 		case !made && named == nil:
@@ -55,7 +57,7 @@ func (a *Agent) sharedTaken(q *queuePair) {
 
 // sharedWith are the shared receive queues to which a request with an ID was posted, where q is an XRC target.
 func (q *queuePair) sharedWith(id uint64) (list []*receives) {
-	if q.typ != hcaagent.TypeXRCTarget || !q.src.exact {
+	if q.typ != qp.TypeXRCTarget || !q.src.exact {
 		return nil
 	}
 	for _, r := range q.src.shared {
@@ -69,7 +71,7 @@ func (q *queuePair) sharedWith(id uint64) (list []*receives) {
 // openReceive returns the oldest receive request with an ID that is not completed, or nil: for an XRC target, where it is certain in which
 // shared receive queue it was.
 func (q *queuePair) openReceive(id uint64) *receive {
-	if q.typ != hcaagent.TypeXRCTarget {
+	if q.typ != qp.TypeXRCTarget {
 		return q.recvs.open(id)
 	}
 	if list := q.sharedWith(id); len(list) == 1 {

@@ -1,6 +1,10 @@
 package hcaagent
 
-import "strconv"
+import (
+	"strconv"
+
+	"ibwitness/wqe"
+)
 
 // Status is the status of a completion (section 11.6.2, table T16).
 type Status uint8
@@ -75,13 +79,13 @@ func (o CompletionOp) String() string {
 }
 
 var doneOps = [...]CompletionOp{
-	OpSend: DoneSend, OpSendImm: DoneSend, OpSendInv: DoneSend, OpWrite: DoneWrite, OpWriteImm: DoneWrite, OpRead: DoneRead,
-	OpCmpSwap: DoneCmpSwap, OpFetchAdd: DoneFetchAdd, OpLocalInv: DoneLocalInv, OpBindMW: DoneBindMW, OpFlush: DoneFlush,
-	OpAtomicWrite: DoneAtomicWrite,
+	wqe.OpSend: DoneSend, wqe.OpSendImm: DoneSend, wqe.OpSendInv: DoneSend, wqe.OpWrite: DoneWrite, wqe.OpWriteImm: DoneWrite, wqe.OpRead: DoneRead,
+	wqe.OpCmpSwap: DoneCmpSwap, wqe.OpFetchAdd: DoneFetchAdd, wqe.OpLocalInv: DoneLocalInv, wqe.OpBindMW: DoneBindMW, wqe.OpFlush: DoneFlush,
+	wqe.OpAtomicWrite: DoneAtomicWrite,
 }
 
 // Done returns what the completion of a send request reports as done.
-func (o SendOp) Done() CompletionOp {
+func Done(o wqe.SendOp) CompletionOp {
 	if int(o) < len(doneOps) {
 		return doneOps[o]
 	}
@@ -101,7 +105,7 @@ const (
 // Completion is one completion queue element. On any status but Success only ID, Status and QP are valid (rule CPL-STS-015).
 type Completion struct {
 	ID      uint64
-	QP      QP
+	QP      wqe.QP
 	Status  Status
 	Op      CompletionOp
 	Flags   CompletionFlags

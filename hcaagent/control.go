@@ -1,13 +1,17 @@
+// Package hcaagent is the one interface that hides everything specific to a device: a control half that drives a channel
+// adapter and a query half that observes it, in the terms of the verbs (chapter 11). Each implementation has a folder of its own.
 package hcaagent
 
 import (
 	"context"
 
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // Control drives a device through its verbs (sections 11.2 to 11.4). Errors wrap ErrNotFound for objects that do not exist and ErrBusy for
-// those that others still refer to; they are a *TransitionError for an illegal transition and an *AccessError for memory that a key does not
+// those that others still refer to; they are a *qp.TransitionError for an illegal transition and an *AccessError for memory that a key does not
 // open. An immediate error changes nothing in the device (rule CPL-IMD-001). Every method may also return the error of the context.
 type Control interface {
 	QueuePairs
@@ -23,12 +27,12 @@ const MulticastQPN = 0xFFFFFF
 
 // NewQP is what a queue pair is created with (section 11.2.5.1).
 type NewQP struct {
-	Type            QPType
-	PD              PD
-	SendCQ, RecvCQ  CQ
-	SRQ             SRQ  // in place of a receive queue; 0: none
-	XRCD            XRCD // of an XRC target: its messages name shared receive queues of that domain
-	MaxSend         int  // work requests that the send queue holds
+	Type            qp.Type
+	PD              wqe.PD
+	SendCQ, RecvCQ  wqe.CQ
+	SRQ             wqe.SRQ  // in place of a receive queue; 0: none
+	XRCD            wqe.XRCD // of an XRC target: its messages name shared receive queues of that domain
+	MaxSend         int      // work requests that the send queue holds
 	MaxReceive      int
 	MaxSendSegments int // data segments of a send request
 	MaxRecvSegments int
@@ -38,16 +42,16 @@ type NewQP struct {
 
 // QueuePairs are the verbs of queue pairs.
 type QueuePairs interface {
-	CreateQP(ctx context.Context, qp NewQP) (QP, error)
+	CreateQP(ctx context.Context, q NewQP) (wqe.QP, error)
 	// ModifyQP sets the attributes that attr.Known names and does not change the state.
-	ModifyQP(ctx context.Context, qp QP, attr Attr) error
+	ModifyQP(ctx context.Context, q wqe.QP, attr qp.Attr) error
 	// TransitionQP brings the queue pair to another state, with the attributes that attr.Known names.
-	TransitionQP(ctx context.Context, qp QP, to State, attr Attr) error
+	TransitionQP(ctx context.Context, q wqe.QP, to qp.State, attr qp.Attr) error
 	// QueryQP returns all attributes of a queue pair, and its state.
-	QueryQP(ctx context.Context, qp QP) (Attr, State, error)
-	DestroyQP(ctx context.Context, qp QP) error
-	PostSend(ctx context.Context, qp QP, r SendRequest) error
-	PostReceive(ctx context.Context, qp QP, r ReceiveRequest) error
+	QueryQP(ctx context.Context, q wqe.QP) (qp.Attr, qp.State, error)
+	DestroyQP(ctx context.Context, q wqe.QP) error
+	PostSend(ctx context.Context, q wqe.QP, r wqe.SendRequest) error
+	PostReceive(ctx context.Context, q wqe.QP, r wqe.ReceiveRequest) error
 }
 
 // Arm says for which completion a queue is to tell of itself (section 11.4.2.2).
@@ -62,53 +66,53 @@ const (
 // CompletionQueues are the verbs of completion queues.
 type CompletionQueues interface {
 	// CreateCQ makes a queue of at least depth elements.
-	CreateCQ(ctx context.Context, depth int) (CQ, error)
+	CreateCQ(ctx context.Context, depth int) (wqe.CQ, error)
 	// ResizeCQ changes the depth; it fails where more completions wait than the new queue holds.
-	ResizeCQ(ctx context.Context, cq CQ, depth int) error
-	DestroyCQ(ctx context.Context, cq CQ) error
+	ResizeCQ(ctx context.Context, cq wqe.CQ, depth int) error
+	DestroyCQ(ctx context.Context, cq wqe.CQ) error
 	// Poll moves completions out of the queue into into, oldest first, and returns how many.
-	Poll(ctx context.Context, cq CQ, into []Completion) (int, error)
+	Poll(ctx context.Context, cq wqe.CQ, into []Completion) (int, error)
 	// RequestNotification arms the queue: one event for one request.
-	RequestNotification(ctx context.Context, cq CQ, arm Arm) error
+	RequestNotification(ctx context.Context, cq wqe.CQ, arm Arm) error
 }
 
 // SharedReceiveQueues are the verbs of shared receive queues (section 10.2.9).
 type SharedReceiveQueues interface {
-	CreateSRQ(ctx context.Context, pd PD, depth, segments int) (SRQ, error)
+	CreateSRQ(ctx context.Context, pd wqe.PD, depth, segments int) (wqe.SRQ, error)
 	// CreateXRCD makes a domain of XRC (annex A14), and CreateXRCSRQ a shared receive queue in it, which targets of the domain receive by.
-	CreateXRCD(ctx context.Context) (XRCD, error)
-	DestroyXRCD(ctx context.Context, domain XRCD) error
-	CreateXRCSRQ(ctx context.Context, pd PD, domain XRCD, depth, segments int) (SRQ, error)
+	CreateXRCD(ctx context.Context) (wqe.XRCD, error)
+	DestroyXRCD(ctx context.Context, domain wqe.XRCD) error
+	CreateXRCSRQ(ctx context.Context, pd wqe.PD, domain wqe.XRCD, depth, segments int) (wqe.SRQ, error)
 	// ModifySRQ arms the limit: one event when fewer than limit requests are left. 0 disarms it.
-	ModifySRQ(ctx context.Context, srq SRQ, limit int) error
-	DestroySRQ(ctx context.Context, srq SRQ) error
-	PostSharedReceive(ctx context.Context, srq SRQ, r ReceiveRequest) error
+	ModifySRQ(ctx context.Context, srq wqe.SRQ, limit int) error
+	DestroySRQ(ctx context.Context, srq wqe.SRQ) error
+	PostSharedReceive(ctx context.Context, srq wqe.SRQ, r wqe.ReceiveRequest) error
 }
 
 // NewMR is what a memory region is registered with (section 10.6.3).
 type NewMR struct {
-	PD     PD
+	PD     wqe.PD
 	VA     uint64
 	Length uint64 // bytes
-	Access Access
+	Access wqe.Access
 }
 
 // Regions are the verbs of protection domains, memory regions and memory windows. A window is bound by a send request, OpBindMW.
 type Regions interface {
-	CreatePD(ctx context.Context) (PD, error)
-	DestroyPD(ctx context.Context, pd PD) error
+	CreatePD(ctx context.Context) (wqe.PD, error)
+	DestroyPD(ctx context.Context, pd wqe.PD) error
 	// RegisterMR registers memory, which the device provides, and returns its L_Key and R_Key.
-	RegisterMR(ctx context.Context, mr NewMR) (id MR, lkey, rkey uint32, err error)
-	DeregisterMR(ctx context.Context, mr MR) error
+	RegisterMR(ctx context.Context, mr NewMR) (id wqe.MR, lkey, rkey uint32, err error)
+	DeregisterMR(ctx context.Context, mr wqe.MR) error
 	// AllocateMW makes an unbound window of type 1 or 2 and returns its R_Key.
-	AllocateMW(ctx context.Context, pd PD, windowType int) (id MW, rkey uint32, err error)
-	DeallocateMW(ctx context.Context, mw MW) error
+	AllocateMW(ctx context.Context, pd wqe.PD, windowType int) (id wqe.MW, rkey uint32, err error)
+	DeallocateMW(ctx context.Context, mw wqe.MW) error
 }
 
 // MulticastGroups are the verbs of multicast (section 10.5). A queue pair that is attached to a group cannot be destroyed (QPS-MC-001).
 type MulticastGroups interface {
-	AttachMulticast(ctx context.Context, qp QP, group packet.Addr) error
-	DetachMulticast(ctx context.Context, qp QP, group packet.Addr) error
+	AttachMulticast(ctx context.Context, q wqe.QP, group packet.Addr) error
+	DetachMulticast(ctx context.Context, q wqe.QP, group packet.Addr) error
 }
 
 // AddressVector says how datagrams reach a port (section 11.2.2.1).
@@ -122,8 +126,8 @@ type AddressVector struct {
 
 // AddressHandles are the verbs of address handles, which datagrams are sent by.
 type AddressHandles interface {
-	CreateAH(ctx context.Context, pd PD, v AddressVector) (AH, error)
-	ModifyAH(ctx context.Context, ah AH, v AddressVector) error
-	QueryAH(ctx context.Context, ah AH) (AddressVector, error)
-	DestroyAH(ctx context.Context, ah AH) error
+	CreateAH(ctx context.Context, pd wqe.PD, v AddressVector) (wqe.AH, error)
+	ModifyAH(ctx context.Context, ah wqe.AH, v AddressVector) error
+	QueryAH(ctx context.Context, ah wqe.AH) (AddressVector, error)
+	DestroyAH(ctx context.Context, ah wqe.AH) error
 }

@@ -1,6 +1,10 @@
 package hcaagent
 
-import "ibwitness/packet"
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
+)
 
 // EventKind is what an Event tells.
 type EventKind uint8
@@ -43,18 +47,18 @@ type Event struct {
 	Kind EventKind
 	// Failed says that the verb returned an immediate error: nothing has changed.
 	Failed bool
-	QP     QP // its Addr names the device for every kind
+	QP     wqe.QP // its Addr names the device for every kind
 	New    *NewQP
-	State  State
-	Attr   *Attr
+	State  qp.State
+	Attr   *qp.Attr
 
-	CQ      CQ
+	CQ      wqe.CQ
 	Depth   int // of a CQ, as the device made it, or SRQ
 	Arm     Arm
-	SRQ     SRQ
-	XRCD    XRCD // of an SRQ that is made; 0: none
-	Send    *SendRequest
-	Receive *ReceiveRequest
+	SRQ     wqe.SRQ
+	XRCD    wqe.XRCD // of an SRQ that is made; 0: none
+	Send    *wqe.SendRequest
+	Receive *wqe.ReceiveRequest
 	// Sum is the CRC-32 (IEEE) of the data of a send request when it was posted, or of what a completed receive, READ or atomic has put into
 	// memory, where Summed; that of a datagram without its GRH.
 	Sum        uint32
@@ -66,8 +70,8 @@ type Event struct {
 	Emptied bool
 	Region  *Region
 	Async   Async
-	AH      AH
-	PD      PD           // that an address handle belongs to
+	AH      wqe.AH
+	PD      wqe.PD       // that an address handle belongs to
 	Group   *packet.Addr // multicast
 	Device  *Device
 	// Anonymous says that it is not known which ID a send request was posted with.
@@ -103,13 +107,13 @@ type Device struct {
 
 // Region is a memory region or window, with its keys.
 type Region struct {
-	PD         PD
-	MR         MR // number of a region, or MW of a window, as BIND_MW names it; 0: not known
-	MW         MW
+	PD         wqe.PD
+	MR         wqe.MR // number of a region, or MW of a window, as BIND_MW names it; 0: not known
+	MW         wqe.MW
 	VA         uint64
 	Length     uint64
 	LKey, RKey uint32
-	Access     Access
+	Access     wqe.Access
 	Window     int // type of a memory window: 1 or 2; 0: a region
 }
 

@@ -1,8 +1,8 @@
-// Package qp is queue pairs: attributes, send queue, receive queue, and the pair of them that makes a connection.
+// Package qp is queue pairs: types, states and their transitions (table T7), attributes, send queue, receive queue, and the pair of
+// them that makes a connection.
 package qp
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -33,7 +33,7 @@ type QP struct {
 	OddShown bool
 	_        [8]byte
 	Sums     Sums
-	Attr     *hcaagent.Attr // what an HCA agent or the CM exchange said of it; nil: nothing
+	Attr     *Attr // what an HCA agent or the CM exchange said of it; nil: nothing
 	Flow     Flow
 	RQ       ReceiveQueue
 	SQ       SendQueue
@@ -46,10 +46,10 @@ const Many = 255
 func (q *QP) IsOdd() bool { return q.Flow.Odd|q.OddPath|q.OddSL|q.OddGRH != 0 }
 
 // Knows reports whether all of these attributes are known.
-func (q *QP) Knows(k hcaagent.Known) bool { return q.Attr != nil && q.Attr.Has(k) }
+func (q *QP) Knows(k Known) bool { return q.Attr != nil && q.Attr.Has(k) }
 
 // Told reports whether all of these attributes are known from the queue pair itself, and not only from CM.
-func (q *QP) Told(k hcaagent.Known) bool { return q.Knows(k) && q.Attr.ByCM&k == 0 }
+func (q *QP) Told(k Known) bool { return q.Knows(k) && q.Attr.ByCM&k == 0 }
 
 // SendQueue is the requester's half: the messages that it sent, and its PSNs.
 type SendQueue struct {

@@ -3,7 +3,6 @@ package verifier
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -146,7 +145,7 @@ func (v *Verifier) Source(c *qp.Pair, to int, p *packet.Packet, class rule.Class
 // sourceGID holds the source address of a packet against the GID that its QP sends from, by the word of its own side (rule ROC-V2-011).
 func (v *Verifier) sourceGID(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
-	if !end.Knows(hcaagent.KnowsSourceAddr) || !onIP(p.Encap, nil) {
+	if !end.Knows(qp.KnowsSourceAddr) || !onIP(p.Encap, nil) {
 		return
 	}
 	v.covered(rule.ROCV2011)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -144,7 +143,7 @@ var (
 		{name: "not sent yet", set: func(g *ground, p *packet.Packet) { p.PSN = g.q.Next }},
 		{name: "of no message", set: func(g *ground, p *packet.Packet) { g.q.Messages.Reset() }},
 		{name: "no credits agreed", set: func(g *ground, _ *packet.Packet) {
-			g.c.Ends[1].Attr = &hcaagent.Attr{Known: hcaagent.KnowsCredits}
+			g.c.Ends[1].Attr = &qp.Attr{Known: qp.KnowsCredits}
 		}},
 		{name: "credits", set: func(_ *ground, p *packet.Packet) { p.Syndrome = 3 }},
 		{name: "NAK", set: func(_ *ground, p *packet.Packet) { p.Syndrome = packet.NAKSequence }},
@@ -171,7 +170,7 @@ func TestExpectedDeclines(t *testing.T) {
 	open := func(first packet.Fn, dma uint32) func(*ground) {
 		return func(g *ground) { g.request(first, groundMTU, dma) }
 	}
-	attr := cause{name: "attributes", set: func(g *ground, _ *packet.Packet) { g.c.Ends[1].Attr = &hcaagent.Attr{} }}
+	attr := cause{name: "attributes", set: func(g *ground, _ *packet.Packet) { g.c.Ends[1].Attr = &qp.Attr{} }}
 	length := cause{name: "length", set: func(_ *ground, p *packet.Packet) { p.PayloadLen-- }}
 	empty := cause{name: "empty", set: func(_ *ground, p *packet.Packet) { p.PayloadLen = 0 }}
 	shut := cause{name: "no message open", set: func(g *ground, _ *packet.Packet) { g.q.Open = wqe.None }}

@@ -3,7 +3,6 @@ package verifier
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -74,14 +73,14 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	if p.TClass&3 == 0 && onIP(p.Encap, nil) {
 		end.Flow.Reported |= notECT(p)
 	}
-	if end.Knows(hcaagent.KnowsPKey) {
+	if end.Knows(qp.KnowsPKey) {
 		v.covered(rule.PKY004)
 		if p.PKey&0x7FFF != end.Attr.PKey&0x7FFF {
 			end.Flow.PKey = end.Attr.PKey // else CM gives the partition; the membership bit is the port's
 			v.pkey(c, from, p, rule.Violation)
 		}
 	}
-	if peer := &c.Ends[1-from]; peer.Knows(hcaagent.KnowsMaxDestRdAtomic) && peer.Attr.MaxDestRdAtomic == 0 {
+	if peer := &c.Ends[1-from]; peer.Knows(qp.KnowsMaxDestRdAtomic) && peer.Attr.MaxDestRdAtomic == 0 {
 		v.covered(rule.RCRDA003)
 	}
 	v.limited(c, from, p)
@@ -91,7 +90,7 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.PKY002)
 		if peer.PKey&0x7FFF != p.PKey&0x7FFF {
 			v.report(c, from, p, verdict{
-				rule: rule.PKY002, class: proven(c.Ends[1-from].Sums.Packets > 1 || c.Ends[1-from].Knows(hcaagent.KnowsPKey)), role: rule.Sender,
+				rule: rule.PKY002, class: proven(c.Ends[1-from].Sums.Packets > 1 || c.Ends[1-from].Knows(qp.KnowsPKey)), role: rule.Sender,
 				expected: fmt.Sprintf("the partition of the peer, P_Key 0x%04x", peer.PKey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 			})
 		}
@@ -111,7 +110,7 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	v.dscp(c, from, p)
 	v.sourceGID(c, from, p)
-	if end.Knows(hcaagent.KnowsHopLimit) && p.Has&(packet.HasIPv4|packet.HasIPv6) != 0 {
+	if end.Knows(qp.KnowsHopLimit) && p.Has&(packet.HasIPv4|packet.HasIPv6) != 0 {
 		v.covered(rule.ROCV2009)
 		if p.HopLmt != end.Attr.HopLimit {
 			v.report(c, from, p, verdict{
@@ -120,7 +119,7 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-	if end.Knows(hcaagent.KnowsGRH) && p.Has&packet.HasLRH != 0 {
+	if end.Knows(qp.KnowsGRH) && p.Has&packet.HasLRH != 0 {
 		v.covered(rule.NETGRH006)
 		if end.Attr.GRH != (p.Has&packet.HasGRH != 0) {
 			v.report(c, from, p, verdict{
@@ -129,12 +128,12 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-	if end.Knows(hcaagent.KnowsMigState) {
+	if end.Knows(qp.KnowsMigState) {
 		v.covered(rule.BTH013)
-		if p.MigReq != (end.Attr.MigState == hcaagent.Migrated) {
+		if p.MigReq != (end.Attr.MigState == qp.Migrated) {
 			v.report(c, from, p, verdict{
 				rule: rule.BTH013, class: rule.Violation, role: rule.Sender, own: true,
-				expected: fmt.Sprintf("M %t by the migration state", end.Attr.MigState == hcaagent.Migrated), actual: fmt.Sprintf("M %t", p.MigReq),
+				expected: fmt.Sprintf("M %t by the migration state", end.Attr.MigState == qp.Migrated), actual: fmt.Sprintf("M %t", p.MigReq),
 			})
 		}
 	}
@@ -143,7 +142,7 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 // dscp holds the DSCP of a packet against the address vector of its QP (rules ROC-V2-004, ROC-V2-013). It reports whether it did not match.
 func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 	end := &c.Ends[from]
-	if !end.Knows(hcaagent.KnowsTClass) || p.Has&(packet.HasIPv4|packet.HasIPv6) == 0 {
+	if !end.Knows(qp.KnowsTClass) || p.Has&(packet.HasIPv4|packet.HasIPv6) == 0 {
 		return false
 	}
 	id := rule.ROCV2013
@@ -158,7 +157,7 @@ func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 		rule: id, class: proven(c.Sees(from) && v.Untouched(p)), role: rule.Sender,
 		expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
 	}
-	if !end.Told(hcaagent.KnowsTClass) && end.Flow.TClass != end.Attr.TClass>>2 {
+	if !end.Told(qp.KnowsTClass) && end.Flow.TClass != end.Attr.TClass>>2 {
 		d.class, d.detail = rule.Unproven, "the traffic class is that of CM; an adapter may be configured to use another one"
 	}
 	v.report(c, from, p, d)
@@ -200,7 +199,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if f.PKey != p.PKey {
 		if p.PKey&0x7FFF != 0 {
-			v.pkey(c, from, p, proven(end.Knows(hcaagent.KnowsPKey) && f.PKey&0x7FFF != p.PKey&0x7FFF))
+			v.pkey(c, from, p, proven(end.Knows(qp.KnowsPKey) && f.PKey&0x7FFF != p.PKey&0x7FFF))
 		}
 		if f.Odd&15 < 15 {
 			f.Odd++
@@ -230,7 +229,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	if f.GRH != (p.Has&packet.HasGRH != 0) {
 		count(&end.OddGRH)
 		once(reportedGRH, verdict{
-			rule: rule.NETGRH006, class: proven(end.Knows(hcaagent.KnowsGRH)), expected: fmt.Sprintf("GRH %t as before", f.GRH), actual: fmt.Sprintf("GRH %t", !f.GRH),
+			rule: rule.NETGRH006, class: proven(end.Knows(qp.KnowsGRH)), expected: fmt.Sprintf("GRH %t as before", f.GRH), actual: fmt.Sprintf("GRH %t", !f.GRH),
 		})
 		return
 	}
@@ -299,7 +298,7 @@ func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
 	switch {
 	case p.Has&packet.HasLRH == 0 || f.Reported&reportedSL != 0:
 		return
-	case end.Knows(hcaagent.KnowsSL):
+	case end.Knows(qp.KnowsSL):
 		want, d.class, d.own = end.Attr.SL, rule.Violation, true
 		d.expected = fmt.Sprintf("SL %d of the address vector", want)
 	case f.SL != p.SL:

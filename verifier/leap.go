@@ -3,7 +3,6 @@ package verifier
 import (
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -54,7 +53,7 @@ func presumed(c *qp.Pair, from int) continuity {
 	switch {
 	case c.Closed:
 		return continuityUnknown
-	case c.Ends[from].Knows(hcaagent.KnowsSQPSN), q.Stray.Time-newest(c) < leapTime, q.Open != wqe.None && (q.Stray.Info().Middle || q.Stray.Info().Last):
+	case c.Ends[from].Knows(qp.KnowsSQPSN), q.Stray.Time-newest(c) < leapTime, q.Open != wqe.None && (q.Stray.Info().Middle || q.Stray.Info().Last):
 		return sameConnection
 	}
 	return continuityUnknown

@@ -3,7 +3,6 @@ package verifier
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -17,7 +16,7 @@ func (v *Verifier) rcCredits(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	n, limited := p.Syndrome.Credits()
-	if e := &c.Ends[from]; e.Knows(hcaagent.KnowsCredits) && !e.Attr.Credits {
+	if e := &c.Ends[from]; e.Knows(qp.KnowsCredits) && !e.Attr.Credits {
 		d := verdict{
 			rule: rule.RCCRD006, class: rule.Violation, role: rule.Responder,
 			expected: "credit code 31: connected without end-to-end flow control", actual: p.Syndrome.String(),

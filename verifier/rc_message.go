@@ -3,7 +3,6 @@ package verifier
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -244,7 +243,7 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 			want = "256, 512, 1024, 2048 or 4096 bytes"
 		} else {
 			bad, want = n != mtu, "exactly PMTU bytes"
-			if bad && c.Odd == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(hcaagent.KnowsPMTU) && !c.Ends[1].Knows(hcaagent.KnowsPMTU) &&
+			if bad && c.Odd == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(qp.KnowsPMTU) && !c.Ends[1].Knows(qp.KnowsPMTU) &&
 				(w == nil || !shown(&c.Ends[from].SQ, w.First, uint32(mtu))) {
 				v.learnPMTU(c, p, c.Odd) // the first was the odd one
 				bad = false

@@ -3,7 +3,6 @@ package verifier
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -102,7 +101,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		d.class = rule.Unproven // until a response after them agrees
 		d.detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
 	}
-	if d.class == rule.Violation && over < 0 && p.MSN|qp.MSNElse == q.FirstMSN && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) && c.Ends[from].Sums.Packets < alikeMost {
+	if d.class == rule.Violation && over < 0 && p.MSN|qp.MSNElse == q.FirstMSN && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets < alikeMost {
 		d.class, d.detail = rule.Unproven, "all MSNs since the capture began are the same: the requests may be retransmissions from before it"
 	}
 	if over > 0 && have.After(most) && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -257,7 +256,7 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-	if end.Knows(hcaagent.KnowsMinRNRTimer) {
+	if end.Knows(qp.KnowsMinRNRTimer) {
 		v.covered(rule.RCRSP019)
 		if have, least := packet.RNRTimer(p.Syndrome.Value()), packet.RNRTimer(end.Attr.MinRNRTimer); have < least {
 			v.report(c, from, p, verdict{

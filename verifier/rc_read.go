@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -340,7 +339,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 // before it: a retransmission of the READ in between is unlikely.
 func (v *Verifier) rcReadElse(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, goesOn bool) bool {
 	q, r, in := &c.Ends[1-from].SQ, &c.Ends[from].RQ, p.Info()
-	if w.First == q.First && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) && (in.Middle || in.Last) {
+	if w.First == q.First && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && (in.Middle || in.Last) {
 		return true
 	}
 	soon := goesOn && p.Time-r.LastTime < int64(inFlight) && (nextLeft(r, p) || !numbered(p) || w == q.Messages.Newest())

@@ -3,7 +3,6 @@ package verifier
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -264,14 +263,14 @@ func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			actual:   fmt.Sprintf("%d outstanding", q.RdOut),
 		})
 	}
-	if peer.Knows(hcaagent.KnowsMaxDestRdAtomic) {
+	if peer.Knows(qp.KnowsMaxDestRdAtomic) {
 		id := rule.RCRDA002
 		if peer.Attr.MaxDestRdAtomic == 0 {
 			id = rule.RCRDA003
 		}
 		limit(id, peer.Attr.MaxDestRdAtomic, "responder resources of the peer")
 	}
-	if end.Knows(hcaagent.KnowsMaxRdAtomic) && !(peer.Knows(hcaagent.KnowsMaxDestRdAtomic) && peer.Attr.MaxDestRdAtomic <= end.Attr.MaxRdAtomic) {
+	if end.Knows(qp.KnowsMaxRdAtomic) && !(peer.Knows(qp.KnowsMaxDestRdAtomic) && peer.Attr.MaxDestRdAtomic <= end.Attr.MaxRdAtomic) {
 		limit(rule.RCRDA001, end.Attr.MaxRdAtomic, "initiator depth")
 	}
 }
@@ -315,7 +314,7 @@ func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	v.covered(rule.RCCRD001)
 	ssn := (w.Ordinal + 1) & packet.PSNMask
 	over := packet.PSN(ssn).Diff(packet.PSN(limit & packet.PSNMask))
-	agreed := c.Ends[1-from].Knows(hcaagent.KnowsCredits) && c.Ends[1-from].Attr.Credits
+	agreed := c.Ends[1-from].Knows(qp.KnowsCredits) && c.Ends[1-from].Attr.Credits
 	if over == 1 {
 		v.covered(rule.RCCRD002)
 		if (in.First || in.Only || w.Op == wqe.Write) && p.AckReq {

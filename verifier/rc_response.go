@@ -1,7 +1,6 @@
 package verifier
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -31,7 +30,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if q.Stray != nil && v.leapKnown(c, 1-from, p) {
 		return
 	}
-	if (p.PSN == q.First || p.PSN.After(q.First) && p.Time-q.LastTime < int64(inFlight)) && !p.PSN.Add(1).Before(q.High) && !r.Answered && r.Nak == qp.NakNone && p.Syndrome == packet.NAKSequence && p.Opcode.Fn() == packet.Acknowledge && !c.Ends[1-from].Knows(hcaagent.KnowsSQPSN) {
+	if (p.PSN == q.First || p.PSN.After(q.First) && p.Time-q.LastTime < int64(inFlight)) && !p.PSN.Add(1).Before(q.High) && !r.Answered && r.Nak == qp.NakNone && p.Syndrome == packet.NAKSequence && p.Opcode.Fn() == packet.Acknowledge && !c.Ends[1-from].Knows(qp.KnowsSQPSN) {
 		v.rcOldNak(c, from, p)
 		return
 	}

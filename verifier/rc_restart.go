@@ -3,7 +3,6 @@ package verifier
 import (
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -20,7 +19,7 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		defer func() { l.HasBack = false }()
 	}
-	if asleep := slept(c, p) && !end.Knows(hcaagent.KnowsSQPSN); asleep || q.Recovery != nil && q.Recovery.Slept {
+	if asleep := slept(c, p) && !end.Knows(qp.KnowsSQPSN); asleep || q.Recovery != nil && q.Recovery.Slept {
 		q.Lost().Slept = asleep
 	}
 	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out needs no retransmission
@@ -62,7 +61,7 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		w, _ := q.Messages.Find(p.PSN)
 		rest := w != nil && w.Op == wqe.Read && r.NakPSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
 		v.rcBeforeNak(c, from, p, w)
-		if end.Knows(hcaagent.KnowsRetryCnt) {
+		if end.Knows(qp.KnowsRetryCnt) {
 			v.rcRetries(c, from, p, true)
 		}
 		passed := c.Sees(from) && (!p.PSN.After(q.Taken()) || answered(q, r.NakPSN, p.PSN)) // or has acknowledged what that asks for
@@ -291,12 +290,12 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	switch {
 	case impliedNAK(q, p) || q.AskedAt == 0 || unsettled(c, from):
-	case end.Knows(hcaagent.KnowsTimeout):
+	case end.Knows(qp.KnowsTimeout):
 		v.rcTimer(c, from, p)
 	default:
 		v.rcAnyTimer(c, from, p)
 	}
-	if end.Knows(hcaagent.KnowsRetryCnt) || c.Paired {
+	if end.Knows(qp.KnowsRetryCnt) || c.Paired {
 		v.rcRetries(c, from, p, false)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -51,7 +50,7 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 		v.doubtNak(c, from, p, &d)
 		v.report(c, from, p, d)
 	}
-	if end.Knows(hcaagent.KnowsRNRRetry) && end.Attr.RNRRetry < 7 {
+	if end.Knows(qp.KnowsRNRRetry) && end.Attr.RNRRetry < 7 {
 		v.covered(rule.RCRNR003)
 		if r.RNRs == end.Attr.RNRRetry+1 {
 			v.report(c, from, p, verdict{

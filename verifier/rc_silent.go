@@ -3,7 +3,6 @@ package verifier
 import (
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -36,7 +35,7 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) {
 func (v *Verifier) rcTimerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
 	q := &end.SQ
-	if !end.Knows(hcaagent.KnowsTimeout|hcaagent.KnowsRetryCnt) || end.Attr.Timeout == 0 || q.AskedAt == 0 || q.ToldSilent(q.AskedAt) || !c.Sees(from) {
+	if !end.Knows(qp.KnowsTimeout|qp.KnowsRetryCnt) || end.Attr.Timeout == 0 || q.AskedAt == 0 || q.ToldSilent(q.AskedAt) || !c.Sees(from) {
 		return
 	}
 	v.covered(rule.RCTMO004)
@@ -49,18 +48,18 @@ func (v *Verifier) rcTimerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now
 		return
 	}
 	life := v.life(c, from, since, most+quantum)
-	if life == hcaagent.Gone {
+	if life == qp.Gone {
 		return
 	}
 	q.Lost().Silent = q.AskedAt
 	p := v.newest(q)
 	told, detail := timeoutTold(end)
 	d := verdict{
-		rule: rule.RCTMO004, class: proven(told && life == hcaagent.Alive), role: rule.Requester,
+		rule: rule.RCTMO004, class: proven(told && life == qp.Alive), role: rule.Requester,
 		expected: "a retransmission within " + time.Duration(most).String() + ": PSN " + later(q.Una, oldest.First).String() + " is not acknowledged",
 		actual:   "none in " + time.Duration(now-since).String(), evidence: []uint64{frame(p.Frame, oldest.Frame)}, detail: detail,
 	}
-	if life != hcaagent.Alive {
+	if life != qp.Alive {
 		d.detail = goneMaybe
 	}
 	v.report(c, from, p, d)
@@ -86,21 +85,21 @@ func (v *Verifier) rcNoAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int
 		since = owed.Again - owed.Waited
 	}
 	since = max(since, r.LastTime)
-	if end.Knows(hcaagent.KnowsTimeout) && end.Attr.Timeout != 0 {
+	if end.Knows(qp.KnowsTimeout) && end.Attr.Timeout != 0 {
 		most = 4*int64(packet.Timeout(end.Attr.Timeout)) + quantum
 	}
 	if now <= since+most {
 		return
 	}
 	life := v.life(c, 1-from, since, most)
-	if life == hcaagent.Gone {
+	if life == qp.Gone {
 		return
 	}
 	q.Lost().Unanswered, r.Owed = q.Una|qp.Valid, nil
 	p := v.newest(q)
 	p.PSN, p.Opcode, p.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, frame(q.LastFrame, s.Frame)
 	d := verdict{
-		rule: rule.RCRSP005, class: proven(life == hcaagent.Alive), role: rule.Responder,
+		rule: rule.RCRSP005, class: proven(life == qp.Alive), role: rule.Responder,
 		expected: "a response: AckReq is set", actual: "none in " + time.Duration(now-since).String(),
 	}
 	if d.class == rule.Unproven {
@@ -140,17 +139,17 @@ func (v *Verifier) newest(q *qp.SendQueue) *packet.Packet {
 
 // life reports whether the queue pair of an end still existed, and was not in error, when a time was over that began at since and took most: it sent
 // something after that, and its host did not stop meanwhile; or its events show it.
-func (v *Verifier) life(c *qp.Pair, i int, since, most int64) hcaagent.Life {
+func (v *Verifier) life(c *qp.Pair, i int, since, most int64) qp.Life {
 	end := &c.Ends[i]
 	if v.LifeAt != nil && end.Numbered {
-		if life := v.LifeAt(end.Addr, end.Number, since+most); life != hcaagent.LifeUnknown {
+		if life := v.LifeAt(end.Addr, end.Number, since+most); life != qp.LifeUnknown {
 			return life
 		}
 	}
 	if c.Paired && max(end.SQ.LastTime, end.RQ.LastTime) > max(since, v.Stopped)+most {
-		return hcaagent.Alive
+		return qp.Alive
 	}
-	return hcaagent.LifeUnknown
+	return qp.LifeUnknown
 }
 
 func (v *Verifier) unheard(c *qp.Pair) bool { return v.Unheard != nil && v.Unheard(c) }

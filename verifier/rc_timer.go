@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -82,7 +81,7 @@ func (v *Verifier) anyTimer(c *qp.Pair, from int, p *packet.Packet) bool {
 
 // timeoutTold reports whether the ACK timeout is known from the queue pair itself, and what the doubt is where only CM says it.
 func timeoutTold(end *qp.QP) (bool, string) {
-	if end.Told(hcaagent.KnowsTimeout) {
+	if end.Told(qp.KnowsTimeout) {
 		return true, ""
 	}
 	return false, "the ACK timeout is that of the CM exchange: the application may have set another one"
@@ -97,7 +96,7 @@ func (v *Verifier) rcRetries(c *qp.Pair, from int, p *packet.Packet, asked bool)
 	end := &c.Ends[from]
 	q := &end.SQ
 	retries, unknown := mostRetries, true
-	if end.Knows(hcaagent.KnowsRetryCnt) {
+	if end.Knows(qp.KnowsRetryCnt) {
 		retries, unknown = uint16(end.Attr.RetryCnt), false
 	}
 	v.covered(rule.RCRTY001)

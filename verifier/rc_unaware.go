@@ -3,7 +3,6 @@ package verifier
 import (
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -48,7 +47,7 @@ func (v *Verifier) doubtNak(c *qp.Pair, from int, p *packet.Packet, d *verdict) 
 func (v *Verifier) unaware(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[1-from].RQ
 	just := p.Time-r.NakTime < uptake
-	still := quiet(c, from, r.NakTime) && (r.Nak != qp.NakRNR || c.Ends[from].Told(hcaagent.KnowsTimeout) || c.Ends[from].SQ.MayGoBack(p.Time, false))
+	still := quiet(c, from, r.NakTime) && (r.Nak != qp.NakRNR || c.Ends[from].Told(qp.KnowsTimeout) || c.Ends[from].SQ.MayGoBack(p.Time, false))
 	return (just || still) && v.mayGoBack(c, from, p)
 }
 
@@ -76,7 +75,7 @@ func (v *Verifier) hostPaused(c *qp.Pair, from int, p *packet.Packet, at int64) 
 // once more: no timer needs to run out for that.
 func (v *Verifier) rcTakesLater(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
-	if r.Nak != qp.NakSequence && r.Nak != qp.NakRNR || !c.Sees(from) || !c.Ends[from].Told(hcaagent.KnowsTimeout) || !v.unaware(c, from, p) {
+	if r.Nak != qp.NakSequence && r.Nak != qp.NakRNR || !c.Sees(from) || !c.Ends[from].Told(qp.KnowsTimeout) || !v.unaware(c, from, p) {
 		return
 	}
 	until := p.Time + uptake
@@ -93,8 +92,8 @@ func (v *Verifier) mayTimeOut(c *qp.Pair, from int, p *packet.Packet) bool {
 	if l := end.SQ.Recovery; l != nil && l.Timer != 0 {
 		least = min(least, time.Duration(l.Timer))
 	}
-	if end.Knows(hcaagent.KnowsTimeout) {
-		switch told, timeout := end.Told(hcaagent.KnowsTimeout), packet.Timeout(end.Attr.Timeout); {
+	if end.Knows(qp.KnowsTimeout) {
+		switch told, timeout := end.Told(qp.KnowsTimeout), packet.Timeout(end.Attr.Timeout); {
 		case told && end.Attr.Timeout == 0:
 			return false
 		case told:

@@ -1,7 +1,6 @@
 package verifier
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/wqe"
 )
@@ -33,7 +32,7 @@ func limited(c *qp.Pair, from int) (l qp.Limit) {
 	if a != nil || b != nil {
 		l |= qp.LimitedReads
 	}
-	if b != nil && b.Has(hcaagent.KnowsCredits) && !b.Credits {
+	if b != nil && b.Has(qp.KnowsCredits) && !b.Credits {
 		l |= qp.LimitedCredits
 	}
 	return l

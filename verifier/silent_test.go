@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
@@ -15,7 +15,7 @@ func TestSilentOnce(t *testing.T) {
 		g := newGround()
 		end := &g.c.Ends[0]
 		end.Near = near
-		end.Attr = &hcaagent.Attr{Known: hcaagent.KnowsTimeout | hcaagent.KnowsRetryCnt, Timeout: 10, RetryCnt: 3}
+		end.Attr = &qp.Attr{Known: qp.KnowsTimeout | qp.KnowsRetryCnt, Timeout: 10, RetryCnt: 3}
 		ask := func(now time.Duration) {
 			p := at(g.packet(packet.SendOnly, g.q.Next, 8), now)
 			p.AckReq = true

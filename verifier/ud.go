@@ -3,7 +3,6 @@ package verifier
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -23,7 +22,7 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 	case p.MAC != [6]byte{}:
 		v.groupMAC(c, from, p)
 	}
-	if peer.Knows(hcaagent.KnowsQKey) && p.DestQP != packet.PSNMask {
+	if peer.Knows(qp.KnowsQKey) && p.DestQP != packet.PSNMask {
 		v.covered(rule.UDQKEY001)
 		if p.QKey != peer.Attr.QKey {
 			v.report(c, from, p, verdict{
@@ -32,7 +31,7 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-	if end.Knows(hcaagent.KnowsPMTU) {
+	if end.Knows(qp.KnowsPMTU) {
 		v.covered(rule.UDLEN001)
 		if p.PayloadLen > int(end.Attr.PMTU) && p.PayloadLen <= 4096 {
 			v.report(c, from, p, verdict{
@@ -42,7 +41,7 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	privileged := false
-	if end.Knows(hcaagent.KnowsQKey) && end.Attr.QKey>>31 == 0 && p.DestQP != 1 {
+	if end.Knows(qp.KnowsQKey) && end.Attr.QKey>>31 == 0 && p.DestQP != 1 {
 		v.covered(rule.PKY012)
 		if privileged = p.QKey>>31 != 0; privileged {
 			v.report(c, from, p, verdict{
@@ -66,7 +65,7 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 		v.covered(rule.UDQKEY001)
-		if f.Known() && f.QKey != p.QKey && !peer.Knows(hcaagent.KnowsQKey) && !privileged {
+		if f.Known() && f.QKey != p.QKey && !peer.Knows(qp.KnowsQKey) && !privileged {
 			v.oddQKey(c, from, p)
 		}
 		if !f.Known() {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -82,7 +81,7 @@ func (v *Verifier) pkeyTable(c *qp.Pair, from int, p *packet.Packet, block []byt
 
 // foreign notes a request with the P_Key of another partition, so that its responder drops it.
 func (v *Verifier) foreign(c *qp.Pair, from int, p *packet.Packet) {
-	if q := &c.Ends[from].SQ; p.Info().Request && c.Reliable() && c.Ends[1-from].Knows(hcaagent.KnowsPKey) {
+	if q := &c.Ends[from].SQ; p.Info().Request && c.Reliable() && c.Ends[1-from].Knows(qp.KnowsPKey) {
 		q.Foreign, q.Usual = uint32(p.PSN)|qp.BrokenSet, false
 	}
 }

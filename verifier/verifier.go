@@ -8,7 +8,6 @@ package verifier
 import (
 	"strings"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -27,7 +26,7 @@ type Verifier struct {
 	// Unheard, where not nil, reports whether nothing has come that may answer the requests of a connection whose responses are not known.
 	Unheard func(*qp.Pair) bool
 	// LifeAt, where not nil, reports whether a queue pair existed at a time and was not in error, as its events show.
-	LifeAt func(a packet.Addr, qpn uint32, at int64) hcaagent.Life
+	LifeAt func(a packet.Addr, qpn uint32, at int64) qp.Life
 	// Stopped is when the capture last went on after a pause: the host of the tap may have been stopped.
 	Stopped int64
 	// Marks returns where the marks of packets from one address to another are kept.

@@ -1,4 +1,4 @@
-// Package wqe is the work queue elements: messages as they were posted, or as the wire shows that they must have been.
+// Package wqe is work requests and work queue elements: messages as they were posted, or as the wire shows that they must have been.
 package wqe
 
 import "ibwitness/packet"

@@ -6,6 +6,8 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // or returns *p, or zero where p is nil.
@@ -22,7 +24,7 @@ func (l *line) event() (e hcaagent.Event, err error) {
 	if l.T == nil && e.Kind != hcaagent.EvDevice {
 		return e, missing("t")
 	}
-	e.QP.QPN, e.CQ, e.SRQ = or(l.QPN), hcaagent.CQ(or(l.CQ)), hcaagent.SRQ(or(l.SRQ))
+	e.QP.QPN, e.CQ, e.SRQ = or(l.QPN), wqe.CQ(or(l.CQ)), wqe.SRQ(or(l.SRQ))
 	if l.CRC != nil {
 		e.Sum, e.Summed = *l.CRC, true
 	}
@@ -39,17 +41,17 @@ func (l *line) event() (e hcaagent.Event, err error) {
 	case hcaagent.EvModifyQP:
 		err = l.modify(&e)
 	case hcaagent.EvQueryQP:
-		if l.State == nil || hcaagent.State(*l.State) > hcaagent.Err {
+		if l.State == nil || qp.State(*l.State) > qp.Err {
 			return e, fmt.Errorf(`"state" is a number from 0 (RESET) to 6 (ERR)`)
 		}
-		e.State = hcaagent.State(*l.State)
+		e.State = qp.State(*l.State)
 		e.Attr, err = l.attr()
 	case hcaagent.EvCreateCQ, hcaagent.EvCreateSRQ, hcaagent.EvResizeCQ:
-		e.Depth, e.XRCD = or(l.Depth), hcaagent.XRCD(or(l.XRCD))
+		e.Depth, e.XRCD = or(l.Depth), wqe.XRCD(or(l.XRCD))
 	case hcaagent.EvModifySRQ:
 		e.Depth = or(l.Limit)
 	case hcaagent.EvCreateAH, hcaagent.EvModifyAH, hcaagent.EvDestroyAH:
-		e.AH, e.PD = hcaagent.AH(or(l.AH)), hcaagent.PD(or(l.PD))
+		e.AH, e.PD = wqe.AH(or(l.AH)), wqe.PD(or(l.PD))
 		if l.DGID != nil {
 			v := hcaagent.AddressVector{SL: or(l.SL), TClass: or(l.TClass), HopLimit: or(l.HopLimit), GRH: or(l.GRH) != 0}
 			if v.Dest, err = address(*l.DGID); err == nil {
@@ -66,7 +68,7 @@ func (l *line) event() (e hcaagent.Event, err error) {
 		e.Device = &hcaagent.Device{MaxRdAtomic: or(l.DeviceRd), MaxDestRdAtomic: or(l.DeviceDestRd), PKeys: or(l.PKeys), Ports: or(l.Ports)}
 	case hcaagent.EvRegisterMR, hcaagent.EvDeregisterMR, hcaagent.EvAllocateMW, hcaagent.EvDeallocateMW:
 		e.Region = &hcaagent.Region{
-			PD: hcaagent.PD(or(l.PD)), MR: hcaagent.MR(or(l.RegionOf)), MW: hcaagent.MW(or(l.WindowOf)),
+			PD: wqe.PD(or(l.PD)), MR: wqe.MR(or(l.RegionOf)), MW: wqe.MW(or(l.WindowOf)),
 			VA: or(l.Addr), Length: or(l.Length), LKey: or(l.LKey), RKey: or(l.RKey), Access: accessBits.read(or(l.Access)),
 		}
 		if n, ok := l.Type.(float64); ok {
@@ -78,7 +80,7 @@ func (l *line) event() (e hcaagent.Event, err error) {
 		if l.QPN == nil && l.SRQ == nil {
 			return e, missing("qpn")
 		}
-		e.Receive = &hcaagent.ReceiveRequest{ID: or(l.WRID), Segments: l.segments()}
+		e.Receive = &wqe.ReceiveRequest{ID: or(l.WRID), Segments: l.segments()}
 		if l.WRID == nil {
 			err = missing("wr_id")
 		}
@@ -112,8 +114,8 @@ func (l *line) newQP() (*hcaagent.NewQP, error) {
 		return nil, fmt.Errorf(`"type" is %v: give rc, uc, ud, xrc_ini, xrc_tgt, smi, gsi or raw`, l.Type)
 	}
 	return &hcaagent.NewQP{
-		Type: t, PD: hcaagent.PD(or(l.PD)), SendCQ: hcaagent.CQ(or(l.SendCQ)), RecvCQ: hcaagent.CQ(or(l.RecvCQ)), SRQ: hcaagent.SRQ(or(l.SRQ)),
-		XRCD: hcaagent.XRCD(or(l.XRCD)), MaxSend: or(l.MaxSendWR), MaxReceive: or(l.MaxRecvWR), MaxSendSegments: or(l.MaxSendSGE), MaxRecvSegments: or(l.MaxRecvSGE),
+		Type: t, PD: wqe.PD(or(l.PD)), SendCQ: wqe.CQ(or(l.SendCQ)), RecvCQ: wqe.CQ(or(l.RecvCQ)), SRQ: wqe.SRQ(or(l.SRQ)),
+		XRCD: wqe.XRCD(or(l.XRCD)), MaxSend: or(l.MaxSendWR), MaxReceive: or(l.MaxRecvWR), MaxSendSegments: or(l.MaxSendSGE), MaxRecvSegments: or(l.MaxRecvSGE),
 		MaxInline: or(l.MaxInline), SignalAll: or(l.SigAll) != 0,
 	}, nil
 }
@@ -129,41 +131,41 @@ func (l *line) modify(e *hcaagent.Event) (err error) {
 }
 
 // attr is the attributes that a line gives.
-func (l *line) attr() (*hcaagent.Attr, error) {
-	a := &hcaagent.Attr{
+func (l *line) attr() (*qp.Attr, error) {
+	a := &qp.Attr{
 		PMTU: or(l.PathMTU), SQPSN: packet.PSN(or(l.SQPSN)), RQPSN: packet.PSN(or(l.RQPSN)), DestQPN: or(l.DestQPN), Timeout: or(l.Timeout),
 		RetryCnt: or(l.RetryCnt), RNRRetry: or(l.RNRRetry), MinRNRTimer: or(l.MinRNRTimer), MaxRdAtomic: or(l.MaxRd),
 		MaxDestRdAtomic: or(l.MaxDestRd), PKey: or(l.PKey), PKeyIndex: or(l.PKeyIndex), QKey: or(l.QKey), Access: accessBits.read(or(l.QPAccess)),
-		MigState: hcaagent.MigState(or(l.MigState)), TClass: or(l.TClass), HopLimit: or(l.HopLimit), SL: or(l.SL), Port: or(l.Port),
-		CurState: hcaagent.State(or(l.CurState)), RateLimit: or(l.RateLimit), SQDNotify: or(l.SQDNotify) != 0,
+		MigState: qp.MigState(or(l.MigState)), TClass: or(l.TClass), HopLimit: or(l.HopLimit), SL: or(l.SL), Port: or(l.Port),
+		CurState: qp.State(or(l.CurState)), RateLimit: or(l.RateLimit), SQDNotify: or(l.SQDNotify) != 0,
 	}
 	for _, k := range [...]struct {
 		given bool
-		known hcaagent.Known
+		known qp.Known
 	}{
-		{l.PathMTU != nil, hcaagent.KnowsPMTU},
-		{l.SQPSN != nil, hcaagent.KnowsSQPSN},
-		{l.RQPSN != nil, hcaagent.KnowsRQPSN},
-		{l.DestQPN != nil, hcaagent.KnowsDestQPN},
-		{l.DGID != nil, hcaagent.KnowsDestAddr},
-		{l.Timeout != nil, hcaagent.KnowsTimeout},
-		{l.RetryCnt != nil, hcaagent.KnowsRetryCnt},
-		{l.RNRRetry != nil, hcaagent.KnowsRNRRetry},
-		{l.MinRNRTimer != nil, hcaagent.KnowsMinRNRTimer},
-		{l.MaxRd != nil, hcaagent.KnowsMaxRdAtomic},
-		{l.MaxDestRd != nil, hcaagent.KnowsMaxDestRdAtomic},
-		{l.PKeyIndex != nil || l.PKey != nil, hcaagent.KnowsPKey},
-		{l.QKey != nil, hcaagent.KnowsQKey},
-		{l.QPAccess != nil, hcaagent.KnowsAccess},
-		{l.MigState != nil, hcaagent.KnowsMigState},
-		{l.TClass != nil, hcaagent.KnowsTClass},
-		{l.HopLimit != nil, hcaagent.KnowsHopLimit},
-		{l.SL != nil, hcaagent.KnowsSL},
-		{l.Port != nil, hcaagent.KnowsPort},
-		{l.CurState != nil, hcaagent.KnowsCurState},
-		{l.AltDGID != nil, hcaagent.KnowsAltPath},
-		{l.RateLimit != nil, hcaagent.KnowsRateLimit},
-		{l.SQDNotify != nil, hcaagent.KnowsSQDNotify},
+		{l.PathMTU != nil, qp.KnowsPMTU},
+		{l.SQPSN != nil, qp.KnowsSQPSN},
+		{l.RQPSN != nil, qp.KnowsRQPSN},
+		{l.DestQPN != nil, qp.KnowsDestQPN},
+		{l.DGID != nil, qp.KnowsDestAddr},
+		{l.Timeout != nil, qp.KnowsTimeout},
+		{l.RetryCnt != nil, qp.KnowsRetryCnt},
+		{l.RNRRetry != nil, qp.KnowsRNRRetry},
+		{l.MinRNRTimer != nil, qp.KnowsMinRNRTimer},
+		{l.MaxRd != nil, qp.KnowsMaxRdAtomic},
+		{l.MaxDestRd != nil, qp.KnowsMaxDestRdAtomic},
+		{l.PKeyIndex != nil || l.PKey != nil, qp.KnowsPKey},
+		{l.QKey != nil, qp.KnowsQKey},
+		{l.QPAccess != nil, qp.KnowsAccess},
+		{l.MigState != nil, qp.KnowsMigState},
+		{l.TClass != nil, qp.KnowsTClass},
+		{l.HopLimit != nil, qp.KnowsHopLimit},
+		{l.SL != nil, qp.KnowsSL},
+		{l.Port != nil, qp.KnowsPort},
+		{l.CurState != nil, qp.KnowsCurState},
+		{l.AltDGID != nil, qp.KnowsAltPath},
+		{l.RateLimit != nil, qp.KnowsRateLimit},
+		{l.SQDNotify != nil, qp.KnowsSQDNotify},
 	} {
 		if k.given {
 			a.Known |= k.known
@@ -182,23 +184,23 @@ func (l *line) attr() (*hcaagent.Attr, error) {
 }
 
 // segments are the scatter or gather list of a line: "sge", or one element by "laddr", "length" and "lkey".
-func (l *line) segments() (list []hcaagent.Segment) {
+func (l *line) segments() (list []wqe.Segment) {
 	for _, s := range l.SGE {
-		list = append(list, hcaagent.Segment{VA: s.Addr, Length: s.Length, LKey: s.LKey})
+		list = append(list, wqe.Segment{VA: s.Addr, Length: s.Length, LKey: s.LKey})
 	}
 	if list == nil && l.Length != nil {
-		list = []hcaagent.Segment{{VA: or(l.LAddr), Length: uint32(*l.Length), LKey: or(l.LKey)}}
+		list = []wqe.Segment{{VA: or(l.LAddr), Length: uint32(*l.Length), LKey: or(l.LKey)}}
 	}
 	return list
 }
 
 func (l *line) send(e *hcaagent.Event) error {
-	r := &hcaagent.SendRequest{ID: or(l.WRID), Flags: sendBits.read(or(l.Flags))}
+	r := &wqe.SendRequest{ID: or(l.WRID), Flags: sendBits.read(or(l.Flags))}
 	e.Send, e.Anonymous = r, l.WRID == nil
 	if l.Ev == "bind_mw" || or(l.Opcode) == "BIND_MW" {
-		r.Op, r.Flags = hcaagent.OpBindMW, r.Flags|hcaagent.Signaled
-		r.Window = &hcaagent.Bind{
-			MW: hcaagent.MW(or(l.WindowOf)), MR: hcaagent.MR(or(l.RegionOf)), RKey: or(l.RKey), VA: or(l.Addr), Length: or(l.Length),
+		r.Op, r.Flags = wqe.OpBindMW, r.Flags|wqe.Signaled
+		r.Window = &wqe.Bind{
+			MW: wqe.MW(or(l.WindowOf)), MR: wqe.MR(or(l.RegionOf)), RKey: or(l.RKey), VA: or(l.Addr), Length: or(l.Length),
 			Access: accessBits.read(or(l.Access)),
 		}
 		return nil
@@ -211,18 +213,18 @@ func (l *line) send(e *hcaagent.Event) error {
 		return missing("wr_id")
 	}
 	r.Op, r.Segments, r.RemoteVA, r.RKey, r.Imm = op, l.segments(), or(l.RAddr), or(l.RKey), or(l.Imm)
-	r.QKey, r.Dest.QPN, r.AH, r.XRCSRQ = or(l.QKey), or(l.DQPN), hcaagent.AH(or(l.AH)), or(l.XRCSRQ)
+	r.QKey, r.Dest.QPN, r.AH, r.XRCSRQ = or(l.QKey), or(l.DQPN), wqe.AH(or(l.AH)), or(l.XRCSRQ)
 	r.Compare, r.SwapAdd = or(l.CompAdd), or(l.Swap)
 	switch op {
-	case hcaagent.OpSendInv, hcaagent.OpLocalInv:
+	case wqe.OpSendInv, wqe.OpLocalInv:
 		r.InvKey = r.RKey
 		if l.InvKey != nil {
 			r.InvKey = *l.InvKey
 		}
-	case hcaagent.OpFetchAdd:
+	case wqe.OpFetchAdd:
 		r.Compare, r.SwapAdd = 0, or(l.CompAdd)
-	case hcaagent.OpFlush:
-		r.Flush = hcaagent.Flush{Length: uint32(or(l.Length)), Placement: or(l.Place), Whole: or(l.Whole) != 0}
+	case wqe.OpFlush:
+		r.Flush = wqe.FlushRequest{Length: uint32(or(l.Length)), Placement: or(l.Place), Whole: or(l.Whole) != 0}
 		r.Segments = nil
 	}
 	if l.DGID != nil {
@@ -232,7 +234,7 @@ func (l *line) send(e *hcaagent.Event) error {
 		}
 	}
 	// Of what a READ or an atomic fetches nothing is known when it is posted.
-	if op == hcaagent.OpRead || op == hcaagent.OpCmpSwap || op == hcaagent.OpFetchAdd {
+	if op == wqe.OpRead || op == wqe.OpCmpSwap || op == wqe.OpFetchAdd {
 		e.Sum, e.Summed = 0, false
 	}
 	return nil
@@ -246,7 +248,7 @@ func (l *line) completion() (*hcaagent.Completion, error) {
 		return nil, missing("status_code")
 	}
 	c := &hcaagent.Completion{
-		ID: *l.WRID, QP: hcaagent.QP{QPN: *l.QPN}, Status: hcaagent.Status(*l.StatusCode), ByteLen: or(l.ByteLen), SrcQP: or(l.SrcQP),
+		ID: *l.WRID, QP: wqe.QP{QPN: *l.QPN}, Status: hcaagent.Status(*l.StatusCode), ByteLen: or(l.ByteLen), SrcQP: or(l.SrcQP),
 		SLID: or(l.SLID), SL: or(l.SL), Imm: or(l.Imm), InvKey: or(l.InvKey),
 	}
 	op, ok := doneOps[or(l.Opcode)]

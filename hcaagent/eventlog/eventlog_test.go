@@ -13,6 +13,8 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // recorded are the logs of soft-RoCE runs: those of the repository, and all of them where the captures are here.
@@ -133,12 +135,12 @@ func TestQuery(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, log)
-	ctx, a, qp := context.Background(), NewAgent(log), hcaagent.QP{QPN: 7}
+	ctx, a, handle := context.Background(), NewAgent(log), wqe.QP{QPN: 7}
 	var q hcaagent.Query = a
-	if attr, err := q.QPAttr(ctx, qp); err != nil || attr.PMTU != 1024 || !attr.Has(hcaagent.KnowsAccess) {
+	if attr, err := q.QPAttr(ctx, handle); err != nil || attr.PMTU != 1024 || !attr.Has(qp.KnowsAccess) {
 		t.Errorf("attributes %+v, %v", attr, err)
 	}
-	if _, err := q.QPAttr(ctx, hcaagent.QP{QPN: 8}); !errors.Is(err, hcaagent.ErrUnknown) {
+	if _, err := q.QPAttr(ctx, wqe.QP{QPN: 8}); !errors.Is(err, qp.ErrUnknown) {
 		t.Error(err)
 	}
 	into := make([]hcaagent.Completion, 4)
@@ -148,38 +150,38 @@ func TestQuery(t *testing.T) {
 	if n, _ := q.Completions(ctx, 0, into); n != 0 {
 		t.Error("duplicate completions")
 	}
-	if n, err := q.DataSegments(ctx, qp, 9); n != 1 || err != nil {
+	if n, err := q.DataSegments(ctx, handle, 9); n != 1 || err != nil {
 		t.Error(n, err)
 	}
-	if ok, err := q.ExpectSolicitedEvent(ctx, qp, 9); !ok || err != nil {
+	if ok, err := q.ExpectSolicitedEvent(ctx, handle, 9); !ok || err != nil {
 		t.Error(ok, err)
 	}
-	if _, err := q.DataSegments(ctx, qp, 10); !errors.Is(err, hcaagent.ErrNotFound) {
+	if _, err := q.DataSegments(ctx, handle, 10); !errors.Is(err, hcaagent.ErrNotFound) {
 		t.Error(err)
 	}
-	var te *hcaagent.TransitionError
-	if err := q.VerifyTransition(ctx, qp, hcaagent.Reset, hcaagent.Init); err != nil {
+	var te *qp.TransitionError
+	if err := q.VerifyTransition(ctx, handle, qp.Reset, qp.Init); err != nil {
 		t.Error(err)
 	}
-	if err := q.VerifyTransition(ctx, qp, hcaagent.Init, hcaagent.RTR); !errors.As(err, &te) {
+	if err := q.VerifyTransition(ctx, handle, qp.Init, qp.RTR); !errors.As(err, &te) {
 		t.Error(err)
 	}
-	if err := q.VerifyTransition(ctx, qp, hcaagent.RTR, hcaagent.RTS); !errors.Is(err, hcaagent.ErrUnknown) {
+	if err := q.VerifyTransition(ctx, handle, qp.RTR, qp.RTS); !errors.Is(err, qp.ErrUnknown) {
 		t.Error(err)
 	}
-	m := hcaagent.Memory{Key: hcaagent.Key{Key: 4}, VA: 4096, Length: 8192}
-	if err := q.MemoryAccess(ctx, qp, m, hcaagent.RemoteRead); err != nil {
+	m := wqe.Memory{Key: wqe.Key{Key: 4}, VA: 4096, Length: 8192}
+	if err := q.MemoryAccess(ctx, handle, m, wqe.RemoteRead); err != nil {
 		t.Error(err)
 	}
 	var ae *hcaagent.AccessError
-	if err := q.MemoryAccess(ctx, qp, m, hcaagent.RemoteAtomic); !errors.As(err, &ae) {
+	if err := q.MemoryAccess(ctx, handle, m, wqe.RemoteAtomic); !errors.As(err, &ae) {
 		t.Error(err)
 	}
 	m.VA++
-	if err := q.MemoryAccess(ctx, qp, m, hcaagent.RemoteRead); !errors.As(err, &ae) {
+	if err := q.MemoryAccess(ctx, handle, m, wqe.RemoteRead); !errors.As(err, &ae) {
 		t.Error(err)
 	}
-	if _, err := q.MemoryData(ctx, m, nil); !errors.Is(err, hcaagent.ErrUnknown) {
+	if _, err := q.MemoryData(ctx, m, nil); !errors.Is(err, qp.ErrUnknown) {
 		t.Error(err)
 	}
 	if log.Addr != packet.IPv4Addr([]byte{10, 0, 0, 1}) || !log.Exact {

@@ -1,6 +1,10 @@
 package eventlog
 
-import "ibwitness/hcaagent"
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/qp"
+	"ibwitness/wqe"
+)
 
 // Events and their names in a log.
 var kinds = map[string]hcaagent.EventKind{
@@ -19,16 +23,16 @@ var kinds = map[string]hcaagent.EventKind{
 // remarks are lines that tell of no event of the device. That of the device itself is one unless it says what the device can do.
 var remarks = map[string]bool{"start": true, "exchange": true, "die": true, "end": true}
 
-var types = map[string]hcaagent.QPType{
-	"rc": hcaagent.TypeRC, "uc": hcaagent.TypeUC, "rd": hcaagent.TypeRD, "ud": hcaagent.TypeUD, "xrc_ini": hcaagent.TypeXRCInitiator,
-	"xrc_tgt": hcaagent.TypeXRCTarget, "smi": hcaagent.TypeSMI, "gsi": hcaagent.TypeGSI, "raw": hcaagent.TypeRawPacket,
+var types = map[string]qp.Type{
+	"rc": qp.TypeRC, "uc": qp.TypeUC, "rd": qp.TypeRD, "ud": qp.TypeUD, "xrc_ini": qp.TypeXRCInitiator,
+	"xrc_tgt": qp.TypeXRCTarget, "smi": qp.TypeSMI, "gsi": qp.TypeGSI, "raw": qp.TypeRawPacket,
 }
 
-var sendOps = map[string]hcaagent.SendOp{
-	"SEND": hcaagent.OpSend, "SEND_WITH_IMM": hcaagent.OpSendImm, "SEND_WITH_INV": hcaagent.OpSendInv,
-	"RDMA_WRITE": hcaagent.OpWrite, "RDMA_WRITE_WITH_IMM": hcaagent.OpWriteImm, "RDMA_READ": hcaagent.OpRead,
-	"ATOMIC_CMP_AND_SWP": hcaagent.OpCmpSwap, "ATOMIC_FETCH_AND_ADD": hcaagent.OpFetchAdd,
-	"LOCAL_INV": hcaagent.OpLocalInv, "BIND_MW": hcaagent.OpBindMW, "FLUSH": hcaagent.OpFlush, "ATOMIC_WRITE": hcaagent.OpAtomicWrite,
+var sendOps = map[string]wqe.SendOp{
+	"SEND": wqe.OpSend, "SEND_WITH_IMM": wqe.OpSendImm, "SEND_WITH_INV": wqe.OpSendInv,
+	"RDMA_WRITE": wqe.OpWrite, "RDMA_WRITE_WITH_IMM": wqe.OpWriteImm, "RDMA_READ": wqe.OpRead,
+	"ATOMIC_CMP_AND_SWP": wqe.OpCmpSwap, "ATOMIC_FETCH_AND_ADD": wqe.OpFetchAdd,
+	"LOCAL_INV": wqe.OpLocalInv, "BIND_MW": wqe.OpBindMW, "FLUSH": wqe.OpFlush, "ATOMIC_WRITE": wqe.OpAtomicWrite,
 }
 
 var doneOps = map[string]hcaagent.CompletionOp{
@@ -43,9 +47,9 @@ var asyncs = map[string]hcaagent.Async{
 	"qp_request": hcaagent.AsyncQPRequest, "qp_access": hcaagent.AsyncQPAccess, "path_mig": hcaagent.AsyncPathMigrated,
 }
 
-var states = map[string]hcaagent.State{
-	"RESET": hcaagent.Reset, "INIT": hcaagent.Init, "RTR": hcaagent.RTR, "RTS": hcaagent.RTS, "SQD": hcaagent.SQD, "SQE": hcaagent.SQE,
-	"ERR": hcaagent.Err,
+var states = map[string]qp.State{
+	"RESET": qp.Reset, "INIT": qp.Init, "RTR": qp.RTR, "RTS": qp.RTS, "SQD": qp.SQD, "SQE": qp.SQE,
+	"ERR": qp.Err,
 }
 
 // name returns the name of v in a table of names.
@@ -64,18 +68,18 @@ type bits[T ~uint8] []struct {
 	flag T
 }
 
-var accessBits = bits[hcaagent.Access]{
-	{1, hcaagent.LocalWrite},
-	{2, hcaagent.RemoteWrite},
-	{4, hcaagent.RemoteRead},
-	{8, hcaagent.RemoteAtomic},
-	{16, hcaagent.BindWindow},
-	{32, hcaagent.ZeroBased},
-	{256, hcaagent.RemoteFlush},
-	{512, hcaagent.RemotePersist},
+var accessBits = bits[wqe.Access]{
+	{1, wqe.LocalWrite},
+	{2, wqe.RemoteWrite},
+	{4, wqe.RemoteRead},
+	{8, wqe.RemoteAtomic},
+	{16, wqe.BindWindow},
+	{32, wqe.ZeroBased},
+	{256, wqe.RemoteFlush},
+	{512, wqe.RemotePersist},
 }
 
-var sendBits = bits[hcaagent.SendFlags]{{1, hcaagent.Fence}, {2, hcaagent.Signaled}, {4, hcaagent.Solicited}, {8, hcaagent.Inline}}
+var sendBits = bits[wqe.SendFlags]{{1, wqe.Fence}, {2, wqe.Signaled}, {4, wqe.Solicited}, {8, wqe.Inline}}
 
 // read returns what the bits of a log say.
 func (t bits[T]) read(set uint32) (flags T) {

@@ -5,32 +5,34 @@ import (
 	"errors"
 
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // Agent answers queries about the device of a log, as it was when the log ended.
 type Agent struct {
 	log   *hcaagent.Log
-	taken map[hcaagent.CQ]int // events of the log that Completions has passed
+	taken map[wqe.CQ]int // events of the log that Completions has passed
 }
 
 // NewAgent returns the agent of a log.
-func NewAgent(log *hcaagent.Log) *Agent { return &Agent{log, map[hcaagent.CQ]int{}} }
+func NewAgent(log *hcaagent.Log) *Agent { return &Agent{log, map[wqe.CQ]int{}} }
 
 // QPAttr returns the attributes that a queue pair was given in its newest life.
-func (a *Agent) QPAttr(_ context.Context, qp hcaagent.QP) (attr hcaagent.Attr, err error) {
+func (a *Agent) QPAttr(_ context.Context, q wqe.QP) (attr qp.Attr, err error) {
 	known := false
 	for i := range a.log.Events {
 		e := &a.log.Events[i]
-		if e.QP.QPN != qp.QPN || e.Failed {
+		if e.QP.QPN != q.QPN || e.Failed {
 			continue
 		}
 		switch e.Kind {
 		case hcaagent.EvCreateQP:
-			known, attr = true, hcaagent.Attr{}
+			known, attr = true, qp.Attr{}
 		case hcaagent.EvModifyQP, hcaagent.EvQueryQP:
 			known = true
-			if e.Kind == hcaagent.EvModifyQP && e.State == hcaagent.Reset {
-				attr = hcaagent.Attr{}
+			if e.Kind == hcaagent.EvModifyQP && e.State == qp.Reset {
+				attr = qp.Attr{}
 			}
 			if e.Attr != nil {
 				attr.Merge(e.Attr)
@@ -38,13 +40,13 @@ func (a *Agent) QPAttr(_ context.Context, qp hcaagent.QP) (attr hcaagent.Attr, e
 		}
 	}
 	if !known {
-		return attr, &hcaagent.UnknownError{What: "attributes of a queue pair that is not in the log"}
+		return attr, &qp.UnknownError{What: "attributes of a queue pair that is not in the log"}
 	}
 	return attr, nil
 }
 
 // Completions gives the completions of a queue that the log holds. A log that names no queues has them all in queue 0.
-func (a *Agent) Completions(_ context.Context, cq hcaagent.CQ, into []hcaagent.Completion) (n int, err error) {
+func (a *Agent) Completions(_ context.Context, cq wqe.CQ, into []hcaagent.Completion) (n int, err error) {
 	i := a.taken[cq]
 	for ; i < len(a.log.Events) && n < len(into); i++ {
 		if e := &a.log.Events[i]; e.Kind == hcaagent.EvCompletion && e.CQ == cq {
@@ -56,13 +58,13 @@ func (a *Agent) Completions(_ context.Context, cq hcaagent.CQ, into []hcaagent.C
 	return n, nil
 }
 
-// MemoryData always answers ErrUnknown: a log holds no memory.
-func (a *Agent) MemoryData(context.Context, hcaagent.Memory, []byte) (int, error) {
-	return 0, &hcaagent.UnknownError{What: "memory"}
+// MemoryData always answers qp.ErrUnknown: a log holds no memory.
+func (a *Agent) MemoryData(context.Context, wqe.Memory, []byte) (int, error) {
+	return 0, &qp.UnknownError{What: "memory"}
 }
 
 // MemoryAccess compares the range with the regions and windows that are open when the log ends.
-func (a *Agent) MemoryAccess(_ context.Context, _ hcaagent.QP, m hcaagent.Memory, access hcaagent.Access) error {
+func (a *Agent) MemoryAccess(_ context.Context, _ wqe.QP, m wqe.Memory, access wqe.Access) error {
 	var r *hcaagent.Region
 	for i := range a.log.Events {
 		e := &a.log.Events[i]
@@ -83,7 +85,7 @@ func (a *Agent) MemoryAccess(_ context.Context, _ hcaagent.QP, m hcaagent.Memory
 	}
 	switch {
 	case r == nil:
-		return &hcaagent.UnknownError{What: "a key that the log does not register"}
+		return &qp.UnknownError{What: "a key that the log does not register"}
 	case m.VA < r.VA || m.Length > r.Length || m.VA-r.VA > r.Length-m.Length:
 		return &hcaagent.AccessError{Key: m.Key, Reason: "the range is not inside the region of the key"}
 	case access&^r.Access != 0:
@@ -93,9 +95,9 @@ func (a *Agent) MemoryAccess(_ context.Context, _ hcaagent.QP, m hcaagent.Memory
 }
 
 // request finds the newest send request of a queue pair with this ID.
-func (a *Agent) request(qp hcaagent.QP, id uint64) (*hcaagent.SendRequest, error) {
+func (a *Agent) request(q wqe.QP, id uint64) (*wqe.SendRequest, error) {
 	for i := len(a.log.Events) - 1; i >= 0; i-- {
-		if e := &a.log.Events[i]; e.Kind == hcaagent.EvPostSend && e.QP.QPN == qp.QPN && e.Send.ID == id && !e.Anonymous && !e.Failed {
+		if e := &a.log.Events[i]; e.Kind == hcaagent.EvPostSend && e.QP.QPN == q.QPN && e.Send.ID == id && !e.Anonymous && !e.Failed {
 			return e.Send, nil
 		}
 	}
@@ -103,8 +105,8 @@ func (a *Agent) request(qp hcaagent.QP, id uint64) (*hcaagent.SendRequest, error
 }
 
 // DataSegments returns how many data segments a send request has.
-func (a *Agent) DataSegments(_ context.Context, qp hcaagent.QP, id uint64) (int, error) {
-	r, err := a.request(qp, id)
+func (a *Agent) DataSegments(_ context.Context, q wqe.QP, id uint64) (int, error) {
+	r, err := a.request(q, id)
 	if err != nil {
 		return 0, err
 	}
@@ -112,35 +114,35 @@ func (a *Agent) DataSegments(_ context.Context, qp hcaagent.QP, id uint64) (int,
 }
 
 // ExpectSolicitedEvent reports whether the request with this ID has the solicited event modifier.
-func (a *Agent) ExpectSolicitedEvent(_ context.Context, qp hcaagent.QP, id uint64) (bool, error) {
-	r, err := a.request(qp, id)
+func (a *Agent) ExpectSolicitedEvent(_ context.Context, q wqe.QP, id uint64) (bool, error) {
+	r, err := a.request(q, id)
 	if err != nil {
 		return false, err
 	}
-	return r.Flags&hcaagent.Solicited != 0, nil
+	return r.Flags&wqe.Solicited != 0, nil
 }
 
 // VerifyTransition holds the newest transition of a queue pair between the two states against table T7.
-func (a *Agent) VerifyTransition(_ context.Context, qp hcaagent.QP, from, to hcaagent.State) error {
-	var result error = &hcaagent.UnknownError{What: "a transition that the log does not hold"}
-	var t hcaagent.QPType
-	var at hcaagent.State
+func (a *Agent) VerifyTransition(_ context.Context, q wqe.QP, from, to qp.State) error {
+	var result error = &qp.UnknownError{What: "a transition that the log does not hold"}
+	var t qp.Type
+	var at qp.State
 	for i := range a.log.Events {
 		e := &a.log.Events[i]
-		if e.QP.QPN != qp.QPN || e.Failed {
+		if e.QP.QPN != q.QPN || e.Failed {
 			continue
 		}
 		switch e.Kind {
 		case hcaagent.EvCreateQP:
-			t, at = e.New.Type, hcaagent.Reset
+			t, at = e.New.Type, qp.Reset
 		case hcaagent.EvModifyQP:
 			if at == from && e.State == to {
-				result = hcaagent.ValidTransition(t, from, to, e.Attr.Known)
+				result = qp.ValidTransition(t, from, to, e.Attr.Known)
 			}
 			at = e.State
 		}
 	}
-	var te *hcaagent.TransitionError
+	var te *qp.TransitionError
 	if errors.As(result, &te) {
 		return te
 	}

@@ -8,6 +8,8 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // Writer writes the events of one device as a log.
@@ -132,44 +134,44 @@ func lineOf(e *hcaagent.Event) *line {
 }
 
 // give writes the attributes that are known.
-func (l *line) give(a *hcaagent.Attr) {
+func (l *line) give(a *qp.Attr) {
 	if a == nil {
 		return
 	}
-	set := func(k hcaagent.Known, f func()) {
+	set := func(k qp.Known, f func()) {
 		if a.Known&k != 0 {
 			f()
 		}
 	}
-	set(hcaagent.KnowsPMTU, func() { l.PathMTU = to(a.PMTU) })
-	set(hcaagent.KnowsSQPSN, func() { l.SQPSN = to(uint32(a.SQPSN)) })
-	set(hcaagent.KnowsRQPSN, func() { l.RQPSN = to(uint32(a.RQPSN)) })
-	set(hcaagent.KnowsDestQPN, func() { l.DestQPN = to(a.DestQPN) })
-	set(hcaagent.KnowsDestAddr, func() { l.DGID = to(a.DestAddr.String()) })
-	set(hcaagent.KnowsTimeout, func() { l.Timeout = to(a.Timeout) })
-	set(hcaagent.KnowsRetryCnt, func() { l.RetryCnt = to(a.RetryCnt) })
-	set(hcaagent.KnowsRNRRetry, func() { l.RNRRetry = to(a.RNRRetry) })
-	set(hcaagent.KnowsMinRNRTimer, func() { l.MinRNRTimer = to(a.MinRNRTimer) })
-	set(hcaagent.KnowsMaxRdAtomic, func() { l.MaxRd = to(a.MaxRdAtomic) })
-	set(hcaagent.KnowsMaxDestRdAtomic, func() { l.MaxDestRd = to(a.MaxDestRdAtomic) })
-	set(hcaagent.KnowsPKey, func() {
+	set(qp.KnowsPMTU, func() { l.PathMTU = to(a.PMTU) })
+	set(qp.KnowsSQPSN, func() { l.SQPSN = to(uint32(a.SQPSN)) })
+	set(qp.KnowsRQPSN, func() { l.RQPSN = to(uint32(a.RQPSN)) })
+	set(qp.KnowsDestQPN, func() { l.DestQPN = to(a.DestQPN) })
+	set(qp.KnowsDestAddr, func() { l.DGID = to(a.DestAddr.String()) })
+	set(qp.KnowsTimeout, func() { l.Timeout = to(a.Timeout) })
+	set(qp.KnowsRetryCnt, func() { l.RetryCnt = to(a.RetryCnt) })
+	set(qp.KnowsRNRRetry, func() { l.RNRRetry = to(a.RNRRetry) })
+	set(qp.KnowsMinRNRTimer, func() { l.MinRNRTimer = to(a.MinRNRTimer) })
+	set(qp.KnowsMaxRdAtomic, func() { l.MaxRd = to(a.MaxRdAtomic) })
+	set(qp.KnowsMaxDestRdAtomic, func() { l.MaxDestRd = to(a.MaxDestRdAtomic) })
+	set(qp.KnowsPKey, func() {
 		if a.PKey == 0 {
 			l.PKeyIndex = to(a.PKeyIndex)
 			return
 		}
 		l.PKey, l.PKeyIndex = to(a.PKey), some(a.PKeyIndex)
 	})
-	set(hcaagent.KnowsQKey, func() { l.QKey = to(a.QKey) })
-	set(hcaagent.KnowsAccess, func() { l.QPAccess = to(accessBits.write(a.Access)) })
-	set(hcaagent.KnowsMigState, func() { l.MigState = to(uint8(a.MigState)) })
-	set(hcaagent.KnowsTClass, func() { l.TClass = to(a.TClass) })
-	set(hcaagent.KnowsHopLimit, func() { l.HopLimit = to(a.HopLimit) })
-	set(hcaagent.KnowsSL, func() { l.SL = to(a.SL) })
-	set(hcaagent.KnowsPort, func() { l.Port = to(a.Port) })
-	set(hcaagent.KnowsCurState, func() { l.CurState = to(uint8(a.CurState)) })
-	set(hcaagent.KnowsAltPath, func() { l.AltDGID = to(a.AltAddr.String()) })
-	set(hcaagent.KnowsRateLimit, func() { l.RateLimit = to(a.RateLimit) })
-	set(hcaagent.KnowsSQDNotify, func() {
+	set(qp.KnowsQKey, func() { l.QKey = to(a.QKey) })
+	set(qp.KnowsAccess, func() { l.QPAccess = to(accessBits.write(a.Access)) })
+	set(qp.KnowsMigState, func() { l.MigState = to(uint8(a.MigState)) })
+	set(qp.KnowsTClass, func() { l.TClass = to(a.TClass) })
+	set(qp.KnowsHopLimit, func() { l.HopLimit = to(a.HopLimit) })
+	set(qp.KnowsSL, func() { l.SL = to(a.SL) })
+	set(qp.KnowsPort, func() { l.Port = to(a.Port) })
+	set(qp.KnowsCurState, func() { l.CurState = to(uint8(a.CurState)) })
+	set(qp.KnowsAltPath, func() { l.AltDGID = to(a.AltAddr.String()) })
+	set(qp.KnowsRateLimit, func() { l.RateLimit = to(a.RateLimit) })
+	set(qp.KnowsSQDNotify, func() {
 		n := 0
 		if a.SQDNotify {
 			n = 1
@@ -178,7 +180,7 @@ func (l *line) give(a *hcaagent.Attr) {
 	})
 }
 
-func (l *line) gather(list []hcaagent.Segment) {
+func (l *line) gather(list []wqe.Segment) {
 	for _, s := range list {
 		l.SGE = append(l.SGE, segment{s.VA, s.Length, s.LKey})
 	}
@@ -205,9 +207,9 @@ func (l *line) post(e *hcaagent.Event) {
 		l.DGID = to(r.Dest.Addr.String())
 	}
 	switch {
-	case r.Op == hcaagent.OpFetchAdd:
+	case r.Op == wqe.OpFetchAdd:
 		l.CompAdd, l.Swap = some(r.SwapAdd), nil
-	case r.Op == hcaagent.OpFlush:
+	case r.Op == wqe.OpFlush:
 		l.Length, l.Place, l.Whole = some(uint64(r.Flush.Length)), some(r.Flush.Placement), flag(r.Flush.Whole)
 	case r.Window != nil:
 		b := r.Window

@@ -3,9 +3,9 @@ package passive
 import (
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // The defaults of Options.
@@ -41,7 +41,7 @@ type Agent struct {
 	free  int32 // first unused slot, by next; -1: none
 	lists [phases]list
 	byKey map[key]int32
-	byQP  map[hcaagent.QP]int32 // slot<<1 | side
+	byQP  map[wqe.QP]int32 // slot<<1 | side
 	facts []Fact
 	whole [mad.Size]byte // a cut datagram, completed with zeros
 }
@@ -57,7 +57,7 @@ func New(opt Options) *Agent {
 	if opt.Hold <= 0 {
 		opt.Hold = DefaultHold
 	}
-	a := &Agent{opt: opt, free: -1, byKey: map[key]int32{}, byQP: map[hcaagent.QP]int32{}}
+	a := &Agent{opt: opt, free: -1, byKey: map[key]int32{}, byQP: map[wqe.QP]int32{}}
 	for ph := range a.lists {
 		a.lists[ph] = list{head: -1, tail: -1}
 	}

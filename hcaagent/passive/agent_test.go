@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // TestNeverInvented: what is not known is not told.
@@ -36,19 +37,19 @@ func TestNeverInvented(t *testing.T) {
 	r.RemoteCommID, r.TID = 0xA7, 81
 	s.send(hostA, hostB, q)
 	s.send(hostB, hostA, r)
-	if a := s.facts[0].Ends[1].Attr; a.Known&(hcaagent.KnowsPMTU|hcaagent.KnowsTimeout) != 0 {
+	if a := s.facts[0].Ends[1].Attr; a.Known&(qp.KnowsPMTU|qp.KnowsTimeout) != 0 {
 		t.Errorf("%v", a.Known)
 	}
 	for _, err := range []error{
 		errOf(s.agent.Completions(t.Context(), 0, nil)),
-		errOf(s.agent.MemoryData(t.Context(), hcaagent.Memory{}, nil)),
-		s.agent.MemoryAccess(t.Context(), hcaagent.QP{}, hcaagent.Memory{}, 0),
-		errOf(s.agent.DataSegments(t.Context(), hcaagent.QP{}, 0)),
-		errOf(s.agent.ExpectSolicitedEvent(t.Context(), hcaagent.QP{}, 0)),
-		s.agent.VerifyTransition(t.Context(), hcaagent.QP{}, hcaagent.Init, hcaagent.RTR),
+		errOf(s.agent.MemoryData(t.Context(), wqe.Memory{}, nil)),
+		s.agent.MemoryAccess(t.Context(), wqe.QP{}, wqe.Memory{}, 0),
+		errOf(s.agent.DataSegments(t.Context(), wqe.QP{}, 0)),
+		errOf(s.agent.ExpectSolicitedEvent(t.Context(), wqe.QP{}, 0)),
+		s.agent.VerifyTransition(t.Context(), wqe.QP{}, qp.Init, qp.RTR),
 	} {
-		var u *hcaagent.UnknownError
-		if !errors.Is(err, hcaagent.ErrUnknown) || !errors.As(err, &u) {
+		var u *qp.UnknownError
+		if !errors.Is(err, qp.ErrUnknown) || !errors.As(err, &u) {
 			t.Errorf("%v", err)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // open finds a capture in testdata, else in the collection of captures that IBWITNESS_CAPTURES names.
@@ -155,7 +156,7 @@ func TestCaptures(t *testing.T) {
 		t.Run(filepath.Base(c.name), func(t *testing.T) {
 			a := New(Options{})
 			var got []string
-			started := map[hcaagent.QP]bool{}
+			started := map[wqe.QP]bool{}
 			walk(t, open(t, c.name), func(p *packet.Packet) {
 				for _, f := range a.Management(p) {
 					got = append(got, line(&f))
@@ -164,18 +165,18 @@ func TestCaptures(t *testing.T) {
 					return
 				}
 				// Rule CM-REQ-002: the first request of each side has the PSN that the other side's CM message gave.
-				qp := hcaagent.QP{Addr: p.Dst, QPN: p.DestQP}
-				attr, err := a.QPAttr(t.Context(), qp)
+				q := wqe.QP{Addr: p.Dst, QPN: p.DestQP}
+				attr, err := a.QPAttr(t.Context(), q)
 				if err != nil || attr.DestAddr != p.Src {
 					t.Errorf("frame %d: QP 0x%x at %v is not known: %v", p.Frame, p.DestQP, p.Dst, err)
 					return
 				}
-				peer, err := a.QPAttr(t.Context(), hcaagent.QP{Addr: attr.DestAddr, QPN: attr.DestQPN})
+				peer, err := a.QPAttr(t.Context(), wqe.QP{Addr: attr.DestAddr, QPN: attr.DestQPN})
 				if err != nil || peer.DestQPN != p.DestQP || peer.SQPSN != attr.RQPSN || peer.RQPSN != attr.SQPSN {
 					t.Errorf("frame %d: QP 0x%x and its peer 0x%x disagree: %+v %+v %v", p.Frame, p.DestQP, attr.DestQPN, attr, peer, err)
 				}
-				if p.Info().Request && !started[qp] {
-					started[qp] = true
+				if p.Info().Request && !started[q] {
+					started[q] = true
 					if p.PSN != attr.RQPSN {
 						t.Errorf("frame %d: first request to QP 0x%x has PSN %v, CM said %v", p.Frame, p.DestQP, p.PSN, attr.RQPSN)
 					}
@@ -199,18 +200,18 @@ func TestCaptures(t *testing.T) {
 func TestCutCaptures(t *testing.T) {
 	for snap, want := range map[int]struct {
 		connected int
-		known     hcaagent.Known
+		known     qp.Known
 	}{
 		0:   {2, everything},
 		182: {2, everything},
-		181: {2, everything &^ (hcaagent.KnowsTimeout | hcaagent.KnowsTClass | hcaagent.KnowsGRH)},
-		138: {2, everything &^ (hcaagent.KnowsTimeout | hcaagent.KnowsTClass | hcaagent.KnowsGRH)},
+		181: {2, everything &^ (qp.KnowsTimeout | qp.KnowsTClass | qp.KnowsGRH)},
+		138: {2, everything &^ (qp.KnowsTimeout | qp.KnowsTClass | qp.KnowsGRH)},
 		137: {0, 0},
 		60:  {0, 0},
 	} {
 		a := New(Options{})
 		var connected int
-		var known hcaagent.Known
+		var known qp.Known
 		walk(t, open(t, "rxe/cm_rc_atomic.pcap"), func(p *packet.Packet) {
 			if snap > 0 && p.DestQP == 1 {
 				cut := *p
@@ -236,6 +237,6 @@ func TestCutCaptures(t *testing.T) {
 }
 
 // everything is what a passive end of RC on RoCE gets to know.
-const everything = hcaagent.KnowsPMTU | hcaagent.KnowsSQPSN | hcaagent.KnowsRQPSN | hcaagent.KnowsDestQPN | hcaagent.KnowsDestAddr |
-	hcaagent.KnowsTimeout | hcaagent.KnowsRetryCnt | hcaagent.KnowsRNRRetry | hcaagent.KnowsMaxRdAtomic | hcaagent.KnowsMaxDestRdAtomic |
-	hcaagent.KnowsPKey | hcaagent.KnowsTClass | hcaagent.KnowsGRH | hcaagent.KnowsCredits
+const everything = qp.KnowsPMTU | qp.KnowsSQPSN | qp.KnowsRQPSN | qp.KnowsDestQPN | qp.KnowsDestAddr |
+	qp.KnowsTimeout | qp.KnowsRetryCnt | qp.KnowsRNRRetry | qp.KnowsMaxRdAtomic | qp.KnowsMaxDestRdAtomic |
+	qp.KnowsPKey | qp.KnowsTClass | qp.KnowsGRH | qp.KnowsCredits

@@ -3,9 +3,9 @@ package passive
 import (
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // pathAt is where the primary path begins in the message area of a REQ (table T8).
@@ -140,13 +140,13 @@ func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (e
 		t.Service = service
 		t.PKey, t.Cut = m.PKey, p.Cut
 		t.DestAddr = ends[1-side].Addr
-		t.Known |= hcaagent.KnowsDestAddr
+		t.Known |= qp.KnowsDestAddr
 		if m.PKey&0x7FFF != 0 { // else CM-REQ-005
-			t.Known |= hcaagent.KnowsPKey
+			t.Known |= qp.KnowsPKey
 		}
 		if mtu, ok := m.PathMTUBytes(); ok {
 			t.PMTU = mtu
-			t.Known |= hcaagent.KnowsPMTU
+			t.Known |= qp.KnowsPMTU
 		}
 		if path {
 			along(t, &m.Primary, native, side == 0)
@@ -154,50 +154,50 @@ func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (e
 	}
 	if gid := m.Primary.LocalGID; path && !native && !gid.IsZero() && !gid.IsMulticast() { // else CM-REQ-010
 		active.Attr.SourceAddr = gid
-		active.Attr.Known |= hcaagent.KnowsSourceAddr
+		active.Attr.Known |= qp.KnowsSourceAddr
 	}
 	active.Attr.RQPSN = m.StartingPSN
-	active.Attr.Known |= hcaagent.KnowsRQPSN
+	active.Attr.Known |= qp.KnowsRQPSN
 	passive.Attr.DestQPN = m.LocalQPN
-	passive.Attr.Known |= hcaagent.KnowsDestQPN
+	passive.Attr.Known |= qp.KnowsDestQPN
 	if service == packet.XRC {
 		return ends // the target sends no requests
 	}
 	passive.Attr.SQPSN = m.StartingPSN
-	passive.Attr.Known |= hcaagent.KnowsSQPSN
+	passive.Attr.Known |= qp.KnowsSQPSN
 	if service != packet.RC {
 		return ends
 	}
 	passive.Attr.RetryCnt = m.RetryCount
 	passive.Attr.RNRRetry = m.RNRRetryCount
-	passive.Attr.Known |= hcaagent.KnowsRetryCnt | hcaagent.KnowsRNRRetry
+	passive.Attr.Known |= qp.KnowsRetryCnt | qp.KnowsRNRRetry
 	if path && m.Primary.LocalAckTimeout != 0 {
 		passive.Attr.Timeout = m.Primary.LocalAckTimeout
-		passive.Attr.Known |= hcaagent.KnowsTimeout
-		passive.Attr.ByCM |= hcaagent.KnowsTimeout
+		passive.Attr.Known |= qp.KnowsTimeout
+		passive.Attr.ByCM |= qp.KnowsTimeout
 	}
 	active.Attr.Credits, active.Attr.SRQ = m.FlowControl && !m.SRQ, m.SRQ
-	active.Attr.Known |= hcaagent.KnowsCredits
+	active.Attr.Known |= qp.KnowsCredits
 	return ends
 }
 
 // along says what the primary path binds. The service level is on the wire of InfiniBand only; traffic class and hop limit need a
 // GRH, which RoCE always has. The hop limit is the active side's: the passive side answers with one of its own.
-func along(t *hcaagent.Attr, path *mad.Path, native, active bool) {
+func along(t *qp.Attr, path *mad.Path, native, active bool) {
 	if native {
 		t.SL = path.SL
-		t.Known |= hcaagent.KnowsSL
+		t.Known |= qp.KnowsSL
 		if path.SubnetLocal {
 			return
 		}
 	}
 	t.GRH = true
 	t.TClass = path.TClass
-	t.Known |= hcaagent.KnowsGRH | hcaagent.KnowsTClass
-	t.ByCM |= hcaagent.KnowsTClass
+	t.Known |= qp.KnowsGRH | qp.KnowsTClass
+	t.ByCM |= qp.KnowsTClass
 	if active {
 		t.HopLimit = path.HopLimit
-		t.Known |= hcaagent.KnowsHopLimit
+		t.Known |= qp.KnowsHopLimit
 	}
 }
 
@@ -209,23 +209,23 @@ func reply(x *exchange, m *mad.REP) {
 	active, passive := &x.ends[0].Attr, &x.ends[1].Attr
 	active.DestQPN = x.ends[1].QPN
 	active.SQPSN = m.StartingPSN
-	active.Known |= hcaagent.KnowsDestQPN | hcaagent.KnowsSQPSN
+	active.Known |= qp.KnowsDestQPN | qp.KnowsSQPSN
 	passive.RQPSN = m.StartingPSN
-	passive.Known |= hcaagent.KnowsRQPSN
+	passive.Known |= qp.KnowsRQPSN
 	if x.service == packet.UC {
 		return
 	}
 	active.RNRRetry = m.RNRRetryCount
 	active.MaxRdAtomic = m.ResponderResources
-	active.Known |= hcaagent.KnowsRNRRetry | hcaagent.KnowsMaxRdAtomic
+	active.Known |= qp.KnowsRNRRetry | qp.KnowsMaxRdAtomic
 	passive.MaxDestRdAtomic = m.ResponderResources
-	passive.Known |= hcaagent.KnowsMaxDestRdAtomic
+	passive.Known |= qp.KnowsMaxDestRdAtomic
 	if x.service == packet.XRC {
 		return
 	}
 	passive.MaxRdAtomic = m.InitiatorDepth
 	passive.Credits, passive.SRQ = m.FlowControl && !m.SRQ, m.SRQ
-	passive.Known |= hcaagent.KnowsMaxRdAtomic | hcaagent.KnowsCredits
+	passive.Known |= qp.KnowsMaxRdAtomic | qp.KnowsCredits
 	active.MaxDestRdAtomic = m.InitiatorDepth
-	active.Known |= hcaagent.KnowsMaxDestRdAtomic
+	active.Known |= qp.KnowsMaxDestRdAtomic
 }

@@ -3,55 +3,56 @@ package passive
 import (
 	"testing"
 
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // TestAttributes: CM-REQ-002, CM-REQ-006, CM-REQ-007, CM-REQ-008, CM-REQ-012, for each service.
 func TestAttributes(t *testing.T) {
 	const (
-		both = hcaagent.KnowsPMTU | hcaagent.KnowsRQPSN | hcaagent.KnowsDestQPN | hcaagent.KnowsDestAddr | hcaagent.KnowsPKey |
-			hcaagent.KnowsTClass | hcaagent.KnowsGRH
-		reads = hcaagent.KnowsMaxRdAtomic | hcaagent.KnowsMaxDestRdAtomic
+		both = qp.KnowsPMTU | qp.KnowsRQPSN | qp.KnowsDestQPN | qp.KnowsDestAddr | qp.KnowsPKey |
+			qp.KnowsTClass | qp.KnowsGRH
+		reads = qp.KnowsMaxRdAtomic | qp.KnowsMaxDestRdAtomic
 	)
-	common := hcaagent.Attr{PMTU: 1024, PKey: 0x8001, TClass: 104, GRH: true, ByCM: hcaagent.KnowsTClass}
-	end := func(service packet.Service, known hcaagent.Known, set func(*hcaagent.Attr)) hcaagent.Attr {
+	common := qp.Attr{PMTU: 1024, PKey: 0x8001, TClass: 104, GRH: true, ByCM: qp.KnowsTClass}
+	end := func(service packet.Service, known qp.Known, set func(*qp.Attr)) qp.Attr {
 		a := common
 		a.Service, a.Known = service, known
 		set(&a)
 		return a
 	}
-	active := func(a *hcaagent.Attr) {
+	active := func(a *qp.Attr) {
 		a.SQPSN, a.RQPSN, a.DestQPN, a.DestAddr, a.HopLimit = 0x200, 0x100, 0x22, hostB, 3
 	}
-	passive := func(a *hcaagent.Attr) { a.SQPSN, a.RQPSN, a.DestQPN, a.DestAddr = 0x100, 0x200, 0x11, hostA }
+	passive := func(a *qp.Attr) { a.SQPSN, a.RQPSN, a.DestQPN, a.DestAddr = 0x100, 0x200, 0x11, hostA }
 	for _, c := range []struct {
 		name string
 		req  func(*mad.REQ)
-		want [2]hcaagent.Attr
+		want [2]qp.Attr
 	}{
-		{"RC", func(*mad.REQ) {}, [2]hcaagent.Attr{
-			end(packet.RC, both|reads|hcaagent.KnowsSQPSN|hcaagent.KnowsHopLimit|hcaagent.KnowsRNRRetry|hcaagent.KnowsCredits, func(a *hcaagent.Attr) {
+		{"RC", func(*mad.REQ) {}, [2]qp.Attr{
+			end(packet.RC, both|reads|qp.KnowsSQPSN|qp.KnowsHopLimit|qp.KnowsRNRRetry|qp.KnowsCredits, func(a *qp.Attr) {
 				active(a)
 				a.RNRRetry, a.MaxRdAtomic, a.MaxDestRdAtomic, a.Credits = 1, 4, 2, true
 			}),
-			end(packet.RC, everything, func(a *hcaagent.Attr) {
+			end(packet.RC, everything, func(a *qp.Attr) {
 				passive(a)
 				a.RNRRetry, a.RetryCnt, a.Timeout, a.MaxRdAtomic, a.MaxDestRdAtomic, a.SRQ = 6, 5, 14, 2, 4, true
-				a.ByCM |= hcaagent.KnowsTimeout
+				a.ByCM |= qp.KnowsTimeout
 			}),
 		}},
-		{"UC", func(m *mad.REQ) { m.Transport = mad.TransportUC }, [2]hcaagent.Attr{
-			end(packet.UC, both|hcaagent.KnowsSQPSN|hcaagent.KnowsHopLimit, active),
-			end(packet.UC, both|hcaagent.KnowsSQPSN, passive),
+		{"UC", func(m *mad.REQ) { m.Transport = mad.TransportUC }, [2]qp.Attr{
+			end(packet.UC, both|qp.KnowsSQPSN|qp.KnowsHopLimit, active),
+			end(packet.UC, both|qp.KnowsSQPSN, passive),
 		}},
-		{"XRC", func(m *mad.REQ) { m.Transport, m.ExtendedTransport = mad.TransportExtended, mad.ExtendedXRC }, [2]hcaagent.Attr{
-			end(packet.XRC, both|hcaagent.KnowsSQPSN|hcaagent.KnowsHopLimit|hcaagent.KnowsRNRRetry|hcaagent.KnowsMaxRdAtomic, func(a *hcaagent.Attr) {
+		{"XRC", func(m *mad.REQ) { m.Transport, m.ExtendedTransport = mad.TransportExtended, mad.ExtendedXRC }, [2]qp.Attr{
+			end(packet.XRC, both|qp.KnowsSQPSN|qp.KnowsHopLimit|qp.KnowsRNRRetry|qp.KnowsMaxRdAtomic, func(a *qp.Attr) {
 				active(a)
 				a.RNRRetry, a.MaxRdAtomic = 1, 4
 			}),
-			end(packet.XRC, both|hcaagent.KnowsMaxDestRdAtomic, func(a *hcaagent.Attr) {
+			end(packet.XRC, both|qp.KnowsMaxDestRdAtomic, func(a *qp.Attr) {
 				passive(a)
 				a.SQPSN, a.MaxDestRdAtomic = 0, 4
 			}),
@@ -69,7 +70,7 @@ func TestAttributes(t *testing.T) {
 			if e.Attr != c.want[side] {
 				t.Errorf("%s, side %d:\n%+v\nwant\n%+v", c.name, side, e.Attr, c.want[side])
 			}
-			if got, err := s.agent.QPAttr(t.Context(), hcaagent.QP{Addr: e.Addr, QPN: e.QPN}); err != nil || got != e.Attr {
+			if got, err := s.agent.QPAttr(t.Context(), wqe.QP{Addr: e.Addr, QPN: e.QPN}); err != nil || got != e.Attr {
 				t.Errorf("%s, side %d: the query says %+v, %v", c.name, side, got, err)
 			}
 		}
@@ -182,8 +183,8 @@ func TestNative(t *testing.T) {
 	send(5, 7, q)
 	send(7, 5, rep())
 	a := s.facts[0].Ends[0].Attr
-	const path = hcaagent.KnowsSL | hcaagent.KnowsGRH | hcaagent.KnowsTClass | hcaagent.KnowsHopLimit
-	if a.Known&path != hcaagent.KnowsSL || a.SL != 2 || a.DestAddr != packet.LIDAddr(6) {
+	const path = qp.KnowsSL | qp.KnowsGRH | qp.KnowsTClass | qp.KnowsHopLimit
+	if a.Known&path != qp.KnowsSL || a.SL != 2 || a.DestAddr != packet.LIDAddr(6) {
 		t.Errorf("%+v", a)
 	}
 	s.want("connected RC TCP port 1 lid:5/0x11 lid:6/0x22 psn 0x000200 0x000100 mtu 1024")

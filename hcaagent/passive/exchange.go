@@ -1,9 +1,9 @@
 package passive
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // key names an exchange by what every message of it carries: the addresses of the two CMs and the communication ID (or SIDR request
@@ -126,7 +126,7 @@ func (a *Agent) bound() {
 // learn makes the agent answer for a side of an exchange. An older exchange of the same QP is over: a QP has one connection.
 func (a *Agent) learn(p *packet.Packet, i int32, side int) {
 	e := &a.slots[i].ends[side]
-	qp := hcaagent.QP{Addr: e.Addr, QPN: e.QPN}
+	qp := wqe.QP{Addr: e.Addr, QPN: e.QPN}
 	if ref, ok := a.byQP[qp]; ok && ref>>1 != i {
 		old := ref >> 1
 		a.become(old, done)
@@ -140,7 +140,7 @@ func (a *Agent) learn(p *packet.Packet, i int32, side int) {
 func (a *Agent) unlearn(i int32) {
 	for side := range 2 {
 		e := &a.slots[i].ends[side]
-		qp := hcaagent.QP{Addr: e.Addr, QPN: e.QPN}
+		qp := wqe.QP{Addr: e.Addr, QPN: e.QPN}
 		if ref, ok := a.byQP[qp]; ok && ref == i<<1|int32(side) {
 			delete(a.byQP, qp)
 		}

@@ -1,9 +1,9 @@
 package passive
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // Kind is what a Fact says.
@@ -49,7 +49,7 @@ func (k Kind) String() string {
 type End struct {
 	Addr packet.Addr
 	QPN  uint32 // 0: not known; QP0 is never connected
-	Attr hcaagent.Attr
+	Attr qp.Attr
 }
 
 // Fact is something that a management packet taught.

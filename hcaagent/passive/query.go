@@ -5,50 +5,52 @@ import (
 	"fmt"
 
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 var _ hcaagent.Query = (*Agent)(nil)
 
 // QPAttr returns what CM said of a queue pair that is connected, or that a service ID resolved to. The attributes without Known bits
-// are unknown; for any other queue pair the error is an *hcaagent.UnknownError.
-func (a *Agent) QPAttr(ctx context.Context, qp hcaagent.QP) (hcaagent.Attr, error) {
+// are unknown; for any other queue pair the error is a *qp.UnknownError.
+func (a *Agent) QPAttr(ctx context.Context, q wqe.QP) (qp.Attr, error) {
 	if err := ctx.Err(); err != nil {
-		return hcaagent.Attr{}, err
+		return qp.Attr{}, err
 	}
-	ref, ok := a.byQP[qp]
+	ref, ok := a.byQP[q]
 	if !ok {
-		return hcaagent.Attr{}, unknown(ctx, fmt.Sprintf("attributes of QP 0x%06x at %v: the capture shows no CM exchange for it", qp.QPN, qp.Addr))
+		return qp.Attr{}, unknown(ctx, fmt.Sprintf("attributes of QP 0x%06x at %v: the capture shows no CM exchange for it", q.QPN, q.Addr))
 	}
 	return a.slots[ref>>1].ends[ref&1].Attr, nil
 }
 
 // Completions is unknown: no completion crosses the wire.
-func (a *Agent) Completions(ctx context.Context, _ hcaagent.CQ, _ []hcaagent.Completion) (int, error) {
+func (a *Agent) Completions(ctx context.Context, _ wqe.CQ, _ []hcaagent.Completion) (int, error) {
 	return 0, unknown(ctx, "completions: a capture has none")
 }
 
 // MemoryData is unknown.
-func (a *Agent) MemoryData(ctx context.Context, _ hcaagent.Memory, _ []byte) (int, error) {
+func (a *Agent) MemoryData(ctx context.Context, _ wqe.Memory, _ []byte) (int, error) {
 	return 0, unknown(ctx, "memory: a capture has none")
 }
 
 // MemoryAccess is unknown: the wire shows keys, not what they open.
-func (a *Agent) MemoryAccess(ctx context.Context, _ hcaagent.QP, _ hcaagent.Memory, _ hcaagent.Access) error {
+func (a *Agent) MemoryAccess(ctx context.Context, _ wqe.QP, _ wqe.Memory, _ wqe.Access) error {
 	return unknown(ctx, "memory regions: a capture has none")
 }
 
 // DataSegments is unknown: the wire shows the message, not the list that it was gathered from.
-func (a *Agent) DataSegments(ctx context.Context, _ hcaagent.QP, _ uint64) (int, error) {
+func (a *Agent) DataSegments(ctx context.Context, _ wqe.QP, _ uint64) (int, error) {
 	return 0, unknown(ctx, "data segments: a capture has no work requests")
 }
 
 // ExpectSolicitedEvent is unknown: the wire shows SE, not whether the consumer asked for notification.
-func (a *Agent) ExpectSolicitedEvent(ctx context.Context, _ hcaagent.QP, _ uint64) (bool, error) {
+func (a *Agent) ExpectSolicitedEvent(ctx context.Context, _ wqe.QP, _ uint64) (bool, error) {
 	return false, unknown(ctx, "solicited events: a capture has no notification requests")
 }
 
 // VerifyTransition is unknown: the wire shows no state.
-func (a *Agent) VerifyTransition(ctx context.Context, _ hcaagent.QP, _, _ hcaagent.State) error {
+func (a *Agent) VerifyTransition(ctx context.Context, _ wqe.QP, _, _ qp.State) error {
 	return unknown(ctx, "state transitions: a capture has none")
 }
 
@@ -56,5 +58,5 @@ func unknown(ctx context.Context, what string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return &hcaagent.UnknownError{What: what}
+	return &qp.UnknownError{What: what}
 }

@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // script feeds an agent CM messages between two hosts, a and b, one second apart, and collects what it tells.
@@ -62,7 +63,7 @@ func (s *script) want(lines ...string) {
 // knows checks whether the agent answers for a QP.
 func (s *script) knows(addr packet.Addr, qpn uint32, want bool) {
 	s.t.Helper()
-	if _, err := s.agent.QPAttr(s.t.Context(), hcaagent.QP{Addr: addr, QPN: qpn}); (err == nil) != want || err != nil && !errors.Is(err, hcaagent.ErrUnknown) {
+	if _, err := s.agent.QPAttr(s.t.Context(), wqe.QP{Addr: addr, QPN: qpn}); (err == nil) != want || err != nil && !errors.Is(err, qp.ErrUnknown) {
 		s.t.Errorf("QP 0x%x at %v: %v", qpn, addr, err)
 	}
 }

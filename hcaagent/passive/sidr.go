@@ -1,9 +1,9 @@
 package passive
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // sidrReq takes a SIDR_REQ, the only SIDR message with the P_Key.
@@ -22,7 +22,7 @@ func (a *Agent) sidrReq(p *packet.Packet, m *mad.SIDRReq) {
 		t := &x.ends[side].Attr
 		t.Service, t.PKey = packet.UD, m.PKey
 		if m.PKey&0x7FFF != 0 { // else CM-SID-003
-			t.Known |= hcaagent.KnowsPKey
+			t.Known |= qp.KnowsPKey
 		}
 	}
 }
@@ -56,7 +56,7 @@ func (a *Agent) sidrRep(p *packet.Packet, m *mad.SIDRRep) {
 	}
 	e := &a.slots[i].ends[1]
 	e.QPN, e.Attr.QKey = m.QPN, m.QKey
-	e.Attr.Known |= hcaagent.KnowsQKey
+	e.Attr.Known |= qp.KnowsQKey
 	a.become(i, live)
 	a.learn(p, i, 1)
 	a.tell(p, i, Resolved)

@@ -3,9 +3,10 @@ package passive
 import (
 	"testing"
 
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 func TestResolution(t *testing.T) {
@@ -17,7 +18,7 @@ func TestResolution(t *testing.T) {
 	s.want()
 	s.send(hostB, hostA, answer)
 	attr := s.facts[0].Ends[1].Attr
-	if attr != (hcaagent.Attr{Service: packet.UD, PKey: 0x8002, QKey: 0x42, Known: hcaagent.KnowsPKey | hcaagent.KnowsQKey}) {
+	if attr != (qp.Attr{Service: packet.UD, PKey: 0x8002, QKey: 0x42, Known: qp.KnowsPKey | qp.KnowsQKey}) {
 		t.Errorf("%+v", attr)
 	}
 	s.want("resolved UDP port 7 a/0x0 b/0x33 qkey 0x42")
@@ -38,7 +39,7 @@ func TestResolution(t *testing.T) {
 	again.RequestID, again.QKey = 11, 0x43
 	s.send(hostB, hostA, &again)
 	s.want("resolved UDP port 7 a/0x0 b/0x33 qkey 0x43")
-	if a, err := s.agent.QPAttr(t.Context(), hcaagent.QP{Addr: hostB, QPN: 0x33}); err != nil || a.QKey != 0x43 {
+	if a, err := s.agent.QPAttr(t.Context(), wqe.QP{Addr: hostB, QPN: 0x33}); err != nil || a.QKey != 0x43 {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if n := s.agent.lists[live].n; n != 1 {

@@ -3,6 +3,8 @@ package soft
 import (
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // response takes a response of the peer (section 9.7.5 and 9.9.2).
@@ -152,13 +154,13 @@ func (q *queuePair) answered(p *packet.Packet) {
 		return
 	}
 	if !w.fits(p, q.pmtu()) && !q.h.breaks("bad-response-taken") {
-		if q.ackTo(w.first.Add(-1)) && r.una == p.PSN && q.state != hcaagent.Err {
+		if q.ackTo(w.first.Add(-1)) && r.una == p.PSN && q.state != qp.Err {
 			q.failSend(hcaagent.BadRespErr)
 		}
 		return
 	}
 	all := q.ackTo(w.first.Add(-1))
-	if q.state == hcaagent.Err { // a completion found its queue full
+	if q.state == qp.Err { // a completion found its queue full
 		return
 	}
 	if !all || p.PSN != r.una {
@@ -166,9 +168,9 @@ func (q *queuePair) answered(p *packet.Packet) {
 		return
 	}
 	switch w.Op {
-	case hcaagent.OpRead:
+	case wqe.OpRead:
 		q.h.store("read", &w.list, uint64(w.got)*uint64(q.pmtu()), p.Payload)
-	case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd:
+	case wqe.OpCmpSwap, wqe.OpFetchAdd:
 		var b [8]byte
 		bytes8.PutUint64(b[:], p.OrigData)
 		q.h.store("atomic", &w.list, 0, b[:])
@@ -184,14 +186,14 @@ func (q *queuePair) answered(p *packet.Packet) {
 func (w *work) fits(p *packet.Packet, pmtu int) bool {
 	f, n := p.Opcode.Fn(), len(p.Payload)
 	switch w.Op {
-	case hcaagent.OpRead:
+	case wqe.OpRead:
 		if p.PSN == w.last {
 			return (f == packet.ReadRespLast || f == packet.ReadRespOnly) && n == int(w.length)-(w.packets-1)*pmtu
 		}
 		return (f == packet.ReadRespFirst || f == packet.ReadRespMiddle) && n == pmtu
-	case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd:
+	case wqe.OpCmpSwap, wqe.OpFetchAdd:
 		return f == packet.AtomicAck
-	case hcaagent.OpFlush, hcaagent.OpAtomicWrite:
+	case wqe.OpFlush, wqe.OpAtomicWrite:
 		return f == packet.ReadRespOnly && n == 0
 	}
 	return false

@@ -3,14 +3,15 @@ package soft
 import (
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // takeAtomic carries out an atomic, or an ATOMIC WRITE (section 9.4.5, annex A19).
 func (q *queuePair) takeAtomic(p *packet.Packet) {
 	f := p.Opcode.Fn()
-	access := hcaagent.RemoteAtomic
+	access := wqe.RemoteAtomic
 	if f == packet.AtomicWrite {
-		access = hcaagent.RemoteWrite
+		access = wqe.RemoteWrite
 	}
 	b, err := q.remote(p.RKey, p.VA, 8, access)
 	if err != nil {

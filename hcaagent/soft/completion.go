@@ -2,11 +2,13 @@ package soft
 
 import (
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // completionQueue is a completion queue.
 type completionQueue struct {
-	id     hcaagent.CQ
+	id     wqe.CQ
 	depth  int
 	queue  []hcaagent.Completion
 	sums   []sum
@@ -80,7 +82,7 @@ func (h *HCA) overrun(c *completionQueue) {
 		return
 	}
 	for _, q := range h.sorted() {
-		if (q.sendCQ == c || q.recvCQ == c) && q.state != hcaagent.Reset && q.state != hcaagent.Err {
+		if (q.sendCQ == c || q.recvCQ == c) && q.state != qp.Reset && q.state != qp.Err {
 			h.async(hcaagent.AsyncQPFatal, q.num, 0, 0)
 			q.enterError()
 		}

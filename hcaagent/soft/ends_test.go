@@ -9,6 +9,8 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 var (
@@ -18,24 +20,24 @@ var (
 )
 
 // everything is all that a peer may be permitted.
-const everything = hcaagent.RemoteWrite | hcaagent.RemoteRead | hcaagent.RemoteAtomic | hcaagent.RemoteFlush | hcaagent.RemotePersist
+const everything = wqe.RemoteWrite | wqe.RemoteRead | wqe.RemoteAtomic | wqe.RemoteFlush | wqe.RemotePersist
 
 // end is one end of a connection: a device with one of its queue pairs and its memory.
 type end struct {
 	*soft.HCA
 	t       testing.TB
-	qp      hcaagent.QP
-	pd      hcaagent.PD
-	cq      hcaagent.CQ // of both queues
+	qp      wqe.QP
+	pd      wqe.PD
+	cq      wqe.CQ // of both queues
 	va      uint64
 	length  uint64
 	key     uint32
-	attr    hcaagent.Attr
-	typ     hcaagent.QPType
-	lenient bool           // what it posts may be refused
-	srq     hcaagent.SRQ   // in place of the receive queue; 0: none
-	targets []hcaagent.SRQ // that messages on XRC name
-	domain  hcaagent.XRCD
+	attr    qp.Attr
+	typ     qp.Type
+	lenient bool      // what it posts may be refused
+	srq     wqe.SRQ   // in place of the receive queue; 0: none
+	targets []wqe.SRQ // that messages on XRC name
+	domain  wqe.XRCD
 	got     []hcaagent.Completion
 }
 
@@ -51,7 +53,7 @@ func must[T any](v T, err error) func(t testing.TB) T {
 }
 
 // ownQueue asks newEnd for a shared receive queue of the end's own.
-const ownQueue hcaagent.SRQ = 1 << 31
+const ownQueue wqe.SRQ = 1 << 31
 
 // newEnd makes a queue pair in INIT with memory of its own.
 func newEnd(t testing.TB, h *soft.HCA, n hcaagent.NewQP, va, length uint64) *end {
@@ -64,17 +66,17 @@ func newEnd(t testing.TB, h *soft.HCA, n hcaagent.NewQP, va, length uint64) *end
 		e.srq = must(h.CreateSRQ(ctx, e.pd, 256, 4))(t)
 		n.SRQ = e.srq
 	}
-	if n.Type == hcaagent.TypeXRCTarget {
+	if n.Type == qp.TypeXRCTarget {
 		e.domain = must(h.CreateXRCD(ctx))(t)
 		n.XRCD = e.domain
 	}
 	e.qp = must(h.CreateQP(ctx, n))(t)
-	_, key, _, err := h.RegisterMR(ctx, hcaagent.NewMR{PD: e.pd, VA: va, Length: length, Access: everything | hcaagent.LocalWrite | hcaagent.BindWindow})
+	_, key, _, err := h.RegisterMR(ctx, hcaagent.NewMR{PD: e.pd, VA: va, Length: length, Access: everything | wqe.LocalWrite | wqe.BindWindow})
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.key = key
-	e.attr = hcaagent.Attr{
+	e.attr = qp.Attr{
 		PKey:    0xFFFF,
 		Port:    1,
 		QKey:    0x1234,
@@ -82,8 +84,8 @@ func newEnd(t testing.TB, h *soft.HCA, n hcaagent.NewQP, va, length uint64) *end
 		PMTU:    1024,
 		Timeout: 8, RetryCnt: 7, RNRRetry: 7, MinRNRTimer: 1, MaxRdAtomic: 4, MaxDestRdAtomic: 4,
 	}
-	e.attr.Known, _ = hcaagent.Takes(n.Type, hcaagent.Reset, hcaagent.Init)
-	if err := h.TransitionQP(ctx, e.qp, hcaagent.Init, e.attr); err != nil {
+	e.attr.Known, _ = qp.Takes(n.Type, qp.Reset, qp.Init)
+	if err := h.TransitionQP(ctx, e.qp, qp.Init, e.attr); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -95,11 +97,11 @@ func connect(a, b *end) {
 	b.attr.DestQPN, b.attr.DestAddr, b.attr.RQPSN = a.qp.QPN, a.qp.Addr, a.attr.SQPSN
 	for _, e := range []*end{a, b} {
 		e.t.Helper()
-		for from := hcaagent.Init; from < hcaagent.RTS; from++ {
-			required, optional := hcaagent.Takes(e.typ, from, from+1)
-			e.attr.Known = required | optional&hcaagent.KnowsTClass
-			if from == hcaagent.Init {
-				e.attr.Known |= optional & hcaagent.KnowsAccess
+		for from := qp.Init; from < qp.RTS; from++ {
+			required, optional := qp.Takes(e.typ, from, from+1)
+			e.attr.Known = required | optional&qp.KnowsTClass
+			if from == qp.Init {
+				e.attr.Known |= optional & qp.KnowsAccess
 			}
 			if err := e.TransitionQP(ctx, e.qp, from+1, e.attr); err != nil {
 				e.t.Fatal(err)
@@ -133,13 +135,13 @@ func devices(t testing.TB, seed uint64, at [2]packet.Addr, change func(i int, o 
 }
 
 // sge is one segment of the end's memory.
-func (e *end) sge(off, n int) []hcaagent.Segment {
-	return []hcaagent.Segment{{VA: e.va + uint64(off), Length: uint32(n), LKey: e.key}}
+func (e *end) sge(off, n int) []wqe.Segment {
+	return []wqe.Segment{{VA: e.va + uint64(off), Length: uint32(n), LKey: e.key}}
 }
 
 // memory names a part of the end's memory.
-func (e *end) memory(off, n int) hcaagent.Memory {
-	return hcaagent.Memory{Key: hcaagent.Key{Addr: e.qp.Addr, Key: e.key}, VA: e.va + uint64(off), Length: uint64(n)}
+func (e *end) memory(off, n int) wqe.Memory {
+	return wqe.Memory{Key: wqe.Key{Addr: e.qp.Addr, Key: e.key}, VA: e.va + uint64(off), Length: uint64(n)}
 }
 
 func (e *end) bytes(off, n int) []byte {
@@ -158,7 +160,7 @@ func (e *end) set(off int, b []byte) {
 	}
 }
 
-func (e *end) post(r hcaagent.SendRequest) {
+func (e *end) post(r wqe.SendRequest) {
 	e.t.Helper()
 	if err := e.PostSend(ctx, e.qp, r); err != nil && !e.lenient {
 		e.t.Fatal(err)
@@ -167,7 +169,7 @@ func (e *end) post(r hcaagent.SendRequest) {
 
 func (e *end) receive(id uint64, off, n int) {
 	e.t.Helper()
-	r := hcaagent.ReceiveRequest{ID: id, Segments: e.sge(off, n)}
+	r := wqe.ReceiveRequest{ID: id, Segments: e.sge(off, n)}
 	post := func() error { return e.PostReceive(ctx, e.qp, r) }
 	if e.srq != 0 {
 		post = func() error { return e.PostSharedReceive(ctx, e.srq, r) }
@@ -215,7 +217,7 @@ func (e *end) receives() (out []hcaagent.Completion) {
 const receiveID = 1 << 32
 
 // pair makes two connected queue pairs, one on each device.
-func pair(t testing.TB, hs [2]*soft.HCA, typ hcaagent.QPType, i int, length uint64, change func(a, b *end), create ...func(n *hcaagent.NewQP)) [2]*end {
+func pair(t testing.TB, hs [2]*soft.HCA, typ qp.Type, i int, length uint64, change func(a, b *end), create ...func(n *hcaagent.NewQP)) [2]*end {
 	t.Helper()
 	va := uint64(0x10000000 * (i + 1))
 	n := hcaagent.NewQP{Type: typ}
@@ -223,8 +225,8 @@ func pair(t testing.TB, hs [2]*soft.HCA, typ hcaagent.QPType, i int, length uint
 		f(&n)
 	}
 	a := newEnd(t, hs[0], n, va, length)
-	if n.Type == hcaagent.TypeXRCInitiator {
-		n.Type = hcaagent.TypeXRCTarget
+	if n.Type == qp.TypeXRCInitiator {
+		n.Type = qp.TypeXRCTarget
 	}
 	b := newEnd(t, hs[1], n, va+0x8000000, length)
 	a.attr.SQPSN, b.attr.SQPSN = 0x1000, 0xFFFFF0

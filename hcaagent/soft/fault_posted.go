@@ -5,6 +5,7 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // Faults that show between work requests or memory and the wire.
@@ -63,7 +64,7 @@ var _ = faults(map[string]*Fault{
 func (q *queuePair) gather(w *work) {
 	parts := w.list.parts
 	switch {
-	case w.Op != hcaagent.OpSend:
+	case w.Op != wqe.OpSend:
 	case len(parts) > 1 && q.h.breaks("segments-order"):
 		w.list.parts = slices.Clone(parts)
 		slices.Reverse(w.list.parts)
@@ -76,7 +77,7 @@ func (q *queuePair) gather(w *work) {
 		w.list = list{[][]byte{append(slices.Clone(parts[0]), 0)}, uint64(w.length)}
 	case q.h.breaks("message-repeated"):
 		twin := *w
-		twin.Flags &^= hcaagent.Signaled
+		twin.Flags &^= wqe.Signaled
 		q.req.queue = slices.Insert(q.req.queue, q.req.next+1, &twin)
 	}
 }
@@ -115,7 +116,7 @@ func (q *queuePair) invent() {
 }
 
 // trespass opens memory that the device must not open, where that is its fault.
-func (h *HCA) trespass(rkey uint32, va, length uint64, access hcaagent.Access) ([]byte, bool) {
+func (h *HCA) trespass(rkey uint32, va, length uint64, access wqe.Access) ([]byte, bool) {
 	name := ""
 	switch r := h.keys[rkey>>8]; {
 	case r == nil || r.RKey != rkey:

@@ -3,6 +3,8 @@ package soft
 import (
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // Faults of completion queues, shared receive queues, memory windows, and of what the device tells its consumer.
@@ -56,7 +58,7 @@ var _ = faults(map[string]*Fault{
 })
 
 // tells raises the event of a fault's name as often as the fault lets it.
-func (h *HCA) tells(name string, what hcaagent.Async, qpn uint32, srq hcaagent.SRQ) {
+func (h *HCA) tells(name string, what hcaagent.Async, qpn uint32, srq wqe.SRQ) {
 	if h.breaks(name + "-missed") {
 		return
 	}
@@ -90,7 +92,7 @@ func (h *HCA) stale() {
 
 // sendBroken sends a request in SQE, and flushes it.
 func (q *queuePair) sendBroken(w *work) {
-	if q.state != hcaagent.SQE || !q.openWork(w) || !q.h.breaks("sends-in-sqe") {
+	if q.state != qp.SQE || !q.openWork(w) || !q.h.breaks("sends-in-sqe") {
 		return
 	}
 	w.silent = true

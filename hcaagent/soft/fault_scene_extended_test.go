@@ -1,18 +1,18 @@
 package soft_test
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // extended is work with FLUSHes and ATOMIC WRITEs, or with others than those; nil: the fault needs neither.
-func (s *stage) extended(n soft.Need) (w []hcaagent.SendRequest) {
+func (s *stage) extended(n soft.Need) (w []wqe.SendRequest) {
 	a, b := s.ends[0], s.ends[1]
-	add := func(op hcaagent.SendOp, length int) {
-		w = append(w, hcaagent.SendRequest{
+	add := func(op wqe.SendOp, length int) {
+		w = append(w, wqe.SendRequest{
 			Op: op, Segments: a.sge(len(w)*8, length), RKey: b.key, RemoteVA: b.va + 1024 + uint64(len(w)/4*64),
-			Flush: hcaagent.Flush{Length: 256, Placement: uint8(1 + len(w)%2)},
+			Flush: wqe.FlushRequest{Length: 256, Placement: uint8(1 + len(w)%2)},
 		})
 	}
 	flush, write := false, false
@@ -27,16 +27,16 @@ func (s *stage) extended(n soft.Need) (w []hcaagent.SendRequest) {
 		return nil
 	}
 	for range 6 {
-		add(hcaagent.OpSend, 101)
+		add(wqe.OpSend, 101)
 		if n != soft.NoWrites && n != soft.ExtendedLooks {
-			add(hcaagent.OpWrite, 256)
+			add(wqe.OpWrite, 256)
 		}
 		if flush {
-			add(hcaagent.OpFlush, 0)
+			add(wqe.OpFlush, 0)
 		}
 		for range 1 + 2*b2i(n == soft.ManyAtomicWrites) {
 			if write {
-				add(hcaagent.OpAtomicWrite, 8)
+				add(wqe.OpAtomicWrite, 8)
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func b2i(b bool) int {
 }
 
 // extendedScene has happen what a fault of XRC, FLUSH or ATOMIC WRITE needs.
-func (s *stage) extendedScene(n soft.Need, work []hcaagent.SendRequest) {
+func (s *stage) extendedScene(n soft.Need, work []wqe.SendRequest) {
 	b := s.ends[1]
 	switch n {
 	case soft.UnknownQueue:
@@ -59,12 +59,12 @@ func (s *stage) extendedScene(n soft.Need, work []hcaagent.SendRequest) {
 	case soft.ForeignQueue:
 		domain := must(b.CreateXRCD(ctx))(s.t)
 		srq := must(b.CreateXRCSRQ(ctx, b.pd, domain, 4, 1))(s.t)
-		if err := b.PostSharedReceive(ctx, srq, hcaagent.ReceiveRequest{ID: receiveID + 5000, Segments: b.sge(8192, 4096)}); err != nil {
+		if err := b.PostSharedReceive(ctx, srq, wqe.ReceiveRequest{ID: receiveID + 5000, Segments: b.sge(8192, 4096)}); err != nil {
 			s.t.Fatal(err)
 		}
 		work[6].XRCSRQ = uint32(srq)
 	case soft.NoWrites:
-		b.attr.Access = hcaagent.RemoteRead
+		b.attr.Access = wqe.RemoteRead
 		s.again(b)
 		for i := range 8 {
 			b.receive(receiveID+100+uint64(i), 8192, 4096)

@@ -4,15 +4,17 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // unsignaled reports whether a request is not signalled because the fault needs that.
-func (s *stage) unsignaled(n soft.Need, q *hcaagent.SendRequest) bool {
+func (s *stage) unsignaled(n soft.Need, q *wqe.SendRequest) bool {
 	switch n {
 	case soft.RefusedUnsignaled:
-		return q.RKey != s.ends[1].key && q.Op == hcaagent.OpWrite
+		return q.RKey != s.ends[1].key && q.Op == wqe.OpWrite
 	case soft.LocalInvalidate:
-		return q.Op != hcaagent.OpLocalInv
+		return q.Op != wqe.OpLocalInv
 	}
 	return false
 }
@@ -40,10 +42,10 @@ func (s *stage) shorten() {
 }
 
 // otherScene changes the work to what a fault of queues, windows or events needs.
-func (s *stage) otherScene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendRequest {
+func (s *stage) otherScene(n soft.Need, work []wqe.SendRequest) []wqe.SendRequest {
 	a, b := s.ends[0], s.ends[1]
-	refused := func(op hcaagent.SendOp) {
-		work[7] = hcaagent.SendRequest{Op: op, Segments: a.sge(0, 64), RKey: b.key ^ 0x55000, RemoteVA: b.va}
+	refused := func(op wqe.SendOp) {
+		work[7] = wqe.SendRequest{Op: op, Segments: a.sge(0, 64), RKey: b.key ^ 0x55000, RemoteVA: b.va}
 	}
 	switch n {
 	case soft.ArmedSolicited, soft.ArmedTwice:
@@ -61,29 +63,29 @@ func (s *stage) otherScene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.
 		}
 	case soft.SharedFew:
 		for i := range work {
-			if op := work[i].Op; op <= hcaagent.OpSendInv || op == hcaagent.OpWriteImm {
+			if op := work[i].Op; op <= wqe.OpSendInv || op == wqe.OpWriteImm {
 				b.receive(receiveID+uint64(i), 8192, 4096)
 			}
 		}
 	case soft.SharedInError:
-		s.link.After(110_000, func() { _ = b.TransitionQP(ctx, b.qp, hcaagent.Err, hcaagent.Attr{}) })
+		s.link.After(110_000, func() { _ = b.TransitionQP(ctx, b.qp, qp.Err, qp.Attr{}) })
 	case soft.Windows:
 		s.windows()
 	case soft.RefusedImmediate:
-		refused(hcaagent.OpWriteImm)
+		refused(wqe.OpWriteImm)
 	case soft.RefusedUnsignaled:
-		refused(hcaagent.OpWrite)
+		refused(wqe.OpWrite)
 	case soft.LocalInvalidate:
-		_, _, key, err := a.RegisterMR(ctx, hcaagent.NewMR{PD: a.pd, VA: a.va + 2048, Length: 64, Access: hcaagent.RemoteRead})
+		_, _, key, err := a.RegisterMR(ctx, hcaagent.NewMR{PD: a.pd, VA: a.va + 2048, Length: 64, Access: wqe.RemoteRead})
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		work[4] = hcaagent.SendRequest{Op: hcaagent.OpLocalInv, InvKey: key}
+		work[4] = wqe.SendRequest{Op: wqe.OpLocalInv, InvKey: key}
 	case soft.ForeignHandle:
 		pd := must(a.CreatePD(ctx))(s.t)
 		ah := must(a.CreateAH(ctx, pd, hcaagent.AddressVector{Dest: b.qp.Addr, HopLimit: 64}))(s.t)
 		s.link.After(1_000_000, func() {
-			_ = a.PostSend(ctx, a.qp, hcaagent.SendRequest{ID: 900, Op: hcaagent.OpSend, Flags: hcaagent.Signaled, Segments: a.sge(0, 64), AH: ah, Dest: b.qp, QKey: 0x1234})
+			_ = a.PostSend(ctx, a.qp, wqe.SendRequest{ID: 900, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: a.sge(0, 64), AH: ah, Dest: b.qp, QKey: 0x1234})
 		})
 	case soft.ReadyLate:
 		s.again(b)
@@ -97,7 +99,7 @@ func (s *stage) otherScene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.
 			s.again(a)
 			s.again(b)
 			s.complete(b)
-			_ = a.PostSend(ctx, a.qp, hcaagent.SendRequest{ID: 900, Op: hcaagent.OpWrite, Segments: a.sge(0, 64), RKey: b.key, RemoteVA: b.va})
+			_ = a.PostSend(ctx, a.qp, wqe.SendRequest{ID: 900, Op: wqe.OpWrite, Segments: a.sge(0, 64), RKey: b.key, RemoteVA: b.va})
 		})
 		s.link.After(2_050_000, func() { s.complete(a) })
 	case soft.Broken:
@@ -105,20 +107,20 @@ func (s *stage) otherScene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.
 		work = work[:6]
 	case soft.Restarted:
 		s.link.After(1_900_000, func() {
-			_ = a.TransitionQP(ctx, a.qp, hcaagent.Reset, hcaagent.Attr{})
+			_ = a.TransitionQP(ctx, a.qp, qp.Reset, qp.Attr{})
 			attr := a.attr
-			attr.Known, _ = hcaagent.Takes(a.typ, hcaagent.Reset, hcaagent.Init)
-			_ = a.TransitionQP(ctx, a.qp, hcaagent.Init, attr)
+			attr.Known, _ = qp.Takes(a.typ, qp.Reset, qp.Init)
+			_ = a.TransitionQP(ctx, a.qp, qp.Init, attr)
 		})
 	case soft.Attached:
 		group := packet.IPv4Addr([]byte{239, 0, 0, 9})
-		qp := must(a.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeUD, PD: a.pd, SendCQ: a.cq, RecvCQ: a.cq}))(s.t)
-		if err := a.AttachMulticast(ctx, qp, group); err != nil {
+		q := must(a.CreateQP(ctx, hcaagent.NewQP{Type: qp.TypeUD, PD: a.pd, SendCQ: a.cq, RecvCQ: a.cq}))(s.t)
+		if err := a.AttachMulticast(ctx, q, group); err != nil {
 			s.t.Fatal(err)
 		}
-		if a.DestroyQP(ctx, qp) != nil {
-			_ = a.DetachMulticast(ctx, qp, group)
-			_ = a.DestroyQP(ctx, qp)
+		if a.DestroyQP(ctx, q) != nil {
+			_ = a.DetachMulticast(ctx, q, group)
+			_ = a.DestroyQP(ctx, q)
 		}
 	}
 	return work
@@ -127,8 +129,8 @@ func (s *stage) otherScene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.
 // complete brings a queue pair from RTR to RTS.
 func (s *stage) complete(e *end) {
 	attr := e.attr
-	attr.Known, _ = hcaagent.Takes(e.typ, hcaagent.RTR, hcaagent.RTS)
-	if err := e.TransitionQP(ctx, e.qp, hcaagent.RTS, attr); err != nil {
+	attr.Known, _ = qp.Takes(e.typ, qp.RTR, qp.RTS)
+	if err := e.TransitionQP(ctx, e.qp, qp.RTS, attr); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -136,56 +138,56 @@ func (s *stage) complete(e *end) {
 // windows binds memory windows in ways that must be refused, each by a queue pair of its own.
 func (s *stage) windows() {
 	e := s.ends[0]
-	region := func(off uint64, access hcaagent.Access) hcaagent.MR {
+	region := func(off uint64, access wqe.Access) wqe.MR {
 		mr, _, _, err := e.RegisterMR(ctx, hcaagent.NewMR{PD: e.pd, VA: e.va + off, Length: 1024, Access: access})
 		if err != nil {
 			s.t.Fatal(err)
 		}
 		return mr
 	}
-	all := region(0, everything|hcaagent.LocalWrite|hcaagent.BindWindow)
-	none := region(1024, everything|hcaagent.LocalWrite)
-	reads := region(2048, hcaagent.RemoteRead|hcaagent.BindWindow)
+	all := region(0, everything|wqe.LocalWrite|wqe.BindWindow)
+	none := region(1024, everything|wqe.LocalWrite)
+	reads := region(2048, wqe.RemoteRead|wqe.BindWindow)
 	other := must(e.CreatePD(ctx))(s.t)
 	for i, c := range []struct {
-		pd     hcaagent.PD
+		pd     wqe.PD
 		kind   int
-		mr     hcaagent.MR
+		mr     wqe.MR
 		off, n uint64
-		access hcaagent.Access
+		access wqe.Access
 	}{
-		{e.pd, 1, all, 0, 64, hcaagent.RemoteRead | hcaagent.ZeroBased},
-		{other, 2, all, 0, 64, hcaagent.RemoteRead},
-		{e.pd, 2, all, 0, 0, hcaagent.RemoteRead},
-		{e.pd, 2, none, 1024, 64, hcaagent.RemoteRead},
-		{e.pd, 2, reads, 2048, 64, hcaagent.RemoteWrite},
-		{e.pd, 2, all, 1000, 64, hcaagent.RemoteRead},
-		{e.pd, 2, all, 0, 64, hcaagent.RemoteRead | hcaagent.ZeroBased}, // right, and then bound again
+		{e.pd, 1, all, 0, 64, wqe.RemoteRead | wqe.ZeroBased},
+		{other, 2, all, 0, 64, wqe.RemoteRead},
+		{e.pd, 2, all, 0, 0, wqe.RemoteRead},
+		{e.pd, 2, none, 1024, 64, wqe.RemoteRead},
+		{e.pd, 2, reads, 2048, 64, wqe.RemoteWrite},
+		{e.pd, 2, all, 1000, 64, wqe.RemoteRead},
+		{e.pd, 2, all, 0, 64, wqe.RemoteRead | wqe.ZeroBased}, // right, and then bound again
 	} {
-		qp := s.unpairedQP(e, uint32(0x700+i))
+		q := s.unpairedQP(e, uint32(0x700+i))
 		mw, rkey, err := e.AllocateMW(ctx, c.pd, c.kind)
 		if err != nil {
 			s.t.Fatal(err)
 		}
 		for k := range uint32(1 + i/6) {
-			_ = e.PostSend(ctx, qp, hcaagent.SendRequest{
-				ID: uint64(800+2*uint32(i)) + uint64(k), Op: hcaagent.OpBindMW, Flags: hcaagent.Signaled,
-				Window: &hcaagent.Bind{MW: mw, MR: c.mr, RKey: rkey + 1 + k, VA: e.va + c.off, Length: c.n, Access: c.access},
+			_ = e.PostSend(ctx, q, wqe.SendRequest{
+				ID: uint64(800+2*uint32(i)) + uint64(k), Op: wqe.OpBindMW, Flags: wqe.Signaled,
+				Window: &wqe.Bind{MW: mw, MR: c.mr, RKey: rkey + 1 + k, VA: e.va + c.off, Length: c.n, Access: c.access},
 			})
 		}
 	}
 }
 
 // unpairedQP makes a queue pair that is in RTS, with a peer that there is not.
-func (s *stage) unpairedQP(e *end, peer uint32) hcaagent.QP {
-	qp := must(e.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeRC, PD: e.pd, SendCQ: e.cq, RecvCQ: e.cq}))(s.t)
+func (s *stage) unpairedQP(e *end, peer uint32) wqe.QP {
+	q := must(e.CreateQP(ctx, hcaagent.NewQP{Type: qp.TypeRC, PD: e.pd, SendCQ: e.cq, RecvCQ: e.cq}))(s.t)
 	attr := e.attr
 	attr.DestQPN = peer
-	for from := hcaagent.Reset; from < hcaagent.RTS; from++ {
-		attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, from, from+1)
-		if err := e.TransitionQP(ctx, qp, from+1, attr); err != nil {
+	for from := qp.Reset; from < qp.RTS; from++ {
+		attr.Known, _ = qp.Takes(qp.TypeRC, from, from+1)
+		if err := e.TransitionQP(ctx, q, from+1, attr); err != nil {
 			s.t.Fatal(err)
 		}
 	}
-	return qp
+	return q
 }

@@ -4,7 +4,9 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // create is how the queue pairs are made that a fault needs.
@@ -18,24 +20,24 @@ func create(n soft.Need) func(q *hcaagent.NewQP) {
 }
 
 // scene changes the work to what a fault needs.
-func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendRequest {
+func (s *stage) scene(n soft.Need, work []wqe.SendRequest) []wqe.SendRequest {
 	a, b := s.ends[0], s.ends[1]
 	switch n {
 	case soft.ZeroLength:
-		if a.typ == hcaagent.TypeUC {
+		if a.typ == qp.TypeUC {
 			work[6].Segments, work[6].RKey = nil, 0x55000
 		}
 	case soft.Segments:
 		for i := range work {
-			if q := &work[i]; q.Op == hcaagent.OpSend {
+			if q := &work[i]; q.Op == wqe.OpSend {
 				x := q.Segments[0]
 				half := (x.Length + 1) / 2
-				q.Segments = []hcaagent.Segment{{VA: x.VA, Length: half, LKey: x.LKey}, {VA: x.VA + 1024 + uint64(half), Length: x.Length - half, LKey: x.LKey}}
+				q.Segments = []wqe.Segment{{VA: x.VA, Length: half, LKey: x.LKey}, {VA: x.VA + 1024 + uint64(half), Length: x.Length - half, LKey: x.LKey}}
 			}
 		}
 	case soft.SignalAll:
 		for i := range work {
-			work[i].Flags &^= hcaagent.Signaled
+			work[i].Flags &^= wqe.Signaled
 		}
 	case soft.LostMiddle, soft.LostFirst, soft.Plain:
 	case soft.Looks:
@@ -47,7 +49,7 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 			})
 		}
 		for i := range work {
-			if work[i].Op == hcaagent.OpWrite { // each writes something else
+			if work[i].Op == wqe.OpWrite { // each writes something else
 				work[i].Segments = a.sge(100*i+7, int(work[i].Segments[0].Length))
 			}
 		}
@@ -57,7 +59,7 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 			s.t.Fatal(err)
 		}
 		for i := range work {
-			work[i].Dest = hcaagent.QP{Addr: group, QPN: hcaagent.MulticastQPN}
+			work[i].Dest = wqe.QP{Addr: group, QPN: hcaagent.MulticastQPN}
 		}
 		s.bystander()
 	case soft.Handle:
@@ -69,72 +71,72 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 		work[2].QKey |= 1 << 31
 	case soft.NothingToInvalidate:
 		for i := range work {
-			if work[i].Op == hcaagent.OpSendInv {
+			if work[i].Op == wqe.OpSendInv {
 				work[i].InvKey += 0x550000
 			}
 		}
 	case soft.NoPersistence, soft.NoAtomicWrite:
-		_, _, key, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: b.pd, VA: b.va + 4096, Length: 1024, Access: hcaagent.RemoteRead | hcaagent.RemoteFlush})
+		_, _, key, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: b.pd, VA: b.va + 4096, Length: 1024, Access: wqe.RemoteRead | wqe.RemoteFlush})
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		q := hcaagent.SendRequest{Op: hcaagent.OpFlush, RemoteVA: b.va + 4096, RKey: key, Flush: hcaagent.Flush{Length: 64, Placement: 1}}
+		q := wqe.SendRequest{Op: wqe.OpFlush, RemoteVA: b.va + 4096, RKey: key, Flush: wqe.FlushRequest{Length: 64, Placement: 1}}
 		work[4] = q
 		if q.Flush.Placement = 2; n == soft.NoAtomicWrite {
-			q.Op, q.Segments = hcaagent.OpAtomicWrite, a.sge(0, 8)
+			q.Op, q.Segments = wqe.OpAtomicWrite, a.sge(0, 8)
 		}
 		work[7] = q
 	case soft.TooLong:
-		if a.typ == hcaagent.TypeUD { // of both kinds: for the port, and for the receive request
+		if a.typ == qp.TypeUD { // of both kinds: for the port, and for the receive request
 			work[3].Segments, work[5].Segments = a.sge(0, 5000), a.sge(0, 4090)
 			return work
 		}
-		work[7] = hcaagent.SendRequest{Op: hcaagent.OpSend, Segments: a.sge(0, 5000)}
+		work[7] = wqe.SendRequest{Op: wqe.OpSend, Segments: a.sge(0, 5000)}
 	case soft.Beyond:
-		work[7].RemoteVA, work[7].Op = b.va+b.length-100, hcaagent.OpRead
+		work[7].RemoteVA, work[7].Op = b.va+b.length-100, wqe.OpRead
 		work[7].Segments = a.sge(16384, 900)
 	case soft.ReadOnly:
-		_, _, key, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: b.pd, VA: b.va + 4096, Length: 1024, Access: hcaagent.RemoteRead})
+		_, _, key, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: b.pd, VA: b.va + 4096, Length: 1024, Access: wqe.RemoteRead})
 		if err != nil {
 			s.t.Fatal(err)
 		}
 		work[4].RemoteVA, work[4].RKey = b.va+4096, key
 	case soft.GivenUp:
 		for i := range work {
-			if work[i].Op == hcaagent.OpSendInv {
-				work[i+1] = hcaagent.SendRequest{Op: hcaagent.OpRead, Segments: a.sge(16384, 64), RKey: work[i].InvKey, RemoteVA: b.va + 2048}
+			if work[i].Op == wqe.OpSendInv {
+				work[i+1] = wqe.SendRequest{Op: wqe.OpRead, Segments: a.sge(16384, 64), RKey: work[i].InvKey, RemoteVA: b.va + 2048}
 				break
 			}
 		}
 	case soft.Abuse:
 		s.abuse()
 	case soft.Refused:
-		if a.typ == hcaagent.TypeUC {
+		if a.typ == qp.TypeUC {
 			work[6].RKey ^= 0x55000
 		}
 		s.link.After(1_900_000, func() { _, _, _ = a.QueryQP(ctx, a.qp) })
 	case soft.InError:
-		s.link.After(110_000, func() { _ = b.TransitionQP(ctx, b.qp, hcaagent.Err, hcaagent.Attr{}) })
+		s.link.After(110_000, func() { _ = b.TransitionQP(ctx, b.qp, qp.Err, qp.Attr{}) })
 	case soft.ReadyOnly:
 		s.link.After(2_000_000, func() {
 			s.again(a)
-			_ = a.PostSend(ctx, a.qp, hcaagent.SendRequest{ID: 900, Op: hcaagent.OpWrite, Segments: a.sge(0, 64), RKey: b.key, RemoteVA: b.va})
+			_ = a.PostSend(ctx, a.qp, wqe.SendRequest{ID: 900, Op: wqe.OpWrite, Segments: a.sge(0, 64), RKey: b.key, RemoteVA: b.va})
 		})
 	case soft.Drained, soft.DrainedUnasked:
 		s.link.After(110_000, func() {
-			_ = a.TransitionQP(ctx, a.qp, hcaagent.SQD, hcaagent.Attr{Known: hcaagent.KnowsSQDNotify, SQDNotify: n == soft.Drained})
+			_ = a.TransitionQP(ctx, a.qp, qp.SQD, qp.Attr{Known: qp.KnowsSQDNotify, SQDNotify: n == soft.Drained})
 		})
-		s.link.After(410_000, func() { _ = a.TransitionQP(ctx, a.qp, hcaagent.RTS, hcaagent.Attr{}) })
+		s.link.After(410_000, func() { _ = a.TransitionQP(ctx, a.qp, qp.RTS, qp.Attr{}) })
 	case soft.Fenced:
 		for i := range work[1:] {
-			if work[i].Op == hcaagent.OpRead {
-				work[i+1].Flags |= hcaagent.Fence
+			if work[i].Op == wqe.OpRead {
+				work[i+1].Flags |= wqe.Fence
 			}
 		}
 	case soft.NotPermitted:
-		b.attr.Access = hcaagent.RemoteWrite
+		b.attr.Access = wqe.RemoteWrite
 		s.again(b)
-		work = []hcaagent.SendRequest{work[3], work[7]}
+		work = []wqe.SendRequest{work[3], work[7]}
 	case soft.WrongQKey:
 		work[2].QKey++
 	case soft.Armed:
@@ -150,9 +152,9 @@ func (s *stage) scene(n soft.Need, work []hcaagent.SendRequest) []hcaagent.SendR
 func (s *stage) again(e *end) {
 	attr := e.attr
 	attr.Known = 0
-	err := e.TransitionQP(ctx, e.qp, hcaagent.Reset, attr)
-	for from := hcaagent.Reset; err == nil && from < hcaagent.RTR; from++ {
-		attr.Known, _ = hcaagent.Takes(e.typ, from, from+1)
+	err := e.TransitionQP(ctx, e.qp, qp.Reset, attr)
+	for from := qp.Reset; err == nil && from < qp.RTR; from++ {
+		attr.Known, _ = qp.Takes(e.typ, from, from+1)
 		err = e.TransitionQP(ctx, e.qp, from+1, attr)
 	}
 	if err != nil {
@@ -161,10 +163,10 @@ func (s *stage) again(e *end) {
 }
 
 // first brings a queue pair to a state: with the attributes changed in one way, in the next if that is refused, and at last as they are.
-func (e *end) first(qp hcaagent.QP, to hcaagent.State, attr hcaagent.Attr, changes ...func(x *hcaagent.Attr)) {
-	for _, change := range append(changes, func(*hcaagent.Attr) {}) {
+func (e *end) first(q wqe.QP, to qp.State, attr qp.Attr, changes ...func(x *qp.Attr)) {
+	for _, change := range append(changes, func(*qp.Attr) {}) {
 		x := attr
-		if change(&x); e.TransitionQP(ctx, qp, to, x) == nil {
+		if change(&x); e.TransitionQP(ctx, q, to, x) == nil {
 			return
 		}
 	}
@@ -175,32 +177,32 @@ func (s *stage) abuse() {
 	e := s.ends[0]
 	cq := must(e.CreateCQ(ctx, 16))(s.t)
 	srq := must(e.CreateSRQ(ctx, e.pd, 4, 1))(s.t)
-	receive := hcaagent.ReceiveRequest{ID: 700, Segments: e.sge(0, 64)}
-	send := hcaagent.SendRequest{ID: 701, Op: hcaagent.OpSend, Segments: e.sge(0, 64)}
-	for _, shared := range []hcaagent.SRQ{0, srq} {
-		qp := must(e.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeRC, PD: e.pd, SendCQ: cq, RecvCQ: cq, SRQ: shared}))(s.t)
+	receive := wqe.ReceiveRequest{ID: 700, Segments: e.sge(0, 64)}
+	send := wqe.SendRequest{ID: 701, Op: wqe.OpSend, Segments: e.sge(0, 64)}
+	for _, shared := range []wqe.SRQ{0, srq} {
+		q := must(e.CreateQP(ctx, hcaagent.NewQP{Type: qp.TypeRC, PD: e.pd, SendCQ: cq, RecvCQ: cq, SRQ: shared}))(s.t)
 		attr := e.attr
 		attr.DestQPN = 0x777
 		if shared == 0 {
-			_ = e.PostReceive(ctx, qp, receive)
+			_ = e.PostReceive(ctx, q, receive)
 		}
-		attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, hcaagent.Reset, hcaagent.Init)
-		e.first(qp, hcaagent.Init, attr, func(x *hcaagent.Attr) { x.Port = 2 }, func(x *hcaagent.Attr) { x.PKey, x.PKeyIndex = 0, 5 })
+		attr.Known, _ = qp.Takes(qp.TypeRC, qp.Reset, qp.Init)
+		e.first(q, qp.Init, attr, func(x *qp.Attr) { x.Port = 2 }, func(x *qp.Attr) { x.PKey, x.PKeyIndex = 0, 5 })
 		if shared != 0 {
-			_ = e.PostReceive(ctx, qp, receive)
+			_ = e.PostReceive(ctx, q, receive)
 			continue
 		}
-		_ = e.PostSend(ctx, qp, send)
-		attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, hcaagent.Init, hcaagent.RTR)
-		e.first(qp, hcaagent.RTR, attr, func(x *hcaagent.Attr) { x.MaxDestRdAtomic = 200 })
-		attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, hcaagent.RTR, hcaagent.RTS)
-		e.first(qp, hcaagent.RTS, attr,
-			func(x *hcaagent.Attr) { x.Known |= hcaagent.KnowsCurState; x.CurState = hcaagent.SQD },
-			func(x *hcaagent.Attr) { x.SQPSN = 1<<24 + 5 }, func(x *hcaagent.Attr) { x.RetryCnt = 9 },
-			func(x *hcaagent.Attr) { x.MaxRdAtomic = 200 })
+		_ = e.PostSend(ctx, q, send)
+		attr.Known, _ = qp.Takes(qp.TypeRC, qp.Init, qp.RTR)
+		e.first(q, qp.RTR, attr, func(x *qp.Attr) { x.MaxDestRdAtomic = 200 })
+		attr.Known, _ = qp.Takes(qp.TypeRC, qp.RTR, qp.RTS)
+		e.first(q, qp.RTS, attr,
+			func(x *qp.Attr) { x.Known |= qp.KnowsCurState; x.CurState = qp.SQD },
+			func(x *qp.Attr) { x.SQPSN = 1<<24 + 5 }, func(x *qp.Attr) { x.RetryCnt = 9 },
+			func(x *qp.Attr) { x.MaxRdAtomic = 200 })
 	}
 	_ = e.DestroyCQ(ctx, cq)
-	_ = e.PostSend(ctx, e.qp, hcaagent.SendRequest{ID: 702, Op: hcaagent.OpRead, Flags: hcaagent.Inline, Segments: e.sge(0, 64)})
+	_ = e.PostSend(ctx, e.qp, wqe.SendRequest{ID: 702, Op: wqe.OpRead, Flags: wqe.Inline, Segments: e.sge(0, 64)})
 }
 
 // consumers reports whether a finding is on what the consumer of the scene has asked for.
@@ -216,7 +218,7 @@ func (s *stage) shared(i int) {
 			s.srqs[k] = must(b.CreateXRCSRQ(ctx, b.pd, b.domain, 64, 1))(s.t)
 		}
 		id := receiveID + uint64(k*1000+i)
-		if err := b.PostSharedReceive(ctx, s.srqs[k], hcaagent.ReceiveRequest{ID: id, Segments: b.sge(8192, 4096)}); err != nil {
+		if err := b.PostSharedReceive(ctx, s.srqs[k], wqe.ReceiveRequest{ID: id, Segments: b.sge(8192, 4096)}); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -224,13 +226,13 @@ func (s *stage) shared(i int) {
 
 // bystander is a datagram queue pair beside that of the second end, which has joined no group.
 func (s *stage) bystander() {
-	e := newEnd(s.t, s.ends[1].HCA, hcaagent.NewQP{Type: hcaagent.TypeUD}, 0x30000000, 1<<16)
+	e := newEnd(s.t, s.ends[1].HCA, hcaagent.NewQP{Type: qp.TypeUD}, 0x30000000, 1<<16)
 	for i := range 8 {
 		e.receive(receiveID+uint64(i), 4096*i, 4096)
 	}
-	for _, to := range []hcaagent.State{hcaagent.RTR, hcaagent.RTS} {
-		if e.attr.Known = 0; to == hcaagent.RTS {
-			e.attr.Known = hcaagent.KnowsSQPSN
+	for _, to := range []qp.State{qp.RTR, qp.RTS} {
+		if e.attr.Known = 0; to == qp.RTS {
+			e.attr.Known = qp.KnowsSQPSN
 		}
 		if err := e.TransitionQP(ctx, e.qp, to, e.attr); err != nil {
 			s.t.Fatal(err)

@@ -3,6 +3,7 @@ package soft
 import (
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // Faults of states and queues: what a device does where it must not, and accepts where it must refuse.
@@ -31,24 +32,24 @@ var _ = faults(map[string]*Fault{
 })
 
 // valueFaults are the attributes whose values a fault leaves unchecked.
-var valueFaults = map[string]hcaagent.Known{
-	"current-state-ignored": hcaagent.KnowsCurState, "psn-of-25-bits": hcaagent.KnowsSQPSN, "retry-count-9": hcaagent.KnowsRetryCnt,
-	"initiator-depth-200": hcaagent.KnowsMaxRdAtomic, "resources-200": hcaagent.KnowsMaxDestRdAtomic,
-	"path-mtu-odd": hcaagent.KnowsPMTU, "timer-code": hcaagent.KnowsMinRNRTimer, "port-2": hcaagent.KnowsPort, "pkey-index-5": hcaagent.KnowsPKey,
+var valueFaults = map[string]qp.Known{
+	"current-state-ignored": qp.KnowsCurState, "psn-of-25-bits": qp.KnowsSQPSN, "retry-count-9": qp.KnowsRetryCnt,
+	"initiator-depth-200": qp.KnowsMaxRdAtomic, "resources-200": qp.KnowsMaxDestRdAtomic,
+	"path-mtu-odd": qp.KnowsPMTU, "timer-code": qp.KnowsMinRNRTimer, "port-2": qp.KnowsPort, "pkey-index-5": qp.KnowsPKey,
 }
 
 // unchecked reports whether the fault is not to check the value of an attribute.
-func (h *HCA) unchecked(k hcaagent.Known) bool {
+func (h *HCA) unchecked(k qp.Known) bool {
 	return h.fault.is != nil && valueFaults[h.opt.Fault]&k != 0
 }
 
 // sends and answers report whether the state lets the queue pair do so, or its fault does.
 func (q *queuePair) sends() bool {
-	return q.state.Sends() || q.state == hcaagent.RTR && (q.h.has("sends-in-rtr") || q.h.has("requests-before-rts"))
+	return q.state.Sends() || q.state == qp.RTR && (q.h.has("sends-in-rtr") || q.h.has("requests-before-rts"))
 }
 
 func (q *queuePair) answers() bool {
-	return q.state.Receives() || q.state == hcaagent.Err && q.h.has("answers-in-error")
+	return q.state.Receives() || q.state == qp.Err && q.h.has("answers-in-error")
 }
 
 // notify tells of a completion queue, how often the fault wants it.

@@ -10,7 +10,9 @@ import (
 	"ibwitness/hcaagent/soft"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // stage is what a fault is shown on: two devices, connected, with work for the first.
@@ -22,7 +24,7 @@ type stage struct {
 	credits bool
 	events  []any // those of both devices and the frames at the tap, in order
 	verbs   bool
-	srqs    [2]hcaagent.SRQ
+	srqs    [2]wqe.SRQ
 	needs   soft.Need
 	strayed []uint64 // frames at that tap that show it
 }
@@ -63,14 +65,14 @@ func newStageAt(t testing.TB, name string, f *soft.Fault, faulty bool, at int) *
 			o.Strayed = func() { s.strayed = append(s.strayed, uint64(len(s.link.taps[s.tap].frames)+1)) }
 		}
 	})
-	typ := hcaagent.TypeRC
+	typ := qp.TypeRC
 	switch f.Service {
 	case packet.UC:
-		typ = hcaagent.TypeUC
+		typ = qp.TypeUC
 	case packet.UD:
-		typ = hcaagent.TypeUD
+		typ = qp.TypeUD
 	case packet.XRC:
-		typ = hcaagent.TypeXRCInitiator
+		typ = qp.TypeXRCInitiator
 	}
 	s.ends = pair(t, hs, typ, 0, 1<<16, func(a, b *end) {
 		for _, e := range []*end{a, b} {
@@ -119,13 +121,13 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 	a, b := s.ends[0], s.ends[1]
 	receives := func() {
 		for i := range 64 {
-			if a.typ == hcaagent.TypeXRCInitiator {
+			if a.typ == qp.TypeXRCInitiator {
 				s.shared(i)
 				continue
 			}
 			if list := b.sge(8192, 4096); f.Needs == soft.BadReceive && i == 3 {
 				list[0].LKey ^= 0x55000
-				_ = b.PostReceive(ctx, b.qp, hcaagent.ReceiveRequest{ID: receiveID + 3, Segments: list})
+				_ = b.PostReceive(ctx, b.qp, wqe.ReceiveRequest{ID: receiveID + 3, Segments: list})
 				continue
 			}
 			b.receive(receiveID+uint64(i), 8192, 4096)
@@ -172,7 +174,7 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 	for i, q := range work {
 		q.ID = uint64(i)
 		if f.Needs != soft.SignalAll && !s.unsignaled(f.Needs, &q) && (f.Needs != soft.Unsignaled || i%3 == 0) {
-			q.Flags |= hcaagent.Signaled
+			q.Flags |= wqe.Signaled
 		}
 		at := int64(i) * gap
 		if f.Needs == soft.Credits {
@@ -206,11 +208,11 @@ func (s *stage) play(f *soft.Fault) []rule.Finding {
 }
 
 // work is what the first end does.
-func (s *stage) work(f *soft.Fault) (w []hcaagent.SendRequest) {
+func (s *stage) work(f *soft.Fault) (w []wqe.SendRequest) {
 	a, b := s.ends[0], s.ends[1]
-	add := func(op hcaagent.SendOp, n int, change ...func(q *hcaagent.SendRequest)) {
-		q := hcaagent.SendRequest{Op: op, Segments: a.sge(len(w)*8, n), RKey: b.key, RemoteVA: b.va + 1024, Imm: uint32(len(w)), Dest: b.qp, QKey: 0x1234}
-		if op >= hcaagent.OpRead {
+	add := func(op wqe.SendOp, n int, change ...func(q *wqe.SendRequest)) {
+		q := wqe.SendRequest{Op: op, Segments: a.sge(len(w)*8, n), RKey: b.key, RemoteVA: b.va + 1024, Imm: uint32(len(w)), Dest: b.qp, QKey: 0x1234}
+		if op >= wqe.OpRead {
 			q.Segments = a.sge(16384, n)
 		}
 		for _, c := range change {
@@ -219,65 +221,65 @@ func (s *stage) work(f *soft.Fault) (w []hcaagent.SendRequest) {
 		w = append(w, q)
 	}
 	if f.Service == packet.XRC {
-		ops := []hcaagent.SendOp{hcaagent.OpSend, hcaagent.OpSend, hcaagent.OpSendImm, hcaagent.OpRead, hcaagent.OpSend, hcaagent.OpSend, hcaagent.OpSend, hcaagent.OpWriteImm}
+		ops := []wqe.SendOp{wqe.OpSend, wqe.OpSend, wqe.OpSendImm, wqe.OpRead, wqe.OpSend, wqe.OpSend, wqe.OpSend, wqe.OpWriteImm}
 		for i, op := range ops {
-			add(op, 61+i+600*(i%2), func(q *hcaagent.SendRequest) { q.XRCSRQ = uint32(s.srqs[i%2]) })
+			add(op, 61+i+600*(i%2), func(q *wqe.SendRequest) { q.XRCSRQ = uint32(s.srqs[i%2]) })
 		}
 		return append(w, w[:5]...)
 	}
 	if w := s.extended(f.Needs); w != nil {
 		return w
 	}
-	solicited := func(q *hcaagent.SendRequest) { q.Flags = hcaagent.Solicited }
+	solicited := func(q *wqe.SendRequest) { q.Flags = wqe.Solicited }
 	if f.Service == packet.UD {
 		for i := range 8 {
-			add(hcaagent.OpSend, 61+i)
+			add(wqe.OpSend, 61+i)
 		}
 		return w
 	}
 	if f.Needs == soft.Credits {
 		for range 3 {
-			add(hcaagent.OpSend, 101)
+			add(wqe.OpSend, 101)
 		}
 		if f.Rule == "RC-CRD-002" {
-			add(hcaagent.OpSend, 900)
+			add(wqe.OpSend, 900)
 		}
-		add(hcaagent.OpSend, 101)
-		add(hcaagent.OpSend, 128)
+		add(wqe.OpSend, 101)
+		add(wqe.OpSend, 128)
 		return w
 	}
 	for round := range 3 {
-		add(hcaagent.OpSend, 101)
-		add(hcaagent.OpSend, 128)
-		add(hcaagent.OpSend, 900, solicited)
-		add(hcaagent.OpWrite, 256)
-		add(hcaagent.OpWrite, 900)
-		add(hcaagent.OpSendImm, 300)
-		add(hcaagent.OpWriteImm, 128, solicited)
+		add(wqe.OpSend, 101)
+		add(wqe.OpSend, 128)
+		add(wqe.OpSend, 900, solicited)
+		add(wqe.OpWrite, 256)
+		add(wqe.OpWrite, 900)
+		add(wqe.OpSendImm, 300)
+		add(wqe.OpWriteImm, 128, solicited)
 		if f.Service == packet.UC || f.Needs == soft.NotReady || f.Needs == soft.NotReadyLong || f.Needs == soft.NeverReady || f.Needs == soft.NotReadyTwice {
 			continue
 		}
 		if f.Needs == soft.Refused && round == 0 {
-			add(hcaagent.OpWrite, 64, func(q *hcaagent.SendRequest) { q.RKey ^= 0x55000 })
+			add(wqe.OpWrite, 64, func(q *wqe.SendRequest) { q.RKey ^= 0x55000 })
 		}
 		if f.Needs == soft.ZeroLength {
-			add(hcaagent.OpWrite, 0, func(q *hcaagent.SendRequest) { q.RKey = 0x55000 })
+			add(wqe.OpWrite, 0, func(q *wqe.SendRequest) { q.RKey = 0x55000 })
 		}
-		add(hcaagent.OpRead, 900)
-		add(hcaagent.OpFetchAdd, 8, func(q *hcaagent.SendRequest) { q.SwapAdd = 3 })
-		add(hcaagent.OpCmpSwap, 8, func(q *hcaagent.SendRequest) { q.Compare, q.SwapAdd = 9, 8 })
-		add(hcaagent.OpRead, 200)
-		add(hcaagent.OpSend, 64)
+		add(wqe.OpRead, 900)
+		add(wqe.OpFetchAdd, 8, func(q *wqe.SendRequest) { q.SwapAdd = 3 })
+		add(wqe.OpCmpSwap, 8, func(q *wqe.SendRequest) { q.Compare, q.SwapAdd = 9, 8 })
+		add(wqe.OpRead, 200)
+		add(wqe.OpSend, 64)
 		if round == 0 {
-			_, _, key, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: b.pd, VA: b.va + 2048, Length: 64, Access: hcaagent.RemoteRead})
+			_, _, key, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: b.pd, VA: b.va + 2048, Length: 64, Access: wqe.RemoteRead})
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			add(hcaagent.OpSendInv, 64, func(q *hcaagent.SendRequest) { q.InvKey = key })
+			add(wqe.OpSendInv, 64, func(q *wqe.SendRequest) { q.InvKey = key })
 		}
 		if f.Needs == soft.ManyReads {
 			for range 4 {
-				add(hcaagent.OpRead, 900)
+				add(wqe.OpRead, 900)
 			}
 		}
 	}

@@ -71,7 +71,7 @@ func (h *HCA) otherQueue(s *sharedQueue) *sharedQueue {
 	if s != nil && !h.has("xrc-other-queue") {
 		return s
 	}
-	for id := hcaagent.SRQ(1); id <= hcaagent.SRQ(h.lastObject); id++ {
+	for id := wqe.SRQ(1); id <= wqe.SRQ(h.lastObject); id++ {
 		if x := h.srqs[id]; x != nil && x != s && len(x.queue) > 0 && (s == nil || h.breaks("xrc-other-queue")) {
 			return x
 		}

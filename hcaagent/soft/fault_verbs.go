@@ -5,6 +5,8 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // Faults that show in the verbs events of the device.
@@ -95,16 +97,16 @@ func swapImm(e *hcaagent.Completion) {
 // early completes a request that has just been sent, before anything answers it. What completes it then is silent.
 func (q *queuePair) early(w *work) {
 	name := "complete-before-ack"
-	if w.Op == hcaagent.OpRead {
+	if w.Op == wqe.OpRead {
 		name = "read-completes-early"
-	} else if w.Op == hcaagent.OpFetchAdd || w.Op == hcaagent.OpCmpSwap {
+	} else if w.Op == wqe.OpFetchAdd || w.Op == wqe.OpCmpSwap {
 		name = "atomic-completes-early"
-	} else if w.Op == hcaagent.OpFlush {
+	} else if w.Op == wqe.OpFlush {
 		name = "flush-completes-early"
 	} else if w.responded() {
 		return
 	}
-	if w.Flags&hcaagent.Signaled != 0 && !w.silent && q.h.breaks(name) {
+	if w.Flags&wqe.Signaled != 0 && !w.silent && q.h.breaks(name) {
 		q.finishSend(w, hcaagent.Success)
 		w.silent = true
 	}
@@ -112,7 +114,7 @@ func (q *queuePair) early(w *work) {
 
 // permits reports whether the device's fault lets an illegal transition pass.
 func (h *HCA) permits(err error) bool {
-	var te *hcaagent.TransitionError
+	var te *qp.TransitionError
 	if h.fault.is == nil || !errors.As(err, &te) {
 		return false
 	}

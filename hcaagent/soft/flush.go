@@ -1,13 +1,16 @@
 package soft
 
-import "ibwitness/hcaagent"
+import (
+	"ibwitness/hcaagent"
+	"ibwitness/qp"
+)
 
 // enterError brings the queue pair to the error state, on an error that the device has found.
 func (q *queuePair) enterError() {
-	if q.state == hcaagent.Reset || q.state == hcaagent.Err {
+	if q.state == qp.Reset || q.state == qp.Err {
 		return
 	}
-	q.become(hcaagent.Err)
+	q.become(qp.Err)
 }
 
 // flush completes everything that both queues hold (C10-96, QPS-ERR-002).
@@ -57,6 +60,6 @@ func (q *queuePair) failSend(status hcaagent.Status) {
 		q.enterError()
 		return
 	}
-	q.become(hcaagent.SQE)
+	q.become(qp.SQE)
 	q.flushSends()
 }

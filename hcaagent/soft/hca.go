@@ -8,6 +8,7 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/internal/slab"
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // Clock is the virtual time of a device.
@@ -87,14 +88,14 @@ type HCA struct {
 	rng *rand.Rand
 
 	qps  map[uint32]*queuePair
-	cqs  map[hcaagent.CQ]*completionQueue
-	srqs map[hcaagent.SRQ]*sharedQueue
-	pds  map[hcaagent.PD]int // how many objects belong to each
-	ahs  map[hcaagent.AH]*addressHandle
-	xrcs map[hcaagent.XRCD]int    // how many objects belong to each
+	cqs  map[wqe.CQ]*completionQueue
+	srqs map[wqe.SRQ]*sharedQueue
+	pds  map[wqe.PD]int // how many objects belong to each
+	ahs  map[wqe.AH]*addressHandle
+	xrcs map[wqe.XRCD]int         // how many objects belong to each
 	grps map[packet.Addr][]uint32 // multicast groups and the queue pairs attached to them, by number
-	mrs  map[hcaagent.MR]*region
-	mws  map[hcaagent.MW]*region
+	mrs  map[wqe.MR]*region
+	mws  map[wqe.MW]*region
 	keys map[uint32]*region // by the index, the upper 24 bits of a key
 
 	notifiers map[notified]*notifier
@@ -106,7 +107,7 @@ type HCA struct {
 	events      slab.Of[hcaagent.Event]
 	passing     slab.Of[hcaagent.Event]
 	completions slab.Of[hcaagent.Completion]
-	segments    slab.Of[hcaagent.Segment]
+	segments    slab.Of[wqe.Segment]
 
 	port  port
 	in    packet.Packet // that arrives
@@ -137,14 +138,14 @@ func New(opt Options) (*HCA, error) {
 		opt:  opt,
 		rng:  rand.New(rand.NewPCG(opt.Seed, 0x50f7)),
 		qps:  map[uint32]*queuePair{},
-		cqs:  map[hcaagent.CQ]*completionQueue{},
-		srqs: map[hcaagent.SRQ]*sharedQueue{},
-		pds:  map[hcaagent.PD]int{},
-		ahs:  map[hcaagent.AH]*addressHandle{},
-		xrcs: map[hcaagent.XRCD]int{},
+		cqs:  map[wqe.CQ]*completionQueue{},
+		srqs: map[wqe.SRQ]*sharedQueue{},
+		pds:  map[wqe.PD]int{},
+		ahs:  map[wqe.AH]*addressHandle{},
+		xrcs: map[wqe.XRCD]int{},
 		grps: map[packet.Addr][]uint32{},
-		mrs:  map[hcaagent.MR]*region{},
-		mws:  map[hcaagent.MW]*region{},
+		mrs:  map[wqe.MR]*region{},
+		mws:  map[wqe.MW]*region{},
 		keys: map[uint32]*region{},
 
 		notifiers: map[notified]*notifier{},
@@ -192,8 +193,8 @@ func (h *HCA) emit(e *hcaagent.Event, failed error) {
 }
 
 // async raises an asynchronous event.
-func (h *HCA) async(what hcaagent.Async, qpn uint32, cq hcaagent.CQ, srq hcaagent.SRQ) {
-	h.emit(&hcaagent.Event{Kind: hcaagent.EvAsync, Async: what, QP: hcaagent.QP{QPN: qpn}, CQ: cq, SRQ: srq}, nil)
+func (h *HCA) async(what hcaagent.Async, qpn uint32, cq wqe.CQ, srq wqe.SRQ) {
+	h.emit(&hcaagent.Event{Kind: hcaagent.EvAsync, Async: what, QP: wqe.QP{QPN: qpn}, CQ: cq, SRQ: srq}, nil)
 }
 
 // notFound says which object there is none of.
@@ -214,17 +215,17 @@ func lookUp[K ~uint32, V any](ctx context.Context, objects map[K]*V, what string
 }
 
 // CreatePD makes a protection domain.
-func (h *HCA) CreatePD(ctx context.Context) (hcaagent.PD, error) {
+func (h *HCA) CreatePD(ctx context.Context) (wqe.PD, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	pd := hcaagent.PD(h.object())
+	pd := wqe.PD(h.object())
 	h.pds[pd] = 0
 	return pd, nil
 }
 
 // DestroyPD destroys a protection domain that nothing belongs to.
-func (h *HCA) DestroyPD(ctx context.Context, pd hcaagent.PD) error {
+func (h *HCA) DestroyPD(ctx context.Context, pd wqe.PD) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -240,7 +241,7 @@ func (h *HCA) DestroyPD(ctx context.Context, pd hcaagent.PD) error {
 }
 
 // inPD notes that one more object belongs to a protection domain.
-func (h *HCA) inPD(pd hcaagent.PD) error {
+func (h *HCA) inPD(pd wqe.PD) error {
 	if _, ok := h.pds[pd]; !ok {
 		return notFound("protection domain", uint32(pd))
 	}

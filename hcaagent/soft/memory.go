@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ibwitness/hcaagent"
+	"ibwitness/wqe"
 )
 
 // buffer is memory of the consumer. Regions over the same addresses share it.
@@ -15,7 +16,7 @@ type buffer struct {
 // region is a memory region, or a memory window.
 type region struct {
 	hcaagent.Region
-	pd     hcaagent.PD
+	pd     wqe.PD
 	buf    *buffer
 	base   uint64  // where in buf its first address is
 	qp     uint32  // that a type 2 window is bound to
@@ -44,12 +45,12 @@ func (h *HCA) allocate(va, length uint64) (*buffer, error) {
 }
 
 // refuse is an access error.
-func refuse(key hcaagent.Key, format string, args ...any) error {
+func refuse(key wqe.Key, format string, args ...any) error {
 	return &hcaagent.AccessError{Key: key, Reason: fmt.Sprintf(format, args...)}
 }
 
 // open returns the bytes of a range that a key opens in a protection domain for a kind of access.
-func (h *HCA) open(pd hcaagent.PD, qpn uint32, m hcaagent.Memory, access hcaagent.Access) ([]byte, error) {
+func (h *HCA) open(pd wqe.PD, qpn uint32, m wqe.Memory, access wqe.Access) ([]byte, error) {
 	kind := "R_Key"
 	if m.Key.Local {
 		kind = "L_Key"
@@ -72,11 +73,11 @@ func (h *HCA) open(pd hcaagent.PD, qpn uint32, m hcaagent.Memory, access hcaagen
 }
 
 // remote opens memory for a packet of the peer. A range of no bytes needs no key (C9-88).
-func (q *queuePair) remote(rkey uint32, va, length uint64, access hcaagent.Access) ([]byte, error) {
+func (q *queuePair) remote(rkey uint32, va, length uint64, access wqe.Access) ([]byte, error) {
 	if length == 0 {
 		return nil, nil
 	}
-	b, err := q.h.open(q.pd, q.num, hcaagent.Memory{Key: hcaagent.Key{Addr: q.h.opt.Addr, Key: rkey}, VA: va, Length: length}, access)
+	b, err := q.h.open(q.pd, q.num, wqe.Memory{Key: wqe.Key{Addr: q.h.opt.Addr, Key: rkey}, VA: va, Length: length}, access)
 	if err != nil && q.h.fault.is != nil {
 		if other, ok := q.h.trespass(rkey, va, length, access); ok {
 			return other, nil
@@ -92,13 +93,13 @@ type list struct {
 }
 
 // openList opens a scatter or gather list. room is for its parts.
-func (h *HCA) openList(pd hcaagent.PD, segments []hcaagent.Segment, access hcaagent.Access, room [][]byte) (l list, err error) {
+func (h *HCA) openList(pd wqe.PD, segments []wqe.Segment, access wqe.Access, room [][]byte) (l list, err error) {
 	l.parts = room
 	for _, s := range segments {
 		if s.Length == 0 {
 			continue
 		}
-		b, err := h.open(pd, 0, hcaagent.Memory{Key: hcaagent.Key{Addr: h.opt.Addr, Key: s.LKey, Local: true}, VA: s.VA, Length: uint64(s.Length)}, access)
+		b, err := h.open(pd, 0, wqe.Memory{Key: wqe.Key{Addr: h.opt.Addr, Key: s.LKey, Local: true}, VA: s.VA, Length: uint64(s.Length)}, access)
 		if err != nil {
 			return list{}, err
 		}

@@ -8,7 +8,9 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // clean fails if any tap shows something wrong.
@@ -31,7 +33,7 @@ func TestUC(t *testing.T) {
 	for seed := range uint64(40) {
 		l, hs := devices(t, seed, addrs, nil)
 		l.loss = 0.02
-		p := pair(t, hs, hcaagent.TypeUC, 0, 1<<18, func(a, b *end) { a.attr.PMTU, b.attr.PMTU = 256, 256 })
+		p := pair(t, hs, qp.TypeUC, 0, 1<<18, func(a, b *end) { a.attr.PMTU, b.attr.PMTU = 256, 256 })
 		a, b := p[0], p[1]
 		src := make([]byte, 4096)
 		for i := range src {
@@ -40,11 +42,11 @@ func TestUC(t *testing.T) {
 		a.set(0, src)
 		for i := range 20 {
 			b.receive(receiveID+uint64(i), 8192+i*2048, 2048)
-			op := hcaagent.SendOp(i % 2)
+			op := wqe.SendOp(i % 2)
 			if i%5 == 4 {
-				op = hcaagent.OpWriteImm
+				op = wqe.OpWriteImm
 			}
-			a.post(hcaagent.SendRequest{ID: uint64(i), Op: op, Flags: hcaagent.Signaled, Imm: uint32(i), Segments: a.sge(i, 1+i*90), RemoteVA: b.va + 4096, RKey: b.key})
+			a.post(wqe.SendRequest{ID: uint64(i), Op: op, Flags: wqe.Signaled, Imm: uint32(i), Segments: a.sge(i, 1+i*90), RemoteVA: b.va + 4096, RKey: b.key})
 		}
 		l.run(1e9)
 		a.poll()
@@ -79,7 +81,7 @@ func TestUC(t *testing.T) {
 // TestUD: datagrams arrive with a GRH before them; those with another Q_Key do not.
 func TestUD(t *testing.T) {
 	l, hs := devices(t, 1, addrs, nil)
-	p := pair(t, hs, hcaagent.TypeUD, 0, 1<<16, nil)
+	p := pair(t, hs, qp.TypeUD, 0, 1<<16, nil)
 	a, b := p[0], p[1]
 	a.set(0, []byte("a datagram"))
 	ah, err := a.CreateAH(ctx, a.pd, hcaagent.AddressVector{Dest: b.qp.Addr, HopLimit: 17, TClass: 8})
@@ -89,11 +91,11 @@ func TestUD(t *testing.T) {
 	for i := range 3 {
 		b.receive(receiveID+uint64(i), 4096*(i+1), 200)
 	}
-	a.post(hcaagent.SendRequest{ID: 1, Op: hcaagent.OpSend, Segments: a.sge(0, 10), Dest: b.qp, QKey: 0x1234})
-	a.post(hcaagent.SendRequest{ID: 2, Op: hcaagent.OpSendImm, Imm: 77, Segments: a.sge(0, 10), Dest: hcaagent.QP{QPN: b.qp.QPN}, AH: ah, QKey: 0x1234})
+	a.post(wqe.SendRequest{ID: 1, Op: wqe.OpSend, Segments: a.sge(0, 10), Dest: b.qp, QKey: 0x1234})
+	a.post(wqe.SendRequest{ID: 2, Op: wqe.OpSendImm, Imm: 77, Segments: a.sge(0, 10), Dest: wqe.QP{QPN: b.qp.QPN}, AH: ah, QKey: 0x1234})
 	l.run(1e6)
-	a.post(hcaagent.SendRequest{ID: 3, Op: hcaagent.OpSend, Segments: a.sge(0, 10), Dest: b.qp, QKey: 0x9999})
-	a.post(hcaagent.SendRequest{ID: 4, Op: hcaagent.OpSend, Flags: hcaagent.Signaled, Segments: a.sge(0, 5000), Dest: b.qp, QKey: 0x1234})
+	a.post(wqe.SendRequest{ID: 3, Op: wqe.OpSend, Segments: a.sge(0, 10), Dest: b.qp, QKey: 0x9999})
+	a.post(wqe.SendRequest{ID: 4, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: a.sge(0, 5000), Dest: b.qp, QKey: 0x1234})
 	l.run(1e6)
 	a.poll()
 	b.poll()
@@ -118,9 +120,9 @@ func TestUD(t *testing.T) {
 	}
 	segments := a.sge(0, 50)
 	segments[0].LKey ^= 0x55000
-	a.post(hcaagent.SendRequest{ID: 5, Op: hcaagent.OpSend, Segments: segments, Dest: b.qp, QKey: 0x1234})
+	a.post(wqe.SendRequest{ID: 5, Op: wqe.OpSend, Segments: segments, Dest: b.qp, QKey: 0x1234})
 	l.run(1e6)
-	if _, state, _ := a.QueryQP(ctx, a.qp); state != hcaagent.SQE {
+	if _, state, _ := a.QueryQP(ctx, a.qp); state != qp.SQE {
 		t.Errorf("after a request with a wrong L_Key the state is %v", state)
 	}
 }
@@ -128,9 +130,9 @@ func TestUD(t *testing.T) {
 // TestWindows: what a window or a SEND with Invalidate permits and takes back (section 10.6.6, rules CPL-MW and CPL-INV).
 func TestWindows(t *testing.T) {
 	l, hs := devices(t, 1, addrs, nil)
-	p := pair(t, hs, hcaagent.TypeRC, 0, 1<<16, nil)
+	p := pair(t, hs, qp.TypeRC, 0, 1<<16, nil)
 	a, b := p[0], p[1]
-	mr, lkey, _, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: b.pd, VA: b.va + 4096, Length: 4096, Access: hcaagent.LocalWrite | hcaagent.BindWindow})
+	mr, lkey, _, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: b.pd, VA: b.va + 4096, Length: 4096, Access: wqe.LocalWrite | wqe.BindWindow})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,16 +140,16 @@ func TestWindows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bind := hcaagent.Bind{MW: mw, MR: mr, RKey: rkey + 1, VA: b.va + 4096, Length: 512, Access: hcaagent.RemoteWrite}
-	b.post(hcaagent.SendRequest{ID: 1, Op: hcaagent.OpBindMW, Flags: hcaagent.Signaled, Window: &bind})
+	bind := wqe.Bind{MW: mw, MR: mr, RKey: rkey + 1, VA: b.va + 4096, Length: 512, Access: wqe.RemoteWrite}
+	b.post(wqe.SendRequest{ID: 1, Op: wqe.OpBindMW, Flags: wqe.Signaled, Window: &bind})
 	l.run(1000)
 	if err := b.DeregisterMR(ctx, mr); !errors.Is(err, hcaagent.ErrBusy) {
 		t.Errorf("a region with a window bound to it: %v", err)
 	}
 	a.set(0, []byte("through the window"))
-	a.post(hcaagent.SendRequest{ID: 2, Op: hcaagent.OpWrite, Flags: hcaagent.Signaled, Segments: a.sge(0, 18), RemoteVA: b.va + 4096, RKey: rkey + 1})
+	a.post(wqe.SendRequest{ID: 2, Op: wqe.OpWrite, Flags: wqe.Signaled, Segments: a.sge(0, 18), RemoteVA: b.va + 4096, RKey: rkey + 1})
 	b.receive(receiveID, 8192, 64)
-	a.post(hcaagent.SendRequest{ID: 3, Op: hcaagent.OpSendInv, Flags: hcaagent.Signaled, InvKey: rkey + 1, Segments: a.sge(0, 4)})
+	a.post(wqe.SendRequest{ID: 3, Op: wqe.OpSendInv, Flags: wqe.Signaled, InvKey: rkey + 1, Segments: a.sge(0, 4)})
 	l.run(1e6)
 	if string(b.bytes(4096, 18)) != "through the window" {
 		t.Error("nothing came through the window")
@@ -160,10 +162,10 @@ func TestWindows(t *testing.T) {
 	l.clean(t)
 	_ = lkey
 	bind.RKey = rkey + 2
-	b.post(hcaagent.SendRequest{ID: 4, Op: hcaagent.OpBindMW, Flags: hcaagent.Signaled, Window: &bind})
-	b.post(hcaagent.SendRequest{ID: 5, Op: hcaagent.OpLocalInv, Flags: hcaagent.Signaled, InvKey: rkey + 2})
+	b.post(wqe.SendRequest{ID: 4, Op: wqe.OpBindMW, Flags: wqe.Signaled, Window: &bind})
+	b.post(wqe.SendRequest{ID: 5, Op: wqe.OpLocalInv, Flags: wqe.Signaled, InvKey: rkey + 2})
 	l.run(1000)
-	a.post(hcaagent.SendRequest{ID: 6, Op: hcaagent.OpWrite, Segments: a.sge(0, 18), RemoteVA: b.va + 4096, RKey: rkey + 2})
+	a.post(wqe.SendRequest{ID: 6, Op: wqe.OpWrite, Segments: a.sge(0, 18), RemoteVA: b.va + 4096, RKey: rkey + 2})
 	l.run(1e6)
 	a.poll()
 	b.poll()
@@ -177,27 +179,27 @@ func TestWindows(t *testing.T) {
 
 // TestBadBind: a window that may not be bound fails only its request and then the queue pair (rules CPL-MW-002 to -007).
 func TestBadBind(t *testing.T) {
-	for name, spoil := range map[string]func(e *end, b *hcaagent.Bind){
-		"CPL-MW-004 length 0":     func(_ *end, b *hcaagent.Bind) { b.Length = 0 },
-		"CPL-MW-007 out of range": func(_ *end, b *hcaagent.Bind) { b.Length = 1 << 20 },
-		"no region":               func(_ *end, b *hcaagent.Bind) { b.MR = 99 },
-		"other key":               func(_ *end, b *hcaagent.Bind) { b.RKey ^= 1 << 12 },
-		"CPL-MW-003 other domain": func(e *end, b *hcaagent.Bind) {
+	for name, spoil := range map[string]func(e *end, b *wqe.Bind){
+		"CPL-MW-004 length 0":     func(_ *end, b *wqe.Bind) { b.Length = 0 },
+		"CPL-MW-007 out of range": func(_ *end, b *wqe.Bind) { b.Length = 1 << 20 },
+		"no region":               func(_ *end, b *wqe.Bind) { b.MR = 99 },
+		"other key":               func(_ *end, b *wqe.Bind) { b.RKey ^= 1 << 12 },
+		"CPL-MW-003 other domain": func(e *end, b *wqe.Bind) {
 			pd, _ := e.CreatePD(ctx)
 			b.MW, b.RKey, _ = e.AllocateMW(ctx, pd, 2)
 		},
 	} {
 		l, hs := devices(t, 1, addrs, nil)
-		p := pair(t, hs, hcaagent.TypeRC, 0, 1<<16, nil)
+		p := pair(t, hs, qp.TypeRC, 0, 1<<16, nil)
 		a := p[0]
-		mr, _, _, err := a.RegisterMR(ctx, hcaagent.NewMR{PD: a.pd, VA: a.va, Length: 4096, Access: hcaagent.BindWindow | hcaagent.LocalWrite})
+		mr, _, _, err := a.RegisterMR(ctx, hcaagent.NewMR{PD: a.pd, VA: a.va, Length: 4096, Access: wqe.BindWindow | wqe.LocalWrite})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := hcaagent.Bind{MR: mr, VA: a.va, Length: 10, Access: hcaagent.RemoteWrite}
+		b := wqe.Bind{MR: mr, VA: a.va, Length: 10, Access: wqe.RemoteWrite}
 		b.MW, b.RKey, _ = a.AllocateMW(ctx, a.pd, 2)
 		spoil(a, &b)
-		a.post(hcaagent.SendRequest{ID: 1, Op: hcaagent.OpBindMW, Window: &b})
+		a.post(wqe.SendRequest{ID: 1, Op: wqe.OpBindMW, Window: &b})
 		l.run(1e6)
 		a.poll()
 		if s := statuses(a.sends()); len(s) != 1 || s[0] != hcaagent.MWBindErr {
@@ -211,13 +213,13 @@ func TestExtended(t *testing.T) {
 	for seed := range uint64(20) {
 		l, hs := devices(t, seed, addrs, nil)
 		l.loss, l.twice = 0.03, 0.03
-		p := pair(t, hs, hcaagent.TypeRC, 0, 1<<16, nil)
+		p := pair(t, hs, qp.TypeRC, 0, 1<<16, nil)
 		a, b := p[0], p[1]
 		a.set(0, []byte("12345678"))
 		for i := range 10 {
-			a.post(hcaagent.SendRequest{ID: uint64(3 * i), Op: hcaagent.OpWrite, Flags: hcaagent.Signaled, Segments: a.sge(0, 2000), RemoteVA: b.va, RKey: b.key})
-			a.post(hcaagent.SendRequest{ID: uint64(3*i + 1), Op: hcaagent.OpFlush, Flags: hcaagent.Signaled, RemoteVA: b.va, RKey: b.key, Flush: hcaagent.Flush{Length: 2000, Placement: 1}})
-			a.post(hcaagent.SendRequest{ID: uint64(3*i + 2), Op: hcaagent.OpAtomicWrite, Flags: hcaagent.Signaled, Segments: a.sge(0, 8), RemoteVA: b.va + 4096, RKey: b.key})
+			a.post(wqe.SendRequest{ID: uint64(3 * i), Op: wqe.OpWrite, Flags: wqe.Signaled, Segments: a.sge(0, 2000), RemoteVA: b.va, RKey: b.key})
+			a.post(wqe.SendRequest{ID: uint64(3*i + 1), Op: wqe.OpFlush, Flags: wqe.Signaled, RemoteVA: b.va, RKey: b.key, Flush: wqe.FlushRequest{Length: 2000, Placement: 1}})
+			a.post(wqe.SendRequest{ID: uint64(3*i + 2), Op: wqe.OpAtomicWrite, Flags: wqe.Signaled, Segments: a.sge(0, 8), RemoteVA: b.va + 4096, RKey: b.key})
 		}
 		l.run(1e9)
 		a.poll()
@@ -237,8 +239,8 @@ func TestExtended(t *testing.T) {
 func TestXRC(t *testing.T) {
 	l, hs := devices(t, 5, addrs, nil)
 	l.loss = 0.02
-	a := newEnd(t, hs[0], hcaagent.NewQP{Type: hcaagent.TypeXRCInitiator}, 1<<20, 1<<16)
-	b := newEnd(t, hs[1], hcaagent.NewQP{Type: hcaagent.TypeXRCTarget}, 2<<20, 1<<16)
+	a := newEnd(t, hs[0], hcaagent.NewQP{Type: qp.TypeXRCInitiator}, 1<<20, 1<<16)
+	b := newEnd(t, hs[1], hcaagent.NewQP{Type: qp.TypeXRCTarget}, 2<<20, 1<<16)
 	connect(a, b)
 	srq, err := b.CreateXRCSRQ(ctx, b.pd, b.domain, 100, 1)
 	if err != nil {
@@ -246,10 +248,10 @@ func TestXRC(t *testing.T) {
 	}
 	a.set(0, []byte("shared"))
 	for i := range 50 {
-		if err := b.PostSharedReceive(ctx, srq, hcaagent.ReceiveRequest{ID: receiveID + uint64(i), Segments: b.sge(4096+i*8, 8)}); err != nil {
+		if err := b.PostSharedReceive(ctx, srq, wqe.ReceiveRequest{ID: receiveID + uint64(i), Segments: b.sge(4096+i*8, 8)}); err != nil {
 			t.Fatal(err)
 		}
-		a.post(hcaagent.SendRequest{ID: uint64(i), Op: hcaagent.OpSend, Flags: hcaagent.Signaled, Segments: a.sge(0, 6), XRCSRQ: uint32(srq)})
+		a.post(wqe.SendRequest{ID: uint64(i), Op: wqe.OpSend, Flags: wqe.Signaled, Segments: a.sge(0, 6), XRCSRQ: uint32(srq)})
 	}
 	l.run(1e9)
 	a.poll()
@@ -271,12 +273,12 @@ func BenchmarkDevices(b *testing.B) {
 	for i := range hs {
 		l.taps[i].near = nil
 	}
-	p := pair(b, hs, hcaagent.TypeRC, 0, 1<<20, nil)
+	p := pair(b, hs, qp.TypeRC, 0, 1<<20, nil)
 	b.ReportAllocs()
 	b.ResetTimer()
 	for packets < b.N {
 		for i := range 32 {
-			p[0].post(hcaagent.SendRequest{ID: uint64(i), Op: hcaagent.OpWrite, Segments: p[0].sge(0, 4096), RemoteVA: p[1].va, RKey: p[1].key})
+			p[0].post(wqe.SendRequest{ID: uint64(i), Op: wqe.OpWrite, Segments: p[0].sge(0, 4096), RemoteVA: p[1].va, RKey: p[1].key})
 		}
 		l.run(1e6)
 		for i := range l.taps {
@@ -289,7 +291,7 @@ func BenchmarkDevices(b *testing.B) {
 // TestMulticast: each queue pair that has joined the group receives one copy, the sender's own only from its device.
 func TestMulticast(t *testing.T) {
 	l, hs := devices(t, 1, addrs, nil)
-	ends := pair(t, hs, hcaagent.TypeUD, 0, 1<<16, nil)
+	ends := pair(t, hs, qp.TypeUD, 0, 1<<16, nil)
 	group := packet.IPv4Addr([]byte{239, 1, 1, 1})
 	for i, e := range ends {
 		e.receive(receiveID, 4096, 1000)
@@ -300,8 +302,8 @@ func TestMulticast(t *testing.T) {
 	}
 	a, b := ends[0], ends[1]
 	a.set(0, []byte("to all"))
-	a.post(hcaagent.SendRequest{
-		ID: 1, Op: hcaagent.OpSend, Segments: a.sge(0, 6), Dest: hcaagent.QP{Addr: group, QPN: hcaagent.MulticastQPN}, QKey: 0x1234,
+	a.post(wqe.SendRequest{
+		ID: 1, Op: wqe.OpSend, Segments: a.sge(0, 6), Dest: wqe.QP{Addr: group, QPN: hcaagent.MulticastQPN}, QKey: 0x1234,
 	})
 	l.run(1e6)
 	last := l.taps[0].frames[len(l.taps[0].frames)-1].Data
@@ -325,10 +327,10 @@ func TestMulticast(t *testing.T) {
 // TestUnsolicitedCredits: a responder that had no credit left tells of new receive requests, once, and not after a NAK.
 func TestUnsolicitedCredits(t *testing.T) {
 	l, hs := devices(t, 1, addrs, func(_ int, o *soft.Options) { o.Credits = true })
-	ends := pair(t, hs, hcaagent.TypeRC, 0, 1<<16, nil)
+	ends := pair(t, hs, qp.TypeRC, 0, 1<<16, nil)
 	a, b := ends[0], ends[1]
 	b.receive(receiveID, 4096, 100)
-	a.post(hcaagent.SendRequest{ID: 1, Op: hcaagent.OpSend, Segments: a.sge(0, 6)})
+	a.post(wqe.SendRequest{ID: 1, Op: wqe.OpSend, Segments: a.sge(0, 6)})
 	l.run(1e6)
 	frames := len(l.taps[0].frames)
 	for i := range 3 {
@@ -338,7 +340,7 @@ func TestUnsolicitedCredits(t *testing.T) {
 	if n := len(l.taps[0].frames) - frames; n != 1 {
 		t.Errorf("%d frames after receive requests were posted", n)
 	}
-	a.post(hcaagent.SendRequest{ID: 2, Op: hcaagent.OpSend, Segments: a.sge(0, 6), Flags: hcaagent.Signaled})
+	a.post(wqe.SendRequest{ID: 2, Op: wqe.OpSend, Segments: a.sge(0, 6), Flags: wqe.Signaled})
 	l.run(1e6)
 	a.poll()
 	if len(a.sends()) != 1 {

@@ -6,16 +6,18 @@ import (
 	"hash/crc32"
 
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // QPAttr returns all attributes of a queue pair.
-func (h *HCA) QPAttr(ctx context.Context, qp hcaagent.QP) (hcaagent.Attr, error) {
-	a, _, err := h.QueryQP(ctx, qp)
+func (h *HCA) QPAttr(ctx context.Context, q wqe.QP) (qp.Attr, error) {
+	a, _, err := h.QueryQP(ctx, q)
 	return a, err
 }
 
 // Completions moves completions that were polled to an observer.
-func (h *HCA) Completions(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completion) (int, error) {
+func (h *HCA) Completions(ctx context.Context, cq wqe.CQ, into []hcaagent.Completion) (int, error) {
 	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
 	if err != nil {
 		return 0, err
@@ -26,7 +28,7 @@ func (h *HCA) Completions(ctx context.Context, cq hcaagent.CQ, into []hcaagent.C
 }
 
 // memory returns the bytes of a range, whatever its key permits to whom.
-func (h *HCA) memory(ctx context.Context, m hcaagent.Memory) ([]byte, error) {
+func (h *HCA) memory(ctx context.Context, m wqe.Memory) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -38,7 +40,7 @@ func (h *HCA) memory(ctx context.Context, m hcaagent.Memory) ([]byte, error) {
 }
 
 // MemoryData copies what a range holds.
-func (h *HCA) MemoryData(ctx context.Context, m hcaagent.Memory, into []byte) (int, error) {
+func (h *HCA) MemoryData(ctx context.Context, m wqe.Memory, into []byte) (int, error) {
 	b, err := h.memory(ctx, m)
 	n := copy(into, b)
 	if err == nil && n > 0 {
@@ -56,7 +58,7 @@ func (h *HCA) remember(va uint64, b []byte, wrote bool) {
 }
 
 // SetMemory is the consumer's store into a range.
-func (h *HCA) SetMemory(ctx context.Context, m hcaagent.Memory, data []byte) error {
+func (h *HCA) SetMemory(ctx context.Context, m wqe.Memory, data []byte) error {
 	b, err := h.memory(ctx, m)
 	if err == nil {
 		h.remember(m.VA, data[:copy(b, data)], true)
@@ -68,8 +70,8 @@ func (h *HCA) SetMemory(ctx context.Context, m hcaagent.Memory, data []byte) err
 }
 
 // MemoryAccess says whether a queue pair may access a range.
-func (h *HCA) MemoryAccess(ctx context.Context, qp hcaagent.QP, m hcaagent.Memory, access hcaagent.Access) error {
-	q, err := h.find(ctx, qp)
+func (h *HCA) MemoryAccess(ctx context.Context, handle wqe.QP, m wqe.Memory, access wqe.Access) error {
+	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
 	}
@@ -78,8 +80,8 @@ func (h *HCA) MemoryAccess(ctx context.Context, qp hcaagent.QP, m hcaagent.Memor
 }
 
 // request returns a send request that has not completed.
-func (h *HCA) request(ctx context.Context, qp hcaagent.QP, id uint64) (*work, error) {
-	q, err := h.find(ctx, qp)
+func (h *HCA) request(ctx context.Context, handle wqe.QP, id uint64) (*work, error) {
+	q, err := h.find(ctx, handle)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +94,8 @@ func (h *HCA) request(ctx context.Context, qp hcaagent.QP, id uint64) (*work, er
 }
 
 // DataSegments returns how many data segments a send request has.
-func (h *HCA) DataSegments(ctx context.Context, qp hcaagent.QP, id uint64) (int, error) {
-	w, err := h.request(ctx, qp, id)
+func (h *HCA) DataSegments(ctx context.Context, q wqe.QP, id uint64) (int, error) {
+	w, err := h.request(ctx, q, id)
 	if err != nil {
 		return 0, err
 	}
@@ -101,24 +103,24 @@ func (h *HCA) DataSegments(ctx context.Context, qp hcaagent.QP, id uint64) (int,
 }
 
 // ExpectSolicitedEvent reports whether a send request owes the peer's consumer a solicited event.
-func (h *HCA) ExpectSolicitedEvent(ctx context.Context, qp hcaagent.QP, id uint64) (bool, error) {
-	w, err := h.request(ctx, qp, id)
+func (h *HCA) ExpectSolicitedEvent(ctx context.Context, q wqe.QP, id uint64) (bool, error) {
+	w, err := h.request(ctx, q, id)
 	if err != nil {
 		return false, err
 	}
-	return w.Flags&hcaagent.Solicited != 0 && w.receives(), nil
+	return w.Flags&wqe.Solicited != 0 && w.receives(), nil
 }
 
 // VerifyTransition says whether the device made a transition.
-func (h *HCA) VerifyTransition(ctx context.Context, qp hcaagent.QP, from, to hcaagent.State) error {
-	q, err := h.find(ctx, qp)
+func (h *HCA) VerifyTransition(ctx context.Context, handle wqe.QP, from, to qp.State) error {
+	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
 	}
 	for _, m := range q.moves {
-		if m == [2]hcaagent.State{from, to} {
+		if m == [2]qp.State{from, to} {
 			return nil
 		}
 	}
-	return &hcaagent.TransitionError{Type: q.new.Type, From: from, To: to}
+	return &qp.TransitionError{Type: q.new.Type, From: from, To: to}
 }

@@ -7,6 +7,8 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // queuePair is a queue pair: its attributes, its two queues, and the state of its requester and of its responder.
@@ -15,19 +17,19 @@ type queuePair struct {
 	num     uint32
 	new     hcaagent.NewQP
 	service packet.Service
-	pd      hcaagent.PD
+	pd      wqe.PD
 	sendCQ  *completionQueue
 	recvCQ  *completionQueue
 	srq     *sharedQueue
-	state   hcaagent.State
-	attr    hcaagent.Attr
-	moves   [][2]hcaagent.State // transitions made
+	state   qp.State
+	attr    qp.Attr
+	moves   [][2]qp.State // transitions made
 	srcPort uint16
 	waiting bool // for the port
 	told    bool // that communication is established
 	dead    bool // the last NAK waits for the port, then the error state follows
 
-	receives []hcaagent.ReceiveRequest
+	receives []wqe.ReceiveRequest
 	req      requester
 	rsp      responder
 	ucr      ucReceiver
@@ -40,26 +42,26 @@ func (h *HCA) sorted() []*queuePair {
 }
 
 // become brings the queue pair to a state.
-func (q *queuePair) become(to hcaagent.State) {
-	q.moves = append(q.moves, [2]hcaagent.State{q.state, to})
+func (q *queuePair) become(to qp.State) {
+	q.moves = append(q.moves, [2]qp.State{q.state, to})
 	if len(q.moves) > 64 {
 		q.moves = q.moves[1:]
 	}
 	from := q.state
 	q.state = to
 	switch to {
-	case hcaagent.Reset:
-		q.receives, q.attr, q.told, q.dead = nil, hcaagent.Attr{Service: q.service}, false, false
+	case qp.Reset:
+		q.receives, q.attr, q.told, q.dead = nil, qp.Attr{Service: q.service}, false, false
 		q.req, q.rsp, q.ucr = requester{}, responder{}, ucReceiver{}
-	case hcaagent.Init:
+	case qp.Init:
 		q.h.opt.Clock.After(0, q.h.stale)
-	case hcaagent.RTR:
-		if from == hcaagent.Init {
+	case qp.RTR:
+		if from == qp.Init {
 			q.rsp = responder{epsn: q.attr.RQPSN, last: q.attr.RQPSN.Add(-1)}
 			q.ucr = ucReceiver{epsn: q.attr.RQPSN}
 		}
-	case hcaagent.RTS:
-		if from == hcaagent.RTR {
+	case qp.RTS:
+		if from == qp.RTR {
 			psn := q.attr.SQPSN
 			if q.h.shows("start-psn") || q.h.shows("ud-start-psn") {
 				psn = psn.Add(1)
@@ -67,13 +69,13 @@ func (q *queuePair) become(to hcaagent.State) {
 			q.req = requester{una: psn, psn: psn, high: psn}
 			q.reload()
 		}
-		if from == hcaagent.SQD {
+		if from == qp.SQD {
 			q.req.drained = false
 		}
-	case hcaagent.SQD:
+	case qp.SQD:
 		q.req.drained = false
 		q.h.opt.Clock.After(0, q.drain) // after the verb has returned
-	case hcaagent.Err:
+	case qp.Err:
 		q.flush()
 	}
 	q.wake()
@@ -90,7 +92,7 @@ func (q *queuePair) reliable() bool { return q.service == packet.RC || q.service
 
 // communicates tells the consumer of the first request that comes in RTR (o11-5.1.1).
 func (q *queuePair) communicates() {
-	if q.state == hcaagent.RTR && !q.told {
+	if q.state == qp.RTR && !q.told {
 		q.told = !q.h.breaks("established-twice")
 		if !q.h.breaks("established-untold") {
 			q.h.async(hcaagent.AsyncCommEstablished, q.num, 0, 0)

@@ -6,6 +6,7 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/verifier"
+	"ibwitness/wqe"
 )
 
 // targetQueues gives the target of an XRC connection the shared receive queues that messages name.
@@ -16,22 +17,22 @@ func (r *random) targetQueues(e *end) {
 }
 
 // otherOp is another operation in place of one, now and then; on XRC there is neither FLUSH nor ATOMIC WRITE.
-func (r *random) otherOp(w *way, op hcaagent.SendOp) hcaagent.SendOp {
+func (r *random) otherOp(w *way, op wqe.SendOp) wqe.SendOp {
 	switch n := r.more.IntN(10); {
-	case n == 0 && op == hcaagent.OpSend:
-		return hcaagent.OpSendInv
+	case n == 0 && op == wqe.OpSend:
+		return wqe.OpSendInv
 	case n > 2 || len(w.to.targets) > 0:
 		return op
 	case n == 1:
-		return hcaagent.OpFlush
+		return wqe.OpFlush
 	default:
-		return hcaagent.OpAtomicWrite
+		return wqe.OpAtomicWrite
 	}
 }
 
 // spare is the R_Key of a region that is there to be taken back.
 func (r *random) spare(e *end) uint32 {
-	_, _, key, err := e.RegisterMR(ctx, hcaagent.NewMR{PD: e.pd, VA: e.va, Length: 64, Access: hcaagent.RemoteRead})
+	_, _, key, err := e.RegisterMR(ctx, hcaagent.NewMR{PD: e.pd, VA: e.va, Length: 64, Access: wqe.RemoteRead})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -39,22 +40,22 @@ func (r *random) spare(e *end) uint32 {
 }
 
 // name has a message on XRC name one of the target's shared receive queues.
-func (r *random) name(w *way, q *hcaagent.SendRequest) {
+func (r *random) name(w *way, q *wqe.SendRequest) {
 	srq := w.to.targets[r.more.IntN(len(w.to.targets))]
 	q.XRCSRQ = uint32(srq)
 	switch q.Op {
-	case hcaagent.OpSend, hcaagent.OpSendImm, hcaagent.OpSendInv, hcaagent.OpWriteImm:
+	case wqe.OpSend, wqe.OpSendImm, wqe.OpSendInv, wqe.OpWriteImm:
 		w.received[len(w.received)-1].srq = srq
 	}
 }
 
 // receiveBy posts a receive request to a shared receive queue; 0: to that of the end.
-func (e *end) receiveBy(srq hcaagent.SRQ, id uint64, off, n int) {
+func (e *end) receiveBy(srq wqe.SRQ, id uint64, off, n int) {
 	if srq == 0 {
 		e.receive(id, off, n)
 		return
 	}
-	err := e.PostSharedReceive(ctx, srq, hcaagent.ReceiveRequest{ID: id, Segments: e.sge(off, n)})
+	err := e.PostSharedReceive(ctx, srq, wqe.ReceiveRequest{ID: id, Segments: e.sge(off, n)})
 	if err != nil && !e.lenient {
 		e.t.Fatal(err)
 	}

@@ -14,7 +14,9 @@ import (
 	"ibwitness/hcaagent/soft"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 var (
@@ -42,7 +44,7 @@ type random struct {
 // way is what one end of a connection does to the other.
 type way struct {
 	from, to *end
-	plan     []hcaagent.SendRequest
+	plan     []wqe.SendRequest
 	want     []hcaagent.CompletionOp
 	image    []byte // what the memory of to shall hold in the end where the plan writes to it
 	reads    []read
@@ -59,7 +61,7 @@ type expected struct {
 	inv  uint32
 	flag hcaagent.CompletionFlags
 	at   int
-	srq  hcaagent.SRQ // on XRC: that the message names
+	srq  wqe.SRQ // on XRC: that the message names
 }
 
 // Parts of each end's memory.
@@ -110,9 +112,9 @@ func newRandom(t testing.TB, seed uint64, more bool) *random {
 		l.jitter = 0
 	}
 	for i := range 1 + r.IntN(3) {
-		typ := hcaagent.TypeRC
+		typ := qp.TypeRC
 		if r.more != nil && r.more.IntN(3) == 0 {
-			typ = hcaagent.TypeXRCInitiator
+			typ = qp.TypeXRCInitiator
 		}
 		p := pair(t, r.hs, typ, i, memSize, func(a, b *end) {
 			pmtu, resources := uint32(256)<<r.IntN(5), uint8(1+r.IntN(8))
@@ -126,7 +128,7 @@ func newRandom(t testing.TB, seed uint64, more bool) *random {
 				}
 			}
 		}, r.shared)
-		if typ == hcaagent.TypeXRCInitiator {
+		if typ == qp.TypeXRCInitiator {
 			r.targetQueues(p[1])
 		}
 		r.consume(p)
@@ -137,7 +139,7 @@ func newRandom(t testing.TB, seed uint64, more bool) *random {
 			}
 			p[k].set(0, src)
 		}
-		both := r.chance(0.5) && typ == hcaagent.TypeRC
+		both := r.chance(0.5) && typ == qp.TypeRC
 		for k := range p {
 			if k == 0 || both {
 				r.ways = append(r.ways, r.newWay(p[k], p[1-k]))
@@ -160,9 +162,9 @@ func (r *random) newWay(from, to *end) *way {
 		n = min(n, landSize/40)
 		off := r.IntN(srcSize - n)
 		data := from.bytes(off, n)
-		q := hcaagent.SendRequest{ID: uint64(i), Op: hcaagent.SendOp(r.IntN(int(hcaagent.OpFetchAdd) + 1)), RKey: to.key, Imm: r.Uint32()}
-		if q.Op == hcaagent.OpSendInv {
-			q.Op = hcaagent.OpSend
+		q := wqe.SendRequest{ID: uint64(i), Op: wqe.SendOp(r.IntN(int(wqe.OpFetchAdd) + 1)), RKey: to.key, Imm: r.Uint32()}
+		if q.Op == wqe.OpSendInv {
+			q.Op = wqe.OpSend
 		}
 		if r.more != nil {
 			q.Op = r.otherOp(w, q.Op)
@@ -173,49 +175,49 @@ func (r *random) newWay(from, to *end) *way {
 			q.Segments = append(from.sge(off, k), from.sge(off+k, n-k)...)
 		}
 		if r.chance(0.8) || i > 30 {
-			q.Flags |= hcaagent.Signaled
+			q.Flags |= wqe.Signaled
 		}
 		if r.chance(0.2) {
-			q.Flags |= hcaagent.Solicited
+			q.Flags |= wqe.Solicited
 		}
 		if r.chance(0.1) {
-			q.Flags |= hcaagent.Fence
+			q.Flags |= wqe.Fence
 		}
 		w.want = append(w.want, hcaagent.DoneSend)
 		e := expected{op: hcaagent.DoneRecv, data: data, imm: q.Imm}
 		switch q.Op {
-		case hcaagent.OpSend, hcaagent.OpSendImm, hcaagent.OpSendInv:
+		case wqe.OpSend, wqe.OpSendImm, wqe.OpSendInv:
 			switch q.Op {
-			case hcaagent.OpSendImm:
+			case wqe.OpSendImm:
 				e.flag = hcaagent.WithImm
-			case hcaagent.OpSendInv:
+			case wqe.OpSendInv:
 				q.InvKey = r.spare(to)
 				e.flag, e.inv = hcaagent.WithInv, q.InvKey
 			}
 			e.at = srcSize + landSize + buffered
 			buffered += n
 			w.received = append(w.received, e)
-		case hcaagent.OpWrite, hcaagent.OpWriteImm:
+		case wqe.OpWrite, wqe.OpWriteImm:
 			w.want[i] = hcaagent.DoneWrite
 			q.RemoteVA = to.va + uint64(srcSize+landed)
 			copy(w.image[landed:], data)
 			landed += n
-			if q.Op == hcaagent.OpWriteImm {
+			if q.Op == wqe.OpWriteImm {
 				e.op, e.flag, e.at = hcaagent.DoneRecvWriteImm, hcaagent.WithImm, srcSize+landSize
 				w.received = append(w.received, e)
 			}
-		case hcaagent.OpRead:
+		case wqe.OpRead:
 			w.want[i] = hcaagent.DoneRead
 			q.RemoteVA = to.va + uint64(off)
 			at := srcSize + 2*landSize + fetched
 			q.Segments = from.sge(at, n)
 			w.reads = append(w.reads, read{at, off, n})
 			fetched += n
-		case hcaagent.OpFlush:
+		case wqe.OpFlush:
 			w.want[i] = hcaagent.DoneFlush
 			q.Segments, q.RemoteVA = nil, to.va+uint64(off)
-			q.Flush = hcaagent.Flush{Length: uint32(n), Placement: uint8(1 + r.more.IntN(3)), Whole: r.more.IntN(4) == 0}
-		case hcaagent.OpAtomicWrite:
+			q.Flush = wqe.FlushRequest{Length: uint32(n), Placement: uint8(1 + r.more.IntN(3)), Whole: r.more.IntN(4) == 0}
+		case wqe.OpAtomicWrite:
 			w.want[i] = hcaagent.DoneAtomicWrite
 			q.Segments, landed = from.sge(off, 8), (landed+7)&^7
 			q.RemoteVA = to.va + uint64(srcSize+landed)
@@ -225,7 +227,7 @@ func (r *random) newWay(from, to *end) *way {
 			w.want[i] = hcaagent.DoneFetchAdd
 			slot := uint64(r.IntN(4)) * 8
 			q.RemoteVA = to.va + atomicAt + slot
-			if q.SwapAdd = r.Uint64(); q.Op == hcaagent.OpCmpSwap {
+			if q.SwapAdd = r.Uint64(); q.Op == wqe.OpCmpSwap {
 				w.want[i] = hcaagent.DoneCmpSwap
 				q.Compare = w.added[slot]
 				if r.chance(0.3) {
@@ -289,7 +291,7 @@ func (r *random) checkWay(w *way) {
 			if c.Status != hcaagent.Success && failed < 0 {
 				failed = i
 			}
-		} else if q.Flags&hcaagent.Signaled != 0 || failed >= 0 {
+		} else if q.Flags&wqe.Signaled != 0 || failed >= 0 {
 			t.Errorf("seed %d: request %d of %d (op %v) does not complete, %d completions", r.seed, i, len(w.plan), q.Op, len(sends))
 			return
 		}

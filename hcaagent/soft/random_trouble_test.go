@@ -5,6 +5,7 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/internal/testkit/sample"
+	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
@@ -65,10 +66,10 @@ func (r *random) trouble() {
 			depth := 1 + r.side.IntN(6)
 			r.link.After(at, func() { _ = e.ResizeCQ(ctx, e.cq, depth) })
 		case 1:
-			r.link.After(at, func() { _ = e.TransitionQP(ctx, e.qp, hcaagent.Err, hcaagent.Attr{}) })
+			r.link.After(at, func() { _ = e.TransitionQP(ctx, e.qp, qp.Err, qp.Attr{}) })
 		case 2:
-			r.link.After(at, func() { _ = e.TransitionQP(ctx, e.qp, hcaagent.Err, hcaagent.Attr{}) })
-			r.link.After(at+r.side.Int64N(100_000), func() { _ = e.TransitionQP(ctx, e.qp, hcaagent.Reset, hcaagent.Attr{}) })
+			r.link.After(at, func() { _ = e.TransitionQP(ctx, e.qp, qp.Err, qp.Attr{}) })
+			r.link.After(at+r.side.Int64N(100_000), func() { _ = e.TransitionQP(ctx, e.qp, qp.Reset, qp.Attr{}) })
 		case 3:
 			w.plan[len(w.plan)-1].RKey ^= 0x55000
 		}

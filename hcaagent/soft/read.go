@@ -9,15 +9,15 @@ import (
 // takeRead carries out a READ: it takes as many PSNs as its answer has packets. A FLUSH is answered by one without data.
 func (q *queuePair) takeRead(p *packet.Packet) {
 	f := p.Opcode.Fn()
-	access, length := hcaagent.RemoteRead, p.DMALen
+	access, length := wqe.RemoteRead, p.DMALen
 	s := resource{fn: f, first: p.PSN, last: p.PSN, rkey: p.RKey, va: p.VA, length: length}
 	if f == packet.Flush {
 		access = 0
 		if p.FETH&1 != 0 {
-			access = hcaagent.RemoteFlush
+			access = wqe.RemoteFlush
 		}
 		if p.FETH&2 != 0 && !q.h.has("persists-unpermitted") {
-			access |= hcaagent.RemotePersist
+			access |= wqe.RemotePersist
 		}
 		if p.FETH>>4&3 == 1 { // the whole region
 			length = 0

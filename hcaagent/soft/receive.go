@@ -1,8 +1,8 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // etherSize is the length of an Ethernet header.
@@ -82,7 +82,7 @@ func (q *queuePair) arrive(p *packet.Packet) {
 		}
 	case info.Response:
 		q.response(p)
-	case q.new.Type != hcaagent.TypeXRCInitiator:
+	case q.new.Type != qp.TypeXRCInitiator:
 		q.communicates()
 		q.request(p)
 	}

@@ -72,7 +72,7 @@ func (q *queuePair) takeWrite(p *packet.Packet) {
 	write, got, dma := r.write, r.got, r.dma
 	if info.First || info.Only {
 		var err error
-		write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), hcaagent.RemoteWrite)
+		write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), wqe.RemoteWrite)
 		if err != nil && p.Has&packet.HasImmDt != 0 && q.h.breaks("write-takes-receive") {
 			q.take(p)
 		}

@@ -3,12 +3,13 @@ package soft
 import (
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/wqe"
 )
 
 // work is one send request, which does not change once it is posted. Invariant: got <= packets.
 type work struct {
-	hcaagent.SendRequest
+	wqe.SendRequest
 	length  uint32
 	list    list // once begun, or Inline
 	room    [1][]byte
@@ -25,16 +26,16 @@ type work struct {
 
 // local reports whether the request shows nothing on the wire.
 func (w *work) local() bool {
-	return w.unsent || w.Op == hcaagent.OpLocalInv || w.Op == hcaagent.OpBindMW
+	return w.unsent || w.Op == wqe.OpLocalInv || w.Op == wqe.OpBindMW
 }
 
 // receives reports whether the message consumes a receive request of the peer.
-func (w *work) receives() bool { return w.Op <= hcaagent.OpSendInv || w.Op == hcaagent.OpWriteImm }
+func (w *work) receives() bool { return w.Op <= wqe.OpSendInv || w.Op == wqe.OpWriteImm }
 
 // responded reports whether the request is answered by a response of its own, which an ACK cannot replace.
 func (w *work) responded() bool {
 	switch w.Op {
-	case hcaagent.OpRead, hcaagent.OpCmpSwap, hcaagent.OpFetchAdd, hcaagent.OpFlush, hcaagent.OpAtomicWrite:
+	case wqe.OpRead, wqe.OpCmpSwap, wqe.OpFetchAdd, wqe.OpFlush, wqe.OpAtomicWrite:
 		return true
 	}
 	return false
@@ -103,13 +104,13 @@ func (q *queuePair) requestReady() bool {
 		switch {
 		case w.begun && !w.local():
 			return q.permitted(w)
-		case q.state == hcaagent.SQD && !q.h.has("begins-drained"):
+		case q.state == qp.SQD && !q.h.has("begins-drained"):
 			return false
 		case w.local():
 			if !q.runLocal(w) {
 				return false
 			}
-		case w.Flags&hcaagent.Fence != 0 && r.readsOut() > 0 && !q.h.has("fence-ignored"):
+		case w.Flags&wqe.Fence != 0 && r.readsOut() > 0 && !q.h.has("fence-ignored"):
 			return false
 		default:
 			if !q.openWork(w) {
@@ -125,9 +126,9 @@ func (q *queuePair) requestReady() bool {
 // openWork opens the memory of a message, and finds the faults that are the consumer's.
 func (q *queuePair) openWork(w *work) bool {
 	if w.list.parts == nil {
-		access := hcaagent.Access(0)
-		if w.responded() && w.Op != hcaagent.OpAtomicWrite {
-			access = hcaagent.LocalWrite
+		access := wqe.Access(0)
+		if w.responded() && w.Op != wqe.OpAtomicWrite {
+			access = wqe.LocalWrite
 		}
 		var err error
 		if w.list, err = q.h.openList(q.pd, w.Segments, access, w.room[:0]); err != nil {
@@ -135,7 +136,7 @@ func (q *queuePair) openWork(w *work) bool {
 		}
 	}
 	w.packets = 1
-	if q.service != packet.UD && w.Op != hcaagent.OpFlush {
+	if q.service != packet.UD && w.Op != wqe.OpFlush {
 		w.packets = wqe.Packets(w.length, q.attr.PMTU)
 	}
 	return w.fault(q) == hcaagent.Success
@@ -203,7 +204,7 @@ func (q *queuePair) begin(w *work) {
 	}
 	w.begun, w.first, w.last = true, r.psn, r.psn.Add(w.packets-1)
 	r.psn = r.psn.Add(w.packets)
-	if w.Op == hcaagent.OpRead && w.packets > 1 && q.h.shows("psn-after-read") {
+	if w.Op == wqe.OpRead && w.packets > 1 && q.h.shows("psn-after-read") {
 		r.psn = w.first.Add(1)
 	}
 	r.ssn++
@@ -217,20 +218,20 @@ func (q *queuePair) runLocal(w *work) bool {
 		r.next++
 		return true
 	}
-	if r.next > 0 && w.Op == hcaagent.OpLocalInv && w.Flags&hcaagent.Signaled != 0 && q.h.breaks("invalidates-early") {
+	if r.next > 0 && w.Op == wqe.OpLocalInv && w.Flags&wqe.Signaled != 0 && q.h.breaks("invalidates-early") {
 		q.finishSend(w, hcaagent.Success)
 		w.silent = true
 	}
-	if r.next > 0 && (w.Op == hcaagent.OpLocalInv || w.Flags&hcaagent.Fence != 0) {
+	if r.next > 0 && (w.Op == wqe.OpLocalInv || w.Flags&wqe.Fence != 0) {
 		return false
 	}
 	w.begun, w.first, w.last = true, r.psn, r.psn.Add(-1)
 	w.done = true
 	ok := w.unsent
 	switch w.Op {
-	case hcaagent.OpLocalInv:
+	case wqe.OpLocalInv:
 		ok = q.h.invalidate(q, w.InvKey)
-	case hcaagent.OpBindMW:
+	case wqe.OpBindMW:
 		ok = q.h.bind(q, w.Window)
 	}
 	if !ok {
@@ -253,7 +254,7 @@ func (q *queuePair) settle() {
 		w := r.queue[0]
 		status := w.fault(q)
 		switch {
-		case w.Op == hcaagent.OpBindMW:
+		case w.Op == wqe.OpBindMW:
 			status = hcaagent.MWBindErr
 		case w.local():
 			status = hcaagent.LocQPOpErr
@@ -270,7 +271,7 @@ func (q *queuePair) completeHead() {
 	r.queue = r.queue[1:]
 	if r.next > 0 {
 		r.next--
-		if w.Op == hcaagent.OpRead {
+		if w.Op == wqe.OpRead {
 			r.span -= w.packets - 1
 		}
 	} else {
@@ -281,15 +282,15 @@ func (q *queuePair) completeHead() {
 
 // finishSend makes the completion of a send request, if it makes one (CPL-SIG-001 to 003).
 func (q *queuePair) finishSend(w *work, status hcaagent.Status) {
-	if status == hcaagent.Success && (w.Flags&hcaagent.Signaled == 0 || w.silent) && !q.new.SignalAll && !q.h.breaks("unsignaled") {
+	if status == hcaagent.Success && (w.Flags&wqe.Signaled == 0 || w.silent) && !q.new.SignalAll && !q.h.breaks("unsignaled") {
 		return
 	}
-	if status != hcaagent.Success && status != hcaagent.WRFlushErr && w.Flags&hcaagent.Signaled == 0 && q.h.breaks("unsignaled-error-silent") {
+	if status != hcaagent.Success && status != hcaagent.WRFlushErr && w.Flags&wqe.Signaled == 0 && q.h.breaks("unsignaled-error-silent") {
 		return
 	}
-	e := hcaagent.Completion{ID: w.ID, QP: hcaagent.QP{QPN: q.num}, Status: status, Op: w.Op.Done(), ByteLen: w.length}
+	e := hcaagent.Completion{ID: w.ID, QP: wqe.QP{QPN: q.num}, Status: status, Op: hcaagent.Done(w.Op), ByteLen: w.length}
 	s := sum{}
-	if status == hcaagent.Success && w.responded() && w.Op != hcaagent.OpAtomicWrite && w.Op != hcaagent.OpFlush && q.h.opt.Event != nil {
+	if status == hcaagent.Success && w.responded() && w.Op != wqe.OpAtomicWrite && w.Op != wqe.OpFlush && q.h.opt.Event != nil {
 		s = sum{crc: w.list.crc(), ok: true}
 	}
 	q.h.complete(q.sendCQ, e, false, s)

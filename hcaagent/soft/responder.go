@@ -37,7 +37,7 @@ type responder struct {
 
 // receive is a receive request that a message has taken.
 type receive struct {
-	hcaagent.ReceiveRequest
+	wqe.ReceiveRequest
 	list list
 	room [1][]byte
 	told bool // a fault has completed it before its time
@@ -163,11 +163,11 @@ func (q *queuePair) valid(p *packet.Packet) packet.Syndrome {
 		op == wqe.Write && !q.fitsDMALen(p, info),
 		p.Has&packet.HasAtomicETH != 0 && p.VA%8 != 0,
 		op == wqe.AtomicWrite && (p.VA%8 != 0 || n != 8 || p.DMALen != 8),
-		op == wqe.Write && q.attr.Access&hcaagent.RemoteWrite == 0,
-		op == wqe.AtomicWrite && q.attr.Access&hcaagent.RemoteWrite == 0 && !q.h.has("atomic-write-unpermitted"),
-		op == wqe.Read && q.attr.Access&hcaagent.RemoteRead == 0 && !q.h.has("permission-ignored"),
-		op == wqe.Flush && q.attr.Access&(hcaagent.RemoteFlush|hcaagent.RemotePersist) == 0,
-		op.Atomic() && q.attr.Access&hcaagent.RemoteAtomic == 0,
+		op == wqe.Write && q.attr.Access&wqe.RemoteWrite == 0,
+		op == wqe.AtomicWrite && q.attr.Access&wqe.RemoteWrite == 0 && !q.h.has("atomic-write-unpermitted"),
+		op == wqe.Read && q.attr.Access&wqe.RemoteRead == 0 && !q.h.has("permission-ignored"),
+		op == wqe.Flush && q.attr.Access&(wqe.RemoteFlush|wqe.RemotePersist) == 0,
+		op.Atomic() && q.attr.Access&wqe.RemoteAtomic == 0,
 		op >= wqe.Read && !q.hasResource():
 		return packet.NAKInvalidRequest
 	}
@@ -222,7 +222,7 @@ func (q *queuePair) take(p *packet.Packet) (ok, valid bool) {
 	}
 	r.taken = t
 	var err error
-	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite, t.room[:0]); err != nil && q.h.breaks("denied-receive-taken") {
+	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, wqe.LocalWrite, t.room[:0]); err != nil && q.h.breaks("denied-receive-taken") {
 		t.list = list{[][]byte{make([]byte, 1<<16)}, 1 << 16}
 	} else if err != nil {
 		q.refuseFatal(p, packet.NAKRemoteOp, hcaagent.LocProtErr)
@@ -232,7 +232,7 @@ func (q *queuePair) take(p *packet.Packet) (ok, valid bool) {
 }
 
 // receivePD is the protection domain of the memory that a message is received into.
-func (q *queuePair) receivePD(p *packet.Packet) hcaagent.PD {
+func (q *queuePair) receivePD(p *packet.Packet) wqe.PD {
 	if s := q.shared(p); s != nil {
 		return s.pd
 	}
@@ -242,7 +242,7 @@ func (q *queuePair) receivePD(p *packet.Packet) hcaagent.PD {
 // shared is the shared receive queue that a message takes from: on XRC the message names it.
 func (q *queuePair) shared(p *packet.Packet) *sharedQueue {
 	if q.service == packet.XRC {
-		s := q.h.srqs[hcaagent.SRQ(p.XRCSRQ)]
+		s := q.h.srqs[wqe.SRQ(p.XRCSRQ)]
 		if s != nil && s.xrcd != q.new.XRCD && !q.h.has("xrc-other-domain") {
 			s = nil
 		}

@@ -3,6 +3,7 @@ package soft
 import (
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // reload fills the retry counters again (RC-RTY-002, RC-RNR-004).
@@ -39,7 +40,7 @@ func (q *queuePair) progress() {
 // drain tells the consumer once that all work begun is done, in SQD.
 func (q *queuePair) drain() {
 	r := &q.req
-	if q.state != hcaagent.SQD || r.drained || r.una.Before(r.high) || r.next < len(r.queue) && r.queue[r.next].begun {
+	if q.state != qp.SQD || r.drained || r.una.Before(r.high) || r.next < len(r.queue) && r.queue[r.next].begun {
 		return
 	}
 	r.drained = true

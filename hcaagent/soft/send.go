@@ -3,22 +3,22 @@ package soft
 import (
 	"encoding/binary"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // functions are the opcodes of a message's packets: as its only one, at its end, at its beginning, and within.
 var functions = [...][4]packet.Fn{
-	hcaagent.OpSend:        {packet.SendOnly, packet.SendLast, packet.SendFirst, packet.SendMiddle},
-	hcaagent.OpSendImm:     {packet.SendOnlyImm, packet.SendLastImm, packet.SendFirst, packet.SendMiddle},
-	hcaagent.OpSendInv:     {packet.SendOnlyInv, packet.SendLastInv, packet.SendFirst, packet.SendMiddle},
-	hcaagent.OpWrite:       {packet.WriteOnly, packet.WriteLast, packet.WriteFirst, packet.WriteMiddle},
-	hcaagent.OpWriteImm:    {packet.WriteOnlyImm, packet.WriteLastImm, packet.WriteFirst, packet.WriteMiddle},
-	hcaagent.OpRead:        {packet.ReadRequest},
-	hcaagent.OpCmpSwap:     {packet.CmpSwap},
-	hcaagent.OpFetchAdd:    {packet.FetchAdd},
-	hcaagent.OpFlush:       {packet.Flush},
-	hcaagent.OpAtomicWrite: {packet.AtomicWrite},
+	wqe.OpSend:        {packet.SendOnly, packet.SendLast, packet.SendFirst, packet.SendMiddle},
+	wqe.OpSendImm:     {packet.SendOnlyImm, packet.SendLastImm, packet.SendFirst, packet.SendMiddle},
+	wqe.OpSendInv:     {packet.SendOnlyInv, packet.SendLastInv, packet.SendFirst, packet.SendMiddle},
+	wqe.OpWrite:       {packet.WriteOnly, packet.WriteLast, packet.WriteFirst, packet.WriteMiddle},
+	wqe.OpWriteImm:    {packet.WriteOnlyImm, packet.WriteLastImm, packet.WriteFirst, packet.WriteMiddle},
+	wqe.OpRead:        {packet.ReadRequest},
+	wqe.OpCmpSwap:     {packet.CmpSwap},
+	wqe.OpFetchAdd:    {packet.FetchAdd},
+	wqe.OpFlush:       {packet.Flush},
+	wqe.OpAtomicWrite: {packet.AtomicWrite},
 }
 
 // sendRequest sends the next request packet.
@@ -45,7 +45,7 @@ func (q *queuePair) sendRequest() {
 	}
 	end := w.first.Add(r.off)
 	if r.off == w.packets {
-		if w.Op == hcaagent.OpRead {
+		if w.Op == wqe.OpRead {
 			r.span += w.packets - 1
 		}
 		r.next++
@@ -100,17 +100,17 @@ func (q *queuePair) message(w *work, i int) *packet.Packet {
 	p.VA, p.RKey, p.DMALen = w.RemoteVA, w.RKey, w.length
 	p.XRCSRQ = w.XRCSRQ
 	switch w.Op {
-	case hcaagent.OpRead:
+	case wqe.OpRead:
 		skip := uint64(w.got) * pmtu
 		p.VA, p.DMALen = w.RemoteVA+skip, w.length-uint32(skip)
 		return p
-	case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd:
+	case wqe.OpCmpSwap, wqe.OpFetchAdd:
 		p.DMALen, p.SwapAdd = 0, w.SwapAdd
-		if w.Op == hcaagent.OpCmpSwap {
+		if w.Op == wqe.OpCmpSwap {
 			p.Compare = w.Compare
 		}
 		return p
-	case hcaagent.OpFlush:
+	case wqe.OpFlush:
 		p.DMALen = w.Flush.Length
 		p.FETH = uint32(w.Flush.Placement & 0xF)
 		if w.Flush.Whole {
@@ -135,7 +135,7 @@ func (q *queuePair) message(w *work, i int) *packet.Packet {
 		p.InvRKey = w.InvKey
 	}
 	if info.Last || info.Only {
-		p.SE = w.Flags&hcaagent.Solicited != 0 && w.receives()
+		p.SE = w.Flags&wqe.Solicited != 0 && w.receives()
 	}
 	return p
 }

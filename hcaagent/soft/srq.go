@@ -5,24 +5,25 @@ import (
 	"fmt"
 
 	"ibwitness/hcaagent"
+	"ibwitness/wqe"
 )
 
 // sharedQueue is a shared receive queue.
 type sharedQueue struct {
-	id       hcaagent.SRQ
-	pd       hcaagent.PD
-	xrcd     hcaagent.XRCD
+	id       wqe.SRQ
+	pd       wqe.PD
+	xrcd     wqe.XRCD
 	depth    int
 	segments int
 	limit    int // 0: not armed
 	users    int
-	queue    []hcaagent.ReceiveRequest
+	queue    []wqe.ReceiveRequest
 }
 
 // take removes the oldest receive request, and tells of a limit that is crossed (CPL-SRQ-003).
-func (h *HCA) takeShared(s *sharedQueue) (hcaagent.ReceiveRequest, bool) {
+func (h *HCA) takeShared(s *sharedQueue) (wqe.ReceiveRequest, bool) {
 	if len(s.queue) == 0 {
-		return hcaagent.ReceiveRequest{}, false
+		return wqe.ReceiveRequest{}, false
 	}
 	if h.breaks("shared-lost") {
 		s.queue = s.queue[1:]
@@ -42,11 +43,11 @@ func (h *HCA) takeShared(s *sharedQueue) (hcaagent.ReceiveRequest, bool) {
 }
 
 // CreateSRQ makes a shared receive queue.
-func (h *HCA) CreateSRQ(ctx context.Context, pd hcaagent.PD, depth, segments int) (hcaagent.SRQ, error) {
+func (h *HCA) CreateSRQ(ctx context.Context, pd wqe.PD, depth, segments int) (wqe.SRQ, error) {
 	return h.createSRQ(ctx, pd, 0, depth, segments)
 }
 
-func (h *HCA) createSRQ(ctx context.Context, pd hcaagent.PD, domain hcaagent.XRCD, depth, segments int) (id hcaagent.SRQ, err error) {
+func (h *HCA) createSRQ(ctx context.Context, pd wqe.PD, domain wqe.XRCD, depth, segments int) (id wqe.SRQ, err error) {
 	defer func() {
 		h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateSRQ, SRQ: id, XRCD: domain, Depth: depth}, err)
 	}()
@@ -60,14 +61,14 @@ func (h *HCA) createSRQ(ctx context.Context, pd hcaagent.PD, domain hcaagent.XRC
 	if err = h.inPD(pd); err != nil {
 		return 0, err
 	}
-	id = hcaagent.SRQ(h.object())
+	id = wqe.SRQ(h.object())
 	h.srqs[id] = &sharedQueue{id: id, pd: pd, xrcd: domain, depth: depth, segments: segments}
 	h.inXRCD(domain, 1)
 	return id, nil
 }
 
 // ModifySRQ arms the limit event.
-func (h *HCA) ModifySRQ(ctx context.Context, srq hcaagent.SRQ, limit int) (err error) {
+func (h *HCA) ModifySRQ(ctx context.Context, srq wqe.SRQ, limit int) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvModifySRQ, SRQ: srq, Depth: limit}, err) }()
 	s, err := lookUp(ctx, h.srqs, "shared receive queue", srq)
 	if err != nil {
@@ -82,7 +83,7 @@ func (h *HCA) ModifySRQ(ctx context.Context, srq hcaagent.SRQ, limit int) (err e
 }
 
 // DestroySRQ destroys a shared receive queue that no queue pair uses.
-func (h *HCA) DestroySRQ(ctx context.Context, srq hcaagent.SRQ) (err error) {
+func (h *HCA) DestroySRQ(ctx context.Context, srq wqe.SRQ) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroySRQ, SRQ: srq}, err) }()
 	s, err := lookUp(ctx, h.srqs, "shared receive queue", srq)
 	if err != nil {
@@ -99,7 +100,7 @@ func (h *HCA) DestroySRQ(ctx context.Context, srq hcaagent.SRQ) (err error) {
 }
 
 // PostSharedReceive posts a receive request to a shared receive queue.
-func (h *HCA) PostSharedReceive(ctx context.Context, srq hcaagent.SRQ, r hcaagent.ReceiveRequest) (err error) {
+func (h *HCA) PostSharedReceive(ctx context.Context, srq wqe.SRQ, r wqe.ReceiveRequest) (err error) {
 	r.Segments = h.segments.List(r.Segments)
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvPostReceive, SRQ: srq, Receive: &r}, err) }()
 	s, err := lookUp(ctx, h.srqs, "shared receive queue", srq)

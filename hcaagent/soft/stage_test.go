@@ -5,7 +5,9 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // verify verifies what the tap at the device saw, with all attributes of both ends known.
@@ -15,13 +17,13 @@ func (s *stage) verify() []rule.Finding {
 	tr.SetProfile(s.profile())
 	for _, e := range s.ends {
 		attr := e.attr
-		attr.Known = hcaagent.KnowsSQPSN | hcaagent.KnowsPKey | hcaagent.KnowsTClass | hcaagent.KnowsHopLimit | hcaagent.KnowsQKey
-		if e.typ != hcaagent.TypeUD {
-			attr.Known |= hcaagent.KnowsPMTU | hcaagent.KnowsRQPSN | hcaagent.KnowsDestQPN | hcaagent.KnowsDestAddr | hcaagent.KnowsTimeout |
-				hcaagent.KnowsRetryCnt | hcaagent.KnowsRNRRetry | hcaagent.KnowsMinRNRTimer | hcaagent.KnowsMaxRdAtomic | hcaagent.KnowsMaxDestRdAtomic |
-				hcaagent.KnowsCredits
+		attr.Known = qp.KnowsSQPSN | qp.KnowsPKey | qp.KnowsTClass | qp.KnowsHopLimit | qp.KnowsQKey
+		if e.typ != qp.TypeUD {
+			attr.Known |= qp.KnowsPMTU | qp.KnowsRQPSN | qp.KnowsDestQPN | qp.KnowsDestAddr | qp.KnowsTimeout |
+				qp.KnowsRetryCnt | qp.KnowsRNRRetry | qp.KnowsMinRNRTimer | qp.KnowsMaxRdAtomic | qp.KnowsMaxDestRdAtomic |
+				qp.KnowsCredits
 		} else {
-			attr.Known |= hcaagent.KnowsPMTU
+			attr.Known |= qp.KnowsPMTU
 		}
 		attr.Credits = s.credits
 		tr.Attributes(e.qp.Addr, e.qp.QPN, attr)
@@ -31,12 +33,12 @@ func (s *stage) verify() []rule.Finding {
 		begin.Encap = packet.RoCEv2IPv4
 	}
 	switch s.ends[0].typ {
-	case hcaagent.TypeRC:
-		tr.Connect(packet.RC, [2]hcaagent.QP{s.ends[0].qp, s.ends[1].qp}, &begin)
-	case hcaagent.TypeXRCInitiator:
-		tr.Connect(packet.XRC, [2]hcaagent.QP{s.ends[0].qp, s.ends[1].qp}, &begin)
-	case hcaagent.TypeUC:
-		tr.Connect(packet.UC, [2]hcaagent.QP{s.ends[0].qp, s.ends[1].qp}, &begin)
+	case qp.TypeRC:
+		tr.Connect(packet.RC, [2]wqe.QP{s.ends[0].qp, s.ends[1].qp}, &begin)
+	case qp.TypeXRCInitiator:
+		tr.Connect(packet.XRC, [2]wqe.QP{s.ends[0].qp, s.ends[1].qp}, &begin)
+	case qp.TypeUC:
+		tr.Connect(packet.UC, [2]wqe.QP{s.ends[0].qp, s.ends[1].qp}, &begin)
 	}
 	for i := range c.frames {
 		p := new(packet.Packet)
@@ -53,29 +55,29 @@ func (s *stage) verify() []rule.Finding {
 // misuse asks a queue pair of its own for what there is not.
 func (s *stage) misuse() {
 	e := s.ends[0]
-	qp, err := e.CreateQP(ctx, hcaagent.NewQP{Type: hcaagent.TypeRC, PD: e.pd, SendCQ: e.cq, RecvCQ: e.cq})
+	q, err := e.CreateQP(ctx, hcaagent.NewQP{Type: qp.TypeRC, PD: e.pd, SendCQ: e.cq, RecvCQ: e.cq})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	full := hcaagent.KnowsPKey | hcaagent.KnowsPort | hcaagent.KnowsAccess
+	full := qp.KnowsPKey | qp.KnowsPort | qp.KnowsAccess
 	attr := e.attr
 	for _, c := range []struct {
-		to    hcaagent.State
-		known hcaagent.Known
+		to    qp.State
+		known qp.Known
 	}{
-		{hcaagent.Init, full &^ hcaagent.KnowsPKey},
-		{hcaagent.Init, full | hcaagent.KnowsPMTU},
-		{hcaagent.Init, full},
-		{hcaagent.RTS, hcaagent.KnowsSQPSN},
+		{qp.Init, full &^ qp.KnowsPKey},
+		{qp.Init, full | qp.KnowsPMTU},
+		{qp.Init, full},
+		{qp.RTS, qp.KnowsSQPSN},
 	} {
 		attr.Known = c.known
-		_ = e.TransitionQP(ctx, qp, c.to, attr)
+		_ = e.TransitionQP(ctx, q, c.to, attr)
 	}
-	attr.Known, _ = hcaagent.Takes(hcaagent.TypeRC, hcaagent.Init, hcaagent.RTR)
-	for _, change := range []func(x *hcaagent.Attr){func(x *hcaagent.Attr) { x.PMTU = 300 }, func(x *hcaagent.Attr) { x.MinRNRTimer = 40 }} {
+	attr.Known, _ = qp.Takes(qp.TypeRC, qp.Init, qp.RTR)
+	for _, change := range []func(x *qp.Attr){func(x *qp.Attr) { x.PMTU = 300 }, func(x *qp.Attr) { x.MinRNRTimer = 40 }} {
 		x := attr
 		change(&x)
-		_ = e.TransitionQP(ctx, qp, hcaagent.RTR, x)
+		_ = e.TransitionQP(ctx, q, qp.RTR, x)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // log keeps the events of a device.
@@ -34,26 +36,26 @@ func logged(t *testing.T) (*link, [2]*soft.HCA, *[2]log) {
 func TestStates(t *testing.T) {
 	_, hs, _ := logged(t)
 	h := hs[0]
-	e := newEnd(t, h, hcaagent.NewQP{Type: hcaagent.TypeRC}, 1<<20, 4096)
+	e := newEnd(t, h, hcaagent.NewQP{Type: qp.TypeRC}, 1<<20, 4096)
 	send := func() error {
-		return h.PostSend(ctx, e.qp, hcaagent.SendRequest{Op: hcaagent.OpSend, Segments: e.sge(0, 4)})
+		return h.PostSend(ctx, e.qp, wqe.SendRequest{Op: wqe.OpSend, Segments: e.sge(0, 4)})
 	}
 	if err := send(); err == nil {
 		t.Error("a send request in INIT")
 	}
 	e.receive(receiveID, 0, 100)
-	if err := h.TransitionQP(ctx, e.qp, hcaagent.Reset, hcaagent.Attr{}); err != nil {
+	if err := h.TransitionQP(ctx, e.qp, qp.Reset, qp.Attr{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.PostReceive(ctx, e.qp, hcaagent.ReceiveRequest{}); err == nil {
+	if err := h.PostReceive(ctx, e.qp, wqe.ReceiveRequest{}); err == nil {
 		t.Error("a receive request in RESET")
 	}
 	e.poll()
 	if len(e.got) > 0 {
 		t.Errorf("RESET completes %+v", e.got)
 	}
-	var te *hcaagent.TransitionError
-	if err := h.TransitionQP(ctx, e.qp, hcaagent.RTS, hcaagent.Attr{}); !errors.As(err, &te) {
+	var te *qp.TransitionError
+	if err := h.TransitionQP(ctx, e.qp, qp.RTS, qp.Attr{}); !errors.As(err, &te) {
 		t.Errorf("RESET to RTS: %v", err)
 	}
 	if err := h.DestroyCQ(ctx, e.cq); !errors.Is(err, hcaagent.ErrBusy) {
@@ -76,15 +78,15 @@ func TestStates(t *testing.T) {
 // TestSQD: work that has begun is finished, what was not waits for RTS (QPS-SQD-001, -002).
 func TestSQD(t *testing.T) {
 	l, hs, logs := logged(t)
-	p := pair(t, hs, hcaagent.TypeRC, 0, 1<<18, nil)
+	p := pair(t, hs, qp.TypeRC, 0, 1<<18, nil)
 	a, b := p[0], p[1]
-	write := hcaagent.SendRequest{Op: hcaagent.OpWrite, Flags: hcaagent.Signaled, Segments: a.sge(0, 100_000), RemoteVA: b.va, RKey: b.key}
+	write := wqe.SendRequest{Op: wqe.OpWrite, Flags: wqe.Signaled, Segments: a.sge(0, 100_000), RemoteVA: b.va, RKey: b.key}
 	a.post(write)
 	write.ID = 1
 	a.post(write)
 	l.run(3000)
-	drain := hcaagent.Attr{Known: hcaagent.KnowsSQDNotify, SQDNotify: true}
-	if err := a.TransitionQP(ctx, a.qp, hcaagent.SQD, drain); err != nil {
+	drain := qp.Attr{Known: qp.KnowsSQDNotify, SQDNotify: true}
+	if err := a.TransitionQP(ctx, a.qp, qp.SQD, drain); err != nil {
 		t.Fatal(err)
 	}
 	l.run(1e6)
@@ -95,7 +97,7 @@ func TestSQD(t *testing.T) {
 	if n := logs[0].count(hcaagent.EvAsync, hcaagent.AsyncSQDrained); n != 1 {
 		t.Errorf("%d events of a drained send queue", n)
 	}
-	if err := a.TransitionQP(ctx, a.qp, hcaagent.RTS, hcaagent.Attr{}); err != nil {
+	if err := a.TransitionQP(ctx, a.qp, qp.RTS, qp.Attr{}); err != nil {
 		t.Fatal(err)
 	}
 	l.run(1e6)
@@ -109,13 +111,13 @@ func TestSQD(t *testing.T) {
 // TestFlush: ERR completes all that both queues hold, and what is posted then (QPS-ERR-002); nothing is sent any more (QPS-ERR-001).
 func TestFlush(t *testing.T) {
 	l, hs, _ := logged(t)
-	p := pair(t, hs, hcaagent.TypeRC, 0, 1<<18, nil)
+	p := pair(t, hs, qp.TypeRC, 0, 1<<18, nil)
 	a, b := p[0], p[1]
-	write := hcaagent.SendRequest{Op: hcaagent.OpWrite, Segments: a.sge(0, 100_000), RemoteVA: b.va, RKey: b.key}
+	write := wqe.SendRequest{Op: wqe.OpWrite, Segments: a.sge(0, 100_000), RemoteVA: b.va, RKey: b.key}
 	a.post(write)
 	a.receive(receiveID, 0, 10)
 	l.run(3000)
-	if err := a.TransitionQP(ctx, a.qp, hcaagent.Err, hcaagent.Attr{}); err != nil {
+	if err := a.TransitionQP(ctx, a.qp, qp.Err, qp.Attr{}); err != nil {
 		t.Fatal(err)
 	}
 	frames := len(l.taps[0].frames)
@@ -142,17 +144,17 @@ func TestFlush(t *testing.T) {
 // TestNotification: one event for one request, a solicited one only for SE or an error (CPL-SOL-001 to -003).
 func TestNotification(t *testing.T) {
 	l, hs, logs := logged(t)
-	p := pair(t, hs, hcaagent.TypeRC, 0, 1<<16, nil)
+	p := pair(t, hs, qp.TypeRC, 0, 1<<16, nil)
 	a, b := p[0], p[1]
 	told := 0
-	step := func(what string, arm []hcaagent.Arm, flags hcaagent.SendFlags, want int) {
+	step := func(what string, arm []hcaagent.Arm, flags wqe.SendFlags, want int) {
 		for _, x := range arm {
 			if err := b.RequestNotification(ctx, b.cq, x); err != nil {
 				t.Fatal(err)
 			}
 		}
 		b.receive(receiveID, 0, 100)
-		a.post(hcaagent.SendRequest{Op: hcaagent.OpSend, Flags: flags, Segments: a.sge(0, 10)})
+		a.post(wqe.SendRequest{Op: wqe.OpSend, Flags: flags, Segments: a.sge(0, 10)})
 		l.run(1e6)
 		n := logs[1].count(hcaagent.EvNotify, 0)
 		if n-told != want {
@@ -161,27 +163,27 @@ func TestNotification(t *testing.T) {
 		told = n
 	}
 	next, solicited := hcaagent.ArmNext, hcaagent.ArmSolicited
-	step("not armed", nil, hcaagent.Solicited, 0)
+	step("not armed", nil, wqe.Solicited, 0)
 	step("armed for the next", []hcaagent.Arm{next}, 0, 1)
 	step("one event", nil, 0, 0)
 	step("solicited, none comes", []hcaagent.Arm{solicited}, 0, 0)
-	step("solicited", nil, hcaagent.Solicited, 1)
+	step("solicited", nil, wqe.Solicited, 1)
 	step("not weakened", []hcaagent.Arm{next, solicited}, 0, 1)
 }
 
 // TestOverrun: a completion queue that overruns is of no use any more, and its queue pairs go to ERR (CPL-CQ-001).
 func TestOverrun(t *testing.T) {
 	l, hs, logs := logged(t)
-	p := pair(t, hs, hcaagent.TypeRC, 0, 1<<16, nil)
+	p := pair(t, hs, qp.TypeRC, 0, 1<<16, nil)
 	a, b := p[0], p[1]
 	if err := a.ResizeCQ(ctx, a.cq, 3); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 5 {
-		a.post(hcaagent.SendRequest{ID: uint64(i), Op: hcaagent.OpWrite, Flags: hcaagent.Signaled, Segments: a.sge(0, 10), RemoteVA: b.va, RKey: b.key})
+		a.post(wqe.SendRequest{ID: uint64(i), Op: wqe.OpWrite, Flags: wqe.Signaled, Segments: a.sge(0, 10), RemoteVA: b.va, RKey: b.key})
 	}
 	l.run(1e6)
-	if _, s, _ := a.QueryQP(ctx, a.qp); s != hcaagent.Err || logs[0].count(hcaagent.EvAsync, hcaagent.AsyncCQError) != 1 {
+	if _, s, _ := a.QueryQP(ctx, a.qp); s != qp.Err || logs[0].count(hcaagent.EvAsync, hcaagent.AsyncCQError) != 1 {
 		t.Errorf("state %v, %d events", s, logs[0].count(hcaagent.EvAsync, hcaagent.AsyncCQError))
 	}
 	a.poll()
@@ -196,12 +198,12 @@ func TestSharedReceives(t *testing.T) {
 	b := hs[1]
 	pd := must(b.CreatePD(ctx))(t)
 	srq := must(b.CreateSRQ(ctx, pd, 20, 1))(t)
-	_, key, _, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: pd, VA: 5 << 20, Length: 4096, Access: hcaagent.LocalWrite})
+	_, key, _, err := b.RegisterMR(ctx, hcaagent.NewMR{PD: pd, VA: 5 << 20, Length: 4096, Access: wqe.LocalWrite})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 10 {
-		if err := b.PostSharedReceive(ctx, srq, hcaagent.ReceiveRequest{ID: receiveID + uint64(i), Segments: []hcaagent.Segment{{VA: 5 << 20, Length: 64, LKey: key}}}); err != nil {
+		if err := b.PostSharedReceive(ctx, srq, wqe.ReceiveRequest{ID: receiveID + uint64(i), Segments: []wqe.Segment{{VA: 5 << 20, Length: 64, LKey: key}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -210,22 +212,22 @@ func TestSharedReceives(t *testing.T) {
 	}
 	var ends [2][2]*end
 	for i := range ends {
-		x := newEnd(t, hs[0], hcaagent.NewQP{Type: hcaagent.TypeRC}, uint64(10+i)<<20, 4096)
-		y := newEnd(t, hs[1], hcaagent.NewQP{Type: hcaagent.TypeRC, SRQ: srq}, uint64(20+i)<<20, 4096)
+		x := newEnd(t, hs[0], hcaagent.NewQP{Type: qp.TypeRC}, uint64(10+i)<<20, 4096)
+		y := newEnd(t, hs[1], hcaagent.NewQP{Type: qp.TypeRC, SRQ: srq}, uint64(20+i)<<20, 4096)
 		x.attr.SQPSN = packet.PSN(77777 * (i + 1))
 		connect(x, y)
 		ends[i] = [2]*end{x, y}
-		if err := y.PostReceive(ctx, y.qp, hcaagent.ReceiveRequest{}); err == nil {
+		if err := y.PostReceive(ctx, y.qp, wqe.ReceiveRequest{}); err == nil {
 			t.Error("CPL-SRQ-004: a receive request for a queue pair with a shared queue")
 		}
 		for range 3 {
-			x.post(hcaagent.SendRequest{Op: hcaagent.OpSend, Segments: x.sge(0, 32)})
+			x.post(wqe.SendRequest{Op: wqe.OpSend, Segments: x.sge(0, 32)})
 		}
 	}
 	l.run(1e6)
 	n := 0
 	for i := range ends {
-		if err := ends[i][1].TransitionQP(ctx, ends[i][1].qp, hcaagent.Err, hcaagent.Attr{}); err != nil {
+		if err := ends[i][1].TransitionQP(ctx, ends[i][1].qp, qp.Err, qp.Attr{}); err != nil {
 			t.Fatal(err)
 		}
 		ends[i][1].poll()
@@ -245,23 +247,23 @@ func TestSharedReceives(t *testing.T) {
 
 // TestBringUp: each type of queue pair gets to RTS with what table T7 requires, and what was named besides.
 func TestBringUp(t *testing.T) {
-	for _, typ := range []hcaagent.QPType{
-		hcaagent.TypeRC, hcaagent.TypeUC, hcaagent.TypeUD, hcaagent.TypeXRCInitiator, hcaagent.TypeXRCTarget,
+	for _, typ := range []qp.Type{
+		qp.TypeRC, qp.TypeUC, qp.TypeUD, qp.TypeXRCInitiator, qp.TypeXRCTarget,
 	} {
 		_, hs, _ := logged(t)
 		h := hs[0]
 		pd := must(h.CreatePD(ctx))(t)
 		cq := must(h.CreateCQ(ctx, 1))(t)
-		qp := must(h.CreateQP(ctx, hcaagent.NewQP{Type: typ, PD: pd, SendCQ: cq, RecvCQ: cq}))(t)
-		attr := hcaagent.Attr{Known: hcaagent.KnowsHopLimit, HopLimit: 9, PKey: 0xFFFF, Port: 1, PMTU: 512, DestAddr: addrs[1], DestQPN: 3, SQPSN: 5}
-		if err := hcaagent.BringUp(ctx, h, qp, typ, attr); err != nil {
+		q := must(h.CreateQP(ctx, hcaagent.NewQP{Type: typ, PD: pd, SendCQ: cq, RecvCQ: cq}))(t)
+		attr := qp.Attr{Known: qp.KnowsHopLimit, HopLimit: 9, PKey: 0xFFFF, Port: 1, PMTU: 512, DestAddr: addrs[1], DestQPN: 3, SQPSN: 5}
+		if err := hcaagent.BringUp(ctx, h, q, typ, attr); err != nil {
 			t.Errorf("%v: %v", typ, err)
 		}
-		got, state, err := h.QueryQP(ctx, qp)
-		if err != nil || state != hcaagent.RTS || got.PKey != 0xFFFF || typ != hcaagent.TypeUD && (got.PMTU != 512 || got.HopLimit != 9) {
+		got, state, err := h.QueryQP(ctx, q)
+		if err != nil || state != qp.RTS || got.PKey != 0xFFFF || typ != qp.TypeUD && (got.PMTU != 512 || got.HopLimit != 9) {
 			t.Errorf("%v: %v %+v %v", typ, state, got, err)
 		}
-		if err := hcaagent.BringUp(ctx, h, qp, typ, attr); err == nil {
+		if err := hcaagent.BringUp(ctx, h, q, typ, attr); err == nil {
 			t.Errorf("%v: from RTS", typ)
 		}
 	}

@@ -10,11 +10,13 @@ import (
 	"ibwitness/hcaagent/soft"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // timed is a connection whose requester may have a fault of its timers; its tap is near that.
-func timed(t *testing.T, fault string, change func(a *hcaagent.Attr)) *stage {
+func timed(t *testing.T, fault string, change func(a *qp.Attr)) *stage {
 	t.Helper()
 	s := &stage{t: t}
 	var hs [2]*soft.HCA
@@ -23,7 +25,7 @@ func timed(t *testing.T, fault string, change func(a *hcaagent.Attr)) *stage {
 			o.Fault, o.FaultAll = fault, true
 		}
 	})
-	s.ends = pair(t, hs, hcaagent.TypeRC, 0, 1<<16, func(a, b *end) {
+	s.ends = pair(t, hs, qp.TypeRC, 0, 1<<16, func(a, b *end) {
 		for _, e := range []*end{a, b} {
 			e.attr.HopLimit = 64
 			change(&e.attr)
@@ -76,11 +78,11 @@ var rnrTimes = [32]int64{
 func TestRNRWait(t *testing.T) {
 	for code, units := range rnrTimes {
 		for fault, want := range map[string][]string{"": nil, "resend-before-timer": {"RC-RNR-001"}} {
-			s := timed(t, fault, func(a *hcaagent.Attr) { a.MinRNRTimer, a.Timeout = uint8(code), 20 })
+			s := timed(t, fault, func(a *qp.Attr) { a.MinRNRTimer, a.Timeout = uint8(code), 20 })
 			a, b := s.ends[0], s.ends[1]
 			wait := units * 10_000
 			s.link.After(4000, func() { b.receive(receiveID, 4096, 64) })
-			a.post(hcaagent.SendRequest{ID: 1, Op: hcaagent.OpSend, Flags: hcaagent.Signaled, Segments: a.sge(0, 64)})
+			a.post(wqe.SendRequest{ID: 1, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: a.sge(0, 64)})
 			s.link.run(3*wait + 1e6)
 			at := s.sentAt()
 			if len(at) != 2 {
@@ -105,10 +107,10 @@ func TestACKTimeout(t *testing.T) {
 			if code == 0 && fault != "" {
 				continue
 			}
-			s := timed(t, fault, func(a *hcaagent.Attr) { a.Timeout = code })
+			s := timed(t, fault, func(a *qp.Attr) { a.Timeout = code })
 			s.silence()
 			a := s.ends[0]
-			a.post(hcaagent.SendRequest{ID: 1, Op: hcaagent.OpWrite, Flags: hcaagent.Signaled, Segments: a.sge(0, 64), RKey: s.ends[1].key, RemoteVA: s.ends[1].va})
+			a.post(wqe.SendRequest{ID: 1, Op: wqe.OpWrite, Flags: wqe.Signaled, Segments: a.sge(0, 64), RKey: s.ends[1].key, RemoteVA: s.ends[1].va})
 			one := int64(4096) << code
 			s.link.run(9 * one)
 			at := s.sentAt()
@@ -149,12 +151,12 @@ func TestRetryCounts(t *testing.T) {
 			if count == 7 && !c.silent {
 				c.want, c.status = nil, 0 // 7 is without end
 			}
-			s := timed(t, c.fault, func(a *hcaagent.Attr) { a.Timeout, a.RetryCnt, a.RNRRetry, a.MinRNRTimer = 8, count, count, 1 })
+			s := timed(t, c.fault, func(a *qp.Attr) { a.Timeout, a.RetryCnt, a.RNRRetry, a.MinRNRTimer = 8, count, count, 1 })
 			if c.silent {
 				s.silence()
 			}
 			a := s.ends[0]
-			a.post(hcaagent.SendRequest{ID: 1, Op: hcaagent.OpSend, Flags: hcaagent.Signaled, Segments: a.sge(0, 64)})
+			a.post(wqe.SendRequest{ID: 1, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: a.sge(0, 64)})
 			s.link.run(25e6)
 			a.poll()
 			n, got := len(s.sentAt()), statuses(a.sends())

@@ -43,7 +43,7 @@ func (q *queuePair) unreliable(p *packet.Packet) {
 	if op == wqe.Write {
 		if starts {
 			var err error
-			if r.write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), hcaagent.RemoteWrite); err != nil || q.attr.Access&hcaagent.RemoteWrite == 0 {
+			if r.write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), wqe.RemoteWrite); err != nil || q.attr.Access&wqe.RemoteWrite == 0 {
 				if !q.h.breaks("uc-key-ignored") {
 					return
 				}
@@ -99,7 +99,7 @@ func (q *queuePair) takeUnreliable(p *packet.Packet) bool {
 		return false
 	}
 	var err error
-	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite, t.room[:0]); err != nil {
+	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, wqe.LocalWrite, t.room[:0]); err != nil {
 		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocProtErr}, false, sum{})
 		q.enterError()
 		return false

@@ -6,6 +6,7 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // grhSize is how many bytes precede a datagram in the receive buffer: the GRH, or the IP header at its end.
@@ -40,7 +41,7 @@ func (q *queuePair) datagram(p *packet.Packet) {
 		return
 	}
 	var err error
-	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, hcaagent.LocalWrite, t.room[:0]); err != nil {
+	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, wqe.LocalWrite, t.room[:0]); err != nil {
 		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocProtErr}, false, sum{})
 		q.enterError()
 		return

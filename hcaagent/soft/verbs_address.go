@@ -7,10 +7,11 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // CreateAH makes an address handle.
-func (h *HCA) CreateAH(ctx context.Context, pd hcaagent.PD, v hcaagent.AddressVector) (ah hcaagent.AH, err error) {
+func (h *HCA) CreateAH(ctx context.Context, pd wqe.PD, v hcaagent.AddressVector) (ah wqe.AH, err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateAH, AH: ah, PD: pd, Vector: &v}, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, err
@@ -18,13 +19,13 @@ func (h *HCA) CreateAH(ctx context.Context, pd hcaagent.PD, v hcaagent.AddressVe
 	if err = h.inPD(pd); err != nil {
 		return 0, err
 	}
-	ah = hcaagent.AH(h.object())
+	ah = wqe.AH(h.object())
 	h.ahs[ah] = &addressHandle{v, pd}
 	return ah, nil
 }
 
 // ModifyAH gives an address handle another address vector.
-func (h *HCA) ModifyAH(ctx context.Context, ah hcaagent.AH, v hcaagent.AddressVector) (err error) {
+func (h *HCA) ModifyAH(ctx context.Context, ah wqe.AH, v hcaagent.AddressVector) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvModifyAH, AH: ah, Vector: &v}, err) }()
 	a, err := lookUp(ctx, h.ahs, "address handle", ah)
 	if err != nil {
@@ -35,7 +36,7 @@ func (h *HCA) ModifyAH(ctx context.Context, ah hcaagent.AH, v hcaagent.AddressVe
 }
 
 // QueryAH returns the address vector of an address handle.
-func (h *HCA) QueryAH(ctx context.Context, ah hcaagent.AH) (hcaagent.AddressVector, error) {
+func (h *HCA) QueryAH(ctx context.Context, ah wqe.AH) (hcaagent.AddressVector, error) {
 	a, err := lookUp(ctx, h.ahs, "address handle", ah)
 	if err != nil {
 		return hcaagent.AddressVector{}, err
@@ -44,7 +45,7 @@ func (h *HCA) QueryAH(ctx context.Context, ah hcaagent.AH) (hcaagent.AddressVect
 }
 
 // DestroyAH destroys an address handle.
-func (h *HCA) DestroyAH(ctx context.Context, ah hcaagent.AH) (err error) {
+func (h *HCA) DestroyAH(ctx context.Context, ah wqe.AH) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroyAH, AH: ah}, err) }()
 	a, err := lookUp(ctx, h.ahs, "address handle", ah)
 	if err != nil {
@@ -58,11 +59,11 @@ func (h *HCA) DestroyAH(ctx context.Context, ah hcaagent.AH) (err error) {
 // addressHandle says how datagrams reach a port.
 type addressHandle struct {
 	hcaagent.AddressVector
-	pd hcaagent.PD
+	pd wqe.PD
 }
 
 // AttachMulticast has a queue pair of UD receive what is sent to a group.
-func (h *HCA) AttachMulticast(ctx context.Context, qp hcaagent.QP, group packet.Addr) (err error) {
+func (h *HCA) AttachMulticast(ctx context.Context, qp wqe.QP, group packet.Addr) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvAttachGroup, QP: qp, Group: &group}, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {
@@ -78,7 +79,7 @@ func (h *HCA) AttachMulticast(ctx context.Context, qp hcaagent.QP, group packet.
 }
 
 // DetachMulticast ends that.
-func (h *HCA) DetachMulticast(ctx context.Context, qp hcaagent.QP, group packet.Addr) (err error) {
+func (h *HCA) DetachMulticast(ctx context.Context, qp wqe.QP, group packet.Addr) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDetachGroup, QP: qp, Group: &group}, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"ibwitness/hcaagent"
+	"ibwitness/wqe"
 )
 
 // CreateCQ makes a completion queue of depth elements.
-func (h *HCA) CreateCQ(ctx context.Context, depth int) (id hcaagent.CQ, err error) {
+func (h *HCA) CreateCQ(ctx context.Context, depth int) (id wqe.CQ, err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateCQ, CQ: id, Depth: depth}, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, err
@@ -17,13 +18,13 @@ func (h *HCA) CreateCQ(ctx context.Context, depth int) (id hcaagent.CQ, err erro
 		err = fmt.Errorf("soft: completion queue of %d elements: give at least 1", depth)
 		return 0, err
 	}
-	id = hcaagent.CQ(h.object())
+	id = wqe.CQ(h.object())
 	h.cqs[id] = &completionQueue{id: id, depth: depth}
 	return id, nil
 }
 
 // ResizeCQ changes the depth of a completion queue.
-func (h *HCA) ResizeCQ(ctx context.Context, cq hcaagent.CQ, depth int) (err error) {
+func (h *HCA) ResizeCQ(ctx context.Context, cq wqe.CQ, depth int) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvResizeCQ, CQ: cq, Depth: depth}, err) }()
 	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
 	if err != nil {
@@ -38,7 +39,7 @@ func (h *HCA) ResizeCQ(ctx context.Context, cq hcaagent.CQ, depth int) (err erro
 }
 
 // DestroyCQ destroys a completion queue that no queue pair uses.
-func (h *HCA) DestroyCQ(ctx context.Context, cq hcaagent.CQ) (err error) {
+func (h *HCA) DestroyCQ(ctx context.Context, cq wqe.CQ) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroyCQ, CQ: cq}, err) }()
 	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
 	if err != nil {
@@ -53,7 +54,7 @@ func (h *HCA) DestroyCQ(ctx context.Context, cq hcaagent.CQ) (err error) {
 }
 
 // Poll moves completions out of the queue.
-func (h *HCA) Poll(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completion) (int, error) {
+func (h *HCA) Poll(ctx context.Context, cq wqe.CQ, into []hcaagent.Completion) (int, error) {
 	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
 	if err != nil {
 		return 0, err
@@ -78,7 +79,7 @@ func (h *HCA) Poll(ctx context.Context, cq hcaagent.CQ, into []hcaagent.Completi
 }
 
 // RequestNotification arms the queue. A request for the next completion is not weakened by one for a solicited event (C11-31).
-func (h *HCA) RequestNotification(ctx context.Context, cq hcaagent.CQ, arm hcaagent.Arm) (err error) {
+func (h *HCA) RequestNotification(ctx context.Context, cq wqe.CQ, arm hcaagent.Arm) (err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvArm, CQ: cq, Arm: arm}, err) }()
 	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
 	if err != nil {

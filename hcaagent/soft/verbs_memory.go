@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ibwitness/hcaagent"
+	"ibwitness/wqe"
 )
 
 // key makes a new index for an L_Key or R_Key and the key's low byte.
@@ -14,14 +15,14 @@ func (h *HCA) key() uint32 {
 }
 
 // RegisterMR registers memory. The device provides it, filled with zeros; regions over the same addresses share it.
-func (h *HCA) RegisterMR(ctx context.Context, mr hcaagent.NewMR) (id hcaagent.MR, lkey, rkey uint32, err error) {
+func (h *HCA) RegisterMR(ctx context.Context, mr hcaagent.NewMR) (id wqe.MR, lkey, rkey uint32, err error) {
 	r := &region{pd: mr.PD, valid: true}
 	r.PD, r.VA, r.Length, r.Access = mr.PD, mr.VA, mr.Length, mr.Access
 	defer func() { h.emitRegion(hcaagent.EvRegisterMR, r, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, 0, 0, err
 	}
-	if mr.Access&(hcaagent.RemoteWrite|hcaagent.RemoteAtomic) != 0 && mr.Access&hcaagent.LocalWrite == 0 {
+	if mr.Access&(wqe.RemoteWrite|wqe.RemoteAtomic) != 0 && mr.Access&wqe.LocalWrite == 0 {
 		err = fmt.Errorf("soft: memory region: remote write and atomic access need local write; add it")
 		return 0, 0, 0, err
 	}
@@ -34,14 +35,14 @@ func (h *HCA) RegisterMR(ctx context.Context, mr hcaagent.NewMR) (id hcaagent.MR
 	}
 	r.LKey = h.key()
 	r.RKey = r.LKey
-	id = hcaagent.MR(h.object())
+	id = wqe.MR(h.object())
 	r.MR = id
 	h.mrs[id], h.keys[r.LKey>>8] = r, r
 	return id, r.LKey, r.RKey, nil
 }
 
 // DeregisterMR takes the keys of a region back. Its memory stays.
-func (h *HCA) DeregisterMR(ctx context.Context, mr hcaagent.MR) (err error) {
+func (h *HCA) DeregisterMR(ctx context.Context, mr wqe.MR) (err error) {
 	var r *region
 	defer func() { h.emitRegion(hcaagent.EvDeregisterMR, r, err) }()
 	if r, err = lookUp(ctx, h.mrs, "memory region", mr); err != nil {
@@ -68,7 +69,7 @@ func (h *HCA) emitRegion(kind hcaagent.EventKind, r *region, failed error) {
 }
 
 // AllocateMW makes a memory window that is not bound.
-func (h *HCA) AllocateMW(ctx context.Context, pd hcaagent.PD, windowType int) (id hcaagent.MW, rkey uint32, err error) {
+func (h *HCA) AllocateMW(ctx context.Context, pd wqe.PD, windowType int) (id wqe.MW, rkey uint32, err error) {
 	r := &region{pd: pd}
 	r.PD, r.Window = pd, windowType
 	defer func() { h.emitRegion(hcaagent.EvAllocateMW, r, err) }()
@@ -83,14 +84,14 @@ func (h *HCA) AllocateMW(ctx context.Context, pd hcaagent.PD, windowType int) (i
 		return 0, 0, err
 	}
 	r.RKey = h.key()
-	id = hcaagent.MW(h.object())
+	id = wqe.MW(h.object())
 	r.MW = id
 	h.mws[id], h.keys[r.RKey>>8] = r, r
 	return id, r.RKey, nil
 }
 
 // DeallocateMW destroys a memory window, bound or not.
-func (h *HCA) DeallocateMW(ctx context.Context, mw hcaagent.MW) (err error) {
+func (h *HCA) DeallocateMW(ctx context.Context, mw wqe.MW) (err error) {
 	var r *region
 	defer func() { h.emitRegion(hcaagent.EvDeallocateMW, r, err) }()
 	if r, err = lookUp(ctx, h.mws, "memory window", mw); err != nil {

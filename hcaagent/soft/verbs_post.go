@@ -8,21 +8,23 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // PostSend posts a send request (section 11.4.1.1).
-func (h *HCA) PostSend(ctx context.Context, qp hcaagent.QP, r hcaagent.SendRequest) (err error) {
+func (h *HCA) PostSend(ctx context.Context, handle wqe.QP, r wqe.SendRequest) (err error) {
 	r.Segments = h.segments.List(r.Segments)
 	w := &work{SendRequest: r}
-	e := hcaagent.Event{Kind: hcaagent.EvPostSend, QP: qp, Send: &w.SendRequest}
+	e := hcaagent.Event{Kind: hcaagent.EvPostSend, QP: handle, Send: &w.SendRequest}
 	defer func() { h.emit(&e, err) }()
-	q, err := h.find(ctx, qp)
+	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
 	}
 	if err = q.validSend(&r); err != nil {
 		if q.h.breaks("completes-refused") {
-			q.h.complete(q.sendCQ, hcaagent.Completion{ID: r.ID, QP: hcaagent.QP{QPN: q.num}, Op: r.Op.Done()}, false, sum{})
+			q.h.complete(q.sendCQ, hcaagent.Completion{ID: r.ID, QP: wqe.QP{QPN: q.num}, Op: hcaagent.Done(r.Op)}, false, sum{})
 		}
 		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
 	}
@@ -30,12 +32,12 @@ func (h *HCA) PostSend(ctx context.Context, qp hcaagent.QP, r hcaagent.SendReque
 		w.length += s.Length
 	}
 	w.unsent = q.service == packet.UD && w.length > h.opt.Limits.MTU && !h.breaks("ud-too-long-error")
-	if r.Op == hcaagent.OpFlush {
+	if r.Op == wqe.OpFlush {
 		w.length = r.Flush.Length
 	}
 	var room [1][]byte
 	if l, bad := h.openList(q.pd, r.Segments, 0, room[:0]); bad == nil && gathers(r.Op) {
-		if r.Flags&hcaagent.Inline != 0 {
+		if r.Flags&wqe.Inline != 0 {
 			w.list = list{parts: [][]byte{slices.Clone(l.at(0, l.length))}, length: l.length}
 		}
 		if h.opt.Event != nil {
@@ -43,9 +45,9 @@ func (h *HCA) PostSend(ctx context.Context, qp hcaagent.QP, r hcaagent.SendReque
 		}
 	}
 	q.req.queue = append(q.req.queue, w)
-	if q.state == hcaagent.Err || q.state == hcaagent.SQE {
+	if q.state == qp.Err || q.state == qp.SQE {
 		h.opt.Clock.After(0, func() { // after the verb has returned
-			if q.state == hcaagent.Err || q.state == hcaagent.SQE {
+			if q.state == qp.Err || q.state == qp.SQE {
 				q.sendBroken(w)
 				q.flushSends()
 			}
@@ -64,29 +66,29 @@ func (l *list) crc() (c uint32) {
 }
 
 // gathers reports whether an operation sends what its segments hold.
-func gathers(op hcaagent.SendOp) bool {
-	return op <= hcaagent.OpWriteImm || op == hcaagent.OpAtomicWrite
+func gathers(op wqe.SendOp) bool {
+	return op <= wqe.OpWriteImm || op == wqe.OpAtomicWrite
 }
 
 // operations are what the send queues of each service take.
 var operations = map[packet.Service]uint32{
-	packet.RC:  1<<(hcaagent.OpAtomicWrite+1) - 1,
-	packet.XRC: 1<<hcaagent.OpFlush - 1,
-	packet.UC: 1<<hcaagent.OpSend | 1<<hcaagent.OpSendImm | 1<<hcaagent.OpWrite | 1<<hcaagent.OpWriteImm |
-		1<<hcaagent.OpLocalInv | 1<<hcaagent.OpBindMW,
-	packet.UD: 1<<hcaagent.OpSend | 1<<hcaagent.OpSendImm,
+	packet.RC:  1<<(wqe.OpAtomicWrite+1) - 1,
+	packet.XRC: 1<<wqe.OpFlush - 1,
+	packet.UC: 1<<wqe.OpSend | 1<<wqe.OpSendImm | 1<<wqe.OpWrite | 1<<wqe.OpWriteImm |
+		1<<wqe.OpLocalInv | 1<<wqe.OpBindMW,
+	packet.UD: 1<<wqe.OpSend | 1<<wqe.OpSendImm,
 }
 
 // validSend finds the immediate errors of a send request; they change nothing (CPL-IMD-001).
-func (q *queuePair) validSend(r *hcaagent.SendRequest) error {
+func (q *queuePair) validSend(r *wqe.SendRequest) error {
 	var length uint64
 	for _, s := range r.Segments {
 		length += uint64(s.Length)
 	}
 	switch {
-	case !q.state.PostSend() && !(q.state == hcaagent.RTR && q.sends()) && !q.h.breaks("post-in-init"):
+	case !q.state.PostSend() && !(q.state == qp.RTR && q.sends()) && !q.h.breaks("post-in-init"):
 		return fmt.Errorf("send request in state %v; bring it to RTS first", q.state)
-	case q.new.Type == hcaagent.TypeXRCTarget:
+	case q.new.Type == qp.TypeXRCTarget:
 		return fmt.Errorf("an XRC target has no send queue")
 	case operations[q.service]>>r.Op&1 == 0:
 		return fmt.Errorf("%v does not have operation %d", q.service, r.Op)
@@ -96,11 +98,11 @@ func (q *queuePair) validSend(r *hcaagent.SendRequest) error {
 		return fmt.Errorf("%d data segments: the queue pair has %d", len(r.Segments), q.new.MaxSendSegments)
 	case length > 1<<31:
 		return fmt.Errorf("message of %d bytes: at most 2^31", length)
-	case r.Flags&hcaagent.Inline != 0 && (!gathers(r.Op) || q.new.MaxInline > 0 && length > uint64(q.new.MaxInline)):
+	case r.Flags&wqe.Inline != 0 && (!gathers(r.Op) || q.new.MaxInline > 0 && length > uint64(q.new.MaxInline)):
 		return fmt.Errorf("%d bytes inline for operation %d", length, r.Op)
-	case r.Op == hcaagent.OpAtomicWrite && (length != 8 || r.RemoteVA%8 != 0):
+	case r.Op == wqe.OpAtomicWrite && (length != 8 || r.RemoteVA%8 != 0):
 		return fmt.Errorf("an ATOMIC WRITE writes 8 aligned bytes")
-	case (r.Op == hcaagent.OpCmpSwap || r.Op == hcaagent.OpFetchAdd) && (length != 8 || r.RemoteVA%8 != 0):
+	case (r.Op == wqe.OpCmpSwap || r.Op == wqe.OpFetchAdd) && (length != 8 || r.RemoteVA%8 != 0):
 		return fmt.Errorf("an atomic works on 8 aligned bytes")
 	case q.service == packet.UD:
 		if a := q.h.ahs[r.AH]; a == nil && r.AH != 0 {
@@ -113,17 +115,17 @@ func (q *queuePair) validSend(r *hcaagent.SendRequest) error {
 }
 
 // PostReceive posts a receive request.
-func (h *HCA) PostReceive(ctx context.Context, qp hcaagent.QP, r hcaagent.ReceiveRequest) (err error) {
+func (h *HCA) PostReceive(ctx context.Context, handle wqe.QP, r wqe.ReceiveRequest) (err error) {
 	r.Segments = h.segments.List(r.Segments)
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvPostReceive, QP: qp, Receive: &r}, err) }()
-	q, err := h.find(ctx, qp)
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvPostReceive, QP: handle, Receive: &r}, err) }()
+	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
 	}
 	switch {
 	case !q.state.PostReceive() && !h.breaks("post-in-reset"):
 		err = fmt.Errorf("soft: queue pair %#x: receive request in state RESET; bring it to INIT first", q.num)
-	case q.srq != nil && !h.breaks("post-beside-shared") || q.new.Type == hcaagent.TypeXRCInitiator || q.new.Type == hcaagent.TypeXRCTarget:
+	case q.srq != nil && !h.breaks("post-beside-shared") || q.new.Type == qp.TypeXRCInitiator || q.new.Type == qp.TypeXRCTarget:
 		err = fmt.Errorf("soft: queue pair %#x has no receive queue of its own; post to the shared one", q.num)
 	case q.new.MaxReceive > 0 && len(q.receives) >= q.new.MaxReceive:
 		err = fmt.Errorf("soft: queue pair %#x, receive queue: %w", q.num, hcaagent.ErrFull)
@@ -138,9 +140,9 @@ func (h *HCA) PostReceive(ctx context.Context, qp hcaagent.QP, r hcaagent.Receiv
 	if q.kept != nil {
 		q.releasePacket()
 	}
-	if q.state == hcaagent.Err {
+	if q.state == qp.Err {
 		h.opt.Clock.After(0, func() {
-			if q.state == hcaagent.Err {
+			if q.state == qp.Err {
 				q.flush()
 			}
 		})

@@ -6,31 +6,33 @@ import (
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // CreateQP makes a queue pair in RESET.
-func (h *HCA) CreateQP(ctx context.Context, n hcaagent.NewQP) (id hcaagent.QP, err error) {
+func (h *HCA) CreateQP(ctx context.Context, n hcaagent.NewQP) (id wqe.QP, err error) {
 	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateQP, QP: id, New: &n}, err) }()
 	if err = ctx.Err(); err != nil {
 		return id, err
 	}
 	service, ok := n.Type.Service()
-	if !ok || service == packet.RD || n.Type == hcaagent.TypeSMI {
+	if !ok || service == packet.RD || n.Type == qp.TypeSMI {
 		err = fmt.Errorf("soft: %v queue pairs are not made; take RC, UC, UD, XRC or GSI", n.Type)
 		return id, err
 	}
 	q := &queuePair{h: h, new: n, service: service, pd: n.PD, sendCQ: h.cqs[n.SendCQ], recvCQ: h.cqs[n.RecvCQ], srq: h.srqs[n.SRQ]}
 	q.attr.Service = service
 	switch {
-	case q.sendCQ == nil && n.Type != hcaagent.TypeXRCTarget:
+	case q.sendCQ == nil && n.Type != qp.TypeXRCTarget:
 		err = notFound("completion queue", uint32(n.SendCQ))
-	case q.recvCQ == nil && n.Type != hcaagent.TypeXRCInitiator:
+	case q.recvCQ == nil && n.Type != qp.TypeXRCInitiator:
 		err = notFound("completion queue", uint32(n.RecvCQ))
 	case q.srq == nil && n.SRQ != 0:
 		err = notFound("shared receive queue", uint32(n.SRQ))
-	case n.XRCD != 0 && (n.Type != hcaagent.TypeXRCTarget || !h.hasXRCD(n.XRCD)):
+	case n.XRCD != 0 && (n.Type != qp.TypeXRCTarget || !h.hasXRCD(n.XRCD)):
 		err = notFound("XRC domain", uint32(n.XRCD))
-	case n.Type == hcaagent.TypeGSI && h.qps[1] != nil:
+	case n.Type == qp.TypeGSI && h.qps[1] != nil:
 		err = fmt.Errorf("soft: QP 1: %w", hcaagent.ErrBusy)
 	default:
 		err = h.inPD(n.PD)
@@ -38,7 +40,7 @@ func (h *HCA) CreateQP(ctx context.Context, n hcaagent.NewQP) (id hcaagent.QP, e
 	if err != nil {
 		return id, err
 	}
-	if q.num = 1; n.Type != hcaagent.TypeGSI {
+	if q.num = 1; n.Type != qp.TypeGSI {
 		h.lastQP++
 		q.num = h.lastQP
 	}
@@ -46,7 +48,7 @@ func (h *HCA) CreateQP(ctx context.Context, n hcaagent.NewQP) (id hcaagent.QP, e
 	h.qps[q.num] = q
 	q.users(1)
 	h.inXRCD(n.XRCD, 1)
-	return hcaagent.QP{Addr: h.opt.Addr, QPN: q.num}, nil
+	return wqe.QP{Addr: h.opt.Addr, QPN: q.num}, nil
 }
 
 // users counts the queue pair in or out of the queues that it uses.
@@ -62,9 +64,9 @@ func (q *queuePair) users(n int) {
 }
 
 // DestroyQP destroys a queue pair, whatever its state.
-func (h *HCA) DestroyQP(ctx context.Context, qp hcaagent.QP) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroyQP, QP: qp}, err) }()
-	q, err := h.find(ctx, qp)
+func (h *HCA) DestroyQP(ctx context.Context, handle wqe.QP) (err error) {
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroyQP, QP: handle}, err) }()
+	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
 	}
@@ -72,7 +74,7 @@ func (h *HCA) DestroyQP(ctx context.Context, qp hcaagent.QP) (err error) {
 		err = fmt.Errorf("soft: queue pair %#x is attached to a multicast group: %w", q.num, hcaagent.ErrBusy)
 		return err
 	}
-	q.state = hcaagent.Reset
+	q.state = qp.Reset
 	q.req, q.rsp = requester{}, responder{}
 	q.users(-1)
 	h.inXRCD(q.new.XRCD, -1)
@@ -82,34 +84,34 @@ func (h *HCA) DestroyQP(ctx context.Context, qp hcaagent.QP) (err error) {
 }
 
 // find returns a queue pair.
-func (h *HCA) find(ctx context.Context, qp hcaagent.QP) (*queuePair, error) {
+func (h *HCA) find(ctx context.Context, handle wqe.QP) (*queuePair, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if q := h.qps[qp.QPN]; q != nil && (qp.Addr == h.opt.Addr || qp.Addr == packet.Addr{}) {
+	if q := h.qps[handle.QPN]; q != nil && (handle.Addr == h.opt.Addr || handle.Addr == packet.Addr{}) {
 		return q, nil
 	}
-	return nil, notFound("queue pair", qp.QPN)
+	return nil, notFound("queue pair", handle.QPN)
 }
 
 // ModifyQP sets attributes that the state lets change, and does not change the state.
-func (h *HCA) ModifyQP(ctx context.Context, qp hcaagent.QP, attr hcaagent.Attr) error {
-	q, err := h.find(ctx, qp)
+func (h *HCA) ModifyQP(ctx context.Context, handle wqe.QP, attr qp.Attr) error {
+	q, err := h.find(ctx, handle)
 	if err != nil {
-		h.emit(&hcaagent.Event{Kind: hcaagent.EvModifyQP, QP: qp, Attr: &attr}, err)
+		h.emit(&hcaagent.Event{Kind: hcaagent.EvModifyQP, QP: handle, Attr: &attr}, err)
 		return err
 	}
-	return h.TransitionQP(ctx, qp, q.state, attr)
+	return h.TransitionQP(ctx, handle, q.state, attr)
 }
 
 // TransitionQP brings a queue pair to another state (table T7).
-func (h *HCA) TransitionQP(ctx context.Context, qp hcaagent.QP, to hcaagent.State, attr hcaagent.Attr) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvModifyQP, QP: qp, State: to, Attr: &attr}, err) }()
-	q, err := h.find(ctx, qp)
+func (h *HCA) TransitionQP(ctx context.Context, handle wqe.QP, to qp.State, attr qp.Attr) (err error) {
+	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvModifyQP, QP: handle, State: to, Attr: &attr}, err) }()
+	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
 	}
-	if err = hcaagent.ValidTransition(q.new.Type, q.state, to, attr.Known); err != nil && !h.permits(err) {
+	if err = qp.ValidTransition(q.new.Type, q.state, to, attr.Known); err != nil && !h.permits(err) {
 		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
 	}
 	if err = h.validAttr(q, &attr); err != nil {
@@ -117,44 +119,44 @@ func (h *HCA) TransitionQP(ctx context.Context, qp hcaagent.QP, to hcaagent.Stat
 	}
 	err = nil
 	q.attr.Merge(&attr)
-	if attr.Known&hcaagent.KnowsPKey != 0 && attr.PKey == 0 {
+	if attr.Known&qp.KnowsPKey != 0 && attr.PKey == 0 {
 		q.attr.PKey = defaultPKey
 	}
-	if attr.Known&hcaagent.KnowsPort != 0 {
+	if attr.Known&qp.KnowsPort != 0 {
 		q.attr.Port = attr.Port
 	}
-	if attr.Known&hcaagent.KnowsSQDNotify != 0 {
+	if attr.Known&qp.KnowsSQDNotify != 0 {
 		q.attr.SQDNotify = attr.SQDNotify
 	}
-	if to != q.state || to == hcaagent.Reset {
+	if to != q.state || to == qp.Reset {
 		q.become(to)
 	}
 	return nil
 }
 
 // validAttr checks the values of attributes (rules QPS-ATT-001 to 006, QPS-TRN-005).
-func (h *HCA) validAttr(q *queuePair, a *hcaagent.Attr) error {
-	bad := func(k hcaagent.Known, ok bool) bool { return a.Known&k != 0 && !ok && !h.unchecked(k) }
+func (h *HCA) validAttr(q *queuePair, a *qp.Attr) error {
+	bad := func(k qp.Known, ok bool) bool { return a.Known&k != 0 && !ok && !h.unchecked(k) }
 	switch {
-	case bad(hcaagent.KnowsPMTU, a.PMTU >= 256 && a.PMTU <= h.opt.Limits.MTU && a.PMTU&(a.PMTU-1) == 0):
+	case bad(qp.KnowsPMTU, a.PMTU >= 256 && a.PMTU <= h.opt.Limits.MTU && a.PMTU&(a.PMTU-1) == 0):
 		return fmt.Errorf("path MTU %d: give 256, 512, 1024, 2048 or 4096, at most the port's %d", a.PMTU, h.opt.Limits.MTU)
-	case bad(hcaagent.KnowsMaxRdAtomic, a.MaxRdAtomic <= h.opt.Limits.MaxRdAtomic):
+	case bad(qp.KnowsMaxRdAtomic, a.MaxRdAtomic <= h.opt.Limits.MaxRdAtomic):
 		return fmt.Errorf("initiator depth %d: the device has %d", a.MaxRdAtomic, h.opt.Limits.MaxRdAtomic)
-	case bad(hcaagent.KnowsMaxDestRdAtomic, a.MaxDestRdAtomic <= h.opt.Limits.MaxDestRdAtomic):
+	case bad(qp.KnowsMaxDestRdAtomic, a.MaxDestRdAtomic <= h.opt.Limits.MaxDestRdAtomic):
 		return fmt.Errorf("responder resources %d: the device has %d", a.MaxDestRdAtomic, h.opt.Limits.MaxDestRdAtomic)
-	case bad(hcaagent.KnowsTimeout, a.Timeout < 32), bad(hcaagent.KnowsMinRNRTimer, a.MinRNRTimer < 32):
+	case bad(qp.KnowsTimeout, a.Timeout < 32), bad(qp.KnowsMinRNRTimer, a.MinRNRTimer < 32):
 		return fmt.Errorf("timer code %d or %d: give 0 to 31", a.Timeout, a.MinRNRTimer)
-	case bad(hcaagent.KnowsRetryCnt, a.RetryCnt < 8), bad(hcaagent.KnowsRNRRetry, a.RNRRetry < 8):
+	case bad(qp.KnowsRetryCnt, a.RetryCnt < 8), bad(qp.KnowsRNRRetry, a.RNRRetry < 8):
 		return fmt.Errorf("retry count %d or %d: give 0 to 7", a.RetryCnt, a.RNRRetry)
-	case bad(hcaagent.KnowsPort, a.Port == 1):
+	case bad(qp.KnowsPort, a.Port == 1):
 		return fmt.Errorf("port %d: the device has only port 1", a.Port)
-	case bad(hcaagent.KnowsSQPSN, a.SQPSN <= packet.PSNMask), bad(hcaagent.KnowsRQPSN, a.RQPSN <= packet.PSNMask):
+	case bad(qp.KnowsSQPSN, a.SQPSN <= packet.PSNMask), bad(qp.KnowsRQPSN, a.RQPSN <= packet.PSNMask):
 		return fmt.Errorf("PSN %#x or %#x: PSNs have 24 bits", uint32(a.SQPSN), uint32(a.RQPSN))
-	case bad(hcaagent.KnowsDestQPN, a.DestQPN <= packet.PSNMask):
+	case bad(qp.KnowsDestQPN, a.DestQPN <= packet.PSNMask):
 		return fmt.Errorf("destination QPN %#x: QPNs have 24 bits", a.DestQPN)
-	case bad(hcaagent.KnowsPKey, a.PKey&0x7FFF != 0 || a.PKey == 0 && int(a.PKeyIndex) < h.opt.Limits.PKeys):
+	case bad(qp.KnowsPKey, a.PKey&0x7FFF != 0 || a.PKey == 0 && int(a.PKeyIndex) < h.opt.Limits.PKeys):
 		return fmt.Errorf("P_Key %#x, index %d: it is invalid, or the table has no such entry", a.PKey, a.PKeyIndex)
-	case bad(hcaagent.KnowsCurState, a.CurState == q.state):
+	case bad(qp.KnowsCurState, a.CurState == q.state):
 		return fmt.Errorf("current state %v: it is %v", a.CurState, q.state)
 	}
 	return nil
@@ -164,15 +166,15 @@ func (h *HCA) validAttr(q *queuePair, a *hcaagent.Attr) error {
 const defaultPKey = 0xFFFF
 
 // QueryQP returns the attributes and the state of a queue pair.
-func (h *HCA) QueryQP(ctx context.Context, qp hcaagent.QP) (hcaagent.Attr, hcaagent.State, error) {
-	q, err := h.find(ctx, qp)
+func (h *HCA) QueryQP(ctx context.Context, handle wqe.QP) (qp.Attr, qp.State, error) {
+	q, err := h.find(ctx, handle)
 	if err != nil {
-		return hcaagent.Attr{}, 0, err
+		return qp.Attr{}, 0, err
 	}
 	state, attr := q.state, q.attr
-	if state == hcaagent.Err && h.has("rc-in-sqe") {
-		state = hcaagent.SQE
+	if state == qp.Err && h.has("rc-in-sqe") {
+		state = qp.SQE
 	}
-	h.emit(&hcaagent.Event{Kind: hcaagent.EvQueryQP, QP: qp, State: state, Attr: &attr}, nil)
+	h.emit(&hcaagent.Event{Kind: hcaagent.EvQueryQP, QP: handle, State: state, Attr: &attr}, nil)
 	return q.attr, state, nil
 }

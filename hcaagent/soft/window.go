@@ -1,6 +1,8 @@
 package soft
 
-import "ibwitness/hcaagent"
+import (
+	"ibwitness/wqe"
+)
 
 // invalidate takes an R_Key back, for a SEND with Invalidate or a local invalidate (o10-37.2.26).
 func (h *HCA) invalidate(q *queuePair, rkey uint32) bool {
@@ -22,7 +24,7 @@ func (r *region) release() {
 }
 
 // bind binds a memory window (section 10.6.6); it reports whether that is allowed.
-func (h *HCA) bind(q *queuePair, b *hcaagent.Bind) bool {
+func (h *HCA) bind(q *queuePair, b *wqe.Bind) bool {
 	if b == nil {
 		return false
 	}
@@ -30,20 +32,20 @@ func (h *HCA) bind(q *queuePair, b *hcaagent.Bind) bool {
 	if w == nil || r == nil && b.Length > 0 || r != nil && (!r.valid || r.pd != q.pd) || w.Window == 2 && b.RKey>>8 != w.RKey>>8 {
 		return false
 	}
-	const change = hcaagent.RemoteWrite | hcaagent.RemoteAtomic
-	zero, two := b.Access&hcaagent.ZeroBased != 0, w.Window == 2
+	const change = wqe.RemoteWrite | wqe.RemoteAtomic
+	zero, two := b.Access&wqe.ZeroBased != 0, w.Window == 2
 	outside := r != nil && (b.VA < r.VA || b.VA+b.Length < b.VA || b.VA+b.Length > r.VA+r.Length)
 	for _, c := range [...]struct {
 		bad   bool
 		fault string // that lets it pass
 	}{
-		{zero && !two, "binds-zero-based"},                                                           // o10-36.2.2
-		{two && w.valid, "binds-bound"},                                                              // o10-37.2.30
-		{w.pd != q.pd, "binds-other-domain"},                                                         // C10-72
-		{two && b.Length == 0, "binds-nothing"},                                                      // o10-37.2.40
-		{r != nil && r.Access&hcaagent.BindWindow == 0, "binds-unbindable"},                          // C10-73
-		{r != nil && b.Access&change != 0 && r.Access&hcaagent.LocalWrite == 0, "binds-more-rights"}, // C10-74
-		{outside, "binds-outside"},                                                                   // C10-75
+		{zero && !two, "binds-zero-based"},                                                      // o10-36.2.2
+		{two && w.valid, "binds-bound"},                                                         // o10-37.2.30
+		{w.pd != q.pd, "binds-other-domain"},                                                    // C10-72
+		{two && b.Length == 0, "binds-nothing"},                                                 // o10-37.2.40
+		{r != nil && r.Access&wqe.BindWindow == 0, "binds-unbindable"},                          // C10-73
+		{r != nil && b.Access&change != 0 && r.Access&wqe.LocalWrite == 0, "binds-more-rights"}, // C10-74
+		{outside, "binds-outside"},                                                              // C10-75
 	} {
 		if c.bad && !h.breaks(c.fault) {
 			return false

@@ -13,7 +13,9 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/eventlog"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // explained are findings that the logs of recorded runs give and that are true: docs/departures.md tells of them.
@@ -143,11 +145,11 @@ func done(op hcaagent.CompletionOp) func(e *hcaagent.Event) bool {
 	}
 }
 
-func posted(op hcaagent.SendOp) func(e *hcaagent.Event) bool {
+func posted(op wqe.SendOp) func(e *hcaagent.Event) bool {
 	return func(e *hcaagent.Event) bool { return e.Send != nil && e.Send.Op == op }
 }
 
-func modified(to hcaagent.State) func(e *hcaagent.Event) bool {
+func modified(to qp.State) func(e *hcaagent.Event) bool {
 	return func(e *hcaagent.Event) bool { return e.Kind == hcaagent.EvModifyQP && e.State == to }
 }
 
@@ -224,10 +226,10 @@ var eventFaults = []eventFault{
 		s.Events[nth(s, 2, done(hcaagent.DoneRecvWriteImm))].Completion.Op = hcaagent.DoneRecv
 	}},
 	{name: "data of a SEND", base: mixed, want: rule.CPLMEM003, log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 2, posted(hcaagent.OpSend))].Sum++
+		c.Events[nth(c, 2, posted(wqe.OpSend))].Sum++
 	}},
 	{name: "data of a WRITE", base: mixed, want: rule.RCLEN009, log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 2, posted(hcaagent.OpWrite))].Sum++
+		c.Events[nth(c, 2, posted(wqe.OpWrite))].Sum++
 	}},
 	{name: "a payload byte on the wire", base: mixed, want: rule.RCLEN009, capture: func(c *Capture) {
 		first(c, packet.WriteMiddle, func(p *packet.Packet) { p.Payload[7] ^= 1 })
@@ -254,10 +256,10 @@ var eventFaults = []eventFault{
 		first(c, packet.WriteOnlyImm, func(p *packet.Packet) { p.Imm++ })
 	}},
 	{name: "a work request of another length", base: mixed, want: rule.CPLLEN004, log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 2, posted(hcaagent.OpSend))].Send.Segments[0].Length++
+		c.Events[nth(c, 2, posted(wqe.OpSend))].Send.Segments[0].Length++
 	}, with: []rule.ID{rule.RCSEQ006}},
 	{name: "two work requests change places", base: mixed, want: rule.RCSEQ006, log: func(c, _ *hcaagent.Log) {
-		i, k := nth(c, 0, posted(hcaagent.OpSend)), nth(c, 0, posted(hcaagent.OpWrite))
+		i, k := nth(c, 0, posted(wqe.OpSend)), nth(c, 0, posted(wqe.OpWrite))
 		c.Events[i].Send, c.Events[k].Send = c.Events[k].Send, c.Events[i].Send
 	}, with: []rule.ID{rule.CPLORD001}},
 	{name: "SE that was not asked for", base: mixed, want: rule.BTH012, capture: func(c *Capture) {
@@ -323,14 +325,14 @@ var eventFaults = []eventFault{
 		c.Events[k].Completion.Status = hcaagent.LocProtErr
 	}},
 	{name: "a transition without an attribute", base: mixed, want: rule.QPSTRN002, log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 0, modified(hcaagent.RTS))].Attr.Known &^= hcaagent.KnowsRetryCnt
+		c.Events[nth(c, 0, modified(qp.RTS))].Attr.Known &^= qp.KnowsRetryCnt
 	}},
 	{name: "a transition that does not exist", base: mixed, want: rule.QPSTRN001, log: func(c, _ *hcaagent.Log) {
-		i := nth(c, 0, modified(hcaagent.Init))
+		i := nth(c, 0, modified(qp.Init))
 		c.Events = slices.Delete(c.Events, i, i+1)
 	}},
 	{name: "a post in RTR", base: mixed, want: rule.QPSRST001, log: func(c, _ *hcaagent.Log) {
-		move(c, nth(c, 0, posted(hcaagent.OpSend)), nth(c, 0, modified(hcaagent.RTS)))
+		move(c, nth(c, 0, posted(wqe.OpSend)), nth(c, 0, modified(qp.RTS)))
 	}, with: []rule.ID{rule.RCSEQ006, rule.CPLORD001}},
 }
 

@@ -7,23 +7,24 @@ import (
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
+	"ibwitness/wqe"
 )
 
 // device is an HCA with its consumer and the consumer's memory.
 type device struct {
 	*HCA
 	dev           *soft.HCA
-	pd            hcaagent.PD
+	pd            wqe.PD
 	local, remote region
 	next          uint64 // offset in the local region of the next list
-	polling       map[hcaagent.CQ]bool
+	polling       map[wqe.CQ]bool
 	log           *hcaagent.Log
 	fresh, old    []*hcaagent.Event // those that Logs have yet to hand over, and those that they have
 	into          [16]hcaagent.Completion
 	block         []byte // what fills memory, repeated
 	again         bool   // the local region has been given out once
-	list          []hcaagent.Segment
-	domains       map[string]hcaagent.XRCD
+	list          []wqe.Segment
+	domains       map[string]wqe.XRCD
 }
 
 // region is a memory region with its keys.
@@ -41,7 +42,7 @@ const (
 func (r *Run) buildDevices() error {
 	for i := range r.HCAs {
 		h := &r.HCAs[i]
-		d := &device{HCA: h, polling: map[hcaagent.CQ]bool{}, domains: map[string]hcaagent.XRCD{}}
+		d := &device{HCA: h, polling: map[wqe.CQ]bool{}, domains: map[string]wqe.XRCD{}}
 		r.devices[h.Name] = d
 		l := &hcaagent.Log{Name: "the events of " + h.Name, Addr: h.Addr, Exact: r.Exact()}
 		if r.keep {
@@ -80,11 +81,11 @@ func (d *device) register(lists, seed uint64) (err error) {
 	if d.pd, err = d.dev.CreatePD(ctx); err != nil {
 		return err
 	}
-	d.local.NewMR = hcaagent.NewMR{PD: d.pd, VA: localVA, Length: lists, Access: hcaagent.LocalWrite}
+	d.local.NewMR = hcaagent.NewMR{PD: d.pd, VA: localVA, Length: lists, Access: wqe.LocalWrite}
 	d.remote.NewMR = hcaagent.NewMR{
 		PD: d.pd, VA: remoteVA, Length: d.Memory,
-		Access: hcaagent.LocalWrite | hcaagent.RemoteWrite | hcaagent.RemoteRead | hcaagent.RemoteAtomic | hcaagent.RemoteFlush |
-			hcaagent.RemotePersist,
+		Access: wqe.LocalWrite | wqe.RemoteWrite | wqe.RemoteRead | wqe.RemoteAtomic | wqe.RemoteFlush |
+			wqe.RemotePersist,
 	}
 	chance := rand.New(rand.NewPCG(seed, 0x5ce4a610))
 	d.block = make([]byte, min(blockSize, max(lists, d.Memory)+7)&^7)
@@ -104,11 +105,11 @@ func (d *device) register(lists, seed uint64) (err error) {
 
 // fill fills a range of a region.
 func (d *device) fill(m *region, at, length uint64) error {
-	key := hcaagent.Key{Addr: d.Addr, Key: m.lkey, Local: true}
+	key := wqe.Key{Addr: d.Addr, Key: m.lkey, Local: true}
 	for end := at + length; at < end; {
 		from := at % blockSize
 		n := min(end-at, blockSize-from)
-		if err := d.dev.SetMemory(ctx, hcaagent.Memory{Key: key, VA: m.VA + at, Length: n}, d.block[from:from+n]); err != nil {
+		if err := d.dev.SetMemory(ctx, wqe.Memory{Key: key, VA: m.VA + at, Length: n}, d.block[from:from+n]); err != nil {
 			return err
 		}
 		at += n
@@ -164,7 +165,7 @@ const (
 
 // segments returns a list of the local region, after those given out before, and fills that where it is for the first time. It is valid
 // until the next call.
-func (d *device) segments(lengths []uint32, filled bool) ([]hcaagent.Segment, error) {
+func (d *device) segments(lengths []uint32, filled bool) ([]wqe.Segment, error) {
 	list := d.list[:0]
 	for _, n := range lengths {
 		if d.next+uint64(n) > d.local.Length {
@@ -175,7 +176,7 @@ func (d *device) segments(lengths []uint32, filled bool) ([]hcaagent.Segment, er
 				return nil, err
 			}
 		}
-		list = append(list, hcaagent.Segment{VA: d.local.VA + d.next, Length: n, LKey: d.local.lkey})
+		list = append(list, wqe.Segment{VA: d.local.VA + d.next, Length: n, LKey: d.local.lkey})
 		d.next = (d.next + uint64(n) + align - 1) &^ (align - 1)
 	}
 	d.list = list
@@ -206,7 +207,7 @@ func (d *device) more() []*hcaagent.Event {
 }
 
 // poll empties a completion queue and asks for the next completion.
-func (r *Run) poll(d *device, cq hcaagent.CQ) {
+func (r *Run) poll(d *device, cq wqe.CQ) {
 	for armed := false; ; armed = true {
 		for {
 			n, err := d.dev.Poll(ctx, cq, d.into[:])

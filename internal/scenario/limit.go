@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"ibwitness/fabricagent"
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/wqe"
 )
 
@@ -72,10 +72,10 @@ func (s *Scenario) takes() (n uint64) {
 			length += l
 		}
 		one := 1
-		if w.Op != hcaagent.OpFlush && q.Type != hcaagent.TypeUD {
+		if w.Op != wqe.OpFlush && q.Type != qp.TypeUD {
 			one = wqe.Packets(length, q.Attr.PMTU)
 		}
-		if q.Type != hcaagent.TypeUC && q.Type != hcaagent.TypeUD {
+		if q.Type != qp.TypeUC && q.Type != qp.TypeUD {
 			one++
 		}
 		n += uint64(one) * uint64(w.Repeat)

@@ -2,20 +2,22 @@ package scenario
 
 import (
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // sharedQueue is a shared receive queue with its place.
 type sharedQueue struct {
 	*SRQ
 	*device
-	id hcaagent.SRQ
+	id wqe.SRQ
 }
 
 // queuePair is a queue pair with its place.
 type queuePair struct {
 	*QP
 	*device
-	id hcaagent.QP
+	id wqe.QP
 
 	spare uint32 // R_Key of the region that its peer has registered for it; 0: none, or none any more
 }
@@ -26,7 +28,7 @@ func (r *Run) buildQueues() error {
 		s := &r.SRQs[i]
 		d := r.devices[s.HCA]
 		domain, err := d.domain(s.Domain)
-		var id hcaagent.SRQ
+		var id wqe.SRQ
 		switch {
 		case err != nil:
 		case domain != 0:
@@ -64,9 +66,9 @@ func (r *Run) buildQP(q *QP) error {
 		MaxInline: 1024, SignalAll: q.SignalAll,
 	}
 	switch q.Type {
-	case hcaagent.TypeXRCInitiator:
+	case qp.TypeXRCInitiator:
 		n.RecvCQ, n.MaxReceive = 0, 0
-	case hcaagent.TypeXRCTarget:
+	case qp.TypeXRCTarget:
 		n.SendCQ, n.MaxSend, n.MaxReceive = 0, 0, 0
 	}
 	if n.XRCD, err = d.domain(q.Domain); err != nil {
@@ -82,7 +84,7 @@ func (r *Run) buildQP(q *QP) error {
 }
 
 // domain is the domain of XRC with a name, made when it is named first; 0: none.
-func (d *device) domain(name string) (id hcaagent.XRCD, err error) {
+func (d *device) domain(name string) (id wqe.XRCD, err error) {
 	if name == "" {
 		return 0, nil
 	}
@@ -95,7 +97,7 @@ func (d *device) domain(name string) (id hcaagent.XRCD, err error) {
 
 // connect brings all queue pairs to RTS, in step with each other.
 func (r *Run) connect() error {
-	for _, to := range []hcaagent.State{hcaagent.Init, hcaagent.RTR, hcaagent.RTS} {
+	for _, to := range []qp.State{qp.Init, qp.RTR, qp.RTS} {
 		for i := range r.QPs {
 			if err := r.modify(r.qps[r.QPs[i].Name], to); err != nil {
 				return r.wrong(r.QPs[i].Line, err)
@@ -114,7 +116,7 @@ func (r *Run) connect() error {
 }
 
 // modify brings a queue pair to a state, with the attributes that this takes.
-func (r *Run) modify(q *queuePair, to hcaagent.State) error {
+func (r *Run) modify(q *queuePair, to qp.State) error {
 	a := q.Attr
 	if peer := r.qps[q.Peer]; peer != nil {
 		a.DestQPN, a.DestAddr, a.RQPSN = peer.id.QPN, peer.Addr, peer.Attr.SQPSN
@@ -123,18 +125,18 @@ func (r *Run) modify(q *queuePair, to hcaagent.State) error {
 	if err != nil {
 		return err
 	}
-	if to > now && now < hcaagent.RTS {
-		required, optional := hcaagent.Takes(q.Type, now, to)
-		given := hcaagent.KnowsTClass | hcaagent.KnowsHopLimit
+	if to > now && now < qp.RTS {
+		required, optional := qp.Takes(q.Type, now, to)
+		given := qp.KnowsTClass | qp.KnowsHopLimit
 		if r.link != nil {
-			given = hcaagent.KnowsSL
+			given = qp.KnowsSL
 		}
 		a.Known = required | optional&given
 	}
 	return q.dev.TransitionQP(ctx, q.id, to, a)
 }
 
-func (r *Run) state(q *queuePair) (hcaagent.State, error) {
+func (r *Run) state(q *queuePair) (qp.State, error) {
 	_, s, err := q.dev.QueryQP(ctx, q.id)
 	return s, err
 }

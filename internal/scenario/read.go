@@ -9,11 +9,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/internal/small"
 	"ibwitness/internal/yamlfile"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // The values that a file may leave out.
@@ -151,19 +152,19 @@ func (p *parser) srq(k, n *yaml.Node) SRQ {
 	return s
 }
 
-var qpTypes = map[string]hcaagent.QPType{
-	"RC": hcaagent.TypeRC, "UC": hcaagent.TypeUC, "UD": hcaagent.TypeUD, "XRC-initiator": hcaagent.TypeXRCInitiator,
-	"XRC-target": hcaagent.TypeXRCTarget,
+var qpTypes = map[string]qp.Type{
+	"RC": qp.TypeRC, "UC": qp.TypeUC, "UD": qp.TypeUD, "XRC-initiator": qp.TypeXRCInitiator,
+	"XRC-target": qp.TypeXRCTarget,
 }
 
 // qp takes a queue pair: what the file says of all, then what it says of this one.
 func (p *parser) qp(k, n, common *yaml.Node, index int) QP {
 	q := QP{Name: k.Value, Line: k.Line, Depth: defaultDepth, Poll: true}
 	a := &q.Attr
-	*a = hcaagent.Attr{
+	*a = qp.Attr{
 		PMTU: 1024, SQPSN: packet.PSN(0x100000*(index+1)) & packet.PSNMask, Timeout: 14, RetryCnt: 7, RNRRetry: 7, MinRNRTimer: 12,
 		MaxRdAtomic: 4, MaxDestRdAtomic: 4, PKey: 0xffff, QKey: 0x11111111, HopLimit: 64, Port: 1,
-		Access: hcaagent.RemoteRead | hcaagent.RemoteWrite | hcaagent.RemoteAtomic | hcaagent.RemoteFlush | hcaagent.RemotePersist,
+		Access: wqe.RemoteRead | wqe.RemoteWrite | wqe.RemoteAtomic | wqe.RemoteFlush | wqe.RemotePersist,
 	}
 	const psns = packet.PSNMask
 	attributes := map[string]setter{
@@ -206,9 +207,9 @@ var pacings = map[string]soft.Pacing{"none": soft.NoCNPs, "per-qp": soft.PerQP, 
 var pmtus = map[string]uint32{"256": 256, "512": 512, "1024": 1024, "2048": 2048, "4096": 4096}
 
 // access takes the operations that the peer may do.
-func (p *parser) access(to *hcaagent.Access) setter {
-	names := map[string]hcaagent.Access{
-		"write": hcaagent.RemoteWrite, "read": hcaagent.RemoteRead, "atomic": hcaagent.RemoteAtomic, "flush": hcaagent.RemoteFlush | hcaagent.RemotePersist,
+func (p *parser) access(to *wqe.Access) setter {
+	names := map[string]wqe.Access{
+		"write": wqe.RemoteWrite, "read": wqe.RemoteRead, "atomic": wqe.RemoteAtomic, "flush": wqe.RemoteFlush | wqe.RemotePersist,
 	}
 	return func(n *yaml.Node) {
 		var list []string
@@ -280,10 +281,10 @@ func (p *parser) referQP(s *Scenario, q *QP) {
 	if x := s.SRQ(q.SRQ); q.SRQ != "" && (x == nil || x.HCA != q.HCA) {
 		p.fail(q.Line, "QP %q: srq %q is no SRQ of its HCA: name one of srqs", q.Name, q.SRQ)
 	}
-	if q.Domain != "" && q.Type != hcaagent.TypeXRCTarget {
+	if q.Domain != "" && q.Type != qp.TypeXRCTarget {
 		p.fail(q.Line, "QP %q is of an XRC domain: give it the type XRC-target", q.Name)
 	}
-	if q.Type == hcaagent.TypeUD {
+	if q.Type == qp.TypeUD {
 		return
 	}
 	if q.Groups != nil {

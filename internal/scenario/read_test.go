@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 const base = `hcas: {a: 10.0.0.1, b: 10.0.0.2}
@@ -127,14 +127,14 @@ near: []
 		t.Errorf("%+v", s)
 	}
 	q := s.QP("b1")
-	if q.Attr.PMTU != 256 || q.Attr.Timeout != 16 || q.Attr.Access != hcaagent.RemoteRead || q.Attr.SQPSN != 0x200000 || q.Depth != defaultDepth {
+	if q.Attr.PMTU != 256 || q.Attr.Timeout != 16 || q.Attr.Access != wqe.RemoteRead || q.Attr.SQPSN != 0x200000 || q.Depth != defaultDepth {
 		t.Errorf("%+v", q)
 	}
 	w := s.Work
 	if d := cmp.Diff([]uint32{10, 20}, w[0].Lengths); d != "" || w[0].Action != PostReceive || w[0].At != 1e6 || w[0].Every != 2000 || w[0].Repeat != 3 {
 		t.Errorf("%+v", w[0])
 	}
-	if w[1].Flags != hcaagent.Fence || w[1].Imm != 0xffffffff || w[1].Lengths[0] != 1024 {
+	if w[1].Flags != wqe.Fence || w[1].Imm != 0xffffffff || w[1].Lengths[0] != 1024 {
 		t.Errorf("%+v", w[1])
 	}
 	e := s.Errors

@@ -7,19 +7,20 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // sendOps are the operations of send queues, by the names that the event log has for them.
-var sendOps = map[string]hcaagent.SendOp{
-	"send": hcaagent.OpSend, "send_imm": hcaagent.OpSendImm, "send_inv": hcaagent.OpSendInv, "write": hcaagent.OpWrite,
-	"write_imm": hcaagent.OpWriteImm, "read": hcaagent.OpRead, "cmp_swap": hcaagent.OpCmpSwap, "fetch_add": hcaagent.OpFetchAdd,
-	"flush": hcaagent.OpFlush, "atomic_write": hcaagent.OpAtomicWrite,
+var sendOps = map[string]wqe.SendOp{
+	"send": wqe.OpSend, "send_imm": wqe.OpSendImm, "send_inv": wqe.OpSendInv, "write": wqe.OpWrite,
+	"write_imm": wqe.OpWriteImm, "read": wqe.OpRead, "cmp_swap": wqe.OpCmpSwap, "fetch_add": wqe.OpFetchAdd,
+	"flush": wqe.OpFlush, "atomic_write": wqe.OpAtomicWrite,
 }
 
-var qpStates = map[string]hcaagent.State{
-	"RESET": hcaagent.Reset, "INIT": hcaagent.Init, "RTR": hcaagent.RTR, "RTS": hcaagent.RTS, "SQD": hcaagent.SQD, "ERR": hcaagent.Err,
+var qpStates = map[string]qp.State{
+	"RESET": qp.Reset, "INIT": qp.Init, "RTR": qp.RTR, "RTS": qp.RTS, "SQD": qp.SQD, "ERR": qp.Err,
 }
 
 var placements = map[string]uint8{"global": 1, "persistent": 2, "both": 3}
@@ -38,8 +39,8 @@ func (p *parser) work(n *yaml.Node) Work {
 		"signaled": p.boolean(&signaled), "solicited": p.boolean(&solicited), "fence": p.boolean(&fence), "inline": p.boolean(&inline),
 		"state": choice(p, &w.State, qpStates), "placement": choice(p, &w.Place, placements), "whole": p.boolean(&w.FlushAll),
 	})
-	for flag, set := range map[hcaagent.SendFlags]bool{
-		hcaagent.Signaled: signaled, hcaagent.Solicited: solicited, hcaagent.Fence: fence, hcaagent.Inline: inline,
+	for flag, set := range map[wqe.SendFlags]bool{
+		wqe.Signaled: signaled, wqe.Solicited: solicited, wqe.Fence: fence, wqe.Inline: inline,
 	} {
 		if set {
 			w.Flags |= flag
@@ -55,7 +56,7 @@ func (p *parser) work(n *yaml.Node) Work {
 	case ok:
 		w.Op = send
 		switch send {
-		case hcaagent.OpCmpSwap, hcaagent.OpFetchAdd, hcaagent.OpAtomicWrite:
+		case wqe.OpCmpSwap, wqe.OpFetchAdd, wqe.OpAtomicWrite:
 			if w.Lengths == nil {
 				w.Lengths = []uint32{8}
 			}
@@ -81,16 +82,16 @@ func (p *parser) referWork(s *Scenario, w *Work) {
 	if w.Action != PostSend {
 		return
 	}
-	if a, err := packet.ParseAddr(w.To); q.Type == hcaagent.TypeUD && err == nil && a.IsMulticast() && !a.IsLID() {
+	if a, err := packet.ParseAddr(w.To); q.Type == qp.TypeUD && err == nil && a.IsMulticast() && !a.IsLID() {
 		w.Group = a
 		return
 	}
 	switch to := s.QP(w.To); {
-	case q.Type == hcaagent.TypeUD && (to == nil || to.Type != hcaagent.TypeUD):
+	case q.Type == qp.TypeUD && (to == nil || to.Type != qp.TypeUD):
 		p.fail(w.Line, "to %q: a datagram goes to a QP of type UD; name one of qps", w.To)
-	case q.Type == hcaagent.TypeXRCInitiator && s.SRQ(w.To) == nil:
+	case q.Type == qp.TypeXRCInitiator && s.SRQ(w.To) == nil:
 		p.fail(w.Line, "to %q: a message on XRC names an SRQ of the peer; name one of srqs", w.To)
-	case q.Type != hcaagent.TypeUD && q.Type != hcaagent.TypeXRCInitiator && w.To != "":
+	case q.Type != qp.TypeUD && q.Type != qp.TypeXRCInitiator && w.To != "":
 		p.fail(w.Line, "to %q: a connected QP sends to its peer; remove it", w.To)
 	}
 }

@@ -4,9 +4,10 @@ package scenario
 
 import (
 	"ibwitness/fabricagent/sim"
-	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // Scenario is what a file describes.
@@ -71,10 +72,10 @@ type SRQ struct {
 type QP struct {
 	Name, HCA, Peer, SRQ string
 	Line                 int
-	Type                 hcaagent.QPType
-	Attr                 hcaagent.Attr // Known: what the file says
-	Depth                int           // of its completion queue
-	Poll                 bool          // the consumer polls it
+	Type                 qp.Type
+	Attr                 qp.Attr // Known: what the file says
+	Depth                int     // of its completion queue
+	Poll                 bool    // the consumer polls it
 	SignalAll            bool
 	Domain               string        // of an XRC target
 	Groups               []packet.Addr // multicast
@@ -100,8 +101,8 @@ type Work struct {
 	Repeat    int
 	Lengths   []uint32 // of the segments
 
-	Op       hcaagent.SendOp
-	Flags    hcaagent.SendFlags
+	Op       wqe.SendOp
+	Flags    wqe.SendFlags
 	Imm      uint32
 	To       string      // datagrams, and XRC: the SRQ
 	Group    packet.Addr // in place of To
@@ -111,8 +112,8 @@ type Work struct {
 	Spare    bool        // the R_Key of a region that the peer has registered for this QP
 	Compare  uint64
 	SwapAdd  uint64
-	State    hcaagent.State // Modify
-	Place    uint8          // FLUSH
+	State    qp.State // Modify
+	Place    uint8    // FLUSH
 	FlushAll bool
 }
 

@@ -4,6 +4,8 @@ import (
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // plan makes the appointments of a piece of work. Its requests have the identifiers line·10⁶ + n.
@@ -19,20 +21,20 @@ func (r *Run) do(w *Work, id uint64) error {
 		if err != nil {
 			return err
 		}
-		return s.dev.PostSharedReceive(ctx, s.id, hcaagent.ReceiveRequest{ID: id, Segments: list})
+		return s.dev.PostSharedReceive(ctx, s.id, wqe.ReceiveRequest{ID: id, Segments: list})
 	}
 	q := r.qps[w.QP]
 	switch w.Action {
 	case PostReceive:
 		lengths := w.Lengths
-		if q.Type == hcaagent.TypeUD {
+		if q.Type == qp.TypeUD {
 			lengths = append([]uint32{grhSize}, lengths...)
 		}
 		list, err := q.segments(lengths, false)
 		if err != nil {
 			return err
 		}
-		return q.dev.PostReceive(ctx, q.id, hcaagent.ReceiveRequest{ID: id, Segments: list})
+		return q.dev.PostReceive(ctx, q.id, wqe.ReceiveRequest{ID: id, Segments: list})
 	case Modify:
 		return r.modify(q, w.State)
 	case Look:
@@ -40,7 +42,7 @@ func (r *Run) do(w *Work, id uint64) error {
 		for _, l := range w.Lengths {
 			n += uint64(l)
 		}
-		_, err := q.dev.MemoryData(ctx, hcaagent.Memory{Key: hcaagent.Key{Addr: q.Addr, Key: q.remote.rkey}, VA: remoteVA + w.Offset, Length: n}, make([]byte, n))
+		_, err := q.dev.MemoryData(ctx, wqe.Memory{Key: wqe.Key{Addr: q.Addr, Key: q.remote.rkey}, VA: remoteVA + w.Offset, Length: n}, make([]byte, n))
 		return err
 	}
 	req, err := r.request(q, w, id)
@@ -54,15 +56,15 @@ func (r *Run) do(w *Work, id uint64) error {
 const grhSize = 40
 
 // sends reports whether an operation sends what its segments hold.
-func sends(op hcaagent.SendOp) bool { return op <= hcaagent.OpWriteImm || op == hcaagent.OpAtomicWrite }
+func sends(op wqe.SendOp) bool { return op <= wqe.OpWriteImm || op == wqe.OpAtomicWrite }
 
 // request is the send request of a piece of work.
-func (r *Run) request(q *queuePair, w *Work, id uint64) (hcaagent.SendRequest, error) {
-	req := hcaagent.SendRequest{
+func (r *Run) request(q *queuePair, w *Work, id uint64) (wqe.SendRequest, error) {
+	req := wqe.SendRequest{
 		ID: id, Op: w.Op, Flags: w.Flags, Imm: w.Imm, Compare: w.Compare, SwapAdd: w.SwapAdd,
-		Flush: hcaagent.Flush{Placement: w.Place, Whole: w.FlushAll},
+		Flush: wqe.FlushRequest{Placement: w.Place, Whole: w.FlushAll},
 	}
-	if w.Op == hcaagent.OpFlush {
+	if w.Op == wqe.OpFlush {
 		for _, n := range w.Lengths {
 			req.Flush.Length += n
 		}
@@ -74,10 +76,10 @@ func (r *Run) request(q *queuePair, w *Work, id uint64) (hcaagent.SendRequest, e
 	}
 	to := r.qps[q.Peer]
 	switch q.Type {
-	case hcaagent.TypeUD:
+	case qp.TypeUD:
 		if to = r.qps[w.To]; to == nil { // a group: the key is that of the sender
 			to = q
-			req.Dest = hcaagent.QP{Addr: w.Group, QPN: hcaagent.MulticastQPN}
+			req.Dest = wqe.QP{Addr: w.Group, QPN: hcaagent.MulticastQPN}
 		} else {
 			req.Dest = to.id
 		}
@@ -85,7 +87,7 @@ func (r *Run) request(q *queuePair, w *Work, id uint64) (hcaagent.SendRequest, e
 		if w.QKey != 0 {
 			req.QKey = w.QKey
 		}
-	case hcaagent.TypeXRCInitiator:
+	case qp.TypeXRCInitiator:
 		req.XRCSRQ = uint32(r.srqs[w.To].id)
 	}
 	req.RemoteVA, req.RKey, req.InvKey = remoteVA+w.Offset, to.remote.rkey, to.remote.rkey
@@ -96,7 +98,7 @@ func (r *Run) request(q *queuePair, w *Work, id uint64) (hcaagent.SendRequest, e
 				return req, err
 			}
 		}
-		if req.RKey, req.InvKey = q.spare, q.spare; w.Op == hcaagent.OpSendInv {
+		if req.RKey, req.InvKey = q.spare, q.spare; w.Op == wqe.OpSendInv {
 			q.spare = 0
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // The bounds of what a Verifier keeps.
@@ -45,9 +45,9 @@ type Verifier struct {
 	Near  func(a, gid packet.Addr) bool
 	Lossy func() bool
 	// Traffic finds the connection of a queue pair that CM has told of, and which end of it that is.
-	Traffic func(q hcaagent.QP) (c *qp.Pair, end int, ok bool)
+	Traffic func(q wqe.QP) (c *qp.Pair, end int, ok bool)
 	// First returns the first packet that a host has sent to a queue pair that nothing is known of: time, frame, opcode and PSN.
-	First func(q hcaagent.QP, peer packet.Addr) (packet.Packet, bool)
+	First func(q wqe.QP, peer packet.Addr) (packet.Packet, bool)
 	// Since tells from when on the packets between two hosts are seen.
 	Since func(a, b packet.Addr) int64
 
@@ -75,8 +75,8 @@ func New(rec *rule.Recorder) *Verifier {
 		Rec: rec, free: -1, oldest: -1, newest: -1,
 		Near: func(_, _ packet.Addr) bool { return false }, Lossy: func() bool { return false },
 		Since:   func(_, _ packet.Addr) int64 { return math.MaxInt64 },
-		Traffic: func(hcaagent.QP) (*qp.Pair, int, bool) { return nil, 0, false },
-		First:   func(hcaagent.QP, packet.Addr) (p packet.Packet, ok bool) { return p, false },
+		Traffic: func(wqe.QP) (*qp.Pair, int, bool) { return nil, 0, false },
+		First:   func(wqe.QP, packet.Addr) (p packet.Packet, ok bool) { return p, false },
 		byID:    map[key]int32{}, byTID: map[tidKey]int32{}, byQP: map[qpKey]int32{}, byEnd: map[tidKey]int32{}, byService: map[serviceKey]int32{},
 		delays: map[delayKey]uint8{}, odd: map[[2]packet.Addr]bool{},
 	}

@@ -3,13 +3,13 @@ package cm
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
-func qpOf(x *exchange, side int) hcaagent.QP {
-	return hcaagent.QP{Addr: x.addr(side), QPN: x.qpn[side]}
+func qpOf(x *exchange, side int) wqe.QP {
+	return wqe.QP{Addr: x.addr(side), QPN: x.qpn[side]}
 }
 
 // req steps an exchange with a REQ: it opens it, or is a repetition.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // flight is for how long a packet may be in flight in a channel adapter that is told to stop.
@@ -164,7 +164,7 @@ func (v *Verifier) staleAnswer(m *message, x *exchange, of int, actual string) {
 }
 
 // Data judges a packet of a connection that CM has ended, sent by q to the host peer (rule CM-SM-012).
-func (v *Verifier) Data(q hcaagent.QP, peer packet.Addr, near bool, p *packet.Packet) {
+func (v *Verifier) Data(q wqe.QP, peer packet.Addr, near bool, p *packet.Packet) {
 	ref, ok := v.byQP[qpKey{q.Addr, peer, q.QPN}]
 	if !ok {
 		return

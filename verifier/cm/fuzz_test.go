@@ -3,11 +3,11 @@ package cm_test
 import (
 	"testing"
 
-	"ibwitness/hcaagent"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier/cm"
+	"ibwitness/wqe"
 )
 
 var hosts = [2]packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})}
@@ -55,7 +55,7 @@ func FuzzExchange(f *testing.F) {
 			way, n := int(b[0]&1), min(int(b[0]&^1), len(b)-2)
 			now += 1 << (b[1] % 40)
 			v.Packet(datagram(way, now, b[2:2+n]))
-			v.Data(hcaagent.QP{Addr: hosts[way], QPN: 0x11}, hosts[1-way], true, datagram(way, now, nil))
+			v.Data(wqe.QP{Addr: hosts[way], QPN: 0x11}, hosts[1-way], true, datagram(way, now, nil))
 			b = b[2+n:]
 			if err := v.Consistent(); err != nil {
 				t.Fatal(err)

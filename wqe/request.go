@@ -1,4 +1,4 @@
-package hcaagent
+package wqe
 
 // SendOp is the operation of a send request (section 10.8.2 and 11.4.1.1).
 type SendOp uint8
@@ -48,9 +48,9 @@ type SendRequest struct {
 	AH   AH
 	QKey uint32
 
-	Window *Bind  // OpBindMW only
-	Flush  Flush  // OpFlush only
-	XRCSRQ uint32 // XRC only: number of the SRQ that the message goes to
+	Window *Bind        // OpBindMW only
+	Flush  FlushRequest // OpFlush only
+	XRCSRQ uint32       // XRC only: number of the SRQ that the message goes to
 }
 
 // Bind is what OpBindMW binds a window to (section 10.6.6).
@@ -63,8 +63,8 @@ type Bind struct {
 	Access Access
 }
 
-// Flush is what OpFlush asks for (annex A19).
-type Flush struct {
+// FlushRequest is what OpFlush asks for (annex A19).
+type FlushRequest struct {
 	Length    uint32
 	Placement uint8 // bit 0: global visibility, bit 1: persistence
 	Whole     bool  // the whole region, whatever VA and Length

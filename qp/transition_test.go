@@ -1,4 +1,4 @@
-package hcaagent
+package qp
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 // TestQPSTRN001 lists every transition that table T7 has for each type, beside those to RESET and ERR.
 func TestQPSTRN001(t *testing.T) {
 	connected := "RESET-INIT INIT-INIT INIT-RTR RTR-RTS RTS-RTS RTS-SQD SQD-RTS SQD-SQD"
-	for typ, want := range map[QPType]string{
+	for typ, want := range map[Type]string{
 		TypeRC:           connected,
 		TypeUC:           connected + " SQE-RTS",
 		TypeUD:           connected + " SQE-RTS",
@@ -51,7 +51,7 @@ func TestQPSTRN002QPSTRN003(t *testing.T) {
 	ready := KnowsTimeout | KnowsRetryCnt | KnowsRNRRetry | KnowsSQPSN | KnowsMaxRdAtomic
 	liveSet := KnowsCurState | KnowsAltPath | KnowsAccess | KnowsMigState
 	for _, c := range []struct {
-		typ                QPType
+		typ                Type
 		from, to           State
 		required, optional Known
 	}{
@@ -116,7 +116,7 @@ func TestQPSTRN002QPSTRN003(t *testing.T) {
 }
 
 func TestDeviceTransition(t *testing.T) {
-	for typ := range QPType(numTypes) {
+	for typ := range Type(numTypes) {
 		for from := Reset; from <= Err; from++ {
 			for to := Reset; to <= Err; to++ {
 				want := to == Err && from != Reset && from != Err
@@ -145,13 +145,12 @@ func TestErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{ValidTransition(TypeRC, SQE, RTS, 0), "hcaagent: RC queue pairs have no transition from SQE to RTS"},
+		{ValidTransition(TypeRC, SQE, RTS, 0), "qp: RC queue pairs have no transition from SQE to RTS"},
 		{
 			ValidTransition(TypeUC, RTR, RTS, KnowsQKey|KnowsPMTU),
-			"hcaagent: UC queue pair, RTR to RTS: the transition needs SQ PSN and does not take path MTU, Q_Key",
+			"qp: UC queue pair, RTR to RTS: the transition needs SQ PSN and does not take path MTU, Q_Key",
 		},
-		{&UnknownError{What: "memory"}, "hcaagent: not known: memory"},
-		{&AccessError{Reason: "R_Key 0x1 is not registered"}, "hcaagent: memory access: R_Key 0x1 is not registered"},
+		{&UnknownError{What: "memory"}, "qp: not known: memory"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %q, want %q", c.err, c.want)

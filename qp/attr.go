@@ -1,11 +1,10 @@
-// Package hcaagent is the one interface that hides everything specific to a device: a control half that drives a channel
-// adapter and a query half that observes it, in the terms of the verbs (chapter 11). Each implementation has a folder of its own.
-package hcaagent
+package qp
 
 import (
 	"strings"
 
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // Attr is a set of queue pair attributes. Known says which are known: what an agent does not know is not judged.
@@ -29,7 +28,7 @@ type Attr struct {
 	PKey            uint16
 	PKeyIndex       uint16 // of the P_Key in the port's table, where PKey is 0
 	QKey            uint32
-	Access          Access
+	Access          wqe.Access
 	MigState        MigState
 	TClass          uint8 // of the address vector
 	HopLimit        uint8
@@ -107,21 +106,6 @@ func (k Known) String() string {
 
 // Has reports whether all of k is known.
 func (a *Attr) Has(k Known) bool { return a.Known&k == k }
-
-// Access is a set of operations that a QP or a memory region permits its peer.
-type Access uint8
-
-// The operations.
-const (
-	RemoteWrite Access = 1 << iota
-	RemoteRead
-	RemoteAtomic
-	RemoteFlush
-	LocalWrite    // memory regions only
-	BindWindow    // memory regions only: windows may be bound to it
-	ZeroBased     // memory windows only: addresses count from the window's first byte on
-	RemotePersist // a FLUSH for persistence; RemoteFlush is one for global visibility
-)
 
 // MigState is the path migration state of a QP (section 17.2.8).
 type MigState uint8

@@ -1,4 +1,4 @@
-package hcaagent
+package qp
 
 import (
 	"fmt"
@@ -76,11 +76,27 @@ func live(rc, uc, initiator, target, datagram row) [numTypes]*row {
 	}
 }
 
+// Takes returns the attributes that a transition requires and those that it takes besides (table T7); nothing where the table does not have
+// the transition.
+func Takes(t Type, from, to State) (required, optional Known) {
+	if t >= numTypes || to == Reset || to == Err {
+		return 0, 0
+	}
+	r := transitions[transition{from, to}][t]
+	if r == nil {
+		return 0, 0
+	}
+	if optional = r.optional; (r.required|optional)&KnowsDestAddr != 0 {
+		optional |= addressVector
+	}
+	return r.required, optional
+}
+
 // ValidTransition checks a transition that a consumer asks for, with the attributes given along, against table T7 (rules
 // QPS-TRN-001 to QPS-TRN-004). The error is a *TransitionError; for RD, which the table does not have, an *UnknownError.
 //
 // RESET to ERR is accepted: implementations differ. The parts of an address vector count as the address vector.
-func ValidTransition(t QPType, from, to State, given Known) error {
+func ValidTransition(t Type, from, to State, given Known) error {
 	if t >= numTypes || from > Err || to > Err {
 		return &TransitionError{Type: t, From: from, To: to}
 	}
@@ -99,7 +115,7 @@ func ValidTransition(t QPType, from, to State, given Known) error {
 }
 
 // DeviceTransition reports whether a device may make the transition by itself, on an error of its own (last rows of table T7).
-func DeviceTransition(t QPType, from, to State) bool {
+func DeviceTransition(t Type, from, to State) bool {
 	switch to {
 	case SQE:
 		return from == RTS && (t == TypeUC || t == TypeUD || t == TypeRD || t == TypeSMI || t == TypeGSI)
@@ -111,7 +127,7 @@ func DeviceTransition(t QPType, from, to State) bool {
 
 // TransitionError says why a state transition is not legal.
 type TransitionError struct {
-	Type     QPType
+	Type     Type
 	From, To State
 	Exists   bool  // table T7 has the transition; the attributes are at fault
 	Missing  Known // required and not given
@@ -120,7 +136,7 @@ type TransitionError struct {
 
 func (e *TransitionError) Error() string {
 	if !e.Exists {
-		return fmt.Sprintf("hcaagent: %v queue pairs have no transition from %v to %v", e.Type, e.From, e.To)
+		return fmt.Sprintf("qp: %v queue pairs have no transition from %v to %v", e.Type, e.From, e.To)
 	}
 	var why []string
 	if e.Missing != 0 {
@@ -129,5 +145,5 @@ func (e *TransitionError) Error() string {
 	if e.Extra != 0 {
 		why = append(why, "does not take "+e.Extra.String())
 	}
-	return fmt.Sprintf("hcaagent: %v queue pair, %v to %v: the transition %s", e.Type, e.From, e.To, strings.Join(why, " and "))
+	return fmt.Sprintf("qp: %v queue pair, %v to %v: the transition %s", e.Type, e.From, e.To, strings.Join(why, " and "))
 }

@@ -1,4 +1,4 @@
-package hcaagent
+package qp
 
 // Merge takes over what b knows.
 func (a *Attr) Merge(b *Attr) {
