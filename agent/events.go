@@ -13,6 +13,7 @@ import (
 func (t *Transport) completions() *cq.Agent {
 	if t.queues == nil {
 		t.queues = cq.New(&t.Rec, func(a packet.Addr) bool { return t.near[a] })
+		t.queues.Lossy = t.lossy
 		t.ver.LifeAt = t.queues.LifeAt
 	}
 	return t.queues
@@ -77,7 +78,6 @@ func (t *Transport) judgeEvents(end int64) {
 		for i, s := range t.sources {
 			s.End(t.logs.list[i].Cut)
 		}
-		t.queues.Lossy = t.lossy
 		t.queues.Finish(end)
 	}
 }

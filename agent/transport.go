@@ -90,6 +90,9 @@ func (t *Transport) Dropped() {
 	}
 	t.lossy, t.smp.Lossy = true, true
 	t.ver.Incomplete()
+	if t.queues != nil {
+		t.queues.Lossy = true
+	}
 	if t.links != nil {
 		t.links.Dropped()
 	}

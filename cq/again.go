@@ -14,6 +14,13 @@ type rerun struct {
 	length uint32
 }
 
+// mix notes that a PSN was retransmitted with another packet, at an ordinal or in the message that begins there.
+func (s *stream) mix(ord int64) {
+	if !s.mixed || ord < s.mixedAt {
+		s.mixed, s.mixedAt = true, ord
+	}
+}
+
 // partAgain holds a packet that was retransmitted against the first one, while their message is not whole.
 func (s *stream) partAgain(i int, p *packet.Packet) {
 	x, crc := &s.parts[i], uint32(0)
@@ -22,7 +29,8 @@ func (s *stream) partAgain(i int, p *packet.Packet) {
 		x.other = x.other || x.head != nil && !x.head.asks(p)
 		return
 	case read || p.Opcode != x.op || x.length != uint32(p.PayloadLen) || x.head != nil && !x.head.same(p):
-		x.mixed, s.mixed = true, true
+		x.mixed = true
+		s.mix(s.base + int64(i))
 		return
 	case x.cut || p.PayloadLen != len(p.Payload):
 		return
@@ -31,7 +39,8 @@ func (s *stream) partAgain(i int, p *packet.Packet) {
 		crc = s.parts[i-1].crc
 	}
 	if crc32.Update(crc, crc32.IEEETable, p.Payload) != x.crc {
-		x.mixed, s.mixed = true, true
+		x.mixed = true
+		s.mix(s.base + int64(i))
 	}
 }
 
@@ -49,7 +58,8 @@ func (s *stream) messageAgain(ord int64, p *packet.Packet) {
 	first, last := ord == m.first, ord == m.last()
 	if wqe.OpOf(p.Opcode.Fn()) != wqe.OpOf(m.op.Fn()) || (in.First || in.Only) != first || (in.Last || in.Only) != last || first && p.Has&packet.HasRETH != 0 && (m.va != p.VA || m.rkey != p.RKey || m.dma != p.DMALen) ||
 		last && !m.extras(p) || p.Has&packet.HasAtomicETH != 0 && (m.va != p.VA || m.rkey != p.RKey || m.swap != p.SwapAdd || m.compare != p.Compare) {
-		m.mixed, s.mixed = true, true
+		m.mixed = true
+		s.mix(m.first)
 		return
 	}
 	r := &s.rerun
@@ -66,7 +76,8 @@ func (s *stream) messageAgain(ord int64, p *packet.Packet) {
 		return
 	}
 	if r.next = ord + 1; last && m.op.Fn() != packet.ReadRequest && (r.crc != m.crc || r.length != m.length) {
-		m.mixed, s.mixed = true, true
+		m.mixed = true
+		s.mix(m.first)
 	}
 }
 

@@ -1,9 +1,11 @@
 // Package cq is the completion queue agent: it holds the packets of queue pairs against the work requests that verbs events say were
-// posted to them, and the completions against the packets. Events and packets may come in any order to each other: it is at Finish that
-// they are compared, and there that the clocks of logs are aligned with that of the packets.
+// posted to them, and the completions against the packets. A packet is judged as it comes, a completion when the packets have reached its time, and what is
+// missing at its deadline. Where a log has a clock of its own, the order of its events and the packets that they belong to aligns the two as the run goes.
 package cq
 
 import (
+	"math"
+
 	"ibwitness/hcaagent"
 	"ibwitness/internal/slab"
 	"ibwitness/packet"
@@ -30,7 +32,11 @@ type Agent struct {
 	works    slab.Of[work]
 	receives slab.Of[receive]
 	takens   slab.Of[taken]
-	last     int64
+
+	wire      int64     // time up to which the packets have been seen
+	ended     bool      // nothing more comes
+	leans     rule.Lean // what the next finding may rest on
+	deadlines deadlines
 }
 
 // New returns an agent that reports to rec. near tells which endpoints the tap is near.
@@ -40,25 +46,27 @@ func New(rec *rule.Recorder, near func(packet.Addr) bool) *Agent {
 
 // Source is where events of one device come from, and what they say of it.
 type Source struct {
-	name    string
-	addr    packet.Addr // zero: not known
-	exact   bool
-	cut     bool
-	ended   bool
-	n       int   // events so far
-	newest  int64 // when the newest of them was
-	qps     map[uint32][]*queuePair
-	shared  map[wqe.SRQ]*receives
-	regions map[uint32]*region
-	cqs     map[wqe.CQ]*completionQueue
-	mrs     map[wqe.MR]*hcaagent.Region
-	mws     map[wqe.MW]*memoryWindow
-	lkeys   map[uint32]bool // every L_Key that there was
-	ahs     map[wqe.AH]wqe.PD
-	device  hcaagent.Device
-	notices []*notice
-	again   []rebound
-	handles map[wqe.AH]*hcaagent.AddressVector
+	name     string
+	addr     packet.Addr // zero: not known
+	exact    bool
+	cut      bool
+	receives bool // it tells of receive requests
+	ended    bool
+	n        int   // events so far
+	newest   int64 // when the newest of them was
+	begun    int64 // time of the packets when the first of them waited
+	qps      map[uint32][]*queuePair
+	shared   map[wqe.SRQ]*receives
+	regions  map[uint32]*region
+	cqs      map[wqe.CQ]*completionQueue
+	mrs      map[wqe.MR]*hcaagent.Region
+	mws      map[wqe.MW]*memoryWindow
+	lkeys    map[uint32]bool // every L_Key that there was
+	ahs      map[wqe.AH]wqe.PD
+	device   hcaagent.Device
+	notices  []*notice
+	again    []rebound
+	handles  map[wqe.AH]*hcaagent.AddressVector
 	// memories is what the consumer found in its memory and put there; tells says that it tells of the latter.
 	memories []*hcaagent.Event
 	tells    bool
@@ -83,6 +91,9 @@ func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*hcaagent.Region{},
 		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*hcaagent.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
 	}
+	if s.clock = (clock{lo: math.MinInt64, hi: math.MaxInt64, slack: slackBase}); exact {
+		s.clock = clock{exact: true, trust: true}
+	}
 	a.sources = append(a.sources, s)
 	return s
 }
@@ -94,6 +105,7 @@ func (a *Agent) Event(s *Source, e *hcaagent.Event) {
 	}
 	s.n++
 	s.newest = max(s.newest, e.Time)
+	s.clock.drifts(e.Time)
 	switch e.Kind {
 	case hcaagent.EvCreateQP:
 		if !e.Failed {
@@ -128,6 +140,25 @@ func (a *Agent) Event(s *Source, e *hcaagent.Event) {
 	default:
 		a.other(s, e)
 	}
+	for _, q := range s.qps[e.QP.QPN] {
+		a.step(q)
+	}
+}
+
+// step judges what has become certain of a queue pair.
+func (a *Agent) step(q *queuePair) {
+	a.leans = 0
+	a.sent(q)
+	a.arrive(q)
+	a.sample(q)
+	a.answeredFences(q)
+	a.settle(q)
+	a.received(q)
+	a.dropFails(q)
+	a.accepted(q)
+	a.notReady(q)
+	a.executed(q)
+	a.sharedNamed(q)
 }
 
 // End says that a source has no more events. cut says that its log breaks off in its last line.
@@ -202,6 +233,7 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 			f.Time = v.event.Time
 		}
 	}
+	f.Leans, a.leans = a.leans, 0
 	a.rec.Add(f)
 }
 
@@ -210,6 +242,7 @@ func (a *Agent) covered(id rule.ID) { a.rec.Cover[id].Exercised++ }
 // proven is the class of a finding that rests on what the capture does not hold.
 func (a *Agent) proven(q *queuePair) rule.Class {
 	if !a.Lossy && (a.near(q.addr()) || a.near(q.attr.DestAddr)) {
+		a.leans = rule.LeanNear | rule.LeanWhole
 		return rule.Violation
 	}
 	return rule.Unproven
@@ -218,6 +251,7 @@ func (a *Agent) proven(q *queuePair) rule.Class {
 // sentProven is that where it rests on what the queue pair itself did not send: on the way to a tap at the other end it may be lost.
 func (a *Agent) sentProven(q *queuePair) rule.Class {
 	if !a.Lossy && a.near(q.addr()) {
+		a.leans = rule.LeanNear | rule.LeanWhole
 		return rule.Violation
 	}
 	return rule.Unproven
@@ -225,39 +259,40 @@ func (a *Agent) sentProven(q *queuePair) rule.Class {
 
 const notShown = "the tap position is unknown: the capture may have missed a packet"
 
-// Finish judges everything. end is the time of the last packet.
+// Finish judges what is still open. end is the time of the last packet.
 func (a *Agent) Finish(end int64) {
-	a.last = end
 	for _, q := range a.lives {
 		q.out.finish()
 		q.in.finish()
 	}
+	a.wire, a.ended = end, true
 	for _, s := range a.sources {
-		a.align(s)
+		s.clock.ended = true
+		s.clock.judge()
 	}
 	for _, s := range a.sources {
 		a.boundAgain(s)
 	}
 	for _, q := range a.lives {
-		a.skipped(q)
-		a.sent(q)
-		a.statuses(q)
-		a.uncompleted(q)
-		a.received(q)
-		a.dropsFail(q)
-		a.refusing(q)
-		a.sharedTaken(q)
-		a.memory(q)
-		a.states(q)
-		a.moments(q)
-		a.refusals(q)
-		a.silentError(q)
-		a.foreignSent(q)
-		a.ended(q)
-		a.untold(q)
+		a.step(q)
+		a.conclude(q)
 	}
 	for _, s := range a.sources {
 		a.solicited(s)
 		a.contents(s)
 	}
+}
+
+// conclude judges what is missing of a queue pair of which nothing more comes.
+func (a *Agent) conclude(q *queuePair) {
+	a.skipped(q)
+	a.uncompleted(q)
+	a.refusing(q)
+	a.concludeStates(q)
+	a.refusals(q)
+	a.silentError(q)
+	a.lastWQEMissing(q)
+	a.untold(q)
+	a.uncast(q)
+	a.coverDrops(q)
 }

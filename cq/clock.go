@@ -14,6 +14,14 @@ type clock struct {
 	slack  int64 // how far clocks and capture may be off beyond that
 	exact  bool
 	trust  bool // hi is known, and few completions contradict it
+
+	begin  int64 // time of the first event
+	newest int64
+	told   int     // completions that were compared with what they need
+	lower  []int64 // of some of them, how much later that was by the clock of the packets
+	kept   int     // every which is among those
+	ended  bool    // no more come
+	leapt  bool    // it was set back
 }
 
 // Allowances for clocks that run apart and for frames that several queues of a card recorded.
@@ -24,51 +32,106 @@ const (
 	slackSending = 100_000_000
 )
 
-// align finds the interval of one log.
-func (a *Agent) align(s *Source) {
+// aligned reports whether there is an upper bound.
+func (c *clock) aligned() bool { return c.exact || c.hi != math.MaxInt64 }
+
+// leaves takes over how much later than its posting a message was on the wire, or one was answered than the receive request that it took was posted.
+func (a *Agent) leaves(s *Source, difference int64) {
+	if c := &s.clock; !c.exact {
+		c.hi = min(c.hi, difference)
+		c.judge()
+	}
+}
+
+// ends takes over how much later than its completion a message was answered, which cannot be.
+func (a *Agent) ends(s *Source, difference int64) {
 	c := &s.clock
-	if s.exact {
-		*c = clock{exact: true, trust: true}
+	if c.exact {
 		return
 	}
-	c.lo, c.hi = math.MinInt64, math.MaxInt64
-	var lower []int64
-	begin, end := int64(math.MaxInt64), int64(math.MinInt64)
-	for _, q := range a.lives {
-		if q.src != s {
-			continue
-		}
-		for _, w := range q.sends {
-			if m := q.out.find(w.first); m != nil && !w.local() && q.out.anchor {
-				c.hi = min(c.hi, m.begin.time-w.event.Time)
-			}
-			if at, ok := q.answered(w); ok && w.done != nil && w.done.Completion.Status == hcaagent.Success {
-				lower = append(lower, at.time-w.done.Time)
-			}
-			begin, end = min(begin, w.event.Time), max(end, w.event.Time)
-		}
-		q.pairReceives(func(m *message, r *receive, t *taken) {
-			if at, ok := q.in.ackOf(m.last()); ok && r != nil {
-				c.hi = min(c.hi, at.time-r.event.Time)
-			}
-			if t != nil {
-				lower = append(lower, m.end.time-t.event.Time)
-				begin, end = min(begin, t.event.Time), max(end, t.event.Time)
-			}
-		})
+	c.lo = max(c.lo, difference)
+	if c.told%c.stride() == 0 {
+		c.lower = append(c.lower, difference)
 	}
-	c.slack = slackBase
-	if end > begin {
-		c.slack += (end - begin) / slackRate
+	c.told++
+	c.judge()
+}
+
+// sample compares the completions of a queue pair that are not judged yet with the packets that they need, for what they show of the clock of its log.
+func (a *Agent) sample(q *queuePair) {
+	if q.src.clock.exact || a.ended {
+		return
 	}
-	bad := 0
-	for _, l := range lower {
-		c.lo = max(c.lo, l)
-		if c.hi != math.MaxInt64 && l > c.hi+c.slack {
-			bad++
+	for _, w := range q.sending.settling {
+		if !w.sampled && w.done.Completion.Status == hcaagent.Success {
+			if at, ok := q.answered(w); ok {
+				w.sampled = true
+				a.ends(q.src, at.time-w.done.Time)
+			}
 		}
 	}
-	c.trust = c.hi != math.MaxInt64 && bad*4 <= len(lower)
+	if !q.ordered() {
+		return
+	}
+	for _, t := range q.receiving.waiting {
+		if n := t.of.place - q.receiving.madeUp; !t.sampled && t.event.Completion.Status == hcaagent.Success && n >= 0 && n < len(q.receiving.arrived) && q.certain(n) {
+			t.sampled = true
+			a.ends(q.src, q.receiving.arrived[n].end.time-t.event.Time)
+		}
+	}
+}
+
+// enough is how many completions show whether the clocks can be compared, before all have been seen.
+const enough = 16
+
+// judge finds out whether the clock can be trusted.
+func (c *clock) judge() {
+	c.trust = c.aligned() && !c.leapt && (c.told >= enough || c.ended) && c.contradicted()*4 <= len(c.lower)
+}
+
+// mostLower is how many completions are kept to see whether hi contradicts them.
+const mostLower = 256
+
+// stride is the distance of the completions that are kept, of all the run as many as there is room for.
+func (c *clock) stride() int {
+	n := 1
+	for ; c.told >= n*mostLower; n *= 2 {
+	}
+	if n > c.kept {
+		if c.kept = n; n > 1 {
+			for i := range len(c.lower) / 2 {
+				c.lower[i] = c.lower[2*i]
+			}
+			c.lower = c.lower[:len(c.lower)/2]
+		}
+	}
+	return n
+}
+
+// contradicted counts the completions that contradict hi.
+func (c *clock) contradicted() (n int) {
+	for _, l := range c.lower {
+		if l > c.hi+c.slack {
+			n++
+		}
+	}
+	return n
+}
+
+// drifts takes over that an event has come: clocks run apart.
+func (c *clock) drifts(t int64) {
+	if c.exact {
+		return
+	}
+	if c.begin == 0 {
+		c.begin = t
+	}
+	if t < c.newest-slackSending {
+		c.leapt = true
+		c.judge()
+	}
+	c.newest = max(c.newest, t)
+	c.slack = slackBase + (t-c.begin)/slackRate
 }
 
 // before reports whether an event is proven to lie before a time of the capture.

@@ -128,7 +128,7 @@ func (c *memoryOf) messages(q *queuePair) bool {
 	told := q.toldOf()
 	next := int64(0)
 	for i := range q.in.msgs {
-		m := &q.in.msgs[i]
+		m := q.in.msgs[i]
 		if _, acked := q.in.ackOf(m.first); q.reliable() && m.first != next && acked {
 			return false
 		}
@@ -143,11 +143,11 @@ func (c *memoryOf) messages(q *queuePair) bool {
 
 // toldOf returns when the consumer was told of each message that takes a receive request, by ordinal.
 func (q *queuePair) toldOf() (list []told1) {
-	q.pairReceives(func(m *message, _ *receive, t *taken) {
-		if t != nil {
-			list = append(list, told1{m.first, t.event.Time})
+	for _, t := range q.taken {
+		if t.message != nil {
+			list = append(list, told1{t.message.first, t.event.Time})
 		}
-	})
+	}
 	return list
 }
 

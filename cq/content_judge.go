@@ -53,7 +53,7 @@ func (a *Agent) contents(s *Source) {
 		if p.mustShow(x) && right[p] > x.from {
 			id = rule.RCRSP035
 		}
-		a.found(s, id, x, p)
+		a.otherData(s, id, x, p)
 	}
 }
 
@@ -71,8 +71,8 @@ func contentRule(x *sight, p *stored) rule.ID {
 	return rule.CPLMEM001
 }
 
-// found makes the finding that a range holds other data than it should.
-func (a *Agent) found(s *Source, id rule.ID, x *sight, p *stored) {
+// otherData makes the finding that a range holds other data than it should.
+func (a *Agent) otherData(s *Source, id rule.ID, x *sight, p *stored) {
 	v := verdict{
 		rule: id, class: rule.Violation, role: rule.Responder,
 		expected: fmt.Sprintf("data with CRC-32 %#08x in %d bytes of memory at %#x", p.crc, x.hi-x.lo, x.lo),

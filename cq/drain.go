@@ -35,33 +35,31 @@ func (q *queuePair) drained(e *hcaagent.Event) {
 	}
 }
 
-// draining judges that no message begins in SQD, and none in SQE. That takes the clock of the packets, and a tap that sees a packet when
-// it leaves.
-func (a *Agent) draining(q *queuePair) {
-	if !q.src.clock.exact || !a.near(q.addr()) || !q.out.anchor {
+// draining judges that a message does not begin in SQD, nor in SQE. That takes the clock of the packets, and a tap that sees a packet when it leaves.
+func (a *Agent) draining(q *queuePair, m *message) {
+	if !q.known || !q.src.exact || !a.near(q.addr()) || !q.out.anchor || m.partial {
 		return
 	}
-	a.beginning(q, rule.QPSSQD001, q.drains, "no new message: the queue pair is in SQD")
-	a.beginning(q, rule.QPSSQE001, q.broken, "no packet: the queue pair is in SQE")
+	s := &q.sending
+	s.inSQD = s.inSQD || a.beginning(q, m, rule.QPSSQD001, q.drains, "no new message: the queue pair is in SQD")
+	s.inSQE = s.inSQE || a.beginning(q, m, rule.QPSSQE001, q.broken, "no packet: the queue pair is in SQE")
 }
 
-// beginning judges that no message begins in one of the times.
-func (a *Agent) beginning(q *queuePair, id rule.ID, times []drain, expected string) {
+// beginning judges that a message does not begin in one of the times. It reports whether it does.
+func (a *Agent) beginning(q *queuePair, m *message, id rule.ID, times []drain, expected string) bool {
 	if len(times) == 0 {
-		return
+		return false
 	}
 	a.covered(id)
-	for i := range q.out.msgs {
-		m := &q.out.msgs[i]
-		for _, d := range times {
-			if m.partial || m.begin.time <= d.event.Time || m.begin.time >= d.until {
-				continue
-			}
-			a.accuse(q, verdict{
-				rule: id, class: rule.Violation, role: q.sender(), expected: expected,
-				actual: m.op.String(), detail: fmt.Sprintf("message of %d packets", m.packets), at: m.begin, event: d.event,
-			})
-			return
+	for _, d := range times {
+		if m.begin.time <= d.event.Time || m.begin.time >= d.until {
+			continue
 		}
+		a.accuse(q, verdict{
+			rule: id, class: rule.Violation, role: q.sender(), expected: expected,
+			actual: m.op.String(), detail: fmt.Sprintf("message of %d packets", m.packets), at: m.begin, event: d.event,
+		})
+		return true
 	}
+	return false
 }

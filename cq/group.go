@@ -84,26 +84,26 @@ func (a *Agent) spread(f *flow, p *packet.Packet, at where) {
 		}
 		x := a.message(p, at)
 		x.av.must = q.src.exact && !a.Lossy && a.near(q.addr()) && p.Src != q.addr() && m.from < p.Time
-		q.deliver(x)
+		a.deliver(q, x)
 	}
 	if len(a.casts) < window {
 		x := a.message(p, at)
-		a.casts = append(a.casts, &x)
+		a.casts = append(a.casts, x)
 	}
 }
 
 // skippedOver is a message to a group that a completion has passed over.
 type skippedOver struct {
-	n int
+	m *message
 	t *taken
 }
 
 // uncast judges messages to a group that later ones have overtaken, and that no completion is of.
-func (a *Agent) uncast(q *queuePair, list []*message, used []bool, over []skippedOver) {
-	for _, x := range over {
-		m := list[x.n]
+func (a *Agent) uncast(q *queuePair) {
+	for _, x := range q.receiving.skipped {
+		m := x.m
 		_, length := q.expected(m)
-		if used[x.n] || m.av == nil || !m.av.must || x.t.of.event.Time >= m.begin.time || q.recvs.shared || uint64(length) > room(x.t.of.event.Receive) ||
+		if q.receiving.used[m] || m.av == nil || !m.av.must || x.t.of.event.Time >= m.begin.time || q.recvs.shared || uint64(length) > room(x.t.of.event.Receive) ||
 			q.attr.Has(qp.KnowsPKey) && q.attr.PKey != m.av.pkey {
 			continue
 		}
@@ -118,7 +118,7 @@ func (a *Agent) uncast(q *queuePair, list []*message, used []bool, over []skippe
 
 // castTwice judges a completion that fits a datagram to a group which was received already, or that was not for the queue pair.
 func (a *Agent) castTwice(q *queuePair, t *taken) bool {
-	if q.typ != qp.TypeUD || !q.sees(a) {
+	if q.typ != qp.TypeUD || !a.sees(q) {
 		return false
 	}
 	v := verdict{
@@ -126,7 +126,7 @@ func (a *Agent) castTwice(q *queuePair, t *taken) bool {
 		detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), event: t.event,
 	}
 	for i := range q.in.msgs {
-		if m := &q.in.msgs[i]; m.av != nil && m.av.group && q.matches(m, t) {
+		if m := q.in.msgs[i]; m.av != nil && m.av.group && q.matches(m, t) {
 			v.expected, v.actual, v.at = fmt.Sprintf("one completion of the datagram to %v", m.av.dst), "a second completion", m.end
 			a.accuse(q, v)
 			return true

@@ -2,6 +2,7 @@ package cq
 
 import (
 	"fmt"
+	"sort"
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
@@ -9,30 +10,38 @@ import (
 	"ibwitness/wqe"
 )
 
-// invalidatedEarly judges that a local invalidate completes after all requests before it: those that make no completion too.
-func (a *Agent) invalidatedEarly(q *queuePair, w *work) {
-	if w.req().Op != wqe.OpLocalInv || !q.reliable() || !q.out.anchor || !q.out.first.seen() || q.out.halted != "" {
-		return
+// invalidatedEarly judges that a local invalidate completes after all requests before it: those that make no completion too. It returns false where that is not
+// certain yet.
+func (a *Agent) invalidatedEarly(q *queuePair, w *work) bool {
+	if !q.reliable() {
+		return true
 	}
-	var before *work
-	for _, v := range q.sends {
-		if v == w {
-			break
-		}
-		if !v.local() {
-			before = v
-		}
+	k := sort.Search(len(q.sending.posted), func(i int) bool { return q.sending.posted[i].n > w.n }) - 1
+	if k < 0 {
+		return true
 	}
-	if before == nil || before.done != nil || before.last() < q.out.joined { // the order of completions tells
-		return
+	before := q.sending.posted[k]
+	if before.done != nil { // the order of completions tells
+		return true
+	}
+	if !a.reached(q.src, w.done.Time) {
+		a.wait(q, w.done.Time)
+		return false
+	}
+	if !q.out.first.seen() {
+		return a.ended
+	}
+	if !q.out.anchor || q.out.halted != "" || before.last() < q.out.joined {
+		return true
 	}
 	at, ok := q.answered(before)
 	if !ok {
-		return
+		return a.ended
 	}
 	a.covered(rule.CPLFNC002)
 	a.early(q, rule.CPLFNC002, rule.Requester, w.done, at, where{}, fmt.Sprintf("the response to request %d", before.req().ID),
 		len(q.out.again) == 0 && (before.response() || q.out.ackNames(before.last())))
+	return true
 }
 
 // silentError judges that a request which was refused for good makes a completion, signalled or not.
@@ -65,27 +74,20 @@ func (s *Source) foreign(q *queuePair, r *wqe.SendRequest) bool {
 	return r.AH != 0 && pd != 0 && q.made != nil && q.made.PD != 0 && pd != q.made.PD
 }
 
-// foreignSent judges that a request with such a handle is not carried out.
-func (a *Agent) foreignSent(q *queuePair) {
-	for _, w := range q.sends {
-		if w.req().AH != 0 {
-			a.covered(rule.CPLAH001)
-		}
-		if !w.foreign {
-			continue
-		}
-		v := verdict{
-			rule: rule.CPLAH001, class: rule.Violation, role: rule.Sender, actual: "success", event: w.event,
-			expected: "LOC_QP_OP_ERR or an immediate error: the address handle belongs to another protection domain",
-		}
-		if m := q.out.find(w.first); m != nil && q.out.anchor {
-			v.at, v.actual = m.begin, m.op.String()
-		} else if w.done == nil || w.done.Completion.Status != hcaagent.Success {
-			continue
-		}
-		a.accuse(q, v)
+// foreignSent judges that a request with such a handle is not carried out. m is its message, if there is one.
+func (a *Agent) foreignSent(q *queuePair, w *work, m *message) {
+	if q.sending.foreign {
 		return
 	}
+	v := verdict{
+		rule: rule.CPLAH001, class: rule.Violation, role: rule.Sender, actual: "success", event: w.event,
+		expected: "LOC_QP_OP_ERR or an immediate error: the address handle belongs to another protection domain",
+	}
+	if m != nil {
+		v.at, v.actual = m.begin, m.op.String()
+	}
+	q.sending.foreign = true
+	a.accuse(q, v)
 }
 
 // misfits reports whether a response cannot be the one of its PSN to a request, as far as its opcode and length tell.
@@ -122,18 +124,22 @@ func (s *stream) strange(ord int64, p *packet.Packet) bool {
 	return !wqe.OpOf(s.parts[i].op.Fn()).Responded()
 }
 
-// malformed judges BAD_RESP_ERR, and success where it is due.
-func (a *Agent) malformed(q *queuePair, w *work) {
-	a.covered(rule.CPLSTS008)
+// malformed judges BAD_RESP_ERR, and success where it is due. It returns false where that is not certain yet.
+func (a *Agent) malformed(q *queuePair, w *work) bool {
 	status := w.done.Completion.Status
 	v := verdict{rule: rule.CPLSTS008, class: rule.Violation, role: rule.Requester, actual: status.String(), detail: fmt.Sprintf("request %d", w.req().ID), event: w.done}
 	switch {
 	case status == hcaagent.Success:
+		a.covered(rule.CPLSTS008)
 		v.expected, v.at = "BAD_RESP_ERR after a response that does not match the request", q.out.oddAt(w)
 		if m := q.out.find(w.first); m != nil {
 			v.evidence = []uint64{m.begin.frame}
 		}
-	case q.out.odd == nil && !q.src.clock.mayBeAfter(w.done.Time, a.last):
+	case q.out.odd == nil && !a.passed(q.src, w.done.Time):
+		a.wait(q, w.done.Time)
+		return a.ended
+	case q.out.odd == nil:
+		a.covered(rule.CPLSTS008)
 		v.expected, v.class = "a response before that does not match the request", a.proven(q)
 		if m := q.out.find(w.first); m != nil {
 			v.at = m.begin
@@ -142,9 +148,11 @@ func (a *Agent) malformed(q *queuePair, w *work) {
 			v.detail += "; " + notShown
 		}
 	default:
-		return
+		a.covered(rule.CPLSTS008)
+		return true
 	}
 	a.accuse(q, v)
+	return true
 }
 
 // oddAt is the first response to a request that does not fit it.

@@ -111,88 +111,93 @@ func (s *Source) refusal(m *message, invalid map[uint32]bool) (why string, sure 
 	return "", true
 }
 
-// memory holds what a responder did against its keys.
-func (a *Agent) memory(q *queuePair) {
+// executed holds what a responder did against its keys: each message when it is answered, in their order.
+func (a *Agent) executed(q *queuePair) {
 	if q.typ != qp.TypeRC || !q.known || !q.in.anchor {
+		q.receiving.executed = len(q.in.msgs)
 		return
 	}
-	for _, w := range q.sends {
-		if w.req().Op == wqe.OpLocalInv {
-			if r := q.src.regions[w.req().InvKey]; r != nil {
-				r.vague = true
-			}
+	for ; q.receiving.executed < len(q.in.msgs); q.receiving.executed++ {
+		if !a.execution(q, q.in.msgs[q.receiving.executed]) {
+			return
 		}
 	}
-	invalid := map[uint32]bool{}
-	next, gap := int64(0), false // a message that the capture has missed may have invalidated a key
-	for i := range q.in.msgs {
-		m := &q.in.msgs[i]
-		gap = gap || m.partial || m.mixed || m.first != next
-		next = m.last() + 1
-		if m.partial || m.mixed || m.other {
-			continue
-		}
-		at, done := q.in.ackOf(m.last())
-		if m.inval && done {
-			a.covered(rule.CPLINV002)
-			if why := q.src.mustStay(q, m.inv, invalid); why != "" && q.in.refused(m) == nil && q.complete() && !gap {
-				a.accuse(q, verdict{
-					rule: rule.CPLINV002, class: rule.Violation, role: rule.Responder,
-					expected: fmt.Sprintf("NAK Remote Access Error: R_Key %#x cannot be invalidated, %s", m.inv, why),
-					actual:   "the responder executed the request", at: at, evidence: []uint64{m.begin.frame},
-				})
-			}
-			invalid[m.inv] = true
-		}
-		if _, _, ok := m.needs(); !ok {
-			continue
-		}
-		if m.read != nil && m.read.touched.seen() && !done {
-			at, done = m.read.touched, true
-		}
-		if access, _, _ := m.needs(); wqe.OpOf(m.op.Fn()) != wqe.Flush && q.attr.Has(qp.KnowsAccess) {
-			id := rule.QPSACT001
-			if wqe.OpOf(m.op.Fn()) == wqe.AtomicWrite {
-				id = rule.FLW009
-			}
-			a.covered(id)
-			if q.permits&access == 0 && done && q.in.refused(m) == nil {
-				a.accuse(q, verdict{
-					rule: id, class: rule.Violation, role: rule.Responder, expected: "NAK Invalid Request: the queue pair does not permit it",
-					actual: "the responder executed the request", at: at, evidence: []uint64{m.begin.frame},
-				})
-			}
-		}
-		why, sure := q.src.refusal(m, invalid)
-		sure = sure && (q.complete() || q.src.regions[m.rkey] != nil) // it may be in the rest of the log
-		if !sure {
-			continue
-		}
-		refused := q.in.refused(m)
-		id := keyRule(m)
-		a.covered(id)
-		expected := packet.NAKRemoteAccess.String() + ": " + why
-		if id == rule.FLW007 && m.va%8 != 0 {
-			why = fmt.Sprintf("%#x is misaligned", m.va)
-			expected = packet.NAKInvalidRequest.String() + ": " + why
-		}
-		if why != "" && done && refused == nil {
+}
+
+// execution judges what became of a message. It returns false where that is not known yet.
+func (a *Agent) execution(q *queuePair, m *message) bool {
+	at, done := q.in.ackOf(m.last())
+	refused := q.in.refused(m)
+	access, _, needs := m.needs()
+	if m.read != nil && m.read.touched.seen() && !done {
+		at, done = m.read.touched, true
+	}
+	if (needs || m.inval) && !m.partial && !m.mixed && !m.other && !done && refused == nil && !a.ended {
+		return false
+	}
+	q.receiving.missing = q.receiving.missing || m.partial || m.mixed || m.first != q.receiving.after // a message that the capture has missed may have invalidated a key
+	q.receiving.after = m.last() + 1
+	if m.partial || m.mixed || m.other {
+		return true
+	}
+	if m.inval && done {
+		a.covered(rule.CPLINV002)
+		if why := q.src.mustStay(q, m.inv, q.receiving.invalid); why != "" && refused == nil && q.complete() && !q.receiving.missing {
 			a.accuse(q, verdict{
-				rule: id, class: rule.Violation, role: rule.Responder, expected: expected,
+				rule: rule.CPLINV002, class: rule.Violation, role: rule.Responder,
+				expected: fmt.Sprintf("NAK Remote Access Error: R_Key %#x cannot be invalidated, %s", m.inv, why),
+				actual:   "the responder executed the request", at: at, evidence: []uint64{m.begin.frame},
+			})
+		}
+		if q.receiving.invalid == nil {
+			q.receiving.invalid = map[uint32]bool{}
+		}
+		q.receiving.invalid[m.inv] = true
+	}
+	if !needs {
+		return true
+	}
+	if wqe.OpOf(m.op.Fn()) != wqe.Flush && q.attr.Has(qp.KnowsAccess) {
+		id := rule.QPSACT001
+		if wqe.OpOf(m.op.Fn()) == wqe.AtomicWrite {
+			id = rule.FLW009
+		}
+		a.covered(id)
+		if q.permits&access == 0 && done && refused == nil {
+			a.accuse(q, verdict{
+				rule: id, class: rule.Violation, role: rule.Responder, expected: "NAK Invalid Request: the queue pair does not permit it",
 				actual: "the responder executed the request", at: at, evidence: []uint64{m.begin.frame},
 			})
 		}
-		if refused != nil && refused.syndrome == packet.NAKRemoteAccess && q.enabled(m) {
-			a.covered(rule.RCRSP024)
-			if why == "" && !gap {
-				a.accuse(q, verdict{
-					rule: rule.RCRSP024, class: rule.Violation, role: rule.Responder,
-					expected: fmt.Sprintf("the request executed: R_Key %#x permits it", m.rkey), actual: "NAK Remote Access Error",
-					at: refused.at, evidence: []uint64{m.begin.frame},
-				})
-			}
+	}
+	why, sure := q.src.refusal(m, q.receiving.invalid)
+	if !sure || !q.complete() && q.src.regions[m.rkey] == nil { // it may be in the rest of the log
+		return true
+	}
+	id := keyRule(m)
+	a.covered(id)
+	expected := packet.NAKRemoteAccess.String() + ": " + why
+	if id == rule.FLW007 && m.va%8 != 0 {
+		why = fmt.Sprintf("%#x is misaligned", m.va)
+		expected = packet.NAKInvalidRequest.String() + ": " + why
+	}
+	if why != "" && done && refused == nil {
+		a.accuse(q, verdict{
+			rule: id, class: rule.Violation, role: rule.Responder, expected: expected,
+			actual: "the responder executed the request", at: at, evidence: []uint64{m.begin.frame},
+		})
+	}
+	if refused != nil && refused.syndrome == packet.NAKRemoteAccess && q.enabled(m) {
+		a.covered(rule.RCRSP024)
+		if why == "" && !q.receiving.missing {
+			a.accuse(q, verdict{
+				rule: rule.RCRSP024, class: rule.Violation, role: rule.Responder,
+				expected: fmt.Sprintf("the request executed: R_Key %#x permits it", m.rkey), actual: "NAK Remote Access Error",
+				at: refused.at, evidence: []uint64{m.begin.frame},
+			})
 		}
 	}
+	return true
 }
 
 // keyRule is the rule on the access that a message needs.

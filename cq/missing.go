@@ -82,7 +82,7 @@ func (a *Agent) missing(q *queuePair, w *work, why string, at where) {
 		rule: rule.CPLSTS016, class: a.sentProven(q), role: rule.Requester, expected: fmt.Sprintf("a completion of request %d: %s", w.req().ID, why),
 		actual: "none until the log ends", at: at, event: w.event,
 	}
-	v.at.time = min(at.time, a.last)
+	v.at.time = min(at.time, a.wire)
 	c := s.cqs[q.made.SendCQ]
 	switch {
 	case q.made.SendCQ != 0 && c != nil && (s.clock.after(c.emptied, at.time+completionDue) || s.clock.after(c.posted, at.time+completionDue)):

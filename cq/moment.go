@@ -19,28 +19,18 @@ func (a *Agent) established(q *queuePair, e *hcaagent.Event) {
 	q.established = true
 }
 
-// moments judges what a queue pair sent by the time at which it was in a state. That takes the clock of the packets, and a tap that sees a
-// packet when it leaves.
-func (a *Agent) moments(q *queuePair) {
-	if !q.known || !q.src.clock.exact || !a.near(q.addr()) {
+// unestablished judges that a queue pair which has answered in RTR has told of the packet. That takes the clock of the packets, and a tap that sees a packet
+// when it leaves.
+func (a *Agent) unestablished(q *queuePair) {
+	at := q.in.answer
+	if !q.src.exact || !a.near(q.addr()) || q.wasRTR == nil || !at.seen() || at.time <= q.wasRTR.Time || q.wasRTS != nil && at.time >= q.wasRTS.Time {
 		return
 	}
-	if at := q.out.first; q.wasRTS != nil && at.seen() {
-		a.covered(rule.QPSRTS001)
-		if at.time < q.wasRTS.Time {
-			a.accuse(q, verdict{
-				rule: rule.QPSRTS001, class: rule.Violation, role: q.sender(), expected: "no request before RTS", actual: at.op.String(), at: at, event: q.wasRTS,
-			})
-		}
-	}
-	// What answers has taken a packet.
-	if at := q.in.answer; q.wasRTR != nil && at.seen() && at.time > q.wasRTR.Time && (q.wasRTS == nil || at.time < q.wasRTS.Time) {
-		a.covered(rule.QPSRTR002)
-		if !q.established {
-			a.accuse(q, verdict{
-				rule: rule.QPSRTR002, class: rule.Violation, role: rule.Responder, expected: "an event that communication is established", actual: "none",
-				detail: "the queue pair responded to a packet in RTR", at: at, event: q.wasRTR,
-			})
-		}
+	a.covered(rule.QPSRTR002)
+	if !q.established {
+		a.accuse(q, verdict{
+			rule: rule.QPSRTR002, class: rule.Violation, role: rule.Responder, expected: "an event that communication is established", actual: "none",
+			detail: "the queue pair responded to a packet in RTR", at: at, event: q.wasRTR,
+		})
 	}
 }

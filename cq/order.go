@@ -101,15 +101,15 @@ func (q *queuePair) oldestSend() *work {
 // openSend returns the oldest send request that is not completed and has the ID of the completion, or nil.
 func (q *queuePair) openSend(c *hcaagent.Completion) *work {
 	for _, w := range q.sends[q.oldest:] {
-		if w.done == nil && (w.req().ID == c.ID && !w.event.Anonymous || w.event.Anonymous && (c.Status != hcaagent.Success || c.Op == hcaagent.DoneBindMW) && !q.posted(c.ID)) {
+		if w.done == nil && (w.req().ID == c.ID && !w.event.Anonymous || w.event.Anonymous && (c.Status != hcaagent.Success || c.Op == hcaagent.DoneBindMW) && !q.hasPosted(c.ID)) {
 			return w
 		}
 	}
 	return nil
 }
 
-// posted reports whether a request with this ID is known.
-func (q *queuePair) posted(id uint64) bool {
+// hasPosted reports whether a request with this ID is known.
+func (q *queuePair) hasPosted(id uint64) bool {
 	if _, ok := q.recvs.byID[id]; ok || len(q.sharedWith(id)) > 0 {
 		return true
 	}
@@ -136,10 +136,8 @@ func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
 		return
 	}
 	a.covered(rule.CPLORD002)
-	if q.posted(id) {
-		if e.Completion.Op >= hcaagent.DoneRecv && q.doubled == 0 {
-			q.doubled = len(q.successes()) + 1
-		}
+	if q.hasPosted(id) {
+		q.doubled = q.doubled || e.Completion.Op >= hcaagent.DoneRecv
 		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", id), "a second completion")
 		return
 	}
@@ -192,6 +190,18 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 		q.stopped = w
 	}
 	a.errorOrder(q, &q.sq, e)
+	switch q.typ {
+	case qp.TypeUC:
+		a.unreliable(q, w)
+	case qp.TypeUD:
+		a.datagramStatus(q, w)
+	}
+	if c.Status == hcaagent.Success {
+		if a.completed(q, w); w.foreign {
+			a.foreignSent(q, w, nil)
+		}
+	}
+	q.sending.settling = append(q.sending.settling, w)
 }
 
 // receiveDone judges the completion of a receive request.
@@ -224,8 +234,19 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *hcaagent.Event) {
 			}
 		}
 	}
-	q.taken = append(q.taken, a.takens.Put(taken{event: e, of: r, n: q.src.n}))
-	a.errorOrder(q, &q.rq, e)
+	a.took(q, a.takens.Put(taken{event: e, of: r, n: q.src.n}))
+}
+
+// took takes over a receive completion.
+func (a *Agent) took(q *queuePair, t *taken) {
+	q.taken = append(q.taken, t)
+	a.errorOrder(q, &q.rq, t.event)
+	if t.event.Completion.Status == hcaagent.Success {
+		a.deniedTaken(q, t)
+	}
+	if !q.doubled {
+		q.receiving.waiting = append(q.receiving.waiting, t)
+	}
 }
 
 // errorOrder judges the statuses of one queue in their order.

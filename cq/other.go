@@ -32,7 +32,7 @@ func (q *queuePair) owner(c *hcaagent.Completion) *queuePair {
 
 // misnamed judges a completion that names a queue pair which has no such request, where another has.
 func (a *Agent) misnamed(q *queuePair, e *hcaagent.Event) bool {
-	if !q.src.exact || q.posted(e.Completion.ID) {
+	if !q.src.exact || q.hasPosted(e.Completion.ID) {
 		return false
 	}
 	p := q.owner(e.Completion)

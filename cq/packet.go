@@ -6,6 +6,7 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/rule"
 )
 
 // flowKey is one direction between two ports, to one queue pair; of a datagram also from one. What is of another service than the queue pair is
@@ -27,6 +28,13 @@ type flow struct {
 
 // Packet takes one packet, in the order of the capture. Its ICRC has been checked: a packet that fails it never arrived.
 func (a *Agent) Packet(p *packet.Packet) {
+	a.wire = max(a.wire, p.Time)
+	a.packet(p)
+	a.expire()
+}
+
+// packet adds a packet to what its flow has brought.
+func (a *Agent) packet(p *packet.Packet) {
 	a.pos++
 	if p.ICRCState == packet.CRCBad {
 		a.damaged(p)
@@ -57,13 +65,31 @@ func (a *Agent) Packet(p *packet.Packet) {
 	case service == packet.UD:
 		a.datagram(f, p, at)
 	case in.Response: // of f.from to the requests of f.to
+		responder := f.from
 		for _, s := range f.streams(f.to, f.from) {
 			s.response(p, at)
+			if responder == nil {
+				responder = s.responder
+			}
+		}
+		a.emitted(responder, at, true)
+		if responder != nil && responder != f.from {
+			a.step(responder)
 		}
 	default:
+		a.emitted(f.from, at, false)
 		for _, s := range f.streams(f.from, f.to) {
 			s.request(p, at)
 		}
+	}
+	if f.from != nil {
+		a.step(f.from)
+	}
+	if f.to != nil {
+		a.step(f.to)
+	}
+	for _, q := range f.many {
+		a.step(q)
 	}
 }
 
@@ -128,6 +154,7 @@ func (a *Agent) resolve(k flowKey, p *packet.Packet) *flow {
 	}
 	if r := f.to; r != nil {
 		s := r.in
+		s.responder, s.unreliable = r, r.typ == qp.TypeUC
 		if !s.started && r.attr.Has(qp.KnowsRQPSN) {
 			s.begin(r.attr.RQPSN, true)
 		}
@@ -158,6 +185,7 @@ func (q *queuePair) rather(r *queuePair, t int64) bool {
 
 // setStart gives the requests of a queue pair the PSN that they start at.
 func (q *queuePair) setStart(s *stream) {
+	s.unreliable = q.typ == qp.TypeUC
 	if q.attr.Has(qp.KnowsSQPSN) {
 		s.begin(q.attr.SQPSN&packet.PSNMask, true)
 	}
@@ -192,11 +220,12 @@ func (q *queuePair) sendsTo(k flowKey) bool {
 // datagram adds a datagram to what its sender sent and to what its receiver was sent.
 func (a *Agent) datagram(f *flow, p *packet.Packet, at where) {
 	if q := f.from; q != nil {
+		a.emitted(q, at, false)
 		q.out.begin(p.PSN, false)
 		q.out.request(p, at)
 	}
 	if f.to != nil {
-		f.to.deliver(a.message(p, at))
+		a.deliver(f.to, a.message(p, at))
 	}
 	if toGroup(p) {
 		a.spread(f, p, at)
@@ -209,8 +238,8 @@ func toGroup(p *packet.Packet) bool {
 }
 
 // message is the message that a datagram is.
-func (a *Agent) message(p *packet.Packet, at where) message {
-	m := message{
+func (a *Agent) message(p *packet.Packet, at where) *message {
+	m := &message{
 		packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: headOf(p), cut: p.PayloadLen != len(p.Payload),
 	}
 	if !m.cut {
@@ -220,7 +249,7 @@ func (a *Agent) message(p *packet.Packet, at where) message {
 }
 
 // deliver adds a datagram to what its receiver was sent.
-func (q *queuePair) deliver(m message) {
+func (a *Agent) deliver(q *queuePair, m *message) {
 	s := q.in
 	if !s.first.seen() {
 		s.first = m.begin
@@ -229,7 +258,8 @@ func (q *queuePair) deliver(m message) {
 	s.started = true
 	m.first = int64(len(s.msgs))
 	if q.attr.Has(qp.KnowsQKey) && q.attr.QKey != m.qkey {
-		s.dropped = append(s.dropped, &m)
+		a.covered(rule.UDQKEY004)
+		s.dropped = append(s.dropped, m)
 		return
 	}
 	s.msgs = append(s.msgs, m)

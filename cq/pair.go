@@ -1,77 +1,54 @@
 package cq
 
-import "ibwitness/hcaagent"
+import (
+	"sort"
 
-// consumers returns the messages to a queue pair that take a receive request, in order, and how many of them come before anything that
-// the capture does not hold.
-func (q *queuePair) consumers() (list []*message, sure int) {
-	next, gap := int64(0), !q.in.anchor || !q.reliable()
-	for i := range q.in.msgs {
-		m := &q.in.msgs[i]
-		gap = gap || m.first != next || m.partial || m.mixed
-		next = m.first + int64(m.packets)
-		if m.consumes() {
-			list = append(list, m)
-			if !gap {
-				sure = len(list)
-			}
-		}
-	}
-	return list, sure
-}
+	"ibwitness/hcaagent"
+)
 
-// successes returns the receive completions with success.
-func (q *queuePair) successes() (list []*taken) {
-	for _, t := range q.taken {
-		if t.event.Completion.Status == hcaagent.Success {
-			list = append(list, t)
-		}
-	}
-	return list
-}
-
-// nothing is the place of a receive completion without a message.
-const nothing = -1
-
-// places says of which message each receive completion with success is. On a reliable service the n-th message takes the n-th request, whatever
-// became of the completions before; where one does not fit and the next one does, the device has made it up.
-func (q *queuePair) places(list []*message, done []*taken) []int {
-	at := make([]int, len(done))
-	ordered := q.reliable() && !q.recvs.shared && q.known
-	madeUp := 0
-	for i, t := range done {
-		at[i] = i
-		if !ordered {
+// arrive finds, of the messages that have come since, those that take a receive request, and how many of them come before anything that the
+// capture does not hold.
+func (a *Agent) arrive(q *queuePair) {
+	for ; q.receiving.sorted < len(q.in.msgs); q.receiving.sorted++ {
+		m := q.in.msgs[q.receiving.sorted]
+		q.receiving.gap = q.receiving.gap || !q.in.anchor || !q.reliable() || m.first != q.receiving.next || m.partial || m.mixed
+		q.receiving.next = m.first + int64(m.packets)
+		if !m.consumes() {
 			continue
 		}
-		at[i] = max(t.of.place-madeUp, 0)
-		if n := at[i]; n < len(list) && i+1 < len(done) && done[i+1].of.place == t.of.place+1 && !q.matches(list[n], t) && q.matches(list[n], done[i+1]) &&
-			(n+1 == len(list) || !q.matches(list[n+1], done[i+1])) {
-			at[i] = nothing
-			madeUp++
+		q.receiving.arrived = append(q.receiving.arrived, m)
+		if !q.receiving.gap {
+			q.receiving.sure = len(q.receiving.arrived)
 		}
 	}
-	return at
 }
 
-// pairReceives calls f with each message that takes a receive request, where that is certain, with the request and its completion.
-func (q *queuePair) pairReceives(f func(*message, *receive, *taken)) {
-	list, sure := q.consumers()
-	done := q.successes()
-	of := make([]*taken, sure)
-	for i, n := range q.places(list[:sure], done) {
-		if n != nothing && n < sure {
-			of[n] = done[i]
+// certain reports whether it is certain which receive request message n of those that take one has taken.
+func (q *queuePair) certain(n int) bool {
+	return n < q.receiving.sure && (!q.in.mixed || q.receiving.arrived[n].last() < q.in.mixedAt)
+}
+
+// ordered reports whether the n-th message takes the n-th receive request.
+func (q *queuePair) ordered() bool { return q.reliable() && !q.recvs.shared && q.known }
+
+// invented reports whether a device has made up a completion that does not fit the message of its place: the next one does.
+func (q *queuePair) invented(n int, t, next *taken) bool {
+	return q.ordered() && next.of.place == t.of.place+1 && !q.matches(q.receiving.arrived[n], t) && q.matches(q.receiving.arrived[n], next) &&
+		(n+1 >= len(q.receiving.arrived) || !q.matches(q.receiving.arrived[n+1], next))
+}
+
+// nextSuccess is the receive completion with success that comes after the oldest one that is not compared yet, or nil.
+func (q *queuePair) nextSuccess() *taken {
+	for _, t := range q.receiving.waiting[1:] {
+		if t.event.Completion.Status == hcaagent.Success {
+			return t
 		}
 	}
-	for i, m := range list[:sure] {
-		var r *receive
-		switch {
-		case of[i] != nil && !q.recvs.shared && q.known:
-			r = of[i].of
-		case !q.recvs.shared && q.known && i < len(q.recvs.list):
-			r = q.recvs.list[i]
-		}
-		f(m, r, of[i])
-	}
+	return nil
+}
+
+// messageAt is which of the messages that take a receive request an ordinal belongs to; ok is false where it belongs to none.
+func (q *queuePair) messageAt(list []*message, ord int64) (n int, ok bool) {
+	n = sort.Search(len(list), func(i int) bool { return list[i].last() >= ord })
+	return n, n < len(list) && ord >= list[n].first
 }

@@ -54,12 +54,20 @@ func (a *Agent) postSend(s *Source, e *hcaagent.Event) {
 	}
 	q.next += int64(w.packets)
 	q.sends = append(q.sends, w)
-	w.foreign = s.foreign(q, e.Send)
+	if !w.local() {
+		q.sending.posted = append(q.sending.posted, w)
+	}
+	if w.foreign = s.foreign(q, e.Send); e.Send.AH != 0 {
+		a.covered(rule.CPLAH001)
+	}
 	switch {
 	case e.Send.Window != nil:
 		s.bind(q, e)
 	case e.Send.Op == wqe.OpLocalInv:
 		s.free(e.Send.InvKey)
+		if r := s.regions[e.Send.InvKey]; r != nil {
+			r.vague = true
+		}
 	}
 }
 
@@ -76,6 +84,7 @@ func (q *queuePair) refused(id uint64) {
 
 // postReceive adds a work request to a receive queue.
 func (a *Agent) postReceive(s *Source, e *hcaagent.Event) {
+	s.receives = true
 	if e.SRQ != 0 {
 		if !e.Failed {
 			s.sharedQueue(e.SRQ).add(a.receives.Put(receive{event: e, n: s.n}))

@@ -38,7 +38,7 @@ type queuePair struct {
 	broken      []drain         // times that it was in SQE
 	stopped     *work           // the first that brought it there
 	adrift      *work           // from this one on it is not certain any more which packets are whose
-	doubled     int             // so many receive requests had completed with success, and one more, when one completed twice
+	doubled     bool            // a receive request completed twice: which message later completions are of is not certain
 	established bool            // it told that communication is
 	lastWQE     bool            // it told that it takes no more of a shared receive queue
 	access      bool            // it told of an access violation
@@ -54,6 +54,58 @@ type queuePair struct {
 	newest *message          // of UC, that completed last
 
 	out, in *stream // requests that it sent and received
+
+	due int64 // time of the packets at which it is to be judged again; 0: none
+
+	sending   sending
+	receiving receiving
+}
+
+// sending is how far the requests of a queue pair have been judged.
+type sending struct {
+	posted   []*work // send requests that put packets on the wire
+	drained  int     // of the messages that it sent, those that may have begun in SQD
+	compared int     // those that were compared with a request
+	unsent   int64   // datagrams before those that took no PSN
+	longest  uint32  // datagram that it sent
+	fences   []fenced
+	settling []*work // requests that are completed, and not compared with the packets yet
+
+	// What was reported, once.
+	foreign          bool // it sent by an address handle of another protection domain
+	premature        bool // it sent before it could
+	inError, overrun bool // it sent in error, or after a completion queue of its had overrun
+	inSQD, inSQE     bool // a message began there
+}
+
+// receiving is how far what a queue pair has received has been judged.
+type receiving struct {
+	sorted   int        // of the messages that it received
+	next     int64      // ordinal of the message after those
+	gap      bool       // from here on it is not certain which receive request a message takes
+	arrived  []*message // that take a receive request
+	sure     int        // how many of them come before the gap
+	waiting  []*taken   // receive completions that are not compared with the messages yet
+	matched  int        // successful ones that are
+	madeUp   int        // of those, how many had no message
+	place    int        // of the next message to be matched
+	early    []placed   // completions that came before the message of their place
+	failing  *taken     // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
+	used     map[*message]bool
+	skipped  []skippedOver
+	accepted int   // of arrived, those whose receive request was looked for
+	named    int   // those whose shared receive queue was
+	naks     int   // negative acknowledgements that it sent
+	executed int   // of the messages that it received, those whose access to memory was judged
+	after    int64 // ordinal of the message after those
+	missing  bool  // a message before those is not certain
+	invalid  map[uint32]bool
+
+	// What was reported, once.
+	wrongRNR   bool // an RNR NAK although a receive request was there
+	unreceived bool // a message was accepted without a receive request
+	wrongQueue bool // a message was accepted that names a wrong shared receive queue, or took a request of another one
+	failedDrop bool // a receive request failed that may have been given to a message that was to be dropped
 }
 
 // addr is the address of the queue pair's port.
@@ -83,7 +135,10 @@ type work struct {
 	length  uint32
 	done    *hcaagent.Event // its completion
 	doneN   int
-	passed  bool                    // a later one completed first
+	passed  bool // a later one completed first
+	sampled bool
+	told    bool                    // it was reported to be completed early
+	later   where                   // the first packet of a request that was posted after its completion
 	flushed bool                    // posted when the queue pair was in error already, or flushed
 	foreign bool                    // it has an address handle of another protection domain
 	due     *arm                    // the notification that its completion is owed; nil: none
@@ -145,6 +200,7 @@ type taken struct {
 	n     int
 
 	due     *arm
+	sampled bool     // for the clock of the log
 	message *message // that it is of, where that is certain
 }
 
@@ -152,6 +208,12 @@ type taken struct {
 type order struct {
 	failed  *hcaagent.Event // first completion with an error of its own
 	flushed *hcaagent.Event // first WR_FLUSH_ERR
+}
+
+// placed is a completion of the n-th receive request that took a message.
+type placed struct {
+	n int
+	t *taken
 }
 
 // life begins a life of a queue pair.

@@ -24,111 +24,211 @@ func (q *queuePair) receiver() rule.Role {
 
 // received compares the receive completions with the messages.
 func (a *Agent) received(q *queuePair) {
-	if !q.known || !q.in.first.seen() && (q.typ != qp.TypeUD || len(a.casts) == 0) {
-		return
+	for len(q.receiving.waiting) > 0 {
+		t := q.receiving.waiting[0]
+		if q.known && !a.match(q, t) {
+			return
+		}
+		q.receiving.waiting[0] = nil
+		q.receiving.waiting = q.receiving.waiting[1:]
 	}
-	if len(q.in.dropped) > 0 {
-		a.covered(rule.UDQKEY004)
+}
+
+// hold is how long a completion that fits the message of its place in nothing waits for the next one, which may.
+const hold = int64(1e6)
+
+// match compares a receive completion with its message. It returns false where that is not certain yet.
+func (a *Agent) match(q *queuePair, t *taken) bool {
+	if !a.reached(q.src, t.event.Time) {
+		a.wait(q, t.event.Time)
+		return false
 	}
-	if len(q.in.spoiled) > 0 {
-		a.covered(rule.ROCV2021)
+	if !q.in.first.seen() && (q.typ != qp.TypeUD || len(a.casts) == 0) {
+		return a.ended // the capture may begin later
 	}
-	list, sure := q.consumers()
-	done := q.successes()
-	k := 0 // of the next message
-	used := make([]bool, len(list))
-	var over []skippedOver
+	if t.event.Completion.Status != hcaagent.Success {
+		a.fails(q, t)
+		return true
+	}
+	if q.typ == qp.TypeUC && !a.found(q, t) {
+		q.in.giveUp()
+		a.arrive(q)
+	}
+	n := q.receiving.matched
+	if q.ordered() {
+		q.cameLater(t)
+		n = max(t.of.place-q.receiving.madeUp, 0)
+	}
+	known := n < len(q.receiving.arrived)
+	if !(known && q.certain(n)) && !a.found(q, t) && !a.ended {
+		until := t.event.Time
+		if a.proven(q) == rule.Unproven {
+			until += patience // its message may have another way than by the tap
+		}
+		if !a.passed(q.src, until) {
+			a.wait(q, until)
+			return false
+		}
+	}
+	q.receiving.matched++
+	switch {
+	case known && q.certain(n):
+		m := q.receiving.arrived[n]
+		if q.ordered() && q.otherMessage(m, t) && q.src.exact && m.begin.time > t.event.Time {
+			q.receiving.madeUp++
+			a.noMessage(q, t)
+			return true
+		}
+		if next := q.nextSuccess(); next != nil && q.invented(n, t, next) {
+			q.receiving.madeUp++
+			a.noMessage(q, t)
+			return true
+		} else if until := t.event.Time + hold; next == nil && q.ordered() && q.differences(m, t) > 1 && !a.passed(q.src, until) && !a.ended {
+			q.receiving.matched--
+			a.wait(q, until)
+			return false
+		}
+		q.receiving.place = max(q.receiving.place, n+1)
+		t.message = m
+		a.sharedTaken(q, m, t)
+		a.same(q, m, t)
+		return true
+	case q.reliable() && q.in.mixed:
+		q.doubled = true // which message it is of, and any later one, is not known any more
+		clear(q.receiving.waiting[1:])
+		q.receiving.waiting = q.receiving.waiting[:1]
+		return true
+	}
+	a.choose(q, t)
+	return true
+}
+
+// found reports whether there is a message that a completion may be of, where their order is not certain.
+func (a *Agent) found(q *queuePair, t *taken) bool {
+	n := a.pick(q, q.receiving.arrived, q.receiving.place, t)
+	return n < len(q.receiving.arrived) && !(a.sees(q) && q.missed(q.receiving.arrived[n], t))
+}
+
+// choose finds the message of a completion where their order does not tell for certain, and compares the two.
+func (a *Agent) choose(q *queuePair, t *taken) {
+	list, k := q.receiving.arrived, q.receiving.place
+	if q.receiving.used == nil {
+		q.receiving.used = map[*message]bool{}
+	}
 	// The next message is that of the next completion, unless it was not received.
 	aligned := q.in.joined <= 0 && (q.unbroken() || a.proven(q) == rule.Violation)
-	places := q.places(list[:sure], done)
-	for i, t := range done {
-		if q.doubled > 0 && i >= q.doubled-1 || q.reliable() && q.in.mixed && places[i] >= sure {
-			break // which message they are of is not known any more
-		}
-		switch n := places[i]; {
-		case n == nothing:
-			a.noMessage(q, t)
-			continue
-		case n < sure:
-			k = max(k, n+1)
-			t.message = list[n]
-			a.same(q, list[n], t)
-			continue
-		}
-		n := a.pick(q, list, k, t)
-		switch {
-		case n < len(list) && q.src.clock.before(t.event.Time, list[n].end.time) && a.outOfTurn(q, list[:k], used, t):
-			// not the one that came later, but one as long that the network held up
-		case n < len(list):
-			for ; k < n; k++ {
-				if list[k].av != nil && list[k].av.must {
-					over = append(over, skippedOver{k, t})
-				}
+	switch n := a.pick(q, list, k, t); {
+	case n < len(list) && q.src.clock.before(t.event.Time, list[n].end.time) && a.outOfTurn(q, list[:k], t):
+		// not the one that came later, but one as long that the network held up
+	case n < len(list):
+		for ; k < n; k++ {
+			if list[k].av != nil && list[k].av.must {
+				q.receiving.skipped = append(q.receiving.skipped, skippedOver{list[k], t})
 			}
-			k, used[n] = n+1, true
-			a.keyless(q, list, used, n, t)
-			a.overtook(q, list, list[n], t)
-			a.same(q, list[n], t)
-		case a.outOfTurn(q, list[:k], used, t):
-		case aligned && k < len(list) && (q.reliable() || len(list) == len(done)) && q.resembles(list[k], t):
-			a.same(q, list[k], t)
-			k++
-		default:
-			a.noMessage(q, t)
+		}
+		q.receiving.place = n + 1
+		q.receiving.used[list[n]] = true
+		a.keyless(q, n, t)
+		a.overtook(q, list, list[n], t)
+		a.same(q, list[n], t)
+	case a.outOfTurn(q, list[:k], t):
+	case aligned && k < len(list) && (q.reliable() || a.nothingElse(q, k)) && q.resembles(list[k], t):
+		a.same(q, list[k], t)
+		q.receiving.place++
+	default:
+		if q.ordered() && q.in.joined <= 0 {
+			q.receiving.early = append(q.receiving.early, placed{t.of.place - q.receiving.madeUp, t})
+		}
+		a.noMessage(q, t)
+	}
+}
+
+// nothingElse reports whether a completion that fits none of the messages must be that of the next one, message k: each message so far has a completion, and
+// no other can have come.
+func (a *Agent) nothingElse(q *queuePair, k int) bool {
+	if a.proven(q) == rule.Violation {
+		return k == q.receiving.matched-1
+	}
+	n := q.receiving.matched - 1
+	for _, t := range q.receiving.waiting {
+		if t.event.Completion.Status == hcaagent.Success {
+			n++
 		}
 	}
-	a.uncast(q, list, used, over)
-	a.posted(q, list[:sure])
-	a.notReady(q, list[:sure])
+	return a.ended && len(q.receiving.arrived) == n
+}
+
+// cameLater finds out of completions that came before a message of their place whether the device made them up: the message that came since is that of the
+// next completion, which is t for the last of them.
+func (q *queuePair) cameLater(t *taken) {
+	for r := &q.receiving; len(r.early) > 0; r.early = r.early[1:] {
+		x, next := r.early[0], t
+		if len(r.early) > 1 {
+			next = r.early[1].t
+		}
+		if x.n >= len(r.arrived) {
+			return
+		}
+		if q.invented(x.n, x.t, next) {
+			r.madeUp++
+			for i := range r.early[1:] {
+				r.early[1+i].n--
+			}
+		}
+	}
 }
 
 // notReady judges that a receive request was missing where an RNR NAK says so: each message takes one, in order.
-func (a *Agent) notReady(q *queuePair, list []*message) {
-	if q.recvs.shared && q.in.joined <= 0 {
-		a.sharedReady(q)
-	}
-	if q.recvs.shared || !q.reliable() || q.in.joined > 0 {
+func (a *Agent) notReady(q *queuePair) {
+	if !q.known || !q.reliable() || q.in.joined > 0 {
+		q.receiving.naks = len(q.in.naks)
 		return
 	}
-	k := 0
-	for _, n := range q.in.naks {
+	for ; q.receiving.naks < len(q.in.naks); q.receiving.naks++ {
+		n := &q.in.naks[q.receiving.naks]
 		if n.syndrome.Type() != packet.RNRNAK {
 			continue
 		}
-		for k < len(list) && list[k].last() < n.ord {
-			k++
+		if n.ord >= q.receiving.next && !q.receiving.gap && !a.ended {
+			return // the message has not come whole yet
 		}
-		if k == len(list) || n.ord < list[k].first {
+		if q.recvs.shared {
+			a.sharedReady(q, n)
+			continue
+		}
+		k, ok := q.messageAt(q.receiving.arrived[:q.receiving.sure], n.ord)
+		if !ok || q.receiving.wrongRNR {
 			continue
 		}
 		a.covered(rule.RCRSP020)
 		if q.failed != nil && !q.src.clock.after(q.failed.Time, n.at.time) {
-			return // its requests are flushed, and what it still answers is judged by rule QPS-ERR-001
+			q.receiving.wrongRNR = true // its requests are flushed, and what it still answers is judged by rule QPS-ERR-001
+			continue
 		}
-		if m := list[k]; k < len(q.recvs.list) && q.src.clock.before(q.recvs.list[k].event.Time, m.begin.time) {
+		if m := q.receiving.arrived[k]; k < len(q.recvs.list) && q.src.clock.before(q.recvs.list[k].event.Time, m.begin.time) {
 			r := q.recvs.list[k].event
+			q.receiving.wrongRNR = true
 			a.accuse(q, verdict{
 				rule: rule.RCRSP020, class: rule.Violation, role: rule.Responder,
 				expected: fmt.Sprintf("the message accepted: receive request %d was posted before it arrived", r.Receive.ID), actual: n.syndrome.String(),
 				at: n.at, evidence: []uint64{m.begin.frame}, event: r,
 			})
-			return
 		}
 	}
 }
 
 // outOfTurn reports whether a completion is that of a message before those that completed last: UC and UD take one that the network let
 // others overtake, and take a copy that it made for another one. Near the receiver the copy is seen.
-func (a *Agent) outOfTurn(q *queuePair, list []*message, used []bool, t *taken) bool {
+func (a *Agent) outOfTurn(q *queuePair, list []*message, t *taken) bool {
 	if q.reliable() {
 		return false
 	}
-	for i, m := range list {
-		if q.matches(m, t) && (!used[i] || !a.near(q.addr()) || q.in.again[m.last()] > 0) {
-			if !used[i] {
+	for _, m := range list {
+		if q.matches(m, t) && (!q.receiving.used[m] || !a.near(q.addr()) || q.in.again[m.last()] > 0) {
+			if !q.receiving.used[m] {
 				a.overtook(q, list, m, t)
 			}
-			used[i] = true
+			q.receiving.used[m] = true
 			return true
 		}
 	}
@@ -138,7 +238,7 @@ func (a *Agent) outOfTurn(q *queuePair, list []*message, used []bool, t *taken) 
 // unbroken reports whether the capture holds every message to a queue pair, as far as their PSNs tell.
 func (q *queuePair) unbroken() bool {
 	for i := range q.in.msgs {
-		m := &q.in.msgs[i]
+		m := q.in.msgs[i]
 		if m.partial || i > 0 && m.begin.psn != q.in.msgs[i-1].begin.psn.Add(q.in.msgs[i-1].packets) {
 			return false
 		}
@@ -158,7 +258,7 @@ func (a *Agent) noMessage(q *queuePair, t *taken) {
 			return
 		}
 	}
-	if a.spoiled(q, t) || a.castTwice(q, t) || q.in.joined > 0 || q.src.clock.mayBeAfter(t.event.Time, a.last) || a.broken(q, t) {
+	if a.spoiled(q, t) || a.castTwice(q, t) || q.in.joined > 0 || !a.passed(q.src, t.event.Time) || a.broken(q, t) {
 		return
 	}
 	a.covered(rule.CPLSTS014)
@@ -188,6 +288,18 @@ func (q *queuePair) expected(m *message) (op hcaagent.CompletionOp, length uint3
 	return op, length
 }
 
+// otherMessage reports whether a completion cannot be that of a message, whatever the memory holds.
+func (q *queuePair) otherMessage(m *message, t *taken) bool {
+	n := q.differences(m, t)
+	return n > 1 || n == 1 && !q.otherData(m, t)
+}
+
+// otherData reports whether what a completion says of the memory is not what its message brought.
+func (q *queuePair) otherData(m *message, t *taken) bool {
+	op, _ := q.expected(m)
+	return t.event.Summed && op == hcaagent.DoneRecv && !m.cut && m.crc != t.event.Sum
+}
+
 // differences counts in how many ways a completion differs from that of a message.
 func (q *queuePair) differences(m *message, t *taken) (n int) {
 	c := t.event.Completion
@@ -201,7 +313,7 @@ func (q *queuePair) differences(m *message, t *taken) (n int) {
 	if m.hasImm != (c.Flags&hcaagent.WithImm != 0) || m.hasImm && m.imm != c.Imm {
 		n++
 	}
-	if t.event.Summed && op == hcaagent.DoneRecv && !m.cut && m.crc != t.event.Sum {
+	if q.otherData(m, t) {
 		n++
 	}
 	return n
@@ -291,25 +403,35 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	a.early(q, rule.CPLSTS014, q.receiver(), t.event, m.end, where{}, "the whole message", len(q.in.again) == 0)
 }
 
-// posted judges that a receive request was there for each message that was taken.
-func (a *Agent) posted(q *queuePair, list []*message) {
-	if !q.complete() || q.recvs.shared || !q.reliable() {
+// accepted judges that a receive request was there for each message that was acknowledged.
+func (a *Agent) accepted(q *queuePair) {
+	if !q.known || q.recvs.shared || !q.reliable() {
+		q.receiving.accepted = q.receiving.sure
 		return
 	}
-	for i, m := range list {
+	for ; q.receiving.accepted < q.receiving.sure; q.receiving.accepted++ {
+		m := q.receiving.arrived[q.receiving.accepted]
 		at, ok := q.in.ackOf(m.last())
-		if !ok {
+		switch {
+		case !ok:
 			return
-		}
-		a.covered(rule.RCRSP038)
-		if i < len(q.recvs.list) {
+		case q.receiving.accepted < len(q.recvs.list):
+			if q.complete() {
+				a.covered(rule.RCRSP038)
+			}
+			a.leaves(q.src, at.time-q.recvs.list[q.receiving.accepted].event.Time)
+			continue
+		case q.src.comes() && !q.gone:
+			return
+		case !q.complete() || !q.src.exact && !q.src.receives || q.receiving.unreceived:
 			continue
 		}
+		a.covered(rule.RCRSP038)
+		q.receiving.unreceived = true
 		a.accuse(q, verdict{
 			rule: rule.RCRSP038, class: rule.Violation, role: rule.Responder, expected: "an RNR NAK: all receive requests are used",
 			actual: "an acknowledgement", detail: fmt.Sprintf("%d receive requests were posted", len(q.recvs.list)), at: at,
 			evidence: []uint64{m.end.frame},
 		})
-		return
 	}
 }

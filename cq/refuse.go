@@ -89,7 +89,7 @@ func (a *Agent) tooLong(q *queuePair, n *nak) {
 	k := 0 // receive requests taken before
 	next := int64(0)
 	for i := range q.in.msgs {
-		m := &q.in.msgs[i]
+		m := q.in.msgs[i]
 		if m.first != next {
 			return
 		}

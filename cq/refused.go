@@ -17,10 +17,7 @@ func (a *Agent) refusals(q *queuePair) {
 	var first *taken // the first that completed with an error of its own
 	denied := false
 	for _, t := range q.taken {
-		c := t.event.Completion
-		if c.Status == hcaagent.Success {
-			a.deniedTaken(q, t)
-		} else if first == nil && c.Status != hcaagent.WRFlushErr {
+		if c := t.event.Completion; first == nil && c.Status != hcaagent.Success && c.Status != hcaagent.WRFlushErr {
 			first = t
 		}
 	}
@@ -53,7 +50,7 @@ func (a *Agent) refusals(q *queuePair) {
 	}
 	if first != nil && first.event.Completion.Status == hcaagent.LocProtErr && q.wasErr == nil && !q.gone && q.in.first.seen() {
 		a.covered(rule.CPLSTS010)
-		if !denied && !q.src.clock.mayBeAfter(first.event.Time, a.last) {
+		if !denied && a.passed(q.src, first.event.Time) {
 			v := verdict{
 				rule: rule.CPLSTS010, class: a.sentProven(q), role: rule.Responder, expected: "a NAK Remote Operational Error", actual: "none",
 				detail: fmt.Sprintf("receive request %d completes with LOC_PROT_ERR", first.event.Completion.ID), at: q.in.newest, event: first.event,
@@ -82,7 +79,7 @@ func (s *stream) end() *nak {
 // deniedTaken judges that a receive request whose L_Key is none does not complete with success. Its data goes where no region is.
 func (a *Agent) deniedTaken(q *queuePair, t *taken) {
 	c := t.event.Completion
-	if !q.src.exact || c.Op != hcaagent.DoneRecv || c.ByteLen == 0 || t.of == nil {
+	if !q.src.exact || !q.known || !q.reliable() || c.Op != hcaagent.DoneRecv || c.ByteLen == 0 || t.of == nil {
 		return
 	}
 	a.covered(rule.CPLSTS010)

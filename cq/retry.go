@@ -11,7 +11,7 @@ import (
 
 // retried judges RETRY_EXC_ERR.
 func (a *Agent) retried(q *queuePair, w *work) {
-	if !q.attr.Has(qp.KnowsRetryCnt) || q.src.clock.mayBeAfter(w.done.Time, a.last) && !q.src.exact {
+	if !q.attr.Has(qp.KnowsRetryCnt) || !a.passed(q.src, w.done.Time) && !q.src.exact {
 		return
 	}
 	a.covered(rule.CPLSTS006)

@@ -31,57 +31,91 @@ func (q *queuePair) complete() bool { return q.known && (q.src.exact || q.gone &
 
 // sent holds the messages on the wire against the work requests.
 func (a *Agent) sent(q *queuePair) {
+	s, list := &q.sending, q.out.msgs
+	for ; s.drained < len(list); s.drained++ {
+		a.draining(q, list[s.drained])
+	}
 	if !q.known || !q.out.anchor || q.out.halted != "" || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI {
+		s.compared = len(list)
 		return
 	}
-	var posted []*work // that put packets on the wire
-	for _, w := range q.sends {
-		if !w.local() {
-			posted = append(posted, w)
+	for ; s.compared < len(list) && q.adrift == nil; s.compared++ {
+		if !a.request(q, list[s.compared]) {
+			return
 		}
 	}
-	unsent := int64(0) // datagrams that took no PSN
-	fits := q.longestSent()
-	for i := range q.out.msgs {
-		m := &q.out.msgs[i]
-		k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.first+unsent })
-		for n := overlong(posted[k:], m, fits); n > 0; n-- {
-			unsent += int64(posted[k].packets)
-			k++
+}
+
+// comes reports whether the event that belongs to a packet may yet come, as the log has a clock of its own.
+func (s *Source) comes() bool { return !s.exact && !s.ended }
+
+// request compares a message with the work requests. It returns false where the request may yet come.
+func (a *Agent) request(q *queuePair, m *message) bool {
+	if q.typ == qp.TypeUD {
+		q.sending.longest = max(q.sending.longest, m.length)
+	}
+	posted, unsent := q.sending.posted, q.sending.unsent // datagrams that took no PSN
+	k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.first+unsent })
+	for n := overlong(posted[k:], m, q.longestSent()); n > 0; n-- {
+		unsent += int64(posted[k].packets)
+		k++
+	}
+	if k == len(posted) && q.src.comes() && len(q.out.msgs)-q.sending.compared < mostWaiting {
+		return false
+	}
+	q.sending.unsent = unsent
+	a.covered(rule.RCSEQ006)
+	if k == len(posted) {
+		class, detail := rule.Violation, ""
+		if !q.complete() {
+			class, detail = rule.Unproven, "the log may end before the request was posted"
 		}
-		a.covered(rule.RCSEQ006)
-		if k == len(posted) {
-			class, detail := rule.Violation, ""
-			if !q.complete() {
-				class, detail = rule.Unproven, "the log may end before the request was posted"
-			}
-			a.accuse(q, verdict{
-				rule: rule.RCSEQ006, class: class, role: q.sender(), expected: "no packet: no further request was posted",
-				actual: m.op.String(), detail: detail, at: m.begin,
-			})
-			return
+		a.accuse(q, verdict{
+			rule: rule.RCSEQ006, class: class, role: q.sender(), expected: "no packet: no further request was posted",
+			actual: m.op.String(), detail: detail, at: m.begin,
+		})
+		q.adrift = &work{n: q.src.n + 1} // what is posted later has other PSNs
+		return true
+	}
+	w := posted[k]
+	if q.stopped != nil && m.first+unsent >= q.stopped.first { // what failed or was flushed there took no PSN
+		q.adrift = noWork
+		return true
+	}
+	if m.first+unsent != w.first {
+		if m.partial {
+			return true
 		}
-		w := posted[k]
-		if q.stopped != nil && m.first+unsent >= q.stopped.first { // what failed or was flushed there took no PSN
-			return
-		}
-		if m.first+unsent != w.first {
-			if m.partial {
-				continue
-			}
-			a.accuse(q, verdict{
-				rule: rule.RCSEQ006, class: rule.Violation, role: q.sender(),
-				expected: fmt.Sprintf("the rest of request %d", w.req().ID), actual: m.op.String(), at: m.begin, event: w.event,
-			})
-			q.adrift = w
-			return
-		}
-		if k > 0 && a.repeats(q, m, posted[k-1], w) || !a.compare(q, m, w) {
-			q.adrift = w
-			return
-		}
-		if w.req().Flags&wqe.Fence != 0 {
-			a.fence(q, m, w)
+		a.accuse(q, verdict{
+			rule: rule.RCSEQ006, class: rule.Violation, role: q.sender(),
+			expected: fmt.Sprintf("the rest of request %d", w.req().ID), actual: m.op.String(), at: m.begin, event: w.event,
+		})
+		q.adrift = w
+		return true
+	}
+	a.begun(q, m, w)
+	if k > 0 && a.repeats(q, m, posted[k-1], w) || !a.compare(q, m, w) {
+		q.adrift = w
+		return true
+	}
+	if w.foreign {
+		a.foreignSent(q, w, m)
+	}
+	if w.req().Flags&wqe.Fence != 0 {
+		a.fence(q, m, w)
+	}
+	return true
+}
+
+// noWork says that what is sent is not compared any more, and what follows in the queue is certain nonetheless.
+var noWork = &work{n: math.MaxInt}
+
+// begun takes over that a message of a request is on the wire.
+func (a *Agent) begun(q *queuePair, m *message, w *work) {
+	a.leaves(q.src, m.begin.time-w.event.Time)
+	for _, v := range q.sending.settling {
+		if !v.later.seen() && w.n > v.doneN && w.event.Time >= v.done.Time {
+			v.later = m.begin
 		}
 	}
 }
@@ -109,11 +143,7 @@ func (q *queuePair) longestSent() uint32 {
 	if q.typ != qp.TypeUD {
 		return math.MaxUint32
 	}
-	fits := uint32(leastMTU)
-	for i := range q.out.msgs {
-		fits = max(fits, q.out.msgs[i].length)
-	}
-	return fits
+	return max(leastMTU, q.sending.longest)
 }
 
 // overlong counts the datagrams before that of m which may have been too long for the port, and were not sent then (rule UD-LEN-002).
@@ -129,6 +159,12 @@ func overlong(posted []*work, m *message, fits uint32) int {
 	return 0
 }
 
+// fenced is a message with the fence indicator that left before a READ or atomic was known to be answered.
+type fenced struct {
+	begin where
+	w, v  *work // its request, and the newest READ or atomic before that
+}
+
 // fence judges that all earlier READs and atomics were answered when a request left.
 func (a *Agent) fence(q *queuePair, m *message, w *work) {
 	if !q.reliable() || a.Lossy || m.first < q.out.joined {
@@ -136,23 +172,33 @@ func (a *Agent) fence(q *queuePair, m *message, w *work) {
 	}
 	a.covered(rule.RCFEN001)
 	for i := len(q.sends) - 1; i >= 0; i-- {
-		v := q.sends[i]
-		if v.n >= w.n || !v.response() {
-			continue
+		if v := q.sends[i]; v.n < w.n && v.response() {
+			q.sending.fences = append(q.sending.fences, fenced{m.begin, w, v})
+			return // the newest is enough: answers come in order
 		}
-		at, ok := q.answered(v)
+	}
+}
+
+// answeredFences judges the requests with the fence indicator that wait for the answer to an earlier one.
+func (a *Agent) answeredFences(q *queuePair) {
+	for len(q.sending.fences) > 0 {
+		f := &q.sending.fences[0]
+		at, ok := q.answered(f.v)
+		if !ok {
+			return
+		}
 		margin := int64(slackRecord)
 		if q.src.exact {
 			margin = 0
 		}
-		if ok && m.begin.pos < at.pos && m.begin.time+margin < at.time {
+		if f.begin.pos < at.pos && f.begin.time+margin < at.time {
 			a.accuse(q, verdict{
 				rule: rule.RCFEN001, class: rule.Violation, role: rule.Requester,
-				expected: fmt.Sprintf("request %d after the response to request %d: it has the fence indicator", w.req().ID, v.req().ID),
-				actual:   "it was sent before the response", at: m.begin, evidence: []uint64{at.frame}, event: w.event,
+				expected: fmt.Sprintf("request %d after the response to request %d: it has the fence indicator", f.w.req().ID, f.v.req().ID),
+				actual:   "it was sent before the response", at: f.begin, evidence: []uint64{at.frame}, event: f.w.event,
 			})
 		}
-		return // the newest is enough: answers come in order
+		q.sending.fences = q.sending.fences[1:]
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"ibwitness/hcaagent"
-	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -47,59 +46,59 @@ func (a *Agent) below(q *queuePair, r *receive, e *hcaagent.Event) {
 
 // sharedReady judges that a shared receive queue was empty where an RNR NAK says so: every message takes one request of those that were
 // posted, whichever. On XRC the message names the queue.
-func (a *Agent) sharedReady(q *queuePair) {
-	if !q.reliable() || !a.near(q.addr()) || a.Lossy || !q.src.exact {
+func (a *Agent) sharedReady(q *queuePair, n *nak) {
+	if !a.near(q.addr()) || a.Lossy || !q.src.exact || q.receiving.wrongRNR {
 		return
 	}
-	for _, n := range q.in.naks {
-		if n.syndrome.Type() != packet.RNRNAK {
-			continue
+	a.covered(rule.RCRSP020)
+	m := q.in.find(n.ord)
+	if m == nil {
+		return
+	}
+	queue := q.recvs
+	if q.typ == qp.TypeXRCTarget {
+		queue = q.src.shared[wqe.SRQ(m.srq)]
+	}
+	if queue == nil {
+		return
+	}
+	posted := 0
+	for _, r := range queue.list {
+		if r.event.Time < m.begin.time {
+			posted++
 		}
-		a.covered(rule.RCRSP020)
-		m := q.in.find(n.ord)
-		if m == nil {
-			continue
+	}
+	used := 0
+	for _, p := range a.lives {
+		if p.src == q.src && (p.recvs == queue || p.typ == qp.TypeXRCTarget) {
+			used += p.usedOf(n.at.pos, m, queue)
 		}
-		queue := q.recvs
-		if q.typ == qp.TypeXRCTarget {
-			queue = q.src.shared[wqe.SRQ(m.srq)]
-		}
-		if queue == nil {
-			continue
-		}
-		posted := 0
-		for _, r := range queue.list {
-			if r.event.Time < m.begin.time {
-				posted++
-			}
-		}
-		used := 0
-		for _, p := range a.lives {
-			if p.src == q.src && (p.recvs == queue || p.typ == qp.TypeXRCTarget) {
-				used += p.used(n.at.pos, m, queue)
-			}
-		}
-		if posted > used {
-			a.accuse(q, verdict{
-				rule: rule.RCRSP020, class: rule.Violation, role: rule.Responder,
-				expected: fmt.Sprintf("the message accepted: at most %d of %d receive requests of the shared queue are used", used, posted),
-				actual:   n.syndrome.String(), at: n.at, evidence: []uint64{m.begin.frame},
-			})
-			return
-		}
+	}
+	if posted > used {
+		q.receiving.wrongRNR = true
+		a.accuse(q, verdict{
+			rule: rule.RCRSP020, class: rule.Violation, role: rule.Responder,
+			expected: fmt.Sprintf("the message accepted: at most %d of %d receive requests of the shared queue are used", used, posted),
+			actual:   n.syndrome.String(), at: n.at, evidence: []uint64{m.begin.frame},
+		})
 	}
 }
 
-// used is how many requests of a shared receive queue the messages to a queue pair can have taken up to a packet, without the one that was
+// usedOf is how many requests of a shared receive queue the messages to a queue pair can have taken up to a packet, without the one that was
 // refused.
-func (q *queuePair) used(pos int, refused *message, queue *receives) (n int) {
+func (q *queuePair) usedOf(pos int, refused *message, queue *receives) (n int) {
 	for i := range q.in.msgs {
-		m := &q.in.msgs[i]
+		m := q.in.msgs[i]
 		if q.recvs != queue && wqe.SRQ(m.srq) != queue.number {
 			continue
 		}
 		if m != refused && m.begin.pos <= pos && (m.partial || m.consumes()) {
 			n++
+		}
+	}
+	for i := range q.in.parts {
+		if x := &q.in.parts[i]; x.seen && x.at.pos <= pos && (x.op.Info().First || x.op.Info().Only) {
+			n++ // it has not come whole yet
 		}
 	}
 	return n
@@ -117,8 +116,8 @@ func (a *Agent) lastTaken(q *queuePair, e *hcaagent.Event) {
 	q.lastWQE = true
 }
 
-// ended judges, at the end, that it came.
-func (a *Agent) ended(q *queuePair) {
+// lastWQEMissing judges that it came.
+func (a *Agent) lastWQEMissing(q *queuePair) {
 	if !q.known || !q.src.exact || !q.recvs.shared || q.typ != qp.TypeRC || q.failed == nil {
 		return
 	}

@@ -3,72 +3,54 @@ package cq
 import (
 	"encoding/binary"
 	"fmt"
-	"sort"
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
-	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
-// statuses holds the completions of send requests against what the wire showed.
-func (a *Agent) statuses(q *queuePair) {
-	early, open := q.overtaken(), q.passedOver()
-	for i, w := range q.sends {
-		if w.done == nil {
-			continue
-		}
-		c := w.done.Completion
-		switch q.typ {
-		case qp.TypeUC:
-			a.unreliable(q, w)
-		case qp.TypeUD:
-			a.datagramStatus(q, w)
-		}
-		if c.Status == hcaagent.Success {
-			a.succeeded(q, w, early[i])
-			continue
-		}
-		if q.reliable() && q.out.anchor && !w.local() && q.out.first.seen() && !q.lost(w) && (open == nil || w.n < open.n) {
-			a.failedSend(q, w)
+// settle compares send requests that are completed with the packets.
+func (a *Agent) settle(q *queuePair) {
+	left := q.sending.settling[:0]
+	for _, w := range q.sending.settling {
+		if !a.status(q, w) {
+			left = append(left, w)
 		}
 	}
+	clear(q.sending.settling[len(left):])
+	q.sending.settling = left
+}
+
+// status holds the completion of a send request against what the packets show. It returns false where that is not certain yet.
+func (a *Agent) status(q *queuePair, w *work) bool {
+	if w.req().Op == wqe.OpLocalInv && w.done.Completion.Status == hcaagent.Success {
+		return a.invalidatedEarly(q, w)
+	}
+	if !q.reliable() || w.local() {
+		return true
+	}
+	if !a.reached(q.src, w.done.Time) {
+		a.wait(q, w.done.Time)
+		return false
+	}
+	if !q.out.first.seen() {
+		return a.ended // the capture may begin later
+	}
+	if !q.out.anchor || q.out.halted != "" || q.lost(w) {
+		return true
+	}
+	if w.done.Completion.Status == hcaagent.Success {
+		return a.succeeded(q, w)
+	}
+	if open := q.passedOver(); open == nil || w.n < open.n {
+		return a.failedSend(q, w)
+	}
+	return true
 }
 
 // lost reports whether it is not certain which packets are those of a request: what was sent before it is not what was posted.
 func (q *queuePair) lost(w *work) bool { return q.adrift != nil && w.n >= q.adrift.n }
-
-// overtaken returns, for each send request, the first packet of any request that was posted after its completion.
-func (q *queuePair) overtaken() []where {
-	out := make([]where, len(q.sends))
-	if !q.out.anchor {
-		return out
-	}
-	first := make([]where, len(q.sends)) // of requests from i on
-	for i := len(q.sends) - 1; i >= 0; i-- {
-		if i+1 < len(q.sends) {
-			first[i] = first[i+1]
-		}
-		w := q.sends[i]
-		if m := q.out.find(w.first); m != nil && m.first == w.first && !w.local() && !q.lost(w) && (!first[i].seen() || m.begin.pos < first[i].pos) {
-			first[i] = m.begin
-		}
-	}
-	for i, w := range q.sends {
-		if w.done == nil {
-			continue
-		}
-		k := sort.Search(len(q.sends), func(k int) bool { return q.sends[k].n > w.doneN }) // in the order of the log
-		for k = max(k, i+1); k < len(q.sends); k++ {
-			if q.sends[k].event.Time >= w.done.Time {
-				out[i] = first[k]
-				break
-			}
-		}
-	}
-	return out
-}
 
 // early judges whether a completion came before the packet that it needs. later is the first packet of a request that was posted after
 // the completion: when that packet left, the completion was there. sure says that the capture cannot have missed the packet when it came
@@ -98,12 +80,11 @@ func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *hcaagent.Even
 	}
 }
 
-// succeeded judges a completion with success.
-func (a *Agent) succeeded(q *queuePair, w *work, later where) {
-	c, r := w.done.Completion, w.req()
-	a.invalidatedEarly(q, w)
+// completed judges what a completion with success says by itself.
+func (a *Agent) completed(q *queuePair, w *work) {
+	c := w.done.Completion
 	a.covered(rule.CPLOPC001)
-	if want := hcaagent.Done(r.Op); c.Op != want {
+	if want := hcaagent.Done(w.req().Op); c.Op != want {
 		a.verb(q, rule.CPLOPC001, w.done, "a completion of "+want.String(), c.Op.String())
 	}
 	if n, ok := fetched(w); ok {
@@ -112,15 +93,17 @@ func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 			a.verb(q, rule.CPLLEN003, w.done, fmt.Sprintf("byte_len %d", n), fmt.Sprintf("%d", c.ByteLen))
 		}
 	}
-	if !q.reliable() || !q.out.anchor || w.local() || !q.out.first.seen() || q.out.halted != "" || q.lost(w) {
-		return
-	}
+}
+
+// succeeded judges a completion with success.
+func (a *Agent) succeeded(q *queuePair, w *work) bool {
+	c := w.done.Completion
 	id, what := rule.CPLSTS012, "an ACK of its last packet"
 	if w.response() {
 		id, what = rule.CPLSTS013, "all of the response"
 	}
 	if w.last() < q.out.joined {
-		return // from before the capture
+		return true // from before the capture
 	}
 	at, ok := q.answered(w)
 	if n := q.fatal(w); !ok && n != nil {
@@ -133,19 +116,26 @@ func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 				})
 			}
 		}
-		return
+		return true
 	}
 	if odd := q.out.oddAt(w); !ok && w.response() && odd.seen() {
-		a.malformed(q, w)
-		return
+		return a.malformed(q, w)
+	}
+	if !ok && w.told {
+		return a.ended
 	}
 	if !ok {
-		if q.src.clock.mayBeAfter(w.done.Time, a.last) {
-			return // the capture ended before
+		if !a.passed(q.src, w.done.Time) {
+			a.wait(q, w.done.Time)
+			return a.ended // the capture ended before
+		}
+		class := a.proven(q)
+		if class == rule.Unproven && !a.ended {
+			return false // what comes may prove it
 		}
 		a.covered(id)
 		v := verdict{
-			rule: id, class: a.proven(q), role: rule.Requester, expected: what + " before the completion", actual: "none",
+			rule: id, class: class, role: rule.Requester, expected: what + " before the completion", actual: "none",
 			detail: fmt.Sprintf("request %d", c.ID), event: w.done,
 		}
 		if m := q.out.find(w.first); m != nil {
@@ -155,13 +145,19 @@ func (a *Agent) succeeded(q *queuePair, w *work, later where) {
 			v.detail += "; " + notShown
 		}
 		a.accuse(q, v)
-		return
+		w.told = true // its data is compared when it comes
+		return a.ended
+	}
+	if w.told {
+		a.fetchedData(q, w)
+		return true
 	}
 	a.covered(id)
 	a.covered(rule.CPLSTS005)
 	a.covered(rule.CPLSTS008)
-	a.early(q, id, rule.Requester, w.done, at, later, what, len(q.out.again) == 0 && (w.response() || q.out.ackNames(w.last())))
+	a.early(q, id, rule.Requester, w.done, at, w.later, what, len(q.out.again) == 0 && (w.response() || q.out.ackNames(w.last())))
 	a.fetchedData(q, w)
+	return true
 }
 
 // fetched returns how many bytes a request brings into memory.
@@ -238,19 +234,21 @@ func (q *queuePair) passedOver() *work {
 }
 
 // failedSend judges a completion with an error.
-func (a *Agent) failedSend(q *queuePair, w *work) {
+func (a *Agent) failedSend(q *queuePair, w *work) bool {
 	status := w.done.Completion.Status
 	told := a.exhausted(q, w)
 	switch status {
 	case hcaagent.RetryExcErr:
 		if told {
-			return
+			return true
 		}
 		a.retried(q, w)
 	case hcaagent.RNRRetryExcErr:
 		a.rnrRetried(q, w)
 	case hcaagent.BadRespErr:
-		a.malformed(q, w)
+		if !a.malformed(q, w) {
+			return false
+		}
 	}
 	accuse := func(id rule.ID, class rule.Class, expected, actual string, at where) {
 		v := verdict{
@@ -276,13 +274,15 @@ func (a *Agent) failedSend(q *queuePair, w *work) {
 				accuse(c.rule, a.proven(q), c.status.String()+" after "+c.syndrome.String(), status.String(), named.at)
 			}
 		case named == nil && status == c.status:
-			a.covered(c.rule)
-			if q.src.clock.mayBeAfter(w.done.Time, a.last) {
-				return
+			if !a.passed(q.src, w.done.Time) {
+				a.wait(q, w.done.Time)
+				return a.ended
 			}
+			a.covered(c.rule)
 			accuse(c.rule, a.proven(q), "a "+c.syndrome.String()+" that names the request", "none", where{})
 		}
 	}
+	return true
 }
 
 // fatal returns the first NAK that ends the connection and names a packet of the request.

@@ -11,32 +11,36 @@ import (
 // stream is the requests of one queue pair to another as the wire shows them, by ordinal: the number of a packet from the start PSN on,
 // which does not wrap. What came whole is kept as messages, the rest as packets.
 type stream struct {
-	start   packet.PSN // of ordinal 0
-	started bool
-	anchor  bool   // the start PSN is that of the queue pair's attributes, and not just the first that was seen
-	pmtu    uint32 // 0: not known
-	base    int64  // ordinal of parts[0]
-	high    int64  // after the highest ordinal seen
-	parts   []part
-	msgs    []message
-	again   map[int64]int // packets retransmitted, by ordinal
-	backs   []int64       // where the requester has gone back to, each time
-	backTo  int64         // after the newest packet that was retransmitted, if no new one has come since
-	first   where         // the first packet
-	newest  where
-	acks    []ack
-	naks    []nak
-	odd     []nak // responses that do not fit the request
-	answer  where // first response
-	replied where // newest one
-	halted  string
-	dropped []*message // datagrams with another Q_Key
-	spoiled []*message // messages of UC and UD with a wrong ICRC
-	joined  int64      // ordinal of the first packet that was seen: the capture may begin there
-	heads   []*head    // not in use
-	found   int        // message that was last looked for
-	mixed   bool       // a PSN was retransmitted with another packet
-	rerun   rerun
+	start      packet.PSN // of ordinal 0
+	started    bool
+	anchor     bool   // the start PSN is that of the queue pair's attributes, and not just the first that was seen
+	pmtu       uint32 // 0: not known
+	base       int64  // ordinal of parts[0]
+	high       int64  // after the highest ordinal seen
+	parts      []part
+	msgs       []*message
+	again      map[int64]int // packets retransmitted, by ordinal
+	backs      []int64       // where the requester has gone back to, each time
+	backTo     int64         // after the newest packet that was retransmitted, if no new one has come since
+	first      where         // the first packet
+	newest     where
+	acks       []ack
+	naks       []nak
+	odd        []nak // responses that do not fit the request
+	answer     where // first response
+	replied    where // newest one
+	halted     string
+	dropped    []*message // datagrams with another Q_Key
+	spoiled    []*message // messages of UC and UD with a wrong ICRC
+	joined     int64      // ordinal of the first packet that was seen: the capture may begin there
+	heads      []*head    // not in use
+	responder  *queuePair
+	unreliable bool           // of UC: nothing is retransmitted
+	givenUp    map[int64]bool // ordinals of packets that were missing, and that may yet come
+	found      int            // message that was last looked for
+	mixed      bool           // a PSN was retransmitted with another packet, the least at mixedAt
+	mixedAt    int64
+	rerun      rerun
 }
 
 // part is one packet of a message that is not whole yet.
@@ -119,6 +123,9 @@ type nak struct {
 // window is how many packets beyond those that came whole are followed.
 const window = 1 << 17
 
+// mostMissing is how many packets of UC come before what is missing is given up.
+const mostMissing = 4096
+
 // headStart is how many packets at the beginning may come later than the first that was seen: lost, and retransmitted.
 const headStart = 4096
 
@@ -149,7 +156,11 @@ func (s *stream) request(p *packet.Packet, at where) {
 		}
 	}
 	if ord < s.base || ord-s.base > window {
-		if ord < s.base {
+		switch {
+		case ord >= s.base:
+		case s.givenUp[ord]:
+			s.comesLate(ord, p, at)
+		default:
 			s.resent(ord)
 			s.messageAgain(ord, p)
 		}
@@ -198,6 +209,9 @@ func (s *stream) request(p *packet.Packet, at where) {
 	s.high = max(s.high, ord+int64(n))
 	if in.Last || in.Only || filled {
 		s.fold()
+	}
+	if s.unreliable && len(s.parts) > mostMissing {
+		s.giveUp()
 	}
 }
 
@@ -250,12 +264,70 @@ func (s *stream) fold() {
 		if x := &s.parts[done]; !x.seen || x.op.Info().First || x.op.Info().Only {
 			break
 		}
-		done++ // the rest of a message whose beginning is missing
+		if !s.unreliable {
+			done++ // the rest of a message whose beginning is missing
+			continue
+		}
+		n = s.rest(s.parts[done:])
+		if n == 0 {
+			break
+		}
+		m := s.collect(s.base+int64(done), s.parts[done:done+n])
+		m.partial = true
+		s.msgs = append(s.msgs, m)
+		done += n
 	}
 	if done > 0 {
 		s.parts = append(s.parts[:0], s.parts[done:]...)
 		s.base += int64(done)
 	}
+}
+
+// rest returns how many packets the next piece has of a message whose beginning is missing: its Middles, or its Last; 0 if more of them may come.
+func (s *stream) rest(parts []part) int {
+	n := 0
+	for n < len(parts) && parts[n].seen && parts[n].op.Info().Middle {
+		n++
+	}
+	switch {
+	case n == 0 && parts[0].seen && parts[0].op.Info().Last:
+		return 1
+	case n == len(parts):
+		return 0
+	}
+	return n
+}
+
+// giveUp makes messages of what comes before packets that are missing, which nobody retransmits.
+func (s *stream) giveUp() {
+	last := -1
+	for i := range s.parts {
+		if s.parts[i].seen {
+			continue
+		}
+		if len(s.givenUp) >= mostMissing {
+			clear(s.givenUp)
+		}
+		if s.givenUp == nil {
+			s.givenUp = map[int64]bool{}
+		}
+		s.givenUp[s.base+int64(i)] = true
+		last = i
+	}
+	if last >= 0 {
+		s.settle(last + 1)
+		s.fold()
+	}
+}
+
+// comesLate adds a packet that was given up, where that is a whole message: the network let others overtake it.
+func (s *stream) comesLate(ord int64, p *packet.Packet, at where) {
+	delete(s.givenUp, ord)
+	if in := p.Info(); !in.Only {
+		return
+	}
+	h := headOf(p)
+	s.msgs = append(s.msgs, s.collect(ord, []part{{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), crc: sum(p.Payload), cut: p.PayloadLen != len(p.Payload), at: at, head: &h}}))
 }
 
 // whole returns how many packets the first message of the parts has, or 0 if it is not whole.
@@ -296,8 +368,8 @@ func (x *part) head0() head {
 }
 
 // collect makes a message of its packets.
-func (s *stream) collect(first int64, parts []part) message {
-	m := message{first: first, packets: len(parts), op: parts[0].op, begin: parts[0].at, end: parts[0].at, head: parts[0].head0()}
+func (s *stream) collect(first int64, parts []part) *message {
+	m := &message{first: first, packets: len(parts), op: parts[0].op, begin: parts[0].at, end: parts[0].at, head: parts[0].head0()}
 	if m.op.Fn() == packet.ReadRequest {
 		m.length, m.mixed, m.other = m.dma, parts[0].mixed, parts[0].other
 	} else {
@@ -369,7 +441,7 @@ func (s *stream) settle(n int) {
 // find returns the message that an ordinal belongs to, or nil.
 func (s *stream) find(ord int64) *message {
 	for i := max(s.found-1, 0); i < len(s.msgs) && i <= s.found+1; i++ { // nearly always
-		if m := &s.msgs[i]; m.first <= ord && ord <= m.last() {
+		if m := s.msgs[i]; m.first <= ord && ord <= m.last() {
 			s.found = i
 			return m
 		}
@@ -379,5 +451,5 @@ func (s *stream) find(ord int64) *message {
 		return nil
 	}
 	s.found = i
-	return &s.msgs[i]
+	return s.msgs[i]
 }

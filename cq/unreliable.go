@@ -11,7 +11,7 @@ import (
 )
 
 // sees reports whether the capture shows when messages reach the queue pair, by the clock of its events.
-func (q *queuePair) sees(a *Agent) bool {
+func (a *Agent) sees(q *queuePair) bool {
 	return q.src.exact && a.near(q.addr()) && !a.Lossy && !q.reliable()
 }
 
@@ -39,7 +39,7 @@ func (q *queuePair) missed(m *message, t *taken) bool {
 
 // pick returns the message from k on that a completion is of, or len(list). One that the receiver must have dropped comes last.
 func (a *Agent) pick(q *queuePair, list []*message, k int, t *taken) int {
-	first, sees := len(list), q.sees(a)
+	first, sees := len(list), a.sees(q)
 	for n := k; n < len(list); n++ {
 		switch {
 		case !q.matches(list[n], t):
@@ -54,7 +54,7 @@ func (a *Agent) pick(q *queuePair, list []*message, k int, t *taken) int {
 
 // late judges that a message was not taken by a receive request that was posted after it.
 func (a *Agent) late(q *queuePair, m *message, t *taken) {
-	if q.recvs.shared || !q.sees(a) {
+	if q.recvs.shared || !a.sees(q) {
 		return
 	}
 	id := rule.UCRWQE001
@@ -93,12 +93,13 @@ func (a *Agent) granted(q *queuePair, m *message, t *taken) {
 
 // keyless judges that a UC WRITE of no bytes is not dropped for its key: its immediate data takes the receive request that t is of, which the
 // message n has taken instead.
-func (a *Agent) keyless(q *queuePair, list []*message, used []bool, n int, t *taken) {
-	if q.typ != qp.TypeUC || q.recvs.shared || !q.sees(a) || q.attr.Has(qp.KnowsAccess) && q.permits&wqe.RemoteWrite == 0 {
+func (a *Agent) keyless(q *queuePair, n int, t *taken) {
+	list := q.receiving.arrived
+	if q.typ != qp.TypeUC || q.recvs.shared || !a.sees(q) || q.attr.Has(qp.KnowsAccess) && q.permits&wqe.RemoteWrite == 0 {
 		return
 	}
 	last := n
-	for last > 0 && !used[last-1] {
+	for last > 0 && !q.receiving.used[list[last-1]] {
 		last--
 	}
 	for i := last; i <= n; i++ {
@@ -163,7 +164,7 @@ type pieces struct {
 func (q *queuePair) interrupted() (list []pieces) {
 	var p *pieces
 	for i := range q.in.msgs {
-		m := &q.in.msgs[i]
+		m := q.in.msgs[i]
 		if !m.partial {
 			p = nil
 			continue
@@ -189,6 +190,7 @@ func (a *Agent) broken(q *queuePair, t *taken) bool {
 		return false
 	}
 	c := t.event.Completion
+	q.in.giveUp()
 	for _, p := range q.interrupted() {
 		op := hcaagent.DoneRecv
 		if p.op == wqe.Write {
@@ -218,32 +220,43 @@ func (a *Agent) broken(q *queuePair, t *taken) bool {
 	return false
 }
 
-// dropsFail judges receive requests of UC and UD that failed because of a message that was to be dropped.
-func (a *Agent) dropsFail(q *queuePair) {
-	if q.reliable() || q.recvs.shared || !q.known {
+// fails takes over a receive request of UC or UD that failed.
+func (a *Agent) fails(q *queuePair, t *taken) {
+	r := &q.receiving
+	if q.reliable() || q.recvs.shared || r.failedDrop || r.failing != nil {
 		return
 	}
-	a.coverDrops(q)
-	for _, t := range q.taken {
-		c := t.event.Completion
-		switch c.Status {
-		case hcaagent.LocLenErr, hcaagent.RemInvReqErr, hcaagent.LocQPOpErr, hcaagent.LocAccessErr, hcaagent.GeneralErr:
-		default:
-			continue
-		}
-		if v, ok := q.dropped(room(t.of.event.Receive)); ok {
-			v.class, v.role, v.actual, v.event = rule.Violation, rule.Receiver, c.Status.String(), t.event
-			v.detail = fmt.Sprintf("receive request %d", c.ID)
-			a.accuse(q, v)
-		}
+	switch t.event.Completion.Status {
+	case hcaagent.LocLenErr, hcaagent.RemInvReqErr, hcaagent.LocQPOpErr, hcaagent.LocAccessErr, hcaagent.GeneralErr:
+		r.failing = t
+		q.in.giveUp()
+		a.dropFails(q)
+	default:
+		r.failedDrop = true // and what fails then is not for a message
+	}
+}
+
+// dropFails judges a receive request of UC or UD that failed because of a message that was to be dropped.
+func (a *Agent) dropFails(q *queuePair) {
+	r := &q.receiving
+	if r.failing == nil {
 		return
 	}
+	v, ok := q.dropped(room(r.failing.of.event.Receive))
+	if !ok {
+		return
+	}
+	c := r.failing.event.Completion
+	v.class, v.role, v.actual, v.event = rule.Violation, rule.Receiver, c.Status.String(), r.failing.event
+	v.detail = fmt.Sprintf("receive request %d", c.ID)
+	r.failing, r.failedDrop = nil, true
+	a.accuse(q, v)
 }
 
 // dropped finds a message that a receive request does not take.
 func (q *queuePair) dropped(room uint64) (v verdict, ok bool) {
 	for i := range q.in.msgs {
-		m := &q.in.msgs[i]
+		m := q.in.msgs[i]
 		_, length := q.expected(m)
 		if m.partial || wqe.OpOf(m.op.Fn()) != wqe.Send || uint64(length) <= room {
 			continue
@@ -258,7 +271,7 @@ func (q *queuePair) dropped(room uint64) (v verdict, ok bool) {
 		return v, false
 	}
 	for i := range q.in.msgs {
-		if m := &q.in.msgs[i]; m.partial && wqe.OpOf(m.op.Fn()) == wqe.Send {
+		if m := q.in.msgs[i]; m.partial && wqe.OpOf(m.op.Fn()) == wqe.Send {
 			return verdict{rule: rule.UCRWQE003, at: m.end, expected: "the request left for the next message: this one was interrupted"}, true
 		}
 	}
@@ -267,6 +280,9 @@ func (q *queuePair) dropped(room uint64) (v verdict, ok bool) {
 
 // coverDrops counts the messages that are to be dropped.
 func (a *Agent) coverDrops(q *queuePair) {
+	if q.reliable() || q.recvs.shared || !q.known {
+		return
+	}
 	if q.typ == qp.TypeUC {
 		for _, p := range q.interrupted() {
 			if p.headless {
@@ -298,6 +314,7 @@ func (a *Agent) damaged(p *packet.Packet) {
 		key.from = p.SrcQP
 	}
 	if f := a.flows[key]; f != nil && f.to != nil {
+		a.covered(rule.ROCV2021)
 		at := where{p.Frame, p.Time, a.pos, p.Tap, p.Opcode, p.PSN}
 		f.to.in.spoiled = append(f.to.in.spoiled, &message{
 			packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: headOf(p), crc: sum(p.Payload),

@@ -8,43 +8,57 @@ import (
 	"ibwitness/rule"
 )
 
-// states judges what a queue pair sent in states that do not send.
-func (a *Agent) states(q *queuePair) {
+// emitted judges that a queue pair sends a packet, by the state that it is in.
+func (a *Agent) emitted(q *queuePair, at where, response bool) {
+	if q == nil || !q.known {
+		return
+	}
+	if q.src.exact { // else the clocks are known best at the end
+		a.premature(q, at, response)
+		a.silences(q, at, response)
+	}
+}
+
+// premature judges a packet of a queue pair that has not come to RTR, and a request of one that has not come to RTS.
+func (a *Agent) premature(q *queuePair, at where, response bool) {
+	if q.sending.premature || q.later && (response || !q.src.exact || !a.near(q.addr())) { // of a previous connection a packet may be in flight, and its peer may go on with that
+		return
+	}
+	a.covered(rule.QPSINI001)
+	a.covered(rule.QPSRTR001)
+	v := verdict{class: rule.Violation, role: q.sender(), actual: at.op.String(), at: at}
+	if response {
+		v.role = rule.Responder
+	}
+	switch {
+	case q.wasRTR == nil:
+		v.rule, v.expected = rule.QPSINI001, "no packet: the queue pair has not come to RTR"
+	case q.wasRTS == nil && !response:
+		v.rule, v.expected = rule.QPSRTR001, "no request: the queue pair has not come to RTS"
+	default:
+		return
+	}
+	q.sending.premature = true
+	a.accuse(q, v)
+}
+
+// concludeStates judges what only all the events of a queue pair tell: that it never came to a state, where its log has a clock of its own, and that it did
+// not tell of the first packet that came in RTR.
+func (a *Agent) concludeStates(q *queuePair) {
 	if !q.known {
 		return
 	}
-	request, answer := q.out.first, q.in.answer
-	if q.later { // of a previous connection a packet may be in flight, and its peer may go on with that
-		answer = where{}
-		if !q.src.clock.exact || !a.near(q.addr()) {
-			request = where{}
+	if request, response := q.out.first, q.in.answer; !q.src.exact && q.complete() {
+		if response.seen() && (!request.seen() || response.pos < request.pos) {
+			a.premature(q, response, true)
+		}
+		if request.seen() {
+			a.premature(q, request, false)
 		}
 	}
-	if q.complete() && (request.seen() || answer.seen()) {
-		a.covered(rule.QPSINI001)
-		a.covered(rule.QPSRTR001)
-		switch {
-		case q.wasRTR == nil:
-			at, role := request, q.sender()
-			if !at.seen() || answer.seen() && answer.pos < at.pos {
-				at, role = answer, rule.Responder
-			}
-			a.accuse(q, verdict{
-				rule: rule.QPSINI001, class: rule.Violation, role: role, expected: "no response: the queue pair was never in RTR",
-				actual: at.op.String(), at: at,
-			})
-			return
-		case q.wasRTS == nil && request.seen():
-			a.accuse(q, verdict{
-				rule: rule.QPSRTR001, class: rule.Violation, role: q.sender(), expected: "no request: the queue pair was never in RTS",
-				actual: request.op.String(), at: request,
-			})
-			return
-		}
-	}
-	a.silence(q, rule.QPSERR001, q.failed, "no response: the queue pair is in error")
-	a.silence(q, rule.CPLCQ001, q.overrun, "no response: the completion queue of the queue pair has overrun")
-	a.draining(q)
+	a.unestablished(q)
+	a.silences(q, q.out.newest, false)
+	a.silences(q, q.in.replied, true)
 }
 
 // ends reports whether a response is the NAK that ended the connection: the completion of a receive request that failed may come before it.
@@ -57,32 +71,40 @@ func (s *stream) ends(at where) bool {
 	return false
 }
 
-// silence judges that a queue pair in error sends nothing.
-func (a *Agent) silence(q *queuePair, id rule.ID, e *hcaagent.Event, expected string) {
-	c := &q.src.clock
-	if e == nil || !c.trust || id == rule.QPSERR001 && qp.DeviceTransition(q.typ, qp.RTS, qp.SQE) {
+// silences judges a packet of a queue pair that is in error, or whose completion queue has overrun.
+func (a *Agent) silences(q *queuePair, at where, response bool) {
+	if !at.seen() {
 		return
+	}
+	if s := &q.sending; q.failed != nil && !qp.DeviceTransition(q.typ, qp.RTS, qp.SQE) && !s.inError {
+		s.inError = a.silence(q, rule.QPSERR001, q.failed, "no response: the queue pair is in error", at, response)
+	}
+	if s := &q.sending; q.overrun != nil && !s.overrun {
+		s.overrun = a.silence(q, rule.CPLCQ001, q.overrun, "no response: the completion queue of the queue pair has overrun", at, response)
+	}
+}
+
+// silence judges a packet that was sent after an event. It reports whether that was wrong.
+func (a *Agent) silence(q *queuePair, id rule.ID, e *hcaagent.Event, expected string, at where, response bool) bool {
+	c := &q.src.clock
+	if !c.trust {
+		return false
 	}
 	a.covered(id)
 	since := e.Time + c.hi
 	if !c.exact || !a.near(q.addr()) { // it may still be in flight to the tap
 		since += c.slack + slackSending
 	}
-	for i, at := range [...]where{q.out.newest, q.in.replied} {
-		if at.seen() && at.time > since && !q.in.ends(at) {
-			detail := ""
-			if e.Line > 0 {
-				detail = fmt.Sprintf("line %d of the log shows the error", e.Line)
-			}
-			role := q.sender()
-			if i == 1 {
-				role = rule.Responder
-			}
-			a.accuse(q, verdict{
-				rule: id, class: rule.Violation, role: role, expected: expected,
-				actual: at.op.String(), detail: detail, at: at, event: e,
-			})
-			return
-		}
+	if at.time <= since || q.in.ends(at) {
+		return false
 	}
+	v := verdict{rule: id, class: rule.Violation, role: q.sender(), expected: expected, actual: at.op.String(), at: at, event: e}
+	if e.Line > 0 {
+		v.detail = fmt.Sprintf("line %d of the log shows the error", e.Line)
+	}
+	if response {
+		v.role = rule.Responder
+	}
+	a.accuse(q, v)
+	return true
 }

@@ -103,7 +103,7 @@ func (a *Agent) boundAgain(s *Source) {
 		invalidated := false
 		for _, q := range a.lives {
 			for i := range q.in.msgs {
-				m := &q.in.msgs[i]
+				m := q.in.msgs[i]
 				invalidated = invalidated || q.src == s && (m.partial || m.inval && m.inv == x.rkey)
 			}
 		}

@@ -11,46 +11,60 @@ import (
 	"ibwitness/wqe"
 )
 
-// sharedTaken holds the receive completions of an XRC target against the shared receive queues that its messages name.
-func (a *Agent) sharedTaken(q *queuePair) {
-	if q.typ != qp.TypeXRCTarget || !q.known || !q.src.exact || !q.in.anchor || q.made == nil {
-		return
+// sharedNamed judges that a message to an XRC target which was accepted names a shared receive queue of its domain.
+func (a *Agent) sharedNamed(q *queuePair) {
+	if !q.xrc() {
+		q.receiving.named = q.receiving.sure
 	}
-	list, sure := q.consumers()
-	done := q.successes()
-	for i, m := range list[:sure] {
-		named := q.src.shared[wqe.SRQ(m.srq)]
+	for ; q.receiving.named < q.receiving.sure; q.receiving.named++ {
+		m := q.receiving.arrived[q.receiving.named]
 		at, acked := q.in.ackOf(m.last())
+		if !acked && !a.ended {
+			return
+		}
 		a.covered(rule.XRCSRQ001)
-		v := verdict{rule: rule.XRCSRQ001, class: rule.Violation, role: rule.Responder, at: m.end}
 		domain, made := q.src.queues[wqe.SRQ(m.srq)]
 		why := ""
 		switch {
-		case !made && named == nil:
+		case !made && q.src.shared[wqe.SRQ(m.srq)] == nil:
 			why = fmt.Sprintf("a NAK: there is no shared receive queue %d", m.srq)
 		case made && q.made.XRCD != 0 && domain != q.made.XRCD:
 			why = fmt.Sprintf("a NAK: shared receive queue %d is not of XRC domain %d", m.srq, q.made.XRCD)
 		}
-		switch {
-		case why != "" && acked && q.in.refused(m) == nil:
-			v.expected, v.actual, v.at = why, "the message was accepted", at
-			v.evidence = []uint64{m.end.frame}
-			a.accuse(q, v)
+		if why != "" && acked && q.in.refused(m) == nil && !q.receiving.wrongQueue {
+			q.receiving.wrongQueue = true
+			a.accuse(q, verdict{
+				rule: rule.XRCSRQ001, class: rule.Violation, role: rule.Responder, expected: why, actual: "the message was accepted", at: at,
+				evidence: []uint64{m.end.frame},
+			})
+		}
+	}
+}
+
+// xrc reports whether a queue pair is an XRC target whose shared receive queues are known.
+func (q *queuePair) xrc() bool {
+	return q.typ == qp.TypeXRCTarget && q.known && q.src.exact && q.in.anchor && q.made != nil
+}
+
+// sharedTaken holds the receive completion of an XRC target against the shared receive queue that its message names.
+func (a *Agent) sharedTaken(q *queuePair, m *message, t *taken) {
+	named := q.src.shared[wqe.SRQ(m.srq)]
+	if !q.xrc() || q.receiving.wrongQueue || named == nil {
+		return
+	}
+	e := t.event
+	if _, ok := named.byID[e.Completion.ID]; ok {
+		return
+	}
+	for _, n := range slices.Sorted(maps.Keys(q.src.shared)) {
+		if _, ok := q.src.shared[n].byID[e.Completion.ID]; ok {
+			q.receiving.wrongQueue = true
+			a.accuse(q, verdict{
+				rule: rule.XRCSRQ001, class: rule.Violation, role: rule.Responder, at: m.end,
+				expected: fmt.Sprintf("a receive request of shared receive queue %d", m.srq), actual: fmt.Sprintf("one of queue %d", n),
+				detail: fmt.Sprintf("receive request %d", e.Completion.ID), event: e,
+			})
 			return
-		case named == nil || i >= len(done):
-			continue
-		}
-		e := done[i].event
-		if _, ok := named.byID[e.Completion.ID]; ok {
-			continue
-		}
-		for _, n := range slices.Sorted(maps.Keys(q.src.shared)) {
-			if _, ok := q.src.shared[n].byID[e.Completion.ID]; ok {
-				v.expected, v.actual = fmt.Sprintf("a receive request of shared receive queue %d", m.srq), fmt.Sprintf("one of queue %d", n)
-				v.detail, v.event = fmt.Sprintf("receive request %d", e.Completion.ID), e
-				a.accuse(q, v)
-				return
-			}
 		}
 	}
 }
@@ -88,7 +102,6 @@ func (a *Agent) vague(q *queuePair, e *hcaagent.Event) bool {
 	for lives := q.src.qps[q.qpn]; len(lives) > 1 && q.unready(e.Completion); q = lives[len(lives)-1] {
 		lives = lives[:len(lives)-1] // it waited in the queue when the queue pair was reset
 	}
-	q.taken = append(q.taken, a.takens.Put(taken{event: e, n: q.src.n}))
-	a.errorOrder(q, &q.rq, e)
+	a.took(q, a.takens.Put(taken{event: e, n: q.src.n}))
 	return true
 }

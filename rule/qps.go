@@ -65,12 +65,12 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 	},
 	QPSINI001 - qpsFirst: {
 		ID: "QPS-INI-001", Name: "packet-before-rtr", Severity: Error, Needs: WireQP, Ref: "10.3.1",
-		Text:  "A queue pair that never came to RTR sends nothing: what arrives is dropped silently.",
+		Text:  "A queue pair that has not come to RTR sends nothing: what arrives is dropped silently.",
 		Where: "cq/verdict_wire.go",
 	},
 	QPSRTR001 - qpsFirst: {
 		ID: "QPS-RTR-001", Name: "send-before-rts", Severity: Error, Needs: WireQP, Ref: "10.3.1",
-		Text:  "A queue pair that never came to RTS sends no request.",
+		Text:  "A queue pair that has not come to RTS sends no request.",
 		Where: "cq/verdict_wire.go",
 	},
 	QPSERR001 - qpsFirst: {
@@ -125,8 +125,8 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 	},
 	QPSRTS001 - qpsFirst: {
 		ID: "QPS-RTS-001", Name: "request-too-soon", Severity: Error, Needs: WireQP, Ref: "10.3.1",
-		Text:  "A queue pair sends no request before it comes to RTS.",
-		Where: "cq/moment.go",
+		Text:   "A queue pair sends no request before it comes to RTS.",
+		NotWhy: "Judged as QPS-INI-001, QPS-RTR-001, QPS-SQD-001, QPS-SQE-001 and QPS-ERR-001, by the state that the queue pair is in.",
 	},
 	QPSSQE001 - qpsFirst: {
 		ID: "QPS-SQE-001", Name: "packet-in-sqe", Severity: Error, Needs: WireCQE, Ref: "C10-38",
