@@ -141,48 +141,6 @@ func (s *Scenario) place(w *Work) string {
 	return ""
 }
 
-// lists is how much of the local region the lists of an HCA take, one after the other, so that nothing is written that is still sent or
-// that was received; what is beyond mostLocal begins again.
-func (s *Scenario) lists(hca string) (n uint64) {
-	for i := range s.Work {
-		w := &s.Work[i]
-		if s.place(w) != hca {
-			continue
-		}
-		one := uint64(2 * align)
-		for _, l := range w.Lengths {
-			one += uint64(l) + align
-		}
-		n += one * uint64(w.Repeat)
-	}
-	return max(min(n, mostLocal), 4096)
-}
-
-const (
-	align     = 64
-	mostLocal = 256 << 20
-)
-
-// segments returns a list of the local region, after those given out before, and fills that where it is for the first time. It is valid
-// until the next call.
-func (d *device) segments(lengths []uint32, filled bool) ([]wqe.Segment, error) {
-	list := d.list[:0]
-	for _, n := range lengths {
-		if d.next+uint64(n) > d.local.Length {
-			d.next, d.again = 0, true
-		}
-		if filled && !d.again {
-			if err := d.fill(&d.local, d.next, uint64(n)); err != nil {
-				return nil, err
-			}
-		}
-		list = append(list, wqe.Segment{VA: d.local.VA + d.next, Length: n, LKey: d.local.lkey})
-		d.next = (d.next + uint64(n) + align - 1) &^ (align - 1)
-	}
-	d.list = list
-	return list, nil
-}
-
 // event tells the log, and has the consumer poll a queue that tells of itself.
 func (r *Run) event(d *device, e *hcaagent.Event) {
 	if r.keep {
