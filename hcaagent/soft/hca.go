@@ -26,6 +26,8 @@ type Options struct {
 	Clock Clock
 	// Send takes an Ethernet frame, or a native packet, that leaves the port; it is the taker's to keep.
 	Send func(frame []byte)
+	// Frame, where not nil, gives room for a frame of at most size bytes, or nil. It is the same room until Send has taken a frame in it.
+	Frame func(size int) []byte
 	// Event, where not nil, is told what consumer and device do. The event is the taker's to keep; nobody changes it.
 	Event func(*hcaagent.Event)
 	// Room, where not nil, is asked before each packet whether it may leave: where not, Resume is called when it may.
