@@ -23,9 +23,9 @@ func recorded(t testing.TB) []string {
 	if dir == "" {
 		dir = "../../../shared/captures"
 	}
-	files, err := filepath.Glob("../../internal/planted/testdata/*.jsonl")
+	files, err := filepath.Glob("../../internal/testkit/planted/testdata/*.jsonl")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no logs in internal/planted/testdata: %v", err)
+		t.Fatalf("no logs in internal/testkit/planted/testdata: %v", err)
 	}
 	more, err := filepath.Glob(filepath.Join(dir, "rxe", "*.jsonl"))
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/eventlog"
 	"ibwitness/hcaagent/soft"
-	"ibwitness/internal/report"
 	"ibwitness/internal/scenario"
+	"ibwitness/internal/view/report"
 )
 
 type simulateCommand struct {
