@@ -20,6 +20,7 @@ type device struct {
 	polling       map[wqe.CQ]bool
 	log           *hcaagent.Log
 	fresh, old    []*hcaagent.Event // those that Logs have yet to hand over, and those that they have
+	ready, done   []*hcaagent.Event // of Ahead: those that have come with their packets, and those that were handed over
 	into          [16]hcaagent.Completion
 	block         []byte // what fills memory, repeated
 	again         bool   // the local region has been given out once
@@ -162,6 +163,12 @@ func (r *Run) event(d *device, e *hcaagent.Event) {
 func (d *device) more() []*hcaagent.Event {
 	d.fresh, d.old = d.old[:0], d.fresh
 	return d.old
+}
+
+// read is more for a run that goes on by itself.
+func (d *device) read() []*hcaagent.Event {
+	d.ready, d.done = d.done[:0], d.ready
+	return d.done
 }
 
 // poll empties a completion queue and asks for the next completion.
