@@ -125,17 +125,5 @@ func (v VLArb) Weight() uint8 { return uint8(v) }
 // RandomEntry is one entry of a RandomForwardingTable.
 type RandomEntry uint32
 
-// LID is the base LID of the entry.
-func (e RandomEntry) LID() uint16 { return uint16(e >> 16) }
-
-// Valid says whether the entry means something.
-func (e RandomEntry) Valid() bool { return e>>15&1 != 0 }
-
-// LMC is how many low bits of the LID are not compared.
-func (e RandomEntry) LMC() uint8 { return uint8(e>>12) & 7 }
-
 // Reserved is the four bits that senders set to 0.
 func (e RandomEntry) Reserved() uint8 { return uint8(e>>8) & 0xF }
-
-// Port is where packets to the LID leave.
-func (e RandomEntry) Port() uint8 { return uint8(e) }
