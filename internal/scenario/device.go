@@ -16,8 +16,8 @@ type device struct {
 	dev           *soft.HCA
 	pd            wqe.PD
 	local, remote region
-	next          uint64 // offset in the local region of the next list
-	polling       map[wqe.CQ]bool
+	next          uint64            // offset in the local region of the next list
+	polling       map[wqe.CQ]func() // what empties each
 	log           *hcaagent.Log
 	fresh, old    []*hcaagent.Event // those that Logs have yet to hand over, and those that they have
 	ready, done   []*hcaagent.Event // of Ahead: those that have come with their packets, and those that were handed over
@@ -43,7 +43,7 @@ const (
 func (r *Run) buildDevices() error {
 	for i := range r.HCAs {
 		h := &r.HCAs[i]
-		d := &device{HCA: h, polling: map[wqe.CQ]bool{}, domains: map[string]wqe.XRCD{}}
+		d := &device{HCA: h, polling: map[wqe.CQ]func(){}, domains: map[string]wqe.XRCD{}}
 		r.devices[h.Name] = d
 		l := &hcaagent.Log{Name: "the events of " + h.Name, Addr: h.Addr, Exact: r.Exact()}
 		if r.keep {
@@ -60,7 +60,7 @@ func (r *Run) buildDevices() error {
 		}
 		dev, err := soft.New(soft.Options{
 			Room: r.room(d), Frame: r.frame(h), Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { r.sent(h.Name, frame); send(frame) },
-			Event: func(e *hcaagent.Event) { r.event(d, e) }, Seed: r.Seed + uint64(i), Credits: h.Credits,
+			Event: r.events(d), Notify: r.notify(d), Seed: r.Seed + uint64(i), Credits: h.Credits,
 			AckEvery: h.AckEvery, AckDelay: h.AckDelay, Limits: soft.Limits{Window: h.Window, ByteRate: r.byteRate()},
 			Congestion: h.Congestion, Fault: fault, FaultAt: h.FaultAt, FaultAll: h.FaultAll, Strayed: func() { r.strayed[h.Name]++ },
 		})
@@ -142,7 +142,24 @@ func (s *Scenario) place(w *Work) string {
 	return ""
 }
 
-// event tells the log, and has the consumer poll a queue that tells of itself.
+// events is what takes the events of a device, or nil where nobody wants them.
+func (r *Run) events(d *device) func(*hcaagent.Event) {
+	if !r.keep && !r.live && r.log == nil {
+		return nil
+	}
+	return func(e *hcaagent.Event) { r.event(d, e) }
+}
+
+// notify has the consumer poll a queue that tells of itself.
+func (r *Run) notify(d *device) func(wqe.CQ) {
+	return func(cq wqe.CQ) {
+		if poll := d.polling[cq]; poll != nil {
+			r.Clock.After(0, poll)
+		}
+	}
+}
+
+// event tells the log.
 func (r *Run) event(d *device, e *hcaagent.Event) {
 	if r.keep {
 		d.log.Events = append(d.log.Events, *e)
@@ -152,10 +169,6 @@ func (r *Run) event(d *device, e *hcaagent.Event) {
 	}
 	if r.log != nil {
 		r.log(d.Name, e)
-	}
-	if e.Kind == hcaagent.EvNotify && d.polling[e.CQ] {
-		cq := e.CQ
-		r.Clock.After(0, func() { r.poll(d, cq) })
 	}
 }
 
