@@ -57,7 +57,7 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	if d.Class == rule.Unproven {
 		d.Detail = "the packet may have been damaged on the way to the tap"
 	}
-	if o, ok := missealed(p); ok {
+	if o, ok := icrcVariant(p); ok {
 		v.covered(o.Rule)
 		d = o
 	} else if how := otherwise(p); how != "" {
@@ -80,10 +80,10 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	return false
 }
 
-// missealed is the finding on a packet whose ICRC is wrong, but right for another format, if so. No damage makes it that.
-func missealed(p *packet.Packet) (d rule.Verdict, ok bool) {
+// icrcVariant is the finding on a packet whose ICRC is wrong, but right for another format, if so. No damage makes it that.
+func icrcVariant(p *packet.Packet) (d rule.Verdict, ok bool) {
 	d = rule.Verdict{Class: rule.Violation, Role: rule.Sender}
-	switch p.Missealed() {
+	switch p.ICRCVariant() {
 	case packet.SealedCongestion:
 		d.Rule, d.Expected, d.Actual = rule.CNGIB003, "an ICRC that leaves out FECN and BECN", "one that covers them"
 	case packet.SealedVCRC:

@@ -21,9 +21,9 @@ func (s *sums) add(o sums) {
 	s.unknown += o.unknown
 }
 
-// work is a batch on its way through the engine.
-type work struct {
-	batch   *fabricagent.Batch
+// batch is frames and their packets on their way through the engine.
+type batch struct {
+	source  *fabricagent.Batch
 	all     []*packet.Packet // room for the packets of a batch
 	packets []*packet.Packet // the RDMA packets of the batch
 	shards  []uint8          // the shard of each
@@ -43,7 +43,7 @@ type work struct {
 }
 
 // decode fills in the packets of frames of the batch: headers, ICRC, and the shard that each belongs to.
-func (w *work) decode(frames []fabricagent.Frame, shards int) {
+func (w *batch) decode(frames []fabricagent.Frame, shards int) {
 	w.shards, w.links, w.common = w.shards[:0], w.links[:0], w.common[:0]
 	w.frames, w.pause = frames, false
 	n := 0
@@ -66,7 +66,7 @@ func (w *work) decode(frames []fabricagent.Frame, shards int) {
 }
 
 // packet fills in the packet of a frame, and reports whether it is one.
-func (w *work) packet(f *fabricagent.Frame, p *packet.Packet) bool {
+func (w *batch) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 	switch out := fabricagent.Decode(f, p); {
 	case out.IsRDMA():
 	case out == fabricagent.Refused:
@@ -101,7 +101,7 @@ func (w *work) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 }
 
 // onLink sets aside what a tap of a link saw.
-func (w *work) onLink(f *fabricagent.Frame, p *packet.Packet) {
+func (w *batch) onLink(f *fabricagent.Frame, p *packet.Packet) {
 	var e link.Event
 	if f.Link != fabricagent.LinkTap || !fabricagent.DecodeLink(f, &e) {
 		return
@@ -113,9 +113,9 @@ func (w *work) onLink(f *fabricagent.Frame, p *packet.Packet) {
 	w.links = append(w.links, e)
 }
 
-func (e *engine) newWork() *work {
+func (e *engine) newBatch() *batch {
 	space := make([]packet.Packet, fabricagent.BatchSize)
-	w := &work{all: make([]*packet.Packet, fabricagent.BatchSize), shards: make([]uint8, 0, fabricagent.BatchSize)}
+	w := &batch{all: make([]*packet.Packet, fabricagent.BatchSize), shards: make([]uint8, 0, fabricagent.BatchSize)}
 	for i := range space {
 		w.all[i] = &space[i]
 	}

@@ -108,7 +108,7 @@ func (t *Transport) forget() {
 	if stay > 0 {
 		t.flows.resize(stay) // rather than by and by, where memory is short
 	}
-	t.routes, t.ahead, t.match = routes{}, ahead{}, passive.Matcher{}
+	t.routes, t.ahead, t.match = routes{}, pipeline{}, passive.Matcher{}
 	for i := range slots {
 		s := &slots[i]
 		if s.key == 0 {

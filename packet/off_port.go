@@ -5,24 +5,24 @@ import (
 	"encoding/binary"
 )
 
-// DecodeMisled decodes a packet on IP that no receiver takes for RoCEv2, since its version, protocol or UDP destination port is another one, but
+// DecodeOffPort decodes a packet on IP that no receiver takes for RoCEv2, since its version, protocol or UDP destination port is another one, but
 // whose ICRC shows that it was sent as such. b begins with the IP header; what it decodes is a copy. It reports whether it is one: then FlawVersion,
 // FlawProtocol or FlawPort is set.
-func DecodeMisled(p *Packet, b []byte, wireLen int) bool {
+func DecodeOffPort(p *Packet, b []byte, wireLen int) bool {
 	if len(b) < ipv4Size+udpSize+bthSize+icrcSize || len(b) < wireLen {
 		return false
 	}
 	switch version := b[0] >> 4; {
 	case version == 4:
-		return b[0] == 0x45 && misled(p, b, wireLen, 4)
+		return b[0] == 0x45 && offPort(p, b, wireLen, 4)
 	case version == 6:
-		return misled(p, b, wireLen, 6)
+		return offPort(p, b, wireLen, 6)
 	}
-	return b[0]&0xF == 5 && misled(p, b, wireLen, 4) || misled(p, b, wireLen, 6)
+	return b[0]&0xF == 5 && offPort(p, b, wireLen, 4) || offPort(p, b, wireLen, 6)
 }
 
-// misled decodes a packet as one of an IP version.
-func misled(p *Packet, b []byte, wireLen int, version byte) bool {
+// offPort decodes a packet as one of an IP version.
+func offPort(p *Packet, b []byte, wireLen int, version byte) bool {
 	next, ports, flaw := 9, ipv4Size, Flaw(0)
 	if version == 6 {
 		if next, ports = 6, ipv6Size; len(b) < ipv6Size+udpSize+bthSize+icrcSize {

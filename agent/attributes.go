@@ -10,7 +10,7 @@ import (
 
 // Attributes tells the agent what an HCA agent knows of a QP. It holds for connections that begin later.
 func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr qp.Attr) {
-	t.resolved[told{qp: wqe.QP{Addr: a, QPN: qpn}}] = &fact{Attr: attr}
+	t.resolved[attrKey{qp: wqe.QP{Addr: a, QPN: qpn}}] = &knownAttr{Attr: attr}
 	if attr.Has(qp.KnowsDestQPN|qp.KnowsDestAddr) && connects(attr.Service) {
 		k, q := towards{a, attr.DestAddr, attr.DestQPN}, wqe.QP{Addr: a, QPN: qpn}
 		if was, ok := t.towards[k]; ok && was != q {
@@ -25,7 +25,7 @@ func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr qp.Attr) {
 
 // unknow forgets what an HCA agent told of a QP, for connections that begin later.
 func (t *Transport) unknow(q wqe.QP) {
-	delete(t.resolved, told{qp: q})
+	delete(t.resolved, attrKey{qp: q})
 	delete(t.fresh, q)
 	for k, v := range t.towards {
 		if v == q {
@@ -34,15 +34,15 @@ func (t *Transport) unknow(q wqe.QP) {
 	}
 }
 
-// told is a QP that something is known of. What SIDR said is known to the host that asked: another one may be in another shard, and
+// attrKey is a QP that something is known of. What SIDR said is known to the host that asked: another one may be in another shard, and
 // what is found must not depend on that.
-type told struct {
+type attrKey struct {
 	qp   wqe.QP
 	peer packet.Addr // that asked, or zero where an HCA agent told
 }
 
-// fact is what was told, and when somebody needed it last.
-type fact struct {
+// knownAttr is what was told, and when somebody needed it last.
+type knownAttr struct {
 	qp.Attr
 	at int64
 }
@@ -52,7 +52,7 @@ const remembered = int64(10 * time.Second)
 
 // attr returns what is known of a QP for judging what it exchanges with peer from time now on, or nil.
 func (t *Transport) attr(a packet.Addr, qpn uint32, peer packet.Addr, now int64) *qp.Attr {
-	k := told{wqe.QP{Addr: a, QPN: qpn}, peer}
+	k := attrKey{wqe.QP{Addr: a, QPN: qpn}, peer}
 	if f := t.resolved[k]; f != nil && now-f.at <= remembered {
 		f.at = now
 		return &f.Attr

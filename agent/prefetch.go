@@ -17,14 +17,14 @@ const (
 	steps = 4 * lead
 )
 
-// ahead is what is known of the packets that are about to be verified.
-type ahead struct {
-	of    [steps]sought
+// pipeline is what is known of the packets that are about to be verified.
+type pipeline struct {
+	of    [steps]lookup
 	lines cache.Lines
 }
 
-// sought is a packet of RC or UC, and its connection.
-type sought struct {
+// lookup is a packet of RC or UC, and its connection.
+type lookup struct {
 	key     uint64 // of its flow; 0: not known
 	c       *connection
 	index   uint32 // of c
@@ -76,8 +76,8 @@ func (t *Transport) Packets(packets []*packet.Packet) {
 func (t *Transport) few() bool { return t.flows.used < fetched }
 
 // seek fetches where the connection of a packet is found.
-func (t *Transport) seek(s *sought, p *packet.Packet) {
-	*s = sought{}
+func (t *Transport) seek(s *lookup, p *packet.Packet) {
+	*s = lookup{}
 	if t.Several || p.Way != packet.WayUnknown || p.Opcode.Service() > packet.UC { // perhaps seen twice
 		return
 	}
@@ -88,7 +88,7 @@ func (t *Transport) seek(s *sought, p *packet.Packet) {
 }
 
 // found fetches the state of the connection of a packet.
-func (t *Transport) found(s *sought, p *packet.Packet) {
+func (t *Transport) found(s *lookup, p *packet.Packet) {
 	if s.key == 0 {
 		return
 	}
@@ -104,7 +104,7 @@ func (t *Transport) found(s *sought, p *packet.Packet) {
 }
 
 // fetchHost fetches what is kept of the pair of hosts of a packet.
-func (t *Transport) fetchHost(s *sought) {
+func (t *Transport) fetchHost(s *lookup) {
 	h := unsafe.Pointer(&t.hosts.list[(s.key-1)>>25])
 	for at := uintptr(0); at < unsafe.Sizeof(host{}); at += 64 {
 		t.ahead.lines.Add(unsafe.Add(h, at))
@@ -112,7 +112,7 @@ func (t *Transport) fetchHost(s *sought) {
 }
 
 // unpaired fetches what it takes to find the other direction of the connection of a packet.
-func (t *Transport) unpaired(s *sought, p *packet.Packet) {
+func (t *Transport) unpaired(s *lookup, p *packet.Packet) {
 	l := &t.ahead.lines
 	l.Add(unsafe.Pointer(s.c))
 	s.c.FetchUnpaired(l)
@@ -122,7 +122,7 @@ func (t *Transport) unpaired(s *sought, p *packet.Packet) {
 }
 
 // scope is that of the requests that belong to a packet, for the matcher.
-func (s *sought) scope(p *packet.Packet) uint64 {
+func (s *lookup) scope(p *packet.Packet) uint64 {
 	scope := (s.key - 1) >> 24
 	if !p.Info().Request && p.Src != p.Dst {
 		scope ^= 1

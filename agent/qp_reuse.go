@@ -51,7 +51,7 @@ func (t *Transport) follows(e *qp.QP, at int64) bool {
 	if t.queues == nil || !e.Numbered || !e.Knows(qp.KnowsSQPSN) {
 		return false
 	}
-	f := t.resolved[told{qp: wqe.QP{Addr: e.Addr, QPN: e.Number}}]
+	f := t.resolved[attrKey{qp: wqe.QP{Addr: e.Addr, QPN: e.Number}}]
 	return f != nil && &f.Attr == e.Attr && t.queues.LifeAt(e.Addr, e.Number, at) == qp.Alive
 }
 

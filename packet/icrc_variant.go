@@ -2,22 +2,22 @@ package packet
 
 import "encoding/binary"
 
-// Missealed says what a sender took for the format of a packet whose ICRC is wrong.
-type Missealed uint8
+// ICRCVariant says what a sender took for the format of a packet whose ICRC is wrong.
+type ICRCVariant uint8
 
 // What it may be.
 const (
-	NotMissealed     Missealed = iota // the packet may be damaged
-	SealedCongestion                  // the ICRC covers FECN, BECN and the bits beside them
-	SealedVCRC                        // RoCE: two bytes that the lengths count follow the ICRC, as a VCRC does
-	SealedGRH                         // RoCEv2: a global route header is between UDP and BTH
+	NoVariant        ICRCVariant = iota // the packet may be damaged
+	SealedCongestion                    // the ICRC covers FECN, BECN and the bits beside them
+	SealedVCRC                          // RoCE: two bytes that the lengths count follow the ICRC, as a VCRC does
+	SealedGRH                           // RoCEv2: a global route header is between UDP and BTH
 )
 
-// Missealed tells of a packet with a wrong ICRC whether it is right for another format than that of table T1. It is slow.
-func (p *Packet) Missealed() Missealed {
+// ICRCVariant tells of a packet with a wrong ICRC whether it is right for another format than that of table T1. It is slow.
+func (p *Packet) ICRCVariant() ICRCVariant {
 	off := p.icrcOff()
 	if p.ICRCState != CRCBad || p.Has&HasBTH == 0 || p.Cut || off < p.BTHOff+bthSize {
-		return NotMissealed
+		return NoVariant
 	}
 	if p.Has&HasUDP != 0 && p.hidesGRH(off) {
 		return SealedGRH
@@ -36,7 +36,7 @@ func (p *Packet) Missealed() Missealed {
 			return SealedVCRC
 		}
 	}
-	return NotMissealed
+	return NoVariant
 }
 
 // unmasked is the ICRC of the packet where byte 4 of the BTH, which holds FECN and BECN, is not masked.

@@ -2,8 +2,8 @@ package packet
 
 import "testing"
 
-// FuzzMisled: what DecodeMisled takes has a flaw, a good ICRC, and is left as it was.
-func FuzzMisled(f *testing.F) {
+// FuzzOffPort: what DecodeOffPort takes has a flaw, a good ICRC, and is left as it was.
+func FuzzOffPort(f *testing.F) {
 	for _, e := range []Encap{RoCEv2IPv4, RoCEv2IPv6} {
 		p := Packet{Encap: e, Opcode: Op(RC, SendOnly), PKey: 0xFFFF, DestQP: 0x11, SrcPort: UDPPort, Payload: make([]byte, 64)}
 		p.Src, p.Dst = Addr{0, 0xFFFF0A000001}, Addr{0, 0xFFFF0A000002}
@@ -18,7 +18,7 @@ func FuzzMisled(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		was := string(b)
 		var p Packet
-		if DecodeMisled(&p, b, len(b)) && (p.Flaws&(FlawVersion|FlawProtocol|FlawPort) == 0 || p.ICRCState != CRCGood) {
+		if DecodeOffPort(&p, b, len(b)) && (p.Flaws&(FlawVersion|FlawProtocol|FlawPort) == 0 || p.ICRCState != CRCGood) {
 			t.Errorf("%+v", p)
 		}
 		if string(b) != was {
@@ -27,7 +27,7 @@ func FuzzMisled(f *testing.F) {
 	})
 }
 
-func TestMisled(t *testing.T) {
+func TestOffPort(t *testing.T) {
 	for _, e := range []Encap{RoCEv2IPv4, RoCEv2IPv6} {
 		p := Packet{Encap: e, Opcode: Op(RC, SendOnly), PKey: 0xFFFF, DestQP: 0x11, SrcPort: UDPPort, Payload: make([]byte, 64)}
 		p.Src, p.Dst = Addr{0, 0xFFFF0A000001}, Addr{0, 0xFFFF0A000002}
@@ -37,18 +37,18 @@ func TestMisled(t *testing.T) {
 		p.SealICRC()
 		b := p.Append(nil)
 		var q Packet
-		if !DecodeMisled(&q, b, len(b)) || q.Flaws != FlawPort || q.DstPort != 49152 {
+		if !DecodeOffPort(&q, b, len(b)) || q.Flaws != FlawPort || q.DstPort != 49152 {
 			t.Errorf("%v: not decoded, flaws %b", e, q.Flaws)
 		}
 		p.SrcPort, p.DstPort = 49152, 4792
 		p.SealIPv4()
 		p.SealICRC()
 		b = p.Append(nil)
-		if !DecodeMisled(&q, b, len(b)) || q.Flaws != FlawPort || q.DstPort != 4792 {
+		if !DecodeOffPort(&q, b, len(b)) || q.Flaws != FlawPort || q.DstPort != 4792 {
 			t.Errorf("%v: to a port of neither: not decoded, flaws %b", e, q.Flaws)
 		}
 		b[len(b)-1] ^= 1
-		if DecodeMisled(&q, b, len(b)) {
+		if DecodeOffPort(&q, b, len(b)) {
 			t.Errorf("%v: decoded with a wrong ICRC", e)
 		}
 	}
