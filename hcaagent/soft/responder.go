@@ -267,7 +267,7 @@ func (q *queuePair) nextReceive(p *packet.Packet) (*receive, bool) {
 		return nil, false
 	}
 	t := q.receives[0]
-	q.receives = q.receives[1:]
+	q.receives = shift(q.receives)
 	return q.h.taken(t), true
 }
 
