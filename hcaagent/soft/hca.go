@@ -118,6 +118,9 @@ type HCA struct {
 
 	port  port
 	in    packet.Packet // that arrives
+
+	checker packet.Checker
+	recent  recent
 	fault faultState
 	count Counters
 }

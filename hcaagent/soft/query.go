@@ -95,7 +95,7 @@ func (h *HCA) request(ctx context.Context, handle wqe.QP, id uint64) (*work, err
 
 // Outstanding returns how many requests of the send queue of a queue pair have not completed, and how many of its receive queue.
 func (h *HCA) Outstanding(qpn uint32) (sends, receives int) {
-	q := h.qps[qpn]
+	q := h.queuePair(qpn)
 	if q == nil {
 		return 0, 0
 	}
