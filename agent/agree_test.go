@@ -11,7 +11,7 @@ import (
 
 	"ibwitness/fabricagent"
 	"ibwitness/internal/testkit/sample"
-	"ibwitness/internal/traffic"
+	"ibwitness/internal/testkit/traffic"
 	"ibwitness/packet"
 	"ibwitness/verifier"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ibwitness/agent"
-	"ibwitness/internal/traffic"
+	"ibwitness/internal/testkit/traffic"
 )
 
 // mostTimesClean is how many times the processor time of a packet of clean traffic one of a flood may take: of RC on 64 QPs with 105 bytes a packet, or for a flood

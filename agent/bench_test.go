@@ -11,7 +11,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
-	"ibwitness/internal/traffic"
+	"ibwitness/internal/testkit/traffic"
 	"ibwitness/packet"
 )
 

@@ -108,7 +108,7 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 	case passive.Rejected:
 		t.note(f, p, rule.EvReject, f.Reason.String())
 	case passive.Resolved:
-		t.resolved[told{wqe.QP{Addr: f.Ends[1].Addr, QPN: f.Ends[1].QPN}, f.Ends[0].Addr}] = &fact{f.Ends[1].Attr, p.Time}
+		t.resolved[attrKey{wqe.QP{Addr: f.Ends[1].Addr, QPN: f.Ends[1].QPN}, f.Ends[0].Addr}] = &knownAttr{f.Ends[1].Attr, p.Time}
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"ibwitness/fabricagent"
 	"ibwitness/internal/testkit/sample"
-	"ibwitness/internal/traffic"
+	"ibwitness/internal/testkit/traffic"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )

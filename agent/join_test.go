@@ -31,7 +31,7 @@ func TestJoined(t *testing.T) {
 	}
 	if len(files) == 0 {
 		t.Log("the captures are not here, only those of testdata are joined: set IBWITNESS_CAPTURES to their folder")
-		if files, err = filepath.Glob("../internal/planted/testdata/*.pcap"); err != nil {
+		if files, err = filepath.Glob("../internal/testkit/planted/testdata/*.pcap"); err != nil {
 			t.Fatal(err)
 		}
 	}

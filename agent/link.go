@@ -24,7 +24,7 @@ func (t *Transport) onLinks() *link.Verifier {
 }
 
 // pauses verifies the frames of a batch, of the taps that are this agent's, where there are pause frames among them or before.
-func (t *Transport) pauses(w *work, me, shards int) {
+func (t *Transport) pauses(w *batch, me, shards int) {
 	if !w.pause && (t.links == nil || len(w.frames) == 0 || !t.links.Pausing(w.frames[0].Time)) {
 		return
 	}

@@ -15,7 +15,7 @@ const logLead = int64(time.Second)
 // request goes with the first packet.
 const foreignClock = int64(time.Hour)
 
-// logs brings the events of several logs and the packets into one order. Which event comes before which packet depends on nothing but their times.
+// logs brings the events of several logs and the packets into one order. Which event comes before which packet depends only on their times.
 type logs struct {
 	list []*logReader
 	due  []dueEvent

@@ -9,7 +9,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/internal/testkit/sample"
-	"ibwitness/internal/traffic"
+	"ibwitness/internal/testkit/traffic"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )

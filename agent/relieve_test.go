@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ibwitness/internal/testkit/sample"
-	"ibwitness/internal/traffic"
+	"ibwitness/internal/testkit/traffic"
 	"ibwitness/rule"
 )
 

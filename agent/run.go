@@ -85,12 +85,12 @@ type shard struct {
 }
 
 // next reads the next batch into w.
-func (e *engine) next(w *work) error {
+func (e *engine) next(w *batch) error {
 	b, err := e.src.Next()
 	if b == nil {
 		return err
 	}
-	w.batch, w.sums = b, sums{}
+	w.source, w.sums = b, sums{}
 	n := len(b.Frames)
 	if n > 0 {
 		e.clocks.take(b.Frames)
@@ -110,7 +110,7 @@ func (e *engine) next(w *work) error {
 }
 
 // dropped tells the transport agent what the capture has lost, and that its clock was set.
-func (s *shard) dropped(w *work) {
+func (s *shard) dropped(w *batch) {
 	if w.stepped {
 		s.t.stepped()
 	}
@@ -122,7 +122,7 @@ func (s *shard) dropped(w *work) {
 }
 
 // step has a transport agent verify the packets of a batch that are its.
-func (s *shard) step(w *work, me, shards int, several bool) {
+func (s *shard) step(w *batch, me, shards int, several bool) {
 	s.dropped(w)
 	s.t.Several = several
 	if s.made != nil {
@@ -186,16 +186,16 @@ const portion = 64
 
 // single does everything in the calling goroutine.
 func (e *engine) single(ctx context.Context) error {
-	w := e.newWork()
+	w := e.newBatch()
 	var errs []error
 	for {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(append(errs, err)...)
 		}
-		w.batch = nil
+		w.source = nil
 		err := e.next(w)
-		if w.batch != nil {
-			rest := w.batch.Frames
+		if w.source != nil {
+			rest := w.source.Frames
 			if t := e.shards[0].t; t.few() && t.queues == nil {
 				e.each(w, t)
 				rest = nil
@@ -224,10 +224,10 @@ func (e *engine) single(ctx context.Context) error {
 }
 
 // each decodes and verifies the frames of a batch one by one.
-func (e *engine) each(w *work, t *Transport) {
+func (e *engine) each(w *batch, t *Transport) {
 	e.shards[0].dropped(w)
 	t.Several = e.several
-	p, frames := w.all[0], w.batch.Frames
+	p, frames := w.all[0], w.source.Frames
 	w.links, w.frames, w.pause = w.links[:0], frames, false
 	for i := range frames {
 		if w.packet(&frames[i], p) {
@@ -250,12 +250,12 @@ func (e *engine) each(w *work, t *Transport) {
 }
 
 // done gives a batch back and tells the progress.
-func (e *engine) done(w *work) {
+func (e *engine) done(w *batch) {
 	e.sums.add(w.sums)
 	if w.traffic != nil {
 		e.watch.Traffic.take(w.traffic)
 	}
-	w.batch.Release()
+	w.source.Release()
 	if e.opt.Progress != nil {
 		e.opt.Progress(e.sums.packets)
 	}
@@ -265,21 +265,21 @@ func (e *engine) done(w *work) {
 func (e *engine) together(ctx context.Context) error {
 	n := len(e.shards)
 	type job struct {
-		w       *work
+		w       *batch
 		several bool
 	}
-	free := make(chan *work, 2*n+2)
+	free := make(chan *batch, 2*n+2)
 	for range cap(free) {
-		free <- e.newWork()
+		free <- e.newBatch()
 	}
-	decode := make(chan *work, cap(free))
+	decode := make(chan *batch, cap(free))
 	order := make(chan job, cap(free))
 	inbox := make([]chan job, n)
 	var workers sync.WaitGroup
 	for range n {
 		workers.Go(func() {
 			for w := range decode {
-				w.decode(w.batch.Frames, n)
+				w.decode(w.source.Frames, n)
 				w.decoded.Done()
 			}
 		})
@@ -303,16 +303,16 @@ func (e *engine) together(ctx context.Context) error {
 	})
 
 	var errs []error
-	var list []*work
+	var list []*batch
 	for len(errs) < 1000 {
 		if err := ctx.Err(); err != nil {
 			errs = append(errs, err)
 			break
 		}
 		w := <-free
-		w.batch = nil
+		w.source = nil
 		err := e.next(w)
-		if w.batch == nil {
+		if w.source == nil {
 			free <- w
 		} else {
 			w.decoded.Add(1)

@@ -55,5 +55,5 @@ func (t *Transport) begins(q *qp.QP) {
 		return
 	}
 	delete(t.fresh, k)
-	q.SQ.Fresh, q.SQ.Next = true, t.resolved[told{qp: k}].SQPSN
+	q.SQ.Fresh, q.SQ.Next = true, t.resolved[attrKey{qp: k}].SQPSN
 }

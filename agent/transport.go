@@ -27,17 +27,17 @@ type Transport struct {
 	flows     flows
 	routes    routes
 	contexts  map[uint64][]uint32 // connections of RD of which one direction is known, by their hosts and the direction: see way
-	ahead     ahead
+	ahead     pipeline
 	pairs     pairs
 	newcomers newcomers
 	match     passive.Matcher
 	cm        *passive.Agent
 	gmp       *gmp.Verifier
 	talks     *cm.Verifier
-	towards   map[towards]wqe.QP // connected QPs that an HCA agent told of, by where they send; zero: several do
-	resolved  map[told]*fact     // QPs that SIDR or an HCA agent told of
-	fresh     map[wqe.QP]bool    // of them, those whose start PSN is known and that have sent nothing yet
-	bound     map[wqe.QP]uint32  // QPs that CM connected: connection · 2 + end
+	towards   map[towards]wqe.QP     // connected QPs that an HCA agent told of, by where they send; zero: several do
+	resolved  map[attrKey]*knownAttr // QPs that SIDR or an HCA agent told of
+	fresh     map[wqe.QP]bool        // of them, those whose start PSN is known and that have sent nothing yet
+	bound     map[wqe.QP]uint32      // QPs that CM connected: connection · 2 + end
 	repeats   repeats
 	repeated  uint64
 	between   crossings
@@ -60,7 +60,7 @@ type Transport struct {
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
 func NewTransport(near []packet.Addr) *Transport {
-	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[told]*fact{}, towards: map[towards]wqe.QP{}, fresh: map[wqe.QP]bool{}, bound: map[wqe.QP]uint32{}}
+	t := &Transport{near: map[packet.Addr]bool{}, cm: passive.New(passive.Options{}), resolved: map[attrKey]*knownAttr{}, towards: map[towards]wqe.QP{}, fresh: map[wqe.QP]bool{}, bound: map[wqe.QP]uint32{}}
 	for _, a := range near {
 		t.near[a] = true
 	}

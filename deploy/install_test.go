@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ibwitness/internal/need"
+	"ibwitness/internal/testkit/programs"
 )
 
 // TestInstall: what make install lays down is a service that systemd takes, with little to attack, and a configuration that the program takes.
@@ -25,7 +25,7 @@ func TestInstall(t *testing.T) {
 	make()
 	program, unit, config := filepath.Join(prefix, "bin", "ibwitness"), filepath.Join(prefix, "lib/systemd/system/ibwitness.service"), filepath.Join(etc, "ibwitness/watch.yaml")
 	for _, args := range [][]string{{"verify", unit}, {"security", "--offline=true", "--threshold=20", "--no-pager", unit}} {
-		if out, err := exec.Command(need.Program(t, "systemd-analyze"), args...).CombinedOutput(); err != nil || args[0] == "verify" && len(out) > 0 {
+		if out, err := exec.Command(programs.Find(t, "systemd-analyze"), args...).CombinedOutput(); err != nil || args[0] == "verify" && len(out) > 0 {
 			t.Errorf("systemd-analyze %q: %v\n%s", args, err, out)
 		}
 	}

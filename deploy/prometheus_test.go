@@ -16,15 +16,15 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent/live"
-	"ibwitness/internal/metrics"
-	"ibwitness/internal/need"
+	"ibwitness/internal/testkit/programs"
+	"ibwitness/internal/view/metrics"
 	"ibwitness/rule"
 )
 
 // promtool runs promtool, and returns what it printed.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
-	if out, err := exec.Command(need.Program(t, "promtool"), args...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(programs.Find(t, "promtool"), args...).CombinedOutput(); err != nil {
 		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }

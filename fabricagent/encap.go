@@ -32,7 +32,7 @@ const (
 
 // tunnel looks into an IP packet that is not RoCEv2 itself: for one inside a tunnel, or quoted. For most traffic its protocol number is enough.
 func tunnel(p *packet.Packet, b []byte, wire, depth int) Outcome {
-	if packet.DecodeMisled(p, b, wire) {
+	if packet.DecodeOffPort(p, b, wire) {
 		return judge(p, true, depth)
 	}
 	if len(b) < ipv4Size {

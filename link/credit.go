@@ -40,34 +40,34 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 	v.covered(rule.LNKFCP001)
 	f := &e.FC
 	if e.Size != Size {
-		v.report(e, s, verdict{
-			rule: rule.LNKFCP001, class: proven(e.Way == packet.WayOut), role: rule.Sender, detail: damagedMaybe(e),
-			expected: fmt.Sprintf("a link packet of %d bytes", Size), actual: fmt.Sprintf("%d bytes", e.Size),
+		v.report(e, s, rule.Verdict{
+			Rule: rule.LNKFCP001, Class: rule.Proven(e.Way == packet.WayOut), Role: rule.Sender, Detail: damagedMaybe(e),
+			Expected: fmt.Sprintf("a link packet of %d bytes", Size), Actual: fmt.Sprintf("%d bytes", e.Size),
 		})
 		s.unread(e)
 		return
 	}
 	if !f.Good {
-		v.report(e, s, verdict{
-			rule: rule.LNKFCP001, class: proven(e.Way == packet.WayOut), role: rule.Sender, detail: damagedMaybe(e),
-			expected: "an LPCRC that matches the packet", actual: fmt.Sprintf("LPCRC 0x%04x", f.LPCRC),
+		v.report(e, s, rule.Verdict{
+			Rule: rule.LNKFCP001, Class: rule.Proven(e.Way == packet.WayOut), Role: rule.Sender, Detail: damagedMaybe(e),
+			Expected: "an LPCRC that matches the packet", Actual: fmt.Sprintf("LPCRC 0x%04x", f.LPCRC),
 		})
 		s.unread(e)
 		return
 	}
 	v.covered(rule.LNKFCP002)
 	if f.Op > Init {
-		v.report(e, s, verdict{
-			rule: rule.LNKFCP002, class: rule.Violation, role: rule.Sender,
-			expected: "operand 0 or 1", actual: fmt.Sprintf("%d", f.Op),
+		v.report(e, s, rule.Verdict{
+			Rule: rule.LNKFCP002, Class: rule.Violation, Role: rule.Sender,
+			Expected: "operand 0 or 1", Actual: fmt.Sprintf("%d", f.Op),
 		})
 		return
 	}
 	v.covered(rule.LNKFCP009)
 	if f.VL >= Lanes {
-		v.report(e, s, verdict{
-			rule: rule.LNKFCP009, class: rule.Violation, role: rule.Sender,
-			expected: "a data lane, 0 to 14", actual: fmt.Sprintf("VL %d", f.VL),
+		v.report(e, s, rule.Verdict{
+			Rule: rule.LNKFCP009, Class: rule.Violation, Role: rule.Sender,
+			Expected: "a data lane, 0 to 14", Actual: fmt.Sprintf("VL %d", f.VL),
 		})
 		return
 	}
@@ -107,9 +107,9 @@ func (v *Verifier) total(e *Event, w *wire, s *port, l *lane) {
 	case f.Op == Init:
 		v.covered(rule.LNKFCP010)
 		if f.FCTBS != 0 && (!l.counted || !ok) && s.state == initialize {
-			v.report(e, s, verdict{
-				rule: rule.LNKFCP010, class: rule.Violation, role: rule.Sender,
-				expected: "FCTBS 0 while the link comes up", actual: fmt.Sprintf("%d", f.FCTBS),
+			v.report(e, s, rule.Verdict{
+				Rule: rule.LNKFCP010, Class: rule.Violation, Role: rule.Sender,
+				Expected: "FCTBS 0 while the link comes up", Actual: fmt.Sprintf("%d", f.FCTBS),
 			})
 			l.shaken = e.Time + w.settling()
 		}
@@ -126,15 +126,15 @@ func (v *Verifier) total(e *Event, w *wire, s *port, l *lane) {
 	if !l.doubt {
 		return
 	}
-	want := verdict{
-		rule: rule.LNKFCP004, class: rule.Violation, role: rule.Sender, evidence: l.frame,
-		expected: fmt.Sprintf("FCTBS %d: the blocks sent on VL %d", sent, f.VL), actual: fmt.Sprintf("%d", f.FCTBS),
+	want := rule.Verdict{
+		Rule: rule.LNKFCP004, Class: rule.Violation, Role: rule.Sender, Earlier: rule.Frame{Number: l.frame, Tap: e.Tap},
+		Expected: fmt.Sprintf("FCTBS %d: the blocks sent on VL %d", sent, f.VL), Actual: fmt.Sprintf("%d", f.FCTBS),
 	}
 	if d < Window {
-		want.class = proven(!v.lossy)
+		want.Class = rule.Proven(!v.lossy)
 		if e.Way != packet.WayOut {
-			want.rule, want.class, want.role = rule.LNKFCP012, rule.Unproven, rule.Network
-			want.detail = "packets were lost between the port and the tap, or the port miscounts"
+			want.Rule, want.Class, want.Role = rule.LNKFCP012, rule.Unproven, rule.Network
+			want.Detail = "packets were lost between the port and the tap, or the port miscounts"
 		}
 	}
 	v.report(e, s, want)
@@ -153,28 +153,28 @@ func (v *Verifier) offer(e *Event, s *port, l, p *lane) {
 	if l.misled && ahead(fccl, l.misleads) <= Window {
 		l.misled = false
 	}
-	d := verdict{role: rule.Receiver, evidence: l.frame, actual: fmt.Sprintf("FCCL %d", fccl)}
+	d := rule.Verdict{Role: rule.Receiver, Earlier: rule.Frame{Number: l.frame, Tap: e.Tap}, Actual: fmt.Sprintf("FCCL %d", fccl)}
 	v.covered(rule.LNKFCP011)
 	switch {
 	case back:
-		d.rule, d.class = rule.LNKFCP011, proven(!v.lossy)
-		d.expected = fmt.Sprintf("FCCL %d as before, or more", l.fccl)
+		d.Rule, d.Class = rule.LNKFCP011, rule.Proven(!v.lossy)
+		d.Expected = fmt.Sprintf("FCCL %d as before, or more", l.fccl)
 	case !p.counted || shaken || p.over || beyond(fccl, p.sent) || l.misled && !l.dubious:
 	case free > Window+p.loose:
-		d.rule, d.class = rule.LNKFCP006, proven(!v.lossy)
+		d.Rule, d.Class = rule.LNKFCP006, rule.Proven(!v.lossy)
 		if free <= Window+p.loose+p.lost {
-			d.rule = rule.LNKFCP005
+			d.Rule = rule.LNKFCP005
 		}
-		d.expected = fmt.Sprintf("at most ABR %d and %d blocks", p.sent&(Modulus-1), Window)
+		d.Expected = fmt.Sprintf("at most ABR %d and %d blocks", p.sent&(Modulus-1), Window)
 	case e.FC.Op == Init && p.sent == 0:
 		l.room = max(l.room, free)
 	case l.room != 0 && l.room < Window && free > l.room+p.loose:
-		d.rule, d.class = rule.LNKFCP006, rule.Unproven
+		d.Rule, d.Class = rule.LNKFCP006, rule.Unproven
 		if free <= l.room+p.loose+p.lost {
-			d.rule = rule.LNKFCP005
+			d.Rule = rule.LNKFCP005
 		}
-		d.expected = fmt.Sprintf("at most ABR %d and the %d blocks that were free when the link came up", p.sent&(Modulus-1), l.room)
-		d.detail = "a receiver may have got more room since the link came up"
+		d.Expected = fmt.Sprintf("at most ABR %d and the %d blocks that were free when the link came up", p.sent&(Modulus-1), l.room)
+		d.Detail = "a receiver may have got more room since the link came up"
 	}
 	if p.counted {
 		v.covered(rule.LNKFCP006)
@@ -182,7 +182,7 @@ func (v *Verifier) offer(e *Event, s *port, l, p *lane) {
 			v.covered(rule.LNKFCP005)
 		}
 	}
-	if d.expected == "" {
+	if d.Expected == "" {
 		l.fccl, l.offered, l.dubious = fccl, true, false
 		return
 	}

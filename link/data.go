@@ -14,14 +14,14 @@ func (v *Verifier) data(e *Event, s, r *port) {
 	v.covered(rule.LNKLRH001, rule.LNKLRH008, rule.LNKST005)
 	switch {
 	case s.state == down:
-		v.report(e, s, verdict{
-			rule: rule.LNKST005, class: proven(!v.lossy), role: rule.Sender,
-			expected: "nothing from a port that is down", actual: "a data packet", evidence: s.frame,
+		v.report(e, s, rule.Verdict{
+			Rule: rule.LNKST005, Class: rule.Proven(!v.lossy), Role: rule.Sender,
+			Expected: "nothing from a port that is down", Actual: "a data packet", Earlier: rule.Frame{Number: s.frame, Tap: e.Tap},
 		})
 	case p == nil && !e.Mark.Bad:
-		v.report(e, s, verdict{
-			rule: rule.LNKLRH001, class: proven(e.Way == packet.WayOut), role: rule.Sender,
-			expected: "an LRH of 8 bytes", actual: fmt.Sprintf("%d bytes in all", e.Size), detail: damagedMaybe(e),
+		v.report(e, s, rule.Verdict{
+			Rule: rule.LNKLRH001, Class: rule.Proven(e.Way == packet.WayOut), Role: rule.Sender,
+			Expected: "an LRH of 8 bytes", Actual: fmt.Sprintf("%d bytes in all", e.Size), Detail: damagedMaybe(e),
 		})
 	}
 	if p == nil {
@@ -30,9 +30,9 @@ func (v *Verifier) data(e *Event, s, r *port) {
 	}
 	bad := e.Mark.Bad || p.VCRCState == packet.CRCBad || e.Size != int(p.PktLen)*4+2
 	if e.Size&3 != 2 && !e.Mark.Bad {
-		v.report(e, s, verdict{
-			rule: rule.LNKLRH008, class: proven(p.VCRCState == packet.CRCGood), role: rule.Sender,
-			expected: "whole words and a VCRC", actual: fmt.Sprintf("%d bytes", e.Size),
+		v.report(e, s, rule.Verdict{
+			Rule: rule.LNKLRH008, Class: rule.Proven(p.VCRCState == packet.CRCGood), Role: rule.Sender,
+			Expected: "whole words and a VCRC", Actual: fmt.Sprintf("%d bytes", e.Size),
 		})
 	}
 	if bad {
@@ -46,9 +46,9 @@ func (v *Verifier) data(e *Event, s, r *port) {
 		return
 	}
 	if s.state == initialize {
-		v.report(e, s, verdict{
-			rule: rule.LNKST002, class: rule.Violation, role: rule.Sender,
-			expected: "no data packet from a port in LinkInitialize", actual: fmt.Sprintf("a data packet on VL %d", p.VL), evidence: s.frame,
+		v.report(e, s, rule.Verdict{
+			Rule: rule.LNKST002, Class: rule.Violation, Role: rule.Sender,
+			Expected: "no data packet from a port in LinkInitialize", Actual: fmt.Sprintf("a data packet on VL %d", p.VL), Earlier: rule.Frame{Number: s.frame, Tap: e.Tap},
 		})
 	}
 	if s.state >= initialize {
@@ -93,9 +93,9 @@ func (v *Verifier) transmit(e *Event, s, r *port, p *packet.Packet) {
 			l.over = false
 		case over && !l.over:
 			l.over = true
-			v.report(e, s, verdict{
-				rule: rule.LNKFCP007, class: proven(!v.lossy), role: rule.Sender, evidence: credit.frame,
-				expected: fmt.Sprintf("at most %d blocks on VL %d", room, p.VL), actual: fmt.Sprintf("%d blocks", blocks),
+			v.report(e, s, rule.Verdict{
+				Rule: rule.LNKFCP007, Class: rule.Proven(!v.lossy), Role: rule.Sender, Earlier: rule.Frame{Number: credit.frame, Tap: e.Tap},
+				Expected: fmt.Sprintf("at most %d blocks on VL %d", room, p.VL), Actual: fmt.Sprintf("%d blocks", blocks),
 			})
 		}
 	}
@@ -120,9 +120,9 @@ func (v *Verifier) unoffered(e *Event, s, r *port, p *packet.Packet) {
 	v.covered(rule.LNKVL006)
 	if l := &s.lanes[p.VL]; !l.refused {
 		l.refused = true
-		v.report(e, s, verdict{
-			rule: rule.LNKVL006, class: proven(!v.lossy), role: rule.Sender, evidence: r.frame,
-			expected: "a lane that the other port offers credits for", actual: fmt.Sprintf("VL %d", p.VL),
+		v.report(e, s, rule.Verdict{
+			Rule: rule.LNKVL006, Class: rule.Proven(!v.lossy), Role: rule.Sender, Earlier: rule.Frame{Number: r.frame, Tap: e.Tap},
+			Expected: "a lane that the other port offers credits for", Actual: fmt.Sprintf("VL %d", p.VL),
 		})
 	}
 }

@@ -37,11 +37,11 @@ func (w *wire) settling() int64 { return max(2*w.limit, 1_000_000) }
 // operand judges the operand of a flow control packet, and takes the state of the port from it (rule LNK-FCP-003).
 func (v *Verifier) operand(e *Event, w *wire, s *port) {
 	v.covered(rule.LNKFCP003)
-	d := verdict{rule: rule.LNKFCP003, class: rule.Violation, role: rule.Sender, evidence: s.frame}
+	d := rule.Verdict{Rule: rule.LNKFCP003, Class: rule.Violation, Role: rule.Sender, Earlier: rule.Frame{Number: s.frame, Tap: e.Tap}}
 	if s.state == down {
 		v.covered(rule.LNKST005)
-		d.rule, d.class = rule.LNKST005, proven(!v.lossy)
-		d.expected, d.actual = "nothing from a port that is down", "a flow control packet"
+		d.Rule, d.Class = rule.LNKST005, rule.Proven(!v.lossy)
+		d.Expected, d.Actual = "nothing from a port that is down", "a flow control packet"
 		v.report(e, s, d)
 		return
 	}
@@ -56,8 +56,8 @@ func (v *Verifier) operand(e *Event, w *wire, s *port) {
 		if was != started {
 			return
 		}
-		d.expected, d.actual = "operand init: the port has just come up", "operand normal"
-		d.class = proven(!v.lossy)
+		d.Expected, d.Actual = "operand init: the port has just come up", "operand normal"
+		d.Class = rule.Proven(!v.lossy)
 	case e.FC.Op == Normal:
 		return
 	case s.state == up && !s.physical && e.FC.FCTBS == 0:
@@ -65,8 +65,8 @@ func (v *Verifier) operand(e *Event, w *wire, s *port) {
 		s.state, s.fresh = initialize, true
 		return
 	case s.state == up:
-		d.expected, d.actual = "operand normal: the port was not down since it sent such", "operand init"
-		d.class = proven(!v.lossy)
+		d.Expected, d.Actual = "operand normal: the port was not down since it sent such", "operand init"
+		d.Class = rule.Proven(!v.lossy)
 	default:
 		s.state, s.fresh = initialize, true
 		return
@@ -78,9 +78,9 @@ func (v *Verifier) operand(e *Event, w *wire, s *port) {
 func (v *Verifier) train(e *Event, w *wire, s *port) {
 	v.covered(rule.LNKST006)
 	if e.State == 0 || e.State > 7 {
-		v.report(e, s, verdict{
-			rule: rule.LNKST006, class: rule.Violation, role: rule.Sender,
-			expected: "a physical state of 1 to 7", actual: fmt.Sprintf("%d", e.State),
+		v.report(e, s, rule.Verdict{
+			Rule: rule.LNKST006, Class: rule.Violation, Role: rule.Sender,
+			Expected: "a physical state of 1 to 7", Actual: fmt.Sprintf("%d", e.State),
 		})
 		return
 	}
@@ -140,15 +140,15 @@ func (v *Verifier) late(w *wire, e *Event) {
 				continue
 			}
 			l.late = true
-			d := verdict{
-				rule: rule.LNKFCP008, class: proven(!v.lossy && l.time >= w.paused), role: rule.Receiver, evidence: l.frame,
-				expected: fmt.Sprintf("a flow control packet on VL %d within %d symbol times", vl, interval),
-				actual:   "none for " + rule.Span(gap),
+			d := rule.Verdict{
+				Rule: rule.LNKFCP008, Class: rule.Proven(!v.lossy && l.time >= w.paused), Role: rule.Receiver, Earlier: rule.Frame{Number: l.frame, Tap: e.Tap},
+				Expected: fmt.Sprintf("a flow control packet on VL %d within %d symbol times", vl, interval),
+				Actual:   "none for " + rule.Span(gap),
 			}
-			if d.class == rule.Unproven {
-				d.detail = "nothing was seen of the link meanwhile: the capture may have paused"
+			if d.Class == rule.Unproven {
+				d.Detail = "nothing was seen of the link meanwhile: the capture may have paused"
 				if v.lossy {
-					d.detail = "the capture lost frames"
+					d.Detail = "the capture lost frames"
 				}
 			}
 			quiet := *e

@@ -115,35 +115,13 @@ func (v *Verifier) covered(ids ...rule.ID) {
 	}
 }
 
-// verdict is one finding in the making.
-type verdict struct {
-	rule             rule.ID
-	class            rule.Class
-	role             rule.Role
-	expected, actual string
-	detail           string
-	evidence         uint64 // a frame; 0: none
-}
-
 // report makes a finding on an event against a port.
-func (v *Verifier) report(e *Event, s *port, d verdict) {
-	f := rule.Finding{Rule: d.rule, Class: d.class, Time: e.Time, Tap: e.Tap, Frame: e.Frame}
-	if e.Data != nil {
-		f = rule.At(d.rule, d.class, e.Data)
+func (v *Verifier) report(e *Event, s *port, d rule.Verdict) {
+	p := e.Data
+	if p == nil {
+		p = &packet.Packet{Time: e.Time, Tap: e.Tap, Frame: e.Frame}
 	}
-	if d.evidence != 0 {
-		f.Evidence = []uint64{d.evidence}
-	}
-	f.Expected, f.Actual, f.Detail = d.expected, d.actual, d.detail
-	f.Accused, f.Peer = rule.Endpoint{Role: d.role, Addr: s.addr}, rule.Endpoint{Addr: s.peer}
-	v.Rec.Add(f)
-}
-
-func proven(ok bool) rule.Class {
-	if ok {
-		return rule.Violation
-	}
-	return rule.Unproven
+	v.Rec.Add(d.On(p, rule.Endpoint{Addr: s.addr}, rule.Endpoint{Addr: s.peer}))
 }
 
 // ahead is how far count a is ahead of b.

@@ -1,6 +1,9 @@
 package packet
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Append writes the packet after dst, verbatim from its fields: the headers of Has in their order on the wire, Payload,
 // Pad, ICRC and VCRC. Nothing is computed and nothing is corrected, so that a packet with any fault can be written;
@@ -47,12 +50,20 @@ func (p *Packet) appendNetwork(dst []byte) []byte {
 		dst = p.appendIPv4(dst)
 	}
 	if p.Has&HasUDP != 0 {
-		dst = be16(dst, p.SrcPort)
-		dst = be16(dst, p.DstPort)
-		dst = be16(dst, p.UDPLen)
-		dst = be16(dst, p.UDPSum)
+		h := (*[udpSize]byte)(room(&dst, udpSize))
+		binary.BigEndian.PutUint16(h[0:], p.SrcPort)
+		binary.BigEndian.PutUint16(h[2:], p.DstPort)
+		binary.BigEndian.PutUint16(h[4:], p.UDPLen)
+		binary.BigEndian.PutUint16(h[6:], p.UDPSum)
 	}
 	return dst
+}
+
+// room makes dst longer by n bytes, and returns these.
+func room(dst *[]byte, n int) []byte {
+	at := len(*dst)
+	*dst = slices.Grow(*dst, n)[:at+n]
+	return (*dst)[at:]
 }
 
 const etherSize = 14
@@ -60,16 +71,17 @@ const etherSize = 14
 // AppendEthernet is Append with an Ethernet header before the packet. The frame check sequence is not written, as
 // captures do not have it.
 func (p *Packet) AppendEthernet(dst []byte, srcMAC, dstMAC [6]byte) []byte {
-	dst = append(dst, dstMAC[:]...)
-	dst = append(dst, srcMAC[:]...)
+	kind := uint16(0x8915)
 	switch {
 	case p.Has&HasIPv4 != 0:
-		dst = be16(dst, 0x0800)
+		kind = 0x0800
 	case p.Has&HasIPv6 != 0:
-		dst = be16(dst, 0x86DD)
-	default:
-		dst = be16(dst, 0x8915)
+		kind = 0x86DD
 	}
+	h := (*[etherSize]byte)(room(&dst, etherSize))
+	*(*[6]byte)(h[0:]) = dstMAC
+	*(*[6]byte)(h[6:]) = srcMAC
+	binary.BigEndian.PutUint16(h[12:], kind)
 	return p.Append(dst)
 }
 
@@ -99,14 +111,15 @@ func (p *Packet) appendIPv6(dst []byte) []byte {
 
 func (p *Packet) appendIPv4(dst []byte) []byte {
 	s, d := p.networkAddrs()
-	dst = append(dst, p.IPVer<<4|p.IHL&0xF, p.TClass)
-	dst = be16(dst, p.PayLen)
-	dst = be16(dst, p.IPID)
-	dst = be16(dst, p.IPFrag)
-	dst = append(dst, p.HopLmt, p.NxtHdr)
-	dst = be16(dst, p.IPSum)
-	dst = be32(dst, uint32(s.Lo))
-	dst = be32(dst, uint32(d.Lo))
+	h := (*[ipv4Size]byte)(room(&dst, ipv4Size))
+	h[0], h[1] = p.IPVer<<4|p.IHL&0xF, p.TClass
+	binary.BigEndian.PutUint16(h[2:], p.PayLen)
+	binary.BigEndian.PutUint16(h[4:], p.IPID)
+	binary.BigEndian.PutUint16(h[6:], p.IPFrag)
+	h[8], h[9] = p.HopLmt, p.NxtHdr
+	binary.BigEndian.PutUint16(h[10:], p.IPSum)
+	binary.BigEndian.PutUint32(h[12:], uint32(s.Lo))
+	binary.BigEndian.PutUint32(h[16:], uint32(d.Lo))
 	return p.appendFromData(dst, ipv4Size, int(p.IHL)*4)
 }
 
@@ -119,10 +132,12 @@ func (p *Packet) appendFromData(dst []byte, from, to int) []byte {
 
 func (p *Packet) appendBTH(dst []byte) []byte {
 	flags := p.PadCnt&3<<4 | p.TVer&0xF | bit(p.SE, 0x80) | bit(p.MigReq, 0x40)
-	dst = append(dst, uint8(p.Opcode), flags)
-	dst = be16(dst, p.PKey)
-	dst = be32(dst, uint32(p.Resv8a&0x3F|bit(p.FECN, 0x80)|bit(p.BECN, 0x40))<<24|p.DestQP&PSNMask)
-	return be32(dst, uint32(p.Resv7&0x7F|bit(p.AckReq, 0x80))<<24|uint32(p.PSN)&PSNMask)
+	h := (*[bthSize]byte)(room(&dst, bthSize))
+	h[0], h[1] = uint8(p.Opcode), flags
+	binary.BigEndian.PutUint16(h[2:], p.PKey)
+	binary.BigEndian.PutUint32(h[4:], uint32(p.Resv8a&0x3F|bit(p.FECN, 0x80)|bit(p.BECN, 0x40))<<24|p.DestQP&PSNMask)
+	binary.BigEndian.PutUint32(h[8:], uint32(p.Resv7&0x7F|bit(p.AckReq, 0x80))<<24|uint32(p.PSN)&PSNMask)
+	return dst
 }
 
 func bit(set bool, mask uint8) uint8 {

@@ -76,6 +76,24 @@ func BenchmarkCheckICRC(b *testing.B) {
 	}
 }
 
+// BenchmarkCompleteEthernet builds frames as a sender does.
+func BenchmarkCompleteEthernet(b *testing.B) {
+	for _, c := range benchOps {
+		for _, e := range []packet.Encap{packet.RoCEv2IPv4, packet.RoCEv2IPv6} {
+			data := sealed(e, c.op, c.n)
+			var p packet.Packet
+			packet.DecodeIP(&p, data, len(data))
+			room := make([]byte, 0, 8192)
+			b.Run(fmt.Sprintf("%v/%v/%d", e, c.op, len(p.Payload)), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					p.CompleteEthernet(room, [6]byte{2}, [6]byte{2, 1})
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkChecker is CheckICRC without the pool; bare is what hash/crc32 itself takes for as many bytes.
 func BenchmarkChecker(b *testing.B) {
 	data := sealed(packet.RoCEv2IPv4, sendOnly, 60)

@@ -118,14 +118,25 @@ func (p *Packet) SealIPv4() {
 	if p.Has&HasIPv4 == 0 {
 		return
 	}
+	if p.IHL <= ipv4Size/4 {
+		s, d := p.networkAddrs()
+		p.IPSum = folded(uint32(p.IPVer<<4|p.IHL&0xF)<<8 + uint32(p.TClass) + uint32(p.PayLen) + uint32(p.IPID) + uint32(p.IPFrag) +
+			uint32(p.HopLmt)<<8 + uint32(p.NxtHdr) + uint32(s.Lo)>>16 + uint32(s.Lo)&0xFFFF + uint32(d.Lo)>>16 + uint32(d.Lo)&0xFFFF)
+		return
+	}
 	p.IPSum = 0
 	var buf [60]byte
 	sum := uint32(0)
 	for h := p.appendIPv4(buf[:0]); len(h) >= 2; h = h[2:] {
 		sum += uint32(binary.BigEndian.Uint16(h))
 	}
+	p.IPSum = folded(sum)
+}
+
+// folded is the checksum of the Internet for a sum of 16-bit words.
+func folded(sum uint32) uint16 {
 	sum = sum>>16 + sum&0xFFFF
-	p.IPSum = ^uint16(sum>>16 + sum)
+	return ^uint16(sum>>16 + sum)
 }
 
 var sealBuffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -152,10 +163,14 @@ func (p *Packet) sealAt(b []byte, bth int) {
 		end -= vcrcSize
 	}
 	if p.Has&HasICRC != 0 && p.Has&HasBTH != 0 {
-		q := Packet{Has: p.Has, BTHOff: bth}
-		c := checkers.Get().(*Checker)
-		p.ICRC = c.compute(&q, b, end-icrcSize)
-		checkers.Put(c)
+		if off := end - icrcSize; direct && bth == ipv4Size+udpSize && p.Has&(HasLRH|HasIPv4) == HasIPv4 && off >= bth+bthSize {
+			p.ICRC = icrcIPv4(&b[0], off)
+		} else {
+			q := Packet{Has: p.Has, BTHOff: bth}
+			c := checkers.Get().(*Checker)
+			p.ICRC = c.compute(&q, b, off)
+			checkers.Put(c)
+		}
 		binary.LittleEndian.PutUint32(b[end-icrcSize:], p.ICRC)
 	}
 	if p.Has&HasVCRC != 0 {

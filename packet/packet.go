@@ -81,8 +81,8 @@ const (
 	FlawExtension                   // IPv6 extension headers before UDP (ROC-V2-014)
 	FlawVersion                     // IP version (GRH IPVer) is not what the encapsulation needs (NET-GRH-002, ROC-V2-022)
 	FlawNextHeader                  // GRH NxtHdr is not 0x1B (NET-GRH-003)
-	FlawProtocol                    // the IP protocol is not UDP (ROC-V2-010): see DecodeMisled
-	FlawPort                        // the UDP destination port is not 4791 (ROC-V2-015): see DecodeMisled
+	FlawProtocol                    // the IP protocol is not UDP (ROC-V2-010): see DecodeOffPort
+	FlawPort                        // the UDP destination port is not 4791 (ROC-V2-015): see DecodeOffPort
 	FlawDelimiter                   // the packet ended with the bad-packet delimiter (LNK-CRC-006): set by the fabric agent
 	FlawInserted                    // the ICRC is right without the IPv4 options or IPv6 extension headers: the network put them in
 	FlawOuterMark                   // a tunnel around the packet is marked with ECN 11: set by the fabric agent

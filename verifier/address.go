@@ -22,10 +22,10 @@ func (v *Verifier) missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 		return true
 	}
 	v.covered(rule.BTH011)
-	v.report(c, from, m, verdict{
-		rule: rule.BTH011, class: proven(c.Complete()), role: rule.Sender,
-		expected: fmt.Sprintf("DestQP 0x%x of the connection: the PSN is missing there", c.Ends[1-from].Number),
-		actual:   fmt.Sprintf("DestQP 0x%x", m.DestQP), evidence: []uint64{p.Frame},
+	v.report(c, from, m, rule.Verdict{
+		Rule: rule.BTH011, Class: rule.Proven(c.Complete()), Role: rule.Sender,
+		Expected: fmt.Sprintf("DestQP 0x%x of the connection: the PSN is missing there", c.Ends[1-from].Number),
+		Actual:   fmt.Sprintf("DestQP 0x%x", m.DestQP), Evidence: []uint64{p.Frame},
 	})
 	return true
 }
@@ -42,10 +42,10 @@ func (v *Verifier) missentAgain(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.covered(rule.BTH011)
-	v.report(c, from, m, verdict{
-		rule: rule.BTH011, class: proven(c.Complete()), role: rule.Sender,
-		expected: fmt.Sprintf("DestQP 0x%x of the connection: it was retransmitted there", c.Ends[1-from].Number),
-		actual:   fmt.Sprintf("DestQP 0x%x", m.DestQP), evidence: []uint64{p.Frame},
+	v.report(c, from, m, rule.Verdict{
+		Rule: rule.BTH011, Class: rule.Proven(c.Complete()), Role: rule.Sender,
+		Expected: fmt.Sprintf("DestQP 0x%x of the connection: it was retransmitted there", c.Ends[1-from].Number),
+		Actual:   fmt.Sprintf("DestQP 0x%x", m.DestQP), Evidence: []uint64{p.Frame},
 	})
 }
 
@@ -86,13 +86,13 @@ func (v *Verifier) Misdirected(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.covered(rule.BTH011)
-	d := verdict{
-		rule: rule.BTH011, class: proven(c.Sees(from)), role: rule.Sender,
-		expected: fmt.Sprintf("DestQP 0x%x, which sent the request with this PSN", c.Ends[1-from].Number),
-		actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP),
+	d := rule.Verdict{
+		Rule: rule.BTH011, Class: rule.Proven(c.Sees(from)), Role: rule.Sender,
+		Expected: fmt.Sprintf("DestQP 0x%x, which sent the request with this PSN", c.Ends[1-from].Number),
+		Actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP),
 	}
-	if d.class == rule.Unproven {
-		d.detail = "the capture may not hold another connection of this QP"
+	if d.Class == rule.Unproven {
+		d.Detail = "the capture may not hold another connection of this QP"
 	}
 	v.report(c, from, p, d)
 }
@@ -104,13 +104,13 @@ func (v *Verifier) Astray(c *qp.Pair, p *packet.Packet, after uint64) {
 		return
 	}
 	v.covered(rule.BTH011)
-	d := verdict{
-		rule: rule.BTH011, class: proven(c.Sees(0)), role: rule.Sender,
-		expected: fmt.Sprintf("DestQP 0x%x, the destination of the packets after it", c.Ends[1].Number),
-		actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP), evidence: []uint64{after},
+	d := rule.Verdict{
+		Rule: rule.BTH011, Class: rule.Proven(c.Sees(0)), Role: rule.Sender,
+		Expected: fmt.Sprintf("DestQP 0x%x, the destination of the packets after it", c.Ends[1].Number),
+		Actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP), Evidence: []uint64{after},
 	}
-	if d.class == rule.Unproven {
-		d.detail = "the capture may not hold another connection of this QP"
+	if d.Class == rule.Unproven {
+		d.Detail = "the capture may not hold another connection of this QP"
 	}
 	v.report(c, 0, p, d)
 }
@@ -118,23 +118,23 @@ func (v *Verifier) Astray(c *qp.Pair, p *packet.Packet, after uint64) {
 // Source reports a packet to end to of a connection that comes from an address that is not its peer's (rules ROC-V2-029, BTH-019,
 // UC-ADR-001). own says that the peer's own packet is missing there, so that it sent this one; else only the address identifies the sender.
 func (v *Verifier) Source(c *qp.Pair, to int, p *packet.Packet, class rule.Class, own bool) {
-	d := verdict{
-		rule: rule.ROCV2029, class: class, role: rule.Sender,
-		expected: fmt.Sprintf("packets to QP 0x%x from %v, its peer", c.Ends[to].Number, c.Ends[1-to].Addr), actual: p.Src.String(),
+	d := rule.Verdict{
+		Rule: rule.ROCV2029, Class: class, Role: rule.Sender,
+		Expected: fmt.Sprintf("packets to QP 0x%x from %v, its peer", c.Ends[to].Number, c.Ends[1-to].Addr), Actual: p.Src.String(),
 	}
 	switch {
 	case c.Service == packet.UC:
-		d.rule = rule.UCADR001
+		d.Rule = rule.UCADR001
 	case p.Encap == packet.Native:
-		d.rule = rule.BTH019
+		d.Rule = rule.BTH019
 	}
 	switch {
 	case class == rule.Unproven:
-		d.detail = "the capture holds no CM exchange that names the owner of the QP"
+		d.Detail = "the capture holds no CM exchange that names the owner of the QP"
 	case c.ToldCut():
-		d.class, d.detail = rule.Unproven, toldCut
+		d.Class, d.Detail = rule.Unproven, toldCut
 	}
-	v.covered(d.rule)
+	v.covered(d.Rule)
 	if own {
 		v.report(c, 1-to, p, d)
 		return
@@ -153,12 +153,12 @@ func (v *Verifier) sourceGID(c *qp.Pair, from int, p *packet.Packet) {
 	if gid == p.Src {
 		return
 	}
-	d := verdict{
-		rule: rule.ROCV2011, class: rule.Violation, role: rule.Sender, own: true,
-		expected: fmt.Sprintf("source %v, the GID of the path named in CM", gid), actual: p.Src.String(),
+	d := rule.Verdict{
+		Rule: rule.ROCV2011, Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket,
+		Expected: fmt.Sprintf("source %v, the GID of the path named in CM", gid), Actual: p.Src.String(),
 	}
 	if gid.IsIPv4() != p.Src.IsIPv4() {
-		d.class, d.detail = rule.Unproven, "the GID of the path may be meant for another version of RoCE"
+		d.Class, d.Detail = rule.Unproven, "the GID of the path may be meant for another version of RoCE"
 	}
 	v.report(c, from, p, d)
 }
@@ -170,14 +170,14 @@ func (v *Verifier) Destination(c *qp.Pair, to int, p *packet.Packet, complete bo
 		id = rule.NETGRH007
 	}
 	v.covered(id)
-	d := verdict{
-		rule: id, class: proven(complete), role: rule.Sender,
-		expected: fmt.Sprintf("destination %v of the connection: the PSN is missing there", c.Ends[to].Addr), actual: p.Dst.String(),
+	d := rule.Verdict{
+		Rule: id, Class: rule.Proven(complete), Role: rule.Sender,
+		Expected: fmt.Sprintf("destination %v of the connection: the PSN is missing there", c.Ends[to].Addr), Actual: p.Dst.String(),
 	}
 	if p.Info().Response {
-		d.expected = fmt.Sprintf("destination %v of the connection, where the request was sent", c.Ends[to].Addr)
-		if d.class == rule.Unproven {
-			d.detail = "the capture may not hold another connection"
+		d.Expected = fmt.Sprintf("destination %v of the connection, where the request was sent", c.Ends[to].Addr)
+		if d.Class == rule.Unproven {
+			d.Detail = "the capture may not hold another connection"
 		}
 	}
 	v.report(c, 1-to, p, d)

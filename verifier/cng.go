@@ -117,7 +117,7 @@ func senderQP(c *qp.Pair, from int, p *packet.Packet) uint32 {
 // Marked takes a packet of RoCEv2 that the network has marked: its receiver owes its sender a CNP (rule CNG-CNP-001). c is the connection
 // that it belongs to, sent by end from, or nil.
 func (v *Verifier) Marked(c *qp.Pair, from int, p *packet.Packet) {
-	v.bytewise(c, from, p, verdict{rule: rule.EvCE, class: rule.Event, role: rule.Network})
+	v.bytewise(c, from, p, rule.Verdict{Rule: rule.EvCE, Class: rule.Event, Role: rule.Network})
 	m := v.way(p.Src, p.Dst)
 	if p.Opcode == packet.OpCNP {
 		m.onCNPs++
@@ -170,25 +170,23 @@ func (v *Verifier) overdue(m *Marks, now int64) {
 		return // its congestion notification may be off
 	}
 	v.covered(rule.CNGCNP001)
-	d := verdict{
-		rule: rule.CNGCNP001, role: rule.Receiver,
-		expected: "a CNP within " + time.Duration(v.Profile.CNPs.most(soonNotified)).String() + ": the packet is marked", actual: "none",
+	d := rule.Verdict{
+		Rule: rule.CNGCNP001, Role: rule.Receiver,
+		Expected: "a CNP within " + time.Duration(v.Profile.CNPs.most(soonNotified)).String() + ": the packet is marked", Actual: "none",
 	}
 	switch by := v.Profile.CNPs.By; {
 	case by == PacedByQP, by == PacedByAddress:
-		switch d.class = proven(v.Near(p.Dst) && taken); {
+		switch d.Class = rule.Proven(v.Near(p.Dst) && taken); {
 		case !v.Near(p.Dst):
-			d.detail = "the packet may have been lost after the tap, or the CNP before the tap"
+			d.Detail = "the packet may have been lost after the tap, or the CNP before the tap"
 		case !taken:
-			d.detail = "the packet is not acknowledged: its DestQP may no longer exist"
+			d.Detail = "the packet is not acknowledged: its DestQP may no longer exist"
 		}
 	default:
-		d.class, d.detail = rule.Unproven, "some adapters have one CNP timer for all senders: name it with --profile cnp-per-ip"
+		d.Class, d.Detail = rule.Unproven, "some adapters have one CNP timer for all senders: name it with --profile cnp-per-ip"
 	}
-	f := finding(p, d)
-	f.Accused = rule.Endpoint{Role: rule.Receiver, Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}
-	f.Peer = rule.Endpoint{Addr: p.Src, QPN: m.owedQP & packet.PSNMask, QPNKnown: m.owedQP != anyDest}
-	v.Rec.Add(f)
+	v.Rec.Report(p, d, rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: true},
+		rule.Endpoint{Addr: p.Src, QPN: m.owedQP & packet.PSNMask, QPNKnown: m.owedQP != anyDest})
 }
 
 // CongestionEnds judges what the receiver of marked packets still owes at time now.
@@ -206,10 +204,10 @@ func (v *Verifier) notECT(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	f.Reported |= reportedECN
-	v.accuse(c, from, p, verdict{
-		rule: rule.CNGECN001, class: rule.Unproven, role: rule.Network,
-		expected: "no CE mark on a packet that is not ECN-capable: the first packet of this QP is not", actual: "ECN 11 (CE)",
-		detail: "the sender may send only some of its packets as ECN-capable; a tap before the marking switch shows it",
+	v.accuse(c, from, p, rule.Verdict{
+		Rule: rule.CNGECN001, Class: rule.Unproven, Role: rule.Network,
+		Expected: "no CE mark on a packet that is not ECN-capable: the first packet of this QP is not", Actual: "ECN 11 (CE)",
+		Detail: "the sender may send only some of its packets as ECN-capable; a tap before the marking switch shows it",
 	})
 }
 
@@ -225,9 +223,9 @@ func notECT(p *packet.Packet) uint16 {
 func (v *Verifier) Remarked(c *qp.Pair, from int, p *packet.Packet, ecn uint8) {
 	if ecn == 0 {
 		v.covered(rule.CNGECN001)
-		d := verdict{
-			rule: rule.CNGECN001, class: rule.Violation, role: rule.Network,
-			expected: "ECN 00, as at another tap: the packet is not ECN-capable", actual: "ECN 11 (CE)",
+		d := rule.Verdict{
+			Rule: rule.CNGECN001, Class: rule.Violation, Role: rule.Network,
+			Expected: "ECN 00, as at another tap: the packet is not ECN-capable", Actual: "ECN 11 (CE)",
 		}
 		if c != nil {
 			c.Ends[from].Flow.Reported |= reportedECN
@@ -247,9 +245,9 @@ func (v *Verifier) cnpTook(c *qp.Pair, from int, p *packet.Packet) bool {
 
 // took is the finding that cnpTook is about.
 func (v *Verifier) took(c *qp.Pair, from int, p *packet.Packet, role rule.Role) {
-	v.report(c, from, p, verdict{
-		rule: rule.CNGCNP006, class: proven(c.Sees(from)), role: role,
-		expected: fmt.Sprintf("PSN %v: a CNP uses no PSN", c.Ends[from].SQ.Next), actual: "PSN " + p.PSN.String(), detail: lossDetail(c, from),
-		evidence: []uint64{v.cng.cnp.Frame}, gap: rule.GapAt(c.Ends[from].SQ.Next),
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.CNGCNP006, Class: rule.Proven(c.Sees(from)), Role: role,
+		Expected: fmt.Sprintf("PSN %v: a CNP uses no PSN", c.Ends[from].SQ.Next), Actual: "PSN " + p.PSN.String(), Detail: lossDetail(c, from),
+		Evidence: []uint64{v.cng.cnp.Frame}, Gap: rule.GapAt(c.Ends[from].SQ.Next),
 	})
 }

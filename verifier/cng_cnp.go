@@ -15,7 +15,7 @@ func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
 	if n := &v.cng.cnp; numbered(p) && n.IPID == p.IPID && n.Src == p.Src && n.Dst == p.Dst && n.DestQP == p.DestQP && p.Time-n.Time < sameFrame {
 		return // a copy that the network made
 	}
-	v.unpaired(p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
+	v.unpaired(p, rule.Verdict{Rule: rule.EvCNP, Class: rule.Event, Role: rule.Receiver})
 	v.covered(rule.CNGCNP005)
 	m := v.way(p.Dst, p.Src)
 	q := m.qp(p.DestQP)
@@ -54,9 +54,9 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q 
 		flow := c != nil && c.Ends[from].Flow.Known()
 		own := flow && (p.PKey^c.Ends[from].Flow.PKey)&0x7FFF == 0 // then the marked packet had another one
 		if (p.PKey^q.pkey)&0x7FFF != 0 && !q.mixed && !own {
-			v.bytewise(c, from, p, verdict{
-				rule: rule.CNGCNP003, class: proven(known || flow), role: rule.Receiver,
-				expected: fmt.Sprintf("P_Key 0x%04x of the marked packet", q.pkey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+			v.bytewise(c, from, p, rule.Verdict{
+				Rule: rule.CNGCNP003, Class: rule.Proven(known || flow), Role: rule.Receiver,
+				Expected: fmt.Sprintf("P_Key 0x%04x of the marked packet", q.pkey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 			})
 		}
 		return
@@ -67,24 +67,24 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q 
 	if p.DestQP == 0 {
 		return // UD-QP1-002: nobody's mark is why
 	}
-	d := verdict{
-		rule: rule.CNGCNP002, class: proven(v.Untouched(p)), role: rule.Receiver,
-		expected: "a CNP only for a packet that was marked",
+	d := rule.Verdict{
+		Rule: rule.CNGCNP002, Class: rule.Proven(v.Untouched(p)), Role: rule.Receiver,
+		Expected: "a CNP only for a packet that was marked",
 	}
 	switch {
-	case d.class == rule.Unproven:
-		d.detail = "a switch after the tap may have marked the packet"
+	case d.Class == rule.Unproven:
+		d.Detail = "a switch after the tap may have marked the packet"
 	case c == nil: // a QP of UD sends to groups too, which this does not see
-		d.class, d.detail = rule.Unproven, "a datagram to a multicast group may have been marked"
+		d.Class, d.Detail = rule.Unproven, "a datagram to a multicast group may have been marked"
 	}
 	if m.onCNPs > 0 {
 		m.onCNPs--
-		d.rule, d.expected, d.actual = rule.CNGCNP005, "no CNP for a marked CNP", "only a CNP was marked"
-		d.evidence = []uint64{m.onCNP}
-	} else if !v.Rec.Full(d.rule, d.class, p.Src, p.Dst) {
-		d.actual = fmt.Sprintf("no packet of QP 0x%x was marked since the previous CNP", p.DestQP)
+		d.Rule, d.Expected, d.Actual = rule.CNGCNP005, "no CNP for a marked CNP", "only a CNP was marked"
+		d.Evidence = []uint64{m.onCNP}
+	} else if !v.Rec.Full(d.Rule, d.Class, p.Src, p.Dst) {
+		d.Actual = fmt.Sprintf("no packet of QP 0x%x was marked since the previous CNP", p.DestQP)
 	}
-	v.covered(d.rule)
+	v.covered(d.Rule)
 	v.bytewise(c, from, p, d)
 }
 
@@ -110,15 +110,15 @@ func (v *Verifier) cnpPace(c *qp.Pair, from int, p *packet.Packet, m *Marks, q *
 	if to == "" {
 		to = fmt.Sprintf("to QP 0x%x", p.DestQP)
 	}
-	d := verdict{
-		rule: rule.CNGCNP007, class: proven(pacing.By != PacingUnknown && v.Untouched(p)), role: rule.Receiver,
-		expected: "no other CNP " + to + " for " + pacing.Every.String(), actual: "a CNP after " + took.String(), evidence: []uint64{last.frame},
+	d := rule.Verdict{
+		Rule: rule.CNGCNP007, Class: rule.Proven(pacing.By != PacingUnknown && v.Untouched(p)), Role: rule.Receiver,
+		Expected: "no other CNP " + to + " for " + pacing.Every.String(), Actual: "a CNP after " + took.String(), Evidence: []uint64{last.frame},
 	}
 	switch {
 	case pacing.By == PacingUnknown:
-		d.detail = "the interval is a setting of the adapter: give it with --profile cnp-per-qp=TIME"
-	case d.class == rule.Unproven:
-		d.detail = "the network may have shortened the interval on the way to the tap"
+		d.Detail = "the interval is a setting of the adapter: give it with --profile cnp-per-qp=TIME"
+	case d.Class == rule.Unproven:
+		d.Detail = "the network may have shortened the interval on the way to the tap"
 	}
 	v.bytewise(c, from, p, d)
 }
@@ -146,9 +146,9 @@ func (v *Verifier) cnpDSCP(c *qp.Pair, from int, p *packet.Packet) {
 	if p.TClass>>2 == v.Profile.DSCP {
 		return
 	}
-	v.bytewise(c, from, p, verdict{
-		rule: rule.CNGCNP008, class: proven(v.Untouched(p)), role: rule.Receiver,
-		expected: fmt.Sprintf("DSCP %d", v.Profile.DSCP), actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
+	v.bytewise(c, from, p, rule.Verdict{
+		Rule: rule.CNGCNP008, Class: rule.Proven(v.Untouched(p)), Role: rule.Receiver,
+		Expected: fmt.Sprintf("DSCP %d", v.Profile.DSCP), Actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
 	})
 }
 
@@ -191,9 +191,9 @@ func (v *Verifier) slows(c *qp.Pair, who int, p *packet.Packet, q *marked) {
 		return
 	}
 	q.judged = true
-	v.accuse(c, who, p, verdict{
-		rule: rule.CNGRP001, class: rule.Unproven, role: rule.Requester,
-		expected: fmt.Sprintf("less than %.1f Mbit/s: the sender has received CNPs since", first*8/1e6), actual: fmt.Sprintf("%.1f Mbit/s", second*8/1e6),
-		detail: "the reduced rate limit may still be above the offered load",
+	v.accuse(c, who, p, rule.Verdict{
+		Rule: rule.CNGRP001, Class: rule.Unproven, Role: rule.Requester,
+		Expected: fmt.Sprintf("less than %.1f Mbit/s: the sender has received CNPs since", first*8/1e6), Actual: fmt.Sprintf("%.1f Mbit/s", second*8/1e6),
+		Detail: "the reduced rate limit may still be above the offered load",
 	})
 }

@@ -10,7 +10,7 @@ import (
 // response (rule CNG-IB-002). c is the connection that it belongs to, sent by end from, or nil.
 func (v *Verifier) forward(c *qp.Pair, from int, p *packet.Packet) {
 	if p.FECN {
-		v.bytewise(c, from, p, verdict{rule: rule.EvCE, class: rule.Event, role: rule.Network})
+		v.bytewise(c, from, p, rule.Verdict{Rule: rule.EvCE, Class: rule.Event, Role: rule.Network})
 	}
 	if c == nil || c.Service != packet.RC || !c.Paired {
 		return
@@ -32,7 +32,7 @@ func (v *Verifier) forward(c *qp.Pair, from int, p *packet.Packet) {
 // Backward takes a congestion notification packet of InfiniBand, which returns a mark in place of a response. c is the connection of the QP that it
 // names, sent by end from, or nil.
 func (v *Verifier) Backward(c *qp.Pair, from int, p *packet.Packet) {
-	v.unpaired(p, verdict{rule: rule.EvCNP, class: rule.Event, role: rule.Receiver})
+	v.unpaired(p, rule.Verdict{Rule: rule.EvCNP, Class: rule.Event, Role: rule.Receiver})
 	if c == nil || c.Service != packet.RC || !c.Paired {
 		return
 	}
@@ -64,12 +64,12 @@ func (v *Verifier) returned(c *qp.Pair, from int, p *packet.Packet, m *Marks) {
 	if p.BECN {
 		return
 	}
-	d := verdict{
-		rule: rule.CNGIB002, class: proven(c.Sees(from)), role: rule.Responder,
-		expected: "BECN 1: the request had FECN", actual: "BECN 0", evidence: []uint64{owed.Frame},
+	d := rule.Verdict{
+		Rule: rule.CNGIB002, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
+		Expected: "BECN 1: the request had FECN", Actual: "BECN 0", Evidence: []uint64{owed.Frame},
 	}
-	if d.class == rule.Unproven {
-		d.detail = "the request may have been lost after the tap"
+	if d.Class == rule.Unproven {
+		d.Detail = "the request may have been lost after the tap"
 	}
 	v.report(c, from, p, d)
 }

@@ -17,28 +17,28 @@ func (v *Verifier) Congestion(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.CNGIB006)
 	name, settable := mad.CongestionAttribute(h.Attribute)
-	d := verdict{rule: rule.CNGIB006, class: rule.Violation, role: rule.Sender}
+	d := rule.Verdict{Rule: rule.CNGIB006, Class: rule.Violation, Role: rule.Sender}
 	switch h.Method {
 	case mad.Get, mad.GetResp:
 	case mad.Set:
 		if !settable && name != "" {
-			d.expected, d.actual = "Get of "+name, "Set"
+			d.Expected, d.Actual = "Get of "+name, "Set"
 		}
 	case mad.Trap, mad.TrapRepress:
 		if name != "Notice" {
-			d.expected, d.actual = "a Notice in a "+h.Method.String(), fmt.Sprintf("attribute 0x%04x", uint16(h.Attribute))
+			d.Expected, d.Actual = "a Notice in a "+h.Method.String(), fmt.Sprintf("attribute 0x%04x", uint16(h.Attribute))
 		}
 	default:
-		d.expected, d.actual = "Get, Set, GetResp, Trap or TrapRepress", h.Method.String()
+		d.Expected, d.Actual = "Get, Set, GetResp, Trap or TrapRepress", h.Method.String()
 	}
 	refused := h.Method == mad.GetResp && h.Status&0x1C != 0 // an answer to what is not supported repeats it
 	switch {
 	case h.ClassVersion != mad.CongestionVersion && !refused:
-		d.expected, d.actual = fmt.Sprintf("class version %d", mad.CongestionVersion), fmt.Sprintf("%d", h.ClassVersion)
+		d.Expected, d.Actual = fmt.Sprintf("class version %d", mad.CongestionVersion), fmt.Sprintf("%d", h.ClassVersion)
 	case name == "" && !refused:
-		d.expected, d.actual = "an attribute of congestion control", fmt.Sprintf("0x%04x", uint16(h.Attribute))
+		d.Expected, d.Actual = "an attribute of congestion control", fmt.Sprintf("0x%04x", uint16(h.Attribute))
 	}
-	if d.actual != "" {
+	if d.Actual != "" {
 		v.report(c, from, p, d)
 	}
 }

@@ -53,15 +53,15 @@ func (v *Verifier) Expects(c *qp.Pair, from int, p *packet.Packet) bool {
 
 func (v *Verifier) stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
 	from := c.End(p)
-	d := verdict{
-		rule: rule.BTH004, class: class, role: rule.Sender,
-		expected: "an opcode of " + c.Service.String(), actual: p.Opcode.String(), evidence: evidence,
+	d := rule.Verdict{
+		Rule: rule.BTH004, Class: class, Role: rule.Sender,
+		Expected: "an opcode of " + c.Service.String(), Actual: p.Opcode.String(), Evidence: evidence,
 	}
 	if p.Opcode.Service() == packet.XRC && c.Service == packet.XRC {
-		d.rule, d.role, d.expected = xrcRole(p)
+		d.Rule, d.Role, d.Expected = xrcRole(p)
 	}
 	if in := p.Info(); in.Defined || p.Opcode >= 0xC0 || p.Opcode.Service() <= packet.UC || p.Opcode.Service() == packet.XRC {
-		v.covered(d.rule)
+		v.covered(d.Rule)
 		v.report(c, from, p, d)
 	} // else BTH-003
 	q := &c.Ends[from].SQ
@@ -112,8 +112,8 @@ func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	b := bare(p)
 	b.Has &^= packet.HasDETH // these bytes are another header
-	v.bytewise(c, from, b, verdict{
-		rule: id, class: proven(p.ICRCState == packet.CRCGood), role: rule.Sender,
-		expected: misfits[id], actual: "fewer bytes than its headers take",
+	v.bytewise(c, from, b, rule.Verdict{
+		Rule: id, Class: rule.Proven(p.ICRCState == packet.CRCGood), Role: rule.Sender,
+		Expected: misfits[id], Actual: "fewer bytes than its headers take",
 	})
 }

@@ -89,9 +89,9 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	if peer := &c.Ends[1-from].Flow; c.Paired && peer.Known() && (end.Flow.Reported|peer.Reported)&reportedPKey == 0 {
 		v.covered(rule.PKY002)
 		if peer.PKey&0x7FFF != p.PKey&0x7FFF {
-			v.report(c, from, p, verdict{
-				rule: rule.PKY002, class: proven(c.Ends[1-from].Sums.Packets > 1 || c.Ends[1-from].Knows(qp.KnowsPKey)), role: rule.Sender,
-				expected: fmt.Sprintf("the partition of the peer, P_Key 0x%04x", peer.PKey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.PKY002, Class: rule.Proven(c.Ends[1-from].Sums.Packets > 1 || c.Ends[1-from].Knows(qp.KnowsPKey)), Role: rule.Sender,
+				Expected: fmt.Sprintf("the partition of the peer, P_Key 0x%04x", peer.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 			})
 		}
 	}
@@ -113,27 +113,27 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 	if end.Knows(qp.KnowsHopLimit) && p.Has&(packet.HasIPv4|packet.HasIPv6) != 0 {
 		v.covered(rule.ROCV2009)
 		if p.HopLmt != end.Attr.HopLimit {
-			v.report(c, from, p, verdict{
-				rule: rule.ROCV2009, class: proven(c.Sees(from) && v.Untouched(p)), role: rule.Sender, own: true,
-				expected: fmt.Sprintf("hop limit %d of the address vector", end.Attr.HopLimit), actual: fmt.Sprintf("%d", p.HopLmt),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.ROCV2009, Class: rule.Proven(c.Sees(from) && v.Untouched(p)), Role: rule.Sender, Basis: rule.OnPacket,
+				Expected: fmt.Sprintf("hop limit %d of the address vector", end.Attr.HopLimit), Actual: fmt.Sprintf("%d", p.HopLmt),
 			})
 		}
 	}
 	if end.Knows(qp.KnowsGRH) && p.Has&packet.HasLRH != 0 {
 		v.covered(rule.NETGRH006)
 		if end.Attr.GRH != (p.Has&packet.HasGRH != 0) {
-			v.report(c, from, p, verdict{
-				rule: rule.NETGRH006, class: rule.Violation, role: rule.Sender, own: true,
-				expected: fmt.Sprintf("GRH %t by the address vector", end.Attr.GRH), actual: fmt.Sprintf("GRH %t", !end.Attr.GRH),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.NETGRH006, Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket,
+				Expected: fmt.Sprintf("GRH %t by the address vector", end.Attr.GRH), Actual: fmt.Sprintf("GRH %t", !end.Attr.GRH),
 			})
 		}
 	}
 	if end.Knows(qp.KnowsMigState) {
 		v.covered(rule.BTH013)
 		if p.MigReq != (end.Attr.MigState == qp.Migrated) {
-			v.report(c, from, p, verdict{
-				rule: rule.BTH013, class: rule.Violation, role: rule.Sender, own: true,
-				expected: fmt.Sprintf("M %t by the migration state", end.Attr.MigState == qp.Migrated), actual: fmt.Sprintf("M %t", p.MigReq),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.BTH013, Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket,
+				Expected: fmt.Sprintf("M %t by the migration state", end.Attr.MigState == qp.Migrated), Actual: fmt.Sprintf("M %t", p.MigReq),
 			})
 		}
 	}
@@ -153,12 +153,12 @@ func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 	if p.TClass>>2 == end.Attr.TClass>>2 {
 		return false
 	}
-	d := verdict{
-		rule: id, class: proven(c.Sees(from) && v.Untouched(p)), role: rule.Sender,
-		expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
+	d := rule.Verdict{
+		Rule: id, Class: rule.Proven(c.Sees(from) && v.Untouched(p)), Role: rule.Sender,
+		Expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), Actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
 	}
 	if !end.Told(qp.KnowsTClass) && end.Flow.TClass != end.Attr.TClass>>2 {
-		d.class, d.detail = rule.Unproven, "the traffic class is that of CM; an adapter may be configured to use another one"
+		d.Class, d.Detail = rule.Unproven, "the traffic class is that of CM; an adapter may be configured to use another one"
 	}
 	v.report(c, from, p, d)
 	return true
@@ -171,20 +171,20 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		return // it may be of another QP
 	}
 	f := &end.Flow
-	once := func(bit uint16, d verdict) {
+	once := func(bit uint16, d rule.Verdict) {
 		if f.Reported&bit != 0 {
 			return
 		}
 		f.Reported |= bit
-		d.role = rule.Sender
+		d.Role = rule.Sender
 		v.report(c, from, p, d)
 	}
 	if c.Encap != p.Encap {
 		v.covered(rule.ROCV2027)
-		d := verdict{rule: rule.ROCV2027, class: rule.Violation, expected: c.Encap.String() + " as before", actual: p.Encap.String()}
+		d := rule.Verdict{Rule: rule.ROCV2027, Class: rule.Violation, Expected: c.Encap.String() + " as before", Actual: p.Encap.String()}
 		n, told := c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, (c.Ends[0].Flow.Reported|c.Ends[1].Flow.Reported)&reportedEncap != 0
 		if n == 2 || n == 3 && told {
-			d.class, d.detail = rule.Unproven, "only the first packet of the connection has the other encapsulation: it may be the deviating one"
+			d.Class, d.Detail = rule.Unproven, "only the first packet of the connection has the other encapsulation: it may be the deviating one"
 		}
 		if q := &end.SQ; n == 2 && q.Joined {
 			misplaced(c, q.First) // its receiver may not know that one
@@ -199,7 +199,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if f.PKey != p.PKey {
 		if p.PKey&0x7FFF != 0 {
-			v.pkey(c, from, p, proven(end.Knows(qp.KnowsPKey) && f.PKey&0x7FFF != p.PKey&0x7FFF))
+			v.pkey(c, from, p, rule.Proven(end.Knows(qp.KnowsPKey) && f.PKey&0x7FFF != p.PKey&0x7FFF))
 		}
 		if f.Odd&15 < 15 {
 			f.Odd++
@@ -214,9 +214,9 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		if c.Service == packet.UC {
 			id = rule.UCMIG001
 		}
-		once(reportedMig, verdict{
-			rule: id, class: rule.Unproven, expected: fmt.Sprintf("M %t as before", f.MigReq), actual: fmt.Sprintf("M %t", p.MigReq),
-			detail: "legal where path migration is in use",
+		once(reportedMig, rule.Verdict{
+			Rule: id, Class: rule.Unproven, Expected: fmt.Sprintf("M %t as before", f.MigReq), Actual: fmt.Sprintf("M %t", p.MigReq),
+			Detail: "legal where path migration is in use",
 		})
 	}
 	if f.SL != p.SL {
@@ -228,16 +228,16 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if f.GRH != (p.Has&packet.HasGRH != 0) {
 		count(&end.OddGRH)
-		once(reportedGRH, verdict{
-			rule: rule.NETGRH006, class: proven(end.Knows(qp.KnowsGRH)), expected: fmt.Sprintf("GRH %t as before", f.GRH), actual: fmt.Sprintf("GRH %t", !f.GRH),
+		once(reportedGRH, rule.Verdict{
+			Rule: rule.NETGRH006, Class: rule.Proven(end.Knows(qp.KnowsGRH)), Expected: fmt.Sprintf("GRH %t as before", f.GRH), Actual: fmt.Sprintf("GRH %t", !f.GRH),
 		})
 		return
 	}
 	if f.GIDs != gids(p) && !p.SGID.IsZero() && !p.SGID.IsMulticast() { // else NET-GRH-011
 		count(&end.OddGRH)
-		once(reportedGIDs, verdict{
-			rule: rule.NETGRH007, class: rule.Unproven, expected: "the GIDs of the connection as before", actual: p.SGID.String() + " to " + p.DGID.String(),
-			detail: "legal after path migration or modify QP",
+		once(reportedGIDs, rule.Verdict{
+			Rule: rule.NETGRH007, Class: rule.Unproven, Expected: "the GIDs of the connection as before", Actual: p.SGID.String() + " to " + p.DGID.String(),
+			Detail: "legal after path migration or modify QP",
 		})
 		return
 	}
@@ -253,10 +253,10 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		case p.Info().Response && end.OddPath == 1:
 			end.OddKind, f.State = p.Opcode, qp.FlowKnown
 		}
-		once(reportedPath, verdict{
-			rule: rule.NETGRH013, class: rule.Unproven,
-			expected: fmt.Sprintf("flow label 0x%05x and DSCP %d as before", f.FlowLabel, f.TClass),
-			actual:   fmt.Sprintf("0x%05x and %d", p.FlowLabel, p.TClass>>2), detail: "a router or switch may rewrite the DSCP, and modify QP the address vector",
+		once(reportedPath, rule.Verdict{
+			Rule: rule.NETGRH013, Class: rule.Unproven,
+			Expected: fmt.Sprintf("flow label 0x%05x and DSCP %d as before", f.FlowLabel, f.TClass),
+			Actual:   fmt.Sprintf("0x%05x and %d", p.FlowLabel, p.TClass>>2), Detail: "a router or switch may rewrite the DSCP, and modify QP the address vector",
 		})
 	}
 }
@@ -275,14 +275,14 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	if class == rule.Violation {
 		v.foreign(c, from, p)
 	}
-	d := verdict{
-		rule: rule.PKY004, class: class, role: rule.Sender, own: true,
-		expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+	d := rule.Verdict{
+		Rule: rule.PKY004, Class: class, Role: rule.Sender, Basis: rule.OnPacket,
+		Expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 	}
 	if class == rule.Unproven {
-		d.detail = "the P_Key of the QP was learned from its first packet"
+		d.Detail = "the P_Key of the QP was learned from its first packet"
 		if f.PKey&0x7FFF == p.PKey&0x7FFF {
-			d.detail = "the port may have become another member of the partition"
+			d.Detail = "the port may have become another member of the partition"
 		}
 	}
 	v.report(c, from, p, d)
@@ -293,26 +293,26 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	f := &end.Flow
-	d := verdict{rule: rule.LNKSL001, role: rule.Sender}
+	d := rule.Verdict{Rule: rule.LNKSL001, Role: rule.Sender}
 	want := f.SL
 	switch {
 	case p.Has&packet.HasLRH == 0 || f.Reported&reportedSL != 0:
 		return
 	case end.Knows(qp.KnowsSL):
-		want, d.class, d.own = end.Attr.SL, rule.Violation, true
-		d.expected = fmt.Sprintf("SL %d of the address vector", want)
+		want, d.Class, d.Basis = end.Attr.SL, rule.Violation, rule.OnPacket
+		d.Expected = fmt.Sprintf("SL %d of the address vector", want)
 	case f.SL != p.SL:
-		d.class, d.expected, d.detail = rule.Unproven, fmt.Sprintf("SL %d as before", want), "legal after path migration or modify QP"
+		d.Class, d.Expected, d.Detail = rule.Unproven, fmt.Sprintf("SL %d as before", want), "legal after path migration or modify QP"
 	case c.Paired && peer.Flow.Known() && peer.Flow.Reported&reportedSL == 0:
-		want, d.class = peer.Flow.SL, rule.Unproven
-		d.expected, d.detail = fmt.Sprintf("SL %d of the peer", want), "without CM, the two directions may use different paths"
+		want, d.Class = peer.Flow.SL, rule.Unproven
+		d.Expected, d.Detail = fmt.Sprintf("SL %d of the peer", want), "without CM, the two directions may use different paths"
 	}
 	v.covered(rule.LNKSL001)
 	if want == p.SL {
 		return
 	}
 	f.Reported |= reportedSL
-	d.actual = fmt.Sprintf("SL %d", p.SL)
+	d.Actual = fmt.Sprintf("SL %d", p.SL)
 	v.report(c, from, p, d)
 }
 
@@ -328,9 +328,9 @@ func (v *Verifier) limited(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	f.Reported |= reportedLimited
-	v.report(c, from, p, verdict{
-		rule: rule.PKY006, class: rule.Violation, role: rule.Sender,
-		expected: "at least one full member", actual: fmt.Sprintf("P_Key 0x%04x from both ends: limited members", p.PKey),
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.PKY006, Class: rule.Violation, Role: rule.Sender,
+		Expected: "at least one full member", Actual: fmt.Sprintf("P_Key 0x%04x from both ends: limited members", p.PKey),
 	})
 }
 

@@ -11,9 +11,9 @@ import (
 // portChanged judges another UDP source port than before (rule ROC-V2-018). The QP may have been modified, but not for a few packets.
 func (v *Verifier) portChanged(c *qp.Pair, from int, p *packet.Packet) {
 	f := &c.Ends[from].Flow
-	d := verdict{
-		rule: rule.ROCV2018, class: rule.Unproven, role: rule.Sender,
-		expected: fmt.Sprintf("source port %d as before", f.SrcPort), actual: fmt.Sprintf("%d", p.SrcPort), detail: "legal after modify QP",
+	d := rule.Verdict{
+		Rule: rule.ROCV2018, Class: rule.Unproven, Role: rule.Sender,
+		Expected: fmt.Sprintf("source port %d as before", f.SrcPort), Actual: fmt.Sprintf("%d", p.SrcPort), Detail: "legal after modify QP",
 	}
 	f.SrcPort = p.SrcPort
 	switch {
@@ -22,10 +22,10 @@ func (v *Verifier) portChanged(c *qp.Pair, from int, p *packet.Packet) {
 		v.report(c, from, p, d)
 	case f.Reported&reportedPorts == 0 && c.Complete(): // else the QPs may have been connected again twice
 		f.Reported |= reportedPorts
-		if own := endpoint(&c.Ends[from], rule.Sender); !v.confirm(p, v.Rec.About(rule.ROCV2018, own, rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}, 0), func(g *rule.Finding) bool {
+		if own := endpoint(&c.Ends[from]); !v.confirm(p, v.Rec.About(rule.ROCV2018, own, rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}, 0), func(g *rule.Finding) bool {
 			return g.Accused.QPN == own.QPN && g.Peer.QPN == p.DestQP
 		}, "the port changes again in frame "+fmt.Sprint(p.Frame)) {
-			d.class, d.detail = rule.Violation, "it has changed before"
+			d.Class, d.Detail = rule.Violation, "it has changed before"
 			v.report(c, from, p, d)
 		}
 	}

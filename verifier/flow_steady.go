@@ -46,9 +46,9 @@ func (v *Verifier) steady(c *qp.Pair) {
 // oneOdd proves the findings of a rule of steady on end i of c before a time.
 func (v *Verifier) oneOdd(c *qp.Pair, i int, id rule.ID, last int64) {
 	end, peer := &c.Ends[i], &c.Ends[1-i]
-	to := endpoint(peer, rule.NoRole)
+	to := endpoint(peer)
 	to.QPNKnown = true // or 0: the QPN may have been learned since
-	for _, k := range v.Rec.About(id, endpoint(end, rule.NoRole), to, 0) {
+	for _, k := range v.Rec.About(id, endpoint(end), to, 0) {
 		f := &v.Rec.Findings[k]
 		own := (!f.Accused.QPNKnown || f.Accused.QPN == end.Number) && (!f.Peer.QPNKnown || f.Peer.QPN == peer.Number)
 		if own && f.Class == rule.Unproven && f.Time < last && len(f.Evidence) == 0 { // else it is the table of the port that it disagrees with

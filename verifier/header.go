@@ -74,9 +74,9 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		v.broken = true
 		class, detail := v.headerClass(h.id, p)
-		d := verdict{rule: h.id, class: class, role: h.role, expected: b.expected, detail: detail}
+		d := rule.Verdict{Rule: h.id, Class: class, Role: h.role, Expected: b.expected, Detail: detail}
 		if !v.Rec.Full(h.id, class, p.Src, p.Dst) {
-			d.actual = b.actual()
+			d.Actual = b.actual()
 		}
 		v.bytewise(c, from, p, d)
 	}

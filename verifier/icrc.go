@@ -26,9 +26,9 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	if p.VCRCState != packet.CRCNotJudged {
 		v.covered(rule.LNKCRC001)
 		if p.VCRCState == packet.CRCBad && p.ICRCState != packet.CRCBad { // damage that the ICRC shows too is one fault
-			v.bytewise(c, from, p, verdict{
-				rule: rule.LNKCRC001, class: proven(v.Untouched(p)), role: rule.Sender,
-				expected: "a VCRC that matches the packet", actual: fmt.Sprintf("VCRC 0x%04x", p.VCRC),
+			v.bytewise(c, from, p, rule.Verdict{
+				Rule: rule.LNKCRC001, Class: rule.Proven(v.Untouched(p)), Role: rule.Sender,
+				Expected: "a VCRC that matches the packet", Actual: fmt.Sprintf("VCRC 0x%04x", p.VCRC),
 			})
 		}
 	}
@@ -50,18 +50,18 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	if p.ICRCState == packet.CRCGood {
 		return true
 	}
-	d := verdict{
-		rule: id, class: proven(v.Untouched(p)), role: rule.Sender,
-		expected: "an ICRC that matches the packet", actual: fmt.Sprintf("ICRC 0x%08x", p.ICRC),
+	d := rule.Verdict{
+		Rule: id, Class: rule.Proven(v.Untouched(p)), Role: rule.Sender,
+		Expected: "an ICRC that matches the packet", Actual: fmt.Sprintf("ICRC 0x%08x", p.ICRC),
 	}
-	if d.class == rule.Unproven {
-		d.detail = "the packet may have been damaged on the way to the tap"
+	if d.Class == rule.Unproven {
+		d.Detail = "the packet may have been damaged on the way to the tap"
 	}
-	if o, ok := missealed(p); ok {
-		v.covered(o.rule)
+	if o, ok := icrcVariant(p); ok {
+		v.covered(o.Rule)
 		d = o
 	} else if how := otherwise(p); how != "" {
-		d.rule, d.class, d.detail, d.actual = rule.LNKCRC005, rule.Violation, "", "an ICRC that is correct "+how
+		d.Rule, d.Class, d.Detail, d.Actual = rule.LNKCRC005, rule.Violation, "", "an ICRC that is correct "+how
 	}
 	v.bytewise(c, from, p, d)
 	if c != nil {
@@ -80,19 +80,19 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	return false
 }
 
-// missealed is the finding on a packet whose ICRC is wrong, but right for another format, if so. No damage makes it that.
-func missealed(p *packet.Packet) (d verdict, ok bool) {
-	d = verdict{class: rule.Violation, role: rule.Sender}
-	switch p.Missealed() {
+// icrcVariant is the finding on a packet whose ICRC is wrong, but right for another format, if so. No damage makes it that.
+func icrcVariant(p *packet.Packet) (d rule.Verdict, ok bool) {
+	d = rule.Verdict{Class: rule.Violation, Role: rule.Sender}
+	switch p.ICRCVariant() {
 	case packet.SealedCongestion:
-		d.rule, d.expected, d.actual = rule.CNGIB003, "an ICRC that leaves out FECN and BECN", "one that covers them"
+		d.Rule, d.Expected, d.Actual = rule.CNGIB003, "an ICRC that leaves out FECN and BECN", "one that covers them"
 	case packet.SealedVCRC:
-		d.rule, d.expected, d.actual = rule.ROCV2002, "the ICRC at the end", "two bytes after it, as a VCRC"
+		d.Rule, d.Expected, d.Actual = rule.ROCV2002, "the ICRC at the end", "two bytes after it, as a VCRC"
 		if p.Encap == packet.RoCEv1 {
-			d.rule = rule.ROCV1001
+			d.Rule = rule.ROCV1001
 		}
 	case packet.SealedGRH:
-		d.rule, d.expected, d.actual = rule.ROCV2002, "the BTH after the UDP header", "a global route header"
+		d.Rule, d.Expected, d.Actual = rule.ROCV2002, "the BTH after the UDP header", "a global route header"
 	default:
 		return d, false
 	}
@@ -157,9 +157,9 @@ func damaged(q *qp.SendQueue) (rule.ID, string) {
 // is what is wrong, but who made it wrong, or cut the packet short, is not known.
 func (v *Verifier) Length(c *qp.Pair, from int, p *packet.Packet) {
 	short := p.Flaws&packet.FlawIPLength != 0 && p.Flaws&packet.FlawUDPLength == 0 // damage changes bits, and takes none off the end
-	d := verdict{role: rule.Sender, class: proven(short && v.Untouched(p))}
-	if d.class == rule.Unproven {
-		d.detail = "the packet may have been cut or damaged on the way to the tap"
+	d := rule.Verdict{Role: rule.Sender, Class: rule.Proven(short && v.Untouched(p))}
+	if d.Class == rule.Unproven {
+		d.Detail = "the packet may have been cut or damaged on the way to the tap"
 	}
 	have := 0
 	if len(p.Data) > 0 {
@@ -167,17 +167,17 @@ func (v *Verifier) Length(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	switch {
 	case p.Flaws&packet.FlawLRHLength != 0:
-		d.rule, d.expected, d.actual = rule.LNKLRH005, "PktLen of the packet", fmt.Sprintf("PktLen %d words, %d bytes in the frame", p.PktLen, have)
+		d.Rule, d.Expected, d.Actual = rule.LNKLRH005, "PktLen of the packet", fmt.Sprintf("PktLen %d words, %d bytes in the frame", p.PktLen, have)
 	case p.Flaws&packet.FlawUDPLength != 0 && p.Flaws&packet.FlawIPLength == 0:
-		d.rule, d.expected, d.actual = rule.ROCV2016, "a UDP length that agrees with the IP length", fmt.Sprintf("UDP length %d", p.UDPLen)
+		d.Rule, d.Expected, d.Actual = rule.ROCV2016, "a UDP length that agrees with the IP length", fmt.Sprintf("UDP length %d", p.UDPLen)
 	case p.Encap == packet.RoCEv2IPv4:
-		d.rule, d.expected, d.actual = rule.ROCV2006, "Total Length of the packet", fmt.Sprintf("Total Length %d, %d bytes in the frame", p.PayLen, have)
+		d.Rule, d.Expected, d.Actual = rule.ROCV2006, "Total Length of the packet", fmt.Sprintf("Total Length %d, %d bytes in the frame", p.PayLen, have)
 	case p.Encap == packet.RoCEv2IPv6:
-		d.rule, d.expected, d.actual = rule.ROCV2014, "Payload Length of the packet", fmt.Sprintf("Payload Length %d, %d bytes in the frame", p.PayLen, have)
+		d.Rule, d.Expected, d.Actual = rule.ROCV2014, "Payload Length of the packet", fmt.Sprintf("Payload Length %d, %d bytes in the frame", p.PayLen, have)
 	default:
-		d.rule, d.expected, d.actual = rule.NETGRH004, "PayLen of the packet", fmt.Sprintf("PayLen %d, %d bytes in the frame", p.PayLen, have)
+		d.Rule, d.Expected, d.Actual = rule.NETGRH004, "PayLen of the packet", fmt.Sprintf("PayLen %d, %d bytes in the frame", p.PayLen, have)
 	}
-	v.covered(d.rule)
+	v.covered(d.Rule)
 	v.bytewise(c, from, p, d)
 	if c != nil {
 		c.Ends[from].SQ.Excused = true

@@ -115,7 +115,7 @@ func (v *Verifier) leapKnown(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	if responseContinuity(c, from, p) != continuityUnknown { // where an HCA agent reports the queue pair, it would have reported another connection too
 		exact := r.MSN == qp.MSNKnown && c.Complete() && !q.EverMixed() && leapCount(q, r, p) == p.MSN
-		v.leap(c, from, rule.RCPSN004, rule.Requester, proven(exact || c.Sees(from)), p.Frame)
+		v.leap(c, from, rule.RCPSN004, rule.Requester, rule.Proven(exact || c.Sees(from)), p.Frame)
 		return false
 	}
 	v.Skipped[SkipUnseen]++
@@ -176,13 +176,13 @@ func (v *Verifier) leapWaits(c *qp.Pair, from int, p *packet.Packet, id rule.ID,
 		v.reconnect(c, from) // where Renew did not
 		return true
 	case tells == sameConnection:
-		v.leap(c, from, id, role, proven(c.Sees(from)), p.Frame)
+		v.leap(c, from, id, role, rule.Proven(c.Sees(from)), p.Frame)
 		return true
 	case c.Reliable() && len(q.Leap()) < leapMost:
 		q.LeapOn(bare(p))
 		return false
 	case c.Reliable() && presumed(c, from) == sameConnection:
-		v.leap(c, from, id, role, proven(c.Sees(from)), p.Frame)
+		v.leap(c, from, id, role, rule.Proven(c.Sees(from)), p.Frame)
 		return true
 	}
 	v.leapUnproven(c, from, id, role, p.Frame)
@@ -197,9 +197,9 @@ func (v *Verifier) leapWaits(c *qp.Pair, from int, p *packet.Packet, id rule.ID,
 func (v *Verifier) leapUnproven(c *qp.Pair, from int, id rule.ID, role rule.Role, evidence ...uint64) {
 	q := &c.Ends[from].SQ
 	v.covered(id)
-	v.report(c, from, q.Stray, verdict{
-		rule: id, class: rule.Unproven, role: role, expected: "PSN " + q.Next.String(), actual: "PSN " + q.Stray.PSN.String(),
-		detail: "far from the expected PSN, and the PSN stream continues there: the capture does not show whether the QP was connected again", evidence: evidence,
+	v.report(c, from, q.Stray, rule.Verdict{
+		Rule: id, Class: rule.Unproven, Role: role, Expected: "PSN " + q.Next.String(), Actual: "PSN " + q.Stray.PSN.String(),
+		Detail: "far from the expected PSN, and the PSN stream continues there: the capture does not show whether the QP was connected again", Evidence: evidence,
 	})
 }
 
@@ -209,7 +209,7 @@ func (v *Verifier) leapEnds(c *qp.Pair, from int, id rule.ID, role rule.Role) {
 	switch {
 	case q.Stray == nil:
 	case len(q.Leap()) > 1 && presumed(c, from) == sameConnection:
-		v.wrongPSN(c, from, id, role, proven(c.Sees(from)))
+		v.wrongPSN(c, from, id, role, rule.Proven(c.Sees(from)))
 	case len(q.Leap()) > 1:
 		v.leapUnproven(c, from, id, role)
 	default:

@@ -60,7 +60,7 @@ func (v *Verifier) Raw(p *packet.Packet) {
 		if b.actual == nil {
 			return false
 		}
-		v.unpaired(p, verdict{rule: id, class: rule.Violation, role: rule.Sender, expected: b.expected, actual: b.actual()})
+		v.unpaired(p, rule.Verdict{Rule: id, Class: rule.Violation, Role: rule.Sender, Expected: b.expected, Actual: b.actual()})
 		return true
 	}
 	if say(rule.LNKLRH006, mismatch(p.PktLen < 5, "PktLen at least 5 words", "PktLen %d words", p.PktLen)) {

@@ -22,24 +22,24 @@ type Sighting struct {
 func (v *Verifier) Crossed(p *packet.Packet, before, now *Sighting) (changed bool) {
 	v.covered(rule.LNKVL007)
 	v.covered(rule.LNKSW001)
-	d := verdict{class: proven(before.Sound && p.VCRCState == packet.CRCGood), role: rule.Network, detail: fmt.Sprintf("frame %d of tap %d shows the packet before the switch", before.Frame, before.Tap)}
+	d := rule.Verdict{Class: rule.Proven(before.Sound && p.VCRCState == packet.CRCGood), Role: rule.Network, Detail: fmt.Sprintf("frame %d of tap %d shows the packet before the switch", before.Frame, before.Tap)}
 	fields := [...]string{"LRH", "BTH", "GRH"}
 	switch {
 	case before.SL != now.SL:
-		d.rule, d.expected, d.actual = rule.LNKVL007, fmt.Sprintf("SL %d", before.SL), fmt.Sprintf("SL %d", now.SL)
+		d.Rule, d.Expected, d.Actual = rule.LNKVL007, fmt.Sprintf("SL %d", before.SL), fmt.Sprintf("SL %d", now.SL)
 	case before.Fields != now.Fields:
 		i := 0
 		for before.Fields[i] == now.Fields[i] {
 			i++
 		}
-		d.rule, d.expected, d.actual = rule.LNKSW001, "the "+fields[i]+" unchanged", "changed"
+		d.Rule, d.Expected, d.Actual = rule.LNKSW001, "the "+fields[i]+" unchanged", "changed"
 	case before.Whole && p.ICRCState == packet.CRCBad && p.VCRCState == packet.CRCGood:
-		d.rule, d.expected, d.actual = rule.LNKSW001, "a correct ICRC, as before the switch", "a wrong ICRC after the switch"
+		d.Rule, d.Expected, d.Actual = rule.LNKSW001, "a correct ICRC, as before the switch", "a wrong ICRC after the switch"
 	default:
 		return false
 	}
-	if d.class == rule.Unproven {
-		d.detail += "; without a VCRC, the packet may have been damaged"
+	if d.Class == rule.Unproven {
+		d.Detail += "; without a VCRC, the packet may have been damaged"
 	}
 	v.unpaired(p, d)
 	return true
@@ -52,9 +52,9 @@ func (v *Verifier) Ordered(p *packet.Packet, before *Sighting, last uint64) {
 	if before.Frame >= last {
 		return
 	}
-	v.unpaired(p, verdict{
-		rule: rule.LNKSW003, class: rule.Unproven, role: rule.Network,
-		expected: fmt.Sprintf("the packet before that of frame %d of tap %d", last, before.Tap), actual: fmt.Sprintf("the packet after it, though it is frame %d there", before.Frame),
-		detail: "adaptive routing does so on purpose",
+	v.unpaired(p, rule.Verdict{
+		Rule: rule.LNKSW003, Class: rule.Unproven, Role: rule.Network,
+		Expected: fmt.Sprintf("the packet before that of frame %d of tap %d", last, before.Tap), Actual: fmt.Sprintf("the packet after it, though it is frame %d there", before.Frame),
+		Detail: "adaptive routing does so on purpose",
 	})
 }

@@ -15,11 +15,11 @@ func (v *Verifier) onSubnet(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	s := v.Subnet.Port(p.SLID)
-	d := verdict{class: rule.Violation, role: rule.Sender}
+	d := rule.Verdict{Class: rule.Violation, Role: rule.Sender}
 	if s.Knows(subnet.KnowsSLtoVL) {
 		v.covered(rule.LNKVL005)
 		if s.SLtoVL[p.SL] == 15 {
-			d.rule, d.expected, d.actual = rule.LNKVL005, fmt.Sprintf("no packet of SL %d, which the port maps to VL 15", p.SL), "a data packet"
+			d.Rule, d.Expected, d.Actual = rule.LNKVL005, fmt.Sprintf("no packet of SL %d, which the port maps to VL 15", p.SL), "a data packet"
 			v.onPort(c, from, p, s, d)
 		}
 	}
@@ -28,10 +28,10 @@ func (v *Verifier) onSubnet(c *qp.Pair, from int, p *packet.Packet) {
 		switch most := mostWords(int(s.MTU)); {
 		case int(p.PktLen) > mostWords(4096): // reported
 		case int(p.PktLen) > most:
-			d.rule, d.expected, d.actual = rule.LNKLRH007, fmt.Sprintf("PktLen at most %d words", most), fmt.Sprintf("PktLen %d words", p.PktLen)
+			d.Rule, d.Expected, d.Actual = rule.LNKLRH007, fmt.Sprintf("PktLen at most %d words", most), fmt.Sprintf("PktLen %d words", p.PktLen)
 			v.onPort(c, from, p, s, d)
 		case p.PayloadLen > int(s.MTU):
-			d.rule, d.expected, d.actual = rule.LNKMTU001, fmt.Sprintf("at most %d bytes of payload, the MTU of the link", s.MTU), fmt.Sprintf("%d bytes", p.PayloadLen)
+			d.Rule, d.Expected, d.Actual = rule.LNKMTU001, fmt.Sprintf("at most %d bytes of payload, the MTU of the link", s.MTU), fmt.Sprintf("%d bytes", p.PayloadLen)
 			v.onPort(c, from, p, s, d)
 		}
 	}
@@ -45,13 +45,13 @@ func (v *Verifier) onSubnet(c *qp.Pair, from int, p *packet.Packet) {
 }
 
 // onPort makes a finding that the known attributes of a port prove, where the tap sees all that is set on the port.
-func (v *Verifier) onPort(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port, d verdict) {
+func (v *Verifier) onPort(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port, d rule.Verdict) {
 	v.broken = true
-	if d.class == rule.Violation && !v.Near(p.Src) && (s.LID == 0 || !v.Near(packet.LIDAddr(s.LID))) {
-		d.class, d.detail = rule.Unproven, "the subnet manager may have changed the port in packets that the capture does not hold"
+	if d.Class == rule.Violation && !v.Near(p.Src) && (s.LID == 0 || !v.Near(packet.LIDAddr(s.LID))) {
+		d.Class, d.Detail = rule.Unproven, "the subnet manager may have changed the port in packets that the capture does not hold"
 	}
 	if s.Frame != 0 {
-		d.evidence = []uint64{s.Frame}
+		d.Evidence = []uint64{s.Frame}
 	}
 	v.bytewise(c, from, p, d)
 }
@@ -63,9 +63,9 @@ func (v *Verifier) armed(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port)
 	if c == nil || c.Ends[1-from].Sums.Packets > 0 || c.Ends[from].Sums.Packets > 1 {
 		return
 	}
-	v.onPort(c, from, p, s, verdict{
-		rule: rule.LNKST003, class: rule.Unproven, role: rule.Sender, detail: "a data packet that the capture does not hold may have made the port Active",
-		expected: "no data packet from a port that is Armed and has received none", actual: fmt.Sprintf("a data packet on VL %d", p.VL),
+	v.onPort(c, from, p, s, rule.Verdict{
+		Rule: rule.LNKST003, Class: rule.Unproven, Role: rule.Sender, Detail: "a data packet that the capture does not hold may have made the port Active",
+		Expected: "no data packet from a port that is Armed and has received none", Actual: fmt.Sprintf("a data packet on VL %d", p.VL),
 	})
 }
 
@@ -78,20 +78,20 @@ func (v *Verifier) ownLID(c *qp.Pair, from int, p *packet.Packet) {
 	if s == nil || s.LID == 0 || !s.Knows(subnet.KnowsGUID) || s.GUID != p.SGID.Lo {
 		return // a port has more GUIDs than its own
 	}
-	d := verdict{rule: rule.LNKLID006, class: rule.Violation, role: rule.Sender}
+	d := rule.Verdict{Rule: rule.LNKLID006, Class: rule.Violation, Role: rule.Sender}
 	if p.Info().Response {
-		d.rule = rule.LNKLID005
+		d.Rule = rule.LNKLID005
 	}
-	v.covered(d.rule)
+	v.covered(d.Rule)
 	if p.SLID >= s.LID && p.SLID < s.LID+1<<s.LMC {
 		return
 	}
-	d.expected, d.actual = fmt.Sprintf("LID %d of the port", s.LID), fmt.Sprintf("LID %d", p.SLID)
+	d.Expected, d.Actual = fmt.Sprintf("LID %d of the port", s.LID), fmt.Sprintf("LID %d", p.SLID)
 	if s.LMC > 0 {
-		d.expected = fmt.Sprintf("LID %d to %d of the port", s.LID, s.LID+1<<s.LMC-1)
+		d.Expected = fmt.Sprintf("LID %d to %d of the port", s.LID, s.LID+1<<s.LMC-1)
 	}
-	if d.rule == rule.LNKLID005 {
-		d.actual = fmt.Sprintf("a response to a packet to LID %d", p.SLID)
+	if d.Rule == rule.LNKLID005 {
+		d.Actual = fmt.Sprintf("a response to a packet to LID %d", p.SLID)
 	}
 	v.onPort(c, from, p, s, d)
 }

@@ -137,9 +137,9 @@ func JudgeGroups(all ...*Verifier) {
 				knew = true
 				p.Time, p.Frame, p.PSN = u.newest.time, u.newest.frame, u.newest.psn
 			}
-			v.unpaired(p, verdict{
-				rule: rule.UDMC002, class: proven(knew), role: rule.Sender,
-				expected: fmt.Sprintf("DLID 0x%04x, which the subnet administrator gives for %v", g.mlid, u.DGID), actual: fmt.Sprintf("DLID 0x%04x", u.DLID),
+			v.unpaired(p, rule.Verdict{
+				Rule: rule.UDMC002, Class: rule.Proven(knew), Role: rule.Sender,
+				Expected: fmt.Sprintf("DLID 0x%04x, which the subnet administrator gives for %v", g.mlid, u.DGID), Actual: fmt.Sprintf("DLID 0x%04x", u.DLID),
 			})
 		}
 	}

@@ -26,7 +26,7 @@ func (v *Verifier) Distrust(c *qp.Pair, why string) {
 	for i := range c.Ends {
 		a, b := &c.Ends[i], &c.Ends[1-i]
 		concerns := func(f *rule.Finding) bool { return is(a, &f.Accused) && is(b, &f.Peer) } // whose QPNs may have been learned since it was made
-		v.Rec.DoubtNear(endpoint(a, rule.NoRole), endpoint(b, rule.NoRole), concerns, why)
+		v.Rec.DoubtNear(endpoint(a), endpoint(b), concerns, why)
 	}
 }
 

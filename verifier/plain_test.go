@@ -252,7 +252,7 @@ func decodeAny(p *packet.Packet, f frameOf) bool {
 	ok := false
 	switch f.encap {
 	case packet.RoCEv2IPv4, packet.RoCEv2IPv6:
-		ok = packet.DecodeIP(p, f.bytes, f.wireLen) || packet.DecodeMisled(p, f.bytes, f.wireLen)
+		ok = packet.DecodeIP(p, f.bytes, f.wireLen) || packet.DecodeOffPort(p, f.bytes, f.wireLen)
 	case packet.RoCEv1:
 		ok = packet.DecodeGRH(p, f.bytes, f.wireLen)
 	case packet.Native:

@@ -133,7 +133,7 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 			q.Unstray() // it was lost, and takes the PSNs between
 			return true
 		}
-		v.wrongPSN(c, from, id, role, proven(c.Complete()), p.Frame)
+		v.wrongPSN(c, from, id, role, rule.Proven(c.Complete()), p.Frame)
 		if q.Excused = true; c.Reliable() && p.PSN == q.Next {
 			q.CameLate(p) // the responder may have NAKed what came before it
 		}
@@ -144,13 +144,13 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 		return v.leapWaits(c, from, p, id, role)
 	}
 	if q.Stray != nil { // it is far from both
-		v.wrongPSN(c, from, id, role, proven(c.Sees(from)), p.Frame)
+		v.wrongPSN(c, from, id, role, rule.Proven(c.Sees(from)), p.Frame)
 	}
 	if q.Fresh && id == rule.RCPSN004 {
 		v.covered(rule.RCPSN001)
-		v.report(c, from, p, verdict{
-			rule: rule.RCPSN001, class: proven(c.Sees(from)), role: role,
-			expected: "start PSN " + q.Next.String(), actual: "PSN " + p.PSN.String(), detail: lossDetail(c, from),
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCPSN001, Class: rule.Proven(c.Sees(from)), Role: role,
+			Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: lossDetail(c, from),
 		})
 		misplaced(c, q.Next)
 		v.rcJoin(c, from, p)
@@ -174,9 +174,9 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, class rule.Class, evidence ...uint64) {
 	q := &c.Ends[from].SQ
 	v.covered(id)
-	d := verdict{rule: id, class: class, role: role, detail: "far from the expected PSN", evidence: evidence}
+	d := rule.Verdict{Rule: id, Class: class, Role: role, Detail: "far from the expected PSN", Evidence: evidence}
 	if !v.full(c, from, &d) {
-		d.expected, d.actual = "PSN "+q.Next.String(), "PSN "+q.Stray.PSN.String()
+		d.Expected, d.Actual = "PSN "+q.Next.String(), "PSN "+q.Stray.PSN.String()
 	}
 	v.report(c, from, q.Stray, d)
 	if q.Stray.PSN.Before(q.Next) {

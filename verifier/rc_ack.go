@@ -61,9 +61,9 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 			return // it answers a duplicate from before the capture
 		}
 		if known && !r.Repeated && q.Stray == nil && p.PSN.Before(start) && p.PSN.After(start.Add(-farJump)) {
-			v.report(c, from, p, verdict{
-				rule: rule.RCRSP006, class: proven(c.Complete()), role: rule.Responder,
-				expected: "PSN " + start.String() + " or later: the connection begins there", actual: "PSN " + p.PSN.String(),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCRSP006, Class: rule.Proven(c.Complete()), Role: rule.Responder,
+				Expected: "PSN " + start.String() + " or later: the connection begins there", Actual: "PSN " + p.PSN.String(),
 			})
 			return
 		}
@@ -85,13 +85,13 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 		return // to its responder the request with another PSN may be a duplicate
 	}
 	r.Owed = nil // it may be what it owes, with a wrong PSN
-	d := verdict{
-		rule: rule.RCRSP006, class: proven(c.Sees(from)), role: rule.Responder,
-		expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", actual: "PSN " + p.PSN.String(),
-		evidence: []uint64{frame(p.Frame, r.LastFrame)},
+	d := rule.Verdict{
+		Rule: rule.RCRSP006, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
+		Expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{frame(p.Frame, r.LastFrame)},
 	}
 	if p.PSN.After(r.LastPSN) {
-		d.expected = "no ACK of what the NAK for PSN " + q.Una.String() + " has acknowledged, as no duplicate has come"
+		d.Expected = "no ACK of what the NAK for PSN " + q.Una.String() + " has acknowledged, as no duplicate has come"
 	}
 	v.report(c, from, p, d)
 }
@@ -109,10 +109,10 @@ func (v *Verifier) rcDuplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 		return // that comes next, or may have been in the gap between the two
 	}
 	r.Owed = nil // this is what it owes, with a wrong PSN
-	v.report(c, from, p, verdict{
-		rule: rule.RCRSP029, class: proven(c.Sees(from) && !q.IsMixed(p.PSN)), role: rule.Responder,
-		expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", actual: "PSN " + p.PSN.String(),
-		detail: missedDetail(c, from), evidence: []uint64{frame(p.Frame, r.LastFrame)},
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCRSP029, Class: rule.Proven(c.Sees(from) && !q.IsMixed(p.PSN)), Role: rule.Responder,
+		Expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
+		Detail: missedDetail(c, from), Evidence: []uint64{frame(p.Frame, r.LastFrame)},
 	})
 }
 
@@ -122,10 +122,10 @@ func (v *Verifier) rcUnsolicited(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	v.covered(rule.RCACK008)
 	if !r.Repeated && p.MSN != r.LastMSN && r.Answered {
-		v.report(c, from, p, verdict{
-			rule: rule.RCACK008, class: rule.Unproven, role: rule.Responder,
-			expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), actual: fmt.Sprintf("MSN %d", p.MSN),
-			detail: "the responder may have executed messages since", evidence: []uint64{frame(p.Frame, r.LastFrame)},
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCACK008, Class: rule.Unproven, Role: rule.Responder,
+			Expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
+			Detail: "the responder may have executed messages since", Evidence: []uint64{frame(p.Frame, r.LastFrame)},
 		})
 		return
 	}
@@ -159,9 +159,9 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 			id, _ = damaged(q)
 		}
 		v.covered(id)
-		d := verdict{
-			rule: id, class: rule.Violation, role: rule.Responder,
-			expected: "nothing acknowledged from PSN " + q.Hole.String() + " on: that packet has not arrived", actual: "PSN " + p.PSN.String(), gap: rule.GapAt(q.Hole),
+		d := rule.Verdict{
+			Rule: id, Class: rule.Violation, Role: rule.Responder,
+			Expected: "nothing acknowledged from PSN " + q.Hole.String() + " on: that packet has not arrived", Actual: "PSN " + p.PSN.String(), Gap: rule.GapAt(q.Hole),
 		}
 		if id != rule.RCRSP006 {
 			consequence(c, from, &d)
@@ -231,23 +231,23 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 	if oldest == nil || rcWaits(c, from, oldest) {
 		return
 	}
-	d := verdict{
-		rule: rule.RCRSP007, class: proven(c.Sees(from) && r.Told && !q.IsMixed(oldest.First)), role: rule.Responder,
-		expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
-		actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, oldest.Frame)}, gap: rule.GapAt(oldest.RespNext),
+	d := rule.Verdict{
+		Rule: rule.RCRSP007, Class: rule.Proven(c.Sees(from) && r.Told && !q.IsMixed(oldest.First)), Role: rule.Responder,
+		Expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
+		Actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{frame(p.Frame, oldest.Frame)}, Gap: rule.GapAt(oldest.RespNext),
 	}
 	if p.PSN.In(oldest.First, oldest.Last) {
-		d.rule, d.class = rule.RCACK003, proven(c.Sees(from) && !q.IsMixed(oldest.First))
-		d.expected = "the response to the " + oldest.Op.String() + ": an Acknowledge does not replace it"
+		d.Rule, d.Class = rule.RCACK003, rule.Proven(c.Sees(from) && !q.IsMixed(oldest.First))
+		d.Expected = "the response to the " + oldest.Op.String() + ": an Acknowledge does not replace it"
 		if id, ok := flushRule(oldest.Op); ok {
-			d.rule = id
+			d.Rule = id
 			v.covered(id)
 		}
 	}
-	if d.class == rule.Unproven {
-		d.detail = "the response may have been lost before the tap, or have been sent before the capture began"
+	if d.Class == rule.Unproven {
+		d.Detail = "the response may have been lost before the tap, or have been sent before the capture began"
 	}
-	if v.report(c, from, p, d); d.class == rule.Violation && p.PSN == oldest.RespNext && p.PSN != oldest.First {
+	if v.report(c, from, p, d); d.Class == rule.Violation && p.PSN == oldest.RespNext && p.PSN != oldest.First {
 		oldest.Flags |= wqe.Blamed // it is taken for a response
 	}
 }
@@ -292,13 +292,13 @@ func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	r.Nak = qp.NakNone
 	v.covered(id)
-	d := verdict{
-		rule: id, class: proven(c.Sees(from)), role: rule.Responder,
-		expected: "nothing acknowledged from PSN " + r.NakPSN.String() + " on until it is retransmitted", actual: "PSN " + p.PSN.String(),
-		evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	d := rule.Verdict{
+		Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
+		Expected: "nothing acknowledged from PSN " + r.NakPSN.String() + " on until it is retransmitted", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
-	if d.class == rule.Unproven {
-		d.detail = "the tap may have missed the retransmission"
+	if d.Class == rule.Unproven {
+		d.Detail = "the tap may have missed the retransmission"
 		c.Lossy = true
 	}
 	v.report(c, from, p, d)

@@ -62,10 +62,10 @@ func (v *Verifier) rcPSNReused(c *qp.Pair, from int, p *packet.Packet, s *qp.Sen
 		return
 	}
 	v.covered(rule.RCPSN002)
-	v.report(c, from, p, verdict{
-		rule: rule.RCPSN002, class: proven(c.Complete()), role: rule.Requester,
-		expected: "PSN " + p.PSN.Add(1).String() + " for another packet", actual: "PSN " + p.PSN.String() + " again",
-		evidence: []uint64{frame(p.Frame, s.Frame)},
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCPSN002, Class: rule.Proven(c.Complete()), Role: rule.Requester,
+		Expected: "PSN " + p.PSN.Add(1).String() + " for another packet", Actual: "PSN " + p.PSN.String() + " again",
+		Evidence: []uint64{frame(p.Frame, s.Frame)},
 	})
 	if q := &c.Ends[from].SQ; q.Open != wqe.None && q.Messages.Newest() != nil {
 		q.Messages.Newest().Flags |= wqe.Blamed // of whose payload this one may be
@@ -112,12 +112,12 @@ func (v *Verifier) rcSame(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w 
 		actual = p.Opcode.String()
 		what += ": " + s.Trace.Opcode.String()
 	}
-	d := verdict{
-		rule: id, class: proven(c.Complete()), role: rule.Requester, expected: what, actual: actual,
-		evidence: []uint64{frame(p.Frame, s.Frame)},
+	d := rule.Verdict{
+		Rule: id, Class: rule.Proven(c.Complete()), Role: rule.Requester, Expected: what, Actual: actual,
+		Evidence: []uint64{frame(p.Frame, s.Frame)},
 	}
-	if l := c.Ends[from].SQ.Recovery; l != nil && l.Slept && d.class == rule.Violation {
-		d.class, d.detail = rule.Unproven, "after a long silence: another connection may have the queue pair number and the PSNs of this one"
+	if l := c.Ends[from].SQ.Recovery; l != nil && l.Slept && d.Class == rule.Violation {
+		d.Class, d.Detail = rule.Unproven, "after a long silence: another connection may have the queue pair number and the PSNs of this one"
 	}
 	v.report(c, from, p, d)
 }
@@ -131,9 +131,9 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	w.Flags &^= wqe.Blamed
 	sure := c.Complete() && !w.Has(wqe.Guessed) && (!w.Has(wqe.Unsized) || p.PSN == w.First || c.Sees(from)) // that it takes this PSN
 	blame := func(id rule.ID, want, got string) {
-		v.report(c, from, p, verdict{
-			rule: id, class: proven(sure), role: rule.Requester, expected: want, actual: got,
-			evidence: []uint64{frame(p.Frame, w.Frame)},
+		v.report(c, from, p, rule.Verdict{
+			Rule: id, Class: rule.Proven(sure), Role: rule.Requester, Expected: want, Actual: got,
+			Evidence: []uint64{frame(p.Frame, w.Frame)},
 		})
 	}
 	if p.Has&p.Info().Headers != p.Info().Headers || !w.Has(wqe.Whole) {
@@ -194,10 +194,10 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	if w.Has(wqe.Gapped) {
 		v.covered(rule.RCRES003)
 		if p.PSN.After(w.Missing) {
-			v.report(c, from, p, verdict{
-				rule: rule.RCRES003, class: proven(c.Sees(from)), role: rule.Requester,
-				expected: "a READ request from PSN " + w.Missing.String() + " on, the first missing response", actual: "PSN " + p.PSN.String(),
-				evidence: []uint64{frame(p.Frame, w.RespFrame)},
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCRES003, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+				Expected: "a READ request from PSN " + w.Missing.String() + " on, the first missing response", Actual: "PSN " + p.PSN.String(),
+				Evidence: []uint64{frame(p.Frame, w.RespFrame)},
 			})
 		}
 	}

@@ -33,10 +33,10 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 			v.covered(id)
 		}
 		if !w.Has(wqe.Blamed) {
-			v.report(c, from, p, verdict{
-				rule: id, class: proven(c.Complete() && !q.IsMixed(p.PSN)), role: rule.Responder,
-				expected: "an ATOMIC Acknowledge for the PSN of an atomic", actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
-				evidence: []uint64{frame(p.Frame, w.Frame)},
+			v.report(c, from, p, rule.Verdict{
+				Rule: id, Class: rule.Proven(c.Complete() && !q.IsMixed(p.PSN)), Role: rule.Responder,
+				Expected: "an ATOMIC Acknowledge for the PSN of an atomic", Actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
+				Evidence: []uint64{frame(p.Frame, w.Frame)},
 			})
 		}
 		if rcAnswersFor(q, p, c.Complete() && !q.IsMixed(p.PSN)); !w.Op.Responded() {
@@ -51,19 +51,19 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	if w.RespFrame != 0 {
 		v.covered(rule.RCRSP031)
 		if orig != w.Orig {
-			v.report(c, from, p, verdict{
-				rule: rule.RCRSP031, class: proven(c.Complete()), role: rule.Responder,
-				expected: "the original data that the first response returned", actual: fmt.Sprintf("0x%x", p.OrigData),
-				evidence: []uint64{frame(p.Frame, w.RespFrame)},
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCRSP031, Class: rule.Proven(c.Complete()), Role: rule.Responder,
+				Expected: "the original data that the first response returned", Actual: fmt.Sprintf("0x%x", p.OrigData),
+				Evidence: []uint64{frame(p.Frame, w.RespFrame)},
 			})
 		}
 	}
 	w.Orig, w.RespFrame = orig, uint32(p.Frame)
 	v.covered(rule.RCRES004)
 	if p.Syndrome.Type() != packet.ACK && !p.Syndrome.Reserved() {
-		v.report(c, from, p, verdict{
-			rule: rule.RCRES004, class: rule.Violation, role: rule.Responder,
-			expected: "an ACK syndrome in an ATOMIC Acknowledge", actual: p.Syndrome.String(),
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCRES004, Class: rule.Violation, Role: rule.Responder,
+			Expected: "an ACK syndrome in an ATOMIC Acknowledge", Actual: p.Syndrome.String(),
 		})
 	}
 	if !w.Has(wqe.Answered) {
@@ -88,10 +88,10 @@ func (v *Verifier) rcOldAtomic(c *qp.Pair, from int, p *packet.Packet) bool {
 		return false
 	}
 	v.covered(rule.RCRSP006)
-	v.report(c, from, p, verdict{
-		rule: rule.RCRSP006, class: rule.Violation, role: rule.Responder,
-		expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", actual: "PSN " + p.PSN.String(),
-		evidence: []uint64{frame(p.Frame, r.LastFrame)},
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCRSP006, Class: rule.Violation, Role: rule.Responder,
+		Expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{frame(p.Frame, r.LastFrame)},
 	})
 	rcAnswersForAtomic(q)
 	return true
@@ -114,9 +114,9 @@ func (v *Verifier) rcAtomic(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	v.covered(rule.RCATM001)
 	if p.VA&7 != 0 {
 		w.Flags |= wqe.Blamed
-		v.report(c, from, p, verdict{
-			rule: rule.RCATM001, class: rule.Violation, role: rule.Requester, own: true,
-			expected: "a virtual address on an 8-byte boundary", actual: fmt.Sprintf("VA 0x%x", p.VA),
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCATM001, Class: rule.Violation, Role: rule.Requester, Basis: rule.OnPacket,
+			Expected: "a virtual address on an 8-byte boundary", Actual: fmt.Sprintf("VA 0x%x", p.VA),
 		})
 	}
 	if p.Opcode.Fn() != packet.FetchAdd {
@@ -124,9 +124,9 @@ func (v *Verifier) rcAtomic(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	}
 	v.covered(rule.RCATM002)
 	if p.Compare != 0 {
-		v.report(c, from, p, verdict{
-			rule: rule.RCATM002, class: rule.Violation, role: rule.Requester, own: true,
-			expected: "compare data 0 in a FetchAdd", actual: fmt.Sprintf("0x%x", p.Compare),
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCATM002, Class: rule.Violation, Role: rule.Requester, Basis: rule.OnPacket,
+			Expected: "compare data 0 in a FetchAdd", Actual: fmt.Sprintf("0x%x", p.Compare),
 		})
 	}
 }

@@ -17,14 +17,14 @@ func (v *Verifier) rcCredits(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	n, limited := p.Syndrome.Credits()
 	if e := &c.Ends[from]; e.Knows(qp.KnowsCredits) && !e.Attr.Credits {
-		d := verdict{
-			rule: rule.RCCRD006, class: rule.Violation, role: rule.Responder,
-			expected: "credit code 31: connected without end-to-end flow control", actual: p.Syndrome.String(),
+		d := rule.Verdict{
+			Rule: rule.RCCRD006, Class: rule.Violation, Role: rule.Responder,
+			Expected: "credit code 31: connected without end-to-end flow control", Actual: p.Syndrome.String(),
 		}
 		if e.Attr.SRQ {
-			d.rule, d.expected = rule.RCCRD003, "credit code 31: it receives from a shared receive queue"
+			d.Rule, d.Expected = rule.RCCRD003, "credit code 31: it receives from a shared receive queue"
 		}
-		v.covered(d.rule)
+		v.covered(d.Rule)
 		if limited {
 			v.report(c, from, p, d)
 		}
@@ -58,10 +58,10 @@ func (v *Verifier) rcGranted(c *qp.Pair, from int, p *packet.Packet, n uint32) {
 	if l.GrantedBy&qp.GrantedSet != 0 && before(l.GrantedBy, p.MSN) && !before(q.Count+r.MSNBase, p.MSN) {
 		v.covered(rule.RCCRD005)
 		if next, more := (p.Syndrome + 1).Credits(); more && before(q.Count+r.MSNBase+next, l.Granted) {
-			v.report(c, from, p, verdict{
-				rule: rule.RCCRD005, class: proven(c.Complete() && len(c.Early) == 0), role: rule.Responder,
-				expected: fmt.Sprintf("credits up to message %d, as were given with MSN %d", l.Granted, l.GrantedBy&packet.PSNMask),
-				actual:   fmt.Sprintf("up to message %d: MSN %d and %d credits", (p.MSN+n)&packet.PSNMask, p.MSN, n),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCCRD005, Class: rule.Proven(c.Complete() && len(c.Early) == 0), Role: rule.Responder,
+				Expected: fmt.Sprintf("credits up to message %d, as were given with MSN %d", l.Granted, l.GrantedBy&packet.PSNMask),
+				Actual:   fmt.Sprintf("up to message %d: MSN %d and %d credits", (p.MSN+n)&packet.PSNMask, p.MSN, n),
 			})
 			l.GrantedBy = 0
 		}

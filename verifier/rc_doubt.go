@@ -64,7 +64,7 @@ func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 	}
 	w := q.Messages.At(i)
 	q.Recovery.Doubt = nil
-	requester, responder := endpoint(&c.Ends[1-from], rule.NoRole), endpoint(&c.Ends[from], rule.NoRole)
+	requester, responder := endpoint(&c.Ends[1-from]), endpoint(&c.Ends[from])
 	for _, k := range v.Rec.About(rule.RCPSN004, requester, responder, uint64(rule.GapAt(q.Hole))) {
 		if v.Rec.Findings[k].Peer.QPN == responder.QPN {
 			v.Rec.Remove(k)
@@ -137,11 +137,11 @@ func (v *Verifier) rcWrongRead(c *qp.Pair, from int, w *wqe.SendWQE, end packet.
 	read := packet.Packet{
 		Time: q.LastTime, Tap: q.LastTap, Frame: frame(q.LastFrame, w.Frame), Opcode: packet.Op(c.Service, packet.ReadRequest), PSN: w.First, Has: packet.HasBTH,
 	}
-	v.report(c, from, &read, verdict{
-		rule: rule.RCPSN003, class: proven(c.Complete()), role: rule.Requester,
-		expected: fmt.Sprintf("a READ whose PSNs end before %v, where its responses end and the next request begins", end),
-		actual:   fmt.Sprintf("PSN %v and DMALen %d", w.First, w.Length),
-		evidence: []uint64{after},
+	v.report(c, from, &read, rule.Verdict{
+		Rule: rule.RCPSN003, Class: rule.Proven(c.Complete()), Role: rule.Requester,
+		Expected: fmt.Sprintf("a READ whose PSNs end before %v, where its responses end and the next request begins", end),
+		Actual:   fmt.Sprintf("PSN %v and DMALen %d", w.First, w.Length),
+		Evidence: []uint64{after},
 	})
 }
 

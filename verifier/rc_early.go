@@ -88,9 +88,9 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 	case !e.Sent && countsBefore(q, r, p) && c.Sees(1-from):
 		before := *p
 		before.PSN = p.PSN.Add(-1)
-		v.report(c, from, p, verdict{
-			rule: rule.RCRSP006, class: rule.Violation, role: rule.Responder,
-			expected: "PSN " + before.PSN.String() + ", by its MSN", actual: "PSN " + p.PSN.String() + ": its request is later", evidence: []uint64{q.LastFrame},
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCRSP006, Class: rule.Violation, Role: rule.Responder,
+			Expected: "PSN " + before.PSN.String() + ", by its MSN", Actual: "PSN " + p.PSN.String() + ": its request is later", Evidence: []uint64{q.LastFrame},
 		})
 		p = &before
 	}
@@ -136,26 +136,26 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	// At the responder all that arrived was seen, since the capture began; a NAK answers what came just before it.
 	neverCame := c.Sees(from) && (r.Told || p.Syndrome.Type() == packet.NAK)
 	repeats := r.Repeated && q.LastPSN.Before(q.Una) && p.Opcode.Fn() != packet.Acknowledge
-	d := verdict{
-		rule: rule.RCRSP006, class: proven((neverSent || neverCame) && !repeats), role: rule.Responder,
-		expected: "a response to a PSN before " + q.Next.String(), actual: "PSN " + p.PSN.String() + ": no such request in the capture",
+	d := rule.Verdict{
+		Rule: rule.RCRSP006, Class: rule.Proven((neverSent || neverCame) && !repeats), Role: rule.Responder,
+		Expected: "a response to a PSN before " + q.Next.String(), Actual: "PSN " + p.PSN.String() + ": no such request in the capture",
 	}
-	if d.class == rule.Unproven {
-		d.detail = "the tap may have missed the request"
+	if d.Class == rule.Unproven {
+		d.Detail = "the tap may have missed the request"
 		if c.Sees(from) {
-			d.detail = "the request may have arrived before the capture began"
+			d.Detail = "the request may have arrived before the capture began"
 		}
 		if repeats {
-			d.detail = "the latest request is a retransmission, and this may be the response to it"
+			d.Detail = "the latest request is a retransmission, and this may be the response to it"
 		}
 	}
 	if q.BrokenAt(p.PSN) {
 		if !c.Sees(from) {
 			return // its request was damaged on the way to the tap, or after it
 		}
-		d.rule, d.expected = damaged(q)
-		v.covered(d.rule)
-		d.actual = p.Opcode.String()
+		d.Rule, d.Expected = damaged(q)
+		v.covered(d.Rule)
+		d.Actual = p.Opcode.String()
 		consequence(c, from, &d)
 	}
 	if m := c.Missent; m != nil && (m.PSN == p.PSN || q.Fresh && p.PSN.After(m.PSN)) || isMisplaced(c, p.PSN) {
@@ -169,14 +169,14 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if r.Unseen == 0 {
 		v.report(c, from, p, d)
-		if owed := r.Owed; d.class == rule.Violation && owed != nil && p.Time < owed.Again {
+		if owed := r.Owed; d.Class == rule.Violation && owed != nil && p.Time < owed.Again {
 			r.Owed = nil // this was the response
 		}
-		if d.class == rule.Violation && p.Opcode.Fn() != packet.Acknowledge {
+		if d.Class == rule.Violation && p.Opcode.Fn() != packet.Acknowledge {
 			rcAnswersFor(q, p, true)
 		}
 	}
-	if d.class == rule.Unproven {
+	if d.Class == rule.Unproven {
 		r.MSN = qp.MSNUnknown // what it answers has not been counted
 	}
 	if r.Unseen++; r.Unseen == 3 {

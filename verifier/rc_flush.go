@@ -18,17 +18,17 @@ func oddFlush(p *packet.Packet) bool {
 
 // rcFlush judges a FLUSH or ATOMIC WRITE (rules FLW-001, FLW-005). A responder refuses one that breaks them, and does not drop it.
 func (v *Verifier) rcFlush(c *qp.Pair, from int, p *packet.Packet) {
-	d := verdict{rule: rule.FLW005, class: rule.Violation, role: rule.Requester}
+	d := rule.Verdict{Rule: rule.FLW005, Class: rule.Violation, Role: rule.Requester}
 	if p.Opcode.Fn() == packet.Flush {
-		d.rule, d.expected = rule.FLW001, flushFormat
+		d.Rule, d.Expected = rule.FLW001, flushFormat
 		if oddFlush(p) {
-			d.actual = fmt.Sprintf("FETH 0x%08x and %d bytes of payload", p.FETH, p.PayloadLen)
+			d.Actual = fmt.Sprintf("FETH 0x%08x and %d bytes of payload", p.FETH, p.PayloadLen)
 		}
-	} else if d.expected = "8 bytes at an address on an 8-byte boundary, DMALen 8"; p.PayloadLen != 8 || p.DMALen != 8 || p.VA&7 != 0 {
-		d.actual = fmt.Sprintf("%d bytes at 0x%x, DMALen %d", p.PayloadLen, p.VA, p.DMALen)
+	} else if d.Expected = "8 bytes at an address on an 8-byte boundary, DMALen 8"; p.PayloadLen != 8 || p.DMALen != 8 || p.VA&7 != 0 {
+		d.Actual = fmt.Sprintf("%d bytes at 0x%x, DMALen %d", p.PayloadLen, p.VA, p.DMALen)
 	}
-	v.covered(d.rule)
-	if d.actual != "" {
+	v.covered(d.Rule)
+	if d.Actual != "" {
 		v.report(c, from, p, d)
 	}
 }
@@ -57,10 +57,10 @@ func (v *Verifier) rcFlushed(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	if p.Info().Only && p.PayloadLen == 0 {
 		return
 	}
-	v.report(c, from, p, verdict{
-		rule: id, class: proven(!c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder,
-		expected: "RDMA READ Response Only without payload: it is a " + w.Op.String(), actual: fmt.Sprintf("%v with %d bytes", p.Opcode, p.PayloadLen),
-		evidence: []uint64{frame(p.Frame, w.Frame)},
+	v.report(c, from, p, rule.Verdict{
+		Rule: id, Class: rule.Proven(!c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder,
+		Expected: "RDMA READ Response Only without payload: it is a " + w.Op.String(), Actual: fmt.Sprintf("%v with %d bytes", p.Opcode, p.PayloadLen),
+		Evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
 }
 
@@ -77,9 +77,9 @@ func (v *Verifier) rcFlushAgain(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.FLW004)
 	w.Flags |= wqe.Answered
 	q.ReadDone()
-	v.report(c, from, p, verdict{
-		rule: rule.FLW004, class: rule.Unproven, role: rule.Responder,
-		expected: "the response to the duplicate FLUSH", actual: p.Opcode.String(), detail: "it may be an unsolicited response",
-		evidence: []uint64{frame(p.Frame, w.Frame)},
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.FLW004, Class: rule.Unproven, Role: rule.Responder,
+		Expected: "the response to the duplicate FLUSH", Actual: p.Opcode.String(), Detail: "it may be an unsolicited response",
+		Evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
 }

@@ -43,7 +43,7 @@ func (v *Verifier) captureGap(c *qp.Pair, from int) {
 // blamed returns the index of the newest finding of a rule that accuses an end of c at a gap or PSN, or -1: see rule.Recorder.About.
 func (v *Verifier) blamed(c *qp.Pair, accused int, id rule.ID, at uint64) int {
 	a, b := &c.Ends[accused], &c.Ends[1-accused]
-	list := v.Rec.About(id, endpoint(a, rule.NoRole), endpoint(b, rule.NoRole), at)
+	list := v.Rec.About(id, endpoint(a), endpoint(b), at)
 	for k := len(list) - 1; k >= 0; k-- {
 		if f := &v.Rec.Findings[list[k]]; is(a, &f.Accused) && is(b, &f.Peer) {
 			return list[k]

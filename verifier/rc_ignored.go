@@ -60,10 +60,10 @@ func (v *Verifier) rcHeeds(c *qp.Pair, from int, p *packet.Packet) {
 // rcIgnoredIs reports that the responder of what end from sends has ignored a request, as p shows.
 func (v *Verifier) rcIgnoredIs(c *qp.Pair, from int, p *packet.Packet) {
 	d := &c.Ends[from].SQ.Recovery.Ignored
-	v.accuse(c, 1-from, d.Request, verdict{
-		rule: rule.RCRSP004, class: rule.Violation, role: rule.Responder,
-		expected: "a response to the duplicate request: an outstanding PSN sequence NAK for " + d.NakPSN.String() + " does not delay it",
-		actual:   "none for " + time.Duration(p.Time-d.Request.Time).String(), evidence: []uint64{p.Frame},
+	v.accuse(c, 1-from, d.Request, rule.Verdict{
+		Rule: rule.RCRSP004, Class: rule.Violation, Role: rule.Responder,
+		Expected: "a response to the duplicate request: an outstanding PSN sequence NAK for " + d.NakPSN.String() + " does not delay it",
+		Actual:   "none for " + time.Duration(p.Time-d.Request.Time).String(), Evidence: []uint64{p.Frame},
 	})
 	d.Request = nil
 }

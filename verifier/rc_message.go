@@ -98,8 +98,8 @@ func (v *Verifier) outOfSequence(c *qp.Pair, from int, p *packet.Packet, id rule
 	if p.SE {
 		v.retract(p, rule.BTH012) // which a packet with another opcode may have
 	}
-	v.report(c, from, p, verdict{
-		rule: id, class: rule.Violation, role: role, expected: want, actual: p.Opcode.String(), evidence: previous(&c.Ends[from].SQ, p),
+	v.report(c, from, p, rule.Verdict{
+		Rule: id, Class: rule.Violation, Role: role, Expected: want, Actual: p.Opcode.String(), Evidence: previous(&c.Ends[from].SQ, p),
 	})
 	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 	c.Ends[from].SQ.Break()
@@ -280,8 +280,8 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 	if (in.Middle || in.Last) && w != nil && w.Has(wqe.Blamed) && mtu != 0 {
 		return false
 	}
-	v.report(c, from, p, verdict{
-		rule: id, class: proven(mtu == 0 || c.Complete()), role: role, expected: want, actual: fmt.Sprintf("%d bytes", n),
+	v.report(c, from, p, rule.Verdict{
+		Rule: id, Class: rule.Proven(mtu == 0 || c.Complete()), Role: role, Expected: want, Actual: fmt.Sprintf("%d bytes", n),
 	})
 	return false
 }
@@ -327,9 +327,9 @@ func most(mtu int) int {
 func (v *Verifier) dmaLen(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCLEN004)
 	if p.DMALen > 1<<31 {
-		v.report(c, from, p, verdict{
-			rule: rule.RCLEN004, class: rule.Violation, role: rule.Requester, own: true,
-			expected: "DMALen at most 2147483648", actual: fmt.Sprintf("DMALen %d", p.DMALen),
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCLEN004, Class: rule.Violation, Role: rule.Requester, Basis: rule.OnPacket,
+			Expected: "DMALen at most 2147483648", Actual: fmt.Sprintf("DMALen %d", p.DMALen),
 		})
 	}
 }
@@ -344,9 +344,9 @@ func (v *Verifier) rcWriteLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.
 		v.covered(rule.RCSEQ005)
 		if int(p.DMALen) <= p.PayloadLen && c.PMTU != 0 && p.DMALen <= c.PMTU {
 			w.Flags |= wqe.Blamed
-			v.report(c, from, p, verdict{
-				rule: rule.RCSEQ005, class: rule.Violation, role: rule.Requester,
-				expected: "RDMA WRITE Only: the message fits the path MTU", actual: fmt.Sprintf("%v with DMALen %d", p.Opcode, p.DMALen),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCSEQ005, Class: rule.Violation, Role: rule.Requester,
+				Expected: "RDMA WRITE Only: the message fits the path MTU", Actual: fmt.Sprintf("%v with DMALen %d", p.Opcode, p.DMALen),
 			})
 		}
 	}
@@ -367,12 +367,12 @@ func (v *Verifier) writeSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 	c.Ends[from].SQ.Break()
 	mayEnd(&c.Ends[from].SQ, p)
-	d := verdict{
-		rule: id, class: proven(!w.Has(wqe.Guessed)), role: role,
-		expected: fmt.Sprintf("payloads that add up to DMALen %d", w.Length), actual: fmt.Sprintf("%d bytes with this packet", w.Got),
+	d := rule.Verdict{
+		Rule: id, Class: rule.Proven(!w.Has(wqe.Guessed)), Role: role,
+		Expected: fmt.Sprintf("payloads that add up to DMALen %d", w.Length), Actual: fmt.Sprintf("%d bytes with this packet", w.Got),
 	}
 	if w.First != p.PSN {
-		d.evidence = []uint64{frame(p.Frame, w.Frame)}
+		d.Evidence = []uint64{frame(p.Frame, w.Frame)}
 	}
 	v.report(c, from, p, d)
 }

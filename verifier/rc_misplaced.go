@@ -38,7 +38,7 @@ func coverMisplaced(in *packet.Info) []rule.ID {
 // the RETH, the key to invalidate before the last packet of a SEND (rules RC-LEN-006, -007, -008). It reports whether there is one.
 func (v *Verifier) misplacedHeader(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	const rethSize, iethSize = 16, 4
-	d := verdict{class: rule.Violation, role: rule.Requester}
+	d := rule.Verdict{Class: rule.Violation, Role: rule.Requester}
 	in, mtu := p.Info(), int(c.PMTU)
 	switch fn := in.Opcode.Fn(); {
 	case fn == packet.WriteMiddle && mtu != 0 && p.PayloadLen == mtu+rethSize && w.Has(wqe.Whole) && len(p.Payload) >= rethSize:
@@ -46,16 +46,16 @@ func (v *Verifier) misplacedHeader(c *qp.Pair, from int, p *packet.Packet, w *wq
 		if rkey != w.RKey || length != w.Length {
 			return false
 		}
-		d.rule, d.expected, d.actual = rule.RCLEN006, "no RETH in a Middle packet", fmt.Sprintf("one with R_Key 0x%x and DMALen %d of this WRITE", rkey, length)
+		d.Rule, d.Expected, d.Actual = rule.RCLEN006, "no RETH in a Middle packet", fmt.Sprintf("one with R_Key 0x%x and DMALen %d of this WRITE", rkey, length)
 	case fn == packet.WriteOnlyImm && p.PayloadLen > 0 && int(p.DMALen) != p.PayloadLen && int(p.Imm) == p.PayloadLen:
-		d.rule, d.expected = rule.RCLEN007, "immediate data after the RETH"
-		d.actual = fmt.Sprintf("the DMALen %d of the RETH there, for %d bytes of payload", p.Imm, p.PayloadLen)
+		d.Rule, d.Expected = rule.RCLEN007, "immediate data after the RETH"
+		d.Actual = fmt.Sprintf("the DMALen %d of the RETH there, for %d bytes of payload", p.Imm, p.PayloadLen)
 	case (fn == packet.SendFirst || fn == packet.SendMiddle) && mtu != 0 && p.PayloadLen == mtu+iethSize && len(p.Payload) >= iethSize:
 		rkey := binary.BigEndian.Uint32(p.Payload)
 		if rkey == 0 || !uses(&c.Ends[from].SQ, rkey) {
 			return false
 		}
-		d.rule, d.expected, d.actual = rule.RCLEN008, "an IETH only in the last packet of a SEND with Invalidate", fmt.Sprintf("one with R_Key 0x%x, which this QP has used", rkey)
+		d.Rule, d.Expected, d.Actual = rule.RCLEN008, "an IETH only in the last packet of a SEND with Invalidate", fmt.Sprintf("one with R_Key 0x%x, which this QP has used", rkey)
 	default:
 		return false
 	}

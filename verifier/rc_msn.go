@@ -51,10 +51,10 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		v.covered(rule.RCRSP014)
 		waited := int32(uint32(p.Frame)-r.LastFrame) < 0 // for its request, and that one came later
 		if r.Answered && !waited && p.PSN.After(r.LastPSN) && packet.PSN(p.MSN).Before(packet.PSN(r.LastMSN)) {
-			v.report(c, from, p, verdict{
-				rule: rule.RCRSP014, class: proven(c.Complete() && (c.Sees(from) || numbered(p) && !r.Repeated && !q.MayRepeat(r.LastPSN) && !q.IsMixed(r.LastPSN))), role: rule.Responder,
-				expected: fmt.Sprintf("MSN %d or more: it never goes back", r.LastMSN), actual: fmt.Sprintf("MSN %d", p.MSN),
-				evidence: []uint64{frame(p.Frame, r.LastFrame)},
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCRSP014, Class: rule.Proven(c.Complete() && (c.Sees(from) || numbered(p) && !r.Repeated && !q.MayRepeat(r.LastPSN) && !q.IsMixed(r.LastPSN))), Role: rule.Responder,
+				Expected: fmt.Sprintf("MSN %d or more: it never goes back", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
+				Evidence: []uint64{frame(p.Frame, r.LastFrame)},
 			})
 		}
 		if (base != 0 || q.EverMixed()) && (r.Repeated || p.PSN.Before(q.Una)) {
@@ -83,38 +83,38 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		v.rcWrongAnchor(c, from, p, id)
 		return
 	}
-	d := verdict{
-		rule: id, class: proven(r.MSN == qp.MSNKnown && c.Complete() && len(c.Early) == 0), role: rule.Responder,
-		expected: fmt.Sprintf("MSN %d", (r.MSNBase+least)&packet.PSNMask), actual: fmt.Sprintf("MSN %d", p.MSN),
+	d := rule.Verdict{
+		Rule: id, Class: rule.Proven(r.MSN == qp.MSNKnown && c.Complete() && len(c.Early) == 0), Role: rule.Responder,
+		Expected: fmt.Sprintf("MSN %d", (r.MSNBase+least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
 	}
 	if r.Answered {
-		d.evidence = []uint64{frame(p.Frame, r.LastFrame)}
+		d.Evidence = []uint64{frame(p.Frame, r.LastFrame)}
 	}
 	open := false
 	if w := q.Messages.Newest(); over == 1 && w != nil && w.Last == p.PSN && !w.Has(wqe.Ended) {
-		open = d.class == rule.Violation
-		d.class = rule.Unproven
-		d.detail = "the MSN counts a message whose last packet is not in the capture or has a wrong opcode"
+		open = d.Class == rule.Violation
+		d.Class = rule.Unproven
+		d.Detail = "the MSN counts a message whose last packet is not in the capture or has a wrong opcode"
 	}
 	most := packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
-	if d.class == rule.Violation && (r.Answered && q.IsMixed(r.LastPSN) || over > 0 && q.Next.Before(q.High)) {
-		d.class = rule.Unproven // until a response after them agrees
-		d.detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
+	if d.Class == rule.Violation && (r.Answered && q.IsMixed(r.LastPSN) || over > 0 && q.Next.Before(q.High)) {
+		d.Class = rule.Unproven // until a response after them agrees
+		d.Detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
 	}
-	if d.class == rule.Violation && over < 0 && p.MSN|qp.MSNElse == q.FirstMSN && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets < alikeMost {
-		d.class, d.detail = rule.Unproven, "all MSNs since the capture began are the same: the requests may be retransmissions from before it"
+	if d.Class == rule.Violation && over < 0 && p.MSN|qp.MSNElse == q.FirstMSN && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets < alikeMost {
+		d.Class, d.Detail = rule.Unproven, "all MSNs since the capture began are the same: the requests may be retransmissions from before it"
 	}
 	if over > 0 && have.After(most) && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
-		d.class, d.detail = rule.Unproven, "it may respond to a duplicate, and count a message that the tap has missed"
+		d.Class, d.Detail = rule.Unproven, "it may respond to a duplicate, and count a message that the tap has missed"
 	}
 	if over > 0 && have.After(most) && q.HasHole() && !c.Sees(1-from) {
-		d.class, d.detail = rule.Unproven, "requests are missing before the tap: it may count some that the tap has missed"
+		d.Class, d.Detail = rule.Unproven, "requests are missing before the tap: it may count some that the tap has missed"
 	}
 	if r.Nak == qp.NakSequence && before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
-		d.class, d.detail = rule.Unproven, "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
+		d.Class, d.Detail = rule.Unproven, "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
 	}
 	if over > 0 && p.Opcode.Fn() != packet.Acknowledge && numbered(p) && r.Answered && p.IPID != r.LastID+1 && !c.Sees(from) && !c.Sees(1-from) {
-		d.class, d.detail = rule.Unproven, "the tap may have missed earlier responses, and a retransmission of the request after later ones"
+		d.Class, d.Detail = rule.Unproven, "the tap may have missed earlier responses, and a retransmission of the request after later ones"
 	}
 	if over > 0 && before == 0 && !have.After(most) {
 		if r.Repeated || p.PSN.Before(q.Una) {
@@ -126,8 +126,8 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 			}
 			return
 		}
-		d.class = rule.Unproven
-		d.detail = "it counts messages after its PSN: the responder may have executed them since"
+		d.Class = rule.Unproven
+		d.Detail = "it counts messages after its PSN: the responder may have executed them since"
 		if p.MSN != last {
 			v.report(c, from, p, d)
 		}
@@ -137,7 +137,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if open {
 		q.Lost().Counted, q.Recovery.CountedAt = true, p.PSN
 	}
-	if over > 0 && (d.class == rule.Violation || open) || d.class == rule.Violation && far(over) {
+	if over > 0 && (d.Class == rule.Violation || open) || d.Class == rule.Violation && far(over) {
 		r.LastMSN = (r.MSNBase + least) & packet.PSNMask // the right one does not go back
 	}
 	r.MSN, r.Anchor = qp.MSNUnknown, nil // the next response sets the baseline again: one fault, one finding
@@ -155,10 +155,10 @@ func (v *Verifier) rcOvercount(c *qp.Pair, from int, p *packet.Packet, over int)
 	}
 	v.covered(rule.RCRSP014)
 	before := packet.Packet{Time: a.Time, Frame: a.Frame, Tap: a.Tap, Opcode: a.Opcode, PSN: a.PSN, MSN: a.MSN, Has: packet.HasBTH}
-	v.report(c, from, &before, verdict{
-		rule: rule.RCRSP013, class: rule.Violation, role: rule.Responder,
-		expected: fmt.Sprintf("MSN %d", a.Expected), actual: fmt.Sprintf("MSN %d", a.MSN),
-		detail: "it counts requests after its PSN as accepted, and the next MSN does not", evidence: []uint64{p.Frame},
+	v.report(c, from, &before, rule.Verdict{
+		Rule: rule.RCRSP013, Class: rule.Violation, Role: rule.Responder,
+		Expected: fmt.Sprintf("MSN %d", a.Expected), Actual: fmt.Sprintf("MSN %d", a.MSN),
+		Detail: "it counts requests after its PSN as accepted, and the next MSN does not", Evidence: []uint64{p.Frame},
 	})
 }
 
@@ -196,10 +196,10 @@ func (v *Verifier) rcWrongAnchor(c *qp.Pair, from int, p *packet.Packet, id rule
 	r := &c.Ends[from].RQ
 	back := packet.PSN(p.MSN).Before(packet.PSN(r.Anchor.MSN))            // else it may count what came before the capture, and is retransmitted in it
 	first := c.Sees(from) || numbered(p) && !leftBefore(p, r.Anchor.IPID) // else the answer to a duplicate may have overtaken p
-	v.report(c, from, r.Anchor, verdict{
-		rule: id, class: proven(c.Complete() && back && first), role: rule.Responder,
-		expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
-		detail: "the MSN of the next response counts from the first message of the capture", evidence: []uint64{p.Frame},
+	v.report(c, from, r.Anchor, rule.Verdict{
+		Rule: id, Class: rule.Proven(c.Complete() && back && first), Role: rule.Responder,
+		Expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
+		Detail: "the MSN of the next response counts from the first message of the capture", Evidence: []uint64{p.Frame},
 	})
 	r.MSN, r.MSNBase, r.LastMSN, r.Anchor, r.Told = qp.MSNKnown, 0, p.MSN, nil, r.Told || back
 }

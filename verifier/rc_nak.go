@@ -28,14 +28,14 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 		v.covered(rule.RCRSP001)
 	}
 	if p.PSN.Before(q.Una) && (r.Answered || naked) || known && p.PSN.Before(start) && p.PSN.Before(q.First) {
-		d := verdict{
-			rule: rule.RCRSP001, class: proven(c.Sees(from)), role: rule.Responder,
-			expected: "a NAK for PSN " + start.String() + " or later: the connection begins there", actual: "PSN " + p.PSN.String(),
+		d := rule.Verdict{
+			Rule: rule.RCRSP001, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
+			Expected: "a NAK for PSN " + start.String() + " or later: the connection begins there", Actual: "PSN " + p.PSN.String(),
 		}
 		if before := "a NAK for PSN " + q.Una.String() + " or later: all before it is acknowledged"; r.Answered {
-			d.rule, d.expected, d.evidence = id, before, []uint64{frame(p.Frame, r.LastFrame)}
+			d.Rule, d.Expected, d.Evidence = id, before, []uint64{frame(p.Frame, r.LastFrame)}
 		} else if naked {
-			d.rule, d.expected, d.evidence = id, before, []uint64{frame(p.Frame, r.NakFrame)}
+			d.Rule, d.Expected, d.Evidence = id, before, []uint64{frame(p.Frame, r.NakFrame)}
 		}
 		n, una := len(v.Rec.Findings), q.Una
 		v.report(c, from, p, d)
@@ -112,9 +112,9 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && (!q.MayRepeat(p.PSN) || rcResumed(q, r, p)) && !mistaken:
 		unfounded = true
 		v.covered(rule.RCRSP002)
-		v.report(c, from, p, verdict{
-			rule: rule.RCRSP002, class: rule.Violation, role: rule.Responder,
-			expected: "no PSN sequence NAK: the PSN had arrived", actual: "NAK PSN Sequence Error for " + p.PSN.String(),
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCRSP002, Class: rule.Violation, Role: rule.Responder,
+			Expected: "no PSN sequence NAK: the PSN had arrived", Actual: "NAK PSN Sequence Error for " + p.PSN.String(),
 		})
 	default:
 		v.covered(rule.RCRSP002)
@@ -177,10 +177,10 @@ func (v *Verifier) rcNoGap(c *qp.Pair, from int, p *packet.Packet) {
 	if isMisplaced(c, p.PSN) {
 		return // a packet with a wrong PSN or opcode may have seemed later
 	}
-	v.report(c, from, p, verdict{
-		rule: rule.RCRSP002, class: proven(c.Sees(from) && !c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder,
-		expected: "a PSN sequence NAK only when a later PSN has arrived", actual: "NAK for " + p.PSN.String() + "; no later PSN was sent",
-		detail: missedDetail(c, from),
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCRSP002, Class: rule.Proven(c.Sees(from) && !c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder,
+		Expected: "a PSN sequence NAK only when a later PSN has arrived", Actual: "NAK for " + p.PSN.String() + "; no later PSN was sent",
+		Detail: missedDetail(c, from),
 	})
 }
 
@@ -204,12 +204,12 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 	if r.Nak == qp.NakRNR {
 		id, was = rule.RCRSP043, "no further NAK after the RNR NAK until this PSN is retransmitted"
 	}
-	d := verdict{
-		rule: id, class: proven(c.Sees(from) || c.Complete() && !rcNakCrossed(q, r, p)), role: rule.Responder,
-		expected: was, actual: p.Syndrome.String() + " for " + p.PSN.String(), evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	d := rule.Verdict{
+		Rule: id, Class: rule.Proven(c.Sees(from) || c.Complete() && !rcNakCrossed(q, r, p)), Role: rule.Responder,
+		Expected: was, Actual: p.Syndrome.String() + " for " + p.PSN.String(), Evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
-	if d.class == rule.Unproven {
-		d.detail = "the tap may have missed a retransmission; after the tap, the request may have been delayed or duplicated; before the tap, the NAKs may have been reordered"
+	if d.Class == rule.Unproven {
+		d.Detail = "the tap may have missed a retransmission; after the tap, the request may have been delayed or duplicated; before the tap, the NAKs may have been reordered"
 	}
 	v.report(c, from, p, d)
 	return true
@@ -249,19 +249,19 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	if s := q.History.Get(p.PSN); s != nil && !p.PSN.Before(q.Una) && !counts(q, r, p) { // else RC-RSP-015 says what is wrong
 		fn := s.Trace.Opcode.Fn()
 		if op := wqe.OpOf(fn); op != wqe.Send && fn != packet.WriteLastImm && fn != packet.WriteOnlyImm {
-			v.report(c, from, p, verdict{
-				rule: rule.RCRNR006, class: proven(c.Complete()), role: rule.Responder,
-				expected: "an RNR NAK for a request that takes a receive WQE", actual: "for " + s.Trace.Opcode.String(),
-				evidence: []uint64{frame(p.Frame, s.Frame)},
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCRNR006, Class: rule.Proven(c.Complete()), Role: rule.Responder,
+				Expected: "an RNR NAK for a request that takes a receive WQE", Actual: "for " + s.Trace.Opcode.String(),
+				Evidence: []uint64{frame(p.Frame, s.Frame)},
 			})
 		}
 	}
 	if end.Knows(qp.KnowsMinRNRTimer) {
 		v.covered(rule.RCRSP019)
 		if have, least := packet.RNRTimer(p.Syndrome.Value()), packet.RNRTimer(end.Attr.MinRNRTimer); have < least {
-			v.report(c, from, p, verdict{
-				rule: rule.RCRSP019, class: rule.Violation, role: rule.Responder, own: true,
-				expected: fmt.Sprintf("at least min_rnr_timer, %v", least), actual: have.String(),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCRSP019, Class: rule.Violation, Role: rule.Responder, Basis: rule.OnPacket,
+				Expected: fmt.Sprintf("at least min_rnr_timer, %v", least), Actual: have.String(),
 			})
 		}
 	}
@@ -304,10 +304,10 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && (w.Op == wqe.Write || w.Op == wqe.Read) {
 		v.covered(rule.RCRSP026)
 		if w.Length == 0 && w.Has(wqe.Whole) && p.Syndrome == packet.NAKRemoteAccess {
-			v.report(c, from, p, verdict{
-				rule: rule.RCRSP026, class: proven(c.Complete()), role: rule.Responder,
-				expected: "no access check for a " + w.Op.String() + " of length 0", actual: p.Syndrome.String(),
-				evidence: []uint64{frame(p.Frame, w.Frame)},
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCRSP026, Class: rule.Proven(c.Complete()), Role: rule.Responder,
+				Expected: "no access check for a " + w.Op.String() + " of length 0", Actual: p.Syndrome.String(),
+				Evidence: []uint64{frame(p.Frame, w.Frame)},
 			})
 		}
 	}

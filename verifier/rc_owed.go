@@ -80,10 +80,10 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcPaysTwice(c, from, p, positive)
 	case owed.NAK && positive:
 		r.Owed = nil
-		v.accuse(c, from, &owed.Request, verdict{
-			rule: rule.RCRSP002, class: rule.Violation, role: rule.Responder,
-			expected: "a PSN sequence NAK for PSN " + owed.Missing.String() + ": a later PSN had arrived", actual: "no NAK until the retransmission on timeout",
-			evidence: []uint64{p.Frame},
+		v.accuse(c, from, &owed.Request, rule.Verdict{
+			Rule: rule.RCRSP002, Class: rule.Violation, Role: rule.Responder,
+			Expected: "a PSN sequence NAK for PSN " + owed.Missing.String() + ": a later PSN had arrived", Actual: "no NAK until the retransmission on timeout",
+			Evidence: []uint64{p.Frame},
 		})
 	case !positive, p.PSN.Before(owed.Request.PSN), !p.PSN.Before(rcRetransmitted(&c.Ends[1-from].SQ, owed)):
 		r.Owed = nil // it had not got that far, or answers all up to a later request
@@ -129,17 +129,17 @@ func (v *Verifier) rcUnanswered(c *qp.Pair, from int, ended bool) {
 	r := &c.Ends[from].RQ
 	owed := r.Owed
 	r.Owed = nil
-	d := verdict{
-		rule: rule.RCRSP005, class: proven(c.Sees(from)), role: rule.Responder,
-		expected: "a response: AckReq is set", actual: "no response until the retransmission", evidence: []uint64{owed.PaidBy},
+	d := rule.Verdict{
+		Rule: rule.RCRSP005, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
+		Expected: "a response: AckReq is set", Actual: "no response until the retransmission", Evidence: []uint64{owed.PaidBy},
 	}
 	switch {
-	case d.class == rule.Unproven:
-		d.detail = "the response may have been lost before the tap, or the request after the tap"
+	case d.Class == rule.Unproven:
+		d.Detail = "the response may have been lost before the tap, or the request after the tap"
 	case (owed.Paid-owed.Again)*promptly > owed.Waited:
-		d.class, d.detail = rule.Unproven, "the responder may have been slow, and may have acknowledged both with one response"
+		d.Class, d.Detail = rule.Unproven, "the responder may have been slow, and may have acknowledged both with one response"
 	case !ended:
-		d.class, d.detail = rule.Unproven, "the capture ends before the responder can have responded again"
+		d.Class, d.Detail = rule.Unproven, "the capture ends before the responder can have responded again"
 	}
 	v.accuse(c, from, &owed.Request, d)
 }
@@ -166,9 +166,9 @@ func (v *Verifier) rcQuiet(c *qp.Pair, from int, end int64) {
 		v.event(c, from, rule.Requester, &p, rule.EvUnanswered, "")
 		return
 	}
-	v.report(c, from, &p, verdict{
-		rule: rule.RCACK002, class: proven(c.Sees(from)), role: rule.Requester,
-		expected: "AckReq in the last packet before a pause", actual: "AckReq 0, and no packet for " + time.Duration(end-q.LastTime).String(),
-		detail: lossDetail(c, from),
+	v.report(c, from, &p, rule.Verdict{
+		Rule: rule.RCACK002, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+		Expected: "AckReq in the last packet before a pause", Actual: "AckReq 0, and no packet for " + time.Duration(end-q.LastTime).String(),
+		Detail: lossDetail(c, from),
 	})
 }

@@ -42,10 +42,10 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 			v.covered(id)
 		}
 		if !w.Has(wqe.Blamed) && !rcRunsOver(q, r, p, i) { // else its opcode may be what is wrong
-			v.report(c, from, p, verdict{
-				rule: id, class: proven(c.Complete() && !q.IsMixed(p.PSN)), role: rule.Responder,
-				expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), actual: p.Opcode.String(),
-				evidence: []uint64{frame(p.Frame, w.Frame)},
+			v.report(c, from, p, rule.Verdict{
+				Rule: id, Class: rule.Proven(c.Complete() && !q.IsMixed(p.PSN)), Role: rule.Responder,
+				Expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), Actual: p.Opcode.String(),
+				Evidence: []uint64{frame(p.Frame, w.Frame)},
 			})
 		}
 		rcAnswersFor(q, p, c.Complete() && !q.IsMixed(p.PSN))
@@ -88,13 +88,13 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Has&packet.HasAETH != 0 && !misplaced {
 		v.covered(rule.RCRES004)
 		if p.Syndrome.Type() != packet.ACK && !p.Syndrome.Reserved() {
-			d := verdict{
-				rule: rule.RCRES004, class: rule.Violation, role: rule.Responder,
-				expected: "an ACK syndrome in a READ response", actual: p.Syndrome.String(),
+			d := rule.Verdict{
+				Rule: rule.RCRES004, Class: rule.Violation, Role: rule.Responder,
+				Expected: "an ACK syndrome in a READ response", Actual: p.Syndrome.String(),
 			}
 			if p.PayloadLen == 0 && w.Length > 0 { // it brings nothing, as a NAK does
 				v.covered(rule.RCRSP016)
-				d.rule, d.expected, d.actual = rule.RCRSP016, "opcode Acknowledge in a NAK", p.Opcode.String()+", "+p.Syndrome.String()
+				d.Rule, d.Expected, d.Actual = rule.RCRSP016, "opcode Acknowledge in a NAK", p.Opcode.String()+", "+p.Syndrome.String()
 			}
 			v.report(c, from, p, d)
 		}
@@ -133,9 +133,9 @@ func (v *Verifier) rcReadTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			return false // it may be meant as an answer to that
 		}
 	}
-	v.report(c, from, p, verdict{
-		rule: rule.RCRES001, class: rule.Violation, role: rule.Responder, expected: "the response with PSN " + w.RespNext.String(),
-		actual: p.Opcode.String() + " with PSN " + p.PSN.String(), detail: "retransmitted, but no retransmitted READ begins there", evidence: []uint64{frame(p.Frame, w.RespFrame)},
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCRES001, Class: rule.Violation, Role: rule.Responder, Expected: "the response with PSN " + w.RespNext.String(),
+		Actual: p.Opcode.String() + " with PSN " + p.PSN.String(), Detail: "retransmitted, but no retransmitted READ begins there", Evidence: []uint64{frame(p.Frame, w.RespFrame)},
 	})
 	w.RespFrame = uint32(p.Frame)
 	w.Flags |= wqe.Blamed // it may be the one that is missing then, with a wrong PSN
@@ -164,9 +164,9 @@ func (v *Verifier) rcElsewhere(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return false // the answer to that, out of its turn
 	}
 	v.covered(rule.RCRES001)
-	v.report(c, from, p, verdict{
-		rule: rule.RCRES001, class: rule.Violation, role: rule.Responder, expected: "the response with PSN " + at.PSN.String(),
-		actual: p.Opcode.String() + " with PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, o.Frame)},
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCRES001, Class: rule.Violation, Role: rule.Responder, Expected: "the response with PSN " + at.PSN.String(),
+		Actual: p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{frame(p.Frame, o.Frame)},
 	})
 	v.rcReadResponse(c, from, &at)
 	return true
@@ -253,9 +253,9 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		v.padded(p)
 		w.Flags |= wqe.Blamed
 		blamed = class == rule.Violation
-		v.report(c, from, p, verdict{
-			rule: rule.RCRES001, class: class, role: rule.Responder, expected: want, actual: p.Opcode.String() + " with PSN " + p.PSN.String(),
-			detail: detail, evidence: []uint64{frame(p.Frame, w.Frame)}, gap: gap,
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCRES001, Class: class, Role: rule.Responder, Expected: want, Actual: p.Opcode.String() + " with PSN " + p.PSN.String(),
+			Detail: detail, Evidence: []uint64{frame(p.Frame, w.Frame)}, Gap: gap,
 		})
 	}
 	switch {
@@ -272,7 +272,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			if another {
 				d = "it may respond to a request that the tap has missed"
 			}
-			blame(proven(!another), "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), d)
+			blame(rule.Proven(!another), "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), d)
 			return false, blamed
 		}
 		if v.unordered(c, from) {
@@ -280,7 +280,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		}
 		if !excused {
 			gap = rule.GapAt(w.RespNext)
-			blame(proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
+			blame(rule.Proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
 			return true, blamed
 		}
 		w.Flags |= wqe.Blamed // the one between was reported
@@ -294,7 +294,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		if !told {
 			d = "the request may also have been sent before the capture began"
 		}
-		blame(proven(c.Sees(from) && told), "the response with PSN "+w.RespNext.String(), d)
+		blame(rule.Proven(c.Sees(from) && told), "the response with PSN "+w.RespNext.String(), d)
 		if blamed {
 			return false, blamed
 		}
@@ -315,7 +315,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		if !sure {
 			d = "it may respond to a request that the tap has missed, or that was sent before the capture began"
 		}
-		blame(proven(sure && c.Complete() && !c.Ends[1-from].SQ.IsMixed(p.PSN) && !w.Has(wqe.Guessed)), want, d)
+		blame(rule.Proven(sure && c.Complete() && !c.Ends[1-from].SQ.IsMixed(p.PSN) && !w.Has(wqe.Guessed)), want, d)
 		return false, blamed
 	}
 	// The place fits the first issue of the request, not the newest: a response to that may have been overtaken, or been copied on its way.
@@ -330,7 +330,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	if !sees {
 		d += "; a response to the original request may have been in flight"
 	}
-	blame(proven(sees), want, d)
+	blame(rule.Proven(sees), want, d)
 	return true, blamed
 }
 

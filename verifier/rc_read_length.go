@@ -53,9 +53,9 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 		want = int(w.Length) - w.Last.Diff(w.First)*int(c.PMTU)
 	}
 	if p.PayloadLen == want+4 && in.Middle && acknowledges(p.Payload, c.Ends[from].RQ.LastMSN) {
-		v.report(c, from, p, verdict{
-			rule: rule.RCRSP009, class: rule.Violation, role: rule.Responder,
-			expected: "no AETH in a Middle packet", actual: fmt.Sprintf("one with the MSN of this READ, % x", p.Payload[:4]), evidence: []uint64{frame(p.Frame, w.Frame)},
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCRSP009, Class: rule.Violation, Role: rule.Responder,
+			Expected: "no AETH in a Middle packet", Actual: fmt.Sprintf("one with the MSN of this READ, % x", p.Payload[:4]), Evidence: []uint64{frame(p.Frame, w.Frame)},
 		})
 		return
 	}
@@ -84,18 +84,18 @@ func (v *Verifier) rcLacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return false
 	}
 	v.retract(p, rule.RCRSP022) // what is there is no AETH
-	v.report(c, from, p, verdict{
-		rule: rule.RCRSP009, class: proven(c.Complete()), role: rule.Responder,
-		expected: "an AETH", actual: fmt.Sprintf("no AETH: %d bytes after the BTH, where AETH and payload take %d", p.PayloadLen+size, want+size), evidence: []uint64{frame(p.Frame, w.Frame)},
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCRSP009, Class: rule.Proven(c.Complete()), Role: rule.Responder,
+		Expected: "an AETH", Actual: fmt.Sprintf("no AETH: %d bytes after the BTH, where AETH and payload take %d", p.PayloadLen+size, want+size), Evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
 	return true
 }
 
 func (v *Verifier) rcReadOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, want string) {
 	sized := c.PMTU == 0 || p.Info().Only || c.Complete() // while packets were missed the QPs may have got another path MTU
-	v.report(c, from, p, verdict{
-		rule: rule.RCRES002, class: proven(sized && !c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder, expected: want, actual: fmt.Sprintf("%d bytes", p.PayloadLen),
-		evidence: []uint64{frame(p.Frame, w.Frame)},
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCRES002, Class: rule.Proven(sized && !c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder, Expected: want, Actual: fmt.Sprintf("%d bytes", p.PayloadLen),
+		Evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
 	if c.PMTU != 0 && !p.Info().Only {
 		w.Flags |= wqe.Blamed // those after it are cut by the same fault

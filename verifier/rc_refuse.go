@@ -16,10 +16,10 @@ func (v *Verifier) rcMisaligned(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	if w.VA&7 == 0 || !w.Has(wqe.Whole) || p.Syndrome.Type() != packet.ACK {
 		return
 	}
-	d := verdict{
-		rule: rule.RCRSP023, class: proven(c.Sees(from) && !c.Ends[1-from].SQ.IsMixed(p.PSN)), role: rule.Responder,
-		expected: fmt.Sprintf("NAK Invalid Request: VA 0x%x is not on an 8-byte boundary", w.VA), actual: p.Opcode.String(),
-		evidence: []uint64{frame(p.Frame, w.Frame)},
+	d := rule.Verdict{
+		Rule: rule.RCRSP023, Class: rule.Proven(c.Sees(from) && !c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder,
+		Expected: fmt.Sprintf("NAK Invalid Request: VA 0x%x is not on an 8-byte boundary", w.VA), Actual: p.Opcode.String(),
+		Evidence: []uint64{frame(p.Frame, w.Frame)},
 	}
 	consequence(c, from, &d)
 	v.report(c, from, p, d)
@@ -27,9 +27,9 @@ func (v *Verifier) rcMisaligned(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 
 // consequence takes from d, which reports a response of end from to a request that is to be refused or dropped, the proof where the tap saw the request leave, too:
 // then it is the fault of its requester, which is reported, and one packet that the capture shows otherwise than it was sent makes both.
-func consequence(c *qp.Pair, from int, d *verdict) {
-	if d.class == rule.Violation && c.Sees(1-from) {
-		d.class, d.detail = rule.Unproven, "the requester sent it misaligned, which is reported; only the response shows that it arrived so"
+func consequence(c *qp.Pair, from int, d *rule.Verdict) {
+	if d.Class == rule.Violation && c.Sees(1-from) {
+		d.Class, d.Detail = rule.Unproven, "the requester sent it misaligned, which is reported; only the response shows that it arrived so"
 	}
 }
 
@@ -44,9 +44,9 @@ func (v *Verifier) rcUnsought(c *qp.Pair, from int, p *packet.Packet) bool {
 	if p.Syndrome != packet.NAKInvalidRequest || p.PSN != q.Hole || !r.Told || q.Explained || q.Filled || q.Excused || q.Broken != 0 || q.History.Get(p.PSN) != nil {
 		return false
 	}
-	v.report(c, from, p, verdict{
-		rule: rule.RCRSP040, class: rule.Violation, role: rule.Responder,
-		expected: "NAK PSN Sequence Error: PSN " + p.PSN.String() + " has not arrived", actual: p.Syndrome.String(), gap: rule.GapAt(q.Hole),
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCRSP040, Class: rule.Violation, Role: rule.Responder,
+		Expected: "NAK PSN Sequence Error: PSN " + p.PSN.String() + " has not arrived", Actual: p.Syndrome.String(), Gap: rule.GapAt(q.Hole),
 	})
 	v.rcNak(c, from, p, qp.NakFatal)
 	return true

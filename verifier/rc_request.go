@@ -48,9 +48,9 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if q.Retrying && q.RetryLen == 0 && q.Retry.Before(p.PSN) && !q.Retry.Before(q.Una) && !resent {
 		v.covered(rule.RCRTY006)
-		v.report(c, from, p, verdict{
-			rule: rule.RCRTY006, class: proven(c.Sees(from)), role: rule.Requester,
-			expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", actual: "a new request, PSN " + p.PSN.String(),
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+			Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
 		})
 	}
 	if resent && v.late(c, from, p) {
@@ -109,9 +109,9 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		// Retransmitted after a gap, and one more is missing: the first gap was reported.
 		if c.Sees(from) && !q.Excused {
 			v.covered(rule.RCRTY006)
-			v.report(c, from, p, verdict{
-				rule: rule.RCRTY006, class: rule.Violation, role: rule.Requester,
-				expected: "PSN " + q.Next.String() + " next: a requester retransmits all later packets in order", actual: "PSN " + p.PSN.String(),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCRTY006, Class: rule.Violation, Role: rule.Requester,
+				Expected: "PSN " + q.Next.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
 			})
 		}
 	case q.Excused:
@@ -137,9 +137,9 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 			id, want = rule.RCPSN001, "start PSN "
 		}
 		v.covered(id)
-		ahead := verdict{rule: id, class: proven(c.Sees(from)), role: rule.Requester, gap: rule.GapAt(q.Next)}
+		ahead := rule.Verdict{Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester, Gap: rule.GapAt(q.Next)}
 		if !v.full(c, from, &ahead) {
-			ahead.expected, ahead.actual, ahead.detail = want+q.Next.String(), fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), lossDetail(c, from)
+			ahead.Expected, ahead.Actual, ahead.Detail = want+q.Next.String(), fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), lossDetail(c, from)
 		}
 		v.report(c, from, p, ahead)
 		told = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent
@@ -193,9 +193,9 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	if c.Paired {
 		v.covered(rule.RCPSN005)
 		if n := p.PSN.Diff(q.Una); n < -farJump {
-			v.report(c, from, p, verdict{
-				rule: rule.RCPSN005, class: proven(c.Sees(from)), role: rule.Requester,
-				expected: "fewer than 8388608 PSNs outstanding", actual: "the oldest unacknowledged is " + q.Una.String(),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCPSN005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+				Expected: "fewer than 8388608 PSNs outstanding", Actual: "the oldest unacknowledged is " + q.Una.String(),
 			})
 			q.Una = p.PSN
 		}
@@ -209,9 +209,9 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	if c.Invalidated && q.InvRKey != 0 && p.Has&(packet.HasRETH|packet.HasAtomicETH) != 0 {
 		v.covered(rule.RCINV001)
 		if p.RKey == q.InvRKey {
-			v.report(c, from, p, verdict{
-				rule: rule.RCINV001, class: rule.Violation, role: rule.Requester,
-				expected: "an R_Key that is valid", actual: fmt.Sprintf("R_Key 0x%x, which a SEND with Invalidate of this QP has invalidated", p.RKey),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCINV001, Class: rule.Violation, Role: rule.Requester,
+				Expected: "an R_Key that is valid", Actual: fmt.Sprintf("R_Key 0x%x, which a SEND with Invalidate of this QP has invalidated", p.RKey),
 			})
 			q.InvRKey = 0
 		}
@@ -257,10 +257,10 @@ func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		if w.Has(wqe.Blamed) {
 			return // its opcode may be wrong
 		}
-		v.report(c, from, p, verdict{
-			rule: id, class: proven(most == 0 || c.Sees(from)), role: rule.Requester,
-			expected: fmt.Sprintf("at most %d READ and ATOMIC requests outstanding (%s)", most, what),
-			actual:   fmt.Sprintf("%d outstanding", q.RdOut),
+		v.report(c, from, p, rule.Verdict{
+			Rule: id, Class: rule.Proven(most == 0 || c.Sees(from)), Role: rule.Requester,
+			Expected: fmt.Sprintf("at most %d READ and ATOMIC requests outstanding (%s)", most, what),
+			Actual:   fmt.Sprintf("%d outstanding", q.RdOut),
 		})
 	}
 	if peer.Knows(qp.KnowsMaxDestRdAtomic) {
@@ -320,9 +320,9 @@ func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		if (in.First || in.Only || w.Op == wqe.Write) && p.AckReq {
 			return
 		}
-		v.report(c, from, p, verdict{
-			rule: rule.RCCRD002, class: proven(agreed && c.Sees(from)), role: rule.Requester,
-			expected: "without credits only the first packet of a message, with AckReq", actual: fmt.Sprintf("%v, AckReq %t", p.Opcode, p.AckReq),
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCCRD002, Class: rule.Proven(agreed && c.Sees(from)), Role: rule.Requester,
+			Expected: "without credits only the first packet of a message, with AckReq", Actual: fmt.Sprintf("%v, AckReq %t", p.Opcode, p.AckReq),
 		})
 		q.Credited = false
 		return
@@ -330,9 +330,9 @@ func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	if over <= 0 {
 		return
 	}
-	v.report(c, from, p, verdict{
-		rule: rule.RCCRD001, class: proven(agreed && c.Sees(from)), role: rule.Requester,
-		expected: "at most one message beyond the credits", actual: fmt.Sprintf("message %d beyond the limit", over),
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCCRD001, Class: rule.Proven(agreed && c.Sees(from)), Role: rule.Requester,
+		Expected: "at most one message beyond the credits", Actual: fmt.Sprintf("message %d beyond the limit", over),
 	})
 	q.Credited = false
 }

@@ -75,13 +75,13 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCRSP027)
 		if !r.Silenced {
 			r.Silenced = true
-			d := verdict{
-				rule: rule.RCRSP027, class: proven(c.Complete()), role: rule.Responder,
-				expected: "no response after " + r.NakCode.String(), actual: p.Opcode.String() + " with " + p.PSN.String(),
-				evidence: []uint64{frame(p.Frame, r.NakFrame)},
+			d := rule.Verdict{
+				Rule: rule.RCRSP027, Class: rule.Proven(c.Complete()), Role: rule.Responder,
+				Expected: "no response after " + r.NakCode.String(), Actual: p.Opcode.String() + " with " + p.PSN.String(),
+				Evidence: []uint64{frame(p.Frame, r.NakFrame)},
 			}
 			if numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.PSN == r.NakPSN {
-				d.class, d.detail = rule.Unproven, "it has the IPv4 identification of the NAK: a duplicate, if the clock was set in between"
+				d.Class, d.Detail = rule.Unproven, "it has the IPv4 identification of the NAK: a duplicate, if the clock was set in between"
 			}
 			v.report(c, from, p, d)
 		}

@@ -25,9 +25,9 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out needs no retransmission
 	if q.Retrying && p.PSN.After(q.Retry) && q.RetryLen == 0 && !acknowledged {
 		v.covered(rule.RCRTY006)
-		v.report(c, from, p, verdict{
-			rule: rule.RCRTY006, class: proven(c.Sees(from)), role: rule.Requester,
-			expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", actual: "PSN " + p.PSN.String(),
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+			Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
 		})
 		return
 	}
@@ -67,10 +67,10 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		passed := c.Sees(from) && (!p.PSN.After(q.Taken()) || answered(q, r.NakPSN, p.PSN)) // or has acknowledged what that asks for
 		if p.PSN.After(r.NakPSN) && !rest && !passed && !r.Blamed {
 			r.Blamed = true
-			v.report(c, from, p, verdict{
-				rule: rule.RCRTY005, class: proven(c.Sees(from)), role: rule.Requester,
-				expected: "to resume at PSN " + r.NakPSN.String() + " or before", actual: "PSN " + p.PSN.String(),
-				evidence: []uint64{frame(p.Frame, r.NakFrame)},
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+				Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "PSN " + p.PSN.String(),
+				Evidence: []uint64{frame(p.Frame, r.NakFrame)},
 			})
 		}
 	case qp.NakFatal:
@@ -116,10 +116,10 @@ func (v *Verifier) rcUnheeded(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	r.Blamed, l.Unheeded = true, nil
-	v.report(c, from, first, verdict{
-		rule: rule.RCRTY005, class: proven(c.Sees(from)), role: rule.Requester,
-		expected: "to resume at PSN " + r.NakPSN.String() + " or before", actual: "new requests from PSN " + first.PSN.String() + " on, until " + took.String() + " after the NAK",
-		detail: lossDetail(c, from), evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	v.report(c, from, first, rule.Verdict{
+		Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+		Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "new requests from PSN " + first.PSN.String() + " on, until " + took.String() + " after the NAK",
+		Detail: lossDetail(c, from), Evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	})
 }
 
@@ -133,12 +133,12 @@ func (v *Verifier) rcSkipped(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.RCRTY006)
 	if p.PSN.After(oldest) {
-		d := verdict{
-			rule: rule.RCRTY006, class: rule.Violation, role: rule.Requester,
-			expected: "PSN " + oldest.String() + " first: it is not acknowledged", actual: "PSN " + p.PSN.String(),
+		d := rule.Verdict{
+			Rule: rule.RCRTY006, Class: rule.Violation, Role: rule.Requester,
+			Expected: "PSN " + oldest.String() + " first: it is not acknowledged", Actual: "PSN " + p.PSN.String(),
 		}
 		if unsettled(c, from) {
-			d.class, d.detail = rule.Unproven, beforeCapture
+			d.Class, d.Detail = rule.Unproven, beforeCapture
 		}
 		v.report(c, from, p, d)
 	}
@@ -216,21 +216,21 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 		q.Recovery.Judged, q.Recovery.Needless = true, q.Una
 	}
 	misplaced(c, q.Next)
-	d := verdict{
-		rule: id, class: proven(c.Sees(from)), role: rule.Requester,
-		expected: "nothing before PSN " + taken.String() + ": it is acknowledged", actual: "a retransmission of PSN " + p.PSN.String(),
-		evidence: []uint64{frame(p.Frame, r.LastFrame)},
+	d := rule.Verdict{
+		Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+		Expected: "nothing before PSN " + taken.String() + ": it is acknowledged", Actual: "a retransmission of PSN " + p.PSN.String(),
+		Evidence: []uint64{frame(p.Frame, r.LastFrame)},
 	}
 	took, coarse := p.Time-r.LastTime, int64(unit(p.Time, r.LastTime))
 	switch {
-	case d.class != rule.Violation || w == nil:
+	case d.Class != rule.Violation || w == nil:
 	case unsettled(c, from):
-		d.class, d.detail = rule.Unproven, beforeCapture
+		d.Class, d.Detail = rule.Unproven, beforeCapture
 	case took-coarse < uptake && (justTaken(q, r, w) || v.inBurst(q, r, w) && v.mayGoBack(c, from, p) || q.Unaware(p.Time)):
 		q.Lost().UnawareTo = r.LastTime + uptake + coarse
-		d.class, d.detail = rule.Unproven, "the response had just passed the tap: it may not have reached the requester when its timer expired"
+		d.Class, d.Detail = rule.Unproven, "the response had just passed the tap: it may not have reached the requester when its timer expired"
 	case took+coarse >= uptake && !v.wentOn(c, from, w) && v.mayGoBack(c, from, p):
-		d.class, d.detail = rule.Unproven, "nothing shows that the requester has processed the response: its host may have stalled until its timer expired"
+		d.Class, d.Detail = rule.Unproven, "nothing shows that the requester has processed the response: its host may have stalled until its timer expired"
 	}
 	v.report(c, from, p, d)
 }

@@ -88,9 +88,9 @@ func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if q.Fresh || q.Messages.Len() == 0 {
 		v.covered(rule.RCPSN001)
-		v.report(c, from, p, verdict{
-			rule: rule.RCPSN001, class: proven(c.Complete()), role: rule.Requester,
-			expected: "start PSN " + q.Next.String(), actual: "PSN " + p.PSN.String(),
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCPSN001, Class: rule.Proven(c.Complete()), Role: rule.Requester,
+			Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(),
 		})
 		misplaced(c, q.Next)
 		v.rcJoin(c, from, p) // its stream begins here, or only this PSN is wrong and the next packet goes on where it should
@@ -191,10 +191,10 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return
 	}
 	v.covered(rule.RCPSN003)
-	v.report(c, from, p, verdict{
-		rule: rule.RCPSN003, class: proven(c.Complete() && !w.Has(wqe.Guessed)), role: rule.Requester,
-		expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", q.Next, w.Length, w.Last.Diff(w.First)+1),
-		actual:   "PSN " + p.PSN.String(), evidence: []uint64{frame(p.Frame, w.Frame)},
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCPSN003, Class: rule.Proven(c.Complete() && !w.Has(wqe.Guessed)), Role: rule.Requester,
+		Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", q.Next, w.Length, w.Last.Diff(w.First)+1),
+		Actual:   "PSN " + p.PSN.String(), Evidence: []uint64{frame(p.Frame, w.Frame)},
 	})
 	w.Flags |= wqe.Blamed
 	q.Excused = true

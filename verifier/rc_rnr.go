@@ -27,9 +27,9 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 		if !r.Blamed && !r.Untaken && (p.PSN.After(r.NakPSN) || w != nil && !w.Op.Responded()) {
 			r.Blamed = true
 			v.covered(rule.RCRNR002)
-			d := verdict{
-				rule: rule.RCRNR002, class: proven(c.Sees(from)), role: rule.Requester,
-				expected: "to resume at PSN " + r.NakPSN.String(), actual: "PSN " + p.PSN.String(), evidence: nak,
+			d := rule.Verdict{
+				Rule: rule.RCRNR002, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+				Expected: "to resume at PSN " + r.NakPSN.String(), Actual: "PSN " + p.PSN.String(), Evidence: nak,
 			}
 			v.doubtNak(c, from, p, &d)
 			v.report(c, from, p, d)
@@ -40,12 +40,12 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCRNR001)
 	v.covered(rule.RCRNR002)
 	if took+unit(p.Time, r.NakTime, r.LastTime, end.SQ.LastTime) <= wait && !r.Untaken {
-		d := verdict{
-			rule: rule.RCRNR001, class: proven(c.Sees(from)), role: rule.Requester,
-			expected: "no retransmission before " + wait.String(), actual: "after " + took.String(), evidence: nak,
+		d := rule.Verdict{
+			Rule: rule.RCRNR001, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+			Expected: "no retransmission before " + wait.String(), Actual: "after " + took.String(), Evidence: nak,
 		}
-		if d.class == rule.Unproven {
-			d.detail = "the NAK may not have reached the requester yet, or may have been lost after the tap"
+		if d.Class == rule.Unproven {
+			d.Detail = "the NAK may not have reached the requester yet, or may have been lost after the tap"
 		}
 		v.doubtNak(c, from, p, &d)
 		v.report(c, from, p, d)
@@ -53,9 +53,9 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	if end.Knows(qp.KnowsRNRRetry) && end.Attr.RNRRetry < 7 {
 		v.covered(rule.RCRNR003)
 		if r.RNRs == end.Attr.RNRRetry+1 {
-			v.report(c, from, p, verdict{
-				rule: rule.RCRNR003, class: proven(c.Sees(from)), role: rule.Requester,
-				expected: fmt.Sprintf("at most %d RNR retries", end.Attr.RNRRetry), actual: fmt.Sprintf("retry %d", r.RNRs), evidence: nak,
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCRNR003, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+				Expected: fmt.Sprintf("at most %d RNR retries", end.Attr.RNRRetry), Actual: fmt.Sprintf("retry %d", r.RNRs), Evidence: nak,
 			})
 		}
 	}
@@ -70,15 +70,15 @@ func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	if took <= inFlight || r.Untaken || v.rcGoesOnUnaware(c, from, p) || r.Blamed || c.Sees(from) && answered(&c.Ends[from].SQ, r.NakPSN, p.PSN) {
 		return
 	}
-	d := verdict{
-		rule: rule.RCRNR005, class: proven(c.Sees(from)), role: rule.Requester,
-		expected: "no new request for " + wait.String() + " after the RNR NAK", actual: "PSN " + p.PSN.String() + " after " + took.String(),
-		evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	d := rule.Verdict{
+		Rule: rule.RCRNR005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+		Expected: "no new request for " + wait.String() + " after the RNR NAK", Actual: "PSN " + p.PSN.String() + " after " + took.String(),
+		Evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
 	if took >= wait {
-		d.rule, d.expected, d.actual, d.detail = rule.RCRNR002, "to resume at PSN "+r.NakPSN.String(), "PSN "+p.PSN.String(), lossDetail(c, from)
+		d.Rule, d.Expected, d.Actual, d.Detail = rule.RCRNR002, "to resume at PSN "+r.NakPSN.String(), "PSN "+p.PSN.String(), lossDetail(c, from)
 	}
-	v.covered(d.rule)
+	v.covered(d.Rule)
 	r.Blamed = true
 	inTime := wait > time.Duration(uptake) && took >= wait && took-wait <= inFlight // it had waited, and so had taken the NAK
 	if took <= time.Duration(uptake) || quiet(c, from, r.NakTime) && !inTime {
@@ -96,13 +96,13 @@ func (v *Verifier) rcAfterFatal(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	r.Blamed = true
-	d := verdict{
-		rule: rule.RCRTY011, class: proven(c.Sees(from)), role: rule.Requester,
-		expected: "no request after " + r.NakCode.String(), actual: p.Opcode.String() + ", " + took.String() + " later",
-		evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	d := rule.Verdict{
+		Rule: rule.RCRTY011, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+		Expected: "no request after " + r.NakCode.String(), Actual: p.Opcode.String() + ", " + took.String() + " later",
+		Evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
-	if d.class == rule.Unproven {
-		d.detail = "the packet may have been in flight when the responder sent the NAK, or the NAK may have been lost after the tap"
+	if d.Class == rule.Unproven {
+		d.Detail = "the packet may have been in flight when the responder sent the NAK, or the NAK may have been lost after the tap"
 	}
 	if took <= time.Duration(uptake) || took <= time.Duration(goesBack) && p.PSN.Before(c.Ends[from].SQ.High) && v.hostPaused(c, from, p, r.NakTime) {
 		v.rcUnaware(c, from, p, &d)

@@ -54,13 +54,13 @@ func (v *Verifier) rcTimerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now
 	q.Lost().Silent = q.AskedAt
 	p := v.newest(q)
 	told, detail := timeoutTold(end)
-	d := verdict{
-		rule: rule.RCTMO004, class: proven(told && life == qp.Alive), role: rule.Requester,
-		expected: "a retransmission within " + time.Duration(most).String() + ": PSN " + later(q.Una, oldest.First).String() + " is not acknowledged",
-		actual:   "none in " + time.Duration(now-since).String(), evidence: []uint64{frame(p.Frame, oldest.Frame)}, detail: detail,
+	d := rule.Verdict{
+		Rule: rule.RCTMO004, Class: rule.Proven(told && life == qp.Alive), Role: rule.Requester,
+		Expected: "a retransmission within " + time.Duration(most).String() + ": PSN " + later(q.Una, oldest.First).String() + " is not acknowledged",
+		Actual:   "none in " + time.Duration(now-since).String(), Evidence: []uint64{frame(p.Frame, oldest.Frame)}, Detail: detail,
 	}
 	if life != qp.Alive {
-		d.detail = goneMaybe
+		d.Detail = goneMaybe
 	}
 	v.report(c, from, p, d)
 }
@@ -98,12 +98,12 @@ func (v *Verifier) rcNoAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int
 	q.Lost().Unanswered, r.Owed = q.Una|qp.Valid, nil
 	p := v.newest(q)
 	p.PSN, p.Opcode, p.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, frame(q.LastFrame, s.Frame)
-	d := verdict{
-		rule: rule.RCRSP005, class: proven(life == qp.Alive), role: rule.Responder,
-		expected: "a response: AckReq is set", actual: "none in " + time.Duration(now-since).String(),
+	d := rule.Verdict{
+		Rule: rule.RCRSP005, Class: rule.Proven(life == qp.Alive), Role: rule.Responder,
+		Expected: "a response: AckReq is set", Actual: "none in " + time.Duration(now-since).String(),
 	}
-	if d.class == rule.Unproven {
-		d.detail = goneMaybe
+	if d.Class == rule.Unproven {
+		d.Detail = goneMaybe
 	}
 	v.accuse(c, 1-from, p, d)
 }

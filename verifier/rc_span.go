@@ -149,9 +149,9 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 		v.rcMissed(c, from, p, next, was)
 	case next.After(was):
 		v.covered(rule.RCPSN003)
-		v.rcMisplaced(c, from, p, was, verdict{
-			rule: rule.RCPSN003, class: proven(c.Complete() && !w.Has(wqe.Guessed)), role: rule.Requester,
-			expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), actual: "PSN " + was.String(),
+		v.rcMisplaced(c, from, p, was, rule.Verdict{
+			Rule: rule.RCPSN003, Class: rule.Proven(c.Complete() && !w.Has(wqe.Guessed)), Role: rule.Requester,
+			Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), Actual: "PSN " + was.String(),
 		})
 		overlaps(q, r, w, next)
 		if early, _ := q.Messages.Find(was); early != nil {
@@ -204,9 +204,9 @@ func moved(psn *packet.PSN, was, now packet.PSN) {
 func (v *Verifier) rcMissed(c *qp.Pair, from int, p *packet.Packet, gap, end packet.PSN) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	v.covered(rule.RCPSN004)
-	v.rcMisplaced(c, from, p, end, verdict{
-		rule: rule.RCPSN004, class: proven(c.Sees(from)), role: rule.Requester,
-		expected: "PSN " + gap.String(), actual: fmt.Sprintf("PSN %v, %d ahead", end, end.Diff(gap)), detail: lossDetail(c, from), gap: rule.GapAt(gap),
+	v.rcMisplaced(c, from, p, end, rule.Verdict{
+		Rule: rule.RCPSN004, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+		Expected: "PSN " + gap.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", end, end.Diff(gap)), Detail: lossDetail(c, from), Gap: rule.GapAt(gap),
 	})
 	q.Break()
 	r.MSN = qp.MSNUnknown
@@ -225,7 +225,7 @@ func (v *Verifier) rcMissed(c *qp.Pair, from int, p *packet.Packet, gap, end pac
 }
 
 // rcMisplaced reports the request at psn for standing there: p, which shows it, or one before p.
-func (v *Verifier) rcMisplaced(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN, d verdict) {
+func (v *Verifier) rcMisplaced(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN, d rule.Verdict) {
 	q := &c.Ends[from].SQ
 	if p != nil && p.PSN == psn && p.Info().Request && c.End(p) == from {
 		v.report(c, from, p, d)

@@ -19,9 +19,9 @@ func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
 	took := time.Duration(p.Time - q.AskedAt)
 	if end.Attr.Timeout == 0 {
 		if !v.Profile.AdaptiveRetransmission {
-			v.report(c, from, p, verdict{
-				rule: rule.RCTMO001, class: proven(c.Sees(from)), role: rule.Requester,
-				expected: "no retransmission on timeout: a timeout of 0 disables the timer", actual: "after " + took.String(),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.RCTMO001, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+				Expected: "no retransmission on timeout: a timeout of 0 disables the timer", Actual: "after " + took.String(),
 			})
 		}
 		return
@@ -37,19 +37,19 @@ func (v *Verifier) rcTimer(c *qp.Pair, from int, p *packet.Packet) {
 		if v.anyTimer(c, from, p) {
 			told, detail = true, ""
 		}
-		d := verdict{
-			rule: rule.RCTMO002, class: proven(told && c.Sees(from)), role: rule.Requester,
-			expected: "no retransmission before " + least.String(), actual: "after " + took.String(), detail: detail,
+		d := rule.Verdict{
+			Rule: rule.RCTMO002, Class: rule.Proven(told && c.Sees(from)), Role: rule.Requester,
+			Expected: "no retransmission before " + least.String(), Actual: "after " + took.String(), Detail: detail,
 		}
 		if asked := time.Duration(stamp(p.Time)-v.asked) * tick; v.asked != 0 && asked >= least && asked <= 4*least {
-			d.rule = rule.RCTMO003
-			d.expected, d.actual = d.expected+" after the last progress", d.actual+", "+asked.String()+" after the request"
+			d.Rule = rule.RCTMO003
+			d.Expected, d.Actual = d.Expected+" after the last progress", d.Actual+", "+asked.String()+" after the request"
 		}
 		v.report(c, from, p, d)
 	case took > 4*least && q.AwaitsAck() && !q.ToldSilent(q.AskedAt):
-		v.report(c, from, p, verdict{
-			rule: rule.RCTMO002, class: proven(told && c.Sees(from)), role: rule.Requester,
-			expected: "a retransmission within " + (4 * least).String(), actual: "after " + took.String(), detail: detail,
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCTMO002, Class: rule.Proven(told && c.Sees(from)), Role: rule.Requester,
+			Expected: "a retransmission within " + (4 * least).String(), Actual: "after " + took.String(), Detail: detail,
 		})
 	}
 }
@@ -61,9 +61,9 @@ func (v *Verifier) rcAnyTimer(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.covered(rule.RCTMO002)
-	v.report(c, from, p, verdict{
-		rule: rule.RCTMO002, class: rule.Violation, role: rule.Requester,
-		expected: "no retransmission before " + shortest.String() + ", the shortest ACK timeout", actual: "after " + time.Duration(p.Time-q.AskedAt).String(),
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCTMO002, Class: rule.Violation, Role: rule.Requester,
+		Expected: "no retransmission before " + shortest.String() + ", the shortest ACK timeout", Actual: "after " + time.Duration(p.Time-q.AskedAt).String(),
 	})
 }
 
@@ -107,23 +107,23 @@ func (v *Verifier) rcRetries(c *qp.Pair, from int, p *packet.Packet, asked bool)
 	if q.Recovery != nil {
 		told = q.Recovery.Told
 	}
-	d := verdict{
-		class: proven(c.Sees(from)), role: rule.Requester,
-		expected: fmt.Sprintf("at most %d retries", retries), actual: fmt.Sprintf("retry %d of PSN %v", q.Restarts, p.PSN),
+	d := rule.Verdict{
+		Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+		Expected: fmt.Sprintf("at most %d retries", retries), Actual: fmt.Sprintf("retry %d of PSN %v", q.Restarts, p.PSN),
 	}
 	if unknown {
-		d.expected += ", the maximum of the attribute"
+		d.Expected += ", the maximum of the attribute"
 	}
 	most := retries + 1
 	switch {
 	case q.Restarts-told == most && !asked && !impliedNAK(q, p):
-		d.rule = rule.RCRTY001
+		d.Rule = rule.RCRTY001
 		if told != 0 {
-			d.actual = fmt.Sprintf("retry %d of PSN %v on timeout", q.Restarts-told, p.PSN)
+			d.Actual = fmt.Sprintf("retry %d of PSN %v on timeout", q.Restarts-told, p.PSN)
 		}
 	case q.Restarts == most && !unknown:
-		d.rule = rule.RCRTY003
-		d.expected += ", including retries after NAKs"
+		d.Rule = rule.RCRTY003
+		d.Expected += ", including retries after NAKs"
 	default:
 		return
 	}
@@ -139,13 +139,13 @@ func (v *Verifier) rcBeforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return
 	}
 	r.Blamed = true
-	d := verdict{
-		rule: rule.RCACK004, class: rule.Violation, role: rule.Requester,
-		expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges all before it", actual: "PSN " + p.PSN.String(),
-		evidence: []uint64{frame(p.Frame, r.NakFrame)},
+	d := rule.Verdict{
+		Rule: rule.RCACK004, Class: rule.Violation, Role: rule.Requester,
+		Expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges all before it", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{frame(p.Frame, r.NakFrame)},
 	}
 	if end.SQ.OwesTo(p.PSN, p.Time) {
-		d.class, d.detail = rule.Unproven, "an earlier NAK requests this PSN: the requester may not have processed the latest NAK yet"
+		d.Class, d.Detail = rule.Unproven, "an earlier NAK requests this PSN: the requester may not have processed the latest NAK yet"
 	}
 	v.doubtNak(c, from, p, &d)
 	v.report(c, from, p, d)

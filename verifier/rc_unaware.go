@@ -36,9 +36,9 @@ func (v *Verifier) wentOn(c *qp.Pair, from int, w *wqe.SendWQE) bool {
 }
 
 // doubtNak takes back that retransmission p is proven to be the wrong one after the newest NAK, where its requester may not have taken that.
-func (v *Verifier) doubtNak(c *qp.Pair, from int, p *packet.Packet, d *verdict) {
-	if d.class == rule.Violation && v.unaware(c, from, p) {
-		d.class, d.detail = rule.Unproven, untaken
+func (v *Verifier) doubtNak(c *qp.Pair, from int, p *packet.Packet, d *rule.Verdict) {
+	if d.Class == rule.Violation && v.unaware(c, from, p) {
+		d.Class, d.Detail = rule.Unproven, untaken
 	}
 }
 
@@ -119,9 +119,9 @@ func (v *Verifier) outstanding(q *qp.SendQueue, p *packet.Packet) time.Duration 
 }
 
 // rcUnaware has a finding wait that its requester has sent request p in spite of a NAK: it need not have taken the NAK.
-func (v *Verifier) rcUnaware(c *qp.Pair, from int, p *packet.Packet, d *verdict) {
-	if d.class == rule.Violation {
-		d.class, d.detail = rule.Unproven, untaken
+func (v *Verifier) rcUnaware(c *qp.Pair, from int, p *packet.Packet, d *rule.Verdict) {
+	if d.Class == rule.Violation {
+		d.Class, d.Detail = rule.Unproven, untaken
 		l := c.Ends[from].SQ.Lost()
 		l.Unheeded, l.UnheededTo = bare(p), p.Time
 	}

@@ -104,12 +104,9 @@ func (v *Verifier) FinishRD(rd *RD, c *qp.Pair) {
 }
 
 // rdAccuse makes a finding against end from on packet p. own is the queue pair that sent it, other the one that it was sent to.
-func (v *Verifier) rdAccuse(c *qp.Pair, from int, p *packet.Packet, own uint32, d verdict) {
+func (v *Verifier) rdAccuse(c *qp.Pair, from int, p *packet.Packet, own uint32, d rule.Verdict) {
 	a, b := &c.Ends[from], &c.Ends[1-from]
-	f := finding(p, d)
-	f.Accused = rule.Endpoint{Role: d.role, Addr: a.Addr, QPN: own, QPNKnown: true}
-	f.Peer = rule.Endpoint{Addr: b.Addr, QPN: p.DestQP, QPNKnown: true}
-	v.Rec.Add(f)
+	v.Rec.Report(p, d, rule.Endpoint{Addr: a.Addr, QPN: own, QPNKnown: true}, rule.Endpoint{Addr: b.Addr, QPN: p.DestQP, QPNKnown: true})
 }
 
 // Asked reports whether a response may be to the newest message, so that the two belong together.

@@ -46,10 +46,10 @@ func (v *Verifier) rdRequest(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, k
 		end.Sums.Retransmissions++
 		if begins && p.PSN == e.message.first && (p.SrcQP != e.message.srcQP || wqe.OpOf(p.Opcode.Fn()) != e.message.op) && !e.refused {
 			v.covered(rule.RDEEC001)
-			v.rdAccuse(c, from, p, p.SrcQP, verdict{
-				rule: rule.RDEEC001, class: proven(c.Complete()), role: rule.Requester,
-				expected: "PSN " + e.message.last.Add(1).String() + " for another message of the end-to-end context", actual: "PSN " + p.PSN.String() + " again",
-				evidence: []uint64{e.message.frame},
+			v.rdAccuse(c, from, p, p.SrcQP, rule.Verdict{
+				Rule: rule.RDEEC001, Class: rule.Proven(c.Complete()), Role: rule.Requester,
+				Expected: "PSN " + e.message.last.Add(1).String() + " for another message of the end-to-end context", Actual: "PSN " + p.PSN.String() + " again",
+				Evidence: []uint64{e.message.frame},
 			})
 		}
 	default:
@@ -89,9 +89,9 @@ func (v *Verifier) rdRequest(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, k
 func (v *Verifier) rdGap(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, d int) {
 	v.covered(rule.RDEEC001)
 	if m := &v.malformed; m.from != p.Src || m.to != p.Dst || m.psn != e.next {
-		v.rdAccuse(c, from, p, p.SrcQP, verdict{
-			rule: rule.RDEEC001, class: proven(c.Sees(from) && !far(d)), role: rule.Requester,
-			expected: "PSN " + e.next.String() + " of the end-to-end context", actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from),
+		v.rdAccuse(c, from, p, p.SrcQP, rule.Verdict{
+			Rule: rule.RDEEC001, Class: rule.Proven(c.Sees(from) && !far(d)), Role: rule.Requester,
+			Expected: "PSN " + e.next.String() + " of the end-to-end context", Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: lossDetail(c, from),
 		})
 	}
 	e.unsure, e.open = true, wqe.None
@@ -130,8 +130,8 @@ func (v *Verifier) rdBegin(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, key
 	if resync {
 		v.covered(rule.RDRSY001)
 		if p.PayloadLen != 0 {
-			v.rdAccuse(c, from, p, p.SrcQP, verdict{
-				rule: rule.RDRSY001, class: rule.Violation, role: rule.Requester, expected: "no payload in a RESYNC", actual: fmt.Sprintf("%d bytes", p.PayloadLen),
+			v.rdAccuse(c, from, p, p.SrcQP, rule.Verdict{
+				Rule: rule.RDRSY001, Class: rule.Violation, Role: rule.Requester, Expected: "no payload in a RESYNC", Actual: fmt.Sprintf("%d bytes", p.PayloadLen),
 			})
 		}
 	}
@@ -152,10 +152,10 @@ func (v *Verifier) rdWaits(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, w r
 	if p.Time >= w.until-min(earlyWindow, timer/2) || p.PSN == w.psn && p.Time-w.at < int64(inFlight) && !c.Sees(from) {
 		return // in time, or in flight together with the NAK
 	}
-	v.rdAccuse(c, from, p, p.SrcQP, verdict{
-		rule: rule.RDEEC003, class: proven(c.Sees(from)), role: rule.Requester,
-		expected: fmt.Sprintf("no message of QP 0x%x for %v after the RNR NAK", p.SrcQP, time.Duration(timer)), actual: fmt.Sprintf("a message after %v", time.Duration(p.Time-w.at)),
-		evidence: []uint64{w.frame},
+	v.rdAccuse(c, from, p, p.SrcQP, rule.Verdict{
+		Rule: rule.RDEEC003, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+		Expected: fmt.Sprintf("no message of QP 0x%x for %v after the RNR NAK", p.SrcQP, time.Duration(timer)), Actual: fmt.Sprintf("a message after %v", time.Duration(p.Time-w.at)),
+		Evidence: []uint64{w.frame},
 	})
 }
 
@@ -163,13 +163,13 @@ func (v *Verifier) rdWaits(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, w r
 func (v *Verifier) rdOverlaps(e *RDEnd, c *qp.Pair, from int, response uint64) {
 	o := e.overlap
 	e.overlap = nil
-	d := verdict{
-		rule: rule.RDEEC002, class: proven(c.Complete() && e.matched > 1), role: rule.Requester,
-		expected: "the response to the message with PSN " + o.before.first.String() + " first", actual: fmt.Sprintf("%v of QP 0x%x", o.begin.Opcode, o.begin.SrcQP),
-		evidence: []uint64{o.before.frame},
+	d := rule.Verdict{
+		Rule: rule.RDEEC002, Class: rule.Proven(c.Complete() && e.matched > 1), Role: rule.Requester,
+		Expected: "the response to the message with PSN " + o.before.first.String() + " first", Actual: fmt.Sprintf("%v of QP 0x%x", o.begin.Opcode, o.begin.SrcQP),
+		Evidence: []uint64{o.before.frame},
 	}
 	if response != 0 {
-		d.evidence = append(d.evidence, response)
+		d.Evidence = append(d.Evidence, response)
 	}
 	v.rdAccuse(c, from, o.begin, o.begin.SrcQP, d)
 }
@@ -180,10 +180,10 @@ func (v *Verifier) rdGoesOn(e *RDEnd, c *qp.Pair, from int, p *packet.Packet) {
 	if !e.unsure && !e.refused && m.frame != 0 && m.op == wqe.OpOf(p.Opcode.Fn()) && (m.has(p.PSN) || !m.ended && p.PSN == m.last.Add(1)) {
 		v.covered(rule.RDHDR003)
 		if p.SrcQP != m.srcQP || p.QKey != m.key || p.DestQP != m.destQP {
-			v.rdAccuse(c, from, p, m.srcQP, verdict{
-				rule: rule.RDHDR003, class: proven(c.Complete()), role: rule.Requester,
-				expected: fmt.Sprintf("source QP 0x%x, Q_Key 0x%x, destination QP 0x%x of the message", m.srcQP, m.key, m.destQP),
-				actual:   fmt.Sprintf("0x%x, 0x%x, 0x%x", p.SrcQP, p.QKey, p.DestQP), evidence: []uint64{m.frame},
+			v.rdAccuse(c, from, p, m.srcQP, rule.Verdict{
+				Rule: rule.RDHDR003, Class: rule.Proven(c.Complete()), Role: rule.Requester,
+				Expected: fmt.Sprintf("source QP 0x%x, Q_Key 0x%x, destination QP 0x%x of the message", m.srcQP, m.key, m.destQP),
+				Actual:   fmt.Sprintf("0x%x, 0x%x, 0x%x", p.SrcQP, p.QKey, p.DestQP), Evidence: []uint64{m.frame},
 			})
 			e.unsure = true
 		}

@@ -41,9 +41,9 @@ func (v *Verifier) rdResponse(e *RDEnd, c *qp.Pair, from int, p *packet.Packet) 
 func (v *Verifier) rdUnseen(e *RDEnd, c *qp.Pair, from int) {
 	p := e.early
 	e.early = nil
-	d := verdict{
-		rule: rule.RDEEC001, class: proven(c.Sees(1-from) && e.matched > 1), role: rule.Responder,
-		expected: "a response to a PSN before " + e.next.String(), actual: "PSN " + p.PSN.String() + ": no such request in the capture", detail: missedDetail(c, 1-from),
+	d := rule.Verdict{
+		Rule: rule.RDEEC001, Class: rule.Proven(c.Sees(1-from) && e.matched > 1), Role: rule.Responder,
+		Expected: "a response to a PSN before " + e.next.String(), Actual: "PSN " + p.PSN.String() + ": no such request in the capture", Detail: missedDetail(c, 1-from),
 	}
 	v.rdAccuse(c, from, p, e.message.destQP, d)
 }
@@ -53,8 +53,8 @@ func (v *Verifier) rdAnswered(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, 
 	positive := p.Syndrome.Type() == packet.ACK
 	fn := p.Opcode.Fn()
 	blame := func(id rule.ID, expected, actual string) {
-		v.rdAccuse(c, from, p, m.destQP, verdict{
-			rule: id, class: proven(c.Complete() && !e.unsure && !m.reused), role: rule.Responder, expected: expected, actual: actual, evidence: []uint64{m.frame},
+		v.rdAccuse(c, from, p, m.destQP, rule.Verdict{
+			Rule: id, Class: rule.Proven(c.Complete() && !e.unsure && !m.reused), Role: rule.Responder, Expected: expected, Actual: actual, Evidence: []uint64{m.frame},
 		})
 	}
 	if m.op.Atomic() || fn == packet.AtomicAck {

@@ -17,7 +17,7 @@ func (v *Verifier) RoCEConnect(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Encap == packet.Native || mad.DecodeHeader(p.Payload, &h) != nil || h.Class != mad.ClassCM {
 		return
 	}
-	d := verdict{class: rule.Violation, role: rule.Sender, own: true}
+	d := rule.Verdict{Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket}
 	switch h.Attribute {
 	case mad.AttrREQ:
 		var m mad.REQ
@@ -26,7 +26,7 @@ func (v *Verifier) RoCEConnect(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		v.covered(rule.ROCV2030)
 		if m.Primary.SL > 7 {
-			d.rule, d.expected, d.actual = rule.ROCV2030, "a service level of 0 to 7", fmt.Sprintf("SL %d of the primary path", m.Primary.SL)
+			d.Rule, d.Expected, d.Actual = rule.ROCV2030, "a service level of 0 to 7", fmt.Sprintf("SL %d of the primary path", m.Primary.SL)
 		}
 	case mad.AttrAPR:
 		var m mad.APR
@@ -35,10 +35,10 @@ func (v *Verifier) RoCEConnect(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		v.covered(rule.ROCV2026)
 		if m.Status == 7 {
-			d.rule, d.expected, d.actual = rule.ROCV2026, "no status about LIDs", "APR: "+m.Status.String()
+			d.Rule, d.Expected, d.Actual = rule.ROCV2026, "no status about LIDs", "APR: "+m.Status.String()
 		}
 	}
-	if d.actual != "" {
+	if d.Actual != "" {
 		v.report(c, from, p, d)
 	}
 }

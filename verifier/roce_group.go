@@ -22,18 +22,18 @@ func (v *Verifier) groupMAC(c *qp.Pair, from int, p *packet.Packet) {
 	if p.MAC == want {
 		return
 	}
-	d := verdict{
-		rule: rule.ROCV2033, class: rule.Violation, role: rule.Sender, own: true,
-		expected: net.HardwareAddr(want[:]).String() + ", the MAC address of the group", actual: net.HardwareAddr(p.MAC[:]).String(),
+	d := rule.Verdict{
+		Rule: rule.ROCV2033, Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket,
+		Expected: net.HardwareAddr(want[:]).String() + ", the MAC address of the group", Actual: net.HardwareAddr(p.MAC[:]).String(),
 	}
 	switch {
 	case p.MAC == asIPv6:
-		d.class, d.detail = rule.Unproven, "the MAC address that the group would have on IPv6: the standard can be read so, and some drivers use it"
+		d.Class, d.Detail = rule.Unproven, "the MAC address that the group would have on IPv6: the standard can be read so, and some drivers use it"
 	case v.Untouched(p):
 	case p.MAC[0]&1 == 0:
-		d.class, d.detail = rule.Unproven, "a bridge or access point may have copied the packet for one member of the group"
+		d.Class, d.Detail = rule.Unproven, "a bridge or access point may have copied the packet for one member of the group"
 	case oneBit(p.MAC, want) || oneBit(p.MAC, asIPv6):
-		d.class, d.detail = rule.Unproven, "the ICRC does not cover the Ethernet address, which may have been damaged on the way to the tap"
+		d.Class, d.Detail = rule.Unproven, "the ICRC does not cover the Ethernet address, which may have been damaged on the way to the tap"
 	}
 	v.report(c, from, p, d)
 }

@@ -43,13 +43,13 @@ func (v *Verifier) Refused(c *qp.Pair, from int, p *packet.Packet) {
 	if size <= int(p.MTU) || n.judged || again && p.Time-n.time <= heeded {
 		return // the message contradicts itself, or shows nothing new
 	}
-	d := verdict{
-		rule: rule.ROCV2031, class: rule.Unproven, role: rule.Sender,
-		expected: fmt.Sprintf("IP packets of at most %d bytes, the MTU of the path", p.MTU), actual: fmt.Sprintf("%d bytes, rejected by a router", size),
-		detail: "the MTU of the path may have decreased since the PMTU was chosen",
+	d := rule.Verdict{
+		Rule: rule.ROCV2031, Class: rule.Unproven, Role: rule.Sender,
+		Expected: fmt.Sprintf("IP packets of at most %d bytes, the MTU of the path", p.MTU), Actual: fmt.Sprintf("%d bytes, rejected by a router", size),
+		Detail: "the MTU of the path may have decreased since the PMTU was chosen",
 	}
 	if p.MTU == 0 {
-		d.expected = "IP packets that fit on the path"
+		d.Expected = "IP packets that fit on the path"
 	}
 	if again {
 		n.judged = true
@@ -57,7 +57,7 @@ func (v *Verifier) Refused(c *qp.Pair, from int, p *packet.Packet) {
 		if v.stillRefused(p, n) {
 			return
 		}
-		d.class, d.detail = rule.Violation, "and so were packets before"
+		d.Class, d.Detail = rule.Violation, "and so were packets before"
 	} else {
 		if v.narrow == nil || len(v.narrow) >= narrowMost {
 			v.narrow = map[narrowKey]narrow{}

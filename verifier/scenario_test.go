@@ -254,7 +254,7 @@ func (s *scenario) feed(how packet.Encap, frame []byte, wireLen int, p *packet.P
 func decode(how packet.Encap, p *packet.Packet, frame []byte, wireLen int) bool {
 	switch how {
 	case packet.RoCEv2IPv4, packet.RoCEv2IPv6:
-		return packet.DecodeIP(p, frame, wireLen) || packet.DecodeMisled(p, frame, wireLen)
+		return packet.DecodeIP(p, frame, wireLen) || packet.DecodeOffPort(p, frame, wireLen)
 	case packet.RoCEv1:
 		return packet.DecodeGRH(p, frame, wireLen)
 	}

@@ -16,8 +16,8 @@ func (v *Verifier) inTables(c *qp.Pair, from int, p *packet.Packet, s *subnet.Po
 	if s.Knows(subnet.KnowsPKeys) && s.Settled(p.Time) && p.PKey&0x7FFF != 0 {
 		v.covered(rule.PKY004)
 		if !slices.Contains(s.PKeys, p.PKey) && once(c, from, reportedPKey) {
-			v.byTable(c, from, p, s, v.Near(p.Src), verdict{
-				rule: rule.PKY004, expected: fmt.Sprintf("a P_Key of the %d in the table of the port", len(s.PKeys)), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+			v.byTable(c, from, p, s, v.Near(p.Src), rule.Verdict{
+				Rule: rule.PKY004, Expected: fmt.Sprintf("a P_Key of the %d in the table of the port", len(s.PKeys)), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 			})
 		}
 	}
@@ -33,8 +33,8 @@ func (v *Verifier) inTables(c *qp.Pair, from int, p *packet.Packet, s *subnet.Po
 	}
 	v.covered(rule.NETGRH008)
 	if !d.HasGID(p.DGID.Hi, p.DGID.Lo) {
-		v.byTable(c, from, p, d, v.Near(p.Dst), verdict{
-			rule: rule.NETGRH008, expected: fmt.Sprintf("one of the %d GUIDs of the port with LID %d, and one of its prefixes", len(d.GUIDs), d.LID), actual: p.DGID.String(),
+		v.byTable(c, from, p, d, v.Near(p.Dst), rule.Verdict{
+			Rule: rule.NETGRH008, Expected: fmt.Sprintf("one of the %d GUIDs of the port with LID %d, and one of its prefixes", len(d.GUIDs), d.LID), Actual: p.DGID.String(),
 		})
 	}
 }
@@ -51,10 +51,10 @@ func once(c *qp.Pair, from int, what uint16) bool {
 }
 
 // byTable makes a finding that the table of a port proves where the tap sees all that is set on the port.
-func (v *Verifier) byTable(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port, sees bool, d verdict) {
-	d.role, d.class, d.evidence = rule.Sender, proven(sees), []uint64{s.Frame}
+func (v *Verifier) byTable(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port, sees bool, d rule.Verdict) {
+	d.Role, d.Class, d.Evidence = rule.Sender, rule.Proven(sees), []uint64{s.Frame}
 	if !sees {
-		d.detail = "packets that the capture does not hold may have changed the table"
+		d.Detail = "packets that the capture does not hold may have changed the table"
 	}
 	v.bytewise(c, from, p, d)
 }

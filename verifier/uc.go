@@ -72,9 +72,9 @@ func (v *Verifier) ucGap(c *qp.Pair, from int, p *packet.Packet, d int) {
 		v.took(c, from, p, rule.Sender)
 	} else if !q.Excused && !v.missent(c, from, p, 1) {
 		v.covered(rule.UCPSN001)
-		v.report(c, from, p, verdict{
-			rule: rule.UCPSN001, class: proven(c.Sees(from)), role: rule.Sender,
-			expected: "PSN " + q.Next.String(), actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), detail: lossDetail(c, from), gap: rule.GapAt(q.Next),
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.UCPSN001, Class: rule.Proven(c.Sees(from)), Role: rule.Sender,
+			Expected: "PSN " + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: lossDetail(c, from), Gap: rule.GapAt(q.Next),
 		})
 	}
 	q.Hole, q.HoleEnd = q.Next, p.PSN
@@ -106,21 +106,21 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 		v.event(c, from, rule.Sender, p, rule.EvDuplicate, "duplicated by the network")
 		return
 	}
-	d := verdict{
-		rule: rule.UCPSN002, class: rule.Unproven, role: rule.Sender,
-		expected: "PSN " + q.Next.String() + ": a PSN is used once", actual: "PSN " + p.PSN.String(),
+	d := rule.Verdict{
+		Rule: rule.UCPSN002, Class: rule.Unproven, Role: rule.Sender,
+		Expected: "PSN " + q.Next.String() + ": a PSN is used once", Actual: "PSN " + p.PSN.String(),
 	}
 	switch {
 	case s == nil:
-		d.class = proven(c.Sees(from) && !q.HasHole() && !p.PSN.Before(q.First))
+		d.Class = rule.Proven(c.Sees(from) && !q.HasHole() && !p.PSN.Before(q.First))
 	default:
-		d.class, d.evidence = proven(c.Complete()), []uint64{frame(p.Frame, s.Frame)}
+		d.Class, d.Evidence = rule.Proven(c.Complete()), []uint64{frame(p.Frame, s.Frame)}
 		if !numbered(p) && p.Encap != packet.Native && !c.Sees(from) && v.trace(p) == s.Trace {
-			d.class, d.detail = rule.Unproven, "the network may have duplicated the packet and delayed the duplicate; --near "+c.Ends[from].Addr.String()+" if the tap is at this endpoint"
+			d.Class, d.Detail = rule.Unproven, "the network may have duplicated the packet and delayed the duplicate; --near "+c.Ends[from].Addr.String()+" if the tap is at this endpoint"
 		}
 	}
 	v.report(c, from, p, d)
-	q.Excused = d.class == rule.Violation                                         // it may have the PSN before its own: the gap after it is the same fault
+	q.Excused = d.Class == rule.Violation                                         // it may have the PSN before its own: the gap after it is the same fault
 	q.Retrying = s == nil || s.Trace.Opcode != p.Opcode || p.PSN.Add(1) != q.Next // else the message goes on as it was
 	q.Retry = p.PSN.Add(1)
 }
@@ -145,9 +145,9 @@ func (v *Verifier) ucWriteLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.
 		v.covered(rule.UCLEN003)
 		if c.PMTU != 0 && p.DMALen <= c.PMTU {
 			w.Flags |= wqe.Blamed
-			v.report(c, from, p, verdict{
-				rule: rule.UCLEN003, class: rule.Violation, role: rule.Sender,
-				expected: "RDMA WRITE Only: the message fits the path MTU", actual: fmt.Sprintf("%v with DMALen %d", p.Opcode, p.DMALen),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.UCLEN003, Class: rule.Violation, Role: rule.Sender,
+				Expected: "RDMA WRITE Only: the message fits the path MTU", Actual: fmt.Sprintf("%v with DMALen %d", p.Opcode, p.DMALen),
 			})
 		}
 	}

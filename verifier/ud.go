@@ -25,18 +25,18 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 	if peer.Knows(qp.KnowsQKey) && p.DestQP != packet.PSNMask {
 		v.covered(rule.UDQKEY001)
 		if p.QKey != peer.Attr.QKey {
-			v.report(c, from, p, verdict{
-				rule: rule.UDQKEY001, class: rule.Violation, role: rule.Sender, own: true,
-				expected: fmt.Sprintf("Q_Key 0x%08x of the destination QP", peer.Attr.QKey), actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.UDQKEY001, Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket,
+				Expected: fmt.Sprintf("Q_Key 0x%08x of the destination QP", peer.Attr.QKey), Actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
 			})
 		}
 	}
 	if end.Knows(qp.KnowsPMTU) {
 		v.covered(rule.UDLEN001)
 		if p.PayloadLen > int(end.Attr.PMTU) && p.PayloadLen <= 4096 {
-			v.report(c, from, p, verdict{
-				rule: rule.UDLEN001, class: rule.Violation, role: rule.Sender, own: true,
-				expected: fmt.Sprintf("at most %d bytes of payload", end.Attr.PMTU), actual: fmt.Sprintf("%d bytes", p.PayloadLen),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.UDLEN001, Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket,
+				Expected: fmt.Sprintf("at most %d bytes of payload", end.Attr.PMTU), Actual: fmt.Sprintf("%d bytes", p.PayloadLen),
 			})
 		}
 	}
@@ -44,9 +44,9 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 	if end.Knows(qp.KnowsQKey) && end.Attr.QKey>>31 == 0 && p.DestQP != 1 {
 		v.covered(rule.PKY012)
 		if privileged = p.QKey>>31 != 0; privileged {
-			v.report(c, from, p, verdict{
-				rule: rule.PKY012, class: rule.Violation, role: rule.Sender, own: true,
-				expected: "a Q_Key without the privileged bit", actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.PKY012, Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket,
+				Expected: "a Q_Key without the privileged bit", Actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
 			})
 		}
 	}
@@ -58,10 +58,10 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		if f.Known() && f.PKey != p.PKey && f.Reported&reportedPKey == 0 && p.PKey&0x7FFF != 0 {
 			f.Reported |= reportedPKey
-			v.report(c, from, p, verdict{
-				rule: rule.UDPKY001, class: rule.Unproven, role: rule.Sender,
-				expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
-				detail: "the P_Key of the QP was learned from its first packet",
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.UDPKY001, Class: rule.Unproven, Role: rule.Sender,
+				Expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+				Detail: "the P_Key of the QP was learned from its first packet",
 			})
 		}
 		v.covered(rule.UDQKEY001)
@@ -77,9 +77,9 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 		q.Fresh = false
 		v.covered(rule.UDPSN002)
 		if p.PSN != q.Next {
-			v.report(c, from, p, verdict{
-				rule: rule.UDPSN002, class: proven(c.Sees(from)), role: rule.Sender,
-				expected: "start PSN " + q.Next.String(), actual: "PSN " + p.PSN.String(), detail: lossDetail(c, from),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.UDPSN002, Class: rule.Proven(c.Sees(from)), Role: rule.Sender,
+				Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: lossDetail(c, from),
 			})
 		}
 	}
@@ -100,9 +100,9 @@ func (v *Verifier) oddQKey(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	f.OddQKey = p.QKey
-	v.report(c, from, p, verdict{
-		rule: rule.UDQKEY001, class: rule.Unproven, role: rule.Sender,
-		expected: fmt.Sprintf("Q_Key 0x%08x as before", f.QKey), actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
-		detail: "the Q_Key of the destination QP is not known, and may have changed",
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.UDQKEY001, Class: rule.Unproven, Role: rule.Sender,
+		Expected: fmt.Sprintf("Q_Key 0x%08x as before", f.QKey), Actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
+		Detail: "the Q_Key of the destination QP is not known, and may have changed",
 	})
 }

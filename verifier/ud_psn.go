@@ -52,8 +52,8 @@ func (v *Verifier) notCounted(c *qp.Pair, from int, p *packet.Packet, back int) 
 	if back > 0 {
 		actual = fmt.Sprintf("%d back, %d times in a row", back, standstill)
 	}
-	v.report(c, from, p, verdict{
-		rule: rule.UDPSN001, class: rule.Violation, role: rule.Sender, expected: "a PSN that counts up from datagram to datagram",
-		actual: actual, evidence: []uint64{c.Ends[from].SQ.LastFrame},
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.UDPSN001, Class: rule.Violation, Role: rule.Sender, Expected: "a PSN that counts up from datagram to datagram",
+		Actual: actual, Evidence: []uint64{c.Ends[from].SQ.LastFrame},
 	})
 }

@@ -50,9 +50,9 @@ func (v *Verifier) special(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.UDQP0002)
 		if d, ok := v.brokenSMPs[tid]; ok && d.attribute == attribute && d.dst == p.Src && d.tap == p.Tap {
 			delete(v.brokenSMPs, tid)
-			v.report(c, from, p, verdict{
-				rule: rule.UDQP0002, class: proven(c.Complete()), role: rule.Receiver,
-				expected: "no response: the request did not have 256 bytes on VL15", actual: "a response", evidence: []uint64{d.frame},
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.UDQP0002, Class: rule.Proven(c.Complete()), Role: rule.Receiver,
+				Expected: "no response: the request did not have 256 bytes on VL15", Actual: "a response", Evidence: []uint64{d.frame},
 			})
 		}
 	}
@@ -70,9 +70,9 @@ func (v *Verifier) pkeyTable(c *qp.Pair, from int, p *packet.Packet, block []byt
 			if a^b != 0x8000 || a&0x7FFF == 0 {
 				continue
 			}
-			v.report(c, from, p, verdict{
-				rule: rule.PKY007, class: rule.Violation, role: rule.Sender,
-				expected: "each partition once in the P_Key table", actual: fmt.Sprintf("0x%04x as entry %d and 0x%04x as entry %d of the block", a, j, b, i/2),
+			v.report(c, from, p, rule.Verdict{
+				Rule: rule.PKY007, Class: rule.Violation, Role: rule.Sender,
+				Expected: "each partition once in the P_Key table", Actual: fmt.Sprintf("0x%04x as entry %d and 0x%04x as entry %d of the block", a, j, b, i/2),
 			})
 			return
 		}
@@ -100,9 +100,9 @@ func (v *Verifier) rcForeign(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.PKY003)
 	c.Ends[1-from].Flow.Reported |= reportedTaken
-	d := verdict{
-		rule: rule.PKY003, class: rule.Violation, role: rule.Responder,
-		expected: "no response: the request with PSN " + psn.String() + " had the P_Key of another partition", actual: p.Opcode.String(),
+	d := rule.Verdict{
+		Rule: rule.PKY003, Class: rule.Violation, Role: rule.Responder,
+		Expected: "no response: the request with PSN " + psn.String() + " had the P_Key of another partition", Actual: p.Opcode.String(),
 	}
 	consequence(c, from, &d)
 	v.report(c, from, p, d)

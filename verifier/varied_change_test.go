@@ -14,7 +14,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"ibwitness/internal/planted"
+	"ibwitness/internal/testkit/planted"
 	"ibwitness/packet"
 	"ibwitness/verifier"
 )

@@ -6,8 +6,6 @@
 package verifier
 
 import (
-	"strings"
-
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -113,35 +111,13 @@ func (v *Verifier) trace(p *packet.Packet) packet.Trace {
 	return t
 }
 
-// proven is the class of a finding by whether the view proves it.
-func proven(ok bool) rule.Class {
-	if ok {
-		return rule.Violation
-	}
-	return rule.Unproven
-}
-
-// verdict is one finding in the making: what differs, and what proves it.
-type verdict struct {
-	rule             rule.ID
-	class            rule.Class
-	role             rule.Role
-	expected, actual string
-	detail           string
-	evidence         []uint64
-	gap              rule.Gap
-	bytes            bool // it rests only on the bytes of this packet
-	own              bool // it rests on this packet and what is known of its QPs, and on no frame before it
-}
-
 // report makes a finding on packet p of connection c, sent by end from, against its sender.
-func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d verdict) {
-	if d.role == rule.Responder && d.class == rule.Violation && inOrder[d.rule] && leftBefore(p, c.Ends[from].RQ.LastID) {
+func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d rule.Verdict) {
+	if d.Role == rule.Responder && d.Class == rule.Violation && inOrder[d.Rule] && leftBefore(p, c.Ends[from].RQ.LastID) {
 		v.Distrust(c, "by the IPv4 identifications, the capture holds packets of this endpoint in another order than they were sent")
-		d.class = rule.Unproven
-		d.detail = strings.TrimPrefix(d.detail+"; by its IPv4 identification it was sent before the response that it follows here", "; ")
+		d.Doubt("by its IPv4 identification it was sent before the response that it follows here")
 	}
-	if d.class == rule.Unproven && (d.role == rule.Responder && inOrder[d.rule] || arrival[d.rule]) && v.unordered(c, from) {
+	if d.Class == rule.Unproven && (d.Role == rule.Responder && inOrder[d.Rule] || arrival[d.Rule]) && v.unordered(c, from) {
 		return
 	}
 	v.accuse(c, from, p, d)
@@ -171,31 +147,30 @@ func numbered(p *packet.Packet) bool { return p.Encap == packet.RoCEv2IPv4 && p.
 const toldCut = "the snap length cut the CM exchange of the connection, so its ICRC was not judged"
 
 // accuse makes a finding on packet p against one end of c.
-func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d verdict) {
-	if v.Profile.excuses(d.rule) {
+func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verdict) {
+	if v.Profile.excuses(d.Rule) {
 		return
 	}
-	if d.class == rule.Violation && d.own && !d.bytes && c.ToldCut() {
-		d.class = rule.Unproven
-		d.detail = strings.TrimPrefix(d.detail+"; "+toldCut, "; ")
+	if d.Class == rule.Violation && d.Basis == rule.OnPacket && c.ToldCut() {
+		d.Doubt(toldCut)
 	}
-	if d.class == rule.Violation && c.Cut() && !d.own {
-		d.class = rule.Unproven
-		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut frames of the connection before it, so their ICRCs were not judged", "; ")
+	if d.Class == rule.Violation && d.Basis == rule.OnStream && c.Cut() {
+		d.Doubt("the snap length cut frames of the connection before it, so their ICRCs were not judged")
 	}
-	if d.class != rule.Event && !d.bytes && guessed(c, d.rule) && d.class == rule.Violation {
-		d.class = rule.Unproven
-		d.detail = strings.TrimPrefix(d.detail+"; a single PSN told, among those of very many connections, that the two directions of this one belong together", "; ")
+	if d.Class == rule.Violation && d.Basis != rule.OnBytes && guessed(c, d.Rule) {
+		d.Doubt("a single PSN told, among those of very many connections, that the two directions of this one belong together")
 	}
 	if v.surplus(&d, p, c.Ends[accused].Addr, c.Ends[1-accused].Addr) {
 		return
 	}
-	f := finding(p, d)
-	f.Accused = endpoint(&c.Ends[accused], d.role)
-	f.Peer = endpoint(&c.Ends[1-accused], rule.NoRole)
-	if f.Class == rule.Violation {
-		f.Leans = c.Leaned()
+	if p.Cut {
+		d.Doubt(rule.CutShort)
 	}
+	if d.Class == rule.Violation {
+		d.Leans = c.Leaned()
+	}
+	f := d.On(p, endpoint(&c.Ends[accused]), endpoint(&c.Ends[1-accused]))
+	f.Cut = p.Cut
 	if held(c, accused, &f) {
 		return
 	}
@@ -203,17 +178,13 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d verdict) 
 }
 
 // full reports whether a finding against one end of c will not be kept, so that it needs no texts.
-func (v *Verifier) full(c *qp.Pair, accused int, d *verdict) bool {
-	return v.Rec.Full(d.rule, d.class, c.Ends[accused].Addr, c.Ends[1-accused].Addr)
+func (v *Verifier) full(c *qp.Pair, accused int, d *rule.Verdict) bool {
+	return v.Rec.Full(d.Rule, d.Class, c.Ends[accused].Addr, c.Ends[1-accused].Addr)
 }
 
 // surplus counts a finding that will not be kept, in place of making it, where nothing looks for it while its packet is verified.
-func (v *Verifier) surplus(d *verdict, p *packet.Packet, accused, peer packet.Addr) bool {
-	if d.class != rule.Event && !byItself[d.rule] || p.Cut || !v.Rec.Full(d.rule, d.class, accused, peer) {
-		return false
-	}
-	v.Rec.Alike(rule.More{Rule: d.rule, Class: d.class, Role: d.role, Accused: accused})
-	return true
+func (v *Verifier) surplus(d *rule.Verdict, p *packet.Packet, accused, peer packet.Addr) bool {
+	return (d.Class == rule.Event || byItself[d.Rule]) && !p.Cut && v.Rec.Surplus(d, accused, peer)
 }
 
 // byItself are the rules that a flood can break with each packet, whose findings nothing looks for soon.
@@ -221,48 +192,34 @@ var byItself = [rule.NumRules]bool{rule.RCPSN001: true, rule.RCPSN004: true, rul
 
 // event counts a legal thing that packet p of c shows of one of its ends.
 func (v *Verifier) event(c *qp.Pair, who int, role rule.Role, p *packet.Packet, id rule.ID, detail string) {
-	v.accuse(c, who, p, verdict{rule: id, class: rule.Event, role: role, detail: detail})
+	v.accuse(c, who, p, rule.Verdict{Rule: id, Class: rule.Event, Role: role, Detail: detail})
 }
 
-func finding(p *packet.Packet, d verdict) rule.Finding {
-	if p.Cut && d.class == rule.Violation {
-		d.class = rule.Unproven
-		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut the frame, so its ICRC was not judged", "; ")
-	}
-	f := rule.At(d.rule, d.class, p)
-	f.Cut = p.Cut
-	f.Evidence, f.Expected, f.Actual, f.Detail, f.Gap = d.evidence, d.expected, d.actual, d.detail, d.gap
-	return f
-}
-
-func endpoint(q *qp.QP, r rule.Role) rule.Endpoint {
-	return rule.Endpoint{Role: r, Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered}
+func endpoint(q *qp.QP) rule.Endpoint {
+	return rule.Endpoint{Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered}
 }
 
 // bytewise makes a finding only on the bytes of a packet, against its sender or, as the sender is not known on RC and UC by its
 // QPN, the endpoint that the connection gives. c may be nil.
-func (v *Verifier) bytewise(c *qp.Pair, from int, p *packet.Packet, d verdict) {
+func (v *Verifier) bytewise(c *qp.Pair, from int, p *packet.Packet, d rule.Verdict) {
 	if c == nil {
 		v.unpaired(p, d)
 		return
 	}
-	d.own, d.bytes = true, true
+	d.Basis = rule.OnBytes
 	v.report(c, from, p, d)
 }
 
 // unpaired is bytewise for a packet of no connection.
-func (v *Verifier) unpaired(p *packet.Packet, d verdict) {
+func (v *Verifier) unpaired(p *packet.Packet, d rule.Verdict) {
 	if v.surplus(&d, p, p.Src, p.Dst) {
 		return
 	}
-	d.own, d.bytes = true, true
-	f := finding(p, d)
-	f.Accused = rule.Endpoint{Role: d.role, Addr: p.Src}
-	f.Peer = rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: p.Has&packet.HasBTH != 0}
+	accused := rule.Endpoint{Addr: p.Src}
 	if p.Has&packet.HasDETH != 0 {
-		f.Accused.QPN, f.Accused.QPNKnown = p.SrcQP, true
+		accused.QPN, accused.QPNKnown = p.SrcQP, true
 	}
-	v.Rec.Add(f)
+	v.Rec.Report(p, d, accused, rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: p.Has&packet.HasBTH != 0})
 }
 
 // frame restores the number of an earlier frame from its low 32 bits, or of one soon after it: what is early waits to be judged.

@@ -42,9 +42,9 @@ func (v *Verifier) xrcQueue(c *qp.Pair, from int, p *packet.Packet) (srq uint32)
 	if in.Middle {
 		srq = q.SRQ // the first packet counts
 	}
-	v.report(c, from, p, verdict{
-		rule: rule.XRCSRQ002, class: rule.Violation, role: rule.Requester,
-		expected: fmt.Sprintf("shared receive queue 0x%x of the message", want), actual: fmt.Sprintf("0x%x", p.XRCSRQ),
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.XRCSRQ002, Class: rule.Violation, Role: rule.Requester,
+		Expected: fmt.Sprintf("shared receive queue 0x%x of the message", want), Actual: fmt.Sprintf("0x%x", p.XRCSRQ),
 	})
 	return srq
 }

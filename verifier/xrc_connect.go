@@ -53,10 +53,10 @@ func (v *Verifier) xrcREQ(c *qp.Pair, from int, p *packet.Packet, m *mad.REQ) {
 	if m.ResponderResources|m.RetryCount|m.RNRRetryCount == 0 && !m.SRQ {
 		return
 	}
-	v.report(c, from, p, verdict{
-		rule: rule.XRCCM002, class: rule.Violation, role: rule.Sender,
-		expected: "responder resources, retry count, RNR retry count and SRQ 0 from an initiator",
-		actual:   fmt.Sprintf("%d, %d, %d and %t", m.ResponderResources, m.RetryCount, m.RNRRetryCount, m.SRQ),
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.XRCCM002, Class: rule.Violation, Role: rule.Sender,
+		Expected: "responder resources, retry count, RNR retry count and SRQ 0 from an initiator",
+		Actual:   fmt.Sprintf("%d, %d, %d and %t", m.ResponderResources, m.RetryCount, m.RNRRetryCount, m.SRQ),
 	})
 }
 
@@ -70,9 +70,9 @@ func (v *Verifier) xrcREP(c *qp.Pair, from int, p *packet.Packet, m *mad.REP) {
 	if m.SRQ && m.LocalQPN|m.LocalEECN > 1 {
 		return
 	}
-	v.report(c, from, p, verdict{
-		rule: rule.XRCCM001, class: rule.Violation, role: rule.Sender,
-		expected: "the QP of a target, with a shared receive queue",
-		actual:   fmt.Sprintf("QP 0x%x, end-to-end context 0x%x, SRQ %t", m.LocalQPN, m.LocalEECN, m.SRQ),
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.XRCCM001, Class: rule.Violation, Role: rule.Sender,
+		Expected: "the QP of a target, with a shared receive queue",
+		Actual:   fmt.Sprintf("QP 0x%x, end-to-end context 0x%x, SRQ %t", m.LocalQPN, m.LocalEECN, m.SRQ),
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ibwitness/internal/traffic"
+	"ibwitness/internal/testkit/traffic"
 )
 
 // BenchmarkAgainstTshark verifies a generated capture with the command, and lists it with tshark, which verifies nothing, and reports

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestHeldUp: however long the program is held up at any moment, the time up to which all frames were delivered is none of which one is still to come.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"ibwitness/fabricagent/live"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestLink: that an interface is down, up, gone or back is known without any frame, and one that came back is captured from.

@@ -16,7 +16,7 @@ import (
 
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/live"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/veth"
 	"ibwitness/packet"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/live"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestLibpcap: what libpcap delivers is what was sent, in order, of several devices too, and nothing but RoCE.

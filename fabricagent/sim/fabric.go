@@ -41,6 +41,7 @@ type port struct {
 	receive func(frame []byte)
 	loses   func(frame []byte) bool // where not nil, says that what comes now does not arrive, and no tap sees it
 	taps    []*Tap
+	blocks  blocks
 	paths   map[packet.Addr]*Path // from this port, by destination
 	lastTo  packet.Addr
 	last    *Path
@@ -58,14 +59,18 @@ func NewFabric(clock *Clock, opt Options) *Fabric {
 	return &Fabric{clock: clock, opt: opt, ports: map[packet.Addr]*port{}}
 }
 
-// Attach adds the port with this address. The fabric calls receive with each frame that arrives; it may be kept, and not be changed. The
-// port sends with the function returned, which keeps the frame: from then on nobody may change it. Frames are whole Ethernet frames
+// Attach adds the port with this address. The fabric calls receive with each frame that arrives; it may be kept, unless it is in room of Room, and not be
+// changed. The port sends with the function returned, which keeps the frame: from then on nobody may change it. Frames are whole Ethernet frames
 // without FCS of RoCEv2 or RoCEv1, whose network headers say where they go, or those of a link tap.
 func (f *Fabric) Attach(addr packet.Addr, receive func(frame []byte)) (send func(frame []byte)) {
 	p := f.port(addr)
 	p.receive = receive
 	return func(frame []byte) { f.send(p, frame) }
 }
+
+// Room returns what gives room for the frames that the port with this address sends: of at most size bytes, or nil where that is too many. It is the same
+// room until a frame at its beginning is sent, and is used again when that has arrived and its batch was released.
+func (f *Fabric) Room(addr packet.Addr) func(size int) []byte { return f.port(addr).blocks.room }
 
 func (f *Fabric) port(addr packet.Addr) *port {
 	p := f.ports[addr]
@@ -90,12 +95,13 @@ func (f *Fabric) Path(from, to packet.Addr) *Path {
 
 // send puts a frame on its path.
 func (f *Fabric) send(from *port, frame []byte) {
+	in := from.blocks.take(frame)
 	if len(from.taps) > 0 {
-		f.see(from.taps, frame, packet.WayOut)
+		f.see(from.taps, frame, in, packet.WayOut)
 	}
 	to, ok := f.destination(frame)
 	if ok && to.IsMulticast() {
-		f.flood(from, frame)
+		f.flood(from, frame, in)
 		return
 	}
 	if ok && (from.last == nil || from.lastTo != to) {
@@ -108,14 +114,14 @@ func (f *Fabric) send(from *port, frame []byte) {
 		f.Astray++
 		return
 	}
-	from.last.enter(frame)
+	from.last.enter(frame, in)
 }
 
 // flood puts a frame to a multicast address on the paths to all other ports, in the order in which they were attached.
-func (f *Fabric) flood(from *port, frame []byte) {
+func (f *Fabric) flood(from *port, frame []byte, in *block) {
 	for _, to := range f.order {
 		if to != from && to.receive != nil {
-			f.Path(from.addr, to.addr).enter(frame)
+			f.Path(from.addr, to.addr).enter(frame, in)
 		}
 	}
 }
@@ -146,11 +152,14 @@ func (f *Fabric) destination(frame []byte) (packet.Addr, bool) {
 }
 
 // see shows a frame to taps. Its direction is given only on native links: not every Ethernet port gives it.
-func (f *Fabric) see(taps []*Tap, data []byte, way packet.Way) {
+func (f *Fabric) see(taps []*Tap, data []byte, in *block, way packet.Way) {
 	if f.opt.Link != fabricagent.LinkTap {
 		way = packet.WayUnknown
 	}
 	for _, t := range taps {
+		if in != nil {
+			t.hold(in)
+		}
 		t.frame = fabricagent.Frame{Time: f.clock.now, Tap: t.index, Link: f.opt.Link, Way: way, Len: uint32(len(data)), Data: data}
 		t.sink.Frame(&t.frame, "")
 	}

@@ -92,7 +92,7 @@ func (m *Mechanism) within(r *PSNs, p *packet.Packet) bool {
 func (m *Mechanism) pass(x *flight) {
 	m.Sums.Packets++
 	if m.keep > 0 {
-		m.note(x.frame)
+		m.note(x)
 	}
 	if m.Noise > 0 && m.chance.Float64() < m.Noise {
 		m.disturb(x)
@@ -108,11 +108,14 @@ func (m *Mechanism) pass(x *flight) {
 	}
 }
 
-func (m *Mechanism) note(frame []byte) {
+func (m *Mechanism) note(x *flight) {
 	if len(m.store) >= m.keep {
 		m.store = m.store[:copy(m.store, m.store[len(m.store)-m.keep+1:])]
 	}
-	m.store = append(m.store, Stored{m.path.fabric.clock.now, frame})
+	m.store = append(m.store, Stored{m.path.fabric.clock.now, x.frame})
+	if x.in != nil {
+		x.in.kept = true
+	}
 }
 
 // fate is what the errors have made of a frame.
@@ -185,7 +188,7 @@ func (m *Mechanism) meet(x *flight, f *fate) bool {
 	fabric := m.path.fabric
 	copies := make([]*flight, len(f.copies))
 	for i := range copies {
-		copies[i] = fabric.flight(m.path, x.frame, m.half)
+		copies[i] = fabric.flight(m.path, x.frame, x.in, m.half)
 	}
 	if f.overtakenBy > 0 {
 		h := &hold{x, f.overtakenBy}

@@ -20,6 +20,7 @@ type Path struct {
 type flight struct {
 	path  *Path
 	frame []byte // nobody changes it
+	in    *block // that the frame was sent in; nil: its room is not used again
 	half  int    // of the path that it is on: 0 or 1
 	land  func() // arrive, bound once
 }
@@ -35,7 +36,7 @@ func newPath(f *Fabric, from, to *port) *Path {
 }
 
 // flight returns the flight of a frame.
-func (f *Fabric) flight(p *Path, frame []byte, half int) *flight {
+func (f *Fabric) flight(p *Path, frame []byte, in *block, half int) *flight {
 	var x *flight
 	if n := len(f.idle); n > 0 {
 		x = f.idle[n-1]
@@ -44,18 +45,24 @@ func (f *Fabric) flight(p *Path, frame []byte, half int) *flight {
 		x = new(flight)
 		x.land = x.arrive
 	}
-	x.path, x.half, x.frame = p, half, frame
+	x.path, x.half, x.frame, x.in = p, half, frame, in
+	if in != nil {
+		in.flights++
+	}
 	return x
 }
 
 func (f *Fabric) done(x *flight) {
-	x.frame = nil
+	if x.in != nil {
+		x.in.flights--
+	}
+	x.frame, x.in = nil, nil
 	f.idle = append(f.idle, x)
 }
 
 // enter takes a frame of the sender.
-func (p *Path) enter(frame []byte) {
-	p.Before.pass(p.fabric.flight(p, frame, 0))
+func (p *Path) enter(frame []byte, in *block) {
+	p.Before.pass(p.fabric.flight(p, frame, in, 0))
 }
 
 // fly brings a frame over its half of the path, delay nanoseconds later than it would be. Where hold is set, what comes after it waits as well.
@@ -85,7 +92,7 @@ func (x *flight) arrive() {
 	p, f := x.path, x.path.fabric
 	if x.half == 0 {
 		if len(f.mid) > 0 {
-			f.see(f.mid, x.frame, packet.WayUnknown)
+			f.see(f.mid, x.frame, x.in, packet.WayUnknown)
 		}
 		x.half = 1
 		p.After.pass(x)
@@ -93,7 +100,7 @@ func (x *flight) arrive() {
 	}
 	if p.to.loses == nil || !p.to.loses(x.frame) {
 		if len(p.to.taps) > 0 {
-			f.see(p.to.taps, x.frame, packet.WayIn)
+			f.see(p.to.taps, x.frame, x.in, packet.WayIn)
 		}
 		p.to.receive(x.frame)
 	}

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"io"
-	"sync"
 
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
@@ -10,9 +9,11 @@ import (
 
 // Tap is a place where a fabric is watched.
 type Tap struct {
-	index uint16
-	sink  Sink
-	frame fabricagent.Frame
+	index    uint16
+	sink     Sink
+	recorder *Recorder // sink, where it is one
+	writes   bool      // sink writes frames, and keeps none
+	frame    fabricagent.Frame
 }
 
 // Sink takes what taps see, in the order of time. The frame is valid until Frame returns; its data may be kept, and not be changed. note says what the simulation
@@ -43,7 +44,20 @@ func (f *Fabric) TapMiddle(name string, sink Sink) error {
 
 func (f *Fabric) tap(name string, sink Sink) (*Tap, error) {
 	i, err := sink.Tap(fabricagent.Tap{Interface: name, Link: f.opt.Link})
-	return &Tap{index: i, sink: sink}, err
+	t := &Tap{index: i, sink: sink}
+	t.recorder, _ = sink.(*Recorder)
+	_, t.writes = sink.(*File)
+	return t, err
+}
+
+// hold sees to it that a block is not used again while the sink may keep the next frame.
+func (t *Tap) hold(b *block) {
+	switch {
+	case t.recorder != nil:
+		t.recorder.hold(b)
+	case !t.writes:
+		b.kept = true
+	}
 }
 
 // File is a Sink that writes a pcapng.
@@ -71,82 +85,4 @@ func (f *File) Close() error {
 		return f.err
 	}
 	return f.w.Flush()
-}
-
-// Recorder is a Sink that an agent reads as if it were a capture: a fabricagent.Source that drives the simulation as far as the next batch
-// needs it.
-type Recorder struct {
-	// Step takes the simulation a step further, and is false at its end.
-	Step func() bool
-
-	name   string
-	taps   []fabricagent.Tap
-	number uint64
-	open   []fabricagent.Frame
-	full   [][]fabricagent.Frame
-	used   sync.Pool // room for batches
-	ended  bool
-}
-
-// NewRecorder returns a recorder that drives a simulation by step, which is false at the end of the simulation. Taps name the simulation
-// as the file that they are of.
-func NewRecorder(name string, step func() bool) *Recorder { return &Recorder{Step: step, name: name} }
-
-// Tap adds a tap.
-func (r *Recorder) Tap(t fabricagent.Tap) (uint16, error) {
-	t.File = r.name
-	r.taps = append(r.taps, t)
-	return uint16(len(r.taps) - 1), nil
-}
-
-// Frame stores a frame.
-func (r *Recorder) Frame(f *fabricagent.Frame, _ string) {
-	if r.open == nil {
-		if used, ok := r.used.Get().(*[]fabricagent.Frame); ok {
-			r.open = (*used)[:0]
-		} else {
-			r.open = make([]fabricagent.Frame, 0, fabricagent.BatchSize)
-		}
-	}
-	r.number++
-	r.open = append(r.open, *f)
-	r.open[len(r.open)-1].Number = r.number
-	if len(r.open) == fabricagent.BatchSize {
-		r.full, r.open = append(r.full, r.open), nil
-	}
-}
-
-// Next returns the next batch of frames.
-func (r *Recorder) Next() (*fabricagent.Batch, error) {
-	for len(r.full) == 0 && !r.ended {
-		r.ended = r.Step == nil || !r.Step()
-	}
-	if len(r.full) == 0 && r.open != nil {
-		r.full, r.open = append(r.full, r.open), nil
-	}
-	if len(r.full) > 0 {
-		frames := r.full[0]
-		r.full = r.full[1:]
-		b := fabricagent.NewBatch(frames, func() {
-			if room := frames; room != nil {
-				frames = nil
-				clear(room)
-				r.used.Put(&room)
-			}
-		})
-		return &b, nil
-	}
-	return nil, io.EOF
-}
-
-// Taps returns the taps.
-func (r *Recorder) Taps() []fabricagent.Tap { return r.taps }
-
-// Progress returns that nothing is known of it.
-func (r *Recorder) Progress() (done, total int64) { return 0, 0 }
-
-// Close ends the simulation.
-func (r *Recorder) Close() error {
-	r.ended, r.open, r.full = true, nil, nil
-	return nil
 }

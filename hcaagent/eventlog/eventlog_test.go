@@ -2,7 +2,6 @@ package eventlog
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -12,9 +11,6 @@ import (
 	"testing"
 
 	"ibwitness/hcaagent"
-	"ibwitness/packet"
-	"ibwitness/qp"
-	"ibwitness/wqe"
 )
 
 // recorded are the logs of soft-RoCE runs: those of the repository, and all of them where the captures are here.
@@ -23,9 +19,9 @@ func recorded(t testing.TB) []string {
 	if dir == "" {
 		dir = "../../../shared/captures"
 	}
-	files, err := filepath.Glob("../../internal/planted/testdata/*.jsonl")
+	files, err := filepath.Glob("../../internal/testkit/planted/testdata/*.jsonl")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no logs in internal/planted/testdata: %v", err)
+		t.Fatalf("no logs in internal/testkit/planted/testdata: %v", err)
 	}
 	more, err := filepath.Glob(filepath.Join(dir, "rxe", "*.jsonl"))
 	if err != nil {
@@ -121,75 +117,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestQuery(t *testing.T) {
-	const text = `{"ev":"device","gid":"10.0.0.1","clock":"capture"}
-{"ev":"reg_mr","t":1,"addr":4096,"length":8192,"lkey":3,"rkey":4,"access":7}
-{"ev":"create_qp","t":2,"qpn":7,"type":"rc"}
-{"ev":"modify_qp","t":3,"qpn":7,"to":"INIT","pkey_index":0,"port_num":1,"qp_access_flags":14}
-{"ev":"modify_qp","t":4,"qpn":7,"to":"RTR","path_mtu":1024}
-{"ev":"post_send","t":5,"qpn":7,"wr_id":9,"opcode":"SEND","length":3,"flags":6}
-{"ev":"cqe","t":6,"qpn":7,"wr_id":9,"status_code":0,"opcode":"SEND"}
-`
-	log, err := Read("x", strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	same(t, log)
-	ctx, a, handle := context.Background(), NewAgent(log), wqe.QP{QPN: 7}
-	var q hcaagent.Query = a
-	if attr, err := q.QPAttr(ctx, handle); err != nil || attr.PMTU != 1024 || !attr.Has(qp.KnowsAccess) {
-		t.Errorf("attributes %+v, %v", attr, err)
-	}
-	if _, err := q.QPAttr(ctx, wqe.QP{QPN: 8}); !errors.Is(err, qp.ErrUnknown) {
-		t.Error(err)
-	}
-	into := make([]hcaagent.Completion, 4)
-	if n, err := q.Completions(ctx, 0, into); n != 1 || err != nil || into[0].ID != 9 {
-		t.Errorf("%d completions, %v", n, err)
-	}
-	if n, _ := q.Completions(ctx, 0, into); n != 0 {
-		t.Error("duplicate completions")
-	}
-	if n, err := q.DataSegments(ctx, handle, 9); n != 1 || err != nil {
-		t.Error(n, err)
-	}
-	if ok, err := q.ExpectSolicitedEvent(ctx, handle, 9); !ok || err != nil {
-		t.Error(ok, err)
-	}
-	if _, err := q.DataSegments(ctx, handle, 10); !errors.Is(err, hcaagent.ErrNotFound) {
-		t.Error(err)
-	}
-	var te *qp.TransitionError
-	if err := q.VerifyTransition(ctx, handle, qp.Reset, qp.Init); err != nil {
-		t.Error(err)
-	}
-	if err := q.VerifyTransition(ctx, handle, qp.Init, qp.RTR); !errors.As(err, &te) {
-		t.Error(err)
-	}
-	if err := q.VerifyTransition(ctx, handle, qp.RTR, qp.RTS); !errors.Is(err, qp.ErrUnknown) {
-		t.Error(err)
-	}
-	m := wqe.Memory{Key: wqe.Key{Key: 4}, VA: 4096, Length: 8192}
-	if err := q.MemoryAccess(ctx, handle, m, wqe.RemoteRead); err != nil {
-		t.Error(err)
-	}
-	var ae *hcaagent.AccessError
-	if err := q.MemoryAccess(ctx, handle, m, wqe.RemoteAtomic); !errors.As(err, &ae) {
-		t.Error(err)
-	}
-	m.VA++
-	if err := q.MemoryAccess(ctx, handle, m, wqe.RemoteRead); !errors.As(err, &ae) {
-		t.Error(err)
-	}
-	if _, err := q.MemoryData(ctx, m, nil); !errors.Is(err, qp.ErrUnknown) {
-		t.Error(err)
-	}
-	if log.Addr != packet.IPv4Addr([]byte{10, 0, 0, 1}) || !log.Exact {
-		t.Errorf("address %v, exact %v", log.Addr, log.Exact)
-	}
-}
-
-// FuzzRead reads anything: it must not panic, and what it takes is the same when it is written and read again.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"ev":"create_qp","t":2,"qpn":7,"type":"rc","srq":3}`))
 	f.Add([]byte(`{"ev":"post_send","t":5,"qpn":7,"wr_id":9,"opcode":"SEND_WITH_INV","length":3,"flags":6,"rkey":1}`))

@@ -37,16 +37,8 @@ func (h *HCA) complete(c *completionQueue, e hcaagent.Completion, solicited bool
 		s.ok = false
 	}
 	if f := h.fault.is; f != nil && f.completion != nil {
-		if f.which(&e) && h.due() {
-			f.completion(h, e, func(e hcaagent.Completion) { h.put(c, e, solicited, s) })
-			return
-		}
-		defer func() {
-			if held := h.fault.held; held != nil {
-				h.fault.held = nil
-				held()
-			}
-		}()
+		h.completeFaulty(c, e, solicited, s)
+		return
 	}
 	h.put(c, e, solicited, s)
 }

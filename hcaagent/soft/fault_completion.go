@@ -5,6 +5,19 @@ import (
 	"ibwitness/packet"
 )
 
+// completeFaulty is what a device with a fault of its completions makes of one.
+func (h *HCA) completeFaulty(c *completionQueue, e hcaagent.Completion, solicited bool, s sum) {
+	if f := h.fault.is; f.which(&e) && h.due() {
+		f.completion(h, e, func(e hcaagent.Completion) { h.put(c, e, solicited, s) })
+		return
+	}
+	h.put(c, e, solicited, s)
+	if held := h.fault.held; held != nil {
+		h.fault.held = nil
+		held()
+	}
+}
+
 // as gives a completion another operation, counts more or fewer bytes, and gives another status.
 func as(o hcaagent.CompletionOp) func(h *HCA, e hcaagent.Completion, p put) {
 	return change(func(e *hcaagent.Completion) { e.Op = o })

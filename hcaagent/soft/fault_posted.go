@@ -110,7 +110,7 @@ func (q *queuePair) receivedEarly() {
 func (q *queuePair) invent() {
 	if len(q.receives) > 0 && q.h.breaks("receive-without-message") {
 		t := &receive{ReceiveRequest: q.receives[0]}
-		q.receives = q.receives[1:]
+		q.receives = shift(q.receives)
 		q.finishReceive(t, hcaagent.Completion{Op: hcaagent.DoneRecv, ByteLen: 77}, false, sum{})
 	}
 }

@@ -54,8 +54,18 @@ func (q *queuePair) answers() bool {
 
 // notify tells of a completion queue, how often the fault wants it.
 func (h *HCA) notify(c *completionQueue) {
-	h.emit(&hcaagent.Event{Kind: hcaagent.EvNotify, CQ: c.id}, nil)
+	h.notification(c)
 	if h.breaks("notifies-twice") {
-		h.emit(&hcaagent.Event{Kind: hcaagent.EvNotify, CQ: c.id}, nil)
+		h.notification(c)
+	}
+}
+
+func (h *HCA) notification(c *completionQueue) {
+	if e := h.event(hcaagent.EvNotify); e != nil {
+		e.CQ = c.id
+		h.tell(e, nil)
+	}
+	if h.opt.Notify != nil {
+		h.opt.Notify(c.id)
 	}
 }

@@ -1,6 +1,8 @@
 package soft
 
 import (
+	"bytes"
+
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/wqe"
@@ -49,6 +51,7 @@ func (q *queuePair) keepPacket(p *packet.Packet, fault string) bool {
 		return false
 	}
 	late := *p
+	late.Data, late.Payload = bytes.Clone(p.Data), bytes.Clone(p.Payload)
 	q.kept = &late
 	return true
 }

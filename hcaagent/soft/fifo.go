@@ -27,3 +27,15 @@ func (f *fifo[T]) pop() T {
 	}
 	return x
 }
+
+// shift removes the first element of a list. A short list keeps its room.
+func shift[T any](list []T) []T {
+	var none T
+	if len(list) > 16 {
+		list[0] = none
+		return list[1:]
+	}
+	n := copy(list, list[1:])
+	list[n] = none
+	return list[:n]
+}

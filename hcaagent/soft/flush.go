@@ -26,7 +26,7 @@ func (q *queuePair) flush() {
 	}
 	for len(q.receives) > 0 {
 		r := q.receives[0]
-		q.receives = q.receives[1:]
+		q.receives = shift(q.receives)
 		q.finishReceive(&receive{ReceiveRequest: r}, hcaagent.Completion{Status: hcaagent.WRFlushErr}, false, sum{})
 	}
 	q.rsp.out = nil
@@ -40,7 +40,7 @@ func (q *queuePair) flushSends() {
 	r := &q.req
 	for len(r.queue) > 0 {
 		w := r.queue[0]
-		r.queue = r.queue[1:]
+		r.queue = shift(r.queue)
 		q.finishSend(w, hcaagent.WRFlushErr)
 	}
 	r.next, r.off, r.stuck = 0, 0, false
@@ -54,7 +54,7 @@ func (q *queuePair) failSend(status hcaagent.Status) {
 		return
 	}
 	w := r.queue[0]
-	r.queue = r.queue[1:]
+	r.queue = shift(r.queue)
 	q.finishSend(w, status)
 	if q.reliable() {
 		q.enterError()

@@ -26,8 +26,12 @@ type Options struct {
 	Clock Clock
 	// Send takes an Ethernet frame, or a native packet, that leaves the port; it is the taker's to keep.
 	Send func(frame []byte)
+	// Frame, where not nil, gives room for a frame of at most size bytes, or nil. It is the same room until Send has taken a frame in it.
+	Frame func(size int) []byte
 	// Event, where not nil, is told what consumer and device do. The event is the taker's to keep; nobody changes it.
 	Event func(*hcaagent.Event)
+	// Notify, where not nil, is told of each completion queue that tells of itself, after Event.
+	Notify func(wqe.CQ)
 	// Room, where not nil, is asked before each packet whether it may leave: where not, Resume is called when it may.
 	Room func() bool
 	Seed uint64
@@ -108,9 +112,15 @@ type HCA struct {
 	passing     slab.Of[hcaagent.Event]
 	completions slab.Of[hcaagent.Completion]
 	segments    slab.Of[wqe.Segment]
+	works       slab.Of[work]
+	requests    slab.Of[wqe.ReceiveRequest]
+	receives    slab.Of[receive]
 
 	port  port
 	in    packet.Packet // that arrives
+
+	checker packet.Checker
+	recent  recent
 	fault faultState
 	count Counters
 }
@@ -181,15 +191,32 @@ func (h *HCA) object() uint32 {
 
 // emit tells the consumer's log of an event. failed is the immediate error of the verb.
 func (h *HCA) emit(e *hcaagent.Event, failed error) {
-	if h.opt.Event == nil {
-		return
+	if x := h.event(e.Kind); x != nil {
+		*x = *e
+		h.tell(x, failed)
 	}
-	e.Time, e.Failed, e.QP.Addr = h.now(), failed != nil, h.opt.Addr
+}
+
+// event returns an event of the consumer's log, for tell. It is nil where nobody is told.
+func (h *HCA) event(kind hcaagent.EventKind) *hcaagent.Event {
+	if h.opt.Event == nil {
+		return nil
+	}
 	room := &h.events
-	if e.Kind == hcaagent.EvNotify || e.Kind == hcaagent.EvArm { // many, which nobody keeps long
+	if kind == hcaagent.EvNotify || kind == hcaagent.EvArm { // many, which nobody keeps long
 		room = &h.passing
 	}
-	h.opt.Event(room.Put(*e))
+	e := room.New()
+	e.Kind = kind
+	return e
+}
+
+// tell is emit for an event that event has returned.
+func (h *HCA) tell(e *hcaagent.Event, failed error) {
+	if e != nil {
+		e.Time, e.Failed, e.QP.Addr = h.now(), failed != nil, h.opt.Addr
+		h.opt.Event(e)
+	}
 }
 
 // async raises an asynchronous event.

@@ -55,7 +55,7 @@ func (h *HCA) open(pd wqe.PD, qpn uint32, m wqe.Memory, access wqe.Access) ([]by
 	if m.Key.Local {
 		kind = "L_Key"
 	}
-	r := h.keys[m.Key.Key>>8]
+	r := h.keyed(m.Key.Key)
 	switch {
 	case r == nil || !r.valid || m.Key.Local && r.LKey != m.Key.Key || !m.Key.Local && r.RKey != m.Key.Key:
 		return nil, refuse(m.Key, "%s %#x is not registered", kind, m.Key.Key)

@@ -1,6 +1,7 @@
 package soft
 
 import (
+	"bytes"
 	"slices"
 
 	"ibwitness/hcaagent"
@@ -41,6 +42,7 @@ func (h *HCA) multicast(p *packet.Packet) {
 // loop gives the queue pairs of this device that have joined a group their copy of what it sends there: the fabric brings none back.
 func (h *HCA) loop(frame []byte) {
 	if frame[0]&1 != 0 && len(h.grps) > 0 {
+		frame = bytes.Clone(frame)
 		h.opt.Clock.After(0, func() { h.take(frame, true) })
 	}
 }

@@ -121,6 +121,11 @@ const mostHeaders = 128
 // frame returns room for the frame of a packet.
 func (h *HCA) frame(p *packet.Packet) []byte {
 	size := mostHeaders + len(p.Payload)
+	if h.opt.Frame != nil {
+		if room := h.opt.Frame(size); room != nil {
+			return room
+		}
+	}
 	if size > len(h.port.room) {
 		if size > roomSize/8 {
 			return make([]byte, 0, size)

@@ -93,6 +93,19 @@ func (h *HCA) request(ctx context.Context, handle wqe.QP, id uint64) (*work, err
 	return nil, fmt.Errorf("soft: queue pair %#x has no send request %d: %w", q.num, id, hcaagent.ErrNotFound)
 }
 
+// Outstanding returns how many requests of the send queue of a queue pair have not completed, and how many of its receive queue.
+func (h *HCA) Outstanding(qpn uint32) (sends, receives int) {
+	q := h.queuePair(qpn)
+	if q == nil {
+		return 0, 0
+	}
+	receives = len(q.receives)
+	if q.rsp.taken != nil || q.ucr.taken != nil {
+		receives++
+	}
+	return len(q.req.queue), receives
+}
+
 // DataSegments returns how many data segments a send request has.
 func (h *HCA) DataSegments(ctx context.Context, q wqe.QP, id uint64) (int, error) {
 	w, err := h.request(ctx, q, id)

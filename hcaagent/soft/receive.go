@@ -22,7 +22,7 @@ func (h *HCA) take(frame []byte, own bool) {
 		h.count.Dropped++
 		return
 	}
-	if p.CheckICRC(); p.ICRCState != packet.CRCGood && !h.shows("accepts-damaged") && !h.breaks("ud-damaged-taken") {
+	if h.checker.ICRC(p); p.ICRCState != packet.CRCGood && !h.shows("accepts-damaged") && !h.breaks("ud-damaged-taken") {
 		h.count.BadICRC++
 		return
 	}
@@ -30,7 +30,7 @@ func (h *HCA) take(frame []byte, own bool) {
 		h.multicast(p)
 		return
 	}
-	q := h.qps[p.DestQP]
+	q := h.queuePair(p.DestQP)
 	if q != nil && p.Opcode == packet.OpCNP {
 		q.slowDown()
 		if h.has("cnp-for-cnp") {

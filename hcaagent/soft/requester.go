@@ -267,8 +267,7 @@ func (q *queuePair) settle() {
 func (q *queuePair) completeHead() {
 	r := &q.req
 	w := r.queue[0]
-	r.queue[0] = nil
-	r.queue = r.queue[1:]
+	r.queue = shift(r.queue)
 	if r.next > 0 {
 		r.next--
 		if w.Op == wqe.OpRead {

@@ -261,14 +261,21 @@ func (q *queuePair) nextReceive(p *packet.Packet) (*receive, bool) {
 			return nil, false
 		}
 		t, ok := q.h.takeShared(q.h.otherQueue(s))
-		return &receive{ReceiveRequest: t}, ok
+		return q.h.taken(t), ok
 	}
 	if len(q.receives) == 0 {
 		return nil, false
 	}
 	t := q.receives[0]
-	q.receives = q.receives[1:]
-	return &receive{ReceiveRequest: t}, true
+	q.receives = shift(q.receives)
+	return q.h.taken(t), true
+}
+
+// taken is a receive request that a message takes.
+func (h *HCA) taken(r wqe.ReceiveRequest) *receive {
+	t := h.receives.New()
+	t.ReceiveRequest = r
+	return t
 }
 
 // finishReceive makes the completion of a receive request.

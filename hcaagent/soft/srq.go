@@ -26,12 +26,12 @@ func (h *HCA) takeShared(s *sharedQueue) (wqe.ReceiveRequest, bool) {
 		return wqe.ReceiveRequest{}, false
 	}
 	if h.breaks("shared-lost") {
-		s.queue = s.queue[1:]
+		s.queue = shift(s.queue)
 		return h.takeShared(s)
 	}
 	r := s.queue[0]
 	if !h.breaks("shared-twice") {
-		s.queue = s.queue[1:]
+		s.queue = shift(s.queue)
 	}
 	if len(s.queue) < s.limit {
 		if !h.has("limit-again") {

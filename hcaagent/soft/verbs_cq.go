@@ -63,11 +63,12 @@ func (h *HCA) Poll(ctx context.Context, cq wqe.CQ, into []hcaagent.Completion) (
 	h.polls++
 	for i := range n {
 		e := c.queue[i]
-		if h.opt.Event != nil {
-			h.emit(&hcaagent.Event{
-				Kind: hcaagent.EvCompletion, QP: e.QP, CQ: cq, Completion: h.completions.Put(e), Sum: c.sums[i].crc, Summed: c.sums[i].ok,
-				Poll: h.polls, Emptied: i == n-1 && n < len(into), Head: c.sums[i].head,
-			}, nil)
+		if x := h.event(hcaagent.EvCompletion); x != nil {
+			s := &c.sums[i]
+			x.QP, x.CQ, x.Completion = e.QP, cq, h.completions.Put(e)
+			x.Sum, x.Summed, x.Head = s.crc, s.ok, s.head
+			x.Poll, x.Emptied = h.polls, i == n-1 && n < len(into)
+			h.tell(x, nil)
 		}
 		c.polled = append(c.polled, e)
 	}
@@ -80,7 +81,10 @@ func (h *HCA) Poll(ctx context.Context, cq wqe.CQ, into []hcaagent.Completion) (
 
 // RequestNotification arms the queue. A request for the next completion is not weakened by one for a solicited event (C11-31).
 func (h *HCA) RequestNotification(ctx context.Context, cq wqe.CQ, arm hcaagent.Arm) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvArm, CQ: cq, Arm: arm}, err) }()
+	if e := h.event(hcaagent.EvArm); e != nil {
+		e.CQ, e.Arm = cq, arm
+		defer func() { h.tell(e, err) }()
+	}
 	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
 	if err != nil {
 		return err

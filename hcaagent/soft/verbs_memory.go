@@ -37,7 +37,7 @@ func (h *HCA) RegisterMR(ctx context.Context, mr hcaagent.NewMR) (id wqe.MR, lke
 	r.RKey = r.LKey
 	id = wqe.MR(h.object())
 	r.MR = id
-	h.mrs[id], h.keys[r.LKey>>8] = r, r
+	h.mrs[id], h.keys[r.LKey>>8], h.recent = r, r, recent{}
 	return id, r.LKey, r.RKey, nil
 }
 
@@ -54,6 +54,7 @@ func (h *HCA) DeregisterMR(ctx context.Context, mr wqe.MR) (err error) {
 	r.valid = false
 	delete(h.mrs, mr)
 	delete(h.keys, r.LKey>>8)
+	h.recent = recent{}
 	h.pds[r.pd]--
 	return nil
 }
@@ -86,7 +87,7 @@ func (h *HCA) AllocateMW(ctx context.Context, pd wqe.PD, windowType int) (id wqe
 	r.RKey = h.key()
 	id = wqe.MW(h.object())
 	r.MW = id
-	h.mws[id], h.keys[r.RKey>>8] = r, r
+	h.mws[id], h.keys[r.RKey>>8], h.recent = r, r, recent{}
 	return id, r.RKey, nil
 }
 
@@ -101,6 +102,7 @@ func (h *HCA) DeallocateMW(ctx context.Context, mw wqe.MW) (err error) {
 	r.release()
 	delete(h.mws, mw)
 	delete(h.keys, r.RKey>>8)
+	h.recent = recent{}
 	h.pds[r.pd]--
 	return nil
 }

@@ -15,9 +15,12 @@ import (
 // PostSend posts a send request (section 11.4.1.1).
 func (h *HCA) PostSend(ctx context.Context, handle wqe.QP, r wqe.SendRequest) (err error) {
 	r.Segments = h.segments.List(r.Segments)
-	w := &work{SendRequest: r}
-	e := hcaagent.Event{Kind: hcaagent.EvPostSend, QP: handle, Send: &w.SendRequest}
-	defer func() { h.emit(&e, err) }()
+	w, e := h.works.New(), h.event(hcaagent.EvPostSend)
+	w.SendRequest = r
+	if e != nil {
+		e.QP, e.Send = handle, &w.SendRequest
+		defer func() { h.tell(e, err) }()
+	}
 	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
@@ -35,12 +38,11 @@ func (h *HCA) PostSend(ctx context.Context, handle wqe.QP, r wqe.SendRequest) (e
 	if r.Op == wqe.OpFlush {
 		w.length = r.Flush.Length
 	}
-	var room [1][]byte
-	if l, bad := h.openList(q.pd, r.Segments, 0, room[:0]); bad == nil && gathers(r.Op) {
+	if l, bad := h.openList(q.pd, r.Segments, 0, w.room[:0]); bad == nil && gathers(r.Op) {
 		if r.Flags&wqe.Inline != 0 {
 			w.list = list{parts: [][]byte{slices.Clone(l.at(0, l.length))}, length: l.length}
 		}
-		if h.opt.Event != nil {
+		if e != nil {
 			e.Sum, e.Summed = l.crc(), true
 		}
 	}
@@ -117,7 +119,10 @@ func (q *queuePair) validSend(r *wqe.SendRequest) error {
 // PostReceive posts a receive request.
 func (h *HCA) PostReceive(ctx context.Context, handle wqe.QP, r wqe.ReceiveRequest) (err error) {
 	r.Segments = h.segments.List(r.Segments)
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvPostReceive, QP: handle, Receive: &r}, err) }()
+	if e := h.event(hcaagent.EvPostReceive); e != nil {
+		e.QP, e.Receive = handle, h.requests.Put(r)
+		defer func() { h.tell(e, err) }()
+	}
 	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err

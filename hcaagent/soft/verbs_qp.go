@@ -80,6 +80,7 @@ func (h *HCA) DestroyQP(ctx context.Context, handle wqe.QP) (err error) {
 	h.inXRCD(q.new.XRCD, -1)
 	h.pds[q.pd]--
 	delete(h.qps, q.num)
+	h.recent = recent{}
 	return nil
 }
 
@@ -88,7 +89,7 @@ func (h *HCA) find(ctx context.Context, handle wqe.QP) (*queuePair, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if q := h.qps[handle.QPN]; q != nil && (handle.Addr == h.opt.Addr || handle.Addr == packet.Addr{}) {
+	if q := h.queuePair(handle.QPN); q != nil && (handle.Addr == h.opt.Addr || handle.Addr == packet.Addr{}) {
 		return q, nil
 	}
 	return nil, notFound("queue pair", handle.QPN)

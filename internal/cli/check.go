@@ -12,7 +12,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/eventlog"
-	"ibwitness/internal/report"
+	"ibwitness/internal/view/report"
 	"ibwitness/packet"
 )
 

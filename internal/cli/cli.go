@@ -12,7 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"ibwitness/internal/report"
+	"ibwitness/internal/view/report"
 )
 
 // grammar is the command line; kong fills it in, and the completion scripts are generated from it.

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ibwitness/fabricagent"
-	"ibwitness/internal/report"
+	"ibwitness/internal/view/report"
 	"ibwitness/packet"
 )
 

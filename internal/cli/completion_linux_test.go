@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"ibwitness/internal/need"
+	"ibwitness/internal/testkit/programs"
 )
 
 // TestCompletedFiles: in each shell the value of an option that takes a file is completed to the name of one, after a space and after =. The option names the
 // capture then, which is refused by its name.
 func TestCompletedFiles(t *testing.T) {
-	script := need.Program(t, "script")
+	script := programs.Find(t, "script")
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		line := "source <(ibwitness completion " + shell + ")"
 		if shell == "fish" {
@@ -25,7 +25,7 @@ func TestCompletedFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 				input := line + "\nibwitness check " + option + "the\t the\\ capture.pcap\nexit 0\n"
-				out, _, status := b.command(input, script, "-qec", need.Program(t, shell)+" -i", "/dev/null")
+				out, _, status := b.command(input, script, "-qec", programs.Find(t, shell)+" -i", "/dev/null")
 				if status != 0 || !strings.Contains(out, "would overwrite") {
 					t.Errorf("exit status %d, and the name is not completed:\n%s", status, out)
 				}

@@ -17,8 +17,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"ibwitness/internal/need"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/programs"
+	"ibwitness/internal/testkit/veth"
 )
 
 // example is how a command that the documentation shows is run.
@@ -124,7 +124,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t, t.TempDir(), need.Program(t, "bash")}
+	b := &bench{t, t.TempDir(), programs.Find(t, "bash")}
 	self, err := filepath.Abs(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func newBench(t *testing.T) *bench {
 // tcpdumps has tcpdump run as root, and reports whether it does: it gives up its groups all the same, which cannot be in a user namespace.
 func (b *bench) tcpdumps() bool {
 	b.t.Helper()
-	b.wrap("tcpdump", need.Program(b.t, "tcpdump")+" -Z root")
+	b.wrap("tcpdump", programs.Find(b.t, "tcpdump")+" -Z root")
 	groups, err := os.ReadFile("/proc/self/setgroups")
 	if err != nil {
 		b.t.Fatal(err)
@@ -220,7 +220,7 @@ func (p *process) interrupt() (status int) {
 
 // TestDocumented runs every example that ends by itself: each does what it is there for, and what a pipe ends in has no gap.
 func TestDocumented(t *testing.T) {
-	need.Program(t, "jq")
+	programs.Find(t, "jq")
 	b := newBench(t)
 	if _, log, status := b.run("ibwitness simulate --write lost.pcapng --events lost.jsonl examples/lost-request.yaml && cp lost.a.jsonl a.jsonl && cp lost.a.jsonl client.jsonl && cp lost.b.jsonl server.jsonl"); status != 0 {
 		t.Fatal(log)
@@ -249,7 +249,7 @@ func TestDocumentedElsewhere(t *testing.T) {
 
 // TestDocumentedShell sets up the completion of each shell in each way, and completes a word there: now, and always, in the next shell of the same user.
 func TestDocumentedShell(t *testing.T) {
-	script := need.Program(t, "script")
+	script := programs.Find(t, "script")
 	const typed, want = "ibwitness vers\t\n", "ibwitness " // and the version
 	told := regexp.MustCompile(`(?m)^(?:\x1b\[\S*)?` + want + `\S+.*, go1\.`)
 	shells := map[string]int{}
@@ -258,7 +258,7 @@ func TestDocumentedShell(t *testing.T) {
 		shells[shell]++
 		t.Run(line, func(t *testing.T) {
 			b := newBench(t)
-			interactive := need.Program(t, shell) + " -i"
+			interactive := programs.Find(t, shell) + " -i"
 			input := line + "\n" + typed + "exit\n"
 			if strings.Contains(line, " >> ") {
 				if out, _, status := b.command(line+"\nexit\n", script, "-qec", interactive, "/dev/null"); status != 0 {
@@ -304,7 +304,7 @@ func TestDocumentedLive(t *testing.T) {
 		return
 	}
 	b := newBench(t)
-	b.wrap("jq", need.Program(t, "jq")+" --unbuffered") // as in a terminal, each line at once
+	b.wrap("jq", programs.Find(t, "jq")+" --unbuffered") // as in a terminal, each line at once
 	tcpdumps := b.tcpdumps()
 	list, asks := documentedAs(t, exampleWatch), documentedAs(t, exampleAsks)
 	for _, line := range list {
@@ -357,7 +357,7 @@ func TestDocumentedCI(t *testing.T) {
 		t.Skip("in a user namespace tcpdump cannot give up its groups: run make test as root")
 	}
 	b.wrap("run-rdma-tests", "sh -c 'touch began; until [ -e done ]; do sleep 0.1; done'")
-	need.Program(t, "pkill")
+	programs.Find(t, "pkill")
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -379,7 +379,7 @@ func TestDocumentedCI(t *testing.T) {
 		out    string
 	}{{0, ""}, {1, "RC-RSP-043  nak-duplicate"}} {
 		step := strings.ReplaceAll(steps[i].Run, "eth0", "right")
-		if out, log, status := b.command("", need.Program(t, "unshare"), "--pid", "--fork", "--mount-proc", "--kill-child", b.bash, "-e", "-c", step); status != want.status || !strings.Contains(out, want.out) {
+		if out, log, status := b.command("", programs.Find(t, "unshare"), "--pid", "--fork", "--mount-proc", "--kill-child", b.bash, "-e", "-c", step); status != want.status || !strings.Contains(out, want.out) {
 			t.Errorf("%s: exit status %d: %s%s", steps[i].Name, status, out, log)
 		}
 	}

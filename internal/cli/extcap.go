@@ -11,8 +11,8 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent/live"
-	"ibwitness/internal/extcap"
-	"ibwitness/internal/report"
+	"ibwitness/internal/view/extcap"
+	"ibwitness/internal/view/report"
 	"ibwitness/packet"
 )
 

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"ibwitness/internal/need"
+	"ibwitness/internal/testkit/programs"
 	"ibwitness/internal/testkit/sample"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestExtcap: tshark lists the interface, captures from it, and shows what is found in its frames as their comments.
@@ -21,7 +21,7 @@ func TestExtcap(t *testing.T) {
 	if !veth.Network(t) {
 		return
 	}
-	tshark := need.Program(t, "tshark")
+	tshark := programs.Find(t, "tshark")
 	b := newBench(t)
 	for _, line := range documentedAs(t, exampleExtcap) {
 		if _, log, status := b.run(line); status != 0 {

@@ -13,9 +13,9 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
-	"ibwitness/internal/need"
-	"ibwitness/internal/traffic"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/programs"
+	"ibwitness/internal/testkit/traffic"
+	"ibwitness/internal/testkit/veth"
 	"ibwitness/verifier"
 )
 
@@ -42,7 +42,7 @@ func TestHistograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, args := range [][]string{{"--enable-feature=native-histograms"}, nil} {
-		server := launch(t, nil, need.Program(t, "prometheus"), append(args, "--config.file", config, "--storage.tsdb.path", filepath.Join(dir, fmt.Sprint(i)),
+		server := launch(t, nil, programs.Find(t, "prometheus"), append(args, "--config.file", config, "--storage.tsdb.path", filepath.Join(dir, fmt.Sprint(i)),
 			"--web.listen-address", fmt.Sprintf("127.0.0.1:%d", 9090+i))...)
 		server.logs("Server is ready")
 	}

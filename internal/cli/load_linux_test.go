@@ -18,8 +18,8 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/live"
 	"ibwitness/internal/testkit/sample"
-	"ibwitness/internal/traffic"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/traffic"
+	"ibwitness/internal/testkit/veth"
 	"ibwitness/rule"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"ibwitness/internal/testkit/sample"
-	"ibwitness/internal/traffic"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/traffic"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestMemory: connections beyond what the memory can hold are forgotten, and counted, and the process stays below its ceiling.

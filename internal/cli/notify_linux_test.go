@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestNotify: a service manager hears when the program is ready, that it is alive, when it reads its configuration again, and when it stops.

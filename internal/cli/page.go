@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"ibwitness/internal/guard"
-	"ibwitness/internal/report"
-	"ibwitness/internal/web"
+	"ibwitness/internal/view/report"
+	"ibwitness/internal/view/web"
 )
 
 // page shows a finished run as a page, as a file or in the browser, where that is asked for.

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/veth"
 )
 
 // threads returns a field of the status of each thread of a process.

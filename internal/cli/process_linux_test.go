@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"ibwitness/fabricagent"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/veth"
 )
 
 // asCommand is the environment variable that makes the test's binary the command.

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"ibwitness/internal/need"
+	"ibwitness/internal/testkit/programs"
 	"ibwitness/internal/testkit/sample"
-	"ibwitness/internal/traffic"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/traffic"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestPrometheus: a real Prometheus server scrapes a run, and the alert of deploy/prometheus fires on a violation that is planted in the traffic,
@@ -43,7 +43,7 @@ func TestPrometheus(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := launch(t, nil, need.Program(t, "prometheus"), "--config.file", file, "--storage.tsdb.path", filepath.Join(dir, "data"),
+	server := launch(t, nil, programs.Find(t, "prometheus"), "--config.file", file, "--storage.tsdb.path", filepath.Join(dir, "data"),
 		"--web.listen-address", "127.0.0.1:9090")
 	server.logs("Server is ready")
 
@@ -107,7 +107,7 @@ func TestPrometheus(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer page.Body.Close()
-	lint := exec.Command(need.Program(t, "promtool"), "check", "metrics")
+	lint := exec.Command(programs.Find(t, "promtool"), "check", "metrics")
 	lint.Stdin = io.Reader(page.Body)
 	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("promtool check metrics: %v %s", err, out)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"ibwitness/internal/report"
+	"ibwitness/internal/view/report"
 	"ibwitness/rule"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"ibwitness/internal/testkit/sample"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestWebConfig: passwords are read from their file again with each request.

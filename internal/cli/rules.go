@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ibwitness/internal/report"
+	"ibwitness/internal/view/report"
 	"ibwitness/rule"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
 
-	"ibwitness/internal/report"
+	"ibwitness/internal/view/report"
 )
 
 // session is what the commands share: where they write, and how.

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"ibwitness/internal/report"
+	"ibwitness/internal/view/report"
 )
 
 // grace is how long the program may take to end after a SIGTERM. An output that takes nothing, as a pipe that nobody reads, would hold it for good.

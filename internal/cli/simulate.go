@@ -18,8 +18,8 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/eventlog"
 	"ibwitness/hcaagent/soft"
-	"ibwitness/internal/report"
 	"ibwitness/internal/scenario"
+	"ibwitness/internal/view/report"
 )
 
 type simulateCommand struct {
@@ -102,7 +102,9 @@ func (c *simulateCommand) Run(s *session) error {
 	if !c.WireOnly {
 		opts.Events = run.Logs()
 	}
-	result, err := agent.Run(ctx, run.Source, opts)
+	ahead := run.Ahead()
+	result, err := agent.Run(ctx, ahead, opts)
+	_ = ahead.Close()
 	done := &report.Run{Result: result, FailOn: failOn}
 	done.Problems, done.Interrupted = problems(err)
 	if err := run.Exceeded(); err != nil {

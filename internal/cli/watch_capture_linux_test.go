@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"ibwitness/fabricagent/live"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestWatchLibpcap: devices that libpcap has opened are watched, without privileges; a program that has no libpcap says what it lacks.

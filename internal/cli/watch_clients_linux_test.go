@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"ibwitness/internal/need"
+	"ibwitness/internal/testkit/programs"
 	"ibwitness/internal/testkit/sample"
-	"ibwitness/internal/traffic"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/traffic"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestIdleClients: more clients than there are descriptors connect, most of which send nothing, while some ask and read nothing. Those that are served
@@ -28,7 +28,7 @@ func TestIdleClients(t *testing.T) {
 	}
 	const address, descriptors = "127.0.0.1:9846", 96
 	path := filepath.Join(t.TempDir(), "findings.jsonl")
-	p := launch(t, nil, need.Program(t, "bash"), "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, descriptors), os.Args[0],
+	p := launch(t, nil, programs.Find(t, "bash"), "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, descriptors), os.Args[0],
 		"watch", "-i", "right", "--promiscuous", "--listen", address, "--repeats", "0", "--events", "--log", path, "--log-size", "1", "--write", filepath.Join(t.TempDir(), "flight.pcapng"))
 	p.logs("watching")
 	for i := range 2 * descriptors {

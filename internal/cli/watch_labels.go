@@ -3,7 +3,7 @@ package cli
 import (
 	"errors"
 
-	"ibwitness/internal/metrics"
+	"ibwitness/internal/view/metrics"
 )
 
 // labelFlags say whom the metrics name.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestInterfaces: of two interfaces one that goes away is said in the log, by a metric and by /readyz, and so is that it came back, although the program

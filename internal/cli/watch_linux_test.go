@@ -24,8 +24,8 @@ import (
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/live"
-	"ibwitness/internal/traffic"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/traffic"
+	"ibwitness/internal/testkit/veth"
 	"ibwitness/rule"
 )
 

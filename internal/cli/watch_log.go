@@ -6,8 +6,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"ibwitness/internal/journal"
-	"ibwitness/internal/report"
+	"ibwitness/internal/evidence/journal"
+	"ibwitness/internal/view/report"
 	"ibwitness/rule"
 )
 

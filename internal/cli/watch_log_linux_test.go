@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"ibwitness/internal/testkit/sample"
-	"ibwitness/internal/traffic"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/traffic"
+	"ibwitness/internal/testkit/veth"
 	"ibwitness/packet"
 )
 

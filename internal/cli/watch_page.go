@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"ibwitness/agent"
-	"ibwitness/internal/metrics"
-	"ibwitness/internal/recorder"
-	"ibwitness/internal/web"
+	"ibwitness/internal/evidence/recorder"
+	"ibwitness/internal/view/metrics"
+	"ibwitness/internal/view/web"
 	"ibwitness/rule"
 )
 

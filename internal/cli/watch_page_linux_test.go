@@ -6,16 +6,16 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"ibwitness/internal/browser"
+	"ibwitness/internal/testkit/browser"
 	"ibwitness/internal/testkit/sample"
-	"ibwitness/internal/traffic"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/traffic"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestWatchPage has a browser look at live traffic: violations show when they happen, with the packets around them, also when the recorder has long
 // forgotten these.
 func TestWatchPage(t *testing.T) {
-	sample.Skip(t, "a browser takes seconds, and internal/web opens one")
+	sample.Skip(t, "a browser takes seconds, and internal/view/web opens one")
 	if !veth.Network(t) {
 		return
 	}

@@ -7,8 +7,8 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
-	"ibwitness/internal/flight"
-	"ibwitness/internal/recorder"
+	"ibwitness/internal/evidence/recorder"
+	"ibwitness/internal/evidence/ringfiles"
 	"ibwitness/rule"
 )
 
@@ -86,11 +86,11 @@ func (c *flightFlags) keep(src fabricagent.Source, kept *recorder.Recorder, w *a
 }
 
 // flight returns what writes the packets around findings, or nil.
-func (c *flightFlags) flight(s *session, kept *recorder.Recorder, repeats int, taps func() []fabricagent.Tap) (*flight.Writer, error) {
+func (c *flightFlags) flight(s *session, kept *recorder.Recorder, repeats int, taps func() []fabricagent.Tap) (*ringfiles.Writer, error) {
 	if c.Write == "" {
 		return nil, nil
 	}
-	return flight.New(kept, flight.Options{
+	return ringfiles.New(kept, ringfiles.Options{
 		Path: c.Write, Size: int64(c.WriteSize) << 20, Files: c.WriteFiles, Packets: c.WritePackets,
 		Unproven: c.WriteUnproven, Events: c.WriteEvents, Most: repeats, Settle: settle, Taps: taps,
 		Failed: func(err error) {

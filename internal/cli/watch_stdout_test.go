@@ -8,7 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"ibwitness/internal/report"
+	"ibwitness/internal/view/report"
 	"ibwitness/rule"
 )
 

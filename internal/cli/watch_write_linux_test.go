@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"ibwitness/internal/need"
-	"ibwitness/internal/traffic"
-	"ibwitness/internal/veth"
+	"ibwitness/internal/testkit/programs"
+	"ibwitness/internal/testkit/traffic"
+	"ibwitness/internal/testkit/veth"
 )
 
 // TestWatchWrite: the packets around violations of live traffic are in files that tshark reads, whole although the program was killed, and in
@@ -19,7 +19,7 @@ func TestWatchWrite(t *testing.T) {
 	if !veth.Network(t) {
 		return
 	}
-	tshark := need.Program(t, "tshark")
+	tshark := programs.Find(t, "tshark")
 	dir := t.TempDir()
 	shape := traffic.Small(60)
 	shape.Faults = 500

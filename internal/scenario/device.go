@@ -16,10 +16,11 @@ type device struct {
 	dev           *soft.HCA
 	pd            wqe.PD
 	local, remote region
-	next          uint64 // offset in the local region of the next list
-	polling       map[wqe.CQ]bool
+	next          uint64            // offset in the local region of the next list
+	polling       map[wqe.CQ]func() // what empties each
 	log           *hcaagent.Log
 	fresh, old    []*hcaagent.Event // those that Logs have yet to hand over, and those that they have
+	ready, done   []*hcaagent.Event // of Ahead: those that have come with their packets, and those that were handed over
 	into          [16]hcaagent.Completion
 	block         []byte // what fills memory, repeated
 	again         bool   // the local region has been given out once
@@ -42,7 +43,7 @@ const (
 func (r *Run) buildDevices() error {
 	for i := range r.HCAs {
 		h := &r.HCAs[i]
-		d := &device{HCA: h, polling: map[wqe.CQ]bool{}, domains: map[string]wqe.XRCD{}}
+		d := &device{HCA: h, polling: map[wqe.CQ]func(){}, domains: map[string]wqe.XRCD{}}
 		r.devices[h.Name] = d
 		l := &hcaagent.Log{Name: "the events of " + h.Name, Addr: h.Addr, Exact: r.Exact()}
 		if r.keep {
@@ -58,8 +59,8 @@ func (r *Run) buildDevices() error {
 			fault = "" // it is one of the port
 		}
 		dev, err := soft.New(soft.Options{
-			Room: r.room(d), Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { r.sent(h.Name, frame); send(frame) },
-			Event: func(e *hcaagent.Event) { r.event(d, e) }, Seed: r.Seed + uint64(i), Credits: h.Credits,
+			Room: r.room(d), Frame: r.frame(h), Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { r.sent(h.Name, frame); send(frame) },
+			Event: r.events(d), Notify: r.notify(d), Seed: r.Seed + uint64(i), Credits: h.Credits,
 			AckEvery: h.AckEvery, AckDelay: h.AckDelay, Limits: soft.Limits{Window: h.Window, ByteRate: r.byteRate()},
 			Congestion: h.Congestion, Fault: fault, FaultAt: h.FaultAt, FaultAll: h.FaultAll, Strayed: func() { r.strayed[h.Name]++ },
 		})
@@ -141,49 +142,24 @@ func (s *Scenario) place(w *Work) string {
 	return ""
 }
 
-// lists is how much of the local region the lists of an HCA take, one after the other, so that nothing is written that is still sent or
-// that was received; what is beyond mostLocal begins again.
-func (s *Scenario) lists(hca string) (n uint64) {
-	for i := range s.Work {
-		w := &s.Work[i]
-		if s.place(w) != hca {
-			continue
-		}
-		one := uint64(2 * align)
-		for _, l := range w.Lengths {
-			one += uint64(l) + align
-		}
-		n += one * uint64(w.Repeat)
+// events is what takes the events of a device, or nil where nobody wants them.
+func (r *Run) events(d *device) func(*hcaagent.Event) {
+	if !r.keep && !r.live && r.log == nil {
+		return nil
 	}
-	return max(min(n, mostLocal), 4096)
+	return func(e *hcaagent.Event) { r.event(d, e) }
 }
 
-const (
-	align     = 64
-	mostLocal = 256 << 20
-)
-
-// segments returns a list of the local region, after those given out before, and fills that where it is for the first time. It is valid
-// until the next call.
-func (d *device) segments(lengths []uint32, filled bool) ([]wqe.Segment, error) {
-	list := d.list[:0]
-	for _, n := range lengths {
-		if d.next+uint64(n) > d.local.Length {
-			d.next, d.again = 0, true
+// notify has the consumer poll a queue that tells of itself.
+func (r *Run) notify(d *device) func(wqe.CQ) {
+	return func(cq wqe.CQ) {
+		if poll := d.polling[cq]; poll != nil {
+			r.Clock.After(0, poll)
 		}
-		if filled && !d.again {
-			if err := d.fill(&d.local, d.next, uint64(n)); err != nil {
-				return nil, err
-			}
-		}
-		list = append(list, wqe.Segment{VA: d.local.VA + d.next, Length: n, LKey: d.local.lkey})
-		d.next = (d.next + uint64(n) + align - 1) &^ (align - 1)
 	}
-	d.list = list
-	return list, nil
 }
 
-// event tells the log, and has the consumer poll a queue that tells of itself.
+// event tells the log.
 func (r *Run) event(d *device, e *hcaagent.Event) {
 	if r.keep {
 		d.log.Events = append(d.log.Events, *e)
@@ -194,16 +170,18 @@ func (r *Run) event(d *device, e *hcaagent.Event) {
 	if r.log != nil {
 		r.log(d.Name, e)
 	}
-	if e.Kind == hcaagent.EvNotify && d.polling[e.CQ] {
-		cq := e.CQ
-		r.Clock.After(0, func() { r.poll(d, cq) })
-	}
 }
 
 // more hands over the events that have come since it was called before.
 func (d *device) more() []*hcaagent.Event {
 	d.fresh, d.old = d.old[:0], d.fresh
 	return d.old
+}
+
+// read is more for a run that goes on by itself.
+func (d *device) read() []*hcaagent.Event {
+	d.ready, d.done = d.done[:0], d.ready
+	return d.done
 }
 
 // poll empties a completion queue and asks for the next completion.

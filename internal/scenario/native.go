@@ -159,6 +159,14 @@ func (r *Run) attach(h *HCA, receive func([]byte)) (send func([]byte)) {
 	return r.Fabric.Attach(h.Addr, receive)
 }
 
+// frame gives an adapter room for its frames. On a native link they wait in its port, which makes room of its own.
+func (r *Run) frame(h *HCA) func(size int) []byte {
+	if r.link != nil {
+		return nil
+	}
+	return r.Fabric.Room(h.Addr)
+}
+
 // byteRate is how fast an adapter sends, in bytes a microsecond: as fast as a native link carries it. 0: as it does else.
 func (r *Run) byteRate() int64 {
 	if r.link == nil {

@@ -60,7 +60,9 @@ func (r *Run) buildQP(q *QP) error {
 	if err != nil {
 		return err
 	}
-	d.polling[cq] = q.Poll
+	if q.Poll {
+		d.polling[cq] = func() { r.poll(d, cq) }
+	}
 	n := hcaagent.NewQP{
 		Type: q.Type, PD: d.pd, SendCQ: cq, RecvCQ: cq, MaxSend: defaultDepth, MaxReceive: defaultDepth, MaxSendSegments: 8, MaxRecvSegments: 8,
 		MaxInline: 1024, SignalAll: q.SignalAll,

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"math"
+
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
@@ -10,14 +12,21 @@ import (
 
 // plan makes the appointments of a piece of work. Its requests have the identifiers line·10⁶ + n.
 func (r *Run) plan(w *Work) {
-	r.Clock.Repeat(w.At, w.Every, w.Repeat, func(i int) { r.refused(w.Line, r.do(w, uint64(w.Line)*1e6+uint64(i))) })
+	l := new(lists)
+	r.Clock.Repeat(w.At, w.Every, w.Repeat, func(i int) {
+		err := r.do(w, l, uint64(w.Line)*1e6+uint64(i))
+		if err != nil {
+			l.refused()
+		}
+		r.refused(w.Line, err)
+	})
 }
 
 // do does a piece of work once.
-func (r *Run) do(w *Work, id uint64) error {
+func (r *Run) do(w *Work, l *lists, id uint64) error {
 	if w.Action == PostReceive && w.QP == "" {
 		s := r.srqs[w.SRQ]
-		list, err := s.segments(w.Lengths, false)
+		list, err := s.segments(l, math.MaxInt, w.Lengths, false)
 		if err != nil {
 			return err
 		}
@@ -30,7 +39,8 @@ func (r *Run) do(w *Work, id uint64) error {
 		if q.Type == qp.TypeUD {
 			lengths = append([]uint32{grhSize}, lengths...)
 		}
-		list, err := q.segments(lengths, false)
+		_, outstanding := q.dev.Outstanding(q.id.QPN)
+		list, err := q.segments(l, outstanding, lengths, false)
 		if err != nil {
 			return err
 		}
@@ -45,7 +55,7 @@ func (r *Run) do(w *Work, id uint64) error {
 		_, err := q.dev.MemoryData(ctx, wqe.Memory{Key: wqe.Key{Addr: q.Addr, Key: q.remote.rkey}, VA: remoteVA + w.Offset, Length: n}, make([]byte, n))
 		return err
 	}
-	req, err := r.request(q, w, id)
+	req, err := r.request(q, w, l, id)
 	if err != nil {
 		return err
 	}
@@ -59,7 +69,7 @@ const grhSize = 40
 func sends(op wqe.SendOp) bool { return op <= wqe.OpWriteImm || op == wqe.OpAtomicWrite }
 
 // request is the send request of a piece of work.
-func (r *Run) request(q *queuePair, w *Work, id uint64) (wqe.SendRequest, error) {
+func (r *Run) request(q *queuePair, w *Work, l *lists, id uint64) (wqe.SendRequest, error) {
 	req := wqe.SendRequest{
 		ID: id, Op: w.Op, Flags: w.Flags, Imm: w.Imm, Compare: w.Compare, SwapAdd: w.SwapAdd,
 		Flush: wqe.FlushRequest{Placement: w.Place, Whole: w.FlushAll},
@@ -70,7 +80,8 @@ func (r *Run) request(q *queuePair, w *Work, id uint64) (wqe.SendRequest, error)
 		}
 	} else {
 		var err error
-		if req.Segments, err = q.segments(w.Lengths, sends(w.Op)); err != nil {
+		outstanding, _ := q.dev.Outstanding(q.id.QPN)
+		if req.Segments, err = q.segments(l, outstanding, w.Lengths, sends(w.Op)); err != nil {
 			return req, err
 		}
 	}

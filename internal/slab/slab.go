@@ -8,13 +8,19 @@ type Of[T any] struct{ room []T }
 // size is how many values an allocation has.
 const size = 64
 
-// Put returns a copy of x.
-func (s *Of[T]) Put(x T) *T {
+// New returns a zero value.
+func (s *Of[T]) New() *T {
 	if len(s.room) == 0 {
 		s.room = make([]T, size)
 	}
 	p := &s.room[0]
 	s.room = s.room[1:]
+	return p
+}
+
+// Put returns a copy of x.
+func (s *Of[T]) Put(x T) *T {
+	p := s.New()
 	*p = x
 	return p
 }

@@ -26,20 +26,20 @@ func (v *Verifier) lap(m *message, l *mad.LAP) {
 	}
 	switch {
 	case over && m.Time > end, x.dreq[side].sent():
-		v.accuse(m, rule.CMLAP001, proven(m.sees[sender]), verdict{
-			expected: "a LAP only in an established connection", actual: "a LAP after its end", detail: unless(m.sees[sender], "the two may have been reordered by the network"),
+		v.accuse(m, rule.CMLAP001, rule.Proven(m.sees[sender]), rule.Verdict{
+			Expected: "a LAP only in an established connection", Actual: "a LAP after its end", Detail: unless(m.sees[sender], "the two may have been reordered by the network"),
 		})
 		return
 	case x.asked && side == active && !x.rtu.happened() && !x.early.happened():
-		v.accuse(m, rule.CMLAP001, proven(m.sees[sender]), verdict{
-			expected: "a LAP only in an established connection", actual: "a LAP before the RTU", evidence: []uint64{x.req.frame},
-			detail: unless(m.sees[sender], "the tap may have missed the RTU"),
+		v.accuse(m, rule.CMLAP001, rule.Proven(m.sees[sender]), rule.Verdict{
+			Expected: "a LAP only in an established connection", Actual: "a LAP before the RTU", Evidence: []uint64{x.req.frame},
+			Detail: unless(m.sees[sender], "the tap may have missed the RTU"),
 		})
 		return
 	}
 	if x.service <= mad.TransportUC && x.qpn[1-side] != 0 {
-		v.judge(m, rule.CMREQ001, !x.calls(1-side, l.RemoteQPN), func() verdict {
-			return verdict{expected: fmt.Sprintf("QP 0x%06x of the other side", x.qpn[1-side]), actual: fmt.Sprintf("QP 0x%06x", l.RemoteQPN)}
+		v.judge(m, rule.CMREQ001, !x.calls(1-side, l.RemoteQPN), func() rule.Verdict {
+			return rule.Verdict{Expected: fmt.Sprintf("QP 0x%06x of the other side", x.qpn[1-side]), Actual: fmt.Sprintf("QP 0x%06x", l.RemoteQPN)}
 		})
 	}
 	v.covered(rule.CMLAP002)
@@ -50,9 +50,9 @@ func (v *Verifier) lap(m *message, l *mad.LAP) {
 	case open && s.tid == l.TID:
 		v.again(x, side, s, m, -1, true)
 	case open && x.lapper == side:
-		v.accuse(m, rule.CMLAP002, proven(m.sees[sender]), verdict{
-			expected: "no further LAP before the response to the previous LAP", actual: "a LAP with another transaction ID", evidence: []uint64{s.frame},
-			detail: unless(m.sees[sender], "the tap may have missed the response"),
+		v.accuse(m, rule.CMLAP002, rule.Proven(m.sees[sender]), rule.Verdict{
+			Expected: "no further LAP before the response to the previous LAP", Actual: "a LAP with another transaction ID", Evidence: []uint64{s.frame},
+			Detail: unless(m.sees[sender], "the tap may have missed the response"),
 		})
 		v.proposes(x, side, m)
 	default:
@@ -72,8 +72,8 @@ func (v *Verifier) proposes(x *exchange, side int, m *message) {
 func (v *Verifier) apr(m *message, a *mad.APR) {
 	v.nonzero(m, a.LocalCommID)
 	v.reserved(m, uint32(a.Reserved))
-	v.judge(m, rule.CMLAP001, !a.Status.Defined(), func() verdict {
-		return verdict{expected: "a status of 0 to 13", actual: fmt.Sprint(uint8(a.Status))}
+	v.judge(m, rule.CMLAP001, !a.Status.Defined(), func() rule.Verdict {
+		return rule.Verdict{Expected: "a status of 0 to 13", Actual: fmt.Sprint(uint8(a.Status))}
 	})
 	x, side, agrees := v.named(m, a.LocalCommID, a.RemoteCommID, a.TID)
 	v.address(m, x)
@@ -88,8 +88,8 @@ func (v *Verifier) apr(m *message, a *mad.APR) {
 		return
 	}
 	if !x.lap.answered && a.TID != x.lap.tid {
-		v.accuse(m, rule.CMTID002, rule.Violation, verdict{
-			expected: fmt.Sprintf("transaction ID 0x%016x of the LAP", x.lap.tid), actual: fmt.Sprintf("0x%016x", a.TID), evidence: []uint64{x.lap.frame},
+		v.accuse(m, rule.CMTID002, rule.Violation, rule.Verdict{
+			Expected: fmt.Sprintf("transaction ID 0x%016x of the LAP", x.lap.tid), Actual: fmt.Sprintf("0x%016x", a.TID), Evidence: []uint64{x.lap.frame},
 		})
 	}
 	x.lap.answered = true

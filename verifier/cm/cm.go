@@ -217,47 +217,26 @@ func (v *Verifier) Finish(end int64) {
 // covered counts that a rule was exercised.
 func (v *Verifier) covered(id rule.ID) { v.Rec.Cover[id].Exercised++ }
 
-// proven is the class of a finding by whether the view proves it.
-func proven(ok bool) rule.Class {
-	if ok {
-		return rule.Violation
-	}
-	return rule.Unproven
-}
-
-// verdict is what is wrong with a message, or with what did not follow it.
-type verdict struct {
-	expected, actual string
-	evidence         []uint64
-	detail           string
-}
-
 // ordered reports whether a rule is on what came before a message, and not on its bytes.
 func ordered(id rule.ID) bool {
 	name := id.String()
 	return strings.HasPrefix(name, "CM-SM-") || strings.HasPrefix(name, "CM-TID-") || strings.HasPrefix(name, "CM-ID-") || strings.HasPrefix(name, "CM-LAP-")
 }
 
-// cutShort is why what a message holds is not proven.
-const cutShort = "the snap length cut the frame, so its ICRC was not judged"
-
 // accuse makes a finding on a message against its sender.
-func (v *Verifier) accuse(m *message, id rule.ID, class rule.Class, d verdict) {
+func (v *Verifier) accuse(m *message, id rule.ID, class rule.Class, d rule.Verdict) {
+	d.Rule, d.Class, d.Role = id, class, rule.Sender
 	if m.Cut && class == rule.Violation {
-		class, d.detail = rule.Unproven, cutShort
+		d.Class, d.Detail = rule.Unproven, rule.CutShort
 	}
-	f := rule.At(id, class, m.Packet)
-	f.Expected, f.Actual, f.Evidence, f.Detail = d.expected, d.actual, d.evidence, d.detail
-	if class == rule.Violation && (m.sees[sender] || m.sees[receiver]) && ordered(id) {
-		f.Leans = rule.LeanNear
+	if (m.sees[sender] || m.sees[receiver]) && ordered(id) {
+		d.Leans = rule.LeanNear
 	}
-	f.Accused = rule.Endpoint{Role: rule.Sender, Addr: m.Src, QPN: m.SrcQP, QPNKnown: true}
-	f.Peer = rule.Endpoint{Addr: m.Dst, QPN: m.DestQP, QPNKnown: true}
-	v.Rec.Add(f)
+	v.Rec.Add(d.On(m.Packet, rule.Endpoint{Addr: m.Src, QPN: m.SrcQP, QPNKnown: true}, rule.Endpoint{Addr: m.Dst, QPN: m.DestQP, QPNKnown: true}))
 }
 
 // judge counts a rule as exercised, and reports a violation by the sender of a message where bad is true.
-func (v *Verifier) judge(m *message, id rule.ID, bad bool, d func() verdict) {
+func (v *Verifier) judge(m *message, id rule.ID, bad bool, d func() rule.Verdict) {
 	v.covered(id)
 	if bad {
 		v.accuse(m, id, rule.Violation, d())

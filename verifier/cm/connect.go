@@ -35,9 +35,9 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 		}
 		_, over := x.over()
 		if alive = x.asked && !over; alive && x.rtu.happened() && !x.parting() {
-			v.accuse(m, rule.CMID001, proven(m.sees[sender]), verdict{
-				expected: "a communication ID of no other connection", actual: fmt.Sprintf("0x%08x", q.LocalCommID), evidence: []uint64{x.req.frame},
-				detail: unless(m.sees[sender], "the capture may not hold the end of the other connection"),
+			v.accuse(m, rule.CMID001, rule.Proven(m.sees[sender]), rule.Verdict{
+				Expected: "a communication ID of no other connection", Actual: fmt.Sprintf("0x%08x", q.LocalCommID), Evidence: []uint64{x.req.frame},
+				Detail: unless(m.sees[sender], "the capture may not hold the end of the other connection"),
 			})
 		}
 		was = x.tid
@@ -46,8 +46,8 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 	v.covered(rule.CMTID001)
 	if j, taken := v.byTID[tidKey{m.Src, m.Dst, q.TID}]; taken {
 		if y := &v.slots[j]; y.asked && m.Time-y.req.time <= hold {
-			v.accuse(m, rule.CMTID001, rule.Violation, verdict{
-				expected: "a new transaction ID", actual: fmt.Sprintf("0x%016x, the transaction ID of another REQ", q.TID), evidence: []uint64{y.req.frame},
+			v.accuse(m, rule.CMTID001, rule.Violation, rule.Verdict{
+				Expected: "a new transaction ID", Actual: fmt.Sprintf("0x%016x, the transaction ID of another REQ", q.TID), Evidence: []uint64{y.req.frame},
 			})
 		}
 	}
@@ -71,9 +71,9 @@ func (v *Verifier) swapped(m *message, x *exchange) {
 	}
 	x.rep.first = 0 // it may be the answer to an earlier attempt
 	sure := m.sees[receiver] && x.rep.time-v.Since(m.Src, m.Dst) > hold+x.life(active)
-	v.accuseOther(m, rule.CMSM001, proven(sure), verdict{
-		expected: "the REP after the REQ", actual: "the REP before the REQ", evidence: []uint64{x.rep.frame},
-		detail: unless(sure, "the tap may have missed an earlier REQ"),
+	v.accuseOther(m, rule.CMSM001, rule.Proven(sure), rule.Verdict{
+		Expected: "the REP after the REQ", Actual: "the REP before the REQ", Evidence: []uint64{x.rep.frame},
+		Detail: unless(sure, "the tap may have missed an earlier REQ"),
 	})
 }
 
@@ -175,9 +175,9 @@ const unended = "the capture may not hold the end of the other exchange"
 // changed accuses the sender of a repetition that says something else than before.
 func (v *Verifier) changed(m *message, id rule.ID, sure bool, s *sending, expected, actual string) {
 	v.covered(id)
-	v.accuse(m, id, proven(sure), verdict{
-		expected: expected + ", as in the original message", actual: actual, evidence: []uint64{s.frame},
-		detail: unless(sure, unended),
+	v.accuse(m, id, rule.Proven(sure), rule.Verdict{
+		Expected: expected + ", as in the original message", Actual: actual, Evidence: []uint64{s.frame},
+		Detail: unless(sure, unended),
 	})
 	s.time, s.frame, s.ipid, s.digest = m.Time, m.Frame, m.IPID, digest(m.b)
 }
@@ -191,7 +191,7 @@ func unless(sure bool, why string) string {
 }
 
 // accuseOther makes a finding on a message against its receiver.
-func (v *Verifier) accuseOther(m *message, id rule.ID, class rule.Class, d verdict) {
+func (v *Verifier) accuseOther(m *message, id rule.ID, class rule.Class, d rule.Verdict) {
 	o := *m
 	p := *m.Packet
 	o.Packet = &p

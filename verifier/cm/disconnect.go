@@ -32,9 +32,9 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 	v.covered(rule.CMREQ001)
 	wrong := x.service <= mad.TransportUC && x.qpn[1-side] > 1 && !x.calls(1-side, d.RemoteQPN)
 	if wrong {
-		v.accuse(m, rule.CMREQ001, rule.Violation, verdict{
-			expected: fmt.Sprintf("QP 0x%06x of the other side", x.qpn[1-side]), actual: fmt.Sprintf("QP 0x%06x", d.RemoteQPN),
-			evidence: []uint64{[2]uint64{x.req.frame, x.rep.frame}[1-side]},
+		v.accuse(m, rule.CMREQ001, rule.Violation, rule.Verdict{
+			Expected: fmt.Sprintf("QP 0x%06x of the other side", x.qpn[1-side]), Actual: fmt.Sprintf("QP 0x%06x", d.RemoteQPN),
+			Evidence: []uint64{[2]uint64{x.req.frame, x.rep.frame}[1-side]},
 		})
 	}
 	v.unannounced(x)
@@ -88,8 +88,8 @@ func (v *Verifier) drep(m *message, d *mad.DREP) {
 	s := &x.dreq[1-side]
 	v.covered(rule.CMTID002)
 	if s.sent() && d.TID != s.tid {
-		v.accuse(m, rule.CMTID002, rule.Violation, verdict{
-			expected: fmt.Sprintf("transaction ID 0x%016x of the DREQ", s.tid), actual: fmt.Sprintf("0x%016x", d.TID), evidence: []uint64{s.frame},
+		v.accuse(m, rule.CMTID002, rule.Violation, rule.Verdict{
+			Expected: fmt.Sprintf("transaction ID 0x%016x of the DREQ", s.tid), Actual: fmt.Sprintf("0x%016x", d.TID), Evidence: []uint64{s.frame},
 		})
 	}
 	if x.asked && x.rep.sent() && !s.sent() {
@@ -140,9 +140,9 @@ func (v *Verifier) reused(m *message, x *exchange, side int) {
 	switch {
 	case end.happened():
 		if waited := m.Time - end.time; waited < lenient(y.timeWait(was)) {
-			v.accuse(m, rule.CMSM012, proven(m.sees[sender]), verdict{
-				expected: fmt.Sprintf("QP 0x%06x in TimeWait for %s after the DREP", x.qpn[side], rule.Span(y.timeWait(was))), actual: "a new connection after " + rule.Span(waited),
-				evidence: []uint64{end.frame},
+			v.accuse(m, rule.CMSM012, rule.Proven(m.sees[sender]), rule.Verdict{
+				Expected: fmt.Sprintf("QP 0x%06x in TimeWait for %s after the DREP", x.qpn[side], rule.Span(y.timeWait(was))), Actual: "a new connection after " + rule.Span(waited),
+				Evidence: []uint64{end.frame},
 			})
 		}
 	case y.rtu.happened() && !y.parting() && !y.reject.happened() && y.guid[was] == x.guid[side]:
@@ -156,9 +156,9 @@ func (v *Verifier) staleAnswer(m *message, x *exchange, of int, actual string) {
 	if x.stale[of] == 0 {
 		return
 	}
-	v.accuse(m, rule.CMSM015, proven(m.sees[sender]), verdict{
-		expected: fmt.Sprintf("REJ, stale connection: QP 0x%06x is connected", x.qpn[of]), actual: actual, evidence: []uint64{x.stale[of]},
-		detail: unless(m.sees[sender], "the capture may not hold the end of the previous connection"),
+	v.accuse(m, rule.CMSM015, rule.Proven(m.sees[sender]), rule.Verdict{
+		Expected: fmt.Sprintf("REJ, stale connection: QP 0x%06x is connected", x.qpn[of]), Actual: actual, Evidence: []uint64{x.stale[of]},
+		Detail: unless(m.sees[sender], "the capture may not hold the end of the previous connection"),
 	})
 	x.stale[of] = 0
 }
@@ -184,7 +184,7 @@ func (v *Verifier) Data(q wqe.QP, peer packet.Addr, near bool, p *packet.Packet)
 	if !end.happened() || waited < least || waited >= x.timeWait(side) || !x.once(toldWait<<side) {
 		return
 	}
-	f := rule.At(rule.CMSM012, proven(near && !p.Cut), p)
+	f := rule.At(rule.CMSM012, rule.Proven(near && !p.Cut), p)
 	f.Expected, f.Actual, f.Detail = "no packet of the QP for "+rule.Span(x.timeWait(side))+" after the DREP", "a packet after "+rule.Span(waited), detail
 	f.Evidence, f.Leans = []uint64{end.frame}, rule.LeanNear
 	f.Accused = rule.Endpoint{Role: rule.Sender, Addr: q.Addr, QPN: q.QPN, QPNKnown: true}

@@ -9,8 +9,8 @@ import (
 
 // tid accuses the sender of an answer of its transaction ID (rule CM-TID-001).
 func (v *Verifier) tid(m *message, x *exchange, of string, want uint64, frame uint64) {
-	v.accuse(m, rule.CMTID001, rule.Violation, verdict{
-		expected: fmt.Sprintf("transaction ID 0x%016x of the %s", want, of), actual: fmt.Sprintf("0x%016x", m.h.TID), evidence: []uint64{frame},
+	v.accuse(m, rule.CMTID001, rule.Violation, rule.Verdict{
+		Expected: fmt.Sprintf("transaction ID 0x%016x of the %s", want, of), Actual: fmt.Sprintf("0x%016x", m.h.TID), Evidence: []uint64{frame},
 	})
 }
 
@@ -181,8 +181,8 @@ func (v *Verifier) accuseID(m *message, x *exchange, side int, id rule.ID, want,
 	if !sure && side == passive && id == rule.CMID001 {
 		x.req.times = 1 // the tap may have missed a REJ, and the REQ have begun again
 	}
-	v.accuse(m, id, proven(sure), verdict{
-		expected: fmt.Sprintf("%s 0x%08x", of, want), actual: fmt.Sprintf("0x%08x", got), evidence: []uint64{frame},
-		detail: unless(sure, "it may belong to an earlier connection with the same communication ID"),
+	v.accuse(m, id, rule.Proven(sure), rule.Verdict{
+		Expected: fmt.Sprintf("%s 0x%08x", of, want), Actual: fmt.Sprintf("0x%08x", got), Evidence: []uint64{frame},
+		Detail: unless(sure, "it may belong to an earlier connection with the same communication ID"),
 	})
 }

@@ -18,34 +18,34 @@ func (v *Verifier) internet(m *message, id mad.ServiceID, private []byte, have i
 	if !ok || proto == portSpaceIB {
 		return
 	}
-	v.judge(m, rule.CMIP001, proto != mad.ProtocolTCP && proto != mad.ProtocolUDP || port == 0, func() verdict {
-		return verdict{expected: "protocol 6 or 17 and a port in the service ID", actual: fmt.Sprintf("protocol %d and port %d", proto, port)}
+	v.judge(m, rule.CMIP001, proto != mad.ProtocolTCP && proto != mad.ProtocolUDP || port == 0, func() rule.Verdict {
+		return rule.Verdict{Expected: "protocol 6 or 17 and a port in the service ID", Actual: fmt.Sprintf("protocol %d and port %d", proto, port)}
 	})
 	var h mad.IPHeader
 	if have < mad.IPHeaderSize || h.Decode(private) != nil {
 		return
 	}
 	known := h.Version == 0 && (h.IPVersion == 4 || h.IPVersion == 6)
-	v.judge(m, rule.CMIP002, !known || h.Reserved != 0, func() verdict {
-		return verdict{
-			expected: "version 0, IP version 4 or 6, and reserved bits 0",
-			actual:   fmt.Sprintf("version 0x%02x, IP version %d, reserved bits %d", h.Version, h.IPVersion, h.Reserved),
+	v.judge(m, rule.CMIP002, !known || h.Reserved != 0, func() rule.Verdict {
+		return rule.Verdict{
+			Expected: "version 0, IP version 4 or 6, and reserved bits 0",
+			Actual:   fmt.Sprintf("version 0x%02x, IP version %d, reserved bits %d", h.Version, h.IPVersion, h.Reserved),
 		}
 	})
 	if !known {
 		return
 	}
 	if h.IPVersion == 4 {
-		v.judge(m, rule.CMIP003, !short(h.SourceWord) || !short(h.DestinationWord), func() verdict {
-			return verdict{expected: "zeros before an IPv4 address", actual: fmt.Sprintf("%v and %v", h.SourceWord, h.DestinationWord)}
+		v.judge(m, rule.CMIP003, !short(h.SourceWord) || !short(h.DestinationWord), func() rule.Verdict {
+			return rule.Verdict{Expected: "zeros before an IPv4 address", Actual: fmt.Sprintf("%v and %v", h.SourceWord, h.DestinationWord)}
 		})
 	}
 	if !onIP(m.Packet) {
 		return
 	}
 	source, destination := h.Source(), h.Destination()
-	v.judge(m, rule.CMIP004, source != m.Src || destination != m.Dst, func() verdict {
-		return verdict{expected: fmt.Sprintf("the addresses of the packet, %v and %v", m.Src, m.Dst), actual: fmt.Sprintf("%v and %v", source, destination)}
+	v.judge(m, rule.CMIP004, source != m.Src || destination != m.Dst, func() rule.Verdict {
+		return rule.Verdict{Expected: fmt.Sprintf("the addresses of the packet, %v and %v", m.Src, m.Dst), Actual: fmt.Sprintf("%v and %v", source, destination)}
 	})
 }
 

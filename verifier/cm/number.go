@@ -39,9 +39,9 @@ func (v *Verifier) Mistold(a, peer packet.Addr, told, used uint32, first uint64,
 	f := v.against(x, &d, rule.CMREQ001)
 	why := "the capture holds no response of the queue pair"
 	if sure && s.cut {
-		sure, why = false, cutShort
+		sure, why = false, rule.CutShort
 	}
-	f.Class = proven(sure)
+	f.Class = rule.Proven(sure)
 	f.Expected, f.Actual = fmt.Sprintf("local QPN 0x%06x, the destination of the packets of the peer", used), fmt.Sprintf("0x%06x, the destination of none", told)
 	f.Evidence, f.Detail = []uint64{first}, unless(sure, why)
 	v.Rec.Add(f)

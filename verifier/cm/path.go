@@ -13,15 +13,15 @@ func (v *Verifier) paths(m *message, q *mad.REQ) {
 	p := &q.Primary
 	v.localDelay(m, q)
 	if m.Has&packet.HasLRH != 0 {
-		v.judge(m, rule.CMREQ009, !lidsFit(p), func() verdict {
-			return verdict{expected: "unicast LIDs on a path within the subnet, else 0xffff", actual: pathLIDs(p)}
+		v.judge(m, rule.CMREQ009, !lidsFit(p), func() rule.Verdict {
+			return rule.Verdict{Expected: "unicast LIDs on a path within the subnet, else 0xffff", Actual: pathLIDs(p)}
 		})
 	}
-	v.judge(m, rule.CMREQ010, !unicastGID(p.LocalGID) || !unicastGID(p.RemoteGID), func() verdict {
-		return verdict{expected: "unicast GIDs of both ports", actual: fmt.Sprintf("%v and %v", p.LocalGID, p.RemoteGID)}
+	v.judge(m, rule.CMREQ010, !unicastGID(p.LocalGID) || !unicastGID(p.RemoteGID), func() rule.Verdict {
+		return rule.Verdict{Expected: "unicast GIDs of both ports", Actual: fmt.Sprintf("%v and %v", p.LocalGID, p.RemoteGID)}
 	})
-	v.judge(m, rule.CMREQ014, p.SubnetLocal != (p.HopLimit <= 1), func() verdict {
-		return verdict{expected: "Subnet Local if and only if the hop limit is 0 or 1", actual: fmt.Sprintf("Subnet Local %t, hop limit %d", p.SubnetLocal, p.HopLimit)}
+	v.judge(m, rule.CMREQ014, p.SubnetLocal != (p.HopLimit <= 1), func() rule.Verdict {
+		return rule.Verdict{Expected: "Subnet Local if and only if the hop limit is 0 or 1", Actual: fmt.Sprintf("Subnet Local %t, hop limit %d", p.SubnetLocal, p.HopLimit)}
 	})
 	a := q.Alternate
 	a.Reserved1, a.Reserved2, a.Reserved3 = 0, 0, 0
@@ -31,8 +31,8 @@ func (v *Verifier) paths(m *message, q *mad.REQ) {
 // alternate judges the alternate path of a REQ or LAP (rule CM-REQ-011).
 func (v *Verifier) alternate(m *message, a *mad.Path, expected string, none bool) {
 	bad := !none && (!unicastGID(a.LocalGID) || !unicastGID(a.RemoteGID) || m.Has&packet.HasLRH != 0 && !lidsFit(a))
-	v.judge(m, rule.CMREQ011, bad, func() verdict {
-		return verdict{expected: expected, actual: fmt.Sprintf("GIDs %v and %v, %s", a.LocalGID, a.RemoteGID, pathLIDs(a))}
+	v.judge(m, rule.CMREQ011, bad, func() rule.Verdict {
+		return rule.Verdict{Expected: expected, Actual: fmt.Sprintf("GIDs %v and %v, %s", a.LocalGID, a.RemoteGID, pathLIDs(a))}
 	})
 }
 

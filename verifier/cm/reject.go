@@ -27,21 +27,21 @@ var infoLengths = map[mad.RejReason]uint8{
 // rej steps an exchange with a REJ, which ends it.
 func (v *Verifier) rej(m *message, r *mad.REJ) {
 	v.reserved(m, uint32(r.Reserved1), uint32(r.Reserved2))
-	v.judge(m, rule.CMREJ001, !r.Reason.Defined(), func() verdict {
-		return verdict{expected: "a reason of 1 to 33, or 35", actual: fmt.Sprint(uint16(r.Reason))}
+	v.judge(m, rule.CMREJ001, !r.Reason.Defined(), func() rule.Verdict {
+		return rule.Verdict{Expected: "a reason of 1 to 33, or 35", Actual: fmt.Sprint(uint16(r.Reason))}
 	})
 	want, fixed := infoLengths[r.Reason]
-	v.judge(m, rule.CMREJ003, r.InfoLength > maxInfo || fixed && r.InfoLength != 0 && r.InfoLength != want, func() verdict {
+	v.judge(m, rule.CMREJ003, r.InfoLength > maxInfo || fixed && r.InfoLength != 0 && r.InfoLength != want, func() rule.Verdict {
 		if !fixed {
 			want = maxInfo
 		}
-		return verdict{
-			expected: fmt.Sprintf("at most %d bytes of additional information for the reason %q", want, r.Reason.String()), actual: fmt.Sprint(r.InfoLength),
+		return rule.Verdict{
+			Expected: fmt.Sprintf("at most %d bytes of additional information for the reason %q", want, r.Reason.String()), Actual: fmt.Sprint(r.InfoLength),
 		}
 	})
 	if onIP(m.Packet) {
-		v.judge(m, rule.CMREJ005, r.Reason == rejPrimaryLID || r.Reason == rejAlternateLID, func() verdict {
-			return verdict{expected: "no reason about LIDs on RoCEv2", actual: r.Reason.String()}
+		v.judge(m, rule.CMREJ005, r.Reason == rejPrimaryLID || r.Reason == rejAlternateLID, func() rule.Verdict {
+			return rule.Verdict{Expected: "no reason about LIDs on RoCEv2", Actual: r.Reason.String()}
 		})
 	}
 	x, side, agrees := v.find(m, r.LocalCommID, r.RemoteCommID)
@@ -59,8 +59,8 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 		if x != nil {
 			by = " by the " + sideNames[side] + " side"
 		}
-		v.accuse(m, rule.CMREJ002, rule.Violation, verdict{
-			expected: "message rejected 0 (a REQ, by the passive side), 1 (a REP, by the active side) or 2", actual: fmt.Sprintf("%d%s", r.Rejected, by),
+		v.accuse(m, rule.CMREJ002, rule.Violation, rule.Verdict{
+			Expected: "message rejected 0 (a REQ, by the passive side), 1 (a REP, by the active side) or 2", Actual: fmt.Sprintf("%d%s", r.Rejected, by),
 		})
 	}
 	if x == nil {
@@ -116,8 +116,8 @@ func (v *Verifier) timedOut(m *message, r *mad.REJ, x *exchange, side int) {
 		return
 	}
 	guid := binary.BigEndian.Uint64(r.Info)
-	v.judge(m, rule.CMSM014, guid != x.guid[side], func() verdict {
-		return verdict{expected: fmt.Sprintf("CA GUID 0x%016x", x.guid[side]), actual: fmt.Sprintf("0x%016x", guid), evidence: []uint64{x.req.frame}}
+	v.judge(m, rule.CMSM014, guid != x.guid[side], func() rule.Verdict {
+		return rule.Verdict{Expected: fmt.Sprintf("CA GUID 0x%016x", x.guid[side]), Actual: fmt.Sprintf("0x%016x", guid), Evidence: []uint64{x.req.frame}}
 	})
 }
 
@@ -125,7 +125,7 @@ func (v *Verifier) timedOut(m *message, r *mad.REJ, x *exchange, side int) {
 func (v *Verifier) late(m *message, x *exchange, side int, name string) bool {
 	if x.reject.happened() {
 		v.covered(rule.CMSM013)
-		class, detail := proven(m.sees[sender]), unless(m.sees[sender], "the two may have been reordered by the network")
+		class, detail := rule.Proven(m.sees[sender]), unless(m.sees[sender], "the two may have been reordered by the network")
 		patience := slack
 		if x.rejecter != side {
 			if patience = max(crossing, x.timeout[side]); !m.sees[sender] {
@@ -135,7 +135,7 @@ func (v *Verifier) late(m *message, x *exchange, side int, name string) bool {
 			patience = 0
 		}
 		if m.Time-x.reject.time > patience && x.once(toldRejected) {
-			v.accuse(m, rule.CMSM013, class, verdict{expected: "no message after the REJ", actual: name, evidence: []uint64{x.reject.frame}, detail: detail})
+			v.accuse(m, rule.CMSM013, class, rule.Verdict{Expected: "no message after the REJ", Actual: name, Evidence: []uint64{x.reject.frame}, Detail: detail})
 		}
 		return true
 	}
@@ -152,8 +152,8 @@ func (x *exchange) waiting(end int64) bool {
 }
 
 func (v *Verifier) waitingAnswer(m *message, x *exchange, actual string) {
-	v.accuse(m, rule.CMSM008, proven(m.sees[sender]), verdict{
-		expected: "REJ, stale connection, for a REQ that is retransmitted in TimeWait", actual: actual, evidence: []uint64{x.req.frame},
-		detail: unless(m.sees[sender], "the response may precede the REQ"),
+	v.accuse(m, rule.CMSM008, rule.Proven(m.sees[sender]), rule.Verdict{
+		Expected: "REJ, stale connection, for a REQ that is retransmitted in TimeWait", Actual: actual, Evidence: []uint64{x.req.frame},
+		Detail: unless(m.sees[sender], "the response may precede the REQ"),
 	})
 }

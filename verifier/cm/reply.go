@@ -26,8 +26,8 @@ func (v *Verifier) rep(m *message, r *mad.REP) {
 		x.req.answered, x.told = true, x.told|toldEarly
 		return
 	case x.ids[active] != r.RemoteCommID:
-		v.accuse(m, rule.CMID002, rule.Violation, verdict{
-			expected: fmt.Sprintf("remote communication ID 0x%08x of the REQ", x.ids[active]), actual: fmt.Sprintf("0x%08x", r.RemoteCommID), evidence: []uint64{x.req.frame},
+		v.accuse(m, rule.CMID002, rule.Violation, rule.Verdict{
+			Expected: fmt.Sprintf("remote communication ID 0x%08x of the REQ", x.ids[active]), Actual: fmt.Sprintf("0x%08x", r.RemoteCommID), Evidence: []uint64{x.req.frame},
 		})
 		x.req.answered, x.told = true, x.told|toldEarly
 		return
@@ -54,9 +54,9 @@ func (v *Verifier) replied(m *message, r *mad.REP, x *exchange) {
 	v.covered(rule.CMID001)
 	if x.ids[passive] != 0 && x.ids[passive] != r.LocalCommID {
 		sure := x.steady(m)
-		v.accuse(m, rule.CMID001, proven(sure), verdict{
-			expected: fmt.Sprintf("local communication ID 0x%08x, as in the MRA", x.ids[passive]), actual: fmt.Sprintf("0x%08x", r.LocalCommID),
-			evidence: []uint64{x.patience[passive].frame}, detail: unless(sure, "the tap may have missed a REJ and a retransmission of the REQ"),
+		v.accuse(m, rule.CMID001, rule.Proven(sure), rule.Verdict{
+			Expected: fmt.Sprintf("local communication ID 0x%08x, as in the MRA", x.ids[passive]), Actual: fmt.Sprintf("0x%08x", r.LocalCommID),
+			Evidence: []uint64{x.patience[passive].frame}, Detail: unless(sure, "the tap may have missed a REJ and a retransmission of the REQ"),
 		})
 	}
 	x.rep.begin(m)
@@ -83,8 +83,8 @@ func (v *Verifier) orphan(m *message, r *mad.REP) {
 		x.told |= toldEarly
 		x.misnamed = misnamed{tid: r.TID, side: active, frame: m.Frame}
 		v.covered(rule.CMSM001)
-		v.accuse(m, rule.CMSM001, rule.Violation, verdict{
-			expected: "a REP from the passive side, which received the REQ", actual: "a REP from the active side, for its own communication ID", evidence: []uint64{x.req.frame},
+		v.accuse(m, rule.CMSM001, rule.Violation, rule.Verdict{
+			Expected: "a REP from the passive side, which received the REQ", Actual: "a REP from the active side, for its own communication ID", Evidence: []uint64{x.req.frame},
 		})
 		return
 	}
@@ -107,9 +107,9 @@ func (v *Verifier) another(m *message, r *mad.REP, x *exchange) {
 	}
 	switch {
 	case r.LocalCommID != x.ids[passive] || r.LocalQPN != x.qpn[passive]:
-		v.accuse(m, rule.CMSM007, rule.Violation, verdict{
-			expected: fmt.Sprintf("one REP for a REQ: communication ID 0x%08x, QP 0x%06x", x.ids[passive], x.qpn[passive]),
-			actual:   fmt.Sprintf("communication ID 0x%08x, QP 0x%06x", r.LocalCommID, r.LocalQPN), evidence: []uint64{x.rep.frame},
+		v.accuse(m, rule.CMSM007, rule.Violation, rule.Verdict{
+			Expected: fmt.Sprintf("one REP for a REQ: communication ID 0x%08x, QP 0x%06x", x.ids[passive], x.qpn[passive]),
+			Actual:   fmt.Sprintf("communication ID 0x%08x, QP 0x%06x", r.LocalCommID, r.LocalQPN), Evidence: []uint64{x.rep.frame},
 		})
 		return
 	case r.StartingPSN != x.psn[passive]:
@@ -165,7 +165,7 @@ func (v *Verifier) rtu(m *message, r *mad.RTU) {
 // wrongRTU accuses the passive side of an RTU.
 func (v *Verifier) wrongRTU(m *message, x *exchange) {
 	x.told |= toldEarly
-	v.accuse(m, rule.CMSM001, rule.Violation, verdict{expected: "an RTU from the active side, which sent the REQ", actual: "an RTU from the passive side", evidence: []uint64{x.req.frame}})
+	v.accuse(m, rule.CMSM001, rule.Violation, rule.Verdict{Expected: "an RTU from the active side, which sent the REQ", Actual: "an RTU from the passive side", Evidence: []uint64{x.req.frame}})
 }
 
 // mra steps an exchange with an MRA (rule CM-SM-006).
@@ -174,7 +174,7 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 	v.reserved(m, uint32(r.Reserved1), uint32(r.Reserved2))
 	v.covered(rule.CMSM006)
 	if r.Answered > mad.AnsweredOther {
-		v.accuse(m, rule.CMSM006, rule.Violation, verdict{expected: "an MRA for a REQ, a REP or a LAP", actual: fmt.Sprintf("message %d", r.Answered)})
+		v.accuse(m, rule.CMSM006, rule.Violation, rule.Verdict{Expected: "an MRA for a REQ, a REP or a LAP", Actual: fmt.Sprintf("message %d", r.Answered)})
 		return
 	}
 	x, side, agrees := v.named(m, r.LocalCommID, r.RemoteCommID, r.TID)
@@ -186,8 +186,8 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 		if r.TID != x.tid {
 			return // the other side has asked too, unseen
 		}
-		v.accuse(m, rule.CMSM006, rule.Violation, verdict{
-			expected: "an MRA for a message of the other side", actual: fmt.Sprintf("an MRA of the %s side for its own message", sideNames[side]), evidence: []uint64{x.req.frame},
+		v.accuse(m, rule.CMSM006, rule.Violation, rule.Verdict{
+			Expected: "an MRA for a message of the other side", Actual: fmt.Sprintf("an MRA of the %s side for its own message", sideNames[side]), Evidence: []uint64{x.req.frame},
 		})
 		return
 	}
@@ -206,9 +206,9 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 		answer = x.reject
 	}
 	if answer.happened() {
-		v.accuse(m, rule.CMSM006, proven(m.sees[sender]), verdict{
-			expected: "no MRA for a message that has a response", actual: "an MRA", evidence: []uint64{answer.frame},
-			detail: unless(m.sees[sender], "the two may have been reordered by the network"),
+		v.accuse(m, rule.CMSM006, rule.Proven(m.sees[sender]), rule.Verdict{
+			Expected: "no MRA for a message that has a response", Actual: "an MRA", Evidence: []uint64{answer.frame},
+			Detail: unless(m.sees[sender], "the two may have been reordered by the network"),
 		})
 		return
 	}

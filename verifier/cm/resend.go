@@ -37,11 +37,11 @@ func (s *sending) same(m *message) bool { return s.cut || m.Cut || s.digest == d
 // says that it is proven to be the same one.
 func (v *Verifier) again(x *exchange, side int, s *sending, m *message, limit int, sure bool) {
 	name := m.h.AttributeName()
-	class := proven(m.sees[sender])
+	class := rule.Proven(m.sees[sender])
 	v.covered(rule.CMSM002)
 	if !s.same(m) {
-		v.accuse(m, rule.CMSM002, proven(sure), verdict{
-			expected: "the " + name + " as originally sent", actual: "other content", evidence: []uint64{s.frame}, detail: unless(sure, unended),
+		v.accuse(m, rule.CMSM002, rule.Proven(sure), rule.Verdict{
+			Expected: "the " + name + " as originally sent", Actual: "other content", Evidence: []uint64{s.frame}, Detail: unless(sure, unended),
 		})
 	}
 	v.soon(x, side, s, m, class)
@@ -53,8 +53,8 @@ func (v *Verifier) again(x *exchange, side int, s *sending, m *message, limit in
 	if limit >= 0 {
 		v.covered(rule.CMSM003)
 		if int(s.times) > limit+1 {
-			v.accuse(m, rule.CMSM003, class, verdict{
-				expected: fmt.Sprintf("at most %d retransmissions of the %s", limit, name), actual: fmt.Sprintf("retransmission %d", s.times-1), evidence: []uint64{s.frame},
+			v.accuse(m, rule.CMSM003, class, rule.Verdict{
+				Expected: fmt.Sprintf("at most %d retransmissions of the %s", limit, name), Actual: fmt.Sprintf("retransmission %d", s.times-1), Evidence: []uint64{s.frame},
 			})
 		}
 	}
@@ -73,9 +73,9 @@ func (v *Verifier) soon(x *exchange, side int, s *sending, m *message, class rul
 		case waited >= lenient(x.wait[1-side]):
 			return
 		case waited > crossing:
-			v.accuse(m, rule.CMSM006, class, verdict{
-				expected: fmt.Sprintf("no %s within the %s that the MRA requested", name, rule.Span(x.wait[1-side])), actual: "after " + rule.Span(waited),
-				evidence: []uint64{p.frame},
+			v.accuse(m, rule.CMSM006, class, rule.Verdict{
+				Expected: fmt.Sprintf("no %s within the %s that the MRA requested", name, rule.Span(x.wait[1-side])), Actual: "after " + rule.Span(waited),
+				Evidence: []uint64{p.frame},
 			})
 			return
 		}
@@ -86,8 +86,8 @@ func (v *Verifier) soon(x *exchange, side int, s *sending, m *message, class rul
 			return // an earlier one may have been sent before the capture began
 		}
 		if waited := m.Time - s.timer; waited < lenient(wait) {
-			v.accuse(m, rule.CMSM004, class, verdict{
-				expected: fmt.Sprintf("no retransmission of the %s within %s", name, rule.Span(wait)), actual: "after " + rule.Span(waited), evidence: []uint64{s.frame},
+			v.accuse(m, rule.CMSM004, class, rule.Verdict{
+				Expected: fmt.Sprintf("no retransmission of the %s within %s", name, rule.Span(wait)), Actual: "after " + rule.Span(waited), Evidence: []uint64{s.frame},
 			})
 		}
 	}

@@ -12,8 +12,8 @@ import (
 func (v *Verifier) sidrReq(m *message, q *mad.SIDRReq) {
 	v.reserved(m, uint32(q.Reserved))
 	v.address(m, nil)
-	v.judge(m, rule.CMSID003, q.PKey&0x7FFF == 0, func() verdict {
-		return verdict{expected: "a valid P_Key", actual: fmt.Sprintf("0x%04x", q.PKey)}
+	v.judge(m, rule.CMSID003, q.PKey&0x7FFF == 0, func() rule.Verdict {
+		return rule.Verdict{Expected: "a valid P_Key", Actual: fmt.Sprintf("0x%04x", q.PKey)}
 	})
 	v.internet(m, q.ServiceID, q.Private, m.have-fixed[mad.AttrSIDRReq])
 	k := key{active: m.Src, passive: m.Dst, id: q.RequestID, sidr: true}
@@ -39,18 +39,18 @@ func (v *Verifier) sidrReq(m *message, q *mad.SIDRReq) {
 
 // sidrRep judges a SIDR_REP (rules CM-SID-001, -002, -003, CM-TID-002).
 func (v *Verifier) sidrRep(m *message, r *mad.SIDRRep) {
-	v.judge(m, rule.CMSID002, !r.Status.Defined(), func() verdict {
-		return verdict{expected: "a status of 0 to 5", actual: fmt.Sprint(uint8(r.Status))}
+	v.judge(m, rule.CMSID002, !r.Status.Defined(), func() rule.Verdict {
+		return rule.Verdict{Expected: "a status of 0 to 5", Actual: fmt.Sprint(uint8(r.Status))}
 	})
-	v.judge(m, rule.CMSID001, r.Status == mad.SIDRValid && (r.QPN <= 1 || r.QPN == packet.PSNMask), func() verdict {
-		return verdict{expected: "a QPN with status 0", actual: fmt.Sprintf("QP 0x%x", r.QPN)}
+	v.judge(m, rule.CMSID001, r.Status == mad.SIDRValid && (r.QPN <= 1 || r.QPN == packet.PSNMask), func() rule.Verdict {
+		return rule.Verdict{Expected: "a QPN with status 0", Actual: fmt.Sprintf("QP 0x%x", r.QPN)}
 	})
 	i, ok := v.byID[key{active: m.Dst, passive: m.Src, id: r.RequestID, sidr: true}]
 	if !ok {
 		v.address(m, nil)
 		if i, ok = v.byTID[tidKey{m.Dst, m.Src, r.TID}]; ok && v.slots[i].key.sidr {
-			v.accuse(m, rule.CMSID001, rule.Violation, verdict{
-				expected: fmt.Sprintf("request ID 0x%08x of the SIDR_REQ", v.slots[i].key.id), actual: fmt.Sprintf("0x%08x", r.RequestID), evidence: []uint64{v.slots[i].req.frame},
+			v.accuse(m, rule.CMSID001, rule.Violation, rule.Verdict{
+				Expected: fmt.Sprintf("request ID 0x%08x of the SIDR_REQ", v.slots[i].key.id), Actual: fmt.Sprintf("0x%08x", r.RequestID), Evidence: []uint64{v.slots[i].req.frame},
 			})
 		}
 		return
@@ -63,19 +63,19 @@ func (v *Verifier) sidrRep(m *message, r *mad.SIDRRep) {
 	}
 	v.covered(rule.CMTID002)
 	if r.TID != x.tid {
-		v.accuse(m, rule.CMTID002, proven(!x.rival), verdict{
-			expected: fmt.Sprintf("transaction ID 0x%016x of the SIDR_REQ", x.tid), actual: fmt.Sprintf("0x%016x", r.TID), evidence: []uint64{x.req.frame},
-			detail: unless(!x.rival, "more than two SIDR_REQs have this request ID: it may respond to an earlier one"),
+		v.accuse(m, rule.CMTID002, rule.Proven(!x.rival), rule.Verdict{
+			Expected: fmt.Sprintf("transaction ID 0x%016x of the SIDR_REQ", x.tid), Actual: fmt.Sprintf("0x%016x", r.TID), Evidence: []uint64{x.req.frame},
+			Detail: unless(!x.rival, "more than two SIDR_REQs have this request ID: it may respond to an earlier one"),
 		})
 		return
 	}
-	v.judge(m, rule.CMSID001, r.ServiceID != x.serviceID, func() verdict {
-		return verdict{expected: "service ID of the SIDR_REQ: " + x.serviceID.String(), actual: r.ServiceID.String(), evidence: []uint64{x.req.frame}}
+	v.judge(m, rule.CMSID001, r.ServiceID != x.serviceID, func() rule.Verdict {
+		return rule.Verdict{Expected: "service ID of the SIDR_REQ: " + x.serviceID.String(), Actual: r.ServiceID.String(), Evidence: []uint64{x.req.frame}}
 	})
 	if x.pkey&0x7FFF == 0 {
 		return // there is no such partition
 	}
-	v.judge(m, rule.CMSID003, m.PKey&0x7FFF != x.pkey&0x7FFF, func() verdict {
-		return verdict{expected: fmt.Sprintf("a reply in the partition of the SIDR_REQ, P_Key 0x%04x", x.pkey), actual: fmt.Sprintf("P_Key 0x%04x", m.PKey), evidence: []uint64{x.req.frame}}
+	v.judge(m, rule.CMSID003, m.PKey&0x7FFF != x.pkey&0x7FFF, func() rule.Verdict {
+		return rule.Verdict{Expected: fmt.Sprintf("a reply in the partition of the SIDR_REQ, P_Key 0x%04x", x.pkey), Actual: fmt.Sprintf("P_Key 0x%04x", m.PKey), Evidence: []uint64{x.req.frame}}
 	})
 }

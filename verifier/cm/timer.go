@@ -186,7 +186,7 @@ func (v *Verifier) silent(x *exchange, d *deadline, id rule.ID, expected string)
 // accused makes a finding, against a side, on a message that is no longer at hand. sure says that the capture began early enough to prove it.
 func (v *Verifier) accused(x *exchange, d *deadline, id rule.ID, expected, actual string, evidence []uint64, sure bool) {
 	f := v.against(x, d, id)
-	f.Class, f.Expected, f.Actual, f.Evidence = proven(sure && x.near[d.side] && !v.Lossy()), expected, actual, evidence
+	f.Class, f.Expected, f.Actual, f.Evidence = rule.Proven(sure && x.near[d.side] && !v.Lossy()), expected, actual, evidence
 	f.Leans = rule.LeanNear
 	if f.Class == rule.Unproven {
 		f.Detail = "the tap is not known to be near the endpoint, or the capture lost packets: a message may have been lost, or the tap may have missed it"

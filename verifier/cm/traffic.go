@@ -23,14 +23,14 @@ func (v *Verifier) before(m *message, x *exchange) {
 	a, b := &c.Ends[end], &c.Ends[1-end]
 	switch {
 	case spoke(a, m.Time):
-		v.accuse(m, rule.CMSM016, proven(m.sees[sender]), verdict{
-			expected: "the RTU before the first request", actual: "a request before the RTU", evidence: []uint64{a.SQ.LastFrame},
-			detail: unless(m.sees[sender], "the tap may have missed an earlier RTU"),
+		v.accuse(m, rule.CMSM016, rule.Proven(m.sees[sender]), rule.Verdict{
+			Expected: "the RTU before the first request", Actual: "a request before the RTU", Evidence: []uint64{a.SQ.LastFrame},
+			Detail: unless(m.sees[sender], "the tap may have missed an earlier RTU"),
 		})
 	case spoke(b, m.Time) && a.SQ.Fresh:
-		v.accuseOther(m, rule.CMSM016, proven(m.sees[receiver]), verdict{
-			expected: "no request of the passive side before the RTU", actual: "a request before the RTU", evidence: []uint64{b.SQ.LastFrame},
-			detail: unless(m.sees[receiver], "the tap may have missed an earlier RTU"),
+		v.accuseOther(m, rule.CMSM016, rule.Proven(m.sees[receiver]), rule.Verdict{
+			Expected: "no request of the passive side before the RTU", Actual: "a request before the RTU", Evidence: []uint64{b.SQ.LastFrame},
+			Detail: unless(m.sees[receiver], "the tap may have missed an earlier RTU"),
 		})
 	}
 }
@@ -43,7 +43,7 @@ func (v *Verifier) hasty(m *message, x *exchange) {
 		return
 	}
 	v.covered(rule.CMSM016)
-	f := rule.At(rule.CMSM016, proven(m.sees[sender]), &p)
+	f := rule.At(rule.CMSM016, rule.Proven(m.sees[sender]), &p)
 	f.Expected, f.Actual, f.Evidence = "no request of the passive side before the RTU", "a request before its REP", []uint64{x.req.frame, m.Frame}
 	f.Detail, f.Leans = unless(m.sees[sender], "the two may have been reordered by the network"), rule.LeanNear
 	f.Accused = rule.Endpoint{Role: rule.Requester, Addr: m.Src, QPN: x.qpn[passive], QPNKnown: true}
@@ -96,9 +96,9 @@ func (v *Verifier) established(m *message, x *exchange) {
 	}
 	v.covered(rule.CMSM010)
 	if r := &c.Ends[1-end].RQ; !x.rtu.happened() && r.Answered && r.LastTime+slack < m.Time {
-		v.accuse(m, rule.CMSM010, proven(m.sees[sender] || m.Time-r.LastTime > crossing), verdict{
-			expected: "no further REP: a request has arrived, which counts as the RTU", actual: "a retransmitted REP",
-			evidence: []uint64{m.Frame&^0xFFFFFFFF | uint64(r.LastFrame)}, detail: fmt.Sprintf("the passive side had responded to the request %s before", rule.Span(m.Time-r.LastTime)),
+		v.accuse(m, rule.CMSM010, rule.Proven(m.sees[sender] || m.Time-r.LastTime > crossing), rule.Verdict{
+			Expected: "no further REP: a request has arrived, which counts as the RTU", Actual: "a retransmitted REP",
+			Evidence: []uint64{m.Frame&^0xFFFFFFFF | uint64(r.LastFrame)}, Detail: fmt.Sprintf("the passive side had responded to the request %s before", rule.Span(m.Time-r.LastTime)),
 		})
 	}
 }

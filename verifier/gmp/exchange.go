@@ -145,11 +145,11 @@ func (v *Verifier) request(d *datagram) {
 		if !x.answered {
 			repeats = x.repeats + 1 // both may be answered
 			ok := v.sees(p.Src, p.SGID) && x.recent(p)
-			v.wait(q, waitAnswer, k, 0, p, verdict{
-				rule: rule.MADTID001, class: proven(ok), role: rule.Requester, evidence: x.frame, tap: x.tap,
-				expected: "a transaction ID that no outstanding request of the class has",
-				actual:   fmt.Sprintf("0x%x, of the %v of %s that has no response yet", d.h.TID, x.h.Method, x.h.AttributeName()),
-				detail:   why(ok, "the requester may have abandoned the earlier request, or its response may have been lost before the tap"),
+			v.wait(q, waitAnswer, k, 0, p, rule.Verdict{
+				Rule: rule.MADTID001, Class: rule.Proven(ok), Role: rule.Requester, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+				Expected: "a transaction ID that no outstanding request of the class has",
+				Actual:   fmt.Sprintf("0x%x, of the %v of %s that has no response yet", d.h.TID, x.h.Method, x.h.AttributeName()),
+				Detail:   why(ok, "the requester may have abandoned the earlier request, or its response may have been lost before the tap"),
 			})
 		}
 	}
@@ -184,10 +184,10 @@ func (v *Verifier) again(q *peer, x *exchange, d *datagram) {
 	if r, ok := q.respTime(d.h.Class); ok && v.sees(p.Src, p.SGID) && !x.answered {
 		v.covered(rule.MADTMO002)
 		if gap := p.Time - x.time; gap < limit(r) && p.Tap == x.tap {
-			v.report(p, verdict{
-				rule: rule.MADTMO002, class: rule.Violation, role: rule.Requester, evidence: x.frame, tap: x.tap,
-				expected: fmt.Sprintf("no retransmission for %s, the RespTimeValue %d of the responder", rule.Span(limit(r)), r),
-				actual:   "a retransmission after " + rule.Span(gap),
+			v.report(p, rule.Verdict{
+				Rule: rule.MADTMO002, Class: rule.Violation, Role: rule.Requester, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+				Expected: fmt.Sprintf("no retransmission for %s, the RespTimeValue %d of the responder", rule.Span(limit(r)), r),
+				Actual:   "a retransmission after " + rule.Span(gap),
 			})
 		}
 	}
@@ -280,9 +280,9 @@ func (v *Verifier) twice(q *peer, s *stray) {
 		return // mirrored
 	}
 	v.covered(rule.MADTID001)
-	v.report(p, verdict{
-		rule: rule.MADTID001, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap,
-		expected: fmt.Sprintf("one response to the %v of %s", x.h.Method, x.h.AttributeName()), actual: "a second response",
+	v.report(p, rule.Verdict{
+		Rule: rule.MADTID001, Class: rule.Violation, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+		Expected: fmt.Sprintf("one response to the %v of %s", x.h.Method, x.h.AttributeName()), Actual: "a second response",
 	})
 }
 
@@ -296,10 +296,10 @@ func (v *Verifier) mistaken(q *peer, s *stray) bool {
 			continue
 		}
 		v.covered(rule.MADTID001)
-		v.report(&s.p, verdict{
-			rule: rule.MADTID001, class: proven(s.proven), leans: s.proven, role: rule.Responder, evidence: x.frame, tap: x.tap,
-			expected: fmt.Sprintf("transaction ID 0x%x of the request", x.key.tid), actual: fmt.Sprintf("0x%x, of no request", s.k.tid),
-			detail: why(s.proven, "the request may have been sent before the capture began, or lost before the tap"),
+		v.report(&s.p, rule.Verdict{
+			Rule: rule.MADTID001, Class: rule.Proven(s.proven), Leans: leaning(s.proven), Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+			Expected: fmt.Sprintf("transaction ID 0x%x of the request", x.key.tid), Actual: fmt.Sprintf("0x%x, of no request", s.k.tid),
+			Detail: why(s.proven, "the request may have been sent before the capture began, or lost before the tap"),
 		})
 		x.answered = true
 		return true

@@ -7,7 +7,6 @@ package gmp
 
 import (
 	"math"
-	"strings"
 
 	"ibwitness/mad"
 	"ibwitness/packet"
@@ -169,14 +168,6 @@ func (v *Verifier) Forget() {
 // covered counts that a rule was exercised.
 func (v *Verifier) covered(id rule.ID) { v.rec.Cover[id].Exercised++ }
 
-// proven is the class of a finding by whether the view proves it.
-func proven(ok bool) rule.Class {
-	if ok {
-		return rule.Violation
-	}
-	return rule.Unproven
-}
-
 // Why a finding is not proven.
 const (
 	whyTap    = "the tap is not known to be at this endpoint: a datagram missing here may have been lost before the tap"
@@ -185,46 +176,30 @@ const (
 	whyOthers = "another requester, whose datagrams take another path, may have caused it"
 )
 
-// verdict is one finding in the making.
-type verdict struct {
-	rule             rule.ID
-	class            rule.Class
-	role             rule.Role
-	expected, actual string
-	detail           string
-	leans            bool        // on the tap position
-	evidence         uint64      // an earlier frame, 0: none
-	tap              uint16      // of it
-	accused          packet.Addr // in place of the sender of the datagram, where it is not zero
-}
-
 // full reports whether a finding against the sender of a datagram will not be kept, so that it needs no texts.
 func (v *Verifier) full(id rule.ID, p *packet.Packet) bool {
 	return v.rec.Full(id, rule.Violation, p.Src, p.Dst)
 }
 
+// leaning is what a verdict leans on, where yes: on the tap position.
+func leaning(yes bool) rule.Lean {
+	if yes {
+		return rule.LeanNear
+	}
+	return 0
+}
+
 // report makes a finding against the sender of a datagram.
-func (v *Verifier) report(p *packet.Packet, d verdict) {
-	if p.Cut && d.class == rule.Violation {
-		d.class = rule.Unproven
-		d.detail = strings.TrimPrefix(d.detail+"; the snap length cut the frame, so its ICRC was not judged", "; ")
+func (v *Verifier) report(p *packet.Packet, d rule.Verdict) { v.accuse(p.Src, p, d) }
+
+// accuse makes a finding on a datagram, which shows it, against the host at an address.
+func (v *Verifier) accuse(accused packet.Addr, p *packet.Packet, d rule.Verdict) {
+	if p.Cut {
+		d.Doubt(rule.CutShort)
 	}
-	if d.accused.IsZero() {
-		d.accused = p.Src
-	}
-	if v.rec.Full(d.rule, d.class, d.accused, p.Dst) {
-		v.rec.Alike(rule.More{Rule: d.rule, Class: d.class, Role: d.role, Accused: d.accused})
+	if v.rec.Surplus(&d, accused, p.Dst) {
 		return
 	}
-	f := rule.At(d.rule, d.class, p)
-	f.Expected, f.Actual, f.Detail = d.expected, d.actual, d.detail
-	if f.Class == rule.Violation && (d.leans || v.leans) {
-		f.Leans = rule.LeanNear
-	}
-	if d.evidence != 0 && d.tap == p.Tap && d.evidence != p.Frame {
-		f.Evidence = []uint64{d.evidence}
-	}
-	f.Accused = rule.Endpoint{Role: d.role, Addr: d.accused, QPN: p.SrcQP, QPNKnown: true}
-	f.Peer = rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}
-	v.rec.Add(f)
+	d.Leans |= leaning(v.leans)
+	v.rec.Add(d.On(p, rule.Endpoint{Addr: accused, QPN: p.SrcQP, QPNKnown: true}, rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}))
 }

@@ -13,9 +13,9 @@ func (v *Verifier) header(d *datagram) {
 	p, h := d.p, &d.h
 	subnet := h.Class == mad.ClassSubnetLID || h.Class == mad.ClassSubnetDirected
 	bad := func(id rule.ID, expected string, actual func() string) {
-		w := verdict{rule: id, class: rule.Violation, role: rule.Sender, expected: expected}
+		w := rule.Verdict{Rule: id, Class: rule.Violation, Role: rule.Sender, Expected: expected}
 		if !v.full(id, p) {
-			w.actual = actual()
+			w.Actual = actual()
 		}
 		v.report(p, w)
 	}
@@ -70,14 +70,14 @@ func (v *Verifier) method(d *datagram) {
 	v.covered(rule.MADMTH002)
 	switch m := h.Method &^ 0x80; {
 	case d.response() && answerless(h.Class, m):
-		v.report(d.p, verdict{
-			rule: rule.MADMTH002, class: rule.Violation, role: rule.Sender,
-			expected: "R bit 0: " + m.String() + " has no response of its own", actual: fmt.Sprintf("method 0x%02x", uint8(h.Method)),
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADMTH002, Class: rule.Violation, Role: rule.Sender,
+			Expected: "R bit 0: " + m.String() + " has no response of its own", Actual: fmt.Sprintf("method 0x%02x", uint8(h.Method)),
 		})
 	case !legal(h.Class, m):
-		v.report(d.p, verdict{
-			rule: rule.MADMTH001, class: rule.Violation, role: rule.Sender,
-			expected: "a method that the class has", actual: fmt.Sprintf("method 0x%02x of %v", uint8(h.Method), h.Class),
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADMTH001, Class: rule.Violation, Role: rule.Sender,
+			Expected: "a method that the class has", Actual: fmt.Sprintf("method 0x%02x of %v", uint8(h.Method), h.Class),
 		})
 	}
 }
@@ -123,9 +123,9 @@ func (v *Verifier) status(d *datagram) {
 		expected = "a defined common status code, reserved bits 0"
 	}
 	if expected != "" {
-		w := verdict{rule: rule.MADSTS001, class: rule.Violation, role: rule.Sender, expected: expected}
-		if !v.full(w.rule, d.p) {
-			w.actual = s.Text(d.h.Class)
+		w := rule.Verdict{Rule: rule.MADSTS001, Class: rule.Violation, Role: rule.Sender, Expected: expected}
+		if !v.full(w.Rule, d.p) {
+			w.Actual = s.Text(d.h.Class)
 		}
 		v.report(d.p, w)
 	}

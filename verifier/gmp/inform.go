@@ -62,11 +62,11 @@ func (v *Verifier) untold(q *peer, end int64) {
 		}
 		p := x.answerer()
 		v.covered(rule.MADMC007)
-		v.report(&p, verdict{
-			rule: rule.MADMC007, class: rule.Unproven, role: rule.Responder,
-			expected: fmt.Sprintf("a report that group %v was created, to which the port is subscribed", q.owed[i].group),
-			actual:   "nothing within " + rule.Span(end-x.time),
-			detail:   "the group may have existed, or the manager may not count the port among its members' partitions",
+		v.report(&p, rule.Verdict{
+			Rule: rule.MADMC007, Class: rule.Unproven, Role: rule.Responder,
+			Expected: fmt.Sprintf("a report that group %v was created, to which the port is subscribed", q.owed[i].group),
+			Actual:   "nothing within " + rule.Span(end-x.time),
+			Detail:   "the group may have existed, or the manager may not count the port among its members' partitions",
 		})
 	}
 }
@@ -81,9 +81,9 @@ func (v *Verifier) inform(x *exchange, d *datagram) {
 	v.covered(rule.MADINF001)
 	at := infSubscribe.Off / 8
 	if !bytes.Equal(a[:at], b[:at]) || !bytes.Equal(a[at+1:], b[at+1:]) || b[at] != a[at] && b[at] != 0 {
-		v.report(d.p, verdict{
-			rule: rule.MADINF001, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap,
-			expected: "the InformInfo of the request, with subscribe 0 where it is refused", actual: "another InformInfo: " + difference(mad.LayoutInformInfo, a, b),
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADINF001, Class: rule.Violation, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+			Expected: "the InformInfo of the request, with subscribe 0 where it is refused", Actual: "another InformInfo: " + difference(mad.LayoutInformInfo, a, b),
 		})
 		return
 	}
@@ -120,9 +120,9 @@ func (v *Verifier) unsubscribes(d *datagram) {
 	}
 	v.covered(rule.MADINF002)
 	if infSubscribe.Uint(b) == 0 && infQPN.Uint(b) == 0 {
-		v.report(d.p, verdict{
-			rule: rule.MADINF002, class: rule.Violation, role: rule.Requester,
-			expected: "the QPN of the subscription to be removed", actual: "QPN 0",
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADINF002, Class: rule.Violation, Role: rule.Requester,
+			Expected: "the QPN of the subscription to be removed", Actual: "QPN 0",
 		})
 	}
 }
@@ -138,9 +138,9 @@ func (v *Verifier) notice(d *datagram) {
 	v.covered(rule.SMPTRP007)
 	number, producer := uint16(trap), uint32(noticeProducer.Uint(b))
 	if defined, may := mad.TrapProducer(number, producer); !defined || !may || !mad.NoticeTypeDefined(uint8(noticeType.Uint(b))) {
-		v.report(d.p, verdict{
-			rule: rule.SMPTRP007, class: rule.Violation, role: rule.Sender, expected: "a trap number, producer and type of table T14",
-			actual: fmt.Sprintf("%s of producer %d, type %d", mad.TrapName(number), producer, noticeType.Uint(b)),
+		v.report(d.p, rule.Verdict{
+			Rule: rule.SMPTRP007, Class: rule.Violation, Role: rule.Sender, Expected: "a trap number, producer and type of table T14",
+			Actual: fmt.Sprintf("%s of producer %d, type %d", mad.TrapName(number), producer, noticeType.Uint(b)),
 		})
 	}
 	id, expected, bad := rule.ID(0), "", false
@@ -157,9 +157,9 @@ func (v *Verifier) notice(d *datagram) {
 		q.owed = slices.DeleteFunc(q.owed, func(o owed) bool { return o.group == packet.GIDAddr(gid) })
 	}
 	if bad {
-		v.report(d.p, verdict{
-			rule: id, class: rule.Violation, role: rule.Sender,
-			expected: fmt.Sprintf("%s in trap %d", expected, trap), actual: fmt.Sprintf("%x", gid),
+		v.report(d.p, rule.Verdict{
+			Rule: id, Class: rule.Violation, Role: rule.Sender,
+			Expected: fmt.Sprintf("%s in trap %d", expected, trap), Actual: fmt.Sprintf("%x", gid),
 		})
 	}
 }
@@ -181,10 +181,10 @@ func (v *Verifier) forwarded(d *datagram) {
 		}
 	}
 	s := q.subscribed[len(q.subscribed)-1]
-	v.report(d.p, verdict{
-		rule: rule.MADINF004, class: rule.Unproven, role: rule.Requester, evidence: s.frame, tap: s.tap,
-		expected: fmt.Sprintf("the report at QP 0x%x of the subscription, or at QP1", s.qpn), actual: fmt.Sprintf("to QP 0x%x", d.p.DestQP),
-		detail: "a subscription from before the capture may name this QP",
+	v.report(d.p, rule.Verdict{
+		Rule: rule.MADINF004, Class: rule.Unproven, Role: rule.Requester, Earlier: rule.Frame{Number: s.frame, Tap: s.tap},
+		Expected: fmt.Sprintf("the report at QP 0x%x of the subscription, or at QP1", s.qpn), Actual: fmt.Sprintf("to QP 0x%x", d.p.DestQP),
+		Detail: "a subscription from before the capture may name this QP",
 	})
 }
 
@@ -205,9 +205,9 @@ func (v *Verifier) partition(q *peer, d *datagram) {
 		}
 	}
 	s := q.subscribed[len(q.subscribed)-1]
-	v.report(d.p, verdict{
-		rule: rule.MADINF003, class: rule.Unproven, role: rule.Requester, evidence: s.frame, tap: s.tap,
-		expected: fmt.Sprintf("no report of LID 0x%04x, which shares no partition with the subscriber", of.LID), actual: fmt.Sprintf("trap %d", noticeTrap.Uint(b)),
-		detail: "packets that the capture does not hold may have set P_Keys",
+	v.report(d.p, rule.Verdict{
+		Rule: rule.MADINF003, Class: rule.Unproven, Role: rule.Requester, Earlier: rule.Frame{Number: s.frame, Tap: s.tap},
+		Expected: fmt.Sprintf("no report of LID 0x%04x, which shares no partition with the subscriber", of.LID), Actual: fmt.Sprintf("trap %d", noticeTrap.Uint(b)),
+		Detail: "packets that the capture does not hold may have set P_Keys",
 	})
 }

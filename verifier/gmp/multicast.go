@@ -50,21 +50,21 @@ func (v *Verifier) group(d *datagram, x *exchange, b []byte) {
 	g := mcMGID.Bytes(b)
 	scope := g[1] & 15
 	signature := uint16(g[2])<<8 | uint16(g[3])
-	w := verdict{rule: rule.MADMC001, class: rule.Violation, role: rule.Responder, actual: fmt.Sprintf("MGID %x", g)}
+	w := rule.Verdict{Rule: rule.MADMC001, Class: rule.Violation, Role: rule.Responder, Actual: fmt.Sprintf("MGID %x", g)}
 	switch {
 	case g[0] != 0xFF || g[1]&0xE0 != 0:
-		w.expected = "an MGID that begins with 0xFF and flags 000T"
+		w.Expected = "an MGID that begins with 0xFF and flags 000T"
 	case signature == 0xA01B && scope == 2:
 		if v.chosen(x, g) {
-			w.expected, w.class = "no MGID of link-local scope with signature 0xA01B that a requester chose", rule.Unproven
-			w.detail = "the subnet administrator may have created the group for another requester, and the port may have joined it"
+			w.Expected, w.Class = "no MGID of link-local scope with signature 0xA01B that a requester chose", rule.Unproven
+			w.Detail = "the subnet administrator may have created the group for another requester, and the port may have joined it"
 		}
 	case scope == 0:
-		w.expected = "scope 2, 5, 8 or 0xE in the MGID"
+		w.Expected = "scope 2, 5, 8 or 0xE in the MGID"
 	case scope != 2 && scope != 5 && scope != 8 && scope != 14:
-		w.expected, w.class, w.detail = "scope 2, 5, 8 or 0xE in the MGID", rule.Unproven, "some subnet managers accept any scope that a requester chooses"
+		w.Expected, w.Class, w.Detail = "scope 2, 5, 8 or 0xE in the MGID", rule.Unproven, "some subnet managers accept any scope that a requester chooses"
 	}
-	if w.expected != "" {
+	if w.Expected != "" {
 		v.report(d.p, w)
 	}
 	v.covered(rule.MADMC006)
@@ -141,10 +141,10 @@ func (v *Verifier) proxy(x *exchange, d *datagram, a []byte) {
 	}
 	v.covered(rule.MADMC004)
 	if g := packet.GIDAddr(mcPort.Bytes(a)); g.Lo != x.sgid.Lo && mcProxy.Uint(a) == 0 {
-		v.report(d.p, verdict{
-			rule: rule.MADMC004, class: rule.Unproven, role: rule.Responder, evidence: x.frame, tap: x.tap,
-			expected: fmt.Sprintf("a refusal: %v asks for port %v without ProxyJoin", x.sgid, g), actual: "success",
-			detail: "both GIDs may belong to one port",
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADMC004, Class: rule.Unproven, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+			Expected: fmt.Sprintf("a refusal: %v asks for port %v without ProxyJoin", x.sgid, g), Actual: "success",
+			Detail: "both GIDs may belong to one port",
 		})
 	}
 }
@@ -159,10 +159,10 @@ func (v *Verifier) left(x *exchange, d *datagram, q *peer, k member, asked uint8
 	v.covered(rule.MADMC005)
 	if asked&joined == 0 || asked&^joined != 0 {
 		ok := v.sees(x.pair.to, x.dgid) || v.sees(x.pair.from, x.sgid)
-		v.report(d.p, verdict{
-			rule: rule.MADMC005, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
-			expected: fmt.Sprintf("status 0x0200 (request invalid) to a leave with JoinState %d of a member with %d", asked, joined), actual: "success",
-			detail: why(ok, whyTap),
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADMC005, Class: rule.Proven(ok), Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+			Expected: fmt.Sprintf("status 0x0200 (request invalid) to a leave with JoinState %d of a member with %d", asked, joined), Actual: "success",
+			Detail: why(ok, whyTap),
 		})
 	}
 	q.members[k] = joined &^ asked

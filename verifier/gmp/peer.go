@@ -110,8 +110,8 @@ func (v *Verifier) classPortInfo(x *exchange, d *datagram) {
 		actual = fmt.Sprintf("base version %d and class version %d", cpiBase.Uint(b), cpiClass.Uint(b))
 	}
 	if expected != "" {
-		v.report(d.p, verdict{
-			rule: rule.MADCPI001, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap, expected: expected, actual: actual,
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADCPI001, Class: rule.Violation, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap}, Expected: expected, Actual: actual,
 		})
 		return
 	}
@@ -135,9 +135,9 @@ func (v *Verifier) redirect(d *datagram) {
 		return
 	}
 	if d.h.Attribute != mad.AttrClassPortInfo || to.qp == 0 || to.lid == 0 && zero(cpiGID.Bytes(b)) {
-		v.report(d.p, verdict{
-			rule: rule.MADRED001, class: rule.Violation, role: rule.Responder,
-			expected: "ClassPortInfo with the QP and the LID or GID of the redirection", actual: fmt.Sprintf("%s, QP 0x%x, LID 0x%04x", d.h.AttributeName(), to.qp, to.lid),
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADRED001, Class: rule.Violation, Role: rule.Responder,
+			Expected: "ClassPortInfo with the QP and the LID or GID of the redirection", Actual: fmt.Sprintf("%s, QP 0x%x, LID 0x%04x", d.h.AttributeName(), to.qp, to.lid),
 		})
 		return
 	}
@@ -158,9 +158,9 @@ func (v *Verifier) redirected(d *datagram) {
 	if d.p.DestQP == to.qp {
 		return
 	}
-	v.report(d.p, verdict{
-		rule: rule.MADRED001, class: rule.Violation, role: rule.Requester, evidence: to.frame, tap: to.tap,
-		expected: fmt.Sprintf("the request at QP 0x%x, LID 0x%04x, to which the class was redirected", to.qp, to.lid), actual: fmt.Sprintf("to QP 0x%x", d.p.DestQP),
+	v.report(d.p, rule.Verdict{
+		Rule: rule.MADRED001, Class: rule.Violation, Role: rule.Requester, Earlier: rule.Frame{Number: to.frame, Tap: to.tap},
+		Expected: fmt.Sprintf("the request at QP 0x%x, LID 0x%04x, to which the class was redirected", to.qp, to.lid), Actual: fmt.Sprintf("to QP 0x%x", d.p.DestQP),
 	})
 }
 

@@ -46,16 +46,16 @@ func (v *Verifier) performance(x *exchange, d *datagram) {
 	}
 	v.covered(rule.MADPM001)
 	port := uint8(portSelect.Uint(b))
-	w := verdict{rule: rule.MADPM001, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap}
+	w := rule.Verdict{Rule: rule.MADPM001, Class: rule.Violation, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap}}
 	if asked := uint8(portSelect.Uint(a)); asked != port {
-		w.expected, w.actual = fmt.Sprintf("%s of port %d", d.h.AttributeName(), asked), fmt.Sprintf("of port %d", port)
+		w.Expected, w.Actual = fmt.Sprintf("%s of port %d", d.h.AttributeName(), asked), fmt.Sprintf("of port %d", port)
 	} else if at := v.Subnet.Port(d.p.SLID); d.p.Encap == packet.Native && at != nil && at.Node.Type != subnet.UnknownNode && port > at.Node.NumPorts && port != allPorts {
 		if !v.Subnet.Current(d.p.Time) {
-			w.class, w.detail = rule.Unproven, "no subnet management packet has come for more than ten seconds: another node may have the LID"
+			w.Class, w.Detail = rule.Unproven, "no subnet management packet has come for more than ten seconds: another node may have the LID"
 		}
-		w.expected, w.actual = fmt.Sprintf("a status other than 0: the node has %d ports", at.Node.NumPorts), fmt.Sprintf("%s of port %d", d.h.AttributeName(), port)
+		w.Expected, w.Actual = fmt.Sprintf("a status other than 0: the node has %d ports", at.Node.NumPorts), fmt.Sprintf("%s of port %d", d.h.AttributeName(), port)
 	}
-	if w.expected != "" {
+	if w.Expected != "" {
 		v.report(d.p, w)
 		return
 	}
@@ -135,10 +135,10 @@ func (v *Verifier) wrapped(l *mad.Layout, old *counters, d *datagram, b []byte) 
 	if down.Bits == 0 || !on {
 		return
 	}
-	v.report(d.p, verdict{
-		rule: rule.MADPM001, class: rule.Unproven, role: rule.Responder, evidence: old.frame, tap: old.tap,
-		expected: fmt.Sprintf("%s at least %d: counters of %d bits stay at their greatest value", down.Name, down.Uint(old.data[:]), down.Bits),
-		actual:   fmt.Sprintf("%d, while others went on", down.Uint(b)),
-		detail:   whyOthers,
+	v.report(d.p, rule.Verdict{
+		Rule: rule.MADPM001, Class: rule.Unproven, Role: rule.Responder, Earlier: rule.Frame{Number: old.frame, Tap: old.tap},
+		Expected: fmt.Sprintf("%s at least %d: counters of %d bits stay at their greatest value", down.Name, down.Uint(old.data[:]), down.Bits),
+		Actual:   fmt.Sprintf("%d, while others went on", down.Uint(b)),
+		Detail:   whyOthers,
 	})
 }

@@ -70,16 +70,15 @@ func (v *Verifier) astray(s *stray, list []*exchange) bool {
 	}
 	x.answered = true
 	v.covered(rule.MADTID002)
-	w := verdict{rule: rule.MADTID002, role: rule.Responder, evidence: x.frame, tap: x.tap}
+	w := rule.Verdict{Rule: rule.MADTID002, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap}}
 	ok := v.sees(p.Src, p.SGID) || v.sees(p.Dst, p.DGID)
 	if x.pair.to != p.Src {
 		ok = ok || v.sees(x.pair.to, x.dgid)
-		w.expected, w.actual = fmt.Sprintf("a response from %v, the destination of the request", x.pair.to), fmt.Sprintf("from %v", p.Src)
+		w.Expected, w.Actual = fmt.Sprintf("a response from %v, the destination of the request", x.pair.to), fmt.Sprintf("from %v", p.Src)
 	} else {
-		w.expected, w.actual = fmt.Sprintf("a response to %v, the source of the request", x.pair.from), fmt.Sprintf("to %v", p.Dst)
+		w.Expected, w.Actual = fmt.Sprintf("a response to %v, the source of the request", x.pair.from), fmt.Sprintf("to %v", p.Dst)
 	}
-	w.class, w.detail = proven(ok), why(ok, "its request may have been sent before the capture began, or lost before the tap")
-	w.accused = x.pair.to // nobody else knows of the request
-	v.report(p, w)
+	w.Class, w.Detail = rule.Proven(ok), why(ok, "its request may have been sent before the capture began, or lost before the tap")
+	v.accuse(x.pair.to, p, w) // nobody else knows of the request
 	return true
 }

@@ -95,20 +95,20 @@ func (v *Verifier) fits(x *exchange, d *datagram) bool {
 	ok := x.recent(d.p) || v.sees(d.p.Src, d.p.SGID) || v.sees(d.p.Dst, d.p.DGID)
 	if h.Method != want {
 		if legal(h.Class, x.h.Method) && d.status().Code() != mad.StatusMethod && legal(h.Class, h.Method&^0x80) && !answerless(h.Class, h.Method&^0x80) {
-			v.report(d.p, verdict{
-				rule: rule.MADMTH001, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
-				expected: fmt.Sprintf("%v to %v", want, x.h.Method), actual: h.Method.String(), detail: why(ok, whyReused),
+			v.report(d.p, rule.Verdict{
+				Rule: rule.MADMTH001, Class: rule.Proven(ok), Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+				Expected: fmt.Sprintf("%v to %v", want, x.h.Method), Actual: h.Method.String(), Detail: why(ok, whyReused),
 			})
 		}
 		return false
 	}
 	multi := h.Class == mad.ClassSubnetAdmin && x.h.Attribute == mad.AttrMultiPathRecord && x.h.Method == mad.GetMulti
 	if (h.Attribute != x.h.Attribute && !multi || h.Modifier != x.h.Modifier) && d.status()&mad.StatusRedirect == 0 {
-		v.report(d.p, verdict{
-			rule: rule.MADTID001, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
-			expected: fmt.Sprintf("the attribute and modifier of the request with this transaction ID: %s, modifier 0x%x", x.h.AttributeName(), x.h.Modifier),
-			actual:   fmt.Sprintf("%s, modifier 0x%x", h.AttributeName(), h.Modifier),
-			detail:   why(ok, whyReused),
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADTID001, Class: rule.Proven(ok), Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+			Expected: fmt.Sprintf("the attribute and modifier of the request with this transaction ID: %s, modifier 0x%x", x.h.AttributeName(), x.h.Modifier),
+			Actual:   fmt.Sprintf("%s, modifier 0x%x", h.AttributeName(), h.Modifier),
+			Detail:   why(ok, whyReused),
 		})
 		return false
 	}
@@ -140,8 +140,8 @@ func (v *Verifier) returned(x *exchange, d *datagram) {
 		class, detail = rule.Unproven, "requesters do not compare the source QP of a response"
 	}
 	if expected != "" {
-		v.report(p, verdict{
-			rule: rule.MADTID002, class: class, role: rule.Responder, evidence: x.frame, tap: x.tap, expected: expected, actual: actual, detail: detail,
+		v.report(p, rule.Verdict{
+			Rule: rule.MADTID002, Class: class, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap}, Expected: expected, Actual: actual, Detail: detail,
 		})
 	}
 }
@@ -157,10 +157,10 @@ func (v *Verifier) taken(x *exchange, d *datagram) {
 		return
 	}
 	ok := v.sees(d.p.Src, d.p.SGID)
-	v.report(d.p, verdict{
-		rule: rule.PKY005, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
-		expected: fmt.Sprintf("no response: P_Key 0x%04x of the request matches none of the %d in the table of the port", x.pkey, len(port.PKeys)), actual: "a response",
-		detail: why(ok, "packets that the capture does not hold may have changed the table"),
+	v.report(d.p, rule.Verdict{
+		Rule: rule.PKY005, Class: rule.Proven(ok), Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+		Expected: fmt.Sprintf("no response: P_Key 0x%04x of the request matches none of the %d in the table of the port", x.pkey, len(port.PKeys)), Actual: "a response",
+		Detail: why(ok, "packets that the capture does not hold may have changed the table"),
 	})
 }
 
@@ -177,10 +177,10 @@ func (v *Verifier) inTime(x *exchange, d *datagram) {
 		return
 	}
 	ok := told && v.sees(p.Src, p.SGID)
-	v.report(p, verdict{
-		rule: rule.MADTMO001, class: proven(ok), role: rule.Responder, evidence: x.frame, tap: x.tap,
-		expected: fmt.Sprintf("a response within %s, RespTimeValue %d", rule.Span(limit(code)), code), actual: "after " + rule.Span(took),
-		detail: why(ok, "the RespTimeValue of the responder is not known, or the tap is not at it"),
+	v.report(p, rule.Verdict{
+		Rule: rule.MADTMO001, Class: rule.Proven(ok), Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+		Expected: fmt.Sprintf("a response within %s, RespTimeValue %d", rule.Span(limit(code)), code), Actual: "after " + rule.Span(took),
+		Detail: why(ok, "the RespTimeValue of the responder is not known, or the tap is not at it"),
 	})
 }
 
@@ -200,8 +200,8 @@ func (v *Verifier) refusal(x *exchange, d *datagram) {
 		}
 		if expected != "" && !x.taken {
 			x.taken = true // each segment of the answer says the same
-			v.report(d.p, verdict{
-				rule: rule.MADSTS002, class: rule.Violation, role: rule.Responder, evidence: x.frame, tap: x.tap, expected: expected, actual: s.Text(d.h.Class),
+			v.report(d.p, rule.Verdict{
+				Rule: rule.MADSTS002, Class: rule.Violation, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap}, Expected: expected, Actual: s.Text(d.h.Class),
 			})
 		}
 		return
@@ -214,10 +214,10 @@ func (v *Verifier) refusal(x *exchange, d *datagram) {
 		from = mad.SAHeaderSize // its headers are the responder's own
 	}
 	if !bytes.Equal(d.b[from:], x.data[from:]) {
-		v.report(d.p, verdict{
-			rule: rule.MADSTS002, class: rule.Unproven, role: rule.Responder, evidence: x.frame, tap: x.tap,
-			expected: "the data of the request, unchanged, with " + s.Text(d.h.Class), actual: "other data",
-			detail: "responders differ in the data that they return with an error",
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADSTS002, Class: rule.Unproven, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+			Expected: "the data of the request, unchanged, with " + s.Text(d.h.Class), Actual: "other data",
+			Detail: "responders differ in the data that they return with an error",
 		})
 	}
 }
@@ -240,11 +240,11 @@ func (v *Verifier) unanswered(q *peer, end int64) {
 		}
 		p := x.answerer()
 		v.covered(id)
-		v.report(&p, verdict{
-			rule: id, class: rule.Unproven, role: rule.Responder,
-			expected: fmt.Sprintf("%v to the %v of %s", answerTo(x.h.Class, x.h.Method), x.h.Method, x.h.AttributeName()),
-			actual:   "nothing within " + rule.Span(end-x.time),
-			detail:   "the request may not have reached the agent of its class: receivers drop datagrams when their queue is full",
+		v.report(&p, rule.Verdict{
+			Rule: id, Class: rule.Unproven, Role: rule.Responder,
+			Expected: fmt.Sprintf("%v to the %v of %s", answerTo(x.h.Class, x.h.Method), x.h.Method, x.h.AttributeName()),
+			Actual:   "nothing within " + rule.Span(end-x.time),
+			Detail:   "the request may not have reached the agent of its class: receivers drop datagrams when their queue is full",
 		})
 	}
 }

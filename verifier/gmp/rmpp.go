@@ -86,9 +86,9 @@ func (v *Verifier) rmpp(d *datagram) bool {
 		v.rmppBad(rule.MADRMP007, d, fmt.Sprintf("the inverse of the R bit of the DATA to which this %v responds", r.Type), fmt.Sprintf("method 0x%02x", uint8(d.h.Method)))
 		return false
 	case r.Type != mad.RMPPAck && r.Data1|r.Data2 != 0:
-		w := verdict{
-			rule: rule.MADRMP007, class: rule.Unproven, role: rule.Sender, expected: "no segment number and window in " + r.Type.String(),
-			actual: fmt.Sprintf("0x%x and 0x%x", r.Data1, r.Data2), detail: "by the public sources these fields are reserved",
+		w := rule.Verdict{
+			Rule: rule.MADRMP007, Class: rule.Unproven, Role: rule.Sender, Expected: "no segment number and window in " + r.Type.String(),
+			Actual: fmt.Sprintf("0x%x and 0x%x", r.Data1, r.Data2), Detail: "by the public sources these fields are reserved",
 		}
 		v.report(d.p, w)
 	}
@@ -126,7 +126,7 @@ func (v *Verifier) repeats(t *transfer, d *datagram) {
 }
 
 func (v *Verifier) rmppBad(id rule.ID, d *datagram, expected, actual string) {
-	v.report(d.p, verdict{rule: id, class: rule.Violation, role: rule.Sender, expected: expected, actual: actual})
+	v.report(d.p, rule.Verdict{Rule: id, Class: rule.Violation, Role: rule.Sender, Expected: expected, Actual: actual})
 }
 
 // transferOf finds the exchange of a datagram of a transfer, and the R bit of the DATA of its side. Where the request was not seen it begins one.
@@ -192,9 +192,9 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 	sees := v.sees(p.Src, p.SGID)
 	if x.stop.by != (packet.Addr{}) {
 		if ok := x.stop.by == p.Src && x.stop.tap == p.Tap || sees && after(p.Time, x.stop.time); t.begun {
-			v.report(p, verdict{
-				rule: rule.MADRMP009, class: proven(ok), role: rule.Sender, evidence: x.stop.frame, tap: x.stop.tap,
-				expected: fmt.Sprintf("no further segment after %v", x.stop.what), actual: fmt.Sprintf("segment %d", n), detail: why(ok, whyTap),
+			v.report(p, rule.Verdict{
+				Rule: rule.MADRMP009, Class: rule.Proven(ok), Role: rule.Sender, Earlier: rule.Frame{Number: x.stop.frame, Tap: x.stop.tap},
+				Expected: fmt.Sprintf("no further segment after %v", x.stop.what), Actual: fmt.Sprintf("segment %d", n), Detail: why(ok, whyTap),
 			})
 			return
 		}
@@ -235,24 +235,24 @@ func sum(d *datagram) uint32 { return crc32.ChecksumIEEE(d.part(mad.HeaderSize+2
 func (v *Verifier) order(q *peer, t *transfer, d *datagram, n uint32, sees bool) bool {
 	v.covered(rule.MADRMP003)
 	v.covered(rule.MADRMP005)
-	w := verdict{rule: rule.MADRMP003, role: rule.Sender, actual: fmt.Sprintf("segment %d", n)}
+	w := rule.Verdict{Rule: rule.MADRMP003, Role: rule.Sender, Actual: fmt.Sprintf("segment %d", n)}
 	switch {
 	case t.last != 0 && n > t.last:
-		w.class, w.expected, w.detail = proven(!t.mixed), fmt.Sprintf("no segment after segment %d, which has the Last flag", t.last), why(!t.mixed, whyTaps)
+		w.Class, w.Expected, w.Detail = rule.Proven(!t.mixed), fmt.Sprintf("no segment after segment %d, which has the Last flag", t.last), why(!t.mixed, whyTaps)
 		t.last = 0 // once is enough
 	case n > t.next:
-		w.class, w.expected, w.detail = proven(sees), fmt.Sprintf("segment %d", t.next), why(sees, whyTap)
+		w.Class, w.Expected, w.Detail = rule.Proven(sees), fmt.Sprintf("segment %d", t.next), why(sees, whyTap)
 	case n > t.window:
-		w.rule, w.class, w.expected, w.detail = rule.MADRMP005, proven(sees), fmt.Sprintf("no segment above NewWindowLast %d", t.window), why(sees, whyTap)
+		w.Rule, w.Class, w.Expected, w.Detail = rule.MADRMP005, rule.Proven(sees), fmt.Sprintf("no segment above NewWindowLast %d", t.window), why(sees, whyTap)
 	}
 	t.next = max(t.next, n+1)
 	switch {
-	case w.rule == rule.MADRMP005:
+	case w.Rule == rule.MADRMP005:
 		v.wait(q, waitWindow, keyOf(d), n, d.p, w) // the acknowledgement may be recorded after what it allows
-	case w.expected != "":
+	case w.Expected != "":
 		v.report(d.p, w)
 	}
-	return w.expected == "" || w.rule == rule.MADRMP005 || w.class == rule.Unproven
+	return w.Expected == "" || w.Rule == rule.MADRMP005 || w.Class == rule.Unproven
 }
 
 // length judges the payload length that a segment tells, and the Last flag by that of the first one. It reports whether a segment that has the flag may be the last.
@@ -273,15 +273,15 @@ func (v *Verifier) length(t *transfer, d *datagram, n uint32, first, last bool) 
 	case first && !last && size != 0 && size <= room-least:
 		v.rmppBad(rule.MADRMP004, d, "the payload length of several segments in the first one", fmt.Sprint(size))
 	case last && t.begun && t.total != 0 && !first && !agrees(t.total, n, least):
-		v.report(d.p, verdict{
-			rule: rule.MADRMP004, class: proven(!t.mixed), role: rule.Sender, detail: why(!t.mixed, whyTaps), evidence: t.firstFrame, tap: t.firstTap,
-			expected: fmt.Sprintf("as many segments as %d bytes take, the length in the first segment", t.total), actual: fmt.Sprintf("%d segments", n),
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADRMP004, Class: rule.Proven(!t.mixed), Role: rule.Sender, Detail: why(!t.mixed, whyTaps), Earlier: rule.Frame{Number: t.firstFrame, Tap: t.firstTap},
+			Expected: fmt.Sprintf("as many segments as %d bytes take, the length in the first segment", t.total), Actual: fmt.Sprintf("%d segments", n),
 		})
 	case !last && t.begun && t.total != 0 && n == most(t.total, least) && t.next == n:
 		v.covered(rule.MADRMP003)
-		v.report(d.p, verdict{
-			rule: rule.MADRMP003, class: proven(!t.mixed), role: rule.Sender, detail: why(!t.mixed, whyTaps), evidence: t.firstFrame, tap: t.firstTap,
-			expected: fmt.Sprintf("the Last flag: the first segment gives a length of %d bytes, which take at most %d segments", t.total, n), actual: "none",
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADRMP003, Class: rule.Proven(!t.mixed), Role: rule.Sender, Detail: why(!t.mixed, whyTaps), Earlier: rule.Frame{Number: t.firstFrame, Tap: t.firstTap},
+			Expected: fmt.Sprintf("the Last flag: the first segment gives a length of %d bytes, which take at most %d segments", t.total, n), Actual: "none",
 		})
 	}
 	return true
@@ -301,20 +301,20 @@ func most(total, header uint32) uint32 { return segmentsOf(total, room-header) }
 func (v *Verifier) segmentAgain(x *exchange, t *transfer, s *segment, d *datagram, sees bool) {
 	p := d.p
 	v.covered(rule.MADRMP011)
-	w := verdict{rule: rule.MADRMP011, role: rule.Sender, evidence: s.frame, tap: s.tap}
+	w := rule.Verdict{Rule: rule.MADRMP011, Role: rule.Sender, Earlier: rule.Frame{Number: s.frame, Tap: s.tap}}
 	switch {
 	case s.crc != sum(d):
 		// The receiver may have acknowledged the transfer and asked again under its transaction ID, and neither was recorded.
-		w.class, w.detail = proven(sees), why(sees, whyTap)
-		w.expected, w.actual = fmt.Sprintf("segment %d as originally sent", s.n), "other contents"
+		w.Class, w.Detail = rule.Proven(sees), why(sees, whyTap)
+		w.Expected, w.Actual = fmt.Sprintf("segment %d as originally sent", s.n), "other contents"
 	case t.ended && d.response() && (x.done <= x.repeats || x.done > 1 && p.Time-t.endTime <= early):
 		t.ended = x.done > x.repeats // it is of another answer, to the request that was repeated, or was in flight when that one ended
 		return
 	case t.ended:
 		ok := sees && after(p.Time, t.endTime)
-		w.class, w.detail = proven(ok), why(ok, whyTap)
-		w.expected, w.actual = "no segment after the last one was acknowledged", fmt.Sprintf("segment %d retransmitted", s.n)
-		w.evidence, w.tap = t.endFrame, t.endTap
+		w.Class, w.Detail = rule.Proven(ok), why(ok, whyTap)
+		w.Expected, w.Actual = "no segment after the last one was acknowledged", fmt.Sprintf("segment %d retransmitted", s.n)
+		w.Earlier = rule.Frame{Number: t.endFrame, Tap: t.endTap}
 	default:
 		return
 	}
@@ -330,26 +330,26 @@ func (v *Verifier) ack(q *peer, x *exchange, t *transfer, d *datagram) {
 	v.covered(rule.MADRMP006)
 	sees := v.sees(p.Src, p.SGID)
 	if t.time == 0 && !x.asked && sees && p.Time-q.begun > long && !q.table.forgot {
-		v.wait(q, waitData, keyOf(d), n, p, verdict{
-			rule: rule.MADRMP007, class: rule.Violation, role: rule.Sender, expected: "the transaction ID of the acknowledged segment",
-			actual: fmt.Sprintf("0x%x, of no transfer", d.h.TID),
+		v.wait(q, waitData, keyOf(d), n, p, rule.Verdict{
+			Rule: rule.MADRMP007, Class: rule.Violation, Role: rule.Sender, Expected: "the transaction ID of the acknowledged segment",
+			Actual: fmt.Sprintf("0x%x, of no transfer", d.h.TID),
 		})
 		return
 	}
-	w := verdict{rule: rule.MADRMP006, role: rule.Sender}
+	w := rule.Verdict{Rule: rule.MADRMP006, Role: rule.Sender}
 	q.came(waitWindow, keyOf(d), window)
 	switch {
 	case window < n:
-		w.class, w.expected, w.actual = rule.Violation, fmt.Sprintf("NewWindowLast at least %d, the acknowledged segment", n), fmt.Sprint(window)
+		w.Class, w.Expected, w.Actual = rule.Violation, fmt.Sprintf("NewWindowLast at least %d, the acknowledged segment", n), fmt.Sprint(window)
 	case t.begun && n >= t.next:
-		w.class, w.detail = proven(sees), why(sees, whyTap)
-		w.expected, w.actual = fmt.Sprintf("segment %d acknowledged at most", t.next-1), fmt.Sprintf("segment %d", n)
+		w.Class, w.Detail = rule.Proven(sees), why(sees, whyTap)
+		w.Expected, w.Actual = fmt.Sprintf("segment %d acknowledged at most", t.next-1), fmt.Sprintf("segment %d", n)
 	case t.begun && window < t.window && n >= t.acked:
-		w.class, w.detail = proven(sees), why(sees, whyTap)
-		w.expected, w.actual = fmt.Sprintf("NewWindowLast at least %d, as before", t.window), fmt.Sprint(window)
+		w.Class, w.Detail = rule.Proven(sees), why(sees, whyTap)
+		w.Expected, w.Actual = fmt.Sprintf("NewWindowLast at least %d, as before", t.window), fmt.Sprint(window)
 	}
 	switch {
-	case w.expected == "":
+	case w.Expected == "":
 	case t.begun && n >= t.next && window >= n:
 		v.wait(q, waitData, keyOf(d), n, p, w) // the segment may be recorded after its acknowledgement
 	default:

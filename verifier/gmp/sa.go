@@ -13,8 +13,8 @@ import (
 func (v *Verifier) saVersion(d *datagram) {
 	v.covered(rule.MADSA001)
 	if refused := d.response() && d.status().Code() == mad.StatusVersion; d.h.ClassVersion != 2 && !refused {
-		v.report(d.p, verdict{
-			rule: rule.MADSA001, class: rule.Violation, role: rule.Sender, expected: "class version 2", actual: fmt.Sprintf("class version %d", d.h.ClassVersion),
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADSA001, Class: rule.Violation, Role: rule.Sender, Expected: "class version 2", Actual: fmt.Sprintf("class version %d", d.h.ClassVersion),
 		})
 	}
 }
@@ -22,7 +22,7 @@ func (v *Verifier) saVersion(d *datagram) {
 // saHeader judges the headers of subnet administration. RMPP packets that are not DATA repeat that of the packet which they answer.
 func (v *Verifier) saHeader(d *datagram) {
 	bad := func(id rule.ID, role rule.Role, expected, actual string) {
-		v.report(d.p, verdict{rule: id, class: rule.Violation, role: role, expected: expected, actual: actual})
+		v.report(d.p, rule.Verdict{Rule: id, Class: rule.Violation, Role: role, Expected: expected, Actual: actual})
 	}
 	if d.s.Reserved != 0 && d.h.ClassVersion == 2 {
 		bad(rule.MADSA001, rule.Sender, "reserved bytes 46 and 47 of the datagram 0", fmt.Sprintf("0x%04x", d.s.Reserved))
@@ -49,9 +49,9 @@ func (v *Verifier) saRequest(d *datagram) {
 	case mad.Get, mad.Set, mad.GetTable, mad.GetMulti, mad.Delete:
 		v.covered(rule.MADSA008)
 		if n := mad.Components(d.h.Attribute); n < 64 && d.s.ComponentMask>>n != 0 {
-			v.report(d.p, verdict{
-				rule: rule.MADSA008, class: rule.Violation, role: rule.Requester,
-				expected: fmt.Sprintf("a component mask of the %d components of %s", n, d.h.AttributeName()), actual: fmt.Sprintf("mask 0x%x", d.s.ComponentMask),
+			v.report(d.p, rule.Verdict{
+				Rule: rule.MADSA008, Class: rule.Violation, Role: rule.Requester,
+				Expected: fmt.Sprintf("a component mask of the %d components of %s", n, d.h.AttributeName()), Actual: fmt.Sprintf("mask 0x%x", d.s.ComponentMask),
 			})
 		}
 	}
@@ -112,9 +112,9 @@ func (v *Verifier) saBad(id rule.ID, d *datagram, x *exchange, expected, actual 
 }
 
 func (v *Verifier) saBadly(class rule.Class, id rule.ID, d *datagram, x *exchange, expected, actual, detail string) {
-	w := verdict{rule: id, class: class, role: rule.Responder, expected: expected, actual: actual, detail: detail}
+	w := rule.Verdict{Rule: id, Class: class, Role: rule.Responder, Expected: expected, Actual: actual, Detail: detail}
 	if x != nil {
-		w.evidence, w.tap = x.frame, x.tap
+		w.Earlier = rule.Frame{Number: x.frame, Tap: x.tap}
 	}
 	v.report(d.p, w)
 }
@@ -127,10 +127,10 @@ func (v *Verifier) smKey(x *exchange, d *datagram) {
 	v.covered(rule.MADSA003)
 	q := v.peer(x.pair.from, x.pair.to)
 	if q.smKey != 0 && q.smKey != x.s.SMKey {
-		v.report(d.p, verdict{
-			rule: rule.MADSA003, class: rule.Unproven, role: rule.Responder, evidence: x.frame, tap: x.tap,
-			expected: "no response: a request with another SM_Key had one before", actual: "a response",
-			detail: "the SM_Key of the subnet manager may have changed in between",
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADSA003, Class: rule.Unproven, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+			Expected: "no response: a request with another SM_Key had one before", Actual: "a response",
+			Detail: "the SM_Key of the subnet manager may have changed in between",
 		})
 	}
 	q.smKey = x.s.SMKey
@@ -155,18 +155,18 @@ func (v *Verifier) tabled(d *datagram, x *exchange) bool {
 	if d.h.Attribute == mad.AttrInformInfoRecord {
 		least = 8 // OpenSM and Intel's manager leave out reserved bytes at its end
 	}
-	w := verdict{
-		rule: rule.MADSA006, class: rule.Violation, role: rule.Responder,
-		expected: fmt.Sprintf("AttributeOffset %d, of records of %d bytes", want, l.Size), actual: fmt.Sprintf("AttributeOffset %d", d.s.AttributeOffset),
+	w := rule.Verdict{
+		Rule: rule.MADSA006, Class: rule.Violation, Role: rule.Responder,
+		Expected: fmt.Sprintf("AttributeOffset %d, of records of %d bytes", want, l.Size), Actual: fmt.Sprintf("AttributeOffset %d", d.s.AttributeOffset),
 	}
 	switch n := int(d.s.AttributeOffset); {
 	case n > want:
-		w.class, w.detail = rule.Unproven, "a later version of the record may be longer"
+		w.Class, w.Detail = rule.Unproven, "a later version of the record may be longer"
 	case n == want, n == least:
 		return true
 	}
 	v.report(d.p, w)
-	return w.class != rule.Violation
+	return w.Class != rule.Violation
 }
 
 // records walks the records that are whole in a response.
@@ -277,11 +277,11 @@ func (v *Verifier) record(d *datagram, x *exchange, b []byte) {
 		if d.p.Encap == packet.Native && prState.Uint(b) == portActive && prMasterSM.Uint(b) != 0 {
 			v.covered(rule.MADSA004)
 			if sm := uint16(prMasterSM.Uint(b)); sm-d.p.SLID >= mostLIDs && d.p.SLID-sm >= mostLIDs {
-				v.report(d.p, verdict{
-					rule: rule.MADSA004, class: rule.Unproven, role: rule.Responder,
-					expected: fmt.Sprintf("a response from LID 0x%04x, the LID of the master subnet manager in the record", sm),
-					actual:   fmt.Sprintf("from LID 0x%04x", d.p.SLID),
-					detail:   "after a handover the record may still name the previous master",
+				v.report(d.p, rule.Verdict{
+					Rule: rule.MADSA004, Class: rule.Unproven, Role: rule.Responder,
+					Expected: fmt.Sprintf("a response from LID 0x%04x, the LID of the master subnet manager in the record", sm),
+					Actual:   fmt.Sprintf("from LID 0x%04x", d.p.SLID),
+					Detail:   "after a handover the record may still name the previous master",
 				})
 			}
 		}

@@ -26,14 +26,14 @@ type waiting struct {
 	k       key
 	segment uint32
 	p       packet.Packet
-	w       verdict
+	w       rule.Verdict
 }
 
 // wait keeps a finding on a packet for a while.
-func (v *Verifier) wait(q *peer, what awaited, k key, segment uint32, p *packet.Packet, w verdict) {
+func (v *Verifier) wait(q *peer, what awaited, k key, segment uint32, p *packet.Packet, w rule.Verdict) {
 	c := *p
 	c.Payload, c.Pad, c.Data = nil, nil, nil
-	w.leans = v.leans
+	w.Leans = leaning(v.leans)
 	q.waits = append(q.waits, waiting{what, k, segment, c, w})
 }
 
@@ -57,8 +57,8 @@ func (v *Verifier) hold(q *peer, now int64) {
 	n := 0
 	for n < len(q.waits) && now-q.waits[n].p.Time > early {
 		p, w := &q.waits[n].p, q.waits[n].w
-		if w.leans && w.class == rule.Violation && !v.sees(p.Src, p.SGID) && !v.sees(p.Dst, p.DGID) {
-			w.class, w.detail = rule.Unproven, whyTap // the capture has told since that it lost packets
+		if w.Leans != 0 && w.Class == rule.Violation && !v.sees(p.Src, p.SGID) && !v.sees(p.Dst, p.DGID) {
+			w.Class, w.Detail = rule.Unproven, whyTap // the capture has told since that it lost packets
 		}
 		v.report(p, w)
 		n++

@@ -40,7 +40,7 @@ var (
 		{path: "./verifier", args: []string{"-test.run=^TestVaried$"}},
 		{path: "./internal/testkit/view", args: []string{"-test.run=^TestVaried$"}},
 		{path: "./verifier", args: []string{"-test.skip=^(TestVaried|TestScenarios|TestWild)$"}},
-		{path: "./internal/planted"},
+		{path: "./internal/testkit/planted"},
 		{path: "./hcaagent/soft"},
 		{path: "./agent"},
 		{path: "./internal/scenario"},

@@ -16,7 +16,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
-	"ibwitness/internal/planted"
+	"ibwitness/internal/testkit/planted"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/testkit/tally"
 	"ibwitness/packet"

@@ -167,7 +167,7 @@ func (x *examiner) captures() (list []*Capture) {
 		dir = "../../../../shared/captures"
 	}
 	var files []string
-	folders := []string{"../../../testdata/captures", "../../planted/testdata", dir + "/rxe", dir + "/suites", dir + "/mad", dir + "/rtl", dir + "/public"}
+	folders := []string{"../../../testdata/captures", "../planted/testdata", dir + "/rxe", dir + "/suites", dir + "/mad", dir + "/rtl", dir + "/public"}
 	if *folder != "" {
 		folders = append(folders, *folder)
 	}

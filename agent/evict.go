@@ -1,0 +1,179 @@
+package agent
+
+import (
+	"slices"
+
+	"ibwitness/hcaagent/passive"
+	"ibwitness/qp"
+)
+
+// missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins again then is proven again.
+func (t *Transport) missed() {
+	t.gmp.Forget()
+	if t.links != nil {
+		t.links.Dropped()
+	}
+	if t.lossy {
+		return // so is every connection
+	}
+	t.lossy, t.smp.Lossy = true, true
+	for i := range t.pairs.n {
+		t.pairs.at(i).Lossy = true
+	}
+}
+
+// mark decides which connections leave: those that have been idle since idle, where the capture has missed something also those that this
+// may have been of, as they are better learned again, and of the others the longest idle ones beyond most, or where memory is short half of them.
+func (t *Transport) mark(now, idle int64, most int, missed, short bool) {
+	alive := 0
+	for i := range t.pairs.n {
+		c := t.pairs.at(i)
+		if c.dead {
+			continue
+		}
+		if sum := c.Ends[0].Sums.Packets + c.Ends[1].Sums.Packets; sum != c.counted {
+			c.counted, c.active = sum, now
+		} else if c.active == 0 {
+			c.active = now // known only from CM
+		}
+		if c.leaving = c.active <= idle || missed && c.Lossy; !c.leaving {
+			alive++
+		}
+	}
+	keep := most / 2 // so that this is seldom done
+	switch {
+	case short && alive > 0:
+		keep = min(keep, alive/2)
+	case alive <= most:
+		return
+	}
+	ages := make([]int64, 0, alive)
+	for i := range t.pairs.n {
+		if c := t.pairs.at(i); !c.dead && !c.leaving {
+			ages = append(ages, c.active)
+		}
+	}
+	slices.Sort(ages)
+	limit := ages[len(ages)-1-keep]
+	for i := range t.pairs.n {
+		if c := t.pairs.at(i); !c.dead && !c.leaving && c.active <= limit && alive > keep {
+			c.leaving = true
+			alive--
+		}
+	}
+}
+
+// forget drops the connections that leave, and all that is kept of them. What was judged stays.
+func (t *Transport) forget() {
+	t.newcomers.forget()
+	old, oldHosts := t.pairs, t.hosts
+	t.pairs, t.hosts, t.lossy = pairs{}, hosts{}, false
+	t.smp.Recover()
+	if t.links != nil {
+		t.links.Recover()
+	}
+	moved := make([]uint32, old.n) // the new index plus one of each connection that stays
+	for i := range old.n {
+		if c := old.at(i); !c.dead && !c.leaving {
+			t.pairs.list = append(t.pairs.list, c)
+			t.pairs.n++
+			moved[i] = t.pairs.n
+		}
+	}
+	index := func(i uint32) uint32 { // i and the result are an index plus one
+		if i == 0 {
+			return 0
+		}
+		return moved[i-1]
+	}
+	for _, c := range t.pairs.list {
+		c.rival, c.astray = index(c.rival), index(c.astray)
+		if way := c.rightful; way != 0 {
+			if k := index((way-1)>>1 + 1); k > 0 {
+				c.rightful = ((k-1)<<1 | (way-1)&1) + 1
+			} else {
+				c.rightful, c.misdirected = 0, nil
+			}
+		}
+	}
+
+	slots, changes := t.flows.slots, t.flows.changes
+	stay := 0
+	for i := range slots {
+		if s := &slots[i]; s.key != 0 && moved[s.way>>1] > 0 {
+			stay++
+		}
+	}
+	t.flows = flows{changes: changes + 1}
+	if stay > 0 {
+		t.flows.resize(stay) // rather than by and by, where memory is short
+	}
+	t.routes, t.ahead, t.match = routes{}, pipeline{}, passive.Matcher{}
+	for i := range slots {
+		s := &slots[i]
+		if s.key == 0 {
+			continue
+		}
+		k := index(s.way>>1 + 1)
+		if k == 0 {
+			continue
+		}
+		key := s.key - 1
+		h := &oldHosts.list[key>>25]
+		way := h.way(int(key >> 24 & 1))
+		host, dir := t.hosts.find(way[0], way[1])
+		t.flows.put(flowKey(host, dir, uint32(key&0xffffff)), s.extra, (k-1)<<1|s.way&1, s.c)
+		if s.c.Reliable() && !s.c.Paired {
+			t.hosts.list[host].waiting[dir]++
+		}
+	}
+	for i := range oldHosts.list {
+		was := &oldHosts.list[i]
+		if len(t.hosts.slots) == 0 || t.hosts.slot(was.a, was.b).way == 0 && t.hosts.slot(was.b, was.a).way == 0 {
+			continue
+		}
+		n, _ := t.hosts.find(was.a, was.b)
+		h := &t.hosts.list[n]
+		h.icrc, h.vcrc, h.marks = was.icrc, was.vcrc, was.marks
+		for dir := range h.unpaired {
+			for _, k := range was.unpaired[dir] {
+				if k = index(k + 1); k > 0 {
+					h.unpaired[dir] = append(h.unpaired[dir], k-1)
+				}
+			}
+			for _, w := range was.connections[dir] {
+				if k := index(w>>1 + 1); k > 0 {
+					h.connections[dir] = append(h.connections[dir], (k-1)<<1|w&1)
+				}
+			}
+		}
+	}
+	unpaired := t.contexts
+	t.contexts = nil
+	for way, list := range unpaired {
+		h := &oldHosts.list[way>>1]
+		for _, k := range list {
+			if k = index(k + 1); k > 0 {
+				ends := h.way(int(way & 1))
+				host, dir := t.hosts.find(ends[0], ends[1])
+				t.await(host, dir, k-1)
+			}
+		}
+	}
+	for q, way := range t.bound {
+		if k := index(way>>1 + 1); k > 0 {
+			t.bound[q] = (k-1)<<1 | way&1
+		} else {
+			delete(t.bound, q)
+		}
+	}
+	used := map[*qp.Attr]bool{}
+	for _, c := range t.pairs.list {
+		used[c.Ends[0].Attr], used[c.Ends[1].Attr] = true, true
+	}
+	for k, f := range t.resolved {
+		if !used[&f.Attr] && !k.peer.IsZero() { // what SIDR told; what an HCA agent told holds for good
+			delete(t.resolved, k)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"unsafe"
+
+	"ibwitness/internal/cache"
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
+
+const (
+	// fetched is from how many flows on their state is fetched from memory ahead of the packets: fewer stay in the processor's cache.
+	fetched = 2048
+	// lead is how many packets each step of fetching is ahead of the next: time enough for a line to arrive.
+	lead = 4
+	// steps is how many packets are on their way at most.
+	steps = 4 * lead
+)
+
+// pipeline is what is known of the packets that are about to be verified.
+type pipeline struct {
+	of    [steps]lookup
+	lines cache.Lines
+}
+
+// lookup is a packet of RC or UC, and its connection.
+type lookup struct {
+	key     uint64 // of its flow; 0: not known
+	c       *connection
+	index   uint32 // of c
+	from    int    // the end that sent it
+	changes int    // of the table of flows, when it was looked for
+}
+
+// Packets verifies packets whose ICRC has been checked. Of many connections few are in the processor's cache, and each has several
+// lines: the packets ahead are looked up, step by step, while the ones before them are verified.
+func (t *Transport) Packets(packets []*packet.Packet) {
+	if t.queues != nil {
+		for _, p := range packets {
+			t.observed(p)
+		}
+		return
+	}
+	if t.few() {
+		for _, p := range packets {
+			t.packet(p)
+		}
+		return
+	}
+	t.pairs.settle(len(packets))
+	a := &t.ahead
+	for i := range len(packets) + 3*lead {
+		if i < len(packets) {
+			t.seek(&a.of[i%steps], packets[i])
+		}
+		if k := i - lead; k >= 0 && k < len(packets) {
+			t.found(&a.of[k%steps], packets[k])
+		}
+		if k := i - 2*lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
+			s := &a.of[k%steps]
+			if s.c.FetchMessage(s.from, packets[k], &a.lines); !s.c.Paired {
+				t.unpaired(s, packets[k])
+			}
+		}
+		a.lines.Fetch()
+		if k := i - 3*lead; k >= 0 {
+			s := &a.of[k%steps]
+			if s.c == nil || s.changes != t.flows.changes || !t.usual(s.c, s.from, packets[k]) {
+				t.packet(packets[k])
+			}
+		}
+	}
+}
+
+// few reports whether what is kept of the connections stays in the processor's cache.
+func (t *Transport) few() bool { return t.flows.used < fetched }
+
+// seek fetches where the connection of a packet is found.
+func (t *Transport) seek(s *lookup, p *packet.Packet) {
+	*s = lookup{}
+	if t.Several || p.Way != packet.WayUnknown || p.Opcode.Service() > packet.UC { // perhaps seen twice
+		return
+	}
+	if h := t.hosts.slot(p.Src, p.Dst); h.way != 0 && h.station == p.Station {
+		s.key = uint64(h.way-1)<<24 | uint64(p.DestQP) + 1
+		t.ahead.lines.Add(unsafe.Pointer(t.flows.home(s.key)))
+	}
+}
+
+// found fetches the state of the connection of a packet.
+func (t *Transport) found(s *lookup, p *packet.Packet) {
+	if s.key == 0 {
+		return
+	}
+	if f := t.flows.find(s.key-1, 0); f != nil {
+		s.c, s.index, s.from, s.changes = f.c, f.way>>1, int(f.way&1), t.flows.changes
+		pair(s.c).Fetch(s.from, p, &t.ahead.lines)
+		return
+	}
+	t.fetchHost(s)
+	if p.Info().Request {
+		t.match.Ahead(s.scope(p), p.PSN, &t.ahead.lines)
+	}
+}
+
+// fetchHost fetches what is kept of the pair of hosts of a packet.
+func (t *Transport) fetchHost(s *lookup) {
+	h := unsafe.Pointer(&t.hosts.list[(s.key-1)>>25])
+	for at := uintptr(0); at < unsafe.Sizeof(host{}); at += 64 {
+		t.ahead.lines.Add(unsafe.Add(h, at))
+	}
+}
+
+// unpaired fetches what it takes to find the other direction of the connection of a packet.
+func (t *Transport) unpaired(s *lookup, p *packet.Packet) {
+	l := &t.ahead.lines
+	l.Add(unsafe.Pointer(s.c))
+	s.c.FetchUnpaired(l)
+	t.fetchHost(s)
+	t.match.AheadOf(s.index, l)
+	t.match.Ahead(s.scope(p), p.PSN, l)
+}
+
+// scope is that of the requests that belong to a packet, for the matcher.
+func (s *lookup) scope(p *packet.Packet) uint64 {
+	scope := (s.key - 1) >> 24
+	if !p.Info().Request && p.Src != p.Dst {
+		scope ^= 1
+	}
+	return scope
+}
+
+// pair is &c.Pair, without a read from c to see that there is one.
+func pair(c *connection) *qp.Pair {
+	return (*qp.Pair)(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Pair)))
+}

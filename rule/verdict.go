@@ -1,0 +1,89 @@
+package rule
+
+import "ibwitness/packet"
+
+// Proven is the class of a finding by whether the view proves it.
+func Proven(ok bool) Class {
+	if ok {
+		return Violation
+	}
+	return Unproven
+}
+
+// Basis is what a verdict rests on.
+type Basis uint8
+
+// The bases, each on less than the one before.
+const (
+	OnStream Basis = iota // earlier packets of the connection too
+	OnPacket              // the packet and what is known of its queue pairs
+	OnBytes               // only the bytes of the packet
+)
+
+// Frame is a frame of a tap. Number 0: none.
+type Frame struct {
+	Number uint64
+	Tap    uint16
+}
+
+// Verdict is one finding in the making: what is wrong, and what proves it. Where and against whom is said as it is reported.
+type Verdict struct {
+	Rule             ID
+	Class            Class
+	Role             Role // of the accused
+	Basis            Basis
+	Leans            Lean // of a violation: what may prove it, beside the packets themselves
+	Gap              Gap  // what is missing
+	Earlier          Frame
+	Expected, Actual string
+	Detail           string
+	Evidence         []uint64 // frames of the tap of the packet; Earlier is another one where it is of that tap
+}
+
+// Doubt says that what the verdict says is not proven, and why; a verdict that is no violation stays as it is.
+func (v *Verdict) Doubt(why string) {
+	if v.Class != Violation {
+		return
+	}
+	if v.Class = Unproven; v.Detail != "" {
+		v.Detail += "; "
+	}
+	v.Detail += why
+}
+
+// CutShort is why a frame proves nothing where a part of it is not in the capture.
+const CutShort = "the snap length cut the frame, so its ICRC was not judged"
+
+// On returns the finding that a verdict is on packet p, against accused, whose role is that of the verdict.
+func (v *Verdict) On(p *packet.Packet, accused, peer Endpoint) Finding {
+	f := At(v.Rule, v.Class, p)
+	f.Expected, f.Actual, f.Detail, f.Evidence, f.Gap = v.Expected, v.Actual, v.Detail, v.Evidence, v.Gap
+	if e := v.Earlier; e.Number != 0 && e.Tap == p.Tap && e.Number != p.Frame {
+		f.Evidence = append(f.Evidence, e.Number)
+	}
+	if v.Class == Violation {
+		f.Leans = v.Leans
+	}
+	f.Accused, f.Peer = accused, peer
+	f.Accused.Role = v.Role
+	return f
+}
+
+// Report makes the finding that a verdict is on packet p. A frame that the snap length cut proves nothing, and nothing can prove it later.
+func (r *Recorder) Report(p *packet.Packet, v Verdict, accused, peer Endpoint) {
+	if p.Cut {
+		v.Doubt(CutShort)
+	}
+	f := v.On(p, accused, peer)
+	f.Cut = p.Cut
+	r.Add(f)
+}
+
+// Surplus counts a verdict of which no more like it are kept, in place of reporting it; false: it is to be reported.
+func (r *Recorder) Surplus(v *Verdict, accused, peer packet.Addr) bool {
+	if !r.Full(v.Rule, v.Class, accused, peer) {
+		return false
+	}
+	r.Alike(More{Rule: v.Rule, Class: v.Class, Role: v.Role, Accused: accused})
+	return true
+}
