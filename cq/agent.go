@@ -209,18 +209,12 @@ func (a *Agent) covered(id rule.ID) { a.rec.Cover[id].Exercised++ }
 
 // proven is the class of a finding that rests on what the capture does not hold.
 func (a *Agent) proven(q *queuePair) rule.Class {
-	if !a.Lossy && (a.near(q.addr()) || a.near(q.attr.DestAddr)) {
-		return rule.Violation
-	}
-	return rule.Unproven
+	return rule.Proven(!a.Lossy && (a.near(q.addr()) || a.near(q.attr.DestAddr)))
 }
 
 // sentProven is that where it rests on what the queue pair itself did not send: on the way to a tap at the other end it may be lost.
 func (a *Agent) sentProven(q *queuePair) rule.Class {
-	if !a.Lossy && a.near(q.addr()) {
-		return rule.Violation
-	}
-	return rule.Unproven
+	return rule.Proven(!a.Lossy && a.near(q.addr()))
 }
 
 const notShown = "the tap position is unknown: the capture may have missed a packet"
