@@ -47,40 +47,41 @@ type Event struct {
 	Kind EventKind
 	// Failed says that the verb returned an immediate error: nothing has changed.
 	Failed bool
-	QP     wqe.QP // its Addr names the device for every kind
-	New    *NewQP
 	State  qp.State
-	Attr   *qp.Attr
-
-	CQ      wqe.CQ
-	Depth   int // of a CQ, as the device made it, or SRQ
-	Arm     Arm
-	SRQ     wqe.SRQ
-	XRCD    wqe.XRCD // of an SRQ that is made; 0: none
-	Send    *wqe.SendRequest
-	Receive *wqe.ReceiveRequest
+	Arm    Arm
+	Async  Async
+	Wrote  bool
+	// Anonymous says that it is not known which ID a send request was posted with.
+	Anonymous bool
 	// Sum is the CRC-32 (IEEE) of the data of a send request when it was posted, or of what a completed receive, READ or atomic has put into
 	// memory, where Summed; that of a datagram without its GRH.
-	Sum        uint32
-	Summed     bool
-	Completion *Completion
+	Summed bool
+	Sum    uint32
 	// Poll is the number of the call that gave the completion, where that is known: the completions of one call have waited together. Emptied
 	// says that the call found no more than it gave.
 	Poll    uint32
 	Emptied bool
-	Region  *Region
-	Async   Async
-	AH      wqe.AH
-	PD      wqe.PD       // that an address handle belongs to
-	Group   *packet.Addr // multicast
-	Device  *Device
-	// Anonymous says that it is not known which ID a send request was posted with.
-	Anonymous bool
-	Wrote     bool
-	Vector    *AddressVector
+
+	QP    wqe.QP // its Addr names the device for every kind
+	CQ    wqe.CQ
+	SRQ   wqe.SRQ
+	XRCD  wqe.XRCD // of an SRQ that is made; 0: none
+	AH    wqe.AH
+	PD    wqe.PD // that an address handle belongs to
+	Depth int    // of a CQ, as the device made it, or SRQ
+	Line  int    // of the log that it was read from, from 1 on; 0: none
+
+	New        *NewQP
+	Attr       *qp.Attr
+	Send       *wqe.SendRequest
+	Receive    *wqe.ReceiveRequest
+	Completion *Completion
+	Region     *Region
+	Group      *packet.Addr // multicast
+	Device     *Device
+	Vector     *AddressVector
 	// Head is the first 40 bytes of the memory that a completed datagram was received into, or nil.
 	Head []byte
-	Line int // of the log that it was read from, from 1 on; 0: none
 }
 
 // Log is the events of one device in the order in which they happened.

@@ -132,28 +132,29 @@ func (v *Verifier) Sent(s *Sent, speed uint64) {
 			continue
 		}
 		h.told = true
-		f := rule.At(rule.CNGPFC001, rule.Violation, s.Packet)
-		f.Accused = rule.Endpoint{Role: rule.Sender, Addr: s.Src}
-		if s.Has&packet.HasDETH != 0 {
-			f.Accused.QPN, f.Accused.QPNKnown = s.SrcQP, true
+		d := rule.Verdict{
+			Rule: rule.CNGPFC001, Class: rule.Violation, Role: rule.Sender, Evidence: []uint64{h.first},
+			Expected: fmt.Sprintf("silence for %s after a pause frame", rule.Span(h.until-h.since)),
+			Actual:   fmt.Sprintf("a packet %s after it", rule.Span(s.Time-h.since)),
 		}
-		f.Peer = rule.Endpoint{Addr: s.Dst, QPN: s.DestQP, QPNKnown: true}
-		f.Expected = fmt.Sprintf("silence for %s after a pause frame", rule.Span(h.until-h.since))
-		f.Actual = fmt.Sprintf("a packet %s after it", rule.Span(s.Time-h.since))
 		if s.Tagged {
-			f.Actual += fmt.Sprintf(", of priority %d", s.Priority)
+			d.Actual += fmt.Sprintf(", of priority %d", s.Priority)
 		}
-		if f.Evidence = []uint64{h.first}; h.last != h.first {
-			f.Evidence = append(f.Evidence, h.last)
+		if h.last != h.first {
+			d.Evidence = append(d.Evidence, h.last)
 		}
 		switch {
 		case !s.Near:
-			f.Class, f.Detail = rule.Unproven, "a switch before the tap may have sent it on in spite of the pause"
+			d.Class, d.Detail = rule.Unproven, "a switch before the tap may have sent it on in spite of the pause"
 		case p.from != s.To && p.way != packet.WayIn:
-			f.Class, f.Detail = rule.Unproven, "the pause frame may come from the sender itself: a port that several functions share has an address of its own"
+			d.Class, d.Detail = rule.Unproven, "the pause frame may come from the sender itself: a port that several functions share has an address of its own"
 		case v.lossy:
-			f.Class, f.Detail = rule.Unproven, "the capture may have lost the frame that ended the pause"
+			d.Class, d.Detail = rule.Unproven, "the capture may have lost the frame that ended the pause"
 		}
-		v.Rec.Add(f)
+		accused := rule.Endpoint{Addr: s.Src}
+		if s.Has&packet.HasDETH != 0 {
+			accused.QPN, accused.QPNKnown = s.SrcQP, true
+		}
+		v.Rec.Add(d.On(s.Packet, accused, rule.Endpoint{Addr: s.Dst, QPN: s.DestQP, QPNKnown: true}))
 	}
 }

@@ -131,15 +131,6 @@ type Finding struct {
 	Beyond bool
 }
 
-// At is a finding on packet p that does not say yet who is accused and of what.
-func At(id ID, class Class, p *packet.Packet) Finding {
-	return Finding{
-		Rule: id, Class: class,
-		Service: p.Opcode.Service(), Opcode: p.Opcode, HasBTH: p.Has&packet.HasBTH != 0, PSN: p.PSN,
-		Time: p.Time, Tap: p.Tap, Frame: p.Frame,
-	}
-}
-
 // Lean is what a capture is trusted for where something is proven by what it does not show.
 type Lean uint8
 

@@ -56,8 +56,11 @@ const CutShort = "the snap length cut the frame, so its ICRC was not judged"
 
 // On returns the finding that a verdict is on packet p, against accused, whose role is that of the verdict.
 func (v *Verdict) On(p *packet.Packet, accused, peer Endpoint) Finding {
-	f := At(v.Rule, v.Class, p)
-	f.Expected, f.Actual, f.Detail, f.Evidence, f.Gap = v.Expected, v.Actual, v.Detail, v.Evidence, v.Gap
+	f := Finding{
+		Rule: v.Rule, Class: v.Class, Expected: v.Expected, Actual: v.Actual, Detail: v.Detail, Evidence: v.Evidence, Gap: v.Gap,
+		Service: p.Opcode.Service(), Opcode: p.Opcode, HasBTH: p.Has&packet.HasBTH != 0, PSN: p.PSN,
+		Time: p.Time, Tap: p.Tap, Frame: p.Frame,
+	}
 	if e := v.Earlier; e.Number != 0 && e.Tap == p.Tap && e.Number != p.Frame {
 		f.Evidence = append(f.Evidence, e.Number)
 	}

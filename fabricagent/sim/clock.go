@@ -52,15 +52,16 @@ func (c *Clock) Repeat(d, every int64, n int, f func(i int)) {
 // add puts an appointment into the heap.
 func (c *Clock) add(a appointment) {
 	c.heap = append(c.heap, a)
-	h := c.heap
-	for i := len(h) - 1; i > 0; {
+	h, i := c.heap, len(c.heap)-1
+	for i > 0 {
 		up := (i - 1) / 2
-		if !h[i].before(&h[up]) {
+		if !a.before(&h[up]) {
 			break
 		}
-		h[i], h[up] = h[up], h[i]
+		h[i] = h[up]
 		i = up
 	}
+	h[i] = a
 }
 
 // Step goes to the next appointment and keeps it. It is false where there is none.
@@ -93,21 +94,26 @@ func (c *Clock) Step() bool {
 
 // sink brings the first element of the heap to its place.
 func (c *Clock) sink() {
-	h := c.heap
-	for i := 0; ; {
+	h, i := c.heap, 0
+	if len(h) == 0 {
+		return
+	}
+	a := h[0]
+	for {
 		next := 2*i + 1
 		if next >= len(h) {
-			return
+			break
 		}
 		if next+1 < len(h) && h[next+1].before(&h[next]) {
 			next++
 		}
-		if !h[next].before(&h[i]) {
-			return
+		if !h[next].before(&a) {
+			break
 		}
-		h[i], h[next] = h[next], h[i]
+		h[i] = h[next]
 		i = next
 	}
+	h[i] = a
 }
 
 // Run keeps all appointments up to and with the time until, which it then is.

@@ -160,7 +160,12 @@ func (f *Fabric) see(taps []*Tap, data []byte, in *block, way packet.Way) {
 		if in != nil {
 			t.hold(in)
 		}
-		t.frame = fabricagent.Frame{Time: f.clock.now, Tap: t.index, Link: f.opt.Link, Way: way, Len: uint32(len(data)), Data: data}
+		frame := fabricagent.Frame{Time: f.clock.now, Tap: t.index, Link: f.opt.Link, Way: way, Len: uint32(len(data)), Data: data}
+		if t.recorder != nil {
+			t.recorder.Frame(&frame, "")
+			continue
+		}
+		t.frame = frame
 		t.sink.Frame(&t.frame, "")
 	}
 }

@@ -116,13 +116,13 @@ type HCA struct {
 	requests    slab.Of[wqe.ReceiveRequest]
 	receives    slab.Of[receive]
 
-	port  port
-	in    packet.Packet // that arrives
+	port port
+	in   packet.Packet // that arrives
 
 	checker packet.Checker
 	recent  recent
-	fault faultState
-	count Counters
+	fault   faultState
+	count   Counters
 }
 
 // Counters are what a device counts.

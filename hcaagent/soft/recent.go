@@ -3,8 +3,8 @@ package soft
 // recent is where the last queue pairs and regions that packets named are found without the maps that have all of them. It is emptied with each one that is
 // destroyed or replaced.
 type recent struct {
-	qps  [16]*queuePair // by the low bits of their numbers
-	keys [16]*region    // by the low bits of the index of their keys
+	qps   [16]*queuePair // by the low bits of their numbers
+	keys  [16]*region    // by the low bits of the index of their keys
 	index [16]uint32
 }
 

@@ -184,10 +184,12 @@ func (v *Verifier) Data(q wqe.QP, peer packet.Addr, near bool, p *packet.Packet)
 	if !end.happened() || waited < least || waited >= x.timeWait(side) || !x.once(toldWait<<side) {
 		return
 	}
-	f := rule.At(rule.CMSM012, rule.Proven(near && !p.Cut), p)
-	f.Expected, f.Actual, f.Detail = "no packet of the QP for "+rule.Span(x.timeWait(side))+" after the DREP", "a packet after "+rule.Span(waited), detail
-	f.Evidence, f.Leans = []uint64{end.frame}, rule.LeanNear
-	f.Accused = rule.Endpoint{Role: rule.Sender, Addr: q.Addr, QPN: q.QPN, QPNKnown: true}
-	f.Peer = rule.Endpoint{Addr: peer, QPN: p.DestQP, QPNKnown: true}
+	d := rule.Verdict{
+		Rule: rule.CMSM012, Class: rule.Proven(near && !p.Cut), Role: rule.Sender,
+		Expected: "no packet of the QP for " + rule.Span(x.timeWait(side)) + " after the DREP", Actual: "a packet after " + rule.Span(waited),
+		Detail: detail, Evidence: []uint64{end.frame},
+	}
+	f := d.On(p, rule.Endpoint{Addr: q.Addr, QPN: q.QPN, QPNKnown: true}, rule.Endpoint{Addr: peer, QPN: p.DestQP, QPNKnown: true})
+	f.Leans = rule.LeanNear
 	v.Rec.Add(f)
 }

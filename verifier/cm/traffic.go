@@ -43,11 +43,13 @@ func (v *Verifier) hasty(m *message, x *exchange) {
 		return
 	}
 	v.covered(rule.CMSM016)
-	f := rule.At(rule.CMSM016, rule.Proven(m.sees[sender]), &p)
-	f.Expected, f.Actual, f.Evidence = "no request of the passive side before the RTU", "a request before its REP", []uint64{x.req.frame, m.Frame}
-	f.Detail, f.Leans = unless(m.sees[sender], "the two may have been reordered by the network"), rule.LeanNear
-	f.Accused = rule.Endpoint{Role: rule.Requester, Addr: m.Src, QPN: x.qpn[passive], QPNKnown: true}
-	f.Peer = rule.Endpoint{Addr: m.Dst, QPN: p.DestQP, QPNKnown: true}
+	d := rule.Verdict{
+		Rule: rule.CMSM016, Class: rule.Proven(m.sees[sender]), Role: rule.Requester,
+		Expected: "no request of the passive side before the RTU", Actual: "a request before its REP", Evidence: []uint64{x.req.frame, m.Frame},
+		Detail: unless(m.sees[sender], "the two may have been reordered by the network"),
+	}
+	f := d.On(&p, rule.Endpoint{Addr: m.Src, QPN: x.qpn[passive], QPNKnown: true}, rule.Endpoint{Addr: m.Dst, QPN: p.DestQP, QPNKnown: true})
+	f.Leans = rule.LeanNear
 	v.Rec.Add(f)
 }
 

@@ -124,19 +124,18 @@ func (v *Verifier) report(id rule.ID, class rule.Class, role rule.Role, expected
 	if !v.mine {
 		return
 	}
-	f := rule.At(id, class, v.p)
-	f.Accused = rule.Endpoint{Role: role, Addr: v.p.Src, QPN: v.p.SrcQP, QPNKnown: v.p.Has&packet.HasDETH != 0}
+	accused := rule.Endpoint{Addr: v.p.Src, QPN: v.p.SrcQP, QPNKnown: v.p.Has&packet.HasDETH != 0}
 	if !v.asked.IsZero() {
-		f.Accused.Addr = v.asked
+		accused.Addr = v.asked
 	}
-	f.Peer = rule.Endpoint{Addr: v.p.Dst, QPN: v.p.DestQP, QPNKnown: true}
-	f.Expected, f.Actual, f.Evidence = expected, actual, evidence
+	d := rule.Verdict{Rule: id, Class: class, Role: role, Expected: expected, Actual: actual, Evidence: evidence}
+	if v.leans {
+		d.Leans = rule.LeanWhole
+	}
+	f := d.On(v.p, accused, rule.Endpoint{Addr: v.p.Dst, QPN: v.p.DestQP, QPNKnown: true})
 	v.names(&f)
 	if v.s.Directed() && v.s.HopCount() <= mad.MaxHops {
 		f.Detail = "directed route " + pathText(v.s.Initial, v.s.HopCount())
-	}
-	if v.leans && class == rule.Violation {
-		f.Leans = rule.LeanWhole
 	}
 	if class == rule.Unproven {
 		f.Detail = joined(f.Detail, v.doubt())
