@@ -67,9 +67,8 @@ type Source struct {
 	notices  []*notice
 	again    []rebound
 	handles  map[wqe.AH]*hcaagent.AddressVector
-	// memories is what the consumer found in its memory and put there; tells says that it tells of the latter.
-	memories []*hcaagent.Event
-	tells    bool
+	content  *content             // nil: the consumer tells nothing of its memory
+	received bool                 // a message has come to one of its queue pairs
 	queues   map[wqe.SRQ]wqe.XRCD // shared receive queues that there were, and their domains of XRC
 	clock    clock
 }
@@ -158,6 +157,7 @@ func (a *Agent) step(q *queuePair) {
 	a.accepted(q)
 	a.notReady(q)
 	a.executed(q)
+	a.storedBy(q)
 	a.sharedNamed(q)
 }
 

@@ -3,7 +3,6 @@ package cq
 import (
 	"encoding/binary"
 	"math"
-	"sort"
 
 	"ibwitness/hcaagent"
 	"ibwitness/wqe"
@@ -22,6 +21,8 @@ type stored struct {
 	n        int // of the consumer's event
 	atomic   bool
 	write    bool
+	imm      bool
+	told     bool  // other data was reported
 	seen     int64 // when the consumer was told of a later message to the same queue pair
 	m        *message
 }
@@ -31,7 +32,7 @@ type sight struct {
 	stored
 	read  bool
 	event *hcaagent.Event
-	self  int // index of its own range, or -1
+	self  *stored // its own range, or nil
 }
 
 // before reports whether p has certainly happened before o. Atomics are carried out in order, and so is what comes before a READ or atomic.
@@ -47,147 +48,216 @@ func (p *stored) before(o *stored) bool {
 
 func (p *stored) same(o *stored) bool { return p.crc == o.crc || p.crc == o.alt || p.alt == o.crc }
 
-// memoryOf is what is known of the memory of a device.
-type memoryOf struct {
-	pieces []stored
-	sights []sight
-	pages  map[uint64][]int32
-	wide   []int32
-	latest map[uint64][]int64 // by page, of the pieces up to each: the latest end
+// content is what is known of the memory of a device, from the first thing on that its consumer tells of it.
+type content struct {
+	pages   map[uint64][]*stored
+	wide    []*stored // that span many pages
+	unsure  map[[2]uint64]*stored
+	begun   map[begun]*stored // by messages that have not come whole
+	sights  []*sight          // that are not judged yet, in the order of their times
+	wrong   []wrong
+	n       int  // events of the consumer
+	lost    bool // something was put there that nobody saw
+	written bool // the consumer tells of what it writes
 }
 
-// settled is how long after its acknowledgement a WRITE must be in memory at the latest: before, its consumer sees it for certain only when
-// it is told of a later message.
-const settled = 10_000_000
+// begun is a message whose first packet has come.
+type begun struct {
+	s   *stream
+	ord int64
+}
 
-// never is the time of what has not happened.
-const never = math.MaxInt64 / 2
+// wrong is a sight of other data than there should be, which a later one may show to have been there too late.
+type wrong struct {
+	x *sight
+	p *stored
+}
 
 const (
+	// settled is how long after its acknowledgement a WRITE must be in memory at the latest: before, its consumer sees it for certain only when
+	// it is told of a later message.
+	settled = 10_000_000
+	// never is the time of what has not happened.
+	never = math.MaxInt64 / 2
+
 	pageBits  = 12
 	mostPages = 64
-	mostSteps = 4096 // pieces that are looked through for one sight
+	mostSteps = 4096 // ranges that are looked through for one sight
 )
 
-// remember collects what the events and the messages of a device tell of its memory. It reports false where that is not all.
-func (a *Agent) remember(s *Source) (*memoryOf, bool) {
-	c := &memoryOf{}
-	for _, q := range a.lives {
-		if q.src != s {
-			continue
-		}
-		if !q.known || !c.messages(q) {
-			return nil, false
-		}
-		for _, w := range q.sends {
-			if op := w.req().Op; op == wqe.OpRead || op == wqe.OpCmpSwap || op == wqe.OpFetchAdd {
-				c.local(w.req().Segments, w.event.Time)
+// memoryEvent takes over what the consumer found in its memory or put there.
+func (a *Agent) memoryEvent(s *Source, e *hcaagent.Event) {
+	r := e.Region
+	if !s.exact || r == nil || !e.Summed || r.Length == 0 || r.VA+r.Length <= r.VA {
+		return
+	}
+	if s.content == nil {
+		s.content = &content{pages: map[uint64][]*stored{}, unsure: map[[2]uint64]*stored{}, begun: map[begun]*stored{}, lost: s.received}
+	}
+	c := s.content
+	p := &stored{lo: r.VA, hi: r.VA + r.Length, from: e.Time, to: e.Time, crc: e.Sum, alt: e.Sum, known: true, look: !e.Wrote, idle: !e.Wrote, n: c.n}
+	c.n++
+	c.written = c.written || e.Wrote
+	if c.put(p); !e.Wrote {
+		c.sights = append(c.sights, &sight{stored: *p, event: e, self: p})
+	}
+}
+
+// put adds a range. What it covers for certain is forgotten.
+func (c *content) put(p *stored) {
+	first, last := p.lo>>pageBits, (p.hi-1)>>pageBits
+	if last-first >= mostPages {
+		c.wide = append(c.wide, p)
+		return
+	}
+	for n := first; n <= last; n++ {
+		c.pages[n] = append(c.pages[n], p)
+	}
+}
+
+// forget drops, of what has the page of a range, what the range has covered since long.
+func (c *content) forget(p *stored) {
+	first, last := p.lo>>pageBits, (p.hi-1)>>pageBits
+	if !p.known || p.look || last-first >= mostPages {
+		return
+	}
+	for n := first; n <= last; n++ {
+		list := c.pages[n]
+		left := list[:0]
+		for _, o := range list {
+			if o == p || o.lo < p.lo || o.hi > p.hi || o.to >= p.from-settled || !o.before(p) {
+				left = append(left, o)
 			}
 		}
-		if !q.recvs.shared {
-			c.received(q.recvs)
-		}
+		clear(list[len(left):])
+		c.pages[n] = left
 	}
-	for _, r := range s.shared {
-		c.received(r)
-	}
-	for n, e := range s.memories {
-		r := e.Region
-		p := stored{lo: r.VA, hi: r.VA + r.Length, from: e.Time, to: e.Time, crc: e.Sum, alt: e.Sum, known: true, look: !e.Wrote, idle: !e.Wrote, n: n}
-		if !e.Wrote {
-			c.sights = append(c.sights, sight{stored: p, event: e, self: len(c.pieces)})
-		}
-		c.pieces = append(c.pieces, p)
-	}
-	return c, true
 }
 
 // local adds memory that the device writes into at an unknown time.
-func (c *memoryOf) local(list []wqe.Segment, from int64) {
+func (s *Source) local(list []wqe.Segment, from int64) {
+	c := s.content
+	if c == nil {
+		return
+	}
 	for _, g := range list {
-		if g.Length > 0 {
-			c.pieces = append(c.pieces, stored{lo: g.VA, hi: g.VA + uint64(g.Length), from: from, to: never})
+		k := [2]uint64{g.VA, g.VA + uint64(g.Length)}
+		if g.Length > 0 && c.unsure[k] == nil {
+			p := &stored{lo: k[0], hi: k[1], from: from, to: never}
+			c.unsure[k] = p
+			c.put(p)
 		}
 	}
 }
 
-func (c *memoryOf) received(r *receives) {
-	for _, x := range r.list {
-		c.local(x.event.Receive.Segments, x.event.Time)
-	}
-}
-
-// messages adds what the requests to a queue pair do to memory. It reports false where the capture may lack some.
-func (c *memoryOf) messages(q *queuePair) bool {
-	if !q.in.first.seen() || q.service() > 1 && !q.reliable() {
-		return true
-	}
-	if !q.in.anchor || q.in.joined > 0 || q.in.halted != "" {
+// follows reports whether the content of the memory of a queue pair's device is followed, and what the queue pair has received was seen.
+func (q *queuePair) follows() bool {
+	c := q.src.content
+	if c == nil || c.lost || q.service() > 1 && !q.reliable() {
 		return false
 	}
-	told := q.toldOf()
-	next := int64(0)
-	for i := range q.in.msgs {
-		m := q.in.msgs[i]
-		if _, acked := q.in.ackOf(m.first); q.reliable() && m.first != next && acked {
-			return false
-		}
-		next = m.last() + 1
-		if r := q.src.regions[m.rkey]; r != nil && r.access&wqe.ZeroBased != 0 {
-			return false
-		}
-		c.message(q, m, told)
-	}
-	return true
+	c.lost = !q.known || !q.in.anchor || q.in.joined > 0 || q.in.halted != ""
+	return !c.lost
 }
 
-// toldOf returns when the consumer was told of each message that takes a receive request, by ordinal.
-func (q *queuePair) toldOf() (list []told1) {
-	for _, t := range q.taken {
-		if t.message != nil {
-			list = append(list, told1{t.message.first, t.event.Time})
+// begins takes over that messages have begun which write.
+func (a *Agent) begins(q *queuePair, s *stream) {
+	follows := q.follows()
+	for _, b := range s.begun {
+		if follows {
+			p := &stored{lo: b.va, hi: b.va + uint64(b.dma), from: b.time, to: never, seen: never, q: q, ord: b.ord, write: true}
+			q.src.content.begun[begun{s, b.ord}] = p
+			if p.hi > p.lo {
+				q.src.content.put(p)
+			}
 		}
 	}
-	return list
+	s.begun = s.begun[:0]
 }
 
-type told1 struct{ ord, time int64 }
-
-func (c *memoryOf) message(q *queuePair, m *message, told []told1) {
+// stores takes over what a message that has come whole does to memory.
+func (a *Agent) stores(q *queuePair, m *message) {
+	q.src.received = true
+	if !q.follows() {
+		return
+	}
+	c := q.src.content
+	if r := q.src.regions[m.rkey]; r != nil && r.access&wqe.ZeroBased != 0 {
+		c.lost = true
+		return
+	}
+	p := c.begun[begun{q.in, m.first}]
+	delete(c.begun, begun{q.in, m.first})
 	op := wqe.OpOf(m.op.Fn())
-	p := stored{lo: m.va, hi: m.va + uint64(m.dma), from: m.begin.time, to: never, seen: never, q: q, ord: m.first, m: m}
-	done := int64(never)
-	if at, ok := q.in.ackOf(m.last()); ok {
-		done = at.time
-	}
-	refused := q.in.refused(m) != nil
-	if op == wqe.Write || op == wqe.AtomicWrite {
-		if i := sort.Search(len(told), func(i int) bool { return told[i].ord > m.first || m.hasImm && told[i].ord == m.first }); i < len(told) {
-			p.seen = told[i].time
+	if p == nil {
+		if op != wqe.AtomicWrite && !op.Atomic() && op != wqe.Read {
+			return
+		}
+		p = &stored{lo: m.va, hi: m.va + 8, from: m.begin.time, to: never, seen: never, q: q, ord: m.first, write: op == wqe.AtomicWrite, atomic: op.Atomic()}
+		if op == wqe.Read {
+			p.hi = p.lo + uint64(m.dma)
+		} else {
+			c.put(p)
 		}
 	}
-	switch op {
+	p.m, p.imm = m, m.hasImm
+	q.receiving.stored = append(q.receiving.stored, p)
+	if p.write {
+		q.receiving.unseen = append(q.receiving.unseen, p)
+	}
+}
+
+// storedBy takes over what has become of the ranges that messages read or write.
+func (a *Agent) storedBy(q *queuePair) {
+	r := &q.receiving
+	left := r.stored[:0]
+	for _, p := range r.stored {
+		if !a.concluded(q, p) {
+			left = append(left, p)
+		}
+	}
+	clear(r.stored[len(left):])
+	r.stored = left
+}
+
+// concluded takes over the answer to a message that reads or writes. It returns false where that is still to come.
+func (a *Agent) concluded(q *queuePair, p *stored) bool {
+	c, m := q.src.content, p.m
+	if c.lost {
+		return true
+	}
+	at, acked := q.in.ackOf(m.last())
+	if q.in.refused(m) != nil || m.partial {
+		return true
+	}
+	switch op := wqe.OpOf(m.op.Fn()); op {
 	case wqe.Write:
-		if p.write = true; q.reliable() && !m.partial && !m.cut && !m.mixed && !refused && m.length == m.dma {
-			p.known, p.crc, p.alt, p.to = true, m.crc, m.crc, done
+		if !acked {
+			return !q.reliable()
 		}
-		if p.known {
-			p.to = min(p.to, p.seen)
+		if q.reliable() && !m.cut && !m.mixed && m.length == m.dma {
+			p.known, p.crc, p.alt, p.to = true, m.crc, m.crc, min(at.time, p.seen)
+			c.forget(p)
 		}
 	case wqe.AtomicWrite:
-		p.hi = p.lo + 8
-		if m.read != nil && m.read.touched.seen() && !m.cut && m.length == 8 {
-			p.write, p.known, p.crc, p.alt, p.to = true, true, m.crc, m.crc, m.read.touched.time
+		if m.read == nil || !m.read.touched.seen() {
+			return acked
+		}
+		if !m.cut && m.length == 8 {
+			p.known, p.crc, p.alt, p.to = true, m.crc, m.crc, m.read.touched.time
+			c.forget(p)
 		}
 	case wqe.CmpSwap, wqe.FetchAdd:
-		p.hi, p.atomic = p.lo+8, true
-		if m.read == nil || !m.read.whole || m.read.mixed {
-			break
+		if m.read == nil || !m.read.whole {
+			return acked
+		}
+		if m.read.mixed {
+			return true
 		}
 		p.to = m.read.at.time
-		found := p
+		found := *p
 		found.set(m.read.orig)
-		c.sights = append(c.sights, sight{stored: found, self: len(c.pieces)})
+		c.sights = append(c.sights, &sight{stored: found, self: p})
 		v := m.read.orig + m.swap
 		if op == wqe.CmpSwap {
 			if v = m.read.orig; v == m.compare {
@@ -195,18 +265,31 @@ func (c *memoryOf) message(q *queuePair, m *message, told []told1) {
 			}
 		}
 		p.set(v)
+		c.forget(p)
 	case wqe.Read:
-		if m.read != nil && m.read.whole && !m.read.mixed && !m.read.cut && !m.other && m.dma > 0 {
-			p.crc, p.alt, p.known, p.to = m.read.crc, m.read.crc, true, m.read.at.time
-			c.sights = append(c.sights, sight{stored: p, read: true, self: -1})
+		if m.read == nil || !m.read.whole {
+			return acked
 		}
-		return
-	default:
-		return
+		if !m.read.mixed && !m.read.cut && !m.other && m.dma > 0 {
+			p.crc, p.alt, p.known, p.to = m.read.crc, m.read.crc, true, m.read.at.time
+			c.sights = append(c.sights, &sight{stored: *p, read: true})
+		}
 	}
-	if p.hi > p.lo {
-		c.pieces = append(c.pieces, p)
+	return true
+}
+
+// seesStored takes over that the consumer of a queue pair was told, at a time, of a message: what came before it is in memory.
+func (q *queuePair) seesStored(m *message, now int64) {
+	r := &q.receiving
+	n := 0
+	for n < len(r.unseen) && (r.unseen[n].ord < m.first || r.unseen[n].ord == m.first && r.unseen[n].imm) {
+		p := r.unseen[n]
+		if p.seen = now; p.known {
+			p.to = min(p.to, now)
+		}
+		n++
 	}
+	r.unseen = r.unseen[n:]
 }
 
 // set gives the content of eight bytes as a number.
@@ -218,42 +301,16 @@ func (p *stored) set(v uint64) {
 	p.alt, p.known = sum(b[:]), true
 }
 
-// order makes the index: pieces by page, in the order of their beginnings.
-func (c *memoryOf) order() {
-	order := make([]int32, len(c.pieces))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	sort.SliceStable(order, func(i, k int) bool { return c.pieces[order[i]].from < c.pieces[order[k]].from })
-	c.pages, c.latest = map[uint64][]int32{}, map[uint64][]int64{}
-	for _, i := range order {
-		p := &c.pieces[i]
-		first, last := p.lo>>pageBits, (p.hi-1)>>pageBits
-		if last-first >= mostPages {
-			c.wide = append(c.wide, i)
-			continue
-		}
-		for n := first; n <= last; n++ {
-			end := p.to
-			if k := len(c.latest[n]); k > 0 {
-				end = max(end, c.latest[n][k-1])
-			}
-			c.pages[n], c.latest[n] = append(c.pages[n], i), append(c.latest[n], end)
-		}
-	}
-	sort.SliceStable(c.sights, func(i, k int) bool { return c.sights[i].from < c.sights[k].from })
-}
-
 // source returns what put the data there that a sight shows, or nil where that is not certain. quiet says that nothing else happens there at that time.
-func (c *memoryOf) source(x *sight) (newest *stored, quiet bool) {
+func (c *content) source(x *sight) (newest *stored, quiet bool) {
 	first, last := x.lo>>pageBits, (x.hi-1)>>pageBits
 	if last-first >= mostPages {
 		return nil, false
 	}
 	var all []*stored
-	add := func(i int32) bool {
-		p := &c.pieces[i]
-		if p.look && (p.idle || p.lo != x.lo || p.hi != x.hi) || p.hi <= x.lo || p.lo >= x.hi || p.from > x.to || int(i) == x.self || x.atomic && p.q == x.q && p.ord > x.ord {
+	steps := 0
+	add := func(p *stored) bool {
+		if p.look && (p.idle || p.lo != x.lo || p.hi != x.hi) || p.hi <= x.lo || p.lo >= x.hi || p.from > x.to || p == x.self || x.atomic && p.q == x.q && p.ord > x.ord {
 			return true
 		}
 		if !p.before(&x.stored) || x.event != nil && p.write && min(p.seen, p.to+settled) >= x.from {
@@ -265,19 +322,14 @@ func (c *memoryOf) source(x *sight) (newest *stored, quiet bool) {
 		}
 		return true
 	}
-	for _, i := range c.wide {
-		if !add(i) {
+	for _, p := range c.wide {
+		if !add(p) {
 			return nil, false
 		}
 	}
-	steps := 0
 	for n := first; n <= last; n++ {
-		list, latest := c.pages[n], c.latest[n]
-		for k := sort.Search(len(list), func(k int) bool { return c.pieces[list[k]].from > x.to }) - 1; k >= 0; k-- {
-			if newest != nil && newest.lo <= x.lo && newest.hi >= x.hi && latest[k] < newest.from {
-				break
-			}
-			if steps++; steps > mostSteps || !add(list[k]) {
+		for _, p := range c.pages[n] {
+			if steps++; steps > mostSteps || !add(p) {
 				return nil, false
 			}
 		}

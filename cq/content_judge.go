@@ -6,54 +6,62 @@ import (
 	"ibwitness/rule"
 )
 
-// contents holds what READs, atomics and the consumer find in the memory of a device against what was put there. That takes a log which
-// tells of what its consumer writes, and the clock of the packets.
+// contents compares what READs, atomics and the consumer find in the memory of a device with what was put there, as soon as a tap anywhere has seen what may
+// have changed it. That takes a log which tells of what its consumer writes, and the clock of the packets.
 func (a *Agent) contents(s *Source) {
-	if !s.exact || !s.tells || a.Lossy {
+	c := s.content
+	if c == nil {
 		return
 	}
-	c, ok := a.remember(s)
-	if !ok || len(c.sights) == 0 {
+	if c.lost || !c.written || a.Lossy {
+		c.sights = nil
 		return
 	}
-	c.order()
-	right := map[*stored]int64{} // when a range was last found as it should be
-	type wrong struct {
-		x *sight
-		p *stored
+	n := 0
+	for n < len(c.sights) && (a.ended || c.sights[n].to+slackRecord < a.wire) {
+		a.sight(s, c.sights[n])
+		n++
 	}
-	var list []wrong
-	for i := range c.sights {
-		x := &c.sights[i]
-		p, quiet := c.source(x)
-		switch {
-		case p == nil:
-			if quiet && x.event != nil {
-				c.pieces[x.self].idle = false // what was found is known from now on
+	clear(c.sights[:n])
+	c.sights = c.sights[n:]
+	n = 0
+	for n < len(c.wrong) && (a.ended || c.wrong[n].x.to+settled < a.wire) {
+		a.tell(s, contentRule(c.wrong[n].x, c.wrong[n].p), c.wrong[n])
+		n++
+	}
+	c.wrong = c.wrong[n:]
+}
+
+// sight compares what was found in a range with what was put there.
+func (a *Agent) sight(s *Source, x *sight) {
+	c := s.content
+	p, quiet := c.source(x)
+	if p == nil {
+		if quiet && x.event != nil {
+			x.self.idle = false // what was found is known from now on
+		}
+		return
+	}
+	a.covered(contentRule(x, p))
+	shown := p.mustShow(x)
+	if shown {
+		a.covered(rule.RCRSP035)
+	}
+	switch {
+	case p.same(&x.stored):
+		left := c.wrong[:0]
+		for _, w := range c.wrong {
+			if w.p == p {
+				a.tell(s, rule.RCRSP035, w)
+			} else {
+				left = append(left, w)
 			}
-			continue
-		case p.same(&x.stored):
-			right[p] = x.from
-		default:
-			list = append(list, wrong{x, p})
 		}
-		a.covered(contentRule(x, p))
-		if p.mustShow(x) {
-			a.covered(rule.RCRSP035)
-		}
-	}
-	told := map[*stored]bool{}
-	for _, w := range list {
-		x, p := w.x, w.p
-		if told[p] && x.event != nil {
-			continue
-		}
-		told[p] = true
-		id := contentRule(x, p)
-		if p.mustShow(x) && right[p] > x.from {
-			id = rule.RCRSP035
-		}
-		a.otherData(s, id, x, p)
+		c.wrong = left
+	case shown:
+		c.wrong = append(c.wrong, wrong{x, p})
+	default:
+		a.tell(s, contentRule(x, p), wrong{x, p})
 	}
 }
 
@@ -71,8 +79,13 @@ func contentRule(x *sight, p *stored) rule.ID {
 	return rule.CPLMEM001
 }
 
-// otherData makes the finding that a range holds other data than it should.
-func (a *Agent) otherData(s *Source, id rule.ID, x *sight, p *stored) {
+// tell makes the finding that a range holds other data than it should.
+func (a *Agent) tell(s *Source, id rule.ID, w wrong) {
+	x, p := w.x, w.p
+	if p.told && x.event != nil {
+		return
+	}
+	p.told = true
 	v := verdict{
 		rule: id, class: rule.Violation, role: rule.Responder,
 		expected: fmt.Sprintf("data with CRC-32 %#08x in %d bytes of memory at %#x", p.crc, x.hi-x.lo, x.lo),

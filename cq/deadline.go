@@ -17,6 +17,11 @@ func (a *Agent) Advance(now int64) {
 
 // expire judges the queue pairs whose time has come.
 func (a *Agent) expire() {
+	for _, s := range a.sources {
+		if s.content != nil {
+			a.contents(s)
+		}
+	}
 	for len(a.deadlines) > 0 && a.deadlines[0].at <= a.wire {
 		d := a.deadlines.pop()
 		if d.q.due != d.at {

@@ -92,10 +92,7 @@ func (a *Agent) other(s *Source, e *hcaagent.Event) {
 		s.ahs[e.AH] = e.PD
 		s.handle(e)
 	case hcaagent.EvMemory:
-		if r := e.Region; r != nil && e.Summed && r.Length > 0 && r.VA+r.Length > r.VA {
-			s.memories = append(s.memories, e)
-			s.tells = s.tells || e.Wrote
-		}
+		a.memoryEvent(s, e)
 	case hcaagent.EvModifyAH:
 		s.handle(e)
 	case hcaagent.EvDestroyAH:

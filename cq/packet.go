@@ -78,8 +78,15 @@ func (a *Agent) packet(p *packet.Packet) {
 		}
 	default:
 		a.emitted(f.from, at, false)
+		var requested *stream
+		if f.to != nil {
+			requested = f.to.in
+		}
 		for _, s := range f.streams(f.from, f.to) {
-			s.request(p, at)
+			if s.request(p, at); s == requested {
+				a.begins(f.to, s)
+			}
+			s.begun = s.begun[:0]
 		}
 	}
 	if f.from != nil {

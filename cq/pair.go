@@ -11,6 +11,7 @@ import (
 func (a *Agent) arrive(q *queuePair) {
 	for ; q.receiving.sorted < len(q.in.msgs); q.receiving.sorted++ {
 		m := q.in.msgs[q.receiving.sorted]
+		a.stores(q, m)
 		q.receiving.gap = q.receiving.gap || !q.in.anchor || !q.reliable() || m.first != q.receiving.next || m.partial || m.mixed
 		q.receiving.next = m.first + int64(m.packets)
 		if !m.consumes() {

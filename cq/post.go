@@ -52,6 +52,9 @@ func (a *Agent) postSend(s *Source, e *hcaagent.Event) {
 			w.vector = &hcaagent.AddressVector{Dest: e.Send.Dest.Addr}
 		}
 	}
+	if op := e.Send.Op; op == wqe.OpRead || op == wqe.OpCmpSwap || op == wqe.OpFetchAdd {
+		s.local(e.Send.Segments, e.Time)
+	}
 	q.next += int64(w.packets)
 	q.sends = append(q.sends, w)
 	if !w.local() {
@@ -84,7 +87,9 @@ func (q *queuePair) refused(id uint64) {
 
 // postReceive adds a work request to a receive queue.
 func (a *Agent) postReceive(s *Source, e *hcaagent.Event) {
-	s.receives = true
+	if s.receives = true; !e.Failed {
+		s.local(e.Receive.Segments, e.Time)
+	}
 	if e.SRQ != 0 {
 		if !e.Failed {
 			s.sharedQueue(e.SRQ).add(a.receives.Put(receive{event: e, n: s.n}))

@@ -100,6 +100,8 @@ type receiving struct {
 	after    int64 // ordinal of the message after those
 	missing  bool  // a message before those is not certain
 	invalid  map[uint32]bool
+	stored   []*stored // ranges of memory that messages read or write, which are not answered yet
+	unseen   []*stored // those that were written, of which the consumer was not told for certain
 
 	// What was reported, once.
 	wrongRNR   bool // an RNR NAK although a receive request was there

@@ -90,6 +90,7 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 		}
 		q.receiving.place = max(q.receiving.place, n+1)
 		t.message = m
+		q.seesStored(m, t.event.Time)
 		a.sharedTaken(q, m, t)
 		a.same(q, m, t)
 		return true

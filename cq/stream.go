@@ -35,12 +35,20 @@ type stream struct {
 	joined     int64      // ordinal of the first packet that was seen: the capture may begin there
 	heads      []*head    // not in use
 	responder  *queuePair
+	begun      []beginning    // WRITEs of which the first packet has come since they were last asked for
 	unreliable bool           // of UC: nothing is retransmitted
 	givenUp    map[int64]bool // ordinals of packets that were missing, and that may yet come
 	found      int            // message that was last looked for
 	mixed      bool           // a PSN was retransmitted with another packet, the least at mixedAt
 	mixedAt    int64
 	rerun      rerun
+}
+
+// beginning is the first packet of a WRITE.
+type beginning struct {
+	ord, time int64
+	va        uint64
+	dma       uint32
 }
 
 // part is one packet of a message that is not whole yet.
@@ -204,6 +212,9 @@ func (s *stream) request(p *packet.Packet, at where) {
 	}
 	if ord >= s.high {
 		s.backTo = 0
+	}
+	if p.Has&packet.HasRETH != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Write {
+		s.begun = append(s.begun, beginning{ord, at.time, p.VA, p.DMALen})
 	}
 	filled := ord < s.high
 	s.high = max(s.high, ord+int64(n))
