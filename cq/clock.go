@@ -74,9 +74,9 @@ func (a *Agent) sample(q *queuePair) {
 		return
 	}
 	for _, t := range q.receiving.waiting {
-		if n := t.of.place - q.receiving.madeUp; !t.sampled && t.event.Completion.Status == hcaagent.Success && n >= 0 && n < len(q.receiving.arrived) && q.certain(n) {
+		if n := t.of.place - q.receiving.madeUp; !t.sampled && t.event.Completion.Status == hcaagent.Success && n >= 0 && n < q.receiving.arrived.end() && q.certain(n) {
 			t.sampled = true
-			a.ends(q.src, q.receiving.arrived[n].end.time-t.event.Time)
+			a.ends(q.src, q.receiving.arrived.at(n).end.time-t.event.Time)
 		}
 	}
 }

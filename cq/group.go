@@ -103,7 +103,7 @@ func (a *Agent) uncast(q *queuePair) {
 	for _, x := range q.receiving.skipped {
 		m := x.m
 		_, length := q.expected(m)
-		if q.receiving.used[m] || m.av == nil || !m.av.must || x.t.of.event.Time >= m.begin.time || q.recvs.shared || uint64(length) > room(x.t.of.event.Receive) ||
+		if m.used || m.av == nil || !m.av.must || x.t.of.event.Time >= m.begin.time || q.recvs.shared || uint64(length) > room(x.t.of.event.Receive) ||
 			q.attr.Has(qp.KnowsPKey) && q.attr.PKey != m.av.pkey {
 			continue
 		}
@@ -125,8 +125,8 @@ func (a *Agent) castTwice(q *queuePair, t *taken) bool {
 		rule: rule.UDMC003, class: rule.Violation, role: rule.Receiver, actual: "a receive completion",
 		detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), event: t.event,
 	}
-	for i := range q.in.msgs {
-		if m := q.in.msgs[i]; m.av != nil && m.av.group && q.matches(m, t) {
+	for _, m := range q.in.msgs.all() {
+		if m.av != nil && m.av.group && q.matches(m, t) {
 			v.expected, v.actual, v.at = fmt.Sprintf("one completion of the datagram to %v", m.av.dst), "a second completion", m.end
 			a.accuse(q, v)
 			return true

@@ -26,6 +26,12 @@ func (l *list[T]) end() int   { return l.base + len(l.items) - l.head }
 // has reports whether element n is there: neither still to come nor given up.
 func (l *list[T]) has(n int) bool { return n >= l.base && n < l.end() }
 
+// before are the elements before number n, of those that are left. The list is valid until the next call of add.
+func (l *list[T]) before(n int) []T { return l.items[l.head : l.head+max(n-l.base, 0)] }
+
+// from are the elements from number n on, of those that are left. The list is valid until the next call of add.
+func (l *list[T]) from(n int) []T { return l.items[max(n-l.base, 0)+l.head:] }
+
 // all are the elements that are left. The list is valid until the next call of add.
 func (l *list[T]) all() []T { return l.items[l.head:] }
 

@@ -16,11 +16,12 @@ func (a *Agent) invalidatedEarly(q *queuePair, w *work) bool {
 	if !q.reliable() {
 		return true
 	}
-	k := sort.Search(len(q.sending.posted), func(i int) bool { return q.sending.posted[i].n > w.n }) - 1
+	posted := q.sending.posted.all()
+	k := sort.Search(len(posted), func(i int) bool { return posted[i].n > w.n }) - 1
 	if k < 0 {
 		return true
 	}
-	before := q.sending.posted[k]
+	before := posted[k]
 	if before.done != nil { // the order of completions tells
 		return true
 	}
@@ -49,7 +50,7 @@ func (a *Agent) silentError(q *queuePair) {
 	if !q.known || !q.reliable() || !q.out.anchor || q.sq.flushed == nil {
 		return
 	}
-	for _, w := range q.sends {
+	for _, w := range q.sends.all() {
 		if w.local() || w.signaled(q) {
 			continue
 		}

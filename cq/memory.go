@@ -114,11 +114,11 @@ func (s *Source) refusal(m *message, invalid map[uint32]bool) (why string, sure 
 // executed holds what a responder did against its keys: each message when it is answered, in their order.
 func (a *Agent) executed(q *queuePair) {
 	if q.typ != qp.TypeRC || !q.known || !q.in.anchor {
-		q.receiving.executed = len(q.in.msgs)
+		q.receiving.executed = q.in.msgs.end()
 		return
 	}
-	for ; q.receiving.executed < len(q.in.msgs); q.receiving.executed++ {
-		if !a.execution(q, q.in.msgs[q.receiving.executed]) {
+	for ; q.receiving.executed < q.in.msgs.end(); q.receiving.executed++ {
+		if !a.execution(q, q.in.msgs.at(q.receiving.executed)) {
 			return
 		}
 	}

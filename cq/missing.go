@@ -34,7 +34,7 @@ func (a *Agent) uncompleted(q *queuePair) {
 	if !q.known || !q.reliable() || !q.out.anchor || q.src.cut || q.gone || q.wasErr != nil || q.overrun != nil || q.failed != nil || len(q.broken) > 0 {
 		return
 	}
-	for _, w := range q.sends {
+	for _, w := range q.sends.all() {
 		if w.done != nil && !w.local() {
 			a.covered(rule.CPLSTS016)
 		}

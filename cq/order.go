@@ -90,7 +90,7 @@ func (q *queuePair) over(e *hcaagent.Event) {
 
 // oldestSend returns the oldest send request that is not completed, or nil.
 func (q *queuePair) oldestSend() *work {
-	for _, w := range q.sends[q.oldest:] {
+	for _, w := range q.sends.from(q.oldest) {
 		if w.done == nil {
 			return w
 		}
@@ -100,7 +100,7 @@ func (q *queuePair) oldestSend() *work {
 
 // openSend returns the oldest send request that is not completed and has the ID of the completion, or nil.
 func (q *queuePair) openSend(c *hcaagent.Completion) *work {
-	for _, w := range q.sends[q.oldest:] {
+	for _, w := range q.sends.from(q.oldest) {
 		if w.done == nil && (w.req().ID == c.ID && !w.event.Anonymous || w.event.Anonymous && (c.Status != hcaagent.Success || c.Op == hcaagent.DoneBindMW) && !q.hasPosted(c.ID)) {
 			return w
 		}
@@ -113,7 +113,7 @@ func (q *queuePair) hasPosted(id uint64) bool {
 	if _, ok := q.recvs.byID[id]; ok || len(q.sharedWith(id)) > 0 {
 		return true
 	}
-	for _, w := range q.sends {
+	for _, w := range q.sends.all() {
 		if w.req().ID == id && !w.event.Anonymous {
 			return true
 		}
@@ -153,8 +153,8 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 	a.covered(rule.CPLIMD001)
 	a.covered(rule.CPLQP001)
 	over := -1
-	for i := q.oldest; i < len(q.sends); i++ {
-		v := q.sends[i]
+	for i := q.oldest; i < q.sends.end(); i++ {
+		v := q.sends.at(i)
 		if v == w {
 			break
 		}
@@ -170,15 +170,17 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 		}
 	}
 	if over >= 0 && q.known {
-		v := q.sends[over]
+		v := q.sends.at(over)
 		a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of request %d, which was posted before", v.req().ID),
 			fmt.Sprintf("that of request %d", c.ID))
 	}
 	if w.passed && over < 0 {
 		w.passed = false
 	}
-	for q.oldest < len(q.sends) && (q.sends[q.oldest].done != nil || q.sends[q.oldest].n < w.n && !q.sends[q.oldest].signaled(q) && c.Status != hcaagent.WRFlushErr) {
-		q.oldest++
+	for ; q.oldest < q.sends.end(); q.oldest++ {
+		if v := q.sends.at(q.oldest); v.done == nil && (v.n >= w.n || v.signaled(q) || c.Status == hcaagent.WRFlushErr) {
+			break
+		}
 	}
 	if c.Status == hcaagent.Success {
 		a.covered(rule.CPLSIG001)
@@ -218,15 +220,17 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *hcaagent.Event) {
 		}
 	}
 	list := r.queue
-	for list.oldest < len(list.list) && (list.list[list.oldest].done || list.list[list.oldest].late) && list.list[list.oldest] != r {
-		list.oldest++
+	for ; list.oldest < list.list.end(); list.oldest++ {
+		if x := list.list.at(list.oldest); x == r || !x.done && !x.late {
+			break
+		}
 	}
 	if !list.shared {
 		a.covered(rule.CPLORD001)
-		if old := list.list[list.oldest]; old != r && !r.late && q.known {
+		if old := list.list.at(list.oldest); old != r && !r.late && q.known {
 			a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of receive request %d, which was posted before", old.event.Receive.ID),
 				fmt.Sprintf("that of request %d", e.Completion.ID))
-			for _, x := range list.list[list.oldest:] {
+			for _, x := range list.list.from(list.oldest) {
 				if x == r {
 					break
 				}
@@ -286,7 +290,7 @@ func (a *Agent) errorOrder(q *queuePair, o *order, e *hcaagent.Event) {
 // skipped judges, at the end, the send requests that later ones have overtaken and that never completed.
 func (a *Agent) skipped(q *queuePair) {
 	if q.known && q.sq.flushed != nil {
-		for _, w := range q.sends {
+		for _, w := range q.sends.all() {
 			if w.done == nil && w.passed && w.n > 0 && !w.flushed {
 				a.verb(q, rule.QPSERR002, w.event, fmt.Sprintf("WR_FLUSH_ERR for request %d", w.req().ID), "no completion, while later ones were flushed")
 				break
@@ -294,7 +298,7 @@ func (a *Agent) skipped(q *queuePair) {
 		}
 	}
 	if q.known && q.rq.flushed != nil && !q.recvs.shared {
-		for _, r := range q.recvs.list {
+		for _, r := range q.recvs.list.all() {
 			if !r.done && r.late {
 				a.verb(q, rule.QPSERR002, r.event, fmt.Sprintf("WR_FLUSH_ERR for receive request %d", r.event.Receive.ID), "no completion, while later ones were flushed")
 				break
@@ -304,7 +308,7 @@ func (a *Agent) skipped(q *queuePair) {
 	if q.made == nil || !q.made.SignalAll {
 		return
 	}
-	for _, w := range q.sends {
+	for _, w := range q.sends.all() {
 		if w.done != nil {
 			a.covered(rule.CPLSIG003)
 		}

@@ -263,11 +263,11 @@ func (a *Agent) deliver(q *queuePair, m *message) {
 	}
 	s.newest = m.begin
 	s.started = true
-	m.first = int64(len(s.msgs))
+	m.first = int64(s.msgs.end())
 	if q.attr.Has(qp.KnowsQKey) && q.attr.QKey != m.qkey {
 		a.covered(rule.UDQKEY004)
 		s.dropped = append(s.dropped, m)
 		return
 	}
-	s.msgs = append(s.msgs, m)
+	s.msgs.add(m)
 }

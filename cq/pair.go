@@ -9,24 +9,26 @@ import (
 // arrive finds, of the messages that have come since, those that take a receive request, and how many of them come before anything that the
 // capture does not hold.
 func (a *Agent) arrive(q *queuePair) {
-	for ; q.receiving.sorted < len(q.in.msgs); q.receiving.sorted++ {
-		m := q.in.msgs[q.receiving.sorted]
+	for ; q.receiving.sorted < q.in.msgs.end(); q.receiving.sorted++ {
+		m := q.in.msgs.at(q.receiving.sorted)
 		a.stores(q, m)
+		q.receiving.broken = q.receiving.broken || m.partial || q.receiving.sorted > 0 && m.begin.psn != q.receiving.psn
+		q.receiving.psn = m.begin.psn.Add(m.packets)
 		q.receiving.gap = q.receiving.gap || !q.in.anchor || !q.reliable() || m.first != q.receiving.next || m.partial || m.mixed
 		q.receiving.next = m.first + int64(m.packets)
 		if !m.consumes() {
 			continue
 		}
-		q.receiving.arrived = append(q.receiving.arrived, m)
+		q.receiving.arrived.add(m)
 		if !q.receiving.gap {
-			q.receiving.sure = len(q.receiving.arrived)
+			q.receiving.sure = q.receiving.arrived.end()
 		}
 	}
 }
 
 // certain reports whether it is certain which receive request message n of those that take one has taken.
 func (q *queuePair) certain(n int) bool {
-	return n < q.receiving.sure && (!q.in.mixed || q.receiving.arrived[n].last() < q.in.mixedAt)
+	return n < q.receiving.sure && (!q.in.mixed || q.receiving.arrived.at(n).last() < q.in.mixedAt)
 }
 
 // ordered reports whether the n-th message takes the n-th receive request.
@@ -34,8 +36,8 @@ func (q *queuePair) ordered() bool { return q.reliable() && !q.recvs.shared && q
 
 // invented reports whether a device has made up a completion that does not fit the message of its place: the next one does.
 func (q *queuePair) invented(n int, t, next *taken) bool {
-	return q.ordered() && next.of.place == t.of.place+1 && !q.matches(q.receiving.arrived[n], t) && q.matches(q.receiving.arrived[n], next) &&
-		(n+1 >= len(q.receiving.arrived) || !q.matches(q.receiving.arrived[n+1], next))
+	return q.ordered() && next.of.place == t.of.place+1 && !q.matches(q.receiving.arrived.at(n), t) && q.matches(q.receiving.arrived.at(n), next) &&
+		(n+1 >= q.receiving.arrived.end() || !q.matches(q.receiving.arrived.at(n+1), next))
 }
 
 // nextSuccess is the receive completion with success that comes after the oldest one that is not compared yet, or nil.
@@ -48,8 +50,9 @@ func (q *queuePair) nextSuccess() *taken {
 	return nil
 }
 
-// messageAt is which of the messages that take a receive request an ordinal belongs to; ok is false where it belongs to none.
-func (q *queuePair) messageAt(list []*message, ord int64) (n int, ok bool) {
+// messageAt is which of the messages that take a receive request for certain an ordinal belongs to; ok is false where it belongs to none.
+func (q *queuePair) messageAt(ord int64) (n int, ok bool) {
+	list := q.receiving.arrived.before(q.receiving.sure)
 	n = sort.Search(len(list), func(i int) bool { return list[i].last() >= ord })
-	return n, n < len(list) && ord >= list[n].first
+	return q.receiving.arrived.first() + n, n < len(list) && ord >= list[n].first
 }

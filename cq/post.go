@@ -56,9 +56,9 @@ func (a *Agent) postSend(s *Source, e *hcaagent.Event) {
 		s.local(e.Send.Segments, e.Time)
 	}
 	q.next += int64(w.packets)
-	q.sends = append(q.sends, w)
+	q.sends.add(w)
 	if !w.local() {
-		q.sending.posted = append(q.sending.posted, w)
+		q.sending.posted.add(w)
 	}
 	if w.foreign = s.foreign(q, e.Send); e.Send.AH != 0 {
 		a.covered(rule.CPLAH001)
@@ -121,8 +121,8 @@ func (a *Agent) postReceive(s *Source, e *hcaagent.Event) {
 }
 
 func (r *receives) add(x *receive) {
-	x.place, x.queue = len(r.list), r
-	r.list = append(r.list, x)
+	x.place, x.queue = r.list.end(), r
+	r.list.add(x)
 	id := x.event.Receive.ID
 	same := r.byID[id]
 	if same.first == nil {

@@ -26,7 +26,7 @@ type queuePair struct {
 	failed  *hcaagent.Event // the first event that shows it in ERR
 	learned packet.Addr     // of a log that names no address
 
-	sends  []*work
+	sends  list[*work]
 	next   int64 // ordinal of the packet after those of all send requests; PSN SQPSN has 0
 	oldest int   // the first of sends that is not completed
 	sq, rq order
@@ -63,11 +63,11 @@ type queuePair struct {
 
 // sending is how far the requests of a queue pair have been judged.
 type sending struct {
-	posted   []*work // send requests that put packets on the wire
-	drained  int     // of the messages that it sent, those that may have begun in SQD
-	compared int     // those that were compared with a request
-	unsent   int64   // datagrams before those that took no PSN
-	longest  uint32  // datagram that it sent
+	posted   list[*work] // send requests that put packets on the wire
+	drained  int         // of the messages that it sent, those that may have begun in SQD
+	compared int         // those that were compared with a request
+	unsent   int64       // datagrams before those that took no PSN
+	longest  uint32      // datagram that it sent
 	fences   []fenced
 	settling []*work // requests that are completed, and not compared with the packets yet
 
@@ -80,18 +80,19 @@ type sending struct {
 
 // receiving is how far what a queue pair has received has been judged.
 type receiving struct {
-	sorted   int        // of the messages that it received
-	next     int64      // ordinal of the message after those
-	gap      bool       // from here on it is not certain which receive request a message takes
-	arrived  []*message // that take a receive request
-	sure     int        // how many of them come before the gap
-	waiting  []*taken   // receive completions that are not compared with the messages yet
-	matched  int        // successful ones that are
-	madeUp   int        // of those, how many had no message
-	place    int        // of the next message to be matched
-	early    []placed   // completions that came before the message of their place
-	failing  *taken     // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
-	used     map[*message]bool
+	sorted   int            // of the messages that it received
+	next     int64          // ordinal of the message after those
+	gap      bool           // from here on it is not certain which receive request a message takes
+	broken   bool           // by their PSNs some are missing
+	psn      packet.PSN     // of the message after those
+	arrived  list[*message] // that take a receive request
+	sure     int            // how many of them come before the gap
+	waiting  []*taken       // receive completions that are not compared with the messages yet
+	matched  int            // successful ones that are
+	madeUp   int            // of those, how many had no message
+	place    int            // of the next message to be matched
+	early    []placed       // completions that came before the message of their place
+	failing  *taken         // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
 	skipped  []skippedOver
 	accepted int   // of arrived, those whose receive request was looked for
 	named    int   // those whose shared receive queue was
@@ -185,7 +186,7 @@ type same struct{ first, last *receive }
 
 // receives is a receive queue, or a shared one.
 type receives struct {
-	list   []*receive
+	list   list[*receive]
 	byID   map[uint64]same // all that were ever posted
 	oldest int
 	shared bool

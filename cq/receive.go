@@ -59,7 +59,7 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 		q.cameLater(t)
 		n = max(t.of.place-q.receiving.madeUp, 0)
 	}
-	known := n < len(q.receiving.arrived)
+	known := q.receiving.arrived.has(n)
 	if !(known && q.certain(n)) && !a.found(q, t) && !a.ended {
 		until := t.event.Time
 		if a.proven(q) == rule.Unproven {
@@ -73,7 +73,7 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 	q.receiving.matched++
 	switch {
 	case known && q.certain(n):
-		m := q.receiving.arrived[n]
+		m := q.receiving.arrived.at(n)
 		if q.ordered() && q.otherMessage(m, t) && q.src.exact && m.begin.time > t.event.Time {
 			q.receiving.madeUp++
 			a.noMessage(q, t)
@@ -106,35 +106,32 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 
 // found reports whether there is a message that a completion may be of, where their order is not certain.
 func (a *Agent) found(q *queuePair, t *taken) bool {
-	n := a.pick(q, q.receiving.arrived, q.receiving.place, t)
-	return n < len(q.receiving.arrived) && !(a.sees(q) && q.missed(q.receiving.arrived[n], t))
+	n := a.pick(q, q.receiving.place, t)
+	return n < q.receiving.arrived.end() && !(a.sees(q) && q.missed(q.receiving.arrived.at(n), t))
 }
 
 // choose finds the message of a completion where their order does not tell for certain, and compares the two.
 func (a *Agent) choose(q *queuePair, t *taken) {
-	list, k := q.receiving.arrived, q.receiving.place
-	if q.receiving.used == nil {
-		q.receiving.used = map[*message]bool{}
-	}
+	list, k := &q.receiving.arrived, q.receiving.place
 	// The next message is that of the next completion, unless it was not received.
 	aligned := q.in.joined <= 0 && (q.unbroken() || a.proven(q) == rule.Violation)
-	switch n := a.pick(q, list, k, t); {
-	case n < len(list) && q.src.clock.before(t.event.Time, list[n].end.time) && a.outOfTurn(q, list[:k], t):
+	switch n := a.pick(q, k, t); {
+	case n < list.end() && q.src.clock.before(t.event.Time, list.at(n).end.time) && a.outOfTurn(q, list.before(k), t):
 		// not the one that came later, but one as long that the network held up
-	case n < len(list):
+	case n < list.end():
 		for ; k < n; k++ {
-			if list[k].av != nil && list[k].av.must {
-				q.receiving.skipped = append(q.receiving.skipped, skippedOver{list[k], t})
+			if m := list.at(k); m.av != nil && m.av.must {
+				q.receiving.skipped = append(q.receiving.skipped, skippedOver{m, t})
 			}
 		}
-		q.receiving.place = n + 1
-		q.receiving.used[list[n]] = true
+		m := list.at(n)
+		q.receiving.place, m.used = n+1, true
 		a.keyless(q, n, t)
-		a.overtook(q, list, list[n], t)
-		a.same(q, list[n], t)
-	case a.outOfTurn(q, list[:k], t):
-	case aligned && k < len(list) && (q.reliable() || a.nothingElse(q, k)) && q.resembles(list[k], t):
-		a.same(q, list[k], t)
+		a.overtook(q, list.all(), m, t)
+		a.same(q, m, t)
+	case a.outOfTurn(q, list.before(k), t):
+	case aligned && list.has(k) && (q.reliable() || a.nothingElse(q, k)) && q.resembles(list.at(k), t):
+		a.same(q, list.at(k), t)
 		q.receiving.place++
 	default:
 		if q.ordered() && q.in.joined <= 0 {
@@ -156,7 +153,7 @@ func (a *Agent) nothingElse(q *queuePair, k int) bool {
 			n++
 		}
 	}
-	return a.ended && len(q.receiving.arrived) == n
+	return a.ended && q.receiving.arrived.end() == n
 }
 
 // cameLater finds out of completions that came before a message of their place whether the device made them up: the message that came since is that of the
@@ -167,7 +164,7 @@ func (q *queuePair) cameLater(t *taken) {
 		if len(r.early) > 1 {
 			next = r.early[1].t
 		}
-		if x.n >= len(r.arrived) {
+		if x.n >= r.arrived.end() {
 			return
 		}
 		if q.invented(x.n, x.t, next) {
@@ -197,7 +194,7 @@ func (a *Agent) notReady(q *queuePair) {
 			a.sharedReady(q, n)
 			continue
 		}
-		k, ok := q.messageAt(q.receiving.arrived[:q.receiving.sure], n.ord)
+		k, ok := q.messageAt(n.ord)
 		if !ok || q.receiving.wrongRNR {
 			continue
 		}
@@ -206,8 +203,8 @@ func (a *Agent) notReady(q *queuePair) {
 			q.receiving.wrongRNR = true // its requests are flushed, and what it still answers is judged by rule QPS-ERR-001
 			continue
 		}
-		if m := q.receiving.arrived[k]; k < len(q.recvs.list) && q.src.clock.before(q.recvs.list[k].event.Time, m.begin.time) {
-			r := q.recvs.list[k].event
+		if m := q.receiving.arrived.at(k); q.recvs.list.has(k) && q.src.clock.before(q.recvs.list.at(k).event.Time, m.begin.time) {
+			r := q.recvs.list.at(k).event
 			q.receiving.wrongRNR = true
 			a.accuse(q, verdict{
 				rule: rule.RCRSP020, class: rule.Violation, role: rule.Responder,
@@ -225,11 +222,11 @@ func (a *Agent) outOfTurn(q *queuePair, list []*message, t *taken) bool {
 		return false
 	}
 	for _, m := range list {
-		if q.matches(m, t) && (!q.receiving.used[m] || !a.near(q.addr()) || q.in.again[m.last()] > 0) {
-			if !q.receiving.used[m] {
+		if q.matches(m, t) && (!m.used || !a.near(q.addr()) || q.in.again[m.last()] > 0) {
+			if !m.used {
 				a.overtook(q, list, m, t)
 			}
-			q.receiving.used[m] = true
+			m.used = true
 			return true
 		}
 	}
@@ -237,15 +234,7 @@ func (a *Agent) outOfTurn(q *queuePair, list []*message, t *taken) bool {
 }
 
 // unbroken reports whether the capture holds every message to a queue pair, as far as their PSNs tell.
-func (q *queuePair) unbroken() bool {
-	for i := range q.in.msgs {
-		m := q.in.msgs[i]
-		if m.partial || i > 0 && m.begin.psn != q.in.msgs[i-1].begin.psn.Add(q.in.msgs[i-1].packets) {
-			return false
-		}
-	}
-	return true
-}
+func (q *queuePair) unbroken() bool { return !q.receiving.broken }
 
 // noMessage judges a completion without a message.
 func (a *Agent) noMessage(q *queuePair, t *taken) {
@@ -411,16 +400,18 @@ func (a *Agent) accepted(q *queuePair) {
 		return
 	}
 	for ; q.receiving.accepted < q.receiving.sure; q.receiving.accepted++ {
-		m := q.receiving.arrived[q.receiving.accepted]
+		m := q.receiving.arrived.at(q.receiving.accepted)
 		at, ok := q.in.ackOf(m.last())
 		switch {
 		case !ok:
 			return
-		case q.receiving.accepted < len(q.recvs.list):
+		case q.receiving.accepted < q.recvs.list.end():
 			if q.complete() {
 				a.covered(rule.RCRSP038)
 			}
-			a.leaves(q.src, at.time-q.recvs.list[q.receiving.accepted].event.Time)
+			if q.recvs.list.has(q.receiving.accepted) {
+				a.leaves(q.src, at.time-q.recvs.list.at(q.receiving.accepted).event.Time)
+			}
 			continue
 		case q.src.comes() && !q.gone:
 			return
@@ -431,7 +422,7 @@ func (a *Agent) accepted(q *queuePair) {
 		q.receiving.unreceived = true
 		a.accuse(q, verdict{
 			rule: rule.RCRSP038, class: rule.Violation, role: rule.Responder, expected: "an RNR NAK: all receive requests are used",
-			actual: "an acknowledgement", detail: fmt.Sprintf("%d receive requests were posted", len(q.recvs.list)), at: at,
+			actual: "an acknowledgement", detail: fmt.Sprintf("%d receive requests were posted", q.recvs.list.end()), at: at,
 			evidence: []uint64{m.end.frame},
 		})
 	}

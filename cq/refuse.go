@@ -88,8 +88,7 @@ func (a *Agent) tooLong(q *queuePair, n *nak) {
 	}
 	k := 0 // receive requests taken before
 	next := int64(0)
-	for i := range q.in.msgs {
-		m := q.in.msgs[i]
+	for _, m := range q.in.msgs.all() {
 		if m.first != next {
 			return
 		}
@@ -103,10 +102,10 @@ func (a *Agent) tooLong(q *queuePair, n *nak) {
 			}
 			continue
 		}
-		if wqe.OpOf(m.op.Fn()) != wqe.Send || k >= len(q.recvs.list) {
+		if wqe.OpOf(m.op.Fn()) != wqe.Send || !q.recvs.list.has(k) {
 			return
 		}
-		r := q.recvs.list[k].event.Receive
+		r := q.recvs.list.at(k).event.Receive
 		size := uint64(m.length)
 		if m.partial || n.ord != m.last() {
 			size = uint64(n.ord-m.first+1) * uint64(q.in.pmtu)

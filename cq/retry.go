@@ -111,7 +111,7 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 
 // oldestOpen returns the oldest send request on the wire that nothing has answered, or nil.
 func (q *queuePair) oldestOpen() *work {
-	for _, w := range q.sends {
+	for _, w := range q.sends.all() {
 		if w.local() {
 			continue
 		}

@@ -31,16 +31,16 @@ func (q *queuePair) complete() bool { return q.known && (q.src.exact || q.gone &
 
 // sent holds the messages on the wire against the work requests.
 func (a *Agent) sent(q *queuePair) {
-	s, list := &q.sending, q.out.msgs
-	for ; s.drained < len(list); s.drained++ {
-		a.draining(q, list[s.drained])
+	s, list := &q.sending, &q.out.msgs
+	for ; s.drained < list.end(); s.drained++ {
+		a.draining(q, list.at(s.drained))
 	}
 	if !q.known || !q.out.anchor || q.out.halted != "" || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI {
-		s.compared = len(list)
+		s.compared = list.end()
 		return
 	}
-	for ; s.compared < len(list) && q.adrift == nil; s.compared++ {
-		if !a.request(q, list[s.compared]) {
+	for ; s.compared < list.end() && q.adrift == nil; s.compared++ {
+		if !a.request(q, list.at(s.compared)) {
 			return
 		}
 	}
@@ -54,13 +54,13 @@ func (a *Agent) request(q *queuePair, m *message) bool {
 	if q.typ == qp.TypeUD {
 		q.sending.longest = max(q.sending.longest, m.length)
 	}
-	posted, unsent := q.sending.posted, q.sending.unsent // datagrams that took no PSN
+	posted, unsent := q.sending.posted.all(), q.sending.unsent // datagrams that took no PSN
 	k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.first+unsent })
 	for n := overlong(posted[k:], m, q.longestSent()); n > 0; n-- {
 		unsent += int64(posted[k].packets)
 		k++
 	}
-	if k == len(posted) && q.src.comes() && len(q.out.msgs)-q.sending.compared < mostWaiting {
+	if k == len(posted) && q.src.comes() && q.out.msgs.end()-q.sending.compared < mostWaiting {
 		return false
 	}
 	q.sending.unsent = unsent
@@ -171,8 +171,8 @@ func (a *Agent) fence(q *queuePair, m *message, w *work) {
 		return
 	}
 	a.covered(rule.RCFEN001)
-	for i := len(q.sends) - 1; i >= 0; i-- {
-		if v := q.sends[i]; v.n < w.n && v.response() {
+	for i := q.sends.end() - 1; i >= q.sends.first(); i-- {
+		if v := q.sends.at(i); v.n < w.n && v.response() {
 			q.sending.fences = append(q.sending.fences, fenced{m.begin, w, v})
 			return // the newest is enough: answers come in order
 		}

@@ -34,7 +34,7 @@ func (a *Agent) limitReached(s *Source, e *hcaagent.Event) {
 func (a *Agent) below(q *queuePair, r *receive, e *hcaagent.Event) {
 	list := r.queue
 	list.completed++
-	left := len(list.list) - list.completed
+	left := list.list.end() - list.completed
 	if list.limit.count > 0 && q.src.exact {
 		a.covered(rule.CPLSRQ003)
 	}
@@ -63,7 +63,7 @@ func (a *Agent) sharedReady(q *queuePair, n *nak) {
 		return
 	}
 	posted := 0
-	for _, r := range queue.list {
+	for _, r := range queue.list.all() {
 		if r.event.Time < m.begin.time {
 			posted++
 		}
@@ -87,8 +87,7 @@ func (a *Agent) sharedReady(q *queuePair, n *nak) {
 // usedOf is how many requests of a shared receive queue the messages to a queue pair can have taken up to a packet, without the one that was
 // refused.
 func (q *queuePair) usedOf(pos int, refused *message, queue *receives) (n int) {
-	for i := range q.in.msgs {
-		m := q.in.msgs[i]
+	for _, m := range q.in.msgs.all() {
 		if q.recvs != queue && wqe.SRQ(m.srq) != queue.number {
 			continue
 		}

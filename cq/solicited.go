@@ -109,7 +109,7 @@ func (a *Agent) solicited(s *Source) {
 
 // untold judges whether a completion was polled that the consumer should have been told of before.
 func (a *Agent) untold(q *queuePair) {
-	for _, w := range q.sends {
+	for _, w := range q.sends.all() {
 		if w.done == nil || w.due == nil {
 			continue
 		}

@@ -219,7 +219,7 @@ func (q *queuePair) passedOver() *work {
 	if n == nil {
 		return nil
 	}
-	for _, w := range q.sends {
+	for _, w := range q.sends.all() {
 		if w.local() || !w.response() {
 			continue
 		}

@@ -18,7 +18,7 @@ type stream struct {
 	base       int64  // ordinal of parts[0]
 	high       int64  // after the highest ordinal seen
 	parts      []part
-	msgs       []*message
+	msgs       list[*message]
 	again      map[int64]int // packets retransmitted, by ordinal
 	backs      []int64       // where the requester has gone back to, each time
 	backTo     int64         // after the newest packet that was retransmitted, if no new one has come since
@@ -96,6 +96,7 @@ type message struct {
 	mixed   bool    // a PSN of it was retransmitted with another packet: it is not known which the responder took
 	other   bool    // so did that of a READ, as one for other memory
 	read    *answer // READ or atomic: what was answered
+	used    bool    // a receive completion is of it
 }
 
 func (m *message) last() int64 { return m.first + int64(m.packets) - 1 }
@@ -268,7 +269,7 @@ func (s *stream) fold() {
 	for done < len(s.parts) {
 		n := s.whole(s.parts[done:])
 		if n > 0 {
-			s.msgs = append(s.msgs, s.collect(s.base+int64(done), s.parts[done:done+n]))
+			s.msgs.add(s.collect(s.base+int64(done), s.parts[done:done+n]))
 			done += n
 			continue
 		}
@@ -285,7 +286,7 @@ func (s *stream) fold() {
 		}
 		m := s.collect(s.base+int64(done), s.parts[done:done+n])
 		m.partial = true
-		s.msgs = append(s.msgs, m)
+		s.msgs.add(m)
 		done += n
 	}
 	if done > 0 {
@@ -338,7 +339,7 @@ func (s *stream) comesLate(ord int64, p *packet.Packet, at where) {
 		return
 	}
 	h := headOf(p)
-	s.msgs = append(s.msgs, s.collect(ord, []part{{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), crc: sum(p.Payload), cut: p.PayloadLen != len(p.Payload), at: at, head: &h}}))
+	s.msgs.add(s.collect(ord, []part{{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), crc: sum(p.Payload), cut: p.PayloadLen != len(p.Payload), at: at, head: &h}}))
 }
 
 // whole returns how many packets the first message of the parts has, or 0 if it is not whole.
@@ -427,7 +428,7 @@ func (s *stream) settle(n int) {
 	i := 0
 	for i < n {
 		if k := s.whole(s.parts[i:]); k > 0 {
-			s.msgs = append(s.msgs, s.collect(s.base+int64(i), s.parts[i:i+k]))
+			s.msgs.add(s.collect(s.base+int64(i), s.parts[i:i+k]))
 			i += k
 			continue
 		}
@@ -441,7 +442,7 @@ func (s *stream) settle(n int) {
 		}
 		m := s.collect(s.base+int64(i), s.parts[i:i+k])
 		m.partial = true
-		s.msgs = append(s.msgs, m)
+		s.msgs.add(m)
 		i += k
 	}
 	i = min(i, len(s.parts))
@@ -449,18 +450,19 @@ func (s *stream) settle(n int) {
 	s.base += int64(i)
 }
 
-// find returns the message that an ordinal belongs to, or nil.
+// find returns the message that an ordinal belongs to, or nil: there is none, or it is forgotten.
 func (s *stream) find(ord int64) *message {
-	for i := max(s.found-1, 0); i < len(s.msgs) && i <= s.found+1; i++ { // nearly always
-		if m := s.msgs[i]; m.first <= ord && ord <= m.last() {
-			s.found = i
+	for n := max(s.found-1, s.msgs.first()); n < s.msgs.end() && n <= s.found+1; n++ { // nearly always
+		if m := s.msgs.at(n); m.first <= ord && ord <= m.last() {
+			s.found = n
 			return m
 		}
 	}
-	i := sort.Search(len(s.msgs), func(i int) bool { return s.msgs[i].first > ord }) - 1
-	if i < 0 || ord > s.msgs[i].last() {
+	list := s.msgs.all()
+	i := sort.Search(len(list), func(i int) bool { return list[i].first > ord }) - 1
+	if i < 0 || ord > list[i].last() {
 		return nil
 	}
-	s.found = i
-	return s.msgs[i]
+	s.found = s.msgs.first() + i
+	return list[i]
 }

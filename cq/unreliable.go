@@ -37,15 +37,16 @@ func (q *queuePair) missed(m *message, t *taken) bool {
 	return t.of.event.Time > at.time && !q.copied(m)
 }
 
-// pick returns the message from k on that a completion is of, or len(list). One that the receiver must have dropped comes last.
-func (a *Agent) pick(q *queuePair, list []*message, k int, t *taken) int {
-	first, sees := len(list), a.sees(q)
-	for n := k; n < len(list); n++ {
+// pick returns the message from k on that a completion is of, or the end of the list. One that the receiver must have dropped comes last.
+func (a *Agent) pick(q *queuePair, k int, t *taken) int {
+	list := &q.receiving.arrived
+	first, sees := list.end(), a.sees(q)
+	for n := max(k, list.first()); n < list.end(); n++ {
 		switch {
-		case !q.matches(list[n], t):
-		case !sees || !q.missed(list[n], t):
+		case !q.matches(list.at(n), t):
+		case !sees || !q.missed(list.at(n), t):
 			return n
-		case first == len(list):
+		case first == list.end():
 			first = n
 		}
 	}
@@ -94,16 +95,16 @@ func (a *Agent) granted(q *queuePair, m *message, t *taken) {
 // keyless judges that a UC WRITE of no bytes is not dropped for its key: its immediate data takes the receive request that t is of, which the
 // message n has taken instead.
 func (a *Agent) keyless(q *queuePair, n int, t *taken) {
-	list := q.receiving.arrived
+	list := &q.receiving.arrived
 	if q.typ != qp.TypeUC || q.recvs.shared || !a.sees(q) || q.attr.Has(qp.KnowsAccess) && q.permits&wqe.RemoteWrite == 0 {
 		return
 	}
 	last := n
-	for last > 0 && !q.receiving.used[list[last-1]] {
+	for last > list.first() && !list.at(last-1).used {
 		last--
 	}
 	for i := last; i <= n; i++ {
-		m := list[i]
+		m := list.at(i)
 		if wqe.OpOf(m.op.Fn()) != wqe.Write || m.dma != 0 || q.copied(m) {
 			continue
 		}
@@ -112,11 +113,11 @@ func (a *Agent) keyless(q *queuePair, n int, t *taken) {
 			continue
 		}
 		a.covered(rule.UCACC002)
-		if i < n && t.of.event.Time < m.begin.time && m.end.pos < list[n].begin.pos {
+		if i < n && t.of.event.Time < m.begin.time && m.end.pos < list.at(n).begin.pos {
 			a.accuse(q, verdict{
 				rule: rule.UCACC002, class: rule.Violation, role: rule.Receiver, expected: "a receive completion: a WRITE of no bytes needs no R_Key",
 				actual: fmt.Sprintf("none; receive request %d, which was available, completes with the next message", t.event.Completion.ID),
-				detail: why, at: m.end, evidence: []uint64{list[n].end.frame}, event: t.event,
+				detail: why, at: m.end, evidence: []uint64{list.at(n).end.frame}, event: t.event,
 			})
 		}
 	}
@@ -163,8 +164,7 @@ type pieces struct {
 // interrupted returns the UC messages of which something is missing, but not their ends.
 func (q *queuePair) interrupted() (list []pieces) {
 	var p *pieces
-	for i := range q.in.msgs {
-		m := q.in.msgs[i]
+	for _, m := range q.in.msgs.all() {
 		if !m.partial {
 			p = nil
 			continue
@@ -255,8 +255,7 @@ func (a *Agent) dropFails(q *queuePair) {
 
 // dropped finds a message that a receive request does not take.
 func (q *queuePair) dropped(room uint64) (v verdict, ok bool) {
-	for i := range q.in.msgs {
-		m := q.in.msgs[i]
+	for _, m := range q.in.msgs.all() {
 		_, length := q.expected(m)
 		if m.partial || wqe.OpOf(m.op.Fn()) != wqe.Send || uint64(length) <= room {
 			continue
@@ -270,8 +269,8 @@ func (q *queuePair) dropped(room uint64) (v verdict, ok bool) {
 	if q.typ != qp.TypeUC {
 		return v, false
 	}
-	for i := range q.in.msgs {
-		if m := q.in.msgs[i]; m.partial && wqe.OpOf(m.op.Fn()) == wqe.Send {
+	for _, m := range q.in.msgs.all() {
+		if m.partial && wqe.OpOf(m.op.Fn()) == wqe.Send {
 			return verdict{rule: rule.UCRWQE003, at: m.end, expected: "the request left for the next message: this one was interrupted"}, true
 		}
 	}
@@ -293,10 +292,11 @@ func (a *Agent) coverDrops(q *queuePair) {
 			}
 		}
 	}
-	if len(q.recvs.list) == 0 {
+	list := q.recvs.list.all()
+	if len(list) == 0 {
 		return
 	}
-	have := room(q.recvs.list[0].event.Receive)
+	have := room(list[0].event.Receive)
 	if v, ok := q.dropped(have); ok && v.rule != rule.UCRWQE003 {
 		a.covered(v.rule)
 	}

@@ -102,8 +102,7 @@ func (a *Agent) boundAgain(s *Source) {
 	for _, x := range s.again {
 		invalidated := false
 		for _, q := range a.lives {
-			for i := range q.in.msgs {
-				m := q.in.msgs[i]
+			for _, m := range q.in.msgs.all() {
 				invalidated = invalidated || q.src == s && (m.partial || m.inval && m.inv == x.rkey)
 			}
 		}

@@ -17,7 +17,7 @@ func (a *Agent) sharedNamed(q *queuePair) {
 		q.receiving.named = q.receiving.sure
 	}
 	for ; q.receiving.named < q.receiving.sure; q.receiving.named++ {
-		m := q.receiving.arrived[q.receiving.named]
+		m := q.receiving.arrived.at(q.receiving.named)
 		at, acked := q.in.ackOf(m.last())
 		if !acked && !a.ended {
 			return
