@@ -46,31 +46,33 @@ func New(rec *rule.Recorder, near func(packet.Addr) bool) *Agent {
 
 // Source is where events of one device come from, and what they say of it.
 type Source struct {
-	name     string
-	addr     packet.Addr // zero: not known
-	exact    bool
-	cut      bool
-	receives bool // it tells of receive requests
-	ended    bool
-	n        int   // events so far
-	newest   int64 // when the newest of them was
-	begun    int64 // time of the packets when the first of them waited
-	qps      map[uint32][]*queuePair
-	shared   map[wqe.SRQ]*receives
-	regions  map[uint32]*region
-	cqs      map[wqe.CQ]*completionQueue
-	mrs      map[wqe.MR]*hcaagent.Region
-	mws      map[wqe.MW]*memoryWindow
-	lkeys    map[uint32]bool // every L_Key that there was
-	ahs      map[wqe.AH]wqe.PD
-	device   hcaagent.Device
-	notices  []*notice
-	again    []rebound
-	handles  map[wqe.AH]*hcaagent.AddressVector
-	content  *content             // nil: the consumer tells nothing of its memory
-	received bool                 // a message has come to one of its queue pairs
-	queues   map[wqe.SRQ]wqe.XRCD // shared receive queues that there were, and their domains of XRC
-	clock    clock
+	name        string
+	addr        packet.Addr // zero: not known
+	exact       bool
+	cut         bool
+	receives    bool // it tells of receive requests
+	ended       bool
+	n           int   // events so far
+	newest      int64 // when the newest of them was
+	begun       int64 // time of the packets when the first of them waited
+	qps         map[uint32][]*queuePair
+	shared      map[wqe.SRQ]*receives
+	regions     map[uint32]*region
+	cqs         map[wqe.CQ]*completionQueue
+	mrs         map[wqe.MR]*hcaagent.Region
+	mws         map[wqe.MW]*memoryWindow
+	lkeys       map[uint32]bool // every L_Key that there was
+	ahs         map[wqe.AH]wqe.PD
+	device      hcaagent.Device
+	notices     []*notice
+	again       []rebound
+	invalidated map[uint32]bool // keys that messages have invalidated
+	uncertain   bool            // a message has not come whole, which may have invalidated one
+	handles     map[wqe.AH]*hcaagent.AddressVector
+	content     *content             // nil: the consumer tells nothing of its memory
+	received    bool                 // a message has come to one of its queue pairs
+	queues      map[wqe.SRQ]wqe.XRCD // shared receive queues that there were, and their domains of XRC
+	clock       clock
 }
 
 // Device returns the source of events of a device, whose clock is that of the packets.
@@ -154,11 +156,14 @@ func (a *Agent) step(q *queuePair) {
 	a.settle(q)
 	a.received(q)
 	a.dropFails(q)
+	a.solicited(q.src)
 	a.accepted(q)
 	a.notReady(q)
 	a.executed(q)
 	a.storedBy(q)
 	a.sharedNamed(q)
+	a.uncompleted(q)
+	a.retire(q)
 }
 
 // End says that a source has no more events. cut says that its log breaks off in its last line.
@@ -286,13 +291,11 @@ func (a *Agent) Finish(end int64) {
 // conclude judges what is missing of a queue pair of which nothing more comes.
 func (a *Agent) conclude(q *queuePair) {
 	a.skipped(q)
-	a.uncompleted(q)
 	a.refusing(q)
 	a.concludeStates(q)
 	a.refusals(q)
 	a.silentError(q)
 	a.lastWQEMissing(q)
-	a.untold(q)
 	a.uncast(q)
 	a.coverDrops(q)
 }

@@ -21,6 +21,9 @@ func (a *Agent) expire() {
 		if s.content != nil {
 			a.contents(s)
 		}
+		if len(s.again) > 0 {
+			a.boundAgain(s)
+		}
 	}
 	for len(a.deadlines) > 0 && a.deadlines[0].at <= a.wire {
 		d := a.deadlines.pop()

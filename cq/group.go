@@ -86,10 +86,10 @@ func (a *Agent) spread(f *flow, p *packet.Packet, at where) {
 		x.av.must = q.src.exact && !a.Lossy && a.near(q.addr()) && p.Src != q.addr() && m.from < p.Time
 		a.deliver(q, x)
 	}
-	if len(a.casts) < window {
-		x := a.message(p, at)
-		a.casts = append(a.casts, x)
+	if len(a.casts) == mostNAKs {
+		a.casts = append(a.casts[:0], a.casts[mostNAKs/2:]...)
 	}
+	a.casts = append(a.casts, a.message(p, at))
 }
 
 // skippedOver is a message to a group that a completion has passed over.

@@ -28,26 +28,33 @@ func (c *completionQueue) looked(e *hcaagent.Event, w *work) {
 	}
 }
 
-// uncompleted judges the first request that should have completed and never did, though no later one of its queue did either (rule CPL-STS-016). One
+// uncompleted judges the first request that should have completed and did not, though no later one of its queue did either (rule CPL-STS-016). One
 // that later ones have overtaken is judged by their order.
 func (a *Agent) uncompleted(q *queuePair) {
-	if !q.known || !q.reliable() || !q.out.anchor || q.src.cut || q.gone || q.wasErr != nil || q.overrun != nil || q.failed != nil || len(q.broken) > 0 {
+	if q.sending.missing || !q.known || !q.reliable() || !q.out.anchor || a.ended && q.src.cut || q.gone || q.wasErr != nil || q.overrun != nil || q.failed != nil || len(q.broken) > 0 {
 		return
 	}
-	for _, w := range q.sends.all() {
-		if w.done != nil && !w.local() {
-			a.covered(rule.CPLSTS016)
-		}
+	for _, w := range q.sends.from(q.oldest) {
 		if w.done != nil || w.local() || w.flushed {
 			continue
 		}
 		if w.passed || q.lost(w) {
 			return
 		}
-		if why, at := q.finished(w); at.seen() {
-			a.missing(q, w, why, at)
+		if _, ok := q.answered(w); ok && !w.signaled(q) {
+			continue
+		}
+		why, at := q.finished(w)
+		if why == "" {
 			return
 		}
+		if a.ended || a.wire >= at.time+completionDue {
+			a.missing(q, w, why, at)
+		}
+		if q.due == 0 {
+			a.until(q, max(at.time, a.wire)+completionDue)
+		}
+		return
 	}
 }
 
@@ -74,7 +81,6 @@ func (q *queuePair) finished(w *work) (why string, at where) {
 // missing reports a request that is over by a packet, and has no completion.
 func (a *Agent) missing(q *queuePair, w *work, why string, at where) {
 	s := q.src
-	a.covered(rule.CPLSTS016)
 	if !s.clock.after(s.newest, at.time+completionDue) {
 		return
 	}
@@ -91,8 +97,12 @@ func (a *Agent) missing(q *queuePair, w *work, why string, at where) {
 		}
 	case !s.clock.after(s.newest, at.time+completionMissed):
 		return
+	case !a.ended:
+		return
 	default:
 		v.class, v.detail = rule.Unproven, "nothing shows that its consumer has polled the completion queue since"
 	}
+	a.covered(rule.CPLSTS016)
+	q.sending.missing = true
 	a.accuse(q, v)
 }

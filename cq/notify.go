@@ -59,7 +59,7 @@ func (a *Agent) async(s *Source, e *hcaagent.Event) {
 	if q == nil || !q.known {
 		return
 	}
-	q.asyncs = append(q.asyncs, e)
+	q.asyncs.any = true
 	switch e.Async {
 	case hcaagent.AsyncSQDrained:
 		a.covered(rule.QPSSQD002)
@@ -72,7 +72,11 @@ func (a *Agent) async(s *Source, e *hcaagent.Event) {
 	case hcaagent.AsyncLastWQE:
 		a.lastTaken(q, e)
 	case hcaagent.AsyncQPAccess:
-		q.access = true
+		q.access, q.asyncs.refusing = true, true
+	case hcaagent.AsyncQPFatal:
+		q.asyncs.fatal, q.asyncs.refusing = true, true
+	case hcaagent.AsyncQPRequest:
+		q.asyncs.refusing = true
 	}
 }
 

@@ -39,13 +39,14 @@ func (a *Agent) completion(s *Source, e *hcaagent.Event) {
 	case w != nil:
 		a.sendDone(q, w, e)
 		s.polled(cq, e, w, nil)
+		a.untoldSend(q, w)
 		cq.looked(e, w)
 		if b := w.req().Window; b != nil && c.Status == hcaagent.Success {
 			a.bound(q, e, b)
 		}
 	case r != nil:
 		a.receiveDone(q, r, e)
-		s.polled(cq, e, nil, q.taken[len(q.taken)-1])
+		s.polled(cq, e, nil, q.newestTaken)
 		cq.looked(e, nil)
 		if c.Flags&hcaagent.WithInv != 0 {
 			s.free(c.InvKey)
@@ -110,7 +111,7 @@ func (q *queuePair) openSend(c *hcaagent.Completion) *work {
 
 // hasPosted reports whether a request with this ID is known.
 func (q *queuePair) hasPosted(id uint64) bool {
-	if _, ok := q.recvs.byID[id]; ok || len(q.sharedWith(id)) > 0 {
+	if _, ok := q.recvs.byID[id]; ok || q.recvs.past.has(id) || q.past.has(id) || len(q.sharedWith(id)) > 0 {
 		return true
 	}
 	for _, w := range q.sends.all() {
@@ -137,7 +138,9 @@ func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
 	}
 	a.covered(rule.CPLORD002)
 	if q.hasPosted(id) {
-		q.doubled = q.doubled || e.Completion.Op >= hcaagent.DoneRecv
+		if e.Completion.Op >= hcaagent.DoneRecv && q.doubledFrom == 0 {
+			q.doubledFrom = q.src.n
+		}
 		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", id), "a second completion")
 		return
 	}
@@ -152,6 +155,9 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 	a.covered(rule.CPLORD002)
 	a.covered(rule.CPLIMD001)
 	a.covered(rule.CPLQP001)
+	if q.known && q.reliable() && !w.local() {
+		a.covered(rule.CPLSTS016)
+	}
 	over := -1
 	for i := q.oldest; i < q.sends.end(); i++ {
 		v := q.sends.at(i)
@@ -243,14 +249,15 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *hcaagent.Event) {
 
 // took takes over a receive completion.
 func (a *Agent) took(q *queuePair, t *taken) {
-	q.taken = append(q.taken, t)
+	q.newestTaken, q.polledAt = t, max(q.polledAt, t.event.Time)
+	if s := t.event.Completion.Status; q.failing == nil && s != hcaagent.Success && s != hcaagent.WRFlushErr {
+		q.failing = t
+	}
 	a.errorOrder(q, &q.rq, t.event)
 	if t.event.Completion.Status == hcaagent.Success {
 		a.deniedTaken(q, t)
 	}
-	if !q.doubled {
-		q.receiving.waiting = append(q.receiving.waiting, t)
-	}
+	q.receiving.waiting = append(q.receiving.waiting, t)
 }
 
 // errorOrder judges the statuses of one queue in their order.

@@ -192,7 +192,7 @@ func (q *queuePair) rather(r *queuePair, t int64) bool {
 
 // setStart gives the requests of a queue pair the PSN that they start at.
 func (q *queuePair) setStart(s *stream) {
-	s.unreliable = q.typ == qp.TypeUC
+	s.requester, s.unreliable = q, q.typ == qp.TypeUC
 	if q.attr.Has(qp.KnowsSQPSN) {
 		s.begin(q.attr.SQPSN&packet.PSNMask, true)
 	}
@@ -266,6 +266,9 @@ func (a *Agent) deliver(q *queuePair, m *message) {
 	m.first = int64(s.msgs.end())
 	if q.attr.Has(qp.KnowsQKey) && q.attr.QKey != m.qkey {
 		a.covered(rule.UDQKEY004)
+		if len(s.dropped) == mostNAKs {
+			s.dropped = append(s.dropped[:0], s.dropped[mostNAKs/2:]...)
+		}
 		s.dropped = append(s.dropped, m)
 		return
 	}

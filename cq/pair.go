@@ -12,9 +12,17 @@ func (a *Agent) arrive(q *queuePair) {
 	for ; q.receiving.sorted < q.in.msgs.end(); q.receiving.sorted++ {
 		m := q.in.msgs.at(q.receiving.sorted)
 		a.stores(q, m)
+		q.src.invalidates(m)
 		q.receiving.broken = q.receiving.broken || m.partial || q.receiving.sorted > 0 && m.begin.psn != q.receiving.psn
 		q.receiving.psn = m.begin.psn.Add(m.packets)
-		q.receiving.gap = q.receiving.gap || !q.in.anchor || !q.reliable() || m.first != q.receiving.next || m.partial || m.mixed
+		was := q.receiving.gap
+		q.receiving.gap = was || !q.in.anchor || !q.reliable() || m.first != q.receiving.next || m.partial || m.mixed
+		if q.receiving.gap && !was {
+			q.receiving.gapAt = m.first
+			if m.first == q.receiving.next {
+				q.receiving.gapAt = m.last() + 1 // it is not whole itself
+			}
+		}
 		q.receiving.next = m.first + int64(m.packets)
 		if !m.consumes() {
 			continue
@@ -30,6 +38,9 @@ func (a *Agent) arrive(q *queuePair) {
 func (q *queuePair) certain(n int) bool {
 	return n < q.receiving.sure && (!q.in.mixed || q.receiving.arrived.at(n).last() < q.in.mixedAt)
 }
+
+// certainTo reports whether nothing is missing before an ordinal.
+func (q *queuePair) certainTo(ord int64) bool { return !q.receiving.gap || ord < q.receiving.gapAt }
 
 // ordered reports whether the n-th message takes the n-th receive request.
 func (q *queuePair) ordered() bool { return q.reliable() && !q.recvs.shared && q.known }

@@ -26,19 +26,22 @@ type queuePair struct {
 	failed  *hcaagent.Event // the first event that shows it in ERR
 	learned packet.Addr     // of a log that names no address
 
-	sends  list[*work]
-	next   int64 // ordinal of the packet after those of all send requests; PSN SQPSN has 0
-	oldest int   // the first of sends that is not completed
-	sq, rq order
-	recvs  *receives // its own queue, or the shared one
-	taken  []*taken  // receive completions
+	sends       list[*work]
+	past        past  // send requests that are forgotten
+	next        int64 // ordinal of the packet after those of all send requests; PSN SQPSN has 0
+	oldest      int   // the first of sends that is not completed
+	sq, rq      order
+	recvs       *receives // its own queue, or the shared one
+	failing     *taken    // the first receive completion with an error of its own
+	newestTaken *taken    // the newest receive completion
+	polledAt    int64     // when the newest was polled
 
 	overrun     *hcaagent.Event // of a completion queue of its
 	wasErr      *hcaagent.Event // by which the consumer brought it to ERR
 	broken      []drain         // times that it was in SQE
 	stopped     *work           // the first that brought it there
 	adrift      *work           // from this one on it is not certain any more which packets are whose
-	doubled     bool            // a receive request completed twice: which message later completions are of is not certain
+	doubledFrom int             // the event from which on it is not certain which message a receive completion is of, as one request has completed twice; 0: none
 	established bool            // it told that communication is
 	lastWQE     bool            // it told that it takes no more of a shared receive queue
 	access      bool            // it told of an access violation
@@ -50,8 +53,8 @@ type queuePair struct {
 	refusals map[uint64]bool // requests whose post failed, by ID
 
 	joined []membership
-	asyncs []*hcaagent.Event // asynchronous events of it
-	newest *message          // of UC, that completed last
+	asyncs asyncs   // asynchronous events of it
+	newest *message // of UC, that completed last
 
 	out, in *stream // requests that it sent and received
 
@@ -72,6 +75,7 @@ type sending struct {
 	settling []*work // requests that are completed, and not compared with the packets yet
 
 	// What was reported, once.
+	missing          bool // a request did not complete
 	foreign          bool // it sent by an address handle of another protection domain
 	premature        bool // it sent before it could
 	inError, overrun bool // it sent in error, or after a completion queue of its had overrun
@@ -82,6 +86,7 @@ type sending struct {
 type receiving struct {
 	sorted   int            // of the messages that it received
 	next     int64          // ordinal of the message after those
+	gapAt    int64          // the ordinal of the gap
 	gap      bool           // from here on it is not certain which receive request a message takes
 	broken   bool           // by their PSNs some are missing
 	psn      packet.PSN     // of the message after those
@@ -140,6 +145,7 @@ type work struct {
 	doneN   int
 	passed  bool // a later one completed first
 	sampled bool
+	settled bool                    // it is compared with the packets
 	told    bool                    // it was reported to be completed early
 	later   where                   // the first packet of a request that was posted after its completion
 	flushed bool                    // posted when the queue pair was in error already, or flushed
@@ -172,13 +178,14 @@ func (w *work) signaled(q *queuePair) bool {
 
 // receive is a receive request.
 type receive struct {
-	event *hcaagent.Event
-	done  bool
-	late  bool     // a later one completed first
-	place int      // in its queue
-	n     int      // of its event in the log
-	next  *receive // posted later with the same ID
-	queue *receives
+	event  *hcaagent.Event
+	done   bool
+	late   bool     // a later one completed first
+	place  int      // in its queue
+	judged bool     // its completion is
+	n      int      // of its event in the log
+	next   *receive // posted later with the same ID
+	queue  *receives
 }
 
 // same is the receive requests with an ID that may not be completed, in the order of posting.
@@ -192,7 +199,9 @@ type receives struct {
 	shared bool
 	number wqe.SRQ // of a shared one
 
-	completed int // of a shared one
+	past      past // requests that are forgotten
+	used      int  // of a shared one, by messages that are forgotten
+	completed int  // of a shared one
 	limit     limit
 }
 
@@ -205,6 +214,14 @@ type taken struct {
 	due     *arm
 	sampled bool     // for the clock of the log
 	message *message // that it is of, where that is certain
+	judged  bool
+}
+
+// asyncs are the asynchronous events that a queue pair has told of.
+type asyncs struct {
+	any      bool
+	refusing bool // of a request that it refused, or worse
+	fatal    bool // it has failed
 }
 
 // order is what the completions of a work queue have shown so far.

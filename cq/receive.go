@@ -29,6 +29,10 @@ func (a *Agent) received(q *queuePair) {
 		if q.known && !a.match(q, t) {
 			return
 		}
+		a.untoldReceive(q, t)
+		if t.of != nil {
+			t.of.judged = true
+		}
 		q.receiving.waiting[0] = nil
 		q.receiving.waiting = q.receiving.waiting[1:]
 	}
@@ -39,6 +43,9 @@ const hold = int64(1e6)
 
 // match compares a receive completion with its message. It returns false where that is not certain yet.
 func (a *Agent) match(q *queuePair, t *taken) bool {
+	if q.doubledFrom != 0 && t.n > q.doubledFrom {
+		return true
+	}
 	if !a.reached(q.src, t.event.Time) {
 		a.wait(q, t.event.Time)
 		return false
@@ -95,9 +102,7 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 		a.same(q, m, t)
 		return true
 	case q.reliable() && q.in.mixed:
-		q.doubled = true // which message it is of, and any later one, is not known any more
-		clear(q.receiving.waiting[1:])
-		q.receiving.waiting = q.receiving.waiting[:1]
+		q.doubledFrom = -1 // which message it is of, and any later one, is not known any more
 		return true
 	}
 	a.choose(q, t)
@@ -179,11 +184,14 @@ func (q *queuePair) cameLater(t *taken) {
 // notReady judges that a receive request was missing where an RNR NAK says so: each message takes one, in order.
 func (a *Agent) notReady(q *queuePair) {
 	if !q.known || !q.reliable() || q.in.joined > 0 {
-		q.receiving.naks = len(q.in.naks)
+		q.receiving.naks = q.in.naksGone + len(q.in.naks)
 		return
 	}
-	for ; q.receiving.naks < len(q.in.naks); q.receiving.naks++ {
-		n := &q.in.naks[q.receiving.naks]
+	for ; q.receiving.naks < q.in.naksGone+len(q.in.naks); q.receiving.naks++ {
+		n := &q.in.naks[q.receiving.naks-q.in.naksGone]
+		if n.syndrome.Fatal() && q.src.exact && q.typ == qp.TypeRC && q.in.anchor {
+			a.tooLong(q, n)
+		}
 		if n.syndrome.Type() != packet.RNRNAK {
 			continue
 		}

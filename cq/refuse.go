@@ -3,7 +3,6 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -18,21 +17,8 @@ type told struct {
 	damaged bool // an asynchronous event of a queue pair that has failed
 }
 
-func (q *queuePair) told(n *nak) (t told) {
-	for _, x := range q.taken {
-		c := x.event.Completion
-		t.failed = t.failed || c.Status != hcaagent.Success && c.Status != hcaagent.WRFlushErr
-		t.polled = t.polled || x.event.Time > n.at.time
-	}
-	for _, e := range q.asyncs {
-		switch e.Async {
-		case hcaagent.AsyncQPFatal, hcaagent.AsyncCQError:
-			t.event, t.damaged = true, true
-		case hcaagent.AsyncQPRequest, hcaagent.AsyncQPAccess:
-			t.event = true
-		}
-	}
-	return t
+func (q *queuePair) told(n *nak) told {
+	return told{failed: q.failing != nil, polled: q.polledAt > n.at.time, event: q.asyncs.refusing || q.overrun != nil, damaged: q.asyncs.fatal || q.overrun != nil}
 }
 
 // refusing judges the NAK that ended a connection by what the responder told its consumer.
@@ -45,7 +31,9 @@ func (a *Agent) refusing(q *queuePair) {
 		if !n.syndrome.Fatal() {
 			continue
 		}
-		a.tooLong(q, n)
+		if !q.src.exact {
+			a.tooLong(q, n)
+		}
 		if q.src.exact && q.wasRTR != nil {
 			a.founded(q, n)
 		}
@@ -86,41 +74,31 @@ func (a *Agent) tooLong(q *queuePair, n *nak) {
 	if q.recvs.shared || q.in.joined > 0 {
 		return
 	}
-	k := 0 // receive requests taken before
-	next := int64(0)
-	for _, m := range q.in.msgs.all() {
-		if m.first != next {
-			return
-		}
-		next = m.last() + 1
-		if n.ord > m.last() {
-			if m.consumes() {
-				k++
-			}
-			if m.partial {
-				return
-			}
-			continue
-		}
-		if wqe.OpOf(m.op.Fn()) != wqe.Send || !q.recvs.list.has(k) {
-			return
-		}
-		r := q.recvs.list.at(k).event.Receive
-		size := uint64(m.length)
-		if m.partial || n.ord != m.last() {
-			size = uint64(n.ord-m.first+1) * uint64(q.in.pmtu)
-		}
-		if have := room(r); size > have {
-			a.covered(rule.RCRSP039)
-			if n.syndrome != packet.NAKInvalidRequest {
-				a.accuse(q, verdict{
-					rule: rule.RCRSP039, class: rule.Violation, role: rule.Responder,
-					expected: fmt.Sprintf("%v: the receive request has room for %d bytes", packet.NAKInvalidRequest, have),
-					actual:   n.syndrome.String(), detail: fmt.Sprintf("receive request %d", r.ID), at: n.at, evidence: []uint64{m.begin.frame},
-				})
-			}
-		}
+	m := q.in.find(n.ord)
+	if m == nil || q.receiving.gap && !q.certainTo(n.ord) || wqe.OpOf(m.op.Fn()) != wqe.Send {
 		return
+	}
+	k, ok := q.messageAt(n.ord)
+	if !ok {
+		k = q.receiving.sure // it has not come whole
+	}
+	if !q.recvs.list.has(k) {
+		return
+	}
+	r := q.recvs.list.at(k).event.Receive
+	size := uint64(m.length)
+	if m.partial || n.ord != m.last() {
+		size = uint64(n.ord-m.first+1) * uint64(q.in.pmtu)
+	}
+	if have := room(r); size > have {
+		a.covered(rule.RCRSP039)
+		if n.syndrome != packet.NAKInvalidRequest {
+			a.accuse(q, verdict{
+				rule: rule.RCRSP039, class: rule.Violation, role: rule.Responder,
+				expected: fmt.Sprintf("%v: the receive request has room for %d bytes", packet.NAKInvalidRequest, have),
+				actual:   n.syndrome.String(), detail: fmt.Sprintf("receive request %d", r.ID), at: n.at, evidence: []uint64{m.begin.frame},
+			})
+		}
 	}
 }
 

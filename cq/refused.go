@@ -14,13 +14,7 @@ func (a *Agent) refusals(q *queuePair) {
 	if !q.known || !q.reliable() {
 		return
 	}
-	var first *taken // the first that completed with an error of its own
-	denied := false
-	for _, t := range q.taken {
-		if c := t.event.Completion; first == nil && c.Status != hcaagent.Success && c.Status != hcaagent.WRFlushErr {
-			first = t
-		}
-	}
+	first, denied := q.failing, false
 	for i := range q.in.naks {
 		n := &q.in.naks[i]
 		m := q.in.find(n.ord)
@@ -30,9 +24,9 @@ func (a *Agent) refusals(q *queuePair) {
 		switch n.syndrome {
 		case packet.NAKRemoteOp:
 			denied = true
-			if wqe.OpOf(m.op.Fn()) == wqe.Send && q.complete() && len(q.taken) > 0 {
+			if wqe.OpOf(m.op.Fn()) == wqe.Send && q.complete() && q.newestTaken != nil {
 				a.covered(rule.CPLSTS010)
-				if last := q.taken[len(q.taken)-1]; first == nil && last.event.Completion.Status == hcaagent.WRFlushErr {
+				if last := q.newestTaken; first == nil && last.event.Completion.Status == hcaagent.WRFlushErr {
 					a.accuse(q, verdict{
 						rule: rule.CPLSTS010, class: rule.Violation, role: rule.Responder,
 						expected: "LOC_QP_OP_ERR or LOC_PROT_ERR for the receive request of the message", actual: "all were flushed",

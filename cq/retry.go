@@ -96,7 +96,7 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 		hcaagent.InvEECNErr, hcaagent.InvEECStateErr:
 	case hcaagent.RetryExcErr:
 	case hcaagent.WRFlushErr:
-		if q.sq.failed != nil || q.rq.failed != nil || q.wasErr != nil || q.overrun != nil || len(q.asyncs) > 0 || q.in.end() != nil {
+		if q.sq.failed != nil || q.rq.failed != nil || q.wasErr != nil || q.overrun != nil || q.asyncs.any || q.in.end() != nil {
 			return false // that is why
 		}
 	default:

@@ -55,6 +55,9 @@ func (a *Agent) request(q *queuePair, m *message) bool {
 		q.sending.longest = max(q.sending.longest, m.length)
 	}
 	posted, unsent := q.sending.posted.all(), q.sending.unsent // datagrams that took no PSN
+	if q.sending.posted.first() > 0 && len(posted) > 0 && m.last()+unsent < posted[0].first {
+		return true // of a request that is forgotten
+	}
 	k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.first+unsent })
 	for n := overlong(posted[k:], m, q.longestSent()); n > 0; n-- {
 		unsent += int64(posted[k].packets)

@@ -57,18 +57,17 @@ func (a *Agent) sharedReady(q *queuePair, n *nak) {
 	}
 	queue := q.recvs
 	if q.typ == qp.TypeXRCTarget {
-		queue = q.src.shared[wqe.SRQ(m.srq)]
+		queue = q.src.shared[srqOf(m)]
 	}
 	if queue == nil {
 		return
 	}
-	posted := 0
+	posted, used := queue.list.first(), queue.used
 	for _, r := range queue.list.all() {
 		if r.event.Time < m.begin.time {
 			posted++
 		}
 	}
-	used := 0
 	for _, p := range a.lives {
 		if p.src == q.src && (p.recvs == queue || p.typ == qp.TypeXRCTarget) {
 			used += p.usedOf(n.at.pos, m, queue)
@@ -83,6 +82,9 @@ func (a *Agent) sharedReady(q *queuePair, n *nak) {
 		})
 	}
 }
+
+// srqOf is the shared receive queue that a message to an XRC target names.
+func srqOf(m *message) wqe.SRQ { return wqe.SRQ(m.srq) }
 
 // usedOf is how many requests of a shared receive queue the messages to a queue pair can have taken up to a packet, without the one that was
 // refused.

@@ -89,10 +89,15 @@ func (x candidate) solicits() (yes, known bool) {
 	return x.t.message.se, true
 }
 
-// solicited judges the notifications of a device.
+// solicited judges the notifications of a device of which all the completions that may have given rise to them are known.
 func (a *Agent) solicited(s *Source) {
-	for _, x := range s.notices {
-		if !x.whole {
+	for len(s.notices) > 0 {
+		x := s.notices[0]
+		if !x.whole || !x.judged() {
+			if !a.ended && (x.whole || s.queue(x.event.CQ).notice == x) {
+				return
+			}
+			s.notices = s.notices[1:]
 			continue
 		}
 		reason := false
@@ -104,26 +109,36 @@ func (a *Agent) solicited(s *Source) {
 		if !reason {
 			a.device(s, rule.CPLSOL001, x.event, fmt.Sprintf("no notification: completion queue %d is armed for solicited events, and no completion is solicited", x.event.CQ), "a notification")
 		}
+		s.notices = s.notices[1:]
 	}
 }
 
-// untold judges whether a completion was polled that the consumer should have been told of before.
-func (a *Agent) untold(q *queuePair) {
-	for _, w := range q.sends.all() {
-		if w.done == nil || w.due == nil {
-			continue
+// judged reports whether the messages are known of all completions among which is the one that gave rise to a notification.
+func (x *notice) judged() bool {
+	for _, c := range x.list {
+		if c.t != nil && !c.t.judged {
+			return false
 		}
+	}
+	return true
+}
+
+// untoldSend judges whether the completion of a send request was polled that the consumer should have been told of before.
+func (a *Agent) untoldSend(q *queuePair, w *work) {
+	if w.due != nil {
 		a.owed(q, w.done, w.due, w.done.Completion.Status != hcaagent.Success, func(_ *hcaagent.Event, n int) bool { return w.n > n })
 	}
-	for _, t := range q.taken {
-		if t.due == nil {
-			continue
-		}
-		yes, _ := candidate{t: t}.solicits()
-		a.owed(q, t.event, t.due, yes, func(e *hcaagent.Event, n int) bool {
-			return t.of.n > n || t.message != nil && t.message.begin.time > e.Time
-		})
+}
+
+// untoldReceive judges that of a receive completion, when its message is known.
+func (a *Agent) untoldReceive(q *queuePair, t *taken) {
+	if t.judged = true; t.due == nil {
+		return
 	}
+	yes, _ := candidate{t: t}.solicits()
+	a.owed(q, t.event, t.due, yes, func(e *hcaagent.Event, n int) bool {
+		return t.of.n > n || t.message != nil && t.message.begin.time > e.Time
+	})
 }
 
 // owed judges a completion that was polled while its queue was armed. later says whether its request is from after an event.

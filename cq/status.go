@@ -14,7 +14,7 @@ import (
 func (a *Agent) settle(q *queuePair) {
 	left := q.sending.settling[:0]
 	for _, w := range q.sending.settling {
-		if !a.status(q, w) {
+		if w.settled = a.status(q, w); !w.settled {
 			left = append(left, w)
 		}
 	}

@@ -26,6 +26,7 @@ type stream struct {
 	newest     where
 	acks       []ack
 	naks       []nak
+	naksGone   int   // how many before those are forgotten
 	odd        []nak // responses that do not fit the request
 	answer     where // first response
 	replied    where // newest one
@@ -34,6 +35,7 @@ type stream struct {
 	spoiled    []*message // messages of UC and UD with a wrong ICRC
 	joined     int64      // ordinal of the first packet that was seen: the capture may begin there
 	heads      []*head    // not in use
+	requester  *queuePair
 	responder  *queuePair
 	begun      []beginning    // WRITEs of which the first packet has come since they were last asked for
 	unreliable bool           // of UC: nothing is retransmitted

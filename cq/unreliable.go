@@ -316,6 +316,9 @@ func (a *Agent) damaged(p *packet.Packet) {
 	if f := a.flows[key]; f != nil && f.to != nil {
 		a.covered(rule.ROCV2021)
 		at := where{p.Frame, p.Time, a.pos, p.Tap, p.Opcode, p.PSN}
+		if list := f.to.in.spoiled; len(list) == mostNAKs {
+			f.to.in.spoiled = append(list[:0], list[mostNAKs/2:]...)
+		}
 		f.to.in.spoiled = append(f.to.in.spoiled, &message{
 			packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: headOf(p), crc: sum(p.Payload),
 		})

@@ -97,17 +97,28 @@ func (q *queuePair) unbound() {
 	}
 }
 
-// boundAgain judges, at the end, the windows that were bound while they were bound.
+// boundAgain judges the windows that were bound while they were bound, when the packets have passed that.
 func (a *Agent) boundAgain(s *Source) {
+	left := s.again[:0]
 	for _, x := range s.again {
-		invalidated := false
-		for _, q := range a.lives {
-			for _, m := range q.in.msgs.all() {
-				invalidated = invalidated || q.src == s && (m.partial || m.inval && m.inv == x.rkey)
-			}
-		}
-		if !invalidated {
+		switch {
+		case s.uncertain || s.invalidated[x.rkey]:
+		case !a.passed(s, x.e.Time) && !a.ended:
+			left = append(left, x)
+		default:
 			a.verb(x.q, rule.CPLMW002, x.e, "MW_BIND_ERR or an immediate error: the window is bound", "it was bound again")
 		}
+	}
+	s.again = left
+}
+
+// invalidates takes over what a message to a queue pair says of keys.
+func (s *Source) invalidates(m *message) {
+	s.uncertain = s.uncertain || m.partial
+	if m.inval {
+		if s.invalidated == nil {
+			s.invalidated = map[uint32]bool{}
+		}
+		s.invalidated[m.inv] = true
 	}
 }
