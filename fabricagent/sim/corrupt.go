@@ -12,6 +12,7 @@ import (
 // corrupt changes the bytes of a frame, which p was decoded from.
 func (m *Mechanism) corrupt(e *Error, x *flight, p *packet.Packet) {
 	head := headOf(x, p)
+	x.other = true
 	if e.Change != nil {
 		q := *p
 		q.Payload, q.Pad = bytes.Clone(p.Payload), bytes.Clone(p.Pad)
@@ -50,6 +51,7 @@ func (m *Mechanism) disturb(x *flight) {
 		return
 	}
 	m.Sums.Corrupted++
+	x.other = true
 	x.frame = bytes.Clone(x.frame)
 	flip(x.frame[head:], m.chance.IntN((len(x.frame)-head)*8))
 }

@@ -32,6 +32,8 @@ type Fabric struct {
 	mid   []*Tap
 	idle  []*flight
 
+	intact bool // the frame that arrives is as it was sent, but for its ECN bits
+
 	// Astray counts the frames that were sent to an address that no port has, or that are neither IP nor RoCE.
 	Astray uint64
 }
@@ -71,6 +73,9 @@ func (f *Fabric) Attach(addr packet.Addr, receive func(frame []byte)) (send func
 // Room returns what gives room for the frames that the port with this address sends: of at most size bytes, or nil where that is too many. It is the same
 // room until a frame at its beginning is sent, and is used again when that has arrived and its batch was released.
 func (f *Fabric) Room(addr packet.Addr) func(size int) []byte { return f.port(addr).blocks.room }
+
+// Intact reports, while a port receives a frame, whether it is as it was sent but for its ECN bits, so that its ICRC is what its sender has sealed it with.
+func (f *Fabric) Intact() bool { return f.intact }
 
 func (f *Fabric) port(addr packet.Addr) *port {
 	p := f.ports[addr]

@@ -189,6 +189,7 @@ func (m *Mechanism) meet(x *flight, f *fate) bool {
 	copies := make([]*flight, len(f.copies))
 	for i := range copies {
 		copies[i] = fabric.flight(m.path, x.frame, x.in, m.half)
+		copies[i].other = x.other
 	}
 	if f.overtakenBy > 0 {
 		h := &hold{x, f.overtakenBy}

@@ -21,6 +21,7 @@ type flight struct {
 	path  *Path
 	frame []byte // nobody changes it
 	in    *block // that the frame was sent in; nil: its room is not used again
+	other bool   // the frame is not as it was sent
 	half  int    // of the path that it is on: 0 or 1
 	land  func() // arrive, bound once
 }
@@ -45,7 +46,7 @@ func (f *Fabric) flight(p *Path, frame []byte, in *block, half int) *flight {
 		x = new(flight)
 		x.land = x.arrive
 	}
-	x.path, x.half, x.frame, x.in = p, half, frame, in
+	x.path, x.half, x.frame, x.in, x.other = p, half, frame, in, false
 	if in != nil {
 		in.flights++
 	}
@@ -102,6 +103,7 @@ func (x *flight) arrive() {
 		if len(p.to.taps) > 0 {
 			f.see(p.to.taps, x.frame, x.in, packet.WayIn)
 		}
+		f.intact = !x.other
 		p.to.receive(x.frame)
 	}
 	f.done(x)

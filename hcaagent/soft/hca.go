@@ -28,6 +28,9 @@ type Options struct {
 	Send func(frame []byte)
 	// Frame, where not nil, gives room for a frame of at most size bytes, or nil. It is the same room until Send has taken a frame in it.
 	Frame func(size int) []byte
+	// Intact, where not nil, says that the frame which Receive is given was sealed by a device without a fault and not changed since: its ICRC is not
+	// computed again.
+	Intact func() bool
 	// Event, where not nil, is told what consumer and device do. The event is the taker's to keep; nobody changes it.
 	Event func(*hcaagent.Event)
 	// Notify, where not nil, is told of each completion queue that tells of itself, after Event.

@@ -98,7 +98,8 @@ func (c *simulateCommand) Run(s *session) error {
 	ctx, stop := s.until(syscall.SIGHUP)
 	defer stop()
 
-	opts := agent.Options{Near: run.NearAddrs(), Profile: profile}
+	// One worker verifies faster than the run goes on, and leaves the other cores to the run.
+	opts := agent.Options{Near: run.NearAddrs(), Profile: profile, Workers: 1}
 	if !c.WireOnly {
 		opts.Events = run.Logs()
 	}

@@ -12,8 +12,10 @@ import (
 // hand over the events with the packets, in the same places as without it. Nothing else of the run may be used before Close has returned.
 type Ahead struct {
 	run  *Run
-	next chan portion
-	free chan [][]*hcaagent.Event // for further portions
+	next chan []portion
+	free chan []portion
+	here []portion // of next, those that are left
+	used []portion // the room of here
 	stop chan struct{}
 	once sync.Once
 	goes sync.WaitGroup
@@ -26,14 +28,22 @@ type portion struct {
 	events [][]*hcaagent.Event
 }
 
-// mostAhead is how many batches the run is ahead of the verification at most.
-const mostAhead = 8
+const (
+	// together is how many batches are handed over at once: to wake the goroutine that waits for them takes as long as some packets.
+	together = 4
+	// mostAhead is how often so many are waiting at most.
+	mostAhead = 2
+)
 
 // Ahead has the run go on by itself until Close, or until its end.
 func (r *Run) Ahead() *Ahead {
-	a := &Ahead{run: r, next: make(chan portion, mostAhead), free: make(chan [][]*hcaagent.Event, mostAhead+2), stop: make(chan struct{})}
+	a := &Ahead{run: r, next: make(chan []portion, mostAhead), free: make(chan []portion, mostAhead+2), stop: make(chan struct{})}
 	for range cap(a.free) {
-		a.free <- make([][]*hcaagent.Event, len(r.HCAs))
+		list := make([]portion, together)
+		for i := range list {
+			list[i].events = make([][]*hcaagent.Event, len(r.HCAs))
+		}
+		a.free <- list
 	}
 	for _, h := range r.HCAs {
 		if l := r.logs[h.Name]; l.More != nil {
@@ -47,19 +57,20 @@ func (r *Run) Ahead() *Ahead {
 // simulate takes the run to its end.
 func (a *Ahead) simulate() {
 	defer close(a.next)
-	for {
-		p := portion{events: <-a.free}
-		p.batch, p.err = a.run.Source.Next()
-		for i, h := range a.run.HCAs {
-			d := a.run.devices[h.Name]
-			p.events[i], d.fresh = d.fresh, p.events[i][:0]
+	for err := error(nil); err == nil; {
+		list, n := (<-a.free)[:together], 0
+		for ; n < together && err == nil; n++ {
+			p := &list[n]
+			p.batch, err = a.run.Source.Next()
+			p.err = err
+			for i, h := range a.run.HCAs {
+				d := a.run.devices[h.Name]
+				p.events[i], d.fresh = d.fresh, p.events[i][:0]
+			}
 		}
 		select {
-		case a.next <- p:
+		case a.next <- list[:n]:
 		case <-a.stop:
-			return
-		}
-		if p.err != nil {
 			return
 		}
 	}
@@ -67,15 +78,21 @@ func (a *Ahead) simulate() {
 
 // Next returns the next batch of frames, and has the logs hand over the events that came with it.
 func (a *Ahead) Next() (*fabricagent.Batch, error) {
-	p, ok := <-a.next
-	if !ok {
-		return nil, io.EOF
+	if len(a.here) == 0 {
+		if a.used != nil {
+			a.free <- a.used
+		}
+		a.here = <-a.next
+		if a.used = a.here; a.here == nil {
+			return nil, io.EOF
+		}
 	}
+	p := &a.here[0]
+	a.here = a.here[1:]
 	for i, h := range a.run.HCAs {
 		d := a.run.devices[h.Name]
 		d.ready = append(d.ready, p.events[i]...)
 	}
-	a.free <- p.events
 	return p.batch, p.err
 }
 

@@ -80,7 +80,7 @@ func TestAheadClosed(t *testing.T) {
 		if err := a.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for range 2 * mostAhead {
+		for range (mostAhead + 2) * together {
 			if _, err = a.Next(); err == io.EOF {
 				break
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/fabricagent"
 )
 
 // load is SENDs, WRITEs and READs of several packets on eight connections.
@@ -21,22 +22,24 @@ qps:
   a4: {hca: a, peer: b4}
   b4: {hca: b, peer: a4}
 work:
-  - {qp: b1, op: receive, length: 4096, repeat: 4000}
-  - {qp: b2, op: receive, length: 100, repeat: 4000}
-  - {qp: a1, op: send, length: 4096, repeat: 4000}
-  - {qp: a2, op: send, length: 100, repeat: 4000}
-  - {qp: a3, op: write, length: 4096, repeat: 4000}
-  - {qp: a4, op: read, length: 4096, repeat: 4000}
+  - {qp: b1, op: receive, length: 4096, repeat: 20000, every: 2us}
+  - {qp: b2, op: receive, length: 100, repeat: 20000, every: 2us}
+  - {qp: a1, op: send, length: 4096, repeat: 20000, every: 2us}
+  - {qp: a2, op: send, length: 100, repeat: 20000, every: 2us}
+  - {qp: a3, op: write, length: 4096, repeat: 20000, every: 2us}
+  - {qp: a4, op: read, length: 4096, repeat: 20000, every: 2us}
 `
 
-// BenchmarkVerified simulates traffic and verifies it in one goroutine: only the packets, and with the events of both adapters.
+// BenchmarkVerified simulates traffic and verifies it, in one goroutine or in two: only the packets, and with the events of both adapters.
 func BenchmarkVerified(b *testing.B) {
 	s, err := Read("load", []byte(load))
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, events := range []bool{false, true} {
-		b.Run(fmt.Sprintf("events=%v", events), func(b *testing.B) {
+	for i := range 4 {
+		events, goroutines := i&1 != 0, 1+i>>1
+		b.Run(fmt.Sprintf("events=%v/goroutines=%d", events, goroutines), func(b *testing.B) {
+			b.ReportAllocs()
 			packets := uint64(0)
 			for b.Loop() {
 				r, err := s.Start(Options{Live: events})
@@ -47,7 +50,14 @@ func BenchmarkVerified(b *testing.B) {
 				if events {
 					opt.Events = r.Logs()
 				}
-				res, err := agent.Run(context.Background(), r.Source, opt)
+				src := fabricagent.Source(r.Source)
+				if goroutines == 2 {
+					src = r.Ahead()
+				}
+				res, err := agent.Run(context.Background(), src, opt)
+				if closed := src.Close(); closed != nil {
+					b.Fatal(closed)
+				}
 				if err != nil || len(res.Findings) > 0 || r.Problems() != nil {
 					b.Fatal(err, res.Findings, r.Problems())
 				}

@@ -59,7 +59,7 @@ func (r *Run) buildDevices() error {
 			fault = "" // it is one of the port
 		}
 		dev, err := soft.New(soft.Options{
-			Room: r.room(d), Frame: r.frame(h), Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { r.sent(h.Name, frame); send(frame) },
+			Room: r.room(d), Frame: r.frame(h), Intact: r.intact(), Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { r.sent(h.Name, frame); send(frame) },
 			Event: r.events(d), Notify: r.notify(d), Seed: r.Seed + uint64(i), Credits: h.Credits,
 			AckEvery: h.AckEvery, AckDelay: h.AckDelay, Limits: soft.Limits{Window: h.Window, ByteRate: r.byteRate()},
 			Congestion: h.Congestion, Fault: fault, FaultAt: h.FaultAt, FaultAll: h.FaultAll, Strayed: func() { r.strayed[h.Name]++ },

@@ -73,7 +73,7 @@ func TestLimitSpares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if most := uint64(leastLimit + perPacket*68000); r.meter.most != most {
+	if most := uint64(leastLimit + perPacket*340_000); r.meter.most != most {
 		t.Errorf("%d packets may be sent, want %d", r.meter.most, most)
 	}
 	if r.Finish(); r.Exceeded() != nil || r.Unfinished() {

@@ -167,6 +167,16 @@ func (r *Run) frame(h *HCA) func(size int) []byte {
 	return r.Fabric.Room(h.Addr)
 }
 
+// intact says of what arrives whether its ICRC is right for certain: where no adapter has a fault, and frames are on Ethernet.
+func (r *Run) intact() func() bool {
+	for i := range r.HCAs {
+		if r.link != nil || r.HCAs[i].Fault != "" {
+			return nil
+		}
+	}
+	return r.Fabric.Intact
+}
+
 // byteRate is how fast an adapter sends, in bytes a microsecond: as fast as a native link carries it. 0: as it does else.
 func (r *Run) byteRate() int64 {
 	if r.link == nil {
