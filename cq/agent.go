@@ -49,6 +49,7 @@ type Source struct {
 	name        string
 	addr        packet.Addr // zero: not known
 	exact       bool
+	ordered     bool // its events come in the order of events and packets, also where they have the same time
 	cut         bool
 	receives    bool // it tells of receive requests
 	ended       bool
@@ -80,6 +81,7 @@ func (a *Agent) Device(addr packet.Addr) *Source {
 	s := a.live[addr]
 	if s == nil {
 		s = a.Source("", addr, true)
+		s.ordered = true
 		a.live[addr] = s
 	}
 	return s

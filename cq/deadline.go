@@ -47,8 +47,10 @@ func (a *Agent) passed(s *Source, t int64) bool {
 func (a *Agent) reached(s *Source, t int64) bool {
 	c := &s.clock
 	switch {
-	case c.exact, a.ended:
+	case s.ordered, a.ended:
 		return true
+	case c.exact:
+		return t < a.wire // what has the same time may come before it
 	case s.begun == 0:
 		s.begun = a.wire
 	}

@@ -75,6 +75,9 @@ func (a *Agent) tooLong(q *queuePair, n *nak) {
 		return
 	}
 	m := q.in.find(n.ord)
+	if m == nil {
+		m = q.in.open(n.ord)
+	}
 	if m == nil || q.receiving.gap && !q.certainTo(n.ord) || wqe.OpOf(m.op.Fn()) != wqe.Send {
 		return
 	}

@@ -452,6 +452,16 @@ func (s *stream) settle(n int) {
 	s.base += int64(i)
 }
 
+// open returns what is known of the message that an ordinal belongs to and that has not come whole, or nil.
+func (s *stream) open(ord int64) *message {
+	for i := int(ord - s.base); i >= 0 && i < len(s.parts) && s.parts[i].seen; i-- {
+		if x := &s.parts[i]; x.op.Info().First {
+			return &message{first: s.base + int64(i), packets: int(ord-s.base) - i + 1, op: x.op, begin: x.at, partial: true, head: x.head0()}
+		}
+	}
+	return nil
+}
+
 // find returns the message that an ordinal belongs to, or nil: there is none, or it is forgotten.
 func (s *stream) find(ord int64) *message {
 	for n := max(s.found-1, s.msgs.first()); n < s.msgs.end() && n <= s.found+1; n++ { // nearly always
