@@ -56,9 +56,10 @@ type content struct {
 	begun   map[begun]*stored // by messages that have not come whole
 	sights  []*sight          // that are not judged yet, in the order of their times
 	wrong   []wrong
-	n       int  // events of the consumer
-	lost    bool // something was put there that nobody saw
-	written bool // the consumer tells of what it writes
+	covers  []*stored // ranges that cover others: those are forgotten when what was found before is judged
+	n       int       // events of the consumer
+	lost    bool      // something was put there that nobody saw
+	written bool      // the consumer tells of what it writes
 }
 
 // begun is a message whose first packet has come.
@@ -79,6 +80,9 @@ const (
 	settled = 10_000_000
 	// never is the time of what has not happened.
 	never = math.MaxInt64 / 2
+
+	// mostUnseen is how many WRITEs of a queue pair are kept whose consumer was told of no later message.
+	mostUnseen = 1024
 
 	pageBits  = 12
 	mostPages = 64
@@ -115,7 +119,7 @@ func (c *content) put(p *stored) {
 	}
 }
 
-// forget drops, of what has the page of a range, what the range has covered since long.
+// forget drops, of what has the page of a range, what the range covers: whatever is found later does not rest on that.
 func (c *content) forget(p *stored) {
 	first, last := p.lo>>pageBits, (p.hi-1)>>pageBits
 	if !p.known || p.look || last-first >= mostPages {
@@ -125,7 +129,7 @@ func (c *content) forget(p *stored) {
 		list := c.pages[n]
 		left := list[:0]
 		for _, o := range list {
-			if o == p || o.lo < p.lo || o.hi > p.hi || o.to >= p.from-settled || !o.before(p) {
+			if o == p || o.lo < p.lo || o.hi > p.hi || !o.before(p) {
 				left = append(left, o)
 			}
 		}
@@ -202,9 +206,15 @@ func (a *Agent) stores(q *queuePair, m *message) {
 	}
 	p.m, p.imm = m, m.hasImm
 	q.receiving.stored = append(q.receiving.stored, p)
-	if p.write {
-		q.receiving.unseen = append(q.receiving.unseen, p)
+	if !p.write {
+		return
 	}
+	if list := q.receiving.unseen; len(list) == mostUnseen {
+		n := copy(list, list[mostUnseen/2:])
+		clear(list[n:])
+		q.receiving.unseen = list[:n]
+	}
+	q.receiving.unseen = append(q.receiving.unseen, p)
 }
 
 // storedBy takes over what has become of the ranges that messages read or write.
@@ -237,7 +247,7 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 		}
 		if q.reliable() && !m.cut && !m.mixed && m.length == m.dma {
 			p.known, p.crc, p.alt, p.to = true, m.crc, m.crc, min(at.time, p.seen)
-			c.forget(p)
+			c.covers = append(c.covers, p)
 		}
 	case wqe.AtomicWrite:
 		if m.read == nil || !m.read.touched.seen() {
@@ -245,7 +255,7 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 		}
 		if !m.cut && m.length == 8 {
 			p.known, p.crc, p.alt, p.to = true, m.crc, m.crc, m.read.touched.time
-			c.forget(p)
+			c.covers = append(c.covers, p)
 		}
 	case wqe.CmpSwap, wqe.FetchAdd:
 		if m.read == nil || !m.read.whole {
@@ -265,7 +275,7 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 			}
 		}
 		p.set(v)
-		c.forget(p)
+		c.covers = append(c.covers, p)
 	case wqe.Read:
 		if m.read == nil || !m.read.whole {
 			return acked
@@ -289,7 +299,11 @@ func (q *queuePair) seesStored(m *message, now int64) {
 		}
 		n++
 	}
-	r.unseen = r.unseen[n:]
+	if n > 0 {
+		k := copy(r.unseen, r.unseen[n:])
+		clear(r.unseen[k:])
+		r.unseen = r.unseen[:k]
+	}
 }
 
 // set gives the content of eight bytes as a number.

@@ -14,7 +14,7 @@ func (a *Agent) contents(s *Source) {
 		return
 	}
 	if c.lost || !c.written || a.Lossy {
-		c.sights = nil
+		c.sights, c.covers = nil, nil
 		return
 	}
 	n := 0
@@ -24,6 +24,11 @@ func (a *Agent) contents(s *Source) {
 	}
 	clear(c.sights[:n])
 	c.sights = c.sights[n:]
+	for n = 0; n < len(c.covers) && (len(c.sights) == 0 || c.sights[0].to >= c.covers[n].from); n++ {
+		c.forget(c.covers[n])
+	}
+	clear(c.covers[:n])
+	c.covers = c.covers[n:]
 	n = 0
 	for n < len(c.wrong) && (a.ended || c.wrong[n].x.to+settled < a.wire) {
 		a.tell(s, contentRule(c.wrong[n].x, c.wrong[n].p), c.wrong[n])

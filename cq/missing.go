@@ -70,7 +70,7 @@ func (q *queuePair) finished(w *work) (why string, at where) {
 	if n := q.fatal(w); n != nil {
 		return "a " + n.syndrome.String() + " has refused it", n.at
 	}
-	if q.attr.Has(qp.KnowsRetryCnt|qp.KnowsTimeout) && q.attr.Timeout != 0 && len(q.out.naks) == 0 && q.oldestOpen() == w && q.out.tries(w) > int(q.attr.RetryCnt) {
+	if q.attr.Has(qp.KnowsRetryCnt|qp.KnowsTimeout) && q.attr.Timeout != 0 && len(q.out.naks) == 0 && q.out.tries(w) > int(q.attr.RetryCnt) && q.oldestOpen() == w {
 		at := q.out.newest
 		at.time += 4 * int64(packet.Timeout(q.attr.Timeout))
 		return "its retries are exhausted", at
