@@ -24,7 +24,7 @@ func (a *Agent) contents(s *Source) {
 	}
 	clear(c.sights[:n])
 	c.sights = c.sights[n:]
-	for n = 0; n < len(c.covers) && (len(c.sights) == 0 || c.sights[0].to >= c.covers[n].from); n++ {
+	for n = 0; n < len(c.covers) && (len(c.sights) == 0 || c.sights[0].to > c.covers[n].to); n++ {
 		c.forget(c.covers[n])
 	}
 	clear(c.covers[:n])
