@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"iter"
 	"time"
 
 	"ibwitness/packet"
@@ -20,6 +21,17 @@ func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr qp.Attr) {
 	}
 	if attr.Has(qp.KnowsSQPSN) {
 		t.fresh[wqe.QP{Addr: a, QPN: qpn}] = true
+	}
+}
+
+// resolvedQPs are the QPs that an HCA agent told of.
+func (t *Transport) resolvedQPs() iter.Seq[wqe.QP] {
+	return func(yield func(wqe.QP) bool) {
+		for k := range t.resolved {
+			if k.peer.IsZero() && !yield(k.qp) {
+				return
+			}
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ const standstill = int64(50 * time.Millisecond)
 
 // clocks watches the clocks of the taps.
 type clocks struct {
-	first   int64   // the earliest time that a batch began with
+	first   int64   // time of the earliest frame
 	last    int64   // time of the newest frame
 	stopped int64   // when the capture last went on after a standstill
 	newest  []int64 // time of the newest frame of each tap, but for the one that at names
@@ -40,7 +40,6 @@ func (k *clocks) take(frames []fabricagent.Frame) {
 	if k.newest == nil {
 		k.first, k.last, k.at = frames[0].Time, frames[0].Time, -1
 	}
-	k.first = min(k.first, frames[0].Time)
 	last, at := k.last, k.at
 	for i := range frames {
 		f := &frames[i]
@@ -57,6 +56,7 @@ func (k *clocks) take(frames []fabricagent.Frame) {
 
 // other takes a frame that did not come from the same tap as the newest one, or not soon after it.
 func (k *clocks) other(f *fabricagent.Frame) {
+	k.first = min(k.first, f.Time)
 	if k.at >= 0 {
 		k.newest[k.at] = k.last
 	}

@@ -16,6 +16,9 @@ func (t *Transport) Link(e *link.Event) { t.onLinks().Event(e) }
 func (t *Transport) onLinks() *link.Verifier {
 	if t.links == nil {
 		t.links = link.NewVerifier()
+		if t.changing {
+			t.links.Rec.Follow()
+		}
 		if t.lossy {
 			t.links.Dropped()
 		}

@@ -232,7 +232,7 @@ func (e *engine) each(w *batch, t *Transport) {
 	for i := range frames {
 		if w.packet(&frames[i], p) {
 			w.sums.rdma++
-			t.packet(p)
+			t.Packet(p)
 		}
 		if len(w.links) > 0 {
 			for k := range w.links {

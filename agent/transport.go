@@ -54,6 +54,7 @@ type Transport struct {
 	serials   uint64         // of connections that a survey has seen
 	links     *link.Verifier // nil: no tap is on a link
 	sent      packet.Packet  // that is compared with pause frames
+	changing  bool           // what becomes of findings is noted
 	// Several says that the frames come from several taps, so that a packet may be seen more than once.
 	Several bool
 }

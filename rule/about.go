@@ -195,6 +195,7 @@ const nearEnd = 1024
 func (r *Recorder) Remove(i int) {
 	f := &r.Findings[i]
 	r.uncount(f)
+	r.changed(Withdrawn, f)
 	if len(r.Findings)-i <= nearEnd {
 		r.Findings = slices.Delete(r.Findings, i, i+1)
 		return

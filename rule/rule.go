@@ -165,6 +165,7 @@ type Recorder struct {
 
 	clockless bool // see DoubtClock
 	beyond    beyond
+	changes   changes
 }
 
 // Add records a finding and counts it in the coverage of its rule.
@@ -180,6 +181,7 @@ func (r *Recorder) Add(f Finding) {
 		r.Findings = slices.Grow(r.Findings, max(n, 64))
 	}
 	r.Findings = append(r.Findings, f)
+	r.changed(Found, &f)
 	if r.about != nil && !f.Beyond {
 		r.about.add(&f)
 	}
@@ -226,6 +228,7 @@ func (r *Recorder) RemoveAll(gone map[int]bool) {
 	for i := range r.Findings {
 		if gone[i] {
 			r.uncount(&r.Findings[i])
+			r.changed(Withdrawn, &r.Findings[i])
 		} else {
 			stay = append(stay, r.Findings[i])
 		}
@@ -256,6 +259,7 @@ func (r *Recorder) Doubt(i int, why string) {
 	f.Detail = why
 	r.Cover[f.Rule].Violated--
 	r.Cover[f.Rule].Unproven++
+	r.changed(BecameDoubted, f)
 }
 
 // Prove makes a violation of an unproven finding; why is what has proven it since. A frame that was cut may be a damaged one: of it nothing
@@ -269,6 +273,7 @@ func (r *Recorder) Prove(i int, why string) {
 	f.Detail = why
 	r.Cover[f.Rule].Unproven--
 	r.Cover[f.Rule].Violated++
+	r.changed(BecameProven, f)
 	if r.about != nil && f.Leans&LeanNear != 0 {
 		r.about.both(subject{rule: leaning}, f, 0)
 	}

@@ -1,0 +1,266 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"ibwitness/cq"
+	"ibwitness/fabricagent"
+	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/verifier"
+)
+
+// Session verifies what its caller pushes: frames and verbs events in the order in which they happened, what a capture has lost, resets of devices, and the
+// time. What it finds comes back before the call returns. It is the engine of Run without a source: it has no goroutine and no clock, and is not safe for
+// concurrent use. A simulation testbench attaches to it.
+//
+// Each method returns what has become of the findings: of those that it made, and of earlier ones that it has proven, doubted or withdrawn. Finding.Seq
+// names a finding in all changes. The list is valid until the next call.
+type Session struct {
+	e       *engine
+	t       *Transport
+	w       *batch
+	in      *pushed
+	frame   [1]fabricagent.Frame
+	changes []rule.Change
+	now     int64
+	heard   int64 // when ends were last looked for that have fallen silent
+	ended   bool
+}
+
+// ErrEnded is the error of a session that has ended.
+var ErrEnded = errors.New("agent: the session has ended: begin another one")
+
+// pushed is the source of a session: only its taps.
+type pushed struct {
+	taps    []fabricagent.Tap
+	numbers []uint64 // frames of each tap
+}
+
+func (p *pushed) Next() (*fabricagent.Batch, error) { return nil, nil }
+func (p *pushed) Taps() []fabricagent.Tap           { return p.taps }
+func (p *pushed) Progress() (done, total int64)     { return 0, 0 }
+func (p *pushed) Close() error                      { return nil }
+
+// NewSession begins a session. Of the options, Workers, Watch, Short and Progress have no meaning. Logs of Options.Events are read as the time of the
+// frames passes them; Event pushes the events of a device that is at work.
+func NewSession(opt Options) *Session {
+	in := &pushed{}
+	t := NewTransport(opt.Near)
+	t.shards = 1
+	t.SetProfile(opt.Profile)
+	if opt.Latencies {
+		t.ver.Latencies = new(verifier.Latencies)
+	}
+	for _, l := range opt.Events {
+		t.Log(l)
+	}
+	t.tellChanges()
+	s := &Session{t: t, in: in, e: &engine{src: in, opt: opt, shards: []*shard{{t: t}}}}
+	s.w = s.e.newBatch()
+	s.w.source = &fabricagent.Batch{}
+	return s
+}
+
+// Tap adds a place where frames are seen, and returns the number by which Frame.Tap names it.
+func (s *Session) Tap(t fabricagent.Tap) (uint16, error) {
+	if n := len(s.in.taps); n > 1<<16-1 {
+		return 0, fmt.Errorf("agent: there are %d taps already: use fewer", n)
+	}
+	s.in.taps = append(s.in.taps, t)
+	s.in.numbers = append(s.in.numbers, 0)
+	s.e.several = len(s.in.taps) > 1
+	return uint16(len(s.in.taps) - 1), nil
+}
+
+// Frame verifies a frame that a tap saw. Its Number, where that is 0, is the next one of the tap. Its data is not kept.
+func (s *Session) Frame(f *fabricagent.Frame) ([]rule.Change, error) {
+	switch {
+	case s.ended:
+		return nil, ErrEnded
+	case int(f.Tap) >= len(s.in.taps):
+		return nil, fmt.Errorf("agent: a frame of tap %d, and there are %d: add it with Tap first", f.Tap, len(s.in.taps))
+	}
+	s.in.numbers[f.Tap]++
+	s.frame[0] = *f
+	if f.Number == 0 {
+		s.frame[0].Number = s.in.numbers[f.Tap]
+	}
+	s.now = max(s.now, f.Time)
+	w := s.w
+	w.source.Frames, w.sums, w.taps = s.frame[:], sums{}, s.in.taps
+	s.e.clocks.take(s.frame[:])
+	w.stepped = s.e.clocks.step.Count > 0
+	s.e.each(w, s.t)
+	s.e.sums.add(w.sums)
+	return s.news(), nil
+}
+
+// Event takes a verbs event of the device that its QP.Addr names, by the clock of the frames.
+func (s *Session) Event(e *hcaagent.Event) ([]rule.Change, error) {
+	if s.ended {
+		return nil, ErrEnded
+	}
+	s.now = max(s.now, e.Time)
+	s.t.Event(e)
+	return s.news(), nil
+}
+
+// Lost says that a tap has missed n frames: nothing is proven by what it does not show.
+func (s *Session) Lost(tap uint16, n uint64) ([]rule.Change, error) {
+	switch {
+	case s.ended:
+		return nil, ErrEnded
+	case int(tap) >= len(s.in.taps):
+		return nil, fmt.Errorf("agent: tap %d has lost frames, and there are %d: add it with Tap first", tap, len(s.in.taps))
+	}
+	if s.in.taps[tap].Dropped += n; n > 0 {
+		s.w.dropped = true
+		s.t.Dropped()
+	}
+	return s.news(), nil
+}
+
+// quiet is how much time passes before ends are looked for again that have fallen silent.
+const quiet = int64(10 * time.Millisecond)
+
+// Advance says that no frame and no event comes before a time: what is due until then and missing is told.
+func (s *Session) Advance(now int64) ([]rule.Change, error) {
+	switch {
+	case s.ended:
+		return nil, ErrEnded
+	case now < s.now:
+		return nil, fmt.Errorf("agent: the time %d is before %d, up to which frames and events have come: it cannot go back", now, s.now)
+	}
+	s.now = now
+	s.t.advance(now)
+	if now-s.heard >= quiet {
+		s.heard = now
+		s.t.silent(now)
+	}
+	return s.news(), nil
+}
+
+// Reset says that a device was reset: its queue pairs and connections are gone, and what they owed with them.
+func (s *Session) Reset(device packet.Addr) ([]rule.Change, error) {
+	if s.ended {
+		return nil, ErrEnded
+	}
+	s.e.reset(s.t, device, s.now)
+	return s.news(), nil
+}
+
+// End ends the session, judges what is still open, and returns everything that was found, as Run does. The changes are those that the end has made.
+func (s *Session) End() (*Result, []rule.Change, error) {
+	if s.ended {
+		return nil, nil, ErrEnded
+	}
+	s.ended = true
+	r := s.e.result()
+	return r, s.news(), nil
+}
+
+// news returns what has become of the findings since it was called before.
+func (s *Session) news() []rule.Change {
+	list := s.t.Rec.Changes()
+	if s.t.links == nil {
+		return list
+	}
+	more := s.t.links.Rec.Changes()
+	if len(more) == 0 {
+		return list
+	}
+	s.changes = append(s.changes[:0], list...)
+	for i := range more {
+		more[i].Finding.Seq |= ofLink
+		s.changes = append(s.changes, more[i])
+	}
+	return s.changes
+}
+
+// Waits is something that is outstanding.
+type Waits struct {
+	QP    rule.Endpoint // that it waits at
+	Peer  rule.Endpoint
+	What  cq.Waits
+	Count int
+	Since int64  // when the oldest began to wait, or last made progress
+	Frame uint64 // of the oldest; 0: no frame shows it
+	ID    uint64 // of the oldest work request, where events tell of it
+}
+
+// Outstanding lists what waits for something, for a check at the end of a test: requests without a response, and work requests without a completion.
+func (s *Session) Outstanding() (list []Waits) {
+	for i := range s.t.pairs.n {
+		c := s.t.pairs.at(i)
+		if c.dead {
+			continue
+		}
+		var k Connection
+		s.t.open(c, &k)
+		for e := range k.Ends {
+			if end := &k.Ends[e]; end.Open > 0 {
+				a, b := &c.Ends[e], &c.Ends[1-e]
+				list = append(list, Waits{
+					QP: rule.Endpoint{Addr: a.Addr, QPN: a.Number, QPNKnown: a.Numbered}, Peer: rule.Endpoint{Addr: b.Addr, QPN: b.Number, QPNKnown: b.Numbered},
+					What: cq.WaitsForResponse, Count: end.Open, Since: end.OpenSince, Frame: end.OpenFrame,
+				})
+			}
+		}
+	}
+	if s.t.queues != nil {
+		for _, o := range s.t.queues.Outstanding() {
+			list = append(list, Waits{QP: o.QP, Peer: o.Peer, What: o.What, Count: o.Count, Since: o.Since, ID: o.ID})
+		}
+	}
+	return list
+}
+
+// tellChanges has the agent note what becomes of its findings.
+func (t *Transport) tellChanges() {
+	t.changing = true
+	t.Rec.Follow()
+}
+
+// advance tells the agent the time.
+func (t *Transport) advance(now int64) {
+	t.eventsUpTo(now)
+	if t.queues != nil {
+		t.queues.Advance(now)
+	}
+}
+
+// reset ends the connections of a device at time now.
+func (e *engine) reset(t *Transport, device packet.Addr, now int64) {
+	if t.queues != nil {
+		t.queues.Reset(device, now)
+	}
+	for q := range t.resolvedQPs() {
+		if q.Addr == device {
+			t.unknow(q)
+		}
+	}
+	n := 0
+	for i := range t.pairs.n {
+		c := t.pairs.at(i)
+		if c.leaving = !c.dead && (c.Ends[0].Addr == device || c.Ends[1].Addr == device); c.leaving {
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	opened := t.opened
+	t.conclude(now)
+	t.opened = opened
+	Reconcile(t)
+	e.gone = append(e.gone, connections([]*Transport{t}, true)...)
+	lossy := t.lossy
+	t.forget()
+	if lossy {
+		t.Dropped()
+	}
+}
