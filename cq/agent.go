@@ -21,13 +21,14 @@ type Agent struct {
 	// Lossy says that the capture lost packets: nothing is proven by their absence.
 	Lossy bool
 
-	sources []*Source
-	live    map[packet.Addr]*Source // of devices whose events come one by one
-	lives   []*queuePair            // every life of every queue pair, in the order of their beginning
-	flows   map[flowKey]*flow
-	casts   []*message // datagrams to multicast groups
-	changes int        // counts what may bring a flow to other queue pairs
-	pos     int        // of the newest packet in the capture
+	sources   []*Source
+	live      map[packet.Addr]*Source // of devices whose events come one by one
+	lives     []*queuePair            // every life of every queue pair, in the order of their beginning
+	mostLives int                     // of how many on it is looked for those that are gone for long
+	flows     map[flowKey]*flow
+	casts     []*message // datagrams to multicast groups
+	changes   int        // counts what may bring a flow to other queue pairs
+	pos       int        // of the newest packet in the capture
 
 	works    slab.Of[work]
 	receives slab.Of[receive]
@@ -145,6 +146,10 @@ func (a *Agent) Event(s *Source, e *hcaagent.Event) {
 	}
 	for _, q := range s.qps[e.QP.QPN] {
 		a.step(q)
+	}
+	if len(a.lives) > a.mostLives {
+		a.retireLives()
+		a.mostLives = 2*len(a.lives) + kept
 	}
 }
 

@@ -1,6 +1,9 @@
 package cq
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	// kept is how many requests and messages are kept at least, of those that nothing waits for any more: what comes next is compared with them.
@@ -9,6 +12,8 @@ const (
 	mostKept = 1 << 16
 	// mostNAKs is how many negative acknowledgements are kept, and how many times that a requester has gone back.
 	mostNAKs = 1024
+	// mostGone is how many queue pairs are kept that are gone and of which nothing is outstanding.
+	mostGone = 1024
 	// lifeKept is how long a queue pair is kept that was destroyed or reset: its completions may wait in their queue.
 	lifeKept = int64(10e9)
 )
@@ -222,34 +227,47 @@ func (p *past) has(id uint64) bool {
 	return false
 }
 
-// retireLives forgets queue pairs that were destroyed or reset long ago.
+// retireLives forgets queue pairs that were destroyed or reset long ago, and the oldest of many that were and that nothing is outstanding of.
 func (a *Agent) retireLives() {
+	many := -mostGone
+	for _, q := range a.lives {
+		if q.gone && q.idle() {
+			many++
+		}
+	}
 	left := a.lives[:0]
 	for _, q := range a.lives {
-		list := q.src.qps[q.qpn]
-		newest := list[len(list)-1] == q
-		if !q.gone || !a.passed(q.src, q.died+lifeKept) || newest && q.src.exact && len(q.src.qps) < mostKept {
+		crowded := q.gone && many > 0 && q.idle()
+		if !crowded && !(q.gone && a.passed(q.src, q.died+lifeKept)) {
 			left = append(left, q)
 			continue
 		}
+		if crowded {
+			many--
+		}
 		a.step(q)
 		a.conclude(q)
-		for i, x := range list {
-			if x == q {
-				list = append(list[:i:i], list[i+1:]...)
-				break
-			}
-		}
+		list := slices.DeleteFunc(q.src.qps[q.qpn], func(x *queuePair) bool { return x == q })
 		if q.src.qps[q.qpn] = list; len(list) == 0 {
 			delete(q.src.qps, q.qpn)
 		}
 	}
 	clear(a.lives[len(left):])
 	a.lives = left
-	a.changes++
-	for k, f := range a.flows {
-		if f.changes < a.changes-1 {
-			delete(a.flows, k)
+	clear(a.flows)
+}
+
+// idle reports whether no request of a queue pair waits for its completion, and no completion for a packet.
+func (q *queuePair) idle() bool {
+	for _, w := range q.sends.from(q.oldest) {
+		if w.done == nil && w.signaled(q) {
+			return false
 		}
 	}
+	for _, r := range q.recvs.list.from(q.recvs.oldest) {
+		if !r.done && !q.recvs.shared {
+			return false
+		}
+	}
+	return len(q.sending.settling) == 0 && len(q.receiving.waiting) == 0
 }
