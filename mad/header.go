@@ -202,3 +202,11 @@ func bit(v bool) uint8 {
 	}
 	return 0
 }
+
+// ClassOf returns the management class of a datagram, byte 1 of its payload b (table T9), or 0 where that is shorter.
+func ClassOf(b []byte) uint8 {
+	if len(b) < 2 {
+		return 0
+	}
+	return b[1]
+}

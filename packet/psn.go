@@ -30,3 +30,11 @@ func (p PSN) String() string {
 	}
 	return string(b[:])
 }
+
+// Later returns the later of two PSNs.
+func Later(a, b PSN) PSN {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

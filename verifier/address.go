@@ -14,10 +14,10 @@ import (
 func (v *Verifier) missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	m := c.Missent
 	c.Missent = nil
-	if m == nil || m.Src != c.Ends[from].Addr || m.PSN != c.Ends[from].SQ.Next || d != max(span(c, m), 1) {
+	if m == nil || m.Src != c.Ends[from].Addr || m.PSN != c.Ends[from].SQ.Next || d != max(c.PSNs(m), 1) {
 		return false
 	}
-	misplaced(c, m.PSN)
+	c.Misplace(m.PSN)
 	if ownRules(m.DestQP) {
 		return true
 	}

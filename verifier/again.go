@@ -46,7 +46,7 @@ func again(f *qp.Flow, p *packet.Packet) bool {
 	ip := binary.LittleEndian.Uint64(b[:])
 	mismatch := repeatIP[wordIP].mismatch(ip^uint64(f.TClass)<<10) |
 		repeatIP[wordUDP].mismatch(binary.LittleEndian.Uint64(b[udpAt:])^uint64(bits.ReverseBytes16(f.SrcPort)))
-	mismatch |= s.bth.mismatch(binary.LittleEndian.Uint64(b[bthAt:])^(uint64(bit(f.MigReq))<<14|uint64(bits.ReverseBytes16(f.PKey))<<16)) |
+	mismatch |= s.bth.mismatch(binary.LittleEndian.Uint64(b[bthAt:])^(uint64(packet.Bit(f.MigReq))<<14|uint64(bits.ReverseBytes16(f.PKey))<<16)) |
 		s.bth8.mismatch(binary.LittleEndian.Uint64(b[bthAt+8:]))
 	mismatch |= s.payload.mismatch(uint64(p.PayloadLen)) | s.tail.mismatch(uint64(p.PayloadLen+int(p.PadCnt))) | s.pad.mismatch(pad(p))
 	return mismatch == 0 && unlikeAgain.mismatch(ip) != 0

@@ -135,7 +135,7 @@ func (v *Verifier) Marked(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.overdue(m, p.Time)
 	if m.owed == nil && !m.silent && (m.newest.time == 0 || p.Time-m.newest.time > v.Profile.CNPs.most(longestPacing)) {
-		m.owed, m.owedQP, m.owedOf, m.owedFrom = bare(p), qpn, c, from
+		m.owed, m.owedQP, m.owedOf, m.owedFrom = p.Bare(), qpn, c, from
 	}
 }
 

@@ -24,7 +24,7 @@ func (v *Verifier) forward(c *qp.Pair, from int, p *packet.Packet) {
 		if m.silent || m.owed != nil {
 			return
 		}
-		m.owed, m.owedQP = bare(p), p.DestQP
+		m.owed, m.owedQP = p.Bare(), p.DestQP
 		v.cng.fecns++
 	}
 }

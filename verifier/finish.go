@@ -71,7 +71,7 @@ func (v *Verifier) stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evid
 	switch w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); {
 	case q.Joined && p.PSN == q.Next:
 		q.Excused = true
-		misplaced(c, p.PSN)
+		c.Misplace(p.PSN)
 	case c.Reliable() && q.Joined && !p.PSN.Before(q.Una) && p.PSN.Before(q.High):
 		rcCameAs(c, from, p)
 	case c.Reliable() && w != nil && w.Op.Responded() && !w.Last.Before(c.Ends[1-from].SQ.Una):
@@ -110,7 +110,7 @@ func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Has&packet.HasBTH != 0 && p.Opcode.Service() == packet.RD {
 		v.Malformed(p)
 	}
-	b := bare(p)
+	b := p.Bare()
 	b.Has &^= packet.HasDETH // these bytes are another header
 	v.bytewise(c, from, b, rule.Verdict{
 		Rule: id, Class: rule.Proven(p.ICRCState == packet.CRCGood), Role: rule.Sender,

@@ -187,7 +187,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 			d.Class, d.Detail = rule.Unproven, "only the first packet of the connection has the other encapsulation: it may be the deviating one"
 		}
 		if q := &end.SQ; n == 2 && q.Joined {
-			misplaced(c, q.First) // its receiver may not know that one
+			c.Misplace(q.First) // its receiver may not know that one
 		}
 		v.broken = true // its receiver may not know it for a packet of the connection
 		once(reportedEncap, d)

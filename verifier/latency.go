@@ -69,7 +69,7 @@ func bucket(ticks uint32) int {
 	octave := bits.Len64(x) - 1
 	m := x << (63 - octave&63)
 	k := int(m >> (63 - Schema) & (1<<Schema - 1)) // of eight equal parts of the octave, in each of which one bucket ends, but in the last
-	return octave<<Schema + k + 1 + int(bit(m > ends[k]))
+	return octave<<Schema + k + 1 + int(packet.Bit(m > ends[k]))
 }
 
 // Observe counts a time.
@@ -129,7 +129,7 @@ var intervals = [8]Interval{wqe.Send: SendToAck, wqe.Write: WriteToAck, wqe.Read
 
 // answered measures how long message w waited for p, which answers it.
 func (l *Latencies) answered(w *wqe.SendWQE, p *packet.Packet) {
-	last := w.Last ^ (w.Last^w.First)&-packet.PSN(bit(w.Op == wqe.Read))
+	last := w.Last ^ (w.Last^w.First)&-packet.PSN(packet.Bit(w.Op == wqe.Read))
 	if took := stamp(p.Time) - w.Asked; p.PSN == last && w.Asked != 0 && took < longest {
 		l[intervals[w.Op&7]].observe(took)
 	}
@@ -139,7 +139,7 @@ func (l *Latencies) answered(w *wqe.SendWQE, p *packet.Packet) {
 func (v *Verifier) rcAnswered(c *qp.Pair, from int, p *packet.Packet) {
 	q, fn := &c.Ends[1-from].SQ, p.Opcode.Fn()
 	if v.Latencies == nil || !c.Paired || !q.Joined || p.Has&p.Info().Headers != p.Info().Headers || p.Syndrome.Type() != packet.ACK ||
-		p.PSN.Before(q.Una) || !p.PSN.Before(later(q.Next, q.High)) {
+		p.PSN.Before(q.Una) || !p.PSN.Before(packet.Later(q.Next, q.High)) {
 		return
 	}
 	w, _ := q.Messages.Find(p.PSN)

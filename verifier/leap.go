@@ -179,7 +179,7 @@ func (v *Verifier) leapWaits(c *qp.Pair, from int, p *packet.Packet, id rule.ID,
 		v.leap(c, from, id, role, rule.Proven(c.Sees(from)), p.Frame)
 		return true
 	case c.Reliable() && len(q.Leap()) < leapMost:
-		q.LeapOn(bare(p))
+		q.LeapOn(p.Bare())
 		return false
 	case c.Reliable() && presumed(c, from) == sameConnection:
 		v.leap(c, from, id, role, rule.Proven(c.Sees(from)), p.Frame)
@@ -216,3 +216,8 @@ func (v *Verifier) leapEnds(c *qp.Pair, from int, id rule.ID, role rule.Role) {
 		v.wrongPSN(c, from, id, role, rule.Unproven)
 	}
 }
+
+// farJump is a PSN distance that no loss explains: the QP was connected again with another start PSN, or the PSN is wrong.
+const farJump = 1 << 15
+
+func far(d int) bool { return d > farJump || d < -farJump }

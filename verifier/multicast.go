@@ -90,7 +90,7 @@ func (v *Verifier) group(p *packet.Packet) {
 		if v.groups.used == nil {
 			v.groups.used = map[groupUse]*groupPacket{}
 		}
-		u = &groupPacket{Packet: *bare(p)}
+		u = &groupPacket{Packet: *p.Bare()}
 		v.groups.used[k] = u
 	}
 	if u != nil {

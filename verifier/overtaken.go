@@ -1,6 +1,8 @@
 package verifier
 
 import (
+	"time"
+
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -8,6 +10,9 @@ import (
 
 // At a tap in a host of several queues, the capture may hold two of its packets in another order than that in which they left. Their IPv4
 // identifications show it.
+
+// earlyWindow is how long a response may be recorded before its request in a capture that records the directions separately.
+const earlyWindow = int64(300 * time.Microsecond)
 
 // ordered are the rules that a packet seems to break where it only was recorded before one that left earlier.
 var ordered = map[rule.ID]bool{

@@ -1,21 +1,11 @@
 package verifier
 
 import (
-	"time"
-
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
-
-// earlyWindow is how long a response may be recorded before its request in a capture that records the directions separately.
-const earlyWindow = int64(300 * time.Microsecond)
-
-// farJump is a PSN distance that no loss explains: the QP was connected again with another start PSN, or the PSN is wrong.
-const farJump = 1 << 15
-
-func far(d int) bool { return d > farJump || d < -farJump }
 
 // RC judges one RC packet of connection c that end from sent: the outgoing verifier of its sender, then the incoming verifier of
 // its receiver.
@@ -102,7 +92,7 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 		late := (s == nil || s.Trace.IPID != p.IPID) && v.overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
 		v.rcEarlier(c, from, p)
 		if late && q.Retrying {
-			q.Retry = later(q.Retry, retry) // which has come already
+			q.Retry = packet.Later(q.Retry, retry) // which has come already
 		}
 	}
 	q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
@@ -137,7 +127,7 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 		if q.Excused = true; c.Reliable() && p.PSN == q.Next {
 			q.CameLate(p) // the responder may have NAKed what came before it
 		}
-		misplaced(c, q.Next)
+		c.Misplace(q.Next)
 		return true
 	}
 	if confirms(q, p) {
@@ -152,7 +142,7 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 			Rule: rule.RCPSN001, Class: rule.Proven(c.Sees(from)), Role: role,
 			Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: lossDetail(c, from),
 		})
-		misplaced(c, q.Next)
+		c.Misplace(q.Next)
 		v.rcJoin(c, from, p)
 		return true
 	}
@@ -186,19 +176,6 @@ func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 	q.Unstray()
 }
 
-// misplaced notes the PSN that a request should have had, or should have brought to this connection: its responder may have taken it so.
-func misplaced(c *qp.Pair, psn packet.PSN) { c.Misplaced = uint32(psn) | qp.BrokenSet }
-
-// isMisplaced reports whether the newest request that was noted so was to have this PSN.
-func isMisplaced(c *qp.Pair, psn packet.PSN) bool { return c.Misplaced == uint32(psn)|qp.BrokenSet }
-
-// bare copies a packet without the views on its frame, which is about to be reused.
-func bare(p *packet.Packet) *packet.Packet {
-	b := *p
-	b.Payload, b.Pad, b.Data = nil, nil, nil
-	return &b
-}
-
 // rcReserved lets a packet with a reserved opcode take its PSN; header rules have reported it.
 func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
@@ -207,7 +184,7 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 			r.EPSN = q.Next.Add(1)
 		}
 		q.Next = q.Next.Add(1)
-		q.High = later(q.High, q.Next)
+		q.High = packet.Later(q.High, q.Next)
 		q.Unsure = true
 		r.MSN = qp.MSNUnknown
 		q.Break()
@@ -223,7 +200,7 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 		w.Flags |= wqe.Accused
 	}
 	if q.Joined {
-		misplaced(c, q.Next) // its receiver may take it for a later request, and ask for the next
+		c.Misplace(q.Next) // its receiver may take it for a later request, and ask for the next
 	}
 }
 
@@ -240,11 +217,4 @@ func rcCameAs(c *qp.Pair, from int, p *packet.Packet) {
 	if q.HasHole() && p.PSN == q.Hole {
 		q.Explained = true
 	}
-}
-
-func later(a, b packet.PSN) packet.PSN {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }

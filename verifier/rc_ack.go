@@ -88,7 +88,7 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 	d := rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
 		Expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
-		Evidence: []uint64{frame(p.Frame, r.LastFrame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
 	}
 	if p.PSN.After(r.LastPSN) {
 		d.Expected = "no ACK of what the NAK for PSN " + q.Una.String() + " has acknowledged, as no duplicate has come"
@@ -112,7 +112,7 @@ func (v *Verifier) rcDuplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP029, Class: rule.Proven(c.Sees(from) && !q.IsMixed(p.PSN)), Role: rule.Responder,
 		Expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
-		Detail: missedDetail(c, from), Evidence: []uint64{frame(p.Frame, r.LastFrame)},
+		Detail: missedDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
 	})
 }
 
@@ -125,7 +125,7 @@ func (v *Verifier) rcUnsolicited(c *qp.Pair, from int, p *packet.Packet) {
 		v.report(c, from, p, rule.Verdict{
 			Rule: rule.RCACK008, Class: rule.Unproven, Role: rule.Responder,
 			Expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
-			Detail: "the responder may have executed messages since", Evidence: []uint64{frame(p.Frame, r.LastFrame)},
+			Detail: "the responder may have executed messages since", Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
 		})
 		return
 	}
@@ -234,7 +234,7 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 	d := rule.Verdict{
 		Rule: rule.RCRSP007, Class: rule.Proven(c.Sees(from) && r.Told && !q.IsMixed(oldest.First)), Role: rule.Responder,
 		Expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
-		Actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{frame(p.Frame, oldest.Frame)}, Gap: rule.GapAt(oldest.RespNext),
+		Actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, oldest.Frame)}, Gap: rule.GapAt(oldest.RespNext),
 	}
 	if p.PSN.In(oldest.First, oldest.Last) {
 		d.Rule, d.Class = rule.RCACK003, rule.Proven(c.Sees(from) && !q.IsMixed(oldest.First))
@@ -295,7 +295,7 @@ func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
 		Expected: "nothing acknowledged from PSN " + r.NakPSN.String() + " on until it is retransmitted", Actual: "PSN " + p.PSN.String(),
-		Evidence: []uint64{frame(p.Frame, r.NakFrame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
 	}
 	if d.Class == rule.Unproven {
 		d.Detail = "the tap may have missed the retransmission"

@@ -31,7 +31,7 @@ func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.P
 	if q.LastPSN != p.PSN || p.Time-q.LastTime >= atOnce {
 		return false
 	}
-	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && frame(p.Frame, w.RespFrame) > q.LastFrame {
+	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && packet.FrameNear(p.Frame, w.RespFrame) > q.LastFrame {
 		return false
 	}
 	return sameBytes(v.trace(p), t)
@@ -65,7 +65,7 @@ func (v *Verifier) rcPSNReused(c *qp.Pair, from int, p *packet.Packet, s *qp.Sen
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCPSN002, Class: rule.Proven(c.Complete()), Role: rule.Requester,
 		Expected: "PSN " + p.PSN.Add(1).String() + " for another packet", Actual: "PSN " + p.PSN.String() + " again",
-		Evidence: []uint64{frame(p.Frame, s.Frame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, s.Frame)},
 	})
 	if q := &c.Ends[from].SQ; q.Open != wqe.None && q.Messages.Newest() != nil {
 		q.Messages.Newest().Flags |= wqe.Blamed // of whose payload this one may be
@@ -114,7 +114,7 @@ func (v *Verifier) rcSame(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w 
 	}
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Complete()), Role: rule.Requester, Expected: what, Actual: actual,
-		Evidence: []uint64{frame(p.Frame, s.Frame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, s.Frame)},
 	}
 	if l := c.Ends[from].SQ.Recovery; l != nil && l.Slept && d.Class == rule.Violation {
 		d.Class, d.Detail = rule.Unproven, "after a long silence: another connection may have the queue pair number and the PSNs of this one"
@@ -133,7 +133,7 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	blame := func(id rule.ID, want, got string) {
 		v.report(c, from, p, rule.Verdict{
 			Rule: id, Class: rule.Proven(sure), Role: rule.Requester, Expected: want, Actual: got,
-			Evidence: []uint64{frame(p.Frame, w.Frame)},
+			Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 		})
 	}
 	if p.Has&p.Info().Headers != p.Info().Headers || !w.Has(wqe.Whole) {
@@ -147,7 +147,7 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			q.Retry = p.PSN.Add(1)
 		}
 		q.Excused = true // it may have been a new request under an old PSN
-		misplaced(c, q.Next)
+		c.Misplace(q.Next)
 		return
 	}
 	if w.First.Before(c.Ends[1-from].RQ.EPSN) {
@@ -197,7 +197,7 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 			v.report(c, from, p, rule.Verdict{
 				Rule: rule.RCRES003, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 				Expected: "a READ request from PSN " + w.Missing.String() + " on, the first missing response", Actual: "PSN " + p.PSN.String(),
-				Evidence: []uint64{frame(p.Frame, w.RespFrame)},
+				Evidence: []uint64{packet.FrameNear(p.Frame, w.RespFrame)},
 			})
 		}
 	}

@@ -22,7 +22,7 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		return // a receiver drops it; if it does not, its answer will say so
 	}
-	n := span(c, p)
+	n := c.PSNs(p)
 	if n == 0 { // as long as the request after it leaves room
 		n = 1
 		if w, _ := c.Ends[from].SQ.Messages.Find(p.PSN); w != nil {

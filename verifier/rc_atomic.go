@@ -36,7 +36,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 			v.report(c, from, p, rule.Verdict{
 				Rule: id, Class: rule.Proven(c.Complete() && !q.IsMixed(p.PSN)), Role: rule.Responder,
 				Expected: "an ATOMIC Acknowledge for the PSN of an atomic", Actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
-				Evidence: []uint64{frame(p.Frame, w.Frame)},
+				Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 			})
 		}
 		if rcAnswersFor(q, p, c.Complete() && !q.IsMixed(p.PSN)); !w.Op.Responded() {
@@ -54,7 +54,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 			v.report(c, from, p, rule.Verdict{
 				Rule: rule.RCRSP031, Class: rule.Proven(c.Complete()), Role: rule.Responder,
 				Expected: "the original data that the first response returned", Actual: fmt.Sprintf("0x%x", p.OrigData),
-				Evidence: []uint64{frame(p.Frame, w.RespFrame)},
+				Evidence: []uint64{packet.FrameNear(p.Frame, w.RespFrame)},
 			})
 		}
 	}
@@ -77,7 +77,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	if !p.PSN.Before(q.Una) {
 		v.rcProgress(c, from, p, p.PSN.Add(1))
 	}
-	r.EPSN = later(r.EPSN, p.PSN.Add(1))
+	r.EPSN = packet.Later(r.EPSN, p.PSN.Add(1))
 }
 
 // rcOldAtomic judges an ATOMIC Acknowledge at the PSN of a request that was answered before, though none was retransmitted (rule RC-RSP-006). It reports whether
@@ -91,7 +91,7 @@ func (v *Verifier) rcOldAtomic(c *qp.Pair, from int, p *packet.Packet) bool {
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Violation, Role: rule.Responder,
 		Expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
-		Evidence: []uint64{frame(p.Frame, r.LastFrame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
 	})
 	rcAnswersForAtomic(q)
 	return true

@@ -73,7 +73,7 @@ func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 	}
 	after := q.LastFrame
 	if s := q.History.Get(q.HoleEnd); s != nil {
-		after = frame(q.LastFrame, s.Frame)
+		after = packet.FrameNear(q.LastFrame, s.Frame)
 	}
 	v.rcWrongRead(c, 1-from, w, d.Next, after)
 	if !w.Has(wqe.Answered) {
@@ -82,7 +82,7 @@ func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 	w.Last = d.Next.Add(-1)
 	w.Flags |= wqe.Answered | wqe.Blamed
 	q.CloseHole()
-	q.Una, r.EPSN = later(q.Una, d.Next), later(r.EPSN, q.Next)
+	q.Una, r.EPSN = packet.Later(q.Una, d.Next), packet.Later(r.EPSN, q.Next)
 	r.MSN = qp.MSNUnknown
 	q.Break()
 }
@@ -135,7 +135,7 @@ func (v *Verifier) rcWrongRead(c *qp.Pair, from int, w *wqe.SendWQE, end packet.
 	q := &c.Ends[from].SQ
 	v.covered(rule.RCPSN003)
 	read := packet.Packet{
-		Time: q.LastTime, Tap: q.LastTap, Frame: frame(q.LastFrame, w.Frame), Opcode: packet.Op(c.Service, packet.ReadRequest), PSN: w.First, Has: packet.HasBTH,
+		Time: q.LastTime, Tap: q.LastTap, Frame: packet.FrameNear(q.LastFrame, w.Frame), Opcode: packet.Op(c.Service, packet.ReadRequest), PSN: w.First, Has: packet.HasBTH,
 	}
 	v.report(c, from, &read, rule.Verdict{
 		Rule: rule.RCPSN003, Class: rule.Proven(c.Complete()), Role: rule.Requester,

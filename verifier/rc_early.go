@@ -20,7 +20,7 @@ func wait(c *qp.Pair, from int, p *packet.Packet, sent bool) {
 			after = e.IPID
 		}
 	}
-	c.Early = append(c.Early, qp.Early{Packet: *bare(p), Sent: sent, After: after})
+	c.Early = append(c.Early, qp.Early{Packet: *p.Bare(), Sent: sent, After: after})
 }
 
 // rcEarly judges responses to PSNs that had not been seen sent, now that the next request is there or the capture has ended. A
@@ -61,18 +61,18 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 	}
 	switch {
 	case !e.Sent && q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)):
-		if p.PSN == q.Hole && (isMisplaced(c, p.PSN) || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
+		if p.PSN == q.Hole && (c.IsMisplaced(p.PSN) || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
 			q.Explained = true
 		}
 		return
-	case !p.PSN.Before(later(q.Next, q.High)):
+	case !p.PSN.Before(packet.Later(q.Next, q.High)):
 		v.rcUnseen(c, from, p)
 		return
 	}
 	waited := now - p.Time
 	noGap := p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && !p.PSN.Add(1).Before(q.High)
 	switch {
-	case noGap && !e.Sent && waited <= earlyWindow && !isMisplaced(c, p.PSN): // what shows a gap may come yet
+	case noGap && !e.Sent && waited <= earlyWindow && !c.IsMisplaced(p.PSN): // what shows a gap may come yet
 		e.Sent = true
 		c.Early = append(c.Early, *e)
 		return
@@ -100,7 +100,7 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 	*unnaked = *unnaked || e.Sent && r.Nak != qp.NakNone
 	v.rcRespond(c, from, p)
 	if r.Nak == qp.NakSequence && q.LastPSN == r.NakPSN {
-		r.Nak, r.EPSN = qp.NakNone, later(r.EPSN, q.LastPSN.Add(1)) // the request after it has brought what it asked for
+		r.Nak, r.EPSN = qp.NakNone, packet.Later(r.EPSN, q.LastPSN.Add(1)) // the request after it has brought what it asked for
 	}
 	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
 }
@@ -158,7 +158,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 		d.Actual = p.Opcode.String()
 		consequence(c, from, &d)
 	}
-	if m := c.Missent; m != nil && (m.PSN == p.PSN || q.Fresh && p.PSN.After(m.PSN)) || isMisplaced(c, p.PSN) {
+	if m := c.Missent; m != nil && (m.PSN == p.PSN || q.Fresh && p.PSN.After(m.PSN)) || c.IsMisplaced(p.PSN) {
 		return // the request went to a wrong QP, or had a wrong PSN
 	}
 	if p.PSN == q.Next && (q.Stray != nil || q.Excused && !q.BrokenAt(p.PSN)) {

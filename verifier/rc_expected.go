@@ -176,7 +176,7 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, end, peer *qp.QP, p *packet.Pac
 	var w *wqe.SendWQE
 	if e.begins {
 		if p.DMALen&e.read > leastMTU {
-			if n = span(c, p); n == 0 {
+			if n = c.PSNs(p); n == 0 {
 				return false
 			}
 		}
@@ -206,12 +206,12 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, end, peer *qp.QP, p *packet.Pac
 	}
 	q.RdOut += uint16(e.own)
 	asked := q.AskedAt
-	if demands := bit(p.AckReq) | e.own; demands != 0 {
+	if demands := packet.Bit(p.AckReq) | e.own; demands != 0 {
 		flags |= wqe.AckWanted
 		asked = p.Time
 	}
 	q.AskedAt, w.Flags = asked, flags
-	w.Asked = stamp(p.Time) & -uint32(bit(p.AckReq)|e.own)
+	w.Asked = stamp(p.Time) & -uint32(packet.Bit(p.AckReq)|e.own)
 	next := p.PSN.Add(n)
 	w.Last = next.Add(-1)
 	q.Open = e.opens
@@ -233,14 +233,7 @@ func note(s *qp.Sent, p *packet.Packet) {
 	s.PSN, s.Frame = p.PSN|qp.Valid, uint32(p.Frame)
 	t.ICRC, t.Len, t.IPID, t.SrcPort = p.ICRC, uint16(p.PayloadLen)+uint16(p.PadCnt), p.IPID, p.SrcPort
 	t.Opcode, t.Encap, t.BTHOff = p.Opcode, p.Encap, uint16(p.BTHOff)
-	t.Flags = packet.TraceFlags(bit(p.AckReq)*uint8(packet.TraceAckReq) | bit(p.MigReq)*uint8(packet.TraceMigReq) | bit(p.ICRCState == packet.CRCGood)*uint8(packet.TraceSealed))
-}
-
-func bit(b bool) uint8 {
-	if b {
-		return 1
-	}
-	return 0
+	t.Flags = packet.TraceFlags(packet.Bit(p.AckReq)*uint8(packet.TraceAckReq) | packet.Bit(p.MigReq)*uint8(packet.TraceMigReq) | packet.Bit(p.ICRCState == packet.CRCGood)*uint8(packet.TraceSealed))
 }
 
 // rcExpectedResponse takes p, sent by end from, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the
@@ -288,7 +281,7 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, end, peer *qp.QP, p *packet.Pa
 	case p.PSN != w.Last || e.own != 0:
 		return false
 	}
-	v.Rec.Cover[rule.RCRSP007].Exercised += uint64(bit(q.RdOut != 0) | uint8(e.read&1)) // the verifiers proper look for what p passes over
+	v.Rec.Cover[rule.RCRSP007].Exercised += uint64(packet.Bit(q.RdOut != 0) | uint8(e.read&1)) // the verifiers proper look for what p passes over
 	if aeth {
 		r.LastMSN = p.MSN
 	}
@@ -307,7 +300,7 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, end, peer *qp.QP, p *packet.Pa
 
 // same is 1 where p may be a copy of the newest response that the network made.
 func same(r *qp.ReceiveQueue, p *packet.Packet) uint8 {
-	return bit(p.IPID == r.LastID) | bit(p.ICRC == r.LastICRC)
+	return packet.Bit(p.IPID == r.LastID) | packet.Bit(p.ICRC == r.LastICRC)
 }
 
 // wqeUnusual is what a READ or atomic has to which something happened, or that was answered.

@@ -60,7 +60,7 @@ func (v *Verifier) rcFlushed(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	v.report(c, from, p, rule.Verdict{
 		Rule: id, Class: rule.Proven(!c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder,
 		Expected: "RDMA READ Response Only without payload: it is a " + w.Op.String(), Actual: fmt.Sprintf("%v with %d bytes", p.Opcode, p.PayloadLen),
-		Evidence: []uint64{frame(p.Frame, w.Frame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 }
 
@@ -80,6 +80,6 @@ func (v *Verifier) rcFlushAgain(c *qp.Pair, from int, p *packet.Packet) {
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.FLW004, Class: rule.Unproven, Role: rule.Responder,
 		Expected: "the response to the duplicate FLUSH", Actual: p.Opcode.String(), Detail: "it may be an unsolicited response",
-		Evidence: []uint64{frame(p.Frame, w.Frame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 }

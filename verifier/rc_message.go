@@ -125,10 +125,10 @@ func (v *Verifier) retract(p *packet.Packet, id rule.ID) {
 // previous cites the packet before p in the PSN stream.
 func previous(q *qp.SendQueue, p *packet.Packet) []uint64 {
 	if s := q.History.Get(p.PSN.Add(-1)); s != nil {
-		return []uint64{frame(p.Frame, s.Frame)}
+		return []uint64{packet.FrameNear(p.Frame, s.Frame)}
 	}
 	if w := q.Messages.Newest(); w != nil && w.Last == p.PSN.Add(-1) {
-		return []uint64{frame(p.Frame, w.Frame)}
+		return []uint64{packet.FrameNear(p.Frame, w.Frame)}
 	}
 	return nil
 }
@@ -256,15 +256,15 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 		}
 	case in.Last:
 		id = last
-		bad = n == 0 || n > most(mtu)
+		bad = n == 0 || n > wqe.MostPayload(mtu)
 		want = "1 to PMTU bytes"
 	default:
 		id = only
-		bad = n > most(mtu)
+		bad = n > wqe.MostPayload(mtu)
 		want = "at most PMTU bytes"
 	}
 	v.covered(id)
-	if bad && (p.PayloadLen+int(p.PadCnt))&3 != 0 && n < most(mtu) {
+	if bad && (p.PayloadLen+int(p.PadCnt))&3 != 0 && n < wqe.MostPayload(mtu) {
 		return false // it was reported as BTH-006
 	}
 	if !bad {
@@ -313,14 +313,6 @@ func mayEnd(q *qp.SendQueue, p *packet.Packet) {
 	case in.Last:
 		q.Interrupted = wqe.OpOf(p.Opcode.Fn())
 	}
-}
-
-// most is the largest payload that a path MTU (0: not known) allows.
-func most(mtu int) int {
-	if mtu == 0 {
-		return 4096
-	}
-	return mtu
 }
 
 // dmaLen judges that a message is at most 2^31 bytes long (rule RC-LEN-004).
@@ -372,7 +364,7 @@ func (v *Verifier) writeSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		Expected: fmt.Sprintf("payloads that add up to DMALen %d", w.Length), Actual: fmt.Sprintf("%d bytes with this packet", w.Got),
 	}
 	if w.First != p.PSN {
-		d.Evidence = []uint64{frame(p.Frame, w.Frame)}
+		d.Evidence = []uint64{packet.FrameNear(p.Frame, w.Frame)}
 	}
 	v.report(c, from, p, d)
 }

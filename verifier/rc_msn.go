@@ -54,7 +54,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 			v.report(c, from, p, rule.Verdict{
 				Rule: rule.RCRSP014, Class: rule.Proven(c.Complete() && (c.Sees(from) || numbered(p) && !r.Repeated && !q.MayRepeat(r.LastPSN) && !q.IsMixed(r.LastPSN))), Role: rule.Responder,
 				Expected: fmt.Sprintf("MSN %d or more: it never goes back", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
-				Evidence: []uint64{frame(p.Frame, r.LastFrame)},
+				Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
 			})
 		}
 		if (base != 0 || q.EverMixed()) && (r.Repeated || p.PSN.Before(q.Una)) {
@@ -88,7 +88,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		Expected: fmt.Sprintf("MSN %d", (r.MSNBase+least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
 	}
 	if r.Answered {
-		d.Evidence = []uint64{frame(p.Frame, r.LastFrame)}
+		d.Evidence = []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
 	}
 	open := false
 	if w := q.Messages.Newest(); over == 1 && w != nil && w.Last == p.PSN && !w.Has(wqe.Ended) {
@@ -185,7 +185,7 @@ func (v *Verifier) rcAnchor(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packe
 	case certain:
 		r.MSN, r.Told, q.FirstMSN = qp.MSNKnown, true, p.MSN
 	case newest || p.Opcode.Fn() == packet.Acknowledge:
-		r.MSN, r.Anchor = qp.MSNGuessed, bare(p)
+		r.MSN, r.Anchor = qp.MSNGuessed, p.Bare()
 	}
 	v.Skipped[SkipMSN]++
 }

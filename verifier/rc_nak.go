@@ -33,9 +33,9 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 			Expected: "a NAK for PSN " + start.String() + " or later: the connection begins there", Actual: "PSN " + p.PSN.String(),
 		}
 		if before := "a NAK for PSN " + q.Una.String() + " or later: all before it is acknowledged"; r.Answered {
-			d.Rule, d.Expected, d.Evidence = id, before, []uint64{frame(p.Frame, r.LastFrame)}
+			d.Rule, d.Expected, d.Evidence = id, before, []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
 		} else if naked {
-			d.Rule, d.Expected, d.Evidence = id, before, []uint64{frame(p.Frame, r.NakFrame)}
+			d.Rule, d.Expected, d.Evidence = id, before, []uint64{packet.FrameNear(p.Frame, r.NakFrame)}
 		}
 		n, una := len(v.Rec.Findings), q.Una
 		v.report(c, from, p, d)
@@ -63,7 +63,7 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 // rcNakMeant takes NAK p, whose PSN was reported, for one of psn, the oldest that was not acknowledged: both ends may go on as after that, or as if
 // there had been none.
 func (v *Verifier) rcNakMeant(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN) {
-	meant, nak := *bare(p), qp.NakSequence
+	meant, nak := *p.Bare(), qp.NakSequence
 	if meant.PSN = psn; p.Syndrome.Type() == packet.RNRNAK {
 		nak = qp.NakRNR
 	}
@@ -102,7 +102,7 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	if c.Sees(from) && q.HasHole() {
 		v.covered(rule.RCRSP040)
 	}
-	mistaken := p.PSN.Before(r.EPSN) && isMisplaced(c, p.PSN)
+	mistaken := p.PSN.Before(r.EPSN) && c.IsMisplaced(p.PSN)
 	unfounded := false
 	switch {
 	case repeated:
@@ -144,7 +144,7 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 // rcResumed reports whether the responder must have taken the PSN of NAK p, which has come. It has taken what its newest NAK had asked for, as it has
 // acknowledged that or p does, and with it all that came before; since then no later PSN came before that of p.
 func rcResumed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
-	return r.NakFrame != 0 && later(q.Una, p.PSN).After(r.NakPSN) && !q.HasCrossed() && !q.CameLater(p.PSN)
+	return r.NakFrame != 0 && packet.Later(q.Una, p.PSN).After(r.NakPSN) && !q.HasCrossed() && !q.CameLater(p.PSN)
 }
 
 // counts reports whether the MSN of a response counts the message that ends at its PSN too, as that of an ACK does.
@@ -174,7 +174,7 @@ func (v *Verifier) rcOldNak(c *qp.Pair, from int, p *packet.Packet) {
 // rcNoGap reports a PSN sequence NAK although no later PSN had been sent (rule RC-RSP-002).
 func (v *Verifier) rcNoGap(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCRSP002)
-	if isMisplaced(c, p.PSN) {
+	if c.IsMisplaced(p.PSN) {
 		return // a packet with a wrong PSN or opcode may have seemed later
 	}
 	v.report(c, from, p, rule.Verdict{
@@ -206,7 +206,7 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Sees(from) || c.Complete() && !rcNakCrossed(q, r, p)), Role: rule.Responder,
-		Expected: was, Actual: p.Syndrome.String() + " for " + p.PSN.String(), Evidence: []uint64{frame(p.Frame, r.NakFrame)},
+		Expected: was, Actual: p.Syndrome.String() + " for " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
 	}
 	if d.Class == rule.Unproven {
 		d.Detail = "the tap may have missed a retransmission; after the tap, the request may have been delayed or duplicated; before the tap, the NAKs may have been reordered"
@@ -252,7 +252,7 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 			v.report(c, from, p, rule.Verdict{
 				Rule: rule.RCRNR006, Class: rule.Proven(c.Complete()), Role: rule.Responder,
 				Expected: "an RNR NAK for a request that takes a receive WQE", Actual: "for " + s.Trace.Opcode.String(),
-				Evidence: []uint64{frame(p.Frame, s.Frame)},
+				Evidence: []uint64{packet.FrameNear(p.Frame, s.Frame)},
 			})
 		}
 	}
@@ -307,7 +307,7 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 			v.report(c, from, p, rule.Verdict{
 				Rule: rule.RCRSP026, Class: rule.Proven(c.Complete()), Role: rule.Responder,
 				Expected: "no access check for a " + w.Op.String() + " of length 0", Actual: p.Syndrome.String(),
-				Evidence: []uint64{frame(p.Frame, w.Frame)},
+				Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 			})
 		}
 	}

@@ -43,8 +43,8 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 	if first := q.History.Get(p.PSN); first != nil && !packet.SameContent(p, first.Trace) {
 		return // another request under an old PSN
 	}
-	b := bare(p)
-	b.PSN, b.Opcode, b.Frame = asked, s.Trace.Opcode, frame(p.Frame, s.Frame)
+	b := p.Bare()
+	b.PSN, b.Opcode, b.Frame = asked, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
 	r.Owed = &qp.Debt{Request: *b, Waited: p.Time - q.AskedAt, Again: p.Time, NextPSN: q.High}
 }
 
@@ -64,8 +64,8 @@ func (v *Verifier) rcOwesNak(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.covered(rule.RCRSP002)
-	b := bare(p)
-	b.PSN, b.Opcode, b.Frame = q.HoleEnd, s.Trace.Opcode, frame(p.Frame, s.Frame)
+	b := p.Bare()
+	b.PSN, b.Opcode, b.Frame = q.HoleEnd, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
 	r.Owed = &qp.Debt{Request: *b, NAK: true, Missing: q.Hole}
 }
 
@@ -96,7 +96,7 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 // rcRetransmitted is the PSN after all that was outstanding when a request was retransmitted. How long a READ is may have been learned since.
 func rcRetransmitted(q *qp.SendQueue, owed *qp.Debt) packet.PSN {
 	if w, _ := q.Messages.Find(owed.NextPSN.Add(-1)); w != nil {
-		return later(owed.NextPSN, w.Last.Add(1))
+		return packet.Later(owed.NextPSN, w.Last.Add(1))
 	}
 	return owed.NextPSN
 }
@@ -160,7 +160,7 @@ func (v *Verifier) rcQuiet(c *qp.Pair, from int, end int64) {
 		return
 	}
 	p := packet.Packet{
-		Time: q.LastTime, Tap: q.LastTap, Frame: frame(q.LastFrame, s.Frame), Opcode: s.Trace.Opcode, PSN: w.Last, Has: packet.HasBTH,
+		Time: q.LastTime, Tap: q.LastTap, Frame: packet.FrameNear(q.LastFrame, s.Frame), Opcode: s.Trace.Opcode, PSN: w.Last, Has: packet.HasBTH,
 	}
 	if s.Trace.Flags&packet.TraceAckReq != 0 {
 		v.event(c, from, rule.Requester, &p, rule.EvUnanswered, "")

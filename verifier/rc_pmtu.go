@@ -137,7 +137,7 @@ func (v *Verifier) rcFirstOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 	}
 	if r := &c.Ends[from].RQ; p.PSN == w.First.Add(1) && w.RespFrame == r.LastFrame && w.RespFrame != 0 && !w.Has(wqe.Blamed) {
 		first := packet.Packet{
-			Time: r.LastTime, Tap: p.Tap, Frame: frame(p.Frame, r.LastFrame), Opcode: packet.Op(c.Service, packet.ReadRespFirst), PSN: w.First,
+			Time: r.LastTime, Tap: p.Tap, Frame: packet.FrameNear(p.Frame, r.LastFrame), Opcode: packet.Op(c.Service, packet.ReadRespFirst), PSN: w.First,
 			PayloadLen: int(c.Odd), Has: packet.HasBTH,
 		}
 		v.rcReadOdd(c, from, &first, w, fmt.Sprintf("%d bytes of payload", pmtu))

@@ -45,7 +45,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 			v.report(c, from, p, rule.Verdict{
 				Rule: id, Class: rule.Proven(c.Complete() && !q.IsMixed(p.PSN)), Role: rule.Responder,
 				Expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), Actual: p.Opcode.String(),
-				Evidence: []uint64{frame(p.Frame, w.Frame)},
+				Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 			})
 		}
 		rcAnswersFor(q, p, c.Complete() && !q.IsMixed(p.PSN))
@@ -114,7 +114,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcProgress(c, from, p, p.PSN.Add(1))
 	}
 	if p.PSN == w.Last {
-		r.EPSN = later(r.EPSN, w.Last.Add(1))
+		r.EPSN = packet.Later(r.EPSN, w.Last.Add(1))
 	}
 }
 
@@ -135,7 +135,7 @@ func (v *Verifier) rcReadTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCRES001, Class: rule.Violation, Role: rule.Responder, Expected: "the response with PSN " + w.RespNext.String(),
-		Actual: p.Opcode.String() + " with PSN " + p.PSN.String(), Detail: "retransmitted, but no retransmitted READ begins there", Evidence: []uint64{frame(p.Frame, w.RespFrame)},
+		Actual: p.Opcode.String() + " with PSN " + p.PSN.String(), Detail: "retransmitted, but no retransmitted READ begins there", Evidence: []uint64{packet.FrameNear(p.Frame, w.RespFrame)},
 	})
 	w.RespFrame = uint32(p.Frame)
 	w.Flags |= wqe.Blamed // it may be the one that is missing then, with a wrong PSN
@@ -166,7 +166,7 @@ func (v *Verifier) rcElsewhere(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	v.covered(rule.RCRES001)
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCRES001, Class: rule.Violation, Role: rule.Responder, Expected: "the response with PSN " + at.PSN.String(),
-		Actual: p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{frame(p.Frame, o.Frame)},
+		Actual: p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, o.Frame)},
 	})
 	v.rcReadResponse(c, from, &at)
 	return true
@@ -197,7 +197,7 @@ func rcRunsOver(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, i int) bo
 	const most = 4
 	for k := i - 1; k >= max(0, i-most); k-- {
 		if w := q.Messages.At(k); w.Op == wqe.Read {
-			if !w.Has(wqe.Blamed) || w.RespFrame != r.LastFrame || frame(p.Frame, w.RespFrame) > p.Frame {
+			if !w.Has(wqe.Blamed) || w.RespFrame != r.LastFrame || packet.FrameNear(p.Frame, w.RespFrame) > p.Frame {
 				return false
 			}
 			w.RespFrame = uint32(p.Frame)
@@ -255,7 +255,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		blamed = class == rule.Violation
 		v.report(c, from, p, rule.Verdict{
 			Rule: rule.RCRES001, Class: class, Role: rule.Responder, Expected: want, Actual: p.Opcode.String() + " with PSN " + p.PSN.String(),
-			Detail: detail, Evidence: []uint64{frame(p.Frame, w.Frame)}, Gap: gap,
+			Detail: detail, Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)}, Gap: gap,
 		})
 	}
 	switch {
@@ -286,7 +286,7 @@ func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		w.Flags |= wqe.Blamed // the one between was reported
 	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again) && v.unordered(c, from):
 		v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
-		w.RespNext = later(w.RespNext, p.PSN.Add(1))
+		w.RespNext = packet.Later(w.RespNext, p.PSN.Add(1))
 		return true, blamed
 	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again):
 		d := "retransmitted, but the READ was not"

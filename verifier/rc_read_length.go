@@ -55,7 +55,7 @@ func (v *Verifier) rcReadLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	if p.PayloadLen == want+4 && in.Middle && acknowledges(p.Payload, c.Ends[from].RQ.LastMSN) {
 		v.report(c, from, p, rule.Verdict{
 			Rule: rule.RCRSP009, Class: rule.Violation, Role: rule.Responder,
-			Expected: "no AETH in a Middle packet", Actual: fmt.Sprintf("one with the MSN of this READ, % x", p.Payload[:4]), Evidence: []uint64{frame(p.Frame, w.Frame)},
+			Expected: "no AETH in a Middle packet", Actual: fmt.Sprintf("one with the MSN of this READ, % x", p.Payload[:4]), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 		})
 		return
 	}
@@ -86,7 +86,7 @@ func (v *Verifier) rcLacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	v.retract(p, rule.RCRSP022) // what is there is no AETH
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP009, Class: rule.Proven(c.Complete()), Role: rule.Responder,
-		Expected: "an AETH", Actual: fmt.Sprintf("no AETH: %d bytes after the BTH, where AETH and payload take %d", p.PayloadLen+size, want+size), Evidence: []uint64{frame(p.Frame, w.Frame)},
+		Expected: "an AETH", Actual: fmt.Sprintf("no AETH: %d bytes after the BTH, where AETH and payload take %d", p.PayloadLen+size, want+size), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 	return true
 }
@@ -95,7 +95,7 @@ func (v *Verifier) rcReadOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	sized := c.PMTU == 0 || p.Info().Only || c.Complete() // while packets were missed the QPs may have got another path MTU
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCRES002, Class: rule.Proven(sized && !c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder, Expected: want, Actual: fmt.Sprintf("%d bytes", p.PayloadLen),
-		Evidence: []uint64{frame(p.Frame, w.Frame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 	if c.PMTU != 0 && !p.Info().Only {
 		w.Flags |= wqe.Blamed // those after it are cut by the same fault

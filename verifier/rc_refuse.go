@@ -19,7 +19,7 @@ func (v *Verifier) rcMisaligned(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	d := rule.Verdict{
 		Rule: rule.RCRSP023, Class: rule.Proven(c.Sees(from) && !c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder,
 		Expected: fmt.Sprintf("NAK Invalid Request: VA 0x%x is not on an 8-byte boundary", w.VA), Actual: p.Opcode.String(),
-		Evidence: []uint64{frame(p.Frame, w.Frame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	}
 	consequence(c, from, &d)
 	v.report(c, from, p, d)

@@ -34,7 +34,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	if w.Op == wqe.Read && (p.Has&p.Info().Headers != p.Info().Headers || p.DMALen > 1<<31) {
 		q.Joined = false // how many PSNs it takes was cut off, or is not what its DMALen says
 	}
-	n := span(c, p)
+	n := c.PSNs(p)
 	if n == 0 {
 		q.ReadLen, n = p.DMALen, 1
 		w.Flags |= wqe.Unsized
@@ -69,7 +69,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 			q.CloseHole()
 		}
 	}
-	q.High = later(q.High, q.Next)
+	q.High = packet.Later(q.High, q.Next)
 	w.Asked = 0
 	if p.AckReq || w.Op.Responded() {
 		q.AskedAt = p.Time
@@ -122,7 +122,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 			q.Hole, q.HoleEnd, q.Explained = q.Next, p.PSN, true
 		}
 		q.Next, q.Unsure, q.Open = p.PSN, true, wqe.None
-		q.High = later(q.High, q.Next)
+		q.High = packet.Later(q.High, q.Next)
 		c.Ends[1-from].RQ.EPSN = p.PSN
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
 		v.rcNew(c, from, p)
@@ -155,7 +155,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 	q.Break()
 	q.Unsure, q.Open, q.ReadLen = true, wqe.None, 0
 	q.Next = p.PSN
-	q.High = later(q.High, q.Next)
+	q.High = packet.Later(q.High, q.Next)
 	v.rcNew(c, from, p)
 	if w := q.Messages.Newest(); w.Op == wqe.Read && !c.Sees(from) {
 		w.Flags |= wqe.Guessed

@@ -39,7 +39,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 		wait(c, from, p, true)
 		return
 	}
-	if !p.PSN.Before(later(q.Next, q.High)) {
+	if !p.PSN.Before(packet.Later(q.Next, q.High)) {
 		if v.rcDoubtGoesOn(c, from, p) {
 			return
 		}
@@ -54,7 +54,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	r.Unseen = 0
 	if v.sameResponse(r, p) || leftBefore(p, r.LastID) {
 		v.copied(c, from, p)
-		v.overtaken(c, from, p, r.LastID, frame(p.Frame, r.LastFrame), r.LastTime)
+		v.overtaken(c, from, p, r.LastID, packet.FrameNear(p.Frame, r.LastFrame), r.LastTime)
 	}
 	if r.Owed != nil {
 		v.rcPays(c, from, p)
@@ -78,7 +78,7 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 			d := rule.Verdict{
 				Rule: rule.RCRSP027, Class: rule.Proven(c.Complete()), Role: rule.Responder,
 				Expected: "no response after " + r.NakCode.String(), Actual: p.Opcode.String() + " with " + p.PSN.String(),
-				Evidence: []uint64{frame(p.Frame, r.NakFrame)},
+				Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
 			}
 			if numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.PSN == r.NakPSN {
 				d.Class, d.Detail = rule.Unproven, "it has the IPv4 identification of the NAK: a duplicate, if the clock was set in between"

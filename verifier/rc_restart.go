@@ -70,7 +70,7 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 			v.report(c, from, p, rule.Verdict{
 				Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 				Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "PSN " + p.PSN.String(),
-				Evidence: []uint64{frame(p.Frame, r.NakFrame)},
+				Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
 			})
 		}
 	case qp.NakFatal:
@@ -109,7 +109,7 @@ func (v *Verifier) rcUnheeded(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCRTY005)
 	l := q.Lost()
 	if l.Unheeded == nil || l.Unheeded.Time < r.NakTime {
-		l.Unheeded = bare(p)
+		l.Unheeded = p.Bare()
 	}
 	first := l.Unheeded
 	if time.Duration(p.Time-first.Time) <= unheeded {
@@ -119,7 +119,7 @@ func (v *Verifier) rcUnheeded(c *qp.Pair, from int, p *packet.Packet) {
 	v.report(c, from, first, rule.Verdict{
 		Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 		Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "new requests from PSN " + first.PSN.String() + " on, until " + took.String() + " after the NAK",
-		Detail: lossDetail(c, from), Evidence: []uint64{frame(p.Frame, r.NakFrame)},
+		Detail: lossDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
 	})
 }
 
@@ -215,11 +215,11 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		q.Recovery.Judged, q.Recovery.Needless = true, q.Una
 	}
-	misplaced(c, q.Next)
+	c.Misplace(q.Next)
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 		Expected: "nothing before PSN " + taken.String() + ": it is acknowledged", Actual: "a retransmission of PSN " + p.PSN.String(),
-		Evidence: []uint64{frame(p.Frame, r.LastFrame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
 	}
 	took, coarse := p.Time-r.LastTime, int64(unit(p.Time, r.LastTime))
 	switch {

@@ -92,7 +92,7 @@ func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 			Rule: rule.RCPSN001, Class: rule.Proven(c.Complete()), Role: rule.Requester,
 			Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(),
 		})
-		misplaced(c, q.Next)
+		c.Misplace(q.Next)
 		v.rcJoin(c, from, p) // its stream begins here, or only this PSN is wrong and the next packet goes on where it should
 		v.rcNew(c, from, p)
 		q.Excused = true
@@ -125,7 +125,7 @@ func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 			uncount(q, p.PSN)
 		}
 		q.Excused = true // it may have been a new request under an old PSN
-		misplaced(c, q.Next)
+		c.Misplace(q.Next)
 		return
 	}
 	if w != nil && w.Op == wqe.Read && w.Has(wqe.Whole) && p.Opcode.Fn() != packet.ReadRequest && p.Has&p.Info().Headers == p.Info().Headers {
@@ -138,11 +138,11 @@ func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcRestart(c, from, p)
 	}
 	q.Retrying = true
-	q.Retry, q.RetryLen = p.PSN.Add(max(span(c, p), 1)), 0
+	q.Retry, q.RetryLen = p.PSN.Add(max(c.PSNs(p), 1)), 0
 	switch {
 	case w != nil && w.Has(wqe.Unsized):
 		q.Retry = w.Last.Add(1)
-	case span(c, p) == 0:
+	case c.PSNs(p) == 0:
 		q.RetryLen = p.DMALen
 	}
 	if p.AckReq || p.Info().Only && wqe.OpOf(p.Opcode.Fn()).Responded() {
@@ -194,7 +194,7 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCPSN003, Class: rule.Proven(c.Complete() && !w.Has(wqe.Guessed)), Role: rule.Requester,
 		Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", q.Next, w.Length, w.Last.Diff(w.First)+1),
-		Actual:   "PSN " + p.PSN.String(), Evidence: []uint64{frame(p.Frame, w.Frame)},
+		Actual:   "PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 	w.Flags |= wqe.Blamed
 	q.Excused = true
@@ -244,7 +244,7 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 		w.Flags |= wqe.Guessed // the two may have changed places on their way, and what is missing between be lost
 		q.Mix()
 	}
-	misplaced(c, q.Hole)
+	c.Misplace(q.Hole)
 	q.Next, q.High = p.PSN, p.PSN
 	q.Unsure = !c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last)
 	q.CloseHole()

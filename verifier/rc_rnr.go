@@ -18,7 +18,7 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
 	wait := packet.RNRTimer(r.NakCode.Value())
 	took := time.Duration(p.Time - r.NakTime)
-	nak := []uint64{frame(p.Frame, r.NakFrame)}
+	nak := []uint64{packet.FrameNear(p.Frame, r.NakFrame)}
 	if c.Sees(from) && answered(&end.SQ, r.NakPSN, p.PSN) {
 		return // which acknowledges what the NAK refuses
 	}
@@ -73,7 +73,7 @@ func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	d := rule.Verdict{
 		Rule: rule.RCRNR005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 		Expected: "no new request for " + wait.String() + " after the RNR NAK", Actual: "PSN " + p.PSN.String() + " after " + took.String(),
-		Evidence: []uint64{frame(p.Frame, r.NakFrame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
 	}
 	if took >= wait {
 		d.Rule, d.Expected, d.Actual, d.Detail = rule.RCRNR002, "to resume at PSN "+r.NakPSN.String(), "PSN "+p.PSN.String(), lossDetail(c, from)
@@ -99,7 +99,7 @@ func (v *Verifier) rcAfterFatal(c *qp.Pair, from int, p *packet.Packet) {
 	d := rule.Verdict{
 		Rule: rule.RCRTY011, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 		Expected: "no request after " + r.NakCode.String(), Actual: p.Opcode.String() + ", " + took.String() + " later",
-		Evidence: []uint64{frame(p.Frame, r.NakFrame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
 	}
 	if d.Class == rule.Unproven {
 		d.Detail = "the packet may have been in flight when the responder sent the NAK, or the NAK may have been lost after the tap"

@@ -56,8 +56,8 @@ func (v *Verifier) rcTimerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now
 	told, detail := timeoutTold(end)
 	d := rule.Verdict{
 		Rule: rule.RCTMO004, Class: rule.Proven(told && life == qp.Alive), Role: rule.Requester,
-		Expected: "a retransmission within " + time.Duration(most).String() + ": PSN " + later(q.Una, oldest.First).String() + " is not acknowledged",
-		Actual:   "none in " + time.Duration(now-since).String(), Evidence: []uint64{frame(p.Frame, oldest.Frame)}, Detail: detail,
+		Expected: "a retransmission within " + time.Duration(most).String() + ": PSN " + packet.Later(q.Una, oldest.First).String() + " is not acknowledged",
+		Actual:   "none in " + time.Duration(now-since).String(), Evidence: []uint64{packet.FrameNear(p.Frame, oldest.Frame)}, Detail: detail,
 	}
 	if life != qp.Alive {
 		d.Detail = goneMaybe
@@ -97,7 +97,7 @@ func (v *Verifier) rcNoAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int
 	}
 	q.Lost().Unanswered, r.Owed = q.Una|qp.Valid, nil
 	p := v.newest(q)
-	p.PSN, p.Opcode, p.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, frame(q.LastFrame, s.Frame)
+	p.PSN, p.Opcode, p.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, packet.FrameNear(q.LastFrame, s.Frame)
 	d := rule.Verdict{
 		Rule: rule.RCRSP005, Class: rule.Proven(life == qp.Alive), Role: rule.Responder,
 		Expected: "a response: AckReq is set", Actual: "none in " + time.Duration(now-since).String(),

@@ -9,18 +9,6 @@ import (
 	"ibwitness/wqe"
 )
 
-// span is how many PSNs a request packet takes: one, or for a READ one a response packet (rule RC-PSN-003). It is 0 while the path
-// MTU is not known and matters.
-func span(c *qp.Pair, p *packet.Packet) int {
-	if p.Opcode.Fn() != packet.ReadRequest || p.DMALen <= 256 || p.Has&packet.HasRETH == 0 {
-		return 1
-	}
-	if c.PMTU == 0 {
-		return 0
-	}
-	return wqe.Packets(p.DMALen, c.PMTU)
-}
-
 // fits reports whether some path MTU makes a READ of length bytes take n PSNs.
 func fits(c *qp.Pair, length uint32, n int) bool {
 	for m := uint32(256); wqe.ValidMTU(int(m)); m *= 2 {
@@ -67,7 +55,7 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 		fillHole(q, end)
 	}
 	q.Next, q.ReadLen = end, 0
-	q.High = later(q.High, q.Next)
+	q.High = packet.Later(q.High, q.Next)
 	if n > 1 && !c.Sees(from) {
 		q.Unsure = true
 		q.Break()
@@ -134,7 +122,7 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 	switch newest := i == q.Messages.Len()-1; {
 	case newest && q.ReadLen != 0:
 		q.ReadLen, q.Next = 0, next
-		q.High = later(q.High, next)
+		q.High = packet.Later(q.High, next)
 		if q.HasHole() && q.Hole == was {
 			fillHole(q, next)
 		}
@@ -231,7 +219,7 @@ func (v *Verifier) rcMisplaced(c *qp.Pair, from int, p *packet.Packet, psn packe
 		v.report(c, from, p, d)
 	} else if s := q.History.Get(psn); s != nil {
 		v.report(c, from, &packet.Packet{
-			Time: q.LastTime, Tap: q.LastTap, Frame: frame(q.LastFrame, s.Frame), Opcode: s.Trace.Opcode, PSN: psn, Has: packet.HasBTH,
+			Time: q.LastTime, Tap: q.LastTap, Frame: packet.FrameNear(q.LastFrame, s.Frame), Opcode: s.Trace.Opcode, PSN: psn, Has: packet.HasBTH,
 		}, d)
 	}
 }

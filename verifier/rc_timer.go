@@ -142,7 +142,7 @@ func (v *Verifier) rcBeforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	d := rule.Verdict{
 		Rule: rule.RCACK004, Class: rule.Violation, Role: rule.Requester,
 		Expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges all before it", Actual: "PSN " + p.PSN.String(),
-		Evidence: []uint64{frame(p.Frame, r.NakFrame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
 	}
 	if end.SQ.OwesTo(p.PSN, p.Time) {
 		d.Class, d.Detail = rule.Unproven, "an earlier NAK requests this PSN: the requester may not have processed the latest NAK yet"

@@ -29,7 +29,7 @@ func (v *Verifier) wentOn(c *qp.Pair, from int, w *wqe.SendWQE) bool {
 		return true
 	}
 	if w.Op.Responded() && w.RespFrame != 0 {
-		return frame(end.SQ.LastFrame, w.RespFrame) < end.SQ.LastFrame
+		return packet.FrameNear(end.SQ.LastFrame, w.RespFrame) < end.SQ.LastFrame
 	}
 	m := end.SQ.Messages.Newest()
 	return v.asked != 0 && m.Asked != 0 && int64(m.Asked-v.asked)*int64(tick) > uptake
@@ -123,7 +123,7 @@ func (v *Verifier) rcUnaware(c *qp.Pair, from int, p *packet.Packet, d *rule.Ver
 	if d.Class == rule.Violation {
 		d.Class, d.Detail = rule.Unproven, untaken
 		l := c.Ends[from].SQ.Lost()
-		l.Unheeded, l.UnheededTo = bare(p), p.Time
+		l.Unheeded, l.UnheededTo = p.Bare(), p.Time
 	}
 }
 

@@ -63,13 +63,13 @@ func (v *Verifier) rdRequest(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, k
 	}
 	e.nak, e.slack = false, 0
 	e.next = p.PSN.Add(1)
-	if n := span(c, p); n > 1 {
+	if n := c.PSNs(p); n > 1 {
 		e.next, e.message.last = p.PSN.Add(n), p.PSN.Add(n-1)
 	} else if n == 0 {
 		e.slack = wqe.Packets(p.DMALen, 256) - 1
 		e.message.last = p.PSN.Add(e.slack)
 	}
-	if e.high = later(e.high, e.next); resync || far(e.high.Diff(e.next)) {
+	if e.high = packet.Later(e.high, e.next); resync || far(e.high.Diff(e.next)) {
 		e.high = e.next
 	}
 	if (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
@@ -121,7 +121,7 @@ func (v *Verifier) rdBegin(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, key
 		if old := &e.message; old.frame != 0 && c.Paired && !resync && !e.unsure {
 			v.covered(rule.RDEEC002)
 			if !old.acked && !e.refused && e.overlap == nil {
-				e.overlap = &rdOverlap{bare(p), *old}
+				e.overlap = &rdOverlap{p.Bare(), *old}
 			}
 		}
 		e.before = e.message
@@ -191,7 +191,7 @@ func (v *Verifier) rdGoesOn(e *RDEnd, c *qp.Pair, from int, p *packet.Packet) {
 	if m.frame == 0 {
 		*m = rdMessage{op: wqe.OpOf(p.Opcode.Fn()), first: p.PSN, srcQP: p.SrcQP, destQP: p.DestQP, key: p.QKey, frame: p.Frame}
 	}
-	m.last = later(m.last, p.PSN)
+	m.last = packet.Later(m.last, p.PSN)
 	if m.first.After(p.PSN) {
 		m.first = p.PSN
 	}

@@ -33,7 +33,7 @@ func (v *Verifier) rdResponse(e *RDEnd, c *qp.Pair, from int, p *packet.Packet) 
 		}
 	case p.PSN.Before(e.next):
 	case e.early == nil:
-		e.early = bare(p)
+		e.early = p.Bare()
 	}
 }
 

@@ -3,6 +3,7 @@ package verifier
 import (
 	"encoding/binary"
 
+	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -51,7 +52,7 @@ var roceHeaders = []header{
 		return mismatch(p.Flaws&packet.FlawVersion != 0, "IP version 4 or 6", "version %d", p.IPVer)
 	}, false, has(flaw(packet.FlawVersion).is(0))},
 	{rule.ROCV2025, rule.Receiver, func(e packet.Encap, in *packet.Info) bool { return onRoCE(e, in) && of(packet.UD)(e, in) }, func(p *packet.Packet) breach {
-		bad := p.SrcQP == 0 && p.Has&packet.HasDETH != 0 && len(p.Payload) > 3 && (class(p.Payload) == 0x01 || class(p.Payload) == 0x81) && p.Payload[3]&0x80 != 0
+		bad := p.SrcQP == 0 && p.Has&packet.HasDETH != 0 && len(p.Payload) > 3 && (mad.ClassOf(p.Payload) == 0x01 || mad.ClassOf(p.Payload) == 0x81) && p.Payload[3]&0x80 != 0
 		return mismatch0(bad, "no response: a RoCE port drops packets to QP 0", "a response from QP 0")
 	}, false, nil},
 	{rule.ROCV2017, rule.Sender, onIP, func(p *packet.Packet) breach {

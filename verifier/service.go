@@ -80,7 +80,7 @@ var serviceHeaders = []header{
 		return mismatch(p.DestQP == 1 && p.Has&packet.HasDETH != 0 && p.QKey != 0x80010000 && !misdirected(p), "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
 	}, false, nil},
 	{rule.UDQP1001, rule.Sender, of(packet.UD), func(p *packet.Packet) breach {
-		cm := class(p.Payload) == byte(mad.ClassCM)                                        // CM-FMT-003 judges its length
+		cm := mad.ClassOf(p.Payload) == byte(mad.ClassCM)                                  // CM-FMT-003 judges its length
 		bad := p.DestQP == 1 && (p.PayloadLen != 256 && !cm || p.Has&packet.HasImmDt != 0) // LNK-VL-001 judges the VL
 		return mismatch2(bad, "256 bytes of payload and no immediate to QP1", "%v with %d bytes", p.Opcode, p.PayloadLen)
 	}, false, nil},
@@ -99,7 +99,7 @@ var serviceHeaders = []header{
 	}, false, has(bthDestQP.not(0))},
 	{rule.ROCV2032, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onRoCE(e, in) && of(packet.UD)(e, in) }, func(p *packet.Packet) breach {
 		bad := p.DestQP == 1 && len(p.Payload) > 1 && (p.Payload[1] == 0x01 || p.Payload[1] == 0x81 || p.Payload[1] == 0x03)
-		return mismatch(bad, "no subnet management on RoCE", "management class 0x%02x", class(p.Payload))
+		return mismatch(bad, "no subnet management on RoCE", "management class 0x%02x", mad.ClassOf(p.Payload))
 	}, false, nil},
 	{rule.UDMC001, rule.Sender, of(packet.UD), func(p *packet.Packet) breach {
 		multicast := p.Dst.IsMulticast()
@@ -125,16 +125,8 @@ var serviceHeaders = []header{
 
 // subnetClass reports whether a datagram has a class of subnet management.
 func subnetClass(p *packet.Packet) bool {
-	c := class(p.Payload)
+	c := mad.ClassOf(p.Payload)
 	return c == smpLID || c == smpDirected
-}
-
-// class returns the management class of a datagram, byte 1 of its payload, or 0.
-func class(b []byte) byte {
-	if len(b) < 2 {
-		return 0
-	}
-	return b[1]
 }
 
 func udResponse(p *packet.Packet) bool {

@@ -55,7 +55,7 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 		v.ucWriteLength(c, from, p, w)
 	}
 	q.Next = p.PSN.Add(1)
-	q.High, q.Una = later(q.High, q.Next), q.Next
+	q.High, q.Una = packet.Later(q.High, q.Next), q.Next
 	q.History.Put(p.PSN, p.Frame, v.trace(p), 0)
 	q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
 }
@@ -114,7 +114,7 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 	case s == nil:
 		d.Class = rule.Proven(c.Sees(from) && !q.HasHole() && !p.PSN.Before(q.First))
 	default:
-		d.Class, d.Evidence = rule.Proven(c.Complete()), []uint64{frame(p.Frame, s.Frame)}
+		d.Class, d.Evidence = rule.Proven(c.Complete()), []uint64{packet.FrameNear(p.Frame, s.Frame)}
 		if !numbered(p) && p.Encap != packet.Native && !c.Sees(from) && v.trace(p) == s.Trace {
 			d.Class, d.Detail = rule.Unproven, "the network may have duplicated the packet and delayed the duplicate; --near "+c.Ends[from].Addr.String()+" if the tap is at this endpoint"
 		}
@@ -156,26 +156,4 @@ func (v *Verifier) ucWriteLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.
 	}
 	v.covered(rule.UCLEN002)
 	v.writeSum(c, from, p, w, rule.UCLEN002, rule.Sender)
-}
-
-// missedDetail says why something that an endpoint got is not proven.
-func missedDetail(c *qp.Pair, at int) string {
-	if c.Sees(at) {
-		return ""
-	}
-	if c.Ends[at].Doubted {
-		return "the tap may have missed packets"
-	}
-	return "the tap may have missed packets; --near " + c.Ends[at].Addr.String() + " if it is at this endpoint"
-}
-
-// lossDetail says why a gap is not proven.
-func lossDetail(c *qp.Pair, from int) string {
-	if c.Sees(from) {
-		return ""
-	}
-	if c.Ends[from].Doubted {
-		return "packets may have been lost before the tap"
-	}
-	return "packets may have been lost before the tap; --near " + c.Ends[from].Addr.String() + " if the tap is at this endpoint"
 }

@@ -221,12 +221,3 @@ func (v *Verifier) unpaired(p *packet.Packet, d rule.Verdict) {
 	}
 	v.Rec.Report(p, d, accused, rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: p.Has&packet.HasBTH != 0})
 }
-
-// frame restores the number of an earlier frame from its low 32 bits, or of one soon after it: what is early waits to be judged.
-func frame(now uint64, low uint32) uint64 {
-	f := now&^0xFFFFFFFF | uint64(low)
-	if f > now+1<<31 {
-		f -= 1 << 32
-	}
-	return f
-}

@@ -20,7 +20,7 @@ const xrcAskedMost = 1 << 12
 
 // XRCConnect judges what CM says where it connects an XRC initiator to a target (rules XRC-CM-001, XRC-CM-002). p is a management datagram.
 func (v *Verifier) XRCConnect(c *qp.Pair, from int, p *packet.Packet) {
-	if class(p.Payload) != uint8(mad.ClassCM) || len(p.Payload) < mad.Size || p.ICRCState == packet.CRCBad {
+	if mad.ClassOf(p.Payload) != uint8(mad.ClassCM) || len(p.Payload) < mad.Size || p.ICRCState == packet.CRCBad {
 		return
 	}
 	var h mad.Header

@@ -111,3 +111,11 @@ func (w *SendWQE) Answers(f packet.Fn) bool {
 	}
 	return w.Op.Responded() && !w.Op.Atomic()
 }
+
+// MostPayload is the largest payload in bytes that a path MTU (0: not known) allows.
+func MostPayload(mtu int) int {
+	if mtu == 0 {
+		return 4096
+	}
+	return mtu
+}

@@ -68,3 +68,25 @@ func unit(times ...int64) time.Duration {
 	}
 	return u
 }
+
+// missedDetail says why something that an endpoint got is not proven.
+func missedDetail(c *qp.Pair, at int) string {
+	if c.Sees(at) {
+		return ""
+	}
+	if c.Ends[at].Doubted {
+		return "the tap may have missed packets"
+	}
+	return "the tap may have missed packets; --near " + c.Ends[at].Addr.String() + " if it is at this endpoint"
+}
+
+// lossDetail says why a gap is not proven.
+func lossDetail(c *qp.Pair, from int) string {
+	if c.Sees(from) {
+		return ""
+	}
+	if c.Ends[from].Doubted {
+		return "packets may have been lost before the tap"
+	}
+	return "packets may have been lost before the tap; --near " + c.Ends[from].Addr.String() + " if the tap is at this endpoint"
+}

@@ -1,0 +1,24 @@
+package qp
+
+import (
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// PSNs is how many PSNs a request packet takes: one, or for a READ one a response packet (rule RC-PSN-003). It is 0 while the path
+// MTU is not known and matters.
+func (c *Pair) PSNs(p *packet.Packet) int {
+	if p.Opcode.Fn() != packet.ReadRequest || p.DMALen <= 256 || p.Has&packet.HasRETH == 0 {
+		return 1
+	}
+	if c.PMTU == 0 {
+		return 0
+	}
+	return wqe.Packets(p.DMALen, c.PMTU)
+}
+
+// Misplace notes the PSN that a request should have had, or should have brought to this connection: its responder may have taken it so.
+func (c *Pair) Misplace(psn packet.PSN) { c.Misplaced = uint32(psn) | BrokenSet }
+
+// IsMisplaced reports whether the newest request that was noted so was to have this PSN.
+func (c *Pair) IsMisplaced(psn packet.PSN) bool { return c.Misplaced == uint32(psn)|BrokenSet }
