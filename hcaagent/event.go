@@ -94,8 +94,10 @@ type Log struct {
 	// More, where not nil, returns the events that have come since it was called before, after Events: the device is at work while its
 	// packets are verified. The list is valid until the next call.
 	More func() []*Event
-	// Cut says that the log breaks off in its last line.
+	// Cut says that the log breaks off in its last line, when that is read.
 	Cut bool
+	// Err, where not nil, returns what was wrong with the log: nothing more comes from it.
+	Err func() error
 }
 
 // Device is what a device can do, as far as its attributes bound what a consumer may ask for. Zero: not known.

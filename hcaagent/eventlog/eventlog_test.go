@@ -117,6 +117,43 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestFollow: a log that is read as its events are asked for has the events of one that is read at once, and says afterwards what is wrong with it.
+func TestFollow(t *testing.T) {
+	for _, name := range recorded(t) {
+		want, err := ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := log.Events
+		for list := log.More(); len(list) > 0; list = log.More() {
+			for _, e := range list {
+				got = append(got, *e)
+			}
+		}
+		if !reflect.DeepEqual(got, want.Events) || log.Addr != want.Addr || log.Exact != want.Exact || log.Err() != nil {
+			t.Errorf("%s: %d events of %v, not %d of %v: %v", name, len(got), log.Addr, len(want.Events), want.Addr, log.Err())
+		}
+	}
+	const good = `{"ev":"device","gid":"10.0.0.1"}` + "\n" + `{"ev":"destroy_qp","t":5,"qpn":7}` + "\n"
+	for text, want := range map[string]string{
+		good + "{]\n{}\n": "line 3",
+		good + `{"ev":"device","gid":"10.0.0.1","clock":"capture"}` + "\n": "come too late",
+	} {
+		log, err := Follow("x.jsonl", strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(log.Events) + len(log.More())
+		if err := log.Err(); n != 1 || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %d events, %v", text, n, err)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"ev":"create_qp","t":2,"qpn":7,"type":"rc","srq":3}`))
 	f.Add([]byte(`{"ev":"post_send","t":5,"qpn":7,"wr_id":9,"opcode":"SEND_WITH_INV","length":3,"flags":6,"rkey":1}`))

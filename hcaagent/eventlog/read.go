@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ReadFile reads the log in a file.
+// ReadFile reads the log in a file, all of it.
 func ReadFile(name string) (*hcaagent.Log, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -39,38 +39,141 @@ func ReadFile(name string) (*hcaagent.Log, error) {
 	return Read(name, f)
 }
 
-// Read reads a log. Errors have name. A log that breaks off in its last line is read up to there, and Cut says so; any other line
+// Read reads a log, all of it. Errors have name. A log that breaks off in its last line is read up to there, and Cut says so; any other line
 // that is wrong is an *Error.
 func Read(name string, r io.Reader) (*hcaagent.Log, error) {
-	log := &hcaagent.Log{Name: name}
-	in := bufio.NewReaderSize(r, 1<<16)
-	for n := 1; ; n++ {
-		text, err := readLine(in)
-		if err != nil && err != io.EOF {
-			return nil, &Error{name, n, err}
+	in := newReader(name, r)
+	for in.err == nil {
+		in.next()
+	}
+	if in.err != io.EOF {
+		return nil, in.err
+	}
+	in.address(in.log.Events)
+	return &in.log, nil
+}
+
+// Open opens the log in a file, to be read as its events are asked for: see Follow. It is closed at its end.
+func Open(name string) (*hcaagent.Log, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("eventlog: %w", err)
+	}
+	return Follow(name, f)
+}
+
+// mostHeader is within how many events a log says which endpoint it is of.
+const mostHeader = 4096
+
+// Follow begins to read a log: up to where it says which endpoint it is of, or 4096 events. The rest is read by More, and what is wrong with it is what
+// Err returns: an *Error, after all events before that line. r is closed at its end, where it is an io.Closer.
+func Follow(name string, r io.Reader) (*hcaagent.Log, error) {
+	in := newReader(name, r)
+	for in.err == nil && in.log.Addr.IsZero() && len(in.log.Events) < mostHeader {
+		in.next()
+	}
+	in.begun = true
+	if len(in.log.Events) == 0 && in.err != nil && in.err != io.EOF {
+		return nil, in.err
+	}
+	first := in.log.Events
+	in.log.Events = nil
+	in.address(first)
+	in.log.Events, in.log.More, in.log.Err = first, in.more, in.failed
+	return &in.log, nil
+}
+
+// reader is a log that is being read.
+type reader struct {
+	log   hcaagent.Log
+	in    *bufio.Reader
+	close io.Closer
+	n     int   // of the newest line
+	err   error // io.EOF at the end
+	begun bool  // events were handed over
+	list  []*hcaagent.Event
+}
+
+func newReader(name string, r io.Reader) *reader {
+	in := &reader{log: hcaagent.Log{Name: name}, in: bufio.NewReaderSize(r, 1<<16)}
+	in.close, _ = r.(io.Closer)
+	return in
+}
+
+// next reads a line.
+func (r *reader) next() {
+	r.n++
+	text, err := readLine(r.in)
+	if err != nil && err != io.EOF {
+		r.err = &Error{r.log.Name, r.n, err}
+		return
+	}
+	last := err == io.EOF
+	if len(bytes.TrimSpace(text)) > 0 {
+		addr, exact := r.log.Addr, r.log.Exact
+		err := log1(&r.log, r.n, text)
+		if err == nil && r.begun && (addr != r.log.Addr || exact != r.log.Exact) {
+			r.log.Addr, r.log.Exact = addr, exact
+			err = errors.New(`"gid" and "clock" come too late: give them in the first line`)
 		}
-		last := err == io.EOF
-		if len(bytes.TrimSpace(text)) > 0 {
-			if err := log1(log, n, text); err != nil {
-				if _, eof := in.Peek(1); (last || eof == io.EOF) && !json.Valid(text) {
-					log.Cut = true
-					break
-				}
-				return nil, &Error{name, n, err}
+		if err != nil {
+			if _, eof := r.in.Peek(1); (last || eof == io.EOF) && !json.Valid(text) {
+				r.log.Cut, r.err = true, io.EOF
+				return
 			}
-		}
-		if last {
-			break
+			r.err = &Error{r.log.Name, r.n, err}
+			return
 		}
 	}
-	for i := range log.Events {
-		e := &log.Events[i]
-		e.QP.Addr = log.Addr
+	if last {
+		r.err = io.EOF
+	}
+}
+
+// address fills in which device events are of.
+func (r *reader) address(events []hcaagent.Event) {
+	for i := range events {
+		e := &events[i]
+		e.QP.Addr = r.log.Addr
 		if e.Completion != nil {
-			e.Completion.QP.Addr = log.Addr
+			e.Completion.QP.Addr = r.log.Addr
 		}
 	}
-	return log, nil
+}
+
+// portion is how many events are read at once.
+const portion = 64
+
+// more reads further events.
+func (r *reader) more() []*hcaagent.Event {
+	if r.err != nil {
+		return nil
+	}
+	first := r.log.Events
+	r.log.Events = make([]hcaagent.Event, 0, portion)
+	for r.err == nil && len(r.log.Events) < portion {
+		r.next()
+	}
+	list := r.log.Events
+	r.log.Events = first
+	r.address(list)
+	r.list = r.list[:0]
+	for i := range list {
+		r.list = append(r.list, &list[i])
+	}
+	if r.err != nil && r.close != nil {
+		r.close.Close()
+		r.close = nil
+	}
+	return r.list
+}
+
+// failed is what was wrong with the log.
+func (r *reader) failed() error {
+	if r.err == io.EOF {
+		return nil
+	}
+	return r.err
 }
 
 // readLine reads a line with or, at the end, without its newline.

@@ -112,16 +112,13 @@ func (c *checkCommand) Run(s *session) error {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}
 	for _, name := range c.Events {
-		l, err := await(ctx, func() (*hcaagent.Log, error) { return eventlog.ReadFile(name) })
+		l, err := await(ctx, func() (*hcaagent.Log, error) { return eventlog.Open(name) })
 		if ctx.Err() != nil {
 			run.Interrupted = true
 			return c.unjudged(s, sink, run)
 		}
 		if err != nil {
 			return err
-		}
-		if l.Cut {
-			run.Problems = append(run.Problems, report.Problem{Message: name + ": the log breaks off in its last line; read up to there", Kept: true})
 		}
 		opt.Events = append(opt.Events, l)
 	}
@@ -134,6 +131,7 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	found, interrupted := problems(err)
 	run.Problems = append(run.Problems, found...)
+	run.Problems = append(run.Problems, ofLogs(opt.Events)...)
 	run.Interrupted = run.Interrupted || interrupted || ctx.Err() != nil
 	// On a terminal the text report says the same a line further down.
 	if c.Format != "text" || !s.outTerminal || !s.errTerminal {
@@ -291,4 +289,20 @@ func (s *session) warnNear(near []address, r *agent.Result) {
 				packet.Addr(a))
 		}
 	}
+}
+
+// ofLogs are what is wrong with logs of verbs events, as far as they were read.
+func ofLogs(logs []*hcaagent.Log) (list []report.Problem) {
+	for _, l := range logs {
+		if l.Cut {
+			list = append(list, report.Problem{Message: l.Name + ": the log breaks off in its last line; read up to there", Kept: true})
+		}
+		if l.Err == nil {
+			continue
+		}
+		if err := l.Err(); err != nil {
+			list = append(list, report.Problem{Message: plain(err)})
+		}
+	}
+	return list
 }
