@@ -41,6 +41,7 @@ func (t *Transport) Event(e *hcaagent.Event) { t.event(t.completions().Device(e.
 
 // event takes an event of a device.
 func (t *Transport) event(s *cq.Source, e *hcaagent.Event) {
+	s.Named(e.QP.Addr)
 	t.queues.Event(s, e)
 	switch {
 	case e.QP.Addr.IsZero() || e.Failed:

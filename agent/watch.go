@@ -138,6 +138,9 @@ func (w *watch) tick() {
 		s.t.talks.Pass(now - settled)
 		alive = max(alive, s.t.pairs.n, uint32(len(s.t.hosts.list))) // of hosts that talk without a connection none is kept either
 	}
+	for _, s := range w.e.shards {
+		s.t.advance(now - int64(w.Settle))
+	}
 	if now-w.heard >= silences {
 		w.heard = now
 		for _, s := range w.e.shards {

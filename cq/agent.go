@@ -173,6 +173,13 @@ func (a *Agent) step(q *queuePair) {
 	a.retire(q)
 }
 
+// Named says which device a source is of, where that was not known when it began.
+func (s *Source) Named(addr packet.Addr) {
+	if s.addr.IsZero() {
+		s.addr = addr
+	}
+}
+
 // End says that a source has no more events. cut says that its log breaks off in its last line.
 func (s *Source) End(cut bool) { s.ended, s.cut = true, cut }
 

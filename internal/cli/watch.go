@@ -15,6 +15,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/live"
+	"ibwitness/hcaagent/eventlog"
 	"ibwitness/internal/privilege"
 	"ibwitness/internal/view/metrics"
 	"ibwitness/internal/view/report"
@@ -40,6 +41,7 @@ type watchCommand struct {
 	Idle        time.Duration `default:"5m" placeholder:"TIME" help:"After this long without a packet a connection is forgotten. Default: ${default}."`
 	Repeats     int           `reload:"" default:"10" placeholder:"N" help:"Findings of one rule and accused endpoint that are written in a minute; the others are counted. 0: all. Default: ${default}."`
 	Events      bool          `reload:"" help:"Write legal events too: retransmissions, NAKs and the like."`
+	Verbs       []string      `placeholder:"PATH" complete:"file" help:"Compare the packets with the verbs events of a device, JSON lines as in docs/events.md: a FIFO, or a Unix socket that is connected to. Repeatable: one for each device."`
 	Workers     int           `placeholder:"N" help:"Cores to use. Default: all."`
 	User        string        `placeholder:"NAME" help:"If started as root, become this user once the interfaces are open. All capabilities are given up in any case."`
 
@@ -74,7 +76,7 @@ const late = 10 * time.Second
 
 // distinct reports what would be overwritten.
 func (c *watchCommand) distinct() error {
-	return distinct(reads("--config", string(c.Config)), reads("--web-config", c.WebConfig), writes("--log", c.Log.Log), writes("--write", c.Flight.Write))
+	return distinct(reads("--verbs", c.Verbs...), reads("--config", string(c.Config)), reads("--web-config", c.WebConfig), writes("--log", c.Log.Log), writes("--write", c.Flight.Write))
 }
 
 // Run captures and verifies until it is interrupted.
@@ -139,6 +141,11 @@ func (c *watchCommand) Run(s *session) error {
 	reload.apply = func(g *grammar) { fresh.next.Store(&g.Watch) }
 	defer reload.listen()()
 	opt := agent.Options{Workers: c.Workers, Watch: watch, Profile: profile}
+	for _, path := range c.Verbs {
+		opt.Events = append(opt.Events, eventlog.Live(ctx, path, func(err error) {
+			s.log.Error().Err(err).Str("path", path).Msg("no more verbs events are read from here; the packets are verified without them")
+		}))
+	}
 	opt.Short = newMemory(c.heap()).short
 	sinks = append(sinks, onTick(fresh.takeOver), onTick(newWatchdog().alive), onTick(newLinks(s, src.Stats).look))
 	tell(opt.Watch, sinks...)

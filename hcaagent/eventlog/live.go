@@ -1,0 +1,118 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"ibwitness/hcaagent"
+)
+
+// Live is the log of a device that is at work: the lines of a FIFO, of a Unix socket that is connected to, or of what else path names, as they are written. When
+// its writer goes, the next one is waited for; each begins with who it is ("gid"), as a file does. What is wrong with a line ends the log, and fail is told
+// of it. The log is read in the background until ctx ends.
+func Live(ctx context.Context, path string, fail func(error)) *hcaagent.Log {
+	l := &liveLog{name: path}
+	log := &hcaagent.Log{Name: path, More: l.more}
+	go l.follow(ctx, path, fail)
+	return log
+}
+
+// liveLog is the events of a live log that have not been asked for.
+type liveLog struct {
+	name       string
+	mu         sync.Mutex
+	fresh, old []*hcaagent.Event
+}
+
+// mostFresh is how many events wait at most: their writer waits then.
+const mostFresh = 1 << 16
+
+func (l *liveLog) more() []*hcaagent.Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.old)
+	l.fresh, l.old = l.old[:0], l.fresh
+	return l.old
+}
+
+// reopen is how soon a writer is looked for again.
+const reopen = 200 * time.Millisecond
+
+// follow reads from one writer after the other.
+func (l *liveLog) follow(ctx context.Context, path string, fail func(error)) {
+	for ctx.Err() == nil {
+		in, err := connect(path)
+		if err == nil {
+			stop := context.AfterFunc(ctx, func() { in.Close() })
+			err = l.read(ctx, in)
+			stop()
+			in.Close()
+		} else if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errors.ErrUnsupported) {
+			fail(err)
+			return
+		}
+		var wrong *Error
+		if errors.As(err, &wrong) && ctx.Err() == nil {
+			fail(err)
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(reopen):
+		}
+	}
+}
+
+// connect opens what a path names. Opening a FIFO waits for its writer.
+func connect(path string) (io.ReadCloser, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode()&fs.ModeSocket != 0 {
+		return net.Dial("unix", path)
+	}
+	return os.Open(path)
+}
+
+// read takes what one writer writes. It returns an *Error where a line is wrong.
+func (l *liveLog) read(ctx context.Context, in io.Reader) error {
+	r := newReader(l.name, in)
+	for r.err == nil {
+		r.next()
+		if list := r.log.Events; len(list) > 0 {
+			if r.log.Addr.IsZero() && len(list) < mostHeader && r.err == nil {
+				continue
+			}
+			r.log.Events, r.begun = nil, true
+			r.address(list)
+			l.add(ctx, list)
+		}
+	}
+	if r.err == io.EOF {
+		return nil
+	}
+	return r.err
+}
+
+// add has events wait until they are asked for.
+func (l *liveLog) add(ctx context.Context, list []hcaagent.Event) {
+	for {
+		l.mu.Lock()
+		if len(l.fresh) < mostFresh || ctx.Err() != nil {
+			for i := range list {
+				l.fresh = append(l.fresh, &list[i])
+			}
+			l.mu.Unlock()
+			return
+		}
+		l.mu.Unlock()
+		time.Sleep(time.Millisecond)
+	}
+}
