@@ -69,122 +69,122 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLSTS001 - cplFirst: {
 		ID: "CPL-STS-001", Name: "status-unknown", Severity: Error, Needs: Verbs, Ref: "11.6.2†",
 		Text:  "The status of a completion is one of the 22 that are defined.",
-		Where: "cq/order.go",
+		Where: "cq/completion_order.go",
 	},
 	CPLSTS002 - cplFirst: {
 		ID: "CPL-STS-002", Name: "status-invalid-request", Severity: Error, Needs: WireCQE, Ref: "9.9.2†",
 		Text:  "A NAK Invalid Request, and nothing else, completes the request that it names with REM_INV_REQ_ERR.",
-		Where: "cq/status.go",
+		Where: "cq/send_status.go",
 	},
 	CPLSTS003 - cplFirst: {
 		ID: "CPL-STS-003", Name: "status-remote-access", Severity: Error, Needs: WireCQE, Ref: "9.9.2†",
 		Text:  "A NAK Remote Access Error, and nothing else, completes the request that it names with REM_ACCESS_ERR.",
-		Where: "cq/status.go",
+		Where: "cq/send_status.go",
 	},
 	CPLSTS004 - cplFirst: {
 		ID: "CPL-STS-004", Name: "status-remote-operation", Severity: Error, Needs: WireCQE, Ref: "9.9.2†",
 		Text:  "A NAK Remote Operational Error, and nothing else, completes the request that it names with REM_OP_ERR.",
-		Where: "cq/status.go",
+		Where: "cq/send_status.go",
 	},
 	CPLSTS006 - cplFirst: {
 		ID: "CPL-STS-006", Name: "status-retry-exceeded", Severity: Error, Needs: WireCQE, Ref: "9.9.2.4.1†",
 		Text:  "A request whose oldest packet was transmitted once and retransmitted as often as the retry count says, without progress, and no other, completes with RETRY_EXC_ERR.",
-		Where: "cq/retry.go",
+		Where: "cq/retry_status.go",
 	},
 	CPLSTS007 - cplFirst: {
 		ID: "CPL-STS-007", Name: "status-rnr-exceeded", Severity: Error, Needs: WireCQE, Ref: "9.9.2.4.1†",
 		Text:  "A request that was refused with one RNR NAK more than the RNR retry count, and no other, completes with RNR_RETRY_EXC_ERR; where that count is 7, none does.",
-		Where: "cq/retry.go",
+		Where: "cq/retry_status.go",
 	},
 	CPLSTS012 - cplFirst: {
 		ID: "CPL-STS-012", Name: "success-not-acknowledged", Severity: Error, Needs: WireCQE, Ref: "9.7.5†",
 		Text:  "An RC request completes with success only after an answer that acknowledges its last packet.",
-		Where: "cq/status.go",
+		Where: "cq/send_status.go",
 	},
 	CPLSTS013 - cplFirst: {
 		ID: "CPL-STS-013", Name: "success-not-answered", Severity: Error, Needs: WireCQE, Ref: "9.7.5†",
 		Text:  "A READ or atomic completes with success only after all of its response has arrived.",
-		Where: "cq/status.go",
+		Where: "cq/send_status.go",
 	},
 	CPLSTS014 - cplFirst: {
 		ID: "CPL-STS-014", Name: "receive-without-message", Severity: Error, Needs: WireCQE, Ref: "9.7.4†",
 		Text:  "A receive request of RC or UC completes with success only after the whole message has arrived.",
-		Where: "cq/receive.go",
+		Where: "cq/receive_completion.go",
 	},
 	CPLORD001 - cplFirst: {
 		ID: "CPL-ORD-001", Name: "completion-order", Severity: Warning, Needs: WireWQE, Ref: "10.8.3†",
 		Text:  "The requests of a work queue complete in the order in which they were posted.",
-		Where: "cq/order.go",
+		Where: "cq/completion_order.go",
 	},
 	CPLORD002 - cplFirst: {
 		ID: "CPL-ORD-002", Name: "completion-once", Severity: Error, Needs: WireWQE, Ref: "10.8†",
 		Text:  "Every work request completes once at most, and nothing completes that was not posted.",
-		Where: "cq/order.go",
+		Where: "cq/completion_order.go",
 	},
 	CPLORD003 - cplFirst: {
 		ID: "CPL-ORD-003", Name: "flush-before-error", Severity: Error, Needs: Verbs, Ref: "10.3.1",
 		Text:  "The first error of a work queue comes before the requests that are flushed because of it.",
-		Where: "cq/order.go",
+		Where: "cq/completion_order.go",
 	},
 	CPLORD004 - cplFirst: {
 		ID: "CPL-ORD-004", Name: "success-after-error", Severity: Error, Needs: Verbs, Ref: "10.3.1",
 		Text:  "After an error of a work queue no later request of it completes with success.",
-		Where: "cq/order.go",
+		Where: "cq/completion_order.go",
 	},
 	CPLSIG001 - cplFirst: {
 		ID: "CPL-SIG-001", Name: "unsignaled-completion", Severity: Error, Needs: WireWQE, Ref: "10.7.3.1",
 		Text:  "A send request without the signalled modifier makes no completion when it succeeds.",
-		Where: "cq/order.go",
+		Where: "cq/completion_order.go",
 	},
 	CPLSIG003 - cplFirst: {
 		ID: "CPL-SIG-003", Name: "signaled-no-completion", Severity: Error, Needs: WireWQE, Ref: "10.7.3.1",
 		Text:  "A queue pair that signals all send requests makes a completion for each.",
-		Where: "cq/order.go",
+		Where: "cq/completion_order.go",
 	},
 	CPLLEN001 - cplFirst: {
 		ID: "CPL-LEN-001", Name: "receive-length", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "The length of a receive completion is the payload of the SEND without pad bytes.",
-		Where: "cq/receive.go",
+		Where: "cq/receive_completion.go",
 	},
 	CPLLEN002 - cplFirst: {
 		ID: "CPL-LEN-002", Name: "receive-write-length", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "The length of the receive completion of an RDMA WRITE with immediate is the DMALen of the WRITE.",
-		Where: "cq/receive.go",
+		Where: "cq/receive_completion.go",
 	},
 	CPLLEN003 - cplFirst: {
 		ID: "CPL-LEN-003", Name: "read-length", Severity: Warning, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "The length of a READ completion is what was read, that of an atomic 8.",
-		Where: "cq/status.go",
+		Where: "cq/send_status.go",
 	},
 	CPLLEN004 - cplFirst: {
 		ID: "CPL-LEN-004", Name: "message-length", Severity: Error, Needs: WireWQE, Ref: "10.7†",
 		Text:  "A message is as long as the data segments of its work request together.",
-		Where: "cq/sent.go",
+		Where: "cq/request_check.go",
 	},
 	CPLOPC001 - cplFirst: {
 		ID: "CPL-OPC-001", Name: "completion-opcode", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "A completion names the operation of its work request; a receive completion, that of the message.",
-		Where: "cq/status.go",
+		Where: "cq/send_status.go",
 	},
 	CPLIMM001 - cplFirst: {
 		ID: "CPL-IMM-001", Name: "completion-immediate", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "A receive completion has the immediate data of the message, and none where the message has none.",
-		Where: "cq/receive.go",
+		Where: "cq/receive_completion.go",
 	},
 	CPLINV001 - cplFirst: {
 		ID: "CPL-INV-001", Name: "completion-invalidate", Severity: Error, Needs: WireCQE, Ref: "9.4.1.1†",
 		Text:  "A receive completion names the R_Key that the message invalidated, and none where it invalidates none.",
-		Where: "cq/receive.go",
+		Where: "cq/receive_completion.go",
 	},
 	CPLMEM001 - cplFirst: {
 		ID: "CPL-MEM-001", Name: "memory-content", Severity: Error, Needs: WireMem, Ref: "9.4.3†",
 		Text:  "What a message has put into memory equals its payload.",
-		Where: "cq/receive.go",
+		Where: "cq/receive_completion.go",
 	},
 	CPLMEM003 - cplFirst: {
 		ID: "CPL-MEM-003", Name: "send-content", Severity: Error, Needs: WireMem, Ref: "9.4.1†",
 		Text:  "The payload of a SEND is the content of its data segments.",
-		Where: "cq/sent.go",
+		Where: "cq/request_check.go",
 	},
 	CPLMEM005 - cplFirst: {
 		ID: "CPL-MEM-005", Name: "key-access", Severity: Error, Needs: WireMem, Ref: "10.6†",
@@ -199,17 +199,17 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLIMD001 - cplFirst: {
 		ID: "CPL-IMD-001", Name: "failed-post-completes", Severity: Warning, Needs: Verbs, Ref: "11.4.1.1",
 		Text:  "A post that fails at once makes no completion.",
-		Where: "cq/order.go",
+		Where: "cq/completion_order.go",
 	},
 	CPLSTS009 - cplFirst: {
 		ID: "CPL-STS-009", Name: "receive-too-long", Severity: Warning, Needs: WireCQE, Ref: "9.9.3†",
 		Text:  "A SEND that is longer than its receive request does not complete with success.",
-		Where: "cq/receive.go",
+		Where: "cq/receive_completion.go",
 	},
 	CPLSRQ002 - cplFirst: {
 		ID: "CPL-SRQ-002", Name: "shared-flush", Severity: Error, Needs: Verbs, Ref: "10.3.1",
 		Text:  "A queue pair in error flushes no requests of a shared receive queue but the one that it had taken.",
-		Where: "cq/order.go",
+		Where: "cq/completion_order.go",
 	},
 	CPLCQ003 - cplFirst: {
 		ID: "CPL-CQ-003", Name: "queue-in-use", Severity: Warning, Needs: Verbs, Ref: "C11-17",
@@ -224,7 +224,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLQP001 - cplFirst: {
 		ID: "CPL-QP-001", Name: "completion-queue-pair", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "A completion names the queue pair that its request was posted to.",
-		Where: "cq/other.go",
+		Where: "cq/foreign_completion.go",
 	},
 	CPLCQ001 - cplFirst: {
 		ID: "CPL-CQ-001", Name: "queue-overrun", Severity: Error, Needs: Verbs, Ref: "11.6.3†",
@@ -269,27 +269,27 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLRWQ001 - cplFirst: {
 		ID: "CPL-RWQ-001", Name: "failed-write-takes", Severity: Warning, Needs: WireCQE, Ref: "C10-87, 10.7.2.2",
 		Text:  "A WRITE with immediate data that fails takes no receive request.",
-		Where: "cq/refused.go",
+		Where: "cq/responder_error_receive.go",
 	},
 	CPLSTS005 - cplFirst: {
 		ID: "CPL-STS-005", Name: "status-invalid-rd-request", Severity: Error, Needs: WireCQE, Ref: "9.9.2†",
 		Text:  "A NAK Invalid RD Request, and nothing else, completes the request that it names with REM_INV_RD_REQ_ERR.",
-		Where: "cq/status.go",
+		Where: "cq/send_status.go",
 	},
 	CPLSTS008 - cplFirst: {
 		ID: "CPL-STS-008", Name: "status-bad-response", Severity: Error, Needs: WireCQE, Ref: "9.9.2†",
 		Text:  "A response that does not fit its request, and nothing else, completes the request with BAD_RESP_ERR.",
-		Where: "cq/local.go",
+		Where: "cq/local_invalidate.go",
 	},
 	CPLSTS010 - cplFirst: {
 		ID: "CPL-STS-010", Name: "status-receive-denied", Severity: Error, Needs: WireCQE, Ref: "9.9.3†",
 		Text:  "A receive request whose memory is denied completes with LOC_QP_OP_ERR or LOC_PROT_ERR, and the message is refused with a NAK Remote Operational Error.",
-		Where: "cq/refused.go",
+		Where: "cq/responder_error_receive.go",
 	},
 	CPLSTS011 - cplFirst: {
 		ID: "CPL-STS-011", Name: "status-access-violation", Severity: Warning, Needs: WireCQE, Ref: "9.9.3†",
 		Text:  "The consumer of a responder learns of a remote access violation: by an event, or by an error of the receive request that was taken.",
-		Where: "cq/refused.go",
+		Where: "cq/responder_error_receive.go",
 	},
 	CPLSTS015 - cplFirst: {
 		ID: "CPL-STS-015", Name: "error-fields", Severity: Info, Needs: Verbs, Ref: "11.4.2",
@@ -299,7 +299,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLSIG002 - cplFirst: {
 		ID: "CPL-SIG-002", Name: "unsignaled-error", Severity: Error, Needs: WireWQE, Ref: "10.7.3.1",
 		Text:  "A send request that fails makes a completion, signalled or not.",
-		Where: "cq/local.go",
+		Where: "cq/local_invalidate.go",
 	},
 	CPLINV002 - cplFirst: {
 		ID: "CPL-INV-002", Name: "invalidate-refused", Severity: Error, Needs: WireCQE, Ref: "o10-37.2.26",
@@ -309,7 +309,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLAH001 - cplFirst: {
 		ID: "CPL-AH-001", Name: "foreign-address-handle", Severity: Warning, Needs: WireWQE, Ref: "C10-10, 10.2.3",
 		Text:  "A datagram is not sent by an address handle of another protection domain than its queue pair.",
-		Where: "cq/local.go",
+		Where: "cq/local_invalidate.go",
 	},
 	CPLTIM001 - cplFirst: {
 		ID: "CPL-TIM-001", Name: "completion-before-memory", Severity: Warning, Needs: WireMem, Ref: "9.7.5.1.2, 9.5†",
@@ -354,11 +354,11 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLFNC002 - cplFirst: {
 		ID: "CPL-FNC-002", Name: "invalidate-fence", Severity: Warning, Needs: WireWQE, Ref: "10.6.5.1",
 		Text:  "A local invalidate waits until all requests before it are complete.",
-		Where: "cq/local.go",
+		Where: "cq/local_invalidate.go",
 	},
 	CPLSTS016 - cplFirst: {
 		ID: "CPL-STS-016", Name: "completion-missing", Severity: Error, Needs: WireCQE, Ref: "10.8.3†, 9.9.2.4.1†",
 		Text:  "A signalled request of RC or XRC that has been answered completes, and so does any request that was refused for good, or whose retries are exhausted.",
-		Where: "cq/missing.go",
+		Where: "cq/missing_completion.go",
 	},
 }

@@ -66,22 +66,22 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 	QPSINI001 - qpsFirst: {
 		ID: "QPS-INI-001", Name: "packet-before-rtr", Severity: Error, Needs: WireQP, Ref: "10.3.1",
 		Text:  "A queue pair that has not come to RTR sends nothing: what arrives is dropped silently.",
-		Where: "cq/verdict_wire.go",
+		Where: "cq/qp_state_wire.go",
 	},
 	QPSRTR001 - qpsFirst: {
 		ID: "QPS-RTR-001", Name: "send-before-rts", Severity: Error, Needs: WireQP, Ref: "10.3.1",
 		Text:  "A queue pair that has not come to RTS sends no request.",
-		Where: "cq/verdict_wire.go",
+		Where: "cq/qp_state_wire.go",
 	},
 	QPSERR001 - qpsFirst: {
 		ID: "QPS-ERR-001", Name: "packet-in-error", Severity: Error, Needs: WireQP, Ref: "10.3.1",
 		Text:  "In ERR nothing is sent any more, no request and no acknowledgement.",
-		Where: "cq/verdict_wire.go",
+		Where: "cq/qp_state_wire.go",
 	},
 	QPSERR002 - qpsFirst: {
 		ID: "QPS-ERR-002", Name: "flush-status", Severity: Error, Needs: Verbs, Ref: "C10-96",
 		Text:  "In ERR every outstanding and newly posted request completes with WR_FLUSH_ERR; only the one that failed has a status of its own.",
-		Where: "cq/order.go",
+		Where: "cq/completion_order.go",
 	},
 	QPSATT001 - qpsFirst: {
 		ID: "QPS-ATT-001", Name: "path-mtu-value", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
@@ -116,12 +116,12 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 	QPSSQD001 - qpsFirst: {
 		ID: "QPS-SQD-001", Name: "begins-in-sqd", Severity: Error, Needs: WireQP, Ref: "10.3.1",
 		Text:  "In SQD no message begins; those begun before are finished.",
-		Where: "cq/drain.go",
+		Where: "cq/sqd.go",
 	},
 	QPSRTR002 - qpsFirst: {
 		ID: "QPS-RTR-002", Name: "communication-established", Severity: Info, Needs: Verbs, Ref: "o11-5.1.1",
 		Text:  "The first packet that comes in RTR gives an event, on services with a connection; there is one at most.",
-		Where: "cq/moment.go",
+		Where: "cq/communication_established.go",
 	},
 	QPSRTS001 - qpsFirst: {
 		ID: "QPS-RTS-001", Name: "request-too-soon", Severity: Error, Needs: WireQP, Ref: "10.3.1",
@@ -131,7 +131,7 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 	QPSSQE001 - qpsFirst: {
 		ID: "QPS-SQE-001", Name: "packet-in-sqe", Severity: Error, Needs: WireCQE, Ref: "C10-38",
 		Text:  "In SQE no request is sent; what is posted is flushed.",
-		Where: "cq/drain.go",
+		Where: "cq/sqd.go",
 	},
 	QPSPSN001 - qpsFirst: {
 		ID: "QPS-PSN-001", Name: "start-psns", Severity: Error, Needs: WireQP, Ref: "10.2†",

@@ -224,27 +224,27 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP038 - rspFirst: {
 		ID: "RC-RSP-038", Name: "receive-not-posted", Severity: Error, Needs: WireWQE, Ref: "9.4†",
 		Text:  "Every SEND and every RDMA WRITE with immediate takes one receive request, which was posted before.",
-		Where: "cq/receive.go",
+		Where: "cq/receive_completion.go",
 	},
 	RCRSP020 - rspFirst: {
 		ID: "RC-RSP-020", Name: "rnr-nak-unfounded", Severity: Error, Needs: WireWQE, Ref: "9.7.5.2.8",
 		Text:  "A responder sends an RNR NAK only where no receive request is posted.",
-		Where: "cq/receive.go",
+		Where: "cq/receive_completion.go",
 	},
 	RCRSP025 - rspFirst: {
 		ID: "RC-RSP-025", Name: "operational-nak-unfounded", Severity: Warning, Needs: WireCQE, Ref: "9.7.5.2.5†",
 		Text:  "A NAK Remote Operational Error has a cause at the responder: a receive request that is faulty, or a queue pair that has failed. That of a SEND is judged by CPL-STS-010.",
-		Where: "cq/refuse.go",
+		Where: "cq/responder_error.go",
 	},
 	RCRSP028 - rspFirst: {
 		ID: "RC-RSP-028", Name: "refusal-untold", Severity: Error, Needs: WireCQE, Ref: "C9-222.1.1",
 		Text:  "A responder that refuses a request with NAK Invalid Request tells its consumer: by the completion of the receive request that the message has taken, or by an event. For Remote Access Errors see CPL-STS-011.",
-		Where: "cq/refuse.go",
+		Where: "cq/responder_error.go",
 	},
 	RCRSP039 - rspFirst: {
 		ID: "RC-RSP-039", Name: "too-long-nak", Severity: Warning, Needs: WireCQE, Ref: "9.9.3†",
 		Text:  "A SEND that is longer than its receive request is refused with NAK Invalid Request.",
-		Where: "cq/refuse.go",
+		Where: "cq/responder_error.go",
 	},
 	RCRSP041 - rspFirst: {
 		ID: "RC-RSP-041", Name: "invalidate-failed", Severity: Warning, Needs: WireCQE, Ref: "9.9.3†",
@@ -259,16 +259,16 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP011 - rspFirst: {
 		ID: "RC-RSP-011", Name: "atomic-memory", Severity: Error, Needs: WireMem, Ref: "9.4.5†",
 		Text:  "The result of an atomic is what memory held before it, and memory holds then what the atomic makes of that.",
-		Where: "cq/content_judge.go",
+		Where: "cq/memory_content_check.go",
 	},
 	RCRSP012 - rspFirst: {
 		ID: "RC-RSP-012", Name: "read-memory", Severity: Error, Needs: WireMem, Ref: "9.4.4",
 		Text:  "The data of a READ is what memory holds.",
-		Where: "cq/content_judge.go",
+		Where: "cq/memory_content_check.go",
 	},
 	RCRSP035 - rspFirst: {
 		ID: "RC-RSP-035", Name: "write-visible", Severity: Error, Needs: WireMem, Ref: "9.5†",
 		Text:  "The data of a WRITE is in memory when the consumer is told of a later message to the same queue pair.",
-		Where: "cq/content_judge.go",
+		Where: "cq/memory_content_check.go",
 	},
 }

@@ -79,7 +79,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCRTY002 - rtyFirst: {
 		ID: "RC-RTY-002", Name: "retry-reload", Severity: Warning, Needs: WireQP, Ref: "9.9.2.1†",
 		Text:  "The retry counter is full again after every acknowledgement that makes progress.",
-		Where: "cq/retry.go",
+		Where: "cq/retry_status.go",
 	},
 	RCRTY003 - rtyFirst: {
 		ID: "RC-RTY-003", Name: "retry-counting", Severity: Warning, Needs: WireQP, Ref: "9.9.2.1†",
@@ -144,7 +144,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCRNR004 - rtyFirst: {
 		ID: "RC-RNR-004", Name: "rnr-retry-reload", Severity: Warning, Needs: WireQP, Ref: "9.9.2†",
 		Text:  "The RNR retry counter is full again after an acknowledgement that makes progress.",
-		Where: "cq/retry.go",
+		Where: "cq/retry_status.go",
 	},
 	RCRNR005 - rtyFirst: {
 		ID: "RC-RNR-005", Name: "rnr-wait-request", Severity: Error, Needs: Wire, Ref: "9.7.5.2.8",
@@ -214,7 +214,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCATM003 - rtyFirst: {
 		ID: "RC-ATM-003", Name: "cmp-swap-fields", Severity: Error, Needs: Wire, Ref: "9.3.4",
 		Text:  "A CMP_SWAP carries the swap operand first, then the compare operand.",
-		Where: "cq/sent.go",
+		Where: "cq/request_check.go",
 	},
 	RCINV001 - rtyFirst: {
 		ID: "RC-INV-001", Name: "invalidate-rkey", Severity: Warning, Needs: WireQP, Ref: "9.4.1.1†",
@@ -244,22 +244,22 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCSEQ006 - rtyFirst: {
 		ID: "RC-SEQ-006", Name: "message-order", Severity: Error, Needs: WireWQE, Ref: "9.5†",
 		Text:  "Messages are sent in the order in which their work requests were posted, and none that was not posted.",
-		Where: "cq/sent.go",
+		Where: "cq/request_check.go",
 	},
 	RCLEN009 - rtyFirst: {
 		ID: "RC-LEN-009", Name: "write-content", Severity: Error, Needs: WireMem, Ref: "9.4†",
 		Text:  "The payload of an RDMA WRITE is the content of its data segments.",
-		Where: "cq/sent.go",
+		Where: "cq/request_check.go",
 	},
 	RCLEN010 - rtyFirst: {
 		ID: "RC-LEN-010", Name: "request-header", Severity: Error, Needs: WireWQE, Ref: "9.4†",
 		Text:  "Address, R_Key, length, operands, immediate data and key to invalidate of a request are those of its work request.",
-		Where: "cq/sent.go",
+		Where: "cq/request_check.go",
 	},
 	RCFEN001 - rtyFirst: {
 		ID: "RC-FEN-001", Name: "fence", Severity: Error, Needs: WireWQE, Ref: "10.8.3†",
 		Text:  "A request with the fence modifier leaves only after all earlier READs and atomics of its queue pair have been answered.",
-		Where: "cq/sent.go",
+		Where: "cq/request_check.go",
 	},
 	RCACK005 - rtyFirst: {
 		ID: "RC-ACK-005", Name: "completes-acknowledged", Severity: Error, Needs: WireCQE, Ref: "9.7.5†, 10.8.3†",

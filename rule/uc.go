@@ -97,7 +97,7 @@ var ucRows = [udFirst - ucFirst]Row{
 	UCCPL001 - ucFirst: {
 		ID: "UC-CPL-001", Name: "uc-send-status", Severity: Error, Needs: WireCQE, Ref: "9.8†",
 		Text:  "A UC send request completes once its last packet is sent; what the network loses is no error.",
-		Where: "cq/status.go",
+		Where: "cq/send_status.go",
 	},
 	UCPSN003 - ucFirst: {
 		ID: "UC-PSN-003", Name: "uc-gap-completes", Severity: Error, Needs: WireCQE, Ref: "9.8†",
