@@ -66,7 +66,7 @@ quick:           ## a part of the tests of all packages: about a minute on two c
 
 # Nothing in ALONE runs beside anything else, which is looked at: the race detector would find nothing, and take seven times as long. It sees the short
 # form of BOTH: captures by several workers, random scenarios, faults and traffic.
-ALONE := ./verifier/... ./hcaagent/... ./link/... ./cmd/... ./internal/testkit/view ./internal/testkit/words
+ALONE := ./verifier/... ./hcaagent/passive/... ./hcaagent/soft/... ./link/... ./cmd/... ./internal/testkit/view ./internal/testkit/words
 BOTH  := ./agent ./internal/scenario ./internal/testkit/planted ./internal/testkit/traffic
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
