@@ -37,19 +37,19 @@ func (t *Transport) eventsUpTo(now int64) {
 }
 
 // Event takes a verbs event of the device that its QP.Addr names, in the order of packets and events: its clock is that of the packets.
-func (t *Transport) Event(e *hcaagent.Event) { t.event(t.completions().Device(e.QP.Addr), e) }
+func (t *Transport) Event(e *cq.Event) { t.event(t.completions().Device(e.QP.Addr), e) }
 
 // event takes an event of a device.
-func (t *Transport) event(s *cq.Source, e *hcaagent.Event) {
+func (t *Transport) event(s *cq.Source, e *cq.Event) {
 	s.Named(e.QP.Addr)
 	t.queues.Event(s, e)
 	switch {
 	case e.QP.Addr.IsZero() || e.Failed:
 		return
-	case e.Kind == hcaagent.EvCreateQP && s.Reused(e.QP.QPN):
+	case e.Kind == cq.EvCreateQP && s.Reused(e.QP.QPN):
 		t.unknow(e.QP)
 		return
-	case e.Kind != hcaagent.EvModifyQP || e.State != qp.RTS && e.State != qp.RTR || s.Reused(e.QP.QPN):
+	case e.Kind != cq.EvModifyQP || e.State != qp.RTS && e.State != qp.RTR || s.Reused(e.QP.QPN):
 		return
 	}
 	attr, ok := t.queues.Attr(s, e.QP.QPN)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ibwitness/agent"
+	"ibwitness/cq"
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
@@ -33,7 +34,7 @@ func Example() {
 		var send func([]byte)
 		h, err := soft.New(soft.Options{
 			Addr: log.Addr, Clock: clock, Fault: fault, FaultAt: 1, Send: func(frame []byte) { send(frame) },
-			Event: func(e *hcaagent.Event) { log.Events = append(log.Events, *e) },
+			Event: func(e *cq.Event) { log.Events = append(log.Events, *e) },
 		})
 		must(err)
 		send = fabric.Attach(log.Addr, h.Receive)
@@ -41,7 +42,7 @@ func Example() {
 		must(err)
 		cq, err := h.CreateCQ(ctx, 16)
 		must(err)
-		q, err := h.CreateQP(ctx, hcaagent.NewQP{Type: qp.TypeRC, PD: pd, SendCQ: cq, RecvCQ: cq, MaxSend: 8, MaxReceive: 8})
+		q, err := h.CreateQP(ctx, qp.InitAttr{Type: qp.TypeRC, PD: pd, SendCQ: cq, RecvCQ: cq, MaxSend: 8, MaxReceive: 8})
 		must(err)
 		return h, q, log
 	}

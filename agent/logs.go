@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 )
 
@@ -23,7 +24,7 @@ type logs struct {
 
 // dueEvent is an event that comes before the first packet later than at, by the clock of the packets.
 type dueEvent struct {
-	*hcaagent.Event
+	*cq.Event
 	at  int64
 	log int
 }
@@ -32,10 +33,10 @@ type dueEvent struct {
 type logReader struct {
 	*hcaagent.Log
 	index int
-	next  int               // of Events
-	more  []*hcaagent.Event // of the newest call of More, those that are left
-	shift int64             // from its clock to that of the packets
-	set   bool              // shift is
+	next  int         // of Events
+	more  []*cq.Event // of the newest call of More, those that are left
+	shift int64       // from its clock to that of the packets
+	set   bool        // shift is
 }
 
 func (l *logs) add(log *hcaagent.Log) {
@@ -43,7 +44,7 @@ func (l *logs) add(log *hcaagent.Log) {
 }
 
 // peek returns the next event, or nil: there is none yet, or none any more.
-func (r *logReader) peek() *hcaagent.Event {
+func (r *logReader) peek() *cq.Event {
 	if r.next < len(r.Events) {
 		return &r.Events[r.next]
 	}
@@ -65,7 +66,7 @@ func (r *logReader) drop() {
 }
 
 // at is when an event comes by the clock of the packets, of which the first has time first.
-func (r *logReader) at(e *hcaagent.Event, first int64) int64 {
+func (r *logReader) at(e *cq.Event, first int64) int64 {
 	if r.Exact {
 		return e.Time
 	}
@@ -81,7 +82,7 @@ func (r *logReader) at(e *hcaagent.Event, first int64) int64 {
 // firstPost is the time of the first send request, or of the first event where there is none.
 func (r *logReader) firstPost() int64 {
 	for i := range r.Events {
-		if r.Events[i].Kind == hcaagent.EvPostSend {
+		if r.Events[i].Kind == cq.EvPostSend {
 			return r.Events[i].Time
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"ibwitness/cq"
 	"ibwitness/fabricagent"
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
@@ -100,7 +99,7 @@ func (s *Session) Frame(f *fabricagent.Frame) ([]rule.Change, error) {
 }
 
 // Event takes a verbs event of the device that its QP.Addr names, by the clock of the frames.
-func (s *Session) Event(e *hcaagent.Event) ([]rule.Change, error) {
+func (s *Session) Event(e *cq.Event) ([]rule.Change, error) {
 	if s.ended {
 		return nil, ErrEnded
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ibwitness/cq"
 	"ibwitness/fabricagent"
-	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/eventlog"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/testkit/traffic"
@@ -185,7 +185,7 @@ func TestSessionMisused(t *testing.T) {
 func TestSessionEvents(t *testing.T) {
 	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
 	s := NewSession(Options{Near: []packet.Addr{a}})
-	event := func(e hcaagent.Event) (rules []string) {
+	event := func(e cq.Event) (rules []string) {
 		e.QP = wqe.QP{Addr: a, QPN: 17}
 		list, err := s.Event(&e)
 		if err != nil {
@@ -196,25 +196,25 @@ func TestSessionEvents(t *testing.T) {
 		}
 		return rules
 	}
-	event(hcaagent.Event{Time: 1, Kind: hcaagent.EvCreateQP, New: &hcaagent.NewQP{Type: qp.TypeRC, SignalAll: true}})
+	event(cq.Event{Time: 1, Kind: cq.EvCreateQP, New: &qp.InitAttr{Type: qp.TypeRC, SignalAll: true}})
 	attr := qp.Attr{Known: qp.KnowsPort | qp.KnowsPKey | qp.KnowsAccess, Port: 1, PKey: 0xFFFF}
-	event(hcaagent.Event{Time: 2, Kind: hcaagent.EvModifyQP, State: qp.Init, Attr: &attr})
+	event(cq.Event{Time: 2, Kind: cq.EvModifyQP, State: qp.Init, Attr: &attr})
 	post := func(id uint64, now int64) []string {
-		return event(hcaagent.Event{Time: now, Kind: hcaagent.EvPostSend, Send: &wqe.SendRequest{ID: id, Op: wqe.OpSend}})
+		return event(cq.Event{Time: now, Kind: cq.EvPostSend, Send: &wqe.SendRequest{ID: id, Op: wqe.OpSend}})
 	}
 	if got := post(1, 3); !slices.Equal(got, []string{"found QPS-RST-001"}) {
 		t.Errorf("a post in INIT: %q", got)
 	}
 	rtr := qp.Attr{Known: qp.KnowsDestQPN | qp.KnowsDestAddr | qp.KnowsRQPSN | qp.KnowsPMTU | qp.KnowsMaxDestRdAtomic | qp.KnowsMinRNRTimer, DestQPN: 34, DestAddr: b, PMTU: 1024}
-	event(hcaagent.Event{Time: 4, Kind: hcaagent.EvModifyQP, State: qp.RTR, Attr: &rtr})
+	event(cq.Event{Time: 4, Kind: cq.EvModifyQP, State: qp.RTR, Attr: &rtr})
 	rts := qp.Attr{Known: qp.KnowsSQPSN | qp.KnowsTimeout | qp.KnowsRetryCnt | qp.KnowsRNRRetry | qp.KnowsMaxRdAtomic, SQPSN: 100, Timeout: 14, RetryCnt: 7, RNRRetry: 7}
-	event(hcaagent.Event{Time: 5, Kind: hcaagent.EvModifyQP, State: qp.RTS, Attr: &rts})
+	event(cq.Event{Time: 5, Kind: cq.EvModifyQP, State: qp.RTS, Attr: &rts})
 	post(2, 6)
 	waits := s.Outstanding()
 	if len(waits) != 1 || waits[0].Count != 2 || waits[0].ID != 1 || waits[0].QP.QPN != 17 {
 		t.Errorf("outstanding: %+v", waits)
 	}
-	if got := event(hcaagent.Event{Time: 7, Kind: hcaagent.EvCompletion, Completion: &hcaagent.Completion{ID: 9, QP: wqe.QP{Addr: a, QPN: 17}}}); !slices.Equal(got, []string{"found CPL-ORD-002"}) {
+	if got := event(cq.Event{Time: 7, Kind: cq.EvCompletion, Completion: &cq.Completion{ID: 9, QP: wqe.QP{Addr: a, QPN: 17}}}); !slices.Equal(got, []string{"found CPL-ORD-002"}) {
 		t.Errorf("a completion of nothing: %q", got)
 	}
 	if _, err := s.Reset(a); err != nil {

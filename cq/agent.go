@@ -6,7 +6,6 @@ package cq
 import (
 	"math"
 
-	"ibwitness/hcaagent"
 	"ibwitness/internal/slab"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -61,16 +60,16 @@ type Source struct {
 	shared      map[wqe.SRQ]*receives
 	regions     map[uint32]*region
 	cqs         map[wqe.CQ]*completionQueue
-	mrs         map[wqe.MR]*hcaagent.Region
+	mrs         map[wqe.MR]*wqe.Region
 	mws         map[wqe.MW]*memoryWindow
 	lkeys       map[uint32]bool // every L_Key that there was
 	ahs         map[wqe.AH]wqe.PD
-	device      hcaagent.Device
+	device      Device
 	notices     []*notice
 	again       []rebound
 	invalidated map[uint32]bool // keys that messages have invalidated
 	uncertain   bool            // a message has not come whole, which may have invalidated one
-	handles     map[wqe.AH]*hcaagent.AddressVector
+	handles     map[wqe.AH]*wqe.AddressVector
 	content     *content             // nil: the consumer tells nothing of its memory
 	received    bool                 // a message has come to one of its queue pairs
 	queues      map[wqe.SRQ]wqe.XRCD // shared receive queues that there were, and their domains of XRC
@@ -92,8 +91,8 @@ func (a *Agent) Device(addr packet.Addr) *Source {
 func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 	s := &Source{
 		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[wqe.SRQ]*receives{},
-		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*hcaagent.Region{},
-		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*hcaagent.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
+		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*wqe.Region{},
+		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
 	}
 	if s.clock = (clock{lo: math.MinInt64, hi: math.MaxInt64, slack: slackBase}); exact {
 		s.clock = clock{exact: true, trust: true}
@@ -103,7 +102,7 @@ func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 }
 
 // Event takes the next event of a source.
-func (a *Agent) Event(s *Source, e *hcaagent.Event) {
+func (a *Agent) Event(s *Source, e *Event) {
 	if !sound(e) {
 		return
 	}
@@ -111,35 +110,35 @@ func (a *Agent) Event(s *Source, e *hcaagent.Event) {
 	s.newest = max(s.newest, e.Time)
 	s.clock.drifts(e.Time)
 	switch e.Kind {
-	case hcaagent.EvCreateQP:
+	case EvCreateQP:
 		if !e.Failed {
 			a.createQP(s, e)
 		}
-	case hcaagent.EvModifyQP:
+	case EvModifyQP:
 		a.modifyQP(s, e)
-	case hcaagent.EvQueryQP:
+	case EvQueryQP:
 		a.queryQP(s, e)
-	case hcaagent.EvDestroyQP:
+	case EvDestroyQP:
 		if q := a.qp(s, e.QP.QPN); q != nil && !e.Failed {
 			a.destroyed(q, e)
 			q.died, q.gone = e.Time, true
 			a.changes++
 		}
-	case hcaagent.EvRegisterMR, hcaagent.EvAllocateMW, hcaagent.EvDeregisterMR, hcaagent.EvDeallocateMW:
+	case EvRegisterMR, EvAllocateMW, EvDeregisterMR, EvDeallocateMW:
 		a.regionEvent(s, e)
-	case hcaagent.EvPostSend:
+	case EvPostSend:
 		a.postSend(s, e)
-	case hcaagent.EvPostReceive:
+	case EvPostReceive:
 		a.postReceive(s, e)
-	case hcaagent.EvCompletion:
+	case EvCompletion:
 		a.completion(s, e)
-	case hcaagent.EvArm, hcaagent.EvNotify, hcaagent.EvCreateCQ, hcaagent.EvResizeCQ, hcaagent.EvDestroyCQ:
+	case EvArm, EvNotify, EvCreateCQ, EvResizeCQ, EvDestroyCQ:
 		a.notification(s, e)
-	case hcaagent.EvCreateSRQ:
+	case EvCreateSRQ:
 		if !e.Failed {
 			s.queues[e.SRQ] = e.XRCD
 		}
-	case hcaagent.EvAsync:
+	case EvAsync:
 		a.async(s, e)
 	default:
 		a.other(s, e)
@@ -187,17 +186,17 @@ func (s *Source) End(cut bool) { s.ended, s.cut = true, cut }
 func (s *Source) Reused(qpn uint32) bool { return !s.exact && len(s.qps[qpn]) > 1 }
 
 // sound reports whether an event has what its kind needs.
-func sound(e *hcaagent.Event) bool {
+func sound(e *Event) bool {
 	switch e.Kind {
-	case hcaagent.EvCreateQP:
+	case EvCreateQP:
 		return e.New != nil
-	case hcaagent.EvPostSend:
+	case EvPostSend:
 		return e.Send != nil
-	case hcaagent.EvPostReceive:
+	case EvPostReceive:
 		return e.Receive != nil
-	case hcaagent.EvCompletion:
+	case EvCompletion:
 		return e.Completion != nil
-	case hcaagent.EvDevice:
+	case EvDevice:
 		return e.Device != nil
 	}
 	return true
@@ -232,7 +231,7 @@ type verdict struct {
 	detail           string
 	at               where // the packet that shows it; if none, only the event does
 	evidence         []uint64
-	event            *hcaagent.Event
+	event            *Event
 }
 
 // accuse makes a finding against a queue pair.

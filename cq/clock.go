@@ -2,8 +2,6 @@ package cq
 
 import (
 	"math"
-
-	"ibwitness/hcaagent"
 )
 
 // clock is what is known of the difference between the clock of the packets and that of a log: lo … hi nanoseconds are to be added to
@@ -63,7 +61,7 @@ func (a *Agent) sample(q *queuePair) {
 		return
 	}
 	for _, w := range q.sending.settling {
-		if !w.sampled && w.done.Completion.Status == hcaagent.Success {
+		if !w.sampled && w.done.Completion.Status == Success {
 			if at, ok := q.answered(w); ok {
 				w.sampled = true
 				a.ends(q.src, at.time-w.done.Time)
@@ -74,7 +72,7 @@ func (a *Agent) sample(q *queuePair) {
 		return
 	}
 	for _, t := range q.receiving.waiting {
-		if n := t.of.place - q.receiving.madeUp; !t.sampled && t.event.Completion.Status == hcaagent.Success && n >= 0 && n < q.receiving.arrived.end() && q.certain(n) {
+		if n := t.of.place - q.receiving.madeUp; !t.sampled && t.event.Completion.Status == Success && n >= 0 && n < q.receiving.arrived.end() && q.certain(n) {
 			t.sampled = true
 			a.ends(q.src, q.receiving.arrived.at(n).end.time-t.event.Time)
 		}

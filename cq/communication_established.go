@@ -1,14 +1,13 @@
 package cq
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
 // established judges the event that communication is established.
-func (a *Agent) established(q *queuePair, e *hcaagent.Event) {
+func (a *Agent) established(q *queuePair, e *Event) {
 	a.covered(rule.QPSRTR002)
 	switch {
 	case q.service() == packet.UD || q.typ == qp.TypeRawPacket:

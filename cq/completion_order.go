@@ -3,20 +3,19 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
 // completion finds the work request of a completion, and judges its order.
-func (a *Agent) completion(s *Source, e *hcaagent.Event) {
+func (a *Agent) completion(s *Source, e *Event) {
 	c := e.Completion
 	q := a.qp(s, c.QP.QPN)
 	if q == nil {
 		q = a.life(s, c.QP.QPN, e)
 	}
 	a.covered(rule.CPLSTS001)
-	if c.Status > hcaagent.GeneralErr {
+	if c.Status > GeneralErr {
 		a.verb(q, rule.CPLSTS001, e, "a status from 0 to 21", c.Status.String())
 		q.over(e)
 		return
@@ -41,14 +40,14 @@ func (a *Agent) completion(s *Source, e *hcaagent.Event) {
 		s.polled(cq, e, w, nil)
 		a.untoldSend(q, w)
 		cq.looked(e, w)
-		if b := w.req().Window; b != nil && c.Status == hcaagent.Success {
+		if b := w.req().Window; b != nil && c.Status == Success {
 			a.bound(q, e, b)
 		}
 	case r != nil:
 		a.receiveDone(q, r, e)
 		s.polled(cq, e, nil, q.newestTaken)
 		cq.looked(e, nil)
-		if c.Flags&hcaagent.WithInv != 0 {
+		if c.Flags&WithInv != 0 {
 			s.free(c.InvKey)
 		}
 	default:
@@ -59,19 +58,19 @@ func (a *Agent) completion(s *Source, e *hcaagent.Event) {
 }
 
 // unready reports whether q has been reset, and not been in a state since in which one of its requests can end as c says.
-func (q *queuePair) unready(c *hcaagent.Completion) bool {
-	return q.later && (q.state < qp.RTR || q.wasRTR == nil && c.Status == hcaagent.Success)
+func (q *queuePair) unready(c *Completion) bool {
+	return q.later && (q.state < qp.RTR || q.wasRTR == nil && c.Status == Success)
 }
 
 // request returns the request that a completion is of, of either queue. With an error the completion does not say which queue that is, and
 // an ID may be in use in both.
-func (q *queuePair) request(c *hcaagent.Completion) (w *work, r *receive) {
-	if c.Status != hcaagent.Success || c.Op >= hcaagent.DoneRecv {
+func (q *queuePair) request(c *Completion) (w *work, r *receive) {
+	if c.Status != Success || c.Op >= DoneRecv {
 		r = q.openReceive(c.ID)
 	}
-	if c.Status != hcaagent.Success && r == nil || c.Status == hcaagent.Success && c.Op < hcaagent.DoneRecv {
+	if c.Status != Success && r == nil || c.Status == Success && c.Op < DoneRecv {
 		w = q.openSend(c)
-	} else if c.Status != hcaagent.Success {
+	} else if c.Status != Success {
 		if v := q.openSend(c); v != nil && v == q.oldestSend() {
 			w = v
 		}
@@ -80,7 +79,7 @@ func (q *queuePair) request(c *hcaagent.Completion) (w *work, r *receive) {
 }
 
 // over notes that a request is complete, in a way that has been told to be wrong.
-func (q *queuePair) over(e *hcaagent.Event) {
+func (q *queuePair) over(e *Event) {
 	switch w, r := q.request(e.Completion); {
 	case w != nil:
 		w.done, w.doneN = e, q.src.n
@@ -100,9 +99,9 @@ func (q *queuePair) oldestSend() *work {
 }
 
 // openSend returns the oldest send request that is not completed and has the ID of the completion, or nil.
-func (q *queuePair) openSend(c *hcaagent.Completion) *work {
+func (q *queuePair) openSend(c *Completion) *work {
 	for _, w := range q.sends.from(q.oldest) {
-		if w.done == nil && (w.req().ID == c.ID && !w.event.Anonymous || w.event.Anonymous && (c.Status != hcaagent.Success || c.Op == hcaagent.DoneBindMW) && !q.hasPosted(c.ID)) {
+		if w.done == nil && (w.req().ID == c.ID && !w.event.Anonymous || w.event.Anonymous && (c.Status != Success || c.Op == DoneBindMW) && !q.hasPosted(c.ID)) {
 			return w
 		}
 	}
@@ -123,7 +122,7 @@ func (q *queuePair) hasPosted(id uint64) bool {
 }
 
 // unposted judges a completion that belongs to no request that is open.
-func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
+func (a *Agent) unposted(q *queuePair, e *Event) {
 	id := e.Completion.ID
 	if q.refusals[id] {
 		a.covered(rule.CPLIMD001)
@@ -138,7 +137,7 @@ func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
 	}
 	a.covered(rule.CPLORD002)
 	if q.hasPosted(id) {
-		if e.Completion.Op >= hcaagent.DoneRecv && q.doubledFrom == 0 {
+		if e.Completion.Op >= DoneRecv && q.doubledFrom == 0 {
 			q.doubledFrom = q.src.n
 		}
 		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", id), "a second completion")
@@ -148,7 +147,7 @@ func (a *Agent) unposted(q *queuePair, e *hcaagent.Event) {
 }
 
 // sendDone judges the completion of a send request.
-func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
+func (a *Agent) sendDone(q *queuePair, w *work, e *Event) {
 	c := e.Completion
 	w.done, w.doneN = e, q.src.n
 	a.covered(rule.CPLORD001)
@@ -168,7 +167,7 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 			continue
 		}
 		// An unsignaled one that has succeeded makes none; one that is flushed does.
-		if v.signaled(q) || c.Status == hcaagent.WRFlushErr && q.sq.failed != nil {
+		if v.signaled(q) || c.Status == WRFlushErr && q.sq.failed != nil {
 			if over < 0 {
 				over = i
 			}
@@ -184,17 +183,17 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 		w.passed = false
 	}
 	for ; q.oldest < q.sends.end(); q.oldest++ {
-		if v := q.sends.at(q.oldest); v.done == nil && (v.n >= w.n || v.signaled(q) || c.Status == hcaagent.WRFlushErr) {
+		if v := q.sends.at(q.oldest); v.done == nil && (v.n >= w.n || v.signaled(q) || c.Status == WRFlushErr) {
 			break
 		}
 	}
-	if c.Status == hcaagent.Success {
+	if c.Status == Success {
 		a.covered(rule.CPLSIG001)
 		if !w.signaled(q) && q.known {
 			a.verb(q, rule.CPLSIG001, e, fmt.Sprintf("no completion: request %d is not signalled", c.ID), "a completion with success")
 		}
 	}
-	if c.Status != hcaagent.Success && !q.reliable() && q.stopped == nil {
+	if c.Status != Success && !q.reliable() && q.stopped == nil {
 		q.stopped = w
 	}
 	a.errorOrder(q, &q.sq, e)
@@ -204,7 +203,7 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 	case qp.TypeUD:
 		a.datagramStatus(q, w)
 	}
-	if c.Status == hcaagent.Success {
+	if c.Status == Success {
 		if a.completed(q, w); w.foreign {
 			a.foreignSent(q, w, nil)
 		}
@@ -213,13 +212,13 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *hcaagent.Event) {
 }
 
 // receiveDone judges the completion of a receive request.
-func (a *Agent) receiveDone(q *queuePair, r *receive, e *hcaagent.Event) {
+func (a *Agent) receiveDone(q *queuePair, r *receive, e *Event) {
 	r.done = true
 	a.covered(rule.CPLORD002)
 	if r.queue.shared {
 		a.below(q, r, e)
 		a.covered(rule.CPLSRQ002)
-		if e.Completion.Status == hcaagent.WRFlushErr {
+		if e.Completion.Status == WRFlushErr {
 			if q.flushed++; q.flushed == 2 && q.known {
 				a.verb(q, rule.CPLSRQ002, e, "the requests left in the shared receive queue", "a request of it flushed")
 			}
@@ -250,27 +249,27 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *hcaagent.Event) {
 // took takes over a receive completion.
 func (a *Agent) took(q *queuePair, t *taken) {
 	q.newestTaken, q.polledAt = t, max(q.polledAt, t.event.Time)
-	if s := t.event.Completion.Status; q.failing == nil && s != hcaagent.Success && s != hcaagent.WRFlushErr {
+	if s := t.event.Completion.Status; q.failing == nil && s != Success && s != WRFlushErr {
 		q.failing = t
 	}
 	a.errorOrder(q, &q.rq, t.event)
-	if t.event.Completion.Status == hcaagent.Success {
+	if t.event.Completion.Status == Success {
 		a.deniedTaken(q, t)
 	}
 	q.receiving.waiting = append(q.receiving.waiting, t)
 }
 
 // errorOrder judges the statuses of one queue in their order.
-func (a *Agent) errorOrder(q *queuePair, o *order, e *hcaagent.Event) {
+func (a *Agent) errorOrder(q *queuePair, o *order, e *Event) {
 	c := e.Completion
 	a.covered(rule.CPLORD004)
 	switch c.Status {
-	case hcaagent.Success:
+	case Success:
 		if o.failed != nil || o.flushed != nil {
 			a.verb(q, rule.CPLORD004, e, "WR_FLUSH_ERR: the queue pair is in error", fmt.Sprintf("request %d with success", c.ID))
 		}
 		return
-	case hcaagent.WRFlushErr:
+	case WRFlushErr:
 		a.covered(rule.CPLORD003)
 		a.covered(rule.QPSERR002)
 		if o.flushed == nil {

@@ -3,7 +3,6 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -14,12 +13,12 @@ type completionQueue struct {
 	made   bool // its creation is in the log
 	depth  int  // 0: not known
 	poll   uint32
-	polled int             // completions of that call
-	broken *hcaagent.Event // that told of its overrun
-	after  int             // completions polled since
-	armed  *arm            // nil: it is not
-	notice *notice         // the newest that a solicited event was asked for
-	silent bool            // it owed a notification; told once
+	polled int     // completions of that call
+	broken *Event  // that told of its overrun
+	after  int     // completions polled since
+	armed  *arm    // nil: it is not
+	notice *notice // the newest that a solicited event was asked for
+	silent bool    // it owed a notification; told once
 
 	emptied int64 // when a call last found nothing more in it; 0: never
 	posted  int64 // when the newest of the send requests was posted that have completed in it; 0: none has
@@ -36,7 +35,7 @@ func (s *Source) queue(n wqe.CQ) *completionQueue {
 }
 
 // held judges how many completions a queue has held.
-func (a *Agent) held(s *Source, c *completionQueue, e *hcaagent.Event) {
+func (a *Agent) held(s *Source, c *completionQueue, e *Event) {
 	if c.depth == 0 || !s.exact { // a host polls while the device adds
 		return
 	}
@@ -60,7 +59,7 @@ func (a *Agent) held(s *Source, c *completionQueue, e *hcaagent.Event) {
 }
 
 // overran takes over that a completion queue has overrun: its queue pairs are in error from then on.
-func (a *Agent) overran(s *Source, e *hcaagent.Event) {
+func (a *Agent) overran(s *Source, e *Event) {
 	c := s.queue(e.CQ)
 	if c.broken != nil || !c.made {
 		return
@@ -76,7 +75,7 @@ func (a *Agent) overran(s *Source, e *hcaagent.Event) {
 }
 
 // stillAlive judges that a queue pair whose completion queue has overrun is in error.
-func (a *Agent) stillAlive(q *queuePair, e *hcaagent.Event) {
+func (a *Agent) stillAlive(q *queuePair, e *Event) {
 	if q.overrun == nil || !q.src.exact {
 		return
 	}

@@ -5,21 +5,20 @@ import (
 	"maps"
 	"slices"
 
-	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
 // owner returns the queue pair that a completion is of which names q, where it has the request and q has none with that ID, or nil. Without
 // that request nothing is known of the completion.
-func (q *queuePair) owner(c *hcaagent.Completion) *queuePair {
+func (q *queuePair) owner(c *Completion) *queuePair {
 	for _, n := range slices.Sorted(maps.Keys(q.src.qps)) {
 		list := q.src.qps[n]
 		p := list[len(list)-1]
 		if p == q || !p.known || p.gone {
 			continue
 		}
-		if c.Status == hcaagent.Success && c.Op >= hcaagent.DoneRecv {
+		if c.Status == Success && c.Op >= DoneRecv {
 			if p.typ != qp.TypeXRCTarget && p.recvs.open(c.ID) != nil {
 				return p
 			}
@@ -31,7 +30,7 @@ func (q *queuePair) owner(c *hcaagent.Completion) *queuePair {
 }
 
 // misnamed judges a completion that names a queue pair which has no such request, where another has.
-func (a *Agent) misnamed(q *queuePair, e *hcaagent.Event) bool {
+func (a *Agent) misnamed(q *queuePair, e *Event) bool {
 	if !q.src.exact || q.hasPosted(e.Completion.ID) {
 		return false
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -18,16 +17,16 @@ type membership struct {
 }
 
 // attach notes that a queue pair joins or leaves a group.
-func (a *Agent) attach(s *Source, e *hcaagent.Event) {
+func (a *Agent) attach(s *Source, e *Event) {
 	q := a.qp(s, e.QP.QPN)
 	if q == nil || e.Group == nil {
 		return
 	}
 	i := slices.IndexFunc(q.joined, func(m membership) bool { return m.group == *e.Group && m.to == math.MaxInt64 })
 	switch {
-	case e.Kind == hcaagent.EvDetachGroup && i >= 0:
+	case e.Kind == EvDetachGroup && i >= 0:
 		q.joined[i].to = e.Time
-	case e.Kind == hcaagent.EvAttachGroup && i < 0:
+	case e.Kind == EvAttachGroup && i < 0:
 		q.joined = append(q.joined, membership{*e.Group, e.Time, math.MaxInt64})
 	}
 	a.changes++
@@ -171,8 +170,8 @@ func (a *Agent) front(q *queuePair, m *message, t *taken) (misplaced bool) {
 }
 
 // handle notes what an address handle says.
-func (s *Source) handle(e *hcaagent.Event) {
-	if s.handles[e.AH] = e.Vector; e.Kind == hcaagent.EvDestroyAH {
+func (s *Source) handle(e *Event) {
+	if s.handles[e.AH] = e.Vector; e.Kind == EvDestroyAH {
 		delete(s.handles, e.AH)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sort"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -130,7 +129,7 @@ func (a *Agent) malformed(q *queuePair, w *work) bool {
 	status := w.done.Completion.Status
 	v := verdict{rule: rule.CPLSTS008, class: rule.Violation, role: rule.Requester, actual: status.String(), detail: fmt.Sprintf("request %d", w.req().ID), event: w.done}
 	switch {
-	case status == hcaagent.Success:
+	case status == Success:
 		a.covered(rule.CPLSTS008)
 		v.expected, v.at = "BAD_RESP_ERR after a response that does not match the request", q.out.oddAt(w)
 		if m := q.out.find(w.first); m != nil {

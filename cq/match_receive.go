@@ -2,8 +2,6 @@ package cq
 
 import (
 	"sort"
-
-	"ibwitness/hcaagent"
 )
 
 // arrive finds, of the messages that have come since, those that take a receive request, and how many of them come before anything that the
@@ -54,7 +52,7 @@ func (q *queuePair) invented(n int, t, next *taken) bool {
 // nextSuccess is the receive completion with success that comes after the oldest one that is not compared yet, or nil.
 func (q *queuePair) nextSuccess() *taken {
 	for _, t := range q.receiving.waiting[1:] {
-		if t.event.Completion.Status == hcaagent.Success {
+		if t.event.Completion.Status == Success {
 			return t
 		}
 	}

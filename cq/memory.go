@@ -3,7 +3,6 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -21,18 +20,18 @@ type region struct {
 	vague      bool       // it is not known at which packet it begins or ceases to hold
 }
 
-func (a *Agent) regionEvent(s *Source, e *hcaagent.Event) {
+func (a *Agent) regionEvent(s *Source, e *Event) {
 	if e.Region == nil || e.Failed || e.Region.RKey == 0 {
 		return
 	}
 	s.objects(e)
 	k := e.Region.RKey
 	switch e.Kind {
-	case hcaagent.EvRegisterMR:
+	case EvRegisterMR:
 		r := &region{va: e.Region.VA, length: e.Region.Length, access: e.Region.Access, pd: e.Region.PD}
 		r.vague = s.regions[k] != nil
 		s.regions[k] = r
-	case hcaagent.EvAllocateMW:
+	case EvAllocateMW:
 		s.regions[k] = &region{window: true, vague: true, one: e.Region.Window == 1, pd: e.Region.PD} // not bound yet
 	default:
 		if r := s.regions[k]; r != nil {
@@ -42,7 +41,7 @@ func (a *Agent) regionEvent(s *Source, e *hcaagent.Event) {
 }
 
 // bind takes over what a window is bound to.
-func (s *Source) bind(q *queuePair, e *hcaagent.Event) {
+func (s *Source) bind(q *queuePair, e *Event) {
 	b := e.Send.Window
 	w := s.mws[b.MW]
 	if b.RKey == 0 || w != nil && b.MW != 0 && w.Window == 1 { // the device gives a window of type 1 its key

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 
-	"ibwitness/hcaagent"
 	"ibwitness/wqe"
 )
 
@@ -31,7 +30,7 @@ type stored struct {
 type sight struct {
 	stored
 	read  bool
-	event *hcaagent.Event
+	event *Event
 	self  *stored // its own range, or nil
 }
 
@@ -90,7 +89,7 @@ const (
 )
 
 // memoryEvent takes over what the consumer found in its memory or put there.
-func (a *Agent) memoryEvent(s *Source, e *hcaagent.Event) {
+func (a *Agent) memoryEvent(s *Source, e *Event) {
 	r := e.Region
 	if !s.exact || r == nil || !e.Summed || r.Length == 0 || r.VA+r.Length <= r.VA {
 		return

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -19,7 +18,7 @@ const (
 
 // looked notes what a completion shows of its queue: when the consumer found nothing more there, and up to when requests were posted that have
 // completed there.
-func (c *completionQueue) looked(e *hcaagent.Event, w *work) {
+func (c *completionQueue) looked(e *Event, w *work) {
 	if e.Emptied {
 		c.emptied = max(c.emptied, e.Time)
 	}

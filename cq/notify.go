@@ -3,28 +3,27 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/rule"
 )
 
 // notification judges what a completion queue tells of itself.
-func (a *Agent) notification(s *Source, e *hcaagent.Event) {
+func (a *Agent) notification(s *Source, e *Event) {
 	switch {
 	case e.Failed:
-	case e.Kind == hcaagent.EvArm:
+	case e.Kind == EvArm:
 		s.arming(s.queue(e.CQ), e)
-	case e.Kind == hcaagent.EvNotify:
+	case e.Kind == EvNotify:
 		a.covered(rule.CPLSOL003)
 		c := s.queue(e.CQ)
 		if c.armed == nil && c.made {
 			a.device(s, rule.CPLSOL003, e, fmt.Sprintf("no notification: completion queue %d is not armed", e.CQ), "a notification")
 		}
 		a.noticed(s, c, e)
-	case e.Kind == hcaagent.EvCreateCQ:
+	case e.Kind == EvCreateCQ:
 		s.cqs[e.CQ] = &completionQueue{made: true, depth: e.Depth}
-	case e.Kind == hcaagent.EvResizeCQ:
+	case e.Kind == EvResizeCQ:
 		s.queue(e.CQ).depth = e.Depth
-	case e.Kind == hcaagent.EvDestroyCQ:
+	case e.Kind == EvDestroyCQ:
 		a.covered(rule.CPLCQ003)
 		for _, list := range s.qps {
 			q := list[len(list)-1]
@@ -38,7 +37,7 @@ func (a *Agent) notification(s *Source, e *hcaagent.Event) {
 }
 
 // device makes a finding that rests on events of a device, and on no queue pair.
-func (a *Agent) device(s *Source, id rule.ID, e *hcaagent.Event, expected, actual string) {
+func (a *Agent) device(s *Source, id rule.ID, e *Event, expected, actual string) {
 	a.rec.Add(rule.Finding{
 		Rule: id, Class: rule.Violation, Time: e.Time, Expected: expected, Actual: actual, Log: s.name, Line: e.Line,
 		Accused: rule.Endpoint{Addr: s.addr},
@@ -46,12 +45,12 @@ func (a *Agent) device(s *Source, id rule.ID, e *hcaagent.Event, expected, actua
 }
 
 // async judges an asynchronous event.
-func (a *Agent) async(s *Source, e *hcaagent.Event) {
+func (a *Agent) async(s *Source, e *Event) {
 	switch e.Async {
-	case hcaagent.AsyncCQError:
+	case AsyncCQError:
 		a.overran(s, e)
 		return
-	case hcaagent.AsyncSRQLimit:
+	case AsyncSRQLimit:
 		a.limitReached(s, e)
 		return
 	}
@@ -61,53 +60,53 @@ func (a *Agent) async(s *Source, e *hcaagent.Event) {
 	}
 	q.asyncs.any = true
 	switch e.Async {
-	case hcaagent.AsyncSQDrained:
+	case AsyncSQDrained:
 		a.covered(rule.QPSSQD002)
 		if !q.drain {
 			a.verb(q, rule.QPSSQD002, e, "no event: it was not asked for, or came before", "the send queue has drained")
 		}
 		q.drain = false
-	case hcaagent.AsyncCommEstablished:
+	case AsyncCommEstablished:
 		a.established(q, e)
-	case hcaagent.AsyncLastWQE:
+	case AsyncLastWQE:
 		a.lastTaken(q, e)
-	case hcaagent.AsyncQPAccess:
+	case AsyncQPAccess:
 		q.access, q.asyncs.refusing = true, true
-	case hcaagent.AsyncQPFatal:
+	case AsyncQPFatal:
 		q.asyncs.fatal, q.asyncs.refusing = true, true
-	case hcaagent.AsyncQPRequest:
+	case AsyncQPRequest:
 		q.asyncs.refusing = true
 	}
 }
 
 // other takes over what else there is in a device.
-func (a *Agent) other(s *Source, e *hcaagent.Event) {
+func (a *Agent) other(s *Source, e *Event) {
 	if e.Failed {
 		return
 	}
 	q := a.qp(s, e.QP.QPN)
 	switch e.Kind {
-	case hcaagent.EvDevice:
+	case EvDevice:
 		s.device = *e.Device
-	case hcaagent.EvModifySRQ:
+	case EvModifySRQ:
 		r := s.sharedQueue(e.SRQ)
 		r.limit = limit{true, e.Depth, s.n}
-	case hcaagent.EvCreateAH:
+	case EvCreateAH:
 		s.ahs[e.AH] = e.PD
 		s.handle(e)
-	case hcaagent.EvMemory:
+	case EvMemory:
 		a.memoryEvent(s, e)
-	case hcaagent.EvModifyAH:
+	case EvModifyAH:
 		s.handle(e)
-	case hcaagent.EvDestroyAH:
+	case EvDestroyAH:
 		delete(s.ahs, e.AH)
 		s.handle(e)
-	case hcaagent.EvAttachGroup:
+	case EvAttachGroup:
 		if q != nil {
 			q.groups++
 			a.attach(s, e)
 		}
-	case hcaagent.EvDetachGroup:
+	case EvDetachGroup:
 		if q != nil && q.groups > 0 {
 			q.groups--
 			a.attach(s, e)
@@ -116,7 +115,7 @@ func (a *Agent) other(s *Source, e *hcaagent.Event) {
 }
 
 // destroyed judges that a queue pair could be destroyed.
-func (a *Agent) destroyed(q *queuePair, e *hcaagent.Event) {
+func (a *Agent) destroyed(q *queuePair, e *Event) {
 	q.unbound()
 	a.covered(rule.QPSMC001)
 	if q.groups > 0 {

@@ -3,10 +3,10 @@ package cq
 import (
 	"math"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // flowKey is one direction between two ports, to one queue pair; of a datagram also from one. What is of another service than the queue pair is
@@ -117,7 +117,7 @@ func (a *Agent) resolve(k flowKey, p *packet.Packet) *flow {
 	f := &flow{changes: a.changes, until: math.MaxInt64}
 	service := p.Opcode.Service()
 	for _, s := range a.sources {
-		if k.to == hcaagent.MulticastQPN && k.dst.IsMulticast() && service == packet.UD {
+		if k.to == wqe.MulticastQPN && k.dst.IsMulticast() && service == packet.UD {
 			f.many = append(f.many, a.members(s, k.dst)...)
 		}
 		if s.addr.IsZero() || s.addr == k.dst {
@@ -241,7 +241,7 @@ func (a *Agent) datagram(f *flow, p *packet.Packet, at where) {
 
 // toGroup reports whether a packet goes to a multicast group.
 func toGroup(p *packet.Packet) bool {
-	return p.DestQP == hcaagent.MulticastQPN && p.Dst.IsMulticast() && p.Opcode.Service() == packet.UD
+	return p.DestQP == wqe.MulticastQPN && p.Dst.IsMulticast() && p.Opcode.Service() == packet.UD
 }
 
 // message is the message that a datagram is.

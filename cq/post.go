@@ -3,14 +3,13 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
 // postSend adds a work request to the send queue, with the PSNs that it takes.
-func (a *Agent) postSend(s *Source, e *hcaagent.Event) {
+func (a *Agent) postSend(s *Source, e *Event) {
 	q := a.qp(s, e.QP.QPN)
 	if q == nil {
 		q = a.life(s, e.QP.QPN, e)
@@ -49,7 +48,7 @@ func (a *Agent) postSend(s *Source, e *hcaagent.Event) {
 				w.vector = &c
 			}
 		} else if !e.Send.Dest.Addr.IsZero() {
-			w.vector = &hcaagent.AddressVector{Dest: e.Send.Dest.Addr}
+			w.vector = &wqe.AddressVector{Dest: e.Send.Dest.Addr}
 		}
 	}
 	if op := e.Send.Op; op == wqe.OpRead || op == wqe.OpCmpSwap || op == wqe.OpFetchAdd {
@@ -86,7 +85,7 @@ func (q *queuePair) refused(id uint64) {
 }
 
 // postReceive adds a work request to a receive queue.
-func (a *Agent) postReceive(s *Source, e *hcaagent.Event) {
+func (a *Agent) postReceive(s *Source, e *Event) {
 	if s.receives = true; !e.Failed {
 		s.local(e.Receive.Segments, e.Time)
 	}

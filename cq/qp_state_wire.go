@@ -3,7 +3,6 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/rule"
 )
@@ -85,7 +84,7 @@ func (a *Agent) silences(q *queuePair, at where, response bool) {
 }
 
 // silence judges a packet that was sent after an event. It reports whether that was wrong.
-func (a *Agent) silence(q *queuePair, id rule.ID, e *hcaagent.Event, expected string, at where, response bool) bool {
+func (a *Agent) silence(q *queuePair, id rule.ID, e *Event, expected string, at where, response bool) bool {
 	c := &q.src.clock
 	if !c.trust {
 		return false

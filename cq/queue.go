@@ -1,7 +1,6 @@
 package cq
 
 import (
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -15,16 +14,16 @@ type queuePair struct {
 	known   bool // its creation is in the log
 	state   qp.State
 	attr    qp.Attr
-	made    *hcaagent.NewQP
+	made    *qp.InitAttr
 	born    int64
 	later   bool  // it is not the first
 	died    int64 // when it was destroyed or reset, if gone
 	gone    bool
-	wasRTR  *hcaagent.Event // that brought it to RTR for the first time
-	wasRTS  *hcaagent.Event
+	wasRTR  *Event // that brought it to RTR for the first time
+	wasRTS  *Event
 	drains  []drain
-	failed  *hcaagent.Event // the first event that shows it in ERR
-	learned packet.Addr     // of a log that names no address
+	failed  *Event      // the first event that shows it in ERR
+	learned packet.Addr // of a log that names no address
 
 	sends       list[*work]
 	past        past  // send requests that are forgotten
@@ -36,16 +35,16 @@ type queuePair struct {
 	newestTaken *taken    // the newest receive completion
 	polledAt    int64     // when the newest was polled
 
-	overrun     *hcaagent.Event // of a completion queue of its
-	wasErr      *hcaagent.Event // by which the consumer brought it to ERR
-	broken      []drain         // times that it was in SQE
-	stopped     *work           // the first that brought it there
-	adrift      *work           // from this one on it is not certain any more which packets are whose
-	doubledFrom int             // the event from which on it is not certain which message a receive completion is of, as one request has completed twice; 0: none
-	established bool            // it told that communication is
-	lastWQE     bool            // it told that it takes no more of a shared receive queue
-	access      bool            // it told of an access violation
-	groups      int             // that it is attached to
+	overrun     *Event  // of a completion queue of its
+	wasErr      *Event  // by which the consumer brought it to ERR
+	broken      []drain // times that it was in SQE
+	stopped     *work   // the first that brought it there
+	adrift      *work   // from this one on it is not certain any more which packets are whose
+	doubledFrom int     // the event from which on it is not certain which message a receive completion is of, as one request has completed twice; 0: none
+	established bool    // it told that communication is
+	lastWQE     bool    // it told that it takes no more of a shared receive queue
+	access      bool    // it told of an access violation
+	groups      int     // that it is attached to
 
 	drain    bool            // it shall tell when its send queue has drained
 	permits  wqe.Access      // all that it has ever permitted its peer
@@ -136,22 +135,22 @@ func (q *queuePair) reliable() bool {
 
 // work is a send request.
 type work struct {
-	event   *hcaagent.Event
+	event   *Event
 	n       int // of its event in the log
 	first   int64
 	packets int
 	length  uint32
-	done    *hcaagent.Event // its completion
+	done    *Event // its completion
 	doneN   int
 	passed  bool // a later one completed first
 	sampled bool
-	settled bool                    // it is compared with the packets
-	told    bool                    // it was reported to be completed early
-	later   where                   // the first packet of a request that was posted after its completion
-	flushed bool                    // posted when the queue pair was in error already, or flushed
-	foreign bool                    // it has an address handle of another protection domain
-	due     *arm                    // the notification that its completion is owed; nil: none
-	vector  *hcaagent.AddressVector // of a datagram, where it is known
+	settled bool               // it is compared with the packets
+	told    bool               // it was reported to be completed early
+	later   where              // the first packet of a request that was posted after its completion
+	flushed bool               // posted when the queue pair was in error already, or flushed
+	foreign bool               // it has an address handle of another protection domain
+	due     *arm               // the notification that its completion is owed; nil: none
+	vector  *wqe.AddressVector // of a datagram, where it is known
 }
 
 func (w *work) req() *wqe.SendRequest { return w.event.Send }
@@ -178,7 +177,7 @@ func (w *work) signaled(q *queuePair) bool {
 
 // receive is a receive request.
 type receive struct {
-	event  *hcaagent.Event
+	event  *Event
 	done   bool
 	late   bool     // a later one completed first
 	place  int      // in its queue
@@ -207,7 +206,7 @@ type receives struct {
 
 // taken is a receive completion with its request.
 type taken struct {
-	event *hcaagent.Event
+	event *Event
 	of    *receive // nil: of which shared receive queue of an XRC target it is, is not certain
 	n     int
 
@@ -226,8 +225,8 @@ type asyncs struct {
 
 // order is what the completions of a work queue have shown so far.
 type order struct {
-	failed  *hcaagent.Event // first completion with an error of its own
-	flushed *hcaagent.Event // first WR_FLUSH_ERR
+	failed  *Event // first completion with an error of its own
+	flushed *Event // first WR_FLUSH_ERR
 }
 
 // placed is a completion of the n-th receive request that took a message.
@@ -237,7 +236,7 @@ type placed struct {
 }
 
 // life begins a life of a queue pair.
-func (a *Agent) life(s *Source, n uint32, e *hcaagent.Event) *queuePair {
+func (a *Agent) life(s *Source, n uint32, e *Event) *queuePair {
 	q := &queuePair{src: s, qpn: n, born: e.Time, later: len(s.qps[n]) > 0, out: &stream{}, in: &stream{}}
 	q.recvs = &receives{byID: map[uint64]same{}}
 	s.qps[n] = append(s.qps[n], q)

@@ -3,7 +3,6 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -53,7 +52,7 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 	if !q.in.first.seen() && (q.typ != qp.TypeUD || len(a.casts) == 0) {
 		return a.ended // the capture may begin later
 	}
-	if t.event.Completion.Status != hcaagent.Success {
+	if t.event.Completion.Status != Success {
 		a.fails(q, t)
 		return true
 	}
@@ -154,7 +153,7 @@ func (a *Agent) nothingElse(q *queuePair, k int) bool {
 	}
 	n := q.receiving.matched - 1
 	for _, t := range q.receiving.waiting {
-		if t.event.Completion.Status == hcaagent.Success {
+		if t.event.Completion.Status == Success {
 			n++
 		}
 	}
@@ -275,10 +274,10 @@ func (a *Agent) noMessage(q *queuePair, t *taken) {
 }
 
 // expected is what the receive completion of a message says.
-func (q *queuePair) expected(m *message) (op hcaagent.CompletionOp, length uint32) {
-	op, length = hcaagent.DoneRecv, m.length
+func (q *queuePair) expected(m *message) (op CompletionOp, length uint32) {
+	op, length = DoneRecv, m.length
 	if wqe.OpOf(m.op.Fn()) == wqe.Write {
-		op = hcaagent.DoneRecvWriteImm
+		op = DoneRecvWriteImm
 	}
 	if q.service() == packet.UD {
 		length += 40
@@ -295,7 +294,7 @@ func (q *queuePair) otherMessage(m *message, t *taken) bool {
 // otherData reports whether what a completion says of the memory is not what its message brought.
 func (q *queuePair) otherData(m *message, t *taken) bool {
 	op, _ := q.expected(m)
-	return t.event.Summed && op == hcaagent.DoneRecv && !m.cut && m.crc != t.event.Sum
+	return t.event.Summed && op == DoneRecv && !m.cut && m.crc != t.event.Sum
 }
 
 // differences counts in how many ways a completion differs from that of a message.
@@ -308,7 +307,7 @@ func (q *queuePair) differences(m *message, t *taken) (n int) {
 	if length != c.ByteLen {
 		n++
 	}
-	if m.hasImm != (c.Flags&hcaagent.WithImm != 0) || m.hasImm && m.imm != c.Imm {
+	if m.hasImm != (c.Flags&WithImm != 0) || m.hasImm && m.imm != c.Imm {
 		n++
 	}
 	if q.otherData(m, t) {
@@ -338,21 +337,21 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	switch {
 	case q.service() == packet.UD:
 		id = rule.UDGRH004
-	case op == hcaagent.DoneRecvWriteImm:
+	case op == DoneRecvWriteImm:
 		id = rule.CPLLEN002
 	}
 	a.covered(id)
 	if c.ByteLen != length {
 		mismatch(id, fmt.Sprintf("byte_len %d", length), fmt.Sprintf("%d", c.ByteLen))
 	}
-	if op == hcaagent.DoneRecv && t.of != nil {
+	if op == DoneRecv && t.of != nil {
 		a.covered(rule.CPLSTS009)
 		if n := room(t.of.event.Receive); uint64(length) > n {
 			mismatch(rule.CPLSTS009, fmt.Sprintf("an error: the receive request has room for %d bytes", n), fmt.Sprintf("success with %d", length))
 		}
 	}
 	a.covered(rule.CPLIMM001)
-	switch has := c.Flags&hcaagent.WithImm != 0; {
+	switch has := c.Flags&WithImm != 0; {
 	case has && !m.hasImm:
 		mismatch(rule.CPLIMM001, "no immediate data", fmt.Sprintf("immediate data %#x", c.Imm))
 	case m.hasImm && !has:
@@ -361,7 +360,7 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 		mismatch(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.imm), fmt.Sprintf("%#x", c.Imm))
 	}
 	// A log of a host may not say what was invalidated.
-	if has := c.Flags&hcaagent.WithInv != 0; has || q.src.exact {
+	if has := c.Flags&WithInv != 0; has || q.src.exact {
 		a.covered(rule.CPLINV001)
 		switch {
 		case has && !m.inval:
@@ -375,7 +374,7 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	if a.front(q, m, t) {
 		return
 	}
-	if t.event.Summed && op == hcaagent.DoneRecv && !m.cut && !m.mixed && c.ByteLen == length {
+	if t.event.Summed && op == DoneRecv && !m.cut && !m.mixed && c.ByteLen == length {
 		a.covered(rule.CPLMEM001)
 		if m.crc != t.event.Sum {
 			mismatch(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.crc), fmt.Sprintf("%#08x", t.event.Sum))
@@ -388,7 +387,7 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	a.granted(q, m, t)
 	if q.service() == packet.UD {
 		a.covered(rule.UDGRH002)
-		if has := c.Flags&hcaagent.WithGRH != 0; has != m.grh {
+		if has := c.Flags&WithGRH != 0; has != m.grh {
 			mismatch(rule.UDGRH002, fmt.Sprintf("GRH flag %d", bit(m.grh)), fmt.Sprintf("%d", bit(has)))
 		}
 		a.covered(rule.UDCQE001)

@@ -3,7 +3,6 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -26,7 +25,7 @@ func (a *Agent) refusals(q *queuePair) {
 			denied = true
 			if wqe.OpOf(m.op.Fn()) == wqe.Send && q.complete() && q.newestTaken != nil {
 				a.covered(rule.CPLSTS010)
-				if last := q.newestTaken; first == nil && last.event.Completion.Status == hcaagent.WRFlushErr {
+				if last := q.newestTaken; first == nil && last.event.Completion.Status == WRFlushErr {
 					a.accuse(q, verdict{
 						rule: rule.CPLSTS010, class: rule.Violation, role: rule.Responder,
 						expected: "LOC_QP_OP_ERR or LOC_PROT_ERR for the receive request of the message", actual: "all were flushed",
@@ -42,7 +41,7 @@ func (a *Agent) refusals(q *queuePair) {
 		}
 		break
 	}
-	if first != nil && first.event.Completion.Status == hcaagent.LocProtErr && q.wasErr == nil && !q.gone && q.in.first.seen() {
+	if first != nil && first.event.Completion.Status == LocProtErr && q.wasErr == nil && !q.gone && q.in.first.seen() {
 		a.covered(rule.CPLSTS010)
 		if !denied && a.passed(q.src, first.event.Time) {
 			v := verdict{
@@ -73,7 +72,7 @@ func (s *stream) end() *nak {
 // deniedTaken judges that a receive request whose L_Key is none does not complete with success. Its data goes where no region is.
 func (a *Agent) deniedTaken(q *queuePair, t *taken) {
 	c := t.event.Completion
-	if !q.src.exact || !q.known || !q.reliable() || c.Op != hcaagent.DoneRecv || c.ByteLen == 0 || t.of == nil {
+	if !q.src.exact || !q.known || !q.reliable() || c.Op != DoneRecv || c.ByteLen == 0 || t.of == nil {
 		return
 	}
 	a.covered(rule.CPLSTS010)
@@ -112,7 +111,7 @@ func (a *Agent) writeTook(q *queuePair, n *nak, m *message, first *taken) {
 		return
 	}
 	switch c := first.event.Completion; c.Status {
-	case hcaagent.RemAccessErr, hcaagent.RemInvReqErr, hcaagent.LocAccessErr, hcaagent.LocLenErr:
+	case RemAccessErr, RemInvReqErr, LocAccessErr, LocLenErr:
 		a.accuse(q, verdict{
 			rule: rule.CPLRWQ001, class: rule.Violation, role: rule.Responder, expected: fmt.Sprintf("receive request %d not used: the WRITE failed", c.ID),
 			actual: c.Status.String(), at: n.at, evidence: []uint64{m.begin.frame}, event: first.event,

@@ -3,7 +3,6 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -75,7 +74,7 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 	switch {
 	case n == 0 && q.attr.Has(qp.KnowsRetryCnt) && tries > int(q.attr.RetryCnt):
 		a.covered(rule.CPLSTS006)
-		if status == hcaagent.RetryExcErr {
+		if status == RetryExcErr {
 			return false
 		}
 		v.rule, v.expected = rule.CPLSTS006, fmt.Sprintf("RETRY_EXC_ERR: the request was sent %d times without a response", tries)
@@ -84,7 +83,7 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 		}
 	case n > 0 && n == tries && q.attr.Has(qp.KnowsRNRRetry) && q.attr.RNRRetry < 7 && n > int(q.attr.RNRRetry):
 		a.covered(rule.CPLSTS007)
-		if status == hcaagent.RNRRetryExcErr {
+		if status == RNRRetryExcErr {
 			return false
 		}
 		v.rule, v.expected = rule.CPLSTS007, fmt.Sprintf("RNR_RETRY_EXC_ERR: %d transmissions, each with an RNR NAK", n)
@@ -92,10 +91,10 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 		return false
 	}
 	switch status {
-	case hcaagent.RespTimeoutErr, hcaagent.GeneralErr, hcaagent.FatalErr, hcaagent.RemAbortErr, hcaagent.LocEECOpErr, hcaagent.LocRDDViolErr, hcaagent.RemInvRDReqErr,
-		hcaagent.InvEECNErr, hcaagent.InvEECStateErr:
-	case hcaagent.RetryExcErr:
-	case hcaagent.WRFlushErr:
+	case RespTimeoutErr, GeneralErr, FatalErr, RemAbortErr, LocEECOpErr, LocRDDViolErr, RemInvRDReqErr,
+		InvEECNErr, InvEECStateErr:
+	case RetryExcErr:
+	case WRFlushErr:
 		if q.sq.failed != nil || q.rq.failed != nil || q.wasErr != nil || q.overrun != nil || q.asyncs.any || q.in.end() != nil {
 			return false // that is why
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -24,7 +23,7 @@ func (a *Agent) settle(q *queuePair) {
 
 // status holds the completion of a send request against what the packets show. It returns false where that is not certain yet.
 func (a *Agent) status(q *queuePair, w *work) bool {
-	if w.req().Op == wqe.OpLocalInv && w.done.Completion.Status == hcaagent.Success {
+	if w.req().Op == wqe.OpLocalInv && w.done.Completion.Status == Success {
 		return a.invalidatedEarly(q, w)
 	}
 	if !q.reliable() || w.local() {
@@ -40,7 +39,7 @@ func (a *Agent) status(q *queuePair, w *work) bool {
 	if !q.out.anchor || q.out.halted != "" || q.lost(w) {
 		return true
 	}
-	if w.done.Completion.Status == hcaagent.Success {
+	if w.done.Completion.Status == Success {
 		return a.succeeded(q, w)
 	}
 	if open := q.passedOver(); open == nil || w.n < open.n {
@@ -55,7 +54,7 @@ func (q *queuePair) lost(w *work) bool { return q.adrift != nil && w.n >= q.adri
 // early judges whether a completion came before the packet that it needs. later is the first packet of a request that was posted after
 // the completion: when that packet left, the completion was there. sure says that the capture cannot have missed the packet when it came
 // first.
-func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *hcaagent.Event, at, later where, what string, sure bool) {
+func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *Event, at, later where, what string, sure bool) {
 	c := &q.src.clock
 	class, why := rule.Violation, ""
 	if !sure && a.proven(q) != rule.Violation {
@@ -84,7 +83,7 @@ func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *hcaagent.Even
 func (a *Agent) completed(q *queuePair, w *work) {
 	c := w.done.Completion
 	a.covered(rule.CPLOPC001)
-	if want := hcaagent.Done(w.req().Op); c.Op != want {
+	if want := Done(w.req().Op); c.Op != want {
 		a.verb(q, rule.CPLOPC001, w.done, "a completion of "+want.String(), c.Op.String())
 	}
 	if n, ok := fetched(w); ok {
@@ -203,13 +202,13 @@ func (a *Agent) fetchedData(q *queuePair, w *work) {
 // codes are the NAKs and the statuses that they give.
 var codes = [...]struct {
 	syndrome packet.Syndrome
-	status   hcaagent.Status
+	status   Status
 	rule     rule.ID
 }{
-	{packet.NAKInvalidRequest, hcaagent.RemInvReqErr, rule.CPLSTS002},
-	{packet.NAKRemoteAccess, hcaagent.RemAccessErr, rule.CPLSTS003},
-	{packet.NAKRemoteOp, hcaagent.RemOpErr, rule.CPLSTS004},
-	{packet.NAKInvalidRD, hcaagent.RemInvRDReqErr, rule.CPLSTS005},
+	{packet.NAKInvalidRequest, RemInvReqErr, rule.CPLSTS002},
+	{packet.NAKRemoteAccess, RemAccessErr, rule.CPLSTS003},
+	{packet.NAKRemoteOp, RemOpErr, rule.CPLSTS004},
+	{packet.NAKInvalidRD, RemInvRDReqErr, rule.CPLSTS005},
 }
 
 // passedOver returns the first READ or atomic that was not answered when a NAK ended the connection that names a request after it, or nil. The NAK says that its
@@ -238,14 +237,14 @@ func (a *Agent) failedSend(q *queuePair, w *work) bool {
 	status := w.done.Completion.Status
 	told := a.exhausted(q, w)
 	switch status {
-	case hcaagent.RetryExcErr:
+	case RetryExcErr:
 		if told {
 			return true
 		}
 		a.retried(q, w)
-	case hcaagent.RNRRetryExcErr:
+	case RNRRetryExcErr:
 		a.rnrRetried(q, w)
-	case hcaagent.BadRespErr:
+	case BadRespErr:
 		if !a.malformed(q, w) {
 			return false
 		}
@@ -268,9 +267,9 @@ func (a *Agent) failedSend(q *queuePair, w *work) bool {
 			switch status {
 			case c.status:
 				a.early(q, c.rule, rule.Requester, w.done, named.at, where{}, "the NAK", len(q.out.again) == 0)
-			case hcaagent.RemInvReqErr, hcaagent.RemAccessErr, hcaagent.RemOpErr:
+			case RemInvReqErr, RemAccessErr, RemOpErr:
 				accuse(c.rule, rule.Violation, c.status.String()+" after "+c.syndrome.String(), status.String(), named.at)
-			case hcaagent.WRFlushErr, hcaagent.BadRespErr, hcaagent.RNRRetryExcErr:
+			case WRFlushErr, BadRespErr, RNRRetryExcErr:
 				accuse(c.rule, a.proven(q), c.status.String()+" after "+c.syndrome.String(), status.String(), named.at)
 			}
 		case named == nil && status == c.status:
@@ -299,7 +298,7 @@ func (q *queuePair) fatal(w *work) *nak {
 func (a *Agent) unreliable(q *queuePair, w *work) {
 	a.covered(rule.UCCPL001)
 	switch s := w.done.Completion.Status; s {
-	case hcaagent.RemInvReqErr, hcaagent.RemAccessErr, hcaagent.RemOpErr, hcaagent.RetryExcErr, hcaagent.RNRRetryExcErr, hcaagent.BadRespErr:
+	case RemInvReqErr, RemAccessErr, RemOpErr, RetryExcErr, RNRRetryExcErr, BadRespErr:
 		a.verb(q, rule.UCCPL001, w.done, "success: a UC requester gets no error from its peer", s.String())
 	}
 }

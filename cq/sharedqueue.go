@@ -3,7 +3,6 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -17,7 +16,7 @@ type limit struct {
 }
 
 // limitReached judges the event of a shared receive queue.
-func (a *Agent) limitReached(s *Source, e *hcaagent.Event) {
+func (a *Agent) limitReached(s *Source, e *Event) {
 	r := s.shared[e.SRQ]
 	if r == nil || !r.limit.told {
 		return
@@ -31,7 +30,7 @@ func (a *Agent) limitReached(s *Source, e *hcaagent.Event) {
 
 // below judges, when a request of a shared receive queue has completed, whether the event of its limit is overdue: at most so many
 // requests are left as were posted and have not completed, and this one was taken after the queue was armed.
-func (a *Agent) below(q *queuePair, r *receive, e *hcaagent.Event) {
+func (a *Agent) below(q *queuePair, r *receive, e *Event) {
 	list := r.queue
 	list.completed++
 	left := list.list.end() - list.completed
@@ -106,7 +105,7 @@ func (q *queuePair) usedOf(pos int, refused *message, queue *receives) (n int) {
 }
 
 // lastTaken judges the event that a queue pair in error has taken its last request from a shared receive queue.
-func (a *Agent) lastTaken(q *queuePair, e *hcaagent.Event) {
+func (a *Agent) lastTaken(q *queuePair, e *Event) {
 	a.covered(rule.QPSDST001)
 	switch {
 	case !q.recvs.shared:

@@ -3,25 +3,24 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/rule"
 )
 
 // arm is a request of the consumer to be told of completions.
 type arm struct {
-	event, next *hcaagent.Event // that armed the queue at all, and for the next completion; next may be nil
-	n, nextN    int             // of these events in the log
-	afterwards  bool            // it was armed for solicited events afterwards
+	event, next *Event // that armed the queue at all, and for the next completion; next may be nil
+	n, nextN    int    // of these events in the log
+	afterwards  bool   // it was armed for solicited events afterwards
 }
 
 // arming takes over that the consumer arms a queue.
-func (s *Source) arming(c *completionQueue, e *hcaagent.Event) {
+func (s *Source) arming(c *completionQueue, e *Event) {
 	x := arm{event: e, n: s.n}
 	if c.armed != nil {
 		x = *c.armed
 	}
 	switch {
-	case e.Arm == hcaagent.ArmSolicited:
+	case e.Arm == ArmSolicited:
 		x.afterwards = x.next != nil
 	case x.next == nil:
 		x.next, x.nextN = e, s.n
@@ -31,7 +30,7 @@ func (s *Source) arming(c *completionQueue, e *hcaagent.Event) {
 
 // notice is a notification that a solicited event was asked for, with the completions among which is the one that gave rise to it.
 type notice struct {
-	event *hcaagent.Event
+	event *Event
 	list  []candidate
 	whole bool // those are all
 }
@@ -43,7 +42,7 @@ type candidate struct {
 }
 
 // noticed takes over a notification.
-func (a *Agent) noticed(s *Source, c *completionQueue, e *hcaagent.Event) {
+func (a *Agent) noticed(s *Source, c *completionQueue, e *Event) {
 	c.notice = nil
 	if x := c.armed; x != nil && x.next != nil {
 		a.covered(rule.CPLSOL002)
@@ -56,7 +55,7 @@ func (a *Agent) noticed(s *Source, c *completionQueue, e *hcaagent.Event) {
 }
 
 // polled takes over that a completion was polled: what it was owed, or has given rise to.
-func (s *Source) polled(c *completionQueue, e *hcaagent.Event, w *work, t *taken) {
+func (s *Source) polled(c *completionQueue, e *Event, w *work, t *taken) {
 	if !s.exact || !c.made {
 		return
 	}
@@ -78,10 +77,10 @@ func (s *Source) polled(c *completionQueue, e *hcaagent.Event, w *work, t *taken
 func (x candidate) solicits() (yes, known bool) {
 	switch {
 	case x.w != nil:
-		return x.w.done.Completion.Status != hcaagent.Success, true
+		return x.w.done.Completion.Status != Success, true
 	case x.t == nil:
 		return false, false
-	case x.t.event.Completion.Status != hcaagent.Success:
+	case x.t.event.Completion.Status != Success:
 		return true, true
 	case x.t.message == nil:
 		return false, false
@@ -126,7 +125,7 @@ func (x *notice) judged() bool {
 // untoldSend judges whether the completion of a send request was polled that the consumer should have been told of before.
 func (a *Agent) untoldSend(q *queuePair, w *work) {
 	if w.due != nil {
-		a.owed(q, w.done, w.due, w.done.Completion.Status != hcaagent.Success, func(_ *hcaagent.Event, n int) bool { return w.n > n })
+		a.owed(q, w.done, w.due, w.done.Completion.Status != Success, func(_ *Event, n int) bool { return w.n > n })
 	}
 }
 
@@ -136,13 +135,13 @@ func (a *Agent) untoldReceive(q *queuePair, t *taken) {
 		return
 	}
 	yes, _ := candidate{t: t}.solicits()
-	a.owed(q, t.event, t.due, yes, func(e *hcaagent.Event, n int) bool {
+	a.owed(q, t.event, t.due, yes, func(e *Event, n int) bool {
 		return t.of.n > n || t.message != nil && t.message.begin.time > e.Time
 	})
 }
 
 // owed judges a completion that was polled while its queue was armed. later says whether its request is from after an event.
-func (a *Agent) owed(q *queuePair, e *hcaagent.Event, x *arm, solicits bool, later func(e *hcaagent.Event, n int) bool) {
+func (a *Agent) owed(q *queuePair, e *Event, x *arm, solicits bool, later func(e *Event, n int) bool) {
 	id, what := rule.CPLSOL001, "a solicited event"
 	switch {
 	case x.next != nil && later(x.next, x.nextN):

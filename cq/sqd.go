@@ -4,26 +4,25 @@ import (
 	"fmt"
 	"math"
 
-	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
 // drain is a time that a queue pair was in SQD.
 type drain struct {
-	event *hcaagent.Event // that brought it there
+	event *Event // that brought it there
 	until int64
 }
 
 // brokenDown notes that a queue pair has come to SQE by itself.
-func (q *queuePair) brokenDown(o *order, e *hcaagent.Event) {
+func (q *queuePair) brokenDown(o *order, e *Event) {
 	if o == &q.sq && q.state == qp.RTS && qp.DeviceTransition(q.typ, qp.RTS, qp.SQE) {
 		q.broken = append(q.broken, drain{e, math.MaxInt64})
 	}
 }
 
 // drained notes when a queue pair comes to SQD and when it leaves it.
-func (q *queuePair) drained(e *hcaagent.Event) {
+func (q *queuePair) drained(e *Event) {
 	switch {
 	case q.state != qp.SQD && e.State == qp.SQD:
 		q.drains = append(q.drains, drain{e, math.MaxInt64})

@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
-func (a *Agent) createQP(s *Source, e *hcaagent.Event) {
+func (a *Agent) createQP(s *Source, e *Event) {
 	q := a.life(s, e.QP.QPN, e)
 	q.known, q.made = true, e.New
 	if e.New != nil {
@@ -24,12 +23,12 @@ func (a *Agent) createQP(s *Source, e *hcaagent.Event) {
 }
 
 // verb makes a finding that rests only on events.
-func (a *Agent) verb(q *queuePair, id rule.ID, e *hcaagent.Event, expected, actual string) {
+func (a *Agent) verb(q *queuePair, id rule.ID, e *Event, expected, actual string) {
 	a.accuse(q, verdict{rule: id, class: rule.Violation, expected: expected, actual: actual, event: e})
 }
 
 // modifyQP steps the state machine of a queue pair, and judges what the device has accepted.
-func (a *Agent) modifyQP(s *Source, e *hcaagent.Event) {
+func (a *Agent) modifyQP(s *Source, e *Event) {
 	q := a.qp(s, e.QP.QPN)
 	if q == nil {
 		q = a.life(s, e.QP.QPN, e)
@@ -94,7 +93,7 @@ func (a *Agent) errorState(q *queuePair) qp.State {
 }
 
 // transition judges a transition that the device has made.
-func (a *Agent) transition(q *queuePair, from qp.State, e *hcaagent.Event) {
+func (a *Agent) transition(q *queuePair, from qp.State, e *Event) {
 	given := qp.Known(0)
 	if e.Attr != nil {
 		given = e.Attr.Known
@@ -122,7 +121,7 @@ func (a *Agent) transition(q *queuePair, from qp.State, e *hcaagent.Event) {
 }
 
 // values judges the attributes that the device has accepted.
-func (a *Agent) values(q *queuePair, from qp.State, e *hcaagent.Event, at *qp.Attr) {
+func (a *Agent) values(q *queuePair, from qp.State, e *Event, at *qp.Attr) {
 	if at.Has(qp.KnowsPMTU) {
 		a.covered(rule.QPSATT001)
 		if !wqe.ValidMTU(int(at.PMTU)) {
@@ -172,7 +171,7 @@ func (a *Agent) values(q *queuePair, from qp.State, e *hcaagent.Event, at *qp.At
 }
 
 // bounds judges the attributes that the device bounds.
-func (a *Agent) bounds(q *queuePair, e *hcaagent.Event, at *qp.Attr) {
+func (a *Agent) bounds(q *queuePair, e *Event, at *qp.Attr) {
 	d := &q.src.device
 	judge := func(id rule.ID, k qp.Known, known, ok bool, expected string, actual any) {
 		if !at.Has(k) || !known {
@@ -194,7 +193,7 @@ func (a *Agent) bounds(q *queuePair, e *hcaagent.Event, at *qp.Attr) {
 }
 
 // queryQP compares the state that a device reports with the one that it must be in.
-func (a *Agent) queryQP(s *Source, e *hcaagent.Event) {
+func (a *Agent) queryQP(s *Source, e *Event) {
 	q := a.qp(s, e.QP.QPN)
 	if q == nil || e.Failed {
 		return

@@ -3,7 +3,6 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -192,11 +191,11 @@ func (a *Agent) broken(q *queuePair, t *taken) bool {
 	c := t.event.Completion
 	q.in.giveUp()
 	for _, p := range q.interrupted() {
-		op := hcaagent.DoneRecv
+		op := DoneRecv
 		if p.op == wqe.Write {
-			op = hcaagent.DoneRecvWriteImm
+			op = DoneRecvWriteImm
 		}
-		if c.Op != op || c.ByteLen != p.length || p.hasImm != (c.Flags&hcaagent.WithImm != 0) || p.hasImm && p.imm != c.Imm {
+		if c.Op != op || c.ByteLen != p.length || p.hasImm != (c.Flags&WithImm != 0) || p.hasImm && p.imm != c.Imm {
 			continue
 		}
 		v := verdict{
@@ -227,7 +226,7 @@ func (a *Agent) fails(q *queuePair, t *taken) {
 		return
 	}
 	switch t.event.Completion.Status {
-	case hcaagent.LocLenErr, hcaagent.RemInvReqErr, hcaagent.LocQPOpErr, hcaagent.LocAccessErr, hcaagent.GeneralErr:
+	case LocLenErr, RemInvReqErr, LocQPOpErr, LocAccessErr, GeneralErr:
 		r.failing = t
 		q.in.giveUp()
 		a.dropFails(q)
@@ -342,7 +341,7 @@ func (a *Agent) spoiled(q *queuePair, t *taken) bool {
 // datagramStatus judges the status of a UD send request.
 func (a *Agent) datagramStatus(q *queuePair, w *work) {
 	a.covered(rule.UDLEN002)
-	if s := w.done.Completion.Status; s == hcaagent.LocLenErr {
+	if s := w.done.Completion.Status; s == LocLenErr {
 		a.verb(q, rule.UDLEN002, w.done, "success: a datagram that is too long for the port is not sent, and no error", s.String())
 	}
 }

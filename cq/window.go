@@ -3,14 +3,13 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/hcaagent"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
 // memoryWindow is a memory window.
 type memoryWindow struct {
-	hcaagent.Region
+	wqe.Region
 	bound uint32 // the R_Key that a type 2 window is bound with; 0: it is free, or may be
 	by    *queuePair
 }
@@ -18,21 +17,21 @@ type memoryWindow struct {
 // rebound is a window that was bound again: it is wrong unless its R_Key was invalidated meanwhile, which the packets show.
 type rebound struct {
 	q    *queuePair
-	e    *hcaagent.Event
+	e    *Event
 	rkey uint32
 }
 
 // objects keeps regions and windows by their numbers.
-func (s *Source) objects(e *hcaagent.Event) {
+func (s *Source) objects(e *Event) {
 	switch r := e.Region; e.Kind {
-	case hcaagent.EvRegisterMR:
+	case EvRegisterMR:
 		s.mrs[r.MR] = r
 		s.lkeys[r.LKey] = true
-	case hcaagent.EvAllocateMW:
+	case EvAllocateMW:
 		s.mws[r.MW] = &memoryWindow{Region: *r}
-	case hcaagent.EvDeregisterMR:
+	case EvDeregisterMR:
 		delete(s.mrs, r.MR)
-	case hcaagent.EvDeallocateMW:
+	case EvDeallocateMW:
 		delete(s.mws, r.MW)
 	}
 }
@@ -47,7 +46,7 @@ func (s *Source) free(rkey uint32) {
 }
 
 // bound judges that a window was bound.
-func (a *Agent) bound(q *queuePair, e *hcaagent.Event, b *wqe.Bind) {
+func (a *Agent) bound(q *queuePair, e *Event, b *wqe.Bind) {
 	s := q.src
 	w, r := s.mws[b.MW], s.mrs[b.MR]
 	if b.MW == 0 || w == nil {

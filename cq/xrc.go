@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -95,7 +94,7 @@ func (q *queuePair) openReceive(id uint64) *receive {
 }
 
 // vague takes a receive completion of an XRC target with an ID that several shared receive queues know.
-func (a *Agent) vague(q *queuePair, e *hcaagent.Event) bool {
+func (a *Agent) vague(q *queuePair, e *Event) bool {
 	if len(q.sharedWith(e.Completion.ID)) < 2 {
 		return false
 	}

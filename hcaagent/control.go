@@ -5,6 +5,7 @@ package hcaagent
 import (
 	"context"
 
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -22,27 +23,9 @@ type Control interface {
 	MulticastGroups
 }
 
-// MulticastQPN is the number that datagrams to a group go to.
-const MulticastQPN = 0xFFFFFF
-
-// NewQP is what a queue pair is created with (section 11.2.5.1).
-type NewQP struct {
-	Type            qp.Type
-	PD              wqe.PD
-	SendCQ, RecvCQ  wqe.CQ
-	SRQ             wqe.SRQ  // in place of a receive queue; 0: none
-	XRCD            wqe.XRCD // of an XRC target: its messages name shared receive queues of that domain
-	MaxSend         int      // work requests that the send queue holds
-	MaxReceive      int
-	MaxSendSegments int // data segments of a send request
-	MaxRecvSegments int
-	MaxInline       int  // bytes
-	SignalAll       bool // every send request makes a completion
-}
-
 // QueuePairs are the verbs of queue pairs.
 type QueuePairs interface {
-	CreateQP(ctx context.Context, q NewQP) (wqe.QP, error)
+	CreateQP(ctx context.Context, q qp.InitAttr) (wqe.QP, error)
 	// ModifyQP sets the attributes that attr.Known names and does not change the state.
 	ModifyQP(ctx context.Context, q wqe.QP, attr qp.Attr) error
 	// TransitionQP brings the queue pair to another state, with the attributes that attr.Known names.
@@ -54,15 +37,6 @@ type QueuePairs interface {
 	PostReceive(ctx context.Context, q wqe.QP, r wqe.ReceiveRequest) error
 }
 
-// Arm says for which completion a queue is to tell of itself (section 11.4.2.2).
-type Arm uint8
-
-// The kinds of notification.
-const (
-	ArmNext      Arm = iota // the next completion
-	ArmSolicited            // the next one of a message with SE, or with an error
-)
-
 // CompletionQueues are the verbs of completion queues.
 type CompletionQueues interface {
 	// CreateCQ makes a queue of at least depth elements.
@@ -71,9 +45,9 @@ type CompletionQueues interface {
 	ResizeCQ(ctx context.Context, cq wqe.CQ, depth int) error
 	DestroyCQ(ctx context.Context, cq wqe.CQ) error
 	// Poll moves completions out of the queue into into, oldest first, and returns how many.
-	Poll(ctx context.Context, cq wqe.CQ, into []Completion) (int, error)
+	Poll(ctx context.Context, cq wqe.CQ, into []cq.Completion) (int, error)
 	// RequestNotification arms the queue: one event for one request.
-	RequestNotification(ctx context.Context, cq wqe.CQ, arm Arm) error
+	RequestNotification(ctx context.Context, cq wqe.CQ, arm cq.Arm) error
 }
 
 // SharedReceiveQueues are the verbs of shared receive queues (section 10.2.9).
@@ -115,19 +89,10 @@ type MulticastGroups interface {
 	DetachMulticast(ctx context.Context, q wqe.QP, group packet.Addr) error
 }
 
-// AddressVector says how datagrams reach a port (section 11.2.2.1).
-type AddressVector struct {
-	Dest     packet.Addr
-	SL       uint8
-	TClass   uint8
-	HopLimit uint8
-	GRH      bool
-}
-
 // AddressHandles are the verbs of address handles, which datagrams are sent by.
 type AddressHandles interface {
-	CreateAH(ctx context.Context, pd wqe.PD, v AddressVector) (wqe.AH, error)
-	ModifyAH(ctx context.Context, ah wqe.AH, v AddressVector) error
-	QueryAH(ctx context.Context, ah wqe.AH) (AddressVector, error)
+	CreateAH(ctx context.Context, pd wqe.PD, v wqe.AddressVector) (wqe.AH, error)
+	ModifyAH(ctx context.Context, ah wqe.AH, v wqe.AddressVector) error
+	QueryAH(ctx context.Context, ah wqe.AH) (wqe.AddressVector, error)
 	DestroyAH(ctx context.Context, ah wqe.AH) error
 }

@@ -3,6 +3,7 @@ package hcaagent
 import (
 	"context"
 
+	"ibwitness/cq"
 	"ibwitness/qp"
 	"ibwitness/wqe"
 )
@@ -13,7 +14,7 @@ type Query interface {
 	// QPAttr returns the attributes of a queue pair, as far as they are known.
 	QPAttr(ctx context.Context, q wqe.QP) (qp.Attr, error)
 	// Completions moves completions that the consumer has polled from the queue into into, oldest first, and returns how many.
-	Completions(ctx context.Context, cq wqe.CQ, into []Completion) (int, error)
+	Completions(ctx context.Context, cq wqe.CQ, into []cq.Completion) (int, error)
 	// MemoryData copies what the range holds now into into, and returns how many bytes.
 	MemoryData(ctx context.Context, m wqe.Memory, into []byte) (int, error)
 	// MemoryAccess returns nil if the queue pair may access the range in this way, else an *AccessError.

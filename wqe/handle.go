@@ -18,3 +18,6 @@ type (
 	MW   uint32 // memory window
 	AH   uint32 // address handle
 )
+
+// MulticastQPN is the number that datagrams to a group go to.
+const MulticastQPN = 0xFFFFFF

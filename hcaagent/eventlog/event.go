@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -19,9 +19,9 @@ func or[T any](p *T) (v T) {
 }
 
 // event is the event of a line.
-func (l *line) event() (e hcaagent.Event, err error) {
+func (l *line) event() (e cq.Event, err error) {
 	e.Time, e.Kind, e.Failed = or(l.T), kinds[l.Ev], or(l.RC) != 0
-	if l.T == nil && e.Kind != hcaagent.EvDevice {
+	if l.T == nil && e.Kind != cq.EvDevice {
 		return e, missing("t")
 	}
 	e.QP.QPN, e.CQ, e.SRQ = or(l.QPN), wqe.CQ(or(l.CQ)), wqe.SRQ(or(l.SRQ))
@@ -29,54 +29,54 @@ func (l *line) event() (e hcaagent.Event, err error) {
 		e.Sum, e.Summed = *l.CRC, true
 	}
 	switch e.Kind {
-	case hcaagent.EvCreateQP, hcaagent.EvModifyQP, hcaagent.EvDestroyQP, hcaagent.EvQueryQP, hcaagent.EvPostSend, hcaagent.EvCompletion,
-		hcaagent.EvAttachGroup, hcaagent.EvDetachGroup:
+	case cq.EvCreateQP, cq.EvModifyQP, cq.EvDestroyQP, cq.EvQueryQP, cq.EvPostSend, cq.EvCompletion,
+		cq.EvAttachGroup, cq.EvDetachGroup:
 		if l.QPN == nil {
 			return e, missing("qpn")
 		}
 	}
 	switch e.Kind {
-	case hcaagent.EvCreateQP:
+	case cq.EvCreateQP:
 		e.New, err = l.newQP()
-	case hcaagent.EvModifyQP:
+	case cq.EvModifyQP:
 		err = l.modify(&e)
-	case hcaagent.EvQueryQP:
+	case cq.EvQueryQP:
 		if l.State == nil || qp.State(*l.State) > qp.Err {
 			return e, fmt.Errorf(`"state" is a number from 0 (RESET) to 6 (ERR)`)
 		}
 		e.State = qp.State(*l.State)
 		e.Attr, err = l.attr()
-	case hcaagent.EvCreateCQ, hcaagent.EvCreateSRQ, hcaagent.EvResizeCQ:
+	case cq.EvCreateCQ, cq.EvCreateSRQ, cq.EvResizeCQ:
 		e.Depth, e.XRCD = or(l.Depth), wqe.XRCD(or(l.XRCD))
-	case hcaagent.EvModifySRQ:
+	case cq.EvModifySRQ:
 		e.Depth = or(l.Limit)
-	case hcaagent.EvCreateAH, hcaagent.EvModifyAH, hcaagent.EvDestroyAH:
+	case cq.EvCreateAH, cq.EvModifyAH, cq.EvDestroyAH:
 		e.AH, e.PD = wqe.AH(or(l.AH)), wqe.PD(or(l.PD))
 		if l.DGID != nil {
-			v := hcaagent.AddressVector{SL: or(l.SL), TClass: or(l.TClass), HopLimit: or(l.HopLimit), GRH: or(l.GRH) != 0}
+			v := wqe.AddressVector{SL: or(l.SL), TClass: or(l.TClass), HopLimit: or(l.HopLimit), GRH: or(l.GRH) != 0}
 			if v.Dest, err = address(*l.DGID); err == nil {
 				e.Vector = &v
 			}
 		}
-	case hcaagent.EvAttachGroup, hcaagent.EvDetachGroup:
+	case cq.EvAttachGroup, cq.EvDetachGroup:
 		if l.DGID == nil {
 			return e, missing("dgid")
 		}
 		group, wrong := address(*l.DGID)
 		e.Group, err = &group, wrong
-	case hcaagent.EvDevice:
-		e.Device = &hcaagent.Device{MaxRdAtomic: or(l.DeviceRd), MaxDestRdAtomic: or(l.DeviceDestRd), PKeys: or(l.PKeys), Ports: or(l.Ports)}
-	case hcaagent.EvRegisterMR, hcaagent.EvDeregisterMR, hcaagent.EvAllocateMW, hcaagent.EvDeallocateMW:
-		e.Region = &hcaagent.Region{
+	case cq.EvDevice:
+		e.Device = &cq.Device{MaxRdAtomic: or(l.DeviceRd), MaxDestRdAtomic: or(l.DeviceDestRd), PKeys: or(l.PKeys), Ports: or(l.Ports)}
+	case cq.EvRegisterMR, cq.EvDeregisterMR, cq.EvAllocateMW, cq.EvDeallocateMW:
+		e.Region = &wqe.Region{
 			PD: wqe.PD(or(l.PD)), MR: wqe.MR(or(l.RegionOf)), MW: wqe.MW(or(l.WindowOf)),
 			VA: or(l.Addr), Length: or(l.Length), LKey: or(l.LKey), RKey: or(l.RKey), Access: accessBits.read(or(l.Access)),
 		}
 		if n, ok := l.Type.(float64); ok {
 			e.Region.Window = int(n)
 		}
-	case hcaagent.EvPostSend:
+	case cq.EvPostSend:
 		err = l.send(&e)
-	case hcaagent.EvPostReceive:
+	case cq.EvPostReceive:
 		if l.QPN == nil && l.SRQ == nil {
 			return e, missing("qpn")
 		}
@@ -84,7 +84,7 @@ func (l *line) event() (e hcaagent.Event, err error) {
 		if l.WRID == nil {
 			err = missing("wr_id")
 		}
-	case hcaagent.EvCompletion:
+	case cq.EvCompletion:
 		e.Poll, e.Emptied = or(l.Poll), or(l.Emptied) != 0
 		e.Completion, err = l.completion()
 		if err == nil && l.Head != nil {
@@ -92,13 +92,13 @@ func (l *line) event() (e hcaagent.Event, err error) {
 				return e, fmt.Errorf(`"head" is %q: give the bytes as hexadecimal digits`, *l.Head)
 			}
 		}
-	case hcaagent.EvMemory:
-		e.Region, e.Wrote = &hcaagent.Region{VA: or(l.Addr), Length: or(l.Length)}, or(l.Wrote) != 0
-	case hcaagent.EvArm:
+	case cq.EvMemory:
+		e.Region, e.Wrote = &wqe.Region{VA: or(l.Addr), Length: or(l.Length)}, or(l.Wrote) != 0
+	case cq.EvArm:
 		if or(l.Solicited) != 0 {
-			e.Arm = hcaagent.ArmSolicited
+			e.Arm = cq.ArmSolicited
 		}
-	case hcaagent.EvAsync:
+	case cq.EvAsync:
 		a, ok := asyncs[or(l.What)]
 		if !ok {
 			return e, fmt.Errorf(`"what" is %q: docs/events.md lists the asynchronous events`, or(l.What))
@@ -108,19 +108,19 @@ func (l *line) event() (e hcaagent.Event, err error) {
 	return e, err
 }
 
-func (l *line) newQP() (*hcaagent.NewQP, error) {
+func (l *line) newQP() (*qp.InitAttr, error) {
 	t, ok := types[fmt.Sprint(l.Type)]
 	if !ok {
 		return nil, fmt.Errorf(`"type" is %v: give rc, uc, ud, xrc_ini, xrc_tgt, smi, gsi or raw`, l.Type)
 	}
-	return &hcaagent.NewQP{
+	return &qp.InitAttr{
 		Type: t, PD: wqe.PD(or(l.PD)), SendCQ: wqe.CQ(or(l.SendCQ)), RecvCQ: wqe.CQ(or(l.RecvCQ)), SRQ: wqe.SRQ(or(l.SRQ)),
 		XRCD: wqe.XRCD(or(l.XRCD)), MaxSend: or(l.MaxSendWR), MaxReceive: or(l.MaxRecvWR), MaxSendSegments: or(l.MaxSendSGE), MaxRecvSegments: or(l.MaxRecvSGE),
 		MaxInline: or(l.MaxInline), SignalAll: or(l.SigAll) != 0,
 	}, nil
 }
 
-func (l *line) modify(e *hcaagent.Event) (err error) {
+func (l *line) modify(e *cq.Event) (err error) {
 	s, ok := states[or(l.To)]
 	if !ok {
 		return fmt.Errorf(`"to" is %q: give RESET, INIT, RTR, RTS, SQD, SQE or ERR, or the state that the QP has`, or(l.To))
@@ -194,7 +194,7 @@ func (l *line) segments() (list []wqe.Segment) {
 	return list
 }
 
-func (l *line) send(e *hcaagent.Event) error {
+func (l *line) send(e *cq.Event) error {
 	r := &wqe.SendRequest{ID: or(l.WRID), Flags: sendBits.read(or(l.Flags))}
 	e.Send, e.Anonymous = r, l.WRID == nil
 	if l.Ev == "bind_mw" || or(l.Opcode) == "BIND_MW" {
@@ -240,30 +240,30 @@ func (l *line) send(e *hcaagent.Event) error {
 	return nil
 }
 
-func (l *line) completion() (*hcaagent.Completion, error) {
+func (l *line) completion() (*cq.Completion, error) {
 	if l.WRID == nil {
 		return nil, missing("wr_id")
 	}
 	if l.StatusCode == nil {
 		return nil, missing("status_code")
 	}
-	c := &hcaagent.Completion{
-		ID: *l.WRID, QP: wqe.QP{QPN: *l.QPN}, Status: hcaagent.Status(*l.StatusCode), ByteLen: or(l.ByteLen), SrcQP: or(l.SrcQP),
+	c := &cq.Completion{
+		ID: *l.WRID, QP: wqe.QP{QPN: *l.QPN}, Status: cq.Status(*l.StatusCode), ByteLen: or(l.ByteLen), SrcQP: or(l.SrcQP),
 		SLID: or(l.SLID), SL: or(l.SL), Imm: or(l.Imm), InvKey: or(l.InvKey),
 	}
 	op, ok := doneOps[or(l.Opcode)]
-	if !ok && c.Status == hcaagent.Success {
+	if !ok && c.Status == cq.Success {
 		return nil, fmt.Errorf(`"opcode" is %q: docs/events.md lists those of completions`, or(l.Opcode))
 	}
 	c.Op = op
 	if l.Imm != nil {
-		c.Flags |= hcaagent.WithImm
+		c.Flags |= cq.WithImm
 	}
 	if l.InvKey != nil {
-		c.Flags |= hcaagent.WithInv
+		c.Flags |= cq.WithInv
 	}
 	if or(l.GRH) != 0 {
-		c.Flags |= hcaagent.WithGRH
+		c.Flags |= cq.WithGRH
 	}
 	return c, nil
 }

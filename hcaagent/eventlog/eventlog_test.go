@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 )
 
@@ -79,10 +80,10 @@ func same(t testing.TB, log *hcaagent.Log) {
 }
 
 // plain leaves out what a completion with an error does not say.
-func plain(e hcaagent.Event) hcaagent.Event {
-	if e.Completion != nil && e.Completion.Status != hcaagent.Success {
+func plain(e cq.Event) cq.Event {
+	if e.Completion != nil && e.Completion.Status != cq.Success {
 		c := e.Completion
-		e.Completion = &hcaagent.Completion{ID: c.ID, QP: c.QP, Status: c.Status}
+		e.Completion = &cq.Completion{ID: c.ID, QP: c.QP, Status: c.Status}
 	}
 	if e.Completion != nil {
 		c := *e.Completion

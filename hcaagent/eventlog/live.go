@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 )
 
@@ -27,13 +28,13 @@ func Live(ctx context.Context, path string, fail func(error)) *hcaagent.Log {
 type liveLog struct {
 	name       string
 	mu         sync.Mutex
-	fresh, old []*hcaagent.Event
+	fresh, old []*cq.Event
 }
 
 // mostFresh is how many events wait at most: their writer waits then.
 const mostFresh = 1 << 16
 
-func (l *liveLog) more() []*hcaagent.Event {
+func (l *liveLog) more() []*cq.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.old)
@@ -102,7 +103,7 @@ func (l *liveLog) read(ctx context.Context, in io.Reader) error {
 }
 
 // add has events wait until they are asked for.
-func (l *liveLog) add(ctx context.Context, list []hcaagent.Event) {
+func (l *liveLog) add(ctx context.Context, list []cq.Event) {
 	for {
 		l.mu.Lock()
 		if len(l.fresh) < mostFresh || ctx.Err() != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 )
 
 // TestLive: the events of writers come as they are written, of one after the other, and a wrong line ends the log with an error that names it.
@@ -23,7 +23,7 @@ func TestLive(t *testing.T) {
 	defer stop()
 	failed := make(chan error, 1)
 	log := Live(ctx, path, func(err error) { failed <- err })
-	var got []hcaagent.Event
+	var got []cq.Event
 	upTo := func(n int) {
 		t.Helper()
 		for until := time.Now().Add(10 * time.Second); len(got) < n; time.Sleep(time.Millisecond) {

@@ -1,23 +1,23 @@
 package eventlog
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/qp"
 	"ibwitness/wqe"
 )
 
 // Events and their names in a log.
-var kinds = map[string]hcaagent.EventKind{
-	"create_qp": hcaagent.EvCreateQP, "modify_qp": hcaagent.EvModifyQP, "destroy_qp": hcaagent.EvDestroyQP, "query_qp": hcaagent.EvQueryQP,
-	"create_cq": hcaagent.EvCreateCQ, "destroy_cq": hcaagent.EvDestroyCQ,
-	"create_srq": hcaagent.EvCreateSRQ, "destroy_srq": hcaagent.EvDestroySRQ,
-	"reg_mr": hcaagent.EvRegisterMR, "dereg_mr": hcaagent.EvDeregisterMR,
-	"alloc_mw": hcaagent.EvAllocateMW, "dealloc_mw": hcaagent.EvDeallocateMW,
-	"post_send": hcaagent.EvPostSend, "post_recv": hcaagent.EvPostReceive, "bind_mw": hcaagent.EvPostSend,
-	"device": hcaagent.EvDevice, "resize_cq": hcaagent.EvResizeCQ, "modify_srq": hcaagent.EvModifySRQ,
-	"create_ah": hcaagent.EvCreateAH, "modify_ah": hcaagent.EvModifyAH, "destroy_ah": hcaagent.EvDestroyAH,
-	"memory": hcaagent.EvMemory, "attach_mcast": hcaagent.EvAttachGroup, "detach_mcast": hcaagent.EvDetachGroup,
-	"cqe": hcaagent.EvCompletion, "notify": hcaagent.EvNotify, "arm": hcaagent.EvArm, "async": hcaagent.EvAsync,
+var kinds = map[string]cq.EventKind{
+	"create_qp": cq.EvCreateQP, "modify_qp": cq.EvModifyQP, "destroy_qp": cq.EvDestroyQP, "query_qp": cq.EvQueryQP,
+	"create_cq": cq.EvCreateCQ, "destroy_cq": cq.EvDestroyCQ,
+	"create_srq": cq.EvCreateSRQ, "destroy_srq": cq.EvDestroySRQ,
+	"reg_mr": cq.EvRegisterMR, "dereg_mr": cq.EvDeregisterMR,
+	"alloc_mw": cq.EvAllocateMW, "dealloc_mw": cq.EvDeallocateMW,
+	"post_send": cq.EvPostSend, "post_recv": cq.EvPostReceive, "bind_mw": cq.EvPostSend,
+	"device": cq.EvDevice, "resize_cq": cq.EvResizeCQ, "modify_srq": cq.EvModifySRQ,
+	"create_ah": cq.EvCreateAH, "modify_ah": cq.EvModifyAH, "destroy_ah": cq.EvDestroyAH,
+	"memory": cq.EvMemory, "attach_mcast": cq.EvAttachGroup, "detach_mcast": cq.EvDetachGroup,
+	"cqe": cq.EvCompletion, "notify": cq.EvNotify, "arm": cq.EvArm, "async": cq.EvAsync,
 }
 
 // remarks are lines that tell of no event of the device. That of the device itself is one unless it says what the device can do.
@@ -35,16 +35,16 @@ var sendOps = map[string]wqe.SendOp{
 	"LOCAL_INV": wqe.OpLocalInv, "BIND_MW": wqe.OpBindMW, "FLUSH": wqe.OpFlush, "ATOMIC_WRITE": wqe.OpAtomicWrite,
 }
 
-var doneOps = map[string]hcaagent.CompletionOp{
-	"SEND": hcaagent.DoneSend, "RDMA_WRITE": hcaagent.DoneWrite, "RDMA_READ": hcaagent.DoneRead, "COMP_SWAP": hcaagent.DoneCmpSwap,
-	"FETCH_ADD": hcaagent.DoneFetchAdd, "LOCAL_INV": hcaagent.DoneLocalInv, "BIND_MW": hcaagent.DoneBindMW, "FLUSH": hcaagent.DoneFlush,
-	"ATOMIC_WRITE": hcaagent.DoneAtomicWrite, "RECV": hcaagent.DoneRecv, "RECV_RDMA_WITH_IMM": hcaagent.DoneRecvWriteImm,
+var doneOps = map[string]cq.CompletionOp{
+	"SEND": cq.DoneSend, "RDMA_WRITE": cq.DoneWrite, "RDMA_READ": cq.DoneRead, "COMP_SWAP": cq.DoneCmpSwap,
+	"FETCH_ADD": cq.DoneFetchAdd, "LOCAL_INV": cq.DoneLocalInv, "BIND_MW": cq.DoneBindMW, "FLUSH": cq.DoneFlush,
+	"ATOMIC_WRITE": cq.DoneAtomicWrite, "RECV": cq.DoneRecv, "RECV_RDMA_WITH_IMM": cq.DoneRecvWriteImm,
 }
 
-var asyncs = map[string]hcaagent.Async{
-	"comm_est": hcaagent.AsyncCommEstablished, "sq_drained": hcaagent.AsyncSQDrained, "last_wqe": hcaagent.AsyncLastWQE,
-	"srq_limit": hcaagent.AsyncSRQLimit, "cq_err": hcaagent.AsyncCQError, "qp_fatal": hcaagent.AsyncQPFatal,
-	"qp_request": hcaagent.AsyncQPRequest, "qp_access": hcaagent.AsyncQPAccess, "path_mig": hcaagent.AsyncPathMigrated,
+var asyncs = map[string]cq.Async{
+	"comm_est": cq.AsyncCommEstablished, "sq_drained": cq.AsyncSQDrained, "last_wqe": cq.AsyncLastWQE,
+	"srq_limit": cq.AsyncSRQLimit, "cq_err": cq.AsyncCQError, "qp_fatal": cq.AsyncQPFatal,
+	"qp_request": cq.AsyncQPRequest, "qp_access": cq.AsyncQPAccess, "path_mig": cq.AsyncPathMigrated,
 }
 
 var states = map[string]qp.State{

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 )
@@ -91,7 +92,7 @@ type reader struct {
 	n     int   // of the newest line
 	err   error // io.EOF at the end
 	begun bool  // events were handed over
-	list  []*hcaagent.Event
+	list  []*cq.Event
 }
 
 func newReader(name string, r io.Reader) *reader {
@@ -131,7 +132,7 @@ func (r *reader) next() {
 }
 
 // address fills in which device events are of.
-func (r *reader) address(events []hcaagent.Event) {
+func (r *reader) address(events []cq.Event) {
 	for i := range events {
 		e := &events[i]
 		e.QP.Addr = r.log.Addr
@@ -145,12 +146,12 @@ func (r *reader) address(events []hcaagent.Event) {
 const portion = 64
 
 // more reads further events.
-func (r *reader) more() []*hcaagent.Event {
+func (r *reader) more() []*cq.Event {
 	if r.err != nil {
 		return nil
 	}
 	first := r.log.Events
-	r.log.Events = make([]hcaagent.Event, 0, portion)
+	r.log.Events = make([]cq.Event, 0, portion)
 	for r.err == nil && len(r.log.Events) < portion {
 		r.next()
 	}

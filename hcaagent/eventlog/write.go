@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -41,7 +41,7 @@ func (w *Writer) put(l *line) error {
 }
 
 // Write adds an event.
-func (w *Writer) Write(e *hcaagent.Event) error { return w.put(lineOf(e)) }
+func (w *Writer) Write(e *cq.Event) error { return w.put(lineOf(e)) }
 
 func to[T any](v T) *T { return &v }
 
@@ -62,43 +62,43 @@ func flag(b bool) *int {
 }
 
 // lineOf is the line of an event; its event() is the event again.
-func lineOf(e *hcaagent.Event) *line {
+func lineOf(e *cq.Event) *line {
 	l := &line{T: to(e.Time), Ev: name(kinds, e.Kind), QPN: to(e.QP.QPN), CQ: some(uint32(e.CQ)), SRQ: some(uint32(e.SRQ)), RC: flag(e.Failed)}
 	if e.Summed {
 		l.CRC = to(e.Sum)
 	}
 	switch e.Kind {
-	case hcaagent.EvCreateQP:
+	case cq.EvCreateQP:
 		if n := e.New; n != nil {
 			l.Type, l.PD, l.SendCQ, l.RecvCQ = name(types, n.Type), some(uint32(n.PD)), some(uint32(n.SendCQ)), some(uint32(n.RecvCQ))
 			l.SRQ, l.MaxSendWR, l.MaxRecvWR, l.SigAll = some(uint32(n.SRQ)), some(n.MaxSend), some(n.MaxReceive), flag(n.SignalAll)
 			l.XRCD = some(uint32(n.XRCD))
 			l.MaxSendSGE, l.MaxRecvSGE, l.MaxInline = some(n.MaxSendSegments), some(n.MaxRecvSegments), some(n.MaxInline)
 		}
-	case hcaagent.EvModifyQP:
+	case cq.EvModifyQP:
 		l.To = to(name(states, e.State))
 		l.give(e.Attr)
-	case hcaagent.EvQueryQP:
+	case cq.EvQueryQP:
 		l.State = to(uint8(e.State))
 		l.give(e.Attr)
-	case hcaagent.EvCreateCQ, hcaagent.EvCreateSRQ, hcaagent.EvResizeCQ:
+	case cq.EvCreateCQ, cq.EvCreateSRQ, cq.EvResizeCQ:
 		l.Depth, l.XRCD = some(e.Depth), some(uint32(e.XRCD))
-	case hcaagent.EvModifySRQ:
+	case cq.EvModifySRQ:
 		l.Limit = to(e.Depth)
-	case hcaagent.EvCreateAH, hcaagent.EvModifyAH, hcaagent.EvDestroyAH:
+	case cq.EvCreateAH, cq.EvModifyAH, cq.EvDestroyAH:
 		l.AH, l.PD = to(uint32(e.AH)), some(uint32(e.PD))
 		if v := e.Vector; v != nil {
 			l.DGID, l.SL, l.TClass, l.HopLimit, l.GRH = to(v.Dest.String()), some(v.SL), some(v.TClass), some(v.HopLimit), flag(v.GRH)
 		}
-	case hcaagent.EvAttachGroup, hcaagent.EvDetachGroup:
+	case cq.EvAttachGroup, cq.EvDetachGroup:
 		if e.Group != nil {
 			l.DGID = to(e.Group.String())
 		}
-	case hcaagent.EvDevice:
+	case cq.EvDevice:
 		if d := e.Device; d != nil {
 			l.DeviceRd, l.DeviceDestRd, l.PKeys, l.Ports = to(d.MaxRdAtomic), to(d.MaxDestRdAtomic), to(d.PKeys), to(d.Ports)
 		}
-	case hcaagent.EvRegisterMR, hcaagent.EvDeregisterMR, hcaagent.EvAllocateMW, hcaagent.EvDeallocateMW:
+	case cq.EvRegisterMR, cq.EvDeregisterMR, cq.EvAllocateMW, cq.EvDeallocateMW:
 		if r := e.Region; r != nil {
 			l.PD, l.RegionOf, l.WindowOf = some(uint32(r.PD)), some(uint32(r.MR)), some(uint32(r.MW))
 			l.Addr, l.Length, l.LKey, l.RKey, l.Access = some(r.VA), some(r.Length), some(r.LKey), some(r.RKey), some(accessBits.write(r.Access))
@@ -106,14 +106,14 @@ func lineOf(e *hcaagent.Event) *line {
 				l.Type = r.Window
 			}
 		}
-	case hcaagent.EvPostSend:
+	case cq.EvPostSend:
 		l.post(e)
-	case hcaagent.EvPostReceive:
+	case cq.EvPostReceive:
 		if e.Receive != nil {
 			l.WRID = to(e.Receive.ID)
 			l.gather(e.Receive.Segments)
 		}
-	case hcaagent.EvCompletion:
+	case cq.EvCompletion:
 		l.Poll, l.Emptied = some(e.Poll), flag(e.Emptied)
 		if e.Completion != nil {
 			l.complete(e.Completion)
@@ -121,13 +121,13 @@ func lineOf(e *hcaagent.Event) *line {
 		if len(e.Head) > 0 {
 			l.Head = to(hex.EncodeToString(e.Head))
 		}
-	case hcaagent.EvMemory:
+	case cq.EvMemory:
 		if r := e.Region; r != nil {
 			l.QPN, l.Addr, l.Length, l.Wrote = nil, some(r.VA), some(r.Length), flag(e.Wrote)
 		}
-	case hcaagent.EvArm:
-		l.Solicited = flag(e.Arm == hcaagent.ArmSolicited)
-	case hcaagent.EvAsync:
+	case cq.EvArm:
+		l.Solicited = flag(e.Arm == cq.ArmSolicited)
+	case cq.EvAsync:
 		l.What = to(name(asyncs, e.Async))
 	}
 	return l
@@ -186,7 +186,7 @@ func (l *line) gather(list []wqe.Segment) {
 	}
 }
 
-func (l *line) post(e *hcaagent.Event) {
+func (l *line) post(e *cq.Event) {
 	r := e.Send
 	if r == nil {
 		return
@@ -218,17 +218,17 @@ func (l *line) post(e *hcaagent.Event) {
 	}
 }
 
-func (l *line) complete(c *hcaagent.Completion) {
+func (l *line) complete(c *cq.Completion) {
 	l.QPN, l.WRID, l.StatusCode, l.Status = to(c.QP.QPN), to(c.ID), to(uint8(c.Status)), to(c.Status.String())
-	if c.Status != hcaagent.Success {
+	if c.Status != cq.Success {
 		return
 	}
 	l.Opcode, l.ByteLen, l.SrcQP, l.SLID, l.SL = to(name(doneOps, c.Op)), to(c.ByteLen), some(c.SrcQP), some(c.SLID), some(c.SL)
-	if c.Flags&hcaagent.WithImm != 0 {
+	if c.Flags&cq.WithImm != 0 {
 		l.Imm = to(c.Imm)
 	}
-	if c.Flags&hcaagent.WithInv != 0 {
+	if c.Flags&cq.WithInv != 0 {
 		l.InvKey = to(c.InvKey)
 	}
-	l.GRH = flag(c.Flags&hcaagent.WithGRH != 0)
+	l.GRH = flag(c.Flags&cq.WithGRH != 0)
 }

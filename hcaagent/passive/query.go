@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -25,7 +26,7 @@ func (a *Agent) QPAttr(ctx context.Context, q wqe.QP) (qp.Attr, error) {
 }
 
 // Completions is unknown: no completion crosses the wire.
-func (a *Agent) Completions(ctx context.Context, _ wqe.CQ, _ []hcaagent.Completion) (int, error) {
+func (a *Agent) Completions(ctx context.Context, _ wqe.CQ, _ []cq.Completion) (int, error) {
 	return 0, unknown(ctx, "completions: a capture has none")
 }
 

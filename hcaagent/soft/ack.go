@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -96,16 +96,16 @@ func (q *queuePair) acknowledge(p *packet.Packet) {
 }
 
 // nakStatus is how the request completes that a NAK refuses (table T5).
-func nakStatus(s packet.Syndrome) hcaagent.Status {
+func nakStatus(s packet.Syndrome) cq.Status {
 	switch s {
 	case packet.NAKInvalidRequest:
-		return hcaagent.RemInvReqErr
+		return cq.RemInvReqErr
 	case packet.NAKRemoteAccess:
-		return hcaagent.RemAccessErr
+		return cq.RemAccessErr
 	case packet.NAKRemoteOp:
-		return hcaagent.RemOpErr
+		return cq.RemOpErr
 	}
-	return hcaagent.RemInvRDReqErr
+	return cq.RemInvRDReqErr
 }
 
 // ackTo takes everything up to psn as acknowledged that an ACK can acknowledge. It reports false where it passes over a READ or an
@@ -155,7 +155,7 @@ func (q *queuePair) answered(p *packet.Packet) {
 	}
 	if !w.fits(p, q.pmtu()) && !q.h.breaks("bad-response-taken") {
 		if q.ackTo(w.first.Add(-1)) && r.una == p.PSN && q.state != qp.Err {
-			q.failSend(hcaagent.BadRespErr)
+			q.failSend(cq.BadRespErr)
 		}
 		return
 	}

@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -15,7 +15,7 @@ func (q *queuePair) takeAtomic(p *packet.Packet) {
 	}
 	b, err := q.remote(p.RKey, p.VA, 8, access)
 	if err != nil {
-		q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
+		q.refuseFatal(p, packet.NAKRemoteAccess, cq.RemAccessErr)
 		return
 	}
 	s := resource{fn: f, first: p.PSN, last: p.PSN, rkey: p.RKey, va: p.VA, length: p.DMALen, orig: bytes8.Uint64(b)}

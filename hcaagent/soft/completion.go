@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/qp"
 	"ibwitness/wqe"
 )
@@ -10,12 +10,12 @@ import (
 type completionQueue struct {
 	id     wqe.CQ
 	depth  int
-	queue  []hcaagent.Completion
+	queue  []cq.Completion
 	sums   []sum
-	polled []hcaagent.Completion // for whoever observes
-	users  int                   // queues attached to it
+	polled []cq.Completion // for whoever observes
+	users  int             // queues attached to it
 	armed  bool
-	arm    hcaagent.Arm
+	arm    cq.Arm
 	broken bool // it has overrun
 }
 
@@ -27,13 +27,13 @@ type sum struct {
 }
 
 // complete puts a completion into a queue and tells the consumer, if it waits for one like that. solicited says that the message had SE.
-func (h *HCA) complete(c *completionQueue, e hcaagent.Completion, solicited bool, s sum) {
+func (h *HCA) complete(c *completionQueue, e cq.Completion, solicited bool, s sum) {
 	if c == nil || c.broken && !h.has("overrun-filled") {
 		return
 	}
 	e.QP.Addr = h.opt.Addr
-	if e.Status != hcaagent.Success { // CPL-STS-015
-		e = hcaagent.Completion{ID: e.ID, QP: e.QP, Status: e.Status, Op: e.Op}
+	if e.Status != cq.Success { // CPL-STS-015
+		e = cq.Completion{ID: e.ID, QP: e.QP, Status: e.Status, Op: e.Op}
 		s.ok = false
 	}
 	if f := h.fault.is; f != nil && f.completion != nil {
@@ -44,7 +44,7 @@ func (h *HCA) complete(c *completionQueue, e hcaagent.Completion, solicited bool
 }
 
 // put puts a completion into its queue.
-func (h *HCA) put(c *completionQueue, e hcaagent.Completion, solicited bool, s sum) {
+func (h *HCA) put(c *completionQueue, e cq.Completion, solicited bool, s sum) {
 	if c.broken && !h.has("overrun-filled") {
 		return
 	}
@@ -69,13 +69,13 @@ func (h *HCA) put(c *completionQueue, e hcaagent.Completion, solicited bool, s s
 // (CPL-CQ-001).
 func (h *HCA) overrun(c *completionQueue) {
 	c.broken = true
-	h.async(hcaagent.AsyncCQError, 0, c.id, 0)
+	h.async(cq.AsyncCQError, 0, c.id, 0)
 	if h.has("overrun-ignored") {
 		return
 	}
 	for _, q := range h.sorted() {
 		if (q.sendCQ == c || q.recvCQ == c) && q.state != qp.Reset && q.state != qp.Err {
-			h.async(hcaagent.AsyncQPFatal, q.num, 0, 0)
+			h.async(cq.AsyncQPFatal, q.num, 0, 0)
 			q.enterError()
 		}
 	}

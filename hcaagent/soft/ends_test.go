@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
@@ -38,7 +39,7 @@ type end struct {
 	srq     wqe.SRQ   // in place of the receive queue; 0: none
 	targets []wqe.SRQ // that messages on XRC name
 	domain  wqe.XRCD
-	got     []hcaagent.Completion
+	got     []cq.Completion
 }
 
 // must is for what a test takes for granted.
@@ -56,7 +57,7 @@ func must[T any](v T, err error) func(t testing.TB) T {
 const ownQueue wqe.SRQ = 1 << 31
 
 // newEnd makes a queue pair in INIT with memory of its own.
-func newEnd(t testing.TB, h *soft.HCA, n hcaagent.NewQP, va, length uint64) *end {
+func newEnd(t testing.TB, h *soft.HCA, n qp.InitAttr, va, length uint64) *end {
 	t.Helper()
 	e := &end{HCA: h, t: t, va: va, length: length, typ: n.Type}
 	e.pd = must(h.CreatePD(ctx))(t)
@@ -119,7 +120,7 @@ func devices(t testing.TB, seed uint64, at [2]packet.Addr, change func(i int, o 
 		o := soft.Options{Addr: at[i], MAC: [6]byte{2, 0, 0, 0, 0, byte(i)}, Clock: l.clock, Seed: seed*2 + uint64(i)}
 		o.Send = func(frame []byte) { l.send(i, frame) }
 		l.logs[i] = &hcaagent.Log{Addr: at[i], Exact: true}
-		o.Event = func(e *hcaagent.Event) { l.logs[i].Events = append(l.logs[i].Events, *e) }
+		o.Event = func(e *cq.Event) { l.logs[i].Events = append(l.logs[i].Events, *e) }
 		if change != nil {
 			change(i, &o)
 		}
@@ -181,7 +182,7 @@ func (e *end) receive(id uint64, off, n int) {
 
 // poll takes all completions that wait.
 func (e *end) poll() {
-	var c [64]hcaagent.Completion
+	var c [64]cq.Completion
 	for {
 		n, err := e.Poll(ctx, e.cq, c[:])
 		if err != nil {
@@ -195,7 +196,7 @@ func (e *end) poll() {
 }
 
 // sends and receives are the completions of either queue.
-func (e *end) sends() (out []hcaagent.Completion) {
+func (e *end) sends() (out []cq.Completion) {
 	for _, c := range e.got {
 		if c.ID < receiveID {
 			out = append(out, c)
@@ -204,7 +205,7 @@ func (e *end) sends() (out []hcaagent.Completion) {
 	return out
 }
 
-func (e *end) receives() (out []hcaagent.Completion) {
+func (e *end) receives() (out []cq.Completion) {
 	for _, c := range e.got {
 		if c.ID >= receiveID {
 			out = append(out, c)
@@ -217,10 +218,10 @@ func (e *end) receives() (out []hcaagent.Completion) {
 const receiveID = 1 << 32
 
 // pair makes two connected queue pairs, one on each device.
-func pair(t testing.TB, hs [2]*soft.HCA, typ qp.Type, i int, length uint64, change func(a, b *end), create ...func(n *hcaagent.NewQP)) [2]*end {
+func pair(t testing.TB, hs [2]*soft.HCA, typ qp.Type, i int, length uint64, change func(a, b *end), create ...func(n *qp.InitAttr)) [2]*end {
 	t.Helper()
 	va := uint64(0x10000000 * (i + 1))
-	n := hcaagent.NewQP{Type: typ}
+	n := qp.InitAttr{Type: typ}
 	for _, f := range create {
 		f(&n)
 	}
@@ -237,4 +238,4 @@ func pair(t testing.TB, hs [2]*soft.HCA, typ qp.Type, i int, length uint64, chan
 	return [2]*end{a, b}
 }
 
-func complain(c hcaagent.Completion) string { return fmt.Sprintf("%+v", c) }
+func complain(c cq.Completion) string { return fmt.Sprintf("%+v", c) }

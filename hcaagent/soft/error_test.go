@@ -3,7 +3,7 @@ package soft_test
 import (
 	"testing"
 
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -11,50 +11,50 @@ import (
 
 // TestErrors has requests fail in each way that table T16 has for RC: the status of both ends, and that what follows is flushed.
 func TestErrors(t *testing.T) {
-	const none = hcaagent.Status(255)
+	const none = cq.Status(255)
 	for _, c := range []struct {
 		name    string
 		change  func(a, b *end)
 		request func(a, b *end) wqe.SendRequest
 		room    int // bytes of the receive request; 0: none is posted
-		send    hcaagent.Status
-		receive hcaagent.Status // none: the receive request stays, and is flushed where the responder fails
-		silent  bool            // the responder keeps running
-		deaf    bool            // nothing reaches the responder
+		send    cq.Status
+		receive cq.Status // none: the receive request stays, and is flushed where the responder fails
+		silent  bool      // the responder keeps running
+		deaf    bool      // nothing reaches the responder
 	}{
 		{name: "CPL-STS-003: R_Key", request: func(a, b *end) wqe.SendRequest {
 			return wqe.SendRequest{Op: wqe.OpWrite, Segments: a.sge(0, 64), RemoteVA: b.va, RKey: b.key ^ 1<<20}
-		}, send: hcaagent.RemAccessErr, receive: none},
+		}, send: cq.RemAccessErr, receive: none},
 		{name: "CPL-STS-003: range", request: func(a, b *end) wqe.SendRequest {
 			return wqe.SendRequest{Op: wqe.OpRead, Segments: a.sge(0, 64), RemoteVA: b.va + b.length - 63, RKey: b.key}
-		}, send: hcaagent.RemAccessErr, receive: none},
+		}, send: cq.RemAccessErr, receive: none},
 		{name: "QPS-ACT-001: operation not enabled", change: func(_, b *end) { b.attr.Access = wqe.RemoteRead }, request: func(a, b *end) wqe.SendRequest {
 			return wqe.SendRequest{Op: wqe.OpWrite, Segments: a.sge(0, 64), RemoteVA: b.va, RKey: b.key}
-		}, send: hcaagent.RemInvReqErr, receive: none},
+		}, send: cq.RemInvReqErr, receive: none},
 		{name: "RC-RDA-003: no resources", change: func(_, b *end) { b.attr.MaxDestRdAtomic = 0 }, request: func(a, b *end) wqe.SendRequest {
 			return wqe.SendRequest{Op: wqe.OpRead, Segments: a.sge(0, 64), RemoteVA: b.va, RKey: b.key}
-		}, send: hcaagent.RemInvReqErr, receive: none},
+		}, send: cq.RemInvReqErr, receive: none},
 		{name: "CPL-STS-009: receive buffer too small", request: func(a, _ *end) wqe.SendRequest {
 			return wqe.SendRequest{Op: wqe.OpSend, Segments: a.sge(0, 3000)}
-		}, room: 2999, send: hcaagent.RemInvReqErr, receive: hcaagent.LocLenErr},
+		}, room: 2999, send: cq.RemInvReqErr, receive: cq.LocLenErr},
 		{name: "CPL-STS-010: receive request denied", change: func(_, b *end) { b.key ^= 1 << 20 }, request: func(a, _ *end) wqe.SendRequest {
 			return wqe.SendRequest{Op: wqe.OpSend, Segments: a.sge(0, 64)}
-		}, room: 100, send: hcaagent.RemOpErr, receive: hcaagent.LocProtErr},
+		}, room: 100, send: cq.RemOpErr, receive: cq.LocProtErr},
 		{name: "LOC_PROT_ERR", request: func(a, _ *end) wqe.SendRequest {
 			return wqe.SendRequest{Op: wqe.OpSend, Segments: []wqe.Segment{{VA: a.va, Length: 4, LKey: 5}}}
-		}, send: hcaagent.LocProtErr, receive: none, silent: true},
+		}, send: cq.LocProtErr, receive: none, silent: true},
 		{name: "CPL-STS-006: no answer", change: func(a, _ *end) { a.attr.RetryCnt = 2 }, request: func(a, _ *end) wqe.SendRequest {
 			return wqe.SendRequest{Op: wqe.OpSend, Segments: a.sge(0, 64)}
-		}, send: hcaagent.RetryExcErr, receive: none, silent: true, deaf: true},
+		}, send: cq.RetryExcErr, receive: none, silent: true, deaf: true},
 		{name: "CPL-STS-007: never ready", change: func(a, _ *end) { a.attr.RNRRetry = 3 }, request: func(a, _ *end) wqe.SendRequest {
 			return wqe.SendRequest{Op: wqe.OpSend, Segments: a.sge(0, 64)}
-		}, send: hcaagent.RNRRetryExcErr, receive: none, silent: true},
+		}, send: cq.RNRRetryExcErr, receive: none, silent: true},
 		{name: "CPL-INV-002: key that cannot be invalidated", request: func(a, _ *end) wqe.SendRequest {
 			return wqe.SendRequest{Op: wqe.OpSendInv, Segments: a.sge(0, 64), InvKey: 7}
-		}, room: 100, send: hcaagent.RemAccessErr, receive: hcaagent.RemAccessErr},
+		}, room: 100, send: cq.RemAccessErr, receive: cq.RemAccessErr},
 		{name: "C9-88: no bytes need no key", request: func(a, b *end) wqe.SendRequest {
 			return wqe.SendRequest{Op: wqe.OpWrite, Flags: wqe.Signaled, RemoteVA: b.va, RKey: 3}
-		}, send: hcaagent.Success, receive: none, silent: true},
+		}, send: cq.Success, receive: none, silent: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, hs := devices(t, 3, addrs, nil)
@@ -79,8 +79,8 @@ func TestErrors(t *testing.T) {
 			l.run(5e9)
 			a.poll()
 			b.poll()
-			want := []hcaagent.Status{c.send, hcaagent.WRFlushErr}
-			if c.send == hcaagent.Success {
+			want := []cq.Status{c.send, cq.WRFlushErr}
+			if c.send == cq.Success {
 				want = want[:1]
 			}
 			if got := statuses(a.sends()); len(got) != len(want) || got[0] != want[0] || len(want) > 1 && got[1] != want[1] {
@@ -89,7 +89,7 @@ func TestErrors(t *testing.T) {
 			if got := statuses(b.receives()); c.receive != none && (len(got) != 1 || got[0] != c.receive) || c.receive == none && len(got) > 0 {
 				t.Errorf("the receive request completes with %v, want %v", got, c.receive)
 			}
-			if _, state, _ := a.QueryQP(ctx, a.qp); (state == qp.Err) != (c.send != hcaagent.Success) {
+			if _, state, _ := a.QueryQP(ctx, a.qp); (state == qp.Err) != (c.send != cq.Success) {
 				t.Errorf("the requester is in %v", state)
 			}
 			if _, state, _ := b.QueryQP(ctx, b.qp); (state == qp.Err) == c.silent {
@@ -104,7 +104,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func statuses(c []hcaagent.Completion) (out []hcaagent.Status) {
+func statuses(c []cq.Completion) (out []cq.Status) {
 	for _, e := range c {
 		out = append(out, e.Status)
 	}

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 )
 
@@ -29,8 +29,8 @@ type Fault struct {
 	later  int64                       // and once more so many nanoseconds later
 	always bool                        // it shows every time
 
-	which      func(e *hcaagent.Completion) bool // completions that show it
-	completion func(h *HCA, e hcaagent.Completion, p put)
+	which      func(e *cq.Completion) bool // completions that show it
+	completion func(h *HCA, e cq.Completion, p put)
 }
 
 // Need is what must happen on the link or at the peer for a fault to show.

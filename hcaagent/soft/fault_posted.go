@@ -3,7 +3,7 @@ package soft
 import (
 	"slices"
 
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -101,7 +101,7 @@ func (h *HCA) store(kind string, l *list, off uint64, data []byte) bool {
 // receivedEarly completes a receive request before its message is there.
 func (q *queuePair) receivedEarly() {
 	if t := q.rsp.taken; t != nil && !t.told && q.h.breaks("receive-completes-early") {
-		q.finishReceive(t, hcaagent.Completion{Op: hcaagent.DoneRecv, ByteLen: q.rsp.got}, false, sum{})
+		q.finishReceive(t, cq.Completion{Op: cq.DoneRecv, ByteLen: q.rsp.got}, false, sum{})
 		t.told = true
 	}
 }
@@ -111,7 +111,7 @@ func (q *queuePair) invent() {
 	if len(q.receives) > 0 && q.h.breaks("receive-without-message") {
 		t := &receive{ReceiveRequest: q.receives[0]}
 		q.receives = shift(q.receives)
-		q.finishReceive(t, hcaagent.Completion{Op: hcaagent.DoneRecv, ByteLen: 77}, false, sum{})
+		q.finishReceive(t, cq.Completion{Op: cq.DoneRecv, ByteLen: 77}, false, sum{})
 	}
 }
 

@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -34,10 +34,10 @@ var _ = faults(map[string]*Fault{
 	"binds-outside":      {Text: "binds a window beyond the end of its region", Rule: "CPL-MW-007", Verbs: true, Needs: Windows},
 
 	"write-takes-receive":     {Text: "takes a receive request for a WRITE with immediate data that it refuses", Rule: "CPL-RWQ-001", Verbs: true, Needs: RefusedImmediate, Responder: true},
-	"invalid-rd-for-ack":      {Text: "completes with REM_INV_RD_REQ_ERR what was acknowledged", Rule: "CPL-STS-005", Verbs: true, which: sent, completion: ends(hcaagent.RemInvRDReqErr)},
-	"bad-response-for-ack":    {Text: "completes with BAD_RESP_ERR what was acknowledged", Rule: "CPL-STS-008", Verbs: true, which: sent, completion: ends(hcaagent.BadRespErr)},
+	"invalid-rd-for-ack":      {Text: "completes with REM_INV_RD_REQ_ERR what was acknowledged", Rule: "CPL-STS-005", Verbs: true, which: sent, completion: ends(cq.RemInvRDReqErr)},
+	"bad-response-for-ack":    {Text: "completes with BAD_RESP_ERR what was acknowledged", Rule: "CPL-STS-008", Verbs: true, which: sent, completion: ends(cq.BadRespErr)},
 	"bad-response-taken":      {Text: "takes a READ response that is too short", Rule: "CPL-STS-008", Verbs: true, Needs: ShortResponse},
-	"denied-receive-flushed":  {Text: "flushes a receive request whose L_Key is none", Rule: "CPL-STS-010", Verbs: true, Needs: BadReceive, Responder: true, which: status(hcaagent.LocProtErr), completion: ends(hcaagent.WRFlushErr)},
+	"denied-receive-flushed":  {Text: "flushes a receive request whose L_Key is none", Rule: "CPL-STS-010", Verbs: true, Needs: BadReceive, Responder: true, which: status(cq.LocProtErr), completion: ends(cq.WRFlushErr)},
 	"denied-receive-invalid":  {Text: "sends a NAK Invalid Request where a receive request has an L_Key that is none", Rule: "CPL-STS-010", Verbs: true, Needs: BadReceive, Responder: true, match: ackOf(packet.NAK), spoil: syndrome(packet.NAKInvalidRequest)},
 	"denied-receive-taken":    {Text: "completes a receive request whose L_Key is none with success", Rule: "CPL-STS-010", Verbs: true, Needs: BadReceive, Responder: true},
 	"violation-untold":        {Text: "does not tell its consumer of an access violation", Rule: "CPL-STS-011", Verbs: true, Needs: Refused, Responder: true},
@@ -58,7 +58,7 @@ var _ = faults(map[string]*Fault{
 })
 
 // tells raises the event of a fault's name as often as the fault lets it.
-func (h *HCA) tells(name string, what hcaagent.Async, qpn uint32, srq wqe.SRQ) {
+func (h *HCA) tells(name string, what cq.Async, qpn uint32, srq wqe.SRQ) {
 	if h.breaks(name + "-missed") {
 		return
 	}
@@ -69,16 +69,16 @@ func (h *HCA) tells(name string, what hcaagent.Async, qpn uint32, srq wqe.SRQ) {
 }
 
 // owes reports whether the consumer is to be told of a completion, as the fault sees it.
-func (h *HCA) owes(c *completionQueue, e *hcaagent.Completion, solicited bool) bool {
+func (h *HCA) owes(c *completionQueue, e *cq.Completion, solicited bool) bool {
 	switch {
 	case !c.armed:
 		return false
-	case c.arm == hcaagent.ArmNext:
+	case c.arm == cq.ArmNext:
 		return !h.has("next-missed")
 	case solicited:
 		return !h.has("solicited-missed")
 	}
-	return e.Status != hcaagent.Success || h.breaks("unsolicited-told")
+	return e.Status != cq.Success || h.breaks("unsolicited-told")
 }
 
 // stale is a datagram that a device with that fault keeps over a RESET.
@@ -100,5 +100,5 @@ func (q *queuePair) sendBroken(w *work) {
 		q.h.fault.show = true
 		q.sendRequest()
 	}
-	q.finishSend(w, hcaagent.WRFlushErr)
+	q.finishSend(w, cq.WRFlushErr)
 }

@@ -1,6 +1,7 @@
 package soft_test
 
 import (
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
@@ -52,9 +53,9 @@ func (s *stage) otherScene(n soft.Need, work []wqe.SendRequest) []wqe.SendReques
 		for at := int64(0); at < 1_000_000; at += 30_000 {
 			s.link.After(at, func() {
 				if n == soft.ArmedTwice {
-					_ = b.RequestNotification(ctx, b.cq, hcaagent.ArmNext)
+					_ = b.RequestNotification(ctx, b.cq, cq.ArmNext)
 				}
-				_ = b.RequestNotification(ctx, b.cq, hcaagent.ArmSolicited)
+				_ = b.RequestNotification(ctx, b.cq, cq.ArmSolicited)
 			})
 		}
 	case soft.Overrun:
@@ -83,7 +84,7 @@ func (s *stage) otherScene(n soft.Need, work []wqe.SendRequest) []wqe.SendReques
 		work[4] = wqe.SendRequest{Op: wqe.OpLocalInv, InvKey: key}
 	case soft.ForeignHandle:
 		pd := must(a.CreatePD(ctx))(s.t)
-		ah := must(a.CreateAH(ctx, pd, hcaagent.AddressVector{Dest: b.qp.Addr, HopLimit: 64}))(s.t)
+		ah := must(a.CreateAH(ctx, pd, wqe.AddressVector{Dest: b.qp.Addr, HopLimit: 64}))(s.t)
 		s.link.After(1_000_000, func() {
 			_ = a.PostSend(ctx, a.qp, wqe.SendRequest{ID: 900, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: a.sge(0, 64), AH: ah, Dest: b.qp, QKey: 0x1234})
 		})
@@ -114,7 +115,7 @@ func (s *stage) otherScene(n soft.Need, work []wqe.SendRequest) []wqe.SendReques
 		})
 	case soft.Attached:
 		group := packet.IPv4Addr([]byte{239, 0, 0, 9})
-		q := must(a.CreateQP(ctx, hcaagent.NewQP{Type: qp.TypeUD, PD: a.pd, SendCQ: a.cq, RecvCQ: a.cq}))(s.t)
+		q := must(a.CreateQP(ctx, qp.InitAttr{Type: qp.TypeUD, PD: a.pd, SendCQ: a.cq, RecvCQ: a.cq}))(s.t)
 		if err := a.AttachMulticast(ctx, q, group); err != nil {
 			s.t.Fatal(err)
 		}
@@ -180,7 +181,7 @@ func (s *stage) windows() {
 
 // unpairedQP makes a queue pair that is in RTS, with a peer that there is not.
 func (s *stage) unpairedQP(e *end, peer uint32) wqe.QP {
-	q := must(e.CreateQP(ctx, hcaagent.NewQP{Type: qp.TypeRC, PD: e.pd, SendCQ: e.cq, RecvCQ: e.cq}))(s.t)
+	q := must(e.CreateQP(ctx, qp.InitAttr{Type: qp.TypeRC, PD: e.pd, SendCQ: e.cq, RecvCQ: e.cq}))(s.t)
 	attr := e.attr
 	attr.DestQPN = peer
 	for from := qp.Reset; from < qp.RTS; from++ {

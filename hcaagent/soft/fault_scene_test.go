@@ -1,6 +1,7 @@
 package soft_test
 
 import (
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
@@ -10,8 +11,8 @@ import (
 )
 
 // create is how the queue pairs are made that a fault needs.
-func create(n soft.Need) func(q *hcaagent.NewQP) {
-	return func(q *hcaagent.NewQP) {
+func create(n soft.Need) func(q *qp.InitAttr) {
+	return func(q *qp.InitAttr) {
 		q.SignalAll = n == soft.SignalAll
 		if n == soft.Shared || n == soft.SharedFew || n == soft.SharedInError {
 			q.SRQ = ownQueue
@@ -59,11 +60,11 @@ func (s *stage) scene(n soft.Need, work []wqe.SendRequest) []wqe.SendRequest {
 			s.t.Fatal(err)
 		}
 		for i := range work {
-			work[i].Dest = wqe.QP{Addr: group, QPN: hcaagent.MulticastQPN}
+			work[i].Dest = wqe.QP{Addr: group, QPN: wqe.MulticastQPN}
 		}
 		s.bystander()
 	case soft.Handle:
-		ah := must(a.CreateAH(ctx, a.pd, hcaagent.AddressVector{Dest: b.qp.Addr, TClass: 0x20, HopLimit: 33}))(s.t)
+		ah := must(a.CreateAH(ctx, a.pd, wqe.AddressVector{Dest: b.qp.Addr, TClass: 0x20, HopLimit: 33}))(s.t)
 		for i := range work {
 			work[i].AH = ah
 		}
@@ -141,7 +142,7 @@ func (s *stage) scene(n soft.Need, work []wqe.SendRequest) []wqe.SendRequest {
 		work[2].QKey++
 	case soft.Armed:
 		for at := int64(0); at < 1_000_000; at += 50_000 {
-			s.link.After(at, func() { _ = a.RequestNotification(ctx, a.cq, hcaagent.ArmNext) })
+			s.link.After(at, func() { _ = a.RequestNotification(ctx, a.cq, cq.ArmNext) })
 		}
 	}
 	s.extendedScene(n, work)
@@ -180,7 +181,7 @@ func (s *stage) abuse() {
 	receive := wqe.ReceiveRequest{ID: 700, Segments: e.sge(0, 64)}
 	send := wqe.SendRequest{ID: 701, Op: wqe.OpSend, Segments: e.sge(0, 64)}
 	for _, shared := range []wqe.SRQ{0, srq} {
-		q := must(e.CreateQP(ctx, hcaagent.NewQP{Type: qp.TypeRC, PD: e.pd, SendCQ: cq, RecvCQ: cq, SRQ: shared}))(s.t)
+		q := must(e.CreateQP(ctx, qp.InitAttr{Type: qp.TypeRC, PD: e.pd, SendCQ: cq, RecvCQ: cq, SRQ: shared}))(s.t)
 		attr := e.attr
 		attr.DestQPN = 0x777
 		if shared == 0 {
@@ -226,7 +227,7 @@ func (s *stage) shared(i int) {
 
 // bystander is a datagram queue pair beside that of the second end, which has joined no group.
 func (s *stage) bystander() {
-	e := newEnd(s.t, s.ends[1].HCA, hcaagent.NewQP{Type: qp.TypeUD}, 0x30000000, 1<<16)
+	e := newEnd(s.t, s.ends[1].HCA, qp.InitAttr{Type: qp.TypeUD}, 0x30000000, 1<<16)
 	for i := range 8 {
 		e.receive(receiveID+uint64(i), 4096*i, 4096)
 	}

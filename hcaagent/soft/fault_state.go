@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 )
@@ -61,7 +61,7 @@ func (h *HCA) notify(c *completionQueue) {
 }
 
 func (h *HCA) notification(c *completionQueue) {
-	if e := h.event(hcaagent.EvNotify); e != nil {
+	if e := h.event(cq.EvNotify); e != nil {
 		e.CQ = c.id
 		h.tell(e, nil)
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"ibwitness/cq"
 	"ibwitness/fabricagent"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
@@ -51,7 +52,7 @@ func newStageAt(t testing.TB, name string, f *soft.Fault, faulty bool, at int) *
 			o.Congestion = soft.Congestion{CNPs: soft.PerQP, Every: 20_000, TClass: 48<<2 | 2}
 		}
 		if f.Verbs {
-			o.Event = func(e *hcaagent.Event) { s.events = append(s.events, e) }
+			o.Event = func(e *cq.Event) { s.events = append(s.events, e) }
 		}
 		if i == s.tap && faulty {
 			o.Fault = name

@@ -3,7 +3,7 @@ package soft
 import (
 	"bytes"
 
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -39,7 +39,7 @@ func (q *queuePair) interrupt() {
 	if r.open == wqe.Send && r.taken != nil && q.h.breaks("uc-interrupted-completes") {
 		t := r.taken
 		r.taken = nil
-		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocLenErr}, false, sum{})
+		q.finishReceive(t, cq.Completion{Status: cq.LocLenErr}, false, sum{})
 		q.enterError()
 	}
 	r.open = wqe.None

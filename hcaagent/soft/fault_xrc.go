@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 )
 
@@ -21,8 +21,8 @@ var _ = faults(map[string]*Fault{
 	"xrc-other-domain":          {Constant: true, Text: "takes a message on XRC that names a shared receive queue of another domain", Rule: "XRC-SRQ-001", Service: packet.XRC, Verbs: true, Responder: true, Needs: ForeignQueue},
 	"xrc-rnr-unfounded":         {Text: "sends an RNR NAK on XRC although the shared receive queue has requests", Rule: "RC-RSP-020", Service: packet.XRC, Verbs: true, Responder: true},
 	"xrc-receive-twice":         {Text: "completes a receive request on XRC twice", Rule: "CPL-ORD-002", Service: packet.XRC, Verbs: true, Responder: true, which: got, completion: twice},
-	"xrc-byte-len":              {Text: "counts pad bytes as received on XRC", Rule: "CPL-LEN-001", Service: packet.XRC, Verbs: true, Responder: true, which: op(hcaagent.DoneRecv), completion: change(func(e *hcaagent.Completion) { e.ByteLen += 3 })},
-	"xrc-immediate-swapped":     {Text: "delivers immediate data in the wrong byte order on XRC", Rule: "CPL-IMM-001", Service: packet.XRC, Verbs: true, Responder: true, which: with(hcaagent.WithImm), completion: change(swapImm)},
+	"xrc-byte-len":              {Text: "counts pad bytes as received on XRC", Rule: "CPL-LEN-001", Service: packet.XRC, Verbs: true, Responder: true, which: op(cq.DoneRecv), completion: change(func(e *cq.Completion) { e.ByteLen += 3 })},
+	"xrc-immediate-swapped":     {Text: "delivers immediate data in the wrong byte order on XRC", Rule: "CPL-IMM-001", Service: packet.XRC, Verbs: true, Responder: true, which: with(cq.WithImm), completion: change(swapImm)},
 	"xrc-receive-without":       {Text: "completes a receive request on XRC that was never posted", Rule: "CPL-ORD-002", Service: packet.XRC, Verbs: true, Responder: true, which: got, completion: invented},
 	"xrc-queue-other-than-sent": {Text: "sends a message on XRC to another shared receive queue than was posted", Rule: "RC-LEN-010", Service: packet.XRC, Verbs: true, match: anySend, spoil: func(p *packet.Packet) { p.XRCSRQ ^= 3 }},
 })
@@ -30,7 +30,7 @@ var _ = faults(map[string]*Fault{
 func xrc(f packet.Fn) packet.Opcode { return packet.Op(packet.XRC, f) }
 
 // invented puts a completion of a request that was never posted after one.
-func invented(_ *HCA, e hcaagent.Completion, p put) {
+func invented(_ *HCA, e cq.Completion, p put) {
 	p(e)
 	e.ID += 5000
 	p(e)

@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/qp"
 )
 
@@ -17,21 +17,21 @@ func (q *queuePair) enterError() {
 func (q *queuePair) flush() {
 	q.flushSends()
 	if q.rsp.taken != nil {
-		q.finishReceive(q.rsp.taken, hcaagent.Completion{Status: hcaagent.WRFlushErr}, false, sum{})
+		q.finishReceive(q.rsp.taken, cq.Completion{Status: cq.WRFlushErr}, false, sum{})
 		q.rsp.taken = nil
 	}
 	if q.ucr.taken != nil {
-		q.finishReceive(q.ucr.taken, hcaagent.Completion{Status: hcaagent.WRFlushErr}, false, sum{})
+		q.finishReceive(q.ucr.taken, cq.Completion{Status: cq.WRFlushErr}, false, sum{})
 		q.ucr.taken = nil
 	}
 	for len(q.receives) > 0 {
 		r := q.receives[0]
 		q.receives = shift(q.receives)
-		q.finishReceive(&receive{ReceiveRequest: r}, hcaagent.Completion{Status: hcaagent.WRFlushErr}, false, sum{})
+		q.finishReceive(&receive{ReceiveRequest: r}, cq.Completion{Status: cq.WRFlushErr}, false, sum{})
 	}
 	q.rsp.out = nil
 	if q.srq != nil || q.h.breaks("last-wqe-unshared") {
-		q.h.tells("last-wqe", hcaagent.AsyncLastWQE, q.num, 0)
+		q.h.tells("last-wqe", cq.AsyncLastWQE, q.num, 0)
 	}
 }
 
@@ -41,14 +41,14 @@ func (q *queuePair) flushSends() {
 	for len(r.queue) > 0 {
 		w := r.queue[0]
 		r.queue = shift(r.queue)
-		q.finishSend(w, hcaagent.WRFlushErr)
+		q.finishSend(w, cq.WRFlushErr)
 	}
 	r.next, r.off, r.stuck = 0, 0, false
 	r.stop()
 }
 
 // failSend completes the oldest send request in error; the rest follows it (QPS-TRN-004).
-func (q *queuePair) failSend(status hcaagent.Status) {
+func (q *queuePair) failSend(status cq.Status) {
 	r := &q.req
 	if len(r.queue) == 0 {
 		return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/internal/slab"
 	"ibwitness/packet"
@@ -32,7 +33,7 @@ type Options struct {
 	// computed again.
 	Intact func() bool
 	// Event, where not nil, is told what consumer and device do. The event is the taker's to keep; nobody changes it.
-	Event func(*hcaagent.Event)
+	Event func(*cq.Event)
 	// Notify, where not nil, is told of each completion queue that tells of itself, after Event.
 	Notify func(wqe.CQ)
 	// Room, where not nil, is asked before each packet whether it may leave: where not, Resume is called when it may.
@@ -111,9 +112,9 @@ type HCA struct {
 
 	lastQP, lastObject, lastKey, polls uint32
 
-	events      slab.Of[hcaagent.Event]
-	passing     slab.Of[hcaagent.Event]
-	completions slab.Of[hcaagent.Completion]
+	events      slab.Of[cq.Event]
+	passing     slab.Of[cq.Event]
+	completions slab.Of[cq.Completion]
 	segments    slab.Of[wqe.Segment]
 	works       slab.Of[work]
 	requests    slab.Of[wqe.ReceiveRequest]
@@ -173,8 +174,8 @@ func New(opt Options) (*HCA, error) {
 		}
 		h.fault = faultState{is: f, left: opt.FaultAt}
 	}
-	d := &hcaagent.Device{MaxRdAtomic: opt.Limits.MaxRdAtomic, MaxDestRdAtomic: opt.Limits.MaxDestRdAtomic, PKeys: opt.Limits.PKeys, Ports: 1}
-	h.emit(&hcaagent.Event{Kind: hcaagent.EvDevice, Device: d}, nil)
+	d := &cq.Device{MaxRdAtomic: opt.Limits.MaxRdAtomic, MaxDestRdAtomic: opt.Limits.MaxDestRdAtomic, PKeys: opt.Limits.PKeys, Ports: 1}
+	h.emit(&cq.Event{Kind: cq.EvDevice, Device: d}, nil)
 	return h, nil
 }
 
@@ -193,7 +194,7 @@ func (h *HCA) object() uint32 {
 }
 
 // emit tells the consumer's log of an event. failed is the immediate error of the verb.
-func (h *HCA) emit(e *hcaagent.Event, failed error) {
+func (h *HCA) emit(e *cq.Event, failed error) {
 	if x := h.event(e.Kind); x != nil {
 		*x = *e
 		h.tell(x, failed)
@@ -201,12 +202,12 @@ func (h *HCA) emit(e *hcaagent.Event, failed error) {
 }
 
 // event returns an event of the consumer's log, for tell. It is nil where nobody is told.
-func (h *HCA) event(kind hcaagent.EventKind) *hcaagent.Event {
+func (h *HCA) event(kind cq.EventKind) *cq.Event {
 	if h.opt.Event == nil {
 		return nil
 	}
 	room := &h.events
-	if kind == hcaagent.EvNotify || kind == hcaagent.EvArm { // many, which nobody keeps long
+	if kind == cq.EvNotify || kind == cq.EvArm { // many, which nobody keeps long
 		room = &h.passing
 	}
 	e := room.New()
@@ -215,7 +216,7 @@ func (h *HCA) event(kind hcaagent.EventKind) *hcaagent.Event {
 }
 
 // tell is emit for an event that event has returned.
-func (h *HCA) tell(e *hcaagent.Event, failed error) {
+func (h *HCA) tell(e *cq.Event, failed error) {
 	if e != nil {
 		e.Time, e.Failed, e.QP.Addr = h.now(), failed != nil, h.opt.Addr
 		h.opt.Event(e)
@@ -223,8 +224,8 @@ func (h *HCA) tell(e *hcaagent.Event, failed error) {
 }
 
 // async raises an asynchronous event.
-func (h *HCA) async(what hcaagent.Async, qpn uint32, cq wqe.CQ, srq wqe.SRQ) {
-	h.emit(&hcaagent.Event{Kind: hcaagent.EvAsync, Async: what, QP: wqe.QP{QPN: qpn}, CQ: cq, SRQ: srq}, nil)
+func (h *HCA) async(what cq.Async, qpn uint32, number wqe.CQ, srq wqe.SRQ) {
+	h.emit(&cq.Event{Kind: cq.EvAsync, Async: what, QP: wqe.QP{QPN: qpn}, CQ: number, SRQ: srq}, nil)
 }
 
 // notFound says which object there is none of.

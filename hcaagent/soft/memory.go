@@ -15,7 +15,7 @@ type buffer struct {
 
 // region is a memory region, or a memory window.
 type region struct {
-	hcaagent.Region
+	wqe.Region
 	pd     wqe.PD
 	buf    *buffer
 	base   uint64  // where in buf its first address is

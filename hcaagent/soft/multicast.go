@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // multicast hands a datagram to each queue pair of its group, in the order in which they joined.
@@ -18,7 +18,7 @@ func (h *HCA) multicast(p *packet.Packet) {
 			}
 		}
 	}
-	if len(list) == 0 || p.DestQP != hcaagent.MulticastQPN {
+	if len(list) == 0 || p.DestQP != wqe.MulticastQPN {
 		h.count.Dropped++
 		return
 	}

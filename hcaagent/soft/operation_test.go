@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
@@ -60,14 +61,14 @@ func TestUC(t *testing.T) {
 			n := int(c.ByteLen)
 			sent := (n - 1) / 90
 			at := 8192 + i*2048
-			if c.Op == hcaagent.DoneRecvWriteImm {
+			if c.Op == cq.DoneRecvWriteImm {
 				at = 4096
 				if c.Imm != uint32(sent) {
 					t.Errorf("seed %d: %+v", seed, c)
 				}
 				continue
 			}
-			if c.Status != hcaagent.Success || !bytes.Equal(b.bytes(at, n), src[sent:sent+n]) {
+			if c.Status != cq.Success || !bytes.Equal(b.bytes(at, n), src[sent:sent+n]) {
 				t.Errorf("seed %d: %+v, other data", seed, c)
 			}
 		}
@@ -84,7 +85,7 @@ func TestUD(t *testing.T) {
 	p := pair(t, hs, qp.TypeUD, 0, 1<<16, nil)
 	a, b := p[0], p[1]
 	a.set(0, []byte("a datagram"))
-	ah, err := a.CreateAH(ctx, a.pd, hcaagent.AddressVector{Dest: b.qp.Addr, HopLimit: 17, TClass: 8})
+	ah, err := a.CreateAH(ctx, a.pd, wqe.AddressVector{Dest: b.qp.Addr, HopLimit: 17, TClass: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,17 +106,17 @@ func TestUD(t *testing.T) {
 	}
 	for i, c := range got {
 		at := 4096 * (i + 1)
-		if c.ByteLen != 50 || c.SrcQP != a.qp.QPN || c.Flags&hcaagent.WithGRH == 0 || string(b.bytes(at+40, 10)) != "a datagram" || b.bytes(at+20, 1)[0] != 0x45 {
+		if c.ByteLen != 50 || c.SrcQP != a.qp.QPN || c.Flags&cq.WithGRH == 0 || string(b.bytes(at+40, 10)) != "a datagram" || b.bytes(at+20, 1)[0] != 0x45 {
 			t.Errorf("%+v, %x", c, b.bytes(at, 50))
 		}
 	}
-	if got[1].Imm != 77 || got[1].Flags&hcaagent.WithImm == 0 {
+	if got[1].Imm != 77 || got[1].Flags&cq.WithImm == 0 {
 		t.Errorf("%+v", got[1])
 	}
 	if b.Counters().QKeyViolations != 1 {
 		t.Errorf("%+v", b.Counters())
 	}
-	if s := a.sends(); len(s) != 1 || s[0].ID != 4 || s[0].Status != hcaagent.Success {
+	if s := a.sends(); len(s) != 1 || s[0].ID != 4 || s[0].Status != cq.Success {
 		t.Errorf("a message longer than the MTU completes with %+v", s)
 	}
 	segments := a.sge(0, 50)
@@ -156,7 +157,7 @@ func TestWindows(t *testing.T) {
 	}
 	a.poll()
 	b.poll()
-	if r := b.receives(); len(r) != 1 || r[0].Flags != hcaagent.WithInv || r[0].InvKey != rkey+1 {
+	if r := b.receives(); len(r) != 1 || r[0].Flags != cq.WithInv || r[0].InvKey != rkey+1 {
 		t.Errorf("%+v", r)
 	}
 	l.clean(t)
@@ -169,10 +170,10 @@ func TestWindows(t *testing.T) {
 	l.run(1e6)
 	a.poll()
 	b.poll()
-	if s := statuses(a.sends()); len(s) != 3 || s[2] != hcaagent.RemAccessErr {
+	if s := statuses(a.sends()); len(s) != 3 || s[2] != cq.RemAccessErr {
 		t.Errorf("%v", s)
 	}
-	if s := b.sends(); len(s) != 3 || s[1].Op != hcaagent.DoneBindMW || s[2].Op != hcaagent.DoneLocalInv {
+	if s := b.sends(); len(s) != 3 || s[1].Op != cq.DoneBindMW || s[2].Op != cq.DoneLocalInv {
 		t.Errorf("%+v", s)
 	}
 }
@@ -202,7 +203,7 @@ func TestBadBind(t *testing.T) {
 		a.post(wqe.SendRequest{ID: 1, Op: wqe.OpBindMW, Window: &b})
 		l.run(1e6)
 		a.poll()
-		if s := statuses(a.sends()); len(s) != 1 || s[0] != hcaagent.MWBindErr {
+		if s := statuses(a.sends()); len(s) != 1 || s[0] != cq.MWBindErr {
 			t.Errorf("%s: %v", name, s)
 		}
 	}
@@ -224,7 +225,7 @@ func TestExtended(t *testing.T) {
 		l.run(1e9)
 		a.poll()
 		for i, c := range a.sends() {
-			if c.ID != uint64(i) || c.Status != hcaagent.Success {
+			if c.ID != uint64(i) || c.Status != cq.Success {
 				t.Errorf("seed %d: %+v", seed, c)
 			}
 		}
@@ -239,8 +240,8 @@ func TestExtended(t *testing.T) {
 func TestXRC(t *testing.T) {
 	l, hs := devices(t, 5, addrs, nil)
 	l.loss = 0.02
-	a := newEnd(t, hs[0], hcaagent.NewQP{Type: qp.TypeXRCInitiator}, 1<<20, 1<<16)
-	b := newEnd(t, hs[1], hcaagent.NewQP{Type: qp.TypeXRCTarget}, 2<<20, 1<<16)
+	a := newEnd(t, hs[0], qp.InitAttr{Type: qp.TypeXRCInitiator}, 1<<20, 1<<16)
+	b := newEnd(t, hs[1], qp.InitAttr{Type: qp.TypeXRCTarget}, 2<<20, 1<<16)
 	connect(a, b)
 	srq, err := b.CreateXRCSRQ(ctx, b.pd, b.domain, 100, 1)
 	if err != nil {
@@ -260,7 +261,7 @@ func TestXRC(t *testing.T) {
 		t.Errorf("%d and %d completions", len(a.sends()), len(b.receives()))
 	}
 	for _, c := range append(a.got, b.got...) {
-		if c.Status != hcaagent.Success {
+		if c.Status != cq.Success {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -303,7 +304,7 @@ func TestMulticast(t *testing.T) {
 	a, b := ends[0], ends[1]
 	a.set(0, []byte("to all"))
 	a.post(wqe.SendRequest{
-		ID: 1, Op: wqe.OpSend, Segments: a.sge(0, 6), Dest: wqe.QP{Addr: group, QPN: hcaagent.MulticastQPN}, QKey: 0x1234,
+		ID: 1, Op: wqe.OpSend, Segments: a.sge(0, 6), Dest: wqe.QP{Addr: group, QPN: wqe.MulticastQPN}, QKey: 0x1234,
 	})
 	l.run(1e6)
 	last := l.taps[0].frames[len(l.taps[0].frames)-1].Data

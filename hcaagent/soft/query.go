@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -17,7 +18,7 @@ func (h *HCA) QPAttr(ctx context.Context, q wqe.QP) (qp.Attr, error) {
 }
 
 // Completions moves completions that were polled to an observer.
-func (h *HCA) Completions(ctx context.Context, cq wqe.CQ, into []hcaagent.Completion) (int, error) {
+func (h *HCA) Completions(ctx context.Context, cq wqe.CQ, into []cq.Completion) (int, error) {
 	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
 	if err != nil {
 		return 0, err
@@ -52,8 +53,8 @@ func (h *HCA) MemoryData(ctx context.Context, m wqe.Memory, into []byte) (int, e
 // remember tells the consumer's log what memory holds.
 func (h *HCA) remember(va uint64, b []byte, wrote bool) {
 	if h.opt.Event != nil {
-		r := &hcaagent.Region{VA: va, Length: uint64(len(b))}
-		h.emit(&hcaagent.Event{Kind: hcaagent.EvMemory, Region: r, Sum: crc32.ChecksumIEEE(b), Summed: true, Wrote: wrote}, nil)
+		r := &wqe.Region{VA: va, Length: uint64(len(b))}
+		h.emit(&cq.Event{Kind: cq.EvMemory, Region: r, Sum: crc32.ChecksumIEEE(b), Summed: true, Wrote: wrote}, nil)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -15,7 +15,7 @@ import (
 type queuePair struct {
 	h       *HCA
 	num     uint32
-	new     hcaagent.NewQP
+	new     qp.InitAttr
 	service packet.Service
 	pd      wqe.PD
 	sendCQ  *completionQueue
@@ -95,7 +95,7 @@ func (q *queuePair) communicates() {
 	if q.state == qp.RTR && !q.told {
 		q.told = !q.h.breaks("established-twice")
 		if !q.h.breaks("established-untold") {
-			q.h.async(hcaagent.AsyncCommEstablished, q.num, 0, 0)
+			q.h.async(cq.AsyncCommEstablished, q.num, 0, 0)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ibwitness/agent"
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/packet"
@@ -45,7 +45,7 @@ type random struct {
 type way struct {
 	from, to *end
 	plan     []wqe.SendRequest
-	want     []hcaagent.CompletionOp
+	want     []cq.CompletionOp
 	image    []byte // what the memory of to shall hold in the end where the plan writes to it
 	reads    []read
 	received []expected
@@ -55,11 +55,11 @@ type way struct {
 type read struct{ at, from, n int }
 
 type expected struct {
-	op   hcaagent.CompletionOp
+	op   cq.CompletionOp
 	data []byte
 	imm  uint32
 	inv  uint32
-	flag hcaagent.CompletionFlags
+	flag cq.CompletionFlags
 	at   int
 	srq  wqe.SRQ // on XRC: that the message names
 }
@@ -183,52 +183,52 @@ func (r *random) newWay(from, to *end) *way {
 		if r.chance(0.1) {
 			q.Flags |= wqe.Fence
 		}
-		w.want = append(w.want, hcaagent.DoneSend)
-		e := expected{op: hcaagent.DoneRecv, data: data, imm: q.Imm}
+		w.want = append(w.want, cq.DoneSend)
+		e := expected{op: cq.DoneRecv, data: data, imm: q.Imm}
 		switch q.Op {
 		case wqe.OpSend, wqe.OpSendImm, wqe.OpSendInv:
 			switch q.Op {
 			case wqe.OpSendImm:
-				e.flag = hcaagent.WithImm
+				e.flag = cq.WithImm
 			case wqe.OpSendInv:
 				q.InvKey = r.spare(to)
-				e.flag, e.inv = hcaagent.WithInv, q.InvKey
+				e.flag, e.inv = cq.WithInv, q.InvKey
 			}
 			e.at = srcSize + landSize + buffered
 			buffered += n
 			w.received = append(w.received, e)
 		case wqe.OpWrite, wqe.OpWriteImm:
-			w.want[i] = hcaagent.DoneWrite
+			w.want[i] = cq.DoneWrite
 			q.RemoteVA = to.va + uint64(srcSize+landed)
 			copy(w.image[landed:], data)
 			landed += n
 			if q.Op == wqe.OpWriteImm {
-				e.op, e.flag, e.at = hcaagent.DoneRecvWriteImm, hcaagent.WithImm, srcSize+landSize
+				e.op, e.flag, e.at = cq.DoneRecvWriteImm, cq.WithImm, srcSize+landSize
 				w.received = append(w.received, e)
 			}
 		case wqe.OpRead:
-			w.want[i] = hcaagent.DoneRead
+			w.want[i] = cq.DoneRead
 			q.RemoteVA = to.va + uint64(off)
 			at := srcSize + 2*landSize + fetched
 			q.Segments = from.sge(at, n)
 			w.reads = append(w.reads, read{at, off, n})
 			fetched += n
 		case wqe.OpFlush:
-			w.want[i] = hcaagent.DoneFlush
+			w.want[i] = cq.DoneFlush
 			q.Segments, q.RemoteVA = nil, to.va+uint64(off)
 			q.Flush = wqe.FlushRequest{Length: uint32(n), Placement: uint8(1 + r.more.IntN(3)), Whole: r.more.IntN(4) == 0}
 		case wqe.OpAtomicWrite:
-			w.want[i] = hcaagent.DoneAtomicWrite
+			w.want[i] = cq.DoneAtomicWrite
 			q.Segments, landed = from.sge(off, 8), (landed+7)&^7
 			q.RemoteVA = to.va + uint64(srcSize+landed)
 			copy(w.image[landed:], from.bytes(off, 8))
 			landed += 8
 		default:
-			w.want[i] = hcaagent.DoneFetchAdd
+			w.want[i] = cq.DoneFetchAdd
 			slot := uint64(r.IntN(4)) * 8
 			q.RemoteVA = to.va + atomicAt + slot
 			if q.SwapAdd = r.Uint64(); q.Op == wqe.OpCmpSwap {
-				w.want[i] = hcaagent.DoneCmpSwap
+				w.want[i] = cq.DoneCmpSwap
 				q.Compare = w.added[slot]
 				if r.chance(0.3) {
 					q.Compare++
@@ -253,7 +253,7 @@ func (r *random) newWay(from, to *end) *way {
 			when += r.Int64N(100_000)
 		}
 		n := len(e.data)
-		if e.op == hcaagent.DoneRecvWriteImm {
+		if e.op == cq.DoneRecvWriteImm {
 			n = 0
 		}
 		r.link.After(when, func() { to.receiveBy(e.srq, receiveID+uint64(i), e.at, n) })
@@ -285,10 +285,10 @@ func (r *random) checkWay(w *way) {
 		if k < len(sends) && sends[k].ID == q.ID {
 			c := sends[k]
 			k++
-			if c.Status == hcaagent.Success && (c.Op != w.want[i] || failed >= 0) {
+			if c.Status == cq.Success && (c.Op != w.want[i] || failed >= 0) {
 				t.Errorf("seed %d: request %d %v completes with %s", r.seed, i, q.Op, complain(c))
 			}
-			if c.Status != hcaagent.Success && failed < 0 {
+			if c.Status != cq.Success && failed < 0 {
 				failed = i
 			}
 		} else if q.Flags&wqe.Signaled != 0 || failed >= 0 {
@@ -309,11 +309,11 @@ func (r *random) checkWay(w *way) {
 	}
 	for i, e := range w.received {
 		c := got[i]
-		if c.ID != receiveID+uint64(i) || c.Status != hcaagent.Success || c.Op != e.op || c.Flags != e.flag || c.ByteLen != uint32(len(e.data)) ||
-			e.flag == hcaagent.WithImm && c.Imm != e.imm || c.InvKey != e.inv {
+		if c.ID != receiveID+uint64(i) || c.Status != cq.Success || c.Op != e.op || c.Flags != e.flag || c.ByteLen != uint32(len(e.data)) ||
+			e.flag == cq.WithImm && c.Imm != e.imm || c.InvKey != e.inv {
 			t.Errorf("seed %d: receive %d completes with %s", r.seed, i, complain(c))
 		}
-		if e.op == hcaagent.DoneRecv && !bytes.Equal(w.to.bytes(e.at, len(e.data)), e.data) {
+		if e.op == cq.DoneRecv && !bytes.Equal(w.to.bytes(e.at, len(e.data)), e.data) {
 			t.Errorf("seed %d: receive %d got other data", r.seed, i)
 		}
 	}

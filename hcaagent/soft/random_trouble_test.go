@@ -3,14 +3,14 @@ package soft_test
 import (
 	"testing"
 
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
 // shared gives some queue pairs a shared receive queue.
-func (r *random) shared(n *hcaagent.NewQP) {
+func (r *random) shared(n *qp.InitAttr) {
 	if r.side.IntN(4) == 0 {
 		n.SRQ = ownQueue
 	}
@@ -32,9 +32,9 @@ func (r *random) consume(p [2]*end) {
 					e.pollSome(1 + r.side.IntN(8))
 				}
 				if r.side.IntN(2) == 0 {
-					arm := hcaagent.ArmNext
+					arm := cq.ArmNext
 					if r.side.IntN(3) < solicited {
-						arm = hcaagent.ArmSolicited
+						arm = cq.ArmSolicited
 					}
 					_ = e.RequestNotification(ctx, e.cq, arm)
 				}
@@ -45,7 +45,7 @@ func (r *random) consume(p [2]*end) {
 
 // pollSome takes some of the completions that wait.
 func (e *end) pollSome(n int) {
-	c := make([]hcaagent.Completion, n)
+	c := make([]cq.Completion, n)
 	n, err := e.Poll(ctx, e.cq, c)
 	if err != nil {
 		e.t.Fatal(err)

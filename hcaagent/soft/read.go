@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -22,13 +22,13 @@ func (q *queuePair) takeRead(p *packet.Packet) {
 		if p.FETH>>4&3 == 1 { // the whole region
 			length = 0
 			if r := q.h.keys[p.RKey>>8]; r == nil || !r.valid || r.RKey != p.RKey || r.pd != q.pd || r.Access&access != access {
-				q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
+				q.refuseFatal(p, packet.NAKRemoteAccess, cq.RemAccessErr)
 				return
 			}
 		}
 	}
 	if _, err := q.remote(p.RKey, p.VA, uint64(length), access); err != nil {
-		q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
+		q.refuseFatal(p, packet.NAKRemoteAccess, cq.RemAccessErr)
 		return
 	}
 	n := 1

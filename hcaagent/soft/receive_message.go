@@ -3,7 +3,7 @@ package soft
 import (
 	"hash/crc32"
 
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -27,7 +27,7 @@ func (q *queuePair) takeSend(p *packet.Packet) {
 		if q.h.breaks("too-long-operational") {
 			refusal = packet.NAKRemoteOp
 		}
-		q.refuseFatal(p, refusal, hcaagent.LocLenErr)
+		q.refuseFatal(p, refusal, cq.LocLenErr)
 		return
 	}
 	if r.got += uint32(len(p.Payload)); len(p.Payload) > 0 && q.h.breaks("receive-damaged") {
@@ -40,27 +40,27 @@ func (q *queuePair) takeSend(p *packet.Packet) {
 		return
 	}
 	if p.Has&packet.HasIETH != 0 && !q.h.invalidate(q, p.InvRKey) && !q.h.breaks("invalidates-nothing") {
-		q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
+		q.refuseFatal(p, packet.NAKRemoteAccess, cq.RemAccessErr)
 		return
 	}
 	r.open = wqe.None
 	q.accepted(p, 1, true)
-	q.received(r.taken, p, hcaagent.DoneRecv, r.got)
+	q.received(r.taken, p, cq.DoneRecv, r.got)
 	r.taken = nil
 	q.invent()
 }
 
 // received completes the receive request of a message that is there whole.
-func (q *queuePair) received(t *receive, p *packet.Packet, op hcaagent.CompletionOp, n uint32) {
-	e := hcaagent.Completion{Op: op, ByteLen: n}
+func (q *queuePair) received(t *receive, p *packet.Packet, op cq.CompletionOp, n uint32) {
+	e := cq.Completion{Op: op, ByteLen: n}
 	if p.Has&packet.HasImmDt != 0 {
-		e.Flags, e.Imm = e.Flags|hcaagent.WithImm, p.Imm
+		e.Flags, e.Imm = e.Flags|cq.WithImm, p.Imm
 	}
 	if p.Has&packet.HasIETH != 0 {
-		e.Flags, e.InvKey = e.Flags|hcaagent.WithInv, p.InvRKey
+		e.Flags, e.InvKey = e.Flags|cq.WithInv, p.InvRKey
 	}
 	s := sum{}
-	if op == hcaagent.DoneRecv && q.h.opt.Event != nil {
+	if op == cq.DoneRecv && q.h.opt.Event != nil {
 		s = sum{crc: crc32.ChecksumIEEE(t.list.at(0, min(uint64(n), t.list.length))), ok: true}
 	}
 	q.finishReceive(t, e, p.SE, s)
@@ -77,12 +77,12 @@ func (q *queuePair) takeWrite(p *packet.Packet) {
 			q.take(p)
 		}
 		if err != nil || p.DMALen > 0 && q.h.breaks("key-refused") {
-			q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
+			q.refuseFatal(p, packet.NAKRemoteAccess, cq.RemAccessErr)
 			return
 		}
 		got, dma = 0, p.DMALen
 		if dma == 0 && q.h.keys[p.RKey>>8] == nil && q.h.breaks("zero-length-checked") {
-			q.refuseFatal(p, packet.NAKRemoteAccess, hcaagent.RemAccessErr)
+			q.refuseFatal(p, packet.NAKRemoteAccess, cq.RemAccessErr)
 			return
 		}
 	}
@@ -104,7 +104,7 @@ func (q *queuePair) takeWrite(p *packet.Packet) {
 	}
 	q.accepted(p, 1, ends)
 	if r.taken != nil && ends {
-		q.received(r.taken, p, hcaagent.DoneRecvWriteImm, r.got)
+		q.received(r.taken, p, cq.DoneRecvWriteImm, r.got)
 		r.taken = nil
 	}
 }

@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -139,21 +139,21 @@ func (q *queuePair) openWork(w *work) bool {
 	if q.service != packet.UD && w.Op != wqe.OpFlush {
 		w.packets = wqe.Packets(w.length, q.attr.PMTU)
 	}
-	return w.fault(q) == hcaagent.Success
+	return w.fault(q) == cq.Success
 }
 
 // fault returns the status that a faulty request completes with, before anything of it is sent.
-func (w *work) fault(q *queuePair) hcaagent.Status {
+func (w *work) fault(q *queuePair) cq.Status {
 	if w.packets == 0 {
-		return hcaagent.LocProtErr
+		return cq.LocProtErr
 	}
 	if w.responded() && q.attr.MaxRdAtomic == 0 {
-		return hcaagent.LocQPOpErr
+		return cq.LocQPOpErr
 	}
 	if q.service == packet.UD && w.length > q.h.opt.Limits.MTU {
-		return hcaagent.LocLenErr
+		return cq.LocLenErr
 	}
-	return hcaagent.Success
+	return cq.Success
 }
 
 // permitted reports whether the limits let the next packet of a message go.
@@ -219,7 +219,7 @@ func (q *queuePair) runLocal(w *work) bool {
 		return true
 	}
 	if r.next > 0 && w.Op == wqe.OpLocalInv && w.Flags&wqe.Signaled != 0 && q.h.breaks("invalidates-early") {
-		q.finishSend(w, hcaagent.Success)
+		q.finishSend(w, cq.Success)
 		w.silent = true
 	}
 	if r.next > 0 && (w.Op == wqe.OpLocalInv || w.Flags&wqe.Fence != 0) {
@@ -255,9 +255,9 @@ func (q *queuePair) settle() {
 		status := w.fault(q)
 		switch {
 		case w.Op == wqe.OpBindMW:
-			status = hcaagent.MWBindErr
+			status = cq.MWBindErr
 		case w.local():
-			status = hcaagent.LocQPOpErr
+			status = cq.LocQPOpErr
 		}
 		q.failSend(status)
 	}
@@ -276,20 +276,20 @@ func (q *queuePair) completeHead() {
 	} else {
 		r.off = 0
 	}
-	q.finishSend(w, hcaagent.Success)
+	q.finishSend(w, cq.Success)
 }
 
 // finishSend makes the completion of a send request, if it makes one (CPL-SIG-001 to 003).
-func (q *queuePair) finishSend(w *work, status hcaagent.Status) {
-	if status == hcaagent.Success && (w.Flags&wqe.Signaled == 0 || w.silent) && !q.new.SignalAll && !q.h.breaks("unsignaled") {
+func (q *queuePair) finishSend(w *work, status cq.Status) {
+	if status == cq.Success && (w.Flags&wqe.Signaled == 0 || w.silent) && !q.new.SignalAll && !q.h.breaks("unsignaled") {
 		return
 	}
-	if status != hcaagent.Success && status != hcaagent.WRFlushErr && w.Flags&wqe.Signaled == 0 && q.h.breaks("unsignaled-error-silent") {
+	if status != cq.Success && status != cq.WRFlushErr && w.Flags&wqe.Signaled == 0 && q.h.breaks("unsignaled-error-silent") {
 		return
 	}
-	e := hcaagent.Completion{ID: w.ID, QP: wqe.QP{QPN: q.num}, Status: status, Op: hcaagent.Done(w.Op), ByteLen: w.length}
+	e := cq.Completion{ID: w.ID, QP: wqe.QP{QPN: q.num}, Status: status, Op: cq.Done(w.Op), ByteLen: w.length}
 	s := sum{}
-	if status == hcaagent.Success && w.responded() && w.Op != wqe.OpAtomicWrite && w.Op != wqe.OpFlush && q.h.opt.Event != nil {
+	if status == cq.Success && w.responded() && w.Op != wqe.OpAtomicWrite && w.Op != wqe.OpFlush && q.h.opt.Event != nil {
 		s = sum{crc: w.list.crc(), ok: true}
 	}
 	q.h.complete(q.sendCQ, e, false, s)

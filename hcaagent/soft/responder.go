@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -76,16 +76,16 @@ func (q *queuePair) request(p *packet.Packet) {
 // carryOut does what the expected request asks for, or refuses it.
 func (q *queuePair) carryOut(p *packet.Packet) {
 	if bad := q.valid(p); bad != 0 {
-		q.refuseFatal(p, bad, hcaagent.RemInvReqErr)
+		q.refuseFatal(p, bad, cq.RemInvReqErr)
 		return
 	}
 	op := wqe.OpOf(p.Opcode.Fn())
 	if op == wqe.Write && p.Has&packet.HasImmDt == 0 && q.h.breaks("operational-unfounded") {
-		q.refuseFatal(p, packet.NAKRemoteOp, hcaagent.RemOpErr)
+		q.refuseFatal(p, packet.NAKRemoteOp, cq.RemOpErr)
 		return
 	}
 	if s := q.shared(p); s == nil && q.service == packet.XRC && (op == wqe.Send || p.Has&packet.HasImmDt != 0) {
-		q.refuseFatal(p, packet.NAKInvalidRequest, hcaagent.RemInvReqErr)
+		q.refuseFatal(p, packet.NAKInvalidRequest, cq.RemInvReqErr)
 		return
 	}
 	switch op {
@@ -122,7 +122,7 @@ func (q *queuePair) notServed(p *packet.Packet) {
 }
 
 // refuseFatal sends the last NAK of the connection. What has taken a receive request completes with status; else an event tells of it.
-func (q *queuePair) refuseFatal(p *packet.Packet, s packet.Syndrome, status hcaagent.Status) {
+func (q *queuePair) refuseFatal(p *packet.Packet, s packet.Syndrome, status cq.Status) {
 	r := &q.rsp
 	q.respond(response{kind: nak, psn: p.PSN, syndrome: s})
 	if q.h.breaks("answers-after-fatal") {
@@ -133,15 +133,15 @@ func (q *queuePair) refuseFatal(p *packet.Packet, s packet.Syndrome, status hcaa
 	if r.taken != nil {
 		t := r.taken
 		r.taken = nil
-		q.finishReceive(t, hcaagent.Completion{Status: status}, false, sum{})
+		q.finishReceive(t, cq.Completion{Status: status}, false, sum{})
 		return
 	}
 	if q.h.breaks("refusal-untold") {
 		return
 	}
-	what := hcaagent.AsyncQPRequest
+	what := cq.AsyncQPRequest
 	if s == packet.NAKRemoteAccess {
-		what = hcaagent.AsyncQPAccess
+		what = cq.AsyncQPAccess
 	}
 	if !q.h.breaks("violation-untold") {
 		q.h.async(what, q.num, 0, 0)
@@ -225,7 +225,7 @@ func (q *queuePair) take(p *packet.Packet) (ok, valid bool) {
 	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, wqe.LocalWrite, t.room[:0]); err != nil && q.h.breaks("denied-receive-taken") {
 		t.list = list{[][]byte{make([]byte, 1<<16)}, 1 << 16}
 	} else if err != nil {
-		q.refuseFatal(p, packet.NAKRemoteOp, hcaagent.LocProtErr)
+		q.refuseFatal(p, packet.NAKRemoteOp, cq.LocProtErr)
 		return true, false
 	}
 	return true, true
@@ -279,13 +279,13 @@ func (h *HCA) taken(r wqe.ReceiveRequest) *receive {
 }
 
 // finishReceive makes the completion of a receive request.
-func (q *queuePair) finishReceive(t *receive, e hcaagent.Completion, solicited bool, s sum) {
+func (q *queuePair) finishReceive(t *receive, e cq.Completion, solicited bool, s sum) {
 	if t.told {
 		return
 	}
 	e.ID, e.QP.QPN = t.ID, q.num
-	if e.Status != hcaagent.Success {
-		e.Op = hcaagent.DoneRecv
+	if e.Status != cq.Success {
+		e.Op = cq.DoneRecv
 	}
 	q.h.complete(q.recvCQ, e, solicited, s)
 }

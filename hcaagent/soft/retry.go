@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 )
@@ -45,10 +45,10 @@ func (q *queuePair) drain() {
 	}
 	r.drained = true
 	if q.attr.SQDNotify || q.h.has("drained-unasked") {
-		q.h.async(hcaagent.AsyncSQDrained, q.num, 0, 0)
+		q.h.async(cq.AsyncSQDrained, q.num, 0, 0)
 	}
 	if q.h.breaks("drained-twice") {
-		q.h.async(hcaagent.AsyncSQDrained, q.num, 0, 0)
+		q.h.async(cq.AsyncSQDrained, q.num, 0, 0)
 	}
 }
 
@@ -57,7 +57,7 @@ func (q *queuePair) takeRetry() bool {
 	r := &q.req
 	q.h.count.Retries++
 	if r.retries == 0 && !q.h.has("retry-forever") || q.h.breaks("gives-up-early") {
-		q.failSend(hcaagent.RetryExcErr)
+		q.failSend(cq.RetryExcErr)
 		return false
 	}
 	r.retries -= min(r.retries, 1)

@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 )
 
@@ -9,7 +9,7 @@ import (
 func (q *queuePair) rnrNAK(code uint8) {
 	r := &q.req
 	if q.h.breaks("rnr-gives-up-early") || q.attr.RNRRetry == 7 && q.h.breaks("rnr-gives-up-infinite") || r.rnrs == 0 && q.attr.RNRRetry != 7 && !q.h.has("rnr-forever") {
-		q.failSend(hcaagent.RNRRetryExcErr)
+		q.failSend(cq.RNRRetryExcErr)
 		return
 	}
 	r.rnrs -= min(r.rnrs, 1)

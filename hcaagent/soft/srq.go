@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/wqe"
 )
@@ -37,7 +38,7 @@ func (h *HCA) takeShared(s *sharedQueue) (wqe.ReceiveRequest, bool) {
 		if !h.has("limit-again") {
 			s.limit = 0
 		}
-		h.tells("limit", hcaagent.AsyncSRQLimit, 0, s.id)
+		h.tells("limit", cq.AsyncSRQLimit, 0, s.id)
 	}
 	return r, true
 }
@@ -49,7 +50,7 @@ func (h *HCA) CreateSRQ(ctx context.Context, pd wqe.PD, depth, segments int) (wq
 
 func (h *HCA) createSRQ(ctx context.Context, pd wqe.PD, domain wqe.XRCD, depth, segments int) (id wqe.SRQ, err error) {
 	defer func() {
-		h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateSRQ, SRQ: id, XRCD: domain, Depth: depth}, err)
+		h.emit(&cq.Event{Kind: cq.EvCreateSRQ, SRQ: id, XRCD: domain, Depth: depth}, err)
 	}()
 	if err = ctx.Err(); err != nil {
 		return 0, err
@@ -69,7 +70,7 @@ func (h *HCA) createSRQ(ctx context.Context, pd wqe.PD, domain wqe.XRCD, depth, 
 
 // ModifySRQ arms the limit event.
 func (h *HCA) ModifySRQ(ctx context.Context, srq wqe.SRQ, limit int) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvModifySRQ, SRQ: srq, Depth: limit}, err) }()
+	defer func() { h.emit(&cq.Event{Kind: cq.EvModifySRQ, SRQ: srq, Depth: limit}, err) }()
 	s, err := lookUp(ctx, h.srqs, "shared receive queue", srq)
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (h *HCA) ModifySRQ(ctx context.Context, srq wqe.SRQ, limit int) (err error)
 
 // DestroySRQ destroys a shared receive queue that no queue pair uses.
 func (h *HCA) DestroySRQ(ctx context.Context, srq wqe.SRQ) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroySRQ, SRQ: srq}, err) }()
+	defer func() { h.emit(&cq.Event{Kind: cq.EvDestroySRQ, SRQ: srq}, err) }()
 	s, err := lookUp(ctx, h.srqs, "shared receive queue", srq)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func (h *HCA) DestroySRQ(ctx context.Context, srq wqe.SRQ) (err error) {
 // PostSharedReceive posts a receive request to a shared receive queue.
 func (h *HCA) PostSharedReceive(ctx context.Context, srq wqe.SRQ, r wqe.ReceiveRequest) (err error) {
 	r.Segments = h.segments.List(r.Segments)
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvPostReceive, SRQ: srq, Receive: &r}, err) }()
+	defer func() { h.emit(&cq.Event{Kind: cq.EvPostReceive, SRQ: srq, Receive: &r}, err) }()
 	s, err := lookUp(ctx, h.srqs, "shared receive queue", srq)
 	switch {
 	case err != nil:

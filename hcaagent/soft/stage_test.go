@@ -2,8 +2,8 @@ package soft_test
 
 import (
 	"ibwitness/agent"
+	"ibwitness/cq"
 	"ibwitness/fabricagent"
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -55,7 +55,7 @@ func (s *stage) verify() []rule.Finding {
 // misuse asks a queue pair of its own for what there is not.
 func (s *stage) misuse() {
 	e := s.ends[0]
-	q, err := e.CreateQP(ctx, hcaagent.NewQP{Type: qp.TypeRC, PD: e.pd, SendCQ: e.cq, RecvCQ: e.cq})
+	q, err := e.CreateQP(ctx, qp.InitAttr{Type: qp.TypeRC, PD: e.pd, SendCQ: e.cq, RecvCQ: e.cq})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func (s *stage) verifyEvents() []rule.Finding {
 	tr := agent.NewTransport(c.near)
 	for _, x := range s.events {
 		switch x := x.(type) {
-		case *hcaagent.Event:
+		case *cq.Event:
 			tr.Event(x)
 		case fabricagent.Frame:
 			p := new(packet.Packet)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
@@ -12,9 +13,9 @@ import (
 )
 
 // log keeps the events of a device.
-type log []hcaagent.Event
+type log []cq.Event
 
-func (l *log) count(k hcaagent.EventKind, a hcaagent.Async) (n int) {
+func (l *log) count(k cq.EventKind, a cq.Async) (n int) {
 	for _, e := range *l {
 		if e.Kind == k && e.Async == a {
 			n++
@@ -27,7 +28,7 @@ func (l *log) count(k hcaagent.EventKind, a hcaagent.Async) (n int) {
 func logged(t *testing.T) (*link, [2]*soft.HCA, *[2]log) {
 	var logs [2]log
 	l, hs := devices(t, 9, addrs, func(i int, o *soft.Options) {
-		o.Event = func(e *hcaagent.Event) { logs[i] = append(logs[i], *e) }
+		o.Event = func(e *cq.Event) { logs[i] = append(logs[i], *e) }
 	})
 	return l, hs, &logs
 }
@@ -36,7 +37,7 @@ func logged(t *testing.T) (*link, [2]*soft.HCA, *[2]log) {
 func TestStates(t *testing.T) {
 	_, hs, _ := logged(t)
 	h := hs[0]
-	e := newEnd(t, h, hcaagent.NewQP{Type: qp.TypeRC}, 1<<20, 4096)
+	e := newEnd(t, h, qp.InitAttr{Type: qp.TypeRC}, 1<<20, 4096)
 	send := func() error {
 		return h.PostSend(ctx, e.qp, wqe.SendRequest{Op: wqe.OpSend, Segments: e.sge(0, 4)})
 	}
@@ -94,7 +95,7 @@ func TestSQD(t *testing.T) {
 	if len(a.got) != 1 || a.got[0].ID != 0 {
 		t.Errorf("in SQD %+v complete", a.got)
 	}
-	if n := logs[0].count(hcaagent.EvAsync, hcaagent.AsyncSQDrained); n != 1 {
+	if n := logs[0].count(cq.EvAsync, cq.AsyncSQDrained); n != 1 {
 		t.Errorf("%d events of a drained send queue", n)
 	}
 	if err := a.TransitionQP(ctx, a.qp, qp.RTS, qp.Attr{}); err != nil {
@@ -130,7 +131,7 @@ func TestFlush(t *testing.T) {
 		t.Errorf("%+v", a.got)
 	}
 	for _, c := range a.got {
-		if c.Status != hcaagent.WRFlushErr {
+		if c.Status != cq.WRFlushErr {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -147,7 +148,7 @@ func TestNotification(t *testing.T) {
 	p := pair(t, hs, qp.TypeRC, 0, 1<<16, nil)
 	a, b := p[0], p[1]
 	told := 0
-	step := func(what string, arm []hcaagent.Arm, flags wqe.SendFlags, want int) {
+	step := func(what string, arm []cq.Arm, flags wqe.SendFlags, want int) {
 		for _, x := range arm {
 			if err := b.RequestNotification(ctx, b.cq, x); err != nil {
 				t.Fatal(err)
@@ -156,19 +157,19 @@ func TestNotification(t *testing.T) {
 		b.receive(receiveID, 0, 100)
 		a.post(wqe.SendRequest{Op: wqe.OpSend, Flags: flags, Segments: a.sge(0, 10)})
 		l.run(1e6)
-		n := logs[1].count(hcaagent.EvNotify, 0)
+		n := logs[1].count(cq.EvNotify, 0)
 		if n-told != want {
 			t.Errorf("%s: %d events, want %d", what, n-told, want)
 		}
 		told = n
 	}
-	next, solicited := hcaagent.ArmNext, hcaagent.ArmSolicited
+	next, solicited := cq.ArmNext, cq.ArmSolicited
 	step("not armed", nil, wqe.Solicited, 0)
-	step("armed for the next", []hcaagent.Arm{next}, 0, 1)
+	step("armed for the next", []cq.Arm{next}, 0, 1)
 	step("one event", nil, 0, 0)
-	step("solicited, none comes", []hcaagent.Arm{solicited}, 0, 0)
+	step("solicited, none comes", []cq.Arm{solicited}, 0, 0)
 	step("solicited", nil, wqe.Solicited, 1)
-	step("not weakened", []hcaagent.Arm{next, solicited}, 0, 1)
+	step("not weakened", []cq.Arm{next, solicited}, 0, 1)
 }
 
 // TestOverrun: a completion queue that overruns is of no use any more, and its queue pairs go to ERR (CPL-CQ-001).
@@ -183,8 +184,8 @@ func TestOverrun(t *testing.T) {
 		a.post(wqe.SendRequest{ID: uint64(i), Op: wqe.OpWrite, Flags: wqe.Signaled, Segments: a.sge(0, 10), RemoteVA: b.va, RKey: b.key})
 	}
 	l.run(1e6)
-	if _, s, _ := a.QueryQP(ctx, a.qp); s != qp.Err || logs[0].count(hcaagent.EvAsync, hcaagent.AsyncCQError) != 1 {
-		t.Errorf("state %v, %d events", s, logs[0].count(hcaagent.EvAsync, hcaagent.AsyncCQError))
+	if _, s, _ := a.QueryQP(ctx, a.qp); s != qp.Err || logs[0].count(cq.EvAsync, cq.AsyncCQError) != 1 {
+		t.Errorf("state %v, %d events", s, logs[0].count(cq.EvAsync, cq.AsyncCQError))
 	}
 	a.poll()
 	if len(a.got) != 3 {
@@ -212,8 +213,8 @@ func TestSharedReceives(t *testing.T) {
 	}
 	var ends [2][2]*end
 	for i := range ends {
-		x := newEnd(t, hs[0], hcaagent.NewQP{Type: qp.TypeRC}, uint64(10+i)<<20, 4096)
-		y := newEnd(t, hs[1], hcaagent.NewQP{Type: qp.TypeRC, SRQ: srq}, uint64(20+i)<<20, 4096)
+		x := newEnd(t, hs[0], qp.InitAttr{Type: qp.TypeRC}, uint64(10+i)<<20, 4096)
+		y := newEnd(t, hs[1], qp.InitAttr{Type: qp.TypeRC, SRQ: srq}, uint64(20+i)<<20, 4096)
 		x.attr.SQPSN = packet.PSN(77777 * (i + 1))
 		connect(x, y)
 		ends[i] = [2]*end{x, y}
@@ -236,10 +237,10 @@ func TestSharedReceives(t *testing.T) {
 	if n != 6 {
 		t.Errorf("%d completions of 6 messages", n)
 	}
-	if n := logs[1].count(hcaagent.EvAsync, hcaagent.AsyncSRQLimit); n != 1 {
+	if n := logs[1].count(cq.EvAsync, cq.AsyncSRQLimit); n != 1 {
 		t.Errorf("%d limit events", n)
 	}
-	if n := logs[1].count(hcaagent.EvAsync, hcaagent.AsyncLastWQE); n != 2 {
+	if n := logs[1].count(cq.EvAsync, cq.AsyncLastWQE); n != 2 {
 		t.Errorf("%d last WQE events", n)
 	}
 	l.clean(t)
@@ -254,7 +255,7 @@ func TestBringUp(t *testing.T) {
 		h := hs[0]
 		pd := must(h.CreatePD(ctx))(t)
 		cq := must(h.CreateCQ(ctx, 1))(t)
-		q := must(h.CreateQP(ctx, hcaagent.NewQP{Type: typ, PD: pd, SendCQ: cq, RecvCQ: cq}))(t)
+		q := must(h.CreateQP(ctx, qp.InitAttr{Type: typ, PD: pd, SendCQ: cq, RecvCQ: cq}))(t)
 		attr := qp.Attr{Known: qp.KnowsHopLimit, HopLimit: 9, PKey: 0xFFFF, Port: 1, PMTU: 512, DestAddr: addrs[1], DestQPN: 3, SQPSN: 5}
 		if err := hcaagent.BringUp(ctx, h, q, typ, attr); err != nil {
 			t.Errorf("%v: %v", typ, err)

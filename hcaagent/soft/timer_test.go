@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/packet"
@@ -141,11 +141,11 @@ func TestRetryCounts(t *testing.T) {
 			fault  string
 			silent bool
 			want   []string
-			status hcaagent.Status
+			status cq.Status
 		}{
-			{"", true, nil, hcaagent.RetryExcErr},
+			{"", true, nil, cq.RetryExcErr},
 			{"retry-forever", true, []string{"RC-RTY-001"}, 0},
-			{"", false, nil, hcaagent.RNRRetryExcErr},
+			{"", false, nil, cq.RNRRetryExcErr},
 			{"rnr-forever", false, []string{"RC-RNR-003"}, 0},
 		} {
 			if count == 7 && !c.silent {

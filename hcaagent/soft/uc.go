@@ -1,7 +1,7 @@
 package soft
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -68,7 +68,7 @@ func (q *queuePair) unreliable(p *packet.Packet) {
 		}
 		t := r.taken
 		r.taken = nil
-		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocLenErr}, false, sum{})
+		q.finishReceive(t, cq.Completion{Status: cq.LocLenErr}, false, sum{})
 		q.enterError()
 		return
 	}
@@ -78,9 +78,9 @@ func (q *queuePair) unreliable(p *packet.Packet) {
 		return
 	}
 	if immediate {
-		t, done := r.taken, hcaagent.DoneRecv
+		t, done := r.taken, cq.DoneRecv
 		if op == wqe.Write {
-			done = hcaagent.DoneRecvWriteImm
+			done = cq.DoneRecvWriteImm
 		}
 		r.taken = nil
 		q.received(t, p, done, r.got)
@@ -100,7 +100,7 @@ func (q *queuePair) takeUnreliable(p *packet.Packet) bool {
 	}
 	var err error
 	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, wqe.LocalWrite, t.room[:0]); err != nil {
-		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocProtErr}, false, sum{})
+		q.finishReceive(t, cq.Completion{Status: cq.LocProtErr}, false, sum{})
 		q.enterError()
 		return false
 	}

@@ -4,7 +4,7 @@ import (
 	"hash/crc32"
 	"slices"
 
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -42,7 +42,7 @@ func (q *queuePair) datagram(p *packet.Packet) {
 	}
 	var err error
 	if t.list, err = q.h.openList(q.receivePD(p), t.Segments, wqe.LocalWrite, t.room[:0]); err != nil {
-		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocProtErr}, false, sum{})
+		q.finishReceive(t, cq.Completion{Status: cq.LocProtErr}, false, sum{})
 		q.enterError()
 		return
 	}
@@ -63,16 +63,16 @@ func (q *queuePair) datagram(p *packet.Packet) {
 		t.list.put(0, p.Payload)
 		t.list.put(uint64(len(p.Payload)), grh[:])
 	} else if !t.list.put(0, grh[:]) || !t.list.put(grhSize, p.Payload) {
-		q.finishReceive(t, hcaagent.Completion{Status: hcaagent.LocLenErr}, false, sum{})
+		q.finishReceive(t, cq.Completion{Status: cq.LocLenErr}, false, sum{})
 		q.enterError()
 		return
 	}
-	e := hcaagent.Completion{Op: hcaagent.DoneRecv, ByteLen: uint32(grhSize + len(p.Payload)), SrcQP: p.SrcQP}
+	e := cq.Completion{Op: cq.DoneRecv, ByteLen: uint32(grhSize + len(p.Payload)), SrcQP: p.SrcQP}
 	if p.Encap != packet.Native {
-		e.Flags = hcaagent.WithGRH
+		e.Flags = cq.WithGRH
 	}
 	if p.Has&packet.HasImmDt != 0 {
-		e.Flags, e.Imm = e.Flags|hcaagent.WithImm, p.Imm
+		e.Flags, e.Imm = e.Flags|cq.WithImm, p.Imm
 	}
 	s := sum{}
 	if q.h.opt.Event != nil {

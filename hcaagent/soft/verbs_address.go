@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"slices"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
 
 // CreateAH makes an address handle.
-func (h *HCA) CreateAH(ctx context.Context, pd wqe.PD, v hcaagent.AddressVector) (ah wqe.AH, err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateAH, AH: ah, PD: pd, Vector: &v}, err) }()
+func (h *HCA) CreateAH(ctx context.Context, pd wqe.PD, v wqe.AddressVector) (ah wqe.AH, err error) {
+	defer func() { h.emit(&cq.Event{Kind: cq.EvCreateAH, AH: ah, PD: pd, Vector: &v}, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -25,8 +26,8 @@ func (h *HCA) CreateAH(ctx context.Context, pd wqe.PD, v hcaagent.AddressVector)
 }
 
 // ModifyAH gives an address handle another address vector.
-func (h *HCA) ModifyAH(ctx context.Context, ah wqe.AH, v hcaagent.AddressVector) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvModifyAH, AH: ah, Vector: &v}, err) }()
+func (h *HCA) ModifyAH(ctx context.Context, ah wqe.AH, v wqe.AddressVector) (err error) {
+	defer func() { h.emit(&cq.Event{Kind: cq.EvModifyAH, AH: ah, Vector: &v}, err) }()
 	a, err := lookUp(ctx, h.ahs, "address handle", ah)
 	if err != nil {
 		return err
@@ -36,17 +37,17 @@ func (h *HCA) ModifyAH(ctx context.Context, ah wqe.AH, v hcaagent.AddressVector)
 }
 
 // QueryAH returns the address vector of an address handle.
-func (h *HCA) QueryAH(ctx context.Context, ah wqe.AH) (hcaagent.AddressVector, error) {
+func (h *HCA) QueryAH(ctx context.Context, ah wqe.AH) (wqe.AddressVector, error) {
 	a, err := lookUp(ctx, h.ahs, "address handle", ah)
 	if err != nil {
-		return hcaagent.AddressVector{}, err
+		return wqe.AddressVector{}, err
 	}
 	return a.AddressVector, nil
 }
 
 // DestroyAH destroys an address handle.
 func (h *HCA) DestroyAH(ctx context.Context, ah wqe.AH) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroyAH, AH: ah}, err) }()
+	defer func() { h.emit(&cq.Event{Kind: cq.EvDestroyAH, AH: ah}, err) }()
 	a, err := lookUp(ctx, h.ahs, "address handle", ah)
 	if err != nil {
 		return err
@@ -58,13 +59,13 @@ func (h *HCA) DestroyAH(ctx context.Context, ah wqe.AH) (err error) {
 
 // addressHandle says how datagrams reach a port.
 type addressHandle struct {
-	hcaagent.AddressVector
+	wqe.AddressVector
 	pd wqe.PD
 }
 
 // AttachMulticast has a queue pair of UD receive what is sent to a group.
 func (h *HCA) AttachMulticast(ctx context.Context, qp wqe.QP, group packet.Addr) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvAttachGroup, QP: qp, Group: &group}, err) }()
+	defer func() { h.emit(&cq.Event{Kind: cq.EvAttachGroup, QP: qp, Group: &group}, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {
 		return err
@@ -80,7 +81,7 @@ func (h *HCA) AttachMulticast(ctx context.Context, qp wqe.QP, group packet.Addr)
 
 // DetachMulticast ends that.
 func (h *HCA) DetachMulticast(ctx context.Context, qp wqe.QP, group packet.Addr) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDetachGroup, QP: qp, Group: &group}, err) }()
+	defer func() { h.emit(&cq.Event{Kind: cq.EvDetachGroup, QP: qp, Group: &group}, err) }()
 	q, err := h.find(ctx, qp)
 	if err != nil {
 		return err

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/wqe"
 )
 
 // CreateCQ makes a completion queue of depth elements.
 func (h *HCA) CreateCQ(ctx context.Context, depth int) (id wqe.CQ, err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateCQ, CQ: id, Depth: depth}, err) }()
+	defer func() { h.emit(&cq.Event{Kind: cq.EvCreateCQ, CQ: id, Depth: depth}, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -24,14 +25,14 @@ func (h *HCA) CreateCQ(ctx context.Context, depth int) (id wqe.CQ, err error) {
 }
 
 // ResizeCQ changes the depth of a completion queue.
-func (h *HCA) ResizeCQ(ctx context.Context, cq wqe.CQ, depth int) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvResizeCQ, CQ: cq, Depth: depth}, err) }()
-	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
+func (h *HCA) ResizeCQ(ctx context.Context, number wqe.CQ, depth int) (err error) {
+	defer func() { h.emit(&cq.Event{Kind: cq.EvResizeCQ, CQ: number, Depth: depth}, err) }()
+	c, err := lookUp(ctx, h.cqs, "completion queue", number)
 	if err != nil {
 		return err
 	}
 	if depth <= 0 || len(c.queue) > depth {
-		err = fmt.Errorf("soft: completion queue %d holds %d completions, %d is too few: %w", cq, len(c.queue), depth, hcaagent.ErrFull)
+		err = fmt.Errorf("soft: completion queue %d holds %d completions, %d is too few: %w", number, len(c.queue), depth, hcaagent.ErrFull)
 		return err
 	}
 	c.depth = depth
@@ -39,23 +40,23 @@ func (h *HCA) ResizeCQ(ctx context.Context, cq wqe.CQ, depth int) (err error) {
 }
 
 // DestroyCQ destroys a completion queue that no queue pair uses.
-func (h *HCA) DestroyCQ(ctx context.Context, cq wqe.CQ) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroyCQ, CQ: cq}, err) }()
-	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
+func (h *HCA) DestroyCQ(ctx context.Context, number wqe.CQ) (err error) {
+	defer func() { h.emit(&cq.Event{Kind: cq.EvDestroyCQ, CQ: number}, err) }()
+	c, err := lookUp(ctx, h.cqs, "completion queue", number)
 	if err != nil {
 		return err
 	}
 	if c.users > 0 && !h.breaks("destroys-used-queue") {
-		err = fmt.Errorf("soft: completion queue %d: %w", cq, hcaagent.ErrBusy)
+		err = fmt.Errorf("soft: completion queue %d: %w", number, hcaagent.ErrBusy)
 		return err
 	}
-	delete(h.cqs, cq)
+	delete(h.cqs, number)
 	return nil
 }
 
 // Poll moves completions out of the queue.
-func (h *HCA) Poll(ctx context.Context, cq wqe.CQ, into []hcaagent.Completion) (int, error) {
-	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
+func (h *HCA) Poll(ctx context.Context, number wqe.CQ, into []cq.Completion) (int, error) {
+	c, err := lookUp(ctx, h.cqs, "completion queue", number)
 	if err != nil {
 		return 0, err
 	}
@@ -63,9 +64,9 @@ func (h *HCA) Poll(ctx context.Context, cq wqe.CQ, into []hcaagent.Completion) (
 	h.polls++
 	for i := range n {
 		e := c.queue[i]
-		if x := h.event(hcaagent.EvCompletion); x != nil {
+		if x := h.event(cq.EvCompletion); x != nil {
 			s := &c.sums[i]
-			x.QP, x.CQ, x.Completion = e.QP, cq, h.completions.Put(e)
+			x.QP, x.CQ, x.Completion = e.QP, number, h.completions.Put(e)
 			x.Sum, x.Summed, x.Head = s.crc, s.ok, s.head
 			x.Poll, x.Emptied = h.polls, i == n-1 && n < len(into)
 			h.tell(x, nil)
@@ -80,16 +81,16 @@ func (h *HCA) Poll(ctx context.Context, cq wqe.CQ, into []hcaagent.Completion) (
 }
 
 // RequestNotification arms the queue. A request for the next completion is not weakened by one for a solicited event (C11-31).
-func (h *HCA) RequestNotification(ctx context.Context, cq wqe.CQ, arm hcaagent.Arm) (err error) {
-	if e := h.event(hcaagent.EvArm); e != nil {
-		e.CQ, e.Arm = cq, arm
+func (h *HCA) RequestNotification(ctx context.Context, number wqe.CQ, arm cq.Arm) (err error) {
+	if e := h.event(cq.EvArm); e != nil {
+		e.CQ, e.Arm = number, arm
 		defer func() { h.tell(e, err) }()
 	}
-	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
+	c, err := lookUp(ctx, h.cqs, "completion queue", number)
 	if err != nil {
 		return err
 	}
-	if !c.armed || arm == hcaagent.ArmNext || h.has("arming-weakened") {
+	if !c.armed || arm == cq.ArmNext || h.has("arming-weakened") {
 		c.arm = arm
 	}
 	c.armed = true

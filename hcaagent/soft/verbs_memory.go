@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/wqe"
 )
@@ -18,7 +19,7 @@ func (h *HCA) key() uint32 {
 func (h *HCA) RegisterMR(ctx context.Context, mr hcaagent.NewMR) (id wqe.MR, lkey, rkey uint32, err error) {
 	r := &region{pd: mr.PD, valid: true}
 	r.PD, r.VA, r.Length, r.Access = mr.PD, mr.VA, mr.Length, mr.Access
-	defer func() { h.emitRegion(hcaagent.EvRegisterMR, r, err) }()
+	defer func() { h.emitRegion(cq.EvRegisterMR, r, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, 0, 0, err
 	}
@@ -44,7 +45,7 @@ func (h *HCA) RegisterMR(ctx context.Context, mr hcaagent.NewMR) (id wqe.MR, lke
 // DeregisterMR takes the keys of a region back. Its memory stays.
 func (h *HCA) DeregisterMR(ctx context.Context, mr wqe.MR) (err error) {
 	var r *region
-	defer func() { h.emitRegion(hcaagent.EvDeregisterMR, r, err) }()
+	defer func() { h.emitRegion(cq.EvDeregisterMR, r, err) }()
 	if r, err = lookUp(ctx, h.mrs, "memory region", mr); err != nil {
 		return err
 	}
@@ -60,8 +61,8 @@ func (h *HCA) DeregisterMR(ctx context.Context, mr wqe.MR) (err error) {
 }
 
 // emitRegion tells of a region or window as it is now; nil: there is none.
-func (h *HCA) emitRegion(kind hcaagent.EventKind, r *region, failed error) {
-	e := hcaagent.Event{Kind: kind}
+func (h *HCA) emitRegion(kind cq.EventKind, r *region, failed error) {
+	e := cq.Event{Kind: kind}
 	if r != nil {
 		now := r.Region
 		e.Region = &now
@@ -73,7 +74,7 @@ func (h *HCA) emitRegion(kind hcaagent.EventKind, r *region, failed error) {
 func (h *HCA) AllocateMW(ctx context.Context, pd wqe.PD, windowType int) (id wqe.MW, rkey uint32, err error) {
 	r := &region{pd: pd}
 	r.PD, r.Window = pd, windowType
-	defer func() { h.emitRegion(hcaagent.EvAllocateMW, r, err) }()
+	defer func() { h.emitRegion(cq.EvAllocateMW, r, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, 0, err
 	}
@@ -94,7 +95,7 @@ func (h *HCA) AllocateMW(ctx context.Context, pd wqe.PD, windowType int) (id wqe
 // DeallocateMW destroys a memory window, bound or not.
 func (h *HCA) DeallocateMW(ctx context.Context, mw wqe.MW) (err error) {
 	var r *region
-	defer func() { h.emitRegion(hcaagent.EvDeallocateMW, r, err) }()
+	defer func() { h.emitRegion(cq.EvDeallocateMW, r, err) }()
 	if r, err = lookUp(ctx, h.mws, "memory window", mw); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"slices"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -15,7 +16,7 @@ import (
 // PostSend posts a send request (section 11.4.1.1).
 func (h *HCA) PostSend(ctx context.Context, handle wqe.QP, r wqe.SendRequest) (err error) {
 	r.Segments = h.segments.List(r.Segments)
-	w, e := h.works.New(), h.event(hcaagent.EvPostSend)
+	w, e := h.works.New(), h.event(cq.EvPostSend)
 	w.SendRequest = r
 	if e != nil {
 		e.QP, e.Send = handle, &w.SendRequest
@@ -27,7 +28,7 @@ func (h *HCA) PostSend(ctx context.Context, handle wqe.QP, r wqe.SendRequest) (e
 	}
 	if err = q.validSend(&r); err != nil {
 		if q.h.breaks("completes-refused") {
-			q.h.complete(q.sendCQ, hcaagent.Completion{ID: r.ID, QP: wqe.QP{QPN: q.num}, Op: hcaagent.Done(r.Op)}, false, sum{})
+			q.h.complete(q.sendCQ, cq.Completion{ID: r.ID, QP: wqe.QP{QPN: q.num}, Op: cq.Done(r.Op)}, false, sum{})
 		}
 		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
 	}
@@ -119,7 +120,7 @@ func (q *queuePair) validSend(r *wqe.SendRequest) error {
 // PostReceive posts a receive request.
 func (h *HCA) PostReceive(ctx context.Context, handle wqe.QP, r wqe.ReceiveRequest) (err error) {
 	r.Segments = h.segments.List(r.Segments)
-	if e := h.event(hcaagent.EvPostReceive); e != nil {
+	if e := h.event(cq.EvPostReceive); e != nil {
 		e.QP, e.Receive = handle, h.requests.Put(r)
 		defer func() { h.tell(e, err) }()
 	}

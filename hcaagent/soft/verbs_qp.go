@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -11,8 +12,8 @@ import (
 )
 
 // CreateQP makes a queue pair in RESET.
-func (h *HCA) CreateQP(ctx context.Context, n hcaagent.NewQP) (id wqe.QP, err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvCreateQP, QP: id, New: &n}, err) }()
+func (h *HCA) CreateQP(ctx context.Context, n qp.InitAttr) (id wqe.QP, err error) {
+	defer func() { h.emit(&cq.Event{Kind: cq.EvCreateQP, QP: id, New: &n}, err) }()
 	if err = ctx.Err(); err != nil {
 		return id, err
 	}
@@ -65,7 +66,7 @@ func (q *queuePair) users(n int) {
 
 // DestroyQP destroys a queue pair, whatever its state.
 func (h *HCA) DestroyQP(ctx context.Context, handle wqe.QP) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvDestroyQP, QP: handle}, err) }()
+	defer func() { h.emit(&cq.Event{Kind: cq.EvDestroyQP, QP: handle}, err) }()
 	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (h *HCA) find(ctx context.Context, handle wqe.QP) (*queuePair, error) {
 func (h *HCA) ModifyQP(ctx context.Context, handle wqe.QP, attr qp.Attr) error {
 	q, err := h.find(ctx, handle)
 	if err != nil {
-		h.emit(&hcaagent.Event{Kind: hcaagent.EvModifyQP, QP: handle, Attr: &attr}, err)
+		h.emit(&cq.Event{Kind: cq.EvModifyQP, QP: handle, Attr: &attr}, err)
 		return err
 	}
 	return h.TransitionQP(ctx, handle, q.state, attr)
@@ -107,7 +108,7 @@ func (h *HCA) ModifyQP(ctx context.Context, handle wqe.QP, attr qp.Attr) error {
 
 // TransitionQP brings a queue pair to another state (table T7).
 func (h *HCA) TransitionQP(ctx context.Context, handle wqe.QP, to qp.State, attr qp.Attr) (err error) {
-	defer func() { h.emit(&hcaagent.Event{Kind: hcaagent.EvModifyQP, QP: handle, State: to, Attr: &attr}, err) }()
+	defer func() { h.emit(&cq.Event{Kind: cq.EvModifyQP, QP: handle, State: to, Attr: &attr}, err) }()
 	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
@@ -176,6 +177,6 @@ func (h *HCA) QueryQP(ctx context.Context, handle wqe.QP) (qp.Attr, qp.State, er
 	if state == qp.Err && h.has("rc-in-sqe") {
 		state = qp.SQE
 	}
-	h.emit(&hcaagent.Event{Kind: hcaagent.EvQueryQP, QP: handle, State: state, Attr: &attr}, nil)
+	h.emit(&cq.Event{Kind: cq.EvQueryQP, QP: handle, State: state, Attr: &attr}, nil)
 	return q.attr, state, nil
 }

@@ -14,8 +14,8 @@ import (
 	"text/tabwriter"
 
 	"ibwitness/agent"
+	"ibwitness/cq"
 	"ibwitness/fabricagent/sim"
-	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/eventlog"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/internal/scenario"
@@ -220,7 +220,7 @@ func (o *outputs) open(capture, events string) (opt scenario.Options, err error)
 			return opt, fmt.Errorf("cli: %w", err)
 		}
 	}
-	opt.Event = func(hca string, e *hcaagent.Event) {
+	opt.Event = func(hca string, e *cq.Event) {
 		if err := o.logs[hca].Write(e); err != nil && o.err == nil {
 			o.err = err
 		}

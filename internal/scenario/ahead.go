@@ -4,8 +4,8 @@ import (
 	"io"
 	"sync"
 
+	"ibwitness/cq"
 	"ibwitness/fabricagent"
-	"ibwitness/hcaagent"
 )
 
 // Ahead is a run that goes on in a goroutine of its own while its packets are verified: a fabricagent.Source of what Source delivers. The Logs of the run
@@ -25,7 +25,7 @@ type Ahead struct {
 type portion struct {
 	batch  *fabricagent.Batch
 	err    error
-	events [][]*hcaagent.Event
+	events [][]*cq.Event
 }
 
 const (
@@ -41,7 +41,7 @@ func (r *Run) Ahead() *Ahead {
 	for range cap(a.free) {
 		list := make([]portion, together)
 		for i := range list {
-			list[i].events = make([][]*hcaagent.Event, len(r.HCAs))
+			list[i].events = make([][]*cq.Event, len(r.HCAs))
 		}
 		a.free <- list
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
+	"ibwitness/cq"
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
@@ -19,9 +20,9 @@ type device struct {
 	next          uint64            // offset in the local region of the next list
 	polling       map[wqe.CQ]func() // what empties each
 	log           *hcaagent.Log
-	fresh, old    []*hcaagent.Event // those that Logs have yet to hand over, and those that they have
-	ready, done   []*hcaagent.Event // of Ahead: those that have come with their packets, and those that were handed over
-	into          [16]hcaagent.Completion
+	fresh, old    []*cq.Event // those that Logs have yet to hand over, and those that they have
+	ready, done   []*cq.Event // of Ahead: those that have come with their packets, and those that were handed over
+	into          [16]cq.Completion
 	block         []byte // what fills memory, repeated
 	again         bool   // the local region has been given out once
 	list          []wqe.Segment
@@ -47,7 +48,7 @@ func (r *Run) buildDevices() error {
 		r.devices[h.Name] = d
 		l := &hcaagent.Log{Name: "the events of " + h.Name, Addr: h.Addr, Exact: r.Exact()}
 		if r.keep {
-			l.Events = make([]hcaagent.Event, 0, 4*r.posts(h.Name)+64)
+			l.Events = make([]cq.Event, 0, 4*r.posts(h.Name)+64)
 		}
 		if r.live {
 			l.More = d.more
@@ -143,11 +144,11 @@ func (s *Scenario) place(w *Work) string {
 }
 
 // events is what takes the events of a device, or nil where nobody wants them.
-func (r *Run) events(d *device) func(*hcaagent.Event) {
+func (r *Run) events(d *device) func(*cq.Event) {
 	if !r.keep && !r.live && r.log == nil {
 		return nil
 	}
-	return func(e *hcaagent.Event) { r.event(d, e) }
+	return func(e *cq.Event) { r.event(d, e) }
 }
 
 // notify has the consumer poll a queue that tells of itself.
@@ -160,7 +161,7 @@ func (r *Run) notify(d *device) func(wqe.CQ) {
 }
 
 // event tells the log.
-func (r *Run) event(d *device, e *hcaagent.Event) {
+func (r *Run) event(d *device, e *cq.Event) {
 	if r.keep {
 		d.log.Events = append(d.log.Events, *e)
 	}
@@ -173,22 +174,22 @@ func (r *Run) event(d *device, e *hcaagent.Event) {
 }
 
 // more hands over the events that have come since it was called before.
-func (d *device) more() []*hcaagent.Event {
+func (d *device) more() []*cq.Event {
 	d.fresh, d.old = d.old[:0], d.fresh
 	return d.old
 }
 
 // read is more for a run that goes on by itself.
-func (d *device) read() []*hcaagent.Event {
+func (d *device) read() []*cq.Event {
 	d.ready, d.done = d.done[:0], d.ready
 	return d.done
 }
 
 // poll empties a completion queue and asks for the next completion.
-func (r *Run) poll(d *device, cq wqe.CQ) {
+func (r *Run) poll(d *device, number wqe.CQ) {
 	for armed := false; ; armed = true {
 		for {
-			n, err := d.dev.Poll(ctx, cq, d.into[:])
+			n, err := d.dev.Poll(ctx, number, d.into[:])
 			if err != nil {
 				r.refused(d.Line, err)
 				return
@@ -200,7 +201,7 @@ func (r *Run) poll(d *device, cq wqe.CQ) {
 		if armed { // what came before that was polled just now
 			return
 		}
-		if err := d.dev.RequestNotification(ctx, cq, hcaagent.ArmNext); err != nil {
+		if err := d.dev.RequestNotification(ctx, number, cq.ArmNext); err != nil {
 			r.refused(d.Line, err)
 			return
 		}

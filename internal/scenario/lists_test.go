@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ibwitness/agent"
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/rule"
 )
 
@@ -61,11 +61,11 @@ errors:
 		t.Fatal(err)
 	}
 	last := uint64(0)
-	r, err := s.Start(Options{Live: true, Event: func(_ string, e *hcaagent.Event) {
-		if e.Kind == hcaagent.EvPostSend {
+	r, err := s.Start(Options{Live: true, Event: func(_ string, e *cq.Event) {
+		if e.Kind == cq.EvPostSend {
 			last = max(last, e.Send.Segments[0].VA)
 		}
-		if e.Kind == hcaagent.EvPostReceive {
+		if e.Kind == cq.EvPostReceive {
 			last = max(last, e.Receive.Segments[0].VA)
 		}
 	}})

@@ -1,7 +1,7 @@
 package scenario
 
 import (
-	"ibwitness/hcaagent"
+	"ibwitness/cq"
 	"ibwitness/qp"
 	"ibwitness/wqe"
 )
@@ -56,15 +56,15 @@ func (r *Run) buildQP(q *QP) error {
 	d := r.devices[q.HCA]
 	x := &queuePair{QP: q, device: d}
 	r.qps[q.Name] = x
-	cq, err := d.dev.CreateCQ(ctx, q.Depth)
+	number, err := d.dev.CreateCQ(ctx, q.Depth)
 	if err != nil {
 		return err
 	}
 	if q.Poll {
-		d.polling[cq] = func() { r.poll(d, cq) }
+		d.polling[number] = func() { r.poll(d, number) }
 	}
-	n := hcaagent.NewQP{
-		Type: q.Type, PD: d.pd, SendCQ: cq, RecvCQ: cq, MaxSend: defaultDepth, MaxReceive: defaultDepth, MaxSendSegments: 8, MaxRecvSegments: 8,
+	n := qp.InitAttr{
+		Type: q.Type, PD: d.pd, SendCQ: number, RecvCQ: number, MaxSend: defaultDepth, MaxReceive: defaultDepth, MaxSendSegments: 8, MaxRecvSegments: 8,
 		MaxInline: 1024, SignalAll: q.SignalAll,
 	}
 	switch q.Type {
@@ -82,7 +82,7 @@ func (r *Run) buildQP(q *QP) error {
 	if x.id, err = d.dev.CreateQP(ctx, n); err != nil || !q.Poll {
 		return err
 	}
-	return d.dev.RequestNotification(ctx, cq, hcaagent.ArmNext)
+	return d.dev.RequestNotification(ctx, number, cq.ArmNext)
 }
 
 // domain is the domain of XRC with a name, made when it is named first; 0: none.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/cq"
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
@@ -22,7 +23,7 @@ type Run struct {
 	// Source delivers what the taps see, and drives the run.
 	Source *sim.Recorder
 
-	log      func(hca string, e *hcaagent.Event)
+	log      func(hca string, e *cq.Event)
 	keep     bool
 	live     bool
 	logs     map[string]*hcaagent.Log
@@ -38,7 +39,7 @@ type Run struct {
 // Options are what a run is started with.
 type Options struct {
 	// Event, where not nil, is told of each verbs event of each HCA, by its name.
-	Event func(hca string, e *hcaagent.Event)
+	Event func(hca string, e *cq.Event)
 	// Sinks see what the taps see, beside Source.
 	Sinks []sim.Sink
 	// Keep has the run keep all events, for Logs.

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"ibwitness/fabricagent/sim"
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -90,7 +89,7 @@ func (r *Run) request(q *queuePair, w *Work, l *lists, id uint64) (wqe.SendReque
 	case qp.TypeUD:
 		if to = r.qps[w.To]; to == nil { // a group: the key is that of the sender
 			to = q
-			req.Dest = wqe.QP{Addr: w.Group, QPN: hcaagent.MulticastQPN}
+			req.Dest = wqe.QP{Addr: w.Group, QPN: wqe.MulticastQPN}
 		} else {
 			req.Dest = to.id
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -54,7 +55,7 @@ var harmlessEvents = []struct {
 		}
 	}},
 	{name: "one post is stamped late", log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 0, func(e *hcaagent.Event) bool { return e.Send != nil })].Time += 1_000_000_000
+		c.Events[nth(c, 0, func(e *cq.Event) bool { return e.Send != nil })].Time += 1_000_000_000
 	}},
 	{name: "completions are stamped early", log: func(c, s *hcaagent.Log) {
 		for _, l := range []*hcaagent.Log{c, s} {
@@ -77,13 +78,13 @@ var harmlessEvents = []struct {
 	}},
 	{name: "there are no receive posts in the log", log: func(_, s *hcaagent.Log) {
 		s.Cut = true
-		s.Events = slices.DeleteFunc(s.Events, func(e hcaagent.Event) bool { return e.Receive != nil })
+		s.Events = slices.DeleteFunc(s.Events, func(e cq.Event) bool { return e.Receive != nil })
 		for i := range s.Events {
 			if n := s.Events[i].New; n != nil {
 				n.SRQ = 0
 			}
 		}
-		s.Events = slices.DeleteFunc(s.Events, func(e hcaagent.Event) bool { return e.Completion != nil })
+		s.Events = slices.DeleteFunc(s.Events, func(e cq.Event) bool { return e.Completion != nil })
 	}},
 	{name: "frames come twice", capture: func(c *Capture) {
 		var twice []*Frame

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/cq"
 	"ibwitness/fabricagent"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/eventlog"
@@ -127,7 +128,7 @@ func judge(t *testing.T, path string, change func(c *Capture), logs []*hcaagent.
 }
 
 // nth is the n-th event, from 0 on, that which takes.
-func nth(l *hcaagent.Log, n int, which func(e *hcaagent.Event) bool) int {
+func nth(l *hcaagent.Log, n int, which func(e *cq.Event) bool) int {
 	for i := range l.Events {
 		if which(&l.Events[i]) {
 			if n == 0 {
@@ -139,18 +140,18 @@ func nth(l *hcaagent.Log, n int, which func(e *hcaagent.Event) bool) int {
 	panic("no such event")
 }
 
-func done(op hcaagent.CompletionOp) func(e *hcaagent.Event) bool {
-	return func(e *hcaagent.Event) bool {
-		return e.Completion != nil && e.Completion.Status == hcaagent.Success && e.Completion.Op == op
+func done(op cq.CompletionOp) func(e *cq.Event) bool {
+	return func(e *cq.Event) bool {
+		return e.Completion != nil && e.Completion.Status == cq.Success && e.Completion.Op == op
 	}
 }
 
-func posted(op wqe.SendOp) func(e *hcaagent.Event) bool {
-	return func(e *hcaagent.Event) bool { return e.Send != nil && e.Send.Op == op }
+func posted(op wqe.SendOp) func(e *cq.Event) bool {
+	return func(e *cq.Event) bool { return e.Send != nil && e.Send.Op == op }
 }
 
-func modified(to qp.State) func(e *hcaagent.Event) bool {
-	return func(e *hcaagent.Event) bool { return e.Kind == hcaagent.EvModifyQP && e.State == to }
+func modified(to qp.State) func(e *cq.Event) bool {
+	return func(e *cq.Event) bool { return e.Kind == cq.EvModifyQP && e.State == to }
 }
 
 // move brings an event to another place of its log, and to the time of what is there.
@@ -179,51 +180,51 @@ const (
 
 var eventFaults = []eventFault{
 	{name: "a SEND completes long before its ACK", base: mixed, want: rule.CPLSTS012, log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 3, done(hcaagent.DoneSend))].Time -= 50_000_000
+		c.Events[nth(c, 3, done(cq.DoneSend))].Time -= 50_000_000
 	}},
 	{name: "a READ completes long before its answer", base: mixed, want: rule.CPLSTS013, log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 3, done(hcaagent.DoneRead))].Time -= 50_000_000
+		c.Events[nth(c, 3, done(cq.DoneRead))].Time -= 50_000_000
 	}},
 	{name: "a receive completes before the message", base: mixed, want: rule.CPLSTS014, log: func(_, s *hcaagent.Log) {
-		s.Events[nth(s, 3, done(hcaagent.DoneRecv))].Time -= 50_000_000
+		s.Events[nth(s, 3, done(cq.DoneRecv))].Time -= 50_000_000
 	}},
 	{name: "a completion comes twice", base: mixed, want: rule.CPLORD002, log: func(c, _ *hcaagent.Log) {
-		i := nth(c, 4, done(hcaagent.DoneWrite))
+		i := nth(c, 4, done(cq.DoneWrite))
 		c.Events = slices.Insert(c.Events, i, c.Events[i])
 	}},
 	{name: "a receive completion comes twice", base: mixed, want: rule.CPLORD002, log: func(_, s *hcaagent.Log) {
-		i := nth(s, 4, done(hcaagent.DoneRecv))
+		i := nth(s, 4, done(cq.DoneRecv))
 		s.Events = slices.Insert(s.Events, i, s.Events[i])
 	}, with: []rule.ID{rule.CPLLEN001, rule.CPLIMM001, rule.CPLMEM001, rule.CPLOPC001, rule.CPLLEN002, rule.CPLSTS014}},
 	{name: "a completion is missing", base: mixed, want: rule.CPLORD001, log: func(c, _ *hcaagent.Log) {
-		i := nth(c, 4, done(hcaagent.DoneWrite))
+		i := nth(c, 4, done(cq.DoneWrite))
 		c.Events = slices.Delete(c.Events, i, i+1)
 	}},
 	{name: "two completions change places", base: mixed, want: rule.CPLORD001, log: func(c, _ *hcaagent.Log) {
-		i, k := nth(c, 4, done(hcaagent.DoneWrite)), nth(c, 5, done(hcaagent.DoneWrite))
+		i, k := nth(c, 4, done(cq.DoneWrite)), nth(c, 5, done(cq.DoneWrite))
 		c.Events[i].Completion, c.Events[k].Completion = c.Events[k].Completion, c.Events[i].Completion
 	}, with: []rule.ID{rule.CPLSTS012, rule.CPLORD002}},
 	{name: "byte_len of a receive", base: mixed, want: rule.CPLLEN001, log: func(_, s *hcaagent.Log) {
-		s.Events[nth(s, 2, done(hcaagent.DoneRecv))].Completion.ByteLen += 3
+		s.Events[nth(s, 2, done(cq.DoneRecv))].Completion.ByteLen += 3
 	}},
 	{name: "byte_len of a WRITE with immediate", base: mixed, want: rule.CPLLEN002, log: func(_, s *hcaagent.Log) {
-		s.Events[nth(s, 2, done(hcaagent.DoneRecvWriteImm))].Completion.ByteLen = 0
+		s.Events[nth(s, 2, done(cq.DoneRecvWriteImm))].Completion.ByteLen = 0
 	}},
 	{name: "byte_len of a READ", base: mixed, want: rule.CPLLEN003, log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 2, done(hcaagent.DoneRead))].Completion.ByteLen++
+		c.Events[nth(c, 2, done(cq.DoneRead))].Completion.ByteLen++
 	}},
 	{name: "immediate data in the wrong byte order", base: mixed, want: rule.CPLIMM001, log: func(_, s *hcaagent.Log) {
-		c := s.Events[nth(s, 2, done(hcaagent.DoneRecvWriteImm))].Completion
+		c := s.Events[nth(s, 2, done(cq.DoneRecvWriteImm))].Completion
 		c.Imm = c.Imm<<24 | c.Imm<<8&0xFF0000 | c.Imm>>8&0xFF00 | c.Imm>>24
 	}},
 	{name: "no immediate data", base: mixed, want: rule.CPLIMM001, log: func(_, s *hcaagent.Log) {
-		s.Events[nth(s, 2, done(hcaagent.DoneRecvWriteImm))].Completion.Flags = 0
+		s.Events[nth(s, 2, done(cq.DoneRecvWriteImm))].Completion.Flags = 0
 	}},
 	{name: "opcode of a completion", base: mixed, want: rule.CPLOPC001, log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 2, done(hcaagent.DoneSend))].Completion.Op = hcaagent.DoneWrite
+		c.Events[nth(c, 2, done(cq.DoneSend))].Completion.Op = cq.DoneWrite
 	}},
 	{name: "opcode of a receive completion", base: mixed, want: rule.CPLOPC001, log: func(_, s *hcaagent.Log) {
-		s.Events[nth(s, 2, done(hcaagent.DoneRecvWriteImm))].Completion.Op = hcaagent.DoneRecv
+		s.Events[nth(s, 2, done(cq.DoneRecvWriteImm))].Completion.Op = cq.DoneRecv
 	}},
 	{name: "data of a SEND", base: mixed, want: rule.CPLMEM003, log: func(c, _ *hcaagent.Log) {
 		c.Events[nth(c, 2, posted(wqe.OpSend))].Sum++
@@ -241,10 +242,10 @@ var eventFaults = []eventFault{
 		first(c, packet.ReadRespMiddle, func(p *packet.Packet) { p.Payload[7] ^= 1 })
 	}},
 	{name: "received data in memory", base: mixed, want: rule.CPLMEM001, log: func(_, s *hcaagent.Log) {
-		s.Events[nth(s, 2, done(hcaagent.DoneRecv))].Sum++
+		s.Events[nth(s, 2, done(cq.DoneRecv))].Sum++
 	}},
 	{name: "read data in memory", base: mixed, want: rule.CPLMEM001, log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 2, done(hcaagent.DoneRead))].Sum++
+		c.Events[nth(c, 2, done(cq.DoneRead))].Sum++
 	}},
 	{name: "virtual address on the wire", base: mixed, want: rule.RCLEN010, capture: func(c *Capture) {
 		first(c, packet.WriteFirst, func(p *packet.Packet) { p.VA += 8 })
@@ -266,19 +267,19 @@ var eventFaults = []eventFault{
 		first(c, packet.SendOnly, func(p *packet.Packet) { p.SE = true })
 	}},
 	{name: "a success reported as an error", base: mixed, want: rule.CPLSTS003, near: true, log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 2, done(hcaagent.DoneSend))].Completion.Status = hcaagent.RemAccessErr
+		c.Events[nth(c, 2, done(cq.DoneSend))].Completion.Status = cq.RemAccessErr
 	}, with: []rule.ID{rule.CPLORD004, rule.QPSERR001}},
 	{name: "retries that were not made", base: mixed, want: rule.CPLSTS006, near: true, log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 2, done(hcaagent.DoneSend))].Completion.Status = hcaagent.RetryExcErr
+		c.Events[nth(c, 2, done(cq.DoneSend))].Completion.Status = cq.RetryExcErr
 	}, with: []rule.ID{rule.CPLORD004, rule.QPSERR001}},
 	{name: "RNR NAKs that were not there", base: mixed, want: rule.CPLSTS007, log: func(c, _ *hcaagent.Log) {
-		c.Events[nth(c, 2, done(hcaagent.DoneSend))].Completion.Status = hcaagent.RNRRetryExcErr
+		c.Events[nth(c, 2, done(cq.DoneSend))].Completion.Status = cq.RNRRetryExcErr
 	}, with: []rule.ID{rule.CPLORD004, rule.QPSERR001}},
 	{name: "an error reported as a success", base: window, want: rule.CPLSTS003, log: func(c, _ *hcaagent.Log) {
-		i := nth(c, 0, func(e *hcaagent.Event) bool {
-			return e.Completion != nil && e.Completion.Status == hcaagent.RemAccessErr
+		i := nth(c, 0, func(e *cq.Event) bool {
+			return e.Completion != nil && e.Completion.Status == cq.RemAccessErr
 		})
-		c.Events[i].Completion.Status, c.Events[i].Completion.Op = hcaagent.Success, hcaagent.DoneWrite
+		c.Events[i].Completion.Status, c.Events[i].Completion.Op = cq.Success, cq.DoneWrite
 	}},
 	{name: "another NAK than the status says", base: window, want: rule.CPLSTS002, capture: func(c *Capture) {
 		for _, f := range c.Frames {
@@ -289,10 +290,10 @@ var eventFaults = []eventFault{
 		}
 	}},
 	{name: "another status than the NAK says", base: atomic, want: rule.CPLSTS002, log: func(c, _ *hcaagent.Log) {
-		i := nth(c, 0, func(e *hcaagent.Event) bool {
-			return e.Completion != nil && e.Completion.Status == hcaagent.RemInvReqErr
+		i := nth(c, 0, func(e *cq.Event) bool {
+			return e.Completion != nil && e.Completion.Status == cq.RemInvReqErr
 		})
-		c.Events[i].Completion.Status = hcaagent.RemOpErr
+		c.Events[i].Completion.Status = cq.RemOpErr
 	}},
 	{name: "an access to a window that is gone", base: window, want: rule.CPLMEM005, capture: func(c *Capture) {
 		for _, f := range c.Frames {
@@ -306,23 +307,23 @@ var eventFaults = []eventFault{
 		first(c, packet.SendLastInv, func(p *packet.Packet) { p.InvRKey ^= 0x10000 })
 	}, with: []rule.ID{rule.RCLEN010}},
 	{name: "an access outside of the region", base: mixed, want: rule.CPLMEM005, log: func(_, s *hcaagent.Log) {
-		i := nth(s, 0, func(e *hcaagent.Event) bool { return e.Kind == hcaagent.EvRegisterMR && e.Region.RKey != 0 })
+		i := nth(s, 0, func(e *cq.Event) bool { return e.Kind == cq.EvRegisterMR && e.Region.RKey != 0 })
 		s.Events[i].Region.Length = 1 << 16
 	}},
 	{name: "a flush before the error", base: atomic, want: rule.CPLORD003, log: func(c, _ *hcaagent.Log) {
-		i := nth(c, 0, func(e *hcaagent.Event) bool {
-			return e.Completion != nil && e.Completion.Status == hcaagent.RemInvReqErr
+		i := nth(c, 0, func(e *cq.Event) bool {
+			return e.Completion != nil && e.Completion.Status == cq.RemInvReqErr
 		})
-		k := nth(c, 0, func(e *hcaagent.Event) bool {
-			return e.Completion != nil && e.Completion.Status == hcaagent.WRFlushErr && e.Completion.ID < 1000
+		k := nth(c, 0, func(e *cq.Event) bool {
+			return e.Completion != nil && e.Completion.Status == cq.WRFlushErr && e.Completion.ID < 1000
 		})
-		c.Events[i].Completion.Status, c.Events[k].Completion.Status = hcaagent.WRFlushErr, hcaagent.RemInvReqErr
+		c.Events[i].Completion.Status, c.Events[k].Completion.Status = cq.WRFlushErr, cq.RemInvReqErr
 	}, with: []rule.ID{rule.CPLSTS002}},
 	{name: "two errors of their own", base: window, want: rule.QPSERR002, log: func(c, _ *hcaagent.Log) {
-		k := nth(c, 0, func(e *hcaagent.Event) bool {
-			return e.Completion != nil && e.Completion.Status == hcaagent.WRFlushErr && e.Completion.ID < 1000
+		k := nth(c, 0, func(e *cq.Event) bool {
+			return e.Completion != nil && e.Completion.Status == cq.WRFlushErr && e.Completion.ID < 1000
 		})
-		c.Events[k].Completion.Status = hcaagent.LocProtErr
+		c.Events[k].Completion.Status = cq.LocProtErr
 	}},
 	{name: "a transition without an attribute", base: mixed, want: rule.QPSTRN002, log: func(c, _ *hcaagent.Log) {
 		c.Events[nth(c, 0, modified(qp.RTS))].Attr.Known &^= qp.KnowsRetryCnt

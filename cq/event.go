@@ -1,4 +1,4 @@
-package hcaagent
+package cq
 
 import (
 	"ibwitness/packet"
@@ -71,33 +71,17 @@ type Event struct {
 	Depth int    // of a CQ, as the device made it, or SRQ
 	Line  int    // of the log that it was read from, from 1 on; 0: none
 
-	New        *NewQP
+	New        *qp.InitAttr
 	Attr       *qp.Attr
 	Send       *wqe.SendRequest
 	Receive    *wqe.ReceiveRequest
 	Completion *Completion
-	Region     *Region
+	Region     *wqe.Region
 	Group      *packet.Addr // multicast
 	Device     *Device
-	Vector     *AddressVector
+	Vector     *wqe.AddressVector
 	// Head is the first 40 bytes of the memory that a completed datagram was received into, or nil.
 	Head []byte
-}
-
-// Log is the events of one device in the order in which they happened.
-type Log struct {
-	Name   string // of its file
-	Addr   packet.Addr
-	Events []Event
-	// Exact says that the clock of the events is that of the packets, and that a tap sees a packet when it is sent.
-	Exact bool
-	// More, where not nil, returns the events that have come since it was called before, after Events: the device is at work while its
-	// packets are verified. The list is valid until the next call.
-	More func() []*Event
-	// Cut says that the log breaks off in its last line, when that is read.
-	Cut bool
-	// Err, where not nil, returns what was wrong with the log: nothing more comes from it.
-	Err func() error
 }
 
 // Device is what a device can do, as far as its attributes bound what a consumer may ask for. Zero: not known.
@@ -106,18 +90,6 @@ type Device struct {
 	MaxDestRdAtomic uint8 // responder resources of a queue pair
 	PKeys           int   // entries of a P_Key table
 	Ports           uint8
-}
-
-// Region is a memory region or window, with its keys.
-type Region struct {
-	PD         wqe.PD
-	MR         wqe.MR // number of a region, or MW of a window, as BIND_MW names it; 0: not known
-	MW         wqe.MW
-	VA         uint64
-	Length     uint64
-	LKey, RKey uint32
-	Access     wqe.Access
-	Window     int // type of a memory window: 1 or 2; 0: a region
 }
 
 // Async is an asynchronous event (section 11.6.3).

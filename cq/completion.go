@@ -1,4 +1,4 @@
-package hcaagent
+package cq
 
 import (
 	"strconv"

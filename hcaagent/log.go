@@ -1,0 +1,22 @@
+package hcaagent
+
+import (
+	"ibwitness/cq"
+	"ibwitness/packet"
+)
+
+// Log is the events of one device in the order in which they happened.
+type Log struct {
+	Name   string // of its file
+	Addr   packet.Addr
+	Events []cq.Event
+	// Exact says that the clock of the events is that of the packets, and that a tap sees a packet when it is sent.
+	Exact bool
+	// More, where not nil, returns the events that have come since it was called before, after Events: the device is at work while its
+	// packets are verified. The list is valid until the next call.
+	More func() []*cq.Event
+	// Cut says that the log breaks off in its last line, when that is read.
+	Cut bool
+	// Err, where not nil, returns what was wrong with the log: nothing more comes from it.
+	Err func() error
+}
