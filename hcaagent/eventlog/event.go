@@ -18,8 +18,26 @@ func or[T any](p *T) (v T) {
 	return v
 }
 
+// made is room for what events point to, so that it is not allocated one by one.
+type made struct {
+	sends       []wqe.SendRequest
+	receives    []wqe.ReceiveRequest
+	completions []cq.Completion
+	regions     []wqe.Region
+	segments    []wqe.Segment
+}
+
+// put returns where x is, in a room that is renewed where it is full.
+func put[T any](room *[]T, x T) *T {
+	if len(*room) == cap(*room) {
+		*room = make([]T, 0, portion)
+	}
+	*room = append(*room, x)
+	return &(*room)[len(*room)-1]
+}
+
 // event is the event of a line.
-func (l *line) event() (e cq.Event, err error) {
+func (l *line) event(made *made) (e cq.Event, err error) {
 	e.Time, e.Kind, e.Failed = or(l.T), kinds[l.Ev], or(l.RC) != 0
 	if l.T == nil && e.Kind != cq.EvDevice {
 		return e, missing("t")
@@ -67,33 +85,33 @@ func (l *line) event() (e cq.Event, err error) {
 	case cq.EvDevice:
 		e.Device = &cq.Device{MaxRdAtomic: or(l.DeviceRd), MaxDestRdAtomic: or(l.DeviceDestRd), PKeys: or(l.PKeys), Ports: or(l.Ports)}
 	case cq.EvRegisterMR, cq.EvDeregisterMR, cq.EvAllocateMW, cq.EvDeallocateMW:
-		e.Region = &wqe.Region{
+		e.Region = put(&made.regions, wqe.Region{
 			PD: wqe.PD(or(l.PD)), MR: wqe.MR(or(l.RegionOf)), MW: wqe.MW(or(l.WindowOf)),
 			VA: or(l.Addr), Length: or(l.Length), LKey: or(l.LKey), RKey: or(l.RKey), Access: accessBits.read(or(l.Access)),
-		}
+		})
 		if n, ok := l.Type.(float64); ok {
 			e.Region.Window = int(n)
 		}
 	case cq.EvPostSend:
-		err = l.send(&e)
+		err = l.send(&e, made)
 	case cq.EvPostReceive:
 		if l.QPN == nil && l.SRQ == nil {
 			return e, missing("qpn")
 		}
-		e.Receive = &wqe.ReceiveRequest{ID: or(l.WRID), Segments: l.segments()}
+		e.Receive = put(&made.receives, wqe.ReceiveRequest{ID: or(l.WRID), Segments: l.segments(made)})
 		if l.WRID == nil {
 			err = missing("wr_id")
 		}
 	case cq.EvCompletion:
 		e.Poll, e.Emptied = or(l.Poll), or(l.Emptied) != 0
-		e.Completion, err = l.completion()
+		e.Completion, err = l.completion(made)
 		if err == nil && l.Head != nil {
 			if e.Head, err = hex.DecodeString(*l.Head); err != nil || len(e.Head) == 0 {
 				return e, fmt.Errorf(`"head" is %q: give the bytes as hexadecimal digits`, *l.Head)
 			}
 		}
 	case cq.EvMemory:
-		e.Region, e.Wrote = &wqe.Region{VA: or(l.Addr), Length: or(l.Length)}, or(l.Wrote) != 0
+		e.Region, e.Wrote = put(&made.regions, wqe.Region{VA: or(l.Addr), Length: or(l.Length)}), or(l.Wrote) != 0
 	case cq.EvArm:
 		if or(l.Solicited) != 0 {
 			e.Arm = cq.ArmSolicited
@@ -184,18 +202,29 @@ func (l *line) attr() (*qp.Attr, error) {
 }
 
 // segments are the scatter or gather list of a line: "sge", or one element by "laddr", "length" and "lkey".
-func (l *line) segments() (list []wqe.Segment) {
+func (l *line) segments(made *made) []wqe.Segment {
+	n := len(l.SGE)
+	if n == 0 && l.Length != nil {
+		n = 1
+	}
+	if n == 0 {
+		return nil
+	}
+	if cap(made.segments)-len(made.segments) < n {
+		made.segments = make([]wqe.Segment, 0, max(n, portion))
+	}
+	begin := len(made.segments)
 	for _, s := range l.SGE {
-		list = append(list, wqe.Segment{VA: s.Addr, Length: s.Length, LKey: s.LKey})
+		made.segments = append(made.segments, wqe.Segment{VA: s.Addr, Length: s.Length, LKey: s.LKey})
 	}
-	if list == nil && l.Length != nil {
-		list = []wqe.Segment{{VA: or(l.LAddr), Length: uint32(*l.Length), LKey: or(l.LKey)}}
+	if len(l.SGE) == 0 {
+		made.segments = append(made.segments, wqe.Segment{VA: or(l.LAddr), Length: uint32(*l.Length), LKey: or(l.LKey)})
 	}
-	return list
+	return made.segments[begin:len(made.segments):len(made.segments)]
 }
 
-func (l *line) send(e *cq.Event) error {
-	r := &wqe.SendRequest{ID: or(l.WRID), Flags: sendBits.read(or(l.Flags))}
+func (l *line) send(e *cq.Event, made *made) error {
+	r := put(&made.sends, wqe.SendRequest{ID: or(l.WRID), Flags: sendBits.read(or(l.Flags))})
 	e.Send, e.Anonymous = r, l.WRID == nil
 	if l.Ev == "bind_mw" || or(l.Opcode) == "BIND_MW" {
 		r.Op, r.Flags = wqe.OpBindMW, r.Flags|wqe.Signaled
@@ -212,7 +241,7 @@ func (l *line) send(e *cq.Event) error {
 	if l.WRID == nil {
 		return missing("wr_id")
 	}
-	r.Op, r.Segments, r.RemoteVA, r.RKey, r.Imm = op, l.segments(), or(l.RAddr), or(l.RKey), or(l.Imm)
+	r.Op, r.Segments, r.RemoteVA, r.RKey, r.Imm = op, l.segments(made), or(l.RAddr), or(l.RKey), or(l.Imm)
 	r.QKey, r.Dest.QPN, r.AH, r.XRCSRQ = or(l.QKey), or(l.DQPN), wqe.AH(or(l.AH)), or(l.XRCSRQ)
 	r.Compare, r.SwapAdd = or(l.CompAdd), or(l.Swap)
 	switch op {
@@ -240,17 +269,17 @@ func (l *line) send(e *cq.Event) error {
 	return nil
 }
 
-func (l *line) completion() (*cq.Completion, error) {
+func (l *line) completion(made *made) (*cq.Completion, error) {
 	if l.WRID == nil {
 		return nil, missing("wr_id")
 	}
 	if l.StatusCode == nil {
 		return nil, missing("status_code")
 	}
-	c := &cq.Completion{
+	c := put(&made.completions, cq.Completion{
 		ID: *l.WRID, QP: wqe.QP{QPN: *l.QPN}, Status: cq.Status(*l.StatusCode), ByteLen: or(l.ByteLen), SrcQP: or(l.SrcQP),
 		SLID: or(l.SLID), SL: or(l.SL), Imm: or(l.Imm), InvKey: or(l.InvKey),
-	}
+	})
 	op, ok := doneOps[or(l.Opcode)]
 	if !ok && c.Status == cq.Success {
 		return nil, fmt.Errorf(`"opcode" is %q: docs/events.md lists those of completions`, or(l.Opcode))

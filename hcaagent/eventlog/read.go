@@ -93,10 +93,13 @@ type reader struct {
 	err   error // io.EOF at the end
 	begun bool  // events were handed over
 	list  []*cq.Event
+	scan  *scanner
+	long  []byte // a line that does not fit into the buffer
+	made  made
 }
 
 func newReader(name string, r io.Reader) *reader {
-	in := &reader{log: hcaagent.Log{Name: name}, in: bufio.NewReaderSize(r, 1<<16)}
+	in := &reader{log: hcaagent.Log{Name: name}, in: bufio.NewReaderSize(r, 1<<16), scan: newScanner()}
 	in.close, _ = r.(io.Closer)
 	return in
 }
@@ -104,21 +107,22 @@ func newReader(name string, r io.Reader) *reader {
 // next reads a line.
 func (r *reader) next() {
 	r.n++
-	text, err := readLine(r.in)
+	text, err := r.readLine()
 	if err != nil && err != io.EOF {
 		r.err = &Error{r.log.Name, r.n, err}
 		return
 	}
 	last := err == io.EOF
-	if len(bytes.TrimSpace(text)) > 0 {
+	if len(text) > 0 && text[0] == '{' || len(bytes.TrimSpace(text)) > 0 {
 		addr, exact := r.log.Addr, r.log.Exact
-		err := log1(&r.log, r.n, text)
+		err := r.take(text)
 		if err == nil && r.begun && (addr != r.log.Addr || exact != r.log.Exact) {
 			r.log.Addr, r.log.Exact = addr, exact
 			err = errors.New(`"gid" and "clock" come too late: give them in the first line`)
 		}
 		if err != nil {
-			if _, eof := r.in.Peek(1); (last || eof == io.EOF) && !json.Valid(text) {
+			valid := json.Valid(text)
+			if _, eof := r.in.Peek(1); (last || eof == io.EOF) && !valid {
 				r.log.Cut, r.err = true, io.EOF
 				return
 			}
@@ -177,25 +181,31 @@ func (r *reader) failed() error {
 	return r.err
 }
 
-// readLine reads a line with or, at the end, without its newline.
-func readLine(in *bufio.Reader) (text []byte, err error) {
-	for {
-		part, err := in.ReadSlice('\n')
-		text = append(text, part...)
-		if len(text) > maxLine {
+// readLine reads a line with or, at the end, without its newline. It is valid until the next one is read.
+func (r *reader) readLine() (text []byte, err error) {
+	for r.long = r.long[:0]; ; {
+		part, err := r.in.ReadSlice('\n')
+		if err != bufio.ErrBufferFull && len(r.long) == 0 {
+			return part, err
+		}
+		r.long = append(r.long, part...)
+		if len(r.long) > maxLine {
 			return nil, fmt.Errorf("longer than %d bytes: give one event a line", maxLine)
 		}
 		if err != bufio.ErrBufferFull {
-			return text, err
+			return r.long, err
 		}
 	}
 }
 
-// log1 adds the event of a line to a log.
-func log1(log *hcaagent.Log, n int, text []byte) error {
-	var l line
-	if err := json.Unmarshal(text, &l); err != nil {
-		return plainJSON(err)
+// take adds the event of a line to the log.
+func (r *reader) take(text []byte) error {
+	l, log := &r.scan.line, &r.log
+	if !r.scan.scan(text) {
+		l = new(line)
+		if err := json.Unmarshal(text, l); err != nil {
+			return plainJSON(err)
+		}
 	}
 	if l.Ev == "" {
 		return errors.New(`no "ev": it names the event, see docs/events.md`)
@@ -225,11 +235,11 @@ func log1(log *hcaagent.Log, n int, text []byte) error {
 	if _, ok := kinds[l.Ev]; !ok {
 		return fmt.Errorf(`unknown event %q: docs/events.md lists them`, l.Ev)
 	}
-	e, err := l.event()
+	e, err := l.event(&r.made)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Ev, err)
 	}
-	e.Line = n
+	e.Line = r.n
 	log.Events = append(log.Events, e)
 	return nil
 }

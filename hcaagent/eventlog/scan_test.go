@@ -1,0 +1,124 @@
+package eventlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// scansAlike holds what the scanner reads of a line against what encoding/json does. It reports whether the scanner took the line.
+func scansAlike(t *testing.T, s *scanner, text []byte) bool {
+	t.Helper()
+	if !s.scan(text) {
+		return false
+	}
+	var want line
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Errorf("%s: the scanner takes it, and it is wrong: %v", text, err)
+		return true
+	}
+	if len(want.SGE) == 0 && len(s.line.SGE) == 0 {
+		want.SGE, s.line.SGE = nil, nil
+	}
+	if !reflect.DeepEqual(s.line, want) {
+		got, _ := json.Marshal(s.line)
+		t.Errorf("%s: the scanner reads %s", text, got)
+	}
+	return true
+}
+
+// TestScan: the scanner takes nearly all lines of the recorded logs, and reads in them what encoding/json does.
+func TestScan(t *testing.T) {
+	lines, taken := 0, 0
+	for _, name := range recorded(t) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newScanner()
+		for l := range bytes.Lines(text) {
+			lines++
+			if scansAlike(t, s, l) {
+				taken++
+			}
+		}
+	}
+	if lines == 0 || taken*10 < lines*9 {
+		t.Errorf("the scanner takes %d of %d lines", taken, lines)
+	}
+}
+
+// oddLines are lines at the borders of what the scanner takes.
+var oddLines = []string{
+	``, `{}`, `{"t":1`, `{"t":1}x`, `{"t":01}`, `{"t":-0}`, `{"t":-}`, `{"t":1.0}`, `{"t":1e3}`, `{"t":null}`, `{"t":true}`, `{"T":5}`, `{"t":1,"t":2}`, `{"t":1,}`, `{,}`,
+	`{"t":9223372036854775807}`, `{"t":9223372036854775808}`, `{"t":-9223372036854775808}`, `{"t":-9223372036854775809}`,
+	`{"wr_id":18446744073709551615}`, `{"wr_id":18446744073709551616}`, `{"wr_id":-1}`, `{"wr_id":99999999999999999999}`, `{"wr_id":00000000000000000001}`,
+	`{"qpn":4294967295}`, `{"qpn":4294967296}`, `{"timeout":255}`, `{"timeout":256}`, `{"slid":65535}`, `{"slid":65536}`,
+	`{"ev":"a\u0062"}`, `{"ev":"ä"}`, `{"ev":5}`, `{"ev":""}`, `{"ev":"cqe" , "t" : 3 }`, "{\t\"ev\":\"cqe\"\r\n}\r\n", `{"type":"rc"}`, `{"type":2}`, `{"unknown":2}`,
+	`{"unknown":-2,"t":1}`, `{"unknown":"a","unknown":3,"t":1}`, `{"Unknown":2.5}`, `{"unknown":[1]}`, `{"unknown":"\u0061"}`, `{"UNKNOWN":01}`, `{"Type":2}`, `{"":3,"t":1}`,
+	`{"sge":[]}`, `{"sge":[{}]}`, `{"sge":[{"addr":1,"length":2,"lkey":3},{"addr":4}]}`, `{"sge":[{"addr":1,"addr":2}]}`, `{"sge":[{"length":4294967296}]}`, `{"sge":[{"addr":1},]}`,
+	`{"sge":[{"addr":-1}]}`, `{"sge":[{"x":1}]}`, `{"sge":null}`, `{"sge":[`, `{"sge":[{"addr":1}`, ` {"t":4}`,
+}
+
+// TestScanBorders: what the scanner does not take it leaves, and nothing of one line is found in the next one.
+func TestScanBorders(t *testing.T) {
+	s := newScanner()
+	for _, first := range oddLines {
+		for _, second := range oddLines {
+			scansAlike(t, s, []byte(first))
+			scansAlike(t, s, []byte(second))
+		}
+	}
+	for _, text := range []string{`{"t":-9223372036854775808}`, `{"wr_id":18446744073709551615}`, `{"ev":"cqe" , "t" : 3 }`, `{"sge":[{"addr":1,"length":2,"lkey":3},{"addr":4}]}`,
+		`{"unknown":-2,"t":1}`} {
+		if !s.scan([]byte(text)) {
+			t.Errorf("%s is left to encoding/json", text)
+		}
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	for _, text := range oddLines {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := newScanner()
+		for range 2 {
+			for l := range bytes.Lines(b) {
+				scansAlike(t, s, l)
+			}
+		}
+	})
+}
+
+// TestScanAllocates: a line that the scanner takes costs no allocation.
+func TestScanAllocates(t *testing.T) {
+	s := newScanner()
+	list := [][]byte{
+		[]byte(`{"seq":103,"t":1767225600000016000,"ev":"post_send","qpn":2610,"wr_id":13000003,"opcode":"SEND","sge":[{"addr":268495680,"length":4000,"lkey":548032}],"flags":2}`),
+		[]byte(`{"seq":104,"t":1767225600000016111,"ev":"cqe","qpn":2610,"cq":4,"wr_id":12000017,"opcode":"RECV","status":"SUCCESS","status_code":0,"byte_len":4000}`),
+	}
+	n := testing.AllocsPerRun(100, func() {
+		for _, l := range list {
+			if !s.scan(l) {
+				t.Fatalf("%s is left to encoding/json", l)
+			}
+		}
+	})
+	if n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	text := strings.Repeat(`{"seq":103,"t":1767225600000016000,"ev":"post_send","qpn":2610,"wr_id":13000003,"opcode":"SEND","sge":[{"addr":268495680,"length":4000,"lkey":548032}],"flags":2}`+"\n", 1000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := Read("log", strings.NewReader(text)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
