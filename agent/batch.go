@@ -29,6 +29,7 @@ type batch struct {
 	shards  []uint8          // the shard of each
 	links   []link.Event     // what taps of links saw
 	common  []int            // packets for all shards: of subnet management
+	events  []dueEvent       // that come before one of the packets
 	checker packet.Checker
 	sums    sums
 	frames  []fabricagent.Frame // those that packets and the like are of
@@ -67,6 +68,7 @@ func (w *batch) decode(frames []fabricagent.Frame, shards int) {
 
 // packet fills in the packet of a frame, and reports whether it is one.
 func (w *batch) packet(f *fabricagent.Frame, p *packet.Packet) bool {
+	p.Copy = false
 	switch out := fabricagent.Decode(f, p); {
 	case out.IsRDMA():
 	case out == fabricagent.Refused:

@@ -1,84 +1,135 @@
 package agent
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"ibwitness/cq"
-	"ibwitness/hcaagent"
 	"ibwitness/packet"
-	"ibwitness/qp"
+	"ibwitness/rule"
 )
 
-// completions is the completion queue agent, made with the first event.
-func (t *Transport) completions() *cq.Agent {
-	if t.queues == nil {
-		t.queues = cq.New(&t.Rec, func(a packet.Addr) bool { return t.near[a] })
-		t.queues.Lossy = t.lossy
-		t.ver.LifeAt = t.queues.LifeAt
+// events is the half of the engine that knows verbs events, made with the first log or event.
+func (e *engine) events() *completions {
+	if e.completions == nil {
+		e.completions = newCompletions(e.opt.Near)
+		e.completions.queues.Lossy = e.shards[0].t.lossy
+		if e.changing {
+			e.completions.rec.Follow()
+		}
 	}
-	return t.queues
+	return e.completions
 }
 
-// Log takes over a log of verbs events, before the first packet. Each event is taken before the first packet that is later.
-func (t *Transport) Log(l *hcaagent.Log) {
-	t.logs.add(l)
-	t.sources = append(t.sources, t.completions().Source(l.Name, l.Addr, l.Exact))
-}
-
-// eventsUpTo takes the events of the logs that come before a packet of time now.
-func (t *Transport) eventsUpTo(now int64) {
-	if len(t.logs.list) == 0 {
-		return
-	}
-	due := t.logs.upTo(now)
-	for i := range due {
-		t.event(t.sources[due[i].log], due[i].Event)
+// logs takes over the logs of a run, before the first packet.
+func (e *engine) logs() {
+	for _, l := range e.opt.Events {
+		c := e.events()
+		c.logs.add(l)
+		c.sources = append(c.sources, c.queues.Source(l.Name, l.Addr, l.Exact))
+		e.hear(l.Addr, l.Exact)
 	}
 }
 
-// Event takes a verbs event of the device that its QP.Addr names, in the order of packets and events: its clock is that of the packets.
-func (t *Transport) Event(e *cq.Event) { t.event(t.completions().Device(e.QP.Addr), e) }
-
-// event takes an event of a device.
-func (t *Transport) event(s *cq.Source, e *cq.Event) {
-	s.Named(e.QP.Addr)
-	t.queues.Event(s, e)
-	switch {
-	case e.QP.Addr.IsZero() || e.Failed:
-		return
-	case e.Kind == cq.EvCreateQP && s.Reused(e.QP.QPN):
-		t.unknow(e.QP)
-		return
-	case e.Kind != cq.EvModifyQP || e.State != qp.RTS && e.State != qp.RTR || s.Reused(e.QP.QPN):
-		return
-	}
-	attr, ok := t.queues.Attr(s, e.QP.QPN)
-	if !ok {
-		return
-	}
-	fresh := t.fresh[e.QP] || e.Attr != nil && e.Attr.Has(qp.KnowsSQPSN)
-	if t.Attributes(e.QP.Addr, e.QP.QPN, attr); !fresh {
-		delete(t.fresh, e.QP) // it comes back to RTS, and goes on with its PSNs
+func (e *engine) hear(addr packet.Addr, exact bool) {
+	for _, s := range e.shards {
+		s.t.hear(addr, exact)
 	}
 }
 
-// observed verifies a packet and lets the completion queue agent see it.
-func (t *Transport) observed(p *packet.Packet) {
-	t.eventsUpTo(p.Time)
-	before := t.repeated
-	t.packet(p)
-	if t.repeated == before {
-		t.queues.Packet(p)
+// event takes an event of the device that its QP.Addr names, in the order of packets and events: its clock is that of the packets.
+func (e *engine) event(v *cq.Event) {
+	c := e.events()
+	n, isNew := c.device(v.QP.Addr)
+	if isNew {
+		e.hear(v.QP.Addr, true)
+	}
+	e.told(n, v)
+}
+
+// told takes an event of a source.
+func (e *engine) told(source int, v *cq.Event) {
+	for _, s := range e.shards {
+		s.t.told(source, v)
+	}
+	e.completions.event(source, v)
+}
+
+// eventsUpTo takes the events of the logs that come before a packet of time now. No packet is being verified meanwhile.
+func (e *engine) eventsUpTo(now int64) {
+	if e.completions == nil || len(e.completions.logs.list) == 0 {
+		return
+	}
+	for _, v := range e.completions.logs.upTo(now) {
+		e.told(v.log, v.Event)
+	}
+}
+
+// advance says that no packet and no event comes before a time.
+func (e *engine) advance(now int64) {
+	if e.completions != nil {
+		e.eventsUpTo(now)
+		e.completions.queues.Advance(now)
 	}
 }
 
 // judgeEvents holds work requests and completions against the packets, at the end.
-func (t *Transport) judgeEvents(end int64) {
-	if t.queues != nil {
-		t.eventsUpTo(math.MaxInt64)
-		for i, s := range t.sources {
-			s.End(t.logs.list[i].Cut)
+func (e *engine) judgeEvents(end int64) {
+	c := e.completions
+	if c == nil {
+		return
+	}
+	e.eventsUpTo(math.MaxInt64)
+	for i, l := range c.logs.list {
+		c.sources[i].End(l.Cut)
+		for _, s := range e.shards {
+			s.t.states.End(i, l.newest, l.Cut)
 		}
-		t.queues.Finish(end)
+	}
+	c.queues.Finish(end)
+}
+
+// takeEvents hands over what was found with events before a time.
+func (e *engine) takeEvents(before int64) []rule.Finding {
+	if e.completions == nil {
+		return nil
+	}
+	list := e.completions.take(before)
+	t := e.shards[0].t
+	for i := range list {
+		t.node(&list[i].Accused)
+		t.node(&list[i].Peer)
+	}
+	return list
+}
+
+// Event takes a verbs event of the device that its QP.Addr names, in the order of packets and events: its clock is that of the packets. It is for an agent
+// that is used by itself; Session and Run take events beside theirs.
+func (t *Transport) Event(v *cq.Event) {
+	if t.own == nil {
+		t.own = newCompletions(slices.Collect(maps.Keys(t.near)))
+		t.own.queues.Lossy = t.lossy
+	}
+	n, isNew := t.own.device(v.QP.Addr)
+	if isNew {
+		t.hear(v.QP.Addr, true)
+	}
+	t.told(n, v)
+	t.own.event(n, v)
+}
+
+// finishOwn judges what is open of work requests and completions that the agent has taken itself.
+func (t *Transport) finishOwn(end int64) {
+	if t.own == nil {
+		return
+	}
+	t.own.queues.Lossy = t.own.queues.Lossy || t.lossy
+	t.own.queues.Finish(end)
+	t.Rec.Findings = append(t.Rec.Findings, t.own.take(math.MaxInt64)...)
+	for i, n := range t.own.rec.Cover {
+		t.Rec.Cover[i].Exercised += n.Exercised
+		t.Rec.Cover[i].Violated += n.Violated
+		t.Rec.Cover[i].Unproven += n.Unproven
 	}
 }

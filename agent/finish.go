@@ -12,7 +12,7 @@ func (t *Transport) Finish(end int64) {
 	for i := range t.pairs.n {
 		t.pairs.at(i).leaving = true
 	}
-	t.judgeEvents(end)
+	t.finishOwn(end)
 	t.gmp.Finish(end)
 	t.smp.Finish()
 	t.talks.Finish(end)

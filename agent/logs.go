@@ -25,22 +25,24 @@ type logs struct {
 // dueEvent is an event that comes before the first packet later than at, by the clock of the packets.
 type dueEvent struct {
 	*cq.Event
-	at  int64
-	log int
+	at     int64
+	log    int
+	before int // the packet of a batch that it comes before
 }
 
 // logReader is one log on its way to the agent.
 type logReader struct {
 	*hcaagent.Log
-	index int
-	next  int         // of Events
-	more  []*cq.Event // of the newest call of More, those that are left
-	shift int64       // from its clock to that of the packets
-	set   bool        // shift is
+	index  int
+	next   int         // of Events
+	more   []*cq.Event // of the newest call of More, those that are left
+	shift  int64       // from its clock to that of the packets
+	set    bool        // shift is
+	newest int64       // event
 }
 
 func (l *logs) add(log *hcaagent.Log) {
-	l.list = append(l.list, &logReader{Log: log, index: len(l.list)})
+	l.list = append(l.list, &logReader{Log: log, index: len(l.list), newest: math.MinInt64})
 }
 
 // peek returns the next event, or nil: there is none yet, or none any more.
@@ -105,7 +107,9 @@ func (l *logs) upTo(to int64) []dueEvent {
 		if first == nil || at > to {
 			return l.due
 		}
-		l.due = append(l.due, dueEvent{first.peek(), at, first.index})
+		e := first.peek()
+		first.newest = max(first.newest, e.Time)
+		l.due = append(l.due, dueEvent{Event: e, at: at, log: first.index})
 		first.drop()
 	}
 }

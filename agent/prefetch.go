@@ -35,12 +35,6 @@ type lookup struct {
 // Packets verifies packets whose ICRC has been checked. Of many connections few are in the processor's cache, and each has several
 // lines: the packets ahead are looked up, step by step, while the ones before them are verified.
 func (t *Transport) Packets(packets []*packet.Packet) {
-	if t.queues != nil {
-		for _, p := range packets {
-			t.observed(p)
-		}
-		return
-	}
 	if t.few() {
 		for _, p := range packets {
 			t.packet(p)

@@ -48,11 +48,11 @@ func (t *Transport) renewed(c *qp.Pair, from int, p *packet.Packet) bool {
 
 // follows reports whether the verbs events of an end reach up to time at, and tell of no other life of its queue pair.
 func (t *Transport) follows(e *qp.QP, at int64) bool {
-	if t.queues == nil || !e.Numbered || !e.Knows(qp.KnowsSQPSN) {
+	if t.states == nil || !e.Numbered || !e.Knows(qp.KnowsSQPSN) {
 		return false
 	}
 	f := t.resolved[attrKey{qp: wqe.QP{Addr: e.Addr, QPN: e.Number}}]
-	return f != nil && &f.Attr == e.Attr && t.queues.LifeAt(e.Addr, e.Number, at) == qp.Alive
+	return f != nil && &f.Attr == e.Attr && t.states.At(e.Addr, e.Number, at) == qp.Alive
 }
 
 // leapt begins a connection again with the requests of end from that are far from their stream.

@@ -86,6 +86,9 @@ func (e *engine) relieve(now int64) {
 			e.thin(&t.links.Rec)
 		}
 	}
+	if e.completions != nil {
+		e.thin(&e.completions.rec)
+	}
 	runtime.GC() // else what was given up takes memory until the collector comes by, which a busy machine may delay
 }
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -22,6 +23,10 @@ func (e *engine) result() *Result {
 	turned := uint64(0)
 	agents := make([]*Transport, len(e.shards))
 	dropped := slices.ContainsFunc(r.Taps, func(t fabricagent.Tap) bool { return t.Dropped > 0 })
+	if dropped && e.watch == nil && e.completions != nil {
+		e.completions.queues.Lossy = true
+	}
+	e.judgeEvents(e.clocks.last)
 	for i, s := range e.shards {
 		agents[i] = s.t
 		if dropped && e.watch == nil { // it may say so after its last packet
@@ -45,11 +50,7 @@ func (e *engine) result() *Result {
 		for i, n := range t.gmp.Skipped {
 			management[i] += n
 		}
-		for i, c := range t.Rec.Cover {
-			r.Cover[i].Exercised += c.Exercised
-			r.Cover[i].Violated += c.Violated
-			r.Cover[i].Unproven += c.Unproven
-		}
+		r.cover(&t.Rec)
 		if l := t.ver.Latencies; l != nil {
 			if r.Latencies == nil {
 				r.Latencies = new(verifier.Latencies)
@@ -60,6 +61,11 @@ func (e *engine) result() *Result {
 		e.more(t)
 		r.Findings = append(r.Findings, t.Rec.Findings...)
 		hosts = append(hosts, t.hosts.list...)
+	}
+	if c := e.completions; c != nil {
+		e.alike(c.rec.More())
+		r.cover(&c.rec)
+		r.Findings = append(r.Findings, e.takeEvents(math.MaxInt64)...)
 	}
 	for _, tap := range r.Taps {
 		r.Dropped += tap.Dropped
@@ -92,12 +98,26 @@ func (e *engine) result() *Result {
 	return r
 }
 
+// cover adds what a recorder has counted.
+func (r *Result) cover(rec *rule.Recorder) {
+	for i, c := range rec.Cover {
+		r.Cover[i].Exercised += c.Exercised
+		r.Cover[i].Violated += c.Violated
+		r.Cover[i].Unproven += c.Unproven
+	}
+}
+
 // more counts the findings of a transport agent beyond those that are kept.
 func (e *engine) more(t *Transport) {
 	list := t.Rec.More()
 	if t.links != nil {
 		list = append(list, t.links.Rec.More()...)
 	}
+	e.alike(list)
+}
+
+// alike counts findings beyond those that are kept.
+func (e *engine) alike(list []rule.More) {
 	for i := range list {
 		if m := &list[i]; m.Class == rule.Event {
 			e.forgotten.Events += m.Count

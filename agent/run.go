@@ -25,8 +25,8 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 		workers = runtime.GOMAXPROCS(0)
 	}
 	workers = min(workers, MaxWorkers)
-	if len(opt.Events) > 0 || opt.Profile.CNPs.By == verifier.PacedByPort {
-		workers = 1 // the events of a device are of all its connections, and so is the timer of a port
+	if opt.Profile.CNPs.By == verifier.PacedByPort {
+		workers = 1 // the timer of a port is of all its connections
 	}
 	e := &engine{src: src, opt: opt, shards: make([]*shard, workers)}
 	for i := range e.shards {
@@ -39,10 +39,8 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 		if opt.Latencies || opt.Watch != nil {
 			e.shards[i].t.ver.Latencies = new(verifier.Latencies)
 		}
-		for _, l := range opt.Events {
-			e.shards[i].t.Log(l)
-		}
 	}
+	e.logs()
 	e.several = len(src.Taps()) > 1
 	if opt.Watch != nil {
 		e.watch = newWatch(e, opt.Watch)
@@ -69,6 +67,9 @@ type engine struct {
 	several bool
 	clocks  clocks
 	watch   *watch // nil: everything is told at the end
+
+	completions *completions // nil: no events are known
+	changing    bool         // what becomes of findings is noted
 
 	batches   uint64       // read
 	relief    bool         // memory is short
@@ -135,17 +136,25 @@ func (s *shard) step(w *batch, me, shards int, several bool) {
 	}
 	s.t.pauses(w, me, shards)
 	defer s.t.trim()
-	if shards == 1 {
+	if shards == 1 && len(w.events) == 0 {
 		s.t.Packets(w.packets)
 		return
 	}
-	mine, common := s.mine[:0], w.common
+	mine, common, events := s.mine[:0], w.common, w.events
 	for i, p := range w.packets {
+		for len(events) > 0 && events[0].before == i {
+			if v := &events[0]; s.t.states.Tells(v.log, v.Event) {
+				s.t.Packets(mine)
+				mine = mine[:0]
+				s.t.told(v.log, v.Event)
+			}
+			events = events[1:]
+		}
 		all := len(common) > 0 && common[0] == i
 		if all {
 			common = common[1:]
 		}
-		if all || int(w.shards[i]) == me {
+		if all || shards == 1 || int(w.shards[i]) == me {
 			mine = append(mine, p)
 		}
 	}
@@ -163,21 +172,21 @@ func (t *Transport) trim() {
 
 // tell hands out the findings that were made since it did last.
 func (s *shard) tell() {
-	s.news(s.t.Rec.Findings, &s.last[0])
+	tell(s.made, s.t.Rec.Findings, &s.last[0])
 	if s.t.links != nil {
-		s.news(s.t.links.Rec.Findings, &s.last[1])
+		tell(s.made, s.t.links.Rec.Findings, &s.last[1])
 	}
 }
 
-// news hands out the findings of a list that were made after the last one.
-func (s *shard) news(list []rule.Finding, last *uint32) {
+// tell hands out the findings of a list that were made after the last one.
+func tell(made func([]rule.Finding), list []rule.Finding, last *uint32) {
 	n := len(list)
 	for n > 0 && int32(list[n-1].Seq-*last) > 0 {
 		n--
 	}
 	if n < len(list) {
 		*last = list[len(list)-1].Seq
-		s.made(slices.DeleteFunc(slices.Clone(list[n:]), rule.Finding.Taken))
+		made(slices.DeleteFunc(slices.Clone(list[n:]), rule.Finding.Taken))
 	}
 }
 
@@ -196,14 +205,16 @@ func (e *engine) single(ctx context.Context) error {
 		err := e.next(w)
 		if w.source != nil {
 			rest := w.source.Frames
-			if t := e.shards[0].t; t.few() && t.queues == nil {
+			if t := e.shards[0].t; t.few() && e.completions == nil {
 				e.each(w, t)
 				rest = nil
 			}
 			for len(rest) > 0 {
 				n := min(len(rest), portion)
 				w.decode(rest[:n], 1)
+				e.merge(w)
 				e.shards[0].step(w, 0, 1, e.several)
+				e.complete(w)
 				rest = rest[n:]
 			}
 			e.done(w)
@@ -226,13 +237,19 @@ func (e *engine) single(ctx context.Context) error {
 // each decodes and verifies the frames of a batch one by one.
 func (e *engine) each(w *batch, t *Transport) {
 	e.shards[0].dropped(w)
+	if c := e.completions; c != nil {
+		c.queues.Lossy = c.queues.Lossy || w.dropped || w.missed
+	}
 	t.Several = e.several
 	p, frames := w.all[0], w.source.Frames
 	w.links, w.frames, w.pause = w.links[:0], frames, false
 	for i := range frames {
 		if w.packet(&frames[i], p) {
 			w.sums.rdma++
-			t.Packet(p)
+			e.eventsUpTo(p.Time)
+			if t.packet(p); e.completions != nil {
+				e.completions.packet(p)
+			}
 		}
 		if len(w.links) > 0 {
 			for k := range w.links {
@@ -247,6 +264,9 @@ func (e *engine) each(w *batch, t *Transport) {
 		s.tell()
 	}
 	t.trim()
+	if e.completions != nil {
+		e.completed(w)
+	}
 }
 
 // done gives a batch back and tells the progress.
@@ -273,6 +293,7 @@ func (e *engine) together(ctx context.Context) error {
 		free <- e.newBatch()
 	}
 	decode := make(chan *batch, cap(free))
+	merge := make(chan job, cap(free)) // only where events are known
 	order := make(chan job, cap(free))
 	inbox := make([]chan job, n)
 	var workers sync.WaitGroup
@@ -294,9 +315,27 @@ func (e *engine) together(ctx context.Context) error {
 			}
 		})
 	}
+	step := func(j job) {
+		for i := range inbox {
+			inbox[i] <- j
+		}
+		order <- j
+	}
+	workers.Go(func() {
+		for j := range merge {
+			j.w.decoded.Wait()
+			e.merge(j.w)
+			step(j)
+		}
+		for i := range inbox {
+			close(inbox[i])
+		}
+		close(order)
+	})
 	workers.Go(func() {
 		for j := range order {
 			j.w.steps.Wait()
+			e.complete(j.w)
 			e.done(j.w)
 			free <- j.w
 		}
@@ -318,11 +357,11 @@ func (e *engine) together(ctx context.Context) error {
 			w.decoded.Add(1)
 			w.steps.Add(n)
 			j := job{w, e.several}
-			decode <- w
-			for i := range inbox {
-				inbox[i] <- j
+			if decode <- w; e.completions != nil {
+				merge <- j
+			} else {
+				step(j)
 			}
-			order <- j
 		}
 		if err == io.EOF {
 			break
@@ -342,10 +381,7 @@ func (e *engine) together(ctx context.Context) error {
 		}
 	}
 	close(decode)
-	for i := range inbox {
-		close(inbox[i])
-	}
-	close(order)
+	close(merge)
 	workers.Wait()
 	return errors.Join(errs...)
 }

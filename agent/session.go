@@ -54,11 +54,9 @@ func NewSession(opt Options) *Session {
 	if opt.Latencies {
 		t.ver.Latencies = new(verifier.Latencies)
 	}
-	for _, l := range opt.Events {
-		t.Log(l)
-	}
 	t.tellChanges()
-	s := &Session{t: t, in: in, e: &engine{src: in, opt: opt, shards: []*shard{{t: t}}}}
+	s := &Session{t: t, in: in, e: &engine{src: in, opt: opt, shards: []*shard{{t: t}}, changing: true}}
+	s.e.logs()
 	s.w = s.e.newBatch()
 	s.w.source = &fabricagent.Batch{}
 	return s
@@ -104,7 +102,7 @@ func (s *Session) Event(e *cq.Event) ([]rule.Change, error) {
 		return nil, ErrEnded
 	}
 	s.now = max(s.now, e.Time)
-	s.t.Event(e)
+	s.e.event(e)
 	return s.news(), nil
 }
 
@@ -119,6 +117,9 @@ func (s *Session) Lost(tap uint16, n uint64) ([]rule.Change, error) {
 	if s.in.taps[tap].Dropped += n; n > 0 {
 		s.w.dropped = true
 		s.t.Dropped()
+		if s.e.completions != nil {
+			s.e.completions.queues.Lossy = true
+		}
 	}
 	return s.news(), nil
 }
@@ -135,7 +136,7 @@ func (s *Session) Advance(now int64) ([]rule.Change, error) {
 		return nil, fmt.Errorf("agent: the time %d is before %d, up to which frames and events have come: it cannot go back", now, s.now)
 	}
 	s.now = now
-	s.t.advance(now)
+	s.e.advance(now)
 	if now-s.heard >= quiet {
 		s.heard = now
 		s.t.silent(now)
@@ -165,19 +166,28 @@ func (s *Session) End() (*Result, []rule.Change, error) {
 // news returns what has become of the findings since it was called before.
 func (s *Session) news() []rule.Change {
 	list := s.t.Rec.Changes()
-	if s.t.links == nil {
-		return list
+	var links, events []rule.Change
+	if s.t.links != nil {
+		links = s.t.links.Rec.Changes()
 	}
-	more := s.t.links.Rec.Changes()
-	if len(more) == 0 {
+	if s.e.completions != nil {
+		events = s.e.completions.rec.Changes()
+	}
+	if len(links)+len(events) == 0 {
 		return list
 	}
 	s.changes = append(s.changes[:0], list...)
-	for i := range more {
-		more[i].Finding.Seq |= ofLink
-		s.changes = append(s.changes, more[i])
-	}
+	s.add(events, ofEvents)
+	s.add(links, ofLink)
 	return s.changes
+}
+
+// add adds changes of findings whose numbers have a mark.
+func (s *Session) add(list []rule.Change, mark uint32) {
+	for i := range list {
+		list[i].Finding.Seq |= mark
+		s.changes = append(s.changes, list[i])
+	}
 }
 
 // Waits is something that is outstanding.
@@ -210,8 +220,8 @@ func (s *Session) Outstanding() (list []Waits) {
 			}
 		}
 	}
-	if s.t.queues != nil {
-		for _, o := range s.t.queues.Outstanding() {
+	if s.e.completions != nil {
+		for _, o := range s.e.completions.queues.Outstanding() {
 			list = append(list, Waits{QP: o.QP, Peer: o.Peer, What: o.What, Count: o.Count, Since: o.Since, ID: o.ID})
 		}
 	}
@@ -224,18 +234,11 @@ func (t *Transport) tellChanges() {
 	t.Rec.Follow()
 }
 
-// advance tells the agent the time.
-func (t *Transport) advance(now int64) {
-	t.eventsUpTo(now)
-	if t.queues != nil {
-		t.queues.Advance(now)
-	}
-}
-
 // reset ends the connections of a device at time now.
 func (e *engine) reset(t *Transport, device packet.Addr, now int64) {
-	if t.queues != nil {
-		t.queues.Reset(device, now)
+	if e.completions != nil {
+		e.completions.queues.Reset(device, now)
+		t.states.Reset(device, now)
 	}
 	for q := range t.resolvedQPs() {
 		if q.Addr == device {

@@ -225,7 +225,7 @@ func TestSessionEvents(t *testing.T) {
 	}
 }
 
-// TestSessionLogs: so it is with logs of verbs events beside the frames.
+// TestSessionLogs: so it is with logs of verbs events beside the frames, and with several workers.
 func TestSessionLogs(t *testing.T) {
 	dir := os.Getenv("IBWITNESS_CAPTURES")
 	if dir == "" {
@@ -263,6 +263,19 @@ func TestSessionLogs(t *testing.T) {
 			src.Close()
 			if err != nil {
 				t.Log(err)
+			}
+			for _, workers := range []int{2, 8} {
+				src = open()
+				o := opt
+				o.Workers = workers
+				got, err := Run(context.Background(), src, o)
+				src.Close()
+				if err != nil {
+					t.Log(err)
+				}
+				if d := cmp.Diff(want, got); d != "" {
+					t.Errorf("1 worker (-) and %d (+):\n%s", workers, d)
+				}
 			}
 			src = open()
 			defer src.Close()

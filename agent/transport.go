@@ -47,9 +47,8 @@ type Transport struct {
 	smp       *smp.Verifier
 	shard     int // of how many, each with its own transport agent
 	shards    int
-	queues    *cq.Agent // where verbs events are known
-	logs      logs
-	sources   []*cq.Source   // of the logs
+	states    *cq.States     // where verbs events are known
+	own       *completions   // of an agent that takes events itself, and has no engine to do so
 	lossy     bool           // the capture says that it dropped packets
 	serials   uint64         // of connections that a survey has seen
 	links     *link.Verifier // nil: no tap is on a link
@@ -91,8 +90,8 @@ func (t *Transport) Dropped() {
 	}
 	t.lossy, t.smp.Lossy = true, true
 	t.ver.Incomplete()
-	if t.queues != nil {
-		t.queues.Lossy = true
+	if t.own != nil {
+		t.own.queues.Lossy = true
 	}
 	if t.links != nil {
 		t.links.Dropped()
@@ -104,19 +103,19 @@ func (t *Transport) Dropped() {
 
 // Packet verifies one packet. Its ICRC has been checked.
 func (t *Transport) Packet(p *packet.Packet) {
-	if t.queues != nil {
-		t.observed(p)
-		return
-	}
 	t.packet(p)
+	if t.own != nil {
+		t.own.packet(p)
+	}
 }
 
-// packet verifies a packet where no verbs events are known.
+// packet verifies a packet, and leaves what events say of it to others.
 func (t *Transport) packet(p *packet.Packet) {
 	if (t.Several || p.Way != packet.WayUnknown) && t.copy(p) {
 		if t.foreign(p) {
 			return
 		}
+		p.Copy = true
 		t.repeated++
 		if t.Several && len(t.near) > 0 {
 			t.twoTaps(p)

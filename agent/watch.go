@@ -12,8 +12,7 @@ import (
 	"ibwitness/verifier"
 )
 
-// Watch has a run go on for weeks: findings are told while it goes on and are not kept, and what is over is forgotten. It is not for runs with
-// logs of events.
+// Watch has a run go on for weeks: findings are told while it goes on and are not kept, and what is over is forgotten.
 type Watch struct {
 	Found func([]rule.Finding) // takes findings in the order of their frames, from the goroutine that called Run
 	// More, where not nil, takes how many findings there were, at each tick, beyond those that Found takes: of very many that are alike.
@@ -138,9 +137,7 @@ func (w *watch) tick() {
 		s.t.talks.Pass(now - settled)
 		alive = max(alive, s.t.pairs.n, uint32(len(s.t.hosts.list))) // of hosts that talk without a connection none is kept either
 	}
-	for _, s := range w.e.shards {
-		s.t.advance(now - int64(w.Settle))
-	}
+	w.e.advance(now - int64(w.Settle))
 	if now-w.heard >= silences {
 		w.heard = now
 		for _, s := range w.e.shards {
@@ -214,6 +211,15 @@ func (w *watch) tell(before int64) {
 			s.Cover[i].Violated += c.Violated
 			s.Cover[i].Unproven += c.Unproven
 		}
+	}
+	if c := w.e.completions; c != nil {
+		w.e.alike(c.rec.More())
+		for i, n := range c.rec.Cover {
+			s.Cover[i].Exercised += n.Exercised
+			s.Cover[i].Violated += n.Violated
+			s.Cover[i].Unproven += n.Unproven
+		}
+		r.Findings = append(r.Findings, w.e.takeEvents(before)...)
 	}
 	if len(r.Findings) > 0 {
 		r.sort()

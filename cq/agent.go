@@ -182,9 +182,6 @@ func (s *Source) Named(addr packet.Addr) {
 // End says that a source has no more events. cut says that its log breaks off in its last line.
 func (s *Source) End(cut bool) { s.ended, s.cut = true, cut }
 
-// Reused reports whether a queue pair has had another life, of which it is not certain when it ended by the clock of the packets.
-func (s *Source) Reused(qpn uint32) bool { return !s.exact && len(s.qps[qpn]) > 1 }
-
 // sound reports whether an event has what its kind needs.
 func sound(e *Event) bool {
 	switch e.Kind {

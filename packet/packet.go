@@ -100,6 +100,7 @@ type Packet struct {
 	Frame uint64 // 1-based number of the frame in its file, as Wireshark counts
 	Tap   uint16 // index of the tap (file and interface) that saw it
 	Way   Way
+	Copy  bool // set by the transport agent: another tap has shown the packet already
 	// Station is the Ethernet address that the frame was sent to, in the low 48 bits; 0: not known, or that of a tunnel.
 	Station uint64
 

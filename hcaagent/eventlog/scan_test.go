@@ -72,8 +72,10 @@ func TestScanBorders(t *testing.T) {
 			scansAlike(t, s, []byte(second))
 		}
 	}
-	for _, text := range []string{`{"t":-9223372036854775808}`, `{"wr_id":18446744073709551615}`, `{"ev":"cqe" , "t" : 3 }`, `{"sge":[{"addr":1,"length":2,"lkey":3},{"addr":4}]}`,
-		`{"unknown":-2,"t":1}`} {
+	for _, text := range []string{
+		`{"t":-9223372036854775808}`, `{"wr_id":18446744073709551615}`, `{"ev":"cqe" , "t" : 3 }`, `{"sge":[{"addr":1,"length":2,"lkey":3},{"addr":4}]}`,
+		`{"unknown":-2,"t":1}`,
+	} {
 		if !s.scan([]byte(text)) {
 			t.Errorf("%s is left to encoding/json", text)
 		}

@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"ibwitness/cq"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// completions is the half of a run that knows verbs events: the completion queue agent, and the logs that its events come from. It sees all packets of all
+// shards in their order, after the shards have verified them.
+type completions struct {
+	rec     rule.Recorder
+	queues  *cq.Agent
+	logs    logs
+	sources []*cq.Source        // by number: those of the logs come first
+	devices map[packet.Addr]int // those of devices whose events come one by one
+	last    uint32              // Seq of the newest finding that was handed out as it was made
+}
+
+func newCompletions(near []packet.Addr) *completions {
+	c := &completions{devices: map[packet.Addr]int{}}
+	ends := map[packet.Addr]bool{}
+	for _, a := range near {
+		ends[a] = true
+	}
+	c.queues = cq.New(&c.rec, func(a packet.Addr) bool { return ends[a] })
+	return c
+}
+
+// device returns the source of events of a device, whose clock is that of the packets, and whether it is new.
+func (c *completions) device(addr packet.Addr) (source int, isNew bool) {
+	n, ok := c.devices[addr]
+	if !ok {
+		n = len(c.sources)
+		c.devices[addr] = n
+		c.sources = append(c.sources, c.queues.Device(addr))
+	}
+	return n, !ok
+}
+
+// event takes an event of a source.
+func (c *completions) event(source int, e *cq.Event) {
+	s := c.sources[source]
+	s.Named(e.QP.Addr)
+	c.queues.Event(s, e)
+}
+
+// packet takes a packet that the shards have verified.
+func (c *completions) packet(p *packet.Packet) {
+	if !p.Copy {
+		c.queues.Packet(p)
+	}
+}
+
+// merge finds the events that come before each packet of a batch. What they say of queue pairs is for the shards; complete takes the rest.
+func (e *engine) merge(w *batch) {
+	w.events = w.events[:0]
+	if e.completions == nil {
+		return
+	}
+	for i, p := range w.packets {
+		for _, v := range e.completions.logs.upTo(p.Time) {
+			v.before = i
+			w.events = append(w.events, v)
+		}
+	}
+}
+
+// complete takes the packets of a batch, which the shards have verified, and the events among them.
+func (e *engine) complete(w *batch) {
+	c := e.completions
+	if c == nil {
+		return
+	}
+	c.queues.Lossy = c.queues.Lossy || w.dropped || w.missed
+	events := w.events
+	for i, p := range w.packets {
+		for len(events) > 0 && events[0].before == i {
+			c.event(events[0].log, events[0].Event)
+			events = events[1:]
+		}
+		c.packet(p)
+	}
+	e.completed(w)
+}
+
+// completed hands out what was found with the events of a batch, and takes over what the capture has lost.
+func (e *engine) completed(w *batch) {
+	c := e.completions
+	if w.stepped {
+		c.rec.DoubtClock()
+	}
+	if made := e.shards[0].made; made != nil {
+		tell(made, c.rec.Findings, &c.last)
+	}
+	c.rec.Trim()
+}
+
+// ofEvents marks findings of the completion queue agent: on a frame they come after those of the verifiers.
+const ofEvents = 1 << 29
+
+// take hands over what was found before a time.
+func (c *completions) take(before int64) []rule.Finding {
+	list := c.rec.Take(before)
+	for i := range list {
+		list[i].Seq |= ofEvents
+	}
+	return list
+}
+
+// hear takes over a source of events, of which the shard is told what they say of queue pairs.
+func (t *Transport) hear(addr packet.Addr, exact bool) {
+	if t.states == nil {
+		t.states = &cq.States{}
+		t.ver.LifeAt = t.states.At
+	}
+	t.states.Source(addr, exact)
+}
+
+// told takes an event of a source, for what it says of a queue pair.
+func (t *Transport) told(source int, e *cq.Event) {
+	if !t.states.Tells(source, e) {
+		return
+	}
+	t.states.Event(source, e)
+	switch {
+	case e.QP.Addr.IsZero() || e.Failed:
+		return
+	case e.Kind == cq.EvCreateQP && t.states.Reused(source, e.QP.QPN):
+		t.unknow(e.QP)
+		return
+	case e.Kind != cq.EvModifyQP || e.State != qp.RTS && e.State != qp.RTR || t.states.Reused(source, e.QP.QPN):
+		return
+	}
+	attr, ok := t.states.Attr(source, e.QP.QPN)
+	if !ok {
+		return
+	}
+	fresh := t.fresh[e.QP] || e.Attr != nil && e.Attr.Has(qp.KnowsSQPSN)
+	if t.Attributes(e.QP.Addr, e.QP.QPN, attr); !fresh {
+		delete(t.fresh, e.QP) // it comes back to RTS, and goes on with its PSNs
+	}
+}
