@@ -21,7 +21,7 @@ func (s *stream) response(p *packet.Packet, at where) {
 		return
 	}
 	if m := s.find(ord); m != nil && s.misfits(m, ord, p) || m == nil && s.strange(ord, p) {
-		s.odd = append(s.odd, nak{ord, p.Syndrome, at})
+		s.odd, s.news = append(s.odd, nak{ord, p.Syndrome, at}), true
 	}
 	if p.Opcode.Fn() != packet.Acknowledge {
 		s.acked(ord-1, at, false)

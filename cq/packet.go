@@ -73,7 +73,7 @@ func (a *Agent) packet(p *packet.Packet) {
 			}
 		}
 		a.emitted(responder, at, true)
-		if responder != nil && responder != f.from {
+		if responder != nil && responder != f.from && !in.Middle {
 			a.step(responder)
 		}
 	default:
@@ -89,6 +89,9 @@ func (a *Agent) packet(p *packet.Packet) {
 			s.begun = s.begun[:0]
 		}
 	}
+	if in.Middle && !f.news() {
+		return
+	}
 	if f.from != nil {
 		a.step(f.from)
 	}
@@ -98,6 +101,17 @@ func (a *Agent) packet(p *packet.Packet) {
 	for _, q := range f.many {
 		a.step(q)
 	}
+}
+
+// news reports whether something has come since it was asked before by which requests or completions may be judged, and not just more of a message.
+func (f *flow) news() (news bool) {
+	for _, q := range [...]*queuePair{f.from, f.to} {
+		if q != nil {
+			news = news || q.out.news || q.in.news
+			q.out.news, q.in.news = false, false
+		}
+	}
+	return news
 }
 
 // streams are what requester and responder know of the requests of one to the other; it may be the same.

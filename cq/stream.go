@@ -44,6 +44,7 @@ type stream struct {
 	mixed      bool           // a PSN was retransmitted with another packet, the least at mixedAt
 	mixedAt    int64
 	rerun      rerun
+	news       bool // something has come that a request or a completion may be judged by
 }
 
 // beginning is the first packet of a WRITE.
@@ -156,7 +157,7 @@ func (s *stream) begin(p packet.PSN, anchor bool) {
 func (s *stream) request(p *packet.Packet, at where) {
 	in := p.Info()
 	if !s.first.seen() {
-		s.first = at
+		s.first, s.news = at, true
 	}
 	s.newest = at
 	ord := s.ordinal(p.PSN)
@@ -170,6 +171,7 @@ func (s *stream) request(p *packet.Packet, at where) {
 		switch {
 		case ord >= s.base:
 		case s.givenUp[ord]:
+			s.news = true
 			s.comesLate(ord, p, at)
 		default:
 			s.resent(ord)
@@ -220,6 +222,7 @@ func (s *stream) request(p *packet.Packet, at where) {
 		s.begun = append(s.begun, beginning{ord, at.time, p.VA, p.DMALen})
 	}
 	filled := ord < s.high
+	s.news = s.news || filled || p.SE
 	s.high = max(s.high, ord+int64(n))
 	if in.Last || in.Only || filled {
 		s.fold()
@@ -230,6 +233,7 @@ func (s *stream) request(p *packet.Packet, at where) {
 }
 
 func (s *stream) resent(ord int64) {
+	s.news = true
 	if s.again == nil {
 		s.again = map[int64]int{}
 	}
