@@ -1,5 +1,7 @@
 // Package agent is the transport agent: it takes packets in time order, finds the connection of each, and has the service agent of
 // that connection verify it. Run drives it over a source of frames on all cores.
+//
+// Others may import it: its API is kept stable.
 package agent
 
 import (

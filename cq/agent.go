@@ -1,6 +1,8 @@
 // Package cq is the completion queue agent: it holds the packets of queue pairs against the work requests that verbs events say were
 // posted to them, and the completions against the packets. A packet is judged as it comes, a completion when the packets have reached its time, and what is
 // missing at its deadline. Where a log has a clock of its own, the order of its events and the packets that they belong to aligns the two as the run goes.
+//
+// It is the engine's own, without a promise to others.
 package cq
 
 import (

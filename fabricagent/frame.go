@@ -1,4 +1,6 @@
 // Package fabricagent is where packets come from and go to: capture files, live interfaces, a simulated link.
+//
+// Others may import it: its API is kept stable.
 package fabricagent
 
 import "ibwitness/packet"

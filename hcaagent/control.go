@@ -1,5 +1,7 @@
 // Package hcaagent is the one interface that hides everything specific to a device: a control half that drives a channel
 // adapter and a query half that observes it, in the terms of the verbs (chapter 11). Each implementation has a folder of its own.
+//
+// Others may import it: its API is kept stable.
 package hcaagent
 
 import (

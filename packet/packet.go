@@ -1,6 +1,8 @@
 // Package packet holds the wire formats of InfiniBand and RoCE: every header from LRH to VCRC in one flat struct,
 // opcodes, PSN arithmetic, syndromes, ICRC and VCRC. Decoding and checking do not allocate. Package packet/layers
 // has the same headers as gopacket layers.
+//
+// Others may import it: its API is kept stable.
 package packet
 
 // Has is the set of headers that a packet carries. A field of a header that is not in the set is zero.

@@ -1,5 +1,7 @@
 // Package qp is queue pairs: types, states and their transitions (table T7), attributes, send queue, receive queue, and the pair of
 // them that makes a connection.
+//
+// It is the engine's own, without a promise to others.
 package qp
 
 import (

@@ -1,5 +1,7 @@
 // Package rule is the catalogue of checkable statements of the InfiniBand Architecture, and the form in which every
 // floor above reports what it found: findings, their classes, and coverage.
+//
+// Others may import it: its API is kept stable.
 package rule
 
 import (

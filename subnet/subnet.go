@@ -1,5 +1,7 @@
 // Package subnet is what subnet management packets have told of a subnet: its nodes, their ports, and the tables that a subnet manager
 // has given them. It only keeps; package verifier/smp judges the packets and fills it in.
+//
+// It is the engine's own, without a promise to others.
 package subnet
 
 import (

@@ -96,6 +96,9 @@ var repeats, repeatIP, unlikeAgain = func() (t [256]repeat, ip [wordUDP + 1]clau
 			}
 		}
 	}
+	if len(not) == 0 {
+		panic("no packet of RC takes a fast path: a header rule that applies to all of them does not say what it reads")
+	}
 	if len(not) != 1 || not[0].word != wordIP {
 		panic("a header rule wants another value than one that is not in the first eight bytes of the IPv4 header, which again does not compare")
 	}

@@ -1,4 +1,6 @@
 // Package wqe is work requests and work queue elements: messages as they were posted, or as the wire shows that they must have been.
+//
+// It is the engine's own, without a promise to others.
 package wqe
 
 import "ibwitness/packet"

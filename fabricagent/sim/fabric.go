@@ -1,6 +1,8 @@
 // Package sim is a simulated fabric on virtual time: a link between ports whose every direction has a network verification layer
 // mechanism of its own, which drops, duplicates, reorders, delays and corrupts packets, and taps at the ends and in the middle. All of it
 // follows from the seed and from what is sent: there is no other clock, no goroutine and no other source of chance.
+//
+// Others may import it: its API is kept stable.
 package sim
 
 import (

@@ -3,4 +3,6 @@
 //
 // It is a pure state machine on the virtual time of its Clock: a frame or a verb in, frames and events out. It has no goroutine, reads
 // no other clock, and does the same again for the same seed. It is not safe for concurrent use.
+//
+// Others may import it: its API is kept stable.
 package soft

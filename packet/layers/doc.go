@@ -12,4 +12,6 @@
 //
 // ICRC and VCRC cannot be computed while gopacket serializes, from the inside to the outside: they cover the outer headers.
 // Seal writes both into the finished bytes.
+//
+// Others may import it: its API is kept stable.
 package layers

@@ -3,6 +3,8 @@
 //
 // A request and its response are of one pair of addresses, so that an agent of one pair sees both. What another pair would have to tell (other
 // requesters that changed what this one asks for) makes a finding unproven.
+//
+// It is the engine's own, without a promise to others.
 package gmp
 
 import (

@@ -1,5 +1,7 @@
 // Package smp verifies subnet management packets: a pure state machine, a packet in, findings out. What it learns of nodes and ports it keeps in
 // a subnet.Subnet, where rules on data packets look it up.
+//
+// It is the engine's own, without a promise to others.
 package smp
 
 import (
