@@ -8,10 +8,6 @@ import (
 	"ibwitness/rule"
 )
 
-// seals counts the good and the bad checksums of one direction of a pair of addresses. Of the good only whether there are any counts:
-// the packets that Transport.usual takes are left out, and before each of them there was one that is not.
-type seals struct{ good, bad uint64 }
-
 // unsealed is how many packets of one direction must fail a checksum, and none pass, before it counts as not filled in.
 const unsealed = 8
 
@@ -40,17 +36,16 @@ var checksums = []checksum{
 
 // gatherChecksums replaces the checksum findings of a capture of which no packet is right, or of a direction of many packets of which
 // none is, by one each.
-func gatherChecksums(r *Result, hosts []host) {
+func gatherChecksums(r *Result, hosts []*host) {
 	for i := range checksums {
 		checksums[i].gather(r, hosts)
 	}
 }
 
-func (k *checksum) gather(r *Result, hosts []host) {
+func (k *checksum) gather(r *Result, hosts []*host) {
 	var all seals
 	wrong := map[[2]packet.Addr]uint64{} // directions of which every packet is wrong, and how many they are
-	for i := range hosts {
-		h := &hosts[i]
+	for _, h := range hosts {
 		for dir, s := range k.seals(h) {
 			all.good += s.good
 			all.bad += s.bad
@@ -99,9 +94,9 @@ func (k *checksum) gather(r *Result, hosts []host) {
 // seal judges the ICRC of a packet; see verifier.Seal. Where every packet of one direction so far fails, the ICRC is not filled in
 // (checksum offload): the packets are followed all the same.
 func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir uint32) bool {
-	h := &t.hosts.list[host]
+	h := t.table.host(host)
 	if p.ICRCState != packet.CRCBad {
-		t.discards(c, from, p, h, dir)
+		t.table.discards(c, from, p, h, dir)
 	}
 	taken := true
 	switch s := &h.vcrc[dir]; p.VCRCState {

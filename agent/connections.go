@@ -49,7 +49,15 @@ type connection struct {
 
 	counted uint64 // packets that both ends had sent when mark looked last
 	active  int64  // when mark found that to have grown
-	serial  uint64 // by which a survey names it; 0: none has seen it
+	number  uint64 // by which a survey names it; 0: none has seen it
+}
+
+// count adds a packet to the sums of its sender.
+func (c *connection) count(from int, p *packet.Packet) {
+	c.Ends[from].Sums.Add(p)
+	if p.Cut {
+		c.Lossy, c.Ends[from].Cut = true, true // a damaged packet cannot be told from a good one
+	}
 }
 
 // pair returns the pair of QPs of a connection, or nil of nil.
@@ -58,6 +66,18 @@ func (c *connection) pair() *qp.Pair {
 		return nil
 	}
 	return &c.Pair
+}
+
+// listed reports whether a connection is listed: among all of them, or those that leave before the end.
+func (c *connection) listed(leaving bool) bool {
+	return !c.dead && (c.leaving || !leaving) && (c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets > 0 || c.learned == ByCM)
+}
+
+// fetchShown fetches what show needs.
+func (c *connection) fetchShown(l *cache.Lines) {
+	l.Add(unsafe.Pointer(c))
+	pair(c).FetchSums(l)
+	l.Fetch()
 }
 
 func (s *pairs) at(i uint32) *connection { return s.list[i] }
@@ -131,11 +151,11 @@ func merge(to, gone *connection, psn packet.PSN) {
 	if gone.Ends[0].RQ.Heard {
 		a.SQ.Unsettle(b.Sums.Packets) // it has responded to what was sent before the capture
 	}
-	if r := &gone.Ends[0].RQ; r.Heard && r.LastPSN.After(psn) && abs(r.LastPSN.Diff(psn)) < nearby*8 {
+	if r := &gone.Ends[0].RQ; r.Heard && r.LastPSN.After(psn) && abs(r.LastPSN.Diff(psn)) < near*8 {
 		a.SQ.PassedOver(psn, a.SQ.LastTime, gone.Ends[0].Sums.Packets)
 	}
 	switch oldest := b.SQ.Messages.Oldest(); {
-	case heard && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < nearby*8): // a response far away had a wrong PSN
+	case heard && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < near*8): // a response far away had a wrong PSN
 		b.SQ.Unpair(last.Add(1), to.Sees(1))
 	case oldest != nil:
 		b.SQ.Unpair(oldest.First, to.Sees(1))
@@ -156,3 +176,11 @@ func add(a, b qp.Sums) qp.Sums {
 		NAKs: a.NAKs + b.NAKs, SequenceNAKs: a.SequenceNAKs + b.SequenceNAKs, RNRNAKs: a.RNRNAKs + b.RNRNAKs,
 	}
 }
+
+// near is how many PSNs a response may be from those of a connection to belong to it.
+const near = 4096
+
+// nearby reports whether a response with one PSN may belong to a connection that has shown another.
+func nearby(a, b packet.PSN) bool { return abs(a.Diff(b)) < near }
+
+func abs(n int) int { return max(n, -n) }

@@ -7,24 +7,9 @@ import (
 	"ibwitness/qp"
 )
 
-// missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins again then is proven again.
-func (t *Transport) missed() {
-	t.gmp.Forget()
-	if t.links != nil {
-		t.links.Dropped()
-	}
-	if t.lossy {
-		return // so is every connection
-	}
-	t.lossy, t.smp.Lossy = true, true
-	for i := range t.pairs.n {
-		t.pairs.at(i).Lossy = true
-	}
-}
-
 // mark decides which connections leave: those that have been idle since idle, where the capture has missed something also those that this
 // may have been of, as they are better learned again, and of the others the longest idle ones beyond most, or where memory is short half of them.
-func (t *Transport) mark(now, idle int64, most int, missed, short bool) {
+func (t *Table) mark(now, idle int64, most int, missed, short bool) {
 	alive := 0
 	for i := range t.pairs.n {
 		c := t.pairs.at(i)
@@ -64,14 +49,10 @@ func (t *Transport) mark(now, idle int64, most int, missed, short bool) {
 }
 
 // forget drops the connections that leave, and all that is kept of them. What was judged stays.
-func (t *Transport) forget() {
+func (t *Table) forget() {
 	t.newcomers.forget()
 	old, oldHosts := t.pairs, t.hosts
 	t.pairs, t.hosts, t.lossy = pairs{}, hosts{}, false
-	t.smp.Recover()
-	if t.links != nil {
-		t.links.Recover()
-	}
 	moved := make([]uint32, old.n) // the new index plus one of each connection that stays
 	for i := range old.n {
 		if c := old.at(i); !c.dead && !c.leaving {
@@ -174,6 +155,20 @@ func (t *Transport) forget() {
 	for k, f := range t.resolved {
 		if !used[&f.Attr] && !k.peer.IsZero() { // what SIDR told; what an HCA agent told holds for good
 			delete(t.resolved, k)
+		}
+	}
+}
+
+// rest notes when each connection last sent anything.
+func (t *Table) rest() {
+	for i := range t.pairs.n {
+		c := t.pairs.at(i)
+		if c.dead {
+			continue
+		}
+		c.counted, c.active = c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, c.firstTime
+		for k := range c.Ends {
+			c.active = max(c.active, c.Ends[k].SQ.LastTime, c.Ends[k].RQ.LastTime)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 // Finish judges what was still open when the capture ended, at time end. Reconcile follows.
 func (t *Transport) Finish(end int64) {
-	for i := range t.pairs.n {
-		t.pairs.at(i).leaving = true
+	for c := range t.table.all() {
+		c.leaving = true
 	}
 	t.finishOwn(end)
 	t.gmp.Finish(end)
@@ -22,11 +22,11 @@ func (t *Transport) Finish(end int64) {
 
 // conclude judges what is still open of the connections that leave, at time now.
 func (t *Transport) conclude(now int64) {
-	for i := range t.pairs.n {
-		if c := t.pairs.at(i); c.leaving && !c.dead && c.rd != nil {
+	for c := range t.table.all() {
+		if c.leaving && c.rd != nil {
 			t.ver.FinishRD(c.rd, &c.Pair)
 			t.waitsRD(c, now)
-		} else if c.leaving && !c.dead && t.services[c.Service] != nil {
+		} else if c.leaving && t.services[c.Service] != nil {
 			t.services[c.Service].finish(c, now)
 			t.waits(c, now)
 			t.ver.CoverFlow(&c.Pair, c.learned == ByCM)
@@ -35,10 +35,10 @@ func (t *Transport) conclude(now int64) {
 	t.owed(now)
 	t.Rec.Settle()
 	t.talks.Pass(now - settled)
-	t.misdirections()
+	t.table.misdirections(t.ver.Misdirected)
 	t.alive()
-	t.strays()
-	t.mistellings()
+	t.table.strays(t.ver.Astray)
+	t.table.mistellings()
 	t.name()
 	t.ver.Cover()
 }
@@ -61,9 +61,8 @@ func (t *Transport) name() {
 	}
 	const several = 1 << 31
 	known := map[way]uint32{}
-	for i := range t.pairs.n {
-		c := t.pairs.at(i)
-		if c.dead || !connects(c.Service) || !c.Ends[0].Numbered || !c.Ends[1].Numbered {
+	for c := range t.table.all() {
+		if !connects(c.Service) || !c.Ends[0].Numbered || !c.Ends[1].Numbered {
 			continue
 		}
 		for to := range c.Ends {

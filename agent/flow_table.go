@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"iter"
 	"math/bits"
 
 	"ibwitness/internal/cache"
@@ -45,6 +46,10 @@ type host struct {
 	connections [2][]uint32
 }
 
+// seals counts the good and the bad checksums of one direction of a pair of addresses. Of the good only whether there are any counts:
+// the packets that Transport.usual takes are left out, and before each of them there was one that is not.
+type seals struct{ good, bad uint64 }
+
 // way returns the addresses of a direction: its source, then its destination.
 func (h *host) way(dir int) [2]packet.Addr {
 	if dir == 1 {
@@ -74,6 +79,29 @@ func (h *hosts) find(src, dst packet.Addr) (index uint32, dir uint32) {
 		h.used++
 	}
 	return (s.way - 1) >> 1, (s.way - 1) & 1
+}
+
+// all lists the pairs of addresses.
+func (h *hosts) all() iter.Seq[*host] {
+	return func(yield func(*host) bool) {
+		for i := range h.list {
+			if !yield(&h.list[i]) {
+				return
+			}
+		}
+	}
+}
+
+// get returns what is kept of a pair of addresses, and the direction; nil where they have not talked.
+func (h *hosts) get(src, dst packet.Addr) (*host, uint32) {
+	if h.used == 0 {
+		return nil, 0
+	}
+	s := h.slot(src, dst)
+	if s.way == 0 {
+		return nil, 0
+	}
+	return &h.list[(s.way-1)>>1], (s.way - 1) & 1
 }
 
 // slot returns the slot of a direction, or the empty one where it belongs.

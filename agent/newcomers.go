@@ -60,7 +60,10 @@ type newcomers struct {
 const turnedWhy = "first packets of connections that began while very many others did: not judged, and of what follows nothing is proven by their absence"
 
 // turnedAway reports whether a packet begins a connection for which there is no room. It counts it then.
-func (t *Transport) turnedAway(p *packet.Packet) bool {
+func (t *Table) turnedAway(p *packet.Packet) bool {
+	if t.newcomers.full == 0 {
+		return false
+	}
 	b := &t.newcomers.buckets[bucketOf(p)]
 	if b.weight <= roomy || smp.Is(p) {
 		return false
@@ -78,22 +81,21 @@ func (t *Transport) turnedAway(p *packet.Packet) bool {
 	if b.room(&t.newcomers, weight) || b.persists(p) {
 		return false
 	}
-	t.unjudged++
 	t.newcomers.turned++
 	if way > 0 {
 		t.hosts.list[(way-1)>>1].answered[(way-1)&1] = true // it may be an answer
-		t.ver.Unfollowed(p)
+		t.judge.Unfollowed(p)
 	}
 	return true
 }
 
 // crowded reports whether packets of a pair of hosts, or of others in its bucket, were turned away.
-func (t *Transport) crowded(p *packet.Packet) bool {
+func (t *Table) crowded(p *packet.Packet) bool {
 	return t.newcomers.turned > 0 && t.newcomers.buckets[bucketOf(p)].tally != nil
 }
 
 // followed reports whether a packet from one host to another is of a connection that is followed.
-func (t *Transport) followed(p *packet.Packet, way uint64) bool {
+func (t *Table) followed(p *packet.Packet, way uint64) bool {
 	key, extra := way<<24|uint64(p.DestQP), uint32(0)
 	switch p.Opcode.Service() {
 	case packet.UD:
@@ -151,12 +153,25 @@ func (s *newcomers) add(b *bucket, weight int) {
 	}
 }
 
-// begun notes the connections, from the nth on, and the pairs of hosts that a packet began.
-func (t *Transport) begun(p *packet.Packet, n uint32, hosts int) {
-	s := &t.newcomers
+// size is how many connections and pairs of hosts a table has.
+type size struct {
+	connections uint32
+	hosts       int
+}
+
+func (t *Table) size() size { return size{t.pairs.n, len(t.hosts.list)} }
+
+// begun notes the connections and the pairs of hosts that a packet began, since the table had a size.
+func (t *Table) begun(p *packet.Packet, since size) {
+	if t.size() != since {
+		t.newcomers.begun(t, p, since)
+	}
+}
+
+func (s *newcomers) begun(t *Table, p *packet.Packet, since size) {
 	b := &s.buckets[bucketOf(p)]
-	weight := (len(t.hosts.list) - hosts) * perHosts
-	for ; n < t.pairs.n; n++ {
+	weight := (len(t.hosts.list) - since.hosts) * perHosts
+	for n := since.connections; n < t.pairs.n; n++ {
 		y := newcomer{t.pairs.at(n), weight + 1}
 		s.add(b, y.weight)
 		b.list = append(b.list, y)

@@ -2,22 +2,11 @@ package agent
 
 import (
 	"time"
-
-	"ibwitness/qp"
 )
-
-// unheard reports whether nothing has answered a connection of which one direction was seen: no response came the other way that may be to it.
-func (t *Transport) unheard(c *qp.Pair) bool {
-	if c.Paired || t.hosts.used == 0 {
-		return false
-	}
-	s := t.hosts.slot(c.Ends[1].Addr, c.Ends[0].Addr)
-	return s.way == 0 || !t.hosts.list[(s.way-1)>>1].answered[(s.way-1)&1]
-}
 
 // open fills in which requests of a connection wait for an answer.
 func (t *Transport) open(c *connection, k *Connection) {
-	if !c.Reliable() || c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !t.unheard(&c.Pair) {
+	if !c.Reliable() || c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !t.table.unheard(&c.Pair) {
 		return
 	}
 	for e := range c.Ends {
@@ -78,8 +67,8 @@ func (t *Transport) waits(c *connection, now int64) {
 
 // silent judges the connections whose ends have fallen silent, up to time now.
 func (t *Transport) silent(now int64) {
-	for i := range t.pairs.n {
-		if c := t.pairs.at(i); !c.dead && c.Reliable() {
+	for c := range t.table.all() {
+		if c.Reliable() {
 			t.ver.Silent(&c.Pair, now)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // pair tries to find the other direction of an unpaired RC connection: a response belongs to the one flow that expects its PSN.
-func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *connection) {
+func (t *Table) pair(c *connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *connection) {
 	in := p.Info()
 	if in.Request {
 		if id&1 == 0 && connectable(p.DestQP) && (p.AckReq || in.First || in.Only) { // a NAK names the first packet of a message, an ACK the last
@@ -62,7 +62,7 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 			e.Attr = t.attr(e.Addr, e.Number, to.Ends[1-k].Addr, p.Time)
 		}
 	}
-	t.ver.PathMTU(&to.Pair, max(to.PMTU, c.PMTU))
+	t.judge.PathMTU(&to.Pair, max(to.PMTU, c.PMTU))
 	t.match.Forget(i)
 	t.match.Forget(id >> 1)
 	t.pairs.bury(id >> 1)
@@ -80,7 +80,7 @@ const searched = 64
 
 // search looks for the one unpaired connection that sent a request with the response's PSN: with many requests outstanding the
 // matcher, which knows the newest of each, may not find it. It returns how many there are, too; many where it is not known.
-func (t *Transport) search(host, dir uint32, p *packet.Packet) (uint32, int) {
+func (t *Table) search(host, dir uint32, p *packet.Packet) (uint32, int) {
 	list := &t.hosts.list[host].unpaired[dir]
 	live := (*list)[:0]
 	for _, i := range *list {
@@ -99,4 +99,13 @@ func (t *Transport) search(host, dir uint32, p *packet.Packet) (uint32, int) {
 		}
 	}
 	return found, n
+}
+
+// unheard reports whether nothing has answered a connection of which one direction was seen: no response came the other way that may be to it.
+func (t *Table) unheard(c *qp.Pair) bool {
+	if c.Paired || t.hosts.used == 0 {
+		return false
+	}
+	s := t.hosts.slot(c.Ends[1].Addr, c.Ends[0].Addr)
+	return s.way == 0 || !t.hosts.list[(s.way-1)>>1].answered[(s.way-1)&1]
 }

@@ -32,45 +32,40 @@ type lookup struct {
 	changes int    // of the table of flows, when it was looked for
 }
 
-// Packets verifies packets whose ICRC has been checked. Of many connections few are in the processor's cache, and each has several
-// lines: the packets ahead are looked up, step by step, while the ones before them are verified.
-func (t *Transport) Packets(packets []*packet.Packet) {
-	if t.few() {
-		for _, p := range packets {
-			t.packet(p)
-		}
-		return
-	}
-	t.pairs.settle(len(packets))
+// ahead is how many packets a call of Ahead is ahead of the packet that it returns.
+const behind = 3 * lead
+
+// Ahead takes step i of verifying packets of many connections, of which there are as many as packets and Behind more: of a connection that is not in the
+// processor's cache, it fetches what the packets ahead need, while the ones before them are verified. It returns which packet is to be verified next, or a
+// negative number where none is yet, with its connection and the end that sent it where these are known.
+func (t *Table) Ahead(packets []*packet.Packet, i int) (k int, c *connection, from int) {
 	a := &t.ahead
-	for i := range len(packets) + 3*lead {
-		if i < len(packets) {
-			t.seek(&a.of[i%steps], packets[i])
-		}
-		if k := i - lead; k >= 0 && k < len(packets) {
-			t.found(&a.of[k%steps], packets[k])
-		}
-		if k := i - 2*lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
-			s := &a.of[k%steps]
-			if s.c.FetchMessage(s.from, packets[k], &a.lines); !s.c.Paired {
-				t.unpaired(s, packets[k])
-			}
-		}
-		a.lines.Fetch()
-		if k := i - 3*lead; k >= 0 {
-			s := &a.of[k%steps]
-			if s.c == nil || s.changes != t.flows.changes || !t.usual(s.c, s.from, packets[k]) {
-				t.packet(packets[k])
-			}
+	if i < len(packets) {
+		t.seek(&a.of[i%steps], packets[i])
+	}
+	if k := i - lead; k >= 0 && k < len(packets) {
+		t.found(&a.of[k%steps], packets[k])
+	}
+	if k := i - 2*lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
+		s := &a.of[k%steps]
+		if s.c.FetchMessage(s.from, packets[k], &a.lines); !s.c.Paired {
+			t.unpaired(s, packets[k])
 		}
 	}
+	a.lines.Fetch()
+	if k = i - behind; k >= 0 {
+		if s := &a.of[k%steps]; s.changes == t.flows.changes {
+			return k, s.c, s.from
+		}
+	}
+	return k, nil, 0
 }
 
 // few reports whether what is kept of the connections stays in the processor's cache.
-func (t *Transport) few() bool { return t.flows.used < fetched }
+func (t *Table) few() bool { return t.flows.used < fetched }
 
 // seek fetches where the connection of a packet is found.
-func (t *Transport) seek(s *lookup, p *packet.Packet) {
+func (t *Table) seek(s *lookup, p *packet.Packet) {
 	*s = lookup{}
 	if t.Several || p.Way != packet.WayUnknown || p.Opcode.Service() > packet.UC { // perhaps seen twice
 		return
@@ -82,7 +77,7 @@ func (t *Transport) seek(s *lookup, p *packet.Packet) {
 }
 
 // found fetches the state of the connection of a packet.
-func (t *Transport) found(s *lookup, p *packet.Packet) {
+func (t *Table) found(s *lookup, p *packet.Packet) {
 	if s.key == 0 {
 		return
 	}
@@ -98,7 +93,7 @@ func (t *Transport) found(s *lookup, p *packet.Packet) {
 }
 
 // fetchHost fetches what is kept of the pair of hosts of a packet.
-func (t *Transport) fetchHost(s *lookup) {
+func (t *Table) fetchHost(s *lookup) {
 	h := unsafe.Pointer(&t.hosts.list[(s.key-1)>>25])
 	for at := uintptr(0); at < unsafe.Sizeof(host{}); at += 64 {
 		t.ahead.lines.Add(unsafe.Add(h, at))
@@ -106,7 +101,7 @@ func (t *Transport) fetchHost(s *lookup) {
 }
 
 // unpaired fetches what it takes to find the other direction of the connection of a packet.
-func (t *Transport) unpaired(s *lookup, p *packet.Packet) {
+func (t *Table) unpaired(s *lookup, p *packet.Packet) {
 	l := &t.ahead.lines
 	l.Add(unsafe.Pointer(s.c))
 	s.c.FetchUnpaired(l)

@@ -25,8 +25,8 @@ func Reconcile(all ...*Transport) {
 	n := 0
 	for _, t := range all {
 		defer t.index.end(&t.Rec)
-		for i := range t.pairs.n {
-			if t.pairs.at(i).strange() {
+		for c := range t.table.all() {
+			if strange(c) {
 				n++
 			}
 		}
@@ -36,17 +36,16 @@ func Reconcile(all ...*Transport) {
 	}
 	s := strangers{newStrangerTable(n), newStrangerTable(n)}
 	for _, t := range all {
-		for i := range t.pairs.n {
-			if c := t.pairs.at(i); c.strange() {
+		for c := range t.table.all() {
+			if strange(c) {
 				s.to.add(c.Ends[1].Addr, stranger{t, c})
 				s.from.add(c.Ends[0].Addr, stranger{t, c})
 			}
 		}
 	}
 	for _, t := range all {
-		for i := range t.pairs.n {
-			c := t.pairs.at(i)
-			if c.dead || !connects(c.Service) {
+		for c := range t.table.all() {
+			if !connects(c.Service) {
 				continue
 			}
 			for to := range c.Ends {
@@ -72,7 +71,7 @@ func (s *strangers) source(t *Transport, c *connection, to int) {
 		if !x.during(peer) && (c.learned != ByCM || c.Closed) {
 			continue
 		}
-		fits := x.firstOp.Info().Response && x.Ends[0].Sums.Packets == 1 && c.Paired && abs(x.firstPSN.Diff(peer.RQ.LastPSN)) < nearby
+		fits := x.firstOp.Info().Response && x.Ends[0].Sums.Packets == 1 && c.Paired && nearby(x.firstPSN, peer.RQ.LastPSN)
 		missed := fits && t.unanswered(c, 1-to, x.firstPSN)
 		gap := t.gap(c, 1-to, x.connection)
 		known := c.learned == ByCM || gap >= 0 || missed
@@ -80,7 +79,7 @@ func (s *strangers) source(t *Transport, c *connection, to int) {
 			continue // QP numbers are small, and a capture of several networks may show one address twice
 		}
 		class := rule.Unproven
-		if known && !t.lossy {
+		if known && !t.table.lossy {
 			class = rule.Violation
 		}
 		if gap >= 0 {
@@ -112,13 +111,13 @@ func (s *strangers) destination(t *Transport, c *connection, to int) {
 		} else if gap >= 0 {
 			t.close(c, 1-to, x.connection, gap)
 			if !x.accused() {
-				t.ver.Destination(&c.Pair, to, x.packet(), !t.lossy)
+				t.ver.Destination(&c.Pair, to, x.packet(), !t.table.lossy)
 				t.last()
 			}
-		} else if x.firstOp.Info().Response && c.Paired && abs(x.firstPSN.Diff(peer.RQ.LastPSN)) < nearby {
+		} else if x.firstOp.Info().Response && c.Paired && nearby(x.firstPSN, peer.RQ.LastPSN) {
 			missed := t.unanswered(c, 1-to, x.firstPSN)
 			if !x.accused() {
-				t.ver.Destination(&c.Pair, to, x.packet(), missed && !t.lossy || c.Sees(1-to))
+				t.ver.Destination(&c.Pair, to, x.packet(), missed && !t.table.lossy || c.Sees(1-to))
 				t.last()
 			}
 		}
@@ -174,8 +173,6 @@ func (x stranger) impossible() (is bool) {
 }
 
 const (
-	// nearby is how many PSNs a response may be from those of a connection to belong to it.
-	nearby = 4096
 	// reconciled puts a finding after all others on its frame, whichever agent made them.
 	reconciled = 1 << 31
 )
@@ -239,5 +236,3 @@ func (t *Transport) withdraw(c *connection, end int, id rule.ID, psn packet.PSN)
 	}
 	return i >= 0
 }
-
-func abs(n int) int { return max(n, -n) }

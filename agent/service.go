@@ -2,9 +2,7 @@ package agent
 
 import (
 	"ibwitness/packet"
-	"ibwitness/qp"
 	"ibwitness/verifier"
-	"ibwitness/wqe"
 )
 
 // service is what the transport agent asks of a service agent.
@@ -14,9 +12,6 @@ type service interface {
 	// finish judges what is open when the capture ends, at time end.
 	finish(c *connection, end int64)
 }
-
-// connects reports whether a service connects two QPs, whose packets name only the one that they go to.
-func connects(s packet.Service) bool { return s <= packet.UC || s == packet.XRC }
 
 // rcAgent is the service agent of RC.
 type rcAgent struct{ *verifier.Verifier }
@@ -40,20 +35,10 @@ func (a xrcAgent) finish(c *connection, end int64)                  { a.FinishRC
 type udAgent struct{ *Transport }
 
 func (a udAgent) packet(c *connection, from int, p *packet.Packet) {
-	if len(a.fresh) > 0 {
-		a.begins(&c.Ends[from])
+	if a.table.freshQPs() {
+		a.table.begins(&c.Ends[from])
 	}
 	a.ver.UD(&c.Pair, from, p)
 }
 
 func (a udAgent) finish(c *connection, _ int64) { a.ver.FinishUD(&c.Pair) }
-
-// begins has the first datagram of a QP judged for its PSN, to whichever destination it goes.
-func (t *Transport) begins(q *qp.QP) {
-	k := wqe.QP{Addr: q.Addr, QPN: q.Number}
-	if !t.fresh[k] {
-		return
-	}
-	delete(t.fresh, k)
-	q.SQ.Fresh, q.SQ.Next = true, t.resolved[attrKey{qp: k}].SQPSN
-}

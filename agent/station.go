@@ -53,7 +53,7 @@ func (s *stations) arrives(p *packet.Packet, end *qp.QP) bool {
 
 // discards marks a packet that the host which it is for may drop, whatever its ICRC: it goes to another Ethernet address than the others, or its IPv4
 // header checksum is wrong. Where no checksum is right, the capture has them so.
-func (t *Transport) discards(c *connection, from int, p *packet.Packet, h *host, dir uint32) {
+func (t *Table) discards(c *connection, from int, p *packet.Packet, h *host, dir uint32) {
 	switch {
 	case p.Encap != packet.RoCEv2IPv4:
 	case p.Flaws&packet.FlawDiscard == 0:

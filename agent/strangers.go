@@ -18,7 +18,7 @@ type stranger struct {
 }
 
 // strange reports whether a connection that leaves is one of which only one direction was seen.
-func (c *connection) strange() bool {
+func strange(c *connection) bool {
 	return c.leaving && !c.dead && !c.Paired && c.learned != ByCM && c.Ends[1].Numbered && c.Ends[0].Sums.Packets > 0
 }
 
