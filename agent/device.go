@@ -24,8 +24,8 @@ type DeviceOptions struct {
 	Limits qp.Limits
 }
 
-// Device is a channel adapter that is driven through the verbs of the transport agent: a consumer that drives it through them has its requests validated against a
-// model of its queue pairs, carried out, and told to the agent that verifies them. It is a hcaagent.Control, and not safe for concurrent use.
+// Device is a channel adapter that its consumer drives through the verbs of the transport agent: each request is validated against a model of the queue
+// pairs, carried out on the device, and told to the session that verifies it. A Device is a hcaagent.Control, and not safe for concurrent use.
 //
 // A request that is invalid does not reach the device: the error is an *qp.InvalidError, a *qp.TransitionError or wraps hcaagent.ErrNotFound.
 // Deliberately lets it through.
