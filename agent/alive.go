@@ -14,12 +14,12 @@ func (t *Transport) alive() {
 	if len(strays) == 0 {
 		return
 	}
-	for c := range t.table.all() {
-		i, ok := strays[c.firstFrame]
-		if !ok || !c.leaving || c.firstTap != t.Rec.Findings[i].Tap {
+	for c := range t.table.All() {
+		i, ok := strays[c.FirstFrame]
+		if !ok || !c.Leaving || c.FirstTap != t.Rec.Findings[i].Tap {
 			continue
 		}
-		if on := c.Ends[0].SQ.High.Diff(c.firstPSN); c.Paired || on > 1 && on <= int(c.Ends[0].Sums.Packets) {
+		if on := c.Ends[0].SQ.High.Diff(c.FirstPSN); c.Paired || on > 1 && on <= int(c.Ends[0].Sums.Packets) {
 			t.Rec.Doubt(i, "its DestQP has a packet stream of its own: the missing packet may have been lost before the tap")
 		}
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"ibwitness/agent/internal/connection"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/verifier/cm"
@@ -16,17 +17,17 @@ const settled = int64(time.Second)
 func (t *Transport) judgeExchanges() {
 	t.talks = cm.New(&t.Rec)
 	t.talks.Near = t.table.Near
-	t.talks.Lossy = func() bool { return t.table.lossy }
-	t.talks.Since = t.table.since
+	t.talks.Lossy = func() bool { return t.table.Lossy }
+	t.talks.Since = t.table.Since
 	t.talks.Traffic = func(q wqe.QP) (*qp.Pair, int, bool) {
-		c, end, ok := t.table.connectedBy(q)
-		return c.pair(), end, ok
+		c, end, ok := t.table.ConnectedBy(q)
+		return c.QPs(), end, ok
 	}
-	t.talks.First = t.table.unconnected
+	t.talks.First = t.table.Unconnected
 }
 
 // afterwards judges that a connection which CM has ended goes on.
-func (t *Transport) afterwards(c *connection, from int, p *packet.Packet) {
+func (t *Transport) afterwards(c *connection.Connection, from int, p *packet.Packet) {
 	if e := &c.Ends[from]; e.Numbered {
 		t.talks.Data(wqe.QP{Addr: e.Addr, QPN: e.Number}, p.Dst, e.Near, p)
 	}

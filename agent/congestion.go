@@ -7,7 +7,7 @@ import (
 // owed judges the marks that nobody has told of by a time.
 func (t *Transport) owed(now int64) {
 	for h := range t.table.Hosts() {
-		for _, m := range h.marks {
+		for _, m := range h.Marks {
 			if m != nil {
 				t.ver.CongestionEnds(m, now)
 			}
@@ -17,13 +17,13 @@ func (t *Transport) owed(now int64) {
 
 // notified verifies a congestion notification packet. It names the QP that shall slow down, whose connection may be known.
 func (t *Transport) notified(p *packet.Packet, host, dir uint32) {
-	since := t.table.since(p.Src, p.Dst)
-	c, from := t.table.flow(p, host, dir).connection()
+	since := t.table.Since(p.Src, p.Dst)
+	c, from := t.table.Flow(p, host, dir).Connection()
 	if p.Encap == packet.Native {
-		t.ver.Backward(c.pair(), from, p)
+		t.ver.Backward(c.QPs(), from, p)
 		return
 	}
-	t.ver.CNP(c.pair(), from, p, since)
+	t.ver.CNP(c.QPs(), from, p, since)
 }
 
 // remarked verifies the mark on a packet that another tap has shown without it.
@@ -31,9 +31,9 @@ func (t *Transport) remarked(p *packet.Packet) {
 	if p.Has&packet.HasBTH == 0 || p.Has&(packet.HasIPv4|packet.HasIPv6) == 0 || p.ICRCState == packet.CRCBad {
 		return
 	}
-	c, from := t.table.connectionTo(p)
+	c, from := t.table.ConnectionTo(p)
 	if p.Opcode.Service() > packet.UC {
 		c, from = nil, 0
 	}
-	t.ver.Remarked(c.pair(), from, p, t.table.FirstECN())
+	t.ver.Remarked(c.QPs(), from, p, t.table.FirstECN())
 }

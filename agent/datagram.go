@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"ibwitness/agent/internal/connection"
 	"ibwitness/hcaagent/passive"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -15,15 +16,15 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	if smp.Is(p) && p.ICRCState != packet.CRCBad {
 		t.smp.Packet(p, true)
 	}
-	c, from := t.table.datagramsOf(p, host, dir)
+	c, from := t.table.DatagramsOf(p, host, dir)
 	sealed := false
 	if c == nil {
-		if k, sender := t.table.flow(p, host, dir).connection(); k != nil {
+		if k, sender := t.table.Flow(p, host, dir).Connection(); k != nil {
 			// A QP of a connected service does not get datagrams: a wrong opcode, or a QP number taken over. What was damaged on the way is neither.
 			if !t.seal(nil, 0, p, host, dir) {
 				return
 			}
-			if !t.table.belongs(k, sender, p) && k.Stranger != nil {
+			if !t.table.Belongs(k, sender, p) && k.Stranger != nil {
 				return
 			}
 			sealed = true
@@ -34,12 +35,12 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	}
 	t.tables(p)
 	if c == nil {
-		c = t.table.newDatagrams(p, host, dir)
+		c = t.table.NewDatagrams(p, host, dir)
 	}
 	if c.Stranger != nil {
-		t.table.belongs(c, from, p)
+		t.table.Belongs(c, from, p)
 	}
-	c.count(from, p)
+	c.Count(from, p)
 	t.ver.Header(&c.Pair, from, p)
 	t.services[packet.UD].packet(c, from, p)
 	if gmp.Management(p) {
@@ -63,23 +64,23 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 		t.connect(f, p)
 	case passive.Disconnected:
 		for _, e := range f.Ends {
-			t.table.disconnect(wqe.QP{Addr: e.Addr, QPN: e.QPN})
+			t.table.Disconnect(wqe.QP{Addr: e.Addr, QPN: e.QPN})
 		}
 		t.note(f, p, rule.EvDisconnect, "")
 	case passive.Rejected:
 		t.note(f, p, rule.EvReject, f.Reason.String())
 	case passive.Resolved:
-		t.table.resolve(wqe.QP{Addr: f.Ends[1].Addr, QPN: f.Ends[1].QPN}, f.Ends[0].Addr, &f.Ends[1].Attr, p.Time)
+		t.table.Resolve(wqe.QP{Addr: f.Ends[1].Addr, QPN: f.Ends[1].QPN}, f.Ends[0].Addr, &f.Ends[1].Attr, p.Time)
 	}
 }
 
 // connect begins a connection whose QPs, start PSNs and attributes CM has told.
 func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
-	if !connects(f.Service) {
+	if !connection.Connects(f.Service) {
 		return
 	}
-	early, ok := t.table.unconnected(wqe.QP{Addr: f.Ends[0].Addr, QPN: f.Ends[0].QPN}, f.Ends[1].Addr)
-	c := t.table.pairOf(f, p, ByCM)
+	early, ok := t.table.Unconnected(wqe.QP{Addr: f.Ends[0].Addr, QPN: f.Ends[0].QPN}, f.Ends[1].Addr)
+	c := t.table.PairOf(f, p, connection.ByCM)
 	if q := &c.Ends[1].SQ; ok && q.Fresh && q.Next == early.PSN {
 		q.Excused = true // what was sent before the connection was there is not missing
 	}
@@ -93,7 +94,7 @@ func (t *Transport) Connect(s packet.Service, ends [2]wqe.QP, p *packet.Packet) 
 	for k, e := range ends {
 		f.Ends[k].Addr, f.Ends[k].QPN = e.Addr, e.QPN
 	}
-	t.table.pairOf(&f, p, ByAgent)
+	t.table.PairOf(&f, p, connection.ByAgent)
 }
 
 // note counts what CM says of a connection, where it is known.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"ibwitness/agent/internal/connection"
 	"ibwitness/fabricagent"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/testkit/traffic"
@@ -34,7 +35,7 @@ func TestFloods(t *testing.T) {
 				t.Error("that is too much")
 			}
 			kept := a.table.Kept()
-			if kept.Connections > packets || kept.Hosts > packets || kept.Flows > 4*packets || len(a.Rec.Findings) > 4*packets || kept.Searched > contexts+1 {
+			if kept.Connections > packets || kept.Hosts > packets || kept.Flows > 4*packets || len(a.Rec.Findings) > 4*packets || kept.Searched > connection.Contexts+1 {
 				t.Errorf("%+v and %d findings are kept", kept, len(a.Rec.Findings))
 			}
 		})
@@ -83,20 +84,20 @@ func TestFloodSettled(t *testing.T) {
 func TestCrowded(t *testing.T) {
 	a := NewTransport(nil)
 	p := packet.Packet{Src: packet.IPv4Addr([]byte{10, 9, 0, 0}), Dst: packet.IPv4Addr([]byte{10, 9, 0, 1})}
-	if a.table.crowded(&p) {
+	if a.table.Crowded(&p) {
 		t.Error("crowded before anything came")
 	}
-	flood(a, traffic.Floods[0].Capture(mostNew+1000), mostNew+1000)
-	if !a.table.crowded(&p) || a.table.Kept().Full != 1 {
+	flood(a, traffic.Floods[0].Capture(connection.MostNew+1000), connection.MostNew+1000)
+	if !a.table.Crowded(&p) || a.table.Kept().Full != 1 {
 		t.Errorf("not crowded, %d buckets are full", a.table.Kept().Full)
 	}
-	for c := range a.table.all() {
-		c.leaving = true
+	for c := range a.table.All() {
+		c.Leaving = true
 	}
-	if a.forget(); !a.table.crowded(&p) || a.table.Kept().Full != 0 {
+	if a.forget(); !a.table.Crowded(&p) || a.table.Kept().Full != 0 {
 		t.Errorf("not crowded just after it was, %d buckets are full", a.table.Kept().Full)
 	}
-	if a.forget(); a.table.crowded(&p) {
+	if a.forget(); a.table.Crowded(&p) {
 		t.Error("crowded for good")
 	}
 }
@@ -110,7 +111,7 @@ func TestWaiting(t *testing.T) {
 		t.Errorf("%d of %d directions wait", n, packets)
 	}
 	for i, c := range a.table.List() {
-		c.leaving = i%4 != 0
+		c.Leaving = i%4 != 0
 	}
 	if a.forget(); a.table.Waiting() != packets/4 {
 		t.Errorf("%d directions wait after all but %d were forgotten", a.table.Waiting(), packets/4)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"ibwitness/agent/internal/connection"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/verifier"
@@ -13,7 +14,7 @@ type judge struct {
 }
 
 // Message has the service agent of a connection verify a packet of it.
-func (j judge) Message(c *connection, from int, p *packet.Packet) {
+func (j judge) Message(c *connection.Connection, from int, p *packet.Packet) {
 	j.t.services[c.Service].packet(c, from, p)
 }
 

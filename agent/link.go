@@ -19,7 +19,7 @@ func (t *Transport) onLinks() *link.Verifier {
 		if t.changing {
 			t.links.Rec.Follow()
 		}
-		if t.table.lossy {
+		if t.table.Lossy {
 			t.links.Dropped()
 		}
 	}

@@ -6,7 +6,7 @@ func (t *Transport) missed() {
 	if t.links != nil {
 		t.links.Dropped()
 	}
-	if t.table.lossy {
+	if t.table.Lossy {
 		return // so is every connection
 	}
 	t.table.Dropped()
@@ -15,7 +15,7 @@ func (t *Transport) missed() {
 
 // forget drops the connections that leave, and all that is kept of them. What was judged stays.
 func (t *Transport) forget() {
-	t.table.forget()
+	t.table.Forget()
 	t.smp.Recover()
 	if t.links != nil {
 		t.links.Recover()

@@ -1,12 +1,13 @@
 package agent
 
 import (
+	"ibwitness/agent/internal/connection"
 	"time"
 )
 
 // open fills in which requests of a connection wait for an answer.
-func (t *Transport) open(c *connection, k *Connection) {
-	if !c.Reliable() || c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !t.table.unheard(&c.Pair) {
+func (t *Transport) open(c *connection.Connection, k *Connection) {
+	if !c.Reliable() || c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !t.table.Unheard(&c.Pair) {
 		return
 	}
 	for e := range c.Ends {
@@ -52,7 +53,7 @@ func (o *Open) Add(p *Open) {
 }
 
 // waits counts the requests of a connection that wait for an answer at time now.
-func (t *Transport) waits(c *connection, now int64) {
+func (t *Transport) waits(c *connection.Connection, now int64) {
 	var k Connection
 	t.open(c, &k)
 	for e := range k.Ends {
@@ -67,7 +68,7 @@ func (t *Transport) waits(c *connection, now int64) {
 
 // silent judges the connections whose ends have fallen silent, up to time now.
 func (t *Transport) silent(now int64) {
-	for c := range t.table.all() {
+	for c := range t.table.All() {
 		if c.Reliable() {
 			t.ver.Silent(&c.Pair, now)
 		}
@@ -75,12 +76,12 @@ func (t *Transport) silent(now int64) {
 }
 
 // waitsRD counts the messages of two end-to-end contexts that wait for an answer at time now.
-func (t *Transport) waitsRD(c *connection, now int64) {
+func (t *Transport) waitsRD(c *connection.Connection, now int64) {
 	if !c.Paired {
 		return
 	}
 	for e := range c.Ends {
-		if w, ok := c.rd.Waiting(e); ok {
+		if w, ok := c.RD.Waiting(e); ok {
 			t.opened.Add(&Open{Requests: 1, Connections: 1, Frame: w.Frame, Tap: w.Tap, Waited: time.Duration(now - w.Since), Again: w.Again})
 		}
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"ibwitness/agent/internal/connection"
 	"ibwitness/packet"
 	"ibwitness/verifier"
 )
@@ -33,8 +34,8 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 	if p.IsCNP() || p.Opcode >= 0xC0 || p.Info().Defined {
 		return
 	}
-	if c, from := t.table.named(p, host, dir); c != nil {
-		t.table.belongs(c, from, p)
+	if c, from := t.table.Named(p, host, dir); c != nil {
+		t.table.Belongs(c, from, p)
 	}
 }
 
@@ -44,9 +45,9 @@ func (t *Transport) misfits(p *packet.Packet, host, dir uint32) bool {
 	if p.IsCNP() || !p.Info().Defined && p.Opcode < 0xC0 {
 		return false
 	}
-	c, from := t.table.named(p, host, dir)
-	if c == nil || p.Opcode >= 0xC0 && (!connects(c.Service) || !t.ver.Expects(&c.Pair, from, p)) {
+	c, from := t.table.Named(p, host, dir)
+	if c == nil || p.Opcode >= 0xC0 && (!connection.Connects(c.Service) || !t.ver.Expects(&c.Pair, from, p)) {
 		return false
 	}
-	return !t.table.belongs(c, from, p) && c.Stranger != nil
+	return !t.table.Belongs(c, from, p) && c.Stranger != nil
 }

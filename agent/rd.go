@@ -8,13 +8,13 @@ import (
 // reliable verifies a packet of RD. Like one of RC it names only its destination, which is an end-to-end context; the two directions are
 // found to belong together by a response.
 func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
-	c, from := t.table.contextsOf(p, host, dir)
+	c, from := t.table.ContextsOf(p, host, dir)
 	doubt := func() {
 		if c != nil {
-			c.rd.Doubted(from, p)
+			c.RD.Doubted(from, p)
 		}
 	}
-	if k, _ := t.table.named(p, host, dir); k != nil { // a QP does not change its service for one packet
+	if k, _ := t.table.Named(p, host, dir); k != nil { // a QP does not change its service for one packet
 		doubt()
 		t.other(p, host, dir)
 		return
@@ -23,12 +23,12 @@ func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
 		doubt()
 		return
 	}
-	c, from = t.table.findContexts(c, from, p, host, dir)
-	c.count(from, p)
+	c, from = t.table.FindContexts(c, from, p, host, dir)
+	c.Count(from, p)
 	t.ver.Header(nil, 0, p) // the packet names its queue pairs
 	var qkey *uint32
-	if a := t.table.attr(p.Dst, p.DestQP, p.Src, p.Time); a != nil && a.Has(qp.KnowsQKey) {
+	if a := t.table.Attr(p.Dst, p.DestQP, p.Src, p.Time); a != nil && a.Has(qp.KnowsQKey) {
 		qkey = &a.QKey
 	}
-	t.ver.RD(c.rd, &c.Pair, from, p, qkey)
+	t.ver.RD(c.RD, &c.Pair, from, p, qkey)
 }

@@ -58,8 +58,8 @@ func (e *engine) relieve(now int64) {
 	for i, s := range e.shards {
 		t := s.t
 		agents[i] = t
-		t.table.rest()
-		t.table.mark(now, math.MinInt64, math.MaxInt, false, t.table.size().connections >= fewPairs)
+		t.table.Rest()
+		t.table.Mark(now, math.MinInt64, math.MaxInt, false, t.table.Size().Connections >= fewPairs)
 		opened := t.opened
 		t.conclude(now)
 		t.opened = opened // what waits for an answer now may get it yet
@@ -67,8 +67,8 @@ func (e *engine) relieve(now int64) {
 	Reconcile(agents...)
 	all := 0
 	for _, t := range agents {
-		for c := range t.table.all() {
-			if c.listed(true) {
+		for c := range t.table.All() {
+			if c.Listed(true) {
 				all++
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"ibwitness/agent/internal/connection"
 	"ibwitness/fabricagent"
 	"ibwitness/internal/cache"
 	"ibwitness/packet"
@@ -18,7 +19,7 @@ func (e *engine) result() *Result {
 	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.clocks.first, Last: e.clocks.last, Taps: e.src.Taps(), Clock: e.clocks.step}
 	var skipped [verifier.NumSkips]uint64
 	var management [gmp.NumSkips]uint64
-	var hosts []*host
+	var hosts []*connection.Host
 	turned := uint64(0)
 	agents := make([]*Transport, len(e.shards))
 	dropped := slices.ContainsFunc(r.Taps, func(t fabricagent.Tap) bool { return t.Dropped > 0 })
@@ -81,7 +82,7 @@ func (e *engine) result() *Result {
 		}
 	}
 	if turned > 0 {
-		r.NotJudged = append(r.NotJudged, Note{turnedWhy, turned})
+		r.NotJudged = append(r.NotJudged, Note{connection.TurnedWhy, turned})
 	}
 	if e.sums.unknown > 0 {
 		r.NotJudged = append(r.NotJudged, Note{"frames of a link type that cannot be decoded", e.sums.unknown})
@@ -157,18 +158,18 @@ func connections(agents []*Transport, leaving bool) []Connection {
 		frame uint64
 		tap   uint16
 		index uint32 // a connection and the datagrams that made it begin with one frame
-		c     *connection
+		c     *connection.Connection
 		t     *Transport
 	}
 	n := 0
 	for _, t := range agents {
-		n += int(t.table.size().connections)
+		n += int(t.table.Size().Connections)
 	}
 	order := make([]first, 0, n)
 	for _, t := range agents {
 		for i, c := range t.table.List() {
-			if c.listed(leaving) {
-				order = append(order, first{c.firstTime, c.firstFrame, c.firstTap, uint32(i), c, t})
+			if c.Listed(leaving) {
+				order = append(order, first{c.FirstTime, c.FirstFrame, c.FirstTap, uint32(i), c, t})
 			}
 		}
 	}
@@ -185,8 +186,8 @@ func connections(agents []*Transport, leaving bool) []Connection {
 	cache.LargePages(out)
 	var lines cache.Lines
 	for i := range order {
-		if k := i + lead; k < len(order) {
-			order[k].c.fetchShown(&lines)
+		if k := i + connection.Lead; k < len(order) {
+			order[k].c.FetchShown(&lines)
 		}
 		show(order[i].c, &out[i])
 		if !leaving {
@@ -197,10 +198,10 @@ func connections(agents []*Transport, leaving bool) []Connection {
 }
 
 // show fills in what the report shows of a connection.
-func show(c *connection, k *Connection) {
+func show(c *connection.Connection, k *Connection) {
 	*k = Connection{
-		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, Learned: c.learned,
-		First: c.firstTime, FirstFrame: c.firstFrame, FirstTap: c.firstTap,
+		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, Learned: c.Learned,
+		First: c.FirstTime, FirstFrame: c.FirstFrame, FirstTap: c.FirstTap,
 	}
 	if c.Service == packet.UD {
 		k.PMTU = 0

@@ -205,7 +205,7 @@ func (e *engine) single(ctx context.Context) error {
 		err := e.next(w)
 		if w.source != nil {
 			rest := w.source.Frames
-			if t := e.shards[0].t; t.table.few() && e.completions == nil {
+			if t := e.shards[0].t; t.table.Few() && e.completions == nil {
 				e.each(w, t)
 				rest = nil
 			}

@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"ibwitness/agent/internal/connection"
 	"ibwitness/cq"
 	"ibwitness/hcaagent/passive"
 	"ibwitness/link"
@@ -22,7 +23,7 @@ type Transport struct {
 	index    index // of the findings, while strangers are compared with them
 	ver      *verifier.Verifier
 	services [8]service
-	table    Table
+	table    connection.Table
 	cm       *passive.Agent
 	gmp      *gmp.Verifier
 	talks    *cm.Verifier
@@ -42,14 +43,14 @@ type Transport struct {
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
 func NewTransport(near []packet.Addr) *Transport {
-	t := &Transport{cm: passive.New(passive.Options{}), table: *newTable(near)}
-	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.table.lossy && t.table.IsNear(a) })
-	t.table.judge = judge{t.ver, t}
+	t := &Transport{cm: passive.New(passive.Options{}), table: *connection.New(near)}
+	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.table.Lossy && t.table.IsNear(a) })
+	t.table.Judge = judge{t.ver, t}
 	t.ver.Untouched = func(p *packet.Packet) bool { return t.ver.Near(p.Src) && (!t.table.Several || p.Way == packet.WayOut) }
-	t.ver.Renew = t.table.renewed
-	t.ver.Unheard = t.table.unheard
-	t.ver.Marks = t.table.marks
-	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.table.lossy && t.table.Near(a, gid) })
+	t.ver.Renew = t.table.Renewed
+	t.ver.Unheard = t.table.Unheard
+	t.ver.Marks = t.table.Marks
+	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.table.Lossy && t.table.Near(a, gid) })
 	t.judgeExchanges()
 	t.smp = smp.New(&t.Rec, t.ver.Near)
 	t.ver.Subnet, t.gmp.Subnet = t.smp.Subnet, t.smp.Subnet
@@ -73,7 +74,7 @@ func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr qp.Attr) {
 
 // Dropped tells the agent that the capture lost packets: nothing is proven by their absence from now on.
 func (t *Transport) Dropped() {
-	if t.table.lossy {
+	if t.table.Lossy {
 		return
 	}
 	t.table.Dropped()
@@ -113,7 +114,7 @@ func (t *Transport) packet(p *packet.Packet) {
 		}
 		return
 	}
-	if c, from := t.table.known(p); c == nil || !t.usual(c, from, p) {
+	if c, from := t.table.Known(p); c == nil || !t.usual(c, from, p) {
 		t.unknown(p)
 	}
 }
@@ -138,14 +139,14 @@ func (t *Transport) unknown(p *packet.Packet) {
 		t.tooShort(p)
 		return
 	}
-	if t.table.turnedAway(p) {
+	if t.table.TurnAway(p) {
 		t.unjudged++
 		return
 	}
-	before := t.table.size()
-	host, dir := t.table.met(p)
+	before := t.table.Size()
+	host, dir := t.table.Met(p)
 	t.serve(p, host, dir)
-	t.table.begun(p, before)
+	t.table.Begun(p, before)
 }
 
 // serve has the service agent of a packet verify it.
@@ -173,36 +174,36 @@ func (t *Transport) serve(p *packet.Packet, host, dir uint32) {
 
 // refused judges a packet that a router found too big for the path.
 func (t *Transport) refused(p *packet.Packet) {
-	c, from := (*connection)(nil), 0
+	c, from := (*connection.Connection)(nil), 0
 	quoted := *p
 	if p = &quoted; p.Has&packet.HasBTH != 0 {
 		p.Opcode, p.LNH = packet.Opcode(p.LNH), 0
 	}
-	if connects(p.Opcode.Service()) {
-		c, from = t.table.connectionTo(p)
+	if connection.Connects(p.Opcode.Service()) {
+		c, from = t.table.ConnectionTo(p)
 	}
-	t.ver.Refused(c.pair(), from, p)
+	t.ver.Refused(c.QPs(), from, p)
 }
 
 // tooShort judges a packet that has no room for its headers.
 func (t *Transport) tooShort(p *packet.Packet) {
 	t.unjudged++
-	c, from := (*connection)(nil), 0
-	if p.Has&packet.HasBTH != 0 && connects(p.Opcode.Service()) {
-		c, from = t.table.connectionTo(p)
+	c, from := (*connection.Connection)(nil), 0
+	if p.Has&packet.HasBTH != 0 && connection.Connects(p.Opcode.Service()) {
+		c, from = t.table.ConnectionTo(p)
 	}
-	t.ver.Short(c.pair(), from, p)
+	t.ver.Short(c.QPs(), from, p)
 }
 
 // connected verifies a packet of a connected service.
 func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
-	f := t.table.flow(p, host, dir)
-	c, from := f.connection()
+	f := t.table.Flow(p, host, dir)
+	c, from := f.Connection()
 	if !t.seal(c, from, p, host, dir) {
 		return
 	}
 	t.tables(p)
-	if c, from = t.table.find(f, p, host, dir); c != nil {
+	if c, from = t.table.Find(f, p, host, dir); c != nil {
 		t.verify(c, from, p)
 	}
 }
@@ -210,19 +211,19 @@ func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 // twoTaps deals with a packet that another tap has shown already. Of what one of them shows on its way to a near endpoint, not all need have come
 // there: the other may be before what loses it.
 func (t *Transport) twoTaps(p *packet.Packet) {
-	if c := t.table.seen(p); c != nil {
+	if c := t.table.Seen(p); c != nil {
 		t.ver.Distrust(&c.Pair, "several taps saw the connection, and a packet at one of them need not have passed the other; verify only the capture taken at "+
 			"the endpoint")
 	}
 }
 
 // usual verifies what nearly every packet is, a sound one of a connection that is known, and reports whether it did.
-func (t *Transport) usual(c *connection, from int, p *packet.Packet) bool {
+func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) bool {
 	return t.ver.Usual(&c.Pair, from, p) || t.sound(c, from, p)
 }
 
 // sound is usual for a packet whose headers have yet to be judged.
-func (t *Transport) sound(c *connection, from int, p *packet.Packet) bool {
+func (t *Transport) sound(c *connection.Connection, from int, p *packet.Packet) bool {
 	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
 		p.Has&packet.HasBTH == 0 || p.Flaws&(packet.FlawShort|packet.FlawDiscard) != 0 || p.Encap == packet.Native {
 		return false
@@ -233,11 +234,11 @@ func (t *Transport) sound(c *connection, from int, p *packet.Packet) bool {
 }
 
 // verify has the verifiers of its connection judge a packet.
-func (t *Transport) verify(c *connection, from int, p *packet.Packet) {
+func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet) {
 	if c.Closed {
 		t.afterwards(c, from, p)
 	}
-	c.count(from, p)
+	c.Count(from, p)
 	if p.Cut && !whole(p) {
 		t.unjudged++
 		t.ver.Hidden(&c.Pair, from, p)
@@ -263,7 +264,7 @@ func (t *Transport) again(p *packet.Packet) bool {
 	again := t.table.Copy(p)
 	if p.Encap == packet.Native && p.Has&packet.HasICRC != 0 && !t.foreign(p) {
 		if again {
-			t.table.crossed(p)
+			t.table.Crossed(p)
 			if p.Link != 0 && p.DestQP != 0 && p.ICRCState != packet.CRCBad {
 				t.smp.Leaves(p)
 			}

@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"unsafe"
@@ -11,10 +11,10 @@ import (
 const (
 	// fetched is from how many flows on their state is fetched from memory ahead of the packets: fewer stay in the processor's cache.
 	fetched = 2048
-	// lead is how many packets each step of fetching is ahead of the next: time enough for a line to arrive.
-	lead = 4
+	// Lead is how many packets each step of fetching is ahead of the next: time enough for a line to arrive.
+	Lead = 4
 	// steps is how many packets are on their way at most.
-	steps = 4 * lead
+	steps = 4 * Lead
 )
 
 // pipeline is what is known of the packets that are about to be verified.
@@ -26,34 +26,34 @@ type pipeline struct {
 // lookup is a packet of RC or UC, and its connection.
 type lookup struct {
 	key     uint64 // of its flow; 0: not known
-	c       *connection
+	c       *Connection
 	index   uint32 // of c
 	from    int    // the end that sent it
 	changes int    // of the table of flows, when it was looked for
 }
 
-// ahead is how many packets a call of Ahead is ahead of the packet that it returns.
-const behind = 3 * lead
+// Delay is how many packets a call of Ahead is ahead of the packet that it returns.
+const Delay = 3 * Lead
 
-// Ahead takes step i of verifying packets of many connections, of which there are as many as packets and Behind more: of a connection that is not in the
+// Ahead takes step i of verifying packets of many connections, of which there are as many as packets and Delay more: of a connection that is not in the
 // processor's cache, it fetches what the packets ahead need, while the ones before them are verified. It returns which packet is to be verified next, or a
 // negative number where none is yet, with its connection and the end that sent it where these are known.
-func (t *Table) Ahead(packets []*packet.Packet, i int) (k int, c *connection, from int) {
+func (t *Table) Ahead(packets []*packet.Packet, i int) (k int, c *Connection, from int) {
 	a := &t.ahead
 	if i < len(packets) {
 		t.seek(&a.of[i%steps], packets[i])
 	}
-	if k := i - lead; k >= 0 && k < len(packets) {
+	if k := i - Lead; k >= 0 && k < len(packets) {
 		t.found(&a.of[k%steps], packets[k])
 	}
-	if k := i - 2*lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
+	if k := i - 2*Lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
 		s := &a.of[k%steps]
 		if s.c.FetchMessage(s.from, packets[k], &a.lines); !s.c.Paired {
 			t.unpaired(s, packets[k])
 		}
 	}
 	a.lines.Fetch()
-	if k = i - behind; k >= 0 {
+	if k = i - Delay; k >= 0 {
 		if s := &a.of[k%steps]; s.changes == t.flows.changes {
 			return k, s.c, s.from
 		}
@@ -61,8 +61,8 @@ func (t *Table) Ahead(packets []*packet.Packet, i int) (k int, c *connection, fr
 	return k, nil, 0
 }
 
-// few reports whether what is kept of the connections stays in the processor's cache.
-func (t *Table) few() bool { return t.flows.used < fetched }
+// Few reports whether what is kept of the connections stays in the processor's cache.
+func (t *Table) Few() bool { return t.flows.used < fetched }
 
 // seek fetches where the connection of a packet is found.
 func (t *Table) seek(s *lookup, p *packet.Packet) {
@@ -83,7 +83,7 @@ func (t *Table) found(s *lookup, p *packet.Packet) {
 	}
 	if f := t.flows.find(s.key-1, 0); f != nil {
 		s.c, s.index, s.from, s.changes = f.c, f.way>>1, int(f.way&1), t.flows.changes
-		pair(s.c).Fetch(s.from, p, &t.ahead.lines)
+		QPs(s.c).Fetch(s.from, p, &t.ahead.lines)
 		return
 	}
 	t.fetchHost(s)
@@ -95,7 +95,7 @@ func (t *Table) found(s *lookup, p *packet.Packet) {
 // fetchHost fetches what is kept of the pair of hosts of a packet.
 func (t *Table) fetchHost(s *lookup) {
 	h := unsafe.Pointer(&t.hosts.list[(s.key-1)>>25])
-	for at := uintptr(0); at < unsafe.Sizeof(host{}); at += 64 {
+	for at := uintptr(0); at < unsafe.Sizeof(Host{}); at += 64 {
 		t.ahead.lines.Add(unsafe.Add(h, at))
 	}
 }
@@ -119,7 +119,7 @@ func (s *lookup) scope(p *packet.Packet) uint64 {
 	return scope
 }
 
-// pair is &c.Pair, without a read from c to see that there is one.
-func pair(c *connection) *qp.Pair {
+// QPs is &c.Pair, without a read from c to see that there is one.
+func QPs(c *Connection) *qp.Pair {
 	return (*qp.Pair)(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Pair)))
 }

@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"ibwitness/hcaagent/passive"
@@ -7,15 +7,15 @@ import (
 	"ibwitness/wqe"
 )
 
-// pairOf begins a connection of which both QPs are known.
-func (t *Table) pairOf(f *passive.Fact, p *packet.Packet, how Learned) *connection {
+// PairOf begins a connection of which both QPs are known.
+func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how Learned) *Connection {
 	a, b := &f.Ends[0], &f.Ends[1]
 	i, c := t.pairs.add()
-	c.Service, c.Encap, c.Lossy, c.Paired, c.learned = f.Service, p.Encap, t.lossy, true, how
-	c.firstTime, c.firstFrame, c.firstTap = f.Time, f.Frame, f.Tap
+	c.Service, c.Encap, c.Lossy, c.Paired, c.Learned = f.Service, p.Encap, t.Lossy, true, how
+	c.FirstTime, c.FirstFrame, c.FirstTap = f.Time, f.Frame, f.Tap
 	for k, e := range f.Ends {
 		attr := e.Attr
-		if known := t.attr(e.Addr, e.QPN, f.Ends[1-k].Addr, f.Time); known != nil {
+		if known := t.Attr(e.Addr, e.QPN, f.Ends[1-k].Addr, f.Time); known != nil {
 			attr.Merge(known)
 		}
 		c.Ends[k] = qp.QP{Addr: e.Addr, Near: t.near[e.Addr] || k == 0 && p.Dst == e.Addr && t.Near(p.Dst, p.DGID) || k == 1 && p.Src == e.Addr && t.Near(p.Src, p.SGID), Number: e.QPN, Numbered: true, Attr: &attr}
@@ -44,16 +44,16 @@ func (t *Table) pairOf(f *passive.Fact, p *packet.Packet, how Learned) *connecti
 	return c
 }
 
-// disconnect ends the connection of a QP of which CM has told.
-func (t *Table) disconnect(q wqe.QP) {
+// Disconnect ends the connection of a QP of which CM has told.
+func (t *Table) Disconnect(q wqe.QP) {
 	if k, ok := t.bound[q]; ok {
 		t.pairs.at(k >> 1).Close()
 		delete(t.bound, q)
 	}
 }
 
-// connectedBy returns the connection of a QP of which CM, or an HCA agent, has told, and which end it is.
-func (t *Table) connectedBy(q wqe.QP) (*connection, int, bool) {
+// ConnectedBy returns the connection of a QP of which CM, or an HCA agent, has told, and which end it is.
+func (t *Table) ConnectedBy(q wqe.QP) (*Connection, int, bool) {
 	way, ok := t.bound[q]
 	if !ok {
 		return nil, 0, false

@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"ibwitness/packet"
@@ -16,16 +16,16 @@ func (t *Table) datagrams(key uint64, p *packet.Packet) (uint32, bool) {
 	return t.flows.get(key, anyDatagram)
 }
 
-// datagramsOf returns the pair of QPs that a datagram names, and which of them sent it; nil where it is new.
-func (t *Table) datagramsOf(p *packet.Packet, host, dir uint32) (*connection, int) {
-	return t.flows.find(flowKey(host, dir, p.DestQP), p.SrcQP+1).connection()
+// DatagramsOf returns the pair of QPs that a datagram names, and which of them sent it; nil where it is new.
+func (t *Table) DatagramsOf(p *packet.Packet, host, dir uint32) (*Connection, int) {
+	return t.flows.find(flowKey(host, dir, p.DestQP), p.SrcQP+1).Connection()
 }
 
-// newDatagrams begins the pair of QPs of a datagram.
-func (t *Table) newDatagrams(p *packet.Packet, host, dir uint32) *connection {
+// NewDatagrams begins the pair of QPs of a datagram.
+func (t *Table) NewDatagrams(p *packet.Packet, host, dir uint32) *Connection {
 	i, c := t.pairs.add()
-	c.Service, c.Encap, c.Lossy, c.Paired, c.learned = packet.UD, p.Encap, t.lossy || t.crowded(p), true, ByPacket
-	c.firstTime, c.firstFrame, c.firstTap = p.Time, p.Frame, p.Tap
+	c.Service, c.Encap, c.Lossy, c.Paired, c.Learned = packet.UD, p.Encap, t.Lossy || t.Crowded(p), true, ByPacket
+	c.FirstTime, c.FirstFrame, c.FirstTap = p.Time, p.Frame, p.Tap
 	c.Ends[0] = t.end(p.Src, p.SGID, p.SrcQP, p.Dst, p.Time)
 	c.Ends[0].Numbered = p.Has&packet.HasDETH != 0
 	c.Ends[1] = t.end(p.Dst, p.DGID, p.DestQP, p.Src, p.Time)
@@ -39,6 +39,6 @@ func (t *Table) newDatagrams(p *packet.Packet, host, dir uint32) *connection {
 
 func (t *Table) end(a, gid packet.Addr, qpn uint32, peer packet.Addr, now int64) qp.QP {
 	q := qp.QP{Addr: a, Near: t.Near(a, gid), Number: qpn, Numbered: true}
-	q.Attr = t.attr(a, qpn, peer, now)
+	q.Attr = t.Attr(a, qpn, peer, now)
 	return q
 }

@@ -1,4 +1,7 @@
-package agent
+// Package connection knows who talks to whom: it finds the connection of each packet, learns which two queue pairs one has, when a queue pair number is used
+// again and when a packet went to a wrong one, and forgets what is over (chapter 9.2 gives what a packet names, 12 what communication management tells). What it
+// finds on the way goes to a Judge. It is the transport agent's, and not for others.
+package connection
 
 import (
 	"iter"
@@ -22,7 +25,7 @@ type Table struct {
 	pairs     pairs
 	newcomers newcomers
 	match     passive.Matcher
-	judge     Judge
+	Judge     Judge
 	near      map[packet.Addr]bool
 	towards   map[towards]wqe.QP     // connected QPs that an HCA agent told of, by where they send; zero: several do
 	resolved  map[attrKey]*knownAttr // QPs that SIDR or an HCA agent told of
@@ -31,7 +34,7 @@ type Table struct {
 	repeats   repeats
 	between   crossings
 	serials   uint64 // of connections that a survey has seen
-	lossy     bool   // the capture says that it dropped packets
+	Lossy     bool   // the capture says that it dropped packets
 	// Several says that the frames come from several taps, so that a packet may be seen more than once.
 	Several bool
 	// Thorough has known find nothing, so that each packet is looked at in full.
@@ -42,7 +45,7 @@ type Table struct {
 type Judge interface {
 	// Flow verifies what the packets of one direction have in common, and Message that a packet is the next one of its stream.
 	Flow(c *qp.Pair, from int, p *packet.Packet)
-	Message(c *connection, from int, p *packet.Packet)
+	Message(c *Connection, from int, p *packet.Packet)
 	// Unfollowed takes a packet that is verified no further.
 	Unfollowed(p *packet.Packet)
 	// Stranger takes a packet of another service than the connection whose QP it names. after is the frame that shows it.
@@ -63,7 +66,7 @@ type Judge interface {
 	Mistold(a, peer packet.Addr, told, number uint32, frame uint64, sure bool)
 }
 
-func newTable(near []packet.Addr) *Table {
+func New(near []packet.Addr) *Table {
 	t := &Table{near: map[packet.Addr]bool{}, resolved: map[attrKey]*knownAttr{}, towards: map[towards]wqe.QP{}, fresh: map[wqe.QP]bool{}, bound: map[wqe.QP]uint32{}}
 	for _, a := range near {
 		t.near[a] = true
@@ -73,14 +76,14 @@ func newTable(near []packet.Addr) *Table {
 
 // Dropped tells the table that the capture lost packets.
 func (t *Table) Dropped() {
-	t.lossy = true
+	t.Lossy = true
 	for i := range t.pairs.n {
 		t.pairs.at(i).Lossy = true
 	}
 }
 
-// met numbers the pair of hosts of a packet, and the direction of it.
-func (t *Table) met(p *packet.Packet) (host, dir uint32) {
+// Met numbers the pair of hosts of a packet, and the direction of it.
+func (t *Table) Met(p *packet.Packet) (host, dir uint32) {
 	host, dir = t.hosts.find(p.Src, p.Dst)
 	if h := &t.hosts.list[host]; h.first == 0 {
 		h.first = p.Time
@@ -88,20 +91,20 @@ func (t *Table) met(p *packet.Packet) (host, dir uint32) {
 	return host, dir
 }
 
-// since returns when the first packet between two addresses came.
-func (t *Table) since(a, b packet.Addr) int64 {
+// Since returns when the first packet between two addresses came.
+func (t *Table) Since(a, b packet.Addr) int64 {
 	host, _ := t.hosts.find(a, b)
 	return t.hosts.list[host].first
 }
 
-// marks returns where the marks of packets from one address to another are kept.
-func (t *Table) marks(from, to packet.Addr) **verifier.Marks {
+// Marks returns where the marks of packets from one address to another are kept.
+func (t *Table) Marks(from, to packet.Addr) **verifier.Marks {
 	host, dir := t.hosts.find(from, to)
-	return &t.hosts.list[host].marks[dir]
+	return &t.hosts.list[host].Marks[dir]
 }
 
-// known returns the connection of a packet of RC or UC that goes where those before it went, and the end that sent it; nil where that is not known.
-func (t *Table) known(p *packet.Packet) (*connection, int) {
+// Known returns the connection of a packet of RC or UC that goes where those before it went, and the end that sent it; nil where that is not known.
+func (t *Table) Known(p *packet.Packet) (*Connection, int) {
 	if r := t.routes.find(p, &t.flows); r != nil {
 		return r.c, int(r.way & 1)
 	}
@@ -120,8 +123,8 @@ func (t *Table) known(p *packet.Packet) (*connection, int) {
 	return f.c, int(f.way & 1)
 }
 
-// seen returns the connection of RC or UC that a packet is of, or nil.
-func (t *Table) seen(p *packet.Packet) *connection {
+// Seen returns the connection of RC or UC that a packet is of, or nil.
+func (t *Table) Seen(p *packet.Packet) *Connection {
 	if t.hosts.used == 0 {
 		return nil
 	}
@@ -136,43 +139,43 @@ func (t *Table) seen(p *packet.Packet) *connection {
 	return f.c
 }
 
-// connectionTo returns the connection whose QP a packet names, and the end that sent it; nil where there is none.
-func (t *Table) connectionTo(p *packet.Packet) (*connection, int) {
+// ConnectionTo returns the connection whose QP a packet names, and the end that sent it; nil where there is none.
+func (t *Table) ConnectionTo(p *packet.Packet) (*Connection, int) {
 	host, dir := t.hosts.find(p.Src, p.Dst)
-	return t.flow(p, host, dir).connection()
+	return t.Flow(p, host, dir).Connection()
 }
 
-// flow returns the flow of a packet of a connected service, until the next call of find, or nil where it is new.
-func (t *Table) flow(p *packet.Packet, host, dir uint32) *flowSlot {
+// Flow returns the flow of a packet of a connected service, until the next call of find, or nil where it is new.
+func (t *Table) Flow(p *packet.Packet, host, dir uint32) *Flow {
 	return t.flows.find(flowKey(host, dir, p.DestQP), 0)
 }
 
-// connection returns the connection of a flow, and the end that sends it; nil of nil.
-func (f *flowSlot) connection() (*connection, int) {
+// Connection returns the connection of a flow, and the end that sends it; nil of nil.
+func (f *Flow) Connection() (*Connection, int) {
 	if f == nil {
 		return nil, 0
 	}
 	return f.c, int(f.way & 1)
 }
 
-// find returns the connection that a packet of a connected service, whose flow is f, is of, and the end that sent it: nil where it is of none. It learns who
+// Find returns the connection that a packet of a connected service, whose flow is f, is of, and the end that sent it: nil where it is of none. It learns who
 // talks to whom.
-func (t *Table) find(f *flowSlot, p *packet.Packet, host, dir uint32) (*connection, int) {
+func (t *Table) Find(f *Flow, p *packet.Packet, host, dir uint32) (*Connection, int) {
 	key := flowKey(host, dir, p.DestQP)
 	var id uint32
-	var c *connection
+	var c *Connection
 	ok := f != nil
 	if ok {
 		id, c = f.way, f.c
 	}
 	if ok && (c.Service != p.Opcode.Service() || c.Stranger != nil || c.Service == packet.XRC && !c.plays(int(id&1), p)) {
-		if ok = t.belongs(c, int(id&1), p); !ok && c.Stranger != nil {
+		if ok = t.Belongs(c, int(id&1), p); !ok && c.Stranger != nil {
 			return nil, 0
 		}
 	}
 	if !ok && c == nil {
 		if d, datagrams := t.datagrams(key, p); datagrams {
-			if k := t.pairs.at(d >> 1); !t.belongs(k, int(d&1), p) && k.Stranger != nil {
+			if k := t.pairs.at(d >> 1); !t.Belongs(k, int(d&1), p) && k.Stranger != nil {
 				return nil, 0
 			}
 		}
@@ -197,19 +200,19 @@ func (t *Table) find(f *flowSlot, p *packet.Packet, host, dir uint32) (*connecti
 	return c, int(id & 1)
 }
 
-// all lists the connections that were not merged into others, in the order in which they began.
-func (t *Table) all() iter.Seq[*connection] {
-	return func(yield func(*connection) bool) {
+// All lists the connections that were not merged into others, in the order in which they began.
+func (t *Table) All() iter.Seq[*Connection] {
+	return func(yield func(*Connection) bool) {
 		for _, c := range t.pairs.list {
-			if !c.dead && !yield(c) {
+			if !c.Dead && !yield(c) {
 				return
 			}
 		}
 	}
 }
 
-// serial returns by which number a connection is named as long as it is there.
-func (t *Table) serial(c *connection) uint64 {
+// Serial returns by which number a connection is named as long as it is there.
+func (t *Table) Serial(c *Connection) uint64 {
 	if c.number == 0 {
 		t.serials++
 		c.number = t.serials
@@ -217,17 +220,17 @@ func (t *Table) serial(c *connection) uint64 {
 	return c.number
 }
 
-// settle notes that so many more packets are to be verified.
-func (t *Table) settle(packets int) { t.pairs.settle(packets) }
+// Settle notes that so many more packets are to be verified.
+func (t *Table) Settle(packets int) { t.pairs.settle(packets) }
 
 // List lists all connections, also those that were merged into others.
-func (t *Table) List() []*connection { return t.pairs.list }
+func (t *Table) List() []*Connection { return t.pairs.list }
 
 // Hosts lists the pairs of hosts.
-func (t *Table) Hosts() iter.Seq[*host] { return t.hosts.all() }
+func (t *Table) Hosts() iter.Seq[*Host] { return t.hosts.all() }
 
 // HostPair returns what is kept of a pair of hosts, and the direction from one to the other; nil where they have not talked.
-func (t *Table) HostPair(from, to packet.Addr) (*host, uint32) { return t.hosts.get(from, to) }
+func (t *Table) HostPair(from, to packet.Addr) (*Host, uint32) { return t.hosts.get(from, to) }
 
 // Copy reports whether another tap has shown a packet already.
 func (t *Table) Copy(p *packet.Packet) bool { return t.repeats.copy(p) }
@@ -274,21 +277,21 @@ func (t *Table) Kept() Kept {
 	return k
 }
 
-// host returns what is kept of a pair of hosts, by its number.
-func (t *Table) host(i uint32) *host { return &t.hosts.list[i] }
+// Host returns what is kept of a pair of hosts, by its number.
+func (t *Table) Host(i uint32) *Host { return &t.hosts.list[i] }
 
-// connects reports whether a service connects two QPs, whose packets name only the one that they go to.
-func connects(s packet.Service) bool { return s <= packet.UC || s == packet.XRC }
+// Connects reports whether a service connects two QPs, whose packets name only the one that they go to.
+func Connects(s packet.Service) bool { return s <= packet.UC || s == packet.XRC }
 
 // newConnection begins a connection with its first packet: only the destination QPN is known.
-func (t *Table) newConnection(p *packet.Packet, host, dir uint32, key uint64) (uint32, *connection) {
+func (t *Table) newConnection(p *packet.Packet, host, dir uint32, key uint64) (uint32, *Connection) {
 	i, c := t.pairs.add()
-	c.Service, c.Encap, c.Lossy = p.Opcode.Service(), p.Encap, t.lossy || t.crowded(p)
-	c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
+	c.Service, c.Encap, c.Lossy = p.Opcode.Service(), p.Encap, t.Lossy || t.Crowded(p)
+	c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
 	a, b := &c.Ends[0], &c.Ends[1]
 	a.Addr, a.Near = p.Src, t.Near(p.Src, p.SGID)
 	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.Near(p.Dst, p.DGID), p.DestQP, true
-	b.Attr = t.attr(b.Addr, b.Number, a.Addr, p.Time)
+	b.Attr = t.Attr(b.Addr, b.Number, a.Addr, p.Time)
 	if len(t.towards) > 0 {
 		t.sender(c, p)
 	}
@@ -313,8 +316,8 @@ func (t *Table) Near(a, gid packet.Addr) bool {
 	return len(t.near) > 0 && (t.near[a] || t.near[gid])
 }
 
-// unconnected returns the first packet that host peer has sent to a queue pair of which nothing else is known, with its time, opcode and PSN.
-func (t *Table) unconnected(q wqe.QP, peer packet.Addr) (p packet.Packet, ok bool) {
+// Unconnected returns the first packet that host peer has sent to a queue pair of which nothing else is known, with its time, opcode and PSN.
+func (t *Table) Unconnected(q wqe.QP, peer packet.Addr) (p packet.Packet, ok bool) {
 	host, dir := t.hosts.find(peer, q.Addr)
 	way, ok := t.flows.get(flowKey(host, dir, q.QPN), 0)
 	if !ok || way&1 != 0 {
@@ -322,13 +325,13 @@ func (t *Table) unconnected(q wqe.QP, peer packet.Addr) (p packet.Packet, ok boo
 	}
 	c := t.pairs.at(way >> 1)
 	return packet.Packet{
-		Encap: c.Encap, Has: packet.HasBTH, Opcode: c.firstOp, PSN: c.firstPSN, DestQP: q.QPN, Src: peer, Dst: q.Addr,
-		Time: c.firstTime, Frame: c.firstFrame, Tap: c.firstTap,
+		Encap: c.Encap, Has: packet.HasBTH, Opcode: c.FirstOp, PSN: c.FirstPSN, DestQP: q.QPN, Src: peer, Dst: q.Addr,
+		Time: c.FirstTime, Frame: c.FirstFrame, Tap: c.FirstTap,
 	}, !c.Paired
 }
 
-// named returns the connection or datagram flow whose QP a packet names, and the end that sent it; nil where there is none.
-func (t *Table) named(p *packet.Packet, host, dir uint32) (*connection, int) {
+// Named returns the connection or datagram flow whose QP a packet names, and the end that sent it; nil where there is none.
+func (t *Table) Named(p *packet.Packet, host, dir uint32) (*Connection, int) {
 	key := flowKey(host, dir, p.DestQP)
 	id, ok := t.flows.get(key, 0)
 	if !ok {
