@@ -1,8 +1,9 @@
 package agent
 
 import (
-	"ibwitness/agent/internal/connection"
 	"time"
+
+	"ibwitness/agent/internal/connection"
 )
 
 // open fills in which requests of a connection wait for an answer.

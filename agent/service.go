@@ -18,13 +18,15 @@ type service interface {
 type rcAgent struct{ *verifier.Verifier }
 
 func (a rcAgent) packet(c *connection.Connection, from int, p *packet.Packet) { a.RC(&c.Pair, from, p) }
-func (a rcAgent) finish(c *connection.Connection, end int64)                  { a.FinishRC(&c.Pair, end) }
+
+func (a rcAgent) finish(c *connection.Connection, end int64) { a.FinishRC(&c.Pair, end) }
 
 // ucAgent is the service agent of UC.
 type ucAgent struct{ *verifier.Verifier }
 
 func (a ucAgent) packet(c *connection.Connection, from int, p *packet.Packet) { a.UC(&c.Pair, from, p) }
-func (a ucAgent) finish(c *connection.Connection, _ int64)                    { a.FinishUC(&c.Pair) }
+
+func (a ucAgent) finish(c *connection.Connection, _ int64) { a.FinishUC(&c.Pair) }
 
 // xrcAgent is the service agent of XRC.
 type xrcAgent struct{ *verifier.Verifier }
