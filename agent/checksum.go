@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"ibwitness/agent/internal/connection"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
-
-// seals counts the good and the bad checksums of one direction of a pair of addresses. Of the good only whether there are any counts:
-// the packets that Transport.usual takes are left out, and before each of them there was one that is not.
-type seals struct{ good, bad uint64 }
 
 // unsealed is how many packets of one direction must fail a checksum, and none pass, before it counts as not filled in.
 const unsealed = 8
@@ -19,7 +16,7 @@ const unsealed = 8
 type checksum struct {
 	name  string
 	rules []rule.ID
-	seals func(h *host) *[2]seals
+	seals func(h *connection.Host) *[2]connection.Seals
 	why   string
 }
 
@@ -27,39 +24,38 @@ var checksums = []checksum{
 	{
 		"ICRC",
 		[]rule.ID{rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004},
-		func(h *host) *[2]seals { return &h.icrc },
+		func(h *connection.Host) *[2]connection.Seals { return &h.ICRC },
 		"the tap saw the packets before the ICRC was computed (offload), or the sender computes another ICRC; the packets were judged nevertheless",
 	},
 	{
 		"VCRC",
 		[]rule.ID{rule.LNKCRC001},
-		func(h *host) *[2]seals { return &h.vcrc },
+		func(h *connection.Host) *[2]connection.Seals { return &h.VCRC },
 		"the capture does not hold the VCRC of the link, or the sender computes another VCRC",
 	},
 }
 
 // gatherChecksums replaces the checksum findings of a capture of which no packet is right, or of a direction of many packets of which
 // none is, by one each.
-func gatherChecksums(r *Result, hosts []host) {
+func gatherChecksums(r *Result, hosts []*connection.Host) {
 	for i := range checksums {
 		checksums[i].gather(r, hosts)
 	}
 }
 
-func (k *checksum) gather(r *Result, hosts []host) {
-	var all seals
+func (k *checksum) gather(r *Result, hosts []*connection.Host) {
+	var all connection.Seals
 	wrong := map[[2]packet.Addr]uint64{} // directions of which every packet is wrong, and how many they are
-	for i := range hosts {
-		h := &hosts[i]
+	for _, h := range hosts {
 		for dir, s := range k.seals(h) {
-			all.good += s.good
-			all.bad += s.bad
-			if s.good == 0 && s.bad >= unsealed {
-				wrong[h.way(dir)] = s.bad
+			all.Good += s.Good
+			all.Bad += s.Bad
+			if s.Good == 0 && s.Bad >= unsealed {
+				wrong[h.Way(dir)] = s.Bad
 			}
 		}
 	}
-	whole := all.good == 0 && all.bad > 0
+	whole := all.Good == 0 && all.Bad > 0
 	if !whole && len(wrong) == 0 {
 		return
 	}
@@ -89,7 +85,7 @@ func (k *checksum) gather(r *Result, hosts []host) {
 		f.Actual = fmt.Sprintf("all %d packets from %v to %v are wrong", wrong[way], way[0], way[1])
 		if whole {
 			f.Accused, f.Peer = rule.Endpoint{Role: rule.Capture}, rule.Endpoint{}
-			f.Expected, f.Actual = k.name+"s that match their packets", fmt.Sprintf("all %d are wrong", all.bad)
+			f.Expected, f.Actual = k.name+"s that match their packets", fmt.Sprintf("all %d are wrong", all.Bad)
 		}
 		r.Cover[f.Rule].Unproven++
 		r.Findings = append(r.Findings, f)
@@ -98,45 +94,45 @@ func (k *checksum) gather(r *Result, hosts []host) {
 
 // seal judges the ICRC of a packet; see verifier.Seal. Where every packet of one direction so far fails, the ICRC is not filled in
 // (checksum offload): the packets are followed all the same.
-func (t *Transport) seal(c *connection, from int, p *packet.Packet, host, dir uint32) bool {
-	h := &t.hosts.list[host]
+func (t *Transport) seal(c *connection.Connection, from int, p *packet.Packet, host, dir uint32) bool {
+	h := t.table.Host(host)
 	if p.ICRCState != packet.CRCBad {
-		t.discards(c, from, p, h, dir)
+		t.table.Discards(c, from, p, h, dir)
 	}
 	taken := true
-	switch s := &h.vcrc[dir]; p.VCRCState {
+	switch s := &h.VCRC[dir]; p.VCRCState {
 	case packet.CRCGood:
-		s.good++
+		s.Good++
 	case packet.CRCBad:
-		s.bad++
+		s.Bad++
 		switch {
 		case p.ICRCState != packet.CRCGood:
-		case s.good > 0:
+		case s.Good > 0:
 			p.Flaws |= packet.FlawDelimiter // a port drops it just so
-		case s.bad < unsealed && p.Opcode.Service() == packet.RC:
+		case s.Bad < unsealed && p.Opcode.Service() == packet.RC:
 			taken = false // nobody knows: it may be damaged, or VCRCs may not be filled in here
 		}
 	}
-	s := &h.icrc[dir]
+	s := &h.ICRC[dir]
 	if p.ICRCState == packet.CRCBad && p.Flaws&(packet.FlawIPLength|packet.FlawUDPLength|packet.FlawLRHLength) != 0 {
-		t.ver.Length(c.pair(), from, p)
+		t.ver.Length(c.QPs(), from, p)
 		t.ver.Unfollowed(p)
 		return false
 	}
 	switch p.ICRCState {
 	case packet.CRCGood:
-		s.good++
+		s.Good++
 		if c != nil {
 			c.Sealed[from] = true
 		}
 	case packet.CRCBad:
-		s.bad++
-		if s.good == 0 && s.bad >= unsealed {
+		s.Bad++
+		if s.Good == 0 && s.Bad >= unsealed {
 			p.ICRCState = packet.CRCNotJudged
 			return true
 		}
 	}
-	ok := t.ver.Seal(c.pair(), from, p) && taken
+	ok := t.ver.Seal(c.QPs(), from, p) && taken
 	if !ok {
 		t.ver.Unfollowed(p)
 	}

@@ -128,7 +128,7 @@ func (t *Transport) told(source int, e *cq.Event) {
 	case e.QP.Addr.IsZero() || e.Failed:
 		return
 	case e.Kind == cq.EvCreateQP && t.states.Reused(source, e.QP.QPN):
-		t.unknow(e.QP)
+		t.table.Unknow(e.QP)
 		return
 	case e.Kind != cq.EvModifyQP || e.State != qp.RTS && e.State != qp.RTR || t.states.Reused(source, e.QP.QPN):
 		return
@@ -137,8 +137,8 @@ func (t *Transport) told(source int, e *cq.Event) {
 	if !ok {
 		return
 	}
-	fresh := t.fresh[e.QP] || e.Attr != nil && e.Attr.Has(qp.KnowsSQPSN)
-	if t.Attributes(e.QP.Addr, e.QP.QPN, attr); !fresh {
-		delete(t.fresh, e.QP) // it comes back to RTS, and goes on with its PSNs
+	fresh := t.table.IsFresh(e.QP) || e.Attr != nil && e.Attr.Has(qp.KnowsSQPSN)
+	if t.table.Attributes(e.QP.Addr, e.QP.QPN, attr); !fresh {
+		t.table.Unfresh(e.QP) // it comes back to RTS, and goes on with its PSNs
 	}
 }

@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"maps"
 	"math"
-	"slices"
 
 	"ibwitness/cq"
 	"ibwitness/packet"
@@ -14,7 +12,7 @@ import (
 func (e *engine) events() *completions {
 	if e.completions == nil {
 		e.completions = newCompletions(e.opt.Near)
-		e.completions.queues.Lossy = e.shards[0].t.lossy
+		e.completions.queues.Lossy = e.shards[0].t.table.Lossy
 		if e.changing {
 			e.completions.rec.Follow()
 		}
@@ -108,8 +106,8 @@ func (e *engine) takeEvents(before int64) []rule.Finding {
 // that is used by itself; Session and Run take events beside theirs.
 func (t *Transport) Event(v *cq.Event) {
 	if t.own == nil {
-		t.own = newCompletions(slices.Collect(maps.Keys(t.near)))
-		t.own.queues.Lossy = t.lossy
+		t.own = newCompletions(t.table.NearEnds())
+		t.own.queues.Lossy = t.table.Lossy
 	}
 	n, isNew := t.own.device(v.QP.Addr)
 	if isNew {
@@ -124,7 +122,7 @@ func (t *Transport) finishOwn(end int64) {
 	if t.own == nil {
 		return
 	}
-	t.own.queues.Lossy = t.own.queues.Lossy || t.lossy
+	t.own.queues.Lossy = t.own.queues.Lossy || t.table.Lossy
 	t.own.queues.Finish(end)
 	t.Rec.Findings = append(t.Rec.Findings, t.own.take(math.MaxInt64)...)
 	for i, n := range t.own.rec.Cover {

@@ -3,14 +3,15 @@ package agent
 import (
 	"math"
 
+	"ibwitness/agent/internal/connection"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
 
 // Finish judges what was still open when the capture ended, at time end. Reconcile follows.
 func (t *Transport) Finish(end int64) {
-	for i := range t.pairs.n {
-		t.pairs.at(i).leaving = true
+	for c := range t.table.All() {
+		c.Leaving = true
 	}
 	t.finishOwn(end)
 	t.gmp.Finish(end)
@@ -22,23 +23,23 @@ func (t *Transport) Finish(end int64) {
 
 // conclude judges what is still open of the connections that leave, at time now.
 func (t *Transport) conclude(now int64) {
-	for i := range t.pairs.n {
-		if c := t.pairs.at(i); c.leaving && !c.dead && c.rd != nil {
-			t.ver.FinishRD(c.rd, &c.Pair)
+	for c := range t.table.All() {
+		if c.Leaving && c.RD != nil {
+			t.ver.FinishRD(c.RD, &c.Pair)
 			t.waitsRD(c, now)
-		} else if c.leaving && !c.dead && t.services[c.Service] != nil {
+		} else if c.Leaving && t.services[c.Service] != nil {
 			t.services[c.Service].finish(c, now)
 			t.waits(c, now)
-			t.ver.CoverFlow(&c.Pair, c.learned == ByCM)
+			t.ver.CoverFlow(&c.Pair, c.Learned == connection.ByCM)
 		}
 	}
 	t.owed(now)
 	t.Rec.Settle()
 	t.talks.Pass(now - settled)
-	t.misdirections()
+	t.table.Misdirections(t.ver.Misdirected)
 	t.alive()
-	t.strays()
-	t.mistellings()
+	t.table.Strays(t.ver.Astray)
+	t.table.Mistellings()
 	t.name()
 	t.ver.Cover()
 }
@@ -61,9 +62,8 @@ func (t *Transport) name() {
 	}
 	const several = 1 << 31
 	known := map[way]uint32{}
-	for i := range t.pairs.n {
-		c := t.pairs.at(i)
-		if c.dead || !connects(c.Service) || !c.Ends[0].Numbered || !c.Ends[1].Numbered {
+	for c := range t.table.All() {
+		if !connection.Connects(c.Service) || !c.Ends[0].Numbered || !c.Ends[1].Numbered {
 			continue
 		}
 		for to := range c.Ends {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"ibwitness/agent/internal/connection"
 	"ibwitness/fabricagent"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/testkit/traffic"
@@ -33,13 +34,9 @@ func TestFloods(t *testing.T) {
 			if looked > floodLooked || allocs > floodAllocs || bytes > floodBytes {
 				t.Error("that is too much")
 			}
-			if int(a.pairs.n) > packets || len(a.hosts.list) > packets || a.flows.used > 4*packets || len(a.Rec.Findings) > 4*packets {
-				t.Errorf("%d connections, %d pairs of hosts, %d flows and %d findings are kept", a.pairs.n, len(a.hosts.list), a.flows.used, len(a.Rec.Findings))
-			}
-			for _, list := range a.contexts {
-				if len(list) > contexts+1 {
-					t.Errorf("%d pairs of contexts are searched", len(list))
-				}
+			kept := a.table.Kept()
+			if kept.Connections > packets || kept.Hosts > packets || kept.Flows > 4*packets || len(a.Rec.Findings) > 4*packets || kept.Searched > connection.Contexts+1 {
+				t.Errorf("%+v and %d findings are kept", kept, len(a.Rec.Findings))
 			}
 		})
 	}
@@ -87,20 +84,20 @@ func TestFloodSettled(t *testing.T) {
 func TestCrowded(t *testing.T) {
 	a := NewTransport(nil)
 	p := packet.Packet{Src: packet.IPv4Addr([]byte{10, 9, 0, 0}), Dst: packet.IPv4Addr([]byte{10, 9, 0, 1})}
-	if a.crowded(&p) {
+	if a.table.Crowded(&p) {
 		t.Error("crowded before anything came")
 	}
-	flood(a, traffic.Floods[0].Capture(mostNew+1000), mostNew+1000)
-	if !a.crowded(&p) || a.newcomers.full != 1 {
-		t.Errorf("not crowded, %d buckets are full", a.newcomers.full)
+	flood(a, traffic.Floods[0].Capture(connection.MostNew+1000), connection.MostNew+1000)
+	if !a.table.Crowded(&p) || a.table.Kept().Full != 1 {
+		t.Errorf("not crowded, %d buckets are full", a.table.Kept().Full)
 	}
-	for i := range a.pairs.n {
-		a.pairs.at(i).leaving = true
+	for c := range a.table.All() {
+		c.Leaving = true
 	}
-	if a.newcomers.forget(); !a.crowded(&p) || a.newcomers.full != 0 {
-		t.Errorf("not crowded just after it was, %d buckets are full", a.newcomers.full)
+	if a.forget(); !a.table.Crowded(&p) || a.table.Kept().Full != 0 {
+		t.Errorf("not crowded just after it was, %d buckets are full", a.table.Kept().Full)
 	}
-	if a.newcomers.forget(); a.crowded(&p) {
+	if a.forget(); a.table.Crowded(&p) {
 		t.Error("crowded for good")
 	}
 }
@@ -110,14 +107,13 @@ func TestWaiting(t *testing.T) {
 	a := NewTransport(nil)
 	const packets = 200
 	flood(a, traffic.Floods[0].Capture(packets), packets)
-	waiting := func() int32 { return a.hosts.list[0].waiting[0] + a.hosts.list[0].waiting[1] }
-	if n := waiting(); n != packets {
+	if n := a.table.Waiting(); n != packets {
 		t.Errorf("%d of %d directions wait", n, packets)
 	}
-	for i := range a.pairs.n {
-		a.pairs.at(i).leaving = i%4 != 0
+	for i, c := range a.table.List() {
+		c.Leaving = i%4 != 0
 	}
-	if a.forget(); waiting() != packets/4 {
-		t.Errorf("%d directions wait after all but %d were forgotten", waiting(), packets/4)
+	if a.forget(); a.table.Waiting() != packets/4 {
+		t.Errorf("%d directions wait after all but %d were forgotten", a.table.Waiting(), packets/4)
 	}
 }

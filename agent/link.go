@@ -19,7 +19,7 @@ func (t *Transport) onLinks() *link.Verifier {
 		if t.changing {
 			t.links.Rec.Follow()
 		}
-		if t.lossy {
+		if t.table.Lossy {
 			t.links.Dropped()
 		}
 	}
@@ -48,7 +48,7 @@ func (t *Transport) Ethernet(f *fabricagent.Frame, speed uint64) {
 	case fabricagent.DecodePause(f, &m):
 		t.onLinks().Pause(&m, speed)
 	case t.links != nil && t.links.Pausing(f.Time) && fabricagent.DecodeSent(f, &s):
-		s.Near = t.isNear(s.Src, s.SGID) && !(t.Several && t.isNear(s.Dst, s.DGID)) // else it may be another tap that is near
+		s.Near = t.table.Near(s.Src, s.SGID) && !(t.table.Several && t.table.Near(s.Dst, s.DGID)) // else it may be another tap that is near
 		t.links.Sent(&s, speed)
 	}
 }

@@ -3,21 +3,12 @@ package agent
 import (
 	"time"
 
-	"ibwitness/qp"
+	"ibwitness/agent/internal/connection"
 )
 
-// unheard reports whether nothing has answered a connection of which one direction was seen: no response came the other way that may be to it.
-func (t *Transport) unheard(c *qp.Pair) bool {
-	if c.Paired || t.hosts.used == 0 {
-		return false
-	}
-	s := t.hosts.slot(c.Ends[1].Addr, c.Ends[0].Addr)
-	return s.way == 0 || !t.hosts.list[(s.way-1)>>1].answered[(s.way-1)&1]
-}
-
 // open fills in which requests of a connection wait for an answer.
-func (t *Transport) open(c *connection, k *Connection) {
-	if !c.Reliable() || c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !t.unheard(&c.Pair) {
+func (t *Transport) open(c *connection.Connection, k *Connection) {
+	if !c.Reliable() || c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !t.table.Unheard(&c.Pair) {
 		return
 	}
 	for e := range c.Ends {
@@ -63,7 +54,7 @@ func (o *Open) Add(p *Open) {
 }
 
 // waits counts the requests of a connection that wait for an answer at time now.
-func (t *Transport) waits(c *connection, now int64) {
+func (t *Transport) waits(c *connection.Connection, now int64) {
 	var k Connection
 	t.open(c, &k)
 	for e := range k.Ends {
@@ -78,20 +69,20 @@ func (t *Transport) waits(c *connection, now int64) {
 
 // silent judges the connections whose ends have fallen silent, up to time now.
 func (t *Transport) silent(now int64) {
-	for i := range t.pairs.n {
-		if c := t.pairs.at(i); !c.dead && c.Reliable() {
+	for c := range t.table.All() {
+		if c.Reliable() {
 			t.ver.Silent(&c.Pair, now)
 		}
 	}
 }
 
 // waitsRD counts the messages of two end-to-end contexts that wait for an answer at time now.
-func (t *Transport) waitsRD(c *connection, now int64) {
+func (t *Transport) waitsRD(c *connection.Connection, now int64) {
 	if !c.Paired {
 		return
 	}
 	for e := range c.Ends {
-		if w, ok := c.rd.Waiting(e); ok {
+		if w, ok := c.RD.Waiting(e); ok {
 			t.opened.Add(&Open{Requests: 1, Connections: 1, Frame: w.Frame, Tap: w.Tap, Waited: time.Duration(now - w.Since), Again: w.Again})
 		}
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"ibwitness/agent/internal/connection"
 	"ibwitness/packet"
 	"ibwitness/verifier"
 )
@@ -33,8 +34,8 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 	if p.IsCNP() || p.Opcode >= 0xC0 || p.Info().Defined {
 		return
 	}
-	if c, from := t.named(p, host, dir); c != nil {
-		t.belongs(c, from, p)
+	if c, from := t.table.Named(p, host, dir); c != nil {
+		t.table.Belongs(c, from, p)
 	}
 }
 
@@ -44,22 +45,9 @@ func (t *Transport) misfits(p *packet.Packet, host, dir uint32) bool {
 	if p.IsCNP() || !p.Info().Defined && p.Opcode < 0xC0 {
 		return false
 	}
-	c, from := t.named(p, host, dir)
-	if c == nil || p.Opcode >= 0xC0 && (!connects(c.Service) || !t.ver.Expects(&c.Pair, from, p)) {
+	c, from := t.table.Named(p, host, dir)
+	if c == nil || p.Opcode >= 0xC0 && (!connection.Connects(c.Service) || !t.ver.Expects(&c.Pair, from, p)) {
 		return false
 	}
-	return !t.belongs(c, from, p) && c.Stranger != nil
-}
-
-// named returns the connection or datagram flow whose QP a packet names, and the end that sent it; nil where there is none.
-func (t *Transport) named(p *packet.Packet, host, dir uint32) (*connection, int) {
-	key := flowKey(host, dir, p.DestQP)
-	id, ok := t.flows.get(key, 0)
-	if !ok {
-		id, ok = t.datagrams(key, p)
-	}
-	if !ok {
-		return nil, 0
-	}
-	return t.pairs.at(id >> 1), int(id & 1)
+	return !t.table.Belongs(c, from, p) && c.Stranger != nil
 }

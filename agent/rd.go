@@ -1,37 +1,20 @@
 package agent
 
 import (
-	"slices"
-
 	"ibwitness/packet"
 	"ibwitness/qp"
-	"ibwitness/verifier"
 )
-
-// contextFlow in place of a source QPN says that a flow goes to an end-to-end context, and not to a QP.
-const contextFlow = 1 << 26
 
 // reliable verifies a packet of RD. Like one of RC it names only its destination, which is an end-to-end context; the two directions are
 // found to belong together by a response.
 func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
-	key := flowKey(host, dir, p.EEC)
-	var c *connection
-	id, ok := t.flows.get(key, contextFlow)
-	if ok {
-		c = t.pairs.at(id >> 1)
-	}
-	from := int(id & 1)
+	c, from := t.table.ContextsOf(p, host, dir)
 	doubt := func() {
 		if c != nil {
-			c.rd.Doubted(from, p)
+			c.RD.Doubted(from, p)
 		}
 	}
-	number := flowKey(host, dir, p.DestQP)
-	_, taken := t.flows.get(number, 0)
-	if !taken {
-		_, taken = t.datagrams(number, p)
-	}
-	if taken { // a QP does not change its service for one packet
+	if k, _ := t.table.Named(p, host, dir); k != nil { // a QP does not change its service for one packet
 		doubt()
 		t.other(p, host, dir)
 		return
@@ -40,79 +23,12 @@ func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
 		doubt()
 		return
 	}
-	if c == nil {
-		id, c = t.newContext(p, host, dir)
-		t.flows.put(key, contextFlow, id, c)
-		from = 0
-	}
-	if !c.Paired && p.Info().Response {
-		c, from = t.pairContexts(c, p, key, uint64(host)<<1|uint64(reverse(p.Src, p.Dst, dir)))
-	}
-	t.count(c, from, p)
+	c, from = t.table.FindContexts(c, from, p, host, dir)
+	c.Count(from, p)
 	t.ver.Header(nil, 0, p) // the packet names its queue pairs
 	var qkey *uint32
-	if a := t.attr(p.Dst, p.DestQP, p.Src, p.Time); a != nil && a.Has(qp.KnowsQKey) {
+	if a := t.table.Attr(p.Dst, p.DestQP, p.Src, p.Time); a != nil && a.Has(qp.KnowsQKey) {
 		qkey = &a.QKey
 	}
-	t.ver.RD(c.rd, &c.Pair, from, p, qkey)
-}
-
-// newContext begins a pair of end-to-end contexts of which one is known.
-func (t *Transport) newContext(p *packet.Packet, host, dir uint32) (uint32, *connection) {
-	i, c := t.pairs.add()
-	c.Service, c.Encap, c.Lossy, c.rd = packet.RD, p.Encap, t.lossy || t.crowded(p), new(verifier.RD)
-	c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
-	c.Ends[0] = qp.QP{Addr: p.Src, Near: t.isNear(p.Src, p.SGID)}
-	c.Ends[1] = qp.QP{Addr: p.Dst, Near: t.isNear(p.Dst, p.DGID), Number: p.EEC, Numbered: true}
-	t.await(host, dir, i)
-	return i << 1, c
-}
-
-// contexts is up to how many pairs of contexts from one host to another are searched for the one that a response answers.
-const contexts = 4 * searched
-
-// await notes a pair of contexts of which one direction is known.
-func (t *Transport) await(host, dir, i uint32) {
-	if t.contexts == nil {
-		t.contexts = map[uint64][]uint32{}
-	}
-	if way := uint64(host)<<1 | uint64(dir); len(t.contexts[way]) <= contexts {
-		t.contexts[way] = append(t.contexts[way], i)
-	}
-}
-
-// pairContexts looks for the one pair of contexts that sent the request which a response answers, and makes one of the two. Of more than it searches, which come
-// from the other host, none is found.
-func (t *Transport) pairContexts(c *connection, p *packet.Packet, key, back uint64) (*connection, int) {
-	over := func(i uint32) bool {
-		k := t.pairs.at(i)
-		return k.dead || k.Paired
-	}
-	live := t.contexts[back]
-	if len(live) > contexts && !over(live[int(p.PSN)%len(live)]) {
-		return c, 0 // one of them tells seldom enough that others are over
-	}
-	if live = slices.DeleteFunc(live, over); len(live) > 0 {
-		t.contexts[back] = live
-	}
-	found, n := uint32(0), 0
-	for _, i := range live {
-		if k := t.pairs.at(i); k != c && k.rd.Ends[0].Asked(p) {
-			found, n = i, n+1
-		}
-	}
-	if n != 1 || len(live) > contexts || t.crowded(p) {
-		return c, 0
-	}
-	to := t.pairs.at(found)
-	a, b := &to.Ends[0], &to.Ends[1]
-	a.Number, a.Numbered = c.Ends[1].Number, true
-	a.Sums, b.Sums = add(a.Sums, c.Ends[1].Sums), add(b.Sums, c.Ends[0].Sums)
-	to.rd.Ends[1] = c.rd.Ends[0]
-	to.Lossy, to.Ends[0].Cut, to.Paired, to.learned = to.Lossy || c.Lossy, to.Cut() || c.Cut(), true, ByPSN
-	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
-	to.PMTU = max(to.PMTU, c.PMTU)
-	c.dead = true
-	t.flows.put(key, contextFlow, found<<1|1, to)
-	return to, 1
+	t.ver.RD(c.RD, &c.Pair, from, p, qkey)
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"ibwitness/agent/internal/connection"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -25,8 +26,8 @@ func Reconcile(all ...*Transport) {
 	n := 0
 	for _, t := range all {
 		defer t.index.end(&t.Rec)
-		for i := range t.pairs.n {
-			if t.pairs.at(i).strange() {
+		for c := range t.table.All() {
+			if strange(c) {
 				n++
 			}
 		}
@@ -36,17 +37,16 @@ func Reconcile(all ...*Transport) {
 	}
 	s := strangers{newStrangerTable(n), newStrangerTable(n)}
 	for _, t := range all {
-		for i := range t.pairs.n {
-			if c := t.pairs.at(i); c.strange() {
+		for c := range t.table.All() {
+			if strange(c) {
 				s.to.add(c.Ends[1].Addr, stranger{t, c})
 				s.from.add(c.Ends[0].Addr, stranger{t, c})
 			}
 		}
 	}
 	for _, t := range all {
-		for i := range t.pairs.n {
-			c := t.pairs.at(i)
-			if c.dead || !connects(c.Service) {
+		for c := range t.table.All() {
+			if !connection.Connects(c.Service) {
 				continue
 			}
 			for to := range c.Ends {
@@ -60,31 +60,31 @@ func Reconcile(all ...*Transport) {
 }
 
 // source holds what came to end to of c from another address against what its peer sent.
-func (s *strangers) source(t *Transport, c *connection, to int) {
+func (s *strangers) source(t *Transport, c *connection.Connection, to int) {
 	e, peer := &c.Ends[to], &c.Ends[1-to]
 	for x := range s.to.of(e.Addr, e.Number) {
-		if x.Service != c.Service || x.Ends[0].Addr == peer.Addr || x.firstTime < c.firstTime {
+		if x.Service != c.Service || x.Ends[0].Addr == peer.Addr || x.FirstTime < c.FirstTime {
 			continue
 		}
 		if peer.Knows(qp.KnowsSourceAddr) && x.Ends[0].Addr == peer.Attr.SourceAddr {
 			continue // CM named the address of its path, and went another way itself
 		}
-		if !x.during(peer) && (c.learned != ByCM || c.Closed) {
+		if !x.during(peer) && (c.Learned != connection.ByCM || c.Closed) {
 			continue
 		}
-		fits := x.firstOp.Info().Response && x.Ends[0].Sums.Packets == 1 && c.Paired && abs(x.firstPSN.Diff(peer.RQ.LastPSN)) < nearby
-		missed := fits && t.unanswered(c, 1-to, x.firstPSN)
-		gap := t.gap(c, 1-to, x.connection)
-		known := c.learned == ByCM || gap >= 0 || missed
+		fits := x.FirstOp.Info().Response && x.Ends[0].Sums.Packets == 1 && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.LastPSN)
+		missed := fits && t.unanswered(c, 1-to, x.FirstPSN)
+		gap := t.gap(c, 1-to, x.Connection)
+		known := c.Learned == connection.ByCM || gap >= 0 || missed
 		if !known && !fits {
 			continue // QP numbers are small, and a capture of several networks may show one address twice
 		}
 		class := rule.Unproven
-		if known && !t.lossy {
+		if known && !t.table.Lossy {
 			class = rule.Violation
 		}
 		if gap >= 0 {
-			t.close(c, 1-to, x.connection, gap)
+			t.close(c, 1-to, x.Connection, gap)
 			if x.sentBy(peer) {
 				continue // the address is impossible: that was said already
 			}
@@ -99,26 +99,26 @@ func (s *strangers) source(t *Transport, c *connection, to int) {
 }
 
 // destination finds the packet that is missing at end to of c at another address.
-func (s *strangers) destination(t *Transport, c *connection, to int) {
+func (s *strangers) destination(t *Transport, c *connection.Connection, to int) {
 	e, peer := &c.Ends[to], &c.Ends[1-to]
 	for x := range s.from.of(peer.Addr, e.Number) {
 		if x.Service != c.Service || x.Ends[1].Addr == e.Addr || x.Ends[0].Sums.Packets > 1 || !x.during(peer) {
 			continue
 		}
-		if gap := t.gap(c, 1-to, x.connection); c.Encap == packet.Native && !x.accused() {
+		if gap := t.gap(c, 1-to, x.Connection); c.Encap == packet.Native && !x.accused() {
 			if gap >= 0 { // no rule says it of LIDs: the gap is what is reported
-				t.taken(c, 1-to, x.connection)
+				t.taken(c, 1-to, x.Connection)
 			}
 		} else if gap >= 0 {
-			t.close(c, 1-to, x.connection, gap)
+			t.close(c, 1-to, x.Connection, gap)
 			if !x.accused() {
-				t.ver.Destination(&c.Pair, to, x.packet(), !t.lossy)
+				t.ver.Destination(&c.Pair, to, x.packet(), !t.table.Lossy)
 				t.last()
 			}
-		} else if x.firstOp.Info().Response && c.Paired && abs(x.firstPSN.Diff(peer.RQ.LastPSN)) < nearby {
-			missed := t.unanswered(c, 1-to, x.firstPSN)
+		} else if x.FirstOp.Info().Response && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.LastPSN) {
+			missed := t.unanswered(c, 1-to, x.FirstPSN)
 			if !x.accused() {
-				t.ver.Destination(&c.Pair, to, x.packet(), missed && !t.lossy || c.Sees(1-to))
+				t.ver.Destination(&c.Pair, to, x.packet(), missed && !t.table.Lossy || c.Sees(1-to))
 				t.last()
 			}
 		}
@@ -126,20 +126,20 @@ func (s *strangers) destination(t *Transport, c *connection, to int) {
 }
 
 // during reports whether the first packet came before the last one that a QP sent.
-func (x stranger) during(q *qp.QP) bool { return x.firstTime < max(q.SQ.LastTime, q.RQ.LastTime) }
+func (x stranger) during(q *qp.QP) bool { return x.FirstTime < max(q.SQ.LastTime, q.RQ.LastTime) }
 
 // packet is what is still known of the first packet.
 func (x stranger) packet() *packet.Packet {
 	return &packet.Packet{
-		Encap: x.Encap, Has: packet.HasBTH, Opcode: x.firstOp, PSN: x.firstPSN, DestQP: x.Ends[1].Number,
-		Src: x.Ends[0].Addr, Dst: x.Ends[1].Addr, Time: x.firstTime, Frame: x.firstFrame, Tap: x.firstTap, Cut: x.Cut(),
+		Encap: x.Encap, Has: packet.HasBTH, Opcode: x.FirstOp, PSN: x.FirstPSN, DestQP: x.Ends[1].Number,
+		Src: x.Ends[0].Addr, Dst: x.Ends[1].Addr, Time: x.FirstTime, Frame: x.FirstFrame, Tap: x.FirstTap, Cut: x.Cut(),
 	}
 }
 
 // found calls do with each finding on the first packet until it returns false.
 func (x stranger) found(do func(*rule.Finding) bool) {
 	x.t.index.fill(&x.t.Rec)
-	for _, i := range x.t.index.frames[indexFrame{x.firstTap, x.firstFrame}] {
+	for _, i := range x.t.index.frames[indexFrame{x.FirstTap, x.FirstFrame}] {
 		if f := &x.t.Rec.Findings[i]; !x.t.index.gone[i] && f.Accused.Addr == x.Ends[0].Addr && !do(f) {
 			return
 		}
@@ -174,8 +174,6 @@ func (x stranger) impossible() (is bool) {
 }
 
 const (
-	// nearby is how many PSNs a response may be from those of a connection to belong to it.
-	nearby = 4096
 	// reconciled puts a finding after all others on its frame, whichever agent made them.
 	reconciled = 1 << 31
 )
@@ -191,12 +189,12 @@ func (t *Transport) last() {
 
 // gap returns the index of the finding that end from of c left out just the PSN that x brought, or -1: the packet was sent, from a
 // wrong address, and that is one fault.
-func (t *Transport) gap(c *connection, from int, x *connection) int {
-	return t.missing(c.Ends[1-from].Addr, c.Ends[1-from].Number, x.firstPSN, func(f *rule.Finding) bool {
+func (t *Transport) gap(c *connection.Connection, from int, x *connection.Connection) int {
+	return t.missing(c.Ends[1-from].Addr, c.Ends[1-from].Number, x.FirstPSN, func(f *rule.Finding) bool {
 		missing := f.Rule == rule.RCPSN004 || f.Rule == rule.UCPSN001 || f.Rule == rule.RCPSN001
-		behind := f.PSN == x.firstPSN.Add(1) || x.firstOp.Fn() == packet.ReadRequest && f.PSN.After(x.firstPSN)
+		behind := f.PSN == x.FirstPSN.Add(1) || x.FirstOp.Fn() == packet.ReadRequest && f.PSN.After(x.FirstPSN)
 		return missing && behind &&
-			f.Tap == x.firstTap && f.Frame > x.firstFrame && f.Accused.Addr == c.Ends[from].Addr && f.Peer.Addr == c.Ends[1-from].Addr && f.Peer.QPN == c.Ends[1-from].Number
+			f.Tap == x.FirstTap && f.Frame > x.FirstFrame && f.Accused.Addr == c.Ends[from].Addr && f.Peer.Addr == c.Ends[1-from].Addr && f.Peer.QPN == c.Ends[1-from].Number
 	})
 }
 
@@ -212,24 +210,24 @@ func (t *Transport) missing(a packet.Addr, qpn uint32, psn packet.PSN, want func
 }
 
 // close takes back that a PSN was left out.
-func (t *Transport) close(c *connection, from int, x *connection, gap int) {
+func (t *Transport) close(c *connection.Connection, from int, x *connection.Connection, gap int) {
 	t.index.gone[gap] = true
 	t.taken(c, from, x)
 }
 
 // taken withdraws what the responder that acknowledged the packet was told of it.
-func (t *Transport) taken(c *connection, from int, x *connection) {
-	t.withdraw(c, 1-from, rule.RCRSP006, x.firstPSN)
+func (t *Transport) taken(c *connection.Connection, from int, x *connection.Connection) {
+	t.withdraw(c, 1-from, rule.RCRSP006, x.FirstPSN)
 }
 
 // unanswered takes back that end from of c left out the response at a PSN: it was sent, with a wrong address. It reports whether that was found.
-func (t *Transport) unanswered(c *connection, from int, psn packet.PSN) bool {
+func (t *Transport) unanswered(c *connection.Connection, from int, psn packet.PSN) bool {
 	read := t.withdraw(c, from, rule.RCRES001, psn)
 	return t.withdraw(c, from, rule.RCRSP007, psn) || read
 }
 
 // withdraw takes back a finding against an end of c, that a PSN is missing. It reports whether there was one.
-func (t *Transport) withdraw(c *connection, end int, id rule.ID, psn packet.PSN) bool {
+func (t *Transport) withdraw(c *connection.Connection, end int, id rule.ID, psn packet.PSN) bool {
 	e := &c.Ends[end]
 	i := t.missing(e.Addr, e.Number, psn, func(f *rule.Finding) bool {
 		return f.Rule == id && f.Accused.Addr == e.Addr && f.Accused.QPN == e.Number
@@ -239,5 +237,3 @@ func (t *Transport) withdraw(c *connection, end int, id rule.ID, psn packet.PSN)
 	}
 	return i >= 0
 }
-
-func abs(n int) int { return max(n, -n) }

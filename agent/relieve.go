@@ -58,8 +58,8 @@ func (e *engine) relieve(now int64) {
 	for i, s := range e.shards {
 		t := s.t
 		agents[i] = t
-		t.rest()
-		t.mark(now, math.MinInt64, math.MaxInt, false, t.pairs.n >= fewPairs)
+		t.table.Rest()
+		t.table.Mark(now, math.MinInt64, math.MaxInt, false, t.table.Size().Connections >= fewPairs)
 		opened := t.opened
 		t.conclude(now)
 		t.opened = opened // what waits for an answer now may get it yet
@@ -67,8 +67,8 @@ func (e *engine) relieve(now int64) {
 	Reconcile(agents...)
 	all := 0
 	for _, t := range agents {
-		for i := range t.pairs.n {
-			if t.pairs.at(i).listed(true) {
+		for c := range t.table.All() {
+			if c.Listed(true) {
 				all++
 			}
 		}
@@ -97,20 +97,6 @@ func (e *engine) thin(r *rule.Recorder) {
 	findings, events := r.Thin()
 	e.forgotten.Findings += findings
 	e.forgotten.Events += events
-}
-
-// rest notes when each connection last sent anything.
-func (t *Transport) rest() {
-	for i := range t.pairs.n {
-		c := t.pairs.at(i)
-		if c.dead {
-			continue
-		}
-		c.counted, c.active = c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, c.firstTime
-		for k := range c.Ends {
-			c.active = max(c.active, c.Ends[k].SQ.LastTime, c.Ends[k].RQ.LastTime)
-		}
-	}
 }
 
 // listed adds the connections that were forgotten.

@@ -35,22 +35,6 @@ type Note struct {
 	Count  uint64 `json:"count"`
 }
 
-// Learned says how the pair of QPs of a connection became known.
-type Learned uint8
-
-// The ways.
-const (
-	NotLearned Learned = iota // one direction only, or no response matched: the sender's QPN is not known
-	ByCM                      // from the communication management exchange
-	ByPSN                     // by matching the responses' PSNs with the requests
-	ByAgent                   // from an HCA agent
-	ByPacket                  // UD: every packet names both QPs
-)
-
-func (l Learned) String() string {
-	return [...]string{"not learned", "CM", "PSN match", "HCA agent", "packet"}[l]
-}
-
 // Connection is one connection as the report shows it: a pair of QPs, and on UD a pair of QPs that exchanged datagrams.
 type Connection struct {
 	Service    packet.Service

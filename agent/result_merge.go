@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"unsafe"
 
+	"ibwitness/agent/internal/connection"
 	"ibwitness/fabricagent"
 	"ibwitness/internal/cache"
 	"ibwitness/packet"
@@ -19,7 +19,7 @@ func (e *engine) result() *Result {
 	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.clocks.first, Last: e.clocks.last, Taps: e.src.Taps(), Clock: e.clocks.step}
 	var skipped [verifier.NumSkips]uint64
 	var management [gmp.NumSkips]uint64
-	var hosts []host
+	var hosts []*connection.Host
 	turned := uint64(0)
 	agents := make([]*Transport, len(e.shards))
 	dropped := slices.ContainsFunc(r.Taps, func(t fabricagent.Tap) bool { return t.Dropped > 0 })
@@ -40,7 +40,7 @@ func (e *engine) result() *Result {
 		r.Repeated += t.repeated
 		r.Undecoded += t.short
 		r.Unjudged += t.unjudged
-		turned += t.newcomers.turned
+		turned += t.table.Turned()
 		r.Open.Add(&t.opened)
 		managed := t.waitsManagement(e.clocks.last)
 		r.Open.Add(&managed)
@@ -60,7 +60,7 @@ func (e *engine) result() *Result {
 		t.nodes()
 		e.more(t)
 		r.Findings = append(r.Findings, t.Rec.Findings...)
-		hosts = append(hosts, t.hosts.list...)
+		hosts = slices.AppendSeq(hosts, t.table.Hosts())
 	}
 	if c := e.completions; c != nil {
 		e.alike(c.rec.More())
@@ -82,7 +82,7 @@ func (e *engine) result() *Result {
 		}
 	}
 	if turned > 0 {
-		r.NotJudged = append(r.NotJudged, Note{turnedWhy, turned})
+		r.NotJudged = append(r.NotJudged, Note{connection.TurnedWhy, turned})
 	}
 	if e.sums.unknown > 0 {
 		r.NotJudged = append(r.NotJudged, Note{"frames of a link type that cannot be decoded", e.sums.unknown})
@@ -158,19 +158,18 @@ func connections(agents []*Transport, leaving bool) []Connection {
 		frame uint64
 		tap   uint16
 		index uint32 // a connection and the datagrams that made it begin with one frame
-		c     *connection
+		c     *connection.Connection
 		t     *Transport
 	}
 	n := 0
 	for _, t := range agents {
-		n += int(t.pairs.n)
+		n += int(t.table.Size().Connections)
 	}
 	order := make([]first, 0, n)
 	for _, t := range agents {
-		for i := range t.pairs.n {
-			c := t.pairs.at(i)
-			if c.listed(leaving) {
-				order = append(order, first{c.firstTime, c.firstFrame, c.firstTap, i, c, t})
+		for i, c := range t.table.List() {
+			if c.Listed(leaving) {
+				order = append(order, first{c.FirstTime, c.FirstFrame, c.FirstTap, uint32(i), c, t})
 			}
 		}
 	}
@@ -187,10 +186,10 @@ func connections(agents []*Transport, leaving bool) []Connection {
 	cache.LargePages(out)
 	var lines cache.Lines
 	for i := range order {
-		if k := i + lead; k < len(order) {
-			order[k].c.fetchShown(&lines)
+		if k := i + connection.Lead; k < len(order) {
+			order[k].c.FetchShown(&lines)
 		}
-		order[i].c.show(&out[i])
+		show(order[i].c, &out[i])
 		if !leaving {
 			order[i].t.open(order[i].c, &out[i])
 		}
@@ -198,23 +197,11 @@ func connections(agents []*Transport, leaving bool) []Connection {
 	return out
 }
 
-// listed reports whether a connection is listed: among all of them, or those that leave before the end.
-func (c *connection) listed(leaving bool) bool {
-	return !c.dead && (c.leaving || !leaving) && (c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets > 0 || c.learned == ByCM)
-}
-
-// fetchShown fetches what show needs.
-func (c *connection) fetchShown(l *cache.Lines) {
-	l.Add(unsafe.Pointer(c))
-	pair(c).FetchSums(l)
-	l.Fetch()
-}
-
 // show fills in what the report shows of a connection.
-func (c *connection) show(k *Connection) {
+func show(c *connection.Connection, k *Connection) {
 	*k = Connection{
-		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, Learned: c.learned,
-		First: c.firstTime, FirstFrame: c.firstFrame, FirstTap: c.firstTap,
+		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, Learned: c.Learned,
+		First: c.FirstTime, FirstFrame: c.FirstFrame, FirstTap: c.FirstTap,
 	}
 	if c.Service == packet.UD {
 		k.PMTU = 0

@@ -125,7 +125,7 @@ func (s *shard) dropped(w *batch) {
 // step has a transport agent verify the packets of a batch that are its.
 func (s *shard) step(w *batch, me, shards int, several bool) {
 	s.dropped(w)
-	s.t.Several = several
+	s.t.SetSeveral(several)
 	if s.made != nil {
 		defer s.tell()
 	}
@@ -205,7 +205,7 @@ func (e *engine) single(ctx context.Context) error {
 		err := e.next(w)
 		if w.source != nil {
 			rest := w.source.Frames
-			if t := e.shards[0].t; t.few() && e.completions == nil {
+			if t := e.shards[0].t; t.table.Few() && e.completions == nil {
 				e.each(w, t)
 				rest = nil
 			}
@@ -240,7 +240,7 @@ func (e *engine) each(w *batch, t *Transport) {
 	if c := e.completions; c != nil {
 		c.queues.Lossy = c.queues.Lossy || w.dropped || w.missed
 	}
-	t.Several = e.several
+	t.SetSeveral(e.several)
 	p, frames := w.all[0], w.source.Frames
 	w.links, w.frames, w.pause = w.links[:0], frames, false
 	for i := range frames {

@@ -203,11 +203,7 @@ type Waits struct {
 
 // Outstanding lists what waits for something, for a check at the end of a test: requests without a response, and work requests without a completion.
 func (s *Session) Outstanding() (list []Waits) {
-	for i := range s.t.pairs.n {
-		c := s.t.pairs.at(i)
-		if c.dead {
-			continue
-		}
+	for c := range s.t.table.All() {
 		var k Connection
 		s.t.open(c, &k)
 		for e := range k.Ends {
@@ -240,15 +236,14 @@ func (e *engine) reset(t *Transport, device packet.Addr, now int64) {
 		e.completions.queues.Reset(device, now)
 		t.states.Reset(device, now)
 	}
-	for q := range t.resolvedQPs() {
+	for q := range t.table.ResolvedQPs() {
 		if q.Addr == device {
-			t.unknow(q)
+			t.table.Unknow(q)
 		}
 	}
 	n := 0
-	for i := range t.pairs.n {
-		c := t.pairs.at(i)
-		if c.leaving = !c.dead && (c.Ends[0].Addr == device || c.Ends[1].Addr == device); c.leaving {
+	for c := range t.table.All() {
+		if c.Leaving = (c.Ends[0].Addr == device || c.Ends[1].Addr == device); c.Leaving {
 			n++
 		}
 	}
@@ -260,7 +255,7 @@ func (e *engine) reset(t *Transport, device packet.Addr, now int64) {
 	t.opened = opened
 	Reconcile(t)
 	e.gone = append(e.gone, connections([]*Transport{t}, true)...)
-	lossy := t.lossy
+	lossy := t.table.Lossy
 	t.forget()
 	if lossy {
 		t.Dropped()

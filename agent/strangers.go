@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math/bits"
 
+	"ibwitness/agent/internal/connection"
 	"ibwitness/internal/keyed"
 	"ibwitness/packet"
 	"ibwitness/wqe"
@@ -14,12 +15,12 @@ type strangers struct{ to, from strangerTable }
 
 type stranger struct {
 	t *Transport
-	*connection
+	*connection.Connection
 }
 
 // strange reports whether a connection that leaves is one of which only one direction was seen.
-func (c *connection) strange() bool {
-	return c.leaving && !c.dead && !c.Paired && c.learned != ByCM && c.Ends[1].Numbered && c.Ends[0].Sums.Packets > 0
+func strange(c *connection.Connection) bool {
+	return c.Leaving && !c.Dead && !c.Paired && c.Learned != connection.ByCM && c.Ends[1].Numbered && c.Ends[0].Sums.Packets > 0
 }
 
 // mostStrangers is of up to how many strangers one may be a packet with a wrong address. More of them show a QPN that is usual in the network.

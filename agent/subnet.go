@@ -15,7 +15,7 @@ func (t *Transport) foreign(p *packet.Packet) bool {
 
 // shardOf is the shard that a packet belongs to.
 func shardOf(p *packet.Packet, shards int) int {
-	return bucketOf(p) % shards
+	return packet.Bucket(p.Src, p.Dst) % shards
 }
 
 // tables judges a packet by the tables of the subnet, where some are known.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"ibwitness/agent/internal/connection"
 	"ibwitness/fabricagent"
 	"ibwitness/internal/cache"
 	"ibwitness/packet"
@@ -135,7 +136,7 @@ func (w *watch) tick() {
 	alive := uint32(0)
 	for _, s := range w.e.shards {
 		s.t.talks.Pass(now - settled)
-		alive = max(alive, s.t.pairs.n, uint32(len(s.t.hosts.list))) // of hosts that talk without a connection none is kept either
+		alive = max(alive, s.t.table.Size().Connections, uint32(s.t.table.Size().Hosts)) // of hosts that talk without a connection none is kept either
 	}
 	w.e.advance(now - int64(w.Settle))
 	if now-w.heard >= silences {
@@ -158,15 +159,15 @@ func (w *watch) sweep(now int64, short bool) {
 	agents := make([]*Transport, len(w.e.shards))
 	for i, s := range w.e.shards {
 		agents[i] = s.t
-		s.t.mark(now, now-int64(w.Idle), w.Most, w.doubt, short)
+		s.t.table.Mark(now, now-int64(w.Idle), w.Most, w.doubt, short)
 		s.t.conclude(now)
 	}
 	Reconcile(agents...)
 	for _, t := range agents {
-		for i := range t.pairs.n {
-			switch c := t.pairs.at(i); {
-			case c.dead || !c.leaving:
-			case c.active <= now-int64(w.Idle):
+		for c := range t.table.All() {
+			switch {
+			case !c.Leaving:
+			case c.Active <= now-int64(w.Idle):
 				w.Forgotten++
 			case w.doubt && c.Lossy:
 				w.Relearned++
@@ -201,10 +202,8 @@ func (w *watch) tell(before int64) {
 		s.Undecoded += t.short
 		s.Unjudged += t.unjudged
 		s.Open.Add(&t.opened)
-		for i := range t.pairs.n {
-			if !t.pairs.at(i).dead {
-				s.Connections++
-			}
+		for range t.table.All() {
+			s.Connections++
 		}
 		for i, c := range t.Rec.Cover {
 			s.Cover[i].Exercised += c.Exercised
@@ -248,8 +247,8 @@ func (t *Transport) steady(before int64) {
 	if slices.ContainsFunc(t.Rec.Findings, func(f rule.Finding) bool {
 		return f.Class == rule.Unproven && f.Time < before && slices.Contains(rule.SteadyRules, f.Rule)
 	}) {
-		for i := range t.pairs.n {
-			if c := t.pairs.at(i); !c.dead && (c.Ends[0].IsOdd() || c.Ends[1].IsOdd()) {
+		for c := range t.table.All() {
+			if c.Ends[0].IsOdd() || c.Ends[1].IsOdd() {
 				t.ver.Steady(&c.Pair)
 			}
 		}
@@ -270,11 +269,8 @@ func (t *Transport) unsealed() {
 
 // everSealed reports whether a checksum was right in any packet from one address to another.
 func (t *Transport) everSealed(k *checksum, from, to packet.Addr) bool {
-	if t.hosts.used == 0 {
-		return false
-	}
-	s := t.hosts.slot(from, to)
-	return s.way != 0 && k.seals(&t.hosts.list[(s.way-1)>>1])[(s.way-1)&1].good > 0
+	h, dir := t.table.HostPair(from, to)
+	return h != nil && k.seals(h)[dir].Good > 0
 }
 
 // surveyed lists the connections that are followed, by ids that stay theirs. It is for a moment in which no packet is verified, and what it
@@ -284,21 +280,17 @@ func (e *engine) surveyed() iter.Seq2[uint64, *Connection] {
 		var k Connection
 		var lines cache.Lines
 		for at, s := range e.shards {
-			n := s.t.pairs.n
-			for i := range n {
-				if ahead := i + lead; ahead < n {
-					s.t.pairs.at(ahead).fetchShown(&lines)
+			list := s.t.table.List()
+			for i, c := range list {
+				if ahead := i + connection.Lead; ahead < len(list) {
+					list[ahead].FetchShown(&lines)
 				}
-				c := s.t.pairs.at(i)
-				if c.dead || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.learned != ByCM {
+				if c.Dead || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.Learned != connection.ByCM {
 					continue
 				}
-				if c.serial == 0 {
-					s.t.serials++
-					c.serial = s.t.serials
-				}
-				c.show(&k)
-				if !yield(c.serial*MaxWorkers+uint64(at), &k) {
+				serial := s.t.table.Serial(c)
+				show(c, &k)
+				if !yield(serial*MaxWorkers+uint64(at), &k) {
 					return
 				}
 			}

@@ -302,7 +302,7 @@ func innocentSubnet(t *testing.T, seed uint64, change func(p *packet.Packet) boo
 	r := rand.New(rand.NewPCG(seed, 7))
 	n, near := liveSubnet(r, false)
 	a := agent.NewTransport(near)
-	a.Several = len(n.taps) > 1
+	a.SetSeveral(len(n.taps) > 1)
 	from := 0
 	if r.IntN(3) == 0 {
 		from = r.IntN(len(n.seen) + 1)

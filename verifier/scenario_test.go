@@ -196,7 +196,7 @@ func newScenario(o *options, e encap) *scenario {
 	}
 	s.agent = agent.NewTransport(near)
 	s.agent.SetProfile(o.profile)
-	s.agent.Several = o.several
+	s.agent.SetSeveral(o.several)
 	if o.lossy {
 		s.agent.Dropped()
 	}

@@ -129,7 +129,7 @@ func (w *world) recorded() *rule.Recorder {
 		}
 	}
 	t := agent.NewTransport(near)
-	t.Several = len(w.taps) > 1
+	t.SetSeveral(len(w.taps) > 1)
 	for i, s := range w.seen {
 		p := w.decode(slices.Clone(s.b))
 		p.Time, p.Frame, p.Tap = s.at, uint64(i+1), uint16(s.tap)

@@ -60,11 +60,12 @@ func variedConversations(t *testing.T, seed uint64, take func(c *disturb.Convers
 // judged is what is said of datagrams.
 func judged(list []packet.Packet, near []packet.Addr) *rule.Recorder {
 	t := agent.NewTransport(near)
-	last := int64(0)
+	last, several := int64(0), false
 	for i := range list {
 		p := list[i]
 		p.Frame, last = uint64(i+1), max(last, p.Time)
-		t.Several = t.Several || p.Tap > 0
+		several = several || p.Tap > 0
+		t.SetSeveral(several)
 		t.Packet(&p)
 	}
 	t.Finish(last)

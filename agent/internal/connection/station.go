@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"ibwitness/packet"
@@ -51,9 +51,9 @@ func (s *stations) arrives(p *packet.Packet, end *qp.QP) bool {
 	return s.known[0] == 0
 }
 
-// discards marks a packet that the host which it is for may drop, whatever its ICRC: it goes to another Ethernet address than the others, or its IPv4
+// Discards marks a packet that the host which it is for may drop, whatever its ICRC: it goes to another Ethernet address than the others, or its IPv4
 // header checksum is wrong. Where no checksum is right, the capture has them so.
-func (t *Transport) discards(c *connection, from int, p *packet.Packet, h *host, dir uint32) {
+func (t *Table) Discards(c *Connection, from int, p *packet.Packet, h *Host, dir uint32) {
 	switch {
 	case p.Encap != packet.RoCEv2IPv4:
 	case p.Flaws&packet.FlawDiscard == 0:
@@ -61,7 +61,7 @@ func (t *Transport) discards(c *connection, from int, p *packet.Packet, h *host,
 	case !h.summed[dir]:
 		p.Flaws &^= packet.FlawDiscard
 	}
-	if p.Station == 0 || t.Several || !connects(p.Opcode.Service()) { // management may go another way
+	if p.Station == 0 || t.Several || !Connects(p.Opcode.Service()) { // management may go another way
 		return
 	}
 	var end *qp.QP

@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"unsafe"
@@ -12,30 +12,30 @@ import (
 
 // pairs holds the connections of a transport agent by index. They never move.
 type pairs struct {
-	list []*connection
+	list []*Connection
 	n    uint32
-	gone *connection // replaces all that were merged into another, so that their memory is free again
+	gone *Connection // replaces all that were merged into another, so that their memory is free again
 	// large are the places of memory, by large page, that were asked to be large pages, for the connections before settled.
 	large   map[uintptr]bool
 	settled uint32
 	packets uint64 // that were verified
 }
 
-// connection is a pair of QPs and what only the report wants of it.
-type connection struct {
-	learned    Learned
-	dead       bool  // merged into another
+// Connection is a pair of QPs and what only the report wants of it.
+type Connection struct {
+	Learned    Learned
+	Dead       bool  // merged into another
 	kept       bool  // another is misdirected from it
-	leaving    bool  // it is judged to its end, and forgotten
+	Leaving    bool  // it is judged to its end, and forgotten
 	initiator  uint8 // of XRC: the end that sends the requests, plus one; 0: not known
-	firstTap   uint16
-	firstOp    packet.Opcode
+	FirstTap   uint16
+	FirstOp    packet.Opcode
 	rightful   uint32 // end of a connection plus one that seems to have sent the first packet, to a wrong QP
-	firstPSN   packet.PSN
+	FirstPSN   packet.PSN
 	rival      uint32 // connection plus one that seems to go on with what this one has begun, to another QP: see retake
 	astray     uint32 // connection plus one whose first packet this one is, that went to a wrong QP
-	firstTime  int64
-	firstFrame uint64
+	FirstTime  int64
+	FirstFrame uint64
 
 	pairedPSN packet.PSN // of the response that paired it, ByPSN
 	pairedTap uint16
@@ -45,26 +45,46 @@ type connection struct {
 
 	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
 	mistold     *mistold       // nil: CM told the numbers that are used
-	rd          *verifier.RD   // of RD
+	RD          *verifier.RD   // of RD
 
 	counted uint64 // packets that both ends had sent when mark looked last
-	active  int64  // when mark found that to have grown
-	serial  uint64 // by which a survey names it; 0: none has seen it
+	Active  int64  // when mark found that to have grown
+	number  uint64 // by which a survey names it; 0: none has seen it
 }
 
-// pair returns the pair of QPs of a connection, or nil of nil.
-func (c *connection) pair() *qp.Pair {
+// Count adds a packet to the sums of its sender.
+func (c *Connection) Count(from int, p *packet.Packet) {
+	c.Ends[from].Sums.Add(p)
+	if p.Cut {
+		c.Lossy, c.Ends[from].Cut = true, true // a damaged packet cannot be told from a good one
+	}
+}
+
+// QPs returns the pair of QPs of a connection, or nil of nil.
+func (c *Connection) QPs() *qp.Pair {
 	if c == nil {
 		return nil
 	}
 	return &c.Pair
 }
 
-func (s *pairs) at(i uint32) *connection { return s.list[i] }
+// Listed reports whether a connection is listed: among all of them, or those that leave before the end.
+func (c *Connection) Listed(leaving bool) bool {
+	return !c.Dead && (c.Leaving || !leaving) && (c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets > 0 || c.Learned == ByCM)
+}
+
+// FetchShown fetches what show needs.
+func (c *Connection) FetchShown(l *cache.Lines) {
+	l.Add(unsafe.Pointer(c))
+	QPs(c).FetchSums(l)
+	l.Fetch()
+}
+
+func (s *pairs) at(i uint32) *Connection { return s.list[i] }
 
 // add appends a connection.
-func (s *pairs) add() (uint32, *connection) {
-	c := new(connection)
+func (s *pairs) add() (uint32, *Connection) {
+	c := new(Connection)
 	i := s.n
 	s.list = append(s.list, c)
 	s.n++
@@ -97,7 +117,7 @@ func (s *pairs) settle(packets int) {
 func (s *pairs) bury(i uint32) {
 	if !s.list[i].kept {
 		if s.gone == nil {
-			s.gone = &connection{dead: true}
+			s.gone = &Connection{Dead: true}
 		}
 		s.list[i] = s.gone
 	}
@@ -105,7 +125,7 @@ func (s *pairs) bury(i uint32) {
 
 // merge makes one connection of two directions that were followed apart: to, whose requests the responses of gone answer. psn is
 // that of the response that tells.
-func merge(to, gone *connection, psn packet.PSN) {
+func merge(to, gone *Connection, psn packet.PSN) {
 	a, b := &to.Ends[0], &to.Ends[1]
 	heard, last := a.RQ.Heard, a.RQ.LastPSN
 	waits, nakTime := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}, a.RQ.NakTime
@@ -119,23 +139,23 @@ func merge(to, gone *connection, psn packet.PSN) {
 	a.Sums = add(a.Sums, gone.Ends[1].Sums)
 	to.Lossy, to.Ends[0].Cut, to.Invalidated = to.Lossy || gone.Lossy, to.Cut() || gone.Cut(), to.Invalidated || gone.Invalidated
 	to.Least = max(to.Least, gone.Least)
-	to.Paired, to.learned = true, ByPSN
-	if gone.firstTime < to.firstTime {
-		to.firstTime, to.firstFrame, to.firstTap = gone.firstTime, gone.firstFrame, gone.firstTap
+	to.Paired, to.Learned = true, ByPSN
+	if gone.FirstTime < to.FirstTime {
+		to.FirstTime, to.FirstFrame, to.FirstTap = gone.FirstTime, gone.FirstFrame, gone.FirstTap
 		if w := a.SQ.Messages.Oldest(); w != nil && w.Op == wqe.Read && w.First == a.SQ.First {
 			w.Flags |= wqe.Guessed // it may be the tail of one that was being answered when the capture began
 		}
 	}
-	gone.dead = true
+	gone.Dead = true
 	a.SQ.Unpair(psn, to.Sees(0))
 	if gone.Ends[0].RQ.Heard {
 		a.SQ.Unsettle(b.Sums.Packets) // it has responded to what was sent before the capture
 	}
-	if r := &gone.Ends[0].RQ; r.Heard && r.LastPSN.After(psn) && abs(r.LastPSN.Diff(psn)) < nearby*8 {
+	if r := &gone.Ends[0].RQ; r.Heard && r.LastPSN.After(psn) && abs(r.LastPSN.Diff(psn)) < near*8 {
 		a.SQ.PassedOver(psn, a.SQ.LastTime, gone.Ends[0].Sums.Packets)
 	}
 	switch oldest := b.SQ.Messages.Oldest(); {
-	case heard && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < nearby*8): // a response far away had a wrong PSN
+	case heard && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < near*8): // a response far away had a wrong PSN
 		b.SQ.Unpair(last.Add(1), to.Sees(1))
 	case oldest != nil:
 		b.SQ.Unpair(oldest.First, to.Sees(1))
@@ -156,3 +176,11 @@ func add(a, b qp.Sums) qp.Sums {
 		NAKs: a.NAKs + b.NAKs, SequenceNAKs: a.SequenceNAKs + b.SequenceNAKs, RNRNAKs: a.RNRNAKs + b.RNRNAKs,
 	}
 }
+
+// near is how many PSNs a response may be from those of a connection to belong to it.
+const near = 4096
+
+// Nearby reports whether a response with one PSN may belong to a connection that has shown another.
+func Nearby(a, b packet.PSN) bool { return abs(a.Diff(b)) < near }
+
+func abs(n int) int { return max(n, -n) }

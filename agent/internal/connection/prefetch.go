@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"unsafe"
@@ -11,10 +11,10 @@ import (
 const (
 	// fetched is from how many flows on their state is fetched from memory ahead of the packets: fewer stay in the processor's cache.
 	fetched = 2048
-	// lead is how many packets each step of fetching is ahead of the next: time enough for a line to arrive.
-	lead = 4
+	// Lead is how many packets each step of fetching is ahead of the next: time enough for a line to arrive.
+	Lead = 4
 	// steps is how many packets are on their way at most.
-	steps = 4 * lead
+	steps = 4 * Lead
 )
 
 // pipeline is what is known of the packets that are about to be verified.
@@ -26,51 +26,46 @@ type pipeline struct {
 // lookup is a packet of RC or UC, and its connection.
 type lookup struct {
 	key     uint64 // of its flow; 0: not known
-	c       *connection
+	c       *Connection
 	index   uint32 // of c
 	from    int    // the end that sent it
 	changes int    // of the table of flows, when it was looked for
 }
 
-// Packets verifies packets whose ICRC has been checked. Of many connections few are in the processor's cache, and each has several
-// lines: the packets ahead are looked up, step by step, while the ones before them are verified.
-func (t *Transport) Packets(packets []*packet.Packet) {
-	if t.few() {
-		for _, p := range packets {
-			t.packet(p)
-		}
-		return
-	}
-	t.pairs.settle(len(packets))
+// Delay is how many packets a call of Ahead is ahead of the packet that it returns.
+const Delay = 3 * Lead
+
+// Ahead takes step i of verifying packets of many connections, of which there are as many as packets and Delay more: of a connection that is not in the
+// processor's cache, it fetches what the packets ahead need, while the ones before them are verified. It returns which packet is to be verified next, or a
+// negative number where none is yet, with its connection and the end that sent it where these are known.
+func (t *Table) Ahead(packets []*packet.Packet, i int) (k int, c *Connection, from int) {
 	a := &t.ahead
-	for i := range len(packets) + 3*lead {
-		if i < len(packets) {
-			t.seek(&a.of[i%steps], packets[i])
-		}
-		if k := i - lead; k >= 0 && k < len(packets) {
-			t.found(&a.of[k%steps], packets[k])
-		}
-		if k := i - 2*lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
-			s := &a.of[k%steps]
-			if s.c.FetchMessage(s.from, packets[k], &a.lines); !s.c.Paired {
-				t.unpaired(s, packets[k])
-			}
-		}
-		a.lines.Fetch()
-		if k := i - 3*lead; k >= 0 {
-			s := &a.of[k%steps]
-			if s.c == nil || s.changes != t.flows.changes || !t.usual(s.c, s.from, packets[k]) {
-				t.packet(packets[k])
-			}
+	if i < len(packets) {
+		t.seek(&a.of[i%steps], packets[i])
+	}
+	if k := i - Lead; k >= 0 && k < len(packets) {
+		t.found(&a.of[k%steps], packets[k])
+	}
+	if k := i - 2*Lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
+		s := &a.of[k%steps]
+		if s.c.FetchMessage(s.from, packets[k], &a.lines); !s.c.Paired {
+			t.unpaired(s, packets[k])
 		}
 	}
+	a.lines.Fetch()
+	if k = i - Delay; k >= 0 {
+		if s := &a.of[k%steps]; s.changes == t.flows.changes {
+			return k, s.c, s.from
+		}
+	}
+	return k, nil, 0
 }
 
-// few reports whether what is kept of the connections stays in the processor's cache.
-func (t *Transport) few() bool { return t.flows.used < fetched }
+// Few reports whether what is kept of the connections stays in the processor's cache.
+func (t *Table) Few() bool { return t.flows.used < fetched }
 
 // seek fetches where the connection of a packet is found.
-func (t *Transport) seek(s *lookup, p *packet.Packet) {
+func (t *Table) seek(s *lookup, p *packet.Packet) {
 	*s = lookup{}
 	if t.Several || p.Way != packet.WayUnknown || p.Opcode.Service() > packet.UC { // perhaps seen twice
 		return
@@ -82,13 +77,13 @@ func (t *Transport) seek(s *lookup, p *packet.Packet) {
 }
 
 // found fetches the state of the connection of a packet.
-func (t *Transport) found(s *lookup, p *packet.Packet) {
+func (t *Table) found(s *lookup, p *packet.Packet) {
 	if s.key == 0 {
 		return
 	}
 	if f := t.flows.find(s.key-1, 0); f != nil {
 		s.c, s.index, s.from, s.changes = f.c, f.way>>1, int(f.way&1), t.flows.changes
-		pair(s.c).Fetch(s.from, p, &t.ahead.lines)
+		QPs(s.c).Fetch(s.from, p, &t.ahead.lines)
 		return
 	}
 	t.fetchHost(s)
@@ -98,15 +93,15 @@ func (t *Transport) found(s *lookup, p *packet.Packet) {
 }
 
 // fetchHost fetches what is kept of the pair of hosts of a packet.
-func (t *Transport) fetchHost(s *lookup) {
+func (t *Table) fetchHost(s *lookup) {
 	h := unsafe.Pointer(&t.hosts.list[(s.key-1)>>25])
-	for at := uintptr(0); at < unsafe.Sizeof(host{}); at += 64 {
+	for at := uintptr(0); at < unsafe.Sizeof(Host{}); at += 64 {
 		t.ahead.lines.Add(unsafe.Add(h, at))
 	}
 }
 
 // unpaired fetches what it takes to find the other direction of the connection of a packet.
-func (t *Transport) unpaired(s *lookup, p *packet.Packet) {
+func (t *Table) unpaired(s *lookup, p *packet.Packet) {
 	l := &t.ahead.lines
 	l.Add(unsafe.Pointer(s.c))
 	s.c.FetchUnpaired(l)
@@ -124,7 +119,7 @@ func (s *lookup) scope(p *packet.Packet) uint64 {
 	return scope
 }
 
-// pair is &c.Pair, without a read from c to see that there is one.
-func pair(c *connection) *qp.Pair {
+// QPs is &c.Pair, without a read from c to see that there is one.
+func QPs(c *Connection) *qp.Pair {
 	return (*qp.Pair)(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Pair)))
 }

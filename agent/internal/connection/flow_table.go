@@ -1,6 +1,7 @@
-package agent
+package connection
 
 import (
+	"iter"
 	"math/bits"
 
 	"ibwitness/internal/cache"
@@ -15,7 +16,7 @@ type hosts struct {
 	slots []hostSlot
 	used  int
 	shift uint8 // of a hash, to the index of a slot
-	list  []host
+	list  []Host
 }
 
 type hostSlot struct {
@@ -24,16 +25,16 @@ type hostSlot struct {
 	station  uint64 // Ethernet address that the newest packet of the direction went to which was none to drop; 0: none is known
 }
 
-// host is what is kept of a pair of addresses.
-type host struct {
+// Host is what is kept of a pair of addresses.
+type Host struct {
 	a, b  packet.Addr
 	first int64 // time of the first packet
-	// icrc and vcrc count good and bad checksums by direction: 0 from a to b, 1 from b to a.
-	icrc, vcrc [2]seals
+	// ICRC and vcrc count good and bad checksums by direction: 0 from a to b, 1 from b to a.
+	ICRC, VCRC [2]Seals
 	// summed says, by direction, that an IPv4 header checksum was right.
 	summed   [2]bool
 	stations [2]stations        // by direction
-	marks    [2]*verifier.Marks // by the direction of the marked packets
+	Marks    [2]*verifier.Marks // by the direction of the marked packets
 	// answered says, by direction, that a response was seen that could not be told to answer any connection.
 	answered [2]bool
 	// waiting counts, by direction, the connections of which that direction was seen, and not the other.
@@ -45,8 +46,12 @@ type host struct {
 	connections [2][]uint32
 }
 
-// way returns the addresses of a direction: its source, then its destination.
-func (h *host) way(dir int) [2]packet.Addr {
+// Seals counts the good and the bad checksums of one direction of a pair of addresses. Of the good only whether there are any counts:
+// the packets that Transport.usual takes are left out, and before each of them there was one that is not.
+type Seals struct{ Good, Bad uint64 }
+
+// Way returns the addresses of a direction: its source, then its destination.
+func (h *Host) Way(dir int) [2]packet.Addr {
 	if dir == 1 {
 		return [2]packet.Addr{h.b, h.a}
 	}
@@ -76,6 +81,29 @@ func (h *hosts) find(src, dst packet.Addr) (index uint32, dir uint32) {
 	return (s.way - 1) >> 1, (s.way - 1) & 1
 }
 
+// all lists the pairs of addresses.
+func (h *hosts) all() iter.Seq[*Host] {
+	return func(yield func(*Host) bool) {
+		for i := range h.list {
+			if !yield(&h.list[i]) {
+				return
+			}
+		}
+	}
+}
+
+// get returns what is kept of a pair of addresses, and the direction; nil where they have not talked.
+func (h *hosts) get(src, dst packet.Addr) (*Host, uint32) {
+	if h.used == 0 {
+		return nil, 0
+	}
+	s := h.slot(src, dst)
+	if s.way == 0 {
+		return nil, 0
+	}
+	return &h.list[(s.way-1)>>1], (s.way - 1) & 1
+}
+
 // slot returns the slot of a direction, or the empty one where it belongs.
 func (h *hosts) slot(src, dst packet.Addr) *hostSlot {
 	mask := uint64(len(h.slots) - 1)
@@ -96,7 +124,7 @@ func (h *hosts) way(src, dst packet.Addr) uint32 {
 	if s := h.slot(dst, src); s.way != 0 {
 		return (s.way-1)&^1 | dir
 	}
-	h.list = append(h.list, host{a: a, b: b})
+	h.list = append(h.list, Host{a: a, b: b})
 	return uint32(len(h.list)-1)<<1 | dir
 }
 
@@ -121,17 +149,17 @@ func reverse(src, dst packet.Addr, dir uint32) uint32 {
 
 // flows finds the direction of a connection that a packet belongs to: open addressing, at most half full.
 type flows struct {
-	slots   []flowSlot
+	slots   []Flow
 	used    int
 	more    int // of them, those with an extra
 	changes int // how often the connection of a flow was replaced, or an Ethernet address was forgotten
 }
 
-type flowSlot struct {
+type Flow struct {
 	key   uint64 // host pair, direction and destination QPN, plus one; 0: empty
 	extra uint32 // source QPN of a datagram, plus one; 0 for connected services
 	way   uint32 // index of the connection · 2 + sending end
-	c     *connection
+	c     *Connection
 }
 
 // flowKey builds the key of a flow.
@@ -148,7 +176,7 @@ func (f *flows) get(key uint64, extra uint32) (way uint32, ok bool) {
 }
 
 // find returns the slot of a flow until the next change, or nil where the flow is new.
-func (f *flows) find(key uint64, extra uint32) *flowSlot {
+func (f *flows) find(key uint64, extra uint32) *Flow {
 	if len(f.slots) == 0 {
 		return nil
 	}
@@ -165,12 +193,12 @@ func (f *flows) find(key uint64, extra uint32) *flowSlot {
 }
 
 // home returns the slot where the search for a key, plus one, begins.
-func (f *flows) home(key uint64) *flowSlot {
+func (f *flows) home(key uint64) *Flow {
 	return &f.slots[keyed.Pair(key, 0)&uint64(len(f.slots)-1)]
 }
 
 // put sets the flow of a key; c is its connection.
-func (f *flows) put(key uint64, extra, way uint32, c *connection) {
+func (f *flows) put(key uint64, extra, way uint32, c *Connection) {
 	if f.used*2 >= len(f.slots) {
 		f.grow()
 	}
@@ -188,7 +216,7 @@ func (f *flows) put(key uint64, extra, way uint32, c *connection) {
 		} else {
 			f.changes++
 		}
-		*s = flowSlot{key, extra, way, c}
+		*s = Flow{key, extra, way, c}
 		return
 	}
 }
@@ -198,7 +226,7 @@ func (f *flows) grow() { f.resize(len(f.slots)) }
 // resize makes the table one for up to n flows.
 func (f *flows) resize(n int) {
 	old := f.slots
-	f.slots = make([]flowSlot, 1<<bits.Len(uint(max(2*n-1, 63))))
+	f.slots = make([]Flow, 1<<bits.Len(uint(max(2*n-1, 63))))
 	cache.LargePages(f.slots)
 	mask := uint64(len(f.slots) - 1)
 	for _, s := range old {

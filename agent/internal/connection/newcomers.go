@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"ibwitness/packet"
@@ -11,10 +11,10 @@ import (
 // hosts of a bucket have one.
 
 const (
-	// mostNew is how many connections of few packets a bucket may have.
-	mostNew = 8192
+	// MostNew is how many connections of few packets a bucket may have.
+	MostNew = 8192
 	// roomy is up to which weight a bucket has room for a pair of hosts.
-	roomy = mostNew - 1 - perHosts
+	roomy = MostNew - 1 - perHosts
 	// grown is from how many packets on a connection is no newcomer any more.
 	grown = 16
 	// perHosts is how many connections the first one of a pair of hosts counts for: the pair costs more than that connection.
@@ -37,13 +37,13 @@ type bucket struct {
 
 // newcomer is a connection with few packets, or a pair of hosts without any.
 type newcomer struct {
-	c      *connection // nil: none
+	c      *Connection // nil: none
 	weight int
 }
 
 // stays reports whether it is one still.
 func (y *newcomer) stays() bool {
-	return y.c == nil || !y.c.dead && !y.c.leaving && y.c.Ends[0].Sums.Packets+y.c.Ends[1].Sums.Packets < grown
+	return y.c == nil || !y.c.Dead && !y.c.Leaving && y.c.Ends[0].Sums.Packets+y.c.Ends[1].Sums.Packets < grown
 }
 
 // bucketOf is the bucket of a packet's pair of hosts.
@@ -56,11 +56,14 @@ type newcomers struct {
 	turned  uint64
 }
 
-// turnedWhy says of packets that were turned away why they were not judged.
-const turnedWhy = "first packets of connections that began while very many others did: not judged, and of what follows nothing is proven by their absence"
+// TurnedWhy says of packets that were turned away why they were not judged.
+const TurnedWhy = "first packets of connections that began while very many others did: not judged, and of what follows nothing is proven by their absence"
 
-// turnedAway reports whether a packet begins a connection for which there is no room. It counts it then.
-func (t *Transport) turnedAway(p *packet.Packet) bool {
+// TurnAway reports whether a packet begins a connection for which there is no room. It counts it then.
+func (t *Table) TurnAway(p *packet.Packet) bool {
+	if t.newcomers.full == 0 {
+		return false
+	}
 	b := &t.newcomers.buckets[bucketOf(p)]
 	if b.weight <= roomy || smp.Is(p) {
 		return false
@@ -78,22 +81,21 @@ func (t *Transport) turnedAway(p *packet.Packet) bool {
 	if b.room(&t.newcomers, weight) || b.persists(p) {
 		return false
 	}
-	t.unjudged++
 	t.newcomers.turned++
 	if way > 0 {
 		t.hosts.list[(way-1)>>1].answered[(way-1)&1] = true // it may be an answer
-		t.ver.Unfollowed(p)
+		t.Judge.Unfollowed(p)
 	}
 	return true
 }
 
-// crowded reports whether packets of a pair of hosts, or of others in its bucket, were turned away.
-func (t *Transport) crowded(p *packet.Packet) bool {
+// Crowded reports whether packets of a pair of hosts, or of others in its bucket, were turned away.
+func (t *Table) Crowded(p *packet.Packet) bool {
 	return t.newcomers.turned > 0 && t.newcomers.buckets[bucketOf(p)].tally != nil
 }
 
 // followed reports whether a packet from one host to another is of a connection that is followed.
-func (t *Transport) followed(p *packet.Packet, way uint64) bool {
+func (t *Table) followed(p *packet.Packet, way uint64) bool {
 	key, extra := way<<24|uint64(p.DestQP), uint32(0)
 	switch p.Opcode.Service() {
 	case packet.UD:
@@ -118,7 +120,7 @@ func (b *bucket) room(all *newcomers, weight int) bool {
 			b.list = b.list[:last]
 		}
 	}
-	return b.weight+weight <= mostNew
+	return b.weight+weight <= MostNew
 }
 
 // persists counts a packet that is turned away, and reports whether enough of its flow were.
@@ -151,12 +153,25 @@ func (s *newcomers) add(b *bucket, weight int) {
 	}
 }
 
-// begun notes the connections, from the nth on, and the pairs of hosts that a packet began.
-func (t *Transport) begun(p *packet.Packet, n uint32, hosts int) {
-	s := &t.newcomers
+// Size is how many connections and pairs of hosts a table has.
+type Size struct {
+	Connections uint32
+	Hosts       int
+}
+
+func (t *Table) Size() Size { return Size{t.pairs.n, len(t.hosts.list)} }
+
+// Begun notes the connections and the pairs of hosts that a packet began, since the table had a size.
+func (t *Table) Begun(p *packet.Packet, since Size) {
+	if t.Size() != since {
+		t.newcomers.begun(t, p, since)
+	}
+}
+
+func (s *newcomers) begun(t *Table, p *packet.Packet, since Size) {
 	b := &s.buckets[bucketOf(p)]
-	weight := (len(t.hosts.list) - hosts) * perHosts
-	for ; n < t.pairs.n; n++ {
+	weight := (len(t.hosts.list) - since.Hosts) * perHosts
+	for n := since.Connections; n < t.pairs.n; n++ {
 		y := newcomer{t.pairs.at(n), weight + 1}
 		s.add(b, y.weight)
 		b.list = append(b.list, y)

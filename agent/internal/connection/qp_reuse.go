@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"slices"
@@ -12,10 +12,10 @@ import (
 // renew begins a connection again where its PSN stream goes on from another start, or elsewhere after a long silence: one of its QPs was
 // destroyed, and the packets belong to another one that has the same number. Nothing that was known of the old one holds, not even who its
 // peer is. first, which end from sent, is the first of those packets.
-func (t *Transport) renew(c *qp.Pair, from int, first *packet.Packet, host, dir uint32) (uint32, *connection) {
+func (t *Table) renew(c *qp.Pair, from int, first *packet.Packet, host, dir uint32) (uint32, *Connection) {
 	key := flowKey(host, dir, first.DestQP)
 	t.match.Forget(t.flows.find(key, 0).way >> 1)
-	t.ver.Reconnected(c, from, first)
+	t.Judge.Reconnected(c, from, first)
 	c.Ends[from].Renewed = true
 	if c.Ends[from].Numbered {
 		b := *first
@@ -26,11 +26,11 @@ func (t *Transport) renew(c *qp.Pair, from int, first *packet.Packet, host, dir 
 	return t.newConnection(first, host, dir, key)
 }
 
-// renewed does so for a packet that was counted for its old connection, and verifies it. It reports false where the connection goes on.
-func (t *Transport) renewed(c *qp.Pair, from int, p *packet.Packet) bool {
+// Renewed does so for a packet that was counted for its old connection, and verifies it. It reports false where the connection goes on.
+func (t *Table) Renewed(c *qp.Pair, from int, p *packet.Packet) bool {
 	host, dir := t.hosts.find(p.Src, p.Dst)
 	old := t.flows.find(flowKey(host, dir, p.DestQP), 0)
-	if old == nil || &old.c.Pair != c || old.c.learned == ByAgent || t.follows(&c.Ends[from], p.Time) || t.follows(&c.Ends[1-from], p.Time) {
+	if old == nil || &old.c.Pair != c || old.c.Learned == ByAgent || t.follows(&c.Ends[from], p.Time) || t.follows(&c.Ends[1-from], p.Time) {
 		return false
 	}
 	c.Ends[from].Sums.Remove(p)
@@ -47,16 +47,16 @@ func (t *Transport) renewed(c *qp.Pair, from int, p *packet.Packet) bool {
 }
 
 // follows reports whether the verbs events of an end reach up to time at, and tell of no other life of its queue pair.
-func (t *Transport) follows(e *qp.QP, at int64) bool {
-	if t.states == nil || !e.Numbered || !e.Knows(qp.KnowsSQPSN) {
+func (t *Table) follows(e *qp.QP, at int64) bool {
+	if !e.Numbered || !e.Knows(qp.KnowsSQPSN) {
 		return false
 	}
 	f := t.resolved[attrKey{qp: wqe.QP{Addr: e.Addr, QPN: e.Number}}]
-	return f != nil && &f.Attr == e.Attr && t.states.At(e.Addr, e.Number, at) == qp.Alive
+	return f != nil && &f.Attr == e.Attr && t.Judge.LifeAt(e.Addr, e.Number, at) == qp.Alive
 }
 
 // leapt begins a connection again with the requests of end from that are far from their stream.
-func (t *Transport) leapt(c *qp.Pair, from int, host, dir uint32) {
+func (t *Table) leapt(c *qp.Pair, from int, host, dir uint32) {
 	requests := slices.Clone(c.Ends[from].SQ.Leap())
 	for i := range requests {
 		c.Ends[from].Sums.Remove(&requests[i])
@@ -70,11 +70,11 @@ func (t *Transport) leapt(c *qp.Pair, from int, host, dir uint32) {
 }
 
 // elsewhere begins the connection again whose requests, far from their stream, a response to another QP answers. It reports whether there is one.
-func (t *Transport) elsewhere(p *packet.Packet, host, back uint32) bool {
+func (t *Table) elsewhere(p *packet.Packet, host, back uint32) bool {
 	for end, dir := range [2]uint32{back, 1 - back} {
 		for _, w := range t.hosts.list[host].connections[dir] {
 			k := t.pairs.at(w >> 1)
-			if w&1 != 0 && !k.dead && k.Service == p.Opcode.Service() && k.learned != ByAgent && verifier.Leapt(&k.Pair, end, p) {
+			if w&1 != 0 && !k.Dead && k.Service == p.Opcode.Service() && k.Learned != ByAgent && verifier.Leapt(&k.Pair, end, p) {
 				t.leapt(&k.Pair, end, host, back)
 				return true
 			}
@@ -84,7 +84,7 @@ func (t *Transport) elsewhere(p *packet.Packet, host, back uint32) bool {
 }
 
 // follow verifies a packet of a connected service whose headers have been judged.
-func (t *Transport) follow(p *packet.Packet, host, dir uint32) {
+func (t *Table) follow(p *packet.Packet, host, dir uint32) {
 	f := t.flows.find(flowKey(host, dir, p.DestQP), 0)
 	id, c := f.way, f.c
 	if !c.Paired && c.Reliable() {
@@ -92,8 +92,8 @@ func (t *Transport) follow(p *packet.Packet, host, dir uint32) {
 	}
 	from := int(id & 1)
 	c.plays(from, p)
-	t.count(c, from, p)
-	t.ver.Flow(&c.Pair, from, p)
-	t.services[c.Service].packet(c, from, p)
+	c.Count(from, p)
+	t.Judge.Flow(&c.Pair, from, p)
+	t.Judge.Message(c, from, p)
 	c.Unlean()
 }

@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"slices"
@@ -7,36 +7,21 @@ import (
 	"ibwitness/qp"
 )
 
-// missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins again then is proven again.
-func (t *Transport) missed() {
-	t.gmp.Forget()
-	if t.links != nil {
-		t.links.Dropped()
-	}
-	if t.lossy {
-		return // so is every connection
-	}
-	t.lossy, t.smp.Lossy = true, true
-	for i := range t.pairs.n {
-		t.pairs.at(i).Lossy = true
-	}
-}
-
-// mark decides which connections leave: those that have been idle since idle, where the capture has missed something also those that this
+// Mark decides which connections leave: those that have been idle since idle, where the capture has missed something also those that this
 // may have been of, as they are better learned again, and of the others the longest idle ones beyond most, or where memory is short half of them.
-func (t *Transport) mark(now, idle int64, most int, missed, short bool) {
+func (t *Table) Mark(now, idle int64, most int, missed, short bool) {
 	alive := 0
 	for i := range t.pairs.n {
 		c := t.pairs.at(i)
-		if c.dead {
+		if c.Dead {
 			continue
 		}
 		if sum := c.Ends[0].Sums.Packets + c.Ends[1].Sums.Packets; sum != c.counted {
-			c.counted, c.active = sum, now
-		} else if c.active == 0 {
-			c.active = now // known only from CM
+			c.counted, c.Active = sum, now
+		} else if c.Active == 0 {
+			c.Active = now // known only from CM
 		}
-		if c.leaving = c.active <= idle || missed && c.Lossy; !c.leaving {
+		if c.Leaving = c.Active <= idle || missed && c.Lossy; !c.Leaving {
 			alive++
 		}
 	}
@@ -49,32 +34,28 @@ func (t *Transport) mark(now, idle int64, most int, missed, short bool) {
 	}
 	ages := make([]int64, 0, alive)
 	for i := range t.pairs.n {
-		if c := t.pairs.at(i); !c.dead && !c.leaving {
-			ages = append(ages, c.active)
+		if c := t.pairs.at(i); !c.Dead && !c.Leaving {
+			ages = append(ages, c.Active)
 		}
 	}
 	slices.Sort(ages)
 	limit := ages[len(ages)-1-keep]
 	for i := range t.pairs.n {
-		if c := t.pairs.at(i); !c.dead && !c.leaving && c.active <= limit && alive > keep {
-			c.leaving = true
+		if c := t.pairs.at(i); !c.Dead && !c.Leaving && c.Active <= limit && alive > keep {
+			c.Leaving = true
 			alive--
 		}
 	}
 }
 
-// forget drops the connections that leave, and all that is kept of them. What was judged stays.
-func (t *Transport) forget() {
+// Forget drops the connections that leave, and all that is kept of them. What was judged stays.
+func (t *Table) Forget() {
 	t.newcomers.forget()
 	old, oldHosts := t.pairs, t.hosts
-	t.pairs, t.hosts, t.lossy = pairs{}, hosts{}, false
-	t.smp.Recover()
-	if t.links != nil {
-		t.links.Recover()
-	}
+	t.pairs, t.hosts, t.Lossy = pairs{}, hosts{}, false
 	moved := make([]uint32, old.n) // the new index plus one of each connection that stays
 	for i := range old.n {
-		if c := old.at(i); !c.dead && !c.leaving {
+		if c := old.at(i); !c.Dead && !c.Leaving {
 			t.pairs.list = append(t.pairs.list, c)
 			t.pairs.n++
 			moved[i] = t.pairs.n
@@ -120,7 +101,7 @@ func (t *Transport) forget() {
 		}
 		key := s.key - 1
 		h := &oldHosts.list[key>>25]
-		way := h.way(int(key >> 24 & 1))
+		way := h.Way(int(key >> 24 & 1))
 		host, dir := t.hosts.find(way[0], way[1])
 		t.flows.put(flowKey(host, dir, uint32(key&0xffffff)), s.extra, (k-1)<<1|s.way&1, s.c)
 		if s.c.Reliable() && !s.c.Paired {
@@ -134,7 +115,7 @@ func (t *Transport) forget() {
 		}
 		n, _ := t.hosts.find(was.a, was.b)
 		h := &t.hosts.list[n]
-		h.icrc, h.vcrc, h.marks = was.icrc, was.vcrc, was.marks
+		h.ICRC, h.VCRC, h.Marks = was.ICRC, was.VCRC, was.Marks
 		for dir := range h.unpaired {
 			for _, k := range was.unpaired[dir] {
 				if k = index(k + 1); k > 0 {
@@ -154,7 +135,7 @@ func (t *Transport) forget() {
 		h := &oldHosts.list[way>>1]
 		for _, k := range list {
 			if k = index(k + 1); k > 0 {
-				ends := h.way(int(way & 1))
+				ends := h.Way(int(way & 1))
 				host, dir := t.hosts.find(ends[0], ends[1])
 				t.await(host, dir, k-1)
 			}
@@ -174,6 +155,20 @@ func (t *Transport) forget() {
 	for k, f := range t.resolved {
 		if !used[&f.Attr] && !k.peer.IsZero() { // what SIDR told; what an HCA agent told holds for good
 			delete(t.resolved, k)
+		}
+	}
+}
+
+// Rest notes when each connection last sent anything.
+func (t *Table) Rest() {
+	for i := range t.pairs.n {
+		c := t.pairs.at(i)
+		if c.Dead {
+			continue
+		}
+		c.counted, c.Active = c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, c.FirstTime
+		for k := range c.Ends {
+			c.Active = max(c.Active, c.Ends[k].SQ.LastTime, c.Ends[k].RQ.LastTime)
 		}
 	}
 }

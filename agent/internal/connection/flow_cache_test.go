@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"testing"
@@ -26,7 +26,7 @@ func TestRoutes(t *testing.T) {
 				if f.find(key, 0) != nil {
 					replaced++
 				}
-				f.put(key, 0, rapid.Uint32Range(0, 9).Draw(t, "way"), new(connection))
+				f.put(key, 0, rapid.Uint32Range(0, 9).Draw(t, "way"), new(Connection))
 			}
 			want := f.find(key, 0)
 			if got := r.find(&p, &f); got != nil {

@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"iter"
@@ -9,10 +9,10 @@ import (
 	"ibwitness/wqe"
 )
 
-// Attributes tells the agent what an HCA agent knows of a QP. It holds for connections that begin later.
-func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr qp.Attr) {
+// Attributes tells the table what an HCA agent knows of a QP. It holds for connections that begin later.
+func (t *Table) Attributes(a packet.Addr, qpn uint32, attr qp.Attr) {
 	t.resolved[attrKey{qp: wqe.QP{Addr: a, QPN: qpn}}] = &knownAttr{Attr: attr}
-	if attr.Has(qp.KnowsDestQPN|qp.KnowsDestAddr) && connects(attr.Service) {
+	if attr.Has(qp.KnowsDestQPN|qp.KnowsDestAddr) && Connects(attr.Service) {
 		k, q := towards{a, attr.DestAddr, attr.DestQPN}, wqe.QP{Addr: a, QPN: qpn}
 		if was, ok := t.towards[k]; ok && was != q {
 			q = wqe.QP{} // which of the two sends is not known
@@ -24,8 +24,8 @@ func (t *Transport) Attributes(a packet.Addr, qpn uint32, attr qp.Attr) {
 	}
 }
 
-// resolvedQPs are the QPs that an HCA agent told of.
-func (t *Transport) resolvedQPs() iter.Seq[wqe.QP] {
+// ResolvedQPs are the QPs that an HCA agent told of.
+func (t *Table) ResolvedQPs() iter.Seq[wqe.QP] {
 	return func(yield func(wqe.QP) bool) {
 		for k := range t.resolved {
 			if k.peer.IsZero() && !yield(k.qp) {
@@ -35,8 +35,8 @@ func (t *Transport) resolvedQPs() iter.Seq[wqe.QP] {
 	}
 }
 
-// unknow forgets what an HCA agent told of a QP, for connections that begin later.
-func (t *Transport) unknow(q wqe.QP) {
+// Unknow forgets what an HCA agent told of a QP, for connections that begin later.
+func (t *Table) Unknow(q wqe.QP) {
 	delete(t.resolved, attrKey{qp: q})
 	delete(t.fresh, q)
 	for k, v := range t.towards {
@@ -62,8 +62,8 @@ type knownAttr struct {
 // remembered is for how long what SIDR said holds although no datagram needs it: the number may have gone to another QP, and nothing on the wire ends one of UD.
 const remembered = int64(10 * time.Second)
 
-// attr returns what is known of a QP for judging what it exchanges with peer from time now on, or nil.
-func (t *Transport) attr(a packet.Addr, qpn uint32, peer packet.Addr, now int64) *qp.Attr {
+// Attr returns what is known of a QP for judging what it exchanges with peer from time now on, or nil.
+func (t *Table) Attr(a packet.Addr, qpn uint32, peer packet.Addr, now int64) *qp.Attr {
 	k := attrKey{wqe.QP{Addr: a, QPN: qpn}, peer}
 	if f := t.resolved[k]; f != nil && now-f.at <= remembered {
 		f.at = now
@@ -83,10 +83,34 @@ type towards struct {
 }
 
 // sender fills in which QP it is that sends the first packet of a connection, where an HCA agent has told.
-func (t *Transport) sender(c *connection, p *packet.Packet) {
+func (t *Table) sender(c *Connection, p *packet.Packet) {
 	q := t.towards[towards{p.Src, p.Dst, p.DestQP}]
 	if a := &c.Ends[0]; !q.Addr.IsZero() && c.Reliable() && p.Info().Request {
 		a.Number, a.Numbered = q.QPN, true
-		a.Attr = t.attr(q.Addr, q.QPN, p.Dst, p.Time)
+		a.Attr = t.Attr(q.Addr, q.QPN, p.Dst, p.Time)
 	}
+}
+
+// Resolve takes what SIDR told peer of a QP.
+func (t *Table) Resolve(q wqe.QP, peer packet.Addr, attr *qp.Attr, at int64) {
+	t.resolved[attrKey{q, peer}] = &knownAttr{*attr, at}
+}
+
+// IsFresh reports whether the start PSN of a QP is known, and it has sent nothing yet.
+func (t *Table) IsFresh(q wqe.QP) bool { return t.fresh[q] }
+
+// Unfresh takes it that a QP has sent before.
+func (t *Table) Unfresh(q wqe.QP) { delete(t.fresh, q) }
+
+// FreshQPs reports whether there are any whose start PSN is known, and that have sent nothing yet.
+func (t *Table) FreshQPs() bool { return len(t.fresh) > 0 }
+
+// Begins has the first datagram of a QP judged for its PSN, to whichever destination it goes.
+func (t *Table) Begins(q *qp.QP) {
+	k := wqe.QP{Addr: q.Addr, QPN: q.Number}
+	if !t.fresh[k] {
+		return
+	}
+	delete(t.fresh, k)
+	q.SQ.Fresh, q.SQ.Next = true, t.resolved[attrKey{qp: k}].SQPSN
 }

@@ -1,18 +1,18 @@
-package agent
+package connection
 
 import (
 	"ibwitness/packet"
 )
 
-// belongs reports whether a packet is of the service of the connection whose QP it names. A single packet of another service is a
+// Belongs reports whether a packet is of the service of the connection whose QP it names. A single packet of another service is a
 // wrong opcode (rule BTH-004); when the next one is of that service too, the QP number was taken over, and Stranger is nil again.
-func (t *Transport) belongs(c *connection, from int, p *packet.Packet) bool {
+func (t *Table) Belongs(c *Connection, from int, p *packet.Packet) bool {
 	was := c.Stranger
 	c.Stranger = nil
 	switch s := p.Opcode.Service(); {
 	case s == c.Service && c.plays(from, p):
 		if was != nil {
-			t.ver.Stranger(&c.Pair, was, p.Frame)
+			t.Judge.Stranger(&c.Pair, was, p.Frame)
 		}
 		return true
 	case was != nil && was.Opcode.Service() == s:
@@ -23,16 +23,16 @@ func (t *Transport) belongs(c *connection, from int, p *packet.Packet) bool {
 	b := *p
 	b.Payload, b.Pad, b.Data = nil, nil, nil
 	c.Stranger = &b
-	t.ver.Unfollowed(p)
+	t.Judge.Unfollowed(p)
 	return false
 }
 
 // otherwise reports that a connection which CM has told of begins with packets of another service: nobody else begins at the PSN that CM named.
-func (t *Transport) otherwise(c *connection, was, p *packet.Packet) bool {
+func (t *Table) otherwise(c *Connection, was, p *packet.Packet) bool {
 	q := &c.Ends[c.End(was)].SQ
-	if c.learned != ByCM || c.Closed || !q.Fresh || q.Next != was.PSN || !was.Info().Request {
+	if c.Learned != ByCM || c.Closed || !q.Fresh || q.Next != was.PSN || !was.Info().Request {
 		return false
 	}
-	t.ver.Stranger(&c.Pair, was, p.Frame)
+	t.Judge.Stranger(&c.Pair, was, p.Frame)
 	return true
 }

@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"ibwitness/packet"
@@ -7,7 +7,7 @@ import (
 )
 
 // pair tries to find the other direction of an unpaired RC connection: a response belongs to the one flow that expects its PSN.
-func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *connection) {
+func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *Connection) {
 	in := p.Info()
 	if in.Request {
 		if id&1 == 0 && connectable(p.DestQP) && (p.AckReq || in.First || in.Only) { // a NAK names the first packet of a message, an ACK the last
@@ -39,17 +39,17 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	}
 	i = t.rightful(i, p)
 	to := t.pairs.at(i)
-	if a := &to.Ends[0]; to.Paired || to.dead || to.Service != c.Service || a.Numbered && a.Number != p.DestQP { // as an HCA agent has told
+	if a := &to.Ends[0]; to.Paired || to.Dead || to.Service != c.Service || a.Numbered && a.Number != p.DestQP { // as an HCA agent has told
 		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
-	if verifier.Outlived(&c.Pair, p, to.firstTime) {
+	if verifier.Outlived(&c.Pair, p, to.FirstTime) {
 		id, c = t.renew(&c.Pair, 0, p, host, dir)
 	}
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
 	waiting := &t.hosts.list[host].waiting
 	switch {
-	case t.crowded(p):
+	case t.Crowded(p):
 		to.Guessed = qp.GuessedLate
 	case waiting[back] > fewWaiting:
 		to.Guessed = qp.Guessed
@@ -59,10 +59,10 @@ func (t *Transport) pair(c *connection, id uint32, p *packet.Packet, host, dir u
 	t.watchPaired(host, back, i)
 	for k := range to.Ends {
 		if e := &to.Ends[k]; e.Attr == nil {
-			e.Attr = t.attr(e.Addr, e.Number, to.Ends[1-k].Addr, p.Time)
+			e.Attr = t.Attr(e.Addr, e.Number, to.Ends[1-k].Addr, p.Time)
 		}
 	}
-	t.ver.PathMTU(&to.Pair, max(to.PMTU, c.PMTU))
+	t.Judge.PathMTU(&to.Pair, max(to.PMTU, c.PMTU))
 	t.match.Forget(i)
 	t.match.Forget(id >> 1)
 	t.pairs.bury(id >> 1)
@@ -80,11 +80,11 @@ const searched = 64
 
 // search looks for the one unpaired connection that sent a request with the response's PSN: with many requests outstanding the
 // matcher, which knows the newest of each, may not find it. It returns how many there are, too; many where it is not known.
-func (t *Transport) search(host, dir uint32, p *packet.Packet) (uint32, int) {
+func (t *Table) search(host, dir uint32, p *packet.Packet) (uint32, int) {
 	list := &t.hosts.list[host].unpaired[dir]
 	live := (*list)[:0]
 	for _, i := range *list {
-		if c := t.pairs.at(i); !c.Paired && !c.dead {
+		if c := t.pairs.at(i); !c.Paired && !c.Dead {
 			live = append(live, i)
 		}
 	}
@@ -99,4 +99,13 @@ func (t *Transport) search(host, dir uint32, p *packet.Packet) (uint32, int) {
 		}
 	}
 	return found, n
+}
+
+// Unheard reports whether nothing has answered a connection of which one direction was seen: no response came the other way that may be to it.
+func (t *Table) Unheard(c *qp.Pair) bool {
+	if c.Paired || t.hosts.used == 0 {
+		return false
+	}
+	s := t.hosts.slot(c.Ends[1].Addr, c.Ends[0].Addr)
+	return s.way == 0 || !t.hosts.list[(s.way-1)>>1].answered[(s.way-1)&1]
 }

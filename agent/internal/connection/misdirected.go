@@ -1,10 +1,10 @@
-package agent
+package connection
 
 import (
 	"slices"
 
 	"ibwitness/packet"
-	"ibwitness/rule"
+	"ibwitness/qp"
 	"ibwitness/verifier"
 )
 
@@ -12,14 +12,14 @@ import (
 const watched = 64
 
 // watch notes a new connection of a pair of hosts, whose first end sends in a direction. Unpaired, its other end sends nothing.
-func (t *Transport) watch(host, dir, i, paired uint32) {
+func (t *Table) watch(host, dir, i, paired uint32) {
 	if l := &t.hosts.list[host].connections; len(l[0])+len(l[1]) <= watched {
 		l[dir] = append(l[dir], i<<1|paired)
 	}
 }
 
 // watchPaired notes that a connection is paired now.
-func (t *Transport) watchPaired(host, dir, i uint32) {
+func (t *Table) watchPaired(host, dir, i uint32) {
 	l := t.hosts.list[host].connections
 	if len(l[0])+len(l[1]) > watched {
 		return
@@ -30,7 +30,7 @@ func (t *Transport) watchPaired(host, dir, i uint32) {
 }
 
 // stray looks at the first packet to an unknown QP: it may belong to another QP of the host.
-func (t *Transport) stray(c *connection, id uint32, p *packet.Packet, host, dir uint32) {
+func (t *Table) stray(c *Connection, id uint32, p *packet.Packet, host, dir uint32) {
 	l := t.hosts.list[host].connections
 	if len(l[0])+len(l[1]) > watched {
 		return
@@ -45,7 +45,7 @@ func (t *Transport) stray(c *connection, id uint32, p *packet.Packet, host, dir 
 	k := t.pairs.at(i)
 	b := *p
 	b.Payload, b.Pad, b.Data = nil, nil, nil
-	if k.learned == ByPSN && k.Ends[0].Sums.Packets == 1 && from == 0 {
+	if k.Learned == ByPSN && k.Ends[0].Sums.Packets == 1 && from == 0 {
 		k.rival, k.Sealed[1] = id+1, false
 	}
 	c.rightful = (i<<1 | uint32(from)) + 1
@@ -58,13 +58,13 @@ func (t *Transport) stray(c *connection, id uint32, p *packet.Packet, host, dir 
 }
 
 // rightful returns, in place of connection i, the one that its only packet belongs to, if that one has gone on: that packet went to a wrong QP.
-func (t *Transport) rightful(i uint32, p *packet.Packet) uint32 {
+func (t *Table) rightful(i uint32, p *packet.Packet) uint32 {
 	c := t.pairs.at(i)
 	if c.rightful&1 == 0 || c.Ends[0].Sums.Packets != 1 { // none, or the other end
 		return i
 	}
 	j := c.rightful >> 1
-	if k := t.pairs.at(j); !k.dead && !k.Paired && k.Service == c.Service && k.Ends[0].SQ.Next.After(p.PSN) {
+	if k := t.pairs.at(j); !k.Dead && !k.Paired && k.Service == c.Service && k.Ends[0].SQ.Next.After(p.PSN) {
 		return j
 	}
 	return i
@@ -73,13 +73,13 @@ func (t *Transport) rightful(i uint32, p *packet.Packet) uint32 {
 const nobody = 1<<32 - 1
 
 // expecting returns the first connection but c of which an end may send the packet next, or nobody.
-func (t *Transport) expecting(list []uint32, from int, c *connection, p *packet.Packet) uint32 {
+func (t *Table) expecting(list []uint32, from int, c *Connection, p *packet.Packet) uint32 {
 	request := p.Info().Request
 	half := request && from == 0 // an unpaired connection will do
 	lines := &t.ahead.lines
 	for _, w := range list { // while many connections are new, none of this is in the cache
 		if half || w&1 != 0 {
-			pair(t.pairs.at(w>>1)).FetchNext(from, lines)
+			QPs(t.pairs.at(w>>1)).FetchNext(from, lines)
 		}
 	}
 	lines.Fetch()
@@ -91,46 +91,23 @@ func (t *Transport) expecting(list []uint32, from int, c *connection, p *packet.
 		if request && k.Ends[from].SQ.Next != p.PSN {
 			continue // as most do: the rest need not be read
 		}
-		if k != c && !k.dead && k.Service == c.Service && verifier.Expects(&k.Pair, from, p) {
+		if k != c && !k.Dead && k.Service == c.Service && verifier.Expects(&k.Pair, from, p) {
 			return w >> 1
 		}
 	}
 	return nobody
 }
 
-// misdirections judges, of the connections that leave, responses that went to QPs that nothing else was ever sent to.
-func (t *Transport) misdirections() {
+// Misdirections has do take, of the connections that leave, each response that went to a QP that nothing else was ever sent to, with the connection and the end
+// that it is of.
+func (t *Table) Misdirections(do func(c *qp.Pair, from int, p *packet.Packet)) {
 	for i := range t.pairs.n {
 		c := t.pairs.at(i)
-		if !c.leaving || c.misdirected == nil || c.dead || c.Paired || c.Ends[0].Sums.Packets != 1 {
+		if !c.Leaving || c.misdirected == nil || c.Dead || c.Paired || c.Ends[0].Sums.Packets != 1 {
 			continue
 		}
 		way := c.rightful - 1
-		t.ver.Misdirected(&t.pairs.at(way>>1).Pair, int(way&1), c.misdirected)
-	}
-}
-
-// alive doubts that a request went to a wrong QP where that one, of a connection that leaves, goes on after it with packets of its own (rule BTH-011): one
-// PSN after the other, rather than now and then one that strays too.
-func (t *Transport) alive() {
-	strays := map[uint64]int{} // findings by frame
-	for i := range t.Rec.Findings {
-		if f := &t.Rec.Findings[i]; f.Rule == rule.BTH011 && f.Class == rule.Violation {
-			strays[f.Frame] = i
-		}
-	}
-	if len(strays) == 0 {
-		return
-	}
-	for k := range t.pairs.n {
-		c := t.pairs.at(k)
-		i, ok := strays[c.firstFrame]
-		if !ok || !c.leaving || c.dead || c.firstTap != t.Rec.Findings[i].Tap {
-			continue
-		}
-		if on := c.Ends[0].SQ.High.Diff(c.firstPSN); c.Paired || on > 1 && on <= int(c.Ends[0].Sums.Packets) {
-			t.Rec.Doubt(i, "its DestQP has a packet stream of its own: the missing packet may have been lost before the tap")
-		}
+		do(&t.pairs.at(way>>1).Pair, int(way&1), c.misdirected)
 	}
 }
 
@@ -140,7 +117,7 @@ const young = 16
 // misled looks for the connection that the responses of c answer, where it was paired by one response that went to another QP, the only
 // packet that this one ever got. Two in a row that answer its requests tell that c is its other direction, and that the first response
 // went to a wrong QP. The connection is unpaired then, and that response is by itself. It returns how many such connections there are, too.
-func (t *Transport) misled(c *connection, p *packet.Packet, host, back uint32) (uint32, int) {
+func (t *Table) misled(c *Connection, p *packet.Packet, host, back uint32) (uint32, int) {
 	r := &c.Ends[0].RQ
 	if !r.Heard || c.Ends[0].Sums.Packets > young {
 		return 0, 0
@@ -148,7 +125,7 @@ func (t *Transport) misled(c *connection, p *packet.Packet, host, back uint32) (
 	found, n := uint32(0), 0
 	for _, w := range t.hosts.list[host].connections[back] {
 		k := t.pairs.at(w >> 1)
-		if w&1 == 0 || k.dead || !k.Paired || k.learned != ByPSN || k.Service != c.Service || k.Ends[1].Sums.Packets != 1 || k.Ends[1].RQ.LastFrame == 0 {
+		if w&1 == 0 || k.Dead || !k.Paired || k.Learned != ByPSN || k.Service != c.Service || k.Ends[1].Sums.Packets != 1 || k.Ends[1].RQ.LastFrame == 0 {
 			continue
 		}
 		if before, _ := k.Ends[0].SQ.Messages.Find(r.LastPSN); before != nil && r.LastPSN.After(k.pairedPSN) && verifier.Expects(&k.Pair, 1, p) {
@@ -166,7 +143,7 @@ func (t *Transport) misled(c *connection, p *packet.Packet, host, back uint32) (
 }
 
 // part makes a connection of its own of the response that paired the one at index i, and unpairs that. p is a later response.
-func (t *Transport) part(i uint32, p *packet.Packet, host, dir uint32) {
+func (t *Table) part(i uint32, p *packet.Packet, host, dir uint32) {
 	k := t.pairs.at(i)
 	a, b := &k.Ends[0], &k.Ends[1]
 	first := &packet.Packet{
@@ -175,24 +152,24 @@ func (t *Transport) part(i uint32, p *packet.Packet, host, dir uint32) {
 	}
 	at, n := t.pairs.add()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = k.Service, k.Encap, k.Lossy, k.Cut()
-	n.firstTime, n.firstFrame, n.firstTap, n.firstOp, n.firstPSN = first.Time, first.Frame, first.Tap, first.Opcode, first.PSN
+	n.FirstTime, n.FirstFrame, n.FirstTap, n.FirstOp, n.FirstPSN = first.Time, first.Frame, first.Tap, first.Opcode, first.PSN
 	n.Ends[0].Addr, n.Ends[0].Near, n.Ends[0].Sums, n.Ends[0].Flow = b.Addr, b.Near, b.Sums, b.Flow
 	n.Ends[1].Addr, n.Ends[1].Near, n.Ends[1].Number, n.Ends[1].Numbered, n.Ends[1].Attr = a.Addr, a.Near, a.Number, true, a.Attr
 	n.misdirected, n.rightful, k.kept = first, (i<<1|1)+1, true
 	t.flows.put(flowKey(host, dir, a.Number), 0, at<<1, n)
 	b.Sums, b.Flow = n.Ends[1].Sums, n.Ends[1].Flow
 	a.Attr, a.Numbered, a.SQ.Usual, b.SQ.Usual = nil, false, false, false
-	k.Paired, k.Early, k.learned = false, nil, n.learned
+	k.Paired, k.Early, k.Learned = false, nil, n.Learned
 }
 
 // retake looks at a response to a request that its connection has not sent. Where that connection was paired by the only packet that its
 // QP ever got, and what goes on from its PSN goes to another QP, it is that other one that the responses answer: the first packet went to a
 // wrong QP, and the connection is that of the others from now on.
-func (t *Transport) retake(c *connection, id uint32, p *packet.Packet, host, dir uint32) {
+func (t *Table) retake(c *Connection, id uint32, p *packet.Packet, host, dir uint32) {
 	q := &c.Ends[0].SQ
 	i := c.rival - 1
 	k := t.pairs.at(i)
-	if c.Ends[0].Sums.Packets != 1 || k.Paired || k.dead || k.Service != c.Service {
+	if c.Ends[0].Sums.Packets != 1 || k.Paired || k.Dead || k.Service != c.Service {
 		c.rival = 0
 		return
 	}
@@ -207,16 +184,16 @@ func (t *Transport) retake(c *connection, id uint32, p *packet.Packet, host, dir
 	t.separate(c, id>>1, flowKey(host, back, c.Ends[1].Number))
 	t.match.Forget(i)
 	takeOver(c, k, p.PSN)
-	c.Ends[1].Attr = t.attr(c.Ends[1].Addr, c.Ends[1].Number, c.Ends[0].Addr, p.Time)
-	t.ver.PathMTU(&c.Pair, max(c.PMTU, k.PMTU))
+	c.Ends[1].Attr = t.Attr(c.Ends[1].Addr, c.Ends[1].Number, c.Ends[0].Addr, p.Time)
+	t.Judge.PathMTU(&c.Pair, max(c.PMTU, k.PMTU))
 	t.pairs.bury(i)
 }
 
 // separate makes a connection of its own of the first packet of c, with the QP that it went to, under key.
-func (t *Transport) separate(c *connection, was uint32, key uint64) {
+func (t *Table) separate(c *Connection, was uint32, key uint64) {
 	i, n := t.pairs.add()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = c.Service, c.Encap, c.Lossy, c.Cut()
-	n.firstTime, n.firstFrame, n.firstTap, n.firstOp, n.firstPSN = c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN
+	n.FirstTime, n.FirstFrame, n.FirstTap, n.FirstOp, n.FirstPSN = c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN
 	n.astray = was + 1
 	for k := range n.Ends {
 		a, b := &n.Ends[k], &c.Ends[k]
@@ -228,12 +205,12 @@ func (t *Transport) separate(c *connection, was uint32, key uint64) {
 }
 
 // takeOver gives c, whose responses those to k are, the requests and the QP of k. psn is that of the response that tells.
-func takeOver(c, k *connection, psn packet.PSN) {
+func takeOver(c, k *Connection, psn packet.PSN) {
 	a, b := &c.Ends[0], &c.Ends[1]
 	a.SQ, a.Sums, a.Flow = k.Ends[0].SQ, k.Ends[0].Sums, k.Ends[0].Flow
 	a.SQ.Usual, b.SQ.Usual = false, false
 	b.Number = k.Ends[1].Number
-	c.firstTime, c.firstFrame, c.firstTap, c.firstOp, c.firstPSN = k.firstTime, k.firstFrame, k.firstTap, k.firstOp, k.firstPSN
+	c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN = k.FirstTime, k.FirstFrame, k.FirstTap, k.FirstOp, k.FirstPSN
 	c.Lossy, c.Ends[0].Cut, c.Invalidated = c.Lossy || k.Lossy, c.Cut() || k.Cut(), c.Invalidated || k.Invalidated
 	c.Least, c.Missent, c.Early = max(c.Least, k.Least), nil, nil
 	if until := k.Ends[1].SQ.Waits(); until != 0 {
@@ -241,24 +218,25 @@ func takeOver(c, k *connection, psn packet.PSN) {
 	}
 	b.RQ = k.Ends[1].RQ
 	a.SQ.Unpair(psn, c.Sees(0))
-	if r := &k.Ends[0].RQ; r.Heard && b.SQ.Joined && abs(r.LastPSN.Diff(b.SQ.Next)) < nearby*8 {
+	if r := &k.Ends[0].RQ; r.Heard && b.SQ.Joined && abs(r.LastPSN.Diff(b.SQ.Next)) < near*8 {
 		b.SQ.Unpair(r.LastPSN.Add(1), c.Sees(1))
 	}
-	k.dead = true
+	k.Dead = true
 }
 
-// strays judges, of the connections that leave, first packets that went to a QP that nothing else was ever sent to.
-func (t *Transport) strays() {
+// Strays has do take, of the connections that leave, each first packet that went to a QP that nothing else was ever sent to, with the connection that it is of,
+// and the frame of its next one.
+func (t *Table) Strays(do func(c *qp.Pair, first *packet.Packet, next uint64)) {
 	for i := range t.pairs.n {
 		n := t.pairs.at(i)
-		if !n.leaving || n.astray == 0 || n.dead || n.Paired || n.Ends[0].Sums.Packets != 1 || n.Ends[1].Sums.Packets != 0 {
+		if !n.Leaving || n.astray == 0 || n.Dead || n.Paired || n.Ends[0].Sums.Packets != 1 || n.Ends[1].Sums.Packets != 0 {
 			continue
 		}
 		first := packet.Packet{
-			Time: n.firstTime, Frame: n.firstFrame, Tap: n.firstTap, Opcode: n.firstOp, PSN: n.firstPSN, DestQP: n.Ends[1].Number, Has: packet.HasBTH,
+			Time: n.FirstTime, Frame: n.FirstFrame, Tap: n.FirstTap, Opcode: n.FirstOp, PSN: n.FirstPSN, DestQP: n.Ends[1].Number, Has: packet.HasBTH,
 			Src: n.Ends[0].Addr, Dst: n.Ends[1].Addr,
 		}
 		c := t.pairs.at(n.astray - 1)
-		t.ver.Astray(&c.Pair, &first, c.firstFrame)
+		do(&c.Pair, &first, c.FirstFrame)
 	}
 }

@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"encoding/binary"
@@ -57,8 +57,8 @@ func (c *crossings) first(p *packet.Packet) {
 	*s = crossing{id, sighting(p), again}
 }
 
-// crossed judges a packet that another tap has shown already.
-func (t *Transport) crossed(p *packet.Packet) {
+// Crossed judges a packet that another tap has shown already.
+func (t *Table) Crossed(p *packet.Packet) {
 	c := &t.between
 	if c.slots == nil || p.VCRCState == packet.CRCBad {
 		return
@@ -69,7 +69,7 @@ func (t *Transport) crossed(p *packet.Packet) {
 		return
 	}
 	now := sighting(p)
-	if t.ver.Crossed(p, &s.seen, &now) || s.again {
+	if t.Judge.Crossed(p, &s.seen, &now) || s.again {
 		return
 	}
 	var k [8]byte
@@ -80,25 +80,9 @@ func (t *Transport) crossed(p *packet.Packet) {
 	key := binary.BigEndian.Uint64(k[:]) ^ mix(uint64(p.SL))
 	f := &c.flows[mix(key)%crossingSlots]
 	if f.key == key && p.Time-f.time < repeatWindow {
-		t.ver.Ordered(p, &s.seen, f.frame)
+		t.Judge.Ordered(p, &s.seen, f.frame)
 	}
 	if f.key != key || s.seen.Frame > f.frame || p.Time-f.time >= repeatWindow {
 		*f = flowOrder{key, s.seen.Frame, p.Time}
 	}
-}
-
-// copy reports whether another tap has shown a packet already.
-func (t *Transport) copy(p *packet.Packet) bool {
-	again := t.repeats.copy(p)
-	if p.Encap == packet.Native && p.Has&packet.HasICRC != 0 && !t.foreign(p) {
-		if again {
-			t.crossed(p)
-			if p.Link != 0 && p.DestQP != 0 && p.ICRCState != packet.CRCBad {
-				t.smp.Leaves(p)
-			}
-		} else {
-			t.between.first(p)
-		}
-	}
-	return again
 }

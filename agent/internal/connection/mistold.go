@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"ibwitness/packet"
@@ -18,7 +18,7 @@ const heeded = 4
 
 // adopt takes the second packet to a QP that nothing is known of for one of the connection that its first packet belongs to, if that one's own QP got
 // nothing yet: its number is not the one that CM told.
-func (t *Transport) adopt(c *connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *connection) {
+func (t *Table) adopt(c *Connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *Connection) {
 	way := c.rightful - 1
 	k, from := t.pairs.at(way>>1), int(way&1)
 	first := k.Missent
@@ -28,35 +28,35 @@ func (t *Transport) adopt(c *connection, id uint32, p *packet.Packet, host, dir 
 	q := &k.Ends[1-from]
 	switch {
 	case first == nil || first.DestQP != p.DestQP || p.ICRCState == packet.CRCBad || id&1 != 0 || c.Paired || c.Ends[0].Sums.Packets != 1,
-		k.learned != ByCM || k.dead || k.Closed || k.Service != packet.RC || k.Ends[from].Sums.Packets != 0 || k.mistold != nil:
+		k.Learned != ByCM || k.Dead || k.Closed || k.Service != packet.RC || k.Ends[from].Sums.Packets != 0 || k.mistold != nil:
 		return id, c
 	}
 	k.mistold = &mistold{q.Number, from, first.Frame}
-	t.talks.Renumber(q.Addr, p.Src, q.Number, p.DestQP)
+	t.Judge.Renumber(q.Addr, p.Src, q.Number, p.DestQP)
 	q.Number = p.DestQP
 	t.bound[wqe.QP{Addr: q.Addr, QPN: q.Number}] = way ^ 1
 	t.flows.put(flowKey(host, dir, q.Number), 0, way, k)
 	t.match.Forget(id >> 1)
 	t.pairs.bury(id >> 1)
-	c.dead, c.misdirected, k.Missent = true, nil, nil
+	c.Dead, c.misdirected, k.Missent = true, nil, nil
 	early := k.Early
 	k.Early = nil
-	t.count(k, from, first)
-	t.ver.Flow(&k.Pair, from, first)
-	t.ver.RC(&k.Pair, from, first)
+	k.Count(from, first)
+	t.Judge.Flow(&k.Pair, from, first)
+	t.Judge.Message(k, from, first)
 	for i := range early {
-		t.ver.RC(&k.Pair, 1-from, &early[i].Packet) // its request was not known yet
+		t.Judge.Message(k, 1-from, &early[i].Packet) // its request was not known yet
 	}
 	return way, k
 }
 
 // heed looks at a packet of a connection of whose QP CM told another number: what was sent to the QP is answered, or nothing is asked for again, so that
 // it has the number by which the peer calls it. A packet to the other number tells that the peer was wrong.
-func (t *Transport) heed(c *connection, from int, p *packet.Packet) {
+func (t *Table) heed(c *Connection, from int, p *packet.Packet) {
 	m := c.mistold
 	switch {
 	case from == m.peer && p.DestQP == m.told:
-		t.ver.Distrust(&c.Pair, "packets went to two QPs of its peer")
+		t.Judge.Distrust(&c.Pair, "packets went to two QPs of its peer")
 		c.mistold = nil
 	case taken(&c.Pair, m.peer):
 		t.mistell(c, true)
@@ -72,16 +72,16 @@ func taken(c *qp.Pair, from int) bool {
 }
 
 // mistell reports the side that told the wrong number.
-func (t *Transport) mistell(c *connection, sure bool) {
+func (t *Table) mistell(c *Connection, sure bool) {
 	q, peer := &c.Ends[1-c.mistold.peer], &c.Ends[c.mistold.peer]
-	t.talks.Mistold(q.Addr, peer.Addr, c.mistold.told, q.Number, c.mistold.first, sure)
+	t.Judge.Mistold(q.Addr, peer.Addr, c.mistold.told, q.Number, c.mistold.first, sure)
 	c.mistold = nil
 }
 
-// mistellings judges, of the connections that leave, those of which CM told another number than the one that is used.
-func (t *Transport) mistellings() {
+// Mistellings judges, of the connections that leave, those of which CM told another number than the one that is used.
+func (t *Table) Mistellings() {
 	for i := range t.pairs.n {
-		if c := t.pairs.at(i); c.leaving && !c.dead && c.mistold != nil {
+		if c := t.pairs.at(i); c.Leaving && !c.Dead && c.mistold != nil {
 			t.mistell(c, taken(&c.Pair, c.mistold.peer))
 		}
 	}

@@ -1,4 +1,4 @@
-package agent
+package connection
 
 import (
 	"math/bits"
@@ -16,7 +16,7 @@ type routes struct {
 type route struct {
 	addrs uint64 // source and destination
 	qp    uint64 // destination QPN, and from bit 24 on flows.changes when it was looked up
-	c     *connection
+	c     *Connection
 	way   uint64 // the end of c that sends, and from bit 1 on the Ethernet address that it sends to
 }
 
@@ -44,7 +44,7 @@ func (r *routes) find(p *packet.Packet, f *flows) *route {
 }
 
 // put notes the flow of a packet.
-func (r *routes) put(p *packet.Packet, f *flows, s *flowSlot) {
+func (r *routes) put(p *packet.Packet, f *flows, s *Flow) {
 	switch {
 	case f.used >= fetched:
 		r.slots = nil

@@ -1,0 +1,167 @@
+package agent
+
+import (
+	"ibwitness/cq"
+	"ibwitness/hcaagent"
+	"ibwitness/internal/slab"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// DeviceOptions are what a Device is made with.
+type DeviceOptions struct {
+	Addr packet.Addr  // of its port
+	Now  func() int64 // nanoseconds since the Unix epoch, by the clock of the packets
+	// Control carries out the verbs.
+	Control hcaagent.Control
+	// Query, where not nil, is asked what memory holds and which memory a queue pair may access.
+	Query hcaagent.Query
+	// Event takes the verbs events, in their order, for a Log or a Session; they are the taker's to keep.
+	Event func(*cq.Event)
+	// Limits are those of the device, as far as they are known.
+	Limits qp.Limits
+}
+
+// Device is a channel adapter that its consumer drives through the verbs of the transport agent: each request is validated against a model of the queue
+// pairs, carried out on the device, and told to the session that verifies it. A Device is a hcaagent.Control, and not safe for concurrent use.
+//
+// A request that is invalid does not reach the device: the error is an *qp.InvalidError, a *qp.TransitionError or wraps hcaagent.ErrNotFound.
+// Deliberately lets it through.
+type Device struct {
+	*device
+	hcaagent.Control // verbs that no event tells of
+	deliberate       bool
+}
+
+var _ hcaagent.Control = (*Device)(nil)
+
+// device is what the two views of a Device share.
+type device struct {
+	opt   DeviceOptions
+	qps   map[wqe.QP]*deviceQP
+	srqs  map[wqe.SRQ]*postedQueue
+	mrs   map[wqe.MR]*wqe.Region
+	mws   map[wqe.MW]*wqe.Region
+	lkeys map[uint32]*wqe.Region
+	polls uint32
+	into  []byte // room for what memory holds
+	any   *Device
+
+	events      slab.Of[cq.Event]
+	passing     slab.Of[cq.Event] // that nobody keeps long
+	completions slab.Of[cq.Completion]
+	segments    slab.Of[wqe.Segment]
+	sends       slab.Of[wqe.SendRequest]
+	receives    slab.Of[wqe.ReceiveRequest]
+}
+
+// deviceQP is the model of a queue pair.
+type deviceQP struct {
+	qp.InitAttr
+	state    qp.State
+	failed   bool // it may have left the state by itself
+	send     postedQueue
+	receive  postedQueue
+	receives *postedQueue // what it receives from: its own queue, or a shared one
+}
+
+// NewDevice returns the verbs of a device.
+func NewDevice(opt DeviceOptions) *Device {
+	d := &device{
+		opt: opt, qps: map[wqe.QP]*deviceQP{}, srqs: map[wqe.SRQ]*postedQueue{},
+		mrs: map[wqe.MR]*wqe.Region{}, mws: map[wqe.MW]*wqe.Region{}, lkeys: map[uint32]*wqe.Region{},
+	}
+	d.any = &Device{d, opt.Control, true}
+	if l := opt.Limits; l != (qp.Limits{}) {
+		d.tell(&cq.Event{Kind: cq.EvDevice, Device: &cq.Device{MaxRdAtomic: l.MaxRdAtomic, MaxDestRdAtomic: l.MaxDestRdAtomic, PKeys: l.PKeys, Ports: l.Ports}}, nil)
+	}
+	return &Device{d, opt.Control, false}
+}
+
+// Device returns the verbs of a device whose events the session takes. changes, where not nil, is told what becomes of the findings with each of them; its
+// list is valid until it returns. Events after the end of the session are dropped.
+func (s *Session) Device(opt DeviceOptions, changes func([]rule.Change)) *Device {
+	opt.Event = func(e *cq.Event) {
+		if list, err := s.Event(e); err == nil && changes != nil && len(list) > 0 {
+			changes(list)
+		}
+	}
+	return NewDevice(opt)
+}
+
+// Deliberately returns the verbs of the same device that let invalid requests through, which the device must refuse: it is a finding where it accepts one
+// that a rule of the catalogue is about.
+func (d *device) Deliberately() *Device { return d.any }
+
+// Tell takes an event of the device that no verb of its consumer has caused: an asynchronous one, or a completion queue that tells of itself. Other kinds
+// are told by the verbs, and ignored here.
+func (d *device) Tell(e *cq.Event) {
+	if e.Kind != cq.EvAsync && e.Kind != cq.EvNotify {
+		return
+	}
+	if q := d.qps[e.QP]; q != nil && e.Kind == cq.EvAsync {
+		switch e.Async {
+		case cq.AsyncQPFatal, cq.AsyncQPRequest, cq.AsyncQPAccess:
+			q.failed = true
+		}
+	}
+	if d.opt.Event != nil {
+		d.opt.Event(e)
+	}
+}
+
+// event returns room for an event, or nil where nobody is told.
+func (d *device) event(kind cq.EventKind) *cq.Event {
+	if d.opt.Event == nil {
+		return nil
+	}
+	room := &d.events
+	if kind == cq.EvArm {
+		room = &d.passing
+	}
+	e := room.New()
+	e.Kind = kind
+	return e
+}
+
+// push tells of an event that event has returned. failed is the immediate error of the verb.
+func (d *device) push(e *cq.Event, failed error) {
+	if e != nil {
+		e.Time, e.Failed, e.QP.Addr = d.opt.Now(), failed != nil, d.opt.Addr
+		d.opt.Event(e)
+	}
+}
+
+// tell tells of a rare event.
+func (d *device) tell(e *cq.Event, failed error) {
+	if x := d.event(e.Kind); x != nil {
+		*x = *e
+		d.push(x, failed)
+	}
+}
+
+// passes reports whether a request goes to the device although it has this error.
+func (d *Device) passes(err error) bool { return err == nil || d.deliberate }
+
+// queuePair returns the model of a queue pair (validQpNumber).
+func (d *device) queuePair(q wqe.QP) (*deviceQP, error) {
+	if q.Addr.IsZero() {
+		q.Addr = d.opt.Addr
+	}
+	if m := d.qps[q]; m != nil {
+		return m, nil
+	}
+	return nil, &qpNumberError{q}
+}
+
+// qpNumberError says that there is no queue pair with a number.
+type qpNumberError struct{ q wqe.QP }
+
+func (e *qpNumberError) Error() string {
+	return "agent: " + e.q.Addr.String() + " has no queue pair " + hex(e.q.QPN) + ": create it first"
+}
+
+// Unwrap makes errors.Is(err, hcaagent.ErrNotFound) hold.
+func (e *qpNumberError) Unwrap() error { return hcaagent.ErrNotFound }

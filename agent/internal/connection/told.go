@@ -1,0 +1,62 @@
+package connection
+
+import (
+	"ibwitness/hcaagent/passive"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
+)
+
+// PairOf begins a connection of which both QPs are known.
+func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how Learned) *Connection {
+	a, b := &f.Ends[0], &f.Ends[1]
+	i, c := t.pairs.add()
+	c.Service, c.Encap, c.Lossy, c.Paired, c.Learned = f.Service, p.Encap, t.Lossy, true, how
+	c.FirstTime, c.FirstFrame, c.FirstTap = f.Time, f.Frame, f.Tap
+	for k, e := range f.Ends {
+		attr := e.Attr
+		if known := t.Attr(e.Addr, e.QPN, f.Ends[1-k].Addr, f.Time); known != nil {
+			attr.Merge(known)
+		}
+		c.Ends[k] = qp.QP{Addr: e.Addr, Near: t.near[e.Addr] || k == 0 && p.Dst == e.Addr && t.Near(p.Dst, p.DGID) || k == 1 && p.Src == e.Addr && t.Near(p.Src, p.SGID), Number: e.QPN, Numbered: true, Attr: &attr}
+		if attr.Has(qp.KnowsPMTU) {
+			c.PMTU = attr.PMTU
+		}
+	}
+	if how == ByCM {
+		c.Told = f.Time
+	}
+	if how == ByCM && c.Service == packet.XRC {
+		c.initiator = 1 // the active side
+	}
+	for k := range c.Ends {
+		if e := &c.Ends[k]; e.Knows(qp.KnowsSQPSN) {
+			qp.Begin(&c.Pair, k, e.Attr.SQPSN)
+		}
+	}
+	host, dir := t.hosts.find(a.Addr, b.Addr)
+	t.flows.put(flowKey(host, dir, b.QPN), 0, i<<1, c)
+	t.flows.put(flowKey(host, reverse(a.Addr, b.Addr, dir), a.QPN), 0, i<<1|1, c)
+	t.watch(host, dir, i, 1)
+	for k, e := range f.Ends {
+		t.bound[wqe.QP{Addr: e.Addr, QPN: e.QPN}] = i<<1 | uint32(k)
+	}
+	return c
+}
+
+// Disconnect ends the connection of a QP of which CM has told.
+func (t *Table) Disconnect(q wqe.QP) {
+	if k, ok := t.bound[q]; ok {
+		t.pairs.at(k >> 1).Close()
+		delete(t.bound, q)
+	}
+}
+
+// ConnectedBy returns the connection of a QP of which CM, or an HCA agent, has told, and which end it is.
+func (t *Table) ConnectedBy(q wqe.QP) (*Connection, int, bool) {
+	way, ok := t.bound[q]
+	if !ok {
+		return nil, 0, false
+	}
+	return t.pairs.at(way >> 1), int(way & 1), true
+}

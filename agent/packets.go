@@ -1,0 +1,22 @@
+package agent
+
+import (
+	"ibwitness/agent/internal/connection"
+	"ibwitness/packet"
+)
+
+// Packets verifies packets whose ICRC has been checked.
+func (t *Transport) Packets(packets []*packet.Packet) {
+	if t.table.Few() {
+		for _, p := range packets {
+			t.packet(p)
+		}
+		return
+	}
+	t.table.Settle(len(packets))
+	for i := range len(packets) + connection.Delay {
+		if k, c, from := t.table.Ahead(packets, i); k >= 0 && (c == nil || !t.usual(c, from, packets[k])) {
+			t.packet(packets[k])
+		}
+	}
+}
