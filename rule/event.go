@@ -32,12 +32,12 @@ var eventRows = [numRows - eventFirst]Row{
 	EvDuplicate - eventFirst: {
 		ID: "EV-DUPLICATE", Name: "duplicate-request", Severity: Info, Needs: Wire, Ref: "9.7.1†",
 		Text:  "A request packet that the responder had already accepted reached it again.",
-		Where: "verifier/rc_arrive.go",
+		Where: "verifier/rc_responder.go",
 	},
 	EvTimeout - eventFirst: {
 		ID: "EV-TIMEOUT", Name: "timeout", Severity: Info, Needs: Wire, Ref: "9.7.6.1.3",
 		Text:  "The requester went back to an earlier PSN although no NAK and no missing READ response told it to: its transport timer ran out.",
-		Where: "verifier/rc_restart.go",
+		Where: "verifier/rc_retransmission.go",
 	},
 	EvSeqNAK - eventFirst: {
 		ID: "EV-SEQ-NAK", Name: "sequence-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2†",
@@ -77,17 +77,17 @@ var eventRows = [numRows - eventFirst]Row{
 	EvCNP - eventFirst: {
 		ID: "EV-CNP", Name: "cnp", Severity: Info, Needs: Wire, Ref: "A17.9.3",
 		Text:  "A congestion notification packet asked a sender to slow down.",
-		Where: "verifier/cng_cnp.go",
+		Where: "verifier/congestion_cnp.go",
 	},
 	EvCE - eventFirst: {
 		ID: "EV-CE", Name: "congestion-experienced", Severity: Info, Needs: Wire, Ref: "A17.9",
 		Text:  "The network marked a packet as having met congestion (ECN field 11; on InfiniBand FECN).",
-		Where: "verifier/cng.go",
+		Where: "verifier/congestion.go",
 	},
 	EvReconnect - eventFirst: {
 		ID: "EV-RECONNECT", Name: "reconnect", Severity: Info, Needs: Wire, Ref: "9.7.1†, 12.9†",
 		Text:  "A pair of QPs was connected again, with another start PSN.",
-		Where: "verifier/life.go",
+		Where: "verifier/qp_reuse.go",
 	},
 	EvConnect - eventFirst: {
 		ID: "EV-CONNECT", Name: "connect", Severity: Info, Needs: Wire, Ref: "12.9†",
@@ -107,6 +107,6 @@ var eventRows = [numRows - eventFirst]Row{
 	EvUnanswered - eventFirst: {
 		ID: "EV-UNANSWERED", Name: "unanswered-request", Severity: Info, Needs: Wire, Ref: "9.7.5†",
 		Text:  "A request that must be answered was not, while the capture went on.",
-		Where: "verifier/rc_owed.go",
+		Where: "verifier/rc_missing_response.go",
 	},
 }

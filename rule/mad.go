@@ -95,12 +95,12 @@ var madRows = [saFirst - madFirst]Row{
 	MADCPI001 - madFirst: {
 		ID: "MAD-CPI-001", Name: "class-port-info", Severity: Warning, Needs: Wire, Ref: "13.4.8.1",
 		Text:  "Every class answers Get(ClassPortInfo), with the versions that its header has.",
-		Where: "verifier/gmp/peer.go",
+		Where: "verifier/gmp/transactions.go",
 	},
 	MADRED001 - madFirst: {
 		ID: "MAD-RED-001", Name: "mad-redirect", Severity: Info, Needs: Wire, Ref: "13.5.2†",
 		Text:  "A response that redirects says to which QP and LID or GID, and requests of the class then go there.",
-		Where: "verifier/gmp/peer.go",
+		Where: "verifier/gmp/transactions.go",
 	},
 	MADPM001 - madFirst: {
 		ID: "MAD-PM-001", Name: "port-counters", Severity: Warning, Needs: Wire, Ref: "16.1†",

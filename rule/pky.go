@@ -54,7 +54,7 @@ var pkyRows = [reqFirst - pkyFirst]Row{
 	PKY008 - pkyFirst: {
 		ID: "PKY-008", Name: "pkey-default", Severity: Warning, Needs: WireQP, Ref: "10.9.1.2",
 		Text:  "The default P_Key is 0xFFFF (full) or 0x7FFF (limited); a port in use has it in its table. Where a manager sets the table, SMP-PK-002 says so; RoCE shows no table.",
-		Where: "verifier/smp/tableanswer.go",
+		Where: "verifier/smp/table_response.go",
 	},
 	PKY012 - pkyFirst: {
 		ID: "PKY-012", Name: "qkey-privileged", Severity: Warning, Needs: WireQP, Ref: "10.2.5",

@@ -61,7 +61,7 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	RCSEQ007 - reqFirst: {
 		ID: "RC-SEQ-007", Name: "single-packet-request", Severity: Error, Needs: Wire, Ref: "9.4.4, 9.4.5†",
 		Text:  "A READ request or an atomic is always one packet, and carries no payload.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	RCLEN001 - reqFirst: {
 		ID: "RC-LEN-001", Name: "first-middle-length", Severity: Error, Needs: WireQP, Ref: "C9-92 (length checks)",
@@ -91,17 +91,17 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	RCLEN006 - reqFirst: {
 		ID: "RC-LEN-006", Name: "reth-misplaced", Severity: Error, Needs: Wire, Ref: "9.3.3",
 		Text:  "A RETH is only in WRITE First, WRITE Only (also with immediate), READ request, FLUSH and ATOMIC WRITE.",
-		Where: "verifier/rc_misplaced.go",
+		Where: "verifier/rc_header_misplaced.go",
 	},
 	RCLEN007 - reqFirst: {
 		ID: "RC-LEN-007", Name: "immediate-misplaced", Severity: Error, Needs: Wire, Ref: "9.3.6",
 		Text:  "Immediate data, 4 bytes, is only in a Last or Only packet with immediate, and follows the RETH where there is one.",
-		Where: "verifier/rc_misplaced.go",
+		Where: "verifier/rc_header_misplaced.go",
 	},
 	RCLEN008 - reqFirst: {
 		ID: "RC-LEN-008", Name: "ieth-misplaced", Severity: Error, Needs: Wire, Ref: "9.3.7",
 		Text:  "The invalidate header, a 4-byte R_Key, is only in a SEND Last or Only with Invalidate.",
-		Where: "verifier/rc_misplaced.go",
+		Where: "verifier/rc_header_misplaced.go",
 	},
 	RCPSN001 - reqFirst: {
 		ID: "RC-PSN-001", Name: "start-psn", Severity: Error, Needs: WireQP, Ref: "9.7.1†, 11.2.4.2",
@@ -111,12 +111,12 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	RCPSN002 - reqFirst: {
 		ID: "RC-PSN-002", Name: "psn-increment", Severity: Error, Needs: Wire, Ref: "9.7.1†",
 		Text:  "Every SEND, WRITE, atomic, FLUSH or ATOMIC WRITE packet takes one PSN.",
-		Where: "verifier/rc_again.go",
+		Where: "verifier/rc_duplicate.go",
 	},
 	RCPSN003 - reqFirst: {
 		ID: "RC-PSN-003", Name: "read-psn-range", Severity: Error, Needs: WireQP, Ref: "9.7.1†",
 		Text:  "A READ request takes as many PSNs as it will have response packets: DMALen over PMTU rounded up, at least one.",
-		Where: "verifier/rc_retry.go",
+		Where: "verifier/rc_behind.go",
 	},
 	RCPSN004 - reqFirst: {
 		ID: "RC-PSN-004", Name: "request-psn-gap", Severity: Error, Needs: Wire, Ref: "9.7.1†",
@@ -136,7 +136,7 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	RCACK002 - reqFirst: {
 		ID: "RC-ACK-002", Name: "ackreq-before-silence", Severity: Error, Needs: Wire, Ref: "9.7.5†",
 		Text:  "When a requester falls silent, its last outstanding SEND or WRITE has asked for an acknowledgement; else nothing would ever complete it.",
-		Where: "verifier/rc_owed.go",
+		Where: "verifier/rc_missing_response.go",
 	},
 	RCACK003 - reqFirst: {
 		ID: "RC-ACK-003", Name: "ack-coalescing", Severity: Error, Needs: Wire, Ref: "9.7.5.1.2",

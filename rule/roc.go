@@ -204,7 +204,7 @@ var rocRows = [flwFirst - rocFirst]Row{
 	ROCV2032 - rocFirst: {
 		ID: "ROC-V2-032", Name: "roce2-management-classes", Severity: Warning, Needs: Wire, Ref: "A16, A17",
 		Text:  "On RoCE QP 1 carries communication management, but no subnet management or administration, and no LIDs.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	ROCV2033 - rocFirst: {
 		// No public source confirms this row yet: it stays a warning until one does.

@@ -69,12 +69,12 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP004 - rspFirst: {
 		ID: "RC-RSP-004", Name: "duplicate-unanswered-after-nak", Severity: Warning, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "While a sequence NAK is outstanding the responder still answers duplicates.",
-		Where: "verifier/rc_ignored.go",
+		Where: "verifier/rc_duplicate_unanswered.go",
 	},
 	RCRSP005 - rspFirst: {
 		ID: "RC-RSP-005", Name: "ack-missing", Severity: Error, Needs: Wire, Ref: "9.7.5†",
 		Text:  "Every valid request with AckReq set gets a response of its PSN or a later one; a responder does not fall silent while one waits.",
-		Where: "verifier/rc_owed.go",
+		Where: "verifier/rc_missing_response.go",
 	},
 	RCRSP006 - rspFirst: {
 		ID: "RC-RSP-006", Name: "response-order", Severity: Error, Needs: Wire, Ref: "9.7.5†",
@@ -89,7 +89,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP008 - rspFirst: {
 		ID: "RC-RSP-008", Name: "ack-format", Severity: Error, Needs: Wire, Ref: "9.7.5.1†",
 		Text:  "An ACK is opcode Acknowledge with an AETH and no payload; PadCnt, AckReq and SE are 0.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	RCRSP009 - rspFirst: {
 		ID: "RC-RSP-009", Name: "read-response-aeth", Severity: Error, Needs: Wire, Ref: "9.3.5",
@@ -139,17 +139,17 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP021 - rspFirst: {
 		ID: "RC-RSP-021", Name: "nak-code-reserved", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "NAK codes are 0 sequence error, 1 invalid request, 2 remote access error, 3 remote operational error, and on RD 4 invalid RD request; no other is sent.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	RCRSP022 - rspFirst: {
 		ID: "RC-RSP-022", Name: "syndrome-reserved", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "Bit 7 of the syndrome is 0 and its type is not 2; a requester ignores others.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	RCRSP023 - rspFirst: {
 		ID: "RC-RSP-023", Name: "invalid-request-cause", Severity: Error, Needs: WireQP, Ref: "9.7.5.2.3†",
 		Text:  "NAK Invalid Request has a cause: wrong opcode order, reserved opcode, operation not enabled, wrong length, misaligned atomic, too many READs or atomics. A request with such a fault gets no positive ACK.",
-		Where: "verifier/rc_refuse.go",
+		Where: "verifier/rc_missing_nak.go",
 	},
 	RCRSP026 - rspFirst: {
 		ID: "RC-RSP-026", Name: "zero-length-rkey", Severity: Error, Needs: Wire, Ref: "C9-88",
@@ -194,12 +194,12 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP037 - rspFirst: {
 		ID: "RC-RSP-037", Name: "response-header", Severity: Error, Needs: WireQP, Ref: "9.7.5†",
 		Text:  "A response names the requester's QP, carries the P_Key of the connection and the MigReq of its migration state, and never sets AckReq.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	RCRSP040 - rspFirst: {
 		ID: "RC-RSP-040", Name: "sequence-before-opcode", Severity: Warning, Needs: Wire, Ref: "9.7.4†",
 		Text:  "The PSN is checked before the opcode: a request with a wrong PSN and a wrong opcode is a sequence error or a duplicate, not an invalid request.",
-		Where: "verifier/rc_refuse.go",
+		Where: "verifier/rc_missing_nak.go",
 	},
 	RCRSP042 - rspFirst: {
 		ID: "RC-RSP-042", Name: "response-unprovoked", Severity: Warning, Needs: Wire, Ref: "9.7.7.2",

@@ -89,12 +89,12 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCRTY004 - rtyFirst: {
 		ID: "RC-RTY-004", Name: "retransmission-differs", Severity: Error, Needs: Wire, Ref: "9.7.6",
 		Text:  "A retransmission equals the original packet in opcode, headers and payload. Only AckReq, MigReq, the congestion bits and the trimmed RETH of a READ may differ.",
-		Where: "verifier/rc_again.go",
+		Where: "verifier/rc_duplicate.go",
 	},
 	RCRTY005 - rtyFirst: {
 		ID: "RC-RTY-005", Name: "nak-resume-late", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "After a sequence NAK the requester goes on at the NAK's PSN, or at an earlier unacknowledged one, never beyond it.",
-		Where: "verifier/rc_restart.go",
+		Where: "verifier/rc_retransmission.go",
 	},
 	RCRTY006 - rtyFirst: {
 		ID: "RC-RTY-006", Name: "selective-retransmission", Severity: Warning, Needs: Wire, Ref: "9.7.6",
@@ -104,22 +104,22 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCRTY007 - rtyFirst: {
 		ID: "RC-RTY-007", Name: "read-retry-trim", Severity: Error, Needs: WireQP, Ref: "9.4.4",
 		Text:  "Repeating a partly answered READ, the requester asks for the missing tail: PSN, VA and DMALen move by the packets received, so that each repeated response keeps its PSN and its data; the R_Key stays.",
-		Where: "verifier/rc_again.go",
+		Where: "verifier/rc_duplicate.go",
 	},
 	RCRTY008 - rtyFirst: {
 		ID: "RC-RTY-008", Name: "read-retry-range", Severity: Error, Needs: WireQP, Ref: "9.7.6",
 		Text:  "A repeated READ starts neither before the oldest unacknowledged PSN nor off a PMTU boundary of the original.",
-		Where: "verifier/rc_again.go",
+		Where: "verifier/rc_duplicate.go",
 	},
 	RCRTY009 - rtyFirst: {
 		ID: "RC-RTY-009", Name: "atomic-retry-differs", Severity: Error, Needs: Wire, Ref: "9.7.6",
 		Text:  "A repeated atomic equals the original in PSN, VA, R_Key and operands.",
-		Where: "verifier/rc_again.go",
+		Where: "verifier/rc_duplicate.go",
 	},
 	RCRTY010 - rtyFirst: {
 		ID: "RC-RTY-010", Name: "retransmission-needless", Severity: Warning, Needs: Wire, Ref: "9.7.6",
 		Text:  "A packet that was positively acknowledged is not retransmitted.",
-		Where: "verifier/rc_restart.go",
+		Where: "verifier/rc_retransmission.go",
 	},
 	RCRTY011 - rtyFirst: {
 		ID: "RC-RTY-011", Name: "request-after-fatal-nak", Severity: Error, Needs: Wire, Ref: "9.9.2†",
@@ -234,7 +234,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCRES003 - rtyFirst: {
 		ID: "RC-RES-003", Name: "read-response-lost", Severity: Error, Needs: Wire, Ref: "9.7.5†",
 		Text:  "A READ response that is missing or out of order is an implied NAK: the requester retransmits the READ from the first PSN it lacks.",
-		Where: "verifier/rc_again.go",
+		Where: "verifier/rc_duplicate.go",
 	},
 	RCRES004 - rtyFirst: {
 		ID: "RC-RES-004", Name: "read-response-syndrome", Severity: Error, Needs: Wire, Ref: "9.7.5†",

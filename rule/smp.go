@@ -135,7 +135,7 @@ var smpHeaderRows = [SMPSI001 - smpFirst]Row{
 	SMPMTH004 - smpFirst: {
 		ID: "SMP-MTH-004", Name: "smp-set-takes", Severity: Warning, Needs: Wire, Ref: "14.2.4",
 		Text:  "The answer to a Set carries the new values, and so does the answer to a Get after it.",
-		Where: "verifier/smp/tableanswer.go",
+		Where: "verifier/smp/table_response.go",
 	},
 	SMPMTH005 - smpFirst: {
 		ID: "SMP-MTH-005", Name: "smp-bad-mkey-answered", Severity: Error, Needs: Wire, Ref: "14.2.4.1",

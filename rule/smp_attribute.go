@@ -78,7 +78,7 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPPK001 - smpAttributes: {
 		ID: "SMP-PK-001", Name: "pkey-block", Severity: Error, Needs: Wire, Ref: "14.2.5.7",
 		Text:  "A block of the P_Key table is within PartitionCap, or at a switch port PartitionEnforcementCap: else the answer has a status.",
-		Where: "verifier/smp/tableanswer.go",
+		Where: "verifier/smp/table_response.go",
 	},
 	SMPPK002 - smpAttributes: {
 		ID: "SMP-PK-002", Name: "pkey-table-default", Severity: Error, Needs: Wire, Ref: "C14-62.1.1 Table 183",
@@ -98,7 +98,7 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPSV002 - smpAttributes: {
 		ID: "SMP-SV-002", Name: "sltovl-supported", Severity: Warning, Needs: Wire, Ref: "14.2.5.8",
 		Text:  "A port whose capability mask has no SL mapping has one VL, and answers Get and Set of SLtoVLMappingTable with a status.",
-		Where: "verifier/smp/tableanswer.go",
+		Where: "verifier/smp/table_response.go",
 	},
 	SMPSV003 - smpAttributes: {
 		ID: "SMP-SV-003", Name: "sltovl-obeyed", Severity: Warning, Needs: Wire, Ref: "7.6.6",
@@ -143,7 +143,7 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPGI001 - smpAttributes: {
 		ID: "SMP-GI-001", Name: "guidinfo", Severity: Warning, Needs: Wire, Ref: "14.2.5.5",
 		Text:  "The first GUID of a port is its PortGUID, and blocks are within GUIDCap.",
-		Where: "verifier/smp/tableanswer.go",
+		Where: "verifier/smp/table_response.go",
 	},
 	SMPSMI001 - smpAttributes: {
 		ID: "SMP-SMI-001", Name: "sminfo-set", Severity: Error, Needs: Wire, Ref: "C14-38.1.1, 14.4.1",

@@ -32,12 +32,12 @@ var ucRows = [udFirst - ucFirst]Row{
 	UCOPC001 - ucFirst: {
 		ID: "UC-OPC-001", Name: "uc-opcode", Severity: Error, Needs: WireQP, Ref: "9.2, Table 38",
 		Text:  "A UC QP sends and takes only SENDs and WRITEs, opcodes 0x20 to 0x2B: no READ, atomic, acknowledgement, FLUSH or ATOMIC WRITE.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UCOPC002 - ucFirst: {
 		ID: "UC-OPC-002", Name: "uc-invalidate", Severity: Error, Needs: Wire, Ref: "Table 38",
 		Text:  "SEND with Invalidate does not exist on UC; its opcodes 0x36 and 0x37 are reserved.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UCSEQ001 - ucFirst: {
 		ID: "UC-SEQ-001", Name: "uc-message-order", Severity: Error, Needs: Wire, Ref: "9.8†",
@@ -57,7 +57,7 @@ var ucRows = [udFirst - ucFirst]Row{
 	UCRSP001 - ucFirst: {
 		ID: "UC-RSP-001", Name: "uc-response", Severity: Error, Needs: Wire, Ref: "9.8†",
 		Text:  "A UC receiver never answers: no ACK, no NAK, no READ response.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UCLEN001 - ucFirst: {
 		ID: "UC-LEN-001", Name: "uc-packet-length", Severity: Error, Needs: WireQP, Ref: "9.8†",
@@ -82,7 +82,7 @@ var ucRows = [udFirst - ucFirst]Row{
 	UCSE001 - ucFirst: {
 		ID: "UC-SE-001", Name: "uc-solicited-event", Severity: Warning, Needs: Wire, Ref: "9.2",
 		Text:  "SE is set only in the Last or Only packet of a SEND or of a WRITE with immediate.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UCMIG001 - ucFirst: {
 		ID: "UC-MIG-001", Name: "uc-migreq", Severity: Warning, Needs: WireQP, Ref: "17.2.8",

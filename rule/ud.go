@@ -41,7 +41,7 @@ var udRows = [rocFirst - udFirst]Row{
 	UDOPC001 - udFirst: {
 		ID: "UD-OPC-001", Name: "ud-opcode", Severity: Error, Needs: Wire, Ref: "Table 38",
 		Text:  "UD has two opcodes, SEND Only (0x64) and SEND Only with immediate (0x65); the rest of 0x60 to 0x7F is reserved.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UDHDR001 - udFirst: {
 		ID: "UD-HDR-001", Name: "ud-deth", Severity: Error, Needs: Wire, Ref: "9.2",
@@ -51,13 +51,13 @@ var udRows = [rocFirst - udFirst]Row{
 	UDHDR002 - udFirst: {
 		ID: "UD-HDR-002", Name: "ud-deth-reserved", Severity: Warning, Needs: Wire, Ref: "9.2",
 		Text:  "The reserved byte of the DETH is sent as 0 and ignored by the receiver.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UDHDR003 - udFirst: {
 		// An error once a public source confirms it; a warning until then.
 		ID: "UD-HDR-003", Name: "ud-source-qp", Severity: Warning, Needs: WireQP, Ref: "9.8.3†",
 		Text:  "The source QP in the DETH is the number of the QP that sent the packet. Of most QPs it is learned from this very field; subnet management comes from QP 0, and nothing else does.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UDLEN001 - udFirst: {
 		ID: "UD-LEN-001", Name: "ud-length", Severity: Error, Needs: WireQP, Ref: "9.8.3†",
@@ -77,7 +77,7 @@ var udRows = [rocFirst - udFirst]Row{
 	UDACK001 - udFirst: {
 		ID: "UD-ACK-001", Name: "ud-response", Severity: Error, Needs: Wire, Ref: "9.8.3†",
 		Text:  "A UD packet asks for no acknowledgement and gets none.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UDQKEY001 - udFirst: {
 		ID: "UD-QKEY-001", Name: "ud-qkey-match", Severity: Error, Needs: WireQP, Ref: "9.6.1.4.1",
@@ -87,12 +87,12 @@ var udRows = [rocFirst - udFirst]Row{
 	UDQKEY003 - udFirst: {
 		ID: "UD-QKEY-003", Name: "ud-gsi-qkey", Severity: Error, Needs: Wire, Ref: "9.6.1.4.1",
 		Text:  "All traffic of QP 1 carries Q_Key 0x80010000; QP 0 does not look at the Q_Key.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UDMC001 - udFirst: {
 		ID: "UD-MC-001", Name: "ud-multicast-qp", Severity: Error, Needs: Wire, Ref: "9.6.1.2.3",
 		Text:  "Destination QP 0xFFFFFF and a multicast DLID go together: neither appears without the other.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UDMC002 - udFirst: {
 		// An error once a public source confirms it; a warning until then.
@@ -108,7 +108,7 @@ var udRows = [rocFirst - udFirst]Row{
 	UDQP0001 - udFirst: {
 		ID: "UD-QP0-001", Name: "smp-format", Severity: Error, Needs: Wire, Ref: "13.5.3.1",
 		Text:  "A packet to QP 0 is SEND Only, on VL 15, with exactly 256 bytes of payload; the P_Key is not checked.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UDQP0002 - udFirst: {
 		ID: "UD-QP0-002", Name: "smp-malformed-answered", Severity: Error, Needs: Wire, Ref: "13.5.3.1",
@@ -118,12 +118,12 @@ var udRows = [rocFirst - udFirst]Row{
 	UDQP1001 - udFirst: {
 		ID: "UD-QP1-001", Name: "gmp-format", Severity: Error, Needs: Wire, Ref: "13.5.3.1",
 		Text:  "A packet to QP 1 is SEND Only without immediate, never on VL 15, with exactly 256 bytes of payload.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UDQP1002 - udFirst: {
 		ID: "UD-QP1-002", Name: "roce-qp0", Severity: Error, Needs: Wire, Ref: "CA17-33",
 		Text:  "QP 0 does not exist on RoCE; packets to it are dropped silently.",
-		Where: "verifier/service.go",
+		Where: "verifier/header_service.go",
 	},
 	UDPKY001 - udFirst: {
 		// An error once a public source confirms it; a warning until then.
