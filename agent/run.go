@@ -293,7 +293,6 @@ func (e *engine) together(ctx context.Context) error {
 		free <- e.newBatch()
 	}
 	decode := make(chan *batch, cap(free))
-	merge := make(chan job, cap(free)) // only where events are known
 	order := make(chan job, cap(free))
 	inbox := make([]chan job, n)
 	var workers sync.WaitGroup
@@ -315,23 +314,6 @@ func (e *engine) together(ctx context.Context) error {
 			}
 		})
 	}
-	step := func(j job) {
-		for i := range inbox {
-			inbox[i] <- j
-		}
-		order <- j
-	}
-	workers.Go(func() {
-		for j := range merge {
-			j.w.decoded.Wait()
-			e.merge(j.w)
-			step(j)
-		}
-		for i := range inbox {
-			close(inbox[i])
-		}
-		close(order)
-	})
 	workers.Go(func() {
 		for j := range order {
 			j.w.steps.Wait()
@@ -357,11 +339,14 @@ func (e *engine) together(ctx context.Context) error {
 			w.decoded.Add(1)
 			w.steps.Add(n)
 			j := job{w, e.several}
-			if decode <- w; e.completions != nil {
-				merge <- j
-			} else {
-				step(j)
+			if decode <- w; e.completions != nil { // a source may hand over events with its batches
+				w.decoded.Wait()
+				e.merge(w)
 			}
+			for i := range inbox {
+				inbox[i] <- j
+			}
+			order <- j
 		}
 		if err == io.EOF {
 			break
@@ -381,7 +366,10 @@ func (e *engine) together(ctx context.Context) error {
 		}
 	}
 	close(decode)
-	close(merge)
+	for i := range inbox {
+		close(inbox[i])
+	}
+	close(order)
 	workers.Wait()
 	return errors.Join(errs...)
 }

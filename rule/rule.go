@@ -284,4 +284,9 @@ func (r *Recorder) Prove(i int, why string) {
 // Row returns the catalogue row of a rule.
 func (id ID) Row() *Row { return &catalogue[id] }
 
-func (id ID) String() string { return catalogue[id].ID }
+func (id ID) String() string {
+	if int(id) >= NumRules {
+		return "no rule"
+	}
+	return catalogue[id].ID
+}
