@@ -18,7 +18,7 @@ func (c *Pair) PSNs(p *packet.Packet) int {
 }
 
 // Misplace notes the PSN that a request should have had, or should have brought to this connection: its responder may have taken it so.
-func (c *Pair) Misplace(psn packet.PSN) { c.Misplaced = uint32(psn) | BrokenSet }
+func (c *Pair) Misplace(psn packet.PSN) { c.Misplaced = psn | Valid }
 
 // IsMisplaced reports whether the newest request that was noted so was to have this PSN.
-func (c *Pair) IsMisplaced(psn packet.PSN) bool { return c.Misplaced == uint32(psn)|BrokenSet }
+func (c *Pair) IsMisplaced(psn packet.PSN) bool { return c.Misplaced == psn|Valid }

@@ -56,30 +56,26 @@ func (q *QP) Told(k Known) bool { return q.Knows(k) && q.Attr.ByCM&k == 0 }
 // SendQueue is the requester's half: the messages that it sent, and its PSNs.
 type SendQueue struct {
 	Restart packet.PSN // PSN at which the newest retransmission began
-	Broken  uint32     // PSN of the newest packet that its receiver drops, as its ICRC or VCRC is wrong, with BrokenSet
 	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
 	InvRKey uint32     // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
 
-	// RetryLen is the DMALen of the READ that Retry comes after, while how many PSNs it takes is not known and Retry is the least of them.
-	RetryLen uint32
-
-	SRQ      uint32    // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
-	Foreign  uint32    // PSN of the newest request with the P_Key of another partition, with BrokenSet
-	FirstMSN uint32    // MSN of the first response to it; with MSNElse where that does not count from the first message seen; 0: none
+	SRQ      uint32 // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
+	FirstMSN uint32 // MSN of the first response to it; with MSNElse where that does not count from the first message seen; 0: none
+	Gap      Gap
 	Recovery *Recovery // see Lost; nil: nothing was lost yet
 	History  History
 
-	Next        packet.PSN // PSN of the next new request
-	High        packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being retransmitted
-	Una         packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
-	Hole        packet.PSN // first PSN of the gap that is still open; HoleEnd is the PSN after it, equal when there is none
-	HoleEnd     packet.PSN
-	LastPSN     packet.PSN // PSN of the newest request packet
-	Retry       packet.PSN // PSN that continues the retransmission in flight, while Retrying
-	Count       uint32     // messages begun, modulo 2^24
-	ReadLen     uint32     // DMALen of a READ whose PSN count waits for the path MTU; 0: none
-	RdOut       uint16     // READs and atomics not yet answered
-	LastID      uint16     // IPv4 identification of the newest request packet
+	Next    packet.PSN // PSN of the next new request
+	High    packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being retransmitted
+	Una     packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
+	LastPSN packet.PSN // PSN of the newest request packet
+	Retry   packet.PSN // PSN that continues the retransmission in flight, while Retrying
+	// RetryLen is the DMALen of the READ that Retry comes after, while how many PSNs it takes is not known and Retry is the least of them.
+	RetryLen    uint32
+	Count       uint32 // messages begun, modulo 2^24
+	ReadLen     uint32 // DMALen of a READ whose PSN count waits for the path MTU; 0: none
+	RdOut       uint16 // READs and atomics not yet answered
+	LastID      uint16 // IPv4 identification of the newest request packet
 	LastTap     uint16
 	Restarts    uint16 // retransmissions begun at Restart without progress
 	Epoch       uint8  // raised where the count of messages may be wrong from here on
@@ -93,8 +89,6 @@ type SendQueue struct {
 	Credited    bool
 	Unsure      bool  // whether a message is open is not known: joined in mid-stream, or after a gap
 	Excused     bool  // a packet of this QP had a wrong ICRC: a gap is explained
-	Explained   bool  // what is in the gap that is open was seen, and was reported for what is wrong with it
-	Filled      bool  // what is in the gap that is open was answered while one packet had come after it: that one may have the wrong PSN
 	Passed      bool  // what the requester can have taken of the responses ends before Una, at Recovery.Taken
 	Usual       bool  // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
 	Limited     Limit // what of the usual the attributes of the QPs have a word in, while Usual
@@ -119,25 +113,8 @@ const (
 // MSNElse marks a SendQueue.FirstMSN that counts messages from before the capture.
 const MSNElse = 1 << 31
 
-// BrokenSet marks SendQueue.Broken as set: PSN 0 is a PSN like any other.
-const BrokenSet = 1 << 31
-
-// BrokenLink says in SendQueue.Broken that the packet was damaged on its link, by its VCRC or its end, whatever its ICRC.
-const BrokenLink = 1 << 30
-
-// BrokenAt reports whether the newest damaged packet has this PSN.
-func (q *SendQueue) BrokenAt(psn packet.PSN) bool {
-	return q.Broken&^BrokenLink == uint32(psn)|BrokenSet
-}
-
 // SRQSet marks SendQueue.SRQ as set.
 const SRQSet = 1 << 31
-
-// HasHole reports whether a gap is open.
-func (s *SendQueue) HasHole() bool { return s.Hole != s.HoleEnd }
-
-// CloseHole forgets the gap.
-func (s *SendQueue) CloseHole() { s.Hole, s.HoleEnd, s.Explained, s.Filled = 0, 0, false, false }
 
 // Nak is what a responder waits for after a negative acknowledge.
 type Nak uint8
@@ -270,8 +247,8 @@ type Pair struct {
 	PMTU        uint32  // bytes; 0: not known
 	Least       uint32  // bytes that the path MTU has at least, while it is not known: the greatest payload
 	Odd         uint32  // payload of the newest First or Middle packet, where it is not PMTU
-	// Misplaced is the PSN that belonged to the newest request that was reported for a wrong PSN, QP or service, with BrokenSet.
-	Misplaced uint32
+	// Misplaced is the PSN that belonged to the newest request that was reported for a wrong PSN, QP or service, with Valid.
+	Misplaced packet.PSN
 	// Early holds responses that were recorded before their requests; opposite directions may be some microseconds out of order.
 	Early []Early
 	// Missent is a packet to a QP that nothing is known of, with the PSN that this connection expects next.

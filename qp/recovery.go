@@ -60,6 +60,8 @@ type Recovery struct {
 	Back       packet.PSN // SendQueue.Una before a NAK that was reported took it back, while HasBack
 	HasBack    bool
 	Unsettled  uint64       // how many packets the responder had sent in the capture with its newest answer to what came before that
+	Damage     Damage       // the newest packet that was damaged
+	Foreign    packet.PSN   // of the newest request with the P_Key of another partition, with Valid
 	Other      Run          // PSNs that were retransmitted one after the other, each with another request than before, which was reported
 	OtherIs    packet.Trace // the newest of those requests, or the one before it that SendQueue.History has given up for it
 }

@@ -69,7 +69,7 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 			v.covered(rule.RCRSP036)
 		}
 		q := &c.Ends[from].SQ
-		q.Excused, q.Broken = true, uint32(p.PSN)|qp.BrokenSet
+		q.Damage(p.PSN, false)
 		if q.Retrying && p.PSN == q.Retry && p.Info().Request && p.Info().Payload {
 			q.Retry = p.PSN.Add(1) // it was sent, and in its order
 		}
@@ -142,12 +142,12 @@ func (v *Verifier) marred(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.LNKCRC006)
 	}
 	q := &c.Ends[from].SQ
-	q.Excused, q.Broken = true, uint32(p.PSN)|qp.BrokenSet|qp.BrokenLink
+	q.Damage(p.PSN, true)
 }
 
 // damaged is the rule on a response to the newest damaged packet of a queue, and what was expected instead.
 func damaged(q *qp.SendQueue) (rule.ID, string) {
-	if q.Broken&qp.BrokenLink != 0 {
+	if q.DamagedOnLink() {
 		return rule.LNKCRC006, "no response: the request arrived damaged"
 	}
 	return rule.RCRSP036, "no response: the request arrived with a wrong ICRC"

@@ -68,8 +68,8 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 		v.rcSettleRead(c, from, p)
 	}
 	v.rcResent(c, from, p)
-	if q.Foreign == uint32(p.PSN)|qp.BrokenSet && !v.broken {
-		q.Foreign = 0 // it was retransmitted as it should be: nobody has answered it
+	if psn, foreign := q.Foreign(); foreign && psn == p.PSN && !v.broken {
+		q.CloseForeign() // it was retransmitted as it should be: nobody has answered it
 		v.covered(rule.PKY003)
 	}
 	d := p.PSN.Diff(q.Next)
@@ -214,7 +214,7 @@ func rcCameAs(c *qp.Pair, from int, p *packet.Packet) {
 	if (r.Nak == qp.NakRNR || r.Nak == qp.NakSequence) && p.PSN == r.NakPSN {
 		q.Lost().Crossed = true
 	}
-	if q.HasHole() && p.PSN == q.Hole {
-		q.Explained = true
+	if q.Gap.Open() && p.PSN == q.Gap.From {
+		q.ExplainGap()
 	}
 }

@@ -19,7 +19,7 @@ func (v *Verifier) rcAck(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcOldAck(c, from, p)
 		return
 	}
-	v.rcBeyondHole(c, from, p, p.PSN)
+	v.rcBeyondGap(c, from, p, p.PSN)
 	if q.RdOut > 0 {
 		v.rcPassedOver(c, from, p)
 	}
@@ -133,46 +133,46 @@ func (v *Verifier) rcUnsolicited(c *qp.Pair, from int, p *packet.Packet) {
 	v.rcCredits(c, from, p)
 }
 
-// rcBeyondHole deals with a response to a request after a gap: the responder has what the tap has not seen, or it acknowledges what
+// rcBeyondGap deals with a response to a request after a gap: the responder has what the tap has not seen, or it acknowledges what
 // it cannot have (rule RC-RSP-006).
-func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked packet.PSN) {
+func (v *Verifier) rcBeyondGap(c *qp.Pair, from int, p *packet.Packet, acked packet.PSN) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if !q.HasHole() || acked.Before(q.Hole) {
+	if !q.Gap.Open() || acked.Before(q.Gap.From) {
 		return
 	}
 	// Where the PSN that is missing is just what is acknowledged, and one packet came after it, that one had the wrong PSN.
-	renumbered := acked == q.Hole && q.HoleEnd.Add(1) == q.High && !q.BrokenAt(q.Hole) && !v.Profile.keeps()
-	if renumbered && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == packet.ACK && q.LastPSN == q.HoleEnd {
-		q.Filled = true // the next request shows it
+	renumbered := acked == q.Gap.From && q.Gap.To.Add(1) == q.High && !q.DamagedAt(q.Gap.From) && !v.Profile.keeps()
+	if renumbered && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == packet.ACK && q.LastPSN == q.Gap.To {
+		q.AnswerGap(true) // the next request shows it
 		return
 	}
 	// What came after the gap was kept; a sequence NAK may ask for what another gap lacks.
-	kept := v.Profile.keeps() && (q.Hole.Before(q.Una) || came(q, q.Hole) || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
+	kept := v.Profile.keeps() && (q.Gap.From.Before(q.Una) || came(q, q.Gap.From) || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
 	unseen := missed(q, r, p, acked)
 	gap := unseen > 1
 	if gap {
 		v.captureGap(c, 1-from)
 	}
-	if c.Sees(from) && r.Told && !rcBegun(q, r) && !q.Explained && !q.Filled && !renumbered && !kept && !gap {
+	if c.Sees(from) && r.Told && !rcBegun(q, r) && !q.Gap.Explained && !q.Gap.Filled && !renumbered && !kept && !gap {
 		id := rule.RCRSP006
-		if q.BrokenAt(q.Hole) {
+		if q.DamagedAt(q.Gap.From) {
 			id, _ = damaged(q)
 		}
 		v.covered(id)
 		d := rule.Verdict{
 			Rule: id, Class: rule.Violation, Role: rule.Responder,
-			Expected: "nothing acknowledged from PSN " + q.Hole.String() + " on: that packet has not arrived", Actual: "PSN " + p.PSN.String(), Gap: rule.GapAt(q.Hole),
+			Expected: "nothing acknowledged from PSN " + q.Gap.From.String() + " on: that packet has not arrived", Actual: "PSN " + p.PSN.String(), Gap: rule.GapAt(q.Gap.From),
 		}
 		if id != rule.RCRSP006 {
 			consequence(c, from, &d)
 		}
 		v.report(c, from, p, d)
-		if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && r.NakPSN == q.Hole {
+		if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && r.NakPSN == q.Gap.From {
 			r.Nak = qp.NakNone // that it was not retransmitted is the same fault
 		}
 	}
 	c.Lossy = !c.Sees(from) || c.Lossy
-	q.CloseHole()
+	q.CloseGap()
 	r.MSN = qp.MSNUnknown
 	if q.Next.Before(q.High) {
 		q.Next, q.Unsure, q.Open = q.High, true, wqe.None
@@ -182,7 +182,7 @@ func (v *Verifier) rcBeyondHole(c *qp.Pair, from int, p *packet.Packet, acked pa
 // rcBegun reports whether what is missing in the gap may have arrived before the capture began: the first packets of the message after all that the
 // responder has counted since its first response, whose last ones came after the gap.
 func rcBegun(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
-	s := q.History.Get(q.HoleEnd)
+	s := q.History.Get(q.Gap.To)
 	return rcFirst(q, r) && s != nil && !s.Trace.Opcode.Info().First && !s.Trace.Opcode.Info().Only
 }
 

@@ -44,7 +44,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		return
 	}
-	v.rcBeyondHole(c, from, p, p.PSN)
+	v.rcBeyondGap(c, from, p, p.PSN)
 	v.taken(c, from, p, p.PSN, true)
 	v.rcMisaligned(c, from, p, w)
 	orig := fold(p.OrigData)

@@ -38,13 +38,13 @@ func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Opcode.Fn() == packet.ReadRequest {
 		v.rcAskedLate(c, from, p)
 	}
-	if q.HasHole() && !p.PSN.After(q.Hole) {
+	if q.Gap.Open() && !p.PSN.After(q.Gap.From) {
 		v.rcOwesNak(c, from, p)
 	}
-	if q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
+	if q.Gap.Open() && p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
 		tail := readAfter(q, p.PSN)
 		rewind(c, q, p.PSN)
-		if p.PSN == q.Hole {
+		if p.PSN == q.Gap.From {
 			q.CameLate(p)
 		} else {
 			q.Unsure = true
@@ -77,8 +77,8 @@ func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if s != nil && (v.networkCopy(c, from, s.Trace, p) || q.OtherTo(p.PSN) && v.networkCopy(c, from, q.Recovery.OtherIs, p)) {
 		q.Twice(p)
-		if q.HasHole() && p.PSN == q.HoleEnd && p.PSN == q.Hole.Add(1) {
-			q.Explained = true // the first of the two may be what is missing, with a wrong PSN: that was reported
+		if q.Gap.Open() && p.PSN == q.Gap.To && p.PSN == q.Gap.From.Add(1) {
+			q.ExplainGap() // the first of the two may be what is missing, with a wrong PSN: that was reported
 		}
 		if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
 			w.Flags |= wqe.Again
@@ -207,36 +207,36 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	w := q.Messages.Newest()
-	if !q.HasHole() || w == nil || v.Profile.keeps() && !c.Sees(from) || q.LastPSN != q.HoleEnd || w.Op == wqe.Read && w.First != q.LastPSN {
+	if !q.Gap.Open() || w == nil || v.Profile.keeps() && !c.Sees(from) || q.LastPSN != q.Gap.To || w.Op == wqe.Read && w.First != q.LastPSN {
 		return false
 	}
-	if i := q.Messages.Len() - 2; i >= 0 && w.First == q.LastPSN && (!q.Messages.At(i).Last.Before(q.Hole) || q.Messages.At(i).Has(wqe.Unsized)) {
+	if i := q.Messages.Len() - 2; i >= 0 && w.First == q.LastPSN && (!q.Messages.At(i).Last.Before(q.Gap.From) || q.Messages.At(i).Has(wqe.Unsized)) {
 		return false // another one has come since the gap, or where that begins is not known
 	}
 	n := 1
 	if w.Op == wqe.Read {
 		n = w.Last.Diff(w.First) + 1
 	}
-	if p.PSN != q.Hole.Add(n) {
+	if p.PSN != q.Gap.From.Add(n) {
 		return false
 	}
 	s := q.History.Get(p.PSN)
 	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
-	mismatch := s != nil && p.PSN == q.HoleEnd && !same || w.Op == wqe.Read && n > 1 && !tail(w, p)
+	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !tail(w, p)
 	switch {
-	case q.Filled && r.Nak == qp.NakNone:
+	case q.Gap.Filled && r.Nak == qp.NakNone:
 	case same, !c.Sees(from) && leftBefore(p, q.LastID):
 		return false
 	case c.Reliable() && !c.Sees(from) && (r.Nak != qp.NakNone || !mismatch && p.Time-q.LastTime > int64(inFlight)):
 		return false
 	}
 	q.History.Drop(q.LastPSN)
-	if q.Filled && w.Op.Responded() && !w.Has(wqe.Answered) {
+	if q.Gap.Filled && w.Op.Responded() && !w.Has(wqe.Answered) {
 		w.Flags |= wqe.Answered
 		q.ReadDone()
 	}
 	if w.First == q.LastPSN {
-		w.First = q.Hole
+		w.First = q.Gap.From
 		w.RespFirst, w.RespNext, w.Missing = w.First, w.First, w.First
 	}
 	w.Last = p.PSN.Add(-1)
@@ -244,10 +244,10 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 		w.Flags |= wqe.Guessed // the two may have changed places on their way, and what is missing between be lost
 		q.Mix()
 	}
-	c.Misplace(q.Hole)
+	c.Misplace(q.Gap.From)
 	q.Next, q.High = p.PSN, p.PSN
 	q.Unsure = !c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last)
-	q.CloseHole()
+	q.CloseGap()
 	if c.Sees(from) {
 		r.EPSN = p.PSN // else the next response shows it
 	}

@@ -11,10 +11,10 @@ import (
 func usual(c *qp.Pair, from int) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	return c.Paired && len(c.Early) == 0 && c.Odd == 0 && c.Missent == nil && !c.Invalidated &&
-		q.Joined && !q.Fresh && !q.Unsure && q.Odd == wqe.None && q.Interrupted == wqe.None && q.ReadLen == 0 && q.Stray == nil && q.Foreign == 0 &&
-		q.Next == q.High && !q.HasHole() && !q.Retrying && !q.Passed && !q.Credited &&
+		q.Joined && !q.Fresh && !q.Unsure && q.Odd == wqe.None && q.Interrupted == wqe.None && q.ReadLen == 0 && q.Stray == nil &&
+		q.Next == q.High && !q.Gap.Open() && !q.Retrying && !q.Passed && !q.Credited &&
 		r.EPSN == q.Next && r.Nak == qp.NakNone && !r.Repeated && r.Owed == nil && r.Unseen == 0 && r.RNRs == 0 &&
-		r.MSN == qp.MSNKnown && r.Anchor == nil && q.Doubt() == nil && !q.CountsAhead()
+		r.MSN == qp.MSNKnown && r.Anchor == nil && q.Doubt() == nil && !q.CountsAhead() && !q.HasForeign()
 }
 
 // settle says, after the verifiers proper, whether the next packets are the fast path's.

@@ -13,7 +13,7 @@ import (
 // missed is how many messages response p counts that the capture does not hold, as far as there is room for them in the gap before acked; 0: it
 // shows none.
 func missed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.PSN) int {
-	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() != packet.ACK || !r.Answered || r.Nak != qp.NakNone || r.Repeated || !r.LastPSN.Before(q.Hole) || q.BrokenAt(q.Hole) {
+	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() != packet.ACK || !r.Answered || r.Nak != qp.NakNone || r.Repeated || !r.LastPSN.Before(q.Gap.From) || q.DamagedAt(q.Gap.From) {
 		return 0
 	}
 	n := packet.PSN(p.MSN).Diff(packet.PSN(r.LastMSN))
@@ -24,7 +24,7 @@ func missed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.
 			n--
 		}
 	}
-	if n > q.HoleEnd.Diff(q.Hole) {
+	if n > q.Gap.To.Diff(q.Gap.From) {
 		return 0
 	}
 	return max(n, 0)
@@ -34,7 +34,7 @@ func missed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.
 func (v *Verifier) captureGap(c *qp.Pair, from int) {
 	c.Lossy = true
 	v.Skipped[SkipGap]++
-	gap := uint64(rule.GapAt(c.Ends[from].SQ.Hole))
+	gap := uint64(rule.GapAt(c.Ends[from].SQ.Gap.From))
 	if i := max(v.blamed(c, from, rule.RCPSN004, gap), v.blamed(c, from, rule.RCPSN001, gap)); i >= 0 {
 		v.Rec.Doubt(i, "the capture has a gap: the responder continues without a NAK, and its MSN counts the missing messages")
 	}

@@ -12,23 +12,23 @@ import (
 func (v *Verifier) rcFilled(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[1-from].SQ
 	w := q.Messages.Newest()
-	if !q.HasHole() || w == nil || !w.Op.Responded() || w.First != q.HoleEnd || q.LastPSN != q.HoleEnd || w.Has(wqe.Unsized) {
+	if !q.Gap.Open() || w == nil || !w.Op.Responded() || w.First != q.Gap.To || q.LastPSN != q.Gap.To || w.Has(wqe.Unsized) {
 		return false
 	}
-	last := q.Hole.Add(w.Last.Diff(w.First))
-	if !p.PSN.In(q.Hole, last) {
+	last := q.Gap.From.Add(w.Last.Diff(w.First))
+	if !p.PSN.In(q.Gap.From, last) {
 		return false
 	}
 	switch {
 	case w.Op.Atomic() != (p.Opcode.Fn() == packet.AtomicAck):
 		return false
-	case w.Op.Atomic() && p.PSN == q.Hole:
-	case w.Op == wqe.Read && p.Opcode == readOpcode(p, q.Hole, last) && (p.PSN == q.Hole || q.Filled):
+	case w.Op.Atomic() && p.PSN == q.Gap.From:
+	case w.Op == wqe.Read && p.Opcode == readOpcode(p, q.Gap.From, last) && (p.PSN == q.Gap.From || q.Gap.Filled):
 	default:
-		q.Filled = q.Filled && w.First != p.PSN
+		q.AnswerGap(q.Gap.Filled && w.First != p.PSN)
 		return false
 	}
-	q.Filled = true
+	q.AnswerGap(true)
 	return true
 }
 

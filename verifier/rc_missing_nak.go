@@ -37,16 +37,16 @@ func consequence(c *qp.Pair, from int, d *rule.Verdict) {
 // later one before its PSN (rule RC-RSP-040). It reports whether that is so.
 func (v *Verifier) rcUnsought(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if !c.Sees(from) || !q.HasHole() {
+	if !c.Sees(from) || !q.Gap.Open() {
 		return false
 	}
 	v.covered(rule.RCRSP040)
-	if p.Syndrome != packet.NAKInvalidRequest || p.PSN != q.Hole || !r.Told || q.Explained || q.Filled || q.Excused || q.Broken != 0 || q.History.Get(p.PSN) != nil {
+	if p.Syndrome != packet.NAKInvalidRequest || p.PSN != q.Gap.From || !r.Told || q.Gap.Explained || q.Gap.Filled || q.Excused || q.Damaged() || q.History.Get(p.PSN) != nil {
 		return false
 	}
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP040, Class: rule.Violation, Role: rule.Responder,
-		Expected: "NAK PSN Sequence Error: PSN " + p.PSN.String() + " has not arrived", Actual: p.Syndrome.String(), Gap: rule.GapAt(q.Hole),
+		Expected: "NAK PSN Sequence Error: PSN " + p.PSN.String() + " has not arrived", Actual: p.Syndrome.String(), Gap: rule.GapAt(q.Gap.From),
 	})
 	v.rcNak(c, from, p, qp.NakFatal)
 	return true

@@ -53,20 +53,20 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 // began, the later packet may have come before the capture too, and have been NAKed there.
 func (v *Verifier) rcOwesNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || !r.Told || r.Owed != nil || r.Nak != qp.NakNone || q.Explained || q.Broken != 0 || len(c.Early) != 0 {
+	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || !r.Told || r.Owed != nil || r.Nak != qp.NakNone || q.Gap.Explained || q.Damaged() || len(c.Early) != 0 {
 		return
 	}
 	if start, known := c.Ends[from].Attr.Start(); rcFirst(q, r) && (!known || q.First != start) {
 		return
 	}
-	s := q.History.Get(q.HoleEnd)
-	if s == nil || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] || q.LastPSN.Before(q.HoleEnd) || p.Time-max(q.LastTime, r.LastTime) < stalled {
+	s := q.History.Get(q.Gap.To)
+	if s == nil || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] || q.LastPSN.Before(q.Gap.To) || p.Time-max(q.LastTime, r.LastTime) < stalled {
 		return
 	}
 	v.covered(rule.RCRSP002)
 	b := p.Bare()
-	b.PSN, b.Opcode, b.Frame = q.HoleEnd, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
-	r.Owed = &qp.Debt{Request: *b, NAK: true, Missing: q.Hole}
+	b.PSN, b.Opcode, b.Frame = q.Gap.To, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
+	r.Owed = &qp.Debt{Request: *b, NAK: true, Missing: q.Gap.From}
 }
 
 // rcPays takes a response of a responder that had left something unsaid until its requester's timer ran out (rules RC-RSP-002, -005).

@@ -33,7 +33,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		q.FirstMSN = p.MSN | qp.MSNElse
 	}
 	least, next, epoch, ok := completed(q, p.PSN.Add(-before))
-	if !ok || q.HasHole() && !p.PSN.Add(-before).Before(q.Hole) {
+	if !ok || q.Gap.Open() && !p.PSN.Add(-before).Before(q.Gap.From) {
 		v.Skipped[SkipMSN]++
 		r.LastMSN = p.MSN
 		return
@@ -107,7 +107,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	if over > 0 && have.After(most) && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
 		d.Class, d.Detail = rule.Unproven, "it may respond to a duplicate, and count a message that the tap has missed"
 	}
-	if over > 0 && have.After(most) && q.HasHole() && !c.Sees(1-from) {
+	if over > 0 && have.After(most) && q.Gap.Open() && !c.Sees(1-from) {
 		d.Class, d.Detail = rule.Unproven, "requests are missing before the tap: it may count some that the tap has missed"
 	}
 	if r.Nak == qp.NakSequence && before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {

@@ -51,7 +51,7 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 		}
 		return false
 	}
-	v.rcBeyondHole(c, from, p, p.PSN.Add(-1))
+	v.rcBeyondGap(c, from, p, p.PSN.Add(-1))
 	if p.PSN != q.Una {
 		if w, _ := q.Messages.Find(p.PSN); w == nil || !w.Op.Responded() {
 			v.rcImplied(c, from, p)
@@ -99,7 +99,7 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	v.event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
 	n := len(v.Rec.Findings)
 	repeated := v.rcNakAgain(c, from, p)
-	if c.Sees(from) && q.HasHole() {
+	if c.Sees(from) && q.Gap.Open() {
 		v.covered(rule.RCRSP040)
 	}
 	mistaken := p.PSN.Before(r.EPSN) && c.IsMisplaced(p.PSN)

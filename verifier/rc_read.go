@@ -18,8 +18,8 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		w = answeredRead(q, p, i)
 	}
 	if w == nil {
-		if q.HasHole() && p.PSN == q.Hole {
-			q.Explained = true // nobody answers so what is no READ: it came with another PSN
+		if q.Gap.Open() && p.PSN == q.Gap.From {
+			q.ExplainGap() // nobody answers so what is no READ: it came with another PSN
 		}
 		if !v.rcDoubtGoesOn(c, from, p) {
 			v.Skipped[SkipUnseen]++
@@ -52,7 +52,7 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.rcFlushed(c, from, p, w)
-	v.rcBeyondHole(c, from, p, p.PSN)
+	v.rcBeyondGap(c, from, p, p.PSN)
 	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && !w.Has(wqe.Unsized) && wqe.ValidMTU(p.PayloadLen) && wqe.Packets(w.Length, uint32(p.PayloadLen)) == w.Last.Diff(w.First)+1 {
 		v.learnPMTU(c, p, uint32(p.PayloadLen))
 	}
@@ -146,7 +146,7 @@ func (v *Verifier) rcReadTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 // (rule RC-RES-001). It reports whether it is so, and judges the rest of p as if it had the right one. w is the message that its PSN is of.
 func (v *Verifier) rcElsewhere(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if !c.Sees(from) || !r.Answered || !r.Told || r.Repeated || q.HasHole() || len(c.Early) != 0 || w != nil && w.Has(wqe.Again) || v.sameResponse(r, p) || v.unordered(c, from) {
+	if !c.Sees(from) || !r.Answered || !r.Told || r.Repeated || q.Gap.Open() || len(c.Early) != 0 || w != nil && w.Has(wqe.Again) || v.sameResponse(r, p) || v.unordered(c, from) {
 		return false
 	}
 	o := oldestUnanswered(q)

@@ -22,12 +22,12 @@ func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 			return
 		}
 		d.Next, d.Ended = p.PSN.Add(1), ended
-		if ended && q.HasHole() {
+		if ended && q.Gap.Open() {
 			v.rcGapAnswered(c, from, d)
 		}
 		return
 	}
-	last := q.LastPSN == w.First && !q.HasHole() || q.HasHole() && q.Hole == w.Last.Add(1) // nothing, or a gap
+	last := q.LastPSN == w.First && !q.Gap.Open() || q.Gap.Open() && q.Gap.From == w.Last.Add(1) // nothing, or a gap
 	if !last || !full || r.Repeated || r.Nak != qp.NakNone || p.PSN != w.RespNext ||
 		w.Flags&(wqe.Again|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) != 0 || p.Opcode == readOpcode(p, w.First, w.Last) {
 		return
@@ -57,22 +57,22 @@ func (v *Verifier) rcDoubtGoesOn(c *qp.Pair, from int, p *packet.Packet) bool {
 // asked for less than its requester meant, and the gap, which was reported, is none.
 func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	i := q.Messages.UpTo(q.Hole)
-	if d.Next != q.HoleEnd || i < 0 || q.Messages.At(i).Last.Add(1) != q.Hole {
+	i := q.Messages.UpTo(q.Gap.From)
+	if d.Next != q.Gap.To || i < 0 || q.Messages.At(i).Last.Add(1) != q.Gap.From {
 		v.release(q, d)
 		return
 	}
 	w := q.Messages.At(i)
 	q.Recovery.Doubt = nil
 	requester, responder := endpoint(&c.Ends[1-from]), endpoint(&c.Ends[from])
-	for _, k := range v.Rec.About(rule.RCPSN004, requester, responder, uint64(rule.GapAt(q.Hole))) {
+	for _, k := range v.Rec.About(rule.RCPSN004, requester, responder, uint64(rule.GapAt(q.Gap.From))) {
 		if v.Rec.Findings[k].Peer.QPN == responder.QPN {
 			v.Rec.Remove(k)
 			break
 		}
 	}
 	after := q.LastFrame
-	if s := q.History.Get(q.HoleEnd); s != nil {
+	if s := q.History.Get(q.Gap.To); s != nil {
 		after = packet.FrameNear(q.LastFrame, s.Frame)
 	}
 	v.rcWrongRead(c, 1-from, w, d.Next, after)
@@ -81,7 +81,7 @@ func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 	}
 	w.Last = d.Next.Add(-1)
 	w.Flags |= wqe.Answered | wqe.Blamed
-	q.CloseHole()
+	q.CloseGap()
 	q.Una, r.EPSN = packet.Later(q.Una, d.Next), packet.Later(r.EPSN, q.Next)
 	r.MSN = qp.MSNUnknown
 	q.Break()

@@ -51,8 +51,8 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	moved(&r.EPSN, w.Last.Add(1), end)
 	moved(&q.Retry, w.Last.Add(1), end)
-	if w.Last = end.Add(-1); q.HasHole() && q.Hole.In(w.First, w.Last) {
-		fillHole(q, end)
+	if w.Last = end.Add(-1); q.Gap.Open() && q.Gap.From.In(w.First, w.Last) {
+		q.MoveGap(end)
 	}
 	q.Next, q.ReadLen = end, 0
 	q.High = packet.Later(q.High, q.Next)
@@ -77,7 +77,7 @@ func tailMTU(w *wqe.SendWQE, p *packet.Packet, n int) uint32 {
 func (v *Verifier) rcReadEnds(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	w, i := q.Messages.Find(p.PSN)
-	if w == nil && q.HasHole() {
+	if w == nil && q.Gap.Open() {
 		v.rcReadFills(c, from, p)
 	}
 	if w == nil || !w.Has(wqe.Unsized) {
@@ -95,12 +95,12 @@ func (v *Verifier) rcReadEnds(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcReadFills(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	i := q.Messages.UpTo(p.PSN)
-	if i < 0 || q.Messages.At(i).Last.Add(1) != q.Hole || !q.Messages.At(i).Has(wqe.Unsized) {
+	if i < 0 || q.Messages.At(i).Last.Add(1) != q.Gap.From || !q.Messages.At(i).Has(wqe.Unsized) {
 		return
 	}
 	w := q.Messages.At(i)
 	pmtu := tailMTU(w, p, p.PSN.Diff(w.First))
-	if pmtu != 0 && pmtu >= c.Least && !w.First.Add(wqe.Packets(w.Length, pmtu)).After(q.HoleEnd) {
+	if pmtu != 0 && pmtu >= c.Least && !w.First.Add(wqe.Packets(w.Length, pmtu)).After(q.Gap.To) {
 		v.learnPMTU(c, p, pmtu)
 	}
 }
@@ -123,16 +123,16 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 	case newest && q.ReadLen != 0:
 		q.ReadLen, q.Next = 0, next
 		q.High = packet.Later(q.High, next)
-		if q.HasHole() && q.Hole == was {
-			fillHole(q, next)
+		if q.Gap.Open() && q.Gap.From == was {
+			q.MoveGap(next)
 		}
-	case q.HasHole() && q.Hole == was: // which was reported
-		if next.After(q.HoleEnd) {
+	case q.Gap.Open() && q.Gap.From == was: // which was reported
+		if next.After(q.Gap.To) {
 			w.Flags |= wqe.Blamed // it is longer than the gap, so that its own PSN or DMALen may be wrong
 		}
-		fillHole(q, next)
+		q.MoveGap(next)
 	case newest:
-	case q.HasHole() && was.In(q.Hole, q.HoleEnd.Add(-1)) && q.History.Get(was) == nil: // nothing was seen to follow it
+	case q.Gap.Open() && was.In(q.Gap.From, q.Gap.To.Add(-1)) && q.History.Get(was) == nil: // nothing was seen to follow it
 	case next.Before(was):
 		v.rcMissed(c, from, p, next, was)
 	case next.After(was):
@@ -170,17 +170,6 @@ func answeredRead(q *qp.SendQueue, p *packet.Packet, i int) *wqe.SendWQE {
 	return q.Messages.At(i)
 }
 
-// fillHole takes the gap for filled up to psn, and as far after it as requests have come since.
-func fillHole(q *qp.SendQueue, psn packet.PSN) {
-	q.Hole = psn
-	for w, _ := q.Messages.Find(psn); w != nil && q.Hole.Before(q.HoleEnd); w, _ = q.Messages.Find(q.Hole) {
-		q.Hole = w.Last.Add(1)
-	}
-	if !q.Hole.Before(q.HoleEnd) {
-		q.CloseHole()
-	}
-}
-
 // moved sets a PSN that was equal to was.
 func moved(psn *packet.PSN, was, now packet.PSN) {
 	if *psn == was {
@@ -202,10 +191,10 @@ func (v *Verifier) rcMissed(c *qp.Pair, from int, p *packet.Packet, gap, end pac
 	case gap.Before(q.Una): // the responder has got what the tap has not
 		c.Lossy = c.Lossy || !c.Sees(1-from)
 		return
-	case !q.HasHole():
-		q.Hole, q.HoleEnd = gap, end
-	case gap.Before(q.Hole):
-		q.Hole = gap
+	case !q.Gap.Open():
+		q.OpenGap(gap, end, false)
+	case gap.Before(q.Gap.From):
+		q.ExtendGap(gap)
 	}
 	if r.Nak == qp.NakNone && r.EPSN.After(gap) {
 		r.EPSN = gap

@@ -60,9 +60,9 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 		v.rcReadSize(c, from, p) // its READ may be there now
 	}
 	switch {
-	case !e.Sent && q.HasHole() && p.PSN.In(q.Hole, q.HoleEnd.Add(-1)):
-		if p.PSN == q.Hole && (c.IsMisplaced(p.PSN) || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
-			q.Explained = true
+	case !e.Sent && q.Gap.Open() && p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)):
+		if p.PSN == q.Gap.From && (c.IsMisplaced(p.PSN) || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
+			q.ExplainGap()
 		}
 		return
 	case !p.PSN.Before(packet.Later(q.Next, q.High)):
@@ -149,7 +149,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 			d.Detail = "the latest request is a retransmission, and this may be the response to it"
 		}
 	}
-	if q.BrokenAt(p.PSN) {
+	if q.DamagedAt(p.PSN) {
 		if !c.Sees(from) {
 			return // its request was damaged on the way to the tap, or after it
 		}
@@ -161,7 +161,7 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	if m := c.Missent; m != nil && (m.PSN == p.PSN || q.Fresh && p.PSN.After(m.PSN)) || c.IsMisplaced(p.PSN) {
 		return // the request went to a wrong QP, or had a wrong PSN
 	}
-	if p.PSN == q.Next && (q.Stray != nil || q.Excused && !q.BrokenAt(p.PSN)) {
+	if p.PSN == q.Next && (q.Stray != nil || q.Excused && !q.DamagedAt(p.PSN)) {
 		return // its request came, and was reported, or will be, for what is wrong with it
 	}
 	if w := q.Messages.Newest(); w != nil && w.Has(wqe.Miscounted) && q.Excused {

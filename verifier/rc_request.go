@@ -64,10 +64,8 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 			q.History.Drop(p.PSN) // numbered by a packet that came after the gap with another PSN
 		}
 	}
-	if q.HasHole() && p.PSN == q.Hole {
-		if q.Hole = q.Next; !q.Hole.Before(q.HoleEnd) {
-			q.CloseHole()
-		}
+	if q.Gap.Open() && p.PSN == q.Gap.From {
+		q.FillGap(q.Next)
 	}
 	q.High = packet.Later(q.High, q.Next)
 	w.Asked = 0
@@ -118,8 +116,8 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCPSN004)
 	case c.Missent != nil && v.missent(c, from, p, d):
 		q.Break()
-		if !q.HasHole() {
-			q.Hole, q.HoleEnd, q.Explained = q.Next, p.PSN, true
+		if !q.Gap.Open() {
+			q.OpenGap(q.Next, p.PSN, true)
 		}
 		q.Next, q.Unsure, q.Open = p.PSN, true, wqe.None
 		q.High = packet.Later(q.High, q.Next)
@@ -144,13 +142,13 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		v.report(c, from, p, ahead)
 		told = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent
 	}
-	explained := (q.Excused || told) && !q.BrokenAt(q.Next)
+	explained := (q.Excused || told) && !q.DamagedAt(q.Next)
 	q.Fresh, q.Excused = false, false
-	if p.PSN.After(q.High) || !q.HasHole() {
-		if !q.HasHole() {
-			q.Hole, q.Explained = q.Next, explained
-		}
-		q.HoleEnd = p.PSN
+	switch {
+	case !q.Gap.Open():
+		q.OpenGap(q.Next, p.PSN, explained)
+	case p.PSN.After(q.High):
+		q.WidenGap(p.PSN)
 	}
 	q.Break()
 	q.Unsure, q.Open, q.ReadLen = true, wqe.None, 0

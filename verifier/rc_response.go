@@ -65,7 +65,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 
 func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
-	if c.Ends[1-from].SQ.Foreign != 0 {
+	if c.Ends[1-from].SQ.HasForeign() {
 		v.rcForeign(c, from, p)
 	}
 	if r.Nak == qp.NakFatal && c.Ends[1-from].SQ.HasCrossed() && p.Syndrome.Type() == packet.ACK {
@@ -94,7 +94,7 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Syndrome.Type() == packet.ACK {
 		v.rcHeeds(c, from, p)
 	}
-	if c.Ends[1-from].SQ.HasHole() && p.Opcode.Fn() != packet.Acknowledge && v.rcFilled(c, from, p) {
+	if c.Ends[1-from].SQ.Gap.Open() && p.Opcode.Fn() != packet.Acknowledge && v.rcFilled(c, from, p) {
 		return
 	}
 	switch fn := p.Opcode.Fn(); fn {

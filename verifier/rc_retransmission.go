@@ -76,7 +76,7 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	case qp.NakFatal:
 		v.rcAfterFatal(c, from, p)
 	case qp.NakNone:
-		if !q.HasHole() && !nakAsked(q, r, p.Time) && !nakWaits(c, from) {
+		if !q.Gap.Open() && !nakAsked(q, r, p.Time) && !nakWaits(c, from) {
 			v.rcTimeout(c, from, p)
 			v.rcSkipped(c, from, p)
 		}

@@ -69,7 +69,7 @@ func (v *Verifier) rcTimerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now
 func (v *Verifier) rcNoAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	q, r := &end.SQ, &peer.RQ
-	if !c.Paired || !c.Sees(1-from) || r.Nak != qp.NakNone || q.HasHole() || len(c.Early) != 0 || q.ToldUnanswered() {
+	if !c.Paired || !c.Sees(1-from) || r.Nak != qp.NakNone || q.Gap.Open() || len(c.Early) != 0 || q.ToldUnanswered() {
 		return
 	}
 	s := asks(q, oldest)

@@ -66,5 +66,5 @@ func (v *Verifier) unmatched(c *qp.Pair, from int, p *packet.Packet, d *subnet.P
 		return
 	}
 	v.broken = true
-	q.Foreign, q.Usual = uint32(p.PSN)|qp.BrokenSet, false
+	q.OpenForeign(p.PSN)
 }

@@ -77,22 +77,22 @@ func (v *Verifier) ucGap(c *qp.Pair, from int, p *packet.Packet, d int) {
 			Expected: "PSN " + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: lossDetail(c, from), Gap: rule.GapAt(q.Next),
 		})
 	}
-	q.Hole, q.HoleEnd = q.Next, p.PSN
+	q.OpenGap(q.Next, p.PSN, false)
 	q.Unsure, q.Open = true, wqe.None
 }
 
 // ucLate recognises a packet that fills a gap: the network let others overtake it.
 func (v *Verifier) ucLate(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ
-	if !q.HasHole() || !p.PSN.In(q.Hole, q.HoleEnd.Add(-1)) {
+	if !q.Gap.Open() || !p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
 		return false
 	}
 	v.overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
 	v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 	rewind(c, q, p.PSN)
 	q.Unsure = true
-	if q.Hole == p.PSN {
-		q.Hole = p.PSN.Add(1)
+	if q.Gap.From == p.PSN {
+		q.FillGap(p.PSN.Add(1))
 	}
 	return true
 }
@@ -112,7 +112,7 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	switch {
 	case s == nil:
-		d.Class = rule.Proven(c.Sees(from) && !q.HasHole() && !p.PSN.Before(q.First))
+		d.Class = rule.Proven(c.Sees(from) && !q.Gap.Open() && !p.PSN.Before(q.First))
 	default:
 		d.Class, d.Evidence = rule.Proven(c.Complete()), []uint64{packet.FrameNear(p.Frame, s.Frame)}
 		if !numbered(p) && p.Encap != packet.Native && !c.Sees(from) && v.trace(p) == s.Trace {
@@ -133,7 +133,7 @@ func (v *Verifier) ucGoesOn(c *qp.Pair, from int, p *packet.Packet, d int) int {
 	if p.PSN != q.Retry {
 		return d
 	}
-	q.CloseHole()
+	q.CloseGap()
 	rewind(c, q, p.PSN)
 	q.Open, q.Unsure = wqe.None, true // what was there before it is not the message that goes on
 	return 0

@@ -82,19 +82,19 @@ func (v *Verifier) pkeyTable(c *qp.Pair, from int, p *packet.Packet, block []byt
 // foreign notes a request with the P_Key of another partition, so that its responder drops it.
 func (v *Verifier) foreign(c *qp.Pair, from int, p *packet.Packet) {
 	if q := &c.Ends[from].SQ; p.Info().Request && c.Reliable() && c.Ends[1-from].Knows(qp.KnowsPKey) {
-		q.Foreign, q.Usual = uint32(p.PSN)|qp.BrokenSet, false
+		q.OpenForeign(p.PSN)
 	}
 }
 
 // rcForeign judges a response to a request with the P_Key of another partition: there is none (rule PKY-003).
 func (v *Verifier) rcForeign(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
-	psn := packet.PSN(q.Foreign & packet.PSNMask)
+	psn, _ := q.Foreign()
 	positive := p.Syndrome.Type() == packet.ACK
 	if p.PSN != psn && !(positive && p.PSN.After(psn)) || p.Syndrome == packet.NAKSequence && p.Opcode.Fn() == packet.Acknowledge {
 		return
 	}
-	q.Foreign = 0
+	q.CloseForeign()
 	if !c.Sees(from) {
 		return
 	}

@@ -1,0 +1,52 @@
+package qp
+
+import "ibwitness/packet"
+
+// Damage is the newest packet that its receiver drops, as its ICRC or VCRC is wrong.
+type Damage struct {
+	PSN packet.PSN
+	Set bool
+	// Link says that it was damaged on its link, by its VCRC or its end, whatever its ICRC.
+	Link bool
+}
+
+// Damage notes that the packet at psn is damaged: that explains a gap.
+func (s *SendQueue) Damage(psn packet.PSN, link bool) {
+	s.Excused = true
+	s.Lost().Damage = Damage{PSN: psn, Set: true, Link: link}
+}
+
+// Damaged reports whether any packet was damaged.
+func (s *SendQueue) Damaged() bool { return s.Recovery != nil && s.Recovery.Damage.Set }
+
+// DamagedAt reports whether the newest damaged packet has this PSN.
+func (s *SendQueue) DamagedAt(psn packet.PSN) bool {
+	return s.Damaged() && s.Recovery.Damage.PSN == psn
+}
+
+// DamagedOnLink reports whether the newest damaged packet was damaged on its link.
+func (s *SendQueue) DamagedOnLink() bool { return s.Recovery != nil && s.Recovery.Damage.Link }
+
+// Foreign returns the PSN of the newest request with the P_Key of another partition, where it is not answered; false: there is none.
+func (s *SendQueue) Foreign() (packet.PSN, bool) {
+	if !s.HasForeign() {
+		return 0, false
+	}
+	return s.Recovery.Foreign & packet.PSNMask, true
+}
+
+// HasForeign reports whether there is one.
+func (s *SendQueue) HasForeign() bool { return s.Recovery != nil && s.Recovery.Foreign != 0 }
+
+// OpenForeign notes a request with the P_Key of another partition: the fast path leaves what comes next to the verifiers proper.
+func (s *SendQueue) OpenForeign(psn packet.PSN) {
+	s.Lost().Foreign = psn | Valid
+	s.Usual = false
+}
+
+// CloseForeign forgets it: it was retransmitted as it should be, or answered.
+func (s *SendQueue) CloseForeign() {
+	if s.Recovery != nil {
+		s.Recovery.Foreign = 0
+	}
+}
