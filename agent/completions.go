@@ -5,6 +5,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/verifier/message"
 )
 
 // completions is the half of a run that knows verbs events: the completion queue agent, and the logs that its events come from. It sees all packets of all
@@ -12,6 +13,7 @@ import (
 type completions struct {
 	rec     rule.Recorder
 	queues  *cq.Agent
+	wire    *message.Verifier // tells it messages
 	logs    logs
 	sources []*cq.Source        // by number: those of the logs come first
 	devices map[packet.Addr]int // those of devices whose events come one by one
@@ -25,6 +27,7 @@ func newCompletions(near []packet.Addr) *completions {
 		ends[a] = true
 	}
 	c.queues = cq.New(&c.rec, func(a packet.Addr) bool { return ends[a] })
+	c.wire = message.New(c.queues)
 	return c
 }
 
@@ -49,7 +52,7 @@ func (c *completions) event(source int, e *cq.Event) {
 // packet takes a packet that the shards have verified.
 func (c *completions) packet(p *packet.Packet) {
 	if !p.Copy {
-		c.queues.Packet(p)
+		c.wire.Packet(p)
 	}
 }
 

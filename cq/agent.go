@@ -26,10 +26,9 @@ type Agent struct {
 	live      map[packet.Addr]*Source // of devices whose events come one by one
 	lives     []*queuePair            // every life of every queue pair, in the order of their beginning
 	mostLives int                     // of how many on it is looked for those that are gone for long
-	flows     map[flowKey]*flow
-	casts     []*message // datagrams to multicast groups
+	flows     map[Flow]*Route
+	casts     []*Message // datagrams to multicast groups
 	changes   int        // counts what may bring a flow to other queue pairs
-	pos       int        // of the newest packet in the capture
 
 	works    slab.Of[work]
 	receives slab.Of[receive]
@@ -43,7 +42,7 @@ type Agent struct {
 
 // New returns an agent that reports to rec. near tells which endpoints the tap is near.
 func New(rec *rule.Recorder, near func(packet.Addr) bool) *Agent {
-	return &Agent{rec: rec, near: near, live: map[packet.Addr]*Source{}, flows: map[flowKey]*flow{}}
+	return &Agent{rec: rec, near: near, live: map[packet.Addr]*Source{}, flows: map[Flow]*Route{}}
 }
 
 // Source is where events of one device come from, and what they say of it.
@@ -209,18 +208,6 @@ func (a *Agent) qp(s *Source, n uint32) *queuePair {
 	return nil
 }
 
-// where is the packet that a finding is about.
-type where struct {
-	frame uint64
-	time  int64
-	pos   int
-	tap   uint16
-	op    packet.Opcode
-	psn   packet.PSN
-}
-
-func (w *where) seen() bool { return w.frame != 0 }
-
 // verdict is one finding in the making.
 type verdict struct {
 	rule             rule.ID
@@ -228,7 +215,7 @@ type verdict struct {
 	role             rule.Role
 	expected, actual string
 	detail           string
-	at               where // the packet that shows it; if none, only the event does
+	at               PacketRef // the packet that shows it; if none, only the event does
 	evidence         []uint64
 	event            *Event
 }
@@ -236,17 +223,17 @@ type verdict struct {
 // accuse makes a finding against a queue pair.
 func (a *Agent) accuse(q *queuePair, v verdict) {
 	f := rule.Finding{
-		Rule: v.rule, Class: v.class, Time: v.at.time, Tap: v.at.tap, Frame: v.at.frame, Evidence: v.evidence,
+		Rule: v.rule, Class: v.class, Time: v.at.Time, Tap: v.at.Tap, Frame: v.at.Frame, Evidence: v.evidence,
 		Expected: v.expected, Actual: v.actual, Detail: v.detail,
 		Accused: rule.Endpoint{Role: v.role, Addr: q.addr(), QPN: q.qpn, QPNKnown: true},
 		Peer:    rule.Endpoint{Addr: q.attr.DestAddr, QPN: q.attr.DestQPN, QPNKnown: q.attr.Has(qp.KnowsDestQPN)},
 	}
-	if v.at.seen() {
-		f.Service, f.Opcode, f.HasBTH, f.PSN = v.at.op.Service(), v.at.op, true, v.at.psn
+	if v.at.Seen() {
+		f.Service, f.Opcode, f.HasBTH, f.PSN = v.at.Op.Service(), v.at.Op, true, v.at.PSN
 	}
 	if v.event != nil {
 		f.Log, f.Line = q.src.name, v.event.Line
-		if !v.at.seen() {
+		if !v.at.Seen() {
 			f.Time = v.event.Time
 		}
 	}

@@ -64,7 +64,7 @@ func (a *Agent) sample(q *queuePair) {
 		if !w.sampled && w.done.Completion.Status == Success {
 			if at, ok := q.answered(w); ok {
 				w.sampled = true
-				a.ends(q.src, at.time-w.done.Time)
+				a.ends(q.src, at.Time-w.done.Time)
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func (a *Agent) sample(q *queuePair) {
 	for _, t := range q.receiving.waiting {
 		if n := t.of.place - q.receiving.madeUp; !t.sampled && t.event.Completion.Status == Success && n >= 0 && n < q.receiving.arrived.end() && q.certain(n) {
 			t.sampled = true
-			a.ends(q.src, q.receiving.arrived.at(n).end.time-t.event.Time)
+			a.ends(q.src, q.receiving.arrived.at(n).End.Time-t.event.Time)
 		}
 	}
 }
@@ -157,15 +157,15 @@ func (c *clock) mayBeAfter(t, packet int64) bool {
 }
 
 // answered returns the response that a send request waits for.
-func (q *queuePair) answered(w *work) (where, bool) {
+func (q *queuePair) answered(w *work) (PacketRef, bool) {
 	switch {
 	case w.local() || !q.reliable() || !q.out.anchor || w.last() < q.out.joined:
-		return where{}, false
+		return PacketRef{}, false
 	case w.response():
-		if m := q.out.find(w.first); m != nil && m.first == w.first && m.read != nil && m.read.whole {
-			return m.read.at, true
+		if m := q.out.Find(w.first); m != nil && m.First == w.first && m.Response != nil && m.Response.Whole {
+			return m.Response.At, true
 		}
-		return where{}, false
+		return PacketRef{}, false
 	}
 	return q.out.ackOf(w.last())
 }

@@ -21,8 +21,8 @@ func (a *Agent) established(q *queuePair, e *Event) {
 // unestablished judges that a queue pair which has answered in RTR has told of the packet. That takes the clock of the packets, and a tap that sees a packet
 // when it leaves.
 func (a *Agent) unestablished(q *queuePair) {
-	at := q.in.answer
-	if !q.src.exact || !a.near(q.addr()) || q.wasRTR == nil || !at.seen() || at.time <= q.wasRTR.Time || q.wasRTS != nil && at.time >= q.wasRTS.Time {
+	at := q.in.responded
+	if !q.src.exact || !a.near(q.addr()) || q.wasRTR == nil || !at.Seen() || at.Time <= q.wasRTR.Time || q.wasRTS != nil && at.Time >= q.wasRTS.Time {
 		return
 	}
 	a.covered(rule.QPSRTR002)

@@ -52,48 +52,30 @@ func (a *Agent) members(s *Source, group packet.Addr) (list []*queuePair) {
 	return list
 }
 
-// vector is what the network header of a datagram says.
-type vector struct {
-	src, dst packet.Addr
-	tclass   uint8
-	hopLimit uint8
-	v4       bool // with an IPv4 header that has no options: memory has no room for them
-	pkey     uint16
-	front    uint32 // CRC-32 of the first 40 bytes of the payload
-	group    bool   // dst is a multicast group
-	must     bool   // each queue pair that has joined the group receives it
-}
-
-func vectorOf(p *packet.Packet) *vector {
-	return &vector{
-		src: p.Src, dst: p.Dst, tclass: p.TClass, hopLimit: p.HopLmt, v4: p.Encap == packet.RoCEv2IPv4 && p.IHL <= 5, pkey: p.PKey,
-		front: sum(p.Payload[:min(len(p.Payload), headSize)]), group: p.Dst.IsMulticast(),
-	}
-}
-
-// headSize is how many bytes precede a datagram in memory.
-const headSize = 40
+// GRHSize is how many bytes precede a datagram in memory.
+const GRHSize = 40
 
 // spread adds a datagram to what the members of its group were sent.
-func (a *Agent) spread(f *flow, p *packet.Packet, at where) {
+func (a *Agent) spread(f *Route, m *Message) {
 	for _, q := range f.many {
-		m := q.member(p.Dst, p.Time)
-		if m == nil {
+		in := q.member(m.Net.Dst, m.Begin.Time)
+		if in == nil {
 			continue
 		}
-		x := a.message(p, at)
-		x.av.must = q.src.exact && !a.Lossy && a.near(q.addr()) && p.Src != q.addr() && m.from < p.Time
-		a.deliver(q, x)
+		x, net := *m, *m.Net
+		net.must = q.src.exact && !a.Lossy && a.near(q.addr()) && net.Src != q.addr() && in.from < m.Begin.Time
+		x.Net = &net
+		a.deliver(q, &x)
 	}
 	if len(a.casts) == mostNAKs {
 		a.casts = append(a.casts[:0], a.casts[mostNAKs/2:]...)
 	}
-	a.casts = append(a.casts, a.message(p, at))
+	a.casts = append(a.casts, m)
 }
 
 // skippedOver is a message to a group that a completion has passed over.
 type skippedOver struct {
-	m *message
+	m *Message
 	t *taken
 }
 
@@ -102,14 +84,14 @@ func (a *Agent) uncast(q *queuePair) {
 	for _, x := range q.receiving.skipped {
 		m := x.m
 		_, length := q.expected(m)
-		if m.used || m.av == nil || !m.av.must || x.t.of.event.Time >= m.begin.time || q.recvs.shared || uint64(length) > room(x.t.of.event.Receive) ||
-			q.attr.Has(qp.KnowsPKey) && q.attr.PKey != m.av.pkey {
+		if m.used || m.Net == nil || !m.Net.must || x.t.of.event.Time >= m.Begin.Time || q.recvs.shared || uint64(length) > room(x.t.of.event.Receive) ||
+			q.attr.Has(qp.KnowsPKey) && q.attr.PKey != m.Net.PKey {
 			continue
 		}
 		a.accuse(q, verdict{
 			rule: rule.UDMC003, class: rule.Violation, role: rule.Receiver,
-			expected: fmt.Sprintf("the datagram to %v received: the queue pair is attached to the group", m.av.dst), actual: "only later ones",
-			detail: fmt.Sprintf("receive request %d was available", x.t.event.Completion.ID), at: m.end, event: x.t.event,
+			expected: fmt.Sprintf("the datagram to %v received: the queue pair is attached to the group", m.Net.Dst), actual: "only later ones",
+			detail: fmt.Sprintf("receive request %d was available", x.t.event.Completion.ID), at: m.End, event: x.t.event,
 		})
 		return
 	}
@@ -125,16 +107,16 @@ func (a *Agent) castTwice(q *queuePair, t *taken) bool {
 		detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), event: t.event,
 	}
 	for _, m := range q.in.msgs.all() {
-		if m.av != nil && m.av.group && q.matches(m, t) {
-			v.expected, v.actual, v.at = fmt.Sprintf("one completion of the datagram to %v", m.av.dst), "a second completion", m.end
+		if m.Net != nil && m.Net.Group && q.matches(m, t) {
+			v.expected, v.actual, v.at = fmt.Sprintf("one completion of the datagram to %v", m.Net.Dst), "a second completion", m.End
 			a.accuse(q, v)
 			return true
 		}
 	}
 	for _, m := range a.casts {
-		if q.matches(m, t) && q.attr.QKey == m.qkey {
+		if q.matches(m, t) && q.attr.QKey == m.QKey {
 			a.covered(rule.UDMC003)
-			v.expected, v.at = fmt.Sprintf("no completion: the queue pair is not attached to %v", m.av.dst), m.end
+			v.expected, v.at = fmt.Sprintf("no completion: the queue pair is not attached to %v", m.Net.Dst), m.End
 			a.accuse(q, v)
 			return true
 		}
@@ -143,23 +125,23 @@ func (a *Agent) castTwice(q *queuePair, t *taken) bool {
 }
 
 // front judges the bytes before a datagram in memory. It returns true where the datagram itself is there.
-func (a *Agent) front(q *queuePair, m *message, t *taken) (misplaced bool) {
+func (a *Agent) front(q *queuePair, m *Message, t *taken) (misplaced bool) {
 	head := t.event.Head
-	if len(head) != headSize || m.av == nil {
+	if len(head) != GRHSize || m.Net == nil {
 		return false
 	}
-	v := verdict{class: rule.Violation, role: rule.Receiver, detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.end, event: t.event}
-	if t.event.Summed && !m.cut && m.length > 0 {
+	v := verdict{class: rule.Violation, role: rule.Receiver, detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.End, event: t.event}
+	if t.event.Summed && !m.Cut && m.Length > 0 {
 		a.covered(rule.UDGRH001)
-		if n := min(m.length, headSize); m.crc != t.event.Sum && sum(head[:n]) == m.av.front {
+		if n := min(m.Length, GRHSize); m.CRC != t.event.Sum && sum(head[:n]) == m.Net.Front {
 			v.rule, v.expected, v.actual = rule.UDGRH001, "the payload after the 40 bytes of the GRH", "the payload at the beginning of the memory"
 			a.accuse(q, v)
 			return true
 		}
 	}
-	if m.av.v4 {
+	if m.Net.V4 {
 		a.covered(rule.UDGRH003)
-		src, dst := m.av.src.Bytes(), m.av.dst.Bytes()
+		src, dst := m.Net.Src.Bytes(), m.Net.Dst.Bytes()
 		ip := head[20:]
 		if ip[0] != 0x45 || ip[9] != 17 || !slices.Equal(ip[12:16], src[12:]) || !slices.Equal(ip[16:20], dst[12:]) {
 			v.rule, v.expected, v.actual = rule.UDGRH003, "the IPv4 header in bytes 20 to 39", fmt.Sprintf("%x", ip)
@@ -177,19 +159,19 @@ func (s *Source) handle(e *Event) {
 }
 
 // addressed holds the network header of a datagram against its address handle.
-func (a *Agent) addressed(q *queuePair, m *message, w *work, mismatch func(id rule.ID, expected, actual string)) {
+func (a *Agent) addressed(q *queuePair, m *Message, w *work, mismatch func(id rule.ID, expected, actual string)) {
 	v := w.vector
-	if v == nil || m.av == nil {
+	if v == nil || m.Net == nil {
 		return
 	}
 	a.covered(rule.UDAH001)
 	switch {
-	case v.Dest != m.av.dst:
-		mismatch(rule.UDAH001, fmt.Sprintf("to %v", v.Dest), m.av.dst.String())
+	case v.Dest != m.Net.Dst:
+		mismatch(rule.UDAH001, fmt.Sprintf("to %v", v.Dest), m.Net.Dst.String())
 	case w.req().AH == 0 || !a.near(q.addr()): // on its way the rest may change
-	case v.TClass>>2 != m.av.tclass>>2:
-		mismatch(rule.UDAH001, fmt.Sprintf("traffic class %#x", v.TClass), fmt.Sprintf("%#x", m.av.tclass))
-	case v.HopLimit != 0 && v.HopLimit != m.av.hopLimit:
-		mismatch(rule.UDAH001, fmt.Sprintf("hop limit %d", v.HopLimit), fmt.Sprintf("%d", m.av.hopLimit))
+	case v.TClass>>2 != m.Net.TClass>>2:
+		mismatch(rule.UDAH001, fmt.Sprintf("traffic class %#x", v.TClass), fmt.Sprintf("%#x", m.Net.TClass))
+	case v.HopLimit != 0 && v.HopLimit != m.Net.HopLimit:
+		mismatch(rule.UDAH001, fmt.Sprintf("hop limit %d", v.HopLimit), fmt.Sprintf("%d", m.Net.HopLimit))
 	}
 }

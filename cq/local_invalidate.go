@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sort"
 
-	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
@@ -28,7 +27,7 @@ func (a *Agent) invalidatedEarly(q *queuePair, w *work) bool {
 		a.wait(q, w.done.Time)
 		return false
 	}
-	if !q.out.first.seen() {
+	if !q.out.first.Seen() {
 		return a.ended
 	}
 	if !q.out.anchor || q.out.halted != "" || before.last() < q.out.joined {
@@ -39,7 +38,7 @@ func (a *Agent) invalidatedEarly(q *queuePair, w *work) bool {
 		return a.ended
 	}
 	a.covered(rule.CPLFNC002)
-	a.early(q, rule.CPLFNC002, rule.Requester, w.done, at, where{}, fmt.Sprintf("the response to request %d", before.req().ID),
+	a.early(q, rule.CPLFNC002, rule.Requester, w.done, at, PacketRef{}, fmt.Sprintf("the response to request %d", before.req().ID),
 		len(q.out.again) == 0 && (before.response() || q.out.ackNames(before.last())))
 	return true
 }
@@ -61,7 +60,7 @@ func (a *Agent) silentError(q *queuePair) {
 		if w.done == nil {
 			a.accuse(q, verdict{
 				rule: rule.CPLSIG002, class: rule.Violation, role: rule.Requester, expected: fmt.Sprintf("a completion of request %d, which failed", w.req().ID),
-				actual: "none, while later ones were flushed", at: n.at, event: w.event,
+				actual: "none, while later ones were flushed", at: n.At, event: w.event,
 			})
 		}
 		return
@@ -75,7 +74,7 @@ func (s *Source) foreign(q *queuePair, r *wqe.SendRequest) bool {
 }
 
 // foreignSent judges that a request with such a handle is not carried out. m is its message, if there is one.
-func (a *Agent) foreignSent(q *queuePair, w *work, m *message) {
+func (a *Agent) foreignSent(q *queuePair, w *work, m *Message) {
 	if q.sending.foreign {
 		return
 	}
@@ -84,44 +83,10 @@ func (a *Agent) foreignSent(q *queuePair, w *work, m *message) {
 		expected: "LOC_QP_OP_ERR or an immediate error: the address handle belongs to another protection domain",
 	}
 	if m != nil {
-		v.at, v.actual = m.begin, m.op.String()
+		v.at, v.actual = m.Begin, m.Op.String()
 	}
 	q.sending.foreign = true
 	a.accuse(q, v)
-}
-
-// misfits reports whether a response cannot be the one of its PSN to a request, as far as its opcode and length tell.
-func (s *stream) misfits(m *message, ord int64, p *packet.Packet) bool {
-	f := p.Opcode.Fn()
-	switch {
-	case f == packet.Acknowledge:
-		return p.Syndrome.Reserved()
-	case m.read == nil:
-		return true
-	case m.op.Fn() == packet.CmpSwap || m.op.Fn() == packet.FetchAdd:
-		return f != packet.AtomicAck
-	case f == packet.AtomicAck:
-		return true
-	case m.op.Fn() != packet.ReadRequest:
-		return f != packet.ReadRespOnly || p.PayloadLen != 0
-	case s.pmtu == 0:
-		return false
-	}
-	n := m.dma - uint32(ord-m.first)*s.pmtu
-	last := f == packet.ReadRespLast || f == packet.ReadRespOnly
-	return last != (ord == m.last()) || uint32(p.PayloadLen) != min(n, s.pmtu)
-}
-
-// strange is misfits for a message of which the last packet has not been seen.
-func (s *stream) strange(ord int64, p *packet.Packet) bool {
-	i := ord - s.base
-	if i < 0 || i >= int64(len(s.parts)) || !s.parts[i].seen {
-		return false
-	}
-	if p.Opcode.Fn() == packet.Acknowledge {
-		return p.Syndrome.Reserved()
-	}
-	return !wqe.OpOf(s.parts[i].op.Fn()).Responded()
 }
 
 // malformed judges BAD_RESP_ERR, and success where it is due. It returns false where that is not certain yet.
@@ -132,8 +97,8 @@ func (a *Agent) malformed(q *queuePair, w *work) bool {
 	case status == Success:
 		a.covered(rule.CPLSTS008)
 		v.expected, v.at = "BAD_RESP_ERR after a response that does not match the request", q.out.oddAt(w)
-		if m := q.out.find(w.first); m != nil {
-			v.evidence = []uint64{m.begin.frame}
+		if m := q.out.Find(w.first); m != nil {
+			v.evidence = []uint64{m.Begin.Frame}
 		}
 	case q.out.odd == nil && !a.passed(q.src, w.done.Time):
 		a.wait(q, w.done.Time)
@@ -141,8 +106,8 @@ func (a *Agent) malformed(q *queuePair, w *work) bool {
 	case q.out.odd == nil:
 		a.covered(rule.CPLSTS008)
 		v.expected, v.class = "a response before that does not match the request", a.proven(q)
-		if m := q.out.find(w.first); m != nil {
-			v.at = m.begin
+		if m := q.out.Find(w.first); m != nil {
+			v.at = m.Begin
 		}
 		if v.class == rule.Unproven {
 			v.detail += "; " + notShown
@@ -156,11 +121,11 @@ func (a *Agent) malformed(q *queuePair, w *work) bool {
 }
 
 // oddAt is the first response to a request that does not fit it.
-func (s *stream) oddAt(w *work) where {
+func (s *Requests) oddAt(w *work) PacketRef {
 	for _, n := range s.odd {
-		if n.ord >= w.first && n.ord <= w.last() {
-			return n.at
+		if n.Ord >= w.first && n.Ord <= w.last() {
+			return n.At
 		}
 	}
-	return where{}
+	return PacketRef{}
 }

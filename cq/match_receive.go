@@ -11,17 +11,17 @@ func (a *Agent) arrive(q *queuePair) {
 		m := q.in.msgs.at(q.receiving.sorted)
 		a.stores(q, m)
 		q.src.invalidates(m)
-		q.receiving.broken = q.receiving.broken || m.partial || q.receiving.sorted > 0 && m.begin.psn != q.receiving.psn
-		q.receiving.psn = m.begin.psn.Add(m.packets)
+		q.receiving.broken = q.receiving.broken || m.Partial || q.receiving.sorted > 0 && m.Begin.PSN != q.receiving.psn
+		q.receiving.psn = m.Begin.PSN.Add(m.Packets)
 		was := q.receiving.gap
-		q.receiving.gap = was || !q.in.anchor || !q.reliable() || m.first != q.receiving.next || m.partial || m.mixed
+		q.receiving.gap = was || !q.in.anchor || !q.reliable() || m.First != q.receiving.next || m.Partial || m.Mixed
 		if q.receiving.gap && !was {
-			q.receiving.gapAt = m.first
-			if m.first == q.receiving.next {
-				q.receiving.gapAt = m.last() + 1 // it is not whole itself
+			q.receiving.gapAt = m.First
+			if m.First == q.receiving.next {
+				q.receiving.gapAt = m.Last() + 1 // it is not whole itself
 			}
 		}
-		q.receiving.next = m.first + int64(m.packets)
+		q.receiving.next = m.First + int64(m.Packets)
 		if !m.consumes() {
 			continue
 		}
@@ -34,7 +34,7 @@ func (a *Agent) arrive(q *queuePair) {
 
 // certain reports whether it is certain which receive request message n of those that take one has taken.
 func (q *queuePair) certain(n int) bool {
-	return n < q.receiving.sure && (!q.in.mixed || q.receiving.arrived.at(n).last() < q.in.mixedAt)
+	return n < q.receiving.sure && (!q.in.mixed || q.receiving.arrived.at(n).Last() < q.in.mixedAt)
 }
 
 // certainTo reports whether nothing is missing before an ordinal.
@@ -62,6 +62,6 @@ func (q *queuePair) nextSuccess() *taken {
 // messageAt is which of the messages that take a receive request for certain an ordinal belongs to; ok is false where it belongs to none.
 func (q *queuePair) messageAt(ord int64) (n int, ok bool) {
 	list := q.receiving.arrived.before(q.receiving.sure)
-	n = sort.Search(len(list), func(i int) bool { return list[i].last() >= ord })
-	return q.receiving.arrived.first() + n, n < len(list) && ord >= list[n].first
+	n = sort.Search(len(list), func(i int) bool { return list[i].Last() >= ord })
+	return q.receiving.arrived.first() + n, n < len(list) && ord >= list[n].First
 }

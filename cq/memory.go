@@ -61,21 +61,21 @@ func (s *Source) bind(q *queuePair, e *Event) {
 }
 
 // needs is what a request wants of memory.
-func (m *message) needs() (access wqe.Access, length uint64, ok bool) {
-	switch wqe.OpOf(m.op.Fn()) {
+func (m *Message) needs() (access wqe.Access, length uint64, ok bool) {
+	switch wqe.OpOf(m.Op.Fn()) {
 	case wqe.Write:
-		return wqe.RemoteWrite, uint64(m.dma), m.dma > 0
+		return wqe.RemoteWrite, uint64(m.DMALen), m.DMALen > 0
 	case wqe.Read:
-		return wqe.RemoteRead, uint64(m.dma), m.dma > 0
+		return wqe.RemoteRead, uint64(m.DMALen), m.DMALen > 0
 	case wqe.CmpSwap, wqe.FetchAdd:
 		return wqe.RemoteAtomic, 8, true
 	case wqe.AtomicWrite:
 		return wqe.RemoteWrite, 8, true
 	case wqe.Flush:
-		if m.feth>>4&3 == 0 {
-			length = uint64(m.dma)
+		if m.FETH>>4&3 == 0 {
+			length = uint64(m.DMALen)
 		}
-		return placement(m.feth), length, length > 0 || m.feth>>4&3 == 1
+		return placement(m.FETH), length, length > 0 || m.FETH>>4&3 == 1
 	}
 	return 0, 0, false
 }
@@ -92,20 +92,20 @@ func placement(feth uint32) (access wqe.Access) {
 }
 
 // refusal says why a responder must refuse an access; "" if it must not. sure is false where the log does not tell.
-func (s *Source) refusal(m *message, invalid map[uint32]bool) (why string, sure bool) {
+func (s *Source) refusal(m *Message, invalid map[uint32]bool) (why string, sure bool) {
 	access, length, _ := m.needs()
-	r := s.regions[m.rkey]
+	r := s.regions[m.RKey]
 	switch {
 	case r == nil:
-		return fmt.Sprintf("R_Key %#x is not registered", m.rkey), len(s.regions) > 0
-	case invalid[m.rkey]:
-		return fmt.Sprintf("R_Key %#x was invalidated", m.rkey), true
+		return fmt.Sprintf("R_Key %#x is not registered", m.RKey), len(s.regions) > 0
+	case invalid[m.RKey]:
+		return fmt.Sprintf("R_Key %#x was invalidated", m.RKey), true
 	case r.vague:
 		return "", false
-	case m.va < r.va || length > r.length || m.va-r.va > r.length-length:
-		return fmt.Sprintf("%d bytes from %#x are not inside the region of R_Key %#x", length, m.va, m.rkey), true
+	case m.VA < r.va || length > r.length || m.VA-r.va > r.length-length:
+		return fmt.Sprintf("%d bytes from %#x are not inside the region of R_Key %#x", length, m.VA, m.RKey), true
 	case r.access&access != access:
-		return fmt.Sprintf("R_Key %#x does not permit it", m.rkey), true
+		return fmt.Sprintf("R_Key %#x does not permit it", m.RKey), true
 	}
 	return "", true
 }
@@ -124,75 +124,75 @@ func (a *Agent) executed(q *queuePair) {
 }
 
 // execution judges what became of a message. It returns false where that is not known yet.
-func (a *Agent) execution(q *queuePair, m *message) bool {
-	at, done := q.in.ackOf(m.last())
+func (a *Agent) execution(q *queuePair, m *Message) bool {
+	at, done := q.in.ackOf(m.Last())
 	refused := q.in.refused(m)
 	access, _, needs := m.needs()
-	if m.read != nil && m.read.touched.seen() && !done {
-		at, done = m.read.touched, true
+	if m.Response != nil && m.Response.Begin.Seen() && !done {
+		at, done = m.Response.Begin, true
 	}
-	if (needs || m.inval) && !m.partial && !m.mixed && !m.other && !done && refused == nil && !a.ended {
+	if (needs || m.HasInv) && !m.Partial && !m.Mixed && !m.Other && !done && refused == nil && !a.ended {
 		return false
 	}
-	q.receiving.missing = q.receiving.missing || m.partial || m.mixed || m.first != q.receiving.after // a message that the capture has missed may have invalidated a key
-	q.receiving.after = m.last() + 1
-	if m.partial || m.mixed || m.other {
+	q.receiving.missing = q.receiving.missing || m.Partial || m.Mixed || m.First != q.receiving.after // a message that the capture has missed may have invalidated a key
+	q.receiving.after = m.Last() + 1
+	if m.Partial || m.Mixed || m.Other {
 		return true
 	}
-	if m.inval && done {
+	if m.HasInv && done {
 		a.covered(rule.CPLINV002)
-		if why := q.src.mustStay(q, m.inv, q.receiving.invalid); why != "" && refused == nil && q.complete() && !q.receiving.missing {
+		if why := q.src.mustStay(q, m.InvRKey, q.receiving.invalid); why != "" && refused == nil && q.complete() && !q.receiving.missing {
 			a.accuse(q, verdict{
 				rule: rule.CPLINV002, class: rule.Violation, role: rule.Responder,
-				expected: fmt.Sprintf("NAK Remote Access Error: R_Key %#x cannot be invalidated, %s", m.inv, why),
-				actual:   "the responder executed the request", at: at, evidence: []uint64{m.begin.frame},
+				expected: fmt.Sprintf("NAK Remote Access Error: R_Key %#x cannot be invalidated, %s", m.InvRKey, why),
+				actual:   "the responder executed the request", at: at, evidence: []uint64{m.Begin.Frame},
 			})
 		}
 		if q.receiving.invalid == nil {
 			q.receiving.invalid = map[uint32]bool{}
 		}
-		q.receiving.invalid[m.inv] = true
+		q.receiving.invalid[m.InvRKey] = true
 	}
 	if !needs {
 		return true
 	}
-	if wqe.OpOf(m.op.Fn()) != wqe.Flush && q.attr.Has(qp.KnowsAccess) {
+	if wqe.OpOf(m.Op.Fn()) != wqe.Flush && q.attr.Has(qp.KnowsAccess) {
 		id := rule.QPSACT001
-		if wqe.OpOf(m.op.Fn()) == wqe.AtomicWrite {
+		if wqe.OpOf(m.Op.Fn()) == wqe.AtomicWrite {
 			id = rule.FLW009
 		}
 		a.covered(id)
 		if q.permits&access == 0 && done && refused == nil {
 			a.accuse(q, verdict{
 				rule: id, class: rule.Violation, role: rule.Responder, expected: "NAK Invalid Request: the queue pair does not permit it",
-				actual: "the responder executed the request", at: at, evidence: []uint64{m.begin.frame},
+				actual: "the responder executed the request", at: at, evidence: []uint64{m.Begin.Frame},
 			})
 		}
 	}
 	why, sure := q.src.refusal(m, q.receiving.invalid)
-	if !sure || !q.complete() && q.src.regions[m.rkey] == nil { // it may be in the rest of the log
+	if !sure || !q.complete() && q.src.regions[m.RKey] == nil { // it may be in the rest of the log
 		return true
 	}
 	id := keyRule(m)
 	a.covered(id)
 	expected := packet.NAKRemoteAccess.String() + ": " + why
-	if id == rule.FLW007 && m.va%8 != 0 {
-		why = fmt.Sprintf("%#x is misaligned", m.va)
+	if id == rule.FLW007 && m.VA%8 != 0 {
+		why = fmt.Sprintf("%#x is misaligned", m.VA)
 		expected = packet.NAKInvalidRequest.String() + ": " + why
 	}
 	if why != "" && done && refused == nil {
 		a.accuse(q, verdict{
 			rule: id, class: rule.Violation, role: rule.Responder, expected: expected,
-			actual: "the responder executed the request", at: at, evidence: []uint64{m.begin.frame},
+			actual: "the responder executed the request", at: at, evidence: []uint64{m.Begin.Frame},
 		})
 	}
-	if refused != nil && refused.syndrome == packet.NAKRemoteAccess && q.enabled(m) {
+	if refused != nil && refused.Syndrome == packet.NAKRemoteAccess && q.enabled(m) {
 		a.covered(rule.RCRSP024)
 		if why == "" && !q.receiving.missing {
 			a.accuse(q, verdict{
 				rule: rule.RCRSP024, class: rule.Violation, role: rule.Responder,
-				expected: fmt.Sprintf("the request executed: R_Key %#x permits it", m.rkey), actual: "NAK Remote Access Error",
-				at: refused.at, evidence: []uint64{m.begin.frame},
+				expected: fmt.Sprintf("the request executed: R_Key %#x permits it", m.RKey), actual: "NAK Remote Access Error",
+				at: refused.At, evidence: []uint64{m.Begin.Frame},
 			})
 		}
 	}
@@ -200,8 +200,8 @@ func (a *Agent) execution(q *queuePair, m *message) bool {
 }
 
 // keyRule is the rule on the access that a message needs.
-func keyRule(m *message) rule.ID {
-	switch wqe.OpOf(m.op.Fn()) {
+func keyRule(m *Message) rule.ID {
+	switch wqe.OpOf(m.Op.Fn()) {
 	case wqe.Flush:
 		return rule.FLW003
 	case wqe.AtomicWrite:
@@ -211,15 +211,15 @@ func keyRule(m *message) rule.ID {
 }
 
 // enabled reports whether the queue pair itself takes the operation.
-func (q *queuePair) enabled(m *message) bool {
+func (q *queuePair) enabled(m *Message) bool {
 	access, _, _ := m.needs()
-	return !q.attr.Has(qp.KnowsAccess) || q.attr.Access&access != 0 || wqe.OpOf(m.op.Fn()) == wqe.Flush
+	return !q.attr.Has(qp.KnowsAccess) || q.attr.Access&access != 0 || wqe.OpOf(m.Op.Fn()) == wqe.Flush
 }
 
 // refused returns the NAK that ends the connection and names a packet of the message.
-func (s *stream) refused(m *message) *nak {
+func (s *Requests) refused(m *Message) *NAK {
 	for i := range s.naks {
-		if n := &s.naks[i]; n.syndrome.Fatal() && n.ord >= m.first && n.ord <= m.last() {
+		if n := &s.naks[i]; n.Syndrome.Fatal() && n.Ord >= m.First && n.Ord <= m.Last() {
 			return n
 		}
 	}

@@ -23,7 +23,7 @@ type stored struct {
 	imm      bool
 	told     bool  // other data was reported
 	seen     int64 // when the consumer was told of a later message to the same queue pair
-	m        *message
+	m        *Message
 }
 
 // sight is what a READ, an atomic or the consumer found in a range.
@@ -63,7 +63,7 @@ type content struct {
 
 // begun is a message whose first packet has come.
 type begun struct {
-	s   *stream
+	s   *Requests
 	ord int64
 }
 
@@ -164,12 +164,12 @@ func (q *queuePair) follows() bool {
 }
 
 // begins takes over that messages have begun which write.
-func (a *Agent) begins(q *queuePair, s *stream) {
+func (a *Agent) begins(q *queuePair, s *Requests) {
 	follows := q.follows()
 	for _, b := range s.begun {
 		if follows {
-			p := &stored{lo: b.va, hi: b.va + uint64(b.dma), from: b.time, to: never, seen: never, q: q, ord: b.ord, write: true}
-			q.src.content.begun[begun{s, b.ord}] = p
+			p := &stored{lo: b.VA, hi: b.VA + uint64(b.DMALen), from: b.Time, to: never, seen: never, q: q, ord: b.Ord, write: true}
+			q.src.content.begun[begun{s, b.Ord}] = p
 			if p.hi > p.lo {
 				q.src.content.put(p)
 			}
@@ -179,31 +179,31 @@ func (a *Agent) begins(q *queuePair, s *stream) {
 }
 
 // stores takes over what a message that has come whole does to memory.
-func (a *Agent) stores(q *queuePair, m *message) {
+func (a *Agent) stores(q *queuePair, m *Message) {
 	q.src.received = true
 	if !q.follows() {
 		return
 	}
 	c := q.src.content
-	if r := q.src.regions[m.rkey]; r != nil && r.access&wqe.ZeroBased != 0 {
+	if r := q.src.regions[m.RKey]; r != nil && r.access&wqe.ZeroBased != 0 {
 		c.lost = true
 		return
 	}
-	p := c.begun[begun{q.in, m.first}]
-	delete(c.begun, begun{q.in, m.first})
-	op := wqe.OpOf(m.op.Fn())
+	p := c.begun[begun{q.in, m.First}]
+	delete(c.begun, begun{q.in, m.First})
+	op := wqe.OpOf(m.Op.Fn())
 	if p == nil {
 		if op != wqe.AtomicWrite && !op.Atomic() && op != wqe.Read {
 			return
 		}
-		p = &stored{lo: m.va, hi: m.va + 8, from: m.begin.time, to: never, seen: never, q: q, ord: m.first, write: op == wqe.AtomicWrite, atomic: op.Atomic()}
+		p = &stored{lo: m.VA, hi: m.VA + 8, from: m.Begin.Time, to: never, seen: never, q: q, ord: m.First, write: op == wqe.AtomicWrite, atomic: op.Atomic()}
 		if op == wqe.Read {
-			p.hi = p.lo + uint64(m.dma)
+			p.hi = p.lo + uint64(m.DMALen)
 		} else {
 			c.put(p)
 		}
 	}
-	p.m, p.imm = m, m.hasImm
+	p.m, p.imm = m, m.HasImm
 	q.receiving.stored = append(q.receiving.stored, p)
 	if !p.write {
 		return
@@ -235,52 +235,52 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 	if c.lost {
 		return true
 	}
-	at, acked := q.in.ackOf(m.last())
-	if q.in.refused(m) != nil || m.partial {
+	at, acked := q.in.ackOf(m.Last())
+	if q.in.refused(m) != nil || m.Partial {
 		return true
 	}
-	switch op := wqe.OpOf(m.op.Fn()); op {
+	switch op := wqe.OpOf(m.Op.Fn()); op {
 	case wqe.Write:
 		if !acked {
 			return !q.reliable()
 		}
-		if q.reliable() && !m.cut && !m.mixed && m.length == m.dma {
-			p.known, p.crc, p.alt, p.to = true, m.crc, m.crc, min(at.time, p.seen)
+		if q.reliable() && !m.Cut && !m.Mixed && m.Length == m.DMALen {
+			p.known, p.crc, p.alt, p.to = true, m.CRC, m.CRC, min(at.Time, p.seen)
 			c.covers = append(c.covers, p)
 		}
 	case wqe.AtomicWrite:
-		if m.read == nil || !m.read.touched.seen() {
+		if m.Response == nil || !m.Response.Begin.Seen() {
 			return acked
 		}
-		if !m.cut && m.length == 8 {
-			p.known, p.crc, p.alt, p.to = true, m.crc, m.crc, m.read.touched.time
+		if !m.Cut && m.Length == 8 {
+			p.known, p.crc, p.alt, p.to = true, m.CRC, m.CRC, m.Response.Begin.Time
 			c.covers = append(c.covers, p)
 		}
 	case wqe.CmpSwap, wqe.FetchAdd:
-		if m.read == nil || !m.read.whole {
+		if m.Response == nil || !m.Response.Whole {
 			return acked
 		}
-		if m.read.mixed {
+		if m.Response.Mixed {
 			return true
 		}
-		p.to = m.read.at.time
+		p.to = m.Response.At.Time
 		found := *p
-		found.set(m.read.orig)
+		found.set(m.Response.Orig)
 		c.sights = append(c.sights, &sight{stored: found, self: p})
-		v := m.read.orig + m.swap
+		v := m.Response.Orig + m.Swap
 		if op == wqe.CmpSwap {
-			if v = m.read.orig; v == m.compare {
-				v = m.swap
+			if v = m.Response.Orig; v == m.Compare {
+				v = m.Swap
 			}
 		}
 		p.set(v)
 		c.covers = append(c.covers, p)
 	case wqe.Read:
-		if m.read == nil || !m.read.whole {
+		if m.Response == nil || !m.Response.Whole {
 			return acked
 		}
-		if !m.read.mixed && !m.read.cut && !m.other && m.dma > 0 {
-			p.crc, p.alt, p.known, p.to = m.read.crc, m.read.crc, true, m.read.at.time
+		if !m.Response.Mixed && !m.Response.Cut && !m.Other && m.DMALen > 0 {
+			p.crc, p.alt, p.known, p.to = m.Response.CRC, m.Response.CRC, true, m.Response.At.Time
 			c.sights = append(c.sights, &sight{stored: *p, read: true})
 		}
 	}
@@ -288,10 +288,10 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 }
 
 // seesStored takes over that the consumer of a queue pair was told, at a time, of a message: what came before it is in memory.
-func (q *queuePair) seesStored(m *message, now int64) {
+func (q *queuePair) seesStored(m *Message, now int64) {
 	r := &q.receiving
 	n := 0
-	for n < len(r.unseen) && (r.unseen[n].ord < m.first || r.unseen[n].ord == m.first && r.unseen[n].imm) {
+	for n < len(r.unseen) && (r.unseen[n].ord < m.First || r.unseen[n].ord == m.First && r.unseen[n].imm) {
 		p := r.unseen[n]
 		if p.seen = now; p.known {
 			p.to = min(p.to, now)

@@ -99,15 +99,15 @@ func (a *Agent) tell(s *Source, id rule.ID, w wrong) {
 	q := x.q
 	switch {
 	case x.q != nil:
-		v.at, v.evidence = x.m.read.at, []uint64{x.m.begin.frame}
+		v.at, v.evidence = x.m.Response.At, []uint64{x.m.Begin.Frame}
 	case p.q != nil:
-		q, v.at = p.q, p.m.end
+		q, v.at = p.q, p.m.End
 	default:
 		a.device(s, id, x.event, v.expected, v.actual)
 		return
 	}
 	if x.q != nil && p.q != nil {
-		v.evidence = append(v.evidence, p.m.end.frame)
+		v.evidence = append(v.evidence, p.m.End.Frame)
 	}
 	if id == rule.RCRSP035 {
 		v.expected += ": a later message has completed"

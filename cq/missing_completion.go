@@ -47,11 +47,11 @@ func (a *Agent) uncompleted(q *queuePair) {
 		if why == "" {
 			return
 		}
-		if a.ended || a.wire >= at.time+completionDue {
+		if a.ended || a.wire >= at.Time+completionDue {
 			a.missing(q, w, why, at)
 		}
 		if q.due == 0 {
-			a.until(q, max(at.time, a.wire)+completionDue)
+			a.until(q, max(at.Time, a.wire)+completionDue)
 		}
 		return
 	}
@@ -59,42 +59,42 @@ func (a *Agent) uncompleted(q *queuePair) {
 
 // finished returns the packet with which a request is over, and what that says: the answer, if the request is signalled, the NAK that ends the
 // connection, or the last try, after which the timer has run out too.
-func (q *queuePair) finished(w *work) (why string, at where) {
+func (q *queuePair) finished(w *work) (why string, at PacketRef) {
 	if at, ok := q.answered(w); ok {
 		if !w.signaled(q) {
-			return "", where{}
+			return "", PacketRef{}
 		}
 		return "it has a response", at
 	}
 	if n := q.fatal(w); n != nil {
-		return "a " + n.syndrome.String() + " has refused it", n.at
+		return "a " + n.Syndrome.String() + " has refused it", n.At
 	}
 	if q.attr.Has(qp.KnowsRetryCnt|qp.KnowsTimeout) && q.attr.Timeout != 0 && len(q.out.naks) == 0 && q.out.tries(w) > int(q.attr.RetryCnt) && q.oldestOpen() == w {
 		at := q.out.newest
-		at.time += 4 * int64(packet.Timeout(q.attr.Timeout))
+		at.Time += 4 * int64(packet.Timeout(q.attr.Timeout))
 		return "its retries are exhausted", at
 	}
-	return "", where{}
+	return "", PacketRef{}
 }
 
 // missing reports a request that is over by a packet, and has no completion.
-func (a *Agent) missing(q *queuePair, w *work, why string, at where) {
+func (a *Agent) missing(q *queuePair, w *work, why string, at PacketRef) {
 	s := q.src
-	if !s.clock.after(s.newest, at.time+completionDue) {
+	if !s.clock.after(s.newest, at.Time+completionDue) {
 		return
 	}
 	v := verdict{
 		rule: rule.CPLSTS016, class: a.sentProven(q), role: rule.Requester, expected: fmt.Sprintf("a completion of request %d: %s", w.req().ID, why),
 		actual: "none until the log ends", at: at, event: w.event,
 	}
-	v.at.time = min(at.time, a.wire)
+	v.at.Time = min(at.Time, a.wire)
 	c := s.cqs[q.made.SendCQ]
 	switch {
-	case q.made.SendCQ != 0 && c != nil && (s.clock.after(c.emptied, at.time+completionDue) || s.clock.after(c.posted, at.time+completionDue)):
+	case q.made.SendCQ != 0 && c != nil && (s.clock.after(c.emptied, at.Time+completionDue) || s.clock.after(c.posted, at.Time+completionDue)):
 		if v.class == rule.Unproven {
 			v.detail = notShown
 		}
-	case !s.clock.after(s.newest, at.time+completionMissed):
+	case !s.clock.after(s.newest, at.Time+completionMissed):
 		return
 	case !a.ended:
 		return

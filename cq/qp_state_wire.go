@@ -8,7 +8,7 @@ import (
 )
 
 // emitted judges that a queue pair sends a packet, by the state that it is in.
-func (a *Agent) emitted(q *queuePair, at where, response bool) {
+func (a *Agent) emitted(q *queuePair, at PacketRef, response bool) {
 	if q == nil || !q.known {
 		return
 	}
@@ -19,13 +19,13 @@ func (a *Agent) emitted(q *queuePair, at where, response bool) {
 }
 
 // premature judges a packet of a queue pair that has not come to RTR, and a request of one that has not come to RTS.
-func (a *Agent) premature(q *queuePair, at where, response bool) {
+func (a *Agent) premature(q *queuePair, at PacketRef, response bool) {
 	if q.sending.premature || q.later && (response || !q.src.exact || !a.near(q.addr())) { // of a previous connection a packet may be in flight, and its peer may go on with that
 		return
 	}
 	a.covered(rule.QPSINI001)
 	a.covered(rule.QPSRTR001)
-	v := verdict{class: rule.Violation, role: q.sender(), actual: at.op.String(), at: at}
+	v := verdict{class: rule.Violation, role: q.sender(), actual: at.Op.String(), at: at}
 	if response {
 		v.role = rule.Responder
 	}
@@ -47,32 +47,32 @@ func (a *Agent) concludeStates(q *queuePair) {
 	if !q.known {
 		return
 	}
-	if request, response := q.out.first, q.in.answer; !q.src.exact && q.complete() {
-		if response.seen() && (!request.seen() || response.pos < request.pos) {
+	if request, response := q.out.first, q.in.responded; !q.src.exact && q.complete() {
+		if response.Seen() && (!request.Seen() || response.Pos < request.Pos) {
 			a.premature(q, response, true)
 		}
-		if request.seen() {
+		if request.Seen() {
 			a.premature(q, request, false)
 		}
 	}
 	a.unestablished(q)
 	a.silences(q, q.out.newest, false)
-	a.silences(q, q.in.replied, true)
+	a.silences(q, q.in.newestResponse, true)
 }
 
 // ends reports whether a response is the NAK that ended the connection: the completion of a receive request that failed may come before it.
-func (s *stream) ends(at where) bool {
+func (s *Requests) ends(at PacketRef) bool {
 	for i := range s.naks {
-		if n := &s.naks[i]; n.syndrome.Fatal() {
-			return n.at.frame == at.frame && n.at.tap == at.tap
+		if n := &s.naks[i]; n.Syndrome.Fatal() {
+			return n.At.Frame == at.Frame && n.At.Tap == at.Tap
 		}
 	}
 	return false
 }
 
 // silences judges a packet of a queue pair that is in error, or whose completion queue has overrun.
-func (a *Agent) silences(q *queuePair, at where, response bool) {
-	if !at.seen() {
+func (a *Agent) silences(q *queuePair, at PacketRef, response bool) {
+	if !at.Seen() {
 		return
 	}
 	if s := &q.sending; q.failed != nil && !qp.DeviceTransition(q.typ, qp.RTS, qp.SQE) && !s.inError {
@@ -84,7 +84,7 @@ func (a *Agent) silences(q *queuePair, at where, response bool) {
 }
 
 // silence judges a packet that was sent after an event. It reports whether that was wrong.
-func (a *Agent) silence(q *queuePair, id rule.ID, e *Event, expected string, at where, response bool) bool {
+func (a *Agent) silence(q *queuePair, id rule.ID, e *Event, expected string, at PacketRef, response bool) bool {
 	c := &q.src.clock
 	if !c.trust {
 		return false
@@ -94,10 +94,10 @@ func (a *Agent) silence(q *queuePair, id rule.ID, e *Event, expected string, at 
 	if !c.exact || !a.near(q.addr()) { // it may still be in flight to the tap
 		since += c.slack + slackSending
 	}
-	if at.time <= since || q.in.ends(at) {
+	if at.Time <= since || q.in.ends(at) {
 		return false
 	}
-	v := verdict{rule: id, class: rule.Violation, role: q.sender(), expected: expected, actual: at.op.String(), at: at, event: e}
+	v := verdict{rule: id, class: rule.Violation, role: q.sender(), expected: expected, actual: at.Op.String(), at: at, event: e}
 	if e.Line > 0 {
 		v.detail = fmt.Sprintf("line %d of the log shows the error", e.Line)
 	}

@@ -53,9 +53,9 @@ type queuePair struct {
 
 	joined []membership
 	asyncs asyncs   // asynchronous events of it
-	newest *message // of UC, that completed last
+	newest *Message // of UC, that completed last
 
-	out, in *stream // requests that it sent and received
+	out, in *Requests // requests that it sent and received
 
 	due int64 // time of the packets at which it is to be judged again; 0: none
 
@@ -89,7 +89,7 @@ type receiving struct {
 	gap      bool           // from here on it is not certain which receive request a message takes
 	broken   bool           // by their PSNs some are missing
 	psn      packet.PSN     // of the message after those
-	arrived  list[*message] // that take a receive request
+	arrived  list[*Message] // that take a receive request
 	sure     int            // how many of them come before the gap
 	waiting  []*taken       // receive completions that are not compared with the messages yet
 	matched  int            // successful ones that are
@@ -146,7 +146,7 @@ type work struct {
 	sampled bool
 	settled bool               // it is compared with the packets
 	told    bool               // it was reported to be completed early
-	later   where              // the first packet of a request that was posted after its completion
+	later   PacketRef          // the first packet of a request that was posted after its completion
 	flushed bool               // posted when the queue pair was in error already, or flushed
 	foreign bool               // it has an address handle of another protection domain
 	due     *arm               // the notification that its completion is owed; nil: none
@@ -212,7 +212,7 @@ type taken struct {
 
 	due     *arm
 	sampled bool     // for the clock of the log
-	message *message // that it is of, where that is certain
+	message *Message // that it is of, where that is certain
 	judged  bool
 }
 
@@ -237,7 +237,7 @@ type placed struct {
 
 // life begins a life of a queue pair.
 func (a *Agent) life(s *Source, n uint32, e *Event) *queuePair {
-	q := &queuePair{src: s, qpn: n, born: e.Time, later: len(s.qps[n]) > 0, out: &stream{}, in: &stream{}}
+	q := &queuePair{src: s, qpn: n, born: e.Time, later: len(s.qps[n]) > 0, out: &Requests{}, in: &Requests{}}
 	q.recvs = &receives{byID: map[uint64]same{}}
 	s.qps[n] = append(s.qps[n], q)
 	a.lives = append(a.lives, q)

@@ -10,8 +10,8 @@ import (
 )
 
 // consumes reports whether a message takes a receive request.
-func (m *message) consumes() bool {
-	return !m.partial && (wqe.OpOf(m.op.Fn()) == wqe.Send || m.hasImm)
+func (m *Message) consumes() bool {
+	return !m.Partial && (wqe.OpOf(m.Op.Fn()) == wqe.Send || m.HasImm)
 }
 
 func (q *queuePair) receiver() rule.Role {
@@ -49,7 +49,7 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 		a.wait(q, t.event.Time)
 		return false
 	}
-	if !q.in.first.seen() && (q.typ != qp.TypeUD || len(a.casts) == 0) {
+	if !q.in.first.Seen() && (q.typ != qp.TypeUD || len(a.casts) == 0) {
 		return a.ended // the capture may begin later
 	}
 	if t.event.Completion.Status != Success {
@@ -80,7 +80,7 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 	switch {
 	case known && q.certain(n):
 		m := q.receiving.arrived.at(n)
-		if q.ordered() && q.otherMessage(m, t) && q.src.exact && m.begin.time > t.event.Time {
+		if q.ordered() && q.otherMessage(m, t) && q.src.exact && m.Begin.Time > t.event.Time {
 			q.receiving.madeUp++
 			a.noMessage(q, t)
 			return true
@@ -120,11 +120,11 @@ func (a *Agent) choose(q *queuePair, t *taken) {
 	// The next message is that of the next completion, unless it was not received.
 	aligned := q.in.joined <= 0 && (q.unbroken() || a.proven(q) == rule.Violation)
 	switch n := a.pick(q, k, t); {
-	case n < list.end() && q.src.clock.before(t.event.Time, list.at(n).end.time) && a.outOfTurn(q, list.before(k), t):
+	case n < list.end() && q.src.clock.before(t.event.Time, list.at(n).End.Time) && a.outOfTurn(q, list.before(k), t):
 		// not the one that came later, but one as long that the network held up
 	case n < list.end():
 		for ; k < n; k++ {
-			if m := list.at(k); m.av != nil && m.av.must {
+			if m := list.at(k); m.Net != nil && m.Net.must {
 				q.receiving.skipped = append(q.receiving.skipped, skippedOver{m, t})
 			}
 		}
@@ -188,35 +188,35 @@ func (a *Agent) notReady(q *queuePair) {
 	}
 	for ; q.receiving.naks < q.in.naksGone+len(q.in.naks); q.receiving.naks++ {
 		n := &q.in.naks[q.receiving.naks-q.in.naksGone]
-		if n.syndrome.Fatal() && q.src.exact && q.typ == qp.TypeRC && q.in.anchor {
+		if n.Syndrome.Fatal() && q.src.exact && q.typ == qp.TypeRC && q.in.anchor {
 			a.tooLong(q, n)
 		}
-		if n.syndrome.Type() != packet.RNRNAK {
+		if n.Syndrome.Type() != packet.RNRNAK {
 			continue
 		}
-		if n.ord >= q.receiving.next && !q.receiving.gap && !a.ended {
+		if n.Ord >= q.receiving.next && !q.receiving.gap && !a.ended {
 			return // the message has not come whole yet
 		}
 		if q.recvs.shared {
 			a.sharedReady(q, n)
 			continue
 		}
-		k, ok := q.messageAt(n.ord)
+		k, ok := q.messageAt(n.Ord)
 		if !ok || q.receiving.wrongRNR {
 			continue
 		}
 		a.covered(rule.RCRSP020)
-		if q.failed != nil && !q.src.clock.after(q.failed.Time, n.at.time) {
+		if q.failed != nil && !q.src.clock.after(q.failed.Time, n.At.Time) {
 			q.receiving.wrongRNR = true // its requests are flushed, and what it still answers is judged by rule QPS-ERR-001
 			continue
 		}
-		if m := q.receiving.arrived.at(k); q.recvs.list.has(k) && q.src.clock.before(q.recvs.list.at(k).event.Time, m.begin.time) {
+		if m := q.receiving.arrived.at(k); q.recvs.list.has(k) && q.src.clock.before(q.recvs.list.at(k).event.Time, m.Begin.Time) {
 			r := q.recvs.list.at(k).event
 			q.receiving.wrongRNR = true
 			a.accuse(q, verdict{
 				rule: rule.RCRSP020, class: rule.Violation, role: rule.Responder,
-				expected: fmt.Sprintf("the message accepted: receive request %d was posted before it arrived", r.Receive.ID), actual: n.syndrome.String(),
-				at: n.at, evidence: []uint64{m.begin.frame}, event: r,
+				expected: fmt.Sprintf("the message accepted: receive request %d was posted before it arrived", r.Receive.ID), actual: n.Syndrome.String(),
+				at: n.At, evidence: []uint64{m.Begin.Frame}, event: r,
 			})
 		}
 	}
@@ -224,12 +224,12 @@ func (a *Agent) notReady(q *queuePair) {
 
 // outOfTurn reports whether a completion is that of a message before those that completed last: UC and UD take one that the network let
 // others overtake, and take a copy that it made for another one. Near the receiver the copy is seen.
-func (a *Agent) outOfTurn(q *queuePair, list []*message, t *taken) bool {
+func (a *Agent) outOfTurn(q *queuePair, list []*Message, t *taken) bool {
 	if q.reliable() {
 		return false
 	}
 	for _, m := range list {
-		if q.matches(m, t) && (!m.used || !a.near(q.addr()) || q.in.again[m.last()] > 0) {
+		if q.matches(m, t) && (!m.used || !a.near(q.addr()) || q.in.again[m.Last()] > 0) {
 			if !m.used {
 				a.overtook(q, list, m, t)
 			}
@@ -250,7 +250,7 @@ func (a *Agent) noMessage(q *queuePair, t *taken) {
 			a.covered(rule.UDQKEY004)
 			a.accuse(q, verdict{
 				rule: rule.UDQKEY004, class: rule.Violation, role: q.receiver(), expected: fmt.Sprintf("no completion: the Q_Key is not %#x", q.attr.QKey),
-				actual: "a receive completion", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.end, event: t.event,
+				actual: "a receive completion", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.End, event: t.event,
 			})
 			return
 		}
@@ -274,9 +274,9 @@ func (a *Agent) noMessage(q *queuePair, t *taken) {
 }
 
 // expected is what the receive completion of a message says.
-func (q *queuePair) expected(m *message) (op CompletionOp, length uint32) {
-	op, length = DoneRecv, m.length
-	if wqe.OpOf(m.op.Fn()) == wqe.Write {
+func (q *queuePair) expected(m *Message) (op CompletionOp, length uint32) {
+	op, length = DoneRecv, m.Length
+	if wqe.OpOf(m.Op.Fn()) == wqe.Write {
 		op = DoneRecvWriteImm
 	}
 	if q.service() == packet.UD {
@@ -286,19 +286,19 @@ func (q *queuePair) expected(m *message) (op CompletionOp, length uint32) {
 }
 
 // otherMessage reports whether a completion cannot be that of a message, whatever the memory holds.
-func (q *queuePair) otherMessage(m *message, t *taken) bool {
+func (q *queuePair) otherMessage(m *Message, t *taken) bool {
 	n := q.differences(m, t)
 	return n > 1 || n == 1 && !q.otherData(m, t)
 }
 
 // otherData reports whether what a completion says of the memory is not what its message brought.
-func (q *queuePair) otherData(m *message, t *taken) bool {
+func (q *queuePair) otherData(m *Message, t *taken) bool {
 	op, _ := q.expected(m)
-	return t.event.Summed && op == DoneRecv && !m.cut && m.crc != t.event.Sum
+	return t.event.Summed && op == DoneRecv && !m.Cut && m.CRC != t.event.Sum
 }
 
 // differences counts in how many ways a completion differs from that of a message.
-func (q *queuePair) differences(m *message, t *taken) (n int) {
+func (q *queuePair) differences(m *Message, t *taken) (n int) {
 	c := t.event.Completion
 	op, length := q.expected(m)
 	if op != c.Op {
@@ -307,7 +307,7 @@ func (q *queuePair) differences(m *message, t *taken) (n int) {
 	if length != c.ByteLen {
 		n++
 	}
-	if m.hasImm != (c.Flags&WithImm != 0) || m.hasImm && m.imm != c.Imm {
+	if m.HasImm != (c.Flags&WithImm != 0) || m.HasImm && m.Imm != c.Imm {
 		n++
 	}
 	if q.otherData(m, t) {
@@ -316,16 +316,16 @@ func (q *queuePair) differences(m *message, t *taken) (n int) {
 	return n
 }
 
-func (q *queuePair) matches(m *message, t *taken) bool   { return q.differences(m, t) == 0 }
-func (q *queuePair) resembles(m *message, t *taken) bool { return q.differences(m, t) == 1 }
+func (q *queuePair) matches(m *Message, t *taken) bool   { return q.differences(m, t) == 0 }
+func (q *queuePair) resembles(m *Message, t *taken) bool { return q.differences(m, t) == 1 }
 
 // same compares a completion with its message.
-func (a *Agent) same(q *queuePair, m *message, t *taken) {
+func (a *Agent) same(q *queuePair, m *Message, t *taken) {
 	c := t.event.Completion
 	mismatch := func(id rule.ID, expected, actual string) {
 		a.accuse(q, verdict{
 			rule: id, class: rule.Violation, role: q.receiver(), expected: expected, actual: actual,
-			detail: fmt.Sprintf("receive request %d", c.ID), at: m.end, event: t.event,
+			detail: fmt.Sprintf("receive request %d", c.ID), at: m.End, event: t.event,
 		})
 	}
 	op, length := q.expected(m)
@@ -352,52 +352,52 @@ func (a *Agent) same(q *queuePair, m *message, t *taken) {
 	}
 	a.covered(rule.CPLIMM001)
 	switch has := c.Flags&WithImm != 0; {
-	case has && !m.hasImm:
+	case has && !m.HasImm:
 		mismatch(rule.CPLIMM001, "no immediate data", fmt.Sprintf("immediate data %#x", c.Imm))
-	case m.hasImm && !has:
-		mismatch(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.imm), "none")
-	case has && c.Imm != m.imm:
-		mismatch(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.imm), fmt.Sprintf("%#x", c.Imm))
+	case m.HasImm && !has:
+		mismatch(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.Imm), "none")
+	case has && c.Imm != m.Imm:
+		mismatch(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.Imm), fmt.Sprintf("%#x", c.Imm))
 	}
 	// A log of a host may not say what was invalidated.
 	if has := c.Flags&WithInv != 0; has || q.src.exact {
 		a.covered(rule.CPLINV001)
 		switch {
-		case has && !m.inval:
+		case has && !m.HasInv:
 			mismatch(rule.CPLINV001, "no invalidated R_Key", fmt.Sprintf("R_Key %#x", c.InvKey))
-		case m.inval && !has:
-			mismatch(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.inv), "none")
-		case has && c.InvKey != m.inv:
-			mismatch(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.inv), fmt.Sprintf("%#x", c.InvKey))
+		case m.HasInv && !has:
+			mismatch(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.InvRKey), "none")
+		case has && c.InvKey != m.InvRKey:
+			mismatch(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.InvRKey), fmt.Sprintf("%#x", c.InvKey))
 		}
 	}
 	if a.front(q, m, t) {
 		return
 	}
-	if t.event.Summed && op == DoneRecv && !m.cut && !m.mixed && c.ByteLen == length {
+	if t.event.Summed && op == DoneRecv && !m.Cut && !m.Mixed && c.ByteLen == length {
 		a.covered(rule.CPLMEM001)
-		if m.crc != t.event.Sum {
-			mismatch(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.crc), fmt.Sprintf("%#08x", t.event.Sum))
+		if m.CRC != t.event.Sum {
+			mismatch(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.CRC), fmt.Sprintf("%#08x", t.event.Sum))
 		}
 	}
-	if m.av != nil && m.av.must {
+	if m.Net != nil && m.Net.must {
 		a.covered(rule.UDMC003)
 	}
 	a.late(q, m, t)
 	a.granted(q, m, t)
 	if q.service() == packet.UD {
 		a.covered(rule.UDGRH002)
-		if has := c.Flags&WithGRH != 0; has != m.grh {
-			mismatch(rule.UDGRH002, fmt.Sprintf("GRH flag %d", bit(m.grh)), fmt.Sprintf("%d", bit(has)))
+		if has := c.Flags&WithGRH != 0; has != m.GRH {
+			mismatch(rule.UDGRH002, fmt.Sprintf("GRH flag %d", bit(m.GRH)), fmt.Sprintf("%d", bit(has)))
 		}
 		a.covered(rule.UDCQE001)
-		if c.SrcQP != m.srcQP {
-			mismatch(rule.UDCQE001, fmt.Sprintf("source QP %#x", m.srcQP), fmt.Sprintf("%#x", c.SrcQP))
+		if c.SrcQP != m.SrcQP {
+			mismatch(rule.UDCQE001, fmt.Sprintf("source QP %#x", m.SrcQP), fmt.Sprintf("%#x", c.SrcQP))
 		}
 		return
 	}
 	a.covered(rule.CPLSTS014)
-	a.early(q, rule.CPLSTS014, q.receiver(), t.event, m.end, where{}, "the whole message", len(q.in.again) == 0)
+	a.early(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the whole message", len(q.in.again) == 0)
 }
 
 // accepted judges that a receive request was there for each message that was acknowledged.
@@ -408,7 +408,7 @@ func (a *Agent) accepted(q *queuePair) {
 	}
 	for ; q.receiving.accepted < q.receiving.sure; q.receiving.accepted++ {
 		m := q.receiving.arrived.at(q.receiving.accepted)
-		at, ok := q.in.ackOf(m.last())
+		at, ok := q.in.ackOf(m.Last())
 		switch {
 		case !ok:
 			return
@@ -417,7 +417,7 @@ func (a *Agent) accepted(q *queuePair) {
 				a.covered(rule.RCRSP038)
 			}
 			if q.recvs.list.has(q.receiving.accepted) {
-				a.leaves(q.src, at.time-q.recvs.list.at(q.receiving.accepted).event.Time)
+				a.leaves(q.src, at.Time-q.recvs.list.at(q.receiving.accepted).event.Time)
 			}
 			continue
 		case q.src.comes() && !q.gone:
@@ -430,7 +430,7 @@ func (a *Agent) accepted(q *queuePair) {
 		a.accuse(q, verdict{
 			rule: rule.RCRSP038, class: rule.Violation, role: rule.Responder, expected: "an RNR NAK: all receive requests are used",
 			actual: "an acknowledgement", detail: fmt.Sprintf("%d receive requests were posted", q.recvs.list.end()), at: at,
-			evidence: []uint64{m.end.frame},
+			evidence: []uint64{m.End.Frame},
 		})
 	}
 }

@@ -50,15 +50,15 @@ func (a *Agent) sent(q *queuePair) {
 func (s *Source) comes() bool { return !s.exact && !s.ended }
 
 // request compares a message with the work requests. It returns false where the request may yet come.
-func (a *Agent) request(q *queuePair, m *message) bool {
+func (a *Agent) request(q *queuePair, m *Message) bool {
 	if q.typ == qp.TypeUD {
-		q.sending.longest = max(q.sending.longest, m.length)
+		q.sending.longest = max(q.sending.longest, m.Length)
 	}
 	posted, unsent := q.sending.posted.all(), q.sending.unsent // datagrams that took no PSN
-	if q.sending.posted.first() > 0 && len(posted) > 0 && m.last()+unsent < posted[0].first {
+	if q.sending.posted.first() > 0 && len(posted) > 0 && m.Last()+unsent < posted[0].first {
 		return true // of a request that is forgotten
 	}
-	k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.first+unsent })
+	k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.First+unsent })
 	for n := overlong(posted[k:], m, q.longestSent()); n > 0; n-- {
 		unsent += int64(posted[k].packets)
 		k++
@@ -75,23 +75,23 @@ func (a *Agent) request(q *queuePair, m *message) bool {
 		}
 		a.accuse(q, verdict{
 			rule: rule.RCSEQ006, class: class, role: q.sender(), expected: "no packet: no further request was posted",
-			actual: m.op.String(), detail: detail, at: m.begin,
+			actual: m.Op.String(), detail: detail, at: m.Begin,
 		})
 		q.adrift = &work{n: q.src.n + 1} // what is posted later has other PSNs
 		return true
 	}
 	w := posted[k]
-	if q.stopped != nil && m.first+unsent >= q.stopped.first { // what failed or was flushed there took no PSN
+	if q.stopped != nil && m.First+unsent >= q.stopped.first { // what failed or was flushed there took no PSN
 		q.adrift = noWork
 		return true
 	}
-	if m.first+unsent != w.first {
-		if m.partial {
+	if m.First+unsent != w.first {
+		if m.Partial {
 			return true
 		}
 		a.accuse(q, verdict{
 			rule: rule.RCSEQ006, class: rule.Violation, role: q.sender(),
-			expected: fmt.Sprintf("the rest of request %d", w.req().ID), actual: m.op.String(), at: m.begin, event: w.event,
+			expected: fmt.Sprintf("the rest of request %d", w.req().ID), actual: m.Op.String(), at: m.Begin, event: w.event,
 		})
 		q.adrift = w
 		return true
@@ -114,26 +114,26 @@ func (a *Agent) request(q *queuePair, m *message) bool {
 var noWork = &work{n: math.MaxInt}
 
 // begun takes over that a message of a request is on the wire.
-func (a *Agent) begun(q *queuePair, m *message, w *work) {
-	a.leaves(q.src, m.begin.time-w.event.Time)
+func (a *Agent) begun(q *queuePair, m *Message, w *work) {
+	a.leaves(q.src, m.Begin.Time-w.event.Time)
 	for _, v := range q.sending.settling {
-		if !v.later.seen() && w.n > v.doneN && w.event.Time >= v.done.Time {
-			v.later = m.begin
+		if !v.later.Seen() && w.n > v.doneN && w.event.Time >= v.done.Time {
+			v.later = m.Begin
 		}
 	}
 }
 
 // repeats judges that a message is not that of the request before once more.
-func (a *Agent) repeats(q *queuePair, m *message, before, w *work) bool {
+func (a *Agent) repeats(q *queuePair, m *Message, before, w *work) bool {
 	is := func(w *work) bool {
-		return wqe.OpOf(m.op.Fn()) == operations[w.req().Op] && m.length == w.length && w.event.Summed && m.crc == w.event.Sum
+		return wqe.OpOf(m.Op.Fn()) == operations[w.req().Op] && m.Length == w.length && w.event.Summed && m.CRC == w.event.Sum
 	}
-	if m.partial || m.cut || m.length == 0 || m.read != nil || !w.event.Summed || !is(before) || is(w) {
+	if m.Partial || m.Cut || m.Length == 0 || m.Response != nil || !w.event.Summed || !is(before) || is(w) {
 		return false
 	}
 	a.accuse(q, verdict{
 		rule: rule.RCSEQ006, class: rule.Violation, role: q.sender(), expected: fmt.Sprintf("the message of request %d", w.req().ID),
-		actual: fmt.Sprintf("the message of request %d again", before.req().ID), at: m.begin, event: w.event,
+		actual: fmt.Sprintf("the message of request %d again", before.req().ID), at: m.Begin, event: w.event,
 	})
 	return true
 }
@@ -150,10 +150,10 @@ func (q *queuePair) longestSent() uint32 {
 }
 
 // overlong counts the datagrams before that of m which may have been too long for the port, and were not sent then (rule UD-LEN-002).
-func overlong(posted []*work, m *message, fits uint32) int {
+func overlong(posted []*work, m *Message, fits uint32) int {
 	for i, w := range posted {
 		switch {
-		case w.length == m.length:
+		case w.length == m.Length:
 			return i
 		case w.length <= fits:
 			return 0
@@ -164,19 +164,19 @@ func overlong(posted []*work, m *message, fits uint32) int {
 
 // fenced is a message with the fence indicator that left before a READ or atomic was known to be answered.
 type fenced struct {
-	begin where
+	begin PacketRef
 	w, v  *work // its request, and the newest READ or atomic before that
 }
 
 // fence judges that all earlier READs and atomics were answered when a request left.
-func (a *Agent) fence(q *queuePair, m *message, w *work) {
-	if !q.reliable() || a.Lossy || m.first < q.out.joined {
+func (a *Agent) fence(q *queuePair, m *Message, w *work) {
+	if !q.reliable() || a.Lossy || m.First < q.out.joined {
 		return
 	}
 	a.covered(rule.RCFEN001)
 	for i := q.sends.end() - 1; i >= q.sends.first(); i-- {
 		if v := q.sends.at(i); v.n < w.n && v.response() {
-			q.sending.fences = append(q.sending.fences, fenced{m.begin, w, v})
+			q.sending.fences = append(q.sending.fences, fenced{m.Begin, w, v})
 			return // the newest is enough: answers come in order
 		}
 	}
@@ -194,11 +194,11 @@ func (a *Agent) answeredFences(q *queuePair) {
 		if q.src.exact {
 			margin = 0
 		}
-		if f.begin.pos < at.pos && f.begin.time+margin < at.time {
+		if f.begin.Pos < at.Pos && f.begin.Time+margin < at.Time {
 			a.accuse(q, verdict{
 				rule: rule.RCFEN001, class: rule.Violation, role: rule.Requester,
 				expected: fmt.Sprintf("request %d after the response to request %d: it has the fence indicator", f.w.req().ID, f.v.req().ID),
-				actual:   "it was sent before the response", at: f.begin, evidence: []uint64{at.frame}, event: f.w.event,
+				actual:   "it was sent before the response", at: f.begin, evidence: []uint64{at.Frame}, event: f.w.event,
 			})
 		}
 		q.sending.fences = q.sending.fences[1:]
@@ -206,46 +206,46 @@ func (a *Agent) answeredFences(q *queuePair) {
 }
 
 // compare compares a message with its work request. It returns false where what follows cannot be judged.
-func (a *Agent) compare(q *queuePair, m *message, w *work) bool {
+func (a *Agent) compare(q *queuePair, m *Message, w *work) bool {
 	r := w.req()
 	mismatch := func(id rule.ID, expected, actual string) {
 		a.accuse(q, verdict{
-			rule: id, class: rule.Violation, role: q.sender(), expected: expected, actual: actual, at: m.begin, event: w.event,
+			rule: id, class: rule.Violation, role: q.sender(), expected: expected, actual: actual, at: m.Begin, event: w.event,
 			detail: fmt.Sprintf("work request %d", r.ID),
 		})
 	}
-	op := wqe.OpOf(m.op.Fn())
+	op := wqe.OpOf(m.Op.Fn())
 	if op != operations[r.Op] {
-		mismatch(rule.RCSEQ006, operations[r.Op].String(), m.op.String())
+		mismatch(rule.RCSEQ006, operations[r.Op].String(), m.Op.String())
 		return false
 	}
 	a.headers(q, m, w, mismatch)
-	if m.partial || op == wqe.Flush {
+	if m.Partial || op == wqe.Flush {
 		return true
 	}
 	if op.Atomic() {
 		return true
 	}
 	a.covered(rule.CPLLEN004)
-	if op != wqe.AtomicWrite && (m.length != w.length || m.packets != w.packets) { // rule FLW-005
-		mismatch(rule.CPLLEN004, fmt.Sprintf("%d bytes in %d packets", w.length, w.packets), fmt.Sprintf("%d bytes in %d packets", m.length, m.packets))
-		return m.packets == w.packets
+	if op != wqe.AtomicWrite && (m.Length != w.length || m.Packets != w.packets) { // rule FLW-005
+		mismatch(rule.CPLLEN004, fmt.Sprintf("%d bytes in %d packets", w.length, w.packets), fmt.Sprintf("%d bytes in %d packets", m.Length, m.Packets))
+		return m.Packets == w.packets
 	}
-	if w.event.Summed && op != wqe.Read && !m.cut {
+	if w.event.Summed && op != wqe.Read && !m.Cut {
 		id := rule.CPLMEM003
 		if op != wqe.Send {
 			id = rule.RCLEN009
 		}
 		a.covered(id)
-		if m.crc != w.event.Sum {
-			mismatch(id, fmt.Sprintf("data with CRC-32 %#08x", w.event.Sum), fmt.Sprintf("%#08x", m.crc))
+		if m.CRC != w.event.Sum {
+			mismatch(id, fmt.Sprintf("data with CRC-32 %#08x", w.event.Sum), fmt.Sprintf("%#08x", m.CRC))
 		}
 	}
 	return true
 }
 
 // headers holds the fields of a message against its work request.
-func (a *Agent) headers(q *queuePair, m *message, w *work, mismatch func(id rule.ID, expected, actual string)) {
+func (a *Agent) headers(q *queuePair, m *Message, w *work, mismatch func(id rule.ID, expected, actual string)) {
 	r := w.req()
 	a.covered(rule.RCLEN010)
 	want := func(name string, expected, actual uint64) {
@@ -253,74 +253,74 @@ func (a *Agent) headers(q *queuePair, m *message, w *work, mismatch func(id rule
 			mismatch(rule.RCLEN010, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
 		}
 	}
-	switch wqe.OpOf(m.op.Fn()) {
+	switch wqe.OpOf(m.Op.Fn()) {
 	case wqe.Write, wqe.Read:
-		want("DMALen", uint64(w.length), uint64(m.dma))
+		want("DMALen", uint64(w.length), uint64(m.DMALen))
 		if w.length > 0 { // else address and key are not used
-			want("virtual address", r.RemoteVA, m.va)
-			want("R_Key", uint64(r.RKey), uint64(m.rkey))
+			want("virtual address", r.RemoteVA, m.VA)
+			want("R_Key", uint64(r.RKey), uint64(m.RKey))
 		}
 	case wqe.CmpSwap, wqe.FetchAdd:
-		want("virtual address", r.RemoteVA, m.va)
-		want("R_Key", uint64(r.RKey), uint64(m.rkey))
+		want("virtual address", r.RemoteVA, m.VA)
+		want("R_Key", uint64(r.RKey), uint64(m.RKey))
 		if r.Op == wqe.OpFetchAdd {
-			want("add operand", r.SwapAdd, m.swap)
+			want("add operand", r.SwapAdd, m.Swap)
 			break
 		}
 		a.covered(rule.RCATM003)
-		if r.Compare != r.SwapAdd && m.compare == r.SwapAdd && m.swap == r.Compare {
+		if r.Compare != r.SwapAdd && m.Compare == r.SwapAdd && m.Swap == r.Compare {
 			mismatch(rule.RCATM003, fmt.Sprintf("swap operand %#x, then compare operand %#x", r.SwapAdd, r.Compare), "the two exchanged")
 			break
 		}
-		want("compare operand", r.Compare, m.compare)
-		want("swap operand", r.SwapAdd, m.swap)
+		want("compare operand", r.Compare, m.Compare)
+		want("swap operand", r.SwapAdd, m.Swap)
 	case wqe.AtomicWrite:
-		want("virtual address", r.RemoteVA, m.va)
-		want("R_Key", uint64(r.RKey), uint64(m.rkey))
+		want("virtual address", r.RemoteVA, m.VA)
+		want("R_Key", uint64(r.RKey), uint64(m.RKey))
 	case wqe.Flush:
-		want("R_Key", uint64(r.RKey), uint64(m.rkey))
+		want("R_Key", uint64(r.RKey), uint64(m.RKey))
 		if !r.Flush.Whole {
-			want("virtual address", r.RemoteVA, m.va)
-			want("DMALen", uint64(r.Flush.Length), uint64(m.dma))
+			want("virtual address", r.RemoteVA, m.VA)
+			want("DMALen", uint64(r.Flush.Length), uint64(m.DMALen))
 		}
 		if r.Flush.Placement != 0 { // else the log does not tell
-			want("placement type", uint64(r.Flush.Placement), uint64(m.feth&0xF))
-			want("selectivity", uint64(bit(r.Flush.Whole)), uint64(m.feth>>4&3))
+			want("placement type", uint64(r.Flush.Placement), uint64(m.FETH&0xF))
+			want("selectivity", uint64(bit(r.Flush.Whole)), uint64(m.FETH>>4&3))
 		}
 	}
 	if r.XRCSRQ != 0 && q.typ == qp.TypeXRCInitiator {
-		want("shared receive queue", uint64(r.XRCSRQ), uint64(m.srq))
+		want("shared receive queue", uint64(r.XRCSRQ), uint64(m.SRQ))
 	}
 	if q.service() == packet.UD {
 		a.addressed(q, m, w, mismatch)
 		switch {
 		case r.QKey>>31 == 0:
 			if r.QKey != 0 {
-				want("Q_Key", uint64(r.QKey), uint64(m.qkey))
+				want("Q_Key", uint64(r.QKey), uint64(m.QKey))
 			}
 		case q.attr.Has(qp.KnowsQKey):
 			a.covered(rule.UDQKEY002)
-			if m.qkey != q.attr.QKey {
-				mismatch(rule.UDQKEY002, fmt.Sprintf("Q_Key %#x, that of the queue pair", q.attr.QKey), fmt.Sprintf("%#x", m.qkey))
+			if m.QKey != q.attr.QKey {
+				mismatch(rule.UDQKEY002, fmt.Sprintf("Q_Key %#x, that of the queue pair", q.attr.QKey), fmt.Sprintf("%#x", m.QKey))
 			}
 		}
 	}
-	if m.partial {
+	if m.Partial {
 		return
 	}
 	withImm, withInv := r.Op == wqe.OpSendImm || r.Op == wqe.OpWriteImm, r.Op == wqe.OpSendInv
 	switch {
-	case m.hasImm != withImm || m.inval != withInv:
-		mismatch(rule.RCLEN010, extras(withImm, withInv), extras(m.hasImm, m.inval))
+	case m.HasImm != withImm || m.HasInv != withInv:
+		mismatch(rule.RCLEN010, extras(withImm, withInv), extras(m.HasImm, m.HasInv))
 	case withImm:
-		want("immediate data", uint64(r.Imm), uint64(m.imm))
+		want("immediate data", uint64(r.Imm), uint64(m.Imm))
 	case withInv:
-		want("R_Key to invalidate", uint64(r.InvKey), uint64(m.inv))
+		want("R_Key to invalidate", uint64(r.InvKey), uint64(m.InvRKey))
 	}
-	if wqe.OpOf(m.op.Fn()) == wqe.Send || withImm {
+	if wqe.OpOf(m.Op.Fn()) == wqe.Send || withImm {
 		a.covered(rule.BTH012)
-		if asked := r.Flags&wqe.Solicited != 0; asked != m.se {
-			mismatch(rule.BTH012, fmt.Sprintf("SE %d, as the work request asks", bit(asked)), fmt.Sprintf("SE %d", bit(m.se)))
+		if asked := r.Flags&wqe.Solicited != 0; asked != m.SE {
+			mismatch(rule.BTH012, fmt.Sprintf("SE %d, as the work request asks", bit(asked)), fmt.Sprintf("SE %d", bit(m.SE)))
 		}
 	}
 }

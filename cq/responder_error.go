@@ -17,8 +17,8 @@ type told struct {
 	damaged bool // an asynchronous event of a queue pair that has failed
 }
 
-func (q *queuePair) told(n *nak) told {
-	return told{failed: q.failing != nil, polled: q.polledAt > n.at.time, event: q.asyncs.refusing || q.overrun != nil, damaged: q.asyncs.fatal || q.overrun != nil}
+func (q *queuePair) told(n *NAK) told {
+	return told{failed: q.failing != nil, polled: q.polledAt > n.At.Time, event: q.asyncs.refusing || q.overrun != nil, damaged: q.asyncs.fatal || q.overrun != nil}
 }
 
 // refusing judges the NAK that ended a connection by what the responder told its consumer.
@@ -28,7 +28,7 @@ func (a *Agent) refusing(q *queuePair) {
 	}
 	for i := range q.in.naks {
 		n := &q.in.naks[i]
-		if !n.syndrome.Fatal() {
+		if !n.Syndrome.Fatal() {
 			continue
 		}
 		if !q.src.exact {
@@ -42,46 +42,46 @@ func (a *Agent) refusing(q *queuePair) {
 }
 
 // founded judges whether the consumer knows of the refusal.
-func (a *Agent) founded(q *queuePair, n *nak) {
+func (a *Agent) founded(q *queuePair, n *NAK) {
 	t := q.told(n)
-	m := q.in.find(n.ord)
-	takes := m == nil || wqe.OpOf(m.op.Fn()) == wqe.Send || m.hasImm || m.partial
-	v := verdict{class: rule.Violation, role: rule.Responder, at: n.at}
+	m := q.in.Find(n.Ord)
+	takes := m == nil || wqe.OpOf(m.Op.Fn()) == wqe.Send || m.HasImm || m.Partial
+	v := verdict{class: rule.Violation, role: rule.Responder, at: n.At}
 	if m != nil {
-		v.evidence = []uint64{m.begin.frame}
+		v.evidence = []uint64{m.Begin.Frame}
 	}
-	switch n.syndrome {
+	switch n.Syndrome {
 	case packet.NAKRemoteOp: // of a SEND: CPL-STS-010
-		if m == nil || wqe.OpOf(m.op.Fn()) == wqe.Send {
+		if m == nil || wqe.OpOf(m.Op.Fn()) == wqe.Send {
 			return
 		}
 		a.covered(rule.RCRSP025)
 		if !t.failed && !t.damaged && (!takes || t.polled) {
-			v.rule, v.expected, v.actual = rule.RCRSP025, "a receive request that fails, for its memory or the queue pair", "none, and "+n.syndrome.String()
+			v.rule, v.expected, v.actual = rule.RCRSP025, "a receive request that fails, for its memory or the queue pair", "none, and "+n.Syndrome.String()
 			a.accuse(q, v)
 		}
 	case packet.NAKInvalidRequest:
 		a.covered(rule.RCRSP028)
 		if !t.failed && !t.event && (!takes || t.polled) {
-			v.rule, v.expected, v.actual = rule.RCRSP028, "an event, or a receive request that fails, after "+n.syndrome.String(), "neither"
+			v.rule, v.expected, v.actual = rule.RCRSP028, "an event, or a receive request that fails, after "+n.Syndrome.String(), "neither"
 			a.accuse(q, v)
 		}
 	}
 }
 
 // tooLong judges how a SEND is refused that is longer than its receive request.
-func (a *Agent) tooLong(q *queuePair, n *nak) {
+func (a *Agent) tooLong(q *queuePair, n *NAK) {
 	if q.recvs.shared || q.in.joined > 0 {
 		return
 	}
-	m := q.in.find(n.ord)
+	m := q.in.Find(n.Ord)
 	if m == nil {
-		m = q.in.open(n.ord)
+		m = q.in.open(n.Ord)
 	}
-	if m == nil || q.receiving.gap && !q.certainTo(n.ord) || wqe.OpOf(m.op.Fn()) != wqe.Send {
+	if m == nil || q.receiving.gap && !q.certainTo(n.Ord) || wqe.OpOf(m.Op.Fn()) != wqe.Send {
 		return
 	}
-	k, ok := q.messageAt(n.ord)
+	k, ok := q.messageAt(n.Ord)
 	if !ok {
 		k = q.receiving.sure // it has not come whole
 	}
@@ -89,17 +89,17 @@ func (a *Agent) tooLong(q *queuePair, n *nak) {
 		return
 	}
 	r := q.recvs.list.at(k).event.Receive
-	size := uint64(m.length)
-	if m.partial || n.ord != m.last() {
-		size = uint64(n.ord-m.first+1) * uint64(q.in.pmtu)
+	size := uint64(m.Length)
+	if m.Partial || n.Ord != m.Last() {
+		size = uint64(n.Ord-m.First+1) * uint64(q.in.pmtu)
 	}
 	if have := room(r); size > have {
 		a.covered(rule.RCRSP039)
-		if n.syndrome != packet.NAKInvalidRequest {
+		if n.Syndrome != packet.NAKInvalidRequest {
 			a.accuse(q, verdict{
 				rule: rule.RCRSP039, class: rule.Violation, role: rule.Responder,
 				expected: fmt.Sprintf("%v: the receive request has room for %d bytes", packet.NAKInvalidRequest, have),
-				actual:   n.syndrome.String(), detail: fmt.Sprintf("receive request %d", r.ID), at: n.at, evidence: []uint64{m.begin.frame},
+				actual:   n.Syndrome.String(), detail: fmt.Sprintf("receive request %d", r.ID), at: n.At, evidence: []uint64{m.Begin.Frame},
 			})
 		}
 	}

@@ -16,20 +16,20 @@ func (a *Agent) refusals(q *queuePair) {
 	first, denied := q.failing, false
 	for i := range q.in.naks {
 		n := &q.in.naks[i]
-		m := q.in.find(n.ord)
-		if m == nil || !n.syndrome.Fatal() {
+		m := q.in.Find(n.Ord)
+		if m == nil || !n.Syndrome.Fatal() {
 			continue
 		}
-		switch n.syndrome {
+		switch n.Syndrome {
 		case packet.NAKRemoteOp:
 			denied = true
-			if wqe.OpOf(m.op.Fn()) == wqe.Send && q.complete() && q.newestTaken != nil {
+			if wqe.OpOf(m.Op.Fn()) == wqe.Send && q.complete() && q.newestTaken != nil {
 				a.covered(rule.CPLSTS010)
 				if last := q.newestTaken; first == nil && last.event.Completion.Status == WRFlushErr {
 					a.accuse(q, verdict{
 						rule: rule.CPLSTS010, class: rule.Violation, role: rule.Responder,
 						expected: "LOC_QP_OP_ERR or LOC_PROT_ERR for the receive request of the message", actual: "all were flushed",
-						at: n.at, evidence: []uint64{m.begin.frame}, event: last.event,
+						at: n.At, evidence: []uint64{m.Begin.Frame}, event: last.event,
 					})
 				}
 			}
@@ -41,7 +41,7 @@ func (a *Agent) refusals(q *queuePair) {
 		}
 		break
 	}
-	if first != nil && first.event.Completion.Status == LocProtErr && q.wasErr == nil && !q.gone && q.in.first.seen() {
+	if first != nil && first.event.Completion.Status == LocProtErr && q.wasErr == nil && !q.gone && q.in.first.Seen() {
 		a.covered(rule.CPLSTS010)
 		if !denied && a.passed(q.src, first.event.Time) {
 			v := verdict{
@@ -49,7 +49,7 @@ func (a *Agent) refusals(q *queuePair) {
 				detail: fmt.Sprintf("receive request %d completes with LOC_PROT_ERR", first.event.Completion.ID), at: q.in.newest, event: first.event,
 			}
 			if n := q.in.end(); n != nil {
-				v.at, v.actual = n.at, n.syndrome.String()
+				v.at, v.actual = n.At, n.Syndrome.String()
 			}
 			if v.class == rule.Unproven {
 				v.detail += "; " + notShown
@@ -60,9 +60,9 @@ func (a *Agent) refusals(q *queuePair) {
 }
 
 // end is the NAK that ended the connection, or nil.
-func (s *stream) end() *nak {
+func (s *Requests) end() *NAK {
 	for i := range s.naks {
-		if n := &s.naks[i]; n.syndrome.Fatal() {
+		if n := &s.naks[i]; n.Syndrome.Fatal() {
 			return n
 		}
 	}
@@ -87,7 +87,7 @@ func (a *Agent) deniedTaken(q *queuePair, t *taken) {
 
 // violated judges that the consumer of a responder learns of a remote access violation: by an event, or by the completion of the receive
 // request that was taken.
-func (a *Agent) violated(q *queuePair, n *nak, m *message, first *taken) {
+func (a *Agent) violated(q *queuePair, n *NAK, m *Message, first *taken) {
 	if !q.src.exact {
 		return // events of a host may be in no log
 	}
@@ -97,13 +97,13 @@ func (a *Agent) violated(q *queuePair, n *nak, m *message, first *taken) {
 	}
 	a.accuse(q, verdict{
 		rule: rule.CPLSTS011, class: rule.Violation, role: rule.Responder, expected: "an event, or REM_ACCESS_ERR or LOC_ACCESS_ERR for a receive request",
-		actual: "neither", detail: "after " + n.syndrome.String(), at: n.at, evidence: []uint64{m.begin.frame},
+		actual: "neither", detail: "after " + n.Syndrome.String(), at: n.At, evidence: []uint64{m.Begin.Frame},
 	})
 }
 
 // writeTook judges that a WRITE with immediate data that failed has taken no receive request.
-func (a *Agent) writeTook(q *queuePair, n *nak, m *message, first *taken) {
-	if wqe.OpOf(m.op.Fn()) != wqe.Write {
+func (a *Agent) writeTook(q *queuePair, n *NAK, m *Message, first *taken) {
+	if wqe.OpOf(m.Op.Fn()) != wqe.Write {
 		return
 	}
 	a.covered(rule.CPLRWQ001)
@@ -114,7 +114,7 @@ func (a *Agent) writeTook(q *queuePair, n *nak, m *message, first *taken) {
 	case RemAccessErr, RemInvReqErr, LocAccessErr, LocLenErr:
 		a.accuse(q, verdict{
 			rule: rule.CPLRWQ001, class: rule.Violation, role: rule.Responder, expected: fmt.Sprintf("receive request %d not used: the WRITE failed", c.ID),
-			actual: c.Status.String(), at: n.at, evidence: []uint64{m.begin.frame}, event: first.event,
+			actual: c.Status.String(), at: n.At, evidence: []uint64{m.Begin.Frame}, event: first.event,
 		})
 	}
 }

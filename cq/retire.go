@@ -39,7 +39,7 @@ func (a *Agent) retire(q *queuePair) {
 func (a *Agent) retireSends(q *queuePair) {
 	n, on := q.sends.first(), q.sending.wire(q.out)
 	switch {
-	case !q.out.first.seen():
+	case !q.out.first.Seen():
 		on = 0
 	case !q.known || q.adrift != nil || !q.out.anchor || q.out.halted != "":
 		on = math.MaxInt64
@@ -79,11 +79,11 @@ func (a *Agent) over(q *queuePair, w *work, on int64) bool {
 }
 
 // wire is the ordinal up to which the messages of a stream were compared with requests.
-func (s *sending) wire(out *stream) int64 {
+func (s *sending) wire(out *Requests) int64 {
 	if out.msgs.has(s.compared) {
-		return out.msgs.at(s.compared).first + s.unsent
+		return out.msgs.at(s.compared).First + s.unsent
 	}
-	return out.base + s.unsent
+	return out.told() + s.unsent
 }
 
 // retire forgets receive requests that have completed, whose completion was judged.
@@ -124,7 +124,7 @@ func (q *queuePair) retireArrived() {
 }
 
 // retire forgets messages that both ends have been judged by.
-func (s *stream) retire() {
+func (s *Requests) retire() {
 	if s.msgs.end()-s.msgs.first() <= 4*kept {
 		return
 	}
@@ -141,18 +141,18 @@ func (s *stream) retire() {
 	if q := s.responder; q != nil && q.in == s {
 		n = min(n, q.receiving.sorted, q.receiving.executed)
 		if list := q.receiving.arrived.all(); len(list) > 0 {
-			low = min(low, list[0].first)
+			low = min(low, list[0].First)
 		}
 		if list := q.receiving.stored; len(list) > 0 {
 			low = min(low, list[0].ord)
 		}
 		if i := q.receiving.naks - s.naksGone; i < len(s.naks) {
-			low = min(low, s.naks[i].ord)
+			low = min(low, s.naks[i].Ord)
 		}
 	}
 	n = max(n, s.msgs.end()-mostKept)
 	k := s.msgs.first()
-	for k < n && s.msgs.at(k).last() < low {
+	for k < n && s.msgs.at(k).Last() < low {
 		if q := s.responder; q != nil && q.in == s {
 			q.usedUp(s.msgs.at(k))
 		}
@@ -160,12 +160,12 @@ func (s *stream) retire() {
 	}
 	s.msgs.drop(k)
 	if k < s.msgs.end() {
-		s.forget(s.msgs.at(k).first)
+		s.forget(s.msgs.at(k).First)
 	}
 }
 
 // forget drops what is known of the answers to, and of retransmissions of, what came before an ordinal.
-func (s *stream) forget(ord int64) {
+func (s *Requests) forget(ord int64) {
 	k := 0
 	for k < len(s.acks)-1 && s.acks[k].ord < ord-1 {
 		k++
@@ -193,8 +193,8 @@ func (s *stream) forget(ord int64) {
 }
 
 // usedUp counts a message that is forgotten among those that have taken a request of a shared receive queue.
-func (q *queuePair) usedUp(m *message) {
-	if !m.partial && !m.consumes() {
+func (q *queuePair) usedUp(m *Message) {
+	if !m.Partial && !m.consumes() {
 		return
 	}
 	switch {

@@ -15,9 +15,9 @@ func (a *Agent) retried(q *queuePair, w *work) {
 	}
 	a.covered(rule.CPLSTS006)
 	a.covered(rule.RCRTY002)
-	var at where
-	if m := q.out.find(w.first); m != nil {
-		at = m.begin
+	var at PacketRef
+	if m := q.out.Find(w.first); m != nil {
+		at = m.Begin
 	}
 	most := q.out.tries(w) + q.out.repeated(w)
 	if want := 1 + int(q.attr.RetryCnt); most < want {
@@ -38,7 +38,7 @@ func (a *Agent) retried(q *queuePair, w *work) {
 }
 
 // tries is how often the packet of a request that was sent most often was sent.
-func (s *stream) tries(w *work) (most int) {
+func (s *Requests) tries(w *work) (most int) {
 	for ord := w.first; ord <= w.last(); ord++ {
 		n := s.again[ord]
 		if ord < s.high {
@@ -50,10 +50,10 @@ func (s *stream) tries(w *work) (most int) {
 }
 
 // rnrNAKs counts the RNR NAKs to a request. at is the newest.
-func (s *stream) rnrNAKs(w *work) (n int, at where) {
+func (s *Requests) rnrNAKs(w *work) (n int, at PacketRef) {
 	for i := range s.naks {
-		if k := &s.naks[i]; k.syndrome.Type() == packet.RNRNAK && k.ord >= w.first && k.ord <= w.last() {
-			n, at = n+1, k.at
+		if k := &s.naks[i]; k.Syndrome.Type() == packet.RNRNAK && k.Ord >= w.first && k.Ord <= w.last() {
+			n, at = n+1, k.At
 		}
 	}
 	return n, at
@@ -78,8 +78,8 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 			return false
 		}
 		v.rule, v.expected = rule.CPLSTS006, fmt.Sprintf("RETRY_EXC_ERR: the request was sent %d times without a response", tries)
-		if m := q.out.find(w.first); m != nil {
-			v.at = m.begin
+		if m := q.out.Find(w.first); m != nil {
+			v.at = m.Begin
 		}
 	case n > 0 && n == tries && q.attr.Has(qp.KnowsRNRRetry) && q.attr.RNRRetry < 7 && n > int(q.attr.RNRRetry):
 		a.covered(rule.CPLSTS007)
@@ -122,7 +122,7 @@ func (q *queuePair) oldestOpen() *work {
 }
 
 // retries counts how often the requester went back to what came before a request, if that is acknowledged, and to the request.
-func (s *stream) retries(w *work) (before, since int) {
+func (s *Requests) retries(w *work) (before, since int) {
 	if _, ok := s.ackOf(w.first - 1); !ok {
 		return 0, 0
 	}
@@ -138,10 +138,10 @@ func (s *stream) retries(w *work) (before, since int) {
 
 // repeated is how many sequence NAKs to a request came twice in a row, and how many responses passed over it where it needs one of its own: each uses
 // up a retry, and there may be nothing to send.
-func (s *stream) repeated(w *work) (n int) {
+func (s *Requests) repeated(w *work) (n int) {
 	for i := 1; i < len(s.naks); i++ {
 		x, y := &s.naks[i-1], &s.naks[i]
-		if x.ord == y.ord && y.syndrome == packet.NAKSequence && x.syndrome == y.syndrome && y.ord >= w.first && y.ord <= w.last() {
+		if x.Ord == y.Ord && y.Syndrome == packet.NAKSequence && x.Syndrome == y.Syndrome && y.Ord >= w.first && y.Ord <= w.last() {
 			n++
 		}
 	}
@@ -154,7 +154,7 @@ func (s *stream) repeated(w *work) (n int) {
 		}
 	}
 	for i := range s.naks {
-		if k := &s.naks[i]; k.syndrome == packet.NAKSequence && k.ord > w.last() {
+		if k := &s.naks[i]; k.Syndrome == packet.NAKSequence && k.Ord > w.last() {
 			n++
 		}
 	}
@@ -169,15 +169,15 @@ func (a *Agent) rnrRetried(q *queuePair, w *work) {
 	a.covered(rule.CPLSTS007)
 	a.covered(rule.RCRNR004)
 	n, before := 0, 0
-	var at where
+	var at PacketRef
 	for _, k := range q.out.naks {
 		switch {
-		case k.syndrome.Type() != packet.RNRNAK:
-		case k.ord < w.first:
+		case k.Syndrome.Type() != packet.RNRNAK:
+		case k.Ord < w.first:
 			before++
-		case k.ord <= w.last():
+		case k.Ord <= w.last():
 			n++
-			at = k.at
+			at = k.At
 		}
 	}
 	v := verdict{

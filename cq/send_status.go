@@ -33,7 +33,7 @@ func (a *Agent) status(q *queuePair, w *work) bool {
 		a.wait(q, w.done.Time)
 		return false
 	}
-	if !q.out.first.seen() {
+	if !q.out.first.Seen() {
 		return a.ended // the capture may begin later
 	}
 	if !q.out.anchor || q.out.halted != "" || q.lost(w) {
@@ -54,7 +54,7 @@ func (q *queuePair) lost(w *work) bool { return q.adrift != nil && w.n >= q.adri
 // early judges whether a completion came before the packet that it needs. later is the first packet of a request that was posted after
 // the completion: when that packet left, the completion was there. sure says that the capture cannot have missed the packet when it came
 // first.
-func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *Event, at, later where, what string, sure bool) {
+func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *Event, at, later PacketRef, what string, sure bool) {
 	c := &q.src.clock
 	class, why := rule.Violation, ""
 	if !sure && a.proven(q) != rule.Violation {
@@ -65,13 +65,13 @@ func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *Event, at, la
 		margin = 0
 	}
 	switch {
-	case later.seen() && later.pos < at.pos && later.time+margin < at.time:
+	case later.Seen() && later.Pos < at.Pos && later.Time+margin < at.Time:
 		a.accuse(q, verdict{
 			rule: id, class: class, role: role, expected: what + " before the completion", actual: "it arrived after the completion",
-			detail:   fmt.Sprintf("request %d; a request that was posted after the completion was on the wire in frame %d%s", e.Completion.ID, later.frame, why),
-			evidence: []uint64{later.frame}, at: at, event: e,
+			detail:   fmt.Sprintf("request %d; a request that was posted after the completion was on the wire in frame %d%s", e.Completion.ID, later.Frame, why),
+			evidence: []uint64{later.Frame}, at: at, event: e,
 		})
-	case c.before(e.Time, at.time):
+	case c.before(e.Time, at.Time):
 		a.accuse(q, verdict{
 			rule: id, class: class, role: role, expected: what + " before the completion", actual: "it arrived after the completion",
 			detail: fmt.Sprintf("request %d; by the clocks of log and capture%s", e.Completion.ID, why), at: at, event: e,
@@ -107,17 +107,17 @@ func (a *Agent) succeeded(q *queuePair, w *work) bool {
 	at, ok := q.answered(w)
 	if n := q.fatal(w); !ok && n != nil {
 		for _, k := range codes {
-			if k.syndrome == n.syndrome {
+			if k.syndrome == n.Syndrome {
 				a.covered(k.rule)
 				a.accuse(q, verdict{
-					rule: k.rule, class: rule.Violation, role: rule.Requester, expected: k.status.String() + " after " + n.syndrome.String(),
-					actual: c.Status.String(), detail: fmt.Sprintf("request %d", c.ID), at: n.at, event: w.done,
+					rule: k.rule, class: rule.Violation, role: rule.Requester, expected: k.status.String() + " after " + n.Syndrome.String(),
+					actual: c.Status.String(), detail: fmt.Sprintf("request %d", c.ID), at: n.At, event: w.done,
 				})
 			}
 		}
 		return true
 	}
-	if odd := q.out.oddAt(w); !ok && w.response() && odd.seen() {
+	if odd := q.out.oddAt(w); !ok && w.response() && odd.Seen() {
 		return a.malformed(q, w)
 	}
 	if !ok && w.told {
@@ -137,8 +137,8 @@ func (a *Agent) succeeded(q *queuePair, w *work) bool {
 			rule: id, class: class, role: rule.Requester, expected: what + " before the completion", actual: "none",
 			detail: fmt.Sprintf("request %d", c.ID), event: w.done,
 		}
-		if m := q.out.find(w.first); m != nil {
-			v.at = m.end
+		if m := q.out.Find(w.first); m != nil {
+			v.at = m.End
 		}
 		if v.class == rule.Unproven {
 			v.detail += "; " + notShown
@@ -172,20 +172,20 @@ func fetched(w *work) (uint32, bool) {
 
 // fetchedData holds what a READ or atomic has brought into memory against the response.
 func (a *Agent) fetchedData(q *queuePair, w *work) {
-	m := q.out.find(w.first)
-	if !w.done.Summed || m == nil || m.read == nil || !m.read.whole || m.read.cut || m.read.mixed {
+	m := q.out.Find(w.first)
+	if !w.done.Summed || m == nil || m.Response == nil || !m.Response.Whole || m.Response.Cut || m.Response.Mixed {
 		return
 	}
 	a.covered(rule.CPLMEM001)
-	got, same := m.read.crc, false
+	got, same := m.Response.CRC, false
 	switch w.req().Op {
 	case wqe.OpRead:
 		same = got == w.done.Sum
 	case wqe.OpCmpSwap, wqe.OpFetchAdd:
 		var b [8]byte
-		binary.LittleEndian.PutUint64(b[:], m.read.orig)
+		binary.LittleEndian.PutUint64(b[:], m.Response.Orig)
 		same = sum(b[:]) == w.done.Sum
-		binary.BigEndian.PutUint64(b[:], m.read.orig)
+		binary.BigEndian.PutUint64(b[:], m.Response.Orig)
 		got = sum(b[:])
 		same = same || got == w.done.Sum
 	default:
@@ -194,7 +194,7 @@ func (a *Agent) fetchedData(q *queuePair, w *work) {
 	if !same {
 		a.accuse(q, verdict{
 			rule: rule.CPLMEM001, class: rule.Violation, role: rule.Requester, expected: fmt.Sprintf("data with CRC-32 %#08x in memory", got),
-			actual: fmt.Sprintf("%#08x", w.done.Sum), detail: fmt.Sprintf("request %d", w.req().ID), at: m.read.at, event: w.done,
+			actual: fmt.Sprintf("%#08x", w.done.Sum), detail: fmt.Sprintf("request %d", w.req().ID), at: m.Response.At, event: w.done,
 		})
 	}
 }
@@ -222,7 +222,7 @@ func (q *queuePair) passedOver() *work {
 		if w.local() || !w.response() {
 			continue
 		}
-		if w.last() >= n.ord || q.lost(w) {
+		if w.last() >= n.Ord || q.lost(w) {
 			return nil
 		}
 		if _, ok := q.answered(w); !ok {
@@ -249,7 +249,7 @@ func (a *Agent) failedSend(q *queuePair, w *work) bool {
 			return false
 		}
 	}
-	accuse := func(id rule.ID, class rule.Class, expected, actual string, at where) {
+	accuse := func(id rule.ID, class rule.Class, expected, actual string, at PacketRef) {
 		v := verdict{
 			rule: id, class: class, role: rule.Requester, expected: expected, actual: actual,
 			detail: fmt.Sprintf("request %d", w.req().ID), at: at, event: w.done,
@@ -262,15 +262,15 @@ func (a *Agent) failedSend(q *queuePair, w *work) bool {
 	named := q.fatal(w) // the NAK that names the request
 	for _, c := range codes {
 		switch {
-		case named != nil && named.syndrome == c.syndrome:
+		case named != nil && named.Syndrome == c.syndrome:
 			a.covered(c.rule)
 			switch status {
 			case c.status:
-				a.early(q, c.rule, rule.Requester, w.done, named.at, where{}, "the NAK", len(q.out.again) == 0)
+				a.early(q, c.rule, rule.Requester, w.done, named.At, PacketRef{}, "the NAK", len(q.out.again) == 0)
 			case RemInvReqErr, RemAccessErr, RemOpErr:
-				accuse(c.rule, rule.Violation, c.status.String()+" after "+c.syndrome.String(), status.String(), named.at)
+				accuse(c.rule, rule.Violation, c.status.String()+" after "+c.syndrome.String(), status.String(), named.At)
 			case WRFlushErr, BadRespErr, RNRRetryExcErr:
-				accuse(c.rule, a.proven(q), c.status.String()+" after "+c.syndrome.String(), status.String(), named.at)
+				accuse(c.rule, a.proven(q), c.status.String()+" after "+c.syndrome.String(), status.String(), named.At)
 			}
 		case named == nil && status == c.status:
 			if !a.passed(q.src, w.done.Time) {
@@ -278,16 +278,16 @@ func (a *Agent) failedSend(q *queuePair, w *work) bool {
 				return a.ended
 			}
 			a.covered(c.rule)
-			accuse(c.rule, a.proven(q), "a "+c.syndrome.String()+" that names the request", "none", where{})
+			accuse(c.rule, a.proven(q), "a "+c.syndrome.String()+" that names the request", "none", PacketRef{})
 		}
 	}
 	return true
 }
 
 // fatal returns the first NAK that ends the connection and names a packet of the request.
-func (q *queuePair) fatal(w *work) *nak {
+func (q *queuePair) fatal(w *work) *NAK {
 	for i := range q.out.naks {
-		if n := &q.out.naks[i]; n.syndrome.Fatal() && n.ord >= w.first && n.ord <= w.last() {
+		if n := &q.out.naks[i]; n.Syndrome.Fatal() && n.Ord >= w.first && n.Ord <= w.last() {
 			return n
 		}
 	}

@@ -45,12 +45,12 @@ func (a *Agent) below(q *queuePair, r *receive, e *Event) {
 
 // sharedReady judges that a shared receive queue was empty where an RNR NAK says so: every message takes one request of those that were
 // posted, whichever. On XRC the message names the queue.
-func (a *Agent) sharedReady(q *queuePair, n *nak) {
+func (a *Agent) sharedReady(q *queuePair, n *NAK) {
 	if !a.near(q.addr()) || a.Lossy || !q.src.exact || q.receiving.wrongRNR {
 		return
 	}
 	a.covered(rule.RCRSP020)
-	m := q.in.find(n.ord)
+	m := q.in.Find(n.Ord)
 	if m == nil {
 		return
 	}
@@ -63,13 +63,13 @@ func (a *Agent) sharedReady(q *queuePair, n *nak) {
 	}
 	posted, used := queue.list.first(), queue.used
 	for _, r := range queue.list.all() {
-		if r.event.Time < m.begin.time {
+		if r.event.Time < m.Begin.Time {
 			posted++
 		}
 	}
 	for _, p := range a.lives {
 		if p.src == q.src && (p.recvs == queue || p.typ == qp.TypeXRCTarget) {
-			used += p.usedOf(n.at.pos, m, queue)
+			used += p.usedOf(n.At.Pos, m, queue)
 		}
 	}
 	if posted > used {
@@ -77,31 +77,26 @@ func (a *Agent) sharedReady(q *queuePair, n *nak) {
 		a.accuse(q, verdict{
 			rule: rule.RCRSP020, class: rule.Violation, role: rule.Responder,
 			expected: fmt.Sprintf("the message accepted: at most %d of %d receive requests of the shared queue are used", used, posted),
-			actual:   n.syndrome.String(), at: n.at, evidence: []uint64{m.begin.frame},
+			actual:   n.Syndrome.String(), at: n.At, evidence: []uint64{m.Begin.Frame},
 		})
 	}
 }
 
 // srqOf is the shared receive queue that a message to an XRC target names.
-func srqOf(m *message) wqe.SRQ { return wqe.SRQ(m.srq) }
+func srqOf(m *Message) wqe.SRQ { return wqe.SRQ(m.SRQ) }
 
 // usedOf is how many requests of a shared receive queue the messages to a queue pair can have taken up to a packet, without the one that was
 // refused.
-func (q *queuePair) usedOf(pos int, refused *message, queue *receives) (n int) {
+func (q *queuePair) usedOf(pos int, refused *Message, queue *receives) (n int) {
 	for _, m := range q.in.msgs.all() {
-		if q.recvs != queue && wqe.SRQ(m.srq) != queue.number {
+		if q.recvs != queue && wqe.SRQ(m.SRQ) != queue.number {
 			continue
 		}
-		if m != refused && m.begin.pos <= pos && (m.partial || m.consumes()) {
+		if m != refused && m.Begin.Pos <= pos && (m.Partial || m.consumes()) {
 			n++
 		}
 	}
-	for i := range q.in.parts {
-		if x := &q.in.parts[i]; x.seen && x.at.pos <= pos && (x.op.Info().First || x.op.Info().Only) {
-			n++ // it has not come whole yet
-		}
-	}
-	return n
+	return n + q.in.openBefore(pos)
 }
 
 // lastTaken judges the event that a queue pair in error has taken its last request from a shared receive queue.

@@ -85,7 +85,7 @@ func (x candidate) solicits() (yes, known bool) {
 	case x.t.message == nil:
 		return false, false
 	}
-	return x.t.message.se, true
+	return x.t.message.SE, true
 }
 
 // solicited judges the notifications of a device of which all the completions that may have given rise to them are known.
@@ -136,7 +136,7 @@ func (a *Agent) untoldReceive(q *queuePair, t *taken) {
 	}
 	yes, _ := candidate{t: t}.solicits()
 	a.owed(q, t.event, t.due, yes, func(e *Event, n int) bool {
-		return t.of.n > n || t.message != nil && t.message.begin.time > e.Time
+		return t.of.n > n || t.message != nil && t.message.Begin.Time > e.Time
 	})
 }
 

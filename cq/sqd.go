@@ -35,8 +35,8 @@ func (q *queuePair) drained(e *Event) {
 }
 
 // draining judges that a message does not begin in SQD, nor in SQE. That takes the clock of the packets, and a tap that sees a packet when it leaves.
-func (a *Agent) draining(q *queuePair, m *message) {
-	if !q.known || !q.src.exact || !a.near(q.addr()) || !q.out.anchor || m.partial {
+func (a *Agent) draining(q *queuePair, m *Message) {
+	if !q.known || !q.src.exact || !a.near(q.addr()) || !q.out.anchor || m.Partial {
 		return
 	}
 	s := &q.sending
@@ -45,18 +45,18 @@ func (a *Agent) draining(q *queuePair, m *message) {
 }
 
 // beginning judges that a message does not begin in one of the times. It reports whether it does.
-func (a *Agent) beginning(q *queuePair, m *message, id rule.ID, times []drain, expected string) bool {
+func (a *Agent) beginning(q *queuePair, m *Message, id rule.ID, times []drain, expected string) bool {
 	if len(times) == 0 {
 		return false
 	}
 	a.covered(id)
 	for _, d := range times {
-		if m.begin.time <= d.event.Time || m.begin.time >= d.until {
+		if m.Begin.Time <= d.event.Time || m.Begin.Time >= d.until {
 			continue
 		}
 		a.accuse(q, verdict{
 			rule: id, class: rule.Violation, role: q.sender(), expected: expected,
-			actual: m.op.String(), detail: fmt.Sprintf("message of %d packets", m.packets), at: m.begin, event: d.event,
+			actual: m.Op.String(), detail: fmt.Sprintf("message of %d packets", m.Packets), at: m.Begin, event: d.event,
 		})
 		return true
 	}

@@ -15,11 +15,11 @@ func (a *Agent) sees(q *queuePair) bool {
 }
 
 // copied reports whether a packet of a message came more than once: the receiver may have dropped the first one and taken the other.
-func (q *queuePair) copied(m *message) bool {
+func (q *queuePair) copied(m *Message) bool {
 	if len(q.in.again) == 0 || q.service() == packet.UD {
 		return false
 	}
-	for ord := m.first; ord <= m.last(); ord++ {
+	for ord := m.First; ord <= m.Last(); ord++ {
 		if q.in.again[ord] > 0 {
 			return true
 		}
@@ -28,12 +28,12 @@ func (q *queuePair) copied(m *message) bool {
 }
 
 // missed reports whether a message on UC or UD came before the receive request was posted that a completion is of: it was dropped then.
-func (q *queuePair) missed(m *message, t *taken) bool {
-	at := m.begin
-	if m.hasImm && wqe.OpOf(m.op.Fn()) == wqe.Write {
-		at = m.end
+func (q *queuePair) missed(m *Message, t *taken) bool {
+	at := m.Begin
+	if m.HasImm && wqe.OpOf(m.Op.Fn()) == wqe.Write {
+		at = m.End
 	}
-	return t.of.event.Time > at.time && !q.copied(m)
+	return t.of.event.Time > at.Time && !q.copied(m)
 }
 
 // pick returns the message from k on that a completion is of, or the end of the list. One that the receiver must have dropped comes last.
@@ -53,7 +53,7 @@ func (a *Agent) pick(q *queuePair, k int, t *taken) int {
 }
 
 // late judges that a message was not taken by a receive request that was posted after it.
-func (a *Agent) late(q *queuePair, m *message, t *taken) {
+func (a *Agent) late(q *queuePair, m *Message, t *taken) {
 	if q.recvs.shared || !a.sees(q) {
 		return
 	}
@@ -65,28 +65,28 @@ func (a *Agent) late(q *queuePair, m *message, t *taken) {
 	if q.missed(m, t) {
 		a.accuse(q, verdict{
 			rule: id, class: rule.Violation, role: rule.Receiver, expected: "the message dropped: no receive request was available",
-			actual: fmt.Sprintf("receive request %d, posted later, completes with it", t.event.Completion.ID), at: m.end, event: t.event,
+			actual: fmt.Sprintf("receive request %d, posted later, completes with it", t.event.Completion.ID), at: m.End, event: t.event,
 		})
 	}
 }
 
 // granted judges the key of a UC WRITE whose immediate data was delivered.
-func (a *Agent) granted(q *queuePair, m *message, t *taken) {
-	if q.typ != qp.TypeUC || wqe.OpOf(m.op.Fn()) != wqe.Write || m.dma == 0 {
+func (a *Agent) granted(q *queuePair, m *Message, t *taken) {
+	if q.typ != qp.TypeUC || wqe.OpOf(m.Op.Fn()) != wqe.Write || m.DMALen == 0 {
 		return
 	}
 	why, sure := q.src.refusal(m, nil)
 	if q.attr.Has(qp.KnowsAccess) && q.permits&wqe.RemoteWrite == 0 {
 		why, sure = "the queue pair does not permit it", true
 	}
-	if !sure || !q.complete() && q.src.regions[m.rkey] == nil {
+	if !sure || !q.complete() && q.src.regions[m.RKey] == nil {
 		return
 	}
 	a.covered(rule.UCACC001)
 	if why != "" {
 		a.accuse(q, verdict{
 			rule: rule.UCACC001, class: rule.Violation, role: rule.Receiver, expected: "the message dropped: " + why, actual: "a receive completion",
-			detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.end, event: t.event,
+			detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.End, event: t.event,
 		})
 	}
 }
@@ -104,7 +104,7 @@ func (a *Agent) keyless(q *queuePair, n int, t *taken) {
 	}
 	for i := last; i <= n; i++ {
 		m := list.at(i)
-		if wqe.OpOf(m.op.Fn()) != wqe.Write || m.dma != 0 || q.copied(m) {
+		if wqe.OpOf(m.Op.Fn()) != wqe.Write || m.DMALen != 0 || q.copied(m) {
 			continue
 		}
 		why, sure := q.src.refusal(m, nil)
@@ -112,18 +112,18 @@ func (a *Agent) keyless(q *queuePair, n int, t *taken) {
 			continue
 		}
 		a.covered(rule.UCACC002)
-		if i < n && t.of.event.Time < m.begin.time && m.end.pos < list.at(n).begin.pos {
+		if i < n && t.of.event.Time < m.Begin.Time && m.End.Pos < list.at(n).Begin.Pos {
 			a.accuse(q, verdict{
 				rule: rule.UCACC002, class: rule.Violation, role: rule.Receiver, expected: "a receive completion: a WRITE of no bytes needs no R_Key",
 				actual: fmt.Sprintf("none; receive request %d, which was available, completes with the next message", t.event.Completion.ID),
-				detail: why, at: m.end, evidence: []uint64{list.at(n).end.frame}, event: t.event,
+				detail: why, at: m.End, evidence: []uint64{list.at(n).End.Frame}, event: t.event,
 			})
 		}
 	}
 }
 
 // overtook judges a UC message that completes after one which arrived later. Both must be the only ones that their completions fit.
-func (a *Agent) overtook(q *queuePair, list []*message, m *message, t *taken) {
+func (a *Agent) overtook(q *queuePair, list []*Message, m *Message, t *taken) {
 	if q.typ != qp.TypeUC || !a.near(q.addr()) || a.Lossy {
 		return
 	}
@@ -138,11 +138,11 @@ func (a *Agent) overtook(q *queuePair, list []*message, m *message, t *taken) {
 			fits++
 		}
 	}
-	if last := q.newest; fits == 1 && last != nil && m.end.pos < last.end.pos {
+	if last := q.newest; fits == 1 && last != nil && m.End.Pos < last.End.Pos {
 		a.accuse(q, verdict{
 			rule: rule.UCCPL002, class: rule.Violation, role: rule.Receiver, expected: "the message completed before the next one, which arrived later",
-			actual: "it completed after the next one", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.end,
-			evidence: []uint64{last.end.frame}, event: t.event,
+			actual: "it completed after the next one", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.End,
+			evidence: []uint64{last.End.Frame}, event: t.event,
 		})
 	}
 	if q.newest = nil; fits == 1 {
@@ -157,25 +157,25 @@ type pieces struct {
 	hasImm     bool
 	imm        uint32
 	op         wqe.Op
-	begin, end where
+	begin, end PacketRef
 }
 
 // interrupted returns the UC messages of which something is missing, but not their ends.
 func (q *queuePair) interrupted() (list []pieces) {
 	var p *pieces
 	for _, m := range q.in.msgs.all() {
-		if !m.partial {
+		if !m.Partial {
 			p = nil
 			continue
 		}
-		in := m.op.Info()
+		in := m.Op.Info()
 		if p == nil || in.First {
-			p = &pieces{headless: !in.First, op: wqe.OpOf(m.op.Fn()), begin: m.begin}
+			p = &pieces{headless: !in.First, op: wqe.OpOf(m.Op.Fn()), begin: m.Begin}
 		}
-		p.length += m.length
-		p.end = m.end
+		p.length += m.Length
+		p.end = m.End
 		if in.Last {
-			p.hasImm, p.imm = m.hasImm, m.imm
+			p.hasImm, p.imm = m.HasImm, m.Imm
 			list = append(list, *p)
 			p = nil
 		}
@@ -201,12 +201,12 @@ func (a *Agent) broken(q *queuePair, t *taken) bool {
 		v := verdict{
 			rule: rule.UCPSN003, class: a.proven(q), role: rule.Receiver, expected: "no completion: packets of the message are missing",
 			actual: fmt.Sprintf("success with %d bytes", c.ByteLen), detail: fmt.Sprintf("receive request %d", c.ID), at: p.end,
-			evidence: []uint64{p.begin.frame}, event: t.event,
+			evidence: []uint64{p.begin.Frame}, event: t.event,
 		}
 		if p.headless {
 			v.rule, v.expected = rule.UCPSN004, "no completion: the message has no First packet"
 		}
-		if p.begin.frame == p.end.frame {
+		if p.begin.Frame == p.end.Frame {
 			v.evidence = nil
 		}
 		if v.class == rule.Unproven {
@@ -256,10 +256,10 @@ func (a *Agent) dropFails(q *queuePair) {
 func (q *queuePair) dropped(room uint64) (v verdict, ok bool) {
 	for _, m := range q.in.msgs.all() {
 		_, length := q.expected(m)
-		if m.partial || wqe.OpOf(m.op.Fn()) != wqe.Send || uint64(length) <= room {
+		if m.Partial || wqe.OpOf(m.Op.Fn()) != wqe.Send || uint64(length) <= room {
 			continue
 		}
-		v = verdict{rule: rule.UCRWQE002, at: m.end, expected: fmt.Sprintf("the request left for the next message: it has room for %d bytes, not %d", room, length)}
+		v = verdict{rule: rule.UCRWQE002, at: m.End, expected: fmt.Sprintf("the request left for the next message: it has room for %d bytes, not %d", room, length)}
 		if q.service() == packet.UD {
 			v.rule = rule.UDLEN003
 		}
@@ -269,8 +269,8 @@ func (q *queuePair) dropped(room uint64) (v verdict, ok bool) {
 		return v, false
 	}
 	for _, m := range q.in.msgs.all() {
-		if m.partial && wqe.OpOf(m.op.Fn()) == wqe.Send {
-			return verdict{rule: rule.UCRWQE003, at: m.end, expected: "the request left for the next message: this one was interrupted"}, true
+		if m.Partial && wqe.OpOf(m.Op.Fn()) == wqe.Send {
+			return verdict{rule: rule.UCRWQE003, at: m.End, expected: "the request left for the next message: this one was interrupted"}, true
 		}
 	}
 	return v, false
@@ -301,27 +301,20 @@ func (a *Agent) coverDrops(q *queuePair) {
 	}
 }
 
-// damaged adds a message whose ICRC is wrong to what must not reach a queue pair on UC or UD.
-func (a *Agent) damaged(p *packet.Packet) {
-	in := p.Info()
-	service := p.Opcode.Service()
-	if p.Has&packet.HasBTH == 0 || !in.Only || !in.Request || service != packet.UC && service != packet.UD || p.Flaws&packet.FlawShort != 0 || p.Cut {
-		return
+// Delivers reports whether what comes by a flow reaches a queue pair that events tell of, as the packets before have shown.
+func (a *Agent) Delivers(k Flow) bool {
+	f := a.flows[k]
+	return f != nil && f.to != nil
+}
+
+// Damaged says that a message of UC or UD has come with a wrong ICRC: it must not reach its queue pair.
+func (a *Agent) Damaged(k Flow, m *Message) {
+	a.covered(rule.ROCV2021)
+	in := a.flows[k].to.in
+	if list := in.spoiled; len(list) == mostNAKs {
+		in.spoiled = append(list[:0], list[mostNAKs/2:]...)
 	}
-	key := flowKey{service: service, src: p.Src, dst: p.Dst, to: p.DestQP}
-	if p.Has&packet.HasDETH != 0 {
-		key.from = p.SrcQP
-	}
-	if f := a.flows[key]; f != nil && f.to != nil {
-		a.covered(rule.ROCV2021)
-		at := where{p.Frame, p.Time, a.pos, p.Tap, p.Opcode, p.PSN}
-		if list := f.to.in.spoiled; len(list) == mostNAKs {
-			f.to.in.spoiled = append(list[:0], list[mostNAKs/2:]...)
-		}
-		f.to.in.spoiled = append(f.to.in.spoiled, &message{
-			packets: 1, op: p.Opcode, length: uint32(p.PayloadLen), begin: at, end: at, head: headOf(p), crc: sum(p.Payload),
-		})
-	}
+	in.spoiled = append(in.spoiled, m)
 }
 
 // spoiled judges a completion that fits only a damaged message.
@@ -330,7 +323,7 @@ func (a *Agent) spoiled(q *queuePair, t *taken) bool {
 		if q.matches(m, t) {
 			a.accuse(q, verdict{
 				rule: rule.ROCV2021, class: rule.Violation, role: rule.Receiver, expected: "no completion: the ICRC of the packet is wrong",
-				actual: "a receive completion", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.end, event: t.event,
+				actual: "a receive completion", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.End, event: t.event,
 			})
 			return true
 		}

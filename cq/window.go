@@ -112,12 +112,12 @@ func (a *Agent) boundAgain(s *Source) {
 }
 
 // invalidates takes over what a message to a queue pair says of keys.
-func (s *Source) invalidates(m *message) {
-	s.uncertain = s.uncertain || m.partial
-	if m.inval {
+func (s *Source) invalidates(m *Message) {
+	s.uncertain = s.uncertain || m.Partial
+	if m.HasInv {
 		if s.invalidated == nil {
 			s.invalidated = map[uint32]bool{}
 		}
-		s.invalidated[m.inv] = true
+		s.invalidated[m.InvRKey] = true
 	}
 }

@@ -17,24 +17,24 @@ func (a *Agent) sharedNamed(q *queuePair) {
 	}
 	for ; q.receiving.named < q.receiving.sure; q.receiving.named++ {
 		m := q.receiving.arrived.at(q.receiving.named)
-		at, acked := q.in.ackOf(m.last())
+		at, acked := q.in.ackOf(m.Last())
 		if !acked && !a.ended {
 			return
 		}
 		a.covered(rule.XRCSRQ001)
-		domain, made := q.src.queues[wqe.SRQ(m.srq)]
+		domain, made := q.src.queues[wqe.SRQ(m.SRQ)]
 		why := ""
 		switch {
-		case !made && q.src.shared[wqe.SRQ(m.srq)] == nil:
-			why = fmt.Sprintf("a NAK: there is no shared receive queue %d", m.srq)
+		case !made && q.src.shared[wqe.SRQ(m.SRQ)] == nil:
+			why = fmt.Sprintf("a NAK: there is no shared receive queue %d", m.SRQ)
 		case made && q.made.XRCD != 0 && domain != q.made.XRCD:
-			why = fmt.Sprintf("a NAK: shared receive queue %d is not of XRC domain %d", m.srq, q.made.XRCD)
+			why = fmt.Sprintf("a NAK: shared receive queue %d is not of XRC domain %d", m.SRQ, q.made.XRCD)
 		}
 		if why != "" && acked && q.in.refused(m) == nil && !q.receiving.wrongQueue {
 			q.receiving.wrongQueue = true
 			a.accuse(q, verdict{
 				rule: rule.XRCSRQ001, class: rule.Violation, role: rule.Responder, expected: why, actual: "the message was accepted", at: at,
-				evidence: []uint64{m.end.frame},
+				evidence: []uint64{m.End.Frame},
 			})
 		}
 	}
@@ -46,8 +46,8 @@ func (q *queuePair) xrc() bool {
 }
 
 // sharedTaken holds the receive completion of an XRC target against the shared receive queue that its message names.
-func (a *Agent) sharedTaken(q *queuePair, m *message, t *taken) {
-	named := q.src.shared[wqe.SRQ(m.srq)]
+func (a *Agent) sharedTaken(q *queuePair, m *Message, t *taken) {
+	named := q.src.shared[wqe.SRQ(m.SRQ)]
 	if !q.xrc() || q.receiving.wrongQueue || named == nil {
 		return
 	}
@@ -59,8 +59,8 @@ func (a *Agent) sharedTaken(q *queuePair, m *message, t *taken) {
 		if _, ok := q.src.shared[n].byID[e.Completion.ID]; ok {
 			q.receiving.wrongQueue = true
 			a.accuse(q, verdict{
-				rule: rule.XRCSRQ001, class: rule.Violation, role: rule.Responder, at: m.end,
-				expected: fmt.Sprintf("a receive request of shared receive queue %d", m.srq), actual: fmt.Sprintf("one of queue %d", n),
+				rule: rule.XRCSRQ001, class: rule.Violation, role: rule.Responder, at: m.End,
+				expected: fmt.Sprintf("a receive request of shared receive queue %d", m.SRQ), actual: fmt.Sprintf("one of queue %d", n),
 				detail: fmt.Sprintf("receive request %d", e.Completion.ID), event: e,
 			})
 			return

@@ -1,4 +1,4 @@
-package cq_test
+package message_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"ibwitness/hcaagent/eventlog"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/verifier/message"
 )
 
 const fuzzLog = `{"ev":"device","gid":"10.0.0.1"}
@@ -36,6 +37,7 @@ func FuzzAgent(f *testing.F) {
 		}
 		var rec rule.Recorder
 		agent := cq.New(&rec, func(packet.Addr) bool { return len(wire)%3 == 0 })
+		messages := message.New(agent)
 		source, events := agent.Source(log.Name, log.Addr, log.Exact), log.Events
 		upTo := func(now int64) {
 			for ; len(events) > 0 && events[0].Time <= now; events = events[1:] {
@@ -59,7 +61,7 @@ func FuzzAgent(f *testing.F) {
 			p.Has = packet.HasBTH | p.Info().Headers
 			p.Payload = make([]byte, int(wire[0])*4)
 			p.PayloadLen = len(p.Payload)
-			agent.Packet(&p)
+			messages.Packet(&p)
 		}
 		upTo(math.MaxInt64)
 		source.End(log.Cut)

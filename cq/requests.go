@@ -1,0 +1,250 @@
+package cq
+
+import (
+	"sort"
+
+	"ibwitness/packet"
+)
+
+// Requests are the requests of one queue pair to another and the responses to them, as the verifier of messages tells them. They are counted by ordinals: the
+// number of a packet from the start PSN on, which does not wrap.
+type Requests struct {
+	start      packet.PSN // of ordinal 0
+	started    bool
+	anchor     bool   // the start PSN is that of the queue pair's attributes, and not just the first that was seen
+	pmtu       uint32 // 0: not known
+	unreliable bool   // of UC: nothing is retransmitted
+	requester  *queuePair
+	responder  *queuePair
+	assembler  Assembler // nil: no packet has come
+
+	high   int64 // after the highest ordinal seen
+	joined int64 // ordinal of the first packet that was seen: the capture may begin there
+	first  PacketRef
+	newest PacketRef
+	msgs   list[*Message]
+	begun  []WriteBegun // since they were last asked for
+	found  int          // message that was last looked for
+	halted string       // why they are not followed any more
+	news   bool         // something has come that a request or a completion may be judged by
+
+	again   map[int64]int // packets retransmitted, by ordinal
+	backs   []int64       // where the requester has gone back to, each time
+	backTo  int64         // after the newest packet that was retransmitted, if no new one has come since
+	mixed   bool          // a PSN was retransmitted with another packet, the least at mixedAt
+	mixedAt int64
+
+	acks           []ack
+	naks           []NAK
+	naksGone       int   // how many before those are forgotten
+	odd            []NAK // responses that do not fit the request
+	responded      PacketRef
+	newestResponse PacketRef
+
+	dropped []*Message // datagrams with another Q_Key
+	spoiled []*Message // messages of UC and UD with a wrong ICRC
+}
+
+// Assembler makes messages of the packets of some requests. It keeps what has come of those that are not whole.
+type Assembler interface {
+	// GiveUp tells what there is of the messages before packets that are missing, which nobody retransmits.
+	GiveUp()
+	// Finish tells what there is of all messages: nothing more comes.
+	Finish()
+	// Open returns what there is of the message of an ordinal, nil if nothing or if it has been told.
+	Open(ord int64) *Message
+	// OpenBefore is how many of the messages that are not whole have begun up to a packet.
+	OpenBefore(pos int) int
+	// Told is the ordinal up to which messages have been told.
+	Told() int64
+}
+
+// ack says that everything up to an ordinal is acknowledged.
+type ack struct {
+	ord   int64
+	at    PacketRef
+	named bool // it names that packet, and does not just follow it
+}
+
+// WriteBegun is the first packet of a WRITE.
+type WriteBegun struct {
+	Ord, Time int64
+	VA        uint64
+	DMALen    uint32
+}
+
+// Assembled by says who makes messages of the packets, and returns who does: that, or the one before it.
+func (s *Requests) AssembledBy(a Assembler) { s.assembler = a }
+
+// Assembler is who makes messages of the packets, nil if no packet has come.
+func (s *Requests) Assembler() Assembler { return s.assembler }
+
+// Started reports whether it is known which PSN has ordinal 0.
+func (s *Requests) Started() bool { return s.started }
+
+// PMTU is the path MTU in bytes, 0 where it is not known.
+func (s *Requests) PMTU() uint32 { return s.pmtu }
+
+// Unreliable reports whether nothing is retransmitted.
+func (s *Requests) Unreliable() bool { return s.unreliable }
+
+// High is the ordinal after the highest that was seen.
+func (s *Requests) High() int64 { return s.high }
+
+// Ordinal is the ordinal of a PSN near what was seen.
+func (s *Requests) Ordinal(p packet.PSN) int64 {
+	return s.high + int64(p.Diff(s.start.Add(int(s.high&packet.PSNMask))))
+}
+
+// begin sets where the ordinals start, if that is not set.
+func (s *Requests) begin(p packet.PSN, anchor bool) {
+	if !s.started {
+		s.start, s.started, s.anchor = p, true, anchor
+	}
+}
+
+// Packet says that a packet of a request has come, whatever it is.
+func (s *Requests) Packet(ord int64, at PacketRef) {
+	if !s.first.Seen() {
+		s.first, s.news = at, true
+	}
+	s.newest = at
+	if s.high == 0 {
+		s.joined = ord
+	}
+}
+
+// Extend says that n PSNs from an ordinal on have come for the first time. It reports whether later ones had come before them.
+func (s *Requests) Extend(ord, n int64) (filled bool) {
+	if filled = ord < s.high; filled {
+		s.news = true
+	} else {
+		s.backTo = 0
+	}
+	s.high = max(s.high, ord+n)
+	return filled
+}
+
+// News says that a request or a completion may be judged by what has come.
+func (s *Requests) News() { s.news = true }
+
+// Halt says why the requests are not followed any more.
+func (s *Requests) Halt(why string) { s.halted = why }
+
+// Begin says that a WRITE has begun.
+func (s *Requests) Begin(w WriteBegun) { s.begun = append(s.begun, w) }
+
+// End says that a message has ended, or that nothing more of it comes.
+func (s *Requests) End(m *Message) { s.msgs.add(m) }
+
+// Retransmitted says that a packet was retransmitted.
+func (s *Requests) Retransmitted(ord int64) {
+	s.news = true
+	if s.again == nil {
+		s.again = map[int64]int{}
+	}
+	s.again[ord]++
+	if ord < s.backTo || s.backTo == 0 {
+		s.backs = append(s.backs, ord)
+	}
+	s.backTo = ord + 1
+}
+
+// Differs says that a PSN was retransmitted with another packet, at an ordinal or in the message that begins there.
+func (s *Requests) Differs(ord int64) {
+	if !s.mixed || ord < s.mixedAt {
+		s.mixed, s.mixedAt = true, ord
+	}
+}
+
+// Response says that a response has come, whatever it is.
+func (s *Requests) Response(at PacketRef) {
+	if !s.responded.Seen() {
+		s.responded = at
+	}
+	s.newestResponse = at
+}
+
+// Misfit says that a response does not fit its request.
+func (s *Requests) Misfit(n NAK) { s.odd, s.news = append(s.odd, n), true }
+
+// Acknowledged says that everything up to an ordinal is acknowledged. named says that the response names that packet, and does not just follow it.
+func (s *Requests) Acknowledged(ord int64, at PacketRef, named bool) {
+	if n := len(s.acks); n == 0 && ord >= 0 || n > 0 && ord > s.acks[n-1].ord {
+		s.acks = append(s.acks, ack{ord, at, named})
+	}
+}
+
+// Refused says that a NAK has come.
+func (s *Requests) Refused(n NAK) { s.naks = append(s.naks, n) }
+
+// ackOf returns the first response that acknowledges an ordinal.
+func (s *Requests) ackOf(ord int64) (PacketRef, bool) {
+	i := sort.Search(len(s.acks), func(i int) bool { return s.acks[i].ord >= ord })
+	if i == len(s.acks) {
+		return PacketRef{}, false
+	}
+	return s.acks[i].at, true
+}
+
+// ackNames reports whether the first response that acknowledges an ordinal names it: any other may be the next after one that the
+// capture has missed.
+func (s *Requests) ackNames(ord int64) bool {
+	i := sort.Search(len(s.acks), func(i int) bool { return s.acks[i].ord >= ord })
+	return i < len(s.acks) && s.acks[i].ord == ord && s.acks[i].named
+}
+
+// Find returns the message that an ordinal belongs to, or nil: there is none, or it is forgotten.
+func (s *Requests) Find(ord int64) *Message {
+	for n := max(s.found-1, s.msgs.first()); n < s.msgs.end() && n <= s.found+1; n++ { // nearly always
+		if m := s.msgs.at(n); m.First <= ord && ord <= m.Last() {
+			s.found = n
+			return m
+		}
+	}
+	list := s.msgs.all()
+	i := sort.Search(len(list), func(i int) bool { return list[i].First > ord }) - 1
+	if i < 0 || ord > list[i].Last() {
+		return nil
+	}
+	s.found = s.msgs.first() + i
+	return list[i]
+}
+
+// giveUp has the assembler tell what there is of messages that nobody retransmits.
+func (s *Requests) giveUp() {
+	if s.assembler != nil {
+		s.assembler.GiveUp()
+	}
+}
+
+// finish has the assembler tell what there is of all messages.
+func (s *Requests) finish() {
+	if s.assembler != nil {
+		s.assembler.Finish()
+	}
+}
+
+// open returns what there is of the message of an ordinal that is not whole, or nil.
+func (s *Requests) open(ord int64) *Message {
+	if s.assembler == nil {
+		return nil
+	}
+	return s.assembler.Open(ord)
+}
+
+// openBefore is how many messages that are not whole have begun up to a packet.
+func (s *Requests) openBefore(pos int) int {
+	if s.assembler == nil {
+		return 0
+	}
+	return s.assembler.OpenBefore(pos)
+}
+
+// told is the ordinal up to which messages have been told.
+func (s *Requests) told() int64 {
+	if s.assembler == nil {
+		return 0
+	}
+	return s.assembler.Told()
+}

@@ -1,0 +1,268 @@
+package cq
+
+import (
+	"math"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// Flow is one direction between two ports, to one queue pair; of a datagram also from one. What is of another service than the queue pair is
+// dropped by it (rule BTH-004).
+type Flow struct {
+	Service  packet.Service
+	Src, Dst packet.Addr
+	To, From uint32
+}
+
+// group reports whether a flow goes to a multicast group.
+func (f Flow) group() bool {
+	return f.To == wqe.MulticastQPN && f.Dst.IsMulticast() && f.Service == packet.UD
+}
+
+// Route is whose packets those of a flow are. Either end may be nil: no events tell of it.
+type Route struct {
+	flow     Flow
+	from, to *queuePair
+	many     []*queuePair // the members of a multicast group
+	changes  int
+	two      [2]*Requests
+	until    int64 // when one of the two begins another life
+}
+
+// Reach says that the packets up to a time are known from now on. Advance judges what waits for that.
+func (a *Agent) Reach(now int64) { a.wire = max(a.wire, now) }
+
+// Route returns whose packets those of a flow are, nil if no events tell of either end. p and now are PSN and time of a packet.
+func (a *Agent) Route(k Flow, p packet.PSN, now int64) *Route {
+	f := a.flows[k]
+	if f == nil || f.changes != a.changes || now >= f.until {
+		f = a.resolve(k, p, now)
+		a.flows[k] = f
+	}
+	if f.from == nil && f.to == nil && f.many == nil && (len(a.lives) == 0 || !k.group()) {
+		return nil
+	}
+	return f
+}
+
+// Requests are the requests that a packet of a route is one of, as requester and responder know them; it may be the same. response says that it is a response to
+// one of them. What has been sent to a queue pair of UD is told by Datagram instead.
+func (f *Route) Requests(response bool) []*Requests {
+	switch {
+	case response:
+		return f.requests(f.to, f.from)
+	case f.flow.Service == packet.UD:
+		return f.requests(f.from, nil)
+	}
+	return f.requests(f.from, f.to)
+}
+
+func (f *Route) requests(requester, responder *queuePair) []*Requests {
+	list := f.two[:0]
+	if requester != nil {
+		list = append(list, requester.out)
+	}
+	if responder != nil && (requester == nil || responder.in != requester.out) {
+		list = append(list, responder.in)
+	}
+	return list
+}
+
+// Packet judges what a packet of a route shows, after all that it says of messages was told.
+func (a *Agent) Packet(f *Route, at PacketRef) {
+	in := at.Op.Info()
+	if in.Response {
+		a.respondedTo(f, at)
+	} else {
+		a.emitted(f.from, at, false)
+		if f.to != nil {
+			a.begins(f.to, f.to.in)
+		}
+		if f.from != nil {
+			f.from.out.begun = f.from.out.begun[:0]
+		}
+	}
+	if in.Middle && !f.news() {
+		return
+	}
+	if f.from != nil {
+		a.step(f.from)
+	}
+	if f.to != nil {
+		a.step(f.to)
+	}
+	for _, q := range f.many {
+		a.step(q)
+	}
+}
+
+// respondedTo judges a response, of f.from to the requests of f.to.
+func (a *Agent) respondedTo(f *Route, at PacketRef) {
+	responder := f.from
+	if responder == nil && f.to != nil {
+		responder = f.to.out.responder
+	}
+	a.emitted(responder, at, true)
+	if responder != nil && responder != f.from && !at.Op.Info().Middle {
+		a.step(responder)
+	}
+}
+
+// news reports whether something has come since it was asked before by which requests or completions may be judged, and not just more of a message.
+func (f *Route) news() (news bool) {
+	for _, q := range [...]*queuePair{f.from, f.to} {
+		if q != nil {
+			news = news || q.out.news || q.in.news
+			q.out.news, q.in.news = false, false
+		}
+	}
+	return news
+}
+
+// resolve finds the queue pairs of a flow.
+func (a *Agent) resolve(k Flow, p packet.PSN, now int64) *Route {
+	f := &Route{flow: k, changes: a.changes, until: math.MaxInt64}
+	for _, s := range a.sources {
+		if k.group() {
+			f.many = append(f.many, a.members(s, k.Dst)...)
+		}
+		if s.addr.IsZero() || s.addr == k.Dst {
+			if q := s.at(k.To, now, f); q != nil && q.service() == k.Service && q.takes(k) {
+				f.to = q
+			}
+		}
+		if !s.addr.IsZero() && s.addr != k.Src {
+			continue
+		}
+		if k.Service == packet.UD {
+			if q := s.at(k.From, now, f); q != nil && q.service() == k.Service {
+				f.from = q
+			}
+			continue
+		}
+		for n := range s.qps {
+			if q := s.at(n, now, f); q != nil && q.service() == k.Service && q.attr.DestQPN == k.To &&
+				q.attr.Has(qp.KnowsDestQPN) && q.sendsTo(k) && q.rather(f.from, now) {
+				f.from = q
+			}
+		}
+	}
+	if q := f.to; q != nil && q.addr().IsZero() {
+		q.learned = k.Dst
+	}
+	if q := f.from; q != nil && q.addr().IsZero() {
+		q.learned = k.Src
+	}
+	if k.Service == packet.UD {
+		if q := f.from; q != nil {
+			q.setStart(q.out)
+			q.out.begin(p, false)
+		}
+		return f
+	}
+	if q := f.from; q != nil {
+		q.setStart(q.out)
+		if r := f.to; r != nil && !r.in.first.Seen() && (!r.later || !q.out.first.Seen()) {
+			r.in = q.out
+		}
+	}
+	if r := f.to; r != nil {
+		s := r.in
+		s.responder, s.unreliable = r, r.typ == qp.TypeUC
+		if !s.started && r.attr.Has(qp.KnowsRQPSN) {
+			s.begin(r.attr.RQPSN, true)
+		}
+		s.begin(p, false)
+		if s.pmtu == 0 && r.attr.Has(qp.KnowsPMTU) {
+			s.pmtu = r.attr.PMTU
+		}
+	}
+	if q := f.from; q != nil && !q.out.started {
+		q.out.begin(p, false)
+	}
+	return f
+}
+
+// rather reports whether a packet of that time is of q rather than of r.
+func (q *queuePair) rather(r *queuePair, t int64) bool {
+	if r == nil {
+		return true
+	}
+	if x, y := q.gone && q.died < t, r.gone && r.died < t; x != y {
+		return y
+	}
+	if x, y := q.wasRTS != nil, r.wasRTS != nil; x != y {
+		return x
+	}
+	return q.born > r.born || q.born == r.born && q.qpn > r.qpn
+}
+
+// setStart gives the requests of a queue pair the PSN that they start at.
+func (q *queuePair) setStart(s *Requests) {
+	s.requester, s.unreliable = q, q.typ == qp.TypeUC
+	if q.attr.Has(qp.KnowsSQPSN) {
+		s.begin(q.attr.SQPSN&packet.PSNMask, true)
+	}
+	if s.pmtu == 0 && q.attr.Has(qp.KnowsPMTU) {
+		s.pmtu = q.attr.PMTU
+	}
+}
+
+// at is the life of a queue pair at a time. f shall be looked for again when that ends.
+func (s *Source) at(n uint32, t int64, f *Route) *queuePair {
+	list := s.qps[n]
+	if len(list) == 0 {
+		return nil
+	}
+	i := len(list) - 1
+	for i > 0 && list[i].born > t {
+		f.until = min(f.until, list[i].born)
+		i--
+	}
+	return list[i]
+}
+
+// takes reports whether a connected queue pair is connected to where the flow comes from.
+func (q *queuePair) takes(k Flow) bool {
+	return q.service() == packet.UD || !q.attr.Has(qp.KnowsDestAddr) || q.attr.DestAddr == k.Src
+}
+
+func (q *queuePair) sendsTo(k Flow) bool {
+	return !q.attr.Has(qp.KnowsDestAddr) || q.attr.DestAddr == k.Dst
+}
+
+// Delivers reports whether a queue pair that events tell of may receive what comes by the route.
+func (f *Route) Delivers() bool { return f.to != nil || f.flow.group() }
+
+// Datagram says that a datagram has come: to its queue pair, or to those that have joined its group.
+func (a *Agent) Datagram(f *Route, m *Message) {
+	if f.to != nil {
+		a.deliver(f.to, m)
+	}
+	if f.flow.group() {
+		a.spread(f, m)
+	}
+}
+
+// deliver adds a datagram to what its receiver was sent.
+func (a *Agent) deliver(q *queuePair, m *Message) {
+	s := q.in
+	if !s.first.Seen() {
+		s.first = m.Begin
+	}
+	s.newest = m.Begin
+	s.started = true
+	m.First = int64(s.msgs.end())
+	if q.attr.Has(qp.KnowsQKey) && q.attr.QKey != m.QKey {
+		a.covered(rule.UDQKEY004)
+		if len(s.dropped) == mostNAKs {
+			s.dropped = append(s.dropped[:0], s.dropped[mostNAKs/2:]...)
+		}
+		s.dropped = append(s.dropped, m)
+		return
+	}
+	s.msgs.add(m)
+}

@@ -1,0 +1,336 @@
+package message
+
+import (
+	"hash/crc32"
+
+	"ibwitness/cq"
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// assembly makes messages of the packets of some requests. What came whole is told, the rest is kept as packets.
+type assembly struct {
+	told    *cq.Requests
+	base    int64 // ordinal of parts[0]
+	parts   []part
+	heads   []*cq.Headers  // not in use
+	givenUp map[int64]bool // ordinals of packets that were missing, and that may yet come
+	rerun   rerun
+}
+
+// part is one packet of a message that is not whole yet.
+type part struct {
+	op     packet.Opcode
+	seen   bool
+	cut    bool // not all of the payload was captured
+	length uint32
+	crc    uint32 // of the payload; where it follows, of that of the packets before it as well
+	at     cq.PacketRef
+	head   *cq.Headers
+
+	follows bool // the packet before it came before it, and is of the same message
+	mixed   bool // its PSN was retransmitted with another packet
+	other   bool // so did that of a READ, as one for other memory
+}
+
+// window is how many packets beyond those that came whole are followed.
+const window = 1 << 17
+
+// mostMissing is how many packets of UC come before what is missing is given up.
+const mostMissing = 4096
+
+// headStart is how many packets at the beginning may come later than the first that was seen: lost, and retransmitted.
+const headStart = 4096
+
+// request adds a packet.
+func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
+	in := p.Info()
+	ord := s.told.Ordinal(p.PSN)
+	if s.told.Packet(ord, at); s.told.High() == 0 && ord > headStart {
+		s.base = ord
+	}
+	if ord < s.base || ord-s.base > window {
+		switch {
+		case ord >= s.base:
+		case s.givenUp[ord]:
+			s.told.News()
+			s.comesLate(ord, p, at)
+		default:
+			s.told.Retransmitted(ord)
+			s.messageAgain(ord, p)
+		}
+		return
+	}
+	n := 1
+	if p.Opcode.Fn() == packet.ReadRequest {
+		if s.told.PMTU() == 0 {
+			s.told.Halt("the path MTU is not known")
+			return
+		}
+		if n = wqe.Packets(p.DMALen, s.told.PMTU()); n > window {
+			s.told.Halt("a READ is longer than is followed")
+			return
+		}
+	}
+	i := int(ord - s.base)
+	for len(s.parts) < i+n {
+		s.parts = append(s.parts, part{})
+	}
+	if s.parts[i].seen {
+		s.told.Retransmitted(ord)
+		s.packetAgain(i, p)
+		return
+	}
+	x := part{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), at: at, cut: p.PayloadLen != len(p.Payload)}
+	switch x.follows = i > 0 && (in.Middle || in.Last) && s.parts[i-1].seen && !s.parts[i-1].cut; {
+	case x.cut:
+		x.follows = false
+	case x.follows:
+		x.crc = crc32.Update(s.parts[i-1].crc, crc32.IEEETable, p.Payload)
+	default:
+		x.crc = sum(p.Payload)
+	}
+	if !in.Middle || p.SE {
+		x.head = s.headOf(p)
+	}
+	s.parts[i] = x
+	for k := 1; k < n; k++ {
+		s.parts[i+k] = part{op: p.Opcode, seen: true}
+	}
+	if p.Has&packet.HasRETH != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Write {
+		s.told.Begin(cq.WriteBegun{Ord: ord, Time: at.Time, VA: p.VA, DMALen: p.DMALen})
+	}
+	filled := s.told.Extend(ord, int64(n))
+	if p.SE {
+		s.told.News()
+	}
+	if in.Last || in.Only || filled {
+		s.fold()
+	}
+	if s.told.Unreliable() && len(s.parts) > mostMissing {
+		s.GiveUp()
+	}
+}
+
+// headOf is headOf in room that the assembly has.
+func (s *assembly) headOf(p *packet.Packet) *cq.Headers {
+	n := len(s.heads) - 1
+	if n < 0 {
+		h := headOf(p)
+		return &h
+	}
+	h := s.heads[n]
+	s.heads = s.heads[:n]
+	*h = headOf(p)
+	return h
+}
+
+// fold makes messages of the packets that came whole.
+func (s *assembly) fold() {
+	done := 0
+	for done < len(s.parts) {
+		n := s.whole(s.parts[done:])
+		if n > 0 {
+			s.told.End(s.collect(s.base+int64(done), s.parts[done:done+n]))
+			done += n
+			continue
+		}
+		if x := &s.parts[done]; !x.seen || x.op.Info().First || x.op.Info().Only {
+			break
+		}
+		if !s.told.Unreliable() {
+			done++ // the rest of a message whose beginning is missing
+			continue
+		}
+		n = s.rest(s.parts[done:])
+		if n == 0 {
+			break
+		}
+		m := s.collect(s.base+int64(done), s.parts[done:done+n])
+		m.Partial = true
+		s.told.End(m)
+		done += n
+	}
+	if done > 0 {
+		s.parts = append(s.parts[:0], s.parts[done:]...)
+		s.base += int64(done)
+	}
+}
+
+// rest returns how many packets the next piece has of a message whose beginning is missing: its Middles, or its Last; 0 if more of them may come.
+func (s *assembly) rest(parts []part) int {
+	n := 0
+	for n < len(parts) && parts[n].seen && parts[n].op.Info().Middle {
+		n++
+	}
+	switch {
+	case n == 0 && parts[0].seen && parts[0].op.Info().Last:
+		return 1
+	case n == len(parts):
+		return 0
+	}
+	return n
+}
+
+// GiveUp makes messages of what comes before packets that are missing, which nobody retransmits.
+func (s *assembly) GiveUp() {
+	last := -1
+	for i := range s.parts {
+		if s.parts[i].seen {
+			continue
+		}
+		if len(s.givenUp) >= mostMissing {
+			clear(s.givenUp)
+		}
+		if s.givenUp == nil {
+			s.givenUp = map[int64]bool{}
+		}
+		s.givenUp[s.base+int64(i)] = true
+		last = i
+	}
+	if last >= 0 {
+		s.settle(last + 1)
+		s.fold()
+	}
+}
+
+// comesLate adds a packet that was given up, where that is a whole message: the network let others overtake it.
+func (s *assembly) comesLate(ord int64, p *packet.Packet, at cq.PacketRef) {
+	delete(s.givenUp, ord)
+	if in := p.Info(); !in.Only {
+		return
+	}
+	h := headOf(p)
+	s.told.End(s.collect(ord, []part{{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), crc: sum(p.Payload), cut: p.PayloadLen != len(p.Payload), at: at, head: &h}}))
+}
+
+// whole returns how many packets the first message of the parts has, or 0 if it is not whole.
+func (s *assembly) whole(parts []part) int {
+	if !parts[0].seen {
+		return 0
+	}
+	in := parts[0].op.Info()
+	switch {
+	case parts[0].op.Fn() == packet.ReadRequest:
+		n := wqe.Packets(parts[0].head0().DMALen, s.told.PMTU())
+		if parts[0].head == nil || n > len(parts) {
+			return 0
+		}
+		return n
+	case in.Only || !in.First:
+		if in.Only {
+			return 1
+		}
+		return 0
+	}
+	for i := 1; i < len(parts) && parts[i].seen; i++ {
+		switch k := parts[i].op.Info(); {
+		case k.Last:
+			return i + 1
+		case !k.Middle:
+			return 0
+		}
+	}
+	return 0
+}
+
+func (x *part) head0() cq.Headers {
+	if x.head == nil {
+		return cq.Headers{}
+	}
+	return *x.head
+}
+
+// collect makes a message of its packets.
+func (s *assembly) collect(first int64, parts []part) *cq.Message {
+	m := &cq.Message{First: first, Packets: len(parts), Op: parts[0].op, Begin: parts[0].at, End: parts[0].at, Headers: parts[0].head0()}
+	if m.Op.Fn() == packet.ReadRequest {
+		m.Length, m.Mixed, m.Other = m.DMALen, parts[0].mixed, parts[0].other
+	} else {
+		run := joined{}
+		for i := range parts {
+			x := &parts[i]
+			run.add(x.crc, x.length, x.follows)
+			m.Length += x.length
+			m.Cut, m.Mixed = m.Cut || x.cut, m.Mixed || x.mixed
+			if x.at.Pos > m.End.Pos {
+				m.End = x.at
+			}
+			if h := x.head; h != nil && i > 0 {
+				m.Imm, m.InvRKey, m.HasImm, m.HasInv, m.SE = h.Imm, h.InvRKey, h.HasImm, h.HasInv, m.SE || h.SE
+			}
+			if x.at.Pos < m.Begin.Pos {
+				m.Begin.Frame, m.Begin.Time, m.Begin.Pos, m.Begin.Tap = x.at.Frame, x.at.Time, x.at.Pos, x.at.Tap
+			}
+		}
+		m.CRC = run.sum()
+	}
+	for i := range parts {
+		if h := parts[i].head; h != nil {
+			s.heads, parts[i].head = append(s.heads, h), nil
+		}
+	}
+	if answered(m.Op) {
+		m.Response = &cq.Response{Packets: make([]cq.ResponsePacket, m.Packets)}
+	}
+	return m
+}
+
+// answered reports whether a request has a response of its own.
+func answered(o packet.Opcode) bool { return wqe.OpOf(o.Fn()).Responded() }
+
+// Finish makes messages of what did not come whole.
+func (s *assembly) Finish() {
+	s.fold()
+	s.settle(len(s.parts))
+}
+
+// settle makes messages of the first n packets, whole or not.
+func (s *assembly) settle(n int) {
+	i := 0
+	for i < n {
+		if k := s.whole(s.parts[i:]); k > 0 {
+			s.told.End(s.collect(s.base+int64(i), s.parts[i:i+k]))
+			i += k
+			continue
+		}
+		if !s.parts[i].seen || s.parts[i].at.Frame == 0 {
+			i++
+			continue
+		}
+		k := 1
+		for i+k < len(s.parts) && s.parts[i+k].seen && s.parts[i+k].op.Info().Middle {
+			k++
+		}
+		m := s.collect(s.base+int64(i), s.parts[i:i+k])
+		m.Partial = true
+		s.told.End(m)
+		i += k
+	}
+	i = min(i, len(s.parts))
+	s.parts = append(s.parts[:0], s.parts[i:]...)
+	s.base += int64(i)
+}
+
+// Open returns what is known of the message that an ordinal belongs to and that has not come whole, or nil.
+func (s *assembly) Open(ord int64) *cq.Message {
+	for i := int(ord - s.base); i >= 0 && i < len(s.parts) && s.parts[i].seen; i-- {
+		if x := &s.parts[i]; x.op.Info().First {
+			return &cq.Message{First: s.base + int64(i), Packets: int(ord-s.base) - i + 1, Op: x.op, Begin: x.at, Partial: true, Headers: x.head0()}
+		}
+	}
+	return nil
+}
+
+// OpenBefore counts the messages that have begun up to a packet and have not come whole.
+func (s *assembly) OpenBefore(pos int) (n int) {
+	for i := range s.parts {
+		if x := &s.parts[i]; x.seen && x.at.Pos <= pos && (x.op.Info().First || x.op.Info().Only) {
+			n++
+		}
+	}
+	return n
+}
+
+// Told is the ordinal up to which messages have been told.
+func (s *assembly) Told() int64 { return s.base }

@@ -1,0 +1,92 @@
+// Package message is the verifiers' half of what the completion queue agent knows: it makes messages of the packets between two queue pairs, and tells the agent
+// each that begins, ends, is acknowledged, answered, refused or retransmitted. It judges nothing.
+//
+// It is the engine's own, without a promise to others.
+package message
+
+import (
+	"ibwitness/cq"
+	"ibwitness/packet"
+)
+
+// Verifier makes messages of packets and tells them to a completion queue agent.
+type Verifier struct {
+	queues *cq.Agent
+	pos    int // of the newest packet in the capture
+}
+
+// New returns a verifier that tells queues.
+func New(queues *cq.Agent) *Verifier { return &Verifier{queues: queues} }
+
+// Packet takes one packet, in the order of the capture.
+func (v *Verifier) Packet(p *packet.Packet) {
+	v.pos++
+	v.queues.Reach(p.Time)
+	v.packet(p)
+	v.queues.Advance(p.Time)
+}
+
+func (v *Verifier) packet(p *packet.Packet) {
+	if p.ICRCState == packet.CRCBad { // it never arrived
+		v.damaged(p)
+		return
+	}
+	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 || p.Cut && p.Has&p.Info().Headers != p.Info().Headers {
+		return
+	}
+	in := p.Info()
+	service := p.Opcode.Service()
+	if !in.Request && !in.Response || service > packet.UD && service != packet.XRC {
+		return
+	}
+	route := v.queues.Route(flowOf(p), p.PSN, p.Time)
+	if route == nil {
+		return
+	}
+	at := v.ref(p)
+	for _, r := range route.Requests(in.Response) {
+		if s := assemblyOf(r); in.Response {
+			s.response(p, at)
+		} else {
+			s.request(p, at)
+		}
+	}
+	if service == packet.UD && route.Delivers() {
+		v.queues.Datagram(route, datagram(p, at))
+	}
+	v.queues.Packet(route, at)
+}
+
+// damaged takes a packet with a wrong ICRC. On UC and UD nobody retransmits it, so that what completes with its data is known.
+func (v *Verifier) damaged(p *packet.Packet) {
+	in := p.Info()
+	service := p.Opcode.Service()
+	if p.Has&packet.HasBTH == 0 || !in.Only || !in.Request || service != packet.UC && service != packet.UD || p.Flaws&packet.FlawShort != 0 || p.Cut {
+		return
+	}
+	if f := flowOf(p); v.queues.Delivers(f) {
+		v.queues.Damaged(f, datagram(p, v.ref(p)))
+	}
+}
+
+func flowOf(p *packet.Packet) cq.Flow {
+	f := cq.Flow{Service: p.Opcode.Service(), Src: p.Src, Dst: p.Dst, To: p.DestQP}
+	if p.Has&packet.HasDETH != 0 {
+		f.From = p.SrcQP
+	}
+	return f
+}
+
+func (v *Verifier) ref(p *packet.Packet) cq.PacketRef {
+	return cq.PacketRef{Frame: p.Frame, Time: p.Time, Pos: v.pos, Tap: p.Tap, Op: p.Opcode, PSN: p.PSN}
+}
+
+// assemblyOf is where the packets of some requests are assembled.
+func assemblyOf(r *cq.Requests) *assembly {
+	if s, ok := r.Assembler().(*assembly); ok {
+		return s
+	}
+	s := &assembly{told: r}
+	r.AssembledBy(s)
+	return s
+}

@@ -1,0 +1,135 @@
+package message
+
+import (
+	"hash/crc32"
+
+	"ibwitness/cq"
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// response adds an answer to the requests.
+func (s *assembly) response(p *packet.Packet, at cq.PacketRef) {
+	if !s.told.Started() {
+		return
+	}
+	s.told.Response(at)
+	ord := s.told.Ordinal(p.PSN)
+	if ord >= s.told.High() {
+		return
+	}
+	if m := s.told.Find(ord); m != nil && s.misfits(m, ord, p) || m == nil && s.strange(ord, p) {
+		s.told.Misfit(cq.NAK{Ord: ord, Syndrome: p.Syndrome, At: at})
+	}
+	if p.Opcode.Fn() != packet.Acknowledge {
+		s.acked(ord-1, at, false)
+		s.data(ord, p, at)
+		return
+	}
+	if p.Syndrome.Type() == packet.ACK {
+		s.acked(ord, at, true)
+		return
+	}
+	s.acked(ord-1, at, false)
+	s.told.Refused(cq.NAK{Ord: ord, Syndrome: p.Syndrome, At: at})
+}
+
+// acked says that everything up to an ordinal is acknowledged.
+func (s *assembly) acked(ord int64, at cq.PacketRef, named bool) {
+	s.told.Acknowledged(ord, at, named)
+	if ord >= s.base && len(s.parts) > 0 { // what is missing here has arrived, and is not retransmitted
+		n := min(int(ord-s.base)+1, len(s.parts))
+		for n > 0 && s.parts[n-1].seen {
+			n--
+		}
+		if n > 0 {
+			s.settle(n)
+			s.fold()
+		}
+	}
+}
+
+// data adds a READ response or the result of an atomic.
+func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
+	m := s.told.Find(ord)
+	if m == nil || m.Response == nil || s.misfits(m, ord, p) {
+		return
+	}
+	r := m.Response
+	i := int(ord - m.First)
+	if i < len(r.Packets) && r.Packets[i].Seen && (sum(p.Payload) != own(r, i) || p.OrigData != r.Orig) {
+		r.Mixed = true
+	}
+	if r.Whole {
+		return
+	}
+	if !r.Begin.Seen() {
+		r.Begin = at
+	}
+	if i >= len(r.Packets) || r.Packets[i].Seen {
+		return
+	}
+	x := cq.ResponsePacket{Length: uint32(p.PayloadLen), Seen: true}
+	if x.Follows = i > 0 && r.Packets[i-1].Seen; x.Follows {
+		x.CRC = crc32.Update(r.Packets[i-1].CRC, crc32.IEEETable, p.Payload)
+	} else {
+		x.CRC = sum(p.Payload)
+	}
+	r.Packets[i] = x
+	r.Cut = r.Cut || len(p.Payload) != p.PayloadLen
+	r.Seen++
+	r.Orig = p.OrigData
+	if r.Seen < m.Packets {
+		return
+	}
+	r.Whole, r.At = true, at
+	run := joined{}
+	for _, x := range r.Packets {
+		run.add(x.CRC, x.Length, x.Follows)
+		r.Length += x.Length
+	}
+	r.CRC = run.sum()
+}
+
+// own is the CRC of the payload of one packet.
+func own(r *cq.Response, i int) uint32 {
+	x := r.Packets[i]
+	if x.Follows {
+		return apart(r.Packets[i-1].CRC, x.CRC, uint64(x.Length))
+	}
+	return x.CRC
+}
+
+// misfits reports whether a response cannot be the one of its PSN to a request, as far as its opcode and length tell.
+func (s *assembly) misfits(m *cq.Message, ord int64, p *packet.Packet) bool {
+	f := p.Opcode.Fn()
+	switch {
+	case f == packet.Acknowledge:
+		return p.Syndrome.Reserved()
+	case m.Response == nil:
+		return true
+	case m.Op.Fn() == packet.CmpSwap || m.Op.Fn() == packet.FetchAdd:
+		return f != packet.AtomicAck
+	case f == packet.AtomicAck:
+		return true
+	case m.Op.Fn() != packet.ReadRequest:
+		return f != packet.ReadRespOnly || p.PayloadLen != 0
+	case s.told.PMTU() == 0:
+		return false
+	}
+	n := m.DMALen - uint32(ord-m.First)*s.told.PMTU()
+	last := f == packet.ReadRespLast || f == packet.ReadRespOnly
+	return last != (ord == m.Last()) || uint32(p.PayloadLen) != min(n, s.told.PMTU())
+}
+
+// strange is misfits for a message of which the last packet has not been seen.
+func (s *assembly) strange(ord int64, p *packet.Packet) bool {
+	i := ord - s.base
+	if i < 0 || i >= int64(len(s.parts)) || !s.parts[i].seen {
+		return false
+	}
+	if p.Opcode.Fn() == packet.Acknowledge {
+		return p.Syndrome.Reserved()
+	}
+	return !wqe.OpOf(s.parts[i].op.Fn()).Responded()
+}

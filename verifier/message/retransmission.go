@@ -1,0 +1,106 @@
+package message
+
+import (
+	"hash/crc32"
+
+	"ibwitness/cq"
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// rerun is a message that is being retransmitted.
+type rerun struct {
+	next   int64 // the ordinal that goes on with it
+	crc    uint32
+	length uint32
+}
+
+// packetAgain compares a packet that was retransmitted with the first one, while their message is not whole.
+func (s *assembly) packetAgain(i int, p *packet.Packet) {
+	x, crc := &s.parts[i], uint32(0)
+	switch read := x.op.Fn() == packet.ReadRequest; {
+	case read && p.Opcode.Fn() == packet.ReadRequest:
+		x.other = x.other || x.head != nil && !asks(x.head, p)
+		return
+	case read || p.Opcode != x.op || x.length != uint32(p.PayloadLen) || x.head != nil && !same(x.head, p):
+		x.mixed = true
+		s.told.Differs(s.base + int64(i))
+		return
+	case x.cut || p.PayloadLen != len(p.Payload):
+		return
+	}
+	if x.follows {
+		crc = s.parts[i-1].crc
+	}
+	if crc32.Update(crc, crc32.IEEETable, p.Payload) != x.crc {
+		x.mixed = true
+		s.told.Differs(s.base + int64(i))
+	}
+}
+
+// messageAgain compares a packet that was retransmitted with the message that it belongs to.
+func (s *assembly) messageAgain(ord int64, p *packet.Packet) {
+	m := s.told.Find(ord)
+	if m == nil || m.Partial {
+		return
+	}
+	if m.Op.Fn() == packet.ReadRequest && p.Opcode.Fn() == packet.ReadRequest {
+		m.Other = m.Other || !asks(&m.Headers, p)
+		return
+	}
+	if !fits(m, ord, p) {
+		m.Mixed = true
+		s.told.Differs(m.First)
+		return
+	}
+	in := p.Info()
+	r := &s.rerun
+	switch {
+	case m.Cut || p.PayloadLen != len(p.Payload):
+		r.next = 0
+		return
+	case in.First || in.Only:
+		r.crc, r.length = sum(p.Payload), uint32(p.PayloadLen)
+	case r.next == ord:
+		r.crc, r.length = crc32.Update(r.crc, crc32.IEEETable, p.Payload), r.length+uint32(p.PayloadLen)
+	default:
+		r.next = 0
+		return
+	}
+	if r.next = ord + 1; (in.Last || in.Only) && m.Op.Fn() != packet.ReadRequest && (r.crc != m.CRC || r.length != m.Length) {
+		m.Mixed = true
+		s.told.Differs(m.First)
+	}
+}
+
+// fits reports whether the headers of a packet are those of its ordinal in a message.
+func fits(m *cq.Message, ord int64, p *packet.Packet) bool {
+	in := p.Info()
+	first, last := ord == m.First, ord == m.Last()
+	switch {
+	case wqe.OpOf(p.Opcode.Fn()) != wqe.OpOf(m.Op.Fn()), (in.First || in.Only) != first, (in.Last || in.Only) != last:
+		return false
+	case first && p.Has&packet.HasRETH != 0 && (m.VA != p.VA || m.RKey != p.RKey || m.DMALen != p.DMALen):
+		return false
+	case p.Has&packet.HasAtomicETH != 0 && (m.VA != p.VA || m.RKey != p.RKey || m.Swap != p.SwapAdd || m.Compare != p.Compare):
+		return false
+	}
+	return !last || extras(&m.Headers, p)
+}
+
+// asks reports whether READ request p asks for the memory that h names, or for the tail of it that is missing of the response.
+func asks(h *cq.Headers, p *packet.Packet) bool {
+	return p.Has&packet.HasRETH == 0 || p.RKey == h.RKey && p.VA-h.VA <= uint64(h.DMALen) && p.VA-h.VA+uint64(p.DMALen) == uint64(h.DMALen)
+}
+
+// extras reports whether the last packet has the immediate data and the key to invalidate that a message has.
+func extras(h *cq.Headers, p *packet.Packet) bool {
+	return h.HasImm == (p.Has&packet.HasImmDt != 0) && h.HasInv == (p.Has&packet.HasIETH != 0) && h.Imm == p.Imm && h.InvRKey == p.InvRKey
+}
+
+// same reports whether the headers of a packet say what h says.
+func same(h *cq.Headers, p *packet.Packet) bool {
+	x := headOf(p)
+	x.Net, x.SE, x.GRH = h.Net, h.SE, h.GRH
+	return x == *h
+}
