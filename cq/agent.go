@@ -210,22 +210,17 @@ func (a *Agent) qp(s *Source, n uint32) *queuePair {
 
 // verdict is one finding in the making.
 type verdict struct {
-	rule             rule.ID
-	class            rule.Class
-	role             rule.Role
-	expected, actual string
-	detail           string
-	at               PacketRef // the packet that shows it; if none, only the event does
-	evidence         []uint64
-	event            *Event
+	rule.Verdict
+	at    PacketRef // the packet that shows it; if none, only the event does
+	event *Event
 }
 
 // accuse makes a finding against a queue pair.
 func (a *Agent) accuse(q *queuePair, v verdict) {
 	f := rule.Finding{
-		Rule: v.rule, Class: v.class, Time: v.at.Time, Tap: v.at.Tap, Frame: v.at.Frame, Evidence: v.evidence,
-		Expected: v.expected, Actual: v.actual, Detail: v.detail,
-		Accused: rule.Endpoint{Role: v.role, Addr: q.addr(), QPN: q.qpn, QPNKnown: true},
+		Rule: v.Rule, Class: v.Class, Time: v.at.Time, Tap: v.at.Tap, Frame: v.at.Frame, Evidence: v.Evidence,
+		Expected: v.Expected, Actual: v.Actual, Detail: v.Detail,
+		Accused: rule.Endpoint{Role: v.Role, Addr: q.addr(), QPN: q.qpn, QPNKnown: true},
 		Peer:    rule.Endpoint{Addr: q.attr.DestAddr, QPN: q.attr.DestQPN, QPNKnown: q.attr.Has(qp.KnowsDestQPN)},
 	}
 	if v.at.Seen() {

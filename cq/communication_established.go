@@ -28,8 +28,12 @@ func (a *Agent) unestablished(q *queuePair) {
 	a.covered(rule.QPSRTR002)
 	if !q.established {
 		a.accuse(q, verdict{
-			rule: rule.QPSRTR002, class: rule.Violation, role: rule.Responder, expected: "an event that communication is established", actual: "none",
-			detail: "the queue pair responded to a packet in RTR", at: at, event: q.wasRTR,
+			Verdict: rule.Verdict{
+				Rule: rule.QPSRTR002, Class: rule.Violation, Role: rule.Responder,
+				Expected: "an event that communication is established", Actual: "none",
+				Detail: "the queue pair responded to a packet in RTR",
+			},
+			at: at, event: q.wasRTR,
 		})
 	}
 }

@@ -157,29 +157,12 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *Event) {
 	if q.known && q.reliable() && !w.local() {
 		a.covered(rule.CPLSTS016)
 	}
-	over := -1
-	for i := q.oldest; i < q.sends.end(); i++ {
-		v := q.sends.at(i)
-		if v == w {
-			break
-		}
-		if v.done != nil || v.passed {
-			continue
-		}
-		// An unsignaled one that has succeeded makes none; one that is flushed does.
-		if v.signaled(q) || c.Status == WRFlushErr && q.sq.failed != nil {
-			if over < 0 {
-				over = i
-			}
-			v.passed = true
-		}
-	}
-	if over >= 0 && q.known {
-		v := q.sends.at(over)
-		a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of request %d, which was posted before", v.req().ID),
+	over := q.passesOver(w)
+	if over != nil && q.known {
+		a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of request %d, which was posted before", over.req().ID),
 			fmt.Sprintf("that of request %d", c.ID))
 	}
-	if w.passed && over < 0 {
+	if over == nil {
 		w.passed = false
 	}
 	for ; q.oldest < q.sends.end(); q.oldest++ {
@@ -209,6 +192,24 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *Event) {
 		}
 	}
 	q.sending.settling = append(q.sending.settling, w)
+}
+
+// passesOver marks the requests before w that owe a completion, and returns the oldest of them, or nil. An unsignaled one that has succeeded makes none; one that is
+// flushed does.
+func (q *queuePair) passesOver(w *work) (oldest *work) {
+	flushed := w.done.Completion.Status == WRFlushErr && q.sq.failed != nil
+	for _, v := range q.sends.from(q.oldest) {
+		if v == w {
+			break
+		}
+		if v.done == nil && !v.passed && (v.signaled(q) || flushed) {
+			if oldest == nil {
+				oldest = v
+			}
+			v.passed = true
+		}
+	}
+	return oldest
 }
 
 // receiveDone judges the completion of a receive request.

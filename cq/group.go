@@ -89,9 +89,12 @@ func (a *Agent) uncast(q *queuePair) {
 			continue
 		}
 		a.accuse(q, verdict{
-			rule: rule.UDMC003, class: rule.Violation, role: rule.Receiver,
-			expected: fmt.Sprintf("the datagram to %v received: the queue pair is attached to the group", m.Net.Dst), actual: "only later ones",
-			detail: fmt.Sprintf("receive request %d was available", x.t.event.Completion.ID), at: m.End, event: x.t.event,
+			Verdict: rule.Verdict{
+				Rule: rule.UDMC003, Class: rule.Violation, Role: rule.Receiver,
+				Expected: fmt.Sprintf("the datagram to %v received: the queue pair is attached to the group", m.Net.Dst),
+				Actual:   "only later ones", Detail: fmt.Sprintf("receive request %d was available", x.t.event.Completion.ID),
+			},
+			at: m.End, event: x.t.event,
 		})
 		return
 	}
@@ -103,12 +106,15 @@ func (a *Agent) castTwice(q *queuePair, t *taken) bool {
 		return false
 	}
 	v := verdict{
-		rule: rule.UDMC003, class: rule.Violation, role: rule.Receiver, actual: "a receive completion",
-		detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), event: t.event,
+		Verdict: rule.Verdict{
+			Rule: rule.UDMC003, Class: rule.Violation, Role: rule.Receiver, Actual: "a receive completion",
+			Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID),
+		},
+		event: t.event,
 	}
 	for _, m := range q.in.msgs.all() {
 		if m.Net != nil && m.Net.Group && q.matches(m, t) {
-			v.expected, v.actual, v.at = fmt.Sprintf("one completion of the datagram to %v", m.Net.Dst), "a second completion", m.End
+			v.Expected, v.Actual, v.at = fmt.Sprintf("one completion of the datagram to %v", m.Net.Dst), "a second completion", m.End
 			a.accuse(q, v)
 			return true
 		}
@@ -116,7 +122,7 @@ func (a *Agent) castTwice(q *queuePair, t *taken) bool {
 	for _, m := range a.casts {
 		if q.matches(m, t) && q.attr.QKey == m.QKey {
 			a.covered(rule.UDMC003)
-			v.expected, v.at = fmt.Sprintf("no completion: the queue pair is not attached to %v", m.Net.Dst), m.End
+			v.Expected, v.at = fmt.Sprintf("no completion: the queue pair is not attached to %v", m.Net.Dst), m.End
 			a.accuse(q, v)
 			return true
 		}
@@ -130,11 +136,11 @@ func (a *Agent) front(q *queuePair, m *Message, t *taken) (misplaced bool) {
 	if len(head) != GRHSize || m.Net == nil {
 		return false
 	}
-	v := verdict{class: rule.Violation, role: rule.Receiver, detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.End, event: t.event}
+	v := verdict{Verdict: rule.Verdict{Class: rule.Violation, Role: rule.Receiver, Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID)}, at: m.End, event: t.event}
 	if t.event.Summed && !m.Cut && m.Length > 0 {
 		a.covered(rule.UDGRH001)
 		if n := min(m.Length, GRHSize); m.CRC != t.event.Sum && sum(head[:n]) == m.Net.Front {
-			v.rule, v.expected, v.actual = rule.UDGRH001, "the payload after the 40 bytes of the GRH", "the payload at the beginning of the memory"
+			v.Rule, v.Expected, v.Actual = rule.UDGRH001, "the payload after the 40 bytes of the GRH", "the payload at the beginning of the memory"
 			a.accuse(q, v)
 			return true
 		}
@@ -144,7 +150,7 @@ func (a *Agent) front(q *queuePair, m *Message, t *taken) (misplaced bool) {
 		src, dst := m.Net.Src.Bytes(), m.Net.Dst.Bytes()
 		ip := head[20:]
 		if ip[0] != 0x45 || ip[9] != 17 || !slices.Equal(ip[12:16], src[12:]) || !slices.Equal(ip[16:20], dst[12:]) {
-			v.rule, v.expected, v.actual = rule.UDGRH003, "the IPv4 header in bytes 20 to 39", fmt.Sprintf("%x", ip)
+			v.Rule, v.Expected, v.Actual = rule.UDGRH003, "the IPv4 header in bytes 20 to 39", fmt.Sprintf("%x", ip)
 			a.accuse(q, v)
 		}
 	}

@@ -59,8 +59,12 @@ func (a *Agent) silentError(q *queuePair) {
 		a.covered(rule.CPLSIG002)
 		if w.done == nil {
 			a.accuse(q, verdict{
-				rule: rule.CPLSIG002, class: rule.Violation, role: rule.Requester, expected: fmt.Sprintf("a completion of request %d, which failed", w.req().ID),
-				actual: "none, while later ones were flushed", at: n.At, event: w.event,
+				Verdict: rule.Verdict{
+					Rule: rule.CPLSIG002, Class: rule.Violation, Role: rule.Requester,
+					Expected: fmt.Sprintf("a completion of request %d, which failed", w.req().ID),
+					Actual:   "none, while later ones were flushed",
+				},
+				at: n.At, event: w.event,
 			})
 		}
 		return
@@ -79,11 +83,14 @@ func (a *Agent) foreignSent(q *queuePair, w *work, m *Message) {
 		return
 	}
 	v := verdict{
-		rule: rule.CPLAH001, class: rule.Violation, role: rule.Sender, actual: "success", event: w.event,
-		expected: "LOC_QP_OP_ERR or an immediate error: the address handle belongs to another protection domain",
+		Verdict: rule.Verdict{
+			Rule: rule.CPLAH001, Class: rule.Violation, Role: rule.Sender, Actual: "success",
+			Expected: "LOC_QP_OP_ERR or an immediate error: the address handle belongs to another protection domain",
+		},
+		event: w.event,
 	}
 	if m != nil {
-		v.at, v.actual = m.Begin, m.Op.String()
+		v.at, v.Actual = m.Begin, m.Op.String()
 	}
 	q.sending.foreign = true
 	a.accuse(q, v)
@@ -92,25 +99,25 @@ func (a *Agent) foreignSent(q *queuePair, w *work, m *Message) {
 // malformed judges BAD_RESP_ERR, and success where it is due. It returns false where that is not certain yet.
 func (a *Agent) malformed(q *queuePair, w *work) bool {
 	status := w.done.Completion.Status
-	v := verdict{rule: rule.CPLSTS008, class: rule.Violation, role: rule.Requester, actual: status.String(), detail: fmt.Sprintf("request %d", w.req().ID), event: w.done}
+	v := verdict{Verdict: rule.Verdict{Rule: rule.CPLSTS008, Class: rule.Violation, Role: rule.Requester, Actual: status.String(), Detail: fmt.Sprintf("request %d", w.req().ID)}, event: w.done}
 	switch {
 	case status == Success:
 		a.covered(rule.CPLSTS008)
-		v.expected, v.at = "BAD_RESP_ERR after a response that does not match the request", q.out.oddAt(w)
+		v.Expected, v.at = "BAD_RESP_ERR after a response that does not match the request", q.out.oddAt(w)
 		if m := q.out.Find(w.first); m != nil {
-			v.evidence = []uint64{m.Begin.Frame}
+			v.Evidence = []uint64{m.Begin.Frame}
 		}
 	case q.out.odd == nil && !a.passed(q.src, w.done.Time):
 		a.wait(q, w.done.Time)
 		return a.ended
 	case q.out.odd == nil:
 		a.covered(rule.CPLSTS008)
-		v.expected, v.class = "a response before that does not match the request", a.proven(q)
+		v.Expected, v.Class = "a response before that does not match the request", a.proven(q)
 		if m := q.out.Find(w.first); m != nil {
 			v.at = m.Begin
 		}
-		if v.class == rule.Unproven {
-			v.detail += "; " + notShown
+		if v.Class == rule.Unproven {
+			v.Detail += "; " + notShown
 		}
 	default:
 		a.covered(rule.CPLSTS008)

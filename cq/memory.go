@@ -125,53 +125,91 @@ func (a *Agent) executed(q *queuePair) {
 
 // execution judges what became of a message. It returns false where that is not known yet.
 func (a *Agent) execution(q *queuePair, m *Message) bool {
-	at, done := q.in.ackOf(m.Last())
-	refused := q.in.refused(m)
-	access, _, needs := m.needs()
-	if m.Response != nil && m.Response.Begin.Seen() && !done {
-		at, done = m.Response.Begin, true
-	}
-	if (needs || m.HasInv) && !m.Partial && !m.Mixed && !m.Other && !done && refused == nil && !a.ended {
+	x := executionOf(q, m)
+	_, _, needs := m.needs()
+	unclear := m.Partial || m.Mixed || m.Other
+	if (needs || m.HasInv) && !unclear && !x.done && x.refused == nil && !a.ended {
 		return false
 	}
-	q.receiving.missing = q.receiving.missing || m.Partial || m.Mixed || m.First != q.receiving.after // a message that the capture has missed may have invalidated a key
-	q.receiving.after = m.Last() + 1
-	if m.Partial || m.Mixed || m.Other {
+	r := &q.receiving
+	r.missing = r.missing || m.Partial || m.Mixed || m.First != r.after // a message that the capture has missed may have invalidated a key
+	r.after = m.Last() + 1
+	if unclear {
 		return true
 	}
-	if m.HasInv && done {
-		a.covered(rule.CPLINV002)
-		if why := q.src.mustStay(q, m.InvRKey, q.receiving.invalid); why != "" && refused == nil && q.complete() && !q.receiving.missing {
-			a.accuse(q, verdict{
-				rule: rule.CPLINV002, class: rule.Violation, role: rule.Responder,
-				expected: fmt.Sprintf("NAK Remote Access Error: R_Key %#x cannot be invalidated, %s", m.InvRKey, why),
-				actual:   "the responder executed the request", at: at, evidence: []uint64{m.Begin.Frame},
-			})
-		}
-		if q.receiving.invalid == nil {
-			q.receiving.invalid = map[uint32]bool{}
-		}
-		q.receiving.invalid[m.InvRKey] = true
+	if m.HasInv && x.done {
+		a.invalidated(q, x)
 	}
-	if !needs {
-		return true
+	if needs {
+		a.permitted(q, x)
+		a.keyed(q, x)
 	}
-	if wqe.OpOf(m.Op.Fn()) != wqe.Flush && q.attr.Has(qp.KnowsAccess) {
-		id := rule.QPSACT001
-		if wqe.OpOf(m.Op.Fn()) == wqe.AtomicWrite {
-			id = rule.FLW009
-		}
-		a.covered(id)
-		if q.permits&access == 0 && done && refused == nil {
-			a.accuse(q, verdict{
-				rule: id, class: rule.Violation, role: rule.Responder, expected: "NAK Invalid Request: the queue pair does not permit it",
-				actual: "the responder executed the request", at: at, evidence: []uint64{m.Begin.Frame},
-			})
-		}
+	return true
+}
+
+// execution is what became of a message at its responder.
+type execution struct {
+	*Message
+	done    bool      // it was executed, as the response at says
+	at      PacketRef // response
+	refused *NAK
+}
+
+func executionOf(q *queuePair, m *Message) execution {
+	x := execution{Message: m, refused: q.in.refused(m)}
+	x.at, x.done = q.in.ackOf(m.Last())
+	if m.Response != nil && m.Response.Begin.Seen() && !x.done {
+		x.at, x.done = m.Response.Begin, true
 	}
+	return x
+}
+
+// executedDespite reports a message that was executed, and should have been refused.
+func (a *Agent) executedDespite(q *queuePair, x execution, id rule.ID, expected string) {
+	a.accuse(q, verdict{
+		Verdict: rule.Verdict{
+			Rule: id, Class: rule.Violation, Role: rule.Responder, Expected: expected, Actual: "the responder executed the request",
+			Evidence: []uint64{x.Message.Begin.Frame},
+		},
+		at: x.at,
+	})
+}
+
+// invalidated judges that the key which an executed message invalidates is one that it may.
+func (a *Agent) invalidated(q *queuePair, x execution) {
+	r := &q.receiving
+	a.covered(rule.CPLINV002)
+	if why := q.src.mustStay(q, x.InvRKey, r.invalid); why != "" && x.refused == nil && q.complete() && !r.missing {
+		a.executedDespite(q, x, rule.CPLINV002, fmt.Sprintf("NAK Remote Access Error: R_Key %#x cannot be invalidated, %s", x.InvRKey, why))
+	}
+	if r.invalid == nil {
+		r.invalid = map[uint32]bool{}
+	}
+	r.invalid[x.InvRKey] = true
+}
+
+// permitted judges that the queue pair permits the operation of an executed message.
+func (a *Agent) permitted(q *queuePair, x execution) {
+	op := wqe.OpOf(x.Op.Fn())
+	if op == wqe.Flush || !q.attr.Has(qp.KnowsAccess) {
+		return
+	}
+	id := rule.QPSACT001
+	if op == wqe.AtomicWrite {
+		id = rule.FLW009
+	}
+	a.covered(id)
+	if access, _, _ := x.needs(); q.permits&access == 0 && x.done && x.refused == nil {
+		a.executedDespite(q, x, id, "NAK Invalid Request: the queue pair does not permit it")
+	}
+}
+
+// keyed judges that the R_Key of a message permits what was executed, and does not permit what was refused.
+func (a *Agent) keyed(q *queuePair, x execution) {
+	m := x.Message
 	why, sure := q.src.refusal(m, q.receiving.invalid)
 	if !sure || !q.complete() && q.src.regions[m.RKey] == nil { // it may be in the rest of the log
-		return true
+		return
 	}
 	id := keyRule(m)
 	a.covered(id)
@@ -180,23 +218,23 @@ func (a *Agent) execution(q *queuePair, m *Message) bool {
 		why = fmt.Sprintf("%#x is misaligned", m.VA)
 		expected = packet.NAKInvalidRequest.String() + ": " + why
 	}
-	if why != "" && done && refused == nil {
+	if why != "" && x.done && x.refused == nil {
+		a.executedDespite(q, x, id, expected)
+	}
+	if x.refused == nil || x.refused.Syndrome != packet.NAKRemoteAccess || !q.enabled(m) {
+		return
+	}
+	a.covered(rule.RCRSP024)
+	if why == "" && !q.receiving.missing {
 		a.accuse(q, verdict{
-			rule: id, class: rule.Violation, role: rule.Responder, expected: expected,
-			actual: "the responder executed the request", at: at, evidence: []uint64{m.Begin.Frame},
+			Verdict: rule.Verdict{
+				Rule: rule.RCRSP024, Class: rule.Violation, Role: rule.Responder,
+				Expected: fmt.Sprintf("the request executed: R_Key %#x permits it", m.RKey), Actual: "NAK Remote Access Error",
+				Evidence: []uint64{m.Begin.Frame},
+			},
+			at: x.refused.At,
 		})
 	}
-	if refused != nil && refused.Syndrome == packet.NAKRemoteAccess && q.enabled(m) {
-		a.covered(rule.RCRSP024)
-		if why == "" && !q.receiving.missing {
-			a.accuse(q, verdict{
-				rule: rule.RCRSP024, class: rule.Violation, role: rule.Responder,
-				expected: fmt.Sprintf("the request executed: R_Key %#x permits it", m.RKey), actual: "NAK Remote Access Error",
-				at: refused.At, evidence: []uint64{m.Begin.Frame},
-			})
-		}
-	}
-	return true
 }
 
 // keyRule is the rule on the access that a message needs.

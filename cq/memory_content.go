@@ -314,6 +314,17 @@ func (p *stored) set(v uint64) {
 	p.alt, p.known = sum(b[:]), true
 }
 
+// shows reports whether a range may have put there what is seen.
+func (x *sight) shows(p *stored) bool {
+	switch {
+	case p.hi <= x.lo, p.lo >= x.hi, p.from > x.to, p == x.self:
+		return false
+	case p.look && (p.idle || p.lo != x.lo || p.hi != x.hi):
+		return false
+	}
+	return !x.atomic || p.q != x.q || p.ord <= x.ord
+}
+
 // source returns what put the data there that a sight shows, or nil where that is not certain. quiet says that nothing else happens there at that time.
 func (c *content) source(x *sight) (newest *stored, quiet bool) {
 	first, last := x.lo>>pageBits, (x.hi-1)>>pageBits
@@ -323,7 +334,7 @@ func (c *content) source(x *sight) (newest *stored, quiet bool) {
 	var all []*stored
 	steps := 0
 	add := func(p *stored) bool {
-		if p.look && (p.idle || p.lo != x.lo || p.hi != x.hi) || p.hi <= x.lo || p.lo >= x.hi || p.from > x.to || p == x.self || x.atomic && p.q == x.q && p.ord > x.ord {
+		if !x.shows(p) {
 			return true
 		}
 		if !p.before(&x.stored) || x.event != nil && p.write && min(p.seen, p.to+settled) >= x.from {

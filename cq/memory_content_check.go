@@ -92,25 +92,28 @@ func (a *Agent) tell(s *Source, id rule.ID, w wrong) {
 	}
 	p.told = true
 	v := verdict{
-		rule: id, class: rule.Violation, role: rule.Responder,
-		expected: fmt.Sprintf("data with CRC-32 %#08x in %d bytes of memory at %#x", p.crc, x.hi-x.lo, x.lo),
-		actual:   fmt.Sprintf("%#08x", x.crc), event: x.event,
+		Verdict: rule.Verdict{
+			Rule: id, Class: rule.Violation, Role: rule.Responder,
+			Expected: fmt.Sprintf("data with CRC-32 %#08x in %d bytes of memory at %#x", p.crc, x.hi-x.lo, x.lo),
+			Actual:   fmt.Sprintf("%#08x", x.crc),
+		},
+		event: x.event,
 	}
 	q := x.q
 	switch {
 	case x.q != nil:
-		v.at, v.evidence = x.m.Response.At, []uint64{x.m.Begin.Frame}
+		v.at, v.Evidence = x.m.Response.At, []uint64{x.m.Begin.Frame}
 	case p.q != nil:
 		q, v.at = p.q, p.m.End
 	default:
-		a.device(s, id, x.event, v.expected, v.actual)
+		a.device(s, id, x.event, v.Expected, v.Actual)
 		return
 	}
 	if x.q != nil && p.q != nil {
-		v.evidence = append(v.evidence, p.m.End.Frame)
+		v.Evidence = append(v.Evidence, p.m.End.Frame)
 	}
 	if id == rule.RCRSP035 {
-		v.expected += ": a later message has completed"
+		v.Expected += ": a later message has completed"
 	}
 	a.accuse(q, v)
 }

@@ -84,22 +84,25 @@ func (a *Agent) missing(q *queuePair, w *work, why string, at PacketRef) {
 		return
 	}
 	v := verdict{
-		rule: rule.CPLSTS016, class: a.sentProven(q), role: rule.Requester, expected: fmt.Sprintf("a completion of request %d: %s", w.req().ID, why),
-		actual: "none until the log ends", at: at, event: w.event,
+		Verdict: rule.Verdict{
+			Rule: rule.CPLSTS016, Class: a.sentProven(q), Role: rule.Requester,
+			Expected: fmt.Sprintf("a completion of request %d: %s", w.req().ID, why), Actual: "none until the log ends",
+		},
+		at: at, event: w.event,
 	}
 	v.at.Time = min(at.Time, a.wire)
 	c := s.cqs[q.made.SendCQ]
 	switch {
 	case q.made.SendCQ != 0 && c != nil && (s.clock.after(c.emptied, at.Time+completionDue) || s.clock.after(c.posted, at.Time+completionDue)):
-		if v.class == rule.Unproven {
-			v.detail = notShown
+		if v.Class == rule.Unproven {
+			v.Detail = notShown
 		}
 	case !s.clock.after(s.newest, at.Time+completionMissed):
 		return
 	case !a.ended:
 		return
 	default:
-		v.class, v.detail = rule.Unproven, "nothing shows that its consumer has polled the completion queue since"
+		v.Class, v.Detail = rule.Unproven, "nothing shows that its consumer has polled the completion queue since"
 	}
 	a.covered(rule.CPLSTS016)
 	q.sending.missing = true

@@ -25,15 +25,15 @@ func (a *Agent) premature(q *queuePair, at PacketRef, response bool) {
 	}
 	a.covered(rule.QPSINI001)
 	a.covered(rule.QPSRTR001)
-	v := verdict{class: rule.Violation, role: q.sender(), actual: at.Op.String(), at: at}
+	v := verdict{Verdict: rule.Verdict{Class: rule.Violation, Role: q.sender(), Actual: at.Op.String()}, at: at}
 	if response {
-		v.role = rule.Responder
+		v.Role = rule.Responder
 	}
 	switch {
 	case q.wasRTR == nil:
-		v.rule, v.expected = rule.QPSINI001, "no packet: the queue pair has not come to RTR"
+		v.Rule, v.Expected = rule.QPSINI001, "no packet: the queue pair has not come to RTR"
 	case q.wasRTS == nil && !response:
-		v.rule, v.expected = rule.QPSRTR001, "no request: the queue pair has not come to RTS"
+		v.Rule, v.Expected = rule.QPSRTR001, "no request: the queue pair has not come to RTS"
 	default:
 		return
 	}
@@ -97,12 +97,12 @@ func (a *Agent) silence(q *queuePair, id rule.ID, e *Event, expected string, at 
 	if at.Time <= since || q.in.ends(at) {
 		return false
 	}
-	v := verdict{rule: id, class: rule.Violation, role: q.sender(), expected: expected, actual: at.Op.String(), at: at, event: e}
+	v := verdict{Verdict: rule.Verdict{Rule: id, Class: rule.Violation, Role: q.sender(), Expected: expected, Actual: at.Op.String()}, at: at, event: e}
 	if e.Line > 0 {
-		v.detail = fmt.Sprintf("line %d of the log shows the error", e.Line)
+		v.Detail = fmt.Sprintf("line %d of the log shows the error", e.Line)
 	}
 	if response {
-		v.role = rule.Responder
+		v.Role = rule.Responder
 	}
 	a.accuse(q, v)
 	return true

@@ -65,8 +65,10 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 		q.cameLater(t)
 		n = max(t.of.place-q.receiving.madeUp, 0)
 	}
-	known := q.receiving.arrived.has(n)
-	if !(known && q.certain(n)) && !a.found(q, t) && !a.ended {
+	if q.receiving.arrived.has(n) && q.certain(n) {
+		return a.matchPlaced(q, n, t)
+	}
+	if !a.found(q, t) && !a.ended {
 		until := t.event.Time
 		if a.proven(q) == rule.Unproven {
 			until += patience // its message may have another way than by the tap
@@ -77,34 +79,35 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 		}
 	}
 	q.receiving.matched++
-	switch {
-	case known && q.certain(n):
-		m := q.receiving.arrived.at(n)
-		if q.ordered() && q.otherMessage(m, t) && q.src.exact && m.Begin.Time > t.event.Time {
-			q.receiving.madeUp++
-			a.noMessage(q, t)
-			return true
-		}
-		if next := q.nextSuccess(); next != nil && q.invented(n, t, next) {
-			q.receiving.madeUp++
-			a.noMessage(q, t)
-			return true
-		} else if until := t.event.Time + hold; next == nil && q.ordered() && q.differences(m, t) > 1 && !a.passed(q.src, until) && !a.ended {
-			q.receiving.matched--
-			a.wait(q, until)
-			return false
-		}
-		q.receiving.place = max(q.receiving.place, n+1)
-		t.message = m
-		q.seesStored(m, t.event.Time)
-		a.sharedTaken(q, m, t)
-		a.same(q, m, t)
-		return true
-	case q.reliable() && q.in.mixed:
+	if q.reliable() && q.in.mixed {
 		q.doubledFrom = -1 // which message it is of, and any later one, is not known any more
 		return true
 	}
 	a.choose(q, t)
+	return true
+}
+
+// matchPlaced compares a receive completion with message n, which is that of its place. It returns false where a later completion may show that the device made this
+// one up.
+func (a *Agent) matchPlaced(q *queuePair, n int, t *taken) bool {
+	m := q.receiving.arrived.at(n)
+	next := q.nextSuccess()
+	switch until := t.event.Time + hold; {
+	case q.ordered() && q.otherMessage(m, t) && q.src.exact && m.Begin.Time > t.event.Time, next != nil && q.invented(n, t, next):
+		q.receiving.matched++
+		q.receiving.madeUp++
+		a.noMessage(q, t)
+		return true
+	case next == nil && q.ordered() && q.differences(m, t) > 1 && !a.passed(q.src, until) && !a.ended:
+		a.wait(q, until)
+		return false
+	}
+	q.receiving.matched++
+	q.receiving.place = max(q.receiving.place, n+1)
+	t.message = m
+	q.seesStored(m, t.event.Time)
+	a.sharedTaken(q, m, t)
+	a.same(q, m, t)
 	return true
 }
 
@@ -214,9 +217,12 @@ func (a *Agent) notReady(q *queuePair) {
 			r := q.recvs.list.at(k).event
 			q.receiving.wrongRNR = true
 			a.accuse(q, verdict{
-				rule: rule.RCRSP020, class: rule.Violation, role: rule.Responder,
-				expected: fmt.Sprintf("the message accepted: receive request %d was posted before it arrived", r.Receive.ID), actual: n.Syndrome.String(),
-				at: n.At, evidence: []uint64{m.Begin.Frame}, event: r,
+				Verdict: rule.Verdict{
+					Rule: rule.RCRSP020, Class: rule.Violation, Role: rule.Responder,
+					Expected: fmt.Sprintf("the message accepted: receive request %d was posted before it arrived", r.Receive.ID),
+					Actual:   n.Syndrome.String(), Evidence: []uint64{m.Begin.Frame},
+				},
+				at: n.At, event: r,
 			})
 		}
 	}
@@ -249,8 +255,12 @@ func (a *Agent) noMessage(q *queuePair, t *taken) {
 		if q.matches(m, t) {
 			a.covered(rule.UDQKEY004)
 			a.accuse(q, verdict{
-				rule: rule.UDQKEY004, class: rule.Violation, role: q.receiver(), expected: fmt.Sprintf("no completion: the Q_Key is not %#x", q.attr.QKey),
-				actual: "a receive completion", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.End, event: t.event,
+				Verdict: rule.Verdict{
+					Rule: rule.UDQKEY004, Class: rule.Violation, Role: q.receiver(),
+					Expected: fmt.Sprintf("no completion: the Q_Key is not %#x", q.attr.QKey), Actual: "a receive completion",
+					Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID),
+				},
+				at: m.End, event: t.event,
 			})
 			return
 		}
@@ -260,15 +270,18 @@ func (a *Agent) noMessage(q *queuePair, t *taken) {
 	}
 	a.covered(rule.CPLSTS014)
 	v := verdict{
-		rule: rule.CPLSTS014, class: a.proven(q), role: q.receiver(), expected: "a message that was received", actual: "none that matches the completion",
-		detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), event: t.event, at: q.in.newest,
+		Verdict: rule.Verdict{
+			Rule: rule.CPLSTS014, Class: a.proven(q), Role: q.receiver(), Expected: "a message that was received",
+			Actual: "none that matches the completion", Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID),
+		},
+		event: t.event, at: q.in.newest,
 	}
 	switch {
 	case q.in.mixed:
-		v.class = rule.Unproven
-		v.detail += "; several packets have one PSN, and which of them was accepted is unknown"
-	case v.class == rule.Unproven:
-		v.detail += "; " + notShown
+		v.Class = rule.Unproven
+		v.Detail += "; several packets have one PSN, and which of them was accepted is unknown"
+	case v.Class == rule.Unproven:
+		v.Detail += "; " + notShown
 	}
 	a.accuse(q, v)
 }
@@ -319,57 +332,39 @@ func (q *queuePair) differences(m *Message, t *taken) (n int) {
 func (q *queuePair) matches(m *Message, t *taken) bool   { return q.differences(m, t) == 0 }
 func (q *queuePair) resembles(m *Message, t *taken) bool { return q.differences(m, t) == 1 }
 
+// comparison is a receive completion and its message.
+type comparison struct {
+	a *Agent
+	q *queuePair
+	m *Message
+	t *taken
+}
+
+// differs reports that the completion is not what the message lets expect.
+func (x comparison) differs(id rule.ID, expected, actual string) {
+	x.a.accuse(x.q, verdict{
+		Verdict: rule.Verdict{
+			Rule: id, Class: rule.Violation, Role: x.q.receiver(), Expected: expected, Actual: actual,
+			Detail: fmt.Sprintf("receive request %d", x.t.event.Completion.ID),
+		},
+		at: x.m.End, event: x.t.event,
+	})
+}
+
 // same compares a completion with its message.
 func (a *Agent) same(q *queuePair, m *Message, t *taken) {
+	x := comparison{a, q, m, t}
 	c := t.event.Completion
-	mismatch := func(id rule.ID, expected, actual string) {
-		a.accuse(q, verdict{
-			rule: id, class: rule.Violation, role: q.receiver(), expected: expected, actual: actual,
-			detail: fmt.Sprintf("receive request %d", c.ID), at: m.End, event: t.event,
-		})
-	}
 	op, length := q.expected(m)
 	a.covered(rule.CPLOPC001)
 	if c.Op != op {
-		mismatch(rule.CPLOPC001, "a completion of "+op.String(), c.Op.String())
+		x.differs(rule.CPLOPC001, "a completion of "+op.String(), c.Op.String())
 	}
-	id := rule.CPLLEN001
-	switch {
-	case q.service() == packet.UD:
-		id = rule.UDGRH004
-	case op == DoneRecvWriteImm:
-		id = rule.CPLLEN002
-	}
-	a.covered(id)
-	if c.ByteLen != length {
-		mismatch(id, fmt.Sprintf("byte_len %d", length), fmt.Sprintf("%d", c.ByteLen))
-	}
-	if op == DoneRecv && t.of != nil {
-		a.covered(rule.CPLSTS009)
-		if n := room(t.of.event.Receive); uint64(length) > n {
-			mismatch(rule.CPLSTS009, fmt.Sprintf("an error: the receive request has room for %d bytes", n), fmt.Sprintf("success with %d", length))
-		}
-	}
-	a.covered(rule.CPLIMM001)
-	switch has := c.Flags&WithImm != 0; {
-	case has && !m.HasImm:
-		mismatch(rule.CPLIMM001, "no immediate data", fmt.Sprintf("immediate data %#x", c.Imm))
-	case m.HasImm && !has:
-		mismatch(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.Imm), "none")
-	case has && c.Imm != m.Imm:
-		mismatch(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.Imm), fmt.Sprintf("%#x", c.Imm))
-	}
+	x.length(op, length)
+	x.immediate()
 	// A log of a host may not say what was invalidated.
-	if has := c.Flags&WithInv != 0; has || q.src.exact {
-		a.covered(rule.CPLINV001)
-		switch {
-		case has && !m.HasInv:
-			mismatch(rule.CPLINV001, "no invalidated R_Key", fmt.Sprintf("R_Key %#x", c.InvKey))
-		case m.HasInv && !has:
-			mismatch(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.InvRKey), "none")
-		case has && c.InvKey != m.InvRKey:
-			mismatch(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.InvRKey), fmt.Sprintf("%#x", c.InvKey))
-		}
+	if c.Flags&WithInv != 0 || q.src.exact {
+		x.invalidated()
 	}
 	if a.front(q, m, t) {
 		return
@@ -377,7 +372,7 @@ func (a *Agent) same(q *queuePair, m *Message, t *taken) {
 	if t.event.Summed && op == DoneRecv && !m.Cut && !m.Mixed && c.ByteLen == length {
 		a.covered(rule.CPLMEM001)
 		if m.CRC != t.event.Sum {
-			mismatch(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.CRC), fmt.Sprintf("%#08x", t.event.Sum))
+			x.differs(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.CRC), fmt.Sprintf("%#08x", t.event.Sum))
 		}
 	}
 	if m.Net != nil && m.Net.must {
@@ -386,18 +381,74 @@ func (a *Agent) same(q *queuePair, m *Message, t *taken) {
 	a.late(q, m, t)
 	a.granted(q, m, t)
 	if q.service() == packet.UD {
-		a.covered(rule.UDGRH002)
-		if has := c.Flags&WithGRH != 0; has != m.GRH {
-			mismatch(rule.UDGRH002, fmt.Sprintf("GRH flag %d", bit(m.GRH)), fmt.Sprintf("%d", bit(has)))
-		}
-		a.covered(rule.UDCQE001)
-		if c.SrcQP != m.SrcQP {
-			mismatch(rule.UDCQE001, fmt.Sprintf("source QP %#x", m.SrcQP), fmt.Sprintf("%#x", c.SrcQP))
-		}
+		x.sender()
 		return
 	}
 	a.covered(rule.CPLSTS014)
 	a.early(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the whole message", len(q.in.again) == 0)
+}
+
+// length compares the number of bytes, which the receive request must have room for.
+func (x comparison) length(op CompletionOp, length uint32) {
+	c := x.t.event.Completion
+	id := rule.CPLLEN001
+	switch {
+	case x.q.service() == packet.UD:
+		id = rule.UDGRH004
+	case op == DoneRecvWriteImm:
+		id = rule.CPLLEN002
+	}
+	x.a.covered(id)
+	if c.ByteLen != length {
+		x.differs(id, fmt.Sprintf("byte_len %d", length), fmt.Sprintf("%d", c.ByteLen))
+	}
+	if op == DoneRecv && x.t.of != nil {
+		x.a.covered(rule.CPLSTS009)
+		if n := room(x.t.of.event.Receive); uint64(length) > n {
+			x.differs(rule.CPLSTS009, fmt.Sprintf("an error: the receive request has room for %d bytes", n), fmt.Sprintf("success with %d", length))
+		}
+	}
+}
+
+// immediate compares the immediate data.
+func (x comparison) immediate() {
+	c, m := x.t.event.Completion, x.m
+	x.a.covered(rule.CPLIMM001)
+	switch has := c.Flags&WithImm != 0; {
+	case has && !m.HasImm:
+		x.differs(rule.CPLIMM001, "no immediate data", fmt.Sprintf("immediate data %#x", c.Imm))
+	case m.HasImm && !has:
+		x.differs(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.Imm), "none")
+	case has && c.Imm != m.Imm:
+		x.differs(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.Imm), fmt.Sprintf("%#x", c.Imm))
+	}
+}
+
+// invalidated compares the R_Key that the message invalidated.
+func (x comparison) invalidated() {
+	c, m := x.t.event.Completion, x.m
+	x.a.covered(rule.CPLINV001)
+	switch has := c.Flags&WithInv != 0; {
+	case has && !m.HasInv:
+		x.differs(rule.CPLINV001, "no invalidated R_Key", fmt.Sprintf("R_Key %#x", c.InvKey))
+	case m.HasInv && !has:
+		x.differs(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.InvRKey), "none")
+	case has && c.InvKey != m.InvRKey:
+		x.differs(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.InvRKey), fmt.Sprintf("%#x", c.InvKey))
+	}
+}
+
+// sender compares what the completion of a datagram says of its sender.
+func (x comparison) sender() {
+	c, m := x.t.event.Completion, x.m
+	x.a.covered(rule.UDGRH002)
+	if has := c.Flags&WithGRH != 0; has != m.GRH {
+		x.differs(rule.UDGRH002, fmt.Sprintf("GRH flag %d", bit(m.GRH)), fmt.Sprintf("%d", bit(has)))
+	}
+	x.a.covered(rule.UDCQE001)
+	if c.SrcQP != m.SrcQP {
+		x.differs(rule.UDCQE001, fmt.Sprintf("source QP %#x", m.SrcQP), fmt.Sprintf("%#x", c.SrcQP))
+	}
 }
 
 // accepted judges that a receive request was there for each message that was acknowledged.
@@ -428,9 +479,12 @@ func (a *Agent) accepted(q *queuePair) {
 		a.covered(rule.RCRSP038)
 		q.receiving.unreceived = true
 		a.accuse(q, verdict{
-			rule: rule.RCRSP038, class: rule.Violation, role: rule.Responder, expected: "an RNR NAK: all receive requests are used",
-			actual: "an acknowledgement", detail: fmt.Sprintf("%d receive requests were posted", q.recvs.list.end()), at: at,
-			evidence: []uint64{m.End.Frame},
+			Verdict: rule.Verdict{
+				Rule: rule.RCRSP038, Class: rule.Violation, Role: rule.Responder, Expected: "an RNR NAK: all receive requests are used",
+				Actual: "an acknowledgement", Detail: fmt.Sprintf("%d receive requests were posted", q.recvs.list.end()),
+				Evidence: []uint64{m.End.Frame},
+			},
+			at: at,
 		})
 	}
 }

@@ -74,8 +74,11 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 			class, detail = rule.Unproven, "the log may end before the request was posted"
 		}
 		a.accuse(q, verdict{
-			rule: rule.RCSEQ006, class: class, role: q.sender(), expected: "no packet: no further request was posted",
-			actual: m.Op.String(), detail: detail, at: m.Begin,
+			Verdict: rule.Verdict{
+				Rule: rule.RCSEQ006, Class: class, Role: q.sender(), Expected: "no packet: no further request was posted",
+				Actual: m.Op.String(), Detail: detail,
+			},
+			at: m.Begin,
 		})
 		q.adrift = &work{n: q.src.n + 1} // what is posted later has other PSNs
 		return true
@@ -90,8 +93,11 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 			return true
 		}
 		a.accuse(q, verdict{
-			rule: rule.RCSEQ006, class: rule.Violation, role: q.sender(),
-			expected: fmt.Sprintf("the rest of request %d", w.req().ID), actual: m.Op.String(), at: m.Begin, event: w.event,
+			Verdict: rule.Verdict{
+				Rule: rule.RCSEQ006, Class: rule.Violation, Role: q.sender(),
+				Expected: fmt.Sprintf("the rest of request %d", w.req().ID), Actual: m.Op.String(),
+			},
+			at: m.Begin, event: w.event,
 		})
 		q.adrift = w
 		return true
@@ -132,8 +138,12 @@ func (a *Agent) repeats(q *queuePair, m *Message, before, w *work) bool {
 		return false
 	}
 	a.accuse(q, verdict{
-		rule: rule.RCSEQ006, class: rule.Violation, role: q.sender(), expected: fmt.Sprintf("the message of request %d", w.req().ID),
-		actual: fmt.Sprintf("the message of request %d again", before.req().ID), at: m.Begin, event: w.event,
+		Verdict: rule.Verdict{
+			Rule: rule.RCSEQ006, Class: rule.Violation, Role: q.sender(),
+			Expected: fmt.Sprintf("the message of request %d", w.req().ID),
+			Actual:   fmt.Sprintf("the message of request %d again", before.req().ID),
+		},
+		at: m.Begin, event: w.event,
 	})
 	return true
 }
@@ -196,9 +206,12 @@ func (a *Agent) answeredFences(q *queuePair) {
 		}
 		if f.begin.Pos < at.Pos && f.begin.Time+margin < at.Time {
 			a.accuse(q, verdict{
-				rule: rule.RCFEN001, class: rule.Violation, role: rule.Requester,
-				expected: fmt.Sprintf("request %d after the response to request %d: it has the fence indicator", f.w.req().ID, f.v.req().ID),
-				actual:   "it was sent before the response", at: f.begin, evidence: []uint64{at.Frame}, event: f.w.event,
+				Verdict: rule.Verdict{
+					Rule: rule.RCFEN001, Class: rule.Violation, Role: rule.Requester,
+					Expected: fmt.Sprintf("request %d after the response to request %d: it has the fence indicator", f.w.req().ID, f.v.req().ID),
+					Actual:   "it was sent before the response", Evidence: []uint64{at.Frame},
+				},
+				at: f.begin, event: f.w.event,
 			})
 		}
 		q.sending.fences = q.sending.fences[1:]
@@ -210,8 +223,11 @@ func (a *Agent) compare(q *queuePair, m *Message, w *work) bool {
 	r := w.req()
 	mismatch := func(id rule.ID, expected, actual string) {
 		a.accuse(q, verdict{
-			rule: id, class: rule.Violation, role: q.sender(), expected: expected, actual: actual, at: m.Begin, event: w.event,
-			detail: fmt.Sprintf("work request %d", r.ID),
+			Verdict: rule.Verdict{
+				Rule: id, Class: rule.Violation, Role: q.sender(), Expected: expected, Actual: actual,
+				Detail: fmt.Sprintf("work request %d", r.ID),
+			},
+			at: m.Begin, event: w.event,
 		})
 	}
 	op := wqe.OpOf(m.Op.Fn())

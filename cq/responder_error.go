@@ -46,9 +46,9 @@ func (a *Agent) founded(q *queuePair, n *NAK) {
 	t := q.told(n)
 	m := q.in.Find(n.Ord)
 	takes := m == nil || wqe.OpOf(m.Op.Fn()) == wqe.Send || m.HasImm || m.Partial
-	v := verdict{class: rule.Violation, role: rule.Responder, at: n.At}
+	v := verdict{Verdict: rule.Verdict{Class: rule.Violation, Role: rule.Responder}, at: n.At}
 	if m != nil {
-		v.evidence = []uint64{m.Begin.Frame}
+		v.Evidence = []uint64{m.Begin.Frame}
 	}
 	switch n.Syndrome {
 	case packet.NAKRemoteOp: // of a SEND: CPL-STS-010
@@ -57,13 +57,13 @@ func (a *Agent) founded(q *queuePair, n *NAK) {
 		}
 		a.covered(rule.RCRSP025)
 		if !t.failed && !t.damaged && (!takes || t.polled) {
-			v.rule, v.expected, v.actual = rule.RCRSP025, "a receive request that fails, for its memory or the queue pair", "none, and "+n.Syndrome.String()
+			v.Rule, v.Expected, v.Actual = rule.RCRSP025, "a receive request that fails, for its memory or the queue pair", "none, and "+n.Syndrome.String()
 			a.accuse(q, v)
 		}
 	case packet.NAKInvalidRequest:
 		a.covered(rule.RCRSP028)
 		if !t.failed && !t.event && (!takes || t.polled) {
-			v.rule, v.expected, v.actual = rule.RCRSP028, "an event, or a receive request that fails, after "+n.Syndrome.String(), "neither"
+			v.Rule, v.Expected, v.Actual = rule.RCRSP028, "an event, or a receive request that fails, after "+n.Syndrome.String(), "neither"
 			a.accuse(q, v)
 		}
 	}
@@ -97,9 +97,12 @@ func (a *Agent) tooLong(q *queuePair, n *NAK) {
 		a.covered(rule.RCRSP039)
 		if n.Syndrome != packet.NAKInvalidRequest {
 			a.accuse(q, verdict{
-				rule: rule.RCRSP039, class: rule.Violation, role: rule.Responder,
-				expected: fmt.Sprintf("%v: the receive request has room for %d bytes", packet.NAKInvalidRequest, have),
-				actual:   n.Syndrome.String(), detail: fmt.Sprintf("receive request %d", r.ID), at: n.At, evidence: []uint64{m.Begin.Frame},
+				Verdict: rule.Verdict{
+					Rule: rule.RCRSP039, Class: rule.Violation, Role: rule.Responder,
+					Expected: fmt.Sprintf("%v: the receive request has room for %d bytes", packet.NAKInvalidRequest, have),
+					Actual:   n.Syndrome.String(), Detail: fmt.Sprintf("receive request %d", r.ID), Evidence: []uint64{m.Begin.Frame},
+				},
+				at: n.At,
 			})
 		}
 	}

@@ -27,9 +27,12 @@ func (a *Agent) refusals(q *queuePair) {
 				a.covered(rule.CPLSTS010)
 				if last := q.newestTaken; first == nil && last.event.Completion.Status == WRFlushErr {
 					a.accuse(q, verdict{
-						rule: rule.CPLSTS010, class: rule.Violation, role: rule.Responder,
-						expected: "LOC_QP_OP_ERR or LOC_PROT_ERR for the receive request of the message", actual: "all were flushed",
-						at: n.At, evidence: []uint64{m.Begin.Frame}, event: last.event,
+						Verdict: rule.Verdict{
+							Rule: rule.CPLSTS010, Class: rule.Violation, Role: rule.Responder,
+							Expected: "LOC_QP_OP_ERR or LOC_PROT_ERR for the receive request of the message", Actual: "all were flushed",
+							Evidence: []uint64{m.Begin.Frame},
+						},
+						at: n.At, event: last.event,
 					})
 				}
 			}
@@ -45,14 +48,17 @@ func (a *Agent) refusals(q *queuePair) {
 		a.covered(rule.CPLSTS010)
 		if !denied && a.passed(q.src, first.event.Time) {
 			v := verdict{
-				rule: rule.CPLSTS010, class: a.sentProven(q), role: rule.Responder, expected: "a NAK Remote Operational Error", actual: "none",
-				detail: fmt.Sprintf("receive request %d completes with LOC_PROT_ERR", first.event.Completion.ID), at: q.in.newest, event: first.event,
+				Verdict: rule.Verdict{
+					Rule: rule.CPLSTS010, Class: a.sentProven(q), Role: rule.Responder, Expected: "a NAK Remote Operational Error",
+					Actual: "none", Detail: fmt.Sprintf("receive request %d completes with LOC_PROT_ERR", first.event.Completion.ID),
+				},
+				at: q.in.newest, event: first.event,
 			}
 			if n := q.in.end(); n != nil {
-				v.at, v.actual = n.At, n.Syndrome.String()
+				v.at, v.Actual = n.At, n.Syndrome.String()
 			}
-			if v.class == rule.Unproven {
-				v.detail += "; " + notShown
+			if v.Class == rule.Unproven {
+				v.Detail += "; " + notShown
 			}
 			a.accuse(q, v)
 		}
@@ -96,8 +102,12 @@ func (a *Agent) violated(q *queuePair, n *NAK, m *Message, first *taken) {
 		return
 	}
 	a.accuse(q, verdict{
-		rule: rule.CPLSTS011, class: rule.Violation, role: rule.Responder, expected: "an event, or REM_ACCESS_ERR or LOC_ACCESS_ERR for a receive request",
-		actual: "neither", detail: "after " + n.Syndrome.String(), at: n.At, evidence: []uint64{m.Begin.Frame},
+		Verdict: rule.Verdict{
+			Rule: rule.CPLSTS011, Class: rule.Violation, Role: rule.Responder,
+			Expected: "an event, or REM_ACCESS_ERR or LOC_ACCESS_ERR for a receive request", Actual: "neither",
+			Detail: "after " + n.Syndrome.String(), Evidence: []uint64{m.Begin.Frame},
+		},
+		at: n.At,
 	})
 }
 
@@ -113,8 +123,12 @@ func (a *Agent) writeTook(q *queuePair, n *NAK, m *Message, first *taken) {
 	switch c := first.event.Completion; c.Status {
 	case RemAccessErr, RemInvReqErr, LocAccessErr, LocLenErr:
 		a.accuse(q, verdict{
-			rule: rule.CPLRWQ001, class: rule.Violation, role: rule.Responder, expected: fmt.Sprintf("receive request %d not used: the WRITE failed", c.ID),
-			actual: c.Status.String(), at: n.At, evidence: []uint64{m.Begin.Frame}, event: first.event,
+			Verdict: rule.Verdict{
+				Rule: rule.CPLRWQ001, Class: rule.Violation, Role: rule.Responder,
+				Expected: fmt.Sprintf("receive request %d not used: the WRITE failed", c.ID), Actual: c.Status.String(),
+				Evidence: []uint64{m.Begin.Frame},
+			},
+			at: n.At, event: first.event,
 		})
 	}
 }

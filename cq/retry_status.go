@@ -22,16 +22,20 @@ func (a *Agent) retried(q *queuePair, w *work) {
 	most := q.out.tries(w) + q.out.repeated(w)
 	if want := 1 + int(q.attr.RetryCnt); most < want {
 		v := verdict{
-			rule: rule.CPLSTS006, class: a.sentProven(q), role: rule.Requester, expected: fmt.Sprintf("%d transmissions of the oldest packet", want),
-			actual: fmt.Sprintf("%d", most), detail: fmt.Sprintf("request %d", w.req().ID), at: at, event: w.done,
+			Verdict: rule.Verdict{
+				Rule: rule.CPLSTS006, Class: a.sentProven(q), Role: rule.Requester,
+				Expected: fmt.Sprintf("%d transmissions of the oldest packet", want), Actual: fmt.Sprintf("%d", most),
+				Detail: fmt.Sprintf("request %d", w.req().ID),
+			},
+			at: at, event: w.done,
 		}
-		if v.class == rule.Unproven {
-			v.detail += "; " + notShown
+		if v.Class == rule.Unproven {
+			v.Detail += "; " + notShown
 		}
 		a.accuse(q, v)
 		if before, since := q.out.retries(w); before > 0 && before+since >= want-1 {
-			v.rule, v.expected = rule.RCRTY002, fmt.Sprintf("%d retries: the packets before the request are acknowledged", want-1)
-			v.actual = fmt.Sprintf("%d, and %d before that progress", since, before)
+			v.Rule, v.Expected = rule.RCRTY002, fmt.Sprintf("%d retries: the packets before the request are acknowledged", want-1)
+			v.Actual = fmt.Sprintf("%d, and %d before that progress", since, before)
 			a.accuse(q, v)
 		}
 	}
@@ -69,7 +73,10 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 	tries := q.out.tries(w)
 	n, at := q.out.rnrNAKs(w)
 	v := verdict{
-		class: a.proven(q), role: rule.Requester, actual: status.String(), at: at, event: w.done, detail: fmt.Sprintf("request %d", w.req().ID),
+		Verdict: rule.Verdict{
+			Class: a.proven(q), Role: rule.Requester, Actual: status.String(), Detail: fmt.Sprintf("request %d", w.req().ID),
+		},
+		at: at, event: w.done,
 	}
 	switch {
 	case n == 0 && q.attr.Has(qp.KnowsRetryCnt) && tries > int(q.attr.RetryCnt):
@@ -77,7 +84,7 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 		if status == RetryExcErr {
 			return false
 		}
-		v.rule, v.expected = rule.CPLSTS006, fmt.Sprintf("RETRY_EXC_ERR: the request was sent %d times without a response", tries)
+		v.Rule, v.Expected = rule.CPLSTS006, fmt.Sprintf("RETRY_EXC_ERR: the request was sent %d times without a response", tries)
 		if m := q.out.Find(w.first); m != nil {
 			v.at = m.Begin
 		}
@@ -86,7 +93,7 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 		if status == RNRRetryExcErr {
 			return false
 		}
-		v.rule, v.expected = rule.CPLSTS007, fmt.Sprintf("RNR_RETRY_EXC_ERR: %d transmissions, each with an RNR NAK", n)
+		v.Rule, v.Expected = rule.CPLSTS007, fmt.Sprintf("RNR_RETRY_EXC_ERR: %d transmissions, each with an RNR NAK", n)
 	default:
 		return false
 	}
@@ -101,8 +108,8 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 	default:
 		return false // judged by what that says
 	}
-	if v.class == rule.Unproven {
-		v.detail += "; " + notShown
+	if v.Class == rule.Unproven {
+		v.Detail += "; " + notShown
 	}
 	a.accuse(q, v)
 	return true
@@ -181,25 +188,28 @@ func (a *Agent) rnrRetried(q *queuePair, w *work) {
 		}
 	}
 	v := verdict{
-		rule: rule.CPLSTS007, class: rule.Violation, role: rule.Requester, at: at, event: w.done,
-		detail: fmt.Sprintf("request %d", w.req().ID), actual: fmt.Sprintf("%d RNR NAKs", n),
+		Verdict: rule.Verdict{
+			Rule: rule.CPLSTS007, Class: rule.Violation, Role: rule.Requester, Detail: fmt.Sprintf("request %d", w.req().ID),
+			Actual: fmt.Sprintf("%d RNR NAKs", n),
+		},
+		at: at, event: w.done,
 	}
 	want := 1 + int(q.attr.RNRRetry)
 	switch {
 	case q.attr.RNRRetry == 7:
-		v.expected = "no such error: an RNR retry count of 7 has no limit"
+		v.Expected = "no such error: an RNR retry count of 7 has no limit"
 	case n < want:
-		v.expected, v.class = fmt.Sprintf("%d RNR NAKs", want), a.proven(q)
+		v.Expected, v.Class = fmt.Sprintf("%d RNR NAKs", want), a.proven(q)
 	default:
 		return
 	}
-	if v.class == rule.Unproven {
-		v.detail += "; " + notShown
+	if v.Class == rule.Unproven {
+		v.Detail += "; " + notShown
 	}
 	a.accuse(q, v)
 	if _, ok := q.out.ackOf(w.first - 1); ok && before > 0 && n > 0 && n < want && n+before >= want && q.attr.RNRRetry < 7 {
-		v.rule, v.expected = rule.RCRNR004, fmt.Sprintf("%d RNR NAKs: the packets before the request are acknowledged", want)
-		v.actual = fmt.Sprintf("%d, and %d before that progress", n, before)
+		v.Rule, v.Expected = rule.RCRNR004, fmt.Sprintf("%d RNR NAKs: the packets before the request are acknowledged", want)
+		v.Actual = fmt.Sprintf("%d, and %d before that progress", n, before)
 		a.accuse(q, v)
 	}
 }

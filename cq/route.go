@@ -134,20 +134,8 @@ func (a *Agent) resolve(k Flow, p packet.PSN, now int64) *Route {
 				f.to = q
 			}
 		}
-		if !s.addr.IsZero() && s.addr != k.Src {
-			continue
-		}
-		if k.Service == packet.UD {
-			if q := s.at(k.From, now, f); q != nil && q.service() == k.Service {
-				f.from = q
-			}
-			continue
-		}
-		for n := range s.qps {
-			if q := s.at(n, now, f); q != nil && q.service() == k.Service && q.attr.DestQPN == k.To &&
-				q.attr.Has(qp.KnowsDestQPN) && q.sendsTo(k) && q.rather(f.from, now) {
-				f.from = q
-			}
+		if s.addr.IsZero() || s.addr == k.Src {
+			s.sender(f, now)
 		}
 	}
 	if q := f.to; q != nil && q.addr().IsZero() {
@@ -156,20 +144,44 @@ func (a *Agent) resolve(k Flow, p packet.PSN, now int64) *Route {
 	if q := f.from; q != nil && q.addr().IsZero() {
 		q.learned = k.Src
 	}
+	f.start(p)
+	return f
+}
+
+// sender finds among the queue pairs of a device the one that sends a flow.
+func (s *Source) sender(f *Route, now int64) {
+	k := f.flow
 	if k.Service == packet.UD {
-		if q := f.from; q != nil {
-			q.setStart(q.out)
-			q.out.begin(p, false)
+		if q := s.at(k.From, now, f); q != nil && q.service() == k.Service {
+			f.from = q
 		}
-		return f
+		return
 	}
-	if q := f.from; q != nil {
+	for n := range s.qps {
+		q := s.at(n, now, f)
+		if q == nil || q.service() != k.Service || !q.attr.Has(qp.KnowsDestQPN) || q.attr.DestQPN != k.To || !q.sendsTo(k) {
+			continue
+		}
+		if q.rather(f.from, now) {
+			f.from = q
+		}
+	}
+}
+
+// start gives the requests of a flow the PSN that they start at: that of the attributes, or else p, the first that was seen. The two ends know the same requests where
+// nothing has come yet.
+func (f *Route) start(p packet.PSN) {
+	q, r := f.from, f.to
+	if q != nil {
 		q.setStart(q.out)
-		if r := f.to; r != nil && !r.in.first.Seen() && (!r.later || !q.out.first.Seen()) {
-			r.in = q.out
-		}
 	}
-	if r := f.to; r != nil {
+	if f.flow.Service == packet.UD {
+		r = nil // what it receives has no order
+	}
+	if q != nil && r != nil && !r.in.first.Seen() && (!r.later || !q.out.first.Seen()) {
+		r.in = q.out
+	}
+	if r != nil {
 		s := r.in
 		s.responder, s.unreliable = r, r.typ == qp.TypeUC
 		if !s.started && r.attr.Has(qp.KnowsRQPSN) {
@@ -180,10 +192,9 @@ func (a *Agent) resolve(k Flow, p packet.PSN, now int64) *Route {
 			s.pmtu = r.attr.PMTU
 		}
 	}
-	if q := f.from; q != nil && !q.out.started {
+	if q != nil {
 		q.out.begin(p, false)
 	}
-	return f
 }
 
 // rather reports whether a packet of that time is of q rather than of r.

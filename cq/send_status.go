@@ -67,14 +67,20 @@ func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *Event, at, la
 	switch {
 	case later.Seen() && later.Pos < at.Pos && later.Time+margin < at.Time:
 		a.accuse(q, verdict{
-			rule: id, class: class, role: role, expected: what + " before the completion", actual: "it arrived after the completion",
-			detail:   fmt.Sprintf("request %d; a request that was posted after the completion was on the wire in frame %d%s", e.Completion.ID, later.Frame, why),
-			evidence: []uint64{later.Frame}, at: at, event: e,
+			Verdict: rule.Verdict{
+				Rule: id, Class: class, Role: role, Expected: what + " before the completion", Actual: "it arrived after the completion",
+				Detail:   fmt.Sprintf("request %d; a request that was posted after the completion was on the wire in frame %d%s", e.Completion.ID, later.Frame, why),
+				Evidence: []uint64{later.Frame},
+			},
+			at: at, event: e,
 		})
 	case c.before(e.Time, at.Time):
 		a.accuse(q, verdict{
-			rule: id, class: class, role: role, expected: what + " before the completion", actual: "it arrived after the completion",
-			detail: fmt.Sprintf("request %d; by the clocks of log and capture%s", e.Completion.ID, why), at: at, event: e,
+			Verdict: rule.Verdict{
+				Rule: id, Class: class, Role: role, Expected: what + " before the completion", Actual: "it arrived after the completion",
+				Detail: fmt.Sprintf("request %d; by the clocks of log and capture%s", e.Completion.ID, why),
+			},
+			at: at, event: e,
 		})
 	}
 }
@@ -110,8 +116,11 @@ func (a *Agent) succeeded(q *queuePair, w *work) bool {
 			if k.syndrome == n.Syndrome {
 				a.covered(k.rule)
 				a.accuse(q, verdict{
-					rule: k.rule, class: rule.Violation, role: rule.Requester, expected: k.status.String() + " after " + n.Syndrome.String(),
-					actual: c.Status.String(), detail: fmt.Sprintf("request %d", c.ID), at: n.At, event: w.done,
+					Verdict: rule.Verdict{
+						Rule: k.rule, Class: rule.Violation, Role: rule.Requester, Expected: k.status.String() + " after " + n.Syndrome.String(),
+						Actual: c.Status.String(), Detail: fmt.Sprintf("request %d", c.ID),
+					},
+					at: n.At, event: w.done,
 				})
 			}
 		}
@@ -134,14 +143,17 @@ func (a *Agent) succeeded(q *queuePair, w *work) bool {
 		}
 		a.covered(id)
 		v := verdict{
-			rule: id, class: class, role: rule.Requester, expected: what + " before the completion", actual: "none",
-			detail: fmt.Sprintf("request %d", c.ID), event: w.done,
+			Verdict: rule.Verdict{
+				Rule: id, Class: class, Role: rule.Requester, Expected: what + " before the completion", Actual: "none",
+				Detail: fmt.Sprintf("request %d", c.ID),
+			},
+			event: w.done,
 		}
 		if m := q.out.Find(w.first); m != nil {
 			v.at = m.End
 		}
-		if v.class == rule.Unproven {
-			v.detail += "; " + notShown
+		if v.Class == rule.Unproven {
+			v.Detail += "; " + notShown
 		}
 		a.accuse(q, v)
 		w.told = true // its data is compared when it comes
@@ -193,8 +205,12 @@ func (a *Agent) fetchedData(q *queuePair, w *work) {
 	}
 	if !same {
 		a.accuse(q, verdict{
-			rule: rule.CPLMEM001, class: rule.Violation, role: rule.Requester, expected: fmt.Sprintf("data with CRC-32 %#08x in memory", got),
-			actual: fmt.Sprintf("%#08x", w.done.Sum), detail: fmt.Sprintf("request %d", w.req().ID), at: m.Response.At, event: w.done,
+			Verdict: rule.Verdict{
+				Rule: rule.CPLMEM001, Class: rule.Violation, Role: rule.Requester,
+				Expected: fmt.Sprintf("data with CRC-32 %#08x in memory", got), Actual: fmt.Sprintf("%#08x", w.done.Sum),
+				Detail: fmt.Sprintf("request %d", w.req().ID),
+			},
+			at: m.Response.At, event: w.done,
 		})
 	}
 }
@@ -251,11 +267,14 @@ func (a *Agent) failedSend(q *queuePair, w *work) bool {
 	}
 	accuse := func(id rule.ID, class rule.Class, expected, actual string, at PacketRef) {
 		v := verdict{
-			rule: id, class: class, role: rule.Requester, expected: expected, actual: actual,
-			detail: fmt.Sprintf("request %d", w.req().ID), at: at, event: w.done,
+			Verdict: rule.Verdict{
+				Rule: id, Class: class, Role: rule.Requester, Expected: expected, Actual: actual,
+				Detail: fmt.Sprintf("request %d", w.req().ID),
+			},
+			at: at, event: w.done,
 		}
 		if class == rule.Unproven {
-			v.detail += "; " + notShown
+			v.Detail += "; " + notShown
 		}
 		a.accuse(q, v)
 	}

@@ -75,9 +75,12 @@ func (a *Agent) sharedReady(q *queuePair, n *NAK) {
 	if posted > used {
 		q.receiving.wrongRNR = true
 		a.accuse(q, verdict{
-			rule: rule.RCRSP020, class: rule.Violation, role: rule.Responder,
-			expected: fmt.Sprintf("the message accepted: at most %d of %d receive requests of the shared queue are used", used, posted),
-			actual:   n.Syndrome.String(), at: n.At, evidence: []uint64{m.Begin.Frame},
+			Verdict: rule.Verdict{
+				Rule: rule.RCRSP020, Class: rule.Violation, Role: rule.Responder,
+				Expected: fmt.Sprintf("the message accepted: at most %d of %d receive requests of the shared queue are used", used, posted),
+				Actual:   n.Syndrome.String(), Evidence: []uint64{m.Begin.Frame},
+			},
+			at: n.At,
 		})
 	}
 }

@@ -55,8 +55,11 @@ func (a *Agent) beginning(q *queuePair, m *Message, id rule.ID, times []drain, e
 			continue
 		}
 		a.accuse(q, verdict{
-			rule: id, class: rule.Violation, role: q.sender(), expected: expected,
-			actual: m.Op.String(), detail: fmt.Sprintf("message of %d packets", m.Packets), at: m.Begin, event: d.event,
+			Verdict: rule.Verdict{
+				Rule: id, Class: rule.Violation, Role: q.sender(), Expected: expected, Actual: m.Op.String(),
+				Detail: fmt.Sprintf("message of %d packets", m.Packets),
+			},
+			at: m.Begin, event: d.event,
 		})
 		return true
 	}

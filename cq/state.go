@@ -24,7 +24,7 @@ func (a *Agent) createQP(s *Source, e *Event) {
 
 // verb makes a finding that rests only on events.
 func (a *Agent) verb(q *queuePair, id rule.ID, e *Event, expected, actual string) {
-	a.accuse(q, verdict{rule: id, class: rule.Violation, expected: expected, actual: actual, event: e})
+	a.accuse(q, verdict{Verdict: rule.Verdict{Rule: id, Class: rule.Violation, Expected: expected, Actual: actual}, event: e})
 }
 
 // modifyQP steps the state machine of a queue pair, and judges what the device has accepted.
@@ -36,23 +36,12 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 	if e.Failed {
 		return
 	}
-	from := q.state
-	if q.overrun != nil && q.known && e.State != qp.Reset {
-		from = qp.Err
-	} else if q.failed != nil && q.known && from != qp.Err && e.State != qp.Reset && e.State != qp.Err {
-		from = a.errorState(q)
-	}
+	from := a.stateBefore(q, e)
 	if q.known {
 		a.transition(q, from, e)
 	}
 	if e.State == qp.Reset && q.state != qp.Reset {
-		q.died, q.gone = e.Time, true
-		q.unbound()
-		n := a.life(s, q.qpn, e)
-		n.known, n.made, n.typ, n.learned = q.known, q.made, q.typ, q.learned
-		if q.recvs.shared {
-			n.recvs = q.recvs
-		}
+		a.reset(q, e)
 		return
 	}
 	q.drained(e)
@@ -82,6 +71,29 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 		q.failed = nil
 	}
 	a.changes++
+}
+
+// stateBefore is the state from which an event changes a queue pair: an error may have changed it meanwhile.
+func (a *Agent) stateBefore(q *queuePair, e *Event) qp.State {
+	switch {
+	case !q.known || e.State == qp.Reset:
+	case q.overrun != nil:
+		return qp.Err
+	case q.failed != nil && q.state != qp.Err && e.State != qp.Err:
+		return a.errorState(q)
+	}
+	return q.state
+}
+
+// reset ends a life of a queue pair and begins the next.
+func (a *Agent) reset(q *queuePair, e *Event) {
+	q.died, q.gone = e.Time, true
+	q.unbound()
+	n := a.life(q.src, q.qpn, e)
+	n.known, n.made, n.typ, n.learned = q.known, q.made, q.typ, q.learned
+	if q.recvs.shared {
+		n.recvs = q.recvs
+	}
 }
 
 // errorState is the state that a queue pair went to by itself on an error.

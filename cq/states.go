@@ -98,11 +98,16 @@ func (x *States) Event(source int, e *Event) {
 		}
 	case EvAsync:
 		if e.Async == AsyncCQError && d.created[e.CQ] {
-			for _, q := range d.qps {
-				if q.known && !q.gone && (q.send == e.CQ || q.recv == e.CQ) && q.state != qp.Reset && q.state != qp.Err {
-					q.failed = true
-				}
-			}
+			d.overrun(e.CQ)
+		}
+	}
+}
+
+// overrun brings the queue pairs of a completion queue to the error state.
+func (d *device) overrun(n wqe.CQ) {
+	for _, q := range d.qps {
+		if q.known && !q.gone && (q.send == n || q.recv == n) && q.state != qp.Reset && q.state != qp.Err {
+			q.failed = true
 		}
 	}
 }

@@ -64,8 +64,11 @@ func (a *Agent) late(q *queuePair, m *Message, t *taken) {
 	a.covered(id)
 	if q.missed(m, t) {
 		a.accuse(q, verdict{
-			rule: id, class: rule.Violation, role: rule.Receiver, expected: "the message dropped: no receive request was available",
-			actual: fmt.Sprintf("receive request %d, posted later, completes with it", t.event.Completion.ID), at: m.End, event: t.event,
+			Verdict: rule.Verdict{
+				Rule: id, Class: rule.Violation, Role: rule.Receiver, Expected: "the message dropped: no receive request was available",
+				Actual: fmt.Sprintf("receive request %d, posted later, completes with it", t.event.Completion.ID),
+			},
+			at: m.End, event: t.event,
 		})
 	}
 }
@@ -85,8 +88,11 @@ func (a *Agent) granted(q *queuePair, m *Message, t *taken) {
 	a.covered(rule.UCACC001)
 	if why != "" {
 		a.accuse(q, verdict{
-			rule: rule.UCACC001, class: rule.Violation, role: rule.Receiver, expected: "the message dropped: " + why, actual: "a receive completion",
-			detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.End, event: t.event,
+			Verdict: rule.Verdict{
+				Rule: rule.UCACC001, Class: rule.Violation, Role: rule.Receiver, Expected: "the message dropped: " + why,
+				Actual: "a receive completion", Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID),
+			},
+			at: m.End, event: t.event,
 		})
 	}
 }
@@ -114,9 +120,13 @@ func (a *Agent) keyless(q *queuePair, n int, t *taken) {
 		a.covered(rule.UCACC002)
 		if i < n && t.of.event.Time < m.Begin.Time && m.End.Pos < list.at(n).Begin.Pos {
 			a.accuse(q, verdict{
-				rule: rule.UCACC002, class: rule.Violation, role: rule.Receiver, expected: "a receive completion: a WRITE of no bytes needs no R_Key",
-				actual: fmt.Sprintf("none; receive request %d, which was available, completes with the next message", t.event.Completion.ID),
-				detail: why, at: m.End, evidence: []uint64{list.at(n).End.Frame}, event: t.event,
+				Verdict: rule.Verdict{
+					Rule: rule.UCACC002, Class: rule.Violation, Role: rule.Receiver,
+					Expected: "a receive completion: a WRITE of no bytes needs no R_Key",
+					Actual:   fmt.Sprintf("none; receive request %d, which was available, completes with the next message", t.event.Completion.ID),
+					Detail:   why, Evidence: []uint64{list.at(n).End.Frame},
+				},
+				at: m.End, event: t.event,
 			})
 		}
 	}
@@ -140,9 +150,12 @@ func (a *Agent) overtook(q *queuePair, list []*Message, m *Message, t *taken) {
 	}
 	if last := q.newest; fits == 1 && last != nil && m.End.Pos < last.End.Pos {
 		a.accuse(q, verdict{
-			rule: rule.UCCPL002, class: rule.Violation, role: rule.Receiver, expected: "the message completed before the next one, which arrived later",
-			actual: "it completed after the next one", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.End,
-			evidence: []uint64{last.End.Frame}, event: t.event,
+			Verdict: rule.Verdict{
+				Rule: rule.UCCPL002, Class: rule.Violation, Role: rule.Receiver,
+				Expected: "the message completed before the next one, which arrived later", Actual: "it completed after the next one",
+				Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), Evidence: []uint64{last.End.Frame},
+			},
+			at: m.End, event: t.event,
 		})
 	}
 	if q.newest = nil; fits == 1 {
@@ -199,20 +212,23 @@ func (a *Agent) broken(q *queuePair, t *taken) bool {
 			continue
 		}
 		v := verdict{
-			rule: rule.UCPSN003, class: a.proven(q), role: rule.Receiver, expected: "no completion: packets of the message are missing",
-			actual: fmt.Sprintf("success with %d bytes", c.ByteLen), detail: fmt.Sprintf("receive request %d", c.ID), at: p.end,
-			evidence: []uint64{p.begin.Frame}, event: t.event,
+			Verdict: rule.Verdict{
+				Rule: rule.UCPSN003, Class: a.proven(q), Role: rule.Receiver,
+				Expected: "no completion: packets of the message are missing", Actual: fmt.Sprintf("success with %d bytes", c.ByteLen),
+				Detail: fmt.Sprintf("receive request %d", c.ID), Evidence: []uint64{p.begin.Frame},
+			},
+			at: p.end, event: t.event,
 		}
 		if p.headless {
-			v.rule, v.expected = rule.UCPSN004, "no completion: the message has no First packet"
+			v.Rule, v.Expected = rule.UCPSN004, "no completion: the message has no First packet"
 		}
 		if p.begin.Frame == p.end.Frame {
-			v.evidence = nil
+			v.Evidence = nil
 		}
-		if v.class == rule.Unproven {
-			v.detail += "; " + notShown
+		if v.Class == rule.Unproven {
+			v.Detail += "; " + notShown
 		}
-		a.covered(v.rule)
+		a.covered(v.Rule)
 		a.accuse(q, v)
 		return true
 	}
@@ -246,8 +262,8 @@ func (a *Agent) dropFails(q *queuePair) {
 		return
 	}
 	c := r.failing.event.Completion
-	v.class, v.role, v.actual, v.event = rule.Violation, rule.Receiver, c.Status.String(), r.failing.event
-	v.detail = fmt.Sprintf("receive request %d", c.ID)
+	v.Class, v.Role, v.Actual, v.event = rule.Violation, rule.Receiver, c.Status.String(), r.failing.event
+	v.Detail = fmt.Sprintf("receive request %d", c.ID)
 	r.failing, r.failedDrop = nil, true
 	a.accuse(q, v)
 }
@@ -259,9 +275,9 @@ func (q *queuePair) dropped(room uint64) (v verdict, ok bool) {
 		if m.Partial || wqe.OpOf(m.Op.Fn()) != wqe.Send || uint64(length) <= room {
 			continue
 		}
-		v = verdict{rule: rule.UCRWQE002, at: m.End, expected: fmt.Sprintf("the request left for the next message: it has room for %d bytes, not %d", room, length)}
+		v = verdict{Verdict: rule.Verdict{Rule: rule.UCRWQE002, Expected: fmt.Sprintf("the request left for the next message: it has room for %d bytes, not %d", room, length)}, at: m.End}
 		if q.service() == packet.UD {
-			v.rule = rule.UDLEN003
+			v.Rule = rule.UDLEN003
 		}
 		return v, true
 	}
@@ -270,7 +286,7 @@ func (q *queuePair) dropped(room uint64) (v verdict, ok bool) {
 	}
 	for _, m := range q.in.msgs.all() {
 		if m.Partial && wqe.OpOf(m.Op.Fn()) == wqe.Send {
-			return verdict{rule: rule.UCRWQE003, at: m.End, expected: "the request left for the next message: this one was interrupted"}, true
+			return verdict{Verdict: rule.Verdict{Rule: rule.UCRWQE003, Expected: "the request left for the next message: this one was interrupted"}, at: m.End}, true
 		}
 	}
 	return v, false
@@ -296,8 +312,8 @@ func (a *Agent) coverDrops(q *queuePair) {
 		return
 	}
 	have := room(list[0].event.Receive)
-	if v, ok := q.dropped(have); ok && v.rule != rule.UCRWQE003 {
-		a.covered(v.rule)
+	if v, ok := q.dropped(have); ok && v.Rule != rule.UCRWQE003 {
+		a.covered(v.Rule)
 	}
 }
 
@@ -322,8 +338,12 @@ func (a *Agent) spoiled(q *queuePair, t *taken) bool {
 	for _, m := range q.in.spoiled {
 		if q.matches(m, t) {
 			a.accuse(q, verdict{
-				rule: rule.ROCV2021, class: rule.Violation, role: rule.Receiver, expected: "no completion: the ICRC of the packet is wrong",
-				actual: "a receive completion", detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), at: m.End, event: t.event,
+				Verdict: rule.Verdict{
+					Rule: rule.ROCV2021, Class: rule.Violation, Role: rule.Receiver,
+					Expected: "no completion: the ICRC of the packet is wrong", Actual: "a receive completion",
+					Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID),
+				},
+				at: m.End, event: t.event,
 			})
 			return true
 		}

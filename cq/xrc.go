@@ -33,8 +33,11 @@ func (a *Agent) sharedNamed(q *queuePair) {
 		if why != "" && acked && q.in.refused(m) == nil && !q.receiving.wrongQueue {
 			q.receiving.wrongQueue = true
 			a.accuse(q, verdict{
-				rule: rule.XRCSRQ001, class: rule.Violation, role: rule.Responder, expected: why, actual: "the message was accepted", at: at,
-				evidence: []uint64{m.End.Frame},
+				Verdict: rule.Verdict{
+					Rule: rule.XRCSRQ001, Class: rule.Violation, Role: rule.Responder, Expected: why, Actual: "the message was accepted",
+					Evidence: []uint64{m.End.Frame},
+				},
+				at: at,
 			})
 		}
 	}
@@ -59,9 +62,12 @@ func (a *Agent) sharedTaken(q *queuePair, m *Message, t *taken) {
 		if _, ok := q.src.shared[n].byID[e.Completion.ID]; ok {
 			q.receiving.wrongQueue = true
 			a.accuse(q, verdict{
-				rule: rule.XRCSRQ001, class: rule.Violation, role: rule.Responder, at: m.End,
-				expected: fmt.Sprintf("a receive request of shared receive queue %d", m.SRQ), actual: fmt.Sprintf("one of queue %d", n),
-				detail: fmt.Sprintf("receive request %d", e.Completion.ID), event: e,
+				Verdict: rule.Verdict{
+					Rule: rule.XRCSRQ001, Class: rule.Violation, Role: rule.Responder,
+					Expected: fmt.Sprintf("a receive request of shared receive queue %d", m.SRQ), Actual: fmt.Sprintf("one of queue %d", n),
+					Detail: fmt.Sprintf("receive request %d", e.Completion.ID),
+				},
+				at: m.End, event: e,
 			})
 			return
 		}
