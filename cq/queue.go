@@ -147,6 +147,7 @@ type work struct {
 	settled bool               // it is compared with the packets
 	told    bool               // it was reported to be completed early
 	later   PacketRef          // the first packet of a request that was posted after its completion
+	opened  bool               // its message was reported to begin wrongly
 	flushed bool               // posted when the queue pair was in error already, or flushed
 	foreign bool               // it has an address handle of another protection domain
 	due     *arm               // the notification that its completion is owed; nil: none

@@ -44,6 +44,53 @@ func (a *Agent) sent(q *queuePair) {
 			return
 		}
 	}
+	if s.compared == list.end() && q.adrift == nil {
+		a.opening(q)
+	}
+}
+
+// opening compares the first packet of a message that goes on with its work request, so that what is wrong there is told at that packet.
+func (a *Agent) opening(q *queuePair) {
+	m := q.out.opened()
+	if m == nil || q.typ == qp.TypeUD || q.stopped != nil {
+		return
+	}
+	posted := q.sending.posted.all()
+	k := sort.Search(len(posted), func(i int) bool { return posted[i].first >= m.First })
+	if k == len(posted) || posted[k].first != m.First {
+		return
+	}
+	w := posted[k]
+	if wqe.OpOf(m.Op.Fn()) != operations[w.req().Op] {
+		return // it may be the message of the request before once more
+	}
+	differs := false
+	a.headers(q, m, w, func(rule.ID, string, string) { differs = true })
+	if !differs {
+		return
+	}
+	if k > 0 && wqe.OpOf(m.Op.Fn()) == operations[posted[k-1].req().Op] {
+		repeated := true
+		a.headers(q, m, posted[k-1], func(rule.ID, string, string) { repeated = false })
+		if repeated {
+			return
+		}
+	}
+	w.opened = true
+	a.headers(q, m, w, a.departs(q, m, w))
+}
+
+// departs returns what reports that a message departs from its work request.
+func (a *Agent) departs(q *queuePair, m *Message, w *work) func(id rule.ID, expected, actual string) {
+	return func(id rule.ID, expected, actual string) {
+		a.accuse(q, verdict{
+			Verdict: rule.Verdict{
+				Rule: id, Class: rule.Violation, Role: q.sender(), Expected: expected, Actual: actual,
+				Detail: fmt.Sprintf("work request %d", w.req().ID),
+			},
+			at: m.Begin, event: w.event,
+		})
+	}
 }
 
 // comes reports whether the event that belongs to a packet may yet come, as the log has a clock of its own.
@@ -221,21 +268,18 @@ func (a *Agent) answeredFences(q *queuePair) {
 // compare compares a message with its work request. It returns false where what follows cannot be judged.
 func (a *Agent) compare(q *queuePair, m *Message, w *work) bool {
 	r := w.req()
-	mismatch := func(id rule.ID, expected, actual string) {
-		a.accuse(q, verdict{
-			Verdict: rule.Verdict{
-				Rule: id, Class: rule.Violation, Role: q.sender(), Expected: expected, Actual: actual,
-				Detail: fmt.Sprintf("work request %d", r.ID),
-			},
-			at: m.Begin, event: w.event,
-		})
-	}
+	mismatch := a.departs(q, m, w)
 	op := wqe.OpOf(m.Op.Fn())
 	if op != operations[r.Op] {
 		mismatch(rule.RCSEQ006, operations[r.Op].String(), m.Op.String())
 		return false
 	}
-	a.headers(q, m, w, mismatch)
+	if a.covered(rule.RCLEN010); !w.opened {
+		a.headers(q, m, w, mismatch)
+	}
+	if !m.Partial {
+		a.lastHeaders(m, w, mismatch)
+	}
 	if m.Partial || op == wqe.Flush {
 		return true
 	}
@@ -260,10 +304,9 @@ func (a *Agent) compare(q *queuePair, m *Message, w *work) bool {
 	return true
 }
 
-// headers holds the fields of a message against its work request.
+// headers compares the fields of the first packet of a message with its work request.
 func (a *Agent) headers(q *queuePair, m *Message, w *work, mismatch func(id rule.ID, expected, actual string)) {
 	r := w.req()
-	a.covered(rule.RCLEN010)
 	want := func(name string, expected, actual uint64) {
 		if expected != actual {
 			mismatch(rule.RCLEN010, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
@@ -321,8 +364,15 @@ func (a *Agent) headers(q *queuePair, m *Message, w *work, mismatch func(id rule
 			}
 		}
 	}
-	if m.Partial {
-		return
+}
+
+// lastHeaders compares the fields of the last packet of a message with its work request, and the solicited event of all.
+func (a *Agent) lastHeaders(m *Message, w *work, mismatch func(id rule.ID, expected, actual string)) {
+	r := w.req()
+	want := func(name string, expected, actual uint64) {
+		if expected != actual {
+			mismatch(rule.RCLEN010, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
+		}
 	}
 	withImm, withInv := r.Op == wqe.OpSendImm || r.Op == wqe.OpWriteImm, r.Op == wqe.OpSendInv
 	switch {

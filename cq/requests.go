@@ -18,15 +18,17 @@ type Requests struct {
 	responder  *queuePair
 	assembler  Assembler // nil: no packet has come
 
-	high   int64 // after the highest ordinal seen
-	joined int64 // ordinal of the first packet that was seen: the capture may begin there
-	first  PacketRef
-	newest PacketRef
-	msgs   list[*Message]
-	begun  []WriteBegun // since they were last asked for
-	found  int          // message that was last looked for
-	halted string       // why they are not followed any more
-	news   bool         // something has come that a request or a completion may be judged by
+	high    int64 // after the highest ordinal seen
+	joined  int64 // ordinal of the first packet that was seen: the capture may begin there
+	first   PacketRef
+	newest  PacketRef
+	msgs    list[*Message]
+	begun   []WriteBegun // since they were last asked for
+	opensAt int64
+	found   int    // message that was last looked for
+	halted  string // why they are not followed any more
+	opens   bool   // a message has begun that goes on, at opensAt, and has not been compared
+	news    bool   // something has come that a request or a completion may be judged by
 
 	again   map[int64]int // packets retransmitted, by ordinal
 	backs   []int64       // where the requester has gone back to, each time
@@ -123,6 +125,20 @@ func (s *Requests) Extend(ord, n int64) (filled bool) {
 	}
 	s.high = max(s.high, ord+n)
 	return filled
+}
+
+// Opens says that a message has begun at an ordinal, and goes on.
+func (s *Requests) Opens(ord int64) { s.opens, s.opensAt = true, ord }
+
+// opened is what there is of the newest message that has begun, once: nil if it came whole, or if something before it is missing.
+func (s *Requests) opened() *Message {
+	if !s.opens {
+		return nil
+	}
+	if s.opens = false; s.told() != s.opensAt {
+		return nil
+	}
+	return s.open(s.opensAt)
 }
 
 // News says that a request or a completion may be judged by what has come.

@@ -101,6 +101,9 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 		s.told.Begin(cq.WriteBegun{Ord: ord, Time: at.Time, VA: p.VA, DMALen: p.DMALen})
 	}
 	filled := s.told.Extend(ord, int64(n))
+	if in.First {
+		s.told.Opens(ord)
+	}
 	if p.SE {
 		s.told.News()
 	}
