@@ -17,6 +17,14 @@ func (c *Pair) PSNs(p *packet.Packet) int {
 	return wqe.Packets(p.DMALen, c.PMTU)
 }
 
+// MostPayload is how many bytes of payload every packet may have: the path MTU or, while that is not known, what the packets so far have shown.
+func (c *Pair) MostPayload() uint32 {
+	if c.PMTU == 0 {
+		return min(c.Least, 4096)
+	}
+	return c.PMTU
+}
+
 // Misplace notes the PSN that a request should have had, or should have brought to this connection: its responder may have taken it so.
 func (c *Pair) Misplace(psn packet.PSN) { c.Misplaced = psn | Valid }
 

@@ -224,7 +224,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCRES001 - rtyFirst: {
 		ID: "RC-RES-001", Name: "read-response-sequence", Severity: Error, Needs: WireQP, Ref: "9.4.4",
 		Text:  "A READ is answered by exactly the packets that its length takes, at consecutive PSNs from that of the request: one Only, or First, Middles and Last.",
-		Where: "verifier/rc_read.go",
+		Where: "verifier/rc_read_place.go",
 	},
 	RCRES002 - rtyFirst: {
 		ID: "RC-RES-002", Name: "read-response-length", Severity: Error, Needs: WireQP, Ref: "9.4.4",

@@ -24,10 +24,10 @@ func uncount(q *qp.SendQueue, psn packet.PSN) {
 	}
 }
 
-// rcEarlier judges a request with a PSN before the next one: it fills a gap, was copied by the network, or is retransmitted.
+// rcEarlier judges a request with a PSN before the next one. It follows a packet whose PSN was wrong, fills a gap, falls into the PSNs of a READ, was copied by
+// the network, begins the stream, or is retransmitted.
 func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
-	end := &c.Ends[from]
-	q := &end.SQ
+	q := &c.Ends[from].SQ
 	if v.renumber(c, from, p) {
 		v.rcNew(c, from, p)
 		return
@@ -42,63 +42,104 @@ func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcOwesNak(c, from, p)
 	}
 	if q.Gap.Open() && p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
-		tail := readAfter(q, p.PSN)
-		rewind(c, q, p.PSN)
-		if p.PSN == q.Gap.From {
-			q.CameLate(p)
-		} else {
-			q.Unsure = true
-			q.Mix()
-		}
-		v.rcNew(c, from, p)
-		if w := q.Messages.Newest(); w.Op == wqe.Read && tail.After(w.First) && !tail.After(w.Last) {
-			w.Flags |= wqe.Again
-			q.Reissue(w.First, tail, p.Time)
-		}
+		v.rcFillsGap(c, from, p)
 		return
 	}
-	if p.PSN.Before(q.First) && p.Info().Payload {
+	if p.PSN.Before(q.First) {
+		v.rcBeforeFirst(c, from, p)
+	}
+	s := q.History.Get(p.PSN)
+	if w := q.Messages.Newest(); s == nil && w != nil && intoRead(q, w, p) {
+		v.rcReadCount(c, from, p, w)
+		return
+	}
+	switch {
+	case s != nil && v.rcCopy(c, from, p, s):
+	case q.Fresh || q.Messages.Len() == 0:
+		v.rcBegins(c, from, p)
+	default:
+		v.rcRetransmission(c, from, p, s)
+	}
+}
+
+// rcFillsGap takes a request whose PSN is in the gap that is open: the stream goes on there.
+func (v *Verifier) rcFillsGap(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	tail := readAfter(q, p.PSN)
+	rewind(c, q, p.PSN)
+	if p.PSN == q.Gap.From {
+		q.CameLate(p)
+	} else {
+		q.Unsure = true
+		q.Mix()
+	}
+	v.rcNew(c, from, p)
+	if w := q.Messages.Newest(); w.Op == wqe.Read && tail.After(w.First) && !tail.After(w.Last) {
+		w.Flags |= wqe.Again
+		q.Reissue(w.First, tail, p.Time)
+	}
+}
+
+// rcBeforeFirst judges what a request shows by itself that was sent before the capture began.
+func (v *Verifier) rcBeforeFirst(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	if p.Info().Payload {
 		v.payload(c, from, p, nil, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) // as it came before the capture it was not seen
 	}
-	if p.PSN.Before(q.First) && p.Opcode.Fn() == packet.ReadRequest && p.Has&packet.HasRETH != 0 {
+	if p.Opcode.Fn() == packet.ReadRequest && p.Has&packet.HasRETH != 0 {
 		end := p.PSN.Add(wqe.Packets(min(p.DMALen, 1<<31), max(c.PMTU, leastMTU)))
 		if end.After(q.Next) {
 			end = q.Next
 		}
 		q.ReadsTo(end) // the first request of the capture may have had a wrong PSN, or this one
 	}
-	s := q.History.Get(p.PSN)
-	if w := q.Messages.Newest(); s == nil && w != nil && w.Op == wqe.Read && (q.LastPSN == w.First || w.Has(wqe.Miscounted)) && w.Last.After(w.First) && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Again) {
-		v.rcReadCount(c, from, p, w)
-		return
-	}
-	if s != nil && q.OtherTo(p.PSN) && q.Recovery.OtherIs.Sealed() && s.Trace.Opcode == p.Opcode && !packet.SameContent(p, s.Trace) && packet.SameContent(p, q.Recovery.OtherIs) {
+}
+
+// intoRead reports whether request p falls into the PSNs that w, the newest message, reserves as a READ, and that nothing else has asked for since.
+func intoRead(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet) bool {
+	return w.Op == wqe.Read && (q.LastPSN == w.First || w.Has(wqe.Miscounted)) && w.Last.After(w.First) && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Again)
+}
+
+// rcCopy takes a request that the network has copied from the one that took its PSN, or from the one that it was retransmitted as. It reports whether p is such a
+// copy.
+func (v *Verifier) rcCopy(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent) bool {
+	q := &c.Ends[from].SQ
+	other := q.OtherTo(p.PSN)
+	if other && q.Recovery.OtherIs.Sealed() && s.Trace.Opcode == p.Opcode && !packet.SameContent(p, s.Trace) && packet.SameContent(p, q.Recovery.OtherIs) {
 		s.Trace, q.Recovery.OtherIs = q.Recovery.OtherIs, s.Trace // as it came once already: that they differ was reported
 	}
-	if s != nil && (v.networkCopy(c, from, s.Trace, p) || q.OtherTo(p.PSN) && v.networkCopy(c, from, q.Recovery.OtherIs, p)) {
-		q.Twice(p)
-		if q.Gap.Open() && p.PSN == q.Gap.To && p.PSN == q.Gap.From.Add(1) {
-			q.ExplainGap() // the first of the two may be what is missing, with a wrong PSN: that was reported
-		}
-		if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
-			w.Flags |= wqe.Again
-			q.Reissue(w.First, p.PSN, p.Time)
-		}
-		return
+	if !v.networkCopy(c, from, s.Trace, p) && !(other && v.networkCopy(c, from, q.Recovery.OtherIs, p)) {
+		return false
 	}
-	if q.Fresh || q.Messages.Len() == 0 {
-		v.covered(rule.RCPSN001)
-		v.report(c, from, p, rule.Verdict{
-			Rule: rule.RCPSN001, Class: rule.Proven(c.Complete()), Role: rule.Requester,
-			Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(),
-		})
-		c.Misplace(q.Next)
-		v.rcJoin(c, from, p) // its stream begins here, or only this PSN is wrong and the next packet goes on where it should
-		v.rcNew(c, from, p)
-		q.Excused = true
-		return
+	q.Twice(p)
+	if q.Gap.Open() && p.PSN == q.Gap.To && p.PSN == q.Gap.From.Add(1) {
+		q.ExplainGap() // the first of the two may be what is missing, with a wrong PSN: that was reported
 	}
-	end.Sums.Retransmissions++
+	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
+		w.Flags |= wqe.Again
+		q.Reissue(w.First, p.PSN, p.Time)
+	}
+	return true
+}
+
+// rcBegins judges a request before the start PSN, of a requester that has sent nothing else (rule RC-PSN-001).
+func (v *Verifier) rcBegins(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	v.covered(rule.RCPSN001)
+	v.report(c, from, p, rule.Verdict{
+		Rule: rule.RCPSN001, Class: rule.Proven(c.Complete()), Role: rule.Requester,
+		Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(),
+	})
+	c.Misplace(q.Next)
+	v.rcJoin(c, from, p) // its stream begins here, or only this PSN is wrong and the next packet goes on where it should
+	v.rcNew(c, from, p)
+	q.Excused = true
+}
+
+// rcRetransmission judges a request that is retransmitted: where that begins and goes on, and that it is what was sent first. s is what is kept of that, or nil.
+func (v *Verifier) rcRetransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent) {
+	q := &c.Ends[from].SQ
+	c.Ends[from].Sums.Retransmissions++
 	v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q.CameAgain(p)
 	w, _ := q.Messages.Find(p.PSN)
@@ -108,30 +149,61 @@ func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 		c.Ends[1-from].RQ.MSN = qp.MSNUnknown // it went elsewhere the first time: one message more than was counted
 	}
 	if s != nil && !v.compared.content(p, s.Trace) && (w == nil || w.Op != wqe.Read) {
-		if !q.OtherOn(p.PSN, p.Time) {
-			v.rcPSNReused(c, from, p, s, w)
-		}
-		if q.Recovery.OtherIs = v.trace(p); s.Trace.Opcode == p.Opcode && !rightAfter(q, p) {
-			s.Trace, q.Recovery.OtherIs = q.Recovery.OtherIs, s.Trace // one finding, not one for each time it is retransmitted
-		}
-		if s.Trace.Opcode == p.Opcode && q.LastPSN != p.PSN {
-			q.Retrying, q.Retry = true, p.PSN.Add(1)
-		} else if q.Retrying && p.PSN == q.Retry {
-			q.Retry = p.PSN.Add(1) // another packet, in its place
-		}
-		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
-		q.Break()
-		if p.Opcode != s.Trace.Opcode {
-			uncount(q, p.PSN)
-		}
-		q.Excused = true // it may have been a new request under an old PSN
-		c.Misplace(q.Next)
+		v.rcDiffers(c, from, p, s, w)
 		return
 	}
 	if w != nil && w.Op == wqe.Read && w.Has(wqe.Whole) && p.Opcode.Fn() != packet.ReadRequest && p.Has&p.Info().Headers == p.Info().Headers {
 		v.rcReadAgain(c, from, p, w)
 		return
 	}
+	v.rcGoesBack(c, from, p, w)
+	if w != nil && w.Op.Responded() {
+		v.rcIgnored(c, from, p, w)
+	}
+	switch {
+	case w != nil && w.Op == wqe.Read:
+		v.rcReadAgain(c, from, p, w)
+	case s != nil:
+		v.rcSame(c, from, p, s, w)
+		if w != nil && w.Op.Responded() && w.Has(wqe.Answered) {
+			w.Flags = w.Flags&^wqe.Answered | wqe.Told
+			w.RespNext = w.First
+			q.RdOut++
+		}
+	default:
+		if i := q.Messages.UpTo(p.PSN); i >= 0 {
+			q.AskedFrom(q.Messages.At(i).First, p.PSN) // maybe: how many PSNs that takes is not known yet
+		}
+	}
+}
+
+// rcDiffers judges a request that is another than the one that took its PSN, which s is what is kept of: it was retransmitted otherwise, or it is a new one under
+// an old PSN.
+func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
+	q := &c.Ends[from].SQ
+	if !q.OtherOn(p.PSN, p.Time) {
+		v.rcPSNReused(c, from, p, s, w)
+	}
+	if q.Recovery.OtherIs = v.trace(p); s.Trace.Opcode == p.Opcode && !rightAfter(q, p) {
+		s.Trace, q.Recovery.OtherIs = q.Recovery.OtherIs, s.Trace // one finding, not one for each time it is retransmitted
+	}
+	if s.Trace.Opcode == p.Opcode && q.LastPSN != p.PSN {
+		q.Retrying, q.Retry = true, p.PSN.Add(1)
+	} else if q.Retrying && p.PSN == q.Retry {
+		q.Retry = p.PSN.Add(1) // another packet, in its place
+	}
+	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+	q.Break()
+	if p.Opcode != s.Trace.Opcode {
+		uncount(q, p.PSN)
+	}
+	q.Excused = true // it may have been a new request under an old PSN
+	c.Misplace(q.Next)
+}
+
+// rcGoesBack judges whether a request that is retransmitted goes on with a retransmission in order, or where another begins, and notes what comes next.
+func (v *Verifier) rcGoesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q := &c.Ends[from].SQ
 	if q.Retrying && (p.PSN == q.Retry || q.RetryLen != 0 && fits(c, q.RetryLen, p.PSN.Diff(q.LastPSN))) {
 		v.covered(rule.RCRTY006)
 	} else {
@@ -152,25 +224,6 @@ func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 		if w.Flags &^= wqe.AckWanted; p.AckReq {
 			w.Flags |= wqe.AckWanted
 		}
-	}
-	if w != nil && w.Op.Responded() {
-		v.rcIgnored(c, from, p, w)
-	}
-	if w != nil && w.Op == wqe.Read {
-		v.rcReadAgain(c, from, p, w)
-		return
-	}
-	if s == nil {
-		if i := q.Messages.UpTo(p.PSN); i >= 0 {
-			q.AskedFrom(q.Messages.At(i).First, p.PSN) // maybe: how many PSNs that takes is not known yet
-		}
-		return
-	}
-	v.rcSame(c, from, p, s, w)
-	if w != nil && w.Op.Responded() && w.Has(wqe.Answered) {
-		w.Flags = w.Flags&^wqe.Answered | wqe.Told
-		w.RespNext = w.First
-		q.RdOut++
 	}
 }
 
@@ -207,27 +260,7 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	w := q.Messages.Newest()
-	if !q.Gap.Open() || w == nil || v.Profile.keeps() && !c.Sees(from) || q.LastPSN != q.Gap.To || w.Op == wqe.Read && w.First != q.LastPSN {
-		return false
-	}
-	if i := q.Messages.Len() - 2; i >= 0 && w.First == q.LastPSN && (!q.Messages.At(i).Last.Before(q.Gap.From) || q.Messages.At(i).Has(wqe.Unsized)) {
-		return false // another one has come since the gap, or where that begins is not known
-	}
-	n := 1
-	if w.Op == wqe.Read {
-		n = w.Last.Diff(w.First) + 1
-	}
-	if p.PSN != q.Gap.From.Add(n) {
-		return false
-	}
-	s := q.History.Get(p.PSN)
-	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
-	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !tail(w, p)
-	switch {
-	case q.Gap.Filled && r.Nak == qp.NakNone:
-	case same, !c.Sees(from) && leftBefore(p, q.LastID):
-		return false
-	case c.Reliable() && !c.Sees(from) && (r.Nak != qp.NakNone || !mismatch && p.Time-q.LastTime > int64(inFlight)):
+	if !q.Gap.Open() || w == nil || v.Profile.keeps() && !c.Sees(from) || !v.followsAhead(c, from, p, w) {
 		return false
 	}
 	q.History.Drop(q.LastPSN)
@@ -253,5 +286,35 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	r.MSN = qp.MSNUnknown
 	q.Break()
+	return true
+}
+
+// followsAhead reports whether p follows w, the newest message, as if that had the PSNs of the gap that is open before it, and is neither retransmitted nor
+// something that the tap has missed before.
+func (v *Verifier) followsAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if q.LastPSN != q.Gap.To || w.Op == wqe.Read && w.First != q.LastPSN {
+		return false
+	}
+	if i := q.Messages.Len() - 2; i >= 0 && w.First == q.LastPSN && (!q.Messages.At(i).Last.Before(q.Gap.From) || q.Messages.At(i).Has(wqe.Unsized)) {
+		return false // another one has come since the gap, or where that begins is not known
+	}
+	n := 1
+	if w.Op == wqe.Read {
+		n = w.Last.Diff(w.First) + 1
+	}
+	if p.PSN != q.Gap.From.Add(n) {
+		return false
+	}
+	s := q.History.Get(p.PSN)
+	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
+	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !tail(w, p)
+	switch {
+	case q.Gap.Filled && r.Nak == qp.NakNone:
+	case same, !c.Sees(from) && leftBefore(p, q.LastID):
+		return false
+	case c.Reliable() && !c.Sees(from) && (r.Nak != qp.NakNone || !mismatch && p.Time-q.LastTime > int64(inFlight)):
+		return false
+	}
 	return true
 }

@@ -163,12 +163,8 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, end, peer *qp.QP, p *packet.Pac
 	if !q.Usual || p.PSN != q.Next || q.Open != e.open || v.broken || p.Cut || (p.PSN-q.Una|p.PSN-q.First)&packet.PSNMask > farAway {
 		return false
 	}
-	known := c.PMTU
-	if known == 0 {
-		known = min(c.Least, 4096)
-	}
 	length := uint32(p.PayloadLen)
-	if length > known || length < uint32(e.least) || e.full && (length != c.PMTU || length == 0) ||
+	if length > c.MostPayload() || length < uint32(e.least) || e.full && (length != c.PMTU || length == 0) ||
 		uint64((p.DMALen^length)&e.dma|p.DMALen&e.long|uint32(e.own&uint8(q.Limited&qp.LimitedReads)))|p.VA&e.va|p.Compare&e.compare != 0 {
 		return false
 	}
@@ -270,7 +266,7 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, end, peer *qp.QP, p *packet.Pa
 		w.Flags |= wqe.Answered * wqe.Flag(own)
 		q.RdOut -= uint16(own)
 	case w.Op == wqe.Read:
-		if same(r, p) != 0 || !nextOfRead(c, w, p) {
+		if !nextOfRead(c, r, w, p) {
 			return false
 		}
 		w.RespNext, w.Missing, w.RespFrame = p.PSN.Add(1), p.PSN.Add(1), frame
@@ -320,8 +316,8 @@ func passes(q *qp.SendQueue, at uint32) bool {
 }
 
 // nextOfRead reports whether p is the next response to a READ of several to which nothing unusual has happened, with the length of its place.
-func nextOfRead(c *qp.Pair, w *wqe.SendWQE, p *packet.Packet) bool {
-	if p.PSN != w.RespNext || p.PSN != w.Missing || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
+func nextOfRead(c *qp.Pair, r *qp.ReceiveQueue, w *wqe.SendWQE, p *packet.Packet) bool {
+	if same(r, p) != 0 || p.PSN != w.RespNext || p.PSN != w.Missing || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
 		return false
 	}
 	if c.PMTU == 0 {

@@ -48,99 +48,139 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 		r.MSN, r.Epoch, r.Anchor = qp.MSNUnknown, epoch, nil
 	}
 	if r.MSN == qp.MSNUnknown {
-		v.covered(rule.RCRSP014)
-		waited := int32(uint32(p.Frame)-r.LastFrame) < 0 // for its request, and that one came later
-		if r.Answered && !waited && p.PSN.After(r.LastPSN) && packet.PSN(p.MSN).Before(packet.PSN(r.LastMSN)) {
-			v.report(c, from, p, rule.Verdict{
-				Rule: rule.RCRSP014, Class: rule.Proven(c.Complete() && (c.Sees(from) || numbered(p) && !r.Repeated && !q.MayRepeat(r.LastPSN) && !q.IsMixed(r.LastPSN))), Role: rule.Responder,
-				Expected: fmt.Sprintf("MSN %d or more: it never goes back", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
-				Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
-			})
-		}
-		if (base != 0 || q.EverMixed()) && (r.Repeated || p.PSN.Before(q.Una)) {
-			v.Skipped[SkipMSN]++ // an answer to a duplicate may count later messages
-			r.LastMSN = p.MSN
-			return
-		}
-		v.rcAnchor(q, r, p, base, begins, next == q.Count)
+		v.rcBaseline(c, from, p, base, begins, next == q.Count)
 		return
 	}
 	v.covered(id)
-	last := r.LastMSN
+	n := miscount{id: id, before: before, least: least, last: r.LastMSN, have: packet.PSN((p.MSN - r.MSNBase) & packet.PSNMask)}
 	r.LastMSN = p.MSN
-	have := packet.PSN((p.MSN - r.MSNBase) & packet.PSNMask)
-	over := have.Diff(packet.PSN(least))
+	n.over = n.have.Diff(packet.PSN(least))
 	if q.CountsAhead() {
-		v.rcOvercount(c, from, p, over)
+		v.rcOvercount(c, from, p, n.over)
 	}
-	if over == 0 {
+	switch {
+	case n.over == 0:
 		if next == q.Count && (r.Anchor == nil || p.MSN != r.Anchor.MSN) {
 			r.MSN, r.Anchor, r.Told = qp.MSNKnown, nil, r.Told || !p.PSN.Before(q.Una)
 		}
-		return
-	}
-	if r.Anchor != nil && begins {
+	case r.Anchor != nil && begins:
 		v.rcWrongAnchor(c, from, p, id)
+	default:
+		v.rcMiscounted(c, from, p, &n)
+	}
+}
+
+// rcBaseline takes response p, of base messages more than there are up to its PSN, where MSNs are not counted yet: they are from there on, unless it goes
+// back (rule RC-RSP-014), or may be the answer to a duplicate. begins says that p counts from the first message of the capture, newest that none has begun after its PSN.
+func (v *Verifier) rcBaseline(c *qp.Pair, from int, p *packet.Packet, base uint32, begins, newest bool) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	v.covered(rule.RCRSP014)
+	waited := int32(uint32(p.Frame)-r.LastFrame) < 0 // for its request, and that one came later
+	if r.Answered && !waited && p.PSN.After(r.LastPSN) && packet.PSN(p.MSN).Before(packet.PSN(r.LastMSN)) {
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCRSP014, Class: rule.Proven(c.Complete() && (c.Sees(from) || numbered(p) && !r.Repeated && !q.MayRepeat(r.LastPSN) && !q.IsMixed(r.LastPSN))), Role: rule.Responder,
+			Expected: fmt.Sprintf("MSN %d or more: it never goes back", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
+			Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+		})
+	}
+	if (base != 0 || q.EverMixed()) && (r.Repeated || p.PSN.Before(q.Una)) {
+		v.Skipped[SkipMSN]++ // an answer to a duplicate may count later messages
+		r.LastMSN = p.MSN
 		return
 	}
+	v.rcAnchor(q, r, p, base, begins, newest)
+}
+
+// miscount is what the MSN of a response counts, where that is not the number of messages up to its PSN.
+type miscount struct {
+	id     rule.ID
+	before int        // 1: of a NAK, which does not count its own PSN
+	least  uint32     // messages up to its PSN
+	last   uint32     // MSN of the response before it
+	have   packet.PSN // messages that it counts
+	most   packet.PSN // messages that have been sent whole
+	over   int        // how many more it counts than there are up to its PSN
+}
+
+// beyond reports whether it counts more messages than have been sent.
+func (n *miscount) beyond() bool { return n.over > 0 && n.have.After(n.most) }
+
+// rcMiscounted judges a response whose MSN is not the number of messages up to its PSN.
+func (v *Verifier) rcMiscounted(c *qp.Pair, from int, p *packet.Packet, n *miscount) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	d := rule.Verdict{
-		Rule: id, Class: rule.Proven(r.MSN == qp.MSNKnown && c.Complete() && len(c.Early) == 0), Role: rule.Responder,
-		Expected: fmt.Sprintf("MSN %d", (r.MSNBase+least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
+		Rule: n.id, Class: rule.Proven(r.MSN == qp.MSNKnown && c.Complete() && len(c.Early) == 0), Role: rule.Responder,
+		Expected: fmt.Sprintf("MSN %d", (r.MSNBase+n.least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
 	}
 	if r.Answered {
 		d.Evidence = []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
 	}
 	open := false
-	if w := q.Messages.Newest(); over == 1 && w != nil && w.Last == p.PSN && !w.Has(wqe.Ended) {
+	if w := q.Messages.Newest(); n.over == 1 && w != nil && w.Last == p.PSN && !w.Has(wqe.Ended) {
 		open = d.Class == rule.Violation
 		d.Class = rule.Unproven
 		d.Detail = "the MSN counts a message whose last packet is not in the capture or has a wrong opcode"
 	}
-	most := packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
-	if d.Class == rule.Violation && (r.Answered && q.IsMixed(r.LastPSN) || over > 0 && q.Next.Before(q.High)) {
-		d.Class = rule.Unproven // until a response after them agrees
-		d.Detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
-	}
-	if d.Class == rule.Violation && over < 0 && p.MSN|qp.MSNElse == q.FirstMSN && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets < alikeMost {
-		d.Class, d.Detail = rule.Unproven, "all MSNs since the capture began are the same: the requests may be retransmissions from before it"
-	}
-	if over > 0 && have.After(most) && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
-		d.Class, d.Detail = rule.Unproven, "it may respond to a duplicate, and count a message that the tap has missed"
-	}
-	if over > 0 && have.After(most) && q.Gap.Open() && !c.Sees(1-from) {
-		d.Class, d.Detail = rule.Unproven, "requests are missing before the tap: it may count some that the tap has missed"
-	}
-	if r.Nak == qp.NakSequence && before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
-		d.Class, d.Detail = rule.Unproven, "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
-	}
-	if over > 0 && p.Opcode.Fn() != packet.Acknowledge && numbered(p) && r.Answered && p.IPID != r.LastID+1 && !c.Sees(from) && !c.Sees(1-from) {
-		d.Class, d.Detail = rule.Unproven, "the tap may have missed earlier responses, and a retransmission of the request after later ones"
-	}
-	if over > 0 && before == 0 && !have.After(most) {
-		if r.Repeated || p.PSN.Before(q.Una) {
-			return // answers to duplicates carry the newest MSN
-		}
-		if ahead(q, p.PSN, over) {
-			q.Lost().Ahead = qp.Overcount{
-				Time: p.Time, Frame: p.Frame, Tap: p.Tap, PSN: p.PSN, MSN: p.MSN, Expected: (r.MSNBase + least) & packet.PSNMask, IPID: p.IPID, Opcode: p.Opcode, Set: true,
-			}
-			return
-		}
-		d.Class = rule.Unproven
-		d.Detail = "it counts messages after its PSN: the responder may have executed them since"
-		if p.MSN != last {
-			v.report(c, from, p, d)
-		}
-		return // what counts on from there when they are answered has one too many
+	n.most = packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
+	v.doubtCount(c, from, p, n, &d)
+	if n.over > 0 && n.before == 0 && !n.have.After(n.most) {
+		v.rcCountsLater(c, from, p, n, d)
+		return
 	}
 	v.report(c, from, p, d)
 	if open {
 		q.Lost().Counted, q.Recovery.CountedAt = true, p.PSN
 	}
-	if over > 0 && (d.Class == rule.Violation || open) || d.Class == rule.Violation && far(over) {
-		r.LastMSN = (r.MSNBase + least) & packet.PSNMask // the right one does not go back
+	if n.over > 0 && (d.Class == rule.Violation || open) || d.Class == rule.Violation && far(n.over) {
+		r.LastMSN = (r.MSNBase + n.least) & packet.PSNMask // the right one does not go back
 	}
 	r.MSN, r.Anchor = qp.MSNUnknown, nil // the next response sets the baseline again: one fault, one finding
+}
+
+// doubtCount takes the proof from d where the number of messages that have been sent may be another one than the capture shows.
+func (v *Verifier) doubtCount(c *qp.Pair, from int, p *packet.Packet, n *miscount, d *rule.Verdict) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if d.Class == rule.Violation && (r.Answered && q.IsMixed(r.LastPSN) || n.over > 0 && q.Next.Before(q.High)) {
+		d.Class = rule.Unproven // until a response after them agrees
+		d.Detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
+	}
+	if d.Class == rule.Violation && n.over < 0 && p.MSN|qp.MSNElse == q.FirstMSN && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets < alikeMost {
+		d.Class, d.Detail = rule.Unproven, "all MSNs since the capture began are the same: the requests may be retransmissions from before it"
+	}
+	if n.beyond() && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
+		d.Class, d.Detail = rule.Unproven, "it may respond to a duplicate, and count a message that the tap has missed"
+	}
+	if n.beyond() && q.Gap.Open() && !c.Sees(1-from) {
+		d.Class, d.Detail = rule.Unproven, "requests are missing before the tap: it may count some that the tap has missed"
+	}
+	if r.Nak == qp.NakSequence && n.before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
+		d.Class, d.Detail = rule.Unproven, "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
+	}
+	if n.over > 0 && r.Answered && answeredElse(r, p) && !c.Sees(from) && !c.Sees(1-from) {
+		d.Class, d.Detail = rule.Unproven, "the tap may have missed earlier responses, and a retransmission of the request after later ones"
+	}
+}
+
+// answeredElse reports whether a responder that numbers its packets has sent another one between the newest response and p, the answer to a READ or atomic.
+func answeredElse(r *qp.ReceiveQueue, p *packet.Packet) bool {
+	return p.Opcode.Fn() != packet.Acknowledge && numbered(p) && p.IPID != r.LastID+1
+}
+
+// rcCountsLater judges a response that counts messages after its PSN which have been sent: the answer to a duplicate, or READs and atomics that were accepted, or
+// the responder has executed them since.
+func (v *Verifier) rcCountsLater(c *qp.Pair, from int, p *packet.Packet, n *miscount, d rule.Verdict) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	switch {
+	case r.Repeated || p.PSN.Before(q.Una): // answers to duplicates carry the newest MSN
+	case ahead(q, p.PSN, n.over):
+		q.Lost().Ahead = qp.Overcount{
+			Time: p.Time, Frame: p.Frame, Tap: p.Tap, PSN: p.PSN, MSN: p.MSN, Expected: (r.MSNBase + n.least) & packet.PSNMask, IPID: p.IPID, Opcode: p.Opcode, Set: true,
+		}
+	case p.MSN != n.last: // what counts on from there when they are answered has one too many
+		d.Class = rule.Unproven
+		d.Detail = "it counts messages after its PSN: the responder may have executed them since"
+		v.report(c, from, p, d)
+	}
 }
 
 // rcOvercount judges, with response p, one before it that counted READs or atomics after its PSN: they were accepted then, so that p counts them too.

@@ -1,9 +1,6 @@
 package verifier
 
 import (
-	"slices"
-	"time"
-
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -12,45 +9,61 @@ import (
 
 // rcReadResponse compares a READ response with the READ that it answers: PSN, opcode, length (rules RC-RES-001, -002).
 func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	q := &c.Ends[1-from].SQ
 	w, i := q.Messages.Find(p.PSN)
 	if w != nil && q.MayRead(p.PSN) {
 		w = answeredRead(q, p, i)
 	}
 	if w == nil {
-		if q.Gap.Open() && p.PSN == q.Gap.From {
-			q.ExplainGap() // nobody answers so what is no READ: it came with another PSN
-		}
-		if !v.rcDoubtGoesOn(c, from, p) {
-			v.Skipped[SkipUnseen]++
-			v.rcUnsettled(c, from, p)
-		}
+		v.rcReadUnseen(c, from, p)
 		return
 	}
 	v.covered(rule.RCRES001)
 	if q.RdOut > 0 && v.rcElsewhere(c, from, p, w) {
 		return
 	}
-	if w.Op != wqe.Read && (q.MayRead(p.PSN) || q.OtherAt(p.PSN)) {
+	switch {
+	case w.Op != wqe.Read && (q.MayRead(p.PSN) || q.OtherAt(p.PSN)):
 		w.Flags |= wqe.Accused // it may have been a READ the second time
-		return
+	case !w.Op.Responded() || w.Op.Atomic():
+		v.rcReadNotAsked(c, from, p, w, i)
+	default:
+		v.rcReadAnswers(c, from, p, w)
 	}
-	if !w.Op.Responded() || w.Op.Atomic() {
-		id, want := rule.RCRES001, "Acknowledge"
-		if w.Op.Atomic() && p.Info().Only && q.RdOut == 1 {
-			id, want = rule.RCRSP010, "ATOMIC Acknowledge"
-			v.covered(id)
-		}
-		if !w.Has(wqe.Blamed) && !rcRunsOver(q, r, p, i) { // else its opcode may be what is wrong
-			v.report(c, from, p, rule.Verdict{
-				Rule: id, Class: rule.Proven(c.Complete() && !q.IsMixed(p.PSN)), Role: rule.Responder,
-				Expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), Actual: p.Opcode.String(),
-				Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
-			})
-		}
-		rcAnswersFor(q, p, c.Complete() && !q.IsMixed(p.PSN))
-		return
+}
+
+// rcReadUnseen takes a READ response at whose PSN the capture holds no request.
+func (v *Verifier) rcReadUnseen(c *qp.Pair, from int, p *packet.Packet) {
+	if q := &c.Ends[1-from].SQ; q.Gap.Open() && p.PSN == q.Gap.From {
+		q.ExplainGap() // nobody answers so what is no READ: it came with another PSN
 	}
+	if !v.rcDoubtGoesOn(c, from, p) {
+		v.Skipped[SkipUnseen]++
+		v.rcUnsettled(c, from, p)
+	}
+}
+
+// rcReadNotAsked judges a READ response to message i, which is no READ (rules RC-RES-001, RC-RSP-010).
+func (v *Verifier) rcReadNotAsked(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, i int) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	id, want := rule.RCRES001, "Acknowledge"
+	if w.Op.Atomic() && p.Info().Only && q.RdOut == 1 {
+		id, want = rule.RCRSP010, "ATOMIC Acknowledge"
+		v.covered(id)
+	}
+	if !w.Has(wqe.Blamed) && !rcRunsOver(q, r, p, i) { // else its opcode may be what is wrong
+		v.report(c, from, p, rule.Verdict{
+			Rule: id, Class: rule.Proven(c.Complete() && !q.IsMixed(p.PSN)), Role: rule.Responder,
+			Expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), Actual: p.Opcode.String(),
+			Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
+		})
+	}
+	rcAnswersFor(q, p, c.Complete() && !q.IsMixed(p.PSN))
+}
+
+// rcReadAnswers compares a READ response with w, the READ, FLUSH or ATOMIC WRITE that it answers.
+func (v *Verifier) rcReadAnswers(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q := &c.Ends[1-from].SQ
 	v.rcFlushed(c, from, p, w)
 	v.rcBeyondGap(c, from, p, p.PSN)
 	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && !w.Has(wqe.Unsized) && wqe.ValidMTU(p.PayloadLen) && wqe.Packets(w.Length, uint32(p.PayloadLen)) == w.Last.Diff(w.First)+1 {
@@ -66,40 +79,60 @@ func (v *Verifier) rcReadResponse(c *qp.Pair, from int, p *packet.Packet) {
 			w.Flags &^= wqe.Gapped
 		}
 	}
-	if w.Op == wqe.Read && !v.sameResponse(r, p) {
-		v.rcDoubt(c, from, p, w)
-	}
-	misplaced := false // its PSN is wrong, so what its AETH is to say is not known
-	if w.Op == wqe.Read && !w.Has(wqe.Blamed) {
-		fits, blamed := true, false
-		if !v.sameResponse(r, p) {
-			fits, blamed = v.rcReadPlace(c, from, p, w)
-		}
-		switch misplaced = !fits && blamed; {
-		case fits && v.rcLacksAETH(c, from, p, w):
-			misplaced = true
-		case fits:
-			v.rcReadLength(c, from, p, w)
-		}
-	}
+	placed := w.Op != wqe.Read || v.rcReadFits(c, from, p, w)
 	if q.RdOut > 0 {
 		v.rcPassedOver(c, from, p)
 	}
-	if p.Has&packet.HasAETH != 0 && !misplaced {
-		v.covered(rule.RCRES004)
-		if p.Syndrome.Type() != packet.ACK && !p.Syndrome.Reserved() {
-			d := rule.Verdict{
-				Rule: rule.RCRES004, Class: rule.Violation, Role: rule.Responder,
-				Expected: "an ACK syndrome in a READ response", Actual: p.Syndrome.String(),
-			}
-			if p.PayloadLen == 0 && w.Length > 0 { // it brings nothing, as a NAK does
-				v.covered(rule.RCRSP016)
-				d.Rule, d.Expected, d.Actual = rule.RCRSP016, "opcode Acknowledge in a NAK", p.Opcode.String()+", "+p.Syndrome.String()
-			}
-			v.report(c, from, p, d)
-		}
-		v.rcMSN(c, from, p, 0)
+	if p.Has&packet.HasAETH != 0 && placed {
+		v.rcReadAETH(c, from, p, w)
 	}
+	v.rcReadProgress(c, from, p, w, had)
+}
+
+// rcReadFits judges place and length of response p to READ w. It reports whether nothing proves that its PSN or opcode is wrong: else what its AETH is to say
+// is not known.
+func (v *Verifier) rcReadFits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+	copied := v.sameResponse(&c.Ends[from].RQ, p)
+	if !copied {
+		v.rcDoubt(c, from, p, w)
+	}
+	if w.Has(wqe.Blamed) {
+		return true
+	}
+	fits, blamed := true, false
+	if !copied {
+		fits, blamed = v.rcReadPlace(c, from, p, w)
+	}
+	switch {
+	case !fits:
+		return !blamed
+	case v.rcLacksAETH(c, from, p, w):
+		return false
+	}
+	v.rcReadLength(c, from, p, w)
+	return true
+}
+
+// rcReadAETH judges the AETH of a response to READ w: an ACK with an MSN (rules RC-RES-004, RC-RSP-013, -016).
+func (v *Verifier) rcReadAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	v.covered(rule.RCRES004)
+	if p.Syndrome.Type() != packet.ACK && !p.Syndrome.Reserved() {
+		d := rule.Verdict{
+			Rule: rule.RCRES004, Class: rule.Violation, Role: rule.Responder,
+			Expected: "an ACK syndrome in a READ response", Actual: p.Syndrome.String(),
+		}
+		if p.PayloadLen == 0 && w.Length > 0 { // it brings nothing, as a NAK does
+			v.covered(rule.RCRSP016)
+			d.Rule, d.Expected, d.Actual = rule.RCRSP016, "opcode Acknowledge in a NAK", p.Opcode.String()+", "+p.Syndrome.String()
+		}
+		v.report(c, from, p, d)
+	}
+	v.rcMSN(c, from, p, 0)
+}
+
+// rcReadProgress notes that response p to READ w has come. had is what the requester could have taken of the responses before it.
+func (v *Verifier) rcReadProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, had packet.PSN) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	w.RespNext = p.PSN.Add(1)
 	w.RespFrame = uint32(p.Frame)
 	// Where some were out of their order, they may all have come to the requester one by one since.
@@ -205,155 +238,4 @@ func rcRunsOver(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, i int) bo
 		}
 	}
 	return false
-}
-
-// stalled is how long a responder may pause within an answer, before it must have turned to the next request.
-const stalled = int64(time.Millisecond)
-
-// rcReadIssue finds the issue of a READ that p answers. A responder answers each that was retransmitted, one after the other, and its answer to
-// the one before may still be in flight: p goes on with that answer or begins the next. If it does neither, the newest is what it should answer.
-func rcReadIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.SendWQE) {
-	if !w.Has(wqe.Again) {
-		return
-	}
-	var room [8]qp.Issue
-	issues := q.Reissued(w.First, room[:0])
-	if len(issues) == 0 {
-		return
-	}
-	goesOn := !p.PSN.Before(w.RespNext) && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
-	asked := slices.ContainsFunc(issues, func(issue qp.Issue) bool { return issue.From == p.PSN })
-	if goesOn && (w.RespFrame == 0 || !asked && p.PSN == w.RespNext || min(p.Time-r.LastTime, p.Time-issues[0].At) < stalled) {
-		return // however long the responder paused, where it begins to answer or no issue asks for just this PSN
-	}
-	n := len(issues)
-	for i, issue := range issues {
-		if issue.From == p.PSN && p.Opcode == readOpcode(p, p.PSN, w.Last) {
-			n = i + 1
-			break
-		}
-	}
-	w.RespFirst, w.RespNext = issues[n-1].From, issues[n-1].From
-	w.Flags &^= wqe.Gapped
-	q.Answering(w.First, n)
-}
-
-// rcReadPlace judges the order of READ responses and that each has the opcode of its place, counted from the issue of the request that
-// is being answered (rule RC-RES-001). It reports whether the opcode leaves a length to be judged, and
-// whether a fault is proven.
-func (v *Verifier) rcReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, blamed bool) {
-	r := &c.Ends[from].RQ
-	goesOn := w.RespFrame == r.LastFrame && w.RespNext == p.PSN
-	// Where it has sent nothing else since, its host may have been stopped.
-	paused := goesOn && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
-	sees := c.Sees(from) && !paused || c.Complete() && !goesOn && !p.Info().First && !p.Info().Only && nextLeft(r, p) // the response before it would have left in between
-	rcReadIssue(&c.Ends[1-from].SQ, r, p, w)
-	var gap rule.Gap
-	blame := func(class rule.Class, want, detail string) {
-		v.padded(p)
-		w.Flags |= wqe.Blamed
-		blamed = class == rule.Violation
-		v.report(c, from, p, rule.Verdict{
-			Rule: rule.RCRES001, Class: class, Role: rule.Responder, Expected: want, Actual: p.Opcode.String() + " with PSN " + p.PSN.String(),
-			Detail: detail, Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)}, Gap: gap,
-		})
-	}
-	switch {
-	case p.PSN.After(w.RespNext):
-		d := ""
-		if !c.Sees(from) {
-			d = "earlier responses may have been lost before the tap"
-		}
-		w.Flags |= wqe.Gapped | wqe.Holed
-		excused := c.Ends[from].SQ.Excused || rcWaits(c, from, w)
-		c.Ends[from].SQ.Excused = false
-		if once := !r.Repeated && !w.Has(wqe.Again); once && c.Complete() && p.Opcode != readOpcode(p, w.First, w.Last) {
-			another := w.Has(wqe.Unsized) && v.rcReadElse(c, from, p, w, false)
-			if another {
-				d = "it may respond to a request that the tap has missed"
-			}
-			blame(rule.Proven(!another), "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), d)
-			return false, blamed
-		}
-		if v.unordered(c, from) {
-			return true, blamed // it may be in flight
-		}
-		if !excused {
-			gap = rule.GapAt(w.RespNext)
-			blame(rule.Proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d)
-			return true, blamed
-		}
-		w.Flags |= wqe.Blamed // the one between was reported
-	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again) && v.unordered(c, from):
-		v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
-		w.RespNext = packet.Later(w.RespNext, p.PSN.Add(1))
-		return true, blamed
-	case p.PSN.Before(w.RespNext) && !r.Repeated && !w.Has(wqe.Again):
-		d := "retransmitted, but the READ was not"
-		told := r.Told && !rcFirst(&c.Ends[1-from].SQ, r)
-		if !told {
-			d = "the request may also have been sent before the capture began"
-		}
-		blame(rule.Proven(c.Sees(from) && told), "the response with PSN "+w.RespNext.String(), d)
-		if blamed {
-			return false, blamed
-		}
-	}
-	if p.Opcode == readOpcode(p, w.RespFirst, w.Last) || firstOfSeveral(p, w) {
-		return true, blamed
-	}
-	want := readOpcode(p, w.RespFirst, w.Last).String()
-	if !sees && c.Ends[1-from].SQ.Asked(w.First, func(psn packet.PSN) bool {
-		return !p.PSN.Before(psn) && p.Opcode == readOpcode(p, psn, w.Last)
-	}) {
-		blame(rule.Unproven, want, "an earlier READ of this PSN, or its response, may have been reordered or duplicated by the network")
-		return true, blamed
-	}
-	if p.Opcode != readOpcode(p, w.First, w.Last) {
-		d := ""
-		sure := !v.rcReadElse(c, from, p, w, goesOn)
-		if !sure {
-			d = "it may respond to a request that the tap has missed, or that was sent before the capture began"
-		}
-		blame(rule.Proven(sure && c.Complete() && !c.Ends[1-from].SQ.IsMixed(p.PSN) && !w.Has(wqe.Guessed)), want, d)
-		return false, blamed
-	}
-	// The place fits the first issue of the request, not the newest: a response to that may have been overtaken, or been copied on its way.
-	d := "the READ was retransmitted from this PSN, so its response begins here"
-	if w.RespFirst != p.PSN && c.Ends[1-from].SQ.Asked(w.First, func(psn packet.PSN) bool { return psn == p.PSN }) {
-		if p.Opcode == readOpcode(p, p.PSN, w.Last) {
-			sees = false // it begins the answer to one of several copies, which may have waited in the queue of the responder
-		} else {
-			want = readOpcode(p, p.PSN, w.Last).String()
-		}
-	}
-	if !sees {
-		d += "; a response to the original request may have been in flight"
-	}
-	blame(rule.Proven(sees), want, d)
-	return true, blamed
-}
-
-// rcReadElse reports whether a response with another opcode than READ w asks for may answer another request: one for the rest of w, that the tap has
-// missed, or, where w is the first request of the capture, the READ that w itself asks for the rest of. goesOn says that the newest response was the one
-// before it: a retransmission of the READ in between is unlikely.
-func (v *Verifier) rcReadElse(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, goesOn bool) bool {
-	q, r, in := &c.Ends[1-from].SQ, &c.Ends[from].RQ, p.Info()
-	if w.First == q.First && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && (in.Middle || in.Last) {
-		return true
-	}
-	soon := goesOn && p.Time-r.LastTime < int64(inFlight) && (nextLeft(r, p) || !numbered(p) || w == q.Messages.Newest())
-	return !c.Sees(from) && !c.Sees(1-from) && !soon && p.Opcode == readOpcode(p, p.PSN, w.Last)
-}
-
-// nextLeft reports whether p is what its sender sent right after the newest response: most senders number their IPv4 packets.
-func nextLeft(r *qp.ReceiveQueue, p *packet.Packet) bool {
-	return p.Encap == packet.RoCEv2IPv4 && p.IPID == r.LastID+1
-}
-
-// firstOfSeveral reports whether p is the first response to READ w, whose PSNs wait for the path MTU, and says that there are more. Where it
-// has more bytes than were asked for, and no path MTU has as many, they are what is wrong.
-func firstOfSeveral(p *packet.Packet, w *wqe.SendWQE) bool {
-	n := int(w.Length)
-	return w.Has(wqe.Unsized) && p.PSN == w.First && p.Info().First && (p.PayloadLen < n || p.PayloadLen > n && !wqe.ValidMTU(p.PayloadLen))
 }

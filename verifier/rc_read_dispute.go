@@ -12,8 +12,7 @@ import (
 // rcDoubt follows the responses to the newest READ from the first on that does not fit it. Where they are, in order, the answer to a READ
 // of another length, who is wrong shows with the next request: what is said against the responder is held back until then.
 func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
-	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	in := p.Info()
+	q, in := &c.Ends[1-from].SQ, p.Info()
 	ended := in.Last || in.Only
 	full := ended || c.PMTU != 0 && p.PayloadLen == int(c.PMTU) || c.PMTU == 0 && wqe.ValidMTU(p.PayloadLen) // as of an answer that is not at its end
 	if d := q.Doubt(); d != nil {
@@ -27,17 +26,26 @@ func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 		}
 		return
 	}
+	if full && disputes(c, from, p, w) {
+		q.Lost().Doubt = &qp.Doubt{Next: p.PSN.Add(1), Ended: ended}
+	}
+}
+
+// disputes reports whether p is the next response to READ w, the newest request, with an opcode that is right only for another length.
+func disputes(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+	q, r, in := &c.Ends[1-from].SQ, &c.Ends[from].RQ, p.Info()
 	last := q.LastPSN == w.First && !q.Gap.Open() || q.Gap.Open() && q.Gap.From == w.Last.Add(1) // nothing, or a gap
-	if !last || !full || r.Repeated || r.Nak != qp.NakNone || p.PSN != w.RespNext ||
+	if !last || r.Repeated || r.Nak != qp.NakNone || p.PSN != w.RespNext ||
 		w.Flags&(wqe.Again|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) != 0 || p.Opcode == readOpcode(p, w.First, w.Last) {
-		return
+		return false
+	}
+	begins, ended := in.First || in.Only, in.Last || in.Only
+	if w.Has(wqe.Unsized) && (begins && p.PayloadLen < int(w.Length) || ended && p.PayloadLen == int(w.Length)) {
+		return false
 	}
 	// Where the READ is the first request that was seen, its own PSN may be wrong too; but then this is not the first response.
 	joined := w.First == q.First && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets > 1
-	if begins := in.First || in.Only; begins != (p.PSN == w.First) && (begins || !joined) || w.Has(wqe.Unsized) && (begins && p.PayloadLen < int(w.Length) || ended && p.PayloadLen == int(w.Length)) {
-		return
-	}
-	q.Lost().Doubt = &qp.Doubt{Next: p.PSN.Add(1), Ended: ended}
+	return begins == (p.PSN == w.First) || !begins && joined
 }
 
 // rcDoubtGoesOn takes a response after the last PSN of the READ that is in doubt, if it continues the answer.

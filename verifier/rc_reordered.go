@@ -69,30 +69,8 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 		v.rcUnseen(c, from, p)
 		return
 	}
-	waited := now - p.Time
-	noGap := p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && !p.PSN.Add(1).Before(q.High)
-	switch {
-	case noGap && !e.Sent && waited <= earlyWindow && !c.IsMisplaced(p.PSN): // what shows a gap may come yet
-		e.Sent = true
-		c.Early = append(c.Early, *e)
+	if p = v.rcStillWaits(c, from, e, now-e.Time, unnaked); p == nil {
 		return
-	case p.Syndrome == packet.NAKSequence && waited > earlyWindow && (e.Sent || noGap):
-		v.rcNoGap(c, from, p)
-		return
-	case e.Sent && p.Syndrome.Type() == packet.ACK && waited > earlyWindow/10 && r.Nak == qp.NakNone && !*unnaked:
-		*unnaked = true
-		v.rcUnnaked(c, from, p)
-	case !e.Sent && waited > earlyWindow:
-		v.rcUnseen(c, from, p)
-		return
-	case !e.Sent && countsBefore(q, r, p) && c.Sees(1-from):
-		before := *p
-		before.PSN = p.PSN.Add(-1)
-		v.report(c, from, p, rule.Verdict{
-			Rule: rule.RCRSP006, Class: rule.Violation, Role: rule.Responder,
-			Expected: "PSN " + before.PSN.String() + ", by its MSN", Actual: "PSN " + p.PSN.String() + ": its request is later", Evidence: []uint64{q.LastFrame},
-		})
-		p = &before
 	}
 	if w, _ := q.Messages.Find(e.PSN); !e.Sent && p == &e.Packet && w != nil && w.Answers(p.Opcode.Fn()) {
 		v.Distrust(c, "a response precedes its request in the capture: the two directions were recorded separately, so their relative order is uncertain")
@@ -103,6 +81,37 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 		r.Nak, r.EPSN = qp.NakNone, packet.Later(r.EPSN, q.LastPSN.Add(1)) // the request after it has brought what it asked for
 	}
 	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
+}
+
+// rcStillWaits judges a response that has waited for some time by the requests that have come meanwhile. It returns the response as it is to be
+// compared with these, or nil: that is all, or it waits on.
+func (v *Verifier) rcStillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, unnaked *bool) *packet.Packet {
+	q, r, p := &c.Ends[1-from].SQ, &c.Ends[from].RQ, &e.Packet
+	noGap := isSequenceNak(p) && !p.PSN.Add(1).Before(q.High)
+	switch {
+	case noGap && !e.Sent && waited <= earlyWindow && !c.IsMisplaced(p.PSN): // what shows a gap may come yet
+		e.Sent = true
+		c.Early = append(c.Early, *e)
+		return nil
+	case p.Syndrome == packet.NAKSequence && waited > earlyWindow && (e.Sent || noGap):
+		v.rcNoGap(c, from, p)
+		return nil
+	case e.Sent && p.Syndrome.Type() == packet.ACK && waited > earlyWindow/10 && r.Nak == qp.NakNone && !*unnaked:
+		*unnaked = true
+		v.rcUnnaked(c, from, p)
+	case !e.Sent && waited > earlyWindow:
+		v.rcUnseen(c, from, p)
+		return nil
+	case !e.Sent && countsBefore(q, r, p) && c.Sees(1-from):
+		before := *p
+		before.PSN = p.PSN.Add(-1)
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCRSP006, Class: rule.Violation, Role: rule.Responder,
+			Expected: "PSN " + before.PSN.String() + ", by its MSN", Actual: "PSN " + p.PSN.String() + ": its request is later", Evidence: []uint64{q.LastFrame},
+		})
+		return &before
+	}
+	return p
 }
 
 // countsBefore reports whether an Acknowledge recorded before the request of its PSN has the MSN of the message before that, which waits for its own: its
@@ -131,6 +140,30 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	if q.MayRead(p.PSN) {
 		return // the READ that takes it was reported
 	}
+	d, judged := v.unseenVerdict(c, from, p)
+	if !judged || v.rcKnown(c, from, p) {
+		return
+	}
+	if r.Unseen == 0 {
+		v.report(c, from, p, d)
+		if owed := r.Owed; d.Class == rule.Violation && owed != nil && p.Time < owed.Again {
+			r.Owed = nil // this was the response
+		}
+		if d.Class == rule.Violation && p.Opcode.Fn() != packet.Acknowledge {
+			rcAnswersFor(q, p, true)
+		}
+	}
+	if d.Class == rule.Unproven {
+		r.MSN = qp.MSNUnknown // what it answers has not been counted
+	}
+	if r.Unseen++; r.Unseen == 3 {
+		c.Lossy, q.Joined, r.Unseen = true, false, 0
+	}
+}
+
+// unseenVerdict is the finding on a response to a PSN that was never seen sent. It is false where the tap may have missed the request as it was damaged.
+func (v *Verifier) unseenVerdict(c *qp.Pair, from int, p *packet.Packet) (rule.Verdict, bool) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	// At the requester all that it sent was seen; but a response to just the next PSN may belong to a packet that was not recognised.
 	neverSent := c.Sees(1-from) && r.Told && p.PSN != q.Next
 	// At the responder all that arrived was seen, since the capture began; a NAK answers what came just before it.
@@ -151,37 +184,27 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if q.DamagedAt(p.PSN) {
 		if !c.Sees(from) {
-			return // its request was damaged on the way to the tap, or after it
+			return d, false // its request was damaged on the way to the tap, or after it
 		}
 		d.Rule, d.Expected = damaged(q)
 		v.covered(d.Rule)
 		d.Actual = p.Opcode.String()
 		consequence(c, from, &d)
 	}
+	return d, true
+}
+
+// rcKnown reports whether the request of a response at a PSN that was never seen sent is known all the same, and was reported, or will be, for what is wrong with it.
+func (v *Verifier) rcKnown(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[1-from].SQ
 	if m := c.Missent; m != nil && (m.PSN == p.PSN || q.Fresh && p.PSN.After(m.PSN)) || c.IsMisplaced(p.PSN) {
-		return // the request went to a wrong QP, or had a wrong PSN
+		return true // it went to a wrong QP, or had a wrong PSN
 	}
 	if p.PSN == q.Next && (q.Stray != nil || q.Excused && !q.DamagedAt(p.PSN)) {
-		return // its request came, and was reported, or will be, for what is wrong with it
+		return true // it came
 	}
-	if w := q.Messages.Newest(); w != nil && w.Has(wqe.Miscounted) && q.Excused {
-		return // so it is where the request had a PSN of a READ
-	}
-	if r.Unseen == 0 {
-		v.report(c, from, p, d)
-		if owed := r.Owed; d.Class == rule.Violation && owed != nil && p.Time < owed.Again {
-			r.Owed = nil // this was the response
-		}
-		if d.Class == rule.Violation && p.Opcode.Fn() != packet.Acknowledge {
-			rcAnswersFor(q, p, true)
-		}
-	}
-	if d.Class == rule.Unproven {
-		r.MSN = qp.MSNUnknown // what it answers has not been counted
-	}
-	if r.Unseen++; r.Unseen == 3 {
-		c.Lossy, q.Joined, r.Unseen = true, false, 0
-	}
+	w := q.Messages.Newest()
+	return w != nil && w.Has(wqe.Miscounted) && q.Excused // so it is where it had a PSN of a READ
 }
 
 // answersRead reports whether p is a READ response.

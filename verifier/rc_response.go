@@ -9,18 +9,11 @@ import (
 // rcResponse is the responder's outgoing verifier: every response is compared with the requests that it answers.
 func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if !c.Paired {
-		v.Skipped[SkipUnpaired]++
-		r.Heard, r.LastPSN = true, p.PSN
-		if p.Syndrome.Type() == packet.RNRNAK {
-			q.WaitTo(waitsTo(p)) // whoever it is
-		}
-		if p.Syndrome.Type() != packet.ACK {
-			r.LastPSN, r.NakTime = p.PSN.Add(-1), p.Time
-		}
+	switch {
+	case !c.Paired:
+		v.rcUnpaired(c, from, p)
 		return
-	}
-	if !q.Joined {
+	case !q.Joined:
 		v.Skipped[SkipUnseen]++
 		return
 	}
@@ -30,25 +23,16 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if q.Stray != nil && v.leapKnown(c, 1-from, p) {
 		return
 	}
-	if (p.PSN == q.First || p.PSN.After(q.First) && p.Time-q.LastTime < int64(inFlight)) && !p.PSN.Add(1).Before(q.High) && !r.Answered && r.Nak == qp.NakNone && p.Syndrome == packet.NAKSequence && p.Opcode.Fn() == packet.Acknowledge && !c.Ends[1-from].Knows(qp.KnowsSQPSN) {
+	if (p.PSN == q.First || p.PSN.After(q.First) && p.Time-q.LastTime < int64(inFlight)) && !p.PSN.Add(1).Before(q.High) && !r.Answered && r.Nak == qp.NakNone && isSequenceNak(p) && !c.Ends[1-from].Knows(qp.KnowsSQPSN) {
 		v.rcOldNak(c, from, p)
 		return
 	}
-	if (c.Sees(from) || c.Ends[from].Doubted) && (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK ||
-		p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && (r.Nak == qp.NakNone || r.NakPSN != p.PSN) && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High) {
+	if unasked(c, from, p) || naksNewest(q, r, p) {
 		wait(c, from, p, true)
 		return
 	}
 	if !p.PSN.Before(packet.Later(q.Next, q.High)) {
-		if v.rcDoubtGoesOn(c, from, p) {
-			return
-		}
-		if q.ReadLen == 0 || p.PSN.Diff(q.Next) > 1<<23 {
-			if wait(c, from, p, false); len(c.Early) > earlyMost {
-				v.rcUnseen(c, from, &c.Early[0].Packet)
-				c.Early = c.Early[1:]
-			}
-		}
+		v.rcAheadOfRequests(c, from, p)
 		return
 	}
 	r.Unseen = 0
@@ -63,6 +47,48 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
 }
 
+// rcUnpaired takes a response of a connection whose two directions could not be paired: what it says of itself is kept.
+func (v *Verifier) rcUnpaired(c *qp.Pair, from int, p *packet.Packet) {
+	v.Skipped[SkipUnpaired]++
+	r := &c.Ends[from].RQ
+	r.Heard, r.LastPSN = true, p.PSN
+	if p.Syndrome.Type() == packet.RNRNAK {
+		c.Ends[1-from].SQ.WaitTo(waitsTo(p)) // whoever it is
+	}
+	if p.Syndrome.Type() != packet.ACK {
+		r.LastPSN, r.NakTime = p.PSN.Add(-1), p.Time
+	}
+}
+
+// isSequenceNak reports whether p is a NAK PSN sequence error.
+func isSequenceNak(p *packet.Packet) bool {
+	return p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence
+}
+
+// unasked reports whether p acknowledges what its responder has NAKed and nobody has retransmitted yet: the retransmission may be the next request in the capture.
+func unasked(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	return (c.Sees(from) || c.Ends[from].Doubted) && (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK
+}
+
+// naksNewest reports whether p is a PSN sequence NAK for the newest request: the one that has shown the gap may be the next in the capture.
+func naksNewest(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
+	return isSequenceNak(p) && (r.Nak == qp.NakNone || r.NakPSN != p.PSN) && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High)
+}
+
+// rcAheadOfRequests takes a response to a PSN that was not seen sent: it goes on with the answer to a READ that is in doubt, or waits for its request.
+func (v *Verifier) rcAheadOfRequests(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	if v.rcDoubtGoesOn(c, from, p) || q.ReadLen != 0 && p.PSN.Diff(q.Next) <= 1<<23 {
+		return
+	}
+	if wait(c, from, p, false); len(c.Early) > earlyMost {
+		v.rcUnseen(c, from, &c.Early[0].Packet)
+		c.Early = c.Early[1:]
+	}
+}
+
+// rcRespond judges a response to requests that were seen, by its opcode and syndrome.
 func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	if c.Ends[1-from].SQ.HasForeign() {

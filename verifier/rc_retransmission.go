@@ -40,39 +40,13 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		return
 	}
-	if p.PSN != q.Restart {
-		q.Restart, q.Restarts = p.PSN, 0
-	}
-	if r.Nak != qp.NakRNR && (q.Restarts != 0 || !q.Spared()) { // that has a counter of its own (RC-RTY-003)
-		q.Restarts++
-		if l := q.Recovery; q.Restarts == 1 && l != nil {
-			l.Told = 0
-		}
-		if r.Nak == qp.NakSequence || r.Nak == qp.NakNone && impliedNAK(q, p) {
-			q.Lost().Told++
-		}
-	}
+	v.rcCountRestart(c, from, p)
 	v.rcTakesLater(c, from, p)
 	switch r.Nak {
 	case qp.NakRNR:
 		v.rcAfterRNR(c, from, p)
 	case qp.NakSequence:
-		v.covered(rule.RCRTY005)
-		w, _ := q.Messages.Find(p.PSN)
-		rest := w != nil && w.Op == wqe.Read && r.NakPSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
-		v.rcBeforeNak(c, from, p, w)
-		if end.Knows(qp.KnowsRetryCnt) {
-			v.rcRetries(c, from, p, true)
-		}
-		passed := c.Sees(from) && (!p.PSN.After(q.Taken()) || answered(q, r.NakPSN, p.PSN)) // or has acknowledged what that asks for
-		if p.PSN.After(r.NakPSN) && !rest && !passed && !r.Blamed {
-			r.Blamed = true
-			v.report(c, from, p, rule.Verdict{
-				Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-				Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "PSN " + p.PSN.String(),
-				Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
-			})
-		}
+		v.rcAfterSequenceNak(c, from, p)
 	case qp.NakFatal:
 		v.rcAfterFatal(c, from, p)
 	case qp.NakNone:
@@ -83,6 +57,46 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.rcNeedless(c, from, p)
 	q.WentBack(p.PSN, p.Time)
+}
+
+// rcCountRestart counts how often a requester has begun to retransmit at the same PSN without progress, and how often of these a NAK has asked for it.
+func (v *Verifier) rcCountRestart(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if p.PSN != q.Restart {
+		q.Restart, q.Restarts = p.PSN, 0
+	}
+	if r.Nak == qp.NakRNR || q.Restarts == 0 && q.Spared() { // that has a counter of its own (RC-RTY-003)
+		return
+	}
+	q.Restarts++
+	if l := q.Recovery; q.Restarts == 1 && l != nil {
+		l.Told = 0
+	}
+	if r.Nak == qp.NakSequence || r.Nak == qp.NakNone && impliedNAK(q, p) {
+		q.Lost().Told++
+	}
+}
+
+// rcAfterSequenceNak judges where a requester resumes after a PSN sequence NAK (rule RC-RTY-005).
+func (v *Verifier) rcAfterSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
+	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	q := &end.SQ
+	v.covered(rule.RCRTY005)
+	w, _ := q.Messages.Find(p.PSN)
+	rest := w != nil && w.Op == wqe.Read && r.NakPSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
+	v.rcBeforeNak(c, from, p, w)
+	if end.Knows(qp.KnowsRetryCnt) {
+		v.rcRetries(c, from, p, true)
+	}
+	passed := c.Sees(from) && (!p.PSN.After(q.Taken()) || answered(q, r.NakPSN, p.PSN)) // or has acknowledged what that asks for
+	if p.PSN.After(r.NakPSN) && !rest && !passed && !r.Blamed {
+		r.Blamed = true
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+			Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "PSN " + p.PSN.String(),
+			Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+		})
+	}
 }
 
 // rcUnheard judges when and how often a requester that nobody has ever answered begins again.
@@ -188,22 +202,7 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(id)
 	taken := q.Taken()
-	responded := wqe.OpOf(p.Opcode.Fn()).Responded()
-	if c.Sees(from) && (p.PSN.Before(q.First) && (responded || taken == q.First) || taken.Before(q.First)) {
-		q.Lack(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
-		return
-	}
-	if !p.PSN.Before(taken) {
-		return
-	}
-	if r.Nak != qp.NakNone || r.NakTime != 0 && p.Time-r.NakTime < int64(inFlight) { // where that NAK found it, which the answers may have met
-		if c.Sees(from) && responded {
-			q.Lack(p.PSN, p.Time) // and which it then has not taken
-		}
-		return
-	}
-	if c.Sees(from) && q.Skipped(p.PSN, p.Time, goesBack) {
-		q.Lack(p.PSN, p.Time)
+	if lacks(c, from, p) {
 		return
 	}
 	if !r.Answered || w != nil && w.Has(wqe.Accused) && !c.Sees(from) {
@@ -233,6 +232,28 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 		d.Class, d.Detail = rule.Unproven, "nothing shows that the requester has processed the response: its host may have stalled until its timer expired"
 	}
 	v.report(c, from, p, d)
+}
+
+// lacks reports whether the requester of retransmission p may lack the response to it: nothing has acknowledged it, or only what was sent before the capture, what a
+// NAK has met, or what has passed over another response.
+func lacks(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	near, taken := c.Sees(from), q.Taken()
+	responded := wqe.OpOf(p.Opcode.Fn()).Responded()
+	switch {
+	case near && (p.PSN.Before(q.First) && (responded || taken == q.First) || taken.Before(q.First)):
+		q.Lack(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
+	case !p.PSN.Before(taken):
+	case r.Nak != qp.NakNone || r.NakTime != 0 && p.Time-r.NakTime < int64(inFlight): // where that NAK found it, which the answers may have met
+		if near && responded {
+			q.Lack(p.PSN, p.Time) // and which it then has not taken
+		}
+	case near && q.Skipped(p.PSN, p.Time, goesBack):
+		q.Lack(p.PSN, p.Time)
+	default:
+		return false
+	}
+	return true
 }
 
 // justTaken reports whether the newest response may be the first that acknowledges message w.
