@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"errors"
+
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/internal/slab"
@@ -14,40 +16,42 @@ import (
 type DeviceOptions struct {
 	Addr packet.Addr  // of its port
 	Now  func() int64 // nanoseconds since the Unix epoch, by the clock of the packets
-	// Control carries out the verbs.
+	// Control, where not nil, carries out the verbs. Where it is nil, somebody else has the device do what the Device is told: see Tell.
 	Control hcaagent.Control
-	// Query, where not nil, is asked what memory holds and which memory a queue pair may access.
+	// Query, where not nil, is asked what memory holds, which memory a queue pair may access, what completed requests have put into memory, and, without
+	// Control, for completions, attributes and data segments.
 	Query hcaagent.Query
-	// Event takes the verbs events, in their order, for a Log or a Session; they are the taker's to keep.
+	// Event takes the verbs events, in their order, for a Log or a Session; they are the taker's to keep. Where it is nil, the verbs are only validated
+	// and carried out.
 	Event func(*cq.Event)
 	// Limits are those of the device, as far as they are known.
 	Limits qp.Limits
 }
 
 // Device is a channel adapter that its consumer drives through the verbs of the transport agent: each request is validated against a model of the queue
-// pairs, carried out on the device, and told to the session that verifies it. A Device is a hcaagent.Control, and not safe for concurrent use.
+// pairs, carried out on the device, and told to the session that verifies it. A Device is not safe for concurrent use.
 //
 // A request that is invalid does not reach the device: the error is an *qp.InvalidError, a *qp.TransitionError or wraps hcaagent.ErrNotFound.
 // Deliberately lets it through.
 type Device struct {
 	*device
-	hcaagent.Control // verbs that no event tells of
-	deliberate       bool
+	deliberate bool
 }
-
-var _ hcaagent.Control = (*Device)(nil)
 
 // device is what the two views of a Device share.
 type device struct {
-	opt   DeviceOptions
-	qps   map[wqe.QP]*deviceQP
-	srqs  map[wqe.SRQ]*postedQueue
-	mrs   map[wqe.MR]*wqe.Region
-	mws   map[wqe.MW]*wqe.Region
-	lkeys map[uint32]*wqe.Region
-	polls uint32
-	into  []byte // room for what memory holds
-	any   *Device
+	opt      DeviceOptions
+	control  hcaagent.Control
+	qps      map[uint32]*deviceQP
+	srqs     map[wqe.SRQ]*deviceSRQ
+	mrs      map[wqe.MR]*wqe.Region
+	mws      map[wqe.MW]*wqe.Region
+	lkeys    map[uint32]*wqe.Region
+	polls    uint32
+	observes bool // Query has told what completed requests have put into memory
+	contents []hcaagent.Completed
+	into     []byte // room for what memory holds
+	any      *Device
 
 	events      slab.Of[cq.Event]
 	passing     slab.Of[cq.Event] // that nobody keeps long
@@ -60,24 +64,36 @@ type device struct {
 // deviceQP is the model of a queue pair.
 type deviceQP struct {
 	qp.InitAttr
-	state    qp.State
-	failed   bool // it may have left the state by itself
-	send     postedQueue
-	receive  postedQueue
-	receives *postedQueue // what it receives from: its own queue, or a shared one
+	state   qp.State
+	failed  bool // it may have left the state by itself
+	send    postedQueue
+	receive postedQueue
 }
+
+// deviceSRQ is the model of a shared receive queue.
+type deviceSRQ struct {
+	pd       wqe.PD
+	segments int // data segments of a request; 0: not known
+	receive  postedQueue
+}
+
+// ErrNoControl is what the verbs that make an object answer where no device makes it.
+var ErrNoControl = errors.New("agent: no device makes the object: give DeviceOptions.Control, or Tell what another has made")
 
 // NewDevice returns the verbs of a device.
 func NewDevice(opt DeviceOptions) *Device {
 	d := &device{
-		opt: opt, qps: map[wqe.QP]*deviceQP{}, srqs: map[wqe.SRQ]*postedQueue{},
+		opt: opt, control: opt.Control, qps: map[uint32]*deviceQP{}, srqs: map[wqe.SRQ]*deviceSRQ{},
 		mrs: map[wqe.MR]*wqe.Region{}, mws: map[wqe.MW]*wqe.Region{}, lkeys: map[uint32]*wqe.Region{},
 	}
-	d.any = &Device{d, opt.Control, true}
+	if d.control == nil {
+		d.control = elsewhere{}
+	}
+	d.any = &Device{d, true}
 	if l := opt.Limits; l != (qp.Limits{}) {
 		d.tell(&cq.Event{Kind: cq.EvDevice, Device: &cq.Device{MaxRdAtomic: l.MaxRdAtomic, MaxDestRdAtomic: l.MaxDestRdAtomic, PKeys: l.PKeys, Ports: l.Ports}}, nil)
 	}
-	return &Device{d, opt.Control, false}
+	return &Device{d, false}
 }
 
 // Device returns the verbs of a device whose events the session takes. changes, where not nil, is told what becomes of the findings with each of them; its
@@ -94,23 +110,6 @@ func (s *Session) Device(opt DeviceOptions, changes func([]rule.Change)) *Device
 // Deliberately returns the verbs of the same device that let invalid requests through, which the device must refuse: it is a finding where it accepts one
 // that a rule of the catalogue is about.
 func (d *device) Deliberately() *Device { return d.any }
-
-// Tell takes an event of the device that no verb of its consumer has caused: an asynchronous one, or a completion queue that tells of itself. Other kinds
-// are told by the verbs, and ignored here.
-func (d *device) Tell(e *cq.Event) {
-	if e.Kind != cq.EvAsync && e.Kind != cq.EvNotify {
-		return
-	}
-	if q := d.qps[e.QP]; q != nil && e.Kind == cq.EvAsync {
-		switch e.Async {
-		case cq.AsyncQPFatal, cq.AsyncQPRequest, cq.AsyncQPAccess:
-			q.failed = true
-		}
-	}
-	if d.opt.Event != nil {
-		d.opt.Event(e)
-	}
-}
 
 // event returns room for an event, or nil where nobody is told.
 func (d *device) event(kind cq.EventKind) *cq.Event {
@@ -134,8 +133,14 @@ func (d *device) push(e *cq.Event, failed error) {
 	}
 }
 
-// tell tells of a rare event.
+// tell has the model follow a rare event, and tells of it.
 func (d *device) tell(e *cq.Event, failed error) {
+	if failed == ErrNoControl {
+		return
+	}
+	if failed == nil {
+		d.follow(e)
+	}
 	if x := d.event(e.Kind); x != nil {
 		*x = *e
 		d.push(x, failed)
@@ -147,10 +152,7 @@ func (d *Device) passes(err error) bool { return err == nil || d.deliberate }
 
 // queuePair returns the model of a queue pair (validQpNumber).
 func (d *device) queuePair(q wqe.QP) (*deviceQP, error) {
-	if q.Addr.IsZero() {
-		q.Addr = d.opt.Addr
-	}
-	if m := d.qps[q]; m != nil {
+	if m := d.qps[q.QPN]; m != nil && (q.Addr == d.opt.Addr || q.Addr.IsZero()) {
 		return m, nil
 	}
 	return nil, &qpNumberError{q}

@@ -40,16 +40,12 @@ func ExampleDevice() {
 		var send func([]byte)
 		h, err := soft.New(soft.Options{
 			Addr: log.Addr, Clock: clock, Seed: uint64(i), Send: func(frame []byte) { send(frame) },
-			Event: func(v *cq.Event) {
-				if e.Device != nil {
-					e.Tell(v)
-				}
-			},
+			Event: func(v *cq.Event) { e.Tell(v) },
 		})
 		must(err)
 		send = fabric.Attach(log.Addr, h.Receive)
 		e.Device = agent.NewDevice(agent.DeviceOptions{
-			Addr: log.Addr, Now: clock.Now, Control: h, Query: h, Event: func(v *cq.Event) { log.Events = append(log.Events, *v) },
+			Addr: log.Addr, Now: clock.Now, Control: h, Query: h, Limits: h.Limits(), Event: func(v *cq.Event) { log.Events = append(log.Events, *v) },
 		})
 		pd, err := e.CreatePD(ctx)
 		must(err)

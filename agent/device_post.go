@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"ibwitness/cq"
@@ -11,81 +10,64 @@ import (
 	"ibwitness/wqe"
 )
 
-// postedQueue is the requests of a queue whose completion the consumer has not polled.
-type postedQueue struct {
-	list []postedRequest
-	most int // that the queue holds; 0: not known
-}
-
-// postedRequest is a work request. Its segments are nobody's to change.
-type postedRequest struct {
-	id       uint64
-	op       wqe.SendOp
-	segments []wqe.Segment
-	done     bool
-}
-
-// mostPosted is how many requests are kept of a queue that does not say how many it holds.
-const mostPosted = 1 << 14
-
-// add adds a request. Where the queue was full, its oldest request has completed: the device took another one.
-func (p *postedQueue) add(r postedRequest) {
-	most := p.most
-	if most <= 0 {
-		most = mostPosted
-	}
-	if len(p.list) >= most {
-		p.list = p.list[1:]
-	}
-	p.list = append(p.list, r)
-}
-
-// take takes the oldest request with an ID that has not completed, with those that have completed before it.
-func (p *postedQueue) take(id uint64) (r postedRequest, ok bool) {
-	for i := range p.list {
-		if p.list[i].id == id && !p.list[i].done {
-			r, ok, p.list[i].done = p.list[i], true, true
-			break
-		}
-	}
-	for len(p.list) > 0 && p.list[0].done {
-		p.list = p.list[1:]
-	}
-	return r, ok
-}
-
-func (p *postedQueue) clear() { p.list = nil }
-
-// PostSend posts a send request.
+// PostSend posts a send request. Without a Control, the data segments of one that has none are those that Query says.
 func (d *Device) PostSend(ctx context.Context, q wqe.QP, r wqe.SendRequest) error {
 	m, err := d.queuePair(q)
+	if gathers(r.Op) && len(r.Segments) == 0 && d.opt.Control == nil && d.opt.Query != nil {
+		r.Segments, _ = d.opt.Query.DataSegments(ctx, q, r.ID)
+	}
+	opens := error(nil)
 	if err == nil {
-		err = d.validSend(ctx, m, q, &r)
+		opens = d.opens(ctx, m, q, &r)
+		err = d.validSend(m, &r, opens)
 	}
 	if !d.passes(err) {
 		return err
 	}
-	r.Segments = d.segments.List(r.Segments)
+	p := d.sends.Put(r)
+	p.Segments = d.segments.List(r.Segments)
 	e := d.event(cq.EvPostSend)
 	if e != nil {
-		e.QP, e.Send = q, d.sends.Put(r)
-		if r.Op <= wqe.OpWriteImm || r.Op == wqe.OpAtomicWrite {
-			e.Sum, e.Summed = d.sum(ctx, r.Segments, 0, length(r.Segments))
+		if e.QP, e.Send = q, p; m != nil && opens == nil && gathers(p.Op) {
+			e.Sum, e.Summed = d.sum(ctx, p.Segments, 0, length(p.Segments))
 		}
 	}
-	err = d.Control.PostSend(ctx, q, r)
+	if err = d.control.PostSend(ctx, q, p); err == nil {
+		d.posted(m, p)
+	} else if e != nil {
+		e.Sum, e.Summed = 0, false
+	}
 	d.push(e, err)
-	if err == nil && m != nil {
-		m.send.add(postedRequest{id: r.ID, op: r.Op, segments: r.Segments})
-		if w := r.Window; w != nil && w.RKey != 0 && d.mws[w.MW] != nil {
-			d.mws[w.MW].RKey = w.RKey
-		}
-	}
 	return err
 }
 
-// validSend checks a send request (validSendWqe).
-func (d *device) validSend(ctx context.Context, m *deviceQP, q wqe.QP, r *wqe.SendRequest) error {
+// gathers reports whether an operation sends what its segments hold.
+func gathers(op wqe.SendOp) bool { return op <= wqe.OpWriteImm || op == wqe.OpAtomicWrite }
+
+// posted notes a request that the device has taken.
+func (d *device) posted(m *deviceQP, r *wqe.SendRequest) {
+	if m == nil {
+		return
+	}
+	if d.keeps() {
+		m.send.add(postedRequest{id: r.ID, op: r.Op, signaled: m.SignalAll || r.Flags&wqe.Signaled != 0, segments: r.Segments})
+	}
+	if w := r.Window; w != nil && w.RKey != 0 && d.mws[w.MW] != nil {
+		d.mws[w.MW].RKey = w.RKey
+	}
+}
+
+// opens checks that a queue pair may access the memory that a send request names.
+func (d *device) opens(ctx context.Context, m *deviceQP, q wqe.QP, r *wqe.SendRequest) error {
+	access := wqe.Access(0)
+	if r.Op == wqe.OpRead || r.Op == wqe.OpCmpSwap || r.Op == wqe.OpFetchAdd {
+		access = wqe.LocalWrite
+	}
+	return d.validList(ctx, &q, m.PD, r.Segments, access)
+}
+
+// validSend checks a send request (validSendWqe), of which opens says whether its memory may be accessed.
+func (d *device) validSend(m *deviceQP, r *wqe.SendRequest, opens error) error {
 	state := m.state
 	if m.failed {
 		state = qp.Err // requests are accepted there, and flushed
@@ -93,11 +75,7 @@ func (d *device) validSend(ctx context.Context, m *deviceQP, q wqe.QP, r *wqe.Se
 	if err := m.ValidSend(state, r); err != nil || r.Flags&wqe.Inline != 0 {
 		return err
 	}
-	access := wqe.Access(0)
-	if r.Op == wqe.OpRead || r.Op == wqe.OpCmpSwap || r.Op == wqe.OpFetchAdd {
-		access = wqe.LocalWrite
-	}
-	return d.validList(ctx, q, m.PD, r.Segments, access)
+	return opens
 }
 
 // PostReceive posts a receive request.
@@ -109,16 +87,43 @@ func (d *Device) PostReceive(ctx context.Context, q wqe.QP, r wqe.ReceiveRequest
 	if !d.passes(err) {
 		return err
 	}
-	r.Segments = d.segments.List(r.Segments)
-	err = d.Control.PostReceive(ctx, q, r)
+	p := d.receive(&r)
+	if err = d.control.PostReceive(ctx, q, p); err == nil {
+		d.postedReceive(d.receiveQueue(m, 0), p)
+	}
 	if e := d.event(cq.EvPostReceive); e != nil {
-		e.QP, e.Receive = q, d.receives.Put(r)
+		e.QP, e.Receive = q, p
 		d.push(e, err)
 	}
-	if err == nil && m != nil {
-		m.receive.add(postedRequest{id: r.ID, segments: r.Segments})
-	}
 	return err
+}
+
+// receive returns a copy of a request that is nobody's to change.
+func (d *device) receive(r *wqe.ReceiveRequest) *wqe.ReceiveRequest {
+	p := d.receives.New()
+	p.ID, p.Segments = r.ID, d.segments.List(r.Segments)
+	return p
+}
+
+// receiveQueue is a shared receive queue, or else that of a queue pair; nil: it is not known.
+func (d *device) receiveQueue(m *deviceQP, srq wqe.SRQ) *postedQueue {
+	if srq != 0 {
+		if s := d.srqs[srq]; s != nil {
+			return &s.receive
+		}
+		return nil
+	}
+	if m != nil {
+		return &m.receive
+	}
+	return nil
+}
+
+// postedReceive notes a receive request that the device has taken.
+func (d *device) postedReceive(q *postedQueue, r *wqe.ReceiveRequest) {
+	if q != nil && d.keeps() {
+		q.add(postedRequest{id: r.ID, signaled: true, segments: r.Segments})
+	}
 }
 
 // validReceive checks a receive request (validRecvWqe).
@@ -126,85 +131,52 @@ func (d *device) validReceive(ctx context.Context, m *deviceQP, q wqe.QP, r *wqe
 	if err := m.ValidReceive(m.state, r); err != nil {
 		return err
 	}
-	return d.validList(ctx, q, m.PD, r.Segments, wqe.LocalWrite)
+	return d.validList(ctx, &q, m.PD, r.Segments, wqe.LocalWrite)
 }
 
 // PostSharedReceive posts a receive request to a shared receive queue.
 func (d *Device) PostSharedReceive(ctx context.Context, srq wqe.SRQ, r wqe.ReceiveRequest) error {
-	r.Segments = d.segments.List(r.Segments)
-	err := d.Control.PostSharedReceive(ctx, srq, r)
+	if err := d.validShared(ctx, srq, &r); !d.passes(err) {
+		return err
+	}
+	p := d.receive(&r)
+	err := d.control.PostSharedReceive(ctx, srq, p)
+	if err == nil {
+		d.postedReceive(d.receiveQueue(nil, srq), p)
+	}
 	if e := d.event(cq.EvPostReceive); e != nil {
-		e.SRQ, e.Receive = srq, d.receives.Put(r)
+		e.SRQ, e.Receive = srq, p
 		d.push(e, err)
 	}
-	if p := d.srqs[srq]; err == nil && p != nil {
-		p.add(postedRequest{id: r.ID, segments: r.Segments})
-	}
 	return err
 }
 
-// CreateSRQ makes a shared receive queue.
-func (d *Device) CreateSRQ(ctx context.Context, pd wqe.PD, depth, segments int) (wqe.SRQ, error) {
-	id, err := d.Control.CreateSRQ(ctx, pd, depth, segments)
-	d.madeSRQ(id, 0, depth, err)
-	return id, err
-}
-
-// CreateXRCSRQ makes a shared receive queue in a domain of XRC.
-func (d *Device) CreateXRCSRQ(ctx context.Context, pd wqe.PD, domain wqe.XRCD, depth, segments int) (wqe.SRQ, error) {
-	id, err := d.Control.CreateXRCSRQ(ctx, pd, domain, depth, segments)
-	d.madeSRQ(id, domain, depth, err)
-	return id, err
-}
-
-func (d *device) madeSRQ(id wqe.SRQ, domain wqe.XRCD, depth int, err error) {
-	d.tell(&cq.Event{Kind: cq.EvCreateSRQ, SRQ: id, XRCD: domain, Depth: depth}, err)
-	if err == nil {
-		d.srqs[id] = &postedQueue{most: depth}
-	}
-}
-
-// ModifySRQ arms the limit.
-func (d *Device) ModifySRQ(ctx context.Context, srq wqe.SRQ, limit int) error {
-	err := d.Control.ModifySRQ(ctx, srq, limit)
-	d.tell(&cq.Event{Kind: cq.EvModifySRQ, SRQ: srq, Depth: limit}, err)
-	return err
-}
-
-// DestroySRQ destroys a shared receive queue.
-func (d *Device) DestroySRQ(ctx context.Context, srq wqe.SRQ) error {
-	err := d.Control.DestroySRQ(ctx, srq)
-	d.tell(&cq.Event{Kind: cq.EvDestroySRQ, SRQ: srq}, err)
-	if err == nil {
-		delete(d.srqs, srq)
-	}
-	return err
-}
-
-// validList checks that a queue pair may access the segments of a list: by Query where that can tell, else by the regions that were registered.
-func (d *device) validList(ctx context.Context, q wqe.QP, pd wqe.PD, list []wqe.Segment, access wqe.Access) error {
+// validList checks that the segments of a list may be accessed: by Query where that can tell of a queue pair, else by the regions that were registered.
+func (d *device) validList(ctx context.Context, q *wqe.QP, pd wqe.PD, list []wqe.Segment, access wqe.Access) error {
 	for i := range list {
 		g := &list[i]
 		if g.Length == 0 {
 			continue
 		}
-		err := d.mayAccess(ctx, q, pd, g, access)
-		if err != nil {
+		if err := d.mayAccess(ctx, q, pd, g, access); err != nil {
 			return &qp.InvalidError{Rule: rule.CPLSTS010, Reason: fmt.Sprintf("data segment %d: %v", i, err)}
 		}
 	}
 	return nil
 }
 
-func (d *device) mayAccess(ctx context.Context, q wqe.QP, pd wqe.PD, g *wqe.Segment, access wqe.Access) error {
-	if d.opt.Query != nil {
-		err := d.opt.Query.MemoryAccess(ctx, q, d.memory(g), access)
-		if err == nil || !errors.Is(err, qp.ErrUnknown) {
+// mayAccess checks one segment. Without a Control, memory may have been registered before the Device was there.
+func (d *device) mayAccess(ctx context.Context, q *wqe.QP, pd wqe.PD, g *wqe.Segment, access wqe.Access) error {
+	if d.opt.Query != nil && q != nil {
+		err := d.opt.Query.MemoryAccess(ctx, *q, d.memory(g), access)
+		if err == nil || !unknown(err) {
 			return err
 		}
 	}
 	r := d.lkeys[g.LKey]
 	switch {
+	case r == nil && d.opt.Control == nil:
+		return nil
 	case r == nil:
 		return fmt.Errorf("L_Key %#x is not registered", g.LKey)
 	case r.PD != pd:

@@ -14,15 +14,7 @@ func hex(n uint32) string { return "0x" + strconv.FormatUint(uint64(n), 16) }
 
 // CreateQP makes a queue pair in RESET.
 func (d *Device) CreateQP(ctx context.Context, n qp.InitAttr) (wqe.QP, error) {
-	id, err := d.Control.CreateQP(ctx, n)
-	if err == nil {
-		m := &deviceQP{InitAttr: n}
-		m.send.most, m.receive.most = n.MaxSend, n.MaxReceive
-		if m.receives = &m.receive; n.SRQ != 0 {
-			m.receives = d.srqs[n.SRQ]
-		}
-		d.qps[id] = m
-	}
+	id, err := d.control.CreateQP(ctx, n)
 	d.tell(&cq.Event{Kind: cq.EvCreateQP, QP: id, New: &n}, err)
 	return id, err
 }
@@ -32,11 +24,8 @@ func (d *Device) DestroyQP(ctx context.Context, q wqe.QP) error {
 	if _, err := d.queuePair(q); !d.passes(err) {
 		return err
 	}
-	err := d.Control.DestroyQP(ctx, q)
+	err := d.control.DestroyQP(ctx, q)
 	d.tell(&cq.Event{Kind: cq.EvDestroyQP, QP: q}, err)
-	if err == nil {
-		delete(d.qps, q)
-	}
 	return err
 }
 
@@ -51,8 +40,11 @@ func (d *Device) ModifyQP(ctx context.Context, q wqe.QP, attr qp.Attr) error {
 	if !d.passes(err) {
 		return err
 	}
-	err = d.Control.ModifyQP(ctx, q, attr)
-	d.tell(&cq.Event{Kind: cq.EvModifyQP, QP: q, State: state, Attr: &attr}, err)
+	err = d.control.ModifyQP(ctx, q, attr)
+	failed := m != nil && m.failed
+	if d.tell(&cq.Event{Kind: cq.EvModifyQP, QP: q, State: state, Attr: &attr}, err); m != nil {
+		m.failed = failed
+	}
 	return err
 }
 
@@ -65,14 +57,8 @@ func (d *Device) TransitionQP(ctx context.Context, q wqe.QP, to qp.State, attr q
 	if !d.passes(err) {
 		return err
 	}
-	err = d.Control.TransitionQP(ctx, q, to, attr)
+	err = d.control.TransitionQP(ctx, q, to, attr)
 	d.tell(&cq.Event{Kind: cq.EvModifyQP, QP: q, State: to, Attr: &attr}, err)
-	if err == nil && m != nil {
-		if m.state, m.failed = to, false; to == qp.Reset {
-			m.send.clear()
-			m.receive.clear()
-		}
-	}
 	return err
 }
 
@@ -95,19 +81,24 @@ func (d *device) validFrom(m *deviceQP, from, to qp.State, attr *qp.Attr) error 
 	return attr.ValidValues(from, d.opt.Limits)
 }
 
-// QueryQP returns all attributes of a queue pair, and its state.
+// QueryQP returns all attributes of a queue pair, and its state. Without a Control the attributes are those that Query knows, and the state is that which the
+// verbs have led to; no event tells of it.
 func (d *Device) QueryQP(ctx context.Context, q wqe.QP) (qp.Attr, qp.State, error) {
 	m, err := d.queuePair(q)
 	if !d.passes(err) {
 		return qp.Attr{}, 0, err
 	}
-	attr, state, err := d.Control.QueryQP(ctx, q)
+	if d.opt.Control == nil {
+		if d.opt.Query == nil || m == nil {
+			return qp.Attr{}, 0, &qp.UnknownError{What: "attributes of " + d.opt.Addr.String()}
+		}
+		attr, err := d.opt.Query.QPAttr(ctx, q)
+		return attr, m.state, err
+	}
+	attr, state, err := d.control.QueryQP(ctx, q)
 	if err == nil {
 		told := attr
 		d.tell(&cq.Event{Kind: cq.EvQueryQP, QP: q, State: state, Attr: &told}, nil)
-		if m != nil {
-			m.state, m.failed = state, false
-		}
 	}
 	return attr, state, err
 }
@@ -135,7 +126,7 @@ func (d *Device) AttachMulticast(ctx context.Context, q wqe.QP, group packet.Add
 	if _, err := d.queuePair(q); !d.passes(err) {
 		return err
 	}
-	err := d.Control.AttachMulticast(ctx, q, group)
+	err := d.control.AttachMulticast(ctx, q, group)
 	d.tell(&cq.Event{Kind: cq.EvAttachGroup, QP: q, Group: &group}, err)
 	return err
 }
@@ -145,7 +136,7 @@ func (d *Device) DetachMulticast(ctx context.Context, q wqe.QP, group packet.Add
 	if _, err := d.queuePair(q); !d.passes(err) {
 		return err
 	}
-	err := d.Control.DetachMulticast(ctx, q, group)
+	err := d.control.DetachMulticast(ctx, q, group)
 	d.tell(&cq.Event{Kind: cq.EvDetachGroup, QP: q, Group: &group}, err)
 	return err
 }

@@ -35,17 +35,12 @@ func newBench(t *testing.T, typ qp.Type, fault string) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: sim.NewClock(1_000_000)}
 	addr := packet.IPv4Addr([]byte{10, 0, 0, 1})
-	h, err := soft.New(soft.Options{Addr: addr, Clock: b.clock, Fault: fault, Send: func([]byte) {}, Event: func(e *cq.Event) {
-		if b.Device != nil {
-			b.Tell(e)
-		}
-	}})
+	h, err := soft.New(soft.Options{Addr: addr, Clock: b.clock, Fault: fault, Send: func([]byte) {}, Event: func(e *cq.Event) { b.Tell(e) }})
 	b.must(err)
 	b.s = agent.NewSession(agent.Options{Near: []packet.Addr{addr}})
 	_, err = b.s.Tap(fabricagent.Tap{})
 	b.must(err)
-	limits := qp.Limits{MaxRdAtomic: 16, MaxDestRdAtomic: 16, PKeys: 1, Ports: 1}
-	b.Device = b.s.Device(agent.DeviceOptions{Addr: addr, Now: b.clock.Now, Control: h, Query: h, Limits: limits}, func(list []rule.Change) {
+	b.Device = b.s.Device(agent.DeviceOptions{Addr: addr, Now: b.clock.Now, Control: h, Query: h, Limits: h.Limits()}, func(list []rule.Change) {
 		for _, c := range list {
 			b.found = append(b.found, c.Finding.Rule)
 		}
@@ -269,6 +264,15 @@ func TestDeviceReceives(t *testing.T) {
 		t.Errorf("a queue pair with a shared receive queue: %v", err)
 	}
 	b.must(b.PostSharedReceive(t.Context(), srq, wqe.ReceiveRequest{}))
+	if err := b.PostSharedReceive(t.Context(), srq, wqe.ReceiveRequest{Segments: make([]wqe.Segment, 3)}); !errors.As(err, &invalid) {
+		t.Errorf("3 data segments for a shared receive queue: %v", err)
+	}
+	if err := b.PostSharedReceive(t.Context(), srq, wqe.ReceiveRequest{Segments: read}); !errors.As(err, &invalid) || invalid.Rule != rule.CPLSTS010 {
+		t.Errorf("a region that the device may not write, for a shared receive queue: %v", err)
+	}
+	if err := b.PostSharedReceive(t.Context(), srq+1, wqe.ReceiveRequest{}); !errors.Is(err, hcaagent.ErrNotFound) {
+		t.Errorf("a shared receive queue that there is not: %v", err)
+	}
 	if len(b.found) > 0 {
 		t.Errorf("found %v", b.found)
 	}

@@ -29,22 +29,26 @@ func Example() {
 	}
 
 	// attach brings an adapter with a queue pair to the fabric.
-	attach := func(n byte, fault string) (*soft.HCA, wqe.QP, *hcaagent.Log) {
+	attach := func(n byte, fault string) (*agent.Device, wqe.QP, *hcaagent.Log) {
 		log := &hcaagent.Log{Addr: packet.IPv4Addr([]byte{10, 0, 0, n}), Exact: true}
+		var d *agent.Device
 		var send func([]byte)
 		h, err := soft.New(soft.Options{
 			Addr: log.Addr, Clock: clock, Fault: fault, FaultAt: 1, Send: func(frame []byte) { send(frame) },
-			Event: func(e *cq.Event) { log.Events = append(log.Events, *e) },
+			Event: func(e *cq.Event) { d.Tell(e) },
 		})
 		must(err)
 		send = fabric.Attach(log.Addr, h.Receive)
-		pd, err := h.CreatePD(ctx)
+		d = agent.NewDevice(agent.DeviceOptions{
+			Addr: log.Addr, Now: clock.Now, Control: h, Query: h, Limits: h.Limits(), Event: func(e *cq.Event) { log.Events = append(log.Events, *e) },
+		})
+		pd, err := d.CreatePD(ctx)
 		must(err)
-		cq, err := h.CreateCQ(ctx, 16)
+		cq, err := d.CreateCQ(ctx, 16)
 		must(err)
-		q, err := h.CreateQP(ctx, qp.InitAttr{Type: qp.TypeRC, PD: pd, SendCQ: cq, RecvCQ: cq, MaxSend: 8, MaxReceive: 8})
+		q, err := d.CreateQP(ctx, qp.InitAttr{Type: qp.TypeRC, PD: pd, SendCQ: cq, RecvCQ: cq, MaxSend: 8, MaxReceive: 8})
 		must(err)
-		return h, q, log
+		return d, q, log
 	}
 	a, qpA, logA := attach(1, "")
 	b, qpB, logB := attach(2, "wrong-msn")
@@ -52,9 +56,9 @@ func Example() {
 
 	attr := qp.Attr{PKey: 0xFFFF, Port: 1, PMTU: 1024, SQPSN: 100, RQPSN: 100, Timeout: 14, RetryCnt: 7, RNRRetry: 7, MinRNRTimer: 12}
 	attr.DestAddr, attr.DestQPN = qpB.Addr, qpB.QPN
-	must(hcaagent.BringUp(ctx, a, qpA, qp.TypeRC, attr))
+	must(a.BringUp(ctx, qpA, attr))
 	attr.DestAddr, attr.DestQPN = qpA.Addr, qpA.QPN
-	must(hcaagent.BringUp(ctx, b, qpB, qp.TypeRC, attr))
+	must(b.BringUp(ctx, qpB, attr))
 	for id := range uint64(3) {
 		must(b.PostReceive(ctx, qpB, wqe.ReceiveRequest{ID: id}))
 		must(a.PostSend(ctx, qpA, wqe.SendRequest{ID: id, Op: wqe.OpSend, Flags: wqe.Signaled}))

@@ -40,8 +40,8 @@ const (
 	EvMemory   // Region is a range that holds data with the CRC-32 Sum: the consumer looked, or Wrote it there
 )
 
-// Event is one thing that a consumer did with a device, or that the device told it. The soft HCA and the event log make them, the agent
-// verifies them. What Kind does not need is zero.
+// Event is one thing that a consumer did with a device, or that the device told it. The verbs of the transport agent and the event log make them, the
+// agent verifies them. What Kind does not need is zero.
 type Event struct {
 	Time int64 // nanoseconds since the Unix epoch, by the clock of the device's host
 	Kind EventKind

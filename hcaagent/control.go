@@ -23,6 +23,7 @@ type Control interface {
 	Regions
 	AddressHandles
 	MulticastGroups
+	Memory
 }
 
 // QueuePairs are the verbs of queue pairs.
@@ -35,8 +36,9 @@ type QueuePairs interface {
 	// QueryQP returns all attributes of a queue pair, and its state.
 	QueryQP(ctx context.Context, q wqe.QP) (qp.Attr, qp.State, error)
 	DestroyQP(ctx context.Context, q wqe.QP) error
-	PostSend(ctx context.Context, q wqe.QP, r wqe.SendRequest) error
-	PostReceive(ctx context.Context, q wqe.QP, r wqe.ReceiveRequest) error
+	// PostSend and PostReceive post a request, which is the device's to keep with its list: nobody changes it.
+	PostSend(ctx context.Context, q wqe.QP, r *wqe.SendRequest) error
+	PostReceive(ctx context.Context, q wqe.QP, r *wqe.ReceiveRequest) error
 }
 
 // CompletionQueues are the verbs of completion queues.
@@ -62,7 +64,8 @@ type SharedReceiveQueues interface {
 	// ModifySRQ arms the limit: one event when fewer than limit requests are left. 0 disarms it.
 	ModifySRQ(ctx context.Context, srq wqe.SRQ, limit int) error
 	DestroySRQ(ctx context.Context, srq wqe.SRQ) error
-	PostSharedReceive(ctx context.Context, srq wqe.SRQ, r wqe.ReceiveRequest) error
+	// PostSharedReceive posts a request, which is the device's to keep with its list.
+	PostSharedReceive(ctx context.Context, srq wqe.SRQ, r *wqe.ReceiveRequest) error
 }
 
 // NewMR is what a memory region is registered with (section 10.6.3).
@@ -97,4 +100,10 @@ type AddressHandles interface {
 	ModifyAH(ctx context.Context, ah wqe.AH, v wqe.AddressVector) error
 	QueryAH(ctx context.Context, ah wqe.AH) (wqe.AddressVector, error)
 	DestroyAH(ctx context.Context, ah wqe.AH) error
+}
+
+// Memory is the consumer's access to the memory of regions. What it reads there is a Query.
+type Memory interface {
+	// SetMemory stores data in a range.
+	SetMemory(ctx context.Context, m wqe.Memory, data []byte) error
 }

@@ -86,7 +86,7 @@ func (n *InitAttr) ValidSend(s State, r *wqe.SendRequest) error {
 	case n.Type == TypeXRCTarget:
 		return invalid(Unruled, "an XRC target has no send queue")
 	case !s.PostSend():
-		return invalid(rule.QPSRST001, "send request in %v: bring the queue pair to RTS first", s)
+		return invalid(rule.QPSRST001, "send request in state %v: bring the queue pair to RTS first", s)
 	case n.Type >= numTypes || r.Op > 31 || sendOps[n.Type]>>r.Op&1 == 0:
 		return invalid(Unruled, "%v does not have operation %d", n.Type, r.Op)
 	case n.MaxSendSegments > 0 && len(r.Segments) > n.MaxSendSegments:
@@ -113,9 +113,18 @@ func (n *InitAttr) ValidReceive(s State, r *wqe.ReceiveRequest) error {
 	case n.Type == TypeXRCInitiator || n.Type == TypeXRCTarget:
 		return invalid(Unruled, "%v has no receive queue of its own: post to a shared receive queue", n.Type)
 	case !s.PostReceive():
-		return invalid(rule.QPSRST001, "receive request in %v: bring the queue pair to INIT first", s)
+		return invalid(rule.QPSRST001, "receive request in state %v: bring the queue pair to INIT first", s)
 	case n.MaxRecvSegments > 0 && len(r.Segments) > n.MaxRecvSegments:
 		return invalid(Unruled, "%d data segments: a receive request has at most %d", len(r.Segments), n.MaxRecvSegments)
+	}
+	return nil
+}
+
+// ValidSharedReceive checks a request for a shared receive queue whose requests have so many data segments at most; 0: that is not known. The error is an
+// *InvalidError.
+func ValidSharedReceive(segments int, r *wqe.ReceiveRequest) error {
+	if segments > 0 && len(r.Segments) > segments {
+		return invalid(Unruled, "%d data segments: a receive request has at most %d", len(r.Segments), segments)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -26,7 +25,7 @@ func (a *Agent) QPAttr(ctx context.Context, q wqe.QP) (qp.Attr, error) {
 }
 
 // Completions is unknown: no completion crosses the wire.
-func (a *Agent) Completions(ctx context.Context, _ wqe.CQ, _ []cq.Completion) (int, error) {
+func (a *Agent) Completions(ctx context.Context, _ wqe.CQ, _ []hcaagent.Completed) (int, error) {
 	return 0, unknown(ctx, "completions: a capture has none")
 }
 
@@ -41,18 +40,8 @@ func (a *Agent) MemoryAccess(ctx context.Context, _ wqe.QP, _ wqe.Memory, _ wqe.
 }
 
 // DataSegments is unknown: the wire shows the message, not the list that it was gathered from.
-func (a *Agent) DataSegments(ctx context.Context, _ wqe.QP, _ uint64) (int, error) {
-	return 0, unknown(ctx, "data segments: a capture has no work requests")
-}
-
-// ExpectSolicitedEvent is unknown: the wire shows SE, not whether the consumer asked for notification.
-func (a *Agent) ExpectSolicitedEvent(ctx context.Context, _ wqe.QP, _ uint64) (bool, error) {
-	return false, unknown(ctx, "solicited events: a capture has no notification requests")
-}
-
-// VerifyTransition is unknown: the wire shows no state.
-func (a *Agent) VerifyTransition(ctx context.Context, _ wqe.QP, _, _ qp.State) error {
-	return unknown(ctx, "state transitions: a capture has none")
+func (a *Agent) DataSegments(ctx context.Context, _ wqe.QP, _ uint64) ([]wqe.Segment, error) {
+	return nil, unknown(ctx, "data segments: a capture has no work requests")
 }
 
 func unknown(ctx context.Context, what string) error {

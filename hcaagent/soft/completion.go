@@ -2,6 +2,7 @@ package soft
 
 import (
 	"ibwitness/cq"
+	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/wqe"
 )
@@ -10,10 +11,9 @@ import (
 type completionQueue struct {
 	id     wqe.CQ
 	depth  int
-	queue  []cq.Completion
-	sums   []sum
-	polled []cq.Completion // for whoever observes
-	users  int             // queues attached to it
+	queue  []hcaagent.Completed
+	polled []hcaagent.Completed // for whoever observes
+	users  int                  // queues attached to it
 	armed  bool
 	arm    cq.Arm
 	broken bool // it has overrun
@@ -50,19 +50,22 @@ func (h *HCA) put(c *completionQueue, e cq.Completion, solicited bool, s sum) {
 	}
 	if len(c.queue) >= c.depth && !c.broken && !h.has("queue-too-deep") {
 		if h.has("overrun-filled") {
-			c.queue, c.sums = append(c.queue, e), append(c.sums, s)
+			c.add(&e, &s)
 		}
 		h.overrun(c)
 		return
 	}
-	c.queue = append(c.queue, e)
-	c.sums = append(c.sums, s)
+	c.add(&e, &s)
 	if h.owes(c, &e, solicited) {
 		c.armed = false
 		h.notify(c)
 	} else if !c.armed && h.breaks("notifies-unarmed") {
 		h.notify(c)
 	}
+}
+
+func (c *completionQueue) add(e *cq.Completion, s *sum) {
+	c.queue = append(c.queue, hcaagent.Completed{Completion: *e, Summed: s.ok, Sum: s.crc, Head: s.head})
 }
 
 // overrun is what happens to a queue that is given more than it holds: it is of no use any more, and neither are its queue pairs

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"ibwitness/agent"
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
@@ -23,9 +24,15 @@ var (
 // everything is all that a peer may be permitted.
 const everything = wqe.RemoteWrite | wqe.RemoteRead | wqe.RemoteAtomic | wqe.RemoteFlush | wqe.RemotePersist
 
+// adapter is a device and its verbs, which let invalid requests through.
+type adapter struct {
+	*agent.Device
+	hca *soft.HCA
+}
+
 // end is one end of a connection: a device with one of its queue pairs and its memory.
 type end struct {
-	*soft.HCA
+	*adapter
 	t       testing.TB
 	qp      wqe.QP
 	pd      wqe.PD
@@ -40,6 +47,7 @@ type end struct {
 	targets []wqe.SRQ // that messages on XRC name
 	domain  wqe.XRCD
 	got     []cq.Completion
+	room    [64]cq.Completion
 }
 
 // must is for what a test takes for granted.
@@ -57,9 +65,9 @@ func must[T any](v T, err error) func(t testing.TB) T {
 const ownQueue wqe.SRQ = 1 << 31
 
 // newEnd makes a queue pair in INIT with memory of its own.
-func newEnd(t testing.TB, h *soft.HCA, n qp.InitAttr, va, length uint64) *end {
+func newEnd(t testing.TB, h *adapter, n qp.InitAttr, va, length uint64) *end {
 	t.Helper()
-	e := &end{HCA: h, t: t, va: va, length: length, typ: n.Type}
+	e := &end{adapter: h, t: t, va: va, length: length, typ: n.Type}
 	e.pd = must(h.CreatePD(ctx))(t)
 	e.cq = must(h.CreateCQ(ctx, 4096))(t)
 	n.PD, n.SendCQ, n.RecvCQ = e.pd, e.cq, e.cq
@@ -112,10 +120,10 @@ func connect(a, b *end) {
 }
 
 // devices makes two devices on a link.
-func devices(t testing.TB, seed uint64, at [2]packet.Addr, change func(i int, o *soft.Options)) (*link, [2]*soft.HCA) {
+func devices(t testing.TB, seed uint64, at [2]packet.Addr, change func(i int, o *soft.Options)) (*link, [2]*adapter) {
 	t.Helper()
 	l := &link{clock: &clock{now: 1_700_000_000_000_000_000}, Rand: rand.New(rand.NewPCG(seed, 1)), delay: 1000}
-	var hs [2]*soft.HCA
+	var hs [2]*adapter
 	for i := range hs {
 		o := soft.Options{Addr: at[i], MAC: [6]byte{2, 0, 0, 0, 0, byte(i)}, Clock: l.clock, Seed: seed*2 + uint64(i)}
 		o.Send = func(frame []byte) { l.send(i, frame) }
@@ -124,11 +132,15 @@ func devices(t testing.TB, seed uint64, at [2]packet.Addr, change func(i int, o 
 		if change != nil {
 			change(i, &o)
 		}
+		told := o.Event
+		hs[i] = new(adapter)
+		o.Event = func(e *cq.Event) { hs[i].Tell(e) }
 		h, err := soft.New(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		hs[i] = h
+		hs[i].hca = h
+		hs[i].Device = agent.NewDevice(agent.DeviceOptions{Addr: at[i], Now: l.clock.Now, Control: h, Query: h, Event: told, Limits: h.Limits()}).Deliberately()
 		l.ends[i] = h.Receive
 		l.taps[i].near = []packet.Addr{at[i]}
 	}
@@ -182,7 +194,7 @@ func (e *end) receive(id uint64, off, n int) {
 
 // poll takes all completions that wait.
 func (e *end) poll() {
-	var c [64]cq.Completion
+	c := &e.room
 	for {
 		n, err := e.Poll(ctx, e.cq, c[:])
 		if err != nil {
@@ -218,7 +230,7 @@ func (e *end) receives() (out []cq.Completion) {
 const receiveID = 1 << 32
 
 // pair makes two connected queue pairs, one on each device.
-func pair(t testing.TB, hs [2]*soft.HCA, typ qp.Type, i int, length uint64, change func(a, b *end), create ...func(n *qp.InitAttr)) [2]*end {
+func pair(t testing.TB, hs [2]*adapter, typ qp.Type, i int, length uint64, change func(a, b *end), create ...func(n *qp.InitAttr)) [2]*end {
 	t.Helper()
 	va := uint64(0x10000000 * (i + 1))
 	n := qp.InitAttr{Type: typ}

@@ -76,8 +76,9 @@ func (q *queuePair) gather(w *work) {
 		w.length++
 		w.list = list{[][]byte{append(slices.Clone(parts[0]), 0)}, uint64(w.length)}
 	case q.h.breaks("message-repeated"):
-		twin := *w
-		twin.Flags &^= wqe.Signaled
+		twin, request := *w, *w.SendRequest
+		request.Flags &^= wqe.Signaled
+		twin.SendRequest = &request
 		q.req.queue = slices.Insert(q.req.queue, q.req.next+1, &twin)
 	}
 }

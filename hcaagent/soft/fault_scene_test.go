@@ -227,7 +227,7 @@ func (s *stage) shared(i int) {
 
 // bystander is a datagram queue pair beside that of the second end, which has joined no group.
 func (s *stage) bystander() {
-	e := newEnd(s.t, s.ends[1].HCA, qp.InitAttr{Type: qp.TypeUD}, 0x30000000, 1<<16)
+	e := newEnd(s.t, s.ends[1].adapter, qp.InitAttr{Type: qp.TypeUD}, 0x30000000, 1<<16)
 	for i := range 8 {
 		e.receive(receiveID+uint64(i), 4096*i, 4096)
 	}

@@ -63,7 +63,7 @@ func (h *HCA) notify(c *completionQueue) {
 func (h *HCA) notification(c *completionQueue) {
 	if e := h.event(cq.EvNotify); e != nil {
 		e.CQ = c.id
-		h.tell(e, nil)
+		h.tell(e)
 	}
 	if h.opt.Notify != nil {
 		h.opt.Notify(c.id)

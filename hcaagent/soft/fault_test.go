@@ -45,7 +45,7 @@ func newStageAt(t testing.TB, name string, f *soft.Fault, faulty bool, at int) *
 	if f.Needs == soft.IPv6 {
 		hosts = six
 	}
-	var hs [2]*soft.HCA
+	var hs [2]*adapter
 	s.link, hs = devices(t, 1, hosts, func(i int, o *soft.Options) {
 		o.Credits = f.Needs == soft.Credits
 		if congested(f.Needs) {

@@ -9,6 +9,7 @@ import (
 	"ibwitness/hcaagent"
 	"ibwitness/internal/slab"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/wqe"
 )
 
@@ -32,7 +33,8 @@ type Options struct {
 	// Intact, where not nil, says that the frame which Receive is given was sealed by a device without a fault and not changed since: its ICRC is not
 	// computed again.
 	Intact func() bool
-	// Event, where not nil, is told what consumer and device do. The event is the taker's to keep; nobody changes it.
+	// Event, where not nil, is told what no verb tells of: asynchronous events, and completion queues that tell of themselves. The event is the taker's to
+	// keep; nobody changes it. Completions then say what their requests have put into memory.
 	Event func(*cq.Event)
 	// Notify, where not nil, is told of each completion queue that tells of itself, after Event.
 	Notify func(wqe.CQ)
@@ -110,15 +112,12 @@ type HCA struct {
 
 	bufs []*buffer
 
-	lastQP, lastObject, lastKey, polls uint32
+	lastQP, lastObject, lastKey uint32
 
-	events      slab.Of[cq.Event]
-	passing     slab.Of[cq.Event]
-	completions slab.Of[cq.Completion]
-	segments    slab.Of[wqe.Segment]
-	works       slab.Of[work]
-	requests    slab.Of[wqe.ReceiveRequest]
-	receives    slab.Of[receive]
+	events   slab.Of[cq.Event]
+	notices  slab.Of[cq.Event]
+	works    slab.Of[work]
+	receives slab.Of[receive]
 
 	port port
 	in   packet.Packet // that arrives
@@ -174,9 +173,13 @@ func New(opt Options) (*HCA, error) {
 		}
 		h.fault = faultState{is: f, left: opt.FaultAt}
 	}
-	d := &cq.Device{MaxRdAtomic: opt.Limits.MaxRdAtomic, MaxDestRdAtomic: opt.Limits.MaxDestRdAtomic, PKeys: opt.Limits.PKeys, Ports: 1}
-	h.emit(&cq.Event{Kind: cq.EvDevice, Device: d}, nil)
 	return h, nil
+}
+
+// Limits returns what bounds the attributes of queue pairs.
+func (h *HCA) Limits() qp.Limits {
+	l := &h.opt.Limits
+	return qp.Limits{MaxRdAtomic: l.MaxRdAtomic, MaxDestRdAtomic: l.MaxDestRdAtomic, PKeys: l.PKeys, Ports: 1}
 }
 
 // Counters returns what the device has counted.
@@ -193,39 +196,34 @@ func (h *HCA) object() uint32 {
 	return h.lastObject
 }
 
-// emit tells the consumer's log of an event. failed is the immediate error of the verb.
-func (h *HCA) emit(e *cq.Event, failed error) {
-	if x := h.event(e.Kind); x != nil {
-		*x = *e
-		h.tell(x, failed)
-	}
-}
-
-// event returns an event of the consumer's log, for tell. It is nil where nobody is told.
+// event returns an event of the device, for tell. It is nil where nobody is told.
 func (h *HCA) event(kind cq.EventKind) *cq.Event {
 	if h.opt.Event == nil {
 		return nil
 	}
 	room := &h.events
-	if kind == cq.EvNotify || kind == cq.EvArm { // many, which nobody keeps long
-		room = &h.passing
+	if kind == cq.EvNotify { // many, which nobody keeps long
+		room = &h.notices
 	}
 	e := room.New()
 	e.Kind = kind
 	return e
 }
 
-// tell is emit for an event that event has returned.
-func (h *HCA) tell(e *cq.Event, failed error) {
+// tell tells of an event that event has returned.
+func (h *HCA) tell(e *cq.Event) {
 	if e != nil {
-		e.Time, e.Failed, e.QP.Addr = h.now(), failed != nil, h.opt.Addr
+		e.Time, e.QP.Addr = h.now(), h.opt.Addr
 		h.opt.Event(e)
 	}
 }
 
 // async raises an asynchronous event.
 func (h *HCA) async(what cq.Async, qpn uint32, number wqe.CQ, srq wqe.SRQ) {
-	h.emit(&cq.Event{Kind: cq.EvAsync, Async: what, QP: wqe.QP{QPN: qpn}, CQ: number, SRQ: srq}, nil)
+	if e := h.event(cq.EvAsync); e != nil {
+		e.Async, e.QP.QPN, e.CQ, e.SRQ = what, qpn, number, srq
+		h.tell(e)
+	}
 }
 
 // notFound says which object there is none of.

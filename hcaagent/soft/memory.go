@@ -2,6 +2,7 @@ package soft
 
 import (
 	"fmt"
+	"hash/crc32"
 
 	"ibwitness/hcaagent"
 	"ibwitness/wqe"
@@ -107,6 +108,14 @@ func (h *HCA) openList(pd wqe.PD, segments []wqe.Segment, access wqe.Access, roo
 		l.length += uint64(s.Length)
 	}
 	return l, nil
+}
+
+// crc is the CRC-32 of all bytes of a list.
+func (l *list) crc() (c uint32) {
+	for _, p := range l.parts {
+		c = crc32.Update(c, crc32.IEEETable, p)
+	}
+	return c
 }
 
 // at returns n bytes of the list from an offset on, copied only where they are in several segments.

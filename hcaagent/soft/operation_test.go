@@ -113,8 +113,8 @@ func TestUD(t *testing.T) {
 	if got[1].Imm != 77 || got[1].Flags&cq.WithImm == 0 {
 		t.Errorf("%+v", got[1])
 	}
-	if b.Counters().QKeyViolations != 1 {
-		t.Errorf("%+v", b.Counters())
+	if b.hca.Counters().QKeyViolations != 1 {
+		t.Errorf("%+v", b.hca.Counters())
 	}
 	if s := a.sends(); len(s) != 1 || s[0].ID != 4 || s[0].Status != cq.Success {
 		t.Errorf("a message longer than the MTU completes with %+v", s)
@@ -308,7 +308,7 @@ func TestMulticast(t *testing.T) {
 	})
 	l.run(1e6)
 	last := l.taps[0].frames[len(l.taps[0].frames)-1].Data
-	hs[0].Receive(last) // a copy from the fabric
+	hs[0].hca.Receive(last) // a copy from the fabric
 	l.run(1e6)
 	for i, e := range ends {
 		e.poll()
@@ -319,7 +319,7 @@ func TestMulticast(t *testing.T) {
 	if err := b.DetachMulticast(ctx, b.qp, group); err != nil {
 		t.Error(err)
 	}
-	hs[1].Receive(last)
+	hs[1].hca.Receive(last)
 	if b.poll(); len(b.receives()) != 1 {
 		t.Errorf("%d datagrams after leaving the group", len(b.receives()))
 	}

@@ -3,9 +3,7 @@ package soft
 import (
 	"context"
 	"fmt"
-	"hash/crc32"
 
-	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -18,8 +16,8 @@ func (h *HCA) QPAttr(ctx context.Context, q wqe.QP) (qp.Attr, error) {
 }
 
 // Completions moves completions that were polled to an observer.
-func (h *HCA) Completions(ctx context.Context, cq wqe.CQ, into []cq.Completion) (int, error) {
-	c, err := lookUp(ctx, h.cqs, "completion queue", cq)
+func (h *HCA) Completions(ctx context.Context, number wqe.CQ, into []hcaagent.Completed) (int, error) {
+	c, err := lookUp(ctx, h.cqs, "completion queue", number)
 	if err != nil {
 		return 0, err
 	}
@@ -33,7 +31,7 @@ func (h *HCA) memory(ctx context.Context, m wqe.Memory) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r := h.keys[m.Key.Key>>8]
+	r := h.keyed(m.Key.Key)
 	if r == nil {
 		return nil, fmt.Errorf("soft: %w", refuse(m.Key, "key %#x is not registered", m.Key.Key))
 	}
@@ -43,29 +41,17 @@ func (h *HCA) memory(ctx context.Context, m wqe.Memory) ([]byte, error) {
 // MemoryData copies what a range holds.
 func (h *HCA) MemoryData(ctx context.Context, m wqe.Memory, into []byte) (int, error) {
 	b, err := h.memory(ctx, m)
-	n := copy(into, b)
-	if err == nil && n > 0 {
-		h.remember(m.VA, into[:n], false)
-	}
-	return n, err
-}
-
-// remember tells the consumer's log what memory holds.
-func (h *HCA) remember(va uint64, b []byte, wrote bool) {
-	if h.opt.Event != nil {
-		r := &wqe.Region{VA: va, Length: uint64(len(b))}
-		h.emit(&cq.Event{Kind: cq.EvMemory, Region: r, Sum: crc32.ChecksumIEEE(b), Summed: true, Wrote: wrote}, nil)
-	}
+	return copy(into, b), err
 }
 
 // SetMemory is the consumer's store into a range.
 func (h *HCA) SetMemory(ctx context.Context, m wqe.Memory, data []byte) error {
 	b, err := h.memory(ctx, m)
-	if err == nil {
-		h.remember(m.VA, data[:copy(b, data)], true)
-	}
 	if err == nil && len(b) < len(data) {
 		err = fmt.Errorf("soft: %d bytes into a range of %d", len(data), len(b))
+	}
+	if err == nil {
+		copy(b, data)
 	}
 	return err
 }
@@ -78,20 +64,6 @@ func (h *HCA) MemoryAccess(ctx context.Context, handle wqe.QP, m wqe.Memory, acc
 	}
 	_, err = h.open(q.pd, q.num, m, access)
 	return err
-}
-
-// request returns a send request that has not completed.
-func (h *HCA) request(ctx context.Context, handle wqe.QP, id uint64) (*work, error) {
-	q, err := h.find(ctx, handle)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range q.req.queue {
-		if w.ID == id {
-			return w, nil
-		}
-	}
-	return nil, fmt.Errorf("soft: queue pair %#x has no send request %d: %w", q.num, id, hcaagent.ErrNotFound)
 }
 
 // Outstanding returns how many requests of the send queue of a queue pair have not completed, and how many of its receive queue.
@@ -107,34 +79,16 @@ func (h *HCA) Outstanding(qpn uint32) (sends, receives int) {
 	return len(q.req.queue), receives
 }
 
-// DataSegments returns how many data segments a send request has.
-func (h *HCA) DataSegments(ctx context.Context, q wqe.QP, id uint64) (int, error) {
-	w, err := h.request(ctx, q, id)
-	if err != nil {
-		return 0, err
-	}
-	return len(w.Segments), nil
-}
-
-// ExpectSolicitedEvent reports whether a send request owes the peer's consumer a solicited event.
-func (h *HCA) ExpectSolicitedEvent(ctx context.Context, q wqe.QP, id uint64) (bool, error) {
-	w, err := h.request(ctx, q, id)
-	if err != nil {
-		return false, err
-	}
-	return w.Flags&wqe.Solicited != 0 && w.receives(), nil
-}
-
-// VerifyTransition says whether the device made a transition.
-func (h *HCA) VerifyTransition(ctx context.Context, handle wqe.QP, from, to qp.State) error {
+// DataSegments returns the data segments of a send request that has not completed.
+func (h *HCA) DataSegments(ctx context.Context, handle wqe.QP, id uint64) ([]wqe.Segment, error) {
 	q, err := h.find(ctx, handle)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, m := range q.moves {
-		if m == [2]qp.State{from, to} {
-			return nil
+	for _, w := range q.req.queue {
+		if w.ID == id {
+			return w.Segments, nil
 		}
 	}
-	return &qp.TransitionError{Type: q.new.Type, From: from, To: to}
+	return nil, fmt.Errorf("soft: queue pair %#x has no send request %d: %w", q.num, id, hcaagent.ErrNotFound)
 }

@@ -23,7 +23,6 @@ type queuePair struct {
 	srq     *sharedQueue
 	state   qp.State
 	attr    qp.Attr
-	moves   [][2]qp.State // transitions made
 	srcPort uint16
 	waiting bool // for the port
 	told    bool // that communication is established
@@ -43,10 +42,6 @@ func (h *HCA) sorted() []*queuePair {
 
 // become brings the queue pair to a state.
 func (q *queuePair) become(to qp.State) {
-	q.moves = append(q.moves, [2]qp.State{q.state, to})
-	if len(q.moves) > 64 {
-		q.moves = q.moves[1:]
-	}
 	from := q.state
 	q.state = to
 	switch to {

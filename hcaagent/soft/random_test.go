@@ -35,7 +35,7 @@ type random struct {
 	t    testing.TB
 	seed uint64
 	link *link
-	hs   [2]*soft.HCA
+	hs   [2]*adapter
 	ways []*way
 	side *rand.Rand // for what consumers do beside their work
 	more *rand.Rand // for XRC, FLUSH, ATOMIC WRITE and SEND with Invalidate; nil: none of them

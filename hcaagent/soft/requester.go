@@ -9,7 +9,7 @@ import (
 
 // work is one send request, which does not change once it is posted. Invariant: got <= packets.
 type work struct {
-	wqe.SendRequest
+	*wqe.SendRequest
 	length  uint32
 	list    list // once begun, or Inline
 	room    [1][]byte

@@ -49,15 +49,11 @@ func (h *HCA) CreateSRQ(ctx context.Context, pd wqe.PD, depth, segments int) (wq
 }
 
 func (h *HCA) createSRQ(ctx context.Context, pd wqe.PD, domain wqe.XRCD, depth, segments int) (id wqe.SRQ, err error) {
-	defer func() {
-		h.emit(&cq.Event{Kind: cq.EvCreateSRQ, SRQ: id, XRCD: domain, Depth: depth}, err)
-	}()
 	if err = ctx.Err(); err != nil {
 		return 0, err
 	}
 	if depth <= 0 {
-		err = fmt.Errorf("soft: shared receive queue of %d requests: give at least 1", depth)
-		return 0, err
+		return 0, fmt.Errorf("soft: shared receive queue of %d requests: give at least 1", depth)
 	}
 	if err = h.inPD(pd); err != nil {
 		return 0, err
@@ -69,30 +65,26 @@ func (h *HCA) createSRQ(ctx context.Context, pd wqe.PD, domain wqe.XRCD, depth, 
 }
 
 // ModifySRQ arms the limit event.
-func (h *HCA) ModifySRQ(ctx context.Context, srq wqe.SRQ, limit int) (err error) {
-	defer func() { h.emit(&cq.Event{Kind: cq.EvModifySRQ, SRQ: srq, Depth: limit}, err) }()
+func (h *HCA) ModifySRQ(ctx context.Context, srq wqe.SRQ, limit int) error {
 	s, err := lookUp(ctx, h.srqs, "shared receive queue", srq)
 	if err != nil {
 		return err
 	}
 	if limit < 0 || limit > s.depth {
-		err = fmt.Errorf("soft: limit %d of a shared receive queue of %d requests", limit, s.depth)
-		return err
+		return fmt.Errorf("soft: limit %d of a shared receive queue of %d requests", limit, s.depth)
 	}
 	s.limit = limit
 	return nil
 }
 
 // DestroySRQ destroys a shared receive queue that no queue pair uses.
-func (h *HCA) DestroySRQ(ctx context.Context, srq wqe.SRQ) (err error) {
-	defer func() { h.emit(&cq.Event{Kind: cq.EvDestroySRQ, SRQ: srq}, err) }()
+func (h *HCA) DestroySRQ(ctx context.Context, srq wqe.SRQ) error {
 	s, err := lookUp(ctx, h.srqs, "shared receive queue", srq)
 	if err != nil {
 		return err
 	}
 	if s.users > 0 {
-		err = fmt.Errorf("soft: shared receive queue %d: %w", srq, hcaagent.ErrBusy)
-		return err
+		return fmt.Errorf("soft: shared receive queue %d: %w", srq, hcaagent.ErrBusy)
 	}
 	h.pds[s.pd]--
 	h.inXRCD(s.xrcd, -1)
@@ -101,9 +93,7 @@ func (h *HCA) DestroySRQ(ctx context.Context, srq wqe.SRQ) (err error) {
 }
 
 // PostSharedReceive posts a receive request to a shared receive queue.
-func (h *HCA) PostSharedReceive(ctx context.Context, srq wqe.SRQ, r wqe.ReceiveRequest) (err error) {
-	r.Segments = h.segments.List(r.Segments)
-	defer func() { h.emit(&cq.Event{Kind: cq.EvPostReceive, SRQ: srq, Receive: &r}, err) }()
+func (h *HCA) PostSharedReceive(ctx context.Context, srq wqe.SRQ, r *wqe.ReceiveRequest) error {
 	s, err := lookUp(ctx, h.srqs, "shared receive queue", srq)
 	switch {
 	case err != nil:
@@ -112,7 +102,7 @@ func (h *HCA) PostSharedReceive(ctx context.Context, srq wqe.SRQ, r wqe.ReceiveR
 	case s.segments > 0 && len(r.Segments) > s.segments:
 		err = fmt.Errorf("soft: %d data segments: shared receive queue %d takes %d", len(r.Segments), srq, s.segments)
 	default:
-		s.queue = append(s.queue, r)
+		s.queue = append(s.queue, *r)
 	}
 	return err
 }

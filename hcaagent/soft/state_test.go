@@ -25,7 +25,7 @@ func (l *log) count(k cq.EventKind, a cq.Async) (n int) {
 }
 
 // logged makes two devices whose events are kept.
-func logged(t *testing.T) (*link, [2]*soft.HCA, *[2]log) {
+func logged(t *testing.T) (*link, [2]*adapter, *[2]log) {
 	var logs [2]log
 	l, hs := devices(t, 9, addrs, func(i int, o *soft.Options) {
 		o.Event = func(e *cq.Event) { logs[i] = append(logs[i], *e) }
@@ -257,14 +257,14 @@ func TestBringUp(t *testing.T) {
 		cq := must(h.CreateCQ(ctx, 1))(t)
 		q := must(h.CreateQP(ctx, qp.InitAttr{Type: typ, PD: pd, SendCQ: cq, RecvCQ: cq}))(t)
 		attr := qp.Attr{Known: qp.KnowsHopLimit, HopLimit: 9, PKey: 0xFFFF, Port: 1, PMTU: 512, DestAddr: addrs[1], DestQPN: 3, SQPSN: 5}
-		if err := hcaagent.BringUp(ctx, h, q, typ, attr); err != nil {
+		if err := h.BringUp(ctx, q, attr); err != nil {
 			t.Errorf("%v: %v", typ, err)
 		}
 		got, state, err := h.QueryQP(ctx, q)
 		if err != nil || state != qp.RTS || got.PKey != 0xFFFF || typ != qp.TypeUD && (got.PMTU != 512 || got.HopLimit != 9) {
 			t.Errorf("%v: %v %+v %v", typ, state, got, err)
 		}
-		if err := hcaagent.BringUp(ctx, h, q, typ, attr); err == nil {
+		if err := h.BringUp(ctx, q, attr); err == nil {
 			t.Errorf("%v: from RTS", typ)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 func timed(t *testing.T, fault string, change func(a *qp.Attr)) *stage {
 	t.Helper()
 	s := &stage{t: t}
-	var hs [2]*soft.HCA
+	var hs [2]*adapter
 	s.link, hs = devices(t, 1, addrs, func(i int, o *soft.Options) {
 		if i == 0 {
 			o.Fault, o.FaultAll = fault, true

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/wqe"
@@ -13,7 +12,6 @@ import (
 
 // CreateAH makes an address handle.
 func (h *HCA) CreateAH(ctx context.Context, pd wqe.PD, v wqe.AddressVector) (ah wqe.AH, err error) {
-	defer func() { h.emit(&cq.Event{Kind: cq.EvCreateAH, AH: ah, PD: pd, Vector: &v}, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -26,8 +24,7 @@ func (h *HCA) CreateAH(ctx context.Context, pd wqe.PD, v wqe.AddressVector) (ah 
 }
 
 // ModifyAH gives an address handle another address vector.
-func (h *HCA) ModifyAH(ctx context.Context, ah wqe.AH, v wqe.AddressVector) (err error) {
-	defer func() { h.emit(&cq.Event{Kind: cq.EvModifyAH, AH: ah, Vector: &v}, err) }()
+func (h *HCA) ModifyAH(ctx context.Context, ah wqe.AH, v wqe.AddressVector) error {
 	a, err := lookUp(ctx, h.ahs, "address handle", ah)
 	if err != nil {
 		return err
@@ -46,8 +43,7 @@ func (h *HCA) QueryAH(ctx context.Context, ah wqe.AH) (wqe.AddressVector, error)
 }
 
 // DestroyAH destroys an address handle.
-func (h *HCA) DestroyAH(ctx context.Context, ah wqe.AH) (err error) {
-	defer func() { h.emit(&cq.Event{Kind: cq.EvDestroyAH, AH: ah}, err) }()
+func (h *HCA) DestroyAH(ctx context.Context, ah wqe.AH) error {
 	a, err := lookUp(ctx, h.ahs, "address handle", ah)
 	if err != nil {
 		return err
@@ -64,8 +60,7 @@ type addressHandle struct {
 }
 
 // AttachMulticast has a queue pair of UD receive what is sent to a group.
-func (h *HCA) AttachMulticast(ctx context.Context, qp wqe.QP, group packet.Addr) (err error) {
-	defer func() { h.emit(&cq.Event{Kind: cq.EvAttachGroup, QP: qp, Group: &group}, err) }()
+func (h *HCA) AttachMulticast(ctx context.Context, qp wqe.QP, group packet.Addr) error {
 	q, err := h.find(ctx, qp)
 	if err != nil {
 		return err
@@ -80,8 +75,7 @@ func (h *HCA) AttachMulticast(ctx context.Context, qp wqe.QP, group packet.Addr)
 }
 
 // DetachMulticast ends that.
-func (h *HCA) DetachMulticast(ctx context.Context, qp wqe.QP, group packet.Addr) (err error) {
-	defer func() { h.emit(&cq.Event{Kind: cq.EvDetachGroup, QP: qp, Group: &group}, err) }()
+func (h *HCA) DetachMulticast(ctx context.Context, qp wqe.QP, group packet.Addr) error {
 	q, err := h.find(ctx, qp)
 	if err != nil {
 		return err

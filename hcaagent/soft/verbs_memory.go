@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/wqe"
 )
@@ -19,13 +18,11 @@ func (h *HCA) key() uint32 {
 func (h *HCA) RegisterMR(ctx context.Context, mr hcaagent.NewMR) (id wqe.MR, lkey, rkey uint32, err error) {
 	r := &region{pd: mr.PD, valid: true}
 	r.PD, r.VA, r.Length, r.Access = mr.PD, mr.VA, mr.Length, mr.Access
-	defer func() { h.emitRegion(cq.EvRegisterMR, r, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, 0, 0, err
 	}
 	if mr.Access&(wqe.RemoteWrite|wqe.RemoteAtomic) != 0 && mr.Access&wqe.LocalWrite == 0 {
-		err = fmt.Errorf("soft: memory region: remote write and atomic access need local write; add it")
-		return 0, 0, 0, err
+		return 0, 0, 0, fmt.Errorf("soft: memory region: remote write and atomic access need local write; add it")
 	}
 	if r.buf, err = h.allocate(mr.VA, mr.Length); err != nil {
 		return 0, 0, 0, err
@@ -43,10 +40,9 @@ func (h *HCA) RegisterMR(ctx context.Context, mr hcaagent.NewMR) (id wqe.MR, lke
 }
 
 // DeregisterMR takes the keys of a region back. Its memory stays.
-func (h *HCA) DeregisterMR(ctx context.Context, mr wqe.MR) (err error) {
-	var r *region
-	defer func() { h.emitRegion(cq.EvDeregisterMR, r, err) }()
-	if r, err = lookUp(ctx, h.mrs, "memory region", mr); err != nil {
+func (h *HCA) DeregisterMR(ctx context.Context, mr wqe.MR) error {
+	r, err := lookUp(ctx, h.mrs, "memory region", mr)
+	if err != nil {
 		return err
 	}
 	if r.bound > 0 {
@@ -60,27 +56,15 @@ func (h *HCA) DeregisterMR(ctx context.Context, mr wqe.MR) (err error) {
 	return nil
 }
 
-// emitRegion tells of a region or window as it is now; nil: there is none.
-func (h *HCA) emitRegion(kind cq.EventKind, r *region, failed error) {
-	e := cq.Event{Kind: kind}
-	if r != nil {
-		now := r.Region
-		e.Region = &now
-	}
-	h.emit(&e, failed)
-}
-
 // AllocateMW makes a memory window that is not bound.
 func (h *HCA) AllocateMW(ctx context.Context, pd wqe.PD, windowType int) (id wqe.MW, rkey uint32, err error) {
 	r := &region{pd: pd}
 	r.PD, r.Window = pd, windowType
-	defer func() { h.emitRegion(cq.EvAllocateMW, r, err) }()
 	if err = ctx.Err(); err != nil {
 		return 0, 0, err
 	}
 	if windowType != 1 && windowType != 2 {
-		err = fmt.Errorf("soft: memory window type %d: give 1 or 2", windowType)
-		return 0, 0, err
+		return 0, 0, fmt.Errorf("soft: memory window type %d: give 1 or 2", windowType)
 	}
 	if err = h.inPD(pd); err != nil {
 		return 0, 0, err
@@ -93,10 +77,9 @@ func (h *HCA) AllocateMW(ctx context.Context, pd wqe.PD, windowType int) (id wqe
 }
 
 // DeallocateMW destroys a memory window, bound or not.
-func (h *HCA) DeallocateMW(ctx context.Context, mw wqe.MW) (err error) {
-	var r *region
-	defer func() { h.emitRegion(cq.EvDeallocateMW, r, err) }()
-	if r, err = lookUp(ctx, h.mws, "memory window", mw); err != nil {
+func (h *HCA) DeallocateMW(ctx context.Context, mw wqe.MW) error {
+	r, err := lookUp(ctx, h.mws, "memory window", mw)
+	if err != nil {
 		return err
 	}
 	r.valid = false

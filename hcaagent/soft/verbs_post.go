@@ -3,7 +3,6 @@ package soft
 import (
 	"context"
 	"fmt"
-	"hash/crc32"
 	"slices"
 
 	"ibwitness/cq"
@@ -14,24 +13,19 @@ import (
 )
 
 // PostSend posts a send request (section 11.4.1.1).
-func (h *HCA) PostSend(ctx context.Context, handle wqe.QP, r wqe.SendRequest) (err error) {
-	r.Segments = h.segments.List(r.Segments)
-	w, e := h.works.New(), h.event(cq.EvPostSend)
-	w.SendRequest = r
-	if e != nil {
-		e.QP, e.Send = handle, &w.SendRequest
-		defer func() { h.tell(e, err) }()
-	}
+func (h *HCA) PostSend(ctx context.Context, handle wqe.QP, r *wqe.SendRequest) error {
 	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
 	}
-	if err = q.validSend(&r); err != nil {
+	if err = q.validSend(r); err != nil {
 		if q.h.breaks("completes-refused") {
 			q.h.complete(q.sendCQ, cq.Completion{ID: r.ID, QP: wqe.QP{QPN: q.num}, Op: cq.Done(r.Op)}, false, sum{})
 		}
 		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
 	}
+	w := h.works.New()
+	w.SendRequest = r
 	for _, s := range r.Segments {
 		w.length += s.Length
 	}
@@ -39,12 +33,9 @@ func (h *HCA) PostSend(ctx context.Context, handle wqe.QP, r wqe.SendRequest) (e
 	if r.Op == wqe.OpFlush {
 		w.length = r.Flush.Length
 	}
-	if l, bad := h.openList(q.pd, r.Segments, 0, w.room[:0]); bad == nil && gathers(r.Op) {
-		if r.Flags&wqe.Inline != 0 {
+	if r.Flags&wqe.Inline != 0 {
+		if l, bad := h.openList(q.pd, r.Segments, 0, w.room[:0]); bad == nil && gathers(r.Op) {
 			w.list = list{parts: [][]byte{slices.Clone(l.at(0, l.length))}, length: l.length}
-		}
-		if e != nil {
-			e.Sum, e.Summed = l.crc(), true
 		}
 	}
 	q.req.queue = append(q.req.queue, w)
@@ -58,14 +49,6 @@ func (h *HCA) PostSend(ctx context.Context, handle wqe.QP, r wqe.SendRequest) (e
 	}
 	q.wake()
 	return nil
-}
-
-// crc is the CRC-32 of all bytes of a list.
-func (l *list) crc() (c uint32) {
-	for _, p := range l.parts {
-		c = crc32.Update(c, crc32.IEEETable, p)
-	}
-	return c
 }
 
 // gathers reports whether an operation sends what its segments hold.
@@ -118,12 +101,7 @@ func (q *queuePair) validSend(r *wqe.SendRequest) error {
 }
 
 // PostReceive posts a receive request.
-func (h *HCA) PostReceive(ctx context.Context, handle wqe.QP, r wqe.ReceiveRequest) (err error) {
-	r.Segments = h.segments.List(r.Segments)
-	if e := h.event(cq.EvPostReceive); e != nil {
-		e.QP, e.Receive = handle, h.requests.Put(r)
-		defer func() { h.tell(e, err) }()
-	}
+func (h *HCA) PostReceive(ctx context.Context, handle wqe.QP, r *wqe.ReceiveRequest) error {
 	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
@@ -141,7 +119,7 @@ func (h *HCA) PostReceive(ctx context.Context, handle wqe.QP, r wqe.ReceiveReque
 	if err != nil {
 		return err
 	}
-	q.receives = append(q.receives, r)
+	q.receives = append(q.receives, *r)
 	q.grant()
 	if q.kept != nil {
 		q.releasePacket()

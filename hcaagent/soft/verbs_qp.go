@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -13,14 +12,12 @@ import (
 
 // CreateQP makes a queue pair in RESET.
 func (h *HCA) CreateQP(ctx context.Context, n qp.InitAttr) (id wqe.QP, err error) {
-	defer func() { h.emit(&cq.Event{Kind: cq.EvCreateQP, QP: id, New: &n}, err) }()
 	if err = ctx.Err(); err != nil {
 		return id, err
 	}
 	service, ok := n.Type.Service()
 	if !ok || service == packet.RD || n.Type == qp.TypeSMI {
-		err = fmt.Errorf("soft: %v queue pairs are not made; take RC, UC, UD, XRC or GSI", n.Type)
-		return id, err
+		return wqe.QP{}, fmt.Errorf("soft: %v queue pairs are not made; take RC, UC, UD, XRC or GSI", n.Type)
 	}
 	q := &queuePair{h: h, new: n, service: service, pd: n.PD, sendCQ: h.cqs[n.SendCQ], recvCQ: h.cqs[n.RecvCQ], srq: h.srqs[n.SRQ]}
 	q.attr.Service = service
@@ -65,15 +62,13 @@ func (q *queuePair) users(n int) {
 }
 
 // DestroyQP destroys a queue pair, whatever its state.
-func (h *HCA) DestroyQP(ctx context.Context, handle wqe.QP) (err error) {
-	defer func() { h.emit(&cq.Event{Kind: cq.EvDestroyQP, QP: handle}, err) }()
+func (h *HCA) DestroyQP(ctx context.Context, handle wqe.QP) error {
 	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
 	}
 	if q.service == packet.UD && q.attached() && !h.breaks("destroys-attached") { // o10-2.2.3
-		err = fmt.Errorf("soft: queue pair %#x is attached to a multicast group: %w", q.num, hcaagent.ErrBusy)
-		return err
+		return fmt.Errorf("soft: queue pair %#x is attached to a multicast group: %w", q.num, hcaagent.ErrBusy)
 	}
 	q.state = qp.Reset
 	q.req, q.rsp = requester{}, responder{}
@@ -100,15 +95,13 @@ func (h *HCA) find(ctx context.Context, handle wqe.QP) (*queuePair, error) {
 func (h *HCA) ModifyQP(ctx context.Context, handle wqe.QP, attr qp.Attr) error {
 	q, err := h.find(ctx, handle)
 	if err != nil {
-		h.emit(&cq.Event{Kind: cq.EvModifyQP, QP: handle, Attr: &attr}, err)
 		return err
 	}
 	return h.TransitionQP(ctx, handle, q.state, attr)
 }
 
 // TransitionQP brings a queue pair to another state (table T7).
-func (h *HCA) TransitionQP(ctx context.Context, handle wqe.QP, to qp.State, attr qp.Attr) (err error) {
-	defer func() { h.emit(&cq.Event{Kind: cq.EvModifyQP, QP: handle, State: to, Attr: &attr}, err) }()
+func (h *HCA) TransitionQP(ctx context.Context, handle wqe.QP, to qp.State, attr qp.Attr) error {
 	q, err := h.find(ctx, handle)
 	if err != nil {
 		return err
@@ -173,10 +166,9 @@ func (h *HCA) QueryQP(ctx context.Context, handle wqe.QP) (qp.Attr, qp.State, er
 	if err != nil {
 		return qp.Attr{}, 0, err
 	}
-	state, attr := q.state, q.attr
+	state := q.state
 	if state == qp.Err && h.has("rc-in-sqe") {
 		state = qp.SQE
 	}
-	h.emit(&cq.Event{Kind: cq.EvQueryQP, QP: handle, State: state, Attr: &attr}, nil)
 	return q.attr, state, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
+	"ibwitness/agent"
 	"ibwitness/cq"
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
@@ -14,7 +15,8 @@ import (
 // device is an HCA with its consumer and the consumer's memory.
 type device struct {
 	*HCA
-	dev           *soft.HCA
+	*agent.Device // the verbs of the consumer: what is invalid is done on purpose, and the adapter has to refuse it
+	hca           *soft.HCA
 	pd            wqe.PD
 	local, remote region
 	next          uint64            // offset in the local region of the next list
@@ -59,17 +61,21 @@ func (r *Run) buildDevices() error {
 		if sim.LinkFaults[fault] != nil {
 			fault = "" // it is one of the port
 		}
-		dev, err := soft.New(soft.Options{
+		hca, err := soft.New(soft.Options{
 			Room: r.room(d), Frame: r.frame(h), Intact: r.intact(), Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { r.sent(h.Name, frame); send(frame) },
-			Event: r.events(d), Notify: r.notify(d), Seed: r.Seed + uint64(i), Credits: h.Credits,
+			Event: d.tells(r), Notify: r.notify(d), Seed: r.Seed + uint64(i), Credits: h.Credits,
 			AckEvery: h.AckEvery, AckDelay: h.AckDelay, Limits: soft.Limits{Window: h.Window, ByteRate: r.byteRate()},
 			Congestion: h.Congestion, Fault: fault, FaultAt: h.FaultAt, FaultAll: h.FaultAll, Strayed: func() { r.strayed[h.Name]++ },
 		})
 		if err != nil {
 			return r.wrong(h.Line, err)
 		}
-		d.dev = dev
-		send = r.attach(h, dev.Receive)
+		d.hca = hca
+		d.Device = agent.NewDevice(agent.DeviceOptions{Addr: h.Addr, Now: r.Clock.Now, Control: hca, Query: hca, Event: r.events(d), Limits: hca.Limits()})
+		if !r.valid {
+			d.Device = d.Deliberately()
+		}
+		send = r.attach(h, hca.Receive)
 		if err := d.register(r.lists(h.Name), r.Seed+uint64(i)); err != nil {
 			return r.wrong(h.Line, err)
 		}
@@ -80,7 +86,7 @@ func (r *Run) buildDevices() error {
 // register gives the consumer its memory: a region for its own lists, which is filled as what they send is given out, and one for its peers. What fills
 // them comes by chance.
 func (d *device) register(lists, seed uint64) (err error) {
-	if d.pd, err = d.dev.CreatePD(ctx); err != nil {
+	if d.pd, err = d.CreatePD(ctx); err != nil {
 		return err
 	}
 	d.local.NewMR = hcaagent.NewMR{PD: d.pd, VA: localVA, Length: lists, Access: wqe.LocalWrite}
@@ -95,7 +101,7 @@ func (d *device) register(lists, seed uint64) (err error) {
 		binary.LittleEndian.PutUint64(d.block[i:], chance.Uint64())
 	}
 	for _, m := range []*region{&d.local, &d.remote} {
-		if _, m.lkey, m.rkey, err = d.dev.RegisterMR(ctx, m.NewMR); err != nil {
+		if _, m.lkey, m.rkey, err = d.RegisterMR(ctx, m.NewMR); err != nil {
 			return err
 		}
 	}
@@ -111,7 +117,7 @@ func (d *device) fill(m *region, at, length uint64) error {
 	for end := at + length; at < end; {
 		from := at % blockSize
 		n := min(end-at, blockSize-from)
-		if err := d.dev.SetMemory(ctx, wqe.Memory{Key: key, VA: m.VA + at, Length: n}, d.block[from:from+n]); err != nil {
+		if err := d.SetMemory(ctx, wqe.Memory{Key: key, VA: m.VA + at, Length: n}, d.block[from:from+n]); err != nil {
 			return err
 		}
 		at += n
@@ -143,12 +149,23 @@ func (s *Scenario) place(w *Work) string {
 	return ""
 }
 
-// events is what takes the events of a device, or nil where nobody wants them.
+// events is what takes the verbs events of a device, or nil where nobody wants them.
 func (r *Run) events(d *device) func(*cq.Event) {
-	if !r.keep && !r.live && r.log == nil {
+	if !r.told() {
 		return nil
 	}
 	return func(e *cq.Event) { r.event(d, e) }
+}
+
+// told reports whether anybody wants the events.
+func (r *Run) told() bool { return r.keep || r.live || r.log != nil }
+
+// tells is what takes the events of an adapter that no verb tells of, or nil where nobody wants them.
+func (d *device) tells(r *Run) func(*cq.Event) {
+	if !r.told() {
+		return nil
+	}
+	return func(e *cq.Event) { d.Tell(e) }
 }
 
 // notify has the consumer poll a queue that tells of itself.
@@ -189,7 +206,7 @@ func (d *device) read() []*cq.Event {
 func (r *Run) poll(d *device, number wqe.CQ) {
 	for armed := false; ; armed = true {
 		for {
-			n, err := d.dev.Poll(ctx, number, d.into[:])
+			n, err := d.Poll(ctx, number, d.into[:])
 			if err != nil {
 				r.refused(d.Line, err)
 				return
@@ -201,7 +218,7 @@ func (r *Run) poll(d *device, number wqe.CQ) {
 		if armed { // what came before that was polled just now
 			return
 		}
-		if err := d.dev.RequestNotification(ctx, number, cq.ArmNext); err != nil {
+		if err := d.RequestNotification(ctx, number, cq.ArmNext); err != nil {
 			r.refused(d.Line, err)
 			return
 		}

@@ -32,12 +32,12 @@ func (r *Run) buildQueues() error {
 		switch {
 		case err != nil:
 		case domain != 0:
-			id, err = d.dev.CreateXRCSRQ(ctx, d.pd, domain, s.Depth, 8)
+			id, err = d.CreateXRCSRQ(ctx, d.pd, domain, s.Depth, 8)
 		default:
-			id, err = d.dev.CreateSRQ(ctx, d.pd, s.Depth, 8)
+			id, err = d.CreateSRQ(ctx, d.pd, s.Depth, 8)
 		}
 		if err == nil && s.Limit > 0 {
-			err = d.dev.ModifySRQ(ctx, id, s.Limit)
+			err = d.ModifySRQ(ctx, id, s.Limit)
 		}
 		if err != nil {
 			return r.wrong(s.Line, err)
@@ -56,7 +56,7 @@ func (r *Run) buildQP(q *QP) error {
 	d := r.devices[q.HCA]
 	x := &queuePair{QP: q, device: d}
 	r.qps[q.Name] = x
-	number, err := d.dev.CreateCQ(ctx, q.Depth)
+	number, err := d.CreateCQ(ctx, q.Depth)
 	if err != nil {
 		return err
 	}
@@ -79,10 +79,10 @@ func (r *Run) buildQP(q *QP) error {
 	if s := r.srqs[q.SRQ]; s != nil {
 		n.SRQ, n.MaxReceive = s.id, 0
 	}
-	if x.id, err = d.dev.CreateQP(ctx, n); err != nil || !q.Poll {
+	if x.id, err = d.CreateQP(ctx, n); err != nil || !q.Poll {
 		return err
 	}
-	return d.dev.RequestNotification(ctx, number, cq.ArmNext)
+	return d.RequestNotification(ctx, number, cq.ArmNext)
 }
 
 // domain is the domain of XRC with a name, made when it is named first; 0: none.
@@ -91,7 +91,7 @@ func (d *device) domain(name string) (id wqe.XRCD, err error) {
 		return 0, nil
 	}
 	if id = d.domains[name]; id == 0 {
-		id, err = d.dev.CreateXRCD(ctx)
+		id, err = d.CreateXRCD(ctx)
 		d.domains[name] = id
 	}
 	return id, err
@@ -109,7 +109,7 @@ func (r *Run) connect() error {
 	for i := range r.QPs {
 		for _, group := range r.QPs[i].Groups {
 			q := r.qps[r.QPs[i].Name]
-			if err := q.dev.AttachMulticast(ctx, q.id, group); err != nil {
+			if err := q.AttachMulticast(ctx, q.id, group); err != nil {
 				return r.wrong(r.QPs[i].Line, err)
 			}
 		}
@@ -135,10 +135,10 @@ func (r *Run) modify(q *queuePair, to qp.State) error {
 		}
 		a.Known = required | optional&given
 	}
-	return q.dev.TransitionQP(ctx, q.id, to, a)
+	return q.TransitionQP(ctx, q.id, to, a)
 }
 
 func (r *Run) state(q *queuePair) (qp.State, error) {
-	_, s, err := q.dev.QueryQP(ctx, q.id)
+	_, s, err := q.QueryQP(ctx, q.id)
 	return s, err
 }

@@ -26,6 +26,7 @@ type Run struct {
 	log      func(hca string, e *cq.Event)
 	keep     bool
 	live     bool
+	valid    bool
 	logs     map[string]*hcaagent.Log
 	devices  map[string]*device
 	qps      map[string]*queuePair
@@ -46,12 +47,14 @@ type Options struct {
 	Keep bool
 	// Live has Logs hand over the events as they come, and the run keep none.
 	Live bool
+
+	valid bool // work that is invalid does not reach the adapters
 }
 
 // Start builds what the scenario describes and plans its work.
 func (s *Scenario) Start(opt Options) (*Run, error) {
 	r := &Run{
-		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, keep: opt.Keep, live: opt.Live, logs: map[string]*hcaagent.Log{},
+		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, keep: opt.Keep, live: opt.Live, valid: opt.valid, logs: map[string]*hcaagent.Log{},
 		devices: map[string]*device{}, qps: map[string]*queuePair{}, srqs: map[string]*sharedQueue{}, strayed: map[string]int{},
 		meter: meter{most: s.limit(), last: map[kindSent]int{}},
 	}
@@ -131,7 +134,7 @@ func (r *Run) Problems() error { return errors.Join(r.problems...) }
 
 // Strayed returns how many frames of an HCA show its fault, and on how many occasions it did what it should not.
 func (r *Run) Strayed(hca string) (frames int, occasions uint64) {
-	occasions = r.devices[hca].dev.Counters().Faults
+	occasions = r.devices[hca].hca.Counters().Faults
 	if r.link != nil {
 		occasions += r.link.Shown(r.index(r.HCA(hca)))
 	}

@@ -29,7 +29,7 @@ func (r *Run) do(w *Work, l *lists, id uint64) error {
 		if err != nil {
 			return err
 		}
-		return s.dev.PostSharedReceive(ctx, s.id, wqe.ReceiveRequest{ID: id, Segments: list})
+		return s.PostSharedReceive(ctx, s.id, wqe.ReceiveRequest{ID: id, Segments: list})
 	}
 	q := r.qps[w.QP]
 	switch w.Action {
@@ -38,12 +38,12 @@ func (r *Run) do(w *Work, l *lists, id uint64) error {
 		if q.Type == qp.TypeUD {
 			lengths = append([]uint32{grhSize}, lengths...)
 		}
-		_, outstanding := q.dev.Outstanding(q.id.QPN)
+		_, outstanding := q.hca.Outstanding(q.id.QPN)
 		list, err := q.segments(l, outstanding, lengths, false)
 		if err != nil {
 			return err
 		}
-		return q.dev.PostReceive(ctx, q.id, wqe.ReceiveRequest{ID: id, Segments: list})
+		return q.PostReceive(ctx, q.id, wqe.ReceiveRequest{ID: id, Segments: list})
 	case Modify:
 		return r.modify(q, w.State)
 	case Look:
@@ -51,14 +51,14 @@ func (r *Run) do(w *Work, l *lists, id uint64) error {
 		for _, l := range w.Lengths {
 			n += uint64(l)
 		}
-		_, err := q.dev.MemoryData(ctx, wqe.Memory{Key: wqe.Key{Addr: q.Addr, Key: q.remote.rkey}, VA: remoteVA + w.Offset, Length: n}, make([]byte, n))
+		_, err := q.MemoryData(ctx, wqe.Memory{Key: wqe.Key{Addr: q.Addr, Key: q.remote.rkey}, VA: remoteVA + w.Offset, Length: n}, make([]byte, n))
 		return err
 	}
 	req, err := r.request(q, w, l, id)
 	if err != nil {
 		return err
 	}
-	return q.dev.PostSend(ctx, q.id, req)
+	return q.PostSend(ctx, q.id, req)
 }
 
 // grhSize is what a datagram leaves in a receive request before its data (section 11.4.1.2).
@@ -79,7 +79,7 @@ func (r *Run) request(q *queuePair, w *Work, l *lists, id uint64) (wqe.SendReque
 		}
 	} else {
 		var err error
-		outstanding, _ := q.dev.Outstanding(q.id.QPN)
+		outstanding, _ := q.hca.Outstanding(q.id.QPN)
 		if req.Segments, err = q.segments(l, outstanding, w.Lengths, sends(w.Op)); err != nil {
 			return req, err
 		}
@@ -104,7 +104,7 @@ func (r *Run) request(q *queuePair, w *Work, l *lists, id uint64) (wqe.SendReque
 	if w.Spare {
 		if q.spare == 0 {
 			var err error
-			if _, _, q.spare, err = to.dev.RegisterMR(ctx, to.remote.NewMR); err != nil {
+			if _, _, q.spare, err = to.RegisterMR(ctx, to.remote.NewMR); err != nil {
 				return req, err
 			}
 		}
