@@ -42,7 +42,10 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	}
 	c.Count(from, p)
 	t.ver.Header(&c.Pair, from, p)
-	t.services[packet.UD].packet(c, from, p)
+	if t.table.FreshQPs() {
+		t.table.Begins(&c.Ends[from])
+	}
+	t.services[packet.UD].Packet(&c.Pair, from, p)
 	if gmp.Management(p) {
 		t.gmp.Datagram(p)
 	}

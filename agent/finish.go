@@ -24,13 +24,8 @@ func (t *Transport) Finish(end int64) {
 // conclude judges what is still open of the connections that leave, at time now.
 func (t *Transport) conclude(now int64) {
 	for c := range t.table.All() {
-		if c.Leaving && c.RD != nil {
-			t.ver.FinishRD(c.RD, &c.Pair)
-			t.waitsRD(c, now)
-		} else if c.Leaving && t.services[c.Service] != nil {
-			t.services[c.Service].finish(c, now)
-			t.waits(c, now)
-			t.ver.CoverFlow(&c.Pair, c.Learned == connection.ByCM)
+		if c.Leaving && t.services[c.Service] != nil {
+			t.finish(c, now)
 		}
 	}
 	t.owed(now)
@@ -41,7 +36,23 @@ func (t *Transport) conclude(now int64) {
 	t.table.Strays(t.ver.Astray)
 	t.table.Mistellings()
 	t.name()
-	t.ver.Cover()
+	t.cover()
+}
+
+// finish judges what is still open of a connection at time now.
+func (t *Transport) finish(c *connection.Connection, now int64) {
+	s := t.services[c.Service]
+	s.Finish(&c.Pair, now)
+	if c.Service == packet.RD {
+		t.waitsRD(c, now)
+		return
+	}
+	t.ver.Steady(&c.Pair)
+	if p := c.Stranger; p != nil && p.Opcode < 0xC0 && connection.Connects(c.Service) {
+		s.Stranger(&c.Pair, p, rule.Unproven)
+	}
+	t.waits(c, now)
+	t.ver.CoverFlow(&c.Pair, c.Learned == connection.ByCM)
 }
 
 // name fills in, at the end, the numbers of QPs that were not known when a finding was made: on RC and UC a packet names only the QP

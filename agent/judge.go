@@ -4,6 +4,7 @@ import (
 	"ibwitness/agent/internal/connection"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/rule"
 	"ibwitness/verifier"
 )
 
@@ -15,7 +16,12 @@ type judge struct {
 
 // Message has the service agent of a connection verify a packet of it.
 func (j judge) Message(c *connection.Connection, from int, p *packet.Packet) {
-	j.t.services[c.Service].packet(c, from, p)
+	j.t.services[c.Service].Packet(&c.Pair, from, p)
+}
+
+// Stranger has it report a packet of another service.
+func (j judge) Stranger(c *qp.Pair, p *packet.Packet, after uint64) {
+	j.t.services[c.Service].Stranger(c, p, rule.Violation, after)
 }
 
 // LifeAt asks the events, where there are any.

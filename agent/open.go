@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ibwitness/agent/internal/connection"
+	"ibwitness/verifier"
 )
 
 // open fills in which requests of a connection wait for an answer.
@@ -82,7 +83,7 @@ func (t *Transport) waitsRD(c *connection.Connection, now int64) {
 		return
 	}
 	for e := range c.Ends {
-		if w, ok := c.RD.Waiting(e); ok {
+		if w, ok := verifier.Waits(&c.Pair, e); ok {
 			t.opened.Add(&Open{Requests: 1, Connections: 1, Frame: w.Frame, Tap: w.Tap, Waited: time.Duration(now - w.Since), Again: w.Again})
 		}
 	}

@@ -46,7 +46,7 @@ func (t *Transport) misfits(p *packet.Packet, host, dir uint32) bool {
 		return false
 	}
 	c, from := t.table.Named(p, host, dir)
-	if c == nil || p.Opcode >= 0xC0 && (!connection.Connects(c.Service) || !t.ver.Expects(&c.Pair, from, p)) {
+	if c == nil || p.Opcode >= 0xC0 && (!connection.Connects(c.Service) || !verifier.ExpectsPSN(&c.Pair, from, p)) {
 		return false
 	}
 	return !t.table.Belongs(c, from, p) && c.Stranger != nil

@@ -1,9 +1,6 @@
 package agent
 
-import (
-	"ibwitness/packet"
-	"ibwitness/qp"
-)
+import "ibwitness/packet"
 
 // reliable verifies a packet of RD. Like one of RC it names only its destination, which is an end-to-end context; the two directions are
 // found to belong together by a response.
@@ -11,7 +8,7 @@ func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
 	c, from := t.table.ContextsOf(p, host, dir)
 	doubt := func() {
 		if c != nil {
-			c.RD.Doubted(from, p)
+			t.services[packet.RD].Gap(&c.Pair, from, p)
 		}
 	}
 	if k, _ := t.table.Named(p, host, dir); k != nil { // a QP does not change its service for one packet
@@ -26,9 +23,5 @@ func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
 	c, from = t.table.FindContexts(c, from, p, host, dir)
 	c.Count(from, p)
 	t.ver.Header(nil, 0, p) // the packet names its queue pairs
-	var qkey *uint32
-	if a := t.table.Attr(p.Dst, p.DestQP, p.Src, p.Time); a != nil && a.Has(qp.KnowsQKey) {
-		qkey = &a.QKey
-	}
-	t.ver.RD(c.RD, &c.Pair, from, p, qkey)
+	t.services[packet.RD].Packet(&c.Pair, from, p)
 }

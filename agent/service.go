@@ -1,49 +1,49 @@
 package agent
 
 import (
-	"ibwitness/agent/internal/connection"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
 	"ibwitness/verifier"
 )
 
-// service is what the transport agent asks of a service agent.
-type service interface {
-	// packet verifies a packet that end from sent.
-	packet(c *connection.Connection, from int, p *packet.Packet)
-	// finish judges what is open when the capture ends, at time end.
-	finish(c *connection.Connection, end int64)
+// The service agents, by service.
+type (
+	rcAgent  struct{ *verifier.Verifier }
+	xrcAgent struct{ rcAgent }
+	ucAgent  struct{ *verifier.Verifier }
+	udAgent  struct{ *verifier.Verifier }
+	rdAgent  struct{ *verifier.Verifier }
+)
+
+func (a rcAgent) Packet(c *qp.Pair, from int, p *packet.Packet)  { a.RC(c, from, p) }
+func (a xrcAgent) Packet(c *qp.Pair, from int, p *packet.Packet) { a.XRC(c, from, p) }
+func (a ucAgent) Packet(c *qp.Pair, from int, p *packet.Packet)  { a.UC(c, from, p) }
+func (a udAgent) Packet(c *qp.Pair, from int, p *packet.Packet)  { a.UD(c, from, p) }
+func (a rdAgent) Packet(c *qp.Pair, from int, p *packet.Packet)  { a.RD(c, from, p) }
+
+func (a udAgent) Gap(*qp.Pair, int, *packet.Packet)          {}
+func (a rdAgent) Gap(c *qp.Pair, from int, p *packet.Packet) { a.GapRD(c, from, p) }
+
+func (a rcAgent) Stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
+	a.StrangerRC(c, p, class, evidence...)
 }
 
-// rcAgent is the service agent of RC.
-type rcAgent struct{ *verifier.Verifier }
-
-func (a rcAgent) packet(c *connection.Connection, from int, p *packet.Packet) { a.RC(&c.Pair, from, p) }
-
-func (a rcAgent) finish(c *connection.Connection, end int64) { a.FinishRC(&c.Pair, end) }
-
-// ucAgent is the service agent of UC.
-type ucAgent struct{ *verifier.Verifier }
-
-func (a ucAgent) packet(c *connection.Connection, from int, p *packet.Packet) { a.UC(&c.Pair, from, p) }
-
-func (a ucAgent) finish(c *connection.Connection, _ int64) { a.FinishUC(&c.Pair) }
-
-// xrcAgent is the service agent of XRC.
-type xrcAgent struct{ *verifier.Verifier }
-
-func (a xrcAgent) packet(c *connection.Connection, from int, p *packet.Packet) {
-	a.XRC(&c.Pair, from, p)
-}
-func (a xrcAgent) finish(c *connection.Connection, end int64) { a.FinishRC(&c.Pair, end) }
-
-// udAgent is the service agent of UD.
-type udAgent struct{ *Transport }
-
-func (a udAgent) packet(c *connection.Connection, from int, p *packet.Packet) {
-	if a.table.FreshQPs() {
-		a.table.Begins(&c.Ends[from])
-	}
-	a.ver.UD(&c.Pair, from, p)
+func (a xrcAgent) Stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
+	a.StrangerXRC(c, p, class, evidence...)
 }
 
-func (a udAgent) finish(c *connection.Connection, _ int64) { a.ver.FinishUD(&c.Pair) }
+func (a rdAgent) Stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
+	a.StrangerRD(c, p, class, evidence...)
+}
+
+func (a rcAgent) Finish(c *qp.Pair, end int64) { a.FinishRC(c, end) }
+func (a ucAgent) Finish(c *qp.Pair, _ int64)   { a.FinishUC(c) }
+func (a udAgent) Finish(*qp.Pair, int64)       {}
+func (a rdAgent) Finish(c *qp.Pair, end int64) { a.FinishRD(c, end) }
+
+// cover counts, at the end, what the packets so far exercised.
+func (t *Transport) cover() {
+	t.ver.CoverExpected()
+	t.ver.Cover()
+}

@@ -24,7 +24,7 @@ type Transport struct {
 	Rec      rule.Recorder
 	index    index // of the findings, while strangers are compared with them
 	ver      *verifier.Verifier
-	services [8]service
+	services [8]verifier.Service
 	table    connection.Table
 	cm       *passive.Agent
 	gmp      *gmp.Verifier
@@ -56,10 +56,8 @@ func NewTransport(near []packet.Addr) *Transport {
 	t.judgeExchanges()
 	t.smp = smp.New(&t.Rec, t.ver.Near)
 	t.ver.Subnet, t.gmp.Subnet = t.smp.Subnet, t.smp.Subnet
-	t.services[packet.RC] = rcAgent{t.ver}
-	t.services[packet.UC] = ucAgent{t.ver}
-	t.services[packet.UD] = udAgent{t}
-	t.services[packet.XRC] = xrcAgent{t.ver}
+	t.ver.Attr = t.table.Attr
+	t.services = [...]verifier.Service{packet.RC: rcAgent{t.ver}, packet.UC: ucAgent{t.ver}, packet.RD: rdAgent{t.ver}, packet.UD: udAgent{t.ver}, packet.XRC: xrcAgent{rcAgent{t.ver}}, 7: nil}
 	return t
 }
 
@@ -195,6 +193,9 @@ func (t *Transport) tooShort(p *packet.Packet) {
 		c, from = t.table.ConnectionTo(p)
 	}
 	t.ver.Short(c.QPs(), from, p)
+	if !p.Cut && p.Has&packet.HasBTH != 0 && p.Opcode.Service() == packet.RD {
+		t.ver.Malformed(p)
+	}
 }
 
 // connected verifies a packet of a connected service.
@@ -221,7 +222,12 @@ func (t *Transport) twoTaps(p *packet.Packet) {
 
 // usual verifies what nearly every packet is, a sound one of a connection that is known, and reports whether it did.
 func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) bool {
-	return t.ver.Usual(&c.Pair, from, p) || t.sound(c, from, p)
+	if t.ver.Again(&c.Pair, from, p) {
+		c.Ends[from&1].Sums.Add(p)
+		t.services[packet.RC].Packet(&c.Pair, from, p)
+		return true
+	}
+	return t.sound(c, from, p)
 }
 
 // sound is usual for a packet whose headers have yet to be judged.
@@ -243,18 +249,15 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 	c.Count(from, p)
 	if p.Cut && !whole(p) {
 		t.unjudged++
-		t.ver.Hidden(&c.Pair, from, p)
+		t.ver.Skipped[verifier.SkipCut]++
+		t.ver.Unfollowed(p)
+		t.services[c.Service].Gap(&c.Pair, from, p)
 		c.Unlean()
 		return
 	}
 	t.ver.Header(&c.Pair, from, p)
 	t.ver.Flow(&c.Pair, from, p)
-	if c.Service == packet.RC { // a direct call is a fast one
-		t.ver.RC(&c.Pair, from, p)
-		c.Unlean()
-		return
-	}
-	t.services[c.Service].packet(c, from, p)
+	t.services[c.Service].Packet(&c.Pair, from, p)
 	c.Unlean()
 }
 

@@ -193,7 +193,7 @@ func (w *watch) tell(before int64) {
 		t.nodes()
 		t.unsealed()
 		t.steady(before)
-		t.ver.Cover()
+		t.cover()
 		r.Findings = append(r.Findings, t.Rec.Take(before)...)
 		r.Findings = append(r.Findings, t.takeLinks(before)...)
 		w.e.more(t)

@@ -203,6 +203,9 @@ func bit(v bool) uint8 {
 	return 0
 }
 
+// Subnet reports whether a class is one of subnet management.
+func (c Class) Subnet() bool { return c == ClassSubnetLID || c == ClassSubnetDirected }
+
 // ClassOf returns the management class of a datagram, byte 1 of its payload b (table T9), or 0 where that is shorter.
 func ClassOf(b []byte) uint8 {
 	if len(b) < 2 {

@@ -49,6 +49,9 @@ func (e Encap) String() string {
 	return [...]string{"none", "InfiniBand", "RoCEv1", "RoCEv2/IPv4", "RoCEv2/IPv6"}[e]
 }
 
+// OnIP reports whether packets are carried on UDP.
+func (e Encap) OnIP() bool { return e == RoCEv2IPv4 || e == RoCEv2IPv6 }
+
 // Way is the direction of a frame as the capture recorded it, relative to the machine of the tap.
 type Way uint8
 

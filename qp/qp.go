@@ -260,6 +260,8 @@ type Pair struct {
 	Told int64 // when CM told of it; 0: it did not
 
 	Guessed Guess
+	// Contexts is what the verifier of RD keeps of two end-to-end contexts; nil on other services.
+	Contexts any
 }
 
 // Guess says how certain it is that the two directions of a connection belong together.

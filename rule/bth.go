@@ -44,7 +44,7 @@ var bthRows = [netFirst]Row{
 	BTH004: {
 		ID: "BTH-004", Name: "bth-opcode-service", Severity: Error, Needs: WireQP, Ref: "9.6.1.1.4†",
 		Text:  "The service in the upper three bits of the opcode is that of the destination QP. A receiver drops a packet of another service without answering it.",
-		Where: "verifier/finish.go",
+		Where: "verifier/service.go",
 	},
 	BTH005: {
 		ID: "BTH-005", Name: "bth-destination-state", Severity: Error, Needs: WireQP, Ref: "9.6.1.1†",

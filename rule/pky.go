@@ -29,7 +29,7 @@ var pkyRows = [reqFirst - pkyFirst]Row{
 	PKY003 - pkyFirst: {
 		ID: "PKY-003", Name: "pkey-mismatch-silent", Severity: Error, Needs: WireQP, Ref: "10.9.4, 14.3.8",
 		Text:  "A packet whose P_Key does not match is dropped: the receiver answers nothing and counts a P_Key violation, perhaps with trap 257.",
-		Where: "verifier/ud_special.go",
+		Where: "verifier/rc_foreign.go",
 	},
 	PKY004 - pkyFirst: {
 		ID: "PKY-004", Name: "pkey-sent", Severity: Error, Needs: WireQP, Ref: "10.9†",

@@ -141,7 +141,7 @@ func (v *Verifier) Marked(c *qp.Pair, from int, p *packet.Packet) {
 
 // Unfollowed takes a packet that is not judged further, or whose mark is one on a tunnel. Where it is marked, its receiver may send a CNP all the same.
 func (v *Verifier) Unfollowed(p *packet.Packet) {
-	if !onIP(p.Encap, nil) || p.TClass&3 != 3 && p.Flaws&packet.FlawOuterMark == 0 || p.Opcode == packet.OpCNP {
+	if !p.Encap.OnIP() || p.TClass&3 != 3 && p.Flaws&packet.FlawOuterMark == 0 || p.Opcode == packet.OpCNP {
 		return
 	}
 	q := v.way(p.Src, p.Dst).qp(anyDest)
@@ -200,10 +200,10 @@ func (v *Verifier) notECT(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	f := &c.Ends[from].Flow
-	if !f.Known() || f.Reported&reportedECN != 0 || f.Reported&notECT(p) == 0 {
+	if !f.Known() || f.Reported&qp.ReportedECN != 0 || f.Reported&notECT(p) == 0 {
 		return
 	}
-	f.Reported |= reportedECN
+	f.Reported |= qp.ReportedECN
 	v.accuse(c, from, p, rule.Verdict{
 		Rule: rule.CNGECN001, Class: rule.Unproven, Role: rule.Network,
 		Expected: "no CE mark on a packet that is not ECN-capable: the first packet of this QP is not", Actual: "ECN 11 (CE)",
@@ -214,9 +214,9 @@ func (v *Verifier) notECT(c *qp.Pair, from int, p *packet.Packet) {
 // notECT is the flag that says that the first packet of a QP, one like p, was not ECN-capable.
 func notECT(p *packet.Packet) uint16 {
 	if p.Info().Response {
-		return firstNotECTResponse
+		return qp.FirstNotECTResponse
 	}
-	return firstNotECT
+	return qp.FirstNotECT
 }
 
 // Remarked takes a packet with a mark that another tap has shown with another ECN field (rule CNG-ECN-001).
@@ -228,7 +228,7 @@ func (v *Verifier) Remarked(c *qp.Pair, from int, p *packet.Packet, ecn uint8) {
 			Expected: "ECN 00, as at another tap: the packet is not ECN-capable", Actual: "ECN 11 (CE)",
 		}
 		if c != nil {
-			c.Ends[from].Flow.Reported |= reportedECN
+			c.Ends[from].Flow.Reported |= qp.ReportedECN
 		}
 		v.bytewise(c, from, p, d)
 	}

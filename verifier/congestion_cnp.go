@@ -139,7 +139,7 @@ func (g *congestion) paced(by PacedBy, port packet.Addr, n notified) {
 
 // cnpDSCP judges the DSCP of a CNP, where the profile gives it (rule CNG-CNP-008).
 func (v *Verifier) cnpDSCP(c *qp.Pair, from int, p *packet.Packet) {
-	if !v.Profile.HasDSCP || !onIP(p.Encap, nil) {
+	if !v.Profile.HasDSCP || !p.Encap.OnIP() {
 		return
 	}
 	v.covered(rule.CNGCNP008)

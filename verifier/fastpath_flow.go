@@ -18,11 +18,11 @@ const (
 	leastLen = bthAt + 12 + 4
 )
 
-// Usual verifies at once a packet of RC that is nothing but usual, and reports whether it did: its connection is known to be one, and its headers
-// are, bit by bit, as those of one of its flow for which plain holds, but for what differs between packets.
+// Again judges the bytes and the flow of a packet of RC that is nothing but usual, and reports whether it did: its connection is known to be one, and its
+// headers are, bit by bit, as those of one of its flow for which plain holds, but for what differs between packets.
 //
 //go:noinline
-func (v *Verifier) Usual(c *qp.Pair, from int, p *packet.Packet) bool {
+func (v *Verifier) Again(c *qp.Pair, from int, p *packet.Packet) bool {
 	end := &c.Ends[from&1]
 	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
 		!again(&end.Flow, p) {
@@ -31,8 +31,6 @@ func (v *Verifier) Usual(c *qp.Pair, from int, p *packet.Packet) bool {
 	v.headers[packet.RoCEv2IPv4][p.Opcode]++
 	v.broken = false
 	v.Rec.Cover[rule.ROCV2019].Exercised++
-	end.Sums.Add(p)
-	v.RC(c, from, p)
 	return true
 }
 

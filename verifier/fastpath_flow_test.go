@@ -35,9 +35,9 @@ func TestAgain(t *testing.T) {
 			if !decodeAny(&p, odd(t)) || first.Src != p.Src || first.Dst != p.Dst || first.DestQP != p.DestQP {
 				continue
 			}
-			taken, same := again(&c.Ends[0].Flow, &p), p.Encap == c.Encap && p.Opcode.Service() == packet.RC && plain(&first) && plain(&p) && agrees(&c.Ends[0].Flow, &p)
+			taken, same := again(&c.Ends[0].Flow, &p), p.Encap == c.Encap && p.Opcode.Service() == packet.RC && plain(&first) && plain(&p) && c.Ends[0].Flow.Agrees(&p)
 			if taken != same {
-				t.Fatalf("taken %t, but plain %t, agrees %t:\n%+v", taken, plain(&p), agrees(&c.Ends[0].Flow, &p), p)
+				t.Fatalf("taken %t, but plain %t, agrees %t:\n%+v", taken, plain(&p), c.Ends[0].Flow.Agrees(&p), p)
 			}
 			if taken {
 				passed++

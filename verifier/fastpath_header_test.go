@@ -196,7 +196,7 @@ func FuzzPlain(f *testing.F) {
 // checkPlain compares a packet with every rule of the table.
 func checkPlain(t interface{ Errorf(string, ...any) }, broken map[rule.ID]int, p *packet.Packet) {
 	taken := plain(p)
-	if !onIP(p.Encap, nil) || p.Opcode.Service() > packet.UC {
+	if !p.Encap.OnIP() || p.Opcode.Service() > packet.UC {
 		if taken {
 			t.Errorf("%v: %v is plain", p.Encap, p.Opcode)
 		}

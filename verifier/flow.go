@@ -8,36 +8,12 @@ import (
 	"ibwitness/rule"
 )
 
-// What of a flow has been reported to change: each once a connection.
-const (
-	reportedPath uint16 = 1 << iota
-	reportedPort
-	reportedMig
-	reportedPKey
-	reportedGRH
-	reportedLimited
-	reportedEncap
-	reportedGIDs
-	reportedSL
-	reportedECN
-
-	// What is not reported, but so: the first packet, a request or a response, was not ECN-capable.
-	firstNotECT
-	firstNotECTResponse
-
-	// The UDP source port has changed more than once.
-	reportedPorts
-
-	// A request whose P_Key the table of the receiver does not have was answered.
-	reportedTaken
-)
-
 // Flow judges what a connected QP must keep constant in the packets that it sends, or what its attributes give (rules NET-GRH-006,
 // NET-GRH-013, PKY-004, PKY-006, BTH-013, LNK-SL-001, ROC-V2-004, -009, -011, -013, -018).
 func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	f := &end.Flow
-	if f.Known() && agrees(f, p) && c.Encap == p.Encap {
+	if f.Known() && f.Agrees(p) && c.Encap == p.Encap {
 		if end.OddKind != 0 && !end.OddShown {
 			end.OddShown = end.OddKind == p.Opcode && acks(p)
 			return
@@ -54,12 +30,6 @@ func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 	v.flowChanged(c, from, p)
 }
 
-// agrees reports whether a packet agrees with the flow of its sender, its encapsulation aside.
-func agrees(f *qp.Flow, p *packet.Packet) bool {
-	return f.FlowLabel == p.FlowLabel && f.PKey == p.PKey && f.SrcPort == p.SrcPort && f.TClass == p.TClass>>2 &&
-		f.MigReq == p.MigReq && f.SL == p.SL && f.GRH == (p.Has&packet.HasGRH != 0) && f.GIDs == gids(p)
-}
-
 // acks reports whether a response has no AETH, or one of type ACK.
 func acks(p *packet.Packet) bool { return p.Has&packet.HasAETH == 0 || p.Syndrome.Type() == packet.ACK }
 
@@ -68,9 +38,9 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	end.OddPath, end.OddSL, end.OddGRH, end.OddKind, end.OddShown, end.Flow = 0, 0, 0, 0, false, qp.Flow{
 		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, SL: p.SL, MigReq: p.MigReq,
-		GRH: p.Has&packet.HasGRH != 0, GIDs: gids(p), State: qp.FlowKnown, Reported: end.Flow.Reported & reportedPKey,
+		GRH: p.Has&packet.HasGRH != 0, GIDs: qp.FoldGIDs(p), State: qp.FlowKnown, Reported: end.Flow.Reported & qp.ReportedPKey,
 	}
-	if p.TClass&3 == 0 && onIP(p.Encap, nil) {
+	if p.TClass&3 == 0 && p.Encap.OnIP() {
 		end.Flow.Reported |= notECT(p)
 	}
 	if end.Knows(qp.KnowsPKey) {
@@ -86,7 +56,7 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	v.limited(c, from, p)
 	v.serviceLevel(c, from, p)
 	v.addressVector(c, from, p)
-	if peer := &c.Ends[1-from].Flow; c.Paired && peer.Known() && (end.Flow.Reported|peer.Reported)&reportedPKey == 0 {
+	if peer := &c.Ends[1-from].Flow; c.Paired && peer.Known() && (end.Flow.Reported|peer.Reported)&qp.ReportedPKey == 0 {
 		v.covered(rule.PKY002)
 		if peer.PKey&0x7FFF != p.PKey&0x7FFF {
 			v.report(c, from, p, rule.Verdict{
@@ -95,14 +65,6 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-}
-
-// gids folds the GIDs of a GRH that follows an LRH; elsewhere they are the addresses by which the connection was found.
-func gids(p *packet.Packet) uint64 {
-	if p.Has&(packet.HasGRH|packet.HasLRH) != packet.HasGRH|packet.HasLRH {
-		return 0
-	}
-	return p.SGID.Hi ^ p.SGID.Lo<<1 ^ p.DGID.Hi<<2 ^ p.DGID.Lo<<3
 }
 
 // addressVector compares a packet with the address vector of its QP, as far as that is known.
@@ -182,7 +144,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	if c.Encap != p.Encap {
 		v.covered(rule.ROCV2027)
 		d := rule.Verdict{Rule: rule.ROCV2027, Class: rule.Violation, Expected: c.Encap.String() + " as before", Actual: p.Encap.String()}
-		n, told := c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, (c.Ends[0].Flow.Reported|c.Ends[1].Flow.Reported)&reportedEncap != 0
+		n, told := c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, (c.Ends[0].Flow.Reported|c.Ends[1].Flow.Reported)&qp.ReportedEncap != 0
 		if n == 2 || n == 3 && told {
 			d.Class, d.Detail = rule.Unproven, "only the first packet of the connection has the other encapsulation: it may be the deviating one"
 		}
@@ -190,7 +152,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 			c.Misplace(q.First) // its receiver may not know that one
 		}
 		v.broken = true // its receiver may not know it for a packet of the connection
-		once(reportedEncap, d)
+		once(qp.ReportedEncap, d)
 		if n == 3 && told {
 			c.Encap = p.Encap // two against one: what comes next is compared with these
 			c.Ends[0].Flow.State, c.Ends[1].Flow.State = qp.FlowNew, qp.FlowNew
@@ -214,7 +176,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		if c.Service == packet.UC {
 			id = rule.UCMIG001
 		}
-		once(reportedMig, rule.Verdict{
+		once(qp.ReportedMig, rule.Verdict{
 			Rule: id, Class: rule.Unproven, Expected: fmt.Sprintf("M %t as before", f.MigReq), Actual: fmt.Sprintf("M %t", p.MigReq),
 			Detail: "legal where path migration is in use",
 		})
@@ -228,21 +190,21 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if f.GRH != (p.Has&packet.HasGRH != 0) {
 		count(&end.OddGRH)
-		once(reportedGRH, rule.Verdict{
+		once(qp.ReportedGRH, rule.Verdict{
 			Rule: rule.NETGRH006, Class: rule.Proven(end.Knows(qp.KnowsGRH)), Expected: fmt.Sprintf("GRH %t as before", f.GRH), Actual: fmt.Sprintf("GRH %t", !f.GRH),
 		})
 		return
 	}
-	if f.GIDs != gids(p) && !p.SGID.IsZero() && !p.SGID.IsMulticast() { // else NET-GRH-011
+	if f.GIDs != qp.FoldGIDs(p) && !p.SGID.IsZero() && !p.SGID.IsMulticast() { // else NET-GRH-011
 		count(&end.OddGRH)
-		once(reportedGIDs, rule.Verdict{
+		once(qp.ReportedGIDs, rule.Verdict{
 			Rule: rule.NETGRH007, Class: rule.Unproven, Expected: "the GIDs of the connection as before", Actual: p.SGID.String() + " to " + p.DGID.String(),
 			Detail: "legal after path migration or modify QP",
 		})
 		return
 	}
-	if f.TClass != p.TClass>>2 && f.Reported&reportedPath == 0 && v.dscp(c, from, p) {
-		f.Reported |= reportedPath
+	if f.TClass != p.TClass>>2 && f.Reported&qp.ReportedPath == 0 && v.dscp(c, from, p) {
+		f.Reported |= qp.ReportedPath
 		return
 	}
 	if f.FlowLabel != p.FlowLabel || f.TClass != p.TClass>>2 {
@@ -253,7 +215,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		case p.Info().Response && end.OddPath == 1:
 			end.OddKind, f.State = p.Opcode, qp.FlowKnown
 		}
-		once(reportedPath, rule.Verdict{
+		once(qp.ReportedPath, rule.Verdict{
 			Rule: rule.NETGRH013, Class: rule.Unproven,
 			Expected: fmt.Sprintf("flow label 0x%05x and DSCP %d as before", f.FlowLabel, f.TClass),
 			Actual:   fmt.Sprintf("0x%05x and %d", p.FlowLabel, p.TClass>>2), Detail: "a router or switch may rewrite the DSCP, and modify QP the address vector",
@@ -267,10 +229,10 @@ func count(n *uint8) { *n = min(*n, qp.Many-1) + 1 }
 // pkey reports a P_Key that is not the QP's (rule PKY-004): one finding for each value that it changes to.
 func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class) {
 	f := &c.Ends[from].Flow
-	if f.Reported&reportedPKey != 0 {
+	if f.Reported&qp.ReportedPKey != 0 {
 		return
 	}
-	f.Reported |= reportedPKey
+	f.Reported |= qp.ReportedPKey
 	v.broken = true
 	if class == rule.Violation {
 		v.foreign(c, from, p)
@@ -288,6 +250,13 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	v.report(c, from, p, d)
 }
 
+// foreign notes a request with the P_Key of another partition, so that its responder drops it.
+func (v *Verifier) foreign(c *qp.Pair, from int, p *packet.Packet) {
+	if q := &c.Ends[from].SQ; p.Info().Request && c.Reliable() && c.Ends[1-from].Knows(qp.KnowsPKey) {
+		q.OpenForeign(p.PSN)
+	}
+}
+
 // serviceLevel holds the SL of a packet against that of the address vector or, where that is not known, of the packets before it and
 // of the peer (rule LNK-SL-001): one finding a QP.
 func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
@@ -296,14 +265,14 @@ func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
 	d := rule.Verdict{Rule: rule.LNKSL001, Role: rule.Sender}
 	want := f.SL
 	switch {
-	case p.Has&packet.HasLRH == 0 || f.Reported&reportedSL != 0:
+	case p.Has&packet.HasLRH == 0 || f.Reported&qp.ReportedSL != 0:
 		return
 	case end.Knows(qp.KnowsSL):
 		want, d.Class, d.Basis = end.Attr.SL, rule.Violation, rule.OnPacket
 		d.Expected = fmt.Sprintf("SL %d of the address vector", want)
 	case f.SL != p.SL:
 		d.Class, d.Expected, d.Detail = rule.Unproven, fmt.Sprintf("SL %d as before", want), "legal after path migration or modify QP"
-	case c.Paired && peer.Flow.Known() && peer.Flow.Reported&reportedSL == 0:
+	case c.Paired && peer.Flow.Known() && peer.Flow.Reported&qp.ReportedSL == 0:
 		want, d.Class = peer.Flow.SL, rule.Unproven
 		d.Expected, d.Detail = fmt.Sprintf("SL %d of the peer", want), "without CM, the two directions may use different paths"
 	}
@@ -311,7 +280,7 @@ func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
 	if want == p.SL {
 		return
 	}
-	f.Reported |= reportedSL
+	f.Reported |= qp.ReportedSL
 	d.Actual = fmt.Sprintf("SL %d", p.SL)
 	v.report(c, from, p, d)
 }
@@ -324,10 +293,10 @@ func (v *Verifier) limited(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.covered(rule.PKY006)
 	f := &c.Ends[from].Flow
-	if p.PKey&0x8000 != 0 || peer.PKey&0x8000 != 0 || p.PKey&0x7FFF == 0 || f.Reported&reportedLimited != 0 {
+	if p.PKey&0x8000 != 0 || peer.PKey&0x8000 != 0 || p.PKey&0x7FFF == 0 || f.Reported&qp.ReportedLimited != 0 {
 		return
 	}
-	f.Reported |= reportedLimited
+	f.Reported |= qp.ReportedLimited
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.PKY006, Class: rule.Violation, Role: rule.Sender,
 		Expected: "at least one full member", Actual: fmt.Sprintf("P_Key 0x%04x from both ends: limited members", p.PKey),

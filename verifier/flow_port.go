@@ -17,11 +17,11 @@ func (v *Verifier) portChanged(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	f.SrcPort = p.SrcPort
 	switch {
-	case f.Reported&reportedPort == 0:
-		f.Reported |= reportedPort
+	case f.Reported&qp.ReportedPort == 0:
+		f.Reported |= qp.ReportedPort
 		v.report(c, from, p, d)
-	case f.Reported&reportedPorts == 0 && c.Complete(): // else the QPs may have been connected again twice
-		f.Reported |= reportedPorts
+	case f.Reported&qp.ReportedPorts == 0 && c.Complete(): // else the QPs may have been connected again twice
+		f.Reported |= qp.ReportedPorts
 		if own := endpoint(&c.Ends[from]); !v.confirm(p, v.Rec.About(rule.ROCV2018, own, rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}, 0), func(g *rule.Finding) bool {
 			return g.Accused.QPN == own.QPN && g.Peer.QPN == p.DestQP
 		}, "the port changes again in frame "+fmt.Sprint(p.Frame)) {

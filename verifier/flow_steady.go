@@ -5,13 +5,10 @@ import (
 	"ibwitness/rule"
 )
 
-// Steady is what FinishRC and its like prove of flows, for a connection that goes on.
-func (v *Verifier) Steady(c *qp.Pair) { v.steady(c) }
-
-// steady proves, at the end, that one packet of a QP was wrong where those before it and after it agree: no P_Key, migration state or
+// Steady proves, at the end or while a connection goes on, that one packet of a QP was wrong where those before it and after it agree: no P_Key, migration state or
 // Q_Key of a destination changes for a single packet, no GRH comes or goes, nor do its GIDs change, and no SL but where a router may set it; nor, where the tap
 // is near its sender, a flow label or DSCP.
-func (v *Verifier) steady(c *qp.Pair) {
+func (v *Verifier) Steady(c *qp.Pair) {
 	for i := range c.Ends {
 		end := &c.Ends[i]
 		odd := end.Flow.Odd
@@ -43,7 +40,7 @@ func (v *Verifier) steady(c *qp.Pair) {
 	}
 }
 
-// oneOdd proves the findings of a rule of steady on end i of c before a time.
+// oneOdd proves the findings of a rule of Steady on end i of c before a time.
 func (v *Verifier) oneOdd(c *qp.Pair, i int, id rule.ID, last int64) {
 	end, peer := &c.Ends[i], &c.Ends[1-i]
 	to := endpoint(peer)

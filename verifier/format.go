@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
@@ -46,6 +47,26 @@ var misfits = map[rule.ID]string{
 	rule.RDHDR001:  "the 4 bytes of the RDETH",
 	rule.RDHDR002:  "the 8 bytes of the DETH that a request has",
 	rule.BTH018:    "room for headers, pad and ICRC",
+}
+
+// Short judges a packet that is too short for its headers (see misfit). c is the connection that it belongs to, sent by end from, or nil.
+func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
+	id := misfit(p)
+	v.covered(id)
+	v.Unfollowed(p)
+	if p.Cut {
+		v.Skipped[SkipCut]++
+		return
+	}
+	if c != nil {
+		c.Ends[from].SQ.Excused = true
+	}
+	b := p.Bare()
+	b.Has &^= packet.HasDETH // these bytes are another header
+	v.bytewise(c, from, b, rule.Verdict{
+		Rule: id, Class: rule.Proven(p.ICRCState == packet.CRCGood), Role: rule.Sender,
+		Expected: misfits[id], Actual: "fewer bytes than its headers take",
+	})
 }
 
 // excess says which rule a packet breaks that has a payload where there is none, just as long as a header that its direction does not

@@ -52,7 +52,7 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 	if !v.Thorough && p.Flaws&packet.FlawDiscard == 0 && plain(p) {
 		return
 	}
-	if onIP(p.Encap, nil) && p.TClass&3 == 3 {
+	if p.Encap.OnIP() && p.TClass&3 == 3 {
 		v.Marked(c, from, p)
 	} else if p.Flaws&packet.FlawOuterMark != 0 {
 		v.Unfollowed(p)
@@ -88,7 +88,6 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 // Cover counts the header rules that the packets so far exercised: each packet was compared with the rule, or against shapes, which is built from
 // it. It is called once, at the end.
 func (v *Verifier) Cover() {
-	v.coverExpected()
 	for e := range v.headers {
 		for o := range v.headers[e] {
 			n := v.headers[e][o]
@@ -130,9 +129,7 @@ func unpadded(in *packet.Info) bool {
 	return in.Defined && (in.First || in.Middle || !in.Payload) && in.Opcode != packet.OpCNP // CNG-CNP-003
 }
 
-func onIP(e packet.Encap, _ *packet.Info) bool {
-	return e == packet.RoCEv2IPv4 || e == packet.RoCEv2IPv6
-}
+func onIP(e packet.Encap, _ *packet.Info) bool    { return e.OnIP() }
 func onIPv4(e packet.Encap, _ *packet.Info) bool  { return e == packet.RoCEv2IPv4 }
 func onIPv6(e packet.Encap, _ *packet.Info) bool  { return e == packet.RoCEv2IPv6 }
 func onRoCE(e packet.Encap, _ *packet.Info) bool  { return e != packet.Native && e != packet.NoEncap }
@@ -187,7 +184,7 @@ var bthHeaders = []header{
 	{rule.PKY001, rule.Sender, all, func(p *packet.Packet) breach {
 		return mismatch(p.PKey&0x7FFF == 0, "a P_Key with a partition number", "P_Key 0x%04x", p.PKey)
 	}, false, has(bthPKey.not(0))},
-	{rule.BTH016, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return onIP(e, in) && in.Opcode != packet.OpCNP }, func(p *packet.Packet) breach {
+	{rule.BTH016, rule.Sender, func(e packet.Encap, in *packet.Info) bool { return e.OnIP() && in.Opcode != packet.OpCNP }, func(p *packet.Packet) breach {
 		return mismatch2(p.FECN || p.BECN, "FECN and BECN 0 on RoCEv2", "FECN %t, BECN %t", p.FECN, p.BECN)
 	}, false, has(bthFBECN.is(0))},
 }

@@ -89,7 +89,7 @@ var serviceHeaders = []header{
 		return mismatch3(bad, "256 bytes of payload on VL15, no immediate, to QP0", "%v with %d bytes on VL%d", p.Opcode, p.PayloadLen, p.VL)
 	}, false, nil},
 	{rule.UDHDR003, rule.Sender, of(packet.UD), func(p *packet.Packet) breach {
-		if !subnetClass(p) { // else SMP-FMT-005, ROC-V2-025
+		if !mad.Class(mad.ClassOf(p.Payload)).Subnet() { // else SMP-FMT-005, ROC-V2-025
 			return mismatch0(p.Has&packet.HasDETH != 0 && p.SrcQP == 0 && p.DestQP != 0, "another source QP than QP 0 in a packet to another QP", "QP 0")
 		}
 		return mismatch(p.Has&packet.HasLRH != 0 && p.Has&packet.HasDETH != 0 && p.DestQP == 0 && p.SrcQP != 0, "subnet management from QP 0", "from QP 0x%x", p.SrcQP)
@@ -121,12 +121,6 @@ var serviceHeaders = []header{
 	{rule.CNGIB001, rule.Sender, onLink, func(p *packet.Packet) breach {
 		return mismatch0(p.FECN, "FECN 0 from the source", "FECN 1")
 	}, true, nil},
-}
-
-// subnetClass reports whether a datagram has a class of subnet management.
-func subnetClass(p *packet.Packet) bool {
-	c := mad.ClassOf(p.Payload)
-	return c == smpLID || c == smpDirected
 }
 
 func udResponse(p *packet.Packet) bool {

@@ -105,7 +105,7 @@ func (v *Verifier) coverSeal(e packet.Encap, n uint64) {
 	switch {
 	case e == packet.RoCEv1:
 		v.Rec.Cover[rule.ROCV1001].Exercised += n
-	case onIP(e, nil):
+	case e.OnIP():
 		v.Rec.Cover[rule.ROCV2002].Exercised += n
 	}
 }

@@ -39,7 +39,7 @@ func confirms(q *qp.SendQueue, p *packet.Packet) bool {
 func requestContinuity(c *qp.Pair, from int) continuity {
 	a, b := &c.Ends[from], &c.Ends[1-from]
 	switch {
-	case c.Closed, b.SQ.Stray != nil, a.Flow.Known() && !agrees(&a.Flow, a.SQ.Stray):
+	case c.Closed, b.SQ.Stray != nil, a.Flow.Known() && !a.Flow.Agrees(a.SQ.Stray):
 		return newConnection
 	case c.Reliable(): // the next response shows it
 		return continuityUnknown
@@ -94,48 +94,6 @@ func Leapt(c *qp.Pair, from int, p *packet.Packet) bool {
 	return c.Paired && c.Reliable() && !c.Closed && q.Stray != nil && p.PSN.In(q.Stray.PSN, q.LeapEnd())
 }
 
-// leapKnown judges, by response p, the requests of end from that are far from their stream. It reports whether p is done with: it is compared with them
-// as far as they are known.
-func (v *Verifier) leapKnown(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && p.PSN == q.Next && r.Nak == qp.NakNone {
-		end := &c.Ends[1-from]
-		end.Sums.NAKs++
-		end.Sums.SequenceNAKs++
-		v.event(c, 1-from, rule.Responder, p, rule.EvSeqNAK, "")
-		v.rcNak(c, 1-from, p, qp.NakSequence)
-		if c.Sees(from) {
-			q.Lost().Leapt, q.Recovery.LeapTo = true, q.LeapEnd().Add(1)
-			v.wrongPSN(c, from, rule.RCPSN004, rule.Requester, rule.Violation, p.Frame)
-		}
-		return true
-	}
-	if !p.PSN.In(q.Stray.PSN, q.LeapEnd()) {
-		return false
-	}
-	if responseContinuity(c, from, p) != continuityUnknown { // where an HCA agent reports the queue pair, it would have reported another connection too
-		exact := r.MSN == qp.MSNKnown && c.Complete() && !q.EverMixed() && leapCount(q, r, p) == p.MSN
-		v.leap(c, from, rule.RCPSN004, rule.Requester, rule.Proven(exact || c.Sees(from)), p.Frame)
-		return false
-	}
-	v.Skipped[SkipUnseen]++
-	return true
-}
-
-// leapCount is the MSN of the responder when it has executed everything up to response p, none of which was lost before the tap.
-func leapCount(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) uint32 {
-	n := r.MSNBase + q.Count
-	if q.Open != wqe.None {
-		n--
-	}
-	for _, b := range q.Leap() {
-		if executed(&b, p) {
-			n++
-		}
-	}
-	return n & packet.PSNMask
-}
-
 // executed reports whether response p says that the message that request b ends has been executed.
 func executed(b, p *packet.Packet) bool {
 	in := b.Info()
@@ -157,9 +115,7 @@ func (v *Verifier) leap(c *qp.Pair, from int, id rule.ID, role rule.Role, class 
 func (v *Verifier) leapFrom(c *qp.Pair, from int, first *packet.Packet, requests []packet.Packet) {
 	if c.Reliable() {
 		for i := range requests {
-			if b := &requests[i]; v.rcRequest(c, from, b) {
-				v.rcArrive(c, from, b)
-			}
+			v.follow(c, from, &requests[i])
 		}
 		return
 	}

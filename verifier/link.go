@@ -46,7 +46,7 @@ var linkHeaders = []header{
 
 // misdirected reports whether a packet is one of subnet management from QP0 that goes to another queue pair: SMP-FMT-005 speaks of it.
 func misdirected(p *packet.Packet) bool {
-	return p.Encap == packet.Native && p.Has&packet.HasDETH != 0 && p.SrcQP == 0 && p.DestQP != 0 && p.PayloadLen == mad.Size && subnetClass(p)
+	return p.Encap == packet.Native && p.Has&packet.HasDETH != 0 && p.SrcQP == 0 && p.DestQP != 0 && p.PayloadLen == mad.Size && mad.Class(mad.ClassOf(p.Payload)).Subnet()
 }
 
 // mostWords is the most that PktLen says where payloads have at most mtu bytes: 126 bytes are for headers and both CRCs.

@@ -145,8 +145,8 @@ func (e *expectation) lengths(fn packet.Fn) (ids []rule.ID) {
 	return ids
 }
 
-// coverExpected counts the rules that the packets of the fast path exercised.
-func (v *Verifier) coverExpected() {
+// CoverExpected counts the rules that the packets of the fast path exercised.
+func (v *Verifier) CoverExpected() {
 	for o, n := range v.expected {
 		for _, id := range expectations[o].covered {
 			v.Rec.Cover[id].Exercised += n

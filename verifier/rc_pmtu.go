@@ -22,7 +22,7 @@ func (v *Verifier) learnPMTU(c *qp.Pair, p *packet.Packet, pmtu uint32) {
 		m := &c.Ends[from].SQ.Messages
 		for i := range m.Len() {
 			if w := m.At(i); w.Has(wqe.Unsized) {
-				v.rcSized(c, from, p, i, wqe.Packets(w.Length, pmtu))
+				v.sized(c, from, p, i, wqe.Packets(w.Length, pmtu))
 			}
 		}
 	}

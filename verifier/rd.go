@@ -7,13 +7,23 @@ import (
 	"ibwitness/wqe"
 )
 
-// RD is what is known of two end-to-end contexts that are connected (family RD). Messages of many queue pairs share them, one after the
+// Contexts is what is known of two end-to-end contexts that are connected (family RD). Messages of many queue pairs share them, one after the
 // other, and PSNs are theirs. Requests go both ways.
-type RD struct{ Ends [2]RDEnd }
+type Contexts [2]context
 
-// RDEnd is one of the two as a requester.
-type RDEnd struct {
-	Joined  bool
+// contexts returns what is known of the two end-to-end contexts of c.
+func contexts(c *qp.Pair) *Contexts {
+	x, ok := c.Contexts.(*Contexts)
+	if !ok {
+		x = new(Contexts)
+		c.Contexts = x
+	}
+	return x
+}
+
+// context is one of the two as a requester.
+type context struct {
+	joined  bool
 	unsure  bool       // joined within a message, or after a gap
 	matched uint8      // responses that were to its messages: the first may be why the two ends were taken for a pair
 	open    wqe.Op     // message of which more packets are to come
@@ -58,28 +68,33 @@ type rdOverlap struct {
 	before rdMessage
 }
 
-// RD judges one packet of RD that end from of c sent. key is the Q_Key of the destination QP of a request, where it is known.
-func (v *Verifier) RD(rd *RD, c *qp.Pair, from int, p *packet.Packet, key *uint32) {
+// RD judges one packet of RD that end from of c sent.
+func (v *Verifier) RD(c *qp.Pair, from int, p *packet.Packet) {
+	x := contexts(c)
 	switch in := p.Info(); {
 	case v.broken:
-		rd.Doubted(from, p)
+		v.GapRD(c, from, p)
 	case in.Request:
-		v.rdRequest(&rd.Ends[from], c, from, p, key)
+		v.rdRequest(&x[from], c, from, p)
 	case in.Response:
-		v.rdResponse(&rd.Ends[1-from], c, from, p)
+		v.rdResponse(&x[1-from], c, from, p)
 	}
 }
 
-// Doubted takes a packet that end from sent of which it is not known what its receiver makes: it may drop it, or not look at what is wrong.
-func (rd *RD) Doubted(from int, p *packet.Packet) {
+// GapRD takes a packet that end from sent of which it is not known what its receiver makes of it: it may drop it, or not look at what is wrong.
+func (v *Verifier) GapRD(c *qp.Pair, from int, p *packet.Packet) {
+	x := contexts(c)
 	switch in := p.Info(); {
 	case in.Request:
-		rd.Ends[from].Joined = false
+		x[from].joined = false
 	case in.Response:
-		e := &rd.Ends[1-from]
+		e := &x[1-from]
 		e.unsure, e.overlap = true, nil
 	}
 }
+
+// StrangerRD takes a packet of another service, which names a QP and no end-to-end context: that is judged elsewhere.
+func (v *Verifier) StrangerRD(*qp.Pair, *packet.Packet, rule.Class, ...uint64) {}
 
 // malformed is the newest packet of RD of which the end-to-end context is not known: its PSN is not missing there.
 type malformed struct {
@@ -91,9 +106,10 @@ type malformed struct {
 func (v *Verifier) Malformed(p *packet.Packet) { v.malformed = malformed{p.Src, p.Dst, p.PSN} }
 
 // FinishRD judges what was open when the capture ended.
-func (v *Verifier) FinishRD(rd *RD, c *qp.Pair) {
-	for from := range rd.Ends {
-		e := &rd.Ends[from]
+func (v *Verifier) FinishRD(c *qp.Pair, _ int64) {
+	x := contexts(c)
+	for from := range x {
+		e := &x[from]
 		if e.overlap != nil {
 			v.rdOverlaps(e, c, from, 0)
 		}
@@ -109,14 +125,18 @@ func (v *Verifier) rdAccuse(c *qp.Pair, from int, p *packet.Packet, own uint32, 
 	v.Rec.Report(p, d, rule.Endpoint{Addr: a.Addr, QPN: own, QPNKnown: true}, rule.Endpoint{Addr: b.Addr, QPN: p.DestQP, QPNKnown: true})
 }
 
-// Asked reports whether a response may be to the newest message, so that the two belong together.
-func (e *RDEnd) Asked(p *packet.Packet) bool {
+// Asked reports whether a response may be to the newest message of end 0 of c, so that the two belong together.
+func Asked(c *qp.Pair, p *packet.Packet) bool {
+	e := &contexts(c)[0]
 	m := &e.message
-	return e.Joined && m.has(p.PSN) && m.srcQP == p.DestQP
+	return e.joined && m.has(p.PSN) && m.srcQP == p.DestQP
 }
 
 // has reports whether a PSN is one of the message.
 func (m *rdMessage) has(psn packet.PSN) bool { return m.frame != 0 && psn.In(m.first, m.last) }
+
+// Join makes one pair of two of which one direction is known each: what end 0 of other has sent is from end 1 of c.
+func Join(c, other *qp.Pair) { contexts(c)[1] = contexts(other)[0] }
 
 // Waiting is a message that has no answer.
 type Waiting struct {
@@ -126,9 +146,9 @@ type Waiting struct {
 	Tap   uint16
 }
 
-// Waiting returns the newest message of end from, if it has no answer.
-func (rd *RD) Waiting(from int) (w Waiting, ok bool) {
-	e := &rd.Ends[from]
+// Waits returns the newest message of end from of c, if it has no answer.
+func Waits(c *qp.Pair, from int) (w Waiting, ok bool) {
+	e := &contexts(c)[from]
 	m := &e.message
-	return Waiting{m.at, m.again, m.frame, m.tap}, e.Joined && !e.unsure && !e.nak && m.frame != 0 && m.ended && !m.acked
+	return Waiting{m.at, m.again, m.frame, m.tap}, e.joined && !e.unsure && !e.nak && m.frame != 0 && m.ended && !m.acked
 }

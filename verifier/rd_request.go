@@ -11,7 +11,7 @@ import (
 )
 
 // rdRequest judges a request that end from sent.
-func (v *Verifier) rdRequest(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, key *uint32) {
+func (v *Verifier) rdRequest(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	in := p.Info()
 	end := &c.Ends[from]
 	resync := p.Opcode.Fn() == packet.Resync
@@ -20,11 +20,11 @@ func (v *Verifier) rdRequest(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, k
 	tail := e.message.op == wqe.Read && !e.message.acked && p.Opcode.Fn() == packet.ReadRequest && p.SrcQP == e.message.srcQP &&
 		e.message.has(p.PSN) && p.PSN != e.message.first // of a READ, asked for again
 	if e.unsure && begins && d < 0 {
-		e.Joined = false // its place in the stream was not known
+		e.joined = false // its place in the stream was not known
 	}
 	switch {
-	case !e.Joined:
-		e.Joined, e.unsure, e.open, e.next, e.message, e.before = true, !begins, wqe.None, p.PSN, rdMessage{}, rdMessage{}
+	case !e.joined:
+		e.joined, e.unsure, e.open, e.next, e.message, e.before = true, !begins, wqe.None, p.PSN, rdMessage{}, rdMessage{}
 		e.overlap, e.early, e.slack, e.nak, e.refused = nil, nil, 0, false, false
 	case resync:
 		e.open, e.unsure = wqe.None, false // it says where the PSNs go on
@@ -57,7 +57,7 @@ func (v *Verifier) rdRequest(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, k
 	}
 	v.covered(rule.RDEEC001)
 	if begins {
-		v.rdBegin(e, c, from, p, key, resync)
+		v.rdBegin(e, c, from, p, resync)
 	} else {
 		v.rdGoesOn(e, c, from, p)
 	}
@@ -86,7 +86,7 @@ func (v *Verifier) rdRequest(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, k
 }
 
 // rdGap judges a PSN beyond the next one (rule RD-EEC-001).
-func (v *Verifier) rdGap(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, d int) {
+func (v *Verifier) rdGap(e *context, c *qp.Pair, from int, p *packet.Packet, d int) {
 	v.covered(rule.RDEEC001)
 	if m := &v.malformed; m.from != p.Src || m.to != p.Dst || m.psn != e.next {
 		v.rdAccuse(c, from, p, p.SrcQP, rule.Verdict{
@@ -102,11 +102,11 @@ func (v *Verifier) rdGap(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, d int
 }
 
 // rdBegin judges the first packet of a message (rules RD-EEC-002, RD-EEC-003, RD-RSY-001).
-func (v *Verifier) rdBegin(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, key *uint32, resync bool) {
+func (v *Verifier) rdBegin(e *context, c *qp.Pair, from int, p *packet.Packet, resync bool) {
 	in := p.Info()
 	m := rdMessage{
 		op: wqe.OpOf(p.Opcode.Fn()), resync: resync, ended: in.Only, first: p.PSN, last: p.PSN,
-		srcQP: p.SrcQP, destQP: p.DestQP, key: p.QKey, frame: p.Frame, at: p.Time, tap: p.Tap, wrongKey: key != nil && *key != p.QKey,
+		srcQP: p.SrcQP, destQP: p.DestQP, key: p.QKey, frame: p.Frame, at: p.Time, tap: p.Tap, wrongKey: v.wrongKey(p),
 	}
 	again := e.message.has(p.PSN)
 	m.again = again
@@ -144,8 +144,17 @@ func (v *Verifier) rdBegin(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, key
 	}
 }
 
+// wrongKey reports whether the Q_Key of a request is not that of its destination, where that is known.
+func (v *Verifier) wrongKey(p *packet.Packet) bool {
+	if v.Attr == nil {
+		return false
+	}
+	a := v.Attr(p.Dst, p.DestQP, p.Src, p.Time)
+	return a != nil && a.Has(qp.KnowsQKey) && a.QKey != p.QKey
+}
+
 // rdWaits judges that a QP which got an RNR NAK waits (rule RD-EEC-003).
-func (v *Verifier) rdWaits(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, w rdWait) {
+func (v *Verifier) rdWaits(e *context, c *qp.Pair, from int, p *packet.Packet, w rdWait) {
 	delete(e.waits, p.SrcQP)
 	v.covered(rule.RDEEC003)
 	timer := w.until - w.at
@@ -160,7 +169,7 @@ func (v *Verifier) rdWaits(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, w r
 }
 
 // rdOverlaps reports the message that began too soon (rule RD-EEC-002). response is the frame that acknowledged the one before it, or 0.
-func (v *Verifier) rdOverlaps(e *RDEnd, c *qp.Pair, from int, response uint64) {
+func (v *Verifier) rdOverlaps(e *context, c *qp.Pair, from int, response uint64) {
 	o := e.overlap
 	e.overlap = nil
 	d := rule.Verdict{
@@ -175,7 +184,7 @@ func (v *Verifier) rdOverlaps(e *RDEnd, c *qp.Pair, from int, response uint64) {
 }
 
 // rdGoesOn judges a Middle or Last packet (rule RD-HDR-003).
-func (v *Verifier) rdGoesOn(e *RDEnd, c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) rdGoesOn(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	in, m := p.Info(), &e.message
 	if !e.unsure && !e.refused && m.frame != 0 && m.op == wqe.OpOf(p.Opcode.Fn()) && (m.has(p.PSN) || !m.ended && p.PSN == m.last.Add(1)) {
 		v.covered(rule.RDHDR003)

@@ -10,8 +10,8 @@ import (
 )
 
 // rdResponse judges a response of end from; e is its requester.
-func (v *Verifier) rdResponse(e *RDEnd, c *qp.Pair, from int, p *packet.Packet) {
-	if !c.Paired || !e.Joined {
+func (v *Verifier) rdResponse(e *context, c *qp.Pair, from int, p *packet.Packet) {
+	if !c.Paired || !e.joined {
 		v.Skipped[SkipUnpaired]++
 		return
 	}
@@ -38,7 +38,7 @@ func (v *Verifier) rdResponse(e *RDEnd, c *qp.Pair, from int, p *packet.Packet) 
 }
 
 // rdUnseen reports a response to a PSN that was never sent (rule RD-EEC-001).
-func (v *Verifier) rdUnseen(e *RDEnd, c *qp.Pair, from int) {
+func (v *Verifier) rdUnseen(e *context, c *qp.Pair, from int) {
 	p := e.early
 	e.early = nil
 	d := rule.Verdict{
@@ -49,7 +49,7 @@ func (v *Verifier) rdUnseen(e *RDEnd, c *qp.Pair, from int) {
 }
 
 // rdAnswered judges a response of end from to a message (rules RD-ATM-001, RD-RSY-001, RD-QKEY-001), and notes what it makes of it.
-func (v *Verifier) rdAnswered(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, m *rdMessage) {
+func (v *Verifier) rdAnswered(e *context, c *qp.Pair, from int, p *packet.Packet, m *rdMessage) {
 	positive := p.Syndrome.Type() == packet.ACK
 	fn := p.Opcode.Fn()
 	blame := func(id rule.ID, expected, actual string) {
@@ -109,7 +109,7 @@ func (v *Verifier) rdAnswered(e *RDEnd, c *qp.Pair, from int, p *packet.Packet, 
 }
 
 // goesBack notes a NAK: the requester begins again at a PSN, with another message where this one was refused.
-func (e *RDEnd) goesBack(psn packet.PSN, m *rdMessage, refused bool) {
+func (e *context) goesBack(psn packet.PSN, m *rdMessage, refused bool) {
 	if m != &e.message {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 func (v *Verifier) inTables(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port) {
 	if s.Knows(subnet.KnowsPKeys) && s.Settled(p.Time) && p.PKey&0x7FFF != 0 {
 		v.covered(rule.PKY004)
-		if !slices.Contains(s.PKeys, p.PKey) && once(c, from, reportedPKey) {
+		if !slices.Contains(s.PKeys, p.PKey) && once(c, from, qp.ReportedPKey) {
 			v.byTable(c, from, p, s, v.Near(p.Src), rule.Verdict{
 				Rule: rule.PKY004, Expected: fmt.Sprintf("a P_Key of the %d in the table of the port", len(s.PKeys)), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 			})
@@ -62,7 +62,7 @@ func (v *Verifier) byTable(c *qp.Pair, from int, p *packet.Packet, s *subnet.Por
 // unmatched notes a request whose P_Key is in no entry of the table of its receiver, which is silent.
 func (v *Verifier) unmatched(c *qp.Pair, from int, p *packet.Packet, d *subnet.Port) {
 	q := &c.Ends[from].SQ
-	if !p.Info().Request || c.Ends[from].Flow.Reported&reportedTaken != 0 || d.Takes(p.PKey) {
+	if !p.Info().Request || c.Ends[from].Flow.Reported&qp.ReportedTaken != 0 || d.Takes(p.PKey) {
 		return
 	}
 	v.broken = true

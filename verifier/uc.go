@@ -60,6 +60,9 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
 }
 
+// FinishUC judges what of a UC connection was still open when the capture ended.
+func (v *Verifier) FinishUC(c *qp.Pair) { v.leapsEnd(c, rule.UCPSN001, rule.Sender) }
+
 // ucStray is rcStray under the rule of UC.
 func (v *Verifier) ucStray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	return v.stray(c, from, p, d, rule.UCPSN001, rule.Sender)

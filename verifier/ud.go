@@ -56,8 +56,8 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 		if f.Known() && f.PKey != p.PKey && f.Odd&15 < 15 {
 			f.Odd++
 		}
-		if f.Known() && f.PKey != p.PKey && f.Reported&reportedPKey == 0 && p.PKey&0x7FFF != 0 {
-			f.Reported |= reportedPKey
+		if f.Known() && f.PKey != p.PKey && f.Reported&qp.ReportedPKey == 0 && p.PKey&0x7FFF != 0 {
+			f.Reported |= qp.ReportedPKey
 			v.report(c, from, p, rule.Verdict{
 				Rule: rule.UDPKY001, Class: rule.Unproven, Role: rule.Sender,
 				Expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
@@ -84,9 +84,6 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 }
-
-// FinishUD judges what of a pair of datagram QPs was still open when the capture ended.
-func (v *Verifier) FinishUD(c *qp.Pair) { v.steady(c) }
 
 // oddQKey judges a Q_Key that is not that of the datagrams before. When the next one has it too, it is the QP's from now on: it was
 // changed, or the first one was wrong.

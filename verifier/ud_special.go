@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -13,9 +14,8 @@ import (
 const (
 	smpMethod, smpTID, smpAttribute, smpData = 3, 8, 16, 64
 
-	smpLID, smpDirected = 0x01, 0x81
-	smpSet, smpGetResp  = 0x02, 0x81
-	smpPKeyTable        = 0x16
+	smpSet, smpGetResp = 0x02, 0x81
+	smpPKeyTable       = 0x16
 )
 
 // brokenSMP is a malformed subnet management packet: its receiver drops it, and answers nothing.
@@ -32,7 +32,7 @@ const brokenMost = 1 << 10
 // special judges a packet to QP 0 (rules UD-QP0-002, PKY-007).
 func (v *Verifier) special(c *qp.Pair, from int, p *packet.Packet) {
 	b := p.Payload
-	if len(b) < smpData || p.Cut || p.Has&packet.HasLRH == 0 || b[1] != smpLID && b[1] != smpDirected {
+	if len(b) < smpData || p.Cut || p.Has&packet.HasLRH == 0 || !mad.Class(b[1]).Subnet() {
 		return
 	}
 	tid, attribute := binary.BigEndian.Uint64(b[smpTID:]), binary.BigEndian.Uint16(b[smpAttribute:])
@@ -77,33 +77,4 @@ func (v *Verifier) pkeyTable(c *qp.Pair, from int, p *packet.Packet, block []byt
 			return
 		}
 	}
-}
-
-// foreign notes a request with the P_Key of another partition, so that its responder drops it.
-func (v *Verifier) foreign(c *qp.Pair, from int, p *packet.Packet) {
-	if q := &c.Ends[from].SQ; p.Info().Request && c.Reliable() && c.Ends[1-from].Knows(qp.KnowsPKey) {
-		q.OpenForeign(p.PSN)
-	}
-}
-
-// rcForeign judges a response to a request with the P_Key of another partition: there is none (rule PKY-003).
-func (v *Verifier) rcForeign(c *qp.Pair, from int, p *packet.Packet) {
-	q := &c.Ends[1-from].SQ
-	psn, _ := q.Foreign()
-	positive := p.Syndrome.Type() == packet.ACK
-	if p.PSN != psn && !(positive && p.PSN.After(psn)) || p.Syndrome == packet.NAKSequence && p.Opcode.Fn() == packet.Acknowledge {
-		return
-	}
-	q.CloseForeign()
-	if !c.Sees(from) {
-		return
-	}
-	v.covered(rule.PKY003)
-	c.Ends[1-from].Flow.Reported |= reportedTaken
-	d := rule.Verdict{
-		Rule: rule.PKY003, Class: rule.Violation, Role: rule.Responder,
-		Expected: "no response: the request with PSN " + psn.String() + " had the P_Key of another partition", Actual: p.Opcode.String(),
-	}
-	consequence(c, from, &d)
-	v.report(c, from, p, d)
 }

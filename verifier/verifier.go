@@ -48,6 +48,8 @@ type Verifier struct {
 	// Profile is what the devices do otherwise than the standard, on purpose.
 	Profile  Profile
 	xrcAsked map[xrcAsked]bool // REQs for XRC
+	// Attr, where not nil, returns what is known of a QP that peer sends to, or nil.
+	Attr func(a packet.Addr, qpn uint32, peer packet.Addr, at int64) *qp.Attr
 	// malformed is of RD.
 	malformed  malformed
 	groups     groups
@@ -61,13 +63,19 @@ type Verifier struct {
 	Subnet   *subnet.Subnet
 	compared compared
 	spare    *packet.Packet // for the next one whose PSN is far from its stream
+	// follow, of a service that acknowledges, judges a request of end from in its stream, which goes on from one that was far from it.
+	follow func(c *qp.Pair, from int, p *packet.Packet)
+	// sized, of a service that has READs, takes how many PSNs the i-th message of end from takes, a READ. p, which may be nil, shows it.
+	sized func(c *qp.Pair, from int, p *packet.Packet, i, n int)
 	// Skipped counts, by reason, the packets of which something could not be judged.
 	Skipped [NumSkips]uint64
 }
 
 // New returns a verifier that reports to rec.
 func New(rec *rule.Recorder, near func(packet.Addr) bool) *Verifier {
-	return &Verifier{Rec: rec, Near: near, unjudged: map[rule.ID]uint64{}, Untouched: func(p *packet.Packet) bool { return near(p.Src) }}
+	v := &Verifier{Rec: rec, Near: near, unjudged: map[rule.ID]uint64{}, Untouched: func(p *packet.Packet) bool { return near(p.Src) }}
+	v.follow, v.sized = v.leapFollows, v.rcSized
+	return v
 }
 
 // Skip is a reason why something was not judged.
@@ -195,6 +203,11 @@ var byItself = [rule.NumRules]bool{rule.RCPSN001: true, rule.RCPSN004: true, rul
 // event counts a legal thing that packet p of c shows of one of its ends.
 func (v *Verifier) event(c *qp.Pair, who int, role rule.Role, p *packet.Packet, id rule.ID, detail string) {
 	v.accuse(c, who, p, rule.Verdict{Rule: id, Class: rule.Event, Role: role, Detail: detail})
+}
+
+// Event counts a legal thing that packet p shows of end who.
+func (v *Verifier) Event(c *qp.Pair, who int, p *packet.Packet, id rule.ID, detail string) {
+	v.event(c, who, rule.NoRole, p, id, detail)
 }
 
 func endpoint(q *qp.QP) rule.Endpoint {

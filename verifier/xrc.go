@@ -49,6 +49,17 @@ func (v *Verifier) xrcQueue(c *qp.Pair, from int, p *packet.Packet) (srq uint32)
 	return srq
 }
 
+// StrangerXRC is StrangerRC for XRC, of which a packet may also be from the wrong end.
+func (v *Verifier) StrangerXRC(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
+	if p.Opcode.Service() != packet.XRC {
+		v.StrangerRC(c, p, class, evidence...)
+		return
+	}
+	id, role, expected := xrcRole(p)
+	v.stranger(c, p, rule.Verdict{Rule: id, Class: class, Role: role, Expected: expected, Evidence: evidence})
+	v.rcReplaces(c, p)
+}
+
 // xrcRole is the rule that a packet breaks which came from the wrong end of a connection, and what was expected of that end.
 func xrcRole(p *packet.Packet) (rule.ID, rule.Role, string) {
 	if p.Info().Request {

@@ -6,7 +6,6 @@ import (
 	"ibwitness/internal/cache"
 	"ibwitness/packet"
 	"ibwitness/qp"
-	"ibwitness/verifier"
 	"ibwitness/wqe"
 )
 
@@ -45,7 +44,6 @@ type Connection struct {
 
 	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
 	mistold     *mistold       // nil: CM told the numbers that are used
-	RD          *verifier.RD   // of RD
 
 	counted uint64 // packets that both ends had sent when mark looked last
 	Active  int64  // when mark found that to have grown

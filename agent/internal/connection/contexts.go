@@ -35,7 +35,7 @@ func (t *Table) FindContexts(c *Connection, from int, p *packet.Packet, host, di
 // newContext begins a pair of end-to-end contexts of which one is known.
 func (t *Table) newContext(p *packet.Packet, host, dir uint32) (uint32, *Connection) {
 	i, c := t.pairs.add()
-	c.Service, c.Encap, c.Lossy, c.RD = packet.RD, p.Encap, t.Lossy || t.Crowded(p), new(verifier.RD)
+	c.Service, c.Encap, c.Lossy = packet.RD, p.Encap, t.Lossy || t.Crowded(p)
 	c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
 	c.Ends[0] = qp.QP{Addr: p.Src, Near: t.Near(p.Src, p.SGID)}
 	c.Ends[1] = qp.QP{Addr: p.Dst, Near: t.Near(p.Dst, p.DGID), Number: p.EEC, Numbered: true}
@@ -72,7 +72,7 @@ func (t *Table) pairContexts(c *Connection, p *packet.Packet, key, back uint64) 
 	}
 	found, n := uint32(0), 0
 	for _, i := range live {
-		if k := t.pairs.at(i); k != c && k.RD.Ends[0].Asked(p) {
+		if k := t.pairs.at(i); k != c && verifier.Asked(&k.Pair, p) {
 			found, n = i, n+1
 		}
 	}
@@ -83,7 +83,7 @@ func (t *Table) pairContexts(c *Connection, p *packet.Packet, key, back uint64) 
 	a, b := &to.Ends[0], &to.Ends[1]
 	a.Number, a.Numbered = c.Ends[1].Number, true
 	a.Sums, b.Sums = add(a.Sums, c.Ends[1].Sums), add(b.Sums, c.Ends[0].Sums)
-	to.RD.Ends[1] = c.RD.Ends[0]
+	verifier.Join(&to.Pair, &c.Pair)
 	to.Lossy, to.Ends[0].Cut, to.Paired, to.Learned = to.Lossy || c.Lossy, to.Cut() || c.Cut(), true, ByPSN
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
 	to.PMTU = max(to.PMTU, c.PMTU)

@@ -1,0 +1,57 @@
+package verifier
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// leapFollows judges a request that came far from the stream of end from, and which that goes on from.
+func (v *Verifier) leapFollows(c *qp.Pair, from int, p *packet.Packet) {
+	if v.rcRequest(c, from, p) {
+		v.rcArrive(c, from, p)
+	}
+}
+
+// leapKnown judges, by response p, the requests of end from that are far from their stream. It reports whether p is done with: it is compared with them
+// as far as they are known.
+func (v *Verifier) leapKnown(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && p.PSN == q.Next && r.Nak == qp.NakNone {
+		end := &c.Ends[1-from]
+		end.Sums.NAKs++
+		end.Sums.SequenceNAKs++
+		v.event(c, 1-from, rule.Responder, p, rule.EvSeqNAK, "")
+		v.rcNak(c, 1-from, p, qp.NakSequence)
+		if c.Sees(from) {
+			q.Lost().Leapt, q.Recovery.LeapTo = true, q.LeapEnd().Add(1)
+			v.wrongPSN(c, from, rule.RCPSN004, rule.Requester, rule.Violation, p.Frame)
+		}
+		return true
+	}
+	if !p.PSN.In(q.Stray.PSN, q.LeapEnd()) {
+		return false
+	}
+	if responseContinuity(c, from, p) != continuityUnknown { // where an HCA agent reports the queue pair, it would have reported another connection too
+		exact := r.MSN == qp.MSNKnown && c.Complete() && !q.EverMixed() && leapCount(q, r, p) == p.MSN
+		v.leap(c, from, rule.RCPSN004, rule.Requester, rule.Proven(exact || c.Sees(from)), p.Frame)
+		return false
+	}
+	v.Skipped[SkipUnseen]++
+	return true
+}
+
+// leapCount is the MSN of the responder when it has executed everything up to response p, none of which was lost before the tap.
+func leapCount(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) uint32 {
+	n := r.MSNBase + q.Count
+	if q.Open != wqe.None {
+		n--
+	}
+	for _, b := range q.Leap() {
+		if executed(&b, p) {
+			n++
+		}
+	}
+	return n & packet.PSNMask
+}
