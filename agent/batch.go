@@ -1,12 +1,9 @@
 package agent
 
 import (
-	"sync"
-
 	"ibwitness/fabricagent"
 	"ibwitness/link"
 	"ibwitness/packet"
-	"ibwitness/verifier/smp"
 )
 
 // sums counts the outcomes of decoding.
@@ -23,24 +20,28 @@ func (s *sums) add(o sums) {
 
 // batch is frames and their packets on their way through the engine.
 type batch struct {
+	decoder
 	source  *fabricagent.Batch
-	all     []*packet.Packet // room for the packets of a batch
-	packets []*packet.Packet // the RDMA packets of the batch
-	shards  []uint8          // the shard of each
-	links   []link.Event     // what taps of links saw
-	common  []int            // packets for all shards: of subnet management
-	events  []dueEvent       // that come before one of the packets
-	checker packet.Checker
-	sums    sums
+	all     []*packet.Packet    // room for the packets of a batch
+	packets []*packet.Packet    // the RDMA packets of the batch
+	shards  []uint8             // the shard of each
+	common  []int               // packets for all shards: of subnet management
+	events  []dueEvent          // that come before one of the packets
 	frames  []fabricagent.Frame // those that packets and the like are of
 	taps    []fabricagent.Tap
-	pause   bool     // pause frames are among them
-	dropped bool     // the capture had lost packets when this batch was read
-	stepped bool     // a clock was set before it, or in it
-	missed  bool     // and it goes on for long: of these not all are old
-	traffic *Traffic // of a run that goes on for long; nil: not counted
-	decoded sync.WaitGroup
-	steps   sync.WaitGroup
+	dropped bool // the capture had lost packets when this batch was read
+	stepped bool // a clock was set before it, or in it
+	missed  bool // and it goes on for long: of these not all are old
+	turn    turn
+}
+
+// decoder fills in packets, and counts them.
+type decoder struct {
+	checker packet.Checker
+	sums    sums
+	links   []link.Event // what taps of links saw
+	pause   bool         // pause frames are among the frames
+	traffic *Traffic     // of a run that goes on for long; nil: not counted
 }
 
 // decode fills in the packets of frames of the batch: headers, ICRC, and the shard that each belongs to.
@@ -56,7 +57,7 @@ func (w *batch) decode(frames []fabricagent.Frame, shards int) {
 		n++
 		if shards > 1 {
 			w.shards = append(w.shards, uint8(shardOf(p, shards)))
-			if smp.Is(p) && p.ICRCState != packet.CRCBad {
+			if common(p) {
 				w.common = append(w.common, n-1)
 			}
 		}
@@ -67,62 +68,89 @@ func (w *batch) decode(frames []fabricagent.Frame, shards int) {
 }
 
 // packet fills in the packet of a frame, and reports whether it is one.
-func (w *batch) packet(f *fabricagent.Frame, p *packet.Packet) bool {
+func (d *decoder) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 	p.Copy = false
 	switch out := fabricagent.Decode(f, p); {
 	case out.IsRDMA():
 	case out == fabricagent.Refused:
-		w.sums.rdma-- // it counts as none, though it goes the way of one
+		d.sums.rdma-- // it counts as none, though it goes the way of one
 		return true
 	case out == fabricagent.TooShort:
-		w.sums.short++
-		w.onLink(f, nil)
+		d.sums.short++
+		d.onLink(f, nil)
 		return false
 	case out == fabricagent.LinkLevel:
-		w.onLink(f, nil)
+		d.onLink(f, nil)
 		return false
 	case out == fabricagent.Paused:
-		w.pause = true
+		d.pause = true
 		return false
 	case out == fabricagent.UnknownLink:
-		w.sums.unknown++
+		d.sums.unknown++
 		return false
 	default:
 		return false
 	}
-	if t := w.traffic; t != nil && p.Has&packet.HasBTH != 0 {
+	if t := d.traffic; t != nil && p.Has&packet.HasBTH != 0 {
 		t.Packets[p.Opcode]++
 		t.Bytes[p.Opcode] += uint64(f.Len)
 	}
-	w.checker.ICRC(p)
+	d.checker.ICRC(p)
 	if p.Encap == packet.Native {
 		p.CheckVCRC()
-		w.onLink(f, p)
+		d.onLink(f, p)
 	}
 	return true
 }
 
 // onLink sets aside what a tap of a link saw.
-func (w *batch) onLink(f *fabricagent.Frame, p *packet.Packet) {
+func (d *decoder) onLink(f *fabricagent.Frame, p *packet.Packet) {
 	var e link.Event
 	if f.Link != fabricagent.LinkTap || !fabricagent.DecodeLink(f, &e) {
 		return
 	}
 	e.Data = p
 	if e.Kind != link.Data {
-		w.sums.rdma++
+		d.sums.rdma++
 	}
-	w.links = append(w.links, e)
+	d.links = append(d.links, e)
 }
 
 func (e *engine) newBatch() *batch {
-	space := make([]packet.Packet, fabricagent.BatchSize)
-	w := &batch{all: make([]*packet.Packet, fabricagent.BatchSize), shards: make([]uint8, 0, fabricagent.BatchSize)}
-	for i := range space {
-		w.all[i] = &space[i]
-	}
-	if e.watch != nil {
-		w.traffic = new(Traffic)
-	}
+	w := &batch{}
+	w.room(fabricagent.BatchSize)
+	w.count(e)
 	return w
+}
+
+// room makes room for the packets of a batch.
+func (w *batch) room(n int) {
+	if w.all == nil {
+		w.all = room(n)
+	}
+}
+
+// room returns n packets.
+func room(n int) []*packet.Packet {
+	space, all := make([]packet.Packet, n), make([]*packet.Packet, n)
+	for i := range space {
+		all[i] = &space[i]
+	}
+	return all
+}
+
+// count has a decoder count the traffic of a run that goes on for long.
+func (d *decoder) count(e *engine) {
+	if e.watch != nil {
+		d.traffic = new(Traffic)
+	}
+}
+
+// collect adds to the sums of the run, which begin again, what a decoder has counted.
+func (e *engine) collect(d *decoder) {
+	e.sums.add(d.sums)
+	d.sums = sums{}
+	if d.traffic != nil {
+		e.watch.Traffic.take(d.traffic)
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"sync"
 
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
@@ -83,6 +82,9 @@ type shard struct {
 	mine []*packet.Packet // of the batch that is being verified
 	made func([]rule.Finding)
 	last [2]uint32 // Seq of the newest finding that made has taken, and of the newest on a link
+
+	decoder                  // of the packets that only this shard is to see
+	room    []*packet.Packet // for them
 }
 
 // next reads the next batch into w.
@@ -91,7 +93,7 @@ func (e *engine) next(w *batch) error {
 	if b == nil {
 		return err
 	}
-	w.source, w.sums = b, sums{}
+	w.source = b
 	n := len(b.Frames)
 	if n > 0 {
 		e.clocks.take(b.Frames)
@@ -136,7 +138,11 @@ func (s *shard) step(w *batch, me, shards int, several bool) {
 	}
 	s.t.pauses(w, me, shards)
 	defer s.t.trim()
-	if shards == 1 && len(w.events) == 0 {
+	switch {
+	case w.turn.shared:
+		s.own(w, me)
+		return
+	case shards == 1 && len(w.events) == 0:
 		s.t.Packets(w.packets)
 		return
 	}
@@ -271,105 +277,9 @@ func (e *engine) each(w *batch, t *Transport) {
 
 // done gives a batch back and tells the progress.
 func (e *engine) done(w *batch) {
-	e.sums.add(w.sums)
-	if w.traffic != nil {
-		e.watch.Traffic.take(w.traffic)
-	}
+	e.collect(&w.decoder)
 	w.source.Release()
 	if e.opt.Progress != nil {
 		e.opt.Progress(e.sums.packets)
 	}
-}
-
-// together decodes batches on all workers and steps each shard in its own goroutine, in the order of the batches.
-func (e *engine) together(ctx context.Context) error {
-	n := len(e.shards)
-	type job struct {
-		w       *batch
-		several bool
-	}
-	free := make(chan *batch, 2*n+2)
-	for range cap(free) {
-		free <- e.newBatch()
-	}
-	decode := make(chan *batch, cap(free))
-	order := make(chan job, cap(free))
-	inbox := make([]chan job, n)
-	var workers sync.WaitGroup
-	for range n {
-		workers.Go(func() {
-			for w := range decode {
-				w.decode(w.source.Frames, n)
-				w.decoded.Done()
-			}
-		})
-	}
-	for i := range inbox {
-		inbox[i] = make(chan job, cap(free))
-		workers.Go(func() {
-			for j := range inbox[i] {
-				j.w.decoded.Wait()
-				e.shards[i].step(j.w, i, n, j.several)
-				j.w.steps.Done()
-			}
-		})
-	}
-	workers.Go(func() {
-		for j := range order {
-			j.w.steps.Wait()
-			e.complete(j.w)
-			e.done(j.w)
-			free <- j.w
-		}
-	})
-
-	var errs []error
-	var list []*batch
-	for len(errs) < 1000 {
-		if err := ctx.Err(); err != nil {
-			errs = append(errs, err)
-			break
-		}
-		w := <-free
-		w.source = nil
-		err := e.next(w)
-		if w.source == nil {
-			free <- w
-		} else {
-			w.decoded.Add(1)
-			w.steps.Add(n)
-			j := job{w, e.several}
-			if decode <- w; e.completions != nil { // a source may hand over events with its batches
-				w.decoded.Wait()
-				e.merge(w)
-			}
-			for i := range inbox {
-				inbox[i] <- j
-			}
-			order <- j
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			errs = append(errs, err)
-		}
-		if e.due() {
-			for range cap(free) { // until all that was read is verified
-				list = append(list, <-free)
-			}
-			e.pause()
-			for _, w := range list {
-				free <- w
-			}
-			list = list[:0]
-		}
-	}
-	close(decode)
-	for i := range inbox {
-		close(inbox[i])
-	}
-	close(order)
-	workers.Wait()
-	return errors.Join(errs...)
 }

@@ -13,6 +13,9 @@ func (t *Transport) foreign(p *packet.Packet) bool {
 	return t.shards > 1 && smp.Is(p) && shardOf(p, t.shards) != t.shard
 }
 
+// common reports whether a packet is given to every shard.
+func common(p *packet.Packet) bool { return smp.Is(p) && p.ICRCState != packet.CRCBad }
+
 // shardOf is the shard that a packet belongs to.
 func shardOf(p *packet.Packet, shards int) int {
 	return packet.Bucket(p.Src, p.Dst) % shards
