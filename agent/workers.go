@@ -16,8 +16,8 @@ const (
 	burst = 4
 	// low is with how many batches left a worker reads more before it goes on, so that none has to wait.
 	low = 2
-	// mostRead is how many packets of a batch are decoded at most by the worker that reads it while the others wait for what it reads.
-	mostRead = 16
+	// mostEarly is how many packets of a batch are decoded at most by the worker that reads it while the others wait for what it reads.
+	mostEarly = 16
 	// bulky is from how many bytes a frame on, in the mean, another worker saves more by decoding it than handing over the packet costs: it is the ICRC that takes long.
 	bulky = 384
 )
@@ -293,7 +293,7 @@ func (c *crew) share(w *batch) {
 		}
 		c.early(w, i)
 	}
-	if t.early > mostRead {
+	if t.early > mostEarly {
 		c.apart = len(c.ring)
 	}
 }
