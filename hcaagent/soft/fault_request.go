@@ -84,56 +84,65 @@ func (r *requester) pass() {
 	}
 }
 
-// failsToSend makes a fault show in a request before it is sent. again says that it was sent before. The result is true where it is not
+// sendFault changes a request packet before it is sent.
+type sendFault struct {
+	// shows reports whether the fault shows in a packet. retransmitted says that it was sent before.
+	shows  func(w *work, p *packet.Packet, retransmitted bool) bool
+	change func(q *queuePair, w *work, p *packet.Packet)
+}
+
+// sendFaults are the faults of single request packets, by name.
+var sendFaults = map[string]sendFault{
+	"retry-other-payload": {
+		func(_ *work, p *packet.Packet, retransmitted bool) bool { return retransmitted && len(p.Payload) > 0 },
+		func(_ *queuePair, _ *work, p *packet.Packet) { damage(p) },
+	},
+	"retry-other-immediate": {
+		func(_ *work, p *packet.Packet, retransmitted bool) bool {
+			return retransmitted && p.Info().Headers&packet.HasImmDt != 0
+		},
+		func(_ *queuePair, _ *work, p *packet.Packet) { p.Imm++ },
+	},
+	"retry-other-key": {
+		func(_ *work, p *packet.Packet, retransmitted bool) bool {
+			return retransmitted && fn(packet.WriteOnly, packet.WriteFirst)(p)
+		},
+		func(_ *queuePair, _ *work, p *packet.Packet) { p.RKey++ },
+	},
+	"retry-atomic-write-data": {retransmits(packet.AtomicWrite), func(_ *queuePair, _ *work, p *packet.Packet) { damage(p) }},
+	"retry-flush-range":       {retransmits(packet.Flush), func(_ *queuePair, _ *work, p *packet.Packet) { p.DMALen-- }},
+	"retry-atomic-operand":    {retransmits(packet.FetchAdd), func(_ *queuePair, _ *work, p *packet.Packet) { p.SwapAdd++ }},
+	"retry-atomic-address":    {retransmits(packet.FetchAdd), func(_ *queuePair, _ *work, p *packet.Packet) { p.VA += 8 }},
+	"read-tail-address":       {readTail, func(_ *queuePair, w *work, p *packet.Packet) { p.VA = w.RemoteVA }},
+	"read-tail-length":        {readTail, func(_ *queuePair, w *work, p *packet.Packet) { p.DMALen = w.length }},
+	"read-tail-key":           {readTail, func(_ *queuePair, _ *work, p *packet.Packet) { p.RKey ^= 1 }},
+}
+
+// retransmits reports of a packet whether it is a retransmitted one of an operation.
+func retransmits(f packet.Fn) func(*work, *packet.Packet, bool) bool {
+	return func(_ *work, p *packet.Packet, retransmitted bool) bool { return retransmitted && p.Opcode.Fn() == f }
+}
+
+// readTail reports whether a packet asks for the rest of a READ.
+func readTail(w *work, p *packet.Packet, _ bool) bool {
+	return p.Opcode.Fn() == packet.ReadRequest && w.got > 0
+}
+
+// failsToSend makes a fault show in a request before it is sent. retransmitted says that it was sent before. The result is true where it is not
 // sent at all.
-func (q *queuePair) failsToSend(w *work, p *packet.Packet, again bool) bool {
-	f := p.Opcode.Fn()
-	switch h := q.h; h.opt.Fault {
+func (q *queuePair) failsToSend(w *work, p *packet.Packet, retransmitted bool) bool {
+	h := q.h
+	switch fault := h.opt.Fault; fault {
+	case "":
 	case "retry-skips":
-		return again && p.PSN == q.req.skip && h.breaks("retry-skips")
-	case "retry-other-payload":
-		if again && len(p.Payload) > 0 && h.shows("retry-other-payload") {
-			damage(p)
-		}
-	case "retry-other-immediate":
-		if again && p.Info().Headers&packet.HasImmDt != 0 && h.shows("retry-other-immediate") {
-			p.Imm++
-		}
-	case "retry-other-key":
-		if again && fn(packet.WriteOnly, packet.WriteFirst)(p) && h.shows("retry-other-key") {
-			p.RKey++
-		}
-	case "retry-atomic-write-data":
-		if again && f == packet.AtomicWrite && h.shows("retry-atomic-write-data") {
-			damage(p)
-		}
-	case "retry-flush-range":
-		if again && f == packet.Flush && h.shows("retry-flush-range") {
-			p.DMALen--
-		}
-	case "retry-atomic-operand":
-		if again && f == packet.FetchAdd && h.shows("retry-atomic-operand") {
-			p.SwapAdd++
-		}
-	case "retry-atomic-address":
-		if again && f == packet.FetchAdd && h.shows("retry-atomic-address") {
-			p.VA += 8
-		}
-	case "read-tail-address":
-		if f == packet.ReadRequest && w.got > 0 && h.shows("read-tail-address") {
-			p.VA = w.RemoteVA
-		}
-	case "read-tail-length":
-		if f == packet.ReadRequest && w.got > 0 && h.shows("read-tail-length") {
-			p.DMALen = w.length
-		}
-	case "read-tail-key":
-		if f == packet.ReadRequest && w.got > 0 && h.shows("read-tail-key") {
-			p.RKey ^= 1
-		}
+		return retransmitted && p.PSN == q.req.skip && h.breaks("retry-skips")
 	case "key-given-up":
 		if anyWrite(p) && q.req.invKey != 0 && h.shows("key-given-up") {
 			p.RKey = q.req.invKey
+		}
+	default:
+		if f, ok := sendFaults[fault]; ok && f.shows(w, p, retransmitted) && h.shows(fault) {
+			f.change(q, w, p)
 		}
 	}
 	if p.Info().Headers&packet.HasIETH != 0 {

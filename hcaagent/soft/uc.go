@@ -19,7 +19,7 @@ type ucReceiver struct {
 // unreliable takes a packet of UC. A message of which anything is missing or wrong is dropped whole.
 func (q *queuePair) unreliable(p *packet.Packet) {
 	r, info, op := &q.ucr, p.Info(), wqe.OpOf(p.Opcode.Fn())
-	n, pmtu := len(p.Payload), q.pmtu()
+	n := len(p.Payload)
 	starts, ends := info.First || info.Only, info.Last || info.Only
 	if p.PSN != r.epsn && !q.h.has("uc-gap-ignored") {
 		q.interrupt()
@@ -36,40 +36,20 @@ func (q *queuePair) unreliable(p *packet.Packet) {
 		r.got, r.dma, r.write = 0, p.DMALen, nil
 	}
 	r.open = wqe.None
-	if (info.First || info.Middle) && n != pmtu || info.Last && (n < 1 || n > pmtu) || n > pmtu {
+	if !validLength(info, n, q.pmtu()) {
+		return
+	}
+	if op == wqe.Write && !q.writable(p, starts, ends) {
 		return
 	}
 	immediate := ends && (op == wqe.Send || p.Has&packet.HasImmDt != 0)
-	if op == wqe.Write {
-		if starts {
-			var err error
-			if r.write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), wqe.RemoteWrite); err != nil || q.attr.Access&wqe.RemoteWrite == 0 {
-				if !q.h.breaks("uc-key-ignored") {
-					return
-				}
-				r.write = make([]byte, p.DMALen)
-			}
-			if p.DMALen == 0 && q.h.keys[p.RKey>>8] == nil && q.h.breaks("uc-zero-length-checked") {
-				return
-			}
-		}
-		if got := r.got + uint32(n); ends && got != r.dma || got > r.dma {
-			return
-		}
-	}
 	if (op == wqe.Send || immediate) && !q.takeUnreliable(p) {
 		return
 	}
 	if op == wqe.Write {
 		copy(r.write[min(int(r.got), len(r.write)):], p.Payload)
 	} else if !r.taken.list.put(uint64(r.got), p.Payload) {
-		if q.srq == nil && !q.h.breaks("uc-too-long-error") {
-			return // the next message takes the request
-		}
-		t := r.taken
-		r.taken = nil
-		q.finishReceive(t, cq.Completion{Status: cq.LocLenErr}, false, sum{})
-		q.enterError()
+		q.tooLong()
 		return
 	}
 	r.got += uint32(n)
@@ -85,6 +65,47 @@ func (q *queuePair) unreliable(p *packet.Packet) {
 		r.taken = nil
 		q.received(t, p, done, r.got)
 	}
+}
+
+// validLength reports whether a packet may have n bytes of payload.
+func validLength(in *packet.Info, n, pmtu int) bool {
+	switch {
+	case in.First || in.Middle:
+		return n == pmtu
+	case in.Last:
+		return n >= 1 && n <= pmtu
+	}
+	return n <= pmtu
+}
+
+// writable reports whether a packet of a WRITE on UC is carried out: its key permits it, and it has the bytes that the first packet names.
+func (q *queuePair) writable(p *packet.Packet, starts, ends bool) bool {
+	r := &q.ucr
+	if starts {
+		var err error
+		if r.write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), wqe.RemoteWrite); err != nil || q.attr.Access&wqe.RemoteWrite == 0 {
+			if !q.h.breaks("uc-key-ignored") {
+				return false
+			}
+			r.write = make([]byte, p.DMALen)
+		}
+		if p.DMALen == 0 && q.h.keys[p.RKey>>8] == nil && q.h.breaks("uc-zero-length-checked") {
+			return false
+		}
+	}
+	got := r.got + uint32(len(p.Payload))
+	return got <= r.dma && (!ends || got == r.dma)
+}
+
+// tooLong drops a SEND on UC for which the receive request has no room: the next message takes the request.
+func (q *queuePair) tooLong() {
+	if q.srq == nil && !q.h.breaks("uc-too-long-error") {
+		return
+	}
+	t := q.ucr.taken
+	q.ucr.taken = nil
+	q.finishReceive(t, cq.Completion{Status: cq.LocLenErr}, false, sum{})
+	q.enterError()
 }
 
 // takeUnreliable gets a receive request for a message.
