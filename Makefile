@@ -121,11 +121,14 @@ axe:             ## unpack the accessibility checker axe into bin/tools, where i
 
 # The tools are a module of their own. One that cannot be fetched is said so, loudly, and does not break the build;
 # LINT_STRICT=1 makes it fail.
-lint:            ## go vet, the words of the field, gofumpt, staticcheck
+# No function of these is above 30, without exceptions: one that judges several outcomes is split by them.
+CYCLO := verifier qp link hcaagent mad packet
+
+lint:            ## go vet, the words of the field, gofumpt, staticcheck, gocyclo
 	@mkdir -p $(TOOLS)
 	@$(GO) vet ./...
 	@$(GO) run ./internal/testkit/words
-	@for tool in mvdan.cc/gofumpt honnef.co/go/tools/cmd/staticcheck; do \
+	@for tool in mvdan.cc/gofumpt github.com/fzipp/gocyclo/cmd/gocyclo honnef.co/go/tools/cmd/staticcheck; do \
 		name=$${tool##*/}; \
 		(cd tools && $(GO) build -o ../$(TOOLS)/$$name $$tool) || { \
 			echo "WARNING: $$name could not be built from tools/go.mod, so it was NOT RUN" >&2; \
@@ -133,6 +136,7 @@ lint:            ## go vet, the words of the field, gofumpt, staticcheck
 		case $$name in \
 		gofumpt) bad=$$($(TOOLS)/gofumpt -l .); \
 			[ -z "$$bad" ] || { echo "not formatted, run $(TOOLS)/gofumpt -w on:"; echo "$$bad"; exit 1; } ;; \
+		gocyclo) $(TOOLS)/gocyclo -over 30 -ignore '_test\.go' $(CYCLO) || { echo "too many branches: split it along the steps that it judges"; exit 1; } ;; \
 		*) $(TOOLS)/$$name ./... ;; \
 		esac; \
 		echo "$$name: clean"; \

@@ -133,30 +133,8 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		return // it may be of another QP
 	}
 	f := &end.Flow
-	once := func(bit uint16, d rule.Verdict) {
-		if f.Reported&bit != 0 {
-			return
-		}
-		f.Reported |= bit
-		d.Role = rule.Sender
-		v.report(c, from, p, d)
-	}
 	if c.Encap != p.Encap {
-		v.covered(rule.ROCV2027)
-		d := rule.Verdict{Rule: rule.ROCV2027, Class: rule.Violation, Expected: c.Encap.String() + " as before", Actual: p.Encap.String()}
-		n, told := c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, (c.Ends[0].Flow.Reported|c.Ends[1].Flow.Reported)&qp.ReportedEncap != 0
-		if n == 2 || n == 3 && told {
-			d.Class, d.Detail = rule.Unproven, "only the first packet of the connection has the other encapsulation: it may be the deviating one"
-		}
-		if q := &end.SQ; n == 2 && q.Joined {
-			c.Misplace(q.First) // its receiver may not know that one
-		}
-		v.broken = true // its receiver may not know it for a packet of the connection
-		once(qp.ReportedEncap, d)
-		if n == 3 && told {
-			c.Encap = p.Encap // two against one: what comes next is compared with these
-			c.Ends[0].Flow.State, c.Ends[1].Flow.State = qp.FlowNew, qp.FlowNew
-		}
+		v.encapChanged(c, from, p)
 		return
 	}
 	if f.PKey != p.PKey {
@@ -176,7 +154,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		if c.Service == packet.UC {
 			id = rule.UCMIG001
 		}
-		once(qp.ReportedMig, rule.Verdict{
+		v.changed(c, from, p, qp.ReportedMig, rule.Verdict{
 			Rule: id, Class: rule.Unproven, Expected: fmt.Sprintf("M %t as before", f.MigReq), Actual: fmt.Sprintf("M %t", p.MigReq),
 			Detail: "legal where path migration is in use",
 		})
@@ -188,16 +166,54 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	if f.SrcPort != p.SrcPort && p.Has&packet.HasUDP != 0 && p.SrcPort >= leastPort { // else the header rule has reported it
 		v.portChanged(c, from, p)
 	}
+	v.pathChanged(c, from, p)
+}
+
+// changed reports a change of the flow of an end, where none of its kind was reported.
+func (v *Verifier) changed(c *qp.Pair, from int, p *packet.Packet, bit uint16, d rule.Verdict) {
+	f := &c.Ends[from].Flow
+	if f.Reported&bit != 0 {
+		return
+	}
+	f.Reported |= bit
+	d.Role = rule.Sender
+	v.report(c, from, p, d)
+}
+
+// encapChanged judges a packet with another encapsulation than the connection (rule ROC-V2-027).
+func (v *Verifier) encapChanged(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	v.covered(rule.ROCV2027)
+	d := rule.Verdict{Rule: rule.ROCV2027, Class: rule.Violation, Expected: c.Encap.String() + " as before", Actual: p.Encap.String()}
+	n, told := c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, (c.Ends[0].Flow.Reported|c.Ends[1].Flow.Reported)&qp.ReportedEncap != 0
+	if n == 2 || n == 3 && told {
+		d.Class, d.Detail = rule.Unproven, "only the first packet of the connection has the other encapsulation: it may be the deviating one"
+	}
+	if q := &end.SQ; n == 2 && q.Joined {
+		c.Misplace(q.First) // its receiver may not know that one
+	}
+	v.broken = true // its receiver may not know it for a packet of the connection
+	v.changed(c, from, p, qp.ReportedEncap, d)
+	if n == 3 && told {
+		c.Encap = p.Encap // two against one: what comes next is compared with these
+		c.Ends[0].Flow.State, c.Ends[1].Flow.State = qp.FlowNew, qp.FlowNew
+	}
+}
+
+// pathChanged judges the GRH, the GIDs, the DSCP and the flow label of a packet that differs from the first of its QP (rules NET-GRH-006, -007, -013).
+func (v *Verifier) pathChanged(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	f := &end.Flow
 	if f.GRH != (p.Has&packet.HasGRH != 0) {
 		count(&end.OddGRH)
-		once(qp.ReportedGRH, rule.Verdict{
+		v.changed(c, from, p, qp.ReportedGRH, rule.Verdict{
 			Rule: rule.NETGRH006, Class: rule.Proven(end.Knows(qp.KnowsGRH)), Expected: fmt.Sprintf("GRH %t as before", f.GRH), Actual: fmt.Sprintf("GRH %t", !f.GRH),
 		})
 		return
 	}
 	if f.GIDs != qp.FoldGIDs(p) && !p.SGID.IsZero() && !p.SGID.IsMulticast() { // else NET-GRH-011
 		count(&end.OddGRH)
-		once(qp.ReportedGIDs, rule.Verdict{
+		v.changed(c, from, p, qp.ReportedGIDs, rule.Verdict{
 			Rule: rule.NETGRH007, Class: rule.Unproven, Expected: "the GIDs of the connection as before", Actual: p.SGID.String() + " to " + p.DGID.String(),
 			Detail: "legal after path migration or modify QP",
 		})
@@ -215,7 +231,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		case p.Info().Response && end.OddPath == 1:
 			end.OddKind, f.State = p.Opcode, qp.FlowKnown
 		}
-		once(qp.ReportedPath, rule.Verdict{
+		v.changed(c, from, p, qp.ReportedPath, rule.Verdict{
 			Rule: rule.NETGRH013, Class: rule.Unproven,
 			Expected: fmt.Sprintf("flow label 0x%05x and DSCP %d as before", f.FlowLabel, f.TClass),
 			Actual:   fmt.Sprintf("0x%05x and %d", p.FlowLabel, p.TClass>>2), Detail: "a router or switch may rewrite the DSCP, and modify QP the address vector",

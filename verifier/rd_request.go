@@ -13,47 +13,10 @@ import (
 // rdRequest judges a request that end from sent.
 func (v *Verifier) rdRequest(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	in := p.Info()
-	end := &c.Ends[from]
 	resync := p.Opcode.Fn() == packet.Resync
 	begins := in.First || in.Only
-	d := p.PSN.Diff(e.next)
-	tail := e.message.op == wqe.Read && !e.message.acked && p.Opcode.Fn() == packet.ReadRequest && p.SrcQP == e.message.srcQP &&
-		e.message.has(p.PSN) && p.PSN != e.message.first // of a READ, asked for again
-	if e.unsure && begins && d < 0 {
-		e.joined = false // its place in the stream was not known
-	}
-	switch {
-	case !e.joined:
-		e.joined, e.unsure, e.open, e.next, e.message, e.before = true, !begins, wqe.None, p.PSN, rdMessage{}, rdMessage{}
-		e.overlap, e.early, e.slack, e.nak, e.refused = nil, nil, 0, false, false
-	case resync:
-		e.open, e.unsure = wqe.None, false // it says where the PSNs go on
-	case tail:
-		end.Sums.Retransmissions++
-	case d == 0 || d > 0 && d <= e.slack || p.PSN == e.high:
-		if e.slack > 0 {
-			e.message.last = p.PSN.Add(-1) // so many PSNs did the READ take
-		} else if d != 0 {
-			e.unsure = true // what is between was copied by the network, or has been lost
-		}
-	case d > 0:
-		v.rdGap(e, c, from, p, d)
-	case e.nak && p.PSN == e.back && (begins || e.message.has(p.PSN)):
-		if begins && e.refused && p.PSN != e.message.first {
-			e.message.acked = true // abandoned: another message takes the PSN
-		}
-	case e.message.has(p.PSN) && !e.message.acked:
-		end.Sums.Retransmissions++
-		if begins && p.PSN == e.message.first && (p.SrcQP != e.message.srcQP || wqe.OpOf(p.Opcode.Fn()) != e.message.op) && !e.refused {
-			v.covered(rule.RDEEC001)
-			v.rdAccuse(c, from, p, p.SrcQP, rule.Verdict{
-				Rule: rule.RDEEC001, Class: rule.Proven(c.Complete()), Role: rule.Requester,
-				Expected: "PSN " + e.message.last.Add(1).String() + " for another message of the end-to-end context", Actual: "PSN " + p.PSN.String() + " again",
-				Evidence: []uint64{e.message.frame},
-			})
-		}
-	default:
-		return // a copy that the network made, or held back
+	if !v.rdPlace(e, c, from, p, resync, begins) {
+		return
 	}
 	v.covered(rule.RDEEC001)
 	if begins {
@@ -82,6 +45,58 @@ func (v *Verifier) rdRequest(e *context, c *qp.Pair, from int, p *packet.Packet)
 		} else {
 			e.unsure = true
 		}
+	}
+}
+
+// rdPlace judges the PSN of a request by its place in the stream of its end-to-end context. It reports whether p belongs there.
+func (v *Verifier) rdPlace(e *context, c *qp.Pair, from int, p *packet.Packet, resync, begins bool) bool {
+	end := &c.Ends[from]
+	d := p.PSN.Diff(e.next)
+	tail := e.message.op == wqe.Read && !e.message.acked && p.Opcode.Fn() == packet.ReadRequest && p.SrcQP == e.message.srcQP &&
+		e.message.has(p.PSN) && p.PSN != e.message.first // of a READ, asked for again
+	if e.unsure && begins && d < 0 {
+		e.joined = false // its place in the stream was not known
+	}
+	switch {
+	case !e.joined:
+		e.joined, e.unsure, e.open, e.next, e.message, e.before = true, !begins, wqe.None, p.PSN, rdMessage{}, rdMessage{}
+		e.overlap, e.early, e.slack, e.nak, e.refused = nil, nil, 0, false, false
+	case resync:
+		e.open, e.unsure = wqe.None, false // it says where the PSNs go on
+	case tail:
+		end.Sums.Retransmissions++
+	case d == 0 || d > 0 && d <= e.slack || p.PSN == e.high:
+		if e.slack > 0 {
+			e.message.last = p.PSN.Add(-1) // so many PSNs did the READ take
+		} else if d != 0 {
+			e.unsure = true // what is between was copied by the network, or has been lost
+		}
+	case d > 0:
+		v.rdGap(e, c, from, p, d)
+	case e.nak && p.PSN == e.back && (begins || e.message.has(p.PSN)):
+		if begins && e.refused && p.PSN != e.message.first {
+			e.message.acked = true // abandoned: another message takes the PSN
+		}
+	case e.message.has(p.PSN) && !e.message.acked:
+		end.Sums.Retransmissions++
+		if begins && p.PSN == e.message.first {
+			v.rdSame(e, c, from, p)
+		}
+	default:
+		return false // a copy that the network made, or held back
+	}
+	return true
+}
+
+// rdSame judges that the message which takes the first PSN of an unanswered one once more is the same (rule RD-EEC-001).
+func (v *Verifier) rdSame(e *context, c *qp.Pair, from int, p *packet.Packet) {
+	if (p.SrcQP != e.message.srcQP || wqe.OpOf(p.Opcode.Fn()) != e.message.op) && !e.refused {
+		v.covered(rule.RDEEC001)
+		v.rdAccuse(c, from, p, p.SrcQP, rule.Verdict{
+			Rule: rule.RDEEC001, Class: rule.Proven(c.Complete()), Role: rule.Requester,
+			Expected: "PSN " + e.message.last.Add(1).String() + " for another message of the end-to-end context", Actual: "PSN " + p.PSN.String() + " again",
+			Evidence: []uint64{e.message.frame},
+		})
 	}
 }
 

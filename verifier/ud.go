@@ -50,27 +50,8 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-	if f := &end.Flow; p.DestQP > 1 && end.Number > 1 {
-		v.covered(rule.UDPKY001)
-		q.LastTime = p.Time
-		if f.Known() && f.PKey != p.PKey && f.Odd&15 < 15 {
-			f.Odd++
-		}
-		if f.Known() && f.PKey != p.PKey && f.Reported&qp.ReportedPKey == 0 && p.PKey&0x7FFF != 0 {
-			f.Reported |= qp.ReportedPKey
-			v.report(c, from, p, rule.Verdict{
-				Rule: rule.UDPKY001, Class: rule.Unproven, Role: rule.Sender,
-				Expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
-				Detail: "the P_Key of the QP was learned from its first packet",
-			})
-		}
-		v.covered(rule.UDQKEY001)
-		if f.Known() && f.QKey != p.QKey && !peer.Knows(qp.KnowsQKey) && !privileged {
-			v.oddQKey(c, from, p)
-		}
-		if !f.Known() {
-			f.State, f.PKey, f.QKey = qp.FlowKnown, p.PKey, p.QKey
-		}
+	if p.DestQP > 1 && end.Number > 1 {
+		v.udFlow(c, from, p, privileged)
 	}
 	v.counts(c, from, p)
 	if q.Fresh {
@@ -82,6 +63,32 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 				Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: lossDetail(c, from),
 			})
 		}
+	}
+}
+
+// udFlow compares the P_Key and the Q_Key of a datagram with those before it. privileged says that a finding about its Q_Key was made.
+func (v *Verifier) udFlow(c *qp.Pair, from int, p *packet.Packet, privileged bool) {
+	end, peer := &c.Ends[from], &c.Ends[1-from]
+	f, q := &end.Flow, &end.SQ
+	v.covered(rule.UDPKY001)
+	q.LastTime = p.Time
+	if f.Known() && f.PKey != p.PKey && f.Odd&15 < 15 {
+		f.Odd++
+	}
+	if f.Known() && f.PKey != p.PKey && f.Reported&qp.ReportedPKey == 0 && p.PKey&0x7FFF != 0 {
+		f.Reported |= qp.ReportedPKey
+		v.report(c, from, p, rule.Verdict{
+			Rule: rule.UDPKY001, Class: rule.Unproven, Role: rule.Sender,
+			Expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+			Detail: "the P_Key of the QP was learned from its first packet",
+		})
+	}
+	v.covered(rule.UDQKEY001)
+	if f.Known() && f.QKey != p.QKey && !peer.Knows(qp.KnowsQKey) && !privileged {
+		v.oddQKey(c, from, p)
+	}
+	if !f.Known() {
+		f.State, f.PKey, f.QKey = qp.FlowKnown, p.PKey, p.QKey
 	}
 }
 

@@ -69,13 +69,7 @@ func (l *line) event(made *made) (e cq.Event, err error) {
 	case cq.EvModifySRQ:
 		e.Depth = or(l.Limit)
 	case cq.EvCreateAH, cq.EvModifyAH, cq.EvDestroyAH:
-		e.AH, e.PD = wqe.AH(or(l.AH)), wqe.PD(or(l.PD))
-		if l.DGID != nil {
-			v := wqe.AddressVector{SL: or(l.SL), TClass: or(l.TClass), HopLimit: or(l.HopLimit), GRH: or(l.GRH) != 0}
-			if v.Dest, err = address(*l.DGID); err == nil {
-				e.Vector = &v
-			}
-		}
+		err = l.addressHandle(&e)
 	case cq.EvAttachGroup, cq.EvDetachGroup:
 		if l.DGID == nil {
 			return e, missing("dgid")
@@ -85,13 +79,7 @@ func (l *line) event(made *made) (e cq.Event, err error) {
 	case cq.EvDevice:
 		e.Device = &cq.Device{MaxRdAtomic: or(l.DeviceRd), MaxDestRdAtomic: or(l.DeviceDestRd), PKeys: or(l.PKeys), Ports: or(l.Ports)}
 	case cq.EvRegisterMR, cq.EvDeregisterMR, cq.EvAllocateMW, cq.EvDeallocateMW:
-		e.Region = put(&made.regions, wqe.Region{
-			PD: wqe.PD(or(l.PD)), MR: wqe.MR(or(l.RegionOf)), MW: wqe.MW(or(l.WindowOf)),
-			VA: or(l.Addr), Length: or(l.Length), LKey: or(l.LKey), RKey: or(l.RKey), Access: accessBits.read(or(l.Access)),
-		})
-		if n, ok := l.Type.(float64); ok {
-			e.Region.Window = int(n)
-		}
+		l.region(&e, made)
 	case cq.EvPostSend:
 		err = l.send(&e, made)
 	case cq.EvPostReceive:
@@ -104,12 +92,7 @@ func (l *line) event(made *made) (e cq.Event, err error) {
 		}
 	case cq.EvCompletion:
 		e.Poll, e.Emptied = or(l.Poll), or(l.Emptied) != 0
-		e.Completion, err = l.completion(made)
-		if err == nil && l.Head != nil {
-			if e.Head, err = hex.DecodeString(*l.Head); err != nil || len(e.Head) == 0 {
-				return e, fmt.Errorf(`"head" is %q: give the bytes as hexadecimal digits`, *l.Head)
-			}
-		}
+		err = l.completed(&e, made)
 	case cq.EvMemory:
 		e.Region, e.Wrote = put(&made.regions, wqe.Region{VA: or(l.Addr), Length: or(l.Length)}), or(l.Wrote) != 0
 	case cq.EvArm:
@@ -124,6 +107,41 @@ func (l *line) event(made *made) (e cq.Event, err error) {
 		e.Async = a
 	}
 	return e, err
+}
+
+// completed sets the completion of a line, and the bytes that it shows of what was received.
+func (l *line) completed(e *cq.Event, made *made) (err error) {
+	if e.Completion, err = l.completion(made); err != nil || l.Head == nil {
+		return err
+	}
+	if e.Head, err = hex.DecodeString(*l.Head); err != nil || len(e.Head) == 0 {
+		return fmt.Errorf(`"head" is %q: give the bytes as hexadecimal digits`, *l.Head)
+	}
+	return nil
+}
+
+// addressHandle sets what a line says of an address handle.
+func (l *line) addressHandle(e *cq.Event) (err error) {
+	e.AH, e.PD = wqe.AH(or(l.AH)), wqe.PD(or(l.PD))
+	if l.DGID == nil {
+		return nil
+	}
+	v := wqe.AddressVector{SL: or(l.SL), TClass: or(l.TClass), HopLimit: or(l.HopLimit), GRH: or(l.GRH) != 0}
+	if v.Dest, err = address(*l.DGID); err == nil {
+		e.Vector = &v
+	}
+	return err
+}
+
+// region sets what a line says of a memory region or window.
+func (l *line) region(e *cq.Event, made *made) {
+	e.Region = put(&made.regions, wqe.Region{
+		PD: wqe.PD(or(l.PD)), MR: wqe.MR(or(l.RegionOf)), MW: wqe.MW(or(l.WindowOf)),
+		VA: or(l.Addr), Length: or(l.Length), LKey: or(l.LKey), RKey: or(l.RKey), Access: accessBits.read(or(l.Access)),
+	})
+	if n, ok := l.Type.(float64); ok {
+		e.Region.Window = int(n)
+	}
 }
 
 func (l *line) newQP() (*qp.InitAttr, error) {

@@ -26,24 +26,7 @@ var infoLengths = map[mad.RejReason]uint8{
 
 // rej steps an exchange with a REJ, which ends it.
 func (v *Verifier) rej(m *message, r *mad.REJ) {
-	v.reserved(m, uint32(r.Reserved1), uint32(r.Reserved2))
-	v.judge(m, rule.CMREJ001, !r.Reason.Defined(), func() rule.Verdict {
-		return rule.Verdict{Expected: "a reason of 1 to 33, or 35", Actual: fmt.Sprint(uint16(r.Reason))}
-	})
-	want, fixed := infoLengths[r.Reason]
-	v.judge(m, rule.CMREJ003, r.InfoLength > maxInfo || fixed && r.InfoLength != 0 && r.InfoLength != want, func() rule.Verdict {
-		if !fixed {
-			want = maxInfo
-		}
-		return rule.Verdict{
-			Expected: fmt.Sprintf("at most %d bytes of additional information for the reason %q", want, r.Reason.String()), Actual: fmt.Sprint(r.InfoLength),
-		}
-	})
-	if onIP(m.Packet) {
-		v.judge(m, rule.CMREJ005, r.Reason == rejPrimaryLID || r.Reason == rejAlternateLID, func() rule.Verdict {
-			return rule.Verdict{Expected: "no reason about LIDs on RoCEv2", Actual: r.Reason.String()}
-		})
-	}
+	v.rejFields(m, r)
 	x, side, agrees := v.find(m, r.LocalCommID, r.RemoteCommID)
 	v.address(m, x)
 	if x != nil && x.older(m) {
@@ -52,17 +35,7 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 		}
 		return
 	}
-	v.covered(rule.CMREJ002)
-	if r.Rejected > mad.AnsweredOther || x != nil && x.asked && (agrees || m.h.TID == x.tid) &&
-		(r.Rejected == mad.AnsweredREQ && side == active || r.Rejected == mad.AnsweredREP && side == passive) {
-		by := ""
-		if x != nil {
-			by = " by the " + sideNames[side] + " side"
-		}
-		v.accuse(m, rule.CMREJ002, rule.Violation, rule.Verdict{
-			Expected: "message rejected 0 (a REQ, by the passive side), 1 (a REP, by the active side) or 2", Actual: fmt.Sprintf("%d%s", r.Rejected, by),
-		})
-	}
+	v.rejected(m, r, x, side, agrees)
 	if x == nil {
 		v.stray(m, r)
 		return
@@ -93,6 +66,43 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 	x.req.answered = true
 	if !x.reject.happened() {
 		x.reject, x.rejecter = seen{m.Time, m.Frame}, side
+	}
+}
+
+// rejected judges which message a REJ says that it rejects (rule CM-REJ-002). x is its exchange, or nil.
+func (v *Verifier) rejected(m *message, r *mad.REJ, x *exchange, side int, agrees bool) {
+	v.covered(rule.CMREJ002)
+	if r.Rejected > mad.AnsweredOther || x != nil && x.asked && (agrees || m.h.TID == x.tid) &&
+		(r.Rejected == mad.AnsweredREQ && side == active || r.Rejected == mad.AnsweredREP && side == passive) {
+		by := ""
+		if x != nil {
+			by = " by the " + sideNames[side] + " side"
+		}
+		v.accuse(m, rule.CMREJ002, rule.Violation, rule.Verdict{
+			Expected: "message rejected 0 (a REQ, by the passive side), 1 (a REP, by the active side) or 2", Actual: fmt.Sprintf("%d%s", r.Rejected, by),
+		})
+	}
+}
+
+// rejFields judges what a REJ shows by itself (rules CM-REJ-001, -003, -005).
+func (v *Verifier) rejFields(m *message, r *mad.REJ) {
+	v.reserved(m, uint32(r.Reserved1), uint32(r.Reserved2))
+	v.judge(m, rule.CMREJ001, !r.Reason.Defined(), func() rule.Verdict {
+		return rule.Verdict{Expected: "a reason of 1 to 33, or 35", Actual: fmt.Sprint(uint16(r.Reason))}
+	})
+	want, fixed := infoLengths[r.Reason]
+	v.judge(m, rule.CMREJ003, r.InfoLength > maxInfo || fixed && r.InfoLength != 0 && r.InfoLength != want, func() rule.Verdict {
+		if !fixed {
+			want = maxInfo
+		}
+		return rule.Verdict{
+			Expected: fmt.Sprintf("at most %d bytes of additional information for the reason %q", want, r.Reason.String()), Actual: fmt.Sprint(r.InfoLength),
+		}
+	})
+	if onIP(m.Packet) {
+		v.judge(m, rule.CMREJ005, r.Reason == rejPrimaryLID || r.Reason == rejAlternateLID, func() rule.Verdict {
+			return rule.Verdict{Expected: "no reason about LIDs on RoCEv2", Actual: r.Reason.String()}
+		})
 	}
 }
 

@@ -190,14 +190,9 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 	t.mixed = t.mixed || t.time != 0 && t.tap != p.Tap
 	t.time, t.tap, t.status = p.Time, p.Tap, d.status()
 	sees := v.sees(p.Src, p.SGID)
-	if x.stop.by != (packet.Addr{}) {
-		if ok := x.stop.by == p.Src && x.stop.tap == p.Tap || sees && after(p.Time, x.stop.time); t.begun {
-			v.report(p, rule.Verdict{
-				Rule: rule.MADRMP009, Class: rule.Proven(ok), Role: rule.Sender, Earlier: rule.Frame{Number: x.stop.frame, Tap: x.stop.tap},
-				Expected: fmt.Sprintf("no further segment after %v", x.stop.what), Actual: fmt.Sprintf("segment %d", n), Detail: why(ok, whyTap),
-			})
-			return
-		}
+	if x.stop.by != (packet.Addr{}) && t.begun {
+		v.afterStop(x, d, n, sees)
+		return
 	}
 	q.came(waitData, keyOf(d), n)
 	s := &t.segments[n%uint32(len(t.segments))]
@@ -226,6 +221,16 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 		t.last = n
 	}
 	*s = segment{n, sum(d), p.Frame, p.Tap}
+}
+
+// afterStop reports a segment after the transfer was stopped or aborted (rule MAD-RMP-009). sees says that a tap near its sender shows the order.
+func (v *Verifier) afterStop(x *exchange, d *datagram, n uint32, sees bool) {
+	p := d.p
+	ok := x.stop.by == p.Src && x.stop.tap == p.Tap || sees && after(p.Time, x.stop.time)
+	v.report(p, rule.Verdict{
+		Rule: rule.MADRMP009, Class: rule.Proven(ok), Role: rule.Sender, Earlier: rule.Frame{Number: x.stop.frame, Tap: x.stop.tap},
+		Expected: fmt.Sprintf("no further segment after %v", x.stop.what), Actual: fmt.Sprintf("segment %d", n), Detail: why(ok, whyTap),
+	})
 }
 
 // sum tells segments apart: their class header and data, and what RMPP says of them.

@@ -105,30 +105,12 @@ func (v *Verifier) allowed(x *exchange) {
 // keys judges and learns, from the PortInfo of the port that checks keys, its M_Key, protection, lease and violations.
 func (v *Verifier) keys(x *exchange, k *port) {
 	d := v.s.Data
-	n, protect, key := uint16(piViolations.Uint(d)), uint8(piProtect.Uint(d)), piMKey.Uint(d)
+	protect, key := uint8(piProtect.Uint(d)), piMKey.Uint(d)
 	if x.Method == mad.Get && (key != 0 || protect == 0) && (key != k.key && k.keyKnown || !piLID.Same(d, k.info[:])) {
 		k.wrongs, k.changed, k.has = 0, 0, false // it was switched on again, or set by what the capture does not show
 	}
 	if k.has && x.Method == mad.Get {
-		class := v.still(x, k)
-		was := uint16(piViolations.Uint(k.info[:]))
-		if k.wrongs > 0 && was < 0xFFFF && v.breaks(rule.SMPMK004, n == was) {
-			v.report(rule.SMPMK004, class, rule.Responder, fmt.Sprintf("more M_Key violations than %d, after %d with a wrong key", was, k.wrongs),
-				fmt.Sprintf("%d", n), k.wrongFrame)
-		}
-		if v.breaks(rule.SMPPI010, n < was) {
-			v.report(rule.SMPPI010, class, rule.Responder, fmt.Sprintf("at least %d M_Key violations: the counter stops at 65535 and is reset by a Set to 0", was),
-				fmt.Sprintf("%d", n), k.frame)
-		}
-		if k.lease != 0 && v.breaks(rule.SMPMK005, k.expired && protect != 0) {
-			v.report(rule.SMPMK005, v.lasting(), rule.Responder, fmt.Sprintf("M_Key protect bits 0: the lease of %d s has expired", k.lease), fmt.Sprintf("protect bits %d", protect), k.wrongFrame)
-		}
-	}
-	if k.has && x.Method == mad.Get && k.protect > 0 && key == k.key && key != 0 && x.asked == 1 {
-		over := k.expired || k.began != 0 && x.time > k.began+int64(k.lease)*second-second
-		if v.breaks(rule.SMPMK005, !over && protect == 0) {
-			v.report(rule.SMPMK005, v.still(x, k), rule.Responder, fmt.Sprintf("M_Key protect bits %d: no lease has expired", k.protect), "protect bits 0", k.frame)
-		}
+		v.keysAgain(x, k)
 	}
 	k.wrongs, k.expired = 0, false
 	if x.Method == mad.Set {
@@ -138,6 +120,31 @@ func (v *Verifier) keys(x *exchange, k *port) {
 		k.keyKnown, k.key = true, key
 	}
 	k.protect, k.lease, k.held = protect, uint16(piLease.Uint(d)), v.p.Time
+}
+
+// keysAgain compares violations, protection and lease in the response to a Get of PortInfo with what was known of the port (rules SMP-MK-004, -005, SMP-PI-010).
+func (v *Verifier) keysAgain(x *exchange, k *port) {
+	d := v.s.Data
+	n, protect, key := uint16(piViolations.Uint(d)), uint8(piProtect.Uint(d)), piMKey.Uint(d)
+	class := v.still(x, k)
+	was := uint16(piViolations.Uint(k.info[:]))
+	if k.wrongs > 0 && was < 0xFFFF && v.breaks(rule.SMPMK004, n == was) {
+		v.report(rule.SMPMK004, class, rule.Responder, fmt.Sprintf("more M_Key violations than %d, after %d with a wrong key", was, k.wrongs),
+			fmt.Sprintf("%d", n), k.wrongFrame)
+	}
+	if v.breaks(rule.SMPPI010, n < was) {
+		v.report(rule.SMPPI010, class, rule.Responder, fmt.Sprintf("at least %d M_Key violations: the counter stops at 65535 and is reset by a Set to 0", was),
+			fmt.Sprintf("%d", n), k.frame)
+	}
+	if k.lease != 0 && v.breaks(rule.SMPMK005, k.expired && protect != 0) {
+		v.report(rule.SMPMK005, v.lasting(), rule.Responder, fmt.Sprintf("M_Key protect bits 0: the lease of %d s has expired", k.lease), fmt.Sprintf("protect bits %d", protect), k.wrongFrame)
+	}
+	if k.protect > 0 && key == k.key && key != 0 && x.asked == 1 {
+		over := k.expired || k.began != 0 && x.time > k.began+int64(k.lease)*second-second
+		if v.breaks(rule.SMPMK005, !over && protect == 0) {
+			v.report(rule.SMPMK005, v.still(x, k), rule.Responder, fmt.Sprintf("M_Key protect bits %d: no lease has expired", k.protect), "protect bits 0", k.frame)
+		}
+	}
 }
 
 // single judges a Set of PortInfo that changes the protection of an M_Key apart from it.

@@ -127,6 +127,13 @@ func (v *Verifier) linkInfo(x *exchange) {
 		return
 	}
 	used := state == armed || state == active
+	v.linkCodes(x, used)
+	v.endLIDs(x)
+}
+
+// linkCodes judges the widths, speeds, MTUs and numbers of VLs of a PortInfo (rules SMP-PI-003, -004, -005). used says that the port is in use.
+func (v *Verifier) linkCodes(x *exchange, used bool) {
+	d := v.s.Data
 	on, able, now := piWidthOn.Uint(d), piWidthCap.Uint(d), piWidth.Uint(d)
 	switch {
 	case v.breaks(rule.SMPPI003, on == 0 || on&^able != 0):
@@ -151,7 +158,6 @@ func (v *Verifier) linkInfo(x *exchange) {
 		v.report(rule.SMPPI005, v.paired(), rule.Responder, fmt.Sprintf("NeighborMTU code 1 to %d, OperationalVLs code up to %d", mtuCap, vlCap),
 			fmt.Sprintf("NeighborMTU %d, OperationalVLs %d", mtu, vls), x.frame)
 	}
-	v.endLIDs(x)
 }
 
 // endLIDs judges the LIDs that a port in use reports when it is asked.

@@ -60,20 +60,11 @@ func (v *Verifier) inTable(x *exchange) bool {
 	id, bad, want := rule.ID(0), false, ""
 	switch s.Attribute {
 	case mad.AttrSLtoVL:
-		in, out := s.Modifier>>8&0xFF, s.Modifier&0xFF
-		ports := uint32(n.NumPorts)
-		id, want = rule.SMPSV001, fmt.Sprintf(invalidValue+": the node has %d ports", ports)
-		bad = out > ports || in > ports
-		if isSwitch && n.HasSwitchInfo && !n.EnhancedPort0 && out == 0 && s.Modifier>>16 == 0 {
-			bad, want = true, want+", and only a switch with an enhanced port 0 has output port 0"
+		if !v.mapsLanes(x) {
+			return false
 		}
-		if can, has, known := v.maps(x); known {
-			if v.breaks(rule.SMPSV002, can.CapabilityMask&capSLMapping == 0 && isSwitch && has.VLCap <= 1 || !isSwitch && (can.CapabilityMask&capSLMapping == 0 || has.VLCap <= 1)) {
-				v.report(rule.SMPSV002, v.paired(), rule.Responder, "a status other than 0: one VL, or no SL mapping in the capability mask",
-					fmt.Sprintf("status 0 with VLCap %d, CapabilityMask 0x%08x", has.VLCap, can.CapabilityMask), x.frame, has.Frame)
-				return false
-			}
-		}
+		id = rule.SMPSV001
+		bad, want = v.noSuchPort(x)
 	case mad.AttrVLArbitration:
 		id, bad, want = rule.SMPVA001, s.Modifier>>16 < 1 || s.Modifier>>16 > 4 || isSwitch && s.Modifier&0xFFFF > uint32(n.NumPorts), invalidValue+": blocks 1 to 4, and ports of the node"
 		if odd := oddEntry(s.Data); !bad && x.Method == mad.Get && odd >= 0 {
@@ -116,6 +107,30 @@ func (v *Verifier) inTable(x *exchange) bool {
 		v.report(id, v.paired(), rule.Responder, want, "status 0 with "+mad.ModifierText(s.Attribute, s.Modifier), x.frame)
 	}
 	return !bad
+}
+
+// noSuchPort reports whether the modifier of an SLtoVLMappingTable names a port that the node has not, and what was expected.
+func (v *Verifier) noSuchPort(x *exchange) (bad bool, want string) {
+	s, n := &v.s, x.at.node
+	in, out := s.Modifier>>8&0xFF, s.Modifier&0xFF
+	ports := uint32(n.NumPorts)
+	want = fmt.Sprintf(invalidValue+": the node has %d ports", ports)
+	if n.Type == subnet.Switch && n.HasSwitchInfo && !n.EnhancedPort0 && out == 0 && s.Modifier>>16 == 0 {
+		return true, want + ", and only a switch with an enhanced port 0 has output port 0"
+	}
+	return out > ports || in > ports, want
+}
+
+// mapsLanes judges that the port of an SLtoVLMappingTable has one (rule SMP-SV-002), and reports whether.
+func (v *Verifier) mapsLanes(x *exchange) bool {
+	isSwitch := x.at.node.Type == subnet.Switch
+	can, has, known := v.maps(x)
+	if known && v.breaks(rule.SMPSV002, can.CapabilityMask&capSLMapping == 0 && isSwitch && has.VLCap <= 1 || !isSwitch && (can.CapabilityMask&capSLMapping == 0 || has.VLCap <= 1)) {
+		v.report(rule.SMPSV002, v.paired(), rule.Responder, "a status other than 0: one VL, or no SL mapping in the capability mask",
+			fmt.Sprintf("status 0 with VLCap %d, CapabilityMask 0x%08x", has.VLCap, can.CapabilityMask), x.frame, has.Frame)
+		return false
+	}
+	return true
 }
 
 // maps returns the ports that say whether the port of an SLtoVLMappingTable has one: by the capability mask, which a switch has at port 0, and by its lanes.
