@@ -87,7 +87,7 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	if q := &c.Ends[1].SQ; ok && q.Fresh && q.Next == early.PSN {
 		q.Excused = true // what was sent before the connection was there is not missing
 	}
-	t.ver.Event(&c.Pair, 0, p, rule.EvConnect, "")
+	t.ver.Event(&c.Pair, 0, rule.NoRole, p, rule.EvConnect, "")
 }
 
 // Connect tells the agent of a connection that an HCA agent knows, before its first packet: the two QPs, whose attributes are those given
@@ -106,5 +106,5 @@ func (t *Transport) note(f *passive.Fact, p *packet.Packet, id rule.ID, detail s
 	for k, e := range f.Ends {
 		c.Ends[k] = qp.QP{Addr: e.Addr, Number: e.QPN, Numbered: e.QPN != 0}
 	}
-	t.ver.Event(&c, 0, p, id, detail)
+	t.ver.Event(&c, 0, rule.NoRole, p, id, detail)
 }

@@ -38,7 +38,7 @@ func (a rdAgent) Stranger(c *qp.Pair, p *packet.Packet, class rule.Class, eviden
 }
 
 func (a rcAgent) Finish(c *qp.Pair, end int64) { a.FinishRC(c, end) }
-func (a ucAgent) Finish(c *qp.Pair, _ int64)   { a.FinishUC(c) }
+func (a ucAgent) Finish(c *qp.Pair, _ int64)   { a.FinishUC(c, 0) }
 func (a udAgent) Finish(*qp.Pair, int64)       {}
 func (a rdAgent) Finish(c *qp.Pair, end int64) { a.FinishRD(c, end) }
 

@@ -20,6 +20,9 @@ const (
 	Vendor7 Service = 7 // 0xE0-0xFF, manufacturer specific
 )
 
+// Reliable reports whether a service is RC or XRC, which differs from it only in who takes a message.
+func (s Service) Reliable() bool { return s == RC || s == XRC }
+
 func (s Service) String() string {
 	return [...]string{"RC", "UC", "RD", "UD", "CNP", "XRC", "vendor", "vendor"}[s&7]
 }

@@ -283,7 +283,7 @@ type Early struct {
 }
 
 // Reliable reports whether the connection acknowledges: RC, and XRC, which is RC but for who takes a message.
-func (c *Pair) Reliable() bool { return c.Service == packet.RC || c.Service == packet.XRC }
+func (c *Pair) Reliable() bool { return c.Service.Reliable() }
 
 // Complete reports whether nothing that the connection sent can have escaped the tap, as far as the capture shows.
 func (c *Pair) Complete() bool {

@@ -42,7 +42,7 @@ var ucRows = [udFirst - ucFirst]Row{
 	UCSEQ001 - ucFirst: {
 		ID: "UC-SEQ-001", Name: "uc-message-order", Severity: Error, Needs: Wire, Ref: "9.8†",
 		Text:  "A UC message is one Only packet, or First, Middles and Last of one kind; SEND and WRITE packets do not mix.",
-		Where: "verifier/rc_message.go",
+		Where: "verifier/uc.go",
 	},
 	UCPSN001 - ucFirst: {
 		ID: "UC-PSN-001", Name: "uc-psn-increment", Severity: Error, Needs: WireQP, Ref: "9.8†",

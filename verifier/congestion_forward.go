@@ -6,9 +6,12 @@ import (
 	"ibwitness/rule"
 )
 
-// forward takes a packet of InfiniBand with a mark, or one that may return it: a responder returns the FECN of a request as the BECN of the next
+// Forward takes a packet of InfiniBand that may have a mark, or return one: a responder returns the FECN of a request as the BECN of the next
 // response (rule CNG-IB-002). c is the connection that it belongs to, sent by end from, or nil.
-func (v *Verifier) forward(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) Forward(c *qp.Pair, from int, p *packet.Packet) {
+	if !p.FECN && !p.BECN && v.cng.fecns == 0 {
+		return
+	}
 	if p.FECN {
 		v.bytewise(c, from, p, rule.Verdict{Rule: rule.EvCE, Class: rule.Event, Role: rule.Network})
 	}

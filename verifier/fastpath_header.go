@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"ibwitness/packet"
+	"ibwitness/rule"
 )
 
 // The fast paths for headers, plain and again, compare only the fields that the rows of headers name as read by the rules: shapes are built
@@ -247,4 +248,14 @@ func plain(p *packet.Packet) bool {
 		}
 	}
 	return true
+}
+
+// FastRules are the rules that the fast paths claim to cover: those that apply to these opcodes on IPv4.
+func FastRules(opcodes []packet.Opcode) (ids []rule.ID) {
+	for _, o := range opcodes {
+		for _, h := range headersOf[packet.RoCEv2IPv4][o] {
+			ids = append(ids, h.id)
+		}
+	}
+	return ids
 }

@@ -57,8 +57,8 @@ func (v *Verifier) Header(c *qp.Pair, from int, p *packet.Packet) {
 	} else if p.Flaws&packet.FlawOuterMark != 0 {
 		v.Unfollowed(p)
 	}
-	if p.Encap == packet.Native && (p.FECN || p.BECN || v.cng.fecns > 0) {
-		v.forward(c, from, p)
+	if p.Encap == packet.Native {
+		v.Forward(c, from, p)
 	}
 	if v.broken = p.Flaws&packet.FlawDiscard != 0; v.broken {
 		v.Skipped[SkipDiscard]++
@@ -171,7 +171,7 @@ var bthHeaders = []header{
 	}, false, has(bthDestQP.not(packet.PSNMask), dstClass.unicast())},
 	{rule.BTH012, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
 		s := in.Opcode.Service()
-		return in.Defined && (reliable(in) || s == packet.RD) && in.Opcode.Fn() != packet.Acknowledge // RC-RSP-008, UC-SE-001
+		return in.Defined && (s.Reliable() || s == packet.RD) && in.Opcode.Fn() != packet.Acknowledge // RC-RSP-008, UC-SE-001
 	}, func(p *packet.Packet) breach {
 		return mismatch(p.SE && !solicits(p.Info()), "SE 0", "SE 1 in %v", p.Opcode)
 	}, false, unless(solicits, bthSE.is(0))},

@@ -128,14 +128,11 @@ func udResponse(p *packet.Packet) bool {
 	return p.Opcode.Service() == packet.UD && fn >= packet.ReadRespFirst && fn <= packet.AtomicAck
 }
 
-// reliable reports whether an opcode is of RC or XRC, which differ only in the XRCETH.
-func reliable(in *packet.Info) bool {
-	s := in.Opcode.Service()
-	return s == packet.RC || s == packet.XRC
-}
-
 // acknowledged reports whether an opcode is of a service whose responders answer.
-func acknowledged(in *packet.Info) bool { return reliable(in) || in.Opcode.Service() == packet.RD }
+func acknowledged(in *packet.Info) bool {
+	s := in.Opcode.Service()
+	return s.Reliable() || s == packet.RD
+}
 
 func rcFn(f packet.Fn) func(packet.Encap, *packet.Info) bool {
 	return func(_ packet.Encap, in *packet.Info) bool { return acknowledged(in) && in.Opcode.Fn() == f }

@@ -76,7 +76,7 @@ func (v *Verifier) Reconnected(c *qp.Pair, from int, first *packet.Packet) {
 	case first.Info().Response:
 		role = rule.Responder
 	}
-	v.event(c, from, role, first, rule.EvReconnect, "the PSN stream continues from another start PSN: the QP was connected again")
+	v.Event(c, from, role, first, rule.EvReconnect, "the PSN stream continues from another start PSN: the QP was connected again")
 }
 
 // reconnect takes the packet that was far from the stream as the first of another connection of the QP.

@@ -53,7 +53,7 @@ func (v *Verifier) rcUnsettled(c *qp.Pair, from int, p *packet.Packet) {
 // repeats the newest, or as a copy that the network made (rules RC-RSP-006, RC-RSP-029, RC-RSP-042).
 func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
+	v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
 	if p.PSN.Before(q.First) {
 		start, known := c.Ends[1-from].Attr.Start()
 		if !known && (!c.Sees(from) || !r.Answered || r.Repeated || unsettled(c, 1-from)) {

@@ -140,7 +140,7 @@ func (v *Verifier) rcBegins(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcRetransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent) {
 	q := &c.Ends[from].SQ
 	c.Ends[from].Sums.Retransmissions++
-	v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
+	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q.CameAgain(p)
 	w, _ := q.Messages.Find(p.PSN)
 	if v.asked = 0; w != nil {

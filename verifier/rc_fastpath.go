@@ -1,7 +1,9 @@
 package verifier
 
 import (
+	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
@@ -36,4 +38,20 @@ func limited(c *qp.Pair, from int) (l qp.Limit) {
 		l |= qp.LimitedCredits
 	}
 	return l
+}
+
+// ExpectedRules are the rules that the fast path claims to cover in packets of these opcodes.
+func ExpectedRules(opcodes []packet.Opcode) (ids []rule.ID) {
+	for _, o := range opcodes {
+		ids = append(ids, expectations[o].covered...)
+	}
+	return ids
+}
+
+// Taken is how many packets the fast path has taken.
+func (v *Verifier) Taken() (n uint64) {
+	for _, k := range v.expected {
+		n += k
+	}
+	return n
 }

@@ -47,7 +47,7 @@ func buildExpectations() (t [256]expectation) {
 	for i := range t {
 		in := packet.Opcode(i).Info()
 		fn := in.Opcode.Fn()
-		if !reliable(in) || !in.Defined {
+		if !in.Opcode.Service().Reliable() || !in.Defined {
 			continue
 		}
 		e := &t[i]

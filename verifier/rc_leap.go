@@ -22,7 +22,7 @@ func (v *Verifier) leapKnown(c *qp.Pair, from int, p *packet.Packet) bool {
 		end := &c.Ends[1-from]
 		end.Sums.NAKs++
 		end.Sums.SequenceNAKs++
-		v.event(c, 1-from, rule.Responder, p, rule.EvSeqNAK, "")
+		v.Event(c, 1-from, rule.Responder, p, rule.EvSeqNAK, "")
 		v.rcNak(c, 1-from, p, qp.NakSequence)
 		if c.Sees(from) {
 			q.Lost().Leapt, q.Recovery.LeapTo = true, q.LeapEnd().Add(1)

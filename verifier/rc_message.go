@@ -17,10 +17,7 @@ type sequenceRules struct {
 	role        rule.Role
 }
 
-var (
-	rcSequence = sequenceRules{rule.RCSEQ001, rule.RCSEQ002, rule.RCSEQ003, rule.RCSEQ004, rule.Requester}
-	ucSequence = sequenceRules{rule.UCSEQ001, rule.UCSEQ001, rule.UCSEQ001, rule.UCSEQ001, rule.Sender}
-)
+var rcSequence = sequenceRules{rule.RCSEQ001, rule.RCSEQ002, rule.RCSEQ003, rule.RCSEQ004, rule.Requester}
 
 // sequence judges the opcode of a new packet against the message that is open. After a finding an odd Middle or Last counts as part of
 // the open message, and a second of its kind is believed, so that one fault gives one finding.

@@ -163,7 +163,7 @@ func (v *Verifier) rcQuiet(c *qp.Pair, from int, end int64) {
 		Time: q.LastTime, Tap: q.LastTap, Frame: packet.FrameNear(q.LastFrame, s.Frame), Opcode: s.Trace.Opcode, PSN: w.Last, Has: packet.HasBTH,
 	}
 	if s.Trace.Flags&packet.TraceAckReq != 0 {
-		v.event(c, from, rule.Requester, &p, rule.EvUnanswered, "")
+		v.Event(c, from, rule.Requester, &p, rule.EvUnanswered, "")
 		return
 	}
 	v.report(c, from, &p, rule.Verdict{

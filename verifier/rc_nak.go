@@ -91,12 +91,12 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q, r := &c.Ends[1-from].SQ, &end.RQ
 	if r.Nak == qp.NakSequence && v.sameNak(c, from, p) {
-		v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
+		v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
 		return
 	}
 	end.Sums.NAKs++
 	end.Sums.SequenceNAKs++
-	v.event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
+	v.Event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
 	n := len(v.Rec.Findings)
 	repeated := v.rcNakAgain(c, from, p)
 	if c.Sees(from) && q.Gap.Open() {
@@ -168,7 +168,7 @@ func (v *Verifier) rcOldNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	end.Sums.NAKs++
 	end.Sums.SequenceNAKs++
-	v.event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
+	v.Event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
 }
 
 // rcNoGap reports a PSN sequence NAK although no later PSN had been sent (rule RC-RSP-002).
@@ -237,12 +237,12 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q, r := &c.Ends[1-from].SQ, &end.RQ
 	if r.Nak == qp.NakRNR && v.sameNak(c, from, p) {
-		v.event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
+		v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
 		return
 	}
 	end.Sums.NAKs++
 	end.Sums.RNRNAKs++
-	v.event(c, from, rule.Responder, p, rule.EvRNRNAK, "")
+	v.Event(c, from, rule.Responder, p, rule.EvRNRNAK, "")
 	v.rcNakAgain(c, from, p)
 	v.covered(rule.RCRNR005)
 	v.covered(rule.RCRNR006)
@@ -299,7 +299,7 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 	case packet.NAKRemoteAccess:
 		id = rule.EvNAKRemoteAccess
 	}
-	v.event(c, from, rule.Responder, p, id, "")
+	v.Event(c, from, rule.Responder, p, id, "")
 	v.covered(rule.RCRSP027)
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && (w.Op == wqe.Write || w.Op == wqe.Read) {
 		v.covered(rule.RCRSP026)

@@ -104,7 +104,7 @@ func (v *Verifier) rcReadAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 // there is to judge.
 func (v *Verifier) rcReadBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, blamed, judged bool) {
 	if v.unordered(c, from) {
-		v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
+		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 		w.RespNext = packet.Later(w.RespNext, p.PSN.Add(1))
 		return true, false, true
 	}

@@ -55,10 +55,10 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if resent && v.late(c, from, p) {
 		v.Distrust(c, "the capture holds packets of this endpoint in another order than they were sent")
-		v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
+		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 	} else if resent {
 		end.Sums.Retransmissions++
-		v.event(c, from, rule.Requester, p, rule.EvRetransmission, "")
+		v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 		q.CameAgain(p)
 		if s := q.History.Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
 			q.History.Drop(p.PSN) // numbered by a packet that came after the gap with another PSN

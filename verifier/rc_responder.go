@@ -41,7 +41,7 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 			r.Owed.Asks++
 		}
 		end.Sums.Duplicates++
-		v.event(c, from, rule.Requester, p, rule.EvDuplicate, "")
+		v.Event(c, from, rule.Requester, p, rule.EvDuplicate, "")
 	default:
 		c.Ends[from].SQ.Await(r.EPSN)
 	}

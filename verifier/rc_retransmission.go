@@ -304,7 +304,7 @@ func (v *Verifier) taken(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN,
 func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
-	v.event(c, from, rule.Requester, p, rule.EvTimeout, "")
+	v.Event(c, from, rule.Requester, p, rule.EvTimeout, "")
 	v.rcOwes(c, from, p)
 	if !p.PSN.Before(q.Taken()) && !impliedNAK(q, p) {
 		v.rcRanOut(q, p)

@@ -9,6 +9,8 @@ import (
 	"ibwitness/wqe"
 )
 
+var ucSequence = sequenceRules{rule.UCSEQ001, rule.UCSEQ001, rule.UCSEQ001, rule.UCSEQ001, rule.Sender}
+
 // UC judges one UC packet: messages are as on RC, but nothing is acknowledged and nothing is retransmitted (family UC).
 func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
@@ -61,7 +63,7 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 }
 
 // FinishUC judges what of a UC connection was still open when the capture ended.
-func (v *Verifier) FinishUC(c *qp.Pair) { v.leapsEnd(c, rule.UCPSN001, rule.Sender) }
+func (v *Verifier) FinishUC(c *qp.Pair, _ int64) { v.leapsEnd(c, rule.UCPSN001, rule.Sender) }
 
 // ucStray is rcStray under the rule of UC.
 func (v *Verifier) ucStray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
@@ -91,7 +93,7 @@ func (v *Verifier) ucLate(c *qp.Pair, from int, p *packet.Packet) bool {
 		return false
 	}
 	v.overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
-	v.event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
+	v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 	rewind(c, q, p.PSN)
 	q.Unsure = true
 	if q.Gap.From == p.PSN {
@@ -106,7 +108,7 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.UCPSN002)
 	s := q.History.Get(p.PSN)
 	if s != nil && v.networkCopy(c, from, s.Trace, p) {
-		v.event(c, from, rule.Sender, p, rule.EvDuplicate, "duplicated by the network")
+		v.Event(c, from, rule.Sender, p, rule.EvDuplicate, "duplicated by the network")
 		return
 	}
 	d := rule.Verdict{

@@ -200,14 +200,9 @@ func (v *Verifier) surplus(d *rule.Verdict, p *packet.Packet, accused, peer pack
 // byItself are the rules that a flood can break with each packet, whose findings nothing looks for soon.
 var byItself = [rule.NumRules]bool{rule.RCPSN001: true, rule.RCPSN004: true, rule.CNGCNP002: true, rule.CNGCNP003: true}
 
-// event counts a legal thing that packet p of c shows of one of its ends.
-func (v *Verifier) event(c *qp.Pair, who int, role rule.Role, p *packet.Packet, id rule.ID, detail string) {
+// Event counts a legal thing that packet p of c shows of one of its ends.
+func (v *Verifier) Event(c *qp.Pair, who int, role rule.Role, p *packet.Packet, id rule.ID, detail string) {
 	v.accuse(c, who, p, rule.Verdict{Rule: id, Class: rule.Event, Role: role, Detail: detail})
-}
-
-// Event counts a legal thing that packet p shows of end who.
-func (v *Verifier) Event(c *qp.Pair, who int, p *packet.Packet, id rule.ID, detail string) {
-	v.event(c, who, rule.NoRole, p, id, detail)
 }
 
 func endpoint(q *qp.QP) rule.Endpoint {
