@@ -104,7 +104,7 @@ func TestDeviceAttributes(t *testing.T) {
 		{rule.QPSATT005, "", qp.RTR, qp.RTS, qp.KnowsMigState, func(a *qp.Attr) { a.MigState = qp.Armed }},
 		{rule.QPSATT006, "psn-of-25-bits", qp.RTR, qp.RTS, 0, func(a *qp.Attr) { a.SQPSN = 1 << 24 }},
 		{rule.QPSTRN005, "current-state-ignored", qp.RTR, qp.RTS, qp.KnowsCurState, func(a *qp.Attr) { a.CurState = qp.SQD }},
-		{qp.Unruled, "", qp.Init, qp.RTR, 0, func(a *qp.Attr) { a.DestQPN = 1 << 24 }},
+		{rule.QPSATT006, "", qp.Init, qp.RTR, 0, func(a *qp.Attr) { a.DestQPN = 1 << 24 }},
 	} {
 		name := c.rule.String() + " " + c.fault
 		bring := func(fault string) *bench {
@@ -182,13 +182,13 @@ func TestDeviceRequests(t *testing.T) {
 		typ  qp.Type
 		bad  func(b *bench, r *wqe.SendRequest)
 	}{
-		{"operation", qp.Unruled, qp.TypeUC, func(b *bench, r *wqe.SendRequest) { r.Op = wqe.OpRead }},
-		{"segments", qp.Unruled, qp.TypeUC, func(b *bench, r *wqe.SendRequest) { r.Segments = append(one(b, 1), append(one(b, 1), one(b, 1)...)...) }},
-		{"length", qp.Unruled, qp.TypeUC, func(b *bench, r *wqe.SendRequest) { r.Segments = append(one(b, 1<<31), one(b, 1)...) }},
-		{"inline", qp.Unruled, qp.TypeUC, func(b *bench, r *wqe.SendRequest) { r.Flags, r.Segments = wqe.Inline, one(b, 65) }},
-		{"inline READ", qp.Unruled, qp.TypeRC, func(b *bench, r *wqe.SendRequest) { r.Flags, r.Op = wqe.Inline, wqe.OpRead }},
-		{"atomic", qp.Unruled, qp.TypeRC, func(b *bench, r *wqe.SendRequest) { r.Op, r.Segments = wqe.OpFetchAdd, one(b, 4) }},
-		{"window", qp.Unruled, qp.TypeRC, func(b *bench, r *wqe.SendRequest) { r.Op = wqe.OpBindMW }},
+		{"operation", rule.CPLIMD002, qp.TypeUC, func(b *bench, r *wqe.SendRequest) { r.Op = wqe.OpRead }},
+		{"segments", rule.CPLIMD002, qp.TypeUC, func(b *bench, r *wqe.SendRequest) { r.Segments = append(one(b, 1), append(one(b, 1), one(b, 1)...)...) }},
+		{"length", rule.CPLIMD002, qp.TypeUC, func(b *bench, r *wqe.SendRequest) { r.Segments = append(one(b, 1<<31), one(b, 1)...) }},
+		{"inline", rule.CPLIMD002, qp.TypeUC, func(b *bench, r *wqe.SendRequest) { r.Flags, r.Segments = wqe.Inline, one(b, 65) }},
+		{"inline READ", rule.CPLIMD002, qp.TypeRC, func(b *bench, r *wqe.SendRequest) { r.Flags, r.Op = wqe.Inline, wqe.OpRead }},
+		{"atomic", rule.CPLIMD002, qp.TypeRC, func(b *bench, r *wqe.SendRequest) { r.Op, r.Segments = wqe.OpFetchAdd, one(b, 4) }},
+		{"window", rule.CPLIMD002, qp.TypeRC, func(b *bench, r *wqe.SendRequest) { r.Op = wqe.OpBindMW }},
 		{"L_Key", rule.CPLSTS010, qp.TypeRC, func(b *bench, r *wqe.SendRequest) { r.Segments[0].LKey ^= 0xFF00 }},
 		{"bounds", rule.CPLSTS010, qp.TypeRC, func(b *bench, r *wqe.SendRequest) { r.Segments[0].VA = 8192 }},
 	} {
@@ -201,7 +201,7 @@ func TestDeviceRequests(t *testing.T) {
 		if err := b.PostSend(t.Context(), b.q, bad); !errors.As(err, &invalid) || invalid.Rule != c.rule {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if c.rule == qp.Unruled && c.name != "window" { // a device refuses those only when it comes to them
+		if c.rule == rule.CPLIMD002 && c.name != "window" { // a device refuses those only when it comes to them
 			if err := b.Deliberately().PostSend(t.Context(), b.q, bad); err == nil {
 				t.Errorf("%s: the device accepts it", c.name)
 			}

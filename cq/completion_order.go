@@ -187,6 +187,7 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *Event) {
 		a.datagramStatus(q, w)
 	}
 	if c.Status == Success {
+		a.carriedOut(q, w)
 		if a.completed(q, w); w.foreign {
 			a.foreignSent(q, w, nil)
 		}
@@ -244,6 +245,7 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *Event) {
 			}
 		}
 	}
+	a.invalidReceive(q, r, e)
 	a.took(q, a.takens.Put(taken{event: e, of: r, n: q.src.n}))
 }
 

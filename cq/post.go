@@ -54,6 +54,9 @@ func (a *Agent) postSend(s *Source, e *Event) {
 	if op := e.Send.Op; op == wqe.OpRead || op == wqe.OpCmpSwap || op == wqe.OpFetchAdd {
 		s.local(e.Send.Segments, e.Time)
 	}
+	if q.invalid(e.Send) != nil {
+		q.accepted = append(q.accepted, w)
+	}
 	q.next += int64(w.packets)
 	q.sends.add(w)
 	if !w.local() {

@@ -8,22 +8,24 @@ import (
 
 // queuePair is one life of a queue pair, from its creation or a RESET to the next.
 type queuePair struct {
-	src     *Source
-	qpn     uint32
-	typ     qp.Type
-	known   bool // its creation is in the log
-	state   qp.State
-	attr    qp.Attr
-	made    *qp.InitAttr
-	born    int64
-	later   bool  // it is not the first
-	died    int64 // when it was destroyed or reset, if gone
-	gone    bool
-	wasRTR  *Event // that brought it to RTR for the first time
-	wasRTS  *Event
-	drains  []drain
-	failed  *Event      // the first event that shows it in ERR
-	learned packet.Addr // of a log that names no address
+	src   *Source
+	qpn   uint32
+	typ   qp.Type
+	known bool // its creation is in the log
+	state qp.State
+	attr  qp.Attr
+	made  *qp.InitAttr
+
+	accepted []*work // send requests that it cannot carry out, and that the device has accepted
+	born     int64
+	later    bool  // it is not the first
+	died     int64 // when it was destroyed or reset, if gone
+	gone     bool
+	wasRTR   *Event // that brought it to RTR for the first time
+	wasRTS   *Event
+	drains   []drain
+	failed   *Event      // the first event that shows it in ERR
+	learned  packet.Addr // of a log that names no address
 
 	sends       list[*work]
 	past        past  // send requests that are forgotten

@@ -174,6 +174,12 @@ func (a *Agent) values(q *queuePair, from qp.State, e *Event, at *qp.Attr) {
 			}
 		}
 	}
+	if at.Has(qp.KnowsDestQPN) {
+		a.covered(rule.QPSATT006)
+		if at.DestQPN > packet.PSNMask {
+			a.verb(q, rule.QPSATT006, e, "an error: a queue pair number has 24 bits", fmt.Sprintf("%v %#x accepted", qp.KnowsDestQPN, at.DestQPN))
+		}
+	}
 	if at.Has(qp.KnowsCurState) {
 		a.covered(rule.QPSTRN005)
 		if at.CurState != from || from < qp.RTR || from > qp.SQE {

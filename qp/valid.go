@@ -11,12 +11,9 @@ import (
 
 // InvalidError says why a device must refuse a verb.
 type InvalidError struct {
-	Rule   rule.ID // that is broken by a device which accepts it, or Unruled
+	Rule   rule.ID // that is broken by a device which accepts it
 	Reason string  // what is invalid, and what would be valid
 }
-
-// Unruled is the Rule of what no rule of the catalogue is about.
-const Unruled = rule.ID(rule.NumRules)
 
 func (e *InvalidError) Error() string { return "qp: " + e.Reason }
 
@@ -56,7 +53,7 @@ func (a *Attr) ValidValues(from State, l Limits) error {
 	case bad(KnowsSQPSN, a.SQPSN <= packet.PSNMask), bad(KnowsRQPSN, a.RQPSN <= packet.PSNMask):
 		return invalid(rule.QPSATT006, "PSN %#x or %#x: a PSN has 24 bits", uint32(a.SQPSN), uint32(a.RQPSN))
 	case bad(KnowsDestQPN, a.DestQPN <= packet.PSNMask):
-		return invalid(Unruled, "destination QPN %#x: a QPN has 24 bits", a.DestQPN)
+		return invalid(rule.QPSATT006, "destination QPN %#x: a QPN has 24 bits", a.DestQPN)
 	case bad(KnowsCurState, a.CurState == from && from >= RTR && from <= SQE):
 		return invalid(rule.QPSTRN005, "current state %v: the queue pair is in %v", a.CurState, from)
 	}
@@ -84,23 +81,23 @@ func (n *InitAttr) ValidSend(s State, r *wqe.SendRequest) error {
 	}
 	switch atomic := r.Op == wqe.OpCmpSwap || r.Op == wqe.OpFetchAdd || r.Op == wqe.OpAtomicWrite; {
 	case n.Type == TypeXRCTarget:
-		return invalid(Unruled, "an XRC target has no send queue")
+		return invalid(rule.CPLIMD002, "an XRC target has no send queue")
 	case !s.PostSend():
 		return invalid(rule.QPSRST001, "send request in state %v: bring the queue pair to RTS first", s)
 	case n.Type >= numTypes || r.Op > 31 || sendOps[n.Type]>>r.Op&1 == 0:
-		return invalid(Unruled, "%v does not have operation %d", n.Type, r.Op)
+		return invalid(rule.CPLIMD002, "%v does not have %v", n.Type, r.Op)
 	case n.MaxSendSegments > 0 && len(r.Segments) > n.MaxSendSegments:
-		return invalid(Unruled, "%d data segments: a send request has at most %d", len(r.Segments), n.MaxSendSegments)
+		return invalid(rule.CPLIMD002, "%d data segments: a send request has at most %d", len(r.Segments), n.MaxSendSegments)
 	case length > longestMessage:
-		return invalid(Unruled, "message of %d bytes: give at most 2^31", length)
+		return invalid(rule.CPLIMD002, "message of %d bytes: give at most 2^31", length)
 	case r.Flags&wqe.Inline != 0 && r.Op > wqe.OpWriteImm && r.Op != wqe.OpAtomicWrite:
-		return invalid(Unruled, "operation %d sends no data that could be inline", r.Op)
+		return invalid(rule.CPLIMD002, "%v sends no data that could be inline", r.Op)
 	case r.Flags&wqe.Inline != 0 && n.MaxInline > 0 && length > uint64(n.MaxInline):
-		return invalid(Unruled, "%d bytes inline: the queue pair takes %d", length, n.MaxInline)
+		return invalid(rule.CPLIMD002, "%d bytes inline: the queue pair takes %d", length, n.MaxInline)
 	case atomic && (length != 8 || r.RemoteVA%8 != 0):
-		return invalid(Unruled, "%d bytes at %#x: an atomic works on 8 aligned bytes", length, r.RemoteVA)
+		return invalid(rule.CPLIMD002, "%d bytes at %#x: an atomic works on 8 aligned bytes", length, r.RemoteVA)
 	case r.Op == wqe.OpBindMW && r.Window == nil:
-		return invalid(Unruled, "no memory window is named: give Window")
+		return invalid(rule.CPLIMD002, "no memory window is named: give Window")
 	}
 	return nil
 }
@@ -111,11 +108,11 @@ func (n *InitAttr) ValidReceive(s State, r *wqe.ReceiveRequest) error {
 	case n.SRQ != 0:
 		return invalid(rule.CPLSRQ004, "the queue pair receives from shared receive queue %d: post there", n.SRQ)
 	case n.Type == TypeXRCInitiator || n.Type == TypeXRCTarget:
-		return invalid(Unruled, "%v has no receive queue of its own: post to a shared receive queue", n.Type)
+		return invalid(rule.CPLIMD002, "%v has no receive queue of its own: post to a shared receive queue", n.Type)
 	case !s.PostReceive():
 		return invalid(rule.QPSRST001, "receive request in state %v: bring the queue pair to INIT first", s)
 	case n.MaxRecvSegments > 0 && len(r.Segments) > n.MaxRecvSegments:
-		return invalid(Unruled, "%d data segments: a receive request has at most %d", len(r.Segments), n.MaxRecvSegments)
+		return invalid(rule.CPLIMD002, "%d data segments: a receive request has at most %d", len(r.Segments), n.MaxRecvSegments)
 	}
 	return nil
 }
@@ -124,7 +121,7 @@ func (n *InitAttr) ValidReceive(s State, r *wqe.ReceiveRequest) error {
 // *InvalidError.
 func ValidSharedReceive(segments int, r *wqe.ReceiveRequest) error {
 	if segments > 0 && len(r.Segments) > segments {
-		return invalid(Unruled, "%d data segments: a receive request has at most %d", len(r.Segments), segments)
+		return invalid(rule.CPLIMD002, "%d data segments: a receive request has at most %d", len(r.Segments), segments)
 	}
 	return nil
 }

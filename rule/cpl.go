@@ -61,6 +61,7 @@ const (
 	CPLMW007
 	CPLFNC002
 	CPLSTS016
+	CPLIMD002
 
 	eventFirst
 )
@@ -360,5 +361,11 @@ var cplRows = [eventFirst - cplFirst]Row{
 		ID: "CPL-STS-016", Name: "completion-missing", Severity: Error, Needs: WireCQE, Ref: "10.8.3†, 9.9.2.4.1†",
 		Text:  "A signalled request of RC or XRC that has been answered completes, and so does any request that was refused for good, or whose retries are exhausted.",
 		Where: "cq/missing_completion.go",
+	},
+	CPLIMD002 - cplFirst: {
+		ID: "CPL-IMD-002", Name: "invalid-request-succeeds", Severity: Warning, Needs: Verbs, Ref: "11.4.1.1†, 10.8.2.1†",
+		Text: "A work request that its queue pair cannot carry out fails at once, or completes in error: an operation that its service does not have, more data segments, inline data or bytes " +
+			"than it takes, data that cannot be inline, an atomic on other than 8 aligned bytes.",
+		Where: "cq/invalid_request.go",
 	},
 }

@@ -100,7 +100,7 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 	},
 	QPSATT006 - qpsFirst: {
 		ID: "QPS-ATT-006", Name: "psn-value", Severity: Warning, Needs: Verbs, Ref: "11.2.5.2†",
-		Text:  "A start PSN has 24 bits.",
+		Text:  "A start PSN has 24 bits, and so has the number of the peer's queue pair.",
 		Where: "cq/state.go",
 	},
 	QPSSQD002 - qpsFirst: {

@@ -27,6 +27,8 @@ func (s *scenario) event(words []string) error {
 		fields[name] = value
 		if n, err := strconv.ParseUint(value, 0, 64); err == nil {
 			fields[name] = n
+		} else if strings.HasPrefix(value, "[") {
+			fields[name] = json.RawMessage(value)
 		}
 	}
 	if words[2] == "ready" {
@@ -80,7 +82,7 @@ func (s *scenario) ready(e end, fields map[string]any) error {
 	delete(fields, "peer")
 	upto, _ := fields["upto"].(string)
 	delete(fields, "upto")
-	create := take(map[string]any{"type": "rc"}, "type", "pd", "srq", "sq_sig_all", "send_cq", "recv_cq")
+	create := take(map[string]any{"type": "rc"}, "type", "pd", "srq", "sq_sig_all", "send_cq", "recv_cq", "max_send_sge", "max_recv_sge", "max_inline")
 	typ := create["type"]
 	init := map[string]any{"to": "INIT", "pkey_index": 0, "port_num": 1}
 	rtr, rts := map[string]any{"to": "RTR"}, map[string]any{"to": "RTS", "sq_psn": e.start}

@@ -1,5 +1,7 @@
 package wqe
 
+import "strconv"
+
 // SendOp is the operation of a send request (section 10.8.2 and 11.4.1.1).
 type SendOp uint8
 
@@ -18,6 +20,18 @@ const (
 	OpFlush
 	OpAtomicWrite
 )
+
+var sendOpNames = [...]string{
+	"SEND", "SEND with Immediate", "SEND with Invalidate", "RDMA WRITE", "RDMA WRITE with Immediate", "RDMA READ", "CmpSwap", "FetchAdd", "Local Invalidate",
+	"Bind Window", "FLUSH", "ATOMIC WRITE",
+}
+
+func (o SendOp) String() string {
+	if int(o) < len(sendOpNames) {
+		return sendOpNames[o]
+	}
+	return "operation " + strconv.Itoa(int(o))
+}
 
 // SendFlags are the modifiers of a send request.
 type SendFlags uint8

@@ -14,6 +14,9 @@ import (
 func create(n soft.Need) func(q *qp.InitAttr) {
 	return func(q *qp.InitAttr) {
 		q.SignalAll = n == soft.SignalAll
+		if n == soft.Abuse {
+			q.MaxSendSegments = 2
+		}
 		if n == soft.Shared || n == soft.SharedFew || n == soft.SharedInError {
 			q.SRQ = ownQueue
 		}
@@ -204,6 +207,7 @@ func (s *stage) abuse() {
 	}
 	_ = e.DestroyCQ(ctx, cq)
 	_ = e.PostSend(ctx, e.qp, wqe.SendRequest{ID: 702, Op: wqe.OpRead, Flags: wqe.Inline, Segments: e.sge(0, 64)})
+	_ = e.PostSend(ctx, e.qp, wqe.SendRequest{ID: 703, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: append(e.sge(0, 64), append(e.sge(64, 64), e.sge(128, 64)...)...)})
 }
 
 // consumers reports whether a finding is on what the consumer of the scene has asked for.

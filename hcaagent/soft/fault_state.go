@@ -11,6 +11,7 @@ var _ = faults(map[string]*Fault{
 	"post-in-reset":         {Text: "takes a receive request in RESET", Rule: "QPS-RST-001", Verbs: true, Needs: Abuse},
 	"post-in-init":          {Text: "takes a send request in INIT", Rule: "QPS-RST-001", Verbs: true, Needs: Abuse},
 	"post-beside-shared":    {Text: "takes a receive request for a queue pair that has a shared receive queue", Rule: "CPL-SRQ-004", Verbs: true, Needs: Abuse},
+	"segments-ignored":      {Constant: true, Text: "takes more data segments than a queue pair has", Rule: "CPL-IMD-002", Verbs: true, Needs: Abuse},
 	"current-state-ignored": {Constant: true, Text: "takes a current state that the queue pair is not in", Rule: "QPS-TRN-005", Verbs: true, Needs: Abuse},
 	"psn-of-25-bits":        {Constant: true, Text: "takes a start PSN of 25 bits", Rule: "QPS-ATT-006", Verbs: true, Needs: Abuse},
 	"retry-count-9":         {Constant: true, Text: "takes a retry count of 9", Rule: "QPS-ATT-003", Verbs: true, Needs: Abuse},

@@ -80,7 +80,7 @@ func (q *queuePair) validSend(r *wqe.SendRequest) error {
 		return fmt.Errorf("%v does not have operation %d", q.service, r.Op)
 	case q.new.MaxSend > 0 && len(q.req.queue) >= q.new.MaxSend:
 		return fmt.Errorf("send queue: %w", hcaagent.ErrFull)
-	case q.new.MaxSendSegments > 0 && len(r.Segments) > q.new.MaxSendSegments:
+	case q.new.MaxSendSegments > 0 && len(r.Segments) > q.new.MaxSendSegments && !q.h.has("segments-ignored"):
 		return fmt.Errorf("%d data segments: the queue pair has %d", len(r.Segments), q.new.MaxSendSegments)
 	case length > 1<<31:
 		return fmt.Errorf("message of %d bytes: at most 2^31", length)
