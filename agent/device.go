@@ -91,7 +91,7 @@ func NewDevice(opt DeviceOptions) *Device {
 	}
 	d.any = &Device{d, true}
 	if l := opt.Limits; l != (qp.Limits{}) {
-		d.tell(&cq.Event{Kind: cq.EvDevice, Device: &cq.Device{MaxRdAtomic: l.MaxRdAtomic, MaxDestRdAtomic: l.MaxDestRdAtomic, PKeys: l.PKeys, Ports: l.Ports}}, nil)
+		d.tell(&cq.Event{Kind: cq.EvDevice, Device: &l}, nil)
 	}
 	return &Device{d, false}
 }

@@ -65,7 +65,7 @@ type Source struct {
 	mws         map[wqe.MW]*memoryWindow
 	lkeys       map[uint32]bool // every L_Key that there was
 	ahs         map[wqe.AH]wqe.PD
-	device      Device
+	limits      qp.Limits
 	notices     []*notice
 	again       []rebound
 	invalidated map[uint32]bool // keys that messages have invalidated

@@ -78,18 +78,10 @@ type Event struct {
 	Completion *Completion
 	Region     *wqe.Region
 	Group      *packet.Addr // multicast
-	Device     *Device
+	Device     *qp.Limits   // what the device can do
 	Vector     *wqe.AddressVector
 	// Head is the first 40 bytes of the memory that a completed datagram was received into, or nil.
 	Head []byte
-}
-
-// Device is what a device can do, as far as its attributes bound what a consumer may ask for. Zero: not known.
-type Device struct {
-	MaxRdAtomic     uint8 // initiator depth of a queue pair
-	MaxDestRdAtomic uint8 // responder resources of a queue pair
-	PKeys           int   // entries of a P_Key table
-	Ports           uint8
 }
 
 // Async is an asynchronous event (section 11.6.3).

@@ -87,7 +87,7 @@ func (a *Agent) other(s *Source, e *Event) {
 	q := a.qp(s, e.QP.QPN)
 	switch e.Kind {
 	case EvDevice:
-		s.device = *e.Device
+		s.limits = *e.Device
 	case EvModifySRQ:
 		r := s.sharedQueue(e.SRQ)
 		r.limit = limit{true, e.Depth, s.n}

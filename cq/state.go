@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
-	"ibwitness/wqe"
 )
 
 func (a *Agent) createQP(s *Source, e *Event) {
@@ -134,80 +132,15 @@ func (a *Agent) transition(q *queuePair, from qp.State, e *Event) {
 
 // values judges the attributes that the device has accepted.
 func (a *Agent) values(q *queuePair, from qp.State, e *Event, at *qp.Attr) {
-	if at.Has(qp.KnowsPMTU) {
-		a.covered(rule.QPSATT001)
-		if !wqe.ValidMTU(int(at.PMTU)) {
-			a.verb(q, rule.QPSATT001, e, "an error: a path MTU is 256, 512, 1024, 2048 or 4096", fmt.Sprintf("%d accepted", at.PMTU))
+	last := rule.ID(rule.NumRules)
+	for v := range at.Values(from, q.src.limits) {
+		if v.Rule != last {
+			a.covered(v.Rule)
+		}
+		if last = v.Rule; !v.Valid {
+			a.verb(q, v.Rule, e, "an error: "+v.Want, v.Given+" accepted")
 		}
 	}
-	if at.Known&(qp.KnowsTimeout|qp.KnowsRetryCnt|qp.KnowsRNRRetry|qp.KnowsMinRNRTimer) != 0 {
-		a.covered(rule.QPSATT003)
-		for _, v := range [...]struct {
-			known      qp.Known
-			value, max uint8
-		}{
-			{qp.KnowsTimeout, at.Timeout, 31},
-			{qp.KnowsMinRNRTimer, at.MinRNRTimer, 31},
-			{qp.KnowsRetryCnt, at.RetryCnt, 7},
-			{qp.KnowsRNRRetry, at.RNRRetry, 7},
-		} {
-			if at.Has(v.known) && v.value > v.max {
-				a.verb(q, rule.QPSATT003, e, fmt.Sprintf("an error: the %v is at most %d", v.known, v.max), fmt.Sprintf("%d accepted", v.value))
-			}
-		}
-	}
-	a.bounds(q, e, at)
-	if at.Has(qp.KnowsMigState) {
-		a.covered(rule.QPSATT005)
-		if at.MigState == qp.Armed {
-			a.verb(q, rule.QPSATT005, e, "an error: only the device sets ARMED", "ARMED accepted")
-		}
-	}
-	for _, v := range [...]struct {
-		known qp.Known
-		value packet.PSN
-	}{{qp.KnowsSQPSN, at.SQPSN}, {qp.KnowsRQPSN, at.RQPSN}} {
-		if at.Has(v.known) {
-			a.covered(rule.QPSATT006)
-			if v.value > packet.PSNMask {
-				a.verb(q, rule.QPSATT006, e, "an error: a PSN has 24 bits", fmt.Sprintf("%v %#x accepted", v.known, uint32(v.value)))
-			}
-		}
-	}
-	if at.Has(qp.KnowsDestQPN) {
-		a.covered(rule.QPSATT006)
-		if at.DestQPN > packet.PSNMask {
-			a.verb(q, rule.QPSATT006, e, "an error: a queue pair number has 24 bits", fmt.Sprintf("%v %#x accepted", qp.KnowsDestQPN, at.DestQPN))
-		}
-	}
-	if at.Has(qp.KnowsCurState) {
-		a.covered(rule.QPSTRN005)
-		if at.CurState != from || from < qp.RTR || from > qp.SQE {
-			a.verb(q, rule.QPSTRN005, e, fmt.Sprintf("an error: the queue pair is in %v", from), fmt.Sprintf("current state %v accepted", at.CurState))
-		}
-	}
-}
-
-// bounds judges the attributes that the device bounds.
-func (a *Agent) bounds(q *queuePair, e *Event, at *qp.Attr) {
-	d := &q.src.device
-	judge := func(id rule.ID, k qp.Known, known, ok bool, expected string, actual any) {
-		if !at.Has(k) || !known {
-			return
-		}
-		a.covered(id)
-		if !ok {
-			a.verb(q, id, e, "an error: "+expected, fmt.Sprintf("%v %v accepted", k, actual))
-		}
-	}
-	judge(rule.QPSATT002, qp.KnowsMaxRdAtomic, d.MaxRdAtomic > 0, at.MaxRdAtomic <= d.MaxRdAtomic,
-		fmt.Sprintf("the device has an initiator depth of %d", d.MaxRdAtomic), at.MaxRdAtomic)
-	judge(rule.QPSATT002, qp.KnowsMaxDestRdAtomic, d.MaxDestRdAtomic > 0, at.MaxDestRdAtomic <= d.MaxDestRdAtomic,
-		fmt.Sprintf("the device has responder resources for %d", d.MaxDestRdAtomic), at.MaxDestRdAtomic)
-	judge(rule.QPSATT004, qp.KnowsPKey, at.PKey == 0 && d.PKeys > 0, int(at.PKeyIndex) < d.PKeys,
-		fmt.Sprintf("the P_Key table has %d entries", d.PKeys), fmt.Sprintf("index %d", at.PKeyIndex))
-	judge(rule.QPSATT004, qp.KnowsPort, true, at.Port > 0 && (d.Ports == 0 || at.Port <= d.Ports),
-		fmt.Sprintf("the device has ports 1 to %d", max(d.Ports, 1)), at.Port)
 }
 
 // queryQP compares the state that a device reports with the one that it must be in.

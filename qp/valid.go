@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
@@ -27,37 +26,6 @@ type Limits struct {
 	MaxDestRdAtomic uint8 // responder resources
 	PKeys           int   // entries of the P_Key table
 	Ports           uint8
-}
-
-// ValidValues checks the values of the attributes that a.Known names, for a queue pair in state from (section 11.2.5.2, rules QPS-ATT-001 to
-// QPS-ATT-006 and QPS-TRN-005). The error is an *InvalidError.
-func (a *Attr) ValidValues(from State, l Limits) error {
-	bad := func(k Known, ok bool) bool { return a.Has(k) && !ok }
-	switch {
-	case bad(KnowsPMTU, wqe.ValidMTU(int(a.PMTU))):
-		return invalid(rule.QPSATT001, "path MTU %d: give 256, 512, 1024, 2048 or 4096", a.PMTU)
-	case bad(KnowsMaxRdAtomic, l.MaxRdAtomic == 0 || a.MaxRdAtomic <= l.MaxRdAtomic):
-		return invalid(rule.QPSATT002, "initiator depth %d: the device has %d", a.MaxRdAtomic, l.MaxRdAtomic)
-	case bad(KnowsMaxDestRdAtomic, l.MaxDestRdAtomic == 0 || a.MaxDestRdAtomic <= l.MaxDestRdAtomic):
-		return invalid(rule.QPSATT002, "responder resources %d: the device has %d", a.MaxDestRdAtomic, l.MaxDestRdAtomic)
-	case bad(KnowsTimeout, a.Timeout < 32), bad(KnowsMinRNRTimer, a.MinRNRTimer < 32):
-		return invalid(rule.QPSATT003, "ACK timeout code %d, RNR timer code %d: give 0 to 31", a.Timeout, a.MinRNRTimer)
-	case bad(KnowsRetryCnt, a.RetryCnt < 8), bad(KnowsRNRRetry, a.RNRRetry < 8):
-		return invalid(rule.QPSATT003, "retry count %d, RNR retry count %d: give 0 to 7", a.RetryCnt, a.RNRRetry)
-	case bad(KnowsPort, a.Port > 0 && (l.Ports == 0 || a.Port <= l.Ports)):
-		return invalid(rule.QPSATT004, "port %d: the device has ports 1 to %d", a.Port, max(l.Ports, 1))
-	case bad(KnowsPKey, a.PKey != 0 || l.PKeys == 0 || int(a.PKeyIndex) < l.PKeys):
-		return invalid(rule.QPSATT004, "P_Key index %d: the P_Key table has %d entries", a.PKeyIndex, l.PKeys)
-	case bad(KnowsMigState, a.MigState != Armed):
-		return invalid(rule.QPSATT005, "path migration state ARMED: only the device sets it")
-	case bad(KnowsSQPSN, a.SQPSN <= packet.PSNMask), bad(KnowsRQPSN, a.RQPSN <= packet.PSNMask):
-		return invalid(rule.QPSATT006, "PSN %#x or %#x: a PSN has 24 bits", uint32(a.SQPSN), uint32(a.RQPSN))
-	case bad(KnowsDestQPN, a.DestQPN <= packet.PSNMask):
-		return invalid(rule.QPSATT006, "destination QPN %#x: a QPN has 24 bits", a.DestQPN)
-	case bad(KnowsCurState, a.CurState == from && from >= RTR && from <= SQE):
-		return invalid(rule.QPSTRN005, "current state %v: the queue pair is in %v", a.CurState, from)
-	}
-	return nil
 }
 
 // sendOps are the operations that the send queue of each type of queue pair takes (table of section 10.8.2.1, annexes A14 and A19).

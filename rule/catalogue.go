@@ -49,7 +49,10 @@ var families = [...]family{
 func (id ID) IsEvent() bool { return id >= eventFirst }
 
 // NeedsEvents says whether the rule is judged only where verbs events are known.
-func (id ID) NeedsEvents() bool { return strings.HasPrefix(id.Row().Where, "cq/") }
+func (id ID) NeedsEvents() bool {
+	where := id.Row().Where
+	return strings.HasPrefix(where, "cq/") || strings.HasPrefix(where, "qp/")
+}
 
 // Rules returns every rule of the catalogue in its order, without the events.
 func Rules() []ID { return ids(0, eventFirst) }

@@ -56,7 +56,7 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 	QPSTRN005 - qpsFirst: {
 		ID: "QPS-TRN-005", Name: "current-state-wrong", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
 		Text:  "A transition that names a current state other than the one that the queue pair is in, or one before RTR, fails.",
-		Where: "cq/state.go",
+		Where: "qp/value.go",
 	},
 	QPSRST001 - qpsFirst: {
 		ID: "QPS-RST-001", Name: "post-in-reset", Severity: Error, Needs: WireQP, Ref: "C10-97.2.1",
@@ -86,22 +86,22 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 	QPSATT001 - qpsFirst: {
 		ID: "QPS-ATT-001", Name: "path-mtu-value", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
 		Text:  "The path MTU is 256, 512, 1024, 2048 or 4096 bytes; another value is refused.",
-		Where: "cq/state.go",
+		Where: "qp/value.go",
 	},
 	QPSATT003 - qpsFirst: {
 		ID: "QPS-ATT-003", Name: "retry-value", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
 		Text:  "The RNR timer and the ACK timeout are codes up to 31, the retry counts at most 7; other values are refused.",
-		Where: "cq/state.go",
+		Where: "qp/value.go",
 	},
 	QPSATT005 - qpsFirst: {
 		ID: "QPS-ATT-005", Name: "migration-state-value", Severity: Error, Needs: Verbs, Ref: "17.2.8",
 		Text:  "The consumer sets the path migration state to MIGRATED or REARM; ARMED is the device's own to set.",
-		Where: "cq/state.go",
+		Where: "qp/value.go",
 	},
 	QPSATT006 - qpsFirst: {
 		ID: "QPS-ATT-006", Name: "psn-value", Severity: Warning, Needs: Verbs, Ref: "11.2.5.2†",
 		Text:  "A start PSN has 24 bits, and so has the number of the peer's queue pair.",
-		Where: "cq/state.go",
+		Where: "qp/value.go",
 	},
 	QPSSQD002 - qpsFirst: {
 		ID: "QPS-SQD-002", Name: "drained-event", Severity: Warning, Needs: Verbs, Ref: "10.3.1",
@@ -141,12 +141,12 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 	QPSATT002 - qpsFirst: {
 		ID: "QPS-ATT-002", Name: "read-resources-value", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
 		Text:  "Initiator depth and responder resources of a queue pair are at most those of the device; greater values are refused.",
-		Where: "cq/state.go",
+		Where: "qp/value.go",
 	},
 	QPSATT004 - qpsFirst: {
 		ID: "QPS-ATT-004", Name: "port-value", Severity: Error, Needs: Verbs, Ref: "11.2.5.2†",
 		Text:  "The port is one of the device, and the P_Key index is inside its table; other values are refused.",
-		Where: "cq/state.go",
+		Where: "qp/value.go",
 	},
 	QPSMC001 - qpsFirst: {
 		ID: "QPS-MC-001", Name: "destroyed-attached", Severity: Warning, Needs: Verbs, Ref: "o10-2.2.3",

@@ -77,7 +77,7 @@ func (l *line) event(made *made) (e cq.Event, err error) {
 		group, wrong := address(*l.DGID)
 		e.Group, err = &group, wrong
 	case cq.EvDevice:
-		e.Device = &cq.Device{MaxRdAtomic: or(l.DeviceRd), MaxDestRdAtomic: or(l.DeviceDestRd), PKeys: or(l.PKeys), Ports: or(l.Ports)}
+		e.Device = &qp.Limits{MaxRdAtomic: or(l.DeviceRd), MaxDestRdAtomic: or(l.DeviceDestRd), PKeys: or(l.PKeys), Ports: or(l.Ports)}
 	case cq.EvRegisterMR, cq.EvDeregisterMR, cq.EvAllocateMW, cq.EvDeallocateMW:
 		l.region(&e, made)
 	case cq.EvPostSend:
