@@ -20,3 +20,6 @@ func (s *SendQueue) Doubt() *Doubt {
 	}
 	return s.Recovery.Doubt
 }
+
+// Hold keeps a finding until the request after the READ tells.
+func (d *Doubt) Hold(f rule.Finding) { d.Held = append(d.Held, f) }

@@ -18,7 +18,7 @@ func (v *Verifier) replaces(c *qp.Pair, p *packet.Packet) bool {
 	if !q.Joined || p.PSN != q.Next {
 		return false
 	}
-	q.Excused = true
+	q.Excuse()
 	c.Misplace(p.PSN)
 	return true
 }
@@ -27,7 +27,7 @@ func (v *Verifier) replaces(c *qp.Pair, p *packet.Packet) bool {
 // is joined again with its next packet.
 func (v *Verifier) Gap(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Info().Request {
-		c.Ends[from].SQ.Joined, c.Ends[from].SQ.Usual = false, false
+		c.Ends[from].SQ.Unjoin()
 	}
 }
 

@@ -195,7 +195,7 @@ func (v *Verifier) encapChanged(c *qp.Pair, from int, p *packet.Packet) {
 	v.broken = true // its receiver may not know it for a packet of the connection
 	v.changed(c, from, p, qp.ReportedEncap, d)
 	if n == 3 && told {
-		c.Encap = p.Encap // two against one: what comes next is compared with these
+		c.Reencapsulate(p.Encap) // two against one: what comes next is compared with these
 		c.Ends[0].Flow.State, c.Ends[1].Flow.State = qp.FlowNew, qp.FlowNew
 	}
 }

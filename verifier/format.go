@@ -59,7 +59,7 @@ func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if c != nil {
-		c.Ends[from].SQ.Excused = true
+		c.Ends[from].SQ.Excuse()
 	}
 	b := p.Bare()
 	b.Has &^= packet.HasDETH // these bytes are another header

@@ -18,10 +18,10 @@ func guessed(c *qp.Pair, id rule.ID) bool {
 		return false
 	case c.Guessed < qp.Contradicted && c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets > fitting,
 		c.Guessed == qp.Guessed && (began(&c.Ends[0].RQ) || began(&c.Ends[1].RQ)):
-		c.Guessed = qp.NotGuessed
+		c.SetGuess(qp.NotGuessed)
 		return false
 	}
-	c.Guessed = qp.Contradicted
+	c.SetGuess(qp.Contradicted)
 	return true
 }
 

@@ -71,7 +71,7 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 		q := &c.Ends[from].SQ
 		q.Damage(p.PSN, false)
 		if q.Retrying && p.PSN == q.Retry && p.Info().Request && p.Info().Payload {
-			q.Retry = p.PSN.Add(1) // it was sent, and in its order
+			q.ContinueAt(p.PSN.Add(1)) // it was sent, and in its order
 		}
 		if p.Info().Response {
 			rcAnswersFor(&c.Ends[1-from].SQ, p, false)
@@ -180,6 +180,6 @@ func (v *Verifier) Length(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(d.Rule)
 	v.bytewise(c, from, p, d)
 	if c != nil {
-		c.Ends[from].SQ.Excused = true
+		c.Ends[from].SQ.Excuse()
 	}
 }

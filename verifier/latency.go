@@ -154,7 +154,7 @@ func (v *Verifier) rcResent(c *qp.Pair, from int, p *packet.Packet) {
 	if v.Latencies == nil || r.Timed || p.PSN.After(r.NakPSN) {
 		return
 	}
-	r.Timed = true
+	r.Measure()
 	switch took := time.Duration(p.Time - r.NakTime); r.Nak {
 	case qp.NakSequence:
 		v.Latencies[NAKToResend].Observe(took)

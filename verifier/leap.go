@@ -107,7 +107,7 @@ func (v *Verifier) leap(c *qp.Pair, from int, id rule.ID, role rule.Role, class 
 	requests := append([]packet.Packet(nil), q.Leap()...)
 	v.wrongPSN(c, from, id, role, class, evidence...)
 	v.rcJoin(c, from, first)
-	r.Told = told
+	r.Tell(told)
 	v.leapFrom(c, from, first, requests)
 }
 
@@ -119,7 +119,7 @@ func (v *Verifier) leapFrom(c *qp.Pair, from int, first *packet.Packet, requests
 		}
 		return
 	}
-	c.Ends[from].SQ.Next = first.PSN.Add(1)
+	c.Ends[from].SQ.Expect(first.PSN.Add(1))
 }
 
 // leapWaits takes request p, which goes on from those that are far from their stream. It reports whether p is to be judged in the stream: those

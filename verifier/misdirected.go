@@ -13,7 +13,7 @@ import (
 // (rule BTH-011). p is that connection's next packet, d PSNs ahead.
 func (v *Verifier) missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	m := c.Missent
-	c.Missent = nil
+	c.CloseMissent()
 	if m == nil || m.Src != c.Ends[from].Addr || m.PSN != c.Ends[from].SQ.Next || d != max(c.PSNs(m), 1) {
 		return false
 	}
@@ -37,7 +37,7 @@ func (v *Verifier) missentAgain(c *qp.Pair, from int, p *packet.Packet) {
 	if m.Src != c.Ends[from].Addr {
 		return
 	}
-	c.Missent = nil
+	c.CloseMissent()
 	if m.PSN != p.PSN || p.Time-m.Time <= int64(inFlight) || c.Ends[from].SQ.LastTime > m.Time || !sameRequest(m, p) || ownRules(m.DestQP) {
 		return
 	}
@@ -74,7 +74,7 @@ func Expects(c *qp.Pair, from int, p *packet.Packet) bool {
 
 // Missing notes that p, to another QP of the same host, may be the response of end from of c that will be missing there.
 func Missing(c *qp.Pair, from int, p *packet.Packet) {
-	c.Ends[from].SQ.Excused = true
+	c.Ends[from].SQ.Excuse()
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && p.ICRCState != packet.CRCBad && w.Op.Responded() && (p.Info().Last || p.Info().Only) {
 		w.Flags |= wqe.Accused
 	}

@@ -92,21 +92,18 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 		late := (s == nil || s.Trace.IPID != p.IPID) && v.overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
 		v.rcEarlier(c, from, p)
 		if late && q.Retrying {
-			q.Retry = packet.Later(q.Retry, retry) // which has come already
+			q.ContinueAt(packet.Later(q.Retry, retry)) // which has come already
 		}
 	}
-	q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
+	q.Came(p)
 	return true
 }
 
 // rcJoin takes the first packet seen of a requester as the place where its stream is.
 func (v *Verifier) rcJoin(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
-	*q = qp.SendQueue{Messages: q.Messages, History: q.History, Joined: true, Unsure: true, Next: p.PSN, First: p.PSN, High: p.PSN, Una: p.PSN, Count: q.Count}
-	q.Messages.Reset()
-	q.History.Reset()
-	r := &c.Ends[1-from].RQ
-	*r = qp.ReceiveQueue{EPSN: p.PSN}
+	q.Join(p.PSN)
+	c.Ends[1-from].RQ.Join(p.PSN)
 }
 
 // rcStray deals with a PSN far from the stream of a requester.
@@ -124,7 +121,7 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 			return true
 		}
 		v.wrongPSN(c, from, id, role, rule.Proven(c.Complete()), p.Frame)
-		if q.Excused = true; c.Reliable() && p.PSN == q.Next {
+		if q.Excuse(); c.Reliable() && p.PSN == q.Next {
 			q.CameLate(p) // the responder may have NAKed what came before it
 		}
 		c.Misplace(q.Next)
@@ -147,15 +144,11 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 		return true
 	}
 	if l := q.Recovery; l != nil && l.Leapt && p.PSN.In(l.LeapTo, l.LeapTo.Add(leapNear)) {
-		l.LeapTo = p.PSN.Add(1) // it does not heed the NAK
+		q.LeapRefused(p.PSN) // it does not heed the NAK
 		return false
 	}
-	if q.Stray = v.spare; q.Stray == nil {
-		q.Stray = new(packet.Packet)
-	}
+	q.Strays(p, v.spare)
 	v.spare = nil
-	*q.Stray = *p
-	q.Stray.Payload, q.Stray.Pad, q.Stray.Data = nil, nil, nil
 	return false
 }
 
@@ -170,7 +163,7 @@ func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 	}
 	v.report(c, from, q.Stray, d)
 	if q.Stray.PSN.Before(q.Next) {
-		c.Ends[1-from].RQ.Repeated = true // its responder takes it for a duplicate, and acknowledges that
+		c.Ends[1-from].RQ.MayRepeat() // its responder takes it for a duplicate, and acknowledges that
 	}
 	v.spare = q.Stray
 	q.Unstray()
@@ -181,14 +174,13 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	if q.Joined && p.PSN == q.Next {
 		if r.EPSN == q.Next {
-			r.EPSN = q.Next.Add(1)
+			r.Expect(q.Next.Add(1))
 		}
-		q.Next = q.Next.Add(1)
-		q.High = packet.Later(q.High, q.Next)
-		q.Unsure = true
-		r.MSN = qp.MSNUnknown
+		q.Advance(q.Next.Add(1))
+		q.DoubtMessage(true)
+		r.LoseMSN()
 		q.Break()
-		q.Excused = true // it may have been a READ, which takes more
+		q.Excuse() // it may have been a READ, which takes more
 		return
 	}
 	if q.Retrying && p.PSN == q.Retry {
@@ -196,7 +188,7 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
-		q.Excused = true // the response that will be missing
+		q.Excuse() // the response that will be missing
 		w.Flags |= wqe.Accused
 	}
 	if q.Joined {
@@ -207,12 +199,12 @@ func (v *Verifier) rcReserved(c *qp.Pair, from int, p *packet.Packet) {
 // rcCameAs notes that a request was retransmitted as p, whose opcode is wrong: what is retransmitted goes on after it, and its responder may have taken it.
 func rcCameAs(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	q.Retrying, q.Retry, q.RetryLen = true, p.PSN.Add(1), 0
+	q.BeginRetransmission(p.PSN.Add(1))
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read {
-		q.Retry = w.Last.Add(1)
+		q.ContinueAt(w.Last.Add(1))
 	}
 	if (r.Nak == qp.NakRNR || r.Nak == qp.NakSequence) && p.PSN == r.NakPSN {
-		q.Lost().Crossed = true
+		q.MayCross()
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {
 		q.ExplainGap()

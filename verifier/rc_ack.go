@@ -84,7 +84,7 @@ func (v *Verifier) rcOldAck(c *qp.Pair, from int, p *packet.Packet) {
 	if q.Stray != nil {
 		return // to its responder the request with another PSN may be a duplicate
 	}
-	r.Owed = nil // it may be what it owes, with a wrong PSN
+	r.CloseOwed() // it may be what it owes, with a wrong PSN
 	d := rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
 		Expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
@@ -108,7 +108,7 @@ func (v *Verifier) rcDuplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	if i+1 < q.Messages.Len() && (q.Messages.At(i+1).Op.Responded() || q.Messages.At(i+1).First != q.Messages.At(i).Last.Add(1)) {
 		return // that comes next, or may have been in the gap between the two
 	}
-	r.Owed = nil // this is what it owes, with a wrong PSN
+	r.CloseOwed() // this is what it owes, with a wrong PSN
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP029, Class: rule.Proven(c.Sees(from) && !q.IsMixed(p.PSN)), Role: rule.Responder,
 		Expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
@@ -168,15 +168,15 @@ func (v *Verifier) rcBeyondGap(c *qp.Pair, from int, p *packet.Packet, acked pac
 		}
 		v.report(c, from, p, d)
 		if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && r.NakPSN == q.Gap.From {
-			r.Nak = qp.NakNone // that it was not retransmitted is the same fault
+			r.CloseNAK() // that it was not retransmitted is the same fault
 		}
 	}
-	c.Lossy = !c.Sees(from) || c.Lossy
-	q.CloseGap()
-	r.MSN = qp.MSNUnknown
-	if q.Next.Before(q.High) {
-		q.Next, q.Unsure, q.Open = q.High, true, wqe.None
+	if !c.Sees(from) {
+		c.Lose()
 	}
+	q.CloseGap()
+	r.LoseMSN()
+	q.CatchUp()
 }
 
 // rcBegun reports whether what is missing in the gap may have arrived before the capture began: the first packets of the message after all that the
@@ -283,14 +283,14 @@ func rcWaits(c *qp.Pair, from int, w *wqe.SendWQE) bool {
 func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	if q := &c.Ends[1-from].SQ; q.HasCrossed() || q.Mistook(r.NakTime) || r.NakCode.Type() == packet.RNRNAK && q.TakeMore() {
-		r.Nak = qp.NakNone
+		r.CloseNAK()
 		return
 	}
 	id := rule.RCRSP006
 	if r.NakCode.Type() == packet.RNRNAK {
 		id = rule.RCRSP018
 	}
-	r.Nak = qp.NakNone
+	r.CloseNAK()
 	v.covered(id)
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
@@ -299,7 +299,7 @@ func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if d.Class == rule.Unproven {
 		d.Detail = "the tap may have missed the retransmission"
-		c.Lossy = true
+		c.Lose()
 	}
 	v.report(c, from, p, d)
 }
@@ -308,25 +308,21 @@ func (v *Verifier) rcUnnaked(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcProgress(c *qp.Pair, from int, p *packet.Packet, una packet.PSN) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if una.After(q.Una) {
-		if q.Una, q.Restarts = una, 0; !v.broken { // else its requester may have dropped it
-			q.AskedAt = p.Time
+		if q.Acknowledge(una); !v.broken { // else its requester may have dropped it
+			q.StartTimer(p.Time)
 		}
 	}
-	if una.After(r.EPSN) {
-		r.EPSN = una
-	}
+	r.ExpectFrom(una)
 	if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && una.After(r.NakPSN) {
 		v.rcUnnaked(c, from, p)
 	}
 	v.covered(rule.RCRSP005)
 	v.covered(rule.RCACK003)
-	r.RNRs = 0
-	r.LastPSN, r.Answered = p.PSN, true
+	r.CountRNR(0)
+	r.Answer(p.PSN)
 	if r.Repeated && una.After(r.RepeatedTo) { // this request came after the duplicates, so they have been answered
-		r.Repeated = false
-		if q.Recovery != nil {
-			q.Recovery.Issues = q.Recovery.Issues[:0]
-		}
+		r.CloseRepeat()
+		q.ForgetIssues()
 	}
 	v.rcCredits(c, from, p)
 }

@@ -77,7 +77,7 @@ func (v *Verifier) rcAtomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	if !p.PSN.Before(q.Una) {
 		v.rcProgress(c, from, p, p.PSN.Add(1))
 	}
-	r.EPSN = packet.Later(r.EPSN, p.PSN.Add(1))
+	r.ExpectFrom(p.PSN.Add(1))
 }
 
 // rcOldAtomic judges an ATOMIC Acknowledge at the PSN of a request that was answered before, though none was retransmitted (rule RC-RSP-006). It reports whether

@@ -66,11 +66,11 @@ func (v *Verifier) rcEarlier(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcFillsGap(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	tail := readAfter(q, p.PSN)
-	rewind(c, q, p.PSN)
+	q.Rewind(p.PSN, c.PMTU)
 	if p.PSN == q.Gap.From {
 		q.CameLate(p)
 	} else {
-		q.Unsure = true
+		q.DoubtMessage(true)
 		q.Mix()
 	}
 	v.rcNew(c, from, p)
@@ -106,7 +106,7 @@ func (v *Verifier) rcCopy(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent) bo
 	q := &c.Ends[from].SQ
 	other := q.OtherTo(p.PSN)
 	if other && q.Recovery.OtherIs.Sealed() && s.Trace.Opcode == p.Opcode && !packet.SameContent(p, s.Trace) && packet.SameContent(p, q.Recovery.OtherIs) {
-		s.Trace, q.Recovery.OtherIs = q.Recovery.OtherIs, s.Trace // as it came once already: that they differ was reported
+		q.SwapOther(s) // as it came once already: that they differ was reported
 	}
 	if !v.networkCopy(c, from, s.Trace, p) && !(other && v.networkCopy(c, from, q.Recovery.OtherIs, p)) {
 		return false
@@ -133,7 +133,7 @@ func (v *Verifier) rcBegins(c *qp.Pair, from int, p *packet.Packet) {
 	c.Misplace(q.Next)
 	v.rcJoin(c, from, p) // its stream begins here, or only this PSN is wrong and the next packet goes on where it should
 	v.rcNew(c, from, p)
-	q.Excused = true
+	q.Excuse()
 }
 
 // rcRetransmission judges a request that is retransmitted: where that begins and goes on, and that it is what was sent first. s is what is kept of that, or nil.
@@ -146,7 +146,7 @@ func (v *Verifier) rcRetransmission(c *qp.Pair, from int, p *packet.Packet, s *q
 	if v.asked = 0; w != nil {
 		v.asked, w.Asked = w.Asked, 0
 	} else {
-		c.Ends[1-from].RQ.MSN = qp.MSNUnknown // it went elsewhere the first time: one message more than was counted
+		c.Ends[1-from].RQ.LoseMSN() // it went elsewhere the first time: one message more than was counted
 	}
 	if s != nil && !v.compared.content(p, s.Trace) && (w == nil || w.Op != wqe.Read) {
 		v.rcDiffers(c, from, p, s, w)
@@ -168,7 +168,7 @@ func (v *Verifier) rcRetransmission(c *qp.Pair, from int, p *packet.Packet, s *q
 		if w != nil && w.Op.Responded() && w.Has(wqe.Answered) {
 			w.Flags = w.Flags&^wqe.Answered | wqe.Told
 			w.RespNext = w.First
-			q.RdOut++
+			q.ReadBegins()
 		}
 	default:
 		if i := q.Messages.UpTo(p.PSN); i >= 0 {
@@ -184,20 +184,20 @@ func (v *Verifier) rcDiffers(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent,
 	if !q.OtherOn(p.PSN, p.Time) {
 		v.rcPSNReused(c, from, p, s, w)
 	}
-	if q.Recovery.OtherIs = v.trace(p); s.Trace.Opcode == p.Opcode && !rightAfter(q, p) {
-		s.Trace, q.Recovery.OtherIs = q.Recovery.OtherIs, s.Trace // one finding, not one for each time it is retransmitted
+	if q.KeepOther(v.trace(p)); s.Trace.Opcode == p.Opcode && !rightAfter(q, p) {
+		q.SwapOther(s) // one finding, not one for each time it is retransmitted
 	}
 	if s.Trace.Opcode == p.Opcode && q.LastPSN != p.PSN {
-		q.Retrying, q.Retry = true, p.PSN.Add(1)
+		q.BeginRetransmission(p.PSN.Add(1))
 	} else if q.Retrying && p.PSN == q.Retry {
-		q.Retry = p.PSN.Add(1) // another packet, in its place
+		q.ContinueAt(p.PSN.Add(1)) // another packet, in its place
 	}
-	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+	c.Ends[1-from].RQ.LoseMSN()
 	q.Break()
 	if p.Opcode != s.Trace.Opcode {
 		uncount(q, p.PSN)
 	}
-	q.Excused = true // it may have been a new request under an old PSN
+	q.Excuse() // it may have been a new request under an old PSN
 	c.Misplace(q.Next)
 }
 
@@ -209,16 +209,15 @@ func (v *Verifier) rcGoesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 	} else {
 		v.rcRestart(c, from, p)
 	}
-	q.Retrying = true
-	q.Retry, q.RetryLen = p.PSN.Add(max(c.PSNs(p), 1)), 0
+	q.BeginRetransmission(p.PSN.Add(max(c.PSNs(p), 1)))
 	switch {
 	case w != nil && w.Has(wqe.Unsized):
-		q.Retry = w.Last.Add(1)
+		q.ContinueAt(w.Last.Add(1))
 	case c.PSNs(p) == 0:
-		q.RetryLen = p.DMALen
+		q.ContinueAfterRead(p.DMALen)
 	}
 	if p.AckReq || p.Info().Only && wqe.OpOf(p.Opcode.Fn()).Responded() {
-		q.AskedAt = p.Time
+		q.StartTimer(p.Time)
 	}
 	if w != nil && p.PSN == w.Last && !w.Op.Responded() {
 		if w.Flags &^= wqe.AckWanted; p.AckReq {
@@ -238,8 +237,9 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return
 	}
 	if w.Has(wqe.Miscounted) { // the requester goes on from there
-		q.Next, q.High, q.Excused = p.PSN, p.PSN, false
-		c.Ends[1-from].RQ.EPSN = p.PSN
+		q.Resume(p.PSN)
+		q.CloseExcuse()
+		c.Ends[1-from].RQ.Expect(p.PSN)
 		v.rcNew(c, from, p)
 		return
 	}
@@ -250,7 +250,7 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		Actual:   "PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 	w.Flags |= wqe.Blamed
-	q.Excused = true
+	q.Excuse()
 	overlaps(q, &c.Ends[1-from].RQ, w, w.Last.Add(1))
 }
 
@@ -278,13 +278,13 @@ func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 		q.Mix()
 	}
 	c.Misplace(q.Gap.From)
-	q.Next, q.High = p.PSN, p.PSN
-	q.Unsure = !c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last)
+	q.Resume(p.PSN)
+	q.DoubtMessage(!c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last))
 	q.CloseGap()
 	if c.Sees(from) {
-		r.EPSN = p.PSN // else the next response shows it
+		r.Expect(p.PSN) // else the next response shows it
 	}
-	r.MSN = qp.MSNUnknown
+	r.LoseMSN()
 	q.Break()
 	return true
 }

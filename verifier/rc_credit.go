@@ -30,22 +30,20 @@ func (v *Verifier) rcCredits(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	if !limited || r.MSN != qp.MSNKnown {
-		q.Credited = false
-		if q.Recovery != nil {
-			q.Recovery.GrantedBy = 0
-		}
+		q.CloseCredit()
+		q.CloseGrant()
 		return
 	}
 	v.rcGranted(c, from, p, n)
 	limit := (p.MSN + n - r.MSNBase) & packet.PSNMask
 	switch {
 	case !q.Credited:
-		q.Credited, q.Limit = true, (limit+uncredited(q, p.MSN-r.MSNBase))&packet.PSNMask
+		q.Credit(limit + uncredited(q, p.MSN-r.MSNBase))
 		if !c.Sees(1 - from) {
-			q.Lost().CreditedAt = p.Time
+			q.CreditedSince(p.Time)
 		}
 	case packet.PSN(limit).After(packet.PSN(q.Limit)):
-		q.Limit = limit // credit codes round down, so a later response may give less; the requester keeps the greatest
+		q.Credit(limit) // credit codes round down, so a later response may give less; the requester keeps the greatest
 	}
 }
 
@@ -63,11 +61,11 @@ func (v *Verifier) rcGranted(c *qp.Pair, from int, p *packet.Packet, n uint32) {
 				Expected: fmt.Sprintf("credits up to message %d, as were given with MSN %d", l.Granted, l.GrantedBy&packet.PSNMask),
 				Actual:   fmt.Sprintf("up to message %d: MSN %d and %d credits", (p.MSN+n)&packet.PSNMask, p.MSN, n),
 			})
-			l.GrantedBy = 0
+			q.CloseGrant()
 		}
 	}
 	if l.GrantedBy == 0 || before(l.Granted, p.MSN+n) {
-		l.Granted, l.GrantedBy = (p.MSN+n)&packet.PSNMask, p.MSN|qp.GrantedSet
+		q.Grant(p.MSN+n, p.MSN)
 	}
 }
 

@@ -144,9 +144,9 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		blame(rule.RCRTY004, "the RDMA READ Request that used this PSN", p.Opcode.String())
 		q.Mix() // which of the two the responder takes is not certain
 		if q.Retrying && q.Retry == p.PSN {
-			q.Retry = p.PSN.Add(1)
+			q.ContinueAt(p.PSN.Add(1))
 		}
-		q.Excused = true // it may have been a new request under an old PSN
+		q.Excuse() // it may have been a new request under an old PSN
 		c.Misplace(q.Next)
 		return
 	}
@@ -189,7 +189,7 @@ func (v *Verifier) rcReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 	if w.Has(wqe.Answered) {
 		w.Flags = w.Flags&^wqe.Answered | wqe.Told
-		q.RdOut++
+		q.ReadBegins()
 	}
 	if w.Has(wqe.Gapped) {
 		v.covered(rule.RCRES003)

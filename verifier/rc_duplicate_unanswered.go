@@ -18,7 +18,7 @@ func (v *Verifier) rcIgnored(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		if d.Passed {
 			v.rcIgnoredIs(c, from, p)
 		} else if p.Time-d.Request.Time >= stalled {
-			d.Again = true
+			d.ComeAgain()
 		}
 		return
 	}
@@ -26,7 +26,7 @@ func (v *Verifier) rcIgnored(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	fits := w.Op != wqe.Read || (n > 0 || p.PSN == w.First) && p.RKey == w.RKey && p.VA == w.VA+uint64(n) && p.DMALen == w.Length-n
 	if fits && r.Nak == qp.NakSequence && c.Sees(1-from) && r.Told && !v.broken && !q.HasCrossed() && !q.IsMixed(w.First) && w.Last.Before(r.NakPSN) && newestResponded(q) == w {
 		v.covered(rule.RCRSP004)
-		q.Lost().Ignored = qp.Ignored{First: w.First, Last: w.Last, NakPSN: r.NakPSN, Request: p.Bare()}
+		q.Ignore(qp.Ignored{First: w.First, Last: w.Last, NakPSN: r.NakPSN, Request: p.Bare()})
 	}
 }
 
@@ -51,9 +51,9 @@ func (v *Verifier) rcHeeds(c *qp.Pair, from int, p *packet.Packet) {
 		if d.Again {
 			v.rcIgnoredIs(c, 1-from, p)
 		}
-		d.Request = nil
+		d.Close()
 	case !p.PSN.Before(d.NakPSN):
-		d.Passed = true
+		d.PassOver()
 	}
 }
 
@@ -65,5 +65,5 @@ func (v *Verifier) rcIgnoredIs(c *qp.Pair, from int, p *packet.Packet) {
 		Expected: "a response to the duplicate request: an outstanding PSN sequence NAK for " + d.NakPSN.String() + " does not delay it",
 		Actual:   "none for " + time.Duration(p.Time-d.Request.Time).String(), Evidence: []uint64{p.Frame},
 	})
-	d.Request = nil
+	d.Close()
 }

@@ -4,7 +4,6 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
-	"ibwitness/wqe"
 )
 
 // usual reports whether there is nothing out of the ordinary about the requests of end from and the responses to them. A packet of the
@@ -12,18 +11,14 @@ import (
 // only SendQueue.Usual. What else writes one of these fields sets Joined or Usual to false.
 func usual(c *qp.Pair, from int) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	return c.Paired && len(c.Early) == 0 && c.Odd == 0 && c.Missent == nil && !c.Invalidated &&
-		q.Joined && !q.Fresh && !q.Unsure && q.Odd == wqe.None && q.Interrupted == wqe.None && q.ReadLen == 0 && q.Stray == nil &&
-		q.Next == q.High && !q.Gap.Open() && !q.Retrying && !q.Passed && !q.Credited &&
-		r.EPSN == q.Next && r.Nak == qp.NakNone && !r.Repeated && r.Owed == nil && r.Unseen == 0 && r.RNRs == 0 &&
-		r.MSN == qp.MSNKnown && r.Anchor == nil && q.Doubt() == nil && !q.CountsAhead() && !q.HasForeign()
+	return c.Certain() && q.State() == qp.InOrder && q.Certain() && r.EPSN == q.Next && r.Certain()
 }
 
 // settle says, after the verifiers proper, whether the next packets are the fast path's.
 func (v *Verifier) settle(c *qp.Pair) {
 	for i := range c.Ends {
 		q := &c.Ends[i].SQ
-		q.Usual, q.Limited = !v.Thorough && usual(c, i), limited(c, i)
+		q.Settle(!v.Thorough && usual(c, i), limited(c, i))
 		q.Messages.Unanswered()
 	}
 }

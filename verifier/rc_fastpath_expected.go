@@ -184,7 +184,7 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, end, peer *qp.QP, p *packet.Pac
 		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
 		w.RespFirst, w.RespNext, w.Missing = p.PSN, p.PSN, p.PSN
 		w.Flags, w.Got = wqe.Whole, length
-		q.Count = (q.Count + 1) & packet.PSNMask
+		q.CountMessage()
 	} else {
 		w = q.Messages.Newest()
 		if w == nil {
@@ -200,20 +200,22 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, end, peer *qp.QP, p *packet.Pac
 		flags |= wqe.Ended
 		end.Sums.Messages++
 	}
-	q.RdOut += uint16(e.own)
+	q.ReadsBegin(uint16(e.own))
 	asked := q.AskedAt
 	if demands := packet.Bit(p.AckReq) | e.own; demands != 0 {
 		flags |= wqe.AckWanted
 		asked = p.Time
 	}
-	q.AskedAt, w.Flags = asked, flags
+	q.StartTimer(asked)
+	w.Flags = flags
 	w.Asked = stamp(p.Time) & -uint32(packet.Bit(p.AckReq)|e.own)
 	next := p.PSN.Add(n)
 	w.Last = next.Add(-1)
-	q.Open = e.opens
-	q.Next, q.High, r.EPSN = next, next, next
+	q.OpenMessage(e.opens)
+	q.Resume(next)
+	r.Expect(next)
 	note(q.History.Place(p.PSN, next.Diff(q.Una)), p)
-	q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
+	q.Came(p)
 	v.expected[p.Opcode]++
 	return true
 }
@@ -264,7 +266,7 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, end, peer *qp.QP, p *packet.Pa
 		w.RespFrame ^= (w.RespFrame ^ frame) & -own
 		w.Orig ^= (w.Orig ^ fold(p.OrigData)) & e.atomic
 		w.Flags |= wqe.Answered * wqe.Flag(own)
-		q.RdOut -= uint16(own)
+		q.ReadsDone(uint16(own))
 	case w.Op == wqe.Read:
 		if !nextOfRead(c, r, w, p) {
 			return false
@@ -272,14 +274,14 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, end, peer *qp.QP, p *packet.Pa
 		w.RespNext, w.Missing, w.RespFrame = p.PSN.Add(1), p.PSN.Add(1), frame
 		if p.PSN == w.Last {
 			w.Flags |= wqe.Answered
-			q.RdOut--
+			q.ReadDone()
 		}
 	case p.PSN != w.Last || e.own != 0:
 		return false
 	}
 	v.Rec.Cover[rule.RCRSP007].Exercised += uint64(packet.Bit(q.RdOut != 0) | uint8(e.read&1)) // the verifiers proper look for what p passes over
 	if aeth {
-		r.LastMSN = p.MSN
+		r.ShowMSN(p.MSN)
 	}
 	if p.PSN == w.Last {
 		q.Messages.Answered(at)
@@ -287,9 +289,10 @@ func (v *Verifier) rcExpectedResponse(c *qp.Pair, end, peer *qp.QP, p *packet.Pa
 	if l := v.Latencies; l != nil {
 		l.answered(w, p)
 	}
-	q.Una, q.Restarts, q.AskedAt = p.PSN.Add(1), 0, p.Time
-	r.LastPSN, r.Answered = p.PSN, true
-	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, frame, p.Time
+	q.Acknowledge(p.PSN.Add(1))
+	q.StartTimer(p.Time)
+	r.Answer(p.PSN)
+	r.Came(p)
 	v.expected[p.Opcode]++
 	return true
 }

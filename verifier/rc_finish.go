@@ -47,7 +47,7 @@ func (v *Verifier) rcReplaces(c *qp.Pair, p *packet.Packet) {
 		return
 	}
 	if w, _ := peer.Messages.Find(p.PSN); w != nil && w.Op.Responded() && !w.Last.Before(peer.Una) {
-		q.Excused = true // the response that will be missing
+		q.Excuse() // the response that will be missing
 		w.Flags |= wqe.Accused
 	}
 }

@@ -32,7 +32,7 @@ func missed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.
 
 // captureGap notes that the gap in the requests of end from is one of the capture: what that end was accused of is not proven.
 func (v *Verifier) captureGap(c *qp.Pair, from int) {
-	c.Lossy = true
+	c.Lose()
 	v.Skipped[SkipGap]++
 	gap := uint64(rule.GapAt(c.Ends[from].SQ.Gap.From))
 	if i := max(v.blamed(c, from, rule.RCPSN004, gap), v.blamed(c, from, rule.RCPSN001, gap)); i >= 0 {

@@ -25,7 +25,7 @@ func (v *Verifier) leapKnown(c *qp.Pair, from int, p *packet.Packet) bool {
 		v.Event(c, 1-from, rule.Responder, p, rule.EvSeqNAK, "")
 		v.rcNak(c, 1-from, p, qp.NakSequence)
 		if c.Sees(from) {
-			q.Lost().Leapt, q.Recovery.LeapTo = true, q.LeapEnd().Add(1)
+			q.LeapRefused(q.LeapEnd())
 			v.wrongPSN(c, from, rule.RCPSN004, rule.Requester, rule.Violation, p.Frame)
 		}
 		return true

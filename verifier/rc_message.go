@@ -27,29 +27,29 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 	op := wqe.OpOf(p.Opcode.Fn())
 	continues := in.Middle || in.Last
 	odd := q.Odd
-	q.Odd = wqe.None
+	q.SetOdd(wqe.None)
 	if q.Unsure {
 		if !continues {
-			q.Open, q.Unsure = wqe.None, false
+			q.EndMessage()
 		} else if q.Open != op {
-			q.Open = wqe.None // rcMessage begins a partial message
+			q.CloseMessage() // rcMessage begins a partial message
 		}
 		return
 	}
 	if q.Open == wqe.None {
 		v.covered(rules.none)
 		interrupted := q.Interrupted
-		q.Interrupted = wqe.None
+		q.Interrupt(wqe.None)
 		if continues && (op == interrupted || op == odd) {
-			c.Ends[1-from].RQ.MSN = qp.MSNUnknown
-			q.Unsure = true
+			c.Ends[1-from].RQ.LoseMSN()
+			q.DoubtMessage(true)
 			q.Break()
 			return
 		}
 		if continues {
 			v.outOfSequence(c, from, p, rules.none, rules.role, "the first packet of a message: no message is open")
 			if in.Middle {
-				q.Odd = op // it may have been an Only packet
+				q.SetOdd(op) // it may have been an Only packet
 			}
 		}
 		return
@@ -66,27 +66,27 @@ func (v *Verifier) sequence(c *qp.Pair, from int, p *packet.Packet, rules *seque
 	case continues && op == q.Open:
 		return
 	case continues && op == odd:
-		q.Open = wqe.None
+		q.CloseMessage()
 		return
 	case op.Responded():
 		id = rules.between
 	}
 	v.outOfSequence(c, from, p, id, rules.role, q.Open.String()+" Middle or Last")
 	if continues {
-		q.Odd = op
+		q.SetOdd(op)
 		if in.Last {
-			q.Interrupted = q.Open // only its operation may be wrong
+			q.Interrupt(q.Open) // only its operation may be wrong
 		}
 		return
 	}
 	if op.Responded() || in.Only {
-		q.Interrupted = q.Open // it may go on after the interloper
+		q.Interrupt(q.Open) // it may go on after the interloper
 	}
 	if w := q.Messages.Newest(); w != nil {
 		w.Flags |= wqe.Ended | wqe.Broken
 		w.Epoch = q.Epoch
 	}
-	q.Open = wqe.None
+	q.CloseMessage()
 	v.abandoned = true
 }
 
@@ -98,7 +98,7 @@ func (v *Verifier) outOfSequence(c *qp.Pair, from int, p *packet.Packet, id rule
 	v.report(c, from, p, rule.Verdict{
 		Rule: id, Class: rule.Violation, Role: role, Expected: want, Actual: p.Opcode.String(), Evidence: previous(&c.Ends[from].SQ, p),
 	})
-	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+	c.Ends[1-from].RQ.LoseMSN()
 	c.Ends[from].SQ.Break()
 }
 
@@ -145,7 +145,7 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 		if !(in.Middle || in.Last) && p.Has&in.Headers == in.Headers {
 			w.Flags |= wqe.Whole // of one whose RETH was cut off, the length is not known
 		}
-		q.Count = (q.Count + 1) & packet.PSNMask
+		q.CountMessage()
 		if v.abandoned {
 			w.Flags |= wqe.Blamed // its opcode may be wrong, so its length shows nothing
 			v.abandoned = false
@@ -158,7 +158,7 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 	}
 	if in.Middle || in.First {
 		if q.Odd == wqe.None {
-			q.Open = w.Op
+			q.OpenMessage(w.Op)
 		} else {
 			w.Flags |= wqe.Blamed
 			if q.Open == wqe.None {
@@ -166,11 +166,11 @@ func (v *Verifier) rcMessage(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQ
 			}
 		}
 		if in.Middle && !w.Has(wqe.Whole) {
-			q.Unsure = false // whatever it began with, a message of this kind is open now
+			q.DoubtMessage(false) // whatever it began with, a message of this kind is open now
 		}
 		return w
 	}
-	q.Open, q.Unsure = wqe.None, false
+	q.EndMessage()
 	if w.Flags |= wqe.Ended; q.Odd != wqe.None {
 		w.Flags |= wqe.Blamed // by its opcode: the message may go on
 	}
@@ -189,13 +189,13 @@ func (v *Verifier) rcLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	}
 	if v.misplacedHeader(c, from, p, w) {
 		w.Flags |= wqe.Blamed
-		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+		c.Ends[1-from].RQ.LoseMSN()
 		c.Ends[from].SQ.Break()
 		return
 	}
 	if p.Info().Payload && c.Ends[from].SQ.Odd == wqe.None && !v.payload(c, from, p, w, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) {
 		w.Flags |= wqe.Blamed
-		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+		c.Ends[1-from].RQ.LoseMSN()
 		c.Ends[from].SQ.Break()
 		mayEnd(&c.Ends[from].SQ, p)
 	}
@@ -246,9 +246,9 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 				bad = false
 			}
 			if bad {
-				c.Odd = uint32(n)
+				c.OddPayload(uint32(n))
 			} else if c.Odd != 0 {
-				c.Odd = 0
+				c.OddPayload(0)
 			}
 		}
 	case in.Last:
@@ -266,7 +266,7 @@ func (v *Verifier) payload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 	}
 	if !bad {
 		if mtu == 0 {
-			c.Least = max(c.Least, uint32(n))
+			c.ShowPayload(uint32(n))
 		}
 		return true
 	}
@@ -306,9 +306,9 @@ func shown(q *qp.SendQueue, psn packet.PSN, mtu uint32) bool {
 func mayEnd(q *qp.SendQueue, p *packet.Packet) {
 	switch in := p.Info(); {
 	case in.First || in.Middle:
-		q.Unsure = true
+		q.DoubtMessage(true)
 	case in.Last:
-		q.Interrupted = wqe.OpOf(p.Opcode.Fn())
+		q.Interrupt(wqe.OpOf(p.Opcode.Fn()))
 	}
 }
 
@@ -353,7 +353,7 @@ func (v *Verifier) writeSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		return
 	}
 	w.Flags |= wqe.Blamed
-	c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+	c.Ends[1-from].RQ.LoseMSN()
 	c.Ends[from].SQ.Break()
 	mayEnd(&c.Ends[from].SQ, p)
 	d := rule.Verdict{

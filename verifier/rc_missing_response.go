@@ -45,7 +45,7 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	b := p.Bare()
 	b.PSN, b.Opcode, b.Frame = asked, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
-	r.Owed = &qp.Debt{Request: *b, Waited: p.Time - q.AskedAt, Again: p.Time, NextPSN: q.High}
+	r.Owe(qp.Debt{Request: *b, Waited: p.Time - q.AskedAt, Again: p.Time, NextPSN: q.High})
 }
 
 // rcOwesNak notes, when a requester goes back to a gap on its own account, that the responder has not asked for what is missing, though a later
@@ -66,7 +66,7 @@ func (v *Verifier) rcOwesNak(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCRSP002)
 	b := p.Bare()
 	b.PSN, b.Opcode, b.Frame = q.Gap.To, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
-	r.Owed = &qp.Debt{Request: *b, NAK: true, Missing: q.Gap.From}
+	r.Owe(qp.Debt{Request: *b, NAK: true, Missing: q.Gap.From})
 }
 
 // rcPays takes a response of a responder that had left something unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
@@ -79,17 +79,17 @@ func (v *Verifier) rcPays(c *qp.Pair, from int, p *packet.Packet) {
 	case owed.Paid != 0:
 		v.rcPaysTwice(c, from, p, positive)
 	case owed.NAK && positive:
-		r.Owed = nil
+		r.CloseOwed()
 		v.accuse(c, from, &owed.Request, rule.Verdict{
 			Rule: rule.RCRSP002, Class: rule.Violation, Role: rule.Responder,
 			Expected: "a PSN sequence NAK for PSN " + owed.Missing.String() + ": a later PSN had arrived", Actual: "no NAK until the retransmission on timeout",
 			Evidence: []uint64{p.Frame},
 		})
 	case !positive, p.PSN.Before(owed.Request.PSN), !p.PSN.Before(rcRetransmitted(&c.Ends[1-from].SQ, owed)):
-		r.Owed = nil // it had not got that far, or answers all up to a later request
+		r.CloseOwed() // it had not got that far, or answers all up to a later request
 	default:
 		v.covered(rule.RCRSP005)
-		owed.Paid, owed.PaidBy, owed.Answers = p.Time, p.Frame, 1
+		owed.Pay(p)
 	}
 }
 
@@ -111,10 +111,10 @@ func (v *Verifier) rcPaysTwice(c *qp.Pair, from int, p *packet.Packet, positive 
 	case !p.PSN.Before(rcRetransmitted(&c.Ends[1-from].SQ, owed)):
 		v.rcUnanswered(c, from, true)
 	case !positive:
-		r.Owed = nil
+		r.CloseOwed()
 	case in.First, in.Only:
-		if owed.Answers++; owed.Answers > owed.Asks {
-			r.Owed = nil
+		if owed.Answer() {
+			r.CloseOwed()
 		}
 	}
 }
@@ -128,7 +128,7 @@ const promptly = 8
 func (v *Verifier) rcUnanswered(c *qp.Pair, from int, ended bool) {
 	r := &c.Ends[from].RQ
 	owed := r.Owed
-	r.Owed = nil
+	r.CloseOwed()
 	d := rule.Verdict{
 		Rule: rule.RCRSP005, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
 		Expected: "a response: AckReq is set", Actual: "no response until the retransmission", Evidence: []uint64{owed.PaidBy},

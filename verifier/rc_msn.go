@@ -17,7 +17,7 @@ func (v *Verifier) rcMSN(c *qp.Pair, from int, p *packet.Packet, before int) {
 	v.rcCount(c, from, p, before)
 	w, _ := q.Messages.Find(p.PSN)
 	if r.Answered && !c.Sees(from) && p.PSN != r.LastPSN && (before != 0 || p.PSN.Before(q.Una) || w != nil && w.Has(wqe.Gapped)) {
-		r.LastMSN = last
+		r.ShowMSN(last)
 	}
 }
 
@@ -29,13 +29,11 @@ const alikeMost = 64
 // messages up to the response's PSN and the number of all that were sent.
 func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if q.FirstMSN == 0 {
-		q.FirstMSN = p.MSN | qp.MSNElse
-	}
+	q.FirstShown(p.MSN)
 	least, next, epoch, ok := completed(q, p.PSN.Add(-before))
 	if !ok || q.Gap.Open() && !p.PSN.Add(-before).Before(q.Gap.From) {
 		v.Skipped[SkipMSN]++
-		r.LastMSN = p.MSN
+		r.ShowMSN(p.MSN)
 		return
 	}
 	id := rule.RCRSP013
@@ -45,7 +43,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	base := (p.MSN - least) & packet.PSNMask
 	begins := base == 0 && q.UnsettledIn() == 0 && !q.EverMixed() // the connection began in this capture
 	if epoch != r.Epoch {
-		r.MSN, r.Epoch, r.Anchor = qp.MSNUnknown, epoch, nil
+		r.BeginEpoch(epoch)
 	}
 	if r.MSN == qp.MSNUnknown {
 		v.rcBaseline(c, from, p, base, begins, next == q.Count)
@@ -53,7 +51,7 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 	v.covered(id)
 	n := miscount{id: id, before: before, least: least, last: r.LastMSN, have: packet.PSN((p.MSN - r.MSNBase) & packet.PSNMask)}
-	r.LastMSN = p.MSN
+	r.ShowMSN(p.MSN)
 	n.over = n.have.Diff(packet.PSN(least))
 	if q.CountsAhead() {
 		v.rcOvercount(c, from, p, n.over)
@@ -61,7 +59,9 @@ func (v *Verifier) rcCount(c *qp.Pair, from int, p *packet.Packet, before int) {
 	switch {
 	case n.over == 0:
 		if next == q.Count && (r.Anchor == nil || p.MSN != r.Anchor.MSN) {
-			r.MSN, r.Anchor, r.Told = qp.MSNKnown, nil, r.Told || !p.PSN.Before(q.Una)
+			r.KnowMSN()
+			r.CloseAnchor()
+			r.Tell(r.Told || !p.PSN.Before(q.Una))
 		}
 	case r.Anchor != nil && begins:
 		v.rcWrongAnchor(c, from, p, id)
@@ -85,7 +85,7 @@ func (v *Verifier) rcBaseline(c *qp.Pair, from int, p *packet.Packet, base uint3
 	}
 	if (base != 0 || q.EverMixed()) && (r.Repeated || p.PSN.Before(q.Una)) {
 		v.Skipped[SkipMSN]++ // an answer to a duplicate may count later messages
-		r.LastMSN = p.MSN
+		r.ShowMSN(p.MSN)
 		return
 	}
 	v.rcAnchor(q, r, p, base, begins, newest)
@@ -129,12 +129,12 @@ func (v *Verifier) rcMiscounted(c *qp.Pair, from int, p *packet.Packet, n *misco
 	}
 	v.report(c, from, p, d)
 	if open {
-		q.Lost().Counted, q.Recovery.CountedAt = true, p.PSN
+		q.CountOpen(p.PSN)
 	}
 	if n.over > 0 && (d.Class == rule.Violation || open) || d.Class == rule.Violation && far(n.over) {
-		r.LastMSN = (r.MSNBase + n.least) & packet.PSNMask // the right one does not go back
+		r.ShowMSN((r.MSNBase + n.least) & packet.PSNMask) // the right one does not go back
 	}
-	r.MSN, r.Anchor = qp.MSNUnknown, nil // the next response sets the baseline again: one fault, one finding
+	r.CloseMSN() // the next response sets the baseline again: one fault, one finding
 }
 
 // doubtCount takes the proof from d where the number of messages that have been sent may be another one than the capture shows.
@@ -173,9 +173,9 @@ func (v *Verifier) rcCountsLater(c *qp.Pair, from int, p *packet.Packet, n *misc
 	switch {
 	case r.Repeated || p.PSN.Before(q.Una): // answers to duplicates carry the newest MSN
 	case ahead(q, p.PSN, n.over):
-		q.Lost().Ahead = qp.Overcount{
+		q.CountAhead(qp.Overcount{
 			Time: p.Time, Frame: p.Frame, Tap: p.Tap, PSN: p.PSN, MSN: p.MSN, Expected: (r.MSNBase + n.least) & packet.PSNMask, IPID: p.IPID, Opcode: p.Opcode, Set: true,
-		}
+		})
 	case p.MSN != n.last: // what counts on from there when they are answered has one too many
 		d.Class = rule.Unproven
 		d.Detail = "it counts messages after its PSN: the responder may have executed them since"
@@ -187,8 +187,7 @@ func (v *Verifier) rcCountsLater(c *qp.Pair, from int, p *packet.Packet, n *misc
 // over is how many messages after its own PSN p counts.
 func (v *Verifier) rcOvercount(c *qp.Pair, from int, p *packet.Packet, over int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	a := q.Recovery.Ahead
-	q.Recovery.Ahead.Set = false
+	a := q.TakeAhead()
 	if over != 0 || !packet.PSN(p.MSN).Before(packet.PSN(a.MSN)) || r.Repeated || q.EverMixed() || len(c.Early) > 0 ||
 		!c.Complete() || !c.Sees(from) && (!numbered(p) || leftBefore(p, a.IPID)) {
 		return
@@ -206,7 +205,7 @@ func (v *Verifier) rcOvercount(c *qp.Pair, from int, p *packet.Packet, over int)
 func (v *Verifier) rcGoesOn(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	l := q.Recovery
-	l.Counted = false
+	q.CloseCounted()
 	if in := p.Info(); p.PSN != l.CountedAt.Add(1) || !in.Middle && !in.Last || q.Open != wqe.OpOf(p.Opcode.Fn()) {
 		return
 	}
@@ -220,12 +219,14 @@ func (v *Verifier) rcGoesOn(c *qp.Pair, from int, p *packet.Packet) {
 // is certain where no doubt is about the count of messages; any other is a guess until a second response agrees with it, the more so while
 // later messages are in flight.
 func (v *Verifier) rcAnchor(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, base uint32, certain, newest bool) {
-	r.MSNBase, r.LastMSN = base, p.MSN
+	r.CountFrom(base, p.MSN)
 	switch {
 	case certain:
-		r.MSN, r.Told, q.FirstMSN = qp.MSNKnown, true, p.MSN
+		r.KnowMSN()
+		r.Tell(true)
+		q.FirstCounts(p.MSN)
 	case newest || p.Opcode.Fn() == packet.Acknowledge:
-		r.MSN, r.Anchor = qp.MSNGuessed, p.Bare()
+		r.GuessMSN(p.Bare())
 	}
 	v.Skipped[SkipMSN]++
 }
@@ -241,7 +242,10 @@ func (v *Verifier) rcWrongAnchor(c *qp.Pair, from int, p *packet.Packet, id rule
 		Expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
 		Detail: "the MSN of the next response counts from the first message of the capture", Evidence: []uint64{p.Frame},
 	})
-	r.MSN, r.MSNBase, r.LastMSN, r.Anchor, r.Told = qp.MSNKnown, 0, p.MSN, nil, r.Told || back
+	r.CountFrom(0, p.MSN)
+	r.KnowMSN()
+	r.CloseAnchor()
+	r.Tell(r.Told || back)
 }
 
 // unfinished is 1 while a message is open, which no MSN counts yet.

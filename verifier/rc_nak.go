@@ -45,9 +45,7 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 			}
 		}
 		if r.Answered && !p.PSN.Before(q.First) && c.Sees(from) {
-			l := q.Lost()
-			l.Back, l.HasBack = q.Una, true
-			q.Una = p.PSN // it was the ACK that was wrong, if the responder goes on so: one finding
+			q.TakeBack(p.PSN) // it was the ACK that was wrong, if the responder goes on so: one finding
 		}
 		return false
 	}
@@ -68,7 +66,8 @@ func (v *Verifier) rcNakMeant(c *qp.Pair, from int, p *packet.Packet, psn packet
 		nak = qp.NakRNR
 	}
 	v.rcNak(c, from, &meant, nak)
-	c.Ends[1-from].SQ.Lost().Crossed, c.Ends[from].RQ.Blamed = true, true
+	c.Ends[1-from].SQ.MayCross()
+	c.Ends[from].RQ.Blame()
 }
 
 // rcImplied drops the READs and atomics before a NAK from those outstanding: the NAK implies one of them too.
@@ -81,7 +80,7 @@ func (v *Verifier) rcImplied(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		if w.First.Before(p.PSN) && w.Op.Responded() && !w.Has(wqe.Answered) && w.Has(wqe.Blamed) {
 			w.Flags |= wqe.Answered
-			q.RdOut--
+			q.ReadDone()
 		}
 	}
 }
@@ -134,10 +133,11 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcNak(c, from, p, qp.NakSequence)
 	}
 	if unfounded || mistaken {
-		q.Lost().Crossed = true // the ACK of the request with a wrong syndrome, or a NAK of what was no request: that it goes on so is the same fault
+		q.MayCross() // the ACK of the request with a wrong syndrome, or a NAK of what was no request: that it goes on so is the same fault
 	}
 	if told {
-		q.Lost().Refuted, r.Blamed = true, true
+		q.Refute()
+		r.Blame()
 	}
 }
 
@@ -278,8 +278,9 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 		rnrs = 0
 	}
 	v.rcNak(c, from, p, qp.NakRNR)
-	if r.RNRs = rnrs + 1; counted {
-		q.Lost().Crossed, r.Blamed = true, true
+	if r.CountRNR(rnrs + 1); counted {
+		q.MayCross()
+		r.Blame()
 	}
 }
 
@@ -317,7 +318,8 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 	counted := v.rcCounts(c, from, p)
 	v.rcNak(c, from, p, qp.NakFatal)
 	if counted {
-		c.Ends[1-from].SQ.Lost().Crossed, end.RQ.Blamed = true, true
+		c.Ends[1-from].SQ.MayCross()
+		end.RQ.Blame()
 	}
 }
 
@@ -367,22 +369,27 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 		within = int64(inFlight)
 	}
 	q.Cross(p.PSN, p.Time, answeredIn(q, r), within)
-	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime, r.NakID = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time, p.IPID
-	r.Timed, r.Blamed, r.Told = false, v.broken && c.Sees(1-from), true // a requester drops one that is damaged
+	r.TakeNAK(nak, p)
+	if v.broken && c.Sees(1-from) {
+		r.Blame() // a requester drops one that is damaged
+	}
 	had := q.Taken()
 	v.taken(c, from, p, p.PSN.Add(-1), false)
-	r.Untaken = nak == qp.NakRNR && c.Sees(1-from) && q.Passed
+	if nak == qp.NakRNR && c.Sees(1-from) && q.Passed {
+		r.LeaveUntaken()
+	}
 	if p.PSN.After(q.Una) {
-		q.Una, q.Restarts = p.PSN, 0
+		q.Acknowledge(p.PSN)
 	}
 	if nak == qp.NakSequence && (p.PSN.After(had) || !r.Answered && p.PSN.After(q.First)) {
 		q.Spares(q.Una)
 	}
 	if nak == qp.NakRNR || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more after it
-		r.EPSN = p.PSN
+		r.Expect(p.PSN)
 	}
-	q.AskedAt = p.Time
+	q.StartTimer(p.Time)
 	if v.broken || p.Flaws&packet.FlawDiscard != 0 {
-		r.Blamed, r.Untaken = true, true // its requester may have dropped it
+		r.Blame() // its requester may have dropped it
+		r.LeaveUntaken()
 	}
 }

@@ -17,7 +17,7 @@ func (v *Verifier) PathMTU(c *qp.Pair, pmtu uint32) {
 
 // learnPMTU notes the path MTU of a connection, that p shows, and settles READs that waited for it.
 func (v *Verifier) learnPMTU(c *qp.Pair, p *packet.Packet, pmtu uint32) {
-	c.PMTU, c.Odd = pmtu, 0
+	c.LearnPMTU(pmtu)
 	for from := range c.Ends {
 		m := &c.Ends[from].SQ.Messages
 		for i := range m.Len() {
@@ -43,7 +43,7 @@ func (v *Verifier) rcReadSize(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if w.Op == wqe.Read && n == 1 && p.Opcode.Fn() == packet.ReadRespOnly {
-		c.Least = max(c.Least, min(uint32(p.PayloadLen), w.Length)) // a longer one is wrong, and shows nothing
+		c.ShowPayload(min(uint32(p.PayloadLen), w.Length)) // a longer one is wrong, and shows nothing
 	}
 	if !w.Has(wqe.Unsized) {
 		return
@@ -94,7 +94,7 @@ func (v *Verifier) rcReadShows(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	switch {
 	case n == 1 && p.Info().First && c.Odd != pmtu:
 		if wqe.ValidMTU(p.PayloadLen) {
-			c.Odd = pmtu
+			c.OddPayload(pmtu)
 		}
 	case fit && (c.Odd == pmtu || c.Odd == 0):
 		v.learnPMTU(c, p, pmtu)
@@ -106,7 +106,7 @@ func (v *Verifier) rcReadShows(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	default:
 		v.rcReadOdd(c, from, p, w, fmt.Sprintf("%d bytes of payload, as in the packet before it", c.Odd))
 		w.Flags |= wqe.Blamed
-		c.Odd = pmtu
+		c.OddPayload(pmtu)
 	}
 }
 
@@ -132,7 +132,7 @@ func (v *Verifier) rcReadEnd(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 // rcFirstOdd learns the path MTU, by which the First before p has a wrong length.
 func (v *Verifier) rcFirstOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, pmtu uint32) {
 	if q, d := &c.Ends[1-from].SQ, c.Ends[1-from].SQ.Doubt(); d != nil && d.Next == p.PSN {
-		q.Recovery.Doubt = nil // it is not the READ
+		q.CloseDoubt() // it is not the READ
 		w.Flags &^= wqe.Blamed
 	}
 	if r := &c.Ends[from].RQ; p.PSN == w.First.Add(1) && w.RespFrame == r.LastFrame && w.RespFrame != 0 && !w.Has(wqe.Blamed) {

@@ -147,7 +147,7 @@ func (v *Verifier) rcReadProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe
 		v.rcProgress(c, from, p, p.PSN.Add(1))
 	}
 	if p.PSN == w.Last {
-		r.EPSN = packet.Later(r.EPSN, w.Last.Add(1))
+		r.ExpectFrom(w.Last.Add(1))
 	}
 }
 

@@ -20,14 +20,14 @@ func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 			v.release(q, d)
 			return
 		}
-		d.Next, d.Ended = p.PSN.Add(1), ended
+		d.Continue(p.PSN.Add(1), ended)
 		if ended && q.Gap.Open() {
 			v.rcGapAnswered(c, from, d)
 		}
 		return
 	}
 	if full && disputes(c, from, p, w) {
-		q.Lost().Doubt = &qp.Doubt{Next: p.PSN.Add(1), Ended: ended}
+		q.OpenDoubt(p.PSN.Add(1), ended)
 	}
 }
 
@@ -57,7 +57,7 @@ func (v *Verifier) rcDoubtGoesOn(c *qp.Pair, from int, p *packet.Packet) bool {
 		return false
 	}
 	v.rcDoubt(c, from, p, nil)
-	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
+	r.Came(p)
 	return true
 }
 
@@ -71,7 +71,7 @@ func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 		return
 	}
 	w := q.Messages.At(i)
-	q.Recovery.Doubt = nil
+	q.CloseDoubt()
 	requester, responder := endpoint(&c.Ends[1-from]), endpoint(&c.Ends[from])
 	for _, k := range v.Rec.About(rule.RCPSN004, requester, responder, uint64(rule.GapAt(q.Gap.From))) {
 		if v.Rec.Findings[k].Peer.QPN == responder.QPN {
@@ -90,8 +90,9 @@ func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 	w.Last = d.Next.Add(-1)
 	w.Flags |= wqe.Answered | wqe.Blamed
 	q.CloseGap()
-	q.Una, r.EPSN = packet.Later(q.Una, d.Next), packet.Later(r.EPSN, q.Next)
-	r.MSN = qp.MSNUnknown
+	q.AssumeAcknowledged(packet.Later(q.Una, d.Next))
+	r.ExpectFrom(q.Next)
+	r.LoseMSN()
 	q.Break()
 }
 
@@ -103,7 +104,7 @@ func held(c *qp.Pair, accused int, f *rule.Finding) bool {
 	}
 	switch f.Rule {
 	case rule.RCRES001, rule.RCRES002, rule.RCRSP006, rule.RCRSP007, rule.RCRSP013, rule.RCRSP014, rule.RCACK003:
-		d.Held = append(d.Held, *f)
+		d.Hold(*f)
 		return true
 	}
 	return false
@@ -111,7 +112,7 @@ func held(c *qp.Pair, accused int, f *rule.Finding) bool {
 
 // release makes the findings that were held back.
 func (v *Verifier) release(q *qp.SendQueue, d *qp.Doubt) {
-	q.Recovery.Doubt = nil
+	q.CloseDoubt()
 	for _, f := range d.Held {
 		v.Rec.Add(f)
 	}
@@ -125,16 +126,18 @@ func (v *Verifier) rcResolve(c *qp.Pair, from int, p *packet.Packet, d *qp.Doubt
 		v.release(q, d)
 		return
 	}
-	q.Recovery.Doubt = nil
+	q.CloseDoubt()
 	v.rcWrongRead(c, from, w, d.Next, p.Frame)
 	if !w.Has(wqe.Answered) {
 		q.ReadDone()
 	}
 	w.Last = d.Next.Add(-1)
 	w.Flags = w.Flags&^wqe.Unsized | wqe.Answered | wqe.Blamed
-	q.Next, q.High, q.Una, r.EPSN = d.Next, d.Next, d.Next, d.Next
-	q.Retrying = false
-	r.MSN = qp.MSNUnknown
+	q.Resume(d.Next)
+	q.AssumeAcknowledged(d.Next)
+	r.Expect(d.Next)
+	q.EndRetransmission()
+	r.LoseMSN()
 	q.Break()
 }
 

@@ -82,7 +82,7 @@ func (v *Verifier) rcReadAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 	w.Flags |= wqe.Gapped | wqe.Holed
 	excused := c.Ends[from].SQ.Excused || rcWaits(c, from, w)
-	c.Ends[from].SQ.Excused = false
+	c.Ends[from].SQ.CloseExcuse()
 	if once := !r.Repeated && !w.Has(wqe.Again); once && c.Complete() && p.Opcode != readOpcode(p, w.First, w.Last) {
 		another := w.Has(wqe.Unsized) && v.rcReadElse(c, from, p, w, false)
 		if another {

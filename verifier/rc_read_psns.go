@@ -25,7 +25,7 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	w := q.Messages.Newest()
 	if w == nil || !w.Has(wqe.Unsized) {
-		q.ReadLen = 0
+		q.AwaitSize(0)
 		return
 	}
 	n := p.PSN.Diff(w.First)
@@ -49,15 +49,14 @@ func (v *Verifier) rcSettleRead(c *qp.Pair, from int, p *packet.Packet) {
 	if !fits(c, w.Length, n) {
 		return
 	}
-	moved(&r.EPSN, w.Last.Add(1), end)
-	moved(&q.Retry, w.Last.Add(1), end)
+	r.MoveEPSN(w.Last.Add(1), end)
+	q.MoveRetry(w.Last.Add(1), end)
 	if w.Last = end.Add(-1); q.Gap.Open() && q.Gap.From.In(w.First, w.Last) {
 		q.MoveGap(end)
 	}
-	q.Next, q.ReadLen = end, 0
-	q.High = packet.Later(q.High, q.Next)
+	q.SizeRead(end)
 	if n > 1 && !c.Sees(from) {
-		q.Unsure = true
+		q.DoubtMessage(true)
 		q.Break()
 	}
 }
@@ -113,16 +112,13 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 	was, next := w.Last.Add(1), w.First.Add(n)
 	w.Flags &^= wqe.Unsized
 	w.Last = next.Add(-1)
-	moved(&r.EPSN, was, next)
-	moved(&q.Retry, was, next)
-	moved(&r.RepeatedTo, was, next)
-	if q.Recovery != nil {
-		moved(&q.Recovery.Again, was, next)
-	}
+	r.MoveEPSN(was, next)
+	r.MoveRepeated(was, next)
+	q.MoveRetry(was, next)
+	q.MoveAgain(was, next)
 	switch newest := i == q.Messages.Len()-1; {
 	case newest && q.ReadLen != 0:
-		q.ReadLen, q.Next = 0, next
-		q.High = packet.Later(q.High, next)
+		q.SizeRead(next)
 		if q.Gap.Open() && q.Gap.From == was {
 			q.MoveGap(next)
 		}
@@ -154,7 +150,7 @@ func overlaps(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE, next packet.P
 	w.Flags |= wqe.Miscounted
 	q.ReadsTo(next)
 	q.Mix()
-	r.MSN = qp.MSNUnknown
+	r.LoseMSN()
 	q.Break()
 }
 
@@ -170,13 +166,6 @@ func answeredRead(q *qp.SendQueue, p *packet.Packet, i int) *wqe.SendWQE {
 	return q.Messages.At(i)
 }
 
-// moved sets a PSN that was equal to was.
-func moved(psn *packet.PSN, was, now packet.PSN) {
-	if *psn == was {
-		*psn = now
-	}
-}
-
 // rcMissed deals with a gap that shows only when the requester has gone on after it: it lies between a READ and PSN end.
 func (v *Verifier) rcMissed(c *qp.Pair, from int, p *packet.Packet, gap, end packet.PSN) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
@@ -186,10 +175,12 @@ func (v *Verifier) rcMissed(c *qp.Pair, from int, p *packet.Packet, gap, end pac
 		Expected: "PSN " + gap.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", end, end.Diff(gap)), Detail: lossDetail(c, from), Gap: rule.GapAt(gap),
 	})
 	q.Break()
-	r.MSN = qp.MSNUnknown
+	r.LoseMSN()
 	switch {
 	case gap.Before(q.Una): // the responder has got what the tap has not
-		c.Lossy = c.Lossy || !c.Sees(1-from)
+		if !c.Lossy && !c.Sees(1-from) {
+			c.Lose()
+		}
 		return
 	case !q.Gap.Open():
 		q.OpenGap(gap, end, false)
@@ -197,7 +188,7 @@ func (v *Verifier) rcMissed(c *qp.Pair, from int, p *packet.Packet, gap, end pac
 		q.ExtendGap(gap)
 	}
 	if r.Nak == qp.NakNone && r.EPSN.After(gap) {
-		r.EPSN = gap
+		r.Expect(gap)
 	}
 }
 

@@ -20,27 +20,26 @@ func wait(c *qp.Pair, from int, p *packet.Packet, sent bool) {
 			after = e.IPID
 		}
 	}
-	c.Early = append(c.Early, qp.Early{Packet: *p.Bare(), Sent: sent, After: after})
+	c.Wait(qp.Early{Packet: *p.Bare(), Sent: sent, After: after})
 }
 
 // rcEarly judges responses to PSNs that had not been seen sent, now that the next request is there or the capture has ended. A
 // response may be recorded shortly before its request. If the request is missing, a gap has said so.
 func (v *Verifier) rcEarly(c *qp.Pair, now int64) {
-	early, unnaked := c.Early, false
-	c.Early = c.Early[:0:0]
+	early, unnaked := c.TakeEarly(), false
 	for i := range early {
 		e := &early[i]
 		from := c.End(&e.Packet)
 		if now != atEnd && !since(&c.Ends[1-from].SQ, &e.Packet) {
-			c.Early = append(c.Early, *e)
+			c.Wait(*e)
 			continue
 		}
 		r := &c.Ends[from].RQ
 		newest := r.LastID
-		r.LastID = e.After // the responses after it have been judged
+		r.Numbered(e.After) // the responses after it have been judged
 		v.rcWaited(c, from, e, now, &unnaked)
 		if r.LastFrame != uint32(e.Frame) {
-			r.LastID = newest
+			r.Numbered(newest)
 		}
 	}
 }
@@ -78,9 +77,10 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 	*unnaked = *unnaked || e.Sent && r.Nak != qp.NakNone
 	v.rcRespond(c, from, p)
 	if r.Nak == qp.NakSequence && q.LastPSN == r.NakPSN {
-		r.Nak, r.EPSN = qp.NakNone, packet.Later(r.EPSN, q.LastPSN.Add(1)) // the request after it has brought what it asked for
+		r.CloseNAK()
+		r.ExpectFrom(q.LastPSN.Add(1)) // the request after it has brought what it asked for
 	}
-	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
+	r.Came(p)
 }
 
 // rcStillWaits judges a response that has waited for some time by the requests that have come meanwhile. It returns the response as it is to be
@@ -90,8 +90,7 @@ func (v *Verifier) rcStillWaits(c *qp.Pair, from int, e *qp.Early, waited int64,
 	noGap := isSequenceNak(p) && !p.PSN.Add(1).Before(q.High)
 	switch {
 	case noGap && !e.Sent && waited <= earlyWindow && !c.IsMisplaced(p.PSN): // what shows a gap may come yet
-		e.Sent = true
-		c.Early = append(c.Early, *e)
+		c.Wait(qp.Early{Packet: e.Packet, Sent: true, After: e.After})
 		return nil
 	case p.Syndrome == packet.NAKSequence && waited > earlyWindow && (e.Sent || noGap):
 		v.rcNoGap(c, from, p)
@@ -147,17 +146,19 @@ func (v *Verifier) rcUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	if r.Unseen == 0 {
 		v.report(c, from, p, d)
 		if owed := r.Owed; d.Class == rule.Violation && owed != nil && p.Time < owed.Again {
-			r.Owed = nil // this was the response
+			r.CloseOwed() // this was the response
 		}
 		if d.Class == rule.Violation && p.Opcode.Fn() != packet.Acknowledge {
 			rcAnswersFor(q, p, true)
 		}
 	}
 	if d.Class == rule.Unproven {
-		r.MSN = qp.MSNUnknown // what it answers has not been counted
+		r.LoseMSN() // what it answers has not been counted
 	}
-	if r.Unseen++; r.Unseen == 3 {
-		c.Lossy, q.Joined, r.Unseen = true, false, 0
+	if r.Miss() == 3 {
+		c.Lose()
+		q.Unjoin()
+		r.CloseMissed()
 	}
 }
 

@@ -14,11 +14,11 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
 	if q.Fresh {
-		q.Fresh = false
+		q.Begin()
 		v.covered(rule.RCPSN001)
 	}
 	if q.Unsure {
-		q.Excused = false // the packet with a fault was no READ that left a gap
+		q.CloseExcuse() // the packet with a fault was no READ that left a gap
 	}
 	v.covered(rule.RCPSN002)
 	v.covered(rule.RCPSN004)
@@ -32,16 +32,17 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	v.rcLimits(c, from, p, w)
 
 	if w.Op == wqe.Read && (p.Has&p.Info().Headers != p.Info().Headers || p.DMALen > 1<<31) {
-		q.Joined = false // how many PSNs it takes was cut off, or is not what its DMALen says
+		q.Unjoin() // how many PSNs it takes was cut off, or is not what its DMALen says
 	}
 	n := c.PSNs(p)
 	if n == 0 {
-		q.ReadLen, n = p.DMALen, 1
+		n = 1
+		q.AwaitSize(p.DMALen)
 		w.Flags |= wqe.Unsized
 	}
-	q.Next = p.PSN.Add(n)
+	q.Expect(p.PSN.Add(n))
 	if farFirst(q, p.PSN) {
-		q.First = p.PSN.Add(-farAway / 2) // PSNs come round; nothing as old is retransmitted
+		q.ForgetBefore(p.PSN.Add(-farAway / 2)) // PSNs come round; nothing as old is retransmitted
 	}
 	if w.Op == wqe.Read {
 		w.Last = q.Next.Add(-1)
@@ -67,19 +68,19 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 	if q.Gap.Open() && p.PSN == q.Gap.From {
 		q.FillGap(q.Next)
 	}
-	q.High = packet.Later(q.High, q.Next)
+	q.Advance(q.Next)
 	w.Asked = 0
 	if p.AckReq || w.Op.Responded() {
-		q.AskedAt = p.Time
+		q.StartTimer(p.Time)
 		w.Flags |= wqe.AckWanted
 		if !resent {
 			w.Asked = stamp(p.Time)
 		}
 	}
 	if !c.Paired && q.Messages.Len() >= unpairedMessages {
-		q.Una = q.Messages.At(q.Messages.Len() - unpairedMessages/2).First // no response can show what is still outstanding
+		q.AssumeAcknowledged(q.Messages.At(q.Messages.Len() - unpairedMessages/2).First) // no response can show what is still outstanding
 	}
-	q.Retrying = false
+	q.EndRetransmission()
 	q.History.Put(p.PSN, p.Frame, v.trace(p), q.High.Diff(q.Una))
 }
 
@@ -119,10 +120,10 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		if !q.Gap.Open() {
 			q.OpenGap(q.Next, p.PSN, true)
 		}
-		q.Next, q.Unsure, q.Open = p.PSN, true, wqe.None
-		q.High = packet.Later(q.High, q.Next)
-		c.Ends[1-from].RQ.EPSN = p.PSN
-		c.Ends[1-from].RQ.MSN = qp.MSNUnknown
+		q.LoseMessage()
+		q.Advance(p.PSN)
+		c.Ends[1-from].RQ.Expect(p.PSN)
+		c.Ends[1-from].RQ.LoseMSN()
 		v.rcNew(c, from, p)
 		return
 	case d == 1 && v.cnpTook(c, from, p):
@@ -143,7 +144,8 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		told = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent
 	}
 	explained := (q.Excused || told) && !q.DamagedAt(q.Next)
-	q.Fresh, q.Excused = false, false
+	q.Begin()
+	q.CloseExcuse()
 	switch {
 	case !q.Gap.Open():
 		q.OpenGap(q.Next, p.PSN, explained)
@@ -151,36 +153,11 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		q.WidenGap(p.PSN)
 	}
 	q.Break()
-	q.Unsure, q.Open, q.ReadLen = true, wqe.None, 0
-	q.Next = p.PSN
-	q.High = packet.Later(q.High, q.Next)
+	q.LoseMessage()
+	q.SizeRead(p.PSN)
 	v.rcNew(c, from, p)
 	if w := q.Messages.Newest(); w.Op == wqe.Read && !c.Sees(from) {
 		w.Flags |= wqe.Guessed
-	}
-}
-
-// rewind takes the send queue back to a PSN in a gap, so that what is retransmitted from there is judged as new.
-func rewind(c *qp.Pair, q *qp.SendQueue, psn packet.PSN) {
-	if n, dropped := q.Messages.Truncate(psn); dropped {
-		q.Count = n
-	}
-	q.Next, q.Open, q.Unsure, q.ReadLen = psn, wqe.None, true, 0
-	q.RdOut, q.InvRKey = 0, 0
-	for i := range q.Messages.Len() {
-		if w := q.Messages.At(i); w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
-			q.RdOut++
-		}
-	}
-	w := q.Messages.Newest()
-	if w == nil || w.Last != psn.Add(-1) {
-		return
-	}
-	q.Count, q.Epoch = (w.Ordinal+1)&packet.PSNMask, w.Epoch
-	q.Unsure = w.Has(wqe.Unsized) // else it ends here
-	if !w.Has(wqe.Ended) && (w.Op == wqe.Send || w.Op == wqe.Write) {
-		q.Open = w.Op
-		w.Got = uint32(psn.Diff(w.First)) * c.PMTU
 	}
 }
 
@@ -195,14 +172,14 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 				Rule: rule.RCPSN005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 				Expected: "fewer than 8388608 PSNs outstanding", Actual: "the oldest unacknowledged is " + q.Una.String(),
 			})
-			q.Una = p.PSN
+			q.AssumeAcknowledged(p.PSN)
 		}
 	}
 	if w.Op.Responded() && p.Info().Only {
 		v.rcReadLimit(c, from, p, w)
 	}
 	if p.Has&packet.HasIETH != 0 {
-		q.InvRKey, c.Invalidated = p.InvRKey, true
+		c.Invalidate(from, p.InvRKey)
 	}
 	if c.Invalidated && q.InvRKey != 0 && p.Has&(packet.HasRETH|packet.HasAtomicETH) != 0 {
 		v.covered(rule.RCINV001)
@@ -211,7 +188,7 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 				Rule: rule.RCINV001, Class: rule.Violation, Role: rule.Requester,
 				Expected: "an R_Key that is valid", Actual: fmt.Sprintf("R_Key 0x%x, which a SEND with Invalidate of this QP has invalidated", p.RKey),
 			})
-			q.InvRKey = 0
+			q.Invalidate(0)
 		}
 	}
 	if peer.RQ.Nak == qp.NakRNR {
@@ -232,7 +209,7 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	q := &end.SQ
-	q.RdOut++
+	q.ReadBegins()
 	if !c.Paired {
 		return
 	}
@@ -242,16 +219,16 @@ func (v *Verifier) rcReadLimit(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		}
 		v.covered(id)
 		if q.RdOut <= uint16(most) {
-			q.RdOver = false
+			q.ExceedReads(false)
 			return
 		}
 		if q.RdOver {
 			return
 		}
-		if q.RdOut = min(q.RdOut, outstanding(q)); q.RdOut <= uint16(most) {
+		if q.BoundReads(outstanding(q)); q.RdOut <= uint16(most) {
 			return
 		}
-		q.RdOver = true // one finding, not one for each that follows
+		q.ExceedReads(true) // one finding, not one for each that follows
 		if w.Has(wqe.Blamed) {
 			return // its opcode may be wrong
 		}
@@ -298,11 +275,11 @@ func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	case p.Has&packet.HasImmDt != 0:
 		if !in.Only {
 			limit-- // its first packet did not show that it takes a receive
-			q.Limit = limit & packet.PSNMask
+			q.Credit(limit)
 		}
 	default:
 		if in.First || in.Only {
-			q.Limit = (q.Limit + 1) & packet.PSNMask // needs no credit, and uses none up
+			q.Credit(q.Limit + 1) // needs no credit, and uses none up
 		}
 		return
 	}
@@ -322,7 +299,7 @@ func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 			Rule: rule.RCCRD002, Class: rule.Proven(agreed && c.Sees(from)), Role: rule.Requester,
 			Expected: "without credits only the first packet of a message, with AckReq", Actual: fmt.Sprintf("%v, AckReq %t", p.Opcode, p.AckReq),
 		})
-		q.Credited = false
+		q.CloseCredit()
 		return
 	}
 	if over <= 0 {
@@ -332,5 +309,5 @@ func (v *Verifier) rcCredit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		Rule: rule.RCCRD001, Class: rule.Proven(agreed && c.Sees(from)), Role: rule.Requester,
 		Expected: "at most one message beyond the credits", Actual: fmt.Sprintf("message %d beyond the limit", over),
 	})
-	q.Credited = false
+	q.CloseCredit()
 }

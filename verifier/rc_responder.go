@@ -13,12 +13,11 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[1-from]
 	r := &end.RQ
 	if c.Invalidated && end.SQ.InvRKey != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Send {
-		end.SQ.InvRKey = 0 // the peer may have sent the R_Key of memory registered again
-		c.Invalidated = c.Ends[from].SQ.InvRKey != 0
+		c.Revalidate(1 - from) // the peer may have sent the R_Key of memory registered again
 	}
 	if v.broken {
 		if (r.Nak == qp.NakRNR || r.Nak == qp.NakSequence) && p.PSN == r.NakPSN {
-			c.Ends[from].SQ.Lost().Crossed = true // it may be what the NAK asks for
+			c.Ends[from].SQ.MayCross() // it may be what the NAK asks for
 		}
 		return // a receiver drops it; if it does not, its answer will say so
 	}
@@ -31,14 +30,14 @@ func (v *Verifier) rcArrive(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	switch d := p.PSN.Diff(r.EPSN); {
 	case d == 0:
-		r.EPSN = p.PSN.Add(n)
+		r.Expect(p.PSN.Add(n))
 		if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && p.PSN == r.NakPSN {
-			r.Nak = qp.NakNone
+			r.CloseNAK()
 		}
 	case d < 0:
-		r.Repeated, r.RepeatedTo = true, c.Ends[from].SQ.High
+		r.Repeat(c.Ends[from].SQ.High)
 		if r.Owed != nil && !p.PSN.Before(r.Owed.Request.PSN) {
-			r.Owed.Asks++
+			r.Owed.Ask()
 		}
 		end.Sums.Duplicates++
 		v.Event(c, from, rule.Requester, p, rule.EvDuplicate, "")

@@ -35,7 +35,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcAheadOfRequests(c, from, p)
 		return
 	}
-	r.Unseen = 0
+	r.CloseMissed()
 	if v.sameResponse(r, p) || leftBefore(p, r.LastID) {
 		v.copied(c, from, p)
 		v.overtaken(c, from, p, r.LastID, packet.FrameNear(p.Frame, r.LastFrame), r.LastTime)
@@ -44,19 +44,16 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcPays(c, from, p)
 	}
 	v.rcRespond(c, from, p)
-	r.LastID, r.LastICRC, r.LastFrame, r.LastTime = p.IPID, p.ICRC, uint32(p.Frame), p.Time
+	r.Came(p)
 }
 
 // rcUnpaired takes a response of a connection whose two directions could not be paired: what it says of itself is kept.
 func (v *Verifier) rcUnpaired(c *qp.Pair, from int, p *packet.Packet) {
 	v.Skipped[SkipUnpaired]++
 	r := &c.Ends[from].RQ
-	r.Heard, r.LastPSN = true, p.PSN
+	r.Hear(p)
 	if p.Syndrome.Type() == packet.RNRNAK {
 		c.Ends[1-from].SQ.WaitTo(waitsTo(p)) // whoever it is
-	}
-	if p.Syndrome.Type() != packet.ACK {
-		r.LastPSN, r.NakTime = p.PSN.Add(-1), p.Time
 	}
 }
 
@@ -84,7 +81,7 @@ func (v *Verifier) rcAheadOfRequests(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if wait(c, from, p, false); len(c.Early) > earlyMost {
 		v.rcUnseen(c, from, &c.Early[0].Packet)
-		c.Early = c.Early[1:]
+		c.DropEarly()
 	}
 }
 
@@ -95,12 +92,12 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 		v.rcForeign(c, from, p)
 	}
 	if r.Nak == qp.NakFatal && c.Ends[1-from].SQ.HasCrossed() && p.Syndrome.Type() == packet.ACK {
-		r.Nak = qp.NakNone // it was an ACK with a wrong syndrome: see rcCounts
+		r.CloseNAK() // it was an ACK with a wrong syndrome: see rcCounts
 	}
 	if r.Nak == qp.NakFatal && !p.PSN.Before(r.NakPSN) && !v.sameResponse(r, p) {
 		v.covered(rule.RCRSP027)
 		if !r.Silenced {
-			r.Silenced = true
+			r.Silence()
 			d := rule.Verdict{
 				Rule: rule.RCRSP027, Class: rule.Proven(c.Complete()), Role: rule.Responder,
 				Expected: "no response after " + r.NakCode.String(), Actual: p.Opcode.String() + " with " + p.PSN.String(),

@@ -15,13 +15,11 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	q := &end.SQ
 	if l := q.Recovery; l != nil && l.HasBack {
 		if p.PSN == l.Back {
-			q.Una = p.PSN // it goes on where it was, and the NAK was what is wrong
+			q.AssumeAcknowledged(p.PSN) // it goes on where it was, and the NAK was what is wrong
 		}
-		defer func() { l.HasBack = false }()
+		defer q.CloseBack()
 	}
-	if asleep := slept(c, p) && !end.Knows(qp.KnowsSQPSN); asleep || q.Recovery != nil && q.Recovery.Slept {
-		q.Lost().Slept = asleep
-	}
+	q.Sleep(slept(c, p) && !end.Knows(qp.KnowsSQPSN))
 	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out needs no retransmission
 	if q.Retrying && p.PSN.After(q.Retry) && q.RetryLen == 0 && !acknowledged {
 		v.covered(rule.RCRTY006)
@@ -62,18 +60,13 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 // rcCountRestart counts how often a requester has begun to retransmit at the same PSN without progress, and how often of these a NAK has asked for it.
 func (v *Verifier) rcCountRestart(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if p.PSN != q.Restart {
-		q.Restart, q.Restarts = p.PSN, 0
-	}
+	q.RestartAt(p.PSN)
 	if r.Nak == qp.NakRNR || q.Restarts == 0 && q.Spared() { // that has a counter of its own (RC-RTY-003)
 		return
 	}
-	q.Restarts++
-	if l := q.Recovery; q.Restarts == 1 && l != nil {
-		l.Told = 0
-	}
+	q.CountRestart()
 	if r.Nak == qp.NakSequence || r.Nak == qp.NakNone && impliedNAK(q, p) {
-		q.Lost().Told++
+		q.CountTold()
 	}
 }
 
@@ -90,7 +83,7 @@ func (v *Verifier) rcAfterSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	passed := c.Sees(from) && (!p.PSN.After(q.Taken()) || answered(q, r.NakPSN, p.PSN)) // or has acknowledged what that asks for
 	if p.PSN.After(r.NakPSN) && !rest && !passed && !r.Blamed {
-		r.Blamed = true
+		r.Blame()
 		v.report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 			Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "PSN " + p.PSN.String(),
@@ -102,10 +95,8 @@ func (v *Verifier) rcAfterSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 // rcUnheard judges when and how often a requester that nobody has ever answered begins again.
 func (v *Verifier) rcUnheard(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
-	if p.PSN != q.Restart {
-		q.Restart, q.Restarts = p.PSN, 0
-	}
-	q.Restarts++
+	q.RestartAt(p.PSN)
+	q.CountRestart()
 	v.rcTimeout(c, from, p)
 }
 
@@ -123,13 +114,14 @@ func (v *Verifier) rcUnheeded(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCRTY005)
 	l := q.Lost()
 	if l.Unheeded == nil || l.Unheeded.Time < r.NakTime {
-		l.Unheeded = p.Bare()
+		q.Unheed(p.Bare())
 	}
 	first := l.Unheeded
 	if time.Duration(p.Time-first.Time) <= unheeded {
 		return
 	}
-	r.Blamed, l.Unheeded = true, nil
+	r.Blame()
+	q.Unheed(nil)
 	v.report(c, from, first, rule.Verdict{
 		Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 		Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "new requests from PSN " + first.PSN.String() + " on, until " + took.String() + " after the NAK",
@@ -209,10 +201,9 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if !c.Sees(from) {
-		if l := q.Lost(); l.Judged && l.Needless == q.Una {
+		if !q.Needless() {
 			return
 		}
-		q.Recovery.Judged, q.Recovery.Needless = true, q.Una
 	}
 	c.Misplace(q.Next)
 	d := rule.Verdict{
@@ -226,7 +217,7 @@ func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {
 	case unsettled(c, from):
 		d.Class, d.Detail = rule.Unproven, beforeCapture
 	case took-coarse < uptake && (justTaken(q, r, w) || v.inBurst(q, r, w) && v.mayGoBack(c, from, p) || q.Unaware(p.Time)):
-		q.Lost().UnawareTo = r.LastTime + uptake + coarse
+		q.UnawareUntil(r.LastTime + uptake + coarse)
 		d.Class, d.Detail = rule.Unproven, "the response had just passed the tap: it may not have reached the requester when its timer expired"
 	case took+coarse >= uptake && !v.wentOn(c, from, w) && v.mayGoBack(c, from, p):
 		d.Class, d.Detail = rule.Unproven, "nothing shows that the requester has processed the response: its host may have stalled until its timer expired"
@@ -296,7 +287,7 @@ func (v *Verifier) taken(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN,
 	case c.Sees(1 - from):
 		q.Take(psn, own, p.Time)
 	default:
-		q.Passed = false
+		q.TakesAll()
 	}
 }
 
@@ -323,9 +314,7 @@ func (v *Verifier) rcTimeout(c *qp.Pair, from int, p *packet.Packet) {
 
 // rcRanOut notes after which time request p, which nothing has answered, was retransmitted: the timer of its requester is no longer than that.
 func (v *Verifier) rcRanOut(q *qp.SendQueue, p *packet.Packet) {
-	if l, waited := q.Lost(), int64(v.outstanding(q, p)); waited > 0 && (l.Timer == 0 || waited < l.Timer) {
-		l.Timer = waited
-	}
+	q.TimedOut(int64(v.outstanding(q, p)))
 }
 
 // impliedNAK reports whether a response has shown the requester that one before it is missing: no timer had to run out for p to be retransmitted.

@@ -25,7 +25,7 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	if p.PSN != r.NakPSN {
 		w, _ := end.SQ.Messages.Find(p.PSN)
 		if !r.Blamed && !r.Untaken && (p.PSN.After(r.NakPSN) || w != nil && !w.Op.Responded()) {
-			r.Blamed = true
+			r.Blame()
 			v.covered(rule.RCRNR002)
 			d := rule.Verdict{
 				Rule: rule.RCRNR002, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
@@ -79,7 +79,7 @@ func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 		d.Rule, d.Expected, d.Actual, d.Detail = rule.RCRNR002, "to resume at PSN "+r.NakPSN.String(), "PSN "+p.PSN.String(), lossDetail(c, from)
 	}
 	v.covered(d.Rule)
-	r.Blamed = true
+	r.Blame()
 	inTime := wait > time.Duration(uptake) && took >= wait && took-wait <= inFlight // it had waited, and so had taken the NAK
 	if took <= time.Duration(uptake) || quiet(c, from, r.NakTime) && !inTime {
 		v.rcUnaware(c, from, p, &d)
@@ -95,7 +95,7 @@ func (v *Verifier) rcAfterFatal(c *qp.Pair, from int, p *packet.Packet) {
 	if took <= inFlight || v.rcGoesOnUnaware(c, from, p) || r.Blamed {
 		return
 	}
-	r.Blamed = true
+	r.Blame()
 	d := rule.Verdict{
 		Rule: rule.RCRTY011, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 		Expected: "no request after " + r.NakCode.String(), Actual: p.Opcode.String() + ", " + took.String() + " later",

@@ -51,7 +51,7 @@ func (v *Verifier) rcTimerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now
 	if life == qp.Gone {
 		return
 	}
-	q.Lost().Silent = q.AskedAt
+	q.TellSilent()
 	p := v.newest(q)
 	told, detail := timeoutTold(end)
 	d := rule.Verdict{
@@ -95,7 +95,8 @@ func (v *Verifier) rcNoAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int
 	if life == qp.Gone {
 		return
 	}
-	q.Lost().Unanswered, r.Owed = q.Una|qp.Valid, nil
+	q.TellUnanswered()
+	r.CloseOwed()
 	p := v.newest(q)
 	p.PSN, p.Opcode, p.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, packet.FrameNear(q.LastFrame, s.Frame)
 	d := rule.Verdict{

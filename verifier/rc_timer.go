@@ -138,7 +138,7 @@ func (v *Verifier) rcBeforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	if !c.Sees(from) || r.Blamed || w == nil || w.Op.Responded() || !p.PSN.Before(r.NakPSN) || !p.PSN.Before(end.SQ.Taken()) || p.PSN.Before(end.SQ.First) {
 		return
 	}
-	r.Blamed = true
+	r.Blame()
 	d := rule.Verdict{
 		Rule: rule.RCACK004, Class: rule.Violation, Role: rule.Requester,
 		Expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges all before it", Actual: "PSN " + p.PSN.String(),

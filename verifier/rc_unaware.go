@@ -122,8 +122,9 @@ func (v *Verifier) outstanding(q *qp.SendQueue, p *packet.Packet) time.Duration 
 func (v *Verifier) rcUnaware(c *qp.Pair, from int, p *packet.Packet, d *rule.Verdict) {
 	if d.Class == rule.Violation {
 		d.Class, d.Detail = rule.Unproven, untaken
-		l := c.Ends[from].SQ.Lost()
-		l.Unheeded, l.UnheededTo = p.Bare(), p.Time
+		q := &c.Ends[from].SQ
+		q.Unheed(p.Bare())
+		q.UnheedOn(p.Time)
 	}
 }
 
@@ -134,7 +135,7 @@ func (v *Verifier) rcGoesOnUnaware(c *qp.Pair, from int, p *packet.Packet) bool 
 	if first == nil {
 		return false
 	}
-	c.Ends[from].SQ.Recovery.UnheededTo = p.Time
+	c.Ends[from].SQ.UnheedOn(p.Time)
 	if took := time.Duration(p.Time - first.Time); took > unheeded {
 		v.rcAware(c, from, first, "the requester continued so for "+took.String())
 	}
@@ -160,7 +161,7 @@ func unheededSince(c *qp.Pair, from int) *packet.Packet {
 
 // rcAware proves the finding about the first request in spite of a NAK.
 func (v *Verifier) rcAware(c *qp.Pair, from int, first *packet.Packet, why string) {
-	if c.Ends[from].SQ.Recovery.Unheeded = nil; !c.Sees(from) || c.Cut() {
+	if c.Ends[from].SQ.Unheed(nil); !c.Sees(from) || c.Cut() {
 		return
 	}
 	k := -1

@@ -16,7 +16,7 @@ func contexts(c *qp.Pair) *Contexts {
 	x, ok := c.Contexts.(*Contexts)
 	if !ok {
 		x = new(Contexts)
-		c.Contexts = x
+		c.HoldContexts(x)
 	}
 	return x
 }

@@ -36,7 +36,7 @@ func (v *Verifier) rdRequest(e *context, c *qp.Pair, from int, p *packet.Packet)
 		e.high = e.next
 	}
 	if (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
-		c.PMTU = uint32(p.PayloadLen)
+		c.LearnPMTU(uint32(p.PayloadLen))
 	}
 	if early := e.early; early != nil && e.message.has(early.PSN) {
 		e.early = nil

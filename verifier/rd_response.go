@@ -88,7 +88,7 @@ func (v *Verifier) rdAnswered(e *context, c *qp.Pair, from int, p *packet.Packet
 		in := p.Info()
 		if fn == packet.ReadRespFirst || fn == packet.ReadRespMiddle {
 			if wqe.ValidMTU(p.PayloadLen) {
-				c.PMTU = uint32(p.PayloadLen)
+				c.LearnPMTU(uint32(p.PayloadLen))
 			}
 			return
 		}

@@ -16,7 +16,8 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	if !p.Info().Request {
 		if q.Joined && p.PSN == q.Next {
-			q.Next, q.Unsure = q.Next.Add(1), true
+			q.Expect(q.Next.Add(1))
+			q.DoubtMessage(true)
 		}
 		return
 	}
@@ -38,7 +39,7 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	switch {
 	case d > 0 && p.PSN == q.High:
-		q.Unsure, q.Open = true, wqe.None // a late packet came in between
+		q.LoseMessage() // a late packet came in between
 	case d > 0:
 		v.ucGap(c, from, p, d)
 	case d < 0 && !v.renumber(c, from, p) && !v.ucLate(c, from, p):
@@ -46,7 +47,8 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.covered(rule.UCPSN001)
-	q.Fresh, q.Excused = false, false
+	q.Begin()
+	q.CloseExcuse()
 	v.sequence(c, from, p, &ucSequence)
 	w := v.rcMessage(c, from, p)
 	if q.Odd == wqe.None && !v.payload(c, from, p, w, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001) {
@@ -56,10 +58,9 @@ func (v *Verifier) UC(c *qp.Pair, from int, p *packet.Packet) {
 	if q.Odd == wqe.None && w.Op == wqe.Write && p.Has&p.Info().Headers == p.Info().Headers {
 		v.ucWriteLength(c, from, p, w)
 	}
-	q.Next = p.PSN.Add(1)
-	q.High, q.Una = packet.Later(q.High, q.Next), q.Next
+	q.AdvanceUnacknowledged(p.PSN.Add(1))
 	q.History.Put(p.PSN, p.Frame, v.trace(p), 0)
-	q.LastPSN, q.LastTime, q.LastID, q.LastFrame, q.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
+	q.Came(p)
 }
 
 // FinishUC judges what of a UC connection was still open when the capture ended.
@@ -83,7 +84,7 @@ func (v *Verifier) ucGap(c *qp.Pair, from int, p *packet.Packet, d int) {
 		})
 	}
 	q.OpenGap(q.Next, p.PSN, false)
-	q.Unsure, q.Open = true, wqe.None
+	q.LoseMessage()
 }
 
 // ucLate recognises a packet that fills a gap: the network let others overtake it.
@@ -94,8 +95,8 @@ func (v *Verifier) ucLate(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	v.overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
 	v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
-	rewind(c, q, p.PSN)
-	q.Unsure = true
+	q.Rewind(p.PSN, c.PMTU)
+	q.DoubtMessage(true)
 	if q.Gap.From == p.PSN {
 		q.FillGap(p.PSN.Add(1))
 	}
@@ -125,22 +126,25 @@ func (v *Verifier) ucAgain(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	v.report(c, from, p, d)
-	q.Excused = d.Class == rule.Violation                                         // it may have the PSN before its own: the gap after it is the same fault
-	q.Retrying = s == nil || s.Trace.Opcode != p.Opcode || p.PSN.Add(1) != q.Next // else the message goes on as it was
-	q.Retry = p.PSN.Add(1)
+	if q.CloseExcuse(); d.Class == rule.Violation {
+		q.Excuse() // it may have the PSN before its own: the gap after it is the same fault
+	}
+	if q.EndRetransmission(); s == nil || s.Trace.Opcode != p.Opcode || p.PSN.Add(1) != q.Next { // else the message goes on as it was
+		q.BeginRetransmission(p.PSN.Add(1))
+	}
 }
 
 // ucGoesOn takes the packet after one whose PSN had been used. Where it counts on from there, the sender has begun again, which was reported: its stream
 // is followed there. It returns how far ahead of the next PSN the packet is.
 func (v *Verifier) ucGoesOn(c *qp.Pair, from int, p *packet.Packet, d int) int {
 	q := &c.Ends[from].SQ
-	q.Retrying = false
+	q.EndRetransmission()
 	if p.PSN != q.Retry {
 		return d
 	}
 	q.CloseGap()
-	rewind(c, q, p.PSN)
-	q.Open, q.Unsure = wqe.None, true // what was there before it is not the message that goes on
+	q.Rewind(p.PSN, c.PMTU)
+	q.LoseMessage() // what was there before it is not the message that goes on
 	return 0
 }
 

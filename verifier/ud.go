@@ -55,7 +55,7 @@ func (v *Verifier) UD(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.counts(c, from, p)
 	if q.Fresh {
-		q.Fresh = false
+		q.Begin()
 		v.covered(rule.UDPSN002)
 		if p.PSN != q.Next {
 			v.report(c, from, p, rule.Verdict{
@@ -71,7 +71,7 @@ func (v *Verifier) udFlow(c *qp.Pair, from int, p *packet.Packet, privileged boo
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	f, q := &end.Flow, &end.SQ
 	v.covered(rule.UDPKY001)
-	q.LastTime = p.Time
+	q.CameAt(p.Time)
 	if f.Known() && f.PKey != p.PKey && f.Odd&15 < 15 {
 		f.Odd++
 	}

@@ -25,25 +25,14 @@ func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) {
 		if p.ICRC == r.LastICRC {
 			return // the network has made a copy
 		}
-		step := p.PSN.Diff(q.LastPSN)
-		switch back := packet.PSN(0).Add(step); {
-		case step > 0:
-			if q.Restarts != 0 {
-				q.First = q.LastPSN
-			}
-			q.Restarts = 0
-		case q.Restarts == 0 || back != q.Restart:
-			q.Restart, q.Restarts = back, 1
-		default:
-			q.Restarts++
-		}
+		step := q.Step(p.PSN)
 		if q.Restarts == standstill && (step == 0 || p.PSN.Before(q.First)) { // else copies that the network made have come the other way round
 			v.notCounted(c, from, p, -step)
 		}
 	} else {
-		q.First = p.PSN
+		q.ForgetBefore(p.PSN)
 	}
-	q.LastPSN, q.LastFrame, q.LastTap, r.LastICRC = p.PSN, p.Frame, p.Tap, p.ICRC
+	c.Ends[from].CameDatagram(p)
 }
 
 // notCounted reports a PSN that has gone back by so many in each of the newest steps.

@@ -19,7 +19,7 @@ func (v *Verifier) XRC(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.XRCINI001)
 		srq := v.xrcQueue(c, from, p)
 		v.RC(c, from, p)
-		q.SRQ = srq
+		q.NameSRQ(srq)
 		return
 	}
 	v.RC(c, from, p)

@@ -1,0 +1,259 @@
+package qp
+
+import (
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// Requester is the state of a requester, as far as the capture shows it.
+type Requester uint8
+
+// The states. A gap may be open beneath a retransmission, and both beneath a PSN far from the stream: the state is the topmost of them.
+const (
+	Unjoined       Requester = iota // nothing of its stream is known
+	Fresh                           // its start PSN is known, and it has sent nothing yet
+	InOrder                         // its requests follow one another
+	AfterGap                        // the capture has missed requests before the newest, or what came after these is not retransmitted yet
+	Retransmitting                  // it has gone back, and goes on in order from there
+	Strayed                         // its newest request has a PSN far from the stream
+)
+
+func (r Requester) String() string {
+	return [...]string{"Unjoined", "Fresh", "InOrder", "AfterGap", "Retransmitting", "Strayed"}[r]
+}
+
+// State is the state of the requester.
+func (s *SendQueue) State() Requester {
+	switch {
+	case !s.Joined:
+		return Unjoined
+	case s.Stray != nil:
+		return Strayed
+	case s.Retrying:
+		return Retransmitting
+	case s.Gap.Open() || s.Next != s.High:
+		return AfterGap
+	case s.Fresh:
+		return Fresh
+	}
+	return InOrder
+}
+
+// Certain reports whether nothing is open about the requests that a requester InOrder has sent: what they are, how long, and how far they are answered.
+func (s *SendQueue) Certain() bool {
+	return !s.Unsure && s.Odd == wqe.None && s.Interrupted == wqe.None && s.ReadLen == 0 && !s.Passed && !s.Credited && s.Doubt() == nil && !s.CountsAhead() && !s.HasForeign()
+}
+
+// Join begins the stream at a PSN in mid-stream, and keeps no request of before.
+func (s *SendQueue) Join(psn packet.PSN) {
+	*s = SendQueue{Messages: s.Messages, History: s.History, Joined: true, Unsure: true, Next: psn, First: psn, High: psn, Una: psn, Count: s.Count}
+	s.Messages.Reset()
+	s.History.Reset()
+}
+
+// Unjoin gives up the stream: the next request begins it again.
+func (s *SendQueue) Unjoin() { s.Joined, s.Usual = false, false }
+
+// Begin notes that the first request was sent.
+func (s *SendQueue) Begin() { s.Fresh = false }
+
+// Came notes that p is the newest request packet.
+func (s *SendQueue) Came(p *packet.Packet) {
+	s.LastPSN, s.LastTime, s.LastID, s.LastFrame, s.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
+}
+
+// CameAt notes when the newest datagram came.
+func (s *SendQueue) CameAt(now int64) { s.LastTime = now }
+
+// Strays notes that p, without its payload, has a PSN far from the stream. room is where it is kept; nil: somewhere new.
+func (s *SendQueue) Strays(p, room *packet.Packet) {
+	if room == nil {
+		room = new(packet.Packet)
+	}
+	*room = *p
+	room.Payload, room.Pad, room.Data = nil, nil, nil
+	s.Stray = room
+}
+
+// Advance takes psn for the next one.
+func (s *SendQueue) Advance(psn packet.PSN) {
+	s.Next = psn
+	s.High = packet.Later(s.High, psn)
+}
+
+// Expect takes psn for the next one, though not for one that was sent.
+func (s *SendQueue) Expect(psn packet.PSN) { s.Next = psn }
+
+// AdvanceUnacknowledged is Advance on a service that acknowledges nothing.
+func (s *SendQueue) AdvanceUnacknowledged(psn packet.PSN) {
+	s.Advance(psn)
+	s.Una = psn
+}
+
+// Resume takes psn for the next one, whatever was seen after it.
+func (s *SendQueue) Resume(psn packet.PSN) { s.Next, s.High = psn, psn }
+
+// CatchUp takes the PSN after the newest request for the next one, where the responder has what the capture has not.
+func (s *SendQueue) CatchUp() {
+	if s.Next.Before(s.High) {
+		s.Next = s.High
+		s.LoseMessage()
+	}
+}
+
+// Rewind goes back to a PSN in a gap, so that what is retransmitted from there is judged as new. pmtu is the path MTU in bytes.
+func (s *SendQueue) Rewind(psn packet.PSN, pmtu uint32) {
+	if n, dropped := s.Messages.Truncate(psn); dropped {
+		s.Count = n
+	}
+	s.LoseMessage()
+	s.Next, s.ReadLen, s.RdOut, s.InvRKey = psn, 0, 0, 0
+	for i := range s.Messages.Len() {
+		if w := s.Messages.At(i); w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(s.Una) {
+			s.RdOut++
+		}
+	}
+	w := s.Messages.Newest()
+	if w == nil || w.Last != psn.Add(-1) {
+		return
+	}
+	s.Count, s.Epoch = (w.Ordinal+1)&packet.PSNMask, w.Epoch
+	s.Unsure = w.Has(wqe.Unsized) // else it ends here
+	if !w.Has(wqe.Ended) && (w.Op == wqe.Send || w.Op == wqe.Write) {
+		s.Open = w.Op
+		w.Got = uint32(psn.Diff(w.First)) * pmtu
+	}
+}
+
+// ForgetBefore takes psn for the PSN at which the stream was joined.
+func (s *SendQueue) ForgetBefore(psn packet.PSN) { s.First = psn }
+
+// Excuse notes that a packet with a fault explains a gap after it.
+func (s *SendQueue) Excuse() { s.Excused = true }
+
+// CloseExcuse notes that nothing explains a gap any more.
+func (s *SendQueue) CloseExcuse() { s.Excused = false }
+
+// LoseMessage notes that whether a message is open is not known, and that none is taken for it.
+func (s *SendQueue) LoseMessage() { s.Open, s.Unsure = wqe.None, true }
+
+// DoubtMessage notes whether it is not known that a message is open.
+func (s *SendQueue) DoubtMessage(unsure bool) { s.Unsure = unsure }
+
+// OpenMessage notes that a message is open, of which more packets are to come.
+func (s *SendQueue) OpenMessage(op wqe.Op) { s.Open = op }
+
+// CloseMessage notes that none is taken for open.
+func (s *SendQueue) CloseMessage() { s.Open = wqe.None }
+
+// EndMessage notes that none is open, for certain.
+func (s *SendQueue) EndMessage() { s.Open, s.Unsure = wqe.None, false }
+
+// CountMessage counts a message that has begun.
+func (s *SendQueue) CountMessage() { s.Count = (s.Count + 1) & packet.PSNMask }
+
+// SetOdd notes the operation of a packet that did not fit the open message; None: it did.
+func (s *SendQueue) SetOdd(op wqe.Op) { s.Odd = op }
+
+// Interrupt notes the message that the newest packet may have broken into; None: none.
+func (s *SendQueue) Interrupt(op wqe.Op) { s.Interrupted = op }
+
+// AwaitSize notes that how many PSNs a READ of length bytes takes is not known; 0: it is.
+func (s *SendQueue) AwaitSize(length uint32) { s.ReadLen = length }
+
+// SizeRead notes that the newest READ takes the PSNs up to next.
+func (s *SendQueue) SizeRead(next packet.PSN) {
+	s.ReadLen = 0
+	s.Advance(next)
+}
+
+// ReadBegins counts one READ or atomic more that is not yet answered.
+func (s *SendQueue) ReadBegins() { s.RdOut++ }
+
+// ReadsBegin counts n more of them.
+func (s *SendQueue) ReadsBegin(n uint16) { s.RdOut += n }
+
+// ReadsDone counts n less of them. There are as many.
+func (s *SendQueue) ReadsDone(n uint16) { s.RdOut -= n }
+
+// BoundReads notes that there are at most n of them.
+func (s *SendQueue) BoundReads(n uint16) { s.RdOut = min(s.RdOut, n) }
+
+// ExceedReads notes whether there are more than there may be, and that was reported.
+func (s *SendQueue) ExceedReads(over bool) { s.RdOver = over }
+
+// Acknowledge notes that everything before psn is acknowledged: that is progress.
+func (s *SendQueue) Acknowledge(psn packet.PSN) { s.Una, s.Restarts = psn, 0 }
+
+// AssumeAcknowledged takes everything before psn for acknowledged, though no response has made progress.
+func (s *SendQueue) AssumeAcknowledged(psn packet.PSN) { s.Una = psn }
+
+// TakeBack notes that a NAK which was reported takes the acknowledgement of what is from psn on back.
+func (s *SendQueue) TakeBack(psn packet.PSN) {
+	l := s.Lost()
+	l.Back, l.HasBack = s.Una, true
+	s.Una = psn
+}
+
+// CloseBack notes that the requester has gone on since.
+func (s *SendQueue) CloseBack() { s.Recovery.HasBack = false }
+
+// StartTimer notes when the transport timer began to run.
+func (s *SendQueue) StartTimer(now int64) { s.AskedAt = now }
+
+// TakesAll notes that the requester can have taken all responses.
+func (s *SendQueue) TakesAll() { s.Passed = false }
+
+// Invalidate notes the R_Key that a SEND with Invalidate named; 0: none does any more.
+func (s *SendQueue) Invalidate(key uint32) { s.InvRKey = key }
+
+// NameSRQ notes the shared receive queue of the message that is open, with SRQSet.
+func (s *SendQueue) NameSRQ(srq uint32) { s.SRQ = srq }
+
+// Settle notes whether the next packets are those of the fast path, and what attributes limit of them.
+func (s *SendQueue) Settle(usual bool, limited Limit) { s.Usual, s.Limited = usual, limited }
+
+// Credit notes that end-to-end credits allow SENDs up to a message number.
+func (s *SendQueue) Credit(limit uint32) { s.Credited, s.Limit = true, limit&packet.PSNMask }
+
+// CloseCredit notes that credits limit nothing that is known.
+func (s *SendQueue) CloseCredit() { s.Credited = false }
+
+// CreditedSince notes when credits were first given at a tap that does not see when they reach the requester.
+func (s *SendQueue) CreditedSince(now int64) { s.Lost().CreditedAt = now }
+
+// Grant notes the greatest message number that credits were given for, and the MSN of the response that gave them.
+func (s *SendQueue) Grant(limit, by uint32) {
+	l := s.Lost()
+	l.Granted, l.GrantedBy = limit&packet.PSNMask, by|GrantedSet
+}
+
+// CloseGrant forgets it.
+func (s *SendQueue) CloseGrant() {
+	if s.Recovery != nil {
+		s.Recovery.GrantedBy = 0
+	}
+}
+
+// Step notes that a datagram with psn follows the newest one, and returns by how many PSNs. Of the send queue of datagrams Restart is the newest step back, Restarts
+// how often it was made in a row, First where the PSN counted up from.
+func (s *SendQueue) Step(psn packet.PSN) int {
+	step := psn.Diff(s.LastPSN)
+	switch back := packet.PSN(0).Add(step); {
+	case step > 0:
+		if s.Restarts != 0 {
+			s.First = s.LastPSN
+		}
+		s.Restarts = 0
+	case s.Restarts == 0 || back != s.Restart:
+		s.Restart, s.Restarts = back, 1
+	default:
+		s.Restarts++
+	}
+	return step
+}
+
+// CameDatagram notes that p is the newest datagram of a queue pair.
+func (q *QP) CameDatagram(p *packet.Packet) {
+	q.SQ.LastPSN, q.SQ.LastFrame, q.SQ.LastTap, q.RQ.LastICRC = p.PSN, p.Frame, p.Tap, p.ICRC
+}
