@@ -107,8 +107,8 @@ func (s *Session) Device(opt DeviceOptions, changes func([]rule.Change)) *Device
 	return NewDevice(opt)
 }
 
-// Deliberately returns the verbs of the same device that let invalid requests through, which the device must refuse: it is a finding where it accepts one
-// that a rule of the catalogue is about.
+// Deliberately returns the verbs of the same device that let invalid requests through, which the device must refuse: it is a finding where it accepts one,
+// or carries out what it may refuse only when it comes to it (rule CPL-IMD-002).
 func (d *device) Deliberately() *Device { return d.any }
 
 // event returns room for an event, or nil where nobody is told.

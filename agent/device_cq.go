@@ -88,7 +88,10 @@ func (d *device) polled(ctx context.Context, number wqe.CQ, n int) ([]hcaagent.C
 	}
 	d.contents = slices.Grow(d.contents[:0], n)[:n]
 	n, err := d.opt.Query.Completions(ctx, number, d.contents)
-	d.observes = d.observes || err == nil
+	if err == nil && n > 0 && !d.observes {
+		d.observes = true
+		d.forget()
+	}
 	return d.contents[:n], err
 }
 

@@ -24,6 +24,17 @@ const mostPosted = 1 << 14
 // keeps reports whether requests are kept until they complete, for what they put into memory: not where Query tells of that, or nobody asks.
 func (d *device) keeps() bool { return d.opt.Event != nil && d.opt.Query != nil && !d.observes }
 
+// forget drops the requests that are kept.
+func (d *device) forget() {
+	for _, m := range d.qps {
+		m.send.clear()
+		m.receive.clear()
+	}
+	for _, s := range d.srqs {
+		s.receive.clear()
+	}
+}
+
 // add adds a request. Where the queue was full, its oldest request has completed: the device took another one.
 func (p *postedQueue) add(r postedRequest) {
 	most := p.most

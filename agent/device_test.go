@@ -212,6 +212,58 @@ func TestDeviceRequests(t *testing.T) {
 	}
 }
 
+// TestDeviceMemory: without a Query, the regions that were registered say what a request may access.
+func TestDeviceMemory(t *testing.T) {
+	ctx := t.Context()
+	h, err := soft.New(soft.Options{Clock: sim.NewClock(0), Send: func([]byte) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := agent.NewDevice(agent.DeviceOptions{Now: func() int64 { return 0 }, Control: h})
+	pd, _ := d.CreatePD(ctx)
+	other, _ := d.CreatePD(ctx)
+	var keys [3]uint32
+	for i, mr := range []hcaagent.NewMR{{PD: pd, Access: wqe.LocalWrite}, {PD: pd}, {PD: other, Access: wqe.LocalWrite}} {
+		mr.VA, mr.Length = 4096, 4096
+		if _, keys[i], _, err = d.RegisterMR(ctx, mr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	number, _ := d.CreateCQ(ctx, 16)
+	q, err := d.CreateQP(ctx, qp.InitAttr{Type: qp.TypeRC, PD: pd, SendCQ: number, RecvCQ: number})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.BringUp(ctx, q, attributes); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		g    wqe.Segment
+		ok   bool
+	}{
+		{"all of a region", wqe.Segment{VA: 4096, Length: 4096, LKey: keys[0]}, true},
+		{"its last byte", wqe.Segment{VA: 8191, Length: 1, LKey: keys[0]}, true},
+		{"no byte", wqe.Segment{VA: 1, LKey: 1}, true},
+		{"before it", wqe.Segment{VA: 4095, Length: 1, LKey: keys[0]}, false},
+		{"beyond it", wqe.Segment{VA: 8191, Length: 2, LKey: keys[0]}, false},
+		{"around all addresses", wqe.Segment{VA: 1<<64 - 1, Length: 4098, LKey: keys[0]}, false},
+		{"more than it", wqe.Segment{VA: 4096, Length: 1 << 31, LKey: keys[0]}, false},
+		{"a region that the device may not write", wqe.Segment{VA: 4096, Length: 1, LKey: keys[1]}, false},
+		{"one of another protection domain", wqe.Segment{VA: 4096, Length: 1, LKey: keys[2]}, false},
+		{"none", wqe.Segment{VA: 4096, Length: 1, LKey: keys[2] + 1<<8}, false},
+	} {
+		var invalid *qp.InvalidError
+		err := d.PostReceive(ctx, q, wqe.ReceiveRequest{Segments: []wqe.Segment{c.g}})
+		if err != nil && !errors.As(err, &invalid) || (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if err := d.PostSend(ctx, q, wqe.SendRequest{Op: wqe.OpSend, Segments: []wqe.Segment{{VA: 4096, Length: 1, LKey: keys[1]}}}); err != nil {
+		t.Errorf("a SEND of what may only be read: %v", err)
+	}
+}
+
 // TestDeviceStates: posting in a state that does not permit it, to a device that refuses it and to one that does not.
 func TestDeviceStates(t *testing.T) {
 	for _, c := range []struct {
