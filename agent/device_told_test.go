@@ -243,6 +243,7 @@ func TestDeviceTold(t *testing.T) {
 			for name, got := range map[string][]string{
 				"told":          exchange(t, typ, shared, true, whole),
 				"by its memory": exchange(t, typ, shared, false, func(h *soft.HCA) hcaagent.Query { return forgetful{h} }),
+				"told nothing":  exchange(t, typ, shared, false, func(h *soft.HCA) hcaagent.Query { return silent{h} }),
 			} {
 				if !slices.Equal(got, want) {
 					t.Errorf("%v, shared %v, %s:\n%q\nwant\n%q", typ, shared, name, got, want)
