@@ -16,17 +16,25 @@ func (g *Gap) Open() bool { return g.From != g.To }
 
 // OpenGap notes that the PSNs from one up to another, which has come, are missing. It takes the place of a gap that was open.
 func (s *SendQueue) OpenGap(from, to packet.PSN, explained bool) {
+	must(from.Before(to), "OpenGap", s)
 	s.Gap = Gap{From: from, To: to, Explained: explained}
 }
 
 // WidenGap notes that the open gap goes on up to a PSN: what had come after it does not follow it in the stream.
-func (s *SendQueue) WidenGap(to packet.PSN) { s.Gap.To = to }
+func (s *SendQueue) WidenGap(to packet.PSN) {
+	must(s.Gap.Open() && s.Gap.From.Before(to), "WidenGap", s)
+	s.Gap.To = to
+}
 
 // ExtendGap notes that the open gap begins earlier, at a PSN.
-func (s *SendQueue) ExtendGap(from packet.PSN) { s.Gap.From = from }
+func (s *SendQueue) ExtendGap(from packet.PSN) {
+	must(s.Gap.Open() && from.Before(s.Gap.To), "ExtendGap", s)
+	s.Gap.From = from
+}
 
 // FillGap notes that everything before a PSN has come, and closes the gap where that is all of it.
 func (s *SendQueue) FillGap(psn packet.PSN) {
+	must(s.Gap.Open(), "FillGap", s)
 	if s.Gap.From = psn; !psn.Before(s.Gap.To) {
 		s.CloseGap()
 	}
@@ -45,10 +53,16 @@ func (s *SendQueue) MoveGap(psn packet.PSN) {
 }
 
 // ExplainGap notes that what is missing was seen.
-func (s *SendQueue) ExplainGap() { s.Gap.Explained = true }
+func (s *SendQueue) ExplainGap() {
+	must(s.Gap.Open(), "ExplainGap", s)
+	s.Gap.Explained = true
+}
 
 // AnswerGap notes whether what is missing was answered.
-func (s *SendQueue) AnswerGap(answered bool) { s.Gap.Filled = answered }
+func (s *SendQueue) AnswerGap(answered bool) {
+	must(s.Gap.Open(), "AnswerGap", s)
+	s.Gap.Filled = answered
+}
 
 // CloseGap forgets the gap.
 func (s *SendQueue) CloseGap() { s.Gap = Gap{} }

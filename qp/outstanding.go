@@ -20,4 +20,4 @@ func (s *SendQueue) Outstanding() (n int, oldest *wqe.SendWQE) {
 }
 
 // Refused reports whether the responder has refused a request for good: the connection is over.
-func (r *ReceiveQueue) Refused() bool { return r.Nak == NakFatal }
+func (r *ReceiveQueue) Refused() bool { return r.State == Failed }

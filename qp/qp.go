@@ -1,6 +1,44 @@
 // Package qp is queue pairs: types, states and their transitions (table T7), attributes, send queue, receive queue, and the pair of
 // them that makes a connection.
 //
+// # The state of RC
+//
+// [SendQueue.State] is the state of a requester, [ReceiveQueue.State] that of the responder that it is connected to. Verifiers read the fields, and change them only
+// by the transitions here; those that name an event are, for a requester:
+//
+//	event, and its transition                     Unjoined     Fresh     InOrder         AfterGap        Retransmitting  Strayed
+//	first request of the capture: Join            InOrder      -         InOrder         InOrder         InOrder         InOrder
+//	request with the next PSN: Begin, Advance     -            InOrder   InOrder         AfterGap, or    InOrder, or     -
+//	                                                                                     InOrder: Gap    AfterGap: Gap
+//	                                                                                     and High        and High
+//	request with a later PSN: OpenGap, WidenGap   -            AfterGap  AfterGap        AfterGap        AfterGap        -
+//	request in the gap: Rewind, FillGap           -            -         -               AfterGap, or    AfterGap, or    -
+//	                                                                                     InOrder         InOrder
+//	request after one whose PSN was wrong:        -            -         InOrder         InOrder         InOrder         -
+//	Resume, CloseGap
+//	acknowledged beyond the gap: CloseGap,        -            -         -               InOrder         Retransmitting  Strayed
+//	CatchUp
+//	request with an earlier PSN:                  -            Join      Retransmitting  Retransmitting  Retransmitting  -
+//	BeginRetransmission
+//	request far from the stream: Strays           -            Join      Strayed         Strayed         Strayed         Strayed
+//	the stream goes on: Unstray                   -            -         -               -               -               what it was
+//	headers cut, or requests missed: Unjoin       Unjoined     Unjoined  Unjoined        Unjoined        Unjoined        Unjoined
+//
+// A gap stays open beneath a retransmission, and both beneath a PSN far from the stream. For a responder:
+//
+//	event, and its transition                     Expecting      SequenceNAKed  RNRNAKed                 Failed
+//	PSN sequence NAK: TakeNAK                     SequenceNAKed  SequenceNAKed  SequenceNAKed, or        Failed
+//	                                                                            RNRNAKed: the same PSN
+//	RNR NAK: TakeNAK                              RNRNAKed       RNRNAKed       RNRNAKed                 Failed
+//	fatal NAK: TakeNAK                            Failed         Failed         Failed                   Failed
+//	the PSN that it asks for came: CloseNAK       Expecting      Expecting      Expecting                Failed
+//	response from that PSN on: CloseNAK           Expecting      Expecting      Expecting                Failed, or Expecting: the
+//	                                                                                                     syndrome was wrong
+//
+// Failed is for good for the PSN that the NAK names and those after it; a NAK of an earlier PSN is taken as in Expecting.
+//
+// A transition that is not possible, such as to fill a gap where none is open, panics while Strict is set, as tests do.
+//
 // It is the engine's own, without a promise to others.
 package qp
 
@@ -116,16 +154,20 @@ const MSNElse = 1 << 31
 // SRQSet marks SendQueue.SRQ as set.
 const SRQSet = 1 << 31
 
-// Nak is what a responder waits for after a negative acknowledge.
-type Nak uint8
+// Responder is the state of a responder, as far as the capture shows it.
+type Responder uint8
 
-// The states of a responder.
+// The states.
 const (
-	NakNone     Nak = iota
-	NakSequence     // sent a PSN sequence error: silent until the expected PSN arrives
-	NakRNR          // sent an RNR NAK: the request is to be retransmitted
-	NakFatal        // sent a fatal NAK: silent for good
+	Expecting     Responder = iota // takes the next request
+	SequenceNAKed                  // sent a PSN sequence error: silent until the expected PSN arrives
+	RNRNAKed                       // sent an RNR NAK: the request is to be retransmitted
+	Failed                         // sent a fatal NAK: silent for good
 )
+
+func (r Responder) String() string {
+	return [...]string{"Expecting", "SequenceNAKed", "RNRNAKed", "Failed"}[r]
+}
 
 // ReceiveQueue is the responder's half: what it expects, and what it said.
 type ReceiveQueue struct {
@@ -137,7 +179,7 @@ type ReceiveQueue struct {
 	LastICRC  uint32
 	LastID    uint16 // IPv4 identification of the newest response
 	Epoch     uint8  // of the messages that MSNBase counts
-	Nak       Nak
+	State     Responder
 	NakCode   packet.Syndrome
 	RNRs      uint8 // RNR NAKs in a row for one PSN
 	Unseen    uint8 // responses in a row to requests that were never seen

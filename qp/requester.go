@@ -39,6 +39,15 @@ func (s *SendQueue) State() Requester {
 	return InOrder
 }
 
+// Strict has a transition that is not possible panic. Tests set it before they begin; else the state is what the last transition made it.
+var Strict bool
+
+func must(possible bool, transition string, s *SendQueue) {
+	if Strict && !possible {
+		panic("qp: " + transition + " of a requester " + s.State().String())
+	}
+}
+
 // Certain reports whether nothing is open about the requests that a requester InOrder has sent: what they are, how long, and how far they are answered.
 func (s *SendQueue) Certain() bool {
 	return !s.Unsure && s.Odd == wqe.None && s.Interrupted == wqe.None && s.ReadLen == 0 && !s.Passed && !s.Credited && s.Doubt() == nil && !s.CountsAhead() && !s.HasForeign()
@@ -67,6 +76,7 @@ func (s *SendQueue) CameAt(now int64) { s.LastTime = now }
 
 // Strays notes that p, without its payload, has a PSN far from the stream. room is where it is kept; nil: somewhere new.
 func (s *SendQueue) Strays(p, room *packet.Packet) {
+	must(s.Joined, "Strays", s)
 	if room == nil {
 		room = new(packet.Packet)
 	}
@@ -103,6 +113,7 @@ func (s *SendQueue) CatchUp() {
 
 // Rewind goes back to a PSN in a gap, so that what is retransmitted from there is judged as new. pmtu is the path MTU in bytes.
 func (s *SendQueue) Rewind(psn packet.PSN, pmtu uint32) {
+	must(s.Joined, "Rewind", s)
 	if n, dropped := s.Messages.Truncate(psn); dropped {
 		s.Count = n
 	}

@@ -7,7 +7,7 @@ func (r *ReceiveQueue) Join(psn packet.PSN) { *r = ReceiveQueue{EPSN: psn} }
 
 // Certain reports whether nothing is open about the responses of a responder that expects the next request.
 func (r *ReceiveQueue) Certain() bool {
-	return r.Nak == NakNone && !r.Repeated && r.Owed == nil && r.Unseen == 0 && r.RNRs == 0 && r.MSN == MSNKnown && r.Anchor == nil
+	return r.State == Expecting && !r.Repeated && r.Owed == nil && r.Unseen == 0 && r.RNRs == 0 && r.MSN == MSNKnown && r.Anchor == nil
 }
 
 // Expect takes psn for the one that the next request must carry.
@@ -42,13 +42,13 @@ func (r *ReceiveQueue) Hear(p *packet.Packet) {
 func (r *ReceiveQueue) Answer(psn packet.PSN) { r.LastPSN, r.Answered = psn, true }
 
 // TakeNAK notes NAK p, after which the responder is in state nak. What its requester did after the one before it counts no more.
-func (r *ReceiveQueue) TakeNAK(nak Nak, p *packet.Packet) {
-	r.Nak, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime, r.NakID = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time, p.IPID
+func (r *ReceiveQueue) TakeNAK(nak Responder, p *packet.Packet) {
+	r.State, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime, r.NakID = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time, p.IPID
 	r.Timed, r.Blamed, r.Untaken, r.Told = false, false, false, true
 }
 
 // CloseNAK notes that the responder expects requests again: what it asked for came, or it goes on without.
-func (r *ReceiveQueue) CloseNAK() { r.Nak = NakNone }
+func (r *ReceiveQueue) CloseNAK() { r.State = Expecting }
 
 // Blame notes that what a requester does after this NAK was reported, or is the same fault.
 func (r *ReceiveQueue) Blame() { r.Blamed = true }

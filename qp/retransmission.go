@@ -10,10 +10,16 @@ func (s *SendQueue) BeginRetransmission(next packet.PSN) {
 }
 
 // ContinueAt notes that psn goes on with the retransmission.
-func (s *SendQueue) ContinueAt(psn packet.PSN) { s.Retry = psn }
+func (s *SendQueue) ContinueAt(psn packet.PSN) {
+	must(s.Retrying, "ContinueAt", s)
+	s.Retry = psn
+}
 
 // ContinueAfterRead notes that a READ of length bytes was retransmitted, of which it is not known how many PSNs it takes.
-func (s *SendQueue) ContinueAfterRead(length uint32) { s.RetryLen = length }
+func (s *SendQueue) ContinueAfterRead(length uint32) {
+	must(s.Retrying, "ContinueAfterRead", s)
+	s.RetryLen = length
+}
 
 // EndRetransmission notes that the requester has sent a new request.
 func (s *SendQueue) EndRetransmission() { s.Retrying = false }

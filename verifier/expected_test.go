@@ -113,7 +113,7 @@ var unusual = []cause{
 	{name: "passed", set: func(g *ground, _ *packet.Packet) { g.q.Lack(g.q.Una, 0) }},
 	{name: "credited", set: func(g *ground, _ *packet.Packet) { g.q.Credited = true }},
 	{name: "expects another PSN", set: func(g *ground, _ *packet.Packet) { g.r.EPSN = g.r.EPSN.Add(-1) }},
-	{name: "NAK", set: func(g *ground, _ *packet.Packet) { g.r.Nak = qp.NakRNR }},
+	{name: "NAK", set: func(g *ground, _ *packet.Packet) { g.r.State = qp.RNRNAKed }},
 	{name: "repeated", set: func(g *ground, _ *packet.Packet) { g.r.Repeated = true }},
 	{name: "owed", set: func(g *ground, _ *packet.Packet) { g.r.Owed = &qp.Debt{} }},
 	{name: "unseen", set: func(g *ground, _ *packet.Packet) { g.r.Unseen = 1 }},

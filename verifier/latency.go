@@ -155,10 +155,10 @@ func (v *Verifier) rcResent(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	r.Measure()
-	switch took := time.Duration(p.Time - r.NakTime); r.Nak {
-	case qp.NakSequence:
+	switch took := time.Duration(p.Time - r.NakTime); r.State {
+	case qp.SequenceNAKed:
 		v.Latencies[NAKToResend].Observe(took)
-	case qp.NakRNR:
+	case qp.RNRNAKed:
 		v.Latencies[RNRToResend].Observe(took)
 	}
 }

@@ -144,5 +144,5 @@ func (v *Verifier) late(c *qp.Pair, from int, p *packet.Packet) bool {
 	if numbered(p) {
 		return v.unordered(c, from) && leftBefore(p, q.LastID)
 	}
-	return v.unordered(c, from) && c.Ends[1-from].RQ.Nak == qp.NakNone && p.Time-q.LastTime < int64(inFlight)
+	return v.unordered(c, from) && c.Ends[1-from].RQ.State == qp.Expecting && p.Time-q.LastTime < int64(inFlight)
 }

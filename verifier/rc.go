@@ -203,7 +203,7 @@ func rcCameAs(c *qp.Pair, from int, p *packet.Packet) {
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read {
 		q.ContinueAt(w.Last.Add(1))
 	}
-	if (r.Nak == qp.NakRNR || r.Nak == qp.NakSequence) && p.PSN == r.NakPSN {
+	if (r.State == qp.RNRNAKed || r.State == qp.SequenceNAKed) && p.PSN == r.NakPSN {
 		q.MayCross()
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {

@@ -167,7 +167,7 @@ func (v *Verifier) rcBeyondGap(c *qp.Pair, from int, p *packet.Packet, acked pac
 			consequence(c, from, &d)
 		}
 		v.report(c, from, p, d)
-		if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && r.NakPSN == q.Gap.From {
+		if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && r.NakPSN == q.Gap.From {
 			r.CloseNAK() // that it was not retransmitted is the same fault
 		}
 	}
@@ -313,7 +313,7 @@ func (v *Verifier) rcProgress(c *qp.Pair, from int, p *packet.Packet, una packet
 		}
 	}
 	r.ExpectFrom(una)
-	if (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && una.After(r.NakPSN) {
+	if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && una.After(r.NakPSN) {
 		v.rcUnnaked(c, from, p)
 	}
 	v.covered(rule.RCRSP005)

@@ -310,10 +310,10 @@ func (v *Verifier) followsAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
 	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !tail(w, p)
 	switch {
-	case q.Gap.Filled && r.Nak == qp.NakNone:
+	case q.Gap.Filled && r.State == qp.Expecting:
 	case same, !c.Sees(from) && leftBefore(p, q.LastID):
 		return false
-	case c.Reliable() && !c.Sees(from) && (r.Nak != qp.NakNone || !mismatch && p.Time-q.LastTime > int64(inFlight)):
+	case c.Reliable() && !c.Sees(from) && (r.State != qp.Expecting || !mismatch && p.Time-q.LastTime > int64(inFlight)):
 		return false
 	}
 	return true

@@ -22,7 +22,7 @@ func (v *Verifier) networkCopy(c *qp.Pair, from int, t packet.Trace, p *packet.P
 
 func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if r.Nak != qp.NakNone && r.NakTime >= q.LastTime {
+	if r.State != qp.Expecting && r.NakTime >= q.LastTime {
 		return false
 	}
 	if numbered(p) && !sameNumber(c, from, p) {

@@ -24,7 +24,7 @@ func (v *Verifier) rcIgnored(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	}
 	n := uint32(p.PSN.Diff(w.First)) * c.PMTU
 	fits := w.Op != wqe.Read || (n > 0 || p.PSN == w.First) && p.RKey == w.RKey && p.VA == w.VA+uint64(n) && p.DMALen == w.Length-n
-	if fits && r.Nak == qp.NakSequence && c.Sees(1-from) && r.Told && !v.broken && !q.HasCrossed() && !q.IsMixed(w.First) && w.Last.Before(r.NakPSN) && newestResponded(q) == w {
+	if fits && r.State == qp.SequenceNAKed && c.Sees(1-from) && r.Told && !v.broken && !q.HasCrossed() && !q.IsMixed(w.First) && w.Last.Before(r.NakPSN) && newestResponded(q) == w {
 		v.covered(rule.RCRSP004)
 		q.Ignore(qp.Ignored{First: w.First, Last: w.Last, NakPSN: r.NakPSN, Request: p.Bare()})
 	}

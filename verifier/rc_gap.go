@@ -13,7 +13,7 @@ import (
 // missed is how many messages response p counts that the capture does not hold, as far as there is room for them in the gap before acked; 0: it
 // shows none.
 func missed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.PSN) int {
-	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() != packet.ACK || !r.Answered || r.Nak != qp.NakNone || r.Repeated || !r.LastPSN.Before(q.Gap.From) || q.DamagedAt(q.Gap.From) {
+	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() != packet.ACK || !r.Answered || r.State != qp.Expecting || r.Repeated || !r.LastPSN.Before(q.Gap.From) || q.DamagedAt(q.Gap.From) {
 		return 0
 	}
 	n := packet.PSN(p.MSN).Diff(packet.PSN(r.LastMSN))

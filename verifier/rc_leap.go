@@ -18,12 +18,12 @@ func (v *Verifier) leapFollows(c *qp.Pair, from int, p *packet.Packet) {
 // as far as they are known.
 func (v *Verifier) leapKnown(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && p.PSN == q.Next && r.Nak == qp.NakNone {
+	if p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && p.PSN == q.Next && r.State == qp.Expecting {
 		end := &c.Ends[1-from]
 		end.Sums.NAKs++
 		end.Sums.SequenceNAKs++
 		v.Event(c, 1-from, rule.Responder, p, rule.EvSeqNAK, "")
-		v.rcNak(c, 1-from, p, qp.NakSequence)
+		v.rcNak(c, 1-from, p, qp.SequenceNAKed)
 		if c.Sees(from) {
 			q.LeapRefused(q.LeapEnd())
 			v.wrongPSN(c, from, rule.RCPSN004, rule.Requester, rule.Violation, p.Frame)

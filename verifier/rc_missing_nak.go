@@ -48,6 +48,6 @@ func (v *Verifier) rcUnsought(c *qp.Pair, from int, p *packet.Packet) bool {
 		Rule: rule.RCRSP040, Class: rule.Violation, Role: rule.Responder,
 		Expected: "NAK PSN Sequence Error: PSN " + p.PSN.String() + " has not arrived", Actual: p.Syndrome.String(), Gap: rule.GapAt(q.Gap.From),
 	})
-	v.rcNak(c, from, p, qp.NakFatal)
+	v.rcNak(c, from, p, qp.Failed)
 	return true
 }

@@ -53,7 +53,7 @@ func (v *Verifier) rcOwes(c *qp.Pair, from int, p *packet.Packet) {
 // began, the later packet may have come before the capture too, and have been NAKed there.
 func (v *Verifier) rcOwesNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || !r.Told || r.Owed != nil || r.Nak != qp.NakNone || q.Gap.Explained || q.Damaged() || len(c.Early) != 0 {
+	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || !r.Told || r.Owed != nil || r.State != qp.Expecting || q.Gap.Explained || q.Damaged() || len(c.Early) != 0 {
 		return
 	}
 	if start, known := c.Ends[from].Attr.Start(); rcFirst(q, r) && (!known || q.First != start) {
@@ -152,7 +152,7 @@ func (v *Verifier) rcQuiet(c *qp.Pair, from int, end int64) {
 	if c.Paired && w != nil && w.Has(wqe.Ended) && !w.Op.Responded() {
 		v.covered(rule.RCACK002)
 	}
-	if !c.Paired || c.Closed || r.Nak != qp.NakNone || w == nil || !q.Una.Before(q.Next) || end-q.LastTime < silence || w.Op.Responded() {
+	if !c.Paired || c.Closed || r.State != qp.Expecting || w == nil || !q.Una.Before(q.Next) || end-q.LastTime < silence || w.Op.Responded() {
 		return
 	}
 	s := q.History.Get(w.Last)

@@ -153,7 +153,7 @@ func (v *Verifier) doubtCount(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 	if n.beyond() && q.Gap.Open() && !c.Sees(1-from) {
 		d.Class, d.Detail = rule.Unproven, "requests are missing before the tap: it may count some that the tap has missed"
 	}
-	if r.Nak == qp.NakSequence && n.before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
+	if r.State == qp.SequenceNAKed && n.before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
 		d.Class, d.Detail = rule.Unproven, "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
 	}
 	if n.over > 0 && r.Answered && answeredElse(r, p) && !c.Sees(from) && !c.Sees(1-from) {

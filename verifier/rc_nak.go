@@ -61,9 +61,9 @@ func (v *Verifier) rcNakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID
 // rcNakMeant takes NAK p, whose PSN was reported, for one of psn, the oldest that was not acknowledged: both ends may go on as after that, or as if
 // there had been none.
 func (v *Verifier) rcNakMeant(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN) {
-	meant, nak := *p.Bare(), qp.NakSequence
+	meant, nak := *p.Bare(), qp.SequenceNAKed
 	if meant.PSN = psn; p.Syndrome.Type() == packet.RNRNAK {
-		nak = qp.NakRNR
+		nak = qp.RNRNAKed
 	}
 	v.rcNak(c, from, &meant, nak)
 	c.Ends[1-from].SQ.MayCross()
@@ -89,7 +89,7 @@ func (v *Verifier) rcImplied(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q, r := &c.Ends[1-from].SQ, &end.RQ
-	if r.Nak == qp.NakSequence && v.sameNak(c, from, p) {
+	if r.State == qp.SequenceNAKed && v.sameNak(c, from, p) {
 		v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
 		return
 	}
@@ -128,9 +128,9 @@ func (v *Verifier) rcSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	if unfounded = unfounded && counts(q, r, p); !unfounded || !told { // else the syndrome is what is wrong
 		v.rcMSN(c, from, p, 1)
 	}
-	if !repeated || r.Nak != qp.NakRNR { // the wait that an RNR NAK began goes on
+	if !repeated || r.State != qp.RNRNAKed { // the wait that an RNR NAK began goes on
 		q.Asks(p.PSN, p.Time, p.Time+goesBack)
-		v.rcNak(c, from, p, qp.NakSequence)
+		v.rcNak(c, from, p, qp.SequenceNAKed)
 	}
 	if unfounded || mistaken {
 		q.MayCross() // the ACK of the request with a wrong syndrome, or a NAK of what was no request: that it goes on so is the same fault
@@ -189,19 +189,19 @@ func (v *Verifier) rcNakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[from].RQ
 	v.covered(rule.RCRSP003)
 	v.covered(rule.RCRSP043)
-	if r.NakPSN != p.PSN || r.Nak != qp.NakSequence && r.Nak != qp.NakRNR {
+	if r.NakPSN != p.PSN || r.State != qp.SequenceNAKed && r.State != qp.RNRNAKed {
 		return false
 	}
 	q := &c.Ends[1-from].SQ
-	if q.HasCrossed() && (r.Nak == qp.NakSequence || p.Syndrome.Type() == packet.RNRNAK) {
+	if q.HasCrossed() && (r.State == qp.SequenceNAKed || p.Syndrome.Type() == packet.RNRNAK) {
 		return false
 	}
-	again := r.Nak == qp.NakRNR && p.Syndrome.Type() == packet.RNRNAK && p.Time-r.NakTime < int64(inFlight)
+	again := r.State == qp.RNRNAKed && p.Syndrome.Type() == packet.RNRNAK && p.Time-r.NakTime < int64(inFlight)
 	if again && q.TakeMore() {
 		return false
 	}
 	id, was := rule.RCRSP003, "one PSN sequence NAK until the expected PSN arrives"
-	if r.Nak == qp.NakRNR {
+	if r.State == qp.RNRNAKed {
 		id, was = rule.RCRSP043, "no further NAK after the RNR NAK until this PSN is retransmitted"
 	}
 	d := rule.Verdict{
@@ -222,9 +222,9 @@ func rcNakCrossed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 	took := time.Duration(p.Time - r.NakTime)
 	soon := took < inFlight
 	switch again := p.Syndrome.Type() == packet.RNRNAK; {
-	case r.Nak == qp.NakSequence && !again: // once the PSN has come there is no reason for another
+	case r.State == qp.SequenceNAKed && !again: // once the PSN has come there is no reason for another
 		return soon && !numbered(p)
-	case r.Nak == qp.NakSequence, max(took, 0)+max(inFlight, unit(p.Time, r.NakTime, r.LastTime, q.LastTime)) >= packet.RNRTimer(r.NakCode.Value()):
+	case r.State == qp.SequenceNAKed, max(took, 0)+max(inFlight, unit(p.Time, r.NakTime, r.LastTime, q.LastTime)) >= packet.RNRTimer(r.NakCode.Value()):
 		return true // the wait may be over, and the request on its way: the directions are not ordered more exactly
 	case !again && numbered(p):
 		return soon && leftBefore(p, r.NakID)
@@ -236,7 +236,7 @@ func rcNakCrossed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q, r := &c.Ends[1-from].SQ, &end.RQ
-	if r.Nak == qp.NakRNR && v.sameNak(c, from, p) {
+	if r.State == qp.RNRNAKed && v.sameNak(c, from, p) {
 		v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
 		return
 	}
@@ -277,7 +277,7 @@ func (v *Verifier) rcRNRNak(c *qp.Pair, from int, p *packet.Packet) {
 	if r.NakPSN != p.PSN {
 		rnrs = 0
 	}
-	v.rcNak(c, from, p, qp.NakRNR)
+	v.rcNak(c, from, p, qp.RNRNAKed)
 	if r.CountRNR(rnrs + 1); counted {
 		q.MayCross()
 		r.Blame()
@@ -316,7 +316,7 @@ func (v *Verifier) rcFatalNak(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	counted := v.rcCounts(c, from, p)
-	v.rcNak(c, from, p, qp.NakFatal)
+	v.rcNak(c, from, p, qp.Failed)
 	if counted {
 		c.Ends[1-from].SQ.MayCross()
 		end.RQ.Blame()
@@ -355,9 +355,9 @@ func answeredIn(q *qp.SendQueue, r *qp.ReceiveQueue) uint32 {
 }
 
 // rcNak notes what a NAK makes of both sides: all before it is acknowledged, and it is to be retransmitted.
-func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
+func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if nak == qp.NakRNR && (r.Nak != qp.NakRNR || r.NakPSN != p.PSN) {
+	if nak == qp.RNRNAKed && (r.State != qp.RNRNAKed || r.NakPSN != p.PSN) {
 		since, same, refused := p.Time-int64(inFlight), r.NakPSN == p.PSN, r.NakCode.Type() == packet.RNRNAK
 		if refused || !same { // else what came before the PSN sequence NAK has crossed it
 			since = max(since, r.NakTime)
@@ -365,7 +365,7 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 		q.Refused(p.PSN, since, min(since, r.LastTime), !same, refused && same && p.Time-r.NakTime < int64(inFlight))
 	}
 	within := int64(0)
-	if nak == qp.NakSequence || nak == qp.NakRNR && r.NakPSN != p.PSN { // another NAK answers what came
+	if nak == qp.SequenceNAKed || nak == qp.RNRNAKed && r.NakPSN != p.PSN { // another NAK answers what came
 		within = int64(inFlight)
 	}
 	q.Cross(p.PSN, p.Time, answeredIn(q, r), within)
@@ -375,16 +375,16 @@ func (v *Verifier) rcNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Nak) {
 	}
 	had := q.Taken()
 	v.taken(c, from, p, p.PSN.Add(-1), false)
-	if nak == qp.NakRNR && c.Sees(1-from) && q.Passed {
+	if nak == qp.RNRNAKed && c.Sees(1-from) && q.Passed {
 		r.LeaveUntaken()
 	}
 	if p.PSN.After(q.Una) {
 		q.Acknowledge(p.PSN)
 	}
-	if nak == qp.NakSequence && (p.PSN.After(had) || !r.Answered && p.PSN.After(q.First)) {
+	if nak == qp.SequenceNAKed && (p.PSN.After(had) || !r.Answered && p.PSN.After(q.First)) {
 		q.Spares(q.Una)
 	}
-	if nak == qp.NakRNR || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more after it
+	if nak == qp.RNRNAKed || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more after it
 		r.Expect(p.PSN)
 	}
 	q.StartTimer(p.Time)

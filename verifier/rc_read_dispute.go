@@ -35,7 +35,7 @@ func (v *Verifier) rcDoubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 func disputes(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	q, r, in := &c.Ends[1-from].SQ, &c.Ends[from].RQ, p.Info()
 	last := q.LastPSN == w.First && !q.Gap.Open() || q.Gap.Open() && q.Gap.From == w.Last.Add(1) // nothing, or a gap
-	if !last || r.Repeated || r.Nak != qp.NakNone || p.PSN != w.RespNext ||
+	if !last || r.Repeated || r.State != qp.Expecting || p.PSN != w.RespNext ||
 		w.Flags&(wqe.Again|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) != 0 || p.Opcode == readOpcode(p, w.First, w.Last) {
 		return false
 	}

@@ -187,7 +187,7 @@ func (v *Verifier) rcMissed(c *qp.Pair, from int, p *packet.Packet, gap, end pac
 	case gap.Before(q.Gap.From):
 		q.ExtendGap(gap)
 	}
-	if r.Nak == qp.NakNone && r.EPSN.After(gap) {
+	if r.State == qp.Expecting && r.EPSN.After(gap) {
 		r.Expect(gap)
 	}
 }

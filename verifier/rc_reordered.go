@@ -74,9 +74,9 @@ func (v *Verifier) rcWaited(c *qp.Pair, from int, e *qp.Early, now int64, unnake
 	if w, _ := q.Messages.Find(e.PSN); !e.Sent && p == &e.Packet && w != nil && w.Answers(p.Opcode.Fn()) {
 		v.Distrust(c, "a response precedes its request in the capture: the two directions were recorded separately, so their relative order is uncertain")
 	}
-	*unnaked = *unnaked || e.Sent && r.Nak != qp.NakNone
+	*unnaked = *unnaked || e.Sent && r.State != qp.Expecting
 	v.rcRespond(c, from, p)
-	if r.Nak == qp.NakSequence && q.LastPSN == r.NakPSN {
+	if r.State == qp.SequenceNAKed && q.LastPSN == r.NakPSN {
 		r.CloseNAK()
 		r.ExpectFrom(q.LastPSN.Add(1)) // the request after it has brought what it asked for
 	}
@@ -95,7 +95,7 @@ func (v *Verifier) rcStillWaits(c *qp.Pair, from int, e *qp.Early, waited int64,
 	case p.Syndrome == packet.NAKSequence && waited > earlyWindow && (e.Sent || noGap):
 		v.rcNoGap(c, from, p)
 		return nil
-	case e.Sent && p.Syndrome.Type() == packet.ACK && waited > earlyWindow/10 && r.Nak == qp.NakNone && !*unnaked:
+	case e.Sent && p.Syndrome.Type() == packet.ACK && waited > earlyWindow/10 && r.State == qp.Expecting && !*unnaked:
 		*unnaked = true
 		v.rcUnnaked(c, from, p)
 	case !e.Sent && waited > earlyWindow:

@@ -191,13 +191,13 @@ func (v *Verifier) rcLimits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 			q.Invalidate(0)
 		}
 	}
-	if peer.RQ.Nak == qp.NakRNR {
+	if peer.RQ.State == qp.RNRNAKed {
 		v.rcDuringRNR(c, from, p)
 	}
-	if peer.RQ.Nak == qp.NakFatal {
+	if peer.RQ.State == qp.Failed {
 		v.rcAfterFatal(c, from, p)
 	}
-	if peer.RQ.Nak == qp.NakSequence {
+	if peer.RQ.State == qp.SequenceNAKed {
 		v.rcUnheeded(c, from, p)
 	}
 	if q.Credited && c.Paired && p.Info().Request {

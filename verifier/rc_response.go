@@ -23,7 +23,7 @@ func (v *Verifier) rcResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if q.Stray != nil && v.leapKnown(c, 1-from, p) {
 		return
 	}
-	if (p.PSN == q.First || p.PSN.After(q.First) && p.Time-q.LastTime < int64(inFlight)) && !p.PSN.Add(1).Before(q.High) && !r.Answered && r.Nak == qp.NakNone && isSequenceNak(p) && !c.Ends[1-from].Knows(qp.KnowsSQPSN) {
+	if (p.PSN == q.First || p.PSN.After(q.First) && p.Time-q.LastTime < int64(inFlight)) && !p.PSN.Add(1).Before(q.High) && !r.Answered && r.State == qp.Expecting && isSequenceNak(p) && !c.Ends[1-from].Knows(qp.KnowsSQPSN) {
 		v.rcOldNak(c, from, p)
 		return
 	}
@@ -65,12 +65,12 @@ func isSequenceNak(p *packet.Packet) bool {
 // unasked reports whether p acknowledges what its responder has NAKed and nobody has retransmitted yet: the retransmission may be the next request in the capture.
 func unasked(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	return (c.Sees(from) || c.Ends[from].Doubted) && (r.Nak == qp.NakSequence || r.Nak == qp.NakRNR) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK
+	return (c.Sees(from) || c.Ends[from].Doubted) && (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK
 }
 
 // naksNewest reports whether p is a PSN sequence NAK for the newest request: the one that has shown the gap may be the next in the capture.
 func naksNewest(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
-	return isSequenceNak(p) && (r.Nak == qp.NakNone || r.NakPSN != p.PSN) && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High)
+	return isSequenceNak(p) && (r.State == qp.Expecting || r.NakPSN != p.PSN) && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High)
 }
 
 // rcAheadOfRequests takes a response to a PSN that was not seen sent: it goes on with the answer to a READ that is in doubt, or waits for its request.
@@ -91,10 +91,10 @@ func (v *Verifier) rcRespond(c *qp.Pair, from int, p *packet.Packet) {
 	if c.Ends[1-from].SQ.HasForeign() {
 		v.rcForeign(c, from, p)
 	}
-	if r.Nak == qp.NakFatal && c.Ends[1-from].SQ.HasCrossed() && p.Syndrome.Type() == packet.ACK {
+	if r.State == qp.Failed && c.Ends[1-from].SQ.HasCrossed() && p.Syndrome.Type() == packet.ACK {
 		r.CloseNAK() // it was an ACK with a wrong syndrome: see rcCounts
 	}
-	if r.Nak == qp.NakFatal && !p.PSN.Before(r.NakPSN) && !v.sameResponse(r, p) {
+	if r.State == qp.Failed && !p.PSN.Before(r.NakPSN) && !v.sameResponse(r, p) {
 		v.covered(rule.RCRSP027)
 		if !r.Silenced {
 			r.Silence()

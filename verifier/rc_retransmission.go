@@ -40,14 +40,14 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.rcCountRestart(c, from, p)
 	v.rcTakesLater(c, from, p)
-	switch r.Nak {
-	case qp.NakRNR:
+	switch r.State {
+	case qp.RNRNAKed:
 		v.rcAfterRNR(c, from, p)
-	case qp.NakSequence:
+	case qp.SequenceNAKed:
 		v.rcAfterSequenceNak(c, from, p)
-	case qp.NakFatal:
+	case qp.Failed:
 		v.rcAfterFatal(c, from, p)
-	case qp.NakNone:
+	case qp.Expecting:
 		if !q.Gap.Open() && !nakAsked(q, r, p.Time) && !nakWaits(c, from) {
 			v.rcTimeout(c, from, p)
 			v.rcSkipped(c, from, p)
@@ -61,11 +61,11 @@ func (v *Verifier) rcRestart(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) rcCountRestart(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	q.RestartAt(p.PSN)
-	if r.Nak == qp.NakRNR || q.Restarts == 0 && q.Spared() { // that has a counter of its own (RC-RTY-003)
+	if r.State == qp.RNRNAKed || q.Restarts == 0 && q.Spared() { // that has a counter of its own (RC-RTY-003)
 		return
 	}
 	q.CountRestart()
-	if r.Nak == qp.NakSequence || r.Nak == qp.NakNone && impliedNAK(q, p) {
+	if r.State == qp.SequenceNAKed || r.State == qp.Expecting && impliedNAK(q, p) {
 		q.CountTold()
 	}
 }
@@ -235,7 +235,7 @@ func lacks(c *qp.Pair, from int, p *packet.Packet) bool {
 	case near && (p.PSN.Before(q.First) && (responded || taken == q.First) || taken.Before(q.First)):
 		q.Lack(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
 	case !p.PSN.Before(taken):
-	case r.Nak != qp.NakNone || r.NakTime != 0 && p.Time-r.NakTime < int64(inFlight): // where that NAK found it, which the answers may have met
+	case r.State != qp.Expecting || r.NakTime != 0 && p.Time-r.NakTime < int64(inFlight): // where that NAK found it, which the answers may have met
 		if near && responded {
 			q.Lack(p.PSN, p.Time) // and which it then has not taken
 		}

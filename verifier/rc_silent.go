@@ -21,7 +21,7 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) {
 	}
 	for from := range c.Ends {
 		q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-		if !q.Joined || !q.Una.Before(q.High) || r.Nak == qp.NakRNR || r.Nak == qp.NakFatal || q.Stray != nil {
+		if !q.Joined || !q.Una.Before(q.High) || r.State == qp.RNRNAKed || r.State == qp.Failed || q.Stray != nil {
 			continue
 		}
 		if _, oldest := q.Outstanding(); oldest != nil {
@@ -69,7 +69,7 @@ func (v *Verifier) rcTimerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now
 func (v *Verifier) rcNoAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	q, r := &end.SQ, &peer.RQ
-	if !c.Paired || !c.Sees(1-from) || r.Nak != qp.NakNone || q.Gap.Open() || len(c.Early) != 0 || q.ToldUnanswered() {
+	if !c.Paired || !c.Sees(1-from) || r.State != qp.Expecting || q.Gap.Open() || len(c.Early) != 0 || q.ToldUnanswered() {
 		return
 	}
 	s := asks(q, oldest)

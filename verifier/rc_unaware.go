@@ -47,7 +47,7 @@ func (v *Verifier) doubtNak(c *qp.Pair, from int, p *packet.Packet, d *rule.Verd
 func (v *Verifier) unaware(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[1-from].RQ
 	just := p.Time-r.NakTime < uptake
-	still := quiet(c, from, r.NakTime) && (r.Nak != qp.NakRNR || c.Ends[from].Told(qp.KnowsTimeout) || c.Ends[from].SQ.MayGoBack(p.Time, false))
+	still := quiet(c, from, r.NakTime) && (r.State != qp.RNRNAKed || c.Ends[from].Told(qp.KnowsTimeout) || c.Ends[from].SQ.MayGoBack(p.Time, false))
 	return (just || still) && v.mayGoBack(c, from, p)
 }
 
@@ -57,7 +57,7 @@ const goesBack = int64(50 * time.Millisecond)
 // mayGoBack reports whether a requester that has not taken the newest responses may have had a reason to retransmit p: its timer, or a NAK before
 // these for which it has not gone back yet.
 func (v *Verifier) mayGoBack(c *qp.Pair, from int, p *packet.Packet) bool {
-	return c.Ends[from].SQ.MayGoBack(p.Time, c.Ends[1-from].RQ.Nak == qp.NakNone) || v.mayTimeOut(c, from, p)
+	return c.Ends[from].SQ.MayGoBack(p.Time, c.Ends[1-from].RQ.State == qp.Expecting) || v.mayTimeOut(c, from, p)
 }
 
 // usualTimer is what the timer of a requester is taken for at most where the queue pair does not give it, whatever CM says: that of code 12. Applications set 14, seldom less.
@@ -75,11 +75,11 @@ func (v *Verifier) hostPaused(c *qp.Pair, from int, p *packet.Packet, at int64) 
 // once more: no timer needs to run out for that.
 func (v *Verifier) rcTakesLater(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
-	if r.Nak != qp.NakSequence && r.Nak != qp.NakRNR || !c.Sees(from) || !c.Ends[from].Told(qp.KnowsTimeout) || !v.unaware(c, from, p) {
+	if r.State != qp.SequenceNAKed && r.State != qp.RNRNAKed || !c.Sees(from) || !c.Ends[from].Told(qp.KnowsTimeout) || !v.unaware(c, from, p) {
 		return
 	}
 	until := p.Time + uptake
-	if r.Nak == qp.NakRNR {
+	if r.State == qp.RNRNAKed {
 		until += 2 * int64(packet.RNRTimer(r.NakCode.Value()))
 	}
 	c.Ends[from].SQ.WaitTo(until)
