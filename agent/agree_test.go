@@ -24,7 +24,7 @@ func captured(t *testing.T, f func(t *testing.T, open func() fabricagent.Source)
 	many.Faults, many.Seed = 30, 7
 	two := traffic.Shape{Connections: 100, Hosts: 2, PMTU: 256, Message: 700, Mix: traffic.Mix{Write: 20, Read: 40, Atomic: 20}, Faults: 100}
 	wide, pair := traffic.Small(3000), traffic.Large(10)
-	wide.Faults, pair.Faults, pair.Hosts = 200, 200, 2
+	wide.Faults, wide.Seed, pair.Faults, pair.Hosts = 500, 3, 200, 2
 	for name, s := range map[string]traffic.Shape{
 		"small": few, "large": many, "two hosts": two, "clean": traffic.Small(64), "many connections": wide, "large between two hosts": pair,
 	} {

@@ -37,13 +37,17 @@ type bucket struct {
 
 // newcomer is a connection with few packets, or a pair of hosts without any.
 type newcomer struct {
-	c      *Connection // nil: none
-	weight int
+	index  uint32 // of the connection, plus one; 0: none. It is no pointer, which would keep the memory of a connection that was merged into another.
+	weight int32
 }
 
 // stays reports whether it is one still.
-func (y *newcomer) stays() bool {
-	return y.c == nil || !y.c.Dead && !y.c.Leaving && y.c.Ends[0].Sums.Packets+y.c.Ends[1].Sums.Packets < grown
+func (y *newcomer) stays(all *pairs) bool {
+	if y.index == 0 {
+		return true
+	}
+	c := all.at(y.index - 1)
+	return !c.Dead && !c.Leaving && c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets < grown
 }
 
 // bucketOf is the bucket of a packet's pair of hosts.
@@ -78,7 +82,7 @@ func (t *Table) TurnAway(p *packet.Packet) bool {
 	case p.IsCNP() || t.followed(p, uint64(way-1)):
 		return false
 	}
-	if b.room(&t.newcomers, weight) || b.persists(p) {
+	if b.room(t, weight) || b.persists(p) {
 		return false
 	}
 	t.newcomers.turned++
@@ -107,14 +111,14 @@ func (t *Table) followed(p *packet.Packet, way uint64) bool {
 }
 
 // room reports whether a bucket has room for one more, and now and then looks at one that is there.
-func (b *bucket) room(all *newcomers, weight int) bool {
+func (b *bucket) room(t *Table, weight int) bool {
 	if len(b.list) > 0 && b.turned%4 == 0 {
 		b.looked++
 		if b.looked >= len(b.list) {
 			b.looked = 0
 		}
-		if y := &b.list[b.looked]; !y.stays() {
-			all.add(b, -y.weight)
+		if y := &b.list[b.looked]; !y.stays(&t.pairs) {
+			t.newcomers.add(b, -int(y.weight))
 			last := len(b.list) - 1
 			*y, b.list[last] = b.list[last], newcomer{}
 			b.list = b.list[:last]
@@ -172,30 +176,28 @@ func (s *newcomers) begun(t *Table, p *packet.Packet, since Size) {
 	b := &s.buckets[bucketOf(p)]
 	weight := (len(t.hosts.list) - since.Hosts) * perHosts
 	for n := since.Connections; n < t.pairs.n; n++ {
-		y := newcomer{t.pairs.at(n), weight + 1}
-		s.add(b, y.weight)
-		b.list = append(b.list, y)
+		s.add(b, weight+1)
+		b.list = append(b.list, newcomer{n + 1, int32(weight + 1)})
 		weight = 0
 	}
 	if weight > 0 {
 		s.add(b, weight)
-		b.list = append(b.list, newcomer{weight: weight})
+		b.list = append(b.list, newcomer{weight: int32(weight)})
 	}
 }
 
 // forget drops what is no newcomer any more, or leaves. A bucket is crowded until no packet is turned away from one time to the next.
-func (s *newcomers) forget() {
+func (s *newcomers) forget(all *pairs) {
 	for i := range s.buckets {
 		b := &s.buckets[i]
 		stay := b.list[:0]
 		weight := 0
 		for _, y := range b.list {
-			if y.c != nil && y.stays() {
+			if y.index != 0 && y.stays(all) {
 				stay = append(stay, y)
-				weight += y.weight
+				weight += int(y.weight)
 			}
 		}
-		clear(b.list[len(stay):])
 		b.list = stay
 		s.add(b, weight-b.weight)
 		if b.turned == 0 {
@@ -203,5 +205,15 @@ func (s *newcomers) forget() {
 		}
 		b.turned = 0
 		clear(b.tally)
+	}
+}
+
+// renumber follows connections that have new indices, plus one.
+func (s *newcomers) renumber(moved []uint32) {
+	for i := range s.buckets {
+		list := s.buckets[i].list
+		for k := range list {
+			list[k].index = moved[list[k].index-1]
+		}
 	}
 }
