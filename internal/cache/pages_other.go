@@ -12,3 +12,9 @@ func LargePages[T any]([]T) {}
 
 // LargePagesAt does nothing here.
 func LargePagesAt(unsafe.Pointer) {}
+
+// Growth is by how many bytes at least the heap grows.
+const Growth = 4 << 20
+
+// LargePagesAhead does nothing here.
+func LargePagesAhead(unsafe.Pointer) (pages [Growth/LargePage - 1]uintptr) { return pages }

@@ -17,7 +17,8 @@ type pairs struct {
 	// large are the places of memory, by large page, that were asked to be large pages, for the connections before settled.
 	large   map[uintptr]bool
 	settled uint32
-	packets uint64 // that were verified
+	near    uintptr // the memory that the newest connection is in, by cache.Growth
+	packets uint64  // that were verified
 }
 
 // Connection is a pair of QPs and what only the report wants of it.
@@ -83,10 +84,26 @@ func (s *pairs) at(i uint32) *Connection { return s.list[i] }
 // add appends a connection.
 func (s *pairs) add() (uint32, *Connection) {
 	c := new(Connection)
+	if at := uintptr(unsafe.Pointer(c)) / cache.Growth; s.n >= fetched && at != s.near {
+		s.near = at
+		s.prepare(unsafe.Pointer(c))
+	}
 	i := s.n
 	s.list = append(s.list, c)
 	s.n++
 	return i, c
+}
+
+// prepare asks for large pages where the heap grows, before connections are there: it costs next to nothing then.
+func (s *pairs) prepare(at unsafe.Pointer) {
+	if s.large == nil {
+		s.large = map[uintptr]bool{}
+	}
+	for _, page := range cache.LargePagesAhead(at) {
+		if page != 0 {
+			s.large[page] = true
+		}
+	}
 }
 
 // worthwhile is how many packets a connection must have, in the mean, for large pages to be worth what the system needs to gather one.
