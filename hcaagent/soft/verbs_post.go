@@ -91,11 +91,17 @@ func (q *queuePair) validSend(r *wqe.SendRequest) error {
 	case (r.Op == wqe.OpCmpSwap || r.Op == wqe.OpFetchAdd) && (length != 8 || r.RemoteVA%8 != 0):
 		return fmt.Errorf("an atomic works on 8 aligned bytes")
 	case q.service == packet.UD:
-		if a := q.h.ahs[r.AH]; a == nil && r.AH != 0 {
-			return notFound("address handle", uint32(r.AH))
-		} else if a != nil && a.pd != q.pd && !q.h.breaks("foreign-handle") { // C10-10
-			return fmt.Errorf("address handle %d belongs to another protection domain", r.AH)
-		}
+		return q.validHandle(r.AH)
+	}
+	return nil
+}
+
+// validHandle finds the immediate errors of the address handle that a datagram goes by.
+func (q *queuePair) validHandle(ah wqe.AH) error {
+	if a := q.h.ahs[ah]; a == nil && ah != 0 {
+		return notFound("address handle", uint32(ah))
+	} else if a != nil && a.pd != q.pd && !q.h.breaks("foreign-handle") { // C10-10
+		return fmt.Errorf("address handle %d belongs to another protection domain", ah)
 	}
 	return nil
 }
