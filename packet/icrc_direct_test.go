@@ -5,10 +5,14 @@ import (
 	"testing"
 )
 
-// TestDirectICRC compares the assembly with hash/crc32, for every length and alignment.
+// TestDirectICRC compares the assembly, in each of its widths, with hash/crc32, for every length and alignment.
 func TestDirectICRC(t *testing.T) {
 	if !direct {
 		t.Skip("this processor takes only the way through hash/crc32")
+	}
+	widths := []bool{false}
+	if wide {
+		widths = append(widths, true)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	buf := make([]byte, 4300+64)
@@ -20,10 +24,11 @@ func TestDirectICRC(t *testing.T) {
 	for n := ipv4Size + udpSize + bthSize; n <= 4300; n++ {
 		at := r.IntN(64)
 		data := buf[at : at+n : at+n]
-		got := icrcIPv4(&data[0], n)
 		want := c.viaTable(&p, data, p.BTHOff, afterOnes)
-		if got != want {
-			t.Fatalf("%d bytes: %08x, want %08x", n, got, want)
+		for _, wide = range widths {
+			if got := icrcIPv4(&data[0], n); got != want {
+				t.Fatalf("%d bytes, wide %v: %08x, want %08x", n, wide, got, want)
+			}
 		}
 	}
 }
