@@ -262,6 +262,13 @@ func TestDeviceMemory(t *testing.T) {
 	if err := d.PostSend(ctx, q, wqe.SendRequest{Op: wqe.OpSend, Segments: []wqe.Segment{{VA: 4096, Length: 1, LKey: keys[1]}}}); err != nil {
 		t.Errorf("a SEND of what may only be read: %v", err)
 	}
+	for _, op := range []wqe.SendOp{wqe.OpRead, wqe.OpCmpSwap, wqe.OpFetchAdd} {
+		var invalid *qp.InvalidError
+		err := d.PostSend(ctx, q, wqe.SendRequest{Op: op, Segments: []wqe.Segment{{VA: 4096, Length: 8, LKey: keys[1]}}})
+		if !errors.As(err, &invalid) || invalid.Rule != rule.CPLSTS010 {
+			t.Errorf("%v into what may only be read: %v", op, err)
+		}
+	}
 }
 
 // TestDeviceStates: posting in a state that does not permit it, to a device that refuses it and to one that does not.

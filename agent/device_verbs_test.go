@@ -210,3 +210,57 @@ func TestDeviceTellsSums(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// TestDeviceLeaves: a queue pair that may have left its state by itself takes what the state that it may be in takes.
+func TestDeviceLeaves(t *testing.T) {
+	ctx := t.Context()
+	d := agent.NewDevice(agent.DeviceOptions{Now: func() int64 { return 1 }})
+	q := wqe.QP{QPN: 3}
+	d.Tell(&cq.Event{Kind: cq.EvCreateQP, QP: q, New: &qp.InitAttr{Type: qp.TypeUD}})
+	attr := attributes
+	for from := qp.Reset; from < qp.RTS; from++ {
+		attr.Known, _ = qp.Takes(qp.TypeUD, from, from+1)
+		if err := d.TransitionQP(ctx, q, from+1, attr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sqe := qp.Attr{Known: qp.KnowsCurState, CurState: qp.SQE}
+	back := func() error { return d.TransitionQP(ctx, q, qp.RTS, sqe) }
+	if err := back(); err != nil {
+		t.Errorf("to RTS from SQE, as its consumer says: %v", err)
+	}
+	drain := func() error { return d.TransitionQP(ctx, q, qp.Init, qp.Attr{Known: qp.KnowsPKey}) }
+	if drain() == nil {
+		t.Error("from RTS to INIT")
+	}
+	d.Tell(&cq.Event{Kind: cq.EvAsync, QP: q, Async: cq.AsyncQPFatal})
+	if drain() == nil {
+		t.Error("from ERR to INIT")
+	}
+	if err := d.TransitionQP(ctx, q, qp.Reset, qp.Attr{}); err != nil {
+		t.Errorf("from ERR to RESET: %v", err)
+	}
+	if d.PostReceive(ctx, q, wqe.ReceiveRequest{}) == nil {
+		t.Error("a receive request in RESET")
+	}
+	if d.PostSend(ctx, q, wqe.SendRequest{}) == nil {
+		t.Error("a send request in RESET")
+	}
+	attr.Known, _ = qp.Takes(qp.TypeUD, qp.Reset, qp.Init)
+	if err := d.TransitionQP(ctx, q, qp.Init, attr); err != nil {
+		t.Fatal(err)
+	}
+	if d.PostSend(ctx, q, wqe.SendRequest{}) == nil {
+		t.Error("a send request in INIT")
+	}
+	d.Tell(&cq.Event{Kind: cq.EvAsync, QP: q, Async: cq.AsyncQPFatal})
+	if err := d.PostSend(ctx, q, wqe.SendRequest{}); err != nil {
+		t.Errorf("a send request in ERR: %v", err)
+	}
+	if err := d.ModifyQP(ctx, q, qp.Attr{}); err != nil {
+		t.Error(err)
+	}
+	if err := d.PostSend(ctx, q, wqe.SendRequest{}); err != nil {
+		t.Errorf("a send request in ERR, after attributes were set: %v", err)
+	}
+}
