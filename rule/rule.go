@@ -7,6 +7,7 @@ package rule
 import (
 	"slices"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 )
 
@@ -129,6 +130,9 @@ type Finding struct {
 	// where no frame shows it.
 	Log  string
 	Line int
+	// Comparison is the packet of the finding beside the one that was expected, field by field; nil where no field of it is wrong: it should not have been sent,
+	// or not then, or is missing.
+	Comparison *expect.Comparison
 	// Beyond says that there are very many like it: it is counted, and will not be kept.
 	Beyond bool
 }

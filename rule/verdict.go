@@ -1,6 +1,9 @@
 package rule
 
-import "ibwitness/packet"
+import (
+	"ibwitness/expect"
+	"ibwitness/packet"
+)
 
 // Proven is the class of a finding by whether the view proves it.
 func Proven(ok bool) Class {
@@ -38,6 +41,7 @@ type Verdict struct {
 	Expected, Actual string
 	Detail           string
 	Evidence         []uint64 // frames of the tap of the packet; Earlier is another one where it is of that tap
+	Comparison       *expect.Comparison
 }
 
 // Doubt says that what the verdict says is not proven, and why; a verdict that is no violation stays as it is.
@@ -57,7 +61,7 @@ const CutShort = "the snap length cut the frame, so its ICRC was not judged"
 // On returns the finding that a verdict is on packet p, against accused, whose role is that of the verdict.
 func (v *Verdict) On(p *packet.Packet, accused, peer Endpoint) Finding {
 	f := Finding{
-		Rule: v.Rule, Class: v.Class, Expected: v.Expected, Actual: v.Actual, Detail: v.Detail, Evidence: v.Evidence, Gap: v.Gap,
+		Rule: v.Rule, Class: v.Class, Expected: v.Expected, Actual: v.Actual, Detail: v.Detail, Evidence: v.Evidence, Gap: v.Gap, Comparison: v.Comparison,
 		Service: p.Opcode.Service(), Opcode: p.Opcode, HasBTH: p.Has&packet.HasBTH != 0, PSN: p.PSN,
 		Time: p.Time, Tap: p.Tap, Frame: p.Frame,
 	}

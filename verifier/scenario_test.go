@@ -185,6 +185,8 @@ type scenario struct {
 	varied *variation
 	lost   func() bool // whether the next frame is lost before the tap; nil: none is
 	taken  uint64      // packets that the fast path of RC took
+	shown  [][]byte    // the packets, where they are kept
+	keeps  bool
 }
 
 // epoch is when every scenario begins, nanoseconds since the Unix epoch.
@@ -279,6 +281,9 @@ func (s *scenario) deliver(how packet.Encap, frame []byte, wireLen int, p *packe
 	p.CheckICRC()
 	if p.Has&packet.HasVCRC != 0 {
 		p.CheckVCRC()
+	}
+	if s.keeps {
+		s.shown = append(s.shown, bytes.Clone(p.Data))
 	}
 	s.onLink(&link.Event{Kind: link.Data, Size: wireLen, Data: p}, p)
 	s.agent.Packet(p)

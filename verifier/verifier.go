@@ -179,6 +179,9 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verd
 	if d.Class == rule.Violation {
 		d.Leans = c.Leaned()
 	}
+	if !v.full(c, accused, &d) {
+		d.Comparison = v.compare(c, accused, p, &d)
+	}
 	f := d.On(p, endpoint(&c.Ends[accused]), endpoint(&c.Ends[1-accused]))
 	f.Cut = p.Cut
 	if held(c, accused, &f) {
@@ -224,6 +227,9 @@ func (v *Verifier) bytewise(c *qp.Pair, from int, p *packet.Packet, d rule.Verdi
 func (v *Verifier) unpaired(p *packet.Packet, d rule.Verdict) {
 	if v.surplus(&d, p, p.Src, p.Dst) {
 		return
+	}
+	if !v.Rec.Full(d.Rule, d.Class, p.Src, p.Dst) {
+		d.Comparison = v.compare(nil, 0, p, &d)
 	}
 	accused := rule.Endpoint{Addr: p.Src}
 	if p.Has&packet.HasDETH != 0 {

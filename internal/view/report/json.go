@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/expect"
 	"ibwitness/rule"
 )
 
@@ -51,6 +52,8 @@ type jsonFinding struct {
 	Actual    string        `json:"actual"`
 	Detail    string        `json:"detail"`
 	Reference string        `json:"reference"`
+
+	Comparison *expect.Comparison `json:"comparison,omitempty"`
 }
 
 type jsonTraffic struct {
@@ -201,7 +204,7 @@ func findingLine(e *Entry) *jsonFinding {
 		Kind: "finding", Rule: row.ID, Name: row.Name, Class: e.Class.String(), Severity: row.Severity.String(), Count: e.Count,
 		Time: stamp(e.Time), Tap: e.Tap, Frame: e.Frame, Evidence: proof(e.Finding), Log: e.Log, Line: e.Line,
 		Accused: endpointOf(&e.Accused), Peer: endpointOf(&e.Peer),
-		Expected: e.Expected, Actual: e.Actual, Detail: e.Detail, Reference: row.Ref,
+		Expected: e.Expected, Actual: e.Actual, Detail: e.Detail, Reference: row.Ref, Comparison: e.Comparison,
 	}
 	if e.Count > 1 {
 		line.Frames, line.LastFrame, line.LastTime = e.Frames, e.Newest.Frame, stamp(e.Newest.Time)

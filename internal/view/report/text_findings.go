@@ -201,6 +201,9 @@ func (t *text) finding(e, above *Entry) {
 	if len(evidence) > 0 {
 		t.prose("        see also  ", frames(evidence))
 	}
+	if t.All && e.Comparison != nil {
+		t.comparison(e.Comparison)
+	}
 }
 
 // again says in which frames a finding is that is shown once.

@@ -1,0 +1,185 @@
+package verifier
+
+import (
+	"bytes"
+
+	"ibwitness/expect"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// compare puts the packet of a verdict beside the one that was expected of its sender. It is called only for a verdict that becomes a finding. c is the
+// connection, or nil. The result is nil where no field of the packet is wrong, or the packet is that of another than the accused.
+//
+// What is expected comes from three places, each of which outranks those before it: the format of the headers, the connection with its flow, and the verdict.
+// Where the connection expects another value and the verdict is not about that, the field counts as free: whether that is wrong is for a rule to say.
+func (v *Verifier) compare(c *qp.Pair, accused int, p *packet.Packet, d *rule.Verdict) *expect.Comparison {
+	if d.Class == rule.Event || p.Has == 0 || p.Has&(packet.HasBTH|packet.HasLRH) == 0 || p.Has&packet.HasQuote != 0 {
+		return nil
+	}
+	if c != nil && c.Ends[accused].Addr != p.Src || d.Role == rule.Network || d.Role == rule.Capture {
+		return nil
+	}
+	fields := judged[d.Rule]
+	if fields == nil {
+		return nil
+	}
+	x := &comparing{Expected: expect.Like(p), p: p, d: d}
+	x.format(c)
+	if c != nil && c.End(p) == accused {
+		x.partition = c.Ends[accused].Knows(qp.KnowsPKey)
+		x.flow(c, accused)
+		x.connected(c, accused)
+	}
+	fields(x)
+	return x.Compare()
+}
+
+// comparing is the expected packet of a verdict.
+type comparing struct {
+	*expect.Expected
+	p *packet.Packet
+	d *rule.Verdict
+	// partition says that the P_Key is known by its partition only: the membership bit is the port's.
+	partition bool
+}
+
+// is says that a field of the packet, where it has that, holds v.
+func (x *comparing) is(id expect.ID, v uint64) {
+	if x.Has(id) {
+		x.Set(id, v)
+	}
+}
+
+// zero says that fields hold 0.
+func (x *comparing) zero(ids ...expect.ID) {
+	for _, id := range ids {
+		x.is(id, 0)
+	}
+}
+
+// format says what the headers hold whatever the packet is for (tables T1 and T2).
+func (x *comparing) format(c *qp.Pair) {
+	p, in := x.p, x.p.Info()
+	x.zero(expect.LVer, expect.LRHRes, expect.LRHRes5, expect.RWHRes, expect.TVer, expect.Resv8a, expect.Resv7, expect.RDETHRes, expect.DETHRes, expect.XRCRes, expect.FETHRes)
+	switch {
+	case p.Has&packet.HasGRH != 0:
+		x.is(expect.IPVer, 6)
+		x.is(expect.NxtHdr, 0x1B)
+	case p.Has&packet.HasIPv6 != 0 && p.Flaws&packet.FlawExtension == 0:
+		x.is(expect.IPVer, 6)
+		x.is(expect.NxtHdr, 17)
+	case p.Has&packet.HasIPv4 != 0:
+		x.is(expect.IPVer, 4)
+		x.is(expect.IHL, 5)
+		x.is(expect.NxtHdr, 17)
+		x.is(expect.FragmentOffset, 0)
+	}
+	x.is(expect.DstPort, packet.UDPPort)
+	if onIP(p.Encap, in) && p.Opcode != packet.OpCNP {
+		x.zero(expect.FECN, expect.BECN)
+	}
+	if p.Has&packet.HasBTH == 0 {
+		return
+	}
+	if in.Defined && (!solicits(in) || in.Response) && p.Opcode != packet.OpCNP {
+		x.zero(expect.SE)
+	}
+	if s := p.Opcode.Service(); in.Defined && (in.Response || s == packet.UC || s == packet.UD) {
+		x.zero(expect.AckReq)
+	}
+	if c != nil || in.Defined {
+		x.Keep(expect.Opcode)
+	}
+	if p.Flaws&packet.FlawShort != 0 || p.Cut {
+		return
+	}
+	x.Keep(expect.ICRC, expect.VCRC)
+	for _, id := range []expect.ID{expect.PktLen, expect.PayLen, expect.UDPLen, expect.PadCnt} {
+		if x.Has(id) {
+			x.Keep(id)
+		}
+	}
+	switch {
+	case unpadded(in) && in.Payload && len(p.Payload) == p.PayloadLen: // what seems to be pad is payload
+		q := x.Packet()
+		q.Payload = append(bytes.Clone(p.Payload), p.Pad...)
+		q.PayloadLen = len(q.Payload)
+	case in.Payload:
+		x.Keep(expect.Pad)
+	}
+}
+
+// either takes over what the connection expects of a field: where the packet has that, or the verdict is about it.
+func (x *comparing) either(id expect.ID, v uint64) {
+	if !x.Has(id) {
+		return
+	}
+	if x.holds(id, v) {
+		x.Keep(id)
+	}
+}
+
+// holds reports whether the packet has v in a field.
+func (x *comparing) holds(id expect.ID, v uint64) bool { return id.Value(x.p) == v }
+
+// flow says what a QP keeps constant in the packets that it sends.
+func (x *comparing) flow(c *qp.Pair, from int) {
+	end, peer := &c.Ends[from], &c.Ends[1-from]
+	if x.p.Src == end.Addr && x.p.Dst == peer.Addr {
+		x.Keep(expect.Src, expect.Dst, expect.SLID, expect.DLID)
+	}
+	if peer.Numbered && c.Service != packet.UD {
+		x.either(expect.DestQP, uint64(peer.Number))
+	}
+	f := &end.Flow
+	if !f.Known() {
+		return
+	}
+	x.either(expect.PKey, uint64(f.PKey))
+	if c.Service == packet.UD {
+		x.either(expect.QKey, uint64(f.QKey))
+		return
+	}
+	x.either(expect.SrcPort, uint64(f.SrcPort))
+	x.either(expect.FlowLabel, uint64(f.FlowLabel))
+	x.either(expect.DSCP, uint64(f.TClass))
+	x.either(expect.SL, uint64(f.SL))
+	x.either(expect.MigReq, uint64(packet.Bit(f.MigReq)))
+	if end.Knows(qp.KnowsHopLimit) {
+		x.either(expect.HopLmt, uint64(end.Attr.HopLimit))
+	}
+}
+
+// connected says what the stream of a connection determines.
+func (x *comparing) connected(c *qp.Pair, from int) {
+	p, in := x.p, x.p.Info()
+	if c.Service == packet.UD || !in.Defined {
+		return
+	}
+	q := &c.Ends[from].SQ
+	if in.Response {
+		q = &c.Ends[1-from].SQ
+	}
+	w, _ := q.Messages.Find(p.PSN)
+	if in.Response {
+		if w != nil && w.Op == wqe.Read && p.Opcode.Fn() != packet.Acknowledge {
+			x.either(expect.PSN, uint64(w.RespNext))
+		}
+		return
+	}
+	x.either(expect.PSN, uint64(q.Next))
+	if w != nil && w.First == p.PSN && w.Frame != uint32(p.Frame) && w.Has(wqe.Whole) && w.Op == wqe.OpOf(p.Opcode.Fn()) {
+		x.either(expect.VA, w.VA)
+		x.either(expect.RKey, uint64(w.RKey))
+		x.either(expect.DMALen, uint64(w.Length))
+	}
+	if in.Only && w != nil && w.Op == wqe.Write {
+		x.either(expect.DMALen, uint64(p.PayloadLen))
+	}
+	if (in.First || in.Middle) && c.PMTU != 0 && p.PayloadLen == int(c.PMTU) {
+		x.Length(p.PayloadLen)
+	}
+}
