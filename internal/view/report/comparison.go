@@ -14,7 +14,7 @@ const mostDifferent = 16
 // comparison writes the fields of a packet that are not as expected, and their neighbours in the header, one a line.
 func (t *text) comparison(c *expect.Comparison) {
 	list := beside(c.Fields())
-	name, want := 0, 0
+	name, want := len("field"), len("expected")
 	for i := range list {
 		name = max(name, utf8.RuneCountInString(list[i].Name))
 		want = max(want, min(utf8.RuneCountInString(list[i].Expected), 40))
