@@ -170,6 +170,7 @@ func (a *Agent) step(q *queuePair) {
 	a.storedBy(q)
 	a.sharedNamed(q)
 	a.uncompleted(q)
+	a.overdue(q)
 	a.retire(q)
 }
 
@@ -280,16 +281,4 @@ func (a *Agent) Finish(end int64) {
 		a.solicited(s)
 		a.contents(s)
 	}
-}
-
-// conclude judges what is missing of a queue pair of which nothing more comes.
-func (a *Agent) conclude(q *queuePair) {
-	a.skipped(q)
-	a.refusing(q)
-	a.concludeStates(q)
-	a.refusals(q)
-	a.silentError(q)
-	a.lastWQEMissing(q)
-	a.uncast(q)
-	a.coverDrops(q)
 }

@@ -55,7 +55,9 @@ func (a *Agent) concludeStates(q *queuePair) {
 			a.premature(q, request, false)
 		}
 	}
-	a.unestablished(q)
+	if !q.concluded.established {
+		a.unestablished(q)
+	}
 	a.silences(q, q.out.newest, false)
 	a.silences(q, q.in.newestResponse, true)
 }

@@ -59,6 +59,8 @@ type queuePair struct {
 
 	out, in *Requests // requests that it sent and received
 
+	concluded concluded
+
 	due int64 // time of the packets at which it is to be judged again; 0: none
 
 	sending   sending
