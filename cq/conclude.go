@@ -2,22 +2,39 @@ package cq
 
 // concluded is which of the events and completions that a queue pair owes were judged to be there or to be missing.
 type concluded struct {
-	established bool // that it told of the first packet in RTR
-	failed      bool // what follows an error
+	established bool // the event for the first packet in RTR
+	refused     bool // what tells the consumer of a request that the queue pair has refused
+	silent      bool // the completion of a request that was refused
+	lastWQE     bool // the event that it takes no more from its shared receive queue
 }
 
-// overdue judges what a queue pair owes, when the deadline for it has passed. Where the clock of its log is not that of the packets, that is the end.
+// overdue judges what a queue pair owes, when the deadline for it has passed. Completions are judged when the consumer has seen that requests were flushed: it may poll late.
+// Where the clock of its log is not that of the packets, all this is judged at the end.
 func (a *Agent) overdue(q *queuePair) {
 	if !q.known || !q.src.exact || a.ended {
 		return
 	}
-	if at := q.in.responded; !q.concluded.established && q.wasRTR != nil && at.Seen() && a.elapsed(q, at.Time+completionDue) {
-		q.concluded.established = true
+	c := &q.concluded
+	if at := q.in.responded; !c.established && q.wasRTR != nil && at.Seen() && a.elapsed(q, at.Time+completionDue) {
+		c.established = true
 		a.unestablished(q)
 	}
-	if at, ok := q.erred(); ok && !q.concluded.failed && a.elapsed(q, at+completionMissed) {
-		q.concluded.failed = true
-		a.concludeError(q)
+	at, ok := q.erred()
+	if !ok || *c == (concluded{c.established, true, true, true}) || !a.elapsed(q, at+completionMissed) {
+		return
+	}
+	if !c.refused && (q.failing != nil || q.rq.flushed != nil) {
+		c.refused = true
+		a.refusing(q)
+		a.refusals(q)
+	}
+	if !c.silent && q.sq.flushed != nil {
+		c.silent = true
+		a.silentError(q)
+	}
+	if !c.lastWQE {
+		c.lastWQE = true
+		a.lastWQEMissing(q)
 	}
 }
 
@@ -43,21 +60,23 @@ func (q *queuePair) erred() (at int64, ok bool) {
 	return at, ok
 }
 
-// concludeError judges what follows an error: completions and events of the two ends, for what they refused or were refused.
-func (a *Agent) concludeError(q *queuePair) {
-	a.refusing(q)
-	a.refusals(q)
-	a.silentError(q)
-	a.lastWQEMissing(q)
-}
-
 // conclude judges what is missing of a queue pair of which nothing more comes.
 func (a *Agent) conclude(q *queuePair) {
+	c := &q.concluded
 	a.skipped(q)
-	if !q.concluded.failed {
-		a.concludeError(q)
+	if !c.refused {
+		a.refusing(q)
 	}
 	a.concludeStates(q)
+	if !c.refused {
+		a.refusals(q)
+	}
+	if !c.silent {
+		a.silentError(q)
+	}
+	if !c.lastWQE {
+		a.lastWQEMissing(q)
+	}
 	a.uncast(q)
 	a.coverDrops(q)
 }

@@ -3,11 +3,13 @@ package verifier_test
 import (
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,6 +23,11 @@ var stateOfRC = map[string]bool{
 
 // TestStateIsWrittenByName: no verifier writes a field of the state of RC, but by a transition of qp.
 func TestStateIsWrittenByName(t *testing.T) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	build.Default.GOROOT = strings.TrimSpace(string(root)) // which a test that was built with -trimpath does not know
 	set := token.NewFileSet()
 	from := importer.ForCompiler(set, "source", nil)
 	packages := map[string][]*ast.File{}
