@@ -2,6 +2,7 @@ import { el, replace } from "./dom.js";
 import { num, offset, party, psn } from "./format.js";
 import { chip } from "./summary.js";
 import { drawLadder } from "./ladder.js";
+import { drawComparison } from "./comparison.js";
 
 // drawDetail shows one finding: who did what, what was expected, the rule, and the packets around it.
 export function drawDetail(f, ladder, failed, o) {
@@ -22,6 +23,7 @@ export function drawDetail(f, ladder, failed, o) {
     f.expected && el("div", { class: "compare" },
       el("div", { class: "side expected" }, el("h3", { text: "Expected" }), el("p", { text: f.expected })),
       el("div", { class: "side actual" }, el("h3", { text: "Actual" }), el("p", { text: f.actual }))),
+    f.comparison && drawComparison(f.comparison),
     f.detail && el("p", { class: "remark", text: f.detail }),
     o.rule && el("p", { class: "rule-text" }, o.rule.text, " ", el("span", { class: "reference", title: "Section or compliance statement of the InfiniBand Architecture; † marks a number that no public source confirms", text: o.rule.reference && `[${o.rule.reference}]` }), " ",
       el("button", { type: "button", class: "plain", on: { click: o.showRule } }, "Rule")),
