@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"ibwitness/agent"
+	"ibwitness/expect"
 	"ibwitness/internal/testkit/browser"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/view/report"
@@ -229,6 +230,51 @@ func TestFile(t *testing.T) {
 			t.Errorf("it asked for %s", url)
 		}
 	}
+}
+
+// TestComparison: a finding shows the fields that are not as expected beside the expected ones, and the bytes.
+func TestComparison(t *testing.T) {
+	sample.Skip(t, "a browser takes seconds, and other tests open one")
+	const capture = "../../../testdata/captures/k6.1_pyverbs_corrupt8_small.pcap.zst"
+	run := judged(t, capture)
+	i := slices.IndexFunc(run.Result.Findings, func(f rule.Finding) bool {
+		return f.Comparison != nil && len(f.Comparison.Differ()) == 1 && differentBytes(f.Comparison) > 0
+	})
+	if i < 0 {
+		t.Fatal("the capture has no finding with one field that differs in the headers")
+	}
+	run.Result.Findings = run.Result.Findings[i : i+1]
+	c := run.Result.Findings[0].Comparison
+	d := c.Differ()[0]
+	p := browser.Open(t)
+	p.Go("file://" + written(t, run, "t", capture))
+	p.Wait(idOfRow + ".length === 1")
+	p.Click(row)
+	p.Wait("document.querySelectorAll('.fieldwise tr.differs').length === 1")
+	if got := p.Text(".fieldwise tr.differs .want"); got != d.Expected {
+		t.Errorf("expected %q, want %q", got, d.Expected)
+	}
+	if got := p.Text(".fieldwise tr.differs .have"); !strings.HasPrefix(got, d.Actual) {
+		t.Errorf("actual %q, want %q", got, d.Actual)
+	}
+	if n := browser.Eval[int](p, "document.querySelectorAll('.fieldwise tbody tr:not(.layer-name)').length"); n != len(c.Fields()) {
+		t.Errorf("%d fields, want %d", n, len(c.Fields()))
+	}
+	if n := browser.Eval[int](p, "document.querySelectorAll('.side-by-side .actual mark').length"); n != differentBytes(c) {
+		t.Errorf("%d bytes are marked, want %d", n, differentBytes(c))
+	}
+	quiet(t, p)
+}
+
+// differentBytes counts the bytes that are determined and differ.
+func differentBytes(c *expect.Comparison) (n int) {
+	want, bits := c.Expected()
+	for i, b := range c.Actual() {
+		if i < len(want) && (b^want[i])&bits[i] != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // TestNodes: findings on management datagrams name the node of the subnet, as the text report does, and are found by it.
