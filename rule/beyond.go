@@ -39,6 +39,16 @@ func (r *Recorder) Full(id ID, class Class, a, b packet.Addr) bool {
 	return k != nil && k.kept[packet.Bucket(a, b)] >= mostAlike
 }
 
+// mostCompared is of how many findings of a rule and class among the hosts of a bucket the packets are compared with the expected ones: a systematic fault is seen
+// by the first, and in a flood each comparison costs more than its packet.
+const mostCompared = 8
+
+// Compares reports whether the packet of the next finding of a rule and class between two hosts shall be compared with the expected one.
+func (r *Recorder) Compares(id ID, class Class, a, b packet.Addr) bool {
+	k := r.beyond.kept[id][class]
+	return k == nil || k.kept[packet.Bucket(a, b)] < mostCompared
+}
+
 // kind is where findings of a rule and class are counted.
 func (x *beyond) kind(id ID, class Class) *keptCount {
 	k := &x.kept[id][class]
