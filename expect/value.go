@@ -104,6 +104,15 @@ func (id ID) inTransport(p *packet.Packet) (n number, ok bool) {
 		n.u8 = &p.Resv7
 	case PSN:
 		n.u32 = (*uint32)(&p.PSN)
+	default:
+		return id.inExtended(p)
+	}
+	return n, true
+}
+
+// inExtended is number for the fields of the extended transport headers and what follows them.
+func (id ID) inExtended(p *packet.Packet) (n number, ok bool) {
+	switch id {
 	case RDETHRes:
 		n.u8 = &p.RDETHRes
 	case EEC:

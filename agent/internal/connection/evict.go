@@ -109,6 +109,11 @@ func (t *Table) Forget() {
 			t.hosts.list[host].waiting[dir]++
 		}
 	}
+	t.keepHosts(oldHosts, index)
+}
+
+// keepHosts hands over what is kept of the hosts that still have connections. index is the new index plus one of a connection, by the old one plus one; 0: it is gone.
+func (t *Table) keepHosts(oldHosts hosts, index func(uint32) uint32) {
 	for i := range oldHosts.list {
 		was := &oldHosts.list[i]
 		if len(t.hosts.slots) == 0 || t.hosts.slot(was.a, was.b).way == 0 && t.hosts.slot(was.b, was.a).way == 0 {
