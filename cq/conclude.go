@@ -20,7 +20,7 @@ func (a *Agent) overdue(q *queuePair) {
 		a.unestablished(q)
 	}
 	at, ok := q.erred()
-	if !ok || *c == (concluded{c.established, true, true, true}) || !a.elapsed(q, at+completionMissed) {
+	if !ok || c.refused && c.silent && c.lastWQE || !a.elapsed(q, at+completionMissed) {
 		return
 	}
 	if !c.refused && (q.failing != nil || q.rq.flushed != nil) {
@@ -54,7 +54,7 @@ func (q *queuePair) erred() (at int64, ok bool) {
 	if q.failed != nil {
 		at, ok = q.failed.Time, true
 	}
-	if n := q.in.end(); n != nil {
+	if n := q.in.fatal; n != nil {
 		at, ok = max(at, n.At.Time), true
 	}
 	return at, ok

@@ -64,12 +64,7 @@ func (a *Agent) concludeStates(q *queuePair) {
 
 // ends reports whether a response is the NAK that ended the connection: the completion of a receive request that failed may come before it.
 func (s *Requests) ends(at PacketRef) bool {
-	for i := range s.naks {
-		if n := &s.naks[i]; n.Syndrome.Fatal() {
-			return n.At.Frame == at.Frame && n.At.Tap == at.Tap
-		}
-	}
-	return false
+	return s.fatal != nil && s.fatal.At.Frame == at.Frame && s.fatal.At.Tap == at.Tap
 }
 
 // silences judges a packet of a queue pair that is in error, or whose completion queue has overrun.

@@ -24,11 +24,11 @@ type Requests struct {
 	newest  PacketRef
 	msgs    list[*Message]
 	begun   []WriteBegun // since they were last asked for
-	opensAt int64
-	found   int    // message that was last looked for
-	halted  string // why they are not followed any more
-	opens   bool   // a message has begun that goes on, at opensAt, and has not been compared
-	news    bool   // something has come that a request or a completion may be judged by
+	found   int          // message that was last looked for
+	halted  string       // why they are not followed any more
+	opens   bool         // a message has begun that goes on, and has not been compared
+	opensAt int64        // its ordinal
+	news    bool         // something has come that a request or a completion may be judged by
 
 	again   map[int64]int // packets retransmitted, by ordinal
 	backs   []int64       // where the requester has gone back to, each time
@@ -39,6 +39,7 @@ type Requests struct {
 	acks           []ack
 	naks           []NAK
 	naksGone       int   // how many before those are forgotten
+	fatal          *NAK  // the first that ended the connection; nil: none
 	odd            []NAK // responses that do not fit the request
 	responded      PacketRef
 	newestResponse PacketRef
@@ -75,7 +76,7 @@ type WriteBegun struct {
 	DMALen    uint32
 }
 
-// Assembled by says who makes messages of the packets, and returns who does: that, or the one before it.
+// AssembledBy says who makes messages of the packets.
 func (s *Requests) AssembledBy(a Assembler) { s.assembler = a }
 
 // Assembler is who makes messages of the packets, nil if no packet has come.
@@ -192,7 +193,11 @@ func (s *Requests) Acknowledged(ord int64, at PacketRef, named bool) {
 }
 
 // Refused says that a NAK has come.
-func (s *Requests) Refused(n NAK) { s.naks = append(s.naks, n) }
+func (s *Requests) Refused(n NAK) {
+	if s.naks = append(s.naks, n); s.fatal == nil && n.Syndrome.Fatal() {
+		s.fatal = &n
+	}
+}
 
 // ackOf returns the first response that acknowledges an ordinal.
 func (s *Requests) ackOf(ord int64) (PacketRef, bool) {

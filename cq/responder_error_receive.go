@@ -54,7 +54,7 @@ func (a *Agent) refusals(q *queuePair) {
 				},
 				at: q.in.newest, event: first.event,
 			}
-			if n := q.in.end(); n != nil {
+			if n := q.in.fatal; n != nil {
 				v.at, v.Actual = n.At, n.Syndrome.String()
 			}
 			if v.Class == rule.Unproven {
@@ -63,16 +63,6 @@ func (a *Agent) refusals(q *queuePair) {
 			a.accuse(q, v)
 		}
 	}
-}
-
-// end is the NAK that ended the connection, or nil.
-func (s *Requests) end() *NAK {
-	for i := range s.naks {
-		if n := &s.naks[i]; n.Syndrome.Fatal() {
-			return n
-		}
-	}
-	return nil
 }
 
 // deniedTaken judges that a receive request whose L_Key is none does not complete with success. Its data goes where no region is.

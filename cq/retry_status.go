@@ -102,7 +102,7 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 		InvEECNErr, InvEECStateErr:
 	case RetryExcErr:
 	case WRFlushErr:
-		if q.sq.failed != nil || q.rq.failed != nil || q.wasErr != nil || q.overrun != nil || q.asyncs.any || q.in.end() != nil {
+		if q.sq.failed != nil || q.rq.failed != nil || q.wasErr != nil || q.overrun != nil || q.asyncs.any || q.in.fatal != nil {
 			return false // that is why
 		}
 	default:

@@ -230,7 +230,7 @@ var codes = [...]struct {
 // passedOver returns the first READ or atomic that was not answered when a NAK ended the connection that names a request after it, or nil. The NAK says that its
 // response is lost as well, and either may be the request that fails.
 func (q *queuePair) passedOver() *work {
-	n := q.out.end()
+	n := q.out.fatal
 	if n == nil {
 		return nil
 	}

@@ -128,7 +128,7 @@ func (c *Comparison) value(id ID, p *packet.Packet, in packet.Has) string {
 	case id == Src || id == Dst:
 		return pick(id, p).String()
 	}
-	return id.text(id.value(p))
+	return id.text(id.Value(p))
 }
 
 // rest lists what follows the headers, which end at offset end of the actual packet.

@@ -75,17 +75,6 @@ func (e *Expected) Keep(ids ...ID) {
 	}
 }
 
-// Free says that a field may hold anything.
-func (e *Expected) Free(ids ...ID) {
-	for _, id := range ids {
-		e.known[id] = false
-		id.set(&e.p, id.value(e.actual))
-	}
-}
-
-// Known reports whether a field is determined.
-func (e *Expected) Known(id ID) bool { return e.known[id] }
-
 // Say says in words what is expected of a field where more than one value will do, and whether the actual one does.
 func (e *Expected) Say(id ID, text string, ok bool) {
 	for i := range e.words {
@@ -145,7 +134,7 @@ func (e *Expected) seal() {
 	}
 	for id := VL; id <= InvRKey; id++ {
 		if !derived[id] && e.p.Has&specs[id].in != 0 {
-			id.set(&q, id.value(&e.p))
+			id.set(&q, id.Value(&e.p))
 		}
 	}
 	if raw || q.Encap == packet.NoEncap || q.Has&packet.HasGRH != grh || e.p.Flaws&packet.FlawExtension != 0 || e.p.Has&packet.HasIPv4 != 0 && e.p.IHL != 5 {
@@ -264,17 +253,17 @@ func (e *Expected) outcome(id ID, own *packet.Packet) Outcome {
 		}
 		return Any
 	}
-	x, y := id.value(a), id.value(&e.p)
+	x, y := id.Value(a), id.Value(&e.p)
 	switch {
 	case id == PadCnt && e.known[id] && x != y && a.PayloadLen == e.p.PayloadLen:
 		return Differs
-	case derived[id] && !e.known[id] && x != y && x == id.value(own):
+	case derived[id] && !e.known[id] && x != y && x == id.Value(own):
 		return Follows
 	case !e.known[id]:
 		return Any
 	case x == y:
 		return Equal
-	case derived[id] && x == id.value(own):
+	case derived[id] && x == id.Value(own):
 		return Follows
 	}
 	return Differs

@@ -160,9 +160,7 @@ func (id ID) inExtended(p *packet.Packet) (n number, ok bool) {
 }
 
 // Value is the number that a packet has in a field, in host byte order; 0 for addresses, payload, pad bytes and CRCs.
-func (id ID) Value(p *packet.Packet) uint64 { return id.value(p) }
-
-func (id ID) value(p *packet.Packet) uint64 {
+func (id ID) Value(p *packet.Packet) uint64 {
 	n, ok := id.in(p)
 	if !ok {
 		return 0

@@ -16,6 +16,9 @@ import (
 // What is expected comes from three places, each of which outranks those before it: the format of the headers, the connection with its flow, and the verdict.
 // Where the connection expects another value and the verdict is not about that, the field counts as free: whether that is wrong is for a rule to say.
 func (v *Verifier) compare(c *qp.Pair, accused int, p *packet.Packet, d *rule.Verdict) *expect.Comparison {
+	if p.Encap != packet.NoEncap && p.Has&(packet.HasLRH|packet.HasGRH|packet.HasIPv6|packet.HasIPv4) == 0 {
+		return nil // what is kept of a packet from before: that has no network header
+	}
 	if d.Class == rule.Event || p.Has == 0 || p.Has&(packet.HasBTH|packet.HasLRH) == 0 || p.Has&packet.HasQuote != 0 {
 		return nil
 	}
@@ -112,7 +115,7 @@ func (x *comparing) format(c *qp.Pair) {
 	}
 }
 
-// either takes over what the connection expects of a field: where the packet has that, or the verdict is about it.
+// either takes over what the connection expects of a field, where the packet has that: else it is for the verdict to say.
 func (x *comparing) either(id expect.ID, v uint64) {
 	if !x.Has(id) {
 		return

@@ -84,8 +84,6 @@ var judged = func() map[rule.ID]func(*comparing) {
 	both(named, []expect.ID{expect.DMALen}, rule.RCLEN004)
 	both(named, []expect.ID{expect.Opcode}, rule.BTH003, rule.BTH004, rule.RCACK003, rule.RCRSP007, rule.RCRSP010, rule.RCSEQ001, rule.RCSEQ002, rule.RCSEQ003, rule.RCSEQ004, rule.UCSEQ001,
 		rule.RDATM001, rule.RDOPC001, rule.UCOPC001, rule.UCOPC002, rule.UDOPC001, rule.XRCOPC001, rule.FLW004, rule.RCCRD002)
-	both(inWords, []expect.ID{expect.IPFlags}, rule.ROCV2007)
-	both(named, []expect.ID{expect.IPFlags}, rule.ROCV2008)
 	t[rule.ROCV2007] = func(x *comparing) { x.is(expect.IPFlags, 2) }
 	t[rule.ROCV2008] = func(x *comparing) {
 		x.is(expect.IPFlags, expect.IPFlags.Value(x.p)&^1)
@@ -341,6 +339,3 @@ func opcodeIn(expected string, p *packet.Packet) (uint64, bool) {
 	}
 	return 0, false
 }
-
-// Judges reports whether findings of a rule are about fields of their packet, so that they have a comparison.
-func Judges(id rule.ID) bool { return judged[id] != nil }
