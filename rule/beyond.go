@@ -26,11 +26,18 @@ type beyond struct {
 	more    map[More]*uint64
 }
 
-// keptCount is how many findings of a rule and class are kept, by bucket, and what was counted last that is not.
+// keptCount is how many findings of a rule and class are kept, by bucket, how many were compared, and what was counted last that is not kept.
 type keptCount struct {
-	kept    [packet.Buckets]uint16
-	last    More
-	counted *uint64 // for last; nil: none
+	kept     [packet.Buckets]uint16
+	compared [packet.Buckets]compared
+	last     More
+	counted  *uint64 // for last; nil: none
+}
+
+// compared is how many findings of a bucket were compared in the last second in which there was one.
+type compared struct {
+	second int64
+	count  uint8
 }
 
 // Full reports whether further findings of a rule and class on packets between two hosts will not be kept, so that they need no texts.
@@ -39,14 +46,25 @@ func (r *Recorder) Full(id ID, class Class, a, b packet.Addr) bool {
 	return k != nil && k.kept[packet.Bucket(a, b)] >= mostAlike
 }
 
-// mostCompared is of how many findings of a rule and class among the hosts of a bucket the packets are compared with the expected ones: a systematic fault is seen
-// by the first, and in a flood each comparison costs more than its packet.
+// mostCompared is of how many findings of a rule and class among the hosts of a bucket, in each second of the capture, the packets are compared with the expected
+// ones: a systematic fault is seen by the first, and in a flood each comparison costs more than its packet.
 const mostCompared = 8
 
-// Compares reports whether the packet of the next finding of a rule and class between two hosts shall be compared with the expected one.
-func (r *Recorder) Compares(id ID, class Class, a, b packet.Addr) bool {
-	k := r.beyond.kept[id][class]
-	return k == nil || k.kept[packet.Bucket(a, b)] < mostCompared
+// Compares reports whether the packet of a finding of a rule and class between two hosts shall be compared with the expected one, and counts it. What becomes of
+// the finding later does not matter, so that a run that tells its findings as it goes compares the same ones as a run that keeps them. Time is in ns.
+func (r *Recorder) Compares(id ID, class Class, a, b packet.Addr, time int64) bool {
+	if class == Event {
+		return false
+	}
+	n := &r.beyond.kind(id, class).compared[packet.Bucket(a, b)]
+	if second := time / 1e9; n.second != second {
+		*n = compared{second: second}
+	}
+	if n.count >= mostCompared {
+		return false
+	}
+	n.count++
+	return true
 }
 
 // kind is where findings of a rule and class are counted.

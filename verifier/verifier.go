@@ -179,7 +179,7 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verd
 	if d.Class == rule.Violation {
 		d.Leans = c.Leaned()
 	}
-	if v.Rec.Compares(d.Rule, d.Class, c.Ends[accused].Addr, c.Ends[1-accused].Addr) {
+	if v.Rec.Compares(d.Rule, d.Class, c.Ends[accused].Addr, c.Ends[1-accused].Addr, p.Time) {
 		d.Comparison = v.compare(c, accused, p, &d)
 	}
 	f := d.On(p, endpoint(&c.Ends[accused]), endpoint(&c.Ends[1-accused]))
@@ -228,7 +228,7 @@ func (v *Verifier) unpaired(p *packet.Packet, d rule.Verdict) {
 	if v.surplus(&d, p, p.Src, p.Dst) {
 		return
 	}
-	if v.Rec.Compares(d.Rule, d.Class, p.Src, p.Dst) {
+	if v.Rec.Compares(d.Rule, d.Class, p.Src, p.Dst, p.Time) {
 		d.Comparison = v.compare(nil, 0, p, &d)
 	}
 	accused := rule.Endpoint{Addr: p.Src}
