@@ -18,24 +18,25 @@
 //	Resume, CloseGap
 //	acknowledged beyond the gap: CloseGap,        -            -         -               InOrder         Retransmitting  Strayed
 //	CatchUp
-//	request with an earlier PSN:                  -            Join      Retransmitting  Retransmitting  Retransmitting  -
-//	BeginRetransmission
-//	request far from the stream: Strays           -            Join      Strayed         Strayed         Strayed         Strayed
-//	the stream goes on: Unstray                   -            -         -               -               -               what it was
+//	request with an earlier PSN:                  -            InOrder:  Retransmitting  Retransmitting  Retransmitting  -
+//	BeginRetransmission                                        Join
+//	request far from the stream: Strays           -            InOrder:  Strayed         Strayed         Strayed         Strayed
+//	                                                           Join
+//	the stream goes on: Unstray                   -            -         -               -               -               InOrder, AfterGap, or
+//	                                                                                                                     Retransmitting: as before
 //	headers cut, or requests missed: Unjoin       Unjoined     Unjoined  Unjoined        Unjoined        Unjoined        Unjoined
 //
 // A gap stays open beneath a retransmission, and both beneath a PSN far from the stream. For a responder:
 //
 //	event, and its transition                     Expecting      SequenceNAKed  RNRNAKed                 Failed
-//	PSN sequence NAK: TakeNAK                     SequenceNAKed  SequenceNAKed  SequenceNAKed, or        Failed
-//	                                                                            RNRNAKed: the same PSN
-//	RNR NAK: TakeNAK                              RNRNAKed       RNRNAKed       RNRNAKed                 Failed
+//	PSN sequence NAK: TakeNAK                     SequenceNAKed  SequenceNAKed  SequenceNAKed            SequenceNAKed
+//	RNR NAK: TakeNAK                              RNRNAKed       RNRNAKed       RNRNAKed                 RNRNAKed
 //	fatal NAK: TakeNAK                            Failed         Failed         Failed                   Failed
-//	the PSN that it asks for came: CloseNAK       Expecting      Expecting      Expecting                Failed
-//	response from that PSN on: CloseNAK           Expecting      Expecting      Expecting                Failed, or Expecting: the
-//	                                                                                                     syndrome was wrong
+//	the PSN that it asks for came: CloseNAK       -              Expecting      Expecting                -
+//	response from that PSN on: CloseNAK           -              Expecting      Expecting                Expecting
 //
-// Failed is for good for the PSN that the NAK names and those after it; a NAK of an earlier PSN is taken as in Expecting.
+// Failed is for good for the PSN that the NAK names and those after it: there a response is reported and not taken, unless it is a copy of the newest one, or shows
+// that the syndrome was wrong.
 //
 // A transition that is not possible, such as to fill a gap where none is open, panics while Strict is set, as tests do.
 //

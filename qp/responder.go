@@ -43,6 +43,9 @@ func (r *ReceiveQueue) Answer(psn packet.PSN) { r.LastPSN, r.Answered = psn, tru
 
 // TakeNAK notes NAK p, after which the responder is in state nak. What its requester did after the one before it counts no more.
 func (r *ReceiveQueue) TakeNAK(nak Responder, p *packet.Packet) {
+	if Strict && (nak == Expecting || p.Syndrome.Type() == packet.ACK) {
+		panic("qp: TakeNAK " + nak.String() + " of a responder " + r.State.String())
+	}
 	r.State, r.NakPSN, r.NakCode, r.NakFrame, r.NakTime, r.NakID = nak, p.PSN, p.Syndrome, uint32(p.Frame), p.Time, p.IPID
 	r.Timed, r.Blamed, r.Untaken, r.Told = false, false, false, true
 }
