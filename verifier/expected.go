@@ -81,7 +81,7 @@ func (x *comparing) format(c *qp.Pair) {
 		x.is(expect.FragmentOffset, 0)
 	}
 	x.is(expect.DstPort, packet.UDPPort)
-	if onIP(p.Encap, in) && p.Opcode != packet.OpCNP {
+	if p.Encap.OnIP() && p.Opcode != packet.OpCNP {
 		x.zero(expect.FECN, expect.BECN)
 	}
 	if p.Has&packet.HasBTH == 0 {

@@ -104,12 +104,6 @@ func (v *Verifier) Cover() {
 	}
 }
 
-// solicits reports whether packets of an opcode may carry SE: the last of a message that takes a receive.
-func solicits(in *packet.Info) bool {
-	fn := in.Opcode.Fn()
-	return (in.Last || in.Only) && (fn < packet.WriteFirst || fn == packet.SendLastInv || fn == packet.SendOnlyInv || in.Request && in.Headers&packet.HasImmDt != 0)
-}
-
 func zero(b []byte) bool {
 	for _, x := range b {
 		if x != 0 {
@@ -123,11 +117,6 @@ func all(packet.Encap, *packet.Info) bool              { return true }
 func defined(_ packet.Encap, in *packet.Info) bool     { return in.Defined }
 func withPayload(_ packet.Encap, in *packet.Info) bool { return in.Payload }
 func withoutPad(_ packet.Encap, in *packet.Info) bool  { return unpadded(in) }
-
-// unpadded reports whether packets of an opcode have no pad.
-func unpadded(in *packet.Info) bool {
-	return in.Defined && (in.First || in.Middle || !in.Payload) && in.Opcode != packet.OpCNP // CNG-CNP-003
-}
 
 func onIP(e packet.Encap, _ *packet.Info) bool    { return e.OnIP() }
 func onIPv4(e packet.Encap, _ *packet.Info) bool  { return e == packet.RoCEv2IPv4 }

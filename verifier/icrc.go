@@ -145,14 +145,6 @@ func (v *Verifier) marred(c *qp.Pair, from int, p *packet.Packet) {
 	q.Damage(p.PSN, true)
 }
 
-// damaged is the rule on a response to the newest damaged packet of a queue, and what was expected instead.
-func damaged(q *qp.SendQueue) (rule.ID, string) {
-	if q.DamagedOnLink() {
-		return rule.LNKCRC006, "no response: the request arrived damaged"
-	}
-	return rule.RCRSP036, "no response: the request arrived with a wrong ICRC"
-}
-
 // Length judges a packet whose lengths contradict each other or the frame, so that its ICRC cannot be where they say: the length
 // is what is wrong, but who made it wrong, or cut the packet short, is not known.
 func (v *Verifier) Length(c *qp.Pair, from int, p *packet.Packet) {

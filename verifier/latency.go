@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ibwitness/packet"
-	"ibwitness/qp"
 	"ibwitness/wqe"
 )
 
@@ -132,33 +131,5 @@ func (l *Latencies) answered(w *wqe.SendWQE, p *packet.Packet) {
 	last := w.Last ^ (w.Last^w.First)&-packet.PSN(packet.Bit(w.Op == wqe.Read))
 	if took := stamp(p.Time) - w.Asked; p.PSN == last && w.Asked != 0 && took < longest {
 		l[intervals[w.Op&7]].observe(took)
-	}
-}
-
-// rcAnswered measures how long the message that a response names waited for it, where the fast path did not take that.
-func (v *Verifier) rcAnswered(c *qp.Pair, from int, p *packet.Packet) {
-	q, fn := &c.Ends[1-from].SQ, p.Opcode.Fn()
-	if v.Latencies == nil || !c.Paired || !q.Joined || p.Has&p.Info().Headers != p.Info().Headers || p.Syndrome.Type() != packet.ACK ||
-		p.PSN.Before(q.Una) || !p.PSN.Before(packet.Later(q.Next, q.High)) {
-		return
-	}
-	w, _ := q.Messages.Find(p.PSN)
-	if w != nil && w.Has(wqe.Ended) && w.Op <= wqe.FetchAdd && w.Answers(fn) && w.Op.Responded() == (fn != packet.Acknowledge) {
-		v.Latencies.answered(w, p)
-	}
-}
-
-// rcResent measures how long a requester took to retransmit what a NAK asks for.
-func (v *Verifier) rcResent(c *qp.Pair, from int, p *packet.Packet) {
-	r := &c.Ends[1-from].RQ
-	if v.Latencies == nil || r.Timed || p.PSN.After(r.NakPSN) {
-		return
-	}
-	r.Measure()
-	switch took := time.Duration(p.Time - r.NakTime); r.State {
-	case qp.SequenceNAKed:
-		v.Latencies[NAKToResend].Observe(took)
-	case qp.RNRNAKed:
-		v.Latencies[RNRToResend].Observe(took)
 	}
 }

@@ -172,8 +172,3 @@ func (v *Verifier) leapEnds(c *qp.Pair, from int, id rule.ID, role rule.Role) {
 		v.wrongPSN(c, from, id, role, rule.Unproven)
 	}
 }
-
-// farJump is a PSN distance that no loss explains: the QP was connected again with another start PSN, or the PSN is wrong.
-const farJump = 1 << 15
-
-func far(d int) bool { return d > farJump || d < -farJump }

@@ -34,3 +34,10 @@ func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet, id uint16, 
 	}
 	return true
 }
+
+// uptake is how long an answer that has passed the tap near its requester may wait for a driver, an interrupt or a virtual machine before it is
+// taken: soft-RoCE on a busy host needs some 0.4 ms.
+const uptake = int64(time.Millisecond)
+
+// soonFound is how many findings are made, at most, within the times in which the order of packets is uncertain.
+const soonFound = 1024

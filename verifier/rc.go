@@ -99,74 +99,9 @@ func (v *Verifier) rcRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// rcJoin takes the first packet seen of a requester as the place where its stream is.
-func (v *Verifier) rcJoin(c *qp.Pair, from int, p *packet.Packet) {
-	q := &c.Ends[from].SQ
-	q.Join(p.PSN)
-	c.Ends[1-from].RQ.Join(p.PSN)
-}
-
 // rcStray deals with a PSN far from the stream of a requester.
 func (v *Verifier) rcStray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	return v.stray(c, from, p, d, rule.RCPSN004, rule.Requester)
-}
-
-// stray deals with a PSN far from the stream. The QP may have been connected again with another start PSN (then the next packet goes
-// on from there), or this one PSN is wrong (then the next packet goes on where the stream was). It reports whether p is in the stream.
-func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.ID, role rule.Role) bool {
-	q := &c.Ends[from].SQ
-	if !far(d) {
-		if p.PSN == q.Next && p.Opcode.Fn() == packet.ReadRequest && wqe.Packets(p.DMALen, max(c.PMTU, leastMTU)) > farJump {
-			q.Unstray() // it was lost, and takes the PSNs between
-			return true
-		}
-		v.wrongPSN(c, from, id, role, rule.Proven(c.Complete()), p.Frame)
-		if q.Excuse(); c.Reliable() && p.PSN == q.Next {
-			q.CameLate(p) // the responder may have NAKed what came before it
-		}
-		c.Misplace(q.Next)
-		return true
-	}
-	if confirms(q, p) {
-		return v.leapWaits(c, from, p, id, role)
-	}
-	if q.Stray != nil { // it is far from both
-		v.wrongPSN(c, from, id, role, rule.Proven(c.Sees(from)), p.Frame)
-	}
-	if q.Fresh && id == rule.RCPSN004 {
-		v.covered(rule.RCPSN001)
-		v.report(c, from, p, rule.Verdict{
-			Rule: rule.RCPSN001, Class: rule.Proven(c.Sees(from)), Role: role,
-			Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: lossDetail(c, from),
-		})
-		c.Misplace(q.Next)
-		v.rcJoin(c, from, p)
-		return true
-	}
-	if l := q.Recovery; l != nil && l.Leapt && p.PSN.In(l.LeapTo, l.LeapTo.Add(leapNear)) {
-		q.LeapRefused(p.PSN) // it does not heed the NAK
-		return false
-	}
-	q.Strays(p, v.spare)
-	v.spare = nil
-	return false
-}
-
-// wrongPSN reports the packet whose PSN was far from its stream, when the stream has gone on or the capture has ended. That packet is valid until the next such
-// one.
-func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, class rule.Class, evidence ...uint64) {
-	q := &c.Ends[from].SQ
-	v.covered(id)
-	d := rule.Verdict{Rule: id, Class: class, Role: role, Detail: "far from the expected PSN", Evidence: evidence}
-	if !v.full(c, from, &d) {
-		d.Expected, d.Actual = "PSN "+q.Next.String(), "PSN "+q.Stray.PSN.String()
-	}
-	v.report(c, from, q.Stray, d)
-	if q.Stray.PSN.Before(q.Next) {
-		c.Ends[1-from].RQ.MayRepeat() // its responder takes it for a duplicate, and acknowledges that
-	}
-	v.spare = q.Stray
-	q.Unstray()
 }
 
 // rcReserved lets a packet with a reserved opcode take its PSN; header rules have reported it.

@@ -252,23 +252,6 @@ func (v *Verifier) rcPassedOver(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// rcAnswersFor notes that a response with the opcode or the PSN of another request, which is reported, is taken for that of the oldest READ or atomic that
-// waits for its own: that later responses pass over this one is the same fault. told says that the report is proven.
-func rcAnswersFor(q *qp.SendQueue, p *packet.Packet, told bool) {
-	for i := range q.Messages.Len() {
-		w := q.Messages.At(i)
-		if w.First.After(p.PSN) {
-			return
-		}
-		if w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
-			if w.Flags |= wqe.Accused; told && w.Op == wqe.Read && answersRead(p) {
-				w.Flags |= wqe.Blamed // so that this one is missing from its answer
-			}
-			return
-		}
-	}
-}
-
 // rcWaits reports whether a response as w asks for waits for the request that its PSN names: one that was meant for w, or one that overtook its request.
 func rcWaits(c *qp.Pair, from int, w *wqe.SendWQE) bool {
 	for i := range c.Early {
@@ -325,4 +308,12 @@ func (v *Verifier) rcProgress(c *qp.Pair, from int, p *packet.Packet, una packet
 		q.ForgetIssues()
 	}
 	v.rcCredits(c, from, p)
+}
+
+// damaged is the rule on a response to the newest damaged packet of a queue, and what was expected instead.
+func damaged(q *qp.SendQueue) (rule.ID, string) {
+	if q.DamagedOnLink() {
+		return rule.LNKCRC006, "no response: the request arrived damaged"
+	}
+	return rule.RCRSP036, "no response: the request arrived with a wrong ICRC"
 }

@@ -2,19 +2,12 @@ package verifier
 
 import (
 	"fmt"
-	"time"
 
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
-
-// sameFrame is how soon after a packet its copy may come that the network made.
-const sameFrame = int64(10 * time.Millisecond)
-
-// atOnce is how soon it comes where no IPv4 identification distinguishes it from a packet that was retransmitted.
-const atOnce = sameFrame / 100
 
 // uncount gives up the count of messages from psn on, where two packets took one PSN: which of them the responder took, and so where its messages end,
 // is not certain.
@@ -252,69 +245,4 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	w.Flags |= wqe.Blamed
 	q.Excuse()
 	overlaps(q, &c.Ends[1-from].RQ, w, w.Last.Add(1))
-}
-
-// renumber recognises that the packet before p, which was ahead of its stream, was the one that p now follows: its PSN was
-// wrong, which has been reported, and the stream goes on as if it had been right. A requester that goes back over a gap, and what fills it
-// is lost again, looks the same; but it has waited for a NAK or its timer, and does not send another packet than before.
-func (v *Verifier) renumber(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	w := q.Messages.Newest()
-	if !q.Gap.Open() || w == nil || v.Profile.keeps() && !c.Sees(from) || !v.followsAhead(c, from, p, w) {
-		return false
-	}
-	q.History.Drop(q.LastPSN)
-	if q.Gap.Filled && w.Op.Responded() && !w.Has(wqe.Answered) {
-		w.Flags |= wqe.Answered
-		q.ReadDone()
-	}
-	if w.First == q.LastPSN {
-		w.First = q.Gap.From
-		w.RespFirst, w.RespNext, w.Missing = w.First, w.First, w.First
-	}
-	w.Last = p.PSN.Add(-1)
-	if !c.Sees(from) {
-		w.Flags |= wqe.Guessed // the two may have changed places on their way, and what is missing between be lost
-		q.Mix()
-	}
-	c.Misplace(q.Gap.From)
-	q.Resume(p.PSN)
-	q.DoubtMessage(!c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last))
-	q.CloseGap()
-	if c.Sees(from) {
-		r.Expect(p.PSN) // else the next response shows it
-	}
-	r.LoseMSN()
-	q.Break()
-	return true
-}
-
-// followsAhead reports whether p follows w, the newest message, as if that had the PSNs of the gap that is open before it, and is neither retransmitted nor
-// something that the tap has missed before.
-func (v *Verifier) followsAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
-	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if q.LastPSN != q.Gap.To || w.Op == wqe.Read && w.First != q.LastPSN {
-		return false
-	}
-	if i := q.Messages.Len() - 2; i >= 0 && w.First == q.LastPSN && (!q.Messages.At(i).Last.Before(q.Gap.From) || q.Messages.At(i).Has(wqe.Unsized)) {
-		return false // another one has come since the gap, or where that begins is not known
-	}
-	n := 1
-	if w.Op == wqe.Read {
-		n = w.Last.Diff(w.First) + 1
-	}
-	if p.PSN != q.Gap.From.Add(n) {
-		return false
-	}
-	s := q.History.Get(p.PSN)
-	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
-	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !tail(w, p)
-	switch {
-	case q.Gap.Filled && r.State == qp.Expecting:
-	case same, !c.Sees(from) && leftBefore(p, q.LastID):
-		return false
-	case c.Reliable() && !c.Sees(from) && (r.State != qp.Expecting || !mismatch && p.Time-q.LastTime > int64(inFlight)):
-		return false
-	}
-	return true
 }

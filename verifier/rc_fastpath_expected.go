@@ -220,9 +220,6 @@ func (v *Verifier) rcExpectedRequest(c *qp.Pair, end, peer *qp.QP, p *packet.Pac
 	return true
 }
 
-// leastMTU is the least path MTU: no READ of as many bytes takes more than one response, whatever the MTU.
-const leastMTU = 256
-
 // note writes what is kept of a request of the fast path: v.trace, field by field.
 //
 //go:noinline

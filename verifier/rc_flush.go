@@ -9,13 +9,6 @@ import (
 	"ibwitness/wqe"
 )
 
-const flushFormat = "selectivity 0 or 1, placement types 1 and 2, reserved bits 0, no payload"
-
-// oddFlush reports whether the format of a FLUSH is wrong.
-func oddFlush(p *packet.Packet) bool {
-	return p.FETH>>6 != 0 || p.FETH>>4&3 > 1 || p.FETH&0xF > 3 || p.PayloadLen != 0
-}
-
 // rcFlush judges a FLUSH or ATOMIC WRITE (rules FLW-001, FLW-005). A responder refuses one that breaks them, and does not drop it.
 func (v *Verifier) rcFlush(c *qp.Pair, from int, p *packet.Packet) {
 	d := rule.Verdict{Rule: rule.FLW005, Class: rule.Violation, Role: rule.Requester}

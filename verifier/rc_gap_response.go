@@ -39,8 +39,3 @@ func readAfter(q *qp.SendQueue, psn packet.PSN) packet.PSN {
 	}
 	return psn
 }
-
-// tail reports whether p asks for the rest of READ w.
-func tail(w *wqe.SendWQE, p *packet.Packet) bool {
-	return p.Opcode.Fn() == packet.ReadRequest && p.VA > w.VA && p.VA-w.VA < uint64(w.Length) && uint64(p.DMALen)+p.VA-w.VA == uint64(w.Length)
-}

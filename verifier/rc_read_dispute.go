@@ -96,20 +96,6 @@ func (v *Verifier) rcGapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
 	q.Break()
 }
 
-// held reports whether f, which accuses an end of c, waits for the next request of the other end.
-func held(c *qp.Pair, accused int, f *rule.Finding) bool {
-	d := c.Ends[1-accused].SQ.Doubt()
-	if d == nil || f.Class == rule.Event {
-		return false
-	}
-	switch f.Rule {
-	case rule.RCRES001, rule.RCRES002, rule.RCRSP006, rule.RCRSP007, rule.RCRSP013, rule.RCRSP014, rule.RCACK003:
-		d.Hold(*f)
-		return true
-	}
-	return false
-}
-
 // release makes the findings that were held back.
 func (v *Verifier) release(q *qp.SendQueue, d *qp.Doubt) {
 	q.CloseDoubt()

@@ -207,9 +207,3 @@ func (v *Verifier) rcKnown(c *qp.Pair, from int, p *packet.Packet) bool {
 	w := q.Messages.Newest()
 	return w != nil && w.Has(wqe.Miscounted) && q.Excused // so it is where it had a PSN of a READ
 }
-
-// answersRead reports whether p is a READ response.
-func answersRead(p *packet.Packet) bool {
-	fn := p.Opcode.Fn()
-	return fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly
-}

@@ -179,10 +179,6 @@ func nakWaits(c *qp.Pair, from int) bool {
 	return false
 }
 
-// uptake is how long an answer that has passed the tap near its requester may wait for a driver, an interrupt or a virtual machine before it is
-// taken: soft-RoCE on a busy host needs some 0.4 ms.
-const uptake = int64(time.Millisecond)
-
 // rcNeedless judges that nothing is retransmitted that the requester knows to be acknowledged (rules RC-RTY-008, -010). Elsewhere than near
 // the requester one response that was lost after the tap explains all of it until there is progress: one finding.
 func (v *Verifier) rcNeedless(c *qp.Pair, from int, p *packet.Packet) {

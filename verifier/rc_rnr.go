@@ -9,10 +9,6 @@ import (
 	"ibwitness/rule"
 )
 
-// inFlight is how long after a NAK at the tap packets may still arrive that were sent before the NAK reached the requester, at a tap
-// near the requester: its queues.
-const inFlight = 100 * time.Microsecond
-
 // rcAfterRNR judges the first packet retransmitted after an RNR NAK: where, how soon and how often (rules RC-RNR-001, -002, -003).
 func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ

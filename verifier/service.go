@@ -33,3 +33,20 @@ func (v *Verifier) stranger(c *qp.Pair, p *packet.Packet, d rule.Verdict) {
 	d.Actual = p.Opcode.String()
 	v.report(c, c.End(p), p, d)
 }
+
+// Stranger reports a packet of another service than that of c (rule BTH-004), and takes it for the one that its sender had to send.
+func (v *Verifier) Stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
+	v.wrongService(c, p, class, evidence)
+	v.replaces(c, p)
+}
+
+// replaces takes a packet that is not of the stream of its sender for the next one of it, where it has its PSN. It reports whether it has.
+func (v *Verifier) replaces(c *qp.Pair, p *packet.Packet) bool {
+	q := &c.Ends[c.End(p)].SQ
+	if !q.Joined || p.PSN != q.Next {
+		return false
+	}
+	q.Excuse()
+	c.Misplace(p.PSN)
+	return true
+}

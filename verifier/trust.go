@@ -90,3 +90,10 @@ func lossDetail(c *qp.Pair, from int) string {
 	}
 	return "packets may have been lost before the tap; --near " + c.Ends[from].Addr.String() + " if the tap is at this endpoint"
 }
+
+// inFlight is how long after a NAK at the tap packets may still arrive that were sent before the NAK reached the requester, at a tap
+// near the requester: its queues.
+const inFlight = 100 * time.Microsecond
+
+// sameFrame is how soon after a packet its copy may come that the network made.
+const sameFrame = int64(10 * time.Millisecond)

@@ -1,10 +1,3 @@
-// Package verifier holds the incoming and outgoing message verifiers of each service: pure state machines, a packet in, findings out.
-//
-// Each packet is judged three times: as bytes (header.go, link.go, network.go), as what its sender may send (outgoing: rc_request.go,
-// rc_response.go, uc.go, ud.go), and as what its receiver now owes or has got (incoming: rc_responder.go). There is no goroutine, no
-// clock and no I/O: time is the packet's time.
-//
-// It is the engine's own, without a promise to others.
 package verifier
 
 import (
@@ -236,4 +229,18 @@ func (v *Verifier) unpaired(p *packet.Packet, d rule.Verdict) {
 		accused.QPN, accused.QPNKnown = p.SrcQP, true
 	}
 	v.Rec.Report(p, d, accused, rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: p.Has&packet.HasBTH != 0})
+}
+
+// held reports whether f, which accuses an end of c, waits for the next request of the other end.
+func held(c *qp.Pair, accused int, f *rule.Finding) bool {
+	d := c.Ends[1-accused].SQ.Doubt()
+	if d == nil || f.Class == rule.Event {
+		return false
+	}
+	switch f.Rule {
+	case rule.RCRES001, rule.RCRES002, rule.RCRSP006, rule.RCRSP007, rule.RCRSP013, rule.RCRSP014, rule.RCACK003:
+		d.Hold(*f)
+		return true
+	}
+	return false
 }
