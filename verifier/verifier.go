@@ -1,3 +1,10 @@
+// Package verifier holds the incoming and outgoing message verifiers of each service: pure state machines, a packet in, findings out.
+//
+// Each packet is judged three times: as bytes (header.go, link.go, network.go), as what its sender may send (outgoing: rc_request.go,
+// rc_response.go, uc.go, ud.go), and as what its receiver now owes or has got (incoming: rc_responder.go). There is no goroutine, no
+// clock and no I/O: time is the packet's time.
+//
+// It is the engine's own, without a promise to others.
 package verifier
 
 import (
