@@ -46,11 +46,11 @@ const (
 )
 
 const (
-	tick       = 16 // nanoseconds: what times are measured in
+	Tick       = 16 // nanoseconds: what times are measured in
 	longest    = 1 << 31
 	unitBits   = 30 // the unit of buckets is 2^-30 s
 	scaledBits = 28
-	scaled     = tick * (1 << unitBits) * (1 << scaledBits) / 1_000_000_000 // of ticks to units
+	scaled     = Tick * (1 << unitBits) * (1 << scaledBits) / 1_000_000_000 // of ticks to units
 )
 
 // ends are 2^((i+1)/8), with 63 bits after the binary point; the last one is never reached.
@@ -74,12 +74,12 @@ func bucket(ticks uint32) int {
 // Observe counts a time.
 func (h *Histogram) Observe(d time.Duration) {
 	if d >= 0 {
-		h.observe(uint32(min(d/tick, longest)))
+		h.observe(uint32(min(d/Tick, longest)))
 	}
 }
 
 func (h *Histogram) observe(ticks uint32) {
-	h.Sum += uint64(ticks) * tick
+	h.Sum += uint64(ticks) * Tick
 	h.Buckets[bucket(ticks)]++
 }
 
@@ -120,16 +120,16 @@ func (l *Latencies) Add(o *Latencies) {
 	}
 }
 
-// stamp is a time as a message keeps it: in ticks, and never 0.
-func stamp(t int64) uint32 { return uint32(uint64(t)/tick) | 1 }
+// Stamp is a time as a message keeps it: in ticks, and never 0.
+func Stamp(t int64) uint32 { return uint32(uint64(t)/Tick) | 1 }
 
 // intervals are what the answers to operations end.
 var intervals = [8]Interval{wqe.Send: SendToAck, wqe.Write: WriteToAck, wqe.Read: ReadToFirst, wqe.CmpSwap: AtomicToAck, wqe.FetchAdd: AtomicToAck}
 
-// answered measures how long message w waited for p, which answers it.
-func (l *Latencies) answered(w *wqe.SendWQE, p *packet.Packet) {
+// Answered measures how long message w waited for p, which answers it.
+func (l *Latencies) Answered(w *wqe.SendWQE, p *packet.Packet) {
 	last := w.Last ^ (w.Last^w.First)&-packet.PSN(packet.Bit(w.Op == wqe.Read))
-	if took := stamp(p.Time) - w.Asked; p.PSN == last && w.Asked != 0 && took < longest {
+	if took := Stamp(p.Time) - w.Asked; p.PSN == last && w.Asked != 0 && took < longest {
 		l[intervals[w.Op&7]].observe(took)
 	}
 }

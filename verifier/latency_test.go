@@ -10,7 +10,7 @@ import (
 func TestBuckets(t *testing.T) {
 	for i := range 4000 {
 		ticks := uint32(math.Exp2(float64(i) / 4000 * 31))
-		k, seconds := bucket(ticks), float64(ticks)*tick/1e9
+		k, seconds := bucket(ticks), float64(ticks)*Tick/1e9
 		if k < 0 || k >= NumBuckets {
 			t.Fatalf("%d ticks: bucket %d", ticks, k)
 		}
