@@ -34,6 +34,7 @@ type Transport struct {
 	header     *header.Verifier
 	congestion *congestion.Verifier
 	rc         *rc.Verifier
+	uc         *uc.Verifier
 	xrc        *xrc.Verifier
 	ud         *ud.Verifier
 	rd         *rd.Verifier
@@ -64,11 +65,11 @@ func NewTransport(near []packet.Addr) *Transport {
 	t.header = header.New(t.ver, t.congestion)
 	t.rc, t.ud, t.rd = rc.New(t.ver, t.congestion), ud.New(t.ver), rd.New(t.ver)
 	t.xrc = xrc.New(t.rc)
-	unreliable := uc.New(t.ver, t.congestion)
-	t.services = [...]verifier.Service{packet.RC: t.rc, packet.UC: unreliable, packet.RD: t.rd, packet.UD: t.ud, packet.XRC: t.xrc, 7: nil}
+	t.uc = uc.New(t.ver, t.congestion)
+	t.services = [...]verifier.Service{packet.RC: t.rc, packet.UC: t.uc, packet.RD: t.rd, packet.UD: t.ud, packet.XRC: t.xrc, 7: nil}
 	t.table.Judge = judge{t.header, t}
 	t.ver.Untouched = func(p *packet.Packet) bool { return t.ver.Near(p.Src) && (!t.table.Several || p.Way == packet.WayOut) }
-	t.rc.Renew, unreliable.Renew = t.table.Renewed, t.table.Renewed
+	t.rc.Renew, t.uc.Renew = t.table.Renewed, t.table.Renewed
 	t.rc.Unheard = t.table.Unheard
 	t.congestion.Marks = t.table.Marks
 	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.table.Lossy && t.table.Near(a, gid) })

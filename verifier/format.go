@@ -15,6 +15,7 @@ func Unpadded(in *packet.Info) bool {
 	return in.Defined && (in.First || in.Middle || !in.Payload) && in.Opcode != packet.OpCNP // CNG-CNP-003
 }
 
+// FlushFormat is what OddFlush expects.
 const FlushFormat = "selectivity 0 or 1, placement types 1 and 2, reserved bits 0, no payload"
 
 // OddFlush reports whether the format of a FLUSH is wrong.

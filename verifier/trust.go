@@ -39,6 +39,7 @@ func (v *Verifier) Incomplete() {
 	}
 }
 
+// IsEnd reports whether a finding names an end of a connection, as far as the two are known: on RC and UC, no packet names the QP that sent it.
 func IsEnd(q *qp.QP, e *rule.Endpoint) bool {
 	return e.Addr == q.Addr && (!e.QPNKnown || !q.Numbered || e.QPN == q.Number)
 }

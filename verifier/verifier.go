@@ -166,6 +166,7 @@ func (v *Verifier) Event(c *qp.Pair, who int, role rule.Role, p *packet.Packet, 
 	v.Accuse(c, who, p, rule.Verdict{Rule: id, Class: rule.Event, Role: role, Detail: detail})
 }
 
+// Endpoint is how a finding names an end of a connection.
 func Endpoint(q *qp.QP) rule.Endpoint {
 	return rule.Endpoint{Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered}
 }

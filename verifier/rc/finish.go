@@ -26,7 +26,7 @@ func (v *Verifier) Finish(c *qp.Pair, end int64) {
 	v.LeapsEnd(c, rule.RCPSN004, rule.Requester)
 }
 
-// Stranger is Stranger for a service that acknowledges: what it replaces may also be a request that is retransmitted, or a response.
+// Stranger is that of verifier.Verifier for a service that acknowledges: what it replaces may also be a request that is retransmitted, or a response.
 func (v *Verifier) Stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
 	v.WrongService(c, p, class, evidence)
 	v.Replaces(c, p)

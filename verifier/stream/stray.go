@@ -76,6 +76,7 @@ func (v *Verifier) WrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 // FarJump is a PSN distance that no loss explains: the QP was connected again with another start PSN, or the PSN is wrong.
 const FarJump = 1 << 15
 
+// Far reports whether a PSN, d ahead of the next one of its stream, is far from that: see FarJump.
 func Far(d int) bool { return d > FarJump || d < -FarJump }
 
 // LeastMTU is the least path MTU: no READ of as many bytes takes more than one response, whatever the MTU.

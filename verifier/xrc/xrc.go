@@ -49,7 +49,7 @@ func (v *Verifier) queue(c *qp.Pair, from int, p *packet.Packet) (srq uint32) {
 	return srq
 }
 
-// Stranger is Stranger for XRC, of which a packet may also be from the wrong end.
+// Stranger is that of RC for XRC, of which a packet may also be from the wrong end.
 func (v *Verifier) Stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
 	if p.Opcode.Service() != packet.XRC {
 		v.Verifier.Stranger(c, p, class, evidence...)
