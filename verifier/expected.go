@@ -87,7 +87,7 @@ func (x *comparing) format(c *qp.Pair) {
 	if p.Has&packet.HasBTH == 0 {
 		return
 	}
-	if in.Defined && (!Solicits(in) || in.Response) && p.Opcode != packet.OpCNP {
+	if in.Defined && (!in.MaySolicit() || in.Response) && p.Opcode != packet.OpCNP {
 		x.zero(expect.SE)
 	}
 	if s := p.Opcode.Service(); in.Defined && (in.Response || s == packet.UC || s == packet.UD) {
@@ -106,7 +106,7 @@ func (x *comparing) format(c *qp.Pair) {
 		}
 	}
 	switch {
-	case Unpadded(in) && in.Payload && len(p.Payload) == p.PayloadLen: // what seems to be pad is payload
+	case in.Unpadded() && in.Payload && len(p.Payload) == p.PayloadLen: // what seems to be pad is payload
 		q := x.Packet()
 		q.Payload = append(bytes.Clone(p.Payload), p.Pad...)
 		q.PayloadLen = len(q.Payload)

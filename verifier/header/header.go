@@ -117,7 +117,7 @@ func zero(b []byte) bool {
 func all(packet.Encap, *packet.Info) bool              { return true }
 func defined(_ packet.Encap, in *packet.Info) bool     { return in.Defined }
 func withPayload(_ packet.Encap, in *packet.Info) bool { return in.Payload }
-func withoutPad(_ packet.Encap, in *packet.Info) bool  { return verifier.Unpadded(in) }
+func withoutPad(_ packet.Encap, in *packet.Info) bool  { return in.Unpadded() }
 
 func onIP(e packet.Encap, _ *packet.Info) bool    { return e.OnIP() }
 func onIPv4(e packet.Encap, _ *packet.Info) bool  { return e == packet.RoCEv2IPv4 }
@@ -146,8 +146,8 @@ var bthHeaders = []header{
 		return mismatch(p.PadCnt != 0, "PadCnt 0", "PadCnt %d", p.PadCnt)
 	}, false, has(bthPadCnt.is(0))},
 	{rule.BTH008, rule.Sender, withPayload, func(p *packet.Packet) breach {
-		return mismatch(!zero(p.Pad) && !verifier.Unpadded(p.Info()), "pad bytes 0", "% x", p.Pad)
-	}, false, unless(verifier.Unpadded, padBytes.is(0))},
+		return mismatch(!zero(p.Pad) && !p.Info().Unpadded(), "pad bytes 0", "% x", p.Pad)
+	}, false, unless((*packet.Info).Unpadded, padBytes.is(0))},
 	{rule.BTH009, rule.Sender, all, func(p *packet.Packet) breach {
 		return mismatch2(p.Resv8a|p.Resv7 != 0, "reserved bits 0", "0x%02x in the byte of FECN and BECN, 0x%02x in that of AckReq", p.Resv8a, p.Resv7)
 	}, false, has(bthResv8a.is(0), bthResv7.is(0))},
@@ -163,8 +163,8 @@ var bthHeaders = []header{
 		s := in.Opcode.Service()
 		return in.Defined && (s.Reliable() || s == packet.RD) && in.Opcode.Fn() != packet.Acknowledge // RC-RSP-008, UC-SE-001
 	}, func(p *packet.Packet) breach {
-		return mismatch(p.SE && !verifier.Solicits(p.Info()), "SE 0", "SE 1 in %v", p.Opcode)
-	}, false, unless(verifier.Solicits, bthSE.is(0))},
+		return mismatch(p.SE && !p.Info().MaySolicit(), "SE 0", "SE 1 in %v", p.Opcode)
+	}, false, unless((*packet.Info).MaySolicit, bthSE.is(0))},
 	{rule.BTH015, rule.Sender, func(_ packet.Encap, in *packet.Info) bool {
 		s := in.Opcode.Service()
 		return in.Defined && (s == packet.UC || s == packet.UD)

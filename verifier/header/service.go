@@ -6,7 +6,6 @@ import (
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
-	"ibwitness/verifier"
 )
 
 // serviceHeaders are the rules that hold for one service and need no more than the packet.
@@ -63,8 +62,8 @@ var serviceHeaders = []header{
 		return mismatch(bad, "no SEND with Invalidate on UC", "opcode 0x%02x", uint8(p.Opcode))
 	}, false, ofOpcode(isDefined)},
 	{rule.UCSE001, rule.Sender, of(packet.UC), func(p *packet.Packet) breach {
-		return mismatch(p.SE && !verifier.Solicits(p.Info()), "SE 0", "SE 1 in %v", p.Opcode)
-	}, false, unless(verifier.Solicits, bthSE.is(0))},
+		return mismatch(p.SE && !p.Info().MaySolicit(), "SE 0", "SE 1 in %v", p.Opcode)
+	}, false, unless((*packet.Info).MaySolicit, bthSE.is(0))},
 	{rule.UDOPC001, rule.Sender, anyOf(packet.UD), func(p *packet.Packet) breach {
 		return mismatch(p.Opcode.Service() == packet.UD && !p.Info().Defined && !udResponse(p), "UD opcode 0x64 or 0x65", "0x%02x", uint8(p.Opcode))
 	}, false, nil},
