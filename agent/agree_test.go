@@ -91,7 +91,7 @@ func TestExpected(t *testing.T) {
 			src := open()
 			defer src.Close()
 			e := &engine{src: src, shards: []*shard{{t: NewTransport(near)}}}
-			e.shards[0].t.ver.Thorough, e.shards[0].t.table.Thorough, e.shards[0].t.ver.Latencies = thorough, thorough, new(verifier.Latencies)
+			e.shards[0].t.ver.Thorough, e.shards[0].t.table.Thorough, e.shards[0].t.rc.Latencies = thorough, thorough, new(verifier.Latencies)
 			if err := e.single(context.Background()); err != nil {
 				t.Log(err)
 			}

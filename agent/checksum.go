@@ -92,7 +92,7 @@ func (k *checksum) gather(r *Result, hosts []*connection.Host) {
 	}
 }
 
-// seal judges the ICRC of a packet; see verifier.Seal. Where every packet of one direction so far fails, the ICRC is not filled in
+// seal judges the ICRC of a packet; see header.Verifier.Seal. Where every packet of one direction so far fails, the ICRC is not filled in
 // (checksum offload): the packets are followed all the same.
 func (t *Transport) seal(c *connection.Connection, from int, p *packet.Packet, host, dir uint32) bool {
 	h := t.table.Host(host)
@@ -115,8 +115,8 @@ func (t *Transport) seal(c *connection.Connection, from int, p *packet.Packet, h
 	}
 	s := &h.ICRC[dir]
 	if p.ICRCState == packet.CRCBad && p.Flaws&(packet.FlawIPLength|packet.FlawUDPLength|packet.FlawLRHLength) != 0 {
-		t.ver.Length(c.QPs(), from, p)
-		t.ver.Unfollowed(p)
+		t.header.Length(c.QPs(), from, p)
+		t.congestion.Unfollowed(p)
 		return false
 	}
 	switch p.ICRCState {
@@ -132,9 +132,9 @@ func (t *Transport) seal(c *connection.Connection, from int, p *packet.Packet, h
 			return true
 		}
 	}
-	ok := t.ver.Seal(c.QPs(), from, p) && taken
+	ok := t.header.Seal(c.QPs(), from, p) && taken
 	if !ok {
-		t.ver.Unfollowed(p)
+		t.congestion.Unfollowed(p)
 	}
 	return ok
 }

@@ -9,7 +9,7 @@ func (t *Transport) owed(now int64) {
 	for h := range t.table.Hosts() {
 		for _, m := range h.Marks {
 			if m != nil {
-				t.ver.CongestionEnds(m, now)
+				t.congestion.Finish(m, now)
 			}
 		}
 	}
@@ -20,10 +20,10 @@ func (t *Transport) notified(p *packet.Packet, host, dir uint32) {
 	since := t.table.Since(p.Src, p.Dst)
 	c, from := t.table.Flow(p, host, dir).Connection()
 	if p.Encap == packet.Native {
-		t.ver.Backward(c.QPs(), from, p)
+		t.congestion.Backward(c.QPs(), from, p)
 		return
 	}
-	t.ver.CNP(c.QPs(), from, p, since)
+	t.congestion.CNP(c.QPs(), from, p, since)
 }
 
 // remarked verifies the mark on a packet that another tap has shown without it.
@@ -35,5 +35,5 @@ func (t *Transport) remarked(p *packet.Packet) {
 	if p.Opcode.Service() > packet.UC {
 		c, from = nil, 0
 	}
-	t.ver.Remarked(c.QPs(), from, p, t.table.FirstECN())
+	t.congestion.Remarked(c.QPs(), from, p, t.table.FirstECN())
 }

@@ -41,7 +41,7 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 		t.table.Belongs(c, from, p)
 	}
 	c.Count(from, p)
-	t.ver.Header(&c.Pair, from, p)
+	t.header.Packet(&c.Pair, from, p)
 	if t.table.FreshQPs() {
 		t.table.Begins(&c.Ends[from])
 	}
@@ -50,9 +50,9 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 		t.gmp.Datagram(p)
 	}
 	if p.DestQP == 1 || p.SrcQP == 1 {
-		t.ver.XRCConnect(&c.Pair, from, p)
-		t.ver.Congestion(&c.Pair, from, p)
-		t.ver.RoCEConnect(&c.Pair, from, p)
+		t.xrc.Connect(&c.Pair, from, p)
+		t.congestion.MAD(&c.Pair, from, p)
+		t.header.RoCEConnect(&c.Pair, from, p)
 		t.talks.Packet(p)
 		for _, f := range t.cm.Management(p) {
 			t.learn(&f, p)

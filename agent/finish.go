@@ -31,12 +31,18 @@ func (t *Transport) conclude(now int64) {
 	t.owed(now)
 	t.Rec.Settle()
 	t.talks.Pass(now - settled)
-	t.table.Misdirections(t.ver.Misdirected)
+	t.table.Misdirections(t.header.Misdirected)
 	t.alive()
-	t.table.Strays(t.ver.Astray)
+	t.table.Strays(t.header.Astray)
 	t.table.Mistellings()
 	t.name()
 	t.cover()
+}
+
+// cover counts, at the end, what the packets so far exercised.
+func (t *Transport) cover() {
+	t.rc.Cover()
+	t.header.Cover()
 }
 
 // finish judges what is still open of a connection at time now.
@@ -47,12 +53,12 @@ func (t *Transport) finish(c *connection.Connection, now int64) {
 		t.waitsRD(c, now)
 		return
 	}
-	t.ver.Steady(&c.Pair)
+	t.header.Steady(&c.Pair)
 	if p := c.Stranger; p != nil && p.Opcode < 0xC0 && connection.Connects(c.Service) {
 		s.Stranger(&c.Pair, p, rule.Unproven)
 	}
 	t.waits(c, now)
-	t.ver.CoverFlow(&c.Pair, c.Learned == connection.ByCM)
+	t.header.CoverFlow(&c.Pair, c.Learned == connection.ByCM)
 }
 
 // name fills in, at the end, the numbers of QPs that were not known when a finding was made: on RC and UC a packet names only the QP

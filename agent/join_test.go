@@ -15,7 +15,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/rule"
-	"ibwitness/verifier"
+	"ibwitness/verifier/stream"
 )
 
 // TestJoined verifies captures one after the other, as a run of weeks sees them, in which QP numbers are used again and again: whom nobody
@@ -36,7 +36,7 @@ func TestJoined(t *testing.T) {
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, gap := range []time.Duration{time.Duration(verifier.Slept) + time.Second, time.Minute, time.Minute} {
+	for _, gap := range []time.Duration{time.Duration(stream.Slept) + time.Second, time.Minute, time.Minute} {
 		t.Run(gap.String(), func(t *testing.T) { joined(t, files, gap) })
 		random.Shuffle(len(files), func(i, k int) { files[i], files[k] = files[k], files[i] })
 	}

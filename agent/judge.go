@@ -5,12 +5,12 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
-	"ibwitness/verifier"
+	"ibwitness/verifier/header"
 )
 
 // judge has the verifiers of a transport agent judge what the table of its connections finds.
 type judge struct {
-	*verifier.Verifier
+	*header.Verifier
 	t *Transport
 }
 
@@ -23,6 +23,17 @@ func (j judge) Message(c *connection.Connection, from int, p *packet.Packet) {
 func (j judge) Stranger(c *qp.Pair, p *packet.Packet, after uint64) {
 	j.t.services[c.Service].Stranger(c, p, rule.Violation, after)
 }
+
+// Unfollowed takes a packet that is verified no further: it may have a mark.
+func (j judge) Unfollowed(p *packet.Packet) { j.t.congestion.Unfollowed(p) }
+
+// Reconnected takes the first packet of another queue pair that has the number of one of a connection.
+func (j judge) Reconnected(c *qp.Pair, from int, first *packet.Packet) {
+	j.t.rc.Reconnected(c, from, first)
+}
+
+// PathMTU takes what both directions of a connection have shown.
+func (j judge) PathMTU(c *qp.Pair, pmtu uint32) { j.t.rc.PathMTU(c, pmtu) }
 
 // LifeAt asks the events, where there are any.
 func (j judge) LifeAt(a packet.Addr, qpn uint32, at int64) qp.Life {

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"ibwitness/agent/internal/connection"
-	"ibwitness/verifier"
+	"ibwitness/verifier/rd"
 )
 
 // open fills in which requests of a connection wait for an answer.
@@ -72,7 +72,7 @@ func (t *Transport) waits(c *connection.Connection, now int64) {
 func (t *Transport) silent(now int64) {
 	for c := range t.table.All() {
 		if c.Reliable() {
-			t.ver.Silent(&c.Pair, now)
+			t.rc.Silent(&c.Pair, now)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (t *Transport) waitsRD(c *connection.Connection, now int64) {
 		return
 	}
 	for e := range c.Ends {
-		if w, ok := verifier.Waits(&c.Pair, e); ok {
+		if w, ok := rd.Waits(&c.Pair, e); ok {
 			t.opened.Add(&Open{Requests: 1, Connections: 1, Frame: w.Frame, Tap: w.Tap, Waited: time.Duration(now - w.Since), Again: w.Again})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"ibwitness/agent/internal/connection"
 	"ibwitness/packet"
 	"ibwitness/verifier"
+	"ibwitness/verifier/stream"
 )
 
 // other judges the headers of packets whose service is not followed.
@@ -16,7 +17,7 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 		return
 	}
 	if whole(p) {
-		t.ver.Header(nil, 0, p)
+		t.header.Packet(nil, 0, p)
 	} else {
 		t.ver.Skipped[verifier.SkipCut]++
 	}
@@ -46,7 +47,7 @@ func (t *Transport) misfits(p *packet.Packet, host, dir uint32) bool {
 		return false
 	}
 	c, from := t.table.Named(p, host, dir)
-	if c == nil || p.Opcode >= 0xC0 && (!connection.Connects(c.Service) || !verifier.ExpectsPSN(&c.Pair, from, p)) {
+	if c == nil || p.Opcode >= 0xC0 && (!connection.Connects(c.Service) || !stream.ExpectsPSN(&c.Pair, from, p)) {
 		return false
 	}
 	return !t.table.Belongs(c, from, p) && c.Stranger != nil

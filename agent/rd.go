@@ -22,6 +22,6 @@ func (t *Transport) reliable(p *packet.Packet, host, dir uint32) {
 	}
 	c, from = t.table.FindContexts(c, from, p, host, dir)
 	c.Count(from, p)
-	t.ver.Header(nil, 0, p) // the packet names its queue pairs
+	t.header.Packet(nil, 0, p) // the packet names its queue pairs
 	t.services[packet.RD].Packet(&c.Pair, from, p)
 }

@@ -5,19 +5,19 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
-	"ibwitness/verifier"
 	"ibwitness/verifier/gmp"
+	"ibwitness/verifier/ud"
 	"ibwitness/wqe"
 )
 
 // Reconcile judges, of the connections that leave, what no single transport agent can: packets of a connection with a wrong address, source or destination.
 // Such a packet is the first of a connection of its own, whose pair of addresses may be another agent's.
 func Reconcile(all ...*Transport) {
-	verifiers := make([]*verifier.Verifier, len(all))
+	datagrams := make([]*ud.Verifier, len(all))
 	for i, t := range all {
-		verifiers[i] = t.ver
+		datagrams[i] = t.ud
 	}
-	verifier.JudgeGroups(verifiers...)
+	ud.JudgeGroups(datagrams...)
 	managers := make([]*gmp.Verifier, len(all))
 	for i, t := range all {
 		managers[i] = t.gmp
@@ -93,7 +93,7 @@ func (s *strangers) source(t *Transport, c *connection.Connection, to int) {
 			x.sentBy(peer)
 			continue
 		}
-		t.ver.Source(&c.Pair, to, x.packet(), class, gap >= 0 || fits)
+		t.header.Source(&c.Pair, to, x.packet(), class, gap >= 0 || fits)
 		t.last()
 	}
 }
@@ -112,13 +112,13 @@ func (s *strangers) destination(t *Transport, c *connection.Connection, to int) 
 		} else if gap >= 0 {
 			t.close(c, 1-to, x.Connection, gap)
 			if !x.accused() {
-				t.ver.Destination(&c.Pair, to, x.packet(), !t.table.Lossy)
+				t.header.Destination(&c.Pair, to, x.packet(), !t.table.Lossy)
 				t.last()
 			}
 		} else if x.FirstOp.Info().Response && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.LastPSN) {
 			missed := t.unanswered(c, 1-to, x.FirstPSN)
 			if !x.accused() {
-				t.ver.Destination(&c.Pair, to, x.packet(), missed && !t.table.Lossy || c.Sees(1-to))
+				t.header.Destination(&c.Pair, to, x.packet(), missed && !t.table.Lossy || c.Sees(1-to))
 				t.last()
 			}
 		}

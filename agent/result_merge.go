@@ -32,7 +32,7 @@ func (e *engine) result() *Result {
 		if dropped && e.watch == nil { // it may say so after its last packet
 			s.t.Dropped()
 		}
-		s.t.ver.Stopped = e.clocks.stopped
+		s.t.rc.Stopped = e.clocks.stopped
 		s.t.Finish(e.clocks.last)
 	}
 	Reconcile(agents...)
@@ -51,7 +51,7 @@ func (e *engine) result() *Result {
 			management[i] += n
 		}
 		r.cover(&t.Rec)
-		if l := t.ver.Latencies; l != nil {
+		if l := t.rc.Latencies; l != nil {
 			if r.Latencies == nil {
 				r.Latencies = new(verifier.Latencies)
 			}

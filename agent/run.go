@@ -36,7 +36,7 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 			e.shards[i].made = opt.Watch.Made
 		}
 		if opt.Latencies || opt.Watch != nil {
-			e.shards[i].t.ver.Latencies = new(verifier.Latencies)
+			e.shards[i].t.rc.Latencies = new(verifier.Latencies)
 		}
 	}
 	e.logs()

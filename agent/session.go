@@ -52,7 +52,7 @@ func NewSession(opt Options) *Session {
 	t.shards = 1
 	t.SetProfile(opt.Profile)
 	if opt.Latencies {
-		t.ver.Latencies = new(verifier.Latencies)
+		t.rc.Latencies = new(verifier.Latencies)
 	}
 	t.tellChanges()
 	s := &Session{t: t, in: in, e: &engine{src: in, opt: opt, shards: []*shard{{t: t}}, changing: true}}

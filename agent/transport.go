@@ -14,50 +14,69 @@ import (
 	"ibwitness/rule"
 	"ibwitness/verifier"
 	"ibwitness/verifier/cm"
+	"ibwitness/verifier/congestion"
 	"ibwitness/verifier/gmp"
+	"ibwitness/verifier/header"
+	"ibwitness/verifier/rc"
+	"ibwitness/verifier/rd"
 	"ibwitness/verifier/smp"
+	"ibwitness/verifier/uc"
+	"ibwitness/verifier/ud"
+	"ibwitness/verifier/xrc"
 )
 
 // Transport is the transport agent of one shard of the engine: it owns the QPs of its pairs of addresses and their verifiers. It has
 // no goroutine and no clock of its own, and is not safe for concurrent use.
 type Transport struct {
-	Rec      rule.Recorder
-	index    index // of the findings, while strangers are compared with them
-	ver      *verifier.Verifier
-	services [8]verifier.Service
-	table    connection.Table
-	cm       *passive.Agent
-	gmp      *gmp.Verifier
-	talks    *cm.Verifier
-	repeated uint64
-	short    uint64
-	unjudged uint64 // see Result.Unjudged
-	opened   Open
-	smp      *smp.Verifier
-	shard    int // of how many, each with its own transport agent
-	shards   int
-	states   *cq.States     // where verbs events are known
-	own      *completions   // of an agent that takes events itself, and has no engine to do so
-	links    *link.Verifier // nil: no tap is on a link
-	sent     packet.Packet  // that is compared with pause frames
-	changing bool           // what becomes of findings is noted
+	Rec        rule.Recorder
+	index      index              // of the findings, while strangers are compared with them
+	ver        *verifier.Verifier // what the verifiers of all services share
+	header     *header.Verifier
+	congestion *congestion.Verifier
+	rc         *rc.Verifier
+	uc         *uc.Verifier
+	xrc        *xrc.Verifier
+	ud         *ud.Verifier
+	rd         *rd.Verifier
+	services   [8]verifier.Service // the service agents
+	table      connection.Table
+	cm         *passive.Agent
+	gmp        *gmp.Verifier
+	talks      *cm.Verifier
+	repeated   uint64
+	short      uint64
+	unjudged   uint64 // see Result.Unjudged
+	opened     Open
+	smp        *smp.Verifier
+	shard      int // of how many, each with its own transport agent
+	shards     int
+	states     *cq.States     // where verbs events are known
+	own        *completions   // of an agent that takes events itself, and has no engine to do so
+	links      *link.Verifier // nil: no tap is on a link
+	sent       packet.Packet  // that is compared with pause frames
+	changing   bool           // what becomes of findings is noted
 }
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
 func NewTransport(near []packet.Addr) *Transport {
 	t := &Transport{cm: passive.New(passive.Options{}), table: *connection.New(near)}
 	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.table.Lossy && t.table.IsNear(a) })
-	t.table.Judge = judge{t.ver, t}
+	t.congestion = congestion.New(t.ver)
+	t.header = header.New(t.ver, t.congestion)
+	t.rc, t.ud, t.rd = rc.New(t.ver, t.congestion), ud.New(t.ver), rd.New(t.ver)
+	t.xrc = xrc.New(t.rc)
+	t.uc = uc.New(t.ver, t.congestion)
+	t.services = [...]verifier.Service{packet.RC: t.rc, packet.UC: t.uc, packet.RD: t.rd, packet.UD: t.ud, packet.XRC: t.xrc, 7: nil}
+	t.table.Judge = judge{t.header, t}
 	t.ver.Untouched = func(p *packet.Packet) bool { return t.ver.Near(p.Src) && (!t.table.Several || p.Way == packet.WayOut) }
-	t.ver.Renew = t.table.Renewed
-	t.ver.Unheard = t.table.Unheard
-	t.ver.Marks = t.table.Marks
+	t.rc.Renew, t.uc.Renew = t.table.Renewed, t.table.Renewed
+	t.rc.Unheard = t.table.Unheard
+	t.congestion.Marks = t.table.Marks
 	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.table.Lossy && t.table.Near(a, gid) })
 	t.judgeExchanges()
 	t.smp = smp.New(&t.Rec, t.ver.Near)
-	t.ver.Subnet, t.gmp.Subnet = t.smp.Subnet, t.smp.Subnet
-	t.ver.Attr = t.table.Attr
-	t.services = [...]verifier.Service{packet.RC: rcAgent{t.ver}, packet.UC: ucAgent{t.ver}, packet.RD: rdAgent{t.ver}, packet.UD: udAgent{t.ver}, packet.XRC: xrcAgent{rcAgent{t.ver}}, 7: nil}
+	t.header.Subnet, t.gmp.Subnet = t.smp.Subnet, t.smp.Subnet
+	t.rd.Attr = t.table.Attr
 	return t
 }
 
@@ -110,7 +129,7 @@ func (t *Transport) packet(p *packet.Packet) {
 		if p.TClass&3 == 3 && t.table.FirstECN() != 3 {
 			t.remarked(p)
 		} else if p.Flaws&packet.FlawOuterMark != 0 {
-			t.ver.Unfollowed(p)
+			t.congestion.Unfollowed(p)
 		}
 		return
 	}
@@ -132,7 +151,7 @@ func (t *Transport) unknown(p *packet.Packet) {
 		}
 		if p.Has&packet.HasLRH != 0 && p.LNH < packet.LNHLocal {
 			t.unjudged++
-			t.ver.Raw(p)
+			t.header.Raw(p)
 			return
 		}
 		t.short++
@@ -162,7 +181,7 @@ func (t *Transport) serve(p *packet.Packet, host, dir uint32) {
 		t.datagram(p, host, dir)
 	case packet.RD:
 		if !whole(p) || !p.Info().Defined {
-			t.ver.Malformed(p)
+			t.rd.Malformed(p)
 			t.other(p, host, dir)
 			return
 		}
@@ -182,7 +201,7 @@ func (t *Transport) refused(p *packet.Packet) {
 	if connection.Connects(p.Opcode.Service()) {
 		c, from = t.table.ConnectionTo(p)
 	}
-	t.ver.Refused(c.QPs(), from, p)
+	t.header.Refused(c.QPs(), from, p)
 }
 
 // tooShort judges a packet that has no room for its headers.
@@ -192,9 +211,9 @@ func (t *Transport) tooShort(p *packet.Packet) {
 	if p.Has&packet.HasBTH != 0 && connection.Connects(p.Opcode.Service()) {
 		c, from = t.table.ConnectionTo(p)
 	}
-	t.ver.Short(c.QPs(), from, p)
+	t.header.Short(c.QPs(), from, p)
 	if !p.Cut && p.Has&packet.HasBTH != 0 && p.Opcode.Service() == packet.RD {
-		t.ver.Malformed(p)
+		t.rd.Malformed(p)
 	}
 }
 
@@ -222,7 +241,7 @@ func (t *Transport) twoTaps(p *packet.Packet) {
 
 // usual verifies what nearly every packet is, a sound one of a connection that is known, and reports whether it did.
 func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) bool {
-	if t.ver.Again(&c.Pair, from, p) {
+	if t.header.Again(&c.Pair, from, p) {
 		c.Ends[from&1].Sums.Add(p)
 		t.services[packet.RC].Packet(&c.Pair, from, p)
 		return true
@@ -250,13 +269,13 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 	if p.Cut && !whole(p) {
 		t.unjudged++
 		t.ver.Skipped[verifier.SkipCut]++
-		t.ver.Unfollowed(p)
+		t.congestion.Unfollowed(p)
 		t.services[c.Service].Gap(&c.Pair, from, p)
 		c.Unlean()
 		return
 	}
-	t.ver.Header(&c.Pair, from, p)
-	t.ver.Flow(&c.Pair, from, p)
+	t.header.Packet(&c.Pair, from, p)
+	t.header.Flow(&c.Pair, from, p)
 	t.services[c.Service].Packet(&c.Pair, from, p)
 	c.Unlean()
 }

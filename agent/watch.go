@@ -142,7 +142,7 @@ func (w *watch) tick() {
 	if now-w.heard >= silences {
 		w.heard = now
 		for _, s := range w.e.shards {
-			s.t.ver.Stopped = w.e.clocks.stopped
+			s.t.rc.Stopped = w.e.clocks.stopped
 			s.t.silent(now)
 		}
 	}
@@ -197,7 +197,7 @@ func (w *watch) tell(before int64) {
 		r.Findings = append(r.Findings, t.Rec.Take(before)...)
 		r.Findings = append(r.Findings, t.takeLinks(before)...)
 		w.e.more(t)
-		s.Latencies.Add(t.ver.Latencies)
+		s.Latencies.Add(t.rc.Latencies)
 		s.Repeated += t.repeated
 		s.Undecoded += t.short
 		s.Unjudged += t.unjudged
@@ -249,7 +249,7 @@ func (t *Transport) steady(before int64) {
 	}) {
 		for c := range t.table.All() {
 			if c.Ends[0].IsOdd() || c.Ends[1].IsOdd() {
-				t.ver.Steady(&c.Pair)
+				t.header.Steady(&c.Pair)
 			}
 		}
 	}

@@ -144,7 +144,7 @@ func TestRowsArePlaced(t *testing.T) {
 		if r.Where == "" {
 			continue
 		}
-		if r.Where == "verifier/rc_fastpath_expected.go" {
+		if r.Where == "verifier/rc/fastpath_expected.go" {
 			t.Errorf("%s: Where names the fast path, where no finding arises", id)
 		}
 		src, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(r.Where)))

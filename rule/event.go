@@ -27,67 +27,67 @@ var eventRows = [numRows - eventFirst]Row{
 	EvRetransmission - eventFirst: {
 		ID: "EV-RETRANSMISSION", Name: "retransmission", Severity: Info, Needs: Wire, Ref: "9.7.6",
 		Text:  "The requester retransmitted a request packet.",
-		Where: "verifier/rc_request.go",
+		Where: "verifier/rc/request.go",
 	},
 	EvDuplicate - eventFirst: {
 		ID: "EV-DUPLICATE", Name: "duplicate-request", Severity: Info, Needs: Wire, Ref: "9.7.1†",
 		Text:  "A request packet that the responder had already accepted reached it again.",
-		Where: "verifier/rc_responder.go",
+		Where: "verifier/rc/responder.go",
 	},
 	EvTimeout - eventFirst: {
 		ID: "EV-TIMEOUT", Name: "timeout", Severity: Info, Needs: Wire, Ref: "9.7.6.1.3",
 		Text:  "The requester went back to an earlier PSN although no NAK and no missing READ response told it to: its transport timer ran out.",
-		Where: "verifier/rc_retransmission.go",
+		Where: "verifier/rc/retransmission.go",
 	},
 	EvSeqNAK - eventFirst: {
 		ID: "EV-SEQ-NAK", Name: "sequence-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "The responder reported a PSN sequence error: request packets were lost or overtaken on the way to it.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	EvRNRNAK - eventFirst: {
 		ID: "EV-RNR-NAK", Name: "rnr-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2.8",
 		Text:  "The responder was not ready, as a rule for lack of a posted receive, and asked the requester to come back later.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	EvNAKInvalidRequest - eventFirst: {
 		ID: "EV-NAK-INVALID-REQUEST", Name: "invalid-request-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2.3†",
 		Text:  "The responder refused a request as invalid (opcode, length, alignment, operation not enabled, too many READs or atomics). The connection is over.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	EvNAKRemoteAccess - eventFirst: {
 		ID: "EV-NAK-REMOTE-ACCESS", Name: "remote-access-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2.4†",
 		Text:  "The responder refused access to its memory (R_Key, range or rights). The connection is over.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	EvNAKRemoteOperational - eventFirst: {
 		ID: "EV-NAK-REMOTE-OPERATIONAL", Name: "remote-operational-nak", Severity: Info, Needs: Wire, Ref: "9.7.5.2.5†",
 		Text:  "The responder could not complete a request because of a fault of its own. The connection is over.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	EvOutOfOrder - eventFirst: {
 		ID: "EV-OUT-OF-ORDER", Name: "out-of-order", Severity: Info, Needs: Wire, Ref: "9.7.1†",
 		Text:  "A packet came after packets with later PSNs, and is no retransmission.",
-		Where: "verifier/uc.go",
+		Where: "verifier/uc/uc.go",
 	},
 	EvDuplicateResponse - eventFirst: {
 		ID: "EV-DUPLICATE-RESPONSE", Name: "duplicate-response", Severity: Info, Needs: Wire, Ref: "9.7.7.2",
 		Text:  "An ACK or a response repeated what had already been acknowledged (a ghost ACK, a credit update, an answer to a duplicate).",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	EvCNP - eventFirst: {
 		ID: "EV-CNP", Name: "cnp", Severity: Info, Needs: Wire, Ref: "A17.9.3",
 		Text:  "A congestion notification packet asked a sender to slow down.",
-		Where: "verifier/congestion_cnp.go",
+		Where: "verifier/congestion/cnp.go",
 	},
 	EvCE - eventFirst: {
 		ID: "EV-CE", Name: "congestion-experienced", Severity: Info, Needs: Wire, Ref: "A17.9",
 		Text:  "The network marked a packet as having met congestion (ECN field 11; on InfiniBand FECN).",
-		Where: "verifier/congestion.go",
+		Where: "verifier/congestion/congestion.go",
 	},
 	EvReconnect - eventFirst: {
 		ID: "EV-RECONNECT", Name: "reconnect", Severity: Info, Needs: Wire, Ref: "9.7.1†, 12.9†",
 		Text:  "A pair of QPs was connected again, with another start PSN.",
-		Where: "verifier/qp_reuse.go",
+		Where: "verifier/stream/qp_reuse.go",
 	},
 	EvConnect - eventFirst: {
 		ID: "EV-CONNECT", Name: "connect", Severity: Info, Needs: Wire, Ref: "12.9†",
@@ -107,6 +107,6 @@ var eventRows = [numRows - eventFirst]Row{
 	EvUnanswered - eventFirst: {
 		ID: "EV-UNANSWERED", Name: "unanswered-request", Severity: Info, Needs: Wire, Ref: "9.7.5†",
 		Text:  "A request that must be answered was not, while the capture went on.",
-		Where: "verifier/rc_missing_response.go",
+		Where: "verifier/rc/missing_response.go",
 	},
 }

@@ -65,32 +65,32 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	LNKLRH002 - lnkFirst: {
 		ID: "LNK-LRH-002", Name: "lrh-version", Severity: Error, Needs: Wire, Ref: "ch.7",
 		Text:  "The link version is 0; a port drops a packet of another version.",
-		Where: "verifier/link.go",
+		Where: "verifier/header/link.go",
 	},
 	LNKLRH003 - lnkFirst: {
 		ID: "LNK-LRH-003", Name: "lrh-reserved", Severity: Warning, Needs: Wire, Ref: "7.7",
 		Text:  "The reserved bits of the LRH (two beside LNH, five above PktLen) are sent as 0 and ignored by the receiver.",
-		Where: "verifier/link.go",
+		Where: "verifier/header/link.go",
 	},
 	LNKLRH004 - lnkFirst: {
 		ID: "LNK-LRH-004", Name: "lrh-next-header", Severity: Error, Needs: Wire, Ref: "7.7",
 		Text:  "LNH tells what follows the LRH: 0 raw with EtherType, 1 raw IPv6, 2 BTH, 3 GRH and BTH. A channel adapter's transport takes only 2 and 3.",
-		Where: "verifier/link.go",
+		Where: "verifier/header/link.go",
 	},
 	LNKLRH005 - lnkFirst: {
 		ID: "LNK-LRH-005", Name: "lrh-packet-length", Severity: Error, Needs: Wire, Ref: "7.7",
 		Text:  "PktLen counts the 4-byte words from LRH through ICRC, without the VCRC, and agrees with the packet.",
-		Where: "verifier/icrc.go",
+		Where: "verifier/header/icrc.go",
 	},
 	LNKLRH006 - lnkFirst: {
 		ID: "LNK-LRH-006", Name: "lrh-packet-minimum", Severity: Error, Needs: Wire, Ref: "7.7",
 		Text:  "PktLen is at least 6 words for a transport packet and 5 for a raw one.",
-		Where: "verifier/link.go",
+		Where: "verifier/header/link.go",
 	},
 	LNKLID001 - lnkFirst: {
 		ID: "LNK-LID-001", Name: "lid-zero", Severity: Error, Needs: Wire, Ref: "4.1†",
 		Text:  "No packet goes to LID 0.",
-		Where: "verifier/link.go",
+		Where: "verifier/header/link.go",
 	},
 	LNKLID002 - lnkFirst: {
 		ID: "LNK-LID-002", Name: "lid-ranges", Severity: Error, Needs: Wire, Ref: "4.1.3",
@@ -100,38 +100,38 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	LNKLID003 - lnkFirst: {
 		ID: "LNK-LID-003", Name: "source-lid", Severity: Error, Needs: Wire, Ref: "4.1.3, 9.6.1.5",
 		Text:  "The source LID is unicast, or 0xFFFF on QP 0 of a port that has no LID yet; it is never multicast and never 0.",
-		Where: "verifier/link.go",
+		Where: "verifier/header/link.go",
 	},
 	LNKLID004 - lnkFirst: {
 		ID: "LNK-LID-004", Name: "permissive-lid", Severity: Error, Needs: Wire, Ref: "9.6.1.5.1, 13.5.3.1",
 		Text:  "The permissive LID appears only in packets to QP 0, and these are directed-route management packets (class 0x81).",
-		Where: "verifier/link.go",
+		Where: "verifier/header/link.go",
 	},
 	LNKVL001 - lnkFirst: {
 		ID: "LNK-VL-001", Name: "vl15-management-only", Severity: Error, Needs: Wire, Ref: "13.5.3.1, 7.6†",
 		Text:  "VL 15 is only for subnet management: every packet to QP 0 is on it, and no other packet is.",
-		Where: "verifier/link.go",
+		Where: "verifier/header/link.go",
 	},
 	LNKSL001 - lnkFirst: {
 		ID: "LNK-SL-001", Name: "connection-service-level", Severity: Warning, Needs: WireQP, Ref: "9.6†",
 		Text:  "What a connected QP sends, requests and responses alike, carries the service level of its address vector; with CM both ends have the one of the REQ.",
-		Where: "verifier/flow.go",
+		Where: "verifier/header/flow.go",
 	},
 	LNKCRC001 - lnkFirst: {
 		// An error once a public source confirms it; a warning until then.
 		ID: "LNK-CRC-001", Name: "vcrc", Severity: Warning, Needs: Link, Ref: "7.8.2†",
 		Text:  "The VCRC is right: each link recomputes it over LRH through ICRC, and a port drops a packet with a wrong one.",
-		Where: "verifier/icrc.go",
+		Where: "verifier/header/icrc.go",
 	},
 	LNKCRC003 - lnkFirst: {
 		ID: "LNK-CRC-003", Name: "icrc-local", Severity: Error, Needs: Wire, Ref: "7.8.1†",
 		Text:  "The ICRC of a packet without GRH is right: CRC-32 from LRH through pad, with VL and the fifth byte of the BTH (FECN, BECN, reserved) set to ones.",
-		Where: "verifier/icrc.go",
+		Where: "verifier/header/icrc.go",
 	},
 	LNKCRC004 - lnkFirst: {
 		ID: "LNK-CRC-004", Name: "icrc-global", Severity: Error, Needs: Wire, Ref: "7.8.1†",
 		Text:  "The ICRC of a packet with GRH is right: as for a local packet, with the whole LRH and the GRH's traffic class, flow label and hop limit set to ones too.",
-		Where: "verifier/icrc.go",
+		Where: "verifier/header/icrc.go",
 	},
 	LNKLRH001 - lnkFirst: {
 		ID: "LNK-LRH-001", Name: "lrh-present", Severity: Error, Needs: Wire, Ref: "7.7",
@@ -161,7 +161,7 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	LNKCRC005 - lnkFirst: {
 		ID: "LNK-CRC-005", Name: "icrc-parameters", Severity: Error, Needs: Wire, Ref: "7.8.1†",
 		Text:  "The ICRC is the CRC-32 of Ethernet: its polynomial, ones at the beginning, inverted, sent least significant byte first.",
-		Where: "verifier/icrc.go",
+		Where: "verifier/header/icrc.go",
 	},
 	LNKFCP001 - lnkFirst: {
 		ID: "LNK-FCP-001", Name: "flow-control-format", Severity: Warning, Needs: Link, Ref: "7.9.4",
@@ -256,7 +256,7 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	LNKLRH007 - lnkFirst: {
 		ID: "LNK-LRH-007", Name: "lrh-packet-maximum", Severity: Error, Needs: WireQP, Ref: "7.7",
 		Text:  "PktLen is at most (MTU + 124) / 4 words: 287 at an MTU of 1024, 1055 at 4096.",
-		Where: "verifier/link.go",
+		Where: "verifier/header/link.go",
 	},
 	LNKLID007 - lnkFirst: {
 		ID: "LNK-LID-007", Name: "multicast-lid", Severity: Error, Needs: Wire, Ref: "9.6.1†",
@@ -266,32 +266,32 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	LNKVL002 - lnkFirst: {
 		ID: "LNK-VL-002", Name: "vl15-local", Severity: Error, Needs: Wire, Ref: "7.9†",
 		Text:  "A packet on VL 15 has no GRH, and no flow control packet is about VL 15.",
-		Where: "verifier/link.go",
+		Where: "verifier/header/link.go",
 	},
 	LNKCRC006 - lnkFirst: {
 		ID: "LNK-CRC-006", Name: "damaged-unanswered", Severity: Warning, Needs: Link, Ref: "7.3†",
 		Text:  "A packet that ends with the bad-packet delimiter, or whose VCRC is wrong, is dropped and not answered.",
-		Where: "verifier/icrc.go",
+		Where: "verifier/rc/acknowledge.go",
 	},
 	LNKRAW001 - lnkFirst: {
 		ID: "LNK-RAW-001", Name: "raw-header", Severity: Error, Needs: Wire, Ref: "5.3",
 		Text:  "A raw packet has an RWH, 16 reserved bits of 0 and an EtherType, and neither BTH nor ICRC.",
-		Where: "verifier/link.go",
+		Where: "verifier/header/link.go",
 	},
 	LNKVL007 - lnkFirst: {
 		ID: "LNK-VL-007", Name: "service-level-constant", Severity: Error, Needs: Wire, Ref: "7.8.1†",
 		Text:  "The VL of a packet may change at each hop, and its SL does not within a subnet.",
-		Where: "verifier/link_crossing.go",
+		Where: "verifier/header/link_crossing.go",
 	},
 	LNKSW001 - lnkFirst: {
 		ID: "LNK-SW-001", Name: "switch-transparent", Severity: Error, Needs: Wire, Ref: "7.8.1†",
 		Text:  "A switch changes nothing of a packet but VL, FECN and VCRC: its ICRC stays right from end to end.",
-		Where: "verifier/link_crossing.go",
+		Where: "verifier/header/link_crossing.go",
 	},
 	LNKSW003 - lnkFirst: {
 		ID: "LNK-SW-003", Name: "switch-order", Severity: Warning, Needs: Wire, Ref: "18.2.4†",
 		Text:  "A switch keeps the order of packets with the same LIDs and SL.",
-		Where: "verifier/link_crossing.go",
+		Where: "verifier/header/link_crossing.go",
 	},
 	LNKST001 - lnkFirst: {
 		ID: "LNK-ST-001", Name: "port-state-set", Severity: Error, Needs: Wire, Ref: "7.2.6",
@@ -316,26 +316,26 @@ var lnkRows = [cngFirst - lnkFirst]Row{
 	LNKLID005 - lnkFirst: {
 		ID: "LNK-LID-005", Name: "own-destination-lid", Severity: Error, Needs: WireQP, Ref: "7.11.1",
 		Text:  "A channel adapter accepts a unicast packet only where the DLID without its low LMC bits is the LID of the port.",
-		Where: "verifier/link_subnet.go",
+		Where: "verifier/header/link_subnet.go",
 	},
 	LNKLID006 - lnkFirst: {
 		ID: "LNK-LID-006", Name: "own-source-lid", Severity: Error, Needs: WireQP, Ref: "4.1.3",
 		Text:  "The source LID is the LID of the port with path bits in its low LMC bits only.",
-		Where: "verifier/link_subnet.go",
+		Where: "verifier/header/link_subnet.go",
 	},
 	LNKVL005 - lnkFirst: {
 		ID: "LNK-VL-005", Name: "service-level-dropped", Severity: Error, Needs: WireQP, Ref: "7.6.6",
 		Text:  "A packet whose SL the SLtoVL table maps to VL 15 is dropped.",
-		Where: "verifier/link_subnet.go",
+		Where: "verifier/header/link_subnet.go",
 	},
 	LNKMTU001 - lnkFirst: {
 		ID: "LNK-MTU-001", Name: "link-mtu", Severity: Error, Needs: WireQP, Ref: "7.6†",
 		Text:  "The payload is at most the MTU of each link that the packet crosses; the sender of a link drops what is longer.",
-		Where: "verifier/link_subnet.go",
+		Where: "verifier/header/link_subnet.go",
 	},
 	LNKST003 - lnkFirst: {
 		ID: "LNK-ST-003", Name: "armed-data", Severity: Warning, Needs: Link, Ref: "7.2.7",
 		Text:  "A port that is Armed sends packets on VL 15 and flow control packets only; the first data packet that it gets makes it Active.",
-		Where: "verifier/link_subnet.go",
+		Where: "verifier/header/link_subnet.go",
 	},
 }

@@ -54,117 +54,117 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP001 - rspFirst: {
 		ID: "RC-RSP-001", Name: "responder-epsn", Severity: Error, Needs: WireQP, Ref: "9.7.1†",
 		Text:  "The responder expects the agreed start PSN first. A request at the expected PSN is new, one of the 2^23 before it a duplicate, and any other out of sequence.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	RCRSP002 - rspFirst: {
 		ID: "RC-RSP-002", Name: "sequence-nak-missing", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "A request beyond the expected PSN is not executed; the responder sends one NAK PSN Sequence Error that carries the expected PSN.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	RCRSP003 - rspFirst: {
 		ID: "RC-RSP-003", Name: "sequence-nak-repeated", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "After a sequence NAK the responder sends no other NAK until the expected request has come; it drops later new requests silently.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	RCRSP004 - rspFirst: {
 		ID: "RC-RSP-004", Name: "duplicate-unanswered-after-nak", Severity: Warning, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "While a sequence NAK is outstanding the responder still answers duplicates.",
-		Where: "verifier/rc_duplicate_unanswered.go",
+		Where: "verifier/rc/duplicate_unanswered.go",
 	},
 	RCRSP005 - rspFirst: {
 		ID: "RC-RSP-005", Name: "ack-missing", Severity: Error, Needs: Wire, Ref: "9.7.5†",
 		Text:  "Every valid request with AckReq set gets a response of its PSN or a later one; a responder does not fall silent while one waits.",
-		Where: "verifier/rc_missing_response.go",
+		Where: "verifier/rc/missing_response.go",
 	},
 	RCRSP006 - rspFirst: {
 		ID: "RC-RSP-006", Name: "response-order", Severity: Error, Needs: Wire, Ref: "9.7.5†",
 		Text:  "Responses leave in PSN order, and none acknowledges a PSN that the responder has not received.",
-		Where: "verifier/rc_ack.go",
+		Where: "verifier/rc/acknowledge.go",
 	},
 	RCRSP007 - rspFirst: {
 		ID: "RC-RSP-007", Name: "read-response-overtaken", Severity: Error, Needs: Wire, Ref: "9.5†",
 		Text:  "Responses to an earlier READ or atomic leave before the ACK of a later request.",
-		Where: "verifier/rc_ack.go",
+		Where: "verifier/rc/acknowledge.go",
 	},
 	RCRSP008 - rspFirst: {
 		ID: "RC-RSP-008", Name: "ack-format", Severity: Error, Needs: Wire, Ref: "9.7.5.1†",
 		Text:  "An ACK is opcode Acknowledge with an AETH and no payload; PadCnt, AckReq and SE are 0.",
-		Where: "verifier/header_service.go",
+		Where: "verifier/header/service.go",
 	},
 	RCRSP009 - rspFirst: {
 		ID: "RC-RSP-009", Name: "read-response-aeth", Severity: Error, Needs: Wire, Ref: "9.3.5",
 		Text:  "READ responses First, Last and Only carry an AETH; Middle carries none.",
-		Where: "verifier/rc_read_length.go",
+		Where: "verifier/rc/read_length.go",
 	},
 	RCRSP010 - rspFirst: {
 		ID: "RC-RSP-010", Name: "atomic-ack-format", Severity: Error, Needs: Wire, Ref: "9.5.3",
 		Text:  "An atomic is answered, at its own PSN, by ATOMIC Acknowledge: an AETH and the 8 bytes that were in memory before.",
-		Where: "verifier/rc_read.go",
+		Where: "verifier/rc/read.go",
 	},
 	RCRSP013 - rspFirst: {
 		ID: "RC-RSP-013", Name: "msn-count", Severity: Error, Needs: Wire, Ref: "C9-148, 9.7.7.1†",
 		Text:  "The MSN starts at 0 and grows by one for each request message completed: SEND and WRITE at their last packet, READ once accepted, atomic once executed; duplicates do not count.",
-		Where: "verifier/rc_msn.go",
+		Where: "verifier/rc/msn.go",
 	},
 	RCRSP014 - rspFirst: {
 		ID: "RC-RSP-014", Name: "msn-order", Severity: Error, Needs: Wire, Ref: "9.7.7.1†",
 		Text:  "From response to response the MSN never goes back, and it never exceeds the number of messages received.",
-		Where: "verifier/rc_msn.go",
+		Where: "verifier/rc/msn.go",
 	},
 	RCRSP015 - rspFirst: {
 		ID: "RC-RSP-015", Name: "nak-msn", Severity: Warning, Needs: Wire, Ref: "9.7.7.1†",
 		Text:  "The MSN in a NAK does not count the request that is refused.",
-		Where: "verifier/rc_msn.go",
+		Where: "verifier/rc/msn.go",
 	},
 	RCRSP016 - rspFirst: {
 		ID: "RC-RSP-016", Name: "nak-format", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "A NAK is always opcode Acknowledge, with a syndrome of type 3, or of type 1 for RNR.",
-		Where: "verifier/rc_read.go",
+		Where: "verifier/rc/read.go",
 	},
 	RCRSP017 - rspFirst: {
 		ID: "RC-RSP-017", Name: "nak-psn", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "A NAK carries the PSN of the request that failed, which is the expected PSN; in the middle of a READ it carries the PSN of the response that it replaces.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	RCRSP018 - rspFirst: {
 		ID: "RC-RSP-018", Name: "rnr-nak-psn", Severity: Error, Needs: Wire, Ref: "9.7.5.2.8",
 		Text:  "An RNR NAK carries the PSN of the request that was not served; that request is not executed, and stays the expected one.",
-		Where: "verifier/rc_ack.go",
+		Where: "verifier/rc/acknowledge.go",
 	},
 	RCRSP019 - rspFirst: {
 		ID: "RC-RSP-019", Name: "rnr-timer-short", Severity: Error, Needs: WireQP, Ref: "9.7.5.2.8",
 		Text:  "An RNR NAK asks for no shorter time than the min_rnr_timer of the responder's QP.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	RCRSP021 - rspFirst: {
 		ID: "RC-RSP-021", Name: "nak-code-reserved", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "NAK codes are 0 sequence error, 1 invalid request, 2 remote access error, 3 remote operational error, and on RD 4 invalid RD request; no other is sent.",
-		Where: "verifier/header_service.go",
+		Where: "verifier/header/service.go",
 	},
 	RCRSP022 - rspFirst: {
 		ID: "RC-RSP-022", Name: "syndrome-reserved", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "Bit 7 of the syndrome is 0 and its type is not 2; a requester ignores others.",
-		Where: "verifier/header_service.go",
+		Where: "verifier/header/service.go",
 	},
 	RCRSP023 - rspFirst: {
 		ID: "RC-RSP-023", Name: "invalid-request-cause", Severity: Error, Needs: WireQP, Ref: "9.7.5.2.3†",
 		Text:  "NAK Invalid Request has a cause: wrong opcode order, reserved opcode, operation not enabled, wrong length, misaligned atomic, too many READs or atomics. A request with such a fault gets no positive ACK.",
-		Where: "verifier/rc_missing_nak.go",
+		Where: "verifier/rc/missing_nak.go",
 	},
 	RCRSP026 - rspFirst: {
 		ID: "RC-RSP-026", Name: "zero-length-rkey", Severity: Error, Needs: Wire, Ref: "C9-88",
 		Text:  "The R_Key of a WRITE or READ of length 0 is not checked, also with immediate data: such a request is not refused for lack of access.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	RCRSP027 - rspFirst: {
 		ID: "RC-RSP-027", Name: "response-after-fatal-nak", Severity: Error, Needs: Wire, Ref: "9.9.3†",
 		Text:  "After a NAK with code 1, 2 or 3 the responder's QP is in the error state and answers nothing any more.",
-		Where: "verifier/rc_response.go",
+		Where: "verifier/rc/response.go",
 	},
 	RCRSP029 - rspFirst: {
 		ID: "RC-RSP-029", Name: "duplicate-write-ack", Severity: Error, Needs: Wire, Ref: "C9-105",
 		Text:  "A duplicate SEND or WRITE is not executed again but acknowledged, with the PSN of the latest request executed so far, short of an unanswered READ or atomic.",
-		Where: "verifier/rc_ack.go",
+		Where: "verifier/rc/acknowledge.go",
 	},
 	RCRSP030 - rspFirst: {
 		ID: "RC-RSP-030", Name: "duplicate-read", Severity: Error, Needs: WireQP, Ref: "9.7.5.1†",
@@ -174,7 +174,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP031 - rspFirst: {
 		ID: "RC-RSP-031", Name: "duplicate-atomic", Severity: Error, Needs: Wire, Ref: "9.7.5.1†",
 		Text:  "A duplicate atomic is never executed again: the saved result is returned, or the request is dropped if none is left.",
-		Where: "verifier/rc_atomic.go",
+		Where: "verifier/rc/atomic.go",
 	},
 	RCRSP032 - rspFirst: {
 		ID: "RC-RSP-032", Name: "duplicate-order", Severity: Error, Needs: Wire, Ref: "C9-110",
@@ -189,17 +189,17 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP036 - rspFirst: {
 		ID: "RC-RSP-036", Name: "ack-before-accepted", Severity: Warning, Needs: Wire, Ref: "9.7.5.1.6",
 		Text:  "A responder acknowledges only data that has reached it whole, never a packet with a wrong ICRC.",
-		Where: "verifier/icrc.go",
+		Where: "verifier/rc/acknowledge.go",
 	},
 	RCRSP037 - rspFirst: {
 		ID: "RC-RSP-037", Name: "response-header", Severity: Error, Needs: WireQP, Ref: "9.7.5†",
 		Text:  "A response names the requester's QP, carries the P_Key of the connection and the MigReq of its migration state, and never sets AckReq.",
-		Where: "verifier/header_service.go",
+		Where: "verifier/header/service.go",
 	},
 	RCRSP040 - rspFirst: {
 		ID: "RC-RSP-040", Name: "sequence-before-opcode", Severity: Warning, Needs: Wire, Ref: "9.7.4†",
 		Text:  "The PSN is checked before the opcode: a request with a wrong PSN and a wrong opcode is a sequence error or a duplicate, not an invalid request.",
-		Where: "verifier/rc_missing_nak.go",
+		Where: "verifier/rc/missing_nak.go",
 	},
 	RCRSP042 - rspFirst: {
 		ID: "RC-RSP-042", Name: "response-unprovoked", Severity: Warning, Needs: Wire, Ref: "9.7.7.2",
@@ -209,7 +209,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP043 - rspFirst: {
 		ID: "RC-RSP-043", Name: "nak-duplicate", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "A responder sends one NAK for the PSN that it expects: after an RNR NAK or a sequence NAK it is silent until that PSN is retransmitted.",
-		Where: "verifier/rc_nak.go",
+		Where: "verifier/rc/nak.go",
 	},
 	RCRSP044 - rspFirst: {
 		ID: "RC-RSP-044", Name: "request-before-rts", Severity: Error, Needs: WireQP, Ref: "10.3.1",

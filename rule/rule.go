@@ -53,7 +53,7 @@ type Row struct {
 	Needs    Needs
 	Ref      string // section or compliance id; † marks a number that no public source confirms
 	Text     string // what must hold
-	Where    string // file that holds the check, "verifier/rc_request.go"; empty when the rule is not judged
+	Where    string // file that holds the check, "verifier/rc/request.go"; empty when the rule is not judged
 	NotWhy   string // why the rule is not judged from the wire; empty when it is
 }
 

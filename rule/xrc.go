@@ -31,42 +31,42 @@ var xrcRows = [rdFirst - xrcFirst]Row{
 	XRCOPC001 - xrcFirst: {
 		ID: "XRC-OPC-001", Name: "xrc-opcode", Severity: Error, Needs: Wire, Ref: "A14",
 		Text:  "The opcodes of XRC are those of RC and 0xA0: 0xA0 to 0xB4, 0xB6 and 0xB7. The others from 0xA0 to 0xBF are reserved.",
-		Where: "verifier/format.go",
+		Where: "verifier/header/format.go",
 	},
 	XRCHDR001 - xrcFirst: {
 		ID: "XRC-HDR-001", Name: "xrc-header", Severity: Error, Needs: Wire, Ref: "A14",
 		Text:  "A request on XRC has an XRCETH of 4 bytes before its other extension headers, a response has none: no request is 4 bytes too short, no response 4 bytes too long.",
-		Where: "verifier/format.go",
+		Where: "verifier/header/format.go",
 	},
 	XRCHDR002 - xrcFirst: {
 		ID: "XRC-HDR-002", Name: "xrc-reserved", Severity: Warning, Needs: Wire, Ref: "A14",
 		Text:  "The reserved byte of the XRCETH is sent as 0.",
-		Where: "verifier/format.go",
+		Where: "verifier/header/format.go",
 	},
 	XRCTGT001 - xrcFirst: {
 		ID: "XRC-TGT-001", Name: "xrc-target-requests", Severity: Error, Needs: WireQP, Ref: "A14",
 		Text:  "The target of an XRC connection sends no request. It answers those of its initiator as a responder of RC does: the rules of family RSP hold for it.",
-		Where: "verifier/xrc.go",
+		Where: "verifier/xrc/xrc.go",
 	},
 	XRCINI001 - xrcFirst: {
 		ID: "XRC-INI-001", Name: "xrc-initiator-responds", Severity: Error, Needs: WireQP, Ref: "A14",
 		Text:  "The initiator of an XRC connection answers no request. It sends its own as a requester of RC does: the rules of family REQ hold for it.",
-		Where: "verifier/xrc.go",
+		Where: "verifier/xrc/xrc.go",
 	},
 	XRCSRQ002 - xrcFirst: {
 		// An error once a public source confirms it; a warning until then.
 		ID: "XRC-SRQ-002", Name: "xrc-queue-constant", Severity: Warning, Needs: Wire, Ref: "A14",
 		Text:  "All packets of a message name one shared receive queue.",
-		Where: "verifier/xrc.go",
+		Where: "verifier/xrc/xrc.go",
 	},
 	XRCCM001 - xrcFirst: {
 		ID: "XRC-CM-001", Name: "xrc-rep", Severity: Error, Needs: Wire, Ref: "A14, 12.7†",
 		Text:  "A REQ for XRC asks for transport service 3 with extended type 1. The REP that answers it names the QP of the target, as QP or as end-to-end context, and says that it has a shared receive queue.",
-		Where: "verifier/xrc_connect.go",
+		Where: "verifier/xrc/connect.go",
 	},
 	XRCCM002 - xrcFirst: {
 		ID: "XRC-CM-002", Name: "xrc-req", Severity: Warning, Needs: Wire, Ref: "A14",
 		Text:  "A REQ of an XRC initiator says nothing of what a target has no use for, or an initiator does not have: responder resources, retry count, RNR retry count and the SRQ bit are 0.",
-		Where: "verifier/xrc_connect.go",
+		Where: "verifier/xrc/connect.go",
 	},
 }

@@ -10,12 +10,12 @@ import (
 	"ibwitness/wqe"
 )
 
-// compare puts the packet of a verdict beside the one that was expected of its sender. It is called only for a verdict that becomes a finding. c is the
+// Compare puts the packet of a verdict beside the one that was expected of its sender. It is called only for a verdict that becomes a finding. c is the
 // connection, or nil. The result is nil where no field of the packet is wrong, or the packet is that of another than the accused.
 //
 // What is expected comes from three places, each of which outranks those before it: the format of the headers, the connection with its flow, and the verdict.
 // Where the connection expects another value and the verdict is not about that, the field counts as free: whether that is wrong is for a rule to say.
-func (v *Verifier) compare(c *qp.Pair, accused int, p *packet.Packet, d *rule.Verdict) *expect.Comparison {
+func (v *Verifier) Compare(c *qp.Pair, accused int, p *packet.Packet, d *rule.Verdict) *expect.Comparison {
 	if p.Encap != packet.NoEncap && p.Has&(packet.HasLRH|packet.HasGRH|packet.HasIPv6|packet.HasIPv4) == 0 {
 		return nil // what is kept of a packet from before: that has no network header
 	}
@@ -81,13 +81,13 @@ func (x *comparing) format(c *qp.Pair) {
 		x.is(expect.FragmentOffset, 0)
 	}
 	x.is(expect.DstPort, packet.UDPPort)
-	if onIP(p.Encap, in) && p.Opcode != packet.OpCNP {
+	if p.Encap.OnIP() && p.Opcode != packet.OpCNP {
 		x.zero(expect.FECN, expect.BECN)
 	}
 	if p.Has&packet.HasBTH == 0 {
 		return
 	}
-	if in.Defined && (!solicits(in) || in.Response) && p.Opcode != packet.OpCNP {
+	if in.Defined && (!in.MaySolicit() || in.Response) && p.Opcode != packet.OpCNP {
 		x.zero(expect.SE)
 	}
 	if s := p.Opcode.Service(); in.Defined && (in.Response || s == packet.UC || s == packet.UD) {
@@ -106,7 +106,7 @@ func (x *comparing) format(c *qp.Pair) {
 		}
 	}
 	switch {
-	case unpadded(in) && in.Payload && len(p.Payload) == p.PayloadLen: // what seems to be pad is payload
+	case in.Unpadded() && in.Payload && len(p.Payload) == p.PayloadLen: // what seems to be pad is payload
 		q := x.Packet()
 		q.Payload = append(bytes.Clone(p.Payload), p.Pad...)
 		q.PayloadLen = len(q.Payload)

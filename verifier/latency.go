@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ibwitness/packet"
-	"ibwitness/qp"
 	"ibwitness/wqe"
 )
 
@@ -47,11 +46,11 @@ const (
 )
 
 const (
-	tick       = 16 // nanoseconds: what times are measured in
+	Tick       = 16 // nanoseconds: what times are measured in
 	longest    = 1 << 31
 	unitBits   = 30 // the unit of buckets is 2^-30 s
 	scaledBits = 28
-	scaled     = tick * (1 << unitBits) * (1 << scaledBits) / 1_000_000_000 // of ticks to units
+	scaled     = Tick * (1 << unitBits) * (1 << scaledBits) / 1_000_000_000 // of ticks to units
 )
 
 // ends are 2^((i+1)/8), with 63 bits after the binary point; the last one is never reached.
@@ -75,12 +74,12 @@ func bucket(ticks uint32) int {
 // Observe counts a time.
 func (h *Histogram) Observe(d time.Duration) {
 	if d >= 0 {
-		h.observe(uint32(min(d/tick, longest)))
+		h.observe(uint32(min(d/Tick, longest)))
 	}
 }
 
 func (h *Histogram) observe(ticks uint32) {
-	h.Sum += uint64(ticks) * tick
+	h.Sum += uint64(ticks) * Tick
 	h.Buckets[bucket(ticks)]++
 }
 
@@ -121,44 +120,16 @@ func (l *Latencies) Add(o *Latencies) {
 	}
 }
 
-// stamp is a time as a message keeps it: in ticks, and never 0.
-func stamp(t int64) uint32 { return uint32(uint64(t)/tick) | 1 }
+// Stamp is a time as a message keeps it: in ticks, and never 0.
+func Stamp(t int64) uint32 { return uint32(uint64(t)/Tick) | 1 }
 
 // intervals are what the answers to operations end.
 var intervals = [8]Interval{wqe.Send: SendToAck, wqe.Write: WriteToAck, wqe.Read: ReadToFirst, wqe.CmpSwap: AtomicToAck, wqe.FetchAdd: AtomicToAck}
 
-// answered measures how long message w waited for p, which answers it.
-func (l *Latencies) answered(w *wqe.SendWQE, p *packet.Packet) {
+// Answered measures how long message w waited for p, which answers it.
+func (l *Latencies) Answered(w *wqe.SendWQE, p *packet.Packet) {
 	last := w.Last ^ (w.Last^w.First)&-packet.PSN(packet.Bit(w.Op == wqe.Read))
-	if took := stamp(p.Time) - w.Asked; p.PSN == last && w.Asked != 0 && took < longest {
+	if took := Stamp(p.Time) - w.Asked; p.PSN == last && w.Asked != 0 && took < longest {
 		l[intervals[w.Op&7]].observe(took)
-	}
-}
-
-// rcAnswered measures how long the message that a response names waited for it, where the fast path did not take that.
-func (v *Verifier) rcAnswered(c *qp.Pair, from int, p *packet.Packet) {
-	q, fn := &c.Ends[1-from].SQ, p.Opcode.Fn()
-	if v.Latencies == nil || !c.Paired || !q.Joined || p.Has&p.Info().Headers != p.Info().Headers || p.Syndrome.Type() != packet.ACK ||
-		p.PSN.Before(q.Una) || !p.PSN.Before(packet.Later(q.Next, q.High)) {
-		return
-	}
-	w, _ := q.Messages.Find(p.PSN)
-	if w != nil && w.Has(wqe.Ended) && w.Op <= wqe.FetchAdd && w.Answers(fn) && w.Op.Responded() == (fn != packet.Acknowledge) {
-		v.Latencies.answered(w, p)
-	}
-}
-
-// rcResent measures how long a requester took to retransmit what a NAK asks for.
-func (v *Verifier) rcResent(c *qp.Pair, from int, p *packet.Packet) {
-	r := &c.Ends[1-from].RQ
-	if v.Latencies == nil || r.Timed || p.PSN.After(r.NakPSN) {
-		return
-	}
-	r.Measure()
-	switch took := time.Duration(p.Time - r.NakTime); r.State {
-	case qp.SequenceNAKed:
-		v.Latencies[NAKToResend].Observe(took)
-	case qp.RNRNAKed:
-		v.Latencies[RNRToResend].Observe(took)
 	}
 }

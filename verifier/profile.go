@@ -33,8 +33,8 @@ type Pacing struct {
 	Every time.Duration
 }
 
-// most is how long something of CNPs takes at most, in nanoseconds: t, where their interval is not longer than that.
-func (p Pacing) most(t time.Duration) int64 { return int64(max(t, 2*p.Every)) }
+// Most is how long something of CNPs takes at most, in nanoseconds: t, where their interval is not longer than that.
+func (p Pacing) Most(t time.Duration) int64 { return int64(max(t, 2*p.Every)) }
 
 // PacedBy is what has a timer of its own for congestion notification packets.
 type PacedBy uint8
@@ -47,8 +47,8 @@ const (
 	PacedByPort
 )
 
-// leastPacing is the interval between congestion notification packets where none is given: that of the devices that send most.
-const leastPacing = 4 * time.Microsecond
+// LeastPacing is the interval between congestion notification packets where none is given: that of the devices that send most.
+const LeastPacing = 4 * time.Microsecond
 
 // profiles are the names of what a profile is made of; value is what follows a name and "=".
 var profiles = []struct {
@@ -77,7 +77,7 @@ var profiles = []struct {
 
 func paced(by PacedBy) func(*Profile, string) error {
 	return func(p *Profile, value string) error {
-		p.CNPs = Pacing{by, leastPacing}
+		p.CNPs = Pacing{by, LeastPacing}
 		if value == "" {
 			return nil
 		}
@@ -130,19 +130,19 @@ func (p *Profile) excuses(id rule.ID) bool {
 	return false
 }
 
-// keeps reports whether responders keep what comes after a gap.
-func (p *Profile) keeps() bool { return p.SelectiveRepeat || p.AdaptiveRouting }
+// Keeps reports whether responders keep what comes after a gap.
+func (p *Profile) Keeps() bool { return p.SelectiveRepeat || p.AdaptiveRouting }
 
-// unordered reports whether the order in which packets of end from of c came to the tap may differ from that in which they left.
-func (v *Verifier) unordered(c *qp.Pair, from int) bool {
+// Unordered reports whether the order in which packets of end from of c came to the tap may differ from that in which they left.
+func (v *Verifier) Unordered(c *qp.Pair, from int) bool {
 	return v.Profile.AdaptiveRouting && !c.Sees(from)
 }
 
-// late reports whether p, of end from, was overtaken on its way by what came before it, rather than retransmitted.
-func (v *Verifier) late(c *qp.Pair, from int, p *packet.Packet) bool {
+// Late reports whether p, of end from, was overtaken on its way by what came before it, rather than retransmitted.
+func (v *Verifier) Late(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ
-	if numbered(p) {
-		return v.unordered(c, from) && leftBefore(p, q.LastID)
+	if Numbered(p) {
+		return v.Unordered(c, from) && LeftBefore(p, q.LastID)
 	}
-	return v.unordered(c, from) && c.Ends[1-from].RQ.State == qp.Expecting && p.Time-q.LastTime < int64(inFlight)
+	return v.Unordered(c, from) && c.Ends[1-from].RQ.State == qp.Expecting && p.Time-q.LastTime < int64(InFlight)
 }

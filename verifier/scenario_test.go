@@ -16,6 +16,8 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/header"
+	"ibwitness/verifier/rc"
 )
 
 // TestScenarios runs the scenario files of testdata; README.md there explains their notation. With -rewrite it writes what was found
@@ -34,7 +36,7 @@ func TestScenarios(t *testing.T) {
 	for o := range packet.Op(packet.UC, 31) + 1 {
 		fast = append(fast, o)
 	}
-	for _, id := range append(verifier.FastRules(fast), verifier.ExpectedRules(fast)...) {
+	for _, id := range append(header.FastRules(fast), rc.ExpectedRules(fast)...) {
 		if run == len(files) && !fired[id] {
 			t.Errorf("%v: a fast path claims to cover it, and no scenario shows that it fires in a warmed-up flow", id)
 		}
@@ -232,7 +234,7 @@ func (s *scenario) run(input string) error {
 			return fmt.Errorf("line %d, %q: %w", n+1, strings.TrimSpace(text), err)
 		}
 	}
-	s.taken = s.verifier().Taken()
+	s.taken = s.rc().Taken()
 	s.agent.Finish(s.now)
 	agent.Reconcile(s.agent)
 	var counted uint64

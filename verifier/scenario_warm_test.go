@@ -16,6 +16,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/rc"
 )
 
 // Each scenario runs as written and with the fast paths off; and where it has connections, both ways in warmed-up flows: legal messages come before
@@ -36,6 +37,11 @@ type heat struct {
 // verifierOf is the verifier of a scenario's agent.
 func (s *scenario) verifier() *verifier.Verifier {
 	return (*verifier.Verifier)(reflect.ValueOf(s.agent).Elem().FieldByName("ver").UnsafePointer())
+}
+
+// rc is the verifier of RC.
+func (s *scenario) rc() *rc.Verifier {
+	return (*rc.Verifier)(reflect.ValueOf(s.agent).Elem().FieldByName("rc").UnsafePointer())
 }
 
 // everyWay runs a scenario in all ways, and returns it as written. fired are the rules found in warmed-up flows.
@@ -338,7 +344,7 @@ func (s *scenario) ahead(words []string) error {
 	err := s.packet(words)
 	s.qps, s.heat.shift = qps, shift
 	s.heat.frames = append(s.heat.frames, s.frames)
-	s.heat.taken = s.verifier().Taken() > 0
+	s.heat.taken = s.rc().Taken() > 0
 	return err
 }
 

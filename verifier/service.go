@@ -19,17 +19,34 @@ type Service interface {
 	Finish(c *qp.Pair, end int64)
 }
 
-// wrongService reports a packet of another service than that of c.
-func (v *Verifier) wrongService(c *qp.Pair, p *packet.Packet, class rule.Class, evidence []uint64) {
-	v.stranger(c, p, rule.Verdict{Rule: rule.BTH004, Class: class, Role: rule.Sender, Expected: "an opcode of " + c.Service.String(), Evidence: evidence})
+// WrongService reports a packet of another service than that of c.
+func (v *Verifier) WrongService(c *qp.Pair, p *packet.Packet, class rule.Class, evidence []uint64) {
+	v.ReportStranger(c, p, rule.Verdict{Rule: rule.BTH004, Class: class, Role: rule.Sender, Expected: "an opcode of " + c.Service.String(), Evidence: evidence})
 }
 
-// stranger reports a packet that is not of the service of c, or not from that end of it.
-func (v *Verifier) stranger(c *qp.Pair, p *packet.Packet, d rule.Verdict) {
+// ReportStranger reports a packet that is not of the service of c, or not from that end of it.
+func (v *Verifier) ReportStranger(c *qp.Pair, p *packet.Packet, d rule.Verdict) {
 	if s := p.Opcode.Service(); !p.Info().Defined && p.Opcode < 0xC0 && s > packet.UC && s != packet.XRC {
 		return // BTH-003
 	}
-	v.covered(d.Rule)
+	v.Covered(d.Rule)
 	d.Actual = p.Opcode.String()
-	v.report(c, c.End(p), p, d)
+	v.Report(c, c.End(p), p, d)
+}
+
+// Stranger reports a packet of another service than that of c (rule BTH-004), and takes it for the one that its sender had to send.
+func (v *Verifier) Stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
+	v.WrongService(c, p, class, evidence)
+	v.ReplacesNext(c, p)
+}
+
+// ReplacesNext takes a packet that is not of the stream of its sender for the next one of it, where it has its PSN. It reports whether it has.
+func (v *Verifier) ReplacesNext(c *qp.Pair, p *packet.Packet) bool {
+	q := &c.Ends[c.End(p)].SQ
+	if !q.Joined || p.PSN != q.Next {
+		return false
+	}
+	q.Excuse()
+	c.Misplace(p.PSN)
+	return true
 }

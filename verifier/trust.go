@@ -25,8 +25,8 @@ func (v *Verifier) Distrust(c *qp.Pair, why string) {
 	}
 	for i := range c.Ends {
 		a, b := &c.Ends[i], &c.Ends[1-i]
-		concerns := func(f *rule.Finding) bool { return is(a, &f.Accused) && is(b, &f.Peer) } // whose QPNs may have been learned since it was made
-		v.Rec.DoubtNear(endpoint(a), endpoint(b), concerns, why)
+		concerns := func(f *rule.Finding) bool { return IsEnd(a, &f.Accused) && IsEnd(b, &f.Peer) } // whose QPNs may have been learned since it was made
+		v.Rec.DoubtNear(Endpoint(a), Endpoint(b), concerns, why)
 	}
 }
 
@@ -39,16 +39,17 @@ func (v *Verifier) Incomplete() {
 	}
 }
 
-func is(q *qp.QP, e *rule.Endpoint) bool {
+// IsEnd reports whether a finding names an end of a connection, as far as the two are known: on RC and UC, no packet names the QP that sent it.
+func IsEnd(q *qp.QP, e *rule.Endpoint) bool {
 	return e.Addr == q.Addr && (!e.QPNKnown || !q.Numbered || e.QPN == q.Number)
 }
 
 // fewCopies is how many copies are no chance any more.
 const fewCopies = 3
 
-// copied notes that p, which end from sent, is a copy that something on the path made, or that it left before the packet recorded before it: at a tap near that
+// Copied notes that p, which end from sent, is a copy that something on the path made, or that it left before the packet recorded before it: at a tap near that
 // end it is the capture's doing. A single one may also be a packet that was sent once too often, or have a number by chance.
-func (v *Verifier) copied(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) Copied(c *qp.Pair, from int, p *packet.Packet) {
 	if !c.Ends[from].Near {
 		return
 	}
@@ -57,9 +58,9 @@ func (v *Verifier) copied(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// unit is in what a capture seems to count time: the greatest power of ten, up to a second, that all of these times are multiples of. What passed
+// Unit is in what a capture seems to count time: the greatest power of ten, up to a second, that all of these times are multiples of. What passed
 // between two of them may be as much longer.
-func unit(times ...int64) time.Duration {
+func Unit(times ...int64) time.Duration {
 	u := time.Second
 	for _, t := range times {
 		for t%int64(u) != 0 {
@@ -69,8 +70,8 @@ func unit(times ...int64) time.Duration {
 	return u
 }
 
-// missedDetail says why something that an endpoint got is not proven.
-func missedDetail(c *qp.Pair, at int) string {
+// MissedDetail says why something that an endpoint got is not proven.
+func MissedDetail(c *qp.Pair, at int) string {
 	if c.Sees(at) {
 		return ""
 	}
@@ -80,8 +81,8 @@ func missedDetail(c *qp.Pair, at int) string {
 	return "the tap may have missed packets; --near " + c.Ends[at].Addr.String() + " if it is at this endpoint"
 }
 
-// lossDetail says why a gap is not proven.
-func lossDetail(c *qp.Pair, from int) string {
+// LossDetail says why a gap is not proven.
+func LossDetail(c *qp.Pair, from int) string {
 	if c.Sees(from) {
 		return ""
 	}
@@ -90,3 +91,10 @@ func lossDetail(c *qp.Pair, from int) string {
 	}
 	return "packets may have been lost before the tap; --near " + c.Ends[from].Addr.String() + " if the tap is at this endpoint"
 }
+
+// InFlight is how long after a NAK at the tap packets may still arrive that were sent before the NAK reached the requester, at a tap
+// near the requester: its queues.
+const InFlight = 100 * time.Microsecond
+
+// CopyTime is how soon after a packet its copy may come that the network made.
+const CopyTime = int64(10 * time.Millisecond)

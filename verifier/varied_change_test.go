@@ -90,7 +90,7 @@ func (v *variation) run(encap encap, k uint64, frames map[string]uint64) error {
 		}
 	}
 	v.scenario = newScenario(&v.opt, encap)
-	v.varied, v.verifier().Latencies = v, new(verifier.Latencies)
+	v.varied, v.rc().Latencies = v, new(verifier.Latencies)
 	return v.scenario.run(strings.Join(v.lines, "\n"))
 }
 

@@ -172,7 +172,7 @@ func (s *scenario) whole() string {
 		}
 	}
 	fmt.Fprintf(&b, "\n  not judged %v", s.verifier().Skipped)
-	if l := s.verifier().Latencies; l != nil {
+	if l := s.rc().Latencies; l != nil {
 		for i := range l {
 			fmt.Fprintf(&b, ", interval %d: %d, %d ns", i, l[i].Count(), l[i].Sum)
 		}

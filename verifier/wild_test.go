@@ -107,7 +107,7 @@ func newWild(t *testing.T, seed uint64) (*wild, *scenario) {
 		s := newScenario(o, encapByName[w.encap])
 		s.lost = w.lost
 		if w.chance(2) {
-			s.verifier().Latencies = new(verifier.Latencies)
+			s.rc().Latencies = new(verifier.Latencies)
 		}
 		if s.run(w.Input) == nil {
 			return w, s

@@ -5,7 +5,7 @@ import (
 
 	"ibwitness/packet"
 	"ibwitness/qp"
-	"ibwitness/verifier"
+	"ibwitness/verifier/rd"
 )
 
 // contextFlow in place of a source QPN says that a flow goes to an end-to-end context, and not to a QP.
@@ -72,7 +72,7 @@ func (t *Table) pairContexts(c *Connection, p *packet.Packet, key, back uint64) 
 	}
 	found, n := uint32(0), 0
 	for _, i := range live {
-		if k := t.pairs.at(i); k != c && verifier.Asked(&k.Pair, p) {
+		if k := t.pairs.at(i); k != c && rd.Asked(&k.Pair, p) {
 			found, n = i, n+1
 		}
 	}
@@ -83,7 +83,7 @@ func (t *Table) pairContexts(c *Connection, p *packet.Packet, key, back uint64) 
 	a, b := &to.Ends[0], &to.Ends[1]
 	a.Number, a.Numbered = c.Ends[1].Number, true
 	a.Sums, b.Sums = add(a.Sums, c.Ends[1].Sums), add(b.Sums, c.Ends[0].Sums)
-	verifier.Join(&to.Pair, &c.Pair)
+	rd.Join(&to.Pair, &c.Pair)
 	to.Lossy, to.Ends[0].Cut, to.Paired, to.Learned = to.Lossy || c.Lossy, to.Cut() || c.Cut(), true, ByPSN
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
 	to.PMTU = max(to.PMTU, c.PMTU)

@@ -7,7 +7,7 @@ import (
 	"ibwitness/internal/cache"
 	"ibwitness/internal/keyed"
 	"ibwitness/packet"
-	"ibwitness/verifier"
+	"ibwitness/verifier/congestion"
 )
 
 // hosts numbers the unordered pairs of addresses that talk to each other. Connections belong to one such pair, which is why the
@@ -33,8 +33,8 @@ type Host struct {
 	ICRC, VCRC [2]Seals
 	// summed says, by direction, that an IPv4 header checksum was right.
 	summed   [2]bool
-	stations [2]stations        // by direction
-	Marks    [2]*verifier.Marks // by the direction of the marked packets
+	stations [2]stations          // by direction
+	Marks    [2]*congestion.Marks // by the direction of the marked packets
 	// answered says, by direction, that a response was seen that could not be told to answer any connection.
 	answered [2]bool
 	// waiting counts, by direction, the connections of which that direction was seen, and not the other.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"ibwitness/packet"
-	"ibwitness/verifier"
+	"ibwitness/verifier/header"
 )
 
 // crossings remembers native packets that one tap saw, until another one sees them: what lies between may not change them, nor their order.
@@ -16,7 +16,7 @@ type crossings struct {
 // crossing is a packet as it was first seen.
 type crossing struct {
 	id    uint64
-	seen  verifier.Sighting
+	seen  header.Sighting
 	again bool // it was sent more than once
 }
 
@@ -30,8 +30,8 @@ type flowOrder struct {
 const crossingSlots = 1 << 12
 
 // sighting is what must not change on the way through a switch: all but VL and FECN.
-func sighting(p *packet.Packet) verifier.Sighting {
-	s := verifier.Sighting{Tap: p.Tap, Frame: p.Frame, Time: p.Time, SL: p.SL, Whole: p.ICRCState == packet.CRCGood, Sound: p.VCRCState == packet.CRCGood}
+func sighting(p *packet.Packet) header.Sighting {
+	s := header.Sighting{Tap: p.Tap, Frame: p.Frame, Time: p.Time, SL: p.SL, Whole: p.ICRCState == packet.CRCGood, Sound: p.VCRCState == packet.CRCGood}
 	s.Fields[0] = uint64(p.LVer)<<56 | uint64(p.LNH)<<48 | uint64(p.LRHRes)<<40 | uint64(p.PktLen)
 	s.Fields[1] = uint64(p.Resv8a) << 1
 	if p.BECN {

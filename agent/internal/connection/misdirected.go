@@ -5,7 +5,7 @@ import (
 
 	"ibwitness/packet"
 	"ibwitness/qp"
-	"ibwitness/verifier"
+	"ibwitness/verifier/stream"
 )
 
 // watched is up to how many connections of a pair of hosts are looked at when a packet names a QP that nothing is known of.
@@ -53,7 +53,7 @@ func (t *Table) stray(c *Connection, id uint32, p *packet.Packet, host, dir uint
 		k.Missent, k.Ends[from].SQ.Usual = &b, false
 	} else {
 		c.misdirected, k.kept = &b, true
-		verifier.Missing(&k.Pair, from, p)
+		stream.Missing(&k.Pair, from, p)
 	}
 }
 
@@ -91,7 +91,7 @@ func (t *Table) expecting(list []uint32, from int, c *Connection, p *packet.Pack
 		if request && k.Ends[from].SQ.Next != p.PSN {
 			continue // as most do: the rest need not be read
 		}
-		if k != c && !k.Dead && k.Service == c.Service && verifier.Expects(&k.Pair, from, p) {
+		if k != c && !k.Dead && k.Service == c.Service && stream.Expects(&k.Pair, from, p) {
 			return w >> 1
 		}
 	}
@@ -128,7 +128,7 @@ func (t *Table) misled(c *Connection, p *packet.Packet, host, back uint32) (uint
 		if w&1 == 0 || k.Dead || !k.Paired || k.Learned != ByPSN || k.Service != c.Service || k.Ends[1].Sums.Packets != 1 || k.Ends[1].RQ.LastFrame == 0 {
 			continue
 		}
-		if before, _ := k.Ends[0].SQ.Messages.Find(r.LastPSN); before != nil && r.LastPSN.After(k.pairedPSN) && verifier.Expects(&k.Pair, 1, p) {
+		if before, _ := k.Ends[0].SQ.Messages.Find(r.LastPSN); before != nil && r.LastPSN.After(k.pairedPSN) && stream.Expects(&k.Pair, 1, p) {
 			found, n = w>>1, n+1
 		}
 	}

@@ -5,7 +5,7 @@ import (
 
 	"ibwitness/packet"
 	"ibwitness/qp"
-	"ibwitness/verifier"
+	"ibwitness/verifier/stream"
 	"ibwitness/wqe"
 )
 
@@ -74,7 +74,7 @@ func (t *Table) elsewhere(p *packet.Packet, host, back uint32) bool {
 	for end, dir := range [2]uint32{back, 1 - back} {
 		for _, w := range t.hosts.list[host].connections[dir] {
 			k := t.pairs.at(w >> 1)
-			if w&1 != 0 && !k.Dead && k.Service == p.Opcode.Service() && k.Learned != ByAgent && verifier.Leapt(&k.Pair, end, p) {
+			if w&1 != 0 && !k.Dead && k.Service == p.Opcode.Service() && k.Learned != ByAgent && stream.Leapt(&k.Pair, end, p) {
 				t.leapt(&k.Pair, end, host, back)
 				return true
 			}

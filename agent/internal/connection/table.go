@@ -11,7 +11,8 @@ import (
 	"ibwitness/hcaagent/passive"
 	"ibwitness/packet"
 	"ibwitness/qp"
-	"ibwitness/verifier"
+	"ibwitness/verifier/congestion"
+	"ibwitness/verifier/header"
 	"ibwitness/wqe"
 )
 
@@ -57,8 +58,8 @@ type Judge interface {
 	// PathMTU takes what both directions of a connection have shown.
 	PathMTU(c *qp.Pair, pmtu uint32)
 	// Crossed compares what two taps of a link saw of a packet, and Ordered the order in which they saw it.
-	Crossed(p *packet.Packet, before, now *verifier.Sighting) (changed bool)
-	Ordered(p *packet.Packet, before *verifier.Sighting, last uint64)
+	Crossed(p *packet.Packet, before, now *header.Sighting) (changed bool)
+	Ordered(p *packet.Packet, before *header.Sighting, last uint64)
 	// LifeAt reports whether a queue pair existed at a time, as its events show.
 	LifeAt(a packet.Addr, qpn uint32, at int64) qp.Life
 	// Renumber tells that a queue pair is called by another number than CM told, and Mistold judges that.
@@ -98,7 +99,7 @@ func (t *Table) Since(a, b packet.Addr) int64 {
 }
 
 // Marks returns where the marks of packets from one address to another are kept.
-func (t *Table) Marks(from, to packet.Addr) **verifier.Marks {
+func (t *Table) Marks(from, to packet.Addr) **congestion.Marks {
 	host, dir := t.hosts.find(from, to)
 	return &t.hosts.list[host].Marks[dir]
 }

@@ -34,6 +34,9 @@ var (
 	judges  = []judge{
 		{path: "./verifier", args: []string{"-test.run=^TestScenarios$"}},
 		{path: "./verifier", args: []string{"-test.run=^TestWild$"}},
+		{path: "./verifier/rc"},
+		{path: "./verifier/header"},
+		{path: "./verifier/congestion"},
 		{path: "./verifier/cm"},
 		{path: "./verifier/gmp"},
 		{path: "./verifier/smp"},

@@ -1,0 +1,200 @@
+package congestion
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/verifier"
+)
+
+// CNP judges a congestion notification packet: the receiver of marked packets asks their sender to slow down. c is the connection of the QP
+// that shall, or nil; from is the end that sent the CNP. since is when the first packet between the two addresses was seen.
+func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
+	if n := &v.state.cnp; verifier.Numbered(p) && n.IPID == p.IPID && n.Src == p.Src && n.Dst == p.Dst && n.DestQP == p.DestQP && p.Time-n.Time < verifier.CopyTime {
+		return // a copy that the network made
+	}
+	v.ReportUnpaired(p, rule.Verdict{Rule: rule.EvCNP, Class: rule.Event, Role: rule.Receiver})
+	v.Covered(rule.CNGCNP005)
+	m := v.way(p.Dst, p.Src)
+	q := m.qp(p.DestQP)
+	v.overdue(m, p.Time)
+	v.cnpCause(c, from, p, m, q, since)
+	v.cnpPace(c, from, p, m, q)
+	v.cnpDSCP(c, from, p)
+	if c != nil && c.Service <= packet.UC {
+		v.Covered(rule.CNGCNP006)
+		v.slows(c, 1-from, p, q)
+	}
+	if m.owed != nil && (v.Profile.CNPs.By != verifier.PacedByQP || m.owedQP == anyDest || m.owedQP == p.DestQP) {
+		v.Covered(rule.CNGCNP001)
+		m.owed, m.owedOf = nil, nil
+	}
+	m.notifies, m.silent = true, false
+	n := notified{p.Time, p.Frame}
+	m.newest, q.newest = n, n
+	v.state.paced(v.Profile.CNPs.By, p.Src, n)
+	v.state.cnp = *p
+	v.state.cnp.Payload, v.state.cnp.Pad, v.state.cnp.Data = nil, nil, nil
+}
+
+// cnpCause judges that a mark is why a CNP was sent (rules CNG-CNP-002, -005), and that it has the P_Key of what was marked (CNG-CNP-003).
+func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q *marked, since int64) {
+	stale := v.Profile.CNPs.Most(staleMark)
+	known := true
+	if q.due == 0 || p.Time-q.at > stale {
+		if other := m.qps[anyDest]; other != nil {
+			q, known = other, false // whose it was is not known
+		}
+	}
+	if q.due > 0 && p.Time-q.at <= stale {
+		q.due--
+		v.Covered(rule.CNGCNP002)
+		flow := c != nil && c.Ends[from].Flow.Known()
+		own := flow && (p.PKey^c.Ends[from].Flow.PKey)&0x7FFF == 0 // then the marked packet had another one
+		if (p.PKey^q.pkey)&0x7FFF != 0 && !q.mixed && !own {
+			v.ReportBytes(c, from, p, rule.Verdict{
+				Rule: rule.CNGCNP003, Class: rule.Proven(known || flow), Role: rule.Receiver,
+				Expected: fmt.Sprintf("P_Key 0x%04x of the marked packet", q.pkey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+			})
+		}
+		return
+	}
+	if p.Time-max(since, m.lost) <= stale {
+		return // a mark from before the capture began may be why, or one that was given up
+	}
+	if p.DestQP == 0 {
+		return // UD-QP1-002: nobody's mark is why
+	}
+	d := rule.Verdict{
+		Rule: rule.CNGCNP002, Class: rule.Proven(v.Untouched(p)), Role: rule.Receiver,
+		Expected: "a CNP only for a packet that was marked",
+	}
+	switch {
+	case d.Class == rule.Unproven:
+		d.Detail = "a switch after the tap may have marked the packet"
+	case c == nil: // a QP of UD sends to groups too, which this does not see
+		d.Class, d.Detail = rule.Unproven, "a datagram to a multicast group may have been marked"
+	}
+	if m.onCNPs > 0 {
+		m.onCNPs--
+		d.Rule, d.Expected, d.Actual = rule.CNGCNP005, "no CNP for a marked CNP", "only a CNP was marked"
+		d.Evidence = []uint64{m.onCNP}
+	} else if !v.Rec.Full(d.Rule, d.Class, p.Src, p.Dst) {
+		d.Actual = fmt.Sprintf("no packet of QP 0x%x was marked since the previous CNP", p.DestQP)
+	}
+	v.Covered(d.Rule)
+	v.ReportBytes(c, from, p, d)
+}
+
+// cnpPace judges the time between CNPs (rule CNG-CNP-007).
+func (v *Verifier) cnpPace(c *qp.Pair, from int, p *packet.Packet, m *Marks, q *marked) {
+	pacing, last, to := v.Profile.CNPs, q.newest, ""
+	switch pacing.By {
+	case verifier.PacedByAddress:
+		last, to = m.newest, "to this address"
+	case verifier.PacedByPort:
+		last, to = v.state.ports[p.Src], "of this port"
+	case verifier.PacingUnknown:
+		pacing.Every = verifier.LeastPacing
+	}
+	if last.time == 0 {
+		return
+	}
+	v.Covered(rule.CNGCNP007)
+	took := time.Duration(p.Time - last.time)
+	if took >= pacing.Every-pacing.Every/8 { // clocks and taps are not that exact
+		return
+	}
+	if to == "" {
+		to = fmt.Sprintf("to QP 0x%x", p.DestQP)
+	}
+	d := rule.Verdict{
+		Rule: rule.CNGCNP007, Class: rule.Proven(pacing.By != verifier.PacingUnknown && v.Untouched(p)), Role: rule.Receiver,
+		Expected: "no other CNP " + to + " for " + pacing.Every.String(), Actual: "a CNP after " + took.String(), Evidence: []uint64{last.frame},
+	}
+	switch {
+	case pacing.By == verifier.PacingUnknown:
+		d.Detail = "the interval is a setting of the adapter: give it with --profile cnp-per-qp=TIME"
+	case d.Class == rule.Unproven:
+		d.Detail = "the network may have shortened the interval on the way to the tap"
+	}
+	v.ReportBytes(c, from, p, d)
+}
+
+// paced notes the newest CNP of a port. Of more ports than are kept, all are learned again.
+func (g *state) paced(by verifier.PacedBy, port packet.Addr, n notified) {
+	if by != verifier.PacedByPort {
+		return
+	}
+	if len(g.ports) >= mostPorts {
+		clear(g.ports)
+	}
+	if g.ports == nil {
+		g.ports = map[packet.Addr]notified{}
+	}
+	g.ports[port] = n
+}
+
+// cnpDSCP judges the DSCP of a CNP, where the profile gives it (rule CNG-CNP-008).
+func (v *Verifier) cnpDSCP(c *qp.Pair, from int, p *packet.Packet) {
+	if !v.Profile.HasDSCP || !p.Encap.OnIP() {
+		return
+	}
+	v.Covered(rule.CNGCNP008)
+	if p.TClass>>2 == v.Profile.DSCP {
+		return
+	}
+	v.ReportBytes(c, from, p, rule.Verdict{
+		Rule: rule.CNGCNP008, Class: rule.Proven(v.Untouched(p)), Role: rule.Receiver,
+		Expected: fmt.Sprintf("DSCP %d", v.Profile.DSCP), Actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
+	})
+}
+
+// pace is how much a QP had sent when CNPs came to it, one soon after the other.
+type pace struct {
+	n    int
+	seen [8]struct {
+		time  int64
+		bytes uint64
+	}
+}
+
+const (
+	pressing = int64(time.Millisecond) // between CNPs that follow one another
+	worth    = 16 << 10                // bytes from which on a rate means something
+)
+
+// slows judges, over eight CNPs in a row, that the requester to which they go sends slower by and by (rule CNG-RP-001).
+func (v *Verifier) slows(c *qp.Pair, who int, p *packet.Packet, q *marked) {
+	s := &q.pace
+	if s.n > 0 && p.Time-s.seen[s.n-1].time > pressing {
+		s.n = 0
+	}
+	s.seen[s.n].time, s.seen[s.n].bytes = p.Time, c.Ends[who].Sums.Bytes
+	if s.n++; s.n < len(s.seen) {
+		return
+	}
+	s.n = 0
+	rate := func(i, k int) (bytes uint64, perSecond float64) {
+		bytes = s.seen[k].bytes - s.seen[i].bytes
+		return bytes, float64(bytes) / (float64(max(s.seen[k].time-s.seen[i].time, 1)) / 1e9)
+	}
+	before, first := rate(0, 3)
+	after, second := rate(4, 7)
+	if min(before, after) < worth {
+		return
+	}
+	v.Covered(rule.CNGRP001)
+	if second < first || q.judged {
+		return
+	}
+	q.judged = true
+	v.Accuse(c, who, p, rule.Verdict{
+		Rule: rule.CNGRP001, Class: rule.Unproven, Role: rule.Requester,
+		Expected: fmt.Sprintf("less than %.1f Mbit/s: the sender has received CNPs since", first*8/1e6), Actual: fmt.Sprintf("%.1f Mbit/s", second*8/1e6),
+		Detail: "the reduced rate limit may still be above the offered load",
+	})
+}

@@ -1,0 +1,321 @@
+package rc
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/verifier"
+	"ibwitness/verifier/stream"
+	"ibwitness/wqe"
+)
+
+// acknowledge judges a positive Acknowledge.
+func (v *Verifier) acknowledge(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	v.Covered(rule.RCRSP006)
+	v.taken(c, from, p, p.PSN, false)
+	if p.PSN.Before(q.Una) {
+		v.flushAgain(c, from, p)
+		v.oldAck(c, from, p)
+		return
+	}
+	v.beyondGap(c, from, p, p.PSN)
+	if q.RdOut > 0 {
+		v.passedOver(c, from, p)
+	}
+	v.msn(c, from, p, 0)
+	v.progress(c, from, p, p.PSN.Add(1))
+}
+
+// settled is how many packets a responder has sent after its newest response to what came before the capture, when it has answered all of that.
+const settled = 8
+
+// unsettled reports whether the responder to end from may still be answering what came before the capture.
+func unsettled(c *qp.Pair, from int) bool {
+	n := c.Ends[from].SQ.UnsettledIn()
+	return n != 0 && c.Ends[1-from].Sums.Packets < n+settled
+}
+
+// unsettled notes that response p answers what came before the capture, if its PSN says so: the responder has not answered all of that, and the
+// requester drops what answers later READs and atomics.
+func (v *Verifier) unsettled(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	if _, known := c.Ends[1-from].Attr.Start(); known || !p.PSN.Before(q.First) {
+		return
+	}
+	q.Unsettle(c.Ends[from].Sums.Packets)
+	if c.Sees(1-from) && p.Opcode.Fn() != packet.Acknowledge && !q.Passed {
+		q.Lack(q.First, p.Time)
+	}
+}
+
+// oldAck judges an Acknowledge of what was acknowledged before: legal as an answer to a duplicate, as an unsolicited ACK that
+// repeats the newest, or as a copy that the network made (rules RC-RSP-006, RC-RSP-029, RC-RSP-042).
+func (v *Verifier) oldAck(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
+	if p.PSN.Before(q.First) {
+		start, known := c.Ends[1-from].Attr.Start()
+		if !known && (!c.Sees(from) || !r.Answered || r.Repeated || unsettled(c, 1-from)) {
+			v.unsettled(c, from, p)
+			return // it answers a duplicate from before the capture
+		}
+		if known && !r.Repeated && q.Stray == nil && p.PSN.Before(start) && p.PSN.After(start.Add(-stream.FarJump)) {
+			v.Report(c, from, p, rule.Verdict{
+				Rule: rule.RCRSP006, Class: rule.Proven(c.Complete()), Role: rule.Responder,
+				Expected: "PSN " + start.String() + " or later: the connection begins there", Actual: "PSN " + p.PSN.String(),
+			})
+			return
+		}
+	}
+	if v.sameResponse(r, p) || !r.Answered || p.PSN == r.LastPSN {
+		if p.PSN == r.LastPSN {
+			if r.Repeated {
+				v.Covered(rule.RCRSP029)
+			}
+			v.unsolicited(c, from, p)
+		}
+		return
+	}
+	if r.Repeated {
+		v.duplicateAck(c, from, p)
+		return
+	}
+	if q.Stray != nil {
+		return // to its responder the request with another PSN may be a duplicate
+	}
+	r.CloseOwed() // it may be what it owes, with a wrong PSN
+	d := rule.Verdict{
+		Rule: rule.RCRSP006, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
+		Expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+	}
+	if p.PSN.After(r.LastPSN) {
+		d.Expected = "no ACK of what the NAK for PSN " + q.Una.String() + " has acknowledged, as no duplicate has come"
+	}
+	v.Report(c, from, p, d)
+}
+
+// duplicateAck judges the Acknowledge of a duplicate SEND or WRITE: its PSN is that of the newest request executed, or of the one
+// before a READ or atomic that comes next (rule RC-RSP-029).
+func (v *Verifier) duplicateAck(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	v.Covered(rule.RCRSP029)
+	i := q.Messages.UpTo(p.PSN)
+	if q.OtherAt(p.PSN) || !p.PSN.Before(r.LastPSN) || i < 0 || q.Messages.At(i).Op.Responded() {
+		return
+	}
+	if i+1 < q.Messages.Len() && (q.Messages.At(i+1).Op.Responded() || q.Messages.At(i+1).First != q.Messages.At(i).Last.Add(1)) {
+		return // that comes next, or may have been in the gap between the two
+	}
+	r.CloseOwed() // this is what it owes, with a wrong PSN
+	v.Report(c, from, p, rule.Verdict{
+		Rule: rule.RCRSP029, Class: rule.Proven(c.Sees(from) && !q.IsMixed(p.PSN)), Role: rule.Responder,
+		Expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
+		Detail: verifier.MissedDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+	})
+}
+
+// unsolicited judges an Acknowledge that repeats the PSN of the newest response (rule RC-ACK-008): it may bring credits, and
+// repeats its MSN too unless it answers a duplicate.
+func (v *Verifier) unsolicited(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	v.Covered(rule.RCACK008)
+	if !r.Repeated && p.MSN != r.LastMSN && r.Answered {
+		v.Report(c, from, p, rule.Verdict{
+			Rule: rule.RCACK008, Class: rule.Unproven, Role: rule.Responder,
+			Expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
+			Detail: "the responder may have executed messages since", Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+		})
+		return
+	}
+	v.msn(c, from, p, 0)
+	v.credits(c, from, p)
+}
+
+// beyondGap deals with a response to a request after a gap: the responder has what the tap has not seen, or it acknowledges what
+// it cannot have (rule RC-RSP-006).
+func (v *Verifier) beyondGap(c *qp.Pair, from int, p *packet.Packet, acked packet.PSN) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if !q.Gap.Open() || acked.Before(q.Gap.From) {
+		return
+	}
+	// Where the PSN that is missing is just what is acknowledged, and one packet came after it, that one had the wrong PSN.
+	renumbered := acked == q.Gap.From && q.Gap.To.Add(1) == q.High && !q.DamagedAt(q.Gap.From) && !v.Profile.Keeps()
+	if renumbered && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == packet.ACK && q.LastPSN == q.Gap.To {
+		q.AnswerGap(true) // the next request shows it
+		return
+	}
+	// What came after the gap was kept; a sequence NAK may ask for what another gap lacks.
+	kept := v.Profile.Keeps() && (q.Gap.From.Before(q.Una) || came(q, q.Gap.From) || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
+	unseen := missed(q, r, p, acked)
+	gap := unseen > 1
+	if gap {
+		v.captureGap(c, 1-from)
+	}
+	if c.Sees(from) && r.Told && !begun(q, r) && !q.Gap.Explained && !q.Gap.Filled && !renumbered && !kept && !gap {
+		id := rule.RCRSP006
+		if q.DamagedAt(q.Gap.From) {
+			id, _ = damaged(q)
+		}
+		v.Covered(id)
+		d := rule.Verdict{
+			Rule: id, Class: rule.Violation, Role: rule.Responder,
+			Expected: "nothing acknowledged from PSN " + q.Gap.From.String() + " on: that packet has not arrived", Actual: "PSN " + p.PSN.String(), Gap: rule.GapAt(q.Gap.From),
+		}
+		if id != rule.RCRSP006 {
+			consequence(c, from, &d)
+		}
+		v.Report(c, from, p, d)
+		if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && r.NakPSN == q.Gap.From {
+			r.CloseNAK() // that it was not retransmitted is the same fault
+		}
+	}
+	if !c.Sees(from) {
+		c.Lose()
+	}
+	q.CloseGap()
+	r.LoseMSN()
+	q.CatchUp()
+}
+
+// begun reports whether what is missing in the gap may have arrived before the capture began: the first packets of the message after all that the
+// responder has counted since its first response, whose last ones came after the gap.
+func begun(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
+	s := q.History.Get(q.Gap.To)
+	return firstCount(q, r) && s != nil && !s.Trace.Opcode.Info().First && !s.Trace.Opcode.Info().Only
+}
+
+// firstCount reports whether no response has counted more than the first one, of a capture that does not show how the connection began.
+func firstCount(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
+	return q.FirstMSN != 0 && r.LastMSN == q.FirstMSN
+}
+
+// came reports whether the request that takes a PSN has been seen, or a READ before it that may take it.
+func came(q *qp.SendQueue, psn packet.PSN) bool {
+	if q.History.Get(psn) != nil {
+		return true
+	}
+	const far = 1 << 10 // no READ that is seen in a gap is longer
+	for i := 1; i < far && !psn.Add(-i).Before(q.First); i++ {
+		if s := q.History.Get(psn.Add(-i)); s != nil {
+			return s.Trace.Opcode.Fn() == packet.ReadRequest
+		}
+	}
+	return false
+}
+
+// passedOver judges that a response to psn does not pass over a READ or an atomic that is still to be answered: only its own
+// response acknowledges it (rules RC-ACK-003, RC-RSP-007).
+func (v *Verifier) passedOver(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	v.Covered(rule.RCRSP007)
+	var oldest *wqe.SendWQE // one response passes over several: one finding
+	for i := q.Messages.Len() - 1; i >= 0; i-- {
+		w := q.Messages.At(i)
+		if w.First.After(p.PSN) {
+			continue
+		}
+		if w.Last.Before(q.Una) && !w.Has(wqe.Again) && !w.Has(wqe.Gapped) {
+			break
+		}
+		if !w.Op.Responded() || w.Has(wqe.Answered) || !w.Op.Atomic() && p.Opcode.Fn() != packet.Acknowledge && p.PSN.In(w.First, w.Last) {
+			continue
+		}
+		if w.Flags&(wqe.Accused|wqe.Blamed|wqe.Told) == 0 {
+			oldest = w
+		}
+		w.Flags |= wqe.Answered | wqe.Accused
+		q.ReadDone()
+	}
+	if oldest == nil || waits(c, from, oldest) {
+		return
+	}
+	d := rule.Verdict{
+		Rule: rule.RCRSP007, Class: rule.Proven(c.Sees(from) && r.Told && !q.IsMixed(oldest.First)), Role: rule.Responder,
+		Expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
+		Actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, oldest.Frame)}, Gap: rule.GapAt(oldest.RespNext),
+	}
+	if p.PSN.In(oldest.First, oldest.Last) {
+		d.Rule, d.Class = rule.RCACK003, rule.Proven(c.Sees(from) && !q.IsMixed(oldest.First))
+		d.Expected = "the response to the " + oldest.Op.String() + ": an Acknowledge does not replace it"
+		if id, ok := flushRule(oldest.Op); ok {
+			d.Rule = id
+			v.Covered(id)
+		}
+	}
+	if d.Class == rule.Unproven {
+		d.Detail = "the response may have been lost before the tap, or have been sent before the capture began"
+	}
+	if v.Report(c, from, p, d); d.Class == rule.Violation && p.PSN == oldest.RespNext && p.PSN != oldest.First {
+		oldest.Flags |= wqe.Blamed // it is taken for a response
+	}
+}
+
+// waits reports whether a response as w asks for waits for the request that its PSN names: one that was meant for w, or one that overtook its request.
+func waits(c *qp.Pair, from int, w *wqe.SendWQE) bool {
+	for i := range c.Early {
+		if e := &c.Early[i].Packet; c.End(e) == from && !e.PSN.In(w.First, w.Last) && e.Opcode.Fn() != packet.Acknowledge && w.Answers(e.Opcode.Fn()) {
+			return true
+		}
+	}
+	return false
+}
+
+// unnaked judges a response that acknowledges a PSN which was NAKed and not retransmitted (rules RC-RSP-006, RC-RSP-018).
+func (v *Verifier) unnaked(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	if q := &c.Ends[1-from].SQ; q.HasCrossed() || q.Mistook(r.NakTime) || r.NakCode.Type() == packet.RNRNAK && q.TakeMore() {
+		r.CloseNAK()
+		return
+	}
+	id := rule.RCRSP006
+	if r.NakCode.Type() == packet.RNRNAK {
+		id = rule.RCRSP018
+	}
+	r.CloseNAK()
+	v.Covered(id)
+	d := rule.Verdict{
+		Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
+		Expected: "nothing acknowledged from PSN " + r.NakPSN.String() + " on until it is retransmitted", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+	}
+	if d.Class == rule.Unproven {
+		d.Detail = "the tap may have missed the retransmission"
+		c.Lose()
+	}
+	v.Report(c, from, p, d)
+}
+
+// progress notes that everything before una is acknowledged.
+func (v *Verifier) progress(c *qp.Pair, from int, p *packet.Packet, una packet.PSN) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if una.After(q.Una) {
+		if q.Acknowledge(una); !v.Broken { // else its requester may have dropped it
+			q.StartTimer(p.Time)
+		}
+	}
+	r.ExpectFrom(una)
+	if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && una.After(r.NakPSN) {
+		v.unnaked(c, from, p)
+	}
+	v.Covered(rule.RCRSP005)
+	v.Covered(rule.RCACK003)
+	r.CountRNR(0)
+	r.Answer(p.PSN)
+	if r.Repeated && una.After(r.RepeatedTo) { // this request came after the duplicates, so they have been answered
+		r.CloseRepeat()
+		q.ForgetIssues()
+	}
+	v.credits(c, from, p)
+}
+
+// damaged is the rule on a response to the newest damaged packet of a queue, and what was expected instead.
+func damaged(q *qp.SendQueue) (rule.ID, string) {
+	if q.DamagedOnLink() {
+		return rule.LNKCRC006, "no response: the request arrived damaged"
+	}
+	return rule.RCRSP036, "no response: the request arrived with a wrong ICRC"
+}

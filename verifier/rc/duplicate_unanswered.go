@@ -1,0 +1,69 @@
+package rc
+
+import (
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// ignored judges a READ or atomic that is retransmitted, and notes it where its responder waits for what it has NAKed: that is no reason not to
+// answer it (rule RC-RSP-004). It was ignored where it comes once more, and what came after it has been answered, or it is answered now and was not
+// while there was all the time for that.
+func (v *Verifier) ignored(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if d := &q.Lost().Ignored; d.Set() && d.First == w.First {
+		if d.Passed {
+			v.ignoredIs(c, from, p)
+		} else if p.Time-d.Request.Time >= stalled {
+			d.ComeAgain()
+		}
+		return
+	}
+	n := uint32(p.PSN.Diff(w.First)) * c.PMTU
+	fits := w.Op != wqe.Read || (n > 0 || p.PSN == w.First) && p.RKey == w.RKey && p.VA == w.VA+uint64(n) && p.DMALen == w.Length-n
+	if fits && r.State == qp.SequenceNAKed && c.Sees(1-from) && r.Told && !v.Broken && !q.HasCrossed() && !q.IsMixed(w.First) && w.Last.Before(r.NakPSN) && newestResponded(q) == w {
+		v.Covered(rule.RCRSP004)
+		q.Ignore(qp.Ignored{First: w.First, Last: w.Last, NakPSN: r.NakPSN, Request: p.Bare()})
+	}
+}
+
+// newestResponded is the newest READ or atomic: a responder keeps that longest, to answer it again.
+func newestResponded(q *qp.SendQueue) *wqe.SendWQE {
+	for i := q.Messages.Len() - 1; i >= 0; i-- {
+		if w := q.Messages.At(i); w.Op.Responded() {
+			return w
+		}
+	}
+	return nil
+}
+
+// heeds takes a positive response, of a responder that may have ignored a request that was retransmitted.
+func (v *Verifier) heeds(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	if q.Recovery == nil || !q.Recovery.Ignored.Set() {
+		return
+	}
+	switch d := &q.Recovery.Ignored; {
+	case p.PSN.In(d.First, d.Last):
+		if d.Again {
+			v.ignoredIs(c, 1-from, p)
+		}
+		d.Close()
+	case !p.PSN.Before(d.NakPSN):
+		d.PassOver()
+	}
+}
+
+// ignoredIs reports that the responder of what end from sends has ignored a request, as p shows.
+func (v *Verifier) ignoredIs(c *qp.Pair, from int, p *packet.Packet) {
+	d := &c.Ends[from].SQ.Recovery.Ignored
+	v.Accuse(c, 1-from, d.Request, rule.Verdict{
+		Rule: rule.RCRSP004, Class: rule.Violation, Role: rule.Responder,
+		Expected: "a response to the duplicate request: an outstanding PSN sequence NAK for " + d.NakPSN.String() + " does not delay it",
+		Actual:   "none for " + time.Duration(p.Time-d.Request.Time).String(), Evidence: []uint64{p.Frame},
+	})
+	d.Close()
+}

@@ -1,0 +1,53 @@
+package rc
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// Finish judges what of an RC connection was still open when the capture ended, at time end.
+func (v *Verifier) Finish(c *qp.Pair, end int64) {
+	v.early(c, atEnd)
+	if c.PMTU == 0 && c.Odd != 0 {
+		v.oneShows(c)
+	}
+	for from := range c.Ends {
+		if q := &c.Ends[from].SQ; q.Doubt() != nil {
+			v.unresolved(c, from, q.Doubt(), end)
+		}
+		if owed := c.Ends[from].RQ.Owed; owed != nil && owed.Paid != 0 {
+			v.unanswered(c, from, end-owed.Paid >= silence)
+		}
+		v.quiet(c, from, end)
+	}
+	v.Silent(c, end)
+	v.LeapsEnd(c, rule.RCPSN004, rule.Requester)
+}
+
+// Stranger is that of verifier.Verifier for a service that acknowledges: what it replaces may also be a request that is retransmitted, or a response.
+func (v *Verifier) Stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
+	v.WrongService(c, p, class, evidence)
+	v.Replaces(c, p)
+}
+
+// Replaces takes a packet that is not of the stream of its sender for the one that it had to send.
+func (v *Verifier) Replaces(c *qp.Pair, p *packet.Packet) {
+	from := c.End(p)
+	q, peer := &c.Ends[from].SQ, &c.Ends[1-from].SQ
+	if q.Joined && q.ReadLen != 0 {
+		v.settleRead(c, from, p)
+	}
+	if v.ReplacesNext(c, p) {
+		return
+	}
+	if q.Joined && !p.PSN.Before(q.Una) && p.PSN.Before(q.High) {
+		cameAs(c, from, p)
+		return
+	}
+	if w, _ := peer.Messages.Find(p.PSN); w != nil && w.Op.Responded() && !w.Last.Before(peer.Una) {
+		q.Excuse() // the response that will be missing
+		w.Flags |= wqe.Accused
+	}
+}

@@ -1,0 +1,175 @@
+package rc
+
+import (
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/verifier"
+	"ibwitness/wqe"
+)
+
+// silence is how long a capture must go on after a request before its end proves anything.
+const silence = int64(time.Second)
+
+// owes notes, when a requester runs into its timer, the request that the responder has left unanswered. Whether it is alive, or
+// its QP is gone and silence is right, shows only when it speaks again.
+func (v *Verifier) owes(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if r.Owed != nil || !r.Answered || q.ToldUnanswered() || p.PSN.Before(q.Una) || p.Time-q.AskedAt < int64(verifier.InFlight) {
+		return
+	}
+	if l := q.Recovery; l != nil && l.HasBack {
+		return // the NAK with a wrong PSN, which is reported, was the answer
+	}
+	w, _ := q.Messages.Find(q.Una)
+	if w == nil || !w.Has(wqe.AckWanted) || w.Has(wqe.Answered) {
+		return
+	}
+	s := q.History.Get(w.Last)
+	if w.Op == wqe.Read {
+		s = q.History.Get(w.First)
+	}
+	if s == nil || s.Trace.Flags&packet.TraceAckReq == 0 {
+		return
+	}
+	if s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] {
+		return // something was wrong with it, and the responder is right to drop it
+	}
+	asked := s.PSN & packet.PSNMask
+	if q.LastPSN.Before(asked) {
+		return // the last time round it did not come, and what came before may have been thrown away after a NAK
+	}
+	if first := q.History.Get(p.PSN); first != nil && !packet.SameContent(p, first.Trace) {
+		return // another request under an old PSN
+	}
+	b := p.Bare()
+	b.PSN, b.Opcode, b.Frame = asked, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
+	r.Owe(qp.Debt{Request: *b, Waited: p.Time - q.AskedAt, Again: p.Time, NextPSN: q.High})
+}
+
+// owesNak notes, when a requester goes back to a gap on its own account, that the responder has not asked for what is missing, though a later
+// packet had arrived and it had time to. Where it has completed no message since its first response, in a capture that does not show how the connection
+// began, the later packet may have come before the capture too, and have been NAKed there.
+func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || !r.Told || r.Owed != nil || r.State != qp.Expecting || q.Gap.Explained || q.Damaged() || len(c.Early) != 0 {
+		return
+	}
+	if start, known := c.Ends[from].Attr.Start(); firstCount(q, r) && (!known || q.First != start) {
+		return
+	}
+	s := q.History.Get(q.Gap.To)
+	if s == nil || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] || q.LastPSN.Before(q.Gap.To) || p.Time-max(q.LastTime, r.LastTime) < stalled {
+		return
+	}
+	v.Covered(rule.RCRSP002)
+	b := p.Bare()
+	b.PSN, b.Opcode, b.Frame = q.Gap.To, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
+	r.Owe(qp.Debt{Request: *b, NAK: true, Missing: q.Gap.From})
+}
+
+// pays takes a response of a responder that had left something unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
+func (v *Verifier) pays(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	owed := r.Owed
+	positive := p.Syndrome.Type() == packet.ACK
+	switch {
+	case owed.NAK && positive && p.PSN.Before(owed.Missing):
+	case owed.Paid != 0:
+		v.paysTwice(c, from, p, positive)
+	case owed.NAK && positive:
+		r.CloseOwed()
+		v.Accuse(c, from, &owed.Request, rule.Verdict{
+			Rule: rule.RCRSP002, Class: rule.Violation, Role: rule.Responder,
+			Expected: "a PSN sequence NAK for PSN " + owed.Missing.String() + ": a later PSN had arrived", Actual: "no NAK until the retransmission on timeout",
+			Evidence: []uint64{p.Frame},
+		})
+	case !positive, p.PSN.Before(owed.Request.PSN), !p.PSN.Before(retransmitted(&c.Ends[1-from].SQ, owed)):
+		r.CloseOwed() // it had not got that far, or answers all up to a later request
+	default:
+		v.Covered(rule.RCRSP005)
+		owed.Pay(p)
+	}
+}
+
+// retransmitted is the PSN after all that was outstanding when a request was retransmitted. How long a READ is may have been learned since.
+func retransmitted(q *qp.SendQueue, owed *qp.Debt) packet.PSN {
+	if w, _ := q.Messages.Find(owed.NextPSN.Add(-1)); w != nil {
+		return packet.Later(owed.NextPSN, w.Last.Add(1))
+	}
+	return owed.NextPSN
+}
+
+// paysTwice takes a response of a responder that has answered a request which came twice. It has been slow if it answers more than was
+// retransmitted; if it goes on to a request after that, the first had no answer.
+func (v *Verifier) paysTwice(c *qp.Pair, from int, p *packet.Packet, positive bool) {
+	r := &c.Ends[from].RQ
+	owed, in := r.Owed, p.Info()
+	switch {
+	case verifier.Numbered(p) && v.sameResponse(r, p), p.PSN.Before(owed.Request.PSN):
+	case !p.PSN.Before(retransmitted(&c.Ends[1-from].SQ, owed)):
+		v.unanswered(c, from, true)
+	case !positive:
+		r.CloseOwed()
+	case in.First, in.Only:
+		if owed.Answer() {
+			r.CloseOwed()
+		}
+	}
+}
+
+// promptly is by how much sooner than the request was answered at all its retransmission must have been, to be what was answered: one response may
+// answer both where the responder was slow.
+const promptly = 8
+
+// unanswered reports that a responder has left a request without a response: one has come since it was retransmitted, and as the capture went on long
+// enough then, no other (rule RC-RSP-005).
+func (v *Verifier) unanswered(c *qp.Pair, from int, ended bool) {
+	r := &c.Ends[from].RQ
+	owed := r.Owed
+	r.CloseOwed()
+	d := rule.Verdict{
+		Rule: rule.RCRSP005, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
+		Expected: "a response: AckReq is set", Actual: "no response until the retransmission", Evidence: []uint64{owed.PaidBy},
+	}
+	switch {
+	case d.Class == rule.Unproven:
+		d.Detail = "the response may have been lost before the tap, or the request after the tap"
+	case (owed.Paid-owed.Again)*promptly > owed.Waited:
+		d.Class, d.Detail = rule.Unproven, "the responder may have been slow, and may have acknowledged both with one response"
+	case !ended:
+		d.Class, d.Detail = rule.Unproven, "the capture ends before the responder can have responded again"
+	}
+	v.Accuse(c, from, &owed.Request, d)
+}
+
+// quiet judges a requester that has fallen silent with SENDs or WRITEs outstanding that asked for no response (rule RC-ACK-002),
+// and counts requests that were never answered.
+func (v *Verifier) quiet(c *qp.Pair, from int, end int64) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	w := q.Messages.Newest()
+	if c.Paired && w != nil && w.Has(wqe.Ended) && !w.Op.Responded() {
+		v.Covered(rule.RCACK002)
+	}
+	if !c.Paired || c.Closed || r.State != qp.Expecting || w == nil || !q.Una.Before(q.Next) || end-q.LastTime < silence || w.Op.Responded() {
+		return
+	}
+	s := q.History.Get(w.Last)
+	if s == nil || !w.Has(wqe.Ended) {
+		return
+	}
+	p := packet.Packet{
+		Time: q.LastTime, Tap: q.LastTap, Frame: packet.FrameNear(q.LastFrame, s.Frame), Opcode: s.Trace.Opcode, PSN: w.Last, Has: packet.HasBTH,
+	}
+	if s.Trace.Flags&packet.TraceAckReq != 0 {
+		v.Event(c, from, rule.Requester, &p, rule.EvUnanswered, "")
+		return
+	}
+	v.Report(c, from, &p, rule.Verdict{
+		Rule: rule.RCACK002, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+		Expected: "AckReq in the last packet before a pause", Actual: "AckReq 0, and no packet for " + time.Duration(end-q.LastTime).String(),
+		Detail: verifier.LossDetail(c, from),
+	})
+}

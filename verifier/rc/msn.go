@@ -1,0 +1,290 @@
+package rc
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/verifier"
+	"ibwitness/verifier/stream"
+	"ibwitness/wqe"
+)
+
+// msn judges the MSN of a response. before is 1 for a NAK, which does not count its own PSN. Only a response that goes on where the newest
+// ended says how many messages there are up to it: one out of its turn may have overtaken that.
+func (v *Verifier) msn(c *qp.Pair, from int, p *packet.Packet, before int) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	last := r.LastMSN
+	v.count(c, from, p, before)
+	w, _ := q.Messages.Find(p.PSN)
+	if r.Answered && !c.Sees(from) && p.PSN != r.LastPSN && (before != 0 || p.PSN.Before(q.Una) || w != nil && w.Has(wqe.Gapped)) {
+		r.ShowMSN(last)
+	}
+}
+
+// alikeMost is how many packets a responder sends at most, at the beginning of a capture, in answer to what was sent before it.
+const alikeMost = 64
+
+// count holds the MSN of a response against the messages that the responder has completed (rules RC-RSP-013, -014, -015). A responder
+// counts a SEND or WRITE when it executes its last packet and a READ when it accepts it, so the MSN lies between the number of
+// messages up to the response's PSN and the number of all that were sent.
+func (v *Verifier) count(c *qp.Pair, from int, p *packet.Packet, before int) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	q.FirstShown(p.MSN)
+	least, next, epoch, ok := completed(q, p.PSN.Add(-before))
+	if !ok || q.Gap.Open() && !p.PSN.Add(-before).Before(q.Gap.From) {
+		v.Skipped[verifier.SkipMSN]++
+		r.ShowMSN(p.MSN)
+		return
+	}
+	id := rule.RCRSP013
+	if before == 1 {
+		id = rule.RCRSP015
+	}
+	base := (p.MSN - least) & packet.PSNMask
+	begins := base == 0 && q.UnsettledIn() == 0 && !q.EverMixed() // the connection began in this capture
+	if epoch != r.Epoch {
+		r.BeginEpoch(epoch)
+	}
+	if r.MSN == qp.MSNUnknown {
+		v.baseline(c, from, p, base, begins, next == q.Count)
+		return
+	}
+	v.Covered(id)
+	n := miscount{id: id, before: before, least: least, last: r.LastMSN, have: packet.PSN((p.MSN - r.MSNBase) & packet.PSNMask)}
+	r.ShowMSN(p.MSN)
+	n.over = n.have.Diff(packet.PSN(least))
+	if q.CountsAhead() {
+		v.overcount(c, from, p, n.over)
+	}
+	switch {
+	case n.over == 0:
+		if next == q.Count && (r.Anchor == nil || p.MSN != r.Anchor.MSN) {
+			r.KnowMSN()
+			r.CloseAnchor()
+			r.Tell(r.Told || !p.PSN.Before(q.Una))
+		}
+	case r.Anchor != nil && begins:
+		v.wrongBaseline(c, from, p, id)
+	default:
+		v.miscounted(c, from, p, &n)
+	}
+}
+
+// baseline takes response p, of base messages more than there are up to its PSN, where MSNs are not counted yet: they are from there on, unless it goes
+// back (rule RC-RSP-014), or may be the answer to a duplicate. begins says that p counts from the first message of the capture, newest that none has begun after its PSN.
+func (v *Verifier) baseline(c *qp.Pair, from int, p *packet.Packet, base uint32, begins, newest bool) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	v.Covered(rule.RCRSP014)
+	waited := int32(uint32(p.Frame)-r.LastFrame) < 0 // for its request, and that one came later
+	if r.Answered && !waited && p.PSN.After(r.LastPSN) && packet.PSN(p.MSN).Before(packet.PSN(r.LastMSN)) {
+		v.Report(c, from, p, rule.Verdict{
+			Rule: rule.RCRSP014, Class: rule.Proven(c.Complete() && (c.Sees(from) || verifier.Numbered(p) && !r.Repeated && !q.MayRepeat(r.LastPSN) && !q.IsMixed(r.LastPSN))), Role: rule.Responder,
+			Expected: fmt.Sprintf("MSN %d or more: it never goes back", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
+			Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+		})
+	}
+	if (base != 0 || q.EverMixed()) && (r.Repeated || p.PSN.Before(q.Una)) {
+		v.Skipped[verifier.SkipMSN]++ // an answer to a duplicate may count later messages
+		r.ShowMSN(p.MSN)
+		return
+	}
+	v.countFrom(q, r, p, base, begins, newest)
+}
+
+// miscount is what the MSN of a response counts, where that is not the number of messages up to its PSN.
+type miscount struct {
+	id     rule.ID
+	before int        // 1: of a NAK, which does not count its own PSN
+	least  uint32     // messages up to its PSN
+	last   uint32     // MSN of the response before it
+	have   packet.PSN // messages that it counts
+	most   packet.PSN // messages that have been sent whole
+	over   int        // how many more it counts than there are up to its PSN
+}
+
+// beyond reports whether it counts more messages than have been sent.
+func (n *miscount) beyond() bool { return n.over > 0 && n.have.After(n.most) }
+
+// miscounted judges a response whose MSN is not the number of messages up to its PSN.
+func (v *Verifier) miscounted(c *qp.Pair, from int, p *packet.Packet, n *miscount) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	d := rule.Verdict{
+		Rule: n.id, Class: rule.Proven(r.MSN == qp.MSNKnown && c.Complete() && len(c.Early) == 0), Role: rule.Responder,
+		Expected: fmt.Sprintf("MSN %d", (r.MSNBase+n.least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
+	}
+	if r.Answered {
+		d.Evidence = []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
+	}
+	open := false
+	if w := q.Messages.Newest(); n.over == 1 && w != nil && w.Last == p.PSN && !w.Has(wqe.Ended) {
+		open = d.Class == rule.Violation
+		d.Class = rule.Unproven
+		d.Detail = "the MSN counts a message whose last packet is not in the capture or has a wrong opcode"
+	}
+	n.most = packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
+	v.doubtCount(c, from, p, n, &d)
+	if n.over > 0 && n.before == 0 && !n.have.After(n.most) {
+		v.countsLater(c, from, p, n, d)
+		return
+	}
+	v.Report(c, from, p, d)
+	if open {
+		q.CountOpen(p.PSN)
+	}
+	if n.over > 0 && (d.Class == rule.Violation || open) || d.Class == rule.Violation && stream.Far(n.over) {
+		r.ShowMSN((r.MSNBase + n.least) & packet.PSNMask) // the right one does not go back
+	}
+	r.CloseMSN() // the next response sets the baseline again: one fault, one finding
+}
+
+// doubtCount takes the proof from d where the number of messages that have been sent may be another one than the capture shows.
+func (v *Verifier) doubtCount(c *qp.Pair, from int, p *packet.Packet, n *miscount, d *rule.Verdict) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if d.Class == rule.Violation && (r.Answered && q.IsMixed(r.LastPSN) || n.over > 0 && q.Next.Before(q.High)) {
+		d.Class = rule.Unproven // until a response after them agrees
+		d.Detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
+	}
+	if d.Class == rule.Violation && n.over < 0 && p.MSN|qp.MSNElse == q.FirstMSN && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets < alikeMost {
+		d.Class, d.Detail = rule.Unproven, "all MSNs since the capture began are the same: the requests may be retransmissions from before it"
+	}
+	if n.beyond() && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
+		d.Class, d.Detail = rule.Unproven, "it may respond to a duplicate, and count a message that the tap has missed"
+	}
+	if n.beyond() && q.Gap.Open() && !c.Sees(1-from) {
+		d.Class, d.Detail = rule.Unproven, "requests are missing before the tap: it may count some that the tap has missed"
+	}
+	if r.State == qp.SequenceNAKed && n.before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
+		d.Class, d.Detail = rule.Unproven, "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
+	}
+	if n.over > 0 && r.Answered && answeredElse(r, p) && !c.Sees(from) && !c.Sees(1-from) {
+		d.Class, d.Detail = rule.Unproven, "the tap may have missed earlier responses, and a retransmission of the request after later ones"
+	}
+}
+
+// answeredElse reports whether a responder that numbers its packets has sent another one between the newest response and p, the answer to a READ or atomic.
+func answeredElse(r *qp.ReceiveQueue, p *packet.Packet) bool {
+	return p.Opcode.Fn() != packet.Acknowledge && verifier.Numbered(p) && p.IPID != r.LastID+1
+}
+
+// countsLater judges a response that counts messages after its PSN which have been sent: the answer to a duplicate, or READs and atomics that were accepted, or
+// the responder has executed them since.
+func (v *Verifier) countsLater(c *qp.Pair, from int, p *packet.Packet, n *miscount, d rule.Verdict) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	switch {
+	case r.Repeated || p.PSN.Before(q.Una): // answers to duplicates carry the newest MSN
+	case ahead(q, p.PSN, n.over):
+		q.CountAhead(qp.Overcount{
+			Time: p.Time, Frame: p.Frame, Tap: p.Tap, PSN: p.PSN, MSN: p.MSN, Expected: (r.MSNBase + n.least) & packet.PSNMask, IPID: p.IPID, Opcode: p.Opcode, Set: true,
+		})
+	case p.MSN != n.last: // what counts on from there when they are answered has one too many
+		d.Class = rule.Unproven
+		d.Detail = "it counts messages after its PSN: the responder may have executed them since"
+		v.Report(c, from, p, d)
+	}
+}
+
+// overcount judges, with response p, one before it that counted READs or atomics after its PSN: they were accepted then, so that p counts them too.
+// over is how many messages after its own PSN p counts.
+func (v *Verifier) overcount(c *qp.Pair, from int, p *packet.Packet, over int) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	a := q.TakeAhead()
+	if over != 0 || !packet.PSN(p.MSN).Before(packet.PSN(a.MSN)) || r.Repeated || q.EverMixed() || len(c.Early) > 0 ||
+		!c.Complete() || !c.Sees(from) && (!verifier.Numbered(p) || verifier.LeftBefore(p, a.IPID)) {
+		return
+	}
+	v.Covered(rule.RCRSP014)
+	before := packet.Packet{Time: a.Time, Frame: a.Frame, Tap: a.Tap, Opcode: a.Opcode, PSN: a.PSN, MSN: a.MSN, Has: packet.HasBTH}
+	v.Report(c, from, &before, rule.Verdict{
+		Rule: rule.RCRSP013, Class: rule.Violation, Role: rule.Responder,
+		Expected: fmt.Sprintf("MSN %d", a.Expected), Actual: fmt.Sprintf("MSN %d", a.MSN),
+		Detail: "it counts requests after its PSN as accepted, and the next MSN does not", Evidence: []uint64{p.Frame},
+	})
+}
+
+// goesOn judges, now that a message of end from goes on with request p, a response that has counted it before its end.
+func (v *Verifier) goesOn(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	l := q.Recovery
+	q.CloseCounted()
+	if in := p.Info(); p.PSN != l.CountedAt.Add(1) || !in.Middle && !in.Last || q.Open != wqe.OpOf(p.Opcode.Fn()) {
+		return
+	}
+	at := uint64(l.CountedAt)
+	if k := max(v.blamed(c, 1-from, rule.RCRSP013, at), v.blamed(c, 1-from, rule.RCRSP015, at)); k >= 0 {
+		v.Rec.Prove(k, "it counts the message, of which later packets follow")
+	}
+}
+
+// countFrom takes a response as the one from which MSNs are counted. A base of 0 means that the connection began in this capture, and
+// is certain where no doubt is about the count of messages; any other is a guess until a second response agrees with it, the more so while
+// later messages are in flight.
+func (v *Verifier) countFrom(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, base uint32, certain, newest bool) {
+	r.CountFrom(base, p.MSN)
+	switch {
+	case certain:
+		r.KnowMSN()
+		r.Tell(true)
+		q.FirstCounts(p.MSN)
+	case newest || p.Opcode.Fn() == packet.Acknowledge:
+		r.GuessMSN(p.Bare())
+	}
+	v.Skipped[verifier.SkipMSN]++
+}
+
+// wrongBaseline reports the response from which MSNs were counted, now that the next one shows that the connection began in this
+// capture, and the first was wrong; or it answered a duplicate, and counted what the capture shows only as retransmitted.
+func (v *Verifier) wrongBaseline(c *qp.Pair, from int, p *packet.Packet, id rule.ID) {
+	r := &c.Ends[from].RQ
+	back := packet.PSN(p.MSN).Before(packet.PSN(r.Anchor.MSN))                              // else it may count what came before the capture, and is retransmitted in it
+	first := c.Sees(from) || verifier.Numbered(p) && !verifier.LeftBefore(p, r.Anchor.IPID) // else the answer to a duplicate may have overtaken p
+	v.Report(c, from, r.Anchor, rule.Verdict{
+		Rule: id, Class: rule.Proven(c.Complete() && back && first), Role: rule.Responder,
+		Expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
+		Detail: "the MSN of the next response counts from the first message of the capture", Evidence: []uint64{p.Frame},
+	})
+	r.CountFrom(0, p.MSN)
+	r.KnowMSN()
+	r.CloseAnchor()
+	r.Tell(r.Told || back)
+}
+
+// unfinished is 1 while a message is open, which no MSN counts yet.
+func unfinished(q *qp.SendQueue) uint32 {
+	if w := q.Messages.Newest(); w != nil && !w.Has(wqe.Ended) {
+		return 1
+	}
+	return 0
+}
+
+// completed returns how many messages end at or before psn, and the count up to which messages begin at or before it.
+func completed(q *qp.SendQueue, psn packet.PSN) (n, begun uint32, epoch uint8, ok bool) {
+	i := q.Messages.UpTo(psn)
+	if i < 0 {
+		if q.Messages.Len() > 0 && psn == q.Messages.At(0).First.Add(-1) {
+			n := q.Messages.At(0).Ordinal
+			return n, n, q.Messages.At(0).Epoch, true
+		}
+		return
+	}
+	w := q.Messages.At(i)
+	switch {
+	case psn.After(w.Last), w.Has(wqe.Broken):
+		return
+	case w.Op.Responded() || psn == w.Last && w.Has(wqe.Ended):
+		return (w.Ordinal + 1) & packet.PSNMask, (w.Ordinal + 1) & packet.PSNMask, w.Epoch, true
+	}
+	return w.Ordinal, (w.Ordinal + 1) & packet.PSNMask, w.Epoch, true
+}
+
+// ahead reports whether the n messages after psn are READs or atomics, which may be counted when they are accepted, before their
+// responses leave.
+func ahead(q *qp.SendQueue, psn packet.PSN, n int) bool {
+	for i := q.Messages.UpTo(psn) + 1; n > 0; i, n = i+1, n-1 {
+		if i >= q.Messages.Len() || !q.Messages.At(i).Op.Responded() {
+			return false
+		}
+	}
+	return true
+}

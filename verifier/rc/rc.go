@@ -1,0 +1,148 @@
+package rc
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/verifier/stream"
+	"ibwitness/wqe"
+)
+
+// Packet judges one RC packet of connection c that end from sent: the outgoing verifier of its sender, then the incoming verifier of
+// its receiver.
+func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
+	e, end, peer := &expectations[p.Opcode], &c.Ends[from&1], &c.Ends[^from&1]
+	if e.known {
+		if v.expectedRequest(c, end, peer, p, e) {
+			return
+		}
+	} else if e.answers != 0 && v.expectedResponse(c, end, peer, p, e) {
+		return
+	}
+	c.Unlean()
+	v.judge(c, from, p)
+	v.settle(c)
+	c.Unlean()
+}
+
+// judge judges what the fast path has left.
+func (v *Verifier) judge(c *qp.Pair, from int, p *packet.Packet) {
+	if v.Renewed(c, from, p) {
+		return
+	}
+	switch in := p.Info(); {
+	case in.Request:
+		if v.request(c, from, p) {
+			v.arrives(c, from, p)
+		}
+		if len(c.Early) > 0 {
+			v.early(c, p.Time)
+		}
+	case in.Response && ackOpcode(c, from, p):
+		v.reserved(c, from, p)
+	case in.Response:
+		v.measureAnswer(c, from, p)
+		v.response(c, from, p)
+	case !in.Defined:
+		v.reserved(c, from, p)
+	}
+}
+
+// ackOpcode reports whether p is the next packet of the message that its sender has begun, with the opcode of an Acknowledge: that has a payload, which was
+// reported.
+func ackOpcode(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[from].SQ
+	return p.PayloadLen > 0 && p.Opcode.Fn() == packet.Acknowledge && q.Joined && q.Open != wqe.None && p.PSN == q.Next
+}
+
+// request is the requester's outgoing verifier: the place of the packet in its PSN stream decides which step judges it. It
+// reports whether the packet belongs to the stream.
+func (v *Verifier) request(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[from].SQ
+	if d := q.Doubt(); d != nil {
+		v.resolve(c, from, p, d)
+	}
+	if !q.Joined {
+		v.Join(c, from, p)
+	}
+	if q.ReadLen != 0 {
+		v.settleRead(c, from, p)
+	}
+	v.measureRetransmission(c, from, p)
+	if psn, foreign := q.Foreign(); foreign && psn == p.PSN && !v.Broken {
+		q.CloseForeign() // it was retransmitted as it should be: nobody has answered it
+		v.Covered(rule.PKY003)
+	}
+	d := p.PSN.Diff(q.Next)
+	if q.Stray != nil || stream.Far(d) {
+		if !v.stray(c, from, p, d) {
+			return false
+		}
+		d = p.PSN.Diff(q.Next)
+	}
+	switch {
+	case d == 0:
+		if c.Missent != nil {
+			v.MissentAgain(c, from, p)
+		}
+		v.newRequest(c, from, p)
+	case d > 0:
+		v.aheadOfNext(c, from, p)
+	default:
+		s, retry := q.History.Get(p.PSN), q.Retry
+		late := (s == nil || s.Trace.IPID != p.IPID) && v.Overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
+		v.beforeNext(c, from, p)
+		if late && q.Retrying {
+			q.ContinueAt(packet.Later(q.Retry, retry)) // which has come already
+		}
+	}
+	q.Came(p)
+	return true
+}
+
+// stray deals with a PSN far from the stream of a requester.
+func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
+	return v.Stray(c, from, p, d, rule.RCPSN004, rule.Requester)
+}
+
+// reserved lets a packet with a reserved opcode take its PSN; header rules have reported it.
+func (v *Verifier) reserved(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if q.Joined && p.PSN == q.Next {
+		if r.EPSN == q.Next {
+			r.Expect(q.Next.Add(1))
+		}
+		q.Advance(q.Next.Add(1))
+		q.DoubtMessage(true)
+		r.LoseMSN()
+		q.Break()
+		q.Excuse() // it may have been a READ, which takes more
+		return
+	}
+	if q.Retrying && p.PSN == q.Retry {
+		cameAs(c, from, p)
+		return
+	}
+	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
+		q.Excuse() // the response that will be missing
+		w.Flags |= wqe.Accused
+	}
+	if q.Joined {
+		c.Misplace(q.Next) // its receiver may take it for a later request, and ask for the next
+	}
+}
+
+// cameAs notes that a request was retransmitted as p, whose opcode is wrong: what is retransmitted goes on after it, and its responder may have taken it.
+func cameAs(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	q.BeginRetransmission(p.PSN.Add(1))
+	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read {
+		q.ContinueAt(w.Last.Add(1))
+	}
+	if (r.State == qp.RNRNAKed || r.State == qp.SequenceNAKed) && p.PSN == r.NakPSN {
+		q.MayCross()
+	}
+	if q.Gap.Open() && p.PSN == q.Gap.From {
+		q.ExplainGap()
+	}
+}

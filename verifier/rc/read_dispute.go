@@ -1,0 +1,158 @@
+package rc
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/verifier"
+	"ibwitness/verifier/stream"
+	"ibwitness/wqe"
+)
+
+// doubt follows the responses to the newest READ from the first on that does not fit it. Where they are, in order, the answer to a READ
+// of another length, who is wrong shows with the next request: what is said against the responder is held back until then.
+func (v *Verifier) doubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q, in := &c.Ends[1-from].SQ, p.Info()
+	ended := in.Last || in.Only
+	full := ended || c.PMTU != 0 && p.PayloadLen == int(c.PMTU) || c.PMTU == 0 && wqe.ValidMTU(p.PayloadLen) // as of an answer that is not at its end
+	if d := q.Doubt(); d != nil {
+		if d.Ended || p.PSN != d.Next || in.First || in.Only || !full {
+			v.release(q, d)
+			return
+		}
+		d.Continue(p.PSN.Add(1), ended)
+		if ended && q.Gap.Open() {
+			v.gapAnswered(c, from, d)
+		}
+		return
+	}
+	if full && disputes(c, from, p, w) {
+		q.OpenDoubt(p.PSN.Add(1), ended)
+	}
+}
+
+// disputes reports whether p is the next response to READ w, the newest request, with an opcode that is right only for another length.
+func disputes(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+	q, r, in := &c.Ends[1-from].SQ, &c.Ends[from].RQ, p.Info()
+	last := q.LastPSN == w.First && !q.Gap.Open() || q.Gap.Open() && q.Gap.From == w.Last.Add(1) // nothing, or a gap
+	if !last || r.Repeated || r.State != qp.Expecting || p.PSN != w.RespNext ||
+		w.Flags&(wqe.Again|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) != 0 || p.Opcode == readOpcode(p, w.First, w.Last) {
+		return false
+	}
+	begins, ended := in.First || in.Only, in.Last || in.Only
+	if w.Has(wqe.Unsized) && (begins && p.PayloadLen < int(w.Length) || ended && p.PayloadLen == int(w.Length)) {
+		return false
+	}
+	// Where the READ is the first request that was seen, its own PSN may be wrong too; but then this is not the first response.
+	joined := w.First == q.First && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets > 1
+	return begins == (p.PSN == w.First) || !begins && joined
+}
+
+// doubtGoesOn takes a response after the last PSN of the READ that is in doubt, if it continues the answer.
+func (v *Verifier) doubtGoesOn(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	fn := p.Opcode.Fn()
+	if d := q.Doubt(); d == nil || d.Ended || p.PSN != d.Next || fn != packet.ReadRespMiddle && fn != packet.ReadRespLast ||
+		fn == packet.ReadRespMiddle && c.PMTU != 0 && p.PayloadLen != int(c.PMTU) {
+		return false
+	}
+	v.doubt(c, from, p, nil)
+	r.Came(p)
+	return true
+}
+
+// gapAnswered ends a doubt about a READ before a gap with the Last response: where it is right before the end of the gap, the READ
+// asked for less than its requester meant, and the gap, which was reported, is none.
+func (v *Verifier) gapAnswered(c *qp.Pair, from int, d *qp.Doubt) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	i := q.Messages.UpTo(q.Gap.From)
+	if d.Next != q.Gap.To || i < 0 || q.Messages.At(i).Last.Add(1) != q.Gap.From {
+		v.release(q, d)
+		return
+	}
+	w := q.Messages.At(i)
+	q.CloseDoubt()
+	requester, responder := verifier.Endpoint(&c.Ends[1-from]), verifier.Endpoint(&c.Ends[from])
+	for _, k := range v.Rec.About(rule.RCPSN004, requester, responder, uint64(rule.GapAt(q.Gap.From))) {
+		if v.Rec.Findings[k].Peer.QPN == responder.QPN {
+			v.Rec.Remove(k)
+			break
+		}
+	}
+	after := q.LastFrame
+	if s := q.History.Get(q.Gap.To); s != nil {
+		after = packet.FrameNear(q.LastFrame, s.Frame)
+	}
+	v.wrongRead(c, 1-from, w, d.Next, after)
+	if !w.Has(wqe.Answered) {
+		q.ReadDone()
+	}
+	w.Last = d.Next.Add(-1)
+	w.Flags |= wqe.Answered | wqe.Blamed
+	q.CloseGap()
+	q.AssumeAcknowledged(packet.Later(q.Una, d.Next))
+	r.ExpectFrom(q.Next)
+	r.LoseMSN()
+	q.Break()
+}
+
+// release makes the findings that were held back.
+func (v *Verifier) release(q *qp.SendQueue, d *qp.Doubt) {
+	q.CloseDoubt()
+	for _, f := range d.Held {
+		v.Rec.Add(f)
+	}
+}
+
+// resolve ends a doubt with the next request p: where it goes by the responses, the READ was wrong (rule RC-PSN-003), else they were.
+func (v *Verifier) resolve(c *qp.Pair, from int, p *packet.Packet, d *qp.Doubt) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	w := q.Messages.Newest()
+	if !d.Ended || p.PSN != d.Next || w == nil || w.Op != wqe.Read || q.LastPSN != w.First || d.Next == w.Last.Add(1) && !w.Has(wqe.Unsized) || stream.ReadTail(w, p) {
+		v.release(q, d)
+		return
+	}
+	q.CloseDoubt()
+	v.wrongRead(c, from, w, d.Next, p.Frame)
+	if !w.Has(wqe.Answered) {
+		q.ReadDone()
+	}
+	w.Last = d.Next.Add(-1)
+	w.Flags = w.Flags&^wqe.Unsized | wqe.Answered | wqe.Blamed
+	q.Resume(d.Next)
+	q.AssumeAcknowledged(d.Next)
+	r.Expect(d.Next)
+	q.EndRetransmission()
+	r.LoseMSN()
+	q.Break()
+}
+
+// wrongRead reports READ w of end from: its responses end before PSN end, which the next request has, in frame after.
+func (v *Verifier) wrongRead(c *qp.Pair, from int, w *wqe.SendWQE, end packet.PSN, after uint64) {
+	q := &c.Ends[from].SQ
+	v.Covered(rule.RCPSN003)
+	read := packet.Packet{
+		Time: q.LastTime, Tap: q.LastTap, Frame: packet.FrameNear(q.LastFrame, w.Frame), Opcode: packet.Op(c.Service, packet.ReadRequest), PSN: w.First, Has: packet.HasBTH,
+	}
+	v.Report(c, from, &read, rule.Verdict{
+		Rule: rule.RCPSN003, Class: rule.Proven(c.Complete()), Role: rule.Requester,
+		Expected: fmt.Sprintf("a READ whose PSNs end before %v, where its responses end and the next request begins", end),
+		Actual:   fmt.Sprintf("PSN %v and DMALen %d", w.First, w.Length),
+		Evidence: []uint64{after},
+	})
+}
+
+// unresolved ends a doubt about a READ of end from with the capture, at time end. If the answer was seen to stop short, though nothing of
+// it can have been missed, it is wrong by whatever READ.
+func (v *Verifier) unresolved(c *qp.Pair, from int, d *qp.Doubt, end int64) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	stops := !d.Ended && c.Sees(1-from) && end-r.LastTime >= silence
+	for i := range d.Held {
+		if f := &d.Held[i]; f.Class == rule.Violation && !stops {
+			f.Class, f.Detail = rule.Unproven, "no request after the READ shows how many PSNs it takes"
+		}
+	}
+	v.release(q, d)
+}

@@ -1,0 +1,210 @@
+package rc
+
+import (
+	"math"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/verifier/stream"
+	"ibwitness/wqe"
+)
+
+// earlyMost is how many responses wait for their requests.
+const earlyMost = 16
+
+// wait keeps a response until the next request has been seen. sent says that its PSN had been seen sent.
+func wait(c *qp.Pair, from int, p *packet.Packet, sent bool) {
+	after := c.Ends[from].RQ.LastID
+	for i := range c.Early {
+		if e := &c.Early[i]; c.End(&e.Packet) == from {
+			after = e.IPID
+		}
+	}
+	c.Wait(qp.Early{Packet: *p.Bare(), Sent: sent, After: after})
+}
+
+// early judges responses to PSNs that had not been seen sent, now that the next request is there or the capture has ended. A
+// response may be recorded shortly before its request. If the request is missing, a gap has said so.
+func (v *Verifier) early(c *qp.Pair, now int64) {
+	early, unnaked := c.TakeEarly(), false
+	for i := range early {
+		e := &early[i]
+		from := c.End(&e.Packet)
+		if now != atEnd && !since(&c.Ends[1-from].SQ, &e.Packet) {
+			c.Wait(*e)
+			continue
+		}
+		r := &c.Ends[from].RQ
+		newest := r.LastID
+		r.Numbered(e.After) // the responses after it have been judged
+		v.waited(c, from, e, now, &unnaked)
+		if r.LastFrame != uint32(e.Frame) {
+			r.Numbered(newest)
+		}
+	}
+}
+
+// since reports whether a requester has sent something since response p. The records of one tap are in order, whatever its clocks say.
+func since(q *qp.SendQueue, p *packet.Packet) bool {
+	if q.LastTap == p.Tap {
+		return q.LastFrame > p.Frame
+	}
+	return q.LastTime >= p.Time
+}
+
+// waited judges a response that has waited for the next request. unnaked says whether another that waited was compared with a NAK.
+func (v *Verifier) waited(c *qp.Pair, from int, e *qp.Early, now int64, unnaked *bool) {
+	q, r, p := &c.Ends[1-from].SQ, &c.Ends[from].RQ, &e.Packet
+	if c.PMTU == 0 && !e.Sent && q.LastTime >= p.Time {
+		v.readSize(c, from, p) // its READ may be there now
+	}
+	switch {
+	case !e.Sent && q.Gap.Open() && p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)):
+		if p.PSN == q.Gap.From && (c.IsMisplaced(p.PSN) || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
+			q.ExplainGap()
+		}
+		return
+	case !p.PSN.Before(packet.Later(q.Next, q.High)):
+		v.unseen(c, from, p)
+		return
+	}
+	if p = v.stillWaits(c, from, e, now-e.Time, unnaked); p == nil {
+		return
+	}
+	if w, _ := q.Messages.Find(e.PSN); !e.Sent && p == &e.Packet && w != nil && w.Answers(p.Opcode.Fn()) {
+		v.Distrust(c, "a response precedes its request in the capture: the two directions were recorded separately, so their relative order is uncertain")
+	}
+	*unnaked = *unnaked || e.Sent && r.State != qp.Expecting
+	v.respond(c, from, p)
+	if r.State == qp.SequenceNAKed && q.LastPSN == r.NakPSN {
+		r.CloseNAK()
+		r.ExpectFrom(q.LastPSN.Add(1)) // the request after it has brought what it asked for
+	}
+	r.Came(p)
+}
+
+// stillWaits judges a response that has waited for some time by the requests that have come meanwhile. It returns the response as it is to be
+// compared with these, or nil: that is all, or it waits on.
+func (v *Verifier) stillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, unnaked *bool) *packet.Packet {
+	q, r, p := &c.Ends[1-from].SQ, &c.Ends[from].RQ, &e.Packet
+	noGap := isSequenceNak(p) && !p.PSN.Add(1).Before(q.High)
+	switch {
+	case noGap && !e.Sent && waited <= stream.EarlyWindow && !c.IsMisplaced(p.PSN): // what shows a gap may come yet
+		c.Wait(qp.Early{Packet: e.Packet, Sent: true, After: e.After})
+		return nil
+	case p.Syndrome == packet.NAKSequence && waited > stream.EarlyWindow && (e.Sent || noGap):
+		v.noGap(c, from, p)
+		return nil
+	case e.Sent && p.Syndrome.Type() == packet.ACK && waited > stream.EarlyWindow/10 && r.State == qp.Expecting && !*unnaked:
+		*unnaked = true
+		v.unnaked(c, from, p)
+	case !e.Sent && waited > stream.EarlyWindow:
+		v.unseen(c, from, p)
+		return nil
+	case !e.Sent && countsBefore(q, r, p) && c.Sees(1-from):
+		before := *p
+		before.PSN = p.PSN.Add(-1)
+		v.Report(c, from, p, rule.Verdict{
+			Rule: rule.RCRSP006, Class: rule.Violation, Role: rule.Responder,
+			Expected: "PSN " + before.PSN.String() + ", by its MSN", Actual: "PSN " + p.PSN.String() + ": its request is later", Evidence: []uint64{q.LastFrame},
+		})
+		return &before
+	}
+	return p
+}
+
+// countsBefore reports whether an Acknowledge recorded before the request of its PSN has the MSN of the message before that, which waits for its own: its
+// PSN is one too high.
+func countsBefore(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
+	if p.Opcode.Fn() != packet.Acknowledge || p.Syndrome.Type() != packet.ACK || r.MSN != qp.MSNKnown || q.EverMixed() || q.Una != p.PSN && q.Una == q.Next {
+		return false
+	}
+	before := p.PSN.Add(-1)
+	w, _ := q.Messages.Find(before)
+	if w == nil || before.Before(q.Una) || w.Last != before || !w.Has(wqe.Ended) || w.Op.Responded() {
+		return false
+	}
+	n, _, epoch, ok := completed(q, before)
+	return ok && epoch == r.Epoch && (p.MSN-n)&packet.PSNMask == r.MSNBase
+}
+
+// atEnd is the time of the end of the capture.
+const atEnd = math.MaxInt64
+
+// unseen judges a response to a PSN that was never seen sent (rule RC-RSP-006). When several come in a row the tap misses the
+// requests, and the stream is joined again.
+func (v *Verifier) unseen(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	v.Covered(rule.RCRSP006)
+	if q.MayRead(p.PSN) {
+		return // the READ that takes it was reported
+	}
+	d, judged := v.unseenVerdict(c, from, p)
+	if !judged || v.known(c, from, p) {
+		return
+	}
+	if r.Unseen == 0 {
+		v.Report(c, from, p, d)
+		if owed := r.Owed; d.Class == rule.Violation && owed != nil && p.Time < owed.Again {
+			r.CloseOwed() // this was the response
+		}
+		if d.Class == rule.Violation && p.Opcode.Fn() != packet.Acknowledge {
+			stream.AnswersFor(q, p, true)
+		}
+	}
+	if d.Class == rule.Unproven {
+		r.LoseMSN() // what it answers has not been counted
+	}
+	if r.Miss() == 3 {
+		c.Lose()
+		q.Unjoin()
+		r.CloseMissed()
+	}
+}
+
+// unseenVerdict is the finding on a response to a PSN that was never seen sent. It is false where the tap may have missed the request as it was damaged.
+func (v *Verifier) unseenVerdict(c *qp.Pair, from int, p *packet.Packet) (rule.Verdict, bool) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	// At the requester all that it sent was seen; but a response to just the next PSN may belong to a packet that was not recognised.
+	neverSent := c.Sees(1-from) && r.Told && p.PSN != q.Next
+	// At the responder all that arrived was seen, since the capture began; a NAK answers what came just before it.
+	neverCame := c.Sees(from) && (r.Told || p.Syndrome.Type() == packet.NAK)
+	repeats := r.Repeated && q.LastPSN.Before(q.Una) && p.Opcode.Fn() != packet.Acknowledge
+	d := rule.Verdict{
+		Rule: rule.RCRSP006, Class: rule.Proven((neverSent || neverCame) && !repeats), Role: rule.Responder,
+		Expected: "a response to a PSN before " + q.Next.String(), Actual: "PSN " + p.PSN.String() + ": no such request in the capture",
+	}
+	if d.Class == rule.Unproven {
+		d.Detail = "the tap may have missed the request"
+		if c.Sees(from) {
+			d.Detail = "the request may have arrived before the capture began"
+		}
+		if repeats {
+			d.Detail = "the latest request is a retransmission, and this may be the response to it"
+		}
+	}
+	if q.DamagedAt(p.PSN) {
+		if !c.Sees(from) {
+			return d, false // its request was damaged on the way to the tap, or after it
+		}
+		d.Rule, d.Expected = damaged(q)
+		v.Covered(d.Rule)
+		d.Actual = p.Opcode.String()
+		consequence(c, from, &d)
+	}
+	return d, true
+}
+
+// known reports whether the request of a response at a PSN that was never seen sent is known all the same, and was reported, or will be, for what is wrong with it.
+func (v *Verifier) known(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[1-from].SQ
+	if m := c.Missent; m != nil && (m.PSN == p.PSN || q.Fresh && p.PSN.After(m.PSN)) || c.IsMisplaced(p.PSN) {
+		return true // it went to a wrong QP, or had a wrong PSN
+	}
+	if p.PSN == q.Next && (q.Stray != nil || q.Excused && !q.DamagedAt(p.PSN)) {
+		return true // it came
+	}
+	w := q.Messages.Newest()
+	return w != nil && w.Has(wqe.Miscounted) && q.Excused // so it is where it had a PSN of a READ
+}

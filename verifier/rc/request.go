@@ -1,0 +1,315 @@
+package rc
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/verifier"
+	"ibwitness/verifier/stream"
+	"ibwitness/wqe"
+)
+
+// newRequest judges a request that carries the next PSN: opcode sequence, lengths, then what it adds to the send queue.
+func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	q := &end.SQ
+	if q.Fresh {
+		q.Begin()
+		v.Covered(rule.RCPSN001)
+	}
+	if q.Unsure {
+		q.CloseExcuse() // the packet with a fault was no READ that left a gap
+	}
+	v.Covered(rule.RCPSN002)
+	v.Covered(rule.RCPSN004)
+	if q.Recovery != nil && q.Recovery.Counted {
+		v.goesOn(c, from, p)
+	}
+	resent := p.PSN.Before(q.High) // after a gap: this PSN, or one after it, was seen before
+	v.Sequence(c, from, p, &sequence)
+	w := v.Message(c, from, p)
+	v.length(c, from, p, w)
+	v.limits(c, from, p, w)
+
+	if w.Op == wqe.Read && (p.Has&p.Info().Headers != p.Info().Headers || p.DMALen > 1<<31) {
+		q.Unjoin() // how many PSNs it takes was cut off, or is not what its DMALen says
+	}
+	n := c.PSNs(p)
+	if n == 0 {
+		n = 1
+		q.AwaitSize(p.DMALen)
+		w.Flags |= wqe.Unsized
+	}
+	q.Expect(p.PSN.Add(n))
+	if farFirst(q, p.PSN) {
+		q.ForgetBefore(p.PSN.Add(-farAway / 2)) // PSNs come round; nothing as old is retransmitted
+	}
+	if w.Op == wqe.Read {
+		w.Last = q.Next.Add(-1)
+	}
+	if q.Retrying && q.RetryLen == 0 && q.Retry.Before(p.PSN) && !q.Retry.Before(q.Una) && !resent {
+		v.Covered(rule.RCRTY006)
+		v.Report(c, from, p, rule.Verdict{
+			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+			Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
+		})
+	}
+	if resent && v.Late(c, from, p) {
+		v.Distrust(c, "the capture holds packets of this endpoint in another order than they were sent")
+		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
+	} else if resent {
+		end.Sums.Retransmissions++
+		v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
+		q.CameAgain(p)
+		if s := q.History.Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
+			q.History.Drop(p.PSN) // numbered by a packet that came after the gap with another PSN
+		}
+	}
+	if q.Gap.Open() && p.PSN == q.Gap.From {
+		q.FillGap(q.Next)
+	}
+	q.Advance(q.Next)
+	w.Asked = 0
+	if p.AckReq || w.Op.Responded() {
+		q.StartTimer(p.Time)
+		w.Flags |= wqe.AckWanted
+		if !resent {
+			w.Asked = verifier.Stamp(p.Time)
+		}
+	}
+	if !c.Paired && q.Messages.Len() >= unpairedMessages {
+		q.AssumeAcknowledged(q.Messages.At(q.Messages.Len() - unpairedMessages/2).First) // no response can show what is still outstanding
+	}
+	q.EndRetransmission()
+	q.History.Put(p.PSN, p.Frame, v.Trace(p), q.High.Diff(q.Una))
+}
+
+// farAway is how many PSNs from where the stream was joined no packet is retransmitted.
+const farAway = 1 << 22
+
+func farFirst(q *qp.SendQueue, psn packet.PSN) bool {
+	return (psn-q.First)&packet.PSNMask > farAway
+}
+
+// unpairedMessages is how many messages are kept of a requester whose responses are not known: to pair them by.
+const unpairedMessages = 64
+
+// aheadOfNext judges a request beyond the next PSN: packets are missing (rule RC-PSN-004).
+func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	d, told := p.PSN.Diff(q.Next), false
+	switch {
+	case p.PSN == q.High:
+		// A late packet filled part of the gap, and the stream goes on where it was.
+		q.Mix()
+		told = c.Sees(from)
+	case p.PSN.Before(q.High):
+		q.Mix()
+		// Retransmitted after a gap, and one more is missing: the first gap was reported.
+		if c.Sees(from) && !q.Excused {
+			v.Covered(rule.RCRTY006)
+			v.Report(c, from, p, rule.Verdict{
+				Rule: rule.RCRTY006, Class: rule.Violation, Role: rule.Requester,
+				Expected: "PSN " + q.Next.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
+			})
+		}
+	case q.Excused:
+		v.Covered(rule.RCPSN004)
+	case c.Missent != nil && v.Missent(c, from, p, d):
+		q.Break()
+		if !q.Gap.Open() {
+			q.OpenGap(q.Next, p.PSN, true)
+		}
+		q.LoseMessage()
+		q.Advance(p.PSN)
+		c.Ends[1-from].RQ.Expect(p.PSN)
+		c.Ends[1-from].RQ.LoseMSN()
+		v.newRequest(c, from, p)
+		return
+	case d == 1 && v.Congestion.CountedCNP(c, from, p):
+		v.Congestion.ReportCounted(c, from, p, rule.Requester)
+	case v.Unordered(c, from) && !q.Fresh:
+		v.Covered(rule.RCPSN004) // it may be in flight
+	default:
+		id, want := rule.RCPSN004, "PSN "
+		if q.Fresh {
+			id, want = rule.RCPSN001, "start PSN "
+		}
+		v.Covered(id)
+		ahead := rule.Verdict{Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester, Gap: rule.GapAt(q.Next)}
+		if !v.Full(c, from, &ahead) {
+			ahead.Expected, ahead.Actual, ahead.Detail = want+q.Next.String(), fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), verifier.LossDetail(c, from)
+		}
+		v.Report(c, from, p, ahead)
+		told = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent
+	}
+	explained := (q.Excused || told) && !q.DamagedAt(q.Next)
+	q.Begin()
+	q.CloseExcuse()
+	switch {
+	case !q.Gap.Open():
+		q.OpenGap(q.Next, p.PSN, explained)
+	case p.PSN.After(q.High):
+		q.WidenGap(p.PSN)
+	}
+	q.Break()
+	q.LoseMessage()
+	q.SizeRead(p.PSN)
+	v.newRequest(c, from, p)
+	if w := q.Messages.Newest(); w.Op == wqe.Read && !c.Sees(from) {
+		w.Flags |= wqe.Guessed
+	}
+}
+
+// limits compares a new request with what its QP may have outstanding.
+func (v *Verifier) limits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	end, peer := &c.Ends[from], &c.Ends[1-from]
+	q := &end.SQ
+	if c.Paired {
+		v.Covered(rule.RCPSN005)
+		if n := p.PSN.Diff(q.Una); n < -stream.FarJump {
+			v.Report(c, from, p, rule.Verdict{
+				Rule: rule.RCPSN005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+				Expected: "fewer than 8388608 PSNs outstanding", Actual: "the oldest unacknowledged is " + q.Una.String(),
+			})
+			q.AssumeAcknowledged(p.PSN)
+		}
+	}
+	if w.Op.Responded() && p.Info().Only {
+		v.readLimit(c, from, p, w)
+	}
+	if p.Has&packet.HasIETH != 0 {
+		c.Invalidate(from, p.InvRKey)
+	}
+	if c.Invalidated && q.InvRKey != 0 && p.Has&(packet.HasRETH|packet.HasAtomicETH) != 0 {
+		v.Covered(rule.RCINV001)
+		if p.RKey == q.InvRKey {
+			v.Report(c, from, p, rule.Verdict{
+				Rule: rule.RCINV001, Class: rule.Violation, Role: rule.Requester,
+				Expected: "an R_Key that is valid", Actual: fmt.Sprintf("R_Key 0x%x, which a SEND with Invalidate of this QP has invalidated", p.RKey),
+			})
+			q.Invalidate(0)
+		}
+	}
+	if peer.RQ.State == qp.RNRNAKed {
+		v.duringRNR(c, from, p)
+	}
+	if peer.RQ.State == qp.Failed {
+		v.afterFatal(c, from, p)
+	}
+	if peer.RQ.State == qp.SequenceNAKed {
+		v.unheeded(c, from, p)
+	}
+	if q.Credited && c.Paired && p.Info().Request {
+		v.credit(c, from, p, w)
+	}
+}
+
+// readLimit judges how many READs and atomics are outstanding (rules RC-RDA-001, -002, -003, FLW-008).
+func (v *Verifier) readLimit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	end, peer := &c.Ends[from], &c.Ends[1-from]
+	q := &end.SQ
+	q.ReadBegins()
+	if !c.Paired {
+		return
+	}
+	limit := func(id rule.ID, most uint8, what string) {
+		if w.Op == wqe.AtomicWrite {
+			id = rule.FLW008
+		}
+		v.Covered(id)
+		if q.RdOut <= uint16(most) {
+			q.ExceedReads(false)
+			return
+		}
+		if q.RdOver {
+			return
+		}
+		if q.BoundReads(outstanding(q)); q.RdOut <= uint16(most) {
+			return
+		}
+		q.ExceedReads(true) // one finding, not one for each that follows
+		if w.Has(wqe.Blamed) {
+			return // its opcode may be wrong
+		}
+		v.Report(c, from, p, rule.Verdict{
+			Rule: id, Class: rule.Proven(most == 0 || c.Sees(from)), Role: rule.Requester,
+			Expected: fmt.Sprintf("at most %d READ and ATOMIC requests outstanding (%s)", most, what),
+			Actual:   fmt.Sprintf("%d outstanding", q.RdOut),
+		})
+	}
+	if peer.Knows(qp.KnowsMaxDestRdAtomic) {
+		id := rule.RCRDA002
+		if peer.Attr.MaxDestRdAtomic == 0 {
+			id = rule.RCRDA003
+		}
+		limit(id, peer.Attr.MaxDestRdAtomic, "responder resources of the peer")
+	}
+	if end.Knows(qp.KnowsMaxRdAtomic) && !(peer.Knows(qp.KnowsMaxDestRdAtomic) && peer.Attr.MaxDestRdAtomic <= end.Attr.MaxRdAtomic) {
+		limit(rule.RCRDA001, end.Attr.MaxRdAtomic, "initiator depth")
+	}
+}
+
+// outstanding counts the READs and atomics that nothing has acknowledged: what RdOut counts may hold some whose answers came in pieces.
+func outstanding(q *qp.SendQueue) (n uint16) {
+	for i := q.Messages.Len() - 1; i >= 0; i-- {
+		w := q.Messages.At(i)
+		if w.Last.Before(q.Una) {
+			break
+		}
+		if w.Op.Responded() && !w.Has(wqe.Answered) {
+			n++
+		}
+	}
+	return n
+}
+
+// credit compares SENDs with the end-to-end credits: of the one message beyond the limit the first packet may be sent, with AckReq,
+// as a probe (rules RC-CRD-001, -002).
+func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	in := p.Info()
+	q := &c.Ends[from].SQ
+	limit := q.Limit
+	switch {
+	case w.Op == wqe.Send:
+	case p.Has&packet.HasImmDt != 0:
+		if !in.Only {
+			limit-- // its first packet did not show that it takes a receive
+			q.Credit(limit)
+		}
+	default:
+		if in.First || in.Only {
+			q.Credit(q.Limit + 1) // needs no credit, and uses none up
+		}
+		return
+	}
+	if q.Recovery != nil && p.Time-q.Recovery.CreditedAt < int64(verifier.InFlight) && !c.Sees(from) {
+		return // it may have left before the credits reached the requester
+	}
+	v.Covered(rule.RCCRD001)
+	ssn := (w.Ordinal + 1) & packet.PSNMask
+	over := packet.PSN(ssn).Diff(packet.PSN(limit & packet.PSNMask))
+	agreed := c.Ends[1-from].Knows(qp.KnowsCredits) && c.Ends[1-from].Attr.Credits
+	if over == 1 {
+		v.Covered(rule.RCCRD002)
+		if (in.First || in.Only || w.Op == wqe.Write) && p.AckReq {
+			return
+		}
+		v.Report(c, from, p, rule.Verdict{
+			Rule: rule.RCCRD002, Class: rule.Proven(agreed && c.Sees(from)), Role: rule.Requester,
+			Expected: "without credits only the first packet of a message, with AckReq", Actual: fmt.Sprintf("%v, AckReq %t", p.Opcode, p.AckReq),
+		})
+		q.CloseCredit()
+		return
+	}
+	if over <= 0 {
+		return
+	}
+	v.Report(c, from, p, rule.Verdict{
+		Rule: rule.RCCRD001, Class: rule.Proven(agreed && c.Sees(from)), Role: rule.Requester,
+		Expected: "at most one message beyond the credits", Actual: fmt.Sprintf("message %d beyond the limit", over),
+	})
+	q.CloseCredit()
+}

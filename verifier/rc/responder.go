@@ -1,0 +1,47 @@
+package rc
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// arrives is the responder's incoming verifier: what a request makes the responder expect next and what it now owes. Were nothing
+// lost after the tap, the responder accepts the expected PSN, answers one before it as a duplicate, and one after it with a NAK.
+func (v *Verifier) arrives(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[1-from]
+	r := &end.RQ
+	if c.Invalidated && end.SQ.InvRKey != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Send {
+		c.Revalidate(1 - from) // the peer may have sent the R_Key of memory registered again
+	}
+	if v.Broken {
+		if (r.State == qp.RNRNAKed || r.State == qp.SequenceNAKed) && p.PSN == r.NakPSN {
+			c.Ends[from].SQ.MayCross() // it may be what the NAK asks for
+		}
+		return // a receiver drops it; if it does not, its answer will say so
+	}
+	n := c.PSNs(p)
+	if n == 0 { // as long as the request after it leaves room
+		n = 1
+		if w, _ := c.Ends[from].SQ.Messages.Find(p.PSN); w != nil {
+			n = w.Last.Diff(p.PSN) + 1
+		}
+	}
+	switch d := p.PSN.Diff(r.EPSN); {
+	case d == 0:
+		r.Expect(p.PSN.Add(n))
+		if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && p.PSN == r.NakPSN {
+			r.CloseNAK()
+		}
+	case d < 0:
+		r.Repeat(c.Ends[from].SQ.High)
+		if r.Owed != nil && !p.PSN.Before(r.Owed.Request.PSN) {
+			r.Owed.Ask()
+		}
+		end.Sums.Duplicates++
+		v.Event(c, from, rule.Requester, p, rule.EvDuplicate, "")
+	default:
+		c.Ends[from].SQ.Await(r.EPSN)
+	}
+}

@@ -1,0 +1,153 @@
+package rc
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/verifier"
+)
+
+// response is the responder's outgoing verifier: every response is compared with the requests that it answers.
+func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	switch {
+	case !c.Paired:
+		v.unpaired(c, from, p)
+		return
+	case !q.Joined:
+		v.Skipped[verifier.SkipUnseen]++
+		return
+	}
+	if c.PMTU == 0 && !v.sameResponse(r, p) {
+		v.readSize(c, from, p)
+	}
+	if q.Stray != nil && v.leapKnown(c, 1-from, p) {
+		return
+	}
+	if (p.PSN == q.First || p.PSN.After(q.First) && p.Time-q.LastTime < int64(verifier.InFlight)) && !p.PSN.Add(1).Before(q.High) && !r.Answered && r.State == qp.Expecting && isSequenceNak(p) && !c.Ends[1-from].Knows(qp.KnowsSQPSN) {
+		v.oldNak(c, from, p)
+		return
+	}
+	if unasked(c, from, p) || naksNewest(q, r, p) {
+		wait(c, from, p, true)
+		return
+	}
+	if !p.PSN.Before(packet.Later(q.Next, q.High)) {
+		v.aheadOfRequests(c, from, p)
+		return
+	}
+	r.CloseMissed()
+	if v.sameResponse(r, p) || verifier.LeftBefore(p, r.LastID) {
+		v.Copied(c, from, p)
+		v.Overtaken(c, from, p, r.LastID, packet.FrameNear(p.Frame, r.LastFrame), r.LastTime)
+	}
+	if r.Owed != nil {
+		v.pays(c, from, p)
+	}
+	v.respond(c, from, p)
+	r.Came(p)
+}
+
+// unpaired takes a response of a connection whose two directions could not be paired: what it says of itself is kept.
+func (v *Verifier) unpaired(c *qp.Pair, from int, p *packet.Packet) {
+	v.Skipped[verifier.SkipUnpaired]++
+	r := &c.Ends[from].RQ
+	r.Hear(p)
+	if p.Syndrome.Type() == packet.RNRNAK {
+		c.Ends[1-from].SQ.WaitTo(waitsTo(p)) // whoever it is
+	}
+}
+
+// isSequenceNak reports whether p is a NAK PSN sequence error.
+func isSequenceNak(p *packet.Packet) bool {
+	return p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence
+}
+
+// unasked reports whether p acknowledges what its responder has NAKed and nobody has retransmitted yet: the retransmission may be the next request in the capture.
+func unasked(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	return (c.Sees(from) || c.Ends[from].Doubted) && (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK
+}
+
+// naksNewest reports whether p is a PSN sequence NAK for the newest request: the one that has shown the gap may be the next in the capture.
+func naksNewest(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
+	return isSequenceNak(p) && (r.State == qp.Expecting || r.NakPSN != p.PSN) && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High)
+}
+
+// aheadOfRequests takes a response to a PSN that was not seen sent: it goes on with the answer to a READ that is in doubt, or waits for its request.
+func (v *Verifier) aheadOfRequests(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	if v.doubtGoesOn(c, from, p) || q.ReadLen != 0 && p.PSN.Diff(q.Next) <= 1<<23 {
+		return
+	}
+	if wait(c, from, p, false); len(c.Early) > earlyMost {
+		v.unseen(c, from, &c.Early[0].Packet)
+		c.DropEarly()
+	}
+}
+
+// respond judges a response to requests that were seen, by its opcode and syndrome.
+func (v *Verifier) respond(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	if c.Ends[1-from].SQ.HasForeign() {
+		v.foreign(c, from, p)
+	}
+	if r.State == qp.Failed && c.Ends[1-from].SQ.HasCrossed() && p.Syndrome.Type() == packet.ACK {
+		r.CloseNAK() // it was an ACK with a wrong syndrome: see counts
+	}
+	if r.State == qp.Failed && !p.PSN.Before(r.NakPSN) && !v.sameResponse(r, p) {
+		v.Covered(rule.RCRSP027)
+		if !r.Silenced {
+			r.Silence()
+			d := rule.Verdict{
+				Rule: rule.RCRSP027, Class: rule.Proven(c.Complete()), Role: rule.Responder,
+				Expected: "no response after " + r.NakCode.String(), Actual: p.Opcode.String() + " with " + p.PSN.String(),
+				Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+			}
+			if verifier.Numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.PSN == r.NakPSN {
+				d.Class, d.Detail = rule.Unproven, "it has the IPv4 identification of the NAK: a duplicate, if the clock was set in between"
+			}
+			v.Report(c, from, p, d)
+		}
+		return
+	}
+	if p.Has&p.Info().Headers != p.Info().Headers {
+		v.Skipped[verifier.SkipCut]++
+		return
+	}
+	if p.Syndrome.Type() == packet.ACK {
+		v.heeds(c, from, p)
+	}
+	if c.Ends[1-from].SQ.Gap.Open() && p.Opcode.Fn() != packet.Acknowledge && v.filled(c, from, p) {
+		return
+	}
+	switch fn := p.Opcode.Fn(); fn {
+	case packet.Acknowledge:
+		if p.Syndrome.Type() != packet.ACK {
+			v.Covered(rule.RCRSP016)
+		}
+		switch {
+		case p.Syndrome.Reserved(), p.Syndrome == packet.NAKInvalidRD: // on RC both are reserved, and a requester ignores them
+		case p.Syndrome.Type() == packet.ACK:
+			v.acknowledge(c, from, p)
+		case p.Syndrome.Type() == packet.RNRNAK:
+			v.rnrNak(c, from, p)
+		case p.Syndrome == packet.NAKSequence:
+			v.sequenceNak(c, from, p)
+		default:
+			v.fatalNak(c, from, p)
+		}
+	case packet.AtomicAck:
+		v.atomicAck(c, from, p)
+	default:
+		v.readResponse(c, from, p)
+	}
+}
+
+// sameResponse reports whether p is a copy of the newest response that something on the path made.
+func (v *Verifier) sameResponse(r *qp.ReceiveQueue, p *packet.Packet) bool {
+	if verifier.Numbered(p) {
+		return p.IPID == r.LastID && p.ICRC == r.LastICRC && p.Time-r.LastTime < verifier.CopyTime+int64(verifier.Unit(p.Time, r.LastTime))
+	}
+	return p.ICRC == r.LastICRC && p.ICRC != 0 && p.Time-r.LastTime < verifier.CopyTime/100
+}

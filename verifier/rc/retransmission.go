@@ -1,0 +1,325 @@
+package rc
+
+import (
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/verifier"
+	"ibwitness/verifier/stream"
+	"ibwitness/wqe"
+)
+
+// restart judges where and when a retransmission begins.
+func (v *Verifier) restart(c *qp.Pair, from int, p *packet.Packet) {
+	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	q := &end.SQ
+	if l := q.Recovery; l != nil && l.HasBack {
+		if p.PSN == l.Back {
+			q.AssumeAcknowledged(p.PSN) // it goes on where it was, and the NAK was what is wrong
+		}
+		defer q.CloseBack()
+	}
+	q.Sleep(stream.HasSlept(c, p) && !end.Knows(qp.KnowsSQPSN))
+	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out needs no retransmission
+	if q.Retrying && p.PSN.After(q.Retry) && q.RetryLen == 0 && !acknowledged {
+		v.Covered(rule.RCRTY006)
+		v.Report(c, from, p, rule.Verdict{
+			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+			Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
+		})
+		return
+	}
+	if !c.Paired {
+		v.ranOut(q, p)
+		if c.Sees(from) && p.PSN.Before(q.First) {
+			q.Lack(p.PSN, p.Time)
+		} else if p.PSN == q.First && end.Attr != nil && v.unheard(c) {
+			v.neverAnswered(c, from, p)
+		}
+		return
+	}
+	v.countRestart(c, from, p)
+	v.takesLater(c, from, p)
+	switch r.State {
+	case qp.RNRNAKed:
+		v.afterRNR(c, from, p)
+	case qp.SequenceNAKed:
+		v.afterSequenceNak(c, from, p)
+	case qp.Failed:
+		v.afterFatal(c, from, p)
+	case qp.Expecting:
+		if !q.Gap.Open() && !nakAsked(q, r, p.Time) && !nakWaits(c, from) {
+			v.timeout(c, from, p)
+			v.skipped(c, from, p)
+		}
+	}
+	v.needless(c, from, p)
+	q.WentBack(p.PSN, p.Time)
+}
+
+// countRestart counts how often a requester has begun to retransmit at the same PSN without progress, and how often of these a NAK has asked for it.
+func (v *Verifier) countRestart(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	q.RestartAt(p.PSN)
+	if r.State == qp.RNRNAKed || q.Restarts == 0 && q.Spared() { // that has a counter of its own (RC-RTY-003)
+		return
+	}
+	q.CountRestart()
+	if r.State == qp.SequenceNAKed || r.State == qp.Expecting && impliedNAK(q, p) {
+		q.CountTold()
+	}
+}
+
+// afterSequenceNak judges where a requester resumes after a PSN sequence NAK (rule RC-RTY-005).
+func (v *Verifier) afterSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
+	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	q := &end.SQ
+	v.Covered(rule.RCRTY005)
+	w, _ := q.Messages.Find(p.PSN)
+	rest := w != nil && w.Op == wqe.Read && r.NakPSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
+	v.beforeNak(c, from, p, w)
+	if end.Knows(qp.KnowsRetryCnt) {
+		v.retries(c, from, p, true)
+	}
+	passed := c.Sees(from) && (!p.PSN.After(q.Taken()) || answered(q, r.NakPSN, p.PSN)) // or has acknowledged what that asks for
+	if p.PSN.After(r.NakPSN) && !rest && !passed && !r.Blamed {
+		r.Blame()
+		v.Report(c, from, p, rule.Verdict{
+			Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+			Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "PSN " + p.PSN.String(),
+			Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+		})
+	}
+}
+
+// neverAnswered judges when and how often a requester that nobody has ever answered begins again.
+func (v *Verifier) neverAnswered(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	q.RestartAt(p.PSN)
+	q.CountRestart()
+	v.timeout(c, from, p)
+}
+
+// unheeded is how long after a PSN sequence NAK a requester has taken it, though its host stalls or holds packets back.
+const unheeded = 20 * time.Millisecond
+
+// unheeded judges new requests after a PSN sequence NAK: their requester resumes at the PSN that the NAK names (rule RC-RTY-005). The first of them
+// is the fault once another shows that it was not in flight.
+func (v *Verifier) unheeded(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	took := time.Duration(p.Time - r.NakTime)
+	if took <= verifier.InFlight || r.Blamed || p.PSN.Before(q.High) || !p.PSN.After(r.NakPSN) || q.HasCrossed() {
+		return
+	}
+	v.Covered(rule.RCRTY005)
+	l := q.Lost()
+	if l.Unheeded == nil || l.Unheeded.Time < r.NakTime {
+		q.Unheed(p.Bare())
+	}
+	first := l.Unheeded
+	if time.Duration(p.Time-first.Time) <= unheeded {
+		return
+	}
+	r.Blame()
+	q.Unheed(nil)
+	v.Report(c, from, first, rule.Verdict{
+		Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+		Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "new requests from PSN " + first.PSN.String() + " on, until " + took.String() + " after the NAK",
+		Detail: verifier.LossDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+	})
+}
+
+// skipped judges that a retransmission which no NAK asked for begins with the oldest request that is not acknowledged (rule RC-RTY-006). Only a
+// tap near the requester shows how far it has been acknowledged.
+func (v *Verifier) skipped(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	oldest := q.Taken()
+	if !c.Sees(from) || oldest.Before(q.First) || impliedNAK(q, p) {
+		return
+	}
+	v.Covered(rule.RCRTY006)
+	if p.PSN.After(oldest) {
+		d := rule.Verdict{
+			Rule: rule.RCRTY006, Class: rule.Violation, Role: rule.Requester,
+			Expected: "PSN " + oldest.String() + " first: it is not acknowledged", Actual: "PSN " + p.PSN.String(),
+		}
+		if unsettled(c, from) {
+			d.Class, d.Detail = rule.Unproven, beforeCapture
+		}
+		v.Report(c, from, p, d)
+	}
+}
+
+// beforeCapture is why a retransmission is unproven while responses to what was sent before the capture still come.
+const beforeCapture = "responses to what was sent before the capture have just come: what asked for the retransmission may not be in the capture"
+
+// answered reports whether anything has come in answer to a READ or atomic from psn first to last.
+func answered(q *qp.SendQueue, first, last packet.PSN) bool {
+	for i := q.Messages.UpTo(last); i >= 0 && !q.Messages.At(i).First.Before(first); i-- {
+		if w := q.Messages.At(i); w.Op.Responded() && w.RespFrame != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// nakAsked reports whether the newest NAK, or the wait after an RNR NAK, may be why something is retransmitted at time now, though a response has
+// overtaken it meanwhile.
+func nakAsked(q *qp.SendQueue, r *qp.ReceiveQueue, now int64) bool {
+	return r.NakTime != 0 && now-r.NakTime < int64(verifier.InFlight) || now < q.Waits()
+}
+
+// nakWaits reports whether a sequence NAK to end from has not been judged yet, since nothing had been seen after its PSN.
+func nakWaits(c *qp.Pair, from int) bool {
+	for i := range c.Early {
+		if p := &c.Early[i].Packet; c.End(p) != from && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence {
+			return true
+		}
+	}
+	return false
+}
+
+// needless judges that nothing is retransmitted that the requester knows to be acknowledged (rules RC-RTY-008, -010). Elsewhere than near
+// the requester one response that was lost after the tap explains all of it until there is progress: one finding.
+func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	id := rule.RCRTY010
+	w, _ := q.Messages.Find(p.PSN)
+	if w != nil && w.Op == wqe.Read {
+		id = rule.RCRTY008
+	}
+	v.Covered(id)
+	taken := q.Taken()
+	if lacks(c, from, p) {
+		return
+	}
+	if !r.Answered || w != nil && w.Has(wqe.Accused) && !c.Sees(from) {
+		return
+	}
+	if !c.Sees(from) {
+		if !q.Needless() {
+			return
+		}
+	}
+	c.Misplace(q.Next)
+	d := rule.Verdict{
+		Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+		Expected: "nothing before PSN " + taken.String() + ": it is acknowledged", Actual: "a retransmission of PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+	}
+	took, coarse := p.Time-r.LastTime, int64(verifier.Unit(p.Time, r.LastTime))
+	switch {
+	case d.Class != rule.Violation || w == nil:
+	case unsettled(c, from):
+		d.Class, d.Detail = rule.Unproven, beforeCapture
+	case took-coarse < stream.Uptake && (justTaken(q, r, w) || v.inBurst(q, r, w) && v.mayGoBack(c, from, p) || q.Unaware(p.Time)):
+		q.UnawareUntil(r.LastTime + stream.Uptake + coarse)
+		d.Class, d.Detail = rule.Unproven, "the response had just passed the tap: it may not have reached the requester when its timer expired"
+	case took+coarse >= stream.Uptake && !v.wentOn(c, from, w) && v.mayGoBack(c, from, p):
+		d.Class, d.Detail = rule.Unproven, "nothing shows that the requester has processed the response: its host may have stalled until its timer expired"
+	}
+	v.Report(c, from, p, d)
+}
+
+// lacks reports whether the requester of retransmission p may lack the response to it: nothing has acknowledged it, or only what was sent before the capture, what a
+// NAK has met, or what has passed over another response.
+func lacks(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	near, taken := c.Sees(from), q.Taken()
+	responded := wqe.OpOf(p.Opcode.Fn()).Responded()
+	switch {
+	case near && (p.PSN.Before(q.First) && (responded || taken == q.First) || taken.Before(q.First)):
+		q.Lack(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
+	case !p.PSN.Before(taken):
+	case r.State != qp.Expecting || r.NakTime != 0 && p.Time-r.NakTime < int64(verifier.InFlight): // where that NAK found it, which the answers may have met
+		if near && responded {
+			q.Lack(p.PSN, p.Time) // and which it then has not taken
+		}
+	case near && q.Skipped(p.PSN, p.Time, goesBack):
+		q.Lack(p.PSN, p.Time)
+	default:
+		return false
+	}
+	return true
+}
+
+// justTaken reports whether the newest response may be the first that acknowledges message w.
+func justTaken(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
+	for i := q.Messages.UpTo(r.LastPSN) - 1; i >= 0 && !q.Messages.At(i).First.Before(w.First); i-- {
+		if q.Messages.At(i).Has(wqe.AckWanted) {
+			return false // which a response before acknowledged
+		}
+	}
+	return true
+}
+
+// inBurst reports whether the requester of w has sent no new request between the answer to it and the newest response, as far as is known: its host may have been
+// stopped meanwhile. When a SEND or WRITE was acknowledged is not kept, so that for these no request may have come much after them.
+func (v *Verifier) inBurst(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
+	for i := q.Messages.Len() - 1; i >= 0; i-- {
+		m := q.Messages.At(i)
+		switch {
+		case !m.First.After(w.First):
+			return true
+		case int32(m.Frame-r.LastFrame) > 0: // since then
+		case w.Op.Responded() && int32(m.Frame-w.RespFrame) > 0:
+			return false
+		case !w.Op.Responded() && (v.asked == 0 || m.Asked != 0 && int64(m.Asked-v.asked)*int64(verifier.Tick) > stream.Uptake):
+			return false
+		}
+	}
+	return true
+}
+
+// taken notes how far the requester can take a response, at a tap near it: elsewhere it may have got what the tap has missed.
+func (v *Verifier) taken(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN, own bool) {
+	switch q := &c.Ends[1-from].SQ; {
+	case v.Broken && c.Sees(1-from):
+		q.Lack(q.Taken(), p.Time) // a requester drops it
+	case c.Sees(1-from) && q.Retrying && !psn.Before(q.Retry) && !psn.Before(q.Taken()):
+		if !q.Passed { // it has gone back and is not there again yet: it may not know what is acknowledged
+			q.Lack(q.Taken(), p.Time)
+		}
+	case c.Sees(1 - from):
+		q.Take(psn, own, p.Time)
+	default:
+		q.TakesAll()
+	}
+}
+
+// timeout judges a retransmission that no NAK asked for (see timer and retries).
+func (v *Verifier) timeout(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	q := &end.SQ
+	v.Event(c, from, rule.Requester, p, rule.EvTimeout, "")
+	v.owes(c, from, p)
+	if !p.PSN.Before(q.Taken()) && !impliedNAK(q, p) {
+		v.ranOut(q, p)
+	}
+	switch {
+	case impliedNAK(q, p) || q.AskedAt == 0 || unsettled(c, from):
+	case end.Knows(qp.KnowsTimeout):
+		v.timer(c, from, p)
+	default:
+		v.unknownTimer(c, from, p)
+	}
+	if end.Knows(qp.KnowsRetryCnt) || c.Paired {
+		v.retries(c, from, p, false)
+	}
+}
+
+// ranOut notes after which time request p, which nothing has answered, was retransmitted: the timer of its requester is no longer than that.
+func (v *Verifier) ranOut(q *qp.SendQueue, p *packet.Packet) {
+	q.TimedOut(int64(v.outstanding(q, p)))
+}
+
+// impliedNAK reports whether a response has shown the requester that one before it is missing: no timer had to run out for p to be retransmitted.
+func impliedNAK(q *qp.SendQueue, p *packet.Packet) bool {
+	if q.Passed || q.Recovery != nil && q.Recovery.PassedAt != 0 && p.Time-q.Recovery.PassedAt < int64(verifier.InFlight) {
+		return true
+	}
+	w, _ := q.Messages.Find(p.PSN)
+	return w != nil && w.Op.Responded() && w.Flags&(wqe.Gapped|wqe.Holed|wqe.Accused) != 0
+}

@@ -1,0 +1,16 @@
+package rc
+
+import (
+	"testing"
+
+	"ibwitness/qp"
+)
+
+// TestNakAsked: the wait after an RNR NAK excuses what comes before its end.
+func TestNakAsked(t *testing.T) {
+	var q qp.SendQueue
+	q.WaitTo(100)
+	if r := new(qp.ReceiveQueue); !nakAsked(&q, r, 99) || nakAsked(&q, r, 100) {
+		t.Errorf("at 99: %t, at 100: %t", nakAsked(&q, r, 99), nakAsked(&q, r, 100))
+	}
+}

@@ -1,0 +1,156 @@
+package rc
+
+import (
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// quantum is how much later than four timer values a retransmission may leave: operating systems count a timer in ticks of up to 10 ms.
+const quantum = int64(10 * time.Millisecond)
+
+// Silent judges the ends of an RC connection that have left something undone up to time now: a requester whose timer has run out, and a responder
+// that owes an answer (rules RC-TMO-004, RC-RSP-005). That the queue pair still exists, and silence is no right of it, shows where it sent something
+// after the time was over, or where its events show it.
+func (v *Verifier) Silent(c *qp.Pair, now int64) {
+	if c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !v.unheard(c) {
+		return
+	}
+	for from := range c.Ends {
+		q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+		if !q.Joined || !q.Una.Before(q.High) || r.State == qp.RNRNAKed || r.State == qp.Failed || q.Stray != nil {
+			continue
+		}
+		if _, oldest := q.Outstanding(); oldest != nil {
+			v.timerIgnored(c, from, oldest, now)
+			v.noAnswer(c, from, oldest, now)
+		}
+	}
+}
+
+// timerIgnored judges a requester whose timer has run out and that has retransmitted nothing, although retries are left (rule RC-TMO-004).
+func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
+	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	q := &end.SQ
+	if !end.Knows(qp.KnowsTimeout|qp.KnowsRetryCnt) || end.Attr.Timeout == 0 || q.AskedAt == 0 || q.ToldSilent(q.AskedAt) || !c.Sees(from) {
+		return
+	}
+	v.Covered(rule.RCTMO004)
+	since := max(q.AskedAt, r.NakTime, r.LastTime, q.Waits())
+	if q.Retrying {
+		since = max(since, q.LastTime)
+	}
+	most := 4 * int64(packet.Timeout(end.Attr.Timeout))
+	if q.Restarts >= uint16(end.Attr.RetryCnt) || now <= since+most+quantum {
+		return
+	}
+	life := v.life(c, from, since, most+quantum)
+	if life == qp.Gone {
+		return
+	}
+	q.TellSilent()
+	p := v.newest(q)
+	told, detail := timeoutTold(end)
+	d := rule.Verdict{
+		Rule: rule.RCTMO004, Class: rule.Proven(told && life == qp.Alive), Role: rule.Requester,
+		Expected: "a retransmission within " + time.Duration(most).String() + ": PSN " + packet.Later(q.Una, oldest.First).String() + " is not acknowledged",
+		Actual:   "none in " + time.Duration(now-since).String(), Evidence: []uint64{packet.FrameNear(p.Frame, oldest.Frame)}, Detail: detail,
+	}
+	if life != qp.Alive {
+		d.Detail = goneMaybe
+	}
+	v.Report(c, from, p, d)
+}
+
+// noAnswer judges a responder that has left a request without any response (rule RC-RSP-005). from is the end of the requester.
+func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
+	end, peer := &c.Ends[from], &c.Ends[1-from]
+	q, r := &end.SQ, &peer.RQ
+	if !c.Paired || !c.Sees(1-from) || r.State != qp.Expecting || q.Gap.Open() || len(c.Early) != 0 || q.ToldUnanswered() {
+		return
+	}
+	s := asks(q, oldest)
+	if s == nil || !(s.PSN & packet.PSNMask).Before(r.EPSN) || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] {
+		return
+	}
+	v.Covered(rule.RCRSP005)
+	since, most := q.AskedAt, silence
+	if owed := r.Owed; owed != nil {
+		if owed.NAK || owed.Paid != 0 {
+			return
+		}
+		since = owed.Again - owed.Waited
+	}
+	since = max(since, r.LastTime)
+	if end.Knows(qp.KnowsTimeout) && end.Attr.Timeout != 0 {
+		most = 4*int64(packet.Timeout(end.Attr.Timeout)) + quantum
+	}
+	if now <= since+most {
+		return
+	}
+	life := v.life(c, 1-from, since, most)
+	if life == qp.Gone {
+		return
+	}
+	q.TellUnanswered()
+	r.CloseOwed()
+	p := v.newest(q)
+	p.PSN, p.Opcode, p.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, packet.FrameNear(q.LastFrame, s.Frame)
+	d := rule.Verdict{
+		Rule: rule.RCRSP005, Class: rule.Proven(life == qp.Alive), Role: rule.Responder,
+		Expected: "a response: AckReq is set", Actual: "none in " + time.Duration(now-since).String(),
+	}
+	if d.Class == rule.Unproven {
+		d.Detail = goneMaybe
+	}
+	v.Accuse(c, 1-from, p, d)
+}
+
+const goneMaybe = "the packets do not show whether the queue pair still exists or is in the error state: its verbs events do (--events)"
+
+// asks returns the first packet from a message on that demands a response, or nil where that is not certain.
+func asks(q *qp.SendQueue, oldest *wqe.SendWQE) *qp.Sent {
+	for i := q.Messages.UpTo(oldest.First); i >= 0 && i < q.Messages.Len(); i++ {
+		w := q.Messages.At(i)
+		if !w.Has(wqe.Whole | wqe.AckWanted) {
+			continue
+		}
+		if w.Op == wqe.Read {
+			return q.History.Get(w.First)
+		}
+		if s := q.History.Get(w.Last); s != nil && (s.Trace.Flags&packet.TraceAckReq != 0 || w.Op.Responded()) {
+			return s
+		}
+		return nil
+	}
+	return nil
+}
+
+// newest is what is kept of the newest request packet of a send queue.
+func (v *Verifier) newest(q *qp.SendQueue) *packet.Packet {
+	p := &packet.Packet{Time: q.LastTime, Tap: q.LastTap, Frame: q.LastFrame, PSN: q.LastPSN, Has: packet.HasBTH}
+	if s := q.History.Get(q.LastPSN); s != nil {
+		p.Opcode = s.Trace.Opcode
+	}
+	return p
+}
+
+// life reports whether the queue pair of an end still existed, and was not in error, when a time was over that began at since and took most: it sent
+// something after that, and its host did not stop meanwhile; or its events show it.
+func (v *Verifier) life(c *qp.Pair, i int, since, most int64) qp.Life {
+	end := &c.Ends[i]
+	if v.LifeAt != nil && end.Numbered {
+		if life := v.LifeAt(end.Addr, end.Number, since+most); life != qp.LifeUnknown {
+			return life
+		}
+	}
+	if c.Paired && max(end.SQ.LastTime, end.RQ.LastTime) > max(since, v.Stopped)+most {
+		return qp.Alive
+	}
+	return qp.LifeUnknown
+}
+
+func (v *Verifier) unheard(c *qp.Pair) bool { return v.Unheard != nil && v.Unheard(c) }

@@ -1,0 +1,153 @@
+package rc
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/verifier"
+	"ibwitness/wqe"
+)
+
+// timer judges when a requester retransmits what no NAK asked for: not before its timer has run since the last progress, nor after four
+// times that, and never where it has none (rules RC-TMO-001, -002, -003).
+func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	q := &end.SQ
+	v.Covered(rule.RCTMO001)
+	took := time.Duration(p.Time - q.AskedAt)
+	if end.Attr.Timeout == 0 {
+		if !v.Profile.AdaptiveRetransmission {
+			v.Report(c, from, p, rule.Verdict{
+				Rule: rule.RCTMO001, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+				Expected: "no retransmission on timeout: a timeout of 0 disables the timer", Actual: "after " + took.String(),
+			})
+		}
+		return
+	}
+	v.Covered(rule.RCTMO002)
+	v.Covered(rule.RCTMO003)
+	told, detail := timeoutTold(end)
+	least := packet.Timeout(end.Attr.Timeout)
+	switch {
+	case took < least && took+verifier.Unit(p.Time, q.AskedAt, q.LastTime) > least:
+	case took < least && v.Profile.AdaptiveRetransmission:
+	case took < least:
+		if v.anyTimer(c, from, p) {
+			told, detail = true, ""
+		}
+		d := rule.Verdict{
+			Rule: rule.RCTMO002, Class: rule.Proven(told && c.Sees(from)), Role: rule.Requester,
+			Expected: "no retransmission before " + least.String(), Actual: "after " + took.String(), Detail: detail,
+		}
+		if asked := time.Duration(verifier.Stamp(p.Time)-v.asked) * verifier.Tick; v.asked != 0 && asked >= least && asked <= 4*least {
+			d.Rule = rule.RCTMO003
+			d.Expected, d.Actual = d.Expected+" after the last progress", d.Actual+", "+asked.String()+" after the request"
+		}
+		v.Report(c, from, p, d)
+	case took > 4*least && q.AwaitsAck() && !q.ToldSilent(q.AskedAt):
+		v.Report(c, from, p, rule.Verdict{
+			Rule: rule.RCTMO002, Class: rule.Proven(told && c.Sees(from)), Role: rule.Requester,
+			Expected: "a retransmission within " + (4 * least).String(), Actual: "after " + took.String(), Detail: detail,
+		})
+	}
+}
+
+// unknownTimer judges a retransmission of a requester whose timeout is not known: the shortest that there is has to run out too (rule RC-TMO-002).
+func (v *Verifier) unknownTimer(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	if v.Profile.AdaptiveRetransmission || !c.Sees(from) || !v.anyTimer(c, from, p) {
+		return
+	}
+	v.Covered(rule.RCTMO002)
+	v.Report(c, from, p, rule.Verdict{
+		Rule: rule.RCTMO002, Class: rule.Violation, Role: rule.Requester,
+		Expected: "no retransmission before " + shortest.String() + ", the shortest ACK timeout", Actual: "after " + time.Duration(p.Time-q.AskedAt).String(),
+	})
+}
+
+// shortest is the ACK timeout of code 1; 0 turns the timer off.
+const shortest = 8192 * time.Nanosecond
+
+// anyTimer reports whether p, the oldest request that is not acknowledged, is retransmitted sooner than any timer runs out, even one that started when p itself
+// was sent. What else is retransmitted so is RC-RTY-006, -008 or -010, or what a response has passed over. After a long silence both may have been held back, and stamped in one burst.
+func (v *Verifier) anyTimer(c *qp.Pair, from int, p *packet.Packet) bool {
+	const silent = int64(50 * time.Millisecond)
+	q := &c.Ends[from].SQ
+	took := max(time.Duration(p.Time-q.AskedAt), time.Duration(verifier.Stamp(p.Time)-v.asked)*verifier.Tick)
+	return v.asked != 0 && p.PSN == q.Una && !q.Skipped(p.PSN, p.Time, goesBack) && p.Time-c.Ends[1-from].RQ.LastTime < silent && took+verifier.Unit(p.Time, q.AskedAt, q.LastTime) < shortest
+}
+
+// timeoutTold reports whether the ACK timeout is known from the queue pair itself, and what the doubt is where only CM says it.
+func timeoutTold(end *qp.QP) (bool, string) {
+	if end.Told(qp.KnowsTimeout) {
+		return true, ""
+	}
+	return false, "the ACK timeout is that of the CM exchange: the application may have set another one"
+}
+
+// mostRetries is the greatest retry_cnt that there is: the attribute has three bits.
+const mostRetries = uint16(7)
+
+// retries judges how often a requester retransmits the same without progress: on timeouts (rule RC-RTY-001), or also on the NAKs that asked
+// for it (rule RC-RTY-003). asked says that one has asked for p.
+func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, asked bool) {
+	end := &c.Ends[from]
+	q := &end.SQ
+	retries, unknown := mostRetries, true
+	if end.Knows(qp.KnowsRetryCnt) {
+		retries, unknown = uint16(end.Attr.RetryCnt), false
+	}
+	v.Covered(rule.RCRTY001)
+	if !unknown {
+		v.Covered(rule.RCRTY003)
+	}
+	told := uint16(0)
+	if q.Recovery != nil {
+		told = q.Recovery.Told
+	}
+	d := rule.Verdict{
+		Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+		Expected: fmt.Sprintf("at most %d retries", retries), Actual: fmt.Sprintf("retry %d of PSN %v", q.Restarts, p.PSN),
+	}
+	if unknown {
+		d.Expected += ", the maximum of the attribute"
+	}
+	most := retries + 1
+	switch {
+	case q.Restarts-told == most && !asked && !impliedNAK(q, p):
+		d.Rule = rule.RCRTY001
+		if told != 0 {
+			d.Actual = fmt.Sprintf("retry %d of PSN %v on timeout", q.Restarts-told, p.PSN)
+		}
+	case q.Restarts == most && !unknown:
+		d.Rule = rule.RCRTY003
+		d.Expected += ", including retries after NAKs"
+	default:
+		return
+	}
+	v.Report(c, from, p, d)
+}
+
+// beforeNak judges that a requester does not go back, after a sequence NAK, to a SEND or WRITE before the PSN that it asks for: it acknowledges
+// these (rule RC-ACK-004). w is the message that p is of.
+func (v *Verifier) beforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	v.Covered(rule.RCACK004)
+	if !c.Sees(from) || r.Blamed || w == nil || w.Op.Responded() || !p.PSN.Before(r.NakPSN) || !p.PSN.Before(end.SQ.Taken()) || p.PSN.Before(end.SQ.First) {
+		return
+	}
+	r.Blame()
+	d := rule.Verdict{
+		Rule: rule.RCACK004, Class: rule.Violation, Role: rule.Requester,
+		Expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges all before it", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+	}
+	if end.SQ.OwesTo(p.PSN, p.Time) {
+		d.Class, d.Detail = rule.Unproven, "an earlier NAK requests this PSN: the requester may not have processed the latest NAK yet"
+	}
+	v.doubtNak(c, from, p, &d)
+	v.Report(c, from, p, d)
+}

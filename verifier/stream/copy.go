@@ -1,0 +1,56 @@
+package stream
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/verifier"
+	"ibwitness/wqe"
+)
+
+// atOnce is how soon it comes where no IPv4 identification distinguishes it from a packet that was retransmitted.
+const atOnce = verifier.CopyTime / 100
+
+// NetworkCopy reports whether p is a copy of an earlier frame that something on the path made: the sender numbers its IPv4 packets,
+// so a retransmission has another identification; without one, a copy follows its original at once. A NAK or part of an answer that came
+// since is a reason to retransmit it.
+func (v *Verifier) NetworkCopy(c *qp.Pair, from int, t packet.Trace, p *packet.Packet) bool {
+	is := v.sameRequest(c, from, t, p)
+	if is {
+		v.Copied(c, from, p)
+	}
+	return is
+}
+
+func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.Packet) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if r.State != qp.Expecting && r.NakTime >= q.LastTime {
+		return false
+	}
+	if verifier.Numbered(p) && !sameNumber(c, from, p) {
+		return p.IPID == t.IPID && sameBytes(v.Trace(p), t)
+	}
+	if q.LastPSN != p.PSN || p.Time-q.LastTime >= atOnce {
+		return false
+	}
+	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && packet.FrameNear(p.Frame, w.RespFrame) > q.LastFrame {
+		return false
+	}
+	return sameBytes(v.Trace(p), t)
+}
+
+// sameBytes reports whether two traces are those of one packet. Of it and its copy, one may have been damaged on the way where no ICRC shows it.
+func sameBytes(a, b packet.Trace) bool {
+	a.Flags, b.Flags = a.Flags|packet.TraceSealed, b.Flags|packet.TraceSealed
+	return a == b
+}
+
+// sameNumber reports whether the sender of p gives all its packets one IPv4 identification, as an open stack in an FPGA does: another packet that it
+// sent, with another PSN, has that of p.
+func sameNumber(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[from].RQ
+	if q.LastPSN != p.PSN && q.LastID == p.IPID || (r.Answered || r.Heard) && r.LastID == p.IPID {
+		return true
+	}
+	before := q.History.Get(p.PSN.Add(-1))
+	return before != nil && before.Trace.IPID == p.IPID
+}

@@ -1,0 +1,174 @@
+package stream
+
+import (
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// Requests that go on at a PSN far from their stream are of a QP that was connected again, or their requester has leapt to another PSN. They
+// wait for evidence: a response to them, or what came with them.
+
+const (
+	// leapMost is how many of them wait.
+	leapMost = 256
+	// leapNear is how far apart they are at most: a READ among them takes many PSNs.
+	leapNear = 1 << 13
+	// leapTime is too short to destroy a QP, create another one and connect it to its peer.
+	leapTime = int64(time.Millisecond)
+)
+
+// continuity says why requests are far from their stream.
+type continuity uint8
+
+const (
+	ContinuityUnknown continuity = iota
+	sameConnection               // their requester has leapt
+	newConnection                // the QP was connected again
+)
+
+// confirms reports whether a request goes on from those that are far from the stream.
+func confirms(q *qp.SendQueue, p *packet.Packet) bool {
+	return q.Stray != nil && p.PSN.In(q.Stray.PSN, q.LeapEnd().Add(leapNear))
+}
+
+// requestContinuity is what the headers of requests far from the stream show, and what both ends have sent.
+func requestContinuity(c *qp.Pair, from int) continuity {
+	a, b := &c.Ends[from], &c.Ends[1-from]
+	switch {
+	case c.Closed, b.SQ.Stray != nil, a.Flow.Known() && !a.Flow.Agrees(a.SQ.Stray):
+		return newConnection
+	case c.Reliable(): // the next response shows it
+		return ContinuityUnknown
+	}
+	return presumed(c, from)
+}
+
+// presumed is what is likely where no response shows it: a connection that CM makes is seen, and making one takes time.
+func presumed(c *qp.Pair, from int) continuity {
+	q := &c.Ends[from].SQ
+	switch {
+	case c.Closed:
+		return ContinuityUnknown
+	case c.Ends[from].Knows(qp.KnowsSQPSN), q.Stray.Time-newest(c) < leapTime, q.Open != wqe.None && (q.Stray.Info().Middle || q.Stray.Info().Last):
+		return sameConnection
+	}
+	return ContinuityUnknown
+}
+
+// ResponseContinuity is what response p shows of the requests of end from that are far from their stream. A responder that was connected again
+// counts messages from 0; one that was not goes on counting, or asks for the PSN that it expects.
+func ResponseContinuity(c *qp.Pair, from int, p *packet.Packet) continuity {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if q.Stray == nil || p.Has&packet.HasAETH == 0 || !p.PSN.In(q.Stray.PSN, q.LeapEnd()) {
+		return ContinuityUnknown
+	}
+	begun, ended := 0, 0
+	for _, b := range q.Leap() {
+		if in := b.Info(); in.First || in.Only {
+			begun++
+		}
+		if Executed(&b, p) {
+			ended++
+		}
+	}
+	outstanding := q.Messages.Len() - q.Messages.UpTo(q.Una.Add(-1))
+	more := packet.PSN(p.MSN).Diff(packet.PSN(r.LastMSN))
+	begins, goesOn := int(p.MSN) <= begun, r.Answered && more >= ended && more <= outstanding+begun
+	switch {
+	case goesOn && (!begins || presumed(c, from) == sameConnection):
+		return sameConnection
+	case begins || p.Syndrome.Type() != packet.ACK || r.Answered:
+		return newConnection
+	}
+	return presumed(c, from)
+}
+
+// Leapt reports whether response p, to another QP of the same host, answers requests of end from that are far from their stream: its responder is
+// connected to that QP now.
+func Leapt(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[from].SQ
+	return c.Paired && c.Reliable() && !c.Closed && q.Stray != nil && p.PSN.In(q.Stray.PSN, q.LeapEnd())
+}
+
+// Executed reports whether response p says that the message that request b ends has been executed.
+func Executed(b, p *packet.Packet) bool {
+	in := b.Info()
+	return (in.Last || in.Only) && (b.PSN.Before(p.PSN) || b.PSN == p.PSN && p.Syndrome.Type() == packet.ACK)
+}
+
+// Leap reports the first request of end from that is far from its stream, and follows it and those after it from there.
+func (v *Verifier) Leap(c *qp.Pair, from int, id rule.ID, role rule.Role, class rule.Class, evidence ...uint64) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	first, told := q.Stray, r.Told
+	requests := append([]packet.Packet(nil), q.Leap()...)
+	v.WrongPSN(c, from, id, role, class, evidence...)
+	v.Join(c, from, first)
+	r.Tell(told)
+	v.leapFrom(c, from, first, requests)
+}
+
+// leapFrom has the stream of end from, which was joined at first, go on with what came far from it.
+func (v *Verifier) leapFrom(c *qp.Pair, from int, first *packet.Packet, requests []packet.Packet) {
+	if c.Reliable() {
+		for i := range requests {
+			v.acknowledged.Follow(c, from, &requests[i])
+		}
+		return
+	}
+	c.Ends[from].SQ.Expect(first.PSN.Add(1))
+}
+
+// leapWaits takes request p, which goes on from those that are far from their stream. It reports whether p is to be judged in the stream: those
+// before it have been followed there. Where nothing can show any more whether the QP was connected again, it is taken for connected again, and what shows no
+// more than that is not proven.
+func (v *Verifier) leapWaits(c *qp.Pair, from int, p *packet.Packet, id rule.ID, role rule.Role) bool {
+	q := &c.Ends[from].SQ
+	switch tells := requestContinuity(c, from); {
+	case tells == newConnection:
+		v.reconnect(c, from) // where Renew did not
+		return true
+	case tells == sameConnection:
+		v.Leap(c, from, id, role, rule.Proven(c.Sees(from)), p.Frame)
+		return true
+	case c.Reliable() && len(q.Leap()) < leapMost:
+		q.LeapOn(p.Bare())
+		return false
+	case c.Reliable() && presumed(c, from) == sameConnection:
+		v.Leap(c, from, id, role, rule.Proven(c.Sees(from)), p.Frame)
+		return true
+	}
+	v.leapUnproven(c, from, id, role, p.Frame)
+	if v.Renew != nil && v.Renew(c, from, p) {
+		return false
+	}
+	v.reconnect(c, from)
+	return true
+}
+
+// leapUnproven reports the first request of end from that is far from its stream, where nothing shows whether its QP was connected again.
+func (v *Verifier) leapUnproven(c *qp.Pair, from int, id rule.ID, role rule.Role, evidence ...uint64) {
+	q := &c.Ends[from].SQ
+	v.Covered(id)
+	v.Report(c, from, q.Stray, rule.Verdict{
+		Rule: id, Class: rule.Unproven, Role: role, Expected: "PSN " + q.Next.String(), Actual: "PSN " + q.Stray.PSN.String(),
+		Detail: "far from the expected PSN, and the PSN stream continues there: the capture does not show whether the QP was connected again", Evidence: evidence,
+	})
+}
+
+// leapEnds judges requests that are far from their stream when the capture ends.
+func (v *Verifier) leapEnds(c *qp.Pair, from int, id rule.ID, role rule.Role) {
+	q := &c.Ends[from].SQ
+	switch {
+	case q.Stray == nil:
+	case len(q.Leap()) > 1 && presumed(c, from) == sameConnection:
+		v.WrongPSN(c, from, id, role, rule.Proven(c.Sees(from)))
+	case len(q.Leap()) > 1:
+		v.leapUnproven(c, from, id, role)
+	default:
+		v.WrongPSN(c, from, id, role, rule.Unproven)
+	}
+}

@@ -1,0 +1,291 @@
+package stream
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// SequenceRules names the rules of opcode sequence that a service has, by what is open.
+type SequenceRules struct {
+	Send, Write rule.ID // another packet than the next of an open SEND, RDMA WRITE
+	None        rule.ID // Middle or Last while none is open
+	Between     rule.ID // a READ, an atomic … within an open message
+	Role        rule.Role
+}
+
+// Sequence judges the opcode of a new packet against the message that is open. After a finding an odd Middle or Last counts as part of
+// the open message, and a second of its kind is believed, so that one fault gives one finding.
+func (v *Verifier) Sequence(c *qp.Pair, from int, p *packet.Packet, rules *SequenceRules) {
+	q := &c.Ends[from].SQ
+	in := p.Info()
+	op := wqe.OpOf(p.Opcode.Fn())
+	continues := in.Middle || in.Last
+	odd := q.Odd
+	q.SetOdd(wqe.None)
+	if q.Unsure {
+		if !continues {
+			q.EndMessage()
+		} else if q.Open != op {
+			q.CloseMessage() // Message begins a partial message
+		}
+		return
+	}
+	if q.Open == wqe.None {
+		v.Covered(rules.None)
+		interrupted := q.Interrupted
+		q.Interrupt(wqe.None)
+		if continues && (op == interrupted || op == odd) {
+			c.Ends[1-from].RQ.LoseMSN()
+			q.DoubtMessage(true)
+			q.Break()
+			return
+		}
+		if continues {
+			v.outOfSequence(c, from, p, rules.None, rules.Role, "the first packet of a message: no message is open")
+			if in.Middle {
+				q.SetOdd(op) // it may have been an Only packet
+			}
+		}
+		return
+	}
+	id := rules.Send
+	if q.Open == wqe.Write {
+		id = rules.Write
+	}
+	v.Covered(id)
+	if rules.Between != id {
+		v.Covered(rules.Between)
+	}
+	switch {
+	case continues && op == q.Open:
+		return
+	case continues && op == odd:
+		q.CloseMessage()
+		return
+	case op.Responded():
+		id = rules.Between
+	}
+	v.outOfSequence(c, from, p, id, rules.Role, q.Open.String()+" Middle or Last")
+	if continues {
+		q.SetOdd(op)
+		if in.Last {
+			q.Interrupt(q.Open) // only its operation may be wrong
+		}
+		return
+	}
+	if op.Responded() || in.Only {
+		q.Interrupt(q.Open) // it may go on after the interloper
+	}
+	if w := q.Messages.Newest(); w != nil {
+		w.Flags |= wqe.Ended | wqe.Broken
+		w.Epoch = q.Epoch
+	}
+	q.CloseMessage()
+	v.abandoned = true
+}
+
+func (v *Verifier) outOfSequence(c *qp.Pair, from int, p *packet.Packet, id rule.ID, role rule.Role, want string) {
+	v.Padded(p)
+	if p.SE {
+		v.Retract(p, rule.BTH012) // which a packet with another opcode may have
+	}
+	v.Report(c, from, p, rule.Verdict{
+		Rule: id, Class: rule.Violation, Role: role, Expected: want, Actual: p.Opcode.String(), Evidence: previous(&c.Ends[from].SQ, p),
+	})
+	c.Ends[1-from].RQ.LoseMSN()
+	c.Ends[from].SQ.Break()
+}
+
+// Padded takes back that p has a pad (rule BTH-007), where its opcode or its length is reported: a packet with another opcode may have one.
+func (v *Verifier) Padded(p *packet.Packet) {
+	if p.Info().Payload && p.PadCnt != 0 {
+		v.Retract(p, rule.BTH007)
+	}
+}
+
+// Retract takes back that p breaks a rule.
+func (v *Verifier) Retract(p *packet.Packet, id rule.ID) {
+	for k := len(v.Rec.Findings) - 1; k >= 0 && v.Rec.Findings[k].Frame == p.Frame && v.Rec.Findings[k].Tap == p.Tap; k-- {
+		if v.Rec.Findings[k].Rule == id {
+			v.Rec.Remove(k)
+			return
+		}
+	}
+}
+
+// previous cites the packet before p in the PSN stream.
+func previous(q *qp.SendQueue, p *packet.Packet) []uint64 {
+	if s := q.History.Get(p.PSN.Add(-1)); s != nil {
+		return []uint64{packet.FrameNear(p.Frame, s.Frame)}
+	}
+	if w := q.Messages.Newest(); w != nil && w.Last == p.PSN.Add(-1) {
+		return []uint64{packet.FrameNear(p.Frame, w.Frame)}
+	}
+	return nil
+}
+
+// Message returns the WQE that a new request belongs to: the first packet of a message synthesises it, later ones extend it.
+func (v *Verifier) Message(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE {
+	end := &c.Ends[from]
+	q := &end.SQ
+	in := p.Info()
+	fn := p.Opcode.Fn()
+	w := q.Messages.Newest()
+	if !(in.Middle || in.Last) || q.Open == wqe.None || w == nil {
+		w = q.Messages.Push(q.Taken())
+		w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = wqe.OpOf(fn), p.PSN, uint32(p.Frame), q.Count, q.Epoch
+		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
+		w.RespFirst, w.RespNext, w.Missing = p.PSN, p.PSN, p.PSN
+		if !(in.Middle || in.Last) && p.Has&in.Headers == in.Headers {
+			w.Flags |= wqe.Whole // of one whose RETH was cut off, the length is not known
+		}
+		q.CountMessage()
+		if v.abandoned {
+			w.Flags |= wqe.Blamed // its opcode may be wrong, so its length shows nothing
+			v.abandoned = false
+		}
+	}
+	w.Last = p.PSN
+	w.Got += uint32(p.PayloadLen)
+	if in.First || in.Middle {
+		w.Got += uint32(p.PadCnt)
+	}
+	if in.Middle || in.First {
+		if q.Odd == wqe.None {
+			q.OpenMessage(w.Op)
+		} else {
+			w.Flags |= wqe.Blamed
+			if q.Open == wqe.None {
+				w.Flags |= wqe.Ended
+			}
+		}
+		if in.Middle && !w.Has(wqe.Whole) {
+			q.DoubtMessage(false) // whatever it began with, a message of this kind is open now
+		}
+		return w
+	}
+	q.EndMessage()
+	if w.Flags |= wqe.Ended; q.Odd != wqe.None {
+		w.Flags |= wqe.Blamed // by its opcode: the message may go on
+	}
+	end.Sums.Messages++
+	return w
+}
+
+// Payload judges the payload length of a packet by its place in message w. first, last and only are the rules for First and
+// Middle, for Last, and for Only packets; UC has the same shape under its own rules. It reports whether the length is right. Where one packet of the
+// message was reported, those after it are cut by the same fault.
+func (v *Verifier) Payload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, role rule.Role, first, last, only rule.ID) bool {
+	in := p.Info()
+	n := p.PayloadLen
+	if in.First || in.Middle {
+		n += int(p.PadCnt) // which is to be 0, and is reported as BTH-007
+	}
+	mtu := int(c.PMTU)
+	id, want := rule.ID(0), ""
+	bad := false
+	switch {
+	case in.First || in.Middle:
+		id = first
+		if mtu == 0 {
+			if bad = !wqe.ValidMTU(n); !bad {
+				v.LearnPMTU(c, p, uint32(n))
+			}
+			want = "256, 512, 1024, 2048 or 4096 bytes"
+		} else {
+			bad, want = n != mtu, "exactly PMTU bytes"
+			if bad && c.Odd == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(qp.KnowsPMTU) && !c.Ends[1].Knows(qp.KnowsPMTU) &&
+				(w == nil || !shown(&c.Ends[from].SQ, w.First, uint32(mtu))) {
+				v.LearnPMTU(c, p, c.Odd) // the first was the odd one
+				bad = false
+			}
+			if bad {
+				c.OddPayload(uint32(n))
+			} else if c.Odd != 0 {
+				c.OddPayload(0)
+			}
+		}
+	case in.Last:
+		id = last
+		bad = n == 0 || n > wqe.MostPayload(mtu)
+		want = "1 to PMTU bytes"
+	default:
+		id = only
+		bad = n > wqe.MostPayload(mtu)
+		want = "at most PMTU bytes"
+	}
+	v.Covered(id)
+	if bad && (p.PayloadLen+int(p.PadCnt))&3 != 0 && n < wqe.MostPayload(mtu) {
+		return false // it was reported as BTH-006
+	}
+	if !bad {
+		if mtu == 0 {
+			c.ShowPayload(uint32(n))
+		}
+		return true
+	}
+	if mtu != 0 {
+		want = fmt.Sprintf("%s of payload, the path MTU is %d", want, mtu)
+	}
+	v.Padded(p)
+	if (in.Middle || in.Last) && w != nil && w.Has(wqe.Blamed) && mtu != 0 {
+		return false
+	}
+	v.Report(c, from, p, rule.Verdict{
+		Rule: id, Class: rule.Proven(mtu == 0 || c.Complete()), Role: role, Expected: want, Actual: fmt.Sprintf("%d bytes", n),
+	})
+	return false
+}
+
+// shown reports whether packets before a message have shown a path MTU, and not only one that may be the odd one: others of a SEND or WRITE, or the answer to
+// a READ.
+func shown(q *qp.SendQueue, psn packet.PSN, mtu uint32) bool {
+	const most = 64
+	for i, n := 1, 0; i <= most; i++ {
+		s := q.History.Get(psn.Add(-i))
+		if s == nil {
+			continue
+		}
+		if in := s.Trace.Opcode.Info(); (in.First || in.Middle) && uint32(s.Trace.Len) == mtu {
+			if n++; n > 1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// MayEnd notes that the length of p, which is reported, does not suit its place: what its opcode says of the end of its message may be wrong instead, and that
+// the message ends here, or goes on, is the same fault.
+func MayEnd(q *qp.SendQueue, p *packet.Packet) {
+	switch in := p.Info(); {
+	case in.First || in.Middle:
+		q.DoubtMessage(true)
+	case in.Last:
+		q.Interrupt(wqe.OpOf(p.Opcode.Fn()))
+	}
+}
+
+// WriteSum judges that the payloads of an RDMA WRITE add up to its DMALen: exactly at its end, and not reached before.
+func (v *Verifier) WriteSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, id rule.ID, role rule.Role) {
+	ended := w.Has(wqe.Ended)
+	if ended && w.Got == w.Length || !ended && w.Got < w.Length {
+		return
+	}
+	w.Flags |= wqe.Blamed
+	c.Ends[1-from].RQ.LoseMSN()
+	c.Ends[from].SQ.Break()
+	MayEnd(&c.Ends[from].SQ, p)
+	d := rule.Verdict{
+		Rule: id, Class: rule.Proven(!w.Has(wqe.Guessed)), Role: role,
+		Expected: fmt.Sprintf("payloads that add up to DMALen %d", w.Length), Actual: fmt.Sprintf("%d bytes with this packet", w.Got),
+	}
+	if w.First != p.PSN {
+		d.Evidence = []uint64{packet.FrameNear(p.Frame, w.Frame)}
+	}
+	v.Report(c, from, p, d)
+}

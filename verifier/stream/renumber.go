@@ -1,0 +1,101 @@
+package stream
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/verifier"
+	"ibwitness/wqe"
+)
+
+// Renumber recognises that the packet before p, which was ahead of its stream, was the one that p now follows: its PSN was
+// wrong, which has been reported, and the stream goes on as if it had been right. A requester that goes back over a gap, and what fills it
+// is lost again, looks the same; but it has waited for a NAK or its timer, and does not send another packet than before.
+func (v *Verifier) Renumber(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	w := q.Messages.Newest()
+	if !q.Gap.Open() || w == nil || v.Profile.Keeps() && !c.Sees(from) || !v.followsAhead(c, from, p, w) {
+		return false
+	}
+	q.History.Drop(q.LastPSN)
+	if q.Gap.Filled && w.Op.Responded() && !w.Has(wqe.Answered) {
+		w.Flags |= wqe.Answered
+		q.ReadDone()
+	}
+	if w.First == q.LastPSN {
+		w.First = q.Gap.From
+		w.RespFirst, w.RespNext, w.Missing = w.First, w.First, w.First
+	}
+	w.Last = p.PSN.Add(-1)
+	if !c.Sees(from) {
+		w.Flags |= wqe.Guessed // the two may have changed places on their way, and what is missing between be lost
+		q.Mix()
+	}
+	c.Misplace(q.Gap.From)
+	q.Resume(p.PSN)
+	q.DoubtMessage(!c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last))
+	q.CloseGap()
+	if c.Sees(from) {
+		r.Expect(p.PSN) // else the next response shows it
+	}
+	r.LoseMSN()
+	q.Break()
+	return true
+}
+
+// followsAhead reports whether p follows w, the newest message, as if that had the PSNs of the gap that is open before it, and is neither retransmitted nor
+// something that the tap has missed before.
+func (v *Verifier) followsAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	if q.LastPSN != q.Gap.To || w.Op == wqe.Read && w.First != q.LastPSN {
+		return false
+	}
+	if i := q.Messages.Len() - 2; i >= 0 && w.First == q.LastPSN && (!q.Messages.At(i).Last.Before(q.Gap.From) || q.Messages.At(i).Has(wqe.Unsized)) {
+		return false // another one has come since the gap, or where that begins is not known
+	}
+	n := 1
+	if w.Op == wqe.Read {
+		n = w.Last.Diff(w.First) + 1
+	}
+	if p.PSN != q.Gap.From.Add(n) {
+		return false
+	}
+	s := q.History.Get(p.PSN)
+	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
+	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !ReadTail(w, p)
+	switch {
+	case q.Gap.Filled && r.State == qp.Expecting:
+	case same, !c.Sees(from) && verifier.LeftBefore(p, q.LastID):
+		return false
+	case c.Reliable() && !c.Sees(from) && (r.State != qp.Expecting || !mismatch && p.Time-q.LastTime > int64(verifier.InFlight)):
+		return false
+	}
+	return true
+}
+
+// ReadTail reports whether p asks for the rest of READ w.
+func ReadTail(w *wqe.SendWQE, p *packet.Packet) bool {
+	return p.Opcode.Fn() == packet.ReadRequest && p.VA > w.VA && p.VA-w.VA < uint64(w.Length) && uint64(p.DMALen)+p.VA-w.VA == uint64(w.Length)
+}
+
+// AnswersFor notes that a response with the opcode or the PSN of another request, which is reported, is taken for that of the oldest READ or atomic that
+// waits for its own: that later responses pass over this one is the same fault. told says that the report is proven.
+func AnswersFor(q *qp.SendQueue, p *packet.Packet, told bool) {
+	for i := range q.Messages.Len() {
+		w := q.Messages.At(i)
+		if w.First.After(p.PSN) {
+			return
+		}
+		if w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
+			if w.Flags |= wqe.Accused; told && w.Op == wqe.Read && answersRead(p) {
+				w.Flags |= wqe.Blamed // so that this one is missing from its answer
+			}
+			return
+		}
+	}
+}
+
+// answersRead reports whether p is a READ response.
+func answersRead(p *packet.Packet) bool {
+	fn := p.Opcode.Fn()
+	return fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly
+}

@@ -1,0 +1,146 @@
+package ud
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// groups is what one shard has seen of multicast groups on InfiniBand. What the subnet administrator reports of a group and what is sent to it
+// may be in different shards: see JudgeGroups.
+type groups struct {
+	told map[groupAsked]groupTold
+	used map[groupUse]*groupPacket
+}
+
+// groupAsked is a group, and a port that got a record of it.
+type groupAsked struct{ mgid, port packet.Addr }
+
+// groupTold is the LID of a group, as the subnet administrator has reported it.
+type groupTold struct {
+	mlid    uint16
+	changed bool // another LID was reported before
+	time    int64
+}
+
+// add takes what another shard has seen of the same group.
+func (g *groupTold) add(other groupTold, ok bool) {
+	if ok {
+		g.changed = g.changed || other.changed || other.mlid != g.mlid
+		g.time = min(g.time, other.time)
+	}
+}
+
+type groupUse struct {
+	mgid, src packet.Addr
+	dlid      uint16
+}
+
+// groupPacket is the first packet of a use, and when the newest one came.
+type groupPacket struct {
+	packet.Packet
+	newest groupSeen
+	judged bool
+}
+
+// groupSeen is what differs between the packets of a use.
+type groupSeen struct {
+	time  int64
+	frame uint64
+	psn   packet.PSN
+}
+
+const (
+	// groupsMost is how many groups are kept.
+	groupsMost = 1 << 12
+	// toldSince is how long after a port got the record of a group nothing that it had queued before comes any more.
+	toldSince = time.Second
+)
+
+// Offsets of the fields of a subnet administrator's response that describes a multicast group (tables T10, T13).
+const (
+	saClass, saGetResp, saMCMember = 3, 0x81, 0x38
+	saData, saMLID                 = 56, saData + 36
+)
+
+// group notes a record of a group in a datagram, or that it is sent to a group.
+func (v *Verifier) group(p *packet.Packet) {
+	if b := p.Payload; p.SrcQP == 1 && len(b) > saMLID+1 && b[1] == saClass && b[3] == saGetResp && binary.BigEndian.Uint16(b[4:]) == 0 &&
+		binary.BigEndian.Uint16(b[16:]) == saMCMember && b[saData] == 0xFF && len(v.groups.told) < groupsMost {
+		mgid, mlid := packet.GIDAddr(b[saData:saData+16]), binary.BigEndian.Uint16(b[saMLID:])
+		if v.groups.told == nil {
+			v.groups.told = map[groupAsked]groupTold{}
+		}
+		k, g := groupAsked{mgid, p.Dst}, groupTold{mlid: mlid, time: p.Time}
+		old, ok := v.groups.told[k]
+		g.add(old, ok)
+		v.groups.told[k] = g
+	}
+	if p.DestQP != packet.PSNMask || p.Has&(packet.HasLRH|packet.HasGRH) != packet.HasLRH|packet.HasGRH || !p.DGID.IsMulticast() || p.DLID < 0xC000 {
+		return
+	}
+	k := groupUse{p.DGID, p.Src, p.DLID}
+	u := v.groups.used[k]
+	if u == nil && len(v.groups.used) < groupsMost {
+		if v.groups.used == nil {
+			v.groups.used = map[groupUse]*groupPacket{}
+		}
+		u = &groupPacket{Packet: *p.Bare()}
+		v.groups.used[k] = u
+	}
+	if u != nil {
+		u.newest = groupSeen{p.Time, p.Frame, p.PSN}
+	}
+}
+
+// JudgeGroups compares the packets to multicast groups that the shards have seen with the records of the groups that any of them saw (rule UD-MC-002).
+// A group may have been made again since with another LID, of which the capture shows nothing; but then its sender was not the one that got the record.
+func JudgeGroups(all ...*Verifier) {
+	told, anyone := map[groupAsked]groupTold{}, map[packet.Addr]groupTold{}
+	for _, v := range all {
+		for k, g := range v.groups.told {
+			one, both := g, g
+			old, ok := told[k]
+			one.add(old, ok)
+			told[k] = one
+			old, ok = anyone[k.mgid]
+			both.add(old, ok)
+			anyone[k.mgid] = both
+		}
+	}
+	if len(told) == 0 {
+		return
+	}
+	for _, v := range all {
+		var uses []*groupPacket
+		for k, u := range v.groups.used {
+			if g, ok := anyone[k.mgid]; ok && !g.changed && !u.judged {
+				uses = append(uses, u)
+			}
+		}
+		slices.SortFunc(uses, func(a, b *groupPacket) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Frame, b.Frame)) })
+		for _, u := range uses {
+			u.judged = true
+			v.Covered(rule.UDMC002)
+			g, p := anyone[u.DGID], &u.Packet
+			if g.mlid == u.DLID {
+				continue
+			}
+			own, ok := told[groupAsked{u.DGID, u.Src}]
+			knew := ok && own.time <= u.Time
+			if ok && !knew && u.newest.time-own.time > int64(toldSince) { // it goes on with it
+				knew = true
+				p.Time, p.Frame, p.PSN = u.newest.time, u.newest.frame, u.newest.psn
+			}
+			v.ReportUnpaired(p, rule.Verdict{
+				Rule: rule.UDMC002, Class: rule.Proven(knew), Role: rule.Sender,
+				Expected: fmt.Sprintf("DLID 0x%04x, which the subnet administrator gives for %v", g.mlid, u.DGID), Actual: fmt.Sprintf("DLID 0x%04x", u.DLID),
+			})
+		}
+	}
+}
