@@ -23,7 +23,7 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPPI002 - smpAttributes: {
 		ID: "SMP-PI-002", Name: "portinfo-lid", Severity: Error, Needs: Wire, Ref: "14.2.5.6",
 		Text:  "A Set of PortInfo gives unicast LIDs, the port's a multiple of 2^LMC: else the answer has a status.",
-		Where: "verifier/smp/portinfo.go",
+		Where: "verifier/smp/portinfo_set.go",
 	},
 	SMPPI003 - smpAttributes: {
 		ID: "SMP-PI-003", Name: "portinfo-width", Severity: Error, Needs: Wire, Ref: "14.2.6.6",
@@ -43,12 +43,12 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPPI006 - smpAttributes: {
 		ID: "SMP-PI-006", Name: "portinfo-state", Severity: Error, Needs: Wire, Ref: "14.2.5.6, 7.2.7",
 		Text:  "A Set takes a port to Down, from Initialize to Armed, or from Armed to Active; anything else is answered with a status.",
-		Where: "verifier/smp/portinfo.go",
+		Where: "verifier/smp/portinfo_set.go",
 	},
 	SMPPI007 - smpAttributes: {
 		ID: "SMP-PI-007", Name: "portinfo-physical", Severity: Error, Needs: Wire, Ref: "14.2.5.6",
 		Text:  "The physical state is set to 1, 2 or 3, together with PortState Down or none: else the answer has a status.",
-		Where: "verifier/smp/portinfo.go",
+		Where: "verifier/smp/portinfo_set.go",
 	},
 	SMPPI008 - smpAttributes: {
 		ID: "SMP-PI-008", Name: "portinfo-reregister", Severity: Warning, Needs: Wire, Ref: "o14-12.2.1",

@@ -203,7 +203,6 @@ func (v *Verifier) sameRoute(x *exchange) bool {
 
 // response takes a GetResp.
 func (v *Verifier) response() {
-	s := &v.s
 	x, fits := v.answered()
 	if x == nil {
 		v.keepStray()
@@ -212,40 +211,73 @@ func (v *Verifier) response() {
 	v.from = x.at.port()
 	if x.Method == mad.TrapRepress {
 		if v.breaks(rule.SMPTRP005, true) {
-			v.report(rule.SMPTRP005, v.paired(), rule.Responder, "no response to a TrapRepress", fmt.Sprintf("GetResp(%s)", s.AttributeName()), x.frame)
+			v.report(rule.SMPTRP005, v.paired(), rule.Responder, "no response to a TrapRepress", fmt.Sprintf("GetResp(%s)", v.s.AttributeName()), x.frame)
 		}
 		return
 	}
-	if s.Directed() && !x.holed && v.breaks(rule.SMPDR010, !v.sameRoute(x) || x.hop == s.HopPointer() && v.unrecorded(x)) {
-		v.report(rule.SMPDR010, v.paired(), rule.Responder, fmt.Sprintf("%d hops, initial path %s, DrSLID 0x%04x, DrDLID 0x%04x and the return path that the request recorded",
-			x.ClassSpecific&0xFF, pathText(x.initial[:], int(x.ClassSpecific&0xFF)), x.drSLID, x.drDLID),
-			fmt.Sprintf("%d hops, initial path %s, DrSLID 0x%04x, DrDLID 0x%04x, return path %s", s.HopCount(), pathText(s.Initial, s.HopCount()), s.DrSLID, s.DrDLID,
-				pathText(s.Return, s.HopCount())), x.frame)
+	if !v.keepsRoute(x) || !v.ofRequest(x, fits) || v.responseCopy(x) {
 		return
 	}
+	v.takeResponse(x)
+	if v.s.Modifier != x.Modifier {
+		return // of a request with another one, as its sender may have meant it
+	}
+	v.allowed(x)
+	v.answer(x)
+}
+
+// keepsRoute judges the hops and the paths of a response on a directed route (rule SMP-DR-010), and reports whether they are those of its request.
+func (v *Verifier) keepsRoute(x *exchange) bool {
+	s := &v.s
+	if !s.Directed() || x.holed || !v.breaks(rule.SMPDR010, !v.sameRoute(x) || x.hop == s.HopPointer() && v.unrecorded(x)) {
+		return true
+	}
+	v.report(rule.SMPDR010, v.paired(), rule.Responder, fmt.Sprintf("%d hops, initial path %s, DrSLID 0x%04x, DrDLID 0x%04x and the return path that the request recorded",
+		x.ClassSpecific&0xFF, pathText(x.initial[:], int(x.ClassSpecific&0xFF)), x.drSLID, x.drDLID),
+		fmt.Sprintf("%d hops, initial path %s, DrSLID 0x%04x, DrDLID 0x%04x, return path %s", s.HopCount(), pathText(s.Initial, s.HopCount()), s.DrSLID, s.DrDLID,
+			pathText(s.Return, s.HopCount())), x.frame)
+	return false
+}
+
+// ofRequest judges the attribute and the modifier of a response (rule SMP-MTH-003): fits says that they are those of its request. It reports whether this is the
+// response to a Get or a Set.
+func (v *Verifier) ofRequest(x *exchange, fits bool) bool {
+	s := &v.s
 	answers := x.Method == mad.Get || x.Method == mad.Set
-	if v.breaks(rule.SMPMTH003, !fits || !answers) {
-		class := v.paired()
-		if (x.answers > 0 || v.p.Time-x.last > soon) && !v.nearEither(x) {
-			class, v.unasked = rule.Unproven, true // it may answer another request, to which the requester gave the same TID
-		}
-		v.report(rule.SMPMTH003, class, rule.Responder, fmt.Sprintf("the response to %v(%s) with %s", x.Method, x.AttributeName(), mad.ModifierText(x.Attribute, x.Modifier)),
-			fmt.Sprintf("GetResp(%s) with %s", s.AttributeName(), mad.ModifierText(s.Attribute, s.Modifier)), x.frame)
-		v.unasked = false
-		return
+	if !v.breaks(rule.SMPMTH003, !fits || !answers) {
+		return true
 	}
+	class := v.paired()
+	if (x.answers > 0 || v.p.Time-x.last > soon) && !v.nearEither(x) {
+		class, v.unasked = rule.Unproven, true // it may answer another request, to which the requester gave the same TID
+	}
+	v.report(rule.SMPMTH003, class, rule.Responder, fmt.Sprintf("the response to %v(%s) with %s", x.Method, x.AttributeName(), mad.ModifierText(x.Attribute, x.Modifier)),
+		fmt.Sprintf("GetResp(%s) with %s", s.AttributeName(), mad.ModifierText(s.Attribute, s.Modifier)), x.frame)
+	v.unasked = false
+	return false
+}
+
+// responseCopy reports whether a response of the exchange that was judged before is seen again: at another hop of its directed route, or at another tap.
+func (v *Verifier) responseCopy(x *exchange) bool {
+	s := &v.s
 	if s.Directed() && x.answers > 0 && (x.answerHop > s.HopPointer() || x.answerHop < s.HopPointer() && x.answers >= x.asked) {
 		v.oneLink[v.p.Tap] = -1
 		v.backAgain(x)
-		return
+		return true
 	}
 	if x.answers > 0 && v.mirrored(x) {
-		return
+		return true
 	}
 	if x.sights < x.answers { // those to the repetitions of the request come one by one past the next tap
 		x.sights++
-		return
+		return true
 	}
+	return false
+}
+
+// takeResponse counts a response of the exchange, judges its time, and keeps where it was seen.
+func (v *Verifier) takeResponse(x *exchange) {
+	s := &v.s
 	if s.Directed() && x.answers == 0 {
 		v.comesBack(x)
 	}
@@ -263,11 +295,6 @@ func (v *Verifier) response() {
 	if x.wrong {
 		v.changes(x)
 	}
-	if s.Modifier != x.Modifier {
-		return // of a request with another one, as its sender may have meant it
-	}
-	v.allowed(x)
-	v.answer(x)
 }
 
 // mirrored reports whether the response at hand is the newest answer of an exchange once more: another tap shows it, or the same one does, as a switch that

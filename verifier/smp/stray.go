@@ -57,28 +57,7 @@ const mostCompared = 4096
 // its answer.
 func (v *Verifier) mistaken() {
 	s, p := &v.s, v.p
-	var x *exchange
-	if len(v.order) > mostCompared {
-		return
-	}
-	for _, y := range v.order {
-		if y.answers > 0 || y.mistaken || y.Method != mad.Get && y.Method != mad.Set || y.Class != s.Class || y.Attribute != s.Attribute || y.Modifier != s.Modifier ||
-			y.time > p.Time || p.Time-y.last > 4*second {
-			continue
-		}
-		fits := v.sameRoute(y)
-		if !s.Directed() {
-			to, from := y.src == p.DLID, y.dst == p.SLID
-			fits = to && from || y.TID == s.TID && (to || from)
-		}
-		if !fits {
-			continue
-		}
-		if x != nil {
-			return
-		}
-		x = y
-	}
+	x := v.loneRequest()
 	if x == nil {
 		return
 	}
@@ -105,4 +84,41 @@ func (v *Verifier) mistaken() {
 	v.unasked = true
 	v.report(id, class, rule.Responder, want, have, x.frame)
 	v.unasked, v.asked = false, packet.Addr{}
+}
+
+// loneRequest returns the only request to which the response at hand would be the answer but for its TID, or for the LID at one end; nil: there is none, or
+// there are several.
+func (v *Verifier) loneRequest() (x *exchange) {
+	if len(v.order) > mostCompared {
+		return nil
+	}
+	for _, y := range v.order {
+		if !v.waitsFor(y) || !v.almostFits(y) {
+			continue
+		}
+		if x != nil {
+			return nil
+		}
+		x = y
+	}
+	return x
+}
+
+// waitsFor reports whether a request of the last four seconds has no answer yet, and asks for the attribute of the response at hand.
+func (v *Verifier) waitsFor(x *exchange) bool {
+	s, p := &v.s, v.p
+	if x.answers > 0 || x.mistaken || x.Method != mad.Get && x.Method != mad.Set {
+		return false
+	}
+	return x.Class == s.Class && x.Attribute == s.Attribute && x.Modifier == s.Modifier && x.time <= p.Time && p.Time-x.last <= 4*second
+}
+
+// almostFits reports whether the response at hand has the directed route of a request; or, where it is routed by LIDs, the LIDs of both ends, or the TID and one of them.
+func (v *Verifier) almostFits(x *exchange) bool {
+	s, p := &v.s, v.p
+	if s.Directed() {
+		return v.sameRoute(x)
+	}
+	to, from := x.src == p.DLID, x.dst == p.SLID
+	return to && from || x.TID == s.TID && (to || from)
 }

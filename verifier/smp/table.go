@@ -51,41 +51,16 @@ func (v *Verifier) vlPort(x *exchange, number uint32) *subnet.Port {
 
 // asksTable judges a request for a block of a table: its modifier, and what a Set puts there.
 func (v *Verifier) asksTable(x *exchange) {
-	s := &v.s
-	set := s.Method == mad.Set
-	switch s.Attribute {
+	set := v.s.Method == mad.Set
+	switch v.s.Attribute {
 	case mad.AttrSLtoVL:
 		v.asksSLtoVL(x)
 	case mad.AttrVLArbitration:
-		block := s.Modifier >> 16
-		odd := -1
-		if set {
-			odd = oddEntry(s.Data)
-		}
-		if v.breaks(rule.SMPVA001, block < 1 || block > 4 || odd >= 0) {
-			actual := fmt.Sprintf("block %d", block)
-			if odd >= 0 {
-				actual = entryText(s.Data, odd)
-			}
-			v.report(rule.SMPVA001, rule.Violation, rule.Requester, "blocks 1 to 4, of data VLs", actual)
-			x.faulty, x.misasked = true, odd < 0
-			return
-		}
-		if set {
-			v.arbitrates(x)
-		}
+		v.asksVLArbitration(x)
 	case mad.AttrLinearForwarding:
 		v.asksLinear(x)
 	case mad.AttrRandomForwarding:
-		odd := -1
-		for i := range 16 {
-			if mad.RandomEntry(entry32(s.Data, i)).Reserved() != 0 && set {
-				odd = i
-			}
-		}
-		if v.breaks(rule.SMPRF001, odd >= 0) {
-			v.report(rule.SMPRF001, rule.Violation, rule.Requester, "reserved bits 0", fmt.Sprintf("entry %d is 0x%08x", odd, entry32(s.Data, odd)))
-		}
+		v.asksRandom()
 	case mad.AttrMulticastForwarding:
 		v.asksMulticast(x)
 	case mad.AttrPKeyTable:
@@ -93,6 +68,42 @@ func (v *Verifier) asksTable(x *exchange) {
 			v.membership(x)
 		}
 	case mad.AttrGUIDInfo, mad.AttrNotice:
+	}
+}
+
+// asksVLArbitration judges a request for a VLArbitrationTable: blocks 1 to 4, whose entries name data VLs (rules SMP-VA-001, -002).
+func (v *Verifier) asksVLArbitration(x *exchange) {
+	s := &v.s
+	block, set := s.Modifier>>16, s.Method == mad.Set
+	odd := -1
+	if set {
+		odd = oddEntry(s.Data)
+	}
+	if v.breaks(rule.SMPVA001, block < 1 || block > 4 || odd >= 0) {
+		actual := fmt.Sprintf("block %d", block)
+		if odd >= 0 {
+			actual = entryText(s.Data, odd)
+		}
+		v.report(rule.SMPVA001, rule.Violation, rule.Requester, "blocks 1 to 4, of data VLs", actual)
+		x.faulty, x.misasked = true, odd < 0
+		return
+	}
+	if set {
+		v.arbitrates(x)
+	}
+}
+
+// asksRandom judges the reserved bits of the entries that a Set gives a RandomForwardingTable (rule SMP-RF-001).
+func (v *Verifier) asksRandom() {
+	s := &v.s
+	odd := -1
+	for i := range 16 {
+		if mad.RandomEntry(entry32(s.Data, i)).Reserved() != 0 && s.Method == mad.Set {
+			odd = i
+		}
+	}
+	if v.breaks(rule.SMPRF001, odd >= 0) {
+		v.report(rule.SMPRF001, rule.Violation, rule.Requester, "reserved bits 0", fmt.Sprintf("entry %d is 0x%08x", odd, entry32(s.Data, odd)))
 	}
 }
 
@@ -204,49 +215,54 @@ func (v *Verifier) asksMulticast(x *exchange) {
 
 // membership judges the P_Keys that a manager gives a port.
 func (v *Verifier) membership(x *exchange) {
-	s := &v.s
-	n := v.keyBlocks(x)
-	p := x.at.port()
-	if s.Modifier>>16 != 0 { // of another port of a switch, whose other blocks are not kept
+	if v.s.Modifier>>16 != 0 { // of another port of a switch, whose other blocks are not kept
 		v.once(x)
 		return
 	}
+	n, p := v.keyBlocks(x), x.at.port()
 	if n == 0 || p == nil {
 		return
 	}
-	k := v.of(p)
-	seen := map[uint16]bool{}
-	whole, standard := true, false
 	class := v.paired()
 	if n > 1 {
 		class = v.lasting() // the other blocks may have been changed by what the capture does not show
 	}
-	for b := range uint16(n) {
-		keys, ok := k.blocks[b]
-		if b == uint16(s.Modifier) {
-			ok = true
-			for i := range keys {
-				keys[i] = entry16(s.Data, i)
-			}
+	k := v.of(p)
+	keys, whole := v.keysOnceSet(k, n)
+	seen := map[uint16]bool{}
+	for _, key := range keys {
+		if v.breaks(rule.SMPPK003, seen[key]) {
+			v.report(rule.SMPPK003, class, rule.Requester, "each P_Key once", fmt.Sprintf("0x%04x twice", key))
+			x.faulty = class == rule.Violation
+			return
 		}
-		whole = whole && ok
-		for _, key := range keys {
-			if !ok || key&0x7FFF == 0 {
-				continue
-			}
-			standard = standard || key&0x7FFF == 0x7FFF
-			if v.breaks(rule.SMPPK003, seen[key]) {
-				v.report(rule.SMPPK003, class, rule.Requester, "each P_Key once", fmt.Sprintf("0x%04x twice", key))
-				x.faulty = class == rule.Violation
-				return
-			}
-			seen[key] = true
-		}
+		seen[key] = true
 	}
 	k.given = k.given || whole
-	if whole && v.breaks(rule.SMPPK002, !standard) {
+	if whole && v.breaks(rule.SMPPK002, !seen[0xFFFF] && !seen[0x7FFF]) {
 		v.report(rule.SMPPK002, class, rule.Requester, "the default P_Key 0xffff or 0x7fff in the table of each port", "none")
 	}
+}
+
+// keysOnceSet returns the valid P_Keys that the table of a port, of n blocks, has with the block of the Set at hand, and whether all of its blocks are known.
+func (v *Verifier) keysOnceSet(k *port, n int) (keys []uint16, whole bool) {
+	whole = true
+	for b := range uint16(n) {
+		block, known := k.blocks[b]
+		if b == uint16(v.s.Modifier) {
+			known = true
+			for i := range block {
+				block[i] = entry16(v.s.Data, i)
+			}
+		}
+		whole = whole && known
+		for _, key := range block {
+			if key&0x7FFF != 0 {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys, whole
 }
 
 // once judges that a block of P_Keys has none twice.

@@ -72,17 +72,26 @@ func (v *Verifier) Leaves(p *packet.Packet) {
 	if !v.breaks(rule.LNKSW002, port != from.number) {
 		return
 	}
-	to := v.senders[opposite(p.Link)]
 	class := rule.Unproven
-	if to.node != nil && to.node.Type == subnet.ChannelAdapter && !v.Lossy {
+	if v.endsAtAdapter(p, port) && !v.Lossy {
 		class = rule.Violation
-		if q := v.Subnet.Port(p.DLID); port != 255 && q != nil && q.Node == to.node && q.Number == to.number {
-			class = rule.Unproven // it is where it shall be
-		}
 	}
 	want := fmt.Sprintf("LID %d by port %d of switch 0x%016x", p.DLID, port, from.node.GUID)
-	if port == 255 {
+	if port == noRoute {
 		want = fmt.Sprintf("no packet to LID %d, for which switch 0x%016x has no route", p.DLID, from.node.GUID)
 	}
 	v.report(rule.LNKSW002, class, rule.Network, want, fmt.Sprintf("by port %d", from.number))
+}
+
+// noRoute is the entry of a forwarding table by which a switch discards packets.
+const noRoute = 255
+
+// endsAtAdapter reports whether a link that a switch sends a packet on ends at a channel adapter that is not its destination. port is what the forwarding table has.
+func (v *Verifier) endsAtAdapter(p *packet.Packet, port uint8) bool {
+	to := v.senders[opposite(p.Link)]
+	if to.node == nil || to.node.Type != subnet.ChannelAdapter {
+		return false
+	}
+	q := v.Subnet.Port(p.DLID)
+	return port == noRoute || q == nil || q.Node != to.node || q.Number != to.number
 }

@@ -72,24 +72,13 @@ func (v *Verifier) trap() {
 	v.keep()
 }
 
-// sender judges a trap by the port that sends it.
+// sender judges a trap by the port that sends it, and by the trap before it.
 func (v *Verifier) sender(number uint16) {
 	s, p := &v.s, v.p
 	port := v.Subnet.Port(p.SLID)
-	if port.Knows(subnet.KnowsInfo) {
-		if v.breaks(rule.SMPTRP003, port.State != active) {
-			v.report(rule.SMPTRP003, v.lasting(), rule.Sender, "traps only from a port that is Active", "the port is "+stateText(port.State), port.Frame)
-		}
-		if port.SMLID != 0 && v.breaks(rule.SMPTRP006, p.DLID != port.SMLID || p.SL != port.SMSL) {
-			v.report(rule.SMPTRP006, v.lasting(), rule.Sender, fmt.Sprintf("a trap to LID %d on SL %d", port.SMLID, port.SMSL), fmt.Sprintf("to LID %d on SL %d", p.DLID, p.SL), port.Frame)
-		}
-	}
-	if k := v.ports[port]; k != nil && k.keyKnown && noGeneric.Uint(s.Data) != 0 && number == mad.TrapBadMKey {
-		key := binary.BigEndian.Uint64(s.Data[badKeyAt:])
-		if v.breaks(rule.SMPMK001, key == k.key || k.key == 0) {
-			v.report(rule.SMPMK001, v.lasting(), rule.Sender, "no trap: the M_Key of the SMP is that of the port, or the port has none",
-				fmt.Sprintf("trap 256: M_Key 0x%016x is bad", key), k.frame)
-		}
+	v.senderPort(port)
+	if number == mad.TrapBadMKey {
+		v.badMKey(port)
 	}
 	v.badPKey(port)
 	t := v.traps[trapSource{p.Tap, p.SLID}]
@@ -109,6 +98,32 @@ func (v *Verifier) sender(number uint16) {
 	}
 	t.time, t.frame, t.tid, t.icrc = p.Time, p.Frame, s.TID, p.ICRC
 	copy(t.data[:], s.Data)
+}
+
+// senderPort judges the state of the port that sends a trap, and where it sends the trap (rules SMP-TRP-003, -006).
+func (v *Verifier) senderPort(port *subnet.Port) {
+	if !port.Knows(subnet.KnowsInfo) {
+		return
+	}
+	if v.breaks(rule.SMPTRP003, port.State != active) {
+		v.report(rule.SMPTRP003, v.lasting(), rule.Sender, "traps only from a port that is Active", "the port is "+stateText(port.State), port.Frame)
+	}
+	if p := v.p; port.SMLID != 0 && v.breaks(rule.SMPTRP006, p.DLID != port.SMLID || p.SL != port.SMSL) {
+		v.report(rule.SMPTRP006, v.lasting(), rule.Sender, fmt.Sprintf("a trap to LID %d on SL %d", port.SMLID, port.SMSL), fmt.Sprintf("to LID %d on SL %d", p.DLID, p.SL), port.Frame)
+	}
+}
+
+// badMKey judges trap 256 of a port, which says that an SMP had a bad M_Key (rule SMP-MK-001).
+func (v *Verifier) badMKey(port *subnet.Port) {
+	k, d := v.ports[port], v.s.Data
+	if k == nil || !k.keyKnown || noGeneric.Uint(d) == 0 {
+		return
+	}
+	key := binary.BigEndian.Uint64(d[badKeyAt:])
+	if v.breaks(rule.SMPMK001, key == k.key || k.key == 0) {
+		v.report(rule.SMPMK001, v.lasting(), rule.Sender, "no trap: the M_Key of the SMP is that of the port, or the port has none",
+			fmt.Sprintf("trap 256: M_Key 0x%016x is bad", key), k.frame)
+	}
 }
 
 // again judges a trap that follows another of its port.
