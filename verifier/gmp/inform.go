@@ -71,7 +71,7 @@ func (v *Verifier) untold(q *peer, end int64) {
 	}
 }
 
-// inform judges the answer to an InformInfo.
+// inform judges the answer to an InformInfo (rule MAD-INF-001), and keeps the subscription.
 func (v *Verifier) inform(x *exchange, d *datagram) {
 	if x.h.Method != mad.Set || x.h.Attribute != mad.AttrInformInfo || d.status() != 0 || !d.whole() || !x.whole() {
 		return
@@ -90,15 +90,18 @@ func (v *Verifier) inform(x *exchange, d *datagram) {
 	q := v.peer(x.pair.from, x.pair.to)
 	s := subscription{uint32(infQPN.Uint(a)), x.sends, uint16(infTrap.Uint(a)), infFirst.Uint(a) == allLIDs, x.frame, x.tap}
 	switch {
-	case a[at] == 0: // unsubscribed
-		for i := range q.subscribed {
-			if o := &q.subscribed[i]; o.qpn == s.qpn && o.trap == s.trap {
-				q.subscribed = append(q.subscribed[:i], q.subscribed[i+1:]...)
-				break
-			}
-		}
+	case a[at] == 0:
+		q.unsubscribe(s)
 	case b[at] != 0 && len(q.subscribed) < maxKnown:
 		q.subscribed = append(q.subscribed, s)
+	}
+}
+
+// unsubscribe ends the first subscription of the QP and the trap of s.
+func (q *peer) unsubscribe(s subscription) {
+	i := slices.IndexFunc(q.subscribed, func(o subscription) bool { return o.qpn == s.qpn && o.trap == s.trap })
+	if i >= 0 {
+		q.subscribed = slices.Delete(q.subscribed, i, i+1)
 	}
 }
 

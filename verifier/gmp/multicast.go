@@ -94,7 +94,6 @@ func (v *Verifier) chosen(x *exchange, mgid []byte) bool {
 // membership judges the answer to a join or leave that succeeded.
 func (v *Verifier) membership(x *exchange, d *datagram) {
 	a, b := x.data[mad.SAHeaderSize:], d.b[mad.SAHeaderSize:]
-	mask := x.s.ComponentMask
 	if x.h.Method != mad.Set && x.h.Method != mad.Delete {
 		return
 	}
@@ -104,34 +103,44 @@ func (v *Verifier) membership(x *exchange, d *datagram) {
 		q.members = map[member]uint8{}
 	}
 	k := member{packet.GIDAddr(mcMGID.Bytes(b)), packet.GIDAddr(mcPort.Bytes(a))}
-	asked := uint8(mcJoin.Uint(a))
-	if x.h.Method == mad.Delete {
-		v.left(x, d, q, k, asked)
+	switch {
+	case x.h.Method == mad.Delete:
+		v.left(x, d, q, k, uint8(mcJoin.Uint(a)))
 		return
-	}
-	create := mask&maskMG == 0 || zero(mcMGID.Bytes(a))
-	if create {
-		v.covered(rule.MADMC003)
+	case x.s.ComponentMask&maskMG == 0 || zero(mcMGID.Bytes(a)):
 		q.owes(x, k.group)
-		if missing := needed &^ mask; missing != 0 || asked&1 == 0 {
-			v.saBad(rule.MADMC003, d, x, "status 0x0600 (insufficient components): a group is created by a full member that gives Q_Key, P_Key, SL, FlowLabel and TClass",
-				fmt.Sprintf("success with component mask 0x%x and JoinState %d", mask, asked))
-		} else if asked&^uint8(mcJoin.Uint(b)) != 0 {
-			v.saBad(rule.MADMC003, d, x, fmt.Sprintf("a refusal, or JoinState %d as requested", asked), fmt.Sprintf("JoinState %d", mcJoin.Uint(b)))
-		}
-	} else {
-		v.covered(rule.MADMC002)
-		if mask&maskJS == 0 || asked == 0 {
-			v.saBad(rule.MADMC002, d, x, "a refusal of a join with JoinState 0", "success")
-		} else if c := firstDifference(mcMemberComponents, mask, a, b); c != nil {
-			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s as requested", c.Name, c.Text(a)), c.Text(b))
-		} else if s, word := unselected(mcSelectors, mask, a, b); word != "" {
-			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s code %d, as requested", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
-		} else if asked&^uint8(mcJoin.Uint(b)) != 0 {
-			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or JoinState %d as requested", asked), fmt.Sprintf("JoinState %d", mcJoin.Uint(b)))
-		}
+		v.created(x, d, a, b)
+	default:
+		v.joined(x, d, a, b)
 	}
 	q.members[k] |= uint8(mcJoin.Uint(b))
+}
+
+// created judges the creation of a group: the request a has the components that it takes, of a full member, and the record b its JoinState (rule MAD-MC-003).
+func (v *Verifier) created(x *exchange, d *datagram, a, b []byte) {
+	v.covered(rule.MADMC003)
+	mask, asked, have := x.s.ComponentMask, uint8(mcJoin.Uint(a)), uint8(mcJoin.Uint(b))
+	if missing := needed &^ mask; missing != 0 || asked&1 == 0 {
+		v.saBad(rule.MADMC003, d, x, "status 0x0600 (insufficient components): a group is created by a full member that gives Q_Key, P_Key, SL, FlowLabel and TClass",
+			fmt.Sprintf("success with component mask 0x%x and JoinState %d", mask, asked))
+	} else if asked&^have != 0 {
+		v.saBad(rule.MADMC003, d, x, fmt.Sprintf("a refusal, or JoinState %d as requested", asked), fmt.Sprintf("JoinState %d", have))
+	}
+}
+
+// joined judges the join of a group that there is: the record b is as the request a gave it (rule MAD-MC-002).
+func (v *Verifier) joined(x *exchange, d *datagram, a, b []byte) {
+	v.covered(rule.MADMC002)
+	mask, asked, have := x.s.ComponentMask, uint8(mcJoin.Uint(a)), uint8(mcJoin.Uint(b))
+	if mask&maskJS == 0 || asked == 0 {
+		v.saBad(rule.MADMC002, d, x, "a refusal of a join with JoinState 0", "success")
+	} else if c := firstDifference(mcMemberComponents, mask, a, b); c != nil {
+		v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s as requested", c.Name, c.Text(a)), c.Text(b))
+	} else if s, word := unselected(mcSelectors, mask, a, b); word != "" {
+		v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s code %d, as requested", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
+	} else if asked&^have != 0 {
+		v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or JoinState %d as requested", asked), fmt.Sprintf("JoinState %d", have))
+	}
 }
 
 // proxy judges that a port is joined by another one only where proxy joins are allowed.

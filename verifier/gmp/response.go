@@ -33,13 +33,7 @@ func (v *Verifier) response(d *datagram) {
 		x.asked = false
 	}
 	if x == nil || !x.asked {
-		if d.h.Class == mad.ClassSubnetAdmin && d.whole() {
-			v.saResponse(d, nil)
-		}
-		if d.r.Active() && d.r.Data1 > 1 { // its first segment told
-			return
-		}
-		v.keepStray(q, d, false)
+		v.unrequested(q, d)
 		return
 	}
 	v.covered(rule.MADTID001)
@@ -58,12 +52,28 @@ func (v *Verifier) response(d *datagram) {
 	}
 	x.answered, x.came, x.icrc = true, p.Time, p.ICRC
 	v.refusal(x, d)
-	if d.h.Attribute == mad.AttrClassPortInfo && d.status()&mad.StatusRedirect == 0 {
-		v.classPortInfo(x, d)
+	v.contents(x, d)
+}
+
+// unrequested takes a response whose request was not seen.
+func (v *Verifier) unrequested(q *peer, d *datagram) {
+	if d.h.Class == mad.ClassSubnetAdmin && d.whole() {
+		v.saResponse(d, nil)
 	}
+	if d.r.Active() && d.r.Data1 > 1 { // its first segment told
+		return
+	}
+	v.keepStray(q, d, false)
+}
+
+// contents judges the attribute of a response, by its class.
+func (v *Verifier) contents(x *exchange, d *datagram) {
 	if d.status()&mad.StatusRedirect != 0 {
 		v.redirect(d)
 		return
+	}
+	if d.h.Attribute == mad.AttrClassPortInfo {
+		v.classPortInfo(x, d)
 	}
 	switch d.h.Class {
 	case mad.ClassSubnetAdmin:
