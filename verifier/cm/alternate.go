@@ -18,23 +18,12 @@ func (v *Verifier) lap(m *message, l *mad.LAP) {
 	if x == nil || !agrees {
 		return
 	}
-	v.covered(rule.CMLAP001)
-	end, over := x.over()
 	first := !x.lap.sent()
+	established := v.lapEstablished(m, x, side)
 	if first {
 		v.proposes(x, side, m)
 	}
-	switch {
-	case over && m.Time > end, x.dreq[side].sent():
-		v.accuse(m, rule.CMLAP001, rule.Proven(m.sees[sender]), rule.Verdict{
-			Expected: "a LAP only in an established connection", Actual: "a LAP after its end", Detail: unless(m.sees[sender], "the two may have been reordered by the network"),
-		})
-		return
-	case x.asked && side == active && !x.rtu.happened() && !x.early.happened():
-		v.accuse(m, rule.CMLAP001, rule.Proven(m.sees[sender]), rule.Verdict{
-			Expected: "a LAP only in an established connection", Actual: "a LAP before the RTU", Evidence: []uint64{x.req.frame},
-			Detail: unless(m.sees[sender], "the tap may have missed the RTU"),
-		})
+	if !established {
 		return
 	}
 	if x.service <= mad.TransportUC && x.qpn[1-side] != 0 {
@@ -43,10 +32,37 @@ func (v *Verifier) lap(m *message, l *mad.LAP) {
 		})
 	}
 	v.covered(rule.CMLAP002)
+	if !first {
+		v.anotherLAP(m, l, x, side)
+	}
+}
+
+// lapEstablished judges that the connection of a LAP is established (rule CM-LAP-001), and reports whether.
+func (v *Verifier) lapEstablished(m *message, x *exchange, side int) bool {
+	v.covered(rule.CMLAP001)
+	end, over := x.over()
+	switch {
+	case over && m.Time > end, x.dreq[side].sent():
+		v.accuse(m, rule.CMLAP001, rule.Proven(m.sees[sender]), rule.Verdict{
+			Expected: "a LAP only in an established connection", Actual: "a LAP after its end", Detail: unless(m.sees[sender], "the two may have been reordered by the network"),
+		})
+		return false
+	case x.asked && side == active && !x.rtu.happened() && !x.early.happened():
+		v.accuse(m, rule.CMLAP001, rule.Proven(m.sees[sender]), rule.Verdict{
+			Expected: "a LAP only in an established connection", Actual: "a LAP before the RTU", Evidence: []uint64{x.req.frame},
+			Detail: unless(m.sees[sender], "the tap may have missed the RTU"),
+		})
+		return false
+	}
+	return true
+}
+
+// anotherLAP takes a LAP that is not the first of its exchange: a repetition, or another one (rule CM-LAP-002).
+func (v *Verifier) anotherLAP(m *message, l *mad.LAP, x *exchange, side int) {
 	s := &x.lap
 	open := !s.answered && m.Time-s.first <= int64(x.retries+1)*x.timeout[1-side]
 	switch {
-	case first, s.copied(m):
+	case s.copied(m):
 	case open && s.tid == l.TID:
 		v.again(x, side, s, m, -1, true)
 	case open && x.lapper == side:

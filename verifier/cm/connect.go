@@ -28,29 +28,15 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 	was, alive := uint64(0), false
 	if ok {
 		x := &v.slots[i]
-		if !x.asked && x.rep.sent() && x.tid == q.TID && !x.parting() && m.Time-x.rep.time <= int64(q.MaxCMRetries+1)*period(q.RemoteCMTimeout) {
+		if x.awaitsREQ(m, q) {
 			v.open(x, m, q)
 			v.swapped(m, x)
 			return
 		}
-		_, over := x.over()
-		if alive = x.asked && !over; alive && x.rtu.happened() && !x.parting() {
-			v.accuse(m, rule.CMID001, rule.Proven(m.sees[sender]), rule.Verdict{
-				Expected: "a communication ID of no other connection", Actual: fmt.Sprintf("0x%08x", q.LocalCommID), Evidence: []uint64{x.req.frame},
-				Detail: unless(m.sees[sender], "the capture may not hold the end of the other connection"),
-			})
-		}
-		was = x.tid
+		was, alive = x.tid, v.replaces(m, q, x)
 		v.drop(i)
 	}
-	v.covered(rule.CMTID001)
-	if j, taken := v.byTID[tidKey{m.Src, m.Dst, q.TID}]; taken {
-		if y := &v.slots[j]; y.asked && m.Time-y.req.time <= hold {
-			v.accuse(m, rule.CMTID001, rule.Violation, rule.Verdict{
-				Expected: "a new transaction ID", Actual: fmt.Sprintf("0x%016x, the transaction ID of another REQ", q.TID), Evidence: []uint64{y.req.frame},
-			})
-		}
-	}
+	v.newTID(m, q)
 	x := v.begin(k)
 	if redirected {
 		x.told |= toldRedirected
@@ -60,6 +46,38 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 	}
 	x.rival = alive // to the other side this is the connection that it knows by the ID
 	v.open(x, m, q)
+}
+
+// awaitsREQ reports whether an exchange has a REP that was recorded before its REQ, so that a REQ may be that one.
+func (x *exchange) awaitsREQ(m *message, q *mad.REQ) bool {
+	return !x.asked && x.rep.sent() && x.tid == q.TID && !x.parting() && m.Time-x.rep.time <= int64(q.MaxCMRetries+1)*period(q.RemoteCMTimeout)
+}
+
+// replaces judges a REQ that has the communication ID of an exchange before (rule CM-ID-001), and reports whether that one is not over.
+func (v *Verifier) replaces(m *message, q *mad.REQ, x *exchange) bool {
+	_, over := x.over()
+	alive := x.asked && !over
+	if alive && x.rtu.happened() && !x.parting() {
+		v.accuse(m, rule.CMID001, rule.Proven(m.sees[sender]), rule.Verdict{
+			Expected: "a communication ID of no other connection", Actual: fmt.Sprintf("0x%08x", q.LocalCommID), Evidence: []uint64{x.req.frame},
+			Detail: unless(m.sees[sender], "the capture may not hold the end of the other connection"),
+		})
+	}
+	return alive
+}
+
+// newTID judges that a REQ has a transaction ID of its own (rule CM-TID-001).
+func (v *Verifier) newTID(m *message, q *mad.REQ) {
+	v.covered(rule.CMTID001)
+	i, taken := v.byTID[tidKey{m.Src, m.Dst, q.TID}]
+	if !taken {
+		return
+	}
+	if x := &v.slots[i]; x.asked && m.Time-x.req.time <= hold {
+		v.accuse(m, rule.CMTID001, rule.Violation, rule.Verdict{
+			Expected: "a new transaction ID", Actual: fmt.Sprintf("0x%016x, the transaction ID of another REQ", q.TID), Evidence: []uint64{x.req.frame},
+		})
+	}
 }
 
 // swapped judges a REP that is recorded before its REQ.
@@ -112,15 +130,11 @@ func (v *Verifier) answer(x *exchange, m *message) {
 	v.expect(x, m, answerREQ, passive, within)
 }
 
-// repeated takes a REQ whose communication ID and transaction are known, and reports whether it is a repetition. What was refused may be asked
-// for again by the very same REQ, and one with other content, from a side that has been told the end, or has given up, begins another exchange.
+// repeated takes a REQ whose communication ID and transaction are known, and reports whether it is a repetition.
 func (v *Verifier) repeated(m *message, q *mad.REQ, x *exchange) bool {
-	end, over := x.over()
+	_, over := x.over()
 	same := x.req.same(m)
-	switch {
-	case x.reject.happened(), over && m.Time-end >= x.timeWait(passive):
-		return false
-	case !same && (over || x.parting() || x.rival || m.Time-x.req.first >= x.life(active)):
+	if x.asksAnew(m, same) {
 		return false
 	}
 	// A side that has sent an RTU needs at least the time for one DREQ until the numbers are free again.
@@ -131,19 +145,10 @@ func (v *Verifier) repeated(m *message, q *mad.REQ, x *exchange) bool {
 	if x.req.copied(m) {
 		return true
 	}
-	switch {
-	case over:
+	if over {
 		v.covered(rule.CMSM008)
 		x.req.excuse() // when it was answered is judged
-	case same:
-	case q.LocalQPN != x.qpn[active]:
-		v.changed(m, rule.CMREQ001, sure, &x.req, fmt.Sprintf("QP 0x%06x", x.qpn[active]), fmt.Sprintf("QP 0x%06x", q.LocalQPN))
-		return true
-	case q.StartingPSN != x.psn[active]:
-		v.changed(m, rule.CMREQ002, sure, &x.req, "start PSN "+x.psn[active].String(), "start PSN "+q.StartingPSN.String())
-		return true
-	case q.RetryCount<<3|q.RNRRetryCount != x.counts[active]:
-		v.changed(m, rule.CMREQ007, sure, &x.req, counted(x.counts[active]), counted(q.RetryCount<<3|q.RNRRetryCount))
+	} else if !same && v.changedREQ(m, q, x, sure) {
 		return true
 	}
 	v.address(m, nil)
@@ -154,6 +159,36 @@ func (v *Verifier) repeated(m *message, q *mad.REQ, x *exchange) bool {
 	v.again(x, active, &x.req, m, x.retries, sure)
 	if !x.req.answered {
 		v.answer(x, m)
+	}
+	return true
+}
+
+// asksAnew reports whether a REQ with the communication ID and the transaction of an exchange begins another one. What was refused may be asked for again by the
+// very same REQ, and one with other content, from a side that has been told the end, or has given up, begins another exchange.
+func (x *exchange) asksAnew(m *message, same bool) bool {
+	end, over := x.over()
+	switch {
+	case x.reject.happened(), over && m.Time-end >= x.timeWait(passive):
+		return true
+	case same:
+		return false
+	}
+	return over || x.parting() || x.rival || m.Time-x.req.first >= x.life(active)
+}
+
+// changedREQ judges the queue pair, the start PSN and the retry counts of a REQ that is retransmitted with other content (rules CM-REQ-001, -002, -007), and reports
+// whether one of them differs.
+func (v *Verifier) changedREQ(m *message, q *mad.REQ, x *exchange, sure bool) bool {
+	counts := q.RetryCount<<3 | q.RNRRetryCount
+	switch {
+	case q.LocalQPN != x.qpn[active]:
+		v.changed(m, rule.CMREQ001, sure, &x.req, fmt.Sprintf("QP 0x%06x", x.qpn[active]), fmt.Sprintf("QP 0x%06x", q.LocalQPN))
+	case q.StartingPSN != x.psn[active]:
+		v.changed(m, rule.CMREQ002, sure, &x.req, "start PSN "+x.psn[active].String(), "start PSN "+q.StartingPSN.String())
+	case counts != x.counts[active]:
+		v.changed(m, rule.CMREQ007, sure, &x.req, counted(x.counts[active]), counted(counts))
+	default:
+		return false
 	}
 	return true
 }

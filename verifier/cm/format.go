@@ -130,9 +130,13 @@ func (v *Verifier) reply(m *message, r *mad.REP, x *exchange) {
 			}
 		})
 	}
-	if x == nil || !x.asked || x.service != mad.TransportRC {
-		return
+	if x != nil && x.asked && x.service == mad.TransportRC {
+		v.depths(m, r, x)
 	}
+}
+
+// depths holds the initiator depth and the responder resources of a REP against those of its REQ (rule CM-REQ-006).
+func (v *Verifier) depths(m *message, r *mad.REP, x *exchange) {
 	v.covered(rule.CMREQ006)
 	if r.InitiatorDepth <= x.resources && r.ResponderResources <= x.depth {
 		return

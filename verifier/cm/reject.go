@@ -50,6 +50,11 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 		return
 	}
 	v.timedOut(m, r, x, side)
+	v.ends(m, r, x, side)
+}
+
+// ends judges the transaction of a REJ, and its reason in TimeWait, and ends the exchange.
+func (v *Verifier) ends(m *message, r *mad.REJ, x *exchange, side int) {
 	end, over := x.over()
 	if x.asked && r.Rejected != mad.AnsweredOther && !over {
 		v.covered(rule.CMTID001)

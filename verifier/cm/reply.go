@@ -179,33 +179,14 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 	}
 	x, side, agrees := v.named(m, r.LocalCommID, r.RemoteCommID, r.TID)
 	v.address(m, x)
-	if x == nil || !agrees {
-		return
-	}
-	if x.asked && (r.Answered == mad.AnsweredREQ) != (side == passive) && r.Answered != mad.AnsweredOther {
-		if r.TID != x.tid {
-			return // the other side has asked too, unseen
-		}
-		v.accuse(m, rule.CMSM006, rule.Violation, rule.Verdict{
-			Expected: "an MRA for a message of the other side", Actual: fmt.Sprintf("an MRA of the %s side for its own message", sideNames[side]), Evidence: []uint64{x.req.frame},
-		})
+	if x == nil || !agrees || !v.mraSide(m, r, x, side) {
 		return
 	}
 	v.covered(rule.CMTID001)
 	if x.asked && r.Answered != mad.AnsweredOther && r.TID != x.tid {
 		v.tid(m, x, "REQ", x.tid, x.req.frame)
 	}
-	var answer seen
-	switch {
-	case r.Answered == mad.AnsweredREQ && x.rep.sent():
-		answer = seen{x.rep.time, x.rep.frame}
-	case r.Answered == mad.AnsweredREP && x.rtu.happened():
-		answer = x.rtu
-	}
-	if x.reject.happened() && x.rejecter == side {
-		answer = x.reject
-	}
-	if answer.happened() {
+	if answer := x.answerBefore(r, side); answer.happened() {
 		v.accuse(m, rule.CMSM006, rule.Proven(m.sees[sender]), rule.Verdict{
 			Expected: "no MRA for a message that has a response", Actual: "an MRA", Evidence: []uint64{answer.frame},
 			Detail: unless(m.sees[sender], "the two may have been reordered by the network"),
@@ -225,6 +206,32 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 		x.ids[passive] = r.LocalCommID
 		v.expect(x, m, answerAfter, passive, x.wait[passive])
 	}
+}
+
+// mraSide judges which side sends an MRA: the passive one for a REQ, the active one for a REP. It reports whether that is so.
+func (v *Verifier) mraSide(m *message, r *mad.MRA, x *exchange, side int) bool {
+	if !x.asked || r.Answered == mad.AnsweredOther || (r.Answered == mad.AnsweredREQ) == (side == passive) {
+		return true
+	}
+	if r.TID == x.tid { // else the other side has asked too, unseen
+		v.accuse(m, rule.CMSM006, rule.Violation, rule.Verdict{
+			Expected: "an MRA for a message of the other side", Actual: fmt.Sprintf("an MRA of the %s side for its own message", sideNames[side]), Evidence: []uint64{x.req.frame},
+		})
+	}
+	return false
+}
+
+// answerBefore is the response that a side has sent already to the message that its MRA is for; it has not happened where there is none.
+func (x *exchange) answerBefore(r *mad.MRA, side int) seen {
+	switch {
+	case x.reject.happened() && x.rejecter == side:
+		return x.reject
+	case r.Answered == mad.AnsweredREQ && x.rep.sent():
+		return seen{x.rep.time, x.rep.frame}
+	case r.Answered == mad.AnsweredREP && x.rtu.happened():
+		return x.rtu
+	}
+	return seen{}
 }
 
 // answers returns the exchange that a message of the passive side belongs to: by the communication ID, else by the transaction of its REQ.

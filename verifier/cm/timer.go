@@ -107,31 +107,44 @@ func (v *Verifier) close() {
 
 // overdue judges a duty whose time has come.
 func (v *Verifier) overdue(x *exchange, d *deadline) {
-	side := int(d.side)
+	if d.kind >= repOfMRA {
+		v.baseless(x, d)
+		return
+	}
+	if x.done(d) {
+		return
+	}
 	switch d.kind {
 	case answerREQ:
-		if x.req.answered || x.rival || x.early.happened() && x.near[active] || !x.once(toldAnswer) { // an RTU without a REP is CM-SM-001
-			return
+		if x.once(toldAnswer) {
+			v.silent(x, d, rule.CMSM005, "REP, REJ or MRA within "+rule.Span(x.timeout[passive]))
 		}
-		v.silent(x, d, rule.CMSM005, "REP, REJ or MRA within "+rule.Span(x.timeout[passive]))
 	case answerAfter:
-		if x.rep.sent() || x.reject.happened() || x.patience[passive].time > d.seen.time || !x.once(toldPatience) {
-			return
+		if x.once(toldPatience) {
+			v.silent(x, d, rule.CMSM005, "REP, REJ or a further MRA within the "+rule.Span(x.wait[passive])+" that this MRA requested")
 		}
-		v.silent(x, d, rule.CMSM005, "REP, REJ or a further MRA within the "+rule.Span(x.wait[passive])+" that this MRA requested")
 	case repeatRTU:
-		if x.rtu.time+slack >= d.seen.time || x.reject.happened() || x.parting() {
-			return
-		}
 		v.silent(x, d, rule.CMSM009, "an RTU for the retransmitted REP")
 	case answerDREQ:
-		if x.drep[side].happened() || x.dreq[side].sent() || !x.once(toldSilent<<side) {
-			return
+		if x.once(toldSilent << d.side) {
+			v.silent(x, d, rule.CMSM011, "DREP")
 		}
-		v.silent(x, d, rule.CMSM011, "DREP")
-	default:
-		v.baseless(x, d)
 	}
+}
+
+// done reports whether a duty to answer was done, or need not be done any more.
+func (x *exchange) done(d *deadline) bool {
+	switch d.kind {
+	case answerREQ: // an RTU without a REP is CM-SM-001
+		return x.req.answered || x.rival || x.early.happened() && x.near[active]
+	case answerAfter:
+		return x.rep.sent() || x.reject.happened() || x.patience[passive].time > d.seen.time
+	case repeatRTU:
+		return x.rtu.time+slack >= d.seen.time || x.reject.happened() || x.parting()
+	case answerDREQ:
+		return x.drep[d.side].happened() || x.dreq[d.side].sent()
+	}
+	return false
 }
 
 // oddFrom reports whether a side has sent a message that could not be judged.
