@@ -30,10 +30,10 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 		x := &v.slots[i]
 		if x.awaitsREQ(m, q) {
 			v.open(x, m, q)
-			v.swapped(m, x)
+			v.repBeforeREQ(m, x)
 			return
 		}
-		was, alive = x.tid, v.replaces(m, q, x)
+		was, alive = x.tid, v.reusesID(m, q, x)
 		v.drop(i)
 	}
 	v.newTID(m, q)
@@ -50,14 +50,14 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 
 // awaitsREQ reports whether an exchange has a REP that was recorded before its REQ, so that a REQ may be that one.
 func (x *exchange) awaitsREQ(m *message, q *mad.REQ) bool {
-	return !x.asked && x.rep.sent() && x.tid == q.TID && !x.parting() && m.Time-x.rep.time <= int64(q.MaxCMRetries+1)*period(q.RemoteCMTimeout)
+	return !x.asked && x.rep.sent() && x.tid == q.TID && !x.disconnecting() && m.Time-x.rep.time <= int64(q.MaxCMRetries+1)*period(q.RemoteCMTimeout)
 }
 
-// replaces judges a REQ that has the communication ID of an exchange before (rule CM-ID-001), and reports whether that one is not over.
-func (v *Verifier) replaces(m *message, q *mad.REQ, x *exchange) bool {
+// reusesID judges a REQ that has the communication ID of an exchange before (rule CM-ID-001), and reports whether that one is not over.
+func (v *Verifier) reusesID(m *message, q *mad.REQ, x *exchange) bool {
 	_, over := x.over()
 	alive := x.asked && !over
-	if alive && x.rtu.happened() && !x.parting() {
+	if alive && x.rtu.happened() && !x.disconnecting() {
 		v.accuse(m, rule.CMID001, rule.Proven(m.sees[sender]), rule.Verdict{
 			Expected: "a communication ID of no other connection", Actual: fmt.Sprintf("0x%08x", q.LocalCommID), Evidence: []uint64{x.req.frame},
 			Detail: unless(m.sees[sender], "the capture may not hold the end of the other connection"),
@@ -80,8 +80,8 @@ func (v *Verifier) newTID(m *message, q *mad.REQ) {
 	}
 }
 
-// swapped judges a REP that is recorded before its REQ.
-func (v *Verifier) swapped(m *message, x *exchange) {
+// repBeforeREQ judges a REP that is recorded before its REQ.
+func (v *Verifier) repBeforeREQ(m *message, x *exchange) {
 	v.covered(rule.CMSM001)
 	x.rep.excuse()
 	if m.Time-x.rep.time <= x.disorder(passive, x.rep.tap, m) {
@@ -105,7 +105,7 @@ func (v *Verifier) open(x *exchange, m *message, q *mad.REQ) {
 	x.ackCode, x.failover = q.Primary.LocalAckTimeout, !q.Alternate.IsZero()
 	x.req.begin(m)
 	x.req.answered = x.rep.sent()
-	x.look(m, active)
+	x.noteTap(m, active)
 	v.byTID[tidKey{m.Src, m.Dst, q.TID}] = v.index(x)
 	v.byService[x.asks()] = v.index(x)
 	if i, ok := v.byService[serviceKey{x.key.passive, x.key.active, x.serviceID}]; ok {
@@ -134,13 +134,13 @@ func (v *Verifier) answer(x *exchange, m *message) {
 func (v *Verifier) repeated(m *message, q *mad.REQ, x *exchange) bool {
 	_, over := x.over()
 	same := x.req.same(m)
-	if x.asksAnew(m, same) {
+	if x.anotherAttempt(m, same) {
 		return false
 	}
 	// A side that has sent an RTU needs at least the time for one DREQ until the numbers are free again.
 	sure := m.sees[sender] || x.rtu.happened() && m.Time-x.rtu.time < lenient(x.timeout[passive])
 	v.touch(x)
-	x.look(m, active)
+	x.noteTap(m, active)
 	x.rep.excuse() // one that is yet to come begins without
 	if x.req.copied(m) {
 		return true
@@ -156,16 +156,16 @@ func (v *Verifier) repeated(m *message, q *mad.REQ, x *exchange) bool {
 		x.anew = true
 		x.timeout[active] = min(x.timeout[active], period(q.LocalCMTimeout))
 	}
-	v.again(x, active, &x.req, m, x.retries, sure)
+	v.retransmission(x, active, &x.req, m, x.retries, sure)
 	if !x.req.answered {
 		v.answer(x, m)
 	}
 	return true
 }
 
-// asksAnew reports whether a REQ with the communication ID and the transaction of an exchange begins another one. What was refused may be asked for again by the
+// anotherAttempt reports whether a REQ with the communication ID and the transaction of an exchange begins another one. What was refused may be asked for again by the
 // very same REQ, and one with other content, from a side that has been told the end, or has given up, begins another exchange.
-func (x *exchange) asksAnew(m *message, same bool) bool {
+func (x *exchange) anotherAttempt(m *message, same bool) bool {
 	end, over := x.over()
 	switch {
 	case x.reject.happened(), over && m.Time-end >= x.timeWait(passive):
@@ -173,7 +173,7 @@ func (x *exchange) asksAnew(m *message, same bool) bool {
 	case same:
 		return false
 	}
-	return over || x.parting() || x.rival || m.Time-x.req.first >= x.life(active)
+	return over || x.disconnecting() || x.rival || m.Time-x.req.first >= x.life(active)
 }
 
 // changedREQ judges the queue pair, the start PSN and the retry counts of a REQ that is retransmitted with other content (rules CM-REQ-001, -002, -007), and reports

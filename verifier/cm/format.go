@@ -106,7 +106,7 @@ func (v *Verifier) request(m *message, q *mad.REQ) {
 		})
 	}
 	v.paths(m, q)
-	v.internet(m, q.ServiceID, q.Private, m.have-fixed[mad.AttrREQ])
+	v.ipService(m, q.ServiceID, q.Private, m.have-fixed[mad.AttrREQ])
 }
 
 // reply judges the fields of a REP. x is nil where its REQ is not known.

@@ -7,15 +7,15 @@ import (
 	"ibwitness/rule"
 )
 
-// tid accuses the sender of an answer of its transaction ID (rule CM-TID-001).
+// tid accuses the sender of a response of its transaction ID (rule CM-TID-001).
 func (v *Verifier) tid(m *message, x *exchange, of string, want uint64, frame uint64) {
 	v.accuse(m, rule.CMTID001, rule.Violation, rule.Verdict{
 		Expected: fmt.Sprintf("transaction ID 0x%016x of the %s", want, of), Actual: fmt.Sprintf("0x%016x", m.h.TID), Evidence: []uint64{frame},
 	})
 }
 
-// named returns the exchange that a message names by both communication IDs, and judges them (rules CM-ID-001, CM-ID-002).
-func (v *Verifier) named(m *message, local, remote uint32, tid uint64) (x *exchange, side int, agrees bool) {
+// namedExchange returns the exchange that a message names by both communication IDs, and judges them (rules CM-ID-001, CM-ID-002).
+func (v *Verifier) namedExchange(m *message, local, remote uint32, tid uint64) (x *exchange, side int, agrees bool) {
 	x, side, agrees = v.find(m, local, remote)
 	if x != nil && x.older(m) {
 		return nil, 0, false
@@ -60,7 +60,7 @@ func (v *Verifier) misnamesREQ(m *message, local, remote uint32, tid uint64) boo
 // misnames judges a message that names no exchange, though it is of one: both IDs may have changed places. It returns that exchange, and the side that sent the
 // message.
 func (v *Verifier) misnames(m *message, local, remote uint32, tid uint64) (x *exchange, side int) {
-	x, side = v.meant(m, local, remote, tid)
+	x, side = v.misnamedExchange(m, local, remote, tid)
 	if x == nil {
 		return nil, 0
 	}
@@ -68,7 +68,7 @@ func (v *Verifier) misnames(m *message, local, remote uint32, tid uint64) (x *ex
 	if _, over := x.over(); over || !x.asked || x.older(m) || mine == 0 || other == 0 {
 		return nil, 0
 	}
-	x.look(m, side)
+	x.noteTap(m, side)
 	if local != mine && remote != other && (local != other || remote != mine) {
 		return nil, 0
 	}
@@ -97,9 +97,9 @@ func (v *Verifier) wrongIDs(m *message, x *exchange, side int, local, remote uin
 	}
 }
 
-// meant returns the exchange that a message with wrong communication IDs is of, and the side that sent it; nil: there is none. A DREQ or a LAP names its queue
+// misnamedExchange returns the exchange that a message with wrong communication IDs is of, and the side that sent it; nil: there is none. A DREQ or a LAP names its queue
 // pair, a DREP or an APR has the transaction of what it answers; else one of the IDs must be right, and the transaction or the queue pair.
-func (v *Verifier) meant(m *message, local, remote uint32, tid uint64) (x *exchange, side int) {
+func (v *Verifier) misnamedExchange(m *message, local, remote uint32, tid uint64) (x *exchange, side int) {
 	ref, ok := int32(0), false
 	switch m.h.Attribute {
 	case mad.AttrDREQ, mad.AttrLAP:
@@ -116,7 +116,7 @@ func (v *Verifier) meant(m *message, local, remote uint32, tid uint64) (x *excha
 	} else if i, ok = v.byID[key{active: m.Src, passive: m.Dst, id: remote}]; !ok {
 		return nil, 0
 	}
-	if x = &v.slots[i]; x.tid != tid && !x.ties(m, side) {
+	if x = &v.slots[i]; x.tid != tid && !x.belongs(m, side) {
 		return nil, 0
 	}
 	return x, side
@@ -135,17 +135,17 @@ func remoteQPN(m *message) uint32 {
 	return 0
 }
 
-// steady reports whether the passive side, which sends m, cannot have ended the exchange unseen, and chosen another communication ID when the REQ
+// keepsID reports whether the passive side, which sends m, cannot have ended the exchange unseen, and chosen another communication ID when the REQ
 // was retransmitted.
-func (x *exchange) steady(m *message) bool {
+func (x *exchange) keepsID(m *message) bool {
 	if x.rep.sent() {
-		return !x.spent(m)
+		return !x.gaveUpREP(m)
 	}
-	return m.sees[sender] || x.req.time <= x.patience[passive].time
+	return m.sees[sender] || x.req.time <= x.mra[passive].time
 }
 
-// spent reports whether the passive side may have given up its REP before it sent m.
-func (x *exchange) spent(m *message) bool {
+// gaveUpREP reports whether the passive side may have given up its REP before it sent m.
+func (x *exchange) gaveUpREP(m *message) bool {
 	since := x.rep.first
 	if !m.sees[sender] {
 		since = x.req.first // the tap may have missed the first of them
@@ -158,11 +158,11 @@ func whileConnected(a mad.Attribute) bool {
 	return a == mad.AttrDREQ || a == mad.AttrDREP || a == mad.AttrLAP || a == mad.AttrAPR
 }
 
-// ties reports whether a message is of an exchange, whatever IDs it names: by its transaction or the queue pair.
-func (x *exchange) ties(m *message, side int) bool {
+// belongs reports whether a message is of an exchange by its transaction or its queue pair, whatever communication IDs it names.
+func (x *exchange) belongs(m *message, side int) bool {
 	switch m.h.Attribute {
 	case mad.AttrDREQ, mad.AttrLAP:
-		return x.calls(1-side, remoteQPN(m))
+		return x.hasQPN(1-side, remoteQPN(m))
 	case mad.AttrDREP:
 		return x.dreq[1-side].sent() && m.h.TID == x.dreq[1-side].tid
 	case mad.AttrAPR:
@@ -185,7 +185,7 @@ func (v *Verifier) accuseID(m *message, x *exchange, side int, id rule.ID, want,
 		return // said already
 	}
 	_, over := x.over()
-	sure = sure && x.asked && !over && (side == active || x.ties(m, side) && (id != rule.CMID001 || x.steady(m)))
+	sure = sure && x.asked && !over && (side == active || x.belongs(m, side) && (id != rule.CMID001 || x.keepsID(m)))
 	if !sure && side == passive && id == rule.CMID001 {
 		x.req.times = 1 // the tap may have missed a REJ, and the REQ have begun again
 	}
@@ -206,7 +206,7 @@ func (x *exchange) toldID(side int, id rule.ID) uint64 {
 		frame = x.rep.frame
 	}
 	if frame == 0 {
-		frame = x.patience[side].frame
+		frame = x.mra[side].frame
 	}
 	return frame
 }
