@@ -8,12 +8,12 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPSI001 - smpAttributes: {
 		ID: "SMP-SI-001", Name: "switch-only", Severity: Error, Needs: Wire, Ref: "14.2.5.4",
 		Text:  "SwitchInfo and forwarding tables are those of switches: others answer with a status.",
-		Where: "verifier/smp/answer.go",
+		Where: "verifier/smp/response.go",
 	},
 	SMPSI002 - smpAttributes: {
 		ID: "SMP-SI-002", Name: "switchinfo-top", Severity: Warning, Needs: Wire, Ref: "14.2.5.4",
 		Text:  "LinearFDBTop of SwitchInfo is below LinearFDBCap.",
-		Where: "verifier/smp/answer.go",
+		Where: "verifier/smp/response.go",
 	},
 	SMPPI001 - smpAttributes: {
 		ID: "SMP-PI-001", Name: "portinfo-number", Severity: Error, Needs: Wire, Ref: "14.2.5.6",
@@ -173,7 +173,7 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPVD001 - smpAttributes: {
 		ID: "SMP-VD-001", Name: "vendordiag-ledinfo", Severity: Info, Needs: Wire, Ref: "14.2.5.14-15",
 		Text:  "VendorDiag is read only; of LedInfo only bit 31 is used.",
-		Where: "verifier/smp/answer.go",
+		Where: "verifier/smp/response.go",
 	},
 	SMPPM001 - smpAttributes: {
 		ID: "SMP-PM-001", Name: "port-is-sm", Severity: Info, Needs: Wire, Ref: "14.2.5.6",

@@ -11,8 +11,8 @@ import (
 // second is the unit of the lease period.
 const second = int64(time.Second)
 
-// key notes, of a new request, whether its M_Key is that of the port.
-func (v *Verifier) key(x *exchange) {
+// compareMKey notes, of a new request, whether its M_Key is that of the port.
+func (v *Verifier) compareMKey(x *exchange) {
 	p := x.at.port()
 	if p == nil || !x.at.known() {
 		return
@@ -23,31 +23,31 @@ func (v *Verifier) key(x *exchange) {
 		x.protect = 0 // the lease has run out, or is about to
 	}
 	x.keyKnown = k.keyKnown && k.key != 0
-	x.wrong = x.keyKnown && x.mkey != k.key
-	k.checked(v.p.Time, x)
+	x.wrongMKey = x.keyKnown && x.mkey != k.key
+	k.checkedMKey(v.p.Time, x)
 }
 
-// keyAgain does so of one that is asked once more: its answer may be to any of them.
-func (v *Verifier) keyAgain(x *exchange) {
+// compareMKeyAgain notes the same of a retransmission: the response may be to any of the transmissions.
+func (v *Verifier) compareMKeyAgain(x *exchange) {
 	k := x.port
-	x.wrong = x.wrong && k.keyKnown && x.mkey != k.key
-	k.checked(v.p.Time, x)
+	x.wrongMKey = x.wrongMKey && k.keyKnown && x.mkey != k.key
+	k.checkedMKey(v.p.Time, x)
 }
 
-// checked notes that an SMP reaches the port: a wrong key starts the lease timer, a right one stops it.
-func (k *port) checked(now int64, x *exchange) {
+// checkedMKey notes that an SMP reaches the port: a wrong key starts the lease timer, a right one stops it.
+func (k *port) checkedMKey(now int64, x *exchange) {
 	if !x.keyKnown {
 		return
 	}
 	end := k.began + int64(k.lease)*second
 	over := k.began != 0 && now > end+second
 	switch {
-	case x.wrong && (x.Method == mad.Set || x.Method == mad.TrapRepress || k.protect >= 2):
+	case x.wrongMKey && (x.Method == mad.Set || x.Method == mad.TrapRepress || k.protect >= 2):
 		if k.wrongs++; k.began == 0 && k.lease != 0 {
 			k.began = now
 		}
 		k.wrongFrame = x.frame
-	case !x.wrong && k.began != 0:
+	case !x.wrongMKey && k.began != 0:
 		k.expired, k.began = k.expired || over, 0
 	}
 }
@@ -60,22 +60,22 @@ func (v *Verifier) still(x *exchange, k *port) rule.Class {
 	return v.lasting()
 }
 
-// allowed judges an answer by the M_Key of its request.
-func (v *Verifier) allowed(x *exchange) {
+// mkeyOfRequest judges a response by the M_Key of its request.
+func (v *Verifier) mkeyOfRequest(x *exchange) {
 	if !x.keyKnown {
 		return
 	}
 	s := &v.s
 	class := v.still(x, x.port)
 	checked := x.Method == mad.Set || x.protect >= 2 // a port does not respond to such a request with a wrong key
-	id, bad := rule.SMPMK003, x.wrong
+	id, bad := rule.SMPMK003, x.wrongMKey
 	switch {
 	case s.Code() != 0 && checked:
 		id = rule.SMPMTH005
 	case s.Attribute == mad.AttrSMInfo:
-		id, bad = rule.SMPSMI004, x.wrong && x.mkey != 0 && checked
+		id, bad = rule.SMPSMI004, x.wrongMKey && x.mkey != 0 && checked
 	case x.Method != mad.Set:
-		v.readable(x, class)
+		v.mkeyOfGet(x, class)
 		return
 	}
 	if v.breaks(id, bad) {
@@ -83,18 +83,18 @@ func (v *Verifier) allowed(x *exchange) {
 	}
 }
 
-// readable judges the response to a Get by the protection of the port (rule SMP-MK-002): by protect bits 1 a wrong key gets M_Key 0, by higher ones no response,
+// mkeyOfGet judges the response to a Get by the protection of the port (rule SMP-MK-002): by protect bits 1 a wrong key gets M_Key 0, by higher ones no response,
 // and the right key gets the M_Key.
-func (v *Verifier) readable(x *exchange, class rule.Class) {
+func (v *Verifier) mkeyOfGet(x *exchange, class rule.Class) {
 	s := &v.s
 	key, info := piMKey.Uint(s.Data), s.Attribute == mad.AttrPortInfo
-	if info && x.at.endport(s.Modifier) && v.infoPort(x) == x.at.port() && !x.wrong && x.protect > 0 && x.asked == 1 &&
+	if info && x.at.endport(s.Modifier) && v.infoPort(x) == x.at.port() && !x.wrongMKey && x.protect > 0 && x.asked == 1 &&
 		v.breaks(rule.SMPMK002, key == 0 && uint8(piProtect.Uint(s.Data)) == x.protect) {
 		v.report(rule.SMPMK002, v.still(x, x.port), rule.Responder, "the M_Key of the port in the response to it", "M_Key 0", x.frame)
 		return
 	}
 	shown := info && key != 0 && x.protect == 1
-	if !v.breaks(rule.SMPMK002, x.wrong && (x.protect >= 2 || shown)) {
+	if !v.breaks(rule.SMPMK002, x.wrongMKey && (x.protect >= 2 || shown)) {
 		return
 	}
 	want, actual := x.noResponse(), v.responseToKey(x)
@@ -114,15 +114,15 @@ func (v *Verifier) responseToKey(x *exchange) string {
 	return fmt.Sprintf("GetResp, %s, to M_Key 0x%016x", v.s.Code().Text(v.s.Class), x.mkey)
 }
 
-// keys judges and learns, from the PortInfo of the port that checks keys, its M_Key, protection, lease and violations.
-func (v *Verifier) keys(x *exchange, k *port) {
+// learnMKey judges and learns, from the PortInfo of the port that checks keys, its M_Key, protection, lease and violations.
+func (v *Verifier) learnMKey(x *exchange, k *port) {
 	d := v.s.Data
 	protect, key := uint8(piProtect.Uint(d)), piMKey.Uint(d)
 	if x.Method == mad.Get && (key != 0 || protect == 0) && (key != k.key && k.keyKnown || !piLID.Same(d, k.info[:])) {
 		k.wrongs, k.changed, k.has = 0, 0, false // it was switched on again, or set by what the capture does not show
 	}
 	if k.has && x.Method == mad.Get {
-		v.keysAgain(x, k)
+		v.mkeyState(x, k)
 	}
 	k.wrongs, k.expired = 0, false
 	if x.Method == mad.Set {
@@ -134,8 +134,8 @@ func (v *Verifier) keys(x *exchange, k *port) {
 	k.protect, k.lease, k.held = protect, uint16(piLease.Uint(d)), v.p.Time
 }
 
-// keysAgain compares violations, protection and lease in the response to a Get of PortInfo with what was known of the port (rules SMP-MK-004, -005, SMP-PI-010).
-func (v *Verifier) keysAgain(x *exchange, k *port) {
+// mkeyState compares violations, protection and lease in the response to a Get of PortInfo with what was known of the port (rules SMP-MK-004, -005, SMP-PI-010).
+func (v *Verifier) mkeyState(x *exchange, k *port) {
 	class := v.still(x, k)
 	n, was := uint16(piViolations.Uint(v.s.Data)), uint16(piViolations.Uint(k.info[:]))
 	if k.wrongs > 0 && was < 0xFFFF && v.breaks(rule.SMPMK004, n == was) {
@@ -163,8 +163,8 @@ func (v *Verifier) leaseExpiry(x *exchange, k *port) {
 	}
 }
 
-// single judges a Set of PortInfo that changes the protection of an M_Key apart from it.
-func (v *Verifier) single(x *exchange, k *port) {
+// mkeySetApart judges a Set of PortInfo that changes the protection of an M_Key apart from it.
+func (v *Verifier) mkeySetApart(x *exchange, k *port) {
 	if !k.has || !k.keyKnown {
 		return
 	}

@@ -185,7 +185,7 @@ func (v *Verifier) endLIDs(x *exchange) {
 	}
 	lid, lmc := piLID.Uint(d), piLMC.Uint(d)
 	if v.breaks(rule.SMPPI002, lid >= 0xC000 || lid&(1<<lmc-1) != 0 || piSMLID.Uint(d) >= 0xC000) {
-		x.odd = true
+		x.badLIDs = true
 		v.report(rule.SMPPI002, v.paired(), rule.Responder, "unicast LIDs of port and manager, the port's a multiple of 2^LMC",
 			fmt.Sprintf("LID 0x%04x, LMC %d, SMLID 0x%04x", lid, lmc, piSMLID.Uint(d)), x.frame)
 	}
@@ -239,8 +239,8 @@ func (v *Verifier) learnPort(x *exchange) {
 		v.capabilities(x, p, k)
 		switch {
 		case p != x.at.port():
-		case !x.wrong || piProtect.Uint(d) == 0:
-			v.keys(x, k)
+		case !x.wrongMKey || piProtect.Uint(d) == 0:
+			v.learnMKey(x, k)
 		default: // the key is hidden, and a Set may not have been taken
 			k.wrongs = 0 // the violations that are told count them
 		}
@@ -288,7 +288,7 @@ func (v *Verifier) learnAddress(x *exchange, p *subnet.Port, k *port) {
 	if p.LID != 0 && (p.LID != lid || p.LMC != lmc) {
 		p.Changed = v.p.Time
 	}
-	if x.odd {
+	if x.badLIDs {
 		return // what its LIDs are is not known
 	}
 	other := v.Subnet.SetLID(p, lid, lmc)

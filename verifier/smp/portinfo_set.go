@@ -19,7 +19,7 @@ func (v *Verifier) portSet(x *exchange) {
 	v.stateSet(x)
 	v.physicalSet(x)
 	v.linkSet(x)
-	if taken && !x.wrong && x.at.endport(x.Modifier) {
+	if taken && !x.wrongMKey && x.at.endport(x.Modifier) {
 		v.valuesSet(x)
 	}
 }
@@ -30,13 +30,13 @@ func (v *Verifier) lidsRefused(x *exchange) bool {
 		return false
 	}
 	text, bad := lidsText(v.s.Data)
-	if !bad && !x.wrong {
+	if !bad && !x.wrongMKey {
 		if text, bad = lidsText(x.data[:]); bad {
 			text = "status 0 to a Set of " + text
 		}
 	}
 	if v.breaks(rule.SMPPI002, bad) {
-		x.odd = true
+		x.badLIDs = true
 		v.report(rule.SMPPI002, v.paired(), rule.Responder, "unicast LIDs of port and manager, the port's a multiple of 2^LMC, or "+invalidValue, text, x.frame)
 	}
 	return bad
@@ -44,7 +44,7 @@ func (v *Verifier) lidsRefused(x *exchange) bool {
 
 // stateSet judges the PortState that a Set asked for and the node took, by the one that the port was in (rule SMP-PI-006).
 func (v *Verifier) stateSet(x *exchange) {
-	was, to := x.was, uint8(piState.Uint(x.data[:]))
+	was, to := x.stateBefore, uint8(piState.Uint(x.data[:]))
 	bad := to == initSt || to > active || to == armed && (was == down || was == active) || to == active && (was == down || was == initSt)
 	class := v.paired()
 	switch {
@@ -74,7 +74,7 @@ func (v *Verifier) valuesSet(x *exchange) {
 	d, want := v.s.Data, x.data[:]
 	for _, f := range asSet {
 		if v.breaks(rule.SMPMTH004, !f.Same(d, want)) {
-			x.odd = f.Name == piLID.Name || f.Name == piLMC.Name
+			x.badLIDs = f.Name == piLID.Name || f.Name == piLMC.Name
 			v.report(rule.SMPMTH004, v.paired(), rule.Responder, f.Name+" "+f.Text(want)+" as set", f.Text(d), x.frame)
 			return
 		}
@@ -83,7 +83,7 @@ func (v *Verifier) valuesSet(x *exchange) {
 
 // linkSet judges a Set of what the link may have, where the answer shows no fault itself. While the port is down the answer does not tell what it may have.
 func (v *Verifier) linkSet(x *exchange) {
-	d, want, was := v.s.Data, x.data[:], x.was
+	d, want, was := v.s.Data, x.data[:], x.stateBefore
 	if was == 0 {
 		was = uint8(piState.Uint(d))
 	}
@@ -123,7 +123,7 @@ func (v *Verifier) stillSet(x *exchange, k *port) {
 		}
 		return
 	}
-	if state := uint8(piState.Uint(v.s.Data)); !t.set || x.odd || x.wrong || !k.has || state != armed && state != active {
+	if state := uint8(piState.Uint(v.s.Data)); !t.set || x.badLIDs || x.wrongMKey || !k.has || state != armed && state != active {
 		return // where the link went down, a port may have forgotten
 	}
 	for _, f := range asSet[:3] { // a lease runs out
@@ -133,7 +133,7 @@ func (v *Verifier) stillSet(x *exchange, k *port) {
 				class = rule.Unproven
 			}
 			v.report(rule.SMPMTH004, class, rule.Responder, f.Name+" "+f.Text(t.data[:])+" as it was set", f.Text(v.s.Data), x.frame, t.frame)
-			t.set, x.odd = false, true
+			t.set, x.badLIDs = false, true
 			return
 		}
 	}

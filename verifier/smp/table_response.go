@@ -10,8 +10,8 @@ import (
 	"ibwitness/subnet"
 )
 
-// tableAnswer judges an answer that carries a block of a table, and keeps it.
-func (v *Verifier) tableAnswer(x *exchange) {
+// tableResponse judges an answer that carries a block of a table, and keeps it.
+func (v *Verifier) tableResponse(x *exchange) {
 	s := &v.s
 	if !v.inTable(x) {
 		return
@@ -22,7 +22,7 @@ func (v *Verifier) tableAnswer(x *exchange) {
 		return
 	}
 	fresh := v.fresh(x)
-	v.steady(x, fresh)
+	v.valuesKept(x, fresh)
 	if !fresh {
 		return
 	}
@@ -37,7 +37,7 @@ func (v *Verifier) tableAnswer(x *exchange) {
 			p.Time, p.Frame = v.p.Time, v.p.Frame
 		}
 	case mad.AttrPKeyTable:
-		v.learnKeys(x)
+		v.learnPKeys(x)
 	case mad.AttrGUIDInfo:
 		v.learnGUIDs(x)
 	case mad.AttrLinearForwarding:
@@ -236,12 +236,12 @@ func (k *port) wholeGUIDs(p *subnet.Port) {
 // restartTime is how soon a node may be back that was switched off: it has then forgotten what it was told.
 const restartTime = int64(time.Second)
 
-// steady judges that a Set has put its values there, and that a Get returns what was set (SMP-MTH-004, C14-024).
-func (v *Verifier) steady(x *exchange, fresh bool) {
+// valuesKept judges that a Set has put its values there, and that a Get returns what was set (SMP-MTH-004, C14-024).
+func (v *Verifier) valuesKept(x *exchange, fresh bool) {
 	s := &v.s
 	l := mad.SMPAttribute(s.Attribute)
 	size := l.Size
-	if x.Method == mad.Set && !x.wrong && !x.faulty {
+	if x.Method == mad.Set && !x.wrongMKey && !x.badSet {
 		if at := v.firstDifference(x, x.data[:size], s.Data[:size]); v.breaks(rule.SMPMTH004, at >= 0) {
 			v.report(rule.SMPMTH004, v.paired(), rule.Responder, fmt.Sprintf("%s as set: byte %d is 0x%02x", l.Name, at, x.data[at]), fmt.Sprintf("0x%02x", s.Data[at]), x.frame)
 		}
@@ -288,10 +288,10 @@ func (v *Verifier) firstDifference(x *exchange, want, have []byte) int {
 	return -1
 }
 
-// learnKeys keeps a block of the P_Key table of the port that received the request.
-func (v *Verifier) learnKeys(x *exchange) {
+// learnPKeys keeps a block of the P_Key table of the port that received the request.
+func (v *Verifier) learnPKeys(x *exchange) {
 	s, p := &v.s, x.at.port()
-	n := v.keyBlocks(x)
+	n := v.pkeyBlocks(x)
 	if p == nil || n == 0 || s.Modifier>>16 != 0 {
 		return
 	}
@@ -321,11 +321,11 @@ func (v *Verifier) learnKeys(x *exchange) {
 	}
 	p.Has |= subnet.KnowsPKeys
 	p.Time, p.Frame = v.p.Time, v.p.Frame
-	v.standard(x, p)
+	v.defaultPKey(x, p)
 }
 
-// standard judges a P_Key table that no manager was seen to set: it has the default P_Key once the port is in use (rule PKY-008).
-func (v *Verifier) standard(x *exchange, p *subnet.Port) {
+// defaultPKey judges a P_Key table that no manager was seen to set: it has the default P_Key once the port is in use (rule PKY-008).
+func (v *Verifier) defaultPKey(x *exchange, p *subnet.Port) {
 	if x.Method != mad.Get || !p.Knows(subnet.KnowsInfo) || p.State != active || v.of(p).given {
 		return
 	}

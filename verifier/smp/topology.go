@@ -15,9 +15,9 @@ type origin struct {
 	path  [64]byte
 }
 
-// outOf notes, of a request on a directed route, where it began, and which port sends on this link: the one that its path names, of the node
+// noteOrigin notes, of a request on a directed route, where it began, and which port sends on this link: the one that its path names, of the node
 // that is a hop nearer.
-func (v *Verifier) outOf(x *exchange) {
+func (v *Verifier) noteOrigin(x *exchange) {
 	s, hop := &v.s, v.s.HopPointer()
 	if s.DrSLID != permissive || hop < 1 || hop > s.HopCount() {
 		return
@@ -35,8 +35,8 @@ func (v *Verifier) outOf(x *exchange) {
 	}
 }
 
-// answersFrom notes, of a node that says who it is, the port by which it does.
-func (v *Verifier) answersFrom(x *exchange, n *subnet.Node, local uint8) {
+// noteResponder notes, of a node that says who it is, the port by which it does.
+func (v *Verifier) noteResponder(x *exchange, n *subnet.Node, local uint8) {
 	s := &v.s
 	if v.p.Link == 0 || !s.Directed() || s.DrSLID != permissive || s.DrDLID != permissive {
 		return

@@ -23,22 +23,22 @@ const mostLIDs = 128
 // badKeyAt is where a notice of trap 256 has the M_Key that was refused.
 const badKeyAt = 24
 
-// trapSource is a port that sends traps, as one tap sees it: what another tap shows is the same traps once more.
+// trapSource is a port that sends traps, as one tap sees it: another tap shows copies of the same traps.
 type trapSource struct {
 	tap uint16
 	lid uint16
 }
 
-// trapper is what is kept of such a port.
-type trapper struct {
-	age       int   // of the capture: the port of another one may have begun again, or be of another subnet
-	time      int64 // of the newest
-	frame     uint64
-	tid       uint64
-	icrc      uint32
-	data      [mad.SMPDataSize]byte
-	silenced  uint64 // frame of the TrapRepress to the newest; 0: none
-	silencing int64
+// trapSender is what is kept of such a port.
+type trapSender struct {
+	age         int   // of the capture: the port of another one may have begun again, or be of another subnet
+	time        int64 // of the newest
+	frame       uint64
+	tid         uint64
+	icrc        uint32
+	data        [mad.SMPDataSize]byte
+	repressed   uint64 // frame of the TrapRepress to the newest; 0: none
+	repressedAt int64
 }
 
 // trap takes a trap of a port.
@@ -84,17 +84,17 @@ func (v *Verifier) sender(number uint16) {
 	t := v.traps[trapSource{p.Tap, p.SLID}]
 	switch {
 	case t == nil:
-		t = &trapper{age: v.age}
+		t = &trapSender{age: v.age}
 		v.traps[trapSource{p.Tap, p.SLID}] = t
 	case t.age != v.age:
-		*t = trapper{age: v.age}
+		*t = trapSender{age: v.age}
 	case t.icrc == p.ICRC && p.Time-t.time < early:
 		return // mirrored
 	default:
-		v.again(t, port)
+		v.nextTrap(t, port)
 	}
 	if t.tid != s.TID {
-		t.silenced = 0
+		t.repressed = 0
 	}
 	t.time, t.frame, t.tid, t.icrc = p.Time, p.Frame, s.TID, p.ICRC
 	copy(t.data[:], s.Data)
@@ -126,8 +126,8 @@ func (v *Verifier) badMKey(port *subnet.Port) {
 	}
 }
 
-// again judges a trap that follows another of its port.
-func (v *Verifier) again(t *trapper, port *subnet.Port) {
+// nextTrap judges a trap that follows another of its port.
+func (v *Verifier) nextTrap(t *trapSender, port *subnet.Port) {
 	s, p := &v.s, v.p
 	if port.Knows(subnet.KnowsInfo) {
 		gap := int64(4096) << port.SubnetTimeout
@@ -139,24 +139,24 @@ func (v *Verifier) again(t *trapper, port *subnet.Port) {
 	if s.TID != t.tid {
 		return
 	}
-	// The toggle and count may change; what it tells of may not.
+	// The toggle and count of the notice may change; its other fields may not.
 	other := string(s.Data[:8]) != string(t.data[:8]) || string(s.Data[10:]) != string(t.data[10:])
 	if v.breaks(rule.SMPTRP004, other) {
 		v.report(rule.SMPTRP004, rule.Violation, rule.Sender, "another TID for another trap", fmt.Sprintf("TID 0x%016x of %s again", s.TID, mad.TrapName(uint16(noNumber.Uint(t.data[:])))), t.frame)
 		return
 	}
-	if t.silenced == 0 {
+	if t.repressed == 0 {
 		return
 	}
-	after := p.Time-t.silencing > second/10
+	after := p.Time-t.repressedAt > second/10
 	if s.TID == 0 { // of a port that gives all of its traps TID 0: the same may have happened again
 		if v.breaks(rule.SMPTRP004, after) {
-			v.report(rule.SMPTRP004, rule.Unproven, rule.Sender, "another TID for another trap", "TID 0 of the trap before the TrapRepress again", t.silenced)
+			v.report(rule.SMPTRP004, rule.Unproven, rule.Sender, "another TID for another trap", "TID 0 of the trap before the TrapRepress again", t.repressed)
 		}
 		return
 	}
 	if v.breaks(rule.SMPTRP005, after) {
-		v.report(rule.SMPTRP005, v.lasting(), rule.Sender, "no retransmission after the TrapRepress", mad.TrapName(uint16(noNumber.Uint(s.Data)))+" retransmitted", t.silenced)
+		v.report(rule.SMPTRP005, v.lasting(), rule.Sender, "no retransmission after the TrapRepress", mad.TrapName(uint16(noNumber.Uint(s.Data)))+" retransmitted", t.repressed)
 	}
 }
 
@@ -165,7 +165,7 @@ func (v *Verifier) repress() {
 	s, p := &v.s, v.p
 	v.breaks(rule.SMPTRP005, false)
 	if t := v.traps[trapSource{p.Tap, p.DLID}]; t != nil && t.tid == s.TID && !s.Directed() {
-		t.silenced, t.silencing = p.Frame, p.Time
+		t.repressed, t.repressedAt = p.Frame, p.Time
 	}
 	v.keep()
 }

@@ -30,45 +30,45 @@ var (
 	siEnhanced     = mad.LayoutSwitchInfo.Field("enhancedPort0")
 )
 
-// What a node answers to a request that it cannot serve.
+// The status of a response to a request that a node cannot serve.
 var (
 	invalidValue = mad.StatusValue.Text(mad.ClassSubnetLID)
 	noMethod     = mad.StatusAttribute.Text(mad.ClassSubnetLID)
 )
 
-// asks judges what a new request asks for.
-func (v *Verifier) asks(x *exchange) {
+// judgeRequest judges what a new request asks for.
+func (v *Verifier) judgeRequest(x *exchange) {
 	s := &v.s
 	switch s.Attribute {
 	case mad.AttrNodeInfo:
 		if v.breaks(rule.SMPNI001, s.Modifier != 0) {
-			x.misasked = true
+			x.badModifier = true
 			v.report(rule.SMPNI001, rule.Violation, rule.Requester, "attribute modifier 0", fmt.Sprintf("0x%x", s.Modifier))
 		}
 	case mad.AttrNodeDescription:
 		if v.breaks(rule.SMPND001, s.Modifier != 0) {
-			x.misasked = true
+			x.badModifier = true
 			v.report(rule.SMPND001, rule.Violation, rule.Requester, "attribute modifier 0", fmt.Sprintf("0x%x", s.Modifier))
 		}
 	case mad.AttrPortInfo:
 		if p := v.infoPort(x); p != nil {
-			x.was = p.State // 0: not known
+			x.stateBefore = p.State // 0: not known
 		}
 		if p := x.at.port(); s.Method == mad.Set && x.at.endport(s.Modifier) && p != nil {
-			v.single(x, v.of(p))
+			v.mkeySetApart(x, v.of(p))
 		}
 	case mad.AttrSMInfo:
-		v.asksManager(x)
+		v.smInfoRequest(x)
 	default:
-		v.asksTable(x)
+		v.tableRequest(x)
 	}
 }
 
-// answer judges an answer, and learns from it.
-func (v *Verifier) answer(x *exchange) {
+// judgeResponse judges the status and the attribute of a response, and keeps what the attribute says.
+func (v *Verifier) judgeResponse(x *exchange) {
 	s := &v.s
 	if s.Code() != 0 {
-		v.refusal(x)
+		v.errorStatus(x)
 		return
 	}
 	if !v.served(x) {
@@ -84,7 +84,7 @@ func (v *Verifier) answer(x *exchange) {
 	case mad.AttrPortInfo:
 		v.portInfo(x)
 	case mad.AttrSMInfo:
-		v.managerInfo(x)
+		v.smInfo(x)
 	case mad.AttrVendorDiag:
 		if v.breaks(rule.SMPVD001, x.Method == mad.Set) {
 			v.report(rule.SMPVD001, v.paired(), rule.Responder, "VendorDiag is read-only", "status 0 to a Set", x.frame)
@@ -95,7 +95,7 @@ func (v *Verifier) answer(x *exchange) {
 			v.report(rule.SMPVD001, v.paired(), rule.Responder, "only bit 31 of LedInfo", fmt.Sprintf("0x%08x", rest), x.frame)
 		}
 	default:
-		v.tableAnswer(x)
+		v.tableResponse(x)
 	}
 }
 
@@ -138,8 +138,8 @@ func mandatory(kind subnet.NodeType, x *exchange) bool {
 	return false
 }
 
-// refusal judges a status other than 0, and counts the rules that it keeps.
-func (v *Verifier) refusal(x *exchange) {
+// errorStatus judges a status other than 0, and counts the rules that it keeps.
+func (v *Verifier) errorStatus(x *exchange) {
 	c := v.s.Code()
 	kind := subnet.UnknownNode
 	if x.at.known() {
@@ -197,7 +197,7 @@ func (v *Verifier) nodeInfo(x *exchange) {
 	n.Type, n.NumPorts, n.SystemGUID, n.PartitionCap = subnet.NodeType(niType.Uint(d)), uint8(niPorts.Uint(d)), niSystem.Uint(d), uint16(niPartitions.Uint(d))
 	local := uint8(niLocalPort.Uint(d))
 	v.moved(x, n, local)
-	v.answersFrom(x, n, local)
+	v.noteResponder(x, n, local)
 	v.portGUID(x, portGUID)
 }
 

@@ -9,8 +9,8 @@ import (
 	"ibwitness/rule"
 )
 
-// stray is a response to no request that was seen: that may be recorded a little later.
-type stray struct {
+// unmatched is a response to no request that was seen: that may be recorded a little later.
+type unmatched struct {
 	p    packet.Packet
 	data []byte // of the datagram
 	mine bool
@@ -18,19 +18,19 @@ type stray struct {
 
 // early is how much before its request a response may be recorded, and maxStrays how many wait for theirs.
 const (
-	early     = int64(time.Millisecond)
-	maxStrays = 64
+	early        = int64(time.Millisecond)
+	maxUnmatched = 64
 )
 
-// keepStray notes the response at hand.
-func (v *Verifier) keepStray() {
-	if v.open[v.s.TID] != nil && v.s.Directed() || len(v.strays) == maxStrays {
+// keepUnmatched notes the response at hand.
+func (v *Verifier) keepUnmatched() {
+	if v.open[v.s.TID] != nil && v.s.Directed() || len(v.unmatched) == maxUnmatched {
 		return // of several requests with its TID it is not known which one it answers
 	}
 	p := *v.p
 	p.Payload = append([]byte(nil), p.Payload...)
 	p.Data, p.Pad = nil, nil
-	v.strays = append(v.strays, stray{p, p.Payload, v.mine})
+	v.unmatched = append(v.unmatched, unmatched{p, p.Payload, v.mine})
 }
 
 // Finish judges what is open when the capture ends.
@@ -38,30 +38,30 @@ func (v *Verifier) Finish() { v.settle(1<<63 - 1) }
 
 // settle judges the responses that have waited long enough for their requests.
 func (v *Verifier) settle(now int64) {
-	for len(v.strays) > 0 && now-v.strays[0].p.Time > early {
-		s := &v.strays[0]
+	for len(v.unmatched) > 0 && now-v.unmatched[0].p.Time > early {
+		s := &v.unmatched[0]
 		v.p, v.mine, v.from, v.leans = &s.p, s.mine, nil, false
 		if v.s.Decode(s.data) == nil {
-			if x, _ := v.answered(); x == nil {
-				v.mistaken()
+			if x, _ := v.requestOf(); x == nil {
+				v.mismatchedResponse()
 			}
 		}
-		v.strays = v.strays[1:]
+		v.unmatched = v.unmatched[1:]
 	}
 }
 
 // mostCompared is up to how many requests a response to none is compared with.
 const mostCompared = 4096
 
-// mistaken judges a response to no request: where just one request waits for an answer that differs in nothing but its TID, or the LID at one end, this is
-// its answer.
-func (v *Verifier) mistaken() {
+// mismatchedResponse judges a response to no request: where just one request waits for a response that differs in nothing but its TID, or the LID at one end, this is
+// the response.
+func (v *Verifier) mismatchedResponse() {
 	s, p := &v.s, v.p
 	x := v.loneRequest()
 	if x == nil {
 		return
 	}
-	x.mistaken = true
+	x.mismatched = true
 	id, want, have := rule.MADTID002, "", ""
 	sees := v.near() || v.Near(p.Dst)
 	switch {
@@ -107,7 +107,7 @@ func (v *Verifier) loneRequest() (x *exchange) {
 // waitsFor reports whether a request of the last four seconds has no answer yet, and asks for the attribute of the response at hand.
 func (v *Verifier) waitsFor(x *exchange) bool {
 	s, p := &v.s, v.p
-	if x.answers > 0 || x.mistaken || x.Method != mad.Get && x.Method != mad.Set {
+	if x.answers > 0 || x.mismatched || x.Method != mad.Get && x.Method != mad.Set {
 		return false
 	}
 	return x.Class == s.Class && x.Attribute == s.Attribute && x.Modifier == s.Modifier && x.time <= p.Time && p.Time-x.last <= 4*second
