@@ -179,7 +179,7 @@ func (v *Verifier) Finish(end int64) {
 func (v *Verifier) end(q *peer, now int64) {
 	v.settle(q, math.MaxInt64)
 	v.unanswered(q, now)
-	v.untold(q, now)
+	v.missingReports(q, now)
 }
 
 // Forget drops what is known: the capture has missed something, and what follows is judged again.

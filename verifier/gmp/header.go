@@ -17,7 +17,7 @@ func (v *Verifier) header(d *datagram) {
 	}
 	if p.Encap == packet.Native { // on RoCE there is no QP0, and ROC-V2-032 judges the classes
 		v.covered(rule.MADFMT003)
-		if p.DestQP == 1 && p.SrcQP != 0 && d.ofSubnet() { // of QP0 SMP-FMT-002 speaks, and from there SMP-FMT-005
+		if p.DestQP == 1 && p.SrcQP != 0 && d.ofSubnet() { // SMP-FMT-002 judges packets to QP0, SMP-FMT-005 those from there
 			v.headerBad(rule.MADFMT003, d, "subnet management only on QP0", func() string { return h.Class.String() + " on QP1" })
 		}
 	}
@@ -57,7 +57,7 @@ func (v *Verifier) version(d *datagram) {
 func (v *Verifier) class(d *datagram) {
 	h := &d.h
 	v.covered(rule.MADFMT004)
-	if !known(h.Class) {
+	if !definedClass(h.Class) {
 		v.headerBad(rule.MADFMT004, d, "a defined management class", h.Class.String)
 	}
 	if h.Class >= 0x30 && h.Class <= 0x4F && len(d.b) >= 40 {
@@ -68,8 +68,8 @@ func (v *Verifier) class(d *datagram) {
 	}
 }
 
-// known reports whether a class, none of subnet management, is one of table T10.
-func known(c mad.Class) bool { return c >= mad.ClassSubnetAdmin && c <= 0x4F }
+// definedClass reports whether a class, none of subnet management, is one of table T10.
+func definedClass(c mad.Class) bool { return c >= mad.ClassSubnetAdmin && c <= 0x4F }
 
 // method judges the method of a datagram that is none of subnet management.
 func (v *Verifier) method(d *datagram) {
@@ -83,12 +83,12 @@ func (v *Verifier) method(d *datagram) {
 	v.covered(rule.MADMTH001)
 	v.covered(rule.MADMTH002)
 	switch m := h.Method &^ 0x80; {
-	case d.response() && answerless(h.Class, m):
+	case d.response() && noResponse(h.Class, m):
 		v.report(d.p, rule.Verdict{
 			Rule: rule.MADMTH002, Class: rule.Violation, Role: rule.Sender,
 			Expected: "R bit 0: " + m.String() + " has no response of its own", Actual: fmt.Sprintf("method 0x%02x", uint8(h.Method)),
 		})
-	case !legal(h.Class, m):
+	case !methodOfClass(h.Class, m):
 		v.report(d.p, rule.Verdict{
 			Rule: rule.MADMTH001, Class: rule.Violation, Role: rule.Sender,
 			Expected: "a method that the class has", Actual: fmt.Sprintf("method 0x%02x of %v", uint8(h.Method), h.Class),
@@ -96,13 +96,13 @@ func (v *Verifier) method(d *datagram) {
 	}
 }
 
-// answerless reports whether a method never has the R bit.
-func answerless(c mad.Class, m mad.Method) bool {
+// noResponse reports whether a method never has the R bit.
+func noResponse(c mad.Class, m mad.Method) bool {
 	return m == mad.Send || m == mad.Trap || m == mad.TrapRepress || m == mad.Set || c == mad.ClassSubnetAdmin && m == mad.GetTraceTable
 }
 
-// legal reports whether a class may have a method, given without its R bit. Vendors and applications define methods from 0x10 on.
-func legal(c mad.Class, m mad.Method) bool {
+// methodOfClass reports whether a class may have a method, given without its R bit. Vendors and applications define methods from 0x10 on.
+func methodOfClass(c mad.Class, m mad.Method) bool {
 	switch {
 	case m >= mad.Get && m <= mad.Send || m >= mad.Trap && m <= mad.TrapRepress:
 		return true

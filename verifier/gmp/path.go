@@ -54,8 +54,8 @@ func mbps(code uint64) int {
 	return 0
 }
 
-// path judges a PathRecord that was returned, against what was asked for where that is known (rule MAD-SA-012).
-func (v *Verifier) path(d *datagram, x *exchange, b []byte) {
+// pathRecord judges a PathRecord that was returned, against what was asked for where that is known (rule MAD-SA-012).
+func (v *Verifier) pathRecord(d *datagram, x *exchange, b []byte) {
 	v.covered(rule.MADSA012)
 	if want, have := pathFault(b); want != "" {
 		v.saBad(rule.MADSA012, d, x, want, have)

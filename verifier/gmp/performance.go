@@ -57,9 +57,9 @@ func (v *Verifier) performance(x *exchange, d *datagram) {
 	k := counterKey{d.h.Attribute, uint8(portSelect.Uint(b))}
 	switch {
 	case x.h.Method == mad.Set:
-		v.cleared(q, k, a)
+		v.countersSet(q, k, a)
 	case k.port != allPorts:
-		v.counted(q, k, l, d, b)
+		v.countersRead(q, k, l, d, b)
 	}
 }
 
@@ -85,10 +85,10 @@ func (v *Verifier) portSelected(x *exchange, d *datagram, a, b []byte) bool {
 	return false
 }
 
-// counted compares the counters of a port with those that its agent told before, and keeps them.
-func (v *Verifier) counted(q *peer, k counterKey, l *mad.Layout, d *datagram, b []byte) {
+// countersRead compares the counters of a port with those that its agent told before, and keeps them.
+func (v *Verifier) countersRead(q *peer, k counterKey, l *mad.Layout, d *datagram, b []byte) {
 	if old := q.counters[k]; old != nil {
-		v.wrapped(l, old, d, b)
+		v.counterWrapped(l, old, d, b)
 	}
 	if q.counters == nil || len(q.counters) > maxKnown {
 		q.counters = map[counterKey]*counters{}
@@ -111,8 +111,8 @@ var selected = func() (list []mad.Field) {
 	return list
 }()
 
-// cleared notes a Set: what it does not select stays as it was. It may clear those of all ports, and of the other attributes.
-func (v *Verifier) cleared(q *peer, k counterKey, a []byte) {
+// countersSet notes a Set: what it does not select stays as it was. It may clear those of all ports, and of the other attributes.
+func (v *Verifier) countersSet(q *peer, k counterKey, a []byte) {
 	c := q.counters[k]
 	clear(q.counters)
 	if c == nil || k.attribute != mad.AttrPortCounters || k.port == allPorts {
@@ -127,8 +127,8 @@ func (v *Verifier) cleared(q *peer, k counterKey, a []byte) {
 	q.counters[k] = c
 }
 
-// wrapped judges counters that have gone down: a single one, while another of them went on, has wrapped.
-func (v *Verifier) wrapped(l *mad.Layout, old *counters, d *datagram, b []byte) {
+// counterWrapped judges counters that have gone down: a single one, while another of them went on, has wrapped.
+func (v *Verifier) counterWrapped(l *mad.Layout, old *counters, d *datagram, b []byte) {
 	on, down := false, mad.Field{}
 	for _, f := range l.Fields[3:] {
 		if f.Reserved() || f.Name == "counterSelect2" {

@@ -61,7 +61,7 @@ func (v *Verifier) rmpp(d *datagram) bool {
 	v.covered(rule.MADRMP001)
 	if r.Version != 1 || r.Type < mad.RMPPData || r.Type > mad.RMPPAbort {
 		v.rmppBad(rule.MADRMP001, d, "RMPP version 1, type 1 to 4", fmt.Sprintf("version %d, %v", r.Version, r.Type))
-		v.meant(d)
+		v.takenAsNext(d)
 		return false
 	}
 	v.covered(rule.MADRMP008)
@@ -78,7 +78,7 @@ func (v *Verifier) rmpp(d *datagram) bool {
 	if !v.toData(x, way, d) {
 		return false
 	}
-	v.repeats(x.transfers[1-way], d)
+	v.statusOfSegment(x.transfers[1-way], d)
 	if r.Type == mad.RMPPAck {
 		v.ack(q, x, x.transfer(1-way), d)
 		return false
@@ -96,7 +96,7 @@ func (v *Verifier) inactive(d *datagram) {
 	// Only the version and the response time are left in by libraries that fill the header from a template.
 	if r.Type != 0 || r.Flags != 0 || r.Status != 0 || r.Data1 != 0 || r.Data2 != 0 {
 		v.rmppBad(rule.MADRMP010, d, "an RMPP header of 0 outside a transfer", fmt.Sprintf("%v, flags %d, %v, data 0x%x and 0x%x", r.Type, r.Flags, r.Status, r.Data1, r.Data2))
-		v.meant(d)
+		v.takenAsNext(d)
 	}
 }
 
@@ -105,7 +105,7 @@ func (v *Verifier) toData(x *exchange, way int, d *datagram) bool {
 	r := &d.r
 	v.covered(rule.MADRMP007)
 	switch {
-	case x.transfers[way] != nil && x.transfers[1-way] == nil && x.asksIt(d.p, way):
+	case x.transfers[way] != nil && x.transfers[1-way] == nil && x.receives(d.p, way):
 		v.rmppBad(rule.MADRMP007, d, fmt.Sprintf("the inverse of the R bit of the DATA to which this %v responds", r.Type), fmt.Sprintf("method 0x%02x", uint8(d.h.Method)))
 		return false
 	case r.Type != mad.RMPPAck && r.Data1|r.Data2 != 0:
@@ -118,8 +118,8 @@ func (v *Verifier) toData(x *exchange, way int, d *datagram) bool {
 	return true
 }
 
-// meant takes a segment whose RMPP header is wrong for the next one of its transfer: its receiver may do so, and acknowledge it.
-func (v *Verifier) meant(d *datagram) {
+// takenAsNext takes a segment whose RMPP header is wrong for the next one of its transfer: its receiver may do so, and acknowledge it.
+func (v *Verifier) takenAsNext(d *datagram) {
 	p := d.p
 	for way, q := range []*peer{v.peer(p.Src, p.Dst), v.peer(p.Dst, p.Src)} {
 		q.table.forgot = true
@@ -129,8 +129,8 @@ func (v *Verifier) meant(d *datagram) {
 	}
 }
 
-// repeats judges the status of a packet that is to a segment of t: it is that of the segment, or 0.
-func (v *Verifier) repeats(t *transfer, d *datagram) {
+// statusOfSegment judges the status of a packet that is to a segment of t: it is that of the segment, or 0.
+func (v *Verifier) statusOfSegment(t *transfer, d *datagram) {
 	if t == nil || t.time == 0 {
 		return
 	}
@@ -167,8 +167,8 @@ func (v *Verifier) transferOf(d *datagram) (*peer, *exchange, int) {
 	return q, x, way
 }
 
-// asksIt reports whether a packet, whose R bit is that of the DATA of an exchange, is of the side that gets the DATA.
-func (x *exchange) asksIt(p *packet.Packet, way int) bool {
+// receives reports whether a packet, whose R bit is that of the DATA of an exchange, is of the side that gets the DATA.
+func (x *exchange) receives(p *packet.Packet, way int) bool {
 	if way == 1 {
 		return p.Src == x.pair.from && x.pair.from != x.pair.to
 	}
@@ -183,7 +183,7 @@ func (x *exchange) transfer(way int) *transfer {
 	return x.transfers[way]
 }
 
-// data judges a segment.
+// data judges a segment, and keeps it in its transfer.
 func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 	t := x.transfer(way)
 	p, r := d.p, &d.r
@@ -191,7 +191,7 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 	v.covered(rule.MADRMP002)
 	if n == 0 || (n == 1) != first {
 		v.rmppBad(rule.MADRMP002, d, "the First flag only in segment 1", fmt.Sprintf("segment %d, First %t", n, first))
-		v.meant(d)
+		v.takenAsNext(d)
 		return
 	}
 	x.renew(t, way, d)
@@ -202,9 +202,9 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 		v.afterStop(x, d, n, sees)
 		return
 	}
-	q.came(waitData, keyOf(d), n)
+	q.arrived(waitData, keyOf(d), n)
 	if s := t.segment(n); s.n == n {
-		v.segmentAgain(x, t, s, d, sees)
+		v.segmentRetransmitted(x, t, s, d, sees)
 		if !first || sees || s.crc == sum(d) {
 			return
 		}
@@ -261,10 +261,10 @@ func (v *Verifier) afterStop(x *exchange, d *datagram, n uint32, sees bool) {
 	})
 }
 
-// sum tells segments apart: their class header and data, and what RMPP says of them.
+// sum is a checksum by which segments differ: of their class header and data, and of the RMPP header without its version and type.
 func sum(d *datagram) uint32 { return crc32.ChecksumIEEE(d.part(mad.HeaderSize+2, mad.Size)) }
 
-// order judges the number of a segment that is new, and reports whether it may be its number.
+// order judges the number of a new segment (rules MAD-RMP-003, -005), and reports whether it may be its number.
 func (v *Verifier) order(q *peer, t *transfer, d *datagram, n uint32, sees bool) bool {
 	v.covered(rule.MADRMP003)
 	v.covered(rule.MADRMP005)
@@ -288,7 +288,7 @@ func (v *Verifier) order(q *peer, t *transfer, d *datagram, n uint32, sees bool)
 	return w.Expected == "" || w.Rule == rule.MADRMP005 || w.Class == rule.Unproven
 }
 
-// length judges the payload length that a segment tells, and the Last flag by that of the first one. It reports whether a segment that has the flag may be the last.
+// length judges the payload length of a segment, and the Last flag by the payload length of the first one (rule MAD-RMP-004). It reports whether a segment that has the flag may be the last.
 func (v *Verifier) length(t *transfer, d *datagram, n uint32, first, last bool) bool {
 	v.covered(rule.MADRMP004)
 	size := d.r.Data2
@@ -340,8 +340,8 @@ func agrees(total, n, header uint32) bool {
 // most is how many segments a payload of total bytes takes at most.
 func most(total, header uint32) uint32 { return segmentsOf(total, room-header) }
 
-// segmentAgain judges a segment that is sent once more.
-func (v *Verifier) segmentAgain(x *exchange, t *transfer, s *segment, d *datagram, sees bool) {
+// segmentRetransmitted judges a segment that is retransmitted (rule MAD-RMP-011).
+func (v *Verifier) segmentRetransmitted(x *exchange, t *transfer, s *segment, d *datagram, sees bool) {
 	p := d.p
 	v.covered(rule.MADRMP011)
 	w := rule.Verdict{Rule: rule.MADRMP011, Role: rule.Sender, Earlier: rule.Frame{Number: s.frame, Tap: s.tap}}
@@ -379,7 +379,7 @@ func (v *Verifier) ack(q *peer, x *exchange, t *transfer, d *datagram) {
 		})
 		return
 	}
-	q.came(waitWindow, keyOf(d), window)
+	q.arrived(waitWindow, keyOf(d), window)
 	v.window(q, t, d, sees)
 	t.window, t.acked = max(t.window, window), max(t.acked, n)
 	if last := max(t.last, t.maybe); last != 0 && n >= last && !t.ended {

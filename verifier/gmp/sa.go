@@ -56,7 +56,7 @@ func (v *Verifier) saRequest(d *datagram) {
 		}
 	}
 	if d.h.Attribute == mad.AttrInformInfo {
-		v.unsubscribes(d)
+		v.unsubscription(d)
 	}
 }
 
@@ -70,13 +70,13 @@ func (v *Verifier) saResponse(d *datagram, x *exchange) {
 	if x != nil {
 		v.smKey(x, d)
 	}
-	if d.status() != 0 || !v.written(d, x) {
+	if d.status() != 0 || !v.writableRecord(d, x) {
 		return
 	}
 	if x != nil && x.whole() && d.h.Attribute == mad.AttrMCMemberRecord {
-		v.membership(x, d)
+		v.multicastMembership(x, d)
 	}
-	if table && !v.tabled(d, x) {
+	if table && !v.recordTable(d, x) {
 		return
 	}
 	v.records(d, x, table)
@@ -105,8 +105,8 @@ func (v *Verifier) multiPath(d *datagram, x *exchange) {
 	}
 }
 
-// written judges the success of a Set or Delete: requesters write only some kinds of records (rule MAD-STS-002). It reports whether this kind is one of them.
-func (v *Verifier) written(d *datagram, x *exchange) bool {
+// writableRecord judges the success of a Set or Delete: requesters write only some kinds of records (rule MAD-STS-002). It reports whether this kind is one of them.
+func (v *Verifier) writableRecord(d *datagram, x *exchange) bool {
 	if x == nil || mad.SARecord(d.h.Attribute) == nil || x.h.Method != mad.Set && x.h.Method != mad.Delete {
 		return true
 	}
@@ -153,8 +153,8 @@ func (v *Verifier) smKey(x *exchange, d *datagram) {
 	q.smKey = x.s.SMKey
 }
 
-// tabled judges how a table of records is carried, and reports whether its records can be found.
-func (v *Verifier) tabled(d *datagram, x *exchange) bool {
+// recordTable judges how a table of records is carried, and reports whether its records can be found.
+func (v *Verifier) recordTable(d *datagram, x *exchange) bool {
 	v.covered(rule.MADSA006)
 	if !d.r.Active() && d.r.Type != 0 {
 		return false // only the flag is missing: MAD-RMP-010
@@ -289,20 +289,20 @@ const (
 func (v *Verifier) record(d *datagram, x *exchange, b []byte) {
 	v.matches(d, x, b)
 	if x != nil && x.s.SMKey == 0 {
-		v.untrusted(d, x, b)
+		v.recordUntrusted(d, x, b)
 	}
 	switch d.h.Attribute {
 	case mad.AttrPortInfoRecord:
 		v.masterLID(d, b)
 	case mad.AttrPathRecord:
-		v.path(d, x, b)
+		v.pathRecord(d, x, b)
 	case mad.AttrMCMemberRecord:
-		v.group(d, x, b)
+		v.mcMember(d, x, b)
 	}
 }
 
-// untrusted judges what a record shows to a requester that gave no SM_Key (rules MAD-SA-010, -011). Where the subnet manager has no key, every request is trusted.
-func (v *Verifier) untrusted(d *datagram, x *exchange, b []byte) {
+// recordUntrusted judges what a record shows to a requester that gave no SM_Key (rules MAD-SA-010, -011). Where the subnet manager has no key, every request is trusted.
+func (v *Verifier) recordUntrusted(d *datagram, x *exchange, b []byte) {
 	class, keyless := rule.Violation, ""
 	if v.peer(x.pair.from, x.pair.to).smKey == 0 {
 		class, keyless = rule.Unproven, "the subnet manager may have no SM_Key, and then trusts all requests"
