@@ -44,7 +44,7 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 			Rule: rule.LNKFCP001, Class: rule.Proven(e.Way == packet.WayOut), Role: rule.Sender, Detail: damagedMaybe(e),
 			Expected: fmt.Sprintf("a link packet of %d bytes", Size), Actual: fmt.Sprintf("%d bytes", e.Size),
 		})
-		s.unread(e)
+		s.noteUnreadable(e)
 		return
 	}
 	if !f.Good {
@@ -52,7 +52,7 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 			Rule: rule.LNKFCP001, Class: rule.Proven(e.Way == packet.WayOut), Role: rule.Sender, Detail: damagedMaybe(e),
 			Expected: "an LPCRC that matches the packet", Actual: fmt.Sprintf("LPCRC 0x%04x", f.LPCRC),
 		})
-		s.unread(e)
+		s.noteUnreadable(e)
 		return
 	}
 	v.covered(rule.LNKFCP002)
@@ -73,8 +73,8 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 	}
 	v.operand(e, w, s)
 	l := &s.lanes[f.VL]
-	v.total(e, w, s, l)
-	v.offer(e, s, l, &r.lanes[f.VL])
+	v.blocksSent(e, w, s, l)
+	v.creditLimit(e, s, l, &r.lanes[f.VL])
 	if s.since == 0 {
 		s.since = e.Time
 	}
@@ -84,8 +84,8 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 	s.due = min(s.due, e.Time+w.limit)
 }
 
-// unread takes note of a flow control packet of the port that nobody can read: it may have been about any lane, and the first of its state.
-func (s *port) unread(e *Event) {
+// noteUnreadable notes a flow control packet of the port that nobody can read: it may have been of any lane, and the first of its state.
+func (s *port) noteUnreadable(e *Event) {
 	for i := range s.lanes {
 		s.lanes[i].time = e.Time
 	}
@@ -97,15 +97,15 @@ func (s *port) unread(e *Event) {
 	}
 }
 
-// total compares FCTBS with the blocks that were seen (rules LNK-FCP-004, -010 and -012).
-func (v *Verifier) total(e *Event, w *wire, s *port, l *lane) {
+// blocksSent compares FCTBS with the blocks that were seen (rules LNK-FCP-004, -010 and -012).
+func (v *Verifier) blocksSent(e *Event, w *wire, s *port, l *lane) {
 	f := &e.FC
 	d := ahead(f.FCTBS, l.sent)
 	ok := !l.counted || d <= l.loose || d < Window && l.damaged
 	again := l.counted && l.doubt && ahead(f.FCTBS, l.other) <= l.loose
 	switch {
 	case f.Op == Init:
-		v.initial(e, w, s, l, l.counted && ok)
+		v.initialFCTBS(e, w, s, l, l.counted && ok)
 		ok = true
 	case l.counted:
 		v.covered(rule.LNKFCP004, rule.LNKFCP012)
@@ -117,12 +117,12 @@ func (v *Verifier) total(e *Event, w *wire, s *port, l *lane) {
 		l.shaken = e.Time + w.settling()
 	}
 	if l.doubt {
-		v.miscounted(e, s, l, sent, d)
+		v.wrongBlocksSent(e, s, l, sent, d)
 	}
 }
 
-// initial judges FCTBS of a flow control packet that says init (rule LNK-FCP-010). counted says that the blocks which were seen are as many.
-func (v *Verifier) initial(e *Event, w *wire, s *port, l *lane, counted bool) {
+// initialFCTBS judges FCTBS of a flow control packet with operand init (rule LNK-FCP-010). counted says that FCTBS is the number of blocks that were seen.
+func (v *Verifier) initialFCTBS(e *Event, w *wire, s *port, l *lane, counted bool) {
 	v.covered(rule.LNKFCP010)
 	if e.FC.FCTBS != 0 && !counted && s.state == initialize {
 		v.report(e, s, rule.Verdict{
@@ -133,8 +133,8 @@ func (v *Verifier) initial(e *Event, w *wire, s *port, l *lane, counted bool) {
 	}
 }
 
-// miscounted reports an FCTBS other than the blocks sent, by more blocks: fewer may have been lost before the tap.
-func (v *Verifier) miscounted(e *Event, s *port, l *lane, sent, more uint16) {
+// wrongBlocksSent reports an FCTBS other than the number of blocks that were seen. more is how many more it says, modulo Modulus: so many may have been lost before the tap.
+func (v *Verifier) wrongBlocksSent(e *Event, s *port, l *lane, sent, more uint16) {
 	d := rule.Verdict{
 		Rule: rule.LNKFCP004, Class: rule.Violation, Role: rule.Sender, Earlier: rule.Frame{Number: l.frame, Tap: e.Tap},
 		Expected: fmt.Sprintf("FCTBS %d: the blocks sent on VL %d", sent, e.FC.VL), Actual: fmt.Sprintf("%d", e.FC.FCTBS),
@@ -149,11 +149,11 @@ func (v *Verifier) miscounted(e *Event, s *port, l *lane, sent, more uint16) {
 	v.report(e, s, d)
 }
 
-// offer compares FCCL with what the other port has sent on its lane p, and with the offer before (rules LNK-FCP-005, -006 and -011).
+// creditLimit compares FCCL with what the other port has sent on its lane p, and with the offer before (rules LNK-FCP-005, -006 and -011).
 //
 // What port s has accepted is at most what has passed the tap, wherever that is: its ABR is at most p.sent. And it is at least what it had offered
 // before, as long as the other port keeps to its right to transmit, so that an offer never goes back.
-func (v *Verifier) offer(e *Event, s *port, l, p *lane) {
+func (v *Verifier) creditLimit(e *Event, s *port, l, p *lane) {
 	fccl := e.FC.FCCL
 	shaken := e.Time < p.shaken
 	back := l.offered && !l.dubious && l.op == e.FC.Op && !shaken && ahead(fccl, l.fccl) > Window
@@ -165,7 +165,7 @@ func (v *Verifier) offer(e *Event, s *port, l, p *lane) {
 		d.Rule, d.Class = rule.LNKFCP011, rule.Proven(!v.lossy)
 		d.Expected = fmt.Sprintf("FCCL %d as before, or more", l.fccl)
 	} else if !shaken && (!l.misled || l.dubious) {
-		v.room(e, l, p, &d)
+		v.freeBlocks(e, l, p, &d)
 	}
 	if p.counted {
 		v.covered(rule.LNKFCP006)
@@ -184,9 +184,9 @@ func (v *Verifier) offer(e *Event, s *port, l, p *lane) {
 	l.dubious, l.misled, l.misleads = true, !back, fccl
 }
 
-// room judges how many blocks are free by an offer on lane l, beyond what the other port has sent on lane p: at most the window, and what was free when the link
+// freeBlocks judges how many blocks are free by an offer on lane l, beyond what the other port has sent on lane p: at most the window, and what was free when the link
 // came up (rules LNK-FCP-005 and -006). What is wrong it writes into d.
-func (v *Verifier) room(e *Event, l, p *lane, d *rule.Verdict) {
+func (v *Verifier) freeBlocks(e *Event, l, p *lane, d *rule.Verdict) {
 	if !p.counted || p.over || beyond(e.FC.FCCL, p.sent) {
 		return
 	}

@@ -130,13 +130,13 @@ func (v *Verifier) Sent(s *Sent, speed uint64) {
 		end := h.until - blur - (h.until-h.since)/5000 // both clocks are within 100 ppm
 		if s.Time > begin && s.Time < end && !h.told {
 			h.told = true
-			v.notPaused(s, p, h)
+			v.sentInPause(s, p, h)
 		}
 	}
 }
 
-// notPaused reports a packet that was sent while a pause held.
-func (v *Verifier) notPaused(s *Sent, p *pauser, h *hold) {
+// sentInPause reports a packet that was sent during a pause.
+func (v *Verifier) sentInPause(s *Sent, p *pauser, h *hold) {
 	d := rule.Verdict{
 		Rule: rule.CNGPFC001, Class: rule.Violation, Role: rule.Sender, Evidence: []uint64{h.first},
 		Expected: fmt.Sprintf("silence for %s after a pause frame", rule.Span(h.until-h.since)),

@@ -74,8 +74,8 @@ func (v *Verifier) operand(e *Event, w *wire, s *port) {
 	v.report(e, s, d)
 }
 
-// train takes note of the physical state of a port (rule LNK-ST-006).
-func (v *Verifier) train(e *Event, w *wire, s *port) {
+// physicalState judges and notes the physical state of a port (rule LNK-ST-006).
+func (v *Verifier) physicalState(e *Event, w *wire, s *port) {
 	v.covered(rule.LNKST006)
 	if e.State == 0 || e.State > 7 {
 		v.report(e, s, rule.Verdict{
@@ -108,8 +108,8 @@ func (w *wire) reset() {
 	}
 }
 
-// late judges that no port is silent on a lane for longer than the update interval (rule LNK-FCP-008).
-func (v *Verifier) late(w *wire, e *Event) {
+// updateInterval judges that no port is silent on a lane for longer than the update interval (rule LNK-FCP-008).
+func (v *Verifier) updateInterval(w *wire, e *Event) {
 	if w.limit == 0 {
 		return
 	}
@@ -126,12 +126,12 @@ func (v *Verifier) late(w *wire, e *Event) {
 		if i != int(e.Mark.Port&1) {
 			limit *= 2
 		}
-		v.lateLanes(w, s, e, limit)
+		v.updateIntervalOfLanes(w, s, e, limit)
 	}
 }
 
-// lateLanes judges the lanes of a port that was due, each of which may be silent for limit, and sets when the port is due next.
-func (v *Verifier) lateLanes(w *wire, s *port, e *Event, limit int64) {
+// updateIntervalOfLanes judges the lanes of a port that was due, each of which may be silent for limit, and sets when the port is due next.
+func (v *Verifier) updateIntervalOfLanes(w *wire, s *port, e *Event, limit int64) {
 	comesUp := e.Kind == Physical || e.Kind == Packet && (!e.FC.Good || e.FC.Op == Init && e.FC.FCTBS == 0)
 	excused := comesUp && (s.state == up || e.Time-w.last > w.limit)
 	s.due = e.Time + w.limit
@@ -146,12 +146,12 @@ func (v *Verifier) lateLanes(w *wire, s *port, e *Event, limit int64) {
 			continue
 		}
 		l.late = true
-		v.silent(w, s, e, vl)
+		v.missingFlowControl(w, s, e, vl)
 	}
 }
 
-// silent reports that a port has sent no flow control packet on a lane within the update interval.
-func (v *Verifier) silent(w *wire, s *port, e *Event, vl int) {
+// missingFlowControl reports that a port has sent no flow control packet on a lane within the update interval.
+func (v *Verifier) missingFlowControl(w *wire, s *port, e *Event, vl int) {
 	l := &s.lanes[vl]
 	d := rule.Verdict{
 		Rule: rule.LNKFCP008, Class: rule.Proven(!v.lossy && l.time >= w.paused), Role: rule.Receiver, Earlier: rule.Frame{Number: l.frame, Tap: e.Tap},
