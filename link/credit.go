@@ -44,7 +44,7 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 			Rule: rule.LNKFCP001, Class: rule.Proven(e.Way == packet.WayOut), Role: rule.Sender, Detail: damagedMaybe(e),
 			Expected: fmt.Sprintf("a link packet of %d bytes", Size), Actual: fmt.Sprintf("%d bytes", e.Size),
 		})
-		s.unread(e)
+		s.noteUnreadable(e)
 		return
 	}
 	if !f.Good {
@@ -52,7 +52,7 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 			Rule: rule.LNKFCP001, Class: rule.Proven(e.Way == packet.WayOut), Role: rule.Sender, Detail: damagedMaybe(e),
 			Expected: "an LPCRC that matches the packet", Actual: fmt.Sprintf("LPCRC 0x%04x", f.LPCRC),
 		})
-		s.unread(e)
+		s.noteUnreadable(e)
 		return
 	}
 	v.covered(rule.LNKFCP002)
@@ -73,8 +73,8 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 	}
 	v.operand(e, w, s)
 	l := &s.lanes[f.VL]
-	v.total(e, w, s, l)
-	v.offer(e, s, l, &r.lanes[f.VL])
+	v.blocksSent(e, w, s, l)
+	v.creditLimit(e, s, l, &r.lanes[f.VL])
 	if s.since == 0 {
 		s.since = e.Time
 	}
@@ -84,8 +84,8 @@ func (v *Verifier) flow(e *Event, w *wire, s, r *port) {
 	s.due = min(s.due, e.Time+w.limit)
 }
 
-// unread takes note of a flow control packet of the port that nobody can read: it may have been about any lane, and the first of its state.
-func (s *port) unread(e *Event) {
+// noteUnreadable notes a flow control packet of the port that nobody can read: it may have been of any lane, and the first of its state.
+func (s *port) noteUnreadable(e *Event) {
 	for i := range s.lanes {
 		s.lanes[i].time = e.Time
 	}
@@ -97,22 +97,15 @@ func (s *port) unread(e *Event) {
 	}
 }
 
-// total compares FCTBS with the blocks that were seen (rules LNK-FCP-004, -010 and -012).
-func (v *Verifier) total(e *Event, w *wire, s *port, l *lane) {
+// blocksSent compares FCTBS with the blocks that were seen (rules LNK-FCP-004, -010 and -012).
+func (v *Verifier) blocksSent(e *Event, w *wire, s *port, l *lane) {
 	f := &e.FC
 	d := ahead(f.FCTBS, l.sent)
 	ok := !l.counted || d <= l.loose || d < Window && l.damaged
 	again := l.counted && l.doubt && ahead(f.FCTBS, l.other) <= l.loose
 	switch {
 	case f.Op == Init:
-		v.covered(rule.LNKFCP010)
-		if f.FCTBS != 0 && (!l.counted || !ok) && s.state == initialize {
-			v.report(e, s, rule.Verdict{
-				Rule: rule.LNKFCP010, Class: rule.Violation, Role: rule.Sender,
-				Expected: "FCTBS 0 while the link comes up", Actual: fmt.Sprintf("%d", f.FCTBS),
-			})
-			l.shaken = e.Time + w.settling()
-		}
+		v.initialFCTBS(e, w, s, l, l.counted && ok)
 		ok = true
 	case l.counted:
 		v.covered(rule.LNKFCP004, rule.LNKFCP012)
@@ -123,58 +116,56 @@ func (v *Verifier) total(e *Event, w *wire, s *port, l *lane) {
 	if !ok {
 		l.shaken = e.Time + w.settling()
 	}
-	if !l.doubt {
-		return
+	if l.doubt {
+		v.wrongBlocksSent(e, s, l, sent, d)
 	}
-	want := rule.Verdict{
-		Rule: rule.LNKFCP004, Class: rule.Violation, Role: rule.Sender, Earlier: rule.Frame{Number: l.frame, Tap: e.Tap},
-		Expected: fmt.Sprintf("FCTBS %d: the blocks sent on VL %d", sent, f.VL), Actual: fmt.Sprintf("%d", f.FCTBS),
-	}
-	if d < Window {
-		want.Class = rule.Proven(!v.lossy)
-		if e.Way != packet.WayOut {
-			want.Rule, want.Class, want.Role = rule.LNKFCP012, rule.Unproven, rule.Network
-			want.Detail = "packets were lost between the port and the tap, or the port miscounts"
-		}
-	}
-	v.report(e, s, want)
 }
 
-// offer compares FCCL with what the other port has sent on its lane p, and with the offer before (rules LNK-FCP-005, -006 and -011).
+// initialFCTBS judges FCTBS of a flow control packet with operand init (rule LNK-FCP-010). counted says that FCTBS is the number of blocks that were seen.
+func (v *Verifier) initialFCTBS(e *Event, w *wire, s *port, l *lane, counted bool) {
+	v.covered(rule.LNKFCP010)
+	if e.FC.FCTBS != 0 && !counted && s.state == initialize {
+		v.report(e, s, rule.Verdict{
+			Rule: rule.LNKFCP010, Class: rule.Violation, Role: rule.Sender,
+			Expected: "FCTBS 0 while the link comes up", Actual: fmt.Sprintf("%d", e.FC.FCTBS),
+		})
+		l.shaken = e.Time + w.settling()
+	}
+}
+
+// wrongBlocksSent reports an FCTBS other than the number of blocks that were seen. more is how many more it says, modulo Modulus: so many may have been lost before the tap.
+func (v *Verifier) wrongBlocksSent(e *Event, s *port, l *lane, sent, more uint16) {
+	d := rule.Verdict{
+		Rule: rule.LNKFCP004, Class: rule.Violation, Role: rule.Sender, Earlier: rule.Frame{Number: l.frame, Tap: e.Tap},
+		Expected: fmt.Sprintf("FCTBS %d: the blocks sent on VL %d", sent, e.FC.VL), Actual: fmt.Sprintf("%d", e.FC.FCTBS),
+	}
+	if more < Window {
+		d.Class = rule.Proven(!v.lossy)
+		if e.Way != packet.WayOut {
+			d.Rule, d.Class, d.Role = rule.LNKFCP012, rule.Unproven, rule.Network
+			d.Detail = "packets were lost between the port and the tap, or the port miscounts"
+		}
+	}
+	v.report(e, s, d)
+}
+
+// creditLimit compares FCCL with what the other port has sent on its lane p, and with the offer before (rules LNK-FCP-005, -006 and -011).
 //
 // What port s has accepted is at most what has passed the tap, wherever that is: its ABR is at most p.sent. And it is at least what it had offered
 // before, as long as the other port keeps to its right to transmit, so that an offer never goes back.
-func (v *Verifier) offer(e *Event, s *port, l, p *lane) {
+func (v *Verifier) creditLimit(e *Event, s *port, l, p *lane) {
 	fccl := e.FC.FCCL
-	free := ahead(fccl, p.sent)
 	shaken := e.Time < p.shaken
 	back := l.offered && !l.dubious && l.op == e.FC.Op && !shaken && ahead(fccl, l.fccl) > Window
 	l.op = e.FC.Op
-	if l.misled && ahead(fccl, l.misleads) <= Window {
-		l.misled = false
-	}
-	d := rule.Verdict{Role: rule.Receiver, Earlier: rule.Frame{Number: l.frame, Tap: e.Tap}, Actual: fmt.Sprintf("FCCL %d", fccl)}
+	l.misled = l.misled && ahead(fccl, l.misleads) > Window
 	v.covered(rule.LNKFCP011)
-	switch {
-	case back:
+	d := rule.Verdict{}
+	if back {
 		d.Rule, d.Class = rule.LNKFCP011, rule.Proven(!v.lossy)
 		d.Expected = fmt.Sprintf("FCCL %d as before, or more", l.fccl)
-	case !p.counted || shaken || p.over || beyond(fccl, p.sent) || l.misled && !l.dubious:
-	case free > Window+p.loose:
-		d.Rule, d.Class = rule.LNKFCP006, rule.Proven(!v.lossy)
-		if free <= Window+p.loose+p.lost {
-			d.Rule = rule.LNKFCP005
-		}
-		d.Expected = fmt.Sprintf("at most ABR %d and %d blocks", p.sent&(Modulus-1), Window)
-	case e.FC.Op == Init && p.sent == 0:
-		l.room = max(l.room, free)
-	case l.room != 0 && l.room < Window && free > l.room+p.loose:
-		d.Rule, d.Class = rule.LNKFCP006, rule.Unproven
-		if free <= l.room+p.loose+p.lost {
-			d.Rule = rule.LNKFCP005
-		}
-		d.Expected = fmt.Sprintf("at most ABR %d and the %d blocks that were free when the link came up", p.sent&(Modulus-1), l.room)
-		d.Detail = "a receiver may have got more room since the link came up"
+	} else if !shaken && (!l.misled || l.dubious) {
+		v.freeBlocks(e, l, p, &d)
 	}
 	if p.counted {
 		v.covered(rule.LNKFCP006)
@@ -187,7 +178,35 @@ func (v *Verifier) offer(e *Event, s *port, l, p *lane) {
 		return
 	}
 	if !l.dubious { // else it goes on as it began
+		d.Role, d.Earlier, d.Actual = rule.Receiver, rule.Frame{Number: l.frame, Tap: e.Tap}, fmt.Sprintf("FCCL %d", fccl)
 		v.report(e, s, d)
 	}
 	l.dubious, l.misled, l.misleads = true, !back, fccl
+}
+
+// freeBlocks judges how many blocks are free by an offer on lane l, beyond what the other port has sent on lane p: at most the window, and what was free when the link
+// came up (rules LNK-FCP-005 and -006). What is wrong it writes into d.
+func (v *Verifier) freeBlocks(e *Event, l, p *lane, d *rule.Verdict) {
+	if !p.counted || p.over || beyond(e.FC.FCCL, p.sent) {
+		return
+	}
+	free, most := ahead(e.FC.FCCL, p.sent), uint16(Window)
+	switch {
+	case free > Window+p.loose:
+		d.Class = rule.Proven(!v.lossy)
+		d.Expected = fmt.Sprintf("at most ABR %d and %d blocks", p.sent&(Modulus-1), Window)
+	case e.FC.Op == Init && p.sent == 0:
+		l.room = max(l.room, free)
+		return
+	case l.room != 0 && l.room < Window && free > l.room+p.loose:
+		most = l.room
+		d.Class = rule.Unproven
+		d.Expected = fmt.Sprintf("at most ABR %d and the %d blocks that were free when the link came up", p.sent&(Modulus-1), l.room)
+		d.Detail = "a receiver may have got more room since the link came up"
+	default:
+		return
+	}
+	if d.Rule = rule.LNKFCP006; free <= most+p.loose+p.lost {
+		d.Rule = rule.LNKFCP005
+	}
 }

@@ -19,7 +19,7 @@ const (
 	numKinds
 )
 
-// Mark is what the header of a frame tells beside its kind.
+// Mark is what the header of a frame says beside its kind.
 type Mark struct {
 	Link   uint16 // number of the link
 	Symbol uint16 // how long a symbol takes, in picoseconds: 4000 at 2.5 Gb/s a lane; 0: not known

@@ -128,33 +128,37 @@ func (v *Verifier) Sent(s *Sent, speed uint64) {
 		v.Rec.Cover[rule.CNGPFC001].Exercised++
 		begin := h.since + settling + lasts((mostFrame+min(s.Size, mostFrame)+pauseFrame+3*around)*8, speed)
 		end := h.until - blur - (h.until-h.since)/5000 // both clocks are within 100 ppm
-		if s.Time <= begin || s.Time >= end || h.told {
-			continue
+		if s.Time > begin && s.Time < end && !h.told {
+			h.told = true
+			v.sentInPause(s, p, h)
 		}
-		h.told = true
-		d := rule.Verdict{
-			Rule: rule.CNGPFC001, Class: rule.Violation, Role: rule.Sender, Evidence: []uint64{h.first},
-			Expected: fmt.Sprintf("silence for %s after a pause frame", rule.Span(h.until-h.since)),
-			Actual:   fmt.Sprintf("a packet %s after it", rule.Span(s.Time-h.since)),
-		}
-		if s.Tagged {
-			d.Actual += fmt.Sprintf(", of priority %d", s.Priority)
-		}
-		if h.last != h.first {
-			d.Evidence = append(d.Evidence, h.last)
-		}
-		switch {
-		case !s.Near:
-			d.Class, d.Detail = rule.Unproven, "a switch before the tap may have sent it on in spite of the pause"
-		case p.from != s.To && p.way != packet.WayIn:
-			d.Class, d.Detail = rule.Unproven, "the pause frame may come from the sender itself: a port that several functions share has an address of its own"
-		case v.lossy:
-			d.Class, d.Detail = rule.Unproven, "the capture may have lost the frame that ended the pause"
-		}
-		accused := rule.Endpoint{Addr: s.Src}
-		if s.Has&packet.HasDETH != 0 {
-			accused.QPN, accused.QPNKnown = s.SrcQP, true
-		}
-		v.Rec.Add(d.On(s.Packet, accused, rule.Endpoint{Addr: s.Dst, QPN: s.DestQP, QPNKnown: true}))
 	}
+}
+
+// sentInPause reports a packet that was sent during a pause.
+func (v *Verifier) sentInPause(s *Sent, p *pauser, h *hold) {
+	d := rule.Verdict{
+		Rule: rule.CNGPFC001, Class: rule.Violation, Role: rule.Sender, Evidence: []uint64{h.first},
+		Expected: fmt.Sprintf("silence for %s after a pause frame", rule.Span(h.until-h.since)),
+		Actual:   fmt.Sprintf("a packet %s after it", rule.Span(s.Time-h.since)),
+	}
+	if s.Tagged {
+		d.Actual += fmt.Sprintf(", of priority %d", s.Priority)
+	}
+	if h.last != h.first {
+		d.Evidence = append(d.Evidence, h.last)
+	}
+	switch {
+	case !s.Near:
+		d.Class, d.Detail = rule.Unproven, "a switch before the tap may have sent it on in spite of the pause"
+	case p.from != s.To && p.way != packet.WayIn:
+		d.Class, d.Detail = rule.Unproven, "the pause frame may come from the sender itself: a port that several functions share has an address of its own"
+	case v.lossy:
+		d.Class, d.Detail = rule.Unproven, "the capture may have lost the frame that ended the pause"
+	}
+	accused := rule.Endpoint{Addr: s.Src}
+	if s.Has&packet.HasDETH != 0 {
+		accused.QPN, accused.QPNKnown = s.SrcQP, true
+	}
+	v.Rec.Add(d.On(s.Packet, accused, rule.Endpoint{Addr: s.Dst, QPN: s.DestQP, QPNKnown: true}))
 }

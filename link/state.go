@@ -74,8 +74,8 @@ func (v *Verifier) operand(e *Event, w *wire, s *port) {
 	v.report(e, s, d)
 }
 
-// train takes note of the physical state of a port (rule LNK-ST-006).
-func (v *Verifier) train(e *Event, w *wire, s *port) {
+// physicalState judges and notes the physical state of a port (rule LNK-ST-006).
+func (v *Verifier) physicalState(e *Event, w *wire, s *port) {
 	v.covered(rule.LNKST006)
 	if e.State == 0 || e.State > 7 {
 		v.report(e, s, rule.Verdict{
@@ -108,8 +108,8 @@ func (w *wire) reset() {
 	}
 }
 
-// late judges that no port is silent on a lane for longer than the update interval (rule LNK-FCP-008).
-func (v *Verifier) late(w *wire, e *Event) {
+// updateInterval judges that no port is silent on a lane for longer than the update interval (rule LNK-FCP-008).
+func (v *Verifier) updateInterval(w *wire, e *Event) {
 	if w.limit == 0 {
 		return
 	}
@@ -121,39 +121,50 @@ func (v *Verifier) late(w *wire, e *Event) {
 		if e.Time <= s.due || s.state == down {
 			continue
 		}
-		comesUp := e.Kind == Physical || e.Kind == Packet && (!e.FC.Good || e.FC.Op == Init && e.FC.FCTBS == 0)
 		// Where the link has gone down, what was on its way still comes from the other port.
 		limit := w.limit
 		if i != int(e.Mark.Port&1) {
 			limit *= 2
 		}
-		s.due = e.Time + w.limit
-		for vl := range s.lanes {
-			l := &s.lanes[vl]
-			if l.times == 0 || l.late {
-				continue
-			}
-			v.covered(rule.LNKFCP008)
-			gap := e.Time - l.time
-			if gap <= limit || comesUp && (s.state == up || e.Time-w.last > w.limit) {
-				s.due = min(s.due, l.time+w.limit)
-				continue
-			}
-			l.late = true
-			d := rule.Verdict{
-				Rule: rule.LNKFCP008, Class: rule.Proven(!v.lossy && l.time >= w.paused), Role: rule.Receiver, Earlier: rule.Frame{Number: l.frame, Tap: e.Tap},
-				Expected: fmt.Sprintf("a flow control packet on VL %d within %d symbol times", vl, interval),
-				Actual:   "none for " + rule.Span(gap),
-			}
-			if d.Class == rule.Unproven {
-				d.Detail = "nothing was seen of the link meanwhile: the capture may have paused"
-				if v.lossy {
-					d.Detail = "the capture lost frames"
-				}
-			}
-			quiet := *e
-			quiet.Data = nil // the packet at hand is not the one that is missing
-			v.report(&quiet, s, d)
+		v.updateIntervalOfLanes(w, s, e, limit)
+	}
+}
+
+// updateIntervalOfLanes judges the lanes of a port that was due, each of which may be silent for limit, and sets when the port is due next.
+func (v *Verifier) updateIntervalOfLanes(w *wire, s *port, e *Event, limit int64) {
+	comesUp := e.Kind == Physical || e.Kind == Packet && (!e.FC.Good || e.FC.Op == Init && e.FC.FCTBS == 0)
+	excused := comesUp && (s.state == up || e.Time-w.last > w.limit)
+	s.due = e.Time + w.limit
+	for vl := range s.lanes {
+		l := &s.lanes[vl]
+		if l.times == 0 || l.late {
+			continue
+		}
+		v.covered(rule.LNKFCP008)
+		if e.Time-l.time <= limit || excused {
+			s.due = min(s.due, l.time+w.limit)
+			continue
+		}
+		l.late = true
+		v.missingFlowControl(w, s, e, vl)
+	}
+}
+
+// missingFlowControl reports that a port has sent no flow control packet on a lane within the update interval.
+func (v *Verifier) missingFlowControl(w *wire, s *port, e *Event, vl int) {
+	l := &s.lanes[vl]
+	d := rule.Verdict{
+		Rule: rule.LNKFCP008, Class: rule.Proven(!v.lossy && l.time >= w.paused), Role: rule.Receiver, Earlier: rule.Frame{Number: l.frame, Tap: e.Tap},
+		Expected: fmt.Sprintf("a flow control packet on VL %d within %d symbol times", vl, interval),
+		Actual:   "none for " + rule.Span(e.Time-l.time),
+	}
+	if d.Class == rule.Unproven {
+		d.Detail = "nothing was seen of the link meanwhile: the capture may have paused"
+		if v.lossy {
+			d.Detail = "the capture lost frames"
 		}
 	}
+	quiet := *e
+	quiet.Data = nil // the packet at hand is not the one that is missing
+	v.report(&quiet, s, d)
 }

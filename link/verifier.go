@@ -30,7 +30,7 @@ type port struct {
 	tap      uint16 // which shows what the port sends
 	heard    int64  // when it did last; 0: not yet
 	state    state
-	physical bool   // the tap tells of its physical state
+	physical bool   // the tap records its physical state
 	fresh    bool   // it was seen to come up
 	frame    uint64 // of its newest flow control packet
 	since    int64  // when its first flow control packet came
@@ -41,7 +41,7 @@ type port struct {
 // NewVerifier returns a verifier that has seen nothing yet.
 func NewVerifier() *Verifier { return &Verifier{links: map[uint16]*wire{}} }
 
-// Dropped tells that the capture lost frames: what is missing from now on proves nothing.
+// Dropped notes that the capture lost frames: a frame that is missing from now on proves nothing.
 func (v *Verifier) Dropped() { v.lossy = true }
 
 // Recover learns all links again where the capture has lost frames: what is missing from then on proves something again.
@@ -71,14 +71,14 @@ func (v *Verifier) Event(e *Event) {
 		return
 	}
 	w.limit = e.Mark.interval()
-	v.late(w, e)
+	v.updateInterval(w, e)
 	switch e.Kind {
 	case Data:
 		v.data(e, s, r)
 	case Packet:
 		v.flow(e, w, s, r)
 	case Physical:
-		v.train(e, w, s)
+		v.physicalState(e, w, s)
 	}
 	w.last = max(w.last, e.Time)
 }

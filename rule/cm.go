@@ -118,17 +118,17 @@ var cmRows = [smpFirst - cmFirst]Row{
 	CMSM002 - cmFirst: {
 		ID: "CM-SM-002", Name: "cm-resend-differs", Severity: Warning, Needs: Wire, Ref: "12.9†",
 		Text:  "A retransmitted REQ, REP, DREQ or LAP is identical, bit by bit.",
-		Where: "verifier/cm/resend.go",
+		Where: "verifier/cm/retransmission.go",
 	},
 	CMSM003 - cmFirst: {
 		ID: "CM-SM-003", Name: "cm-resend-limit", Severity: Error, Needs: Wire, Ref: "12.7.27†",
 		Text:  "A REQ, the REP to it, and a DREQ, is retransmitted at most as often as Max CM Retries of the REQ says.",
-		Where: "verifier/cm/resend.go",
+		Where: "verifier/cm/retransmission.go",
 	},
 	CMSM004 - cmFirst: {
 		ID: "CM-SM-004", Name: "cm-resend-early", Severity: Warning, Needs: Wire, Ref: "12.7.4†, 12.9†",
 		Text:  "A message is not retransmitted before the CM response timeout of the other side has passed.",
-		Where: "verifier/cm/resend.go",
+		Where: "verifier/cm/retransmission.go",
 	},
 	CMSM005 - cmFirst: {
 		ID: "CM-SM-005", Name: "cm-answer-late", Severity: Warning, Needs: Wire, Ref: "12.7.4†",

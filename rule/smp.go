@@ -145,47 +145,47 @@ var smpHeaderRows = [SMPSI001 - smpFirst]Row{
 	SMPDR001 - smpFirst: {
 		ID: "SMP-DR-001", Name: "dr-hop-count", Severity: Error, Needs: Wire, Ref: "C14-6",
 		Text:  "The hop count of a directed route is 0 to 63.",
-		Where: "verifier/smp/hop.go",
+		Where: "verifier/smp/directed_route.go",
 	},
 	SMPDR002 - smpFirst: {
 		ID: "SMP-DR-002", Name: "dr-first-hop", Severity: Error, Needs: Wire, Ref: "C14-9:1",
 		Text:  "The sender of a directed-route SMP sets the hop pointer to 1 and sends it out of the first port of the initial path.",
-		Where: "verifier/smp/hop.go",
+		Where: "verifier/smp/directed_route.go",
 	},
 	SMPDR003 - smpFirst: {
 		ID: "SMP-DR-003", Name: "dr-switch-outward", Severity: Error, Needs: Wire, Ref: "C14-9:2",
 		Text:  "Each switch on the way puts the ingress port into the return path at the hop pointer, counts that up and leaves the initial path as it is.",
-		Where: "verifier/smp/hop.go",
+		Where: "verifier/smp/directed_route.go",
 	},
 	SMPDR004 - smpFirst: {
 		ID: "SMP-DR-004", Name: "dr-end-of-route", Severity: Error, Needs: Wire, Ref: "C14-9:3",
 		Text:  "At the end of the directed part the SMP is delivered, or a switch sends it on to DrDLID by LIDs where that is not permissive.",
-		Where: "verifier/smp/hop.go",
+		Where: "verifier/smp/directed_route.go",
 	},
 	SMPDR005 - smpFirst: {
 		ID: "SMP-DR-005", Name: "dr-delivered", Severity: Error, Needs: Wire, Ref: "C14-9:4, :5",
 		Text:  "An SMP whose hop pointer is one more than its hop count is delivered; with a greater one it is discarded.",
-		Where: "verifier/smp/hop.go",
+		Where: "verifier/smp/directed_route.go",
 	},
 	SMPDR006 - smpFirst: {
 		ID: "SMP-DR-006", Name: "dr-first-hop-back", Severity: Error, Needs: Wire, Ref: "C14-13:1",
 		Text:  "The responder counts the hop pointer down from one more than the hop count before it sends.",
-		Where: "verifier/smp/hop.go",
+		Where: "verifier/smp/directed_route.go",
 	},
 	SMPDR007 - smpFirst: {
 		ID: "SMP-DR-007", Name: "dr-switch-back", Severity: Error, Needs: Wire, Ref: "C14-13:2",
 		Text:  "On the way back each switch counts the hop pointer down and leaves the paths as they are.",
-		Where: "verifier/smp/hop.go",
+		Where: "verifier/smp/directed_route.go",
 	},
 	SMPDR008 - smpFirst: {
 		ID: "SMP-DR-008", Name: "dr-back-at-manager", Severity: Error, Needs: Wire, Ref: "C14-13:3",
 		Text:  "With hop pointer 1 on the way back it becomes 0, and the SMP is delivered, or a switch sends it on to DrSLID by LIDs where that is not permissive.",
-		Where: "verifier/smp/hop.go",
+		Where: "verifier/smp/directed_route.go",
 	},
 	SMPDR009 - smpFirst: {
 		ID: "SMP-DR-009", Name: "dr-back-beyond", Severity: Error, Needs: Wire, Ref: "C14-13:4, :5",
 		Text:  "On the way back an SMP with a hop pointer beyond one more than the hop count is discarded.",
-		Where: "verifier/smp/hop.go",
+		Where: "verifier/smp/directed_route.go",
 	},
 	SMPDR010 - smpFirst: {
 		ID: "SMP-DR-010", Name: "dr-response-route", Severity: Error, Needs: Wire, Ref: "14.2.2",
@@ -195,12 +195,12 @@ var smpHeaderRows = [SMPSI001 - smpFirst]Row{
 	SMPDR011 - smpFirst: {
 		ID: "SMP-DR-011", Name: "dr-permissive-lids", Severity: Warning, Needs: Wire, Ref: "14.2.1.2",
 		Text:  "On the directed part of a route the LIDs of the LRH are permissive.",
-		Where: "verifier/smp/hop.go",
+		Where: "verifier/smp/directed_route.go",
 	},
 	SMPDR012 - smpFirst: {
 		ID: "SMP-DR-012", Name: "dr-path-ports", Severity: Warning, Needs: Wire, Ref: "14.2.1.2",
 		Text:  "The first byte of both paths is 0, and each hop of the initial path is a port number.",
-		Where: "verifier/smp/hop.go",
+		Where: "verifier/smp/directed_route.go",
 	},
 	SMPMK001 - smpFirst: {
 		ID: "SMP-MK-001", Name: "mkey-accepted", Severity: Error, Needs: WireQP, Ref: "14.2.4.1",
@@ -270,16 +270,16 @@ var smpHeaderRows = [SMPSI001 - smpFirst]Row{
 	SMPNI001 - smpFirst: {
 		ID: "SMP-NI-001", Name: "nodeinfo-fields", Severity: Error, Needs: Wire, Ref: "14.2.5.3",
 		Text:  "NodeInfo has modifier 0, both versions 1, NodeType 1 to 3, and as LocalPortNum the port that received the request, which on a directed route is the last of the return path.",
-		Where: "verifier/smp/answer.go",
+		Where: "verifier/smp/response.go",
 	},
 	SMPNI002 - smpFirst: {
 		ID: "SMP-NI-002", Name: "nodeinfo-guids", Severity: Error, Needs: Wire, Ref: "14.2.5.3",
 		Text:  "NodeGUID and PortGUID are not 0; no two ports have the same PortGUID, but those of one switch, which all report that of port 0.",
-		Where: "verifier/smp/answer.go",
+		Where: "verifier/smp/response.go",
 	},
 	SMPND001 - smpFirst: {
 		ID: "SMP-ND-001", Name: "nodedescription", Severity: Warning, Needs: Wire, Ref: "14.2.5.2",
 		Text:  "NodeDescription has modifier 0 and is text in UTF-8.",
-		Where: "verifier/smp/answer.go",
+		Where: "verifier/smp/response.go",
 	},
 }

@@ -8,12 +8,12 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPSI001 - smpAttributes: {
 		ID: "SMP-SI-001", Name: "switch-only", Severity: Error, Needs: Wire, Ref: "14.2.5.4",
 		Text:  "SwitchInfo and forwarding tables are those of switches: others answer with a status.",
-		Where: "verifier/smp/answer.go",
+		Where: "verifier/smp/response.go",
 	},
 	SMPSI002 - smpAttributes: {
 		ID: "SMP-SI-002", Name: "switchinfo-top", Severity: Warning, Needs: Wire, Ref: "14.2.5.4",
 		Text:  "LinearFDBTop of SwitchInfo is below LinearFDBCap.",
-		Where: "verifier/smp/answer.go",
+		Where: "verifier/smp/response.go",
 	},
 	SMPPI001 - smpAttributes: {
 		ID: "SMP-PI-001", Name: "portinfo-number", Severity: Error, Needs: Wire, Ref: "14.2.5.6",
@@ -23,7 +23,7 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPPI002 - smpAttributes: {
 		ID: "SMP-PI-002", Name: "portinfo-lid", Severity: Error, Needs: Wire, Ref: "14.2.5.6",
 		Text:  "A Set of PortInfo gives unicast LIDs, the port's a multiple of 2^LMC: else the answer has a status.",
-		Where: "verifier/smp/portinfo.go",
+		Where: "verifier/smp/portinfo_set.go",
 	},
 	SMPPI003 - smpAttributes: {
 		ID: "SMP-PI-003", Name: "portinfo-width", Severity: Error, Needs: Wire, Ref: "14.2.6.6",
@@ -43,12 +43,12 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPPI006 - smpAttributes: {
 		ID: "SMP-PI-006", Name: "portinfo-state", Severity: Error, Needs: Wire, Ref: "14.2.5.6, 7.2.7",
 		Text:  "A Set takes a port to Down, from Initialize to Armed, or from Armed to Active; anything else is answered with a status.",
-		Where: "verifier/smp/portinfo.go",
+		Where: "verifier/smp/portinfo_set.go",
 	},
 	SMPPI007 - smpAttributes: {
 		ID: "SMP-PI-007", Name: "portinfo-physical", Severity: Error, Needs: Wire, Ref: "14.2.5.6",
 		Text:  "The physical state is set to 1, 2 or 3, together with PortState Down or none: else the answer has a status.",
-		Where: "verifier/smp/portinfo.go",
+		Where: "verifier/smp/portinfo_set.go",
 	},
 	SMPPI008 - smpAttributes: {
 		ID: "SMP-PI-008", Name: "portinfo-reregister", Severity: Warning, Needs: Wire, Ref: "o14-12.2.1",
@@ -173,7 +173,7 @@ var smpAttributeRows = [madFirst - smpAttributes]Row{
 	SMPVD001 - smpAttributes: {
 		ID: "SMP-VD-001", Name: "vendordiag-ledinfo", Severity: Info, Needs: Wire, Ref: "14.2.5.14-15",
 		Text:  "VendorDiag is read only; of LedInfo only bit 31 is used.",
-		Where: "verifier/smp/answer.go",
+		Where: "verifier/smp/response.go",
 	},
 	SMPPM001 - smpAttributes: {
 		ID: "SMP-PM-001", Name: "port-is-sm", Severity: Info, Needs: Wire, Ref: "14.2.5.6",

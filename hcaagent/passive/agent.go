@@ -82,7 +82,7 @@ func (a *Agent) Management(p *packet.Packet) []Fact {
 		return nil
 	}
 	a.now = max(a.now, p.Time)
-	if p.Has&packet.HasDETH == 0 || len(p.Payload) < mad.HeaderSize || p.PayloadLen != mad.Size || p.ICRCState == packet.CRCBad {
+	if !readable(p) {
 		a.stats.Unreadable++
 		return nil
 	}
@@ -95,22 +95,27 @@ func (a *Agent) Management(p *packet.Packet) []Fact {
 		return nil
 	}
 	have := len(p.Payload) - mad.HeaderSize
-	if have < need || h.ClassVersion != 2 {
-		a.stats.Unreadable++
-		return nil
-	}
-	b := p.Payload
-	if len(b) < mad.Size {
-		clear(a.whole[copy(a.whole[:], b):])
-		b = a.whole[:]
-	}
-	if err := a.message(p, h.Attribute, b, have); err != nil {
+	if have < need || h.ClassVersion != 2 || a.message(p, h.Attribute, a.completed(p.Payload), have) != nil {
 		a.stats.Unreadable++
 		return nil
 	}
 	a.stats.Messages++
 	a.bound()
 	return a.facts
+}
+
+// readable reports whether a packet holds a management datagram, whose header was captured and whose ICRC is not wrong.
+func readable(p *packet.Packet) bool {
+	return p.Has&packet.HasDETH != 0 && len(p.Payload) >= mad.HeaderSize && p.PayloadLen == mad.Size && p.ICRCState != packet.CRCBad
+}
+
+// completed returns a datagram, with zeros for what was not captured of it.
+func (a *Agent) completed(b []byte) []byte {
+	if len(b) < mad.Size {
+		clear(a.whole[copy(a.whole[:], b):])
+		b = a.whole[:]
+	}
+	return b
 }
 
 // message decodes all 256 bytes of a MAD, of whose message area have were captured, and takes it to its exchange.

@@ -121,10 +121,6 @@ func (a *Agent) connect(p *packet.Packet, i int32, m *mad.REP) {
 // request says what a REQ binds.
 //
 //   - Its starting PSN is where the passive side starts to send: its SQ_PSN, and the RQ_PSN of the active side (section 12.7.31).
-//   - Its retry counts, and the local ACK timeout of its primary path, are for the passive side's requester (rules CM-REQ-007,
-//     CM-REQ-008): the timeout contains the ACK delay of the active side's channel adapter. The active side computes its own timeout
-//     from the packet lifetime, which is not on the wire, and the REP's target ACK delay: not known. The application can set another
-//     timeout (Linux: rdma_set_option), which is not on the wire; the retry counts are those that it gave to CM.
 //   - Its flow control and SRQ bits speak of the active side's responder.
 //   - The local GID of its primary path is the active side's own word on where its packets will come from.
 func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (ends [2]End) {
@@ -137,17 +133,10 @@ func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (e
 	}
 	for side := range ends {
 		t := &ends[side].Attr
-		t.Service = service
-		t.PKey, t.Cut = m.PKey, p.Cut
+		t.Service, t.Cut = service, p.Cut
 		t.DestAddr = ends[1-side].Addr
 		t.Known |= qp.KnowsDestAddr
-		if m.PKey&0x7FFF != 0 { // else CM-REQ-005
-			t.Known |= qp.KnowsPKey
-		}
-		if mtu, ok := m.PathMTUBytes(); ok {
-			t.PMTU = mtu
-			t.Known |= qp.KnowsPMTU
-		}
+		bothSides(t, m)
 		if path {
 			along(t, &m.Primary, native, side == 0)
 		}
@@ -165,20 +154,39 @@ func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (e
 	}
 	passive.Attr.SQPSN = m.StartingPSN
 	passive.Attr.Known |= qp.KnowsSQPSN
-	if service != packet.RC {
-		return ends
+	if service == packet.RC {
+		retries(&passive.Attr, m, path)
+		active.Attr.Credits, active.Attr.SRQ = m.FlowControl && !m.SRQ, m.SRQ
+		active.Attr.Known |= qp.KnowsCredits
 	}
-	passive.Attr.RetryCnt = m.RetryCount
-	passive.Attr.RNRRetry = m.RNRRetryCount
-	passive.Attr.Known |= qp.KnowsRetryCnt | qp.KnowsRNRRetry
-	if path && m.Primary.LocalAckTimeout != 0 {
-		passive.Attr.Timeout = m.Primary.LocalAckTimeout
-		passive.Attr.Known |= qp.KnowsTimeout
-		passive.Attr.ByCM |= qp.KnowsTimeout
-	}
-	active.Attr.Credits, active.Attr.SRQ = m.FlowControl && !m.SRQ, m.SRQ
-	active.Attr.Known |= qp.KnowsCredits
 	return ends
+}
+
+// bothSides says what a REQ binds for both sides alike: the P_Key and the path MTU.
+func bothSides(t *qp.Attr, m *mad.REQ) {
+	t.PKey = m.PKey
+	if m.PKey&0x7FFF != 0 { // else CM-REQ-005
+		t.Known |= qp.KnowsPKey
+	}
+	if mtu, ok := m.PathMTUBytes(); ok {
+		t.PMTU = mtu
+		t.Known |= qp.KnowsPMTU
+	}
+}
+
+// retries says what the retry counts of a REQ, and the local ACK timeout of its primary path, bind: they are for the passive side's requester (rules CM-REQ-007,
+// CM-REQ-008), and the timeout contains the ACK delay of the active side's channel adapter. The active side computes its own timeout from the packet lifetime,
+// which is not on the wire, and the REP's target ACK delay: not known. The application can set another timeout (Linux: rdma_set_option), which is not on the wire;
+// the retry counts are those that it gave to CM.
+func retries(passive *qp.Attr, m *mad.REQ, path bool) {
+	passive.RetryCnt = m.RetryCount
+	passive.RNRRetry = m.RNRRetryCount
+	passive.Known |= qp.KnowsRetryCnt | qp.KnowsRNRRetry
+	if path && m.Primary.LocalAckTimeout != 0 {
+		passive.Timeout = m.Primary.LocalAckTimeout
+		passive.Known |= qp.KnowsTimeout
+		passive.ByCM |= qp.KnowsTimeout
+	}
 }
 
 // along says what the primary path binds. The service level is on the wire of InfiniBand only; traffic class and hop limit need a

@@ -143,13 +143,7 @@ func (q *queuePair) ackTo(psn packet.PSN) bool {
 // answered takes a READ response or an ATOMIC Acknowledge.
 func (q *queuePair) answered(p *packet.Packet) {
 	r := &q.req
-	var w *work
-	for _, v := range r.queue {
-		if v.begun && !v.local() && p.PSN.In(v.first, v.last) {
-			w = v
-			break
-		}
-	}
+	w := r.ofPSN(p.PSN)
 	if w == nil {
 		return
 	}
@@ -180,6 +174,16 @@ func (q *queuePair) answered(p *packet.Packet) {
 	if w.got == w.packets {
 		q.completeHead()
 	}
+}
+
+// ofPSN returns the outstanding request that a PSN is of, or nil.
+func (r *requester) ofPSN(psn packet.PSN) *work {
+	for _, w := range r.queue {
+		if w.begun && !w.local() && psn.In(w.first, w.last) {
+			return w
+		}
+	}
+	return nil
 }
 
 // fits reports whether a response can be the one of its PSN to a request.

@@ -24,7 +24,7 @@ func (h *HCA) multicast(p *packet.Packet) {
 	}
 	for _, n := range list {
 		q := h.qps[n]
-		if q == nil || p.Flaws != 0 || p.TVer != 0 || !q.answers() || p.Opcode.Service() != packet.UD || len(p.Payload) != p.PayloadLen || h.breaks("multicast-missed") {
+		if !q.validHeader(p) || q.service != packet.UD || h.breaks("multicast-missed") {
 			h.count.Dropped++
 			continue
 		}

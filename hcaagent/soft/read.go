@@ -58,20 +58,9 @@ func (q *queuePair) duplicate(p *packet.Packet) {
 		return
 	}
 	if !op.Responded() {
-		if !p.AckReq {
-			return
+		if p.AckReq {
+			q.respond(response{kind: ack, psn: q.duplicateACK(p)})
 		}
-		psn := r.last
-		for i := range r.saved { // an ACK does not pass over a READ or an atomic after the request
-			if s := &r.saved[i]; s.first.After(p.PSN) {
-				psn = s.first.Add(-1)
-				break
-			}
-		}
-		if q.h.shows("duplicate-beyond") {
-			psn = r.last.Add(1000)
-		}
-		q.respond(response{kind: ack, psn: psn})
 		return
 	}
 	if r.nak == sequence && q.h.breaks("duplicate-ignored") {
@@ -82,25 +71,50 @@ func (q *queuePair) duplicate(p *packet.Packet) {
 		if s.fn != p.Opcode.Fn() || !p.PSN.In(s.first, s.last) || s.rkey != p.RKey {
 			continue
 		}
-		switch {
-		case op.Atomic():
-			if s.va == p.VA {
-				if b, err := q.remote(p.RKey, p.VA, 8, 0); err == nil && q.h.breaks("duplicate-executed") {
-					s.orig = bytes8.Uint64(b)
-					bytes8.PutUint64(b, s.orig+p.SwapAdd)
-					q.h.fault.show = true
-				}
-				q.respond(response{kind: atomic, psn: p.PSN, orig: s.orig})
-			}
-		default:
-			skip := uint64(p.PSN.Diff(s.first)) * uint64(q.pmtu())
-			if p.VA != s.va+skip || uint64(p.DMALen)+skip != uint64(s.length) {
-				return
-			}
-			if _, err := q.remote(p.RKey, p.VA, uint64(p.DMALen), 0); err == nil {
-				q.answerRead(s, p)
-			}
+		if op.Atomic() {
+			q.duplicateAtomic(s, p)
+		} else {
+			q.duplicateRead(s, p)
 		}
 		return
+	}
+}
+
+// duplicateACK is the PSN of the ACK to a duplicate SEND or WRITE: it does not pass over a READ or an atomic after the request.
+func (q *queuePair) duplicateACK(p *packet.Packet) packet.PSN {
+	psn := q.rsp.last
+	for i := range q.rsp.saved {
+		if s := &q.rsp.saved[i]; s.first.After(p.PSN) {
+			psn = s.first.Add(-1)
+			break
+		}
+	}
+	if q.h.shows("duplicate-beyond") {
+		psn = q.rsp.last.Add(1000)
+	}
+	return psn
+}
+
+// duplicateAtomic answers an atomic as before, and does not carry it out.
+func (q *queuePair) duplicateAtomic(s *resource, p *packet.Packet) {
+	if s.va != p.VA {
+		return
+	}
+	if b, err := q.remote(p.RKey, p.VA, 8, 0); err == nil && q.h.breaks("duplicate-executed") {
+		s.orig = bytes8.Uint64(b)
+		bytes8.PutUint64(b, s.orig+p.SwapAdd)
+		q.h.fault.show = true
+	}
+	q.respond(response{kind: atomic, psn: p.PSN, orig: s.orig})
+}
+
+// duplicateRead answers a READ or FLUSH, or the tail of a READ, once more.
+func (q *queuePair) duplicateRead(s *resource, p *packet.Packet) {
+	skip := uint64(p.PSN.Diff(s.first)) * uint64(q.pmtu())
+	if p.VA != s.va+skip || uint64(p.DMALen)+skip != uint64(s.length) {
+		return
+	}
+	if _, err := q.remote(p.RKey, p.VA, uint64(p.DMALen), 0); err == nil {
+		q.answerRead(s, p)
 	}
 }

@@ -17,8 +17,7 @@ func (h *HCA) Receive(frame []byte) {
 // take takes a frame from the port, or one to a multicast group that the device itself sends.
 func (h *HCA) take(frame []byte, own bool) {
 	p := &h.in
-	if !h.decode(p, frame) || p.Dst != h.opt.Addr && !p.Dst.IsMulticast() ||
-		p.Dst.IsMulticast() && p.Src == h.opt.Addr != own {
+	if !h.decode(p, frame) || !h.addressed(p, own) {
 		h.count.Dropped++
 		return
 	}
@@ -32,14 +31,10 @@ func (h *HCA) take(frame []byte, own bool) {
 	}
 	q := h.queuePair(p.DestQP)
 	if q != nil && p.Opcode == packet.OpCNP {
-		q.slowDown()
-		if h.has("cnp-for-cnp") {
-			q.marked(p)
-		}
+		q.notified(p)
 		return
 	}
-	if q == nil || p.Flaws != 0 || p.TVer != 0 || !q.answers() || q.dead || p.Opcode.Service() != q.service ||
-		q.connected() && p.Src != q.attr.DestAddr || len(p.Payload) != p.PayloadLen {
+	if !q.validHeader(p) || q.dead || q.connected() && p.Src != q.attr.DestAddr {
 		h.count.Dropped++
 		return
 	}
@@ -49,6 +44,27 @@ func (h *HCA) take(frame []byte, own bool) {
 	}
 	q.marked(p)
 	q.arrive(p)
+}
+
+// addressed reports whether a packet is to the device, or to a multicast group: of those that the device itself sends, only the copies of its own.
+func (h *HCA) addressed(p *packet.Packet, own bool) bool {
+	if p.Dst.IsMulticast() {
+		return p.Src == h.opt.Addr == own
+	}
+	return p.Dst == h.opt.Addr
+}
+
+// notified takes a CNP.
+func (q *queuePair) notified(p *packet.Packet) {
+	q.slowDown()
+	if q.h.has("cnp-for-cnp") {
+		q.marked(p)
+	}
+}
+
+// validHeader reports whether a packet is whole, and of the service of a queue pair that is there and receives in its state (section 9.6).
+func (q *queuePair) validHeader(p *packet.Packet) bool {
+	return q != nil && p.Flaws == 0 && p.TVer == 0 && q.answers() && p.Opcode.Service() == q.service && len(p.Payload) == p.PayloadLen
 }
 
 // check checks the ICRC of a packet that arrives.

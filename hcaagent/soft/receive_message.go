@@ -71,20 +71,12 @@ func (q *queuePair) takeWrite(p *packet.Packet) {
 	r, info := &q.rsp, p.Info()
 	write, got, dma := r.write, r.got, r.dma
 	if info.First || info.Only {
-		var err error
-		write, err = q.remote(p.RKey, p.VA, uint64(p.DMALen), wqe.RemoteWrite)
-		if err != nil && p.Has&packet.HasImmDt != 0 && q.h.breaks("write-takes-receive") {
-			q.take(p)
-		}
-		if err != nil || p.DMALen > 0 && q.h.breaks("key-refused") {
+		var ok bool
+		if write, ok = q.openWrite(p); !ok {
 			q.refuseFatal(p, packet.NAKRemoteAccess, cq.RemAccessErr)
 			return
 		}
 		got, dma = 0, p.DMALen
-		if dma == 0 && q.h.keys[p.RKey>>8] == nil && q.h.breaks("zero-length-checked") {
-			q.refuseFatal(p, packet.NAKRemoteAccess, cq.RemAccessErr)
-			return
-		}
 	}
 	ends := info.Last || info.Only
 	if ends && p.Has&packet.HasImmDt != 0 {
@@ -107,4 +99,16 @@ func (q *queuePair) takeWrite(p *packet.Packet) {
 		q.received(r.taken, p, cq.DoneRecvWriteImm, r.got)
 		r.taken = nil
 	}
+}
+
+// openWrite returns the memory that the first packet of a WRITE names, and whether its R_Key permits the WRITE.
+func (q *queuePair) openWrite(p *packet.Packet) (write []byte, ok bool) {
+	write, err := q.remote(p.RKey, p.VA, uint64(p.DMALen), wqe.RemoteWrite)
+	if err != nil && p.Has&packet.HasImmDt != 0 && q.h.breaks("write-takes-receive") {
+		q.take(p)
+	}
+	if err != nil || p.DMALen > 0 && q.h.breaks("key-refused") {
+		return nil, false
+	}
+	return write, p.DMALen != 0 || q.h.keys[p.RKey>>8] != nil || !q.h.breaks("zero-length-checked")
 }

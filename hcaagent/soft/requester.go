@@ -96,10 +96,7 @@ func (r *requester) readsOut() (n int) {
 // requestReady reports whether a request packet may be sent now. It carries out the local operations before it.
 func (q *queuePair) requestReady() bool {
 	r := &q.req
-	for {
-		if !q.sends() || q.dead || r.stuck || r.next >= len(r.queue) || max(r.resume, r.paced) > q.h.now() {
-			return false
-		}
+	for q.sending() {
 		w := r.queue[r.next]
 		switch {
 		case w.begun && !w.local():
@@ -121,6 +118,13 @@ func (q *queuePair) requestReady() bool {
 			return q.permitted(w)
 		}
 	}
+	return false
+}
+
+// sending reports whether the send queue has a request, and nothing holds it: neither the state, nor an error, nor an RNR timer or the rate.
+func (q *queuePair) sending() bool {
+	r := &q.req
+	return q.sends() && !q.dead && !r.stuck && r.next < len(r.queue) && max(r.resume, r.paced) <= q.h.now()
 }
 
 // openWork opens the memory of a message, and finds the faults that are the consumer's.

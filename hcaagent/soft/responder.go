@@ -150,28 +150,52 @@ func (q *queuePair) refuseFatal(p *packet.Packet, s packet.Syndrome, status cq.S
 
 // valid checks a request at the expected PSN; it returns the syndrome of the NAK that it deserves, or 0.
 func (q *queuePair) valid(p *packet.Packet) packet.Syndrome {
-	r := &q.rsp
 	info, op := p.Info(), wqe.OpOf(p.Opcode.Fn())
-	n, pmtu := len(p.Payload), q.pmtu()
-	starts := info.First || info.Only
-	switch {
-	case !info.Defined || !info.Request,
-		r.open != wqe.None && (starts || op != r.open), r.open == wqe.None && !starts,
-		(info.First || info.Middle) && (n != pmtu || p.PadCnt != 0), info.Last && (n < 1 || n > pmtu),
-		info.Only && n > pmtu, !info.Payload && n > 0,
-		p.Has&packet.HasRETH != 0 && p.DMALen > 1<<31,
-		op == wqe.Write && !q.fitsDMALen(p, info),
-		p.Has&packet.HasAtomicETH != 0 && p.VA%8 != 0,
-		op == wqe.AtomicWrite && (p.VA%8 != 0 || n != 8 || p.DMALen != 8),
-		op == wqe.Write && q.attr.Access&wqe.RemoteWrite == 0,
-		op == wqe.AtomicWrite && q.attr.Access&wqe.RemoteWrite == 0 && !q.h.has("atomic-write-unpermitted"),
-		op == wqe.Read && q.attr.Access&wqe.RemoteRead == 0 && !q.h.has("permission-ignored"),
-		op == wqe.Flush && q.attr.Access&(wqe.RemoteFlush|wqe.RemotePersist) == 0,
-		op.Atomic() && q.attr.Access&wqe.RemoteAtomic == 0,
-		op >= wqe.Read && !q.hasResource():
+	if !info.Defined || !info.Request || !q.inSequence(info, op) || !q.fitsOpcode(p, info, op) || !q.permitsOp(op) || op >= wqe.Read && !q.hasResource() {
 		return packet.NAKInvalidRequest
 	}
 	return 0
+}
+
+// inSequence reports whether an opcode may come next: a message begins where none is open, and goes on as it began (section 9.7.4.1†).
+func (q *queuePair) inSequence(info *packet.Info, op wqe.Op) bool {
+	starts := info.First || info.Only
+	if q.rsp.open == wqe.None {
+		return starts
+	}
+	return !starts && op == q.rsp.open
+}
+
+// fitsOpcode reports whether the payload and the lengths and addresses in the headers are what the opcode may have (section 9.7.4.1†).
+func (q *queuePair) fitsOpcode(p *packet.Packet, info *packet.Info, op wqe.Op) bool {
+	n := len(p.Payload)
+	switch {
+	case !validLength(info, n, q.pmtu()), (info.First || info.Middle) && p.PadCnt != 0, !info.Payload && n > 0:
+		return false
+	case p.Has&packet.HasRETH != 0 && p.DMALen > 1<<31, op == wqe.Write && !q.fitsDMALen(p, info):
+		return false
+	case p.Has&packet.HasAtomicETH != 0 && p.VA%8 != 0, op == wqe.AtomicWrite && (p.VA%8 != 0 || n != 8 || p.DMALen != 8):
+		return false
+	}
+	return true
+}
+
+// permitsOp reports whether the access flags of the queue pair permit an operation (section 9.7.4.1†).
+func (q *queuePair) permitsOp(op wqe.Op) bool {
+	may := q.attr.Access
+	switch {
+	case op == wqe.Write:
+		return may&wqe.RemoteWrite != 0
+	case op == wqe.AtomicWrite:
+		return may&wqe.RemoteWrite != 0 || q.h.has("atomic-write-unpermitted")
+	case op == wqe.Read:
+		return may&wqe.RemoteRead != 0 || q.h.has("permission-ignored")
+	case op == wqe.Flush:
+		return may&(wqe.RemoteFlush|wqe.RemotePersist) != 0
+	case op.Atomic():
+		return may&wqe.RemoteAtomic != 0
+	}
+	return true
 }
 
 // hasResource reports whether one more READ or atomic can be kept.

@@ -24,9 +24,7 @@ var functions = [...][4]packet.Fn{
 // sendRequest sends the next request packet.
 func (q *queuePair) sendRequest() {
 	r := &q.req
-	if n := r.next; n+1 < len(r.queue) && !r.queue[n].begun && !r.queue[n+1].local() && r.queue[n].Op != r.queue[n+1].Op && q.h.breaks("requests-swapped") && q.openWork(r.queue[n+1]) {
-		r.queue[n], r.queue[n+1] = r.queue[n+1], r.queue[n]
-	}
+	q.swapRequests()
 	w := r.queue[r.next]
 	if !w.begun {
 		q.begin(w)
@@ -36,25 +34,9 @@ func (q *queuePair) sendRequest() {
 	if q.service == packet.UD {
 		q.address(w, p)
 	}
-	switch {
-	case w.responded():
-		p.PSN = w.first.Add(w.got)
-		r.off = w.packets
-	default:
-		r.off++
-	}
-	end := w.first.Add(r.off)
-	if r.off == w.packets {
-		if w.Op == wqe.OpRead {
-			r.span += w.packets - 1
-		}
-		r.next++
-		r.off = 0
-	}
+	end := r.advance(w, p)
 	if q.reliable() {
-		full := r.position().Diff(r.una)-r.span >= q.h.opt.Limits.Window
-		p.AckReq = w.responded() || p.Info().Last || p.Info().Only || probe || full ||
-			q.h.opt.AckEvery > 0 && end.Diff(w.first)%q.h.opt.AckEvery == 0
+		p.AckReq = probe || q.asksACK(w, p, end)
 	}
 	again := p.PSN.Before(r.high)
 	if end.After(r.high) {
@@ -79,49 +61,91 @@ func (q *queuePair) sendRequest() {
 	}
 }
 
+// swapRequests exchanges the next two messages, where the fault does.
+func (q *queuePair) swapRequests() {
+	r, n := &q.req, q.req.next
+	if q.h.fault.is == nil || n+1 >= len(r.queue) || r.queue[n].begun || r.queue[n+1].local() || r.queue[n].Op == r.queue[n+1].Op {
+		return
+	}
+	if q.h.breaks("requests-swapped") && q.openWork(r.queue[n+1]) {
+		r.queue[n], r.queue[n+1] = r.queue[n+1], r.queue[n]
+	}
+}
+
+// advance moves past a packet of a message, and to the next message after its last one. It returns the PSN that follows; a READ takes the PSNs of its response.
+func (r *requester) advance(w *work, p *packet.Packet) (end packet.PSN) {
+	if w.responded() {
+		p.PSN = w.first.Add(w.got)
+		r.off = w.packets
+	} else {
+		r.off++
+	}
+	end = w.first.Add(r.off)
+	if r.off == w.packets {
+		if w.Op == wqe.OpRead {
+			r.span += w.packets - 1
+		}
+		r.next++
+		r.off = 0
+	}
+	return end
+}
+
+// asksACK reports whether a packet asks for an ACK: at the end of its message, of the window, and of as many packets as the options say.
+func (q *queuePair) asksACK(w *work, p *packet.Packet, end packet.PSN) bool {
+	r := &q.req
+	full := r.position().Diff(r.una)-r.span >= q.h.opt.Limits.Window
+	return full || w.responded() || p.Info().Last || p.Info().Only || q.h.opt.AckEvery > 0 && end.Diff(w.first)%q.h.opt.AckEvery == 0
+}
+
 // message builds packet i of a message. The packets of a READ that came before are not asked for again: its request is for the tail.
 func (q *queuePair) message(w *work, i int) *packet.Packet {
-	fns := functions[w.Op]
-	f := fns[0]
-	pmtu := uint64(q.pmtu())
-	responded := w.responded()
-	if n := w.packets; n > 1 && !responded {
-		switch i {
-		case 0:
-			f = fns[2]
-		case n - 1:
-			f = fns[1]
-		default:
-			f = fns[3]
-		}
-	}
-	p := q.packet(f)
+	p := q.packet(w.function(i))
 	p.PSN = w.first.Add(i)
 	p.VA, p.RKey, p.DMALen = w.RemoteVA, w.RKey, w.length
 	p.XRCSRQ = w.XRCSRQ
 	switch w.Op {
 	case wqe.OpRead:
-		skip := uint64(w.got) * pmtu
+		skip := uint64(w.got) * uint64(q.pmtu())
 		p.VA, p.DMALen = w.RemoteVA+skip, w.length-uint32(skip)
-		return p
 	case wqe.OpCmpSwap, wqe.OpFetchAdd:
 		p.DMALen, p.SwapAdd = 0, w.SwapAdd
 		if w.Op == wqe.OpCmpSwap {
 			p.Compare = w.Compare
 		}
-		return p
 	case wqe.OpFlush:
 		p.DMALen = w.Flush.Length
 		p.FETH = uint32(w.Flush.Placement & 0xF)
 		if w.Flush.Whole {
 			p.FETH |= 1 << 4
 		}
-		return p
+	default:
+		q.fill(w, i, p)
 	}
+	return p
+}
+
+// function is the opcode of packet i of a message.
+func (w *work) function(i int) packet.Fn {
+	fns := functions[w.Op]
+	switch {
+	case w.packets <= 1 || w.responded():
+		return fns[0]
+	case i == 0:
+		return fns[2]
+	case i == w.packets-1:
+		return fns[1]
+	}
+	return fns[3]
+}
+
+// fill gives packet i of a SEND or WRITE its payload, and the headers that its opcode has.
+func (q *queuePair) fill(w *work, i int, p *packet.Packet) {
 	info := p.Info()
 	if q.service == packet.UD {
 		p.Payload = w.list.at(0, uint64(w.length))
 	} else {
+		pmtu := uint64(q.pmtu())
 		off := uint64(i) * pmtu
 		p.Payload = w.list.at(off, min(pmtu, uint64(w.length)-off))
 	}
@@ -137,7 +161,6 @@ func (q *queuePair) message(w *work, i int) *packet.Packet {
 	if info.Last || info.Only {
 		p.SE = w.Flags&wqe.Solicited != 0 && w.receives()
 	}
-	return p
 }
 
 // bytes8 is a word in memory: hosts here are little-endian.

@@ -19,7 +19,6 @@ type ucReceiver struct {
 // unreliable takes a packet of UC. A message of which anything is missing or wrong is dropped whole.
 func (q *queuePair) unreliable(p *packet.Packet) {
 	r, info, op := &q.ucr, p.Info(), wqe.OpOf(p.Opcode.Fn())
-	n := len(p.Payload)
 	starts, ends := info.First || info.Only, info.Last || info.Only
 	if p.PSN != r.epsn && !q.h.has("uc-gap-ignored") {
 		q.interrupt()
@@ -36,9 +35,14 @@ func (q *queuePair) unreliable(p *packet.Packet) {
 		r.got, r.dma, r.write = 0, p.DMALen, nil
 	}
 	r.open = wqe.None
-	if !validLength(info, n, q.pmtu()) {
-		return
+	if validLength(info, len(p.Payload), q.pmtu()) {
+		q.takeUCPacket(p, op, starts, ends)
 	}
+}
+
+// takeUCPacket carries out a packet of a message on UC that is whole so far, and completes the receive request at its end.
+func (q *queuePair) takeUCPacket(p *packet.Packet, op wqe.Op, starts, ends bool) {
+	r := &q.ucr
 	if op == wqe.Write && !q.writable(p, starts, ends) {
 		return
 	}
@@ -52,7 +56,7 @@ func (q *queuePair) unreliable(p *packet.Packet) {
 		q.tooLong()
 		return
 	}
-	r.got += uint32(n)
+	r.got += uint32(len(p.Payload))
 	if !ends {
 		r.open = op
 		return

@@ -51,6 +51,16 @@ func (q *queuePair) datagram(p *packet.Packet) {
 		q.h.count.Dropped++
 		return
 	}
+	if !q.storeDatagram(t, p) {
+		q.finishReceive(t, cq.Completion{Status: cq.LocLenErr}, false, sum{})
+		q.enterError()
+		return
+	}
+	q.receivedDatagram(t, p)
+}
+
+// storeDatagram writes the GRH and the payload of a datagram into the memory of a receive request, and reports whether they have room there.
+func (q *queuePair) storeDatagram(t *receive, p *packet.Packet) bool {
 	var grh [grhSize]byte
 	if n := p.BTHOff - 8; n <= grhSize {
 		at := grhSize - n
@@ -62,11 +72,13 @@ func (q *queuePair) datagram(p *packet.Packet) {
 	if q.h.breaks("grh-not-reserved") {
 		t.list.put(0, p.Payload)
 		t.list.put(uint64(len(p.Payload)), grh[:])
-	} else if !t.list.put(0, grh[:]) || !t.list.put(grhSize, p.Payload) {
-		q.finishReceive(t, cq.Completion{Status: cq.LocLenErr}, false, sum{})
-		q.enterError()
-		return
+		return true
 	}
+	return t.list.put(0, grh[:]) && t.list.put(grhSize, p.Payload)
+}
+
+// receivedDatagram completes the receive request of a datagram.
+func (q *queuePair) receivedDatagram(t *receive, p *packet.Packet) {
 	e := cq.Completion{Op: cq.DoneRecv, ByteLen: uint32(grhSize + len(p.Payload)), SrcQP: p.SrcQP}
 	if p.Encap != packet.Native {
 		e.Flags = cq.WithGRH

@@ -67,10 +67,6 @@ var operations = map[packet.Service]uint32{
 
 // validSend finds the immediate errors of a send request; they change nothing (CPL-IMD-001).
 func (q *queuePair) validSend(r *wqe.SendRequest) error {
-	var length uint64
-	for _, s := range r.Segments {
-		length += uint64(s.Length)
-	}
 	switch {
 	case !q.state.PostSend() && !(q.state == qp.RTR && q.sends()) && !q.h.breaks("post-in-init"):
 		return fmt.Errorf("send request in state %v; bring it to RTS first", q.state)
@@ -82,13 +78,25 @@ func (q *queuePair) validSend(r *wqe.SendRequest) error {
 		return fmt.Errorf("send queue: %w", hcaagent.ErrFull)
 	case q.new.MaxSendSegments > 0 && len(r.Segments) > q.new.MaxSendSegments && !q.h.has("segments-ignored"):
 		return fmt.Errorf("%d data segments: the queue pair has %d", len(r.Segments), q.new.MaxSendSegments)
+	}
+	return q.validMessage(r)
+}
+
+// validMessage finds those of the message: its length, its address, and its destination.
+func (q *queuePair) validMessage(r *wqe.SendRequest) error {
+	var length uint64
+	for _, s := range r.Segments {
+		length += uint64(s.Length)
+	}
+	aligned8 := length == 8 && r.RemoteVA%8 == 0
+	switch {
 	case length > 1<<31:
 		return fmt.Errorf("message of %d bytes: at most 2^31", length)
 	case r.Flags&wqe.Inline != 0 && (!gathers(r.Op) || q.new.MaxInline > 0 && length > uint64(q.new.MaxInline)):
 		return fmt.Errorf("%d bytes inline for operation %d", length, r.Op)
-	case r.Op == wqe.OpAtomicWrite && (length != 8 || r.RemoteVA%8 != 0):
+	case r.Op == wqe.OpAtomicWrite && !aligned8:
 		return fmt.Errorf("an ATOMIC WRITE writes 8 aligned bytes")
-	case (r.Op == wqe.OpCmpSwap || r.Op == wqe.OpFetchAdd) && (length != 8 || r.RemoteVA%8 != 0):
+	case (r.Op == wqe.OpCmpSwap || r.Op == wqe.OpFetchAdd) && !aligned8:
 		return fmt.Errorf("an atomic works on 8 aligned bytes")
 	case q.service == packet.UD:
 		return q.validHandle(r.AH)
@@ -112,17 +120,7 @@ func (h *HCA) PostReceive(ctx context.Context, handle wqe.QP, r *wqe.ReceiveRequ
 	if err != nil {
 		return err
 	}
-	switch {
-	case !q.state.PostReceive() && !h.breaks("post-in-reset"):
-		err = fmt.Errorf("soft: queue pair %#x: receive request in state RESET; bring it to INIT first", q.num)
-	case q.srq != nil && !h.breaks("post-beside-shared") || q.new.Type == qp.TypeXRCInitiator || q.new.Type == qp.TypeXRCTarget:
-		err = fmt.Errorf("soft: queue pair %#x has no receive queue of its own; post to the shared one", q.num)
-	case q.new.MaxReceive > 0 && len(q.receives) >= q.new.MaxReceive:
-		err = fmt.Errorf("soft: queue pair %#x, receive queue: %w", q.num, hcaagent.ErrFull)
-	case q.new.MaxRecvSegments > 0 && len(r.Segments) > q.new.MaxRecvSegments:
-		err = fmt.Errorf("soft: queue pair %#x: %d data segments, it has %d", q.num, len(r.Segments), q.new.MaxRecvSegments)
-	}
-	if err != nil {
+	if err = q.validReceive(r); err != nil {
 		return err
 	}
 	q.receives = append(q.receives, *r)
@@ -136,6 +134,21 @@ func (h *HCA) PostReceive(ctx context.Context, handle wqe.QP, r *wqe.ReceiveRequ
 				q.flush()
 			}
 		})
+	}
+	return nil
+}
+
+// validReceive finds the immediate errors of a receive request (CPL-IMD-001).
+func (q *queuePair) validReceive(r *wqe.ReceiveRequest) error {
+	switch {
+	case !q.state.PostReceive() && !q.h.breaks("post-in-reset"):
+		return fmt.Errorf("soft: queue pair %#x: receive request in state RESET; bring it to INIT first", q.num)
+	case q.srq != nil && !q.h.breaks("post-beside-shared") || q.new.Type == qp.TypeXRCInitiator || q.new.Type == qp.TypeXRCTarget:
+		return fmt.Errorf("soft: queue pair %#x has no receive queue of its own; post to the shared one", q.num)
+	case q.new.MaxReceive > 0 && len(q.receives) >= q.new.MaxReceive:
+		return fmt.Errorf("soft: queue pair %#x, receive queue: %w", q.num, hcaagent.ErrFull)
+	case q.new.MaxRecvSegments > 0 && len(r.Segments) > q.new.MaxRecvSegments:
+		return fmt.Errorf("soft: queue pair %#x: %d data segments, it has %d", q.num, len(r.Segments), q.new.MaxRecvSegments)
 	}
 	return nil
 }

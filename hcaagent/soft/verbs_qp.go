@@ -21,21 +21,7 @@ func (h *HCA) CreateQP(ctx context.Context, n qp.InitAttr) (id wqe.QP, err error
 	}
 	q := &queuePair{h: h, new: n, service: service, pd: n.PD, sendCQ: h.cqs[n.SendCQ], recvCQ: h.cqs[n.RecvCQ], srq: h.srqs[n.SRQ]}
 	q.attr.Service = service
-	switch {
-	case q.sendCQ == nil && n.Type != qp.TypeXRCTarget:
-		err = notFound("completion queue", uint32(n.SendCQ))
-	case q.recvCQ == nil && n.Type != qp.TypeXRCInitiator:
-		err = notFound("completion queue", uint32(n.RecvCQ))
-	case q.srq == nil && n.SRQ != 0:
-		err = notFound("shared receive queue", uint32(n.SRQ))
-	case n.XRCD != 0 && (n.Type != qp.TypeXRCTarget || !h.hasXRCD(n.XRCD)):
-		err = notFound("XRC domain", uint32(n.XRCD))
-	case n.Type == qp.TypeGSI && h.qps[1] != nil:
-		err = fmt.Errorf("soft: QP 1: %w", hcaagent.ErrBusy)
-	default:
-		err = h.inPD(n.PD)
-	}
-	if err != nil {
+	if err = q.validQueues(); err != nil {
 		return id, err
 	}
 	if q.num = 1; n.Type != qp.TypeGSI {
@@ -47,6 +33,24 @@ func (h *HCA) CreateQP(ctx context.Context, n qp.InitAttr) (id wqe.QP, err error
 	q.users(1)
 	h.inXRCD(n.XRCD, 1)
 	return wqe.QP{Addr: h.opt.Addr, QPN: q.num}, nil
+}
+
+// validQueues checks that the device has the queues and domains of a new queue pair, and takes a place in its protection domain.
+func (q *queuePair) validQueues() error {
+	h, n := q.h, &q.new
+	switch {
+	case q.sendCQ == nil && n.Type != qp.TypeXRCTarget:
+		return notFound("completion queue", uint32(n.SendCQ))
+	case q.recvCQ == nil && n.Type != qp.TypeXRCInitiator:
+		return notFound("completion queue", uint32(n.RecvCQ))
+	case q.srq == nil && n.SRQ != 0:
+		return notFound("shared receive queue", uint32(n.SRQ))
+	case n.XRCD != 0 && (n.Type != qp.TypeXRCTarget || !h.hasXRCD(n.XRCD)):
+		return notFound("XRC domain", uint32(n.XRCD))
+	case n.Type == qp.TypeGSI && h.qps[1] != nil:
+		return fmt.Errorf("soft: QP 1: %w", hcaagent.ErrBusy)
+	}
+	return h.inPD(n.PD)
 }
 
 // users counts the queue pair in or out of the queues that it uses.

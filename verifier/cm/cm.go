@@ -65,7 +65,7 @@ type Verifier struct {
 	byService map[serviceKey]int32
 	due       deadlines
 	delays    map[delayKey]uint8
-	odd       map[[2]packet.Addr]bool // that a host has sent another one a message that could not be judged
+	unjudged  map[[2]packet.Addr]bool // that a host has sent another one a message that could not be judged
 	whole     [mad.Size]byte          // the datagram at hand; one that was cut is completed with zeros
 }
 
@@ -78,7 +78,7 @@ func New(rec *rule.Recorder) *Verifier {
 		Traffic: func(wqe.QP) (*qp.Pair, int, bool) { return nil, 0, false },
 		First:   func(wqe.QP, packet.Addr) (p packet.Packet, ok bool) { return p, false },
 		byID:    map[key]int32{}, byTID: map[tidKey]int32{}, byQP: map[qpKey]int32{}, byEnd: map[tidKey]int32{}, byService: map[serviceKey]int32{},
-		delays: map[delayKey]uint8{}, odd: map[[2]packet.Addr]bool{},
+		delays: map[delayKey]uint8{}, unjudged: map[[2]packet.Addr]bool{},
 	}
 }
 
@@ -121,8 +121,8 @@ func (v *Verifier) Packet(p *packet.Packet) {
 	lossy := v.Lossy()
 	m.sees = [2]bool{!lossy && v.Near(p.Src, p.SGID), !lossy && v.Near(p.Dst, p.DGID)}
 	if !v.header(&m) {
-		v.unread(p)
-		v.spoilt(&m)
+		v.noteUnjudged(p)
+		v.wrongHeader(&m)
 		return
 	}
 	need, ok := fixed[m.h.Attribute]
@@ -131,7 +131,7 @@ func (v *Verifier) Packet(p *packet.Packet) {
 		return
 	case m.have < need:
 		v.stats.Cut++
-		v.unread(p)
+		v.noteUnjudged(p)
 		return
 	}
 	clear(v.whole[copy(v.whole[:], p.Payload):])
@@ -141,8 +141,8 @@ func (v *Verifier) Packet(p *packet.Packet) {
 	v.bound()
 }
 
-// spoilt notes a message whose header is wrong: its receiver may have taken it for what it was meant to be.
-func (v *Verifier) spoilt(m *message) {
+// wrongHeader notes a message whose header is wrong: its receiver may have processed it all the same.
+func (v *Verifier) wrongHeader(m *message) {
 	if i, ok := v.byTID[tidKey{m.Dst, m.Src, m.h.TID}]; ok {
 		x := &v.slots[i] // it was answered, though not well
 		x.req.excuse()
@@ -152,16 +152,16 @@ func (v *Verifier) spoilt(m *message) {
 		v.slots[i].told |= toldEarly | toldRejected // it may be the RTU, or the REQ again
 	}
 	if ref, ok := v.byEnd[tidKey{m.Dst, m.Src, m.h.TID}]; ok {
-		v.slots[ref>>1].parted(1 - int(ref&1))
+		v.slots[ref>>1].disconnectAnswered(1 - int(ref&1))
 	}
 }
 
-// unread notes a message that could not be judged, and may be answered all the same.
-func (v *Verifier) unread(p *packet.Packet) {
-	if len(v.odd) >= maxDelays {
-		clear(v.odd)
+// noteUnjudged notes a message that could not be judged, and may be answered all the same.
+func (v *Verifier) noteUnjudged(p *packet.Packet) {
+	if len(v.unjudged) >= maxDelays {
+		clear(v.unjudged)
 	}
-	v.odd[[2]packet.Addr{p.Src, p.Dst}] = true
+	v.unjudged[[2]packet.Addr{p.Src, p.Dst}] = true
 }
 
 // message decodes a message and steps the exchange that it belongs to.
@@ -209,7 +209,7 @@ func (v *Verifier) Pass(now int64) { v.pass(now) }
 func (v *Verifier) Finish(end int64) {
 	v.pass(end)
 	for i := v.oldest; i >= 0; i = v.slots[i].next {
-		v.unannounced(&v.slots[i])
+		v.atEnd(&v.slots[i])
 	}
 	v.close()
 }

@@ -28,29 +28,15 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 	was, alive := uint64(0), false
 	if ok {
 		x := &v.slots[i]
-		if !x.asked && x.rep.sent() && x.tid == q.TID && !x.parting() && m.Time-x.rep.time <= int64(q.MaxCMRetries+1)*period(q.RemoteCMTimeout) {
+		if x.awaitsREQ(m, q) {
 			v.open(x, m, q)
-			v.swapped(m, x)
+			v.repBeforeREQ(m, x)
 			return
 		}
-		_, over := x.over()
-		if alive = x.asked && !over; alive && x.rtu.happened() && !x.parting() {
-			v.accuse(m, rule.CMID001, rule.Proven(m.sees[sender]), rule.Verdict{
-				Expected: "a communication ID of no other connection", Actual: fmt.Sprintf("0x%08x", q.LocalCommID), Evidence: []uint64{x.req.frame},
-				Detail: unless(m.sees[sender], "the capture may not hold the end of the other connection"),
-			})
-		}
-		was = x.tid
+		was, alive = x.tid, v.reusesID(m, q, x)
 		v.drop(i)
 	}
-	v.covered(rule.CMTID001)
-	if j, taken := v.byTID[tidKey{m.Src, m.Dst, q.TID}]; taken {
-		if y := &v.slots[j]; y.asked && m.Time-y.req.time <= hold {
-			v.accuse(m, rule.CMTID001, rule.Violation, rule.Verdict{
-				Expected: "a new transaction ID", Actual: fmt.Sprintf("0x%016x, the transaction ID of another REQ", q.TID), Evidence: []uint64{y.req.frame},
-			})
-		}
-	}
+	v.newTID(m, q)
 	x := v.begin(k)
 	if redirected {
 		x.told |= toldRedirected
@@ -62,8 +48,40 @@ func (v *Verifier) req(m *message, q *mad.REQ) {
 	v.open(x, m, q)
 }
 
-// swapped judges a REP that is recorded before its REQ.
-func (v *Verifier) swapped(m *message, x *exchange) {
+// awaitsREQ reports whether an exchange has a REP that was recorded before its REQ, so that a REQ may be that one.
+func (x *exchange) awaitsREQ(m *message, q *mad.REQ) bool {
+	return !x.asked && x.rep.sent() && x.tid == q.TID && !x.disconnecting() && m.Time-x.rep.time <= int64(q.MaxCMRetries+1)*period(q.RemoteCMTimeout)
+}
+
+// reusesID judges a REQ that has the communication ID of an exchange before (rule CM-ID-001), and reports whether that one is not over.
+func (v *Verifier) reusesID(m *message, q *mad.REQ, x *exchange) bool {
+	_, over := x.over()
+	alive := x.asked && !over
+	if alive && x.rtu.happened() && !x.disconnecting() {
+		v.accuse(m, rule.CMID001, rule.Proven(m.sees[sender]), rule.Verdict{
+			Expected: "a communication ID of no other connection", Actual: fmt.Sprintf("0x%08x", q.LocalCommID), Evidence: []uint64{x.req.frame},
+			Detail: unless(m.sees[sender], "the capture may not hold the end of the other connection"),
+		})
+	}
+	return alive
+}
+
+// newTID judges that a REQ has a transaction ID of its own (rule CM-TID-001).
+func (v *Verifier) newTID(m *message, q *mad.REQ) {
+	v.covered(rule.CMTID001)
+	i, taken := v.byTID[tidKey{m.Src, m.Dst, q.TID}]
+	if !taken {
+		return
+	}
+	if x := &v.slots[i]; x.asked && m.Time-x.req.time <= hold {
+		v.accuse(m, rule.CMTID001, rule.Violation, rule.Verdict{
+			Expected: "a new transaction ID", Actual: fmt.Sprintf("0x%016x, the transaction ID of another REQ", q.TID), Evidence: []uint64{x.req.frame},
+		})
+	}
+}
+
+// repBeforeREQ judges a REP that is recorded before its REQ.
+func (v *Verifier) repBeforeREQ(m *message, x *exchange) {
 	v.covered(rule.CMSM001)
 	x.rep.excuse()
 	if m.Time-x.rep.time <= x.disorder(passive, x.rep.tap, m) {
@@ -87,7 +105,7 @@ func (v *Verifier) open(x *exchange, m *message, q *mad.REQ) {
 	x.ackCode, x.failover = q.Primary.LocalAckTimeout, !q.Alternate.IsZero()
 	x.req.begin(m)
 	x.req.answered = x.rep.sent()
-	x.look(m, active)
+	x.noteTap(m, active)
 	v.byTID[tidKey{m.Src, m.Dst, q.TID}] = v.index(x)
 	v.byService[x.asks()] = v.index(x)
 	if i, ok := v.byService[serviceKey{x.key.passive, x.key.active, x.serviceID}]; ok {
@@ -112,38 +130,25 @@ func (v *Verifier) answer(x *exchange, m *message) {
 	v.expect(x, m, answerREQ, passive, within)
 }
 
-// repeated takes a REQ whose communication ID and transaction are known, and reports whether it is a repetition. What was refused may be asked
-// for again by the very same REQ, and one with other content, from a side that has been told the end, or has given up, begins another exchange.
+// repeated takes a REQ whose communication ID and transaction are known, and reports whether it is a repetition.
 func (v *Verifier) repeated(m *message, q *mad.REQ, x *exchange) bool {
-	end, over := x.over()
+	_, over := x.over()
 	same := x.req.same(m)
-	switch {
-	case x.reject.happened(), over && m.Time-end >= x.timeWait(passive):
-		return false
-	case !same && (over || x.parting() || x.rival || m.Time-x.req.first >= x.life(active)):
+	if x.anotherAttempt(m, same) {
 		return false
 	}
 	// A side that has sent an RTU needs at least the time for one DREQ until the numbers are free again.
 	sure := m.sees[sender] || x.rtu.happened() && m.Time-x.rtu.time < lenient(x.timeout[passive])
 	v.touch(x)
-	x.look(m, active)
+	x.noteTap(m, active)
 	x.rep.excuse() // one that is yet to come begins without
 	if x.req.copied(m) {
 		return true
 	}
-	switch {
-	case over:
+	if over {
 		v.covered(rule.CMSM008)
 		x.req.excuse() // when it was answered is judged
-	case same:
-	case q.LocalQPN != x.qpn[active]:
-		v.changed(m, rule.CMREQ001, sure, &x.req, fmt.Sprintf("QP 0x%06x", x.qpn[active]), fmt.Sprintf("QP 0x%06x", q.LocalQPN))
-		return true
-	case q.StartingPSN != x.psn[active]:
-		v.changed(m, rule.CMREQ002, sure, &x.req, "start PSN "+x.psn[active].String(), "start PSN "+q.StartingPSN.String())
-		return true
-	case q.RetryCount<<3|q.RNRRetryCount != x.counts[active]:
-		v.changed(m, rule.CMREQ007, sure, &x.req, counted(x.counts[active]), counted(q.RetryCount<<3|q.RNRRetryCount))
+	} else if !same && v.changedREQ(m, q, x, sure) {
 		return true
 	}
 	v.address(m, nil)
@@ -151,9 +156,39 @@ func (v *Verifier) repeated(m *message, q *mad.REQ, x *exchange) bool {
 		x.anew = true
 		x.timeout[active] = min(x.timeout[active], period(q.LocalCMTimeout))
 	}
-	v.again(x, active, &x.req, m, x.retries, sure)
+	v.retransmission(x, active, &x.req, m, x.retries, sure)
 	if !x.req.answered {
 		v.answer(x, m)
+	}
+	return true
+}
+
+// anotherAttempt reports whether a REQ with the communication ID and the transaction of an exchange begins another one. What was refused may be asked for again by the
+// very same REQ, and one with other content, from a side that has been told the end, or has given up, begins another exchange.
+func (x *exchange) anotherAttempt(m *message, same bool) bool {
+	end, over := x.over()
+	switch {
+	case x.reject.happened(), over && m.Time-end >= x.timeWait(passive):
+		return true
+	case same:
+		return false
+	}
+	return over || x.disconnecting() || x.rival || m.Time-x.req.first >= x.life(active)
+}
+
+// changedREQ judges the queue pair, the start PSN and the retry counts of a REQ that is retransmitted with other content (rules CM-REQ-001, -002, -007), and reports
+// whether one of them differs.
+func (v *Verifier) changedREQ(m *message, q *mad.REQ, x *exchange, sure bool) bool {
+	counts := q.RetryCount<<3 | q.RNRRetryCount
+	switch {
+	case q.LocalQPN != x.qpn[active]:
+		v.changed(m, rule.CMREQ001, sure, &x.req, fmt.Sprintf("QP 0x%06x", x.qpn[active]), fmt.Sprintf("QP 0x%06x", q.LocalQPN))
+	case q.StartingPSN != x.psn[active]:
+		v.changed(m, rule.CMREQ002, sure, &x.req, "start PSN "+x.psn[active].String(), "start PSN "+q.StartingPSN.String())
+	case counts != x.counts[active]:
+		v.changed(m, rule.CMREQ007, sure, &x.req, counted(x.counts[active]), counted(counts))
+	default:
+		return false
 	}
 	return true
 }

@@ -17,31 +17,31 @@ const flight = int64(50 * time.Microsecond)
 func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 	v.nonzero(m, d.LocalCommID)
 	v.reserved(m, uint32(d.Reserved))
-	x, side, agrees := v.named(m, d.LocalCommID, d.RemoteCommID, d.TID)
+	x, side, agrees := v.namedExchange(m, d.LocalCommID, d.RemoteCommID, d.TID)
 	v.address(m, x)
 	if x == nil {
-		v.half(m, d)
+		v.dreqMidway(m, d)
 		return
 	}
-	if !agrees || v.late(m, x, side, "DREQ") {
+	if !agrees || v.afterEnd(m, x, side, "DREQ") {
 		return
 	}
 	if side == active && x.ids[passive] == 0 {
 		x.ids[passive] = d.RemoteCommID // the REP was missed
 	}
 	v.covered(rule.CMREQ001)
-	wrong := x.service <= mad.TransportUC && x.qpn[1-side] > 1 && !x.calls(1-side, d.RemoteQPN)
+	wrong := x.service <= mad.TransportUC && x.qpn[1-side] > 1 && !x.hasQPN(1-side, d.RemoteQPN)
 	if wrong {
 		v.accuse(m, rule.CMREQ001, rule.Violation, rule.Verdict{
 			Expected: fmt.Sprintf("QP 0x%06x of the other side", x.qpn[1-side]), Actual: fmt.Sprintf("QP 0x%06x", d.RemoteQPN),
 			Evidence: []uint64{[2]uint64{x.req.frame, x.rep.frame}[1-side]},
 		})
 	}
-	v.unannounced(x)
+	v.atEnd(x)
 	s := &x.dreq[side]
 	switch {
 	case !s.sent():
-		v.premature(x, m, 1-side)
+		v.drepBeforeDREQ(x, m, 1-side)
 		s.begin(m)
 		v.answerable(x, side, d.TID)
 		v.covered(rule.CMSM011)
@@ -55,12 +55,12 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 		if !x.rep.sent() {
 			limit = -1 // it may be of the connection before, whose ID the REQ has again
 		}
-		v.again(x, side, s, m, limit, true)
+		v.retransmission(x, side, s, m, limit, true)
 	}
 }
 
-// half begins with the DREQ of a connection that was made before the capture.
-func (v *Verifier) half(m *message, d *mad.DREQ) {
+// dreqMidway begins an exchange with the DREQ of a connection that was made before the capture.
+func (v *Verifier) dreqMidway(m *message, d *mad.DREQ) {
 	k := key{active: m.Src, passive: m.Dst, id: d.LocalCommID}
 	if _, ok := v.byID[k]; ok {
 		return
@@ -68,12 +68,12 @@ func (v *Verifier) half(m *message, d *mad.DREQ) {
 	x := v.begin(k)
 	x.ids[passive], x.qpn[passive], x.retries = d.RemoteCommID, d.RemoteQPN, -1
 	x.dreq[active].begin(m)
-	x.look(m, active)
+	x.noteTap(m, active)
 }
 
 // drep steps an exchange with a DREP.
 func (v *Verifier) drep(m *message, d *mad.DREP) {
-	x, side, agrees := v.named(m, d.LocalCommID, d.RemoteCommID, d.TID)
+	x, side, agrees := v.namedExchange(m, d.LocalCommID, d.RemoteCommID, d.TID)
 	if x == nil || x.misnamed.frame == 0 || x.misnamed.tid != d.TID { // else it repeats the IDs of the DREQ
 		v.nonzero(m, d.LocalCommID)
 	}
@@ -82,7 +82,7 @@ func (v *Verifier) drep(m *message, d *mad.DREP) {
 		return
 	}
 	if !agrees {
-		x.parted(side)
+		x.disconnectAnswered(side)
 		return
 	}
 	s := &x.dreq[1-side]
@@ -93,15 +93,15 @@ func (v *Verifier) drep(m *message, d *mad.DREP) {
 		})
 	}
 	if x.asked && x.rep.sent() && !s.sent() {
-		v.because(x, m, dreqOfDREP, side)
+		v.expectCause(x, m, dreqOfDREP, side)
 	}
 	if !x.drep[side].happened() {
 		x.drep[side] = seen{m.Time, m.Frame}
 	}
 }
 
-// parted notes that a side has answered a DREQ, though not well: the other one may take it for the end.
-func (x *exchange) parted(side int) {
+// disconnectAnswered notes that a side has answered a DREQ with a message that is wrong: the other one may take it for a DREP.
+func (x *exchange) disconnectAnswered(side int) {
 	x.told |= toldSilent << side
 	x.req.excuse()
 }
@@ -145,7 +145,7 @@ func (v *Verifier) reused(m *message, x *exchange, side int) {
 				Evidence: []uint64{end.frame},
 			})
 		}
-	case y.rtu.happened() && !y.parting() && !y.reject.happened() && y.guid[was] == x.guid[side]:
+	case y.rtu.happened() && !y.disconnecting() && !y.reject.happened() && y.guid[was] == x.guid[side]:
 		x.stale[side] = y.rep.frame
 		v.covered(rule.CMSM015)
 	}

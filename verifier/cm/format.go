@@ -106,7 +106,7 @@ func (v *Verifier) request(m *message, q *mad.REQ) {
 		})
 	}
 	v.paths(m, q)
-	v.internet(m, q.ServiceID, q.Private, m.have-fixed[mad.AttrREQ])
+	v.ipService(m, q.ServiceID, q.Private, m.have-fixed[mad.AttrREQ])
 }
 
 // reply judges the fields of a REP. x is nil where its REQ is not known.
@@ -130,9 +130,13 @@ func (v *Verifier) reply(m *message, r *mad.REP, x *exchange) {
 			}
 		})
 	}
-	if x == nil || !x.asked || x.service != mad.TransportRC {
-		return
+	if x != nil && x.asked && x.service == mad.TransportRC {
+		v.depths(m, r, x)
 	}
+}
+
+// depths holds the initiator depth and the responder resources of a REP against those of its REQ (rule CM-REQ-006).
+func (v *Verifier) depths(m *message, r *mad.REP, x *exchange) {
 	v.covered(rule.CMREQ006)
 	if r.InitiatorDepth <= x.resources && r.ResponderResources <= x.depth {
 		return

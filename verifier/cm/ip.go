@@ -11,9 +11,9 @@ import (
 // portSpaceIB is the protocol byte of Linux' own port space of InfiniBand service IDs.
 const portSpaceIB mad.IPProtocol = 0x3F
 
-// internet judges a request for the RDMA IP CM service (annex A11; rules CM-IP-001 to -004); have is how many bytes of its private data
+// ipService judges a request for the RDMA IP CM service (annex A11; rules CM-IP-001 to -004); have is how many bytes of its private data
 // were captured.
-func (v *Verifier) internet(m *message, id mad.ServiceID, private []byte, have int) {
+func (v *Verifier) ipService(m *message, id mad.ServiceID, private []byte, have int) {
 	proto, port, ok := id.IP()
 	if !ok || proto == portSpaceIB {
 		return
@@ -36,7 +36,7 @@ func (v *Verifier) internet(m *message, id mad.ServiceID, private []byte, have i
 		return
 	}
 	if h.IPVersion == 4 {
-		v.judge(m, rule.CMIP003, !short(h.SourceWord) || !short(h.DestinationWord), func() rule.Verdict {
+		v.judge(m, rule.CMIP003, !ipv4Word(h.SourceWord) || !ipv4Word(h.DestinationWord), func() rule.Verdict {
 			return rule.Verdict{Expected: "zeros before an IPv4 address", Actual: fmt.Sprintf("%v and %v", h.SourceWord, h.DestinationWord)}
 		})
 	}
@@ -49,5 +49,5 @@ func (v *Verifier) internet(m *message, id mad.ServiceID, private []byte, have i
 	})
 }
 
-// short reports whether all bytes before the last four are 0.
-func short(a packet.Addr) bool { return a.Hi == 0 && a.Lo>>32 == 0 }
+// ipv4Word reports whether all bytes before the last four are 0.
+func ipv4Word(a packet.Addr) bool { return a.Hi == 0 && a.Lo>>32 == 0 }

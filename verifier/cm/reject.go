@@ -37,7 +37,7 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 	}
 	v.rejected(m, r, x, side, agrees)
 	if x == nil {
-		v.stray(m, r)
+		v.rejOfOtherID(m, r)
 		return
 	}
 	v.covered(rule.CMID002)
@@ -49,7 +49,12 @@ func (v *Verifier) rej(m *message, r *mad.REJ) {
 		}
 		return
 	}
-	v.timedOut(m, r, x, side)
+	v.timeoutGUID(m, r, x, side)
+	v.rejEnds(m, r, x, side)
+}
+
+// rejEnds judges the transaction of a REJ, and its reason in TimeWait, and ends the exchange.
+func (v *Verifier) rejEnds(m *message, r *mad.REJ, x *exchange, side int) {
 	end, over := x.over()
 	if x.asked && r.Rejected != mad.AnsweredOther && !over {
 		v.covered(rule.CMTID001)
@@ -106,22 +111,22 @@ func (v *Verifier) rejFields(m *message, r *mad.REJ) {
 	}
 }
 
-// stray judges a REJ of a REQ that names another communication ID than that of the REQ whose transaction it has.
-func (v *Verifier) stray(m *message, r *mad.REJ) {
+// rejOfOtherID judges a REJ of a REQ that names another communication ID than that of the REQ whose transaction it has.
+func (v *Verifier) rejOfOtherID(m *message, r *mad.REJ) {
 	i, ok := v.byTID[tidKey{m.Dst, m.Src, r.TID}]
 	if !ok || r.Rejected != mad.AnsweredREQ || r.Reason == mad.RejInvalidCommID {
 		return
 	}
 	if x := &v.slots[i]; x.asked && !x.rep.sent() && !x.reject.happened() {
-		x.look(m, passive)
+		x.noteTap(m, passive)
 		v.wrongID(m, x, passive, rule.CMID002, x.ids[active], r.RemoteCommID)
 		x.req.answered = true
 		x.req.excuse()
 	}
 }
 
-// timedOut judges a REJ for lack of an answer: it names the channel adapter of its sender (rule CM-SM-014).
-func (v *Verifier) timedOut(m *message, r *mad.REJ, x *exchange, side int) {
+// timeoutGUID judges a REJ for lack of an answer: it names the channel adapter of its sender (rule CM-SM-014).
+func (v *Verifier) timeoutGUID(m *message, r *mad.REJ, x *exchange, side int) {
 	if r.Reason != mad.RejTimeout || r.InfoLength != infoLengths[mad.RejTimeout] || m.have < 20 || x.guid[side] == 0 {
 		return
 	}
@@ -131,8 +136,8 @@ func (v *Verifier) timedOut(m *message, r *mad.REJ, x *exchange, side int) {
 	})
 }
 
-// late judges a message that comes after the end of its exchange (rules CM-SM-008, CM-SM-013), and reports whether it does.
-func (v *Verifier) late(m *message, x *exchange, side int, name string) bool {
+// afterEnd judges a message that comes after the end of its exchange (rules CM-SM-008, CM-SM-013), and reports whether it does.
+func (v *Verifier) afterEnd(m *message, x *exchange, side int, name string) bool {
 	if x.reject.happened() {
 		v.covered(rule.CMSM013)
 		class, detail := rule.Proven(m.sees[sender]), unless(m.sees[sender], "the two may have been reordered by the network")

@@ -9,14 +9,14 @@ import (
 
 // rep steps an exchange with a REP.
 func (v *Verifier) rep(m *message, r *mad.REP) {
-	x := v.answers(m, r.RemoteCommID, r.TID)
+	x := v.exchangeOf(m, r.RemoteCommID, r.TID)
 	v.address(m, x)
 	if x != nil && x.older(m) {
 		return
 	}
 	v.reply(m, r, x)
 	if x == nil {
-		v.orphan(m, r)
+		v.repWithoutREQ(m, r)
 		return
 	}
 	v.covered(rule.CMTID001)
@@ -38,25 +38,25 @@ func (v *Verifier) rep(m *message, r *mad.REP) {
 	v.covered(rule.CMREQ001)
 	v.covered(rule.CMREQ002)
 	v.covered(rule.CMREQ007)
-	if v.late(m, x, passive, "REP") {
+	if v.afterEnd(m, x, passive, "REP") {
 		return
 	}
 	if x.rep.sent() {
-		v.another(m, r, x)
+		v.furtherREP(m, r, x)
 		return
 	}
-	v.replied(m, r, x)
+	v.firstREP(m, r, x)
 }
 
-// replied takes the first REP of an exchange.
-func (v *Verifier) replied(m *message, r *mad.REP, x *exchange) {
+// firstREP takes the first REP of an exchange.
+func (v *Verifier) firstREP(m *message, r *mad.REP, x *exchange) {
 	x.req.answered = true
 	v.covered(rule.CMID001)
 	if x.ids[passive] != 0 && x.ids[passive] != r.LocalCommID {
-		sure := x.steady(m)
+		sure := x.keepsID(m)
 		v.accuse(m, rule.CMID001, rule.Proven(sure), rule.Verdict{
 			Expected: fmt.Sprintf("local communication ID 0x%08x, as in the MRA", x.ids[passive]), Actual: fmt.Sprintf("0x%08x", r.LocalCommID),
-			Evidence: []uint64{x.patience[passive].frame}, Detail: unless(sure, "the tap may have missed a REJ and a retransmission of the REQ"),
+			Evidence: []uint64{x.mra[passive].frame}, Detail: unless(sure, "the tap may have missed a REJ and a retransmission of the REQ"),
 		})
 	}
 	x.rep.begin(m)
@@ -64,7 +64,7 @@ func (v *Verifier) replied(m *message, r *mad.REP, x *exchange) {
 	x.counts[passive], x.delay = r.RNRRetryCount, r.TargetAckDelay
 	v.reused(m, x, passive)
 	v.staleAnswer(m, x, active, "REP")
-	v.hasty(m, x)
+	v.requestBeforeREP(m, x)
 	v.bind(x)
 	v.covered(rule.CMSM001)
 	if x.early.happened() && m.Time-x.early.time > x.disorder(active, x.earlyTap, m) {
@@ -76,8 +76,8 @@ func (v *Verifier) replied(m *message, r *mad.REP, x *exchange) {
 	}
 }
 
-// orphan keeps a REP whose REQ was not seen: the REQ may be recorded later. Who sent the REQ sends no REP to itself.
-func (v *Verifier) orphan(m *message, r *mad.REP) {
+// repWithoutREQ keeps a REP whose REQ was not seen: the REQ may be recorded later. Who sent the REQ sends no REP to itself.
+func (v *Verifier) repWithoutREQ(m *message, r *mad.REP) {
 	if i, ok := v.byTID[tidKey{m.Src, m.Dst, r.TID}]; ok && v.slots[i].asked && v.slots[i].ids[active] == r.RemoteCommID {
 		x := &v.slots[i]
 		x.told |= toldEarly
@@ -92,17 +92,17 @@ func (v *Verifier) orphan(m *message, r *mad.REP) {
 	x.tid, x.ids[passive], x.qpn[passive], x.guid[passive] = r.TID, r.LocalCommID, r.LocalQPN, r.LocalCAGUID
 	x.psn[passive], x.counts[passive], x.delay, x.retries = r.StartingPSN, r.RNRRetryCount, r.TargetAckDelay, -1
 	x.rep.begin(m)
-	x.look(m, passive)
+	x.noteTap(m, passive)
 }
 
-// another takes a REP that is not the first of its exchange: a repetition, or another answer to the same REQ (rule CM-SM-007).
-func (v *Verifier) another(m *message, r *mad.REP, x *exchange) {
+// furtherREP takes a REP that is not the first of its exchange: a repetition, or another answer to the same REQ (rule CM-SM-007).
+func (v *Verifier) furtherREP(m *message, r *mad.REP, x *exchange) {
 	if x.rep.copied(m) {
 		return
 	}
-	if !x.rep.same(m) && x.asked && x.spent(m) {
+	if !x.rep.same(m) && x.asked && x.gaveUpREP(m) {
 		x.rep, x.ids[passive] = sending{}, 0
-		v.replied(m, r, x)
+		v.firstREP(m, r, x)
 		return
 	}
 	switch {
@@ -120,7 +120,7 @@ func (v *Verifier) another(m *message, r *mad.REP, x *exchange) {
 		return
 	}
 	v.established(m, x)
-	v.again(x, passive, &x.rep, m, x.retries, true)
+	v.retransmission(x, passive, &x.rep, m, x.retries, true)
 	if x.rtu.happened() {
 		v.covered(rule.CMSM009)
 		v.expect(x, m, repeatRTU, active, x.timeout[active])
@@ -130,7 +130,7 @@ func (v *Verifier) another(m *message, r *mad.REP, x *exchange) {
 // rtu steps an exchange with an RTU.
 func (v *Verifier) rtu(m *message, r *mad.RTU) {
 	v.nonzero(m, r.LocalCommID)
-	x, side, agrees := v.named(m, r.LocalCommID, r.RemoteCommID, r.TID)
+	x, side, agrees := v.namedExchange(m, r.LocalCommID, r.RemoteCommID, r.TID)
 	v.address(m, x)
 	if x == nil || !agrees {
 		return
@@ -147,7 +147,7 @@ func (v *Verifier) rtu(m *message, r *mad.RTU) {
 	if x.asked && r.TID != x.tid {
 		v.tid(m, x, "REQ", x.tid, x.req.frame)
 	}
-	if v.late(m, x, active, "RTU") {
+	if v.afterEnd(m, x, active, "RTU") {
 		return
 	}
 	if !x.rep.sent() {
@@ -156,7 +156,7 @@ func (v *Verifier) rtu(m *message, r *mad.RTU) {
 	}
 	if !x.rtu.happened() {
 		x.rtu = seen{m.Time, m.Frame}
-		v.before(m, x)
+		v.requestBeforeRTU(m, x)
 		return
 	}
 	x.rtu = seen{m.Time, m.Frame}
@@ -177,35 +177,16 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 		v.accuse(m, rule.CMSM006, rule.Violation, rule.Verdict{Expected: "an MRA for a REQ, a REP or a LAP", Actual: fmt.Sprintf("message %d", r.Answered)})
 		return
 	}
-	x, side, agrees := v.named(m, r.LocalCommID, r.RemoteCommID, r.TID)
+	x, side, agrees := v.namedExchange(m, r.LocalCommID, r.RemoteCommID, r.TID)
 	v.address(m, x)
-	if x == nil || !agrees {
-		return
-	}
-	if x.asked && (r.Answered == mad.AnsweredREQ) != (side == passive) && r.Answered != mad.AnsweredOther {
-		if r.TID != x.tid {
-			return // the other side has asked too, unseen
-		}
-		v.accuse(m, rule.CMSM006, rule.Violation, rule.Verdict{
-			Expected: "an MRA for a message of the other side", Actual: fmt.Sprintf("an MRA of the %s side for its own message", sideNames[side]), Evidence: []uint64{x.req.frame},
-		})
+	if x == nil || !agrees || !v.mraSide(m, r, x, side) {
 		return
 	}
 	v.covered(rule.CMTID001)
 	if x.asked && r.Answered != mad.AnsweredOther && r.TID != x.tid {
 		v.tid(m, x, "REQ", x.tid, x.req.frame)
 	}
-	var answer seen
-	switch {
-	case r.Answered == mad.AnsweredREQ && x.rep.sent():
-		answer = seen{x.rep.time, x.rep.frame}
-	case r.Answered == mad.AnsweredREP && x.rtu.happened():
-		answer = x.rtu
-	}
-	if x.reject.happened() && x.rejecter == side {
-		answer = x.reject
-	}
-	if answer.happened() {
+	if answer := x.answerBefore(r, side); answer.happened() {
 		v.accuse(m, rule.CMSM006, rule.Proven(m.sees[sender]), rule.Verdict{
 			Expected: "no MRA for a message that has a response", Actual: "an MRA", Evidence: []uint64{answer.frame},
 			Detail: unless(m.sees[sender], "the two may have been reordered by the network"),
@@ -215,20 +196,46 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 	switch {
 	case !x.asked:
 	case r.Answered == mad.AnsweredREP && !x.rep.sent():
-		v.because(x, m, repOfMRA, side)
+		v.expectCause(x, m, repOfMRA, side)
 	case r.Answered == mad.AnsweredOther && !x.lap.sent():
-		v.because(x, m, lapOfMRA, side)
+		v.expectCause(x, m, lapOfMRA, side)
 	}
-	x.patience[side], x.wait[side] = seen{m.Time, m.Frame}, period(r.ServiceTimeout)
+	x.mra[side], x.mraTimeout[side] = seen{m.Time, m.Frame}, period(r.ServiceTimeout)
 	if r.Answered == mad.AnsweredREQ {
 		x.req.answered = true
 		x.ids[passive] = r.LocalCommID
-		v.expect(x, m, answerAfter, passive, x.wait[passive])
+		v.expect(x, m, answerAfter, passive, x.mraTimeout[passive])
 	}
 }
 
-// answers returns the exchange that a message of the passive side belongs to: by the communication ID, else by the transaction of its REQ.
-func (v *Verifier) answers(m *message, remote uint32, tid uint64) *exchange {
+// mraSide judges which side sends an MRA: the passive one for a REQ, the active one for a REP. It reports whether that is so.
+func (v *Verifier) mraSide(m *message, r *mad.MRA, x *exchange, side int) bool {
+	if !x.asked || r.Answered == mad.AnsweredOther || (r.Answered == mad.AnsweredREQ) == (side == passive) {
+		return true
+	}
+	if r.TID == x.tid { // else the other side has asked too, unseen
+		v.accuse(m, rule.CMSM006, rule.Violation, rule.Verdict{
+			Expected: "an MRA for a message of the other side", Actual: fmt.Sprintf("an MRA of the %s side for its own message", sideNames[side]), Evidence: []uint64{x.req.frame},
+		})
+	}
+	return false
+}
+
+// answerBefore is the response that a side has sent already to the message that its MRA is for; it has not happened where there is none.
+func (x *exchange) answerBefore(r *mad.MRA, side int) seen {
+	switch {
+	case x.reject.happened() && x.rejecter == side:
+		return x.reject
+	case r.Answered == mad.AnsweredREQ && x.rep.sent():
+		return seen{x.rep.time, x.rep.frame}
+	case r.Answered == mad.AnsweredREP && x.rtu.happened():
+		return x.rtu
+	}
+	return seen{}
+}
+
+// exchangeOf returns the exchange that a message of the passive side belongs to: by the communication ID, else by the transaction of its REQ.
+func (v *Verifier) exchangeOf(m *message, remote uint32, tid uint64) *exchange {
 	i, ok := v.byID[key{active: m.Dst, passive: m.Src, id: remote}]
 	if !ok {
 		if i, ok = v.byTID[tidKey{m.Dst, m.Src, tid}]; !ok || !v.slots[i].asked || v.slots[i].rep.sent() {
@@ -237,6 +244,6 @@ func (v *Verifier) answers(m *message, remote uint32, tid uint64) *exchange {
 	}
 	x := &v.slots[i]
 	v.touch(x)
-	x.look(m, passive)
+	x.noteTap(m, passive)
 	return x
 }

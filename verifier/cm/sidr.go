@@ -15,7 +15,7 @@ func (v *Verifier) sidrReq(m *message, q *mad.SIDRReq) {
 	v.judge(m, rule.CMSID003, q.PKey&0x7FFF == 0, func() rule.Verdict {
 		return rule.Verdict{Expected: "a valid P_Key", Actual: fmt.Sprintf("0x%04x", q.PKey)}
 	})
-	v.internet(m, q.ServiceID, q.Private, m.have-fixed[mad.AttrSIDRReq])
+	v.ipService(m, q.ServiceID, q.Private, m.have-fixed[mad.AttrSIDRReq])
 	k := key{active: m.Src, passive: m.Dst, id: q.RequestID, sidr: true}
 	was, more := uint64(0), false
 	if i, ok := v.byID[k]; ok {
@@ -33,7 +33,7 @@ func (v *Verifier) sidrReq(m *message, q *mad.SIDRReq) {
 	x.was, x.rival = was, more
 	x.asked, x.tid, x.pkey, x.serviceID, x.retries = true, q.TID, q.PKey, q.ServiceID, -1
 	x.req.begin(m)
-	x.look(m, active)
+	x.noteTap(m, active)
 	v.byTID[tidKey{m.Src, m.Dst, q.TID}] = v.index(x)
 }
 

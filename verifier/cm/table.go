@@ -117,8 +117,8 @@ type exchange struct {
 
 	req, rep, lap sending
 	dreq          [2]sending
-	patience      [2]seen // the newest MRA of the side
-	wait          [2]int64
+	mra           [2]seen // the newest MRA of the side
+	mraTimeout    [2]int64
 	rtu           seen
 	early         seen // an RTU before the REP
 	earlyPSN      packet.PSN
@@ -135,7 +135,7 @@ type told uint16
 
 const (
 	toldAnswer told = 1 << iota
-	toldPatience
+	toldAfterMRA
 	toldRejected
 	toldEarly
 	toldSilent // 2 bits, by side
@@ -164,8 +164,8 @@ func (x *exchange) over() (int64, bool) {
 	return t, t > 0
 }
 
-// parting reports whether a side has asked for the end.
-func (x *exchange) parting() bool { return x.dreq[active].sent() || x.dreq[passive].sent() }
+// disconnecting reports whether a side has asked for the end.
+func (x *exchange) disconnecting() bool { return x.dreq[active].sent() || x.dreq[passive].sent() }
 
 // life is for how long a side sends a message, again and again, before it gives up; 0: not known.
 func (x *exchange) life(side int) int64 { return int64(x.retries+1) * lenient(x.timeout[1-side]) }
@@ -268,7 +268,7 @@ func (x *exchange) qp(side int) qpKey { return qpKey{x.addr(side), x.addr(1 - si
 // bound forgets the oldest exchanges beyond the limit.
 func (v *Verifier) bound() {
 	for v.n > maxExchanges {
-		v.unannounced(&v.slots[v.oldest])
+		v.atEnd(&v.slots[v.oldest])
 		v.drop(v.oldest)
 		v.stats.Evicted++
 	}
@@ -285,7 +285,7 @@ func (v *Verifier) expire() {
 		if !over || v.now-t <= hold {
 			return
 		}
-		v.unannounced(x)
+		v.atEnd(x)
 		v.drop(v.oldest)
 	}
 }
@@ -306,7 +306,7 @@ func (v *Verifier) find(m *message, local, remote uint32) (x *exchange, side int
 		return nil, 0, false
 	}
 	v.touch(x)
-	x.look(m, side)
+	x.noteTap(m, side)
 	none := other == 0 && (side == passive || m.h.Attribute == mad.AttrREJ) // the passive side may not have chosen one
 	return x, side, x.ids[passive] == 0 || none || x.ids[passive] == other
 }
@@ -318,8 +318,8 @@ func (v *Verifier) follows(j, i int32, id uint32) bool {
 	return (x.ids[passive] == id || x.ids[passive] == 0 && over) && max(x.req.first, x.rep.first) > max(y.req.first, y.rep.first)
 }
 
-// look notes what the tap sees of the two sides.
-func (x *exchange) look(m *message, side int) {
+// noteTap notes which of the two sides the tap is near.
+func (x *exchange) noteTap(m *message, side int) {
 	x.near[side] = m.sees[sender]
 	x.near[1-side] = m.sees[receiver]
 }
@@ -335,6 +335,6 @@ func (x *exchange) disorder(side int, tap uint16, m *message) int64 {
 // connection returns the connection that the exchange made, while it is known.
 func (v *Verifier) connection(x *exchange) (*qp.Pair, int, bool) {
 	c, end, ok := v.Traffic(qpOf(x, active))
-	ok = ok && x.calls(passive, c.Ends[1-end].Number) && c.Ends[1-end].Addr == x.key.passive
+	ok = ok && x.hasQPN(passive, c.Ends[1-end].Number) && c.Ends[1-end].Addr == x.key.passive
 	return c, end, ok
 }

@@ -100,62 +100,75 @@ func (v *Verifier) close() {
 	for len(v.due) > 0 {
 		d := heap.Pop(&v.due).(deadline)
 		if x := &v.slots[d.slot]; x.gen == d.gen && d.kind >= repOfMRA && x.near[d.side] {
-			v.baseless(x, &d)
+			v.unsolicited(x, &d)
 		}
 	}
 }
 
 // overdue judges a duty whose time has come.
 func (v *Verifier) overdue(x *exchange, d *deadline) {
-	side := int(d.side)
+	if d.kind >= repOfMRA {
+		v.unsolicited(x, d)
+		return
+	}
+	if x.done(d) {
+		return
+	}
 	switch d.kind {
 	case answerREQ:
-		if x.req.answered || x.rival || x.early.happened() && x.near[active] || !x.once(toldAnswer) { // an RTU without a REP is CM-SM-001
-			return
+		if x.once(toldAnswer) {
+			v.missing(x, d, rule.CMSM005, "REP, REJ or MRA within "+rule.Span(x.timeout[passive]))
 		}
-		v.silent(x, d, rule.CMSM005, "REP, REJ or MRA within "+rule.Span(x.timeout[passive]))
 	case answerAfter:
-		if x.rep.sent() || x.reject.happened() || x.patience[passive].time > d.seen.time || !x.once(toldPatience) {
-			return
+		if x.once(toldAfterMRA) {
+			v.missing(x, d, rule.CMSM005, "REP, REJ or a further MRA within the "+rule.Span(x.mraTimeout[passive])+" that this MRA requested")
 		}
-		v.silent(x, d, rule.CMSM005, "REP, REJ or a further MRA within the "+rule.Span(x.wait[passive])+" that this MRA requested")
 	case repeatRTU:
-		if x.rtu.time+slack >= d.seen.time || x.reject.happened() || x.parting() {
-			return
-		}
-		v.silent(x, d, rule.CMSM009, "an RTU for the retransmitted REP")
+		v.missing(x, d, rule.CMSM009, "an RTU for the retransmitted REP")
 	case answerDREQ:
-		if x.drep[side].happened() || x.dreq[side].sent() || !x.once(toldSilent<<side) {
-			return
+		if x.once(toldSilent << d.side) {
+			v.missing(x, d, rule.CMSM011, "DREP")
 		}
-		v.silent(x, d, rule.CMSM011, "DREP")
-	default:
-		v.baseless(x, d)
 	}
 }
 
-// oddFrom reports whether a side has sent a message that could not be judged.
-func (v *Verifier) oddFrom(x *exchange, side int) bool {
-	_, ok := v.odd[[2]packet.Addr{x.addr(side), x.addr(1 - side)}]
+// done reports whether a duty to answer was done, or need not be done any more.
+func (x *exchange) done(d *deadline) bool {
+	switch d.kind {
+	case answerREQ: // an RTU without a REP is CM-SM-001
+		return x.req.answered || x.rival || x.early.happened() && x.near[active]
+	case answerAfter:
+		return x.rep.sent() || x.reject.happened() || x.mra[passive].time > d.seen.time
+	case repeatRTU:
+		return x.rtu.time+slack >= d.seen.time || x.reject.happened() || x.disconnecting()
+	case answerDREQ:
+		return x.drep[d.side].happened() || x.dreq[d.side].sent()
+	}
+	return false
+}
+
+// unjudgedFrom reports whether a side has sent a message that could not be judged.
+func (v *Verifier) unjudgedFrom(x *exchange, side int) bool {
+	_, ok := v.unjudged[[2]packet.Addr{x.addr(side), x.addr(1 - side)}]
 	return ok
 }
 
-// because expects, within the disorder of captures, that what message m of side answers has been seen.
-func (v *Verifier) because(x *exchange, m *message, kind duty, side int) {
+// expectCause expects, within the disorder of captures, that what message m of side answers has been seen.
+func (v *Verifier) expectCause(x *exchange, m *message, kind duty, side int) {
 	v.expect(x, m, kind, side, slack)
 }
 
-// premature judges a DREP of side, near which the tap is, that was recorded before DREQ m, which it is to.
-func (v *Verifier) premature(x *exchange, m *message, side int) {
+// drepBeforeDREQ judges a DREP of side, near which the tap is, that was recorded before DREQ m, which it is to.
+func (v *Verifier) drepBeforeDREQ(x *exchange, m *message, side int) {
 	if d := x.unasked[side]; d != nil && d.at >= v.now-slack && m.Time-d.seen.time > x.disorder(side, d.tap, m) {
-		v.baseless(x, d)
+		v.unsolicited(x, d)
 	}
 }
 
-// baseless judges an answer in front of which nothing was seen that it answers (rules CM-SM-006, CM-TID-002).
-func (v *Verifier) baseless(x *exchange, d *deadline) {
+// unsolicited judges a response before which no message was seen that it responds to (rules CM-SM-006, CM-TID-002).
+func (v *Verifier) unsolicited(x *exchange, d *deadline) {
 	side := int(d.side)
-	if v.oddFrom(x, 1-side) || x.misnamed.frame != 0 && x.misnamed.side != side || x.reject.happened() {
+	if v.unjudgedFrom(x, 1-side) || x.misnamed.frame != 0 && x.misnamed.side != side || x.reject.happened() {
 		return // it may be an answer to that, or to a DREQ after the end
 	}
 	switch d.kind {
@@ -178,8 +191,8 @@ func (v *Verifier) baseless(x *exchange, d *deadline) {
 	}
 }
 
-// silent accuses a side of what it did not send.
-func (v *Verifier) silent(x *exchange, d *deadline, id rule.ID, expected string) {
+// missing accuses a side of a message that it did not send.
+func (v *Verifier) missing(x *exchange, d *deadline, id rule.ID, expected string) {
 	v.accused(x, d, id, expected, fmt.Sprintf("no message of the %s side", sideNames[d.side]), nil, true)
 }
 

@@ -12,8 +12,8 @@ func spoke(q *qp.QP, before int64) bool {
 	return q.SQ.Joined && !q.SQ.Fresh && q.SQ.LastTime+slack < before
 }
 
-// before judges what was sent before the first RTU (rule CM-SM-016): the passive side waits for the RTU, or for a request.
-func (v *Verifier) before(m *message, x *exchange) {
+// requestBeforeRTU judges what was sent before the first RTU (rule CM-SM-016): the passive side waits for the RTU, or for a request.
+func (v *Verifier) requestBeforeRTU(m *message, x *exchange) {
 	v.staleAnswer(m, x, passive, "RTU")
 	c, end, ok := v.connection(x)
 	if !ok {
@@ -35,9 +35,9 @@ func (v *Verifier) before(m *message, x *exchange) {
 	}
 }
 
-// hasty judges a request that the passive side sent before its REP (rule CM-SM-016): to the queue pair that the REQ names, and from the PSN on
+// requestBeforeREP judges a request that the passive side sent before its REP (rule CM-SM-016): to the queue pair that the REQ names, and from the PSN on
 // that it names, as nobody else does.
-func (v *Verifier) hasty(m *message, x *exchange) {
+func (v *Verifier) requestBeforeREP(m *message, x *exchange) {
 	p, ok := v.First(qpOf(x, active), x.key.passive)
 	if !x.asked || !ok || p.PSN != x.psn[active] || !p.Info().Request || p.Time <= x.req.first || m.Time-p.Time <= slack {
 		return
@@ -53,14 +53,14 @@ func (v *Verifier) hasty(m *message, x *exchange) {
 	v.Rec.Add(f)
 }
 
-// unannounced judges, at its end, an exchange of which something is missing: an RTU although requests were sent (rule CM-SM-016), a REP
+// atEnd judges, at its end, an exchange of which something is missing: an RTU although requests were sent (rule CM-SM-016), a REP
 // although there was an RTU, or the REQ of a REP (rule CM-SM-001).
-func (v *Verifier) unannounced(x *exchange) {
+func (v *Verifier) atEnd(x *exchange) {
 	if x.reject.happened() || x.told&toldEarly != 0 {
 		return
 	}
 	if !x.asked {
-		v.unasked(x)
+		v.missingREQ(x)
 		return
 	}
 	d := deadline{side: active, tap: x.req.tap}
@@ -80,9 +80,9 @@ func (v *Verifier) unannounced(x *exchange) {
 	v.accused(x, &d, rule.CMSM016, "an RTU before the first request", "none", []uint64{c.Ends[end].SQ.LastFrame}, true)
 }
 
-// unasked judges, at its end, an exchange whose REP was seen, while its REQ was not (rule CM-SM-001). The REQ may be as old as an MRA allows.
-func (v *Verifier) unasked(x *exchange) {
-	if !x.rep.sent() || x.rep.first-v.Since(x.key.active, x.key.passive) <= hold || v.oddFrom(x, active) || !x.once(toldEarly) {
+// missingREQ judges, at its end, an exchange whose REP was seen, while its REQ was not (rule CM-SM-001). The REQ may be as old as an MRA allows.
+func (v *Verifier) missingREQ(x *exchange) {
+	if !x.rep.sent() || x.rep.first-v.Since(x.key.active, x.key.passive) <= hold || v.unjudgedFrom(x, active) || !x.once(toldEarly) {
 		return
 	}
 	v.covered(rule.CMSM001)

@@ -21,32 +21,32 @@ type key struct {
 // keyOf is the key of a datagram, whoever sent it.
 func keyOf(d *datagram) key { return key{d.h.TID, d.h.Class, true} }
 
-// exchange is a request and what came of it.
+// exchange is a transaction: a request, its responses, and their multi-packet transfers.
 type exchange struct {
-	key        key
-	pair       pair
-	asked      bool // false: of a transfer whose request was not seen
-	answered   bool
-	grh        bool
-	taken      bool // it was answered though it should have been refused, which is reported
-	sl         uint8
-	repeats    uint16
-	done       uint16 // transfers of the answer that are over
-	pkey       uint16
-	tap        uint16
-	sends, qpn uint32 // QPs of the requester and of the responder
-	h          mad.Header
-	s          mad.SA
-	psn        packet.PSN
-	frame      uint64 // of the newest copy of the request
-	time       int64
-	came       int64  // when the answer came
-	icrc       uint32 // of the answer
-	sgid, dgid packet.Addr
-	length     int
-	data       [mad.Size]byte
-	transfers  [2]*transfer // by the R bit of their DATA
-	stop       stop
+	key          key
+	pair         pair
+	asked        bool // false: of a transfer whose request was not seen
+	answered     bool
+	grh          bool
+	servedUnduly bool // it was answered though it should have been refused, which is reported
+	sl           uint8
+	repeats      uint16
+	done         uint16 // transfers of the answer that are over
+	pkey         uint16
+	tap          uint16
+	sends, qpn   uint32 // QPs of the requester and of the responder
+	h            mad.Header
+	s            mad.SA
+	psn          packet.PSN
+	frame        uint64 // of the newest copy of the request
+	time         int64
+	came         int64  // when the answer came
+	icrc         uint32 // of the answer
+	sgid, dgid   packet.Addr
+	length       int
+	data         [mad.Size]byte
+	transfers    [2]*transfer // by the R bit of their DATA
+	stop         stop
 }
 
 // request is the request as it was captured.
@@ -121,7 +121,7 @@ func (t *table) grow() {
 // soon is how long after a request no requester has given it up already.
 const soon = int64(10 * time.Millisecond)
 
-// recent reports whether a packet came soon after the request: no clock that was set, or another one for the other direction, tells of another time.
+// recent reports whether a packet came soon after the request: the clock was not set in between, and it is the same for both directions.
 func (x *exchange) recent(p *packet.Packet) bool {
 	return p.Time-x.time < soon && x.time-p.Time < early
 }
@@ -139,7 +139,7 @@ func (v *Verifier) request(d *datagram) {
 		same := x.h == d.h && bytes.Equal(x.data[mad.HeaderSize:x.length], d.b[mad.HeaderSize:])
 		v.covered(rule.MADTID001)
 		if same {
-			v.again(q, x, d)
+			v.retransmission(q, x, d)
 			return
 		}
 		if !x.answered {
@@ -157,7 +157,7 @@ func (v *Verifier) request(d *datagram) {
 	if x != nil && d.r.Active() {
 		sent = x.transfers[0]
 	}
-	late := q.takeStray(k)
+	late := q.takeUnmatched(k)
 	x = q.table.begin(k, p.Time)
 	x.pair, x.transfers[0] = pair{p.Src, p.Dst}, sent
 	x.asked, x.answered, x.repeats = true, late, repeats
@@ -169,14 +169,14 @@ func (v *Verifier) request(d *datagram) {
 	switch {
 	case d.h.Method == mad.Report:
 		v.notice(d)
-		v.forwarded(d)
+		v.reportDestination(d)
 	case d.h.Class == mad.ClassSubnetAdmin && d.whole():
 		v.saRequest(d)
 	}
 }
 
-// again notes a request that is sent once more: no answer has come in time, or it was lost.
-func (v *Verifier) again(q *peer, x *exchange, d *datagram) {
+// retransmission judges the time of a request that is retransmitted (rule MAD-TMO-002): no response has come in time, or it was lost.
+func (v *Verifier) retransmission(q *peer, x *exchange, d *datagram) {
 	p := d.p
 	if p.PSN == x.psn && p.Time-x.time < early && p.Time >= x.time {
 		return // a copy of the tap: nobody repeats a request at once
@@ -192,7 +192,7 @@ func (v *Verifier) again(q *peer, x *exchange, d *datagram) {
 		}
 	}
 	x.time, x.frame, x.tap, x.psn = p.Time, p.Frame, p.Tap, p.PSN
-	if q.takeStray(x.key) {
+	if q.takeUnmatched(x.key) {
 		x.answered, x.came = true, p.Time
 	} else if !x.answered || p.Time-x.came > early { // else it may well have been answered, and be recorded late
 		x.answered, x.transfers[1], x.stop = false, nil, stop{} // the answer begins again
@@ -216,23 +216,23 @@ func why(proven bool, text string) string {
 	return text
 }
 
-// stray is a response whose request was not seen: the capture may show them in the wrong order.
-type stray struct {
-	k      key
-	p      packet.Packet
-	h      mad.Header
-	proven bool
-	again  bool // there is an earlier request with the transaction ID, which was answered: most likely it is its answer once more
+// unmatched is a response whose request was not seen: the capture may show them in the wrong order.
+type unmatched struct {
+	k        key
+	p        packet.Packet
+	h        mad.Header
+	proven   bool
+	answered bool // there is an earlier request with the transaction ID, which was answered: most likely it is a second response to that
 }
 
-// maxStrays is how many of a pair wait for their requests.
-const maxStrays = 16
+// maxUnmatched is how many of a pair wait for their requests.
+const maxUnmatched = 16
 
-// takeStray reports whether a response to a request has been seen already, and forgets it.
-func (q *peer) takeStray(k key) bool {
-	for i := range q.strays {
-		if q.strays[i].k == k {
-			q.strays = slices.Delete(q.strays, i, i+1)
+// takeUnmatched reports whether a response to a request has been seen already, and forgets it.
+func (q *peer) takeUnmatched(k key) bool {
+	for i := range q.unmatched {
+		if q.unmatched[i].k == k {
+			q.unmatched = slices.Delete(q.unmatched, i, i+1)
 			return true
 		}
 	}
@@ -242,36 +242,36 @@ func (q *peer) takeStray(k key) bool {
 // long is how long after the beginning of a capture a response is to a request within it.
 const long = int64(10 * time.Second)
 
-// keepStray notes a response to a request that was not seen.
-func (v *Verifier) keepStray(q *peer, d *datagram, again bool) {
+// keepUnmatched notes a response to a request that was not seen.
+func (v *Verifier) keepUnmatched(q *peer, d *datagram, again bool) {
 	if !again {
 		v.Skipped[SkipUnasked]++
 	}
-	if len(q.strays) == maxStrays {
-		q.strays = slices.Delete(q.strays, 0, 1)
+	if len(q.unmatched) == maxUnmatched {
+		q.unmatched = slices.Delete(q.unmatched, 0, 1)
 	}
 	p := *d.p
 	p.Payload, p.Pad, p.Data = nil, nil, nil
-	q.strays = append(q.strays, stray{keyOf(d), p, d.h, v.sees(p.Src, p.SGID) && p.Time-q.begun > long, again})
+	q.unmatched = append(q.unmatched, unmatched{keyOf(d), p, d.h, v.sees(p.Src, p.SGID) && p.Time-q.begun > long, again})
 }
 
 // settle judges what has waited for what may come a little later.
 func (v *Verifier) settle(q *peer, now int64) {
 	n := 0
-	for n < len(q.strays) && now-q.strays[n].p.Time > early {
-		if s := &q.strays[n]; s.again {
-			v.twice(q, s)
-		} else if !v.mistaken(q, s) && len(q.unasked) < maxStrays {
+	for n < len(q.unmatched) && now-q.unmatched[n].p.Time > early {
+		if s := &q.unmatched[n]; s.answered {
+			v.secondResponse(q, s)
+		} else if !v.mismatchedTID(q, s) && len(q.unasked) < maxUnmatched {
 			q.unasked = append(q.unasked, *s)
 		}
 		n++
 	}
-	q.strays = slices.Delete(q.strays, 0, n)
-	v.hold(q, now)
+	q.unmatched = slices.Delete(q.unmatched, 0, n)
+	v.reportWaiting(q, now)
 }
 
-// twice judges a second response to a request that was seen once, at the responder: it saw no more either.
-func (v *Verifier) twice(q *peer, s *stray) {
+// secondResponse judges a second response to a request that was seen once, at the responder: it saw no more either.
+func (v *Verifier) secondResponse(q *peer, s *unmatched) {
 	x, p := q.table.find(s.k), &s.p
 	if p.Encap != packet.Native || !v.sees(p.Src, p.SGID) || x == nil || !x.asked || x.repeats > 0 || x.transfers[1] != nil || x.tap != p.Tap || x.frame >= p.Frame {
 		return
@@ -286,9 +286,9 @@ func (v *Verifier) twice(q *peer, s *stray) {
 	})
 }
 
-// mistaken judges a response whose request has not come: where a request waits for an answer that differs in nothing but the transaction ID,
+// mismatchedTID judges a response whose request has not come: where a request waits for an answer that differs in nothing but the transaction ID,
 // this is its answer. It reports whether it is.
-func (v *Verifier) mistaken(q *peer, s *stray) bool {
+func (v *Verifier) mismatchedTID(q *peer, s *unmatched) bool {
 	for i := range q.table.ring {
 		x := &q.table.ring[i]
 		if x.key.class != s.k.class || !x.asked || x.answered || x.time > s.p.Time || s.p.Time-x.time > limit(defaultRespTime) ||

@@ -113,28 +113,15 @@ func (v *Verifier) Datagram(p *packet.Packet) {
 		return
 	}
 	v.header(&d)
-	switch c := d.h.Class; {
-	case c == mad.ClassSubnetLID || c == mad.ClassSubnetDirected || p.DestQP == 0:
+	if d.ofSubnet() || p.DestQP == 0 {
 		return
-	case !d.whole():
-		v.Skipped[SkipCut]++
-	case c == mad.ClassSubnetAdmin || c == mad.ClassPerformance || c == mad.ClassCM || d.h.Attribute == mad.AttrClassPortInfo:
-	default:
-		v.Skipped[SkipClass]++
 	}
+	v.skip(&d)
 	v.settle(v.peer(p.Src, p.Dst), p.Time)
 	v.settle(v.peer(p.Dst, p.Src), p.Time)
 	v.leans = false
-	if d.h.Class == mad.ClassSubnetAdmin {
-		v.saVersion(&d)
-	}
-	if mad.HasRMPP(d.h.Class) && d.whole() {
-		if d.r.Decode(d.b) == nil && !v.rmpp(&d) {
-			return
-		}
-		if d.h.Class == mad.ClassSubnetAdmin && d.s.Decode(d.b) == nil {
-			v.saHeader(&d)
-		}
+	if !v.classHeader(&d) {
+		return
 	}
 	switch m := d.h.Method; {
 	case d.response():
@@ -145,6 +132,40 @@ func (v *Verifier) Datagram(p *packet.Packet) {
 	default:
 		v.request(&d)
 	}
+}
+
+// ofSubnet reports whether a datagram is one of subnet management, which has a verifier of its own.
+func (d *datagram) ofSubnet() bool {
+	return d.h.Class == mad.ClassSubnetLID || d.h.Class == mad.ClassSubnetDirected
+}
+
+// skip counts a datagram of which not everything is judged.
+func (v *Verifier) skip(d *datagram) {
+	switch c := d.h.Class; {
+	case !d.whole():
+		v.Skipped[SkipCut]++
+	case c == mad.ClassSubnetAdmin || c == mad.ClassPerformance || c == mad.ClassCM || d.h.Attribute == mad.AttrClassPortInfo:
+	default:
+		v.Skipped[SkipClass]++
+	}
+}
+
+// classHeader judges the headers of RMPP and of subnet administration, where the class has them. It reports whether the datagram is a request or a response.
+func (v *Verifier) classHeader(d *datagram) bool {
+	admin := d.h.Class == mad.ClassSubnetAdmin
+	if admin {
+		v.saVersion(d)
+	}
+	if !mad.HasRMPP(d.h.Class) || !d.whole() {
+		return true
+	}
+	if d.r.Decode(d.b) == nil && !v.rmpp(d) {
+		return false
+	}
+	if admin && d.s.Decode(d.b) == nil {
+		v.saHeader(d)
+	}
+	return true
 }
 
 // Finish judges what is open when the capture ends, at time end.
@@ -158,7 +179,7 @@ func (v *Verifier) Finish(end int64) {
 func (v *Verifier) end(q *peer, now int64) {
 	v.settle(q, math.MaxInt64)
 	v.unanswered(q, now)
-	v.untold(q, now)
+	v.missingReports(q, now)
 }
 
 // Forget drops what is known: the capture has missed something, and what follows is judged again.

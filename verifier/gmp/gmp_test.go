@@ -201,8 +201,8 @@ func FuzzDatagrams(f *testing.F) {
 		}
 		v.Finish(now)
 		for _, q := range v.peers {
-			if len(q.table.ring) > maxOpen || len(q.table.byKey) > len(q.table.ring) || len(q.strays) > maxStrays {
-				t.Fatalf("%d exchanges, %d keys, %d strays", len(q.table.ring), len(q.table.byKey), len(q.strays))
+			if len(q.table.ring) > maxOpen || len(q.table.byKey) > len(q.table.ring) || len(q.unmatched) > maxUnmatched {
+				t.Fatalf("%d exchanges, %d keys, %d strays", len(q.table.ring), len(q.table.byKey), len(q.unmatched))
 			}
 			for k, i := range q.table.byKey {
 				if q.table.ring[i].key != k {

@@ -37,42 +37,42 @@ type subscription struct {
 	tap   uint16
 }
 
-// owed is a multicast group that was created, of which the subscriber has yet to be told.
-type owed struct {
+// pendingReport is a multicast group that was created, of which the subscriber has yet to be told.
+type pendingReport struct {
 	group packet.Addr
 	x     exchange
 }
 
-// maxOwed is of how many groups a subscriber waits to be told.
-const maxOwed = 16
+// maxPendingReports is of how many groups a subscriber waits to be told.
+const maxPendingReports = 16
 
-// owes notes that a group was created by a port that is subscribed to the news of it.
-func (q *peer) owes(x *exchange, group packet.Addr) {
-	if slices.ContainsFunc(q.subscribed, func(s subscription) bool { return s.trap == mad.TrapMulticastCreated || s.trap == 0xFFFF }) && len(q.owed) < maxOwed {
-		q.owed = append(q.owed, owed{group, *x})
+// expectReport notes that a group was created by a port that is subscribed to the news of it.
+func (q *peer) expectReport(x *exchange, group packet.Addr) {
+	if slices.ContainsFunc(q.subscribed, func(s subscription) bool { return s.trap == mad.TrapMulticastCreated || s.trap == 0xFFFF }) && len(q.pendingReports) < maxPendingReports {
+		q.pendingReports = append(q.pendingReports, pendingReport{group, *x})
 	}
 }
 
-// untold judges the groups of which a subscriber has not been told when the capture ends, at time end.
-func (v *Verifier) untold(q *peer, end int64) {
-	for i := range q.owed {
-		x := &q.owed[i].x
+// missingReports judges the groups of which a subscriber has not been told when the capture ends, at time end.
+func (v *Verifier) missingReports(q *peer, end int64) {
+	for i := range q.pendingReports {
+		x := &q.pendingReports[i].x
 		if end-x.time <= 2*limit(defaultRespTime) || !v.sees(x.pair.from, x.sgid) {
 			continue
 		}
-		p := x.answerer()
+		p := x.responder()
 		v.covered(rule.MADMC007)
 		v.report(&p, rule.Verdict{
 			Rule: rule.MADMC007, Class: rule.Unproven, Role: rule.Responder,
-			Expected: fmt.Sprintf("a report that group %v was created, to which the port is subscribed", q.owed[i].group),
+			Expected: fmt.Sprintf("a report that group %v was created, to which the port is subscribed", q.pendingReports[i].group),
 			Actual:   "nothing within " + rule.Span(end-x.time),
 			Detail:   "the group may have existed, or the manager may not count the port among its members' partitions",
 		})
 	}
 }
 
-// inform judges the answer to an InformInfo.
-func (v *Verifier) inform(x *exchange, d *datagram) {
+// informInfo judges the answer to an InformInfo (rule MAD-INF-001), and keeps the subscription.
+func (v *Verifier) informInfo(x *exchange, d *datagram) {
 	if x.h.Method != mad.Set || x.h.Attribute != mad.AttrInformInfo || d.status() != 0 || !d.whole() || !x.whole() {
 		return
 	}
@@ -90,15 +90,18 @@ func (v *Verifier) inform(x *exchange, d *datagram) {
 	q := v.peer(x.pair.from, x.pair.to)
 	s := subscription{uint32(infQPN.Uint(a)), x.sends, uint16(infTrap.Uint(a)), infFirst.Uint(a) == allLIDs, x.frame, x.tap}
 	switch {
-	case a[at] == 0: // unsubscribed
-		for i := range q.subscribed {
-			if o := &q.subscribed[i]; o.qpn == s.qpn && o.trap == s.trap {
-				q.subscribed = append(q.subscribed[:i], q.subscribed[i+1:]...)
-				break
-			}
-		}
+	case a[at] == 0:
+		q.unsubscribe(s)
 	case b[at] != 0 && len(q.subscribed) < maxKnown:
 		q.subscribed = append(q.subscribed, s)
+	}
+}
+
+// unsubscribe ends the first subscription of the QP and the trap of s.
+func (q *peer) unsubscribe(s subscription) {
+	i := slices.IndexFunc(q.subscribed, func(o subscription) bool { return o.qpn == s.qpn && o.trap == s.trap })
+	if i >= 0 {
+		q.subscribed = slices.Delete(q.subscribed, i, i+1)
 	}
 }
 
@@ -112,8 +115,8 @@ func difference(l *mad.Layout, a, b []byte) string {
 	return "nothing"
 }
 
-// unsubscribes judges a request that ends a subscription.
-func (v *Verifier) unsubscribes(d *datagram) {
+// unsubscription judges a request that ends a subscription (rule MAD-INF-002).
+func (v *Verifier) unsubscription(d *datagram) {
 	b := d.attribute()
 	if d.h.Method != mad.Set || len(b) < mad.LayoutInformInfo.Size {
 		return
@@ -127,7 +130,7 @@ func (v *Verifier) unsubscribes(d *datagram) {
 	}
 }
 
-// notice judges what a subnet manager tells of ports and multicast groups.
+// notice judges a notice of a subnet manager about ports or multicast groups (rules SMP-TRP-007, MAD-MC-007, -008).
 func (v *Verifier) notice(d *datagram) {
 	b := d.attribute()
 	if d.h.Class != mad.ClassSubnetAdmin || d.h.Attribute != mad.AttrNotice || len(b) < mad.LayoutNotice.Size || noticeGeneric.Uint(b) == 0 {
@@ -154,7 +157,7 @@ func (v *Verifier) notice(d *datagram) {
 	}
 	v.covered(id)
 	if q := v.peer(d.p.Dst, d.p.Src); trap == mad.TrapMulticastCreated {
-		q.owed = slices.DeleteFunc(q.owed, func(o owed) bool { return o.group == packet.GIDAddr(gid) })
+		q.pendingReports = slices.DeleteFunc(q.pendingReports, func(o pendingReport) bool { return o.group == packet.GIDAddr(gid) })
 	}
 	if bad {
 		v.report(d.p, rule.Verdict{
@@ -164,13 +167,13 @@ func (v *Verifier) notice(d *datagram) {
 	}
 }
 
-// forwarded judges where a report goes.
-func (v *Verifier) forwarded(d *datagram) {
+// reportDestination judges the QP that a report goes to: that of a subscription, or QP1 (rule MAD-INF-004).
+func (v *Verifier) reportDestination(d *datagram) {
 	q := v.peer(d.p.Dst, d.p.Src) // the subscriber asked
 	if d.h.Class != mad.ClassSubnetAdmin || len(q.subscribed) == 0 {
 		return
 	}
-	v.partition(q, d)
+	v.reportPartition(q, d)
 	v.covered(rule.MADINF004)
 	if d.p.DestQP == 1 {
 		return
@@ -188,8 +191,8 @@ func (v *Verifier) forwarded(d *datagram) {
 	})
 }
 
-// partition judges that a report goes only to a subscriber that shares a partition with the port that the trap is of.
-func (v *Verifier) partition(q *peer, d *datagram) {
+// reportPartition judges that a report goes only to a subscriber that shares a partition with the port that the trap is of.
+func (v *Verifier) reportPartition(q *peer, d *datagram) {
 	b := d.attribute()
 	if d.h.Attribute != mad.AttrNotice || len(b) < mad.LayoutNotice.Size || slices.ContainsFunc(q.subscribed, func(s subscription) bool { return s.all }) {
 		return

@@ -41,8 +41,8 @@ const (
 // member names a member of a multicast group.
 type member struct{ group, port packet.Addr }
 
-// group judges an MCMemberRecord that was returned.
-func (v *Verifier) group(d *datagram, x *exchange, b []byte) {
+// mcMember judges an MCMemberRecord that was returned.
+func (v *Verifier) mcMember(d *datagram, x *exchange, b []byte) {
 	if d.h.Method == mad.DeleteResp {
 		return
 	}
@@ -55,7 +55,7 @@ func (v *Verifier) group(d *datagram, x *exchange, b []byte) {
 	case g[0] != 0xFF || g[1]&0xE0 != 0:
 		w.Expected = "an MGID that begins with 0xFF and flags 000T"
 	case signature == 0xA01B && scope == 2:
-		if v.chosen(x, g) {
+		if v.givenMGID(x, g) {
 			w.Expected, w.Class = "no MGID of link-local scope with signature 0xA01B that a requester chose", rule.Unproven
 			w.Detail = "the subnet administrator may have created the group for another requester, and the port may have joined it"
 		}
@@ -73,8 +73,8 @@ func (v *Verifier) group(d *datagram, x *exchange, b []byte) {
 	}
 }
 
-// chosen reports whether a group may have been created by an MGID that the requester gave: the administrator gives groups of its own such ones.
-func (v *Verifier) chosen(x *exchange, mgid []byte) bool {
+// givenMGID reports whether a group may have been created by an MGID that the requester gave: the administrator gives groups of its own such ones.
+func (v *Verifier) givenMGID(x *exchange, mgid []byte) bool {
 	if x == nil || !x.whole() {
 		return false
 	}
@@ -91,51 +91,60 @@ func (v *Verifier) chosen(x *exchange, mgid []byte) bool {
 	return false
 }
 
-// membership judges the answer to a join or leave that succeeded.
-func (v *Verifier) membership(x *exchange, d *datagram) {
+// multicastMembership judges the answer to a join or leave that succeeded.
+func (v *Verifier) multicastMembership(x *exchange, d *datagram) {
 	a, b := x.data[mad.SAHeaderSize:], d.b[mad.SAHeaderSize:]
-	mask := x.s.ComponentMask
 	if x.h.Method != mad.Set && x.h.Method != mad.Delete {
 		return
 	}
-	v.proxy(x, d, a)
+	v.proxyJoin(x, d, a)
 	q := v.peer(x.pair.from, x.pair.to)
 	if q.members == nil || len(q.members) > maxKnown {
 		q.members = map[member]uint8{}
 	}
 	k := member{packet.GIDAddr(mcMGID.Bytes(b)), packet.GIDAddr(mcPort.Bytes(a))}
-	asked := uint8(mcJoin.Uint(a))
-	if x.h.Method == mad.Delete {
-		v.left(x, d, q, k, asked)
+	switch {
+	case x.h.Method == mad.Delete:
+		v.multicastLeave(x, d, q, k, uint8(mcJoin.Uint(a)))
 		return
-	}
-	create := mask&maskMG == 0 || zero(mcMGID.Bytes(a))
-	if create {
-		v.covered(rule.MADMC003)
-		q.owes(x, k.group)
-		if missing := needed &^ mask; missing != 0 || asked&1 == 0 {
-			v.saBad(rule.MADMC003, d, x, "status 0x0600 (insufficient components): a group is created by a full member that gives Q_Key, P_Key, SL, FlowLabel and TClass",
-				fmt.Sprintf("success with component mask 0x%x and JoinState %d", mask, asked))
-		} else if asked&^uint8(mcJoin.Uint(b)) != 0 {
-			v.saBad(rule.MADMC003, d, x, fmt.Sprintf("a refusal, or JoinState %d as requested", asked), fmt.Sprintf("JoinState %d", mcJoin.Uint(b)))
-		}
-	} else {
-		v.covered(rule.MADMC002)
-		if mask&maskJS == 0 || asked == 0 {
-			v.saBad(rule.MADMC002, d, x, "a refusal of a join with JoinState 0", "success")
-		} else if c := firstDifference(mcMemberComponents, mask, a, b); c != nil {
-			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s as requested", c.Name, c.Text(a)), c.Text(b))
-		} else if s, word := unselected(mcSelectors, mask, a, b); word != "" {
-			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s code %d, as requested", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
-		} else if asked&^uint8(mcJoin.Uint(b)) != 0 {
-			v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or JoinState %d as requested", asked), fmt.Sprintf("JoinState %d", mcJoin.Uint(b)))
-		}
+	case x.s.ComponentMask&maskMG == 0 || zero(mcMGID.Bytes(a)):
+		q.expectReport(x, k.group)
+		v.multicastCreate(x, d, a, b)
+	default:
+		v.multicastJoin(x, d, a, b)
 	}
 	q.members[k] |= uint8(mcJoin.Uint(b))
 }
 
-// proxy judges that a port is joined by another one only where proxy joins are allowed.
-func (v *Verifier) proxy(x *exchange, d *datagram, a []byte) {
+// multicastCreate judges the creation of a group: the request a has the components that it takes, of a full member, and the record b its JoinState (rule MAD-MC-003).
+func (v *Verifier) multicastCreate(x *exchange, d *datagram, a, b []byte) {
+	v.covered(rule.MADMC003)
+	mask, asked, have := x.s.ComponentMask, uint8(mcJoin.Uint(a)), uint8(mcJoin.Uint(b))
+	if missing := needed &^ mask; missing != 0 || asked&1 == 0 {
+		v.saBad(rule.MADMC003, d, x, "status 0x0600 (insufficient components): a group is created by a full member that gives Q_Key, P_Key, SL, FlowLabel and TClass",
+			fmt.Sprintf("success with component mask 0x%x and JoinState %d", mask, asked))
+	} else if asked&^have != 0 {
+		v.saBad(rule.MADMC003, d, x, fmt.Sprintf("a refusal, or JoinState %d as requested", asked), fmt.Sprintf("JoinState %d", have))
+	}
+}
+
+// multicastJoin judges the join of a group that there is: the record b is as the request a gave it (rule MAD-MC-002).
+func (v *Verifier) multicastJoin(x *exchange, d *datagram, a, b []byte) {
+	v.covered(rule.MADMC002)
+	mask, asked, have := x.s.ComponentMask, uint8(mcJoin.Uint(a)), uint8(mcJoin.Uint(b))
+	if mask&maskJS == 0 || asked == 0 {
+		v.saBad(rule.MADMC002, d, x, "a refusal of a join with JoinState 0", "success")
+	} else if c := firstDifference(mcMemberComponents, mask, a, b); c != nil {
+		v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s as requested", c.Name, c.Text(a)), c.Text(b))
+	} else if s, word := unselected(mcSelectors, mask, a, b); word != "" {
+		v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or a group with %s %s code %d, as requested", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
+	} else if asked&^have != 0 {
+		v.saBad(rule.MADMC002, d, x, fmt.Sprintf("a refusal, or JoinState %d as requested", asked), fmt.Sprintf("JoinState %d", have))
+	}
+}
+
+// proxyJoin judges that a port is joined by another one only where proxy joins are allowed.
+func (v *Verifier) proxyJoin(x *exchange, d *datagram, a []byte) {
 	if !x.grh {
 		return // who asks is not known by its GID
 	}
@@ -149,8 +158,8 @@ func (v *Verifier) proxy(x *exchange, d *datagram, a []byte) {
 	}
 }
 
-// left judges a leave that succeeded: what is left must have been joined.
-func (v *Verifier) left(x *exchange, d *datagram, q *peer, k member, asked uint8) {
+// multicastLeave judges a leave that succeeded: what is left must have been joined.
+func (v *Verifier) multicastLeave(x *exchange, d *datagram, q *peer, k member, asked uint8) {
 	k.group = packet.GIDAddr(mcMGID.Bytes(x.data[mad.SAHeaderSize:]))
 	joined, known := q.members[k]
 	if !known {

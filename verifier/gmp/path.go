@@ -54,19 +54,11 @@ func mbps(code uint64) int {
 	return 0
 }
 
-// path judges a PathRecord that was returned, against what was asked for where that is known.
-func (v *Verifier) path(d *datagram, x *exchange, b []byte) {
+// pathRecord judges a PathRecord that was returned, against what was asked for where that is known (rule MAD-SA-012).
+func (v *Verifier) pathRecord(d *datagram, x *exchange, b []byte) {
 	v.covered(rule.MADSA012)
-	group := pathDGID.Bytes(b)[0] == 0xFF
-	switch slid, dlid := pathSLID.Uint(b), pathDLID.Uint(b); {
-	case slid == 0 || slid >= mcMLIDFirst || pathSGID.Bytes(b)[0] == 0xFF:
-		v.saBad(rule.MADSA012, d, x, "a path from a unicast LID and GID", fmt.Sprintf("SLID 0x%04x, SGID %x", slid, pathSGID.Bytes(b)))
-		return
-	case !group && (dlid == 0 || dlid >= mcMLIDFirst) || group && (dlid < mcMLIDFirst || dlid > mcMLIDLast):
-		v.saBad(rule.MADSA012, d, x, "a DLID that matches the DGID", fmt.Sprintf("DLID 0x%04x, DGID %x", dlid, pathDGID.Bytes(b)))
-		return
-	case pathMTU.Uint(b) > mostMTU:
-		v.saBad(rule.MADSA012, d, x, "the code of an MTU", fmt.Sprintf("MTU code %d", pathMTU.Uint(b)))
+	if want, have := pathFault(b); want != "" {
+		v.saBad(rule.MADSA012, d, x, want, have)
 		return
 	}
 	if x == nil || !x.whole() || x.h.Attribute != mad.AttrPathRecord {
@@ -84,6 +76,22 @@ func (v *Verifier) path(d *datagram, x *exchange, b []byte) {
 	if s, word := unselected(pathSelectors, x.s.ComponentMask, a, b); word != "" {
 		v.saBad(rule.MADSA012, d, x, fmt.Sprintf("%s %s code %d, as requested", s.value.Name, word, s.value.Uint(a)), fmt.Sprintf("code %d", s.value.Uint(b)))
 	}
+}
+
+// pathFault says what of the addresses and the MTU of a PathRecord cannot be, and what it has; "": nothing.
+func pathFault(b []byte) (want, have string) {
+	group := pathDGID.Bytes(b)[0] == 0xFF
+	slid, dlid := pathSLID.Uint(b), pathDLID.Uint(b)
+	unicast, multicast := dlid != 0 && dlid < mcMLIDFirst, dlid >= mcMLIDFirst && dlid <= mcMLIDLast
+	switch {
+	case slid == 0 || slid >= mcMLIDFirst || pathSGID.Bytes(b)[0] == 0xFF:
+		return "a path from a unicast LID and GID", fmt.Sprintf("SLID 0x%04x, SGID %x", slid, pathSGID.Bytes(b))
+	case group && !multicast || !group && !unicast:
+		return "a DLID that matches the DGID", fmt.Sprintf("DLID 0x%04x, DGID %x", dlid, pathDGID.Bytes(b))
+	case pathMTU.Uint(b) > mostMTU:
+		return "the code of an MTU", fmt.Sprintf("MTU code %d", pathMTU.Uint(b))
+	}
+	return "", ""
 }
 
 // selector is a component that a request bounds.

@@ -39,24 +39,9 @@ const allPorts = 0xFF
 // performance judges the answer of a performance management agent.
 func (v *Verifier) performance(x *exchange, d *datagram) {
 	b := d.attribute()
-	asked := datagram{h: x.h, b: x.request()}
-	a := asked.attribute()
-	if !selects(d.h.Attribute) || d.status() != 0 || len(b) == 0 || len(a) == 0 {
-		return
-	}
-	v.covered(rule.MADPM001)
-	port := uint8(portSelect.Uint(b))
-	w := rule.Verdict{Rule: rule.MADPM001, Class: rule.Violation, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap}}
-	if asked := uint8(portSelect.Uint(a)); asked != port {
-		w.Expected, w.Actual = fmt.Sprintf("%s of port %d", d.h.AttributeName(), asked), fmt.Sprintf("of port %d", port)
-	} else if at := v.Subnet.Port(d.p.SLID); d.p.Encap == packet.Native && at != nil && at.Node.Type != subnet.UnknownNode && port > at.Node.NumPorts && port != allPorts {
-		if !v.Subnet.Current(d.p.Time) {
-			w.Class, w.Detail = rule.Unproven, "no subnet management packet has come for more than ten seconds: another node may have the LID"
-		}
-		w.Expected, w.Actual = fmt.Sprintf("a status other than 0: the node has %d ports", at.Node.NumPorts), fmt.Sprintf("%s of port %d", d.h.AttributeName(), port)
-	}
-	if w.Expected != "" {
-		v.report(d.p, w)
+	request := datagram{h: x.h, b: x.request()}
+	a := request.attribute()
+	if !selects(d.h.Attribute) || d.status() != 0 || len(b) == 0 || len(a) == 0 || !v.portSelected(x, d, a, b) {
 		return
 	}
 	var l *mad.Layout
@@ -69,16 +54,41 @@ func (v *Verifier) performance(x *exchange, d *datagram) {
 		return
 	}
 	q := v.peer(x.pair.from, x.pair.to)
-	k := counterKey{d.h.Attribute, port}
-	if x.h.Method == mad.Set {
-		v.cleared(q, k, a)
-		return
+	k := counterKey{d.h.Attribute, uint8(portSelect.Uint(b))}
+	switch {
+	case x.h.Method == mad.Set:
+		v.countersSet(q, k, a)
+	case k.port != allPorts:
+		v.countersRead(q, k, l, d, b)
 	}
-	if k.port == allPorts {
-		return
+}
+
+// portSelected judges the PortSelect of an answer b to a request a: the port is that of the request, and one of the node (rule MAD-PM-001). It reports whether it is.
+func (v *Verifier) portSelected(x *exchange, d *datagram, a, b []byte) bool {
+	v.covered(rule.MADPM001)
+	w := rule.Verdict{Rule: rule.MADPM001, Class: rule.Violation, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap}}
+	asked, port := uint8(portSelect.Uint(a)), uint8(portSelect.Uint(b))
+	if asked != port {
+		w.Expected, w.Actual = fmt.Sprintf("%s of port %d", d.h.AttributeName(), asked), fmt.Sprintf("of port %d", port)
+		v.report(d.p, w)
+		return false
 	}
+	at := v.Subnet.Port(d.p.SLID)
+	if d.p.Encap != packet.Native || at == nil || at.Node.Type == subnet.UnknownNode || port <= at.Node.NumPorts || port == allPorts {
+		return true
+	}
+	if !v.Subnet.Current(d.p.Time) {
+		w.Class, w.Detail = rule.Unproven, "no subnet management packet has come for more than ten seconds: another node may have the LID"
+	}
+	w.Expected, w.Actual = fmt.Sprintf("a status other than 0: the node has %d ports", at.Node.NumPorts), fmt.Sprintf("%s of port %d", d.h.AttributeName(), port)
+	v.report(d.p, w)
+	return false
+}
+
+// countersRead compares the counters of a port with those that its agent told before, and keeps them.
+func (v *Verifier) countersRead(q *peer, k counterKey, l *mad.Layout, d *datagram, b []byte) {
 	if old := q.counters[k]; old != nil {
-		v.wrapped(l, old, d, b)
+		v.counterWrapped(l, old, d, b)
 	}
 	if q.counters == nil || len(q.counters) > maxKnown {
 		q.counters = map[counterKey]*counters{}
@@ -101,8 +111,8 @@ var selected = func() (list []mad.Field) {
 	return list
 }()
 
-// cleared notes a Set: what it does not select stays as it was. It may clear those of all ports, and of the other attributes.
-func (v *Verifier) cleared(q *peer, k counterKey, a []byte) {
+// countersSet notes a Set: what it does not select stays as it was. It may clear those of all ports, and of the other attributes.
+func (v *Verifier) countersSet(q *peer, k counterKey, a []byte) {
 	c := q.counters[k]
 	clear(q.counters)
 	if c == nil || k.attribute != mad.AttrPortCounters || k.port == allPorts {
@@ -117,8 +127,8 @@ func (v *Verifier) cleared(q *peer, k counterKey, a []byte) {
 	q.counters[k] = c
 }
 
-// wrapped judges counters that have gone down: a single one, while another of them went on, has wrapped.
-func (v *Verifier) wrapped(l *mad.Layout, old *counters, d *datagram, b []byte) {
+// counterWrapped judges counters that have gone down: a single one, while another of them went on, has wrapped.
+func (v *Verifier) counterWrapped(l *mad.Layout, old *counters, d *datagram, b []byte) {
 	on, down := false, mad.Field{}
 	for _, f := range l.Fields[3:] {
 		if f.Reserved() || f.Name == "counterSelect2" {

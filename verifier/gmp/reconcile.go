@@ -8,9 +8,9 @@ import (
 	"ibwitness/rule"
 )
 
-// wanderer is a response to a request that its own pair does not know.
-type wanderer struct {
-	*stray
+// unmatchedOf is a response to a request that its own pair does not know.
+type unmatchedOf struct {
+	*unmatched
 	v *Verifier
 	i int
 }
@@ -19,11 +19,11 @@ type wanderer struct {
 // MAD-TID-002): they came from another address than was asked, or went to another one than asked. Those pairs may be of other verifiers. made is
 // called with the index of a verifier that has made a finding.
 func Reconcile(made func(i int), all ...*Verifier) {
-	var lost []wanderer
+	var lost []unmatchedOf
 	for i, v := range all {
 		for _, q := range v.list {
 			for k := range q.unasked {
-				lost = append(lost, wanderer{&q.unasked[k], v, i})
+				lost = append(lost, unmatchedOf{&q.unasked[k], v, i})
 			}
 			q.unasked = nil
 		}
@@ -31,7 +31,7 @@ func Reconcile(made func(i int), all ...*Verifier) {
 	if len(lost) == 0 {
 		return
 	}
-	slices.SortFunc(lost, func(a, b wanderer) int {
+	slices.SortFunc(lost, func(a, b unmatchedOf) int {
 		return cmp.Or(cmp.Compare(a.p.Time, b.p.Time), cmp.Compare(a.p.Tap, b.p.Tap), cmp.Compare(a.p.Frame, b.p.Frame))
 	})
 	open := map[key][]*exchange{}
@@ -45,14 +45,14 @@ func Reconcile(made func(i int), all ...*Verifier) {
 		}
 	}
 	for _, w := range lost {
-		if w.v.astray(w.stray, open[w.k]) {
+		if w.v.mismatchedAddress(w.unmatched, open[w.k]) {
 			made(w.i)
 		}
 	}
 }
 
-// astray judges a response by the one request that it may be to, and reports whether there is one.
-func (v *Verifier) astray(s *stray, list []*exchange) bool {
+// mismatchedAddress judges a response by the one request that it may be to, and reports whether there is one.
+func (v *Verifier) mismatchedAddress(s *unmatched, list []*exchange) bool {
 	var x *exchange
 	p := &s.p
 	for _, y := range list {

@@ -25,7 +25,7 @@ func answerTo(c mad.Class, m mad.Method) mad.Method {
 func (v *Verifier) response(d *datagram) {
 	p := d.p
 	q := v.peer(p.Dst, p.Src)
-	if q.came(waitAnswer, keyOf(d), 0) {
+	if q.arrived(waitAnswer, keyOf(d), 0) {
 		return // to the request before, which had the same transaction ID
 	}
 	x := q.table.find(keyOf(d))
@@ -33,37 +33,47 @@ func (v *Verifier) response(d *datagram) {
 		x.asked = false
 	}
 	if x == nil || !x.asked {
-		if d.h.Class == mad.ClassSubnetAdmin && d.whole() {
-			v.saResponse(d, nil)
-		}
-		if d.r.Active() && d.r.Data1 > 1 { // its first segment told
-			return
-		}
-		v.keepStray(q, d, false)
+		v.unaskedResponse(q, d)
 		return
 	}
 	v.covered(rule.MADTID001)
 	first := !x.answered
 	if !first && !d.r.Active() {
-		v.keepStray(q, d, true)
+		v.keepUnmatched(q, d, true)
 		return
 	}
 	if !v.fits(x, d) {
 		return
 	}
 	if first && d.r.Data1 <= 1 { // one that is retransmitted was judged
-		v.returned(x, d)
-		v.taken(x, d)
-		v.inTime(x, d)
+		v.returnAddress(x, d)
+		v.acceptedPKey(x, d)
+		v.responseTime(x, d)
 	}
 	x.answered, x.came, x.icrc = true, p.Time, p.ICRC
-	v.refusal(x, d)
-	if d.h.Attribute == mad.AttrClassPortInfo && d.status()&mad.StatusRedirect == 0 {
-		v.classPortInfo(x, d)
+	v.errorStatus(x, d)
+	v.contents(x, d)
+}
+
+// unaskedResponse takes a response whose request was not seen.
+func (v *Verifier) unaskedResponse(q *peer, d *datagram) {
+	if d.h.Class == mad.ClassSubnetAdmin && d.whole() {
+		v.saResponse(d, nil)
 	}
+	if d.r.Active() && d.r.Data1 > 1 { // its first segment told
+		return
+	}
+	v.keepUnmatched(q, d, false)
+}
+
+// contents judges the attribute of a response, by its class.
+func (v *Verifier) contents(x *exchange, d *datagram) {
 	if d.status()&mad.StatusRedirect != 0 {
 		v.redirect(d)
 		return
+	}
+	if d.h.Attribute == mad.AttrClassPortInfo {
+		v.classPortInfo(x, d)
 	}
 	switch d.h.Class {
 	case mad.ClassSubnetAdmin:
@@ -74,7 +84,7 @@ func (v *Verifier) response(d *datagram) {
 		v.performance(x, d)
 	}
 	if d.h.Attribute == mad.AttrInformInfo {
-		v.inform(x, d)
+		v.informInfo(x, d)
 	}
 }
 
@@ -94,7 +104,7 @@ func (v *Verifier) fits(x *exchange, d *datagram) bool {
 	want := answerTo(h.Class, x.h.Method)
 	ok := x.recent(d.p) || v.sees(d.p.Src, d.p.SGID) || v.sees(d.p.Dst, d.p.DGID)
 	if h.Method != want {
-		if legal(h.Class, x.h.Method) && d.status().Code() != mad.StatusMethod && legal(h.Class, h.Method&^0x80) && !answerless(h.Class, h.Method&^0x80) {
+		if methodOfClass(h.Class, x.h.Method) && d.status().Code() != mad.StatusMethod && methodOfClass(h.Class, h.Method&^0x80) && !noResponse(h.Class, h.Method&^0x80) {
 			v.report(d.p, rule.Verdict{
 				Rule: rule.MADMTH001, Class: rule.Proven(ok), Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
 				Expected: fmt.Sprintf("%v to %v", want, x.h.Method), Actual: h.Method.String(), Detail: why(ok, whyReused),
@@ -115,8 +125,8 @@ func (v *Verifier) fits(x *exchange, d *datagram) bool {
 	return true
 }
 
-// returned judges that a response goes back the way that its request came.
-func (v *Verifier) returned(x *exchange, d *datagram) {
+// returnAddress judges that a response has the addresses, the P_Key and the SL of its request, with source and destination exchanged (rule MAD-TID-002).
+func (v *Verifier) returnAddress(x *exchange, d *datagram) {
 	p := d.p
 	v.covered(rule.MADTID002)
 	expected, actual := "", ""
@@ -146,8 +156,8 @@ func (v *Verifier) returned(x *exchange, d *datagram) {
 	}
 }
 
-// taken judges that the request had a P_Key that QP1 of the responder takes: one that matches an entry in the table of its port.
-func (v *Verifier) taken(x *exchange, d *datagram) {
+// acceptedPKey judges that the request had a P_Key that QP1 of the responder accepts: one that matches an entry in the table of its port (rule PKY-005).
+func (v *Verifier) acceptedPKey(x *exchange, d *datagram) {
 	port := v.Subnet.Port(d.p.SLID)
 	if d.p.Encap != packet.Native || !port.Knows(subnet.KnowsPKeys) || !port.Settled(x.time) || x.qpn != 1 {
 		return
@@ -164,8 +174,8 @@ func (v *Verifier) taken(x *exchange, d *datagram) {
 	})
 }
 
-// inTime judges how long the response took.
-func (v *Verifier) inTime(x *exchange, d *datagram) {
+// responseTime judges that a response comes within the RespTimeValue of the responder (rule MAD-TMO-001).
+func (v *Verifier) responseTime(x *exchange, d *datagram) {
 	p := d.p
 	v.covered(rule.MADTMO001)
 	code, told := v.peer(p.Dst, p.Src).respTime(d.h.Class)
@@ -184,8 +194,8 @@ func (v *Verifier) inTime(x *exchange, d *datagram) {
 	})
 }
 
-// refusal judges the answer to what a responder cannot serve: it says so, and leaves the data as they came.
-func (v *Verifier) refusal(x *exchange, d *datagram) {
+// errorStatus judges the response to a request that a responder cannot serve: its status says so, and its data are those of the request (rule MAD-STS-002).
+func (v *Verifier) errorStatus(x *exchange, d *datagram) {
 	s := d.status()
 	v.covered(rule.MADSTS002)
 	if s&^(mad.StatusBusy|mad.StatusRedirect) == 0 {
@@ -195,11 +205,11 @@ func (v *Verifier) refusal(x *exchange, d *datagram) {
 			expected = fmt.Sprintf("%v to base version %d", mad.StatusVersion.Text(d.h.Class), x.h.BaseVersion)
 		case x.h.Class == mad.ClassSubnetAdmin && x.h.ClassVersion != 2:
 			expected = fmt.Sprintf("%v to class version %d", mad.StatusVersion.Text(d.h.Class), x.h.ClassVersion)
-		case !legal(x.h.Class, x.h.Method):
+		case !methodOfClass(x.h.Class, x.h.Method):
 			expected = fmt.Sprintf("%v to method 0x%02x", mad.StatusMethod.Text(d.h.Class), uint8(x.h.Method))
 		}
-		if expected != "" && !x.taken {
-			x.taken = true // each segment of the answer says the same
+		if expected != "" && !x.servedUnduly {
+			x.servedUnduly = true // each segment of the answer says the same
 			v.report(d.p, rule.Verdict{
 				Rule: rule.MADSTS002, Class: rule.Violation, Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap}, Expected: expected, Actual: s.Text(d.h.Class),
 			})
@@ -238,7 +248,7 @@ func (v *Verifier) unanswered(q *peer, end int64) {
 		case x.h.Class != mad.ClassPerformance:
 			continue
 		}
-		p := x.answerer()
+		p := x.responder()
 		v.covered(id)
 		v.report(&p, rule.Verdict{
 			Rule: id, Class: rule.Unproven, Role: rule.Responder,
@@ -249,8 +259,8 @@ func (v *Verifier) unanswered(q *peer, end int64) {
 	}
 }
 
-// answerer makes a packet of the responder, of which nothing was seen, with the frame and time of the request.
-func (x *exchange) answerer() packet.Packet {
+// responder makes a packet of the responder, of which nothing was seen, with the frame and time of the request.
+func (x *exchange) responder() packet.Packet {
 	return packet.Packet{
 		Frame: x.frame, Tap: x.tap, Time: x.time, PSN: x.psn, Opcode: packet.Op(packet.UD, packet.SendOnly), Has: packet.HasBTH,
 		Src: x.pair.to, SrcQP: x.qpn, Dst: x.pair.from, DestQP: x.sends,

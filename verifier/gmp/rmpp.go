@@ -55,18 +55,13 @@ type stop struct {
 func (v *Verifier) rmpp(d *datagram) bool {
 	r := &d.r
 	if !r.Active() {
-		v.covered(rule.MADRMP010)
-		// Only the version and the response time are left in by libraries that fill the header from a template.
-		if r.Type != 0 || r.Flags != 0 || r.Status != 0 || r.Data1 != 0 || r.Data2 != 0 {
-			v.rmppBad(rule.MADRMP010, d, "an RMPP header of 0 outside a transfer", fmt.Sprintf("%v, flags %d, %v, data 0x%x and 0x%x", r.Type, r.Flags, r.Status, r.Data1, r.Data2))
-			v.meant(d)
-		}
+		v.inactive(d)
 		return true
 	}
 	v.covered(rule.MADRMP001)
 	if r.Version != 1 || r.Type < mad.RMPPData || r.Type > mad.RMPPAbort {
 		v.rmppBad(rule.MADRMP001, d, "RMPP version 1, type 1 to 4", fmt.Sprintf("version %d, %v", r.Version, r.Type))
-		v.meant(d)
+		v.takenAsNext(d)
 		return false
 	}
 	v.covered(rule.MADRMP008)
@@ -80,19 +75,10 @@ func (v *Verifier) rmpp(d *datagram) bool {
 		}
 		return r.Data1 <= 1 // a request: what follows its first segment is no other one
 	}
-	v.covered(rule.MADRMP007)
-	switch {
-	case x.transfers[way] != nil && x.transfers[1-way] == nil && x.asksIt(d.p, way):
-		v.rmppBad(rule.MADRMP007, d, fmt.Sprintf("the inverse of the R bit of the DATA to which this %v responds", r.Type), fmt.Sprintf("method 0x%02x", uint8(d.h.Method)))
+	if !v.toData(x, way, d) {
 		return false
-	case r.Type != mad.RMPPAck && r.Data1|r.Data2 != 0:
-		w := rule.Verdict{
-			Rule: rule.MADRMP007, Class: rule.Unproven, Role: rule.Sender, Expected: "no segment number and window in " + r.Type.String(),
-			Actual: fmt.Sprintf("0x%x and 0x%x", r.Data1, r.Data2), Detail: "by the public sources these fields are reserved",
-		}
-		v.report(d.p, w)
 	}
-	v.repeats(x.transfers[1-way], d)
+	v.statusOfSegment(x.transfers[1-way], d)
 	if r.Type == mad.RMPPAck {
 		v.ack(q, x, x.transfer(1-way), d)
 		return false
@@ -103,8 +89,37 @@ func (v *Verifier) rmpp(d *datagram) bool {
 	return false
 }
 
-// meant takes a segment whose RMPP header is wrong for the next one of its transfer: its receiver may do so, and acknowledge it.
-func (v *Verifier) meant(d *datagram) {
+// inactive judges the RMPP header of a datagram that does not use RMPP (rule MAD-RMP-010).
+func (v *Verifier) inactive(d *datagram) {
+	r := &d.r
+	v.covered(rule.MADRMP010)
+	// Only the version and the response time are left in by libraries that fill the header from a template.
+	if r.Type != 0 || r.Flags != 0 || r.Status != 0 || r.Data1 != 0 || r.Data2 != 0 {
+		v.rmppBad(rule.MADRMP010, d, "an RMPP header of 0 outside a transfer", fmt.Sprintf("%v, flags %d, %v, data 0x%x and 0x%x", r.Type, r.Flags, r.Status, r.Data1, r.Data2))
+		v.takenAsNext(d)
+	}
+}
+
+// toData judges the R bit and the segment number of an ACK, STOP or ABORT (rule MAD-RMP-007), and reports whether it is to DATA of the other side.
+func (v *Verifier) toData(x *exchange, way int, d *datagram) bool {
+	r := &d.r
+	v.covered(rule.MADRMP007)
+	switch {
+	case x.transfers[way] != nil && x.transfers[1-way] == nil && x.receives(d.p, way):
+		v.rmppBad(rule.MADRMP007, d, fmt.Sprintf("the inverse of the R bit of the DATA to which this %v responds", r.Type), fmt.Sprintf("method 0x%02x", uint8(d.h.Method)))
+		return false
+	case r.Type != mad.RMPPAck && r.Data1|r.Data2 != 0:
+		w := rule.Verdict{
+			Rule: rule.MADRMP007, Class: rule.Unproven, Role: rule.Sender, Expected: "no segment number and window in " + r.Type.String(),
+			Actual: fmt.Sprintf("0x%x and 0x%x", r.Data1, r.Data2), Detail: "by the public sources these fields are reserved",
+		}
+		v.report(d.p, w)
+	}
+	return true
+}
+
+// takenAsNext takes a segment whose RMPP header is wrong for the next one of its transfer: its receiver may do so, and acknowledge it.
+func (v *Verifier) takenAsNext(d *datagram) {
 	p := d.p
 	for way, q := range []*peer{v.peer(p.Src, p.Dst), v.peer(p.Dst, p.Src)} {
 		q.table.forgot = true
@@ -114,8 +129,8 @@ func (v *Verifier) meant(d *datagram) {
 	}
 }
 
-// repeats judges the status of a packet that is to a segment of t: it is that of the segment, or 0.
-func (v *Verifier) repeats(t *transfer, d *datagram) {
+// statusOfSegment judges the status of a packet that is to a segment of t: it is that of the segment, or 0.
+func (v *Verifier) statusOfSegment(t *transfer, d *datagram) {
 	if t == nil || t.time == 0 {
 		return
 	}
@@ -152,8 +167,8 @@ func (v *Verifier) transferOf(d *datagram) (*peer, *exchange, int) {
 	return q, x, way
 }
 
-// asksIt reports whether a packet, whose R bit is that of the DATA of an exchange, is of the side that gets the DATA.
-func (x *exchange) asksIt(p *packet.Packet, way int) bool {
+// receives reports whether a packet, whose R bit is that of the DATA of an exchange, is of the side that gets the DATA.
+func (x *exchange) receives(p *packet.Packet, way int) bool {
 	if way == 1 {
 		return p.Src == x.pair.from && x.pair.from != x.pair.to
 	}
@@ -168,7 +183,7 @@ func (x *exchange) transfer(way int) *transfer {
 	return x.transfers[way]
 }
 
-// data judges a segment.
+// data judges a segment, and keeps it in its transfer.
 func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 	t := x.transfer(way)
 	p, r := d.p, &d.r
@@ -176,17 +191,10 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 	v.covered(rule.MADRMP002)
 	if n == 0 || (n == 1) != first {
 		v.rmppBad(rule.MADRMP002, d, "the First flag only in segment 1", fmt.Sprintf("segment %d, First %t", n, first))
-		v.meant(d)
+		v.takenAsNext(d)
 		return
 	}
-	if t.time != 0 && p.Time-t.time > 2*limit(defaultRespTime) || first && t.ended && t.segments[1].crc != sum(d) { // the transaction ID is used again
-		*t = transfer{window: 1, next: 1}
-		x.stop, x.asked = stop{}, way == 0 && x.asked // by a request that was not seen
-	}
-	if first && way == 1 && x.done < x.repeats && t.begun && t.segments[1].crc != sum(d) { // a repeated request is answered again
-		*t = transfer{window: 1, next: 1}
-		x.done++
-	}
+	x.renew(t, way, d)
 	t.mixed = t.mixed || t.time != 0 && t.tap != p.Tap
 	t.time, t.tap, t.status = p.Time, p.Tap, d.status()
 	sees := v.sees(p.Src, p.SGID)
@@ -194,10 +202,9 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 		v.afterStop(x, d, n, sees)
 		return
 	}
-	q.came(waitData, keyOf(d), n)
-	s := &t.segments[n%uint32(len(t.segments))]
-	if s.n == n {
-		v.segmentAgain(x, t, s, d, sees)
+	q.arrived(waitData, keyOf(d), n)
+	if s := t.segment(n); s.n == n {
+		v.segmentRetransmitted(x, t, s, d, sees)
 		if !first || sees || s.crc == sum(d) {
 			return
 		}
@@ -212,6 +219,27 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 	} else if !v.order(q, t, d, n, sees) {
 		return // the number is not its own
 	}
+	t.take(d, n, last, whole)
+}
+
+// renew begins a transfer again where a segment shows that a request which was not seen uses the transaction ID again, or that a repeated request is answered again.
+func (x *exchange) renew(t *transfer, way int, d *datagram) {
+	first := d.r.Flags&mad.RMPPFirst != 0
+	if t.time != 0 && d.p.Time-t.time > 2*limit(defaultRespTime) || first && t.ended && t.segments[1].crc != sum(d) {
+		*t = transfer{window: 1, next: 1}
+		x.stop, x.asked = stop{}, way == 0 && x.asked
+	}
+	if first && way == 1 && x.done < x.repeats && t.begun && t.segments[1].crc != sum(d) {
+		*t = transfer{window: 1, next: 1}
+		x.done++
+	}
+}
+
+// segment is where the segment of a number is kept.
+func (t *transfer) segment(n uint32) *segment { return &t.segments[n%uint32(len(t.segments))] }
+
+// take keeps a segment. whole says that one with the Last flag may be the last.
+func (t *transfer) take(d *datagram, n uint32, last, whole bool) {
 	switch {
 	case !last:
 		t.maybe = 0
@@ -220,7 +248,7 @@ func (v *Verifier) data(q *peer, x *exchange, way int, d *datagram) {
 	case t.last == 0:
 		t.last = n
 	}
-	*s = segment{n, sum(d), p.Frame, p.Tap}
+	*t.segment(n) = segment{n, sum(d), d.p.Frame, d.p.Tap}
 }
 
 // afterStop reports a segment after the transfer was stopped or aborted (rule MAD-RMP-009). sees says that a tap near its sender shows the order.
@@ -233,10 +261,10 @@ func (v *Verifier) afterStop(x *exchange, d *datagram, n uint32, sees bool) {
 	})
 }
 
-// sum tells segments apart: their class header and data, and what RMPP says of them.
+// sum is a checksum by which segments differ: of their class header and data, and of the RMPP header without its version and type.
 func sum(d *datagram) uint32 { return crc32.ChecksumIEEE(d.part(mad.HeaderSize+2, mad.Size)) }
 
-// order judges the number of a segment that is new, and reports whether it may be its number.
+// order judges the number of a new segment (rules MAD-RMP-003, -005), and reports whether it may be its number.
 func (v *Verifier) order(q *peer, t *transfer, d *datagram, n uint32, sees bool) bool {
 	v.covered(rule.MADRMP003)
 	v.covered(rule.MADRMP005)
@@ -260,7 +288,7 @@ func (v *Verifier) order(q *peer, t *transfer, d *datagram, n uint32, sees bool)
 	return w.Expected == "" || w.Rule == rule.MADRMP005 || w.Class == rule.Unproven
 }
 
-// length judges the payload length that a segment tells, and the Last flag by that of the first one. It reports whether a segment that has the flag may be the last.
+// length judges the payload length of a segment, and the Last flag by the payload length of the first one (rule MAD-RMP-004). It reports whether a segment that has the flag may be the last.
 func (v *Verifier) length(t *transfer, d *datagram, n uint32, first, last bool) bool {
 	v.covered(rule.MADRMP004)
 	size := d.r.Data2
@@ -277,19 +305,29 @@ func (v *Verifier) length(t *transfer, d *datagram, n uint32, first, last bool) 
 		return false
 	case first && !last && size != 0 && size <= room-least:
 		v.rmppBad(rule.MADRMP004, d, "the payload length of several segments in the first one", fmt.Sprint(size))
-	case last && t.begun && t.total != 0 && !first && !agrees(t.total, n, least):
-		v.report(d.p, rule.Verdict{
-			Rule: rule.MADRMP004, Class: rule.Proven(!t.mixed), Role: rule.Sender, Detail: why(!t.mixed, whyTaps), Earlier: rule.Frame{Number: t.firstFrame, Tap: t.firstTap},
-			Expected: fmt.Sprintf("as many segments as %d bytes take, the length in the first segment", t.total), Actual: fmt.Sprintf("%d segments", n),
-		})
-	case !last && t.begun && t.total != 0 && n == most(t.total, least) && t.next == n:
-		v.covered(rule.MADRMP003)
-		v.report(d.p, rule.Verdict{
-			Rule: rule.MADRMP003, Class: rule.Proven(!t.mixed), Role: rule.Sender, Detail: why(!t.mixed, whyTaps), Earlier: rule.Frame{Number: t.firstFrame, Tap: t.firstTap},
-			Expected: fmt.Sprintf("the Last flag: the first segment gives a length of %d bytes, which take at most %d segments", t.total, n), Actual: "none",
-		})
+	case t.begun && t.total != 0:
+		v.segmentCount(t, d, n, least, first, last)
 	}
 	return true
+}
+
+// segmentCount judges the number of segments by the payload length that the first of them told (rules MAD-RMP-003, -004): the Last flag is due at the last of them.
+// least is the length of the class header.
+func (v *Verifier) segmentCount(t *transfer, d *datagram, n, least uint32, first, last bool) {
+	w := rule.Verdict{Class: rule.Proven(!t.mixed), Role: rule.Sender, Earlier: rule.Frame{Number: t.firstFrame, Tap: t.firstTap}}
+	switch {
+	case last && !first && !agrees(t.total, n, least):
+		w.Rule = rule.MADRMP004
+		w.Expected, w.Actual = fmt.Sprintf("as many segments as %d bytes take, the length in the first segment", t.total), fmt.Sprintf("%d segments", n)
+	case !last && n == most(t.total, least) && t.next == n:
+		v.covered(rule.MADRMP003)
+		w.Rule = rule.MADRMP003
+		w.Expected, w.Actual = fmt.Sprintf("the Last flag: the first segment gives a length of %d bytes, which take at most %d segments", t.total, n), "none"
+	default:
+		return
+	}
+	w.Detail = why(!t.mixed, whyTaps)
+	v.report(d.p, w)
 }
 
 func segmentsOf(bytes, each uint32) uint32 { return (bytes + each - 1) / each }
@@ -302,8 +340,8 @@ func agrees(total, n, header uint32) bool {
 // most is how many segments a payload of total bytes takes at most.
 func most(total, header uint32) uint32 { return segmentsOf(total, room-header) }
 
-// segmentAgain judges a segment that is sent once more.
-func (v *Verifier) segmentAgain(x *exchange, t *transfer, s *segment, d *datagram, sees bool) {
+// segmentRetransmitted judges a segment that is retransmitted (rule MAD-RMP-011).
+func (v *Verifier) segmentRetransmitted(x *exchange, t *transfer, s *segment, d *datagram, sees bool) {
 	p := d.p
 	v.covered(rule.MADRMP011)
 	w := rule.Verdict{Rule: rule.MADRMP011, Role: rule.Sender, Earlier: rule.Frame{Number: s.frame, Tap: s.tap}}
@@ -326,7 +364,7 @@ func (v *Verifier) segmentAgain(x *exchange, t *transfer, s *segment, d *datagra
 	v.report(p, w)
 }
 
-// ack judges an acknowledgement of segments.
+// ack judges an acknowledgement of segments (rule MAD-RMP-006).
 func (v *Verifier) ack(q *peer, x *exchange, t *transfer, d *datagram) {
 	p, n, window := d.p, d.r.Data1, d.r.Data2
 	if x.stop.by != (packet.Addr{}) {
@@ -341,25 +379,8 @@ func (v *Verifier) ack(q *peer, x *exchange, t *transfer, d *datagram) {
 		})
 		return
 	}
-	w := rule.Verdict{Rule: rule.MADRMP006, Role: rule.Sender}
-	q.came(waitWindow, keyOf(d), window)
-	switch {
-	case window < n:
-		w.Class, w.Expected, w.Actual = rule.Violation, fmt.Sprintf("NewWindowLast at least %d, the acknowledged segment", n), fmt.Sprint(window)
-	case t.begun && n >= t.next:
-		w.Class, w.Detail = rule.Proven(sees), why(sees, whyTap)
-		w.Expected, w.Actual = fmt.Sprintf("segment %d acknowledged at most", t.next-1), fmt.Sprintf("segment %d", n)
-	case t.begun && window < t.window && n >= t.acked:
-		w.Class, w.Detail = rule.Proven(sees), why(sees, whyTap)
-		w.Expected, w.Actual = fmt.Sprintf("NewWindowLast at least %d, as before", t.window), fmt.Sprint(window)
-	}
-	switch {
-	case w.Expected == "":
-	case t.begun && n >= t.next && window >= n:
-		v.wait(q, waitData, keyOf(d), n, p, w) // the segment may be recorded after its acknowledgement
-	default:
-		v.report(p, w)
-	}
+	q.arrived(waitWindow, keyOf(d), window)
+	v.window(q, t, d, sees)
 	t.window, t.acked = max(t.window, window), max(t.acked, n)
 	if last := max(t.last, t.maybe); last != 0 && n >= last && !t.ended {
 		t.ended, t.endFrame, t.endTap, t.endTime = true, p.Frame, p.Tap, p.Time
@@ -367,4 +388,25 @@ func (v *Verifier) ack(q *peer, x *exchange, t *transfer, d *datagram) {
 			x.done++
 		}
 	}
+}
+
+// window judges the segment number and the NewWindowLast of an acknowledgement. sees says that the tap is near its sender.
+func (v *Verifier) window(q *peer, t *transfer, d *datagram, sees bool) {
+	p, n, window := d.p, d.r.Data1, d.r.Data2
+	w := rule.Verdict{Rule: rule.MADRMP006, Role: rule.Sender}
+	switch {
+	case window < n:
+		w.Class, w.Expected, w.Actual = rule.Violation, fmt.Sprintf("NewWindowLast at least %d, the acknowledged segment", n), fmt.Sprint(window)
+	case t.begun && n >= t.next:
+		w.Class, w.Detail = rule.Proven(sees), why(sees, whyTap)
+		w.Expected, w.Actual = fmt.Sprintf("segment %d acknowledged at most", t.next-1), fmt.Sprintf("segment %d", n)
+		v.wait(q, waitData, keyOf(d), n, p, w) // the segment may be recorded after its acknowledgement
+		return
+	case t.begun && window < t.window && n >= t.acked:
+		w.Class, w.Detail = rule.Proven(sees), why(sees, whyTap)
+		w.Expected, w.Actual = fmt.Sprintf("NewWindowLast at least %d, as before", t.window), fmt.Sprint(window)
+	default:
+		return
+	}
+	v.report(p, w)
 }

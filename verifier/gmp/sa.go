@@ -56,49 +56,66 @@ func (v *Verifier) saRequest(d *datagram) {
 		}
 	}
 	if d.h.Attribute == mad.AttrInformInfo {
-		v.unsubscribes(d)
+		v.unsubscription(d)
 	}
 }
 
 // saResponse judges a response of a subnet administrator; x is the exchange that it is of, or nil where the request was not seen.
 func (v *Verifier) saResponse(d *datagram, x *exchange) {
-	s := d.status()
 	table := d.h.Method == mad.GetTableResp || d.h.Method == mad.GetMultiResp
 	if d.h.Method == mad.GetResp || table {
-		v.covered(rule.MADSA005)
-		switch {
-		case table && s.Specific() == mad.SANoRecords:
-			v.saBadly(rule.Unproven, rule.MADSA005, d, x, "success and no record", s.Text(d.h.Class), "some subnet managers respond so, as a public source confirms")
-		case !table && d.r.Active() && (d.r.Data1 > 1 || d.r.Flags&mad.RMPPLast == 0):
-			v.saBad(rule.MADSA005, d, x, "one record, or status 0x0400 (too many records)", "a transfer of several datagrams")
-		}
+		v.recordCount(d, x, table)
 	}
-	if d.h.Attribute == mad.AttrMultiPathRecord && d.h.Method == mad.GetMultiResp || x != nil && x.h.Method == mad.GetMulti {
-		v.covered(rule.MADSA007)
-		if d.h.Attribute == mad.AttrMultiPathRecord {
-			v.saBad(rule.MADSA007, d, x, "PathRecord", d.h.AttributeName())
-		}
-	}
+	v.multiPath(d, x)
 	if x != nil {
 		v.smKey(x, d)
 	}
-	if s != 0 {
+	if d.status() != 0 || !v.writableRecord(d, x) {
 		return
 	}
-	if x != nil && mad.SARecord(d.h.Attribute) != nil && (x.h.Method == mad.Set || x.h.Method == mad.Delete) {
-		v.covered(rule.MADSTS002)
-		if !writable(d.h.Attribute) {
-			v.saBad(rule.MADSTS002, d, x, fmt.Sprintf("%v: %s is not written", mad.StatusAttribute.Text(d.h.Class), d.h.AttributeName()), fmt.Sprintf("status 0 to %v", x.h.Method))
-			return
-		}
-	}
 	if x != nil && x.whole() && d.h.Attribute == mad.AttrMCMemberRecord {
-		v.membership(x, d)
+		v.multicastMembership(x, d)
 	}
-	if table && !v.tabled(d, x) {
+	if table && !v.recordTable(d, x) {
 		return
 	}
 	v.records(d, x, table)
+}
+
+// recordCount judges how many records a response has: a GetResp has one, a table without records has status 0 (rule MAD-SA-005).
+func (v *Verifier) recordCount(d *datagram, x *exchange, table bool) {
+	s := d.status()
+	v.covered(rule.MADSA005)
+	switch {
+	case table && s.Specific() == mad.SANoRecords:
+		v.saBadly(rule.Unproven, rule.MADSA005, d, x, "success and no record", s.Text(d.h.Class), "some subnet managers respond so, as a public source confirms")
+	case !table && d.r.Active() && (d.r.Data1 > 1 || d.r.Flags&mad.RMPPLast == 0):
+		v.saBad(rule.MADSA005, d, x, "one record, or status 0x0400 (too many records)", "a transfer of several datagrams")
+	}
+}
+
+// multiPath judges the records that answer a SubnAdmGetMulti: they are PathRecords (rule MAD-SA-007).
+func (v *Verifier) multiPath(d *datagram, x *exchange) {
+	multi := d.h.Attribute == mad.AttrMultiPathRecord
+	if multi && d.h.Method == mad.GetMultiResp || x != nil && x.h.Method == mad.GetMulti {
+		v.covered(rule.MADSA007)
+		if multi {
+			v.saBad(rule.MADSA007, d, x, "PathRecord", d.h.AttributeName())
+		}
+	}
+}
+
+// writableRecord judges the success of a Set or Delete: requesters write only some kinds of records (rule MAD-STS-002). It reports whether this kind is one of them.
+func (v *Verifier) writableRecord(d *datagram, x *exchange) bool {
+	if x == nil || mad.SARecord(d.h.Attribute) == nil || x.h.Method != mad.Set && x.h.Method != mad.Delete {
+		return true
+	}
+	v.covered(rule.MADSTS002)
+	if writable(d.h.Attribute) {
+		return true
+	}
+	v.saBad(rule.MADSTS002, d, x, fmt.Sprintf("%v: %s is not written", mad.StatusAttribute.Text(d.h.Class), d.h.AttributeName()), fmt.Sprintf("status 0 to %v", x.h.Method))
+	return false
 }
 
 // writable reports whether requesters set and delete records of a kind.
@@ -136,8 +153,8 @@ func (v *Verifier) smKey(x *exchange, d *datagram) {
 	q.smKey = x.s.SMKey
 }
 
-// tabled judges how a table of records is carried, and reports whether its records can be found.
-func (v *Verifier) tabled(d *datagram, x *exchange) bool {
+// recordTable judges how a table of records is carried, and reports whether its records can be found.
+func (v *Verifier) recordTable(d *datagram, x *exchange) bool {
 	v.covered(rule.MADSA006)
 	if !d.r.Active() && d.r.Type != 0 {
 		return false // only the flag is missing: MAD-RMP-010
@@ -223,7 +240,7 @@ var matched = map[mad.Attribute][]component{
 	},
 }
 
-// matches judges that a record has what the request gave: it was chosen by that. A LID of a port may come back as its base LID.
+// matches judges that a record has what the request gave: it was chosen by that (rule MAD-SA-008).
 func (v *Verifier) matches(d *datagram, x *exchange, b []byte) {
 	if x == nil || !x.whole() || x.h.Attribute != d.h.Attribute || x.h.Method != mad.Get && x.h.Method != mad.GetTable && d.h.Attribute != mad.AttrServiceRecord {
 		return
@@ -235,21 +252,32 @@ func (v *Verifier) matches(d *datagram, x *exchange, b []byte) {
 	v.covered(rule.MADSA008)
 	a := x.data[mad.SAHeaderSize:]
 	for i := range list {
-		c := &list[i]
-		f := c.field
-		if x.s.ComponentMask>>c.bit&1 == 0 || f.Same(a, b) {
-			continue
+		if c := &list[i]; x.s.ComponentMask>>c.bit&1 != 0 && !c.matches(a, b) {
+			f := c.field
+			v.saBad(rule.MADSA008, d, x, fmt.Sprintf("a record with %s %s, as in the request", f.Name, f.Text(a)), f.Text(b))
+			return
 		}
-		asked, have := uint16(f.Uint(a)), uint16(f.Uint(b))
-		switch {
-		case f.Bits == 128 && sameGUID(f.Bytes(a), f.Bytes(b)), strings.HasSuffix(f.Name, "PKey") && (asked^have)&0x7FFF == 0:
-			continue
-		case strings.HasSuffix(f.Name, "LID") && asked-have < mostLIDs && have != 0:
-			continue
-		}
-		v.saBad(rule.MADSA008, d, x, fmt.Sprintf("a record with %s %s, as in the request", f.Name, f.Text(a)), f.Text(b))
-		return
 	}
+}
+
+// matches reports whether a record has a component as the request gave it. A GID may come back with the default prefix, a P_Key with the other membership, and
+// a LID of a port as its base LID.
+func (c *component) matches(request, record []byte) bool {
+	f := c.field
+	switch {
+	case f.Same(request, record):
+		return true
+	case f.Bits == 128:
+		return sameGUID(f.Bytes(request), f.Bytes(record))
+	}
+	asked, have := uint16(f.Uint(request)), uint16(f.Uint(record))
+	switch {
+	case strings.HasSuffix(f.Name, "PKey"):
+		return (asked^have)&0x7FFF == 0
+	case strings.HasSuffix(f.Name, "LID"):
+		return asked-have < mostLIDs && have != 0
+	}
+	return false
 }
 
 const (
@@ -259,47 +287,55 @@ const (
 
 // record judges one record that a subnet administrator returned.
 func (v *Verifier) record(d *datagram, x *exchange, b []byte) {
-	trusted := x == nil || x.s.SMKey != 0
-	// Where the subnet manager has no key, every request is trusted.
-	class, keyless := rule.Violation, ""
-	if !trusted && v.peer(x.pair.from, x.pair.to).smKey == 0 {
-		class, keyless = rule.Unproven, "the subnet manager may have no SM_Key, and then trusts all requests"
-	}
 	v.matches(d, x, b)
+	if x != nil && x.s.SMKey == 0 {
+		v.recordUntrusted(d, x, b)
+	}
 	switch d.h.Attribute {
 	case mad.AttrPortInfoRecord:
-		if !trusted {
-			v.covered(rule.MADSA010)
-			if prMKey.Uint(b) != 0 {
-				v.saBadly(class, rule.MADSA010, d, x, "M_Key 0 in the response to a request without SM_Key", "another", keyless)
-			}
-		}
-		if d.p.Encap == packet.Native && prState.Uint(b) == portActive && prMasterSM.Uint(b) != 0 {
-			v.covered(rule.MADSA004)
-			if sm := uint16(prMasterSM.Uint(b)); sm-d.p.SLID >= mostLIDs && d.p.SLID-sm >= mostLIDs {
-				v.report(d.p, rule.Verdict{
-					Rule: rule.MADSA004, Class: rule.Unproven, Role: rule.Responder,
-					Expected: fmt.Sprintf("a response from LID 0x%04x, the LID of the master subnet manager in the record", sm),
-					Actual:   fmt.Sprintf("from LID 0x%04x", d.p.SLID),
-					Detail:   "after a handover the record may still name the previous master",
-				})
-			}
+		v.masterLID(d, b)
+	case mad.AttrPathRecord:
+		v.pathRecord(d, x, b)
+	case mad.AttrMCMemberRecord:
+		v.mcMember(d, x, b)
+	}
+}
+
+// recordUntrusted judges what a record shows to a requester that gave no SM_Key (rules MAD-SA-010, -011). Where the subnet manager has no key, every request is trusted.
+func (v *Verifier) recordUntrusted(d *datagram, x *exchange, b []byte) {
+	class, keyless := rule.Violation, ""
+	if v.peer(x.pair.from, x.pair.to).smKey == 0 {
+		class, keyless = rule.Unproven, "the subnet manager may have no SM_Key, and then trusts all requests"
+	}
+	switch d.h.Attribute {
+	case mad.AttrPortInfoRecord:
+		v.covered(rule.MADSA010)
+		if prMKey.Uint(b) != 0 {
+			v.saBadly(class, rule.MADSA010, d, x, "M_Key 0 in the response to a request without SM_Key", "another", keyless)
 		}
 	case mad.AttrPKeyTableRecord, mad.AttrServiceAssociation:
-		if !trusted {
-			v.covered(rule.MADSA010)
-			v.saBadly(class, rule.MADSA010, d, x, "no "+d.h.AttributeName()+" for a request without SM_Key", "a record", keyless)
-		}
+		v.covered(rule.MADSA010)
+		v.saBadly(class, rule.MADSA010, d, x, "no "+d.h.AttributeName()+" for a request without SM_Key", "a record", keyless)
 	case mad.AttrInformInfoRecord:
-		if !trusted {
-			v.covered(rule.MADSA011)
-			if n := recordQPN.Uint(b); n != 0 {
-				v.saBadly(class, rule.MADSA011, d, x, "QPN 0 in the response to a request without SM_Key", fmt.Sprintf("QPN 0x%x", n), keyless)
-			}
+		v.covered(rule.MADSA011)
+		if n := recordQPN.Uint(b); n != 0 {
+			v.saBadly(class, rule.MADSA011, d, x, "QPN 0 in the response to a request without SM_Key", fmt.Sprintf("QPN 0x%x", n), keyless)
 		}
-	case mad.AttrPathRecord:
-		v.path(d, x, b)
-	case mad.AttrMCMemberRecord:
-		v.group(d, x, b)
+	}
+}
+
+// masterLID judges that a PortInfoRecord of a port in use comes from the master subnet manager that it names (rule MAD-SA-004).
+func (v *Verifier) masterLID(d *datagram, b []byte) {
+	if d.p.Encap != packet.Native || prState.Uint(b) != portActive || prMasterSM.Uint(b) == 0 {
+		return
+	}
+	v.covered(rule.MADSA004)
+	if sm := uint16(prMasterSM.Uint(b)); sm-d.p.SLID >= mostLIDs && d.p.SLID-sm >= mostLIDs {
+		v.report(d.p, rule.Verdict{
+			Rule: rule.MADSA004, Class: rule.Unproven, Role: rule.Responder,
+			Expected: fmt.Sprintf("a response from LID 0x%04x, the LID of the master subnet manager in the record", sm),
+			Actual:   fmt.Sprintf("from LID 0x%04x", d.p.SLID),
+			Detail:   "after a handover the record may still name the previous master",
+		})
 	}
 }

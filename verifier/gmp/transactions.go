@@ -15,21 +15,21 @@ type pair struct{ from, to packet.Addr }
 
 // peer is what a requester's exchanges with a port have taught.
 type peer struct {
-	pair       pair
-	last       int64 // time of its newest datagram
-	table      table
-	strays     []stray
-	unasked    []stray // responses to requests of which this pair knows nothing, for Reconcile
-	waits      []waiting
-	begun      int64      // time of its first datagram
-	resp       [256]uint8 // RespTimeValue of the port plus one, by class; 0: not told
-	moved      map[mad.Class]moved
-	counters   map[counterKey]*counters
-	smKey      uint64 // that the subnet administrator has answered to
-	subscribed []subscription
-	owed       []owed
-	members    map[member]uint8     // JoinState
-	groups     map[packet.Addr]bool // with the signature of the administrator's own, which it had before the requester gave their MGID
+	pair           pair
+	last           int64 // time of its newest datagram
+	table          table
+	unmatched      []unmatched
+	unasked        []unmatched // responses to requests of which this pair knows nothing, for Reconcile
+	waits          []waiting
+	begun          int64      // time of its first datagram
+	resp           [256]uint8 // RespTimeValue of the port plus one, by class; 0: not told
+	redirections   map[mad.Class]redirection
+	counters       map[counterKey]*counters
+	smKey          uint64 // that the subnet administrator has answered to
+	subscribed     []subscription
+	pendingReports []pendingReport
+	members        map[member]uint8     // JoinState
+	groups         map[packet.Addr]bool // with the signature of the administrator's own, which it had before the requester gave their MGID
 }
 
 // maxPeers is of how many pairs something is remembered, and maxKnown how much of each kind for one.
@@ -45,7 +45,7 @@ func (v *Verifier) peer(from, to packet.Addr) *peer {
 		return q
 	}
 	if len(v.peers) >= maxPeers {
-		v.thin()
+		v.evict()
 	}
 	q := &peer{pair: k, begun: v.now, last: v.now}
 	v.peers[k] = q
@@ -53,8 +53,8 @@ func (v *Verifier) peer(from, to packet.Addr) *peer {
 	return q
 }
 
-// thin forgets the half of the pairs that has been silent for longest, after what they leave open is judged.
-func (v *Verifier) thin() {
+// evict forgets the half of the pairs that has been silent for longest, after what they leave open is judged.
+func (v *Verifier) evict() {
 	slices.SortStableFunc(v.list, func(a, b *peer) int { return cmp.Compare(a.last, b.last) })
 	silent := v.list[:len(v.list)/2]
 	for _, q := range silent {
@@ -118,8 +118,8 @@ func (v *Verifier) classPortInfo(x *exchange, d *datagram) {
 	v.peer(x.pair.from, x.pair.to).resp[d.h.Class] = uint8(cpiResp.Uint(b)) + 1
 }
 
-// moved is where a port has sent the requests of a class.
-type moved struct {
+// redirection is where a port has sent the requests of a class.
+type redirection struct {
 	lid   uint16
 	qp    uint32
 	frame uint64
@@ -130,7 +130,7 @@ type moved struct {
 func (v *Verifier) redirect(d *datagram) {
 	v.covered(rule.MADRED001)
 	b := d.attribute()
-	to := moved{uint16(cpiLID.Uint(b)), uint32(cpiQP.Uint(b)), d.p.Frame, d.p.Tap}
+	to := redirection{uint16(cpiLID.Uint(b)), uint32(cpiQP.Uint(b)), d.p.Frame, d.p.Tap}
 	if len(b) < mad.LayoutClassPortInfo.Size {
 		return
 	}
@@ -142,15 +142,15 @@ func (v *Verifier) redirect(d *datagram) {
 		return
 	}
 	q := v.peer(d.p.Dst, d.p.Src)
-	if q.moved == nil {
-		q.moved = map[mad.Class]moved{}
+	if q.redirections == nil {
+		q.redirections = map[mad.Class]redirection{}
 	}
-	q.moved[d.h.Class] = to
+	q.redirections[d.h.Class] = to
 }
 
 // redirected judges a request of a class that the port has sent elsewhere.
 func (v *Verifier) redirected(d *datagram) {
-	to, ok := v.peer(d.p.Src, d.p.Dst).moved[d.h.Class]
+	to, ok := v.peer(d.p.Src, d.p.Dst).redirections[d.h.Class]
 	if !ok || d.h.Attribute == mad.AttrClassPortInfo {
 		return
 	}

@@ -50,7 +50,7 @@ func TestFlood(t *testing.T) {
 		send(mad.GetResp, mad.AttrSMInfo, i, 0)
 		p.SLID, p.DLID, p.Src, p.Dst = p.DLID, p.SLID, p.Dst, p.Src
 	}
-	if n := len(v.sms); n == 0 || n > mostManagers {
+	if n := len(v.managers); n == 0 || n > mostManagers {
 		t.Errorf("%d managers are kept", n)
 	}
 }

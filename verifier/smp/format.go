@@ -16,7 +16,7 @@ func (v *Verifier) format() bool {
 		v.report(rule.SMPFMT005, rule.Violation, rule.Sender, "QP0 to QP0", fmt.Sprintf("QP0 to QP 0x%x", p.DestQP))
 		return false
 	}
-	if p.SrcQP != 0 && smp { // UD-HDR-003 speaks of it
+	if p.SrcQP != 0 && smp { // UD-HDR-003 judges it
 		return false
 	}
 	if v.breaks(rule.SMPFMT002, !smp) {
@@ -28,15 +28,15 @@ func (v *Verifier) format() bool {
 			fmt.Sprintf("base version %d, class version %d", s.BaseVersion, s.ClassVersion))
 		return false
 	}
-	v.global()
+	v.grh()
 	if v.breaks(rule.SMPFMT001, v.reserved() != 0) {
 		v.report(rule.SMPFMT001, rule.Violation, rule.Sender, "reserved bytes 0", fmt.Sprintf("byte %d is not 0", v.reserved()))
 	}
 	return v.method()
 }
 
-// global judges the GRH that an SMP does not have: it stays in its subnet.
-func (v *Verifier) global() {
+// grh judges the GRH that an SMP does not have: it stays in its subnet.
+func (v *Verifier) grh() {
 	p := v.p
 	away := p.Has&packet.HasGRH != 0 && p.SGID.Hi != p.DGID.Hi
 	if v.breaks(rule.SMPFMT006, away) {

@@ -23,7 +23,7 @@ var (
 	smState    = mad.LayoutSMInfo.Field("SMState")
 )
 
-// States of a subnet manager, and what a Set of SMInfo tells it to do.
+// States of a subnet manager, and the attribute modifiers of a Set of SMInfo, which command a transition (section 14.4.1).
 const (
 	standby = 2
 	master  = 3
@@ -43,7 +43,7 @@ func smText(n uint8) string {
 	return fmt.Sprintf("state %d", n)
 }
 
-// manager is a subnet manager as its SMInfo tells.
+// manager is a subnet manager, by its newest SMInfo.
 type manager struct {
 	guid     uint64
 	lid      uint16 // where it was asked; permissive: on a directed route
@@ -55,25 +55,25 @@ type manager struct {
 	rivalled int64 // since when it is known beside a higher master; 0: it is not
 }
 
-// asksManager judges a request to a subnet manager.
-func (v *Verifier) asksManager(x *exchange) {
+// smInfoRequest judges a request to a subnet manager.
+func (v *Verifier) smInfoRequest(x *exchange) {
 	s := &v.s
 	if s.Method != mad.Set {
 		if v.breaks(rule.SMPSMI001, s.Modifier != 0) {
-			x.misasked = true
+			x.badModifier = true
 			v.report(rule.SMPSMI001, rule.Violation, rule.Requester, "attribute modifier 0 in a Get(SMInfo)", fmt.Sprintf("0x%x", s.Modifier))
 		}
 		return
 	}
 	if v.breaks(rule.SMPSMI001, s.Modifier < handover || s.Modifier > discover) {
-		x.misasked = true
+		x.badModifier = true
 		v.report(rule.SMPSMI001, rule.Violation, rule.Requester, "attribute modifier 1 to 5 in a Set(SMInfo)", fmt.Sprintf("0x%x", s.Modifier))
 		return
 	}
 	if s.Directed() || s.Modifier == acknowledge {
 		return
 	}
-	for _, m := range v.sms {
+	for _, m := range v.managers {
 		if m.lid == v.p.SLID && v.breaks(rule.SMPSMI001, m.state != master) {
 			v.report(rule.SMPSMI001, v.lasting(), rule.Requester, "a Set(SMInfo) of the master", fmt.Sprintf("of a manager that is %s", smText(m.state)), m.frame)
 			return
@@ -81,8 +81,8 @@ func (v *Verifier) asksManager(x *exchange) {
 	}
 }
 
-// managerInfo judges the answer of a subnet manager.
-func (v *Verifier) managerInfo(x *exchange) {
+// smInfo judges the SMInfo in the response of a subnet manager.
+func (v *Verifier) smInfo(x *exchange) {
 	s, d := &v.s, v.s.Data
 	if x.Method == mad.Set && v.breaks(rule.SMPSMI001, x.Modifier < handover || x.Modifier > discover) {
 		v.report(rule.SMPSMI001, v.paired(), rule.Responder, invalidValue+": there is no such transition", "status 0 with "+mad.ModifierText(x.Attribute, x.Modifier), x.frame)
@@ -100,14 +100,14 @@ func (v *Verifier) managerInfo(x *exchange) {
 	if guid == 0 {
 		return
 	}
-	at, ok := slices.BinarySearchFunc(v.sms, guid, func(m *manager, guid uint64) int { return cmp.Compare(m.guid, guid) })
+	at, ok := slices.BinarySearchFunc(v.managers, guid, func(m *manager, guid uint64) int { return cmp.Compare(m.guid, guid) })
 	if !ok {
-		if len(v.sms) >= mostManagers {
-			v.sms, at = nil, 0
+		if len(v.managers) >= mostManagers {
+			v.managers, at = nil, 0
 		}
-		v.sms = slices.Insert(v.sms, at, &manager{guid: guid, lid: permissive})
+		v.managers = slices.Insert(v.managers, at, &manager{guid: guid, lid: permissive})
 	}
-	m := v.sms[at]
+	m := v.managers[at]
 	if ok && v.breaks(rule.SMPSMI002, count < m.count) {
 		v.report(rule.SMPSMI002, rule.Unproven, rule.Responder, fmt.Sprintf("ActCount %d or more", m.count), fmt.Sprintf("%d", count), m.frame)
 	}
@@ -124,7 +124,7 @@ func (v *Verifier) election(m *manager) {
 		m.rivalled = 0
 		return
 	}
-	for _, o := range v.sms {
+	for _, o := range v.managers {
 		if o == m || o.state != master || v.p.Time-o.time > 2*grace {
 			continue
 		}

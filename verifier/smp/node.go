@@ -68,7 +68,7 @@ func (v *Verifier) slot() *place {
 	if at == nil {
 		if len(v.routes) >= most {
 			clear(v.routes)
-			clear(v.homes)
+			clear(v.returnPaths)
 		}
 		at = &place{number: noPort}
 		v.routes[r] = at
@@ -80,7 +80,7 @@ func (v *Verifier) slot() *place {
 func (v *Verifier) ofAge(at *place) *place {
 	if at.age != v.age {
 		*at = place{nil, noPort, v.age}
-		delete(v.homes, at)
+		delete(v.returnPaths, at)
 	}
 	return at
 }
@@ -132,7 +132,7 @@ func (v *Verifier) forgetRoutes(x *exchange) {
 	for r, at := range v.routes {
 		if r.tap == x.tap && int(r.count) > hops && r.slid == x.drSLID && string(r.path[:hops]) == string(hopsOf(x.initial[:], hops)) {
 			*at = place{nil, noPort, v.age}
-			delete(v.homes, at)
+			delete(v.returnPaths, at)
 		}
 	}
 }

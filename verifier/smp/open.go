@@ -67,8 +67,8 @@ func (x *exchange) due(end int64) bool {
 	if p := x.at.port(); p.Knows(subnet.KnowsInfo) {
 		limit = 4096 << p.RespTime
 	}
-	refused := x.wrong && (x.Method == mad.Set || x.protect >= 2)
-	return x.mine && !x.mistaken && !refused && end-x.last > limit
+	refused := x.wrongMKey && (x.Method == mad.Set || x.protect >= 2)
+	return x.mine && !x.mismatched && !refused && end-x.last > limit
 }
 
 // Open returns the requests without an answer, of each pair of LIDs that has any, whose nodes had their time, up to time end; what was asked several times over

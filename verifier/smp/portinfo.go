@@ -133,6 +133,13 @@ func (v *Verifier) linkInfo(x *exchange) {
 
 // linkCodes judges the widths, speeds, MTUs and numbers of VLs of a PortInfo (rules SMP-PI-003, -004, -005). used says that the port is in use.
 func (v *Verifier) linkCodes(x *exchange, used bool) {
+	v.linkWidth(x, used)
+	v.linkSpeed(x, used)
+	v.linkMTU(x, used)
+}
+
+// linkWidth judges LinkWidthEnabled and LinkWidthActive of a PortInfo (rule SMP-PI-003).
+func (v *Verifier) linkWidth(x *exchange, used bool) {
 	d := v.s.Data
 	on, able, now := piWidthOn.Uint(d), piWidthCap.Uint(d), piWidth.Uint(d)
 	switch {
@@ -141,7 +148,12 @@ func (v *Verifier) linkCodes(x *exchange, used bool) {
 	case used && (now > 16 || !oneBit(now)):
 		v.report(rule.SMPPI003, v.paired(), rule.Responder, "a LinkWidthActive of 1, 2, 4, 8 or 16", fmt.Sprintf("0x%02x", now), x.frame)
 	}
-	on, able, now = piSpeedOn.Uint(d), piSpeedCap.Uint(d), piSpeed.Uint(d)
+}
+
+// linkSpeed judges LinkSpeedEnabled, LinkSpeedSupported and LinkSpeedActive of a PortInfo (rule SMP-PI-004).
+func (v *Verifier) linkSpeed(x *exchange, used bool) {
+	d := v.s.Data
+	on, able, now := piSpeedOn.Uint(d), piSpeedCap.Uint(d), piSpeed.Uint(d)
 	switch {
 	case v.breaks(rule.SMPPI004, on&^able != 0):
 		v.report(rule.SMPPI004, v.paired(), rule.Responder, fmt.Sprintf("LinkSpeedEnabled within LinkSpeedSupported 0x%x", able), fmt.Sprintf("0x%x", on), x.frame)
@@ -150,6 +162,11 @@ func (v *Verifier) linkCodes(x *exchange, used bool) {
 	case used && (now > 4 || now != 0 && !oneBit(now)): // 0: of a port whose speed is an extended one
 		v.report(rule.SMPPI004, v.paired(), rule.Responder, "a LinkSpeedActive of 1, 2 or 4", fmt.Sprintf("0x%x", now), x.frame)
 	}
+}
+
+// linkMTU judges MTUCap, NeighborMTU, VLCap and OperationalVLs of a PortInfo (rule SMP-PI-005).
+func (v *Verifier) linkMTU(x *exchange, used bool) {
+	d := v.s.Data
 	mtu, mtuCap, vls, vlCap := piMTU.Uint(d), piMTUCap.Uint(d), piVLs.Uint(d), piVLCap.Uint(d)
 	switch {
 	case v.breaks(rule.SMPPI005, mtuCap < 1 || mtuCap > 5 || vlCap < 1 || vlCap > 5):
@@ -168,7 +185,7 @@ func (v *Verifier) endLIDs(x *exchange) {
 	}
 	lid, lmc := piLID.Uint(d), piLMC.Uint(d)
 	if v.breaks(rule.SMPPI002, lid >= 0xC000 || lid&(1<<lmc-1) != 0 || piSMLID.Uint(d) >= 0xC000) {
-		x.odd = true
+		x.badLIDs = true
 		v.report(rule.SMPPI002, v.paired(), rule.Responder, "unicast LIDs of port and manager, the port's a multiple of 2^LMC",
 			fmt.Sprintf("LID 0x%04x, LMC %d, SMLID 0x%04x", lid, lmc, piSMLID.Uint(d)), x.frame)
 	}
@@ -181,110 +198,6 @@ func oneBit(n uint64) bool { return n != 0 && n&(n-1) == 0 }
 func lidsText(d []byte) (text string, bad bool) {
 	lid, lmc, sm := piLID.Uint(d), piLMC.Uint(d), piSMLID.Uint(d)
 	return fmt.Sprintf("LID 0x%04x, LMC %d, SMLID 0x%04x", lid, lmc, sm), lid == 0 || lid >= 0xC000 || lid&(1<<lmc-1) != 0 || sm == 0 || sm >= 0xC000
-}
-
-// portSet judges what a Set of PortInfo may do.
-func (v *Verifier) portSet(x *exchange) {
-	d, want := v.s.Data, x.data[:]
-	refused := false // it should have been
-	if x.at.endport(x.Modifier) {
-		text, bad := lidsText(d)
-		if !bad && !x.wrong {
-			if text, bad = lidsText(want); bad {
-				text = "status 0 to a Set of " + text
-			}
-		}
-		if refused = bad; v.breaks(rule.SMPPI002, bad) {
-			x.odd = true
-			v.report(rule.SMPPI002, v.paired(), rule.Responder, "unicast LIDs of port and manager, the port's a multiple of 2^LMC, or "+invalidValue, text, x.frame)
-		}
-	}
-	if v.breaks(rule.SMPPI008, piReregister.Uint(d) != piReregister.Uint(want)) {
-		v.report(rule.SMPPI008, v.paired(), rule.Responder, fmt.Sprintf("ClientReregister %d as in the Set", piReregister.Uint(want)), fmt.Sprintf("%d", piReregister.Uint(d)), x.frame)
-	}
-	was := x.was
-	to, physical := uint8(piState.Uint(want)), piPhysical.Uint(want)
-	bad := to == initSt || to > active || to == armed && (was == down || was == active) || to == active && (was == down || was == initSt)
-	class := v.paired()
-	switch {
-	case to != armed && to != active:
-	case was == initSt:
-		class = v.lasting() // the state may have been changed by what the capture does not show
-	default:
-		class = rule.Unproven // the link may have come up since, or gone down and come up
-	}
-	if v.breaks(rule.SMPPI006, bad) {
-		v.report(rule.SMPPI006, class, rule.Responder, invalidValue+": Armed follows Initialize, Active follows Armed, and Initialize is not set",
-			fmt.Sprintf("status 0 to a Set of %s, from %s", stateText(to), stateText(was)), x.frame)
-	}
-	if v.breaks(rule.SMPPI007, physical > 3 || physical != 0 && to > down) {
-		v.report(rule.SMPPI007, v.paired(), rule.Responder, invalidValue+": the physical state is set to 1, 2 or 3, with PortState Down or none",
-			fmt.Sprintf("status 0 to a Set of physical state %d with %s", physical, stateText(to)), x.frame)
-	}
-	v.linkSet(x)
-	if refused || x.wrong || !x.at.endport(x.Modifier) {
-		return
-	}
-	for _, f := range asSet {
-		if v.breaks(rule.SMPMTH004, !f.Same(d, want)) {
-			x.odd = f.Name == piLID.Name || f.Name == piLMC.Name
-			v.report(rule.SMPMTH004, v.paired(), rule.Responder, f.Name+" "+f.Text(want)+" as set", f.Text(d), x.frame)
-			return
-		}
-	}
-}
-
-// linkSet judges a Set of what the link may have, where the answer shows no fault itself. While the port is down the answer does not tell what it may have.
-func (v *Verifier) linkSet(x *exchange) {
-	d, want, was := v.s.Data, x.data[:], x.was
-	if was == 0 {
-		was = uint8(piState.Uint(d))
-	}
-	if was <= down || was == deferred || x.at.known() && x.at.node.Type == subnet.Switch && x.Modifier&0xFF == 0 {
-		return
-	}
-	if on, able := piWidthOn.Uint(want), piWidthCap.Uint(d); v.breaks(rule.SMPPI003, on != 0xFF && on&^able != 0 && piWidthOn.Uint(d)&^able == 0) {
-		v.report(rule.SMPPI003, v.paired(), rule.Responder, fmt.Sprintf(invalidValue+": LinkWidthSupported is 0x%02x", able), fmt.Sprintf("status 0 to a Set of LinkWidthEnabled 0x%02x", on), x.frame)
-	}
-	if on, able := piSpeedOn.Uint(want), piSpeedCap.Uint(d); v.breaks(rule.SMPPI004, on != 0xF && on&^able != 0 && piSpeedOn.Uint(d)&^able == 0) {
-		v.report(rule.SMPPI004, v.paired(), rule.Responder, fmt.Sprintf(invalidValue+": LinkSpeedSupported is 0x%x", able), fmt.Sprintf("status 0 to a Set of LinkSpeedEnabled 0x%x", on), x.frame)
-	}
-	mtu, mtuCap, vls, vlCap := piMTU.Uint(want), piMTUCap.Uint(d), piVLs.Uint(want), piVLCap.Uint(d)
-	if v.breaks(rule.SMPPI005, mtu > mtuCap && piMTU.Uint(d) <= mtuCap || vls > vlCap && piVLs.Uint(d) <= vlCap) {
-		v.report(rule.SMPPI005, v.paired(), rule.Responder, fmt.Sprintf(invalidValue+": MTUCap is %d, VLCap %d", mtuCap, vlCap),
-			fmt.Sprintf("status 0 to a Set of NeighborMTU %d, OperationalVLs %d", mtu, vls), x.frame)
-	}
-}
-
-// asSet are components of PortInfo that take the value that is set.
-var asSet = []mad.Field{piLID, piSMLID, piLMC, piLease, piProtect, piTimeout}
-
-// stillSet judges that a Get of PortInfo returns what was set before.
-func (v *Verifier) stillSet(x *exchange, k *port) {
-	t := v.asBlock(x)
-	if x.Method == mad.Set {
-		copy(t.data[:], x.data[:])
-		t.frame, t.held = v.p.Frame, v.p.Time
-		for _, f := range asSet[:3] {
-			t.set = t.set && f.Same(v.s.Data, t.data[:]) // else what the port has is not known
-		}
-		return
-	}
-	if state := uint8(piState.Uint(v.s.Data)); !t.set || x.odd || x.wrong || !k.has || state != armed && state != active {
-		return // where the link went down, a port may have forgotten
-	}
-	for _, f := range asSet[:3] { // a lease runs out
-		if v.breaks(rule.SMPMTH004, !f.Same(v.s.Data, t.data[:])) {
-			class := v.lasting()
-			if x.time-t.held > restartTime {
-				class = rule.Unproven
-			}
-			v.report(rule.SMPMTH004, class, rule.Responder, f.Name+" "+f.Text(t.data[:])+" as it was set", f.Text(v.s.Data), x.frame, t.frame)
-			t.set, x.odd = false, true
-			return
-		}
-	}
-	t.held = v.p.Time
 }
 
 // infoPort is the port that a PortInfo describes.
@@ -326,30 +239,42 @@ func (v *Verifier) learnPort(x *exchange) {
 		v.capabilities(x, p, k)
 		switch {
 		case p != x.at.port():
-		case !x.wrong || piProtect.Uint(d) == 0:
-			v.keys(x, k)
+		case !x.wrongMKey || piProtect.Uint(d) == 0:
+			v.learnMKey(x, k)
 		default: // the key is hidden, and a Set may not have been taken
 			k.wrongs = 0 // the violations that are told count them
 		}
 	}
+	v.learnLink(p)
+	copy(k.info[:], d)
+	k.has, k.frame = true, v.p.Frame
+	if end {
+		v.learnAddress(x, p, k)
+	}
+}
+
+// learnLink keeps what the PortInfo at hand says of the link: MTU and VLs mean something where the port is in use.
+func (v *Verifier) learnLink(p *subnet.Port) {
+	d := v.s.Data
 	p.Has |= subnet.KnowsInfo
 	p.MTUCap, p.VLCap = mtuBytes(piMTUCap.Uint(d)), lanes(max(piVLCap.Uint(d), 1))
 	p.SubnetTimeout, p.RespTime = uint8(piTimeout.Uint(d)), uint8(piRespTime.Uint(d))
 	p.Time, p.Frame = v.p.Time, v.p.Frame
 	p.Has &^= subnet.KnowsMTU | subnet.KnowsVLs
-	if p.State == armed || p.State == active {
-		if c := piMTU.Uint(d); c >= 1 && c <= 5 {
-			p.MTU, p.Has = mtuBytes(c), p.Has|subnet.KnowsMTU
-		}
-		if c := piVLs.Uint(d); c >= 1 && c <= 5 {
-			p.OperVLs, p.Has = lanes(c), p.Has|subnet.KnowsVLs
-		}
-	}
-	copy(k.info[:], d)
-	k.has, k.frame = true, v.p.Frame
-	if !end {
+	if p.State != armed && p.State != active {
 		return
 	}
+	if c := piMTU.Uint(d); c >= 1 && c <= 5 {
+		p.MTU, p.Has = mtuBytes(c), p.Has|subnet.KnowsMTU
+	}
+	if c := piVLs.Uint(d); c >= 1 && c <= 5 {
+		p.OperVLs, p.Has = lanes(c), p.Has|subnet.KnowsVLs
+	}
+}
+
+// learnAddress keeps the GID prefix, the capability mask, the manager and the LIDs of a port, and judges that no other port has these LIDs (rule SMP-RT-001).
+func (v *Verifier) learnAddress(x *exchange, p *subnet.Port, k *port) {
+	d := v.s.Data
 	if prefix := piPrefix.Uint(d); prefix != p.Prefix {
 		if p.Prefix != 0 {
 			p.Changed = v.p.Time
@@ -363,7 +288,7 @@ func (v *Verifier) learnPort(x *exchange) {
 	if p.LID != 0 && (p.LID != lid || p.LMC != lmc) {
 		p.Changed = v.p.Time
 	}
-	if x.odd {
+	if x.badLIDs {
 		return // what its LIDs are is not known
 	}
 	other := v.Subnet.SetLID(p, lid, lmc)

@@ -24,43 +24,43 @@ type Verifier struct {
 	s     mad.SMP        // of it
 	mine  bool           // the findings on it are for this shard to report
 	leans bool           // what is found rests on the capture having lost nothing
-	from  *subnet.Port   // that sent it, where the exchange tells; nil: not known
+	from  *subnet.Port   // that sent it, by the exchange; nil: not known
 
-	open    map[uint64]*exchange   // by TID; exchanges of one TID are linked
-	order   []*exchange            // oldest first
-	asking  map[question]*exchange // the newest request for each that has no answer yet
-	routes  map[route]*place
-	homes   map[*place]home   // of routes
-	oneLink map[uint16]int    // by tap, how many answers on directed routes were seen at the hop of their request; negative: it shows several links
-	lids    map[uint16]*place // of LIDs whose port is not known
-	ports   map[*subnet.Port]*port
-	tables  map[tableKey]*table
-	wide    map[*subnet.Node]int64 // until when a Set of all its SLtoVLMappingTables at once may have its effects
-	traps   map[trapSource]*trapper
-	heard   map[uint16]heard // by LID
-	sms     []*manager       // by their GUIDs: which of them is blamed does not depend on the order in which they came
-	guids   map[uint64]*subnet.Port
+	open        map[uint64]*exchange   // by TID; exchanges of one TID are linked
+	order       []*exchange            // oldest first
+	asking      map[question]*exchange // the newest request for each that has no answer yet
+	routes      map[route]*place
+	returnPaths map[*place]returnPath // of routes
+	oneLink     map[uint16]int        // by tap, how many answers on directed routes were seen at the hop of their request; negative: it shows several links
+	lids        map[uint16]*place     // of LIDs whose port is not known
+	ports       map[*subnet.Port]*port
+	tables      map[tableKey]*table
+	wide        map[*subnet.Node]int64 // until when a Set of all its SLtoVLMappingTables at once may have its effects
+	traps       map[trapSource]*trapSender
+	toQP0       map[uint16]toQP0 // by LID
+	managers    []*manager       // by their GUIDs: which of them is blamed does not depend on the order in which they came
+	guids       map[uint64]*subnet.Port
 
 	// Of taps on links: the nodes by their routes, and which port sends on which side of a link.
 	origins map[origin]*subnet.Node
 	senders map[uint32]place
 
-	begun    int64                   // time of the first packet
-	age      int                     // what was told of places in another one is not known any more
-	strays   []stray                 // oldest first
-	asked    packet.Addr             // who is accused in place of the sender, where not zero
-	unasked  bool                    // the finding at hand rests on there being no other request
-	serial   uint64                  // of the newest exchange
-	unplaced map[mad.Attribute]int64 // when a node that is not known was set last
-	nobody   map[mad.Attribute]bool  // nothing was learned since
+	begun     int64                   // time of the first packet
+	age       int                     // what was told of places in another one is not known any more
+	unmatched []unmatched             // oldest first
+	asked     packet.Addr             // who is accused in place of the sender, where not zero
+	unasked   bool                    // the finding at hand rests on there being no other request
+	serial    uint64                  // of the newest exchange
+	unplaced  map[mad.Attribute]int64 // when a node that is not known was set last
+	nobody    map[mad.Attribute]bool  // nothing was learned since
 }
 
 // New returns a verifier that reports to rec.
 func New(rec *rule.Recorder, near func(packet.Addr) bool) *Verifier {
 	return &Verifier{
 		Rec: rec, Subnet: new(subnet.Subnet), Near: near,
-		open: map[uint64]*exchange{}, asking: map[question]*exchange{}, routes: map[route]*place{}, homes: map[*place]home{}, oneLink: map[uint16]int{}, lids: map[uint16]*place{}, ports: map[*subnet.Port]*port{},
-		tables: map[tableKey]*table{}, wide: map[*subnet.Node]int64{}, traps: map[trapSource]*trapper{}, heard: map[uint16]heard{}, guids: map[uint64]*subnet.Port{},
+		open: map[uint64]*exchange{}, asking: map[question]*exchange{}, routes: map[route]*place{}, returnPaths: map[*place]returnPath{}, oneLink: map[uint16]int{}, lids: map[uint16]*place{}, ports: map[*subnet.Port]*port{},
+		tables: map[tableKey]*table{}, wide: map[*subnet.Node]int64{}, traps: map[trapSource]*trapSender{}, toQP0: map[uint16]toQP0{}, guids: map[uint64]*subnet.Port{},
 		origins: map[origin]*subnet.Node{}, senders: map[uint32]place{},
 		unplaced: map[mad.Attribute]int64{}, nobody: map[mad.Attribute]bool{},
 	}
@@ -86,19 +86,19 @@ func (v *Verifier) Packet(p *packet.Packet, mine bool) {
 	}
 	v.ages()
 	if p.DestQP == 0 {
-		v.hear()
+		v.noteQP0()
 	}
 	if v.s.Decode(p.Payload) != nil {
 		return
 	}
 	if !v.format() {
 		for x := v.open[v.s.TID]; x != nil; x = x.next {
-			x.asked++ // it may be that request once more, and be taken
+			x.asked++ // the node may take it for a retransmission
 		}
 		return
 	}
 	v.expire()
-	if v.s.Directed() && !v.hops() {
+	if v.s.Directed() && !v.directedRoute() {
 		return
 	}
 	switch v.s.Method {
@@ -135,7 +135,7 @@ func (v *Verifier) report(id rule.ID, class rule.Class, role rule.Role, expected
 		d.Leans = rule.LeanWhole
 	}
 	f := d.On(v.p, accused, rule.Endpoint{Addr: v.p.Dst, QPN: v.p.DestQP, QPNKnown: true})
-	v.names(&f)
+	v.routeNodes(&f)
 	if v.s.Directed() && v.s.HopCount() <= mad.MaxHops {
 		f.Detail = "directed route " + pathText(v.s.Initial, v.s.HopCount())
 	}

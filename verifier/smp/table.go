@@ -49,50 +49,61 @@ func (v *Verifier) vlPort(x *exchange, number uint32) *subnet.Port {
 	return x.at.node.Port(uint8(number))
 }
 
-// asksTable judges a request for a block of a table: its modifier, and what a Set puts there.
-func (v *Verifier) asksTable(x *exchange) {
-	s := &v.s
-	set := s.Method == mad.Set
-	switch s.Attribute {
+// tableRequest judges a request for a block of a table: its modifier, and what a Set puts there.
+func (v *Verifier) tableRequest(x *exchange) {
+	set := v.s.Method == mad.Set
+	switch v.s.Attribute {
 	case mad.AttrSLtoVL:
-		v.asksSLtoVL(x)
+		v.sltovlRequest(x)
 	case mad.AttrVLArbitration:
-		block := s.Modifier >> 16
-		odd := -1
-		if set {
-			odd = oddEntry(s.Data)
-		}
-		if v.breaks(rule.SMPVA001, block < 1 || block > 4 || odd >= 0) {
-			actual := fmt.Sprintf("block %d", block)
-			if odd >= 0 {
-				actual = entryText(s.Data, odd)
-			}
-			v.report(rule.SMPVA001, rule.Violation, rule.Requester, "blocks 1 to 4, of data VLs", actual)
-			x.faulty, x.misasked = true, odd < 0
-			return
-		}
-		if set {
-			v.arbitrates(x)
-		}
+		v.vlArbitrationRequest(x)
 	case mad.AttrLinearForwarding:
-		v.asksLinear(x)
+		v.linearRequest(x)
 	case mad.AttrRandomForwarding:
-		odd := -1
-		for i := range 16 {
-			if mad.RandomEntry(entry32(s.Data, i)).Reserved() != 0 && set {
-				odd = i
-			}
-		}
-		if v.breaks(rule.SMPRF001, odd >= 0) {
-			v.report(rule.SMPRF001, rule.Violation, rule.Requester, "reserved bits 0", fmt.Sprintf("entry %d is 0x%08x", odd, entry32(s.Data, odd)))
-		}
+		v.randomRequest()
 	case mad.AttrMulticastForwarding:
-		v.asksMulticast(x)
+		v.multicastRequest(x)
 	case mad.AttrPKeyTable:
 		if set {
-			v.membership(x)
+			v.pkeysSet(x)
 		}
 	case mad.AttrGUIDInfo, mad.AttrNotice:
+	}
+}
+
+// vlArbitrationRequest judges a request for a VLArbitrationTable: blocks 1 to 4, whose entries name data VLs (rules SMP-VA-001, -002).
+func (v *Verifier) vlArbitrationRequest(x *exchange) {
+	s := &v.s
+	block, set := s.Modifier>>16, s.Method == mad.Set
+	odd := -1
+	if set {
+		odd = oddEntry(s.Data)
+	}
+	if v.breaks(rule.SMPVA001, block < 1 || block > 4 || odd >= 0) {
+		actual := fmt.Sprintf("block %d", block)
+		if odd >= 0 {
+			actual = entryText(s.Data, odd)
+		}
+		v.report(rule.SMPVA001, rule.Violation, rule.Requester, "blocks 1 to 4, of data VLs", actual)
+		x.badSet, x.badModifier = true, odd < 0
+		return
+	}
+	if set {
+		v.vlArbitrationSet(x)
+	}
+}
+
+// randomRequest judges the reserved bits of the entries that a Set gives a RandomForwardingTable (rule SMP-RF-001).
+func (v *Verifier) randomRequest() {
+	s := &v.s
+	odd := -1
+	for i := range 16 {
+		if mad.RandomEntry(entry32(s.Data, i)).Reserved() != 0 && s.Method == mad.Set {
+			odd = i
+		}
+	}
+	if v.breaks(rule.SMPRF001, odd >= 0) {
+		v.report(rule.SMPRF001, rule.Violation, rule.Requester, "reserved bits 0", fmt.Sprintf("entry %d is 0x%08x", odd, entry32(s.Data, odd)))
 	}
 }
 
@@ -111,14 +122,14 @@ func entryText(b []byte, i int) string {
 	return fmt.Sprintf("VL%d in entry %d", mad.VLArb(entry16(b, i)).VL(), i)
 }
 
-func (v *Verifier) asksSLtoVL(x *exchange) {
+func (v *Verifier) sltovlRequest(x *exchange) {
 	s := &v.s
 	first := 16
 	if n := x.at.node; x.at.known() && n.Type == subnet.Switch && (!n.HasSwitchInfo || n.OptimizedSLtoVL) {
 		first = 18 // two bits say all input ports, and all output ports
 	}
 	if v.breaks(rule.SMPSV001, x.at.known() && s.Modifier>>first != 0) {
-		x.misasked = true
+		x.badModifier = true
 		v.report(rule.SMPSV001, rule.Violation, rule.Requester, fmt.Sprintf("bits 31:%d of the attribute modifier 0", first), mad.ModifierText(s.Attribute, s.Modifier))
 		return
 	}
@@ -135,8 +146,8 @@ func (v *Verifier) asksSLtoVL(x *exchange) {
 	}
 }
 
-// arbitrates judges the entries that a Set gives a VLArbitrationTable.
-func (v *Verifier) arbitrates(x *exchange) {
+// vlArbitrationSet judges the entries that a Set gives a VLArbitrationTable.
+func (v *Verifier) vlArbitrationSet(x *exchange) {
 	s := &v.s
 	block, p := s.Modifier>>16, v.vlPort(x, s.Modifier&0xFF)
 	if p == nil || !v.of(p).has {
@@ -164,7 +175,7 @@ func (v *Verifier) arbitrates(x *exchange) {
 	}
 }
 
-func (v *Verifier) asksLinear(x *exchange) {
+func (v *Verifier) linearRequest(x *exchange) {
 	s := &v.s
 	if s.Method != mad.Set || !x.at.known() || x.at.node.Type != subnet.Switch {
 		return
@@ -178,15 +189,15 @@ func (v *Verifier) asksLinear(x *exchange) {
 	}
 	if v.breaks(rule.SMPLF001, odd >= 0) {
 		v.report(rule.SMPLF001, rule.Violation, rule.Requester, fmt.Sprintf("ports up to %d, or 255", n), fmt.Sprintf("port %d for LID %d", s.Data[odd], int(s.Modifier&0xFFFF)*64+odd))
-		x.faulty = true
+		x.badSet = true
 	}
 }
 
-func (v *Verifier) asksMulticast(x *exchange) {
+func (v *Verifier) multicastRequest(x *exchange) {
 	s := &v.s
 	position := s.Modifier >> 28
-	x.misasked = s.Modifier>>9&(1<<19-1) != 0
-	bad, actual := x.misasked, mad.ModifierText(s.Attribute, s.Modifier)
+	x.badModifier = s.Modifier>>9&(1<<19-1) != 0
+	bad, actual := x.badModifier, mad.ModifierText(s.Attribute, s.Modifier)
 	if s.Method == mad.Set && x.at.known() && x.at.node.Type == subnet.Switch && !bad {
 		for i := range 32 {
 			for bit := range 16 {
@@ -202,55 +213,60 @@ func (v *Verifier) asksMulticast(x *exchange) {
 	}
 }
 
-// membership judges the P_Keys that a manager gives a port.
-func (v *Verifier) membership(x *exchange) {
-	s := &v.s
-	n := v.keyBlocks(x)
-	p := x.at.port()
-	if s.Modifier>>16 != 0 { // of another port of a switch, whose other blocks are not kept
-		v.once(x)
+// pkeysSet judges the P_Keys that a manager gives a port.
+func (v *Verifier) pkeysSet(x *exchange) {
+	if v.s.Modifier>>16 != 0 { // of another port of a switch, whose other blocks are not kept
+		v.pkeyBlockSet(x)
 		return
 	}
+	n, p := v.pkeyBlocks(x), x.at.port()
 	if n == 0 || p == nil {
 		return
 	}
-	k := v.of(p)
-	seen := map[uint16]bool{}
-	whole, standard := true, false
 	class := v.paired()
 	if n > 1 {
 		class = v.lasting() // the other blocks may have been changed by what the capture does not show
 	}
-	for b := range uint16(n) {
-		keys, ok := k.blocks[b]
-		if b == uint16(s.Modifier) {
-			ok = true
-			for i := range keys {
-				keys[i] = entry16(s.Data, i)
-			}
+	k := v.of(p)
+	keys, whole := v.pkeysOnceSet(k, n)
+	seen := map[uint16]bool{}
+	for _, key := range keys {
+		if v.breaks(rule.SMPPK003, seen[key]) {
+			v.report(rule.SMPPK003, class, rule.Requester, "each P_Key once", fmt.Sprintf("0x%04x twice", key))
+			x.badSet = class == rule.Violation
+			return
 		}
-		whole = whole && ok
-		for _, key := range keys {
-			if !ok || key&0x7FFF == 0 {
-				continue
-			}
-			standard = standard || key&0x7FFF == 0x7FFF
-			if v.breaks(rule.SMPPK003, seen[key]) {
-				v.report(rule.SMPPK003, class, rule.Requester, "each P_Key once", fmt.Sprintf("0x%04x twice", key))
-				x.faulty = class == rule.Violation
-				return
-			}
-			seen[key] = true
-		}
+		seen[key] = true
 	}
 	k.given = k.given || whole
-	if whole && v.breaks(rule.SMPPK002, !standard) {
+	if whole && v.breaks(rule.SMPPK002, !seen[0xFFFF] && !seen[0x7FFF]) {
 		v.report(rule.SMPPK002, class, rule.Requester, "the default P_Key 0xffff or 0x7fff in the table of each port", "none")
 	}
 }
 
-// once judges that a block of P_Keys has none twice.
-func (v *Verifier) once(x *exchange) {
+// pkeysOnceSet returns the valid P_Keys that the table of a port, of n blocks, has with the block of the Set at hand, and whether all of its blocks are known.
+func (v *Verifier) pkeysOnceSet(k *port, n int) (keys []uint16, whole bool) {
+	whole = true
+	for b := range uint16(n) {
+		block, known := k.blocks[b]
+		if b == uint16(v.s.Modifier) {
+			known = true
+			for i := range block {
+				block[i] = entry16(v.s.Data, i)
+			}
+		}
+		whole = whole && known
+		for _, key := range block {
+			if key&0x7FFF != 0 {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys, whole
+}
+
+// pkeyBlockSet judges that a block of P_Keys has none twice.
+func (v *Verifier) pkeyBlockSet(x *exchange) {
 	seen := map[uint16]bool{}
 	for i := range 32 {
 		key := entry16(v.s.Data, i)
@@ -259,15 +275,15 @@ func (v *Verifier) once(x *exchange) {
 		}
 		if v.breaks(rule.SMPPK003, seen[key]) {
 			v.report(rule.SMPPK003, v.paired(), rule.Requester, "each P_Key once", fmt.Sprintf("0x%04x twice", key))
-			x.faulty = true
+			x.badSet = true
 			return
 		}
 		seen[key] = true
 	}
 }
 
-// keyBlocks is how many blocks the P_Key table of the port has that receives a request; 0: not known.
-func (v *Verifier) keyBlocks(x *exchange) int {
+// pkeyBlocks is how many blocks the P_Key table of the port has that receives a request; 0: not known.
+func (v *Verifier) pkeyBlocks(x *exchange) int {
 	if !x.at.known() {
 		return 0
 	}

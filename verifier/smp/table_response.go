@@ -10,8 +10,8 @@ import (
 	"ibwitness/subnet"
 )
 
-// tableAnswer judges an answer that carries a block of a table, and keeps it.
-func (v *Verifier) tableAnswer(x *exchange) {
+// tableResponse judges an answer that carries a block of a table, and keeps it.
+func (v *Verifier) tableResponse(x *exchange) {
 	s := &v.s
 	if !v.inTable(x) {
 		return
@@ -22,7 +22,7 @@ func (v *Verifier) tableAnswer(x *exchange) {
 		return
 	}
 	fresh := v.fresh(x)
-	v.steady(x, fresh)
+	v.valuesKept(x, fresh)
 	if !fresh {
 		return
 	}
@@ -37,7 +37,7 @@ func (v *Verifier) tableAnswer(x *exchange) {
 			p.Time, p.Frame = v.p.Time, v.p.Frame
 		}
 	case mad.AttrPKeyTable:
-		v.learnKeys(x)
+		v.learnPKeys(x)
 	case mad.AttrGUIDInfo:
 		v.learnGUIDs(x)
 	case mad.AttrLinearForwarding:
@@ -52,69 +52,95 @@ func (v *Verifier) tableAnswer(x *exchange) {
 
 // inTable judges that the node took a modifier that is in its tables, and reports whether.
 func (v *Verifier) inTable(x *exchange) bool {
-	s, n := &v.s, x.at.node
 	if !x.at.known() {
 		return true
 	}
-	isSwitch := n.Type == subnet.Switch
-	id, bad, want := rule.ID(0), false, ""
-	switch s.Attribute {
+	b := bound{}
+	switch v.s.Attribute {
 	case mad.AttrSLtoVL:
-		if !v.mapsLanes(x) {
-			return false
-		}
-		id = rule.SMPSV001
-		bad, want = v.noSuchPort(x)
+		b = v.mappingBound(x)
 	case mad.AttrVLArbitration:
-		id, bad, want = rule.SMPVA001, s.Modifier>>16 < 1 || s.Modifier>>16 > 4 || isSwitch && s.Modifier&0xFFFF > uint32(n.NumPorts), invalidValue+": blocks 1 to 4, and ports of the node"
-		if odd := oddEntry(s.Data); !bad && x.Method == mad.Get && odd >= 0 {
-			v.breaks(id, true)
-			v.report(id, rule.Unproven, rule.Responder, "a data VL in each entry that has a weight", entryText(s.Data, odd), x.frame)
-		}
+		b = v.arbitrationBound(x)
 	case mad.AttrPKeyTable:
-		size := n.PartitionCap
-		if isSwitch && s.Modifier>>16 != 0 {
-			if !n.HasSwitchInfo {
-				return true
-			}
-			size = n.EnforcementCap
-		}
-		id, bad, want = rule.SMPPK001, s.Modifier&0xFFFF*32 >= uint32(size), fmt.Sprintf(invalidValue+": %d P_Keys", size)
-		if isSwitch && s.Modifier>>16 > uint32(n.NumPorts) {
-			bad, want = true, fmt.Sprintf(invalidValue+": the node has %d ports", n.NumPorts)
-		}
-	case mad.AttrLinearForwarding:
-		if !n.HasSwitchInfo || n.LinearCap == 0 {
-			return s.Modifier < 1024
-		}
-		id, bad, want = rule.SMPLF001, uint64(s.Modifier)*64 >= uint64(n.LinearCap), fmt.Sprintf(invalidValue+": LinearFDBCap %d", n.LinearCap)
-	case mad.AttrRandomForwarding:
-		if !n.HasSwitchInfo {
-			return true
-		}
-		id, bad, want = rule.SMPRF001, uint64(s.Modifier)*16 >= uint64(n.RandomCap), fmt.Sprintf(invalidValue+": RandomFDBCap %d", n.RandomCap)
-	case mad.AttrMulticastForwarding:
-		if !n.HasSwitchInfo {
-			return true
-		}
-		id, bad, want = rule.SMPMF001, s.Modifier&0x1FF*32 >= uint32(n.MulticastCap), fmt.Sprintf(invalidValue+": MulticastFDBCap %d", n.MulticastCap)
+		b = v.pkeyBound(x.at.node)
+	case mad.AttrLinearForwarding, mad.AttrRandomForwarding, mad.AttrMulticastForwarding:
+		b = v.forwardingBound(x.at.node)
 	case mad.AttrGUIDInfo:
 		return v.guidInfo(x)
-	default:
-		return true
 	}
-	if v.breaks(id, bad) {
-		v.report(id, v.paired(), rule.Responder, want, "status 0 with "+mad.ModifierText(s.Attribute, s.Modifier), x.frame)
+	if b.known && v.breaks(b.rule, b.beyond) {
+		v.report(b.rule, v.paired(), rule.Responder, invalidValue+": "+b.want, "status 0 with "+mad.ModifierText(v.s.Attribute, v.s.Modifier), x.frame)
 	}
-	return !bad
+	return !b.beyond
 }
 
-// noSuchPort reports whether the modifier of an SLtoVLMappingTable names a port that the node has not, and what was expected.
+// bound is what the size of a table makes of the attribute modifier at hand.
+type bound struct {
+	rule   rule.ID
+	known  bool   // the size of the table is known, so that the modifier can be judged
+	beyond bool   // the modifier names what the table has not
+	want   string // the size
+}
+
+// mappingBound is that of an SLtoVLMappingTable (rules SMP-SV-001, -002).
+func (v *Verifier) mappingBound(x *exchange) bound {
+	if !v.mapsLanes(x) {
+		return bound{beyond: true}
+	}
+	beyond, want := v.noSuchPort(x)
+	return bound{rule.SMPSV001, true, beyond, want}
+}
+
+// arbitrationBound is that of a VLArbitrationTable. It judges the entries of a block within the table, too (rule SMP-VA-001).
+func (v *Verifier) arbitrationBound(x *exchange) bound {
+	s, n := &v.s, x.at.node
+	block, number := s.Modifier>>16, s.Modifier&0xFFFF
+	b := bound{rule.SMPVA001, true, block < 1 || block > 4 || n.Type == subnet.Switch && number > uint32(n.NumPorts), "blocks 1 to 4, and ports of the node"}
+	if odd := oddEntry(s.Data); !b.beyond && x.Method == mad.Get && odd >= 0 {
+		v.breaks(b.rule, true)
+		v.report(b.rule, rule.Unproven, rule.Responder, "a data VL in each entry that has a weight", entryText(s.Data, odd), x.frame)
+	}
+	return b
+}
+
+// pkeyBound is that of a P_KeyTable: at port 0 of a switch, and of other nodes, by PartitionCap, else by PartitionEnforcementCap (rule SMP-PK-001).
+func (v *Verifier) pkeyBound(n *subnet.Node) bound {
+	block, number := v.s.Modifier&0xFFFF, v.s.Modifier>>16
+	size := n.PartitionCap
+	if n.Type == subnet.Switch && number != 0 {
+		if !n.HasSwitchInfo {
+			return bound{}
+		}
+		size = n.EnforcementCap
+	}
+	if n.Type == subnet.Switch && number > uint32(n.NumPorts) {
+		return bound{rule.SMPPK001, true, true, fmt.Sprintf("the node has %d ports", n.NumPorts)}
+	}
+	return bound{rule.SMPPK001, true, block*32 >= uint32(size), fmt.Sprintf("%d P_Keys", size)}
+}
+
+// forwardingBound is that of a forwarding table, by what SwitchInfo says (rules SMP-LF-001, -RF-001, -MF-001).
+func (v *Verifier) forwardingBound(n *subnet.Node) bound {
+	s := &v.s
+	switch {
+	case s.Attribute == mad.AttrLinearForwarding && (!n.HasSwitchInfo || n.LinearCap == 0):
+		return bound{beyond: s.Modifier >= 1024}
+	case s.Attribute == mad.AttrLinearForwarding:
+		return bound{rule.SMPLF001, true, uint64(s.Modifier)*64 >= uint64(n.LinearCap), fmt.Sprintf("LinearFDBCap %d", n.LinearCap)}
+	case !n.HasSwitchInfo:
+		return bound{}
+	case s.Attribute == mad.AttrRandomForwarding:
+		return bound{rule.SMPRF001, true, uint64(s.Modifier)*16 >= uint64(n.RandomCap), fmt.Sprintf("RandomFDBCap %d", n.RandomCap)}
+	}
+	return bound{rule.SMPMF001, true, s.Modifier&0x1FF*32 >= uint32(n.MulticastCap), fmt.Sprintf("MulticastFDBCap %d", n.MulticastCap)}
+}
+
+// noSuchPort reports whether the modifier of an SLtoVLMappingTable names a port that the node has not, and which ports it has.
 func (v *Verifier) noSuchPort(x *exchange) (bad bool, want string) {
 	s, n := &v.s, x.at.node
 	in, out := s.Modifier>>8&0xFF, s.Modifier&0xFF
 	ports := uint32(n.NumPorts)
-	want = fmt.Sprintf(invalidValue+": the node has %d ports", ports)
+	want = fmt.Sprintf("the node has %d ports", ports)
 	if n.Type == subnet.Switch && n.HasSwitchInfo && !n.EnhancedPort0 && out == 0 && s.Modifier>>16 == 0 {
 		return true, want + ", and only a switch with an enhanced port 0 has output port 0"
 	}
@@ -210,12 +236,12 @@ func (k *port) wholeGUIDs(p *subnet.Port) {
 // restartTime is how soon a node may be back that was switched off: it has then forgotten what it was told.
 const restartTime = int64(time.Second)
 
-// steady judges that a Set has put its values there, and that a Get returns what was set (SMP-MTH-004, C14-024).
-func (v *Verifier) steady(x *exchange, fresh bool) {
+// valuesKept judges that a Set has put its values there, and that a Get returns what was set (SMP-MTH-004, C14-024).
+func (v *Verifier) valuesKept(x *exchange, fresh bool) {
 	s := &v.s
 	l := mad.SMPAttribute(s.Attribute)
 	size := l.Size
-	if x.Method == mad.Set && !x.wrong && !x.faulty {
+	if x.Method == mad.Set && !x.wrongMKey && !x.badSet {
 		if at := v.firstDifference(x, x.data[:size], s.Data[:size]); v.breaks(rule.SMPMTH004, at >= 0) {
 			v.report(rule.SMPMTH004, v.paired(), rule.Responder, fmt.Sprintf("%s as set: byte %d is 0x%02x", l.Name, at, x.data[at]), fmt.Sprintf("0x%02x", s.Data[at]), x.frame)
 		}
@@ -262,10 +288,10 @@ func (v *Verifier) firstDifference(x *exchange, want, have []byte) int {
 	return -1
 }
 
-// learnKeys keeps a block of the P_Key table of the port that received the request.
-func (v *Verifier) learnKeys(x *exchange) {
+// learnPKeys keeps a block of the P_Key table of the port that received the request.
+func (v *Verifier) learnPKeys(x *exchange) {
 	s, p := &v.s, x.at.port()
-	n := v.keyBlocks(x)
+	n := v.pkeyBlocks(x)
 	if p == nil || n == 0 || s.Modifier>>16 != 0 {
 		return
 	}
@@ -295,11 +321,11 @@ func (v *Verifier) learnKeys(x *exchange) {
 	}
 	p.Has |= subnet.KnowsPKeys
 	p.Time, p.Frame = v.p.Time, v.p.Frame
-	v.standard(x, p)
+	v.defaultPKey(x, p)
 }
 
-// standard judges a P_Key table that no manager was seen to set: it has the default P_Key once the port is in use (rule PKY-008).
-func (v *Verifier) standard(x *exchange, p *subnet.Port) {
+// defaultPKey judges a P_Key table that no manager was seen to set: it has the default P_Key once the port is in use (rule PKY-008).
+func (v *Verifier) defaultPKey(x *exchange, p *subnet.Port) {
 	if x.Method != mad.Get || !p.Knows(subnet.KnowsInfo) || p.State != active || v.of(p).given {
 		return
 	}

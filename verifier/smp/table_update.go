@@ -49,11 +49,11 @@ func varies(a mad.Attribute) (subnet.Known, bool) {
 	return 0, false
 }
 
-// changes notes that a Set is in flight, or is retransmitted: what it may change is not known until the answer tells. Where it is not known whose it
+// changes notes that a Set is in flight, or is retransmitted: what it may change is not known until the response. Where it is not known whose it
 // is, it may be anybody's.
 func (v *Verifier) changes(x *exchange) {
 	lost, ok := varies(x.Attribute)
-	if x.Method != mad.Set || !ok || x.wrong && x.answers == 0 { // one with a wrong M_Key changes nothing, unless it is answered
+	if x.Method != mad.Set || !ok || x.wrongMKey && x.answers == 0 { // one with a wrong M_Key changes nothing, unless it is answered
 		return
 	}
 	t := v.asBlock(x)
@@ -63,7 +63,7 @@ func (v *Verifier) changes(x *exchange) {
 		v.changesAny(x.Attribute, lost)
 		return
 	case t.newest != x.serial && x.asked > 1:
-		t.newest = 0 // an older one once more: which of them holds is not known
+		t.newest = 0 // an older one is retransmitted: which of them holds is not known
 	case t.newest == x.serial && t.set:
 		return // it is done
 	default:
@@ -143,7 +143,7 @@ func (v *Verifier) changesAny(a mad.Attribute, lost subnet.Known) {
 // underway is how long after a Set whose answer was not seen it may still be on its way.
 const underway = int64(time.Second)
 
-// fresh reports whether an answer tells what holds now: nothing was set since it was asked for. A Set that holds from now on is noted.
+// fresh reports whether a response has the value that holds now: no Set followed its request. A Set that holds from now on is noted.
 func (v *Verifier) fresh(x *exchange) bool {
 	if _, ok := varies(x.Attribute); !ok {
 		return true

@@ -15,9 +15,9 @@ type origin struct {
 	path  [64]byte
 }
 
-// outOf notes, of a request on a directed route, where it began, and which port sends on this link: the one that its path names, of the node
+// noteOrigin notes, of a request on a directed route, where it began, and which port sends on this link: the one that its path names, of the node
 // that is a hop nearer.
-func (v *Verifier) outOf(x *exchange) {
+func (v *Verifier) noteOrigin(x *exchange) {
 	s, hop := &v.s, v.s.HopPointer()
 	if s.DrSLID != permissive || hop < 1 || hop > s.HopCount() {
 		return
@@ -35,8 +35,8 @@ func (v *Verifier) outOf(x *exchange) {
 	}
 }
 
-// answersFrom notes, of a node that says who it is, the port by which it does.
-func (v *Verifier) answersFrom(x *exchange, n *subnet.Node, local uint8) {
+// noteResponder notes, of a node that says who it is, the port by which it does.
+func (v *Verifier) noteResponder(x *exchange, n *subnet.Node, local uint8) {
 	s := &v.s
 	if v.p.Link == 0 || !s.Directed() || s.DrSLID != permissive || s.DrDLID != permissive {
 		return
@@ -72,17 +72,26 @@ func (v *Verifier) Leaves(p *packet.Packet) {
 	if !v.breaks(rule.LNKSW002, port != from.number) {
 		return
 	}
-	to := v.senders[opposite(p.Link)]
 	class := rule.Unproven
-	if to.node != nil && to.node.Type == subnet.ChannelAdapter && !v.Lossy {
+	if v.endsAtAdapter(p, port) && !v.Lossy {
 		class = rule.Violation
-		if q := v.Subnet.Port(p.DLID); port != 255 && q != nil && q.Node == to.node && q.Number == to.number {
-			class = rule.Unproven // it is where it shall be
-		}
 	}
 	want := fmt.Sprintf("LID %d by port %d of switch 0x%016x", p.DLID, port, from.node.GUID)
-	if port == 255 {
+	if port == noRoute {
 		want = fmt.Sprintf("no packet to LID %d, for which switch 0x%016x has no route", p.DLID, from.node.GUID)
 	}
 	v.report(rule.LNKSW002, class, rule.Network, want, fmt.Sprintf("by port %d", from.number))
+}
+
+// noRoute is the entry of a forwarding table by which a switch discards packets.
+const noRoute = 255
+
+// endsAtAdapter reports whether a link that a switch sends a packet on ends at a channel adapter that is not its destination. port is what the forwarding table has.
+func (v *Verifier) endsAtAdapter(p *packet.Packet, port uint8) bool {
+	to := v.senders[opposite(p.Link)]
+	if to.node == nil || to.node.Type != subnet.ChannelAdapter {
+		return false
+	}
+	q := v.Subnet.Port(p.DLID)
+	return port == noRoute || q == nil || q.Node != to.node || q.Number != to.number
 }

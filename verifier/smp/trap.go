@@ -23,22 +23,22 @@ const mostLIDs = 128
 // badKeyAt is where a notice of trap 256 has the M_Key that was refused.
 const badKeyAt = 24
 
-// trapSource is a port that sends traps, as one tap sees it: what another tap shows is the same traps once more.
+// trapSource is a port that sends traps, as one tap sees it: another tap shows copies of the same traps.
 type trapSource struct {
 	tap uint16
 	lid uint16
 }
 
-// trapper is what is kept of such a port.
-type trapper struct {
-	age       int   // of the capture: the port of another one may have begun again, or be of another subnet
-	time      int64 // of the newest
-	frame     uint64
-	tid       uint64
-	icrc      uint32
-	data      [mad.SMPDataSize]byte
-	silenced  uint64 // frame of the TrapRepress to the newest; 0: none
-	silencing int64
+// trapSender is what is kept of such a port.
+type trapSender struct {
+	age         int   // of the capture: the port of another one may have begun again, or be of another subnet
+	time        int64 // of the newest
+	frame       uint64
+	tid         uint64
+	icrc        uint32
+	data        [mad.SMPDataSize]byte
+	repressed   uint64 // frame of the TrapRepress to the newest; 0: none
+	repressedAt int64
 }
 
 // trap takes a trap of a port.
@@ -72,47 +72,62 @@ func (v *Verifier) trap() {
 	v.keep()
 }
 
-// sender judges a trap by the port that sends it.
+// sender judges a trap by the port that sends it, and by the trap before it.
 func (v *Verifier) sender(number uint16) {
 	s, p := &v.s, v.p
 	port := v.Subnet.Port(p.SLID)
-	if port.Knows(subnet.KnowsInfo) {
-		if v.breaks(rule.SMPTRP003, port.State != active) {
-			v.report(rule.SMPTRP003, v.lasting(), rule.Sender, "traps only from a port that is Active", "the port is "+stateText(port.State), port.Frame)
-		}
-		if port.SMLID != 0 && v.breaks(rule.SMPTRP006, p.DLID != port.SMLID || p.SL != port.SMSL) {
-			v.report(rule.SMPTRP006, v.lasting(), rule.Sender, fmt.Sprintf("a trap to LID %d on SL %d", port.SMLID, port.SMSL), fmt.Sprintf("to LID %d on SL %d", p.DLID, p.SL), port.Frame)
-		}
-	}
-	if k := v.ports[port]; k != nil && k.keyKnown && noGeneric.Uint(s.Data) != 0 && number == mad.TrapBadMKey {
-		key := binary.BigEndian.Uint64(s.Data[badKeyAt:])
-		if v.breaks(rule.SMPMK001, key == k.key || k.key == 0) {
-			v.report(rule.SMPMK001, v.lasting(), rule.Sender, "no trap: the M_Key of the SMP is that of the port, or the port has none",
-				fmt.Sprintf("trap 256: M_Key 0x%016x is bad", key), k.frame)
-		}
+	v.senderPort(port)
+	if number == mad.TrapBadMKey {
+		v.badMKey(port)
 	}
 	v.badPKey(port)
 	t := v.traps[trapSource{p.Tap, p.SLID}]
 	switch {
 	case t == nil:
-		t = &trapper{age: v.age}
+		t = &trapSender{age: v.age}
 		v.traps[trapSource{p.Tap, p.SLID}] = t
 	case t.age != v.age:
-		*t = trapper{age: v.age}
+		*t = trapSender{age: v.age}
 	case t.icrc == p.ICRC && p.Time-t.time < early:
 		return // mirrored
 	default:
-		v.again(t, port)
+		v.nextTrap(t, port)
 	}
 	if t.tid != s.TID {
-		t.silenced = 0
+		t.repressed = 0
 	}
 	t.time, t.frame, t.tid, t.icrc = p.Time, p.Frame, s.TID, p.ICRC
 	copy(t.data[:], s.Data)
 }
 
-// again judges a trap that follows another of its port.
-func (v *Verifier) again(t *trapper, port *subnet.Port) {
+// senderPort judges the state of the port that sends a trap, and where it sends the trap (rules SMP-TRP-003, -006).
+func (v *Verifier) senderPort(port *subnet.Port) {
+	if !port.Knows(subnet.KnowsInfo) {
+		return
+	}
+	if v.breaks(rule.SMPTRP003, port.State != active) {
+		v.report(rule.SMPTRP003, v.lasting(), rule.Sender, "traps only from a port that is Active", "the port is "+stateText(port.State), port.Frame)
+	}
+	if p := v.p; port.SMLID != 0 && v.breaks(rule.SMPTRP006, p.DLID != port.SMLID || p.SL != port.SMSL) {
+		v.report(rule.SMPTRP006, v.lasting(), rule.Sender, fmt.Sprintf("a trap to LID %d on SL %d", port.SMLID, port.SMSL), fmt.Sprintf("to LID %d on SL %d", p.DLID, p.SL), port.Frame)
+	}
+}
+
+// badMKey judges trap 256 of a port, which says that an SMP had a bad M_Key (rule SMP-MK-001).
+func (v *Verifier) badMKey(port *subnet.Port) {
+	k, d := v.ports[port], v.s.Data
+	if k == nil || !k.keyKnown || noGeneric.Uint(d) == 0 {
+		return
+	}
+	key := binary.BigEndian.Uint64(d[badKeyAt:])
+	if v.breaks(rule.SMPMK001, key == k.key || k.key == 0) {
+		v.report(rule.SMPMK001, v.lasting(), rule.Sender, "no trap: the M_Key of the SMP is that of the port, or the port has none",
+			fmt.Sprintf("trap 256: M_Key 0x%016x is bad", key), k.frame)
+	}
+}
+
+// nextTrap judges a trap that follows another of its port.
+func (v *Verifier) nextTrap(t *trapSender, port *subnet.Port) {
 	s, p := &v.s, v.p
 	if port.Knows(subnet.KnowsInfo) {
 		gap := int64(4096) << port.SubnetTimeout
@@ -124,24 +139,24 @@ func (v *Verifier) again(t *trapper, port *subnet.Port) {
 	if s.TID != t.tid {
 		return
 	}
-	// The toggle and count may change; what it tells of may not.
+	// The toggle and count of the notice may change; its other fields may not.
 	other := string(s.Data[:8]) != string(t.data[:8]) || string(s.Data[10:]) != string(t.data[10:])
 	if v.breaks(rule.SMPTRP004, other) {
 		v.report(rule.SMPTRP004, rule.Violation, rule.Sender, "another TID for another trap", fmt.Sprintf("TID 0x%016x of %s again", s.TID, mad.TrapName(uint16(noNumber.Uint(t.data[:])))), t.frame)
 		return
 	}
-	if t.silenced == 0 {
+	if t.repressed == 0 {
 		return
 	}
-	after := p.Time-t.silencing > second/10
+	after := p.Time-t.repressedAt > second/10
 	if s.TID == 0 { // of a port that gives all of its traps TID 0: the same may have happened again
 		if v.breaks(rule.SMPTRP004, after) {
-			v.report(rule.SMPTRP004, rule.Unproven, rule.Sender, "another TID for another trap", "TID 0 of the trap before the TrapRepress again", t.silenced)
+			v.report(rule.SMPTRP004, rule.Unproven, rule.Sender, "another TID for another trap", "TID 0 of the trap before the TrapRepress again", t.repressed)
 		}
 		return
 	}
 	if v.breaks(rule.SMPTRP005, after) {
-		v.report(rule.SMPTRP005, v.lasting(), rule.Sender, "no retransmission after the TrapRepress", mad.TrapName(uint16(noNumber.Uint(s.Data)))+" retransmitted", t.silenced)
+		v.report(rule.SMPTRP005, v.lasting(), rule.Sender, "no retransmission after the TrapRepress", mad.TrapName(uint16(noNumber.Uint(s.Data)))+" retransmitted", t.repressed)
 	}
 }
 
@@ -150,7 +165,7 @@ func (v *Verifier) repress() {
 	s, p := &v.s, v.p
 	v.breaks(rule.SMPTRP005, false)
 	if t := v.traps[trapSource{p.Tap, p.DLID}]; t != nil && t.tid == s.TID && !s.Directed() {
-		t.silenced, t.silencing = p.Frame, p.Time
+		t.repressed, t.repressedAt = p.Frame, p.Time
 	}
 	v.keep()
 }

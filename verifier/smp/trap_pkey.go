@@ -16,20 +16,20 @@ const (
 	badQPAt   = 25
 )
 
-// heard is the newest packet to QP0 of a LID.
-type heard struct {
+// toQP0 is the newest packet to QP0 of a LID.
+type toQP0 struct {
 	pkey  uint16
 	tap   uint16
 	frame uint64
 }
 
-// hear notes a packet to QP0.
-func (v *Verifier) hear() {
+// noteQP0 notes a packet to QP0.
+func (v *Verifier) noteQP0() {
 	p := v.p
-	v.heard[p.DLID] = heard{p.PKey, p.Tap, p.Frame}
+	v.toQP0[p.DLID] = toQP0{p.PKey, p.Tap, p.Frame}
 }
 
-// badPKey judges a port that tells of having refused a packet to QP0 or QP1 for its P_Key (rule PKY-005). Which one to QP0 that was must have been seen: there
+// badPKey judges trap 257 of a port, which reports a bad P_Key in a packet to QP0 or QP1 (rule PKY-005). The packet to QP0 must have been seen: there
 // may be devices that fill in no queue pair.
 func (v *Verifier) badPKey(port *subnet.Port) {
 	p, d := v.p, v.s.Data
@@ -40,7 +40,7 @@ func (v *Verifier) badPKey(port *subnet.Port) {
 	refused := fmt.Sprintf("trap %d: P_Key 0x%04x is bad", mad.TrapBadPKey, key)
 	switch uint32(d[badQPAt])<<16 | uint32(binary.BigEndian.Uint16(d[badQPAt+1:])) {
 	case 0:
-		if h := v.heard[p.SLID]; v.breaks(rule.PKY005, h.frame != 0 && h.pkey == key && h.tap == p.Tap) {
+		if h := v.toQP0[p.SLID]; v.breaks(rule.PKY005, h.frame != 0 && h.pkey == key && h.tap == p.Tap) {
 			v.report(rule.PKY005, rule.Violation, rule.Receiver, "no trap: QP 0 accepts every P_Key", refused, h.frame)
 		}
 	case 1:

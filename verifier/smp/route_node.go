@@ -6,13 +6,13 @@ import (
 	"ibwitness/rule"
 )
 
-// names says which nodes are at the two ends of the directed route of the packet at hand, whose packets have no LIDs of their own.
-func (v *Verifier) names(f *rule.Finding) {
+// routeNodes says which nodes are at the two ends of the directed route of the packet at hand, whose packets have no LIDs of their own.
+func (v *Verifier) routeNodes(f *rule.Finding) {
 	s := &v.s
 	if !s.Directed() || s.HopCount() > mad.MaxHops {
 		return
 	}
-	begin, end := rule.Node{Route: "0"}, v.reached()
+	begin, end := rule.Node{Route: "0"}, v.routeEnd()
 	if s.HopCount() > 0 {
 		end.Route = "0," + pathText(s.Initial, s.HopCount())
 	}
@@ -28,12 +28,12 @@ func (v *Verifier) names(f *rule.Finding) {
 	}
 }
 
-// reached is the node that the packet at hand, on a directed route, is to or from, as far as it is known.
-func (v *Verifier) reached() (n rule.Node) {
+// routeEnd is the node that the packet at hand, on a directed route, is to or from, as far as it is known.
+func (v *Verifier) routeEnd() (n rule.Node) {
 	s := &v.s
 	var at place
 	if s.Method == mad.GetResp {
-		if x, _ := v.answered(); x != nil {
+		if x, _ := v.requestOf(); x != nil {
 			at = x.at
 		}
 	} else if p := v.routes[v.route()]; p != nil && p.age == v.age {

@@ -7,8 +7,8 @@ import (
 	"ibwitness/rule"
 )
 
-// calls reports whether a QPN is that of a side: the one that it told, or the one that is used in its place.
-func (x *exchange) calls(side int, qpn uint32) bool {
+// hasQPN reports whether a QPN is that of a side: the one in its REQ or REP, or the one that the traffic uses in place of it.
+func (x *exchange) hasQPN(side int, qpn uint32) bool {
 	return qpn == x.qpn[side] || qpn == x.used[side] && qpn != 0
 }
 

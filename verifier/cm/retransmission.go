@@ -13,7 +13,7 @@ var seed = maphash.MakeSeed()
 // digest is a hash of the content of a message.
 func digest(b []byte) uint64 { return maphash.Bytes(seed, b) }
 
-// first notes a message that is sent for the first time.
+// begin notes a message that is sent for the first time.
 func (s *sending) begin(m *message) {
 	*s = sending{
 		tid: m.h.TID, digest: digest(m.b), time: m.Time, first: m.Time, timer: m.Time, frame: m.Frame, psn: m.PSN, tap: m.Tap, ipid: m.IPID, times: 1, cut: m.Cut,
@@ -33,9 +33,9 @@ func (s *sending) excuse() { s.excused = min(s.excused+1, 100) }
 
 func (s *sending) same(m *message) bool { return s.cut || m.Cut || s.digest == digest(m.b) }
 
-// again judges a message that side sends once more (rules CM-SM-002, -003, -004, -006). limit is how often it may: negative, not known. sure
+// retransmission judges a message that side retransmits (rules CM-SM-002, -003, -004, -006). limit is how often it may: negative, not known. sure
 // says that it is proven to be the same one.
-func (v *Verifier) again(x *exchange, side int, s *sending, m *message, limit int, sure bool) {
+func (v *Verifier) retransmission(x *exchange, side int, s *sending, m *message, limit int, sure bool) {
 	name := m.h.AttributeName()
 	class := rule.Proven(m.sees[sender])
 	v.covered(rule.CMSM002)
@@ -44,7 +44,7 @@ func (v *Verifier) again(x *exchange, side int, s *sending, m *message, limit in
 			Expected: "the " + name + " as originally sent", Actual: "other content", Evidence: []uint64{s.frame}, Detail: unless(sure, unended),
 		})
 	}
-	v.soon(x, side, s, m, class)
+	v.retransmissionTime(x, side, s, m, class)
 	if s.excused == 0 {
 		s.times, s.timer = s.times+1, m.Time
 	} else {
@@ -61,20 +61,20 @@ func (v *Verifier) again(x *exchange, side int, s *sending, m *message, limit in
 	s.time, s.frame, s.ipid = m.Time, m.Frame, m.IPID
 }
 
-// soon judges how long side waited before it retransmitted a message.
-func (v *Verifier) soon(x *exchange, side int, s *sending, m *message, class rule.Class) {
+// retransmissionTime judges how long side waited before it retransmitted a message.
+func (v *Verifier) retransmissionTime(x *exchange, side int, s *sending, m *message, class rule.Class) {
 	if s.excused > 0 {
 		return
 	}
 	name := m.h.AttributeName()
-	if p := x.patience[1-side]; p.time > s.time && x.wait[1-side] > 0 {
+	if p := x.mra[1-side]; p.time > s.time && x.mraTimeout[1-side] > 0 {
 		v.covered(rule.CMSM006)
 		switch waited := m.Time - p.time; {
-		case waited >= lenient(x.wait[1-side]):
+		case waited >= lenient(x.mraTimeout[1-side]):
 			return
 		case waited > crossing:
 			v.accuse(m, rule.CMSM006, class, rule.Verdict{
-				Expected: fmt.Sprintf("no %s within the %s that the MRA requested", name, rule.Span(x.wait[1-side])), Actual: "after " + rule.Span(waited),
+				Expected: fmt.Sprintf("no %s within the %s that the MRA requested", name, rule.Span(x.mraTimeout[1-side])), Actual: "after " + rule.Span(waited),
 				Evidence: []uint64{p.frame},
 			})
 			return

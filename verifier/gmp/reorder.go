@@ -37,8 +37,8 @@ func (v *Verifier) wait(q *peer, what awaited, k key, segment uint32, p *packet.
 	q.waits = append(q.waits, waiting{what, k, segment, c, w})
 }
 
-// came drops the findings for which something has come, and reports whether there were any.
-func (q *peer) came(what awaited, k key, segment uint32) bool {
+// arrived drops the findings that waited for a datagram which has come now, and reports whether there were any.
+func (q *peer) arrived(what awaited, k key, segment uint32) bool {
 	n := 0
 	for i := range q.waits {
 		if w := &q.waits[i]; w.what == what && w.k == k && w.segment <= segment {
@@ -52,8 +52,8 @@ func (q *peer) came(what awaited, k key, segment uint32) bool {
 	return dropped
 }
 
-// hold makes the findings that have waited long enough.
-func (v *Verifier) hold(q *peer, now int64) {
+// reportWaiting makes the findings that have waited long enough.
+func (v *Verifier) reportWaiting(q *peer, now int64) {
 	n := 0
 	for n < len(q.waits) && now-q.waits[n].p.Time > early {
 		p, w := &q.waits[n].p, q.waits[n].w

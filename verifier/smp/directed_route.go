@@ -38,8 +38,8 @@ func (v *Verifier) hopText() string {
 	return fmt.Sprintf("hop pointer %d of %d", v.s.HopPointer(), v.s.HopCount())
 }
 
-// hops judges hop pointer, hop count and paths of a directed route as one link shows them (table T17). It reports whether the rest can be judged.
-func (v *Verifier) hops() bool {
+// directedRoute judges hop pointer, hop count and paths of a directed route as one link shows them (table T17). It reports whether the rest can be judged.
+func (v *Verifier) directedRoute() bool {
 	s := &v.s
 	if v.breaks(rule.SMPDR001, s.HopCount() > mad.MaxHops) {
 		v.report(rule.SMPDR001, rule.Violation, rule.Sender, "at most 63 hops", fmt.Sprintf("hop count %d", s.HopCount()))
@@ -51,14 +51,14 @@ func (v *Verifier) hops() bool {
 			fmt.Sprintf("direction bit %d", flag(s.Backward())))
 		return false
 	}
-	v.routeForm()
+	v.routeFormat()
 	if s.HopCount() == 0 {
 		return true
 	}
 	if s.Backward() {
-		return v.backward()
+		return v.returning()
 	}
-	return v.outward()
+	return v.outbound()
 }
 
 func flag(b bool) int {
@@ -68,8 +68,8 @@ func flag(b bool) int {
 	return 0
 }
 
-// hole returns the first hop for which a path names no port, or 0.
-func hole(path []byte, hops int) int {
+// missingHop returns the first hop for which a path names no port, or 0.
+func missingHop(path []byte, hops int) int {
 	for i := 1; i <= hops; i++ {
 		if path[i] == 0 || path[i] == 255 {
 			return i
@@ -78,8 +78,8 @@ func hole(path []byte, hops int) int {
 	return 0
 }
 
-// routeForm judges the LIDs and the paths.
-func (v *Verifier) routeForm() {
+// routeFormat judges the LIDs and the paths.
+func (v *Verifier) routeFormat() {
 	s, p := &v.s, v.p
 	hp, hc := s.HopPointer(), s.HopCount()
 	pure := s.DrSLID == permissive && s.DrDLID == permissive
@@ -87,15 +87,15 @@ func (v *Verifier) routeForm() {
 	if v.breaks(rule.SMPDR011, bad) {
 		v.report(rule.SMPDR011, rule.Violation, rule.Sender, "permissive LIDs on the directed part of the route", fmt.Sprintf("SLID 0x%04x, DLID 0x%04x", p.SLID, p.DLID))
 	}
-	gap := hole(s.Initial, hc)
+	gap := missingHop(s.Initial, hc)
 	if v.breaks(rule.SMPDR012, s.Initial[0] != 0 || s.Return[0] != 0 || gap != 0) {
 		v.report(rule.SMPDR012, rule.Violation, rule.Sender, "a port number for each hop, and 0 before the first",
 			fmt.Sprintf("initial path %d,%s, return path from %d", s.Initial[0], pathText(s.Initial, hc), s.Return[0]))
 	}
 }
 
-// outward judges an SMP on its way to the node.
-func (v *Verifier) outward() bool {
+// outbound judges an SMP on its way to the node.
+func (v *Verifier) outbound() bool {
 	s, p := &v.s, v.p
 	hp, hc := s.HopPointer(), s.HopCount()
 	if v.breaks(rule.SMPDR002, hp == 0 && p.DLID == permissive) {
@@ -126,8 +126,8 @@ func (v *Verifier) outward() bool {
 	return true
 }
 
-// backward judges an SMP on its way back.
-func (v *Verifier) backward() bool {
+// returning judges an SMP on its way back.
+func (v *Verifier) returning() bool {
 	s, p := &v.s, v.p
 	hp, hc := s.HopPointer(), s.HopCount()
 	if v.breaks(rule.SMPDR009, hp > hc+1) {
@@ -146,29 +146,29 @@ func (v *Verifier) backward() bool {
 	return true
 }
 
-// hopAgain judges a request that was seen at another hop before.
-func (v *Verifier) hopAgain(x *exchange) {
+// requestNextHop judges a request that was seen at another hop before (rule SMP-DR-003).
+func (v *Verifier) requestNextHop(x *exchange) {
 	s := &v.s
-	bad := !samePath(s.Initial, x.initial[:], s.HopCount()) || !samePath(s.Return, x.back[:], min(x.hop, s.HopPointer())-1)
+	bad := !samePath(s.Initial, x.initial[:], s.HopCount()) || !samePath(s.Return, x.requestReturn[:], min(x.hop, s.HopPointer())-1)
 	if v.breaks(rule.SMPDR003, bad) {
 		v.report(rule.SMPDR003, rule.Violation, rule.Network, fmt.Sprintf("initial path %s and the return path so far unchanged", pathText(x.initial[:], s.HopCount())),
 			fmt.Sprintf("initial path %s, return path %s", pathText(s.Initial, s.HopCount()), pathText(s.Return, s.HopPointer())), x.frame)
 	}
 }
 
-// home is the return path that a response on a route had.
-type home struct {
+// returnPath is the return path that a response on a route had.
+type returnPath struct {
 	path  [64]byte
 	time  int64
 	frame uint64
 }
 
-// surely is how many answers tell that a tap is on one link.
+// surely is how many responses prove that a tap is on one link.
 const surely = 4
 
-// comesBack judges the first sight of a response: on each link it has the hop pointer that its request had there, and the return path that the answers to
+// responseHop judges a response where it is seen first: on each link it has the hop pointer that its request had there, and the return path that the responses to
 // other requests on this route have, while no cable is moved.
-func (v *Verifier) comesBack(x *exchange) {
+func (v *Verifier) responseHop(x *exchange) {
 	s := &v.s
 	if n := v.oneLink[v.p.Tap]; x.tap == v.p.Tap && n >= 0 && s.HopPointer() == x.hop {
 		v.oneLink[v.p.Tap]++
@@ -179,24 +179,24 @@ func (v *Verifier) comesBack(x *exchange) {
 		v.unasked = false
 		return
 	}
-	h := home{time: v.p.Time, frame: v.p.Frame}
+	h := returnPath{time: v.p.Time, frame: v.p.Frame}
 	copy(h.path[1:], hopsOf(s.Return, s.HopCount()))
-	if was, ok := v.homes[x.slot]; ok && h.time-was.time < restartTime && v.breaks(rule.SMPDR010, was.path != h.path) {
+	if was, ok := v.returnPaths[x.slot]; ok && h.time-was.time < restartTime && v.breaks(rule.SMPDR010, was.path != h.path) {
 		v.report(rule.SMPDR010, rule.Unproven, rule.Responder, fmt.Sprintf("return path %s, as in the previous response on this route", pathText(was.path[:], s.HopCount())),
 			"return path "+pathText(s.Return, s.HopCount()), x.frame, was.frame)
 	}
-	v.homes[x.slot] = h
+	v.returnPaths[x.slot] = h
 }
 
-// backAgain judges a response that was seen at another hop before: the pointer only falls, and the paths stay.
-func (v *Verifier) backAgain(x *exchange) {
+// responseNextHop judges a response that was seen at another hop before: the hop pointer decreases (rule SMP-DR-007), and the paths stay.
+func (v *Verifier) responseNextHop(x *exchange) {
 	s := &v.s
 	up := s.HopPointer() > x.answerHop
 	if up && (x.answerTap != v.p.Tap || s.HopPointer() <= x.answerTop) {
 		return // the clock of another tap may be late, or a copy of what was seen there before
 	}
-	if v.breaks(rule.SMPDR007, up || !samePath(s.Return, x.home[:], s.HopCount())) {
-		v.report(rule.SMPDR007, rule.Violation, rule.Network, fmt.Sprintf("a hop pointer below %d, return path %s", x.answerHop, pathText(x.home[:], s.HopCount())),
+	if v.breaks(rule.SMPDR007, up || !samePath(s.Return, x.responseReturn[:], s.HopCount())) {
+		v.report(rule.SMPDR007, rule.Violation, rule.Network, fmt.Sprintf("a hop pointer below %d, return path %s", x.answerHop, pathText(x.responseReturn[:], s.HopCount())),
 			fmt.Sprintf("%s, return path %s", v.hopText(), pathText(s.Return, s.HopCount())), x.answerFrame)
 	}
 	x.answerHop, x.answerFrame, x.answerTap, x.sights = s.HopPointer(), v.p.Frame, v.p.Tap, 1
