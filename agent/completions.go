@@ -49,6 +49,14 @@ func (c *completions) event(source int, e *cq.Event) {
 	c.queues.Event(s, e)
 }
 
+// logged takes an event of a log.
+func (c *completions) logged(v *dueEvent) {
+	c.event(v.log, v.Event)
+	if v.last {
+		c.sources[v.log].Cut()
+	}
+}
+
 // packet takes a packet that the shards have verified.
 func (c *completions) packet(p *packet.Packet) {
 	if !p.Copy {
@@ -80,7 +88,7 @@ func (e *engine) complete(w *batch) {
 	events := w.events
 	for i, p := range w.packets {
 		for len(events) > 0 && events[0].before == i {
-			c.event(events[0].log, events[0].Event)
+			c.logged(&events[0])
 			events = events[1:]
 		}
 		c.packet(p)
