@@ -27,7 +27,7 @@ type dueEvent struct {
 	*cq.Event
 	at     int64
 	log    int
-	before int // the packet of a batch that it comes before
+	before int  // the packet of a batch that it comes before
 	last   bool // of a log that breaks off
 }
 
