@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"ibwitness/agent/internal/connection"
 	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -151,5 +152,8 @@ func (t *Transport) told(source int, e *cq.Event) {
 	fresh := t.table.IsFresh(e.QP) || e.Attr != nil && e.Attr.Has(qp.KnowsSQPSN)
 	if t.table.Attributes(e.QP.Addr, e.QP.QPN, attr); !fresh {
 		t.table.Unfresh(e.QP) // it comes back to RTS, and goes on with its PSNs
+	}
+	if e.State == qp.RTS && fresh && connection.Connects(attr.Service) && t.states.Reborn(source, e.QP.QPN) {
+		t.table.Reborn(e.QP)
 	}
 }
