@@ -109,12 +109,15 @@ func (s *Requests) begin(p packet.PSN, anchor bool) {
 	}
 }
 
+// mostEarly is how far before the start PSN requests may begin: a packet before that is rather one of another queue pair, which went astray.
+const mostEarly = 4096
+
 // Packet says that a packet of a request has come, whatever it is, and returns its ordinal. Where the first one comes before the start PSN, the requests begin there.
 func (s *Requests) Packet(at PacketRef) (ord int64) {
 	ord = s.Ordinal(at.PSN)
 	if !s.first.Seen() {
 		s.first, s.news = at, true
-		if ord < 0 && s.strict {
+		if ord < 0 && ord >= -mostEarly && s.strict {
 			s.due, s.start, ord = s.start, at.PSN, 0
 			s.early = true
 		}
