@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"ibwitness/agent/internal/connection"
 	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -49,6 +50,14 @@ func (c *completions) event(source int, e *cq.Event) {
 	c.queues.Event(s, e)
 }
 
+// logged takes an event of a log.
+func (c *completions) logged(v *dueEvent) {
+	c.event(v.log, v.Event)
+	if v.last {
+		c.sources[v.log].Cut()
+	}
+}
+
 // packet takes a packet that the shards have verified.
 func (c *completions) packet(p *packet.Packet) {
 	if !p.Copy {
@@ -80,7 +89,7 @@ func (e *engine) complete(w *batch) {
 	events := w.events
 	for i, p := range w.packets {
 		for len(events) > 0 && events[0].before == i {
-			c.event(events[0].log, events[0].Event)
+			c.logged(&events[0])
 			events = events[1:]
 		}
 		c.packet(p)
@@ -143,5 +152,8 @@ func (t *Transport) told(source int, e *cq.Event) {
 	fresh := t.table.IsFresh(e.QP) || e.Attr != nil && e.Attr.Has(qp.KnowsSQPSN)
 	if t.table.Attributes(e.QP.Addr, e.QP.QPN, attr); !fresh {
 		t.table.Unfresh(e.QP) // it comes back to RTS, and goes on with its PSNs
+	}
+	if e.State == qp.RTS && fresh && connection.Connects(attr.Service) && t.states.Reborn(source, e.QP.QPN) {
+		t.table.Reborn(e.QP)
 	}
 }

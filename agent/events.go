@@ -59,8 +59,13 @@ func (e *engine) eventsUpTo(now int64) {
 	if e.completions == nil || len(e.completions.logs.list) == 0 {
 		return
 	}
-	for _, v := range e.completions.logs.upTo(now) {
-		e.told(v.log, v.Event)
+	list := e.completions.logs.upTo(now)
+	for i := range list {
+		v := &list[i]
+		for _, s := range e.shards {
+			s.t.told(v.log, v.Event)
+		}
+		e.completions.logged(v)
 	}
 }
 

@@ -27,7 +27,8 @@ type dueEvent struct {
 	*cq.Event
 	at     int64
 	log    int
-	before int // the packet of a batch that it comes before
+	before int  // the packet of a batch that it comes before
+	last   bool // of a log that breaks off
 }
 
 // logReader is one log on its way to the agent.
@@ -111,5 +112,8 @@ func (l *logs) upTo(to int64) []dueEvent {
 		first.newest = max(first.newest, e.Time)
 		l.due = append(l.due, dueEvent{Event: e, at: at, log: first.index})
 		first.drop()
+		if first.peek() == nil && first.Cut {
+			l.due[len(l.due)-1].last = true
+		}
 	}
 }

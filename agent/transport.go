@@ -241,6 +241,9 @@ func (t *Transport) twoTaps(p *packet.Packet) {
 
 // usual verifies what nearly every packet is, a sound one of a connection that is known, and reports whether it did.
 func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) bool {
+	if t.table.BeginsLife(p) {
+		return false
+	}
 	if t.header.Again(&c.Pair, from, p) {
 		c.Ends[from&1].Sums.Add(p)
 		t.services[packet.RC].Packet(&c.Pair, from, p)

@@ -181,6 +181,9 @@ func (s *Source) Named(addr packet.Addr) {
 	}
 }
 
+// Cut says that the log of a source breaks off after the events so far: what was posted later is not known.
+func (s *Source) Cut() { s.cut = true }
+
 // End says that a source has no more events. cut says that its log breaks off in its last line.
 func (s *Source) End(cut bool) { s.ended, s.cut = true, cut }
 

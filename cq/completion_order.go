@@ -33,6 +33,9 @@ func (a *Agent) completion(s *Source, e *Event) {
 		}
 	}
 	cq := s.queue(e.CQ)
+	if a.elsewhere(q, w, r, e) {
+		cq = &completionQueue{} // what it tells of either is nothing
+	}
 	a.held(s, cq, e)
 	switch {
 	case w != nil:
@@ -135,6 +138,9 @@ func (a *Agent) unposted(q *queuePair, e *Event) {
 	if q.typ == qp.TypeXRCTarget && (!q.src.exact || a.vague(q, e)) {
 		return
 	}
+	if a.unsignaled(q, e) {
+		return
+	}
 	a.covered(rule.CPLORD002)
 	if q.hasPosted(id) {
 		if e.Completion.Op >= DoneRecv && q.doubledFrom == 0 {
@@ -143,7 +149,30 @@ func (a *Agent) unposted(q *queuePair, e *Event) {
 		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", id), "a second completion")
 		return
 	}
+	if e.Completion.Status == Success && e.Completion.Op >= DoneRecv {
+		q.receiving.strange++
+	}
 	a.verb(q, rule.CPLORD002, e, "a completion of a request that was posted", fmt.Sprintf("request %d, which was not", id))
+}
+
+// unsignaled judges a completion with success of a send request that is not signalled, and that one after it has completed already.
+func (a *Agent) unsignaled(q *queuePair, e *Event) bool {
+	if e.Completion.Status != Success || e.Completion.Op >= DoneRecv {
+		return false
+	}
+	for _, w := range q.sends.all() {
+		if w.req().ID == e.Completion.ID && w.done == nil && !w.event.Anonymous && !w.signaled(q) {
+			w.done = e
+			a.covered(rule.CPLSIG001)
+			a.notSignaled(q, e)
+			return true
+		}
+	}
+	return false
+}
+
+func (a *Agent) notSignaled(q *queuePair, e *Event) {
+	a.verb(q, rule.CPLSIG001, e, fmt.Sprintf("no completion: request %d is not signalled", e.Completion.ID), "a completion with success")
 }
 
 // sendDone judges the completion of a send request.
@@ -173,7 +202,7 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *Event) {
 	if c.Status == Success {
 		a.covered(rule.CPLSIG001)
 		if !w.signaled(q) && q.known {
-			a.verb(q, rule.CPLSIG001, e, fmt.Sprintf("no completion: request %d is not signalled", c.ID), "a completion with success")
+			a.notSignaled(q, e)
 		}
 	}
 	if c.Status != Success && !q.reliable() && q.stopped == nil {
@@ -251,6 +280,12 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *Event) {
 
 // took takes over a receive completion.
 func (a *Agent) took(q *queuePair, t *taken) {
+	if q.ordered() && t.of != nil {
+		if r := &q.receiving; t.of.place == r.last {
+			t.unlisted = r.strange // else it is the request passed over that has completed by another ID
+		}
+		q.receiving.strange, q.receiving.last = 0, t.of.place+1
+	}
 	q.newestTaken, q.polledAt = t, max(q.polledAt, t.event.Time)
 	if s := t.event.Completion.Status; q.failing == nil && s != Success && s != WRFlushErr {
 		q.failing = t

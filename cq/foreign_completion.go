@@ -44,3 +44,20 @@ func (a *Agent) misnamed(q *queuePair, e *Event) bool {
 	p.over(e)
 	return true
 }
+
+// elsewhere judges a completion of a request that is in another completion queue than that of its queue pair.
+func (a *Agent) elsewhere(q *queuePair, w *work, r *receive, e *Event) bool {
+	if q.made == nil || e.CQ == 0 || w == nil && r == nil {
+		return false
+	}
+	want := q.made.SendCQ
+	if r != nil {
+		want = q.made.RecvCQ
+	}
+	if want == 0 || want == e.CQ {
+		return false
+	}
+	a.covered(rule.CPLQP001)
+	a.verb(q, rule.CPLQP001, e, fmt.Sprintf("completion queue %d of the queue pair", want), fmt.Sprintf("completion queue %d", e.CQ))
+	return true
+}

@@ -49,6 +49,11 @@ func (q *queuePair) invented(n int, t, next *taken) bool {
 		(n+1 >= q.receiving.arrived.end() || !q.matches(q.receiving.arrived.at(n+1), next))
 }
 
+// overlooked reports whether a completion that takes its request from a shared queue is not that of message n, but of the one after it.
+func (q *queuePair) overlooked(n int, t *taken) bool {
+	return !q.ordered() && q.known && q.reliable() && q.receiving.arrived.has(n+1) && q.certain(n+1) && !q.matches(q.receiving.arrived.at(n), t) && q.matches(q.receiving.arrived.at(n+1), t)
+}
+
 // nextSuccess is the receive completion with success that comes after the oldest one that is not compared yet, or nil.
 func (q *queuePair) nextSuccess() *taken {
 	for _, t := range q.receiving.waiting[1:] {

@@ -12,9 +12,23 @@ func (a *Agent) emitted(q *queuePair, at PacketRef, response bool) {
 	if q == nil || !q.known {
 		return
 	}
+	if !response && q.out.strict && at.Pos == q.out.first.Pos {
+		a.starts(q, at)
+	}
 	if q.src.exact { // else the clocks are known best at the end
 		a.premature(q, at, response)
 		a.silences(q, at, response)
+	}
+}
+
+// starts judges the PSN of the first request of a queue pair: it is not before the start PSN.
+func (a *Agent) starts(q *queuePair, at PacketRef) {
+	a.covered(rule.RCPSN001)
+	if q.out.early {
+		a.accuse(q, verdict{
+			Verdict: rule.Verdict{Rule: rule.RCPSN001, Class: rule.Violation, Role: rule.Requester, Expected: "start PSN " + q.out.due.String(), Actual: "PSN " + at.PSN.String()},
+			at:      at, event: q.wasRTS,
+		})
 	}
 }
 

@@ -97,7 +97,9 @@ type receiving struct {
 	sure     int            // how many of them come before the gap
 	waiting  []*taken       // receive completions that are not compared with the messages yet
 	matched  int            // successful ones that are
-	madeUp   int            // of those, how many had no message
+	madeUp   int            // of those, how many had no message; less those whose receive requests are unlisted
+	strange  int            // completions of requests that were not posted, since the last that was
+	last     int            // place of the request that completed last, plus one
 	place    int            // of the next message to be matched
 	early    []placed       // completions that came before the message of their place
 	failing  *taken         // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
@@ -219,6 +221,8 @@ type taken struct {
 	sampled bool     // for the clock of the log
 	message *Message // that it is of, where that is certain
 	judged  bool
+
+	unlisted int // receive requests that completed just before it, and that the log does not say were posted
 }
 
 // asyncs are the asynchronous events that a queue pair has told of.

@@ -63,6 +63,7 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 	n := q.receiving.matched
 	if q.ordered() {
 		q.cameLater(t)
+		q.receiving.madeUp, t.unlisted = q.receiving.madeUp-t.unlisted, 0
 		n = max(t.of.place-q.receiving.madeUp, 0)
 	}
 	if q.receiving.arrived.has(n) && q.certain(n) {
@@ -101,6 +102,21 @@ func (a *Agent) matchPlaced(q *queuePair, n int, t *taken) bool {
 	case next == nil && q.ordered() && q.differences(m, t) > 1 && !a.passed(q.src, until) && !a.ended:
 		a.wait(q, until)
 		return false
+	case q.overlooked(n, t) && next == nil && !a.passed(q.src, until) && !a.ended:
+		a.wait(q, until)
+		return false
+	case q.overlooked(n, t) && (next == nil || !q.receiving.arrived.has(n+2) || q.matches(q.receiving.arrived.at(n+2), next)):
+		a.covered(rule.CPLORD001)
+		a.accuse(q, verdict{
+			Verdict: rule.Verdict{
+				Rule: rule.CPLORD001, Class: rule.Violation, Role: q.receiver(), Expected: fmt.Sprintf("the completion of the message that ends in frame %d", m.End.Frame),
+				Actual: "that of the next message", Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID),
+			},
+			at: m.End, event: t.event,
+		})
+		q.receiving.matched++
+		n++
+		m = q.receiving.arrived.at(n)
 	}
 	q.receiving.matched++
 	q.receiving.place = max(q.receiving.place, n+1)

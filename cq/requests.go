@@ -14,6 +14,9 @@ type Requests struct {
 	anchor     bool   // the start PSN is that of the queue pair's attributes, and not just the first that was seen
 	pmtu       uint32 // 0: not known
 	unreliable bool   // of UC: nothing is retransmitted
+	strict     bool   // nothing can come before the start PSN: the queue pair is new, and it is known when it came to be
+	early      bool   // they have begun before the start PSN, which was due
+	due        packet.PSN
 	requester  *queuePair
 	responder  *queuePair
 	assembler  Assembler // nil: no packet has come
@@ -106,15 +109,24 @@ func (s *Requests) begin(p packet.PSN, anchor bool) {
 	}
 }
 
-// Packet says that a packet of a request has come, whatever it is.
-func (s *Requests) Packet(ord int64, at PacketRef) {
+// mostEarly is how far before the start PSN requests may begin: a packet before that is rather one of another queue pair, which went astray.
+const mostEarly = 4096
+
+// Packet says that a packet of a request has come, whatever it is, and returns its ordinal. Where the first one comes before the start PSN, the requests begin there.
+func (s *Requests) Packet(at PacketRef) (ord int64) {
+	ord = s.Ordinal(at.PSN)
 	if !s.first.Seen() {
 		s.first, s.news = at, true
+		if ord < 0 && ord >= -mostEarly && s.strict {
+			s.due, s.start, ord = s.start, at.PSN, 0
+			s.early = true
+		}
 	}
 	s.newest = at
 	if s.high == 0 {
 		s.joined = ord
 	}
+	return ord
 }
 
 // Extend says that n PSNs from an ordinal on have come for the first time. It reports whether later ones had come before them.

@@ -178,7 +178,7 @@ func (f *Route) start(p packet.PSN) {
 	if f.flow.Service == packet.UD {
 		r = nil // what it receives has no order
 	}
-	if q != nil && r != nil && !r.in.first.Seen() && (!r.later || !q.out.first.Seen()) {
+	if q != nil && r != nil && !r.in.first.Seen() && (!r.later || !q.out.first.Seen()) && !(q.attr.Has(qp.KnowsSQPSN) && r.attr.Has(qp.KnowsRQPSN) && q.attr.SQPSN != r.attr.RQPSN) {
 		r.in = q.out
 	}
 	if r != nil {
@@ -186,6 +186,7 @@ func (f *Route) start(p packet.PSN) {
 		s.responder, s.unreliable = r, r.typ == qp.TypeUC
 		if !s.started && r.attr.Has(qp.KnowsRQPSN) {
 			s.begin(r.attr.RQPSN, true)
+			s.strict = r.strict()
 		}
 		s.begin(p, false)
 		if s.pmtu == 0 && r.attr.Has(qp.KnowsPMTU) {
@@ -216,11 +217,15 @@ func (q *queuePair) setStart(s *Requests) {
 	s.requester, s.unreliable = q, q.typ == qp.TypeUC
 	if q.attr.Has(qp.KnowsSQPSN) {
 		s.begin(q.attr.SQPSN&packet.PSNMask, true)
+		s.strict = q.strict()
 	}
 	if s.pmtu == 0 && q.attr.Has(qp.KnowsPMTU) {
 		s.pmtu = q.attr.PMTU
 	}
 }
+
+// strict reports whether no packet of a queue pair can be of an earlier life or connection of its number.
+func (q *queuePair) strict() bool { return q.src.exact && q.known && !q.later && q.reliable() }
 
 // at is the life of a queue pair at a time. f shall be looked for again when that ends.
 func (s *Source) at(n uint32, t int64, f *Route) *queuePair {

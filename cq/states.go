@@ -168,6 +168,13 @@ func (x *States) Reused(source int, qpn uint32) bool {
 	return !d.exact && q != nil && q.number > 1
 }
 
+// Reborn reports whether a queue pair has had another life, which has ended for certain by the clock of the packets.
+func (x *States) Reborn(source int, qpn uint32) bool {
+	d := &x.devices[source]
+	q := d.qps[qpn]
+	return d.exact && q != nil && q.number > 1
+}
+
 // Attr returns what is known of the newest life of a queue pair, as far as packets show it.
 func (x *States) Attr(source int, qpn uint32) (attr qp.Attr, ok bool) {
 	q := x.devices[source].qps[qpn]

@@ -224,7 +224,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	},
 	CPLQP001 - cplFirst: {
 		ID: "CPL-QP-001", Name: "completion-queue-pair", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
-		Text:  "A completion names the queue pair that its request was posted to.",
+		Text:  "A completion names the queue pair that its request was posted to, and is in a completion queue of that.",
 		Where: "cq/foreign_completion.go",
 	},
 	CPLCQ001 - cplFirst: {

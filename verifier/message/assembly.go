@@ -45,8 +45,8 @@ const headStart = 4096
 // request adds a packet.
 func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 	in := p.Info()
-	ord := s.told.Ordinal(p.PSN)
-	if s.told.Packet(ord, at); s.told.High() == 0 && ord > headStart {
+	ord := s.told.Packet(at)
+	if s.told.High() == 0 && ord > headStart {
 		s.base = ord
 	}
 	if ord < s.base || ord-s.base > window {

@@ -39,6 +39,7 @@ func (t *Table) ResolvedQPs() iter.Seq[wqe.QP] {
 func (t *Table) Unknow(q wqe.QP) {
 	delete(t.resolved, attrKey{qp: q})
 	delete(t.fresh, q)
+	delete(t.reborn, q)
 	for k, v := range t.towards {
 		if v == q {
 			delete(t.towards, k)
@@ -104,6 +105,19 @@ func (t *Table) Unfresh(q wqe.QP) { delete(t.fresh, q) }
 
 // FreshQPs reports whether there are any whose start PSN is known, and that have sent nothing yet.
 func (t *Table) FreshQPs() bool { return len(t.fresh) > 0 }
+
+// Reborn tells the table that a connected QP, of which an HCA agent tells, has begun another life, in which it starts at the PSN of its attributes.
+func (t *Table) Reborn(q wqe.QP) { t.reborn[q] = true }
+
+// BeginsLife reports whether a packet is the first request of another life of the QP that sends it.
+func (t *Table) BeginsLife(p *packet.Packet) bool {
+	if len(t.reborn) == 0 || !p.Info().Request {
+		return false
+	}
+	q := t.towards[towards{p.Src, p.Dst, p.DestQP}]
+	f := t.resolved[attrKey{qp: q}]
+	return t.reborn[q] && f != nil && p.PSN == f.SQPSN
+}
 
 // Begins has the first datagram of a QP judged for its PSN, to whichever destination it goes.
 func (t *Table) Begins(q *qp.QP) {

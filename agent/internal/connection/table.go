@@ -29,6 +29,7 @@ type Table struct {
 	Judge     Judge
 	near      map[packet.Addr]bool
 	towards   map[towards]wqe.QP     // connected QPs that an HCA agent told of, by where they send; zero: several do
+	reborn    map[wqe.QP]bool        // QPs that an HCA agent told of, which have begun another life and sent no request in it
 	resolved  map[attrKey]*knownAttr // QPs that SIDR or an HCA agent told of
 	fresh     map[wqe.QP]bool        // of them, those whose start PSN is known and that have sent nothing yet
 	bound     map[wqe.QP]uint32      // QPs that CM connected: connection · 2 + end
@@ -68,7 +69,7 @@ type Judge interface {
 }
 
 func New(near []packet.Addr) *Table {
-	t := &Table{near: map[packet.Addr]bool{}, resolved: map[attrKey]*knownAttr{}, towards: map[towards]wqe.QP{}, fresh: map[wqe.QP]bool{}, bound: map[wqe.QP]uint32{}}
+	t := &Table{near: map[packet.Addr]bool{}, resolved: map[attrKey]*knownAttr{}, towards: map[towards]wqe.QP{}, fresh: map[wqe.QP]bool{}, reborn: map[wqe.QP]bool{}, bound: map[wqe.QP]uint32{}}
 	for _, a := range near {
 		t.near[a] = true
 	}
@@ -180,6 +181,10 @@ func (t *Table) Find(f *Flow, p *packet.Packet, host, dir uint32) (*Connection, 
 				return nil, 0
 			}
 		}
+	}
+	if ok && t.BeginsLife(p) {
+		delete(t.reborn, t.towards[towards{p.Src, p.Dst, p.DestQP}])
+		id, c = t.renew(&c.Pair, int(id&1), p, host, dir)
 	}
 	if !ok {
 		id, c = t.newConnection(p, host, dir, key)
