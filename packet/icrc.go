@@ -45,6 +45,7 @@ func (c *Checker) ICRC(p *Packet) {
 		p.ICRCState = CRCGood // as of nearly every packet
 		return
 	}
+	p.Rest()
 	p.ICRCState = CRCNotJudged
 	if off := p.icrcOff(); p.Has&HasICRC != 0 && off >= p.BTHOff+bthSize {
 		if c.compute(p, p.Data, off) == p.ICRC {

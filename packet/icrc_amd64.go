@@ -25,7 +25,7 @@ func icrcWide(data *byte, n int) uint32
 // carry is the constants that carry 16 bytes over others, for their lower and upper half: powers of x modulo the polynomial, bits reversed.
 type carry [2]uint64
 
-// carries carry each 16 bytes to the last ones of a packet, or from behind its end back to them: by the number of bytes from the first of them to the end of the packet, in its
+// carries carry each 16 bytes to the last ones of a packet, or from after its end back to them: by the number of bytes from the first of them to the end of the packet, in its
 // low four bits, then downwards in 16, from 240 on.
 var carries = func() (t [16][32]carry) {
 	for low := range t {

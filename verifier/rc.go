@@ -18,6 +18,7 @@ func (v *Verifier) RC(c *qp.Pair, from int, p *packet.Packet) {
 	} else if e.answers != 0 && v.rcExpectedResponse(c, end, peer, p, e) {
 		return
 	}
+	p.Rest()
 	c.Unlean()
 	v.rc(c, from, p)
 	v.settle(c)
