@@ -180,7 +180,7 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verd
 		d.Leans = c.Leaned()
 	}
 	if v.Rec.Compares(d.Rule, d.Class, c.Ends[accused].Addr, c.Ends[1-accused].Addr, p.Time) {
-		d.Comparison = v.compare(c, accused, p, &d)
+		d.Comparison = v.compare(c, accused, p, d)
 	}
 	f := d.On(p, endpoint(&c.Ends[accused]), endpoint(&c.Ends[1-accused]))
 	f.Cut = p.Cut
@@ -229,7 +229,7 @@ func (v *Verifier) unpaired(p *packet.Packet, d rule.Verdict) {
 		return
 	}
 	if v.Rec.Compares(d.Rule, d.Class, p.Src, p.Dst, p.Time) {
-		d.Comparison = v.compare(nil, 0, p, &d)
+		d.Comparison = v.compare(nil, 0, p, d)
 	}
 	accused := rule.Endpoint{Addr: p.Src}
 	if p.Has&packet.HasDETH != 0 {
