@@ -252,8 +252,11 @@ func (e *engine) each(w *batch, t *Transport) {
 	for i := range frames {
 		if w.packet(&frames[i], p) {
 			w.sums.rdma++
-			e.eventsUpTo(p.Time)
-			if t.packet(p); e.completions != nil {
+			if e.completions == nil {
+				t.packet(p)
+			} else {
+				e.eventsUpTo(p.Time)
+				t.packet(p)
 				e.completions.packet(p)
 			}
 		}

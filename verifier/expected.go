@@ -15,7 +15,7 @@ import (
 //
 // What is expected comes from three places, each of which outranks those before it: the format of the headers, the connection with its flow, and the verdict.
 // Where the connection expects another value and the verdict is not about that, the field counts as free: whether that is wrong is for a rule to say.
-func (v *Verifier) Compare(c *qp.Pair, accused int, p *packet.Packet, d *rule.Verdict) *expect.Comparison {
+func (v *Verifier) Compare(c *qp.Pair, accused int, p *packet.Packet, d rule.Verdict) *expect.Comparison {
 	if p.Encap != packet.NoEncap && p.Has&(packet.HasLRH|packet.HasGRH|packet.HasIPv6|packet.HasIPv4) == 0 {
 		return nil // what is kept of a packet from before: that has no network header
 	}
@@ -29,7 +29,7 @@ func (v *Verifier) Compare(c *qp.Pair, accused int, p *packet.Packet, d *rule.Ve
 	if fields == nil {
 		return nil
 	}
-	x := &comparing{Expected: expect.Like(p), p: p, d: d}
+	x := &comparing{Expected: expect.Like(p), p: p, d: &d}
 	x.format(c)
 	if c != nil && c.End(p) == accused {
 		x.partition = c.Ends[accused].Knows(qp.KnowsPKey)

@@ -138,7 +138,7 @@ func (v *Verifier) Accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verd
 		d.Leans = c.Leaned()
 	}
 	if v.Rec.Compares(d.Rule, d.Class, c.Ends[accused].Addr, c.Ends[1-accused].Addr, p.Time) {
-		d.Comparison = v.Compare(c, accused, p, &d)
+		d.Comparison = v.Compare(c, accused, p, d)
 	}
 	f := d.On(p, Endpoint(&c.Ends[accused]), Endpoint(&c.Ends[1-accused]))
 	f.Cut = p.Cut
@@ -188,7 +188,7 @@ func (v *Verifier) ReportUnpaired(p *packet.Packet, d rule.Verdict) {
 		return
 	}
 	if v.Rec.Compares(d.Rule, d.Class, p.Src, p.Dst, p.Time) {
-		d.Comparison = v.Compare(nil, 0, p, &d)
+		d.Comparison = v.Compare(nil, 0, p, d)
 	}
 	accused := rule.Endpoint{Addr: p.Src}
 	if p.Has&packet.HasDETH != 0 {
