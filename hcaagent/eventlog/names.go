@@ -23,7 +23,7 @@ var kinds = map[string]cq.EventKind{
 // remarks are lines that tell of no event of the device. That of the device itself is one unless it says what the device can do.
 var remarks = map[string]bool{"start": true, "exchange": true, "die": true, "end": true}
 
-// meaning is what a string stands for, where it is one that the format has.
+// meaning is what a string means, where the format has it.
 type meaning struct {
 	kind           cq.EventKind // of an event
 	isEvent        bool

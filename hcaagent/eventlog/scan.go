@@ -53,6 +53,7 @@ type node struct {
 type seen struct {
 	span  span // with the closing quote
 	place uint64
+	hits  uint64 // how often: those that come often are tried first
 }
 
 // word is a string that lines have as a value.
@@ -65,9 +66,10 @@ type word struct {
 const (
 	// mostNames is how many different strings are remembered.
 	mostNames = 1024
-	// mostNodes is how many places are, and mostNext how many after one place.
+	// mostNodes is how many places are, mostNext how many after one place, and mostWords how many strings at it.
 	mostNodes = 4096
 	mostNext  = 8
+	mostWords = 32
 )
 
 func newScanner() *scanner {
@@ -298,6 +300,9 @@ func (s *scanner) string(n *node) bool {
 	for i := range n.words {
 		if x := &n.words[i]; s.comes(&x.span) {
 			s.put(n.field.key, x.place)
+			if x.hits++; i > 0 && x.hits > 2*n.words[i-1].hits {
+				n.words[i-1], n.words[i] = n.words[i], n.words[i-1]
+			}
 			return true
 		}
 	}
@@ -306,8 +311,8 @@ func (s *scanner) string(n *node) bool {
 		return false
 	}
 	place := s.intern(string(text))
-	if s.put(n.field.key, place); len(n.words) < mostNext {
-		n.words = append(n.words, seen{newSpan(string(text) + `"`), place})
+	if s.put(n.field.key, place); len(n.words) < mostWords {
+		n.words = append(n.words, seen{span: newSpan(string(text) + `"`), place: place})
 	}
 	return true
 }

@@ -27,38 +27,39 @@ func (s *scanner) load(text []byte) {
 // span is a text without a newline, to be compared eight bytes at a time.
 type span struct {
 	n     int
-	words []uint64
-	mask  uint64 // of the bytes that are valid in the last word
+	first uint64 // eight bytes
+	mask  uint64 // of those of them that it has
+	rest  *span  // what follows them; nil: nothing does
 }
 
 func newSpan(text string) span {
-	x := span{n: len(text), mask: ^uint64(0)}
-	for len(text) > 0 {
-		var w [8]byte
-		n := copy(w[:], text)
-		text = text[n:]
-		x.words, x.mask = append(x.words, binary.LittleEndian.Uint64(w[:])), ^uint64(0)>>(8*(8-n))
+	var w [8]byte
+	k := copy(w[:], text)
+	x := span{n: len(text), first: binary.LittleEndian.Uint64(w[:]), mask: ^uint64(0) >> (8 * (8 - k))}
+	if len(text) > 8 {
+		rest := newSpan(text[8:])
+		x.rest = &rest
 	}
 	return x
 }
 
-// comes passes over a span, where that comes next. What has matched holds no newline, so that what is loaded next begins within the line.
+// comes passes over a span, where that comes next.
 func (s *scanner) comes(x *span) bool {
-	last := len(x.words) - 1
-	if last < 0 {
-		return false
-	}
-	at := s.at
-	for _, w := range x.words[:last] {
-		if binary.LittleEndian.Uint64(s.text[at:]) != w {
-			return false
-		}
-		at += 8
-	}
-	if (binary.LittleEndian.Uint64(s.text[at:])^x.words[last])&x.mask != 0 {
+	if (binary.LittleEndian.Uint64(s.text[s.at:])^x.first)&x.mask != 0 || x.rest != nil && !s.follows(x.rest) {
 		return false
 	}
 	s.at += x.n
+	return true
+}
+
+// follows reports whether a span comes after eight bytes that hold no newline, so that what is loaded here begins within the line.
+func (s *scanner) follows(x *span) bool {
+	for at := s.at + 8; x != nil; at += 8 {
+		if (binary.LittleEndian.Uint64(s.text[at:])^x.first)&x.mask != 0 {
+			return false
+		}
+		x = x.rest
+	}
 	return true
 }
 
