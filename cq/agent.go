@@ -27,6 +27,7 @@ type Agent struct {
 	lives     []*queuePair            // every life of every queue pair, in the order of their beginning
 	mostLives int                     // of how many on it is looked for those that are gone for long
 	flows     map[Flow]*Route
+	recent    [64]*Route // of flows, where they were found last
 	casts     []*Message // datagrams to multicast groups
 	changes   int        // counts what may bring a flow to other queue pairs
 
@@ -58,6 +59,7 @@ type Source struct {
 	newest      int64 // when the newest of them was
 	begun       int64 // time of the packets when the first of them waited
 	qps         map[uint32][]*queuePair
+	recent      [64]recentQP // of qps, where they were found last
 	shared      map[wqe.SRQ]*receives
 	regions     map[uint32]*region
 	cqs         map[wqe.CQ]*completionQueue
@@ -75,6 +77,12 @@ type Source struct {
 	received    bool                 // a message has come to one of its queue pairs
 	queues      map[wqe.SRQ]wqe.XRCD // shared receive queues that there were, and their domains of XRC
 	clock       clock
+}
+
+// recentQP is the lives of a queue pair.
+type recentQP struct {
+	qpn  uint32
+	list []*queuePair // empty: of none
 }
 
 // Device returns the source of events of a device, whose clock is that of the packets.
@@ -144,7 +152,7 @@ func (a *Agent) Event(s *Source, e *Event) {
 	default:
 		a.other(s, e)
 	}
-	for _, q := range s.qps[e.QP.QPN] {
+	for _, q := range s.lives(e.QP.QPN) {
 		a.step(q)
 	}
 	if len(a.lives) > a.mostLives {
@@ -203,10 +211,27 @@ func sound(e *Event) bool {
 
 // qp is the newest life of a queue pair. One that the log did not create begins with its first event.
 func (a *Agent) qp(s *Source, n uint32) *queuePair {
-	if list := s.qps[n]; len(list) > 0 {
+	if list := s.lives(n); len(list) > 0 {
 		return list[len(list)-1]
 	}
 	return nil
+}
+
+// lives is the lives of a queue pair, the newest last.
+func (s *Source) lives(n uint32) []*queuePair {
+	r := &s.recent[n%uint32(len(s.recent))]
+	if len(r.list) == 0 || r.qpn != n {
+		r.qpn, r.list = n, s.qps[n]
+	}
+	return r.list
+}
+
+// setLives sets them.
+func (s *Source) setLives(n uint32, list []*queuePair) {
+	s.recent[n%uint32(len(s.recent))] = recentQP{}
+	if s.qps[n] = list; len(list) == 0 {
+		delete(s.qps, n)
+	}
 }
 
 // verdict is one finding in the making.

@@ -244,7 +244,7 @@ type placed struct {
 func (a *Agent) life(s *Source, n uint32, e *Event) *queuePair {
 	q := &queuePair{src: s, qpn: n, born: e.Time, later: len(s.qps[n]) > 0, out: &Requests{}, in: &Requests{}}
 	q.recvs = &receives{byID: map[uint64]same{}}
-	s.qps[n] = append(s.qps[n], q)
+	s.setLives(n, append(s.qps[n], q))
 	a.lives = append(a.lives, q)
 	a.changes++
 	return q
