@@ -79,7 +79,7 @@ type Source struct {
 	clock       clock
 }
 
-// recentQP is the lives of a queue pair.
+// recentQP is the lifetimes of a queue pair.
 type recentQP struct {
 	qpn  uint32
 	list []*queuePair // empty: of none
@@ -152,7 +152,7 @@ func (a *Agent) Event(s *Source, e *Event) {
 	default:
 		a.other(s, e)
 	}
-	for _, q := range s.lives(e.QP.QPN) {
+	for _, q := range s.lifetimes(e.QP.QPN) {
 		a.step(q)
 	}
 	if len(a.lives) > a.mostLives {
@@ -211,14 +211,14 @@ func sound(e *Event) bool {
 
 // qp is the newest life of a queue pair. One that the log did not create begins with its first event.
 func (a *Agent) qp(s *Source, n uint32) *queuePair {
-	if list := s.lives(n); len(list) > 0 {
+	if list := s.lifetimes(n); len(list) > 0 {
 		return list[len(list)-1]
 	}
 	return nil
 }
 
-// lives is the lives of a queue pair, the newest last.
-func (s *Source) lives(n uint32) []*queuePair {
+// lifetimes are those of a queue pair, the newest last.
+func (s *Source) lifetimes(n uint32) []*queuePair {
 	r := &s.recent[n%uint32(len(s.recent))]
 	if len(r.list) == 0 || r.qpn != n {
 		r.qpn, r.list = n, s.qps[n]
@@ -226,8 +226,8 @@ func (s *Source) lives(n uint32) []*queuePair {
 	return r.list
 }
 
-// setLives sets them.
-func (s *Source) setLives(n uint32, list []*queuePair) {
+// setLifetimes sets them.
+func (s *Source) setLifetimes(n uint32, list []*queuePair) {
 	s.recent[n%uint32(len(s.recent))] = recentQP{}
 	if s.qps[n] = list; len(list) == 0 {
 		delete(s.qps, n)

@@ -248,7 +248,7 @@ func (a *Agent) retireLives() {
 		a.step(q)
 		a.conclude(q)
 		list := slices.DeleteFunc(q.src.qps[q.qpn], func(x *queuePair) bool { return x == q })
-		q.src.setLives(q.qpn, list)
+		q.src.setLifetimes(q.qpn, list)
 	}
 	clear(a.lives[len(left):])
 	a.lives = left
