@@ -7,6 +7,7 @@ package cq
 
 import (
 	"math"
+	"slices"
 
 	"ibwitness/internal/slab"
 	"ibwitness/packet"
@@ -59,7 +60,8 @@ type Source struct {
 	newest      int64 // when the newest of them was
 	begun       int64 // time of the packets when the first of them waited
 	qps         map[uint32][]*queuePair
-	recent      [64]recentQP // of qps, where they were found last
+	recent      [64]recentQP        // of qps, where they were found last
+	toward      map[uint32][]uint32 // by DestQPN, the queue pairs that have had it
 	shared      map[wqe.SRQ]*receives
 	regions     map[uint32]*region
 	cqs         map[wqe.CQ]*completionQueue
@@ -85,6 +87,16 @@ type recentQP struct {
 	list []*queuePair // empty: of none
 }
 
+// connects takes over which queue pair another one is connected to.
+func (s *Source) connects(q *queuePair) {
+	if !q.attr.Has(qp.KnowsDestQPN) {
+		return
+	}
+	if list := s.toward[q.attr.DestQPN]; !slices.Contains(list, q.qpn) {
+		s.toward[q.attr.DestQPN] = append(list, q.qpn)
+	}
+}
+
 // Device returns the source of events of a device, whose clock is that of the packets.
 func (a *Agent) Device(addr packet.Addr) *Source {
 	s := a.live[addr]
@@ -99,7 +111,7 @@ func (a *Agent) Device(addr packet.Addr) *Source {
 // Source begins a source of events, of the device with an address, zero where it is not known. exact says that its clock is that of the packets.
 func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 	s := &Source{
-		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[wqe.SRQ]*receives{},
+		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, toward: map[uint32][]uint32{}, shared: map[wqe.SRQ]*receives{},
 		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*wqe.Region{},
 		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
 	}

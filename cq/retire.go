@@ -252,6 +252,12 @@ func (a *Agent) retireLives() {
 	}
 	clear(a.lives[len(left):])
 	a.lives = left
+	for _, s := range a.sources {
+		clear(s.toward)
+	}
+	for _, q := range a.lives {
+		q.src.connects(q)
+	}
 	clear(a.flows)
 	clear(a.recent[:])
 }

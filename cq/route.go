@@ -162,7 +162,7 @@ func (s *Source) sender(f *Route, now int64) {
 		}
 		return
 	}
-	for n := range s.qps {
+	for _, n := range s.toward[k.To] {
 		q := s.at(n, now, f)
 		if q == nil || q.service() != k.Service || !q.attr.Has(qp.KnowsDestQPN) || q.attr.DestQPN != k.To || !q.sendsTo(k) {
 			continue
