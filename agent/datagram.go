@@ -90,6 +90,16 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	t.ver.Event(&c.Pair, 0, rule.NoRole, p, rule.EvConnect, "")
 }
 
+// Connect tells the agent of a connection that an HCA agent knows, before its first packet: the two QPs, whose attributes are those given
+// to Attributes. p is a sample of its packets: it has their encapsulation and the time, and needs no more.
+func (t *Transport) Connect(s packet.Service, ends [2]wqe.QP, p *packet.Packet) {
+	f := passive.Fact{Service: s, Time: p.Time, Frame: p.Frame, Tap: p.Tap}
+	for k, e := range ends {
+		f.Ends[k].Addr, f.Ends[k].QPN = e.Addr, e.QPN
+	}
+	t.table.PairOf(&f, p, connection.ByAgent)
+}
+
 // note counts what CM says of a connection, where it is known.
 func (t *Transport) note(f *passive.Fact, p *packet.Packet, id rule.ID, detail string) {
 	c := qp.Pair{Service: f.Service}

@@ -10,5 +10,6 @@ const (
 	NotLearned = connection.NotLearned // one direction only, or no response matched: the sender's QPN is not known
 	ByCM       = connection.ByCM       // from the communication management exchange
 	ByPSN      = connection.ByPSN      // by matching the responses' PSNs with the requests
+	ByAgent    = connection.ByAgent    // from an HCA agent
 	ByPacket   = connection.ByPacket   // UD: every packet names both QPs
 )

@@ -112,7 +112,7 @@ func (c *checkCommand) Run(s *session) error {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}
 	if len(c.Events) > 0 {
-		rarely()
+		defer rarely()()
 	}
 	for _, name := range c.Events {
 		l, err := await(ctx, func() (*hcaagent.Log, error) { return eventlog.Open(name) })

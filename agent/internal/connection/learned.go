@@ -8,9 +8,10 @@ const (
 	NotLearned Learned = iota // one direction only, or no response matched: the sender's QPN is not known
 	ByCM                      // from the communication management exchange
 	ByPSN                     // by matching the responses' PSNs with the requests
+	ByAgent                   // from an HCA agent
 	ByPacket                  // UD: every packet names both QPs
 )
 
 func (l Learned) String() string {
-	return [...]string{"not learned", "CM", "PSN match", "packet"}[l]
+	return [...]string{"not learned", "CM", "PSN match", "HCA agent", "packet"}[l]
 }

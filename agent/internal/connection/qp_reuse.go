@@ -30,7 +30,7 @@ func (t *Table) renew(c *qp.Pair, from int, first *packet.Packet, host, dir uint
 func (t *Table) Renewed(c *qp.Pair, from int, p *packet.Packet) bool {
 	host, dir := t.hosts.find(p.Src, p.Dst)
 	old := t.flows.find(flowKey(host, dir, p.DestQP), 0)
-	if old == nil || &old.c.Pair != c || t.follows(&c.Ends[from], p.Time) || t.follows(&c.Ends[1-from], p.Time) {
+	if old == nil || &old.c.Pair != c || old.c.Learned == ByAgent || t.follows(&c.Ends[from], p.Time) || t.follows(&c.Ends[1-from], p.Time) {
 		return false
 	}
 	c.Ends[from].Sums.Remove(p)
@@ -74,7 +74,7 @@ func (t *Table) elsewhere(p *packet.Packet, host, back uint32) bool {
 	for end, dir := range [2]uint32{back, 1 - back} {
 		for _, w := range t.hosts.list[host].connections[dir] {
 			k := t.pairs.at(w >> 1)
-			if w&1 != 0 && !k.Dead && k.Service == p.Opcode.Service() && verifier.Leapt(&k.Pair, end, p) {
+			if w&1 != 0 && !k.Dead && k.Service == p.Opcode.Service() && k.Learned != ByAgent && verifier.Leapt(&k.Pair, end, p) {
 				t.leapt(&k.Pair, end, host, back)
 				return true
 			}
