@@ -7,6 +7,7 @@ package cq
 
 import (
 	"math"
+	"slices"
 
 	"ibwitness/internal/slab"
 	"ibwitness/packet"
@@ -27,6 +28,7 @@ type Agent struct {
 	lives     []*queuePair            // every life of every queue pair, in the order of their beginning
 	mostLives int                     // of how many on it is looked for those that are gone for long
 	flows     map[Flow]*Route
+	recent    [64]*Route // of flows, where they were found last
 	casts     []*Message // datagrams to multicast groups
 	changes   int        // counts what may bring a flow to other queue pairs
 
@@ -58,6 +60,8 @@ type Source struct {
 	newest      int64 // when the newest of them was
 	begun       int64 // time of the packets when the first of them waited
 	qps         map[uint32][]*queuePair
+	recent      [64]recentQP        // of qps, where they were found last
+	toward      map[uint32][]uint32 // by DestQPN, the queue pairs that have had it
 	shared      map[wqe.SRQ]*receives
 	regions     map[uint32]*region
 	cqs         map[wqe.CQ]*completionQueue
@@ -77,6 +81,22 @@ type Source struct {
 	clock       clock
 }
 
+// recentQP is the lifetimes of a queue pair.
+type recentQP struct {
+	qpn  uint32
+	list []*queuePair // empty: of none
+}
+
+// connects takes over which queue pair another one is connected to.
+func (s *Source) connects(q *queuePair) {
+	if !q.attr.Has(qp.KnowsDestQPN) {
+		return
+	}
+	if list := s.toward[q.attr.DestQPN]; !slices.Contains(list, q.qpn) {
+		s.toward[q.attr.DestQPN] = append(list, q.qpn)
+	}
+}
+
 // Device returns the source of events of a device, whose clock is that of the packets.
 func (a *Agent) Device(addr packet.Addr) *Source {
 	s := a.live[addr]
@@ -91,7 +111,7 @@ func (a *Agent) Device(addr packet.Addr) *Source {
 // Source begins a source of events, of the device with an address, zero where it is not known. exact says that its clock is that of the packets.
 func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 	s := &Source{
-		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[wqe.SRQ]*receives{},
+		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, toward: map[uint32][]uint32{}, shared: map[wqe.SRQ]*receives{},
 		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*wqe.Region{},
 		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
 	}
@@ -144,7 +164,7 @@ func (a *Agent) Event(s *Source, e *Event) {
 	default:
 		a.other(s, e)
 	}
-	for _, q := range s.qps[e.QP.QPN] {
+	for _, q := range s.lifetimes(e.QP.QPN) {
 		a.step(q)
 	}
 	if len(a.lives) > a.mostLives {
@@ -206,10 +226,27 @@ func sound(e *Event) bool {
 
 // qp is the newest life of a queue pair. One that the log did not create begins with its first event.
 func (a *Agent) qp(s *Source, n uint32) *queuePair {
-	if list := s.qps[n]; len(list) > 0 {
+	if list := s.lifetimes(n); len(list) > 0 {
 		return list[len(list)-1]
 	}
 	return nil
+}
+
+// lifetimes are those of a queue pair, the newest last.
+func (s *Source) lifetimes(n uint32) []*queuePair {
+	r := &s.recent[n%uint32(len(s.recent))]
+	if len(r.list) == 0 || r.qpn != n {
+		r.qpn, r.list = n, s.qps[n]
+	}
+	return r.list
+}
+
+// setLifetimes sets them.
+func (s *Source) setLifetimes(n uint32, list []*queuePair) {
+	s.recent[n%uint32(len(s.recent))] = recentQP{}
+	if s.qps[n] = list; len(list) == 0 {
+		delete(s.qps, n)
+	}
 }
 
 // verdict is one finding in the making.

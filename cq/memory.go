@@ -213,13 +213,13 @@ func (a *Agent) keyed(q *queuePair, x execution) {
 	}
 	id := keyRule(m)
 	a.covered(id)
-	expected := packet.NAKRemoteAccess.String() + ": " + why
+	nak := packet.NAKRemoteAccess
 	if id == rule.FLW007 && m.VA%8 != 0 {
 		why = fmt.Sprintf("%#x is misaligned", m.VA)
-		expected = packet.NAKInvalidRequest.String() + ": " + why
+		nak = packet.NAKInvalidRequest
 	}
 	if why != "" && x.done && x.refused == nil {
-		a.executedDespite(q, x, id, expected)
+		a.executedDespite(q, x, id, nak.String()+": "+why)
 	}
 	if x.refused == nil || x.refused.Syndrome != packet.NAKRemoteAccess || !q.enabled(m) {
 		return
