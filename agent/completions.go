@@ -116,7 +116,7 @@ func (c *completions) take(before int64) []rule.Finding {
 func (t *Transport) hear(addr packet.Addr, exact bool) {
 	if t.states == nil {
 		t.states = &cq.States{}
-		t.ver.LifeAt = t.states.At
+		t.ver.LifeAt, t.ver.Posted = t.states.At, t.states.Posted
 	}
 	t.states.Source(addr, exact)
 }

@@ -89,8 +89,8 @@ var judged = func() map[rule.ID]func(*comparing) {
 		x.is(expect.IPFlags, expect.IPFlags.Value(x.p)&^1)
 		x.is(expect.FragmentOffset, 0)
 	}
-	both(inWords, []expect.ID{expect.Src}, rule.NETGRH008, rule.NETGRH011, rule.BTH019, rule.ROCV2029, rule.UCADR001)
-	both(inWords, []expect.ID{expect.Dst}, rule.NETGRH009, rule.NETGRH012)
+	both(inWords, []expect.ID{expect.Src}, rule.NETGRH011, rule.BTH019, rule.ROCV2029, rule.UCADR001)
+	both(inWords, []expect.ID{expect.Dst}, rule.NETGRH008, rule.NETGRH009, rule.NETGRH012)
 	both(inWords, []expect.ID{expect.Src, expect.Dst}, rule.NETGRH007)
 	both(inWords, []expect.ID{expect.PktLen}, rule.LNKLRH006, rule.LNKLRH007)
 	both(inWords, []expect.ID{expect.Payload}, rule.LNKMTU001, rule.UDLEN001, rule.RCLEN002, rule.RCLEN003, rule.RCLEN005, rule.UCLEN002, rule.RCLEN006, rule.RCLEN007,

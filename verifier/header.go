@@ -106,8 +106,7 @@ func (v *Verifier) Cover() {
 
 // solicits reports whether packets of an opcode may carry SE: the last of a message that takes a receive.
 func solicits(in *packet.Info) bool {
-	fn := in.Opcode.Fn()
-	return (in.Last || in.Only) && (fn < packet.WriteFirst || fn == packet.SendLastInv || fn == packet.SendOnlyInv || in.Request && in.Headers&packet.HasImmDt != 0)
+	return in.MaySolicit()
 }
 
 func zero(b []byte) bool {
@@ -126,7 +125,7 @@ func withoutPad(_ packet.Encap, in *packet.Info) bool  { return unpadded(in) }
 
 // unpadded reports whether packets of an opcode have no pad.
 func unpadded(in *packet.Info) bool {
-	return in.Defined && (in.First || in.Middle || !in.Payload) && in.Opcode != packet.OpCNP // CNG-CNP-003
+	return in.Unpadded()
 }
 
 func onIP(e packet.Encap, _ *packet.Info) bool    { return e.OnIP() }

@@ -8,6 +8,7 @@
 package verifier
 
 import (
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -29,6 +30,8 @@ type Verifier struct {
 	LifeAt func(a packet.Addr, qpn uint32, at int64) qp.Life
 	// Stopped is when the capture last went on after a pause: the host of the tap may have been stopped.
 	Stopped int64
+	// Posted, where not nil, tells which send request of a queue pair a PSN is of, as its events show: see cq.States.
+	Posted func(a packet.Addr, qpn uint32, psn packet.PSN, payload int, into *cq.Posted) (i int, ok bool)
 	// Marks returns where the marks of packets from one address to another are kept.
 	Marks func(from, to packet.Addr) **Marks
 	// headers counts the packets whose headers were judged, by encapsulation and opcode, for the coverage of the header rules.

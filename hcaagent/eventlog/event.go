@@ -3,6 +3,7 @@ package eventlog
 import (
 	"encoding/hex"
 	"fmt"
+	"hash/crc32"
 
 	"ibwitness/cq"
 	"ibwitness/packet"
@@ -280,9 +281,33 @@ func (l *line) send(e *cq.Event, made *made) error {
 			return err
 		}
 	}
+	if err := l.content(e); err != nil {
+		return err
+	}
 	// Of what a READ or an atomic fetches nothing is known when it is posted.
 	if op == wqe.OpRead || op == wqe.OpCmpSwap || op == wqe.OpFetchAdd {
-		e.Sum, e.Summed = 0, false
+		e.Sum, e.Summed, e.Data = 0, false, nil
+	}
+	return nil
+}
+
+// content sets what a line says of the data of a send request. Where that is all of it, so is its checksum known.
+func (l *line) content(e *cq.Event) (err error) {
+	if l.Data == nil {
+		return nil
+	}
+	if e.Data, err = hex.DecodeString(*l.Data); err != nil {
+		return fmt.Errorf(`"data" is no even number of hexadecimal digits: %w`, err)
+	}
+	all := 0
+	for _, g := range e.Send.Segments {
+		all += int(g.Length)
+	}
+	if len(e.Data) > all {
+		return fmt.Errorf(`"data" has %d bytes, and the message %d`, len(e.Data), all)
+	}
+	if !e.Summed && len(e.Data) == all {
+		e.Sum, e.Summed = crc32.ChecksumIEEE(e.Data), true
 	}
 	return nil
 }
