@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -247,7 +248,7 @@ func (v *Verifier) cnpTook(c *qp.Pair, from int, p *packet.Packet) bool {
 func (v *Verifier) took(c *qp.Pair, from int, p *packet.Packet, role rule.Role) {
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.CNGCNP006, Class: rule.Proven(c.Sees(from)), Role: role,
-		Expected: fmt.Sprintf("PSN %v: a CNP uses no PSN", c.Ends[from].SQ.Next), Actual: "PSN " + p.PSN.String(), Detail: lossDetail(c, from),
+		Wants: rule.Want(expect.PSN, uint64(c.Ends[from].SQ.Next)), Expected: fmt.Sprintf("PSN %v: a CNP uses no PSN", c.Ends[from].SQ.Next), Actual: "PSN " + p.PSN.String(), Detail: lossDetail(c, from),
 		Evidence: []uint64{v.cng.cnp.Frame}, Gap: rule.GapAt(c.Ends[from].SQ.Next),
 	})
 }

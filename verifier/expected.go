@@ -31,6 +31,9 @@ func (v *Verifier) compare(c *qp.Pair, accused int, p *packet.Packet, d *rule.Ve
 		return nil
 	}
 	x := &comparing{Expected: expect.Like(p), p: p, d: d}
+	if c != nil {
+		x.pmtu, x.own, x.peer = c.PMTU, &c.Ends[accused], &c.Ends[1-accused]
+	}
 	x.Format()
 	if c != nil {
 		x.Keep(expect.Opcode)
@@ -89,6 +92,8 @@ type comparing struct {
 	d *rule.Verdict
 	// partition says that the P_Key is known by its partition only: the membership bit is the port's.
 	partition bool
+	pmtu      uint32 // path MTU of the connection; 0: not known
+	own, peer *qp.QP // the accused, and the other end; nil: the connection is not known
 }
 
 // is says that a field of the packet, where it has that, holds v.

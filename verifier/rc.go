@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -137,7 +138,7 @@ func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 		v.covered(rule.RCPSN001)
 		v.report(c, from, p, rule.Verdict{
 			Rule: rule.RCPSN001, Class: rule.Proven(c.Sees(from)), Role: role,
-			Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: lossDetail(c, from),
+			Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: lossDetail(c, from),
 		})
 		c.Misplace(q.Next)
 		v.rcJoin(c, from, p)
@@ -159,6 +160,7 @@ func (v *Verifier) wrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 	v.covered(id)
 	d := rule.Verdict{Rule: id, Class: class, Role: role, Detail: "far from the expected PSN", Evidence: evidence}
 	if !v.full(c, from, &d) {
+		d.Wants = rule.Want(expect.PSN, uint64(q.Next))
 		d.Expected, d.Actual = "PSN "+q.Next.String(), "PSN "+q.Stray.PSN.String()
 	}
 	v.report(c, from, q.Stray, d)

@@ -3,6 +3,7 @@ package verifier
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -111,7 +112,7 @@ func (v *Verifier) rcDuplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	r.CloseOwed() // this is what it owes, with a wrong PSN
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP029, Class: rule.Proven(c.Sees(from) && !q.IsMixed(p.PSN)), Role: rule.Responder,
-		Expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
+		Wants: rule.Want(expect.PSN, uint64(r.LastPSN)), Expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
 		Detail: missedDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
 	})
 }
@@ -124,7 +125,7 @@ func (v *Verifier) rcUnsolicited(c *qp.Pair, from int, p *packet.Packet) {
 	if !r.Repeated && p.MSN != r.LastMSN && r.Answered {
 		v.report(c, from, p, rule.Verdict{
 			Rule: rule.RCACK008, Class: rule.Unproven, Role: rule.Responder,
-			Expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
+			Wants: rule.Want(expect.MSN, uint64(r.LastMSN)), Expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
 			Detail: "the responder may have executed messages since", Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
 		})
 		return

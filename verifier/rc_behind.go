@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -128,7 +129,7 @@ func (v *Verifier) rcBegins(c *qp.Pair, from int, p *packet.Packet) {
 	v.covered(rule.RCPSN001)
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCPSN001, Class: rule.Proven(c.Complete()), Role: rule.Requester,
-		Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(),
+		Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(),
 	})
 	c.Misplace(q.Next)
 	v.rcJoin(c, from, p) // its stream begins here, or only this PSN is wrong and the next packet goes on where it should
@@ -246,8 +247,8 @@ func (v *Verifier) rcReadCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	v.covered(rule.RCPSN003)
 	v.report(c, from, p, rule.Verdict{
 		Rule: rule.RCPSN003, Class: rule.Proven(c.Complete() && !w.Has(wqe.Guessed)), Role: rule.Requester,
-		Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", q.Next, w.Length, w.Last.Diff(w.First)+1),
-		Actual:   "PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
+		Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", q.Next, w.Length, w.Last.Diff(w.First)+1),
+		Actual: "PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 	w.Flags |= wqe.Blamed
 	q.Excuse()

@@ -3,6 +3,7 @@ package verifier
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -110,7 +111,7 @@ func (v *Verifier) rcMiscounted(c *qp.Pair, from int, p *packet.Packet, n *misco
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	d := rule.Verdict{
 		Rule: n.id, Class: rule.Proven(r.MSN == qp.MSNKnown && c.Complete() && len(c.Early) == 0), Role: rule.Responder,
-		Expected: fmt.Sprintf("MSN %d", (r.MSNBase+n.least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
+		Wants: rule.Want(expect.MSN, uint64((r.MSNBase+n.least)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.MSNBase+n.least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
 	}
 	if r.Answered {
 		d.Evidence = []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
@@ -196,7 +197,7 @@ func (v *Verifier) rcOvercount(c *qp.Pair, from int, p *packet.Packet, over int)
 	before := packet.Packet{Time: a.Time, Frame: a.Frame, Tap: a.Tap, Opcode: a.Opcode, PSN: a.PSN, MSN: a.MSN, Has: packet.HasBTH}
 	v.report(c, from, &before, rule.Verdict{
 		Rule: rule.RCRSP013, Class: rule.Violation, Role: rule.Responder,
-		Expected: fmt.Sprintf("MSN %d", a.Expected), Actual: fmt.Sprintf("MSN %d", a.MSN),
+		Wants: rule.Want(expect.MSN, uint64(a.Expected)), Expected: fmt.Sprintf("MSN %d", a.Expected), Actual: fmt.Sprintf("MSN %d", a.MSN),
 		Detail: "it counts requests after its PSN as accepted, and the next MSN does not", Evidence: []uint64{p.Frame},
 	})
 }
@@ -239,7 +240,7 @@ func (v *Verifier) rcWrongAnchor(c *qp.Pair, from int, p *packet.Packet, id rule
 	first := c.Sees(from) || numbered(p) && !leftBefore(p, r.Anchor.IPID) // else the answer to a duplicate may have overtaken p
 	v.report(c, from, r.Anchor, rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Complete() && back && first), Role: rule.Responder,
-		Expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
+		Wants: rule.Want(expect.MSN, uint64((r.Anchor.MSN-r.MSNBase)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
 		Detail: "the MSN of the next response counts from the first message of the capture", Evidence: []uint64{p.Frame},
 	})
 	r.CountFrom(0, p.MSN)

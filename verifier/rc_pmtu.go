@@ -3,8 +3,10 @@ package verifier
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
@@ -104,7 +106,7 @@ func (v *Verifier) rcReadShows(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	case room == wqe.Packets(w.Length, pmtu):
 		v.rcFirstOdd(c, from, p, w, pmtu)
 	default:
-		v.rcReadOdd(c, from, p, w, fmt.Sprintf("%d bytes of payload, as in the packet before it", c.Odd))
+		v.rcReadOdd(c, from, p, w, rule.Want(expect.Payload, uint64(c.Odd)), fmt.Sprintf("%d bytes of payload, as in the packet before it", c.Odd))
 		w.Flags |= wqe.Blamed
 		c.OddPayload(pmtu)
 	}
@@ -140,7 +142,7 @@ func (v *Verifier) rcFirstOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 			Time: r.LastTime, Tap: p.Tap, Frame: packet.FrameNear(p.Frame, r.LastFrame), Opcode: packet.Op(c.Service, packet.ReadRespFirst), PSN: w.First,
 			PayloadLen: int(c.Odd), Has: packet.HasBTH,
 		}
-		v.rcReadOdd(c, from, &first, w, fmt.Sprintf("%d bytes of payload", pmtu))
+		v.rcReadOdd(c, from, &first, w, rule.Want(expect.Payload, uint64(pmtu)), fmt.Sprintf("%d bytes of payload", pmtu))
 	}
 	v.learnPMTU(c, p, pmtu)
 }

@@ -3,6 +3,7 @@ package verifier
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -135,7 +136,7 @@ func (v *Verifier) rcSized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 		v.covered(rule.RCPSN003)
 		v.rcMisplaced(c, from, p, was, rule.Verdict{
 			Rule: rule.RCPSN003, Class: rule.Proven(c.Complete() && !w.Has(wqe.Guessed)), Role: rule.Requester,
-			Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), Actual: "PSN " + was.String(),
+			Wants: rule.Want(expect.PSN, uint64(next)), Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), Actual: "PSN " + was.String(),
 		})
 		overlaps(q, r, w, next)
 		if early, _ := q.Messages.Find(was); early != nil {
@@ -172,7 +173,7 @@ func (v *Verifier) rcMissed(c *qp.Pair, from int, p *packet.Packet, gap, end pac
 	v.covered(rule.RCPSN004)
 	v.rcMisplaced(c, from, p, end, rule.Verdict{
 		Rule: rule.RCPSN004, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-		Expected: "PSN " + gap.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", end, end.Diff(gap)), Detail: lossDetail(c, from), Gap: rule.GapAt(gap),
+		Wants: rule.Want(expect.PSN, uint64(gap)), Expected: "PSN " + gap.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", end, end.Diff(gap)), Detail: lossDetail(c, from), Gap: rule.GapAt(gap),
 	})
 	q.Break()
 	r.LoseMSN()

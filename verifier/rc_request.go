@@ -3,6 +3,7 @@ package verifier
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -51,7 +52,7 @@ func (v *Verifier) rcNew(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(rule.RCRTY006)
 		v.report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-			Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
+			Wants: rule.Want(expect.PSN, uint64(q.Retry)), Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
 		})
 	}
 	if resent && v.late(c, from, p) {
@@ -110,7 +111,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 			v.covered(rule.RCRTY006)
 			v.report(c, from, p, rule.Verdict{
 				Rule: rule.RCRTY006, Class: rule.Violation, Role: rule.Requester,
-				Expected: "PSN " + q.Next.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
+				Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "PSN " + q.Next.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
 			})
 		}
 	case q.Excused:
@@ -138,6 +139,7 @@ func (v *Verifier) rcAhead(c *qp.Pair, from int, p *packet.Packet) {
 		v.covered(id)
 		ahead := rule.Verdict{Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester, Gap: rule.GapAt(q.Next)}
 		if !v.full(c, from, &ahead) {
+			ahead.Wants = rule.Want(expect.PSN, uint64(q.Next))
 			ahead.Expected, ahead.Actual, ahead.Detail = want+q.Next.String(), fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), lossDetail(c, from)
 		}
 		v.report(c, from, p, ahead)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -29,7 +30,7 @@ func (v *Verifier) rcAfterRNR(c *qp.Pair, from int, p *packet.Packet) {
 			v.covered(rule.RCRNR002)
 			d := rule.Verdict{
 				Rule: rule.RCRNR002, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-				Expected: "to resume at PSN " + r.NakPSN.String(), Actual: "PSN " + p.PSN.String(), Evidence: nak,
+				Wants: rule.Want(expect.PSN, uint64(r.NakPSN)), Expected: "to resume at PSN " + r.NakPSN.String(), Actual: "PSN " + p.PSN.String(), Evidence: nak,
 			}
 			v.doubtNak(c, from, p, &d)
 			v.report(c, from, p, d)
@@ -76,6 +77,7 @@ func (v *Verifier) rcDuringRNR(c *qp.Pair, from int, p *packet.Packet) {
 		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
 	}
 	if took >= wait {
+		d.Wants = rule.Want(expect.PSN, uint64(r.NakPSN))
 		d.Rule, d.Expected, d.Actual, d.Detail = rule.RCRNR002, "to resume at PSN "+r.NakPSN.String(), "PSN "+p.PSN.String(), lossDetail(c, from)
 	}
 	v.covered(d.Rule)
