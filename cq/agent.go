@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"ibwitness/expect"
 	"ibwitness/internal/slab"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -20,6 +21,8 @@ import (
 type Agent struct {
 	rec  *rule.Recorder
 	near func(packet.Addr) bool
+	// Responses, where not nil, has the newest responses, to be put beside those that should have come.
+	Responses Responses
 	// Lossy says that the capture lost packets: nothing is proven by their absence.
 	Lossy bool
 
@@ -254,6 +257,8 @@ type verdict struct {
 	rule.Verdict
 	at    PacketRef // the packet that shows it; if none, only the event does
 	event *Event
+	// expects says what the response at should have been; nil: no field of it is wrong.
+	expects func(*expect.Expected)
 }
 
 // accuse makes a finding against a queue pair.
@@ -263,6 +268,11 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 		Expected: v.Expected, Actual: v.Actual, Detail: v.Detail,
 		Accused: rule.Endpoint{Role: v.Role, Addr: q.addr(), QPN: q.qpn, QPNKnown: true},
 		Peer:    rule.Endpoint{Addr: q.attr.DestAddr, QPN: q.attr.DestQPN, QPNKnown: q.attr.Has(qp.KnowsDestQPN)},
+	}
+	if (v.Comparison != nil || v.expects != nil) && a.rec.Compares(v.Rule, v.Class, f.Accused.Addr, f.Peer.Addr, f.Time) {
+		if f.Comparison = v.Comparison; v.expects != nil {
+			f.Comparison = a.beside(v.at, v.expects)
+		}
 	}
 	if v.at.Seen() {
 		f.Service, f.Opcode, f.HasBTH, f.PSN = v.at.Op.Service(), v.at.Op, true, v.at.PSN

@@ -72,6 +72,7 @@ type sending struct {
 	posted   list[*work] // send requests that put packets on the wire
 	drained  int         // of the messages that it sent, those that may have begun in SQD
 	compared int         // those that were compared with a request
+	guess    int         // of posted, that a packet was found to be of
 	unsent   int64       // datagrams before those that took no PSN
 	longest  uint32      // datagram that it sent
 	fences   []fenced

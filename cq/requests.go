@@ -49,6 +49,8 @@ type Requests struct {
 
 	dropped []*Message // datagrams with another Q_Key
 	spoiled []*Message // messages of UC and UD with a wrong ICRC
+
+	departed []departure // of messages that have not been compared
 }
 
 // Assembler makes messages of the packets of some requests. It keeps what has come of those that are not whole.

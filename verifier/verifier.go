@@ -9,6 +9,7 @@
 package verifier
 
 import (
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -23,6 +24,8 @@ type Verifier struct {
 	Untouched func(*packet.Packet) bool
 	// Broken says that the newest packet whose headers were judged broke a rule: its receiver may have dropped it.
 	Broken bool
+	// Posted, where not nil, tells which send request of a queue pair a PSN is of, as its events show: see cq.States.
+	Posted func(a packet.Addr, qpn uint32, psn packet.PSN, payload int, into *cq.Posted) (i int, ok bool)
 	// Thorough takes no fast path, to compare it with the verifiers proper.
 	Thorough bool
 	// Profile is what the devices do otherwise than the standard, on purpose.

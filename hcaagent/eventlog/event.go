@@ -3,6 +3,7 @@ package eventlog
 import (
 	"encoding/hex"
 	"fmt"
+	"hash/crc32"
 
 	"ibwitness/cq"
 	"ibwitness/packet"
@@ -106,7 +107,7 @@ func (l *record) completed(e *cq.Event, made *made) (err error) {
 	if e.Completion, err = l.completion(made); err != nil || !l.has(kHead) {
 		return err
 	}
-	text := l.head()
+	text := l.digits(kHead)
 	e.Head = make([]byte, hex.DecodedLen(len(text)))
 	if _, err = hex.Decode(e.Head, text); err != nil || len(e.Head) == 0 {
 		return fmt.Errorf(`"head" is %q: give the bytes as hexadecimal digits`, text)
@@ -272,9 +273,35 @@ func (l *record) send(e *cq.Event, made *made) error {
 			return err
 		}
 	}
+	if err := l.content(e); err != nil {
+		return err
+	}
 	// Of what a READ or an atomic fetches nothing is known when it is posted.
 	if r.Op == wqe.OpRead || r.Op == wqe.OpCmpSwap || r.Op == wqe.OpFetchAdd {
-		e.Sum, e.Summed = 0, false
+		e.Sum, e.Summed, e.Data = 0, false, nil
+	}
+	return nil
+}
+
+// content sets what a line says of the data of a send request. Where that is all of it, so is its checksum known.
+func (l *record) content(e *cq.Event) error {
+	if !l.has(kData) {
+		return nil
+	}
+	text := l.digits(kData)
+	e.Data = make([]byte, hex.DecodedLen(len(text)))
+	if _, err := hex.Decode(e.Data, text); err != nil {
+		return fmt.Errorf(`"data" is no even number of hexadecimal digits: %w`, err)
+	}
+	all := 0
+	for _, g := range e.Send.Segments {
+		all += int(g.Length)
+	}
+	if len(e.Data) > all {
+		return fmt.Errorf(`"data" has %d bytes, and the message %d`, len(e.Data), all)
+	}
+	if !e.Summed && len(e.Data) == all {
+		e.Sum, e.Summed = crc32.ChecksumIEEE(e.Data), true
 	}
 	return nil
 }

@@ -71,6 +71,7 @@ type line struct {
 	InvKey   *uint32   `json:"inv_rkey,omitempty"`
 	Flags    *uint32   `json:"flags,omitempty"`
 	CRC      *uint32   `json:"crc32,omitempty"`
+	Data     *string   `json:"data,omitempty"` // hexadecimal
 	DQPN     *uint32   `json:"dest_qpn,omitempty"`
 	CompAdd  *uint64   `json:"compare_add,omitempty"`
 	Swap     *uint64   `json:"swap,omitempty"`

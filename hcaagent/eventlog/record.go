@@ -75,6 +75,7 @@ const (
 	kInvKey
 	kFlags
 	kCRC
+	kData
 	kDQPN
 	kCompAdd
 	kSwap
@@ -111,7 +112,7 @@ var keys = [...]string{
 	kPathMTU: "path_mtu", kDestQPN: "dest_qp_num", kDGID: "dgid", kRQPSN: "rq_psn", kSQPSN: "sq_psn", kMaxDestRd: "max_dest_rd_atomic",
 	kMaxRd: "max_rd_atomic", kMinRNRTimer: "min_rnr_timer", kTimeout: "timeout", kRetryCnt: "retry_cnt", kRNRRetry: "rnr_retry", kHopLimit: "hop_limit",
 	kTClass: "traffic_class", kSL: "sl", kMigState: "path_mig_state", kAltDGID: "alt_dgid", kRateLimit: "rate_limit", kSQDNotify: "en_sqd_async_notify",
-	kWRID: "wr_id", kOpcode: "opcode", kLAddr: "laddr", kSGE: "sge", kRAddr: "raddr", kImm: "imm", kInvKey: "inv_rkey", kFlags: "flags", kCRC: "crc32",
+	kWRID: "wr_id", kOpcode: "opcode", kLAddr: "laddr", kSGE: "sge", kRAddr: "raddr", kImm: "imm", kInvKey: "inv_rkey", kFlags: "flags", kCRC: "crc32", kData: "data",
 	kDQPN: "dest_qpn", kCompAdd: "compare_add", kSwap: "swap", kAH: "ah", kWindowOf: "mw", kRegionOf: "mr", kXRCSRQ: "remote_srqn", kPlace: "placement",
 	kWhole: "whole", kDeviceRd: "max_qp_init_rd_atom", kDeviceDestRd: "max_qp_rd_atom", kPKeys: "max_pkeys", kPorts: "phys_port_cnt", kStatus: "status",
 	kStatusCode: "status_code", kHead: "head", kByteLen: "byte_len", kGRH: "grh", kSrcQP: "src_qp", kSLID: "slid", kPoll: "poll", kEmptied: "emptied",
@@ -120,7 +121,7 @@ var keys = [...]string{
 // record is what a line says. There is nothing in it that points anywhere but the lists at its end, so that a line costs the collector nothing.
 type record struct {
 	given [2]uint64       // fields, by key
-	value [numKeys]uint64 // of a number; of a string, its place among the words; of "head", from where to where it is in the text
+	value [numKeys]uint64 // of a number; of a string, its place among the words; of "head" and "data", from where to where they are in the text
 	sge   []segment
 	text  []byte
 	words []*word // strings that lines have had
@@ -160,9 +161,9 @@ var noWord = &word{}
 
 func (r *record) str(k key) string { return r.word(k).text }
 
-// head is the text of "head".
-func (r *record) head() []byte {
-	at := r.u64(kHead)
+// digits is the text of a field that has another one in each line, "head" or "data".
+func (r *record) digits(k key) []byte {
+	at := r.u64(k)
 	return r.text[at>>32 : at&(1<<32-1)]
 }
 
@@ -183,6 +184,7 @@ func (r *record) typeName() string {
 func (s *scanner) fill(l *line) {
 	s.begin(nil)
 	r := &s.record
+	var text []byte
 	v := reflect.ValueOf(l).Elem()
 	for i := range v.NumField() {
 		k, f := keyOf[tag(v.Type().Field(i))], v.Field(i)
@@ -194,9 +196,10 @@ func (s *scanner) fill(l *line) {
 		case *string:
 			switch {
 			case x == nil:
-			case k == kHead:
-				r.text = []byte(*x)
-				r.put(k, uint64(len(*x)))
+			case k == kHead || k == kData:
+				from := len(text)
+				text = append(text, *x...)
+				r.put(k, uint64(from)<<32|uint64(len(text)))
 			default:
 				r.put(k, s.intern(*x))
 			}
@@ -214,6 +217,9 @@ func (s *scanner) fill(l *line) {
 				r.put(k, f.Elem().Uint())
 			}
 		}
+	}
+	if text != nil {
+		r.text = text
 	}
 }
 

@@ -36,7 +36,7 @@ const (
 	skipped kind = iota // no event has the field
 	ofNumber
 	ofText
-	ofHead     // a string that is another one each time
+	ofBytes    // a string that is another one each time
 	ofType     // a number or a string
 	ofSegments // "sge"
 )
@@ -83,8 +83,8 @@ func newScanner() *scanner {
 		k := keyOf[tag(l.Field(i))]
 		f := &field{key: k, kind: ofText}
 		switch {
-		case k == kHead:
-			f.kind = ofHead
+		case k == kHead || k == kData:
+			f.kind = ofBytes
 		case k == kType:
 			f.kind, f.most = ofType, 1<<53
 		case t.Kind() == reflect.Slice:
@@ -249,7 +249,7 @@ func (s *scanner) value(n *node) bool {
 	case ofSegments:
 		s.put(f.key, 0)
 		return s.segments()
-	case ofHead:
+	case ofBytes:
 		if !s.take('"') {
 			return false
 		}

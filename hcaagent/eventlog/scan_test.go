@@ -38,8 +38,8 @@ func says(s *scanner) map[string]string {
 		case k == kSGE && len(s.sge) > 0:
 			m[name] = fmt.Sprint(s.sge)
 		case !s.has(k) || k == kSGE || k == kEv && s.str(k) == "":
-		case k == kHead:
-			m[name] = string(s.head())
+		case s.fields[name].kind == ofBytes:
+			m[name] = string(s.digits(k))
 		case k == kType:
 			m[name] = s.typeName()
 		case s.fields[name].kind == ofText:

@@ -55,6 +55,9 @@ type region struct {
 	lkey, rkey uint32
 }
 
+// keptPayload is how many bytes of each message its packets are compared with one by one; the rest is compared by the checksum of the message. More costs time.
+const keptPayload = 1024
+
 // The regions of each HCA begin here.
 const (
 	localVA  = 0x1000_0000
@@ -89,7 +92,7 @@ func (r *Run) buildDevices() error {
 			return r.wrong(h.Line, err)
 		}
 		d.adapter = hca
-		d.Device = agent.NewDevice(agent.DeviceOptions{Addr: h.Addr, Now: r.Clock.Now, Control: hca, Query: hca, Event: r.events(d), Limits: hca.Limits()})
+		d.Device = agent.NewDevice(agent.DeviceOptions{Addr: h.Addr, Now: r.Clock.Now, Control: hca, Query: hca, Event: r.events(d), Payload: r.payload, Limits: hca.Limits()})
 		if !r.valid {
 			d.Device = d.Deliberately()
 		}

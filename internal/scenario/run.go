@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type Run struct {
 
 	log      func(hca string, e *cq.Event)
 	keep     bool
+	payload  int
 	live     bool
 	valid    bool
 	adapter  func(soft.Options) (adapter, error)
@@ -52,12 +54,13 @@ type Options struct {
 
 	valid   bool                                // work that is invalid does not reach the adapters
 	adapter func(soft.Options) (adapter, error) // nil: soft.New
+	payload int                                 // bytes of each message that are kept, where not keptPayload
 }
 
 // Start builds what the scenario describes and plans its work.
 func (s *Scenario) Start(opt Options) (*Run, error) {
 	r := &Run{
-		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, keep: opt.Keep, live: opt.Live, valid: opt.valid, adapter: opt.adapter, logs: map[string]*hcaagent.Log{},
+		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, keep: opt.Keep, payload: cmp.Or(opt.payload, keptPayload), live: opt.Live, valid: opt.valid, adapter: opt.adapter, logs: map[string]*hcaagent.Log{},
 		devices: map[string]*device{}, qps: map[string]*queuePair{}, srqs: map[string]*sharedQueue{}, strayed: map[string]int{},
 		meter: meter{most: s.limit(), last: map[kindSent]int{}},
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -56,7 +57,7 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q 
 		if (p.PKey^q.pkey)&0x7FFF != 0 && !q.mixed && !own {
 			v.ReportBytes(c, from, p, rule.Verdict{
 				Rule: rule.CNGCNP003, Class: rule.Proven(known || flow), Role: rule.Receiver,
-				Expected: fmt.Sprintf("P_Key 0x%04x of the marked packet", q.pkey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+				Wants: rule.Want(expect.PKey, uint64(q.pkey)), Expected: fmt.Sprintf("P_Key 0x%04x of the marked packet", q.pkey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 			})
 		}
 		return
@@ -148,7 +149,7 @@ func (v *Verifier) cnpDSCP(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.ReportBytes(c, from, p, rule.Verdict{
 		Rule: rule.CNGCNP008, Class: rule.Proven(v.Untouched(p)), Role: rule.Receiver,
-		Expected: fmt.Sprintf("DSCP %d", v.Profile.DSCP), Actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
+		Wants: rule.Want(expect.DSCP, uint64(v.Profile.DSCP)), Expected: fmt.Sprintf("DSCP %d", v.Profile.DSCP), Actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -257,7 +258,7 @@ func (v *Verifier) CountedCNP(c *qp.Pair, from int, p *packet.Packet) bool {
 func (v *Verifier) ReportCounted(c *qp.Pair, from int, p *packet.Packet, role rule.Role) {
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.CNGCNP006, Class: rule.Proven(c.Sees(from)), Role: role,
-		Expected: fmt.Sprintf("PSN %v: a CNP uses no PSN", c.Ends[from].SQ.Next), Actual: "PSN " + p.PSN.String(), Detail: verifier.LossDetail(c, from),
+		Wants: rule.Want(expect.PSN, uint64(c.Ends[from].SQ.Next)), Expected: fmt.Sprintf("PSN %v: a CNP uses no PSN", c.Ends[from].SQ.Next), Actual: "PSN " + p.PSN.String(), Detail: verifier.LossDetail(c, from),
 		Evidence: []uint64{v.state.cnp.frame}, Gap: rule.GapAt(c.Ends[from].SQ.Next),
 	})
 }
