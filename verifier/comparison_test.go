@@ -91,6 +91,7 @@ var sometimesBare = func() map[rule.ID]string {
 		rule.NETGRH007: later,
 		rule.NETGRH009: "without a GRH there is no address to compare",
 		rule.RCACK002:  later,
+		rule.RCPSN001:  "the events of its queue pair show it, and the request is not kept",
 		rule.RCPSN003:  later,
 		rule.RCPSN004:  later,
 		rule.RCSEQ006:  "no work request asks for the packet",
