@@ -27,6 +27,8 @@ type carry [2]uint64
 
 // carries carry each 16 bytes to the last ones of a packet, or from after its end back to them: by the number of bytes from the first of them to the end of the packet, in its
 // low four bits, then downwards in 16, from 240 on.
+//
+//lint:ignore U1000 the assembly reads it
 var carries = func() (t [16][32]carry) {
 	for low := range t {
 		for i := range t[low] {
@@ -37,6 +39,8 @@ var carries = func() (t [16][32]carry) {
 }()
 
 // carry256 carries over 256 bytes.
+//
+//lint:ignore U1000 the assembly reads it
 var carry256 = carryOver(8 * 256)
 
 // carryOver carries over so many bits, which may be negative.
