@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -42,5 +43,55 @@ func TestArchitecture(t *testing.T) {
 		if len(files) > 0 && !named[f.Name()] {
 			t.Errorf("ARCHITECTURE.md does not name package %s", f.Name())
 		}
+	}
+}
+
+// TestFloors: a package imports only packages of its own row of the table of floors, or of a row below.
+func TestFloors(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	floor, rows := map[string]int{}, 0
+	folder := regexp.MustCompile("`([a-z/]+)`")
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 || !strings.HasPrefix(cells[1], " `") {
+			continue
+		}
+		if strings.TrimSpace(cells[1]) == "word" {
+			break
+		}
+		rows++
+		for _, m := range folder.FindAllStringSubmatch(cells[1], -1) {
+			floor[m[1]] = rows
+		}
+	}
+	of := func(path string) int {
+		for name := strings.TrimPrefix(path, "ibwitness/"); name != "."; name = filepath.Dir(name) {
+			if n := floor[name]; n != 0 {
+				return n
+			}
+		}
+		return 0
+	}
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "ibwitness/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for line := range strings.Lines(string(out)) {
+		path, imports, _ := strings.Cut(strings.TrimSpace(line), " ")
+		for other := range strings.FieldsSeq(imports) {
+			if !strings.HasPrefix(other, "ibwitness/") || of(path) == 0 || of(other) == 0 {
+				continue
+			}
+			if checked++; of(other) < of(path) {
+				t.Errorf("%s imports %s, which ARCHITECTURE.md has above it", path, other)
+			}
+		}
+	}
+	if rows < 20 || checked < 100 {
+		t.Errorf("%d rows, %d imports checked", rows, checked)
 	}
 }
