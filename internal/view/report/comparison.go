@@ -17,7 +17,7 @@ func (t *text) comparison(c *expect.Comparison) {
 	name, want := len("field"), len("expected")
 	for i := range list {
 		name = max(name, utf8.RuneCountInString(list[i].Name))
-		want = max(want, min(utf8.RuneCountInString(list[i].Expected), 40))
+		want = max(want, min(utf8.RuneCountInString(list[i].Expected), 48))
 	}
 	t.line("        %s", t.dim(fmt.Sprintf("  %-*s  %-*s  %s", name, "field", want, "expected", "actual")))
 	for i := range list {
