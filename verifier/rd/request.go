@@ -26,17 +26,7 @@ func (v *Verifier) request(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	} else {
 		v.goesOn(e, c, from, p)
 	}
-	e.nak, e.slack = false, 0
-	e.next = p.PSN.Add(1)
-	if n := c.PSNs(p); n > 1 {
-		e.next, e.message.last = p.PSN.Add(n), p.PSN.Add(n-1)
-	} else if n == 0 {
-		e.slack = wqe.Packets(p.DMALen, 256) - 1
-		e.message.last = p.PSN.Add(e.slack)
-	}
-	if e.high = packet.Later(e.high, e.next); resync || stream.Far(e.high.Diff(e.next)) {
-		e.high = e.next
-	}
+	e.advance(c, p, resync)
 	if (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
 		c.LearnPMTU(uint32(p.PayloadLen))
 	}
@@ -50,23 +40,34 @@ func (v *Verifier) request(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// advance has the next PSN be the one after those that request p takes.
+func (e *context) advance(c *qp.Pair, p *packet.Packet, resync bool) {
+	e.nak, e.slack = false, 0
+	e.next = p.PSN.Add(1)
+	if n := c.PSNs(p); n > 1 {
+		e.next, e.message.last = p.PSN.Add(n), p.PSN.Add(n-1)
+	} else if n == 0 {
+		e.slack = wqe.Packets(p.DMALen, 256) - 1
+		e.message.last = p.PSN.Add(e.slack)
+	}
+	if e.high = packet.Later(e.high, e.next); resync || stream.Far(e.high.Diff(e.next)) {
+		e.high = e.next
+	}
+}
+
 // place judges the PSN of a request by its place in the stream of its end-to-end context. It reports whether p belongs there.
 func (v *Verifier) place(e *context, c *qp.Pair, from int, p *packet.Packet, resync, begins bool) bool {
-	end := &c.Ends[from]
 	d := p.PSN.Diff(e.next)
-	tail := e.message.op == wqe.Read && !e.message.acked && p.Opcode.Fn() == packet.ReadRequest && p.SrcQP == e.message.srcQP &&
-		e.message.has(p.PSN) && p.PSN != e.message.first // of a READ, asked for again
 	if e.unsure && begins && d < 0 {
 		e.joined = false // its place in the stream was not known
 	}
 	switch {
 	case !e.joined:
-		e.joined, e.unsure, e.open, e.next, e.message, e.before = true, !begins, wqe.None, p.PSN, message{}, message{}
-		e.overlap, e.early, e.slack, e.nak, e.refused = nil, nil, 0, false, false
+		e.join(p.PSN, begins)
 	case resync:
 		e.open, e.unsure = wqe.None, false // it says where the PSNs go on
-	case tail:
-		end.Sums.Retransmissions++
+	case e.message.asksTail(p):
+		c.Ends[from].Sums.Retransmissions++
 	case d == 0 || d > 0 && d <= e.slack || p.PSN == e.high:
 		if e.slack > 0 {
 			e.message.last = p.PSN.Add(-1) // so many PSNs did the READ take
@@ -75,12 +76,33 @@ func (v *Verifier) place(e *context, c *qp.Pair, from int, p *packet.Packet, res
 		}
 	case d > 0:
 		v.gap(e, c, from, p, d)
+	default:
+		return v.retransmitted(e, c, from, p, begins)
+	}
+	return true
+}
+
+// join has the stream of PSNs begin at psn, with a message or within one.
+func (e *context) join(psn packet.PSN, begins bool) {
+	e.joined, e.unsure, e.open, e.next, e.message, e.before = true, !begins, wqe.None, psn, message{}, message{}
+	e.overlap, e.early, e.slack, e.nak, e.refused = nil, nil, 0, false, false
+}
+
+// asksTail reports whether p asks for the tail of a READ that has not been answered whole.
+func (m *message) asksTail(p *packet.Packet) bool {
+	return m.op == wqe.Read && !m.acked && p.Opcode.Fn() == packet.ReadRequest && p.SrcQP == m.srcQP && m.has(p.PSN) && p.PSN != m.first
+}
+
+// retransmitted judges a request with a PSN before the next one: it goes back after a NAK, or is of the message that has no response yet. It reports whether p is
+// either.
+func (v *Verifier) retransmitted(e *context, c *qp.Pair, from int, p *packet.Packet, begins bool) bool {
+	switch {
 	case e.nak && p.PSN == e.back && (begins || e.message.has(p.PSN)):
 		if begins && e.refused && p.PSN != e.message.first {
 			e.message.acked = true // abandoned: another message takes the PSN
 		}
 	case e.message.has(p.PSN) && !e.message.acked:
-		end.Sums.Retransmissions++
+		c.Ends[from].Sums.Retransmissions++
 		if begins && p.PSN == e.message.first {
 			v.same(e, c, from, p)
 		}
@@ -135,13 +157,7 @@ func (v *Verifier) begin(e *context, c *qp.Pair, from int, p *packet.Packet, res
 		v.overlaps(e, c, from, 0)
 	}
 	if !again {
-		if old := &e.message; old.frame != 0 && c.Paired && !resync && !e.unsure {
-			v.Covered(rule.RDEEC002)
-			if !old.acked && !e.refused && e.overlap == nil {
-				e.overlap = &overlap{p.Bare(), *old}
-			}
-		}
-		e.before = e.message
+		v.another(e, c, p, resync)
 		c.Ends[from].Sums.Messages++
 	}
 	if resync {
@@ -159,6 +175,17 @@ func (v *Verifier) begin(e *context, c *qp.Pair, from int, p *packet.Packet, res
 	if in.First {
 		e.open = m.op
 	}
+}
+
+// another takes the first packet of another message: the one before it has been acknowledged (rule RD-EEC-002), or shows soon that it had been.
+func (v *Verifier) another(e *context, c *qp.Pair, p *packet.Packet, resync bool) {
+	if old := &e.message; old.frame != 0 && c.Paired && !resync && !e.unsure {
+		v.Covered(rule.RDEEC002)
+		if !old.acked && !e.refused && e.overlap == nil {
+			e.overlap = &overlap{p.Bare(), *old}
+		}
+	}
+	e.before = e.message
 }
 
 // wrongKey reports whether the Q_Key of a request is not that of its destination, where that is known.
