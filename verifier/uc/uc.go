@@ -36,6 +36,14 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		d = p.PSN.Diff(q.Next)
 	}
+	if v.place(c, from, p, d) {
+		v.next(c, from, p)
+	}
+}
+
+// place judges a PSN that is d ahead of the next one. It reports whether the packet is new.
+func (v *Verifier) place(c *qp.Pair, from int, p *packet.Packet, d int) bool {
+	q := &c.Ends[from].SQ
 	if q.Retrying {
 		d = v.goesOn(c, from, p, d)
 	}
@@ -46,8 +54,14 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 		v.gap(c, from, p, d)
 	case d < 0 && !v.Renumber(c, from, p) && !v.late(c, from, p):
 		v.again(c, from, p)
-		return
+		return false
 	}
+	return true
+}
+
+// next judges a new packet by the message that it belongs to: opcode sequence and lengths.
+func (v *Verifier) next(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
 	v.Covered(rule.UCPSN001)
 	q.Begin()
 	q.CloseExcuse()
