@@ -26,13 +26,7 @@ func icrcRule(p *packet.Packet) rule.ID {
 // ICRC silently, and so does the witness.
 func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	if p.VCRCState != packet.CRCNotJudged {
-		v.Covered(rule.LNKCRC001)
-		if p.VCRCState == packet.CRCBad && p.ICRCState != packet.CRCBad { // damage that the ICRC shows too is one fault
-			v.ReportBytes(c, from, p, rule.Verdict{
-				Rule: rule.LNKCRC001, Class: rule.Proven(v.Untouched(p)), Role: rule.Sender,
-				Expected: "a VCRC that matches the packet", Actual: fmt.Sprintf("VCRC 0x%04x", p.VCRC),
-			})
-		}
+		v.vcrc(c, from, p)
 	}
 	if p.Flaws&packet.FlawDelimiter != 0 {
 		v.marred(c, from, p)
@@ -67,19 +61,35 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	v.ReportBytes(c, from, p, d)
 	if c != nil {
-		if c.Reliable() {
-			v.Covered(rule.RCRSP036)
-		}
-		q := &c.Ends[from].SQ
-		q.Damage(p.PSN, false)
-		if q.Retrying && p.PSN == q.Retry && p.Info().Request && p.Info().Payload {
-			q.ContinueAt(p.PSN.Add(1)) // it was sent, and in its order
-		}
-		if p.Info().Response {
-			stream.AnswersFor(&c.Ends[1-from].SQ, p, false)
-		}
+		v.dropped(c, from, p)
 	}
 	return false
+}
+
+// vcrc judges the VCRC of a packet (rule LNK-CRC-001).
+func (v *Verifier) vcrc(c *qp.Pair, from int, p *packet.Packet) {
+	v.Covered(rule.LNKCRC001)
+	if p.VCRCState == packet.CRCBad && p.ICRCState != packet.CRCBad { // damage that the ICRC shows too is one fault
+		v.ReportBytes(c, from, p, rule.Verdict{
+			Rule: rule.LNKCRC001, Class: rule.Proven(v.Untouched(p)), Role: rule.Sender,
+			Expected: "a VCRC that matches the packet", Actual: fmt.Sprintf("VCRC 0x%04x", p.VCRC),
+		})
+	}
+}
+
+// dropped notes that the receiver drops a packet with a wrong ICRC.
+func (v *Verifier) dropped(c *qp.Pair, from int, p *packet.Packet) {
+	if c.Reliable() {
+		v.Covered(rule.RCRSP036)
+	}
+	q := &c.Ends[from].SQ
+	q.Damage(p.PSN, false)
+	if q.Retrying && p.PSN == q.Retry && p.Info().Request && p.Info().Payload {
+		q.ContinueAt(p.PSN.Add(1)) // it was sent, and in its order
+	}
+	if p.Info().Response {
+		stream.AnswersFor(&c.Ends[1-from].SQ, p, false)
+	}
 }
 
 // icrcVariant is the finding on a packet whose ICRC is wrong, but right for another format, if so. No damage makes it that.
