@@ -125,7 +125,7 @@ func (c *completions) take(before int64) []rule.Finding {
 func (t *Transport) hear(addr packet.Addr, exact bool) {
 	if t.states == nil {
 		t.states = &cq.States{}
-		t.rc.LifeAt = t.states.At
+		t.rc.LifeAt, t.ver.Posted = t.states.At, t.states.Posted
 	}
 	t.states.Source(addr, exact)
 }

@@ -24,6 +24,9 @@ type DeviceOptions struct {
 	// Event takes the verbs events, in their order, for a Log or a Session; they are the taker's to keep. Where it is nil, the verbs are only validated
 	// and carried out.
 	Event func(*cq.Event)
+	// Payload is how many bytes of each message that is sent its event carries, as Query says when it is posted: with them each packet is compared with the
+	// payload that it should have. They are kept until the request completes. 0: none, only a checksum.
+	Payload int
 	// Limits are those of the device, as far as they are known.
 	Limits qp.Limits
 }
@@ -57,6 +60,7 @@ type device struct {
 	passing     slab.Of[cq.Event] // that nobody keeps long
 	completions slab.Of[cq.Completion]
 	segments    slab.Of[wqe.Segment]
+	kept        []byte // room for Payload
 	sends       slab.Of[wqe.SendRequest]
 	receives    slab.Of[wqe.ReceiveRequest]
 }

@@ -84,6 +84,15 @@ func (d *Device) MemoryData(ctx context.Context, m wqe.Memory, into []byte) (int
 	return n, err
 }
 
+// Outstanding returns how many requests of the send queue and of the receive queue of a queue pair have not completed. The error is a *qp.UnknownError where no
+// agent can answer.
+func (d *Device) Outstanding(ctx context.Context, q wqe.QP) (sends, receives int, err error) {
+	if d.opt.Query == nil {
+		return 0, 0, &qp.UnknownError{What: "outstanding requests of " + d.opt.Addr.String()}
+	}
+	return d.opt.Query.Outstanding(ctx, q)
+}
+
 // SetMemory is the consumer's store into its memory, which later looks and messages are compared with.
 func (d *Device) SetMemory(ctx context.Context, m wqe.Memory, data []byte) error {
 	err := d.control.SetMemory(ctx, m, data)

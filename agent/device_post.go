@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
 
 	"ibwitness/cq"
 	"ibwitness/qp"
@@ -29,16 +30,58 @@ func (d *Device) PostSend(ctx context.Context, q wqe.QP, r wqe.SendRequest) erro
 	e := d.event(cq.EvPostSend)
 	if e != nil {
 		if e.QP, e.Send = q, p; m != nil && opens == nil && gathers(p.Op) {
-			e.Sum, e.Summed = d.sum(ctx, p.Segments, 0, length(p.Segments))
+			d.gathered(ctx, e)
 		}
 	}
 	if err = d.control.PostSend(ctx, q, p); err == nil {
 		d.posted(m, p)
 	} else if e != nil {
-		e.Sum, e.Summed = 0, false
+		e.Sum, e.Summed, e.Data = 0, false, nil
 	}
 	d.push(e, err)
 	return err
+}
+
+// keptRoom is how many bytes of messages are allocated at once.
+const keptRoom = 16 << 10
+
+// gathered adds to the event of a send request the checksum of its data, and as much of that as is asked for.
+func (d *device) gathered(ctx context.Context, e *cq.Event) {
+	all := length(e.Send.Segments)
+	most := int(min(all, uint64(d.opt.Payload)))
+	if most > len(d.kept) {
+		d.kept = make([]byte, max(keptRoom, most))
+	}
+	room := d.kept[:most:most]
+	if most == int(all) {
+		if e.Summed = d.copied(ctx, e.Send.Segments, room); e.Summed {
+			e.Sum = crc32.ChecksumIEEE(room)
+		}
+	} else {
+		n := 0
+		e.Summed = d.read(ctx, e.Send.Segments, 0, all, func(b []byte) {
+			e.Sum = crc32.Update(e.Sum, crc32.IEEETable, b)
+			n += copy(room[n:], b)
+		})
+	}
+	if e.Summed && most > 0 {
+		e.Data, d.kept = room, d.kept[most:]
+	}
+}
+
+// copied copies what a list holds into room for all of it; false where no agent can answer.
+func (d *device) copied(ctx context.Context, list []wqe.Segment, room []byte) bool {
+	if d.opt.Query == nil {
+		return false
+	}
+	for i := range list {
+		g := &list[i]
+		if n, err := d.opt.Query.MemoryData(ctx, d.memory(g), room[:g.Length]); err != nil || n < int(g.Length) {
+			return false
+		}
+		room = room[g.Length:]
+	}
+	return true
 }
 
 // gathers reports whether an operation sends what its segments hold.

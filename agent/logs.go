@@ -20,6 +20,7 @@ const foreignClock = int64(time.Hour)
 type logs struct {
 	list []*logReader
 	due  []dueEvent
+	next int64 // nothing comes before a packet of an earlier time: math.MinInt64 where that is not known
 }
 
 // dueEvent is an event that comes before the first packet later than at, by the clock of the packets.
@@ -43,6 +44,7 @@ type logReader struct {
 }
 
 func (l *logs) add(log *hcaagent.Log) {
+	l.next = math.MinInt64
 	l.list = append(l.list, &logReader{Log: log, index: len(l.list), newest: math.MinInt64})
 }
 
@@ -95,17 +97,26 @@ func (r *logReader) firstPost() int64 {
 // upTo returns the events that come before a packet of time to, in their order. The list is valid until the next call.
 func (l *logs) upTo(to int64) []dueEvent {
 	l.due = l.due[:0]
+	if to < l.next {
+		return nil
+	}
 	for {
 		var first *logReader
-		at := int64(math.MaxInt64)
+		at, known := int64(math.MaxInt64), true
 		for _, r := range l.list {
-			if e := r.peek(); e != nil {
-				if t := r.at(e, to); first == nil || t < at {
-					first, at = r, t
-				}
+			e := r.peek()
+			if e == nil {
+				known = false
+				continue
+			}
+			if t := r.at(e, to); first == nil || t < at {
+				first, at = r, t
 			}
 		}
 		if first == nil || at > to {
+			if l.next = at; !known {
+				l.next = math.MinInt64
+			}
 			return l.due
 		}
 		e := first.peek()

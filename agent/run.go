@@ -11,6 +11,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/wqe"
 )
 
 // MaxWorkers is up to how many workers are of use.
@@ -162,10 +163,20 @@ func (s *shard) step(w *batch, me, shards int, several bool) {
 		}
 		if all || shards == 1 || int(w.shards[i]) == me {
 			mine = append(mine, p)
+		} else if s.begins(p) {
+			s.t.Packets(mine)
+			mine = mine[:0]
+			s.t.table.Unfresh(wqe.QP{Addr: p.Src, QPN: p.SrcQP})
 		}
 	}
 	s.t.Packets(mine)
 	s.mine = mine
+}
+
+// begins reports whether a packet of another shard may be the first datagram of a queue pair whose start PSN is known: the next one, to whichever destination it
+// goes, is not.
+func (s *shard) begins(p *packet.Packet) bool {
+	return p.Has&packet.HasDETH != 0 && s.t.table.FreshQPs() && p.ICRCState != packet.CRCBad && s.t.table.IsFresh(wqe.QP{Addr: p.Src, QPN: p.SrcQP})
 }
 
 // trim drops findings beyond those that are kept.
@@ -252,8 +263,11 @@ func (e *engine) each(w *batch, t *Transport) {
 	for i := range frames {
 		if w.packet(&frames[i], p) {
 			w.sums.rdma++
-			e.eventsUpTo(p.Time)
-			if t.packet(p); e.completions != nil {
+			if e.completions == nil {
+				t.packet(p)
+			} else {
+				e.eventsUpTo(p.Time)
+				t.packet(p)
 				e.completions.packet(p)
 			}
 		}

@@ -16,6 +16,8 @@ import (
 // time. What it finds comes back before the call returns. It is the engine of Run without a source: it has no goroutine and no clock, and is not safe for
 // concurrent use. A simulation testbench attaches to it.
 //
+// A finding about a packet of which fields are wrong carries the packet beside the expected one: see rule.Finding.Comparison.
+//
 // Each method returns what has become of the findings: of those that it made, and of earlier ones that it has proven, doubted or withdrawn. Finding.Seq
 // names a finding in all changes. The list is valid until the next call.
 type Session struct {

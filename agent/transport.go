@@ -115,7 +115,7 @@ func (t *Transport) Packet(p *packet.Packet) {
 	}
 }
 
-// packet verifies a packet, and leaves what events say of it to others.
+// packet verifies a packet, of which Part may be decoded, and leaves what events say of it to others.
 func (t *Transport) packet(p *packet.Packet) {
 	if (t.table.Several || p.Way != packet.WayUnknown) && t.again(p) {
 		if t.foreign(p) {
@@ -134,6 +134,7 @@ func (t *Transport) packet(p *packet.Packet) {
 		return
 	}
 	if c, from := t.table.Known(p); c == nil || !t.usual(c, from, p) {
+		p.Rest()
 		t.unknown(p)
 	}
 }
@@ -246,9 +247,10 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 	}
 	if t.header.Again(&c.Pair, from, p) {
 		c.Ends[from&1].Sums.Add(p)
-		t.services[packet.RC].Packet(&c.Pair, from, p)
+		t.rc.Packet(&c.Pair, from, p)
 		return true
 	}
+	p.Rest()
 	return t.sound(c, from, p)
 }
 
@@ -288,6 +290,7 @@ func whole(p *packet.Packet) bool { return p.Has&p.Info().Headers == p.Info().He
 
 // again reports whether another tap has shown a packet already.
 func (t *Transport) again(p *packet.Packet) bool {
+	p.Rest()
 	again := t.table.Copy(p)
 	if p.Encap == packet.Native && p.Has&packet.HasICRC != 0 && !t.foreign(p) {
 		if again {

@@ -7,7 +7,9 @@ package cq
 
 import (
 	"math"
+	"slices"
 
+	"ibwitness/expect"
 	"ibwitness/internal/slab"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -19,6 +21,8 @@ import (
 type Agent struct {
 	rec  *rule.Recorder
 	near func(packet.Addr) bool
+	// Responses, where not nil, has the newest responses, to be put beside those that should have come.
+	Responses Responses
 	// Lossy says that the capture lost packets: nothing is proven by their absence.
 	Lossy bool
 
@@ -27,6 +31,7 @@ type Agent struct {
 	lives     []*queuePair            // every life of every queue pair, in the order of their beginning
 	mostLives int                     // of how many on it is looked for those that are gone for long
 	flows     map[Flow]*Route
+	recent    [64]*Route // of flows, where they were found last
 	casts     []*Message // datagrams to multicast groups
 	changes   int        // counts what may bring a flow to other queue pairs
 
@@ -58,6 +63,8 @@ type Source struct {
 	newest      int64 // when the newest of them was
 	begun       int64 // time of the packets when the first of them waited
 	qps         map[uint32][]*queuePair
+	recent      [64]recentQP        // of qps, where they were found last
+	toward      map[uint32][]uint32 // by DestQPN, the queue pairs that have had it
 	shared      map[wqe.SRQ]*receives
 	regions     map[uint32]*region
 	cqs         map[wqe.CQ]*completionQueue
@@ -77,6 +84,22 @@ type Source struct {
 	clock       clock
 }
 
+// recentQP is the lifetimes of a queue pair.
+type recentQP struct {
+	qpn  uint32
+	list []*queuePair // empty: of none
+}
+
+// connects takes over which queue pair another one is connected to.
+func (s *Source) connects(q *queuePair) {
+	if !q.attr.Has(qp.KnowsDestQPN) {
+		return
+	}
+	if list := s.toward[q.attr.DestQPN]; !slices.Contains(list, q.qpn) {
+		s.toward[q.attr.DestQPN] = append(list, q.qpn)
+	}
+}
+
 // Device returns the source of events of a device, whose clock is that of the packets.
 func (a *Agent) Device(addr packet.Addr) *Source {
 	s := a.live[addr]
@@ -91,7 +114,7 @@ func (a *Agent) Device(addr packet.Addr) *Source {
 // Source begins a source of events, of the device with an address, zero where it is not known. exact says that its clock is that of the packets.
 func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 	s := &Source{
-		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, shared: map[wqe.SRQ]*receives{},
+		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, toward: map[uint32][]uint32{}, shared: map[wqe.SRQ]*receives{},
 		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*wqe.Region{},
 		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
 	}
@@ -144,7 +167,7 @@ func (a *Agent) Event(s *Source, e *Event) {
 	default:
 		a.other(s, e)
 	}
-	for _, q := range s.qps[e.QP.QPN] {
+	for _, q := range s.lifetimes(e.QP.QPN) {
 		a.step(q)
 	}
 	if len(a.lives) > a.mostLives {
@@ -206,10 +229,27 @@ func sound(e *Event) bool {
 
 // qp is the newest life of a queue pair. One that the log did not create begins with its first event.
 func (a *Agent) qp(s *Source, n uint32) *queuePair {
-	if list := s.qps[n]; len(list) > 0 {
+	if list := s.lifetimes(n); len(list) > 0 {
 		return list[len(list)-1]
 	}
 	return nil
+}
+
+// lifetimes are those of a queue pair, the newest last.
+func (s *Source) lifetimes(n uint32) []*queuePair {
+	r := &s.recent[n%uint32(len(s.recent))]
+	if len(r.list) == 0 || r.qpn != n {
+		r.qpn, r.list = n, s.qps[n]
+	}
+	return r.list
+}
+
+// setLifetimes sets them.
+func (s *Source) setLifetimes(n uint32, list []*queuePair) {
+	s.recent[n%uint32(len(s.recent))] = recentQP{}
+	if s.qps[n] = list; len(list) == 0 {
+		delete(s.qps, n)
+	}
 }
 
 // verdict is one finding in the making.
@@ -217,6 +257,8 @@ type verdict struct {
 	rule.Verdict
 	at    PacketRef // the packet that shows it; if none, only the event does
 	event *Event
+	// expects says what the response at should have been; nil: no field of it is wrong.
+	expects func(*expect.Expected)
 }
 
 // accuse makes a finding against a queue pair.
@@ -226,6 +268,11 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 		Expected: v.Expected, Actual: v.Actual, Detail: v.Detail,
 		Accused: rule.Endpoint{Role: v.Role, Addr: q.addr(), QPN: q.qpn, QPNKnown: true},
 		Peer:    rule.Endpoint{Addr: q.attr.DestAddr, QPN: q.attr.DestQPN, QPNKnown: q.attr.Has(qp.KnowsDestQPN)},
+	}
+	if (v.Comparison != nil || v.expects != nil) && a.rec.Compares(v.Rule, v.Class, f.Accused.Addr, f.Peer.Addr, f.Time) {
+		if f.Comparison = v.Comparison; v.expects != nil {
+			f.Comparison = a.beside(v.at, v.expects)
+		}
 	}
 	if v.at.Seen() {
 		f.Service, f.Opcode, f.HasBTH, f.PSN = v.at.Op.Service(), v.at.Op, true, v.at.PSN

@@ -27,10 +27,14 @@ func (a *Agent) expire() {
 	}
 	for len(a.deadlines) > 0 && a.deadlines[0].at <= a.wire {
 		d := a.deadlines.pop()
-		if d.q.due != d.at {
+		switch d.at {
+		case d.q.due:
+			d.q.due = 0
+		case d.q.dueLater:
+			d.q.dueLater = 0
+		default:
 			continue // it was set again
 		}
-		d.q.due = 0
 		a.step(d.q)
 	}
 }
@@ -73,10 +77,14 @@ func (a *Agent) wait(q *queuePair, t int64) {
 	a.until(q, t)
 }
 
-// until has a queue pair judged again at a time of the packets.
+// until has a queue pair judged again at a time of the packets. Of times that are far away only the earliest is kept: what is due later is asked for again then.
 func (a *Agent) until(q *queuePair, t int64) {
-	if q.due == 0 || t < q.due {
-		q.due = t
+	due := &q.due
+	if t > a.wire+hold {
+		due = &q.dueLater
+	}
+	if *due == 0 || t < *due {
+		*due = t
 		a.deadlines.push(deadline{t, q})
 	}
 }

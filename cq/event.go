@@ -57,6 +57,8 @@ type Event struct {
 	// memory, where Summed; that of a datagram without its GRH.
 	Summed bool
 	Sum    uint32
+	// Data is the data of a send request when it was posted, from its first byte on, as far as it is known. It is nobody's to change.
+	Data []byte
 	// Poll is the number of the call that gave the completion, where that is known: the completions of one call have waited together. Emptied
 	// says that the call found no more than it gave.
 	Poll    uint32

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -165,7 +166,7 @@ func (s *Source) handle(e *Event) {
 }
 
 // addressed holds the network header of a datagram against its address handle.
-func (a *Agent) addressed(q *queuePair, m *Message, w *work, mismatch func(id rule.ID, expected, actual string)) {
+func (a *Agent) addressed(q *queuePair, m *Message, w *work, mismatch mismatch) {
 	v := w.vector
 	if v == nil || m.Net == nil {
 		return
@@ -173,11 +174,11 @@ func (a *Agent) addressed(q *queuePair, m *Message, w *work, mismatch func(id ru
 	a.covered(rule.UDAH001)
 	switch {
 	case v.Dest != m.Net.Dst:
-		mismatch(rule.UDAH001, fmt.Sprintf("to %v", v.Dest), m.Net.Dst.String())
+		mismatch(rule.UDAH001, expect.Dst, fmt.Sprintf("to %v", v.Dest), m.Net.Dst.String())
 	case w.req().AH == 0 || !a.near(q.addr()): // on its way the rest may change
 	case v.TClass>>2 != m.Net.TClass>>2:
-		mismatch(rule.UDAH001, fmt.Sprintf("traffic class %#x", v.TClass), fmt.Sprintf("%#x", m.Net.TClass))
+		mismatch(rule.UDAH001, expect.DSCP, fmt.Sprintf("traffic class %#x", v.TClass), fmt.Sprintf("%#x", m.Net.TClass))
 	case v.HopLimit != 0 && v.HopLimit != m.Net.HopLimit:
-		mismatch(rule.UDAH001, fmt.Sprintf("hop limit %d", v.HopLimit), fmt.Sprintf("%d", m.Net.HopLimit))
+		mismatch(rule.UDAH001, expect.HopLmt, fmt.Sprintf("hop limit %d", v.HopLimit), fmt.Sprintf("%d", m.Net.HopLimit))
 	}
 }

@@ -165,13 +165,13 @@ func executionOf(q *queuePair, m *Message) execution {
 }
 
 // executedDespite reports a message that was executed, and should have been refused.
-func (a *Agent) executedDespite(q *queuePair, x execution, id rule.ID, expected string) {
+func (a *Agent) executedDespite(q *queuePair, x execution, id rule.ID, s packet.Syndrome, why string) {
 	a.accuse(q, verdict{
 		Verdict: rule.Verdict{
-			Rule: id, Class: rule.Violation, Role: rule.Responder, Expected: expected, Actual: "the responder executed the request",
+			Rule: id, Class: rule.Violation, Role: rule.Responder, Expected: s.String() + why, Actual: "the responder executed the request",
 			Evidence: []uint64{x.Message.Begin.Frame},
 		},
-		at: x.at,
+		at: x.at, expects: refusal(s),
 	})
 }
 
@@ -180,7 +180,7 @@ func (a *Agent) invalidated(q *queuePair, x execution) {
 	r := &q.receiving
 	a.covered(rule.CPLINV002)
 	if why := q.src.mustStay(q, x.InvRKey, r.invalid); why != "" && x.refused == nil && q.complete() && !r.missing {
-		a.executedDespite(q, x, rule.CPLINV002, fmt.Sprintf("NAK Remote Access Error: R_Key %#x cannot be invalidated, %s", x.InvRKey, why))
+		a.executedDespite(q, x, rule.CPLINV002, packet.NAKRemoteAccess, fmt.Sprintf(": R_Key %#x cannot be invalidated, %s", x.InvRKey, why))
 	}
 	if r.invalid == nil {
 		r.invalid = map[uint32]bool{}
@@ -200,7 +200,7 @@ func (a *Agent) permitted(q *queuePair, x execution) {
 	}
 	a.covered(id)
 	if access, _, _ := x.needs(); q.permits&access == 0 && x.done && x.refused == nil {
-		a.executedDespite(q, x, id, "NAK Invalid Request: the queue pair does not permit it")
+		a.executedDespite(q, x, id, packet.NAKInvalidRequest, ": the queue pair does not permit it")
 	}
 }
 
@@ -213,13 +213,13 @@ func (a *Agent) keyed(q *queuePair, x execution) {
 	}
 	id := keyRule(m)
 	a.covered(id)
-	expected := packet.NAKRemoteAccess.String() + ": " + why
+	refused := packet.NAKRemoteAccess
 	if id == rule.FLW007 && m.VA%8 != 0 {
 		why = fmt.Sprintf("%#x is misaligned", m.VA)
-		expected = packet.NAKInvalidRequest.String() + ": " + why
+		refused = packet.NAKInvalidRequest
 	}
 	if why != "" && x.done && x.refused == nil {
-		a.executedDespite(q, x, id, expected)
+		a.executedDespite(q, x, id, refused, ": "+why)
 	}
 	if x.refused == nil || x.refused.Syndrome != packet.NAKRemoteAccess || !q.enabled(m) {
 		return
@@ -232,7 +232,7 @@ func (a *Agent) keyed(q *queuePair, x execution) {
 				Expected: fmt.Sprintf("the request executed: R_Key %#x permits it", m.RKey), Actual: "NAK Remote Access Error",
 				Evidence: []uint64{m.Begin.Frame},
 			},
-			at: x.refused.At,
+			at: x.refused.At, expects: syndrome("an ACK: the R_Key permits the request"),
 		})
 	}
 }

@@ -219,6 +219,9 @@ func (a *Agent) stores(q *queuePair, m *Message) {
 // storedBy takes over what has become of the ranges that messages read or write.
 func (a *Agent) storedBy(q *queuePair) {
 	r := &q.receiving
+	if len(r.stored) == 0 {
+		return
+	}
 	left := r.stored[:0]
 	for _, p := range r.stored {
 		if !a.concluded(q, p) {

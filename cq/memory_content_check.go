@@ -102,6 +102,7 @@ func (a *Agent) tell(s *Source, id rule.ID, w wrong) {
 	q := x.q
 	switch {
 	case x.q != nil:
+		v.expects = found(x, p.crc)
 		v.at, v.Evidence = x.m.Response.At, []uint64{x.m.Begin.Frame}
 	case p.q != nil:
 		q, v.at = p.q, p.m.End

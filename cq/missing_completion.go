@@ -50,9 +50,7 @@ func (a *Agent) uncompleted(q *queuePair) {
 		if a.ended || a.wire >= at.Time+completionDue {
 			a.missing(q, w, why, at)
 		}
-		if q.due == 0 {
-			a.until(q, max(at.Time, a.wire)+completionDue)
-		}
+		a.until(q, max(at.Time, a.wire)+completionDue)
 		return
 	}
 }

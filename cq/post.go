@@ -25,22 +25,7 @@ func (a *Agent) postSend(s *Source, e *Event) {
 		return
 	}
 	w := a.works.Put(work{event: e, n: s.n, first: q.next})
-	for _, g := range e.Send.Segments {
-		w.length += g.Length
-	}
-	switch e.Send.Op {
-	case wqe.OpLocalInv, wqe.OpBindMW:
-	case wqe.OpCmpSwap, wqe.OpFetchAdd, wqe.OpAtomicWrite, wqe.OpFlush:
-		w.packets = 1
-	default:
-		w.packets = 1
-		if q.typ == qp.TypeUD && w.length > longest {
-			w.packets = 0 // it is not sent
-		}
-		if q.attr.PMTU != 0 {
-			w.packets = wqe.Packets(w.length, q.attr.PMTU)
-		}
-	}
+	w.length, w.packets = extent(e.Send, q.typ, q.attr.PMTU)
 	if q.typ == qp.TypeUD {
 		if e.Send.AH != 0 {
 			if v := s.handles[e.Send.AH]; v != nil {
@@ -74,6 +59,26 @@ func (a *Agent) postSend(s *Source, e *Event) {
 			r.vague = true
 		}
 	}
+}
+
+// extent is how many bytes the message of a send request has, and how many packets. pmtu 0: it is not known.
+func extent(r *wqe.SendRequest, typ qp.Type, pmtu uint32) (length uint32, packets int) {
+	for _, g := range r.Segments {
+		length += g.Length
+	}
+	switch r.Op {
+	case wqe.OpLocalInv, wqe.OpBindMW:
+		return length, 0
+	case wqe.OpCmpSwap, wqe.OpFetchAdd, wqe.OpAtomicWrite, wqe.OpFlush:
+		return length, 1
+	}
+	switch {
+	case pmtu != 0:
+		return length, wqe.Packets(length, pmtu)
+	case typ == qp.TypeUD && length > longest:
+		return length, 0 // it is not sent
+	}
+	return length, 1
 }
 
 // longest is the greatest MTU of a port.

@@ -39,17 +39,17 @@ func (a *Agent) premature(q *queuePair, at PacketRef, response bool) {
 	}
 	a.covered(rule.QPSINI001)
 	a.covered(rule.QPSRTR001)
+	if q.wasRTR != nil && (q.wasRTS != nil || response) {
+		return
+	}
 	v := verdict{Verdict: rule.Verdict{Class: rule.Violation, Role: q.sender(), Actual: at.Op.String()}, at: at}
 	if response {
 		v.Role = rule.Responder
 	}
-	switch {
-	case q.wasRTR == nil:
+	if q.wasRTR == nil {
 		v.Rule, v.Expected = rule.QPSINI001, "no packet: the queue pair has not come to RTR"
-	case q.wasRTS == nil && !response:
+	} else {
 		v.Rule, v.Expected = rule.QPSRTR001, "no request: the queue pair has not come to RTS"
-	default:
-		return
 	}
 	q.sending.premature = true
 	a.accuse(q, v)

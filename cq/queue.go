@@ -61,7 +61,7 @@ type queuePair struct {
 
 	concluded concluded
 
-	due int64 // time of the packets at which it is to be judged again; 0: none
+	due, dueLater int64 // times of the packets at which it is to be judged again, soon and later on; 0: none
 
 	sending   sending
 	receiving receiving
@@ -72,6 +72,7 @@ type sending struct {
 	posted   list[*work] // send requests that put packets on the wire
 	drained  int         // of the messages that it sent, those that may have begun in SQD
 	compared int         // those that were compared with a request
+	guess    int         // of posted, that a packet was found to be of
 	unsent   int64       // datagrams before those that took no PSN
 	longest  uint32      // datagram that it sent
 	fences   []fenced
@@ -248,7 +249,7 @@ type placed struct {
 func (a *Agent) life(s *Source, n uint32, e *Event) *queuePair {
 	q := &queuePair{src: s, qpn: n, born: e.Time, later: len(s.qps[n]) > 0, out: &Requests{}, in: &Requests{}}
 	q.recvs = &receives{byID: map[uint64]same{}}
-	s.qps[n] = append(s.qps[n], q)
+	s.setLifetimes(n, append(s.qps[n], q))
 	a.lives = append(a.lives, q)
 	a.changes++
 	return q

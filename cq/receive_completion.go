@@ -238,7 +238,7 @@ func (a *Agent) notReady(q *queuePair) {
 					Expected: fmt.Sprintf("the message accepted: receive request %d was posted before it arrived", r.Receive.ID),
 					Actual:   n.Syndrome.String(), Evidence: []uint64{m.Begin.Frame},
 				},
-				at: n.At, event: r,
+				at: n.At, event: r, expects: syndrome("an ACK: a receive request was there"),
 			})
 		}
 	}
@@ -500,7 +500,7 @@ func (a *Agent) accepted(q *queuePair) {
 				Actual: "an acknowledgement", Detail: fmt.Sprintf("%d receive requests were posted", q.recvs.list.end()),
 				Evidence: []uint64{m.End.Frame},
 			},
-			at: at,
+			at: at, expects: syndrome("RNR NAK"),
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -47,6 +48,7 @@ func (a *Agent) sent(q *queuePair) {
 	if s.compared == list.end() && q.adrift == nil {
 		a.opening(q)
 	}
+	q.out.compared(s.wire(q.out) - s.unsent)
 }
 
 // opening compares the first packet of a message that goes on with its work request, so that what is wrong there is told at that packet.
@@ -65,13 +67,13 @@ func (a *Agent) opening(q *queuePair) {
 		return // it may be the message of the request before once more
 	}
 	differs := false
-	a.headers(q, m, w, func(rule.ID, string, string) { differs = true })
+	a.headers(q, m, w, func(rule.ID, expect.ID, string, string) { differs = true })
 	if !differs {
 		return
 	}
 	if k > 0 && wqe.OpOf(m.Op.Fn()) == operations[posted[k-1].req().Op] {
 		repeated := true
-		a.headers(q, m, posted[k-1], func(rule.ID, string, string) { repeated = false })
+		a.headers(q, m, posted[k-1], func(rule.ID, expect.ID, string, string) { repeated = false })
 		if repeated {
 			return
 		}
@@ -80,16 +82,19 @@ func (a *Agent) opening(q *queuePair) {
 	a.headers(q, m, w, a.departs(q, m, w))
 }
 
+// mismatch reports that a message departs from its work request in a field of one of its packets.
+type mismatch func(id rule.ID, field expect.ID, expected, actual string)
+
 // departs returns what reports that a message departs from its work request.
-func (a *Agent) departs(q *queuePair, m *Message, w *work) func(id rule.ID, expected, actual string) {
-	return func(id rule.ID, expected, actual string) {
-		a.accuse(q, verdict{
+func (a *Agent) departs(q *queuePair, m *Message, w *work) mismatch {
+	return func(id rule.ID, field expect.ID, expected, actual string) {
+		a.accuse(q, q.out.shows(m, field, verdict{
 			Verdict: rule.Verdict{
 				Rule: id, Class: rule.Violation, Role: q.sender(), Expected: expected, Actual: actual,
 				Detail: fmt.Sprintf("work request %d", w.req().ID),
 			},
-			at: m.Begin, event: w.event,
-		})
+			event: w.event,
+		}))
 	}
 }
 
@@ -106,7 +111,7 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 		return true // of a request that is forgotten
 	}
 	k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.First+unsent })
-	for n := overlong(posted[k:], m, q.longestSent()); n > 0; n-- {
+	for n := overlong(posted[k:], m.Length, q.longestSent()); n > 0; n-- {
 		unsent += int64(posted[k].packets)
 		k++
 	}
@@ -139,13 +144,13 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 		if m.Partial {
 			return true
 		}
-		a.accuse(q, verdict{
+		a.accuse(q, q.out.shows(m, expect.Opcode, verdict{
 			Verdict: rule.Verdict{
 				Rule: rule.RCSEQ006, Class: rule.Violation, Role: q.sender(),
 				Expected: fmt.Sprintf("the rest of request %d", w.req().ID), Actual: m.Op.String(),
 			},
-			at: m.Begin, event: w.event,
-		})
+			event: w.event,
+		}))
 		q.adrift = w
 		return true
 	}
@@ -184,14 +189,14 @@ func (a *Agent) repeats(q *queuePair, m *Message, before, w *work) bool {
 	if m.Partial || m.Cut || m.Length == 0 || m.Response != nil || !w.event.Summed || !is(before) || is(w) {
 		return false
 	}
-	a.accuse(q, verdict{
+	a.accuse(q, q.out.shows(m, expect.Payload, verdict{
 		Verdict: rule.Verdict{
 			Rule: rule.RCSEQ006, Class: rule.Violation, Role: q.sender(),
 			Expected: fmt.Sprintf("the message of request %d", w.req().ID),
 			Actual:   fmt.Sprintf("the message of request %d again", before.req().ID),
 		},
-		at: m.Begin, event: w.event,
-	})
+		event: w.event,
+	}))
 	return true
 }
 
@@ -206,11 +211,11 @@ func (q *queuePair) longestSent() uint32 {
 	return max(leastMTU, q.sending.longest)
 }
 
-// overlong counts the datagrams before that of m which may have been too long for the port, and were not sent then (rule UD-LEN-002).
-func overlong(posted []*work, m *Message, fits uint32) int {
+// overlong counts the datagrams before one of length bytes which may have been too long for the port, and were not sent then (rule UD-LEN-002).
+func overlong(posted []*work, length, fits uint32) int {
 	for i, w := range posted {
 		switch {
-		case w.length == m.Length:
+		case w.length == length:
 			return i
 		case w.length <= fits:
 			return 0
@@ -271,7 +276,7 @@ func (a *Agent) compare(q *queuePair, m *Message, w *work) bool {
 	mismatch := a.departs(q, m, w)
 	op := wqe.OpOf(m.Op.Fn())
 	if op != operations[r.Op] {
-		mismatch(rule.RCSEQ006, operations[r.Op].String(), m.Op.String())
+		mismatch(rule.RCSEQ006, expect.Opcode, operations[r.Op].String(), m.Op.String())
 		return false
 	}
 	if a.covered(rule.RCLEN010); !w.opened {
@@ -288,7 +293,11 @@ func (a *Agent) compare(q *queuePair, m *Message, w *work) bool {
 	}
 	a.covered(rule.CPLLEN004)
 	if op != wqe.AtomicWrite && (m.Length != w.length || m.Packets != w.packets) { // rule FLW-005
-		mismatch(rule.CPLLEN004, fmt.Sprintf("%d bytes in %d packets", w.length, w.packets), fmt.Sprintf("%d bytes in %d packets", m.Length, m.Packets))
+		field := expect.Payload
+		if op == wqe.Read {
+			field = expect.DMALen
+		}
+		mismatch(rule.CPLLEN004, field, fmt.Sprintf("%d bytes in %d packets", w.length, w.packets), fmt.Sprintf("%d bytes in %d packets", m.Length, m.Packets))
 		return m.Packets == w.packets
 	}
 	if w.event.Summed && op != wqe.Read && !m.Cut {
@@ -298,95 +307,95 @@ func (a *Agent) compare(q *queuePair, m *Message, w *work) bool {
 		}
 		a.covered(id)
 		if m.CRC != w.event.Sum {
-			mismatch(id, fmt.Sprintf("data with CRC-32 %#08x", w.event.Sum), fmt.Sprintf("%#08x", m.CRC))
+			mismatch(id, expect.Payload, fmt.Sprintf("data with CRC-32 %#08x", w.event.Sum), fmt.Sprintf("%#08x", m.CRC))
 		}
 	}
 	return true
 }
 
 // headers compares the fields of the first packet of a message with its work request.
-func (a *Agent) headers(q *queuePair, m *Message, w *work, mismatch func(id rule.ID, expected, actual string)) {
+func (a *Agent) headers(q *queuePair, m *Message, w *work, mismatch mismatch) {
 	r := w.req()
-	want := func(name string, expected, actual uint64) {
+	want := func(field expect.ID, name string, expected, actual uint64) {
 		if expected != actual {
-			mismatch(rule.RCLEN010, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
+			mismatch(rule.RCLEN010, field, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
 		}
 	}
 	switch wqe.OpOf(m.Op.Fn()) {
 	case wqe.Write, wqe.Read:
-		want("DMALen", uint64(w.length), uint64(m.DMALen))
+		want(expect.DMALen, "DMALen", uint64(w.length), uint64(m.DMALen))
 		if w.length > 0 { // else address and key are not used
-			want("virtual address", r.RemoteVA, m.VA)
-			want("R_Key", uint64(r.RKey), uint64(m.RKey))
+			want(expect.VA, "virtual address", r.RemoteVA, m.VA)
+			want(expect.RKey, "R_Key", uint64(r.RKey), uint64(m.RKey))
 		}
 	case wqe.CmpSwap, wqe.FetchAdd:
-		want("virtual address", r.RemoteVA, m.VA)
-		want("R_Key", uint64(r.RKey), uint64(m.RKey))
+		want(expect.VA, "virtual address", r.RemoteVA, m.VA)
+		want(expect.RKey, "R_Key", uint64(r.RKey), uint64(m.RKey))
 		if r.Op == wqe.OpFetchAdd {
-			want("add operand", r.SwapAdd, m.Swap)
+			want(expect.SwapAdd, "add operand", r.SwapAdd, m.Swap)
 			break
 		}
 		a.covered(rule.RCATM003)
 		if r.Compare != r.SwapAdd && m.Compare == r.SwapAdd && m.Swap == r.Compare {
-			mismatch(rule.RCATM003, fmt.Sprintf("swap operand %#x, then compare operand %#x", r.SwapAdd, r.Compare), "the two exchanged")
+			mismatch(rule.RCATM003, expect.SwapAdd, fmt.Sprintf("swap operand %#x, then compare operand %#x", r.SwapAdd, r.Compare), "the two exchanged")
 			break
 		}
-		want("compare operand", r.Compare, m.Compare)
-		want("swap operand", r.SwapAdd, m.Swap)
+		want(expect.Compare, "compare operand", r.Compare, m.Compare)
+		want(expect.SwapAdd, "swap operand", r.SwapAdd, m.Swap)
 	case wqe.AtomicWrite:
-		want("virtual address", r.RemoteVA, m.VA)
-		want("R_Key", uint64(r.RKey), uint64(m.RKey))
+		want(expect.VA, "virtual address", r.RemoteVA, m.VA)
+		want(expect.RKey, "R_Key", uint64(r.RKey), uint64(m.RKey))
 	case wqe.Flush:
-		want("R_Key", uint64(r.RKey), uint64(m.RKey))
+		want(expect.RKey, "R_Key", uint64(r.RKey), uint64(m.RKey))
 		if !r.Flush.Whole {
-			want("virtual address", r.RemoteVA, m.VA)
-			want("DMALen", uint64(r.Flush.Length), uint64(m.DMALen))
+			want(expect.VA, "virtual address", r.RemoteVA, m.VA)
+			want(expect.DMALen, "DMALen", uint64(r.Flush.Length), uint64(m.DMALen))
 		}
 		if r.Flush.Placement != 0 { // else the log does not tell
-			want("placement type", uint64(r.Flush.Placement), uint64(m.FETH&0xF))
-			want("selectivity", uint64(bit(r.Flush.Whole)), uint64(m.FETH>>4&3))
+			want(expect.Placement, "placement type", uint64(r.Flush.Placement), uint64(m.FETH&0xF))
+			want(expect.Selectivity, "selectivity", uint64(bit(r.Flush.Whole)), uint64(m.FETH>>4&3))
 		}
 	}
 	if r.XRCSRQ != 0 && q.typ == qp.TypeXRCInitiator {
-		want("shared receive queue", uint64(r.XRCSRQ), uint64(m.SRQ))
+		want(expect.XRCSRQ, "shared receive queue", uint64(r.XRCSRQ), uint64(m.SRQ))
 	}
 	if q.service() == packet.UD {
 		a.addressed(q, m, w, mismatch)
 		switch {
 		case r.QKey>>31 == 0:
 			if r.QKey != 0 {
-				want("Q_Key", uint64(r.QKey), uint64(m.QKey))
+				want(expect.QKey, "Q_Key", uint64(r.QKey), uint64(m.QKey))
 			}
 		case q.attr.Has(qp.KnowsQKey):
 			a.covered(rule.UDQKEY002)
 			if m.QKey != q.attr.QKey {
-				mismatch(rule.UDQKEY002, fmt.Sprintf("Q_Key %#x, that of the queue pair", q.attr.QKey), fmt.Sprintf("%#x", m.QKey))
+				mismatch(rule.UDQKEY002, expect.QKey, fmt.Sprintf("Q_Key %#x, that of the queue pair", q.attr.QKey), fmt.Sprintf("%#x", m.QKey))
 			}
 		}
 	}
 }
 
 // lastHeaders compares the fields of the last packet of a message with its work request, and the solicited event of all.
-func (a *Agent) lastHeaders(m *Message, w *work, mismatch func(id rule.ID, expected, actual string)) {
+func (a *Agent) lastHeaders(m *Message, w *work, mismatch mismatch) {
 	r := w.req()
-	want := func(name string, expected, actual uint64) {
+	want := func(field expect.ID, name string, expected, actual uint64) {
 		if expected != actual {
-			mismatch(rule.RCLEN010, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
+			mismatch(rule.RCLEN010, field, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
 		}
 	}
 	withImm, withInv := r.Op == wqe.OpSendImm || r.Op == wqe.OpWriteImm, r.Op == wqe.OpSendInv
 	switch {
 	case m.HasImm != withImm || m.HasInv != withInv:
-		mismatch(rule.RCLEN010, extras(withImm, withInv), extras(m.HasImm, m.HasInv))
+		mismatch(rule.RCLEN010, expect.Opcode, extras(withImm, withInv), extras(m.HasImm, m.HasInv))
 	case withImm:
-		want("immediate data", uint64(r.Imm), uint64(m.Imm))
+		want(expect.Imm, "immediate data", uint64(r.Imm), uint64(m.Imm))
 	case withInv:
-		want("R_Key to invalidate", uint64(r.InvKey), uint64(m.InvRKey))
+		want(expect.InvRKey, "R_Key to invalidate", uint64(r.InvKey), uint64(m.InvRKey))
 	}
 	if wqe.OpOf(m.Op.Fn()) == wqe.Send || withImm {
 		a.covered(rule.BTH012)
 		if asked := r.Flags&wqe.Solicited != 0; asked != m.SE {
-			mismatch(rule.BTH012, fmt.Sprintf("SE %d, as the work request asks", bit(asked)), fmt.Sprintf("SE %d", bit(m.SE)))
+			mismatch(rule.BTH012, expect.SE, fmt.Sprintf("SE %d, as the work request asks", bit(asked)), fmt.Sprintf("SE %d", bit(m.SE)))
 		}
 	}
 }

@@ -49,6 +49,8 @@ type Requests struct {
 
 	dropped []*Message // datagrams with another Q_Key
 	spoiled []*Message // messages of UC and UD with a wrong ICRC
+
+	departed []departure // of messages that have not been compared
 }
 
 // Assembler makes messages of the packets of some requests. It keeps what has come of those that are not whole.
@@ -213,17 +215,27 @@ func (s *Requests) Refused(n NAK) {
 
 // ackOf returns the first response that acknowledges an ordinal.
 func (s *Requests) ackOf(ord int64) (PacketRef, bool) {
-	i := sort.Search(len(s.acks), func(i int) bool { return s.acks[i].ord >= ord })
-	if i == len(s.acks) {
+	if n := len(s.acks); n == 0 || s.acks[n-1].ord < ord {
 		return PacketRef{}, false
 	}
-	return s.acks[i].at, true
+	return s.acks[s.ackAt(ord)].at, true
+}
+
+// ackAt is the place of the first response that acknowledges an ordinal: nearly always it is one of the newest.
+func (s *Requests) ackAt(ord int64) int {
+	n := len(s.acks)
+	for least := max(n-8, 0); n > least; n-- {
+		if s.acks[n-1].ord < ord {
+			return n
+		}
+	}
+	return sort.Search(n, func(i int) bool { return s.acks[i].ord >= ord })
 }
 
 // ackNames reports whether the first response that acknowledges an ordinal names it: any other may be the next after one that the
 // capture has missed.
 func (s *Requests) ackNames(ord int64) bool {
-	i := sort.Search(len(s.acks), func(i int) bool { return s.acks[i].ord >= ord })
+	i := s.ackAt(ord)
 	return i < len(s.acks) && s.acks[i].ord == ord && s.acks[i].named
 }
 

@@ -102,7 +102,7 @@ func (a *Agent) tooLong(q *queuePair, n *NAK) {
 					Expected: fmt.Sprintf("%v: the receive request has room for %d bytes", packet.NAKInvalidRequest, have),
 					Actual:   n.Syndrome.String(), Detail: fmt.Sprintf("receive request %d", r.ID), Evidence: []uint64{m.Begin.Frame},
 				},
-				at: n.At,
+				at: n.At, expects: refusal(packet.NAKInvalidRequest),
 			})
 		}
 	}

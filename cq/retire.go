@@ -248,13 +248,18 @@ func (a *Agent) retireLives() {
 		a.step(q)
 		a.conclude(q)
 		list := slices.DeleteFunc(q.src.qps[q.qpn], func(x *queuePair) bool { return x == q })
-		if q.src.qps[q.qpn] = list; len(list) == 0 {
-			delete(q.src.qps, q.qpn)
-		}
+		q.src.setLifetimes(q.qpn, list)
 	}
 	clear(a.lives[len(left):])
 	a.lives = left
+	for _, s := range a.sources {
+		clear(s.toward)
+	}
+	for _, q := range a.lives {
+		q.src.connects(q)
+	}
 	clear(a.flows)
+	clear(a.recent[:])
 }
 
 // idle reports whether no request of a queue pair waits for its completion, and no completion for a packet.

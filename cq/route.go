@@ -37,11 +37,16 @@ func (a *Agent) Reach(now int64) { a.wire = max(a.wire, now) }
 
 // Route returns whose packets those of a flow are, nil if no events tell of either end. p and now are PSN and time of a packet.
 func (a *Agent) Route(k Flow, p packet.PSN, now int64) *Route {
-	f := a.flows[k]
+	recent := &a.recent[k.To%uint32(len(a.recent))]
+	f := *recent
+	if f == nil || f.flow != k {
+		f = a.flows[k]
+	}
 	if f == nil || f.changes != a.changes || now >= f.until {
 		f = a.resolve(k, p, now)
 		a.flows[k] = f
 	}
+	*recent = f
 	if f.from == nil && f.to == nil && f.many == nil && (len(a.lives) == 0 || !k.group()) {
 		return nil
 	}
@@ -157,7 +162,7 @@ func (s *Source) sender(f *Route, now int64) {
 		}
 		return
 	}
-	for n := range s.qps {
+	for _, n := range s.toward[k.To] {
 		q := s.at(n, now, f)
 		if q == nil || q.service() != k.Service || !q.attr.Has(qp.KnowsDestQPN) || q.attr.DestQPN != k.To || !q.sendsTo(k) {
 			continue

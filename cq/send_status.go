@@ -11,6 +11,9 @@ import (
 
 // settle compares send requests that are completed with the packets.
 func (a *Agent) settle(q *queuePair) {
+	if len(q.sending.settling) == 0 {
+		return
+	}
 	left := q.sending.settling[:0]
 	for _, w := range q.sending.settling {
 		if w.settled = a.status(q, w); !w.settled {

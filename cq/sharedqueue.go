@@ -80,7 +80,7 @@ func (a *Agent) sharedReady(q *queuePair, n *NAK) {
 				Expected: fmt.Sprintf("the message accepted: at most %d of %d receive requests of the shared queue are used", used, posted),
 				Actual:   n.Syndrome.String(), Evidence: []uint64{m.Begin.Frame},
 			},
-			at: n.At,
+			at: n.At, expects: syndrome("an ACK: a receive request was there"),
 		})
 	}
 }

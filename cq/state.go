@@ -52,6 +52,7 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 	}
 	if e.Attr != nil {
 		q.attr.Merge(e.Attr)
+		q.src.connects(q)
 	}
 	switch {
 	case e.State == qp.RTR && q.wasRTR == nil:

@@ -34,6 +34,7 @@ type life struct {
 	gone       bool
 	died       int64 // if gone
 	number     int   // of the life, from 1 on
+	sends      outstanding
 }
 
 // Source begins a source of events, of the device with an address, zero where it is not known. exact says that its clock is that of the packets. Sources are
@@ -48,8 +49,10 @@ func (x *States) Tells(source int, e *Event) bool {
 	case EvCreateQP, EvModifyQP, EvDestroyQP, EvQueryQP, EvCreateCQ, EvAsync:
 		return true
 	case EvCompletion:
-		return e.Completion != nil && e.Completion.Status != Success
-	case EvPostSend, EvPostReceive: // of a queue pair that was there before its log began
+		return e.Completion != nil
+	case EvPostSend:
+		return true
+	case EvPostReceive: // of a queue pair that was there before its log began
 		d := &x.devices[source]
 		return !d.exact && d.qps[e.QP.QPN] == nil
 	}
@@ -85,14 +88,10 @@ func (x *States) Event(source int, e *Event) {
 			q.gone, q.died = true, e.Time
 		}
 	case EvCompletion:
-		n := e.Completion.QP.QPN
-		if q = d.qps[n]; q == nil {
-			q = d.begin(n, nil)
-		}
-		if e.Completion.Status <= GeneralErr && (q.number == 1 || q.state >= qp.RTR) {
-			q.failed = true
-		}
-	case EvPostSend, EvPostReceive:
+		d.completed(e)
+	case EvPostSend:
+		d.posted(q, e)
+	case EvPostReceive:
 		if q == nil {
 			d.begin(e.QP.QPN, nil)
 		}
@@ -100,6 +99,32 @@ func (x *States) Event(source int, e *Event) {
 		if e.Async == AsyncCQError && d.created[e.CQ] {
 			d.overrun(e.CQ)
 		}
+	}
+}
+
+// completed takes over a completion.
+func (d *device) completed(e *Event) {
+	n := e.Completion.QP.QPN
+	q := d.qps[n]
+	if q == nil {
+		if e.Completion.Status == Success {
+			return
+		}
+		q = d.begin(n, nil)
+	}
+	q.sends.completed(e, d.exact)
+	if e.Completion.Status != Success && e.Completion.Status <= GeneralErr && (q.number == 1 || q.state >= qp.RTR) {
+		q.failed = true
+	}
+}
+
+// posted takes over a send request.
+func (d *device) posted(q *life, e *Event) {
+	if q == nil && !d.exact {
+		q = d.begin(e.QP.QPN, nil)
+	}
+	if q != nil && !e.Failed {
+		q.sends.posted(e, q)
 	}
 }
 

@@ -37,7 +37,7 @@ func (a *Agent) sharedNamed(q *queuePair) {
 					Rule: rule.XRCSRQ001, Class: rule.Violation, Role: rule.Responder, Expected: why, Actual: "the message was accepted",
 					Evidence: []uint64{m.End.Frame},
 				},
-				at: at,
+				at: at, expects: syndrome("a NAK"),
 			})
 		}
 	}

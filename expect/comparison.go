@@ -31,8 +31,9 @@ type Field struct {
 	Expected string // "any": nothing determines it; "absent": the expected packet does not have it
 	Actual   string // "absent": the actual packet does not have it
 	Outcome  Outcome
-	// At is the offset of the field's first byte in the actual packet, from the first byte of its LRH, GRH or IP header on, and Size how many bytes the field has
-	// a part of. At is -1 where the actual packet does not have the field.
+	// At is the offset of the field's first byte in the actual packet, counted from 0 at the first byte of its LRH, GRH or IP header, and Size how many bytes the
+	// field has a part of. At is -1 where the actual packet does not have the field. Offsets in Expected, Actual and its JSON count from there too; those that
+	// PayloadDiffers returns, and that the texts of the payload name, from 0 at the first byte of the payload.
 	At, Size int
 }
 
@@ -168,6 +169,9 @@ func (c *Comparison) payload() string {
 	if n == 0 {
 		return s
 	}
+	if n == 1 {
+		return fmt.Sprintf("%s, of which byte %d has another value", s, from)
+	}
 	return fmt.Sprintf("%s, of which %d from byte %d to %d have other values", s, n, from, to-1)
 }
 
@@ -208,6 +212,11 @@ func (c *Comparison) Payload() (expected, actual []byte) {
 
 // Outcome returns how a field compares.
 func (c *Comparison) Outcome(id ID) Outcome { return c.outcomes[id] }
+
+// Departs reports whether the packet departs in a field: it holds another value, or its opcode brings another header.
+func (c *Comparison) Departs(id ID) bool {
+	return c.outcomes[id] == Differs || c.outcomes[id] == Follows
+}
 
 // Differ lists the fields that are not as expected.
 func (c *Comparison) Differ() (list []Field) {

@@ -2,6 +2,7 @@ package expect
 
 import (
 	"bytes"
+	"slices"
 
 	"ibwitness/packet"
 )
@@ -26,6 +27,18 @@ type word struct {
 // Like begins the packet that is expected in place of p, which the result refers to. Nothing is determined yet.
 func Like(p *packet.Packet) *Expected { return &Expected{actual: p, p: *p} }
 
+// Clone returns a copy that goes its own way.
+func (e *Expected) Clone() *Expected {
+	c := *e
+	c.words = slices.Clone(e.words)
+	return &c
+}
+
+// unsay takes back what was said of a field in words.
+func (e *Expected) unsay(id ID) {
+	e.words = slices.DeleteFunc(e.words, func(w word) bool { return w.id == id })
+}
+
 // Packet is the expected packet as far as it is made: lengths and CRCs are those of the actual one.
 func (e *Expected) Packet() *packet.Packet { return &e.p }
 
@@ -41,6 +54,7 @@ func (e *Expected) Set(id ID, v uint64) {
 	}
 	id.set(&e.p, v)
 	e.known[id] = true
+	e.unsay(id)
 }
 
 // extensions are all headers after the BTH.
@@ -110,6 +124,7 @@ func (e *Expected) address(end, gid *packet.Addr, lid *uint16, id, lidID ID, a p
 // Length says how long the payload is, in bytes without the pad. Where the actual one is as long, its content is taken over, as what is free.
 func (e *Expected) Length(n int) {
 	e.sized = true
+	e.unsay(Payload)
 	if e.p.PayloadLen = n; n != e.actual.PayloadLen {
 		e.p.Payload = nil
 	}
@@ -118,6 +133,7 @@ func (e *Expected) Length(n int) {
 // Fill says what the payload holds, without the pad.
 func (e *Expected) Fill(b []byte) {
 	e.p.Payload, e.p.PayloadLen, e.sized, e.filled = b, len(b), true, true
+	e.unsay(Payload)
 }
 
 // seal fills in what follows from the rest: lengths, pad, checksum and CRCs. What else packet.Complete sets stays as it was.
@@ -255,7 +271,7 @@ func (e *Expected) outcome(id ID, own *packet.Packet) Outcome {
 	}
 	x, y := id.Value(a), id.Value(&e.p)
 	switch {
-	case id == PadCnt && e.known[id] && x != y && a.PayloadLen == e.p.PayloadLen:
+	case id == PadCnt && e.known[id] && x != y && (a.PayloadLen == e.p.PayloadLen || e.p.Info().Unpadded()):
 		return Differs
 	case derived[id] && !e.known[id] && x != y && x == id.Value(own):
 		return Follows

@@ -102,6 +102,16 @@ func Decode(f *Frame, p *packet.Packet) Outcome {
 	return UnknownLink
 }
 
+// Glance is Decode for nearly every frame of a RoCE capture, of which it reads only what packet.Glance does. Where the result is false, p is undefined.
+func Glance(f *Frame, p *packet.Packet) bool {
+	b := f.Data
+	if f.Link != LinkEthernet || len(b) < etherSize || binary.BigEndian.Uint16(b[12:]) != etherIPv4 || !packet.Glance(p, b[etherSize:]) || p.DestQP == packet.PSNMask {
+		return false
+	}
+	p.Time, p.Frame, p.Station, p.Tap, p.Way = f.Time, f.Number, binary.BigEndian.Uint64(b)>>16, f.Tap, f.Way
+	return true
+}
+
 // judge tells the outcome for a frame that is RDMA by its headers. ok is whether package packet could decode it, depth how
 // many tunnels were undone.
 func judge(p *packet.Packet, ok bool, depth int) Outcome {

@@ -21,6 +21,8 @@ type Query interface {
 	MemoryAccess(ctx context.Context, q wqe.QP, m wqe.Memory, access wqe.Access) error
 	// DataSegments returns the data segments of the send request with this id. The list is valid until the request completes.
 	DataSegments(ctx context.Context, q wqe.QP, id uint64) ([]wqe.Segment, error)
+	// Outstanding returns how many requests of the send queue and of the receive queue of a queue pair have not completed.
+	Outstanding(ctx context.Context, q wqe.QP) (sends, receives int, err error)
 }
 
 // Completed is a completion that the consumer has polled, and what its request had put into memory when the completion was made.

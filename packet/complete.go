@@ -164,7 +164,7 @@ func (p *Packet) sealAt(b []byte, bth int) {
 	}
 	if p.Has&HasICRC != 0 && p.Has&HasBTH != 0 {
 		if off := end - icrcSize; direct && bth == ipv4Size+udpSize && p.Has&(HasLRH|HasIPv4) == HasIPv4 && off >= bth+bthSize {
-			p.ICRC = icrcIPv4(&b[0], off)
+			p.ICRC = directly(&b[0], off)
 		} else {
 			q := Packet{Has: p.Has, BTHOff: bth}
 			c := checkers.Get().(*Checker)

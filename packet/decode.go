@@ -87,13 +87,12 @@ func buildLayouts() (t [256]layout) {
 // begin forgets what most packets do not have and what the CRC checks say; the decoders of the network headers and
 // transport set every other field. The assignments follow the order of the fields, so that they become wide stores.
 func (p *Packet) begin() {
-	p.Usual, p.VL, p.LVer, p.SL, p.LNH, p.LRHRes, p.VCRCState = false, 0, 0, 0, 0, 0, 0
+	p.ICRCState, p.Cut, p.Usual, p.Part, p.Syndrome, p.Flaws = 0, false, false, false, 0, 0
+	p.MSN, p.RKey, p.DMALen, p.VA, p.Compare, p.OrigData = 0, 0, 0, 0, 0, 0
+	p.VL, p.LVer, p.SL, p.LNH, p.LRHRes, p.VCRCState = 0, 0, 0, 0, 0, 0
 	p.VCRC, p.PktLen, p.DLID, p.SLID, p.EtherType, p.RWHRes, p.FlowLabel = 0, 0, 0, 0, 0, 0, 0
-	p.Syndrome, p.DETHRes, p.RDETHRes, p.XRCRes = 0, 0, 0, 0
-	p.MSN, p.RKey, p.DMALen, p.VA = 0, 0, 0, 0
-	p.SwapAdd, p.Compare, p.OrigData = 0, 0, 0
-	p.Imm, p.InvRKey, p.QKey, p.SrcQP, p.XRCSRQ, p.EEC, p.FETH, p.Link = 0, 0, 0, 0, 0, 0, 0, 0
-	p.Cut, p.ICRCState, p.Flaws = false, 0, 0
+	p.DETHRes, p.RDETHRes, p.XRCRes = 0, 0, 0
+	p.SwapAdd, p.Imm, p.InvRKey, p.QKey, p.SrcQP, p.XRCSRQ, p.EEC, p.FETH, p.Link = 0, 0, 0, 0, 0, 0, 0, 0, 0
 }
 
 // reset forgets everything but what the fabric agent has set.

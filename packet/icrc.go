@@ -41,10 +41,11 @@ func (p *Packet) CheckICRC() {
 
 // ICRC is p.CheckICRC, a little faster: for loops over many packets.
 func (c *Checker) ICRC(p *Packet) {
-	if direct && p.Usual && icrcIPv4(&p.Data[0], len(p.Data)-icrcSize) == p.ICRC {
+	if direct && p.Usual && directly(&p.Data[0], len(p.Data)-icrcSize) == p.ICRC {
 		p.ICRCState = CRCGood // as of nearly every packet
 		return
 	}
+	p.Rest()
 	p.ICRCState = CRCNotJudged
 	if off := p.icrcOff(); p.Has&HasICRC != 0 && off >= p.BTHOff+bthSize {
 		if c.compute(p, p.Data, off) == p.ICRC {
@@ -139,7 +140,7 @@ func (c *Checker) compute(p *Packet, data []byte, off int) uint32 {
 	}
 	data = data[:off]
 	if direct && bth == ipv4Size+udpSize && p.Has&HasIPv4 != 0 && len(data) >= bth+bthSize {
-		return icrcIPv4(&data[0], len(data))
+		return directly(&data[0], len(data))
 	}
 	return c.viaTable(p, data, bth, state)
 }

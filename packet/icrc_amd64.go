@@ -5,10 +5,52 @@ import "golang.org/x/sys/cpu"
 // direct says that icrcIPv4 works on this processor.
 var direct = cpu.X86.HasPCLMULQDQ && cpu.X86.HasAVX
 
-// wide says that it may take four blocks at a time, of packets that are long enough.
-var wide = cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VPCLMULQDQ
+// wide says that icrcWide does, which takes 64 bytes at a time.
+var wide = direct && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VPCLMULQDQ
 
-// icrcIPv4 is Checker.masked, from state afterOnes, for IPv4 without options, UDP and BTH, which n includes.
-//
+// directly is Checker.masked, from state afterOnes, for IPv4 without options, UDP and BTH, which n includes.
+func directly(data *byte, n int) uint32 {
+	if wide {
+		return icrcWide(data, n)
+	}
+	return icrcIPv4(data, n)
+}
+
 //go:noescape
 func icrcIPv4(data *byte, n int) uint32
+
+//go:noescape
+func icrcWide(data *byte, n int) uint32
+
+// carry is the constants that carry 16 bytes over others, for their lower and upper half: powers of x modulo the polynomial, bits reversed.
+type carry [2]uint64
+
+// carries carry each 16 bytes to the last ones of a packet, or from after its end back to them: by the number of bytes from the first of them to the end of the packet, in its
+// low four bits, then downwards in 16, from 240 on.
+var carries = func() (t [16][32]carry) {
+	for low := range t {
+		for i := range t[low] {
+			t[low][i] = carryOver(8 * (low + 240 - 16*i - 16))
+		}
+	}
+	return t
+}()
+
+// carry256 carries over 256 bytes.
+var carry256 = carryOver(8 * 256)
+
+// carryOver carries over so many bits, which may be negative.
+func carryOver(n int) carry { return carry{power(n + 32), power(n - 32)} }
+
+// power is x to the n modulo the polynomial of IEEE 802.3, bits reversed and one place higher.
+func power(n int) uint64 {
+	const poly = 0xEDB88320 // without its highest power, bits reversed
+	v := uint32(1 << 31)    // 1
+	for ; n > 0; n-- {
+		v = v>>1 ^ poly&-(v&1)
+	}
+	for ; n < 0; n++ {
+		v = (v^poly&-(v>>31))<<1 | v>>31
+	}
+	return uint64(v) << 1
+}

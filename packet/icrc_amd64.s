@@ -113,6 +113,30 @@ GLOBL head<>(SB), RODATA|NOPTR, $144
 	CMPQ R12, R11; \
 	CMOVQHI R11, R12
 
+// REDUCE makes the CRC in AX of the 16 bytes in X0.
+//
+// 16 bytes to 8: the first three words are carried to the last two. Then Barrett reduction to 4 bytes.
+#define REDUCE \
+	VMOVDQU low32<>(SB), X6; \
+	VMOVDQU ends<>(SB), X4; \
+	VPSRLQ $32, X0, X1; \
+	VPAND X6, X0, X0; \
+	VPCLMULQDQ $0x00, ends<>+16(SB), X1, X3; \
+	VPCLMULQDQ $0x00, X4, X0, X2; \
+	VPCLMULQDQ $0x11, X4, X0, X0; \
+	VPSRLDQ $8, X1, X1; \
+	VPXOR X3, X1, X1; \
+	VPXOR X2, X0, X0; \
+	VPXOR X1, X0, X0; \
+	VMOVDQU barrett<>(SB), X4; \
+	VPAND X6, X0, X1; \
+	VPCLMULQDQ $0x10, X4, X1, X1; \
+	VPAND X6, X1, X1; \
+	VPCLMULQDQ $0x00, X4, X1, X1; \
+	VPXOR X1, X0, X0; \
+	VPEXTRD $1, X0, AX; \
+	NOTL AX
+
 // func icrcIPv4(data *byte, n int) uint32
 TEXT ·icrcIPv4(SB), NOSPLIT, $0-20
 	MOVQ data+0(FP), SI
@@ -178,8 +202,6 @@ TEXT ·icrcIPv4(SB), NOSPLIT, $0-20
 	JMP reduce
 
 long:
-	CMPB ·wide(SB), $0
-	JNE wider
 	VMOVDQU 48(SI), X3
 	VMOVDQU 64(SI), X4
 	VMOVDQU 80(SI), X5
@@ -203,7 +225,6 @@ eight:
 	CMPQ CX, $128
 	JAE eight
 
-together:
 	LEAQ (R9)(CX*1), R10
 	CARRY(112(R10), X0)
 	CARRY(96(R10), X1)
@@ -232,58 +253,152 @@ rest:
 	JNZ rest
 
 reduce:
-	// 16 bytes to 8: the first three words are carried to the last two.
-	VMOVDQU low32<>(SB), X6
-	VMOVDQU ends<>(SB), X4
-	VPSRLQ $32, X0, X1
-	VPAND X6, X0, X0
-	VPCLMULQDQ $0x00, ends<>+16(SB), X1, X3
-	VPCLMULQDQ $0x00, X4, X0, X2
-	VPCLMULQDQ $0x11, X4, X0, X0
-	VPSRLDQ $8, X1, X1
-	VPXOR X3, X1, X1
-	VPXOR X2, X0, X0
-	VPXOR X1, X0, X0
-
-	// Barrett reduction to 4 bytes.
-	VMOVDQU barrett<>(SB), X4
-	VPAND X6, X0, X1
-	VPCLMULQDQ $0x10, X4, X1, X1
-	VPAND X6, X1, X1
-	VPCLMULQDQ $0x00, X4, X1, X1
-	VPXOR X1, X0, X0
-	VPEXTRD $1, X0, AX
-	NOTL AX
+	REDUCE
 	MOVL AX, ret+16(FP)
 	RET
 
-wider:
-	// The same with four blocks in a register.
-	VINSERTI32X4 $1, X1, Z0, Z0
-	VINSERTI32X4 $2, X2, Z0, Z0
-	VINSERTI32X4 $3, 48(SI), Z0, Z0
-	VMOVDQU64 64(SI), Z1
-	VBROADCASTI32X4 128(R9), Z10
-	ADDQ $128, SI
-	SUBQ $128, CX
+// changing is, by bit, the bytes of the IPv4, UDP and BTH headers that may change on the way: type of service, time to live, both checksums, byte 4 of the BTH.
+#define changing 0x10C000D02
 
-fours:
-	VPCLMULQDQ $0x00, Z10, Z0, Z2
-	VPCLMULQDQ $0x11, Z10, Z0, Z0
-	VPCLMULQDQ $0x00, Z10, Z1, Z3
-	VPCLMULQDQ $0x11, Z10, Z1, Z1
-	VPTERNLOGQ $0x96, (SI), Z2, Z0
-	VPTERNLOGQ $0x96, 64(SI), Z3, Z1
-	ADDQ $128, SI
-	SUBQ $128, CX
-	CMPQ CX, $128
-	JAE fours
-	VEXTRACTI32X4 $1, Z1, X5
-	VEXTRACTI32X4 $2, Z1, X6
-	VEXTRACTI32X4 $3, Z1, X7
-	VMOVDQU X1, X4
-	VEXTRACTI32X4 $1, Z0, X1
-	VEXTRACTI32X4 $2, Z0, X2
-	VEXTRACTI32X4 $3, Z0, X3
+// fixed is what is added to the first bytes without those: afterOnes, and ones in their place.
+DATA fixed<>+0(SB)/8, $0x00000000debbdfe3
+DATA fixed<>+8(SB)/8, $0x00000000ffff00ff
+DATA fixed<>+16(SB)/8, $0
+DATA fixed<>+24(SB)/8, $0x00000000ffff0000
+DATA fixed<>+32(SB)/8, $0x00000000000000ff
+DATA fixed<>+40(SB)/8, $0
+DATA fixed<>+48(SB)/8, $0
+DATA fixed<>+56(SB)/8, $0
+GLOBL fixed<>(SB), RODATA|NOPTR, $64
+
+// places is the numbers of 256 bytes.
+DATA places<>+0(SB)/8, $0x0706050403020100
+DATA places<>+8(SB)/8, $0x0f0e0d0c0b0a0908
+DATA places<>+16(SB)/8, $0x1716151413121110
+DATA places<>+24(SB)/8, $0x1f1e1d1c1b1a1918
+DATA places<>+32(SB)/8, $0x2726252423222120
+DATA places<>+40(SB)/8, $0x2f2e2d2c2b2a2928
+DATA places<>+48(SB)/8, $0x3736353433323130
+DATA places<>+56(SB)/8, $0x3f3e3d3c3b3a3938
+DATA places<>+64(SB)/8, $0x4746454443424140
+DATA places<>+72(SB)/8, $0x4f4e4d4c4b4a4948
+DATA places<>+80(SB)/8, $0x5756555453525150
+DATA places<>+88(SB)/8, $0x5f5e5d5c5b5a5958
+DATA places<>+96(SB)/8, $0x6766656463626160
+DATA places<>+104(SB)/8, $0x6f6e6d6c6b6a6968
+DATA places<>+112(SB)/8, $0x7776757473727170
+DATA places<>+120(SB)/8, $0x7f7e7d7c7b7a7978
+DATA places<>+128(SB)/8, $0x8786858483828180
+DATA places<>+136(SB)/8, $0x8f8e8d8c8b8a8988
+DATA places<>+144(SB)/8, $0x9796959493929190
+DATA places<>+152(SB)/8, $0x9f9e9d9c9b9a9998
+DATA places<>+160(SB)/8, $0xa7a6a5a4a3a2a1a0
+DATA places<>+168(SB)/8, $0xafaeadacabaaa9a8
+DATA places<>+176(SB)/8, $0xb7b6b5b4b3b2b1b0
+DATA places<>+184(SB)/8, $0xbfbebdbcbbbab9b8
+DATA places<>+192(SB)/8, $0xc7c6c5c4c3c2c1c0
+DATA places<>+200(SB)/8, $0xcfcecdcccbcac9c8
+DATA places<>+208(SB)/8, $0xd7d6d5d4d3d2d1d0
+DATA places<>+216(SB)/8, $0xdfdedddcdbdad9d8
+DATA places<>+224(SB)/8, $0xe7e6e5e4e3e2e1e0
+DATA places<>+232(SB)/8, $0xefeeedecebeae9e8
+DATA places<>+240(SB)/8, $0xf7f6f5f4f3f2f1f0
+DATA places<>+248(SB)/8, $0xfffefdfcfbfaf9f8
+GLOBL places<>(SB), RODATA|NOPTR, $256
+
+// FURTHER carries x as far as the constants in Z10 say, to the bytes in d.
+#define FURTHER(d, x) \
+	VPCLMULQDQ $0x00, Z10, x, Z8; \
+	VPCLMULQDQ $0x11, Z10, x, x; \
+	VPTERNLOGQ $0x96, d, Z8, x
+
+// func icrcWide(data *byte, n int) uint32
+//
+// The packet is taken 256 bytes at a time, as if zeros came after it that make it as many. What they do to the CRC is undone by the last constants: those of
+// minus as many bytes.
+TEXT ·icrcWide(SB), NOSPLIT, $0-20
+	MOVQ data+0(FP), SI
+	MOVQ n+8(FP), CX
+	MOVQ $~changing, AX
+	KMOVQ AX, K1
+	CMPQ CX, $256
+	JAE more
+
+	VPBROADCASTB CX, Z9
+	VPCMPUB $6, places<>+0(SB), Z9, K1, K1
+	VPCMPUB $6, places<>+64(SB), Z9, K2
+	VPCMPUB $6, places<>+128(SB), Z9, K3
+	VPCMPUB $6, places<>+192(SB), Z9, K4
+	VMOVDQU8.Z (SI), K1, Z0
+	VMOVDQU8.Z 64(SI), K2, Z1
+	VMOVDQU8.Z 128(SI), K3, Z2
+	VMOVDQU8.Z 192(SI), K4, Z3
+	VPXORQ fixed<>(SB), Z0, Z0
+	JMP last
+
+more:
+	VMOVDQU8.Z (SI), K1, Z0
+	VMOVDQU64 64(SI), Z1
+	VMOVDQU64 128(SI), Z2
+	VMOVDQU64 192(SI), Z3
+	VPXORQ fixed<>(SB), Z0, Z0
+	VBROADCASTI32X4 ·carry256(SB), Z10
+	ADDQ $256, SI
+	SUBQ $256, CX
+	CMPQ CX, $256
+	JB end
+
+loop:
+	FURTHER((SI), Z0)
+	FURTHER(64(SI), Z1)
+	FURTHER(128(SI), Z2)
+	FURTHER(192(SI), Z3)
+	ADDQ $256, SI
+	SUBQ $256, CX
+	CMPQ CX, $256
+	JAE loop
+
+end:
+	VPBROADCASTB CX, Z9
+	VPCMPUB $6, places<>+0(SB), Z9, K1
+	VPCMPUB $6, places<>+64(SB), Z9, K2
+	VPCMPUB $6, places<>+128(SB), Z9, K3
+	VPCMPUB $6, places<>+192(SB), Z9, K4
+	VMOVDQU8.Z (SI), K1, Z4
+	VMOVDQU8.Z 64(SI), K2, Z5
+	VMOVDQU8.Z 128(SI), K3, Z6
+	VMOVDQU8.Z 192(SI), K4, Z7
+	FURTHER(Z4, Z0)
+	FURTHER(Z5, Z1)
+	FURTHER(Z6, Z2)
+	FURTHER(Z7, Z3)
+
+last:
+	// All are carried to the end at once. R9 is where the constants for so many bytes begin: see carries.
+	MOVQ CX, R9
+	ANDQ $15, R9
+	SHLQ $9, R9
+	ANDQ $-16, CX
+	LEAQ ·carries+240(SB), R10
+	ADDQ R10, R9
+	SUBQ CX, R9
+	VPCLMULQDQ $0x00, (R9), Z0, Z4
+	VPCLMULQDQ $0x11, (R9), Z0, Z0
+	VPCLMULQDQ $0x00, 64(R9), Z1, Z5
+	VPCLMULQDQ $0x11, 64(R9), Z1, Z1
+	VPCLMULQDQ $0x00, 128(R9), Z2, Z6
+	VPCLMULQDQ $0x11, 128(R9), Z2, Z2
+	VPCLMULQDQ $0x00, 192(R9), Z3, Z7
+	VPCLMULQDQ $0x11, 192(R9), Z3, Z3
+	VPTERNLOGQ $0x96, Z4, Z5, Z0
+	VPTERNLOGQ $0x96, Z6, Z7, Z1
+	VPTERNLOGQ $0x96, Z2, Z3, Z0
+	VPXORQ Z1, Z0, Z0
+	VEXTRACTI64X4 $1, Z0, Y1
+	VPXOR Y1, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPXOR X1, X0, X0
 	VZEROUPPER
-	JMP together
+	REDUCE
+	MOVL AX, ret+16(FP)
+	RET

@@ -97,62 +97,73 @@ const (
 // Packet is one packet as one tap saw it: every header of tables T1 and T2 in one flat struct that Decode fills
 // without allocating. Fields are the specification's, in host byte order; reserved fields are kept, since rules judge them.
 //
-// The order of the fields is the decoder's: neighbours that share one word of a header are written by one store, and
-// what most packets do not have is cleared as one run.
+// The order of the fields is the decoder's: what a packet of a connection is verified by comes first, in few lines of a processor's cache, neighbours that share
+// one word of a header are written by one store, and what most packets do not have is cleared as one run.
 type Packet struct {
 	// Set by the fabric agent, not changed by Decode.
 	Time  int64  // nanoseconds since the Unix epoch
 	Frame uint64 // 1-based number of the frame in its file, as Wireshark counts
-	Tap   uint16 // index of the tap (file and interface) that saw it
-	Way   Way
-	Copy  bool // set by the transport agent: another tap has shown the packet already
 	// Station is the Ethernet address that the frame was sent to, in the low 48 bits; 0: not known, or that of a tunnel.
 	Station uint64
+	Tap     uint16 // index of the tap (file and interface) that saw it
+	Way     Way
+	Copy    bool // set by the transport agent: another tap has shown the packet already
 
+	Has        Has
+	Data       []byte // the packet from LRH, GRH or IP header through ICRC (and VCRC), as far as captured; a view on the frame
+	BTHOff     int    // offset of the BTH in Data
+	Src, Dst   Addr   // LIDs when HasLRH, else GIDs or IP addresses: the endpoint's address
+	PayloadLen int    // bytes of payload by the lengths of the headers, without pad; what was captured may be less
+
+	// BTH, and between its fields those of other headers that are needed with them.
+	Opcode    Opcode
 	Encap     Encap
-	Cut       bool // the snap length cut the packet: payload, pad or ICRC are incomplete
 	ICRCState CRC
-	Flaws     Flaw
-	Has       Has
-
-	// ICRC as it is on the wire, first byte in the low eight bits.
-	ICRC uint32
-
-	// Network: GRH, IP, UDP.
-	Src, Dst Addr   // LIDs when HasLRH, else GIDs or IP addresses: the endpoint's address
-	SGID     Addr   // GIDs of the GRH, also beside an LRH; equal to Src and Dst on RoCE
-	DGID     Addr   //
-	IPFrag   uint16 // IPv4 flags (3 bits) and fragment offset (13 bits)
+	Cut       bool // the snap length cut the packet: payload, pad or ICRC are incomplete
+	PadCnt    uint8
+	AckReq    bool
+	MigReq    bool
+	// Usual says, of a decoded packet, that it is RoCEv2 on IPv4 without options, all of which was captured and whose lengths agree.
+	Usual bool
+	// Part says that only what Glance sets is set: Rest sets what is left.
+	Part     bool
+	Syndrome Syndrome // AETH; where there is none 0, which is positive
+	Flaws    Flaw
 	IPID     uint16
-	PayLen   uint16 // GRH and IPv6: payload length; IPv4: total length
-	TClass   uint8  // GRH and IPv6 traffic class, IPv4 ToS: DSCP and ECN
-	IHL      uint8  // IPv4, in words
-	UDPSum   uint16
-	UDPLen   uint16
-	DstPort  uint16
 	SrcPort  uint16
-	IPSum    uint16
-	NxtHdr   uint8 // GRH and IPv6 next header, IPv4 protocol
-	HopLmt   uint8 // GRH and IPv6 hop limit, IPv4 TTL
+	DestQP   uint32
+	PSN      PSN
+	ICRC     uint32 // as it is on the wire, first byte in the low eight bits
+	MSN      uint32 // AETH
+	RKey     uint32 // RETH, AtomicETH
+	DMALen   uint32 // RETH
+	VA       uint64 // RETH, AtomicETH
+	Compare  uint64 // AtomicETH compare data
+	OrigData uint64 // AtomicAckETH
 
-	// BTH.
-	DestQP uint32
-	PSN    PSN
+	// What Glance leaves: first the rest of the network, GRH, IP and UDP.
+	SGID    Addr   // GIDs of the GRH, also beside an LRH; equal to Src and Dst on RoCE
+	DGID    Addr   //
+	IPFrag  uint16 // IPv4 flags (3 bits) and fragment offset (13 bits)
+	PayLen  uint16 // GRH and IPv6: payload length; IPv4: total length
+	TClass  uint8  // GRH and IPv6 traffic class, IPv4 ToS: DSCP and ECN
+	IHL     uint8  // IPv4, in words
+	UDPSum  uint16
+	UDPLen  uint16
+	DstPort uint16
+	IPSum   uint16
+	NxtHdr  uint8 // GRH and IPv6 next header, IPv4 protocol
+	HopLmt  uint8 // GRH and IPv6 hop limit, IPv4 TTL
+
+	// The rest of the BTH.
 	PKey   uint16
-	Opcode Opcode
 	IPVer  uint8 // GRH and IP
 	SE     bool
-	MigReq bool
-	PadCnt uint8
 	TVer   uint8
 	FECN   bool
 	BECN   bool
 	Resv8a uint8 // the 6 reserved bits beside FECN and BECN
 	Resv7  uint8 // the 7 reserved bits beside AckReq
-	AckReq bool
-
-	// Usual says, of a decoded packet, that it is RoCEv2 on IPv4 without options, all of which was captured and whose lengths agree.
-	Usual bool
 
 	// LRH, RWH and VCRC.
 	VL        uint8
@@ -169,33 +180,23 @@ type Packet struct {
 	RWHRes    uint16 // reserved 16 bits of the RWH
 	FlowLabel uint32 // GRH and IPv6
 
-	// Extension headers.
-	Syndrome Syndrome // AETH; where there is none 0, which is positive
-	DETHRes  uint8    // reserved byte of the DETH
-	RDETHRes uint8    // reserved byte of the RDETH
-	XRCRes   uint8    // reserved byte of the XRCETH
-	MSN      uint32   // AETH
-	RKey     uint32   // RETH, AtomicETH
-	DMALen   uint32   // RETH
-	VA       uint64   // RETH, AtomicETH
-	SwapAdd  uint64   // AtomicETH swap or add data
-	Compare  uint64   // AtomicETH compare data
-	OrigData uint64   // AtomicAckETH
-	Imm      uint32   // ImmDt
-	InvRKey  uint32   // IETH
-	QKey     uint32   // DETH
-	SrcQP    uint32   // DETH
-	XRCSRQ   uint32   // XRCETH
-	EEC      uint32   // RDETH
-	FETH     uint32   // placement type in bits 3:0, selectivity in bits 5:4, the rest reserved
+	// The rest of the extension headers.
+	DETHRes  uint8  // reserved byte of the DETH
+	RDETHRes uint8  // reserved byte of the RDETH
+	XRCRes   uint8  // reserved byte of the XRCETH
+	SwapAdd  uint64 // AtomicETH swap or add data
+	Imm      uint32 // ImmDt
+	InvRKey  uint32 // IETH
+	QKey     uint32 // DETH
+	SrcQP    uint32 // DETH
+	XRCSRQ   uint32 // XRCETH
+	EEC      uint32 // RDETH
+	FETH     uint32 // placement type in bits 3:0, selectivity in bits 5:4, the rest reserved
 
-	// Payload and the bytes of the frame.
-	Link       uint32 // of a tap on links: number of the link · 2 + the port that sent it, plus 1; 0: not known
-	PayloadLen int    // bytes of payload by the lengths of the headers, without pad; what was captured may be less
-	BTHOff     int    // offset of the BTH in Data
-	Payload    []byte // what was captured of the payload, without pad; a view on the frame
-	Pad        []byte // what was captured of the pad bytes
-	Data       []byte // the packet from LRH, GRH or IP header through ICRC (and VCRC), as far as captured; a view on the frame
+	// Payload.
+	Link    uint32 // of a tap on links: number of the link · 2 + the port that sent it, plus 1; 0: not known
+	Payload []byte // what was captured of the payload, without pad; a view on the frame
+	Pad     []byte // what was captured of the pad bytes
 
 	// MAC is the Ethernet address that a datagram to a multicast group on IP was sent to, where the frame tells; zero, or left over,
 	// in all else. Set by the fabric agent.

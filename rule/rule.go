@@ -130,7 +130,8 @@ type Finding struct {
 	// where no frame shows it.
 	Log  string
 	Line int
-	// Comparison is the packet of the finding beside the one that was expected, field by field; nil where no field of it is wrong: it should not have been sent,
+	// Comparison is the packet of the finding beside the one that was expected, field by field: with all headers and the payload where events tell of its work
+	// request, as far as they tell; else with what the wire determines. It is nil where no field of it is wrong: it should not have been sent,
 	// or not then, or is missing, and nil beyond the first findings of a rule and class (see Recorder.Compares).
 	Comparison *expect.Comparison
 	// Beyond says that there are very many like it: it is counted, and will not be kept.

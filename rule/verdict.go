@@ -42,6 +42,7 @@ type Verdict struct {
 	Detail           string
 	Evidence         []uint64 // frames of the tap of the packet; Earlier is another one where it is of that tap
 	Comparison       *expect.Comparison
+	Wants            Wants // the values of fields that Expected names
 }
 
 // Doubt says that what the verdict says is not proven, and why; a verdict that is no violation stays as it is.

@@ -1,21 +1,22 @@
 package verifier
 
 import (
-	"bytes"
-
+	"ibwitness/cq"
 	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/verifier/outgoing"
 	"ibwitness/wqe"
 )
 
 // Compare puts the packet of a verdict beside the one that was expected of its sender. It is called only for a verdict that becomes a finding. c is the
 // connection, or nil. The result is nil where no field of the packet is wrong, or the packet is that of another than the accused.
 //
-// What is expected comes from three places, each of which outranks those before it: the format of the headers, the connection with its flow, and the verdict.
+// What is expected comes from four places, each of which outranks those before it: the format of the headers, the connection with its flow, the verdict, and the
+// work request of the packet, where events tell of that.
 // Where the connection expects another value and the verdict is not about that, the field counts as free: whether that is wrong is for a rule to say.
-func (v *Verifier) Compare(c *qp.Pair, accused int, p *packet.Packet, d *rule.Verdict) *expect.Comparison {
+func (v *Verifier) Compare(c *qp.Pair, accused int, p *packet.Packet, d rule.Verdict) *expect.Comparison {
 	if p.Encap != packet.NoEncap && p.Has&(packet.HasLRH|packet.HasGRH|packet.HasIPv6|packet.HasIPv4) == 0 {
 		return nil // what is kept of a packet from before: that has no network header
 	}
@@ -29,15 +30,59 @@ func (v *Verifier) Compare(c *qp.Pair, accused int, p *packet.Packet, d *rule.Ve
 	if fields == nil {
 		return nil
 	}
-	x := &comparing{Expected: expect.Like(p), p: p, d: d}
-	x.format(c)
+	x := &comparing{Expected: expect.Like(p), p: p, d: &d}
+	if c != nil {
+		x.pmtu, x.own, x.peer = c.PMTU, &c.Ends[accused], &c.Ends[1-accused]
+	}
+	x.Format()
+	if c != nil {
+		x.Keep(expect.Opcode)
+	}
 	if c != nil && c.End(p) == accused {
 		x.partition = c.Ends[accused].Knows(qp.KnowsPKey)
 		x.flow(c, accused)
 		x.connected(c, accused)
 	}
 	fields(x)
-	return x.Compare()
+	return v.beside(x, c, accused)
+}
+
+// beside compares the packet with the expected one. What the work request of the packet determines, where events tell of that, outranks all else.
+func (v *Verifier) beside(x *comparing, c *qp.Pair, from int) *expect.Comparison {
+	if v.Posted == nil || c == nil || c.End(x.p) != from {
+		return x.Compare()
+	}
+	e := x.Clone()
+	if !v.posted(x, c, from) {
+		return x.Compare()
+	}
+	if k := x.Compare(); k != nil {
+		return k
+	}
+	return e.Compare()
+}
+
+// posted says what the work request determines of a packet of end from, or of a response to one, by the PSN that is expected. It reports whether that is known.
+func (v *Verifier) posted(x *comparing, c *qp.Pair, from int) bool {
+	p := x.Packet()
+	in := p.Info()
+	requester := &c.Ends[from]
+	if in.Response {
+		requester = &c.Ends[1-from]
+	}
+	if !requester.Numbered || !in.Defined {
+		return false
+	}
+	var w cq.Posted
+	i, ok := v.Posted(requester.Addr, requester.Number, p.PSN, x.p.PayloadLen, &w)
+	switch {
+	case !ok:
+	case in.Response:
+		outgoing.ExpectResponse(x.Expected, &w, i)
+	default:
+		outgoing.Expect(x.Expected, &w, i)
+	}
+	return ok
 }
 
 // comparing is the expected packet of a verdict.
@@ -47,71 +92,19 @@ type comparing struct {
 	d *rule.Verdict
 	// partition says that the P_Key is known by its partition only: the membership bit is the port's.
 	partition bool
+	pmtu      uint32 // path MTU of the connection; 0: not known
+	own, peer *qp.QP // the accused, and the other end; nil: the connection is not known
 }
 
 // is says that a field of the packet, where it has that, holds v.
 func (x *comparing) is(id expect.ID, v uint64) {
-	if x.Has(id) {
-		x.Set(id, v)
-	}
+	x.Hold(id, v)
 }
 
 // zero says that fields hold 0.
 func (x *comparing) zero(ids ...expect.ID) {
 	for _, id := range ids {
 		x.is(id, 0)
-	}
-}
-
-// format says what the headers hold whatever the packet is for (tables T1 and T2).
-func (x *comparing) format(c *qp.Pair) {
-	p, in := x.p, x.p.Info()
-	x.zero(expect.LVer, expect.LRHRes, expect.LRHRes5, expect.RWHRes, expect.TVer, expect.Resv8a, expect.Resv7, expect.RDETHRes, expect.DETHRes, expect.XRCRes, expect.FETHRes)
-	switch {
-	case p.Has&packet.HasGRH != 0:
-		x.is(expect.IPVer, 6)
-		x.is(expect.NxtHdr, 0x1B)
-	case p.Has&packet.HasIPv6 != 0 && p.Flaws&packet.FlawExtension == 0:
-		x.is(expect.IPVer, 6)
-		x.is(expect.NxtHdr, 17)
-	case p.Has&packet.HasIPv4 != 0:
-		x.is(expect.IPVer, 4)
-		x.is(expect.IHL, 5)
-		x.is(expect.NxtHdr, 17)
-		x.is(expect.FragmentOffset, 0)
-	}
-	x.is(expect.DstPort, packet.UDPPort)
-	if p.Encap.OnIP() && p.Opcode != packet.OpCNP {
-		x.zero(expect.FECN, expect.BECN)
-	}
-	if p.Has&packet.HasBTH == 0 {
-		return
-	}
-	if in.Defined && (!in.MaySolicit() || in.Response) && p.Opcode != packet.OpCNP {
-		x.zero(expect.SE)
-	}
-	if s := p.Opcode.Service(); in.Defined && (in.Response || s == packet.UC || s == packet.UD) {
-		x.zero(expect.AckReq)
-	}
-	if c != nil || in.Defined {
-		x.Keep(expect.Opcode)
-	}
-	if p.Flaws&packet.FlawShort != 0 || p.Cut {
-		return
-	}
-	x.Keep(expect.ICRC, expect.VCRC)
-	for _, id := range []expect.ID{expect.PktLen, expect.PayLen, expect.UDPLen, expect.PadCnt} {
-		if x.Has(id) {
-			x.Keep(id)
-		}
-	}
-	switch {
-	case in.Unpadded() && in.Payload && len(p.Payload) == p.PayloadLen: // what seems to be pad is payload
-		q := x.Packet()
-		q.Payload = append(bytes.Clone(p.Payload), p.Pad...)
-		q.PayloadLen = len(q.Payload)
-	case in.Payload:
-		x.Keep(expect.Pad)
 	}
 }
 

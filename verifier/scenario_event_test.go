@@ -1,6 +1,7 @@
 package verifier_test
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -24,7 +25,12 @@ func (s *scenario) event(words []string) error {
 		if !ok {
 			return fmt.Errorf("%q is no field: give name=value", w)
 		}
-		fields[name] = value
+		if fields[name] = value; name == "data" {
+			if fields[name], err = pattern(value); err != nil {
+				return err
+			}
+			continue
+		}
 		if n, err := strconv.ParseUint(value, 0, 64); err == nil {
 			fields[name] = n
 		} else if strings.HasPrefix(value, "[") {
@@ -35,6 +41,23 @@ func (s *scenario) event(words []string) error {
 		return s.ready(e, fields)
 	}
 	return s.verb(e, words[2], fields)
+}
+
+// pattern is the hexadecimal digits of what packets carry: FROM:COUNT,… are bytes that count up, from one on.
+func pattern(s string) (string, error) {
+	var b []byte
+	for _, run := range strings.Split(s, ",") {
+		var from uint8
+		var n int
+		if _, err := fmt.Sscanf(run, "%v:%d", &from, &n); err != nil {
+			return "", fmt.Errorf("data is %q: give FROM:COUNT,…", s)
+		}
+		for range n {
+			b = append(b, from)
+			from++
+		}
+	}
+	return hex.EncodeToString(b), nil
 }
 
 // verb feeds one event of a log's format.

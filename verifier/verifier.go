@@ -9,6 +9,7 @@
 package verifier
 
 import (
+	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -23,6 +24,8 @@ type Verifier struct {
 	Untouched func(*packet.Packet) bool
 	// Broken says that the newest packet whose headers were judged broke a rule: its receiver may have dropped it.
 	Broken bool
+	// Posted, where not nil, tells which send request of a queue pair a PSN is of, as its events show: see cq.States.
+	Posted func(a packet.Addr, qpn uint32, psn packet.PSN, payload int, into *cq.Posted) (i int, ok bool)
 	// Thorough takes no fast path, to compare it with the verifiers proper.
 	Thorough bool
 	// Profile is what the devices do otherwise than the standard, on purpose.
@@ -138,7 +141,7 @@ func (v *Verifier) Accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verd
 		d.Leans = c.Leaned()
 	}
 	if v.Rec.Compares(d.Rule, d.Class, c.Ends[accused].Addr, c.Ends[1-accused].Addr, p.Time) {
-		d.Comparison = v.Compare(c, accused, p, &d)
+		d.Comparison = v.Compare(c, accused, p, d)
 	}
 	f := d.On(p, Endpoint(&c.Ends[accused]), Endpoint(&c.Ends[1-accused]))
 	f.Cut = p.Cut
@@ -188,7 +191,7 @@ func (v *Verifier) ReportUnpaired(p *packet.Packet, d rule.Verdict) {
 		return
 	}
 	if v.Rec.Compares(d.Rule, d.Class, p.Src, p.Dst, p.Time) {
-		d.Comparison = v.Compare(nil, 0, p, &d)
+		d.Comparison = v.Compare(nil, 0, p, d)
 	}
 	accused := rule.Endpoint{Addr: p.Src}
 	if p.Has&packet.HasDETH != 0 {

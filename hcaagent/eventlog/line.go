@@ -1,6 +1,6 @@
 package eventlog
 
-// line is one line of a log. A nil field is not in it.
+// line is one line of a log, as encoding/json writes it, and reads it where the scanner does not. A nil field is not in it.
 type line struct {
 	Seq   *int64  `json:"seq,omitempty"`
 	T     *int64  `json:"t,omitempty"`
@@ -71,6 +71,7 @@ type line struct {
 	InvKey   *uint32   `json:"inv_rkey,omitempty"`
 	Flags    *uint32   `json:"flags,omitempty"`
 	CRC      *uint32   `json:"crc32,omitempty"`
+	Data     *string   `json:"data,omitempty"` // hexadecimal
 	DQPN     *uint32   `json:"dest_qpn,omitempty"`
 	CompAdd  *uint64   `json:"compare_add,omitempty"`
 	Swap     *uint64   `json:"swap,omitempty"`
@@ -97,11 +98,6 @@ type line struct {
 	SLID       *uint16 `json:"slid,omitempty"`
 	Poll       *uint32 `json:"poll,omitempty"`
 	Emptied    *int    `json:"emptied,omitempty"`
-}
-
-// limits reports whether the line of a device says what it can do.
-func (l *line) limits() bool {
-	return l.DeviceRd != nil || l.DeviceDestRd != nil || l.PKeys != nil || l.Ports != nil
 }
 
 // segment is one element of a scatter or gather list.

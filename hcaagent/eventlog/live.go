@@ -14,19 +14,22 @@ import (
 	"ibwitness/hcaagent"
 )
 
-// Live is the log of a device that is at work: the lines of a FIFO, of a Unix socket that is connected to, or of what else path names, as they are written. When
-// its writer goes, the next one is waited for; each begins with who it is ("gid"), as a file does. What is wrong with a line ends the log, and fail is told
-// of it. The log is read in the background until ctx ends.
-func Live(ctx context.Context, path string, fail func(error)) *hcaagent.Log {
-	l := &liveLog{name: path}
+// Live is the log of a device that is at work: the lines of a FIFO, of a Unix socket that is connected to, or of what else path names, as they are written. While
+// nothing is there that can be opened, and when its writer has gone, the next one is waited for; each begins with who it is ("gid"), as a file does. What is wrong
+// with a line ends the log. tell, from another goroutine, is told of that, and once of each thing that is waited for. The log is read in the background
+// until ctx ends.
+func Live(ctx context.Context, path string, tell func(err error, ends bool)) *hcaagent.Log {
+	l := &liveLog{name: path, tell: tell}
 	log := &hcaagent.Log{Name: path, More: l.more}
-	go l.follow(ctx, path, fail)
+	go l.follow(ctx, path)
 	return log
 }
 
 // liveLog is the events of a live log that have not been asked for.
 type liveLog struct {
 	name       string
+	tell       func(err error, ends bool)
+	waits      string // for what, as it was told
 	mu         sync.Mutex
 	fresh, old []*cq.Event
 }
@@ -46,22 +49,25 @@ func (l *liveLog) more() []*cq.Event {
 const reopen = 200 * time.Millisecond
 
 // follow reads from one writer after the other.
-func (l *liveLog) follow(ctx context.Context, path string, fail func(error)) {
+func (l *liveLog) follow(ctx context.Context, path string) {
 	for ctx.Err() == nil {
 		in, err := connect(path)
 		if err == nil {
 			stop := context.AfterFunc(ctx, func() { in.Close() })
+			l.waits = ""
 			err = l.read(ctx, in)
 			stop()
 			in.Close()
-		} else if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errors.ErrUnsupported) {
-			fail(err)
-			return
 		}
 		var wrong *Error
-		if errors.As(err, &wrong) && ctx.Err() == nil {
-			fail(err)
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case errors.Is(err, errors.ErrUnsupported), errors.As(err, &wrong) && !errors.Is(err, errCut):
+			l.tell(err, true)
 			return
+		case l.waits != err.Error():
+			l.waits = err.Error()
+			l.tell(err, false)
 		}
 		select {
 		case <-ctx.Done():
@@ -82,6 +88,9 @@ func connect(path string) (io.ReadCloser, error) {
 	return os.Open(path)
 }
 
+// errCut says that a writer has gone before its line was whole.
+var errCut = errors.New("the writer has gone in the middle of it: that line is lost")
+
 // read takes what one writer writes. It returns an *Error where a line is wrong.
 func (l *liveLog) read(ctx context.Context, in io.Reader) error {
 	r := newReader(l.name, in)
@@ -96,7 +105,10 @@ func (l *liveLog) read(ctx context.Context, in io.Reader) error {
 			l.add(ctx, list)
 		}
 	}
-	if r.err == io.EOF {
+	switch {
+	case r.log.Cut:
+		return &Error{l.name, r.n, errCut}
+	case r.err == io.EOF:
 		return nil
 	}
 	return r.err

@@ -23,6 +23,26 @@ var kinds = map[string]cq.EventKind{
 // remarks are lines that tell of no event of the device. That of the device itself is one unless it says what the device can do.
 var remarks = map[string]bool{"start": true, "exchange": true, "die": true, "end": true}
 
+// meaning is what a string means, where the format has it.
+type meaning struct {
+	kind           cq.EventKind // of an event
+	isEvent        bool
+	remark, tells  bool // it is a remark, and may say who the log is of
+	device         bool // it is one unless it says what the device can do
+	send           wqe.SendOp
+	done           cq.CompletionOp
+	isSend, isDone bool // it is an operation of a work request, of a completion
+}
+
+func meaningOf(s string) (m meaning) {
+	m.kind, m.isEvent = kinds[s]
+	m.send, m.isSend = sendOps[s]
+	m.done, m.isDone = doneOps[s]
+	m.device = s == "device"
+	m.remark, m.tells = remarks[s], m.device || s == "exchange" || s == "start"
+	return m
+}
+
 var types = map[string]qp.Type{
 	"rc": qp.TypeRC, "uc": qp.TypeUC, "rd": qp.TypeRD, "ud": qp.TypeUD, "xrc_ini": qp.TypeXRCInitiator,
 	"xrc_tgt": qp.TypeXRCTarget, "smi": qp.TypeSMI, "gsi": qp.TypeGSI, "raw": qp.TypeRawPacket,

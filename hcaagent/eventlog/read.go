@@ -200,18 +200,20 @@ func (r *reader) readLine() (text []byte, err error) {
 
 // take adds the event of a line to the log.
 func (r *reader) take(text []byte) error {
-	l, log := &r.scan.line, &r.log
+	l, log := &r.scan.record, &r.log
 	if !r.scan.scan(text) {
-		l = new(line)
-		if err := json.Unmarshal(text, l); err != nil {
+		var x line
+		if err := json.Unmarshal(text, &x); err != nil {
 			return plainJSON(err)
 		}
+		r.scan.fill(&x)
 	}
-	if l.Ev == "" {
+	ev := l.word(kEv)
+	if ev.text == "" {
 		return errors.New(`no "ev": it names the event, see docs/events.md`)
 	}
-	if (l.Ev == "exchange" || l.Ev == "start" || l.Ev == "device") && l.GID != nil {
-		a, err := address(*l.GID)
+	if l.has(kGID) && ev.tells {
+		a, err := address(l.str(kGID))
 		if err != nil {
 			return err
 		}
@@ -220,27 +222,27 @@ func (r *reader) take(text []byte) error {
 		}
 		log.Addr = a
 	}
-	if l.Clock != nil {
-		switch *l.Clock {
+	if l.has(kClock) {
+		switch c := l.str(kClock); c {
 		case "capture":
 			log.Exact = true
 		case "host":
 		default:
-			return fmt.Errorf(`"clock" is %q: give "capture" if the events have the clock of the packets, else "host"`, *l.Clock)
+			return fmt.Errorf(`"clock" is %q: give "capture" if the events have the clock of the packets, else "host"`, c)
 		}
 	}
-	if remarks[l.Ev] || l.Ev == "device" && !l.limits() {
+	if ev.remark || ev.device && !l.limits() {
 		return nil
 	}
-	if _, ok := kinds[l.Ev]; !ok {
-		return fmt.Errorf(`unknown event %q: docs/events.md lists them`, l.Ev)
+	if !ev.isEvent {
+		return fmt.Errorf(`unknown event %q: docs/events.md lists them`, ev.text)
 	}
-	e, err := l.event(&r.made)
-	if err != nil {
-		return fmt.Errorf("%s: %w", l.Ev, err)
+	n := len(log.Events)
+	log.Events = append(log.Events, cq.Event{Line: r.n})
+	if err := l.event(&log.Events[n], &r.made); err != nil {
+		log.Events = log.Events[:n]
+		return fmt.Errorf("%s: %w", ev.text, err)
 	}
-	e.Line = r.n
-	log.Events = append(log.Events, e)
 	return nil
 }
 

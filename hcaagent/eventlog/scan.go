@@ -7,186 +7,203 @@ import (
 
 // scanner reads the lines that a log nearly always has: one flat object whose fields are whole numbers and plain strings, and a list of segments. It allocates
 // nothing; what it does not take is left to encoding/json, which has the last word on what is JSON. A line is valid until the next one is read.
+//
+// The lines of a log resemble each other. What came before a value in an earlier line of the same event is expected again: see node.
 type scanner struct {
-	line   line
+	record
 	fields map[string]*field
-	first  *field // of the line before
-	set    []*field
-	names  map[string]string // strings that were read
-	sge    []segment
+	places map[string]uint64 // of words, by their text
+	first  []*node           // what lines have begun with
+	nodes  int
+	copied []byte // a line to which room was added
 
-	text []byte
-	at   int
+	at  int
+	end int // of the line, where its newline is
 }
 
-// field is a field of a line, and room for its value. One of the pointers into the line is set.
+// field is a field of a line.
 type field struct {
-	key  string
-	next *field // that came after it in an earlier line
-	seen bool   // in this line
-	list bool   // "sge"
-	skip bool   // no event has it
-
-	i64  **int64
-	i    **int
-	u64  **uint64
-	u32  **uint32
-	u16  **uint16
-	u8   **uint8
-	text **string
-	name *string // "ev"
-
-	i64s  int64
-	is    int
-	u64s  uint64
-	u32s  uint32
-	u16s  uint16
-	u8s   uint8
-	texts string
+	key    key
+	kind   kind
+	signed bool
+	most   uint64 // the greatest value of a number
 }
 
-// mostNames is how many different strings are remembered.
-const mostNames = 1024
+// kind is what the value of a field is.
+type kind uint8
+
+const (
+	skipped kind = iota // no event has the field
+	ofNumber
+	ofText
+	ofBytes    // a string that is another one each time
+	ofType     // a number or a string
+	ofSegments // "sge"
+)
+
+// node is a place in lines: what a value of a field comes after, and what has come after that.
+type node struct {
+	before span // from the value before it on
+	field  *field
+	words  []seen // values that a string has had
+	next   []*node
+}
+
+// seen is a word that has come at a place.
+type seen struct {
+	span  span // with the closing quote
+	place uint64
+	hits  uint64 // how often: those that come often are tried first
+}
+
+// word is a string that lines have as a value.
+type word struct {
+	text string
+	meaning
+	next []*node // where it is "ev": what has come after it
+}
+
+const (
+	// mostNames is how many different strings are remembered.
+	mostNames = 1024
+	// mostNodes is how many places are, mostNext how many after one place, and mostWords how many strings at it.
+	mostNodes = 4096
+	mostNext  = 8
+	mostWords = 32
+)
 
 func newScanner() *scanner {
-	s := &scanner{fields: map[string]*field{}, names: map[string]string{}}
-	l := reflect.ValueOf(&s.line).Elem()
+	s := &scanner{fields: map[string]*field{}, places: map[string]uint64{}}
+	l := reflect.TypeFor[line]()
 	for i := range l.NumField() {
-		key, _, _ := strings.Cut(l.Type().Field(i).Tag.Get("json"), ",")
-		f := &field{key: key}
-		switch p := l.Field(i).Addr().Interface().(type) {
-		case **int64:
-			f.i64 = p
-		case **int:
-			f.i = p
-		case **uint64:
-			f.u64 = p
-		case **uint32:
-			f.u32 = p
-		case **uint16:
-			f.u16 = p
-		case **uint8:
-			f.u8 = p
-		case **string:
-			f.text = p
-		case *string:
-			f.name = p
-		case *[]segment:
-			f.list = true
-		default:
-			continue // it is left to encoding/json
+		t := l.Field(i).Type
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
 		}
-		s.fields[key] = f
+		k := keyOf[tag(l.Field(i))]
+		f := &field{key: k, kind: ofText}
+		switch {
+		case k == kHead || k == kData:
+			f.kind = ofBytes
+		case k == kType:
+			f.kind, f.most = ofType, 1<<53
+		case t.Kind() == reflect.Slice:
+			f.kind = ofSegments
+		case t.Kind() >= reflect.Int && t.Kind() <= reflect.Int64:
+			f.kind, f.signed, f.most = ofNumber, true, 1<<63-1
+		case t.Kind() != reflect.String:
+			f.kind, f.most = ofNumber, ^uint64(0)>>(64-t.Bits())
+		}
+		s.fields[keys[k]] = f
 	}
 	return s
 }
 
+// begin begins a line.
+func (s *scanner) begin(text []byte) {
+	s.given, s.sge, s.at = [2]uint64{}, s.sge[:0], 0
+	if len(s.words) > mostNames {
+		s.words, s.first, s.nodes = s.words[:0], nil, 0
+		clear(s.places)
+	}
+	s.load(text)
+}
+
 // scan reads a line, and reports whether it could.
 func (s *scanner) scan(text []byte) bool {
-	for _, f := range s.set {
-		s.reset(f)
-	}
-	s.set, s.text, s.at = s.set[:0], text, 0
-	if !s.take('{') {
-		return false
-	}
-	guess := &s.first
+	s.begin(text)
+	places := &s.first
 	for {
-		if !s.take('"') {
-			return false
-		}
-		f := *guess
-		if f == nil || !s.is(f.key) {
-			key, ok := s.plain()
-			if !ok {
+		n := s.known(*places)
+		if n == nil {
+			if n = s.place(places); n == nil {
 				return false
 			}
-			if f = s.fields[string(key)]; f == nil {
-				if f = s.unknown(string(key)); f == nil {
-					return false
-				}
-			}
-			*guess = f
 		}
-		if f.seen && !f.skip {
+		if s.text[s.at] == ' ' {
+			s.space()
+		}
+		if f := n.field; f.kind != skipped && s.has(f.key) || !s.value(n) {
 			return false
 		}
-		f.seen = true
-		s.set = append(s.set, f)
-		if !s.take(':') || !s.value(f) {
-			return false
+		if places = &n.next; n.field.kind == ofText && n.field.key == kEv {
+			places = &s.word(kEv).next
 		}
 		switch {
-		case s.take(','):
-			guess = &f.next
+		case s.text[s.at] == ',': // nearly always
+		case s.text[s.at] == '}' && s.at+1 == s.end:
+			return true
+		case s.peek(','):
 		case s.take('}'):
 			s.space()
-			return s.at == len(s.text)
+			return s.at == s.end
 		default:
 			return false
 		}
 	}
 }
 
+// known passes over what has come before a value in an earlier line, and returns the place; nil: nothing of that comes here.
+func (s *scanner) known(places []*node) *node {
+	for _, n := range places {
+		if s.comes(&n.before) {
+			return n
+		}
+	}
+	return nil
+}
+
+// place reads up to a value, and adds the place to those that are known here. It returns nil where that is nothing that the scanner takes.
+func (s *scanner) place(places *[]*node) *node {
+	from := s.at
+	mark := byte(',')
+	if from == 0 {
+		mark = '{'
+	}
+	if !s.take(mark) || !s.take('"') {
+		return nil
+	}
+	name, ok := s.plain()
+	if !ok {
+		return nil
+	}
+	f := s.fields[string(name)]
+	if f == nil {
+		if f = s.unknown(string(name)); f == nil {
+			return nil
+		}
+	}
+	if !s.take(':') {
+		return nil
+	}
+	s.space()
+	n := &node{field: f}
+	if before := s.text[from:s.at]; s.nodes < mostNodes && len(*places) < mostNext && !strings.ContainsAny(string(before), "\r\n") {
+		s.nodes++
+		n.before = newSpan(string(before))
+		*places = append(*places, n)
+	}
+	return n
+}
+
 // unknown adds a field that no event has, and whose value is passed over. It returns nil where encoding/json takes the key for another one.
-func (s *scanner) unknown(key string) *field {
+func (s *scanner) unknown(name string) *field {
 	if len(s.fields) == mostNames {
 		return nil
 	}
 	for known := range s.fields {
-		if strings.EqualFold(known, key) {
+		if strings.EqualFold(known, name) {
 			return nil
 		}
 	}
-	l := reflect.TypeFor[line]()
-	for i := range l.NumField() {
-		if known, _, _ := strings.Cut(l.Field(i).Tag.Get("json"), ","); strings.EqualFold(known, key) {
-			return nil
-		}
-	}
-	f := &field{key: key, skip: true}
-	s.fields[key] = f
+	f := &field{}
+	s.fields[name] = f
 	return f
-}
-
-// reset takes the value of a field back out of the line.
-func (s *scanner) reset(f *field) {
-	f.seen = false
-	switch {
-	case f.u32 != nil:
-		*f.u32 = nil
-	case f.u64 != nil:
-		*f.u64 = nil
-	case f.i64 != nil:
-		*f.i64 = nil
-	case f.i != nil:
-		*f.i = nil
-	case f.u8 != nil:
-		*f.u8 = nil
-	case f.u16 != nil:
-		*f.u16 = nil
-	case f.text != nil:
-		*f.text = nil
-	case f.list:
-		s.line.SGE = nil
-	case f.name != nil:
-		*f.name = ""
-	}
-}
-
-// is passes over a key and its closing quote, where they come next.
-func (s *scanner) is(key string) bool {
-	end := s.at + len(key)
-	if end >= len(s.text) || s.text[end] != '"' || string(s.text[s.at:end]) != key {
-		return false
-	}
-	s.at = end + 1
-	return true
 }
 
 // plain reads a string after its opening quote. It reports false where that is escaped, or not ASCII.
 func (s *scanner) plain() ([]byte, bool) {
-	for i := s.at; i < len(s.text); i++ {
+	for i := s.at; i < s.end; i++ {
 		switch c := s.text[i]; {
 		case c == '"':
 			text := s.text[s.at:i]
@@ -200,154 +217,179 @@ func (s *scanner) plain() ([]byte, bool) {
 }
 
 func (s *scanner) space() {
-	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\t' || s.text[s.at] == '\n' || s.text[s.at] == '\r') {
+	for s.at < s.end && (s.text[s.at] == ' ' || s.text[s.at] == '\t' || s.text[s.at] == '\n' || s.text[s.at] == '\r') {
 		s.at++
 	}
 }
 
 // take passes over a character, where that comes next.
 func (s *scanner) take(c byte) bool {
-	if s.at < len(s.text) && s.text[s.at] == c {
-		s.at++
-		return true
+	if !s.peek(c) {
+		return false
 	}
-	s.space()
-	if s.at < len(s.text) && s.text[s.at] == c {
-		s.at++
-		return true
-	}
-	return false
+	s.at++
+	return true
 }
 
-// value reads the value of a field into the line. It reports false where that does not fit.
-func (s *scanner) value(f *field) bool {
-	switch {
-	case f.skip && s.take('"'):
-		_, ok := s.plain()
-		return ok
-	case f.text != nil, f.name != nil:
+// peek passes over space, and reports whether a character comes next.
+func (s *scanner) peek(c byte) bool {
+	if s.text[s.at] != c {
+		s.space()
+	}
+	return s.at < s.end && s.text[s.at] == c
+}
+
+// value reads the value of a field. It reports false where that does not fit.
+func (s *scanner) value(n *node) bool {
+	switch f := n.field; f.kind {
+	case ofNumber:
+		return s.whole(f)
+	case ofText:
+		return s.string(n)
+	case ofSegments:
+		s.put(f.key, 0)
+		return s.segments()
+	case ofBytes:
 		if !s.take('"') {
 			return false
 		}
+		from := s.at
 		text, ok := s.plain()
-		if !ok {
-			return false
+		s.put(f.key, uint64(from)<<32|uint64(from+len(text)))
+		return ok
+	case ofType:
+		if s.text[s.at] == '"' {
+			return s.string(n)
 		}
-		name := s.intern(text)
-		if f.name != nil {
-			*f.name = name
+		v, ok := s.number()
+		s.put(f.key, 0)
+		s.put(kWindowType, v)
+		return ok && v <= f.most
+	default:
+		if s.take('"') {
+			_, ok := s.plain()
+			return ok
+		}
+		if s.text[s.at] == '-' {
+			s.at++
+		}
+		_, ok := s.number()
+		return ok
+	}
+}
+
+// whole reads a whole number.
+func (s *scanner) whole(f *field) bool {
+	if s.text[s.at] == '-' {
+		s.at++
+		v, ok := s.number()
+		s.put(f.key, -v)
+		return ok && f.signed && v <= 1<<63
+	}
+	v, ok := s.number()
+	s.put(f.key, v)
+	return ok && v <= f.most
+}
+
+// string reads a string. It reports false where that is no plain one.
+func (s *scanner) string(n *node) bool {
+	if s.text[s.at] != '"' {
+		return false
+	}
+	s.at++
+	for i := range n.words {
+		if x := &n.words[i]; s.comes(&x.span) {
+			s.put(n.field.key, x.place)
+			if x.hits++; i > 0 && x.hits > 2*n.words[i-1].hits {
+				n.words[i-1], n.words[i] = n.words[i], n.words[i-1]
+			}
 			return true
 		}
-		f.texts = name
-		*f.text = &f.texts
-		return true
-	case f.list:
-		return s.segments()
 	}
-	s.space()
-	minus := s.at < len(s.text) && s.text[s.at] == '-'
-	if minus {
-		s.at++
-	}
-	n, ok := s.number()
-	switch {
-	case f.skip:
-		return ok
-	case !ok || minus && (f.i64 == nil && f.i == nil || n > 1<<63):
-		return false
-	case f.u32 != nil:
-		f.u32s, *f.u32 = uint32(n), &f.u32s
-		return n <= 1<<32-1
-	case f.u64 != nil:
-		f.u64s, *f.u64 = n, &f.u64s
-		return true
-	case f.u16 != nil:
-		f.u16s, *f.u16 = uint16(n), &f.u16s
-		return n <= 1<<16-1
-	case f.u8 != nil:
-		f.u8s, *f.u8 = uint8(n), &f.u8s
-		return n <= 1<<8-1
-	}
-	i := int64(n)
-	if minus {
-		i = -i
-	}
-	if f.i64 != nil {
-		f.i64s, *f.i64 = i, &f.i64s
-	} else {
-		f.is, *f.i = int(i), &f.is
-	}
-	return minus || n < 1<<63
-}
-
-// number reads the digits of a whole number.
-func (s *scanner) number() (n uint64, ok bool) {
-	begin := s.at
-	for s.at < len(s.text) {
-		d := uint64(s.text[s.at]) - '0'
-		if d > 9 {
-			break
-		}
-		if s.at-begin >= 19 && (n > (1<<64-1)/10 || n*10 > 1<<64-1-d) {
-			return 0, false
-		}
-		n = n*10 + d
-		s.at++
-	}
-	digits := s.at - begin
-	return n, digits > 0 && (digits == 1 || s.text[begin] != '0')
-}
-
-// intern returns a string that stays.
-func (s *scanner) intern(text []byte) string {
-	name, ok := s.names[string(text)]
+	text, ok := s.plain()
 	if !ok {
-		if len(s.names) == mostNames {
-			clear(s.names)
-		}
-		name = string(text)
-		s.names[name] = name
+		return false
 	}
-	return name
+	place := s.intern(string(text))
+	if s.put(n.field.key, place); len(n.words) < mostWords {
+		n.words = append(n.words, seen{span: newSpan(string(text) + `"`), place: place})
+	}
+	return true
 }
+
+// intern returns the place of a string among the words.
+func (s *scanner) intern(text string) uint64 {
+	place, ok := s.places[text]
+	if !ok {
+		place = uint64(len(s.words))
+		s.words = append(s.words, &word{text: text, meaning: meaningOf(text)})
+		s.places[text] = place
+	}
+	return place
+}
+
+// The spans of a segment.
+var (
+	segmentAddr   = newSpan(`{"addr":`)
+	segmentLength = newSpan(`,"length":`)
+	segmentLKey   = newSpan(`,"lkey":`)
+)
 
 // segments reads a list of segments.
 func (s *scanner) segments() bool {
-	s.sge = s.sge[:0]
 	if !s.take('[') {
 		return false
 	}
 	if s.take(']') {
-		s.line.SGE = s.sge
 		return true
 	}
-	for s.take('{') {
-		x, ok := s.segment()
+	for {
+		x, ok := s.usual()
 		if !ok {
-			return false
+			if x, ok = s.segment(); !ok {
+				return false
+			}
 		}
 		s.sge = append(s.sge, x)
 		if s.take(']') {
-			s.line.SGE = s.sge
 			return true
 		}
 		if !s.take(',') {
 			return false
 		}
 	}
-	return false
 }
 
-// segment reads a segment after its opening brace.
+// usual reads a segment as most programs write it.
+func (s *scanner) usual() (x segment, ok bool) {
+	from := s.at
+	var length, lkey uint64
+	if s.comes(&segmentAddr) {
+		if x.Addr, ok = s.number(); ok && s.comes(&segmentLength) {
+			if length, ok = s.number(); ok && s.comes(&segmentLKey) {
+				if lkey, ok = s.number(); ok && s.text[s.at] == '}' && length <= 1<<32-1 && lkey <= 1<<32-1 {
+					s.at++
+					x.Length, x.LKey = uint32(length), uint32(lkey)
+					return x, true
+				}
+			}
+		}
+	}
+	s.at = from
+	return segment{}, false
+}
+
+// segment reads a segment.
 func (s *scanner) segment() (x segment, ok bool) {
 	var given [3]bool
-	for s.take('"') {
+	for mark := byte('{'); s.take(mark) && s.take('"'); mark = ',' {
+		name, _ := s.plain()
 		k := 0
-		switch {
-		case s.is("addr"):
-		case s.is("length"):
+		switch string(name) {
+		case "addr":
+		case "length":
 			k = 1
-		case s.is("lkey"):
+		case "lkey":
 			k = 2
 		default:
 			return x, false
@@ -357,23 +399,20 @@ func (s *scanner) segment() (x segment, ok bool) {
 		}
 		given[k] = true
 		s.space()
-		n, ok := s.number()
-		if !ok || k > 0 && n > 1<<32-1 {
+		v, ok := s.number()
+		if !ok || k > 0 && v > 1<<32-1 {
 			return x, false
 		}
 		switch k {
 		case 0:
-			x.Addr = n
+			x.Addr = v
 		case 1:
-			x.Length = uint32(n)
+			x.Length = uint32(v)
 		default:
-			x.LKey = uint32(n)
+			x.LKey = uint32(v)
 		}
 		if s.take('}') {
 			return x, true
-		}
-		if !s.take(',') {
-			return x, false
 		}
 	}
 	return x, false

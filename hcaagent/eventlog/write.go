@@ -186,6 +186,9 @@ func (l *line) gather(list []wqe.Segment) {
 	}
 }
 
+// mostData is the longest data of a message that is written: a log holds little more than what happened.
+const mostData = 256
+
 func (l *line) post(e *cq.Event) {
 	r := e.Send
 	if r == nil {
@@ -197,6 +200,9 @@ func (l *line) post(e *cq.Event) {
 	}
 	if !e.Anonymous {
 		l.WRID = to(r.ID)
+	}
+	if n := len(e.Data); n > 0 && n <= mostData {
+		l.Data = to(hex.EncodeToString(e.Data))
 	}
 	l.Opcode = to(name(sendOps, r.Op))
 	l.gather(r.Segments)

@@ -44,6 +44,11 @@ func (a *Agent) DataSegments(ctx context.Context, _ wqe.QP, _ uint64) ([]wqe.Seg
 	return nil, unknown(ctx, "data segments: a capture has no work requests")
 }
 
+// Outstanding is unknown: the wire shows what was sent of the requests, not what was posted.
+func (a *Agent) Outstanding(ctx context.Context, _ wqe.QP) (sends, receives int, err error) {
+	return 0, 0, unknown(ctx, "outstanding requests: a capture has no work requests")
+}
+
 func unknown(ctx context.Context, what string) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -185,6 +185,9 @@ func (h *HCA) Limits() qp.Limits {
 // Counters returns what the device has counted.
 func (h *HCA) Counters() Counters { return h.count }
 
+// Shown is on how many occasions the device has shown its fault.
+func (h *HCA) Shown() uint64 { return h.count.Faults }
+
 // Resume has the port go on that had no room.
 func (h *HCA) Resume() { h.start() }
 

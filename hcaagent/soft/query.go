@@ -67,16 +67,16 @@ func (h *HCA) MemoryAccess(ctx context.Context, handle wqe.QP, m wqe.Memory, acc
 }
 
 // Outstanding returns how many requests of the send queue of a queue pair have not completed, and how many of its receive queue.
-func (h *HCA) Outstanding(qpn uint32) (sends, receives int) {
-	q := h.queuePair(qpn)
-	if q == nil {
-		return 0, 0
+func (h *HCA) Outstanding(ctx context.Context, handle wqe.QP) (sends, receives int, err error) {
+	q, err := h.find(ctx, handle)
+	if err != nil {
+		return 0, 0, err
 	}
 	receives = len(q.receives)
 	if q.rsp.taken != nil || q.ucr.taken != nil {
 		receives++
 	}
-	return len(q.req.queue), receives
+	return len(q.req.queue), receives, nil
 }
 
 // DataSegments returns the data segments of a send request that has not completed.

@@ -111,6 +111,9 @@ func (c *checkCommand) Run(s *session) error {
 	for _, a := range c.Near {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}
+	if len(c.Events) > 0 {
+		defer rarely()()
+	}
 	for _, name := range c.Events {
 		l, err := await(ctx, func() (*hcaagent.Log, error) { return eventlog.Open(name) })
 		if ctx.Err() != nil {

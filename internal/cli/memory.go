@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 )
@@ -18,6 +19,13 @@ func sized(flag string, mib int) error {
 		return fmt.Errorf("cli: %s %d: give a number of MiB, at most %d", flag, mib, mostMiB)
 	}
 	return nil
+}
+
+// rarely has the collector wait, until release is called, until the heap has grown by another 48 MiB, at least: one of a few MiB, through which verbs events flow, it
+// would go through many times a second, for a fifth of all the processor time. Nothing is put into that memory, so that the system provides none for it.
+func rarely() (release func()) {
+	unused := make([]byte, 48<<20)
+	return func() { runtime.KeepAlive(unused) }
 }
 
 // heap is what of --memory is left for the heap, bytes.

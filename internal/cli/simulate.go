@@ -103,6 +103,7 @@ func (c *simulateCommand) Run(s *session) error {
 	if !c.WireOnly {
 		opts.Events = run.Logs()
 	}
+	defer rarely()()
 	ahead := run.Ahead()
 	result, err := agent.Run(ctx, ahead, opts)
 	_ = ahead.Close()

@@ -142,7 +142,11 @@ func (c *watchCommand) Run(s *session) error {
 	defer reload.listen()()
 	opt := agent.Options{Workers: c.Workers, Watch: watch, Profile: profile}
 	for _, path := range c.Verbs {
-		opt.Events = append(opt.Events, eventlog.Live(ctx, path, func(err error) {
+		opt.Events = append(opt.Events, eventlog.Live(ctx, path, func(err error, ends bool) {
+			if !ends {
+				s.log.Warn().Err(err).Str("path", path).Msg("no verbs events come from here now: the next writer is waited for")
+				return
+			}
 			s.log.Error().Err(err).Str("path", path).Msg("no more verbs events are read from here; the packets are verified without them")
 		}))
 	}

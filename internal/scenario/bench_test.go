@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"ibwitness/agent"
@@ -65,6 +66,43 @@ func BenchmarkVerified(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(packets), "ns/packet")
 			b.ReportMetric(float64(packets)/b.Elapsed().Seconds(), "packets/s")
+		})
+	}
+}
+
+// BenchmarkEvents verifies packets that were simulated before, with and without the events of both adapters as a device hands them over: no line is read.
+func BenchmarkEvents(b *testing.B) {
+	s, err := Read("load", []byte(load))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, told := range []bool{false, true} {
+		b.Run(fmt.Sprintf("events=%v", told), func(b *testing.B) {
+			packets, events := uint64(0), 0
+			for range b.N {
+				b.StopTimer()
+				r, err := s.Start(Options{Keep: told})
+				if err != nil {
+					b.Fatal(err)
+				}
+				r.Finish()
+				opt := agent.Options{Near: r.NearAddrs(), Workers: 1}
+				if told {
+					opt.Events = r.Logs()
+				}
+				runtime.GC()
+				b.StartTimer()
+				res, err := agent.Run(context.Background(), r.Source, opt)
+				if err != nil || len(res.Findings) > 0 {
+					b.Fatal(err, res.Findings)
+				}
+				packets += res.RDMA
+				for _, l := range opt.Events {
+					events += len(l.Events)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(packets), "ns/packet")
+			b.ReportMetric(float64(events)/float64(packets), "events/packet")
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
+	"ibwitness/qp"
 	"ibwitness/wqe"
 )
 
@@ -16,7 +17,7 @@ import (
 type device struct {
 	*HCA
 	*agent.Device // the verbs of the consumer: what is invalid is done on purpose, and the adapter has to refuse it
-	hca           *soft.HCA
+	adapter       adapter
 	pd            wqe.PD
 	local, remote region
 	next          uint64            // offset in the local region of the next list
@@ -31,11 +32,31 @@ type device struct {
 	domains       map[string]wqe.XRCD
 }
 
+// adapter is a simulated channel adapter. Its consumer drives it through the verbs of the transport agent; the rest is what joins its port to the network, and what
+// the scenario tells of its fault.
+type adapter interface {
+	hcaagent.Control
+	hcaagent.Query
+	Limits() qp.Limits
+	// Receive takes a frame that has arrived at the port.
+	Receive(frame []byte)
+	// Resume says that the port has room for a packet.
+	Resume()
+	// Shown is on how many occasions the adapter has shown its fault.
+	Shown() uint64
+}
+
+// softAdapter is an adapter in software.
+func softAdapter(opt soft.Options) (adapter, error) { return soft.New(opt) }
+
 // region is a memory region with its keys.
 type region struct {
 	hcaagent.NewMR
 	lkey, rkey uint32
 }
+
+// keptPayload is how many bytes of each message its packets are compared with one by one; the rest is compared by the checksum of the message. More costs time.
+const keptPayload = 1024
 
 // The regions of each HCA begin here.
 const (
@@ -61,7 +82,7 @@ func (r *Run) buildDevices() error {
 		if sim.LinkFaults[fault] != nil {
 			fault = "" // it is one of the port
 		}
-		hca, err := soft.New(soft.Options{
+		hca, err := r.adapter(soft.Options{
 			Room: r.room(d), Frame: r.frame(h), Intact: r.intact(), Addr: h.Addr, MAC: [6]byte{2, 0, 0, 0, 0, byte(i + 1)}, Clock: r.Clock, Send: func(frame []byte) { r.sent(h.Name, frame); send(frame) },
 			Event: d.tells(r), Notify: r.notify(d), Seed: r.Seed + uint64(i), Credits: h.Credits,
 			AckEvery: h.AckEvery, AckDelay: h.AckDelay, Limits: soft.Limits{Window: h.Window, ByteRate: r.byteRate()},
@@ -70,8 +91,8 @@ func (r *Run) buildDevices() error {
 		if err != nil {
 			return r.wrong(h.Line, err)
 		}
-		d.hca = hca
-		d.Device = agent.NewDevice(agent.DeviceOptions{Addr: h.Addr, Now: r.Clock.Now, Control: hca, Query: hca, Event: r.events(d), Limits: hca.Limits()})
+		d.adapter = hca
+		d.Device = agent.NewDevice(agent.DeviceOptions{Addr: h.Addr, Now: r.Clock.Now, Control: hca, Query: hca, Event: r.events(d), Payload: r.payload, Limits: hca.Limits()})
 		if !r.valid {
 			d.Device = d.Deliberately()
 		}

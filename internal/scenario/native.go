@@ -190,7 +190,7 @@ func (r *Run) room(d *device) func() bool {
 	if r.link == nil {
 		return nil
 	}
-	return r.link.Room(r.index(d.HCA), func() { d.hca.Resume() })
+	return r.link.Room(r.index(d.HCA), func() { d.adapter.Resume() })
 }
 
 // rests reports whether nothing is left but that the ports of a native link tell of their credits, which has no end.

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"ibwitness/cq"
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
 )
 
@@ -25,8 +27,10 @@ type Run struct {
 
 	log      func(hca string, e *cq.Event)
 	keep     bool
+	payload  int
 	live     bool
 	valid    bool
+	adapter  func(soft.Options) (adapter, error)
 	logs     map[string]*hcaagent.Log
 	devices  map[string]*device
 	qps      map[string]*queuePair
@@ -48,15 +52,20 @@ type Options struct {
 	// Live has Logs hand over the events as they come, and the run keep none.
 	Live bool
 
-	valid bool // work that is invalid does not reach the adapters
+	valid   bool                                // work that is invalid does not reach the adapters
+	adapter func(soft.Options) (adapter, error) // nil: soft.New
+	payload int                                 // bytes of each message that are kept, where not keptPayload
 }
 
 // Start builds what the scenario describes and plans its work.
 func (s *Scenario) Start(opt Options) (*Run, error) {
 	r := &Run{
-		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, keep: opt.Keep, live: opt.Live, valid: opt.valid, logs: map[string]*hcaagent.Log{},
+		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, keep: opt.Keep, payload: cmp.Or(opt.payload, keptPayload), live: opt.Live, valid: opt.valid, adapter: opt.adapter, logs: map[string]*hcaagent.Log{},
 		devices: map[string]*device{}, qps: map[string]*queuePair{}, srqs: map[string]*sharedQueue{}, strayed: map[string]int{},
 		meter: meter{most: s.limit(), last: map[kindSent]int{}},
+	}
+	if r.adapter == nil {
+		r.adapter = softAdapter
 	}
 	if err := r.buildLink(); err != nil {
 		return nil, fmt.Errorf("scenario: %w", err)
@@ -134,7 +143,7 @@ func (r *Run) Problems() error { return errors.Join(r.problems...) }
 
 // Strayed returns how many frames of an HCA show its fault, and on how many occasions it did what it should not.
 func (r *Run) Strayed(hca string) (frames int, occasions uint64) {
-	occasions = r.devices[hca].hca.Counters().Faults
+	occasions = r.devices[hca].adapter.Shown()
 	if r.link != nil {
 		occasions += r.link.Shown(r.index(r.HCA(hca)))
 	}

@@ -38,7 +38,10 @@ func (r *Run) do(w *Work, l *lists, id uint64) error {
 		if q.Type == qp.TypeUD {
 			lengths = append([]uint32{grhSize}, lengths...)
 		}
-		_, outstanding := q.hca.Outstanding(q.id.QPN)
+		_, outstanding, err := q.Outstanding(ctx, q.id)
+		if err != nil {
+			return err
+		}
 		list, err := q.segments(l, outstanding, lengths, false)
 		if err != nil {
 			return err
@@ -78,8 +81,10 @@ func (r *Run) request(q *queuePair, w *Work, l *lists, id uint64) (wqe.SendReque
 			req.Flush.Length += n
 		}
 	} else {
-		var err error
-		outstanding, _ := q.hca.Outstanding(q.id.QPN)
+		outstanding, _, err := q.Outstanding(ctx, q.id)
+		if err != nil {
+			return req, err
+		}
 		if req.Segments, err = q.segments(l, outstanding, w.Lengths, sends(w.Op)); err != nil {
 			return req, err
 		}

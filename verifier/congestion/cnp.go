@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -13,7 +14,7 @@ import (
 // CNP judges a congestion notification packet: the receiver of marked packets asks their sender to slow down. c is the connection of the QP
 // that shall, or nil; from is the end that sent the CNP. since is when the first packet between the two addresses was seen.
 func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
-	if n := &v.state.cnp; verifier.Numbered(p) && n.IPID == p.IPID && n.Src == p.Src && n.Dst == p.Dst && n.DestQP == p.DestQP && p.Time-n.Time < verifier.CopyTime {
+	if n := &v.state.cnp; verifier.Numbered(p) && n.ipid == p.IPID && n.src == p.Src && n.dst == p.Dst && n.destQP == p.DestQP && p.Time-n.time < verifier.CopyTime {
 		return // a copy that the network made
 	}
 	v.ReportUnpaired(p, rule.Verdict{Rule: rule.EvCNP, Class: rule.Event, Role: rule.Receiver})
@@ -36,8 +37,7 @@ func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
 	n := notified{p.Time, p.Frame}
 	m.newest, q.newest = n, n
 	v.state.paced(v.Profile.CNPs.By, p.Src, n)
-	v.state.cnp = *p
-	v.state.cnp.Payload, v.state.cnp.Pad, v.state.cnp.Data = nil, nil, nil
+	v.state.cnp = newestCNP{n, p.Src, p.Dst, p.DestQP, p.IPID, p.Tap}
 }
 
 // cnpCause judges that a mark is why a CNP was sent (rules CNG-CNP-002, -005), and that it has the P_Key of what was marked (CNG-CNP-003).
@@ -57,7 +57,7 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q 
 		if (p.PKey^q.pkey)&0x7FFF != 0 && !q.mixed && !own {
 			v.ReportBytes(c, from, p, rule.Verdict{
 				Rule: rule.CNGCNP003, Class: rule.Proven(known || flow), Role: rule.Receiver,
-				Expected: fmt.Sprintf("P_Key 0x%04x of the marked packet", q.pkey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+				Wants: rule.Want(expect.PKey, uint64(q.pkey)), Expected: fmt.Sprintf("P_Key 0x%04x of the marked packet", q.pkey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 			})
 		}
 		return
@@ -149,7 +149,7 @@ func (v *Verifier) cnpDSCP(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.ReportBytes(c, from, p, rule.Verdict{
 		Rule: rule.CNGCNP008, Class: rule.Proven(v.Untouched(p)), Role: rule.Receiver,
-		Expected: fmt.Sprintf("DSCP %d", v.Profile.DSCP), Actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
+		Wants: rule.Want(expect.DSCP, uint64(v.Profile.DSCP)), Expected: fmt.Sprintf("DSCP %d", v.Profile.DSCP), Actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -28,8 +29,17 @@ const (
 // is empty.
 type state struct {
 	ports map[packet.Addr]notified // the newest CNP of an address, to whomever, where the profile says that its port paces all of them
-	cnp   packet.Packet            // the newest CNP: see CountedCNP
+	cnp   newestCNP                // see CountedCNP
 	fecns int                      // marks on InfiniBand that have yet to be returned: see forward.go
+}
+
+// newestCNP is what is kept of the newest CNP.
+type newestCNP struct {
+	notified
+	src, dst packet.Addr
+	destQP   uint32
+	ipid     uint16
+	tap      uint16
 }
 
 // Marks are the marks on packets from one address to another, and the CNPs that report them. The zero value has none.
@@ -240,7 +250,7 @@ func (v *Verifier) Remarked(c *qp.Pair, from int, p *packet.Packet, ecn uint8) {
 // CNP for a packet of the stream (rule CNG-CNP-006).
 func (v *Verifier) CountedCNP(c *qp.Pair, from int, p *packet.Packet) bool {
 	n, end, peer := &v.state.cnp, &c.Ends[from], &c.Ends[1-from]
-	return c.Sees(from) && n.Frame > end.SQ.LastFrame && n.Src == end.Addr && n.Dst == peer.Addr && n.DestQP == peer.Number && n.Tap == p.Tap &&
+	return c.Sees(from) && n.frame > end.SQ.LastFrame && n.src == end.Addr && n.dst == peer.Addr && n.destQP == peer.Number && n.tap == p.Tap &&
 		p.PSN == end.SQ.Next.Add(1)
 }
 
@@ -248,7 +258,7 @@ func (v *Verifier) CountedCNP(c *qp.Pair, from int, p *packet.Packet) bool {
 func (v *Verifier) ReportCounted(c *qp.Pair, from int, p *packet.Packet, role rule.Role) {
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.CNGCNP006, Class: rule.Proven(c.Sees(from)), Role: role,
-		Expected: fmt.Sprintf("PSN %v: a CNP uses no PSN", c.Ends[from].SQ.Next), Actual: "PSN " + p.PSN.String(), Detail: verifier.LossDetail(c, from),
-		Evidence: []uint64{v.state.cnp.Frame}, Gap: rule.GapAt(c.Ends[from].SQ.Next),
+		Wants: rule.Want(expect.PSN, uint64(c.Ends[from].SQ.Next)), Expected: fmt.Sprintf("PSN %v: a CNP uses no PSN", c.Ends[from].SQ.Next), Actual: "PSN " + p.PSN.String(), Detail: verifier.LossDetail(c, from),
+		Evidence: []uint64{v.state.cnp.frame}, Gap: rule.GapAt(c.Ends[from].SQ.Next),
 	})
 }

@@ -3,6 +3,7 @@ package header
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -18,8 +19,8 @@ func (v *Verifier) Misdirected(c *qp.Pair, from int, p *packet.Packet) {
 	v.Covered(rule.BTH011)
 	d := rule.Verdict{
 		Rule: rule.BTH011, Class: rule.Proven(c.Sees(from)), Role: rule.Sender,
-		Expected: fmt.Sprintf("DestQP 0x%x, which sent the request with this PSN", c.Ends[1-from].Number),
-		Actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP),
+		Wants: rule.Want(expect.DestQP, uint64(c.Ends[1-from].Number)), Expected: fmt.Sprintf("DestQP 0x%x, which sent the request with this PSN", c.Ends[1-from].Number),
+		Actual: fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP),
 	}
 	if d.Class == rule.Unproven {
 		d.Detail = "the capture may not hold another connection of this QP"
@@ -36,8 +37,8 @@ func (v *Verifier) Astray(c *qp.Pair, p *packet.Packet, after uint64) {
 	v.Covered(rule.BTH011)
 	d := rule.Verdict{
 		Rule: rule.BTH011, Class: rule.Proven(c.Sees(0)), Role: rule.Sender,
-		Expected: fmt.Sprintf("DestQP 0x%x, the destination of the packets after it", c.Ends[1].Number),
-		Actual:   fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP), Evidence: []uint64{after},
+		Wants: rule.Want(expect.DestQP, uint64(c.Ends[1].Number)), Expected: fmt.Sprintf("DestQP 0x%x, the destination of the packets after it", c.Ends[1].Number),
+		Actual: fmt.Sprintf("DestQP 0x%x, to which nothing else was sent", p.DestQP), Evidence: []uint64{after},
 	}
 	if d.Class == rule.Unproven {
 		d.Detail = "the capture may not hold another connection of this QP"

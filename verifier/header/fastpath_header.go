@@ -32,6 +32,7 @@ const (
 	wordSrcLo
 	wordDst
 	wordDstLo
+	wordReserved // of a CNP: the reserved bytes after the BTH, or'ed into eight
 	numWords
 )
 
@@ -77,6 +78,7 @@ var (
 	udpPort   = same46(octets(wordUDP, 0, 2, 0xC000)) // the upper bits of the source port
 	udpSum16  = same46(octets(wordUDP, 6, 2, 0xFFFF))
 	bthSE     = bth(1, 1, 0x80)
+	bthMigReq = bth(1, 1, 0x40)
 	bthPadCnt = bth(1, 1, 0x30)
 	bthTVer   = bth(1, 1, 0x0F)
 	bthPKey   = bth(2, 2, 0x7FFF)
@@ -85,10 +87,12 @@ var (
 	bthDestQP = bth(5, 3, packet.PSNMask)
 	bthAckReq = same46(octets(wordBTH8, 0, 1, 0x80))
 	bthResv7  = same46(octets(wordBTH8, 0, 1, 0x7F))
+	bthPSN    = same46(octets(wordBTH8, 1, 3, packet.PSNMask))
 	aethCode  = same46(octets(wordBTH8, 4, 1, 0xC0)) // of the syndrome: not 0 in NAKs and in what is reserved
 	length    = same46(bitsOf{word: wordPayload, mask: 1<<64 - 1})
 	withPad   = same46(bitsOf{word: wordTail, mask: 3})
 	padBytes  = same46(bitsOf{word: wordPad, mask: 1<<64 - 1})
+	reserved  = same46(bitsOf{word: wordReserved, mask: 1<<64 - 1})
 )
 
 // test is what a field of a packet has, or has not, by the version of IP.
@@ -174,7 +178,7 @@ type shape struct {
 	not []unlike
 }
 
-// shapes are built from the rows of headers. On other encapsulations, and of services other than RC and UC, no packet is plain.
+// shapes are built from the rows of headers. On other encapsulations, and of services other than RC, UC and CNP, no packet is plain.
 var shapes = func() (t [5][256]*shape) {
 	for _, e := range []packet.Encap{packet.RoCEv2IPv4, packet.RoCEv2IPv6} {
 		for o := range t[e] {
@@ -217,6 +221,9 @@ func load(w *[numWords]uint64, p *packet.Packet) {
 	w[wordPad] = pad(p)
 	w[wordFlaws] = uint64(p.Flaws)
 	w[wordSrc], w[wordSrcLo], w[wordDst], w[wordDstLo] = p.Src.Hi, p.Src.Lo, p.Dst.Hi, p.Dst.Lo
+	if r := p.Payload; p.Opcode == packet.OpCNP && len(r) >= 16 {
+		w[wordReserved] = binary.LittleEndian.Uint64(r) | binary.LittleEndian.Uint64(r[8:])
+	}
 }
 
 // pad is the pad bytes. On IP the pad ends the word before the ICRC, which is the last of the packet. A shift by 32 bits leaves 0.

@@ -12,7 +12,7 @@ import (
 )
 
 // TestPlain: a packet for which the tests of the row of a rule hold does not break the rule, and one for which those of all rows hold is plain. Each
-// rule that applies to RC or UC on RoCEv2 is broken by some packet: else the property was not tested.
+// rule that applies to RC, UC or CNPs on RoCEv2 is broken by some packet: else the property was not tested.
 func TestPlain(t *testing.T) {
 	broken := map[rule.ID]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -46,7 +46,7 @@ func TestPlainTakes(t *testing.T) {
 	}
 }
 
-// TestPlainOnly: no packet of another service than RC and UC, or on another encapsulation than RoCEv2, is plain, as their rows need not say all that they read.
+// TestPlainOnly: no packet of another service than RC, UC and CNP, or on another encapsulation than RoCEv2, is plain, as their rows need not say all that they read.
 func TestPlainOnly(t *testing.T) {
 	for e := range shapes {
 		for o, s := range shapes[e] {
@@ -58,12 +58,12 @@ func TestPlainOnly(t *testing.T) {
 	}
 }
 
-// fastOpcodes are those of RC and UC.
+// fastOpcodes are those of RC and UC, and the CNP.
 func fastOpcodes() (list []packet.Opcode) {
 	for o := range packet.Op(packet.UC, 31) + 1 {
 		list = append(list, o)
 	}
-	return list
+	return append(list, packet.OpCNP)
 }
 
 // right is a packet that breaks no rule.
@@ -81,7 +81,10 @@ func right(e packet.Encap, o packet.Opcode) *packet.Packet {
 			p.Payload = make([]byte, 256)
 		}
 	}
-	p.Complete()
+	if p.Complete(); o == packet.OpCNP {
+		p.PSN, p.Payload = 0, make([]byte, 16)
+		p.Complete()
+	}
 	return p
 }
 
@@ -92,7 +95,7 @@ func frameFor(p *packet.Packet) frameOf {
 	return frameOf{p.Encap, b, len(b)}
 }
 
-// spoiled are packets of RC and UC on RoCEv2, right but for one byte of their headers, which has several values, for their length, or for one of specials.
+// spoiled are packets of RC and UC, and CNPs, on RoCEv2, right but for one byte of their headers, which has several values, for their length, or for one of specials.
 func spoiled(yield func(*packet.Packet) bool) {
 	var p packet.Packet
 	on := true
@@ -104,7 +107,7 @@ func spoiled(yield func(*packet.Packet) bool) {
 	for _, e := range []packet.Encap{packet.RoCEv2IPv4, packet.RoCEv2IPv6} {
 		for _, o := range fastOpcodes() {
 			b := frameFor(right(e, o)).bytes
-			for at := range min(len(b), right(e, o).BTHOff+packet.BTHSize+4) {
+			for at := range min(len(b), right(e, o).BTHOff+packet.BTHSize+16) {
 				was := b[at]
 				for i := range 1 << 4 { // single bits, pairs, none and all
 					b[at] = was ^ [...]byte{1, 2, 4, 8, 16, 32, 64, 128, 3, 12, 48, 192, 0x60, was, ^was, 0xE0 ^ was}[i]
@@ -196,7 +199,7 @@ func FuzzPlain(f *testing.F) {
 // checkPlain compares a packet with every rule of the table.
 func checkPlain(t interface{ Errorf(string, ...any) }, broken map[rule.ID]int, p *packet.Packet) {
 	taken := plain(p)
-	if !p.Encap.OnIP() || p.Opcode.Service() > packet.UC {
+	if !p.Encap.OnIP() || !slices.Contains(fastOpcodes(), p.Opcode) {
 		if taken {
 			t.Errorf("%v: %v is plain", p.Encap, p.Opcode)
 		}

@@ -3,6 +3,7 @@ package header
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -63,7 +64,7 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 		if peer.PKey&0x7FFF != p.PKey&0x7FFF {
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.PKY002, Class: rule.Proven(c.Ends[1-from].Sums.Packets > 1 || c.Ends[1-from].Knows(qp.KnowsPKey)), Role: rule.Sender,
-				Expected: fmt.Sprintf("the partition of the peer, P_Key 0x%04x", peer.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+				Wants: rule.Want(expect.PKey, uint64(peer.PKey)), Expected: fmt.Sprintf("the partition of the peer, P_Key 0x%04x", peer.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 			})
 		}
 	}
@@ -79,7 +80,7 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 		if p.HopLmt != end.Attr.HopLimit {
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.ROCV2009, Class: rule.Proven(c.Sees(from) && v.Untouched(p)), Role: rule.Sender, Basis: rule.OnPacket,
-				Expected: fmt.Sprintf("hop limit %d of the address vector", end.Attr.HopLimit), Actual: fmt.Sprintf("%d", p.HopLmt),
+				Wants: rule.Want(expect.HopLmt, uint64(end.Attr.HopLimit)), Expected: fmt.Sprintf("hop limit %d of the address vector", end.Attr.HopLimit), Actual: fmt.Sprintf("%d", p.HopLmt),
 			})
 		}
 	}
@@ -97,7 +98,7 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 		if p.MigReq != (end.Attr.MigState == qp.Migrated) {
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.BTH013, Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket,
-				Expected: fmt.Sprintf("M %t by the migration state", end.Attr.MigState == qp.Migrated), Actual: fmt.Sprintf("M %t", p.MigReq),
+				Wants: rule.Want(expect.MigReq, uint64(packet.Bit(end.Attr.MigState == qp.Migrated))), Expected: fmt.Sprintf("M %t by the migration state", end.Attr.MigState == qp.Migrated), Actual: fmt.Sprintf("M %t", p.MigReq),
 			})
 		}
 	}
@@ -119,7 +120,7 @@ func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Sees(from) && v.Untouched(p)), Role: rule.Sender,
-		Expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), Actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
+		Wants: rule.Want(expect.DSCP, uint64(end.Attr.TClass>>2)), Expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), Actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
 	}
 	if !end.Told(qp.KnowsTClass) && end.Flow.TClass != end.Attr.TClass>>2 {
 		d.Class, d.Detail = rule.Unproven, "the traffic class is that of CM; an adapter may be configured to use another one"
@@ -157,7 +158,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 			id = rule.UCMIG001
 		}
 		v.changed(c, from, p, qp.ReportedMig, rule.Verdict{
-			Rule: id, Class: rule.Unproven, Expected: fmt.Sprintf("M %t as before", f.MigReq), Actual: fmt.Sprintf("M %t", p.MigReq),
+			Rule: id, Class: rule.Unproven, Wants: rule.Want(expect.MigReq, uint64(packet.Bit(f.MigReq))), Expected: fmt.Sprintf("M %t as before", f.MigReq), Actual: fmt.Sprintf("M %t", p.MigReq),
 			Detail: "legal where path migration is in use",
 		})
 	}
@@ -235,6 +236,7 @@ func (v *Verifier) pathChanged(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		v.changed(c, from, p, qp.ReportedPath, rule.Verdict{
 			Rule: rule.NETGRH013, Class: rule.Unproven,
+			Wants:    rule.Want(expect.FlowLabel, uint64(f.FlowLabel)).And(expect.DSCP, uint64(f.TClass)),
 			Expected: fmt.Sprintf("flow label 0x%05x and DSCP %d as before", f.FlowLabel, f.TClass),
 			Actual:   fmt.Sprintf("0x%05x and %d", p.FlowLabel, p.TClass>>2), Detail: "a router or switch may rewrite the DSCP, and modify QP the address vector",
 		})
@@ -257,7 +259,7 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	}
 	d := rule.Verdict{
 		Rule: rule.PKY004, Class: class, Role: rule.Sender, Basis: rule.OnPacket,
-		Expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+		Wants: rule.Want(expect.PKey, uint64(f.PKey)), Expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 	}
 	if class == rule.Unproven {
 		d.Detail = "the P_Key of the QP was learned from its first packet"
@@ -294,6 +296,7 @@ func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
 		want, d.Class = peer.Flow.SL, rule.Unproven
 		d.Expected, d.Detail = fmt.Sprintf("SL %d of the peer", want), "without CM, the two directions may use different paths"
 	}
+	d.Wants = rule.Want(expect.SL, uint64(want))
 	v.Covered(rule.LNKSL001)
 	if want == p.SL {
 		return

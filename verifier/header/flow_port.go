@@ -3,6 +3,7 @@ package header
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -14,7 +15,7 @@ func (v *Verifier) portChanged(c *qp.Pair, from int, p *packet.Packet) {
 	f := &c.Ends[from].Flow
 	d := rule.Verdict{
 		Rule: rule.ROCV2018, Class: rule.Unproven, Role: rule.Sender,
-		Expected: fmt.Sprintf("source port %d as before", f.SrcPort), Actual: fmt.Sprintf("%d", p.SrcPort), Detail: "legal after modify QP",
+		Wants: rule.Want(expect.SrcPort, uint64(f.SrcPort)), Expected: fmt.Sprintf("source port %d as before", f.SrcPort), Actual: fmt.Sprintf("%d", p.SrcPort), Detail: "legal after modify QP",
 	}
 	f.SrcPort = p.SrcPort
 	switch {

@@ -3,6 +3,7 @@ package header
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -26,6 +27,7 @@ func (v *Verifier) Crossed(p *packet.Packet, before, now *Sighting) (changed boo
 	fields := [...]string{"LRH", "BTH", "GRH"}
 	switch {
 	case before.SL != now.SL:
+		d.Wants = rule.Want(expect.SL, uint64(before.SL))
 		d.Rule, d.Expected, d.Actual = rule.LNKVL007, fmt.Sprintf("SL %d", before.SL), fmt.Sprintf("SL %d", now.SL)
 	case before.Fields != now.Fields:
 		i := 0

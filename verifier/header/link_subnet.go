@@ -3,6 +3,7 @@ package header
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -86,6 +87,7 @@ func (v *Verifier) ownLID(c *qp.Pair, from int, p *packet.Packet) {
 	if p.SLID >= s.LID && p.SLID < s.LID+1<<s.LMC {
 		return
 	}
+	d.Wants = rule.Want(expect.SLID, uint64(s.LID))
 	d.Expected, d.Actual = fmt.Sprintf("LID %d of the port", s.LID), fmt.Sprintf("LID %d", p.SLID)
 	if s.LMC > 0 {
 		d.Expected = fmt.Sprintf("LID %d to %d of the port", s.LID, s.LID+1<<s.LMC-1)

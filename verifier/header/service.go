@@ -114,10 +114,10 @@ var serviceHeaders = []header{
 		return breach{"SE, M, PadCnt, AckReq, PSN and the 16 reserved bytes 0", func() string {
 			return fmt.Sprintf("SE %t, M %t, PadCnt %d, AckReq %t, PSN %v, %d reserved bytes % x", p.SE, p.MigReq, p.PadCnt, p.AckReq, p.PSN, p.PayloadLen, p.Payload)
 		}}
-	}, false, nil},
+	}, false, has(bthSE.is(0), bthMigReq.is(0), bthPadCnt.is(0), bthAckReq.is(0), bthPSN.is(0), reserved.is(0))},
 	{rule.CNGCNP004, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.OpCNP }, func(p *packet.Packet) breach {
 		return mismatch(p.PayloadLen != 16, "16 reserved bytes between BTH and ICRC", "%d", p.PayloadLen)
-	}, false, nil},
+	}, false, has(length.is(16))},
 	{rule.CNGIB001, rule.Sender, onLink, func(p *packet.Packet) breach {
 		return mismatch0(p.FECN, "FECN 0 from the source", "FECN 1")
 	}, true, nil},

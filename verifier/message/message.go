@@ -13,10 +13,17 @@ import (
 type Verifier struct {
 	queues *cq.Agent
 	pos    int // of the newest packet in the capture
+
+	departures departures
+	responses  responses
 }
 
 // New returns a verifier that tells queues.
-func New(queues *cq.Agent) *Verifier { return &Verifier{queues: queues} }
+func New(queues *cq.Agent) *Verifier {
+	v := &Verifier{queues: queues}
+	queues.Responses = v
+	return v
+}
 
 // Packet takes one packet, in the order of the capture.
 func (v *Verifier) Packet(p *packet.Packet) {
@@ -44,11 +51,14 @@ func (v *Verifier) packet(p *packet.Packet) {
 		return
 	}
 	at := v.ref(p)
+	if in.Response && !in.First && !in.Middle {
+		v.responses.keep(p, at.Pos)
+	}
 	for _, r := range route.Requests(in.Response) {
 		if s := assemblyOf(r); in.Response {
 			s.response(p, at)
 		} else {
-			s.request(p, at)
+			v.request(s, p, at)
 		}
 	}
 	if service == packet.UD && route.Delivers() {

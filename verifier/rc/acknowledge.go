@@ -3,6 +3,7 @@ package rc
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -113,7 +114,7 @@ func (v *Verifier) duplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	r.CloseOwed() // this is what it owes, with a wrong PSN
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP029, Class: rule.Proven(c.Sees(from) && !q.IsMixed(p.PSN)), Role: rule.Responder,
-		Expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
+		Wants: rule.Want(expect.PSN, uint64(r.LastPSN)), Expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
 		Detail: verifier.MissedDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
 	})
 }
@@ -126,7 +127,7 @@ func (v *Verifier) unsolicited(c *qp.Pair, from int, p *packet.Packet) {
 	if !r.Repeated && p.MSN != r.LastMSN && r.Answered {
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCACK008, Class: rule.Unproven, Role: rule.Responder,
-			Expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
+			Wants: rule.Want(expect.MSN, uint64(r.LastMSN)), Expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
 			Detail: "the responder may have executed messages since", Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
 		})
 		return

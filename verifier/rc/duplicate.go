@@ -3,6 +3,7 @@ package rc
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -21,7 +22,7 @@ func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent,
 	v.Covered(rule.RCPSN002)
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCPSN002, Class: rule.Proven(c.Complete()), Role: rule.Requester,
-		Expected: "PSN " + p.PSN.Add(1).String() + " for another packet", Actual: "PSN " + p.PSN.String() + " again",
+		Wants: rule.Want(expect.PSN, uint64(p.PSN.Add(1))), Expected: "PSN " + p.PSN.Add(1).String() + " for another packet", Actual: "PSN " + p.PSN.String() + " again",
 		Evidence: []uint64{packet.FrameNear(p.Frame, s.Frame)},
 	})
 	if q := &c.Ends[from].SQ; q.Open != wqe.None && q.Messages.Newest() != nil {
@@ -87,9 +88,9 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	v.Covered(rule.RCRTY008)
 	w.Flags &^= wqe.Blamed
 	sure := c.Complete() && !w.Has(wqe.Guessed) && (!w.Has(wqe.Unsized) || p.PSN == w.First || c.Sees(from)) // that it takes this PSN
-	blame := func(id rule.ID, want, got string) {
+	blame := func(id rule.ID, wants rule.Wants, want, got string) {
 		v.Report(c, from, p, rule.Verdict{
-			Rule: id, Class: rule.Proven(sure), Role: rule.Requester, Expected: want, Actual: got,
+			Rule: id, Class: rule.Proven(sure), Role: rule.Requester, Wants: wants, Expected: want, Actual: got,
 			Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 		})
 	}
@@ -98,7 +99,7 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	}
 	if p.Opcode.Fn() != packet.ReadRequest {
 		v.Covered(rule.RCRTY004)
-		blame(rule.RCRTY004, "the RDMA READ Request that used this PSN", p.Opcode.String())
+		blame(rule.RCRTY004, rule.Wants{}, "the RDMA READ Request that used this PSN", p.Opcode.String())
 		q.Mix() // which of the two the responder takes is not certain
 		if q.Retrying && q.Retry == p.PSN {
 			q.ContinueAt(p.PSN.Add(1))
@@ -134,15 +135,15 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		w.Flags |= wqe.Blamed
 		v.dmaLen(c, from, p)
 	case p.RKey != w.RKey:
-		blame(rule.RCRTY007, fmt.Sprintf("R_Key 0x%x", w.RKey), fmt.Sprintf("R_Key 0x%x", p.RKey))
+		blame(rule.RCRTY007, rule.Want(expect.RKey, uint64(w.RKey)), fmt.Sprintf("R_Key 0x%x", w.RKey), fmt.Sprintf("R_Key 0x%x", p.RKey))
 	case p.VA != w.VA+uint64(done):
 		id := rule.RCRTY007
 		if c.PMTU != 0 && (p.VA-w.VA)%uint64(c.PMTU) != 0 {
 			id = rule.RCRTY008
 		}
-		blame(id, fmt.Sprintf("VA 0x%x", w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", p.VA))
+		blame(id, rule.Want(expect.VA, w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", p.VA))
 	case p.DMALen != rest:
-		blame(rule.RCRTY007, fmt.Sprintf("DMALen %d", rest), fmt.Sprintf("DMALen %d", p.DMALen))
+		blame(rule.RCRTY007, rule.Want(expect.DMALen, uint64(rest)), fmt.Sprintf("DMALen %d", rest), fmt.Sprintf("DMALen %d", p.DMALen))
 	}
 	if w.Has(wqe.Answered) {
 		w.Flags = w.Flags&^wqe.Answered | wqe.Told
@@ -153,7 +154,7 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		if p.PSN.After(w.Missing) {
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.RCRES003, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-				Expected: "a READ request from PSN " + w.Missing.String() + " on, the first missing response", Actual: "PSN " + p.PSN.String(),
+				Wants: rule.Want(expect.PSN, uint64(w.Missing)), Expected: "a READ request from PSN " + w.Missing.String() + " on, the first missing response", Actual: "PSN " + p.PSN.String(),
 				Evidence: []uint64{packet.FrameNear(p.Frame, w.RespFrame)},
 			})
 		}

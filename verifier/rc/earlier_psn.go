@@ -3,6 +3,7 @@ package rc
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -122,7 +123,7 @@ func (v *Verifier) begins(c *qp.Pair, from int, p *packet.Packet) {
 	v.Covered(rule.RCPSN001)
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCPSN001, Class: rule.Proven(c.Complete()), Role: rule.Requester,
-		Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(),
+		Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(),
 	})
 	c.Misplace(q.Next)
 	v.Join(c, from, p) // its stream begins here, or only this PSN is wrong and the next packet goes on where it should
@@ -240,8 +241,8 @@ func (v *Verifier) readCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	v.Covered(rule.RCPSN003)
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCPSN003, Class: rule.Proven(c.Complete() && !w.Has(wqe.Guessed)), Role: rule.Requester,
-		Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", q.Next, w.Length, w.Last.Diff(w.First)+1),
-		Actual:   "PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
+		Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", q.Next, w.Length, w.Last.Diff(w.First)+1),
+		Actual: "PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 	w.Flags |= wqe.Blamed
 	q.Excuse()

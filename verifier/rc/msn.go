@@ -3,6 +3,7 @@ package rc
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -112,7 +113,7 @@ func (v *Verifier) miscounted(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	d := rule.Verdict{
 		Rule: n.id, Class: rule.Proven(r.MSN == qp.MSNKnown && c.Complete() && len(c.Early) == 0), Role: rule.Responder,
-		Expected: fmt.Sprintf("MSN %d", (r.MSNBase+n.least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
+		Wants: rule.Want(expect.MSN, uint64((r.MSNBase+n.least)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.MSNBase+n.least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
 	}
 	if r.Answered {
 		d.Evidence = []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
@@ -198,7 +199,7 @@ func (v *Verifier) overcount(c *qp.Pair, from int, p *packet.Packet, over int) {
 	before := packet.Packet{Time: a.Time, Frame: a.Frame, Tap: a.Tap, Opcode: a.Opcode, PSN: a.PSN, MSN: a.MSN, Has: packet.HasBTH}
 	v.Report(c, from, &before, rule.Verdict{
 		Rule: rule.RCRSP013, Class: rule.Violation, Role: rule.Responder,
-		Expected: fmt.Sprintf("MSN %d", a.Expected), Actual: fmt.Sprintf("MSN %d", a.MSN),
+		Wants: rule.Want(expect.MSN, uint64(a.Expected)), Expected: fmt.Sprintf("MSN %d", a.Expected), Actual: fmt.Sprintf("MSN %d", a.MSN),
 		Detail: "it counts requests after its PSN as accepted, and the next MSN does not", Evidence: []uint64{p.Frame},
 	})
 }
@@ -241,7 +242,7 @@ func (v *Verifier) wrongBaseline(c *qp.Pair, from int, p *packet.Packet, id rule
 	first := c.Sees(from) || verifier.Numbered(p) && !verifier.LeftBefore(p, r.Anchor.IPID) // else the answer to a duplicate may have overtaken p
 	v.Report(c, from, r.Anchor, rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Complete() && back && first), Role: rule.Responder,
-		Expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
+		Wants: rule.Want(expect.MSN, uint64((r.Anchor.MSN-r.MSNBase)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
 		Detail: "the MSN of the next response counts from the first message of the capture", Evidence: []uint64{p.Frame},
 	})
 	r.CountFrom(0, p.MSN)

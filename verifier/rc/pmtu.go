@@ -3,8 +3,10 @@ package rc
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
@@ -84,7 +86,7 @@ func (v *Verifier) readShows(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	case room == wqe.Packets(w.Length, pmtu):
 		v.firstOdd(c, from, p, w, pmtu)
 	default:
-		v.readOdd(c, from, p, w, fmt.Sprintf("%d bytes of payload, as in the packet before it", c.Odd))
+		v.readOdd(c, from, p, w, rule.Want(expect.Payload, uint64(c.Odd)), fmt.Sprintf("%d bytes of payload, as in the packet before it", c.Odd))
 		w.Flags |= wqe.Blamed
 		c.OddPayload(pmtu)
 	}
@@ -120,7 +122,7 @@ func (v *Verifier) firstOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 			Time: r.LastTime, Tap: p.Tap, Frame: packet.FrameNear(p.Frame, r.LastFrame), Opcode: packet.Op(c.Service, packet.ReadRespFirst), PSN: w.First,
 			PayloadLen: int(c.Odd), Has: packet.HasBTH,
 		}
-		v.readOdd(c, from, &first, w, fmt.Sprintf("%d bytes of payload", pmtu))
+		v.readOdd(c, from, &first, w, rule.Want(expect.Payload, uint64(pmtu)), fmt.Sprintf("%d bytes of payload", pmtu))
 	}
 	v.LearnPMTU(c, p, pmtu)
 }

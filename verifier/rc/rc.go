@@ -19,6 +19,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	} else if e.answers != 0 && v.expectedResponse(c, end, peer, p, e) {
 		return
 	}
+	p.Rest()
 	c.Unlean()
 	v.judge(c, from, p)
 	v.settle(c)

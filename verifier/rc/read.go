@@ -1,6 +1,7 @@
 package rc
 
 import (
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -48,14 +49,15 @@ func (v *Verifier) readUnseen(c *qp.Pair, from int, p *packet.Packet) {
 // readNotAsked judges a READ response to message i, which is no READ (rules RC-RES-001, RC-RSP-010).
 func (v *Verifier) readNotAsked(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, i int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	id, want := rule.RCRES001, "Acknowledge"
+	id, want, fn := rule.RCRES001, "Acknowledge", packet.Acknowledge
 	if w.Op.Atomic() && p.Info().Only && q.RdOut == 1 {
-		id, want = rule.RCRSP010, "ATOMIC Acknowledge"
+		id, want, fn = rule.RCRSP010, "ATOMIC Acknowledge", packet.AtomicAck
 		v.Covered(id)
 	}
 	if !w.Has(wqe.Blamed) && !runsOver(q, r, p, i) { // else its opcode may be what is wrong
 		v.Report(c, from, p, rule.Verdict{
 			Rule: id, Class: rule.Proven(c.Complete() && !q.IsMixed(p.PSN)), Role: rule.Responder,
+			Wants:    rule.Want(expect.Opcode, uint64(packet.Op(p.Opcode.Service(), fn))),
 			Expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), Actual: p.Opcode.String(),
 			Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 		})
@@ -169,7 +171,7 @@ func (v *Verifier) readTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		}
 	}
 	v.Report(c, from, p, rule.Verdict{
-		Rule: rule.RCRES001, Class: rule.Violation, Role: rule.Responder, Expected: "the response with PSN " + w.RespNext.String(),
+		Rule: rule.RCRES001, Class: rule.Violation, Role: rule.Responder, Wants: rule.Want(expect.PSN, uint64(w.RespNext)), Expected: "the response with PSN " + w.RespNext.String(),
 		Actual: p.Opcode.String() + " with PSN " + p.PSN.String(), Detail: "retransmitted, but no retransmitted READ begins there", Evidence: []uint64{packet.FrameNear(p.Frame, w.RespFrame)},
 	})
 	w.RespFrame = uint32(p.Frame)
@@ -200,7 +202,7 @@ func (v *Verifier) elsewhere(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	}
 	v.Covered(rule.RCRES001)
 	v.Report(c, from, p, rule.Verdict{
-		Rule: rule.RCRES001, Class: rule.Violation, Role: rule.Responder, Expected: "the response with PSN " + at.PSN.String(),
+		Rule: rule.RCRES001, Class: rule.Violation, Role: rule.Responder, Wants: rule.Want(expect.PSN, uint64(at.PSN)), Expected: "the response with PSN " + at.PSN.String(),
 		Actual: p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, o.Frame)},
 	})
 	v.readResponse(c, from, &at)

@@ -3,6 +3,7 @@ package rc
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -38,7 +39,7 @@ func (v *Verifier) readLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 	switch {
 	case (in.First || in.Middle) && c.PMTU == 0:
 		if !wqe.ValidMTU(have) {
-			v.readOdd(c, from, p, w, "256, 512, 1024, 2048 or 4096 bytes of payload")
+			v.readOdd(c, from, p, w, rule.Wants{}, "256, 512, 1024, 2048 or 4096 bytes of payload")
 		}
 		return
 	case in.First || in.Middle:
@@ -60,7 +61,7 @@ func (v *Verifier) readLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 		return
 	}
 	if have != want {
-		v.readOdd(c, from, p, w, fmt.Sprintf("%d bytes of payload", want))
+		v.readOdd(c, from, p, w, rule.Want(expect.Payload, uint64(want)), fmt.Sprintf("%d bytes of payload", want))
 	}
 }
 
@@ -91,10 +92,10 @@ func (v *Verifier) lacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	return true
 }
 
-func (v *Verifier) readOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, want string) {
+func (v *Verifier) readOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, wants rule.Wants, want string) {
 	sized := c.PMTU == 0 || p.Info().Only || c.Complete() // while packets were missed the QPs may have got another path MTU
 	v.Report(c, from, p, rule.Verdict{
-		Rule: rule.RCRES002, Class: rule.Proven(sized && !c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder, Expected: want, Actual: fmt.Sprintf("%d bytes", p.PayloadLen),
+		Rule: rule.RCRES002, Class: rule.Proven(sized && !c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder, Wants: wants, Expected: want, Actual: fmt.Sprintf("%d bytes", p.PayloadLen),
 		Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 	if c.PMTU != 0 && !p.Info().Only {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -65,11 +66,11 @@ func (v *Verifier) readPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 }
 
 // blameRead reports response p to READ w for its place (rule RC-RES-001). It reports whether that is proven.
-func (v *Verifier) blameRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, class rule.Class, want, detail string, gap rule.Gap) bool {
+func (v *Verifier) blameRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, class rule.Class, wants rule.Wants, want, detail string, gap rule.Gap) bool {
 	v.Padded(p)
 	w.Flags |= wqe.Blamed
 	v.Report(c, from, p, rule.Verdict{
-		Rule: rule.RCRES001, Class: class, Role: rule.Responder, Expected: want, Actual: p.Opcode.String() + " with PSN " + p.PSN.String(),
+		Rule: rule.RCRES001, Class: class, Role: rule.Responder, Wants: wants, Expected: want, Actual: p.Opcode.String() + " with PSN " + p.PSN.String(),
 		Detail: detail, Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)}, Gap: gap,
 	})
 	return class == rule.Violation
@@ -89,13 +90,13 @@ func (v *Verifier) readAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		if another {
 			d = "it may respond to a request that the tap has missed"
 		}
-		return false, v.blameRead(c, from, p, w, rule.Proven(!another), "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), d, 0), true
+		return false, v.blameRead(c, from, p, w, rule.Proven(!another), rule.Want(expect.PSN, uint64(w.RespNext)), "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), d, 0), true
 	}
 	if v.Unordered(c, from) {
 		return true, false, true // it may be in flight
 	}
 	if !excused {
-		return true, v.blameRead(c, from, p, w, rule.Proven(c.Sees(from)), "the response with PSN "+w.RespNext.String(), d, rule.GapAt(w.RespNext)), true
+		return true, v.blameRead(c, from, p, w, rule.Proven(c.Sees(from)), rule.Want(expect.PSN, uint64(w.RespNext)), "the response with PSN "+w.RespNext.String(), d, rule.GapAt(w.RespNext)), true
 	}
 	w.Flags |= wqe.Blamed // the one between was reported
 	return false, false, false
@@ -114,7 +115,7 @@ func (v *Verifier) readBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 	if !told {
 		d = "the request may also have been sent before the capture began"
 	}
-	blamed = v.blameRead(c, from, p, w, rule.Proven(c.Sees(from) && told), "the response with PSN "+w.RespNext.String(), d, 0)
+	blamed = v.blameRead(c, from, p, w, rule.Proven(c.Sees(from) && told), rule.Want(expect.PSN, uint64(w.RespNext)), "the response with PSN "+w.RespNext.String(), d, 0)
 	return false, blamed, blamed
 }
 
@@ -125,11 +126,11 @@ func (v *Verifier) readOpcode(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 	if p.Opcode == readOpcode(p, w.RespFirst, w.Last) || firstOfSeveral(p, w) {
 		return true, false
 	}
-	want := readOpcode(p, w.RespFirst, w.Last).String()
+	want := readOpcode(p, w.RespFirst, w.Last)
 	if !sees && q.Asked(w.First, func(psn packet.PSN) bool {
 		return !p.PSN.Before(psn) && p.Opcode == readOpcode(p, psn, w.Last)
 	}) {
-		return true, v.blameRead(c, from, p, w, rule.Unproven, want, "an earlier READ of this PSN, or its response, may have been reordered or duplicated by the network", 0)
+		return true, v.blameRead(c, from, p, w, rule.Unproven, rule.Want(expect.Opcode, uint64(want)), want.String(), "an earlier READ of this PSN, or its response, may have been reordered or duplicated by the network", 0)
 	}
 	if p.Opcode != readOpcode(p, w.First, w.Last) {
 		d := ""
@@ -137,7 +138,7 @@ func (v *Verifier) readOpcode(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 		if !sure {
 			d = "it may respond to a request that the tap has missed, or that was sent before the capture began"
 		}
-		return false, v.blameRead(c, from, p, w, rule.Proven(sure && c.Complete() && !q.IsMixed(p.PSN) && !w.Has(wqe.Guessed)), want, d, 0)
+		return false, v.blameRead(c, from, p, w, rule.Proven(sure && c.Complete() && !q.IsMixed(p.PSN) && !w.Has(wqe.Guessed)), rule.Want(expect.Opcode, uint64(want)), want.String(), d, 0)
 	}
 	// The place fits the first issue of the request, not the newest: a response to that may have been overtaken, or been copied on its way.
 	d := "the READ was retransmitted from this PSN, so its response begins here"
@@ -145,13 +146,13 @@ func (v *Verifier) readOpcode(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 		if p.Opcode == readOpcode(p, p.PSN, w.Last) {
 			sees = false // it begins the answer to one of several copies, which may have waited in the queue of the responder
 		} else {
-			want = readOpcode(p, p.PSN, w.Last).String()
+			want = readOpcode(p, p.PSN, w.Last)
 		}
 	}
 	if !sees {
 		d += "; a response to the original request may have been in flight"
 	}
-	return true, v.blameRead(c, from, p, w, rule.Proven(sees), want, d, 0)
+	return true, v.blameRead(c, from, p, w, rule.Proven(sees), rule.Want(expect.Opcode, uint64(want)), want.String(), d, 0)
 }
 
 // readElse reports whether a response with another opcode than READ w asks for may answer another request: one for the rest of w, that the tap has

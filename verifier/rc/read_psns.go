@@ -3,6 +3,7 @@ package rc
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -136,7 +137,7 @@ func (v *Verifier) Sized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 		v.Covered(rule.RCPSN003)
 		v.misplaced(c, from, p, was, rule.Verdict{
 			Rule: rule.RCPSN003, Class: rule.Proven(c.Complete() && !w.Has(wqe.Guessed)), Role: rule.Requester,
-			Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), Actual: "PSN " + was.String(),
+			Wants: rule.Want(expect.PSN, uint64(next)), Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), Actual: "PSN " + was.String(),
 		})
 		overlaps(q, r, w, next)
 		if early, _ := q.Messages.Find(was); early != nil {
@@ -173,7 +174,7 @@ func (v *Verifier) gapAfterRead(c *qp.Pair, from int, p *packet.Packet, gap, end
 	v.Covered(rule.RCPSN004)
 	v.misplaced(c, from, p, end, rule.Verdict{
 		Rule: rule.RCPSN004, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-		Expected: "PSN " + gap.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", end, end.Diff(gap)), Detail: verifier.LossDetail(c, from), Gap: rule.GapAt(gap),
+		Wants: rule.Want(expect.PSN, uint64(gap)), Expected: "PSN " + gap.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", end, end.Diff(gap)), Detail: verifier.LossDetail(c, from), Gap: rule.GapAt(gap),
 	})
 	q.Break()
 	r.LoseMSN()

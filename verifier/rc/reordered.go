@@ -3,6 +3,7 @@ package rc
 import (
 	"math"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -107,7 +108,7 @@ func (v *Verifier) stillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, u
 		before.PSN = p.PSN.Add(-1)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRSP006, Class: rule.Violation, Role: rule.Responder,
-			Expected: "PSN " + before.PSN.String() + ", by its MSN", Actual: "PSN " + p.PSN.String() + ": its request is later", Evidence: []uint64{q.LastFrame},
+			Wants: rule.Want(expect.PSN, uint64(before.PSN)), Expected: "PSN " + before.PSN.String() + ", by its MSN", Actual: "PSN " + p.PSN.String() + ": its request is later", Evidence: []uint64{q.LastFrame},
 		})
 		return &before
 	}

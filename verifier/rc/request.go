@@ -3,6 +3,7 @@ package rc
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -53,7 +54,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 		v.Covered(rule.RCRTY006)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-			Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
+			Wants: rule.Want(expect.PSN, uint64(q.Retry)), Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
 		})
 	}
 	if resent && v.Late(c, from, p) {
@@ -112,7 +113,7 @@ func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 			v.Covered(rule.RCRTY006)
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.RCRTY006, Class: rule.Violation, Role: rule.Requester,
-				Expected: "PSN " + q.Next.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
+				Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "PSN " + q.Next.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
 			})
 		}
 	case q.Excused:
@@ -140,6 +141,7 @@ func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 		v.Covered(id)
 		ahead := rule.Verdict{Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester, Gap: rule.GapAt(q.Next)}
 		if !v.Full(c, from, &ahead) {
+			ahead.Wants = rule.Want(expect.PSN, uint64(q.Next))
 			ahead.Expected, ahead.Actual, ahead.Detail = want+q.Next.String(), fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), verifier.LossDetail(c, from)
 		}
 		v.Report(c, from, p, ahead)

@@ -3,6 +3,7 @@ package rc
 import (
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -27,7 +28,7 @@ func (v *Verifier) restart(c *qp.Pair, from int, p *packet.Packet) {
 		v.Covered(rule.RCRTY006)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-			Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
+			Wants: rule.Want(expect.PSN, uint64(q.Retry)), Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
 		})
 		return
 	}
@@ -143,7 +144,7 @@ func (v *Verifier) skipped(c *qp.Pair, from int, p *packet.Packet) {
 	if p.PSN.After(oldest) {
 		d := rule.Verdict{
 			Rule: rule.RCRTY006, Class: rule.Violation, Role: rule.Requester,
-			Expected: "PSN " + oldest.String() + " first: it is not acknowledged", Actual: "PSN " + p.PSN.String(),
+			Wants: rule.Want(expect.PSN, uint64(oldest)), Expected: "PSN " + oldest.String() + " first: it is not acknowledged", Actual: "PSN " + p.PSN.String(),
 		}
 		if unsettled(c, from) {
 			d.Class, d.Detail = rule.Unproven, beforeCapture

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -27,7 +28,7 @@ func (v *Verifier) afterRNR(c *qp.Pair, from int, p *packet.Packet) {
 			v.Covered(rule.RCRNR002)
 			d := rule.Verdict{
 				Rule: rule.RCRNR002, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-				Expected: "to resume at PSN " + r.NakPSN.String(), Actual: "PSN " + p.PSN.String(), Evidence: nak,
+				Wants: rule.Want(expect.PSN, uint64(r.NakPSN)), Expected: "to resume at PSN " + r.NakPSN.String(), Actual: "PSN " + p.PSN.String(), Evidence: nak,
 			}
 			v.doubtNak(c, from, p, &d)
 			v.Report(c, from, p, d)
@@ -74,6 +75,7 @@ func (v *Verifier) duringRNR(c *qp.Pair, from int, p *packet.Packet) {
 		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
 	}
 	if took >= wait {
+		d.Wants = rule.Want(expect.PSN, uint64(r.NakPSN))
 		d.Rule, d.Expected, d.Actual, d.Detail = rule.RCRNR002, "to resume at PSN "+r.NakPSN.String(), "PSN "+p.PSN.String(), verifier.LossDetail(c, from)
 	}
 	v.Covered(d.Rule)

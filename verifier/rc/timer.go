@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -142,7 +143,7 @@ func (v *Verifier) beforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	r.Blame()
 	d := rule.Verdict{
 		Rule: rule.RCACK004, Class: rule.Violation, Role: rule.Requester,
-		Expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges all before it", Actual: "PSN " + p.PSN.String(),
+		Wants: rule.Want(expect.PSN, uint64(r.NakPSN)), Expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges all before it", Actual: "PSN " + p.PSN.String(),
 		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
 	}
 	if end.SQ.OwesTo(p.PSN, p.Time) {

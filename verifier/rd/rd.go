@@ -123,7 +123,7 @@ func (v *Verifier) Finish(c *qp.Pair, _ int64) {
 func (v *Verifier) accuse(c *qp.Pair, from int, p *packet.Packet, own uint32, d rule.Verdict) {
 	a, b := &c.Ends[from], &c.Ends[1-from]
 	if p.Src == a.Addr && v.Rec.Compares(d.Rule, d.Class, a.Addr, b.Addr, p.Time) {
-		d.Comparison = v.Compare(nil, from, p, &d)
+		d.Comparison = v.Compare(nil, from, p, d)
 	}
 	v.Rec.Report(p, d, rule.Endpoint{Addr: a.Addr, QPN: own, QPNKnown: true}, rule.Endpoint{Addr: b.Addr, QPN: p.DestQP, QPNKnown: true})
 }

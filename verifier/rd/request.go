@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -118,7 +119,7 @@ func (v *Verifier) same(e *context, c *qp.Pair, from int, p *packet.Packet) {
 		v.Covered(rule.RDEEC001)
 		v.accuse(c, from, p, p.SrcQP, rule.Verdict{
 			Rule: rule.RDEEC001, Class: rule.Proven(c.Complete()), Role: rule.Requester,
-			Expected: "PSN " + e.message.last.Add(1).String() + " for another message of the end-to-end context", Actual: "PSN " + p.PSN.String() + " again",
+			Wants: rule.Want(expect.PSN, uint64(e.message.last.Add(1))), Expected: "PSN " + e.message.last.Add(1).String() + " for another message of the end-to-end context", Actual: "PSN " + p.PSN.String() + " again",
 			Evidence: []uint64{e.message.frame},
 		})
 	}
@@ -130,7 +131,7 @@ func (v *Verifier) gap(e *context, c *qp.Pair, from int, p *packet.Packet, d int
 	if m := &v.malformed; m.from != p.Src || m.to != p.Dst || m.psn != e.next {
 		v.accuse(c, from, p, p.SrcQP, rule.Verdict{
 			Rule: rule.RDEEC001, Class: rule.Proven(c.Sees(from) && !stream.Far(d)), Role: rule.Requester,
-			Expected: "PSN " + e.next.String() + " of the end-to-end context", Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: verifier.LossDetail(c, from),
+			Wants: rule.Want(expect.PSN, uint64(e.next)), Expected: "PSN " + e.next.String() + " of the end-to-end context", Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: verifier.LossDetail(c, from),
 		})
 	}
 	e.unsure, e.open = true, wqe.None
@@ -235,6 +236,7 @@ func (v *Verifier) goesOn(e *context, c *qp.Pair, from int, p *packet.Packet) {
 		if p.SrcQP != m.srcQP || p.QKey != m.key || p.DestQP != m.destQP {
 			v.accuse(c, from, p, m.srcQP, rule.Verdict{
 				Rule: rule.RDHDR003, Class: rule.Proven(c.Complete()), Role: rule.Requester,
+				Wants:    rule.Want(expect.SrcQP, uint64(m.srcQP)).And(expect.QKey, uint64(m.key)).And(expect.DestQP, uint64(m.destQP)),
 				Expected: fmt.Sprintf("source QP 0x%x, Q_Key 0x%x, destination QP 0x%x of the message", m.srcQP, m.key, m.destQP),
 				Actual:   fmt.Sprintf("0x%x, 0x%x, 0x%x", p.SrcQP, p.QKey, p.DestQP), Evidence: []uint64{m.frame},
 			})

@@ -3,6 +3,7 @@ package stream
 import (
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -159,7 +160,7 @@ func (v *Verifier) leapUnproven(c *qp.Pair, from int, id rule.ID, role rule.Role
 	q := &c.Ends[from].SQ
 	v.Covered(id)
 	v.Report(c, from, q.Stray, rule.Verdict{
-		Rule: id, Class: rule.Unproven, Role: role, Expected: "PSN " + q.Next.String(), Actual: "PSN " + q.Stray.PSN.String(),
+		Rule: id, Class: rule.Unproven, Role: role, Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "PSN " + q.Next.String(), Actual: "PSN " + q.Stray.PSN.String(),
 		Detail: "far from the expected PSN, and the PSN stream continues there: the capture does not show whether the QP was connected again", Evidence: evidence,
 	})
 }

@@ -3,6 +3,7 @@ package stream
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -25,8 +26,8 @@ func (v *Verifier) Missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	v.Covered(rule.BTH011)
 	v.Report(c, from, m, rule.Verdict{
 		Rule: rule.BTH011, Class: rule.Proven(c.Complete()), Role: rule.Sender,
-		Expected: fmt.Sprintf("DestQP 0x%x of the connection: the PSN is missing there", c.Ends[1-from].Number),
-		Actual:   fmt.Sprintf("DestQP 0x%x", m.DestQP), Evidence: []uint64{p.Frame},
+		Wants: rule.Want(expect.DestQP, uint64(c.Ends[1-from].Number)), Expected: fmt.Sprintf("DestQP 0x%x of the connection: the PSN is missing there", c.Ends[1-from].Number),
+		Actual: fmt.Sprintf("DestQP 0x%x", m.DestQP), Evidence: []uint64{p.Frame},
 	})
 	return true
 }
@@ -45,8 +46,8 @@ func (v *Verifier) MissentAgain(c *qp.Pair, from int, p *packet.Packet) {
 	v.Covered(rule.BTH011)
 	v.Report(c, from, m, rule.Verdict{
 		Rule: rule.BTH011, Class: rule.Proven(c.Complete()), Role: rule.Sender,
-		Expected: fmt.Sprintf("DestQP 0x%x of the connection: it was retransmitted there", c.Ends[1-from].Number),
-		Actual:   fmt.Sprintf("DestQP 0x%x", m.DestQP), Evidence: []uint64{p.Frame},
+		Wants: rule.Want(expect.DestQP, uint64(c.Ends[1-from].Number)), Expected: fmt.Sprintf("DestQP 0x%x of the connection: it was retransmitted there", c.Ends[1-from].Number),
+		Actual: fmt.Sprintf("DestQP 0x%x", m.DestQP), Evidence: []uint64{p.Frame},
 	})
 }
 

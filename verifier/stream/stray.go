@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -41,7 +42,7 @@ func (v *Verifier) Stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 		v.Covered(rule.RCPSN001)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCPSN001, Class: rule.Proven(c.Sees(from)), Role: role,
-			Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: verifier.LossDetail(c, from),
+			Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: verifier.LossDetail(c, from),
 		})
 		c.Misplace(q.Next)
 		v.Join(c, from, p)
@@ -63,6 +64,7 @@ func (v *Verifier) WrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 	v.Covered(id)
 	d := rule.Verdict{Rule: id, Class: class, Role: role, Detail: "far from the expected PSN", Evidence: evidence}
 	if !v.Full(c, from, &d) {
+		d.Wants = rule.Want(expect.PSN, uint64(q.Next))
 		d.Expected, d.Actual = "PSN "+q.Next.String(), "PSN "+q.Stray.PSN.String()
 	}
 	v.Report(c, from, q.Stray, d)

@@ -3,6 +3,7 @@ package uc
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -96,7 +97,7 @@ func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
 		v.Covered(rule.UCPSN001)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.UCPSN001, Class: rule.Proven(c.Sees(from)), Role: rule.Sender,
-			Expected: "PSN " + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: verifier.LossDetail(c, from), Gap: rule.GapAt(q.Next),
+			Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "PSN " + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: verifier.LossDetail(c, from), Gap: rule.GapAt(q.Next),
 		})
 	}
 	q.OpenGap(q.Next, p.PSN, false)
@@ -130,7 +131,7 @@ func (v *Verifier) again(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	d := rule.Verdict{
 		Rule: rule.UCPSN002, Class: rule.Unproven, Role: rule.Sender,
-		Expected: "PSN " + q.Next.String() + ": a PSN is used once", Actual: "PSN " + p.PSN.String(),
+		Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "PSN " + q.Next.String() + ": a PSN is used once", Actual: "PSN " + p.PSN.String(),
 	}
 	switch {
 	case s == nil:

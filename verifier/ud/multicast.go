@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -153,7 +154,7 @@ func JudgeGroups(all ...*Verifier) {
 			}
 			v.ReportUnpaired(p, rule.Verdict{
 				Rule: rule.UDMC002, Class: rule.Proven(knew), Role: rule.Sender,
-				Expected: fmt.Sprintf("DLID 0x%04x, which the subnet administrator gives for %v", g.mlid, u.DGID), Actual: fmt.Sprintf("DLID 0x%04x", u.DLID),
+				Wants: rule.Want(expect.DLID, uint64(g.mlid)), Expected: fmt.Sprintf("DLID 0x%04x, which the subnet administrator gives for %v", g.mlid, u.DGID), Actual: fmt.Sprintf("DLID 0x%04x", u.DLID),
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package ud
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -40,7 +41,7 @@ func (v *Verifier) qkey(c *qp.Pair, from int, p *packet.Packet) {
 		if p.QKey != peer.Attr.QKey {
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.UDQKEY001, Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket,
-				Expected: fmt.Sprintf("Q_Key 0x%08x of the destination QP", peer.Attr.QKey), Actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
+				Wants: rule.Want(expect.QKey, uint64(peer.Attr.QKey)), Expected: fmt.Sprintf("Q_Key 0x%08x of the destination QP", peer.Attr.QKey), Actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
 			})
 		}
 	}
@@ -83,7 +84,7 @@ func (v *Verifier) start(c *qp.Pair, from int, p *packet.Packet) {
 		if p.PSN != q.Next {
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.UDPSN002, Class: rule.Proven(c.Sees(from)), Role: rule.Sender,
-				Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: verifier.LossDetail(c, from),
+				Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: verifier.LossDetail(c, from),
 			})
 		}
 	}
@@ -108,7 +109,7 @@ func (v *Verifier) flow(c *qp.Pair, from int, p *packet.Packet, privileged bool)
 		f.Reported |= qp.ReportedPKey
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.UDPKY001, Class: rule.Unproven, Role: rule.Sender,
-			Expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+			Wants: rule.Want(expect.PKey, uint64(f.PKey)), Expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 			Detail: "the P_Key of the QP was learned from its first packet",
 		})
 	}
@@ -135,7 +136,7 @@ func (v *Verifier) oddQKey(c *qp.Pair, from int, p *packet.Packet) {
 	f.OddQKey = p.QKey
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.UDQKEY001, Class: rule.Unproven, Role: rule.Sender,
-		Expected: fmt.Sprintf("Q_Key 0x%08x as before", f.QKey), Actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
+		Wants: rule.Want(expect.QKey, uint64(f.QKey)), Expected: fmt.Sprintf("Q_Key 0x%08x as before", f.QKey), Actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
 		Detail: "the Q_Key of the destination QP is not known, and may have changed",
 	})
 }

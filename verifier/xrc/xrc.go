@@ -3,6 +3,7 @@ package xrc
 import (
 	"fmt"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -44,7 +45,7 @@ func (v *Verifier) queue(c *qp.Pair, from int, p *packet.Packet) (srq uint32) {
 	}
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.XRCSRQ002, Class: rule.Violation, Role: rule.Requester,
-		Expected: fmt.Sprintf("shared receive queue 0x%x of the message", want), Actual: fmt.Sprintf("0x%x", p.XRCSRQ),
+		Wants: rule.Want(expect.XRCSRQ, uint64(want)), Expected: fmt.Sprintf("shared receive queue 0x%x of the message", want), Actual: fmt.Sprintf("0x%x", p.XRCSRQ),
 	})
 	return srq
 }

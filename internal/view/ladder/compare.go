@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -49,9 +50,43 @@ func word(name, value string) *regexp.Regexp {
 // syndromes is how findings name what an AETH says.
 var syndromes = regexp.MustCompile(`\b(?:RNR NAK|NAK|ACK)\b`)
 
-// differences finds the fields that a finding says are not as expected, and notes at each what was. A field counts only where the finding
-// names it on both sides: that a packet is told by its PSN does not make the PSN wrong.
+// differences finds the fields that a finding says are not as expected, and notes at each what was: those of its comparison or, where it has none, those that its
+// texts name.
 func differences(f *rule.Finding, list []Layer) []Difference {
+	if f.Comparison != nil {
+		return compared(f.Comparison, list)
+	}
+	return told(f, list)
+}
+
+// compared finds the fields that differ in a comparison.
+func compared(c *expect.Comparison, list []Layer) []Difference {
+	out := []Difference{}
+	for _, d := range c.Differ() {
+		out = append(out, Difference{d.Layer, d.Name, d.Expected, d.Actual})
+		if fd := shown(list, &d); fd != nil && fd.Expected == "" {
+			fd.Expected = d.Expected
+		}
+	}
+	return out
+}
+
+// shown is the field of a packet that a field of a comparison is, or is a part of; nil: it is not shown.
+func shown(list []Layer, d *expect.Field) *Field {
+	for i := range list {
+		for j := range list[i].Fields {
+			fd := &list[i].Fields[j]
+			if list[i].Name == d.Layer && (fd.Name == d.Name || fd.At >= 0 && fd.At <= d.At && d.At+d.Size <= fd.At+fd.Size) {
+				return fd
+			}
+		}
+	}
+	return nil
+}
+
+// told finds the fields that the texts of a finding name. A field counts only where it is named on both sides: that a packet is told by its PSN does not make the
+// PSN wrong.
+func told(f *rule.Finding, list []Layer) []Difference {
 	out := []Difference{}
 	mark := func(k key, expected string) {
 		for i := range list {

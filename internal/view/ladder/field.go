@@ -20,7 +20,7 @@ type Layer struct {
 type Field struct {
 	Name  string
 	Value string
-	At    int // of its bytes in Row.Hex; -1: none
+	At    int // of its bytes in Row.Hex, which begins with the first byte of the LRH, GRH or IP header; -1: none
 	Size  int
 	// Expected is what the rule wants, where the field is not so.
 	Expected string

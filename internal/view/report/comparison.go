@@ -57,7 +57,16 @@ func (t *text) different(c *expect.Comparison) {
 		return
 	}
 	end := min(to, from+mostDifferent)
-	t.line("        %s", t.dim(fmt.Sprintf("payload from byte %d:", from)))
+	t.line("        %s", t.dim(fmt.Sprintf("payload from byte %d on, its first is 0:", from)))
 	t.line("          expected  % x", want[from:end])
 	t.line("          actual    %s", t.red(fmt.Sprintf("% x", have[from:end])))
+	marks := make([]byte, 0, 3*mostDifferent)
+	for i := from; i < end; i++ {
+		mark := "^^ "
+		if want[i] == have[i] {
+			mark = "   "
+		}
+		marks = append(marks, mark...)
+	}
+	t.line("                    %s", t.red(strings.TrimRight(string(marks), " ")))
 }

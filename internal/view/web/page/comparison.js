@@ -13,12 +13,17 @@ export function drawComparison(c) {
   const bytes = byteTable(c);
   return el("section", { class: "comparison", "aria-label": "Expected and actual packet" },
     fieldTable(there, "Expected and actual fields"),
-    (rest.length || bytes) && el("details", {}, el("summary", { text: bytes ? "Other headers and bytes" : "Other headers" }),
-      rest.length && fieldTable(rest, "Fields of the other headers"), bytes));
+    (rest.length || bytes) && el("details", { open: bytes && c.fields.some((f) => f.field === "Payload" && f.outcome === "differs") }, el("summary", { text: bytes ? "Other headers and bytes" : "Other headers" }),
+      bytes, rest.length && fieldTable(rest, "Fields of the other headers")));
 }
 
 // means says what the outcome of a comparison is.
 const means = { differs: "not as expected", follows: "not as expected, but right for the rest of the packet", any: "not determined", equal: "as expected" };
+
+// counted says where bytes are counted from: the same in the bytes below, and in JSON.
+const counted = "counted from 0 at the first byte of the LRH, GRH or IP header";
+
+const bytesOf = (f) => (f.offset < 0 ? "" : `; ${f.length === 1 ? `byte ${f.offset}` : `bytes ${f.offset} to ${f.offset + f.length - 1}`}, ${counted}`);
 
 function fieldTable(layers, caption) {
   return el("table", { class: "fieldwise" },
@@ -26,7 +31,7 @@ function fieldTable(layers, caption) {
     el("thead", {}, el("tr", {}, ["Field", "Expected", "Actual"].map((text) => el("th", { scope: "col", text })))),
     layers.map((l) => el("tbody", {},
       el("tr", { class: "layer-name" }, el("th", { scope: "rowgroup", colspan: "3", text: l.name })),
-      l.fields.map((f) => el("tr", { class: f.outcome, title: means[f.outcome] },
+      l.fields.map((f) => el("tr", { class: f.outcome, title: `${means[f.outcome]}${bytesOf(f)}` },
         el("th", { scope: "row" }, f.outcome === "differs" && el("span", { class: "sign", "aria-hidden": "true", text: "≠" }), f.field),
         el("td", { class: "want", text: f.expected }),
         el("td", { class: "have" }, f.actual, f.outcome === "differs" && el("span", { class: "visually-hidden", text: " (differs)" })))))));
@@ -47,5 +52,5 @@ function byteTable(c) {
     for (let k = i; same && k < Math.min(i + 16, Math.max(want.length, have.length)); k++) same = !differs(k);
     rows.push(el("span", { class: "byte-row byte-offset", text: i.toString(16).padStart(4, "0") }), !same && line("expected", want, i), line("actual", have, i));
   }
-  return el("code", { class: "bytes side-by-side" }, rows);
+  return el("code", { class: "bytes side-by-side", title: `Bytes, ${counted}, in hexadecimal` }, rows);
 }

@@ -1,0 +1,100 @@
+package packet
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// glance is what Glance needs of an opcode.
+type glance struct {
+	known bool  // it reads all that the opcode has
+	size  uint8 // bytes of the extension headers
+	has   Has
+	// The extension headers that the opcode has, as masks: a processor cannot guess branches on them.
+	aeth, dma         uint32
+	va, compare, orig uint64
+}
+
+// glances is by opcode.
+var glances = func() (t [256]glance) {
+	for i := range t {
+		g, l := &t[i], &layouts[i]
+		if in := Opcode(i).Info(); !in.Defined || in.Opcode.Service() != RC {
+			continue
+		}
+		*g = glance{known: true, size: l.size, has: l.has | HasIPv4 | HasUDP | HasBTH | HasICRC}
+		switch l.has &^ (HasImmDt | HasIETH) { // which come last
+		case 0:
+		case HasAETH:
+			g.aeth = math.MaxUint32
+		case HasAETH | HasAtomicAckETH:
+			g.aeth, g.orig = math.MaxUint32, math.MaxUint64
+		case HasRETH:
+			g.va, g.dma = math.MaxUint64, math.MaxUint32
+		case HasAtomicETH:
+			g.va, g.compare = math.MaxUint64, math.MaxUint64
+		default:
+			g.known = false
+		}
+	}
+	return t
+}()
+
+// Glance decodes, of a Usual packet of RC that b begins with, what its connection is found and it is verified by: the fields up to OrigData, but for those that the
+// fabric agent sets. All others are left as they were; Rest sets them, from the same bytes. The result is false, and p undefined, where the packet is another one, or
+// perhaps not worth it. Data is a view on b.
+func Glance(p *Packet, b []byte) bool {
+	const bth, at = ipv4Size + udpSize, ipv4Size + udpSize + bthSize
+	if len(b) < at+icrcSize {
+		return false
+	}
+	h := (*[at + icrcSize]byte)(b)
+	w, x, y := binary.BigEndian.Uint64(h[:]), binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint32(h[16:])
+	udp, q, a := binary.BigEndian.Uint64(h[ipv4Size:]), binary.BigEndian.Uint64(h[bth:]), binary.BigEndian.Uint32(h[bth+8:])
+	g, end, pad := &glances[h[bth]], int(w>>32&0xFFFF), int(q>>52&3)
+	payload := end - icrcSize - pad - at - int(g.size)
+	if !g.known || payload < 0 || end > len(b) ||
+		(w>>56^0x45)|w&0x3FFF|(x>>48&0xFF^protoUDP)|(udp>>32&0xFFFF^UDPPort)|uint64(int(udp>>16&0xFFFF)^(end-ipv4Size)) != 0 ||
+		uint16(x>>32) != 0 && !summed(w, x, uint64(y)) || x>>56 == 0 {
+		return false
+	}
+	p.Has = g.has
+	p.Data = b[:end:len(b)]
+	p.BTHOff = bth
+	p.Src, p.Dst = Addr{0, 0xFFFF<<32 | x&0xFFFFFFFF}, Addr{0, 0xFFFF<<32 | uint64(y)}
+	p.PayloadLen = payload
+	p.Opcode, p.Encap, p.ICRCState, p.Cut = Opcode(h[bth]), RoCEv2IPv4, CRCNotJudged, false
+	p.PadCnt, p.AckReq, p.MigReq = uint8(pad), a>>31 != 0, q>>54&1 != 0
+	p.Usual, p.Part = true, true
+	p.Flaws, p.IPID, p.SrcPort = 0, uint16(w>>16), uint16(udp>>48)
+	p.DestQP, p.PSN = uint32(q)&PSNMask, PSN(a&PSNMask)
+	p.ICRC = binary.LittleEndian.Uint32(b[end-icrcSize:])
+	g.extensions(p, b, end)
+	return true
+}
+
+// extensions sets what Glance reads of the extension headers, which it does where they would be: where a packet ends before, other bytes are read, for nothing.
+func (g *glance) extensions(p *Packet, b []byte, end int) {
+	const at = ipv4Size + udpSize + bthSize
+	s := binary.BigEndian.Uint32(b[at:]) & g.aeth
+	p.Syndrome, p.MSN = Syndrome(s>>24), s&PSNMask
+	e := (*[16]byte)(b[min(at, end-16):])
+	p.VA = binary.BigEndian.Uint64(e[:]) & g.va
+	p.RKey = binary.BigEndian.Uint32(e[8:]) & uint32(g.va)
+	p.DMALen = binary.BigEndian.Uint32(e[12:]) & g.dma
+	p.Compare = binary.BigEndian.Uint64(b[min(at+20, end-8):]) & g.compare
+	p.OrigData = binary.BigEndian.Uint64(b[min(at+4, end-8):]) & g.orig
+}
+
+// Rest sets what Glance has left.
+func (p *Packet) Rest() {
+	if p.Part {
+		p.rest()
+	}
+}
+
+func (p *Packet) rest() {
+	state, b := p.ICRCState, p.Data[:cap(p.Data)]
+	DecodeIP(p, b, len(b))
+	p.ICRCState = state
+}
