@@ -22,12 +22,16 @@ func (v *Verifier) ignored(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 		}
 		return
 	}
-	n := uint32(p.PSN.Diff(w.First)) * c.PMTU
-	fits := w.Op != wqe.Read || (n > 0 || p.PSN == w.First) && p.RKey == w.RKey && p.VA == w.VA+uint64(n) && p.DMALen == w.Length-n
-	if fits && r.State == qp.SequenceNAKed && c.Sees(1-from) && r.Told && !v.Broken && !q.HasCrossed() && !q.IsMixed(w.First) && w.Last.Before(r.NakPSN) && newestResponded(q) == w {
+	if asksRest(c, p, w) && r.State == qp.SequenceNAKed && c.Sees(1-from) && r.Told && !v.Broken && !q.HasCrossed() && !q.IsMixed(w.First) && w.Last.Before(r.NakPSN) && newestResponded(q) == w {
 		v.Covered(rule.RCRSP004)
 		q.Ignore(qp.Ignored{First: w.First, Last: w.Last, NakPSN: r.NakPSN, Request: p.Bare()})
 	}
+}
+
+// asksRest reports whether request p asks for what READ w asked for, from its PSN on, or w is none.
+func asksRest(c *qp.Pair, p *packet.Packet, w *wqe.SendWQE) bool {
+	n := uint32(p.PSN.Diff(w.First)) * c.PMTU
+	return w.Op != wqe.Read || (n > 0 || p.PSN == w.First) && p.RKey == w.RKey && p.VA == w.VA+uint64(n) && p.DMALen == w.Length-n
 }
 
 // newestResponded is the newest READ or atomic: a responder keeps that longest, to answer it again.
