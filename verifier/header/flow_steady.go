@@ -12,7 +12,7 @@ import (
 func (v *Verifier) Steady(c *qp.Pair) {
 	for i := range c.Ends {
 		end := &c.Ends[i]
-		one := oneDiffers(end, c.Sees(i))
+		one := oneDiffers(c, i)
 		if one == (differing{}) || end.Sums.Packets < 4 {
 			continue
 		}
@@ -34,13 +34,14 @@ type differing struct {
 	sl    bool
 }
 
-// oneDiffers returns in which headers just one packet of a QP differed. sees says that the tap sees all that the QP sends.
-func oneDiffers(end *qp.QP, sees bool) differing {
+// oneDiffers returns in which headers just one packet of end i of c differed.
+func oneDiffers(c *qp.Pair, i int) differing {
+	end := &c.Ends[i]
 	return differing{
 		pkey: end.Flow.Odd&15 == 1, other: end.Flow.Odd>>4 == 1, grh: end.OddGRH == 1,
 		// Responses of one kind may have another DSCP than the rest.
-		path: end.OddPath == 1 && (end.OddShown || end.OddKind == 0 && end.Sums.Messages >= 4) && sees,
-		sl:   end.OddSL == 1 && (!end.Flow.GRH && end.OddGRH == 0 || sees), // else the ICRC leaves the SL out
+		path: end.OddPath == 1 && (end.OddShown || end.OddKind == 0 && end.Sums.Messages >= 4) && c.Sees(i),
+		sl:   end.OddSL == 1 && (!end.Flow.GRH && end.OddGRH == 0 || c.Sees(i)), // else the ICRC leaves the SL out
 	}
 }
 

@@ -87,11 +87,12 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	v.Covered(rule.RCRTY007)
 	v.Covered(rule.RCRTY008)
 	w.Flags &^= wqe.Blamed
+	class := rule.Proven(c.Complete() && !w.Has(wqe.Guessed) && (!w.Has(wqe.Unsized) || p.PSN == w.First || c.Sees(from))) // that the READ takes this PSN
 	if p.Has&p.Info().Headers != p.Info().Headers || !w.Has(wqe.Whole) {
 		return
 	}
 	if p.Opcode.Fn() != packet.ReadRequest {
-		v.readReplaced(c, from, p, w)
+		v.readReplaced(c, from, p, w, class)
 		return
 	}
 	if w.First.Before(c.Ends[1-from].RQ.EPSN) {
@@ -116,7 +117,7 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	if p.DMALen > rest && p.DMALen < 1<<30 {
 		q.ReadsTo(p.PSN.Add(wqe.Packets(p.DMALen, max(c.PMTU, stream.LeastMTU))))
 	}
-	v.readOperands(c, from, p, w, done)
+	v.readOperands(c, from, p, w, done, class)
 	if w.Has(wqe.Answered) {
 		w.Flags = w.Flags&^wqe.Answered | wqe.Told
 		q.ReadBegins()
@@ -127,19 +128,18 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 }
 
 // wrongReadAgain reports a request that is not READ w, asked for again.
-func (v *Verifier) wrongReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, id rule.ID, wants rule.Wants, want, got string) {
-	sure := c.Complete() && !w.Has(wqe.Guessed) && (!w.Has(wqe.Unsized) || p.PSN == w.First || c.Sees(from)) // that it takes this PSN
+func (v *Verifier) wrongReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, class rule.Class, id rule.ID, wants rule.Wants, want, got string) {
 	v.Report(c, from, p, rule.Verdict{
-		Rule: id, Class: rule.Proven(sure), Role: rule.Requester, Wants: wants, Expected: want, Actual: got,
+		Rule: id, Class: class, Role: rule.Requester, Wants: wants, Expected: want, Actual: got,
 		Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 }
 
 // readReplaced judges a request with another opcode that takes a PSN of READ w (rule RC-RTY-004).
-func (v *Verifier) readReplaced(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+func (v *Verifier) readReplaced(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, class rule.Class) {
 	q := &c.Ends[from].SQ
 	v.Covered(rule.RCRTY004)
-	v.wrongReadAgain(c, from, p, w, rule.RCRTY004, rule.Wants{}, "the RDMA READ Request that used this PSN", p.Opcode.String())
+	v.wrongReadAgain(c, from, p, w, class, rule.RCRTY004, rule.Wants{}, "the RDMA READ Request that used this PSN", p.Opcode.String())
 	q.Mix() // which of the two the responder takes is not certain
 	if q.Retrying && q.Retry == p.PSN {
 		q.ContinueAt(p.PSN.Add(1))
@@ -149,22 +149,22 @@ func (v *Verifier) readReplaced(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 }
 
 // readOperands compares R_Key, virtual address and DMALen of a READ request with those of READ w, of which done bytes come before its PSN (rules RC-RTY-007, -008).
-func (v *Verifier) readOperands(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, done uint32) {
+func (v *Verifier) readOperands(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, done uint32, class rule.Class) {
 	rest := w.Length - min(done, w.Length)
 	switch {
 	case p.DMALen > 1<<31:
 		w.Flags |= wqe.Blamed
 		v.dmaLen(c, from, p)
 	case p.RKey != w.RKey:
-		v.wrongReadAgain(c, from, p, w, rule.RCRTY007, rule.Want(expect.RKey, uint64(w.RKey)), fmt.Sprintf("R_Key 0x%x", w.RKey), fmt.Sprintf("R_Key 0x%x", p.RKey))
+		v.wrongReadAgain(c, from, p, w, class, rule.RCRTY007, rule.Want(expect.RKey, uint64(w.RKey)), fmt.Sprintf("R_Key 0x%x", w.RKey), fmt.Sprintf("R_Key 0x%x", p.RKey))
 	case p.VA != w.VA+uint64(done):
 		id := rule.RCRTY007
 		if c.PMTU != 0 && (p.VA-w.VA)%uint64(c.PMTU) != 0 {
 			id = rule.RCRTY008
 		}
-		v.wrongReadAgain(c, from, p, w, id, rule.Want(expect.VA, w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", p.VA))
+		v.wrongReadAgain(c, from, p, w, class, id, rule.Want(expect.VA, w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", p.VA))
 	case p.DMALen != rest:
-		v.wrongReadAgain(c, from, p, w, rule.RCRTY007, rule.Want(expect.DMALen, uint64(rest)), fmt.Sprintf("DMALen %d", rest), fmt.Sprintf("DMALen %d", p.DMALen))
+		v.wrongReadAgain(c, from, p, w, class, rule.RCRTY007, rule.Want(expect.DMALen, uint64(rest)), fmt.Sprintf("DMALen %d", rest), fmt.Sprintf("DMALen %d", p.DMALen))
 	}
 }
 

@@ -156,20 +156,30 @@ func (v *Verifier) doubtCount(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 }
 
 // tapMisses says what a tap that is not near the requester may have missed, so that a response counts right; "": nothing.
-func tapMisses(c *qp.Pair, from int, p *packet.Packet, n *miscount) string {
-	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	switch {
-	case c.Sees(1 - from):
-	case n.over > 0 && r.Answered && answeredElse(r, p) && !c.Sees(from):
-		return "the tap may have missed earlier responses, and a retransmission of the request after later ones"
-	case r.State == qp.SequenceNAKed && n.before == 0 && !p.PSN.Before(r.NakPSN):
-		return "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
-	case n.beyond() && q.Gap.Open():
-		return "requests are missing before the tap: it may count some that the tap has missed"
-	case n.beyond() && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from):
-		return "it may respond to a duplicate, and count a message that the tap has missed"
+func tapMisses(c *qp.Pair, from int, p *packet.Packet, n *miscount) (what string) {
+	r := &c.Ends[from].RQ
+	if n.beyond() {
+		what = tapMissesRequests(c, from, p)
 	}
-	return ""
+	if r.State == qp.SequenceNAKed && n.before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
+		what = "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
+	}
+	if n.over > 0 && r.Answered && answeredElse(r, p) && !c.Sees(from) && !c.Sees(1-from) {
+		what = "the tap may have missed earlier responses, and a retransmission of the request after later ones"
+	}
+	return what
+}
+
+// tapMissesRequests says which requests the tap may have missed, so that a response may count more messages than have been sent; "": none.
+func tapMissesRequests(c *qp.Pair, from int, p *packet.Packet) (what string) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
+		what = "it may respond to a duplicate, and count a message that the tap has missed"
+	}
+	if q.Gap.Open() && !c.Sees(1-from) {
+		what = "requests are missing before the tap: it may count some that the tap has missed"
+	}
+	return what
 }
 
 // answeredElse reports whether a responder that numbers its packets has sent another one between the newest response and p, the answer to a READ or atomic.

@@ -120,7 +120,7 @@ func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	case !p.PSN.Add(1).Before(q.High):
 		v.noGap(c, from, p)
 		unfounded = true
-	case !mistaken && hadArrived(c, from, p):
+	case hadArrived(c, from, p) && !mistaken:
 		unfounded = true
 		v.Covered(rule.RCRSP002)
 		v.Report(c, from, p, rule.Verdict{
