@@ -17,11 +17,8 @@ func (v *Verifier) nakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) 
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.Covered(id)
 	old := p.PSN.Before(q.Una)
-	switch {
-	case old && !r.Answered && r.NakTime != 0 && !c.Sees(from):
-		return false // a later NAK has overtaken it
-	case old && r.Answered && int32(uint32(p.Frame)-r.LastFrame) < 0:
-		return false // it had waited for its request, and what acknowledges that was sent after it
+	if old && overtakenNak(c, from, p) {
+		return false
 	}
 	// What was sent before the first request that the tap saw was lost on its way to it.
 	start, known := c.Ends[1-from].Attr.Start()
@@ -39,6 +36,16 @@ func (v *Verifier) nakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) 
 		}
 	}
 	return true
+}
+
+// overtakenNak reports whether NAK p, for a PSN that is acknowledged, was sent before what acknowledges that: a later NAK has overtaken it, or it had waited for its
+// request.
+func overtakenNak(c *qp.Pair, from int, p *packet.Packet) bool {
+	r := &c.Ends[from].RQ
+	if r.Answered {
+		return int32(uint32(p.Frame)-r.LastFrame) < 0
+	}
+	return r.NakTime != 0 && !c.Sees(from)
 }
 
 // naksUna reports whether the newest response is a NAK: it asks for the oldest request that is not acknowledged.

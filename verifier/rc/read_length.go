@@ -54,15 +54,20 @@ func (v *Verifier) readLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 		want = int(w.Length) - w.Last.Diff(w.First)*int(c.PMTU)
 	}
 	if p.PayloadLen == want+4 && in.Middle && acknowledges(p.Payload, c.Ends[from].RQ.LastMSN) {
-		v.Report(c, from, p, rule.Verdict{
-			Rule: rule.RCRSP009, Class: rule.Violation, Role: rule.Responder,
-			Expected: "no AETH in a Middle packet", Actual: fmt.Sprintf("one with the MSN of this READ, % x", p.Payload[:4]), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
-		})
+		v.aethInMiddle(c, from, p, w)
 		return
 	}
 	if have != want {
 		v.readOdd(c, from, p, w, rule.Want(expect.Payload, uint64(want)), fmt.Sprintf("%d bytes of payload", want))
 	}
+}
+
+// aethInMiddle reports the AETH in a Middle response to READ w (rule RC-RSP-009).
+func (v *Verifier) aethInMiddle(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	v.Report(c, from, p, rule.Verdict{
+		Rule: rule.RCRSP009, Class: rule.Violation, Role: rule.Responder,
+		Expected: "no AETH in a Middle packet", Actual: fmt.Sprintf("one with the MSN of this READ, % x", p.Payload[:4]), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
+	})
 }
 
 // lacksAETH judges a First, Last or Only that is too short by just the length of an AETH, and does not say in its place what the AETH of READ w would: it

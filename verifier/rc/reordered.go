@@ -56,7 +56,7 @@ func since(q *qp.SendQueue, p *packet.Packet) bool {
 
 // waited judges a response that has waited for the next request. unnaked says whether another that waited was compared with a NAK.
 func (v *Verifier) waited(c *qp.Pair, from int, e *qp.Early, now int64, unnaked *bool) {
-	q, r, p := &c.Ends[1-from].SQ, &c.Ends[from].RQ, &e.Packet
+	q, p := &c.Ends[1-from].SQ, &e.Packet
 	if c.PMTU == 0 && !e.Sent && q.LastTime >= p.Time {
 		v.readSize(c, from, p) // its READ may be there now
 	}
@@ -68,9 +68,14 @@ func (v *Verifier) waited(c *qp.Pair, from int, e *qp.Early, now int64, unnaked 
 		v.unseen(c, from, p)
 		return
 	}
-	if p = v.stillWaits(c, from, e, now-e.Time, unnaked); p == nil {
-		return
+	if p = v.stillWaits(c, from, e, now-e.Time, unnaked); p != nil {
+		v.judgeWaited(c, from, e, p, unnaked)
 	}
+}
+
+// judgeWaited judges response e, as p, now that its request has been seen.
+func (v *Verifier) judgeWaited(c *qp.Pair, from int, e *qp.Early, p *packet.Packet, unnaked *bool) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if w, _ := q.Messages.Find(e.PSN); !e.Sent && p == &e.Packet && w != nil && w.Answers(p.Opcode.Fn()) {
 		v.Distrust(c, "a response precedes its request in the capture: the two directions were recorded separately, so their relative order is uncertain")
 	}
