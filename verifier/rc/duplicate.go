@@ -95,13 +95,7 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		v.readReplaced(c, from, p, w, class)
 		return
 	}
-	if w.First.Before(c.Ends[1-from].RQ.EPSN) {
-		q.Reissue(w.First, p.PSN, p.Time)
-		w.Flags |= wqe.Again
-	} else {
-		q.Accepted(w.First) // this is the first that the responder takes, as far as the tap can tell
-		q.AskedFrom(w.First, p.PSN)
-	}
+	reissue(c, from, p, w)
 	done := uint32(0)
 	if n := p.PSN.Diff(w.First); n > 0 {
 		if c.PMTU == 0 {
@@ -124,6 +118,18 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	}
 	if w.Has(wqe.Gapped) {
 		v.afterMissing(c, from, p, w)
+	}
+}
+
+// reissue notes from where on READ w is asked for again.
+func reissue(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q := &c.Ends[from].SQ
+	if w.First.Before(c.Ends[1-from].RQ.EPSN) {
+		q.Reissue(w.First, p.PSN, p.Time)
+		w.Flags |= wqe.Again
+	} else {
+		q.Accepted(w.First) // this is the first that the responder takes, as far as the tap can tell
+		q.AskedFrom(w.First, p.PSN)
 	}
 }
 

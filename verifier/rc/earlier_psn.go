@@ -33,12 +33,14 @@ func (v *Verifier) beforeNext(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Opcode.Fn() == packet.ReadRequest {
 		v.askedLate(c, from, p)
 	}
-	if q.Gap.Open() && !p.PSN.After(q.Gap.From) {
-		v.owesNak(c, from, p)
-	}
-	if q.Gap.Open() && p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
-		v.fillsGap(c, from, p)
-		return
+	if q.Gap.Open() {
+		if !p.PSN.After(q.Gap.From) {
+			v.owesNak(c, from, p)
+		}
+		if p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
+			v.fillsGap(c, from, p)
+			return
+		}
 	}
 	if p.PSN.Before(q.First) {
 		v.beforeFirst(c, from, p)

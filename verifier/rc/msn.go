@@ -61,16 +61,24 @@ func (v *Verifier) count(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 	switch {
 	case n.over == 0:
-		if next == q.Count && (r.Anchor == nil || p.MSN != r.Anchor.MSN) {
-			r.KnowMSN()
-			r.CloseAnchor()
-			r.Tell(r.Told || !p.PSN.Before(q.Una))
+		if next == q.Count {
+			agrees(q, r, p)
 		}
 	case r.Anchor != nil && begins:
 		v.wrongBaseline(c, from, p, id)
 	default:
 		v.miscounted(c, from, p, &n)
 	}
+}
+
+// agrees notes that response p to the newest message has the MSN that the baseline gives it: a second one proves that.
+func agrees(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) {
+	if r.Anchor != nil && p.MSN == r.Anchor.MSN {
+		return
+	}
+	r.KnowMSN()
+	r.CloseAnchor()
+	r.Tell(r.Told || !p.PSN.Before(q.Una))
 }
 
 // baseline takes response p, of base messages more than there are up to its PSN, where MSNs are not counted yet: they are from there on, unless it goes
@@ -119,7 +127,7 @@ func (v *Verifier) miscounted(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 		d.Evidence = []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
 	}
 	open := false
-	if w := q.Messages.Newest(); n.over == 1 && w != nil && w.Last == p.PSN && !w.Has(wqe.Ended) {
+	if n.over == 1 && unfinishedAt(q, p.PSN) {
 		open = d.Class == rule.Violation
 		d.Class = rule.Unproven
 		d.Detail = "the MSN counts a message whose last packet is not in the capture or has a wrong opcode"
@@ -138,6 +146,12 @@ func (v *Verifier) miscounted(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 		r.ShowMSN((r.MSNBase + n.least) & packet.PSNMask) // the right one does not go back
 	}
 	r.CloseMSN() // the next response sets the baseline again: one fault, one finding
+}
+
+// unfinishedAt reports whether the newest message is open and has its newest packet at psn.
+func unfinishedAt(q *qp.SendQueue, psn packet.PSN) bool {
+	w := q.Messages.Newest()
+	return w != nil && w.Last == psn && !w.Has(wqe.Ended)
 }
 
 // doubtCount takes the proof from d where the number of messages that have been sent may be another one than the capture shows.

@@ -153,7 +153,12 @@ func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.opensGap(c, from, p, (q.Excused || told) && !q.DamagedAt(q.Next))
 	v.newRequest(c, from, p)
-	if w := q.Messages.Newest(); w.Op == wqe.Read && !c.Sees(from) {
+	guessRead(c, from)
+}
+
+// guessRead doubts the length of the newest message, where that is a READ after a gap.
+func guessRead(c *qp.Pair, from int) {
+	if w := c.Ends[from].SQ.Messages.Newest(); w.Op == wqe.Read && !c.Sees(from) {
 		w.Flags |= wqe.Guessed
 	}
 }
