@@ -29,7 +29,7 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 		v.vcrc(c, from, p)
 	}
 	if p.Flaws&packet.FlawDelimiter != 0 {
-		v.marred(c, from, p)
+		v.damagedOnLink(c, from, p)
 		return false
 	}
 	if p.ICRCState == packet.CRCNotJudged {
@@ -111,8 +111,8 @@ func icrcVariant(p *packet.Packet) (d rule.Verdict, ok bool) {
 	return d, true
 }
 
-// coverSeal counts, at the end, the rules on the format of a packet that its ICRC shows.
-func (v *Verifier) coverSeal(e packet.Encap, n uint64) {
+// coverICRC counts, at the end, the rules on the format of a packet that its ICRC shows.
+func (v *Verifier) coverICRC(e packet.Encap, n uint64) {
 	v.Rec.Cover[rule.CNGIB003].Exercised += n
 	switch {
 	case e == packet.RoCEv1:
@@ -145,8 +145,8 @@ func otherwise(p *packet.Packet) string {
 	return ""
 }
 
-// marred takes note of a packet that its receiver drops for what happened to it on the link, whatever its ICRC (rule LNK-CRC-006).
-func (v *Verifier) marred(c *qp.Pair, from int, p *packet.Packet) {
+// damagedOnLink takes note of a packet that its receiver drops for what happened to it on the link, whatever its ICRC (rule LNK-CRC-006).
+func (v *Verifier) damagedOnLink(c *qp.Pair, from int, p *packet.Packet) {
 	if c == nil || p.Has&packet.HasBTH == 0 {
 		return
 	}

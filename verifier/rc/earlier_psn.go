@@ -156,7 +156,7 @@ func (v *Verifier) retransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.
 	v.goesBack(c, from, p, w)
 	responded := w != nil && w.Op.Responded()
 	if responded {
-		v.ignored(c, from, p, w)
+		v.duplicateRequest(c, from, p, w)
 	}
 	switch {
 	case responded && w.Op == wqe.Read:

@@ -159,9 +159,9 @@ func (v *Verifier) unanswered(c *qp.Pair, from int, ended bool) {
 	v.Accuse(c, from, &owed.Request, d)
 }
 
-// quiet judges a requester that has fallen silent with SENDs or WRITEs outstanding that asked for no response (rule RC-ACK-002),
+// missingAckReq judges a requester that has fallen silent with SENDs or WRITEs outstanding that asked for no response (rule RC-ACK-002),
 // and counts requests that were never answered.
-func (v *Verifier) quiet(c *qp.Pair, from int, end int64) {
+func (v *Verifier) missingAckReq(c *qp.Pair, from int, end int64) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	w := q.Messages.Newest()
 	if c.Paired && w != nil && w.Has(wqe.Ended) && !w.Op.Responded() {

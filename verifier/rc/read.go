@@ -22,7 +22,7 @@ func (v *Verifier) readResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.Covered(rule.RCRES001)
-	if q.RdOut > 0 && v.elsewhere(c, from, p, w) {
+	if q.RdOut > 0 && v.misplacedResponse(c, from, p, w) {
 		return
 	}
 	switch {
@@ -179,9 +179,9 @@ func (v *Verifier) readTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	return true
 }
 
-// elsewhere judges a READ response that has just the opcode and the length of the one that comes next, and a PSN of another message: its PSN is wrong
+// misplacedResponse judges a READ response that has just the opcode and the length of the one that comes next, and a PSN of another message: its PSN is wrong
 // (rule RC-RES-001). It reports whether it is so, and judges the rest of p as if it had the right one. w is the message that its PSN is of.
-func (v *Verifier) elsewhere(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+func (v *Verifier) misplacedResponse(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if !v.inOrder(c, from, p) || w != nil && w.Has(wqe.Again) {
 		return false

@@ -42,7 +42,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 		})
 	}
 	if resent {
-		v.resent(c, from, p)
+		v.seenBefore(c, from, p)
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {
 		q.FillGap(q.Next)
@@ -58,11 +58,11 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 	q.History.Put(p.PSN, p.Frame, v.Trace(p), q.High.Diff(q.Una))
 }
 
-// wantsAck notes that request p asks for a response to message w. resent says that it was seen before.
-func wantsAck(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet, resent bool) {
+// wantsAck notes that request p asks for a response to message w. seen says that its PSN was seen before.
+func wantsAck(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet, seen bool) {
 	q.StartTimer(p.Time)
 	w.Flags |= wqe.AckWanted
-	if !resent {
+	if !seen {
 		w.Asked = verifier.Stamp(p.Time)
 	}
 }
@@ -93,8 +93,8 @@ func leftOut(q *qp.SendQueue, p *packet.Packet) bool {
 	return q.Retrying && q.RetryLen == 0 && q.Retry.Before(p.PSN) && !q.Retry.Before(q.Una)
 }
 
-// resent takes a request after a gap with a PSN that was seen before: the network has held it back, or it is retransmitted.
-func (v *Verifier) resent(c *qp.Pair, from int, p *packet.Packet) {
+// seenBefore takes a request after a gap with a PSN that was seen before: the network has held it back, or it is retransmitted.
+func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 	if v.Late(c, from, p) {
 		v.Distrust(c, "the capture holds packets of this endpoint in another order than they were sent")
 		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")

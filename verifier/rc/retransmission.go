@@ -46,7 +46,7 @@ func (v *Verifier) restart(c *qp.Pair, from int, p *packet.Packet) {
 // restartUnpaired judges a retransmission of a requester whose responses are not known.
 func (v *Verifier) restartUnpaired(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
-	v.ranOut(q, p)
+	v.timerExpired(q, p)
 	if c.Sees(from) && p.PSN.Before(q.First) {
 		q.Lack(p.PSN, p.Time)
 	} else if p.PSN == q.First && c.Ends[from].Attr != nil && v.unheard(c) {
@@ -310,7 +310,7 @@ func (v *Verifier) timeout(c *qp.Pair, from int, p *packet.Packet) {
 	v.Event(c, from, rule.Requester, p, rule.EvTimeout, "")
 	v.owes(c, from, p)
 	if !p.PSN.Before(q.Taken()) && !impliedNAK(q, p) {
-		v.ranOut(q, p)
+		v.timerExpired(q, p)
 	}
 	switch {
 	case impliedNAK(q, p) || q.AskedAt == 0 || unsettled(c, from):
@@ -324,8 +324,8 @@ func (v *Verifier) timeout(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// ranOut notes after which time request p, which nothing has answered, was retransmitted: the timer of its requester is no longer than that.
-func (v *Verifier) ranOut(q *qp.SendQueue, p *packet.Packet) {
+// timerExpired notes after which time request p, which nothing has answered, was retransmitted: the timer of its requester is no longer than that.
+func (v *Verifier) timerExpired(q *qp.SendQueue, p *packet.Packet) {
 	q.TimedOut(int64(v.outstanding(q, p)))
 }
 

@@ -25,7 +25,7 @@ func (v *Verifier) request(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	if begins {
 		v.begin(e, c, from, p, resync)
 	} else {
-		v.goesOn(e, c, from, p)
+		v.middleOrLast(e, c, from, p)
 	}
 	e.advance(c, p, resync)
 	if (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
@@ -105,7 +105,7 @@ func (v *Verifier) retransmitted(e *context, c *qp.Pair, from int, p *packet.Pac
 	case e.message.has(p.PSN) && !e.message.acked:
 		c.Ends[from].Sums.Retransmissions++
 		if begins && p.PSN == e.message.first {
-			v.same(e, c, from, p)
+			v.psnReused(e, c, from, p)
 		}
 	default:
 		return false // a copy that the network made, or held back
@@ -113,8 +113,8 @@ func (v *Verifier) retransmitted(e *context, c *qp.Pair, from int, p *packet.Pac
 	return true
 }
 
-// same judges that the message which takes the first PSN of an unanswered one once more is the same (rule RD-EEC-001).
-func (v *Verifier) same(e *context, c *qp.Pair, from int, p *packet.Packet) {
+// psnReused judges that the message which takes the first PSN of an unanswered one once more is the same (rule RD-EEC-001).
+func (v *Verifier) psnReused(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	if (p.SrcQP != e.message.srcQP || wqe.OpOf(p.Opcode.Fn()) != e.message.op) && !e.refused {
 		v.Covered(rule.RDEEC001)
 		v.accuse(c, from, p, p.SrcQP, rule.Verdict{
@@ -152,7 +152,7 @@ func (v *Verifier) begin(e *context, c *qp.Pair, from int, p *packet.Packet, res
 	m.again = again
 	m.reused = again && e.refused && m.srcQP != e.message.srcQP
 	if w, ok := e.waits[p.SrcQP]; ok && !resync {
-		v.waits(e, c, from, p, w)
+		v.duringRNR(e, c, from, p, w)
 	}
 	if e.overlap != nil && p.Time-e.overlap.begin.Time > stream.EarlyWindow {
 		v.overlaps(e, c, from, 0)
@@ -198,8 +198,8 @@ func (v *Verifier) wrongKey(p *packet.Packet) bool {
 	return a != nil && a.Has(qp.KnowsQKey) && a.QKey != p.QKey
 }
 
-// waits judges that a QP which got an RNR NAK waits (rule RD-EEC-003).
-func (v *Verifier) waits(e *context, c *qp.Pair, from int, p *packet.Packet, w wait) {
+// duringRNR judges that a QP which got an RNR NAK waits (rule RD-EEC-003).
+func (v *Verifier) duringRNR(e *context, c *qp.Pair, from int, p *packet.Packet, w wait) {
 	delete(e.waits, p.SrcQP)
 	v.Covered(rule.RDEEC003)
 	timer := w.until - w.at
@@ -228,8 +228,8 @@ func (v *Verifier) overlaps(e *context, c *qp.Pair, from int, response uint64) {
 	v.accuse(c, from, o.begin, o.begin.SrcQP, d)
 }
 
-// goesOn judges a Middle or Last packet (rule RD-HDR-003).
-func (v *Verifier) goesOn(e *context, c *qp.Pair, from int, p *packet.Packet) {
+// middleOrLast judges a Middle or Last packet (rule RD-HDR-003).
+func (v *Verifier) middleOrLast(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	in, m := p.Info(), &e.message
 	if !e.unsure && !e.refused && m.frame != 0 && m.op == wqe.OpOf(p.Opcode.Fn()) && (m.has(p.PSN) || !m.ended && p.PSN == m.last.Add(1)) {
 		v.Covered(rule.RDHDR003)

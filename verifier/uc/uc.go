@@ -46,7 +46,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) place(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	q := &c.Ends[from].SQ
 	if q.Retrying {
-		d = v.goesOn(c, from, p, d)
+		d = v.afterReuse(c, from, p, d)
 	}
 	switch {
 	case d > 0 && p.PSN == q.High:
@@ -54,7 +54,7 @@ func (v *Verifier) place(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	case d > 0:
 		v.gap(c, from, p, d)
 	case d < 0 && !v.Renumber(c, from, p) && !v.late(c, from, p):
-		v.again(c, from, p)
+		v.psnReused(c, from, p)
 		return false
 	}
 	return true
@@ -120,8 +120,8 @@ func (v *Verifier) late(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// again judges a PSN that was passed: UC has no retransmission (rule UC-PSN-002).
-func (v *Verifier) again(c *qp.Pair, from int, p *packet.Packet) {
+// psnReused judges a PSN that was passed: UC has no retransmission (rule UC-PSN-002).
+func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	v.Covered(rule.UCPSN002)
 	s := q.History.Get(p.PSN)
@@ -151,9 +151,9 @@ func (v *Verifier) again(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// goesOn takes the packet after one whose PSN had been used. Where it counts on from there, the sender has begun again, which was reported: its stream
+// afterReuse takes the packet after one whose PSN had been used. Where it counts on from there, the sender has begun again, which was reported: its stream
 // is followed there. It returns how far ahead of the next PSN the packet is.
-func (v *Verifier) goesOn(c *qp.Pair, from int, p *packet.Packet, d int) int {
+func (v *Verifier) afterReuse(c *qp.Pair, from int, p *packet.Packet, d int) int {
 	q := &c.Ends[from].SQ
 	q.EndRetransmission()
 	if p.PSN != q.Retry {

@@ -17,7 +17,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	end.Sums.Messages++
 	switch {
 	case p.DestQP == 0:
-		v.special(c, from, p)
+		v.smp(c, from, p)
 	case p.Has&packet.HasLRH != 0 && (p.SrcQP == 1 || p.DestQP == packet.PSNMask):
 		v.group(p)
 	case p.MAC != [6]byte{}:
