@@ -2,71 +2,36 @@ package qp
 
 // Merge takes over what b knows.
 func (a *Attr) Merge(b *Attr) {
-	take := func(k Known) bool { return b.Known&k != 0 }
 	a.SRQ, a.Cut = a.SRQ || b.SRQ, a.Cut || b.Cut
-	if take(KnowsPMTU) {
-		a.PMTU = b.PMTU
-	}
-	if take(KnowsSQPSN) {
-		a.SQPSN = b.SQPSN
-	}
-	if take(KnowsRQPSN) {
-		a.RQPSN = b.RQPSN
-	}
-	if take(KnowsTimeout) {
-		a.Timeout = b.Timeout
-	}
-	if take(KnowsRetryCnt) {
-		a.RetryCnt = b.RetryCnt
-	}
-	if take(KnowsRNRRetry) {
-		a.RNRRetry = b.RNRRetry
-	}
-	if take(KnowsMinRNRTimer) {
-		a.MinRNRTimer = b.MinRNRTimer
-	}
-	if take(KnowsMaxRdAtomic) {
-		a.MaxRdAtomic = b.MaxRdAtomic
-	}
-	if take(KnowsMaxDestRdAtomic) {
-		a.MaxDestRdAtomic = b.MaxDestRdAtomic
-	}
-	if take(KnowsPKey) {
-		a.PKey, a.PKeyIndex = b.PKey, b.PKeyIndex
-	}
-	if take(KnowsQKey) {
-		a.QKey = b.QKey
-	}
-	if take(KnowsAccess) {
-		a.Access = b.Access
-	}
-	if take(KnowsMigState) {
-		a.MigState = b.MigState
-	}
-	if take(KnowsTClass) {
-		a.TClass = b.TClass
-	}
-	if take(KnowsHopLimit) {
-		a.HopLimit = b.HopLimit
-	}
-	if take(KnowsSL) {
-		a.SL = b.SL
-	}
-	if take(KnowsGRH) {
-		a.GRH = b.GRH
-	}
-	if take(KnowsCredits) {
-		a.Credits = b.Credits
-	}
-	if take(KnowsDestQPN) {
-		a.DestQPN = b.DestQPN
-	}
-	if take(KnowsDestAddr) {
-		a.DestAddr = b.DestAddr
-	}
-	if take(KnowsSourceAddr) {
-		a.SourceAddr = b.SourceAddr
-	}
+	take(b, KnowsPMTU, &a.PMTU, b.PMTU)
+	take(b, KnowsSQPSN, &a.SQPSN, b.SQPSN)
+	take(b, KnowsRQPSN, &a.RQPSN, b.RQPSN)
+	take(b, KnowsTimeout, &a.Timeout, b.Timeout)
+	take(b, KnowsRetryCnt, &a.RetryCnt, b.RetryCnt)
+	take(b, KnowsRNRRetry, &a.RNRRetry, b.RNRRetry)
+	take(b, KnowsMinRNRTimer, &a.MinRNRTimer, b.MinRNRTimer)
+	take(b, KnowsMaxRdAtomic, &a.MaxRdAtomic, b.MaxRdAtomic)
+	take(b, KnowsMaxDestRdAtomic, &a.MaxDestRdAtomic, b.MaxDestRdAtomic)
+	take(b, KnowsPKey, &a.PKey, b.PKey)
+	take(b, KnowsPKey, &a.PKeyIndex, b.PKeyIndex)
+	take(b, KnowsQKey, &a.QKey, b.QKey)
+	take(b, KnowsAccess, &a.Access, b.Access)
+	take(b, KnowsMigState, &a.MigState, b.MigState)
+	take(b, KnowsTClass, &a.TClass, b.TClass)
+	take(b, KnowsHopLimit, &a.HopLimit, b.HopLimit)
+	take(b, KnowsSL, &a.SL, b.SL)
+	take(b, KnowsGRH, &a.GRH, b.GRH)
+	take(b, KnowsCredits, &a.Credits, b.Credits)
+	take(b, KnowsDestQPN, &a.DestQPN, b.DestQPN)
+	take(b, KnowsDestAddr, &a.DestAddr, b.DestAddr)
+	take(b, KnowsSourceAddr, &a.SourceAddr, b.SourceAddr)
 	a.ByCM = a.ByCM&^b.Known | b.ByCM
 	a.Known |= b.Known
+}
+
+// take sets an attribute to the value that b has for it, where b knows that.
+func take[T any](b *Attr, k Known, to *T, value T) {
+	if b.Known&k != 0 {
+		*to = value
+	}
 }

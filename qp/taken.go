@@ -23,33 +23,11 @@ func (s *SendQueue) Lack(psn packet.PSN, now int64) {
 // psn itself where own is set. A requester takes it only as far as no READ or atomic before it lacks its own answer. It comes before
 // Una moves on.
 func (s *SendQueue) Take(psn packet.PSN, own bool, now int64) {
-	taken, end := s.Taken(), psn.Add(1)
+	taken := s.Taken()
 	if psn.Before(taken) {
 		return
 	}
-	forgotten := s.Messages.Len() > 0 && taken.Before(s.Messages.At(0).First)
-	if taken.Before(s.First) || forgotten && (!own || taken != psn) {
-		end = taken // the requests from there on are not known
-	}
-	for i := max(s.Messages.UpTo(taken), 0); end != taken && i < s.Messages.Len(); i++ {
-		w := s.Messages.At(i)
-		if w.First.After(psn) {
-			break
-		}
-		if w.Last.Before(taken) || !w.Op.Responded() {
-			continue
-		}
-		if taken.Before(w.First) {
-			taken = w.First
-		}
-		if !own || taken != psn {
-			end = taken
-			if taken != psn {
-				s.skipped(taken, now)
-			}
-		}
-		break
-	}
+	end := s.takenTo(taken, psn, own, now)
 	if !end.Before(s.Una) && !end.Before(psn.Add(1)) {
 		s.Passed = false
 		return
@@ -60,6 +38,35 @@ func (s *SendQueue) Take(psn packet.PSN, own bool, now int64) {
 	}
 	s.Lack(end, since)
 	s.Passed = now-since <= patience
+}
+
+// takenTo is the PSN after those from taken on that a response with PSN psn acknowledges to its requester (see Take): up to the first READ or atomic that
+// lacks its own answer. What that response passes over is noted.
+func (s *SendQueue) takenTo(taken, psn packet.PSN, own bool, now int64) packet.PSN {
+	forgotten := s.Messages.Len() > 0 && taken.Before(s.Messages.At(0).First)
+	if taken.Before(s.First) || forgotten && (!own || taken != psn) {
+		return taken // the requests from there on are not known
+	}
+	for i := max(s.Messages.UpTo(taken), 0); i < s.Messages.Len(); i++ {
+		w := s.Messages.At(i)
+		if w.First.After(psn) {
+			break
+		}
+		if w.Last.Before(taken) || !w.Op.Responded() {
+			continue
+		}
+		if taken.Before(w.First) {
+			taken = w.First
+		}
+		if own && taken == psn {
+			break
+		}
+		if taken != psn {
+			s.skipped(taken, now)
+		}
+		return taken
+	}
+	return psn.Add(1)
 }
 
 // AwaitsAck reports whether a message that is not acknowledged has asked for a response: without one no timer runs.

@@ -43,25 +43,42 @@ const longestMessage = 1 << 31
 // ValidSend checks a request for the send queue of a queue pair in a state: the immediate errors of section 11.4.1.1 that do not depend on what
 // waits in the queue. The error is an *InvalidError.
 func (n *InitAttr) ValidSend(s State, r *wqe.SendRequest) error {
-	length := uint64(0)
-	for i := range r.Segments {
-		length += uint64(r.Segments[i].Length)
-	}
-	switch atomic := r.Op == wqe.OpCmpSwap || r.Op == wqe.OpFetchAdd || r.Op == wqe.OpAtomicWrite; {
+	switch {
 	case n.Type == TypeXRCTarget:
 		return invalid(rule.CPLIMD002, "an XRC target has no send queue")
 	case !s.PostSend():
 		return invalid(rule.QPSRST001, "send request in state %v: bring the queue pair to RTS first", s)
 	case n.Type >= numTypes || r.Op > 31 || sendOps[n.Type]>>r.Op&1 == 0:
 		return invalid(rule.CPLIMD002, "%v does not have %v", n.Type, r.Op)
+	}
+	length := uint64(0)
+	for i := range r.Segments {
+		length += uint64(r.Segments[i].Length)
+	}
+	if err := n.validSegments(r, length); err != nil {
+		return err
+	}
+	return validOperands(r, length)
+}
+
+// validSegments checks the data segments of a send request, of so many bytes in all.
+func (n *InitAttr) validSegments(r *wqe.SendRequest, length uint64) error {
+	switch inline := r.Flags&wqe.Inline != 0; {
 	case n.MaxSendSegments > 0 && len(r.Segments) > n.MaxSendSegments:
 		return invalid(rule.CPLIMD002, "%d data segments: a send request has at most %d", len(r.Segments), n.MaxSendSegments)
 	case length > longestMessage:
 		return invalid(rule.CPLIMD002, "message of %d bytes: give at most 2^31", length)
-	case r.Flags&wqe.Inline != 0 && r.Op > wqe.OpWriteImm && r.Op != wqe.OpAtomicWrite:
+	case inline && r.Op > wqe.OpWriteImm && r.Op != wqe.OpAtomicWrite:
 		return invalid(rule.CPLIMD002, "%v sends no data that could be inline", r.Op)
-	case r.Flags&wqe.Inline != 0 && n.MaxInline > 0 && length > uint64(n.MaxInline):
+	case inline && n.MaxInline > 0 && length > uint64(n.MaxInline):
 		return invalid(rule.CPLIMD002, "%d bytes inline: the queue pair takes %d", length, n.MaxInline)
+	}
+	return nil
+}
+
+// validOperands checks what an atomic works on, and which memory window is bound.
+func validOperands(r *wqe.SendRequest, length uint64) error {
+	switch atomic := r.Op == wqe.OpCmpSwap || r.Op == wqe.OpFetchAdd || r.Op == wqe.OpAtomicWrite; {
 	case atomic && (length != 8 || r.RemoteVA%8 != 0):
 		return invalid(rule.CPLIMD002, "%d bytes at %#x: an atomic works on 8 aligned bytes", length, r.RemoteVA)
 	case r.Op == wqe.OpBindMW && r.Window == nil:

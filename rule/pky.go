@@ -49,7 +49,7 @@ var pkyRows = [reqFirst - pkyFirst]Row{
 	PKY007 - pkyFirst: {
 		ID: "PKY-007", Name: "pkey-table-duplicate", Severity: Warning, Needs: Wire, Ref: "10.9†",
 		Text:  "The P_Key table of a port does not hold the full and the limited key of one partition at once.",
-		Where: "verifier/ud/special.go",
+		Where: "verifier/ud/smp.go",
 	},
 	PKY008 - pkyFirst: {
 		ID: "PKY-008", Name: "pkey-default", Severity: Warning, Needs: WireQP, Ref: "10.9.1.2",

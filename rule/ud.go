@@ -113,7 +113,7 @@ var udRows = [rocFirst - udFirst]Row{
 	UDQP0002 - udFirst: {
 		ID: "UD-QP0-002", Name: "smp-malformed-answered", Severity: Error, Needs: Wire, Ref: "13.5.3.1",
 		Text:  "A receiver drops a packet to QP 0 that is not on VL 15 or not of 256 bytes, and answers nothing.",
-		Where: "verifier/ud/special.go",
+		Where: "verifier/ud/smp.go",
 	},
 	UDQP1001 - udFirst: {
 		ID: "UD-QP1-001", Name: "gmp-format", Severity: Error, Needs: Wire, Ref: "13.5.3.1",

@@ -141,26 +141,10 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if f.PKey != p.PKey {
-		if p.PKey&0x7FFF != 0 {
-			v.pkey(c, from, p, rule.Proven(end.Knows(qp.KnowsPKey) && f.PKey&0x7FFF != p.PKey&0x7FFF))
-		}
-		if f.Odd&15 < 15 {
-			f.Odd++
-		}
-		v.limited(c, from, p)
+		v.pkeyChanged(c, from, p)
 	}
 	if f.MigReq != p.MigReq {
-		if f.Odd < 15<<4 {
-			f.Odd += 1 << 4
-		}
-		id := rule.BTH013
-		if c.Service == packet.UC {
-			id = rule.UCMIG001
-		}
-		v.changed(c, from, p, qp.ReportedMig, rule.Verdict{
-			Rule: id, Class: rule.Unproven, Wants: rule.Want(expect.MigReq, uint64(packet.Bit(f.MigReq))), Expected: fmt.Sprintf("M %t as before", f.MigReq), Actual: fmt.Sprintf("M %t", p.MigReq),
-			Detail: "legal where path migration is in use",
-		})
+		v.migrationChanged(c, from, p)
 	}
 	if f.SL != p.SL {
 		count(&end.OddSL)
@@ -170,6 +154,35 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		v.portChanged(c, from, p)
 	}
 	v.pathChanged(c, from, p)
+}
+
+// pkeyChanged judges a packet with another P_Key than the first of its QP (rule PKY-004).
+func (v *Verifier) pkeyChanged(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	f := &end.Flow
+	if p.PKey&0x7FFF != 0 {
+		v.pkey(c, from, p, rule.Proven(end.Knows(qp.KnowsPKey) && f.PKey&0x7FFF != p.PKey&0x7FFF))
+	}
+	if f.Odd&15 < 15 {
+		f.Odd++
+	}
+	v.limited(c, from, p)
+}
+
+// migrationChanged judges a packet with another migration state than the first of its QP (rules BTH-013, UC-MIG-001).
+func (v *Verifier) migrationChanged(c *qp.Pair, from int, p *packet.Packet) {
+	f := &c.Ends[from].Flow
+	if f.Odd < 15<<4 {
+		f.Odd += 1 << 4
+	}
+	id := rule.BTH013
+	if c.Service == packet.UC {
+		id = rule.UCMIG001
+	}
+	v.changed(c, from, p, qp.ReportedMig, rule.Verdict{
+		Rule: id, Class: rule.Unproven, Wants: rule.Want(expect.MigReq, uint64(packet.Bit(f.MigReq))), Expected: fmt.Sprintf("M %t as before", f.MigReq), Actual: fmt.Sprintf("M %t", p.MigReq),
+		Detail: "legal where path migration is in use",
+	})
 }
 
 // changed reports a change of the flow of an end, where none of its kind was reported.

@@ -12,33 +12,54 @@ import (
 func (v *Verifier) Steady(c *qp.Pair) {
 	for i := range c.Ends {
 		end := &c.Ends[i]
-		odd := end.Flow.Odd
-		// Responses of one kind may have another DSCP than the rest.
-		path := end.OddPath == 1 && (end.OddShown || end.OddKind == 0 && end.Sums.Messages >= 4) && c.Sees(i)
-		level := end.OddSL == 1 && (!end.Flow.GRH && end.OddGRH == 0 || c.Sees(i)) // else the ICRC leaves the SL out
-		if odd&15 != 1 && odd>>4 != 1 && !path && !level && end.OddGRH != 1 || end.Sums.Packets < 4 {
+		one := oneDiffers(c, i)
+		if one == (differing{}) || end.Sums.Packets < 4 {
 			continue
 		}
 		last := max(end.SQ.LastTime, end.RQ.LastTime)
 		for _, id := range rule.SteadyRules {
-			is := false
-			switch id {
-			case rule.PKY004, rule.UDPKY001:
-				is = odd&15 == 1
-			case rule.BTH013, rule.UCMIG001, rule.UDQKEY001:
-				is = odd>>4 == 1
-			case rule.NETGRH013:
-				is = path
-			case rule.NETGRH006, rule.NETGRH007:
-				is = end.OddGRH == 1
-			case rule.LNKSL001:
-				is = level
-			}
-			if is {
+			if one.breaks(id) {
 				v.oneOdd(c, i, id, last)
 			}
 		}
 	}
+}
+
+// differing says in which headers just one packet of a QP differed from the others.
+type differing struct {
+	pkey  bool
+	other bool // migration state, or Q_Key of a destination
+	path  bool // flow label or DSCP
+	grh   bool // GRH or its GIDs
+	sl    bool
+}
+
+// oneDiffers returns in which headers just one packet of end i of c differed.
+func oneDiffers(c *qp.Pair, i int) differing {
+	end := &c.Ends[i]
+	return differing{
+		pkey: end.Flow.Odd&15 == 1, other: end.Flow.Odd>>4 == 1, grh: end.OddGRH == 1,
+		// Responses of one kind may have another DSCP than the rest.
+		path: end.OddPath == 1 && (end.OddShown || end.OddKind == 0 && end.Sums.Messages >= 4) && c.Sees(i),
+		sl:   end.OddSL == 1 && (!end.Flow.GRH && end.OddGRH == 0 || c.Sees(i)), // else the ICRC leaves the SL out
+	}
+}
+
+// breaks reports whether the packet that differed is what a rule is about.
+func (d differing) breaks(id rule.ID) bool {
+	switch id {
+	case rule.PKY004, rule.UDPKY001:
+		return d.pkey
+	case rule.BTH013, rule.UCMIG001, rule.UDQKEY001:
+		return d.other
+	case rule.NETGRH013:
+		return d.path
+	case rule.NETGRH006, rule.NETGRH007:
+		return d.grh
+	case rule.LNKSL001:
+		return d.sl
+	}
+	return false
 }
 
 // oneOdd proves the findings of a rule of Steady on end i of c before a time.

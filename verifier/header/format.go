@@ -25,7 +25,11 @@ func misfit(p *packet.Packet) rule.ID {
 	if p.Has&packet.HasVCRC != 0 {
 		end -= 2
 	}
-	missing := packet.HeaderSize(p.Opcode) - (end - p.BTHOff - packet.BTHSize - packet.ICRCSize - int(p.PadCnt))
+	return missingHeader(in, packet.HeaderSize(p.Opcode)-(end-p.BTHOff-packet.BTHSize-packet.ICRCSize-int(p.PadCnt)))
+}
+
+// missingHeader is the rule on the extended transport header of an opcode that seems to be missing where so many bytes are: else BTH-018.
+func missingHeader(in *packet.Info, missing int) rule.ID {
 	switch service := in.Opcode.Service(); {
 	case service == packet.UD:
 		return rule.UDHDR001

@@ -92,7 +92,7 @@ func (v *Verifier) Cover() {
 	for e := range v.headers {
 		for o := range v.headers[e] {
 			n := v.headers[e][o]
-			v.coverSeal(packet.Encap(e), n)
+			v.coverICRC(packet.Encap(e), n)
 			for _, h := range headersOf[e][o] {
 				v.Rec.Cover[h.id].Exercised += n
 			}

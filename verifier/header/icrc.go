@@ -26,16 +26,10 @@ func icrcRule(p *packet.Packet) rule.ID {
 // ICRC silently, and so does the witness.
 func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	if p.VCRCState != packet.CRCNotJudged {
-		v.Covered(rule.LNKCRC001)
-		if p.VCRCState == packet.CRCBad && p.ICRCState != packet.CRCBad { // damage that the ICRC shows too is one fault
-			v.ReportBytes(c, from, p, rule.Verdict{
-				Rule: rule.LNKCRC001, Class: rule.Proven(v.Untouched(p)), Role: rule.Sender,
-				Expected: "a VCRC that matches the packet", Actual: fmt.Sprintf("VCRC 0x%04x", p.VCRC),
-			})
-		}
+		v.vcrc(c, from, p)
 	}
 	if p.Flaws&packet.FlawDelimiter != 0 {
-		v.marred(c, from, p)
+		v.damagedOnLink(c, from, p)
 		return false
 	}
 	if p.ICRCState == packet.CRCNotJudged {
@@ -67,19 +61,35 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	v.ReportBytes(c, from, p, d)
 	if c != nil {
-		if c.Reliable() {
-			v.Covered(rule.RCRSP036)
-		}
-		q := &c.Ends[from].SQ
-		q.Damage(p.PSN, false)
-		if q.Retrying && p.PSN == q.Retry && p.Info().Request && p.Info().Payload {
-			q.ContinueAt(p.PSN.Add(1)) // it was sent, and in its order
-		}
-		if p.Info().Response {
-			stream.AnswersFor(&c.Ends[1-from].SQ, p, false)
-		}
+		v.dropped(c, from, p)
 	}
 	return false
+}
+
+// vcrc judges the VCRC of a packet (rule LNK-CRC-001).
+func (v *Verifier) vcrc(c *qp.Pair, from int, p *packet.Packet) {
+	v.Covered(rule.LNKCRC001)
+	if p.VCRCState == packet.CRCBad && p.ICRCState != packet.CRCBad { // damage that the ICRC shows too is one fault
+		v.ReportBytes(c, from, p, rule.Verdict{
+			Rule: rule.LNKCRC001, Class: rule.Proven(v.Untouched(p)), Role: rule.Sender,
+			Expected: "a VCRC that matches the packet", Actual: fmt.Sprintf("VCRC 0x%04x", p.VCRC),
+		})
+	}
+}
+
+// dropped notes that the receiver drops a packet with a wrong ICRC.
+func (v *Verifier) dropped(c *qp.Pair, from int, p *packet.Packet) {
+	if c.Reliable() {
+		v.Covered(rule.RCRSP036)
+	}
+	q := &c.Ends[from].SQ
+	q.Damage(p.PSN, false)
+	if q.Retrying && p.PSN == q.Retry && p.Info().Request && p.Info().Payload {
+		q.ContinueAt(p.PSN.Add(1)) // it was sent, and in its order
+	}
+	if p.Info().Response {
+		stream.AnswersFor(&c.Ends[1-from].SQ, p, false)
+	}
 }
 
 // icrcVariant is the finding on a packet whose ICRC is wrong, but right for another format, if so. No damage makes it that.
@@ -101,8 +111,8 @@ func icrcVariant(p *packet.Packet) (d rule.Verdict, ok bool) {
 	return d, true
 }
 
-// coverSeal counts, at the end, the rules on the format of a packet that its ICRC shows.
-func (v *Verifier) coverSeal(e packet.Encap, n uint64) {
+// coverICRC counts, at the end, the rules on the format of a packet that its ICRC shows.
+func (v *Verifier) coverICRC(e packet.Encap, n uint64) {
 	v.Rec.Cover[rule.CNGIB003].Exercised += n
 	switch {
 	case e == packet.RoCEv1:
@@ -135,8 +145,8 @@ func otherwise(p *packet.Packet) string {
 	return ""
 }
 
-// marred takes note of a packet that its receiver drops for what happened to it on the link, whatever its ICRC (rule LNK-CRC-006).
-func (v *Verifier) marred(c *qp.Pair, from int, p *packet.Packet) {
+// damagedOnLink takes note of a packet that its receiver drops for what happened to it on the link, whatever its ICRC (rule LNK-CRC-006).
+func (v *Verifier) damagedOnLink(c *qp.Pair, from int, p *packet.Packet) {
 	if c == nil || p.Has&packet.HasBTH == 0 {
 		return
 	}

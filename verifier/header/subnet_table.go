@@ -14,12 +14,7 @@ import (
 // is in flight while a manager changes a table is not judged.
 func (v *Verifier) inTables(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port) {
 	if s.Knows(subnet.KnowsPKeys) && s.Settled(p.Time) && p.PKey&0x7FFF != 0 {
-		v.Covered(rule.PKY004)
-		if !slices.Contains(s.PKeys, p.PKey) && once(c, from, qp.ReportedPKey) {
-			v.byTable(c, from, p, s, v.Near(p.Src), rule.Verdict{
-				Rule: rule.PKY004, Expected: fmt.Sprintf("a P_Key of the %d in the table of the port", len(s.PKeys)), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
-			})
-		}
+		v.sourcePKey(c, from, p, s)
 	}
 	d := v.Subnet.Port(p.DLID)
 	if d == nil || d.Node.Type != subnet.ChannelAdapter || !d.Settled(p.Time) {
@@ -28,13 +23,27 @@ func (v *Verifier) inTables(c *qp.Pair, from int, p *packet.Packet, s *subnet.Po
 	if d.Knows(subnet.KnowsPKeys) && c != nil && c.Reliable() && c.Sees(1-from) {
 		v.unmatched(c, from, p, d)
 	}
-	if p.Has&packet.HasGRH == 0 || p.Opcode.Service() != packet.UD || p.DGID.IsMulticast() || !d.Knows(subnet.KnowsGUIDs|subnet.KnowsInfo) {
-		return
+	if p.Has&packet.HasGRH != 0 && p.Opcode.Service() == packet.UD && !p.DGID.IsMulticast() && d.Knows(subnet.KnowsGUIDs|subnet.KnowsInfo) {
+		v.destGID(c, from, p, d)
 	}
+}
+
+// destGID judges that a GID of port d, which a packet of UD goes to, is the one that its GRH names (rule NET-GRH-008).
+func (v *Verifier) destGID(c *qp.Pair, from int, p *packet.Packet, d *subnet.Port) {
 	v.Covered(rule.NETGRH008)
 	if !d.HasGID(p.DGID.Hi, p.DGID.Lo) {
 		v.byTable(c, from, p, d, v.Near(p.Dst), rule.Verdict{
 			Rule: rule.NETGRH008, Expected: fmt.Sprintf("one of the %d GUIDs of the port with LID %d, and one of its prefixes", len(d.GUIDs), d.LID), Actual: p.DGID.String(),
+		})
+	}
+}
+
+// sourcePKey judges that the P_Key of a packet is in the table of the port s that sent it (rule PKY-004).
+func (v *Verifier) sourcePKey(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port) {
+	v.Covered(rule.PKY004)
+	if !slices.Contains(s.PKeys, p.PKey) && once(c, from, qp.ReportedPKey) {
+		v.byTable(c, from, p, s, v.Near(p.Src), rule.Verdict{
+			Rule: rule.PKY004, Expected: fmt.Sprintf("a P_Key of the %d in the table of the port", len(s.PKeys)), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 		})
 	}
 }

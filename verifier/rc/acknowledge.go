@@ -57,36 +57,45 @@ func (v *Verifier) unsettled(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) oldAck(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
-	if p.PSN.Before(q.First) {
-		start, known := c.Ends[1-from].Attr.Start()
-		if !known && (!c.Sees(from) || !r.Answered || r.Repeated || unsettled(c, 1-from)) {
-			v.unsettled(c, from, p)
-			return // it answers a duplicate from before the capture
-		}
-		if known && !r.Repeated && q.Stray == nil && p.PSN.Before(start) && p.PSN.After(start.Add(-stream.FarJump)) {
-			v.Report(c, from, p, rule.Verdict{
-				Rule: rule.RCRSP006, Class: rule.Proven(c.Complete()), Role: rule.Responder,
-				Expected: "PSN " + start.String() + " or later: the connection begins there", Actual: "PSN " + p.PSN.String(),
-			})
-			return
-		}
-	}
-	if v.sameResponse(r, p) || !r.Answered || p.PSN == r.LastPSN {
-		if p.PSN == r.LastPSN {
-			if r.Repeated {
-				v.Covered(rule.RCRSP029)
-			}
-			v.unsolicited(c, from, p)
-		}
+	if p.PSN.Before(q.First) && v.ackBeforeFirst(c, from, p) {
 		return
 	}
-	if r.Repeated {
+	switch {
+	case p.PSN == r.LastPSN:
+		if r.Repeated {
+			v.Covered(rule.RCRSP029)
+		}
+		v.unsolicited(c, from, p)
+	case v.sameResponse(r, p), !r.Answered:
+	case r.Repeated:
 		v.duplicateAck(c, from, p)
-		return
+	case q.Stray == nil: // else to its responder the request with another PSN may be a duplicate
+		v.ackGoesBack(c, from, p)
 	}
-	if q.Stray != nil {
-		return // to its responder the request with another PSN may be a duplicate
+}
+
+// ackBeforeFirst judges an Acknowledge of what comes before the first request of the capture: it answers a duplicate from before that, or is before the start PSN
+// (rule RC-RSP-006). It reports whether it is either.
+func (v *Verifier) ackBeforeFirst(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	start, known := c.Ends[1-from].Attr.Start()
+	if !known && (!c.Sees(from) || !r.Answered || r.Repeated || unsettled(c, 1-from)) {
+		v.unsettled(c, from, p)
+		return true // it answers a duplicate from before the capture
 	}
+	if known && !r.Repeated && q.Stray == nil && p.PSN.Before(start) && p.PSN.After(start.Add(-stream.FarJump)) {
+		v.Report(c, from, p, rule.Verdict{
+			Rule: rule.RCRSP006, Class: rule.Proven(c.Complete()), Role: rule.Responder,
+			Expected: "PSN " + start.String() + " or later: the connection begins there", Actual: "PSN " + p.PSN.String(),
+		})
+		return true
+	}
+	return false
+}
+
+// ackGoesBack reports an Acknowledge with a PSN before that of the newest response, as no duplicate has come (rule RC-RSP-006).
+func (v *Verifier) ackGoesBack(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	r.CloseOwed() // it may be what it owes, with a wrong PSN
 	d := rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
@@ -144,35 +153,18 @@ func (v *Verifier) beyondGap(c *qp.Pair, from int, p *packet.Packet, acked packe
 		return
 	}
 	// Where the PSN that is missing is just what is acknowledged, and one packet came after it, that one had the wrong PSN.
-	renumbered := acked == q.Gap.From && q.Gap.To.Add(1) == q.High && !q.DamagedAt(q.Gap.From) && !v.Profile.Keeps()
-	if renumbered && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == packet.ACK && q.LastPSN == q.Gap.To {
+	renumbered := acked == q.Gap.From && onePastGap(q) && !v.Profile.Keeps()
+	if renumbered && isACK(p) && q.LastPSN == q.Gap.To {
 		q.AnswerGap(true) // the next request shows it
 		return
 	}
-	// What came after the gap was kept; a sequence NAK may ask for what another gap lacks.
-	kept := v.Profile.Keeps() && (q.Gap.From.Before(q.Una) || came(q, q.Gap.From) || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
 	unseen := missed(q, r, p, acked)
 	gap := unseen > 1
 	if gap {
 		v.captureGap(c, 1-from)
 	}
-	if c.Sees(from) && r.Told && !begun(q, r) && !q.Gap.Explained && !q.Gap.Filled && !renumbered && !kept && !gap {
-		id := rule.RCRSP006
-		if q.DamagedAt(q.Gap.From) {
-			id, _ = damaged(q)
-		}
-		v.Covered(id)
-		d := rule.Verdict{
-			Rule: id, Class: rule.Violation, Role: rule.Responder,
-			Expected: "nothing acknowledged from PSN " + q.Gap.From.String() + " on: that packet has not arrived", Actual: "PSN " + p.PSN.String(), Gap: rule.GapAt(q.Gap.From),
-		}
-		if id != rule.RCRSP006 {
-			consequence(c, from, &d)
-		}
-		v.Report(c, from, p, d)
-		if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && r.NakPSN == q.Gap.From {
-			r.CloseNAK() // that it was not retransmitted is the same fault
-		}
+	if c.Sees(from) && isGap(q, r) && !renumbered && !gap && !v.keptAfterGap(q, p) {
+		v.acksGap(c, from, p)
 	}
 	if !c.Sees(from) {
 		c.Lose()
@@ -180,6 +172,47 @@ func (v *Verifier) beyondGap(c *qp.Pair, from int, p *packet.Packet, acked packe
 	q.CloseGap()
 	r.LoseMSN()
 	q.CatchUp()
+}
+
+// isACK reports whether p is a positive Acknowledge.
+func isACK(p *packet.Packet) bool {
+	return p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == packet.ACK
+}
+
+// onePastGap reports whether only one packet came after the gap, and nothing shows what became of the one that is missing.
+func onePastGap(q *qp.SendQueue) bool {
+	return q.Gap.To.Add(1) == q.High && !q.DamagedAt(q.Gap.From)
+}
+
+// isGap reports whether what is missing in the gap can only have been missed by the responder.
+func isGap(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
+	return r.Told && !begun(q, r) && !q.Gap.Explained && !q.Gap.Filled
+}
+
+// keptAfterGap reports whether the responder keeps what came after a gap, so that response p may acknowledge it: a sequence NAK may ask for what another gap lacks.
+func (v *Verifier) keptAfterGap(q *qp.SendQueue, p *packet.Packet) bool {
+	return v.Profile.Keeps() && (q.Gap.From.Before(q.Una) || came(q, q.Gap.From) || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
+}
+
+// acksGap reports a response that acknowledges what is missing in the gap (rule RC-RSP-006), or what arrived damaged.
+func (v *Verifier) acksGap(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	id := rule.RCRSP006
+	if q.DamagedAt(q.Gap.From) {
+		id, _ = damaged(q)
+	}
+	v.Covered(id)
+	d := rule.Verdict{
+		Rule: id, Class: rule.Violation, Role: rule.Responder,
+		Expected: "nothing acknowledged from PSN " + q.Gap.From.String() + " on: that packet has not arrived", Actual: "PSN " + p.PSN.String(), Gap: rule.GapAt(q.Gap.From),
+	}
+	if id != rule.RCRSP006 {
+		consequence(c, from, &d)
+	}
+	v.Report(c, from, p, d)
+	if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && r.NakPSN == q.Gap.From {
+		r.CloseNAK() // that it was not retransmitted is the same fault
+	}
 }
 
 // begun reports whether what is missing in the gap may have arrived before the capture began: the first packets of the message after all that the
@@ -211,9 +244,16 @@ func came(q *qp.SendQueue, psn packet.PSN) bool {
 // passedOver judges that a response to psn does not pass over a READ or an atomic that is still to be answered: only its own
 // response acknowledges it (rules RC-ACK-003, RC-RSP-007).
 func (v *Verifier) passedOver(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	q := &c.Ends[1-from].SQ
 	v.Covered(rule.RCRSP007)
-	var oldest *wqe.SendWQE // one response passes over several: one finding
+	if oldest := unansweredTo(q, p); oldest != nil && !waits(c, from, oldest) {
+		v.passesOver(c, from, p, oldest)
+	}
+}
+
+// unansweredTo returns the oldest READ or atomic that response p passes over and that nothing is reported of, or nil, and notes that none of those is answered any more:
+// one response passes over several, and gives one finding.
+func unansweredTo(q *qp.SendQueue, p *packet.Packet) (oldest *wqe.SendWQE) {
 	for i := q.Messages.Len() - 1; i >= 0; i-- {
 		w := q.Messages.At(i)
 		if w.First.After(p.PSN) {
@@ -231,9 +271,12 @@ func (v *Verifier) passedOver(c *qp.Pair, from int, p *packet.Packet) {
 		w.Flags |= wqe.Answered | wqe.Accused
 		q.ReadDone()
 	}
-	if oldest == nil || waits(c, from, oldest) {
-		return
-	}
+	return oldest
+}
+
+// passesOver reports response p, which passes over a READ or an atomic (rules RC-ACK-003, RC-RSP-007).
+func (v *Verifier) passesOver(c *qp.Pair, from int, p *packet.Packet, oldest *wqe.SendWQE) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	d := rule.Verdict{
 		Rule: rule.RCRSP007, Class: rule.Proven(c.Sees(from) && r.Told && !q.IsMixed(oldest.First)), Role: rule.Responder,
 		Expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",

@@ -28,39 +28,13 @@ func (v *Verifier) atomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		return // the atomic had a PSN of a READ, or came as another request first, which was reported
 	}
 	if !w.Op.Atomic() {
-		id, ok := flushRule(w.Op)
-		if !ok {
-			id = rule.RCRSP010
-		} else {
-			v.Covered(id)
-		}
-		if !w.Has(wqe.Blamed) {
-			v.Report(c, from, p, rule.Verdict{
-				Rule: id, Class: rule.Proven(c.Complete() && !q.IsMixed(p.PSN)), Role: rule.Responder,
-				Expected: "an ATOMIC Acknowledge for the PSN of an atomic", Actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
-				Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
-			})
-		}
-		if stream.AnswersFor(q, p, c.Complete() && !q.IsMixed(p.PSN)); !w.Op.Responded() {
-			answersForAtomic(q)
-		}
+		v.atomicNotAsked(c, from, p, w)
 		return
 	}
 	v.beyondGap(c, from, p, p.PSN)
 	v.taken(c, from, p, p.PSN, true)
 	v.misaligned(c, from, p, w)
-	orig := fold(p.OrigData)
-	if w.RespFrame != 0 {
-		v.Covered(rule.RCRSP031)
-		if orig != w.Orig {
-			v.Report(c, from, p, rule.Verdict{
-				Rule: rule.RCRSP031, Class: rule.Proven(c.Complete()), Role: rule.Responder,
-				Expected: "the original data that the first response returned", Actual: fmt.Sprintf("0x%x", p.OrigData),
-				Evidence: []uint64{packet.FrameNear(p.Frame, w.RespFrame)},
-			})
-		}
-	}
-	w.Orig, w.RespFrame = orig, uint32(p.Frame)
+	v.originalData(c, from, p, w)
 	v.Covered(rule.RCRES004)
 	if p.Syndrome.Type() != packet.ACK && !p.Syndrome.Reserved() {
 		v.Report(c, from, p, rule.Verdict{
@@ -80,6 +54,43 @@ func (v *Verifier) atomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		v.progress(c, from, p, p.PSN.Add(1))
 	}
 	r.ExpectFrom(p.PSN.Add(1))
+}
+
+// atomicNotAsked judges an ATOMIC Acknowledge to message w, which is no atomic (rule RC-RSP-010).
+func (v *Verifier) atomicNotAsked(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q := &c.Ends[1-from].SQ
+	id, ok := flushRule(w.Op)
+	if !ok {
+		id = rule.RCRSP010
+	} else {
+		v.Covered(id)
+	}
+	if !w.Has(wqe.Blamed) {
+		v.Report(c, from, p, rule.Verdict{
+			Rule: id, Class: rule.Proven(c.Complete() && !q.IsMixed(p.PSN)), Role: rule.Responder,
+			Expected: "an ATOMIC Acknowledge for the PSN of an atomic", Actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
+			Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
+		})
+	}
+	if stream.AnswersFor(q, p, c.Complete() && !q.IsMixed(p.PSN)); !w.Op.Responded() {
+		answersForAtomic(q)
+	}
+}
+
+// originalData compares the original data of an ATOMIC Acknowledge with what the first one to the same atomic returned (rule RC-RSP-031).
+func (v *Verifier) originalData(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	orig := fold(p.OrigData)
+	if w.RespFrame != 0 {
+		v.Covered(rule.RCRSP031)
+		if orig != w.Orig {
+			v.Report(c, from, p, rule.Verdict{
+				Rule: rule.RCRSP031, Class: rule.Proven(c.Complete()), Role: rule.Responder,
+				Expected: "the original data that the first response returned", Actual: fmt.Sprintf("0x%x", p.OrigData),
+				Evidence: []uint64{packet.FrameNear(p.Frame, w.RespFrame)},
+			})
+		}
+	}
+	w.Orig, w.RespFrame = orig, uint32(p.Frame)
 }
 
 // oldAtomic judges an ATOMIC Acknowledge at the PSN of a request that was answered before, though none was retransmitted (rule RC-RSP-006). It reports whether

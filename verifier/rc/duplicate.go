@@ -87,34 +87,15 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	v.Covered(rule.RCRTY007)
 	v.Covered(rule.RCRTY008)
 	w.Flags &^= wqe.Blamed
-	sure := c.Complete() && !w.Has(wqe.Guessed) && (!w.Has(wqe.Unsized) || p.PSN == w.First || c.Sees(from)) // that it takes this PSN
-	blame := func(id rule.ID, wants rule.Wants, want, got string) {
-		v.Report(c, from, p, rule.Verdict{
-			Rule: id, Class: rule.Proven(sure), Role: rule.Requester, Wants: wants, Expected: want, Actual: got,
-			Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
-		})
-	}
+	class := rule.Proven(c.Complete() && !w.Has(wqe.Guessed) && (!w.Has(wqe.Unsized) || p.PSN == w.First || c.Sees(from))) // that the READ takes this PSN
 	if p.Has&p.Info().Headers != p.Info().Headers || !w.Has(wqe.Whole) {
 		return
 	}
 	if p.Opcode.Fn() != packet.ReadRequest {
-		v.Covered(rule.RCRTY004)
-		blame(rule.RCRTY004, rule.Wants{}, "the RDMA READ Request that used this PSN", p.Opcode.String())
-		q.Mix() // which of the two the responder takes is not certain
-		if q.Retrying && q.Retry == p.PSN {
-			q.ContinueAt(p.PSN.Add(1))
-		}
-		q.Excuse() // it may have been a new request under an old PSN
-		c.Misplace(q.Next)
+		v.readReplaced(c, from, p, w, class)
 		return
 	}
-	if w.First.Before(c.Ends[1-from].RQ.EPSN) {
-		q.Reissue(w.First, p.PSN, p.Time)
-		w.Flags |= wqe.Again
-	} else {
-		q.Accepted(w.First) // this is the first that the responder takes, as far as the tap can tell
-		q.AskedFrom(w.First, p.PSN)
-	}
+	reissue(c, from, p, w)
 	done := uint32(0)
 	if n := p.PSN.Diff(w.First); n > 0 {
 		if c.PMTU == 0 {
@@ -130,34 +111,78 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	if p.DMALen > rest && p.DMALen < 1<<30 {
 		q.ReadsTo(p.PSN.Add(wqe.Packets(p.DMALen, max(c.PMTU, stream.LeastMTU))))
 	}
-	switch {
-	case p.DMALen > 1<<31:
-		w.Flags |= wqe.Blamed
-		v.dmaLen(c, from, p)
-	case p.RKey != w.RKey:
-		blame(rule.RCRTY007, rule.Want(expect.RKey, uint64(w.RKey)), fmt.Sprintf("R_Key 0x%x", w.RKey), fmt.Sprintf("R_Key 0x%x", p.RKey))
-	case p.VA != w.VA+uint64(done):
-		id := rule.RCRTY007
-		if c.PMTU != 0 && (p.VA-w.VA)%uint64(c.PMTU) != 0 {
-			id = rule.RCRTY008
-		}
-		blame(id, rule.Want(expect.VA, w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", p.VA))
-	case p.DMALen != rest:
-		blame(rule.RCRTY007, rule.Want(expect.DMALen, uint64(rest)), fmt.Sprintf("DMALen %d", rest), fmt.Sprintf("DMALen %d", p.DMALen))
-	}
+	v.readOperands(c, from, p, w, done, class)
 	if w.Has(wqe.Answered) {
 		w.Flags = w.Flags&^wqe.Answered | wqe.Told
 		q.ReadBegins()
 	}
 	if w.Has(wqe.Gapped) {
-		v.Covered(rule.RCRES003)
-		if p.PSN.After(w.Missing) {
-			v.Report(c, from, p, rule.Verdict{
-				Rule: rule.RCRES003, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-				Wants: rule.Want(expect.PSN, uint64(w.Missing)), Expected: "a READ request from PSN " + w.Missing.String() + " on, the first missing response", Actual: "PSN " + p.PSN.String(),
-				Evidence: []uint64{packet.FrameNear(p.Frame, w.RespFrame)},
-			})
+		v.afterMissing(c, from, p, w)
+	}
+}
+
+// reissue notes from where on READ w is asked for again.
+func reissue(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q := &c.Ends[from].SQ
+	if w.First.Before(c.Ends[1-from].RQ.EPSN) {
+		q.Reissue(w.First, p.PSN, p.Time)
+		w.Flags |= wqe.Again
+	} else {
+		q.Accepted(w.First) // this is the first that the responder takes, as far as the tap can tell
+		q.AskedFrom(w.First, p.PSN)
+	}
+}
+
+// wrongReadAgain reports a request that is not READ w, asked for again.
+func (v *Verifier) wrongReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, class rule.Class, id rule.ID, wants rule.Wants, want, got string) {
+	v.Report(c, from, p, rule.Verdict{
+		Rule: id, Class: class, Role: rule.Requester, Wants: wants, Expected: want, Actual: got,
+		Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
+	})
+}
+
+// readReplaced judges a request with another opcode that takes a PSN of READ w (rule RC-RTY-004).
+func (v *Verifier) readReplaced(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, class rule.Class) {
+	q := &c.Ends[from].SQ
+	v.Covered(rule.RCRTY004)
+	v.wrongReadAgain(c, from, p, w, class, rule.RCRTY004, rule.Wants{}, "the RDMA READ Request that used this PSN", p.Opcode.String())
+	q.Mix() // which of the two the responder takes is not certain
+	if q.Retrying && q.Retry == p.PSN {
+		q.ContinueAt(p.PSN.Add(1))
+	}
+	q.Excuse() // it may have been a new request under an old PSN
+	c.Misplace(q.Next)
+}
+
+// readOperands compares R_Key, virtual address and DMALen of a READ request with those of READ w, of which done bytes come before its PSN (rules RC-RTY-007, -008).
+func (v *Verifier) readOperands(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, done uint32, class rule.Class) {
+	rest := w.Length - min(done, w.Length)
+	switch {
+	case p.DMALen > 1<<31:
+		w.Flags |= wqe.Blamed
+		v.dmaLen(c, from, p)
+	case p.RKey != w.RKey:
+		v.wrongReadAgain(c, from, p, w, class, rule.RCRTY007, rule.Want(expect.RKey, uint64(w.RKey)), fmt.Sprintf("R_Key 0x%x", w.RKey), fmt.Sprintf("R_Key 0x%x", p.RKey))
+	case p.VA != w.VA+uint64(done):
+		id := rule.RCRTY007
+		if c.PMTU != 0 && (p.VA-w.VA)%uint64(c.PMTU) != 0 {
+			id = rule.RCRTY008
 		}
+		v.wrongReadAgain(c, from, p, w, class, id, rule.Want(expect.VA, w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", p.VA))
+	case p.DMALen != rest:
+		v.wrongReadAgain(c, from, p, w, class, rule.RCRTY007, rule.Want(expect.DMALen, uint64(rest)), fmt.Sprintf("DMALen %d", rest), fmt.Sprintf("DMALen %d", p.DMALen))
+	}
+}
+
+// afterMissing judges that a READ request asks for the tail of READ w from the first response on that is missing (rule RC-RES-003).
+func (v *Verifier) afterMissing(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	v.Covered(rule.RCRES003)
+	if p.PSN.After(w.Missing) {
+		v.Report(c, from, p, rule.Verdict{
+			Rule: rule.RCRES003, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+			Wants: rule.Want(expect.PSN, uint64(w.Missing)), Expected: "a READ request from PSN " + w.Missing.String() + " on, the first missing response", Actual: "PSN " + p.PSN.String(),
+			Evidence: []uint64{packet.FrameNear(p.Frame, w.RespFrame)},
+		})
 	}
 }
 

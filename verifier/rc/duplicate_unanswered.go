@@ -9,25 +9,29 @@ import (
 	"ibwitness/wqe"
 )
 
-// ignored judges a READ or atomic that is retransmitted, and notes it where its responder waits for what it has NAKed: that is no reason not to
+// duplicateRequest judges a READ or atomic that is retransmitted, and notes it where its responder waits for what it has NAKed: that is no reason not to
 // answer it (rule RC-RSP-004). It was ignored where it comes once more, and what came after it has been answered, or it is answered now and was not
 // while there was all the time for that.
-func (v *Verifier) ignored(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+func (v *Verifier) duplicateRequest(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	if d := &q.Lost().Ignored; d.Set() && d.First == w.First {
 		if d.Passed {
-			v.ignoredIs(c, from, p)
+			v.duplicateUnanswered(c, from, p)
 		} else if p.Time-d.Request.Time >= stalled {
 			d.ComeAgain()
 		}
 		return
 	}
-	n := uint32(p.PSN.Diff(w.First)) * c.PMTU
-	fits := w.Op != wqe.Read || (n > 0 || p.PSN == w.First) && p.RKey == w.RKey && p.VA == w.VA+uint64(n) && p.DMALen == w.Length-n
-	if fits && r.State == qp.SequenceNAKed && c.Sees(1-from) && r.Told && !v.Broken && !q.HasCrossed() && !q.IsMixed(w.First) && w.Last.Before(r.NakPSN) && newestResponded(q) == w {
+	if asksRest(c, p, w) && r.State == qp.SequenceNAKed && c.Sees(1-from) && r.Told && !v.Broken && !q.HasCrossed() && !q.IsMixed(w.First) && w.Last.Before(r.NakPSN) && newestResponded(q) == w {
 		v.Covered(rule.RCRSP004)
 		q.Ignore(qp.Ignored{First: w.First, Last: w.Last, NakPSN: r.NakPSN, Request: p.Bare()})
 	}
+}
+
+// asksRest reports whether request p asks for what READ w asked for, from its PSN on, or w is none.
+func asksRest(c *qp.Pair, p *packet.Packet, w *wqe.SendWQE) bool {
+	n := uint32(p.PSN.Diff(w.First)) * c.PMTU
+	return w.Op != wqe.Read || (n > 0 || p.PSN == w.First) && p.RKey == w.RKey && p.VA == w.VA+uint64(n) && p.DMALen == w.Length-n
 }
 
 // newestResponded is the newest READ or atomic: a responder keeps that longest, to answer it again.
@@ -40,8 +44,8 @@ func newestResponded(q *qp.SendQueue) *wqe.SendWQE {
 	return nil
 }
 
-// heeds takes a positive response, of a responder that may have ignored a request that was retransmitted.
-func (v *Verifier) heeds(c *qp.Pair, from int, p *packet.Packet) {
+// duplicateAnswered takes a positive response, of a responder that may have ignored a request that was retransmitted.
+func (v *Verifier) duplicateAnswered(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	if q.Recovery == nil || !q.Recovery.Ignored.Set() {
 		return
@@ -49,7 +53,7 @@ func (v *Verifier) heeds(c *qp.Pair, from int, p *packet.Packet) {
 	switch d := &q.Recovery.Ignored; {
 	case p.PSN.In(d.First, d.Last):
 		if d.Again {
-			v.ignoredIs(c, 1-from, p)
+			v.duplicateUnanswered(c, 1-from, p)
 		}
 		d.Close()
 	case !p.PSN.Before(d.NakPSN):
@@ -57,8 +61,8 @@ func (v *Verifier) heeds(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// ignoredIs reports that the responder of what end from sends has ignored a request, as p shows.
-func (v *Verifier) ignoredIs(c *qp.Pair, from int, p *packet.Packet) {
+// duplicateUnanswered reports that the responder of what end from sends has ignored a request, as p shows.
+func (v *Verifier) duplicateUnanswered(c *qp.Pair, from int, p *packet.Packet) {
 	d := &c.Ends[from].SQ.Recovery.Ignored
 	v.Accuse(c, 1-from, d.Request, rule.Verdict{
 		Rule: rule.RCRSP004, Class: rule.Violation, Role: rule.Responder,

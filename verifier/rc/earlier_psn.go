@@ -33,12 +33,14 @@ func (v *Verifier) beforeNext(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Opcode.Fn() == packet.ReadRequest {
 		v.askedLate(c, from, p)
 	}
-	if q.Gap.Open() && !p.PSN.After(q.Gap.From) {
-		v.owesNak(c, from, p)
-	}
-	if q.Gap.Open() && p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
-		v.fillsGap(c, from, p)
-		return
+	if q.Gap.Open() {
+		if !p.PSN.After(q.Gap.From) {
+			v.owesNak(c, from, p)
+		}
+		if p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
+			v.fillsGap(c, from, p)
+			return
+		}
 	}
 	if p.PSN.Before(q.First) {
 		v.beforeFirst(c, from, p)
@@ -147,29 +149,40 @@ func (v *Verifier) retransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.
 		v.differs(c, from, p, s, w)
 		return
 	}
-	if w != nil && w.Op == wqe.Read && w.Has(wqe.Whole) && p.Opcode.Fn() != packet.ReadRequest && p.Has&p.Info().Headers == p.Info().Headers {
+	if w != nil && replacesRead(w, p) {
 		v.readAgain(c, from, p, w)
 		return
 	}
 	v.goesBack(c, from, p, w)
-	if w != nil && w.Op.Responded() {
-		v.ignored(c, from, p, w)
+	responded := w != nil && w.Op.Responded()
+	if responded {
+		v.duplicateRequest(c, from, p, w)
 	}
 	switch {
-	case w != nil && w.Op == wqe.Read:
+	case responded && w.Op == wqe.Read:
 		v.readAgain(c, from, p, w)
 	case s != nil:
 		v.sameAsBefore(c, from, p, s, w)
-		if w != nil && w.Op.Responded() && w.Has(wqe.Answered) {
-			w.Flags = w.Flags&^wqe.Answered | wqe.Told
-			w.RespNext = w.First
-			q.ReadBegins()
+		if responded && w.Has(wqe.Answered) {
+			awaitAgain(q, w)
 		}
 	default:
 		if i := q.Messages.UpTo(p.PSN); i >= 0 {
 			q.AskedFrom(q.Messages.At(i).First, p.PSN) // maybe: how many PSNs that takes is not known yet
 		}
 	}
+}
+
+// replacesRead reports whether p has another opcode than READ w, whose PSN it takes.
+func replacesRead(w *wqe.SendWQE, p *packet.Packet) bool {
+	return w.Op == wqe.Read && w.Has(wqe.Whole) && p.Opcode.Fn() != packet.ReadRequest && p.Has&p.Info().Headers == p.Info().Headers
+}
+
+// awaitAgain has atomic w, which was answered, wait for a response again.
+func awaitAgain(q *qp.SendQueue, w *wqe.SendWQE) {
+	w.Flags = w.Flags&^wqe.Answered | wqe.Told
+	w.RespNext = w.First
+	q.ReadBegins()
 }
 
 // differs judges a request that is another than the one that took its PSN, which s is what is kept of: it was retransmitted otherwise, or it is a new one under

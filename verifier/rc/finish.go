@@ -20,7 +20,7 @@ func (v *Verifier) Finish(c *qp.Pair, end int64) {
 		if owed := c.Ends[from].RQ.Owed; owed != nil && owed.Paid != 0 {
 			v.unanswered(c, from, end-owed.Paid >= silence)
 		}
-		v.quiet(c, from, end)
+		v.missingAckReq(c, from, end)
 	}
 	v.Silent(c, end)
 	v.LeapsEnd(c, rule.RCPSN004, rule.Requester)
@@ -43,7 +43,7 @@ func (v *Verifier) Replaces(c *qp.Pair, p *packet.Packet) {
 		return
 	}
 	if q.Joined && !p.PSN.Before(q.Una) && p.PSN.Before(q.High) {
-		cameAs(c, from, p)
+		retransmittedAs(c, from, p)
 		return
 	}
 	if w, _ := peer.Messages.Find(p.PSN); w != nil && w.Op.Responded() && !w.Last.Before(peer.Una) {

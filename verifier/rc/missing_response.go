@@ -23,15 +23,8 @@ func (v *Verifier) owes(c *qp.Pair, from int, p *packet.Packet) {
 	if l := q.Recovery; l != nil && l.HasBack {
 		return // the NAK with a wrong PSN, which is reported, was the answer
 	}
-	w, _ := q.Messages.Find(q.Una)
-	if w == nil || !w.Has(wqe.AckWanted) || w.Has(wqe.Answered) {
-		return
-	}
-	s := q.History.Get(w.Last)
-	if w.Op == wqe.Read {
-		s = q.History.Get(w.First)
-	}
-	if s == nil || s.Trace.Flags&packet.TraceAckReq == 0 {
+	s := unansweredAsk(q)
+	if s == nil {
 		return
 	}
 	if s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] {
@@ -49,12 +42,28 @@ func (v *Verifier) owes(c *qp.Pair, from int, p *packet.Packet) {
 	r.Owe(qp.Debt{Request: *b, Waited: p.Time - q.AskedAt, Again: p.Time, NextPSN: q.High})
 }
 
+// unansweredAsk is what is kept of the packet with which the oldest message that is not acknowledged has asked for a response, or nil: it has not.
+func unansweredAsk(q *qp.SendQueue) *qp.Sent {
+	w, _ := q.Messages.Find(q.Una)
+	if w == nil || !w.Has(wqe.AckWanted) || w.Has(wqe.Answered) {
+		return nil
+	}
+	s := q.History.Get(w.Last)
+	if w.Op == wqe.Read {
+		s = q.History.Get(w.First)
+	}
+	if s == nil || s.Trace.Flags&packet.TraceAckReq == 0 {
+		return nil
+	}
+	return s
+}
+
 // owesNak notes, when a requester goes back to a gap on its own account, that the responder has not asked for what is missing, though a later
 // packet had arrived and it had time to. Where it has completed no message since its first response, in a capture that does not show how the connection
 // began, the later packet may have come before the capture too, and have been NAKed there.
 func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || !r.Told || r.Owed != nil || r.State != qp.Expecting || q.Gap.Explained || q.Damaged() || len(c.Early) != 0 {
+	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || q.Gap.Explained || q.Damaged() || !owesNothing(c, r) {
 		return
 	}
 	if start, known := c.Ends[from].Attr.Start(); firstCount(q, r) && (!known || q.First != start) {
@@ -68,6 +77,11 @@ func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
 	b := p.Bare()
 	b.PSN, b.Opcode, b.Frame = q.Gap.To, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
 	r.Owe(qp.Debt{Request: *b, NAK: true, Missing: q.Gap.From})
+}
+
+// owesNothing reports whether a responder that counts messages expects requests, and no response of it is due or waits for its request.
+func owesNothing(c *qp.Pair, r *qp.ReceiveQueue) bool {
+	return r.Told && r.Owed == nil && r.State == qp.Expecting && len(c.Early) == 0
 }
 
 // pays takes a response of a responder that had left something unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
@@ -145,9 +159,9 @@ func (v *Verifier) unanswered(c *qp.Pair, from int, ended bool) {
 	v.Accuse(c, from, &owed.Request, d)
 }
 
-// quiet judges a requester that has fallen silent with SENDs or WRITEs outstanding that asked for no response (rule RC-ACK-002),
+// missingAckReq judges a requester that has fallen silent with SENDs or WRITEs outstanding that asked for no response (rule RC-ACK-002),
 // and counts requests that were never answered.
-func (v *Verifier) quiet(c *qp.Pair, from int, end int64) {
+func (v *Verifier) missingAckReq(c *qp.Pair, from int, end int64) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	w := q.Messages.Newest()
 	if c.Paired && w != nil && w.Has(wqe.Ended) && !w.Op.Responded() {

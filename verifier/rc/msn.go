@@ -61,16 +61,24 @@ func (v *Verifier) count(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 	switch {
 	case n.over == 0:
-		if next == q.Count && (r.Anchor == nil || p.MSN != r.Anchor.MSN) {
-			r.KnowMSN()
-			r.CloseAnchor()
-			r.Tell(r.Told || !p.PSN.Before(q.Una))
+		if next == q.Count {
+			agrees(q, r, p)
 		}
 	case r.Anchor != nil && begins:
 		v.wrongBaseline(c, from, p, id)
 	default:
 		v.miscounted(c, from, p, &n)
 	}
+}
+
+// agrees notes that response p to the newest message has the MSN that the baseline gives it: a second one proves that.
+func agrees(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) {
+	if r.Anchor != nil && p.MSN == r.Anchor.MSN {
+		return
+	}
+	r.KnowMSN()
+	r.CloseAnchor()
+	r.Tell(r.Told || !p.PSN.Before(q.Una))
 }
 
 // baseline takes response p, of base messages more than there are up to its PSN, where MSNs are not counted yet: they are from there on, unless it goes
@@ -119,7 +127,7 @@ func (v *Verifier) miscounted(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 		d.Evidence = []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
 	}
 	open := false
-	if w := q.Messages.Newest(); n.over == 1 && w != nil && w.Last == p.PSN && !w.Has(wqe.Ended) {
+	if n.over == 1 && unfinishedAt(q, p.PSN) {
 		open = d.Class == rule.Violation
 		d.Class = rule.Unproven
 		d.Detail = "the MSN counts a message whose last packet is not in the capture or has a wrong opcode"
@@ -140,6 +148,12 @@ func (v *Verifier) miscounted(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 	r.CloseMSN() // the next response sets the baseline again: one fault, one finding
 }
 
+// unfinishedAt reports whether the newest message is open and has its newest packet at psn.
+func unfinishedAt(q *qp.SendQueue, psn packet.PSN) bool {
+	w := q.Messages.Newest()
+	return w != nil && w.Last == psn && !w.Has(wqe.Ended)
+}
+
 // doubtCount takes the proof from d where the number of messages that have been sent may be another one than the capture shows.
 func (v *Verifier) doubtCount(c *qp.Pair, from int, p *packet.Packet, n *miscount, d *rule.Verdict) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
@@ -150,18 +164,36 @@ func (v *Verifier) doubtCount(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 	if d.Class == rule.Violation && n.over < 0 && p.MSN|qp.MSNElse == q.FirstMSN && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets < alikeMost {
 		d.Class, d.Detail = rule.Unproven, "all MSNs since the capture began are the same: the requests may be retransmissions from before it"
 	}
-	if n.beyond() && (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
-		d.Class, d.Detail = rule.Unproven, "it may respond to a duplicate, and count a message that the tap has missed"
+	if detail := tapMisses(c, from, p, n); detail != "" {
+		d.Class, d.Detail = rule.Unproven, detail
 	}
-	if n.beyond() && q.Gap.Open() && !c.Sees(1-from) {
-		d.Class, d.Detail = rule.Unproven, "requests are missing before the tap: it may count some that the tap has missed"
+}
+
+// tapMisses says what a tap that is not near the requester may have missed, so that a response counts right; "": nothing.
+func tapMisses(c *qp.Pair, from int, p *packet.Packet, n *miscount) (what string) {
+	r := &c.Ends[from].RQ
+	if n.beyond() {
+		what = tapMissesRequests(c, from, p)
 	}
 	if r.State == qp.SequenceNAKed && n.before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
-		d.Class, d.Detail = rule.Unproven, "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
+		what = "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
 	}
 	if n.over > 0 && r.Answered && answeredElse(r, p) && !c.Sees(from) && !c.Sees(1-from) {
-		d.Class, d.Detail = rule.Unproven, "the tap may have missed earlier responses, and a retransmission of the request after later ones"
+		what = "the tap may have missed earlier responses, and a retransmission of the request after later ones"
 	}
+	return what
+}
+
+// tapMissesRequests says which requests the tap may have missed, so that a response may count more messages than have been sent; "": none.
+func tapMissesRequests(c *qp.Pair, from int, p *packet.Packet) (what string) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
+		what = "it may respond to a duplicate, and count a message that the tap has missed"
+	}
+	if q.Gap.Open() && !c.Sees(1-from) {
+		what = "requests are missing before the tap: it may count some that the tap has missed"
+	}
+	return what
 }
 
 // answeredElse reports whether a responder that numbers its packets has sent another one between the newest response and p, the answer to a READ or atomic.

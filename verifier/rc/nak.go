@@ -16,38 +16,17 @@ import (
 func (v *Verifier) nakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.Covered(id)
-	naked := !r.Answered && r.NakFrame != 0 && r.NakPSN == q.Una // Una is what the NAK before it has asked for
-	if p.PSN.Before(q.Una) && !r.Answered && r.NakTime != 0 && !c.Sees(from) {
-		return false // a later NAK has overtaken it
-	}
-	if p.PSN.Before(q.Una) && r.Answered && int32(uint32(p.Frame)-r.LastFrame) < 0 {
-		return false // it had waited for its request, and what acknowledges that was sent after it
+	old := p.PSN.Before(q.Una)
+	if old && overtakenNak(c, from, p) {
+		return false
 	}
 	// What was sent before the first request that the tap saw was lost on its way to it.
 	start, known := c.Ends[1-from].Attr.Start()
 	if known {
 		v.Covered(rule.RCRSP001)
 	}
-	if p.PSN.Before(q.Una) && (r.Answered || naked) || known && p.PSN.Before(start) && p.PSN.Before(q.First) {
-		d := rule.Verdict{
-			Rule: rule.RCRSP001, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
-			Expected: "a NAK for PSN " + start.String() + " or later: the connection begins there", Actual: "PSN " + p.PSN.String(),
-		}
-		if before := "a NAK for PSN " + q.Una.String() + " or later: all before it is acknowledged"; r.Answered {
-			d.Rule, d.Expected, d.Evidence = id, before, []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
-		} else if naked {
-			d.Rule, d.Expected, d.Evidence = id, before, []uint64{packet.FrameNear(p.Frame, r.NakFrame)}
-		}
-		n, una := len(v.Rec.Findings), q.Una
-		v.Report(c, from, p, d)
-		if p.Syndrome.Type() == packet.RNRNAK || p.Syndrome == packet.NAKSequence {
-			if v.proves(n, id) {
-				v.nakMeant(c, from, p, una)
-			}
-		}
-		if r.Answered && !p.PSN.Before(q.First) && c.Sees(from) {
-			q.TakeBack(p.PSN) // it was the ACK that was wrong, if the responder goes on so: one finding
-		}
+	if old && (r.Answered || naksUna(q, r)) || known && p.PSN.Before(start) && p.PSN.Before(q.First) {
+		v.nakGoesBack(c, from, p, id, start)
 		return false
 	}
 	v.beyondGap(c, from, p, p.PSN.Add(-1))
@@ -57,6 +36,45 @@ func (v *Verifier) nakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) 
 		}
 	}
 	return true
+}
+
+// overtakenNak reports whether NAK p, for a PSN that is acknowledged, was sent before what acknowledges that: a later NAK has overtaken it, or it had waited for its
+// request.
+func overtakenNak(c *qp.Pair, from int, p *packet.Packet) bool {
+	r := &c.Ends[from].RQ
+	if r.Answered {
+		return int32(uint32(p.Frame)-r.LastFrame) < 0
+	}
+	return r.NakTime != 0 && !c.Sees(from)
+}
+
+// naksUna reports whether the newest response is a NAK: it asks for the oldest request that is not acknowledged.
+func naksUna(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
+	return !r.Answered && r.NakFrame != 0 && r.NakPSN == q.Una
+}
+
+// nakGoesBack reports a NAK for a PSN that is acknowledged (rule id), or is before start, the start PSN (rule RC-RSP-001).
+func (v *Verifier) nakGoesBack(c *qp.Pair, from int, p *packet.Packet, id rule.ID, start packet.PSN) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	d := rule.Verdict{
+		Rule: rule.RCRSP001, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
+		Expected: "a NAK for PSN " + start.String() + " or later: the connection begins there", Actual: "PSN " + p.PSN.String(),
+	}
+	if before := "a NAK for PSN " + q.Una.String() + " or later: all before it is acknowledged"; r.Answered {
+		d.Rule, d.Expected, d.Evidence = id, before, []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
+	} else if naksUna(q, r) {
+		d.Rule, d.Expected, d.Evidence = id, before, []uint64{packet.FrameNear(p.Frame, r.NakFrame)}
+	}
+	n, una := len(v.Rec.Findings), q.Una
+	v.Report(c, from, p, d)
+	if p.Syndrome.Type() == packet.RNRNAK || p.Syndrome == packet.NAKSequence {
+		if v.proves(n, id) {
+			v.nakMeant(c, from, p, una)
+		}
+	}
+	if r.Answered && !p.PSN.Before(q.First) && c.Sees(from) {
+		q.TakeBack(p.PSN) // it was the ACK that was wrong, if the responder goes on so: one finding
+	}
 }
 
 // nakMeant takes NAK p, whose PSN was reported, for one of psn, the oldest that was not acknowledged: both ends may go on as after that, or as if
@@ -109,7 +127,7 @@ func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	case !p.PSN.Add(1).Before(q.High):
 		v.noGap(c, from, p)
 		unfounded = true
-	case p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && (!q.MayRepeat(p.PSN) || resumed(q, r, p)) && !mistaken:
+	case hadArrived(c, from, p) && !mistaken:
 		unfounded = true
 		v.Covered(rule.RCRSP002)
 		v.Report(c, from, p, rule.Verdict{
@@ -125,7 +143,13 @@ func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 			return
 		}
 	}
-	told := v.proves(n, rule.RCRSP002)
+	v.sequenceNaked(c, from, p, v.proves(n, rule.RCRSP002), repeated, unfounded, mistaken)
+}
+
+// sequenceNaked notes a sequence NAK and judges its MSN. told says that it was reported and proven, repeated that the PSN was NAKed before, unfounded that it had
+// arrived or nothing came after it, mistaken that a packet with a wrong PSN or opcode made it.
+func (v *Verifier) sequenceNaked(c *qp.Pair, from int, p *packet.Packet, told, repeated, unfounded, mistaken bool) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if unfounded = unfounded && counts(q, r, p); !unfounded || !told { // else the syndrome is what is wrong
 		v.msn(c, from, p, 1)
 	}
@@ -140,6 +164,12 @@ func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 		q.Refute()
 		r.Blame()
 	}
+}
+
+// hadArrived reports whether the request that sequence NAK p asks for had arrived.
+func hadArrived(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	return p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && (!q.MayRepeat(p.PSN) || resumed(q, r, p))
 }
 
 // resumed reports whether the responder must have taken the PSN of NAK p, which has come. It has taken what its newest NAK had asked for, as it has
@@ -355,15 +385,20 @@ func answeredIn(q *qp.SendQueue, r *qp.ReceiveQueue) uint32 {
 	return r.LastFrame
 }
 
+// refuse notes what RNR NAK p refuses: its PSN, and what came after that since the NAK before it.
+func refuse(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) {
+	since, same, refused := p.Time-int64(verifier.InFlight), r.NakPSN == p.PSN, r.NakCode.Type() == packet.RNRNAK
+	if refused || !same { // else what came before the PSN sequence NAK has crossed it
+		since = max(since, r.NakTime)
+	}
+	q.Refused(p.PSN, since, min(since, r.LastTime), !same, refused && same && p.Time-r.NakTime < int64(verifier.InFlight))
+}
+
 // nak notes what a NAK makes of both sides: all before it is acknowledged, and it is to be retransmitted.
 func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if nak == qp.RNRNAKed && (r.State != qp.RNRNAKed || r.NakPSN != p.PSN) {
-		since, same, refused := p.Time-int64(verifier.InFlight), r.NakPSN == p.PSN, r.NakCode.Type() == packet.RNRNAK
-		if refused || !same { // else what came before the PSN sequence NAK has crossed it
-			since = max(since, r.NakTime)
-		}
-		q.Refused(p.PSN, since, min(since, r.LastTime), !same, refused && same && p.Time-r.NakTime < int64(verifier.InFlight))
+		refuse(q, r, p)
 	}
 	within := int64(0)
 	if nak == qp.SequenceNAKed || nak == qp.RNRNAKed && r.NakPSN != p.PSN { // another NAK answers what came
@@ -374,6 +409,20 @@ func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder)
 	if v.Broken && c.Sees(1-from) {
 		r.Blame() // a requester drops one that is damaged
 	}
+	v.nakAcknowledges(c, from, p, nak)
+	if nak == qp.RNRNAKed || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more after it
+		r.Expect(p.PSN)
+	}
+	q.StartTimer(p.Time)
+	if v.Broken || p.Flaws&packet.FlawDiscard != 0 {
+		r.Blame() // its requester may have dropped it
+		r.LeaveUntaken()
+	}
+}
+
+// nakAcknowledges notes that a NAK acknowledges all before its PSN.
+func (v *Verifier) nakAcknowledges(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	had := q.Taken()
 	v.taken(c, from, p, p.PSN.Add(-1), false)
 	if nak == qp.RNRNAKed && c.Sees(1-from) && q.Passed {
@@ -384,13 +433,5 @@ func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder)
 	}
 	if nak == qp.SequenceNAKed && (p.PSN.After(had) || !r.Answered && p.PSN.After(q.First)) {
 		q.Spares(q.Una)
-	}
-	if nak == qp.RNRNAKed || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more after it
-		r.Expect(p.PSN)
-	}
-	q.StartTimer(p.Time)
-	if v.Broken || p.Flaws&packet.FlawDiscard != 0 {
-		r.Blame() // its requester may have dropped it
-		r.LeaveUntaken()
 	}
 }

@@ -30,32 +30,39 @@ func (v *Verifier) readSize(c *qp.Pair, from int, p *packet.Packet) {
 	if !w.Has(wqe.Unsized) {
 		return
 	}
+	n = v.shownPSNs(c, from, p, w, n)
+	switch {
+	case n == 0:
+	case c.Odd != 0 && wqe.Packets(w.Length, c.Odd) == n:
+		v.LearnPMTU(c, p, c.Odd)
+	case fits(c, w.Length, n):
+		v.Sized(c, 1-from, p, i, n)
+	}
+}
+
+// shownPSNs is how many PSNs READ w takes as response n to it shows, or the PSN after that: its last one, or a NAK. 0: it does not, or has shown the path MTU.
+func (v *Verifier) shownPSNs(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int) int {
 	switch fn := p.Opcode.Fn(); {
 	case fn == packet.ReadRespFirst || fn == packet.ReadRespMiddle:
 		v.readShows(c, from, p, w, n)
-		return
+		return 0
 	case fn == packet.ReadRespLast && n > 1:
 		if v.readEnd(c, from, p, w, n) {
-			return
+			return 0
 		}
 		if !c.Sees(1 - from) {
 			w.Flags |= wqe.Guessed // it may end another READ, which the tap has missed
 		}
 	case fn == packet.ReadRespOnly && n > 1 && c.Odd != 0:
 		v.LearnPMTU(c, p, c.Odd)
-		return
+		return 0
 	case fn == packet.ReadRespOnly && n == 1 && p.PayloadLen >= int(w.Length):
 	case fn == packet.Acknowledge && (p.Syndrome == packet.NAKSequence || p.Syndrome.Type() == packet.RNRNAK):
 		n--
 	default:
-		return
+		return 0
 	}
-	switch {
-	case c.Odd != 0 && wqe.Packets(w.Length, c.Odd) == n:
-		v.LearnPMTU(c, p, c.Odd)
-	case fits(c, w.Length, n):
-		v.Sized(c, 1-from, p, i, n)
-	}
+	return n
 }
 
 // goesOnAt reports whether p, at the PSN of the request after READ w, is the second response to w: by the path MTU that its First shows, opcode and length

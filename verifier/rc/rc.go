@@ -121,7 +121,7 @@ func (v *Verifier) reserved(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if q.Retrying && p.PSN == q.Retry {
-		cameAs(c, from, p)
+		retransmittedAs(c, from, p)
 		return
 	}
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
@@ -133,8 +133,8 @@ func (v *Verifier) reserved(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// cameAs notes that a request was retransmitted as p, whose opcode is wrong: what is retransmitted goes on after it, and its responder may have taken it.
-func cameAs(c *qp.Pair, from int, p *packet.Packet) {
+// retransmittedAs notes that a request was retransmitted as p, whose opcode is wrong: what is retransmitted goes on after it, and its responder may have taken it.
+func retransmittedAs(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	q.BeginRetransmission(p.PSN.Add(1))
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read {

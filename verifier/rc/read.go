@@ -22,7 +22,7 @@ func (v *Verifier) readResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.Covered(rule.RCRES001)
-	if q.RdOut > 0 && v.elsewhere(c, from, p, w) {
+	if q.RdOut > 0 && v.misplacedResponse(c, from, p, w) {
 		return
 	}
 	switch {
@@ -179,15 +179,15 @@ func (v *Verifier) readTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	return true
 }
 
-// elsewhere judges a READ response that has just the opcode and the length of the one that comes next, and a PSN of another message: its PSN is wrong
+// misplacedResponse judges a READ response that has just the opcode and the length of the one that comes next, and a PSN of another message: its PSN is wrong
 // (rule RC-RES-001). It reports whether it is so, and judges the rest of p as if it had the right one. w is the message that its PSN is of.
-func (v *Verifier) elsewhere(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+func (v *Verifier) misplacedResponse(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if !c.Sees(from) || !r.Answered || !r.Told || r.Repeated || q.Gap.Open() || len(c.Early) != 0 || w != nil && w.Has(wqe.Again) || v.sameResponse(r, p) || v.Unordered(c, from) {
+	if !v.inOrder(c, from, p) || w != nil && w.Has(wqe.Again) {
 		return false
 	}
 	o := oldestUnanswered(q)
-	if o == nil || o == w || o.Op != wqe.Read || o.Flags&(wqe.Blamed|wqe.Again|wqe.Unsized|wqe.Gapped|wqe.Accused) != 0 || o.RespFrame != 0 && o.RespFrame != r.LastFrame || c.PMTU == 0 && o.First != o.Last {
+	if o == nil || o == w || !awaitsNext(c, r, o) {
 		return false
 	}
 	at, want := *p, int(c.PMTU)
@@ -207,6 +207,18 @@ func (v *Verifier) elsewhere(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	})
 	v.readResponse(c, from, &at)
 	return true
+}
+
+// inOrder reports whether all that the responder has sent up to response p was seen, in its order, and nothing of it answers a duplicate.
+func (v *Verifier) inOrder(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	return c.Sees(from) && r.Answered && r.Told && !r.Repeated && !q.Gap.Open() && len(c.Early) == 0 && !v.sameResponse(r, p) && !v.Unordered(c, from)
+}
+
+// awaitsNext reports whether o is a READ whose next response can be told by its opcode and length, and comes next.
+func awaitsNext(c *qp.Pair, r *qp.ReceiveQueue, o *wqe.SendWQE) bool {
+	return o.Op == wqe.Read && o.Flags&(wqe.Blamed|wqe.Again|wqe.Unsized|wqe.Gapped|wqe.Accused) == 0 && (o.RespFrame == 0 || o.RespFrame == r.LastFrame) &&
+		(c.PMTU != 0 || o.First == o.Last)
 }
 
 // countsOf reports whether response p has the MSN of the answer to READ o, and counts none after that.

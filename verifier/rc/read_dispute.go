@@ -36,9 +36,7 @@ func (v *Verifier) doubt(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE)
 // disputes reports whether p is the next response to READ w, the newest request, with an opcode that is right only for another length.
 func disputes(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	q, r, in := &c.Ends[1-from].SQ, &c.Ends[from].RQ, p.Info()
-	last := q.LastPSN == w.First && !q.Gap.Open() || q.Gap.Open() && q.Gap.From == w.Last.Add(1) // nothing, or a gap
-	if !last || r.Repeated || r.State != qp.Expecting || p.PSN != w.RespNext ||
-		w.Flags&(wqe.Again|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) != 0 || p.Opcode == readOpcode(p, w.First, w.Last) {
+	if !nextOfNewest(q, r, p, w) || p.Opcode == readOpcode(p, w.First, w.Last) {
 		return false
 	}
 	begins, ended := in.First || in.Only, in.Last || in.Only
@@ -48,6 +46,12 @@ func disputes(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	// Where the READ is the first request that was seen, its own PSN may be wrong too; but then this is not the first response.
 	joined := w.First == q.First && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets > 1
 	return begins == (p.PSN == w.First) || !begins && joined
+}
+
+// nextOfNewest reports whether p is, by its PSN, the next response to READ w, the newest request, of which nothing was reported.
+func nextOfNewest(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.SendWQE) bool {
+	last := q.LastPSN == w.First && !q.Gap.Open() || q.Gap.Open() && q.Gap.From == w.Last.Add(1) // nothing after it, or a gap
+	return last && !r.Repeated && r.State == qp.Expecting && p.PSN == w.RespNext && w.Flags&(wqe.Again|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) == 0
 }
 
 // doubtGoesOn takes a response after the last PSN of the READ that is in doubt, if it continues the answer.

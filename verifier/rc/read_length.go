@@ -29,40 +29,48 @@ func (v *Verifier) readLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 	v.Covered(rule.RCRES002)
 	v.Covered(rule.RCRSP009)
 	in := p.Info()
-	want, have := 0, p.PayloadLen
+	have := p.PayloadLen
 	if (have+int(p.PadCnt))&3 != 0 {
 		return // by BTH-006: how much of it is payload nobody knows
 	}
 	if in.First || in.Middle {
 		have += int(p.PadCnt) // which is to be 0, and is reported as BTH-007
 	}
-	switch {
-	case (in.First || in.Middle) && c.PMTU == 0:
-		if !wqe.ValidMTU(have) {
+	want, known := payloadOf(p, w, int(c.PMTU))
+	if !known {
+		if (in.First || in.Middle) && !wqe.ValidMTU(have) {
 			v.readOdd(c, from, p, w, rule.Wants{}, "256, 512, 1024, 2048 or 4096 bytes of payload")
 		}
 		return
-	case in.First || in.Middle:
-		want = int(c.PMTU)
-	case p.PSN != w.Last:
-		return // its place was reported
-	case w.First == w.Last:
-		want = int(w.Length)
-	case c.PMTU == 0:
-		return
-	default:
-		want = int(w.Length) - w.Last.Diff(w.First)*int(c.PMTU)
 	}
 	if p.PayloadLen == want+4 && in.Middle && acknowledges(p.Payload, c.Ends[from].RQ.LastMSN) {
-		v.Report(c, from, p, rule.Verdict{
-			Rule: rule.RCRSP009, Class: rule.Violation, Role: rule.Responder,
-			Expected: "no AETH in a Middle packet", Actual: fmt.Sprintf("one with the MSN of this READ, % x", p.Payload[:4]), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
-		})
+		v.aethInMiddle(c, from, p, w)
 		return
 	}
 	if have != want {
 		v.readOdd(c, from, p, w, rule.Want(expect.Payload, uint64(want)), fmt.Sprintf("%d bytes of payload", want))
 	}
+}
+
+// payloadOf is how many bytes of payload response p to READ w has by its opcode and place; known is false where the path MTU is not known, or its place was reported.
+func payloadOf(p *packet.Packet, w *wqe.SendWQE, mtu int) (n int, known bool) {
+	switch in := p.Info(); {
+	case in.First || in.Middle:
+		return mtu, mtu != 0
+	case p.PSN != w.Last:
+		return 0, false
+	case w.First == w.Last:
+		return int(w.Length), true
+	}
+	return int(w.Length) - w.Last.Diff(w.First)*mtu, mtu != 0
+}
+
+// aethInMiddle reports the AETH in a Middle response to READ w (rule RC-RSP-009).
+func (v *Verifier) aethInMiddle(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	v.Report(c, from, p, rule.Verdict{
+		Rule: rule.RCRSP009, Class: rule.Violation, Role: rule.Responder,
+		Expected: "no AETH in a Middle packet", Actual: fmt.Sprintf("one with the MSN of this READ, % x", p.Payload[:4]), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
+	})
 }
 
 // lacksAETH judges a First, Last or Only that is too short by just the length of an AETH, and does not say in its place what the AETH of READ w would: it

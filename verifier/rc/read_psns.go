@@ -34,12 +34,7 @@ func (v *Verifier) settleRead(c *qp.Pair, from int, p *packet.Packet) {
 	if n <= 0 {
 		return
 	}
-	if mtu := tailMTU(w, p, n); mtu != 0 {
-		v.LearnPMTU(c, p, mtu)
-		return
-	}
-	if c.Odd != 0 && (!fits(c, w.Length, n) || (n > 1 || w.Length != c.Odd) && wqe.Packets(w.Length, c.Odd) == n) {
-		v.LearnPMTU(c, p, c.Odd)
+	if v.settlesMTU(c, p, w, n) {
 		return
 	}
 	end := p.PSN
@@ -61,6 +56,20 @@ func (v *Verifier) settleRead(c *qp.Pair, from int, p *packet.Packet) {
 		q.DoubtMessage(true)
 		q.Break()
 	}
+}
+
+// settlesMTU learns the path MTU from request p, n PSNs after READ w: it asks for the tail of it, or follows it by what the first response has shown. It reports
+// whether p shows it.
+func (v *Verifier) settlesMTU(c *qp.Pair, p *packet.Packet, w *wqe.SendWQE, n int) bool {
+	if mtu := tailMTU(w, p, n); mtu != 0 {
+		v.LearnPMTU(c, p, mtu)
+		return true
+	}
+	if c.Odd != 0 && (!fits(c, w.Length, n) || (n > 1 || w.Length != c.Odd) && wqe.Packets(w.Length, c.Odd) == n) {
+		v.LearnPMTU(c, p, c.Odd)
+		return true
+	}
+	return false
 }
 
 // tailMTU is the path MTU by which p, n PSNs after READ w, asks for the tail of it; 0: it does not.

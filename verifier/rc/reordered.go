@@ -56,23 +56,26 @@ func since(q *qp.SendQueue, p *packet.Packet) bool {
 
 // waited judges a response that has waited for the next request. unnaked says whether another that waited was compared with a NAK.
 func (v *Verifier) waited(c *qp.Pair, from int, e *qp.Early, now int64, unnaked *bool) {
-	q, r, p := &c.Ends[1-from].SQ, &c.Ends[from].RQ, &e.Packet
+	q, p := &c.Ends[1-from].SQ, &e.Packet
 	if c.PMTU == 0 && !e.Sent && q.LastTime >= p.Time {
 		v.readSize(c, from, p) // its READ may be there now
 	}
 	switch {
 	case !e.Sent && q.Gap.Open() && p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)):
-		if p.PSN == q.Gap.From && (c.IsMisplaced(p.PSN) || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
-			q.ExplainGap()
-		}
+		answersMisplaced(c, from, p)
 		return
 	case !p.PSN.Before(packet.Later(q.Next, q.High)):
 		v.unseen(c, from, p)
 		return
 	}
-	if p = v.stillWaits(c, from, e, now-e.Time, unnaked); p == nil {
-		return
+	if p = v.stillWaits(c, from, e, now-e.Time, unnaked); p != nil {
+		v.judgeWaited(c, from, e, p, unnaked)
 	}
+}
+
+// judgeWaited judges response e, as p, now that its request has been seen.
+func (v *Verifier) judgeWaited(c *qp.Pair, from int, e *qp.Early, p *packet.Packet, unnaked *bool) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if w, _ := q.Messages.Find(e.PSN); !e.Sent && p == &e.Packet && w != nil && w.Answers(p.Opcode.Fn()) {
 		v.Distrust(c, "a response precedes its request in the capture: the two directions were recorded separately, so their relative order is uncertain")
 	}
@@ -85,25 +88,48 @@ func (v *Verifier) waited(c *qp.Pair, from int, e *qp.Early, now int64, unnaked 
 	r.Came(p)
 }
 
+// answersMisplaced takes a response to a PSN in the gap: where that is the first one and something with a wrong PSN may have been taken for its request, that
+// explains the gap.
+func answersMisplaced(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	if p.PSN == q.Gap.From && (c.IsMisplaced(p.PSN) || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
+		q.ExplainGap()
+	}
+}
+
 // stillWaits judges a response that has waited for some time by the requests that have come meanwhile. It returns the response as it is to be
 // compared with these, or nil: that is all, or it waits on.
 func (v *Verifier) stillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, unnaked *bool) *packet.Packet {
+	r, p := &c.Ends[from].RQ, &e.Packet
+	if !e.Sent {
+		return v.stillUnsent(c, from, e, waited)
+	}
+	switch {
+	case p.Syndrome == packet.NAKSequence && waited > stream.EarlyWindow:
+		v.noGap(c, from, p)
+		return nil
+	case p.Syndrome.Type() == packet.ACK && waited > stream.EarlyWindow/10 && r.State == qp.Expecting && !*unnaked:
+		*unnaked = true
+		v.unnaked(c, from, p)
+	}
+	return p
+}
+
+// stillUnsent is stillWaits for a response whose PSN had not been seen sent.
+func (v *Verifier) stillUnsent(c *qp.Pair, from int, e *qp.Early, waited int64) *packet.Packet {
 	q, r, p := &c.Ends[1-from].SQ, &c.Ends[from].RQ, &e.Packet
 	noGap := isSequenceNak(p) && !p.PSN.Add(1).Before(q.High)
 	switch {
-	case noGap && !e.Sent && waited <= stream.EarlyWindow && !c.IsMisplaced(p.PSN): // what shows a gap may come yet
+	case noGap && waited <= stream.EarlyWindow && !c.IsMisplaced(p.PSN): // what shows a gap may come yet
 		c.Wait(qp.Early{Packet: e.Packet, Sent: true, After: e.After})
 		return nil
-	case p.Syndrome == packet.NAKSequence && waited > stream.EarlyWindow && (e.Sent || noGap):
+	case noGap && waited > stream.EarlyWindow:
 		v.noGap(c, from, p)
 		return nil
-	case e.Sent && p.Syndrome.Type() == packet.ACK && waited > stream.EarlyWindow/10 && r.State == qp.Expecting && !*unnaked:
-		*unnaked = true
-		v.unnaked(c, from, p)
-	case !e.Sent && waited > stream.EarlyWindow:
+	case waited > stream.EarlyWindow:
 		v.unseen(c, from, p)
 		return nil
-	case !e.Sent && countsBefore(q, r, p) && c.Sees(1-from):
+	case countsBefore(q, r, p) && c.Sees(1-from):
 		before := *p
 		before.PSN = p.PSN.Add(-1)
 		v.Report(c, from, p, rule.Verdict{

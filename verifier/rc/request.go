@@ -14,8 +14,7 @@ import (
 
 // newRequest judges a request that carries the next PSN: opcode sequence, lengths, then what it adds to the send queue.
 func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
-	end := &c.Ends[from]
-	q := &end.SQ
+	q := &c.Ends[from].SQ
 	if q.Fresh {
 		q.Begin()
 		v.Covered(rule.RCPSN001)
@@ -34,6 +33,43 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 	v.length(c, from, p, w)
 	v.limits(c, from, p, w)
 
+	v.takesPSNs(c, from, p, w)
+	if !resent && leftOut(q, p) {
+		v.Covered(rule.RCRTY006)
+		v.Report(c, from, p, rule.Verdict{
+			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
+			Wants: rule.Want(expect.PSN, uint64(q.Retry)), Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
+		})
+	}
+	if resent {
+		v.seenBefore(c, from, p)
+	}
+	if q.Gap.Open() && p.PSN == q.Gap.From {
+		q.FillGap(q.Next)
+	}
+	q.Advance(q.Next)
+	if w.Asked = 0; p.AckReq || w.Op.Responded() {
+		wantsAck(q, w, p, resent)
+	}
+	if !c.Paired && q.Messages.Len() >= unpairedMessages {
+		q.AssumeAcknowledged(q.Messages.At(q.Messages.Len() - unpairedMessages/2).First) // no response can show what is still outstanding
+	}
+	q.EndRetransmission()
+	q.History.Put(p.PSN, p.Frame, v.Trace(p), q.High.Diff(q.Una))
+}
+
+// wantsAck notes that request p asks for a response to message w. seen says that its PSN was seen before.
+func wantsAck(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet, seen bool) {
+	q.StartTimer(p.Time)
+	w.Flags |= wqe.AckWanted
+	if !seen {
+		w.Asked = verifier.Stamp(p.Time)
+	}
+}
+
+// takesPSNs has the stream go on after the PSNs that request p of message w takes.
+func (v *Verifier) takesPSNs(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q := &c.Ends[from].SQ
 	if w.Op == wqe.Read && (p.Has&p.Info().Headers != p.Info().Headers || p.DMALen > 1<<31) {
 		q.Unjoin() // how many PSNs it takes was cut off, or is not what its DMALen says
 	}
@@ -50,41 +86,27 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 	if w.Op == wqe.Read {
 		w.Last = q.Next.Add(-1)
 	}
-	if q.Retrying && q.RetryLen == 0 && q.Retry.Before(p.PSN) && !q.Retry.Before(q.Una) && !resent {
-		v.Covered(rule.RCRTY006)
-		v.Report(c, from, p, rule.Verdict{
-			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-			Wants: rule.Want(expect.PSN, uint64(q.Retry)), Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
-		})
-	}
-	if resent && v.Late(c, from, p) {
+}
+
+// leftOut reports whether a retransmission has not come to all that is outstanding before p, a new request.
+func leftOut(q *qp.SendQueue, p *packet.Packet) bool {
+	return q.Retrying && q.RetryLen == 0 && q.Retry.Before(p.PSN) && !q.Retry.Before(q.Una)
+}
+
+// seenBefore takes a request after a gap with a PSN that was seen before: the network has held it back, or it is retransmitted.
+func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
+	if v.Late(c, from, p) {
 		v.Distrust(c, "the capture holds packets of this endpoint in another order than they were sent")
 		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
-	} else if resent {
-		end.Sums.Retransmissions++
-		v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
-		q.CameAgain(p)
-		if s := q.History.Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
-			q.History.Drop(p.PSN) // numbered by a packet that came after the gap with another PSN
-		}
+		return
 	}
-	if q.Gap.Open() && p.PSN == q.Gap.From {
-		q.FillGap(q.Next)
+	c.Ends[from].Sums.Retransmissions++
+	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
+	q := &c.Ends[from].SQ
+	q.CameAgain(p)
+	if s := q.History.Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
+		q.History.Drop(p.PSN) // numbered by a packet that came after the gap with another PSN
 	}
-	q.Advance(q.Next)
-	w.Asked = 0
-	if p.AckReq || w.Op.Responded() {
-		q.StartTimer(p.Time)
-		w.Flags |= wqe.AckWanted
-		if !resent {
-			w.Asked = verifier.Stamp(p.Time)
-		}
-	}
-	if !c.Paired && q.Messages.Len() >= unpairedMessages {
-		q.AssumeAcknowledged(q.Messages.At(q.Messages.Len() - unpairedMessages/2).First) // no response can show what is still outstanding
-	}
-	q.EndRetransmission()
-	q.History.Put(p.PSN, p.Frame, v.Trace(p), q.High.Diff(q.Una))
 }
 
 // farAway is how many PSNs from where the stream was joined no packet is retransmitted.
@@ -119,35 +141,61 @@ func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 	case q.Excused:
 		v.Covered(rule.RCPSN004)
 	case c.Missent != nil && v.Missent(c, from, p, d):
-		q.Break()
-		if !q.Gap.Open() {
-			q.OpenGap(q.Next, p.PSN, true)
-		}
-		q.LoseMessage()
-		q.Advance(p.PSN)
-		c.Ends[1-from].RQ.Expect(p.PSN)
-		c.Ends[1-from].RQ.LoseMSN()
-		v.newRequest(c, from, p)
+		v.afterMissent(c, from, p)
 		return
 	case d == 1 && v.Congestion.CountedCNP(c, from, p):
 		v.Congestion.ReportCounted(c, from, p, rule.Requester)
 	case v.Unordered(c, from) && !q.Fresh:
 		v.Covered(rule.RCPSN004) // it may be in flight
 	default:
-		id, want := rule.RCPSN004, "PSN "
-		if q.Fresh {
-			id, want = rule.RCPSN001, "start PSN "
-		}
-		v.Covered(id)
-		ahead := rule.Verdict{Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester, Gap: rule.GapAt(q.Next)}
-		if !v.Full(c, from, &ahead) {
-			ahead.Wants = rule.Want(expect.PSN, uint64(q.Next))
-			ahead.Expected, ahead.Actual, ahead.Detail = want+q.Next.String(), fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), verifier.LossDetail(c, from)
-		}
-		v.Report(c, from, p, ahead)
+		v.gap(c, from, p, d)
 		told = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent
 	}
-	explained := (q.Excused || told) && !q.DamagedAt(q.Next)
+	v.opensGap(c, from, p, (q.Excused || told) && !q.DamagedAt(q.Next))
+	v.newRequest(c, from, p)
+	guessRead(c, from)
+}
+
+// guessRead doubts the length of the newest message, where that is a READ after a gap.
+func guessRead(c *qp.Pair, from int) {
+	if w := c.Ends[from].SQ.Messages.Newest(); w.Op == wqe.Read && !c.Sees(from) {
+		w.Flags |= wqe.Guessed
+	}
+}
+
+// afterMissent has the stream go on at request p: what is missing before it went to another queue pair, which is reported.
+func (v *Verifier) afterMissent(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	q.Break()
+	if !q.Gap.Open() {
+		q.OpenGap(q.Next, p.PSN, true)
+	}
+	q.LoseMessage()
+	q.Advance(p.PSN)
+	c.Ends[1-from].RQ.Expect(p.PSN)
+	c.Ends[1-from].RQ.LoseMSN()
+	v.newRequest(c, from, p)
+}
+
+// gap reports a PSN that is d ahead of the next one, or of the start PSN (rules RC-PSN-001, -004).
+func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
+	q := &c.Ends[from].SQ
+	id, want := rule.RCPSN004, "PSN "
+	if q.Fresh {
+		id, want = rule.RCPSN001, "start PSN "
+	}
+	v.Covered(id)
+	ahead := rule.Verdict{Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester, Gap: rule.GapAt(q.Next)}
+	if !v.Full(c, from, &ahead) {
+		ahead.Wants = rule.Want(expect.PSN, uint64(q.Next))
+		ahead.Expected, ahead.Actual, ahead.Detail = want+q.Next.String(), fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), verifier.LossDetail(c, from)
+	}
+	v.Report(c, from, p, ahead)
+}
+
+// opensGap has request p open a gap before it, or widen that. explained says that what is missing there was reported.
+func (v *Verifier) opensGap(c *qp.Pair, from int, p *packet.Packet, explained bool) {
+	q := &c.Ends[from].SQ
 	q.Begin()
 	q.CloseExcuse()
 	switch {
@@ -159,10 +207,6 @@ func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 	q.Break()
 	q.LoseMessage()
 	q.SizeRead(p.PSN)
-	v.newRequest(c, from, p)
-	if w := q.Messages.Newest(); w.Op == wqe.Read && !c.Sees(from) {
-		w.Flags |= wqe.Guessed
-	}
 }
 
 // limits compares a new request with what its QP may have outstanding.
@@ -186,26 +230,31 @@ func (v *Verifier) limits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 		c.Invalidate(from, p.InvRKey)
 	}
 	if c.Invalidated && q.InvRKey != 0 && p.Has&(packet.HasRETH|packet.HasAtomicETH) != 0 {
-		v.Covered(rule.RCINV001)
-		if p.RKey == q.InvRKey {
-			v.Report(c, from, p, rule.Verdict{
-				Rule: rule.RCINV001, Class: rule.Violation, Role: rule.Requester,
-				Expected: "an R_Key that is valid", Actual: fmt.Sprintf("R_Key 0x%x, which a SEND with Invalidate of this QP has invalidated", p.RKey),
-			})
-			q.Invalidate(0)
-		}
+		v.invalidated(c, from, p)
 	}
-	if peer.RQ.State == qp.RNRNAKed {
+	switch peer.RQ.State {
+	case qp.RNRNAKed:
 		v.duringRNR(c, from, p)
-	}
-	if peer.RQ.State == qp.Failed {
+	case qp.Failed:
 		v.afterFatal(c, from, p)
-	}
-	if peer.RQ.State == qp.SequenceNAKed {
+	case qp.SequenceNAKed:
 		v.unheeded(c, from, p)
 	}
 	if q.Credited && c.Paired && p.Info().Request {
 		v.credit(c, from, p, w)
+	}
+}
+
+// invalidated judges that a request does not name an R_Key that its QP has invalidated (rule RC-INV-001).
+func (v *Verifier) invalidated(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	v.Covered(rule.RCINV001)
+	if p.RKey == q.InvRKey {
+		v.Report(c, from, p, rule.Verdict{
+			Rule: rule.RCINV001, Class: rule.Violation, Role: rule.Requester,
+			Expected: "an R_Key that is valid", Actual: fmt.Sprintf("R_Key 0x%x, which a SEND with Invalidate of this QP has invalidated", p.RKey),
+		})
+		q.Invalidate(0)
 	}
 }
 
@@ -268,23 +317,30 @@ func outstanding(q *qp.SendQueue) (n uint16) {
 	return n
 }
 
-// credit compares SENDs with the end-to-end credits: of the one message beyond the limit the first packet may be sent, with AckReq,
-// as a probe (rules RC-CRD-001, -002).
-func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
-	in := p.Info()
-	q := &c.Ends[from].SQ
-	limit := q.Limit
-	switch {
+// creditLimit is the limit that holds for packet p of message w, if it needs credit.
+func creditLimit(q *qp.SendQueue, p *packet.Packet, w *wqe.SendWQE) (limit uint32, needs bool) {
+	switch in := p.Info(); {
 	case w.Op == wqe.Send:
 	case p.Has&packet.HasImmDt != 0:
 		if !in.Only {
-			limit-- // its first packet did not show that it takes a receive
-			q.Credit(limit)
+			q.Credit(q.Limit - 1) // its first packet did not show that it takes a receive
 		}
 	default:
 		if in.First || in.Only {
 			q.Credit(q.Limit + 1) // needs no credit, and uses none up
 		}
+		return 0, false
+	}
+	return q.Limit, true
+}
+
+// credit compares SENDs with the end-to-end credits: of the one message beyond the limit the first packet may be sent, with AckReq,
+// as a probe (rules RC-CRD-001, -002).
+func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	in := p.Info()
+	q := &c.Ends[from].SQ
+	limit, needs := creditLimit(q, p, w)
+	if !needs {
 		return
 	}
 	if q.Recovery != nil && p.Time-q.Recovery.CreditedAt < int64(verifier.InFlight) && !c.Sees(from) {

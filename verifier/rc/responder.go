@@ -21,16 +21,9 @@ func (v *Verifier) arrives(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		return // a receiver drops it; if it does not, its answer will say so
 	}
-	n := c.PSNs(p)
-	if n == 0 { // as long as the request after it leaves room
-		n = 1
-		if w, _ := c.Ends[from].SQ.Messages.Find(p.PSN); w != nil {
-			n = w.Last.Diff(p.PSN) + 1
-		}
-	}
 	switch d := p.PSN.Diff(r.EPSN); {
 	case d == 0:
-		r.Expect(p.PSN.Add(n))
+		r.Expect(p.PSN.Add(psns(c, from, p)))
 		if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && p.PSN == r.NakPSN {
 			r.CloseNAK()
 		}
@@ -44,4 +37,16 @@ func (v *Verifier) arrives(c *qp.Pair, from int, p *packet.Packet) {
 	default:
 		c.Ends[from].SQ.Await(r.EPSN)
 	}
+}
+
+// psns is how many PSNs request p takes: where that is not known, as many as the request after it leaves room for.
+func psns(c *qp.Pair, from int, p *packet.Packet) int {
+	n := c.PSNs(p)
+	if n == 0 {
+		n = 1
+		if w, _ := c.Ends[from].SQ.Messages.Find(p.PSN); w != nil {
+			n = w.Last.Diff(p.PSN) + 1
+		}
+	}
+	return n
 }

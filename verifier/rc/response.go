@@ -24,7 +24,7 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 	if q.Stray != nil && v.leapKnown(c, 1-from, p) {
 		return
 	}
-	if (p.PSN == q.First || p.PSN.After(q.First) && p.Time-q.LastTime < int64(verifier.InFlight)) && !p.PSN.Add(1).Before(q.High) && !r.Answered && r.State == qp.Expecting && isSequenceNak(p) && !c.Ends[1-from].Knows(qp.KnowsSQPSN) {
+	if isOldNak(c, from, p) {
 		v.oldNak(c, from, p)
 		return
 	}
@@ -63,6 +63,13 @@ func isSequenceNak(p *packet.Packet) bool {
 	return p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence
 }
 
+// isOldNak reports whether p is a PSN sequence NAK for the newest request, the first response of a capture that joined in mid-stream (see oldNak).
+func isOldNak(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	return (p.PSN == q.First || p.PSN.After(q.First) && p.Time-q.LastTime < int64(verifier.InFlight)) && !p.PSN.Add(1).Before(q.High) &&
+		!r.Answered && r.State == qp.Expecting && isSequenceNak(p) && !c.Ends[1-from].Knows(qp.KnowsSQPSN)
+}
+
 // unasked reports whether p acknowledges what its responder has NAKed and nobody has retransmitted yet: the retransmission may be the next request in the capture.
 func unasked(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
@@ -96,19 +103,7 @@ func (v *Verifier) respond(c *qp.Pair, from int, p *packet.Packet) {
 		r.CloseNAK() // it was an ACK with a wrong syndrome: see counts
 	}
 	if r.State == qp.Failed && !p.PSN.Before(r.NakPSN) && !v.sameResponse(r, p) {
-		v.Covered(rule.RCRSP027)
-		if !r.Silenced {
-			r.Silence()
-			d := rule.Verdict{
-				Rule: rule.RCRSP027, Class: rule.Proven(c.Complete()), Role: rule.Responder,
-				Expected: "no response after " + r.NakCode.String(), Actual: p.Opcode.String() + " with " + p.PSN.String(),
-				Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
-			}
-			if verifier.Numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.PSN == r.NakPSN {
-				d.Class, d.Detail = rule.Unproven, "it has the IPv4 identification of the NAK: a duplicate, if the clock was set in between"
-			}
-			v.Report(c, from, p, d)
-		}
+		v.afterFailure(c, from, p)
 		return
 	}
 	if p.Has&p.Info().Headers != p.Info().Headers {
@@ -116,31 +111,54 @@ func (v *Verifier) respond(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if p.Syndrome.Type() == packet.ACK {
-		v.heeds(c, from, p)
+		v.duplicateAnswered(c, from, p)
 	}
 	if c.Ends[1-from].SQ.Gap.Open() && p.Opcode.Fn() != packet.Acknowledge && v.filled(c, from, p) {
 		return
 	}
 	switch fn := p.Opcode.Fn(); fn {
 	case packet.Acknowledge:
-		if p.Syndrome.Type() != packet.ACK {
-			v.Covered(rule.RCRSP016)
-		}
-		switch {
-		case p.Syndrome.Reserved(), p.Syndrome == packet.NAKInvalidRD: // on RC both are reserved, and a requester ignores them
-		case p.Syndrome.Type() == packet.ACK:
-			v.acknowledge(c, from, p)
-		case p.Syndrome.Type() == packet.RNRNAK:
-			v.rnrNak(c, from, p)
-		case p.Syndrome == packet.NAKSequence:
-			v.sequenceNak(c, from, p)
-		default:
-			v.fatalNak(c, from, p)
-		}
+		v.bySyndrome(c, from, p)
 	case packet.AtomicAck:
 		v.atomicAck(c, from, p)
 	default:
 		v.readResponse(c, from, p)
+	}
+}
+
+// afterFailure judges that nothing follows the NAK with which a responder has ended the connection (rule RC-RSP-027): one finding.
+func (v *Verifier) afterFailure(c *qp.Pair, from int, p *packet.Packet) {
+	r := &c.Ends[from].RQ
+	v.Covered(rule.RCRSP027)
+	if !r.Silenced {
+		r.Silence()
+		d := rule.Verdict{
+			Rule: rule.RCRSP027, Class: rule.Proven(c.Complete()), Role: rule.Responder,
+			Expected: "no response after " + r.NakCode.String(), Actual: p.Opcode.String() + " with " + p.PSN.String(),
+			Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+		}
+		if verifier.Numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.PSN == r.NakPSN {
+			d.Class, d.Detail = rule.Unproven, "it has the IPv4 identification of the NAK: a duplicate, if the clock was set in between"
+		}
+		v.Report(c, from, p, d)
+	}
+}
+
+// bySyndrome judges an Acknowledge by its syndrome.
+func (v *Verifier) bySyndrome(c *qp.Pair, from int, p *packet.Packet) {
+	if p.Syndrome.Type() != packet.ACK {
+		v.Covered(rule.RCRSP016)
+	}
+	switch {
+	case p.Syndrome.Reserved(), p.Syndrome == packet.NAKInvalidRD: // on RC both are reserved, and a requester ignores them
+	case p.Syndrome.Type() == packet.ACK:
+		v.acknowledge(c, from, p)
+	case p.Syndrome.Type() == packet.RNRNAK:
+		v.rnrNak(c, from, p)
+	case p.Syndrome == packet.NAKSequence:
+		v.sequenceNak(c, from, p)
+	default:
+		v.fatalNak(c, from, p)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // restart judges where and when a retransmission begins.
 func (v *Verifier) restart(c *qp.Pair, from int, p *packet.Packet) {
-	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	end := &c.Ends[from]
 	q := &end.SQ
 	if l := q.Recovery; l != nil && l.HasBack {
 		if p.PSN == l.Back {
@@ -33,16 +33,30 @@ func (v *Verifier) restart(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if !c.Paired {
-		v.ranOut(q, p)
-		if c.Sees(from) && p.PSN.Before(q.First) {
-			q.Lack(p.PSN, p.Time)
-		} else if p.PSN == q.First && end.Attr != nil && v.unheard(c) {
-			v.neverAnswered(c, from, p)
-		}
+		v.restartUnpaired(c, from, p)
 		return
 	}
 	v.countRestart(c, from, p)
 	v.takesLater(c, from, p)
+	v.restartAfter(c, from, p)
+	v.needless(c, from, p)
+	q.WentBack(p.PSN, p.Time)
+}
+
+// restartUnpaired judges a retransmission of a requester whose responses are not known.
+func (v *Verifier) restartUnpaired(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	v.timerExpired(q, p)
+	if c.Sees(from) && p.PSN.Before(q.First) {
+		q.Lack(p.PSN, p.Time)
+	} else if p.PSN == q.First && c.Ends[from].Attr != nil && v.unheard(c) {
+		v.neverAnswered(c, from, p)
+	}
+}
+
+// restartAfter judges a retransmission by what its responder asked for with its newest NAK, or that it asked for nothing.
+func (v *Verifier) restartAfter(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	switch r.State {
 	case qp.RNRNAKed:
 		v.afterRNR(c, from, p)
@@ -56,8 +70,6 @@ func (v *Verifier) restart(c *qp.Pair, from int, p *packet.Packet) {
 			v.skipped(c, from, p)
 		}
 	}
-	v.needless(c, from, p)
-	q.WentBack(p.PSN, p.Time)
 }
 
 // countRestart counts how often a requester has begun to retransmit at the same PSN without progress, and how often of these a NAK has asked for it.
@@ -196,13 +208,8 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 	if lacks(c, from, p) {
 		return
 	}
-	if !r.Answered || w != nil && w.Has(wqe.Accused) && !c.Sees(from) {
+	if !r.Answered || !c.Sees(from) && (w != nil && w.Has(wqe.Accused) || !q.Needless()) {
 		return
-	}
-	if !c.Sees(from) {
-		if !q.Needless() {
-			return
-		}
 	}
 	c.Misplace(q.Next)
 	d := rule.Verdict{
@@ -210,6 +217,13 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 		Expected: "nothing before PSN " + taken.String() + ": it is acknowledged", Actual: "a retransmission of PSN " + p.PSN.String(),
 		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
 	}
+	v.doubtNeedless(c, from, p, w, &d)
+	v.Report(c, from, p, d)
+}
+
+// doubtNeedless takes the proof from d, on retransmission p of message w, where its requester may not have processed the response yet.
+func (v *Verifier) doubtNeedless(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, d *rule.Verdict) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	took, coarse := p.Time-r.LastTime, int64(verifier.Unit(p.Time, r.LastTime))
 	switch {
 	case d.Class != rule.Violation || w == nil:
@@ -221,7 +235,6 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 	case took+coarse >= stream.Uptake && !v.wentOn(c, from, w) && v.mayGoBack(c, from, p):
 		d.Class, d.Detail = rule.Unproven, "nothing shows that the requester has processed the response: its host may have stalled until its timer expired"
 	}
-	v.Report(c, from, p, d)
 }
 
 // lacks reports whether the requester of retransmission p may lack the response to it: nothing has acknowledged it, or only what was sent before the capture, what a
@@ -297,7 +310,7 @@ func (v *Verifier) timeout(c *qp.Pair, from int, p *packet.Packet) {
 	v.Event(c, from, rule.Requester, p, rule.EvTimeout, "")
 	v.owes(c, from, p)
 	if !p.PSN.Before(q.Taken()) && !impliedNAK(q, p) {
-		v.ranOut(q, p)
+		v.timerExpired(q, p)
 	}
 	switch {
 	case impliedNAK(q, p) || q.AskedAt == 0 || unsettled(c, from):
@@ -311,8 +324,8 @@ func (v *Verifier) timeout(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// ranOut notes after which time request p, which nothing has answered, was retransmitted: the timer of its requester is no longer than that.
-func (v *Verifier) ranOut(q *qp.SendQueue, p *packet.Packet) {
+// timerExpired notes after which time request p, which nothing has answered, was retransmitted: the timer of its requester is no longer than that.
+func (v *Verifier) timerExpired(q *qp.SendQueue, p *packet.Packet) {
 	q.TimedOut(int64(v.outstanding(q, p)))
 }
 

@@ -77,16 +77,9 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 		return
 	}
 	v.Covered(rule.RCRSP005)
-	since, most := q.AskedAt, silence
-	if owed := r.Owed; owed != nil {
-		if owed.NAK || owed.Paid != 0 {
-			return
-		}
-		since = owed.Again - owed.Waited
-	}
-	since = max(since, r.LastTime)
-	if end.Knows(qp.KnowsTimeout) && end.Attr.Timeout != 0 {
-		most = 4*int64(packet.Timeout(end.Attr.Timeout)) + quantum
+	since, most, due := answerDue(end, r)
+	if !due {
+		return
 	}
 	if now <= since+most {
 		return
@@ -107,6 +100,22 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 		d.Detail = goneMaybe
 	}
 	v.Accuse(c, 1-from, p, d)
+}
+
+// answerDue is since when a responder owes an answer to its requester, and how long it may take; due is false where something else is owed.
+func answerDue(end *qp.QP, r *qp.ReceiveQueue) (since, most int64, due bool) {
+	since, most = end.SQ.AskedAt, silence
+	if owed := r.Owed; owed != nil {
+		if owed.NAK || owed.Paid != 0 {
+			return 0, 0, false
+		}
+		since = owed.Again - owed.Waited
+	}
+	since = max(since, r.LastTime)
+	if end.Knows(qp.KnowsTimeout) && end.Attr.Timeout != 0 {
+		most = 4*int64(packet.Timeout(end.Attr.Timeout)) + quantum
+	}
+	return since, most, true
 }
 
 const goneMaybe = "the packets do not show whether the queue pair still exists or is in the error state: its verbs events do (--events)"

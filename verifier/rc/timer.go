@@ -36,24 +36,30 @@ func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet) {
 	case took < least && took+verifier.Unit(p.Time, q.AskedAt, q.LastTime) > least:
 	case took < least && v.Profile.AdaptiveRetransmission:
 	case took < least:
-		if v.anyTimer(c, from, p) {
-			told, detail = true, ""
-		}
-		d := rule.Verdict{
-			Rule: rule.RCTMO002, Class: rule.Proven(told && c.Sees(from)), Role: rule.Requester,
-			Expected: "no retransmission before " + least.String(), Actual: "after " + took.String(), Detail: detail,
-		}
-		if asked := time.Duration(verifier.Stamp(p.Time)-v.asked) * verifier.Tick; v.asked != 0 && asked >= least && asked <= 4*least {
-			d.Rule = rule.RCTMO003
-			d.Expected, d.Actual = d.Expected+" after the last progress", d.Actual+", "+asked.String()+" after the request"
-		}
-		v.Report(c, from, p, d)
+		v.tooSoon(c, from, p, took, least)
 	case took > 4*least && q.AwaitsAck() && !q.ToldSilent(q.AskedAt):
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCTMO002, Class: rule.Proven(told && c.Sees(from)), Role: rule.Requester,
 			Expected: "a retransmission within " + (4 * least).String(), Actual: "after " + took.String(), Detail: detail,
 		})
 	}
+}
+
+// tooSoon reports a retransmission after a time that is shorter than the timer of its requester, least (rules RC-TMO-002, -003).
+func (v *Verifier) tooSoon(c *qp.Pair, from int, p *packet.Packet, took, least time.Duration) {
+	told, detail := timeoutTold(&c.Ends[from])
+	if v.anyTimer(c, from, p) {
+		told, detail = true, ""
+	}
+	d := rule.Verdict{
+		Rule: rule.RCTMO002, Class: rule.Proven(told && c.Sees(from)), Role: rule.Requester,
+		Expected: "no retransmission before " + least.String(), Actual: "after " + took.String(), Detail: detail,
+	}
+	if asked := time.Duration(verifier.Stamp(p.Time)-v.asked) * verifier.Tick; v.asked != 0 && asked >= least && asked <= 4*least {
+		d.Rule = rule.RCTMO003
+		d.Expected, d.Actual = d.Expected+" after the last progress", d.Actual+", "+asked.String()+" after the request"
+	}
+	v.Report(c, from, p, d)
 }
 
 // unknownTimer judges a retransmission of a requester whose timeout is not known: the shortest that there is has to run out too (rule RC-TMO-002).

@@ -25,19 +25,9 @@ func (v *Verifier) request(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	if begins {
 		v.begin(e, c, from, p, resync)
 	} else {
-		v.goesOn(e, c, from, p)
+		v.middleOrLast(e, c, from, p)
 	}
-	e.nak, e.slack = false, 0
-	e.next = p.PSN.Add(1)
-	if n := c.PSNs(p); n > 1 {
-		e.next, e.message.last = p.PSN.Add(n), p.PSN.Add(n-1)
-	} else if n == 0 {
-		e.slack = wqe.Packets(p.DMALen, 256) - 1
-		e.message.last = p.PSN.Add(e.slack)
-	}
-	if e.high = packet.Later(e.high, e.next); resync || stream.Far(e.high.Diff(e.next)) {
-		e.high = e.next
-	}
+	e.advance(c, p, resync)
 	if (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
 		c.LearnPMTU(uint32(p.PayloadLen))
 	}
@@ -51,23 +41,34 @@ func (v *Verifier) request(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// advance has the next PSN be the one after those that request p takes.
+func (e *context) advance(c *qp.Pair, p *packet.Packet, resync bool) {
+	e.nak, e.slack = false, 0
+	e.next = p.PSN.Add(1)
+	if n := c.PSNs(p); n > 1 {
+		e.next, e.message.last = p.PSN.Add(n), p.PSN.Add(n-1)
+	} else if n == 0 {
+		e.slack = wqe.Packets(p.DMALen, 256) - 1
+		e.message.last = p.PSN.Add(e.slack)
+	}
+	if e.high = packet.Later(e.high, e.next); resync || stream.Far(e.high.Diff(e.next)) {
+		e.high = e.next
+	}
+}
+
 // place judges the PSN of a request by its place in the stream of its end-to-end context. It reports whether p belongs there.
 func (v *Verifier) place(e *context, c *qp.Pair, from int, p *packet.Packet, resync, begins bool) bool {
-	end := &c.Ends[from]
 	d := p.PSN.Diff(e.next)
-	tail := e.message.op == wqe.Read && !e.message.acked && p.Opcode.Fn() == packet.ReadRequest && p.SrcQP == e.message.srcQP &&
-		e.message.has(p.PSN) && p.PSN != e.message.first // of a READ, asked for again
 	if e.unsure && begins && d < 0 {
 		e.joined = false // its place in the stream was not known
 	}
 	switch {
 	case !e.joined:
-		e.joined, e.unsure, e.open, e.next, e.message, e.before = true, !begins, wqe.None, p.PSN, message{}, message{}
-		e.overlap, e.early, e.slack, e.nak, e.refused = nil, nil, 0, false, false
+		e.join(p.PSN, begins)
 	case resync:
 		e.open, e.unsure = wqe.None, false // it says where the PSNs go on
-	case tail:
-		end.Sums.Retransmissions++
+	case e.message.asksTail(p):
+		c.Ends[from].Sums.Retransmissions++
 	case d == 0 || d > 0 && d <= e.slack || p.PSN == e.high:
 		if e.slack > 0 {
 			e.message.last = p.PSN.Add(-1) // so many PSNs did the READ take
@@ -76,14 +77,35 @@ func (v *Verifier) place(e *context, c *qp.Pair, from int, p *packet.Packet, res
 		}
 	case d > 0:
 		v.gap(e, c, from, p, d)
+	default:
+		return v.retransmitted(e, c, from, p, begins)
+	}
+	return true
+}
+
+// join has the stream of PSNs begin at psn, with a message or within one.
+func (e *context) join(psn packet.PSN, begins bool) {
+	e.joined, e.unsure, e.open, e.next, e.message, e.before = true, !begins, wqe.None, psn, message{}, message{}
+	e.overlap, e.early, e.slack, e.nak, e.refused = nil, nil, 0, false, false
+}
+
+// asksTail reports whether p asks for the tail of a READ that has not been answered whole.
+func (m *message) asksTail(p *packet.Packet) bool {
+	return m.op == wqe.Read && !m.acked && p.Opcode.Fn() == packet.ReadRequest && p.SrcQP == m.srcQP && m.has(p.PSN) && p.PSN != m.first
+}
+
+// retransmitted judges a request with a PSN before the next one: it goes back after a NAK, or is of the message that has no response yet. It reports whether p is
+// either.
+func (v *Verifier) retransmitted(e *context, c *qp.Pair, from int, p *packet.Packet, begins bool) bool {
+	switch {
 	case e.nak && p.PSN == e.back && (begins || e.message.has(p.PSN)):
 		if begins && e.refused && p.PSN != e.message.first {
 			e.message.acked = true // abandoned: another message takes the PSN
 		}
 	case e.message.has(p.PSN) && !e.message.acked:
-		end.Sums.Retransmissions++
+		c.Ends[from].Sums.Retransmissions++
 		if begins && p.PSN == e.message.first {
-			v.same(e, c, from, p)
+			v.psnReused(e, c, from, p)
 		}
 	default:
 		return false // a copy that the network made, or held back
@@ -91,8 +113,8 @@ func (v *Verifier) place(e *context, c *qp.Pair, from int, p *packet.Packet, res
 	return true
 }
 
-// same judges that the message which takes the first PSN of an unanswered one once more is the same (rule RD-EEC-001).
-func (v *Verifier) same(e *context, c *qp.Pair, from int, p *packet.Packet) {
+// psnReused judges that the message which takes the first PSN of an unanswered one once more is the same (rule RD-EEC-001).
+func (v *Verifier) psnReused(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	if (p.SrcQP != e.message.srcQP || wqe.OpOf(p.Opcode.Fn()) != e.message.op) && !e.refused {
 		v.Covered(rule.RDEEC001)
 		v.accuse(c, from, p, p.SrcQP, rule.Verdict{
@@ -130,19 +152,13 @@ func (v *Verifier) begin(e *context, c *qp.Pair, from int, p *packet.Packet, res
 	m.again = again
 	m.reused = again && e.refused && m.srcQP != e.message.srcQP
 	if w, ok := e.waits[p.SrcQP]; ok && !resync {
-		v.waits(e, c, from, p, w)
+		v.duringRNR(e, c, from, p, w)
 	}
 	if e.overlap != nil && p.Time-e.overlap.begin.Time > stream.EarlyWindow {
 		v.overlaps(e, c, from, 0)
 	}
 	if !again {
-		if old := &e.message; old.frame != 0 && c.Paired && !resync && !e.unsure {
-			v.Covered(rule.RDEEC002)
-			if !old.acked && !e.refused && e.overlap == nil {
-				e.overlap = &overlap{p.Bare(), *old}
-			}
-		}
-		e.before = e.message
+		v.another(e, c, p, resync)
 		c.Ends[from].Sums.Messages++
 	}
 	if resync {
@@ -162,6 +178,17 @@ func (v *Verifier) begin(e *context, c *qp.Pair, from int, p *packet.Packet, res
 	}
 }
 
+// another takes the first packet of another message: the one before it has been acknowledged (rule RD-EEC-002), or shows soon that it had been.
+func (v *Verifier) another(e *context, c *qp.Pair, p *packet.Packet, resync bool) {
+	if old := &e.message; old.frame != 0 && c.Paired && !resync && !e.unsure {
+		v.Covered(rule.RDEEC002)
+		if !old.acked && !e.refused && e.overlap == nil {
+			e.overlap = &overlap{p.Bare(), *old}
+		}
+	}
+	e.before = e.message
+}
+
 // wrongKey reports whether the Q_Key of a request is not that of its destination, where that is known.
 func (v *Verifier) wrongKey(p *packet.Packet) bool {
 	if v.Attr == nil {
@@ -171,8 +198,8 @@ func (v *Verifier) wrongKey(p *packet.Packet) bool {
 	return a != nil && a.Has(qp.KnowsQKey) && a.QKey != p.QKey
 }
 
-// waits judges that a QP which got an RNR NAK waits (rule RD-EEC-003).
-func (v *Verifier) waits(e *context, c *qp.Pair, from int, p *packet.Packet, w wait) {
+// duringRNR judges that a QP which got an RNR NAK waits (rule RD-EEC-003).
+func (v *Verifier) duringRNR(e *context, c *qp.Pair, from int, p *packet.Packet, w wait) {
 	delete(e.waits, p.SrcQP)
 	v.Covered(rule.RDEEC003)
 	timer := w.until - w.at
@@ -201,8 +228,8 @@ func (v *Verifier) overlaps(e *context, c *qp.Pair, from int, response uint64) {
 	v.accuse(c, from, o.begin, o.begin.SrcQP, d)
 }
 
-// goesOn judges a Middle or Last packet (rule RD-HDR-003).
-func (v *Verifier) goesOn(e *context, c *qp.Pair, from int, p *packet.Packet) {
+// middleOrLast judges a Middle or Last packet (rule RD-HDR-003).
+func (v *Verifier) middleOrLast(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	in, m := p.Info(), &e.message
 	if !e.unsure && !e.refused && m.frame != 0 && m.op == wqe.OpOf(p.Opcode.Fn()) && (m.has(p.PSN) || !m.ended && p.PSN == m.last.Add(1)) {
 		v.Covered(rule.RDHDR003)

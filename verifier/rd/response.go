@@ -52,13 +52,29 @@ func (v *Verifier) unseen(e *context, c *qp.Pair, from int) {
 
 // answered judges a response of end from to a message (rules RD-ATM-001, RD-RSY-001, RD-QKEY-001), and notes what it makes of it.
 func (v *Verifier) answered(e *context, c *qp.Pair, from int, p *packet.Packet, m *message) {
+	v.answeredAs(e, c, from, p, m)
+	switch {
+	case p.Syndrome.Type() == packet.ACK:
+		e.completes(c, p, m)
+	case p.Syndrome.Type() == packet.RNRNAK:
+		if e.waits == nil {
+			e.waits = map[uint32]wait{}
+		}
+		e.waits[m.srcQP] = wait{p.PSN, p.Time, p.Time + int64(packet.RNRTimer(p.Syndrome.Value())), p.Frame}
+		e.goesBack(p.PSN, m, true)
+	case p.Syndrome == packet.NAKSequence:
+		e.goesBack(p.PSN, m, false)
+	default:
+		e.goesBack(p.PSN, m, true)
+	}
+}
+
+// answeredAs judges that the kind of a response suits the message that it answers: an atomic, a RESYNC, one whose Q_Key is wrong (rules RD-ATM-001, RD-RSY-001,
+// RD-QKEY-001).
+func (v *Verifier) answeredAs(e *context, c *qp.Pair, from int, p *packet.Packet, m *message) {
 	positive := p.Syndrome.Type() == packet.ACK
 	fn := p.Opcode.Fn()
-	blame := func(id rule.ID, expected, actual string) {
-		v.accuse(c, from, p, m.destQP, rule.Verdict{
-			Rule: id, Class: rule.Proven(c.Complete() && !e.unsure && !m.reused), Role: rule.Responder, Expected: expected, Actual: actual, Evidence: []uint64{m.frame},
-		})
-	}
+	blame := func(id rule.ID, expected, actual string) { v.wrongResponse(e, c, from, p, m, id, expected, actual) }
 	if m.op.Atomic() || fn == packet.AtomicAck {
 		v.Covered(rule.RDATM001)
 		switch {
@@ -85,28 +101,26 @@ func (v *Verifier) answered(e *context, c *qp.Pair, from int, p *packet.Packet, 
 			blame(rule.RDQKEY001, "NAK Invalid RD Request: the Q_Key is not that of the destination QP", p.Opcode.String())
 		}
 	}
-	switch {
-	case positive:
-		in := p.Info()
-		if fn == packet.ReadRespFirst || fn == packet.ReadRespMiddle {
-			if wqe.ValidMTU(p.PayloadLen) {
-				c.LearnPMTU(uint32(p.PayloadLen))
-			}
-			return
+}
+
+// wrongResponse reports response p of end from to message m.
+func (v *Verifier) wrongResponse(e *context, c *qp.Pair, from int, p *packet.Packet, m *message, id rule.ID, expected, actual string) {
+	v.accuse(c, from, p, m.destQP, rule.Verdict{
+		Rule: id, Class: rule.Proven(c.Complete() && !e.unsure && !m.reused), Role: rule.Responder, Expected: expected, Actual: actual, Evidence: []uint64{m.frame},
+	})
+}
+
+// completes notes what a positive response makes of its message: the last one acknowledges it.
+func (e *context) completes(c *qp.Pair, p *packet.Packet, m *message) {
+	in := p.Info()
+	if fn := p.Opcode.Fn(); fn == packet.ReadRespFirst || fn == packet.ReadRespMiddle {
+		if wqe.ValidMTU(p.PayloadLen) {
+			c.LearnPMTU(uint32(p.PayloadLen))
 		}
-		if p.PSN == m.last && (m.ended || e.open == wqe.None) || in.Last && m.op == wqe.Read || m.op == wqe.Read && in.Only {
-			m.acked = true
-		}
-	case p.Syndrome.Type() == packet.RNRNAK:
-		if e.waits == nil {
-			e.waits = map[uint32]wait{}
-		}
-		e.waits[m.srcQP] = wait{p.PSN, p.Time, p.Time + int64(packet.RNRTimer(p.Syndrome.Value())), p.Frame}
-		e.goesBack(p.PSN, m, true)
-	case p.Syndrome == packet.NAKSequence:
-		e.goesBack(p.PSN, m, false)
-	default:
-		e.goesBack(p.PSN, m, true)
+		return
+	}
+	if p.PSN == m.last && (m.ended || e.open == wqe.None) || in.Last && m.op == wqe.Read || m.op == wqe.Read && in.Only {
+		m.acked = true
 	}
 }
 

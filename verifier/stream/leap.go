@@ -67,15 +67,7 @@ func ResponseContinuity(c *qp.Pair, from int, p *packet.Packet) continuity {
 	if q.Stray == nil || p.Has&packet.HasAETH == 0 || !p.PSN.In(q.Stray.PSN, q.LeapEnd()) {
 		return ContinuityUnknown
 	}
-	begun, ended := 0, 0
-	for _, b := range q.Leap() {
-		if in := b.Info(); in.First || in.Only {
-			begun++
-		}
-		if Executed(&b, p) {
-			ended++
-		}
-	}
+	begun, ended := leapMessages(q, p)
 	outstanding := q.Messages.Len() - q.Messages.UpTo(q.Una.Add(-1))
 	more := packet.PSN(p.MSN).Diff(packet.PSN(r.LastMSN))
 	begins, goesOn := int(p.MSN) <= begun, r.Answered && more >= ended && more <= outstanding+begun
@@ -86,6 +78,19 @@ func ResponseContinuity(c *qp.Pair, from int, p *packet.Packet) continuity {
 		return newConnection
 	}
 	return presumed(c, from)
+}
+
+// leapMessages counts the messages that the requests far from the stream begin, and those that they end and response p says have been executed.
+func leapMessages(q *qp.SendQueue, p *packet.Packet) (begun, ended int) {
+	for _, b := range q.Leap() {
+		if in := b.Info(); in.First || in.Only {
+			begun++
+		}
+		if Executed(&b, p) {
+			ended++
+		}
+	}
+	return begun, ended
 }
 
 // Leapt reports whether response p, to another QP of the same host, answers requests of end from that are far from their stream: its responder is

@@ -22,36 +22,45 @@ type SequenceRules struct {
 func (v *Verifier) Sequence(c *qp.Pair, from int, p *packet.Packet, rules *SequenceRules) {
 	q := &c.Ends[from].SQ
 	in := p.Info()
-	op := wqe.OpOf(p.Opcode.Fn())
-	continues := in.Middle || in.Last
 	odd := q.Odd
 	q.SetOdd(wqe.None)
-	if q.Unsure {
-		if !continues {
-			q.EndMessage()
-		} else if q.Open != op {
-			q.CloseMessage() // Message begins a partial message
-		}
+	switch {
+	case !q.Unsure && q.Open == wqe.None:
+		v.betweenMessages(c, from, p, rules, odd)
+	case !q.Unsure:
+		v.withinMessage(c, from, p, rules, odd)
+	case !in.Middle && !in.Last:
+		q.EndMessage()
+	case q.Open != wqe.OpOf(p.Opcode.Fn()):
+		q.CloseMessage() // Message begins a partial message
+	}
+}
+
+// betweenMessages judges the opcode of a new packet where no message is open: it begins one. odd is the operation of the Middle or Last before it that was odd.
+func (v *Verifier) betweenMessages(c *qp.Pair, from int, p *packet.Packet, rules *SequenceRules, odd wqe.Op) {
+	q, in, op := &c.Ends[from].SQ, p.Info(), wqe.OpOf(p.Opcode.Fn())
+	v.Covered(rules.None)
+	interrupted := q.Interrupted
+	q.Interrupt(wqe.None)
+	if !in.Middle && !in.Last {
 		return
 	}
-	if q.Open == wqe.None {
-		v.Covered(rules.None)
-		interrupted := q.Interrupted
-		q.Interrupt(wqe.None)
-		if continues && (op == interrupted || op == odd) {
-			c.Ends[1-from].RQ.LoseMSN()
-			q.DoubtMessage(true)
-			q.Break()
-			return
-		}
-		if continues {
-			v.outOfSequence(c, from, p, rules.None, rules.Role, "the first packet of a message: no message is open")
-			if in.Middle {
-				q.SetOdd(op) // it may have been an Only packet
-			}
-		}
+	if op == interrupted || op == odd {
+		c.Ends[1-from].RQ.LoseMSN()
+		q.DoubtMessage(true)
+		q.Break()
 		return
 	}
+	v.outOfSequence(c, from, p, rules.None, rules.Role, "the first packet of a message: no message is open")
+	if in.Middle {
+		q.SetOdd(op) // it may have been an Only packet
+	}
+}
+
+// withinMessage judges the opcode of a new packet while a message is open: it continues that. odd is the operation of the Middle or Last before it that was odd.
+func (v *Verifier) withinMessage(c *qp.Pair, from int, p *packet.Packet, rules *SequenceRules, odd wqe.Op) {
+	q, in, op := &c.Ends[from].SQ, p.Info(), wqe.OpOf(p.Opcode.Fn())
+	continues := in.Middle || in.Last
 	id := rules.Send
 	if q.Open == wqe.Write {
 		id = rules.Write
@@ -133,21 +142,9 @@ func (v *Verifier) Message(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE 
 	end := &c.Ends[from]
 	q := &end.SQ
 	in := p.Info()
-	fn := p.Opcode.Fn()
 	w := q.Messages.Newest()
 	if !(in.Middle || in.Last) || q.Open == wqe.None || w == nil {
-		w = q.Messages.Push(q.Taken())
-		w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = wqe.OpOf(fn), p.PSN, uint32(p.Frame), q.Count, q.Epoch
-		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
-		w.RespFirst, w.RespNext, w.Missing = p.PSN, p.PSN, p.PSN
-		if !(in.Middle || in.Last) && p.Has&in.Headers == in.Headers {
-			w.Flags |= wqe.Whole // of one whose RETH was cut off, the length is not known
-		}
-		q.CountMessage()
-		if v.abandoned {
-			w.Flags |= wqe.Blamed // its opcode may be wrong, so its length shows nothing
-			v.abandoned = false
-		}
+		w = v.newMessage(q, p)
 	}
 	w.Last = p.PSN
 	w.Got += uint32(p.PayloadLen)
@@ -176,6 +173,24 @@ func (v *Verifier) Message(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE 
 	return w
 }
 
+// newMessage synthesises the WQE of a message from p, the first packet of it that was seen.
+func (v *Verifier) newMessage(q *qp.SendQueue, p *packet.Packet) *wqe.SendWQE {
+	in := p.Info()
+	w := q.Messages.Push(q.Taken())
+	w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = wqe.OpOf(p.Opcode.Fn()), p.PSN, uint32(p.Frame), q.Count, q.Epoch
+	w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
+	w.RespFirst, w.RespNext, w.Missing = p.PSN, p.PSN, p.PSN
+	if !(in.Middle || in.Last) && p.Has&in.Headers == in.Headers {
+		w.Flags |= wqe.Whole // of one whose RETH was cut off, the length is not known
+	}
+	q.CountMessage()
+	if v.abandoned {
+		w.Flags |= wqe.Blamed // its opcode may be wrong, so its length shows nothing
+		v.abandoned = false
+	}
+	return w
+}
+
 // Payload judges the payload length of a packet by its place in message w. first, last and only are the rules for First and
 // Middle, for Last, and for Only packets; UC has the same shape under its own rules. It reports whether the length is right. Where one packet of the
 // message was reported, those after it are cut by the same fault.
@@ -191,24 +206,7 @@ func (v *Verifier) Payload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 	switch {
 	case in.First || in.Middle:
 		id = first
-		if mtu == 0 {
-			if bad = !wqe.ValidMTU(n); !bad {
-				v.LearnPMTU(c, p, uint32(n))
-			}
-			want = "256, 512, 1024, 2048 or 4096 bytes"
-		} else {
-			bad, want = n != mtu, "exactly PMTU bytes"
-			if bad && c.Odd == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(qp.KnowsPMTU) && !c.Ends[1].Knows(qp.KnowsPMTU) &&
-				(w == nil || !shown(&c.Ends[from].SQ, w.First, uint32(mtu))) {
-				v.LearnPMTU(c, p, c.Odd) // the first was the odd one
-				bad = false
-			}
-			if bad {
-				c.OddPayload(uint32(n))
-			} else if c.Odd != 0 {
-				c.OddPayload(0)
-			}
-		}
+		bad, want = v.fullPayload(c, from, p, w, n)
 	case in.Last:
 		id = last
 		bad = n == 0 || n > wqe.MostPayload(mtu)
@@ -219,26 +217,54 @@ func (v *Verifier) Payload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 		want = "at most PMTU bytes"
 	}
 	v.Covered(id)
-	if bad && (p.PayloadLen+int(p.PadCnt))&3 != 0 && n < wqe.MostPayload(mtu) {
-		return false // it was reported as BTH-006
-	}
-	if !bad {
+	switch {
+	case !bad:
 		if mtu == 0 {
 			c.ShowPayload(uint32(n))
 		}
-		return true
+	case (p.PayloadLen+int(p.PadCnt))&3 != 0 && n < wqe.MostPayload(mtu): // it was reported as BTH-006
+	default:
+		v.wrongPayload(c, from, p, w, n, rule.Verdict{Rule: id, Role: role, Expected: want})
 	}
-	if mtu != 0 {
-		want = fmt.Sprintf("%s of payload, the path MTU is %d", want, mtu)
+	return !bad
+}
+
+// fullPayload compares the n bytes of payload of a First or Middle with the path MTU, or learns that from them. It reports whether they are wrong, and how many
+// are expected.
+func (v *Verifier) fullPayload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int) (bad bool, want string) {
+	mtu := int(c.PMTU)
+	if mtu == 0 {
+		if bad = !wqe.ValidMTU(n); !bad {
+			v.LearnPMTU(c, p, uint32(n))
+		}
+		return bad, "256, 512, 1024, 2048 or 4096 bytes"
 	}
+	bad = n != mtu
+	if bad && c.Odd == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(qp.KnowsPMTU) && !c.Ends[1].Knows(qp.KnowsPMTU) &&
+		(w == nil || !shown(&c.Ends[from].SQ, w.First, uint32(mtu))) {
+		v.LearnPMTU(c, p, c.Odd) // the first was the odd one
+		bad = false
+	}
+	if bad {
+		c.OddPayload(uint32(n))
+	} else if c.Odd != 0 {
+		c.OddPayload(0)
+	}
+	return bad, "exactly PMTU bytes"
+}
+
+// wrongPayload reports the n bytes of payload of packet p of message w, unless a packet before it in the message was.
+func (v *Verifier) wrongPayload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int, d rule.Verdict) {
+	in := p.Info()
 	v.Padded(p)
-	if (in.Middle || in.Last) && w != nil && w.Has(wqe.Blamed) && mtu != 0 {
-		return false
+	if (in.Middle || in.Last) && w != nil && w.Has(wqe.Blamed) && c.PMTU != 0 {
+		return
 	}
-	v.Report(c, from, p, rule.Verdict{
-		Rule: id, Class: rule.Proven(mtu == 0 || c.Complete()), Role: role, Expected: want, Actual: fmt.Sprintf("%d bytes", n),
-	})
-	return false
+	if c.PMTU != 0 {
+		d.Expected = fmt.Sprintf("%s of payload, the path MTU is %d", d.Expected, c.PMTU)
+	}
+	d.Class, d.Actual = rule.Proven(c.PMTU == 0 || c.Complete()), fmt.Sprintf("%d bytes", n)
+	v.Report(c, from, p, d)
 }
 
 // shown reports whether packets before a message have shown a path MTU, and not only one that may be the odd one: others of a SEND or WRITE, or the answer to

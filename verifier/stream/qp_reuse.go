@@ -21,8 +21,14 @@ func Renews(c *qp.Pair, from int, p *packet.Packet) bool {
 	if in.Response && c.Paired && ResponseContinuity(c, 1-from, p) == newConnection {
 		return true
 	}
-	return in.Request && confirms(q, p) && requestContinuity(c, from) == newConnection || HasSlept(c, p) && (in.Request && !goesOn(q, p) || in.Response && !answers(&c.Ends[1-from].SQ, p)) ||
+	return in.Request && confirms(q, p) && requestContinuity(c, from) == newConnection || HasSlept(c, p) && leaves(c, from, p) ||
 		unused(c, p) && (in.Response || !q.Joined || p.PSN != q.Next)
+}
+
+// leaves reports whether a packet neither goes on with the requests of its end nor answers those of its peer.
+func leaves(c *qp.Pair, from int, p *packet.Packet) bool {
+	in := p.Info()
+	return in.Request && !goesOn(&c.Ends[from].SQ, p) || in.Response && !answers(&c.Ends[1-from].SQ, p)
 }
 
 // unused reports whether a connection that CM has shown was without any packet for long.

@@ -17,15 +17,7 @@ func (v *Verifier) Renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 		return false
 	}
 	q.History.Drop(q.LastPSN)
-	if q.Gap.Filled && w.Op.Responded() && !w.Has(wqe.Answered) {
-		w.Flags |= wqe.Answered
-		q.ReadDone()
-	}
-	if w.First == q.LastPSN {
-		w.First = q.Gap.From
-		w.RespFirst, w.RespNext, w.Missing = w.First, w.First, w.First
-	}
-	w.Last = p.PSN.Add(-1)
+	moveToGap(q, w, p)
 	if !c.Sees(from) {
 		w.Flags |= wqe.Guessed // the two may have changed places on their way, and what is missing between be lost
 		q.Mix()
@@ -42,15 +34,25 @@ func (v *Verifier) Renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
+// moveToGap gives message w, which was ahead of its stream, the PSNs of the gap before p.
+func moveToGap(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet) {
+	if q.Gap.Filled && w.Op.Responded() && !w.Has(wqe.Answered) {
+		w.Flags |= wqe.Answered
+		q.ReadDone()
+	}
+	if w.First == q.LastPSN {
+		w.First = q.Gap.From
+		w.RespFirst, w.RespNext, w.Missing = w.First, w.First, w.First
+	}
+	w.Last = p.PSN.Add(-1)
+}
+
 // followsAhead reports whether p follows w, the newest message, as if that had the PSNs of the gap that is open before it, and is neither retransmitted nor
 // something that the tap has missed before.
 func (v *Verifier) followsAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if q.LastPSN != q.Gap.To || w.Op == wqe.Read && w.First != q.LastPSN {
+	if !onlyAhead(q, w) {
 		return false
-	}
-	if i := q.Messages.Len() - 2; i >= 0 && w.First == q.LastPSN && (!q.Messages.At(i).Last.Before(q.Gap.From) || q.Messages.At(i).Has(wqe.Unsized)) {
-		return false // another one has come since the gap, or where that begins is not known
 	}
 	n := 1
 	if w.Op == wqe.Read {
@@ -59,11 +61,29 @@ func (v *Verifier) followsAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	if p.PSN != q.Gap.From.Add(n) {
 		return false
 	}
+	return q.Gap.Filled && r.State == qp.Expecting || v.isNew(c, from, p, w, n)
+}
+
+// onlyAhead reports whether w, the newest message, is all that has come since the gap before it: the one packet of it, or its newest one.
+func onlyAhead(q *qp.SendQueue, w *wqe.SendWQE) bool {
+	if q.LastPSN != q.Gap.To || w.Op == wqe.Read && w.First != q.LastPSN {
+		return false
+	}
+	i := q.Messages.Len() - 2
+	if i < 0 || w.First != q.LastPSN {
+		return true
+	}
+	before := q.Messages.At(i)
+	return before.Last.Before(q.Gap.From) && !before.Has(wqe.Unsized) // else another one has come since the gap, or where that begins is not known
+}
+
+// isNew reports whether p, which follows message w of n PSNs, is neither retransmitted nor something that left its sender before w.
+func (v *Verifier) isNew(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int) bool {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	s := q.History.Get(p.PSN)
 	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
 	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !ReadTail(w, p)
 	switch {
-	case q.Gap.Filled && r.State == qp.Expecting:
 	case same, !c.Sees(from) && verifier.LeftBefore(p, q.LastID):
 		return false
 	case c.Reliable() && !c.Sees(from) && (r.State != qp.Expecting || !mismatch && p.Time-q.LastTime > int64(verifier.InFlight)):

@@ -37,8 +37,16 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		d = p.PSN.Diff(q.Next)
 	}
+	if v.place(c, from, p, d) {
+		v.next(c, from, p)
+	}
+}
+
+// place judges a PSN that is d ahead of the next one. It reports whether the packet is new.
+func (v *Verifier) place(c *qp.Pair, from int, p *packet.Packet, d int) bool {
+	q := &c.Ends[from].SQ
 	if q.Retrying {
-		d = v.goesOn(c, from, p, d)
+		d = v.afterReuse(c, from, p, d)
 	}
 	switch {
 	case d > 0 && p.PSN == q.High:
@@ -46,9 +54,15 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	case d > 0:
 		v.gap(c, from, p, d)
 	case d < 0 && !v.Renumber(c, from, p) && !v.late(c, from, p):
-		v.again(c, from, p)
-		return
+		v.psnReused(c, from, p)
+		return false
 	}
+	return true
+}
+
+// next judges a new packet by the message that it belongs to: opcode sequence and lengths.
+func (v *Verifier) next(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
 	v.Covered(rule.UCPSN001)
 	q.Begin()
 	q.CloseExcuse()
@@ -106,8 +120,8 @@ func (v *Verifier) late(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// again judges a PSN that was passed: UC has no retransmission (rule UC-PSN-002).
-func (v *Verifier) again(c *qp.Pair, from int, p *packet.Packet) {
+// psnReused judges a PSN that was passed: UC has no retransmission (rule UC-PSN-002).
+func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	v.Covered(rule.UCPSN002)
 	s := q.History.Get(p.PSN)
@@ -137,9 +151,9 @@ func (v *Verifier) again(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// goesOn takes the packet after one whose PSN had been used. Where it counts on from there, the sender has begun again, which was reported: its stream
+// afterReuse takes the packet after one whose PSN had been used. Where it counts on from there, the sender has begun again, which was reported: its stream
 // is followed there. It returns how far ahead of the next PSN the packet is.
-func (v *Verifier) goesOn(c *qp.Pair, from int, p *packet.Packet, d int) int {
+func (v *Verifier) afterReuse(c *qp.Pair, from int, p *packet.Packet, d int) int {
 	q := &c.Ends[from].SQ
 	q.EndRetransmission()
 	if p.PSN != q.Retry {

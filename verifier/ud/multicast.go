@@ -71,20 +71,34 @@ const (
 
 // group notes a record of a group in a datagram, or that it is sent to a group.
 func (v *Verifier) group(p *packet.Packet) {
-	if b := p.Payload; p.SrcQP == 1 && len(b) > saMLID+1 && b[1] == saClass && b[3] == saGetResp && binary.BigEndian.Uint16(b[4:]) == 0 &&
-		binary.BigEndian.Uint16(b[16:]) == saMCMember && b[saData] == 0xFF && len(v.groups.told) < groupsMost {
-		mgid, mlid := packet.GIDAddr(b[saData:saData+16]), binary.BigEndian.Uint16(b[saMLID:])
-		if v.groups.told == nil {
-			v.groups.told = map[groupAsked]groupTold{}
-		}
-		k, g := groupAsked{mgid, p.Dst}, groupTold{mlid: mlid, time: p.Time}
-		old, ok := v.groups.told[k]
-		g.add(old, ok)
-		v.groups.told[k] = g
+	if p.SrcQP == 1 && isGroupRecord(p.Payload) && len(v.groups.told) < groupsMost {
+		v.groupRecord(p)
 	}
-	if p.DestQP != packet.PSNMask || p.Has&(packet.HasLRH|packet.HasGRH) != packet.HasLRH|packet.HasGRH || !p.DGID.IsMulticast() || p.DLID < 0xC000 {
-		return
+	if p.DestQP == packet.PSNMask && p.Has&(packet.HasLRH|packet.HasGRH) == packet.HasLRH|packet.HasGRH && p.DGID.IsMulticast() && p.DLID >= 0xC000 {
+		v.groupUse(p)
 	}
+}
+
+// isGroupRecord reports whether a management datagram is the response of a subnet administrator with the record of a multicast group.
+func isGroupRecord(b []byte) bool {
+	return len(b) > saMLID+1 && b[1] == saClass && b[3] == saGetResp && binary.BigEndian.Uint16(b[4:]) == 0 && binary.BigEndian.Uint16(b[16:]) == saMCMember && b[saData] == 0xFF
+}
+
+// groupRecord notes which LID the record of a multicast group gives for its MGID, and to whom.
+func (v *Verifier) groupRecord(p *packet.Packet) {
+	b := p.Payload
+	mgid, mlid := packet.GIDAddr(b[saData:saData+16]), binary.BigEndian.Uint16(b[saMLID:])
+	if v.groups.told == nil {
+		v.groups.told = map[groupAsked]groupTold{}
+	}
+	k, g := groupAsked{mgid, p.Dst}, groupTold{mlid: mlid, time: p.Time}
+	old, ok := v.groups.told[k]
+	g.add(old, ok)
+	v.groups.told[k] = g
+}
+
+// groupUse notes that a datagram is sent to a multicast group.
+func (v *Verifier) groupUse(p *packet.Packet) {
 	k := groupUse{p.DGID, p.Src, p.DLID}
 	u := v.groups.used[k]
 	if u == nil && len(v.groups.used) < groupsMost {

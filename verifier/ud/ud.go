@@ -13,17 +13,29 @@ import (
 // Packet judges one datagram against what is known of its QPs (rules UD-HDR-003, UD-LEN-001, UD-PSN-001, -002, UD-QKEY-001, PKY-012,
 // ROC-V2-033): a datagram is a message of its own, and its PSN is never checked by the receiver.
 func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
-	end, peer := &c.Ends[from], &c.Ends[1-from]
-	q := &end.SQ
+	end := &c.Ends[from]
 	end.Sums.Messages++
 	switch {
 	case p.DestQP == 0:
-		v.special(c, from, p)
+		v.smp(c, from, p)
 	case p.Has&packet.HasLRH != 0 && (p.SrcQP == 1 || p.DestQP == packet.PSNMask):
 		v.group(p)
 	case p.MAC != [6]byte{}:
 		v.groupMAC(c, from, p)
 	}
+	v.qkey(c, from, p)
+	v.length(c, from, p)
+	privileged := v.privileged(c, from, p)
+	if p.DestQP > 1 && end.Number > 1 {
+		v.flow(c, from, p, privileged)
+	}
+	v.counts(c, from, p)
+	v.start(c, from, p)
+}
+
+// qkey compares the Q_Key of a datagram with that of its destination, where that is known (rule UD-QKEY-001).
+func (v *Verifier) qkey(c *qp.Pair, from int, p *packet.Packet) {
+	peer := &c.Ends[1-from]
 	if peer.Knows(qp.KnowsQKey) && p.DestQP != packet.PSNMask {
 		v.Covered(rule.UDQKEY001)
 		if p.QKey != peer.Attr.QKey {
@@ -33,6 +45,11 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
+}
+
+// length compares the payload of a datagram with the path MTU, where that is known (rule UD-LEN-001).
+func (v *Verifier) length(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
 	if end.Knows(qp.KnowsPMTU) {
 		v.Covered(rule.UDLEN001)
 		if p.PayloadLen > int(end.Attr.PMTU) && p.PayloadLen <= 4096 {
@@ -42,7 +59,11 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-	privileged := false
+}
+
+// privileged judges that no QP without a privileged Q_Key sends one (rule PKY-012). It reports whether this one does.
+func (v *Verifier) privileged(c *qp.Pair, from int, p *packet.Packet) (privileged bool) {
+	end := &c.Ends[from]
 	if end.Knows(qp.KnowsQKey) && end.Attr.QKey>>31 == 0 && p.DestQP != 1 {
 		v.Covered(rule.PKY012)
 		if privileged = p.QKey>>31 != 0; privileged {
@@ -52,11 +73,12 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-	if p.DestQP > 1 && end.Number > 1 {
-		v.flow(c, from, p, privileged)
-	}
-	v.counts(c, from, p)
-	if q.Fresh {
+	return privileged
+}
+
+// start judges the PSN of the first datagram of a QP whose start PSN is known (rule UD-PSN-002).
+func (v *Verifier) start(c *qp.Pair, from int, p *packet.Packet) {
+	if q := &c.Ends[from].SQ; q.Fresh {
 		q.Begin()
 		v.Covered(rule.UDPSN002)
 		if p.PSN != q.Next {

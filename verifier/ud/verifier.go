@@ -8,8 +8,8 @@ import "ibwitness/verifier"
 // Verifier judges packets of UD.
 type Verifier struct {
 	*verifier.Verifier
-	groups     groups
-	brokenSMPs map[uint64]brokenSMP // malformed subnet management packets, by their transaction
+	groups        groups
+	malformedSMPs map[uint64]malformedSMP // malformed subnet management packets, by their transaction
 }
 
 // New returns a verifier of UD.

@@ -18,47 +18,52 @@ const (
 	smpPKeyTable       = 0x16
 )
 
-// brokenSMP is a malformed subnet management packet: its receiver drops it, and answers nothing.
-type brokenSMP struct {
+// malformedSMP is a malformed subnet management packet: its receiver drops it, and answers nothing.
+type malformedSMP struct {
 	dst       packet.Addr
 	frame     uint64
 	tap       uint16
 	attribute uint16
 }
 
-// brokenMost is how many of them are kept.
-const brokenMost = 1 << 10
+// malformedMost is how many of them are kept.
+const malformedMost = 1 << 10
 
-// special judges a packet to QP 0 (rules UD-QP0-002, PKY-007).
-func (v *Verifier) special(c *qp.Pair, from int, p *packet.Packet) {
+// smp judges a packet to QP 0 (rules UD-QP0-002, PKY-007).
+func (v *Verifier) smp(c *qp.Pair, from int, p *packet.Packet) {
 	b := p.Payload
 	if len(b) < smpData || p.Cut || p.Has&packet.HasLRH == 0 || !mad.Class(b[1]).Subnet() {
 		return
 	}
+	v.malformed(c, from, p)
+	if binary.BigEndian.Uint16(b[smpAttribute:]) == smpPKeyTable && len(b) == 256 && (b[smpMethod] == smpSet || b[smpMethod] == smpGetResp) {
+		v.pkeyTable(c, from, p, b[smpData:smpData+64])
+	}
+}
+
+// malformed keeps a request that does not have 256 bytes on VL15, and judges that nobody responds to it (rule UD-QP0-002).
+func (v *Verifier) malformed(c *qp.Pair, from int, p *packet.Packet) {
+	b := p.Payload
 	tid, attribute := binary.BigEndian.Uint64(b[smpTID:]), binary.BigEndian.Uint16(b[smpAttribute:])
-	malformed := p.PayloadLen != 256 || p.VL != 15 && (p.VCRCState == packet.CRCGood || v.Untouched(p)) // the ICRC does not cover the VL
-	if b[smpMethod]&0x80 == 0 {
-		if !malformed {
-			delete(v.brokenSMPs, tid) // it was retransmitted as it should be
-		} else {
-			if v.brokenSMPs == nil || len(v.brokenSMPs) == brokenMost {
-				v.brokenSMPs = map[uint64]brokenSMP{}
-			}
-			v.brokenSMPs[tid] = brokenSMP{p.Dst, p.Frame, p.Tap, attribute}
-		}
-	} else {
+	if b[smpMethod]&0x80 != 0 {
 		v.Covered(rule.UDQP0002)
-		if d, ok := v.brokenSMPs[tid]; ok && d.attribute == attribute && d.dst == p.Src && d.tap == p.Tap {
-			delete(v.brokenSMPs, tid)
+		if d, ok := v.malformedSMPs[tid]; ok && d.attribute == attribute && d.dst == p.Src && d.tap == p.Tap {
+			delete(v.malformedSMPs, tid)
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.UDQP0002, Class: rule.Proven(c.Complete()), Role: rule.Receiver,
 				Expected: "no response: the request did not have 256 bytes on VL15", Actual: "a response", Evidence: []uint64{d.frame},
 			})
 		}
+		return
 	}
-	if attribute == smpPKeyTable && len(b) == 256 && (b[smpMethod] == smpSet || b[smpMethod] == smpGetResp) {
-		v.pkeyTable(c, from, p, b[smpData:smpData+64])
+	if p.PayloadLen == 256 && (p.VL == 15 || p.VCRCState != packet.CRCGood && !v.Untouched(p)) { // the ICRC does not cover the VL
+		delete(v.malformedSMPs, tid) // it was retransmitted as it should be
+		return
 	}
+	if v.malformedSMPs == nil || len(v.malformedSMPs) == malformedMost {
+		v.malformedSMPs = map[uint64]malformedSMP{}
+	}
+	v.malformedSMPs[tid] = malformedSMP{p.Dst, p.Frame, p.Tap, attribute}
 }
 
 // pkeyTable judges a block of the P_Key table of a port: no partition is in it as full and as limited member (rule PKY-007).
