@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"time"
+
 	"ibwitness/agent/internal/connection"
 	"ibwitness/cq"
 	"ibwitness/packet"
@@ -65,6 +67,25 @@ func (c *completions) packet(p *packet.Packet) {
 	}
 }
 
+// clocks returns how the clocks of the logs were aligned.
+func (c *completions) clocks() (list []LogClock) {
+	if c == nil {
+		return nil
+	}
+	for i, l := range c.logs.list {
+		if l.Exact {
+			continue
+		}
+		k := LogClock{Log: l.Name}
+		least, most, ok := c.sources[i].Clock()
+		if k.Known = ok; ok {
+			k.Ahead, k.Within = time.Duration(least+(most-least)/2), time.Duration((most-least)/2)
+		}
+		list = append(list, k)
+	}
+	return list
+}
+
 // merge finds the events that come before each packet of a batch. What they say of queue pairs is for the shards; complete takes the rest.
 func (e *engine) merge(w *batch) {
 	w.events = w.events[:0]
@@ -72,6 +93,7 @@ func (e *engine) merge(w *batch) {
 		return
 	}
 	for i, p := range w.packets {
+		e.completions.logs.meet(p)
 		for _, v := range e.completions.logs.upTo(p.Time) {
 			v.before = i
 			w.events = append(w.events, v)

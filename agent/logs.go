@@ -6,11 +6,15 @@ import (
 
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
+	"ibwitness/packet"
 )
 
 // logLead is how much earlier than the packets of its time an event of a log is taken whose clock is not that of the packets: a request may
 // leave as soon as it was posted, and no clock is right.
 const logLead = int64(time.Second)
+
+// driftRate is one part of how much clocks run apart at most: events are read that much earlier.
+const driftRate = 10_000
 
 // foreignClock is how far the clock of a log may be from that of the packets. One that is farther counts from another moment, and its first send
 // request goes with the first packet.
@@ -39,11 +43,18 @@ type logReader struct {
 	more   []*cq.Event // of the newest call of More, those that are left
 	shift  int64       // from its clock to that of the packets
 	set    bool        // shift is
+	begun  int64       // time of its first event
 	newest int64       // event
+	ahead  int         // of Events, those that align has
+	align  *alignment  // nil: its clock is that of the packets, or known well enough
 }
 
 func (l *logs) add(log *hcaagent.Log) {
-	l.list = append(l.list, &logReader{Log: log, index: len(l.list), newest: math.MinInt64})
+	r := &logReader{Log: log, index: len(l.list), newest: math.MinInt64}
+	if !log.Exact {
+		r.align = newAlignment()
+	}
+	l.list = append(l.list, r)
 }
 
 // peek returns the next event, or nil: there is none yet, or none any more.
@@ -74,12 +85,50 @@ func (r *logReader) at(e *cq.Event, first int64) int64 {
 		return e.Time
 	}
 	if !r.set {
-		r.set = true
+		r.set, r.begun = true, e.Time
 		if d := first - e.Time; first != math.MaxInt64 && (d > foreignClock || d < -foreignClock) {
 			r.shift = first - r.firstPost()
 		}
 	}
-	return e.Time + r.shift - logLead
+	return e.Time + r.shift - logLead - (e.Time-r.begun)/driftRate
+}
+
+// look reads ahead in the log, for its alignment.
+func (r *logReader) look() {
+	a := r.align
+	for ; r.ahead < len(r.Events) && a.seen < mostAhead; r.ahead++ {
+		a.event(&r.Events[r.ahead])
+	}
+	for a.seen < mostAhead && r.More != nil {
+		list := r.More()
+		if len(list) == 0 {
+			return
+		}
+		for _, e := range list {
+			a.event(e)
+		}
+		r.more = append(r.more, list...)
+	}
+}
+
+// meet has the logs read up to the events that come before a packet for certain.
+func (l *logs) meet(p *packet.Packet) {
+	for _, r := range l.list {
+		a := r.align
+		if a == nil {
+			continue
+		}
+		r.look()
+		if t, ok := a.meet(p, r.Addr); ok {
+			if e := r.peek(); e != nil {
+				r.at(e, p.Time)
+			}
+			r.shift = min(r.shift, p.Time-t)
+		}
+		if a.first != 0 && p.Time-a.first > aligning {
+			r.align = nil
+		}
+	}
 }
 
 // firstPost is the time of the first send request, or of the first event where there is none.

@@ -252,6 +252,9 @@ func (e *engine) each(w *batch, t *Transport) {
 	for i := range frames {
 		if w.packet(&frames[i], p) {
 			w.sums.rdma++
+			if e.completions != nil {
+				e.completions.logs.meet(p)
+			}
 			e.eventsUpTo(p.Time)
 			if t.packet(p); e.completions != nil {
 				e.completions.packet(p)

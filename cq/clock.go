@@ -30,6 +30,19 @@ const (
 	slackSending = 100_000_000
 )
 
+// Clock returns between which bounds the clock of a log is ahead of that of the packets, in nanoseconds, and whether packets have shown that.
+func (s *Source) Clock() (least, most int64, bounded bool) {
+	c := &s.clock
+	if c.exact || c.hi == math.MaxInt64 {
+		return 0, 0, c.exact
+	}
+	least, most = -c.hi-c.slack, -c.hi+c.slack
+	if c.lo != math.MinInt64 {
+		least, most = min(least, -c.lo-c.slack), max(most, -c.lo+c.slack)
+	}
+	return least, most, true
+}
+
 // aligned reports whether there is an upper bound.
 func (c *clock) aligned() bool { return c.exact || c.hi != math.MaxInt64 }
 
