@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"ibwitness/cq"
@@ -12,6 +14,9 @@ import (
 // logLead is how much earlier than the packets of its time an event of a log is taken whose clock is not that of the packets: a request may
 // leave as soon as it was posted, and no clock is right.
 const logLead = int64(time.Second)
+
+// mostDisorder is how many lines early or late a line of a log may be whose clock is that of the packets.
+const mostDisorder = 64
 
 // driftRate is one part of how much clocks run apart at most: events are read that much earlier.
 const driftRate = 10_000
@@ -40,7 +45,9 @@ type logReader struct {
 	*hcaagent.Log
 	index  int
 	next   int         // of Events
-	more   []*cq.Event // of the newest call of More, those that are left
+	sorted []cq.Event  // Events in their order, where the log has them in another one
+	more   []*cq.Event // of the calls of More, those that are left
+	room   []*cq.Event // for them
 	shift  int64       // from its clock to that of the packets
 	set    bool        // shift is
 	begun  int64       // time of its first event
@@ -51,7 +58,9 @@ type logReader struct {
 
 func (l *logs) add(log *hcaagent.Log) {
 	r := &logReader{Log: log, index: len(l.list), newest: math.MinInt64}
-	if !log.Exact {
+	if log.Exact {
+		r.order()
+	} else {
 		r.align = newAlignment()
 	}
 	l.list = append(l.list, r)
@@ -59,11 +68,11 @@ func (l *logs) add(log *hcaagent.Log) {
 
 // peek returns the next event, or nil: there is none yet, or none any more.
 func (r *logReader) peek() *cq.Event {
-	if r.next < len(r.Events) {
-		return &r.Events[r.next]
+	if list := r.list(); r.next < len(list) {
+		return &list[r.next]
 	}
-	if len(r.more) == 0 && r.More != nil {
-		r.more = r.More()
+	if r.More != nil && len(r.more) < mostDisorder && (r.Exact || len(r.more) == 0) {
+		r.refill()
 	}
 	if len(r.more) > 0 {
 		return r.more[0]
@@ -71,8 +80,48 @@ func (r *logReader) peek() *cq.Event {
 	return nil
 }
 
+// refill takes what has come since. Where several threads of a simulation write a log with the clock of the packets, a line may come late: such events are
+// brought to their place among the last of them.
+func (r *logReader) refill() bool {
+	list := r.More()
+	if len(list) == 0 {
+		return false
+	}
+	n := len(r.more)
+	r.room = append(append(r.room[:0], r.more...), list...)
+	r.more = r.room
+	for ; r.Exact && n < len(r.more); n++ {
+		for i := n; i > 0 && i > n-mostDisorder && r.more[i].Time < r.more[i-1].Time; i-- {
+			r.more[i], r.more[i-1] = r.more[i-1], r.more[i]
+		}
+	}
+	return true
+}
+
+// order brings events of a log in memory to their places, as refill does.
+func (r *logReader) order() {
+	list := r.Events
+	if slices.IsSortedFunc(list, func(x, y cq.Event) int { return cmp.Compare(x.Time, y.Time) }) {
+		return
+	}
+	list = slices.Clone(list)
+	for n := range list {
+		for i := n; i > 0 && i > n-mostDisorder && list[i].Time < list[i-1].Time; i-- {
+			list[i], list[i-1] = list[i-1], list[i]
+		}
+	}
+	r.sorted = list
+}
+
+func (r *logReader) list() []cq.Event {
+	if r.sorted != nil {
+		return r.sorted
+	}
+	return r.Events
+}
+
 func (r *logReader) drop() {
-	if r.next < len(r.Events) {
+	if r.next < len(r.list()) {
 		r.next++
 		return
 	}
@@ -100,14 +149,13 @@ func (r *logReader) look() {
 		a.event(&r.Events[r.ahead])
 	}
 	for a.seen < mostAhead && r.More != nil {
-		list := r.More()
-		if len(list) == 0 {
+		n := len(r.more)
+		if !r.refill() {
 			return
 		}
-		for _, e := range list {
+		for _, e := range r.more[n:] {
 			a.event(e)
 		}
-		r.more = append(r.more, list...)
 	}
 }
 
