@@ -36,8 +36,9 @@ type dueEvent struct {
 	*cq.Event
 	at     int64
 	log    int
-	before int  // the packet of a batch that it comes before
-	last   bool // of a log that breaks off
+	before int   // the packet of a batch that it comes before
+	last   bool  // of a log that breaks off
+	bound  int64 // what is to be added to the times of the log at most, as far as packets show that; math.MaxInt64: they do not
 }
 
 // logReader is one log on its way to the agent.
@@ -50,6 +51,7 @@ type logReader struct {
 	room   []*cq.Event // for them
 	shift  int64       // from its clock to that of the packets
 	set    bool        // shift is
+	bound  int64       // of shift, by the packets; math.MaxInt64: none is known
 	begun  int64       // time of its first event
 	newest int64       // event
 	ahead  int         // of Events, those that align has
@@ -57,7 +59,7 @@ type logReader struct {
 }
 
 func (l *logs) add(log *hcaagent.Log) {
-	r := &logReader{Log: log, index: len(l.list), newest: math.MinInt64}
+	r := &logReader{Log: log, index: len(l.list), newest: math.MinInt64, bound: math.MaxInt64}
 	if log.Exact {
 		r.order()
 	} else {
@@ -172,6 +174,7 @@ func (l *logs) meet(p *packet.Packet) {
 				r.at(e, p.Time)
 			}
 			r.shift = min(r.shift, p.Time-t)
+			r.bound = min(r.bound, p.Time-t)
 		}
 		if a.first != 0 && p.Time-a.first > aligning {
 			r.align = nil
@@ -207,7 +210,7 @@ func (l *logs) upTo(to int64) []dueEvent {
 		}
 		e := first.peek()
 		first.newest = max(first.newest, e.Time)
-		l.due = append(l.due, dueEvent{Event: e, at: at, log: first.index})
+		l.due = append(l.due, dueEvent{Event: e, at: at, log: first.index, bound: first.bound})
 		first.drop()
 		if first.peek() == nil && first.Cut {
 			l.due[len(l.due)-1].last = true

@@ -96,7 +96,7 @@ func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*wqe.Region{},
 		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
 	}
-	if s.clock = (clock{lo: math.MinInt64, hi: math.MaxInt64, slack: slackBase}); exact {
+	if s.clock = (clock{lo: math.MinInt64, hi: math.MaxInt64, bound: math.MaxInt64, slack: slackBase}); exact {
 		s.clock = clock{exact: true, trust: true}
 	}
 	a.sources = append(a.sources, s)

@@ -29,7 +29,12 @@ work:
 // foundWith verifies a run with its logs, changed.
 func foundWith(t *testing.T, change func(a *hcaagent.Log)) (list []string) {
 	t.Helper()
-	s, err := Read("logs", []byte(withLogs))
+	return foundIn(t, withLogs, func(a, _ *hcaagent.Log) { change(a) })
+}
+
+func foundIn(t *testing.T, text string, change func(a, b *hcaagent.Log)) (list []string) {
+	t.Helper()
+	s, err := Read("logs", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +44,7 @@ func foundWith(t *testing.T, change func(a *hcaagent.Log)) (list []string) {
 	}
 	r.Finish()
 	logs := r.Logs()
-	change(logs[0])
+	change(logs[0], logs[1])
 	res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1, Events: logs})
 	if err != nil {
 		t.Fatal(err)
@@ -111,6 +116,55 @@ func TestLogDisorder(t *testing.T) {
 		})
 		if slices.ContainsFunc(got, func(s string) bool { return strings.HasSuffix(s, "violation") }) {
 			t.Errorf("an event of kind %d 100 lines late: %q", kind, got)
+		}
+	}
+}
+
+const livesTwice = `hcas: {a: 10.0.0.1, b: 10.0.0.2}
+qps:
+  a1: {hca: a, peer: b1}
+  b1: {hca: b, peer: a1}
+work:
+  - {qp: b1, op: receive, length: 5000, repeat: 8}
+  - {qp: a1, op: send, length: 3000, repeat: 4, every: 10us}
+  - {qp: a1, op: modify, state: RESET, at: 100us}
+  - {qp: b1, op: modify, state: RESET, at: 100us}
+  - {qp: b1, op: modify, state: INIT, at: 110us}
+  - {qp: b1, op: modify, state: RTR, at: 111us}
+  - {qp: a1, op: modify, state: INIT, at: 112us}
+  - {qp: a1, op: modify, state: RTR, at: 113us}
+  - {qp: a1, op: modify, state: RTS, at: 114us}
+  - {qp: b1, op: modify, state: RTS, at: 115us}
+  - {qp: b1, op: receive, length: 5000, repeat: 8, at: 120us}
+  - {qp: a1, op: send, length: 3000, repeat: 4, every: 10us, at: 130us}
+`
+
+// TestLogLives: a queue pair that begins again with the same PSNs is not accused of retransmissions, nor its requests compared with the packets of its other
+// life, whatever the clock of the logs; data that differs is found.
+func TestLogLives(t *testing.T) {
+	for _, exact := range []bool{true, false} {
+		for _, shift := range []int64{0, -5e9, -3e8, 3e8, 3e9, 86_400e9} {
+			for _, wrong := range []bool{false, true} {
+				if exact && shift != 0 {
+					continue
+				}
+				got := foundIn(t, livesTwice, func(a, b *hcaagent.Log) {
+					for _, l := range []*hcaagent.Log{a, b} {
+						l.Exact = exact
+						for i := range l.Events {
+							l.Events[i].Time += shift
+						}
+					}
+					if n := posts(a); wrong {
+						a.Events[n[1]].Sum++
+						a.Events[n[len(n)-2]].Sum++
+					}
+				})
+				got = slices.DeleteFunc(got, func(s string) bool { return !strings.HasSuffix(s, "violation") })
+				if want := []string{"CPL-MEM-003 violation", "CPL-MEM-003 violation"}; wrong != slices.Equal(got, want) || !wrong && len(got) > 0 {
+					t.Errorf("exact %v, clock %d, other data posted %v: %q", exact, shift, wrong, got)
+				}
+			}
 		}
 	}
 }
