@@ -49,6 +49,7 @@ type logReader struct {
 	sorted []cq.Event  // Events in their order, where the log has them in another one
 	more   []*cq.Event // of the calls of More, those that are left
 	room   []*cq.Event // for them
+	least  int         // of more, as far as there are as many, so that late lines are found
 	shift  int64       // from its clock to that of the packets
 	set    bool        // shift is
 	bound  int64       // of shift, by the packets; math.MaxInt64: none is known
@@ -59,7 +60,7 @@ type logReader struct {
 }
 
 func (l *logs) add(log *hcaagent.Log) {
-	r := &logReader{Log: log, index: len(l.list), newest: math.MinInt64, bound: math.MaxInt64}
+	r := &logReader{Log: log, index: len(l.list), least: 1, newest: math.MinInt64, bound: math.MaxInt64}
 	if log.Exact {
 		r.order()
 	} else {
@@ -73,8 +74,10 @@ func (r *logReader) peek() *cq.Event {
 	if list := r.list(); r.next < len(list) {
 		return &list[r.next]
 	}
-	if r.More != nil && len(r.more) < mostDisorder && (r.Exact || len(r.more) == 0) {
-		r.refill()
+	if len(r.more) < r.least && r.More != nil {
+		if r.refill(); len(r.more) < r.least {
+			r.least = 1 // nothing more has come: until the next packet
+		}
 	}
 	if len(r.more) > 0 {
 		return r.more[0]
@@ -195,6 +198,11 @@ func (r *logReader) firstPost() int64 {
 // upTo returns the events that come before a packet of time to, in their order. The list is valid until the next call.
 func (l *logs) upTo(to int64) []dueEvent {
 	l.due = l.due[:0]
+	for _, r := range l.list {
+		if r.Exact {
+			r.least = mostDisorder
+		}
+	}
 	for {
 		var first *logReader
 		at := int64(math.MaxInt64)
