@@ -1,12 +1,16 @@
 package agent
 
 import (
+	"strings"
+	"time"
+
 	"ibwitness/agent/internal/connection"
 	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/verifier/message"
+	"ibwitness/wqe"
 )
 
 // completions is the half of a run that knows verbs events: the completion queue agent, and the logs that its events come from. It sees all packets of all
@@ -52,6 +56,7 @@ func (c *completions) event(source int, e *cq.Event) {
 
 // logged takes an event of a log.
 func (c *completions) logged(v *dueEvent) {
+	c.sources[v.log].Bound(v.bound)
 	c.event(v.log, v.Event)
 	if v.last {
 		c.sources[v.log].Cut()
@@ -65,6 +70,25 @@ func (c *completions) packet(p *packet.Packet) {
 	}
 }
 
+// clocks returns how the clocks of the logs were aligned.
+func (c *completions) clocks() (list []LogClock) {
+	if c == nil {
+		return nil
+	}
+	for i, l := range c.logs.list {
+		if l.Exact {
+			continue
+		}
+		k := LogClock{Log: l.Name}
+		least, most, ok := c.sources[i].Clock()
+		if k.Known = ok; ok {
+			k.Ahead, k.Within = time.Duration(least+(most-least)/2), time.Duration((most-least)/2)
+		}
+		list = append(list, k)
+	}
+	return list
+}
+
 // merge finds the events that come before each packet of a batch. What they say of queue pairs is for the shards; complete takes the rest.
 func (e *engine) merge(w *batch) {
 	w.events = w.events[:0]
@@ -72,6 +96,7 @@ func (e *engine) merge(w *batch) {
 		return
 	}
 	for i, p := range w.packets {
+		e.completions.logs.meet(p)
 		for _, v := range e.completions.logs.upTo(p.Time) {
 			v.before = i
 			w.events = append(w.events, v)
@@ -136,6 +161,9 @@ func (t *Transport) told(source int, e *cq.Event) {
 		return
 	}
 	t.states.Event(source, e)
+	if k := e.Kind; (k == cq.EvCreateQP || k == cq.EvModifyQP) && t.states.Reused(source, e.QP.QPN) {
+		t.livesAgain(e.QP)
+	}
 	switch {
 	case e.QP.Addr.IsZero() || e.Failed:
 		return
@@ -155,5 +183,52 @@ func (t *Transport) told(source int, e *cq.Event) {
 	}
 	if e.State == qp.RTS && fresh && connection.Connects(attr.Service) && t.states.Reborn(source, e.QP.QPN) {
 		t.table.Reborn(e.QP)
+		t.Rec.Doubtful = t.ofAnotherLife
 	}
 }
+
+const anotherLife = "events tell that the queue pair has had another life, by a clock that is not that of the capture: which packets are of it is not certain"
+
+const lifeUnseen = "events tell that the queue pair has another life, whose first packet was not seen"
+
+// livesAgain takes over that a queue pair has had another life, with PSNs of its own, and that it is not certain which packets are of which.
+func (t *Transport) livesAgain(q wqe.QP) {
+	if t.lives[q] {
+		return
+	}
+	if t.lives == nil {
+		t.lives = map[wqe.QP]bool{}
+		t.Rec.Doubtful = t.ofAnotherLife
+	}
+	t.lives[q] = true
+	for i := range t.Rec.Findings {
+		if f := &t.Rec.Findings[i]; f.Class == rule.Violation && t.ofAnotherLife(f) != "" {
+			t.Rec.Doubt(i, anotherLife)
+		}
+	}
+}
+
+// ofAnotherLife says why a finding that rests on the PSNs before it is not proven.
+func (t *Transport) ofAnotherLife(f *rule.Finding) string {
+	if sequenced[f.Rule] {
+		for _, e := range []*rule.Endpoint{&f.Accused, &f.Peer} {
+			switch q := (wqe.QP{Addr: e.Addr, QPN: e.QPN}); {
+			case t.lives[q]:
+				return anotherLife
+			case t.table.IsReborn(q):
+				return lifeUnseen
+			}
+		}
+	}
+	return ""
+}
+
+// sequenced are the rules on the PSNs of a connection and what was sent with them before.
+var sequenced = func() (list [rule.NumRules]bool) {
+	for _, id := range rule.Rules() {
+		for _, family := range []string{"RC-PSN-", "RC-SEQ-", "RC-ACK-", "RC-RSP-", "RC-RES-", "RC-RTY-", "RC-RNR-", "RC-TMO-", "RC-ATM-", "RC-DUP-", "UC-PSN-", "UC-SEQ-"} {
+			list[id] = list[id] || strings.HasPrefix(id.String(), family)
+		}
+	}
+	return list
+}()

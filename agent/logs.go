@@ -1,16 +1,25 @@
 package agent
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
+	"ibwitness/packet"
 )
 
 // logLead is how much earlier than the packets of its time an event of a log is taken whose clock is not that of the packets: a request may
 // leave as soon as it was posted, and no clock is right.
 const logLead = int64(time.Second)
+
+// mostDisorder is how many lines early or late a line of a log may be whose clock is that of the packets.
+const mostDisorder = 64
+
+// driftRate is one part of how much clocks run apart at most: events are read that much earlier.
+const driftRate = 10_000
 
 // foreignClock is how far the clock of a log may be from that of the packets. One that is farther counts from another moment, and its first send
 // request goes with the first packet.
@@ -28,8 +37,9 @@ type dueEvent struct {
 	*cq.Event
 	at     int64
 	log    int
-	before int  // the packet of a batch that it comes before
-	last   bool // of a log that breaks off
+	before int   // the packet of a batch that it comes before
+	last   bool  // of a log that breaks off
+	bound  int64 // what is to be added to the times of the log at most, as far as packets show that; math.MaxInt64: they do not
 }
 
 // logReader is one log on its way to the agent.
@@ -37,24 +47,39 @@ type logReader struct {
 	*hcaagent.Log
 	index  int
 	next   int         // of Events
-	more   []*cq.Event // of the newest call of More, those that are left
+	sorted []cq.Event  // Events in their order, where the log has them in another one
+	more   []*cq.Event // of the calls of More, those that are left
+	room   []*cq.Event // for them
+	least  int         // of more, as far as there are as many, so that late lines are found
 	shift  int64       // from its clock to that of the packets
 	set    bool        // shift is
+	bound  int64       // of shift, by the packets; math.MaxInt64: none is known
+	begun  int64       // time of its first event
 	newest int64       // event
+	ahead  int         // of Events, those that align has
+	align  *alignment  // nil: its clock is that of the packets, or known well enough
 }
 
 func (l *logs) add(log *hcaagent.Log) {
 	l.next = math.MinInt64
-	l.list = append(l.list, &logReader{Log: log, index: len(l.list), newest: math.MinInt64})
+	r := &logReader{Log: log, index: len(l.list), least: 1, newest: math.MinInt64, bound: math.MaxInt64}
+	if log.Exact {
+		r.order()
+	} else {
+		r.align = newAlignment()
+	}
+	l.list = append(l.list, r)
 }
 
 // peek returns the next event, or nil: there is none yet, or none any more.
 func (r *logReader) peek() *cq.Event {
-	if r.next < len(r.Events) {
-		return &r.Events[r.next]
+	if list := r.list(); r.next < len(list) {
+		return &list[r.next]
 	}
-	if len(r.more) == 0 && r.More != nil {
-		r.more = r.More()
+	if len(r.more) < r.least && r.More != nil {
+		if r.refill(); len(r.more) < r.least {
+			r.least = 1 // nothing more has come: until the next packet
+		}
 	}
 	if len(r.more) > 0 {
 		return r.more[0]
@@ -62,8 +87,48 @@ func (r *logReader) peek() *cq.Event {
 	return nil
 }
 
+// refill takes what has come since. Where several threads of a simulation write a log with the clock of the packets, a line may come late: such events are
+// brought to their place among the last of them.
+func (r *logReader) refill() bool {
+	list := r.More()
+	if len(list) == 0 {
+		return false
+	}
+	n := len(r.more)
+	r.room = append(append(r.room[:0], r.more...), list...)
+	r.more = r.room
+	for ; r.Exact && n < len(r.more); n++ {
+		for i := n; i > 0 && i > n-mostDisorder && r.more[i].Time < r.more[i-1].Time; i-- {
+			r.more[i], r.more[i-1] = r.more[i-1], r.more[i]
+		}
+	}
+	return true
+}
+
+// order brings events of a log in memory to their places, as refill does.
+func (r *logReader) order() {
+	list := r.Events
+	if slices.IsSortedFunc(list, func(x, y cq.Event) int { return cmp.Compare(x.Time, y.Time) }) {
+		return
+	}
+	list = slices.Clone(list)
+	for n := range list {
+		for i := n; i > 0 && i > n-mostDisorder && list[i].Time < list[i-1].Time; i-- {
+			list[i], list[i-1] = list[i-1], list[i]
+		}
+	}
+	r.sorted = list
+}
+
+func (r *logReader) list() []cq.Event {
+	if r.sorted != nil {
+		return r.sorted
+	}
+	return r.Events
+}
+
 func (r *logReader) drop() {
-	if r.next < len(r.Events) {
+	if r.next < len(r.list()) {
 		r.next++
 		return
 	}
@@ -76,12 +141,51 @@ func (r *logReader) at(e *cq.Event, first int64) int64 {
 		return e.Time
 	}
 	if !r.set {
-		r.set = true
+		r.set, r.begun = true, e.Time
 		if d := first - e.Time; first != math.MaxInt64 && (d > foreignClock || d < -foreignClock) {
 			r.shift = first - r.firstPost()
 		}
 	}
-	return e.Time + r.shift - logLead
+	return e.Time + r.shift - logLead - (e.Time-r.begun)/driftRate
+}
+
+// look reads ahead in the log, for its alignment.
+func (r *logReader) look() {
+	a := r.align
+	for ; r.ahead < len(r.Events) && a.seen < mostAhead; r.ahead++ {
+		a.event(&r.Events[r.ahead])
+	}
+	for a.seen < mostAhead && r.More != nil {
+		n := len(r.more)
+		if !r.refill() {
+			return
+		}
+		for _, e := range r.more[n:] {
+			a.event(e)
+		}
+	}
+}
+
+// meet has the logs read up to the events that come before a packet for certain.
+func (l *logs) meet(p *packet.Packet) {
+	for _, r := range l.list {
+		a := r.align
+		if a == nil {
+			continue
+		}
+		r.look()
+		if t, ok := a.meet(p, r.Addr); ok {
+			if e := r.peek(); e != nil {
+				r.at(e, p.Time)
+			}
+			r.shift = min(r.shift, p.Time-t)
+			r.bound = min(r.bound, p.Time-t)
+			l.next = math.MinInt64 // its next event may be due earlier
+		}
+		if a.first != 0 && p.Time-a.first > aligning {
+			r.align = nil
+		}
+	}
 }
 
 // firstPost is the time of the first send request, or of the first event where there is none.
@@ -99,6 +203,11 @@ func (l *logs) upTo(to int64) []dueEvent {
 	l.due = l.due[:0]
 	if to < l.next {
 		return nil
+	}
+	for _, r := range l.list {
+		if r.Exact {
+			r.least = mostDisorder
+		}
 	}
 	for {
 		var first *logReader
@@ -121,7 +230,7 @@ func (l *logs) upTo(to int64) []dueEvent {
 		}
 		e := first.peek()
 		first.newest = max(first.newest, e.Time)
-		l.due = append(l.due, dueEvent{Event: e, at: at, log: first.index})
+		l.due = append(l.due, dueEvent{Event: e, at: at, log: first.index, bound: first.bound})
 		first.drop()
 		if first.peek() == nil && first.Cut {
 			l.due[len(l.due)-1].last = true

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"time"
+
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -9,15 +11,16 @@ import (
 
 // Result is everything that a run found. It is the same whatever the number of workers.
 type Result struct {
-	Packets     uint64 // frames read, of any protocol
-	RDMA        uint64 // of them, InfiniBand or RoCE packets
-	Repeated    uint64 // RDMA packets that another tap had already shown
-	Dropped     uint64 // packets that the capture says it lost
-	Gaps        uint64 // where the capture has lost packets without saying so, as MSNs show
-	Undecoded   uint64 // RDMA packets whose headers are inconsistent
-	Unjudged    uint64 // RDMA packets of which no verifier of a transport service has judged more than the base transport header
-	Events      int    // logs of verbs events that were compared with the packets
-	First, Last int64  // times of the first and last frame, nanoseconds since the Unix epoch
+	Packets     uint64     // frames read, of any protocol
+	RDMA        uint64     // of them, InfiniBand or RoCE packets
+	Repeated    uint64     // RDMA packets that another tap had already shown
+	Dropped     uint64     // packets that the capture says it lost
+	Gaps        uint64     // where the capture has lost packets without saying so, as MSNs show
+	Undecoded   uint64     // RDMA packets whose headers are inconsistent
+	Unjudged    uint64     // RDMA packets of which no verifier of a transport service has judged more than the base transport header
+	Events      int        // logs of verbs events that were compared with the packets
+	First, Last int64      // times of the first and last frame, nanoseconds since the Unix epoch
+	LogClocks   []LogClock // of the logs whose clock is not that of the packets
 	Taps        []fabricagent.Tap
 	Findings    []rule.Finding // in frame order: time, tap, frame, then the order in which the verifiers spoke
 	Connections []Connection   // in the order of their first packet
@@ -27,6 +30,14 @@ type Result struct {
 	Forgotten   Forgotten           // since there was too much
 	NotJudged   []Note              // what was not judged and why, most frequent first
 	Latencies   *verifier.Latencies // nil: not measured
+}
+
+// LogClock is how the clock of a log of verbs events was aligned with that of the packets.
+type LogClock struct {
+	Log    string
+	Known  bool          // requests or messages of it were seen; else its times are taken as they are
+	Ahead  time.Duration // of the clock of the packets
+	Within time.Duration // how far that may be off
 }
 
 // Note is a reason why packets were not judged, and how many.

@@ -27,6 +27,7 @@ func (e *engine) result() *Result {
 		e.completions.queues.Lossy = true
 	}
 	e.judgeEvents(e.clocks.last)
+	r.LogClocks = e.completions.clocks()
 	for i, s := range e.shards {
 		agents[i] = s.t
 		if dropped && e.watch == nil { // it may say so after its last packet

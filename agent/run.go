@@ -266,6 +266,7 @@ func (e *engine) each(w *batch, t *Transport) {
 			if e.completions == nil {
 				t.packet(p)
 			} else {
+				e.completions.logs.meet(p)
 				e.eventsUpTo(p.Time)
 				t.packet(p)
 				e.completions.packet(p)

@@ -225,6 +225,48 @@ func TestSessionEvents(t *testing.T) {
 	}
 }
 
+// TestSessionFlush: a flushed request without a completion is told a second after the queue pair has failed, and not only at the end; one that has it is not.
+func TestSessionFlush(t *testing.T) {
+	for _, missing := range []bool{false, true} {
+		a := wqe.QP{Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), QPN: 17}
+		s := NewSession(Options{Near: []packet.Addr{a.Addr}})
+		event := func(e cq.Event) {
+			if e.QP = a; e.Completion != nil {
+				e.Completion.QP = a
+			}
+			if _, err := s.Event(&e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		event(cq.Event{Time: 1, Kind: cq.EvCreateQP, New: &qp.InitAttr{Type: qp.TypeRC, SignalAll: true}})
+		for i, state := range []qp.State{qp.Init, qp.RTR, qp.RTS} {
+			event(cq.Event{Time: int64(2 + i), Kind: cq.EvModifyQP, State: state, Attr: &qp.Attr{}})
+		}
+		for id := range uint64(3) {
+			event(cq.Event{Time: 6, Kind: cq.EvPostSend, Send: &wqe.SendRequest{ID: id, Op: wqe.OpSend}})
+		}
+		event(cq.Event{Time: 7, Kind: cq.EvModifyQP, State: qp.Err, Attr: &qp.Attr{}})
+		for id := range uint64(3) {
+			if id != 1 || !missing {
+				event(cq.Event{Time: 8, Kind: cq.EvCompletion, Completion: &cq.Completion{ID: id, Status: cq.WRFlushErr}})
+			}
+		}
+		told := false
+		for _, now := range []int64{9e8, 11e8} {
+			list, err := s.Advance(now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range list {
+				told = told || now > 1e9 && c.Kind == rule.Found && c.Finding.Rule == rule.QPSERR002
+			}
+		}
+		if told != missing {
+			t.Errorf("missing %v: told %v", missing, told)
+		}
+	}
+}
+
 // TestSessionLogs: so it is with logs of verbs events beside the frames, and with several workers.
 func TestSessionLogs(t *testing.T) {
 	dir := os.Getenv("IBWITNESS_CAPTURES")

@@ -23,6 +23,7 @@ import (
 	"ibwitness/verifier/uc"
 	"ibwitness/verifier/ud"
 	"ibwitness/verifier/xrc"
+	"ibwitness/wqe"
 )
 
 // Transport is the transport agent of one shard of the engine: it owns the QPs of its pairs of addresses and their verifiers. It has
@@ -50,11 +51,12 @@ type Transport struct {
 	smp        *smp.Verifier
 	shard      int // of how many, each with its own transport agent
 	shards     int
-	states     *cq.States     // where verbs events are known
-	own        *completions   // of an agent that takes events itself, and has no engine to do so
-	links      *link.Verifier // nil: no tap is on a link
-	sent       packet.Packet  // that is compared with pause frames
-	changing   bool           // what becomes of findings is noted
+	states     *cq.States      // where verbs events are known
+	lives      map[wqe.QP]bool // queue pairs that have had another life, which no packet is known to begin
+	own        *completions    // of an agent that takes events itself, and has no engine to do so
+	links      *link.Verifier  // nil: no tap is on a link
+	sent       packet.Packet   // that is compared with pause frames
+	changing   bool            // what becomes of findings is noted
 }
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.

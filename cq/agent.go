@@ -57,6 +57,7 @@ type Source struct {
 	exact       bool
 	ordered     bool // its events come in the order of events and packets, also where they have the same time
 	cut         bool
+	disordered  bool // its times step back, though its clock is that of the packets: their order is not certain
 	receives    bool // it tells of receive requests
 	ended       bool
 	n           int   // events so far
@@ -118,7 +119,7 @@ func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*wqe.Region{},
 		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
 	}
-	if s.clock = (clock{lo: math.MinInt64, hi: math.MaxInt64, slack: slackBase}); exact {
+	if s.clock = (clock{lo: math.MinInt64, hi: math.MaxInt64, bound: math.MaxInt64, slack: slackBase}); exact {
 		s.clock = clock{exact: true, trust: true}
 	}
 	a.sources = append(a.sources, s)
@@ -131,6 +132,9 @@ func (a *Agent) Event(s *Source, e *Event) {
 		return
 	}
 	s.n++
+	if s.exact && e.Time < s.newest && !s.disordered {
+		a.disorder(s)
+	}
 	s.newest = max(s.newest, e.Time)
 	s.clock.drifts(e.Time)
 	switch e.Kind {
@@ -284,6 +288,29 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 		}
 	}
 	f.Leans, a.leans = a.leans, 0
+	a.add(q.src, f)
+}
+
+const stepsBack = "the times of the events step back, so that their order is not certain"
+
+// disorder takes over that the events of a source are not in their order: nothing is proven by it, before or after.
+func (a *Agent) disorder(s *Source) {
+	s.disordered = true
+	for i := range a.rec.Findings {
+		if f := &a.rec.Findings[i]; f.Class == rule.Violation && f.Accused.Addr == s.addr {
+			a.rec.Doubt(i, stepsBack)
+		}
+	}
+}
+
+// add makes a finding against a device.
+func (a *Agent) add(s *Source, f rule.Finding) {
+	if s.disordered && f.Class == rule.Violation {
+		if f.Class = rule.Unproven; f.Detail != "" {
+			f.Detail += "; "
+		}
+		f.Detail += stepsBack
+	}
 	a.rec.Add(f)
 }
 

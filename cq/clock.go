@@ -9,6 +9,7 @@ import (
 // holds, which only posts bound: an adapter cannot send what has not been posted.
 type clock struct {
 	lo, hi int64
+	bound  int64 // of hi, before any request has been compared
 	slack  int64 // how far clocks and capture may be off beyond that
 	exact  bool
 	trust  bool // hi is known, and few completions contradict it
@@ -29,6 +30,32 @@ const (
 	slackRecord  = 20_000  // 20 µs
 	slackSending = 100_000_000
 )
+
+// Clock returns between which bounds the clock of a log is ahead of that of the packets, in nanoseconds, and whether packets have shown that.
+func (s *Source) Clock() (least, most int64, bounded bool) {
+	c := &s.clock
+	if c.exact || c.hi == math.MaxInt64 {
+		return 0, 0, c.exact
+	}
+	least, most = -c.hi-c.slack, -c.hi+c.slack
+	if c.lo != math.MinInt64 {
+		least, most = min(least, -c.lo-c.slack), max(most, -c.lo+c.slack)
+	}
+	return least, most, true
+}
+
+// shift is what is to be added to the times of the log, as far as that is known.
+func (c *clock) shift() int64 {
+	switch most := min(c.hi, c.bound); {
+	case c.exact || most == math.MaxInt64:
+		return 0
+	default:
+		return most
+	}
+}
+
+// Bound says what is to be added to the times of a log at most, as the first packets of its queue pairs show; math.MaxInt64: they do not.
+func (s *Source) Bound(most int64) { s.clock.bound = most }
 
 // aligned reports whether there is an upper bound.
 func (c *clock) aligned() bool { return c.exact || c.hi != math.MaxInt64 }

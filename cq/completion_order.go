@@ -331,8 +331,8 @@ func (a *Agent) errorOrder(q *queuePair, o *order, e *Event) {
 	}
 }
 
-// skipped judges, at the end, the send requests that later ones have overtaken and that never completed.
-func (a *Agent) skipped(q *queuePair) {
+// unflushed judges the requests that later ones have passed over, which were flushed, and that have not completed.
+func (a *Agent) unflushed(q *queuePair) {
 	if q.known && q.sq.flushed != nil {
 		for _, w := range q.sends.all() {
 			if w.done == nil && w.passed && w.n > 0 && !w.flushed {
@@ -349,6 +349,10 @@ func (a *Agent) skipped(q *queuePair) {
 			}
 		}
 	}
+}
+
+// skipped judges, at the end, the send requests of a queue pair whose requests are all signalled that later ones have passed over and that never completed.
+func (a *Agent) skipped(q *queuePair) {
 	if q.made == nil || !q.made.SignalAll {
 		return
 	}

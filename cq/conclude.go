@@ -3,6 +3,7 @@ package cq
 // concluded is which of the events and completions that a queue pair owes were judged to be there or to be missing.
 type concluded struct {
 	established bool // the event for the first packet in RTR
+	flushed     bool // the completions of requests that were flushed
 	refused     bool // what tells the consumer of a request that the queue pair has refused
 	silent      bool // the completion of a request that was refused
 	lastWQE     bool // the event that it takes no more from its shared receive queue
@@ -20,8 +21,12 @@ func (a *Agent) overdue(q *queuePair) {
 		a.unestablished(q)
 	}
 	at, ok := q.erred()
-	if !ok || c.refused && c.silent && c.lastWQE || !a.elapsed(q, at+completionMissed) {
+	if !ok || c.flushed && c.refused && c.silent && c.lastWQE || !a.elapsed(q, at+completionMissed) {
 		return
+	}
+	if !c.flushed && (q.sq.flushed != nil || q.rq.flushed != nil) {
+		c.flushed = true
+		a.unflushed(q)
 	}
 	if !c.refused && (q.failing != nil || q.rq.flushed != nil) {
 		c.refused = true
@@ -63,6 +68,9 @@ func (q *queuePair) erred() (at int64, ok bool) {
 // conclude judges what is missing of a queue pair of which nothing more comes.
 func (a *Agent) conclude(q *queuePair) {
 	c := &q.concluded
+	if !c.flushed {
+		a.unflushed(q)
+	}
 	a.skipped(q)
 	if !c.refused {
 		a.refusing(q)

@@ -84,6 +84,22 @@ func contentRule(x *sight, p *stored) rule.ID {
 	return rule.CPLMEM001
 }
 
+// watched is the class of a finding that rests on everything that has changed the memory of a device: a tap that is near neither it nor all of its peers may have
+// missed some of that.
+func (a *Agent) watched(s *Source) (class rule.Class, why string) {
+	if !a.Lossy && !a.near(s.addr) {
+		for _, lives := range s.qps {
+			for _, q := range lives {
+				if q.attr.DestAddr.IsZero() || !a.near(q.attr.DestAddr) {
+					return rule.Unproven, notShown
+				}
+			}
+		}
+	}
+	a.leans = rule.LeanNear | rule.LeanWhole
+	return rule.Violation, ""
+}
+
 // tell makes the finding that a range holds other data than it should.
 func (a *Agent) tell(s *Source, id rule.ID, w wrong) {
 	x, p := w.x, w.p
@@ -91,9 +107,10 @@ func (a *Agent) tell(s *Source, id rule.ID, w wrong) {
 		return
 	}
 	p.told = true
+	class, why := a.watched(s)
 	v := verdict{
 		Verdict: rule.Verdict{
-			Rule: id, Class: rule.Violation, Role: rule.Responder,
+			Rule: id, Class: class, Detail: why, Role: rule.Responder,
 			Expected: fmt.Sprintf("data with CRC-32 %#08x in %d bytes of memory at %#x", p.crc, x.hi-x.lo, x.lo),
 			Actual:   fmt.Sprintf("%#08x", x.crc),
 		},
@@ -107,7 +124,11 @@ func (a *Agent) tell(s *Source, id rule.ID, w wrong) {
 	case p.q != nil:
 		q, v.at = p.q, p.m.End
 	default:
-		a.device(s, id, x.event, v.Expected, v.Actual)
+		a.add(s, rule.Finding{
+			Rule: id, Class: class, Detail: why, Time: x.event.Time, Expected: v.Expected, Actual: v.Actual, Log: s.name, Line: x.event.Line,
+			Accused: rule.Endpoint{Addr: s.addr}, Leans: a.leans,
+		})
+		a.leans = 0
 		return
 	}
 	if x.q != nil && p.q != nil {

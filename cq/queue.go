@@ -222,6 +222,7 @@ type taken struct {
 	sampled bool     // for the clock of the log
 	message *Message // that it is of, where that is certain
 	judged  bool
+	guessed bool // which message it is of: the capture may not hold that
 
 	unlisted int // receive requests that completed just before it, and that the log does not say were posted
 }

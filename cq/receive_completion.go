@@ -148,7 +148,7 @@ func (a *Agent) choose(q *queuePair, t *taken) {
 			}
 		}
 		m := list.at(n)
-		q.receiving.place, m.used = n+1, true
+		q.receiving.place, m.used, t.guessed = n+1, true, !aligned
 		a.keyless(q, n, t)
 		a.overtook(q, list.all(), m, t)
 		a.same(q, m, t)
@@ -401,7 +401,7 @@ func (a *Agent) same(q *queuePair, m *Message, t *taken) {
 		return
 	}
 	a.covered(rule.CPLSTS014)
-	a.early(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the whole message", len(q.in.again) == 0)
+	a.early(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the whole message", len(q.in.again) == 0 && !t.guessed)
 }
 
 // length compares the number of bytes, which the receive request must have room for.

@@ -238,9 +238,9 @@ func (s *Source) at(n uint32, t int64, f *Route) *queuePair {
 	if len(list) == 0 {
 		return nil
 	}
-	i := len(list) - 1
-	for i > 0 && list[i].born > t {
-		f.until = min(f.until, list[i].born)
+	i, shift := len(list)-1, s.clock.shift()
+	for i > 0 && list[i].born+shift > t {
+		f.until = min(f.until, list[i].born+shift)
 		i--
 	}
 	return list[i]

@@ -171,8 +171,10 @@ type Recorder struct {
 	taken  bool // one that was taken back is in Findings
 
 	clockless bool // see DoubtClock
-	beyond    beyond
-	changes   changes
+	// Doubtful, where not nil, says why a violation is not proven, or nothing.
+	Doubtful func(*Finding) string
+	beyond   beyond
+	changes  changes
 }
 
 // Add records a finding and counts it in the coverage of its rule.
@@ -181,6 +183,11 @@ func (r *Recorder) Add(f Finding) {
 	f.Seq = r.seq
 	if r.clockless && f.Class == Violation && timed[f.Rule] {
 		f.Class, f.Detail = Unproven, clockSteps
+	}
+	if r.Doubtful != nil && f.Class == Violation {
+		if why := r.Doubtful(&f); why != "" {
+			f.Class, f.Detail = Unproven, why
+		}
 	}
 	r.cover(f.Rule, f.Class)
 	f.Beyond = r.beyond.add(&f)

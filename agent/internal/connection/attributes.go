@@ -109,6 +109,9 @@ func (t *Table) FreshQPs() bool { return len(t.fresh) > 0 }
 // Reborn tells the table that a connected QP, of which an HCA agent tells, has begun another life, in which it starts at the PSN of its attributes.
 func (t *Table) Reborn(q wqe.QP) { t.reborn[q] = true }
 
+// IsReborn reports whether a QP has begun another life, of which no packet has come yet.
+func (t *Table) IsReborn(q wqe.QP) bool { return t.reborn[q] }
+
 // BeginsLife reports whether a packet is the first request of another life of the QP that sends it.
 func (t *Table) BeginsLife(p *packet.Packet) bool {
 	if len(t.reborn) == 0 || !p.Info().Request {

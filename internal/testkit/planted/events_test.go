@@ -2,11 +2,13 @@ package planted
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ibwitness/agent"
 	"ibwitness/cq"
@@ -353,7 +355,7 @@ func first(c *Capture, fn packet.Fn, change func(p *packet.Packet)) {
 func TestEventFaults(t *testing.T) {
 	for _, x := range eventFaults {
 		t.Run(x.name, func(t *testing.T) {
-			for _, shift := range []int64{0, -20_000_000} {
+			for _, shift := range []int64{0, -20_000_000, -5e9, -2e9, -3e8, 3e8, 3e9, 60e9, 86_400e9} {
 				var near []packet.Addr
 				logs := events(t, "testdata/"+x.base, func(c, s *hcaagent.Log) {
 					if x.log != nil {
@@ -380,5 +382,87 @@ func TestEventFaults(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestEventsTold: whatever the clock of the logs is set to and however it drifts, what is wrong is told as soon as with that of the packets, and the
+// difference is named.
+func TestEventsTold(t *testing.T) {
+	base := "testdata/" + mixed
+	run := func(shift int64, ppm float64) (told []string, clocks []agent.LogClock) {
+		logs := events(t, base, func(c, s *hcaagent.Log) {
+			c.Events[nth(c, 2, posted(wqe.OpWrite))].Sum++
+			s.Events[nth(s, 2, done(cq.DoneRecv))].Completion.ByteLen += 3
+			i := nth(c, 4, done(cq.DoneSend))
+			c.Events = slices.Insert(c.Events, i, c.Events[i])
+			for _, l := range []*hcaagent.Log{c, s} {
+				begin := l.Events[0].Time
+				for i := range l.Events {
+					e := &l.Events[i]
+					e.Time += shift + int64(float64(e.Time-begin)*ppm/1e6)
+				}
+			}
+		})
+		src, err := fabricagent.Open([]string{base + ".pcap"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		s := agent.NewSession(agent.Options{Events: logs})
+		if _, err := s.Tap(src.Taps()[0]); err != nil {
+			t.Fatal(err)
+		}
+		take := func(frame uint64, list []rule.Change) {
+			for _, c := range list {
+				if c.Finding.Rule.NeedsEvents() {
+					told = append(told, fmt.Sprintf("%v %v line %d at frame %d", c.Kind, c.Finding.Rule, c.Finding.Line, frame))
+				}
+			}
+		}
+		for err == nil {
+			var b *fabricagent.Batch
+			if b, err = src.Next(); b == nil {
+				continue
+			}
+			for i := range b.Frames {
+				list, err := s.Frame(&b.Frames[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				take(b.Frames[i].Number, list)
+			}
+			b.Release()
+		}
+		r, list, err := s.End()
+		if err != nil {
+			t.Fatal(err)
+		}
+		take(0, list)
+		return told, r.LogClocks
+	}
+	want, real := run(0, 0) // the two machines and the tap did not have quite the same time
+	if len(want) != 3 {
+		t.Fatalf("told: %q", want)
+	}
+	for _, x := range want {
+		if strings.HasSuffix(x, "at frame 0") {
+			t.Errorf("%s: only at the end", x)
+		}
+	}
+	for _, shift := range []int64{0, -5e9, -2e9, -3e8, 3e8, 3e9, 60e9, 86_400e9} {
+		for _, ppm := range []float64{0, 50, -50} {
+			got, clocks := run(shift, ppm)
+			if !slices.Equal(got, want) {
+				t.Errorf("clock %d, %v ppm: told %q, not %q", shift, ppm, got, want)
+			}
+			if len(clocks) != 2 {
+				t.Fatalf("%d clocks", len(clocks))
+			}
+			for i, c := range clocks {
+				if off := c.Ahead - real[i].Ahead - time.Duration(shift); !c.Known || off.Abs() > c.Within || c.Within > 5*time.Millisecond {
+					t.Errorf("clock %d, %v ppm: log %d is ahead by %v, within %v", shift, ppm, i, c.Ahead, c.Within)
+				}
+			}
+		}
 	}
 }

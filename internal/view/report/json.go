@@ -121,6 +121,12 @@ type jsonClock struct {
 	Count uint64  `json:"count"`
 }
 
+type jsonLogClock struct {
+	Log    string   `json:"log"`
+	Ahead  *float64 `json:"ahead"`
+	Within *float64 `json:"within,omitempty"`
+}
+
 type jsonForgotten struct {
 	Connections uint64 `json:"connections"`
 	Unlisted    uint64 `json:"unlisted"`
@@ -150,6 +156,7 @@ type jsonSummary struct {
 	Dropped        uint64         `json:"dropped"`
 	Gaps           uint64         `json:"gaps,omitempty"`
 	Clock          *jsonClock     `json:"clock_step,omitempty"`
+	LogClocks      []jsonLogClock `json:"log_clocks,omitempty"`
 	Forgotten      *jsonForgotten `json:"forgotten,omitempty"`
 	Repeated       uint64         `json:"repeated"`
 	Undecoded      uint64         `json:"undecoded"`
@@ -294,6 +301,14 @@ func summaryLine(run *Run, t tally) *jsonSummary {
 	}
 	if k := r.Clock; k.Count > 0 {
 		line.Clock = &jsonClock{k.Tap, k.Frame, k.By.Seconds(), k.Count}
+	}
+	for _, c := range r.LogClocks {
+		k := jsonLogClock{Log: c.Log}
+		if c.Known {
+			ahead, within := c.Ahead.Seconds(), c.Within.Seconds()
+			k.Ahead, k.Within = &ahead, &within
+		}
+		line.LogClocks = append(line.LogClocks, k)
 	}
 	if f := jsonForgotten(r.Forgotten); f != (jsonForgotten{}) {
 		line.Forgotten = &f

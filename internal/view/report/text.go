@@ -169,6 +169,7 @@ func (t *text) seen() {
 	}
 	t.line("")
 	t.prose("Seen    ", s)
+	t.logClocks()
 	if len(r.Taps) < 2 {
 		return
 	}
@@ -183,6 +184,26 @@ func (t *text) seen() {
 			name += ", lost " + count(tap.Dropped, "packet")
 		}
 		t.line("        tap %d: %s", i, name)
+	}
+}
+
+// logClocks says how the clocks of logs of verbs events were aligned, where they differ for certain from that of the capture.
+func (t *text) logClocks() {
+	for _, c := range t.res.LogClocks {
+		if c.Known && c.Ahead.Abs() <= c.Within && !t.All {
+			continue
+		}
+		s := "clock of " + printable(c.Log) + ": "
+		switch way := " ahead of"; {
+		case !c.Known:
+			s += "taken to be that of the capture; no packet of it shows more"
+		default:
+			if c.Ahead < 0 {
+				way = " behind"
+			}
+			s += span(c.Ahead.Abs()) + way + " that of the capture, to within " + span(c.Within)
+		}
+		t.prose("        ", s)
 	}
 }
 

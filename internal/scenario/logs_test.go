@@ -1,0 +1,170 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/cq"
+	"ibwitness/hcaagent"
+	"ibwitness/rule"
+)
+
+const withLogs = `hcas: {a: 10.0.0.1, b: 10.0.0.2}
+near: a
+qps:
+  a1: {hca: a, peer: b1}
+  b1: {hca: b, peer: a1}
+work:
+  - {qp: b1, op: receive, length: 3000, repeat: 40, every: 7us}
+  - {qp: a1, op: send, length: 3000, repeat: 40, at: 3us, every: 7us}
+  - {qp: a1, op: read, length: 3000, repeat: 40, at: 4us, every: 7us}
+`
+
+// foundWith verifies a run with its logs, changed.
+func foundWith(t *testing.T, change func(a *hcaagent.Log)) (list []string) {
+	t.Helper()
+	return foundIn(t, withLogs, func(a, _ *hcaagent.Log) { change(a) })
+}
+
+func foundIn(t *testing.T, text string, change func(a, b *hcaagent.Log)) (list []string) {
+	t.Helper()
+	s, err := Read("logs", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Start(Options{Keep: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Finish()
+	logs := r.Logs()
+	change(logs[0], logs[1])
+	res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1, Events: logs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range res.Findings {
+		if f := &res.Findings[i]; f.Class > rule.Event {
+			list = append(list, fmt.Sprintf("%v %v", f.Rule, f.Class))
+		}
+	}
+	return list
+}
+
+func posts(l *hcaagent.Log) (at []int) {
+	for i := range l.Events {
+		if l.Events[i].Kind == cq.EvPostSend {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// TestLogCut: where a log breaks off, what is sent without a request may have been posted after that. Where it does not, it has none.
+func TestLogCut(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		want := []string{"RC-SEQ-006 violation"}
+		if cut {
+			want = []string{"RC-SEQ-006 unproven"}
+		}
+		got := foundWith(t, func(a *hcaagent.Log) {
+			n := posts(a)
+			a.Events, a.Cut = a.Events[:n[len(n)/2]], cut
+		})
+		if got = slices.DeleteFunc(got, func(s string) bool { return s[:3] != "RC-" }); !slices.Equal(got, want) {
+			t.Errorf("breaks off %v: %q, not %q", cut, got, want)
+		}
+	}
+}
+
+// TestLogDisorder: lines that are late in a log with the clock of the packets accuse nobody, and a request that is missing is missed all the same.
+func TestLogDisorder(t *testing.T) {
+	disorder := func(l *hcaagent.Log, seed uint64) {
+		chance := rand.New(rand.NewPCG(seed, 1))
+		late := map[int64]int64{} // a thread writes what it did at a time together
+		for i := range l.Events {
+			if e := &l.Events[i]; late[e.Time] == 0 {
+				late[e.Time] = e.Time + chance.Int64N(10_000)
+			}
+		}
+		slices.SortStableFunc(l.Events, func(x, y cq.Event) int { return cmp.Compare(late[x.Time], late[y.Time]) })
+	}
+	for seed := range uint64(20) {
+		if got := foundWith(t, func(a *hcaagent.Log) { disorder(a, seed) }); len(got) > 0 {
+			t.Errorf("seed %d: %q", seed, got)
+		}
+		got := foundWith(t, func(a *hcaagent.Log) {
+			n := posts(a)[20]
+			a.Events = slices.Delete(a.Events, n, n+1)
+			disorder(a, seed)
+		})
+		if !slices.Contains(got, "RC-SEQ-006 violation") {
+			t.Errorf("seed %d: without a post: %q", seed, got)
+		}
+	}
+	for _, kind := range []cq.EventKind{cq.EvPostSend, cq.EvCompletion, cq.EvArm} {
+		got := foundWith(t, func(a *hcaagent.Log) {
+			n := slices.IndexFunc(a.Events[100:], func(e cq.Event) bool { return e.Kind == kind }) + 100
+			e := a.Events[n]
+			a.Events = slices.Insert(slices.Delete(a.Events, n, n+1), n+100, e)
+		})
+		if slices.ContainsFunc(got, func(s string) bool { return strings.HasSuffix(s, "violation") }) {
+			t.Errorf("an event of kind %d 100 lines late: %q", kind, got)
+		}
+	}
+}
+
+const livesTwice = `hcas: {a: 10.0.0.1, b: 10.0.0.2}
+qps:
+  a1: {hca: a, peer: b1}
+  b1: {hca: b, peer: a1}
+work:
+  - {qp: b1, op: receive, length: 5000, repeat: 8}
+  - {qp: a1, op: send, length: 3000, repeat: 4, every: 10us}
+  - {qp: a1, op: modify, state: RESET, at: 100us}
+  - {qp: b1, op: modify, state: RESET, at: 100us}
+  - {qp: b1, op: modify, state: INIT, at: 110us}
+  - {qp: b1, op: modify, state: RTR, at: 111us}
+  - {qp: a1, op: modify, state: INIT, at: 112us}
+  - {qp: a1, op: modify, state: RTR, at: 113us}
+  - {qp: a1, op: modify, state: RTS, at: 114us}
+  - {qp: b1, op: modify, state: RTS, at: 115us}
+  - {qp: b1, op: receive, length: 5000, repeat: 8, at: 120us}
+  - {qp: a1, op: send, length: 3000, repeat: 4, every: 10us, at: 130us}
+`
+
+// TestLogLives: a queue pair that begins again with the same PSNs is not accused of retransmissions, nor its requests compared with the packets of its other
+// life, whatever the clock of the logs; data that differs is found.
+func TestLogLives(t *testing.T) {
+	for _, exact := range []bool{true, false} {
+		for _, shift := range []int64{0, -5e9, -3e8, 3e8, 3e9, 86_400e9} {
+			for _, wrong := range []bool{false, true} {
+				if exact && shift != 0 {
+					continue
+				}
+				got := foundIn(t, livesTwice, func(a, b *hcaagent.Log) {
+					for _, l := range []*hcaagent.Log{a, b} {
+						l.Exact = exact
+						for i := range l.Events {
+							l.Events[i].Time += shift
+						}
+					}
+					if n := posts(a); wrong {
+						a.Events[n[1]].Sum++
+						a.Events[n[len(n)-2]].Sum++
+					}
+				})
+				got = slices.DeleteFunc(got, func(s string) bool { return !strings.HasSuffix(s, "violation") })
+				if want := []string{"CPL-MEM-003 violation", "CPL-MEM-003 violation"}; wrong != slices.Equal(got, want) || !wrong && len(got) > 0 {
+					t.Errorf("exact %v, clock %d, other data posted %v: %q", exact, shift, wrong, got)
+				}
+			}
+		}
+	}
+}
