@@ -263,19 +263,28 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *Event) {
 	}
 	if !list.shared {
 		a.covered(rule.CPLORD001)
-		if old := list.list.at(list.oldest); old != r && !r.late && q.known {
-			a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of receive request %d, which was posted before", old.event.Receive.ID),
-				fmt.Sprintf("that of request %d", e.Completion.ID))
-			for _, x := range list.list.from(list.oldest) {
-				if x == r {
-					break
-				}
-				x.late = true // told once
-			}
+		if !r.late && q.known && list.list.has(list.oldest) { // else all have completed, this one after later ones
+			a.afterOthers(q, r, e)
 		}
 	}
 	a.invalidReceive(q, r, e)
 	a.took(q, a.takens.Put(taken{event: e, of: r, n: q.src.n}))
+}
+
+// afterOthers judges that the requests before r have completed (rule CPL-ORD-001).
+func (a *Agent) afterOthers(q *queuePair, r *receive, e *Event) {
+	left := r.queue.list.from(r.queue.oldest)
+	if left[0] == r {
+		return
+	}
+	a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of receive request %d, which was posted before", left[0].event.Receive.ID),
+		fmt.Sprintf("that of request %d", e.Completion.ID))
+	for _, x := range left {
+		if x == r {
+			break
+		}
+		x.late = true // told once
+	}
 }
 
 // took takes over a receive completion.
