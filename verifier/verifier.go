@@ -185,7 +185,7 @@ func (v *Verifier) ReportBytes(c *qp.Pair, from int, p *packet.Packet, d rule.Ve
 	v.Report(c, from, p, d)
 }
 
-// ReportUnpaired is bytewise for a packet of no connection.
+// ReportUnpaired is ReportBytes for a packet of no connection.
 func (v *Verifier) ReportUnpaired(p *packet.Packet, d rule.Verdict) {
 	if v.surplus(&d, p, p.Src, p.Dst) {
 		return
