@@ -26,18 +26,18 @@ type Agent struct {
 	// Lossy says that the capture lost packets: nothing is proven by their absence.
 	Lossy bool
 
-	sources   []*Source
-	live      map[packet.Addr]*Source // of devices whose events come one by one
-	lives     []*queuePair            // every life of every queue pair, in the order of their beginning
-	mostLives int                     // of how many on it is looked for those that are gone for long
-	flows     map[Flow]*Route
-	recent    [64]*Route // of flows, where they were found last
-	casts     []*Message // datagrams to multicast groups
-	changes   int        // counts what may bring a flow to other queue pairs
+	sources        []*Source
+	live           map[packet.Addr]*Source // of devices whose events come one by one
+	lives          []*queuePair            // every life of every queue pair, in the order of their beginning
+	mostLives      int                     // of how many on it is looked for those that are gone for long
+	flows          map[Flow]*Route
+	recent         [64]*Route // of flows, where they were found last
+	groupDatagrams []*Message // datagrams to multicast groups
+	changes        int        // counts what may bring a flow to other queue pairs
 
-	works    slab.Of[work]
-	receives slab.Of[receive]
-	takens   slab.Of[taken]
+	works              slab.Of[work]
+	receives           slab.Of[receive]
+	receiveCompletions slab.Of[receiveCompletion]
 
 	wire      int64     // time up to which the packets have been seen
 	ended     bool      // nothing more comes
