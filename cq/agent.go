@@ -2,7 +2,7 @@
 // posted to them, and the completions against the packets. A packet is judged as it comes, a completion when the packets have reached its time, and what is
 // missing at its deadline. Where a log has a clock of its own, the order of its events and the packets that they belong to aligns the two as the run goes.
 //
-// It is the engine's own, without a promise to others.
+// It is the engine's own, without a promise to others, but for the events and completions that packages agent and hcaagent name: these types are kept stable.
 package cq
 
 import (
