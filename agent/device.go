@@ -24,8 +24,8 @@ type DeviceOptions struct {
 	// Event takes the verbs events, in their order, for a Log or a Session; they are the taker's to keep. Where it is nil, the verbs are only validated
 	// and carried out.
 	Event func(*cq.Event)
-	// Payload is how many bytes of each message that is sent its event carries, as Query says when it is posted: with them each packet is compared with the
-	// payload that it should have. They are kept until the request completes. 0: none, only a checksum.
+	// Payload is how many bytes of a message the event of its send request carries, read by Query as the request is posted: each packet is compared with the payload
+	// that these bytes give it. They are kept until the request completes. 0: none, only a checksum of the message.
 	Payload int
 	// Limits are those of the device, as far as they are known.
 	Limits qp.Limits
@@ -111,8 +111,8 @@ func (s *Session) Device(opt DeviceOptions, changes func([]rule.Change)) *Device
 	return NewDevice(opt)
 }
 
-// Deliberately returns the verbs of the same device that let invalid requests through, which the device must refuse: it is a finding where it accepts one,
-// or carries out what it may refuse only when it comes to it (rule CPL-IMD-002).
+// Deliberately returns a Device for the same device that passes invalid requests on, as a test of the device does on purpose. The device must refuse them: a finding of rule
+// CPL-IMD-002 says where the device accepts such a request, or completes with success one that it need refuse only at its turn in the queue.
 func (d *device) Deliberately() *Device { return d.any }
 
 // event returns room for an event, or nil where nobody is told.

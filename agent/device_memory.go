@@ -71,8 +71,8 @@ func (d *Device) DestroyAH(ctx context.Context, ah wqe.AH) error {
 	return err
 }
 
-// MemoryData is the consumer's look at its memory: it copies what the range holds into into, and returns how many bytes. What it finds is verified. The
-// error is a *qp.UnknownError where no agent can answer.
+// MemoryData reads memory for the consumer: it copies the bytes of the range into into, and returns how many. The session compares them with the messages that have written
+// there. The error is a *qp.UnknownError where no agent can answer.
 func (d *Device) MemoryData(ctx context.Context, m wqe.Memory, into []byte) (int, error) {
 	if d.opt.Query == nil {
 		return 0, &qp.UnknownError{What: "memory of " + d.opt.Addr.String()}

@@ -10,11 +10,12 @@ import (
 	"ibwitness/wqe"
 )
 
-// Tell takes an event of the device that no verb of its consumer has caused: an asynchronous one, or a completion queue that tells of itself. Other kinds
-// are told by the verbs, and ignored here where they go to a Control.
+// Tell takes an event of the device that no verb of its consumer has caused: an asynchronous event, or the notification of a completion queue. With a Control all other
+// kinds are ignored, as the verbs tell them.
 //
-// Without a Control it takes all kinds: the objects that another has made, with the numbers that the device gave them, and the completions that another has
-// polled. What those have put into memory is looked up where they do not say it. An event without a time has come now; it is the taker's to keep.
+// Without a Control Tell takes all kinds: objects that another program has created, with the numbers that the device gave them, and completions that another program has
+// polled; Query is asked for the data of a completion that comes without them. An event without a time is of the time at which Tell is called. The caller gives the event
+// away: it may be kept.
 func (d *device) Tell(e *cq.Event) {
 	if d.opt.Control != nil && e.Kind != cq.EvAsync && e.Kind != cq.EvNotify {
 		return

@@ -14,9 +14,9 @@ type Options struct {
 	Events []*hcaagent.Log
 	// Profile is what the devices do otherwise than the standard, on purpose.
 	Profile verifier.Profile
-	// Watch, where not nil, has the run tell what it finds while it goes on, and forget what is over.
+	// Watch, where not nil, has the run hand out findings while it goes on, and forget connections that are over: for a run without end.
 	Watch *Watch
-	// Latencies has the run measure how long answers take; one with Watch always does.
+	// Latencies has the run measure response times. A run with Watch always measures them.
 	Latencies bool
 	// Short, where not nil, is asked now and then whether memory is short. Then the longest idle half of the connections is forgotten, and of the findings that are
 	// kept those like many others: see Result.Forgotten.

@@ -192,9 +192,9 @@ func (s *Session) add(list []rule.Change, mark uint32) {
 	}
 }
 
-// Waits is something that is outstanding.
+// Waits is requests without a response, or work requests without a completion, of one queue pair.
 type Waits struct {
-	QP    rule.Endpoint // that it waits at
+	QP    rule.Endpoint // that waits
 	Peer  rule.Endpoint
 	What  cq.Waits
 	Count int

@@ -2,7 +2,7 @@
 // posted to them, and the completions against the packets. A packet is judged as it comes, a completion when the packets have reached its time, and what is
 // missing at its deadline. Where a log has a clock of its own, the order of its events and the packets that they belong to aligns the two as the run goes.
 //
-// It is the engine's own, without a promise to others.
+// It is the engine's own, without a promise to others, but for the events and completions that packages agent and hcaagent name: these types are kept stable.
 package cq
 
 import (
@@ -26,18 +26,18 @@ type Agent struct {
 	// Lossy says that the capture lost packets: nothing is proven by their absence.
 	Lossy bool
 
-	sources   []*Source
-	live      map[packet.Addr]*Source // of devices whose events come one by one
-	lives     []*queuePair            // every life of every queue pair, in the order of their beginning
-	mostLives int                     // of how many on it is looked for those that are gone for long
-	flows     map[Flow]*Route
-	recent    [64]*Route // of flows, where they were found last
-	casts     []*Message // datagrams to multicast groups
-	changes   int        // counts what may bring a flow to other queue pairs
+	sources        []*Source
+	live           map[packet.Addr]*Source // of devices whose events come one by one
+	lives          []*queuePair            // every life of every queue pair, in the order of their beginning
+	mostLives      int                     // of how many on it is looked for those that are gone for long
+	flows          map[Flow]*Route
+	recent         [64]*Route // of flows, where they were found last
+	groupDatagrams []*Message // datagrams to multicast groups
+	changes        int        // counts what may bring a flow to other queue pairs
 
-	works    slab.Of[work]
-	receives slab.Of[receive]
-	takens   slab.Of[taken]
+	works              slab.Of[work]
+	receives           slab.Of[receive]
+	receiveCompletions slab.Of[receiveCompletion]
 
 	wire      int64     // time up to which the packets have been seen
 	ended     bool      // nothing more comes

@@ -48,7 +48,7 @@ func (a *Agent) completion(s *Source, e *Event) {
 		}
 	case r != nil:
 		a.receiveDone(q, r, e)
-		s.polled(cq, e, nil, q.newestTaken)
+		s.polled(cq, e, nil, q.newestReceive)
 		cq.looked(e, nil)
 		if c.Flags&WithInv != 0 {
 			s.free(c.InvKey)
@@ -268,7 +268,7 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *Event) {
 		}
 	}
 	a.invalidReceive(q, r, e)
-	a.took(q, a.takens.Put(taken{event: e, of: r, n: q.src.n}))
+	a.took(q, a.receiveCompletions.Put(receiveCompletion{event: e, of: r, n: q.src.n}))
 }
 
 // afterOthers judges that the requests before r have completed (rule CPL-ORD-001).
@@ -288,14 +288,14 @@ func (a *Agent) afterOthers(q *queuePair, r *receive, e *Event) {
 }
 
 // took takes over a receive completion.
-func (a *Agent) took(q *queuePair, t *taken) {
+func (a *Agent) took(q *queuePair, t *receiveCompletion) {
 	if q.ordered() && t.of != nil {
 		if r := &q.receiving; t.of.place == r.last {
 			t.unlisted = r.strange // else it is the request passed over that has completed by another ID
 		}
 		q.receiving.strange, q.receiving.last = 0, t.of.place+1
 	}
-	q.newestTaken, q.polledAt = t, max(q.polledAt, t.event.Time)
+	q.newestReceive, q.polledAt = t, max(q.polledAt, t.event.Time)
 	if s := t.event.Completion.Status; q.failing == nil && s != Success && s != WRFlushErr {
 		q.failing = t
 	}

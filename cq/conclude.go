@@ -85,6 +85,6 @@ func (a *Agent) conclude(q *queuePair) {
 	if !c.lastWQE {
 		a.lastWQEMissing(q)
 	}
-	a.uncast(q)
+	a.missingGroupCompletion(q)
 	a.coverDrops(q)
 }

@@ -56,8 +56,8 @@ func (a *Agent) members(s *Source, group packet.Addr) (list []*queuePair) {
 // GRHSize is how many bytes precede a datagram in memory.
 const GRHSize = 40
 
-// spread adds a datagram to what the members of its group were sent.
-func (a *Agent) spread(f *Route, m *Message) {
+// deliverToGroup adds a datagram to what the members of its group were sent.
+func (a *Agent) deliverToGroup(f *Route, m *Message) {
 	for _, q := range f.many {
 		in := q.member(m.Net.Dst, m.Begin.Time)
 		if in == nil {
@@ -68,20 +68,20 @@ func (a *Agent) spread(f *Route, m *Message) {
 		x.Net = &net
 		a.deliver(q, &x)
 	}
-	if len(a.casts) == mostNAKs {
-		a.casts = append(a.casts[:0], a.casts[mostNAKs/2:]...)
+	if len(a.groupDatagrams) == mostNAKs {
+		a.groupDatagrams = append(a.groupDatagrams[:0], a.groupDatagrams[mostNAKs/2:]...)
 	}
-	a.casts = append(a.casts, m)
+	a.groupDatagrams = append(a.groupDatagrams, m)
 }
 
 // skippedOver is a message to a group that a completion has passed over.
 type skippedOver struct {
 	m *Message
-	t *taken
+	t *receiveCompletion
 }
 
-// uncast judges messages to a group that later ones have overtaken, and that no completion is of.
-func (a *Agent) uncast(q *queuePair) {
+// missingGroupCompletion judges messages to a group that later ones have overtaken, and that no completion is of.
+func (a *Agent) missingGroupCompletion(q *queuePair) {
 	for _, x := range q.receiving.skipped {
 		m := x.m
 		_, length := q.expected(m)
@@ -101,8 +101,8 @@ func (a *Agent) uncast(q *queuePair) {
 	}
 }
 
-// castTwice judges a completion that fits a datagram to a group which was received already, or that was not for the queue pair.
-func (a *Agent) castTwice(q *queuePair, t *taken) bool {
+// duplicateGroupCompletion judges a completion that fits a datagram to a group which was received already, or that was not for the queue pair.
+func (a *Agent) duplicateGroupCompletion(q *queuePair, t *receiveCompletion) bool {
 	if q.typ != qp.TypeUD || !a.sees(q) {
 		return false
 	}
@@ -120,7 +120,7 @@ func (a *Agent) castTwice(q *queuePair, t *taken) bool {
 			return true
 		}
 	}
-	for _, m := range a.casts {
+	for _, m := range a.groupDatagrams {
 		if q.matches(m, t) && q.attr.QKey == m.QKey {
 			a.covered(rule.UDMC003)
 			v.Expected, v.at = fmt.Sprintf("no completion: the queue pair is not attached to %v", m.Net.Dst), m.End
@@ -131,8 +131,9 @@ func (a *Agent) castTwice(q *queuePair, t *taken) bool {
 	return false
 }
 
-// front judges the bytes before a datagram in memory. It returns true where the datagram itself is there.
-func (a *Agent) front(q *queuePair, m *Message, t *taken) (misplaced bool) {
+// grhSpace judges the 40 bytes before a datagram in memory, which a GRH or IPv4 header fills (rules UD-GRH-001, UD-GRH-003). The result is true
+// where the payload of the datagram is there instead.
+func (a *Agent) grhSpace(q *queuePair, m *Message, t *receiveCompletion) (misplaced bool) {
 	head := t.event.Head
 	if len(head) != GRHSize || m.Net == nil {
 		return false

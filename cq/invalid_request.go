@@ -21,7 +21,7 @@ func (q *queuePair) invalid(r *wqe.SendRequest) *qp.InvalidError {
 	return nil
 }
 
-// carriedOut judges the invalid send requests that have succeeded when w has: itself, and those before it that make no completion.
+// carriedOut judges the invalid send requests that have succeeded when w has: w itself, and those before it that make no completion (rule CPL-IMD-002).
 func (a *Agent) carriedOut(q *queuePair, w *work) {
 	if q.made == nil {
 		return
@@ -42,7 +42,7 @@ func (a *Agent) carriedOut(q *queuePair, w *work) {
 	q.accepted = left
 }
 
-// invalidReceive judges a receive request that has succeeded.
+// invalidReceive judges that a receive request which has succeeded was valid (rule CPL-IMD-002).
 func (a *Agent) invalidReceive(q *queuePair, r *receive, e *Event) {
 	if q.made == nil || q.recvs.shared || e.Completion.Status != Success {
 		return

@@ -44,18 +44,18 @@ func (q *queuePair) certainTo(ord int64) bool { return !q.receiving.gap || ord <
 func (q *queuePair) ordered() bool { return q.reliable() && !q.recvs.shared && q.known }
 
 // invented reports whether a device has made up a completion that does not fit the message of its place: the next one does.
-func (q *queuePair) invented(n int, t, next *taken) bool {
+func (q *queuePair) invented(n int, t, next *receiveCompletion) bool {
 	return q.ordered() && next.of.place == t.of.place+1 && !q.matches(q.receiving.arrived.at(n), t) && q.matches(q.receiving.arrived.at(n), next) &&
 		(n+1 >= q.receiving.arrived.end() || !q.matches(q.receiving.arrived.at(n+1), next))
 }
 
 // overlooked reports whether a completion that takes its request from a shared queue is not that of message n, but of the one after it.
-func (q *queuePair) overlooked(n int, t *taken) bool {
+func (q *queuePair) overlooked(n int, t *receiveCompletion) bool {
 	return !q.ordered() && q.known && q.reliable() && q.receiving.arrived.has(n+1) && q.certain(n+1) && !q.matches(q.receiving.arrived.at(n), t) && q.matches(q.receiving.arrived.at(n+1), t)
 }
 
 // nextSuccess is the receive completion with success that comes after the oldest one that is not compared yet, or nil.
-func (q *queuePair) nextSuccess() *taken {
+func (q *queuePair) nextSuccess() *receiveCompletion {
 	for _, t := range q.receiving.waiting[1:] {
 		if t.event.Completion.Status == Success {
 			return t

@@ -66,6 +66,7 @@ func (o *outstanding) completed(e *Event, exact bool) {
 
 // Posted tells which send request the packet with a PSN and so many bytes of payload is of, where a queue pair sent it, and the how manieth packet of it that is,
 // from 0 on. It returns false where that is not certain.
+// Agent.Posted tells the same of requests that the agent follows on the wire; verifiers, which run before the agent, ask this one.
 func (x *States) Posted(addr packet.Addr, qpn uint32, psn packet.PSN, payload int, into *Posted) (i int, ok bool) {
 	for k := range x.devices {
 		if d := &x.devices[k]; d.addr == addr && d.qps[qpn] != nil {

@@ -44,7 +44,7 @@ func (x *Posted) Slice(i int) (length int, data []byte) {
 // It returns false where that is not certain.
 func (a *Agent) Posted(s *Requests, ord int64, payload int, into *Posted) (i int, ok bool) {
 	q, psn := s.requester, s.start.Add(int(ord&packet.PSNMask))
-	if q == nil || s != q.out || !q.known || !s.anchor || s.halted != "" || q.adrift != nil || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI || ord < 0 {
+	if q == nil || s != q.out || !q.known || !s.anchor || s.halted != "" || q.unmatched != nil || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI || ord < 0 {
 		return 0, false
 	}
 	ord += q.sending.unsent
@@ -78,7 +78,7 @@ func (s *sending) find(q *queuePair, ord int64, payload uint32) (*work, int64) {
 		k = sort.Search(len(list), func(i int) bool { return list[i].last() >= ord })
 	}
 	if q.typ == qp.TypeUD {
-		for n := overlong(list[k:], payload, max(q.longestSent(), payload)); n > 0; n-- {
+		for n := beyondMTU(list[k:], payload, max(q.longestSent(), payload)); n > 0; n-- {
 			ord += int64(list[k].packets)
 			k++
 		}

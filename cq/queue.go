@@ -27,21 +27,21 @@ type queuePair struct {
 	failed   *Event      // the first event that shows it in ERR
 	learned  packet.Addr // of a log that names no address
 
-	sends       list[*work]
-	past        past  // send requests that are forgotten
-	next        int64 // ordinal of the packet after those of all send requests; PSN SQPSN has 0
-	oldest      int   // the first of sends that is not completed
-	sq, rq      order
-	recvs       *receives // its own queue, or the shared one
-	failing     *taken    // the first receive completion with an error of its own
-	newestTaken *taken    // the newest receive completion
-	polledAt    int64     // when the newest was polled
+	sends         list[*work]
+	past          past  // send requests that are forgotten
+	next          int64 // ordinal of the packet after those of all send requests; PSN SQPSN has 0
+	oldest        int   // the first of sends that is not completed
+	sq, rq        order
+	recvs         *receives          // its own queue, or the shared one
+	failing       *receiveCompletion // the first receive completion with an error of its own
+	newestReceive *receiveCompletion // the newest receive completion
+	polledAt      int64              // when the newest was polled
 
 	overrun     *Event  // of a completion queue of its
 	wasErr      *Event  // by which the consumer brought it to ERR
 	broken      []drain // times that it was in SQE
 	stopped     *work   // the first that brought it there
-	adrift      *work   // from this one on it is not certain any more which packets are whose
+	unmatched   *work   // from this one on it is not certain any more which packets are whose
 	doubledFrom int     // the event from which on it is not certain which message a receive completion is of, as one request has completed twice; 0: none
 	established bool    // it told that communication is
 	lastWQE     bool    // it told that it takes no more of a shared receive queue
@@ -88,22 +88,22 @@ type sending struct {
 
 // receiving is how far what a queue pair has received has been judged.
 type receiving struct {
-	sorted   int            // of the messages that it received
-	next     int64          // ordinal of the message after those
-	gapAt    int64          // the ordinal of the gap
-	gap      bool           // from here on it is not certain which receive request a message takes
-	broken   bool           // by their PSNs some are missing
-	psn      packet.PSN     // of the message after those
-	arrived  list[*Message] // that take a receive request
-	sure     int            // how many of them come before the gap
-	waiting  []*taken       // receive completions that are not compared with the messages yet
-	matched  int            // successful ones that are
-	madeUp   int            // of those, how many had no message; less those whose receive requests are unlisted
-	strange  int            // completions of requests that were not posted, since the last that was
-	last     int            // place of the request that completed last, plus one
-	place    int            // of the next message to be matched
-	early    []placed       // completions that came before the message of their place
-	failing  *taken         // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
+	sorted   int                  // of the messages that it received
+	next     int64                // ordinal of the message after those
+	gapAt    int64                // the ordinal of the gap
+	gap      bool                 // from here on it is not certain which receive request a message takes
+	broken   bool                 // by their PSNs some are missing
+	psn      packet.PSN           // of the message after those
+	arrived  list[*Message]       // that take a receive request
+	sure     int                  // how many of them come before the gap
+	waiting  []*receiveCompletion // receive completions that are not compared with the messages yet
+	matched  int                  // successful ones that are
+	madeUp   int                  // of those, how many had no message; less those whose receive requests are unlisted
+	strange  int                  // completions of requests that were not posted, since the last that was
+	last     int                  // place of the request that completed last, plus one
+	place    int                  // of the next message to be matched
+	early    []placed             // completions that came before the message of their place
+	failing  *receiveCompletion   // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
 	skipped  []skippedOver
 	accepted int   // of arrived, those whose receive request was looked for
 	named    int   // those whose shared receive queue was
@@ -212,8 +212,8 @@ type receives struct {
 	limit     limit
 }
 
-// taken is a receive completion with its request.
-type taken struct {
+// receiveCompletion is a receive completion with its request.
+type receiveCompletion struct {
 	event *Event
 	of    *receive // nil: of which shared receive queue of an XRC target it is, is not certain
 	n     int
@@ -243,7 +243,7 @@ type order struct {
 // placed is a completion of the n-th receive request that took a message.
 type placed struct {
 	n int
-	t *taken
+	t *receiveCompletion
 }
 
 // life begins a life of a queue pair.

@@ -41,7 +41,7 @@ func (a *Agent) received(q *queuePair) {
 const hold = int64(1e6)
 
 // match compares a receive completion with its message. It returns false where that is not certain yet.
-func (a *Agent) match(q *queuePair, t *taken) bool {
+func (a *Agent) match(q *queuePair, t *receiveCompletion) bool {
 	if q.doubledFrom != 0 && t.n > q.doubledFrom {
 		return true
 	}
@@ -49,7 +49,7 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 		a.wait(q, t.event.Time)
 		return false
 	}
-	if !q.in.first.Seen() && (q.typ != qp.TypeUD || len(a.casts) == 0) {
+	if !q.in.first.Seen() && (q.typ != qp.TypeUD || len(a.groupDatagrams) == 0) {
 		return a.ended // the capture may begin later
 	}
 	if t.event.Completion.Status != Success {
@@ -90,7 +90,7 @@ func (a *Agent) match(q *queuePair, t *taken) bool {
 
 // matchPlaced compares a receive completion with message n, which is that of its place. It returns false where a later completion may show that the device made this
 // one up.
-func (a *Agent) matchPlaced(q *queuePair, n int, t *taken) bool {
+func (a *Agent) matchPlaced(q *queuePair, n int, t *receiveCompletion) bool {
 	m := q.receiving.arrived.at(n)
 	next := q.nextSuccess()
 	switch until := t.event.Time + hold; {
@@ -128,13 +128,13 @@ func (a *Agent) matchPlaced(q *queuePair, n int, t *taken) bool {
 }
 
 // found reports whether there is a message that a completion may be of, where their order is not certain.
-func (a *Agent) found(q *queuePair, t *taken) bool {
+func (a *Agent) found(q *queuePair, t *receiveCompletion) bool {
 	n := a.pick(q, q.receiving.place, t)
 	return n < q.receiving.arrived.end() && !(a.sees(q) && q.missed(q.receiving.arrived.at(n), t))
 }
 
 // choose finds the message of a completion where their order does not tell for certain, and compares the two.
-func (a *Agent) choose(q *queuePair, t *taken) {
+func (a *Agent) choose(q *queuePair, t *receiveCompletion) {
 	list, k := &q.receiving.arrived, q.receiving.place
 	// The next message is that of the next completion, unless it was not received.
 	aligned := q.in.joined <= 0 && (q.unbroken() || a.proven(q) == rule.Violation)
@@ -181,7 +181,7 @@ func (a *Agent) nothingElse(q *queuePair, k int) bool {
 
 // cameLater finds out of completions that came before a message of their place whether the device made them up: the message that came since is that of the
 // next completion, which is t for the last of them.
-func (q *queuePair) cameLater(t *taken) {
+func (q *queuePair) cameLater(t *receiveCompletion) {
 	for r := &q.receiving; len(r.early) > 0; r.early = r.early[1:] {
 		x, next := r.early[0], t
 		if len(r.early) > 1 {
@@ -246,7 +246,7 @@ func (a *Agent) notReady(q *queuePair) {
 
 // outOfTurn reports whether a completion is that of a message before those that completed last: UC and UD take one that the network let
 // others overtake, and take a copy that it made for another one. Near the receiver the copy is seen.
-func (a *Agent) outOfTurn(q *queuePair, list []*Message, t *taken) bool {
+func (a *Agent) outOfTurn(q *queuePair, list []*Message, t *receiveCompletion) bool {
 	if q.reliable() {
 		return false
 	}
@@ -266,7 +266,7 @@ func (a *Agent) outOfTurn(q *queuePair, list []*Message, t *taken) bool {
 func (q *queuePair) unbroken() bool { return !q.receiving.broken }
 
 // noMessage judges a completion without a message.
-func (a *Agent) noMessage(q *queuePair, t *taken) {
+func (a *Agent) noMessage(q *queuePair, t *receiveCompletion) {
 	for _, m := range q.in.dropped {
 		if q.matches(m, t) {
 			a.covered(rule.UDQKEY004)
@@ -281,7 +281,7 @@ func (a *Agent) noMessage(q *queuePair, t *taken) {
 			return
 		}
 	}
-	if a.spoiled(q, t) || a.castTwice(q, t) || q.in.joined > 0 || !a.passed(q.src, t.event.Time) || a.broken(q, t) {
+	if a.spoiled(q, t) || a.duplicateGroupCompletion(q, t) || q.in.joined > 0 || !a.passed(q.src, t.event.Time) || a.broken(q, t) {
 		return
 	}
 	a.covered(rule.CPLSTS014)
@@ -315,19 +315,19 @@ func (q *queuePair) expected(m *Message) (op CompletionOp, length uint32) {
 }
 
 // otherMessage reports whether a completion cannot be that of a message, whatever the memory holds.
-func (q *queuePair) otherMessage(m *Message, t *taken) bool {
+func (q *queuePair) otherMessage(m *Message, t *receiveCompletion) bool {
 	n := q.differences(m, t)
 	return n > 1 || n == 1 && !q.otherData(m, t)
 }
 
 // otherData reports whether what a completion says of the memory is not what its message brought.
-func (q *queuePair) otherData(m *Message, t *taken) bool {
+func (q *queuePair) otherData(m *Message, t *receiveCompletion) bool {
 	op, _ := q.expected(m)
 	return t.event.Summed && op == DoneRecv && !m.Cut && m.CRC != t.event.Sum
 }
 
 // differences counts in how many ways a completion differs from that of a message.
-func (q *queuePair) differences(m *Message, t *taken) (n int) {
+func (q *queuePair) differences(m *Message, t *receiveCompletion) (n int) {
 	c := t.event.Completion
 	op, length := q.expected(m)
 	if op != c.Op {
@@ -345,15 +345,16 @@ func (q *queuePair) differences(m *Message, t *taken) (n int) {
 	return n
 }
 
-func (q *queuePair) matches(m *Message, t *taken) bool   { return q.differences(m, t) == 0 }
-func (q *queuePair) resembles(m *Message, t *taken) bool { return q.differences(m, t) == 1 }
+func (q *queuePair) matches(m *Message, t *receiveCompletion) bool { return q.differences(m, t) == 0 }
+
+func (q *queuePair) resembles(m *Message, t *receiveCompletion) bool { return q.differences(m, t) == 1 }
 
 // comparison is a receive completion and its message.
 type comparison struct {
 	a *Agent
 	q *queuePair
 	m *Message
-	t *taken
+	t *receiveCompletion
 }
 
 // differs reports that the completion is not what the message lets expect.
@@ -368,7 +369,7 @@ func (x comparison) differs(id rule.ID, expected, actual string) {
 }
 
 // same compares a completion with its message.
-func (a *Agent) same(q *queuePair, m *Message, t *taken) {
+func (a *Agent) same(q *queuePair, m *Message, t *receiveCompletion) {
 	x := comparison{a, q, m, t}
 	c := t.event.Completion
 	op, length := q.expected(m)
@@ -382,7 +383,7 @@ func (a *Agent) same(q *queuePair, m *Message, t *taken) {
 	if c.Flags&WithInv != 0 || q.src.exact {
 		x.invalidated()
 	}
-	if a.front(q, m, t) {
+	if a.grhSpace(q, m, t) {
 		return
 	}
 	if t.event.Summed && op == DoneRecv && !m.Cut && !m.Mixed && c.ByteLen == length {

@@ -40,12 +40,12 @@ func (a *Agent) sent(q *queuePair) {
 		s.compared = list.end()
 		return
 	}
-	for ; s.compared < list.end() && q.adrift == nil; s.compared++ {
+	for ; s.compared < list.end() && q.unmatched == nil; s.compared++ {
 		if !a.request(q, list.at(s.compared)) {
 			return
 		}
 	}
-	if s.compared == list.end() && q.adrift == nil {
+	if s.compared == list.end() && q.unmatched == nil {
 		a.opening(q)
 	}
 	q.out.compared(s.wire(q.out) - s.unsent)
@@ -111,7 +111,7 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 		return true // of a request that is forgotten
 	}
 	k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.First+unsent })
-	for n := overlong(posted[k:], m.Length, q.longestSent()); n > 0; n-- {
+	for n := beyondMTU(posted[k:], m.Length, q.longestSent()); n > 0; n-- {
 		unsent += int64(posted[k].packets)
 		k++
 	}
@@ -132,12 +132,12 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 			},
 			at: m.Begin,
 		})
-		q.adrift = &work{n: q.src.n + 1} // what is posted later has other PSNs
+		q.unmatched = &work{n: q.src.n + 1} // what is posted later has other PSNs
 		return true
 	}
 	w := posted[k]
 	if q.stopped != nil && m.First+unsent >= q.stopped.first { // what failed or was flushed there took no PSN
-		q.adrift = noWork
+		q.unmatched = noWork
 		return true
 	}
 	if m.First+unsent != w.first {
@@ -151,12 +151,12 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 			},
 			event: w.event,
 		}))
-		q.adrift = w
+		q.unmatched = w
 		return true
 	}
 	a.begun(q, m, w)
 	if k > 0 && a.repeats(q, m, posted[k-1], w) || !a.compare(q, m, w) {
-		q.adrift = w
+		q.unmatched = w
 		return true
 	}
 	if w.foreign {
@@ -211,8 +211,8 @@ func (q *queuePair) longestSent() uint32 {
 	return max(leastMTU, q.sending.longest)
 }
 
-// overlong counts the datagrams before one of length bytes which may have been too long for the port, and were not sent then (rule UD-LEN-002).
-func overlong(posted []*work, length, fits uint32) int {
+// beyondMTU counts the datagrams before one of length bytes which may have been too long for the port, and were not sent then (rule UD-LEN-002).
+func beyondMTU(posted []*work, length, fits uint32) int {
 	for i, w := range posted {
 		switch {
 		case w.length == length:

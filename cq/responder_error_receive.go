@@ -23,9 +23,9 @@ func (a *Agent) refusals(q *queuePair) {
 		switch n.Syndrome {
 		case packet.NAKRemoteOp:
 			denied = true
-			if wqe.OpOf(m.Op.Fn()) == wqe.Send && q.complete() && q.newestTaken != nil {
+			if wqe.OpOf(m.Op.Fn()) == wqe.Send && q.complete() && q.newestReceive != nil {
 				a.covered(rule.CPLSTS010)
-				if last := q.newestTaken; first == nil && last.event.Completion.Status == WRFlushErr {
+				if last := q.newestReceive; first == nil && last.event.Completion.Status == WRFlushErr {
 					a.accuse(q, verdict{
 						Verdict: rule.Verdict{
 							Rule: rule.CPLSTS010, Class: rule.Violation, Role: rule.Responder,
@@ -66,7 +66,7 @@ func (a *Agent) refusals(q *queuePair) {
 }
 
 // deniedTaken judges that a receive request whose L_Key is none does not complete with success. Its data goes where no region is.
-func (a *Agent) deniedTaken(q *queuePair, t *taken) {
+func (a *Agent) deniedTaken(q *queuePair, t *receiveCompletion) {
 	c := t.event.Completion
 	if !q.src.exact || !q.known || !q.reliable() || c.Op != DoneRecv || c.ByteLen == 0 || t.of == nil {
 		return
@@ -83,7 +83,7 @@ func (a *Agent) deniedTaken(q *queuePair, t *taken) {
 
 // violated judges that the consumer of a responder learns of a remote access violation: by an event, or by the completion of the receive
 // request that was taken.
-func (a *Agent) violated(q *queuePair, n *NAK, m *Message, first *taken) {
+func (a *Agent) violated(q *queuePair, n *NAK, m *Message, first *receiveCompletion) {
 	if !q.src.exact {
 		return // events of a host may be in no log
 	}
@@ -102,7 +102,7 @@ func (a *Agent) violated(q *queuePair, n *NAK, m *Message, first *taken) {
 }
 
 // writeTook judges that a WRITE with immediate data that failed has taken no receive request.
-func (a *Agent) writeTook(q *queuePair, n *NAK, m *Message, first *taken) {
+func (a *Agent) writeTook(q *queuePair, n *NAK, m *Message, first *receiveCompletion) {
 	if wqe.OpOf(m.Op.Fn()) != wqe.Write {
 		return
 	}

@@ -41,7 +41,7 @@ func (a *Agent) retireSends(q *queuePair) {
 	switch {
 	case !q.out.first.Seen():
 		on = 0
-	case !q.known || q.adrift != nil || !q.out.anchor || q.out.halted != "":
+	case !q.known || q.unmatched != nil || !q.out.anchor || q.out.halted != "":
 		on = math.MaxInt64
 	}
 	for end := min(q.oldest, q.sends.end()-kept); n < end && a.over(q, q.sends.at(n), on); n++ {
@@ -131,7 +131,7 @@ func (s *Requests) retire() {
 	n, low := s.msgs.end()-2*kept, int64(math.MaxInt64)
 	if q := s.requester; q != nil && q.out == s {
 		n = min(n, q.sending.drained)
-		if q.known && q.adrift == nil && s.anchor && s.halted == "" {
+		if q.known && q.unmatched == nil && s.anchor && s.halted == "" {
 			n = min(n, q.sending.compared)
 		}
 		if list := q.sending.posted.all(); len(list) > 0 {

@@ -264,7 +264,7 @@ func (a *Agent) Datagram(f *Route, m *Message) {
 		a.deliver(f.to, m)
 	}
 	if f.flow.group() {
-		a.spread(f, m)
+		a.deliverToGroup(f, m)
 	}
 }
 

@@ -52,7 +52,7 @@ func (a *Agent) status(q *queuePair, w *work) bool {
 }
 
 // lost reports whether it is not certain which packets are those of a request: what was sent before it is not what was posted.
-func (q *queuePair) lost(w *work) bool { return q.adrift != nil && w.n >= q.adrift.n }
+func (q *queuePair) lost(w *work) bool { return q.unmatched != nil && w.n >= q.unmatched.n }
 
 // early judges whether a completion came before the packet that it needs. later is the first packet of a request that was posted after
 // the completion: when that packet left, the completion was there. sure says that the capture cannot have missed the packet when it came

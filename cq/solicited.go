@@ -38,7 +38,7 @@ type notice struct {
 // candidate is a completion of either queue; both nil: of a request that is not known.
 type candidate struct {
 	w *work
-	t *taken
+	t *receiveCompletion
 }
 
 // noticed takes over a notification.
@@ -55,7 +55,7 @@ func (a *Agent) noticed(s *Source, c *completionQueue, e *Event) {
 }
 
 // polled takes over that a completion was polled: what it was owed, or has given rise to.
-func (s *Source) polled(c *completionQueue, e *Event, w *work, t *taken) {
+func (s *Source) polled(c *completionQueue, e *Event, w *work, t *receiveCompletion) {
 	if !s.exact || !c.made {
 		return
 	}
@@ -130,7 +130,7 @@ func (a *Agent) untoldSend(q *queuePair, w *work) {
 }
 
 // untoldReceive judges that of a receive completion, when its message is known.
-func (a *Agent) untoldReceive(q *queuePair, t *taken) {
+func (a *Agent) untoldReceive(q *queuePair, t *receiveCompletion) {
 	if t.judged = true; t.due == nil {
 		return
 	}

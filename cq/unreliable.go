@@ -28,7 +28,7 @@ func (q *queuePair) copied(m *Message) bool {
 }
 
 // missed reports whether a message on UC or UD came before the receive request was posted that a completion is of: it was dropped then.
-func (q *queuePair) missed(m *Message, t *taken) bool {
+func (q *queuePair) missed(m *Message, t *receiveCompletion) bool {
 	at := m.Begin
 	if m.HasImm && wqe.OpOf(m.Op.Fn()) == wqe.Write {
 		at = m.End
@@ -37,7 +37,7 @@ func (q *queuePair) missed(m *Message, t *taken) bool {
 }
 
 // pick returns the message from k on that a completion is of, or the end of the list. One that the receiver must have dropped comes last.
-func (a *Agent) pick(q *queuePair, k int, t *taken) int {
+func (a *Agent) pick(q *queuePair, k int, t *receiveCompletion) int {
 	list := &q.receiving.arrived
 	first, sees := list.end(), a.sees(q)
 	for n := max(k, list.first()); n < list.end(); n++ {
@@ -53,7 +53,7 @@ func (a *Agent) pick(q *queuePair, k int, t *taken) int {
 }
 
 // late judges that a message was not taken by a receive request that was posted after it.
-func (a *Agent) late(q *queuePair, m *Message, t *taken) {
+func (a *Agent) late(q *queuePair, m *Message, t *receiveCompletion) {
 	if q.recvs.shared || !a.sees(q) {
 		return
 	}
@@ -74,7 +74,7 @@ func (a *Agent) late(q *queuePair, m *Message, t *taken) {
 }
 
 // granted judges the key of a UC WRITE whose immediate data was delivered.
-func (a *Agent) granted(q *queuePair, m *Message, t *taken) {
+func (a *Agent) granted(q *queuePair, m *Message, t *receiveCompletion) {
 	if q.typ != qp.TypeUC || wqe.OpOf(m.Op.Fn()) != wqe.Write || m.DMALen == 0 {
 		return
 	}
@@ -99,7 +99,7 @@ func (a *Agent) granted(q *queuePair, m *Message, t *taken) {
 
 // keyless judges that a UC WRITE of no bytes is not dropped for its key: its immediate data takes the receive request that t is of, which the
 // message n has taken instead.
-func (a *Agent) keyless(q *queuePair, n int, t *taken) {
+func (a *Agent) keyless(q *queuePair, n int, t *receiveCompletion) {
 	list := &q.receiving.arrived
 	if q.typ != qp.TypeUC || q.recvs.shared || !a.sees(q) || q.attr.Has(qp.KnowsAccess) && q.permits&wqe.RemoteWrite == 0 {
 		return
@@ -133,7 +133,7 @@ func (a *Agent) keyless(q *queuePair, n int, t *taken) {
 }
 
 // overtook judges a UC message that completes after one which arrived later. Both must be the only ones that their completions fit.
-func (a *Agent) overtook(q *queuePair, list []*Message, m *Message, t *taken) {
+func (a *Agent) overtook(q *queuePair, list []*Message, m *Message, t *receiveCompletion) {
 	if q.typ != qp.TypeUC || !a.near(q.addr()) || a.Lossy {
 		return
 	}
@@ -197,7 +197,7 @@ func (q *queuePair) interrupted() (list []pieces) {
 }
 
 // broken judges a UC completion that fits a message of which packets are missing.
-func (a *Agent) broken(q *queuePair, t *taken) bool {
+func (a *Agent) broken(q *queuePair, t *receiveCompletion) bool {
 	if q.typ != qp.TypeUC {
 		return false
 	}
@@ -236,7 +236,7 @@ func (a *Agent) broken(q *queuePair, t *taken) bool {
 }
 
 // fails takes over a receive request of UC or UD that failed.
-func (a *Agent) fails(q *queuePair, t *taken) {
+func (a *Agent) fails(q *queuePair, t *receiveCompletion) {
 	r := &q.receiving
 	if q.reliable() || q.recvs.shared || r.failedDrop || r.failing != nil {
 		return
@@ -334,7 +334,7 @@ func (a *Agent) Damaged(k Flow, m *Message) {
 }
 
 // spoiled judges a completion that fits only a damaged message.
-func (a *Agent) spoiled(q *queuePair, t *taken) bool {
+func (a *Agent) spoiled(q *queuePair, t *receiveCompletion) bool {
 	for _, m := range q.in.spoiled {
 		if q.matches(m, t) {
 			a.accuse(q, verdict{

@@ -49,7 +49,7 @@ func (q *queuePair) xrc() bool {
 }
 
 // sharedTaken holds the receive completion of an XRC target against the shared receive queue that its message names.
-func (a *Agent) sharedTaken(q *queuePair, m *Message, t *taken) {
+func (a *Agent) sharedTaken(q *queuePair, m *Message, t *receiveCompletion) {
 	named := q.src.shared[wqe.SRQ(m.SRQ)]
 	if !q.xrc() || q.receiving.wrongQueue || named == nil {
 		return
@@ -107,6 +107,6 @@ func (a *Agent) vague(q *queuePair, e *Event) bool {
 	for lives := q.src.qps[q.qpn]; len(lives) > 1 && q.unready(e.Completion); q = lives[len(lives)-1] {
 		lives = lives[:len(lives)-1] // it waited in the queue when the queue pair was reset
 	}
-	a.took(q, a.takens.Put(taken{event: e, n: q.src.n}))
+	a.took(q, a.receiveCompletions.Put(receiveCompletion{event: e, n: q.src.n}))
 	return true
 }

@@ -205,7 +205,8 @@ func (c *Comparison) PayloadDiffers() (from, to, n int) {
 	return max(from, 0), to, n
 }
 
-// Payload returns the payloads, without pad, where what is expected of it is known byte by byte and the actual one was captured; else nil.
+// Payload returns the expected and the actual payload, without pad. Both are nil where the expected bytes are not determined, or the
+// actual ones not all captured.
 func (c *Comparison) Payload() (expected, actual []byte) {
 	return c.expected.Payload, c.actual.Payload
 }

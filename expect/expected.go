@@ -7,7 +7,7 @@ import (
 	"ibwitness/packet"
 )
 
-// Expected is a packet in the making: what should have been sent in place of an actual one. A field that nothing determines is as in that one.
+// Expected is the packet that should have been sent in place of an actual one, while its fields are set. A field that is not set is as in the actual packet.
 type Expected struct {
 	actual *packet.Packet
 	p      packet.Packet
@@ -89,7 +89,7 @@ func (e *Expected) Keep(ids ...ID) {
 	}
 }
 
-// Say says in words what is expected of a field where more than one value will do, and whether the actual one does.
+// Say sets in words the values that a field may have, where there are several. ok is whether the actual value is one of them.
 func (e *Expected) Say(id ID, text string, ok bool) {
 	for i := range e.words {
 		if e.words[i].id == id {
@@ -121,7 +121,7 @@ func (e *Expected) address(end, gid *packet.Addr, lid *uint16, id, lidID ID, a p
 	e.known[id] = true
 }
 
-// Length says how long the payload is, in bytes without the pad. Where the actual one is as long, its content is taken over, as what is free.
+// Length sets the length of the payload, in bytes without the pad. Where the actual payload has this length, its content is taken over, and counts as free.
 func (e *Expected) Length(n int) {
 	e.sized = true
 	e.unsay(Payload)

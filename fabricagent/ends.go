@@ -6,9 +6,9 @@ import (
 	"ibwitness/packet"
 )
 
-// Ends returns the addresses that Decode finds in a frame: Src and Dst of its packet. It looks at little more than they are, and at nothing but what nearly every
-// frame of a RoCE capture is: RoCEv2 on IPv4 without options or fragments or on IPv6 without extension headers, or RoCEv1, on Ethernet with a VLAN tag or without,
-// or as Linux captures it on all interfaces. Of all others the result is false: whether and what they are takes Decode to tell.
+// Ends returns the addresses that Decode finds in a frame: Src and Dst of its packet. It reads little more than the addresses, and knows only the
+// formats of nearly every frame of a RoCE capture: RoCEv2 on IPv4 without options or fragments or on IPv6 without extension headers, or RoCEv1, on Ethernet with a VLAN tag or without,
+// or as Linux captures it on all interfaces. Of all other frames the result is false: only Decode tells their addresses.
 func Ends(f *Frame) (src, dst packet.Addr, ok bool) {
 	const at = ipv4Size + udpSize + packet.BTHSize
 	b := f.Data

@@ -24,7 +24,8 @@ func tapped(p *packet.Packet, b []byte, wire int) Outcome {
 	return judge(p, true, 0)
 }
 
-// DecodeLink fills in what a frame of a link tap shows of its link, and reports whether it is one. It does not set e.Data, and does not allocate.
+// DecodeLink fills in e from a frame of a link tap: the port, the symbol time, and a link packet or port state. The result is false where the frame is of no link tap. It
+// leaves e.Data to the caller, and does not allocate.
 func DecodeLink(f *Frame, e *link.Event) bool {
 	if f.Link != LinkTap {
 		return false

@@ -44,7 +44,7 @@ func DecodePause(f *Frame, m *link.Pause) bool {
 	return true
 }
 
-// DecodeSent fills in a frame with a RoCE packet, which it decodes into s.Packet, and reports whether it is one.
+// DecodeSent decodes the RoCE packet of a frame into s.Packet and fills in the rest of s. The result is false where the frame has no RoCE packet.
 func DecodeSent(f *Frame, s *link.Sent) bool {
 	b := f.Data
 	if f.Link != LinkEthernet || Decode(f, s.Packet) != RDMA || s.Has&packet.HasBTH == 0 {

@@ -7,7 +7,7 @@ func (p *Packet) Bare() *Packet {
 	return &b
 }
 
-// FrameNear restores the number of an earlier frame from its low 32 bits, or of one soon after it, where the newest frame is now.
+// FrameNear returns the number of a frame before frame now, or shortly after it, of which low is the low 32 bits.
 func FrameNear(now uint64, low uint32) uint64 {
 	f := now&^0xFFFFFFFF | uint64(low)
 	if f > now+1<<31 {

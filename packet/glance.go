@@ -40,9 +40,9 @@ var glances = func() (t [256]glance) {
 	return t
 }()
 
-// Glance decodes, of a Usual packet of RC that b begins with, what its connection is found and it is verified by: the fields up to OrigData, but for those that the
-// fabric agent sets. All others are left as they were; Rest sets them, from the same bytes. The result is false, and p undefined, where the packet is another one, or
-// perhaps not worth it. Data is a view on b.
+// Glance decodes a part of the Usual packet of RC that b begins with: the fields up to OrigData, but for those that the fabric agent sets. These are enough to find the
+// connection of the packet and to take the fast paths of the verifiers. All other fields are left as they were; Rest sets them, from the same bytes. The result is false, and p
+// undefined, where the packet is not Usual or not of RC: Decode decodes it. Data is a view on b.
 func Glance(p *Packet, b []byte) bool {
 	const bth, at = ipv4Size + udpSize, ipv4Size + udpSize + bthSize
 	if len(b) < at+icrcSize {

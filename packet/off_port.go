@@ -6,7 +6,7 @@ import (
 )
 
 // DecodeOffPort decodes a packet on IP that no receiver takes for RoCEv2, since its version, protocol or UDP destination port is another one, but
-// whose ICRC shows that it was sent as such. b begins with the IP header; what it decodes is a copy. It reports whether it is one: then FlawVersion,
+// whose ICRC shows that it was sent as such. b begins with the IP header; p.Data is a copy. The result is true where b is such a packet: then FlawVersion,
 // FlawProtocol or FlawPort is set.
 func DecodeOffPort(p *Packet, b []byte, wireLen int) bool {
 	if len(b) < ipv4Size+udpSize+bthSize+icrcSize || len(b) < wireLen {

@@ -76,7 +76,7 @@ func (o Opcode) Service() Service { return Service(o >> 5) }
 // Fn returns the operation of the opcode.
 func (o Opcode) Fn() Fn { return Fn(o & 0x1F) }
 
-// Info describes one opcode: what table T2 says of it.
+// Info is the row of an opcode in table T2.
 type Info struct {
 	Opcode   Opcode
 	Name     string // "RC SEND Only"; "reserved 0x15" for an undefined one

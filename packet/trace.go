@@ -2,8 +2,8 @@ package packet
 
 import "hash/crc32"
 
-// Trace is what is kept of a packet to recognise it when it is retransmitted: 16 bytes instead of its content. The ICRC depends
-// on all the bytes that it covers.
+// Trace is what is kept of a packet to recognise it when it is retransmitted: 16 bytes instead of its content. The ICRC
+// differs where a byte does that it covers.
 type Trace struct {
 	ICRC    uint32
 	Len     uint16 // bytes of payload and pad

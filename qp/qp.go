@@ -40,7 +40,7 @@
 //
 // A transition that is not possible, such as to fill a gap where none is open, panics while Strict is set, as tests do.
 //
-// It is the engine's own, without a promise to others.
+// It is the engine's own, without a promise to others, but for the attributes, states and errors that packages agent and hcaagent name: these types are kept stable.
 package qp
 
 import (

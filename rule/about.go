@@ -191,7 +191,7 @@ const taken Class = 1 << 7
 // nearEnd is up to how many findings from the end of the list one leaves it at once.
 const nearEnd = 1024
 
-// Remove takes a finding back, by its index: another one explains it.
+// Remove withdraws the finding at an index of Findings, as another finding explains the packet.
 func (r *Recorder) Remove(i int) {
 	f := &r.Findings[i]
 	r.uncount(f)

@@ -134,7 +134,8 @@ func (x *beyond) becomes(f *Finding, class Class) {
 	}
 }
 
-// Trim drops findings beyond those that are kept, where they are worth it. What the verifiers of the packet that made them look at is in the list until then.
+// Trim drops the findings beyond those that are kept, once there are enough of them to pay for it. It is called between packets: while a packet is verified, its verifiers
+// find in the list all findings that they have made on it.
 func (r *Recorder) Trim() {
 	if r.beyond.waiting > max(mostAlike, len(r.Findings)/2) {
 		r.drop()

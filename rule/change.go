@@ -15,7 +15,7 @@ func (k ChangeKind) String() string {
 	return [...]string{"found", "proven", "doubted", "withdrawn"}[k]
 }
 
-// Change is a finding as it is since something has become of it. Its Seq names it in all changes.
+// Change is an event in the life of a finding, and the finding as it is since then. Finding.Seq is the same in all changes of one finding.
 type Change struct {
 	Kind    ChangeKind
 	Finding Finding

@@ -138,10 +138,10 @@ type Finding struct {
 	Beyond bool
 }
 
-// Lean is what a capture is trusted for where something is proven by what it does not show.
+// Lean is what has to be true of a capture for a missing packet to prove a finding.
 type Lean uint8
 
-// What there is to trust.
+// The assumptions; a finding may rest on several.
 const (
 	LeanNear  Lean = 1 << iota // the tap is near an endpoint
 	LeanWhole                  // the capture has lost nothing

@@ -29,7 +29,8 @@ type Frame struct {
 	Tap    uint16
 }
 
-// Verdict is one finding in the making: what is wrong, and what proves it. Where and against whom is said as it is reported.
+// Verdict is a finding before it is reported: the rule that is broken, expected and actual values, and the frames that prove the breach. The packet and the accused are
+// given to the method that reports the verdict.
 type Verdict struct {
 	Rule             ID
 	Class            Class
@@ -87,7 +88,8 @@ func (r *Recorder) Report(p *packet.Packet, v Verdict, accused, peer Endpoint) {
 	r.Add(f)
 }
 
-// Surplus counts a verdict of which no more like it are kept, in place of reporting it; false: it is to be reported.
+// Surplus counts a verdict without making a finding of it, where so many findings of its rule and class are kept that it would be dropped. The result is false, and nothing
+// is counted, where the verdict is to be reported.
 func (r *Recorder) Surplus(v *Verdict, accused, peer packet.Addr) bool {
 	if !r.Full(v.Rule, v.Class, accused, peer) {
 		return false

@@ -24,6 +24,9 @@ func (w Wants) And(field expect.ID, value uint64) Wants {
 	return w
 }
 
+// None reports whether no value is expected.
+func (w *Wants) None() bool { return w.n == 0 }
+
 // Value returns the value of a field, where the verdict expects one.
 func (w *Wants) Value(field expect.ID) (uint64, bool) {
 	for _, k := range w.list[:w.n] {

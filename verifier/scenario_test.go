@@ -36,9 +36,14 @@ func TestScenarios(t *testing.T) {
 	for o := range packet.Op(packet.UC, 31) + 1 {
 		fast = append(fast, o)
 	}
+	if run < len(files) || t.Failed() { // a file stops at its first failure
+		return
+	}
 	for _, id := range append(header.FastRules(fast), rc.ExpectedRules(fast)...) {
-		if run == len(files) && !fired[id] {
-			t.Errorf("%v: a fast path claims to cover it, and no scenario shows that it fires in a warmed-up flow", id)
+		if !fired[id] {
+			fired[id] = true // it is told once
+			t.Errorf("%v: a fast path claims to cover it, and no scenario shows that it fires in a warmed-up flow: write one that is not cold, "+
+				"with legal packets before the one that breaks it", id)
 		}
 	}
 }

@@ -92,7 +92,8 @@ func everyWay(t *testing.T, opt *options, encap encap, input string, pos string,
 	case err != nil:
 		t.Errorf("%s: %s: in warmed-up flows: %v", pos, encap.name, err)
 	case w.print() != s.print():
-		t.Errorf("%s: %s: in warmed-up flows, with legal messages before the first packet, this is found:\n%snot:\n%sWhere the scenario is about the beginning of a flow, say cold.", pos, encap.name, w.print(), s.print())
+		t.Errorf("%s: %s: in warmed-up flows, with legal messages before the first packet, this is found:\n%snot:\n%sWhere another rule is right to fire in a flow that has begun, "+
+			"write packets of that flow before, and with=RULE; where the scenario is about the beginning of a flow, say cold.", pos, encap.name, w.print(), s.print())
 	default:
 		if w.heat.needs && !w.heat.taken {
 			t.Errorf("%s: %s: the flows did not warm up: the fast path of RC took none of the messages ahead; say cold where that is right", pos, encap.name)

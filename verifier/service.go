@@ -19,7 +19,7 @@ type Service interface {
 	Finish(c *qp.Pair, end int64)
 }
 
-// WrongService reports a packet of another service than that of c.
+// WrongService reports a packet of another service than that of c (rule BTH-004). agent/internal/connection/wrong_service.go finds such packets.
 func (v *Verifier) WrongService(c *qp.Pair, p *packet.Packet, class rule.Class, evidence []uint64) {
 	v.ReportStranger(c, p, rule.Verdict{Rule: rule.BTH004, Class: class, Role: rule.Sender, Expected: "an opcode of " + c.Service.String(), Evidence: evidence})
 }

@@ -5,7 +5,7 @@
 // times: as bytes (package header), as what its sender may send, and as what its receiver now owes or has got (packages rc, uc, xrc, ud and rd). What requests of RC
 // and UC have in common is in package stream, congestion control in package congestion, management in packages cm, gmp and smp.
 //
-// It is the engine's own, without a promise to others.
+// It is the engine's own, without a promise to others, but for Profile and Latencies, which package agent names: these types are kept stable.
 package verifier
 
 import (
@@ -185,7 +185,7 @@ func (v *Verifier) ReportBytes(c *qp.Pair, from int, p *packet.Packet, d rule.Ve
 	v.Report(c, from, p, d)
 }
 
-// ReportUnpaired is bytewise for a packet of no connection.
+// ReportUnpaired is ReportBytes for a packet of no connection.
 func (v *Verifier) ReportUnpaired(p *packet.Packet, d rule.Verdict) {
 	if v.surplus(&d, p, p.Src, p.Dst) {
 		return

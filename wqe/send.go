@@ -1,6 +1,7 @@
 // Package wqe is work requests and work queue elements: messages as they were posted, or as the wire shows that they must have been.
 //
-// It is the engine's own, without a promise to others.
+// It is the engine's own, without a promise to others, but for the work requests, handles and memory that packages agent and hcaagent name: these types are kept
+// stable.
 package wqe
 
 import "ibwitness/packet"

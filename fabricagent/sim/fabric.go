@@ -72,11 +72,11 @@ func (f *Fabric) Attach(addr packet.Addr, receive func(frame []byte)) (send func
 	return func(frame []byte) { f.send(p, frame) }
 }
 
-// Room returns what gives room for the frames that the port with this address sends: of at most size bytes, or nil where that is too many. It is the same
-// room until a frame at its beginning is sent, and is used again when that has arrived and its batch was released.
+// Room returns a function that returns an empty buffer with a capacity of size bytes for the next frame of the port with this address, or nil where size is too large. The function returns
+// the same buffer until the port has sent a frame from its beginning; the fabric uses the buffer again when the frame has arrived and its batch was released.
 func (f *Fabric) Room(addr packet.Addr) func(size int) []byte { return f.port(addr).blocks.room }
 
-// Intact reports, while a port receives a frame, whether it is as it was sent but for its ECN bits, so that its ICRC is what its sender has sealed it with.
+// Intact reports, while a port receives a frame, whether the fabric has changed no more of the frame than its ECN bits: then its ICRC is the one that its sender computed.
 func (f *Fabric) Intact() bool { return f.intact }
 
 func (f *Fabric) port(addr packet.Addr) *port {

@@ -23,7 +23,7 @@ type Sink interface {
 	Frame(f *fabricagent.Frame, note string)
 }
 
-// TapEnd watches what the port with this address sends and what arrives at it.
+// TapEnd adds a tap at the port with this address: it sees the frames that the port sends, and those that arrive there.
 func (f *Fabric) TapEnd(addr packet.Addr, name string, sink Sink) error {
 	t, err := f.tap(name, sink)
 	if err == nil {

@@ -66,8 +66,8 @@ func Open(name string) (*hcaagent.Log, error) {
 // mostHeader is within how many events a log says which endpoint it is of.
 const mostHeader = 4096
 
-// Follow begins to read a log: up to where it says which endpoint it is of, or 4096 events. The rest is read by More, and what is wrong with it is what
-// Err returns: an *Error, after all events before that line. r is closed at its end, where it is an io.Closer.
+// Follow reads a log up to the line that names its endpoint, or 4096 events. More of the Log reads the rest, and Err returns the first error of a line in it, an *Error, after
+// all events before that line have been returned. Follow, or More at the end, closes r where r is an io.Closer.
 func Follow(name string, r io.Reader) (*hcaagent.Log, error) {
 	in := newReader(name, r)
 	for in.err == nil && in.log.Addr.IsZero() && len(in.log.Events) < mostHeader {

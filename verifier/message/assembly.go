@@ -10,12 +10,12 @@ import (
 
 // assembly makes messages of the packets of some requests. What came whole is told, the rest is kept as packets.
 type assembly struct {
-	told    *cq.Requests
-	base    int64 // ordinal of parts[0]
-	parts   []part
-	heads   []*cq.Headers  // not in use
-	givenUp map[int64]bool // ordinals of packets that were missing, and that may yet come
-	rerun   rerun
+	requests       *cq.Requests
+	base           int64 // ordinal of parts[0]
+	parts          []part
+	heads          []*cq.Headers  // not in use
+	givenUp        map[int64]bool // ordinals of packets that were missing, and that may yet come
+	retransmission retransmission
 }
 
 // part is one packet of a message that is not whole yet.
@@ -45,30 +45,30 @@ const headStart = 4096
 // request adds a packet.
 func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 	in := p.Info()
-	ord := s.told.Packet(at)
-	if s.told.High() == 0 && ord > headStart {
+	ord := s.requests.Packet(at)
+	if s.requests.High() == 0 && ord > headStart {
 		s.base = ord
 	}
 	if ord < s.base || ord-s.base > window {
 		switch {
 		case ord >= s.base:
 		case s.givenUp[ord]:
-			s.told.News()
-			s.comesLate(ord, p, at)
+			s.requests.News()
+			s.latePacket(ord, p, at)
 		default:
-			s.told.Retransmitted(ord)
-			s.messageAgain(ord, p)
+			s.requests.Retransmitted(ord)
+			s.retransmittedMessage(ord, p)
 		}
 		return
 	}
 	n := 1
 	if p.Opcode.Fn() == packet.ReadRequest {
-		if s.told.PMTU() == 0 {
-			s.told.Halt("the path MTU is not known")
+		if s.requests.PMTU() == 0 {
+			s.requests.Halt("the path MTU is not known")
 			return
 		}
-		if n = wqe.Packets(p.DMALen, s.told.PMTU()); n > window {
-			s.told.Halt("a READ is longer than is followed")
+		if n = wqe.Packets(p.DMALen, s.requests.PMTU()); n > window {
+			s.requests.Halt("a READ is longer than is followed")
 			return
 		}
 	}
@@ -77,8 +77,8 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 		s.parts = append(s.parts, part{})
 	}
 	if s.parts[i].seen {
-		s.told.Retransmitted(ord)
-		s.packetAgain(i, p)
+		s.requests.Retransmitted(ord)
+		s.retransmittedPacket(i, p)
 		return
 	}
 	x := part{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), at: at, cut: p.PayloadLen != len(p.Payload)}
@@ -98,19 +98,19 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 		s.parts[i+k] = part{op: p.Opcode, seen: true}
 	}
 	if p.Has&packet.HasRETH != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Write {
-		s.told.Begin(cq.WriteBegun{Ord: ord, Time: at.Time, VA: p.VA, DMALen: p.DMALen})
+		s.requests.Begin(cq.WriteBegun{Ord: ord, Time: at.Time, VA: p.VA, DMALen: p.DMALen})
 	}
-	filled := s.told.Extend(ord, int64(n))
+	filled := s.requests.Extend(ord, int64(n))
 	if in.First {
-		s.told.Opens(ord)
+		s.requests.Opens(ord)
 	}
 	if p.SE {
-		s.told.News()
+		s.requests.News()
 	}
 	if in.Last || in.Only || filled {
-		s.fold()
+		s.tellWhole()
 	}
-	if s.told.Unreliable() && len(s.parts) > mostMissing {
+	if s.requests.Unreliable() && len(s.parts) > mostMissing {
 		s.GiveUp()
 	}
 }
@@ -128,20 +128,20 @@ func (s *assembly) headOf(p *packet.Packet) *cq.Headers {
 	return h
 }
 
-// fold makes messages of the packets that came whole.
-func (s *assembly) fold() {
+// tellWhole makes messages of the packets that came whole.
+func (s *assembly) tellWhole() {
 	done := 0
 	for done < len(s.parts) {
 		n := s.whole(s.parts[done:])
 		if n > 0 {
-			s.told.End(s.collect(s.base+int64(done), s.parts[done:done+n]))
+			s.requests.End(s.messageOf(s.base+int64(done), s.parts[done:done+n]))
 			done += n
 			continue
 		}
 		if x := &s.parts[done]; !x.seen || x.op.Info().First || x.op.Info().Only {
 			break
 		}
-		if !s.told.Unreliable() {
+		if !s.requests.Unreliable() {
 			done++ // the rest of a message whose beginning is missing
 			continue
 		}
@@ -149,9 +149,9 @@ func (s *assembly) fold() {
 		if n == 0 {
 			break
 		}
-		m := s.collect(s.base+int64(done), s.parts[done:done+n])
+		m := s.messageOf(s.base+int64(done), s.parts[done:done+n])
 		m.Partial = true
-		s.told.End(m)
+		s.requests.End(m)
 		done += n
 	}
 	if done > 0 {
@@ -193,18 +193,18 @@ func (s *assembly) GiveUp() {
 	}
 	if last >= 0 {
 		s.settle(last + 1)
-		s.fold()
+		s.tellWhole()
 	}
 }
 
-// comesLate adds a packet that was given up, where that is a whole message: the network let others overtake it.
-func (s *assembly) comesLate(ord int64, p *packet.Packet, at cq.PacketRef) {
+// latePacket adds a packet that was given up, where that is a whole message: the network let others overtake it.
+func (s *assembly) latePacket(ord int64, p *packet.Packet, at cq.PacketRef) {
 	delete(s.givenUp, ord)
 	if in := p.Info(); !in.Only {
 		return
 	}
 	h := headOf(p)
-	s.told.End(s.collect(ord, []part{{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), crc: sum(p.Payload), cut: p.PayloadLen != len(p.Payload), at: at, head: &h}}))
+	s.requests.End(s.messageOf(ord, []part{{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), crc: sum(p.Payload), cut: p.PayloadLen != len(p.Payload), at: at, head: &h}}))
 }
 
 // whole returns how many packets the first message of the parts has, or 0 if it is not whole.
@@ -215,7 +215,7 @@ func (s *assembly) whole(parts []part) int {
 	in := parts[0].op.Info()
 	switch {
 	case parts[0].op.Fn() == packet.ReadRequest:
-		n := wqe.Packets(parts[0].head0().DMALen, s.told.PMTU())
+		n := wqe.Packets(parts[0].head0().DMALen, s.requests.PMTU())
 		if parts[0].head == nil || n > len(parts) {
 			return 0
 		}
@@ -244,8 +244,8 @@ func (x *part) head0() cq.Headers {
 	return *x.head
 }
 
-// collect makes a message of its packets.
-func (s *assembly) collect(first int64, parts []part) *cq.Message {
+// messageOf makes a message of its packets.
+func (s *assembly) messageOf(first int64, parts []part) *cq.Message {
 	m := &cq.Message{First: first, Packets: len(parts), Op: parts[0].op, Begin: parts[0].at, End: parts[0].at, Headers: parts[0].head0()}
 	if m.Op.Fn() == packet.ReadRequest {
 		m.Length, m.Mixed, m.Other = m.DMALen, parts[0].mixed, parts[0].other
@@ -284,7 +284,7 @@ func answered(o packet.Opcode) bool { return wqe.OpOf(o.Fn()).Responded() }
 
 // Finish makes messages of what did not come whole.
 func (s *assembly) Finish() {
-	s.fold()
+	s.tellWhole()
 	s.settle(len(s.parts))
 }
 
@@ -293,7 +293,7 @@ func (s *assembly) settle(n int) {
 	i := 0
 	for i < n {
 		if k := s.whole(s.parts[i:]); k > 0 {
-			s.told.End(s.collect(s.base+int64(i), s.parts[i:i+k]))
+			s.requests.End(s.messageOf(s.base+int64(i), s.parts[i:i+k]))
 			i += k
 			continue
 		}
@@ -305,9 +305,9 @@ func (s *assembly) settle(n int) {
 		for i+k < len(s.parts) && s.parts[i+k].seen && s.parts[i+k].op.Info().Middle {
 			k++
 		}
-		m := s.collect(s.base+int64(i), s.parts[i:i+k])
+		m := s.messageOf(s.base+int64(i), s.parts[i:i+k])
 		m.Partial = true
-		s.told.End(m)
+		s.requests.End(m)
 		i += k
 	}
 	i = min(i, len(s.parts))

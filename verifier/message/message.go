@@ -96,7 +96,7 @@ func assemblyOf(r *cq.Requests) *assembly {
 	if s, ok := r.Assembler().(*assembly); ok {
 		return s
 	}
-	s := &assembly{told: r}
+	s := &assembly{requests: r}
 	r.AssembledBy(s)
 	return s
 }

@@ -12,7 +12,7 @@ import (
 type departures struct {
 	posted cq.Posted
 	fields outgoing.Fields
-	made   map[kind]*alike
+	made   map[kind]*comparisons
 }
 
 // kind is what packets depart in, between the hosts of a bucket.
@@ -21,8 +21,8 @@ type kind struct {
 	bucket uint8
 }
 
-// alike counts the comparisons of a kind in the last second of the capture in which there was one.
-type alike struct {
+// comparisons counts the comparisons of a kind in the last second of the capture in which there was one.
+type comparisons struct {
 	second int64
 	count  uint8
 }
@@ -32,14 +32,14 @@ const mostAlike = 64
 
 // request takes a packet of a request: it compares it with what its work request lets expect, where that is known, and tells where it departs from that.
 func (v *Verifier) request(s *assembly, p *packet.Packet, at cq.PacketRef) {
-	ord := s.told.Ordinal(p.PSN)
-	i, ok := v.queues.Posted(s.told, ord, p.PayloadLen, &v.departures.posted)
+	ord := s.requests.Ordinal(p.PSN)
+	i, ok := v.queues.Posted(s.requests, ord, p.PayloadLen, &v.departures.posted)
 	if ok {
-		v.outgoing(s.told, ord, i, p, at)
+		v.outgoing(s.requests, ord, i, p, at)
 	}
 	s.request(p, at)
 	if in := p.Info(); ok && (in.Last || in.Only) {
-		v.ended(s.told, ord, i, p, at)
+		v.ended(s.requests, ord, i, p, at)
 	}
 }
 
@@ -83,13 +83,13 @@ func (d *departures) compares(field expect.ID, p *packet.Packet) bool {
 	n := d.made[k]
 	if n == nil {
 		if d.made == nil {
-			d.made = map[kind]*alike{}
+			d.made = map[kind]*comparisons{}
 		}
-		n = new(alike)
+		n = new(comparisons)
 		d.made[k] = n
 	}
 	if second := p.Time / 1e9; n.second != second {
-		*n = alike{second: second}
+		*n = comparisons{second: second}
 	}
 	if n.count >= mostAlike {
 		return false

@@ -10,33 +10,33 @@ import (
 
 // response adds an answer to the requests.
 func (s *assembly) response(p *packet.Packet, at cq.PacketRef) {
-	if !s.told.Started() {
+	if !s.requests.Started() {
 		return
 	}
-	s.told.Response(at)
-	ord := s.told.Ordinal(p.PSN)
-	if ord >= s.told.High() {
+	s.requests.Response(at)
+	ord := s.requests.Ordinal(p.PSN)
+	if ord >= s.requests.High() {
 		return
 	}
-	if m := s.told.Find(ord); m != nil && s.misfits(m, ord, p) || m == nil && s.strange(ord, p) {
-		s.told.Misfit(cq.NAK{Ord: ord, Syndrome: p.Syndrome, At: at})
+	if m := s.requests.Find(ord); m != nil && s.misfits(m, ord, p) || m == nil && s.strange(ord, p) {
+		s.requests.Misfit(cq.NAK{Ord: ord, Syndrome: p.Syndrome, At: at})
 	}
 	if p.Opcode.Fn() != packet.Acknowledge {
-		s.acked(ord-1, at, false)
+		s.acknowledged(ord-1, at, false)
 		s.data(ord, p, at)
 		return
 	}
 	if p.Syndrome.Type() == packet.ACK {
-		s.acked(ord, at, true)
+		s.acknowledged(ord, at, true)
 		return
 	}
-	s.acked(ord-1, at, false)
-	s.told.Refused(cq.NAK{Ord: ord, Syndrome: p.Syndrome, At: at})
+	s.acknowledged(ord-1, at, false)
+	s.requests.Refused(cq.NAK{Ord: ord, Syndrome: p.Syndrome, At: at})
 }
 
-// acked says that everything up to an ordinal is acknowledged.
-func (s *assembly) acked(ord int64, at cq.PacketRef, named bool) {
-	s.told.Acknowledged(ord, at, named)
+// acknowledged says that everything up to an ordinal is acknowledged.
+func (s *assembly) acknowledged(ord int64, at cq.PacketRef, named bool) {
+	s.requests.Acknowledged(ord, at, named)
 	if ord >= s.base && len(s.parts) > 0 { // what is missing here has arrived, and is not retransmitted
 		n := min(int(ord-s.base)+1, len(s.parts))
 		for n > 0 && s.parts[n-1].seen {
@@ -44,14 +44,14 @@ func (s *assembly) acked(ord int64, at cq.PacketRef, named bool) {
 		}
 		if n > 0 {
 			s.settle(n)
-			s.fold()
+			s.tellWhole()
 		}
 	}
 }
 
 // data adds a READ response or the result of an atomic.
 func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
-	m := s.told.Find(ord)
+	m := s.requests.Find(ord)
 	if m == nil || m.Response == nil || s.misfits(m, ord, p) {
 		return
 	}
@@ -114,12 +114,12 @@ func (s *assembly) misfits(m *cq.Message, ord int64, p *packet.Packet) bool {
 		return true
 	case m.Op.Fn() != packet.ReadRequest:
 		return f != packet.ReadRespOnly || p.PayloadLen != 0
-	case s.told.PMTU() == 0:
+	case s.requests.PMTU() == 0:
 		return false
 	}
-	n := m.DMALen - uint32(ord-m.First)*s.told.PMTU()
+	n := m.DMALen - uint32(ord-m.First)*s.requests.PMTU()
 	last := f == packet.ReadRespLast || f == packet.ReadRespOnly
-	return last != (ord == m.Last()) || uint32(p.PayloadLen) != min(n, s.told.PMTU())
+	return last != (ord == m.Last()) || uint32(p.PayloadLen) != min(n, s.requests.PMTU())
 }
 
 // strange is misfits for a message of which the last packet has not been seen.

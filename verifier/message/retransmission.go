@@ -8,15 +8,15 @@ import (
 	"ibwitness/wqe"
 )
 
-// rerun is a message that is being retransmitted.
-type rerun struct {
+// retransmission is a message that is being retransmitted.
+type retransmission struct {
 	next   int64 // the ordinal that goes on with it
 	crc    uint32
 	length uint32
 }
 
-// packetAgain compares a packet that was retransmitted with the first one, while their message is not whole.
-func (s *assembly) packetAgain(i int, p *packet.Packet) {
+// retransmittedPacket compares a packet that was retransmitted with the first one, while their message is not whole.
+func (s *assembly) retransmittedPacket(i int, p *packet.Packet) {
 	x, crc := &s.parts[i], uint32(0)
 	switch read := x.op.Fn() == packet.ReadRequest; {
 	case read && p.Opcode.Fn() == packet.ReadRequest:
@@ -24,7 +24,7 @@ func (s *assembly) packetAgain(i int, p *packet.Packet) {
 		return
 	case read || p.Opcode != x.op || x.length != uint32(p.PayloadLen) || x.head != nil && !same(x.head, p):
 		x.mixed = true
-		s.told.Differs(s.base + int64(i))
+		s.requests.Differs(s.base + int64(i))
 		return
 	case x.cut || p.PayloadLen != len(p.Payload):
 		return
@@ -34,13 +34,13 @@ func (s *assembly) packetAgain(i int, p *packet.Packet) {
 	}
 	if crc32.Update(crc, crc32.IEEETable, p.Payload) != x.crc {
 		x.mixed = true
-		s.told.Differs(s.base + int64(i))
+		s.requests.Differs(s.base + int64(i))
 	}
 }
 
-// messageAgain compares a packet that was retransmitted with the message that it belongs to.
-func (s *assembly) messageAgain(ord int64, p *packet.Packet) {
-	m := s.told.Find(ord)
+// retransmittedMessage compares a packet that was retransmitted with the message that it belongs to.
+func (s *assembly) retransmittedMessage(ord int64, p *packet.Packet) {
+	m := s.requests.Find(ord)
 	if m == nil || m.Partial {
 		return
 	}
@@ -50,11 +50,11 @@ func (s *assembly) messageAgain(ord int64, p *packet.Packet) {
 	}
 	if !fits(m, ord, p) {
 		m.Mixed = true
-		s.told.Differs(m.First)
+		s.requests.Differs(m.First)
 		return
 	}
 	in := p.Info()
-	r := &s.rerun
+	r := &s.retransmission
 	switch {
 	case m.Cut || p.PayloadLen != len(p.Payload):
 		r.next = 0
@@ -69,7 +69,7 @@ func (s *assembly) messageAgain(ord int64, p *packet.Packet) {
 	}
 	if r.next = ord + 1; (in.Last || in.Only) && m.Op.Fn() != packet.ReadRequest && (r.crc != m.CRC || r.length != m.Length) {
 		m.Mixed = true
-		s.told.Differs(m.First)
+		s.requests.Differs(m.First)
 	}
 }
 

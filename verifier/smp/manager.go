@@ -55,7 +55,7 @@ type manager struct {
 	rivalled int64 // since when it is known beside a higher master; 0: it is not
 }
 
-// smInfoRequest judges a request to a subnet manager.
+// smInfoRequest judges the attribute modifier and the sender of a request to a subnet manager (rule SMP-SMI-001).
 func (v *Verifier) smInfoRequest(x *exchange) {
 	s := &v.s
 	if s.Method != mad.Set {
@@ -81,7 +81,7 @@ func (v *Verifier) smInfoRequest(x *exchange) {
 	}
 }
 
-// smInfo judges the SMInfo in the response of a subnet manager.
+// smInfo judges the SMInfo in the response of a subnet manager (rules SMP-SMI-001, SMP-SMI-002, SMP-PM-001).
 func (v *Verifier) smInfo(x *exchange) {
 	s, d := &v.s, v.s.Data
 	if x.Method == mad.Set && v.breaks(rule.SMPSMI001, x.Modifier < handover || x.Modifier > discover) {

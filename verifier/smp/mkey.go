@@ -60,7 +60,7 @@ func (v *Verifier) still(x *exchange, k *port) rule.Class {
 	return v.lasting()
 }
 
-// mkeyOfRequest judges a response by the M_Key of its request.
+// mkeyOfRequest judges a response by the M_Key of its request (rules SMP-MK-003, SMP-MTH-005, SMP-SMI-004; mkeyOfGet: SMP-MK-002).
 func (v *Verifier) mkeyOfRequest(x *exchange) {
 	if !x.keyKnown {
 		return

@@ -59,6 +59,9 @@ func CatalogueExplain(w io.Writer, ids []rule.ID, opt Options) error {
 		if row.Where != "" {
 			t.line("  judged in  %s", row.Where)
 		}
+		if f := row.Scenario(); f != "" {
+			t.line("  scenarios  verifier/testdata/%s", f)
+		}
 		if row.NotWhy != "" {
 			t.prose("  not judged ", row.NotWhy)
 		}
