@@ -305,7 +305,7 @@ func same(r *qp.ReceiveQueue, p *packet.Packet) uint8 {
 const wqeUnusual = wqe.Unsized | wqe.Answered | wqe.Blamed | wqe.Again | wqe.Gapped | wqe.Accused
 
 // passes reports whether a response to the message at a place may pass over a READ or atomic before it: see passedOver.
-func passes(q *qp.SendQueue, at uint32) bool {
+func passes(q *qp.SendQueue, at uint16) bool {
 	for w := q.Messages.Before(&at); w != nil; w = q.Messages.Before(&at) {
 		if w.Last.Before(q.Una) && w.Flags&(wqe.Again|wqe.Gapped) == 0 {
 			return false

@@ -61,7 +61,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 		v.Distrust(c, "the capture holds packets of this endpoint in another order than they were sent")
 		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 	} else if resent {
-		end.Sums.Retransmissions++
+		end.Faults.Retransmissions++
 		v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 		q.CameAgain(p)
 		if s := q.History.Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {

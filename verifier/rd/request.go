@@ -67,7 +67,7 @@ func (v *Verifier) place(e *context, c *qp.Pair, from int, p *packet.Packet, res
 	case resync:
 		e.open, e.unsure = wqe.None, false // it says where the PSNs go on
 	case tail:
-		end.Sums.Retransmissions++
+		end.Faults.Retransmissions++
 	case d == 0 || d > 0 && d <= e.slack || p.PSN == e.high:
 		if e.slack > 0 {
 			e.message.last = p.PSN.Add(-1) // so many PSNs did the READ take
@@ -81,7 +81,7 @@ func (v *Verifier) place(e *context, c *qp.Pair, from int, p *packet.Packet, res
 			e.message.acked = true // abandoned: another message takes the PSN
 		}
 	case e.message.has(p.PSN) && !e.message.acked:
-		end.Sums.Retransmissions++
+		end.Faults.Retransmissions++
 		if begins && p.PSN == e.message.first {
 			v.same(e, c, from, p)
 		}
