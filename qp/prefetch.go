@@ -52,8 +52,8 @@ func (c *Pair) FetchSums(l *cache.Lines) {
 	}
 }
 
-// FetchMessage names the lines of the message that p begins, carries on or answers, and where a request is kept.
-func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) {
+// FetchMessage names the lines of the message that p begins, carries on or answers, and where a request is kept. It reports whether the pair is Paired.
+func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) bool {
 	in := p.Info()
 	q := &c.Ends[from&1].SQ
 	if in.Request {
@@ -73,6 +73,7 @@ func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) {
 	default:
 		l.Add(unsafe.Pointer(r.slot(r.tail - 1)))
 	}
+	return c.Paired
 }
 
 // FetchNext names the line of the PSN that an end sends next.

@@ -48,7 +48,7 @@ func (t *Table) Ahead(packets []*packet.Packet, i int) (k int, c *Connection, fr
 	}
 	if k := i - 2*Lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
 		s := &a.of[k%steps]
-		if s.c.FetchMessage(s.from, packets[k], &a.lines); !s.c.Paired {
+		if c := QPs(s.c); !c.FetchMessage(s.from, packets[k], &a.lines) {
 			t.unpaired(s, packets[k])
 		}
 	}
@@ -119,7 +119,7 @@ func (s *lookup) scope(p *packet.Packet) uint64 {
 	return scope
 }
 
-// QPs is &c.Pair, without a read from c to see that there is one.
+// QPs is &c.Pair, without a read from c to see that there is one: it would wait for a line of the cache that a usual packet does not need.
 func QPs(c *Connection) *qp.Pair {
 	return (*qp.Pair)(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Pair)))
 }
