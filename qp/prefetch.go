@@ -67,7 +67,11 @@ func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) bool {
 	case r.size == 0:
 	case !in.Request:
 		l.Add(unsafe.Pointer(r.slot(r.tail - 1)))
-		l.Add(unsafe.Pointer(r.slot(r.tail - 2)))
+		if r.due != 0 {
+			l.Add(unsafe.Pointer(r.slot(r.due - 1)))
+		} else {
+			l.Add(unsafe.Pointer(r.slot(r.tail - 2)))
+		}
 	case in.First || in.Only:
 		l.Add(unsafe.Pointer(r.slot(r.tail)))
 	default:
