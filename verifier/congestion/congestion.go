@@ -45,6 +45,7 @@ type newestCNP struct {
 // Marks are the marks on packets from one address to another, and the CNPs that report them. The zero value has none.
 type Marks struct {
 	qps      map[uint32]*marked // by the sender's QPN, or anyDest where that is not known
+	any      *marked            // qps[anyDest]
 	order    []uint32           // the keys of qps in the order in which they came, from oldest on
 	oldest   int
 	lost     int64          // when a QP that made room was marked last
@@ -108,9 +109,14 @@ func (m *Marks) qp(qpn uint32) *marked {
 		if delete(m.qps, *old); q.due > 0 {
 			m.lost = max(m.lost, q.at)
 		}
+		if *old == anyDest {
+			m.any = nil
+		}
 		*q, *old = marked{}, qpn
 	}
-	m.qps[qpn] = q
+	if m.qps[qpn] = q; qpn == anyDest {
+		m.any = q
+	}
 	return q
 }
 
