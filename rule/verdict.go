@@ -88,10 +88,10 @@ func (r *Recorder) Report(p *packet.Packet, v Verdict, accused, peer Endpoint) {
 }
 
 // Surplus counts a verdict of which no more like it are kept, in place of reporting it; false: it is to be reported.
-func (r *Recorder) Surplus(v *Verdict, accused, peer packet.Addr) bool {
-	if !r.Full(v.Rule, v.Class, accused, peer) {
+func (r *Recorder) Surplus(id ID, c Class, role Role, accused, peer packet.Addr) bool {
+	if !r.Full(id, c, accused, peer) {
 		return false
 	}
-	r.Alike(More{Rule: v.Rule, Class: v.Class, Role: v.Role, Accused: accused})
+	r.Alike(More{Rule: id, Class: c, Role: role, Accused: accused})
 	return true
 }
