@@ -212,8 +212,8 @@ func show(c *connection.Connection, k *Connection) {
 		k.Ends[e] = End{
 			Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered, Near: q.Near,
 			Packets: q.Sums.Packets, Bytes: q.Sums.Bytes, Messages: q.Sums.Messages,
-			Retransmissions: uint64(q.Sums.Retransmissions), Duplicates: uint64(q.Sums.Duplicates),
-			NAKs: uint64(q.Sums.NAKs), SequenceNAKs: uint64(q.Sums.SequenceNAKs), RNRNAKs: uint64(q.Sums.RNRNAKs),
+			Retransmissions: uint64(q.Faults.Retransmissions), Duplicates: uint64(q.Faults.Duplicates),
+			NAKs: uint64(q.Faults.NAKs), SequenceNAKs: uint64(q.Faults.SequenceNAKs), RNRNAKs: uint64(q.Faults.RNRNAKs),
 		}
 	}
 }

@@ -247,9 +247,9 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 	if t.table.BeginsLife(p) {
 		return false
 	}
-	if t.header.Again(&c.Pair, from, p) {
-		c.Ends[from&1].Sums.Add(p)
-		t.rc.Packet(&c.Pair, from, p)
+	if pair := connection.QPs(c); t.header.Again(pair, from, p) {
+		pair.Ends[from&1].Sums.Add(p)
+		t.rc.Packet(pair, from, p)
 		return true
 	}
 	p.Rest()

@@ -76,7 +76,7 @@ func SameContent(q *Packet, earlier Trace) bool {
 		return t.ICRC == earlier.ICRC
 	}
 	rest := int(layouts[q.Opcode].size) + int(t.Len)
-	return ^zerosCRC(^crc, rest) == t.ICRC^earlier.ICRC
+	return zerosCRC(crc, rest) == t.ICRC^earlier.ICRC
 }
 
 // followed is, by how many bytes of zeros follow, the CRC of each byte, from state zero and without complement: up to the end of a BTH after the longest IPv4 header.
@@ -90,11 +90,14 @@ var followed = func() (t [60 + udpSize + bthSize][256]uint32) {
 	return t
 }()
 
-// zerosCRC carries a CRC over n zero bytes.
+// zerosCRC carries a CRC, from state zero and without complement, over n zero bytes: its own bytes are as if they were the first ones.
 func zerosCRC(crc uint32, n int) uint32 {
+	if n >= 4 && n <= len(followed) {
+		return followed[n-1][crc&0xFF] ^ followed[n-2][crc>>8&0xFF] ^ followed[n-3][crc>>16&0xFF] ^ followed[n-4][crc>>24]
+	}
 	for n > 0 {
 		k := min(n, len(zeros))
-		crc = crc32.Update(crc, crc32.IEEETable, zeros[:k])
+		crc = ^crc32.Update(^crc, crc32.IEEETable, zeros[:k])
 		n -= k
 	}
 	return crc

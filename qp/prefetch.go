@@ -5,24 +5,20 @@ import (
 
 	"ibwitness/internal/cache"
 	"ibwitness/packet"
-	"ibwitness/wqe"
 )
 
 // Where the lines that a usual packet needs begin, from that of the pair or of an end on. A field's address taken in the ordinary way would read
 // from the pair first, to see that there is one, and wait for memory.
 const (
-	ends     = unsafe.Offsetof(Pair{}.Ends)
-	end      = unsafe.Sizeof(QP{})
-	sums     = unsafe.Offsetof(QP{}.Sums) + unsafe.Offsetof(Sums{}.Packets)
-	attr     = unsafe.Offsetof(QP{}.Attr)
-	receive  = unsafe.Offsetof(QP{}.RQ)
-	cold     = unsafe.Offsetof(QP{}.SQ)
-	send     = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.Next)
-	messages = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.Messages)
-	history  = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.History) + unsafe.Offsetof(History{}.few)
+	ends    = unsafe.Offsetof(Pair{}.Ends)
+	end     = unsafe.Sizeof(QP{})
+	sums    = unsafe.Offsetof(QP{}.Sums) + unsafe.Offsetof(Sums{}.Packets)
+	receive = unsafe.Offsetof(QP{}.RQ) + unsafe.Offsetof(ReceiveQueue{}.EPSN)
+	cold    = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.Restart)
+	send    = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.Next)
 )
 
-// Fetch names every line of the cache that packet p from an end will need, but for that of its message. It reads nothing of the pair.
+// Fetch names every line of the cache that packet p from an end will need, but for those of its message. It reads nothing of the pair.
 func (c *Pair) Fetch(from int, p *packet.Packet, l *cache.Lines) {
 	pair := unsafe.Pointer(c)
 	a := unsafe.Add(pair, ends+uintptr(from&1)*end)
@@ -32,16 +28,10 @@ func (c *Pair) Fetch(from int, p *packet.Packet, l *cache.Lines) {
 	if !p.Info().Request {
 		l.Add(unsafe.Add(a, receive))
 		l.Add(unsafe.Add(b, send))
-		l.Add(unsafe.Add(b, messages))
 		return
 	}
 	l.Add(unsafe.Add(a, send))
-	l.Add(unsafe.Add(a, messages))
-	l.Add(unsafe.Add(a, history+uintptr(p.PSN%historyMin)*unsafe.Sizeof(Sent{})))
 	l.Add(unsafe.Add(b, receive))
-	if wqe.OpOf(p.Opcode.Fn()).Responded() {
-		l.Add(unsafe.Add(b, attr))
-	}
 }
 
 // FetchUnpaired names the lines that, beside those of a usual packet, each packet of an unpaired connection needs.
@@ -62,19 +52,32 @@ func (c *Pair) FetchSums(l *cache.Lines) {
 	}
 }
 
-// FetchMessage names the lines of the message that p begins, carries on or answers.
-func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) {
+// FetchMessage names the lines of the message that p begins, carries on or answers, and where a request is kept. It reports whether the pair is Paired.
+func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) bool {
 	in := p.Info()
-	switch r := &c.Ends[from&1].SQ.Messages; {
+	q := &c.Ends[from&1].SQ
+	if in.Request {
+		if q.History.size > 0 {
+			l.Add(unsafe.Pointer(q.History.slot(p.PSN)))
+		}
+	} else {
+		q = &c.Ends[^from&1].SQ
+	}
+	switch r := &q.Messages; {
+	case r.size == 0:
 	case !in.Request:
-		r = &c.Ends[^from&1].SQ.Messages
 		l.Add(unsafe.Pointer(r.slot(r.tail - 1)))
-		l.Add(unsafe.Pointer(r.slot(r.tail - 2)))
+		if r.due != 0 {
+			l.Add(unsafe.Pointer(r.slot(r.due - 1)))
+		} else {
+			l.Add(unsafe.Pointer(r.slot(r.tail - 2)))
+		}
 	case in.First || in.Only:
 		l.Add(unsafe.Pointer(r.slot(r.tail)))
 	default:
 		l.Add(unsafe.Pointer(r.slot(r.tail - 1)))
 	}
+	return c.Paired
 }
 
 // FetchNext names the line of the PSN that an end sends next.

@@ -72,12 +72,13 @@ type QP struct {
 	// label and DSCP of the flow.
 	OddKind  packet.Opcode
 	OddShown bool
-	_        [8]byte
-	Sums     Sums
 	Attr     *Attr // what an HCA agent or the CM exchange said of it; nil: nothing
-	Flow     Flow
-	RQ       ReceiveQueue
+	Flow     Flow  // ends in the line of Sums
+	Sums     Sums
 	SQ       SendQueue
+	Faults   Faults
+	_        [12]byte
+	RQ       ReceiveQueue
 }
 
 // Many means as many or more in QP.OddPath.
@@ -94,6 +95,27 @@ func (q *QP) Told(k Known) bool { return q.Knows(k) && q.Attr.ByCM&k == 0 }
 
 // SendQueue is the requester's half: the messages that it sent, and its PSNs.
 type SendQueue struct {
+	LastTime  int64 // time of the newest request packet
+	LastFrame uint64
+	LastPSN   packet.PSN // PSN of the newest request packet
+	LastID    uint16     // IPv4 identification of the newest request packet
+	LastTap   uint16
+	First     packet.PSN // PSN at which the stream was joined
+	Count     uint32     // messages begun, modulo 2^24
+
+	Next     packet.PSN // PSN of the next new request
+	High     packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being retransmitted
+	Una      packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
+	RdOut    uint16     // READs and atomics not yet answered
+	Restarts uint16     // retransmissions begun at Restart without progress
+	Epoch    uint8      // raised where the count of messages may be wrong from here on
+	Open     wqe.Op     // SEND or WRITE whose last packet is still to come
+	Usual    bool       // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
+	Limited  Limit      // what of the usual the attributes of the QPs have a word in, while Usual
+	AskedAt  int64      // newest time at which a request that demands a response left, or a response made progress
+	Messages Ring
+	History  History
+
 	Restart packet.PSN // PSN at which the newest retransmission began
 	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
 	InvRKey uint32     // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
@@ -101,43 +123,23 @@ type SendQueue struct {
 	SRQ      uint32 // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
 	FirstMSN uint32 // MSN of the first response to it; with MSNElse where that does not count from the first message seen; 0: none
 	Gap      Gap
-	Recovery *Recovery // see Lost; nil: nothing was lost yet
-	History  History
+	Recovery *Recovery      // see Lost; nil: nothing was lost yet
+	Stray    *packet.Packet // newest packet, where its PSN is far from Next; without its payload
 
-	Next    packet.PSN // PSN of the next new request
-	High    packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being retransmitted
-	Una     packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
-	LastPSN packet.PSN // PSN of the newest request packet
-	Retry   packet.PSN // PSN that continues the retransmission in flight, while Retrying
+	Retry packet.PSN // PSN that continues the retransmission in flight, while Retrying
 	// RetryLen is the DMALen of the READ that Retry comes after, while how many PSNs it takes is not known and Retry is the least of them.
 	RetryLen    uint32
-	Count       uint32 // messages begun, modulo 2^24
 	ReadLen     uint32 // DMALen of a READ whose PSN count waits for the path MTU; 0: none
-	RdOut       uint16 // READs and atomics not yet answered
-	LastID      uint16 // IPv4 identification of the newest request packet
-	LastTap     uint16
-	Restarts    uint16 // retransmissions begun at Restart without progress
-	Epoch       uint8  // raised where the count of messages may be wrong from here on
 	Interrupted wqe.Op // message that a READ or atomic broke into, while that is the newest packet
 	Odd         wqe.Op // operation of a Middle or Last that did not fit the open message, while it is the newest packet
-	Open        wqe.Op // SEND or WRITE whose last packet is still to come
 	Joined      bool   // a request was seen, or the start PSN is known
 	Fresh       bool   // the start PSN is known and nothing was sent yet
 	Retrying    bool
 	RdOver      bool // too many READs and atomics are outstanding, and that was reported
 	Credited    bool
-	Unsure      bool  // whether a message is open is not known: joined in mid-stream, or after a gap
-	Excused     bool  // a packet of this QP had a wrong ICRC: a gap is explained
-	Passed      bool  // what the requester can have taken of the responses ends before Una, at Recovery.Taken
-	Usual       bool  // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
-	Limited     Limit // what of the usual the attributes of the QPs have a word in, while Usual
-
-	First     packet.PSN     // PSN at which the stream was joined
-	Stray     *packet.Packet // newest packet, where its PSN is far from Next; without its payload
-	LastTime  int64          // time of the newest request packet
-	LastFrame uint64
-	AskedAt   int64 // newest time at which a request that demands a response left, or a response made progress
-	Messages  Ring
+	Unsure      bool // whether a message is open is not known: joined in mid-stream, or after a gap
+	Excused     bool // a packet of this QP had a wrong ICRC: a gap is explained
+	Passed      bool // what the requester can have taken of the responses ends before Una, at Recovery.Taken
 }
 
 // Limit is a set of what attributes limit.
@@ -172,6 +174,13 @@ func (r Responder) String() string {
 
 // ReceiveQueue is the responder's half: what it expects, and what it said.
 type ReceiveQueue struct {
+	NakTime    int64
+	NakPSN     packet.PSN
+	NakFrame   uint32
+	RepeatedTo packet.PSN // SendQueue.High when the newest duplicate arrived
+	NakID      uint16     // IPv4 identification of the NAK
+	Timed      bool       // a request was retransmitted since the NAK
+
 	EPSN      packet.PSN // PSN that the next new request must carry, as far as the tap can tell
 	LastPSN   packet.PSN // PSN of the newest positive response
 	MSNBase   uint32     // MSN before the first message counted in SendQueue.Count, by MSNKnown
@@ -195,13 +204,6 @@ type ReceiveQueue struct {
 	Anchor    *packet.Packet // response from which MSNs are counted, until a second one agrees
 	Owed      *Debt          // what was left unsaid until the requester's timer ran out
 	LastTime  int64
-
-	NakTime    int64
-	NakPSN     packet.PSN
-	NakFrame   uint32
-	NakID      uint16     // IPv4 identification of the NAK
-	Timed      bool       // a request was retransmitted since the NAK
-	RepeatedTo packet.PSN // SendQueue.High when the newest duplicate arrived
 }
 
 // Debt is a response that a responder owes.
@@ -230,19 +232,20 @@ const (
 
 // Flow is what stays the same in all packets that a connected QP sends (rules NET-GRH-013, PKY-004, ROC-V2-018).
 type Flow struct {
-	FlowLabel uint32
-	PKey      uint16
-	SrcPort   uint16
-	TClass    uint8
-	SL        uint8
-	MigReq    bool
-	GRH       bool
-	State     FlowState
-	Odd       uint8  // packets with another P_Key than before, and in the upper four bits with another MigReq, on UD Q_Key; 15: as many or more
-	Reported  uint16 // which of them have been reported to change
+	GIDs      uint64 // of a GRH beside an LRH, folded
 	QKey      uint32 // of the datagrams
 	OddQKey   uint32 // another one that was reported
-	GIDs      uint64 // of a GRH beside an LRH, folded
+	FlowLabel uint32
+	Reported  uint16 // which of them have been reported to change
+	SL        uint8
+	GRH       bool
+
+	PKey    uint16
+	SrcPort uint16
+	TClass  uint8
+	MigReq  bool
+	State   FlowState
+	Odd     uint8 // packets with another P_Key than before, and in the upper four bits with another MigReq, on UD Q_Key; 15: as many or more
 }
 
 // FlowState says what is known of a flow.
@@ -260,10 +263,13 @@ func (f *Flow) Known() bool { return f.State != FlowNew }
 
 // Sums is what a QP sent, for the table of connections.
 type Sums struct {
+	Packets, Bytes, Messages uint64
+}
+
+// Faults is what of that tells of something lost.
+type Faults struct {
 	Retransmissions, Duplicates uint32
 	NAKs, SequenceNAKs, RNRNAKs uint32
-
-	Packets, Bytes, Messages uint64
 }
 
 // Add counts a packet.

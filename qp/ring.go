@@ -1,44 +1,41 @@
 package qp
 
 import (
+	"unsafe"
+
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
 
 // Ring holds the newest messages of a send queue in PSN order. It grows while more messages are outstanding than it holds;
-// answered ones stay until they are overwritten, since a retransmission is compared with them. The first few are in the ring itself,
-// where they are found without a pointer.
+// the newest few answered ones stay until they are overwritten, since a retransmission is compared with them. It is a quarter of a line of the cache, and
+// has room for as many messages as it had to hold at a time: very many queue pairs send very few. Numbers of messages only ever grow, modulo 2^16.
 type Ring struct {
-	head, tail uint32         // messages head … tail-1; Invariant: tail-head <= len(slots())
-	due        uint32         // number of the message that is answered next, if those are answered one by one, plus one; 0: not known
-	more       *[]wqe.SendWQE // all messages, once there are more than few
-	few        [ringMin]wqe.SendWQE
+	first      *wqe.SendWQE // of size places, the first; nil: there is none yet
+	head, tail uint16       // messages head … tail-1; Invariant: tail-head <= size
+	due        uint16       // number of the message that is answered next, if those are answered one by one, plus one; 0: not known
+	size       uint16       // a power of two, or 0
 }
 
 const (
-	ringMin = 4
-	ringMax = 1 << 14
+	ringFirst = 2
+	ringMin   = 4 // messages that are kept before an answered one makes room
+	ringMax   = 1 << 14
 )
 
-func (r *Ring) slots() []wqe.SendWQE {
-	if r.more != nil {
-		return *r.more
-	}
-	return r.few[:]
-}
+func (r *Ring) slots() []wqe.SendWQE { return unsafe.Slice(r.first, r.size) }
 
 // Len is how many messages the ring holds.
 func (r *Ring) Len() int { return int(r.tail - r.head) }
 
-// slot returns the place of message i, by a number that only ever grows.
-func (r *Ring) slot(i uint32) *wqe.SendWQE {
-	s := r.slots()
-	return &s[i&uint32(len(s)-1)]
+// slot returns the place of message i, of a ring that has places.
+func (r *Ring) slot(i uint16) *wqe.SendWQE {
+	return (*wqe.SendWQE)(unsafe.Add(unsafe.Pointer(r.first), uintptr(i&(r.size-1))*unsafe.Sizeof(wqe.SendWQE{})))
 }
 
 // At returns the i-th oldest message.
 func (r *Ring) At(i int) *wqe.SendWQE {
-	return r.slot(r.head + uint32(i))
+	return r.slot(r.head + uint16(i))
 }
 
 // Oldest returns the oldest message that is kept, or nil.
@@ -59,8 +56,8 @@ func (r *Ring) Newest() *wqe.SendWQE {
 
 // Push appends a message. Those whose Last precedes una may be overwritten.
 func (r *Ring) Push(una packet.PSN) *wqe.SendWQE {
-	if n := len(r.slots()); r.Len() == n {
-		if r.done(una) || n >= ringMax {
+	if n := int(r.size); r.Len() == n {
+		if n >= ringMin && r.done(una) || n >= ringMax {
 			r.head++
 		} else {
 			r.grow()
@@ -79,12 +76,12 @@ func (r *Ring) done(una packet.PSN) bool {
 }
 
 func (r *Ring) grow() {
-	more := make([]wqe.SendWQE, 2*len(r.slots()))
+	more := make([]wqe.SendWQE, max(2*int(r.size), ringFirst))
 	n := r.Len()
 	for i := range n {
 		more[i] = *r.At(i)
 	}
-	r.more, r.head, r.tail, r.due = &more, 0, uint32(n), 0
+	r.first, r.size, r.head, r.tail, r.due = &more[0], uint16(len(more)), 0, uint16(n), 0
 }
 
 // Find returns the message that psn belongs to, and its index, or nil.
@@ -100,27 +97,27 @@ func (r *Ring) Find(psn packet.PSN) (*wqe.SendWQE, int) {
 }
 
 // Due returns the message that psn belongs to, and its place, or nil. It looks first where the newest answer makes it likely.
-func (r *Ring) Due(psn packet.PSN) (*wqe.SendWQE, uint32) {
+func (r *Ring) Due(psn packet.PSN) (*wqe.SendWQE, uint16) {
 	if at := r.due - 1; at-r.head < r.tail-r.head {
 		if w := r.slot(at); psn.In(w.First, w.Last) {
 			return w, at
 		}
 	}
 	w, i := r.Find(psn)
-	return w, r.head + uint32(i)
+	return w, r.head + uint16(i)
 }
 
 // IsDue reports whether the message before the one at a place is the newest that was Answered.
-func (r *Ring) IsDue(at uint32) bool { return r.due == at+1 }
+func (r *Ring) IsDue(at uint16) bool { return r.due != 0 && r.due == at+1 }
 
 // Answered notes that the message at a place, and all before it, have been acknowledged to the end.
-func (r *Ring) Answered(at uint32) { r.due = at + 2 }
+func (r *Ring) Answered(at uint16) { r.due = at + 2 }
 
 // Unanswered forgets which message was Answered last.
 func (r *Ring) Unanswered() { r.due = 0 }
 
 // Before returns the message before the one at a place, and goes there; nil: there is none.
-func (r *Ring) Before(at *uint32) *wqe.SendWQE {
+func (r *Ring) Before(at *uint16) *wqe.SendWQE {
 	if *at == r.head {
 		return nil
 	}
@@ -132,10 +129,10 @@ func (r *Ring) Before(at *uint32) *wqe.SendWQE {
 // messages, so it walks from there for a few steps before it bisects.
 func (r *Ring) UpTo(psn packet.PSN) int {
 	n, s := r.Len(), r.slots()
-	mask := uint32(len(s) - 1)
+	mask := r.size - 1
 	lo, hi := 0, n
 	for k := range min(n, 4) {
-		if w := &s[(r.tail-1-uint32(k))&mask]; !w.First.After(psn) {
+		if w := &s[(r.tail-1-uint16(k))&mask]; !w.First.After(psn) {
 			return n - 1 - k
 		}
 		hi = n - 1 - k
@@ -178,28 +175,23 @@ type Sent struct {
 	Trace packet.Trace
 }
 
-// History holds the newest request packets by PSN; the first few in itself, as Ring does.
+// History holds the newest request packets by PSN. Like a Ring it has room for as many as it had to hold.
 type History struct {
-	few  [historyMin]Sent
-	more *[]Sent // all of them, once few do not suffice
+	first *Sent  // of size places, the first; nil: there is none yet
+	size  uint16 // a power of two, or 0
 }
 
 const (
-	historyMin = 8
-	historyMax = 1 << 12
+	historyFirst = 4
+	historyMin   = 8 // PSNs that are kept before an acknowledged one makes room
+	historyMax   = 1 << 12
 )
 
-func (h *History) slots() []Sent {
-	if h.more != nil {
-		return *h.more
-	}
-	return h.few[:]
-}
+func (h *History) slots() []Sent { return unsafe.Slice(h.first, h.size) }
 
-// slot returns the place of a PSN.
+// slot returns the place of a PSN, of a history that has places.
 func (h *History) slot(psn packet.PSN) *Sent {
-	s := h.slots()
-	return &s[uint32(psn)&uint32(len(s)-1)]
+	return (*Sent)(unsafe.Add(unsafe.Pointer(h.first), uintptr(uint16(psn)&(h.size-1))*unsafe.Sizeof(Sent{})))
 }
 
 // Put remembers a packet; outstanding is how many PSNs are not acknowledged, which the history grows to hold.
@@ -209,12 +201,19 @@ func (h *History) Put(psn packet.PSN, frame uint64, t packet.Trace, outstanding 
 
 // Place returns where a packet is to be remembered, all fields of which the caller sets.
 func (h *History) Place(psn packet.PSN, outstanding int) *Sent {
-	s := h.slots()
-	if outstanding >= len(s) && len(s) < historyMax {
-		h.grow()
-		s = h.slots()
+	if n := int(h.size); outstanding >= n && n < historyMax || n < historyMin && h.taken(psn) {
+		h.grow(outstanding)
 	}
-	return &s[uint32(psn)&uint32(len(s)-1)]
+	return h.slot(psn)
+}
+
+// taken reports whether the place of a PSN has another one.
+func (h *History) taken(psn packet.PSN) bool {
+	if h.size == 0 {
+		return true
+	}
+	s := h.slot(psn)
+	return s.PSN&Valid != 0 && s.PSN != psn|Valid
 }
 
 // Valid marks a used slot: PSN 0 is a PSN like any other.
@@ -222,6 +221,9 @@ const Valid = 1 << 31
 
 // Get returns what was sent with this PSN, or nil when it is no longer (or was never) known.
 func (h *History) Get(psn packet.PSN) *Sent {
+	if h.size == 0 {
+		return nil
+	}
 	if s := h.slot(psn); s.PSN == psn|Valid {
 		return s
 	}
@@ -254,15 +256,22 @@ func (h *History) Drop(psn packet.PSN) {
 	}
 }
 
-func (h *History) grow() {
+// grow doubles the places, or makes as many as outstanding PSNs need of those that few queue pairs use.
+func (h *History) grow(outstanding int) {
 	old := h.slots()
-	more := make([]Sent, 2*len(old))
+	n := max(2*len(old), historyFirst)
+	if outstanding >= historyMin {
+		n = max(n, 2*historyMin)
+	} else if outstanding >= n {
+		n = historyMin
+	}
+	more := make([]Sent, n)
 	for _, s := range old {
 		if s.PSN&Valid != 0 {
 			more[uint32(s.PSN)&uint32(len(more)-1)] = s
 		}
 	}
-	h.more = &more
+	h.first, h.size = &more[0], uint16(n)
 }
 
 // Reset forgets everything.

@@ -158,7 +158,7 @@ func (v *Verifier) Full(c *qp.Pair, accused int, d *rule.Verdict) bool {
 
 // surplus counts a finding that will not be kept, in place of making it, where nothing looks for it while its packet is verified.
 func (v *Verifier) surplus(d *rule.Verdict, p *packet.Packet, accused, peer packet.Addr) bool {
-	return (d.Class == rule.Event || byItself[d.Rule]) && !p.Cut && v.Rec.Surplus(d, accused, peer)
+	return (d.Class == rule.Event || byItself[d.Rule]) && !p.Cut && v.Rec.Surplus(d.Rule, d.Class, d.Role, accused, peer)
 }
 
 // byItself are the rules that a flood can break with each packet, whose findings nothing looks for soon.
@@ -166,6 +166,9 @@ var byItself = [rule.NumRules]bool{rule.RCPSN001: true, rule.RCPSN004: true, rul
 
 // Event counts a legal thing that packet p of c shows of one of its ends.
 func (v *Verifier) Event(c *qp.Pair, who int, role rule.Role, p *packet.Packet, id rule.ID, detail string) {
+	if !p.Cut && !v.Profile.excuses(id) && v.Rec.Surplus(id, rule.Event, role, c.Ends[who].Addr, c.Ends[1-who].Addr) {
+		return // as Accuse would, without a verdict
+	}
 	v.Accuse(c, who, p, rule.Verdict{Rule: id, Class: rule.Event, Role: role, Detail: detail})
 }
 

@@ -45,8 +45,8 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q 
 	stale := v.Profile.CNPs.Most(staleMark)
 	known := true
 	if q.due == 0 || p.Time-q.at > stale {
-		if other := m.qps[anyDest]; other != nil {
-			q, known = other, false // whose it was is not known
+		if m.any != nil {
+			q, known = m.any, false // whose it was is not known
 		}
 	}
 	if q.due > 0 && p.Time-q.at <= stale {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ibwitness/expect"
+	"ibwitness/internal/keyed"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -44,8 +45,9 @@ type newestCNP struct {
 
 // Marks are the marks on packets from one address to another, and the CNPs that report them. The zero value has none.
 type Marks struct {
-	qps      map[uint32]*marked // by the sender's QPN, or anyDest where that is not known
-	order    []uint32           // the keys of qps in the order in which they came, from oldest on
+	heads    []*marked // of the lists of what is known of QPs, by a hash of the sender's QPN, or of anyDest where that is not known
+	any      *marked   // what is known of anyDest, or nil
+	order    []*marked // all of it in the order in which the QPs came, from oldest on
 	oldest   int
 	lost     int64          // when a QP that made room was marked last
 	owed     *packet.Packet // the oldest marked packet that no CNP has reported
@@ -62,8 +64,10 @@ type Marks struct {
 
 // marked is what is known of the marks of one QP.
 type marked struct {
-	due    uint32 // marks that no CNP has reported
-	at     int64  // of the newest
+	qpn    uint32  // the sender's, or anyDest
+	next   *marked // in its list
+	due    uint32  // marks that no CNP has reported
+	at     int64   // of the newest
 	pkey   uint16
 	mixed  bool // what was marked has not had one P_Key
 	newest notified
@@ -89,29 +93,69 @@ func (v *Verifier) way(from, to packet.Addr) *Marks {
 	return *m
 }
 
+// find returns what is known of a QP, or nil.
+func (m *Marks) find(qpn uint32) *marked {
+	if len(m.heads) == 0 {
+		return nil
+	}
+	q := *m.head(qpn)
+	for q != nil && q.qpn != qpn {
+		q = q.next
+	}
+	return q
+}
+
+// head returns where the list of a QP and of others with its hash begins.
+func (m *Marks) head(qpn uint32) **marked {
+	return &m.heads[keyed.Pair(uint64(qpn), 0)&uint64(len(m.heads)-1)]
+}
+
 // qp returns what is known of a QP, and makes room for it.
 func (m *Marks) qp(qpn uint32) *marked {
-	q := m.qps[qpn]
-	switch {
-	case q != nil:
+	q := m.find(qpn)
+	if q != nil {
 		return q
-	case m.qps == nil:
-		m.qps = map[uint32]*marked{}
 	}
 	if len(m.order) < mostQPs {
-		q = new(marked)
-		m.order = append(m.order, qpn)
-	} else {
-		old := &m.order[m.oldest]
-		m.oldest = (m.oldest + 1) % mostQPs
-		q = m.qps[*old]
-		if delete(m.qps, *old); q.due > 0 {
-			m.lost = max(m.lost, q.at)
+		if len(m.order) >= len(m.heads) {
+			m.spread()
 		}
-		*q, *old = marked{}, qpn
+		q = new(marked)
+		m.order = append(m.order, q)
+	} else {
+		q = m.order[m.oldest]
+		m.oldest = (m.oldest + 1) % mostQPs
+		m.giveUp(q)
 	}
-	m.qps[qpn] = q
+	head := m.head(qpn)
+	*q = marked{qpn: qpn, next: *head}
+	if *head = q; qpn == anyDest {
+		m.any = q
+	}
 	return q
+}
+
+// giveUp forgets what is known of a QP.
+func (m *Marks) giveUp(q *marked) {
+	at := m.head(q.qpn)
+	for *at != q {
+		at = &(*at).next
+	}
+	if *at = q.next; q.due > 0 {
+		m.lost = max(m.lost, q.at)
+	}
+	if q == m.any {
+		m.any = nil
+	}
+}
+
+// spread has twice as many lists.
+func (m *Marks) spread() {
+	m.heads = make([]*marked, max(1, 2*len(m.heads)))
+	for _, q := range m.order {
+		head := m.head(q.qpn)
+		q.next, *head = *head, q
+	}
 }
 
 // senderQP is the QP that sent p, end from of c, or anyDest. c may be nil.

@@ -14,10 +14,16 @@ func TestMarkedBounded(t *testing.T) {
 		q := m.qp(n)
 		q.due, q.at = 1, int64(n)
 	}
-	if len(m.qps) != mostQPs || len(m.order) != mostQPs {
-		t.Errorf("%d QPs are kept, %d in order", len(m.qps), len(m.order))
+	kept := 0
+	for n := range uint32(3 * mostQPs) {
+		if m.find(n) != nil {
+			kept++
+		}
 	}
-	if m.qps[3*mostQPs-1] == nil || m.qps[2*mostQPs] == nil || m.qps[2*mostQPs-1] != nil || m.lost != 2*mostQPs-1 {
+	if kept != mostQPs || len(m.order) != mostQPs {
+		t.Errorf("%d QPs are kept, %d in order", kept, len(m.order))
+	}
+	if m.find(3*mostQPs-1) == nil || m.find(2*mostQPs) == nil || m.find(2*mostQPs-1) != nil || m.lost != 2*mostQPs-1 {
 		t.Errorf("not the oldest made room, the newest of them marked at %d", m.lost)
 	}
 }

@@ -220,7 +220,7 @@ func (v *Verifier) accuse(accused packet.Addr, p *packet.Packet, d rule.Verdict)
 	if p.Cut {
 		d.Doubt(rule.CutShort)
 	}
-	if v.rec.Surplus(&d, accused, p.Dst) {
+	if v.rec.Surplus(d.Rule, d.Class, d.Role, accused, p.Dst) {
 		return
 	}
 	d.Leans |= leaning(v.leans)

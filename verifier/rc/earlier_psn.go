@@ -136,7 +136,7 @@ func (v *Verifier) begins(c *qp.Pair, from int, p *packet.Packet) {
 // retransmission judges a request that is retransmitted: where that begins and goes on, and that it is what was sent first. s is what is kept of that, or nil.
 func (v *Verifier) retransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent) {
 	q := &c.Ends[from].SQ
-	c.Ends[from].Sums.Retransmissions++
+	c.Ends[from].Faults.Retransmissions++
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q.CameAgain(p)
 	w, _ := q.Messages.Find(p.PSN)

@@ -157,11 +157,11 @@ func (v *Verifier) Cover() {
 	}
 }
 
-// expectedRequest takes p if it is the expected request of end from, and reports whether it did.
+// expectedRequest takes p if it is the expected request of send queue q, whose peer's receive queue is r, and reports whether it did. It gets what it needs of
+// both ends, and not the ends: to see that there is one, their first lines would be waited for.
 //
 //go:noinline
-func (v *Verifier) expectedRequest(c *qp.Pair, end, peer *qp.QP, p *packet.Packet, e *expectation) bool {
-	q, r := &end.SQ, &peer.RQ
+func (v *Verifier) expectedRequest(c *qp.Pair, sums *qp.Sums, q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, e *expectation) bool {
 	if !q.Usual || p.PSN != q.Next || q.Open != e.open || v.Broken || p.Cut || (p.PSN-q.Una|p.PSN-q.First)&packet.PSNMask > farAway {
 		return false
 	}
@@ -200,7 +200,7 @@ func (v *Verifier) expectedRequest(c *qp.Pair, end, peer *qp.QP, p *packet.Packe
 	flags := w.Flags
 	if e.ends {
 		flags |= wqe.Ended
-		end.Sums.Messages++
+		sums.Messages++
 	}
 	q.ReadsBegin(uint16(e.own))
 	asked := q.AskedAt
@@ -233,13 +233,12 @@ func note(s *qp.Sent, p *packet.Packet) {
 	t.Flags = packet.TraceFlags(packet.Bit(p.AckReq)*uint8(packet.TraceAckReq) | packet.Bit(p.MigReq)*uint8(packet.TraceMigReq) | packet.Bit(p.ICRCState == packet.CRCGood)*uint8(packet.TraceSealed))
 }
 
-// expectedResponse takes p, sent by end from, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the
+// expectedResponse takes p, of receive queue r to send queue q, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the
 // next response to a READ, passes over nothing that needs its own answer, has the MSN that follows and no end-to-end credits, and
 // reports whether it did.
 //
 //go:noinline
-func (v *Verifier) expectedResponse(c *qp.Pair, end, peer *qp.QP, p *packet.Packet, e *expectation) bool {
-	r, q := &end.RQ, &peer.SQ
+func (v *Verifier) expectedResponse(c *qp.Pair, r *qp.ReceiveQueue, q *qp.SendQueue, p *packet.Packet, e *expectation) bool {
 	aeth := p.Has&packet.HasAETH != 0
 	if !q.Usual || aeth && p.Syndrome != packet.CreditInvalid || q.Limited&qp.LimitedCredits != 0 || p.Cut || v.Broken || (p.PSN-q.Una)&packet.PSNMask >= (q.Next-q.Una)&packet.PSNMask {
 		return false
@@ -305,7 +304,7 @@ func same(r *qp.ReceiveQueue, p *packet.Packet) uint8 {
 const wqeUnusual = wqe.Unsized | wqe.Answered | wqe.Blamed | wqe.Again | wqe.Gapped | wqe.Accused
 
 // passes reports whether a response to the message at a place may pass over a READ or atomic before it: see passedOver.
-func passes(q *qp.SendQueue, at uint32) bool {
+func passes(q *qp.SendQueue, at uint16) bool {
 	for w := q.Messages.Before(&at); w != nil; w = q.Messages.Before(&at) {
 		if w.Last.Before(q.Una) && w.Flags&(wqe.Again|wqe.Gapped) == 0 {
 			return false

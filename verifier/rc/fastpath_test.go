@@ -259,7 +259,7 @@ func TestExpectedDeclines(t *testing.T) {
 				causes[i].set(g, p)
 				g.settle(g.c)
 			}
-			taken := k.response != 0 && g.expectedResponse(g.c, &g.c.Ends[1], &g.c.Ends[0], p, &expectations[p.Opcode]) || k.response == 0 && expectations[p.Opcode].known && g.expectedRequest(g.c, &g.c.Ends[0], &g.c.Ends[1], p, &expectations[p.Opcode])
+			taken := k.response != 0 && g.expectedResponse(g.c, &g.c.Ends[1].RQ, &g.c.Ends[0].SQ, p, &expectations[p.Opcode]) || k.response == 0 && expectations[p.Opcode].known && g.expectedRequest(g.c, &g.c.Ends[0].Sums, &g.c.Ends[0].SQ, &g.c.Ends[1].RQ, p, &expectations[p.Opcode])
 			if taken != (i < 0 || causes[i].fine) {
 				t.Errorf("%s, %s: taken %t", k.name, name, taken)
 			}

@@ -22,8 +22,8 @@ func (v *Verifier) leapKnown(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	if p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && p.PSN == q.Next && r.State == qp.Expecting {
 		end := &c.Ends[1-from]
-		end.Sums.NAKs++
-		end.Sums.SequenceNAKs++
+		end.Faults.NAKs++
+		end.Faults.SequenceNAKs++
 		v.Event(c, 1-from, rule.Responder, p, rule.EvSeqNAK, "")
 		v.nak(c, 1-from, p, qp.SequenceNAKed)
 		if c.Sees(from) {

@@ -112,8 +112,8 @@ func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 		v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
 		return
 	}
-	end.Sums.NAKs++
-	end.Sums.SequenceNAKs++
+	end.Faults.NAKs++
+	end.Faults.SequenceNAKs++
 	v.Event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
 	n := len(v.Rec.Findings)
 	repeated := v.nakAgain(c, from, p)
@@ -197,8 +197,8 @@ func (v *Verifier) sameNak(c *qp.Pair, from int, p *packet.Packet) bool {
 // arrived before the capture, and the NAK for this one have met it on the way. Nothing follows from it.
 func (v *Verifier) oldNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
-	end.Sums.NAKs++
-	end.Sums.SequenceNAKs++
+	end.Faults.NAKs++
+	end.Faults.SequenceNAKs++
 	v.Event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
 }
 
@@ -271,8 +271,8 @@ func (v *Verifier) rnrNak(c *qp.Pair, from int, p *packet.Packet) {
 		v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
 		return
 	}
-	end.Sums.NAKs++
-	end.Sums.RNRNAKs++
+	end.Faults.NAKs++
+	end.Faults.RNRNAKs++
 	v.Event(c, from, rule.Responder, p, rule.EvRNRNAK, "")
 	v.nakAgain(c, from, p)
 	v.Covered(rule.RCRNR005)
@@ -323,7 +323,7 @@ func waitsTo(p *packet.Packet) int64 {
 // fatalNak notes a NAK that ends the connection.
 func (v *Verifier) fatalNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
-	end.Sums.NAKs++
+	end.Faults.NAKs++
 	id := rule.EvNAKRemoteOperational
 	switch p.Syndrome {
 	case packet.NAKInvalidRequest:

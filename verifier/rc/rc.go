@@ -13,10 +13,10 @@ import (
 func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	e, end, peer := &expectations[p.Opcode], &c.Ends[from&1], &c.Ends[^from&1]
 	if e.known {
-		if v.expectedRequest(c, end, peer, p, e) {
+		if v.expectedRequest(c, &end.Sums, &end.SQ, &peer.RQ, p, e) {
 			return
 		}
-	} else if e.answers != 0 && v.expectedResponse(c, end, peer, p, e) {
+	} else if e.answers != 0 && v.expectedResponse(c, &end.RQ, &peer.SQ, p, e) {
 		return
 	}
 	p.Rest()

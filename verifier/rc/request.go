@@ -100,7 +100,7 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 		return
 	}
-	c.Ends[from].Sums.Retransmissions++
+	c.Ends[from].Faults.Retransmissions++
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q := &c.Ends[from].SQ
 	q.CameAgain(p)

@@ -32,7 +32,7 @@ func (v *Verifier) arrives(c *qp.Pair, from int, p *packet.Packet) {
 		if r.Owed != nil && !p.PSN.Before(r.Owed.Request.PSN) {
 			r.Owed.Ask()
 		}
-		end.Sums.Duplicates++
+		end.Faults.Duplicates++
 		v.Event(c, from, rule.Requester, p, rule.EvDuplicate, "")
 	default:
 		c.Ends[from].SQ.Await(r.EPSN)

@@ -68,7 +68,7 @@ func (v *Verifier) place(e *context, c *qp.Pair, from int, p *packet.Packet, res
 	case resync:
 		e.open, e.unsure = wqe.None, false // it says where the PSNs go on
 	case e.message.asksTail(p):
-		c.Ends[from].Sums.Retransmissions++
+		c.Ends[from].Faults.Retransmissions++
 	case d == 0 || d > 0 && d <= e.slack || p.PSN == e.high:
 		if e.slack > 0 {
 			e.message.last = p.PSN.Add(-1) // so many PSNs did the READ take
@@ -103,7 +103,7 @@ func (v *Verifier) retransmitted(e *context, c *qp.Pair, from int, p *packet.Pac
 			e.message.acked = true // abandoned: another message takes the PSN
 		}
 	case e.message.has(p.PSN) && !e.message.acked:
-		c.Ends[from].Sums.Retransmissions++
+		c.Ends[from].Faults.Retransmissions++
 		if begins && p.PSN == e.message.first {
 			v.psnReused(e, c, from, p)
 		}

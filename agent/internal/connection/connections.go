@@ -150,8 +150,8 @@ func merge(to, gone *Connection, psn packet.PSN) {
 	if to.Encap != gone.Encap && gone.Ends[0].Sums.Packets > 1 && a.Sums.Packets == 2 {
 		to.Encap, a.Flow.State = gone.Encap, qp.FlowNew // of the two packets of the one end the first is the odd one
 	}
-	b.Sums = add(b.Sums, gone.Ends[0].Sums)
-	a.Sums = add(a.Sums, gone.Ends[1].Sums)
+	count(b, &gone.Ends[0])
+	count(a, &gone.Ends[1])
 	to.Lossy, to.Ends[0].Cut, to.Invalidated = to.Lossy || gone.Lossy, to.Cut() || gone.Cut(), to.Invalidated || gone.Invalidated
 	to.Least = max(to.Least, gone.Least)
 	to.Paired, to.Learned = true, ByPSN
@@ -184,9 +184,18 @@ func merge(to, gone *Connection, psn packet.PSN) {
 	}
 }
 
+// count adds what another has sent, which was this one, to the sums of a queue pair.
+func count(q, b *qp.QP) {
+	q.Sums = add(q.Sums, b.Sums)
+	q.Faults = addFaults(q.Faults, b.Faults)
+}
+
 func add(a, b qp.Sums) qp.Sums {
-	return qp.Sums{
-		Packets: a.Packets + b.Packets, Bytes: a.Bytes + b.Bytes, Messages: a.Messages + b.Messages,
+	return qp.Sums{Packets: a.Packets + b.Packets, Bytes: a.Bytes + b.Bytes, Messages: a.Messages + b.Messages}
+}
+
+func addFaults(a, b qp.Faults) qp.Faults {
+	return qp.Faults{
 		Retransmissions: a.Retransmissions + b.Retransmissions, Duplicates: a.Duplicates + b.Duplicates,
 		NAKs: a.NAKs + b.NAKs, SequenceNAKs: a.SequenceNAKs + b.SequenceNAKs, RNRNAKs: a.RNRNAKs + b.RNRNAKs,
 	}

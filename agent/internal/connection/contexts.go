@@ -82,7 +82,8 @@ func (t *Table) pairContexts(c *Connection, p *packet.Packet, key, back uint64) 
 	to := t.pairs.at(found)
 	a, b := &to.Ends[0], &to.Ends[1]
 	a.Number, a.Numbered = c.Ends[1].Number, true
-	a.Sums, b.Sums = add(a.Sums, c.Ends[1].Sums), add(b.Sums, c.Ends[0].Sums)
+	count(a, &c.Ends[1])
+	count(b, &c.Ends[0])
 	rd.Join(&to.Pair, &c.Pair)
 	to.Lossy, to.Ends[0].Cut, to.Paired, to.Learned = to.Lossy || c.Lossy, to.Cut() || c.Cut(), true, ByPSN
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap

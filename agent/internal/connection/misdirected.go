@@ -153,11 +153,11 @@ func (t *Table) part(i uint32, p *packet.Packet, host, dir uint32) {
 	at, n := t.pairs.add()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = k.Service, k.Encap, k.Lossy, k.Cut()
 	n.FirstTime, n.FirstFrame, n.FirstTap, n.FirstOp, n.FirstPSN = first.Time, first.Frame, first.Tap, first.Opcode, first.PSN
-	n.Ends[0].Addr, n.Ends[0].Near, n.Ends[0].Sums, n.Ends[0].Flow = b.Addr, b.Near, b.Sums, b.Flow
+	n.Ends[0].Addr, n.Ends[0].Near, n.Ends[0].Sums, n.Ends[0].Faults, n.Ends[0].Flow = b.Addr, b.Near, b.Sums, b.Faults, b.Flow
 	n.Ends[1].Addr, n.Ends[1].Near, n.Ends[1].Number, n.Ends[1].Numbered, n.Ends[1].Attr = a.Addr, a.Near, a.Number, true, a.Attr
 	n.misdirected, n.rightful, k.kept = first, (i<<1|1)+1, true
 	t.flows.put(flowKey(host, dir, a.Number), 0, at<<1, n)
-	b.Sums, b.Flow = n.Ends[1].Sums, n.Ends[1].Flow
+	b.Sums, b.Faults, b.Flow = n.Ends[1].Sums, n.Ends[1].Faults, n.Ends[1].Flow
 	a.Attr, a.Numbered, a.SQ.Usual, b.SQ.Usual = nil, false, false, false
 	k.Paired, k.Early, k.Learned = false, nil, n.Learned
 }
@@ -200,14 +200,14 @@ func (t *Table) separate(c *Connection, was uint32, key uint64) {
 		a.Addr, a.Near, a.Attr = b.Addr, b.Near, b.Attr
 	}
 	n.Ends[1].Number, n.Ends[1].Numbered = c.Ends[1].Number, true
-	n.Ends[0].Sums, n.Ends[0].Flow = c.Ends[0].Sums, c.Ends[0].Flow
+	n.Ends[0].Sums, n.Ends[0].Faults, n.Ends[0].Flow = c.Ends[0].Sums, c.Ends[0].Faults, c.Ends[0].Flow
 	t.flows.put(key, 0, i<<1, n)
 }
 
 // takeOver gives c, whose responses those to k are, the requests and the QP of k. psn is that of the response that tells.
 func takeOver(c, k *Connection, psn packet.PSN) {
 	a, b := &c.Ends[0], &c.Ends[1]
-	a.SQ, a.Sums, a.Flow = k.Ends[0].SQ, k.Ends[0].Sums, k.Ends[0].Flow
+	a.SQ, a.Sums, a.Faults, a.Flow = k.Ends[0].SQ, k.Ends[0].Sums, k.Ends[0].Faults, k.Ends[0].Flow
 	a.SQ.Usual, b.SQ.Usual = false, false
 	b.Number = k.Ends[1].Number
 	c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN = k.FirstTime, k.FirstFrame, k.FirstTap, k.FirstOp, k.FirstPSN

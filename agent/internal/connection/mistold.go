@@ -68,7 +68,7 @@ func (t *Table) heed(c *Connection, from int, p *packet.Packet) {
 // taken reports whether the packets of an end evidently reach their QP.
 func taken(c *qp.Pair, from int) bool {
 	asks, q := c.Ends[from].SQ.Joined && !c.Ends[from].SQ.Fresh, &c.Ends[1-from]
-	return asks && c.Ends[from].SQ.Una != c.Ends[from].SQ.First || !asks && q.Sums.Messages >= heeded && q.Sums.Retransmissions == 0
+	return asks && c.Ends[from].SQ.Una != c.Ends[from].SQ.First || !asks && q.Sums.Messages >= heeded && q.Faults.Retransmissions == 0
 }
 
 // mistell reports the side that told the wrong number.

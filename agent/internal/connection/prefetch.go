@@ -48,7 +48,7 @@ func (t *Table) Ahead(packets []*packet.Packet, i int) (k int, c *Connection, fr
 	}
 	if k := i - 2*Lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
 		s := &a.of[k%steps]
-		if s.c.FetchMessage(s.from, packets[k], &a.lines); !s.c.Paired {
+		if c := QPs(s.c); !c.FetchMessage(s.from, packets[k], &a.lines) {
 			t.unpaired(s, packets[k])
 		}
 	}
@@ -72,7 +72,9 @@ func (t *Table) seek(s *lookup, p *packet.Packet) {
 	}
 	if h := t.hosts.slot(p.Src, p.Dst); h.way != 0 && h.station == p.Station {
 		s.key = uint64(h.way-1)<<24 | uint64(p.DestQP) + 1
-		t.ahead.lines.Add(unsafe.Pointer(t.flows.home(s.key)))
+		at := unsafe.Pointer(t.flows.home(s.key))
+		t.ahead.lines.Add(at)
+		t.ahead.lines.Add(unsafe.Add(at, 2*unsafe.Sizeof(Flow{})-1)) // mostly the same line; the flow may be in the next place
 	}
 }
 
@@ -119,7 +121,7 @@ func (s *lookup) scope(p *packet.Packet) uint64 {
 	return scope
 }
 
-// QPs is &c.Pair, without a read from c to see that there is one.
+// QPs is &c.Pair, without a read from c to see that there is one: it would wait for a line of the cache that a usual packet does not need.
 func QPs(c *Connection) *qp.Pair {
 	return (*qp.Pair)(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Pair)))
 }
