@@ -194,30 +194,30 @@ type ReceiveQueue struct {
 	RNRs      uint8 // RNR NAKs in a row for one PSN
 	Unseen    uint8 // responses in a row to requests that were never seen
 	MSN       MSN
-	Answered  bool           // LastPSN and LastMSN are set
-	Heard     bool           // LastPSN is set, of a responder whose requester is not known yet
-	Repeated  bool           // a duplicate request arrived, whose answer may be to come: until one after RepeatedTo is answered
-	Silenced  bool           // a response after a fatal NAK was reported
-	Blamed    bool           // what a requester did after this NAK was reported: once is enough
-	Untaken   bool           // the requester lacked a response from before this RNR NAK: it goes back there, and does not take the NAK
-	Told      bool           // what arrived before the capture began is known: the start PSN, MSNs that go on with the requests seen, or a NAK tell
-	Anchor    *packet.Packet // response from which MSNs are counted, until a second one agrees
-	Owed      *Debt          // what was left unsaid until the requester's timer ran out
+	Answered  bool             // LastPSN and LastMSN are set
+	Heard     bool             // LastPSN is set, of a responder whose requester is not known yet
+	Repeated  bool             // a duplicate request arrived, whose answer may be to come: until one after RepeatedTo is answered
+	Silenced  bool             // a response after a fatal NAK was reported
+	Blamed    bool             // what a requester did after this NAK was reported: once is enough
+	Untaken   bool             // the requester lacked a response from before this RNR NAK: it goes back there, and does not take the NAK
+	Told      bool             // what arrived before the capture began is known: the start PSN, MSNs that go on with the requests seen, or a NAK tell
+	Anchor    *packet.Packet   // response from which MSNs are counted, until a second one agrees
+	Pending   *PendingResponse // what was left unsaid until the requester's timer ran out
 	LastTime  int64
 }
 
-// Debt is a response that a responder owes.
-type Debt struct {
-	Request packet.Packet // that demands it
-	NAK     bool          // a PSN sequence NAK: Request came after a gap
-	Missing packet.PSN    // where the gap began
-	Waited  int64         // how long the request had been unanswered when it was retransmitted, at time Again
-	Again   int64
-	NextPSN packet.PSN // of the next new request when it was retransmitted: only what is before it can be answered twice
-	Paid    int64      // when a response came, which may answer the request or its retransmission; 0: none did
-	PaidBy  uint64     // frame of that response
-	Asks    uint16     // requests that were retransmitted since, from the one that demands it on
-	Answers uint16     // responses to them
+// PendingResponse is a response that a responder owes, and has not sent until its requester retransmitted.
+type PendingResponse struct {
+	Request    packet.Packet // that demands it
+	NAK        bool          // a PSN sequence NAK: Request came after a gap
+	Missing    packet.PSN    // where the gap began
+	Waited     int64         // how long the request had been unanswered when it was retransmitted, at time Again
+	Again      int64
+	NextPSN    packet.PSN // of the next new request when it was retransmitted: only what is before it can be answered twice
+	AnsweredAt int64      // when a response came, which may answer the request or its retransmission; 0: none did
+	AnsweredBy uint64     // frame of that response
+	Asks       uint16     // requests that were retransmitted since, from the one that demands it on
+	Answers    uint16     // responses to them
 }
 
 // MSN says how well the message sequence number of a responder is known.

@@ -7,7 +7,7 @@ func (r *ReceiveQueue) Join(psn packet.PSN) { *r = ReceiveQueue{EPSN: psn} }
 
 // Certain reports whether nothing is open about the responses of a responder that expects the next request.
 func (r *ReceiveQueue) Certain() bool {
-	return r.State == Expecting && !r.Repeated && r.Owed == nil && r.Unseen == 0 && r.RNRs == 0 && r.MSN == MSNKnown && r.Anchor == nil
+	return r.State == Expecting && !r.Repeated && r.Pending == nil && r.Unseen == 0 && r.RNRs == 0 && r.MSN == MSNKnown && r.Anchor == nil
 }
 
 // Expect takes psn for the one that the next request must carry.
@@ -89,23 +89,25 @@ func (r *ReceiveQueue) Miss() uint8 {
 // CloseMissed begins that count again.
 func (r *ReceiveQueue) CloseMissed() { r.Unseen = 0 }
 
-// Owe notes what was left unsaid until the requester's timer ran out.
-func (r *ReceiveQueue) Owe(d Debt) { r.Owed = &d }
+// AwaitResponse notes what was left unsaid until the requester's timer ran out.
+func (r *ReceiveQueue) AwaitResponse(d PendingResponse) { r.Pending = &d }
 
-// CloseOwed forgets it.
-func (r *ReceiveQueue) CloseOwed() { r.Owed = nil }
+// ClosePending forgets it.
+func (r *ReceiveQueue) ClosePending() { r.Pending = nil }
 
-// Pay notes the first response after the request that demands it was retransmitted.
-func (d *Debt) Pay(p *packet.Packet) { d.Paid, d.PaidBy, d.Answers = p.Time, p.Frame, 1 }
+// Answered notes the first response after the request that demands it was retransmitted.
+func (d *PendingResponse) Answered(p *packet.Packet) {
+	d.AnsweredAt, d.AnsweredBy, d.Answers = p.Time, p.Frame, 1
+}
 
 // Answer counts one more, and reports whether there are more than were asked for.
-func (d *Debt) Answer() bool {
+func (d *PendingResponse) Answer() bool {
 	d.Answers++
 	return d.Answers > d.Asks
 }
 
 // Ask counts a request that was retransmitted.
-func (d *Debt) Ask() { d.Asks++ }
+func (d *PendingResponse) Ask() { d.Asks++ }
 
 // LoseMSN notes that how many messages the responder has counted is not known.
 func (r *ReceiveQueue) LoseMSN() { r.MSN = MSNUnknown }

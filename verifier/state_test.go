@@ -17,7 +17,7 @@ import (
 
 // stateOfRC are the types of qp that hold the state of RC.
 var stateOfRC = map[string]bool{
-	"SendQueue": true, "ReceiveQueue": true, "Recovery": true, "Gap": true, "Damage": true, "Debt": true, "Doubt": true, "Ignored": true, "Overcount": true,
+	"SendQueue": true, "ReceiveQueue": true, "Recovery": true, "Gap": true, "Damage": true, "PendingResponse": true, "Doubt": true, "Ignored": true, "Overcount": true,
 	"Run": true, "Issue": true, "Return": true, "Pair": true, "Early": true,
 }
 

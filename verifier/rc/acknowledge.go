@@ -96,7 +96,7 @@ func (v *Verifier) ackBeforeFirst(c *qp.Pair, from int, p *packet.Packet) bool {
 // ackGoesBack reports an Acknowledge with a PSN before that of the newest response, as no duplicate has come (rule RC-RSP-006).
 func (v *Verifier) ackGoesBack(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	r.CloseOwed() // it may be what it owes, with a wrong PSN
+	r.ClosePending() // it may be what it owes, with a wrong PSN
 	d := rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
 		Expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
@@ -120,7 +120,7 @@ func (v *Verifier) duplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	if i+1 < q.Messages.Len() && (q.Messages.At(i+1).Op.Responded() || q.Messages.At(i+1).First != q.Messages.At(i).Last.Add(1)) {
 		return // that comes next, or may have been in the gap between the two
 	}
-	r.CloseOwed() // this is what it owes, with a wrong PSN
+	r.ClosePending() // this is what it owes, with a wrong PSN
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP029, Class: rule.Proven(c.Sees(from) && !q.IsMixed(p.PSN)), Role: rule.Responder,
 		Wants: rule.Want(expect.PSN, uint64(r.LastPSN)), Expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),

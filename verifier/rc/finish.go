@@ -17,8 +17,8 @@ func (v *Verifier) Finish(c *qp.Pair, end int64) {
 		if q := &c.Ends[from].SQ; q.Doubt() != nil {
 			v.unresolved(c, from, q.Doubt(), end)
 		}
-		if owed := c.Ends[from].RQ.Owed; owed != nil && owed.Paid != 0 {
-			v.unanswered(c, from, end-owed.Paid >= silence)
+		if pending := c.Ends[from].RQ.Pending; pending != nil && pending.AnsweredAt != 0 {
+			v.unanswered(c, from, end-pending.AnsweredAt >= silence)
 		}
 		v.missingAckReq(c, from, end)
 	}

@@ -13,11 +13,11 @@ import (
 // silence is how long a capture must go on after a request before its end proves anything.
 const silence = int64(time.Second)
 
-// owes notes, when a requester runs into its timer, the request that the responder has left unanswered. Whether it is alive, or
+// responseMissing notes, when a requester runs into its timer, the request that the responder has left unanswered. Whether it is alive, or
 // its QP is gone and silence is right, shows only when it speaks again.
-func (v *Verifier) owes(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if r.Owed != nil || !r.Answered || q.ToldUnanswered() || p.PSN.Before(q.Una) || p.Time-q.AskedAt < int64(verifier.InFlight) {
+	if r.Pending != nil || !r.Answered || q.ToldUnanswered() || p.PSN.Before(q.Una) || p.Time-q.AskedAt < int64(verifier.InFlight) {
 		return
 	}
 	if l := q.Recovery; l != nil && l.HasBack {
@@ -39,7 +39,7 @@ func (v *Verifier) owes(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	b := p.Bare()
 	b.PSN, b.Opcode, b.Frame = asked, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
-	r.Owe(qp.Debt{Request: *b, Waited: p.Time - q.AskedAt, Again: p.Time, NextPSN: q.High})
+	r.AwaitResponse(qp.PendingResponse{Request: *b, Waited: p.Time - q.AskedAt, Again: p.Time, NextPSN: q.High})
 }
 
 // unansweredAsk is what is kept of the packet with which the oldest message that is not acknowledged has asked for a response, or nil: it has not.
@@ -76,60 +76,60 @@ func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
 	v.Covered(rule.RCRSP002)
 	b := p.Bare()
 	b.PSN, b.Opcode, b.Frame = q.Gap.To, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
-	r.Owe(qp.Debt{Request: *b, NAK: true, Missing: q.Gap.From})
+	r.AwaitResponse(qp.PendingResponse{Request: *b, NAK: true, Missing: q.Gap.From})
 }
 
 // owesNothing reports whether a responder that counts messages expects requests, and no response of it is due or waits for its request.
 func owesNothing(c *qp.Pair, r *qp.ReceiveQueue) bool {
-	return r.Told && r.Owed == nil && r.State == qp.Expecting && len(c.Early) == 0
+	return r.Told && r.Pending == nil && r.State == qp.Expecting && len(c.Early) == 0
 }
 
-// pays takes a response of a responder that had left something unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
-func (v *Verifier) pays(c *qp.Pair, from int, p *packet.Packet) {
+// pendingAnswered takes a response of a responder that had left something unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
+func (v *Verifier) pendingAnswered(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
-	owed := r.Owed
+	pending := r.Pending
 	positive := p.Syndrome.Type() == packet.ACK
 	switch {
-	case owed.NAK && positive && p.PSN.Before(owed.Missing):
-	case owed.Paid != 0:
-		v.paysTwice(c, from, p, positive)
-	case owed.NAK && positive:
-		r.CloseOwed()
-		v.Accuse(c, from, &owed.Request, rule.Verdict{
+	case pending.NAK && positive && p.PSN.Before(pending.Missing):
+	case pending.AnsweredAt != 0:
+		v.answeredTwice(c, from, p, positive)
+	case pending.NAK && positive:
+		r.ClosePending()
+		v.Accuse(c, from, &pending.Request, rule.Verdict{
 			Rule: rule.RCRSP002, Class: rule.Violation, Role: rule.Responder,
-			Expected: "a PSN sequence NAK for PSN " + owed.Missing.String() + ": a later PSN had arrived", Actual: "no NAK until the retransmission on timeout",
+			Expected: "a PSN sequence NAK for PSN " + pending.Missing.String() + ": a later PSN had arrived", Actual: "no NAK until the retransmission on timeout",
 			Evidence: []uint64{p.Frame},
 		})
-	case !positive, p.PSN.Before(owed.Request.PSN), !p.PSN.Before(retransmitted(&c.Ends[1-from].SQ, owed)):
-		r.CloseOwed() // it had not got that far, or answers all up to a later request
+	case !positive, p.PSN.Before(pending.Request.PSN), !p.PSN.Before(retransmitted(&c.Ends[1-from].SQ, pending)):
+		r.ClosePending() // it had not got that far, or answers all up to a later request
 	default:
 		v.Covered(rule.RCRSP005)
-		owed.Pay(p)
+		pending.Answered(p)
 	}
 }
 
 // retransmitted is the PSN after all that was outstanding when a request was retransmitted. How long a READ is may have been learned since.
-func retransmitted(q *qp.SendQueue, owed *qp.Debt) packet.PSN {
-	if w, _ := q.Messages.Find(owed.NextPSN.Add(-1)); w != nil {
-		return packet.Later(owed.NextPSN, w.Last.Add(1))
+func retransmitted(q *qp.SendQueue, pending *qp.PendingResponse) packet.PSN {
+	if w, _ := q.Messages.Find(pending.NextPSN.Add(-1)); w != nil {
+		return packet.Later(pending.NextPSN, w.Last.Add(1))
 	}
-	return owed.NextPSN
+	return pending.NextPSN
 }
 
-// paysTwice takes a response of a responder that has answered a request which came twice. It has been slow if it answers more than was
+// answeredTwice takes a response of a responder that has answered a request which came twice. It has been slow if it answers more than was
 // retransmitted; if it goes on to a request after that, the first had no answer.
-func (v *Verifier) paysTwice(c *qp.Pair, from int, p *packet.Packet, positive bool) {
+func (v *Verifier) answeredTwice(c *qp.Pair, from int, p *packet.Packet, positive bool) {
 	r := &c.Ends[from].RQ
-	owed, in := r.Owed, p.Info()
+	pending, in := r.Pending, p.Info()
 	switch {
-	case verifier.Numbered(p) && v.sameResponse(r, p), p.PSN.Before(owed.Request.PSN):
-	case !p.PSN.Before(retransmitted(&c.Ends[1-from].SQ, owed)):
+	case verifier.Numbered(p) && v.sameResponse(r, p), p.PSN.Before(pending.Request.PSN):
+	case !p.PSN.Before(retransmitted(&c.Ends[1-from].SQ, pending)):
 		v.unanswered(c, from, true)
 	case !positive:
-		r.CloseOwed()
+		r.ClosePending()
 	case in.First, in.Only:
-		if owed.Answer() {
-			r.CloseOwed()
+		if pending.Answer() {
+			r.ClosePending()
 		}
 	}
 }
@@ -142,21 +142,21 @@ const promptly = 8
 // enough then, no other (rule RC-RSP-005).
 func (v *Verifier) unanswered(c *qp.Pair, from int, ended bool) {
 	r := &c.Ends[from].RQ
-	owed := r.Owed
-	r.CloseOwed()
+	pending := r.Pending
+	r.ClosePending()
 	d := rule.Verdict{
 		Rule: rule.RCRSP005, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
-		Expected: "a response: AckReq is set", Actual: "no response until the retransmission", Evidence: []uint64{owed.PaidBy},
+		Expected: "a response: AckReq is set", Actual: "no response until the retransmission", Evidence: []uint64{pending.AnsweredBy},
 	}
 	switch {
 	case d.Class == rule.Unproven:
 		d.Detail = "the response may have been lost before the tap, or the request after the tap"
-	case (owed.Paid-owed.Again)*promptly > owed.Waited:
+	case (pending.AnsweredAt-pending.Again)*promptly > pending.Waited:
 		d.Class, d.Detail = rule.Unproven, "the responder may have been slow, and may have acknowledged both with one response"
 	case !ended:
 		d.Class, d.Detail = rule.Unproven, "the capture ends before the responder can have responded again"
 	}
-	v.Accuse(c, from, &owed.Request, d)
+	v.Accuse(c, from, &pending.Request, d)
 }
 
 // missingAckReq judges a requester that has fallen silent with SENDs or WRITEs outstanding that asked for no response (rule RC-ACK-002),

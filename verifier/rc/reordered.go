@@ -173,8 +173,8 @@ func (v *Verifier) unseen(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if r.Unseen == 0 {
 		v.Report(c, from, p, d)
-		if owed := r.Owed; d.Class == rule.Violation && owed != nil && p.Time < owed.Again {
-			r.CloseOwed() // this was the response
+		if pending := r.Pending; d.Class == rule.Violation && pending != nil && p.Time < pending.Again {
+			r.ClosePending() // this was the response
 		}
 		if d.Class == rule.Violation && p.Opcode.Fn() != packet.Acknowledge {
 			stream.AnswersFor(q, p, true)

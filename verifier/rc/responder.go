@@ -29,8 +29,8 @@ func (v *Verifier) arrives(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	case d < 0:
 		r.Repeat(c.Ends[from].SQ.High)
-		if r.Owed != nil && !p.PSN.Before(r.Owed.Request.PSN) {
-			r.Owed.Ask()
+		if r.Pending != nil && !p.PSN.Before(r.Pending.Request.PSN) {
+			r.Pending.Ask()
 		}
 		end.Faults.Duplicates++
 		v.Event(c, from, rule.Requester, p, rule.EvDuplicate, "")

@@ -41,8 +41,8 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 		v.Copied(c, from, p)
 		v.Overtaken(c, from, p, r.LastID, packet.FrameNear(p.Frame, r.LastFrame), r.LastTime)
 	}
-	if r.Owed != nil {
-		v.pays(c, from, p)
+	if r.Pending != nil {
+		v.pendingAnswered(c, from, p)
 	}
 	v.respond(c, from, p)
 	r.Came(p)

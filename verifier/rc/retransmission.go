@@ -308,7 +308,7 @@ func (v *Verifier) timeout(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
 	v.Event(c, from, rule.Requester, p, rule.EvTimeout, "")
-	v.owes(c, from, p)
+	v.responseMissing(c, from, p)
 	if !p.PSN.Before(q.Taken()) && !impliedNAK(q, p) {
 		v.timerExpired(q, p)
 	}

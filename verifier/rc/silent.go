@@ -89,7 +89,7 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 		return
 	}
 	q.TellUnanswered()
-	r.CloseOwed()
+	r.ClosePending()
 	p := v.newest(q)
 	p.PSN, p.Opcode, p.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, packet.FrameNear(q.LastFrame, s.Frame)
 	d := rule.Verdict{
@@ -102,14 +102,14 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 	v.Accuse(c, 1-from, p, d)
 }
 
-// answerDue is since when a responder owes an answer to its requester, and how long it may take; due is false where something else is owed.
+// answerDue is since when a responder owes an answer to its requester, and how long it may take; due is false where something else is pending.
 func answerDue(end *qp.QP, r *qp.ReceiveQueue) (since, most int64, due bool) {
 	since, most = end.SQ.AskedAt, silence
-	if owed := r.Owed; owed != nil {
-		if owed.NAK || owed.Paid != 0 {
+	if pending := r.Pending; pending != nil {
+		if pending.NAK || pending.AnsweredAt != 0 {
 			return 0, 0, false
 		}
-		since = owed.Again - owed.Waited
+		since = pending.Again - pending.Waited
 	}
 	since = max(since, r.LastTime)
 	if end.Knows(qp.KnowsTimeout) && end.Attr.Timeout != 0 {
