@@ -15,7 +15,7 @@ var consequences = map[string]map[string]string{
 	"read-other-length":    {"CPL-LEN-004": "the message has another length than its request", "CPL-STS-008": "it refuses a response that fits what it asked for"},
 	"receive-flush-lost":   {"CPL-ORD-001": "those after it are flushed before it"},
 	"receives-unposted":    {"CPL-ORD-001": "the request whose completion it should be has none"},
-	"requests-before-rts":  {"QPS-RST-001": "it has taken the request before RTS", "RC-RTY-010": "its PSN is that of RESET, as the QP got none on the way to RTS, and lies before what its peer has acknowledged"},
+	"requests-before-rts":  {"QPS-RST-001": "it has taken the request before RTS"},
 	"requests-swapped":     {"CPL-ORD-001": "the later request completes first as well"},
 	"retry-not-reloaded":   {"CPL-STS-006": "the request has had fewer tries than are its due"},
 	"rnr-not-reloaded":     {"CPL-STS-007": "the request has had fewer RNR NAKs than it must take"},
