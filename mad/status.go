@@ -1,6 +1,9 @@
 package mad
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Status is the outcome that a response carries (table T10). In a directed-route SMP bit 15 is the direction, not part of it.
 type Status uint16
@@ -54,34 +57,38 @@ func (s Status) DefinedBySA() bool { return int(s.Specific()>>8) < len(saCodes) 
 
 // Text names the parts of the status of a MAD of a class.
 func (s Status) Text(c Class) string {
-	what := ""
-	add := func(name string) {
-		if what != "" {
-			what += ", "
-		}
-		what += name
-	}
-	if s&StatusBusy != 0 {
-		add("busy")
-	}
-	if s&StatusRedirect != 0 {
-		add("redirect")
-	}
-	if n := s.Code() >> 2; codes[n] != "" {
-		add(codes[n])
-	} else if n != 0 {
-		add(fmt.Sprintf("reserved code %d", n))
-	}
-	if s&statusReserved != 0 {
-		add("reserved bits")
-	}
-	if n := s.Specific() >> 8; c == ClassSubnetAdmin && int(n) < len(saCodes) && n > 0 {
-		add(saCodes[n])
-	} else if n > 0 {
-		add(fmt.Sprintf("class-specific code %d", n))
-	}
 	if s == 0 {
 		return "status 0"
 	}
-	return fmt.Sprintf("status 0x%04x (%s)", uint16(s), what)
+	var room [128]byte // so that only the result is allocated
+	b := fmt.Appendf(room[:0], "status 0x%04x (", uint16(s))
+	begin := len(b)
+	part := func(name string) {
+		if len(b) > begin {
+			b = append(b, ", "...)
+		}
+		b = append(b, name...)
+	}
+	if s&StatusBusy != 0 {
+		part("busy")
+	}
+	if s&StatusRedirect != 0 {
+		part("redirect")
+	}
+	if n := s.Code() >> 2; codes[n] != "" {
+		part(codes[n])
+	} else if n != 0 {
+		part("reserved code ")
+		b = strconv.AppendUint(b, uint64(n), 10)
+	}
+	if s&statusReserved != 0 {
+		part("reserved bits")
+	}
+	if n := s.Specific() >> 8; c == ClassSubnetAdmin && int(n) < len(saCodes) && n > 0 {
+		part(saCodes[n])
+	} else if n > 0 {
+		part("class-specific code ")
+		b = strconv.AppendUint(b, uint64(n), 10)
+	}
+	return string(append(b, ')'))
 }

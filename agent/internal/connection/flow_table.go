@@ -192,9 +192,11 @@ func (f *flows) find(key uint64, extra uint32) *Flow {
 	}
 }
 
-// home returns the slot where the search for a key, plus one, begins.
-func (f *flows) home(key uint64) *Flow {
-	return &f.slots[keyed.Pair(key, 0)&uint64(len(f.slots)-1)]
+// homes returns the two slots where the search for a key, plus one, begins.
+func (f *flows) homes(key uint64) (first, next *Flow) {
+	mask := uint64(len(f.slots) - 1)
+	i := keyed.Pair(key, 0)
+	return &f.slots[i&mask], &f.slots[(i+1)&mask]
 }
 
 // put sets the flow of a key; c is its connection.

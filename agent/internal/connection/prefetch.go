@@ -72,9 +72,9 @@ func (t *Table) seek(s *lookup, p *packet.Packet) {
 	}
 	if h := t.hosts.slot(p.Src, p.Dst); h.way != 0 && h.station == p.Station {
 		s.key = uint64(h.way-1)<<24 | uint64(p.DestQP) + 1
-		at := unsafe.Pointer(t.flows.home(s.key))
-		t.ahead.lines.Add(at)
-		t.ahead.lines.Add(unsafe.Add(at, 2*unsafe.Sizeof(Flow{})-1)) // mostly the same line; the flow may be in the next place
+		first, next := t.flows.homes(s.key)
+		t.ahead.lines.Add(unsafe.Pointer(first))
+		t.ahead.lines.Add(unsafe.Add(unsafe.Pointer(next), unsafe.Sizeof(Flow{})-1)) // mostly the same line
 	}
 }
 
