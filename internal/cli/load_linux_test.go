@@ -229,15 +229,11 @@ func told(list []rule.Finding) (out []string) {
 }
 
 // proven are the violations, in whichever frame, and how often each is there. The accused is named by role and address: its QPN may be told only by a
-// packet that was dropped. What is told once a flow is told of another packet where the first one was.
+// packet that was dropped.
 func proven(list []rule.Finding) map[string]int {
 	m := map[string]int{}
 	for _, f := range list {
-		switch {
-		case f.Class != rule.Violation:
-		case f.Rule == rule.PKY004:
-			m[fmt.Sprintf("%v %v %v", f.Rule, f.Accused.Role, f.Accused.Addr)]++
-		default:
+		if f.Class == rule.Violation {
 			m[fmt.Sprintf("%v %v %v %v: %s, %s", f.Rule, f.PSN, f.Accused.Role, f.Accused.Addr, f.Expected, f.Actual)]++
 		}
 	}
