@@ -108,26 +108,32 @@ var sometimesBare = func() map[rule.ID]string {
 	}
 }()
 
-// each runs the scenarios on InfiniBand and RoCE.
+// each runs all scenarios on InfiniBand and RoCE.
 func each(t *testing.T, f func(d *datadriven.TestData, o *options, s *scenario)) {
 	t.Helper()
 	for _, path := range scenarioFiles(t) {
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			o, err := parseOptions(d)
-			if err != nil {
+		eachOf(t, path, f)
+	}
+}
+
+// eachOf runs those of a file.
+func eachOf(t *testing.T, path string, f func(d *datadriven.TestData, o *options, s *scenario)) {
+	t.Helper()
+	datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+		o, err := parseOptions(d)
+		if err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+		for _, e := range o.encaps {
+			s := newScenario(o, e)
+			s.keeps = true
+			if err := s.run(d.Input); err != nil {
 				d.Fatalf(t, "%v", err)
 			}
-			for _, e := range o.encaps {
-				s := newScenario(o, e)
-				s.keeps = true
-				if err := s.run(d.Input); err != nil {
-					d.Fatalf(t, "%v", err)
-				}
-				f(d, o, s)
-			}
-			return d.Expected
-		})
-	}
+			f(d, o, s)
+		}
+		return d.Expected
+	})
 }
 
 func fieldTexts(list []expect.Field) string {
@@ -145,26 +151,16 @@ func fieldTexts(list []expect.Field) string {
 // testdata/event_expected says which.
 func TestEventComparisons(t *testing.T) {
 	var b strings.Builder
-	n := 0
-	datadriven.RunTest(t, "testdata/event_expected.txt", func(t *testing.T, d *datadriven.TestData) string {
-		n++
-		o, err := parseOptions(d)
-		if err != nil {
-			d.Fatalf(t, "%v", err)
+	n, last := 0, ""
+	eachOf(t, "testdata/event_expected.txt", func(d *datadriven.TestData, _ *options, s *scenario) {
+		if d.Pos != last {
+			n, last = n+1, d.Pos
 		}
-		for _, e := range o.encaps {
-			s := newScenario(o, e)
-			s.keeps = true
-			if err := s.run(d.Input); err != nil {
-				d.Fatalf(t, "%v", err)
-			}
-			for i := range s.agent.Rec.Findings {
-				if f := &s.agent.Rec.Findings[i]; f.Class != rule.Event {
-					fmt.Fprintf(&b, "scenario %d, %s, frame %d, %v: %s\n", n, e.name, f.Frame, f.Rule, differing(f.Comparison))
-				}
+		for i := range s.agent.Rec.Findings {
+			if f := &s.agent.Rec.Findings[i]; f.Class != rule.Event {
+				fmt.Fprintf(&b, "scenario %d, %s, frame %d, %v: %s\n", n, s.encap.name, f.Frame, f.Rule, differing(f.Comparison))
 			}
 		}
-		return d.Expected
 	})
 	golden(t, "testdata/event_expected", "TestEventComparisons", b.String())
 }
