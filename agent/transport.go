@@ -6,6 +6,7 @@ package agent
 
 import (
 	"ibwitness/agent/internal/connection"
+	"ibwitness/coverage"
 	"ibwitness/cq"
 	"ibwitness/hcaagent/passive"
 	"ibwitness/link"
@@ -30,6 +31,7 @@ import (
 // no goroutine and no clock of its own, and is not safe for concurrent use.
 type Transport struct {
 	Rec        rule.Recorder
+	Shown      coverage.Counts    // of what is over, by Finish
 	index      index              // of the findings, while strangers are compared with them
 	ver        *verifier.Verifier // what the verifiers of all services share
 	header     *header.Verifier
@@ -63,6 +65,7 @@ type Transport struct {
 func NewTransport(near []packet.Addr) *Transport {
 	t := &Transport{cm: passive.New(passive.Options{}), table: *connection.New(near)}
 	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.table.Lossy && t.table.IsNear(a) })
+	t.ver.Shown = &t.Shown
 	t.congestion = congestion.New(t.ver)
 	t.header = header.New(t.ver, t.congestion)
 	t.rc, t.ud, t.rd = rc.New(t.ver, t.congestion), ud.New(t.ver), rd.New(t.ver)

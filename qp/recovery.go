@@ -64,6 +64,7 @@ type Recovery struct {
 	Foreign    packet.PSN   // of the newest request with the P_Key of another partition, with Valid
 	Other      Run          // PSNs that were retransmitted one after the other, each with another request than before, which was reported
 	OtherIs    packet.Trace // the newest of those requests, or the one before it that SendQueue.History has given up for it
+	Paths      Paths        // its recoveries, which are counted at their end
 }
 
 // Overcount is a response with an MSN that counts READs or atomics after its PSN.

@@ -348,6 +348,7 @@ func (v *Verifier) progress(c *qp.Pair, from int, p *packet.Packet, una packet.P
 	v.Covered(rule.RCRSP005)
 	v.Covered(rule.RCACK003)
 	r.CountRNR(0)
+	v.responseWraps(c, r, p)
 	r.Answer(p.PSN)
 	if r.Repeated && una.After(r.RepeatedTo) { // this request came after the duplicates, so they have been answered
 		r.CloseRepeat()

@@ -215,6 +215,7 @@ func (v *Verifier) goesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	if q.Retrying && (p.PSN == q.Retry || q.RetryLen != 0 && fits(c, q.RetryLen, p.PSN.Diff(q.LastPSN))) {
 		v.Covered(rule.RCRTY006)
 	} else {
+		v.goesAgain(c, from, p, w)
 		v.restart(c, from, p)
 	}
 	q.BeginRetransmission(p.PSN.Add(max(c.PSNs(p), 1)))

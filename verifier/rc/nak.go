@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"ibwitness/coverage"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -156,6 +157,9 @@ func (v *Verifier) sequenceNaked(c *qp.Pair, from int, p *packet.Packet, told, r
 	if !repeated || r.State != qp.RNRNAKed { // the wait that an RNR NAK began goes on
 		q.Asks(p.PSN, p.Time, p.Time+goesBack)
 		v.nak(c, from, p, qp.SequenceNAKed)
+		if !unfounded && !told && !v.Broken {
+			q.Lost().Paths.Begin(coverage.SequenceNAK, p.PSN)
+		}
 	}
 	if unfounded || mistaken {
 		q.MayCross() // the ACK of the request with a wrong syndrome, or a NAK of what was no request: that it goes on so is the same fault
@@ -309,6 +313,9 @@ func (v *Verifier) rnrNak(c *qp.Pair, from int, p *packet.Packet) {
 		rnrs = 0
 	}
 	v.nak(c, from, p, qp.RNRNAKed)
+	if !counted && !v.Broken {
+		q.Lost().Paths.Begin(coverage.RNRNAK, p.PSN)
+	}
 	if r.CountRNR(rnrs + 1); counted {
 		q.MayCross()
 		r.Blame()

@@ -31,6 +31,9 @@ func (v *Verifier) judge(c *qp.Pair, from int, p *packet.Packet) {
 	if v.Renewed(c, from, p) {
 		return
 	}
+	v.Show(p)
+	v.recovered(c, &c.Ends[0].SQ)
+	v.recovered(c, &c.Ends[1].SQ)
 	switch in := p.Info(); {
 	case in.Request:
 		if v.request(c, from, p) {

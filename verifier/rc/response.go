@@ -111,6 +111,7 @@ func (v *Verifier) respond(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if p.Syndrome.Type() == packet.ACK {
+		v.answers(c, &c.Ends[1-from].SQ, p)
 		v.duplicateAnswered(c, from, p)
 	}
 	if c.Ends[1-from].SQ.Gap.Open() && p.Opcode.Fn() != packet.Acknowledge && v.filled(c, from, p) {

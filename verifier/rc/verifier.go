@@ -16,6 +16,7 @@ type Verifier struct {
 	stream.Verifier
 	// expected counts the packets that the fast path took, by opcode, for the coverage of the RC rules.
 	expected [256]uint64
+	runs     runs
 	// Latencies, where not nil, takes how long answers take.
 	Latencies *verifier.Latencies
 	// Unheard, where not nil, reports whether nothing has come that may answer the requests of a connection whose responses are not known.
