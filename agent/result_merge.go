@@ -67,6 +67,7 @@ func (e *engine) result() *Result {
 	if c := e.completions; c != nil {
 		e.alike(c.rec.More())
 		r.cover(&c.rec)
+		r.Shown.Add(&c.queues.Shown)
 		r.Findings = append(r.Findings, e.takeEvents(math.MaxInt64)...)
 	}
 	for _, tap := range r.Taps {

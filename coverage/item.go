@@ -59,12 +59,12 @@ func (i *Item) Hole() string {
 // Items lists all items, group by group. The list is not to be changed.
 func Items() []Item { return items() }
 
-// Lookup returns the item of a name, or nil.
-func Lookup(name string) *Item {
+// Index returns the place of the item of a name in Items, or -1.
+func Index(name string) int {
 	if i, ok := byName()[name]; ok {
-		return &items()[i]
+		return i
 	}
-	return nil
+	return -1
 }
 
 var items = sync.OnceValue(func() (list []Item) {
@@ -223,16 +223,16 @@ func pmtus() (list []Item) {
 }
 
 func lengths() (list []Item) {
-	names := [NumSizes]struct{ name, value string }{
-		{"0", "0 bytes"},
-		{"1-3", "1 to 3 bytes"},
-		{"below-pmtu", "less than PMTU-1 bytes"},
-		{"pmtu-1", "PMTU-1 bytes"},
-		{"pmtu", "PMTU bytes"},
-		{"pmtu+1", "PMTU+1 bytes"},
-		{"full", "several packets, all full"},
-		{"rest", "several packets, the last not full"},
-		{"large", "more than 64 KiB"},
+	names := [NumSizes]struct{ name, value, text string }{
+		{"0", "0", "0 bytes"},
+		{"1-3", "1 to 3", "1 to 3 bytes"},
+		{"below-pmtu", "below PMTU-1", "4 bytes or more, and less than PMTU-1"},
+		{"pmtu-1", "PMTU-1", "PMTU-1 bytes"},
+		{"pmtu", "PMTU", "PMTU bytes"},
+		{"pmtu+1", "PMTU+1", "PMTU+1 bytes"},
+		{"full", "n PMTU", "several packets that are all full"},
+		{"rest", "n PMTU and a rest", "several packets with a rest in the last"},
+		{"large", "above 64 KiB", "more than 64 KiB"},
 	}
 	for _, k := range carrying {
 		for _, op := range k.ops {
@@ -243,7 +243,7 @@ func lengths() (list []Item) {
 				n := names[size]
 				list = append(list, Item{
 					Group: GroupLength, Name: of(k.service, op.String(), n.name), Service: k.service.String(), Kind: op.String() + " length", Value: n.value,
-					Text: fmt.Sprintf("%v %v of %s", k.service, op, n.value), count: func(c *Counts) uint64 { return c.Lengths[k.service][op][size] },
+					Text: fmt.Sprintf("%v %v of %s", k.service, op, n.text), count: func(c *Counts) uint64 { return c.Lengths[k.service][op][size] },
 				})
 			}
 		}
@@ -270,22 +270,22 @@ func pads() (list []Item) {
 }
 
 func recoveries() (list []Item) {
-	names := [NumPaths]struct{ name, text string }{
-		SequenceNAK:       {"sequence-nak", "NAK PSN Sequence Error, go-back-N, acknowledged"},
-		RNRNAK:            {"rnr-nak", "RNR NAK, wait, retransmission, acknowledged"},
-		Timeout:           {"timeout", "no response until the timer expires, retransmission, acknowledged"},
-		DuplicateMessage:  {"duplicate-message", "ACK lost, duplicate SEND or RDMA WRITE, acknowledged again"},
-		DuplicateRead:     {"duplicate-read", "duplicate RDMA READ Request, answered again"},
-		PartialRead:       {"partial-read", "RDMA READ Request for the rest of the response, answered to its end"},
-		ImpliedNAK:        {"implied-nak", "response missing (implied NAK), request again, answered to its end"},
-		DuplicateAtomic:   {"duplicate-atomic", "duplicate ATOMIC, answered again"},
-		RetriesExhausted:  {"retries-exhausted", "retry_cnt retries without a response, then nothing more"},
-		RNRExhausted:      {"rnr-retries-exhausted", "rnr_retry retries, each with an RNR NAK, then nothing more"},
-		InvalidRequest:    {"nak-invalid-request", "NAK Invalid Request, then nothing more"},
-		RemoteAccess:      {"nak-remote-access", "NAK Remote Access Error, then nothing more"},
-		RemoteOperational: {"nak-remote-operational", "NAK Remote Operational Error, then nothing more"},
-		DroppedMessage:    {"message-dropped", "packet lost, its message dropped, the next message begins"},
-		Resynchronised:    {"resync", "RESYNC, acknowledged"},
+	names := [NumPaths]struct{ name, value, text string }{
+		SequenceNAK:       {"sequence-nak", "sequence NAK", "NAK PSN Sequence Error, go-back-N, acknowledged"},
+		RNRNAK:            {"rnr-nak", "RNR NAK", "RNR NAK, wait, retransmission, acknowledged"},
+		Timeout:           {"timeout", "timeout", "no response until the timer expires, retransmission, acknowledged"},
+		DuplicateMessage:  {"duplicate-message", "duplicate SEND or RDMA WRITE", "ACK lost, duplicate SEND or RDMA WRITE, acknowledged again"},
+		DuplicateRead:     {"duplicate-read", "duplicate RDMA READ", "duplicate RDMA READ Request, answered again"},
+		PartialRead:       {"partial-read", "rest of an RDMA READ", "RDMA READ Request for the rest of the response, answered to its end"},
+		ImpliedNAK:        {"implied-nak", "implied NAK", "response missing (implied NAK), request again, answered to its end"},
+		DuplicateAtomic:   {"duplicate-atomic", "duplicate ATOMIC", "duplicate ATOMIC, answered again"},
+		RetriesExhausted:  {"retries-exhausted", "retries exhausted", "retry_cnt retries without a response, then nothing more"},
+		RNRExhausted:      {"rnr-retries-exhausted", "RNR retries exhausted", "rnr_retry retries, each with an RNR NAK, then nothing more"},
+		InvalidRequest:    {"nak-invalid-request", "NAK Invalid Request", "NAK Invalid Request, then nothing more"},
+		RemoteAccess:      {"nak-remote-access", "NAK Remote Access Error", "NAK Remote Access Error, then nothing more"},
+		RemoteOperational: {"nak-remote-operational", "NAK Remote Operational Error", "NAK Remote Operational Error, then nothing more"},
+		DroppedMessage:    {"message-dropped", "message dropped", "packet lost, its message dropped, the next message begins"},
+		Resynchronised:    {"resync", "RESYNC", "RESYNC, acknowledged"},
 	}
 	reliable := []Path{
 		SequenceNAK, RNRNAK, Timeout, DuplicateMessage, DuplicateRead, PartialRead, ImpliedNAK, DuplicateAtomic,
@@ -300,7 +300,7 @@ func recoveries() (list []Item) {
 		for _, path := range k.paths {
 			n := names[path]
 			list = append(list, Item{
-				Group: GroupRecovery, Name: of(k.service, n.name), Service: k.service.String(), Kind: "recovery", Value: n.text, Text: k.service.String() + " recovery: " + n.text,
+				Group: GroupRecovery, Name: of(k.service, n.name), Service: k.service.String(), Kind: "recovery", Value: n.value, Text: k.service.String() + " recovery: " + n.text,
 				count: func(c *Counts) uint64 { return c.Paths[k.service][path] },
 			})
 		}

@@ -79,10 +79,14 @@ func (v *Verifier) msnWraps(c *qp.Pair, r *qp.ReceiveQueue, p *packet.Packet, la
 func (v *Verifier) goesAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
 	paths := &q.Lost().Paths
-	if v.Broken || !c.Paired || paths.Retransmitted(p.PSN) || w == nil {
+	if v.Broken || paths.Retransmitted(p.PSN) || w == nil {
 		return
 	}
-	paths.Begin(why(q, p, w), p.PSN)
+	path := why(q, p, w)
+	paths.Begin(path, p.PSN)
+	if path == coverage.ImpliedNAK && w.Op == wqe.Read && p.PSN.After(w.First) {
+		paths.Begin(coverage.PartialRead, p.PSN)
+	}
 	paths.Retransmitted(p.PSN)
 }
 
@@ -158,9 +162,11 @@ func (v *Verifier) givesUp(c *qp.Pair, from int, end int64) {
 		case packet.NAKRemoteOp:
 			v.Shown.Recovered(c.Service, coverage.RemoteOperational)
 		}
-	case r.State == qp.RNRNAKed && a.Knows(qp.KnowsRNRRetry) && a.Attr.RNRRetry < 7 && r.RNRs == a.Attr.RNRRetry+1 && end > waitsTo(&packet.Packet{Time: r.NakTime, Syndrome: r.NakCode}):
+	case v.LifeAt != nil && a.Numbered && v.LifeAt(a.Addr, a.Number, end) != qp.LifeUnknown: // its completions tell
+	case r.State == qp.RNRNAKed && a.Knows(qp.KnowsRNRRetry) && a.Attr.RNRRetry < 7 && r.RNRs == a.Attr.RNRRetry+1 &&
+		end > waitsTo(&packet.Packet{Time: r.NakTime, Syndrome: r.NakCode}):
 		v.Shown.Recovered(c.Service, coverage.RNRExhausted)
-	case r.State == qp.Expecting && q.Una.Before(q.High) && a.Knows(qp.KnowsRetryCnt|qp.KnowsTimeout) && q.Restarts-told == uint16(a.Attr.RetryCnt) && q.Restarts > 0 &&
+	case r.State == qp.Expecting && q.Una.Before(q.High) && a.Knows(qp.KnowsRetryCnt|qp.KnowsTimeout) && q.Restarts > 0 && q.Restarts-told == uint16(a.Attr.RetryCnt) &&
 		end-q.LastTime >= int64(packet.Timeout(a.Attr.Timeout)):
 		v.Shown.Recovered(c.Service, coverage.RetriesExhausted)
 	}
