@@ -52,7 +52,7 @@ func (e *engine) result() *Result {
 			management[i] += n
 		}
 		r.cover(&t.Rec)
-		r.Shown.Add(&t.Shown)
+		r.Shown.Add(t.Shown)
 		if l := t.rc.Latencies; l != nil {
 			if r.Latencies == nil {
 				r.Latencies = new(verifier.Latencies)

@@ -112,6 +112,22 @@ func (c *Counts) Message(o packet.Opcode, length, pmtu uint32, n uint64) {
 	}
 }
 
+// Plain reports whether a message of length bytes, on a path MTU in bytes or 0, is of class UnderPMTU if it is one packet, and of class Rest if it is several. It says no of a few
+// others of class Rest too.
+func Plain(length, pmtu uint32) bool {
+	most := min(pmtu<<8|254, LargeSize) // 254 where the path MTU is not known
+	return length-4 <= most-4 && (length+1)&(pmtu-1) > 2
+}
+
+// Plain counts n messages for which Plain holds, by the opcode of their last packet: the last two bits of their lengths, and the path MTU, in bytes.
+func (c *Counts) Plain(o packet.Opcode, bits int, pmtu uint32, n uint64) {
+	length := uint32(4 + bits) // one of its class
+	if o.Info().Last {
+		length += pmtu
+	}
+	c.Message(o, length, pmtu, n)
+}
+
 // Packet counts a packet that its receiver takes for whole.
 func (c *Counts) Packet(p *packet.Packet) {
 	c.Opcodes[p.Opcode]++

@@ -28,7 +28,7 @@ func TestEveryItemIsShown(t *testing.T) {
 			if err := s.run(d.Input); err != nil {
 				d.Fatalf(t, "%v", err)
 			}
-			shown.Add(&s.agent.Shown)
+			shown.Add(s.agent.Shown)
 			for id, c := range s.agent.Rec.Cover {
 				rules[id].Exercised += c.Exercised
 			}

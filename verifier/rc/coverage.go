@@ -8,34 +8,41 @@ import (
 	"ibwitness/wqe"
 )
 
-// What the fast path takes is counted by opcode as it is: see Cover. It takes neither a packet with which a sequence number wraps nor a response with another syndrome
-// than an ACK without a limit. Lengths of its messages are counted in runs: most are as long as the one before.
+// What the fast path takes is counted by opcode as it is: see Cover. It takes neither a request with which the PSN wraps, nor anything until that is acknowledged, nor a response
+// with which the MSN wraps, or with another syndrome than an ACK without a limit. Of its messages it counts by itself only those whose length is nothing special, which the opcode tells.
 
-// runs are the messages of the fast path that are alike, by the opcode of their last packet.
+// runs are the messages of the fast path on one path MTU, by the opcode of their last packet.
 type runs struct {
-	alike [256]alike
-	from  [256]uint64 // of Verifier.expected, when the run began
+	ended [256][4]uint64 // by the last two bits of their lengths: those that are plain, and not counted yet
+	pmtu  [256]uint32
 }
 
-// alike is the length of a message, and the path MTU in its upper half.
-type alike uint64
-
-// another begins a run of messages of an opcode.
+// ends takes packet p, the last of a message of q, which the fast path has taken: its length is not plain, as far as p tells, or it begins a run.
 //
 //go:noinline
-func (v *Verifier) another(o packet.Opcode, is alike) {
-	v.endRun(o)
-	v.runs.alike[o] = is
+func (v *Verifier) ends(c *qp.Pair, q *qp.SendQueue, p *packet.Packet, e *expectation) {
+	length, r, o := uint32(p.PayloadLen)|p.DMALen&e.read, &v.runs, p.Opcode
+	if !e.begins {
+		length = q.Messages.Newest().Got
+	}
+	r.ended[o][length&3]--
+	if c.PMTU != r.pmtu[o] {
+		v.endRun(o)
+		r.pmtu[o] = c.PMTU
+	}
+	if !coverage.Plain(length, c.PMTU) || length&e.read > stream.LeastMTU {
+		v.Shown.Message(o, length, c.PMTU, 1)
+	} else {
+		r.ended[o][length&3]++
+	}
 }
 
 // endRun counts the messages of a run.
 func (v *Verifier) endRun(o packet.Opcode) {
-	r, n := &v.runs, v.expected[o]
-	if !expectations[o].ends {
-		return
+	for bits, n := range v.runs.ended[o] {
+		v.Shown.Plain(o, bits, v.runs.pmtu[o], n)
 	}
-	v.Shown.Message(o, uint32(r.alike[o]), uint32(r.alike[o]>>32), n-r.from[o])
-	r.from[o] = n
+	v.runs.ended[o] = [4]uint64{}
 }
 
 // shown counts what request p of message w shows, which the fast path has left. again says that it has been seen before.
@@ -143,31 +150,41 @@ func (v *Verifier) endPaths(c *qp.Pair, q *qp.SendQueue, ends uint16, so func(pa
 	}
 }
 
+// fatal are the paths of NAKs after which nothing more is sent.
+var fatal = map[packet.Syndrome]coverage.Path{
+	packet.NAKInvalidRequest: coverage.InvalidRequest, packet.NAKRemoteAccess: coverage.RemoteAccess, packet.NAKRemoteOp: coverage.RemoteOperational,
+}
+
 // givesUp counts the paths of end from that end with nothing more, at time end.
 func (v *Verifier) givesUp(c *qp.Pair, from int, end int64) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	v.recovered(c, q)
-	a := &c.Ends[from]
-	told := uint16(0)
+	path, known := fatal[r.NakCode]
+	switch a := &c.Ends[from]; {
+	case r.State == qp.Failed:
+		if known && !r.Blamed && !r.Silenced {
+			v.Shown.Recovered(c.Service, path)
+		}
+	case v.LifeAt != nil && a.Numbered && v.LifeAt(a.Addr, a.Number, end) != qp.LifeUnknown: // its completions tell
+	case rnrExhausted(a, r, end):
+		v.Shown.Recovered(c.Service, coverage.RNRExhausted)
+	case retriesExhausted(a, r, end):
+		v.Shown.Recovered(c.Service, coverage.RetriesExhausted)
+	}
+}
+
+// rnrExhausted reports whether a requester has left its newest RNR NAK unanswered until time end, as that is one more than its attributes let it answer.
+func rnrExhausted(a *qp.QP, r *qp.ReceiveQueue, end int64) bool {
+	return r.State == qp.RNRNAKed && a.Knows(qp.KnowsRNRRetry) && a.Attr.RNRRetry < 7 && r.RNRs == a.Attr.RNRRetry+1 &&
+		end > waitsTo(&packet.Packet{Time: r.NakTime, Syndrome: r.NakCode})
+}
+
+// retriesExhausted reports whether a requester has retransmitted as often as its attributes say, without a response, and has sent nothing in the time of one more retry.
+func retriesExhausted(a *qp.QP, r *qp.ReceiveQueue, end int64) bool {
+	q, told := &a.SQ, uint16(0)
 	if q.Recovery != nil {
 		told = q.Recovery.Told
 	}
-	switch {
-	case r.State == qp.Failed && !r.Blamed && !r.Silenced:
-		switch r.NakCode {
-		case packet.NAKInvalidRequest:
-			v.Shown.Recovered(c.Service, coverage.InvalidRequest)
-		case packet.NAKRemoteAccess:
-			v.Shown.Recovered(c.Service, coverage.RemoteAccess)
-		case packet.NAKRemoteOp:
-			v.Shown.Recovered(c.Service, coverage.RemoteOperational)
-		}
-	case v.LifeAt != nil && a.Numbered && v.LifeAt(a.Addr, a.Number, end) != qp.LifeUnknown: // its completions tell
-	case r.State == qp.RNRNAKed && a.Knows(qp.KnowsRNRRetry) && a.Attr.RNRRetry < 7 && r.RNRs == a.Attr.RNRRetry+1 &&
-		end > waitsTo(&packet.Packet{Time: r.NakTime, Syndrome: r.NakCode}):
-		v.Shown.Recovered(c.Service, coverage.RNRExhausted)
-	case r.State == qp.Expecting && q.Una.Before(q.High) && a.Knows(qp.KnowsRetryCnt|qp.KnowsTimeout) && q.Restarts > 0 && q.Restarts-told == uint16(a.Attr.RetryCnt) &&
-		end-q.LastTime >= int64(packet.Timeout(a.Attr.Timeout)):
-		v.Shown.Recovered(c.Service, coverage.RetriesExhausted)
-	}
+	return r.State == qp.Expecting && q.Una.Before(q.High) && a.Knows(qp.KnowsRetryCnt|qp.KnowsTimeout) && q.Restarts > 0 && q.Restarts-told == uint16(a.Attr.RetryCnt) &&
+		end-q.LastTime >= int64(packet.Timeout(a.Attr.Timeout))
 }

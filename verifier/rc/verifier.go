@@ -14,9 +14,6 @@ import (
 // Verifier judges packets of RC.
 type Verifier struct {
 	stream.Verifier
-	// expected counts the packets that the fast path took, by opcode, for the coverage of the RC rules.
-	expected [256]uint64
-	runs     runs
 	// Latencies, where not nil, takes how long answers take.
 	Latencies *verifier.Latencies
 	// Unheard, where not nil, reports whether nothing has come that may answer the requests of a connection whose responses are not known.
@@ -28,6 +25,9 @@ type Verifier struct {
 	// asked is when the request that is retransmitted was sent, where it asked for an answer: see verifier.Stamp.
 	asked    uint32
 	compared compared
+	// expected counts the packets that the fast path took, by opcode, for the coverage of the RC rules.
+	expected [256]uint64
+	runs     runs
 }
 
 // New returns a verifier of RC. g is asked of congestion notification packets.
