@@ -54,8 +54,8 @@ func (t *Transport) finish(c *connection.Connection, now int64) {
 		return
 	}
 	t.header.Steady(&c.Pair)
-	if p := c.Stranger; p != nil && p.Opcode < 0xC0 && connection.Connects(c.Service) {
-		s.Stranger(&c.Pair, p, rule.Unproven)
+	if p := c.WrongService; p != nil && p.Opcode < 0xC0 && connection.Connects(c.Service) {
+		s.TakeWrongService(&c.Pair, p, rule.Unproven)
 	}
 	t.waits(c, now)
 	t.header.CoverFlow(&c.Pair, c.Learned == connection.ByCM)

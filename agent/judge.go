@@ -21,7 +21,7 @@ func (j judge) Message(c *connection.Connection, from int, p *packet.Packet) {
 
 // Stranger has it report a packet of another service.
 func (j judge) Stranger(c *qp.Pair, p *packet.Packet, after uint64) {
-	j.t.services[c.Service].Stranger(c, p, rule.Violation, after)
+	j.t.services[c.Service].TakeWrongService(c, p, rule.Violation, after)
 }
 
 // Unfollowed takes a packet that is verified no further: it may have a mark.

@@ -9,14 +9,14 @@ import (
 
 // open fills in which requests of a connection wait for an answer.
 func (t *Transport) open(c *connection.Connection, k *Connection) {
-	if !c.Reliable() || c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !t.table.Unheard(&c.Pair) {
+	if !c.Reliable() || c.Closed || c.Ends[0].Reused || c.Ends[1].Reused || !c.Paired && !t.table.Unheard(&c.Pair) {
 		return
 	}
 	for e := range c.Ends {
 		q := &c.Ends[e].SQ
 		if n, oldest := q.Outstanding(); n > 0 && !c.Ends[1-e].RQ.Refused() {
 			end := &k.Ends[e]
-			end.Open, end.OpenSince, end.OpenFrame = n, q.AskedAt, q.LastFrame&^0xFFFFFFFF|uint64(oldest.Frame)
+			end.Open, end.OpenSince, end.OpenFrame = n, q.TimerStart, q.LastFrame&^0xFFFFFFFF|uint64(oldest.Frame)
 			if end.OpenFrame > q.LastFrame {
 				end.OpenFrame -= 1 << 32
 			}

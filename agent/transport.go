@@ -71,8 +71,8 @@ func NewTransport(near []packet.Addr) *Transport {
 	t.services = [...]verifier.Service{packet.RC: t.rc, packet.UC: t.uc, packet.RD: t.rd, packet.UD: t.ud, packet.XRC: t.xrc, 7: nil}
 	t.table.Judge = judge{t.header, t}
 	t.ver.Untouched = func(p *packet.Packet) bool { return t.ver.Near(p.Src) && (!t.table.Several || p.Way == packet.WayOut) }
-	t.rc.Renew, t.uc.Renew = t.table.Renewed, t.table.Renewed
-	t.rc.Unheard = t.table.Unheard
+	t.rc.Reuse, t.uc.Reuse = t.table.Renewed, t.table.Renewed
+	t.rc.Unanswered = t.table.Unheard
 	t.congestion.Marks = t.table.Marks
 	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.table.Lossy && t.table.Near(a, gid) })
 	t.judgeExchanges()
@@ -258,7 +258,7 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 
 // sound is usual for a packet whose headers have yet to be judged.
 func (t *Transport) sound(c *connection.Connection, from int, p *packet.Packet) bool {
-	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
+	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.WrongService != nil || p.ICRCState != packet.CRCGood ||
 		p.Has&packet.HasBTH == 0 || p.Flaws&(packet.FlawShort|packet.FlawDiscard) != 0 || p.Encap == packet.Native {
 		return false
 	}
@@ -278,13 +278,13 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 		t.ver.Skipped[verifier.SkipCut]++
 		t.congestion.Unfollowed(p)
 		t.services[c.Service].Gap(&c.Pair, from, p)
-		c.Unlean()
+		c.ClearAssumed()
 		return
 	}
 	t.header.Packet(&c.Pair, from, p)
 	t.header.Flow(&c.Pair, from, p)
 	t.services[c.Service].Packet(&c.Pair, from, p)
-	c.Unlean()
+	c.ClearAssumed()
 }
 
 // whole reports whether all headers of a packet's opcode were captured.

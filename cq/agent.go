@@ -39,9 +39,9 @@ type Agent struct {
 	receives           slab.Of[receive]
 	receiveCompletions slab.Of[receiveCompletion]
 
-	wire      int64     // time up to which the packets have been seen
-	ended     bool      // nothing more comes
-	leans     rule.Lean // what the next finding may rest on
+	wire      int64           // time up to which the packets have been seen
+	ended     bool            // nothing more comes
+	leans     rule.Assumption // what the next finding may rest on
 	deadlines deadlines
 }
 
@@ -287,7 +287,7 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 			f.Time = v.event.Time
 		}
 	}
-	f.Leans, a.leans = a.leans, 0
+	f.Assumes, a.leans = a.leans, 0
 	a.add(q.src, f)
 }
 
@@ -319,7 +319,7 @@ func (a *Agent) covered(id rule.ID) { a.rec.Cover[id].Exercised++ }
 // proven is the class of a finding that rests on what the capture does not hold.
 func (a *Agent) proven(q *queuePair) rule.Class {
 	if !a.Lossy && (a.near(q.addr()) || a.near(q.attr.DestAddr)) {
-		a.leans = rule.LeanNear | rule.LeanWhole
+		a.leans = rule.AssumesNear | rule.AssumesWhole
 		return rule.Violation
 	}
 	return rule.Unproven
@@ -328,7 +328,7 @@ func (a *Agent) proven(q *queuePair) rule.Class {
 // sentProven is that where it rests on what the queue pair itself did not send: on the way to a tap at the other end it may be lost.
 func (a *Agent) sentProven(q *queuePair) rule.Class {
 	if !a.Lossy && a.near(q.addr()) {
-		a.leans = rule.LeanNear | rule.LeanWhole
+		a.leans = rule.AssumesNear | rule.AssumesWhole
 		return rule.Violation
 	}
 	return rule.Unproven

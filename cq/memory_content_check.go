@@ -96,7 +96,7 @@ func (a *Agent) watched(s *Source) (class rule.Class, why string) {
 			}
 		}
 	}
-	a.leans = rule.LeanNear | rule.LeanWhole
+	a.leans = rule.AssumesNear | rule.AssumesWhole
 	return rule.Violation, ""
 }
 
@@ -126,7 +126,7 @@ func (a *Agent) tell(s *Source, id rule.ID, w wrong) {
 	default:
 		a.add(s, rule.Finding{
 			Rule: id, Class: class, Detail: why, Time: x.event.Time, Expected: v.Expected, Actual: v.Actual, Log: s.name, Line: x.event.Line,
-			Accused: rule.Endpoint{Addr: s.addr}, Leans: a.leans,
+			Accused: rule.Endpoint{Addr: s.addr}, Assumes: a.leans,
 		})
 		a.leans = 0
 		return

@@ -58,8 +58,8 @@ func (s *SendQueue) ExplainGap() {
 	s.Gap.Explained = true
 }
 
-// AnswerGap notes whether what is missing was answered.
-func (s *SendQueue) AnswerGap(answered bool) {
+// SetGapFilled notes whether what is missing was answered.
+func (s *SendQueue) SetGapFilled(answered bool) {
 	must(s.Gap.Open(), "AnswerGap", s)
 	s.Gap.Filled = answered
 }

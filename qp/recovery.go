@@ -8,62 +8,62 @@ import (
 
 // Recovery is what is kept beside the usual of a send queue once something of it was lost: a packet, or a response to it.
 type Recovery struct {
-	Taken     packet.PSN // while SendQueue.Passed: the oldest PSN whose response the requester lacks. What came after it may have been thrown away
-	Needless  packet.PSN // Una when a packet before it was last found to be retransmitted
-	Judged    bool       // Needless is set
-	Again     packet.PSN // High when a request last was retransmitted: those before it may have reached the responder more than once
-	AgainAt   int64      // when that was; 0: never
-	AgainIn   uint32     // low bits of its frame
-	MixedTo   packet.PSN // High when requests last came in another order than that of their PSNs, while Mixed
-	Mixed     bool
-	Crossed   bool       // what the newest NAK asks for may have been retransmitted already
-	Refuted   bool       // the newest NAK was reported: it asks for what had arrived
-	Late      packet.PSN // request that last filled a gap: it came after a later one
-	LateAt    int64      // when that was; 0: never
-	LateIn    uint32     // low bits of its frame
-	WaitsTo   int64      // until when an RNR NAK may have the requester wait
-	Owes      [3]Return  // that the newest NAKs have the requester make, and that it has not made; the newest first
-	SkipFrom  packet.PSN // oldest response that another has passed over at a tap near the requester, while Skips
-	SkipAt    int64      // when one last did
-	Skips     uint16     // how many have, less those for which the requester has gone back
-	Timer     int64      // shortest time after which a request was retransmitted that nothing had answered and no NAK asked for; 0: none did
-	UnawareTo int64      // until when the requester may lack answers that passed a tap near it, since it has retransmitted what they acknowledge
-	Told      uint16     // of SendQueue.Restarts, those that a NAK asked for
-	PassedAt  int64      // when Passed was set; 0: before the responses were known
+	RequesterUna       packet.PSN // while SendQueue.LacksResponse: the oldest PSN whose response the requester lacks. Later responses may have been discarded
+	Needless           packet.PSN // Una when a packet before it was last found to be retransmitted
+	Judged             bool       // Needless is set
+	RetransmittedTo    packet.PSN // High when a request last was retransmitted: those before it may have reached the responder more than once
+	RetransmittedAt    int64      // when that was; 0: never
+	RetransmittedFrame uint32     // low bits of its frame
+	ReorderedTo        packet.PSN // High when requests last came in another order than that of their PSNs, while Reordered
+	Reordered          bool
+	Crossed            bool                 // what the newest NAK asks for may have been retransmitted already
+	Refuted            bool                 // the newest NAK was reported: it asks for what had arrived
+	LatePSN            packet.PSN           // request that last filled a gap: it came after a later one
+	LateAt             int64                // when that was; 0: never
+	LateFrame          uint32               // low bits of its frame
+	WaitsTo            int64                // until when an RNR NAK may have the requester wait
+	Due                [3]DueRetransmission // what the newest NAKs ask for, and the requester has not made; the newest first
+	ImpliedNAKFrom     packet.PSN           // oldest response that another has overtaken at a tap near the requester, while ImpliedNAKs
+	ImpliedNAKAt       int64                // when one last did
+	ImpliedNAKs        uint16               // how many have, less those for which the requester has retransmitted
+	Timer              int64                // shortest time after which a request was retransmitted that nothing had answered and no NAK asked for; 0: none did
+	MayLackTo          int64                // until when the requester may lack answers that passed a tap near it, since it has retransmitted what they acknowledge
+	NAKRestarts        uint16               // of SendQueue.Restarts, those that a NAK asked for
+	LacksSince         int64                // when LacksResponse was set; 0: before the responses were known
 	// CreditedAt is when a response first gave credits, or did so again, at a tap that does not see when they reach the requester.
-	CreditedAt int64
-	Granted    uint32     // message number up to which credits were given at most, by the responder's count, if GrantedBy is set
-	GrantedBy  uint32     // MSN of the response that gave them, with GrantedSet
-	Spare      packet.PSN // Una when a response last acknowledged something and asked for what is missing too, while Spares
-	Spares     bool
-	Awaited    []packet.PSN // the newest PSNs that were expected when later ones came, oldest first
-	Doubt      *Doubt       // nil: none
-	ReadTo     packet.PSN   // after the responses to a READ that was retransmitted and asked for more than the first time, while ReadMore
-	ReadMore   bool
-	Ignored    Ignored         // READ or atomic that was retransmitted while a PSN sequence NAK was pending, and has no answer yet
-	More       uint8           // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
-	Silent     int64           // SendQueue.AskedAt when it was last reported that nothing was retransmitted; 0: never
-	Unanswered packet.PSN      // SendQueue.Una when it was last reported that it has no answer, with Valid
-	Newest     uint8           // index of the newest of Runs
-	Runs       [16]Run         // the newest retransmissions
-	Issues     []Issue         // READs that were asked for again and whose answer to that has not begun, oldest first
-	Past       []Issue         // the newest of all that READs were ever asked for again from, each once
-	Leap       []packet.Packet // SendQueue.Stray and the requests that go on from it, if there are any; without their payloads
-	LeapTo     packet.PSN      // PSN after those that were NAKed and reported, while Leapt
-	Leapt      bool
-	Slept      bool           // the newest retransmission began after a silence in which the queue pair may have been connected again
-	Unheeded   *packet.Packet // the first new request after the newest NAK that may ignore it; without its payload
-	UnheededTo int64          // when the newest of those after an RNR or fatal NAK was sent
-	Ahead      Overcount      // the newest response, if that counted READs after its PSN
-	CountedAt  packet.PSN     // PSN of a response that counted the message that was open, while Counted
-	Counted    bool
-	Back       packet.PSN // SendQueue.Una before a NAK that was reported took it back, while HasBack
-	HasBack    bool
-	Unsettled  uint64       // how many packets the responder had sent in the capture with its newest answer to what came before that
-	Damage     Damage       // the newest packet that was damaged
-	Foreign    packet.PSN   // of the newest request with the P_Key of another partition, with Valid
-	Other      Run          // PSNs that were retransmitted one after the other, each with another request than before, which was reported
-	OtherIs    packet.Trace // the newest of those requests, or the one before it that SendQueue.History has given up for it
+	CreditedAt    int64
+	Granted       uint32     // message number up to which credits were given at most, by the responder's count, if GrantedBy is set
+	GrantedBy     uint32     // MSN of the response that gave them, with GrantedSet
+	RetryResetAt  packet.PSN // Una when a response last acknowledged something and asked for what is missing too, while RetryReset
+	RetryReset    bool
+	ExpectedPSNs  []packet.PSN // the newest PSNs that were expected when later ones came, oldest first
+	ReadDispute   *ReadDispute // nil: none
+	LongerReadTo  packet.PSN   // after the responses to a READ that was retransmitted and asked for more than the first time, while LongerRead
+	LongerRead    bool
+	Ignored       Ignored         // READ or atomic that was retransmitted while a PSN sequence NAK was pending, and has no answer yet
+	RNRCopies     uint8           // requests like the one that the newest RNR NAK refused that may yet arrive, as they had been sent before it came
+	Silent        int64           // SendQueue.TimerStart when it was last reported that nothing was retransmitted; 0: never
+	Unanswered    packet.PSN      // SendQueue.Una when it was last reported that it has no answer, with Valid
+	Newest        uint8           // index of the newest of Runs
+	Runs          [16]Run         // the newest retransmissions
+	Issues        []Issue         // reissued READs, the response to which has not begun, oldest first
+	PastIssues    []Issue         // the newest of all PSNs that READs were ever reissued from, each once
+	JumpRequests  []packet.Packet // SendQueue.Jump and the requests that go on from it, if there are any; without their payloads
+	JumpNAKedTo   packet.PSN      // PSN after those that were NAKed and reported, while JumpNAKed
+	JumpNAKed     bool
+	AfterIdle     bool           // the newest retransmission began after a silence in which the queue pair may have been connected again
+	FirstAfterNAK *packet.Packet // the first new request after the newest NAK that may ignore it; without its payload
+	LastAfterNAK  int64          // when the newest of those after an RNR or fatal NAK was sent
+	Ahead         Overcount      // the newest response, if that counted READs after its PSN
+	CountedAt     packet.PSN     // PSN of a response that counted the message that was open, while Counted
+	Counted       bool
+	Back          packet.PSN // SendQueue.Una before a NAK that was reported took it back, while HasBack
+	HasBack       bool
+	BeforeCapture uint64       // how many packets the responder had sent in the capture with its newest answer to what came before that
+	Damage        Damage       // the newest packet that was damaged
+	Foreign       packet.PSN   // of the newest request with the P_Key of another partition, with Valid
+	Altered       Run          // PSNs that were retransmitted one after the other, each with another request than before, which was reported
+	AlteredTrace  packet.Trace // the newest of those requests, or the one before it that SendQueue.History has given up for it
 }
 
 // Overcount is a response with an MSN that counts READs or atomics after its PSN.
@@ -91,20 +91,20 @@ type Run struct {
 
 // Ignored is a READ or atomic that may be ignored.
 type Ignored struct {
-	First, Last packet.PSN // its PSNs
-	NakPSN      packet.PSN // of the NAK
-	Again       bool       // it came once more
-	Passed      bool       // a request after it was answered
-	Request     *packet.Packet
+	First, Last   packet.PSN // its PSNs
+	NakPSN        packet.PSN // of the NAK
+	Retransmitted bool       // it was retransmitted once more
+	LaterAnswered bool       // a request after it was answered
+	Request       *packet.Packet
 }
 
 // Set reports whether there is one.
 func (d *Ignored) Set() bool { return d.Request != nil }
 
-// CameAgain notes that request p was retransmitted.
-func (s *SendQueue) CameAgain(p *packet.Packet) {
+// NoteRetransmitted notes that request p was retransmitted.
+func (s *SendQueue) NoteRetransmitted(p *packet.Packet) {
 	r := s.Lost()
-	r.Again, r.AgainAt, r.AgainIn = s.High, p.Time, uint32(p.Frame)
+	r.RetransmittedTo, r.RetransmittedAt, r.RetransmittedFrame = s.High, p.Time, uint32(p.Frame)
 	if run := &r.Runs[r.Newest]; run.At != 0 && p.PSN.After(run.To) {
 		run.To, run.At = p.PSN, p.Time
 		return
@@ -112,9 +112,9 @@ func (s *SendQueue) CameAgain(p *packet.Packet) {
 	r.begin(p, s.LastTime)
 }
 
-// OtherOn notes that the PSN of an old request was retransmitted with another one, at time now. It reports whether that goes on what the packet before it began.
-func (s *SendQueue) OtherOn(psn packet.PSN, now int64) bool {
-	o := &s.Lost().Other
+// ExtendAltered notes that the PSN of an old request was retransmitted with another one, at time now. It reports whether that goes on what the packet before it began.
+func (s *SendQueue) ExtendAltered(psn packet.PSN, now int64) bool {
+	o := &s.Lost().Altered
 	if o.At != 0 && o.To == s.LastPSN && psn == o.To.Add(1) {
 		o.To, o.At = psn, now
 		return true
@@ -123,14 +123,14 @@ func (s *SendQueue) OtherOn(psn packet.PSN, now int64) bool {
 	return false
 }
 
-// OtherAt reports whether the request at psn was retransmitted as another one among those that last did.
-func (s *SendQueue) OtherAt(psn packet.PSN) bool {
-	return s.Recovery != nil && s.Recovery.Other.At != 0 && psn.In(s.Recovery.Other.From, s.Recovery.Other.To)
+// IsAltered reports whether the request at psn was retransmitted as another one among those that last did.
+func (s *SendQueue) IsAltered(psn packet.PSN) bool {
+	return s.Recovery != nil && s.Recovery.Altered.At != 0 && psn.In(s.Recovery.Altered.From, s.Recovery.Altered.To)
 }
 
-// OtherTo reports whether the request at psn is the newest of those.
-func (s *SendQueue) OtherTo(psn packet.PSN) bool {
-	return s.Recovery != nil && s.Recovery.Other.At != 0 && psn == s.Recovery.Other.To
+// IsNewestAltered reports whether the request at psn is the newest of those.
+func (s *SendQueue) IsNewestAltered(psn packet.PSN) bool {
+	return s.Recovery != nil && s.Recovery.Altered.At != 0 && psn == s.Recovery.Altered.To
 }
 
 // begin begins a run with request p.
@@ -139,70 +139,70 @@ func (r *Recovery) begin(p *packet.Packet, before int64) {
 	r.Runs[r.Newest] = Run{p.PSN, p.PSN, p.Time, before}
 }
 
-// Twice notes that the path made a copy of request p.
-func (s *SendQueue) Twice(p *packet.Packet) {
+// NoteNetworkCopy notes that the path made a copy of request p.
+func (s *SendQueue) NoteNetworkCopy(p *packet.Packet) {
 	r := s.Lost()
-	r.Again, r.AgainAt, r.AgainIn = s.High, p.Time, uint32(p.Frame)
+	r.RetransmittedTo, r.RetransmittedAt, r.RetransmittedFrame = s.High, p.Time, uint32(p.Frame)
 	r.begin(p, s.LastTime)
 	r.begin(p, s.LastTime)
 }
 
-// Mix notes that requests have come in another order than that of their PSNs: which messages there are up to the newest of them, and how many,
+// Reorder notes that requests have come in another order than that of their PSNs: which messages there are up to the newest of them, and how many,
 // is not certain.
-func (s *SendQueue) Mix() {
+func (s *SendQueue) Reorder() {
 	r := s.Lost()
-	r.Mixed, r.MixedTo = true, s.High
+	r.Reordered, r.ReorderedTo = true, s.High
 }
 
-// IsMixed reports whether the message at psn, or how many there are before it, is not certain.
-func (s *SendQueue) IsMixed(psn packet.PSN) bool {
-	return s.Recovery != nil && s.Recovery.Mixed && psn.Before(s.Recovery.MixedTo)
+// IsReordered reports whether the message at psn, or how many there are before it, is not certain.
+func (s *SendQueue) IsReordered(psn packet.PSN) bool {
+	return s.Recovery != nil && s.Recovery.Reordered && psn.Before(s.Recovery.ReorderedTo)
 }
 
-// EverMixed reports whether there ever was such a doubt: the count of all messages may be wrong for good.
-func (s *SendQueue) EverMixed() bool { return s.Recovery != nil && s.Recovery.Mixed }
+// EverReordered reports whether that was ever so: the count of all messages may be wrong for good.
+func (s *SendQueue) EverReordered() bool { return s.Recovery != nil && s.Recovery.Reordered }
 
-// Refused notes that an RNR NAK refused the request at psn, whether that is the first NAK for it, and whether another refused it just before: of
+// CountRNRCopies notes that an RNR NAK refused the request at psn, whether that is the first NAK for it, and whether another refused it just before: of
 // those like it that came since a time, all but one may yet reach the responder, and of those that were retransmitted since it last answered anything: it may
 // have been stopped.
-func (s *SendQueue) Refused(psn packet.PSN, since, answered int64, first, again bool) {
+func (s *SendQueue) CountRNRCopies(psn packet.PSN, since, answered int64, first, again bool) {
 	r := s.Recovery
 	if r == nil {
 		return
 	}
 	if !again {
-		r.More = 0
+		r.RNRCopies = 0
 	}
 	for _, run := range r.Runs {
 		if run.At > answered && psn.In(run.From, run.To) {
-			r.More++
+			r.RNRCopies++
 			if first && run.Before > since { // the one that came first is among them
-				r.More++
+				r.RNRCopies++
 				first = false
 			}
 		}
 	}
-	r.More -= min(r.More, 1)
+	r.RNRCopies -= min(r.RNRCopies, 1)
 }
 
-// TakeMore reports whether one more request like the one that was refused may have reached the responder since.
-func (s *SendQueue) TakeMore() bool {
-	if s.Recovery == nil || s.Recovery.More == 0 {
+// TakeRNRCopy reports whether one more request like the one that was refused may have reached the responder since.
+func (s *SendQueue) TakeRNRCopy() bool {
+	if s.Recovery == nil || s.Recovery.RNRCopies == 0 {
 		return false
 	}
-	s.Recovery.More--
+	s.Recovery.RNRCopies--
 	return true
 }
 
-// MayRepeat reports whether the request at psn, or one before it that it waits for, may have been retransmitted.
-func (s *SendQueue) MayRepeat(psn packet.PSN) bool {
-	return s.Recovery != nil && s.Recovery.AgainAt != 0 && psn.Before(s.Recovery.Again)
+// MayBeRetransmitted reports whether the request at psn, or one before it that it waits for, may have been retransmitted.
+func (s *SendQueue) MayBeRetransmitted(psn packet.PSN) bool {
+	return s.Recovery != nil && s.Recovery.RetransmittedAt != 0 && psn.Before(s.Recovery.RetransmittedTo)
 }
 
-// CameLate notes that request p, which was missing, came after a later one.
-func (s *SendQueue) CameLate(p *packet.Packet) {
+// NoteLate notes that request p, which was missing, came after a later one.
+func (s *SendQueue) NoteLate(p *packet.Packet) {
 	r := s.Lost()
-	r.Late, r.LateAt, r.LateIn = p.PSN, p.Time, uint32(p.Frame)
+	r.LatePSN, r.LateAt, r.LateFrame = p.PSN, p.Time, uint32(p.Frame)
 }
 
 // Cross notes whether the newest NAK, of psn and seen at time now, may have met the request that it asks for on its way: one that was retransmitted, or
@@ -214,63 +214,63 @@ func (s *SendQueue) Cross(psn packet.PSN, now int64, taken uint32, within int64)
 		met := func(at int64, in uint32) bool {
 			return at != 0 && within != 0 && (now-at < within || int32(in-taken) > 0)
 		}
-		r.Crossed = s.MayRepeat(psn) && met(r.AgainAt, r.AgainIn) || psn == r.Late && met(r.LateAt, r.LateIn)
+		r.Crossed = s.MayBeRetransmitted(psn) && met(r.RetransmittedAt, r.RetransmittedFrame) || psn == r.LatePSN && met(r.LateAt, r.LateFrame)
 	}
 }
 
-// Spares notes that a response asks for what is missing and may acknowledge something too.
-func (s *SendQueue) Spares(una packet.PSN) {
+// NoteRetryReset notes that a response asks for what is missing and may acknowledge something too.
+func (s *SendQueue) NoteRetryReset(una packet.PSN) {
 	r := s.Lost()
-	r.Spare, r.Spares = una, true
+	r.RetryResetAt, r.RetryReset = una, true
 }
 
-// Spared reports, once, whether what is retransmitted was asked for by the response that acknowledged all before it: that may have filled the
+// TakeRetryReset reports, once, whether what is retransmitted was asked for by the response that acknowledged all before it: that may have filled the
 // retry counter again after one was taken from it.
-func (s *SendQueue) Spared() bool {
+func (s *SendQueue) TakeRetryReset() bool {
 	r := s.Recovery
-	if r == nil || !r.Spares || r.Spare != s.Una {
+	if r == nil || !r.RetryReset || r.RetryResetAt != s.Una {
 		return false
 	}
-	r.Spares = false
+	r.RetryReset = false
 	return true
 }
 
 // HasCrossed reports whether the newest NAK was such a one.
 func (s *SendQueue) HasCrossed() bool { return s.Recovery != nil && s.Recovery.Crossed }
 
-// mostAwaited is how many PSNs are kept that were expected when later ones came.
-const mostAwaited = 32
+// mostExpectedPSNs is how many PSNs are kept that were expected when later ones came.
+const mostExpectedPSNs = 32
 
 // CountsAhead reports whether the newest response counted READs or atomics after its PSN.
 func (s *SendQueue) CountsAhead() bool { return s.Recovery != nil && s.Recovery.Ahead.Set }
 
-// Await notes that a request came while an earlier PSN was expected.
-func (s *SendQueue) Await(expected packet.PSN) {
+// NoteExpected notes that a request came while an earlier PSN was expected.
+func (s *SendQueue) NoteExpected(expected packet.PSN) {
 	r := s.Lost()
-	n := len(r.Awaited)
-	if n > 0 && r.Awaited[n-1] == expected {
+	n := len(r.ExpectedPSNs)
+	if n > 0 && r.ExpectedPSNs[n-1] == expected {
 		return
 	}
-	if n == mostAwaited {
-		r.Awaited = slices.Delete(r.Awaited, 0, 1)
+	if n == mostExpectedPSNs {
+		r.ExpectedPSNs = slices.Delete(r.ExpectedPSNs, 0, 1)
 	}
-	r.Awaited = append(r.Awaited, expected)
+	r.ExpectedPSNs = append(r.ExpectedPSNs, expected)
 }
 
-// CameLater reports whether the request at psn may have come after a later one: it did, or so many did that not all are kept.
-func (s *SendQueue) CameLater(psn packet.PSN) bool {
+// MayBeReordered reports whether the request at psn may have come after a later one: it did, or so many did that not all are kept.
+func (s *SendQueue) MayBeReordered(psn packet.PSN) bool {
 	r := s.Recovery
 	if r == nil {
 		return false
 	}
-	return slices.Contains(r.Awaited, psn) || len(r.Awaited) == mostAwaited && !psn.After(r.Awaited[0])
+	return slices.Contains(r.ExpectedPSNs, psn) || len(r.ExpectedPSNs) == mostExpectedPSNs && !psn.After(r.ExpectedPSNs[0])
 }
 
-// Mistook reports whether the newest NAK, seen at time at, was reported, and requests were retransmitted since: not those that it asks for, so that it meant
+// NAKMeantLater reports whether the newest NAK, seen at time at, was reported, and requests were retransmitted since: not those that it asks for, so that it meant
 // a later PSN.
-func (s *SendQueue) Mistook(at int64) bool {
+func (s *SendQueue) NAKMeantLater(at int64) bool {
 	r := s.Recovery
-	return r != nil && r.Refuted && max(r.AgainAt, r.LateAt) > at
+	return r != nil && r.Refuted && max(r.RetransmittedAt, r.LateAt) > at
 }
 
 // Lost returns the recovery of the send queue.
@@ -281,8 +281,10 @@ func (s *SendQueue) Lost() *Recovery {
 	return s.Recovery
 }
 
-// Unaware reports whether the requester may lack answers that passed a tap near it, as it did when it last retransmitted what they acknowledge.
-func (s *SendQueue) Unaware(now int64) bool { return s.Recovery != nil && now < s.Recovery.UnawareTo }
+// MayLackResponses reports whether the requester may lack answers that passed a tap near it, as it did when it last retransmitted what they acknowledge.
+func (s *SendQueue) MayLackResponses(now int64) bool {
+	return s.Recovery != nil && now < s.Recovery.MayLackTo
+}
 
 // WaitTo notes until when an RNR NAK may have the requester wait.
 func (s *SendQueue) WaitTo(until int64) {
@@ -301,12 +303,12 @@ func (s *SendQueue) Waits() int64 {
 // patience is how long a requester that lacks a response may wait before it must have got it otherwise.
 const patience = int64(60e9)
 
-// ToldSilent reports whether it was reported that nothing was retransmitted since a time.
-func (s *SendQueue) ToldSilent(since int64) bool {
+// ReportedSilent reports whether it was reported that nothing was retransmitted since a time.
+func (s *SendQueue) ReportedSilent(since int64) bool {
 	return s.Recovery != nil && s.Recovery.Silent == since
 }
 
-// ToldUnanswered reports whether it was reported that the oldest request has no answer.
-func (s *SendQueue) ToldUnanswered() bool {
+// ReportedUnanswered reports whether it was reported that the oldest request has no answer.
+func (s *SendQueue) ReportedUnanswered() bool {
 	return s.Recovery != nil && s.Recovery.Unanswered == s.Una|Valid
 }

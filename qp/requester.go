@@ -15,11 +15,11 @@ const (
 	InOrder                         // its requests follow one another
 	AfterGap                        // the capture has missed requests before the newest, or what came after these is not retransmitted yet
 	Retransmitting                  // it has gone back, and goes on in order from there
-	Strayed                         // its newest request has a PSN far from the stream
+	AfterJump                       // its newest request has a PSN far from the stream
 )
 
 func (r Requester) String() string {
-	return [...]string{"Unjoined", "Fresh", "InOrder", "AfterGap", "Retransmitting", "Strayed"}[r]
+	return [...]string{"Unjoined", "Fresh", "InOrder", "AfterGap", "Retransmitting", "AfterJump"}[r]
 }
 
 // State is the state of the requester.
@@ -27,8 +27,8 @@ func (s *SendQueue) State() Requester {
 	switch {
 	case !s.Joined:
 		return Unjoined
-	case s.Stray != nil:
-		return Strayed
+	case s.Jump != nil:
+		return AfterJump
 	case s.Retrying:
 		return Retransmitting
 	case s.Gap.Open() || s.Next != s.High:
@@ -50,12 +50,12 @@ func must(possible bool, transition string, s *SendQueue) {
 
 // Certain reports whether nothing is open about the requests that a requester InOrder has sent: what they are, how long, and how far they are answered.
 func (s *SendQueue) Certain() bool {
-	return !s.Unsure && s.Odd == wqe.None && s.Interrupted == wqe.None && s.ReadLen == 0 && !s.Passed && !s.Credited && s.Doubt() == nil && !s.CountsAhead() && !s.HasForeign()
+	return !s.MessageUnsure && s.OddOp == wqe.None && s.Interrupted == wqe.None && s.ReadLen == 0 && !s.LacksResponse && !s.Credited && s.ReadDispute() == nil && !s.CountsAhead() && !s.HasForeign()
 }
 
 // Join begins the stream at a PSN in mid-stream, and keeps no request of before.
 func (s *SendQueue) Join(psn packet.PSN) {
-	*s = SendQueue{Messages: s.Messages, History: s.History, Joined: true, Unsure: true, Next: psn, First: psn, High: psn, Una: psn, Count: s.Count}
+	*s = SendQueue{Messages: s.Messages, History: s.History, Joined: true, MessageUnsure: true, Next: psn, First: psn, High: psn, Una: psn, Count: s.Count}
 	s.Messages.Reset()
 	s.History.Reset()
 }
@@ -74,15 +74,15 @@ func (s *SendQueue) Came(p *packet.Packet) {
 // CameAt notes when the newest datagram came.
 func (s *SendQueue) CameAt(now int64) { s.LastTime = now }
 
-// Strays notes that p, without its payload, has a PSN far from the stream. room is where it is kept; nil: somewhere new.
-func (s *SendQueue) Strays(p, room *packet.Packet) {
-	must(s.Joined, "Strays", s)
+// BeginJump notes that p, without its payload, has a PSN far from the stream. room is where it is kept; nil: somewhere new.
+func (s *SendQueue) BeginJump(p, room *packet.Packet) {
+	must(s.Joined, "BeginJump", s)
 	if room == nil {
 		room = new(packet.Packet)
 	}
 	*room = *p
 	room.Payload, room.Pad, room.Data = nil, nil, nil
-	s.Stray = room
+	s.Jump = room
 }
 
 // Advance takes psn for the next one.
@@ -129,7 +129,7 @@ func (s *SendQueue) Rewind(psn packet.PSN, pmtu uint32) {
 		return
 	}
 	s.Count, s.Epoch = (w.Ordinal+1)&packet.PSNMask, w.Epoch
-	s.Unsure = w.Has(wqe.Unsized) // else it ends here
+	s.MessageUnsure = w.Has(wqe.Unsized) // else it ends here
 	if !w.Has(wqe.Ended) && (w.Op == wqe.Send || w.Op == wqe.Write) {
 		s.Open = w.Op
 		w.Got = uint32(psn.Diff(w.First)) * pmtu
@@ -139,17 +139,17 @@ func (s *SendQueue) Rewind(psn packet.PSN, pmtu uint32) {
 // ForgetBefore takes psn for the PSN at which the stream was joined.
 func (s *SendQueue) ForgetBefore(psn packet.PSN) { s.First = psn }
 
-// Excuse notes that a packet with a fault explains a gap after it.
-func (s *SendQueue) Excuse() { s.Excused = true }
+// ExplainNextGap notes that a packet with a fault explains a gap after it.
+func (s *SendQueue) ExplainNextGap() { s.GapExplained = true }
 
-// CloseExcuse notes that nothing explains a gap any more.
-func (s *SendQueue) CloseExcuse() { s.Excused = false }
+// CloseExplanation notes that nothing explains a gap any more.
+func (s *SendQueue) CloseExplanation() { s.GapExplained = false }
 
 // LoseMessage notes that whether a message is open is not known, and that none is taken for it.
-func (s *SendQueue) LoseMessage() { s.Open, s.Unsure = wqe.None, true }
+func (s *SendQueue) LoseMessage() { s.Open, s.MessageUnsure = wqe.None, true }
 
-// DoubtMessage notes whether it is not known that a message is open.
-func (s *SendQueue) DoubtMessage(unsure bool) { s.Unsure = unsure }
+// SetMessageUnsure notes whether it is not known that a message is open.
+func (s *SendQueue) SetMessageUnsure(unsure bool) { s.MessageUnsure = unsure }
 
 // OpenMessage notes that a message is open, of which more packets are to come.
 func (s *SendQueue) OpenMessage(op wqe.Op) { s.Open = op }
@@ -158,13 +158,13 @@ func (s *SendQueue) OpenMessage(op wqe.Op) { s.Open = op }
 func (s *SendQueue) CloseMessage() { s.Open = wqe.None }
 
 // EndMessage notes that none is open, for certain.
-func (s *SendQueue) EndMessage() { s.Open, s.Unsure = wqe.None, false }
+func (s *SendQueue) EndMessage() { s.Open, s.MessageUnsure = wqe.None, false }
 
 // CountMessage counts a message that has begun.
 func (s *SendQueue) CountMessage() { s.Count = (s.Count + 1) & packet.PSNMask }
 
-// SetOdd notes the operation of a packet that did not fit the open message; None: it did.
-func (s *SendQueue) SetOdd(op wqe.Op) { s.Odd = op }
+// SetOddOp notes the operation of a packet that did not fit the open message; None: it did.
+func (s *SendQueue) SetOddOp(op wqe.Op) { s.OddOp = op }
 
 // Interrupt notes the message that the newest packet may have broken into; None: none.
 func (s *SendQueue) Interrupt(op wqe.Op) { s.Interrupted = op }
@@ -210,10 +210,10 @@ func (s *SendQueue) TakeBack(psn packet.PSN) {
 func (s *SendQueue) CloseBack() { s.Recovery.HasBack = false }
 
 // StartTimer notes when the transport timer began to run.
-func (s *SendQueue) StartTimer(now int64) { s.AskedAt = now }
+func (s *SendQueue) StartTimer(now int64) { s.TimerStart = now }
 
-// TakesAll notes that the requester can have taken all responses.
-func (s *SendQueue) TakesAll() { s.Passed = false }
+// LackNothing notes that the requester can have processed all responses.
+func (s *SendQueue) LackNothing() { s.LacksResponse = false }
 
 // Invalidate notes the R_Key that a SEND with Invalidate named; 0: none does any more.
 func (s *SendQueue) Invalidate(key uint32) { s.InvRKey = key }

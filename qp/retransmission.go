@@ -29,10 +29,10 @@ func (s *SendQueue) MoveRetry(was, now packet.PSN) {
 	move(&s.Retry, was, now)
 }
 
-// MoveAgain notes the same of the PSN up to which requests had been sent when one last was retransmitted.
-func (s *SendQueue) MoveAgain(was, now packet.PSN) {
+// MoveRetransmittedTo notes the same of the PSN up to which requests had been sent when one last was retransmitted.
+func (s *SendQueue) MoveRetransmittedTo(was, now packet.PSN) {
 	if s.Recovery != nil {
-		move(&s.Recovery.Again, was, now)
+		move(&s.Recovery.RetransmittedTo, was, now)
 	}
 }
 
@@ -53,12 +53,12 @@ func (s *SendQueue) RestartAt(psn packet.PSN) {
 // CountRestart counts a retransmission without progress.
 func (s *SendQueue) CountRestart() {
 	if s.Restarts++; s.Restarts == 1 && s.Recovery != nil {
-		s.Recovery.Told = 0
+		s.Recovery.NAKRestarts = 0
 	}
 }
 
-// CountTold counts that a NAK has asked for the newest of them.
-func (s *SendQueue) CountTold() { s.Lost().Told++ }
+// CountNAKRestart counts that a NAK has asked for the newest of them.
+func (s *SendQueue) CountNAKRestart() { s.Lost().NAKRestarts++ }
 
 // MayCross notes that what the newest NAK asks for may have been retransmitted already.
 func (s *SendQueue) MayCross() { s.Lost().Crossed = true }
@@ -66,10 +66,10 @@ func (s *SendQueue) MayCross() { s.Lost().Crossed = true }
 // Refute notes that the newest NAK was reported: it asks for what had arrived.
 func (s *SendQueue) Refute() { s.Lost().Refuted = true }
 
-// Sleep notes whether the newest retransmission began after a silence in which the queue pair may have been connected again.
-func (s *SendQueue) Sleep(asleep bool) {
-	if asleep || s.Recovery != nil && s.Recovery.Slept {
-		s.Lost().Slept = asleep
+// SetAfterIdle notes whether the newest retransmission began after a silence in which the queue pair may have been connected again.
+func (s *SendQueue) SetAfterIdle(asleep bool) {
+	if asleep || s.Recovery != nil && s.Recovery.AfterIdle {
+		s.Lost().AfterIdle = asleep
 	}
 }
 
@@ -90,40 +90,40 @@ func (s *SendQueue) Needless() bool {
 	return true
 }
 
-// UnawareUntil notes until when the requester may lack answers that passed a tap near it.
-func (s *SendQueue) UnawareUntil(until int64) { s.Lost().UnawareTo = until }
+// MayLackResponsesUntil notes until when the requester may lack answers that passed a tap near it.
+func (s *SendQueue) MayLackResponsesUntil(until int64) { s.Lost().MayLackTo = until }
 
-// TellSilent notes that it was reported that nothing was retransmitted.
-func (s *SendQueue) TellSilent() { s.Lost().Silent = s.AskedAt }
+// ReportSilent notes that it was reported that nothing was retransmitted.
+func (s *SendQueue) ReportSilent() { s.Lost().Silent = s.TimerStart }
 
-// TellUnanswered notes that it was reported that the oldest request has no answer.
-func (s *SendQueue) TellUnanswered() { s.Lost().Unanswered = s.Una | Valid }
+// ReportUnanswered notes that it was reported that the oldest request has no answer.
+func (s *SendQueue) ReportUnanswered() { s.Lost().Unanswered = s.Una | Valid }
 
-// Unheed notes that p is the first new request after the newest NAK that may ignore it; nil: there is none any more.
-func (s *SendQueue) Unheed(p *packet.Packet) { s.Lost().Unheeded = p }
+// SetFirstAfterNAK notes that p is the first new request after the newest NAK that may ignore it; nil: there is none any more.
+func (s *SendQueue) SetFirstAfterNAK(p *packet.Packet) { s.Lost().FirstAfterNAK = p }
 
-// UnheedOn notes when the newest request that may ignore a NAK was sent.
-func (s *SendQueue) UnheedOn(now int64) { s.Lost().UnheededTo = now }
+// SetLastAfterNAK notes when the newest request that may ignore a NAK was sent.
+func (s *SendQueue) SetLastAfterNAK(now int64) { s.Lost().LastAfterNAK = now }
 
-// ForgetIssues forgets all READs that were asked for again: they have been answered.
+// ForgetIssues forgets all reissued READs: they have been answered.
 func (s *SendQueue) ForgetIssues() {
 	if s.Recovery != nil {
 		s.Recovery.Issues = s.Recovery.Issues[:0]
 	}
 }
 
-// KeepOther keeps what a request was retransmitted as, which is another one than before.
-func (s *SendQueue) KeepOther(t packet.Trace) { s.Lost().OtherIs = t }
+// KeepAltered keeps what a request was retransmitted as, which is another one than before.
+func (s *SendQueue) KeepAltered(t packet.Trace) { s.Lost().AlteredTrace = t }
 
-// SwapOther has the history keep what a request was retransmitted as, in place of what it was first.
-func (s *SendQueue) SwapOther(first *Sent) {
-	first.Trace, s.Recovery.OtherIs = s.Recovery.OtherIs, first.Trace
+// SwapAltered has the history keep what a request was retransmitted as, in place of what it was first.
+func (s *SendQueue) SwapAltered(first *Sent) {
+	first.Trace, s.Recovery.AlteredTrace = s.Recovery.AlteredTrace, first.Trace
 }
 
-// LeapRefused notes that requests far from the stream were NAKed and reported, those up to a PSN.
-func (s *SendQueue) LeapRefused(to packet.PSN) {
+// NAKJump notes that requests far from the stream were NAKed and reported, those up to a PSN.
+func (s *SendQueue) NAKJump(to packet.PSN) {
 	l := s.Lost()
-	l.Leapt, l.LeapTo = true, to.Add(1)
+	l.JumpNAKed, l.JumpNAKedTo = true, to.Add(1)
 }
 
 // CountOpen notes that the response at psn counts a message that is open.
@@ -145,25 +145,25 @@ func (s *SendQueue) TakeAhead() Overcount {
 	return o
 }
 
-// OpenDoubt notes that the responses to the newest READ are those to another length.
-func (s *SendQueue) OpenDoubt(next packet.PSN, ended bool) {
-	s.Lost().Doubt = &Doubt{Next: next, Ended: ended}
+// OpenReadDispute notes that the responses to the newest READ are those to another length.
+func (s *SendQueue) OpenReadDispute(next packet.PSN, ended bool) {
+	s.Lost().ReadDispute = &ReadDispute{Next: next, Ended: ended}
 }
 
-// CloseDoubt notes that who is wrong is known.
-func (s *SendQueue) CloseDoubt() { s.Recovery.Doubt = nil }
+// CloseReadDispute notes that who is wrong is known.
+func (s *SendQueue) CloseReadDispute() { s.Recovery.ReadDispute = nil }
 
 // Continue notes that the responses go on.
-func (d *Doubt) Continue(next packet.PSN, ended bool) { d.Next, d.Ended = next, ended }
+func (d *ReadDispute) Continue(next packet.PSN, ended bool) { d.Next, d.Ended = next, ended }
 
 // Ignore notes a READ or atomic that may be ignored.
 func (s *SendQueue) Ignore(i Ignored) { s.Lost().Ignored = i }
 
-// ComeAgain notes that it came once more.
-func (d *Ignored) ComeAgain() { d.Again = true }
+// NoteRetransmitted notes that it was retransmitted once more.
+func (d *Ignored) NoteRetransmitted() { d.Retransmitted = true }
 
-// PassOver notes that a request after it was answered.
-func (d *Ignored) PassOver() { d.Passed = true }
+// AnswerLater notes that a request after it was answered.
+func (d *Ignored) AnswerLater() { d.LaterAnswered = true }
 
 // Close forgets it.
 func (d *Ignored) Close() { d.Request = nil }

@@ -107,8 +107,8 @@ func TestRequesterStates(t *testing.T) {
 			s.Advance(13)
 		case "Retransmitting":
 			s.BeginRetransmission(8)
-		case "Strayed":
-			s.Strays(&packet.Packet{PSN: 900_000}, nil)
+		case "AfterJump":
+			s.BeginJump(&packet.Packet{PSN: 900_000}, nil)
 		}
 		if got := s.State().String(); got != state {
 			t.Fatalf("the requester is %s, not %s", got, state)
@@ -192,12 +192,12 @@ func TestRequesterStates(t *testing.T) {
 				s.Join(700_000)
 				return
 			}
-			s.Strays(&packet.Packet{PSN: 700_000}, nil)
+			s.BeginJump(&packet.Packet{PSN: 700_000}, nil)
 		}),
-		"the stream goes on": leads(
-			func(s *SendQueue) { s.Unstray() },
-			func(s *SendQueue) { s.BeginRetransmission(8); s.Unstray() },
-			func(s *SendQueue) { s.OpenGap(10, 12, false); s.Advance(13); s.Unstray() },
+		"the stream continues": leads(
+			func(s *SendQueue) { s.CloseJump() },
+			func(s *SendQueue) { s.BeginRetransmission(8); s.CloseJump() },
+			func(s *SendQueue) { s.OpenGap(10, 12, false); s.Advance(13); s.CloseJump() },
 		),
 		"headers cut, or requests missed": leads(func(s *SendQueue) { s.Unjoin() }),
 	})

@@ -92,7 +92,7 @@ func (x about) add(f *Finding) {
 	} else if ok {
 		x.both(s, f, mostAbout)
 	}
-	if f.Leans&LeanNear != 0 {
+	if f.Assumes&AssumesNear != 0 {
 		x.both(subject{rule: leaning}, f, 0)
 	}
 }

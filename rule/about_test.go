@@ -79,7 +79,7 @@ func TestDoubtNear(t *testing.T) {
 	var r rule.Recorder
 	for i := range uint32(2 * many) {
 		f := between(rule.RCRTY005, rule.Violation, 1+i%2, 10+i%2)
-		f.Leans = rule.LeanNear
+		f.Assumes = rule.AssumesNear
 		r.Add(f)
 	}
 	f := between(rule.RCRTY005, rule.Violation, 1, 10)

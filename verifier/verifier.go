@@ -122,7 +122,7 @@ func (v *Verifier) Accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verd
 	if v.Profile.excuses(d.Rule) {
 		return
 	}
-	if d.Class == rule.Violation && d.Basis == rule.OnPacket && c.ToldCut() {
+	if d.Class == rule.Violation && d.Basis == rule.OnPacket && c.AttrCut() {
 		d.Doubt(ToldCut)
 	}
 	if d.Class == rule.Violation && d.Basis == rule.OnStream && c.Cut() {
@@ -138,7 +138,7 @@ func (v *Verifier) Accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verd
 		d.Doubt(rule.CutShort)
 	}
 	if d.Class == rule.Violation {
-		d.Leans = c.Leaned()
+		d.Assumes = c.Assumptions()
 	}
 	if v.Rec.Compares(d.Rule, d.Class, c.Ends[accused].Addr, c.Ends[1-accused].Addr, p.Time) {
 		d.Comparison = v.Compare(c, accused, p, d)
@@ -205,7 +205,7 @@ func (v *Verifier) ReportUnpaired(p *packet.Packet, d rule.Verdict) {
 
 // held reports whether f, which accuses an end of c, waits for the next request of the other end.
 func held(c *qp.Pair, accused int, f *rule.Finding) bool {
-	d := c.Ends[1-accused].SQ.Doubt()
+	d := c.Ends[1-accused].SQ.ReadDispute()
 	if d == nil || f.Class == rule.Event {
 		return false
 	}

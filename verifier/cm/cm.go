@@ -230,7 +230,7 @@ func (v *Verifier) accuse(m *message, id rule.ID, class rule.Class, d rule.Verdi
 		d.Class, d.Detail = rule.Unproven, rule.CutShort
 	}
 	if (m.sees[sender] || m.sees[receiver]) && ordered(id) {
-		d.Leans = rule.LeanNear
+		d.Assumes = rule.AssumesNear
 	}
 	v.Rec.Add(d.On(m.Packet, rule.Endpoint{Addr: m.Src, QPN: m.SrcQP, QPNKnown: true}, rule.Endpoint{Addr: m.Dst, QPN: m.DestQP, QPNKnown: true}))
 }

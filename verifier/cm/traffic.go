@@ -49,7 +49,7 @@ func (v *Verifier) requestBeforeREP(m *message, x *exchange) {
 		Detail: unless(m.sees[sender], "the two may have been reordered by the network"),
 	}
 	f := d.On(&p, rule.Endpoint{Addr: m.Src, QPN: x.qpn[passive], QPNKnown: true}, rule.Endpoint{Addr: m.Dst, QPN: p.DestQP, QPNKnown: true})
-	f.Leans = rule.LeanNear
+	f.Assumes = rule.AssumesNear
 	v.Rec.Add(f)
 }
 

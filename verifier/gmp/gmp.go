@@ -205,9 +205,9 @@ func (v *Verifier) full(id rule.ID, p *packet.Packet) bool {
 }
 
 // leaning is what a verdict leans on, where yes: on the tap position.
-func leaning(yes bool) rule.Lean {
+func leaning(yes bool) rule.Assumption {
 	if yes {
-		return rule.LeanNear
+		return rule.AssumesNear
 	}
 	return 0
 }
@@ -223,6 +223,6 @@ func (v *Verifier) accuse(accused packet.Addr, p *packet.Packet, d rule.Verdict)
 	if v.rec.Surplus(d.Rule, d.Class, d.Role, accused, p.Dst) {
 		return
 	}
-	d.Leans |= leaning(v.leans)
+	d.Assumes |= leaning(v.leans)
 	v.rec.Add(d.On(p, rule.Endpoint{Addr: accused, QPN: p.SrcQP, QPNKnown: true}, rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}))
 }

@@ -62,7 +62,7 @@ func (v *Verifier) Source(c *qp.Pair, to int, p *packet.Packet, class rule.Class
 	switch {
 	case class == rule.Unproven:
 		d.Detail = "the capture holds no CM exchange that names the owner of the QP"
-	case c.ToldCut():
+	case c.AttrCut():
 		d.Class, d.Detail = rule.Unproven, verifier.ToldCut
 	}
 	v.Covered(d.Rule)

@@ -24,7 +24,7 @@ const (
 //go:noinline
 func (v *Verifier) Again(c *qp.Pair, from int, p *packet.Packet) bool {
 	end := &c.Ends[from&1]
-	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
+	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || c.WrongService != nil || p.ICRCState != packet.CRCGood ||
 		!again(&end.Flow, p) {
 		return false
 	}

@@ -38,9 +38,9 @@ type differing struct {
 func oneDiffers(c *qp.Pair, i int) differing {
 	end := &c.Ends[i]
 	return differing{
-		pkey: end.Flow.Odd&15 == 1, other: end.Flow.Odd>>4 == 1, grh: end.OddGRH == 1,
+		pkey: end.Flow.Changes&15 == 1, other: end.Flow.Changes>>4 == 1, grh: end.OddGRH == 1,
 		// Responses of one kind may have another DSCP than the rest.
-		path: end.OddPath == 1 && (end.OddShown || end.OddKind == 0 && end.Sums.Messages >= 4) && c.Sees(i),
+		path: end.OddPath == 1 && (end.OddOpcodeAgrees || end.OddOpcode == 0 && end.Sums.Messages >= 4) && c.Sees(i),
 		sl:   end.OddSL == 1 && (!end.Flow.GRH && end.OddGRH == 0 || c.Sees(i)), // else the ICRC leaves the SL out
 	}
 }
@@ -72,7 +72,7 @@ func (v *Verifier) oneOdd(c *qp.Pair, i int, id rule.ID, last int64) {
 		own := (!f.Accused.QPNKnown || f.Accused.QPN == end.Number) && (!f.Peer.QPNKnown || f.Peer.QPN == peer.Number)
 		if own && f.Class == rule.Unproven && f.Time < last && len(f.Evidence) == 0 { // else it is the table of the port that it disagrees with
 			if id == rule.NETGRH013 || id == rule.LNKSL001 && end.Flow.GRH {
-				f.Leans |= rule.LeanNear
+				f.Assumes |= rule.AssumesNear
 			}
 			v.Rec.Prove(k, "the packets before and after it agree")
 		}

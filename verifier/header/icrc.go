@@ -88,7 +88,7 @@ func (v *Verifier) dropped(c *qp.Pair, from int, p *packet.Packet) {
 		q.ContinueAt(p.PSN.Add(1)) // it was sent, and in its order
 	}
 	if p.Info().Response {
-		stream.AnswersFor(&c.Ends[1-from].SQ, p, false)
+		stream.AnswersOldest(&c.Ends[1-from].SQ, p, false)
 	}
 }
 
@@ -184,6 +184,6 @@ func (v *Verifier) Length(c *qp.Pair, from int, p *packet.Packet) {
 	v.Covered(d.Rule)
 	v.ReportBytes(c, from, p, d)
 	if c != nil {
-		c.Ends[from].SQ.Excuse()
+		c.Ends[from].SQ.ExplainNextGap()
 	}
 }

@@ -27,7 +27,7 @@ func (v *Verifier) length(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 		c.Ends[from].SQ.Break()
 		return
 	}
-	if p.Info().Payload && c.Ends[from].SQ.Odd == wqe.None && !v.Payload(c, from, p, w, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) {
+	if p.Info().Payload && c.Ends[from].SQ.OddOp == wqe.None && !v.Payload(c, from, p, w, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) {
 		w.Flags |= wqe.Blamed
 		c.Ends[1-from].RQ.LoseMSN()
 		c.Ends[from].SQ.Break()

@@ -17,7 +17,7 @@ const silence = int64(time.Second)
 // its QP is gone and silence is right, shows only when it speaks again.
 func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if r.Pending != nil || !r.Answered || q.ToldUnanswered() || p.PSN.Before(q.Una) || p.Time-q.AskedAt < int64(verifier.InFlight) {
+	if r.Pending != nil || !r.Answered || q.ReportedUnanswered() || p.PSN.Before(q.Una) || p.Time-q.TimerStart < int64(verifier.InFlight) {
 		return
 	}
 	if l := q.Recovery; l != nil && l.HasBack {
@@ -39,7 +39,7 @@ func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	b := p.Bare()
 	b.PSN, b.Opcode, b.Frame = asked, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
-	r.AwaitResponse(qp.PendingResponse{Request: *b, Waited: p.Time - q.AskedAt, Again: p.Time, NextPSN: q.High})
+	r.AwaitResponse(qp.PendingResponse{Request: *b, Waited: p.Time - q.TimerStart, RetransmittedAt: p.Time, NextPSN: q.High})
 }
 
 // unansweredAsk is what is kept of the packet with which the oldest message that is not acknowledged has asked for a response, or nil: it has not.
@@ -81,7 +81,7 @@ func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
 
 // owesNothing reports whether a responder that counts messages expects requests, and no response of it is due or waits for its request.
 func owesNothing(c *qp.Pair, r *qp.ReceiveQueue) bool {
-	return r.Told && r.Pending == nil && r.State == qp.Expecting && len(c.Early) == 0
+	return r.StartKnown && r.Pending == nil && r.State == qp.Expecting && len(c.Early) == 0
 }
 
 // pendingAnswered takes a response of a responder that had left something unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
@@ -104,7 +104,7 @@ func (v *Verifier) pendingAnswered(c *qp.Pair, from int, p *packet.Packet) {
 		r.ClosePending() // it had not got that far, or answers all up to a later request
 	default:
 		v.Covered(rule.RCRSP005)
-		pending.Answered(p)
+		pending.NoteAnswer(p)
 	}
 }
 
@@ -122,13 +122,13 @@ func (v *Verifier) answeredTwice(c *qp.Pair, from int, p *packet.Packet, positiv
 	r := &c.Ends[from].RQ
 	pending, in := r.Pending, p.Info()
 	switch {
-	case verifier.Numbered(p) && v.sameResponse(r, p), p.PSN.Before(pending.Request.PSN):
+	case verifier.Numbered(p) && v.copiedResponse(r, p), p.PSN.Before(pending.Request.PSN):
 	case !p.PSN.Before(retransmitted(&c.Ends[1-from].SQ, pending)):
 		v.unanswered(c, from, true)
 	case !positive:
 		r.ClosePending()
 	case in.First, in.Only:
-		if pending.Answer() {
+		if pending.CountAnswer() {
 			r.ClosePending()
 		}
 	}
@@ -151,7 +151,7 @@ func (v *Verifier) unanswered(c *qp.Pair, from int, ended bool) {
 	switch {
 	case d.Class == rule.Unproven:
 		d.Detail = "the response may have been lost before the tap, or the request after the tap"
-	case (pending.AnsweredAt-pending.Again)*promptly > pending.Waited:
+	case (pending.AnsweredAt-pending.RetransmittedAt)*promptly > pending.Waited:
 		d.Class, d.Detail = rule.Unproven, "the responder may have been slow, and may have acknowledged both with one response"
 	case !ended:
 		d.Class, d.Detail = rule.Unproven, "the capture ends before the responder can have responded again"

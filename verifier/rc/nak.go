@@ -32,7 +32,7 @@ func (v *Verifier) nakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) 
 	v.beyondGap(c, from, p, p.PSN.Add(-1))
 	if p.PSN != q.Una {
 		if w, _ := q.Messages.Find(p.PSN); w == nil || !w.Op.Responded() {
-			v.implied(c, from, p)
+			v.impliedByNak(c, from, p)
 		}
 	}
 	return true
@@ -69,7 +69,7 @@ func (v *Verifier) nakGoesBack(c *qp.Pair, from int, p *packet.Packet, id rule.I
 	v.Report(c, from, p, d)
 	if p.Syndrome.Type() == packet.RNRNAK || p.Syndrome == packet.NAKSequence {
 		if v.proves(n, id) {
-			v.nakMeant(c, from, p, una)
+			v.nakForOldest(c, from, p, una)
 		}
 	}
 	if r.Answered && !p.PSN.Before(q.First) && c.Sees(from) {
@@ -77,9 +77,9 @@ func (v *Verifier) nakGoesBack(c *qp.Pair, from int, p *packet.Packet, id rule.I
 	}
 }
 
-// nakMeant takes NAK p, whose PSN was reported, for one of psn, the oldest that was not acknowledged: both ends may go on as after that, or as if
+// nakForOldest takes NAK p, whose PSN was reported, for one of psn, the oldest that was not acknowledged: both ends may go on as after that, or as if
 // there had been none.
-func (v *Verifier) nakMeant(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN) {
+func (v *Verifier) nakForOldest(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN) {
 	meant, nak := *p.Bare(), qp.SequenceNAKed
 	if meant.PSN = psn; p.Syndrome.Type() == packet.RNRNAK {
 		nak = qp.RNRNAKed
@@ -89,8 +89,8 @@ func (v *Verifier) nakMeant(c *qp.Pair, from int, p *packet.Packet, psn packet.P
 	c.Ends[from].RQ.Blame()
 }
 
-// implied drops the READs and atomics before a NAK from those outstanding: the NAK implies one of them too.
-func (v *Verifier) implied(c *qp.Pair, from int, p *packet.Packet) {
+// impliedByNak drops the READs and atomics before a NAK from those outstanding: the NAK implies one of them too.
+func (v *Verifier) impliedByNak(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	for i := q.Messages.Len() - 1; i >= 0; i-- {
 		w := q.Messages.At(i)
@@ -108,7 +108,7 @@ func (v *Verifier) implied(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q, r := &c.Ends[1-from].SQ, &end.RQ
-	if r.State == qp.SequenceNAKed && v.sameNak(c, from, p) {
+	if r.State == qp.SequenceNAKed && v.copiedNak(c, from, p) {
 		v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
 		return
 	}
@@ -116,7 +116,7 @@ func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	end.Faults.SequenceNAKs++
 	v.Event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
 	n := len(v.Rec.Findings)
-	repeated := v.nakAgain(c, from, p)
+	repeated := v.repeatedNak(c, from, p)
 	if c.Sees(from) && q.Gap.Open() {
 		v.Covered(rule.RCRSP040)
 	}
@@ -137,24 +137,24 @@ func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	default:
 		v.Covered(rule.RCRSP002)
 		if !v.nakPlace(c, from, p, rule.RCRSP017) {
-			if c.Sees(1-from) && p.PSN.After(q.Taken()) {
-				q.Spares(q.Una) // it is late, but to its requester it may acknowledge something
+			if c.Sees(1-from) && p.PSN.After(q.RequesterUna()) {
+				q.NoteRetryReset(q.Una) // it is late, but to its requester it may acknowledge something
 			}
 			return
 		}
 	}
-	v.sequenceNaked(c, from, p, v.proves(n, rule.RCRSP002), repeated, unfounded, mistaken)
+	v.takeSequenceNak(c, from, p, v.proves(n, rule.RCRSP002), repeated, unfounded, mistaken)
 }
 
-// sequenceNaked notes a sequence NAK and judges its MSN. told says that it was reported and proven, repeated that the PSN was NAKed before, unfounded that it had
+// takeSequenceNak notes a sequence NAK and judges its MSN. told says that it was reported and proven, repeated that the PSN was NAKed before, unfounded that it had
 // arrived or nothing came after it, mistaken that a packet with a wrong PSN or opcode made it.
-func (v *Verifier) sequenceNaked(c *qp.Pair, from int, p *packet.Packet, told, repeated, unfounded, mistaken bool) {
+func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, told, repeated, unfounded, mistaken bool) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if unfounded = unfounded && counts(q, r, p); !unfounded || !told { // else the syndrome is what is wrong
+	if unfounded = unfounded && countsOwnPSN(q, r, p); !unfounded || !told { // else the syndrome is what is wrong
 		v.msn(c, from, p, 1)
 	}
 	if !repeated || r.State != qp.RNRNAKed { // the wait that an RNR NAK began goes on
-		q.Asks(p.PSN, p.Time, p.Time+goesBack)
+		q.RequireRetransmission(p.PSN, p.Time, p.Time+goBackTime)
 		v.nak(c, from, p, qp.SequenceNAKed)
 	}
 	if unfounded || mistaken {
@@ -169,28 +169,28 @@ func (v *Verifier) sequenceNaked(c *qp.Pair, from int, p *packet.Packet, told, r
 // hadArrived reports whether the request that sequence NAK p asks for had arrived.
 func hadArrived(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	return p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && (!q.MayRepeat(p.PSN) || resumed(q, r, p))
+	return p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && (!q.MayBeRetransmitted(p.PSN) || resumed(q, r, p))
 }
 
 // resumed reports whether the responder must have taken the PSN of NAK p, which has come. It has taken what its newest NAK had asked for, as it has
 // acknowledged that or p does, and with it all that came before; since then no later PSN came before that of p.
 func resumed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
-	return r.NakFrame != 0 && packet.Later(q.Una, p.PSN).After(r.NakPSN) && !q.HasCrossed() && !q.CameLater(p.PSN)
+	return r.NakFrame != 0 && packet.Later(q.Una, p.PSN).After(r.NakPSN) && !q.HasCrossed() && !q.MayBeReordered(p.PSN)
 }
 
-// counts reports whether the MSN of a response counts the message that ends at its PSN too, as that of an ACK does.
-func counts(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
+// countsOwnPSN reports whether the MSN of a response counts the message that ends at its PSN too, as that of an ACK does.
+func countsOwnPSN(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 	least, next, epoch, ok := completed(q, p.PSN)
 	return ok && next == least && epoch == r.Epoch && r.MSN == qp.MSNKnown && (p.MSN-least)&packet.PSNMask == r.MSNBase
 }
 
-// sameNak reports whether p is a copy of the newest NAK that something on the path made. An earlier response may come between the two.
-func (v *Verifier) sameNak(c *qp.Pair, from int, p *packet.Packet) bool {
+// copiedNak reports whether p is a copy of the newest NAK that something on the path made. An earlier response may come between the two.
+func (v *Verifier) copiedNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[from].RQ
 	if r.NakPSN != p.PSN {
 		return false
 	}
-	return v.sameResponse(r, p) || !c.Sees(from) && verifier.Numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.Time-r.NakTime < verifier.CopyTime
+	return v.copiedResponse(r, p) || !c.Sees(from) && verifier.Numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.Time-r.NakTime < verifier.CopyTime
 }
 
 // oldNak counts a PSN sequence NAK for the newest request, the first response of a capture that joined in mid-stream: later ones may have
@@ -209,14 +209,14 @@ func (v *Verifier) noGap(c *qp.Pair, from int, p *packet.Packet) {
 		return // a packet with a wrong PSN or opcode may have seemed later
 	}
 	v.Report(c, from, p, rule.Verdict{
-		Rule: rule.RCRSP002, Class: rule.Proven(c.Sees(from) && !c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder,
+		Rule: rule.RCRSP002, Class: rule.Proven(c.Sees(from) && !c.Ends[1-from].SQ.IsReordered(p.PSN)), Role: rule.Responder,
 		Expected: "a PSN sequence NAK only when a later PSN has arrived", Actual: "NAK for " + p.PSN.String() + "; no later PSN was sent",
 		Detail: verifier.MissedDetail(c, from),
 	})
 }
 
-// nakAgain judges that a PSN is NAKed once until it is retransmitted (rules RC-RSP-003, -043). It reports whether it was NAKed before.
-func (v *Verifier) nakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
+// repeatedNak judges that a PSN is NAKed once until it is retransmitted (rules RC-RSP-003, -043). It reports whether it was NAKed before.
+func (v *Verifier) repeatedNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[from].RQ
 	v.Covered(rule.RCRSP003)
 	v.Covered(rule.RCRSP043)
@@ -228,7 +228,7 @@ func (v *Verifier) nakAgain(c *qp.Pair, from int, p *packet.Packet) bool {
 		return false
 	}
 	again := r.State == qp.RNRNAKed && p.Syndrome.Type() == packet.RNRNAK && p.Time-r.NakTime < int64(verifier.InFlight)
-	if again && q.TakeMore() {
+	if again && q.TakeRNRCopy() {
 		return false
 	}
 	id, was := rule.RCRSP003, "one PSN sequence NAK until the expected PSN arrives"
@@ -267,17 +267,17 @@ func nakCrossed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 func (v *Verifier) rnrNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q, r := &c.Ends[1-from].SQ, &end.RQ
-	if r.State == qp.RNRNAKed && v.sameNak(c, from, p) {
+	if r.State == qp.RNRNAKed && v.copiedNak(c, from, p) {
 		v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
 		return
 	}
 	end.Faults.NAKs++
 	end.Faults.RNRNAKs++
 	v.Event(c, from, rule.Responder, p, rule.EvRNRNAK, "")
-	v.nakAgain(c, from, p)
+	v.repeatedNak(c, from, p)
 	v.Covered(rule.RCRNR005)
 	v.Covered(rule.RCRNR006)
-	if s := q.History.Get(p.PSN); s != nil && !p.PSN.Before(q.Una) && !counts(q, r, p) { // else RC-RSP-015 says what is wrong
+	if s := q.History.Get(p.PSN); s != nil && !p.PSN.Before(q.Una) && !countsOwnPSN(q, r, p) { // else RC-RSP-015 says what is wrong
 		fn := s.Trace.Opcode.Fn()
 		if op := wqe.OpOf(fn); op != wqe.Send && fn != packet.WriteLastImm && fn != packet.WriteOnlyImm {
 			v.Report(c, from, p, rule.Verdict{
@@ -297,13 +297,13 @@ func (v *Verifier) rnrNak(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	// A late one still has a requester wait that lacks the answer to a READ or atomic before it.
-	q.WaitTo(waitsTo(p))
+	q.WaitTo(rnrWaitEnd(p))
 	wait := int64(packet.RNRTimer(p.Syndrome.Value()))
-	q.Asks(p.PSN, p.Time+wait, p.Time+2*wait+goesBack)
+	q.RequireRetransmission(p.PSN, p.Time+wait, p.Time+2*wait+goBackTime)
 	if !v.nakPlace(c, from, p, rule.RCRSP018) {
 		return
 	}
-	counted := v.counts(c, from, p)
+	counted := v.nakMSN(c, from, p)
 	rnrs := r.RNRs
 	if r.NakPSN != p.PSN {
 		rnrs = 0
@@ -315,8 +315,8 @@ func (v *Verifier) rnrNak(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// waitsTo is until when RNR NAK p may have its requester wait.
-func waitsTo(p *packet.Packet) int64 {
+// rnrWaitEnd is until when RNR NAK p may have its requester wait.
+func rnrWaitEnd(p *packet.Packet) int64 {
 	return p.Time + 2*int64(packet.RNRTimer(p.Syndrome.Value())) + int64(verifier.InFlight)
 }
 
@@ -343,10 +343,10 @@ func (v *Verifier) fatalNak(c *qp.Pair, from int, p *packet.Packet) {
 			})
 		}
 	}
-	if v.unsought(c, from, p) || !v.nakPlace(c, from, p, rule.RCRSP017) {
+	if v.nakBeforeRequest(c, from, p) || !v.nakPlace(c, from, p, rule.RCRSP017) {
 		return
 	}
-	counted := v.counts(c, from, p)
+	counted := v.nakMSN(c, from, p)
 	v.nak(c, from, p, qp.Failed)
 	if counted {
 		c.Ends[1-from].SQ.MayCross()
@@ -354,11 +354,11 @@ func (v *Verifier) fatalNak(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// counts judges the MSN of a NAK (rule RC-RSP-015). It reports whether the MSN is that of an ACK: then this is the ACK of the request with a wrong syndrome, and
+// nakMSN judges the MSN of a NAK (rule RC-RSP-015). It reports whether the MSN is that of an ACK: then this is the ACK of the request with a wrong syndrome, and
 // that both ends go on as after an ACK is the same fault.
-func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) bool {
+func (v *Verifier) nakMSN(c *qp.Pair, from int, p *packet.Packet) bool {
 	n := len(v.Rec.Findings)
-	counted := counts(&c.Ends[1-from].SQ, &c.Ends[from].RQ, p)
+	counted := countsOwnPSN(&c.Ends[1-from].SQ, &c.Ends[from].RQ, p)
 	v.msn(c, from, p, 1)
 	return counted && v.proves(n, rule.RCRSP015)
 }
@@ -379,26 +379,26 @@ func answeredIn(q *qp.SendQueue, r *qp.ReceiveQueue) uint32 {
 	if w, _ := q.Messages.Find(r.LastPSN); w != nil {
 		return w.Frame
 	}
-	if q.IsMixed(r.LastPSN) { // it may have come out of its order: nobody knows which of them was answered
+	if q.IsReordered(r.LastPSN) { // it may have come out of its order: nobody knows which of them was answered
 		return 0
 	}
 	return r.LastFrame
 }
 
-// refuse notes what RNR NAK p refuses: its PSN, and what came after that since the NAK before it.
-func refuse(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) {
+// countRefused notes what RNR NAK p refuses: its PSN, and what came after that since the NAK before it.
+func countRefused(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) {
 	since, same, refused := p.Time-int64(verifier.InFlight), r.NakPSN == p.PSN, r.NakCode.Type() == packet.RNRNAK
 	if refused || !same { // else what came before the PSN sequence NAK has crossed it
 		since = max(since, r.NakTime)
 	}
-	q.Refused(p.PSN, since, min(since, r.LastTime), !same, refused && same && p.Time-r.NakTime < int64(verifier.InFlight))
+	q.CountRNRCopies(p.PSN, since, min(since, r.LastTime), !same, refused && same && p.Time-r.NakTime < int64(verifier.InFlight))
 }
 
 // nak notes what a NAK makes of both sides: all before it is acknowledged, and it is to be retransmitted.
 func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if nak == qp.RNRNAKed && (r.State != qp.RNRNAKed || r.NakPSN != p.PSN) {
-		refuse(q, r, p)
+		countRefused(q, r, p)
 	}
 	within := int64(0)
 	if nak == qp.SequenceNAKed || nak == qp.RNRNAKed && r.NakPSN != p.PSN { // another NAK answers what came
@@ -416,22 +416,22 @@ func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder)
 	q.StartTimer(p.Time)
 	if v.Broken || p.Flaws&packet.FlawDiscard != 0 {
 		r.Blame() // its requester may have dropped it
-		r.LeaveUntaken()
+		r.LeaveNAKUnprocessed()
 	}
 }
 
 // nakAcknowledges notes that a NAK acknowledges all before its PSN.
 func (v *Verifier) nakAcknowledges(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	had := q.Taken()
-	v.taken(c, from, p, p.PSN.Add(-1), false)
-	if nak == qp.RNRNAKed && c.Sees(1-from) && q.Passed {
-		r.LeaveUntaken()
+	had := q.RequesterUna()
+	v.requesterTakes(c, from, p, p.PSN.Add(-1), false)
+	if nak == qp.RNRNAKed && c.Sees(1-from) && q.LacksResponse {
+		r.LeaveNAKUnprocessed()
 	}
 	if p.PSN.After(q.Una) {
 		q.Acknowledge(p.PSN)
 	}
 	if nak == qp.SequenceNAKed && (p.PSN.After(had) || !r.Answered && p.PSN.After(q.First)) {
-		q.Spares(q.Una)
+		q.NoteRetryReset(q.Una)
 	}
 }

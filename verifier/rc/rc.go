@@ -20,15 +20,15 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	p.Rest()
-	c.Unlean()
+	c.ClearAssumed()
 	v.judge(c, from, p)
 	v.settle(c)
-	c.Unlean()
+	c.ClearAssumed()
 }
 
 // judge judges what the fast path has left.
 func (v *Verifier) judge(c *qp.Pair, from int, p *packet.Packet) {
-	if v.Renewed(c, from, p) {
+	if v.JudgeReuse(c, from, p) {
 		return
 	}
 	switch in := p.Info(); {
@@ -37,15 +37,15 @@ func (v *Verifier) judge(c *qp.Pair, from int, p *packet.Packet) {
 			v.arrives(c, from, p)
 		}
 		if len(c.Early) > 0 {
-			v.early(c, p.Time)
+			v.judgeEarly(c, p.Time)
 		}
 	case in.Response && ackOpcode(c, from, p):
-		v.reserved(c, from, p)
+		v.reservedOpcode(c, from, p)
 	case in.Response:
 		v.measureAnswer(c, from, p)
 		v.response(c, from, p)
 	case !in.Defined:
-		v.reserved(c, from, p)
+		v.reservedOpcode(c, from, p)
 	}
 }
 
@@ -60,7 +60,7 @@ func ackOpcode(c *qp.Pair, from int, p *packet.Packet) bool {
 // reports whether the packet belongs to the stream.
 func (v *Verifier) request(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ
-	if d := q.Doubt(); d != nil {
+	if d := q.ReadDispute(); d != nil {
 		v.resolve(c, from, p, d)
 	}
 	if !q.Joined {
@@ -75,16 +75,16 @@ func (v *Verifier) request(c *qp.Pair, from int, p *packet.Packet) bool {
 		v.Covered(rule.PKY003)
 	}
 	d := p.PSN.Diff(q.Next)
-	if q.Stray != nil || stream.Far(d) {
-		if !v.stray(c, from, p, d) {
+	if q.Jump != nil || stream.Far(d) {
+		if !v.farPSN(c, from, p, d) {
 			return false
 		}
 		d = p.PSN.Diff(q.Next)
 	}
 	switch {
 	case d == 0:
-		if c.Missent != nil {
-			v.MissentAgain(c, from, p)
+		if c.Misdirected != nil {
+			v.MisdirectedRetransmission(c, from, p)
 		}
 		v.newRequest(c, from, p)
 	case d > 0:
@@ -101,23 +101,23 @@ func (v *Verifier) request(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// stray deals with a PSN far from the stream of a requester.
-func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
-	return v.Stray(c, from, p, d, rule.RCPSN004, rule.Requester)
+// farPSN deals with a PSN far from the stream of a requester.
+func (v *Verifier) farPSN(c *qp.Pair, from int, p *packet.Packet, d int) bool {
+	return v.JudgeFarPSN(c, from, p, d, rule.RCPSN004, rule.Requester)
 }
 
-// reserved lets a packet with a reserved opcode take its PSN; header rules have reported it.
-func (v *Verifier) reserved(c *qp.Pair, from int, p *packet.Packet) {
+// reservedOpcode lets a packet with a reserved opcode take its PSN; header rules have reported it.
+func (v *Verifier) reservedOpcode(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	if q.Joined && p.PSN == q.Next {
 		if r.EPSN == q.Next {
 			r.Expect(q.Next.Add(1))
 		}
 		q.Advance(q.Next.Add(1))
-		q.DoubtMessage(true)
+		q.SetMessageUnsure(true)
 		r.LoseMSN()
 		q.Break()
-		q.Excuse() // it may have been a READ, which takes more
+		q.ExplainNextGap() // it may have been a READ, which takes more
 		return
 	}
 	if q.Retrying && p.PSN == q.Retry {
@@ -125,7 +125,7 @@ func (v *Verifier) reserved(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
-		q.Excuse() // the response that will be missing
+		q.ExplainNextGap() // the response that will be missing
 		w.Flags |= wqe.Accused
 	}
 	if q.Joined {

@@ -92,7 +92,7 @@ func (v *Verifier) lacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	if p.PayloadLen+size != want || p.Syndrome.Type() == packet.ACK && !p.Syndrome.Reserved() && (p.MSN-r.LastMSN)&packet.PSNMask < near {
 		return false
 	}
-	v.Retract(p, rule.RCRSP022) // what is there is no AETH
+	v.Withdraw(p, rule.RCRSP022) // what is there is no AETH
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP009, Class: rule.Proven(c.Complete()), Role: rule.Responder,
 		Expected: "an AETH", Actual: fmt.Sprintf("no AETH: %d bytes after the BTH, where AETH and payload take %d", p.PayloadLen+size, want+size), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
@@ -103,7 +103,7 @@ func (v *Verifier) lacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 func (v *Verifier) readOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, wants rule.Wants, want string) {
 	sized := c.PMTU == 0 || p.Info().Only || c.Complete() // while packets were missed the QPs may have got another path MTU
 	v.Report(c, from, p, rule.Verdict{
-		Rule: rule.RCRES002, Class: rule.Proven(sized && !c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder, Wants: wants, Expected: want, Actual: fmt.Sprintf("%d bytes", p.PayloadLen),
+		Rule: rule.RCRES002, Class: rule.Proven(sized && !c.Ends[1-from].SQ.IsReordered(p.PSN)), Role: rule.Responder, Wants: wants, Expected: want, Actual: fmt.Sprintf("%d bytes", p.PayloadLen),
 		Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 	if c.PMTU != 0 && !p.Info().Only {

@@ -19,13 +19,13 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 		q.Begin()
 		v.Covered(rule.RCPSN001)
 	}
-	if q.Unsure {
-		q.CloseExcuse() // the packet with a fault was no READ that left a gap
+	if q.MessageUnsure {
+		q.CloseExplanation() // the packet with a fault was no READ that left a gap
 	}
 	v.Covered(rule.RCPSN002)
 	v.Covered(rule.RCPSN004)
 	if q.Recovery != nil && q.Recovery.Counted {
-		v.goesOn(c, from, p)
+		v.openMessageCounted(c, from, p)
 	}
 	resent := p.PSN.Before(q.High) // after a gap: this PSN, or one after it, was seen before
 	v.Sequence(c, from, p, &sequence)
@@ -103,7 +103,7 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 	c.Ends[from].Faults.Retransmissions++
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q := &c.Ends[from].SQ
-	q.CameAgain(p)
+	q.NoteRetransmitted(p)
 	if s := q.History.Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
 		q.History.Drop(p.PSN) // numbered by a packet that came after the gap with another PSN
 	}
@@ -126,22 +126,22 @@ func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 	switch {
 	case p.PSN == q.High:
 		// A late packet filled part of the gap, and the stream goes on where it was.
-		q.Mix()
+		q.Reorder()
 		told = c.Sees(from)
 	case p.PSN.Before(q.High):
-		q.Mix()
+		q.Reorder()
 		// Retransmitted after a gap, and one more is missing: the first gap was reported.
-		if c.Sees(from) && !q.Excused {
+		if c.Sees(from) && !q.GapExplained {
 			v.Covered(rule.RCRTY006)
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.RCRTY006, Class: rule.Violation, Role: rule.Requester,
 				Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "PSN " + q.Next.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
 			})
 		}
-	case q.Excused:
+	case q.GapExplained:
 		v.Covered(rule.RCPSN004)
-	case c.Missent != nil && v.Missent(c, from, p, d):
-		v.afterMissent(c, from, p)
+	case c.Misdirected != nil && v.ReportMisdirected(c, from, p, d):
+		v.afterMisdirected(c, from, p)
 		return
 	case d == 1 && v.Congestion.CountedCNP(c, from, p):
 		v.Congestion.ReportCounted(c, from, p, rule.Requester)
@@ -151,7 +151,7 @@ func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 		v.gap(c, from, p, d)
 		told = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent
 	}
-	v.opensGap(c, from, p, (q.Excused || told) && !q.DamagedAt(q.Next))
+	v.opensGap(c, from, p, (q.GapExplained || told) && !q.DamagedAt(q.Next))
 	v.newRequest(c, from, p)
 	guessRead(c, from)
 }
@@ -163,8 +163,8 @@ func guessRead(c *qp.Pair, from int) {
 	}
 }
 
-// afterMissent has the stream go on at request p: what is missing before it went to another queue pair, which is reported.
-func (v *Verifier) afterMissent(c *qp.Pair, from int, p *packet.Packet) {
+// afterMisdirected has the stream go on at request p: what is missing before it went to another queue pair, which is reported.
+func (v *Verifier) afterMisdirected(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	q.Break()
 	if !q.Gap.Open() {
@@ -197,7 +197,7 @@ func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
 func (v *Verifier) opensGap(c *qp.Pair, from int, p *packet.Packet, explained bool) {
 	q := &c.Ends[from].SQ
 	q.Begin()
-	q.CloseExcuse()
+	q.CloseExplanation()
 	switch {
 	case !q.Gap.Open():
 		q.OpenGap(q.Next, p.PSN, explained)
@@ -238,7 +238,7 @@ func (v *Verifier) limits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	case qp.Failed:
 		v.afterFatal(c, from, p)
 	case qp.SequenceNAKed:
-		v.unheeded(c, from, p)
+		v.requestsAfterNak(c, from, p)
 	}
 	if q.Credited && c.Paired && p.Info().Request {
 		v.credit(c, from, p, w)

@@ -28,14 +28,14 @@ func (v *Verifier) arrives(c *qp.Pair, from int, p *packet.Packet) {
 			r.CloseNAK()
 		}
 	case d < 0:
-		r.Repeat(c.Ends[from].SQ.High)
+		r.NoteDuplicate(c.Ends[from].SQ.High)
 		if r.Pending != nil && !p.PSN.Before(r.Pending.Request.PSN) {
-			r.Pending.Ask()
+			r.Pending.CountRequest()
 		}
 		end.Faults.Duplicates++
 		v.Event(c, from, rule.Requester, p, rule.EvDuplicate, "")
 	default:
-		c.Ends[from].SQ.Await(r.EPSN)
+		c.Ends[from].SQ.NoteExpected(r.EPSN)
 	}
 }
 

@@ -18,17 +18,17 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 		v.Skipped[verifier.SkipUnseen]++
 		return
 	}
-	if c.PMTU == 0 && !v.sameResponse(r, p) {
+	if c.PMTU == 0 && !v.copiedResponse(r, p) {
 		v.readSize(c, from, p)
 	}
-	if q.Stray != nil && v.leapKnown(c, 1-from, p) {
+	if q.Jump != nil && v.judgeJump(c, 1-from, p) {
 		return
 	}
 	if isOldNak(c, from, p) {
 		v.oldNak(c, from, p)
 		return
 	}
-	if unasked(c, from, p) || naksNewest(q, r, p) {
+	if acknowledgesEarly(c, from, p) || naksNewest(q, r, p) {
 		wait(c, from, p, true)
 		return
 	}
@@ -36,8 +36,8 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 		v.aheadOfRequests(c, from, p)
 		return
 	}
-	r.CloseMissed()
-	if v.sameResponse(r, p) || verifier.LeftBefore(p, r.LastID) {
+	r.CloseUnseen()
+	if v.copiedResponse(r, p) || verifier.LeftBefore(p, r.LastID) {
 		v.Copied(c, from, p)
 		v.Overtaken(c, from, p, r.LastID, packet.FrameNear(p.Frame, r.LastFrame), r.LastTime)
 	}
@@ -52,9 +52,9 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) unpaired(c *qp.Pair, from int, p *packet.Packet) {
 	v.Skipped[verifier.SkipUnpaired]++
 	r := &c.Ends[from].RQ
-	r.Hear(p)
+	r.NoteResponse(p)
 	if p.Syndrome.Type() == packet.RNRNAK {
-		c.Ends[1-from].SQ.WaitTo(waitsTo(p)) // whoever it is
+		c.Ends[1-from].SQ.WaitTo(rnrWaitEnd(p)) // whoever it is
 	}
 }
 
@@ -70,10 +70,10 @@ func isOldNak(c *qp.Pair, from int, p *packet.Packet) bool {
 		!r.Answered && r.State == qp.Expecting && isSequenceNak(p) && !c.Ends[1-from].Knows(qp.KnowsSQPSN)
 }
 
-// unasked reports whether p acknowledges what its responder has NAKed and nobody has retransmitted yet: the retransmission may be the next request in the capture.
-func unasked(c *qp.Pair, from int, p *packet.Packet) bool {
+// acknowledgesEarly reports whether p acknowledges what its responder has NAKed and nobody has retransmitted yet: the retransmission may be the next request in the capture.
+func acknowledgesEarly(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	return (c.Sees(from) || c.Ends[from].Doubted) && (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK
+	return (c.Sees(from) || c.Ends[from].NearWithdrawn) && (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK
 }
 
 // naksNewest reports whether p is a PSN sequence NAK for the newest request: the one that has shown the gap may be the next in the capture.
@@ -84,11 +84,11 @@ func naksNewest(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 // aheadOfRequests takes a response to a PSN that was not seen sent: it goes on with the answer to a READ that is in doubt, or waits for its request.
 func (v *Verifier) aheadOfRequests(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
-	if v.doubtGoesOn(c, from, p) || q.ReadLen != 0 && p.PSN.Diff(q.Next) <= 1<<23 {
+	if v.disputeContinues(c, from, p) || q.ReadLen != 0 && p.PSN.Diff(q.Next) <= 1<<23 {
 		return
 	}
-	if wait(c, from, p, false); len(c.Early) > earlyMost {
-		v.unseen(c, from, &c.Early[0].Packet)
+	if wait(c, from, p, false); len(c.Early) > mostEarly {
+		v.unseenRequest(c, from, &c.Early[0].Packet)
 		c.DropEarly()
 	}
 }
@@ -97,12 +97,12 @@ func (v *Verifier) aheadOfRequests(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) respond(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	if c.Ends[1-from].SQ.HasForeign() {
-		v.foreign(c, from, p)
+		v.foreignPartition(c, from, p)
 	}
 	if r.State == qp.Failed && c.Ends[1-from].SQ.HasCrossed() && p.Syndrome.Type() == packet.ACK {
 		r.CloseNAK() // it was an ACK with a wrong syndrome: see counts
 	}
-	if r.State == qp.Failed && !p.PSN.Before(r.NakPSN) && !v.sameResponse(r, p) {
+	if r.State == qp.Failed && !p.PSN.Before(r.NakPSN) && !v.copiedResponse(r, p) {
 		v.afterFailure(c, from, p)
 		return
 	}
@@ -113,7 +113,7 @@ func (v *Verifier) respond(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Syndrome.Type() == packet.ACK {
 		v.duplicateAnswered(c, from, p)
 	}
-	if c.Ends[1-from].SQ.Gap.Open() && p.Opcode.Fn() != packet.Acknowledge && v.filled(c, from, p) {
+	if c.Ends[1-from].SQ.Gap.Open() && p.Opcode.Fn() != packet.Acknowledge && v.gapResponse(c, from, p) {
 		return
 	}
 	switch fn := p.Opcode.Fn(); fn {
@@ -162,8 +162,8 @@ func (v *Verifier) bySyndrome(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// sameResponse reports whether p is a copy of the newest response that something on the path made.
-func (v *Verifier) sameResponse(r *qp.ReceiveQueue, p *packet.Packet) bool {
+// copiedResponse reports whether p is a copy of the newest response that something on the path made.
+func (v *Verifier) copiedResponse(r *qp.ReceiveQueue, p *packet.Packet) bool {
 	if verifier.Numbered(p) {
 		return p.IPID == r.LastID && p.ICRC == r.LastICRC && p.Time-r.LastTime < verifier.CopyTime+int64(verifier.Unit(p.Time, r.LastTime))
 	}

@@ -12,8 +12,8 @@ import (
 	"ibwitness/wqe"
 )
 
-// restart judges where and when a retransmission begins.
-func (v *Verifier) restart(c *qp.Pair, from int, p *packet.Packet) {
+// retransmissionBegins judges where and when a retransmission begins.
+func (v *Verifier) retransmissionBegins(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
 	if l := q.Recovery; l != nil && l.HasBack {
@@ -22,7 +22,7 @@ func (v *Verifier) restart(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		defer q.CloseBack()
 	}
-	q.Sleep(stream.HasSlept(c, p) && !end.Knows(qp.KnowsSQPSN))
+	q.SetAfterIdle(stream.LongIdle(c, p) && !end.Knows(qp.KnowsSQPSN))
 	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out needs no retransmission
 	if q.Retrying && p.PSN.After(q.Retry) && q.RetryLen == 0 && !acknowledged {
 		v.Covered(rule.RCRTY006)
@@ -33,29 +33,29 @@ func (v *Verifier) restart(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if !c.Paired {
-		v.restartUnpaired(c, from, p)
+		v.retransmissionUnpaired(c, from, p)
 		return
 	}
 	v.countRestart(c, from, p)
-	v.takesLater(c, from, p)
-	v.restartAfter(c, from, p)
+	v.mayProcessNakLater(c, from, p)
+	v.retransmissionAfterNak(c, from, p)
 	v.needless(c, from, p)
-	q.WentBack(p.PSN, p.Time)
+	q.Retransmitted(p.PSN, p.Time)
 }
 
-// restartUnpaired judges a retransmission of a requester whose responses are not known.
-func (v *Verifier) restartUnpaired(c *qp.Pair, from int, p *packet.Packet) {
+// retransmissionUnpaired judges a retransmission of a requester whose responses are not known.
+func (v *Verifier) retransmissionUnpaired(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	v.timerExpired(q, p)
 	if c.Sees(from) && p.PSN.Before(q.First) {
-		q.Lack(p.PSN, p.Time)
-	} else if p.PSN == q.First && c.Ends[from].Attr != nil && v.unheard(c) {
+		q.LackResponse(p.PSN, p.Time)
+	} else if p.PSN == q.First && c.Ends[from].Attr != nil && v.neverResponded(c) {
 		v.neverAnswered(c, from, p)
 	}
 }
 
-// restartAfter judges a retransmission by what its responder asked for with its newest NAK, or that it asked for nothing.
-func (v *Verifier) restartAfter(c *qp.Pair, from int, p *packet.Packet) {
+// retransmissionAfterNak judges a retransmission by what its responder asked for with its newest NAK, or that it asked for nothing.
+func (v *Verifier) retransmissionAfterNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	switch r.State {
 	case qp.RNRNAKed:
@@ -65,9 +65,9 @@ func (v *Verifier) restartAfter(c *qp.Pair, from int, p *packet.Packet) {
 	case qp.Failed:
 		v.afterFatal(c, from, p)
 	case qp.Expecting:
-		if !q.Gap.Open() && !nakAsked(q, r, p.Time) && !nakWaits(c, from) {
+		if !q.Gap.Open() && !nakExplains(q, r, p.Time) && !nakWaits(c, from) {
 			v.timeout(c, from, p)
-			v.skipped(c, from, p)
+			v.skipsOldest(c, from, p)
 		}
 	}
 }
@@ -76,12 +76,12 @@ func (v *Verifier) restartAfter(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) countRestart(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	q.RestartAt(p.PSN)
-	if r.State == qp.RNRNAKed || q.Restarts == 0 && q.Spared() { // that has a counter of its own (RC-RTY-003)
+	if r.State == qp.RNRNAKed || q.Restarts == 0 && q.TakeRetryReset() { // that has a counter of its own (RC-RTY-003)
 		return
 	}
 	q.CountRestart()
 	if r.State == qp.SequenceNAKed || r.State == qp.Expecting && impliedNAK(q, p) {
-		q.CountTold()
+		q.CountNAKRestart()
 	}
 }
 
@@ -96,7 +96,7 @@ func (v *Verifier) afterSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	if end.Knows(qp.KnowsRetryCnt) {
 		v.retries(c, from, p, true)
 	}
-	passed := c.Sees(from) && (!p.PSN.After(q.Taken()) || answered(q, r.NakPSN, p.PSN)) // or has acknowledged what that asks for
+	passed := c.Sees(from) && (!p.PSN.After(q.RequesterUna()) || answered(q, r.NakPSN, p.PSN)) // or has acknowledged what that asks for
 	if p.PSN.After(r.NakPSN) && !rest && !passed && !r.Blamed {
 		r.Blame()
 		v.Report(c, from, p, rule.Verdict{
@@ -115,12 +115,12 @@ func (v *Verifier) neverAnswered(c *qp.Pair, from int, p *packet.Packet) {
 	v.timeout(c, from, p)
 }
 
-// unheeded is how long after a PSN sequence NAK a requester has taken it, though its host stalls or holds packets back.
-const unheeded = 20 * time.Millisecond
+// nakProcessedWithin is how long after a PSN sequence NAK a requester has taken it, though its host stalls or holds packets back.
+const nakProcessedWithin = 20 * time.Millisecond
 
-// unheeded judges new requests after a PSN sequence NAK: their requester resumes at the PSN that the NAK names (rule RC-RTY-005). The first of them
+// requestsAfterNak judges new requests after a PSN sequence NAK: their requester resumes at the PSN that the NAK names (rule RC-RTY-005). The first of them
 // is the fault once another shows that it was not in flight.
-func (v *Verifier) unheeded(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) requestsAfterNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	took := time.Duration(p.Time - r.NakTime)
 	if took <= verifier.InFlight || r.Blamed || p.PSN.Before(q.High) || !p.PSN.After(r.NakPSN) || q.HasCrossed() {
@@ -128,15 +128,15 @@ func (v *Verifier) unheeded(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.Covered(rule.RCRTY005)
 	l := q.Lost()
-	if l.Unheeded == nil || l.Unheeded.Time < r.NakTime {
-		q.Unheed(p.Bare())
+	if l.FirstAfterNAK == nil || l.FirstAfterNAK.Time < r.NakTime {
+		q.SetFirstAfterNAK(p.Bare())
 	}
-	first := l.Unheeded
-	if time.Duration(p.Time-first.Time) <= unheeded {
+	first := l.FirstAfterNAK
+	if time.Duration(p.Time-first.Time) <= nakProcessedWithin {
 		return
 	}
 	r.Blame()
-	q.Unheed(nil)
+	q.SetFirstAfterNAK(nil)
 	v.Report(c, from, first, rule.Verdict{
 		Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 		Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "new requests from PSN " + first.PSN.String() + " on, until " + took.String() + " after the NAK",
@@ -144,11 +144,11 @@ func (v *Verifier) unheeded(c *qp.Pair, from int, p *packet.Packet) {
 	})
 }
 
-// skipped judges that a retransmission which no NAK asked for begins with the oldest request that is not acknowledged (rule RC-RTY-006). Only a
+// skipsOldest judges that a retransmission which no NAK asked for begins with the oldest request that is not acknowledged (rule RC-RTY-006). Only a
 // tap near the requester shows how far it has been acknowledged.
-func (v *Verifier) skipped(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) skipsOldest(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
-	oldest := q.Taken()
+	oldest := q.RequesterUna()
 	if !c.Sees(from) || oldest.Before(q.First) || impliedNAK(q, p) {
 		return
 	}
@@ -158,7 +158,7 @@ func (v *Verifier) skipped(c *qp.Pair, from int, p *packet.Packet) {
 			Rule: rule.RCRTY006, Class: rule.Violation, Role: rule.Requester,
 			Wants: rule.Want(expect.PSN, uint64(oldest)), Expected: "PSN " + oldest.String() + " first: it is not acknowledged", Actual: "PSN " + p.PSN.String(),
 		}
-		if unsettled(c, from) {
+		if answersBeforeCapture(c, from) {
 			d.Class, d.Detail = rule.Unproven, beforeCapture
 		}
 		v.Report(c, from, p, d)
@@ -178,9 +178,9 @@ func answered(q *qp.SendQueue, first, last packet.PSN) bool {
 	return false
 }
 
-// nakAsked reports whether the newest NAK, or the wait after an RNR NAK, may be why something is retransmitted at time now, though a response has
+// nakExplains reports whether the newest NAK, or the wait after an RNR NAK, may be why something is retransmitted at time now, though a response has
 // overtaken it meanwhile.
-func nakAsked(q *qp.SendQueue, r *qp.ReceiveQueue, now int64) bool {
+func nakExplains(q *qp.SendQueue, r *qp.ReceiveQueue, now int64) bool {
 	return r.NakTime != 0 && now-r.NakTime < int64(verifier.InFlight) || now < q.Waits()
 }
 
@@ -204,8 +204,8 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 		id = rule.RCRTY008
 	}
 	v.Covered(id)
-	taken := q.Taken()
-	if lacks(c, from, p) {
+	taken := q.RequesterUna()
+	if mayLackResponse(c, from, p) {
 		return
 	}
 	if !r.Answered || !c.Sees(from) && (w != nil && w.Has(wqe.Accused) || !q.Needless()) {
@@ -227,40 +227,40 @@ func (v *Verifier) doubtNeedless(c *qp.Pair, from int, p *packet.Packet, w *wqe.
 	took, coarse := p.Time-r.LastTime, int64(verifier.Unit(p.Time, r.LastTime))
 	switch {
 	case d.Class != rule.Violation || w == nil:
-	case unsettled(c, from):
+	case answersBeforeCapture(c, from):
 		d.Class, d.Detail = rule.Unproven, beforeCapture
-	case took-coarse < stream.Uptake && (justTaken(q, r, w) || v.inBurst(q, r, w) && v.mayGoBack(c, from, p) || q.Unaware(p.Time)):
-		q.UnawareUntil(r.LastTime + stream.Uptake + coarse)
+	case took-coarse < stream.Uptake && (justAcknowledged(q, r, w) || v.inBurst(q, r, w) && v.mayRetransmit(c, from, p) || q.MayLackResponses(p.Time)):
+		q.MayLackResponsesUntil(r.LastTime + stream.Uptake + coarse)
 		d.Class, d.Detail = rule.Unproven, "the response had just passed the tap: it may not have reached the requester when its timer expired"
-	case took+coarse >= stream.Uptake && !v.wentOn(c, from, w) && v.mayGoBack(c, from, p):
+	case took+coarse >= stream.Uptake && !v.sentSince(c, from, w) && v.mayRetransmit(c, from, p):
 		d.Class, d.Detail = rule.Unproven, "nothing shows that the requester has processed the response: its host may have stalled until its timer expired"
 	}
 }
 
-// lacks reports whether the requester of retransmission p may lack the response to it: nothing has acknowledged it, or only what was sent before the capture, what a
-// NAK has met, or what has passed over another response.
-func lacks(c *qp.Pair, from int, p *packet.Packet) bool {
+// mayLackResponse reports whether the requester of retransmission p may lack the response to it: nothing has acknowledged it, or only what was sent before the capture, what a
+// NAK has met, or what has overtaken another response.
+func mayLackResponse(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	near, taken := c.Sees(from), q.Taken()
+	near, taken := c.Sees(from), q.RequesterUna()
 	responded := wqe.OpOf(p.Opcode.Fn()).Responded()
 	switch {
 	case near && (p.PSN.Before(q.First) && (responded || taken == q.First) || taken.Before(q.First)):
-		q.Lack(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
+		q.LackResponse(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
 	case !p.PSN.Before(taken):
 	case r.State != qp.Expecting || r.NakTime != 0 && p.Time-r.NakTime < int64(verifier.InFlight): // where that NAK found it, which the answers may have met
 		if near && responded {
-			q.Lack(p.PSN, p.Time) // and which it then has not taken
+			q.LackResponse(p.PSN, p.Time) // and which it then has not taken
 		}
-	case near && q.Skipped(p.PSN, p.Time, goesBack):
-		q.Lack(p.PSN, p.Time)
+	case near && q.ImpliedNAK(p.PSN, p.Time, goBackTime):
+		q.LackResponse(p.PSN, p.Time)
 	default:
 		return false
 	}
 	return true
 }
 
-// justTaken reports whether the newest response may be the first that acknowledges message w.
-func justTaken(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
+// justAcknowledged reports whether the newest response may be the first that acknowledges message w.
+func justAcknowledged(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
 	for i := q.Messages.UpTo(r.LastPSN) - 1; i >= 0 && !q.Messages.At(i).First.Before(w.First); i-- {
 		if q.Messages.At(i).Has(wqe.AckWanted) {
 			return false // which a response before acknowledged
@@ -280,26 +280,26 @@ func (v *Verifier) inBurst(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) 
 		case int32(m.Frame-r.LastFrame) > 0: // since then
 		case w.Op.Responded() && int32(m.Frame-w.RespFrame) > 0:
 			return false
-		case !w.Op.Responded() && (v.asked == 0 || m.Asked != 0 && int64(m.Asked-v.asked)*int64(verifier.Tick) > stream.Uptake):
+		case !w.Op.Responded() && (v.waitingSince == 0 || m.Asked != 0 && int64(m.Asked-v.waitingSince)*int64(verifier.Tick) > stream.Uptake):
 			return false
 		}
 	}
 	return true
 }
 
-// taken notes how far the requester can take a response, at a tap near it: elsewhere it may have got what the tap has missed.
-func (v *Verifier) taken(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN, own bool) {
+// requesterTakes notes how far the requester can take a response, at a tap near it: elsewhere it may have got what the tap has missed.
+func (v *Verifier) requesterTakes(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN, own bool) {
 	switch q := &c.Ends[1-from].SQ; {
 	case v.Broken && c.Sees(1-from):
-		q.Lack(q.Taken(), p.Time) // a requester drops it
-	case c.Sees(1-from) && q.Retrying && !psn.Before(q.Retry) && !psn.Before(q.Taken()):
-		if !q.Passed { // it has gone back and is not there again yet: it may not know what is acknowledged
-			q.Lack(q.Taken(), p.Time)
+		q.LackResponse(q.RequesterUna(), p.Time) // a requester drops it
+	case c.Sees(1-from) && q.Retrying && !psn.Before(q.Retry) && !psn.Before(q.RequesterUna()):
+		if !q.LacksResponse { // it has gone back and is not there again yet: it may not know what is acknowledged
+			q.LackResponse(q.RequesterUna(), p.Time)
 		}
 	case c.Sees(1 - from):
-		q.Take(psn, own, p.Time)
+		q.TakeResponse(psn, own, p.Time)
 	default:
-		q.TakesAll()
+		q.LackNothing()
 	}
 }
 
@@ -309,11 +309,11 @@ func (v *Verifier) timeout(c *qp.Pair, from int, p *packet.Packet) {
 	q := &end.SQ
 	v.Event(c, from, rule.Requester, p, rule.EvTimeout, "")
 	v.responseMissing(c, from, p)
-	if !p.PSN.Before(q.Taken()) && !impliedNAK(q, p) {
+	if !p.PSN.Before(q.RequesterUna()) && !impliedNAK(q, p) {
 		v.timerExpired(q, p)
 	}
 	switch {
-	case impliedNAK(q, p) || q.AskedAt == 0 || unsettled(c, from):
+	case impliedNAK(q, p) || q.TimerStart == 0 || answersBeforeCapture(c, from):
 	case end.Knows(qp.KnowsTimeout):
 		v.timer(c, from, p)
 	default:
@@ -331,7 +331,7 @@ func (v *Verifier) timerExpired(q *qp.SendQueue, p *packet.Packet) {
 
 // impliedNAK reports whether a response has shown the requester that one before it is missing: no timer had to run out for p to be retransmitted.
 func impliedNAK(q *qp.SendQueue, p *packet.Packet) bool {
-	if q.Passed || q.Recovery != nil && q.Recovery.PassedAt != 0 && p.Time-q.Recovery.PassedAt < int64(verifier.InFlight) {
+	if q.LacksResponse || q.Recovery != nil && q.Recovery.LacksSince != 0 && p.Time-q.Recovery.LacksSince < int64(verifier.InFlight) {
 		return true
 	}
 	w, _ := q.Messages.Find(p.PSN)

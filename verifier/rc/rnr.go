@@ -23,7 +23,7 @@ func (v *Verifier) afterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if p.PSN != r.NakPSN {
 		w, _ := end.SQ.Messages.Find(p.PSN)
-		if !r.Blamed && !r.Untaken && (p.PSN.After(r.NakPSN) || w != nil && !w.Op.Responded()) {
+		if !r.Blamed && !r.NAKUnprocessed && (p.PSN.After(r.NakPSN) || w != nil && !w.Op.Responded()) {
 			r.Blame()
 			v.Covered(rule.RCRNR002)
 			d := rule.Verdict{
@@ -38,7 +38,7 @@ func (v *Verifier) afterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	v.resumes(c, from, p, wait)
 	v.Covered(rule.RCRNR001)
 	v.Covered(rule.RCRNR002)
-	if took+verifier.Unit(p.Time, r.NakTime, r.LastTime, end.SQ.LastTime) <= wait && !r.Untaken {
+	if took+verifier.Unit(p.Time, r.NakTime, r.LastTime, end.SQ.LastTime) <= wait && !r.NAKUnprocessed {
 		d := rule.Verdict{
 			Rule: rule.RCRNR001, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 			Expected: "no retransmission before " + wait.String(), Actual: "after " + took.String(), Evidence: nak,
@@ -61,12 +61,12 @@ func (v *Verifier) afterRNR(c *qp.Pair, from int, p *packet.Packet) {
 }
 
 // duringRNR judges a new request after an RNR NAK: until the timer has run out the requester waits (rule RC-RNR-005), then it resumes
-// at the PSN that the NAK names (rule RC-RNR-002). One finding a wait. That its requester had taken the NAK shows later: see suspectUnaware and resumes.
+// at the PSN that the NAK names (rule RC-RNR-002). One finding a wait. That its requester had processed the NAK shows later: see holdAfterNak and resumes.
 func (v *Verifier) duringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
 	took := time.Duration(p.Time - r.NakTime)
 	wait := packet.RNRTimer(r.NakCode.Value())
-	if took <= verifier.InFlight || r.Untaken || v.goesOnUnaware(c, from, p) || r.Blamed || c.Sees(from) && answered(&c.Ends[from].SQ, r.NakPSN, p.PSN) {
+	if took <= verifier.InFlight || r.NAKUnprocessed || v.continuesAfterNak(c, from, p) || r.Blamed || c.Sees(from) && answered(&c.Ends[from].SQ, r.NakPSN, p.PSN) {
 		return
 	}
 	d := rule.Verdict{
@@ -80,9 +80,9 @@ func (v *Verifier) duringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.Covered(d.Rule)
 	r.Blame()
-	inTime := wait > time.Duration(stream.Uptake) && took >= wait && took-wait <= verifier.InFlight // it had waited, and so had taken the NAK
-	if took <= time.Duration(stream.Uptake) || quiet(c, from, r.NakTime) && !inTime {
-		v.suspectUnaware(c, from, p, &d)
+	inTime := wait > time.Duration(stream.Uptake) && took >= wait && took-wait <= verifier.InFlight // it had waited, and so had processed the NAK
+	if took <= time.Duration(stream.Uptake) || silentSince(c, from, r.NakTime) && !inTime {
+		v.holdAfterNak(c, from, p, &d)
 	}
 	v.Report(c, from, p, d)
 }
@@ -92,7 +92,7 @@ func (v *Verifier) afterFatal(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
 	took := time.Duration(p.Time - r.NakTime)
 	v.Covered(rule.RCRTY011)
-	if took <= verifier.InFlight || v.goesOnUnaware(c, from, p) || r.Blamed {
+	if took <= verifier.InFlight || v.continuesAfterNak(c, from, p) || r.Blamed {
 		return
 	}
 	r.Blame()
@@ -104,8 +104,8 @@ func (v *Verifier) afterFatal(c *qp.Pair, from int, p *packet.Packet) {
 	if d.Class == rule.Unproven {
 		d.Detail = "the packet may have been in flight when the responder sent the NAK, or the NAK may have been lost after the tap"
 	}
-	if took <= time.Duration(stream.Uptake) || took <= time.Duration(goesBack) && p.PSN.Before(c.Ends[from].SQ.High) && v.hostPaused(c, from, p, r.NakTime) {
-		v.suspectUnaware(c, from, p, &d)
+	if took <= time.Duration(stream.Uptake) || took <= time.Duration(goBackTime) && p.PSN.Before(c.Ends[from].SQ.High) && v.hostPaused(c, from, p, r.NakTime) {
+		v.holdAfterNak(c, from, p, &d)
 	}
 	v.Report(c, from, p, d)
 }

@@ -48,7 +48,7 @@ func sameBytes(a, b packet.Trace) bool {
 // sent, with another PSN, has that of p.
 func sameNumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[from].RQ
-	if q.LastPSN != p.PSN && q.LastID == p.IPID || (r.Answered || r.Heard) && r.LastID == p.IPID {
+	if q.LastPSN != p.PSN && q.LastID == p.IPID || (r.Answered || r.ResponseSeen) && r.LastID == p.IPID {
 		return true
 	}
 	before := q.History.Get(p.PSN.Add(-1))

@@ -20,11 +20,11 @@ func (v *Verifier) Renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	moveToGap(q, w, p)
 	if !c.Sees(from) {
 		w.Flags |= wqe.Guessed // the two may have changed places on their way, and what is missing between be lost
-		q.Mix()
+		q.Reorder()
 	}
 	c.Misplace(q.Gap.From)
 	q.Resume(p.PSN)
-	q.DoubtMessage(!c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last))
+	q.SetMessageUnsure(!c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last))
 	q.CloseGap()
 	if c.Sees(from) {
 		r.Expect(p.PSN) // else the next response shows it
@@ -82,7 +82,7 @@ func (v *Verifier) isNew(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE,
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	s := q.History.Get(p.PSN)
 	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
-	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !ReadTail(w, p)
+	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !AsksForTail(w, p)
 	switch {
 	case same, !c.Sees(from) && verifier.LeftBefore(p, q.LastID):
 		return false
@@ -92,14 +92,14 @@ func (v *Verifier) isNew(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE,
 	return true
 }
 
-// ReadTail reports whether p asks for the rest of READ w.
-func ReadTail(w *wqe.SendWQE, p *packet.Packet) bool {
+// AsksForTail reports whether p asks for the rest of READ w.
+func AsksForTail(w *wqe.SendWQE, p *packet.Packet) bool {
 	return p.Opcode.Fn() == packet.ReadRequest && p.VA > w.VA && p.VA-w.VA < uint64(w.Length) && uint64(p.DMALen)+p.VA-w.VA == uint64(w.Length)
 }
 
-// AnswersFor notes that a response with the opcode or the PSN of another request, which is reported, is taken for that of the oldest READ or atomic that
-// waits for its own: that later responses pass over this one is the same fault. told says that the report is proven.
-func AnswersFor(q *qp.SendQueue, p *packet.Packet, told bool) {
+// AnswersOldest notes that a response with the opcode or the PSN of another request, which is reported, is taken for that of the oldest READ or atomic that
+// waits for its own: that later responses overtake this one is the same fault. told says that the report is proven.
+func AnswersOldest(q *qp.SendQueue, p *packet.Packet, told bool) {
 	for i := range q.Messages.Len() {
 		w := q.Messages.At(i)
 		if w.First.After(p.PSN) {

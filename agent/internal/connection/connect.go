@@ -16,7 +16,7 @@ func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how Learned) *Connecti
 	for k, e := range f.Ends {
 		attr := e.Attr
 		if known := t.Attr(e.Addr, e.QPN, f.Ends[1-k].Addr, f.Time); known != nil {
-			attr.Merge(known)
+			attr.Update(known)
 		}
 		c.Ends[k] = qp.QP{Addr: e.Addr, Near: t.near[e.Addr] || k == 0 && p.Dst == e.Addr && t.Near(p.Dst, p.DGID) || k == 1 && p.Src == e.Addr && t.Near(p.Src, p.SGID), Number: e.QPN, Numbered: true, Attr: &attr}
 		if attr.Has(qp.KnowsPMTU) {
@@ -24,7 +24,7 @@ func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how Learned) *Connecti
 		}
 	}
 	if how == ByCM {
-		c.Told = f.Time
+		c.CMTime = f.Time
 	}
 	if how == ByCM && c.Service == packet.XRC {
 		c.initiator = 1 // the active side

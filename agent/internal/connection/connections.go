@@ -142,7 +142,7 @@ func (s *pairs) bury(i uint32) {
 // that of the response that tells.
 func merge(to, gone *Connection, psn packet.PSN) {
 	a, b := &to.Ends[0], &to.Ends[1]
-	heard, last := a.RQ.Heard, a.RQ.LastPSN
+	heard, last := a.RQ.ResponseSeen, a.RQ.LastPSN
 	waits, nakTime := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}, a.RQ.NakTime
 	b.SQ, a.RQ, b.Flow = gone.Ends[0].SQ, gone.Ends[1].RQ, gone.Ends[0].Flow
 	a.RQ.NakTime, b.RQ.NakTime = max(a.RQ.NakTime, nakTime), max(b.RQ.NakTime, gone.Ends[0].RQ.NakTime)
@@ -153,7 +153,7 @@ func merge(to, gone *Connection, psn packet.PSN) {
 	count(b, &gone.Ends[0])
 	count(a, &gone.Ends[1])
 	to.Lossy, to.Ends[0].Cut, to.Invalidated = to.Lossy || gone.Lossy, to.Cut() || gone.Cut(), to.Invalidated || gone.Invalidated
-	to.Least = max(to.Least, gone.Least)
+	to.LeastPMTU = max(to.LeastPMTU, gone.LeastPMTU)
 	to.Paired, to.Learned = true, ByPSN
 	if gone.FirstTime < to.FirstTime {
 		to.FirstTime, to.FirstFrame, to.FirstTap = gone.FirstTime, gone.FirstFrame, gone.FirstTap
@@ -163,11 +163,11 @@ func merge(to, gone *Connection, psn packet.PSN) {
 	}
 	gone.Dead = true
 	a.SQ.Unpair(psn, to.Sees(0))
-	if gone.Ends[0].RQ.Heard {
-		a.SQ.Unsettle(b.Sums.Packets) // it has responded to what was sent before the capture
+	if gone.Ends[0].RQ.ResponseSeen {
+		a.SQ.AnswerBeforeCapture(b.Sums.Packets) // it has responded to what was sent before the capture
 	}
-	if r := &gone.Ends[0].RQ; r.Heard && r.LastPSN.After(psn) && abs(r.LastPSN.Diff(psn)) < near*8 {
-		a.SQ.PassedOver(psn, a.SQ.LastTime, gone.Ends[0].Sums.Packets)
+	if r := &gone.Ends[0].RQ; r.ResponseSeen && r.LastPSN.After(psn) && abs(r.LastPSN.Diff(psn)) < near*8 {
+		a.SQ.ImplyNAKs(psn, a.SQ.LastTime, gone.Ends[0].Sums.Packets)
 	}
 	switch oldest := b.SQ.Messages.Oldest(); {
 	case heard && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < near*8): // a response far away had a wrong PSN

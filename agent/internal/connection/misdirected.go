@@ -50,10 +50,10 @@ func (t *Table) stray(c *Connection, id uint32, p *packet.Packet, host, dir uint
 	}
 	c.rightful = (i<<1 | uint32(from)) + 1
 	if p.Info().Request {
-		k.Missent, k.Ends[from].SQ.Usual = &b, false
+		k.Misdirected, k.Ends[from].SQ.Usual = &b, false
 	} else {
 		c.misdirected, k.kept = &b, true
-		stream.Missing(&k.Pair, from, p)
+		stream.MayBeMissing(&k.Pair, from, p)
 	}
 }
 
@@ -119,7 +119,7 @@ const young = 16
 // went to a wrong QP. The connection is unpaired then, and that response is by itself. It returns how many such connections there are, too.
 func (t *Table) misled(c *Connection, p *packet.Packet, host, back uint32) (uint32, int) {
 	r := &c.Ends[0].RQ
-	if !r.Heard || c.Ends[0].Sums.Packets > young {
+	if !r.ResponseSeen || c.Ends[0].Sums.Packets > young {
 		return 0, 0
 	}
 	found, n := uint32(0), 0
@@ -138,7 +138,7 @@ func (t *Table) misled(c *Connection, p *packet.Packet, host, back uint32) (uint
 	t.part(found, p, host, reverse(p.Src, p.Dst, back))
 	k := t.pairs.at(found)
 	a := &k.Ends[0]
-	a.RQ.Heard, a.RQ.LastPSN = c.Ends[0].SQ.Joined, c.Ends[0].SQ.Next.Add(-1) // what it has answered since was not followed
+	a.RQ.ResponseSeen, a.RQ.LastPSN = c.Ends[0].SQ.Joined, c.Ends[0].SQ.Next.Add(-1) // what it has answered since was not followed
 	return found, n
 }
 
@@ -212,13 +212,13 @@ func takeOver(c, k *Connection, psn packet.PSN) {
 	b.Number = k.Ends[1].Number
 	c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN = k.FirstTime, k.FirstFrame, k.FirstTap, k.FirstOp, k.FirstPSN
 	c.Lossy, c.Ends[0].Cut, c.Invalidated = c.Lossy || k.Lossy, c.Cut() || k.Cut(), c.Invalidated || k.Invalidated
-	c.Least, c.Missent, c.Early = max(c.Least, k.Least), nil, nil
+	c.LeastPMTU, c.Misdirected, c.Early = max(c.LeastPMTU, k.LeastPMTU), nil, nil
 	if until := k.Ends[1].SQ.Waits(); until != 0 {
 		b.SQ.WaitTo(until)
 	}
 	b.RQ = k.Ends[1].RQ
 	a.SQ.Unpair(psn, c.Sees(0))
-	if r := &k.Ends[0].RQ; r.Heard && b.SQ.Joined && abs(r.LastPSN.Diff(b.SQ.Next)) < near*8 {
+	if r := &k.Ends[0].RQ; r.ResponseSeen && b.SQ.Joined && abs(r.LastPSN.Diff(b.SQ.Next)) < near*8 {
 		b.SQ.Unpair(r.LastPSN.Add(1), c.Sees(1))
 	}
 	k.Dead = true

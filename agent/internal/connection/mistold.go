@@ -21,7 +21,7 @@ const heeded = 4
 func (t *Table) adopt(c *Connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *Connection) {
 	way := c.rightful - 1
 	k, from := t.pairs.at(way>>1), int(way&1)
-	first := k.Missent
+	first := k.Misdirected
 	if c.misdirected != nil {
 		first = c.misdirected
 	}
@@ -38,7 +38,7 @@ func (t *Table) adopt(c *Connection, id uint32, p *packet.Packet, host, dir uint
 	t.flows.put(flowKey(host, dir, q.Number), 0, way, k)
 	t.match.Forget(id >> 1)
 	t.pairs.bury(id >> 1)
-	c.Dead, c.misdirected, k.Missent = true, nil, nil
+	c.Dead, c.misdirected, k.Misdirected = true, nil, nil
 	early := k.Early
 	k.Early = nil
 	k.Count(from, first)

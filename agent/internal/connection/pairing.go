@@ -18,7 +18,7 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 	if !in.Response || id&1 != 0 {
 		return id, c
 	}
-	if stream.Renews(&c.Pair, 0, p) {
+	if stream.ReusesQP(&c.Pair, 0, p) {
 		id, c = t.renew(&c.Pair, 0, p, host, dir)
 	}
 	back := reverse(p.Src, p.Dst, dir)
@@ -43,7 +43,7 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
-	if stream.Outlived(&c.Pair, p, to.FirstTime) {
+	if stream.IsOfReusedQP(&c.Pair, p, to.FirstTime) {
 		id, c = t.renew(&c.Pair, 0, p, host, dir)
 	}
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap

@@ -16,7 +16,7 @@ func (t *Table) renew(c *qp.Pair, from int, first *packet.Packet, host, dir uint
 	key := flowKey(host, dir, first.DestQP)
 	t.match.Forget(t.flows.find(key, 0).way >> 1)
 	t.Judge.Reconnected(c, from, first)
-	c.Ends[from].Renewed = true
+	c.Ends[from].Reused = true
 	if c.Ends[from].Numbered {
 		b := *first
 		b.Src, b.Dst, b.SGID, b.DGID, b.DestQP = first.Dst, first.Src, first.DGID, first.SGID, c.Ends[from].Number
@@ -34,7 +34,7 @@ func (t *Table) Renewed(c *qp.Pair, from int, p *packet.Packet) bool {
 		return false
 	}
 	c.Ends[from].Sums.Remove(p)
-	switch stray, answered := c.Ends[from].SQ.Stray, c.Ends[1-from].SQ.Stray; {
+	switch stray, answered := c.Ends[from].SQ.Jump, c.Ends[1-from].SQ.Jump; {
 	case stray != nil:
 		t.leapt(c, from, host, dir)
 	case answered != nil:
@@ -57,13 +57,13 @@ func (t *Table) follows(e *qp.QP, at int64) bool {
 
 // leapt begins a connection again with the requests of end from that are far from their stream.
 func (t *Table) leapt(c *qp.Pair, from int, host, dir uint32) {
-	requests := slices.Clone(c.Ends[from].SQ.Leap())
+	requests := slices.Clone(c.Ends[from].SQ.JumpRequests())
 	for i := range requests {
 		c.Ends[from].Sums.Remove(&requests[i])
 	}
 	t.renew(c, from, &requests[0], host, dir)
-	c.Ends[0].SQ.Unstray()
-	c.Ends[1].SQ.Unstray()
+	c.Ends[0].SQ.CloseJump()
+	c.Ends[1].SQ.CloseJump()
 	for i := range requests {
 		t.follow(&requests[i], host, dir)
 	}
@@ -74,7 +74,7 @@ func (t *Table) elsewhere(p *packet.Packet, host, back uint32) bool {
 	for end, dir := range [2]uint32{back, 1 - back} {
 		for _, w := range t.hosts.list[host].connections[dir] {
 			k := t.pairs.at(w >> 1)
-			if w&1 != 0 && !k.Dead && k.Service == p.Opcode.Service() && k.Learned != ByAgent && stream.Leapt(&k.Pair, end, p) {
+			if w&1 != 0 && !k.Dead && k.Service == p.Opcode.Service() && k.Learned != ByAgent && stream.AnswersJump(&k.Pair, end, p) {
 				t.leapt(&k.Pair, end, host, back)
 				return true
 			}
@@ -95,5 +95,5 @@ func (t *Table) follow(p *packet.Packet, host, dir uint32) {
 	c.Count(from, p)
 	t.Judge.Flow(&c.Pair, from, p)
 	t.Judge.Message(c, from, p)
-	c.Unlean()
+	c.ClearAssumed()
 }

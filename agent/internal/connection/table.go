@@ -170,14 +170,14 @@ func (t *Table) Find(f *Flow, p *packet.Packet, host, dir uint32) (*Connection, 
 	if ok {
 		id, c = f.way, f.c
 	}
-	if ok && (c.Service != p.Opcode.Service() || c.Stranger != nil || c.Service == packet.XRC && !c.plays(int(id&1), p)) {
-		if ok = t.Belongs(c, int(id&1), p); !ok && c.Stranger != nil {
+	if ok && (c.Service != p.Opcode.Service() || c.WrongService != nil || c.Service == packet.XRC && !c.plays(int(id&1), p)) {
+		if ok = t.Belongs(c, int(id&1), p); !ok && c.WrongService != nil {
 			return nil, 0
 		}
 	}
 	if !ok && c == nil {
 		if d, datagrams := t.datagrams(key, p); datagrams {
-			if k := t.pairs.at(d >> 1); !t.Belongs(k, int(d&1), p) && k.Stranger != nil {
+			if k := t.pairs.at(d >> 1); !t.Belongs(k, int(d&1), p) && k.WrongService != nil {
 				return nil, 0
 			}
 		}

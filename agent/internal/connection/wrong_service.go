@@ -7,8 +7,8 @@ import (
 // Belongs reports whether a packet is of the service of the connection whose QP it names. A single packet of another service is a
 // wrong opcode (rule BTH-004); when the next one is of that service too, the QP number was taken over, and Stranger is nil again.
 func (t *Table) Belongs(c *Connection, from int, p *packet.Packet) bool {
-	was := c.Stranger
-	c.Stranger = nil
+	was := c.WrongService
+	c.WrongService = nil
 	switch s := p.Opcode.Service(); {
 	case s == c.Service && c.plays(from, p):
 		if was != nil {
@@ -22,7 +22,7 @@ func (t *Table) Belongs(c *Connection, from int, p *packet.Packet) bool {
 	}
 	b := *p
 	b.Payload, b.Pad, b.Data = nil, nil, nil
-	c.Stranger = &b
+	c.WrongService = &b
 	t.Judge.Unfollowed(p)
 	return false
 }
