@@ -2,9 +2,9 @@ package agent
 
 import "ibwitness/rule"
 
-// alive doubts that a request went to a wrong QP where that one, of a connection that leaves, goes on after it with packets of its own (rule BTH-011): one
-// PSN after the other, rather than now and then one that strays too.
-func (t *Transport) alive() {
+// withdrawMisdirected doubts that a request went to a wrong QP where that one, of a connection that leaves, goes on after it with packets of its own (rule BTH-011): one
+// PSN after the other, rather than now and then a misdirected one too.
+func (t *Transport) withdrawMisdirected() {
 	strays := map[uint64]int{} // findings by frame
 	for i := range t.Rec.Findings {
 		if f := &t.Rec.Findings[i]; f.Rule == rule.BTH011 && f.Class == rule.Violation {

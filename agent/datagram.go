@@ -77,7 +77,7 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 	}
 }
 
-// connect begins a connection whose QPs, start PSNs and attributes CM has told.
+// connect begins a connection whose QPs, start PSNs and attributes CM has given.
 func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	if !connection.Connects(f.Service) {
 		return

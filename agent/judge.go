@@ -19,8 +19,8 @@ func (j judge) Message(c *connection.Connection, from int, p *packet.Packet) {
 	j.t.services[c.Service].Packet(&c.Pair, from, p)
 }
 
-// Stranger has it report a packet of another service.
-func (j judge) Stranger(c *qp.Pair, p *packet.Packet, after uint64) {
+// WrongService has it report a packet of another service.
+func (j judge) WrongService(c *qp.Pair, p *packet.Packet, after uint64) {
 	j.t.services[c.Service].TakeWrongService(c, p, rule.Violation, after)
 }
 
@@ -47,6 +47,6 @@ func (j judge) Renumber(a, peer packet.Addr, told, number uint32) {
 	j.t.talks.Renumber(a, peer, told, number)
 }
 
-func (j judge) Mistold(a, peer packet.Addr, told, number uint32, frame uint64, sure bool) {
-	j.t.talks.Mistold(a, peer, told, number, frame, sure)
+func (j judge) QPNMismatch(a, peer packet.Addr, told, number uint32, frame uint64, sure bool) {
+	j.t.talks.QPNMismatch(a, peer, told, number, frame, sure)
 }

@@ -9,7 +9,7 @@ import (
 
 // open fills in which requests of a connection wait for an answer.
 func (t *Transport) open(c *connection.Connection, k *Connection) {
-	if !c.Reliable() || c.Closed || c.Ends[0].Reused || c.Ends[1].Reused || !c.Paired && !t.table.Unheard(&c.Pair) {
+	if !c.Reliable() || c.Closed || c.Ends[0].Reused || c.Ends[1].Reused || !c.Paired && !t.table.NeverAnswered(&c.Pair) {
 		return
 	}
 	for e := range c.Ends {

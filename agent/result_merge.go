@@ -201,7 +201,7 @@ func connections(agents []*Transport, leaving bool) []Connection {
 // show fills in what the report shows of a connection.
 func show(c *connection.Connection, k *Connection) {
 	*k = Connection{
-		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, Learned: c.Learned,
+		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, PairedBy: c.PairedBy,
 		First: c.FirstTime, FirstFrame: c.FirstFrame, FirstTap: c.FirstTap,
 	}
 	if c.Service == packet.UD {

@@ -30,7 +30,7 @@ import (
 // no goroutine and no clock of its own, and is not safe for concurrent use.
 type Transport struct {
 	Rec        rule.Recorder
-	index      index              // of the findings, while strangers are compared with them
+	index      index              // of the findings, while one-way connections are compared with them
 	ver        *verifier.Verifier // what the verifiers of all services share
 	header     *header.Verifier
 	congestion *congestion.Verifier
@@ -71,8 +71,8 @@ func NewTransport(near []packet.Addr) *Transport {
 	t.services = [...]verifier.Service{packet.RC: t.rc, packet.UC: t.uc, packet.RD: t.rd, packet.UD: t.ud, packet.XRC: t.xrc, 7: nil}
 	t.table.Judge = judge{t.header, t}
 	t.ver.Untouched = func(p *packet.Packet) bool { return t.ver.Near(p.Src) && (!t.table.Several || p.Way == packet.WayOut) }
-	t.rc.Reuse, t.uc.Reuse = t.table.Renewed, t.table.Renewed
-	t.rc.Unanswered = t.table.Unheard
+	t.rc.Reuse, t.uc.Reuse = t.table.Reused, t.table.Reused
+	t.rc.Unanswered = t.table.NeverAnswered
 	t.congestion.Marks = t.table.Marks
 	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.table.Lossy && t.table.Near(a, gid) })
 	t.judgeExchanges()
@@ -119,7 +119,7 @@ func (t *Transport) Packet(p *packet.Packet) {
 
 // packet verifies a packet, of which Part may be decoded, and leaves what events say of it to others.
 func (t *Transport) packet(p *packet.Packet) {
-	if (t.table.Several || p.Way != packet.WayUnknown) && t.again(p) {
+	if (t.table.Several || p.Way != packet.WayUnknown) && t.shownByOtherTap(p) {
 		if t.foreign(p) {
 			return
 		}
@@ -247,7 +247,7 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 	if t.table.BeginsLife(p) {
 		return false
 	}
-	if pair := connection.QPs(c); t.header.Again(pair, from, p) {
+	if pair := connection.QPs(c); t.header.UsualFlow(pair, from, p) {
 		pair.Ends[from&1].Sums.Add(p)
 		t.rc.Packet(pair, from, p)
 		return true
@@ -270,7 +270,7 @@ func (t *Transport) sound(c *connection.Connection, from int, p *packet.Packet) 
 // verify has the verifiers of its connection judge a packet.
 func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet) {
 	if c.Closed {
-		t.afterwards(c, from, p)
+		t.afterDisconnect(c, from, p)
 	}
 	c.Count(from, p)
 	if p.Cut && !whole(p) {
@@ -290,8 +290,8 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 // whole reports whether all headers of a packet's opcode were captured.
 func whole(p *packet.Packet) bool { return p.Has&p.Info().Headers == p.Info().Headers }
 
-// again reports whether another tap has shown a packet already.
-func (t *Transport) again(p *packet.Packet) bool {
+// shownByOtherTap reports whether another tap has shown a packet already.
+func (t *Transport) shownByOtherTap(p *packet.Packet) bool {
 	p.Rest()
 	again := t.table.Copy(p)
 	if p.Encap == packet.Native && p.Has&packet.HasICRC != 0 && !t.foreign(p) {

@@ -21,7 +21,7 @@ func (a *Agent) expire() {
 		if s.content != nil {
 			a.contents(s)
 		}
-		if len(s.again) > 0 {
+		if len(s.rebinds) > 0 {
 			a.boundAgain(s)
 		}
 	}
@@ -61,7 +61,7 @@ func (a *Agent) reached(s *Source, t int64) bool {
 	if a.wire-s.begun > patience {
 		return !c.aligned() || a.passed(s, t)
 	}
-	return c.told >= enough && a.passed(s, t)
+	return c.compared >= enough && a.passed(s, t)
 }
 
 // wait has a queue pair judged again when the packets have passed the time of an event.

@@ -18,7 +18,7 @@ const (
 
 // looked notes what a completion shows of its queue: when the consumer found nothing more there, and up to when requests were posted that have
 // completed there.
-func (c *completionQueue) looked(e *Event, w *work) {
+func (c *completionQueue) looked(e *Event, w *sendRequest) {
 	if e.Emptied {
 		c.emptied = max(c.emptied, e.Time)
 	}
@@ -37,7 +37,7 @@ func (a *Agent) uncompleted(q *queuePair) {
 		if w.done != nil || w.local() || w.flushed {
 			continue
 		}
-		if w.passed || q.lost(w) {
+		if w.overtaken || q.packetsUncertain(w) {
 			return
 		}
 		if _, ok := q.answered(w); ok && !w.signaled(q) {
@@ -57,7 +57,7 @@ func (a *Agent) uncompleted(q *queuePair) {
 
 // finished returns the packet with which a request is over, and what that says: the answer, if the request is signalled, the NAK that ends the
 // connection, or the last try, after which the timer has run out too.
-func (q *queuePair) finished(w *work) (why string, at PacketRef) {
+func (q *queuePair) finished(w *sendRequest) (why string, at PacketRef) {
 	if at, ok := q.answered(w); ok {
 		if !w.signaled(q) {
 			return "", PacketRef{}
@@ -76,7 +76,7 @@ func (q *queuePair) finished(w *work) (why string, at PacketRef) {
 }
 
 // missing reports a request that is over by a packet, and has no completion.
-func (a *Agent) missing(q *queuePair, w *work, why string, at PacketRef) {
+func (a *Agent) missing(q *queuePair, w *sendRequest, why string, at PacketRef) {
 	s := q.src
 	if !s.clock.after(s.newest, at.Time+completionDue) {
 		return

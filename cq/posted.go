@@ -44,7 +44,7 @@ func (x *Posted) Slice(i int) (length int, data []byte) {
 // It returns false where that is not certain.
 func (a *Agent) Posted(s *Requests, ord int64, payload int, into *Posted) (i int, ok bool) {
 	q, psn := s.requester, s.start.Add(int(ord&packet.PSNMask))
-	if q == nil || s != q.out || !q.known || !s.anchor || s.halted != "" || q.unmatched != nil || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI || ord < 0 {
+	if q == nil || s != q.out || !q.known || !s.anchor || s.stopped != "" || q.unmatched != nil || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI || ord < 0 {
 		return 0, false
 	}
 	ord += q.sending.unsent
@@ -62,10 +62,10 @@ func (a *Agent) Posted(s *Requests, ord int64, payload int, into *Posted) (i int
 }
 
 // has reports whether a packet is one of the request, by its ordinal.
-func (w *work) has(ord int64) bool { return w.first <= ord && ord <= w.last() }
+func (w *sendRequest) has(ord int64) bool { return w.first <= ord && ord <= w.last() }
 
 // find returns the request that a packet is of, by its ordinal, or nil, and the ordinal after the datagrams before it that took no PSN.
-func (s *sending) find(q *queuePair, ord int64, payload uint32) (*work, int64) {
+func (s *sending) find(q *queuePair, ord int64, payload uint32) (*sendRequest, int64) {
 	list := s.posted.all()
 	if len(list) == 0 || ord < list[0].first {
 		return nil, ord

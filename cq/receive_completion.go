@@ -28,7 +28,7 @@ func (a *Agent) received(q *queuePair) {
 		if q.known && !a.match(q, t) {
 			return
 		}
-		a.untoldReceive(q, t)
+		a.unnotifiedReceive(q, t)
 		if t.of != nil {
 			t.of.judged = true
 		}
@@ -63,8 +63,8 @@ func (a *Agent) match(q *queuePair, t *receiveCompletion) bool {
 	n := q.receiving.matched
 	if q.ordered() {
 		q.cameLater(t)
-		q.receiving.madeUp, t.unlisted = q.receiving.madeUp-t.unlisted, 0
-		n = max(t.of.place-q.receiving.madeUp, 0)
+		q.receiving.invented, t.unlisted = q.receiving.invented-t.unlisted, 0
+		n = max(t.of.place-q.receiving.invented, 0)
 	}
 	if q.receiving.arrived.has(n) && q.certain(n) {
 		return a.matchPlaced(q, n, t)
@@ -96,7 +96,7 @@ func (a *Agent) matchPlaced(q *queuePair, n int, t *receiveCompletion) bool {
 	switch until := t.event.Time + hold; {
 	case q.ordered() && q.otherMessage(m, t) && q.src.exact && m.Begin.Time > t.event.Time, next != nil && q.invented(n, t, next):
 		q.receiving.matched++
-		q.receiving.madeUp++
+		q.receiving.invented++
 		a.noMessage(q, t)
 		return true
 	case next == nil && q.ordered() && q.differences(m, t) > 1 && !a.passed(q.src, until) && !a.ended:
@@ -144,7 +144,7 @@ func (a *Agent) choose(q *queuePair, t *receiveCompletion) {
 	case n < list.end():
 		for ; k < n; k++ {
 			if m := list.at(k); m.Net != nil && m.Net.must {
-				q.receiving.skipped = append(q.receiving.skipped, skippedOver{m, t})
+				q.receiving.skipped = append(q.receiving.skipped, overtakenMessage{m, t})
 			}
 		}
 		m := list.at(n)
@@ -158,7 +158,7 @@ func (a *Agent) choose(q *queuePair, t *receiveCompletion) {
 		q.receiving.place++
 	default:
 		if q.ordered() && q.in.joined <= 0 {
-			q.receiving.early = append(q.receiving.early, placed{t.of.place - q.receiving.madeUp, t})
+			q.receiving.early = append(q.receiving.early, placedCompletion{t.of.place - q.receiving.invented, t})
 		}
 		a.noMessage(q, t)
 	}
@@ -191,7 +191,7 @@ func (q *queuePair) cameLater(t *receiveCompletion) {
 			return
 		}
 		if q.invented(x.n, x.t, next) {
-			r.madeUp++
+			r.invented++
 			for i := range r.early[1:] {
 				r.early[1+i].n--
 			}
@@ -402,7 +402,7 @@ func (a *Agent) same(q *queuePair, m *Message, t *receiveCompletion) {
 		return
 	}
 	a.covered(rule.CPLSTS014)
-	a.early(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the whole message", len(q.in.again) == 0 && !t.guessed)
+	a.tooEarly(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the whole message", len(q.in.again) == 0 && !t.guessed)
 }
 
 // length compares the number of bytes, which the receive request must have room for.

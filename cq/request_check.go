@@ -36,7 +36,7 @@ func (a *Agent) sent(q *queuePair) {
 	for ; s.drained < list.end(); s.drained++ {
 		a.draining(q, list.at(s.drained))
 	}
-	if !q.known || !q.out.anchor || q.out.halted != "" || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI {
+	if !q.known || !q.out.anchor || q.out.stopped != "" || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI {
 		s.compared = list.end()
 		return
 	}
@@ -51,7 +51,7 @@ func (a *Agent) sent(q *queuePair) {
 	q.out.compared(s.wire(q.out) - s.unsent)
 }
 
-// opening compares the first packet of a message that goes on with its work request, so that what is wrong there is told at that packet.
+// opening compares the first packet of a message that goes on with its work request, so that what is wrong there is reported at that packet.
 func (a *Agent) opening(q *queuePair) {
 	m := q.out.opened()
 	if m == nil || q.typ == qp.TypeUD || q.stopped != nil {
@@ -86,7 +86,7 @@ func (a *Agent) opening(q *queuePair) {
 type mismatch func(id rule.ID, field expect.ID, expected, actual string)
 
 // departs returns what reports that a message departs from its work request.
-func (a *Agent) departs(q *queuePair, m *Message, w *work) mismatch {
+func (a *Agent) departs(q *queuePair, m *Message, w *sendRequest) mismatch {
 	return func(id rule.ID, field expect.ID, expected, actual string) {
 		a.accuse(q, q.out.shows(m, field, verdict{
 			Verdict: rule.Verdict{
@@ -132,7 +132,7 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 			},
 			at: m.Begin,
 		})
-		q.unmatched = &work{n: q.src.n + 1} // what is posted later has other PSNs
+		q.unmatched = &sendRequest{n: q.src.n + 1} // what is posted later has other PSNs
 		return true
 	}
 	w := posted[k]
@@ -169,10 +169,10 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 }
 
 // noWork says that what is sent is not compared any more, and what follows in the queue is certain nonetheless.
-var noWork = &work{n: math.MaxInt}
+var noWork = &sendRequest{n: math.MaxInt}
 
 // begun takes over that a message of a request is on the wire.
-func (a *Agent) begun(q *queuePair, m *Message, w *work) {
+func (a *Agent) begun(q *queuePair, m *Message, w *sendRequest) {
 	a.leaves(q.src, m.Begin.Time-w.event.Time)
 	for _, v := range q.sending.settling {
 		if !v.later.Seen() && w.n > v.doneN && w.event.Time >= v.done.Time {
@@ -182,8 +182,8 @@ func (a *Agent) begun(q *queuePair, m *Message, w *work) {
 }
 
 // repeats judges that a message is not that of the request before once more.
-func (a *Agent) repeats(q *queuePair, m *Message, before, w *work) bool {
-	is := func(w *work) bool {
+func (a *Agent) repeats(q *queuePair, m *Message, before, w *sendRequest) bool {
+	is := func(w *sendRequest) bool {
 		return wqe.OpOf(m.Op.Fn()) == operations[w.req().Op] && m.Length == w.length && w.event.Summed && m.CRC == w.event.Sum
 	}
 	if m.Partial || m.Cut || m.Length == 0 || m.Response != nil || !w.event.Summed || !is(before) || is(w) {
@@ -212,7 +212,7 @@ func (q *queuePair) longestSent() uint32 {
 }
 
 // beyondMTU counts the datagrams before one of length bytes which may have been too long for the port, and were not sent then (rule UD-LEN-002).
-func beyondMTU(posted []*work, length, fits uint32) int {
+func beyondMTU(posted []*sendRequest, length, fits uint32) int {
 	for i, w := range posted {
 		switch {
 		case w.length == length:
@@ -227,11 +227,11 @@ func beyondMTU(posted []*work, length, fits uint32) int {
 // fenced is a message with the fence indicator that left before a READ or atomic was known to be answered.
 type fenced struct {
 	begin PacketRef
-	w, v  *work // its request, and the newest READ or atomic before that
+	w, v  *sendRequest // its request, and the newest READ or atomic before that
 }
 
 // fence judges that all earlier READs and atomics were answered when a request left.
-func (a *Agent) fence(q *queuePair, m *Message, w *work) {
+func (a *Agent) fence(q *queuePair, m *Message, w *sendRequest) {
 	if !q.reliable() || a.Lossy || m.First < q.out.joined {
 		return
 	}
@@ -271,7 +271,7 @@ func (a *Agent) answeredFences(q *queuePair) {
 }
 
 // compare compares a message with its work request. It returns false where what follows cannot be judged.
-func (a *Agent) compare(q *queuePair, m *Message, w *work) bool {
+func (a *Agent) compare(q *queuePair, m *Message, w *sendRequest) bool {
 	r := w.req()
 	mismatch := a.departs(q, m, w)
 	op := wqe.OpOf(m.Op.Fn())
@@ -314,7 +314,7 @@ func (a *Agent) compare(q *queuePair, m *Message, w *work) bool {
 }
 
 // headers compares the fields of the first packet of a message with its work request.
-func (a *Agent) headers(q *queuePair, m *Message, w *work, mismatch mismatch) {
+func (a *Agent) headers(q *queuePair, m *Message, w *sendRequest, mismatch mismatch) {
 	r := w.req()
 	want := func(field expect.ID, name string, expected, actual uint64) {
 		if expected != actual {
@@ -376,7 +376,7 @@ func (a *Agent) headers(q *queuePair, m *Message, w *work, mismatch mismatch) {
 }
 
 // lastHeaders compares the fields of the last packet of a message with its work request, and the solicited event of all.
-func (a *Agent) lastHeaders(m *Message, w *work, mismatch mismatch) {
+func (a *Agent) lastHeaders(m *Message, w *sendRequest, mismatch mismatch) {
 	r := w.req()
 	want := func(field expect.ID, name string, expected, actual uint64) {
 		if expected != actual {

@@ -11,7 +11,7 @@ import (
 type Attr struct {
 	Known Known
 	ByCM  Known // of Known, what only the messages of CM say, and the application can have set otherwise on its QP
-	Cut   bool  // CM told some of it in a packet that the snap length cut, whose ICRC could not be judged
+	Cut   bool  // CM gave some of it in a packet that the snap length cut, whose ICRC could not be judged
 
 	Service         packet.Service
 	PMTU            uint32      // bytes: 256, 512, 1024, 2048 or 4096

@@ -13,7 +13,7 @@ func TestLayout(t *testing.T) {
 	sq, rq := unsafe.Offsetof(q.SQ), unsafe.Offsetof(q.RQ)
 	at := map[string]uintptr{}
 	for name, offset := range map[string]uintptr{
-		"Pair": 0, "Pair.Stranger": unsafe.Offsetof(c.WrongService),
+		"Pair": 0, "Pair.WrongService": unsafe.Offsetof(c.WrongService),
 		"Flow.PKey": unsafe.Offsetof(q.Flow) + unsafe.Offsetof(q.Flow.PKey), "Sums": unsafe.Offsetof(q.Sums), "SQ": sq, "SQ.Count": sq + unsafe.Offsetof(q.SQ.Count),
 		"SQ.Next": sq + unsafe.Offsetof(q.SQ.Next), "SQ.History": sq + unsafe.Offsetof(q.SQ.History) + unsafe.Sizeof(q.SQ.History) - 1,
 		"RQ.EPSN": rq + unsafe.Offsetof(q.RQ.EPSN), "RQ.LastTime": rq + unsafe.Offsetof(q.RQ.LastTime),
@@ -21,7 +21,7 @@ func TestLayout(t *testing.T) {
 		at[name] = offset / line
 	}
 	for _, same := range [][2]string{
-		{"Pair", "Pair.Stranger"},
+		{"Pair", "Pair.WrongService"},
 		{"Flow.PKey", "Sums"},
 		{"Flow.PKey", "SQ"},
 		{"Flow.PKey", "SQ.Count"},

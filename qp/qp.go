@@ -306,7 +306,7 @@ type Pair struct {
 	WrongService *packet.Packet
 
 	Ends   [2]QP
-	CMTime int64 // when CM told of it; 0: it did not
+	CMTime int64 // when CM announced it; 0: it did not
 
 	Guessed Guess
 	// Contexts is what the verifier of RD keeps of two end-to-end contexts; nil on other services.
@@ -355,8 +355,8 @@ func (c *Pair) Sees(i int) bool {
 // Cut reports whether the snap length cut a packet of the connection.
 func (c *Pair) Cut() bool { return c.Ends[0].Cut || c.Ends[1].Cut }
 
-// AttrCut reports whether the snap length cut a packet by which CM told attributes of the connection.
-func (c *Pair) AttrCut() bool {
+// CMCut reports whether the snap length cut a packet by which CM gave attributes of the connection.
+func (c *Pair) CMCut() bool {
 	for i := range c.Ends {
 		if a := c.Ends[i].Attr; a != nil && a.Cut {
 			return true

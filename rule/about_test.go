@@ -73,7 +73,7 @@ func TestAboutBound(t *testing.T) {
 	}
 }
 
-// TestDoubtNear doubts all findings that lean on the tap being near, however many, and looks at each once.
+// TestDoubtNear doubts all findings that assume the tap to be near, however many, and looks at each once.
 func TestDoubtNear(t *testing.T) {
 	const many = 1000
 	var r rule.Recorder

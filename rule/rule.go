@@ -98,7 +98,7 @@ type Endpoint struct {
 	Node     Node
 }
 
-// Node is the node of an InfiniBand subnet that an endpoint is, as far as subnet management packets have told.
+// Node is the node of an InfiniBand subnet that an endpoint is, as far as subnet management packets have shown.
 type Node struct {
 	GUID        uint64 // NodeGUID; 0: not known
 	Description string // NodeDescription; empty: not known
@@ -289,7 +289,7 @@ func (r *Recorder) Prove(i int, why string) {
 	r.Cover[f.Rule].Violated++
 	r.changed(BecameProven, f)
 	if r.about != nil && f.Assumes&AssumesNear != 0 {
-		r.about.both(subject{rule: leaning}, f, 0)
+		r.about.both(subject{rule: nearAssumed}, f, 0)
 	}
 }
 

@@ -114,16 +114,16 @@ func LeftBefore(p *packet.Packet, id uint16) bool {
 // Numbered reports whether the sender of p numbers its packets, so that a copy which the network made can be distinguished from another packet.
 func Numbered(p *packet.Packet) bool { return p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 }
 
-// ToldCut is why what CM told proves nothing.
-const ToldCut = "the snap length cut the CM exchange of the connection, so its ICRC was not judged"
+// CMCut is why what CM said proves nothing.
+const CMCut = "the snap length cut the CM exchange of the connection, so its ICRC was not judged"
 
 // Accuse makes a finding on packet p against one end of c.
 func (v *Verifier) Accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verdict) {
 	if v.Profile.excuses(d.Rule) {
 		return
 	}
-	if d.Class == rule.Violation && d.Basis == rule.OnPacket && c.AttrCut() {
-		d.Doubt(ToldCut)
+	if d.Class == rule.Violation && d.Basis == rule.OnPacket && c.CMCut() {
+		d.Doubt(CMCut)
 	}
 	if d.Class == rule.Violation && d.Basis == rule.OnStream && c.Cut() {
 		d.Doubt("the snap length cut frames of the connection before it, so their ICRCs were not judged")

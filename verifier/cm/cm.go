@@ -44,7 +44,7 @@ type Verifier struct {
 	// Near reports whether the tap is near an endpoint, by its address or its GID; Lossy whether the capture says that it missed packets.
 	Near  func(a, gid packet.Addr) bool
 	Lossy func() bool
-	// Traffic finds the connection of a queue pair that CM has told of, and which end of it that is.
+	// Traffic finds the connection of a queue pair that CM has announced, and which end of it that is.
 	Traffic func(q wqe.QP) (c *qp.Pair, end int, ok bool)
 	// First returns the first packet that a host has sent to a queue pair that nothing is known of: time, frame, opcode and PSN.
 	First func(q wqe.QP, peer packet.Addr) (packet.Packet, bool)

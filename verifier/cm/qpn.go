@@ -22,9 +22,9 @@ func (v *Verifier) Renumber(a, peer packet.Addr, told, used uint32) {
 	v.byQP[qpKey{a, peer, used}] = ref
 }
 
-// Mistold judges the REQ or REP that names another QPN than the one that is used (rule CM-REQ-001), and first is the frame of the first
+// QPNMismatch judges the REQ or REP that names another QPN than the one that is used (rule CM-REQ-001), and first is the frame of the first
 // packet to that. sure says that the queue pair evidently gets what is sent there.
-func (v *Verifier) Mistold(a, peer packet.Addr, told, used uint32, first uint64, sure bool) {
+func (v *Verifier) QPNMismatch(a, peer packet.Addr, told, used uint32, first uint64, sure bool) {
 	ref, ok := v.byQP[qpKey{a, peer, told}]
 	if !ok {
 		return

@@ -33,7 +33,7 @@ type waiting struct {
 func (v *Verifier) wait(q *peer, what awaited, k key, segment uint32, p *packet.Packet, w rule.Verdict) {
 	c := *p
 	c.Payload, c.Pad, c.Data = nil, nil, nil
-	w.Assumes = leaning(v.leans)
+	w.Assumes = assumesNear(v.leans)
 	q.waits = append(q.waits, waiting{what, k, segment, c, w})
 }
 

@@ -268,7 +268,7 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	f.Reported |= qp.ReportedPKey
 	v.Broken = true
 	if class == rule.Violation {
-		v.foreign(c, from, p)
+		v.foreignPartition(c, from, p)
 	}
 	d := rule.Verdict{
 		Rule: rule.PKY004, Class: class, Role: rule.Sender, Basis: rule.OnPacket,
@@ -283,8 +283,8 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	v.Report(c, from, p, d)
 }
 
-// foreign notes a request with the P_Key of another partition, so that its responder drops it.
-func (v *Verifier) foreign(c *qp.Pair, from int, p *packet.Packet) {
+// foreignPartition notes a request with the P_Key of another partition, so that its responder drops it.
+func (v *Verifier) foreignPartition(c *qp.Pair, from int, p *packet.Packet) {
 	if q := &c.Ends[from].SQ; p.Info().Request && c.Reliable() && c.Ends[1-from].Knows(qp.KnowsPKey) {
 		q.OpenForeign(p.PSN)
 	}

@@ -12,21 +12,21 @@ import (
 func (v *Verifier) Steady(c *qp.Pair) {
 	for i := range c.Ends {
 		end := &c.Ends[i]
-		one := oneDiffers(c, i)
-		if one == (differing{}) || end.Sums.Packets < 4 {
+		one := singleDifference(c, i)
+		if one == (difference{}) || end.Sums.Packets < 4 {
 			continue
 		}
 		last := max(end.SQ.LastTime, end.RQ.LastTime)
 		for _, id := range rule.SteadyRules {
 			if one.breaks(id) {
-				v.oneOdd(c, i, id, last)
+				v.proveSingle(c, i, id, last)
 			}
 		}
 	}
 }
 
-// differing says in which headers just one packet of a QP differed from the others.
-type differing struct {
+// difference says in which headers just one packet of a QP differed from the others.
+type difference struct {
 	pkey  bool
 	other bool // migration state, or Q_Key of a destination
 	path  bool // flow label or DSCP
@@ -34,10 +34,10 @@ type differing struct {
 	sl    bool
 }
 
-// oneDiffers returns in which headers just one packet of end i of c differed.
-func oneDiffers(c *qp.Pair, i int) differing {
+// singleDifference returns in which headers just one packet of end i of c differed.
+func singleDifference(c *qp.Pair, i int) difference {
 	end := &c.Ends[i]
-	return differing{
+	return difference{
 		pkey: end.Flow.Changes&15 == 1, other: end.Flow.Changes>>4 == 1, grh: end.OddGRH == 1,
 		// Responses of one kind may have another DSCP than the rest.
 		path: end.OddPath == 1 && (end.OddOpcodeAgrees || end.OddOpcode == 0 && end.Sums.Messages >= 4) && c.Sees(i),
@@ -46,7 +46,7 @@ func oneDiffers(c *qp.Pair, i int) differing {
 }
 
 // breaks reports whether the packet that differed is what a rule is about.
-func (d differing) breaks(id rule.ID) bool {
+func (d difference) breaks(id rule.ID) bool {
 	switch id {
 	case rule.PKY004, rule.UDPKY001:
 		return d.pkey
@@ -62,8 +62,8 @@ func (d differing) breaks(id rule.ID) bool {
 	return false
 }
 
-// oneOdd proves the findings of a rule of Steady on end i of c before a time.
-func (v *Verifier) oneOdd(c *qp.Pair, i int, id rule.ID, last int64) {
+// proveSingle proves the findings of a rule of Steady on end i of c before a time.
+func (v *Verifier) proveSingle(c *qp.Pair, i int, id rule.ID, last int64) {
 	end, peer := &c.Ends[i], &c.Ends[1-i]
 	to := verifier.Endpoint(peer)
 	to.QPNKnown = true // or 0: the QPN may have been learned since

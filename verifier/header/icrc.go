@@ -56,7 +56,7 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	if o, ok := icrcVariant(p); ok {
 		v.Covered(o.Rule)
 		d = o
-	} else if how := otherwise(p); how != "" {
+	} else if how := otherParameters(p); how != "" {
 		d.Rule, d.Class, d.Detail, d.Actual = rule.LNKCRC005, rule.Violation, "", "an ICRC that is correct "+how
 	}
 	v.ReportBytes(c, from, p, d)
@@ -122,8 +122,8 @@ func (v *Verifier) coverICRC(e packet.Encap, n uint64) {
 	}
 }
 
-// otherwise returns by which other parameters the wrong ICRC of a native packet is right, or "" (rule LNK-CRC-005).
-func otherwise(p *packet.Packet) string {
+// otherParameters returns by which other parameters the wrong ICRC of a native packet is right, or "" (rule LNK-CRC-005).
+func otherParameters(p *packet.Packet) string {
 	if p.Encap != packet.Native {
 		return ""
 	}

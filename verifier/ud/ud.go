@@ -115,16 +115,16 @@ func (v *Verifier) flow(c *qp.Pair, from int, p *packet.Packet, privileged bool)
 	}
 	v.Covered(rule.UDQKEY001)
 	if f.Known() && f.QKey != p.QKey && !peer.Knows(qp.KnowsQKey) && !privileged {
-		v.oddQKey(c, from, p)
+		v.changedQKey(c, from, p)
 	}
 	if !f.Known() {
 		f.State, f.PKey, f.QKey = qp.FlowKnown, p.PKey, p.QKey
 	}
 }
 
-// oddQKey judges a Q_Key that is not that of the datagrams before. When the next one has it too, it is the QP's from now on: it was
+// changedQKey judges a Q_Key that is not that of the datagrams before. When the next one has it too, it is the QP's from now on: it was
 // changed, or the first one was wrong.
-func (v *Verifier) oddQKey(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) changedQKey(c *qp.Pair, from int, p *packet.Packet) {
 	f := &c.Ends[from].Flow
 	if f.Changes < 15<<4 {
 		f.Changes += 1 << 4

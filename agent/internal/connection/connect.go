@@ -8,10 +8,10 @@ import (
 )
 
 // PairOf begins a connection of which both QPs are known.
-func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how Learned) *Connection {
+func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how PairedBy) *Connection {
 	a, b := &f.Ends[0], &f.Ends[1]
 	i, c := t.pairs.add()
-	c.Service, c.Encap, c.Lossy, c.Paired, c.Learned = f.Service, p.Encap, t.Lossy, true, how
+	c.Service, c.Encap, c.Lossy, c.Paired, c.PairedBy = f.Service, p.Encap, t.Lossy, true, how
 	c.FirstTime, c.FirstFrame, c.FirstTap = f.Time, f.Frame, f.Tap
 	for k, e := range f.Ends {
 		attr := e.Attr
@@ -44,7 +44,7 @@ func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how Learned) *Connecti
 	return c
 }
 
-// Disconnect ends the connection of a QP of which CM has told.
+// Disconnect ends the connection of a QP of which CM has announced it.
 func (t *Table) Disconnect(q wqe.QP) {
 	if k, ok := t.bound[q]; ok {
 		t.pairs.at(k >> 1).Close()

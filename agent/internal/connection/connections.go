@@ -23,7 +23,7 @@ type pairs struct {
 
 // Connection is a pair of QPs and what only the report wants of it.
 type Connection struct {
-	Learned    Learned
+	PairedBy   PairedBy
 	Dead       bool  // merged into another
 	kept       bool  // another is misdirected from it
 	Leaving    bool  // it is judged to its end, and forgotten
@@ -32,7 +32,7 @@ type Connection struct {
 	FirstOp    packet.Opcode
 	rightful   uint32 // end of a connection plus one that seems to have sent the first packet, to a wrong QP
 	FirstPSN   packet.PSN
-	rival      uint32 // connection plus one that seems to go on with what this one has begun, to another QP: see retake
+	rival      uint32 // connection plus one that seems to go on with what this one has begun, to another QP: see unpairMisdirected
 	astray     uint32 // connection plus one whose first packet this one is, that went to a wrong QP
 	FirstTime  int64
 	FirstFrame uint64
@@ -44,7 +44,7 @@ type Connection struct {
 	qp.Pair
 
 	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
-	mistold     *mistold       // nil: CM told the numbers that are used
+	qpnMismatch *qpnMismatch   // nil: CM gave the numbers that are used
 
 	counted uint64 // packets that both ends had sent when mark looked last
 	Active  int64  // when mark found that to have grown
@@ -69,7 +69,7 @@ func (c *Connection) QPs() *qp.Pair {
 
 // Listed reports whether a connection is listed: among all of them, or those that leave before the end.
 func (c *Connection) Listed(leaving bool) bool {
-	return !c.Dead && (c.Leaving || !leaving) && (c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets > 0 || c.Learned == ByCM)
+	return !c.Dead && (c.Leaving || !leaving) && (c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets > 0 || c.PairedBy == ByCM)
 }
 
 // FetchShown fetches what show needs.
@@ -154,7 +154,7 @@ func merge(to, gone *Connection, psn packet.PSN) {
 	count(a, &gone.Ends[1])
 	to.Lossy, to.Ends[0].Cut, to.Invalidated = to.Lossy || gone.Lossy, to.Cut() || gone.Cut(), to.Invalidated || gone.Invalidated
 	to.LeastPMTU = max(to.LeastPMTU, gone.LeastPMTU)
-	to.Paired, to.Learned = true, ByPSN
+	to.Paired, to.PairedBy = true, ByPSN
 	if gone.FirstTime < to.FirstTime {
 		to.FirstTime, to.FirstFrame, to.FirstTap = gone.FirstTime, gone.FirstFrame, gone.FirstTap
 		if w := a.SQ.Messages.Oldest(); w != nil && w.Op == wqe.Read && w.First == a.SQ.First {

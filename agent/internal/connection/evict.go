@@ -159,7 +159,7 @@ func (t *Table) keepHosts(oldHosts hosts, index func(uint32) uint32) {
 		used[c.Ends[0].Attr], used[c.Ends[1].Attr] = true, true
 	}
 	for k, f := range t.resolved {
-		if !used[&f.Attr] && !k.peer.IsZero() { // what SIDR told; what an HCA agent told holds for good
+		if !used[&f.Attr] && !k.peer.IsZero() { // what SIDR told; what an HCA agent reported holds for good
 			delete(t.resolved, k)
 		}
 	}
