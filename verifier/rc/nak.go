@@ -1,9 +1,7 @@
 package rc
 
 import (
-	"fmt"
 	"slices"
-	"time"
 
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -11,6 +9,36 @@ import (
 	"ibwitness/verifier"
 	"ibwitness/wqe"
 )
+
+// newNak reports whether a PSN sequence NAK or RNR NAK, which makes the responder as nak says, is no copy of the newest one, and counts it then.
+func (v *Verifier) newNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) bool {
+	if c.Ends[from].RQ.State == nak && v.copiedNak(c, from, p) {
+		v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
+		return false
+	}
+	v.countNak(c, from, p, nak)
+	return true
+}
+
+// countNak counts a NAK after which the responder is as nak says.
+func (v *Verifier) countNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
+	f, id := &c.Ends[from].Faults, rule.EvSeqNAK
+	f.NAKs++
+	switch {
+	case nak == qp.SequenceNAKed:
+		f.SequenceNAKs++
+	case nak == qp.RNRNAKed:
+		f.RNRNAKs++
+		id = rule.EvRNRNAK
+	case p.Syndrome == packet.NAKInvalidRequest:
+		id = rule.EvNAKInvalidRequest
+	case p.Syndrome == packet.NAKRemoteAccess:
+		id = rule.EvNAKRemoteAccess
+	default:
+		id = rule.EvNAKRemoteOperational
+	}
+	v.Event(c, from, rule.Responder, p, id, "")
+}
 
 // nakPlace judges the PSN of a NAK: it is the PSN that the responder expects (rules RC-RSP-017, -018). It reports whether it can be.
 func (v *Verifier) nakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) bool {
@@ -104,234 +132,16 @@ func (v *Verifier) impliedByNak(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// sequenceNak judges a NAK PSN sequence error: one a gap, for the expected PSN (rules RC-RSP-002, -003, -017, -043).
-func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
-	end := &c.Ends[from]
-	q, r := &c.Ends[1-from].SQ, &end.RQ
-	if r.State == qp.SequenceNAKed && v.copiedNak(c, from, p) {
-		v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
-		return
-	}
-	end.Faults.NAKs++
-	end.Faults.SequenceNAKs++
-	v.Event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
-	n := len(v.Rec.Findings)
-	repeated := v.repeatedNak(c, from, p)
-	if c.Sees(from) && q.Gap.Open() {
-		v.Covered(rule.RCRSP040)
-	}
-	mistaken := p.PSN.Before(r.EPSN) && c.IsMisplaced(p.PSN)
-	unfounded := false
-	switch {
-	case repeated:
-	case !p.PSN.Add(1).Before(q.High):
-		v.noGap(c, from, p)
-		unfounded = true
-	case hadArrived(c, from, p) && !mistaken:
-		unfounded = true
-		v.Covered(rule.RCRSP002)
-		v.Report(c, from, p, rule.Verdict{
-			Rule: rule.RCRSP002, Class: rule.Violation, Role: rule.Responder,
-			Expected: "no PSN sequence NAK: the PSN had arrived", Actual: "NAK PSN Sequence Error for " + p.PSN.String(),
-		})
-	default:
-		v.Covered(rule.RCRSP002)
-		if !v.nakPlace(c, from, p, rule.RCRSP017) {
-			if c.Sees(1-from) && p.PSN.After(q.RequesterUna()) {
-				q.NoteRetryReset(q.Una) // it is late, but to its requester it may acknowledge something
-			}
-			return
-		}
-	}
-	v.takeSequenceNak(c, from, p, v.proves(n, rule.RCRSP002), repeated, unfounded, mistaken)
-}
-
-// takeSequenceNak notes a sequence NAK and judges its MSN. told says that it was reported and proven, repeated that the PSN was NAKed before, unfounded that it had
-// arrived or nothing came after it, mistaken that a packet with a wrong PSN or opcode made it.
-func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, told, repeated, unfounded, mistaken bool) {
-	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if unfounded = unfounded && countsOwnPSN(q, r, p); !unfounded || !told { // else the syndrome is what is wrong
-		v.msn(c, from, p, 1)
-	}
-	if !repeated || r.State != qp.RNRNAKed { // the wait that an RNR NAK began goes on
-		q.RequireRetransmission(p.PSN, p.Time, p.Time+goBackTime)
-		v.nak(c, from, p, qp.SequenceNAKed)
-	}
-	if unfounded || mistaken {
-		q.MayCross() // the ACK of the request with a wrong syndrome, or a NAK of what was no request: that it goes on so is the same fault
-	}
-	if told {
-		q.Refute()
-		r.Blame()
-	}
-}
-
-// hadArrived reports whether the request that sequence NAK p asks for had arrived.
-func hadArrived(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	return p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && (!q.MayBeRetransmitted(p.PSN) || resumed(q, r, p))
-}
-
-// resumed reports whether the responder must have taken the PSN of NAK p, which has come. It has taken what its newest NAK had asked for, as it has
-// acknowledged that or p does, and with it all that came before; since then no later PSN came before that of p.
-func resumed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
-	return r.NakFrame != 0 && packet.Later(q.Una, p.PSN).After(r.NakPSN) && !q.HasCrossed() && !q.MayBeReordered(p.PSN)
-}
-
 // countsOwnPSN reports whether the MSN of a response counts the message that ends at its PSN too, as that of an ACK does.
 func countsOwnPSN(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 	least, next, epoch, ok := completed(q, p.PSN)
 	return ok && next == least && epoch == r.Epoch && r.MSN == qp.MSNKnown && (p.MSN-least)&packet.PSNMask == r.MSNBase
 }
 
-// copiedNak reports whether p is a copy of the newest NAK that something on the path made. An earlier response may come between the two.
-func (v *Verifier) copiedNak(c *qp.Pair, from int, p *packet.Packet) bool {
-	r := &c.Ends[from].RQ
-	if r.NakPSN != p.PSN {
-		return false
-	}
-	return v.copiedResponse(r, p) || !c.Sees(from) && verifier.Numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.Time-r.NakTime < verifier.CopyTime
-}
-
-// oldNak counts a PSN sequence NAK for the newest request, the first response of a capture that joined in mid-stream: later ones may have
-// arrived before the capture, and the NAK for this one have met it on the way. Nothing follows from it.
-func (v *Verifier) oldNak(c *qp.Pair, from int, p *packet.Packet) {
-	end := &c.Ends[from]
-	end.Faults.NAKs++
-	end.Faults.SequenceNAKs++
-	v.Event(c, from, rule.Responder, p, rule.EvSeqNAK, "")
-}
-
-// noGap reports a PSN sequence NAK although no later PSN had been sent (rule RC-RSP-002).
-func (v *Verifier) noGap(c *qp.Pair, from int, p *packet.Packet) {
-	v.Covered(rule.RCRSP002)
-	if c.IsMisplaced(p.PSN) {
-		return // a packet with a wrong PSN or opcode may have seemed later
-	}
-	v.Report(c, from, p, rule.Verdict{
-		Rule: rule.RCRSP002, Class: rule.Proven(c.Sees(from) && !c.Ends[1-from].SQ.IsReordered(p.PSN)), Role: rule.Responder,
-		Expected: "a PSN sequence NAK only when a later PSN has arrived", Actual: "NAK for " + p.PSN.String() + "; no later PSN was sent",
-		Detail: verifier.MissedDetail(c, from),
-	})
-}
-
-// repeatedNak judges that a PSN is NAKed once until it is retransmitted (rules RC-RSP-003, -043). It reports whether it was NAKed before.
-func (v *Verifier) repeatedNak(c *qp.Pair, from int, p *packet.Packet) bool {
-	r := &c.Ends[from].RQ
-	v.Covered(rule.RCRSP003)
-	v.Covered(rule.RCRSP043)
-	if r.NakPSN != p.PSN || r.State != qp.SequenceNAKed && r.State != qp.RNRNAKed {
-		return false
-	}
-	q := &c.Ends[1-from].SQ
-	if q.HasCrossed() && (r.State == qp.SequenceNAKed || p.Syndrome.Type() == packet.RNRNAK) {
-		return false
-	}
-	again := r.State == qp.RNRNAKed && p.Syndrome.Type() == packet.RNRNAK && p.Time-r.NakTime < int64(verifier.InFlight)
-	if again && q.TakeRNRCopy() {
-		return false
-	}
-	id, was := rule.RCRSP003, "one PSN sequence NAK until the expected PSN arrives"
-	if r.State == qp.RNRNAKed {
-		id, was = rule.RCRSP043, "no further NAK after the RNR NAK until this PSN is retransmitted"
-	}
-	d := rule.Verdict{
-		Rule: id, Class: rule.Proven(c.Sees(from) || c.Complete() && !nakCrossed(q, r, p)), Role: rule.Responder,
-		Expected: was, Actual: p.Syndrome.String() + " for " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
-	}
-	if d.Class == rule.Unproven {
-		d.Detail = "the tap may have missed a retransmission; after the tap, the request may have been delayed or duplicated; before the tap, the NAKs may have been reordered"
-	}
-	v.Report(c, from, p, d)
-	return true
-}
-
-// nakCrossed reports whether what the network does, elsewhere than near the responder, explains a second NAK for a PSN that was not retransmitted: a
-// copy of the request or of the NAK, a request that arrived after the next one, NAKs that changed places; or a single frame that the tap missed,
-// the request that a PSN sequence NAK has asked for.
-func nakCrossed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
-	took := time.Duration(p.Time - r.NakTime)
-	soon := took < verifier.InFlight
-	switch again := p.Syndrome.Type() == packet.RNRNAK; {
-	case r.State == qp.SequenceNAKed && !again: // once the PSN has come there is no reason for another
-		return soon && !verifier.Numbered(p)
-	case r.State == qp.SequenceNAKed, max(took, 0)+max(verifier.InFlight, verifier.Unit(p.Time, r.NakTime, r.LastTime, q.LastTime)) >= packet.RNRTimer(r.NakCode.Value()):
-		return true // the wait may be over, and the request on its way: the directions are not ordered more exactly
-	case !again && verifier.Numbered(p):
-		return soon && verifier.LeftBefore(p, r.NakID)
-	}
-	return soon
-}
-
-// rnrNak judges an RNR NAK (rules RC-RNR-006, RC-RSP-018, -019).
-func (v *Verifier) rnrNak(c *qp.Pair, from int, p *packet.Packet) {
-	end := &c.Ends[from]
-	q, r := &c.Ends[1-from].SQ, &end.RQ
-	if r.State == qp.RNRNAKed && v.copiedNak(c, from, p) {
-		v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
-		return
-	}
-	end.Faults.NAKs++
-	end.Faults.RNRNAKs++
-	v.Event(c, from, rule.Responder, p, rule.EvRNRNAK, "")
-	v.repeatedNak(c, from, p)
-	v.Covered(rule.RCRNR005)
-	v.Covered(rule.RCRNR006)
-	if s := q.History.Get(p.PSN); s != nil && !p.PSN.Before(q.Una) && !countsOwnPSN(q, r, p) { // else RC-RSP-015 says what is wrong
-		fn := s.Trace.Opcode.Fn()
-		if op := wqe.OpOf(fn); op != wqe.Send && fn != packet.WriteLastImm && fn != packet.WriteOnlyImm {
-			v.Report(c, from, p, rule.Verdict{
-				Rule: rule.RCRNR006, Class: rule.Proven(c.Complete()), Role: rule.Responder,
-				Expected: "an RNR NAK for a request that takes a receive WQE", Actual: "for " + s.Trace.Opcode.String(),
-				Evidence: []uint64{packet.FrameNear(p.Frame, s.Frame)},
-			})
-		}
-	}
-	if end.Knows(qp.KnowsMinRNRTimer) {
-		v.Covered(rule.RCRSP019)
-		if have, least := packet.RNRTimer(p.Syndrome.Value()), packet.RNRTimer(end.Attr.MinRNRTimer); have < least {
-			v.Report(c, from, p, rule.Verdict{
-				Rule: rule.RCRSP019, Class: rule.Violation, Role: rule.Responder, Basis: rule.OnPacket,
-				Expected: fmt.Sprintf("at least min_rnr_timer, %v", least), Actual: have.String(),
-			})
-		}
-	}
-	// A late one still has a requester wait that lacks the answer to a READ or atomic before it.
-	q.WaitTo(rnrWaitEnd(p))
-	wait := int64(packet.RNRTimer(p.Syndrome.Value()))
-	q.RequireRetransmission(p.PSN, p.Time+wait, p.Time+2*wait+goBackTime)
-	if !v.nakPlace(c, from, p, rule.RCRSP018) {
-		return
-	}
-	counted := v.nakMSN(c, from, p)
-	rnrs := r.RNRs
-	if r.NakPSN != p.PSN {
-		rnrs = 0
-	}
-	v.nak(c, from, p, qp.RNRNAKed)
-	if r.CountRNR(rnrs + 1); counted {
-		q.MayCross()
-		r.Blame()
-	}
-}
-
-// rnrWaitEnd is until when RNR NAK p may have its requester wait.
-func rnrWaitEnd(p *packet.Packet) int64 {
-	return p.Time + 2*int64(packet.RNRTimer(p.Syndrome.Value())) + int64(verifier.InFlight)
-}
-
 // fatalNak notes a NAK that ends the connection.
 func (v *Verifier) fatalNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
-	end.Faults.NAKs++
-	id := rule.EvNAKRemoteOperational
-	switch p.Syndrome {
-	case packet.NAKInvalidRequest:
-		id = rule.EvNAKInvalidRequest
-	case packet.NAKRemoteAccess:
-		id = rule.EvNAKRemoteAccess
-	}
-	v.Event(c, from, rule.Responder, p, id, "")
+	v.countNak(c, from, p, qp.Failed)
 	v.Covered(rule.RCRSP027)
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && (w.Op == wqe.Write || w.Op == wqe.Read) {
 		v.Covered(rule.RCRSP026)
@@ -366,32 +176,6 @@ func (v *Verifier) nakMSN(c *qp.Pair, from int, p *packet.Packet) bool {
 // proves reports whether a finding after the first n is a violation of a rule.
 func (v *Verifier) proves(n int, id rule.ID) bool {
 	return slices.ContainsFunc(v.Rec.Findings[n:], func(f rule.Finding) bool { return f.Rule == id && f.Class == rule.Violation })
-}
-
-// answeredIn is the frame of the newest request that the responder has answered: it has taken that one from its queue, and maybe none after it.
-func answeredIn(q *qp.SendQueue, r *qp.ReceiveQueue) uint32 {
-	if !r.Answered {
-		if r.LastFrame != r.NakFrame {
-			return 0 // it has answered what came before the capture
-		}
-		return r.LastFrame
-	}
-	if w, _ := q.Messages.Find(r.LastPSN); w != nil {
-		return w.Frame
-	}
-	if q.IsReordered(r.LastPSN) { // it may have come out of its order: nobody knows which of them was answered
-		return 0
-	}
-	return r.LastFrame
-}
-
-// countRefused notes what RNR NAK p refuses: its PSN, and what came after that since the NAK before it.
-func countRefused(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) {
-	since, same, refused := p.Time-int64(verifier.InFlight), r.NakPSN == p.PSN, r.NakCode.Type() == packet.RNRNAK
-	if refused || !same { // else what came before the PSN sequence NAK has crossed it
-		since = max(since, r.NakTime)
-	}
-	q.CountRNRCopies(p.PSN, since, min(since, r.LastTime), !same, refused && same && p.Time-r.NakTime < int64(verifier.InFlight))
 }
 
 // nak notes what a NAK makes of both sides: all before it is acknowledged, and it is to be retransmitted.
