@@ -43,10 +43,10 @@ func (j judge) LifeAt(a packet.Addr, qpn uint32, at int64) qp.Life {
 	return j.t.states.At(a, qpn, at)
 }
 
-func (j judge) Renumber(a, peer packet.Addr, told, number uint32) {
-	j.t.talks.Renumber(a, peer, told, number)
+func (j judge) Renumber(a, peer packet.Addr, cmQPN, number uint32) {
+	j.t.talks.Renumber(a, peer, cmQPN, number)
 }
 
-func (j judge) QPNMismatch(a, peer packet.Addr, told, number uint32, frame uint64, sure bool) {
-	j.t.talks.QPNMismatch(a, peer, told, number, frame, sure)
+func (j judge) QPNMismatch(a, peer packet.Addr, cmQPN, number uint32, frame uint64, sure bool) {
+	j.t.talks.QPNMismatch(a, peer, cmQPN, number, frame, sure)
 }

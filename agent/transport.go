@@ -161,7 +161,7 @@ func (t *Transport) unknown(p *packet.Packet) {
 		t.tooShort(p)
 		return
 	}
-	if t.table.TurnAway(p) {
+	if t.table.Refuse(p) {
 		t.unjudged++
 		return
 	}

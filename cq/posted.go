@@ -139,13 +139,13 @@ func (s *Requests) departure(m *Message, field expect.ID) *departure {
 }
 
 // compared forgets the departures in messages that have been compared.
-func (s *Requests) compared(told int64) {
+func (s *Requests) compared(upTo int64) {
 	if len(s.departed) == 0 {
 		return
 	}
 	left := s.departed[:0]
 	for _, d := range s.departed {
-		if d.ord >= told {
+		if d.ord >= upTo {
 			left = append(left, d)
 		}
 	}

@@ -256,10 +256,10 @@ func (q *queuePair) unansweredBeforeNAK() *sendRequest {
 // failedSend judges a completion with an error.
 func (a *Agent) failedSend(q *queuePair, w *sendRequest) bool {
 	status := w.done.Completion.Status
-	told := a.exhausted(q, w)
+	reported := a.exhausted(q, w)
 	switch status {
 	case RetryExcErr:
-		if told {
+		if reported {
 			return true
 		}
 		a.retried(q, w)

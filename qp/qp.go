@@ -211,7 +211,7 @@ type PendingResponse struct {
 	Request         packet.Packet // that demands it
 	NAK             bool          // a PSN sequence NAK: Request came after a gap
 	Missing         packet.PSN    // where the gap began
-	Waited          int64         // how long the request had been unanswered when it was retransmitted, at time Again
+	Waited          int64         // how long the request had been unanswered when it was retransmitted, at RetransmittedAt
 	RetransmittedAt int64
 	NextPSN         packet.PSN // of the next new request when it was retransmitted: only what is before it can be answered twice
 	AnsweredAt      int64      // when a response came, which may answer the request or its retransmission; 0: none did

@@ -206,13 +206,13 @@ func (s *SendQueue) NoteLate(p *packet.Packet) {
 }
 
 // Cross notes whether the newest NAK, of psn and seen at time now, may have met the request that it asks for on its way: one that was retransmitted, or
-// filled the gap, less than within before it, or after frame taken: what came after the newest request that the responder has answered may wait in its
+// filled the gap, less than within before it, or after frame answered: what came after the newest request that the responder has answered may wait in its
 // queue.
-func (s *SendQueue) Cross(psn packet.PSN, now int64, taken uint32, within int64) {
+func (s *SendQueue) Cross(psn packet.PSN, now int64, answered uint32, within int64) {
 	if r := s.Recovery; r != nil {
 		r.Refuted = false
 		met := func(at int64, in uint32) bool {
-			return at != 0 && within != 0 && (now-at < within || int32(in-taken) > 0)
+			return at != 0 && within != 0 && (now-at < within || int32(in-answered) > 0)
 		}
 		r.Crossed = s.MayBeRetransmitted(psn) && met(r.RetransmittedAt, r.RetransmittedFrame) || psn == r.LatePSN && met(r.LateAt, r.LateFrame)
 	}

@@ -23,11 +23,11 @@ func (s *SendQueue) LackResponse(psn packet.PSN, now int64) {
 // psn itself where own is set. A requester takes it only as far as no READ or atomic before it lacks its own answer. It comes before
 // Una moves on.
 func (s *SendQueue) TakeResponse(psn packet.PSN, own bool, now int64) {
-	taken := s.RequesterUna()
-	if psn.Before(taken) {
+	una := s.RequesterUna()
+	if psn.Before(una) {
 		return
 	}
-	end := s.responseReach(taken, psn, own, now)
+	end := s.responseReach(una, psn, own, now)
 	if !end.Before(s.Una) && !end.Before(psn.Add(1)) {
 		s.LacksResponse = false
 		return
@@ -40,31 +40,31 @@ func (s *SendQueue) TakeResponse(psn packet.PSN, own bool, now int64) {
 	s.LacksResponse = now-since <= patience
 }
 
-// responseReach is the PSN after those from taken on that a response with PSN psn acknowledges to its requester (see Take): up to the first READ or atomic that
+// responseReach is the PSN after those from una on that a response with PSN psn acknowledges to its requester (see TakeResponse): up to the first READ or atomic that
 // lacks its own answer. What that response overtakes is noted.
-func (s *SendQueue) responseReach(taken, psn packet.PSN, own bool, now int64) packet.PSN {
-	forgotten := s.Messages.Len() > 0 && taken.Before(s.Messages.At(0).First)
-	if taken.Before(s.First) || forgotten && (!own || taken != psn) {
-		return taken // the requests from there on are not known
+func (s *SendQueue) responseReach(una, psn packet.PSN, own bool, now int64) packet.PSN {
+	forgotten := s.Messages.Len() > 0 && una.Before(s.Messages.At(0).First)
+	if una.Before(s.First) || forgotten && (!own || una != psn) {
+		return una // the requests from there on are not known
 	}
-	for i := max(s.Messages.UpTo(taken), 0); i < s.Messages.Len(); i++ {
+	for i := max(s.Messages.UpTo(una), 0); i < s.Messages.Len(); i++ {
 		w := s.Messages.At(i)
 		if w.First.After(psn) {
 			break
 		}
-		if w.Last.Before(taken) || !w.Op.Responded() {
+		if w.Last.Before(una) || !w.Op.Responded() {
 			continue
 		}
-		if taken.Before(w.First) {
-			taken = w.First
+		if una.Before(w.First) {
+			una = w.First
 		}
-		if own && taken == psn {
+		if own && una == psn {
 			break
 		}
-		if taken != psn {
-			s.implyNAK(taken, now)
+		if una != psn {
+			s.implyNAK(una, now)
 		}
-		return taken
+		return una
 	}
 	return psn.Add(1)
 }

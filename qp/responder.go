@@ -69,7 +69,7 @@ func (r *ReceiveQueue) Measure() { r.Timed = true }
 func (r *ReceiveQueue) Silence() { r.Silenced = true }
 
 // SetStartKnown notes whether what arrived before the capture is known.
-func (r *ReceiveQueue) SetStartKnown(told bool) { r.StartKnown = told }
+func (r *ReceiveQueue) SetStartKnown(known bool) { r.StartKnown = known }
 
 // NoteDuplicate notes that a duplicate arrived, and that requests up to a PSN had been sent.
 func (r *ReceiveQueue) NoteDuplicate(to packet.PSN) { r.DuplicateRequest, r.DuplicateTo = true, to }

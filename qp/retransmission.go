@@ -67,9 +67,9 @@ func (s *SendQueue) MayCross() { s.Lost().Crossed = true }
 func (s *SendQueue) Refute() { s.Lost().Refuted = true }
 
 // SetAfterIdle notes whether the newest retransmission began after a silence in which the queue pair may have been connected again.
-func (s *SendQueue) SetAfterIdle(asleep bool) {
-	if asleep || s.Recovery != nil && s.Recovery.AfterIdle {
-		s.Lost().AfterIdle = asleep
+func (s *SendQueue) SetAfterIdle(idle bool) {
+	if idle || s.Recovery != nil && s.Recovery.AfterIdle {
+		s.Lost().AfterIdle = idle
 	}
 }
 

@@ -207,7 +207,7 @@ func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder)
 // nakAcknowledges notes that a NAK acknowledges all before its PSN.
 func (v *Verifier) nakAcknowledges(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	had := q.RequesterUna()
+	before := q.RequesterUna()
 	v.requesterTakes(c, from, p, p.PSN.Add(-1), false)
 	if nak == qp.RNRNAKed && c.Sees(1-from) && q.LacksResponse {
 		r.LeaveNAKUnprocessed()
@@ -215,7 +215,7 @@ func (v *Verifier) nakAcknowledges(c *qp.Pair, from int, p *packet.Packet, nak q
 	if p.PSN.After(q.Una) {
 		q.Acknowledge(p.PSN)
 	}
-	if nak == qp.SequenceNAKed && (p.PSN.After(had) || !r.Answered && p.PSN.After(q.First)) {
+	if nak == qp.SequenceNAKed && (p.PSN.After(before) || !r.Answered && p.PSN.After(q.First)) {
 		q.NoteRetryReset(q.Una)
 	}
 }

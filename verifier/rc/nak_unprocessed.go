@@ -95,10 +95,10 @@ func (v *Verifier) mayTimeOut(c *qp.Pair, from int, p *packet.Packet) bool {
 		least = min(least, time.Duration(l.Timer))
 	}
 	if end.Knows(qp.KnowsTimeout) {
-		switch told, timeout := end.KnowsDirectly(qp.KnowsTimeout), packet.Timeout(end.Attr.Timeout); {
-		case told && end.Attr.Timeout == 0:
+		switch direct, timeout := end.KnowsDirectly(qp.KnowsTimeout), packet.Timeout(end.Attr.Timeout); {
+		case direct && end.Attr.Timeout == 0:
 			return false
-		case told:
+		case direct:
 			least = timeout
 		case end.Attr.Timeout != 0:
 			least = min(least, timeout)

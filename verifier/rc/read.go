@@ -76,7 +76,7 @@ func (v *Verifier) readAnswers(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	if w.Op == wqe.Read && p.PSN.Before(w.RespNext) && v.duplicateReadResponse(c, from, p, w) {
 		return
 	}
-	had := q.RequesterUna()
+	before := q.RequesterUna()
 	v.requesterTakes(c, from, p, p.PSN, true)
 	if p.PSN == w.Missing {
 		if w.Missing = p.PSN.Add(1); p.PSN == w.Last {
@@ -90,7 +90,7 @@ func (v *Verifier) readAnswers(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	if p.Has&packet.HasAETH != 0 && placed {
 		v.readAETH(c, from, p, w)
 	}
-	v.readProgress(c, from, p, w, had)
+	v.readProgress(c, from, p, w, before)
 }
 
 // readFits judges place and length of response p to READ w. It reports whether nothing proves that its PSN or opcode is wrong: else what its AETH is to say
@@ -103,13 +103,13 @@ func (v *Verifier) readFits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	if w.Has(wqe.Blamed) {
 		return true
 	}
-	fits, blamed := true, false
+	fits, proven := true, false
 	if !copied {
-		fits, blamed = v.readPlace(c, from, p, w)
+		fits, proven = v.readPlace(c, from, p, w)
 	}
 	switch {
 	case !fits:
-		return !blamed
+		return !proven
 	case v.lacksAETH(c, from, p, w):
 		return false
 	}
@@ -134,8 +134,8 @@ func (v *Verifier) readAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	v.msn(c, from, p, 0)
 }
 
-// readProgress notes that response p to READ w has come. had is what the requester could have taken of the responses before it.
-func (v *Verifier) readProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, had packet.PSN) {
+// readProgress notes that response p to READ w has come. before is how far the requester can have processed the responses before it.
+func (v *Verifier) readProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, before packet.PSN) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	w.RespNext = p.PSN.Add(1)
 	w.RespFrame = uint32(p.Frame)
@@ -144,7 +144,7 @@ func (v *Verifier) readProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 		w.Flags |= wqe.Answered
 		q.ReadDone()
 	}
-	if w.Has(wqe.Gapped) && c.Sees(1-from) && w.First.After(had) {
+	if w.Has(wqe.Gapped) && c.Sees(1-from) && w.First.After(before) {
 		q.NoteRetryReset(q.Una) // what is before the READ is acknowledged
 	}
 	if !p.PSN.Before(q.Una) && !w.Has(wqe.Gapped) {

@@ -26,9 +26,9 @@ func readIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.Sen
 	if len(issues) == 0 {
 		return
 	}
-	goesOn := !p.PSN.Before(w.RespNext) && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
+	continues := !p.PSN.Before(w.RespNext) && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
 	asked := slices.ContainsFunc(issues, func(issue qp.Issue) bool { return issue.From == p.PSN })
-	if goesOn && (w.RespFrame == 0 || !asked && p.PSN == w.RespNext || min(p.Time-r.LastTime, p.Time-issues[0].At) < stalled) {
+	if continues && (w.RespFrame == 0 || !asked && p.PSN == w.RespNext || min(p.Time-r.LastTime, p.Time-issues[0].At) < stalled) {
 		return // however long the responder paused, where it begins to answer or no issue asks for just this PSN
 	}
 	n := len(issues)
@@ -46,23 +46,23 @@ func readIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.Sen
 // readPlace judges the order of READ responses and that each has the opcode of its place, counted from the issue of the request that
 // is being answered (rule RC-RES-001). It reports whether the opcode leaves a length to be judged, and
 // whether a fault is proven.
-func (v *Verifier) readPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, blamed bool) {
+func (v *Verifier) readPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, proven bool) {
 	r := &c.Ends[from].RQ
-	goesOn := w.RespFrame == r.LastFrame && w.RespNext == p.PSN
+	continues := w.RespFrame == r.LastFrame && w.RespNext == p.PSN
 	// Where it has sent nothing else since, its host may have been stopped.
-	paused := goesOn && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
-	sees := c.Sees(from) && !paused || c.Complete() && !goesOn && !p.Info().First && !p.Info().Only && sentNext(r, p) // the response before it would have left in between
+	paused := continues && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
+	sees := c.Sees(from) && !paused || c.Complete() && !continues && !p.Info().First && !p.Info().Only && sentNext(r, p) // the response before it would have left in between
 	readIssue(&c.Ends[1-from].SQ, r, p, w)
 	if p.PSN.After(w.RespNext) {
-		if fits, blamed, judged := v.readAhead(c, from, p, w); judged {
-			return fits, blamed
+		if fits, proven, judged := v.readAhead(c, from, p, w); judged {
+			return fits, proven
 		}
 	} else if p.PSN.Before(w.RespNext) && !r.DuplicateRequest && !w.Has(wqe.Reissued) {
-		if fits, blamed, judged := v.readBefore(c, from, p, w); judged {
-			return fits, blamed
+		if fits, proven, judged := v.readBefore(c, from, p, w); judged {
+			return fits, proven
 		}
 	}
-	return v.readOpcode(c, from, p, w, sees, goesOn)
+	return v.readOpcode(c, from, p, w, sees, continues)
 }
 
 // reportReadPlace reports response p to READ w for its place (rule RC-RES-001). It reports whether that is proven.
@@ -77,13 +77,13 @@ func (v *Verifier) reportReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wq
 }
 
 // readAhead judges response p to READ w with a PSN after the next one: one is missing before it. It reports what readPlace does, where that is all there is to judge.
-func (v *Verifier) readAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, blamed, judged bool) {
+func (v *Verifier) readAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, proven, judged bool) {
 	r, d := &c.Ends[from].RQ, ""
 	if !c.Sees(from) {
 		d = "earlier responses may have been lost before the tap"
 	}
 	w.Flags |= wqe.Gapped | wqe.Holed
-	excused := c.Ends[from].SQ.GapExplained || waitsForRequest(c, from, w)
+	explained := c.Ends[from].SQ.GapExplained || waitsForRequest(c, from, w)
 	c.Ends[from].SQ.CloseExplanation()
 	if once := !r.DuplicateRequest && !w.Has(wqe.Reissued); once && c.Complete() && p.Opcode != readOpcode(p, w.First, w.Last) {
 		another := w.Has(wqe.Unsized) && v.mayAnswerOther(c, from, p, w, false)
@@ -95,7 +95,7 @@ func (v *Verifier) readAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	if v.Unordered(c, from) {
 		return true, false, true // it may be in flight
 	}
-	if !excused {
+	if !explained {
 		return true, v.reportReadPlace(c, from, p, w, rule.Proven(c.Sees(from)), rule.Want(expect.PSN, uint64(w.RespNext)), "the response with PSN "+w.RespNext.String(), d, rule.GapAt(w.RespNext)), true
 	}
 	w.Flags |= wqe.Blamed // the one between was reported
@@ -104,24 +104,24 @@ func (v *Verifier) readAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 
 // readBefore judges response p to READ w with a PSN before the next one, although nothing was retransmitted. It reports what readPlace does, where that is all
 // there is to judge.
-func (v *Verifier) readBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, blamed, judged bool) {
+func (v *Verifier) readBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, proven, judged bool) {
 	if v.Unordered(c, from) {
 		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 		w.RespNext = packet.Later(w.RespNext, p.PSN.Add(1))
 		return true, false, true
 	}
 	r, d := &c.Ends[from].RQ, "retransmitted, but the READ was not"
-	told := r.StartKnown && !firstCount(&c.Ends[1-from].SQ, r)
-	if !told {
+	startKnown := r.StartKnown && !firstCount(&c.Ends[1-from].SQ, r)
+	if !startKnown {
 		d = "the request may also have been sent before the capture began"
 	}
-	blamed = v.reportReadPlace(c, from, p, w, rule.Proven(c.Sees(from) && told), rule.Want(expect.PSN, uint64(w.RespNext)), "the response with PSN "+w.RespNext.String(), d, 0)
-	return false, blamed, blamed
+	proven = v.reportReadPlace(c, from, p, w, rule.Proven(c.Sees(from) && startKnown), rule.Want(expect.PSN, uint64(w.RespNext)), "the response with PSN "+w.RespNext.String(), d, 0)
+	return false, proven, proven
 }
 
 // readOpcode judges the opcode of response p to READ w by its place in the issue that is being answered. sees says that a tap near the responder shows what it
-// has sent before p, goesOn that the newest response was the one before it. It reports what readPlace does.
-func (v *Verifier) readOpcode(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, sees, goesOn bool) (fits, blamed bool) {
+// has sent before p, continues that the newest response was the one before it. It reports what readPlace does.
+func (v *Verifier) readOpcode(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, sees, continues bool) (fits, proven bool) {
 	q := &c.Ends[1-from].SQ
 	if p.Opcode == readOpcode(p, w.RespFirst, w.Last) || firstOfSeveral(p, w) {
 		return true, false
@@ -134,7 +134,7 @@ func (v *Verifier) readOpcode(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 	}
 	if p.Opcode != readOpcode(p, w.First, w.Last) {
 		d := ""
-		sure := !v.mayAnswerOther(c, from, p, w, goesOn)
+		sure := !v.mayAnswerOther(c, from, p, w, continues)
 		if !sure {
 			d = "it may respond to a request that the tap has missed, or that was sent before the capture began"
 		}
@@ -156,14 +156,14 @@ func (v *Verifier) readOpcode(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 }
 
 // mayAnswerOther reports whether a response with another opcode than READ w asks for may answer another request: one for the rest of w, that the tap has
-// missed, or, where w is the first request of the capture, the READ that w itself asks for the rest of. goesOn says that the newest response was the one
+// missed, or, where w is the first request of the capture, the READ that w itself asks for the rest of. continues says that the newest response was the one
 // before it: a retransmission of the READ in between is unlikely.
-func (v *Verifier) mayAnswerOther(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, goesOn bool) bool {
+func (v *Verifier) mayAnswerOther(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, continues bool) bool {
 	q, r, in := &c.Ends[1-from].SQ, &c.Ends[from].RQ, p.Info()
 	if w.First == q.First && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && (in.Middle || in.Last) {
 		return true
 	}
-	soon := goesOn && p.Time-r.LastTime < int64(verifier.InFlight) && (sentNext(r, p) || !verifier.Numbered(p) || w == q.Messages.Newest())
+	soon := continues && p.Time-r.LastTime < int64(verifier.InFlight) && (sentNext(r, p) || !verifier.Numbered(p) || w == q.Messages.Newest())
 	return !c.Sees(from) && !c.Sees(1-from) && !soon && p.Opcode == readOpcode(p, p.PSN, w.Last)
 }
 

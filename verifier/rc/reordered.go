@@ -28,7 +28,7 @@ func wait(c *qp.Pair, from int, p *packet.Packet, sent bool) {
 // judgeEarly judges responses to PSNs that had not been seen sent, now that the next request is there or the capture has ended. A
 // response may be recorded shortly before its request. If the request is missing, a gap has said so.
 func (v *Verifier) judgeEarly(c *qp.Pair, now int64) {
-	early, unnaked := c.TakeEarly(), false
+	early, nakCompared := c.TakeEarly(), false
 	for i := range early {
 		e := &early[i]
 		from := c.End(&e.Packet)
@@ -39,7 +39,7 @@ func (v *Verifier) judgeEarly(c *qp.Pair, now int64) {
 		r := &c.Ends[from].RQ
 		newest := r.LastID
 		r.Numbered(e.After) // the responses after it have been judged
-		v.earlyResponse(c, from, e, now, &unnaked)
+		v.earlyResponse(c, from, e, now, &nakCompared)
 		if r.LastFrame != uint32(e.Frame) {
 			r.Numbered(newest)
 		}
@@ -54,8 +54,8 @@ func since(q *qp.SendQueue, p *packet.Packet) bool {
 	return q.LastTime >= p.Time
 }
 
-// earlyResponse judges a response that has waited for the next request. unnaked says whether another that waited was compared with a NAK.
-func (v *Verifier) earlyResponse(c *qp.Pair, from int, e *qp.Early, now int64, unnaked *bool) {
+// earlyResponse judges a response that has waited for the next request. nakCompared says whether another that waited was compared with a NAK.
+func (v *Verifier) earlyResponse(c *qp.Pair, from int, e *qp.Early, now int64, nakCompared *bool) {
 	q, p := &c.Ends[1-from].SQ, &e.Packet
 	if c.PMTU == 0 && !e.Sent && q.LastTime >= p.Time {
 		v.readSize(c, from, p) // its READ may be there now
@@ -68,18 +68,18 @@ func (v *Verifier) earlyResponse(c *qp.Pair, from int, e *qp.Early, now int64, u
 		v.unseenRequest(c, from, p)
 		return
 	}
-	if p = v.stillWaits(c, from, e, now-e.Time, unnaked); p != nil {
-		v.judgeWaited(c, from, e, p, unnaked)
+	if p = v.stillWaits(c, from, e, now-e.Time, nakCompared); p != nil {
+		v.judgeWaited(c, from, e, p, nakCompared)
 	}
 }
 
 // judgeWaited judges response e, as p, now that its request has been seen.
-func (v *Verifier) judgeWaited(c *qp.Pair, from int, e *qp.Early, p *packet.Packet, unnaked *bool) {
+func (v *Verifier) judgeWaited(c *qp.Pair, from int, e *qp.Early, p *packet.Packet, nakCompared *bool) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if w, _ := q.Messages.Find(e.PSN); !e.Sent && p == &e.Packet && w != nil && w.Answers(p.Opcode.Fn()) {
 		v.Distrust(c, "a response precedes its request in the capture: the two directions were recorded separately, so their relative order is uncertain")
 	}
-	*unnaked = *unnaked || e.Sent && r.State != qp.Expecting
+	*nakCompared = *nakCompared || e.Sent && r.State != qp.Expecting
 	v.respond(c, from, p)
 	if r.State == qp.SequenceNAKed && q.LastPSN == r.NakPSN {
 		r.CloseNAK()
@@ -99,7 +99,7 @@ func answersMisplaced(c *qp.Pair, from int, p *packet.Packet) {
 
 // stillWaits judges a response that has waited for some time by the requests that have come meanwhile. It returns the response as it is to be
 // compared with these, or nil: that is all, or it waits on.
-func (v *Verifier) stillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, unnaked *bool) *packet.Packet {
+func (v *Verifier) stillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, nakCompared *bool) *packet.Packet {
 	r, p := &c.Ends[from].RQ, &e.Packet
 	if !e.Sent {
 		return v.stillUnsent(c, from, e, waited)
@@ -108,8 +108,8 @@ func (v *Verifier) stillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, u
 	case p.Syndrome == packet.NAKSequence && waited > stream.EarlyWindow:
 		v.noGap(c, from, p)
 		return nil
-	case p.Syndrome.Type() == packet.ACK && waited > stream.EarlyWindow/10 && r.State == qp.Expecting && !*unnaked:
-		*unnaked = true
+	case p.Syndrome.Type() == packet.ACK && waited > stream.EarlyWindow/10 && r.State == qp.Expecting && !*nakCompared:
+		*nakCompared = true
 		v.acknowledgesNaked(c, from, p)
 	}
 	return p

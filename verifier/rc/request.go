@@ -27,21 +27,21 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 	if q.Recovery != nil && q.Recovery.Counted {
 		v.openMessageCounted(c, from, p)
 	}
-	resent := p.PSN.Before(q.High) // after a gap: this PSN, or one after it, was seen before
+	seen := p.PSN.Before(q.High) // after a gap: this PSN, or one after it, was seen before
 	v.Sequence(c, from, p, &sequence)
 	w := v.Message(c, from, p)
 	v.length(c, from, p, w)
 	v.limits(c, from, p, w)
 
 	v.takesPSNs(c, from, p, w)
-	if !resent && leftOut(q, p) {
+	if !seen && leftOut(q, p) {
 		v.Covered(rule.RCRTY006)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 			Wants: rule.Want(expect.PSN, uint64(q.Retry)), Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
 		})
 	}
-	if resent {
+	if seen {
 		v.seenBefore(c, from, p)
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {
@@ -49,7 +49,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	q.Advance(q.Next)
 	if w.Asked = 0; p.AckReq || w.Op.Responded() {
-		wantsAck(q, w, p, resent)
+		wantsAck(q, w, p, seen)
 	}
 	if !c.Paired && q.Messages.Len() >= unpairedMessages {
 		q.AssumeAcknowledged(q.Messages.At(q.Messages.Len() - unpairedMessages/2).First) // no response can show what is still outstanding
@@ -122,12 +122,12 @@ const unpairedMessages = 64
 // aheadOfNext judges a request beyond the next PSN: packets are missing (rule RC-PSN-004).
 func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
-	d, told := p.PSN.Diff(q.Next), false
+	d, reported := p.PSN.Diff(q.Next), false
 	switch {
 	case p.PSN == q.High:
 		// A late packet filled part of the gap, and the stream goes on where it was.
 		q.Reorder()
-		told = c.Sees(from)
+		reported = c.Sees(from)
 	case p.PSN.Before(q.High):
 		q.Reorder()
 		// Retransmitted after a gap, and one more is missing: the first gap was reported.
@@ -149,9 +149,9 @@ func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 		v.Covered(rule.RCPSN004) // it may be in flight
 	default:
 		v.gap(c, from, p, d)
-		told = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent
+		reported = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent
 	}
-	v.opensGap(c, from, p, (q.GapExplained || told) && !q.DamagedAt(q.Next))
+	v.opensGap(c, from, p, (q.GapExplained || reported) && !q.DamagedAt(q.Next))
 	v.newRequest(c, from, p)
 	guessRead(c, from)
 }

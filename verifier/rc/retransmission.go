@@ -115,7 +115,7 @@ func (v *Verifier) neverAnswered(c *qp.Pair, from int, p *packet.Packet) {
 	v.timeout(c, from, p)
 }
 
-// nakProcessedWithin is how long after a PSN sequence NAK a requester has taken it, though its host stalls or holds packets back.
+// nakProcessedWithin is how long after a PSN sequence NAK a requester has processed it, though its host stalls or holds packets back.
 const nakProcessedWithin = 20 * time.Millisecond
 
 // requestsAfterNak judges new requests after a PSN sequence NAK: their requester resumes at the PSN that the NAK names (rule RC-RTY-005). The first of them
@@ -204,7 +204,7 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 		id = rule.RCRTY008
 	}
 	v.Covered(id)
-	taken := q.RequesterUna()
+	una := q.RequesterUna()
 	if mayLackResponse(c, from, p) {
 		return
 	}
@@ -214,7 +214,7 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 	c.Misplace(q.Next)
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-		Expected: "nothing before PSN " + taken.String() + ": it is acknowledged", Actual: "a retransmission of PSN " + p.PSN.String(),
+		Expected: "nothing before PSN " + una.String() + ": it is acknowledged", Actual: "a retransmission of PSN " + p.PSN.String(),
 		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
 	}
 	v.doubtNeedless(c, from, p, w, &d)
@@ -241,15 +241,15 @@ func (v *Verifier) doubtNeedless(c *qp.Pair, from int, p *packet.Packet, w *wqe.
 // NAK has met, or what has overtaken another response.
 func mayLackResponse(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	near, taken := c.Sees(from), q.RequesterUna()
+	near, una := c.Sees(from), q.RequesterUna()
 	responded := wqe.OpOf(p.Opcode.Fn()).Responded()
 	switch {
-	case near && (p.PSN.Before(q.First) && (responded || taken == q.First) || taken.Before(q.First)):
+	case near && (p.PSN.Before(q.First) && (responded || una == q.First) || una.Before(q.First)):
 		q.LackResponse(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
-	case !p.PSN.Before(taken):
+	case !p.PSN.Before(una):
 	case r.State != qp.Expecting || r.NakTime != 0 && p.Time-r.NakTime < int64(verifier.InFlight): // where that NAK found it, which the answers may have met
 		if near && responded {
-			q.LackResponse(p.PSN, p.Time) // and which it then has not taken
+			q.LackResponse(p.PSN, p.Time) // and which it then has not processed
 		}
 	case near && q.ImpliedNAK(p.PSN, p.Time, goBackTime):
 		q.LackResponse(p.PSN, p.Time)

@@ -44,11 +44,11 @@ func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	v.takeSequenceNak(c, from, p, v.proves(n, rule.RCRSP002), repeated, unfounded, mistaken)
 }
 
-// takeSequenceNak notes a sequence NAK and judges its MSN. told says that it was reported and proven, repeated that the PSN was NAKed before, unfounded that it had
+// takeSequenceNak notes a sequence NAK and judges its MSN. proven says that it was reported, and is, repeated that the PSN was NAKed before, unfounded that it had
 // arrived or nothing came after it, mistaken that a packet with a wrong PSN or opcode made it.
-func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, told, repeated, unfounded, mistaken bool) {
+func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, proven, repeated, unfounded, mistaken bool) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if unfounded = unfounded && countsOwnPSN(q, r, p); !unfounded || !told { // else the syndrome is what is wrong
+	if unfounded = unfounded && countsOwnPSN(q, r, p); !unfounded || !proven { // else the syndrome is what is wrong
 		v.msn(c, from, p, 1)
 	}
 	if !repeated || r.State != qp.RNRNAKed { // the wait that an RNR NAK began goes on
@@ -58,7 +58,7 @@ func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, told,
 	if unfounded || mistaken {
 		q.MayCross() // the ACK of the request with a wrong syndrome, or a NAK of what was no request: that it goes on so is the same fault
 	}
-	if told {
+	if proven {
 		q.Refute()
 		r.Blame()
 	}

@@ -53,9 +53,9 @@ func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now i
 	}
 	q.ReportSilent()
 	p := v.newestRequest(q)
-	told, detail := timeoutKnown(end)
+	direct, detail := timeoutKnown(end)
 	d := rule.Verdict{
-		Rule: rule.RCTMO004, Class: rule.Proven(told && life == qp.Alive), Role: rule.Requester,
+		Rule: rule.RCTMO004, Class: rule.Proven(direct && life == qp.Alive), Role: rule.Requester,
 		Expected: "a retransmission within " + time.Duration(most).String() + ": PSN " + packet.Later(q.Una, oldest.First).String() + " is not acknowledged",
 		Actual:   "none in " + time.Duration(now-since).String(), Evidence: []uint64{packet.FrameNear(p.Frame, oldest.Frame)}, Detail: detail,
 	}

@@ -30,7 +30,7 @@ func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.Covered(rule.RCTMO002)
 	v.Covered(rule.RCTMO003)
-	told, detail := timeoutKnown(end)
+	direct, detail := timeoutKnown(end)
 	least := packet.Timeout(end.Attr.Timeout)
 	switch {
 	case took < least && took+verifier.Unit(p.Time, q.TimerStart, q.LastTime) > least:
@@ -39,7 +39,7 @@ func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet) {
 		v.tooSoon(c, from, p, took, least)
 	case took > 4*least && q.AwaitsAck() && !q.ReportedSilent(q.TimerStart):
 		v.Report(c, from, p, rule.Verdict{
-			Rule: rule.RCTMO002, Class: rule.Proven(told && c.Sees(from)), Role: rule.Requester,
+			Rule: rule.RCTMO002, Class: rule.Proven(direct && c.Sees(from)), Role: rule.Requester,
 			Expected: "a retransmission within " + (4 * least).String(), Actual: "after " + took.String(), Detail: detail,
 		})
 	}
@@ -47,12 +47,12 @@ func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet) {
 
 // tooSoon reports a retransmission after a time that is shorter than the timer of its requester, least (rules RC-TMO-002, -003).
 func (v *Verifier) tooSoon(c *qp.Pair, from int, p *packet.Packet, took, least time.Duration) {
-	told, detail := timeoutKnown(&c.Ends[from])
+	direct, detail := timeoutKnown(&c.Ends[from])
 	if v.anyTimer(c, from, p) {
-		told, detail = true, ""
+		direct, detail = true, ""
 	}
 	d := rule.Verdict{
-		Rule: rule.RCTMO002, Class: rule.Proven(told && c.Sees(from)), Role: rule.Requester,
+		Rule: rule.RCTMO002, Class: rule.Proven(direct && c.Sees(from)), Role: rule.Requester,
 		Expected: "no retransmission before " + least.String(), Actual: "after " + took.String(), Detail: detail,
 	}
 	if asked := time.Duration(verifier.Stamp(p.Time)-v.waitingSince) * verifier.Tick; v.waitingSince != 0 && asked >= least && asked <= 4*least {
@@ -99,8 +99,8 @@ func timeoutKnown(end *qp.QP) (bool, string) {
 const mostRetries = uint16(7)
 
 // retries judges how often a requester retransmits the same without progress: on timeouts (rule RC-RTY-001), or also on the NAKs that asked
-// for it (rule RC-RTY-003). asked says that one has asked for p.
-func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, asked bool) {
+// for it (rule RC-RTY-003). onNAKs says that one has asked for p.
+func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, onNAKs bool) {
 	end := &c.Ends[from]
 	q := &end.SQ
 	retries, unknown := mostRetries, true
@@ -111,9 +111,9 @@ func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, asked bool) {
 	if !unknown {
 		v.Covered(rule.RCRTY003)
 	}
-	told := uint16(0)
+	direct := uint16(0)
 	if q.Recovery != nil {
-		told = q.Recovery.NAKRestarts
+		direct = q.Recovery.NAKRestarts
 	}
 	d := rule.Verdict{
 		Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
@@ -124,10 +124,10 @@ func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, asked bool) {
 	}
 	most := retries + 1
 	switch {
-	case q.Restarts-told == most && !asked && !impliedNAK(q, p):
+	case q.Restarts-direct == most && !onNAKs && !impliedNAK(q, p):
 		d.Rule = rule.RCRTY001
-		if told != 0 {
-			d.Actual = fmt.Sprintf("retry %d of PSN %v on timeout", q.Restarts-told, p.PSN)
+		if direct != 0 {
+			d.Actual = fmt.Sprintf("retry %d of PSN %v on timeout", q.Restarts-direct, p.PSN)
 		}
 	case q.Restarts == most && !unknown:
 		d.Rule = rule.RCRTY003

@@ -98,15 +98,15 @@ func AsksForTail(w *wqe.SendWQE, p *packet.Packet) bool {
 }
 
 // AnswersOldest notes that a response with the opcode or the PSN of another request, which is reported, is taken for that of the oldest READ or atomic that
-// waits for its own: that later responses overtake this one is the same fault. told says that the report is proven.
-func AnswersOldest(q *qp.SendQueue, p *packet.Packet, told bool) {
+// waits for its own: that later responses overtake this one is the same fault. proven says that the report is.
+func AnswersOldest(q *qp.SendQueue, p *packet.Packet, proven bool) {
 	for i := range q.Messages.Len() {
 		w := q.Messages.At(i)
 		if w.First.After(p.PSN) {
 			return
 		}
 		if w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
-			if w.Flags |= wqe.Accused; told && w.Op == wqe.Read && answersRead(p) {
+			if w.Flags |= wqe.Accused; proven && w.Op == wqe.Read && answersRead(p) {
 				w.Flags |= wqe.Blamed // so that this one is missing from its answer
 			}
 			return

@@ -116,19 +116,19 @@ func (v *Verifier) groupUse(p *packet.Packet) {
 // JudgeGroups compares the packets to multicast groups that the shards have seen with the records of the groups that any of them saw (rule UD-MC-002).
 // A group may have been made again since with another LID, of which the capture shows nothing; but then its sender was not the one that got the record.
 func JudgeGroups(all ...*Verifier) {
-	told, anyone := map[groupMember]groupLID{}, map[packet.Addr]groupLID{}
+	records, anyone := map[groupMember]groupLID{}, map[packet.Addr]groupLID{}
 	for _, v := range all {
 		for k, g := range v.groups.records {
 			one, both := g, g
-			old, ok := told[k]
+			old, ok := records[k]
 			one.add(old, ok)
-			told[k] = one
+			records[k] = one
 			old, ok = anyone[k.mgid]
 			both.add(old, ok)
 			anyone[k.mgid] = both
 		}
 	}
-	if len(told) == 0 {
+	if len(records) == 0 {
 		return
 	}
 	for _, v := range all {
@@ -146,7 +146,7 @@ func JudgeGroups(all ...*Verifier) {
 			if g.mlid == u.DLID {
 				continue
 			}
-			own, ok := told[groupMember{u.DGID, u.Src}]
+			own, ok := records[groupMember{u.DGID, u.Src}]
 			knew := ok && own.time <= u.Time
 			if ok && !knew && u.newest.time-own.time > int64(recordSettled) { // it goes on with it
 				knew = true

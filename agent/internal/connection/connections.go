@@ -142,7 +142,7 @@ func (s *pairs) bury(i uint32) {
 // that of the response that tells.
 func merge(to, gone *Connection, psn packet.PSN) {
 	a, b := &to.Ends[0], &to.Ends[1]
-	heard, last := a.RQ.ResponseSeen, a.RQ.LastPSN
+	responded, last := a.RQ.ResponseSeen, a.RQ.LastPSN
 	waits, nakTime := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}, a.RQ.NakTime
 	b.SQ, a.RQ, b.Flow = gone.Ends[0].SQ, gone.Ends[1].RQ, gone.Ends[0].Flow
 	a.RQ.NakTime, b.RQ.NakTime = max(a.RQ.NakTime, nakTime), max(b.RQ.NakTime, gone.Ends[0].RQ.NakTime)
@@ -170,7 +170,7 @@ func merge(to, gone *Connection, psn packet.PSN) {
 		a.SQ.ImplyNAKs(psn, a.SQ.LastTime, gone.Ends[0].Sums.Packets)
 	}
 	switch oldest := b.SQ.Messages.Oldest(); {
-	case heard && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < near*8): // a response far away had a wrong PSN
+	case responded && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < near*8): // a response far away had a wrong PSN
 		b.SQ.Unpair(last.Add(1), to.Sees(1))
 	case oldest != nil:
 		b.SQ.Unpair(oldest.First, to.Sees(1))

@@ -50,7 +50,7 @@ func (t *Table) Mark(now, idle int64, most int, missed, short bool) {
 
 // Forget drops the connections that leave, and all that is kept of them. What was judged stays.
 func (t *Table) Forget() {
-	t.newcomers.forget(&t.pairs)
+	t.admission.forget(&t.pairs)
 	old, oldHosts := t.pairs, t.hosts
 	t.pairs, t.hosts, t.Lossy = pairs{}, hosts{}, false
 	moved := make([]uint32, old.n) // the new index plus one of each connection that stays
@@ -61,7 +61,7 @@ func (t *Table) Forget() {
 			moved[i] = t.pairs.n
 		}
 	}
-	t.newcomers.renumber(moved)
+	t.admission.renumber(moved)
 	index := func(i uint32) uint32 { // i and the result are an index plus one
 		if i == 0 {
 			return 0

@@ -24,7 +24,7 @@ type Table struct {
 	contexts  map[uint64][]uint32 // connections of RD of which one direction is known, by their hosts and the direction: see way
 	ahead     pipeline
 	pairs     pairs
-	newcomers newcomers
+	admission admission
 	match     passive.Matcher
 	Judge     Judge
 	near      map[packet.Addr]bool
@@ -64,8 +64,8 @@ type Judge interface {
 	// LifeAt reports whether a queue pair existed at a time, as its events show.
 	LifeAt(a packet.Addr, qpn uint32, at int64) qp.Life
 	// Renumber tells that a queue pair is called by another number than CM gave, and QPNMismatch judges that.
-	Renumber(a, peer packet.Addr, told, number uint32)
-	QPNMismatch(a, peer packet.Addr, told, number uint32, frame uint64, sure bool)
+	Renumber(a, peer packet.Addr, cmQPN, number uint32)
+	QPNMismatch(a, peer packet.Addr, cmQPN, number uint32, frame uint64, sure bool)
 }
 
 func New(near []packet.Addr) *Table {
@@ -247,8 +247,8 @@ func (t *Table) FirstECN() uint8 { return t.repeats.ecn }
 // Uncrossed notes a native packet that no other tap has shown yet.
 func (t *Table) Uncrossed(p *packet.Packet) { t.between.first(p) }
 
-// Turned is how many packets were turned away.
-func (t *Table) Turned() uint64 { return t.newcomers.turned }
+// Refused is how many packets were refused, as there was no room for their connection.
+func (t *Table) Refused() uint64 { return t.admission.refused }
 
 // AnyNear reports whether the tap is near any endpoint.
 func (t *Table) AnyNear() bool { return len(t.near) > 0 }
@@ -276,7 +276,7 @@ type Kept struct {
 
 // Kept returns how much the table holds.
 func (t *Table) Kept() Kept {
-	k := Kept{Connections: int(t.pairs.n), Hosts: len(t.hosts.list), Flows: t.flows.used, Full: t.newcomers.full}
+	k := Kept{Connections: int(t.pairs.n), Hosts: len(t.hosts.list), Flows: t.flows.used, Full: t.admission.full}
 	for _, list := range t.contexts {
 		k.Searched = max(k.Searched, len(list))
 	}
