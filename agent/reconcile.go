@@ -72,7 +72,7 @@ func (s *oneWayTables) source(t *Transport, c *connection.Connection, to int) {
 		if !x.during(peer) && (c.PairedBy != connection.ByCM || c.Closed) {
 			continue
 		}
-		fits := x.FirstOp.Info().Response && x.Ends[0].Sums.Packets == 1 && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.LastPSN)
+		fits := x.FirstOp.Info().Response && x.Ends[0].Sums.Packets == 1 && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.Last.PSN)
 		missed := fits && t.unanswered(c, 1-to, x.FirstPSN)
 		gap := t.gap(c, 1-to, x.Connection)
 		known := c.PairedBy == connection.ByCM || gap >= 0 || missed
@@ -115,7 +115,7 @@ func (s *oneWayTables) destination(t *Transport, c *connection.Connection, to in
 				t.header.Destination(&c.Pair, to, x.packet(), !t.table.Lossy)
 				t.last()
 			}
-		} else if x.FirstOp.Info().Response && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.LastPSN) {
+		} else if x.FirstOp.Info().Response && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.Last.PSN) {
 			missed := t.unanswered(c, 1-to, x.FirstPSN)
 			if !x.accused() {
 				t.header.Destination(&c.Pair, to, x.packet(), missed && !t.table.Lossy || c.Sees(1-to))
@@ -126,7 +126,7 @@ func (s *oneWayTables) destination(t *Transport, c *connection.Connection, to in
 }
 
 // during reports whether the first packet came before the last one that a QP sent.
-func (x oneWay) during(q *qp.QP) bool { return x.FirstTime < max(q.SQ.LastTime, q.RQ.LastTime) }
+func (x oneWay) during(q *qp.QP) bool { return x.FirstTime < max(q.SQ.Last.Time, q.RQ.Last.Time) }
 
 // packet is what is still known of the first packet.
 func (x oneWay) packet() *packet.Packet {

@@ -59,7 +59,7 @@ func (r DueRetransmission) within(now int64) bool { return now >= r.From && now 
 // nothing since: soft-RoCE takes no response to later PSNs until it has retransmitted that one.
 func (s *SendQueue) MustRetransmit(psn packet.PSN, now int64) bool {
 	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Due[1:], func(r DueRetransmission) bool {
-		return r.PSN == psn && (r.within(now) || s.LastTime < r.From && r.From != 0)
+		return r.PSN == psn && (r.within(now) || s.Last.Time < r.From && r.From != 0)
 	})
 }
 

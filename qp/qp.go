@@ -11,15 +11,15 @@
 //	request with the next PSN: Begin, Advance     -            InOrder   InOrder         AfterGap, or    InOrder, or     -
 //	                                                                                     InOrder: Gap    AfterGap: Gap
 //	                                                                                     and High        and High
-//	request with a later PSN: OpenGap, WidenGap   -            AfterGap  AfterGap        AfterGap        AfterGap        -
-//	request in the gap: Rewind, FillGap           -            -         -               AfterGap, or    AfterGap, or    -
+//	request with a later PSN: Gap.Begin, Widen    -            AfterGap  AfterGap        AfterGap        AfterGap        -
+//	request in the gap: Rewind, Gap.Fill          -            -         -               AfterGap, or    AfterGap, or    -
 //	                                                                                     InOrder         InOrder
 //	request after one whose PSN was wrong:        -            -         InOrder         InOrder         InOrder         -
-//	Resume, CloseGap
-//	acknowledged beyond the gap: CloseGap,        -            -         -               InOrder         Retransmitting  AfterJump
+//	Resume, Gap.Close
+//	acknowledged beyond the gap: Gap.Close,       -            -         -               InOrder         Retransmitting  AfterJump
 //	CatchUp
 //	request with an earlier PSN:                  -            InOrder:  Retransmitting  Retransmitting  Retransmitting  -
-//	BeginRetransmission                                        Join
+//	Retransmission.Begin                                       Join
 //	request far from the stream: BeginJump        -            InOrder:  AfterJump       AfterJump       AfterJump       AfterJump
 //	                                                           Join
 //	the stream continues: CloseJump               -            -         -               -               -               InOrder, AfterGap, or
@@ -77,7 +77,7 @@ type QP struct {
 	Sums            Sums
 	SQ              SendQueue
 	Faults          Faults
-	_               [12]byte
+	_               [4]byte
 	RQ              ReceiveQueue
 }
 
@@ -95,19 +95,15 @@ func (q *QP) KnowsDirectly(k Known) bool { return q.Knows(k) && q.Attr.ByCM&k ==
 
 // SendQueue is the requester's half: the messages that it sent, and its PSNs.
 type SendQueue struct {
-	LastTime  int64 // time of the newest request packet
-	LastFrame uint64
-	LastPSN   packet.PSN // PSN of the newest request packet
-	LastID    uint16     // IPv4 identification of the newest request packet
-	LastTap   uint16
-	First     packet.PSN // PSN at which the stream was joined
-	Count     uint32     // messages begun, modulo 2^24
+	Last  LastRequest
+	First packet.PSN // PSN at which the stream was joined
+	Count uint32     // messages begun, modulo 2^24
 
 	Next       packet.PSN // PSN of the next new request
 	High       packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being retransmitted
 	Una        packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
 	RdOut      uint16     // READs and atomics not yet answered
-	Restarts   uint16     // retransmissions begun at Restart without progress
+	Restarts   uint16     // retransmissions begun at Retransmission.From without progress
 	Epoch      uint8      // raised where the count of messages may be wrong from here on
 	Open       wqe.Op     // SEND or WRITE whose last packet is still to come
 	Usual      bool       // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
@@ -116,30 +112,23 @@ type SendQueue struct {
 	Messages   Ring
 	History    History
 
-	Restart packet.PSN // PSN at which the newest retransmission began
-	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
-	InvRKey uint32     // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
-
-	SRQ      uint32 // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
-	FirstMSN uint32 // MSN of the first response to it; with MSNElse where that does not count from the first message seen; 0: none
 	Gap      Gap
+	Credits  Credits
+	InvRKey  uint32         // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
+	SRQ      uint32         // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
+	FirstMSN uint32         // MSN of the first response to it; with MSNFromEarlier where that does not count from the first message seen; 0: none
 	Recovery *Recovery      // see Lost; nil: nothing was lost yet
 	Jump     *packet.Packet // newest packet, where its PSN is far from Next; without its payload
 
-	Retry packet.PSN // PSN that continues the retransmission in flight, while Retrying
-	// RetryLen is the DMALen of the READ that Retry comes after, while how many PSNs it takes is not known and Retry is the least of them.
-	RetryLen      uint32
 	ReadLen       uint32 // DMALen of a READ whose PSN count waits for the path MTU; 0: none
-	Interrupted   wqe.Op // message that a READ or atomic broke into, while that is the newest packet
-	OddOp         wqe.Op // operation of a Middle or Last that did not fit the open message, while it is the newest packet
-	Joined        bool   // a request was seen, or the start PSN is known
-	Fresh         bool   // the start PSN is known and nothing was sent yet
-	Retrying      bool
+	Sequence      Sequence
+	Joined        bool // a request was seen, or the start PSN is known
+	Fresh         bool // the start PSN is known and nothing was sent yet
 	RdOver        bool // too many READs and atomics are outstanding, and that was reported
-	Credited      bool
-	MessageUnsure bool // whether a message is open is not known: joined in mid-stream, or after a gap
 	GapExplained  bool // a packet of this QP had a wrong ICRC: a gap is explained
 	LacksResponse bool // the responses that the requester can have processed end before Una, at Recovery.RequesterUna
+
+	Retransmission Retransmission
 }
 
 // Limit is a set of what attributes limit.
@@ -174,36 +163,17 @@ func (r Responder) String() string {
 
 // ReceiveQueue is the responder's half: what it expects, and what it said.
 type ReceiveQueue struct {
-	NakTime     int64
-	NakPSN      packet.PSN
-	NakFrame    uint32
-	DuplicateTo packet.PSN // SendQueue.High when the newest duplicate arrived
-	NakID       uint16     // IPv4 identification of the NAK
-	Timed       bool       // a request was retransmitted since the NAK
+	NAK NAK
 
-	EPSN             packet.PSN // PSN that the next new request must carry, as far as the tap can tell
-	LastPSN          packet.PSN // PSN of the newest positive response
-	MSNBase          uint32     // MSN before the first message counted in SendQueue.Count, by MSNKnown
-	LastMSN          uint32
-	LastFrame        uint32 // low bits of the frame of the newest response
-	LastICRC         uint32
-	LastID           uint16 // IPv4 identification of the newest response
-	Epoch            uint8  // of the messages that MSNBase counts
-	State            Responder
-	NakCode          packet.Syndrome
-	RNRs             uint8 // RNR NAKs in a row for one PSN
-	Unseen           uint8 // responses in a row to requests that were never seen
+	Last             LastResponse
 	MSN              MSN
-	Answered         bool             // LastPSN and LastMSN are set
-	ResponseSeen     bool             // LastPSN is set, of a responder whose requester is not known yet
+	EPSN             packet.PSN // PSN that the next new request must carry, as far as the tap can tell
+	DuplicateTo      packet.PSN // SendQueue.High when the newest duplicate arrived
+	State            Responder
+	Unseen           uint8            // responses in a row to requests that were never seen
 	DuplicateRequest bool             // a duplicate request arrived, whose answer may be to come: until one after DuplicateTo is answered
-	Silenced         bool             // a response after a fatal NAK was reported
-	Blamed           bool             // what a requester did after this NAK was reported: once is enough
-	NAKUnprocessed   bool             // the requester lacked a response from before this RNR NAK: it retransmits from there, and does not process the NAK
-	StartKnown       bool             // what arrived before the capture began is known: the start PSN, MSNs that go on with the requests seen, or a NAK tell
 	Baseline         *packet.Packet   // response from which MSNs are counted, until a second one agrees
 	Pending          *PendingResponse // what was left unsaid until the requester's timer ran out
-	LastTime         int64
 }
 
 // PendingResponse is a response that a responder owes, and has not sent until its requester retransmitted.
@@ -219,16 +189,6 @@ type PendingResponse struct {
 	Requests        uint16     // requests that were retransmitted since, from the one that demands it on
 	Answers         uint16     // responses to them
 }
-
-// MSN says how well the message sequence number of a responder is known.
-type MSN uint8
-
-// The degrees.
-const (
-	MSNUnknown MSN = iota
-	MSNGuessed     // from a response while later messages were in flight
-	MSNKnown       // from CM, or from a response to the newest message
-)
 
 // Flow is what stays the same in all packets that a connected QP sends (rules NET-GRH-013, PKY-004, ROC-V2-018).
 type Flow struct {

@@ -109,17 +109,17 @@ func (s *SendQueue) NoteRetransmitted(p *packet.Packet) {
 		run.To, run.At = p.PSN, p.Time
 		return
 	}
-	r.begin(p, s.LastTime)
+	r.begin(p, s.Last.Time)
 }
 
 // ExtendAltered notes that the PSN of an old request was retransmitted with another one, at time now. It reports whether that goes on what the packet before it began.
 func (s *SendQueue) ExtendAltered(psn packet.PSN, now int64) bool {
 	o := &s.Lost().Altered
-	if o.At != 0 && o.To == s.LastPSN && psn == o.To.Add(1) {
+	if o.At != 0 && o.To == s.Last.PSN && psn == o.To.Add(1) {
 		o.To, o.At = psn, now
 		return true
 	}
-	*o = Run{psn, psn, now, s.LastTime}
+	*o = Run{psn, psn, now, s.Last.Time}
 	return false
 }
 
@@ -143,8 +143,8 @@ func (r *Recovery) begin(p *packet.Packet, before int64) {
 func (s *SendQueue) NoteNetworkCopy(p *packet.Packet) {
 	r := s.Lost()
 	r.RetransmittedTo, r.RetransmittedAt, r.RetransmittedFrame = s.High, p.Time, uint32(p.Frame)
-	r.begin(p, s.LastTime)
-	r.begin(p, s.LastTime)
+	r.begin(p, s.Last.Time)
+	r.begin(p, s.Last.Time)
 }
 
 // Reorder notes that requests have come in another order than that of their PSNs: which messages there are up to the newest of them, and how many,

@@ -29,7 +29,7 @@ func (s *SendQueue) State() Requester {
 		return Unjoined
 	case s.Jump != nil:
 		return AfterJump
-	case s.Retrying:
+	case s.Retransmission.Active:
 		return Retransmitting
 	case s.Gap.Open() || s.Next != s.High:
 		return AfterGap
@@ -50,12 +50,12 @@ func must(possible bool, transition string, s *SendQueue) {
 
 // Certain reports whether nothing is open about the requests that a requester InOrder has sent: what they are, how long, and how far they are answered.
 func (s *SendQueue) Certain() bool {
-	return !s.MessageUnsure && s.OddOp == wqe.None && s.Interrupted == wqe.None && s.ReadLen == 0 && !s.LacksResponse && !s.Credited && s.ReadDispute() == nil && !s.CountsAhead() && !s.HasForeign()
+	return s.Sequence.Certain() && s.ReadLen == 0 && !s.LacksResponse && !s.Credits.Limited && s.ReadDispute() == nil && !s.CountsAhead() && !s.HasForeign()
 }
 
 // Join begins the stream at a PSN in mid-stream, and keeps no request of before.
 func (s *SendQueue) Join(psn packet.PSN) {
-	*s = SendQueue{Messages: s.Messages, History: s.History, Joined: true, MessageUnsure: true, Next: psn, First: psn, High: psn, Una: psn, Count: s.Count}
+	*s = SendQueue{Messages: s.Messages, History: s.History, Joined: true, Sequence: Sequence{Unsure: true}, Next: psn, First: psn, High: psn, Una: psn, Count: s.Count}
 	s.Messages.Reset()
 	s.History.Reset()
 }
@@ -65,14 +65,6 @@ func (s *SendQueue) Unjoin() { s.Joined, s.Usual = false, false }
 
 // Begin notes that the first request was sent.
 func (s *SendQueue) Begin() { s.Fresh = false }
-
-// Came notes that p is the newest request packet.
-func (s *SendQueue) Came(p *packet.Packet) {
-	s.LastPSN, s.LastTime, s.LastID, s.LastFrame, s.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
-}
-
-// CameAt notes when the newest datagram came.
-func (s *SendQueue) CameAt(now int64) { s.LastTime = now }
 
 // BeginJump notes that p, without its payload, has a PSN far from the stream. room is where it is kept; nil: somewhere new.
 func (s *SendQueue) BeginJump(p, room *packet.Packet) {
@@ -129,7 +121,7 @@ func (s *SendQueue) Rewind(psn packet.PSN, pmtu uint32) {
 		return
 	}
 	s.Count, s.Epoch = (w.Ordinal+1)&packet.PSNMask, w.Epoch
-	s.MessageUnsure = w.Has(wqe.Unsized) // else it ends here
+	s.Sequence.Unsure = w.Has(wqe.Unsized) // else it ends here
 	if !w.Has(wqe.Ended) && (w.Op == wqe.Send || w.Op == wqe.Write) {
 		s.Open = w.Op
 		w.Got = uint32(psn.Diff(w.First)) * pmtu
@@ -144,30 +136,6 @@ func (s *SendQueue) ExplainNextGap() { s.GapExplained = true }
 
 // CloseExplanation notes that nothing explains a gap any more.
 func (s *SendQueue) CloseExplanation() { s.GapExplained = false }
-
-// LoseMessage notes that whether a message is open is not known, and that none is taken for it.
-func (s *SendQueue) LoseMessage() { s.Open, s.MessageUnsure = wqe.None, true }
-
-// SetMessageUnsure notes whether it is not known that a message is open.
-func (s *SendQueue) SetMessageUnsure(unsure bool) { s.MessageUnsure = unsure }
-
-// OpenMessage notes that a message is open, of which more packets are to come.
-func (s *SendQueue) OpenMessage(op wqe.Op) { s.Open = op }
-
-// CloseMessage notes that none is taken for open.
-func (s *SendQueue) CloseMessage() { s.Open = wqe.None }
-
-// EndMessage notes that none is open, for certain.
-func (s *SendQueue) EndMessage() { s.Open, s.MessageUnsure = wqe.None, false }
-
-// CountMessage counts a message that has begun.
-func (s *SendQueue) CountMessage() { s.Count = (s.Count + 1) & packet.PSNMask }
-
-// SetOddOp notes the operation of a packet that did not fit the open message; None: it did.
-func (s *SendQueue) SetOddOp(op wqe.Op) { s.OddOp = op }
-
-// Interrupt notes the message that the newest packet may have broken into; None: none.
-func (s *SendQueue) Interrupt(op wqe.Op) { s.Interrupted = op }
 
 // AwaitSize notes that how many PSNs a READ of length bytes takes is not known; 0: it is.
 func (s *SendQueue) AwaitSize(length uint32) { s.ReadLen = length }
@@ -224,12 +192,6 @@ func (s *SendQueue) NameSRQ(srq uint32) { s.SRQ = srq }
 // Settle notes whether the next packets are those of the fast path, and what attributes limit of them.
 func (s *SendQueue) Settle(usual bool, limited Limit) { s.Usual, s.Limited = usual, limited }
 
-// Credit notes that end-to-end credits allow SENDs up to a message number.
-func (s *SendQueue) Credit(limit uint32) { s.Credited, s.Limit = true, limit&packet.PSNMask }
-
-// CloseCredit notes that credits limit nothing that is known.
-func (s *SendQueue) CloseCredit() { s.Credited = false }
-
 // CreditedSince notes when credits were first given at a tap that does not see when they reach the requester.
 func (s *SendQueue) CreditedSince(now int64) { s.Lost().CreditedAt = now }
 
@@ -246,18 +208,18 @@ func (s *SendQueue) CloseGrant() {
 	}
 }
 
-// Step notes that a datagram with psn follows the newest one, and returns by how many PSNs. Of the send queue of datagrams Restart is the newest step back, Restarts
+// Step notes that a datagram with psn follows the newest one, and returns by how many PSNs. Of the send queue of datagrams Retransmission.From is the newest step back, Restarts
 // how often it was made in a row, First where the PSN counted up from.
 func (s *SendQueue) Step(psn packet.PSN) int {
-	step := psn.Diff(s.LastPSN)
+	step := psn.Diff(s.Last.PSN)
 	switch back := packet.PSN(0).Add(step); {
 	case step > 0:
 		if s.Restarts != 0 {
-			s.First = s.LastPSN
+			s.First = s.Last.PSN
 		}
 		s.Restarts = 0
-	case s.Restarts == 0 || back != s.Restart:
-		s.Restart, s.Restarts = back, 1
+	case s.Restarts == 0 || back != s.Retransmission.From:
+		s.Retransmission.From, s.Restarts = back, 1
 	default:
 		s.Restarts++
 	}
@@ -266,5 +228,5 @@ func (s *SendQueue) Step(psn packet.PSN) int {
 
 // CameDatagram notes that p is the newest datagram of a queue pair.
 func (q *QP) CameDatagram(p *packet.Packet) {
-	q.SQ.LastPSN, q.SQ.LastFrame, q.SQ.LastTap, q.RQ.LastICRC = p.PSN, p.Frame, p.Tap, p.ICRC
+	q.SQ.Last.PSN, q.SQ.Last.Frame, q.SQ.Last.Tap, q.RQ.Last.ICRC = p.PSN, p.Frame, p.Tap, p.ICRC
 }

@@ -4,29 +4,40 @@ import (
 	"ibwitness/packet"
 )
 
-// BeginRetransmission notes that a request was retransmitted, and that next goes on with it.
-func (s *SendQueue) BeginRetransmission(next packet.PSN) {
-	s.Retrying, s.Retry, s.RetryLen = true, next, 0
+// Retransmission is the newest retransmission of a requester: it goes back to a PSN, and goes on in order from there until it sends a new request.
+type Retransmission struct {
+	From packet.PSN // PSN at which it began
+	Next packet.PSN // PSN that continues it, while Active
+	// ReadLen is the DMALen of the READ that Next comes after, while how many PSNs it takes is not known and Next is the least of them.
+	ReadLen uint32
+	Active  bool
 }
 
+// Begin notes that a request was retransmitted, and that next goes on with it.
+func (t *Retransmission) Begin(next packet.PSN) { t.Active, t.Next, t.ReadLen = true, next, 0 }
+
 // ContinueAt notes that psn goes on with the retransmission.
-func (s *SendQueue) ContinueAt(psn packet.PSN) {
-	must(s.Retrying, "ContinueAt", s)
-	s.Retry = psn
+func (t *Retransmission) ContinueAt(psn packet.PSN) {
+	t.must("ContinueAt")
+	t.Next = psn
 }
 
 // ContinueAfterRead notes that a READ of length bytes was retransmitted, of which it is not known how many PSNs it takes.
-func (s *SendQueue) ContinueAfterRead(length uint32) {
-	must(s.Retrying, "ContinueAfterRead", s)
-	s.RetryLen = length
+func (t *Retransmission) ContinueAfterRead(length uint32) {
+	t.must("ContinueAfterRead")
+	t.ReadLen = length
 }
 
-// EndRetransmission notes that the requester has sent a new request.
-func (s *SendQueue) EndRetransmission() { s.Retrying = false }
+// End notes that the requester has sent a new request.
+func (t *Retransmission) End() { t.Active = false }
 
-// MoveRetry notes that the READ before the retransmission goes on ends at another PSN than it was taken for.
-func (s *SendQueue) MoveRetry(was, now packet.PSN) {
-	move(&s.Retry, was, now)
+// Move notes that the READ before the retransmission goes on ends at another PSN than it was taken for.
+func (t *Retransmission) Move(was, now packet.PSN) { move(&t.Next, was, now) }
+
+func (t *Retransmission) must(transition string) {
+	if Strict && !t.Active {
+		panic("qp: Retransmission." + transition + " of none")
+	}
 }
 
 // MoveRetransmittedTo notes the same of the PSN up to which requests had been sent when one last was retransmitted.
@@ -45,8 +56,8 @@ func move(psn *packet.PSN, was, now packet.PSN) {
 
 // RestartAt notes that a retransmission begins at psn.
 func (s *SendQueue) RestartAt(psn packet.PSN) {
-	if psn != s.Restart {
-		s.Restart, s.Restarts = psn, 0
+	if psn != s.Retransmission.From {
+		s.Retransmission.From, s.Restarts = psn, 0
 	}
 }
 

@@ -294,7 +294,7 @@ func (v *Verifier) Remarked(c *qp.Pair, from int, p *packet.Packet, ecn uint8) {
 // CNP for a packet of the stream (rule CNG-CNP-006).
 func (v *Verifier) CountedCNP(c *qp.Pair, from int, p *packet.Packet) bool {
 	n, end, peer := &v.state.cnp, &c.Ends[from], &c.Ends[1-from]
-	return c.Sees(from) && n.frame > end.SQ.LastFrame && n.src == end.Addr && n.dst == peer.Addr && n.destQP == peer.Number && n.tap == p.Tap &&
+	return c.Sees(from) && n.frame > end.SQ.Last.Frame && n.src == end.Addr && n.dst == peer.Addr && n.destQP == peer.Number && n.tap == p.Tap &&
 		p.PSN == end.SQ.Next.Add(1)
 }
 

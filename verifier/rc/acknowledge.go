@@ -61,12 +61,12 @@ func (v *Verifier) oldAck(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	switch {
-	case p.PSN == r.LastPSN:
+	case p.PSN == r.Last.PSN:
 		if r.DuplicateRequest {
 			v.Covered(rule.RCRSP029)
 		}
 		v.unsolicited(c, from, p)
-	case v.copiedResponse(r, p), !r.Answered:
+	case v.copiedResponse(r, p), !r.Last.Positive:
 	case r.DuplicateRequest:
 		v.duplicateAck(c, from, p)
 	case q.Jump == nil: // else to its responder the request with another PSN may be a duplicate
@@ -79,7 +79,7 @@ func (v *Verifier) oldAck(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) ackBeforeFirst(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	start, known := c.Ends[1-from].Attr.Start()
-	if !known && (!c.Sees(from) || !r.Answered || r.DuplicateRequest || answersBeforeCapture(c, 1-from)) {
+	if !known && (!c.Sees(from) || !r.Last.Positive || r.DuplicateRequest || answersBeforeCapture(c, 1-from)) {
 		v.noteBeforeCapture(c, from, p)
 		return true // it answers a duplicate from before the capture
 	}
@@ -99,10 +99,10 @@ func (v *Verifier) ackGoesBack(c *qp.Pair, from int, p *packet.Packet) {
 	r.ClosePending() // it may be what it owes, with a wrong PSN
 	d := rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
-		Expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
-		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+		Expected: "PSN " + r.Last.PSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.Last.Frame)},
 	}
-	if p.PSN.After(r.LastPSN) {
+	if p.PSN.After(r.Last.PSN) {
 		d.Expected = "no ACK of what the NAK for PSN " + q.Una.String() + " has acknowledged, as no duplicate has come"
 	}
 	v.Report(c, from, p, d)
@@ -114,7 +114,7 @@ func (v *Verifier) duplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.Covered(rule.RCRSP029)
 	i := q.Messages.UpTo(p.PSN)
-	if q.IsAltered(p.PSN) || !p.PSN.Before(r.LastPSN) || i < 0 || q.Messages.At(i).Op.Responded() {
+	if q.IsAltered(p.PSN) || !p.PSN.Before(r.Last.PSN) || i < 0 || q.Messages.At(i).Op.Responded() {
 		return
 	}
 	if i+1 < q.Messages.Len() && (q.Messages.At(i+1).Op.Responded() || q.Messages.At(i+1).First != q.Messages.At(i).Last.Add(1)) {
@@ -123,8 +123,8 @@ func (v *Verifier) duplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	r.ClosePending() // this is what it owes, with a wrong PSN
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP029, Class: rule.Proven(c.Sees(from) && !q.IsReordered(p.PSN)), Role: rule.Responder,
-		Wants: rule.Want(expect.PSN, uint64(r.LastPSN)), Expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
-		Detail: verifier.MissedDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+		Wants: rule.Want(expect.PSN, uint64(r.Last.PSN)), Expected: "PSN " + r.Last.PSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
+		Detail: verifier.MissedDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.Last.Frame)},
 	})
 }
 
@@ -133,11 +133,11 @@ func (v *Verifier) duplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) unsolicited(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	v.Covered(rule.RCACK008)
-	if !r.DuplicateRequest && p.MSN != r.LastMSN && r.Answered {
+	if !r.DuplicateRequest && p.MSN != r.MSN.Last && r.Last.Positive {
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCACK008, Class: rule.Unproven, Role: rule.Responder,
-			Wants: rule.Want(expect.MSN, uint64(r.LastMSN)), Expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
-			Detail: "the responder may have executed messages since", Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+			Wants: rule.Want(expect.MSN, uint64(r.MSN.Last)), Expected: fmt.Sprintf("MSN %d, as with this PSN before", r.MSN.Last), Actual: fmt.Sprintf("MSN %d", p.MSN),
+			Detail: "the responder may have executed messages since", Evidence: []uint64{packet.FrameNear(p.Frame, r.Last.Frame)},
 		})
 		return
 	}
@@ -154,8 +154,8 @@ func (v *Verifier) beyondGap(c *qp.Pair, from int, p *packet.Packet, acked packe
 	}
 	// Where the PSN that is missing is just what is acknowledged, and one packet came after it, that one had the wrong PSN.
 	renumbered := acked == q.Gap.From && onePastGap(q) && !v.Profile.Keeps()
-	if renumbered && isACK(p) && q.LastPSN == q.Gap.To {
-		q.SetGapFilled(true) // the next request shows it
+	if renumbered && isACK(p) && q.Last.PSN == q.Gap.To {
+		q.Gap.SetFilled(true) // the next request shows it
 		return
 	}
 	unseen := missedMessages(q, r, p, acked)
@@ -169,8 +169,8 @@ func (v *Verifier) beyondGap(c *qp.Pair, from int, p *packet.Packet, acked packe
 	if !c.Sees(from) {
 		c.Lose()
 	}
-	q.CloseGap()
-	r.LoseMSN()
+	q.Gap.Close()
+	r.MSN.Lose()
 	q.CatchUp()
 }
 
@@ -186,7 +186,7 @@ func onePastGap(q *qp.SendQueue) bool {
 
 // isGap reports whether what is missing in the gap can only have been missed by the responder.
 func isGap(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
-	return r.StartKnown && !mayPrecedeCapture(q, r) && !q.Gap.Explained && !q.Gap.Filled
+	return r.MSN.StartKnown && !mayPrecedeCapture(q, r) && !q.Gap.Explained && !q.Gap.Filled
 }
 
 // keptAfterGap reports whether the responder keeps what came after a gap, so that response p may acknowledge it: a sequence NAK may ask for what another gap lacks.
@@ -210,7 +210,7 @@ func (v *Verifier) acksGap(c *qp.Pair, from int, p *packet.Packet) {
 		consequence(c, from, &d)
 	}
 	v.Report(c, from, p, d)
-	if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && r.NakPSN == q.Gap.From {
+	if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && r.NAK.PSN == q.Gap.From {
 		r.CloseNAK() // that it was not retransmitted is the same fault
 	}
 }
@@ -224,7 +224,7 @@ func mayPrecedeCapture(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
 
 // firstCount reports whether no response has counted more than the first one, of a capture that does not show how the connection began.
 func firstCount(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
-	return q.FirstMSN != 0 && r.LastMSN == q.FirstMSN
+	return q.FirstMSN != 0 && r.MSN.Last == q.FirstMSN
 }
 
 // requestSeen reports whether the request that takes a PSN has been seen, or a READ before it that may take it.
@@ -278,7 +278,7 @@ func overtaken(q *qp.SendQueue, p *packet.Packet) (oldest *wqe.SendWQE) {
 func (v *Verifier) reportOvertaking(c *qp.Pair, from int, p *packet.Packet, oldest *wqe.SendWQE) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	d := rule.Verdict{
-		Rule: rule.RCRSP007, Class: rule.Proven(c.Sees(from) && r.StartKnown && !q.IsReordered(oldest.First)), Role: rule.Responder,
+		Rule: rule.RCRSP007, Class: rule.Proven(c.Sees(from) && r.MSN.StartKnown && !q.IsReordered(oldest.First)), Role: rule.Responder,
 		Expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
 		Actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, oldest.Frame)}, Gap: rule.GapAt(oldest.RespNext),
 	}
@@ -311,20 +311,20 @@ func waitsForRequest(c *qp.Pair, from int, w *wqe.SendWQE) bool {
 // acknowledgesNaked judges a response that acknowledges a PSN which was NAKed and not retransmitted (rules RC-RSP-006, RC-RSP-018).
 func (v *Verifier) acknowledgesNaked(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
-	if q := &c.Ends[1-from].SQ; q.HasCrossed() || q.NAKMeantLater(r.NakTime) || r.NakCode.Type() == packet.RNRNAK && q.TakeRNRCopy() {
+	if q := &c.Ends[1-from].SQ; q.HasCrossed() || q.NAKMeantLater(r.NAK.Time) || r.NAK.Code.Type() == packet.RNRNAK && q.TakeRNRCopy() {
 		r.CloseNAK()
 		return
 	}
 	id := rule.RCRSP006
-	if r.NakCode.Type() == packet.RNRNAK {
+	if r.NAK.Code.Type() == packet.RNRNAK {
 		id = rule.RCRSP018
 	}
 	r.CloseNAK()
 	v.Covered(id)
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
-		Expected: "nothing acknowledged from PSN " + r.NakPSN.String() + " on until it is retransmitted", Actual: "PSN " + p.PSN.String(),
-		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+		Expected: "nothing acknowledged from PSN " + r.NAK.PSN.String() + " on until it is retransmitted", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 	}
 	if d.Class == rule.Unproven {
 		d.Detail = "the tap may have missed the retransmission"
@@ -342,13 +342,13 @@ func (v *Verifier) progress(c *qp.Pair, from int, p *packet.Packet, una packet.P
 		}
 	}
 	r.ExpectFrom(una)
-	if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && una.After(r.NakPSN) {
+	if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && una.After(r.NAK.PSN) {
 		v.acknowledgesNaked(c, from, p)
 	}
 	v.Covered(rule.RCRSP005)
 	v.Covered(rule.RCACK003)
-	r.CountRNR(0)
-	r.Answer(p.PSN)
+	r.NAK.CountRNR(0)
+	r.Last.Answer(p.PSN)
 	if r.DuplicateRequest && una.After(r.DuplicateTo) { // this request came after the duplicates, so they have been answered
 		r.CloseDuplicate()
 		q.ForgetIssues()

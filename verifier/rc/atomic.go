@@ -97,14 +97,14 @@ func (v *Verifier) originalData(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 // it is proven: then the atomic that waits for its answer has got this one.
 func (v *Verifier) oldAtomic(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if !c.Sees(from) || !r.Answered || !r.StartKnown || r.DuplicateRequest || !p.PSN.Before(r.LastPSN) || p.PSN.Before(q.First) || v.copiedResponse(r, p) {
+	if !c.Sees(from) || !r.Last.Positive || !r.MSN.StartKnown || r.DuplicateRequest || !p.PSN.Before(r.Last.PSN) || p.PSN.Before(q.First) || v.copiedResponse(r, p) {
 		return false
 	}
 	v.Covered(rule.RCRSP006)
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Violation, Role: rule.Responder,
-		Expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
-		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+		Expected: "PSN " + r.Last.PSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.Last.Frame)},
 	})
 	answersForAtomic(q)
 	return true

@@ -32,8 +32,8 @@ func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent,
 
 // rightAfter reports whether p comes right after the packet that took its PSN: then it is more likely another packet than a retransmission of that one.
 func rightAfter(q *qp.SendQueue, p *packet.Packet) bool {
-	since := p.Time - q.LastTime
-	return q.LastPSN == p.PSN && max(since, -since) <= int64(verifier.InFlight)
+	since := p.Time - q.Last.Time
+	return q.Last.PSN == p.PSN && max(since, -since) <= int64(verifier.InFlight)
 }
 
 // comparison is the newest comparison of a packet with an earlier one.
@@ -147,8 +147,8 @@ func (v *Verifier) readReplaced(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	v.Covered(rule.RCRTY004)
 	v.wrongDuplicateRead(c, from, p, w, class, rule.RCRTY004, rule.Wants{}, "the RDMA READ Request that used this PSN", p.Opcode.String())
 	q.Reorder() // which of the two the responder takes is not certain
-	if q.Retrying && q.Retry == p.PSN {
-		q.ContinueAt(p.PSN.Add(1))
+	if q.Retransmission.Active && q.Retransmission.Next == p.PSN {
+		q.Retransmission.ContinueAt(p.PSN.Add(1))
 	}
 	q.ExplainNextGap() // it may have been a new request under an old PSN
 	c.Misplace(q.Next)

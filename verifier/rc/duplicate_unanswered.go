@@ -22,9 +22,9 @@ func (v *Verifier) duplicateRequest(c *qp.Pair, from int, p *packet.Packet, w *w
 		}
 		return
 	}
-	if asksRest(c, p, w) && r.State == qp.SequenceNAKed && c.Sees(1-from) && r.StartKnown && !v.Broken && !q.HasCrossed() && !q.IsReordered(w.First) && w.Last.Before(r.NakPSN) && newestResponded(q) == w {
+	if asksRest(c, p, w) && r.State == qp.SequenceNAKed && c.Sees(1-from) && r.MSN.StartKnown && !v.Broken && !q.HasCrossed() && !q.IsReordered(w.First) && w.Last.Before(r.NAK.PSN) && newestResponded(q) == w {
 		v.Covered(rule.RCRSP004)
-		q.Ignore(qp.Ignored{First: w.First, Last: w.Last, NakPSN: r.NakPSN, Request: p.Bare()})
+		q.Ignore(qp.Ignored{First: w.First, Last: w.Last, NakPSN: r.NAK.PSN, Request: p.Bare()})
 	}
 }
 

@@ -67,7 +67,7 @@ func (v *Verifier) fillsGap(c *qp.Pair, from int, p *packet.Packet) {
 	if p.PSN == q.Gap.From {
 		q.NoteLate(p)
 	} else {
-		q.SetMessageUnsure(true)
+		q.Sequence.SetUnsure(true)
 		q.Reorder()
 	}
 	v.newRequest(c, from, p)
@@ -94,7 +94,7 @@ func (v *Verifier) beforeFirst(c *qp.Pair, from int, p *packet.Packet) {
 
 // intoRead reports whether request p falls into the PSNs that w, the newest message, reserves as a READ, and that nothing else has asked for since.
 func intoRead(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet) bool {
-	return w.Op == wqe.Read && (q.LastPSN == w.First || w.Has(wqe.Miscounted)) && w.Last.After(w.First) && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Reissued)
+	return w.Op == wqe.Read && (q.Last.PSN == w.First || w.Has(wqe.Miscounted)) && w.Last.After(w.First) && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Reissued)
 }
 
 // networkCopy takes a request that the network has copied from the one that took its PSN, or from the one that it was retransmitted as. It reports whether p is such a
@@ -110,7 +110,7 @@ func (v *Verifier) networkCopy(c *qp.Pair, from int, p *packet.Packet, s *qp.Sen
 	}
 	q.NoteNetworkCopy(p)
 	if q.Gap.Open() && p.PSN == q.Gap.To && p.PSN == q.Gap.From.Add(1) {
-		q.ExplainGap() // the first of the two may be what is missing, with a wrong PSN: that was reported
+		q.Gap.Explain() // the first of the two may be what is missing, with a wrong PSN: that was reported
 	}
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
 		w.Flags |= wqe.Reissued
@@ -143,7 +143,7 @@ func (v *Verifier) retransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.
 	if v.waitingSince = 0; w != nil {
 		v.waitingSince, w.Asked = w.Asked, 0
 	} else {
-		c.Ends[1-from].RQ.LoseMSN() // it went elsewhere the first time: one message more than was counted
+		c.Ends[1-from].RQ.MSN.Lose() // it went elsewhere the first time: one message more than was counted
 	}
 	if s != nil && !v.compared.content(p, s.Trace) && (w == nil || w.Op != wqe.Read) {
 		v.differentRequest(c, from, p, s, w)
@@ -195,12 +195,12 @@ func (v *Verifier) differentRequest(c *qp.Pair, from int, p *packet.Packet, s *q
 	if q.KeepAltered(v.Trace(p)); s.Trace.Opcode == p.Opcode && !rightAfter(q, p) {
 		q.SwapAltered(s) // one finding, not one for each time it is retransmitted
 	}
-	if s.Trace.Opcode == p.Opcode && q.LastPSN != p.PSN {
-		q.BeginRetransmission(p.PSN.Add(1))
-	} else if q.Retrying && p.PSN == q.Retry {
-		q.ContinueAt(p.PSN.Add(1)) // another packet, in its place
+	if s.Trace.Opcode == p.Opcode && q.Last.PSN != p.PSN {
+		q.Retransmission.Begin(p.PSN.Add(1))
+	} else if q.Retransmission.Active && p.PSN == q.Retransmission.Next {
+		q.Retransmission.ContinueAt(p.PSN.Add(1)) // another packet, in its place
 	}
-	c.Ends[1-from].RQ.LoseMSN()
+	c.Ends[1-from].RQ.MSN.Lose()
 	q.Break()
 	if p.Opcode != s.Trace.Opcode {
 		loseCount(q, p.PSN)
@@ -212,17 +212,17 @@ func (v *Verifier) differentRequest(c *qp.Pair, from int, p *packet.Packet, s *q
 // retransmissionPlace judges whether a request that is retransmitted goes on with a retransmission in order, or where another begins, and notes what comes next.
 func (v *Verifier) retransmissionPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
-	if q.Retrying && (p.PSN == q.Retry || q.RetryLen != 0 && someMTUFits(c, q.RetryLen, p.PSN.Diff(q.LastPSN))) {
+	if q.Retransmission.Active && (p.PSN == q.Retransmission.Next || q.Retransmission.ReadLen != 0 && someMTUFits(c, q.Retransmission.ReadLen, p.PSN.Diff(q.Last.PSN))) {
 		v.Covered(rule.RCRTY006)
 	} else {
 		v.retransmissionBegins(c, from, p)
 	}
-	q.BeginRetransmission(p.PSN.Add(max(c.PSNs(p), 1)))
+	q.Retransmission.Begin(p.PSN.Add(max(c.PSNs(p), 1)))
 	switch {
 	case w != nil && w.Has(wqe.Unsized):
-		q.ContinueAt(w.Last.Add(1))
+		q.Retransmission.ContinueAt(w.Last.Add(1))
 	case c.PSNs(p) == 0:
-		q.ContinueAfterRead(p.DMALen)
+		q.Retransmission.ContinueAfterRead(p.DMALen)
 	}
 	if p.AckReq || p.Info().Only && wqe.OpOf(p.Opcode.Fn()).Responded() {
 		q.StartTimer(p.Time)

@@ -217,7 +217,7 @@ func (v *Verifier) expectedRequest(c *qp.Pair, sums *qp.Sums, q *qp.SendQueue, r
 	q.Resume(next)
 	r.Expect(next)
 	note(q.History.Place(p.PSN, next.Diff(q.Una)), p)
-	q.Came(p)
+	q.Last.Came(p)
 	v.expected[p.Opcode]++
 	return true
 }
@@ -247,7 +247,7 @@ func (v *Verifier) expectedResponse(c *qp.Pair, r *qp.ReceiveQueue, q *qp.SendQu
 	if w == nil {
 		return false
 	}
-	if aeth && (w.Epoch != r.Epoch || (p.MSN-r.MSNBase-w.Ordinal-1)&packet.PSNMask != 0) || e.answers>>(w.Op&7)&1 == 0 || w.Flags&(wqeUnusual|wqe.Ended) != wqe.Ended ||
+	if aeth && (w.Epoch != r.MSN.Epoch || (p.MSN-r.MSN.Base-w.Ordinal-1)&packet.PSNMask != 0) || e.answers>>(w.Op&7)&1 == 0 || w.Flags&(wqeUnusual|wqe.Ended) != wqe.Ended ||
 		q.RdOut < uint16(e.own) || !q.Messages.IsDue(at) && mayOvertake(q, at) {
 		return false
 	}
@@ -279,7 +279,7 @@ func (v *Verifier) expectedResponse(c *qp.Pair, r *qp.ReceiveQueue, q *qp.SendQu
 	}
 	v.Rec.Cover[rule.RCRSP007].Exercised += uint64(packet.Bit(q.RdOut != 0) | uint8(e.read&1)) // the verifiers proper look for what p overtakes
 	if aeth {
-		r.ShowMSN(p.MSN)
+		r.MSN.Show(p.MSN)
 	}
 	if p.PSN == w.Last {
 		q.Messages.Answered(at)
@@ -289,15 +289,15 @@ func (v *Verifier) expectedResponse(c *qp.Pair, r *qp.ReceiveQueue, q *qp.SendQu
 	}
 	q.Acknowledge(p.PSN.Add(1))
 	q.StartTimer(p.Time)
-	r.Answer(p.PSN)
-	r.Came(p)
+	r.Last.Answer(p.PSN)
+	r.Last.Came(p)
 	v.expected[p.Opcode]++
 	return true
 }
 
 // maybeCopy is 1 where p may be a copy of the newest response that the network made.
 func maybeCopy(r *qp.ReceiveQueue, p *packet.Packet) uint8 {
-	return packet.Bit(p.IPID == r.LastID) | packet.Bit(p.ICRC == r.LastICRC)
+	return packet.Bit(p.IPID == r.Last.ID) | packet.Bit(p.ICRC == r.Last.ICRC)
 }
 
 // wqeUnusual is what a READ or atomic has to which something happened, or that was answered.

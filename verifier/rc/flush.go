@@ -61,7 +61,7 @@ func (v *Verifier) flushed(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 // duplicateFlush judges the Acknowledge of a PSN that was acknowledged before: a FLUSH that was retransmitted gets its response again (rule FLW-004).
 func (v *Verifier) duplicateFlush(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
-	if p.PSN != q.LastPSN {
+	if p.PSN != q.Last.PSN {
 		return
 	}
 	w, _ := q.Messages.Find(p.PSN)

@@ -14,13 +14,13 @@ import (
 // missedMessages is how many messages response p counts that the capture does not hold, as far as there is room for them in the gap before acked; 0: it
 // shows none.
 func missedMessages(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.PSN) int {
-	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() != packet.ACK || !r.Answered || r.State != qp.Expecting || r.DuplicateRequest || !r.LastPSN.Before(q.Gap.From) || q.DamagedAt(q.Gap.From) {
+	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() != packet.ACK || !r.Last.Positive || r.State != qp.Expecting || r.DuplicateRequest || !r.Last.PSN.Before(q.Gap.From) || q.DamagedAt(q.Gap.From) {
 		return 0
 	}
-	n := packet.PSN(p.MSN).Diff(packet.PSN(r.LastMSN))
-	for i := max(q.Messages.UpTo(r.LastPSN), 0); i < q.Messages.Len(); i++ {
+	n := packet.PSN(p.MSN).Diff(packet.PSN(r.MSN.Last))
+	for i := max(q.Messages.UpTo(r.Last.PSN), 0); i < q.Messages.Len(); i++ {
 		switch w := q.Messages.At(i); {
-		case !w.Last.After(r.LastPSN):
+		case !w.Last.After(r.Last.PSN):
 		case w.Op.Responded(), !w.First.After(acked): // a READ is counted when it is accepted
 			n--
 		}

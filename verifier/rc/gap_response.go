@@ -12,7 +12,7 @@ import (
 func (v *Verifier) gapResponse(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[1-from].SQ
 	w := q.Messages.Newest()
-	if !q.Gap.Open() || w == nil || !w.Op.Responded() || w.First != q.Gap.To || q.LastPSN != q.Gap.To || w.Has(wqe.Unsized) {
+	if !q.Gap.Open() || w == nil || !w.Op.Responded() || w.First != q.Gap.To || q.Last.PSN != q.Gap.To || w.Has(wqe.Unsized) {
 		return false
 	}
 	last := q.Gap.From.Add(w.Last.Diff(w.First))
@@ -25,10 +25,10 @@ func (v *Verifier) gapResponse(c *qp.Pair, from int, p *packet.Packet) bool {
 	case w.Op.Atomic() && p.PSN == q.Gap.From:
 	case w.Op == wqe.Read && p.Opcode == readOpcode(p, q.Gap.From, last) && (p.PSN == q.Gap.From || q.Gap.Filled):
 	default:
-		q.SetGapFilled(q.Gap.Filled && w.First != p.PSN)
+		q.Gap.SetFilled(q.Gap.Filled && w.First != p.PSN)
 		return false
 	}
-	q.SetGapFilled(true)
+	q.Gap.SetFilled(true)
 	return true
 }
 

@@ -36,7 +36,7 @@ func (v *Verifier) judgeJump(c *qp.Pair, from int, p *packet.Packet) bool {
 		return false
 	}
 	if stream.ResponseContinuity(c, from, p) != stream.ContinuityUnknown { // where an HCA agent reports the queue pair, it would have reported another connection too
-		exact := r.MSN == qp.MSNKnown && c.Complete() && !q.EverReordered() && jumpMSN(q, r, p) == p.MSN
+		exact := r.MSN.Degree == qp.MSNKnown && c.Complete() && !q.EverReordered() && jumpMSN(q, r, p) == p.MSN
 		v.FollowJump(c, from, rule.RCPSN004, rule.Requester, rule.Proven(exact || c.Sees(from)), p.Frame)
 		return false
 	}
@@ -46,7 +46,7 @@ func (v *Verifier) judgeJump(c *qp.Pair, from int, p *packet.Packet) bool {
 
 // jumpMSN is the MSN of the responder when it has executed everything up to response p, none of which was lost before the tap.
 func jumpMSN(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) uint32 {
-	n := r.MSNBase + q.Count
+	n := r.MSN.Base + q.Count
 	if q.Open != wqe.None {
 		n--
 	}

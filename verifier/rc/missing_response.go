@@ -17,7 +17,7 @@ const silence = int64(time.Second)
 // its QP is gone and silence is right, shows only when it speaks again.
 func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if r.Pending != nil || !r.Answered || q.ReportedUnanswered() || p.PSN.Before(q.Una) || p.Time-q.TimerStart < int64(verifier.InFlight) {
+	if r.Pending != nil || !r.Last.Positive || q.ReportedUnanswered() || p.PSN.Before(q.Una) || p.Time-q.TimerStart < int64(verifier.InFlight) {
 		return
 	}
 	if l := q.Recovery; l != nil && l.HasBack {
@@ -31,7 +31,7 @@ func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
 		return // something was wrong with it, and the responder is right to drop it
 	}
 	asked := s.PSN & packet.PSNMask
-	if q.LastPSN.Before(asked) {
+	if q.Last.PSN.Before(asked) {
 		return // the last time round it did not come, and what came before may have been thrown away after a NAK
 	}
 	if first := q.History.Get(p.PSN); first != nil && !packet.SameContent(p, first.Trace) {
@@ -70,7 +70,7 @@ func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	s := q.History.Get(q.Gap.To)
-	if s == nil || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] || q.LastPSN.Before(q.Gap.To) || p.Time-max(q.LastTime, r.LastTime) < stalled {
+	if s == nil || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] || q.Last.PSN.Before(q.Gap.To) || p.Time-max(q.Last.Time, r.Last.Time) < stalled {
 		return
 	}
 	v.Covered(rule.RCRSP002)
@@ -81,7 +81,7 @@ func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
 
 // owesNothing reports whether a responder that counts messages expects requests, and no response of it is due or waits for its request.
 func owesNothing(c *qp.Pair, r *qp.ReceiveQueue) bool {
-	return r.StartKnown && r.Pending == nil && r.State == qp.Expecting && len(c.Early) == 0
+	return r.MSN.StartKnown && r.Pending == nil && r.State == qp.Expecting && len(c.Early) == 0
 }
 
 // pendingAnswered takes a response of a responder that had left something unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
@@ -167,7 +167,7 @@ func (v *Verifier) missingAckReq(c *qp.Pair, from int, end int64) {
 	if c.Paired && w != nil && w.Has(wqe.Ended) && !w.Op.Responded() {
 		v.Covered(rule.RCACK002)
 	}
-	if !c.Paired || c.Closed || r.State != qp.Expecting || w == nil || !q.Una.Before(q.Next) || end-q.LastTime < silence || w.Op.Responded() {
+	if !c.Paired || c.Closed || r.State != qp.Expecting || w == nil || !q.Una.Before(q.Next) || end-q.Last.Time < silence || w.Op.Responded() {
 		return
 	}
 	s := q.History.Get(w.Last)
@@ -175,7 +175,7 @@ func (v *Verifier) missingAckReq(c *qp.Pair, from int, end int64) {
 		return
 	}
 	p := packet.Packet{
-		Time: q.LastTime, Tap: q.LastTap, Frame: packet.FrameNear(q.LastFrame, s.Frame), Opcode: s.Trace.Opcode, PSN: w.Last, Has: packet.HasBTH,
+		Time: q.Last.Time, Tap: q.Last.Tap, Frame: packet.FrameNear(q.Last.Frame, s.Frame), Opcode: s.Trace.Opcode, PSN: w.Last, Has: packet.HasBTH,
 	}
 	if s.Trace.Flags&packet.TraceAckReq != 0 {
 		v.Event(c, from, rule.Requester, &p, rule.EvUnanswered, "")
@@ -183,7 +183,7 @@ func (v *Verifier) missingAckReq(c *qp.Pair, from int, end int64) {
 	}
 	v.Report(c, from, &p, rule.Verdict{
 		Rule: rule.RCACK002, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-		Expected: "AckReq in the last packet before a pause", Actual: "AckReq 0, and no packet for " + time.Duration(end-q.LastTime).String(),
+		Expected: "AckReq in the last packet before a pause", Actual: "AckReq 0, and no packet for " + time.Duration(end-q.Last.Time).String(),
 		Detail: verifier.LossDetail(c, from),
 	})
 }

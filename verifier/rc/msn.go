@@ -16,11 +16,11 @@ import (
 // ended says how many messages there are up to it: one out of its turn may have overtaken that.
 func (v *Verifier) msn(c *qp.Pair, from int, p *packet.Packet, before int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	last := r.LastMSN
+	last := r.MSN.Last
 	v.count(c, from, p, before)
 	w, _ := q.Messages.Find(p.PSN)
-	if r.Answered && !c.Sees(from) && p.PSN != r.LastPSN && (before != 0 || p.PSN.Before(q.Una) || w != nil && w.Has(wqe.Gapped)) {
-		r.ShowMSN(last)
+	if r.Last.Positive && !c.Sees(from) && p.PSN != r.Last.PSN && (before != 0 || p.PSN.Before(q.Una) || w != nil && w.Has(wqe.Gapped)) {
+		r.MSN.Show(last)
 	}
 }
 
@@ -36,7 +36,7 @@ func (v *Verifier) count(c *qp.Pair, from int, p *packet.Packet, before int) {
 	least, next, epoch, ok := completed(q, p.PSN.Add(-before))
 	if !ok || q.Gap.Open() && !p.PSN.Add(-before).Before(q.Gap.From) {
 		v.Skipped[verifier.SkipMSN]++
-		r.ShowMSN(p.MSN)
+		r.MSN.Show(p.MSN)
 		return
 	}
 	id := rule.RCRSP013
@@ -45,16 +45,16 @@ func (v *Verifier) count(c *qp.Pair, from int, p *packet.Packet, before int) {
 	}
 	base := (p.MSN - least) & packet.PSNMask
 	begins := base == 0 && q.AnsweredBeforeCapture() == 0 && !q.EverReordered() // the connection began in this capture
-	if epoch != r.Epoch {
+	if epoch != r.MSN.Epoch {
 		r.BeginEpoch(epoch)
 	}
-	if r.MSN == qp.MSNUnknown {
+	if r.MSN.Degree == qp.MSNUnknown {
 		v.baseline(c, from, p, base, begins, next == q.Count)
 		return
 	}
 	v.Covered(id)
-	n := miscount{id: id, before: before, least: least, last: r.LastMSN, have: packet.PSN((p.MSN - r.MSNBase) & packet.PSNMask)}
-	r.ShowMSN(p.MSN)
+	n := miscount{id: id, before: before, least: least, last: r.MSN.Last, have: packet.PSN((p.MSN - r.MSN.Base) & packet.PSNMask)}
+	r.MSN.Show(p.MSN)
 	n.over = n.have.Diff(packet.PSN(least))
 	if q.CountsAhead() {
 		v.overcount(c, from, p, n.over)
@@ -76,9 +76,9 @@ func agrees(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) {
 	if r.Baseline != nil && p.MSN == r.Baseline.MSN {
 		return
 	}
-	r.KnowMSN()
+	r.MSN.Know()
 	r.CloseBaseline()
-	r.SetStartKnown(r.StartKnown || !p.PSN.Before(q.Una))
+	r.MSN.SetStartKnown(r.MSN.StartKnown || !p.PSN.Before(q.Una))
 }
 
 // baseline takes response p, of base messages more than there are up to its PSN, where MSNs are not counted yet: they are from there on, unless it goes
@@ -86,17 +86,17 @@ func agrees(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) {
 func (v *Verifier) baseline(c *qp.Pair, from int, p *packet.Packet, base uint32, begins, newest bool) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.Covered(rule.RCRSP014)
-	waited := int32(uint32(p.Frame)-r.LastFrame) < 0 // for its request, and that one came later
-	if r.Answered && !waited && p.PSN.After(r.LastPSN) && packet.PSN(p.MSN).Before(packet.PSN(r.LastMSN)) {
+	waited := int32(uint32(p.Frame)-r.Last.Frame) < 0 // for its request, and that one came later
+	if r.Last.Positive && !waited && p.PSN.After(r.Last.PSN) && packet.PSN(p.MSN).Before(packet.PSN(r.MSN.Last)) {
 		v.Report(c, from, p, rule.Verdict{
-			Rule: rule.RCRSP014, Class: rule.Proven(c.Complete() && (c.Sees(from) || verifier.Numbered(p) && !r.DuplicateRequest && !q.MayBeRetransmitted(r.LastPSN) && !q.IsReordered(r.LastPSN))), Role: rule.Responder,
-			Expected: fmt.Sprintf("MSN %d or more: it never goes back", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
-			Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+			Rule: rule.RCRSP014, Class: rule.Proven(c.Complete() && (c.Sees(from) || verifier.Numbered(p) && !r.DuplicateRequest && !q.MayBeRetransmitted(r.Last.PSN) && !q.IsReordered(r.Last.PSN))), Role: rule.Responder,
+			Expected: fmt.Sprintf("MSN %d or more: it never goes back", r.MSN.Last), Actual: fmt.Sprintf("MSN %d", p.MSN),
+			Evidence: []uint64{packet.FrameNear(p.Frame, r.Last.Frame)},
 		})
 	}
 	if (base != 0 || q.EverReordered()) && (r.DuplicateRequest || p.PSN.Before(q.Una)) {
 		v.Skipped[verifier.SkipMSN]++ // an answer to a duplicate may count later messages
-		r.ShowMSN(p.MSN)
+		r.MSN.Show(p.MSN)
 		return
 	}
 	v.countFrom(q, r, p, base, begins, newest)
@@ -120,11 +120,11 @@ func (n *miscount) beyond() bool { return n.over > 0 && n.have.After(n.most) }
 func (v *Verifier) miscounted(c *qp.Pair, from int, p *packet.Packet, n *miscount) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	d := rule.Verdict{
-		Rule: n.id, Class: rule.Proven(r.MSN == qp.MSNKnown && c.Complete() && len(c.Early) == 0), Role: rule.Responder,
-		Wants: rule.Want(expect.MSN, uint64((r.MSNBase+n.least)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.MSNBase+n.least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
+		Rule: n.id, Class: rule.Proven(r.MSN.Degree == qp.MSNKnown && c.Complete() && len(c.Early) == 0), Role: rule.Responder,
+		Wants: rule.Want(expect.MSN, uint64((r.MSN.Base+n.least)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.MSN.Base+n.least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
 	}
-	if r.Answered {
-		d.Evidence = []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
+	if r.Last.Positive {
+		d.Evidence = []uint64{packet.FrameNear(p.Frame, r.Last.Frame)}
 	}
 	open := false
 	if n.over == 1 && openAt(q, p.PSN) {
@@ -143,7 +143,7 @@ func (v *Verifier) miscounted(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 		q.CountOpen(p.PSN)
 	}
 	if n.over > 0 && (d.Class == rule.Violation || open) || d.Class == rule.Violation && stream.Far(n.over) {
-		r.ShowMSN((r.MSNBase + n.least) & packet.PSNMask) // the right one does not go back
+		r.MSN.Show((r.MSN.Base + n.least) & packet.PSNMask) // the right one does not go back
 	}
 	r.CloseMSN() // the next response sets the baseline again: one fault, one finding
 }
@@ -157,7 +157,7 @@ func openAt(q *qp.SendQueue, psn packet.PSN) bool {
 // doubtCount takes the proof from d where the number of messages that have been sent may be another one than the capture shows.
 func (v *Verifier) doubtCount(c *qp.Pair, from int, p *packet.Packet, n *miscount, d *rule.Verdict) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if d.Class == rule.Violation && (r.Answered && q.IsReordered(r.LastPSN) || n.over > 0 && q.Next.Before(q.High)) {
+	if d.Class == rule.Violation && (r.Last.Positive && q.IsReordered(r.Last.PSN) || n.over > 0 && q.Next.Before(q.High)) {
 		d.Class = rule.Unproven // until a response after them agrees
 		d.Detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
 	}
@@ -175,10 +175,10 @@ func tapMisses(c *qp.Pair, from int, p *packet.Packet, n *miscount) (what string
 	if n.beyond() {
 		what = tapMissesRequests(c, from, p)
 	}
-	if r.State == qp.SequenceNAKed && n.before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
+	if r.State == qp.SequenceNAKed && n.before == 0 && !p.PSN.Before(r.NAK.PSN) && !c.Sees(1-from) {
 		what = "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
 	}
-	if n.over > 0 && r.Answered && otherPacketSent(r, p) && !c.Sees(from) && !c.Sees(1-from) {
+	if n.over > 0 && r.Last.Positive && otherPacketSent(r, p) && !c.Sees(from) && !c.Sees(1-from) {
 		what = "the tap may have missed earlier responses, and a retransmission of the request after later ones"
 	}
 	return what
@@ -198,7 +198,7 @@ func tapMissesRequests(c *qp.Pair, from int, p *packet.Packet) (what string) {
 
 // otherPacketSent reports whether a responder that numbers its packets has sent another one between the newest response and p, the answer to a READ or atomic.
 func otherPacketSent(r *qp.ReceiveQueue, p *packet.Packet) bool {
-	return p.Opcode.Fn() != packet.Acknowledge && verifier.Numbered(p) && p.IPID != r.LastID+1
+	return p.Opcode.Fn() != packet.Acknowledge && verifier.Numbered(p) && p.IPID != r.Last.ID+1
 }
 
 // countsLater judges a response that counts messages after its PSN which have been sent: the answer to a duplicate, or READs and atomics that were accepted, or
@@ -209,7 +209,7 @@ func (v *Verifier) countsLater(c *qp.Pair, from int, p *packet.Packet, n *miscou
 	case r.DuplicateRequest || p.PSN.Before(q.Una): // answers to duplicates carry the newest MSN
 	case readsAhead(q, p.PSN, n.over):
 		q.CountAhead(qp.Overcount{
-			Time: p.Time, Frame: p.Frame, Tap: p.Tap, PSN: p.PSN, MSN: p.MSN, Expected: (r.MSNBase + n.least) & packet.PSNMask, IPID: p.IPID, Opcode: p.Opcode, Set: true,
+			Time: p.Time, Frame: p.Frame, Tap: p.Tap, PSN: p.PSN, MSN: p.MSN, Expected: (r.MSN.Base + n.least) & packet.PSNMask, IPID: p.IPID, Opcode: p.Opcode, Set: true,
 		})
 	case p.MSN != n.last: // what counts on from there when they are answered has one too many
 		d.Class = rule.Unproven
@@ -254,11 +254,11 @@ func (v *Verifier) openMessageCounted(c *qp.Pair, from int, p *packet.Packet) {
 // is certain where no doubt is about the count of messages; any other is a guess until a second response agrees with it, the more so while
 // later messages are in flight.
 func (v *Verifier) countFrom(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, base uint32, certain, newest bool) {
-	r.CountFrom(base, p.MSN)
+	r.MSN.CountFrom(base, p.MSN)
 	switch {
 	case certain:
-		r.KnowMSN()
-		r.SetStartKnown(true)
+		r.MSN.Know()
+		r.MSN.SetStartKnown(true)
 		q.FirstCounts(p.MSN)
 	case newest || p.Opcode.Fn() == packet.Acknowledge:
 		r.GuessMSN(p.Bare())
@@ -274,13 +274,13 @@ func (v *Verifier) wrongBaseline(c *qp.Pair, from int, p *packet.Packet, id rule
 	first := c.Sees(from) || verifier.Numbered(p) && !verifier.LeftBefore(p, r.Baseline.IPID) // else the answer to a duplicate may have overtaken p
 	v.Report(c, from, r.Baseline, rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Complete() && back && first), Role: rule.Responder,
-		Wants: rule.Want(expect.MSN, uint64((r.Baseline.MSN-r.MSNBase)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.Baseline.MSN-r.MSNBase)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", r.Baseline.MSN),
+		Wants: rule.Want(expect.MSN, uint64((r.Baseline.MSN-r.MSN.Base)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.Baseline.MSN-r.MSN.Base)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", r.Baseline.MSN),
 		Detail: "the MSN of the next response counts from the first message of the capture", Evidence: []uint64{p.Frame},
 	})
-	r.CountFrom(0, p.MSN)
-	r.KnowMSN()
+	r.MSN.CountFrom(0, p.MSN)
+	r.MSN.Know()
 	r.CloseBaseline()
-	r.SetStartKnown(r.StartKnown || back)
+	r.MSN.SetStartKnown(r.MSN.StartKnown || back)
 }
 
 // openMessages is 1 while a message is open, which no MSN counts yet.

@@ -53,7 +53,7 @@ func (v *Verifier) nakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) 
 	if known {
 		v.Covered(rule.RCRSP001)
 	}
-	if old && (r.Answered || naksUna(q, r)) || known && p.PSN.Before(start) && p.PSN.Before(q.First) {
+	if old && (r.Last.Positive || naksUna(q, r)) || known && p.PSN.Before(start) && p.PSN.Before(q.First) {
 		v.nakGoesBack(c, from, p, id, start)
 		return false
 	}
@@ -70,15 +70,15 @@ func (v *Verifier) nakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) 
 // request.
 func overtakenNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[from].RQ
-	if r.Answered {
-		return int32(uint32(p.Frame)-r.LastFrame) < 0
+	if r.Last.Positive {
+		return int32(uint32(p.Frame)-r.Last.Frame) < 0
 	}
-	return r.NakTime != 0 && !c.Sees(from)
+	return r.NAK.Time != 0 && !c.Sees(from)
 }
 
 // naksUna reports whether the newest response is a NAK: it asks for the oldest request that is not acknowledged.
 func naksUna(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
-	return !r.Answered && r.NakFrame != 0 && r.NakPSN == q.Una
+	return !r.Last.Positive && r.NAK.Frame != 0 && r.NAK.PSN == q.Una
 }
 
 // nakGoesBack reports a NAK for a PSN that is acknowledged (rule id), or is before start, the start PSN (rule RC-RSP-001).
@@ -88,10 +88,10 @@ func (v *Verifier) nakGoesBack(c *qp.Pair, from int, p *packet.Packet, id rule.I
 		Rule: rule.RCRSP001, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
 		Expected: "a NAK for PSN " + start.String() + " or later: the connection begins there", Actual: "PSN " + p.PSN.String(),
 	}
-	if before := "a NAK for PSN " + q.Una.String() + " or later: all before it is acknowledged"; r.Answered {
-		d.Rule, d.Expected, d.Evidence = id, before, []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
+	if before := "a NAK for PSN " + q.Una.String() + " or later: all before it is acknowledged"; r.Last.Positive {
+		d.Rule, d.Expected, d.Evidence = id, before, []uint64{packet.FrameNear(p.Frame, r.Last.Frame)}
 	} else if naksUna(q, r) {
-		d.Rule, d.Expected, d.Evidence = id, before, []uint64{packet.FrameNear(p.Frame, r.NakFrame)}
+		d.Rule, d.Expected, d.Evidence = id, before, []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)}
 	}
 	n, una := len(v.Rec.Findings), q.Una
 	v.Report(c, from, p, d)
@@ -100,7 +100,7 @@ func (v *Verifier) nakGoesBack(c *qp.Pair, from int, p *packet.Packet, id rule.I
 			v.nakForOldest(c, from, p, una)
 		}
 	}
-	if r.Answered && !p.PSN.Before(q.First) && c.Sees(from) {
+	if r.Last.Positive && !p.PSN.Before(q.First) && c.Sees(from) {
 		q.TakeBack(p.PSN) // it was the ACK that was wrong, if the responder goes on so: one finding
 	}
 }
@@ -114,7 +114,7 @@ func (v *Verifier) nakForOldest(c *qp.Pair, from int, p *packet.Packet, psn pack
 	}
 	v.nak(c, from, &meant, nak)
 	c.Ends[1-from].SQ.MayCross()
-	c.Ends[from].RQ.Blame()
+	c.Ends[from].RQ.NAK.Blame()
 }
 
 // impliedByNak drops the READs and atomics before a NAK from those outstanding: the NAK implies one of them too.
@@ -135,7 +135,7 @@ func (v *Verifier) impliedByNak(c *qp.Pair, from int, p *packet.Packet) {
 // countsOwnPSN reports whether the MSN of a response counts the message that ends at its PSN too, as that of an ACK does.
 func countsOwnPSN(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 	least, next, epoch, ok := completed(q, p.PSN)
-	return ok && next == least && epoch == r.Epoch && r.MSN == qp.MSNKnown && (p.MSN-least)&packet.PSNMask == r.MSNBase
+	return ok && next == least && epoch == r.MSN.Epoch && r.MSN.Degree == qp.MSNKnown && (p.MSN-least)&packet.PSNMask == r.MSN.Base
 }
 
 // fatalNak notes a NAK that ends the connection.
@@ -160,7 +160,7 @@ func (v *Verifier) fatalNak(c *qp.Pair, from int, p *packet.Packet) {
 	v.nak(c, from, p, qp.Failed)
 	if counted {
 		c.Ends[1-from].SQ.MayCross()
-		end.RQ.Blame()
+		end.RQ.NAK.Blame()
 	}
 }
 
@@ -181,17 +181,17 @@ func (v *Verifier) proves(n int, id rule.ID) bool {
 // nak notes what a NAK makes of both sides: all before it is acknowledged, and it is to be retransmitted.
 func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if nak == qp.RNRNAKed && (r.State != qp.RNRNAKed || r.NakPSN != p.PSN) {
+	if nak == qp.RNRNAKed && (r.State != qp.RNRNAKed || r.NAK.PSN != p.PSN) {
 		countRefused(q, r, p)
 	}
 	within := int64(0)
-	if nak == qp.SequenceNAKed || nak == qp.RNRNAKed && r.NakPSN != p.PSN { // another NAK answers what came
+	if nak == qp.SequenceNAKed || nak == qp.RNRNAKed && r.NAK.PSN != p.PSN { // another NAK answers what came
 		within = int64(verifier.InFlight)
 	}
 	q.Cross(p.PSN, p.Time, answeredIn(q, r), within)
 	r.TakeNAK(nak, p)
 	if v.Broken && c.Sees(1-from) {
-		r.Blame() // a requester drops one that is damaged
+		r.NAK.Blame() // a requester drops one that is damaged
 	}
 	v.nakAcknowledges(c, from, p, nak)
 	if nak == qp.RNRNAKed || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more after it
@@ -199,8 +199,8 @@ func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder)
 	}
 	q.StartTimer(p.Time)
 	if v.Broken || p.Flaws&packet.FlawDiscard != 0 {
-		r.Blame() // its requester may have dropped it
-		r.LeaveNAKUnprocessed()
+		r.NAK.Blame() // its requester may have dropped it
+		r.NAK.LeaveUnprocessed()
 	}
 }
 
@@ -210,12 +210,12 @@ func (v *Verifier) nakAcknowledges(c *qp.Pair, from int, p *packet.Packet, nak q
 	before := q.RequesterUna()
 	v.requesterTakes(c, from, p, p.PSN.Add(-1), false)
 	if nak == qp.RNRNAKed && c.Sees(1-from) && q.LacksResponse {
-		r.LeaveNAKUnprocessed()
+		r.NAK.LeaveUnprocessed()
 	}
 	if p.PSN.After(q.Una) {
 		q.Acknowledge(p.PSN)
 	}
-	if nak == qp.SequenceNAKed && (p.PSN.After(before) || !r.Answered && p.PSN.After(q.First)) {
+	if nak == qp.SequenceNAKed && (p.PSN.After(before) || !r.Last.Positive && p.PSN.After(q.First)) {
 		q.NoteRetryReset(q.Una)
 	}
 }

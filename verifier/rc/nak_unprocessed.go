@@ -20,18 +20,18 @@ const nakUnprocessed = "the NAK had just passed the tap, or the host of the requ
 // silentSince reports whether an end has sent nothing since a time but what may have been in flight.
 func silentSince(c *qp.Pair, i int, since int64) bool {
 	end := &c.Ends[i]
-	return max(end.SQ.LastTime, end.RQ.LastTime) <= since+int64(verifier.InFlight)
+	return max(end.SQ.Last.Time, end.RQ.Last.Time) <= since+int64(verifier.InFlight)
 }
 
 // sentSince reports whether a requester has sent something since message w was answered, so that its host was not stopped: a request after the answer
 // to a READ or atomic, or one so much after a SEND or WRITE that this was answered by then; or a response after all.
 func (v *Verifier) sentSince(c *qp.Pair, from int, w *wqe.SendWQE) bool {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
-	if end.RQ.LastTime > r.LastTime {
+	if end.RQ.Last.Time > r.Last.Time {
 		return true
 	}
 	if w.Op.Responded() && w.RespFrame != 0 {
-		return packet.FrameNear(end.SQ.LastFrame, w.RespFrame) < end.SQ.LastFrame
+		return packet.FrameNear(end.SQ.Last.Frame, w.RespFrame) < end.SQ.Last.Frame
 	}
 	m := end.SQ.Messages.Newest()
 	return v.waitingSince != 0 && m.Asked != 0 && int64(m.Asked-v.waitingSince)*int64(verifier.Tick) > stream.Uptake
@@ -48,8 +48,8 @@ func (v *Verifier) doubtNak(c *qp.Pair, from int, p *packet.Packet, d *rule.Verd
 // was stopped while it should have waited for an RNR timer is supposed only where its own timer is known from the queue pair, or an earlier NAK has it go back.
 func (v *Verifier) mayPrecedeNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[1-from].RQ
-	just := p.Time-r.NakTime < stream.Uptake
-	still := silentSince(c, from, r.NakTime) && (r.State != qp.RNRNAKed || c.Ends[from].KnowsDirectly(qp.KnowsTimeout) || c.Ends[from].SQ.MayRetransmit(p.Time, false))
+	just := p.Time-r.NAK.Time < stream.Uptake
+	still := silentSince(c, from, r.NAK.Time) && (r.State != qp.RNRNAKed || c.Ends[from].KnowsDirectly(qp.KnowsTimeout) || c.Ends[from].SQ.MayRetransmit(p.Time, false))
 	return (just || still) && v.mayRetransmit(c, from, p)
 }
 
@@ -82,7 +82,7 @@ func (v *Verifier) mayProcessNakLater(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	until := p.Time + stream.Uptake
 	if r.State == qp.RNRNAKed {
-		until += 2 * int64(packet.RNRTimer(r.NakCode.Value()))
+		until += 2 * int64(packet.RNRTimer(r.NAK.Code.Value()))
 	}
 	c.Ends[from].SQ.WaitTo(until)
 }
@@ -113,7 +113,7 @@ func (v *Verifier) outstanding(q *qp.SendQueue, p *packet.Packet) time.Duration 
 	for i := q.Messages.UpTo(p.PSN); asked == 0 && i >= 0 && i < q.Messages.Len(); i++ {
 		asked = q.Messages.At(i).Asked
 	}
-	waited := time.Duration(p.Time - q.LastTime)
+	waited := time.Duration(p.Time - q.Last.Time)
 	if asked != 0 {
 		waited = max(waited, time.Duration(verifier.Stamp(p.Time)-asked)*verifier.Tick)
 	}
@@ -155,7 +155,7 @@ func (v *Verifier) resumes(c *qp.Pair, from int, p *packet.Packet, wait time.Dur
 // firstAfterNak is the first request in spite of the newest NAK, about which a finding waits; nil: there is none.
 func firstAfterNak(c *qp.Pair, from int) *packet.Packet {
 	l := c.Ends[from].SQ.Recovery
-	if l == nil || l.FirstAfterNAK == nil || l.FirstAfterNAK.Time < c.Ends[1-from].RQ.NakTime {
+	if l == nil || l.FirstAfterNAK == nil || l.FirstAfterNAK.Time < c.Ends[1-from].RQ.NAK.Time {
 		return nil
 	}
 	return l.FirstAfterNAK

@@ -124,9 +124,9 @@ func (v *Verifier) firstOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		q.CloseReadDispute() // it is not the READ
 		w.Flags &^= wqe.Blamed
 	}
-	if r := &c.Ends[from].RQ; p.PSN == w.First.Add(1) && w.RespFrame == r.LastFrame && w.RespFrame != 0 && !w.Has(wqe.Blamed) {
+	if r := &c.Ends[from].RQ; p.PSN == w.First.Add(1) && w.RespFrame == r.Last.Frame && w.RespFrame != 0 && !w.Has(wqe.Blamed) {
 		first := packet.Packet{
-			Time: r.LastTime, Tap: p.Tap, Frame: packet.FrameNear(p.Frame, r.LastFrame), Opcode: packet.Op(c.Service, packet.ReadRespFirst), PSN: w.First,
+			Time: r.Last.Time, Tap: p.Tap, Frame: packet.FrameNear(p.Frame, r.Last.Frame), Opcode: packet.Op(c.Service, packet.ReadRespFirst), PSN: w.First,
 			PayloadLen: int(c.OddPayloadLen), Has: packet.HasBTH,
 		}
 		v.readOdd(c, from, &first, w, rule.Want(expect.Payload, uint64(pmtu)), fmt.Sprintf("%d bytes of payload", pmtu))

@@ -90,14 +90,14 @@ func (v *Verifier) request(c *qp.Pair, from int, p *packet.Packet) bool {
 	case d > 0:
 		v.aheadOfNext(c, from, p)
 	default:
-		s, retry := q.History.Get(p.PSN), q.Retry
-		late := (s == nil || s.Trace.IPID != p.IPID) && v.Overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
+		s, retry := q.History.Get(p.PSN), q.Retransmission.Next
+		late := (s == nil || s.Trace.IPID != p.IPID) && v.Overtaken(c, from, p, q.Last.ID, q.Last.Frame, q.Last.Time)
 		v.beforeNext(c, from, p)
-		if late && q.Retrying {
-			q.ContinueAt(packet.Later(q.Retry, retry)) // which has come already
+		if late && q.Retransmission.Active {
+			q.Retransmission.ContinueAt(packet.Later(q.Retransmission.Next, retry)) // which has come already
 		}
 	}
-	q.Came(p)
+	q.Last.Came(p)
 	return true
 }
 
@@ -114,13 +114,13 @@ func (v *Verifier) reservedOpcode(c *qp.Pair, from int, p *packet.Packet) {
 			r.Expect(q.Next.Add(1))
 		}
 		q.Advance(q.Next.Add(1))
-		q.SetMessageUnsure(true)
-		r.LoseMSN()
+		q.Sequence.SetUnsure(true)
+		r.MSN.Lose()
 		q.Break()
 		q.ExplainNextGap() // it may have been a READ, which takes more
 		return
 	}
-	if q.Retrying && p.PSN == q.Retry {
+	if q.Retransmission.Active && p.PSN == q.Retransmission.Next {
 		retransmittedAs(c, from, p)
 		return
 	}
@@ -136,14 +136,14 @@ func (v *Verifier) reservedOpcode(c *qp.Pair, from int, p *packet.Packet) {
 // retransmittedAs notes that a request was retransmitted as p, whose opcode is wrong: what is retransmitted goes on after it, and its responder may have taken it.
 func retransmittedAs(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	q.BeginRetransmission(p.PSN.Add(1))
+	q.Retransmission.Begin(p.PSN.Add(1))
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read {
-		q.ContinueAt(w.Last.Add(1))
+		q.Retransmission.ContinueAt(w.Last.Add(1))
 	}
-	if (r.State == qp.RNRNAKed || r.State == qp.SequenceNAKed) && p.PSN == r.NakPSN {
+	if (r.State == qp.RNRNAKed || r.State == qp.SequenceNAKed) && p.PSN == r.NAK.PSN {
 		q.MayCross()
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {
-		q.ExplainGap()
+		q.Gap.Explain()
 	}
 }

@@ -38,7 +38,7 @@ func (v *Verifier) readResponse(c *qp.Pair, from int, p *packet.Packet) {
 // readUnseen takes a READ response at whose PSN the capture holds no request.
 func (v *Verifier) readUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	if q := &c.Ends[1-from].SQ; q.Gap.Open() && p.PSN == q.Gap.From {
-		q.ExplainGap() // nobody answers so what is no READ: it came with another PSN
+		q.Gap.Explain() // nobody answers so what is no READ: it came with another PSN
 	}
 	if !v.disputeContinues(c, from, p) {
 		v.Skipped[verifier.SkipUnseen]++
@@ -212,19 +212,19 @@ func (v *Verifier) misplacedResponse(c *qp.Pair, from int, p *packet.Packet, w *
 // inOrder reports whether all that the responder has sent up to response p was seen, in its order, and nothing of it answers a duplicate.
 func (v *Verifier) inOrder(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	return c.Sees(from) && r.Answered && r.StartKnown && !r.DuplicateRequest && !q.Gap.Open() && len(c.Early) == 0 && !v.copiedResponse(r, p) && !v.Unordered(c, from)
+	return c.Sees(from) && r.Last.Positive && r.MSN.StartKnown && !r.DuplicateRequest && !q.Gap.Open() && len(c.Early) == 0 && !v.copiedResponse(r, p) && !v.Unordered(c, from)
 }
 
 // awaitsNext reports whether o is a READ whose next response can be told by its opcode and length, and comes next.
 func awaitsNext(c *qp.Pair, r *qp.ReceiveQueue, o *wqe.SendWQE) bool {
-	return o.Op == wqe.Read && o.Flags&(wqe.Blamed|wqe.Reissued|wqe.Unsized|wqe.Gapped|wqe.Accused) == 0 && (o.RespFrame == 0 || o.RespFrame == r.LastFrame) &&
+	return o.Op == wqe.Read && o.Flags&(wqe.Blamed|wqe.Reissued|wqe.Unsized|wqe.Gapped|wqe.Accused) == 0 && (o.RespFrame == 0 || o.RespFrame == r.Last.Frame) &&
 		(c.PMTU != 0 || o.First == o.Last)
 }
 
 // countsOf reports whether response p has the MSN of the answer to READ o, and counts none after that.
 func countsOf(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, o *wqe.SendWQE) bool {
 	n, _, epoch, ok := completed(q, o.Last)
-	return p.Has&packet.HasAETH != 0 && ok && epoch == r.Epoch && r.MSN == qp.MSNKnown && (p.MSN-n)&packet.PSNMask == r.MSNBase
+	return p.Has&packet.HasAETH != 0 && ok && epoch == r.MSN.Epoch && r.MSN.Degree == qp.MSNKnown && (p.MSN-n)&packet.PSNMask == r.MSN.Base
 }
 
 // oldestUnanswered is the oldest READ or atomic that waits for its own response, or nil.
@@ -246,7 +246,7 @@ func readOverrun(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, i int) b
 	const most = 4
 	for k := i - 1; k >= max(0, i-most); k-- {
 		if w := q.Messages.At(k); w.Op == wqe.Read {
-			if !w.Has(wqe.Blamed) || w.RespFrame != r.LastFrame || packet.FrameNear(p.Frame, w.RespFrame) > p.Frame {
+			if !w.Has(wqe.Blamed) || w.RespFrame != r.Last.Frame || packet.FrameNear(p.Frame, w.RespFrame) > p.Frame {
 				return false
 			}
 			w.RespFrame = uint32(p.Frame)

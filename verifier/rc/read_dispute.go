@@ -50,7 +50,7 @@ func disputes(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 
 // nextOfNewest reports whether p is, by its PSN, the next response to READ w, the newest request, of which nothing was reported.
 func nextOfNewest(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.SendWQE) bool {
-	last := q.LastPSN == w.First && !q.Gap.Open() || q.Gap.Open() && q.Gap.From == w.Last.Add(1) // nothing after it, or a gap
+	last := q.Last.PSN == w.First && !q.Gap.Open() || q.Gap.Open() && q.Gap.From == w.Last.Add(1) // nothing after it, or a gap
 	return last && !r.DuplicateRequest && r.State == qp.Expecting && p.PSN == w.RespNext && w.Flags&(wqe.Reissued|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) == 0
 }
 
@@ -63,7 +63,7 @@ func (v *Verifier) disputeContinues(c *qp.Pair, from int, p *packet.Packet) bool
 		return false
 	}
 	v.disputeRead(c, from, p, nil)
-	r.Came(p)
+	r.Last.Came(p)
 	return true
 }
 
@@ -85,9 +85,9 @@ func (v *Verifier) disputeBeforeGap(c *qp.Pair, from int, d *qp.ReadDispute) {
 			break
 		}
 	}
-	after := q.LastFrame
+	after := q.Last.Frame
 	if s := q.History.Get(q.Gap.To); s != nil {
-		after = packet.FrameNear(q.LastFrame, s.Frame)
+		after = packet.FrameNear(q.Last.Frame, s.Frame)
 	}
 	v.wrongRead(c, 1-from, w, d.Next, after)
 	if !w.Has(wqe.Answered) {
@@ -95,10 +95,10 @@ func (v *Verifier) disputeBeforeGap(c *qp.Pair, from int, d *qp.ReadDispute) {
 	}
 	w.Last = d.Next.Add(-1)
 	w.Flags |= wqe.Answered | wqe.Blamed
-	q.CloseGap()
+	q.Gap.Close()
 	q.AssumeAcknowledged(packet.Later(q.Una, d.Next))
 	r.ExpectFrom(q.Next)
-	r.LoseMSN()
+	r.MSN.Lose()
 	q.Break()
 }
 
@@ -114,7 +114,7 @@ func (v *Verifier) reportHeld(q *qp.SendQueue, d *qp.ReadDispute) {
 func (v *Verifier) resolve(c *qp.Pair, from int, p *packet.Packet, d *qp.ReadDispute) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	w := q.Messages.Newest()
-	if !d.Ended || p.PSN != d.Next || w == nil || w.Op != wqe.Read || q.LastPSN != w.First || d.Next == w.Last.Add(1) && !w.Has(wqe.Unsized) || stream.AsksForTail(w, p) {
+	if !d.Ended || p.PSN != d.Next || w == nil || w.Op != wqe.Read || q.Last.PSN != w.First || d.Next == w.Last.Add(1) && !w.Has(wqe.Unsized) || stream.AsksForTail(w, p) {
 		v.reportHeld(q, d)
 		return
 	}
@@ -128,8 +128,8 @@ func (v *Verifier) resolve(c *qp.Pair, from int, p *packet.Packet, d *qp.ReadDis
 	q.Resume(d.Next)
 	q.AssumeAcknowledged(d.Next)
 	r.Expect(d.Next)
-	q.EndRetransmission()
-	r.LoseMSN()
+	q.Retransmission.End()
+	r.MSN.Lose()
 	q.Break()
 }
 
@@ -138,7 +138,7 @@ func (v *Verifier) wrongRead(c *qp.Pair, from int, w *wqe.SendWQE, end packet.PS
 	q := &c.Ends[from].SQ
 	v.Covered(rule.RCPSN003)
 	read := packet.Packet{
-		Time: q.LastTime, Tap: q.LastTap, Frame: packet.FrameNear(q.LastFrame, w.Frame), Opcode: packet.Op(c.Service, packet.ReadRequest), PSN: w.First, Has: packet.HasBTH,
+		Time: q.Last.Time, Tap: q.Last.Tap, Frame: packet.FrameNear(q.Last.Frame, w.Frame), Opcode: packet.Op(c.Service, packet.ReadRequest), PSN: w.First, Has: packet.HasBTH,
 	}
 	v.Report(c, from, &read, rule.Verdict{
 		Rule: rule.RCPSN003, Class: rule.Proven(c.Complete()), Role: rule.Requester,
@@ -152,7 +152,7 @@ func (v *Verifier) wrongRead(c *qp.Pair, from int, w *wqe.SendWQE, end packet.PS
 // it can have been missed, it is wrong by whatever READ.
 func (v *Verifier) unresolved(c *qp.Pair, from int, d *qp.ReadDispute, end int64) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	stops := !d.Ended && c.Sees(1-from) && end-r.LastTime >= silence
+	stops := !d.Ended && c.Sees(1-from) && end-r.Last.Time >= silence
 	for i := range d.Held {
 		if f := &d.Held[i]; f.Class == rule.Violation && !stops {
 			f.Class, f.Detail = rule.Unproven, "no request after the READ shows how many PSNs it takes"

@@ -43,7 +43,7 @@ func (v *Verifier) readLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 		}
 		return
 	}
-	if p.PayloadLen == want+4 && in.Middle && acknowledges(p.Payload, c.Ends[from].RQ.LastMSN) {
+	if p.PayloadLen == want+4 && in.Middle && acknowledges(p.Payload, c.Ends[from].RQ.MSN.Last) {
 		v.aethInMiddle(c, from, p, w)
 		return
 	}
@@ -79,7 +79,7 @@ func (v *Verifier) lacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	const size = 4
 	r, in, want := &c.Ends[from].RQ, p.Info(), int(c.PMTU)
 	switch {
-	case p.Has&packet.HasAETH == 0 || !r.Answered || p.PadCnt != 0:
+	case p.Has&packet.HasAETH == 0 || !r.Last.Positive || p.PadCnt != 0:
 		return false
 	case w.First == w.Last && !w.Has(wqe.Unsized):
 		want = int(w.Length)
@@ -89,7 +89,7 @@ func (v *Verifier) lacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		want = int(w.Length) - w.Last.Diff(w.First)*int(c.PMTU)
 	}
 	const near = 1 << 10
-	if p.PayloadLen+size != want || p.Syndrome.Type() == packet.ACK && !p.Syndrome.Reserved() && (p.MSN-r.LastMSN)&packet.PSNMask < near {
+	if p.PayloadLen+size != want || p.Syndrome.Type() == packet.ACK && !p.Syndrome.Reserved() && (p.MSN-r.MSN.Last)&packet.PSNMask < near {
 		return false
 	}
 	v.Withdraw(p, rule.RCRSP022) // what is there is no AETH

@@ -28,7 +28,7 @@ func readIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.Sen
 	}
 	continues := !p.PSN.Before(w.RespNext) && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
 	asked := slices.ContainsFunc(issues, func(issue qp.Issue) bool { return issue.From == p.PSN })
-	if continues && (w.RespFrame == 0 || !asked && p.PSN == w.RespNext || min(p.Time-r.LastTime, p.Time-issues[0].At) < stalled) {
+	if continues && (w.RespFrame == 0 || !asked && p.PSN == w.RespNext || min(p.Time-r.Last.Time, p.Time-issues[0].At) < stalled) {
 		return // however long the responder paused, where it begins to answer or no issue asks for just this PSN
 	}
 	n := len(issues)
@@ -48,7 +48,7 @@ func readIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.Sen
 // whether a fault is proven.
 func (v *Verifier) readPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, proven bool) {
 	r := &c.Ends[from].RQ
-	continues := w.RespFrame == r.LastFrame && w.RespNext == p.PSN
+	continues := w.RespFrame == r.Last.Frame && w.RespNext == p.PSN
 	// Where it has sent nothing else since, its host may have been stopped.
 	paused := continues && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
 	sees := c.Sees(from) && !paused || c.Complete() && !continues && !p.Info().First && !p.Info().Only && sentNext(r, p) // the response before it would have left in between
@@ -111,7 +111,7 @@ func (v *Verifier) readBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 		return true, false, true
 	}
 	r, d := &c.Ends[from].RQ, "retransmitted, but the READ was not"
-	startKnown := r.StartKnown && !firstCount(&c.Ends[1-from].SQ, r)
+	startKnown := r.MSN.StartKnown && !firstCount(&c.Ends[1-from].SQ, r)
 	if !startKnown {
 		d = "the request may also have been sent before the capture began"
 	}
@@ -163,13 +163,13 @@ func (v *Verifier) mayAnswerOther(c *qp.Pair, from int, p *packet.Packet, w *wqe
 	if w.First == q.First && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && (in.Middle || in.Last) {
 		return true
 	}
-	soon := continues && p.Time-r.LastTime < int64(verifier.InFlight) && (sentNext(r, p) || !verifier.Numbered(p) || w == q.Messages.Newest())
+	soon := continues && p.Time-r.Last.Time < int64(verifier.InFlight) && (sentNext(r, p) || !verifier.Numbered(p) || w == q.Messages.Newest())
 	return !c.Sees(from) && !c.Sees(1-from) && !soon && p.Opcode == readOpcode(p, p.PSN, w.Last)
 }
 
 // sentNext reports whether p is what its sender sent right after the newest response: most senders number their IPv4 packets.
 func sentNext(r *qp.ReceiveQueue, p *packet.Packet) bool {
-	return p.Encap == packet.RoCEv2IPv4 && p.IPID == r.LastID+1
+	return p.Encap == packet.RoCEv2IPv4 && p.IPID == r.Last.ID+1
 }
 
 // firstOfSeveral reports whether p is the first response to READ w, whose PSNs wait for the path MTU, and says that there are more. Where it

@@ -47,13 +47,13 @@ func (v *Verifier) settleRead(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	r.MoveEPSN(w.Last.Add(1), end)
-	q.MoveRetry(w.Last.Add(1), end)
+	q.Retransmission.Move(w.Last.Add(1), end)
 	if w.Last = end.Add(-1); q.Gap.Open() && q.Gap.From.In(w.First, w.Last) {
 		q.MoveGap(end)
 	}
 	q.SizeRead(end)
 	if n > 1 && !c.Sees(from) {
-		q.SetMessageUnsure(true)
+		q.Sequence.SetUnsure(true)
 		q.Break()
 	}
 }
@@ -125,7 +125,7 @@ func (v *Verifier) Sized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 	w.Last = next.Add(-1)
 	r.MoveEPSN(was, next)
 	r.MoveDuplicateTo(was, next)
-	q.MoveRetry(was, next)
+	q.Retransmission.Move(was, next)
 	q.MoveRetransmittedTo(was, next)
 	switch newest := i == q.Messages.Len()-1; {
 	case newest && q.ReadLen != 0:
@@ -161,7 +161,7 @@ func readOverlap(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE, next packe
 	w.Flags |= wqe.Miscounted
 	q.ExtendRead(next)
 	q.Reorder()
-	r.LoseMSN()
+	r.MSN.Lose()
 	q.Break()
 }
 
@@ -186,7 +186,7 @@ func (v *Verifier) gapAfterRead(c *qp.Pair, from int, p *packet.Packet, gap, end
 		Wants: rule.Want(expect.PSN, uint64(gap)), Expected: "PSN " + gap.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", end, end.Diff(gap)), Detail: verifier.LossDetail(c, from), Gap: rule.GapAt(gap),
 	})
 	q.Break()
-	r.LoseMSN()
+	r.MSN.Lose()
 	switch {
 	case gap.Before(q.Una): // the responder has got what the tap has not
 		if !c.Lossy && !c.Sees(1-from) {
@@ -194,9 +194,9 @@ func (v *Verifier) gapAfterRead(c *qp.Pair, from int, p *packet.Packet, gap, end
 		}
 		return
 	case !q.Gap.Open():
-		q.OpenGap(gap, end, false)
+		q.Gap.Begin(gap, end, false)
 	case gap.Before(q.Gap.From):
-		q.ExtendGap(gap)
+		q.Gap.Extend(gap)
 	}
 	if r.State == qp.Expecting && r.EPSN.After(gap) {
 		r.Expect(gap)
@@ -210,7 +210,7 @@ func (v *Verifier) misplaced(c *qp.Pair, from int, p *packet.Packet, psn packet.
 		v.Report(c, from, p, d)
 	} else if s := q.History.Get(psn); s != nil {
 		v.Report(c, from, &packet.Packet{
-			Time: q.LastTime, Tap: q.LastTap, Frame: packet.FrameNear(q.LastFrame, s.Frame), Opcode: s.Trace.Opcode, PSN: psn, Has: packet.HasBTH,
+			Time: q.Last.Time, Tap: q.Last.Tap, Frame: packet.FrameNear(q.Last.Frame, s.Frame), Opcode: s.Trace.Opcode, PSN: psn, Has: packet.HasBTH,
 		}, d)
 	}
 }

@@ -16,7 +16,7 @@ const mostEarly = 16
 
 // wait keeps a response until the next request has been seen. sent says that its PSN had been seen sent.
 func wait(c *qp.Pair, from int, p *packet.Packet, sent bool) {
-	after := c.Ends[from].RQ.LastID
+	after := c.Ends[from].RQ.Last.ID
 	for i := range c.Early {
 		if e := &c.Early[i]; c.End(&e.Packet) == from {
 			after = e.IPID
@@ -37,27 +37,27 @@ func (v *Verifier) judgeEarly(c *qp.Pair, now int64) {
 			continue
 		}
 		r := &c.Ends[from].RQ
-		newest := r.LastID
-		r.Numbered(e.After) // the responses after it have been judged
+		newest := r.Last.ID
+		r.Last.Numbered(e.After) // the responses after it have been judged
 		v.earlyResponse(c, from, e, now, &nakCompared)
-		if r.LastFrame != uint32(e.Frame) {
-			r.Numbered(newest)
+		if r.Last.Frame != uint32(e.Frame) {
+			r.Last.Numbered(newest)
 		}
 	}
 }
 
 // since reports whether a requester has sent something since response p. The records of one tap are in order, whatever its clocks say.
 func since(q *qp.SendQueue, p *packet.Packet) bool {
-	if q.LastTap == p.Tap {
-		return q.LastFrame > p.Frame
+	if q.Last.Tap == p.Tap {
+		return q.Last.Frame > p.Frame
 	}
-	return q.LastTime >= p.Time
+	return q.Last.Time >= p.Time
 }
 
 // earlyResponse judges a response that has waited for the next request. nakCompared says whether another that waited was compared with a NAK.
 func (v *Verifier) earlyResponse(c *qp.Pair, from int, e *qp.Early, now int64, nakCompared *bool) {
 	q, p := &c.Ends[1-from].SQ, &e.Packet
-	if c.PMTU == 0 && !e.Sent && q.LastTime >= p.Time {
+	if c.PMTU == 0 && !e.Sent && q.Last.Time >= p.Time {
 		v.readSize(c, from, p) // its READ may be there now
 	}
 	switch {
@@ -81,11 +81,11 @@ func (v *Verifier) judgeWaited(c *qp.Pair, from int, e *qp.Early, p *packet.Pack
 	}
 	*nakCompared = *nakCompared || e.Sent && r.State != qp.Expecting
 	v.respond(c, from, p)
-	if r.State == qp.SequenceNAKed && q.LastPSN == r.NakPSN {
+	if r.State == qp.SequenceNAKed && q.Last.PSN == r.NAK.PSN {
 		r.CloseNAK()
-		r.ExpectFrom(q.LastPSN.Add(1)) // the request after it has brought what it asked for
+		r.ExpectFrom(q.Last.PSN.Add(1)) // the request after it has brought what it asked for
 	}
-	r.Came(p)
+	r.Last.Came(p)
 }
 
 // answersMisplaced takes a response to a PSN in the gap: where that is the first one and something with a wrong PSN may have been taken for its request, that
@@ -93,7 +93,7 @@ func (v *Verifier) judgeWaited(c *qp.Pair, from int, e *qp.Early, p *packet.Pack
 func answersMisplaced(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if p.PSN == q.Gap.From && (c.IsMisplaced(p.PSN) || r.DuplicateRequest && p.Opcode.Fn() != packet.Acknowledge) {
-		q.ExplainGap()
+		q.Gap.Explain()
 	}
 }
 
@@ -134,7 +134,7 @@ func (v *Verifier) stillUnsent(c *qp.Pair, from int, e *qp.Early, waited int64) 
 		before.PSN = p.PSN.Add(-1)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRSP006, Class: rule.Violation, Role: rule.Responder,
-			Wants: rule.Want(expect.PSN, uint64(before.PSN)), Expected: "PSN " + before.PSN.String() + ", by its MSN", Actual: "PSN " + p.PSN.String() + ": its request is later", Evidence: []uint64{q.LastFrame},
+			Wants: rule.Want(expect.PSN, uint64(before.PSN)), Expected: "PSN " + before.PSN.String() + ", by its MSN", Actual: "PSN " + p.PSN.String() + ": its request is later", Evidence: []uint64{q.Last.Frame},
 		})
 		return &before
 	}
@@ -144,7 +144,7 @@ func (v *Verifier) stillUnsent(c *qp.Pair, from int, e *qp.Early, waited int64) 
 // countsBefore reports whether an Acknowledge recorded before the request of its PSN has the MSN of the message before that, which waits for its own: its
 // PSN is one too high.
 func countsBefore(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
-	if p.Opcode.Fn() != packet.Acknowledge || p.Syndrome.Type() != packet.ACK || r.MSN != qp.MSNKnown || q.EverReordered() || q.Una != p.PSN && q.Una == q.Next {
+	if p.Opcode.Fn() != packet.Acknowledge || p.Syndrome.Type() != packet.ACK || r.MSN.Degree != qp.MSNKnown || q.EverReordered() || q.Una != p.PSN && q.Una == q.Next {
 		return false
 	}
 	before := p.PSN.Add(-1)
@@ -153,7 +153,7 @@ func countsBefore(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 		return false
 	}
 	n, _, epoch, ok := completed(q, before)
-	return ok && epoch == r.Epoch && (p.MSN-n)&packet.PSNMask == r.MSNBase
+	return ok && epoch == r.MSN.Epoch && (p.MSN-n)&packet.PSNMask == r.MSN.Base
 }
 
 // atEnd is the time of the end of the capture.
@@ -181,7 +181,7 @@ func (v *Verifier) unseenRequest(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	if d.Class == rule.Unproven {
-		r.LoseMSN() // what it answers has not been counted
+		r.MSN.Lose() // what it answers has not been counted
 	}
 	if r.CountUnseen() == 3 {
 		c.Lose()
@@ -194,10 +194,10 @@ func (v *Verifier) unseenRequest(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) unseenVerdict(c *qp.Pair, from int, p *packet.Packet) (rule.Verdict, bool) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	// At the requester all that it sent was seen; but a response to just the next PSN may belong to a packet that was not recognised.
-	neverSent := c.Sees(1-from) && r.StartKnown && p.PSN != q.Next
+	neverSent := c.Sees(1-from) && r.MSN.StartKnown && p.PSN != q.Next
 	// At the responder all that arrived was seen, since the capture began; a NAK answers what came just before it.
-	neverCame := c.Sees(from) && (r.StartKnown || p.Syndrome.Type() == packet.NAK)
-	repeats := r.DuplicateRequest && q.LastPSN.Before(q.Una) && p.Opcode.Fn() != packet.Acknowledge
+	neverCame := c.Sees(from) && (r.MSN.StartKnown || p.Syndrome.Type() == packet.NAK)
+	repeats := r.DuplicateRequest && q.Last.PSN.Before(q.Una) && p.Opcode.Fn() != packet.Acknowledge
 	d := rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Proven((neverSent || neverCame) && !repeats), Role: rule.Responder,
 		Expected: "a response to a PSN before " + q.Next.String(), Actual: "PSN " + p.PSN.String() + ": no such request in the capture",

@@ -12,10 +12,10 @@ import (
 // copiedNak reports whether p is a copy of the newest NAK that something on the path made. An earlier response may come between the two.
 func (v *Verifier) copiedNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[from].RQ
-	if r.NakPSN != p.PSN {
+	if r.NAK.PSN != p.PSN {
 		return false
 	}
-	return v.copiedResponse(r, p) || !c.Sees(from) && verifier.Numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.Time-r.NakTime < verifier.CopyTime
+	return v.copiedResponse(r, p) || !c.Sees(from) && verifier.Numbered(p) && p.IPID == r.NAK.ID && p.Syndrome == r.NAK.Code && p.Time-r.NAK.Time < verifier.CopyTime
 }
 
 // repeatedNak judges that a PSN is NAKed once until it is retransmitted (rules RC-RSP-003, -043). It reports whether it was NAKed before.
@@ -23,14 +23,14 @@ func (v *Verifier) repeatedNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := &c.Ends[from].RQ
 	v.Covered(rule.RCRSP003)
 	v.Covered(rule.RCRSP043)
-	if r.NakPSN != p.PSN || r.State != qp.SequenceNAKed && r.State != qp.RNRNAKed {
+	if r.NAK.PSN != p.PSN || r.State != qp.SequenceNAKed && r.State != qp.RNRNAKed {
 		return false
 	}
 	q := &c.Ends[1-from].SQ
 	if q.HasCrossed() && (r.State == qp.SequenceNAKed || p.Syndrome.Type() == packet.RNRNAK) {
 		return false
 	}
-	again := r.State == qp.RNRNAKed && p.Syndrome.Type() == packet.RNRNAK && p.Time-r.NakTime < int64(verifier.InFlight)
+	again := r.State == qp.RNRNAKed && p.Syndrome.Type() == packet.RNRNAK && p.Time-r.NAK.Time < int64(verifier.InFlight)
 	if again && q.TakeRNRCopy() {
 		return false
 	}
@@ -40,7 +40,7 @@ func (v *Verifier) repeatedNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Sees(from) || c.Complete() && !nakCrossed(q, r, p)), Role: rule.Responder,
-		Expected: was, Actual: p.Syndrome.String() + " for " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+		Expected: was, Actual: p.Syndrome.String() + " for " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 	}
 	if d.Class == rule.Unproven {
 		d.Detail = "the tap may have missed a retransmission; after the tap, the request may have been delayed or duplicated; before the tap, the NAKs may have been reordered"
@@ -53,15 +53,15 @@ func (v *Verifier) repeatedNak(c *qp.Pair, from int, p *packet.Packet) bool {
 // copy of the request or of the NAK, a request that arrived after the next one, NAKs that changed places; or a single frame that the tap missed,
 // the request that a PSN sequence NAK has asked for.
 func nakCrossed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
-	took := time.Duration(p.Time - r.NakTime)
+	took := time.Duration(p.Time - r.NAK.Time)
 	soon := took < verifier.InFlight
 	switch again := p.Syndrome.Type() == packet.RNRNAK; {
 	case r.State == qp.SequenceNAKed && !again: // once the PSN has come there is no reason for another
 		return soon && !verifier.Numbered(p)
-	case r.State == qp.SequenceNAKed, max(took, 0)+max(verifier.InFlight, verifier.Unit(p.Time, r.NakTime, r.LastTime, q.LastTime)) >= packet.RNRTimer(r.NakCode.Value()):
+	case r.State == qp.SequenceNAKed, max(took, 0)+max(verifier.InFlight, verifier.Unit(p.Time, r.NAK.Time, r.Last.Time, q.Last.Time)) >= packet.RNRTimer(r.NAK.Code.Value()):
 		return true // the wait may be over, and the request on its way: the directions are not ordered more exactly
 	case !again && verifier.Numbered(p):
-		return soon && verifier.LeftBefore(p, r.NakID)
+		return soon && verifier.LeftBefore(p, r.NAK.ID)
 	}
 	return soon
 }

@@ -19,7 +19,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 		q.Begin()
 		v.Covered(rule.RCPSN001)
 	}
-	if q.MessageUnsure {
+	if q.Sequence.Unsure {
 		q.CloseExplanation() // the packet with a fault was no READ that left a gap
 	}
 	v.Covered(rule.RCPSN002)
@@ -38,14 +38,14 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 		v.Covered(rule.RCRTY006)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-			Wants: rule.Want(expect.PSN, uint64(q.Retry)), Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
+			Wants: rule.Want(expect.PSN, uint64(q.Retransmission.Next)), Expected: "PSN " + q.Retransmission.Next.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
 		})
 	}
 	if seen {
 		v.seenBefore(c, from, p)
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {
-		q.FillGap(q.Next)
+		q.Gap.Fill(q.Next)
 	}
 	q.Advance(q.Next)
 	if w.Asked = 0; p.AckReq || w.Op.Responded() {
@@ -54,7 +54,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 	if !c.Paired && q.Messages.Len() >= unpairedMessages {
 		q.AssumeAcknowledged(q.Messages.At(q.Messages.Len() - unpairedMessages/2).First) // no response can show what is still outstanding
 	}
-	q.EndRetransmission()
+	q.Retransmission.End()
 	q.History.Put(p.PSN, p.Frame, v.Trace(p), q.High.Diff(q.Una))
 }
 
@@ -90,7 +90,7 @@ func (v *Verifier) takesPSNs(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 
 // leftOut reports whether a retransmission has not come to all that is outstanding before p, a new request.
 func leftOut(q *qp.SendQueue, p *packet.Packet) bool {
-	return q.Retrying && q.RetryLen == 0 && q.Retry.Before(p.PSN) && !q.Retry.Before(q.Una)
+	return q.Retransmission.Active && q.Retransmission.ReadLen == 0 && q.Retransmission.Next.Before(p.PSN) && !q.Retransmission.Next.Before(q.Una)
 }
 
 // seenBefore takes a request after a gap with a PSN that was seen before: the network has held it back, or it is retransmitted.
@@ -168,12 +168,12 @@ func (v *Verifier) afterMisdirected(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	q.Break()
 	if !q.Gap.Open() {
-		q.OpenGap(q.Next, p.PSN, true)
+		q.Gap.Begin(q.Next, p.PSN, true)
 	}
 	q.LoseMessage()
 	q.Advance(p.PSN)
 	c.Ends[1-from].RQ.Expect(p.PSN)
-	c.Ends[1-from].RQ.LoseMSN()
+	c.Ends[1-from].RQ.MSN.Lose()
 	v.newRequest(c, from, p)
 }
 
@@ -200,9 +200,9 @@ func (v *Verifier) opensGap(c *qp.Pair, from int, p *packet.Packet, explained bo
 	q.CloseExplanation()
 	switch {
 	case !q.Gap.Open():
-		q.OpenGap(q.Next, p.PSN, explained)
+		q.Gap.Begin(q.Next, p.PSN, explained)
 	case p.PSN.After(q.High):
-		q.WidenGap(p.PSN)
+		q.Gap.Widen(p.PSN)
 	}
 	q.Break()
 	q.LoseMessage()
@@ -240,7 +240,7 @@ func (v *Verifier) limits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	case qp.SequenceNAKed:
 		v.requestsAfterNak(c, from, p)
 	}
-	if q.Credited && c.Paired && p.Info().Request {
+	if q.Credits.Limited && c.Paired && p.Info().Request {
 		v.credit(c, from, p, w)
 	}
 }
@@ -323,15 +323,15 @@ func creditLimit(q *qp.SendQueue, p *packet.Packet, w *wqe.SendWQE) (limit uint3
 	case w.Op == wqe.Send:
 	case p.Has&packet.HasImmDt != 0:
 		if !in.Only {
-			q.Credit(q.Limit - 1) // its first packet did not show that it takes a receive
+			q.Credits.Give(q.Credits.Limit - 1) // its first packet did not show that it takes a receive
 		}
 	default:
 		if in.First || in.Only {
-			q.Credit(q.Limit + 1) // needs no credit, and uses none up
+			q.Credits.Give(q.Credits.Limit + 1) // needs no credit, and uses none up
 		}
 		return 0, false
 	}
-	return q.Limit, true
+	return q.Credits.Limit, true
 }
 
 // credit compares SENDs with the end-to-end credits: of the one message beyond the limit the first packet may be sent, with AckReq,
@@ -359,7 +359,7 @@ func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 			Rule: rule.RCCRD002, Class: rule.Proven(agreed && c.Sees(from)), Role: rule.Requester,
 			Expected: "without credits only the first packet of a message, with AckReq", Actual: fmt.Sprintf("%v, AckReq %t", p.Opcode, p.AckReq),
 		})
-		q.CloseCredit()
+		q.Credits.Close()
 		return
 	}
 	if over <= 0 {
@@ -369,5 +369,5 @@ func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 		Rule: rule.RCCRD001, Class: rule.Proven(agreed && c.Sees(from)), Role: rule.Requester,
 		Expected: "at most one message beyond the credits", Actual: fmt.Sprintf("message %d beyond the limit", over),
 	})
-	q.CloseCredit()
+	q.Credits.Close()
 }

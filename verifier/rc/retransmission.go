@@ -24,11 +24,11 @@ func (v *Verifier) retransmissionBegins(c *qp.Pair, from int, p *packet.Packet) 
 	}
 	q.SetAfterIdle(stream.LongIdle(c, p) && !end.Knows(qp.KnowsSQPSN))
 	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out needs no retransmission
-	if q.Retrying && p.PSN.After(q.Retry) && q.RetryLen == 0 && !acknowledged {
+	if q.Retransmission.Active && p.PSN.After(q.Retransmission.Next) && q.Retransmission.ReadLen == 0 && !acknowledged {
 		v.Covered(rule.RCRTY006)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-			Wants: rule.Want(expect.PSN, uint64(q.Retry)), Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
+			Wants: rule.Want(expect.PSN, uint64(q.Retransmission.Next)), Expected: "PSN " + q.Retransmission.Next.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
 		})
 		return
 	}
@@ -91,18 +91,18 @@ func (v *Verifier) afterSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	q := &end.SQ
 	v.Covered(rule.RCRTY005)
 	w, _ := q.Messages.Find(p.PSN)
-	rest := w != nil && w.Op == wqe.Read && r.NakPSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
+	rest := w != nil && w.Op == wqe.Read && r.NAK.PSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
 	v.beforeNak(c, from, p, w)
 	if end.Knows(qp.KnowsRetryCnt) {
 		v.retries(c, from, p, true)
 	}
-	passed := c.Sees(from) && (!p.PSN.After(q.RequesterUna()) || answered(q, r.NakPSN, p.PSN)) // or has acknowledged what that asks for
-	if p.PSN.After(r.NakPSN) && !rest && !passed && !r.Blamed {
-		r.Blame()
+	passed := c.Sees(from) && (!p.PSN.After(q.RequesterUna()) || answered(q, r.NAK.PSN, p.PSN)) // or has acknowledged what that asks for
+	if p.PSN.After(r.NAK.PSN) && !rest && !passed && !r.NAK.Blamed {
+		r.NAK.Blame()
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-			Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "PSN " + p.PSN.String(),
-			Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+			Expected: "to resume at PSN " + r.NAK.PSN.String() + " or before", Actual: "PSN " + p.PSN.String(),
+			Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 		})
 	}
 }
@@ -122,25 +122,25 @@ const nakProcessedWithin = 20 * time.Millisecond
 // is the fault once another shows that it was not in flight.
 func (v *Verifier) requestsAfterNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	took := time.Duration(p.Time - r.NakTime)
-	if took <= verifier.InFlight || r.Blamed || p.PSN.Before(q.High) || !p.PSN.After(r.NakPSN) || q.HasCrossed() {
+	took := time.Duration(p.Time - r.NAK.Time)
+	if took <= verifier.InFlight || r.NAK.Blamed || p.PSN.Before(q.High) || !p.PSN.After(r.NAK.PSN) || q.HasCrossed() {
 		return
 	}
 	v.Covered(rule.RCRTY005)
 	l := q.Lost()
-	if l.FirstAfterNAK == nil || l.FirstAfterNAK.Time < r.NakTime {
+	if l.FirstAfterNAK == nil || l.FirstAfterNAK.Time < r.NAK.Time {
 		q.SetFirstAfterNAK(p.Bare())
 	}
 	first := l.FirstAfterNAK
 	if time.Duration(p.Time-first.Time) <= nakProcessedWithin {
 		return
 	}
-	r.Blame()
+	r.NAK.Blame()
 	q.SetFirstAfterNAK(nil)
 	v.Report(c, from, first, rule.Verdict{
 		Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-		Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "new requests from PSN " + first.PSN.String() + " on, until " + took.String() + " after the NAK",
-		Detail: verifier.LossDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+		Expected: "to resume at PSN " + r.NAK.PSN.String() + " or before", Actual: "new requests from PSN " + first.PSN.String() + " on, until " + took.String() + " after the NAK",
+		Detail: verifier.LossDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 	})
 }
 
@@ -181,7 +181,7 @@ func answered(q *qp.SendQueue, first, last packet.PSN) bool {
 // nakExplains reports whether the newest NAK, or the wait after an RNR NAK, may be why something is retransmitted at time now, though a response has
 // overtaken it meanwhile.
 func nakExplains(q *qp.SendQueue, r *qp.ReceiveQueue, now int64) bool {
-	return r.NakTime != 0 && now-r.NakTime < int64(verifier.InFlight) || now < q.Waits()
+	return r.NAK.Time != 0 && now-r.NAK.Time < int64(verifier.InFlight) || now < q.Waits()
 }
 
 // nakWaits reports whether a sequence NAK to end from has not been judged yet, since nothing had been seen after its PSN.
@@ -208,14 +208,14 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 	if mayLackResponse(c, from, p) {
 		return
 	}
-	if !r.Answered || !c.Sees(from) && (w != nil && w.Has(wqe.Accused) || !q.Needless()) {
+	if !r.Last.Positive || !c.Sees(from) && (w != nil && w.Has(wqe.Accused) || !q.Needless()) {
 		return
 	}
 	c.Misplace(q.Next)
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 		Expected: "nothing before PSN " + una.String() + ": it is acknowledged", Actual: "a retransmission of PSN " + p.PSN.String(),
-		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.Last.Frame)},
 	}
 	v.doubtNeedless(c, from, p, w, &d)
 	v.Report(c, from, p, d)
@@ -224,13 +224,13 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 // doubtNeedless takes the proof from d, on retransmission p of message w, where its requester may not have processed the response yet.
 func (v *Verifier) doubtNeedless(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, d *rule.Verdict) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	took, coarse := p.Time-r.LastTime, int64(verifier.Unit(p.Time, r.LastTime))
+	took, coarse := p.Time-r.Last.Time, int64(verifier.Unit(p.Time, r.Last.Time))
 	switch {
 	case d.Class != rule.Violation || w == nil:
 	case answersBeforeCapture(c, from):
 		d.Class, d.Detail = rule.Unproven, beforeCapture
 	case took-coarse < stream.Uptake && (justAcknowledged(q, r, w) || v.inBurst(q, r, w) && v.mayRetransmit(c, from, p) || q.MayLackResponses(p.Time)):
-		q.MayLackResponsesUntil(r.LastTime + stream.Uptake + coarse)
+		q.MayLackResponsesUntil(r.Last.Time + stream.Uptake + coarse)
 		d.Class, d.Detail = rule.Unproven, "the response had just passed the tap: it may not have reached the requester when its timer expired"
 	case took+coarse >= stream.Uptake && !v.sentSince(c, from, w) && v.mayRetransmit(c, from, p):
 		d.Class, d.Detail = rule.Unproven, "nothing shows that the requester has processed the response: its host may have stalled until its timer expired"
@@ -247,7 +247,7 @@ func mayLackResponse(c *qp.Pair, from int, p *packet.Packet) bool {
 	case near && (p.PSN.Before(q.First) && (responded || una == q.First) || una.Before(q.First)):
 		q.LackResponse(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
 	case !p.PSN.Before(una):
-	case r.State != qp.Expecting || r.NakTime != 0 && p.Time-r.NakTime < int64(verifier.InFlight): // where that NAK found it, which the answers may have met
+	case r.State != qp.Expecting || r.NAK.Time != 0 && p.Time-r.NAK.Time < int64(verifier.InFlight): // where that NAK found it, which the answers may have met
 		if near && responded {
 			q.LackResponse(p.PSN, p.Time) // and which it then has not processed
 		}
@@ -261,7 +261,7 @@ func mayLackResponse(c *qp.Pair, from int, p *packet.Packet) bool {
 
 // justAcknowledged reports whether the newest response may be the first that acknowledges message w.
 func justAcknowledged(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
-	for i := q.Messages.UpTo(r.LastPSN) - 1; i >= 0 && !q.Messages.At(i).First.Before(w.First); i-- {
+	for i := q.Messages.UpTo(r.Last.PSN) - 1; i >= 0 && !q.Messages.At(i).First.Before(w.First); i-- {
 		if q.Messages.At(i).Has(wqe.AckWanted) {
 			return false // which a response before acknowledged
 		}
@@ -277,7 +277,7 @@ func (v *Verifier) inBurst(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) 
 		switch {
 		case !m.First.After(w.First):
 			return true
-		case int32(m.Frame-r.LastFrame) > 0: // since then
+		case int32(m.Frame-r.Last.Frame) > 0: // since then
 		case w.Op.Responded() && int32(m.Frame-w.RespFrame) > 0:
 			return false
 		case !w.Op.Responded() && (v.waitingSince == 0 || m.Asked != 0 && int64(m.Asked-v.waitingSince)*int64(verifier.Tick) > stream.Uptake):
@@ -292,7 +292,7 @@ func (v *Verifier) requesterTakes(c *qp.Pair, from int, p *packet.Packet, psn pa
 	switch q := &c.Ends[1-from].SQ; {
 	case v.Broken && c.Sees(1-from):
 		q.LackResponse(q.RequesterUna(), p.Time) // a requester drops it
-	case c.Sees(1-from) && q.Retrying && !psn.Before(q.Retry) && !psn.Before(q.RequesterUna()):
+	case c.Sees(1-from) && q.Retransmission.Active && !psn.Before(q.Retransmission.Next) && !psn.Before(q.RequesterUna()):
 		if !q.LacksResponse { // it has gone back and is not there again yet: it may not know what is acknowledged
 			q.LackResponse(q.RequesterUna(), p.Time)
 		}

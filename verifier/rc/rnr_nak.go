@@ -47,14 +47,14 @@ func (v *Verifier) rnrNak(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	counted := v.nakMSN(c, from, p)
-	rnrs := r.RNRs
-	if r.NakPSN != p.PSN {
+	rnrs := r.NAK.RNRs
+	if r.NAK.PSN != p.PSN {
 		rnrs = 0
 	}
 	v.nak(c, from, p, qp.RNRNAKed)
-	if r.CountRNR(rnrs + 1); counted {
+	if r.NAK.CountRNR(rnrs + 1); counted {
 		q.MayCross()
-		r.Blame()
+		r.NAK.Blame()
 	}
 }
 
@@ -65,26 +65,26 @@ func rnrWaitEnd(p *packet.Packet) int64 {
 
 // answeredIn is the frame of the newest request that the responder has answered: it has taken that one from its queue, and maybe none after it.
 func answeredIn(q *qp.SendQueue, r *qp.ReceiveQueue) uint32 {
-	if !r.Answered {
-		if r.LastFrame != r.NakFrame {
+	if !r.Last.Positive {
+		if r.Last.Frame != r.NAK.Frame {
 			return 0 // it has answered what came before the capture
 		}
-		return r.LastFrame
+		return r.Last.Frame
 	}
-	if w, _ := q.Messages.Find(r.LastPSN); w != nil {
+	if w, _ := q.Messages.Find(r.Last.PSN); w != nil {
 		return w.Frame
 	}
-	if q.IsReordered(r.LastPSN) { // it may have come out of its order: nobody knows which of them was answered
+	if q.IsReordered(r.Last.PSN) { // it may have come out of its order: nobody knows which of them was answered
 		return 0
 	}
-	return r.LastFrame
+	return r.Last.Frame
 }
 
 // countRefused notes what RNR NAK p refuses: its PSN, and what came after that since the NAK before it.
 func countRefused(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) {
-	since, same, refused := p.Time-int64(verifier.InFlight), r.NakPSN == p.PSN, r.NakCode.Type() == packet.RNRNAK
+	since, same, refused := p.Time-int64(verifier.InFlight), r.NAK.PSN == p.PSN, r.NAK.Code.Type() == packet.RNRNAK
 	if refused || !same { // else what came before the PSN sequence NAK has crossed it
-		since = max(since, r.NakTime)
+		since = max(since, r.NAK.Time)
 	}
-	q.CountRNRCopies(p.PSN, since, min(since, r.LastTime), !same, refused && same && p.Time-r.NakTime < int64(verifier.InFlight))
+	q.CountRNRCopies(p.PSN, since, min(since, r.Last.Time), !same, refused && same && p.Time-r.NAK.Time < int64(verifier.InFlight))
 }

@@ -60,7 +60,7 @@ func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, prove
 	}
 	if proven {
 		q.Refute()
-		r.Blame()
+		r.NAK.Blame()
 	}
 }
 
@@ -73,7 +73,7 @@ func hadArrived(c *qp.Pair, from int, p *packet.Packet) bool {
 // resumed reports whether the responder must have taken the PSN of NAK p, which has come. It has taken what its newest NAK had asked for, as it has
 // acknowledged that or p does, and with it all that came before; since then no later PSN came before that of p.
 func resumed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
-	return r.NakFrame != 0 && packet.Later(q.Una, p.PSN).After(r.NakPSN) && !q.HasCrossed() && !q.MayBeReordered(p.PSN)
+	return r.NAK.Frame != 0 && packet.Later(q.Una, p.PSN).After(r.NAK.PSN) && !q.HasCrossed() && !q.MayBeReordered(p.PSN)
 }
 
 // oldNak counts a PSN sequence NAK for the newest request, the first response of a capture that joined in mid-stream: later ones may have

@@ -39,9 +39,9 @@ func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now i
 		return
 	}
 	v.Covered(rule.RCTMO004)
-	since := max(q.TimerStart, r.NakTime, r.LastTime, q.Waits())
-	if q.Retrying {
-		since = max(since, q.LastTime)
+	since := max(q.TimerStart, r.NAK.Time, r.Last.Time, q.Waits())
+	if q.Retransmission.Active {
+		since = max(since, q.Last.Time)
 	}
 	most := 4 * int64(packet.Timeout(end.Attr.Timeout))
 	if q.Restarts >= uint16(end.Attr.RetryCnt) || now <= since+most+quantum {
@@ -91,7 +91,7 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 	q.ReportUnanswered()
 	r.ClosePending()
 	p := v.newestRequest(q)
-	p.PSN, p.Opcode, p.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, packet.FrameNear(q.LastFrame, s.Frame)
+	p.PSN, p.Opcode, p.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, packet.FrameNear(q.Last.Frame, s.Frame)
 	d := rule.Verdict{
 		Rule: rule.RCRSP005, Class: rule.Proven(life == qp.Alive), Role: rule.Responder,
 		Expected: "a response: AckReq is set", Actual: "none in " + time.Duration(now-since).String(),
@@ -111,7 +111,7 @@ func answerDue(end *qp.QP, r *qp.ReceiveQueue) (since, most int64, due bool) {
 		}
 		since = pending.RetransmittedAt - pending.Waited
 	}
-	since = max(since, r.LastTime)
+	since = max(since, r.Last.Time)
 	if end.Knows(qp.KnowsTimeout) && end.Attr.Timeout != 0 {
 		most = 4*int64(packet.Timeout(end.Attr.Timeout)) + quantum
 	}
@@ -140,8 +140,8 @@ func firstAckReq(q *qp.SendQueue, oldest *wqe.SendWQE) *qp.Sent {
 
 // newestRequest is what is kept of the newest request packet of a send queue.
 func (v *Verifier) newestRequest(q *qp.SendQueue) *packet.Packet {
-	p := &packet.Packet{Time: q.LastTime, Tap: q.LastTap, Frame: q.LastFrame, PSN: q.LastPSN, Has: packet.HasBTH}
-	if s := q.History.Get(q.LastPSN); s != nil {
+	p := &packet.Packet{Time: q.Last.Time, Tap: q.Last.Tap, Frame: q.Last.Frame, PSN: q.Last.PSN, Has: packet.HasBTH}
+	if s := q.History.Get(q.Last.PSN); s != nil {
 		p.Opcode = s.Trace.Opcode
 	}
 	return p
@@ -156,7 +156,7 @@ func (v *Verifier) qpLife(c *qp.Pair, i int, since, most int64) qp.Life {
 			return life
 		}
 	}
-	if c.Paired && max(end.SQ.LastTime, end.RQ.LastTime) > max(since, v.Stopped)+most {
+	if c.Paired && max(end.SQ.Last.Time, end.RQ.Last.Time) > max(since, v.Stopped)+most {
 		return qp.Alive
 	}
 	return qp.LifeUnknown

@@ -33,7 +33,7 @@ func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet) {
 	direct, detail := timeoutKnown(end)
 	least := packet.Timeout(end.Attr.Timeout)
 	switch {
-	case took < least && took+verifier.Unit(p.Time, q.TimerStart, q.LastTime) > least:
+	case took < least && took+verifier.Unit(p.Time, q.TimerStart, q.Last.Time) > least:
 	case took < least && v.Profile.AdaptiveRetransmission:
 	case took < least:
 		v.tooSoon(c, from, p, took, least)
@@ -84,7 +84,7 @@ func (v *Verifier) anyTimer(c *qp.Pair, from int, p *packet.Packet) bool {
 	const silent = int64(50 * time.Millisecond)
 	q := &c.Ends[from].SQ
 	took := max(time.Duration(p.Time-q.TimerStart), time.Duration(verifier.Stamp(p.Time)-v.waitingSince)*verifier.Tick)
-	return v.waitingSince != 0 && p.PSN == q.Una && !q.ImpliedNAK(p.PSN, p.Time, goBackTime) && p.Time-c.Ends[1-from].RQ.LastTime < silent && took+verifier.Unit(p.Time, q.TimerStart, q.LastTime) < shortest
+	return v.waitingSince != 0 && p.PSN == q.Una && !q.ImpliedNAK(p.PSN, p.Time, goBackTime) && p.Time-c.Ends[1-from].RQ.Last.Time < silent && took+verifier.Unit(p.Time, q.TimerStart, q.Last.Time) < shortest
 }
 
 // timeoutKnown reports whether the ACK timeout is known from the queue pair itself, and what the doubt is where only CM says it.
@@ -143,14 +143,14 @@ func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, onNAKs bool) 
 func (v *Verifier) beforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
 	v.Covered(rule.RCACK004)
-	if !c.Sees(from) || r.Blamed || w == nil || w.Op.Responded() || !p.PSN.Before(r.NakPSN) || !p.PSN.Before(end.SQ.RequesterUna()) || p.PSN.Before(end.SQ.First) {
+	if !c.Sees(from) || r.NAK.Blamed || w == nil || w.Op.Responded() || !p.PSN.Before(r.NAK.PSN) || !p.PSN.Before(end.SQ.RequesterUna()) || p.PSN.Before(end.SQ.First) {
 		return
 	}
-	r.Blame()
+	r.NAK.Blame()
 	d := rule.Verdict{
 		Rule: rule.RCACK004, Class: rule.Violation, Role: rule.Requester,
-		Wants: rule.Want(expect.PSN, uint64(r.NakPSN)), Expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges all before it", Actual: "PSN " + p.PSN.String(),
-		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+		Wants: rule.Want(expect.PSN, uint64(r.NAK.PSN)), Expected: "to resume at PSN " + r.NAK.PSN.String() + ": the NAK acknowledges all before it", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 	}
 	if end.SQ.MustRetransmit(p.PSN, p.Time) {
 		d.Class, d.Detail = rule.Unproven, "an earlier NAK requests this PSN: the requester may not have processed the latest NAK yet"

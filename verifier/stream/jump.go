@@ -69,12 +69,12 @@ func ResponseContinuity(c *qp.Pair, from int, p *packet.Packet) continuity {
 	}
 	begun, ended := jumpMessages(q, p)
 	outstanding := q.Messages.Len() - q.Messages.UpTo(q.Una.Add(-1))
-	more := packet.PSN(p.MSN).Diff(packet.PSN(r.LastMSN))
-	begins, continues := int(p.MSN) <= begun, r.Answered && more >= ended && more <= outstanding+begun
+	more := packet.PSN(p.MSN).Diff(packet.PSN(r.MSN.Last))
+	begins, continues := int(p.MSN) <= begun, r.Last.Positive && more >= ended && more <= outstanding+begun
 	switch {
 	case continues && (!begins || presumed(c, from) == sameConnection):
 		return sameConnection
-	case begins || p.Syndrome.Type() != packet.ACK || r.Answered:
+	case begins || p.Syndrome.Type() != packet.ACK || r.Last.Positive:
 		return newConnection
 	}
 	return presumed(c, from)
@@ -109,11 +109,11 @@ func Executed(b, p *packet.Packet) bool {
 // FollowJump reports the first request of end from that is far from its stream, and follows it and those after it from there.
 func (v *Verifier) FollowJump(c *qp.Pair, from int, id rule.ID, role rule.Role, class rule.Class, evidence ...uint64) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	first, startKnown := q.Jump, r.StartKnown
+	first, startKnown := q.Jump, r.MSN.StartKnown
 	requests := append([]packet.Packet(nil), q.JumpRequests()...)
 	v.WrongPSN(c, from, id, role, class, evidence...)
 	v.Join(c, from, first)
-	r.SetStartKnown(startKnown)
+	r.MSN.SetStartKnown(startKnown)
 	v.continueAtJump(c, from, first, requests)
 }
 

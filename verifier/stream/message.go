@@ -22,12 +22,12 @@ type SequenceRules struct {
 func (v *Verifier) Sequence(c *qp.Pair, from int, p *packet.Packet, rules *SequenceRules) {
 	q := &c.Ends[from].SQ
 	in := p.Info()
-	odd := q.OddOp
-	q.SetOddOp(wqe.None)
+	odd := q.Sequence.Odd
+	q.Sequence.SetOdd(wqe.None)
 	switch {
-	case !q.MessageUnsure && q.Open == wqe.None:
+	case !q.Sequence.Unsure && q.Open == wqe.None:
 		v.betweenMessages(c, from, p, rules, odd)
-	case !q.MessageUnsure:
+	case !q.Sequence.Unsure:
 		v.withinMessage(c, from, p, rules, odd)
 	case !in.Middle && !in.Last:
 		q.EndMessage()
@@ -40,20 +40,20 @@ func (v *Verifier) Sequence(c *qp.Pair, from int, p *packet.Packet, rules *Seque
 func (v *Verifier) betweenMessages(c *qp.Pair, from int, p *packet.Packet, rules *SequenceRules, odd wqe.Op) {
 	q, in, op := &c.Ends[from].SQ, p.Info(), wqe.OpOf(p.Opcode.Fn())
 	v.Covered(rules.None)
-	interrupted := q.Interrupted
-	q.Interrupt(wqe.None)
+	interrupted := q.Sequence.Interrupted
+	q.Sequence.Interrupt(wqe.None)
 	if !in.Middle && !in.Last {
 		return
 	}
 	if op == interrupted || op == odd {
-		c.Ends[1-from].RQ.LoseMSN()
-		q.SetMessageUnsure(true)
+		c.Ends[1-from].RQ.MSN.Lose()
+		q.Sequence.SetUnsure(true)
 		q.Break()
 		return
 	}
 	v.outOfSequence(c, from, p, rules.None, rules.Role, "the first packet of a message: no message is open")
 	if in.Middle {
-		q.SetOddOp(op) // it may have been an Only packet
+		q.Sequence.SetOdd(op) // it may have been an Only packet
 	}
 }
 
@@ -80,14 +80,14 @@ func (v *Verifier) withinMessage(c *qp.Pair, from int, p *packet.Packet, rules *
 	}
 	v.outOfSequence(c, from, p, id, rules.Role, q.Open.String()+" Middle or Last")
 	if continues {
-		q.SetOddOp(op)
+		q.Sequence.SetOdd(op)
 		if in.Last {
-			q.Interrupt(q.Open) // only its operation may be wrong
+			q.Sequence.Interrupt(q.Open) // only its operation may be wrong
 		}
 		return
 	}
 	if op.Responded() || in.Only {
-		q.Interrupt(q.Open) // it may go on after the interloper
+		q.Sequence.Interrupt(q.Open) // it may go on after the interloper
 	}
 	if w := q.Messages.Newest(); w != nil {
 		w.Flags |= wqe.Ended | wqe.Broken
@@ -105,7 +105,7 @@ func (v *Verifier) outOfSequence(c *qp.Pair, from int, p *packet.Packet, id rule
 	v.Report(c, from, p, rule.Verdict{
 		Rule: id, Class: rule.Violation, Role: role, Expected: want, Actual: p.Opcode.String(), Evidence: previous(&c.Ends[from].SQ, p),
 	})
-	c.Ends[1-from].RQ.LoseMSN()
+	c.Ends[1-from].RQ.MSN.Lose()
 	c.Ends[from].SQ.Break()
 }
 
@@ -152,7 +152,7 @@ func (v *Verifier) Message(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE 
 		w.Got += uint32(p.PadCnt)
 	}
 	if in.Middle || in.First {
-		if q.OddOp == wqe.None {
+		if q.Sequence.Odd == wqe.None {
 			q.OpenMessage(w.Op)
 		} else {
 			w.Flags |= wqe.Blamed
@@ -161,12 +161,12 @@ func (v *Verifier) Message(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE 
 			}
 		}
 		if in.Middle && !w.Has(wqe.Whole) {
-			q.SetMessageUnsure(false) // whatever it began with, a message of this kind is open now
+			q.Sequence.SetUnsure(false) // whatever it began with, a message of this kind is open now
 		}
 		return w
 	}
 	q.EndMessage()
-	if w.Flags |= wqe.Ended; q.OddOp != wqe.None {
+	if w.Flags |= wqe.Ended; q.Sequence.Odd != wqe.None {
 		w.Flags |= wqe.Blamed // by its opcode: the message may go on
 	}
 	end.Sums.Messages++
@@ -290,9 +290,9 @@ func pmtuShown(q *qp.SendQueue, psn packet.PSN, mtu uint32) bool {
 func MayEnd(q *qp.SendQueue, p *packet.Packet) {
 	switch in := p.Info(); {
 	case in.First || in.Middle:
-		q.SetMessageUnsure(true)
+		q.Sequence.SetUnsure(true)
 	case in.Last:
-		q.Interrupt(wqe.OpOf(p.Opcode.Fn()))
+		q.Sequence.Interrupt(wqe.OpOf(p.Opcode.Fn()))
 	}
 }
 
@@ -303,7 +303,7 @@ func (v *Verifier) WriteSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		return
 	}
 	w.Flags |= wqe.Blamed
-	c.Ends[1-from].RQ.LoseMSN()
+	c.Ends[1-from].RQ.MSN.Lose()
 	c.Ends[from].SQ.Break()
 	MayEnd(&c.Ends[from].SQ, p)
 	d := rule.Verdict{

@@ -40,7 +40,7 @@ func (v *Verifier) MisdirectedRetransmission(c *qp.Pair, from int, p *packet.Pac
 		return
 	}
 	c.CloseMisdirected()
-	if m.PSN != p.PSN || p.Time-m.Time <= int64(verifier.InFlight) || c.Ends[from].SQ.LastTime > m.Time || !sameRequest(m, p) || OwnRules(m.DestQP) {
+	if m.PSN != p.PSN || p.Time-m.Time <= int64(verifier.InFlight) || c.Ends[from].SQ.Last.Time > m.Time || !sameRequest(m, p) || OwnRules(m.DestQP) {
 		return
 	}
 	v.Covered(rule.BTH011)

@@ -20,7 +20,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	if !p.Info().Request {
 		if q.Joined && p.PSN == q.Next {
 			q.Expect(q.Next.Add(1))
-			q.SetMessageUnsure(true)
+			q.Sequence.SetUnsure(true)
 		}
 		return
 	}
@@ -45,7 +45,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 // place judges a PSN that is d ahead of the next one. It reports whether the packet is new.
 func (v *Verifier) place(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	q := &c.Ends[from].SQ
-	if q.Retrying {
+	if q.Retransmission.Active {
 		d = v.afterReuse(c, from, p, d)
 	}
 	switch {
@@ -68,16 +68,16 @@ func (v *Verifier) next(c *qp.Pair, from int, p *packet.Packet) {
 	q.CloseExplanation()
 	v.Sequence(c, from, p, &sequence)
 	w := v.Message(c, from, p)
-	if q.OddOp == wqe.None && !v.Payload(c, from, p, w, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001) {
+	if q.Sequence.Odd == wqe.None && !v.Payload(c, from, p, w, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001) {
 		w.Flags |= wqe.Blamed
 		stream.MayEnd(q, p)
 	}
-	if q.OddOp == wqe.None && w.Op == wqe.Write && p.Has&p.Info().Headers == p.Info().Headers {
+	if q.Sequence.Odd == wqe.None && w.Op == wqe.Write && p.Has&p.Info().Headers == p.Info().Headers {
 		v.writeLength(c, from, p, w)
 	}
 	q.AdvanceUnacknowledged(p.PSN.Add(1))
 	q.History.Put(p.PSN, p.Frame, v.Trace(p), 0)
-	q.Came(p)
+	q.Last.Came(p)
 }
 
 // Finish judges what of a UC connection was still open when the capture ended.
@@ -100,7 +100,7 @@ func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
 			Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "PSN " + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: verifier.LossDetail(c, from), Gap: rule.GapAt(q.Next),
 		})
 	}
-	q.OpenGap(q.Next, p.PSN, false)
+	q.Gap.Begin(q.Next, p.PSN, false)
 	q.LoseMessage()
 }
 
@@ -110,12 +110,12 @@ func (v *Verifier) late(c *qp.Pair, from int, p *packet.Packet) bool {
 	if !q.Gap.Open() || !p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
 		return false
 	}
-	v.Overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
+	v.Overtaken(c, from, p, q.Last.ID, q.Last.Frame, q.Last.Time)
 	v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 	q.Rewind(p.PSN, c.PMTU)
-	q.SetMessageUnsure(true)
+	q.Sequence.SetUnsure(true)
 	if q.Gap.From == p.PSN {
-		q.FillGap(p.PSN.Add(1))
+		q.Gap.Fill(p.PSN.Add(1))
 	}
 	return true
 }
@@ -146,8 +146,8 @@ func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet) {
 	if q.CloseExplanation(); d.Class == rule.Violation {
 		q.ExplainNextGap() // it may have the PSN before its own: the gap after it is the same fault
 	}
-	if q.EndRetransmission(); s == nil || s.Trace.Opcode != p.Opcode || p.PSN.Add(1) != q.Next { // else the message goes on as it was
-		q.BeginRetransmission(p.PSN.Add(1))
+	if q.Retransmission.End(); s == nil || s.Trace.Opcode != p.Opcode || p.PSN.Add(1) != q.Next { // else the message goes on as it was
+		q.Retransmission.Begin(p.PSN.Add(1))
 	}
 }
 
@@ -155,11 +155,11 @@ func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet) {
 // is followed there. It returns how far ahead of the next PSN the packet is.
 func (v *Verifier) afterReuse(c *qp.Pair, from int, p *packet.Packet, d int) int {
 	q := &c.Ends[from].SQ
-	q.EndRetransmission()
-	if p.PSN != q.Retry {
+	q.Retransmission.End()
+	if p.PSN != q.Retransmission.Next {
 		return d
 	}
-	q.CloseGap()
+	q.Gap.Close()
 	q.Rewind(p.PSN, c.PMTU)
 	q.LoseMessage() // what was there before it is not the message that goes on
 	return 0

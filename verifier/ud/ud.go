@@ -101,7 +101,7 @@ func (v *Verifier) flow(c *qp.Pair, from int, p *packet.Packet, privileged bool)
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	f, q := &end.Flow, &end.SQ
 	v.Covered(rule.UDPKY001)
-	q.CameAt(p.Time)
+	q.Last.CameAt(p.Time)
 	if f.Known() && f.PKey != p.PKey && f.Changes&15 < 15 {
 		f.Changes++
 	}

@@ -32,7 +32,7 @@ func (v *Verifier) queue(c *qp.Pair, from int, p *packet.Packet) (srq uint32) {
 	if in.First || in.Middle {
 		srq = p.XRCSRQ | qp.SRQSet
 	}
-	if !in.Middle && !in.Last || q.SRQ == 0 || p.PSN != q.LastPSN.Add(1) {
+	if !in.Middle && !in.Last || q.SRQ == 0 || p.PSN != q.Last.PSN.Add(1) {
 		return srq
 	}
 	v.Covered(rule.XRCSRQ002)

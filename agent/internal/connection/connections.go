@@ -142,10 +142,10 @@ func (s *pairs) bury(i uint32) {
 // that of the response that tells.
 func merge(to, gone *Connection, psn packet.PSN) {
 	a, b := &to.Ends[0], &to.Ends[1]
-	responded, last := a.RQ.ResponseSeen, a.RQ.LastPSN
-	waits, nakTime := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}, a.RQ.NakTime
+	responded, last := a.RQ.Last.Seen, a.RQ.Last.PSN
+	waits, nakTime := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}, a.RQ.NAK.Time
 	b.SQ, a.RQ, b.Flow = gone.Ends[0].SQ, gone.Ends[1].RQ, gone.Ends[0].Flow
-	a.RQ.NakTime, b.RQ.NakTime = max(a.RQ.NakTime, nakTime), max(b.RQ.NakTime, gone.Ends[0].RQ.NakTime)
+	a.RQ.NAK.Time, b.RQ.NAK.Time = max(a.RQ.NAK.Time, nakTime), max(b.RQ.NAK.Time, gone.Ends[0].RQ.NAK.Time)
 	a.Number, a.Numbered = gone.Ends[1].Number, true
 	if to.Encap != gone.Encap && gone.Ends[0].Sums.Packets > 1 && a.Sums.Packets == 2 {
 		to.Encap, a.Flow.State = gone.Encap, qp.FlowNew // of the two packets of the one end the first is the odd one
@@ -163,11 +163,11 @@ func merge(to, gone *Connection, psn packet.PSN) {
 	}
 	gone.Dead = true
 	a.SQ.Unpair(psn, to.Sees(0))
-	if gone.Ends[0].RQ.ResponseSeen {
+	if gone.Ends[0].RQ.Last.Seen {
 		a.SQ.AnswerBeforeCapture(b.Sums.Packets) // it has responded to what was sent before the capture
 	}
-	if r := &gone.Ends[0].RQ; r.ResponseSeen && r.LastPSN.After(psn) && abs(r.LastPSN.Diff(psn)) < near*8 {
-		a.SQ.ImplyNAKs(psn, a.SQ.LastTime, gone.Ends[0].Sums.Packets)
+	if r := &gone.Ends[0].RQ; r.Last.Seen && r.Last.PSN.After(psn) && abs(r.Last.PSN.Diff(psn)) < near*8 {
+		a.SQ.ImplyNAKs(psn, a.SQ.Last.Time, gone.Ends[0].Sums.Packets)
 	}
 	switch oldest := b.SQ.Messages.Oldest(); {
 	case responded && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < near*8): // a response far away had a wrong PSN

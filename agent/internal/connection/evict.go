@@ -174,7 +174,7 @@ func (t *Table) Rest() {
 		}
 		c.counted, c.Active = c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, c.FirstTime
 		for k := range c.Ends {
-			c.Active = max(c.Active, c.Ends[k].SQ.LastTime, c.Ends[k].RQ.LastTime)
+			c.Active = max(c.Active, c.Ends[k].SQ.Last.Time, c.Ends[k].RQ.Last.Time)
 		}
 	}
 }

@@ -119,16 +119,16 @@ const young = 16
 // went to a wrong QP. The connection is unpaired then, and that response is by itself. It returns how many such connections there are, too.
 func (t *Table) pairedByMisdirected(c *Connection, p *packet.Packet, host, back uint32) (uint32, int) {
 	r := &c.Ends[0].RQ
-	if !r.ResponseSeen || c.Ends[0].Sums.Packets > young {
+	if !r.Last.Seen || c.Ends[0].Sums.Packets > young {
 		return 0, 0
 	}
 	found, n := uint32(0), 0
 	for _, w := range t.hosts.list[host].connections[back] {
 		k := t.pairs.at(w >> 1)
-		if w&1 == 0 || k.Dead || !k.Paired || k.PairedBy != ByPSN || k.Service != c.Service || k.Ends[1].Sums.Packets != 1 || k.Ends[1].RQ.LastFrame == 0 {
+		if w&1 == 0 || k.Dead || !k.Paired || k.PairedBy != ByPSN || k.Service != c.Service || k.Ends[1].Sums.Packets != 1 || k.Ends[1].RQ.Last.Frame == 0 {
 			continue
 		}
-		if before, _ := k.Ends[0].SQ.Messages.Find(r.LastPSN); before != nil && r.LastPSN.After(k.pairedPSN) && stream.Expects(&k.Pair, 1, p) {
+		if before, _ := k.Ends[0].SQ.Messages.Find(r.Last.PSN); before != nil && r.Last.PSN.After(k.pairedPSN) && stream.Expects(&k.Pair, 1, p) {
 			found, n = w>>1, n+1
 		}
 	}
@@ -138,7 +138,7 @@ func (t *Table) pairedByMisdirected(c *Connection, p *packet.Packet, host, back 
 	t.splitResponse(found, p, host, reverse(p.Src, p.Dst, back))
 	k := t.pairs.at(found)
 	a := &k.Ends[0]
-	a.RQ.ResponseSeen, a.RQ.LastPSN = c.Ends[0].SQ.Joined, c.Ends[0].SQ.Next.Add(-1) // what it has answered since was not followed
+	a.RQ.Last.Seen, a.RQ.Last.PSN = c.Ends[0].SQ.Joined, c.Ends[0].SQ.Next.Add(-1) // what it has answered since was not followed
 	return found, n
 }
 
@@ -148,7 +148,7 @@ func (t *Table) splitResponse(i uint32, p *packet.Packet, host, dir uint32) {
 	a, b := &k.Ends[0], &k.Ends[1]
 	first := &packet.Packet{
 		Encap: k.Encap, Has: packet.HasBTH, Opcode: k.pairedOp, PSN: k.pairedPSN, DestQP: a.Number, Src: b.Addr, Dst: a.Addr,
-		Time: b.RQ.LastTime, Frame: p.Frame - uint64(uint32(p.Frame)-b.RQ.LastFrame), Tap: k.pairedTap,
+		Time: b.RQ.Last.Time, Frame: p.Frame - uint64(uint32(p.Frame)-b.RQ.Last.Frame), Tap: k.pairedTap,
 	}
 	at, n := t.pairs.add()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = k.Service, k.Encap, k.Lossy, k.Cut()
@@ -218,8 +218,8 @@ func takeOver(c, k *Connection, psn packet.PSN) {
 	}
 	b.RQ = k.Ends[1].RQ
 	a.SQ.Unpair(psn, c.Sees(0))
-	if r := &k.Ends[0].RQ; r.ResponseSeen && b.SQ.Joined && abs(r.LastPSN.Diff(b.SQ.Next)) < near*8 {
-		b.SQ.Unpair(r.LastPSN.Add(1), c.Sees(1))
+	if r := &k.Ends[0].RQ; r.Last.Seen && b.SQ.Joined && abs(r.Last.PSN.Diff(b.SQ.Next)) < near*8 {
+		b.SQ.Unpair(r.Last.PSN.Add(1), c.Sees(1))
 	}
 	k.Dead = true
 }
