@@ -27,9 +27,9 @@ func (s *SendQueue) Retransmitted(psn packet.PSN, now int64) {
 	if r == nil {
 		return
 	}
-	r.ImpliedNAKs -= min(r.ImpliedNAKs, 1)
-	if psn.After(r.ImpliedNAKFrom) {
-		r.ImpliedNAKFrom = psn
+	r.ImpliedNAKs.Count -= min(r.ImpliedNAKs.Count, 1)
+	if psn.After(r.ImpliedNAKs.From) {
+		r.ImpliedNAKs.From = psn
 	}
 	o := &r.Due
 	for i := len(o) - 1; i >= 0; i-- {
@@ -66,21 +66,21 @@ func (s *SendQueue) MustRetransmit(psn packet.PSN, now int64) bool {
 // implyNAK notes, at time now, that a response has overtaken the one at psn, at a tap near the requester: an implied NAK, for which it retransmits from there on.
 func (s *SendQueue) implyNAK(psn packet.PSN, now int64) {
 	r := s.Lost()
-	if r.ImpliedNAKs == 0 || psn.Before(r.ImpliedNAKFrom) {
-		r.ImpliedNAKFrom = psn
+	if r.ImpliedNAKs.Count == 0 || psn.Before(r.ImpliedNAKs.From) {
+		r.ImpliedNAKs.From = psn
 	}
-	r.ImpliedNAKAt, r.ImpliedNAKs = now, r.ImpliedNAKs+min(1, math.MaxUint16-r.ImpliedNAKs)
+	r.ImpliedNAKs.At, r.ImpliedNAKs.Count = now, r.ImpliedNAKs.Count+min(1, math.MaxUint16-r.ImpliedNAKs.Count)
 }
 
 // ImplyNAKs notes that up to n responses came, before it was known that they are to these requests, to PSNs after the one that is answered at time
 // now: each may have overtaken a response before it.
 func (s *SendQueue) ImplyNAKs(psn packet.PSN, now int64, n uint64) {
 	r := s.Lost()
-	r.ImpliedNAKFrom, r.ImpliedNAKAt, r.ImpliedNAKs = psn, now, uint16(min(n, math.MaxUint16))
+	r.ImpliedNAKs.From, r.ImpliedNAKs.At, r.ImpliedNAKs.Count = psn, now, uint16(min(n, math.MaxUint16))
 }
 
 // ImpliedNAK reports whether a response has overtaken the one at psn, or one before it, within some time before now, for which the requester has not gone
 // back yet: it does, though what is missing may come meanwhile, and takes nothing from there on until it is retransmitted.
 func (s *SendQueue) ImpliedNAK(psn packet.PSN, now, within int64) bool {
-	return s.Recovery != nil && s.Recovery.ImpliedNAKs != 0 && !psn.Before(s.Recovery.ImpliedNAKFrom) && now-s.Recovery.ImpliedNAKAt < within
+	return s.Recovery != nil && s.Recovery.ImpliedNAKs.Count != 0 && !psn.Before(s.Recovery.ImpliedNAKs.From) && now-s.Recovery.ImpliedNAKs.At < within
 }

@@ -7,10 +7,10 @@ import "ibwitness/packet"
 // ExtendJump adds a request to those that continue from Jump.
 func (s *SendQueue) ExtendJump(p *packet.Packet) {
 	r := s.Lost()
-	if len(r.JumpRequests) == 0 {
-		r.JumpRequests = append(r.JumpRequests, *s.Jump)
+	if len(r.Jump.Requests) == 0 {
+		r.Jump.Requests = append(r.Jump.Requests, *s.Jump)
 	}
-	r.JumpRequests = append(r.JumpRequests, *p)
+	r.Jump.Requests = append(r.Jump.Requests, *p)
 }
 
 // JumpRequests returns the requests that are far from the stream: Jump, and those that continue from there.
@@ -18,18 +18,18 @@ func (s *SendQueue) JumpRequests() []packet.Packet {
 	switch {
 	case s.Jump == nil:
 		return nil
-	case s.Recovery == nil || len(s.Recovery.JumpRequests) == 0:
+	case s.Recovery == nil || len(s.Recovery.Jump.Requests) == 0:
 		return []packet.Packet{*s.Jump}
 	}
-	return s.Recovery.JumpRequests
+	return s.Recovery.Jump.Requests
 }
 
 // JumpEnd is the greatest PSN of them; there is one.
 func (s *SendQueue) JumpEnd() packet.PSN {
 	end := s.Jump.PSN
 	if s.Recovery != nil {
-		for i := range s.Recovery.JumpRequests {
-			if psn := s.Recovery.JumpRequests[i].PSN; psn.After(end) {
+		for i := range s.Recovery.Jump.Requests {
+			if psn := s.Recovery.Jump.Requests[i].PSN; psn.After(end) {
 				end = psn
 			}
 		}
@@ -41,6 +41,6 @@ func (s *SendQueue) JumpEnd() packet.PSN {
 func (s *SendQueue) CloseJump() {
 	s.Jump = nil
 	if s.Recovery != nil {
-		s.Recovery.JumpRequests = nil
+		s.Recovery.Jump.Requests = nil
 	}
 }

@@ -4,7 +4,7 @@
 // # The state of RC
 //
 // [SendQueue.State] is the state of a requester, [ReceiveQueue.State] that of the responder that it is connected to. Verifiers read the fields, and change them only
-// by the transitions here; those that name an event are, for a requester:
+// by the transitions here, which are methods of a queue or of a group of its fields; those that name an event are, for a requester:
 //
 //	event, and its transition                     Unjoined     Fresh     InOrder         AfterGap        Retransmitting  AfterJump
 //	first request of the capture: Join            InOrder      -         InOrder         InOrder         InOrder         InOrder
@@ -126,7 +126,7 @@ type SendQueue struct {
 	Fresh         bool // the start PSN is known and nothing was sent yet
 	RdOver        bool // too many READs and atomics are outstanding, and that was reported
 	GapExplained  bool // a packet of this QP had a wrong ICRC: a gap is explained
-	LacksResponse bool // the responses that the requester can have processed end before Una, at Recovery.RequesterUna
+	LacksResponse bool // the responses that the requester can have processed end before Una, at Recovery.Lack.Una
 
 	Retransmission Retransmission
 }

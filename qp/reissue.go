@@ -18,10 +18,10 @@ const mostIssues = 64
 // Reissue notes that the READ at psn read is reissued at time now, from a PSN on.
 func (s *SendQueue) Reissue(read, from packet.PSN, now int64) {
 	r := s.Lost()
-	if len(r.Issues) == mostIssues {
-		r.Issues = slices.Delete(r.Issues, 0, 1)
+	if len(r.Issues.Pending) == mostIssues {
+		r.Issues.Pending = slices.Delete(r.Issues.Pending, 0, 1)
 	}
-	r.Issues = append(r.Issues, Issue{read, from, now})
+	r.Issues.Pending = append(r.Issues.Pending, Issue{read, from, now})
 	s.KeepReissue(read, from)
 }
 
@@ -31,16 +31,16 @@ func (s *SendQueue) KeepReissue(read, from packet.PSN) {
 		return
 	}
 	r := s.Lost()
-	if len(r.PastIssues) == mostIssues {
-		r.PastIssues = slices.Delete(r.PastIssues, 0, 1)
+	if len(r.Issues.Past) == mostIssues {
+		r.Issues.Past = slices.Delete(r.Issues.Past, 0, 1)
 	}
-	r.PastIssues = append(r.PastIssues, Issue{READ: read, From: from})
+	r.Issues.Past = append(r.Issues.Past, Issue{READ: read, From: from})
 }
 
 // Reissued returns the issues of the READ at psn read whose answers have not begun, oldest first, in into.
 func (s *SendQueue) Reissued(read packet.PSN, into []Issue) []Issue {
 	if s.Recovery != nil {
-		for _, issue := range s.Recovery.Issues {
+		for _, issue := range s.Recovery.Issues.Pending {
 			if issue.READ == read {
 				into = append(into, issue)
 			}
@@ -51,7 +51,7 @@ func (s *SendQueue) Reissued(read packet.PSN, into []Issue) []Issue {
 
 // AnswerIssues drops the n oldest issues of the READ at psn read: the newest of them is being answered, and the others will not be any more.
 func (s *SendQueue) AnswerIssues(read packet.PSN, n int) {
-	s.Recovery.Issues = slices.DeleteFunc(s.Recovery.Issues, func(issue Issue) bool {
+	s.Recovery.Issues.Pending = slices.DeleteFunc(s.Recovery.Issues.Pending, func(issue Issue) bool {
 		if issue.READ != read {
 			return false
 		}
@@ -63,12 +63,12 @@ func (s *SendQueue) AnswerIssues(read packet.PSN, n int) {
 // ExtendRead notes that a READ was retransmitted and asked for responses up to psn, more than the first time.
 func (s *SendQueue) ExtendRead(psn packet.PSN) {
 	r := s.Lost()
-	r.LongerReadTo, r.LongerRead = psn, true
+	r.LongerRead.Put(psn)
 }
 
 // MayBeLongerRead reports whether a response at psn may be one that a READ asked for when it was retransmitted, but not the first time.
 func (s *SendQueue) MayBeLongerRead(psn packet.PSN) bool {
-	return s.Recovery != nil && s.Recovery.LongerRead && psn.Before(s.Recovery.LongerReadTo)
+	return s.Recovery != nil && s.Recovery.LongerRead.Follows(psn)
 }
 
 // EverReissued reports whether the READ at psn read was ever reissued from a PSN for which fits holds. What is sent first may arrive last, and
@@ -77,17 +77,17 @@ func (s *SendQueue) EverReissued(read packet.PSN, fits func(from packet.PSN) boo
 	if s.Recovery == nil {
 		return false
 	}
-	return slices.ContainsFunc(s.Recovery.PastIssues, func(issue Issue) bool { return issue.READ == read && fits(issue.From) })
+	return slices.ContainsFunc(s.Recovery.Issues.Past, func(issue Issue) bool { return issue.READ == read && fits(issue.From) })
 }
 
 // MayHaveReissued reports whether the READ at psn read may ever have been reissued from a PSN: it was, or so many were that not all are kept.
 func (s *SendQueue) MayHaveReissued(read, from packet.PSN) bool {
-	return s.Recovery != nil && (len(s.Recovery.PastIssues) == mostIssues || s.EverReissued(read, func(psn packet.PSN) bool { return psn == from }))
+	return s.Recovery != nil && (len(s.Recovery.Issues.Past) == mostIssues || s.EverReissued(read, func(psn packet.PSN) bool { return psn == from }))
 }
 
 // DropIssues forgets the issues of the READ at psn read: none of them has reached the responder.
 func (s *SendQueue) DropIssues(read packet.PSN) {
 	if s.Recovery != nil {
-		s.Recovery.Issues = slices.DeleteFunc(s.Recovery.Issues, func(issue Issue) bool { return issue.READ == read })
+		s.Recovery.Issues.Pending = slices.DeleteFunc(s.Recovery.Issues.Pending, func(issue Issue) bool { return issue.READ == read })
 	}
 }

@@ -170,12 +170,12 @@ func (s *SendQueue) AssumeAcknowledged(psn packet.PSN) { s.Una = psn }
 // TakeBack notes that a NAK which was reported takes the acknowledgement of what is from psn on back.
 func (s *SendQueue) TakeBack(psn packet.PSN) {
 	l := s.Lost()
-	l.Back, l.HasBack = s.Una, true
+	l.TakenBack.Put(s.Una)
 	s.Una = psn
 }
 
 // CloseBack notes that the requester has gone on since.
-func (s *SendQueue) CloseBack() { s.Recovery.HasBack = false }
+func (s *SendQueue) CloseBack() { s.Recovery.TakenBack.Clear() }
 
 // StartTimer notes when the transport timer began to run.
 func (s *SendQueue) StartTimer(now int64) { s.TimerStart = now }
@@ -193,18 +193,18 @@ func (s *SendQueue) NameSRQ(srq uint32) { s.SRQ = srq }
 func (s *SendQueue) Settle(usual bool, limited Limit) { s.Usual, s.Limited = usual, limited }
 
 // CreditedSince notes when credits were first given at a tap that does not see when they reach the requester.
-func (s *SendQueue) CreditedSince(now int64) { s.Lost().CreditedAt = now }
+func (s *SendQueue) CreditedSince(now int64) { s.Lost().Grant.At = now }
 
 // Grant notes the greatest message number that credits were given for, and the MSN of the response that gave them.
 func (s *SendQueue) Grant(limit, by uint32) {
 	l := s.Lost()
-	l.Granted, l.GrantedBy = limit&packet.PSNMask, by|GrantedSet
+	l.Grant.Limit, l.Grant.By = limit&packet.PSNMask, by|GrantedSet
 }
 
 // CloseGrant forgets it.
 func (s *SendQueue) CloseGrant() {
 	if s.Recovery != nil {
-		s.Recovery.GrantedBy = 0
+		s.Recovery.Grant.By = 0
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 // RequesterUna is the oldest PSN whose response the requester may lack: Una, unless a response has overtaken one before.
 func (s *SendQueue) RequesterUna() packet.PSN {
 	if s.LacksResponse {
-		return s.Recovery.RequesterUna
+		return s.Recovery.Lack.Una
 	}
 	return s.Una
 }
@@ -16,7 +16,7 @@ func (s *SendQueue) RequesterUna() packet.PSN {
 // LackResponse notes, at time now, that the requester lacks a response from psn on.
 func (s *SendQueue) LackResponse(psn packet.PSN, now int64) {
 	r := s.Lost()
-	s.LacksResponse, r.RequesterUna, r.LacksSince = true, psn, now
+	s.LacksResponse, r.Lack.Una, r.Lack.Since = true, psn, now
 }
 
 // TakeResponse notes that a response, seen at time now, acknowledges the SENDs and WRITEs up to psn, and that it answers the READ or atomic at
@@ -33,8 +33,8 @@ func (s *SendQueue) TakeResponse(psn packet.PSN, own bool, now int64) {
 		return
 	}
 	since := now
-	if s.LacksResponse && s.Recovery.LacksSince != 0 {
-		since = s.Recovery.LacksSince
+	if s.LacksResponse && s.Recovery.Lack.Since != 0 {
+		since = s.Recovery.Lack.Since
 	}
 	s.LackResponse(end, since)
 	s.LacksResponse = now-since <= patience

@@ -43,7 +43,7 @@ func (t *Retransmission) must(transition string) {
 // MoveRetransmittedTo notes the same of the PSN up to which requests had been sent when one last was retransmitted.
 func (s *SendQueue) MoveRetransmittedTo(was, now packet.PSN) {
 	if s.Recovery != nil {
-		move(&s.Recovery.RetransmittedTo, was, now)
+		move(&s.Recovery.Retransmitted.PSN, was, now)
 	}
 }
 
@@ -72,10 +72,10 @@ func (s *SendQueue) CountRestart() {
 func (s *SendQueue) CountNAKRestart() { s.Lost().NAKRestarts++ }
 
 // MayCross notes that what the newest NAK asks for may have been retransmitted already.
-func (s *SendQueue) MayCross() { s.Lost().Crossed = true }
+func (s *SendQueue) MayCross() { s.Lost().NAK.Crossed = true }
 
 // Refute notes that the newest NAK was reported: it asks for what had arrived.
-func (s *SendQueue) Refute() { s.Lost().Refuted = true }
+func (s *SendQueue) Refute() { s.Lost().NAK.Refuted = true }
 
 // SetAfterIdle notes whether the newest retransmission began after a silence in which the queue pair may have been connected again.
 func (s *SendQueue) SetAfterIdle(idle bool) {
@@ -94,57 +94,57 @@ func (s *SendQueue) TimedOut(waited int64) {
 // Needless notes that something was retransmitted that is acknowledged. It reports whether that is the first time since there was progress.
 func (s *SendQueue) Needless() bool {
 	l := s.Lost()
-	if l.Judged && l.Needless == s.Una {
+	if l.Needless.Is(s.Una) {
 		return false
 	}
-	l.Judged, l.Needless = true, s.Una
+	l.Needless.Put(s.Una)
 	return true
 }
 
 // MayLackResponsesUntil notes until when the requester may lack answers that passed a tap near it.
-func (s *SendQueue) MayLackResponsesUntil(until int64) { s.Lost().MayLackTo = until }
+func (s *SendQueue) MayLackResponsesUntil(until int64) { s.Lost().Lack.Until = until }
 
 // ReportSilent notes that it was reported that nothing was retransmitted.
-func (s *SendQueue) ReportSilent() { s.Lost().Silent = s.TimerStart }
+func (s *SendQueue) ReportSilent() { s.Lost().Reported.Silent = s.TimerStart }
 
 // ReportUnanswered notes that it was reported that the oldest request has no answer.
-func (s *SendQueue) ReportUnanswered() { s.Lost().Unanswered = s.Una | Valid }
+func (s *SendQueue) ReportUnanswered() { s.Lost().Reported.Unanswered = s.Una | Valid }
 
 // SetFirstAfterNAK notes that p is the first new request after the newest NAK that may ignore it; nil: there is none any more.
-func (s *SendQueue) SetFirstAfterNAK(p *packet.Packet) { s.Lost().FirstAfterNAK = p }
+func (s *SendQueue) SetFirstAfterNAK(p *packet.Packet) { s.Lost().AfterNAK.First = p }
 
 // SetLastAfterNAK notes when the newest request that may ignore a NAK was sent.
-func (s *SendQueue) SetLastAfterNAK(now int64) { s.Lost().LastAfterNAK = now }
+func (s *SendQueue) SetLastAfterNAK(now int64) { s.Lost().AfterNAK.Last = now }
 
 // ForgetIssues forgets all reissued READs: they have been answered.
 func (s *SendQueue) ForgetIssues() {
 	if s.Recovery != nil {
-		s.Recovery.Issues = s.Recovery.Issues[:0]
+		s.Recovery.Issues.Pending = s.Recovery.Issues.Pending[:0]
 	}
 }
 
 // KeepAltered keeps what a request was retransmitted as, which is another one than before.
-func (s *SendQueue) KeepAltered(t packet.Trace) { s.Lost().AlteredTrace = t }
+func (s *SendQueue) KeepAltered(t packet.Trace) { s.Lost().Altered.Trace = t }
 
 // SwapAltered has the history keep what a request was retransmitted as, in place of what it was first.
 func (s *SendQueue) SwapAltered(first *Sent) {
-	first.Trace, s.Recovery.AlteredTrace = s.Recovery.AlteredTrace, first.Trace
+	first.Trace, s.Recovery.Altered.Trace = s.Recovery.Altered.Trace, first.Trace
 }
 
 // NAKJump notes that requests far from the stream were NAKed and reported, those up to a PSN.
 func (s *SendQueue) NAKJump(to packet.PSN) {
 	l := s.Lost()
-	l.JumpNAKed, l.JumpNAKedTo = true, to.Add(1)
+	l.Jump.NAKed.Put(to.Add(1))
 }
 
 // CountOpen notes that the response at psn counts a message that is open.
 func (s *SendQueue) CountOpen(psn packet.PSN) {
 	l := s.Lost()
-	l.Counted, l.CountedAt = true, psn
+	l.Counted.Put(psn)
 }
 
 // CloseCounted forgets it.
-func (s *SendQueue) CloseCounted() { s.Recovery.Counted = false }
+func (s *SendQueue) CloseCounted() { s.Recovery.Counted.Clear() }
 
 // CountAhead notes a response that counts READs or atomics after its PSN.
 func (s *SendQueue) CountAhead(o Overcount) { s.Lost().Ahead = o }

@@ -102,10 +102,10 @@ func intoRead(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet) bool {
 func (v *Verifier) networkCopy(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent) bool {
 	q := &c.Ends[from].SQ
 	other := q.IsNewestAltered(p.PSN)
-	if other && q.Recovery.AlteredTrace.Sealed() && s.Trace.Opcode == p.Opcode && !packet.SameContent(p, s.Trace) && packet.SameContent(p, q.Recovery.AlteredTrace) {
+	if other && q.Recovery.Altered.Trace.Sealed() && s.Trace.Opcode == p.Opcode && !packet.SameContent(p, s.Trace) && packet.SameContent(p, q.Recovery.Altered.Trace) {
 		q.SwapAltered(s) // as it came once already: that they differ was reported
 	}
-	if !v.NetworkCopy(c, from, s.Trace, p) && !(other && v.NetworkCopy(c, from, q.Recovery.AlteredTrace, p)) {
+	if !v.NetworkCopy(c, from, s.Trace, p) && !(other && v.NetworkCopy(c, from, q.Recovery.Altered.Trace, p)) {
 		return false
 	}
 	q.NoteNetworkCopy(p)

@@ -20,7 +20,7 @@ func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
 	if r.Pending != nil || !r.Last.Positive || q.ReportedUnanswered() || p.PSN.Before(q.Una) || p.Time-q.TimerStart < int64(verifier.InFlight) {
 		return
 	}
-	if l := q.Recovery; l != nil && l.HasBack {
+	if l := q.Recovery; l != nil && l.TakenBack.Set {
 		return // the NAK with a wrong PSN, which is reported, was the answer
 	}
 	s := unansweredAsk(q)

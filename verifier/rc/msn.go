@@ -241,10 +241,10 @@ func (v *Verifier) openMessageCounted(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	l := q.Recovery
 	q.CloseCounted()
-	if in := p.Info(); p.PSN != l.CountedAt.Add(1) || !in.Middle && !in.Last || q.Open != wqe.OpOf(p.Opcode.Fn()) {
+	if in := p.Info(); p.PSN != l.Counted.PSN.Add(1) || !in.Middle && !in.Last || q.Open != wqe.OpOf(p.Opcode.Fn()) {
 		return
 	}
-	at := uint64(l.CountedAt)
+	at := uint64(l.Counted.PSN)
 	if k := max(v.blamed(c, 1-from, rule.RCRSP013, at), v.blamed(c, 1-from, rule.RCRSP015, at)); k >= 0 {
 		v.Rec.Prove(k, "it counts the message, of which later packets follow")
 	}

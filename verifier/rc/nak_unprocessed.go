@@ -147,7 +147,7 @@ func (v *Verifier) continuesAfterNak(c *qp.Pair, from int, p *packet.Packet) boo
 // resumes takes request p, which an RNR NAK refused and which is retransmitted: its requester has processed the NAK by as much sooner as it had to wait, so
 // that what it sent after that, be it the newest of several, it sent in spite of the NAK.
 func (v *Verifier) resumes(c *qp.Pair, from int, p *packet.Packet, wait time.Duration) {
-	if first := firstAfterNak(c, from); first != nil && c.Ends[from].SQ.Recovery.LastAfterNAK > p.Time-int64(wait)+stream.Uptake {
+	if first := firstAfterNak(c, from); first != nil && c.Ends[from].SQ.Recovery.AfterNAK.Last > p.Time-int64(wait)+stream.Uptake {
 		v.proveNakProcessed(c, from, first, "it resumed when the RNR timer expired, so it had processed the NAK before")
 	}
 }
@@ -155,10 +155,10 @@ func (v *Verifier) resumes(c *qp.Pair, from int, p *packet.Packet, wait time.Dur
 // firstAfterNak is the first request in spite of the newest NAK, about which a finding waits; nil: there is none.
 func firstAfterNak(c *qp.Pair, from int) *packet.Packet {
 	l := c.Ends[from].SQ.Recovery
-	if l == nil || l.FirstAfterNAK == nil || l.FirstAfterNAK.Time < c.Ends[1-from].RQ.NAK.Time {
+	if l == nil || l.AfterNAK.First == nil || l.AfterNAK.First.Time < c.Ends[1-from].RQ.NAK.Time {
 		return nil
 	}
-	return l.FirstAfterNAK
+	return l.AfterNAK.First
 }
 
 // proveNakProcessed proves the finding about the first request in spite of a NAK.

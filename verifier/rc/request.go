@@ -24,7 +24,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.Covered(rule.RCPSN002)
 	v.Covered(rule.RCPSN004)
-	if q.Recovery != nil && q.Recovery.Counted {
+	if q.Recovery != nil && q.Recovery.Counted.Set {
 		v.openMessageCounted(c, from, p)
 	}
 	seen := p.PSN.Before(q.High) // after a gap: this PSN, or one after it, was seen before
@@ -343,7 +343,7 @@ func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	if !needs {
 		return
 	}
-	if q.Recovery != nil && p.Time-q.Recovery.CreditedAt < int64(verifier.InFlight) && !c.Sees(from) {
+	if q.Recovery != nil && p.Time-q.Recovery.Grant.At < int64(verifier.InFlight) && !c.Sees(from) {
 		return // it may have left before the credits reached the requester
 	}
 	v.Covered(rule.RCCRD001)

@@ -16,8 +16,8 @@ import (
 func (v *Verifier) retransmissionBegins(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
-	if l := q.Recovery; l != nil && l.HasBack {
-		if p.PSN == l.Back {
+	if l := q.Recovery; l != nil && l.TakenBack.Set {
+		if p.PSN == l.TakenBack.PSN {
 			q.AssumeAcknowledged(p.PSN) // it goes on where it was, and the NAK was what is wrong
 		}
 		defer q.CloseBack()
@@ -128,10 +128,10 @@ func (v *Verifier) requestsAfterNak(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.Covered(rule.RCRTY005)
 	l := q.Lost()
-	if l.FirstAfterNAK == nil || l.FirstAfterNAK.Time < r.NAK.Time {
+	if l.AfterNAK.First == nil || l.AfterNAK.First.Time < r.NAK.Time {
 		q.SetFirstAfterNAK(p.Bare())
 	}
-	first := l.FirstAfterNAK
+	first := l.AfterNAK.First
 	if time.Duration(p.Time-first.Time) <= nakProcessedWithin {
 		return
 	}
@@ -331,7 +331,7 @@ func (v *Verifier) timerExpired(q *qp.SendQueue, p *packet.Packet) {
 
 // impliedNAK reports whether a response has shown the requester that one before it is missing: no timer had to run out for p to be retransmitted.
 func impliedNAK(q *qp.SendQueue, p *packet.Packet) bool {
-	if q.LacksResponse || q.Recovery != nil && q.Recovery.LacksSince != 0 && p.Time-q.Recovery.LacksSince < int64(verifier.InFlight) {
+	if q.LacksResponse || q.Recovery != nil && q.Recovery.Lack.Since != 0 && p.Time-q.Recovery.Lack.Since < int64(verifier.InFlight) {
 		return true
 	}
 	w, _ := q.Messages.Find(p.PSN)

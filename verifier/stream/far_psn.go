@@ -48,7 +48,7 @@ func (v *Verifier) JudgeFarPSN(c *qp.Pair, from int, p *packet.Packet, d int, id
 		v.Join(c, from, p)
 		return true
 	}
-	if l := q.Recovery; l != nil && l.JumpNAKed && p.PSN.In(l.JumpNAKedTo, l.JumpNAKedTo.Add(jumpSpan)) {
+	if l := q.Recovery; l != nil && l.Jump.NAKed.Set && p.PSN.In(l.Jump.NAKed.PSN, l.Jump.NAKed.PSN.Add(jumpSpan)) {
 		q.NAKJump(p.PSN) // it ignores the NAK
 		return false
 	}
