@@ -214,3 +214,13 @@ func (p *Packet) mask(m []byte, bth int) {
 	}
 	m[bth+4] = 0xFF
 }
+
+// Right is the ICRC that a decoded packet should have, as the other bytes of it are, and where in its Data it belongs. ok is false where it has none, or was cut.
+func (c *Checker) Right(p *Packet) (icrc uint32, at int, ok bool) {
+	p.Rest()
+	at = p.icrcOff()
+	if p.Has&HasICRC == 0 || p.Cut || at < p.BTHOff+bthSize {
+		return 0, 0, false
+	}
+	return c.compute(p, p.Data, at), at, true
+}

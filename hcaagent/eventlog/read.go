@@ -96,6 +96,8 @@ type reader struct {
 	scan  *scanner
 	long  []byte // a line that does not fit into the buffer
 	made  made
+	timed bool  // lines come at the time now, whatever they say
+	now   int64
 }
 
 func newReader(name string, r io.Reader) *reader {
@@ -207,6 +209,9 @@ func (r *reader) take(text []byte) error {
 			return plainJSON(err)
 		}
 		r.scan.fill(&x)
+	}
+	if r.timed {
+		l.put(kT, uint64(r.now))
 	}
 	ev := l.word(kEv)
 	if ev.text == "" {

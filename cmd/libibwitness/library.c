@@ -1,0 +1,1 @@
+#include "../../attach/c/ibwitness.c"
