@@ -66,7 +66,7 @@ quick:           ## a part of the tests of all packages: about a minute on two c
 
 # Nothing in ALONE runs beside anything else, which is looked at: the race detector would find nothing, and take seven times as long. It sees the short
 # form of BOTH: captures by several workers, random scenarios, faults and traffic.
-ALONE := ./verifier/... ./hcaagent/passive/... ./hcaagent/soft/... ./link/... ./cmd/... ./internal/testkit/view ./internal/testkit/words
+ALONE := ./verifier/... ./hcaagent/passive/... ./hcaagent/soft/... ./link/... ./cmd/ibwitness/... ./internal/testkit/view ./internal/testkit/words
 BOTH  := ./agent ./internal/scenario ./internal/testkit/planted ./internal/testkit/traffic
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
@@ -158,7 +158,7 @@ golden:          ## write what is said of varied scenarios, captures and random 
 	$(GO) test -pgo=off ./verifier ./verifier/cm ./verifier/gmp ./verifier/smp ./internal/testkit/view -run '^Test(Varied|VariedSubnet|Fields|Bounds|Tally|SubnetTally|Wild)$$' -rewrite
 
 bench:           ## benchmarks of the hot path: BENCHTIME=3s COUNT=6
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) -pgo=$(PROFILE) ./packet ./fabricagent ./agent ./cmd/ibwitness
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) -pgo=$(PROFILE) ./packet ./fabricagent ./agent ./attach ./cmd/ibwitness
 
 # The compiler inlines along the hot path that the profile shows. An old profile does no harm, it only helps less.
 pgo:             ## profile the hot path again for the compiler: cmd/ibwitness/default.pgo

@@ -13,6 +13,7 @@ func (e *engine) events() *completions {
 	if e.completions == nil {
 		e.completions = newCompletions(e.opt.Near)
 		e.completions.queues.Lossy = e.shards[0].t.table.Lossy
+		e.completions.queues.Unordered = e.opt.Unordered
 		if e.changing {
 			e.completions.rec.Follow()
 		}
@@ -37,13 +38,15 @@ func (e *engine) addSource(addr packet.Addr, exact bool) {
 }
 
 // event takes an event of the device that its QP.Addr names, in the order of packets and events: its clock is that of the packets.
-func (e *engine) event(v *cq.Event) {
-	c := e.events()
-	n, isNew := c.device(v.QP.Addr)
+func (e *engine) event(v *cq.Event) { e.sourceEvent(e.device(v.QP.Addr), v) }
+
+// device returns the source of events of a device, whose clock is that of the packets.
+func (e *engine) device(addr packet.Addr) int {
+	n, isNew := e.events().device(addr)
 	if isNew {
-		e.addSource(v.QP.Addr, true)
+		e.addSource(addr, true)
 	}
-	e.sourceEvent(n, v)
+	return n
 }
 
 // sourceEvent takes an event of a source.

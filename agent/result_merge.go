@@ -26,6 +26,9 @@ func (e *engine) result() *Result {
 	if dropped && e.watch == nil && e.completions != nil {
 		e.completions.queues.Lossy = true
 	}
+	if e.completions != nil {
+		r.Events = len(e.completions.sources)
+	}
 	e.judgeEvents(e.clocks.last)
 	r.LogClocks = e.completions.clocks()
 	for i, s := range e.shards {

@@ -98,12 +98,26 @@ func (s *Session) Frame(f *fabricagent.Frame) ([]rule.Change, error) {
 	return s.news(), nil
 }
 
+// NameDevice says that events of a device will come, and what findings call them: see rule.Finding.Log. It is needed only for that.
+func (s *Session) NameDevice(addr packet.Addr, name string) error {
+	if s.ended {
+		return ErrEnded
+	}
+	n := s.e.device(addr)
+	s.e.completions.sources[n].Call(name)
+	return nil
+}
+
 // Event takes a verbs event of the device that its QP.Addr names, by the clock of the frames.
 func (s *Session) Event(e *cq.Event) ([]rule.Change, error) {
 	if s.ended {
 		return nil, ErrEnded
 	}
 	s.now = max(s.now, e.Time)
+	s.w.whole = true // as events are compared with headers and payload
+	if c := s.e.events(); s.e.opt.Unordered {
+		c.queues.Advance(e.Time)
+	}
 	s.e.event(e)
 	return s.news(), nil
 }

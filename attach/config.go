@@ -144,7 +144,7 @@ func strict(text []byte, v any) error {
 		line := 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
 		return fmt.Errorf("no JSON, line %d: %w", line, err)
 	case errors.As(err, &typ):
-		return fmt.Errorf("%q is a JSON %s, and a %s is wanted", typ.Field, typ.Value, typ.Type)
+		return fmt.Errorf("%q is a JSON %s: docs/attach.md says what it holds", typ.Field, typ.Value)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errors.New("the JSON breaks off: give a whole object")
 	}

@@ -20,6 +20,8 @@ import (
 // ErrRunning is the error of what can only be had of a run that has ended.
 var ErrRunning = errors.New("attach: the run goes on: end it first")
 
+var errNotRecorded = errors.New(`attach: no frames were recorded: name a file as "record" in the configuration, or as "pcapng" among its "reports"`)
+
 // Formats names the formats of reports, sorted.
 func Formats() []string {
 	return slices.Sorted(slices.Values(append(report.Formats(), "html", "pcapng")))
@@ -56,6 +58,9 @@ func (r *Run) Report(format, name string) error {
 	}
 	if name == "" {
 		return fmt.Errorf("attach: the report %s has no file: name one, or - for standard output", format)
+	}
+	if format == "pcapng" && r.rec == nil {
+		return errNotRecorded
 	}
 	if name == "-" {
 		return r.WriteReport(os.Stdout, format)
@@ -105,7 +110,7 @@ func (r *Run) html(w io.Writer, run *report.Run) error {
 // annotated writes all frames, with the findings as comments.
 func (r *Run) annotated(w io.Writer) error {
 	if r.rec == nil {
-		return errors.New(`no frames were recorded: name a file as "record" in the configuration, or as "pcapng" among its "reports"`)
+		return errNotRecorded
 	}
 	src, err := fabricagent.Open([]string{r.rec.name})
 	if err != nil {

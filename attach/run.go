@@ -65,7 +65,7 @@ func Open(config []byte) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{
-		settings: s, session: agent.NewSession(agent.Options{Near: s.near, Profile: s.profile}), hcas: make([]*eventlog.Decoder, len(s.devices)),
+		settings: s, session: agent.NewSession(agent.Options{Near: s.near, Profile: s.profile, Unordered: true}), hcas: make([]*eventlog.Decoder, len(s.devices)),
 		numbers: map[string]*uint64{}, told: map[uint32]*told{}, waived: map[rule.ID]int{}, byRule: map[rule.ID]int{},
 	}
 	if !r.unix {
@@ -274,12 +274,12 @@ func (r *Run) Event(hca int, at uint64, line []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if r.hcas[hca] == nil {
-		r.hcas[hca] = eventlog.NewDecoder(r.devices[hca])
-	}
 	e, err := r.hcas[hca].Decode(line, now)
-	if err != nil || e == nil {
-		return 0, err
+	if err != nil {
+		return 0, fmt.Errorf("attach: event of %v: %w", r.devices[hca], err)
+	}
+	if e == nil {
+		return 0, nil
 	}
 	return r.event(e)
 }
@@ -291,6 +291,12 @@ func (r *Run) hca(hca int, at uint64) (int64, error) {
 	}
 	if uint(hca) >= uint(len(r.hcas)) {
 		return 0, fmt.Errorf(`attach: there is no HCA %d: the configuration names %d as "hcas", counted from 0`, hca, len(r.hcas))
+	}
+	if r.hcas[hca] == nil {
+		r.hcas[hca] = eventlog.NewDecoder(r.devices[hca])
+		if err := r.session.NameDevice(r.devices[hca], r.HCAs[hca].Name); err != nil {
+			return 0, err
+		}
 	}
 	return r.time(at)
 }
@@ -318,13 +324,14 @@ func (r *Run) Covered(id string) (exercised, violated uint64, err error) {
 // Errors is how many errors were found until now.
 func (r *Run) Errors() int { return r.errors }
 
-// End ends the run, judges what is still open, and writes the reports of the configuration. It returns the errors of the whole run.
+// End ends the run at a time, judges what is still open, and writes the reports of the configuration. It returns the errors of the whole run. With Unix times, 0 ends it with
+// the newest frame, as a capture does.
 func (r *Run) End(at uint64) (int, error) {
 	if r.result != nil {
 		return r.errors, ErrEnded
 	}
 	now, err := r.time(at)
-	if err == nil {
+	if err == nil && !(r.unix && at == 0) {
 		var list []rule.Change
 		list, err = r.session.Advance(max(now, r.now))
 		r.take(list)

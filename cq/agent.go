@@ -25,6 +25,8 @@ type Agent struct {
 	Responses Responses
 	// Lossy says that the capture lost packets: nothing is proven by their absence.
 	Lossy bool
+	// Unordered says that events of devices which come one by one come in the order of time, and those of one time in any order, before and after its packets.
+	Unordered bool
 
 	sources        []*Source
 	live           map[packet.Addr]*Source // of devices whose events come one by one
@@ -55,7 +57,8 @@ type Source struct {
 	name        string
 	addr        packet.Addr // zero: not known
 	exact       bool
-	ordered     bool // its events come in the order of events and packets, also where they have the same time
+	pushed      bool // its events come in the order of time of events and packets
+	ordered     bool // also where they have the same time
 	cut         bool
 	disordered  bool // its times step back, though its clock is that of the packets: their order is not certain
 	receives    bool // it tells of receive requests
@@ -106,11 +109,14 @@ func (a *Agent) Device(addr packet.Addr) *Source {
 	s := a.live[addr]
 	if s == nil {
 		s = a.Source("", addr, true)
-		s.ordered = true
+		s.pushed, s.ordered = true, !a.Unordered
 		a.live[addr] = s
 	}
 	return s
 }
+
+// Call names a source in findings.
+func (s *Source) Call(name string) { s.name = name }
 
 // Source begins a source of events, of the device with an address, zero where it is not known. exact says that its clock is that of the packets.
 func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {

@@ -28,6 +28,8 @@ struct ibw {
   _Atomic(const char *) owner; /* the thread that is in a call; null: none */
   int32_t waiting; /* findings that the engine has for ibw_next */
   int32_t signals;
+  int held; /* an event waits for the time to go on from held_at, so that it is compared with all packets of its own time */
+  uint64_t held_at;
   ibw_fn fn;
   void *user;
   struct partial *taps;
@@ -42,16 +44,19 @@ static _Atomic int forked;
 static _Atomic int pending; /* a signal that came while the engine was at work */
 static _Thread_local char self; /* its address names the thread */
 static _Thread_local char last[256];
+static _Thread_local int recent; /* last is newer than what the run has kept */
 
 static int tell(struct ibw *r, int status, const char *text) {
   if (!r || r->magic != MAGIC) {
     snprintf(last, sizeof last, "%s", text);
+    recent = 1;
     return status;
   }
   size_t n = strlen(text) + 1;
   char *copy = malloc(n);
   free(r->error);
   r->error = copy ? memcpy(copy, text, n) : NULL;
+  recent = 0;
   return status;
 }
 
@@ -84,6 +89,7 @@ static int done(struct ibw *r, int status) {
   if (__builtin_expect(status < 0, 0)) {
     free(r->error);
     r->error = ibw_go_error(r->n);
+    recent = 0;
   }
   int waiting = r->waiting;
   leave(r);
@@ -313,6 +319,10 @@ int ibw_beat(ibw *r, uint32_t tap, int way, uint64_t at, const void *lanes, cons
   }
   p->bad |= bad;
   if (!last) {
+    if (__builtin_expect(r->held && at > r->held_at, 0)) {
+      r->held = 0;
+      return done(r, ibw_go_advance(r->n, at));
+    }
     leave(r);
     return 0;
   }
@@ -330,6 +340,12 @@ int ibw_link(ibw *r, uint32_t tap, uint32_t port, int symbols, int ebp, uint64_t
   return done(r, ibw_go_link(r->n, tap, port, symbols, ebp, at, (void *)data, len));
 }
 
+/* hold notes that an event has come. */
+static void hold(struct ibw *r, uint64_t at) {
+  r->held = 1;
+  r->held_at = at;
+}
+
 /* given checks a pointer that a call needs. */
 static int given(struct ibw *r, const void *p, const char *text) {
   int e = enter(r);
@@ -341,7 +357,9 @@ static int given(struct ibw *r, const void *p, const char *text) {
 
 int ibw_event(ibw *r, uint32_t hca, uint64_t at, const char *json) {
   int e = given(r, json, "ibwitness: ibw_event: json is null: give a line of docs/events.md");
-  return e ? e : done(r, ibw_go_event(r->n, hca, at, (char *)json));
+  if (e) return e;
+  hold(r, at);
+  return done(r, ibw_go_event(r->n, hca, at, (char *)json));
 }
 
 /* A struct of a program that was compiled with an earlier header is shorter: what it does not have is 0. */
@@ -355,6 +373,7 @@ int ibw_post_send(ibw *r, uint32_t hca, uint64_t at, const ibw_send *request) {
                 "ibwitness: ibw_post_send: give a request whose size is sizeof(ibw_send)");
   if (e) return e;
   WIDENED(ibw_send, request);
+  hold(r, at);
   return done(r, ibw_go_post_send(r->n, hca, at, &s));
 }
 
@@ -367,6 +386,7 @@ int ibw_complete(ibw *r, uint32_t hca, uint64_t at, const ibw_completion *comple
                 "ibwitness: ibw_complete: give a completion whose size is sizeof(ibw_completion)");
   if (e) return e;
   WIDENED(ibw_completion, completion);
+  hold(r, at);
   return done(r, ibw_go_complete(r->n, hca, at, &s));
 }
 
@@ -409,7 +429,7 @@ int ibw_covered(ibw *r, const char *rule, uint64_t *exercised, uint64_t *violate
 }
 
 const char *ibw_error(ibw *r) {
-  if (!r || r->magic != MAGIC || r->state == CLOSED) return last;
+  if (recent || !r || r->magic != MAGIC || r->state == CLOSED) return last;
   return r->error ? r->error : last;
 }
 

@@ -129,7 +129,8 @@ enum ibw_symbols { IBW_DATA_PACKET, IBW_LINK_PACKET, IBW_PORT_STATE };
  * on. ebp says that the packet ended with the bad-packet delimiter (EBP). */
 IBW_PUBLIC int ibw_link(ibw *run, uint32_t tap, uint32_t port, int symbols, int ebp, uint64_t time_ps, const void *data, size_t len);
 
-/* A verbs event of an HCA of the configuration: a line of docs/events.md, whose "t" is not needed and does not count. */
+/* A verbs event of an HCA of the configuration: a line of docs/events.md, whose "t" is not needed and does not count. Events and frames of one time may come in any
+ * order: an event is compared with the packets at the first call of a later time. */
 IBW_PUBLIC int ibw_event(ibw *run, uint32_t hca, uint64_t time_ps, const char *json);
 
 /* Operations of a work request, numbered as enum ibv_wr_opcode is. */
@@ -211,7 +212,7 @@ IBW_PUBLIC int ibw_next(ibw *run, ibw_finding *finding);
  * written into its n bytes as a JSON array, cut at an element where they do not fit. */
 IBW_PUBLIC int ibw_outstanding(ibw *run, char *json, size_t n);
 
-/* Ends the run at a time: judges what is still open, and writes the reports of the configuration. Returns the errors of the whole run. Afterwards only ibw_next,
+/* Ends the run at a time (with Unix times, 0 ends it with the newest frame, as a capture does): judges what is still open, and writes the reports of the configuration. Returns the errors of the whole run. Afterwards only ibw_next,
  * ibw_report, ibw_covered, ibw_errors, ibw_error and ibw_close have a meaning. */
 IBW_PUBLIC int ibw_end(ibw *run, uint64_t time_ps);
 

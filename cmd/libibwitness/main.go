@@ -2,7 +2,7 @@
 //
 //	go build -buildmode=c-shared -o libibwitness.so ./cmd/libibwitness
 //
-// What is exported here is for attach/c/ibwitness.c alone, which checks the run that it is given, and hands findings over when nothing of Go is on the stack.
+// What is exported here is only for attach/c/ibwitness.c, which checks the run that it is given, and hands findings over when nothing of Go is on the stack.
 package main
 
 /*

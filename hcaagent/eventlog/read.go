@@ -96,7 +96,7 @@ type reader struct {
 	scan  *scanner
 	long  []byte // a line that does not fit into the buffer
 	made  made
-	timed bool  // lines come at the time now, whatever they say
+	timed bool // lines come at the time now, whatever they say
 	now   int64
 }
 
