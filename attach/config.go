@@ -190,6 +190,9 @@ func settle(c Config) (s settings, err error) {
 		return s, fmt.Errorf(`attach: "profile": %w`, err)
 	}
 	for i := range c.Taps {
+		if c.Taps[i].Name == "" {
+			c.Taps[i].Name = fmt.Sprintf("tap %d", i)
+		}
 		near, err := c.Taps[i].check()
 		if err != nil {
 			return s, err
