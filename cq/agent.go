@@ -75,6 +75,7 @@ type Source struct {
 	ahs         map[wqe.AH]wqe.PD
 	limits      qp.Limits
 	notices     []*notice
+	untold      []untold // of the time of the newest event
 	again       []rebound
 	invalidated map[uint32]bool // keys that messages have invalidated
 	uncertain   bool            // a message has not come whole, which may have invalidated one
@@ -134,6 +135,9 @@ func (a *Agent) Event(s *Source, e *Event) {
 	s.n++
 	if s.exact && e.Time < s.newest && !s.disordered {
 		a.disorder(s)
+	}
+	if e.Time > s.newest {
+		a.timeOver(s)
 	}
 	s.newest = max(s.newest, e.Time)
 	s.clock.drifts(e.Time)
@@ -344,6 +348,7 @@ func (a *Agent) Finish(end int64) {
 	}
 	a.wire, a.ended = end, true
 	for _, s := range a.sources {
+		a.timeOver(s)
 		s.clock.ended = true
 		s.clock.judge()
 	}

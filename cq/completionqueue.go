@@ -19,6 +19,10 @@ type completionQueue struct {
 	armed  *arm    // nil: it is not
 	notice *notice // the newest that a solicited event was asked for
 	silent bool    // it owed a notification; told once
+	vague  bool    // it was armed and has told of itself at the same time: which of both came first is not certain
+
+	armedAt, toldAt, polledAt int64       // when it was armed last, told of itself, and was polled
+	polledNow                 []candidate // completions of that time, of a log
 
 	emptied int64 // when a call last found nothing more in it; 0: never
 	posted  int64 // when the newest of the send requests was posted that have completed in it; 0: none has

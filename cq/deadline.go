@@ -18,6 +18,9 @@ func (a *Agent) Advance(now int64) {
 // expire judges the queue pairs whose time has come.
 func (a *Agent) expire() {
 	for _, s := range a.sources {
+		if len(s.untold) > 0 && s.newest < a.wire {
+			a.timeOver(s)
+		}
 		if s.content != nil {
 			a.contents(s)
 		}
