@@ -71,7 +71,7 @@ type Source struct {
 	cqs         map[wqe.CQ]*completionQueue
 	mrs         map[wqe.MR]*wqe.Region
 	mws         map[wqe.MW]*memoryWindow
-	lkeys       map[uint32]bool // every L_Key that there was
+	lkeys       map[uint32]*localRegion // by every L_Key that there was, the newest
 	ahs         map[wqe.AH]wqe.PD
 	limits      qp.Limits
 	notices     []*notice
@@ -118,7 +118,7 @@ func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 	s := &Source{
 		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, toward: map[uint32][]uint32{}, shared: map[wqe.SRQ]*receives{},
 		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*wqe.Region{},
-		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
+		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]*localRegion{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
 	}
 	if s.clock = (clock{lo: math.MinInt64, hi: math.MaxInt64, bound: math.MaxInt64, slack: slackBase}); exact {
 		s.clock = clock{exact: true, trust: true}
@@ -201,6 +201,7 @@ func (a *Agent) step(q *queuePair) {
 	a.storedBy(q)
 	a.sharedNamed(q)
 	a.uncompleted(q)
+	a.undrained(q)
 	a.overdue(q)
 	a.retire(q)
 }

@@ -21,7 +21,16 @@ type region struct {
 }
 
 func (a *Agent) regionEvent(s *Source, e *Event) {
-	if e.Region == nil || e.Failed || e.Region.RKey == 0 {
+	if e.Region == nil || e.Failed {
+		return
+	}
+	switch e.Kind {
+	case EvRegisterMR:
+		s.registered(e)
+	case EvDeregisterMR:
+		s.deregistered(e)
+	}
+	if e.Region.RKey == 0 {
 		return
 	}
 	s.objects(e)

@@ -64,10 +64,10 @@ func (a *Agent) async(s *Source, e *Event) {
 	switch e.Async {
 	case AsyncSQDrained:
 		a.covered(rule.QPSSQD002)
-		if !q.drain {
+		if q.drain.event == nil {
 			a.verb(q, rule.QPSSQD002, e, "no event: it was not asked for, or came before", "the send queue has drained")
 		}
-		q.drain = false
+		q.drain = drainEvent{}
 	case AsyncCommEstablished:
 		a.established(q, e)
 	case AsyncLastWQE:

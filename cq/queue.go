@@ -48,7 +48,7 @@ type queuePair struct {
 	access      bool    // it told of an access violation
 	groups      int     // that it is attached to
 
-	drain    bool            // it shall tell when its send queue has drained
+	drain    drainEvent
 	permits  wqe.Access      // all that it has ever permitted its peer
 	flushed  int             // requests of a shared receive queue that it flushed
 	refusals map[uint64]bool // requests whose post failed, by ID

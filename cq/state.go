@@ -45,7 +45,7 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 	q.drained(e)
 	q.state = e.State
 	if e.State == qp.SQD && e.Attr != nil && e.Attr.SQDNotify {
-		q.drain = true
+		q.drain = drainEvent{event: e, n: s.n}
 	}
 	if e.Attr != nil && e.Attr.Has(qp.KnowsAccess) {
 		q.permits |= e.Attr.Access
