@@ -167,6 +167,9 @@ func (t *Transport) told(source int, e *cq.Event) {
 	switch {
 	case e.QP.Addr.IsZero() || e.Failed:
 		return
+	case e.Kind == cq.EvLost:
+		t.unknow(e.QP.Addr)
+		return
 	case e.Kind == cq.EvCreateQP && t.states.Reused(source, e.QP.QPN):
 		t.table.Unknow(e.QP)
 		return

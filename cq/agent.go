@@ -81,6 +81,7 @@ type Source struct {
 	uncertain   bool            // a message has not come whole, which may have invalidated one
 	handles     map[wqe.AH]*wqe.AddressVector
 	content     *content             // nil: the consumer tells nothing of its memory
+	lost        bool                 // events are missing
 	received    bool                 // a message has come to one of its queue pairs
 	queues      map[wqe.SRQ]wqe.XRCD // shared receive queues that there were, and their domains of XRC
 	clock       clock
@@ -172,6 +173,8 @@ func (a *Agent) Event(s *Source, e *Event) {
 		}
 	case EvAsync:
 		a.async(s, e)
+	case EvLost:
+		a.lostEvents(s)
 	default:
 		a.other(s, e)
 	}
@@ -292,6 +295,9 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 			f.Time = v.event.Time
 		}
 	}
+	if q.doubtful() {
+		doubts(&f, eventsLost)
+	}
 	f.Leans, a.leans = a.leans, 0
 	a.add(q.src, f)
 }
@@ -310,11 +316,8 @@ func (a *Agent) disorder(s *Source) {
 
 // add makes a finding against a device.
 func (a *Agent) add(s *Source, f rule.Finding) {
-	if s.disordered && f.Class == rule.Violation {
-		if f.Class = rule.Unproven; f.Detail != "" {
-			f.Detail += "; "
-		}
-		f.Detail += stepsBack
+	if s.disordered {
+		doubts(&f, stepsBack)
 	}
 	a.rec.Add(f)
 }

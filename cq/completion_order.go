@@ -132,7 +132,7 @@ func (a *Agent) unposted(q *queuePair, e *Event) {
 		a.verb(q, rule.CPLIMD001, e, "no completion: the post returned an error", fmt.Sprintf("a completion of request %d", id))
 		return
 	}
-	if a.misnamed(q, e) || !q.known { // where it is not known, from before the log
+	if a.misnamed(q, e) || !q.known || q.doubt { // where it is not known, from before the log
 		return
 	}
 	if q.typ == qp.TypeXRCTarget && (!q.src.exact || a.vague(q, e)) {

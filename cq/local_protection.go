@@ -46,6 +46,8 @@ func (s *Source) denied(g *wqe.Segment, pd wqe.PD, posted *Event, n int, writes 
 	}
 	r := s.lkeys[g.LKey]
 	switch {
+	case r == nil && s.lost:
+		return ""
 	case r == nil:
 		return fmt.Sprintf("L_Key %#x is not registered", g.LKey)
 	case r.n > n: // it may have been, as the region that had the key before

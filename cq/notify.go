@@ -40,10 +40,14 @@ func (a *Agent) notification(s *Source, e *Event) {
 
 // device makes a finding that rests on events of a device, and on no queue pair.
 func (a *Agent) device(s *Source, id rule.ID, e *Event, expected, actual string) {
-	a.add(s, rule.Finding{
+	f := rule.Finding{
 		Rule: id, Class: rule.Violation, Time: e.Time, Expected: expected, Actual: actual, Log: s.name, Line: e.Line,
 		Accused: rule.Endpoint{Addr: s.addr},
-	})
+	}
+	if s.lost {
+		doubts(&f, eventsLost)
+	}
+	a.add(s, f)
 }
 
 // async judges an asynchronous event.

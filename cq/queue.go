@@ -12,6 +12,7 @@ type queuePair struct {
 	qpn   uint32
 	typ   qp.Type
 	known bool // its creation is in the log
+	doubt bool // events were missing when it was there
 	state qp.State
 	attr  qp.Attr
 	made  *qp.InitAttr

@@ -28,7 +28,9 @@ func (q *queuePair) sender() rule.Role {
 }
 
 // complete reports whether the log tells of all that was posted to the queue pair.
-func (q *queuePair) complete() bool { return q.known && !q.src.cut && (q.src.exact || q.gone) }
+func (q *queuePair) complete() bool {
+	return q.known && !q.src.cut && !q.doubt && (q.src.exact || q.gone)
+}
 
 // sent holds the messages on the wire against the work requests.
 func (a *Agent) sent(q *queuePair) {

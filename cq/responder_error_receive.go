@@ -141,7 +141,7 @@ func (s *Source) mustStay(q *queuePair, key uint32, invalid map[uint32]bool) str
 	}
 	switch {
 	case r == nil:
-		if s.exact && len(s.regions) > 0 {
+		if s.exact && len(s.regions) > 0 && !s.lost {
 			return "it is not registered"
 		}
 	case invalid[key]:

@@ -89,7 +89,7 @@ func (a *Agent) reset(q *queuePair, e *Event) {
 	q.died, q.gone = e.Time, true
 	q.unbound()
 	n := a.life(q.src, q.qpn, e)
-	n.known, n.made, n.typ, n.learned = q.known, q.made, q.typ, q.learned
+	n.known, n.made, n.typ, n.learned, n.doubt = q.known, q.made, q.typ, q.learned, q.doubt
 	if q.recvs.shared {
 		n.recvs = q.recvs
 	}
