@@ -96,7 +96,7 @@ func (a *Agent) other(s *Source, e *Event) {
 		s.limits = *e.Device
 	case EvModifySRQ:
 		r := s.sharedQueue(e.SRQ)
-		r.limit = limit{true, e.Depth, s.n}
+		r.limit = limit{told: true, count: e.Depth, n: s.n}
 	case EvCreateAH:
 		s.ahs[e.AH] = e.PD
 		s.handle(e)

@@ -81,6 +81,7 @@ type sending struct {
 
 	// What was reported, once.
 	missing          bool // a request did not complete
+	strayed          bool // what it sent is not what was posted
 	foreign          bool // it sent by an address handle of another protection domain
 	premature        bool // it sent before it could
 	inError, overrun bool // it sent in error, or after a completion queue of its had overrun
@@ -150,7 +151,9 @@ type work struct {
 	length  uint32
 	done    *Event // its completion
 	doneN   int
-	passed  bool // a later one completed first
+	passed  bool  // a later one completed first
+	renamed bool  // a completion has come in its place that names another request
+	over    *work // the oldest that it has passed over, when it completed
 	sampled bool
 	settled bool               // it is compared with the packets
 	told    bool               // it was reported to be completed early
@@ -186,14 +189,15 @@ func (w *work) signaled(q *queuePair) bool {
 
 // receive is a receive request.
 type receive struct {
-	event  *Event
-	done   bool
-	late   bool     // a later one completed first
-	place  int      // in its queue
-	judged bool     // its completion is
-	n      int      // of its event in the log
-	next   *receive // posted later with the same ID
-	queue  *receives
+	event   *Event
+	done    bool
+	late    bool     // a later one completed first
+	renamed bool     // a completion has come in its place that names another request
+	place   int      // in its queue
+	judged  bool     // its completion is
+	n       int      // of its event in the log
+	next    *receive // posted later with the same ID
+	queue   *receives
 }
 
 // same is the receive requests with an ID that may not be completed, in the order of posting.

@@ -135,6 +135,7 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 			at: m.Begin,
 		})
 		q.unmatched = &work{n: q.src.n + 1} // what is posted later has other PSNs
+		q.sending.strayed = class == rule.Violation
 		return true
 	}
 	w := posted[k]
@@ -153,7 +154,7 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 			},
 			event: w.event,
 		}))
-		q.unmatched = w
+		q.unmatched, q.sending.strayed = w, true
 		return true
 	}
 	a.begun(q, m, w)
@@ -279,6 +280,7 @@ func (a *Agent) compare(q *queuePair, m *Message, w *work) bool {
 	op := wqe.OpOf(m.Op.Fn())
 	if op != operations[r.Op] {
 		mismatch(rule.RCSEQ006, expect.Opcode, operations[r.Op].String(), m.Op.String())
+		q.sending.strayed = true
 		return false
 	}
 	if a.covered(rule.RCLEN010); !w.opened {

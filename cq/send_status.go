@@ -140,6 +140,10 @@ func (a *Agent) succeeded(q *queuePair, w *work) bool {
 			a.wait(q, w.done.Time)
 			return a.ended // the capture ended before
 		}
+		if v := q.overtaken(w); v != nil { // that was told: which packets are whose is not certain from there on
+			q.unmatched = v
+			return true
+		}
 		class := a.proven(q)
 		if class == rule.Unproven && !a.ended {
 			return false // what comes may prove it
@@ -323,4 +327,17 @@ func (a *Agent) unreliable(q *queuePair, w *work) {
 	case RemInvReqErr, RemAccessErr, RemOpErr, RetryExcErr, RNRRetryExcErr, BadRespErr:
 		a.verb(q, rule.UCCPL001, w.done, "success: a UC requester gets no error from its peer", s.String())
 	}
+}
+
+// overtaken is the first request before w that later ones have passed over and that has no completion, or nil.
+func (q *queuePair) overtaken(w *work) *work {
+	for _, v := range q.sends.from(q.oldest) {
+		if v == w {
+			break
+		}
+		if v.passed && !v.renamed && v.done == nil && !v.local() {
+			return v
+		}
+	}
+	return nil
 }

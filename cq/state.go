@@ -58,7 +58,9 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 	case e.State == qp.RTR && q.wasRTR == nil:
 		q.wasRTR = e
 	case e.State == qp.RTS && q.wasRTS == nil:
-		q.wasRTS = e
+		if q.wasRTS = e; q.wasRTR == nil { // it came there on the way
+			q.wasRTR = e
+		}
 	case e.State == qp.Err && q.failed == nil:
 		q.failed = e
 	}
@@ -167,6 +169,14 @@ func (a *Agent) queryQP(s *Source, e *Event) {
 	}
 	if q.known && e.State != q.state && !qp.DeviceTransition(q.typ, q.state, e.State) {
 		a.verb(q, rule.QPSTRN001, e, "state "+q.state.String(), "state "+e.State.String())
+		if q.state < qp.RTS && q.state < e.State && e.State <= qp.RTS { // the log does not tell how it came there
+			if q.state = e.State; e.State >= qp.RTR && q.wasRTR == nil {
+				q.wasRTR = e
+			}
+			if e.State == qp.RTS {
+				q.wasRTS = e
+			}
+		}
 	}
 	if e.State == qp.Err && q.failed == nil {
 		q.failed = e
