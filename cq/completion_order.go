@@ -153,6 +153,9 @@ func (a *Agent) unposted(q *queuePair, e *Event) {
 		if e.Completion.Op >= DoneRecv && q.doubledFrom == 0 {
 			q.doubledFrom = q.src.n
 		}
+		if q.otherReceive(e) {
+			return
+		}
 		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", id), "a second completion")
 		return
 	}
@@ -208,6 +211,20 @@ func (q *queuePair) otherID(e *Event) bool {
 	for _, w := range q.sends.all() {
 		if v := w.over; v != nil && v.done == nil && w.req().ID == e.Completion.ID && v.req().Op == w.req().Op {
 			v.done, v.doneN, v.settled, w.over = e, q.src.n, true, nil
+			return true
+		}
+	}
+	return false
+}
+
+// otherReceive is otherID for receive requests.
+func (q *queuePair) otherReceive(e *Event) bool {
+	if e.Completion.Status != Success || e.Completion.Op < DoneRecv {
+		return false
+	}
+	for _, r := range q.recvs.list.all() {
+		if v := r.over; v != nil && !v.done && r.event.Receive.ID == e.Completion.ID {
+			v.done, v.judged, r.over = true, true, nil
 			return true
 		}
 	}
@@ -322,6 +339,7 @@ func (a *Agent) afterOthers(q *queuePair, r *receive, e *Event) {
 	}
 	a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of receive request %d, which was posted before", left[0].event.Receive.ID),
 		fmt.Sprintf("that of request %d", e.Completion.ID))
+	r.over = left[0]
 	for _, x := range left {
 		if x == r {
 			break
@@ -358,7 +376,8 @@ func (a *Agent) errorOrder(q *queuePair, o *order, e *Event) {
 	a.covered(rule.CPLORD004)
 	switch c.Status {
 	case Success:
-		if o.failed != nil || o.flushed != nil {
+		if (o.failed != nil || o.flushed != nil) && !o.told {
+			o.told = true
 			a.verb(q, rule.CPLORD004, e, "WR_FLUSH_ERR: the queue pair is in error", fmt.Sprintf("request %d with success", c.ID))
 		}
 		return

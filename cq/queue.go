@@ -195,6 +195,7 @@ type receive struct {
 	renamed bool     // a completion has come in its place that names another request
 	place   int      // in its queue
 	judged  bool     // its completion is
+	over    *receive // the oldest that it has passed over, when it completed
 	n       int      // of its event in the log
 	next    *receive // posted later with the same ID
 	queue   *receives
@@ -243,6 +244,7 @@ type asyncs struct {
 type order struct {
 	failed  *Event // first completion with an error of its own
 	flushed *Event // first WR_FLUSH_ERR
+	told    bool   // a success after those was reported
 }
 
 // placed is a completion of the n-th receive request that took a message.

@@ -159,7 +159,7 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 	}
 	a.begun(q, m, w)
 	if k > 0 && a.repeats(q, m, posted[k-1], w) || !a.compare(q, m, w) {
-		q.unmatched = w
+		q.unmatched, q.sending.strayed = w, true
 		return true
 	}
 	if w.foreign {
@@ -280,7 +280,6 @@ func (a *Agent) compare(q *queuePair, m *Message, w *work) bool {
 	op := wqe.OpOf(m.Op.Fn())
 	if op != operations[r.Op] {
 		mismatch(rule.RCSEQ006, expect.Opcode, operations[r.Op].String(), m.Op.String())
-		q.sending.strayed = true
 		return false
 	}
 	if a.covered(rule.RCLEN010); !w.opened {

@@ -304,7 +304,11 @@ func (a *Agent) failedSend(q *queuePair, w *work) bool {
 				return a.ended
 			}
 			a.covered(c.rule)
-			accuse(c.rule, a.proven(q), "a "+c.syndrome.String()+" that names the request", "none", PacketRef{})
+			class := a.proven(q)
+			accuse(c.rule, class, "a "+c.syndrome.String()+" that names the request", "none", PacketRef{})
+			if class == rule.Violation {
+				q.unfounded(w)
+			}
 		}
 	}
 	return true
@@ -340,4 +344,14 @@ func (q *queuePair) overtaken(w *work) *work {
 		}
 	}
 	return nil
+}
+
+// unfounded takes back that a queue pair is in error by a completion for which there was no reason, as that was told.
+func (q *queuePair) unfounded(w *work) {
+	if q.sq.failed == w.done && q.sq.flushed == nil {
+		q.sq.failed = nil
+	}
+	if q.failed == w.done {
+		q.failed = nil
+	}
 }

@@ -26,8 +26,7 @@ var consequences = map[string]map[string]string{
 	"ud-privileged-qkey":   {"PKY-012": "the packet has the Q_Key as the request has it", "UD-QKEY-001": "which is not that of the destination"},
 	"write-visible-late":   {"CPL-MEM-001": "a look at the memory does not find the data"},
 
-	"access-error-for-ack": alsoNotInError, "bad-response-for-ack": alsoNotInError, "invalid-error-for-ack": alsoNotInError, "invalid-rd-for-ack": alsoNotInError,
-	"operational-error-for-ack": alsoNotInError, "retry-error-for-ack": alsoNotInError, "rnr-error-for-ack": alsoNotInError,
+	"bad-response-for-ack": alsoNotInError, "retry-error-for-ack": alsoNotInError, "rnr-error-for-ack": alsoNotInError,
 }
 
 const notInError = "a queue pair whose request has failed goes to the error state, and the device has it go on"
