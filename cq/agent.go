@@ -172,6 +172,7 @@ func (a *Agent) Event(s *Source, e *Event) {
 		a.other(s, e)
 	}
 	for _, q := range s.lifetimes(e.QP.QPN) {
+		q.events++
 		a.step(q)
 	}
 	if len(a.lives) > a.mostLives {

@@ -14,6 +14,9 @@ func (a *Agent) completion(s *Source, e *Event) {
 	if q == nil {
 		q = a.life(s, c.QP.QPN, e)
 	}
+	for _, q := range s.lifetimes(c.QP.QPN) {
+		q.events++
+	}
 	a.covered(rule.CPLSTS001)
 	if c.Status > GeneralErr {
 		a.verb(q, rule.CPLSTS001, e, "a status from 0 to 21", c.Status.String())

@@ -27,6 +27,7 @@ func (a *Agent) expire() {
 	}
 	for len(a.deadlines) > 0 && a.deadlines[0].at <= a.wire {
 		d := a.deadlines.pop()
+		d.q.sending.rests.set = false
 		switch d.at {
 		case d.q.due:
 			d.q.due = 0

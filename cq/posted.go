@@ -61,6 +61,15 @@ func (a *Agent) Posted(s *Requests, ord int64, payload int, into *Posted) (i int
 	return i, true
 }
 
+// place is the first of the posted requests that ends at an ordinal or after it: nearly always it is that of the newest packet.
+func (s *sending) place(posted []*work, ord int64) int {
+	k := s.guess - s.posted.first()
+	if k < 0 || k >= len(posted) || posted[k].last() < ord || k > 0 && posted[k-1].last() >= ord {
+		k = sort.Search(len(posted), func(i int) bool { return posted[i].last() >= ord })
+	}
+	return k
+}
+
 // has reports whether a packet is one of the request, by its ordinal.
 func (w *work) has(ord int64) bool { return w.first <= ord && ord <= w.last() }
 
@@ -140,9 +149,6 @@ func (s *Requests) departure(m *Message, field expect.ID) *departure {
 
 // compared forgets the departures in messages that have been compared.
 func (s *Requests) compared(told int64) {
-	if len(s.departed) == 0 {
-		return
-	}
 	left := s.departed[:0]
 	for _, d := range s.departed {
 		if d.ord >= told {

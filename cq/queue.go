@@ -61,6 +61,8 @@ type queuePair struct {
 
 	concluded concluded
 
+	events int // of it
+
 	due, dueLater int64 // times of the packets at which it is to be judged again, soon and later on; 0: none
 
 	sending   sending
@@ -77,6 +79,7 @@ type sending struct {
 	longest  uint32      // datagram that it sent
 	fences   []fenced
 	settling []*work // requests that are completed, and not compared with the packets yet
+	rests    rests
 
 	// What was reported, once.
 	missing          bool // a request did not complete

@@ -13,7 +13,7 @@ import (
 )
 
 // operations are what the operations of work requests are on the wire.
-var operations = map[wqe.SendOp]wqe.Op{
+var operations = [256]wqe.Op{
 	wqe.OpSend: wqe.Send, wqe.OpSendImm: wqe.Send, wqe.OpSendInv: wqe.Send, wqe.OpWrite: wqe.Write,
 	wqe.OpWriteImm: wqe.Write, wqe.OpRead: wqe.Read, wqe.OpCmpSwap: wqe.CmpSwap, wqe.OpFetchAdd: wqe.FetchAdd,
 	wqe.OpFlush: wqe.Flush, wqe.OpAtomicWrite: wqe.AtomicWrite,
@@ -33,6 +33,9 @@ func (q *queuePair) complete() bool { return q.known && !q.src.cut && (q.src.exa
 // sent holds the messages on the wire against the work requests.
 func (a *Agent) sent(q *queuePair) {
 	s, list := &q.sending, &q.out.msgs
+	if n := list.end(); s.drained == n && s.compared == n && !q.out.opens && len(q.out.departed) == 0 {
+		return // nothing has come
+	}
 	for ; s.drained < list.end(); s.drained++ {
 		a.draining(q, list.at(s.drained))
 	}
@@ -48,7 +51,9 @@ func (a *Agent) sent(q *queuePair) {
 	if s.compared == list.end() && q.unmatched == nil {
 		a.opening(q)
 	}
-	q.out.compared(s.wire(q.out) - s.unsent)
+	if len(q.out.departed) > 0 {
+		q.out.compared(s.wire(q.out) - s.unsent)
+	}
 }
 
 // opening compares the first packet of a message that goes on with its work request, so that what is wrong there is told at that packet.
@@ -110,7 +115,7 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 	if q.sending.posted.first() > 0 && len(posted) > 0 && m.Last()+unsent < posted[0].first {
 		return true // of a request that is forgotten
 	}
-	k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.First+unsent })
+	k := q.sending.place(posted, m.First+unsent)
 	for n := beyondMTU(posted[k:], m.Length, q.longestSent()); n > 0; n-- {
 		unsent += int64(posted[k].packets)
 		k++

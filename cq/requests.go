@@ -31,6 +31,7 @@ type Requests struct {
 	halted  string       // why they are not followed any more
 	opens   bool         // a message has begun that goes on, and has not been compared
 	opensAt int64        // its ordinal
+	answers int          // counts what may answer a request, or end its retries
 	news    bool         // something has come that a request or a completion may be judged by
 
 	again   map[int64]int // packets retransmitted, by ordinal
@@ -127,6 +128,7 @@ func (s *Requests) Packet(at PacketRef) (ord int64) {
 	s.newest = at
 	if s.high == 0 {
 		s.joined = ord
+		s.answers++
 	}
 	return ord
 }
@@ -171,6 +173,7 @@ func (s *Requests) End(m *Message) { s.msgs.add(m) }
 // Retransmitted says that a packet was retransmitted.
 func (s *Requests) Retransmitted(ord int64) {
 	s.news = true
+	s.answers++
 	if s.again == nil {
 		s.again = map[int64]int{}
 	}
@@ -203,11 +206,16 @@ func (s *Requests) Misfit(n NAK) { s.odd, s.news = append(s.odd, n), true }
 func (s *Requests) Acknowledged(ord int64, at PacketRef, named bool) {
 	if n := len(s.acks); n == 0 && ord >= 0 || n > 0 && ord > s.acks[n-1].ord {
 		s.acks = append(s.acks, ack{ord, at, named})
+		s.answers++
 	}
 }
 
+// Answered says that the response to a READ or an atomic has come whole.
+func (s *Requests) Answered() { s.answers++ }
+
 // Refused says that a NAK has come.
 func (s *Requests) Refused(n NAK) {
+	s.answers++
 	if s.naks = append(s.naks, n); s.fatal == nil && n.Syndrome.Fatal() {
 		s.fatal = &n
 	}

@@ -53,6 +53,7 @@ func (a *Agent) retireSends(q *queuePair) {
 		q.past.add(w.req().ID)
 	}
 	q.sends.drop(n)
+	q.sending.rests.set = false
 	q.oldest = max(q.oldest, n)
 	if q.sends.first() == q.sends.end() {
 		return
@@ -166,6 +167,7 @@ func (s *Requests) retire() {
 
 // forget drops what is known of the answers to, and of retransmissions of, what came before an ordinal.
 func (s *Requests) forget(ord int64) {
+	s.answers++
 	k := 0
 	for k < len(s.acks)-1 && s.acks[k].ord < ord-1 {
 		k++

@@ -43,6 +43,12 @@ func (a *Agent) retried(q *queuePair, w *work) {
 
 // tries is how often the packet of a request that was sent most often was sent.
 func (s *Requests) tries(w *work) (most int) {
+	if len(s.again) == 0 { // nearly always
+		if w.first < s.high {
+			return 1
+		}
+		return 0
+	}
 	for ord := w.first; ord <= w.last(); ord++ {
 		n := s.again[ord]
 		if ord < s.high {

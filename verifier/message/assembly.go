@@ -4,6 +4,7 @@ import (
 	"hash/crc32"
 
 	"ibwitness/cq"
+	"ibwitness/internal/slab"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -11,6 +12,7 @@ import (
 // assembly makes messages of the packets of some requests. What came whole is told, the rest is kept as packets.
 type assembly struct {
 	requests       *cq.Requests
+	messages       *slab.Of[cq.Message]
 	base           int64 // ordinal of parts[0]
 	parts          []part
 	heads          []*cq.Headers  // not in use
@@ -215,11 +217,13 @@ func (s *assembly) whole(parts []part) int {
 	in := parts[0].op.Info()
 	switch {
 	case parts[0].op.Fn() == packet.ReadRequest:
-		n := wqe.Packets(parts[0].head0().DMALen, s.requests.PMTU())
-		if parts[0].head == nil || n > len(parts) {
+		if parts[0].head == nil {
 			return 0
 		}
-		return n
+		if n := wqe.Packets(parts[0].head.DMALen, s.requests.PMTU()); n <= len(parts) {
+			return n
+		}
+		return 0
 	case in.Only || !in.First:
 		if in.Only {
 			return 1
@@ -246,7 +250,11 @@ func (x *part) head0() cq.Headers {
 
 // messageOf makes a message of its packets.
 func (s *assembly) messageOf(first int64, parts []part) *cq.Message {
-	m := &cq.Message{First: first, Packets: len(parts), Op: parts[0].op, Begin: parts[0].at, End: parts[0].at, Headers: parts[0].head0()}
+	m := s.messages.New()
+	m.First, m.Packets, m.Op, m.Begin, m.End = first, len(parts), parts[0].op, parts[0].at, parts[0].at
+	if h := parts[0].head; h != nil {
+		m.Headers = *h
+	}
 	if m.Op.Fn() == packet.ReadRequest {
 		m.Length, m.Mixed, m.Other = m.DMALen, parts[0].mixed, parts[0].other
 	} else {

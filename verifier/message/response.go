@@ -83,6 +83,7 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 		return
 	}
 	r.Whole, r.At = true, at
+	s.requests.Answered()
 	run := joined{}
 	for _, x := range r.Packets {
 		run.add(x.CRC, x.Length, x.Follows)
