@@ -39,6 +39,9 @@ type Agent struct {
 	receives           slab.Of[receive]
 	receiveCompletions slab.Of[receiveCompletion]
 
+	events int  // of all sources so far
+	posted made // the newest
+
 	wire      int64     // time up to which the packets have been seen
 	ended     bool      // nothing more comes
 	leans     rule.Lean // what the next finding may rest on
@@ -69,6 +72,7 @@ type Source struct {
 	shared      map[wqe.SRQ]*receives
 	regions     map[uint32]*region
 	cqs         map[wqe.CQ]*completionQueue
+	newestCQ    *completionQueue // of cqs, that was asked for last
 	mrs         map[wqe.MR]*wqe.Region
 	mws         map[wqe.MW]*memoryWindow
 	lkeys       map[uint32]bool // every L_Key that there was
@@ -132,6 +136,7 @@ func (a *Agent) Event(s *Source, e *Event) {
 		return
 	}
 	s.n++
+	a.events++
 	if s.exact && e.Time < s.newest && !s.disordered {
 		a.disorder(s)
 	}
@@ -172,7 +177,9 @@ func (a *Agent) Event(s *Source, e *Event) {
 		a.other(s, e)
 	}
 	for _, q := range s.lifetimes(e.QP.QPN) {
-		q.events++
+		if e.Kind != EvPostSend && e.Kind != EvPostReceive {
+			q.events++
+		}
 		a.step(q)
 	}
 	if len(a.lives) > a.mostLives {
@@ -194,8 +201,11 @@ func (a *Agent) step(q *queuePair) {
 	a.solicited(q.src)
 	a.accepted(q)
 	a.notReady(q)
-	a.executed(q)
-	a.storedBy(q)
+	if r := &q.receiving; r.answers != q.in.answers || a.ended {
+		r.answers = q.in.answers
+		a.executed(q)
+		a.storedBy(q)
+	}
 	a.sharedNamed(q)
 	a.uncompleted(q)
 	a.overdue(q)

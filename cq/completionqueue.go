@@ -10,6 +10,7 @@ import (
 
 // completionQueue is what events tell of a completion queue.
 type completionQueue struct {
+	number wqe.CQ
 	made   bool // its creation is in the log
 	depth  int  // 0: not known
 	poll   uint32
@@ -26,11 +27,15 @@ type completionQueue struct {
 
 // queue is a completion queue of the device.
 func (s *Source) queue(n wqe.CQ) *completionQueue {
+	if s.newestCQ != nil && s.newestCQ.number == n {
+		return s.newestCQ
+	}
 	c := s.cqs[n]
 	if c == nil {
-		c = &completionQueue{}
+		c = &completionQueue{number: n}
 		s.cqs[n] = c
 	}
+	s.newestCQ = c
 	return c
 }
 

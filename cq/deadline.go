@@ -18,7 +18,7 @@ func (a *Agent) Advance(now int64) {
 // expire judges the queue pairs whose time has come.
 func (a *Agent) expire() {
 	for _, s := range a.sources {
-		if s.content != nil {
+		if c := s.content; c != nil && len(c.sights)+len(c.covers)+len(c.wrong) > 0 {
 			a.contents(s)
 		}
 		if len(s.again) > 0 {

@@ -157,7 +157,9 @@ type execution struct {
 
 func executionOf(q *queuePair, m *Message) execution {
 	x := execution{Message: m, refused: q.in.refused(m)}
-	x.at, x.done = q.in.ackOf(m.Last())
+	if at := q.in.ackOf(m.Last()); at != nil {
+		x.at, x.done = *at, true
+	}
 	if m.Response != nil && m.Response.Begin.Seen() && !x.done {
 		x.at, x.done = m.Response.Begin, true
 	}

@@ -54,17 +54,18 @@ func (a *Agent) uncompleted(q *queuePair) {
 		if w.passed || q.lost(w) {
 			return
 		}
-		answer, ok := q.answered(w)
-		if ok && !w.signaled(q) {
+		answer := q.answered(w)
+		if answer != nil && !w.signaled(q) {
 			continue
 		}
-		why, at := "it has a response", answer
-		if !ok {
-			why, at = q.unanswered(w)
-			r.set = why == "" && q.attr.RetryCnt != 0
-		}
-		if why == "" {
+		why, at := "it has a response", PacketRef{}
+		if answer != nil {
+			at = *answer
+		} else if why, at = q.unanswered(w); why == "" {
+			r.set = q.attr.RetryCnt != 0
 			return
+		} else {
+			r.set = false // its newest packet may be another one by then
 		}
 		r.until = at.Time + completionDue
 		if a.ended || a.wire >= r.until {
@@ -73,6 +74,7 @@ func (a *Agent) uncompleted(q *queuePair) {
 		a.until(q, max(at.Time, a.wire)+completionDue)
 		return
 	}
+	r.set = false
 }
 
 // unanswered returns the packet with which a request is over that has no answer, and what that says: the NAK that ends the connection, or the last try, after which

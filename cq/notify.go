@@ -20,7 +20,7 @@ func (a *Agent) notification(s *Source, e *Event) {
 		}
 		a.noticed(s, c, e)
 	case e.Kind == EvCreateCQ:
-		s.cqs[e.CQ] = &completionQueue{made: true, depth: e.Depth}
+		s.cqs[e.CQ], s.newestCQ = &completionQueue{number: e.CQ, made: true, depth: e.Depth}, nil
 	case e.Kind == EvResizeCQ:
 		s.queue(e.CQ).depth = e.Depth
 	case e.Kind == EvDestroyCQ:
@@ -33,6 +33,7 @@ func (a *Agent) notification(s *Source, e *Event) {
 			}
 		}
 		delete(s.cqs, e.CQ)
+		s.newestCQ = nil
 	}
 }
 

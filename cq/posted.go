@@ -26,6 +26,13 @@ type Posted struct {
 	Summed  bool
 }
 
+// made is for which request a Posted was made.
+type made struct {
+	of     *work
+	into   *Posted
+	events int // so far
+}
+
 // Slice is what is known of the payload of packet i, from 0 on: how many bytes it has, and which; nil: that is not known.
 func (x *Posted) Slice(i int) (length int, data []byte) {
 	at := 0
@@ -53,6 +60,12 @@ func (a *Agent) Posted(s *Requests, ord int64, payload int, into *Posted) (i int
 		return 0, false
 	}
 	i = int(ord - w.first)
+	if a.posted == (made{w, into, a.events}) {
+		return i, true // the packet before was of it too
+	}
+	if a.posted = (made{w, into, a.events}); w.vector != nil {
+		a.posted.of = nil // the PSN is that of the newest, where some took none
+	}
 	*into = Posted{
 		Request: w.req(), Type: q.typ, QP: wqe.QP{Addr: q.addr(), QPN: q.qpn}, Attr: &q.attr, Vector: w.vector, Near: w.vector != nil && a.near(q.addr()),
 		PSN: psn.Add(-i), Packets: w.packets, PMTU: s.pmtu, Length: w.length, Data: w.event.Data,

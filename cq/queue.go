@@ -61,7 +61,7 @@ type queuePair struct {
 
 	concluded concluded
 
-	events int // of it
+	events int // that tell of it, but for requests that were posted
 
 	due, dueLater int64 // times of the packets at which it is to be judged again, soon and later on; 0: none
 
@@ -112,6 +112,7 @@ type receiving struct {
 	named    int   // those whose shared receive queue was
 	naks     int   // negative acknowledgements that it sent
 	executed int   // of the messages that it received, those whose access to memory was judged
+	answers  int   // of its requests, when the one after those and the stored ones had no answer
 	after    int64 // ordinal of the message after those
 	missing  bool  // a message before those is not certain
 	invalid  map[uint32]bool

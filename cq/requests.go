@@ -27,6 +27,7 @@ type Requests struct {
 	newest  PacketRef
 	msgs    list[*Message]
 	begun   []WriteBegun // since they were last asked for
+	storing []storing    // by messages that have not come whole
 	found   int          // message that was last looked for
 	halted  string       // why they are not followed any more
 	opens   bool         // a message has begun that goes on, and has not been compared
@@ -210,7 +211,7 @@ func (s *Requests) Acknowledged(ord int64, at PacketRef, named bool) {
 	}
 }
 
-// Answered says that the response to a READ or an atomic has come whole.
+// Answered says that the response to a READ or an atomic has begun, or come whole.
 func (s *Requests) Answered() { s.answers++ }
 
 // Refused says that a NAK has come.
@@ -221,12 +222,12 @@ func (s *Requests) Refused(n NAK) {
 	}
 }
 
-// ackOf returns the first response that acknowledges an ordinal.
-func (s *Requests) ackOf(ord int64) (PacketRef, bool) {
+// ackOf returns the first response that acknowledges an ordinal, or nil. It is valid until the next packet.
+func (s *Requests) ackOf(ord int64) *PacketRef {
 	if n := len(s.acks); n == 0 || s.acks[n-1].ord < ord {
-		return PacketRef{}, false
+		return nil
 	}
-	return s.acks[s.ackAt(ord)].at, true
+	return &s.acks[s.ackAt(ord)].at
 }
 
 // ackAt is the place of the first response that acknowledges an ordinal: nearly always it is one of the newest.

@@ -71,8 +71,7 @@ func (a *Agent) retireSends(q *queuePair) {
 func (a *Agent) over(q *queuePair, w *work, on int64) bool {
 	switch {
 	case w.done == nil:
-		_, ok := q.answered(w)
-		return w.last() < on && (ok || !q.reliable() || w.local() || on == math.MaxInt64)
+		return w.last() < on && (q.answered(w) != nil || !q.reliable() || w.local() || on == math.MaxInt64)
 	case !w.settled:
 		return false
 	}

@@ -113,7 +113,8 @@ func (a *Agent) succeeded(q *queuePair, w *work) bool {
 	if w.last() < q.out.joined {
 		return true // from before the capture
 	}
-	at, ok := q.answered(w)
+	at := q.answered(w)
+	ok := at != nil
 	if n := q.fatal(w); !ok && n != nil {
 		for _, k := range codes {
 			if k.syndrome == n.Syndrome {
@@ -169,7 +170,7 @@ func (a *Agent) succeeded(q *queuePair, w *work) bool {
 	a.covered(id)
 	a.covered(rule.CPLSTS005)
 	a.covered(rule.CPLSTS008)
-	a.early(q, id, rule.Requester, w.done, at, w.later, what, len(q.out.again) == 0 && (w.response() || q.out.ackNames(w.last())))
+	a.early(q, id, rule.Requester, w.done, *at, w.later, what, len(q.out.again) == 0 && (w.response() || q.out.ackNames(w.last())))
 	a.fetchedData(q, w)
 	return true
 }
@@ -244,7 +245,7 @@ func (q *queuePair) passedOver() *work {
 		if w.last() >= n.Ord || q.lost(w) {
 			return nil
 		}
-		if _, ok := q.answered(w); !ok {
+		if q.answered(w) == nil {
 			return w
 		}
 	}

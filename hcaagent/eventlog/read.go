@@ -166,9 +166,12 @@ func (r *reader) more() []*cq.Event {
 	for i := range list {
 		r.list = append(r.list, &list[i])
 	}
-	if r.err != nil && r.close != nil {
-		r.close.Close()
-		r.close = nil
+	if r.err != nil {
+		r.log.More = nil
+		if r.close != nil {
+			r.close.Close()
+			r.close = nil
+		}
 	}
 	return r.list
 }

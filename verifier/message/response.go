@@ -65,6 +65,7 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 	}
 	if !r.Begin.Seen() {
 		r.Begin = at
+		s.requests.Answered()
 	}
 	if i >= len(r.Packets) || r.Packets[i].Seen {
 		return
