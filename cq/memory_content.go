@@ -53,7 +53,7 @@ type content struct {
 	pages   pages
 	wide    []*stored // that span many pages
 	unsure  map[[2]uint64]*stored
-	sights  []*sight          // that are not judged yet, in the order of their times
+	sights  []*sight // that are not judged yet, in the order of their times
 	wrong   []wrong
 	covers  []*stored // ranges that cover others: those are forgotten when what was found before is judged
 	n       int       // events of the consumer

@@ -1,8 +1,6 @@
 package message
 
 import (
-	"hash/crc32"
-
 	"ibwitness/cq"
 	"ibwitness/internal/slab"
 	"ibwitness/packet"
@@ -13,6 +11,7 @@ import (
 type assembly struct {
 	requests       *cq.Requests
 	messages       *slab.Of[cq.Message]
+	carried        *carried
 	base           int64 // ordinal of parts[0]
 	parts          []part
 	heads          []*cq.Headers  // not in use
@@ -35,8 +34,8 @@ type part struct {
 	run     uint32 // packets from that which begins the message up to this one, where they follow each other; else 0
 	heads   uint8  // of those that have one
 	bytes   uint32 // of their payload
-	mixed   bool // its PSN was retransmitted with another packet
-	other   bool // so did that of a READ, as one for other memory
+	mixed   bool   // its PSN was retransmitted with another packet
+	other   bool   // so did that of a READ, as one for other memory
 }
 
 // window is how many packets beyond those that came whole are followed.
@@ -102,9 +101,9 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 		if before.run > 0 && !before.op.Info().Last {
 			x.run, x.bytes, x.heads = before.run+1, before.bytes+x.length, min(before.heads+x.heads, manyHeads)
 		}
-		x.crc = crc32.Update(before.crc, crc32.IEEETable, p.Payload)
+		x.crc = s.carried.sum(before.crc, p)
 	default:
-		x.crc = sum(p.Payload)
+		x.crc = s.carried.sum(0, p)
 	}
 	for k := 1; k < n; k++ {
 		s.parts[i+k] = part{op: p.Opcode, seen: true}

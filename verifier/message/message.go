@@ -18,6 +18,7 @@ type Verifier struct {
 	departures departures
 	responses  responses
 	messages   slab.Of[cq.Message]
+	carried    carried
 }
 
 // New returns a verifier that tells queues.
@@ -98,7 +99,7 @@ func (v *Verifier) assemblyOf(r *cq.Requests) *assembly {
 	if s, ok := r.Assembler().(*assembly); ok {
 		return s
 	}
-	s := &assembly{requests: r, messages: &v.messages}
+	s := &assembly{requests: r, messages: &v.messages, carried: &v.carried}
 	r.AssembledBy(s)
 	return s
 }

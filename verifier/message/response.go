@@ -1,8 +1,6 @@
 package message
 
 import (
-	"hash/crc32"
-
 	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/wqe"
@@ -72,9 +70,9 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 	}
 	x := cq.ResponsePacket{Length: uint32(p.PayloadLen), Seen: true}
 	if x.Follows = i > 0 && r.Packets[i-1].Seen; x.Follows {
-		x.CRC = crc32.Update(r.Packets[i-1].CRC, crc32.IEEETable, p.Payload)
+		x.CRC = s.carried.sum(r.Packets[i-1].CRC, p)
 	} else {
-		x.CRC = sum(p.Payload)
+		x.CRC = s.carried.sum(0, p)
 	}
 	r.Packets[i] = x
 	r.Cut = r.Cut || len(p.Payload) != p.PayloadLen
