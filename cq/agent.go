@@ -79,6 +79,7 @@ type Source struct {
 	ahs         map[wqe.AH]wqe.PD
 	limits      qp.Limits
 	notices     []*notice
+	arms        slab.Of[arm]
 	again       []rebound
 	invalidated map[uint32]bool // keys that messages have invalidated
 	uncertain   bool            // a message has not come whole, which may have invalidated one

@@ -25,7 +25,7 @@ func (s *Source) arming(c *completionQueue, e *Event) {
 	case x.next == nil:
 		x.next, x.nextN = e, s.n
 	}
-	c.armed = &x
+	c.armed = s.arms.Put(x)
 }
 
 // notice is a notification that a solicited event was asked for, with the completions among which is the one that gave rise to it.

@@ -13,8 +13,10 @@ type Log struct {
 	// Exact says that the clock of the events is that of the packets, and that a tap sees a packet when it is sent.
 	Exact bool
 	// More, where not nil, returns the events that have come since it was called before, after Events: the device is at work while its
-	// packets are verified. The list is valid until the next call. It becomes nil where nothing more comes.
+	// packets are verified. The list is valid until the next call.
 	More func() []*cq.Event
+	// Over says that More returns nothing any more.
+	Over bool
 	// Cut says that the log breaks off in its last line, when that is read.
 	Cut bool
 	// Err, where not nil, returns what was wrong with the log: nothing more comes from it.
