@@ -31,10 +31,10 @@ func (t *Transport) conclude(now int64) {
 	t.owed(now)
 	t.Rec.Settle()
 	t.talks.Pass(now - settled)
-	t.table.Misdirections(t.header.Misdirected)
-	t.alive()
-	t.table.Strays(t.header.Astray)
-	t.table.Mistellings()
+	t.table.MisdirectedResponses(t.header.MisdirectedResponse)
+	t.withdrawMisdirected()
+	t.table.MisdirectedRequests(t.header.MisdirectedRequest)
+	t.table.QPNMismatches()
 	t.name()
 	t.cover()
 }
@@ -54,11 +54,11 @@ func (t *Transport) finish(c *connection.Connection, now int64) {
 		return
 	}
 	t.header.Steady(&c.Pair)
-	if p := c.Stranger; p != nil && p.Opcode < 0xC0 && connection.Connects(c.Service) {
-		s.Stranger(&c.Pair, p, rule.Unproven)
+	if p := c.WrongService; p != nil && p.Opcode < 0xC0 && connection.Connects(c.Service) {
+		s.TakeWrongService(&c.Pair, p, rule.Unproven)
 	}
 	t.waits(c, now)
-	t.header.CoverFlow(&c.Pair, c.Learned == connection.ByCM)
+	t.header.CoverFlow(&c.Pair, c.PairedBy == connection.ByCM)
 }
 
 // name fills in, at the end, the numbers of QPs that were not known when a finding was made: on RC and UC a packet names only the QP

@@ -41,7 +41,7 @@ func (e *engine) result() *Result {
 		r.Repeated += t.repeated
 		r.Undecoded += t.short
 		r.Unjudged += t.unjudged
-		turned += t.table.Turned()
+		turned += t.table.Refused()
 		r.Open.Add(&t.opened)
 		managed := t.waitsManagement(e.clocks.last)
 		r.Open.Add(&managed)
@@ -83,7 +83,7 @@ func (e *engine) result() *Result {
 		}
 	}
 	if turned > 0 {
-		r.NotJudged = append(r.NotJudged, Note{connection.TurnedWhy, turned})
+		r.NotJudged = append(r.NotJudged, Note{connection.RefusedWhy, turned})
 	}
 	if e.sums.unknown > 0 {
 		r.NotJudged = append(r.NotJudged, Note{"frames of a link type that cannot be decoded", e.sums.unknown})
@@ -201,7 +201,7 @@ func connections(agents []*Transport, leaving bool) []Connection {
 // show fills in what the report shows of a connection.
 func show(c *connection.Connection, k *Connection) {
 	*k = Connection{
-		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, Learned: c.Learned,
+		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, PairedBy: c.PairedBy,
 		First: c.FirstTime, FirstFrame: c.FirstFrame, FirstTap: c.FirstTap,
 	}
 	if c.Service == packet.UD {

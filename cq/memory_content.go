@@ -22,13 +22,13 @@ type stored struct {
 	atomic   bool
 	write    bool
 	imm      bool
-	told     bool  // other data was reported
+	reported bool  // other data was reported
 	seen     int64 // when the consumer was told of a later message to the same queue pair
 	m        *Message
 }
 
-// sight is what a READ, an atomic or the consumer found in a range.
-type sight struct {
+// observation is what a READ, an atomic or the consumer found in a range.
+type observation struct {
 	stored
 	read  bool
 	event *Event
@@ -50,15 +50,15 @@ func (p *stored) same(o *stored) bool { return p.crc == o.crc || p.crc == o.alt 
 
 // content is what is known of the memory of a device, from the first thing on that its consumer tells of it.
 type content struct {
-	pages   pages
-	wide    []*stored // that span many pages
-	unsure  map[[2]uint64]*stored
-	sights  []*sight // that are not judged yet, in the order of their times
-	wrong   []wrong
-	covers  []*stored // ranges that cover others: those are forgotten when what was found before is judged
-	n       int       // events of the consumer
-	lost    bool      // something was put there that nobody saw
-	written bool      // the consumer tells of what it writes
+	pages        pages
+	wide         []*stored // that span many pages
+	unsure       map[[2]uint64]*stored
+	observations []*observation // that are not judged yet, in the order of their times
+	wrong        []wrongData
+	covers       []*stored // ranges that cover others: those are forgotten when what was found before is judged
+	n            int       // events of the consumer
+	lost         bool      // something was put there that nobody saw
+	written      bool      // the consumer tells of what it writes
 }
 
 // storing is a range that a message writes which has not come whole.
@@ -68,9 +68,9 @@ type storing struct {
 	*stored
 }
 
-// wrong is a sight of other data than there should be, which a later one may show to have been there too late.
-type wrong struct {
-	x *sight
+// wrongData is an observation of other data than there should be, which a later one may show to have been there too late.
+type wrongData struct {
+	x *observation
 	p *stored
 }
 
@@ -87,7 +87,7 @@ const (
 	pageBits    = 12
 	pagesOfBook = 64
 	mostPages   = 64
-	mostSteps   = 4096 // ranges that are looked through for one sight
+	mostSteps   = 4096 // ranges that are looked through for one observation
 )
 
 // pages are the ranges of each page of memory that has any.
@@ -133,7 +133,7 @@ func (a *Agent) memoryEvent(s *Source, e *Event) {
 	c.n++
 	c.written = c.written || e.Wrote
 	if c.put(p); !e.Wrote {
-		c.sights = append(c.sights, &sight{stored: *p, event: e, self: p})
+		c.observations = append(c.observations, &observation{stored: *p, event: e, self: p})
 	}
 }
 
@@ -192,7 +192,7 @@ func (q *queuePair) follows() bool {
 	if c == nil || c.lost || q.service() > 1 && !q.reliable() {
 		return false
 	}
-	c.lost = !q.known || !q.in.anchor || q.in.joined > 0 || q.in.halted != ""
+	c.lost = !q.known || !q.in.anchor || q.in.joined > 0 || q.in.stopped != ""
 	return !c.lost
 }
 
@@ -314,7 +314,7 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 		p.to = m.Response.At.Time
 		found := *p
 		found.set(m.Response.Orig)
-		c.sights = append(c.sights, &sight{stored: found, self: p})
+		c.observations = append(c.observations, &observation{stored: found, self: p})
 		v := m.Response.Orig + m.Swap
 		if op == wqe.CmpSwap {
 			if v = m.Response.Orig; v == m.Compare {
@@ -329,7 +329,7 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 		}
 		if !m.Response.Mixed && !m.Response.Cut && !m.Other && m.DMALen > 0 {
 			p.crc, p.alt, p.known, p.to = m.Response.CRC, m.Response.CRC, true, m.Response.At.Time
-			c.sights = append(c.sights, &sight{stored: *p, read: true})
+			c.observations = append(c.observations, &observation{stored: *p, read: true})
 		}
 	}
 	return true
@@ -363,7 +363,7 @@ func (p *stored) set(v uint64) {
 }
 
 // shows reports whether a range may have put there what is seen.
-func (x *sight) shows(p *stored) bool {
+func (x *observation) shows(p *stored) bool {
 	switch {
 	case p.hi <= x.lo, p.lo >= x.hi, p.from > x.to, p == x.self:
 		return false
@@ -373,8 +373,8 @@ func (x *sight) shows(p *stored) bool {
 	return !x.atomic || p.q != x.q || p.ord <= x.ord
 }
 
-// source returns what put the data there that a sight shows, or nil where that is not certain. quiet says that nothing else happens there at that time.
-func (c *content) source(x *sight) (newest *stored, quiet bool) {
+// source returns what put the data there that an observation shows, or nil where that is not certain. quiet says that nothing else happens there at that time.
+func (c *content) source(x *observation) (newest *stored, quiet bool) {
 	first, last := x.lo>>pageBits, (x.hi-1)>>pageBits
 	if last-first >= mostPages {
 		return nil, false

@@ -19,7 +19,7 @@ const (
 
 // looked notes what a completion shows of its queue: when the consumer found nothing more there, and up to when requests were posted that have
 // completed there.
-func (c *completionQueue) looked(e *Event, w *work) {
+func (c *completionQueue) looked(e *Event, w *sendRequest) {
 	if e.Emptied {
 		c.emptied = max(c.emptied, e.Time)
 	}
@@ -51,7 +51,7 @@ func (a *Agent) uncompleted(q *queuePair) {
 		if w.done != nil || w.local() || w.flushed {
 			continue
 		}
-		if w.passed || q.lost(w) {
+		if w.overtaken || q.packetsUncertain(w) {
 			return
 		}
 		answer := q.answered(w)
@@ -79,7 +79,7 @@ func (a *Agent) uncompleted(q *queuePair) {
 
 // unanswered returns the packet with which a request is over that has no answer, and what that says: the NAK that ends the connection, or the last try, after which
 // the timer has run out too.
-func (q *queuePair) unanswered(w *work) (why string, at PacketRef) {
+func (q *queuePair) unanswered(w *sendRequest) (why string, at PacketRef) {
 	if n := q.fatal(w); n != nil {
 		return "a " + n.Syndrome.String() + " has refused it", n.At
 	}
@@ -92,7 +92,7 @@ func (q *queuePair) unanswered(w *work) (why string, at PacketRef) {
 }
 
 // missing reports a request that is over by a packet, and has no completion.
-func (a *Agent) missing(q *queuePair, w *work, why string, at PacketRef) {
+func (a *Agent) missing(q *queuePair, w *sendRequest, why string, at PacketRef) {
 	s := q.src
 	if !s.clock.after(s.newest, at.Time+completionDue) {
 		return

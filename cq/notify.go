@@ -49,7 +49,7 @@ func (a *Agent) device(s *Source, id rule.ID, e *Event, expected, actual string)
 func (a *Agent) async(s *Source, e *Event) {
 	switch e.Async {
 	case AsyncCQError:
-		a.overran(s, e)
+		a.cqOverrun(s, e)
 		return
 	case AsyncSRQLimit:
 		a.limitReached(s, e)
@@ -80,8 +80,8 @@ func (a *Agent) async(s *Source, e *Event) {
 	}
 }
 
-// other takes over what else there is in a device.
-func (a *Agent) other(s *Source, e *Event) {
+// otherEvent takes over what else there is in a device.
+func (a *Agent) otherEvent(s *Source, e *Event) {
 	if e.Failed {
 		return
 	}

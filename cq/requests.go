@@ -29,7 +29,7 @@ type Requests struct {
 	begun   []WriteBegun // since they were last asked for
 	storing []storing    // by messages that have not come whole
 	found   int          // message that was last looked for
-	halted  string       // why they are not followed any more
+	stopped string       // why they are not followed any more
 	opens   bool         // a message has begun that goes on, and has not been compared
 	opensAt int64        // its ordinal
 	answers int          // counts what may answer a request, or end its retries
@@ -61,12 +61,12 @@ type Assembler interface {
 	GiveUp()
 	// Finish tells what there is of all messages: nothing more comes.
 	Finish()
-	// Open returns what there is of the message of an ordinal, nil if nothing or if it has been told.
+	// Open returns what there is of the message of an ordinal, nil if nothing or if it has been reported.
 	Open(ord int64) *Message
 	// OpenBefore is how many of the messages that are not whole have begun up to a packet.
 	OpenBefore(pos int) int
-	// Told is the ordinal up to which messages have been told.
-	Told() int64
+	// ReportedTo is the ordinal up to which messages have been reported.
+	ReportedTo() int64
 }
 
 // ack says that everything up to an ordinal is acknowledged.
@@ -153,7 +153,7 @@ func (s *Requests) opened() *Message {
 	if !s.opens {
 		return nil
 	}
-	if s.opens = false; s.told() != s.opensAt {
+	if s.opens = false; s.reportedTo() != s.opensAt {
 		return nil
 	}
 	return s.open(s.opensAt)
@@ -162,8 +162,8 @@ func (s *Requests) opened() *Message {
 // News says that a request or a completion may be judged by what has come.
 func (s *Requests) News() { s.news = true }
 
-// Halt says why the requests are not followed any more.
-func (s *Requests) Halt(why string) { s.halted = why }
+// Stop says why the requests are not followed any more.
+func (s *Requests) Stop(why string) { s.stopped = why }
 
 // Begin says that a WRITE has begun.
 func (s *Requests) Begin(w WriteBegun) { s.begun = append(s.begun, w) }
@@ -295,10 +295,10 @@ func (s *Requests) openBefore(pos int) int {
 	return s.assembler.OpenBefore(pos)
 }
 
-// told is the ordinal up to which messages have been told.
-func (s *Requests) told() int64 {
+// reportedTo is the ordinal up to which messages have been reported.
+func (s *Requests) reportedTo() int64 {
 	if s.assembler == nil {
 		return 0
 	}
-	return s.assembler.Told()
+	return s.assembler.ReportedTo()
 }

@@ -7,7 +7,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// assembly makes messages of the packets of some requests. What came whole is told, the rest is kept as packets.
+// assembly makes messages of the packets of some requests. What came whole is reported, the rest is kept as packets.
 type assembly struct {
 	requests       *cq.Requests
 	messages       *slab.Of[cq.Message]
@@ -69,11 +69,11 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 	n := 1
 	if p.Opcode.Fn() == packet.ReadRequest {
 		if s.requests.PMTU() == 0 {
-			s.requests.Halt("the path MTU is not known")
+			s.requests.Stop("the path MTU is not known")
 			return
 		}
 		if n = wqe.Packets(p.DMALen, s.requests.PMTU()); n > window {
-			s.requests.Halt("a READ is longer than is followed")
+			s.requests.Stop("a READ is longer than is followed")
 			return
 		}
 	}
@@ -387,5 +387,5 @@ func (s *assembly) OpenBefore(pos int) (n int) {
 	return n
 }
 
-// Told is the ordinal up to which messages have been told.
-func (s *assembly) Told() int64 { return s.base }
+// ReportedTo is the ordinal up to which messages have been reported.
+func (s *assembly) ReportedTo() int64 { return s.base }

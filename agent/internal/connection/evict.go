@@ -50,7 +50,7 @@ func (t *Table) Mark(now, idle int64, most int, missed, short bool) {
 
 // Forget drops the connections that leave, and all that is kept of them. What was judged stays.
 func (t *Table) Forget() {
-	t.newcomers.forget(&t.pairs)
+	t.admission.forget(&t.pairs)
 	old, oldHosts := t.pairs, t.hosts
 	t.pairs, t.hosts, t.Lossy = pairs{}, hosts{}, false
 	moved := make([]uint32, old.n) // the new index plus one of each connection that stays
@@ -61,7 +61,7 @@ func (t *Table) Forget() {
 			moved[i] = t.pairs.n
 		}
 	}
-	t.newcomers.renumber(moved)
+	t.admission.renumber(moved)
 	index := func(i uint32) uint32 { // i and the result are an index plus one
 		if i == 0 {
 			return 0
@@ -159,7 +159,7 @@ func (t *Table) keepHosts(oldHosts hosts, index func(uint32) uint32) {
 		used[c.Ends[0].Attr], used[c.Ends[1].Attr] = true, true
 	}
 	for k, f := range t.resolved {
-		if !used[&f.Attr] && !k.peer.IsZero() { // what SIDR told; what an HCA agent told holds for good
+		if !used[&f.Attr] && !k.peer.IsZero() { // what SIDR told; what an HCA agent reported holds for good
 			delete(t.resolved, k)
 		}
 	}
@@ -174,7 +174,7 @@ func (t *Table) Rest() {
 		}
 		c.counted, c.Active = c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, c.FirstTime
 		for k := range c.Ends {
-			c.Active = max(c.Active, c.Ends[k].SQ.LastTime, c.Ends[k].RQ.LastTime)
+			c.Active = max(c.Active, c.Ends[k].SQ.Last.Time, c.Ends[k].RQ.Last.Time)
 		}
 	}
 }

@@ -18,18 +18,18 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 	if !in.Response || id&1 != 0 {
 		return id, c
 	}
-	if stream.Renews(&c.Pair, 0, p) {
-		id, c = t.renew(&c.Pair, 0, p, host, dir)
+	if stream.ReusesQP(&c.Pair, 0, p) {
+		id, c = t.reuse(&c.Pair, 0, p, host, dir)
 	}
 	back := reverse(p.Src, p.Dst, dir)
 	i, ok := t.match.Match(uint64(host)<<1|uint64(back), p.PSN)
-	if !ok && t.elsewhere(p, host, back) {
+	if !ok && t.reuseElsewhere(p, host, back) {
 		i, ok = t.match.Match(uint64(host)<<1|uint64(back), p.PSN)
 	}
 	if !ok {
 		n := 0
 		if i, n = t.search(host, back, p); n == 0 {
-			i, n = t.misled(c, p, host, back)
+			i, n = t.pairedByMisdirected(c, p, host, back)
 		}
 		ok = n == 1
 	}
@@ -39,12 +39,12 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 	}
 	i = t.rightful(i, p)
 	to := t.pairs.at(i)
-	if a := &to.Ends[0]; to.Paired || to.Dead || to.Service != c.Service || a.Numbered && a.Number != p.DestQP { // as an HCA agent has told
+	if a := &to.Ends[0]; to.Paired || to.Dead || to.Service != c.Service || a.Numbered && a.Number != p.DestQP { // as an HCA agent has reported it
 		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
-	if stream.Outlived(&c.Pair, p, to.FirstTime) {
-		id, c = t.renew(&c.Pair, 0, p, host, dir)
+	if stream.IsOfReusedQP(&c.Pair, p, to.FirstTime) {
+		id, c = t.reuse(&c.Pair, 0, p, host, dir)
 	}
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
 	waiting := &t.hosts.list[host].waiting
@@ -101,8 +101,8 @@ func (t *Table) search(host, dir uint32, p *packet.Packet) (uint32, int) {
 	return found, n
 }
 
-// Unheard reports whether nothing has answered a connection of which one direction was seen: no response came the other way that may be to it.
-func (t *Table) Unheard(c *qp.Pair) bool {
+// NeverAnswered reports whether nothing has answered a connection of which one direction was seen: no response came the other way that may be to it.
+func (t *Table) NeverAnswered(c *qp.Pair) bool {
 	if c.Paired || t.hosts.used == 0 {
 		return false
 	}
