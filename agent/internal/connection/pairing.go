@@ -29,7 +29,7 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 	}
 	i = t.rightful(i, p)
 	to := t.pairs.at(i)
-	if a := &to.Ends[0]; to.Paired || to.Dead || to.Service != c.Service || a.Numbered && a.Number != p.DestQP { // as an HCA agent has reported it
+	if to.Dead || to.Service != c.Service || !to.awaitsPeer(p) {
 		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
@@ -40,6 +40,12 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 	id = i<<1 | 1
 	t.flows.put(flowKey(host, dir, p.DestQP), 0, id, to)
 	return id, to
+}
+
+// awaitsPeer reports whether the other direction of a connection is not known, and response p may be of it: its QPN is not another one that an HCA agent has reported.
+func (c *Connection) awaitsPeer(p *packet.Packet) bool {
+	a := &c.Ends[0]
+	return !c.Paired && (!a.Numbered || a.Number == p.DestQP)
 }
 
 // requesterOf finds the connection that sent the requests which the responses of c answer: one in the direction back.
