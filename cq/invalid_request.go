@@ -22,7 +22,7 @@ func (q *queuePair) invalid(r *wqe.SendRequest) *qp.InvalidError {
 }
 
 // carriedOut judges the send requests that have succeeded when w has, and could not: w itself, and those before it that make no completion (rules CPL-IMD-002, CPL-STS-017).
-func (a *Agent) carriedOut(q *queuePair, w *work) {
+func (a *Agent) carriedOut(q *queuePair, w *sendRequest) {
 	if q.made == nil {
 		return
 	}

@@ -67,7 +67,7 @@ func (s *Source) denied(g *wqe.Segment, pd wqe.PD, posted *Event, n int, writes 
 }
 
 // denies says why a send request cannot read or write its data segments; "" if it can, or if that is not certain (rule CPL-STS-017). Inline data needs no key.
-func (q *queuePair) denies(w *work) string {
+func (q *queuePair) denies(w *sendRequest) string {
 	r := w.req()
 	fetches := false
 	switch r.Op {
@@ -96,7 +96,7 @@ func (q *queuePair) denies(w *work) string {
 }
 
 // unprotected reports a send request that has succeeded, and that no region lets do so. then is the end of the sentence that says so.
-func (a *Agent) unprotected(q *queuePair, v, w *work, then string) {
+func (a *Agent) unprotected(q *queuePair, v, w *sendRequest, then string) {
 	if why := q.denies(v); why != "" {
 		a.verb(q, rule.CPLSTS017, w.done, "LOC_PROT_ERR or an immediate error: "+why, fmt.Sprintf("request %d succeeded%s", v.req().ID, then))
 	}

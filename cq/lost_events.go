@@ -17,7 +17,7 @@ func (a *Agent) lostEvents(s *Source) {
 			continue
 		}
 		if q.doubt = true; q.unmatched == nil {
-			q.unmatched = &work{n: s.n}
+			q.unmatched = &sendRequest{n: s.n}
 		}
 		if q.doubledFrom == 0 {
 			q.doubledFrom = s.n
@@ -25,7 +25,7 @@ func (a *Agent) lostEvents(s *Source) {
 		q.drain = drainEvent{}
 	}
 	for _, r := range s.regions {
-		r.vague = true
+		r.uncertain = true
 	}
 	clear(s.lkeys)
 	clear(s.mrs)
@@ -33,7 +33,7 @@ func (a *Agent) lostEvents(s *Source) {
 	clear(s.ahs)
 	clear(s.handles)
 	clear(s.cqs)
-	s.notices, s.again, s.received, s.uncertain = nil, nil, true, true
+	s.notices, s.rebinds, s.received, s.uncertain = nil, nil, true, true
 	if s.content != nil {
 		s.content.lost = true
 	}

@@ -22,7 +22,7 @@ func (a *Agent) notification(s *Source, e *Event) {
 		}
 		a.noticed(s, c, e)
 	case e.Kind == EvCreateCQ:
-		s.cqs[e.CQ] = &completionQueue{made: true, depth: e.Depth}
+		s.cqs[e.CQ], s.newestCQ = &completionQueue{number: e.CQ, made: true, depth: e.Depth}, nil
 	case e.Kind == EvResizeCQ:
 		s.queue(e.CQ).depth = e.Depth
 	case e.Kind == EvDestroyCQ:
@@ -35,6 +35,7 @@ func (a *Agent) notification(s *Source, e *Event) {
 			}
 		}
 		delete(s.cqs, e.CQ)
+		s.newestCQ = nil
 	}
 }
 
@@ -54,7 +55,7 @@ func (a *Agent) device(s *Source, id rule.ID, e *Event, expected, actual string)
 func (a *Agent) async(s *Source, e *Event) {
 	switch e.Async {
 	case AsyncCQError:
-		a.overran(s, e)
+		a.cqOverrun(s, e)
 		return
 	case AsyncSRQLimit:
 		a.limitReached(s, e)
@@ -85,8 +86,8 @@ func (a *Agent) async(s *Source, e *Event) {
 	}
 }
 
-// other takes over what else there is in a device.
-func (a *Agent) other(s *Source, e *Event) {
+// otherEvent takes over what else there is in a device.
+func (a *Agent) otherEvent(s *Source, e *Event) {
 	if e.Failed {
 		return
 	}
@@ -96,7 +97,7 @@ func (a *Agent) other(s *Source, e *Event) {
 		s.limits = *e.Device
 	case EvModifySRQ:
 		r := s.sharedQueue(e.SRQ)
-		r.limit = limit{told: true, count: e.Depth, n: s.n}
+		r.limit = limit{known: true, count: e.Depth, n: s.n}
 	case EvCreateAH:
 		s.ahs[e.AH] = e.PD
 		s.handle(e)

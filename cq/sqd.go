@@ -36,7 +36,7 @@ func (q *queuePair) drained(e *Event) {
 
 // draining judges that a message does not begin in SQD, nor in SQE. That takes the clock of the packets, and a tap that sees a packet when it leaves.
 func (a *Agent) draining(q *queuePair, m *Message) {
-	if !q.known || !q.src.exact || !a.near(q.addr()) || !q.out.anchor || m.Partial {
+	if len(q.drains) == 0 && len(q.broken) == 0 || !q.known || !q.src.exact || !a.near(q.addr()) || !q.out.anchor || m.Partial {
 		return
 	}
 	s := &q.sending
@@ -108,11 +108,11 @@ func (a *Agent) drainedAt(q *queuePair) (at int64, ok bool) {
 		if w.done != nil {
 			continue
 		}
-		ack, answered := q.answered(w)
+		ack := q.answered(w)
 		switch {
-		case w.local() || q.lost(w) || !answered && !a.unbegun(q, w):
+		case w.local() || q.packetsUncertain(w) || ack == nil && !a.unbegun(q, w):
 			return 0, false
-		case answered:
+		case ack != nil:
 			at = max(at, ack.Time)
 		}
 	}
@@ -125,6 +125,6 @@ func (a *Agent) drainedAt(q *queuePair) (at int64, ok bool) {
 }
 
 // unbegun reports whether a request was not begun: a tap near its queue pair has shown no packet of it.
-func (a *Agent) unbegun(q *queuePair, w *work) bool {
-	return !a.Lossy && a.near(q.addr()) && q.out.anchor && q.out.halted == "" && (w.first >= q.out.high || !q.out.first.Seen())
+func (a *Agent) unbegun(q *queuePair, w *sendRequest) bool {
+	return !a.Lossy && a.near(q.addr()) && q.out.anchor && q.out.stopped == "" && (w.first >= q.out.high || !q.out.first.Seen())
 }
