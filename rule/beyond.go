@@ -26,12 +26,14 @@ type beyond struct {
 	more    map[More]*uint64
 }
 
-// keptCount is how many findings of a rule and class are kept, by bucket, how many were compared, and what was counted last that is not kept.
+// keptCount is how many findings of a rule and class are kept, by bucket, how many were compared, and of which host and role those that
+// are not kept were counted last.
 type keptCount struct {
 	kept     [packet.Buckets]uint16
 	compared [packet.Buckets]compared
-	last     More
-	counted  *uint64 // for last; nil: none
+	accused  packet.Addr // of what was counted last
+	role     Role
+	counted  *uint64 // for these; nil: none
 }
 
 // compared is how many findings of a bucket were compared in the last second in which there was one.
@@ -95,7 +97,7 @@ func (x *beyond) add(f *Finding) bool {
 // count counts a finding that is not kept.
 func (x *beyond) count(m More) {
 	k := x.kind(m.Rule, m.Class)
-	if k.counted == nil || m != k.last {
+	if k.counted == nil || m.Role != k.role || m.Accused != k.accused {
 		if x.more == nil {
 			x.more = map[More]*uint64{}
 		}
@@ -104,7 +106,7 @@ func (x *beyond) count(m More) {
 			n = new(uint64)
 			x.more[m] = n
 		}
-		k.last, k.counted = m, n
+		k.role, k.accused, k.counted = m.Role, m.Accused, n
 	}
 	*k.counted++
 }

@@ -75,11 +75,9 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		v.Broken = true
 		class, detail := v.headerClass(h.id, p)
-		d := rule.Verdict{Rule: h.id, Class: class, Role: h.role, Expected: b.expected, Detail: detail}
-		if !v.Rec.Full(h.id, class, p.Src, p.Dst) {
-			d.Actual = b.actual()
+		if !v.SurplusBytes(c, from, p, h.id, class, h.role) {
+			v.ReportBytes(c, from, p, rule.Verdict{Rule: h.id, Class: class, Role: h.role, Expected: b.expected, Actual: b.actual(), Detail: detail})
 		}
-		v.ReportBytes(c, from, p, d)
 	}
 	if p.Encap == packet.Native && v.Subnet.Known() {
 		v.onSubnet(c, from, p)
