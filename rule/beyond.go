@@ -30,13 +30,13 @@ type beyond struct {
 type keptCount struct {
 	kept     [packet.Buckets]uint16
 	compared [packet.Buckets]compared
-	last     alone
+	last     accusation
 	counted  *uint64 // for what last says of the accused; nil: none
 	full     bool    // of the two hosts of last, no more are kept
 }
 
-// alone is what distinguishes findings of one rule and class that are counted.
-type alone struct {
+// accusation is what distinguishes findings of one rule and class that are counted.
+type accusation struct {
 	role          Role
 	accused, peer packet.Addr
 }
@@ -111,7 +111,7 @@ func (x *beyond) count(m More) {
 			n = new(uint64)
 			x.more[m] = n
 		}
-		k.last, k.counted, k.full = alone{role: m.Role, accused: m.Accused}, n, false
+		k.last, k.counted, k.full = accusation{role: m.Role, accused: m.Accused}, n, false
 	}
 	*k.counted++
 }
@@ -126,7 +126,7 @@ func (r *Recorder) Surplus(id ID, class Class, role Role, accused, peer packet.A
 	if k == nil {
 		return false
 	}
-	if is := (alone{role, accused, peer}); !k.full || k.last != is {
+	if is := (accusation{role, accused, peer}); !k.full || k.last != is {
 		if k.kept[packet.Bucket(accused, peer)] < mostAlike {
 			return false
 		}
