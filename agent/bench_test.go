@@ -11,6 +11,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/internal/testkit/cpu"
 	"ibwitness/internal/testkit/traffic"
 	"ibwitness/packet"
 )
@@ -59,7 +60,7 @@ func BenchmarkRun(b *testing.B) {
 				bytes := int64(len(raw) - pcapHeader - k.packets*pcapRecord)
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				cpu := cpuTime()
+				spent := cpu.Time()
 				ph := phases{packets: k.packets}
 				for b.Loop() {
 					ph.begin()
@@ -68,12 +69,12 @@ func BenchmarkRun(b *testing.B) {
 					}
 					ph.done()
 				}
-				cpu = cpuTime() - cpu
+				spent = cpu.Time() - spent
 				runtime.ReadMemStats(&after)
 				all := float64(b.N) * float64(k.packets)
 				ns := float64(b.Elapsed().Nanoseconds())
 				b.ReportMetric(ns/all, "ns/packet")
-				b.ReportMetric(float64(cpu)/all, "cpu-ns/packet")
+				b.ReportMetric(float64(spent)/all, "cpu-ns/packet")
 				b.ReportMetric(float64(b.N)*float64(bytes)/ns, "GB/s")
 				b.ReportMetric(float64(after.Mallocs-before.Mallocs)/all, "allocs/packet")
 				if k.shape.Connections > 1000 {
@@ -93,11 +94,11 @@ type phases struct {
 	tenth, half, end int64     // the best tenth, the first half, the end
 }
 
-func (ph *phases) begin() { ph.at = [11]int64{cpuTime()} }
+func (ph *phases) begin() { ph.at = [11]int64{cpu.Time()} }
 
 func (ph *phases) progress(packets uint64) {
 	if i := int(packets) * 10 / ph.packets; ph.at[i] == 0 {
-		ph.at[i] = cpuTime()
+		ph.at[i] = cpu.Time()
 	}
 }
 
@@ -111,7 +112,7 @@ func (ph *phases) done() {
 		least(&ph.tenth, ph.at[i], ph.at[i+1])
 	}
 	least(&ph.half, ph.at[0], ph.at[5])
-	least(&ph.end, ph.at[10], cpuTime())
+	least(&ph.end, ph.at[10], cpu.Time())
 }
 
 func (ph *phases) report(b *testing.B) {

@@ -26,13 +26,13 @@ func (e *engine) logs() {
 		c := e.events()
 		c.logs.add(l)
 		c.sources = append(c.sources, c.queues.Source(l.Name, l.Addr, l.Exact))
-		e.hear(l.Addr, l.Exact)
+		e.addSource(l.Addr, l.Exact)
 	}
 }
 
-func (e *engine) hear(addr packet.Addr, exact bool) {
+func (e *engine) addSource(addr packet.Addr, exact bool) {
 	for _, s := range e.shards {
-		s.t.hear(addr, exact)
+		s.t.addSource(addr, exact)
 	}
 }
 
@@ -41,15 +41,15 @@ func (e *engine) event(v *cq.Event) {
 	c := e.events()
 	n, isNew := c.device(v.QP.Addr)
 	if isNew {
-		e.hear(v.QP.Addr, true)
+		e.addSource(v.QP.Addr, true)
 	}
-	e.told(n, v)
+	e.sourceEvent(n, v)
 }
 
-// told takes an event of a source.
-func (e *engine) told(source int, v *cq.Event) {
+// sourceEvent takes an event of a source.
+func (e *engine) sourceEvent(source int, v *cq.Event) {
 	for _, s := range e.shards {
-		s.t.told(source, v)
+		s.t.sourceEvent(source, v)
 	}
 	e.completions.event(source, v)
 }
@@ -63,7 +63,7 @@ func (e *engine) eventsUpTo(now int64) {
 	for i := range list {
 		v := &list[i]
 		for _, s := range e.shards {
-			s.t.told(v.log, v.Event)
+			s.t.sourceEvent(v.log, v.Event)
 		}
 		e.completions.logged(v)
 	}
@@ -116,9 +116,9 @@ func (t *Transport) Event(v *cq.Event) {
 	}
 	n, isNew := t.own.device(v.QP.Addr)
 	if isNew {
-		t.hear(v.QP.Addr, true)
+		t.addSource(v.QP.Addr, true)
 	}
-	t.told(n, v)
+	t.sourceEvent(n, v)
 	t.own.event(n, v)
 }
 

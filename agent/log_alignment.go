@@ -83,7 +83,7 @@ func (a *alignment) event(e *cq.Event) {
 
 func (a *alignment) modified(q *alignedQP, e *cq.Event) {
 	if e.Attr != nil {
-		q.attr.Merge(e.Attr)
+		q.attr.Update(e.Attr)
 	}
 	switch {
 	case e.State == qp.RTR && a.receives[e.QP.QPN] == 0:

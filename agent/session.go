@@ -21,15 +21,15 @@ import (
 // Each method returns what has become of the findings: of those that it made, and of earlier ones that it has proven, doubted or withdrawn. Finding.Seq
 // names a finding in all changes. The list is valid until the next call.
 type Session struct {
-	e       *engine
-	t       *Transport
-	w       *batch
-	in      *pushed
-	frame   [1]fabricagent.Frame
-	changes []rule.Change
-	now     int64
-	heard   int64 // when ends were last looked for that have fallen silent
-	ended   bool
+	e             *engine
+	t             *Transport
+	w             *batch
+	in            *pushed
+	frame         [1]fabricagent.Frame
+	changes       []rule.Change
+	now           int64
+	silentChecked int64 // when ends were last looked for that have fallen silent
+	ended         bool
 }
 
 // ErrEnded is the error of a session that has ended.
@@ -129,7 +129,7 @@ func (s *Session) Lost(tap uint16, n uint64) ([]rule.Change, error) {
 // quiet is how much time passes before ends are looked for again that have fallen silent.
 const quiet = int64(10 * time.Millisecond)
 
-// Advance says that no frame and no event comes before a time: what is due until then and missing is told.
+// Advance says that no frame and no event comes before a time: what is due until then and missing is reported.
 func (s *Session) Advance(now int64) ([]rule.Change, error) {
 	switch {
 	case s.ended:
@@ -139,8 +139,8 @@ func (s *Session) Advance(now int64) ([]rule.Change, error) {
 	}
 	s.now = now
 	s.e.advance(now)
-	if now-s.heard >= quiet {
-		s.heard = now
+	if now-s.silentChecked >= quiet {
+		s.silentChecked = now
 		s.t.silent(now)
 	}
 	return s.news(), nil

@@ -35,13 +35,16 @@ type Agent struct {
 	groupDatagrams []*Message // datagrams to multicast groups
 	changes        int        // counts what may bring a flow to other queue pairs
 
-	works              slab.Of[work]
+	sendRequests       slab.Of[sendRequest]
 	receives           slab.Of[receive]
 	receiveCompletions slab.Of[receiveCompletion]
 
-	wire      int64     // time up to which the packets have been seen
-	ended     bool      // nothing more comes
-	leans     rule.Lean // what the next finding may rest on
+	events int  // of all sources so far
+	posted made // the newest
+
+	wire      int64           // time up to which the packets have been seen
+	ended     bool            // nothing more comes
+	assumes   rule.Assumption // what the next finding may rest on
 	deadlines deadlines
 }
 
@@ -66,16 +69,18 @@ type Source struct {
 	qps         map[uint32][]*queuePair
 	recent      [64]recentQP        // of qps, where they were found last
 	toward      map[uint32][]uint32 // by DestQPN, the queue pairs that have had it
-	shared      map[wqe.SRQ]*receives
+	shared      map[wqe.SRQ]*receiveQueue
 	regions     map[uint32]*region
 	cqs         map[wqe.CQ]*completionQueue
+	newestCQ    *completionQueue // of cqs, that was asked for last
 	mrs         map[wqe.MR]*wqe.Region
 	mws         map[wqe.MW]*memoryWindow
 	lkeys       map[uint32]bool // every L_Key that there was
 	ahs         map[wqe.AH]wqe.PD
 	limits      qp.Limits
 	notices     []*notice
-	again       []rebound
+	arms        slab.Of[arm]
+	rebinds     []rebound
 	invalidated map[uint32]bool // keys that messages have invalidated
 	uncertain   bool            // a message has not come whole, which may have invalidated one
 	handles     map[wqe.AH]*wqe.AddressVector
@@ -115,7 +120,7 @@ func (a *Agent) Device(addr packet.Addr) *Source {
 // Source begins a source of events, of the device with an address, zero where it is not known. exact says that its clock is that of the packets.
 func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 	s := &Source{
-		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, toward: map[uint32][]uint32{}, shared: map[wqe.SRQ]*receives{},
+		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, toward: map[uint32][]uint32{}, shared: map[wqe.SRQ]*receiveQueue{},
 		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*wqe.Region{},
 		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
 	}
@@ -132,6 +137,7 @@ func (a *Agent) Event(s *Source, e *Event) {
 		return
 	}
 	s.n++
+	a.events++
 	if s.exact && e.Time < s.newest && !s.disordered {
 		a.disorder(s)
 	}
@@ -169,9 +175,12 @@ func (a *Agent) Event(s *Source, e *Event) {
 	case EvAsync:
 		a.async(s, e)
 	default:
-		a.other(s, e)
+		a.otherEvent(s, e)
 	}
 	for _, q := range s.lifetimes(e.QP.QPN) {
+		if e.Kind != EvPostSend && e.Kind != EvPostReceive {
+			q.events++
+		}
 		a.step(q)
 	}
 	if len(a.lives) > a.mostLives {
@@ -182,7 +191,7 @@ func (a *Agent) Event(s *Source, e *Event) {
 
 // step judges what has become certain of a queue pair.
 func (a *Agent) step(q *queuePair) {
-	a.leans = 0
+	a.assumes = 0
 	a.sent(q)
 	a.arrive(q)
 	a.sample(q)
@@ -193,11 +202,14 @@ func (a *Agent) step(q *queuePair) {
 	a.solicited(q.src)
 	a.accepted(q)
 	a.notReady(q)
-	a.executed(q)
-	a.storedBy(q)
+	if r := &q.receiving; r.answers != q.in.answers || a.ended {
+		r.answers = q.in.answers
+		a.executed(q)
+		a.storedBy(q)
+	}
 	a.sharedNamed(q)
 	a.uncompleted(q)
-	a.overdue(q)
+	a.judgeDue(q)
 	a.retire(q)
 }
 
@@ -275,7 +287,7 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 	}
 	if (v.Comparison != nil || v.expects != nil) && a.rec.Compares(v.Rule, v.Class, f.Accused.Addr, f.Peer.Addr, f.Time) {
 		if f.Comparison = v.Comparison; v.expects != nil {
-			f.Comparison = a.beside(v.at, v.expects)
+			f.Comparison = a.compareResponse(v.at, v.expects)
 		}
 	}
 	if v.at.Seen() {
@@ -287,7 +299,7 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 			f.Time = v.event.Time
 		}
 	}
-	f.Leans, a.leans = a.leans, 0
+	f.Assumes, a.assumes = a.assumes, 0
 	a.add(q.src, f)
 }
 
@@ -319,7 +331,7 @@ func (a *Agent) covered(id rule.ID) { a.rec.Cover[id].Exercised++ }
 // proven is the class of a finding that rests on what the capture does not hold.
 func (a *Agent) proven(q *queuePair) rule.Class {
 	if !a.Lossy && (a.near(q.addr()) || a.near(q.attr.DestAddr)) {
-		a.leans = rule.LeanNear | rule.LeanWhole
+		a.assumes = rule.AssumesNear | rule.AssumesWhole
 		return rule.Violation
 	}
 	return rule.Unproven
@@ -328,7 +340,7 @@ func (a *Agent) proven(q *queuePair) rule.Class {
 // sentProven is that where it rests on what the queue pair itself did not send: on the way to a tap at the other end it may be lost.
 func (a *Agent) sentProven(q *queuePair) rule.Class {
 	if !a.Lossy && a.near(q.addr()) {
-		a.leans = rule.LeanNear | rule.LeanWhole
+		a.assumes = rule.AssumesNear | rule.AssumesWhole
 		return rule.Violation
 	}
 	return rule.Unproven

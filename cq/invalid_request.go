@@ -22,7 +22,7 @@ func (q *queuePair) invalid(r *wqe.SendRequest) *qp.InvalidError {
 }
 
 // carriedOut judges the invalid send requests that have succeeded when w has: w itself, and those before it that make no completion (rule CPL-IMD-002).
-func (a *Agent) carriedOut(q *queuePair, w *work) {
+func (a *Agent) carriedOut(q *queuePair, w *sendRequest) {
 	if q.made == nil {
 		return
 	}

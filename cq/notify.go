@@ -20,7 +20,7 @@ func (a *Agent) notification(s *Source, e *Event) {
 		}
 		a.noticed(s, c, e)
 	case e.Kind == EvCreateCQ:
-		s.cqs[e.CQ] = &completionQueue{made: true, depth: e.Depth}
+		s.cqs[e.CQ], s.newestCQ = &completionQueue{number: e.CQ, made: true, depth: e.Depth}, nil
 	case e.Kind == EvResizeCQ:
 		s.queue(e.CQ).depth = e.Depth
 	case e.Kind == EvDestroyCQ:
@@ -33,6 +33,7 @@ func (a *Agent) notification(s *Source, e *Event) {
 			}
 		}
 		delete(s.cqs, e.CQ)
+		s.newestCQ = nil
 	}
 }
 
@@ -48,7 +49,7 @@ func (a *Agent) device(s *Source, id rule.ID, e *Event, expected, actual string)
 func (a *Agent) async(s *Source, e *Event) {
 	switch e.Async {
 	case AsyncCQError:
-		a.overran(s, e)
+		a.cqOverrun(s, e)
 		return
 	case AsyncSRQLimit:
 		a.limitReached(s, e)
@@ -79,8 +80,8 @@ func (a *Agent) async(s *Source, e *Event) {
 	}
 }
 
-// other takes over what else there is in a device.
-func (a *Agent) other(s *Source, e *Event) {
+// otherEvent takes over what else there is in a device.
+func (a *Agent) otherEvent(s *Source, e *Event) {
 	if e.Failed {
 		return
 	}

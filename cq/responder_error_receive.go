@@ -38,9 +38,9 @@ func (a *Agent) refusals(q *queuePair) {
 			}
 		case packet.NAKRemoteAccess:
 			a.violated(q, n, m, first)
-			a.writeTook(q, n, m, first)
+			a.writeConsumedReceive(q, n, m, first)
 		case packet.NAKInvalidRequest:
-			a.writeTook(q, n, m, first)
+			a.writeConsumedReceive(q, n, m, first)
 		}
 		break
 	}
@@ -101,8 +101,8 @@ func (a *Agent) violated(q *queuePair, n *NAK, m *Message, first *receiveComplet
 	})
 }
 
-// writeTook judges that a WRITE with immediate data that failed has taken no receive request.
-func (a *Agent) writeTook(q *queuePair, n *NAK, m *Message, first *receiveCompletion) {
+// writeConsumedReceive judges that a WRITE with immediate data that failed has taken no receive request.
+func (a *Agent) writeConsumedReceive(q *queuePair, n *NAK, m *Message, first *receiveCompletion) {
 	if wqe.OpOf(m.Op.Fn()) != wqe.Write {
 		return
 	}
@@ -137,7 +137,7 @@ func (s *Source) mustStay(q *queuePair, key uint32, invalid map[uint32]bool) str
 		}
 	case invalid[key]:
 		return "it was invalidated before"
-	case r.vague:
+	case r.uncertain:
 	case r.one:
 		return "it is that of a window of type 1"
 	case r.pd != 0 && pd != 0 && r.pd != pd:

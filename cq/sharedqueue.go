@@ -10,7 +10,7 @@ import (
 
 // limit is what a shared receive queue is armed with.
 type limit struct {
-	told  bool // the log tells of it
+	known bool // the log tells of it
 	count int  // 0: it is not armed
 	n     int  // of the event in the log that armed it
 }
@@ -18,7 +18,7 @@ type limit struct {
 // limitReached judges the event of a shared receive queue.
 func (a *Agent) limitReached(s *Source, e *Event) {
 	r := s.shared[e.SRQ]
-	if r == nil || !r.limit.told {
+	if r == nil || !r.limit.known {
 		return
 	}
 	a.covered(rule.CPLSRQ003)
@@ -28,9 +28,9 @@ func (a *Agent) limitReached(s *Source, e *Event) {
 	r.limit.count = 0
 }
 
-// below judges, when a request of a shared receive queue has completed, whether the event of its limit is overdue: at most so many
+// belowLimit judges, when a request of a shared receive queue has completed, whether the event of its limit is overdue: at most so many
 // requests are left as were posted and have not completed, and this one was taken after the queue was armed.
-func (a *Agent) below(q *queuePair, r *receive, e *Event) {
+func (a *Agent) belowLimit(q *queuePair, r *receive, e *Event) {
 	list := r.queue
 	list.completed++
 	left := list.list.end() - list.completed
@@ -90,7 +90,7 @@ func srqOf(m *Message) wqe.SRQ { return wqe.SRQ(m.SRQ) }
 
 // usedOf is how many requests of a shared receive queue the messages to a queue pair can have taken up to a packet, without the one that was
 // refused.
-func (q *queuePair) usedOf(pos int, refused *Message, queue *receives) (n int) {
+func (q *queuePair) usedOf(pos int, refused *Message, queue *receiveQueue) (n int) {
 	for _, m := range q.in.msgs.all() {
 		if q.recvs != queue && wqe.SRQ(m.SRQ) != queue.number {
 			continue

@@ -25,7 +25,7 @@ func (s *Source) arming(c *completionQueue, e *Event) {
 	case x.next == nil:
 		x.next, x.nextN = e, s.n
 	}
-	c.armed = &x
+	c.armed = s.arms.Put(x)
 }
 
 // notice is a notification that a solicited event was asked for, with the completions among which is the one that gave rise to it.
@@ -37,7 +37,7 @@ type notice struct {
 
 // candidate is a completion of either queue; both nil: of a request that is not known.
 type candidate struct {
-	w *work
+	w *sendRequest
 	t *receiveCompletion
 }
 
@@ -55,7 +55,7 @@ func (a *Agent) noticed(s *Source, c *completionQueue, e *Event) {
 }
 
 // polled takes over that a completion was polled: what it was owed, or has given rise to.
-func (s *Source) polled(c *completionQueue, e *Event, w *work, t *receiveCompletion) {
+func (s *Source) polled(c *completionQueue, e *Event, w *sendRequest, t *receiveCompletion) {
 	if !s.exact || !c.made {
 		return
 	}
@@ -122,15 +122,15 @@ func (x *notice) judged() bool {
 	return true
 }
 
-// untoldSend judges whether the completion of a send request was polled that the consumer should have been told of before.
-func (a *Agent) untoldSend(q *queuePair, w *work) {
+// unnotifiedSend judges whether the completion of a send request was polled that the consumer should have been told of before.
+func (a *Agent) unnotifiedSend(q *queuePair, w *sendRequest) {
 	if w.due != nil {
 		a.owed(q, w.done, w.due, w.done.Completion.Status != Success, func(_ *Event, n int) bool { return w.n > n })
 	}
 }
 
-// untoldReceive judges that of a receive completion, when its message is known.
-func (a *Agent) untoldReceive(q *queuePair, t *receiveCompletion) {
+// unnotifiedReceive judges that of a receive completion, when its message is known.
+func (a *Agent) unnotifiedReceive(q *queuePair, t *receiveCompletion) {
 	if t.judged = true; t.due == nil {
 		return
 	}

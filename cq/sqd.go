@@ -36,7 +36,7 @@ func (q *queuePair) drained(e *Event) {
 
 // draining judges that a message does not begin in SQD, nor in SQE. That takes the clock of the packets, and a tap that sees a packet when it leaves.
 func (a *Agent) draining(q *queuePair, m *Message) {
-	if !q.known || !q.src.exact || !a.near(q.addr()) || !q.out.anchor || m.Partial {
+	if len(q.drains) == 0 && len(q.broken) == 0 || !q.known || !q.src.exact || !a.near(q.addr()) || !q.out.anchor || m.Partial {
 		return
 	}
 	s := &q.sending

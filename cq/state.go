@@ -51,7 +51,7 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 		q.permits |= e.Attr.Access
 	}
 	if e.Attr != nil {
-		q.attr.Merge(e.Attr)
+		q.attr.Update(e.Attr)
 		q.src.connects(q)
 	}
 	switch {

@@ -165,7 +165,7 @@ func (d *device) modify(q *life, e *Event) {
 		q.failed = false
 	}
 	if q.state = e.State; e.Attr != nil {
-		q.attr.Merge(e.Attr)
+		q.attr.Update(e.Attr)
 	}
 }
 

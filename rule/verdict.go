@@ -36,8 +36,8 @@ type Verdict struct {
 	Class            Class
 	Role             Role // of the accused
 	Basis            Basis
-	Leans            Lean // of a violation: what may prove it, beside the packets themselves
-	Gap              Gap  // what is missing
+	Assumes          Assumption // of a violation: what may prove it, beside the packets themselves
+	Gap              Gap        // what is missing
 	Earlier          Frame
 	Expected, Actual string
 	Detail           string
@@ -71,7 +71,7 @@ func (v *Verdict) On(p *packet.Packet, accused, peer Endpoint) Finding {
 		f.Evidence = append(f.Evidence, e.Number)
 	}
 	if v.Class == Violation {
-		f.Leans = v.Leans
+		f.Assumes = v.Assumes
 	}
 	f.Accused, f.Peer = accused, peer
 	f.Accused.Role = v.Role

@@ -239,7 +239,7 @@ func (s *scenario) run(input string) error {
 			return fmt.Errorf("line %d, %q: %w", n+1, strings.TrimSpace(text), err)
 		}
 	}
-	s.taken = s.rc().Taken()
+	s.taken = s.rc().FastPathPackets()
 	s.agent.Finish(s.now)
 	agent.Reconcile(s.agent)
 	var counted uint64

@@ -88,7 +88,7 @@ func (v *Verifier) Report(c *qp.Pair, from int, p *packet.Packet, d rule.Verdict
 }
 
 func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d *rule.Verdict) {
-	if d.Role == rule.Responder && d.Class == rule.Violation && inOrder[d.Rule] && LeftBefore(p, c.Ends[from].RQ.LastID) {
+	if d.Role == rule.Responder && d.Class == rule.Violation && inOrder[d.Rule] && LeftBefore(p, c.Ends[from].RQ.Last.ID) {
 		v.Distrust(c, "by the IPv4 identifications, the capture holds packets of this endpoint in another order than they were sent")
 		d.Doubt("by its IPv4 identification it was sent before the response that it follows here")
 	}
@@ -118,8 +118,8 @@ func LeftBefore(p *packet.Packet, id uint16) bool {
 // Numbered reports whether the sender of p numbers its packets, so that a copy which the network made can be distinguished from another packet.
 func Numbered(p *packet.Packet) bool { return p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 }
 
-// ToldCut is why what CM told proves nothing.
-const ToldCut = "the snap length cut the CM exchange of the connection, so its ICRC was not judged"
+// CMCut is why what CM said proves nothing.
+const CMCut = "the snap length cut the CM exchange of the connection, so its ICRC was not judged"
 
 // Accuse makes a finding on packet p against one end of c.
 func (v *Verifier) Accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verdict) {
@@ -130,8 +130,8 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d *rule.Ver
 	if v.Profile.excuses(d.Rule) {
 		return
 	}
-	if d.Class == rule.Violation && d.Basis == rule.OnPacket && c.ToldCut() {
-		d.Doubt(ToldCut)
+	if d.Class == rule.Violation && d.Basis == rule.OnPacket && c.CMCut() {
+		d.Doubt(CMCut)
 	}
 	if d.Class == rule.Violation && d.Basis == rule.OnStream && c.Cut() {
 		d.Doubt("the snap length cut frames of the connection before it, so their ICRCs were not judged")
@@ -146,7 +146,7 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d *rule.Ver
 		d.Doubt(rule.CutShort)
 	}
 	if d.Class == rule.Violation {
-		d.Leans = c.Leaned()
+		d.Assumes = c.Assumptions()
 	}
 	if v.Rec.Compares(d.Rule, d.Class, c.Ends[accused].Addr, c.Ends[1-accused].Addr, p.Time) {
 		d.Comparison = v.Compare(c, accused, p, *d)
@@ -233,7 +233,7 @@ func (v *Verifier) ReportUnpaired(p *packet.Packet, d rule.Verdict) {
 
 // held reports whether f, which accuses an end of c, waits for the next request of the other end.
 func held(c *qp.Pair, accused int, f *rule.Finding) bool {
-	d := c.Ends[1-accused].SQ.Doubt()
+	d := c.Ends[1-accused].SQ.ReadDispute()
 	if d == nil || f.Class == rule.Event {
 		return false
 	}

@@ -9,7 +9,7 @@ import (
 	"ibwitness/rule"
 )
 
-// The fast paths for headers, plain and again, compare only the fields that the rows of headers name as read by the rules: shapes are built
+// The fast paths for headers, plain and agreesWithFlow, compare only the fields that the rows of headers name as read by the rules: shapes are built
 // from the rows. A rule that says nothing of it is on no fast path.
 
 // word is a part of a packet that the fast paths load at once: eight bytes of a header as they are in memory, or a number made of several fields.
@@ -114,11 +114,11 @@ func (f field) test(v4, v6 uint64, not bool) test {
 }
 
 // on is the test on a version of IP.
-func (t *test) on(e packet.Encap) unlike {
+func (t *test) on(e packet.Encap) exclusion {
 	if e == packet.RoCEv2IPv6 {
-		return unlike{t.v6, t.words[1]}
+		return exclusion{t.v6, t.words[1]}
 	}
-	return unlike{t.v4, t.words[0]}
+	return exclusion{t.v4, t.words[0]}
 }
 
 // usually says by opcode what a packet has for which a rule holds; ok is whether there is such a packet.
@@ -166,8 +166,8 @@ func (c *clause) add(d clause) {
 	c.mask, c.value = c.mask|d.mask, c.value|d.value
 }
 
-// unlike is a clause that a packet does not fulfil.
-type unlike struct {
+// exclusion is a clause that a packet does not fulfil.
+type exclusion struct {
 	clause
 	word word
 }
@@ -182,14 +182,14 @@ const everyRule = ^ruleSet(0)
 type shape struct {
 	is  [numWords]clause
 	by  [numWords]ruleSet // the rules that ask for that
-	not []unlikeBy
+	not []exclusionBy
 	// judged are the rules that say nothing of it. Where there are any, no packet is plain.
 	judged ruleSet
 }
 
-// unlikeBy is what the packets do not have, and the rule that asks for that.
-type unlikeBy struct {
-	unlike
+// exclusionBy is what the packets do not have, and the rule that asks for that.
+type exclusionBy struct {
+	exclusion
 	by ruleSet
 }
 
@@ -234,7 +234,7 @@ func (s *shape) ask(h *header, by ruleSet, e packet.Encap, in *packet.Info) {
 	for i := range tests {
 		t := tests[i].on(e)
 		if tests[i].not {
-			s.not = append(s.not, unlikeBy{t, by})
+			s.not = append(s.not, exclusionBy{t, by})
 			continue
 		}
 		s.is[t.word].add(t.clause)

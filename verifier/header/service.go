@@ -77,7 +77,7 @@ var serviceHeaders = []header{
 		return mismatch(p.PayloadLen > 4096, "at most 4096 bytes of payload", "%d bytes", p.PayloadLen)
 	}, false, nil},
 	{rule.UDQKEY003, rule.Sender, of(packet.UD), func(p *packet.Packet) breach {
-		return mismatch(p.DestQP == 1 && p.Has&packet.HasDETH != 0 && p.QKey != 0x80010000 && !misdirected(p), "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
+		return mismatch(p.DestQP == 1 && p.Has&packet.HasDETH != 0 && p.QKey != 0x80010000 && !smpToOtherQP(p), "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
 	}, false, nil},
 	{rule.UDQP1001, rule.Sender, of(packet.UD), func(p *packet.Packet) breach {
 		cm := mad.ClassOf(p.Payload) == byte(mad.ClassCM)                                  // CM-FMT-003 judges its length

@@ -43,8 +43,8 @@ func ExpectedRules(opcodes []packet.Opcode) (ids []rule.ID) {
 	return ids
 }
 
-// Taken is how many packets the fast path has taken.
-func (v *Verifier) Taken() (n uint64) {
+// FastPathPackets is how many packets the fast path has taken.
+func (v *Verifier) FastPathPackets() (n uint64) {
 	for _, k := range v.expected {
 		n += k
 	}

@@ -68,7 +68,7 @@ func (t *Table) Few() bool { return t.flows.used < fetched }
 func (t *Table) seek(s *lookup, p *packet.Packet) {
 	*s = lookup{}
 	connected := p.Opcode.Service() <= packet.UC
-	if t.Several || p.Way != packet.WayUnknown || !connected && t.newcomers.full == 0 { // perhaps seen twice
+	if t.Several || p.Way != packet.WayUnknown || !connected && t.admission.full == 0 { // perhaps seen twice
 		return
 	}
 	h := t.hosts.slot(p.Src, p.Dst)

@@ -16,26 +16,26 @@ func (v *Verifier) Join(c *qp.Pair, from int, p *packet.Packet) {
 	c.Ends[1-from].RQ.Join(p.PSN)
 }
 
-// Stray deals with a PSN far from the stream. The QP may have been connected again with another start PSN (then the next packet goes
+// JudgeFarPSN deals with a PSN far from the stream. The QP may have been connected again with another start PSN (then the next packet goes
 // on from there), or this one PSN is wrong (then the next packet goes on where the stream was). It reports whether p is in the stream.
-func (v *Verifier) Stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.ID, role rule.Role) bool {
+func (v *Verifier) JudgeFarPSN(c *qp.Pair, from int, p *packet.Packet, d int, id rule.ID, role rule.Role) bool {
 	q := &c.Ends[from].SQ
 	if !Far(d) {
 		if p.PSN == q.Next && p.Opcode.Fn() == packet.ReadRequest && wqe.Packets(p.DMALen, max(c.PMTU, LeastMTU)) > FarJump {
-			q.Unstray() // it was lost, and takes the PSNs between
+			q.CloseJump() // it was lost, and takes the PSNs between
 			return true
 		}
 		v.WrongPSN(c, from, id, role, rule.Proven(c.Complete()), p.Frame)
-		if q.Excuse(); c.Reliable() && p.PSN == q.Next {
-			q.CameLate(p) // the responder may have NAKed what came before it
+		if q.ExplainNextGap(); c.Reliable() && p.PSN == q.Next {
+			q.NoteLate(p) // the responder may have NAKed what came before it
 		}
 		c.Misplace(q.Next)
 		return true
 	}
-	if confirms(q, p) {
-		return v.leapWaits(c, from, p, id, role)
+	if continuesJump(q, p) {
+		return v.jumpRequest(c, from, p, id, role)
 	}
-	if q.Stray != nil { // it is far from both
+	if q.Jump != nil { // it is far from both
 		v.WrongPSN(c, from, id, role, rule.Proven(c.Sees(from)), p.Frame)
 	}
 	if q.Fresh && id == rule.RCPSN004 {
@@ -48,11 +48,11 @@ func (v *Verifier) Stray(c *qp.Pair, from int, p *packet.Packet, d int, id rule.
 		v.Join(c, from, p)
 		return true
 	}
-	if l := q.Recovery; l != nil && l.Leapt && p.PSN.In(l.LeapTo, l.LeapTo.Add(leapNear)) {
-		q.LeapRefused(p.PSN) // it does not heed the NAK
+	if l := q.Recovery; l != nil && l.Jump.NAKed.Set && p.PSN.In(l.Jump.NAKed.PSN, l.Jump.NAKed.PSN.Add(jumpSpan)) {
+		q.NAKJump(p.PSN) // it ignores the NAK
 		return false
 	}
-	q.Strays(p, v.spare)
+	q.BeginJump(p, v.spare)
 	v.spare = nil
 	return false
 }
@@ -65,14 +65,14 @@ func (v *Verifier) WrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 	d := rule.Verdict{Rule: id, Class: class, Role: role, Detail: "far from the expected PSN", Evidence: evidence}
 	if !v.Full(c, from, &d) {
 		d.Wants = rule.Want(expect.PSN, uint64(q.Next))
-		d.Expected, d.Actual = "PSN "+q.Next.String(), "PSN "+q.Stray.PSN.String()
+		d.Expected, d.Actual = "PSN "+q.Next.String(), "PSN "+q.Jump.PSN.String()
 	}
-	v.Report(c, from, q.Stray, d)
-	if q.Stray.PSN.Before(q.Next) {
-		c.Ends[1-from].RQ.MayRepeat() // its responder takes it for a duplicate, and acknowledges that
+	v.Report(c, from, q.Jump, d)
+	if q.Jump.PSN.Before(q.Next) {
+		c.Ends[1-from].RQ.MayBeDuplicate() // its responder takes it for a duplicate, and acknowledges that
 	}
-	v.spare = q.Stray
-	q.Unstray()
+	v.spare = q.Jump
+	q.CloseJump()
 }
 
 // FarJump is a PSN distance that no loss explains: the QP was connected again with another start PSN, or the PSN is wrong.
@@ -84,10 +84,10 @@ func Far(d int) bool { return d > FarJump || d < -FarJump }
 // LeastMTU is the least path MTU: no READ of as many bytes takes more than one response, whatever the MTU.
 const LeastMTU = 256
 
-// LeapsEnd judges, when the capture ends, requests that are far from their stream. id is the rule on the PSN of a request, role who breaks it.
-func (v *Verifier) LeapsEnd(c *qp.Pair, id rule.ID, role rule.Role) {
+// JumpsAtEnd judges, when the capture ends, requests that are far from their stream. id is the rule on the PSN of a request, role who breaks it.
+func (v *Verifier) JumpsAtEnd(c *qp.Pair, id rule.ID, role rule.Role) {
 	for from := range c.Ends {
-		v.leapEnds(c, from, id, role)
+		v.jumpAtEnd(c, from, id, role)
 	}
 }
 

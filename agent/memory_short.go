@@ -17,8 +17,8 @@ type Forgotten struct {
 	Events      uint64 // likewise
 }
 
-// asked is how many batches are read before it is asked again whether memory is short.
-const asked = 16
+// shortEvery is how many batches are read before it is asked again whether memory is short.
+const shortEvery = 16
 
 // mostGone is how many of the connections that were forgotten are listed.
 const mostGone = 20_000
@@ -26,19 +26,19 @@ const mostGone = 20_000
 // fewPairs is how many connections take so little memory that none is forgotten.
 const fewPairs = 1000
 
-// tight reports whether memory is short, and something must be forgotten.
-func (e *engine) tight() bool {
+// memoryShort reports whether memory is short, and something must be forgotten.
+func (e *engine) memoryShort() bool {
 	if e.watch != nil || e.opt.Short == nil {
 		return false
 	}
 	e.batches++
-	return e.batches%asked == 0 && e.opt.Short()
+	return e.batches%shortEvery == 0 && e.opt.Short()
 }
 
-// due reports whether the workers must stop for pause.
-func (e *engine) due() bool {
-	e.relief = e.relief || e.tight()
-	return e.relief || e.watch.due()
+// mustPause reports whether the workers must stop for pause.
+func (e *engine) mustPause() bool {
+	e.short = e.short || e.memoryShort()
+	return e.short || e.watch.due()
 }
 
 // pause does what needs all that was read to be verified.
@@ -46,14 +46,14 @@ func (e *engine) pause() {
 	if e.watch.due() {
 		e.watch.tick()
 	}
-	if e.relief {
-		e.relief = false
-		e.relieve(e.clocks.last)
+	if e.short {
+		e.short = false
+		e.forgetIdle(e.clocks.last)
 	}
 }
 
-// relieve forgets the longest idle half of the connections, and findings like others, at time now.
-func (e *engine) relieve(now int64) {
+// forgetIdle forgets the longest idle half of the connections, and findings like others, at time now.
+func (e *engine) forgetIdle(now int64) {
 	agents := make([]*Transport, len(e.shards))
 	for i, s := range e.shards {
 		t := s.t
@@ -81,19 +81,19 @@ func (e *engine) relieve(now int64) {
 	}
 	for _, t := range agents {
 		t.forget()
-		e.thin(&t.Rec)
+		e.dropAlike(&t.Rec)
 		if t.links != nil {
-			e.thin(&t.links.Rec)
+			e.dropAlike(&t.links.Rec)
 		}
 	}
 	if e.completions != nil {
-		e.thin(&e.completions.rec)
+		e.dropAlike(&e.completions.rec)
 	}
 	runtime.GC() // else what was given up takes memory until the collector comes by, which a busy machine may delay
 }
 
-// thin drops findings like others.
-func (e *engine) thin(r *rule.Recorder) {
+// dropAlike drops findings like others.
+func (e *engine) dropAlike(r *rule.Recorder) {
 	findings, events := r.Thin()
 	e.forgotten.Findings += findings
 	e.forgotten.Events += events

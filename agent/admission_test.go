@@ -37,9 +37,9 @@ func unaccused(t *testing.T, r *agent.Result) {
 	}
 }
 
-// TestNewcomers: of very many connections between two hosts that begin at once the first packets of most are not judged, which is said. Nobody is accused for
+// TestAdmission: of very many connections between two hosts that begin at once the first packets of most are not judged, which is said. Nobody is accused for
 // what was not seen, also near the tap, and all of them are followed in the end. The number of workers makes no difference.
-func TestNewcomers(t *testing.T) {
+func TestAdmission(t *testing.T) {
 	const connections = 20_000
 	shape := traffic.Small(connections)
 	shape.Hosts = 2
@@ -61,8 +61,8 @@ func TestNewcomers(t *testing.T) {
 	}
 }
 
-// TestNewcomersGrow: connections that go on make room for others, and a flow that goes on during a flood is followed.
-func TestNewcomersGrow(t *testing.T) {
+// TestAdmissionGrows: connections that go on make room for others, and a flow that goes on during a flood is followed.
+func TestAdmissionGrows(t *testing.T) {
 	flood := traffic.Floods[0].Capture(10_000)
 	n := uint64(len(run(t, flood, agent.Options{Workers: 1}).Connections))
 	if turned := turnedAway(run(t, flood, agent.Options{Workers: 1})); n < 1000 || n+turned != 10_000 {

@@ -1,7 +1,7 @@
 package agent
 
-// missed is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins again then is proven again.
-func (t *Transport) missed() {
+// lostFrames is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins again then is proven again.
+func (t *Transport) lostFrames() {
 	t.gmp.Forget()
 	if t.links != nil {
 		t.links.Dropped()
