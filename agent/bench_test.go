@@ -206,23 +206,48 @@ func TestPacketAllocations(t *testing.T) {
 	}
 }
 
+// held returns the heap that a transport agent holds after packets of a capture, bytes by direction of a connection.
+func held(raw []byte, connections, packets int) float64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f := frames{raw: raw[pcapHeader:]}
+	a := agent.NewTransport(nil)
+	for range packets {
+		a.Packet(f.next())
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(a)
+	return float64(after.HeapAlloc-before.HeapAlloc) / float64(2*connections)
+}
+
 // BenchmarkMemory reports the heap that 100,000 connections hold, by direction of a QP.
 func BenchmarkMemory(b *testing.B) {
 	const connections = 100_000
 	const packets = 20 * connections
 	raw := traffic.Capture(traffic.Small(connections), packets)
 	for b.Loop() {
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		f := frames{raw: raw[pcapHeader:]}
-		a := agent.NewTransport(nil)
-		for range packets {
-			a.Packet(f.next())
+		b.ReportMetric(held(raw, connections, packets), "bytes/direction")
+	}
+}
+
+// TestDirectionMemory: what a direction of a connection takes is bounded, while the other one is not known, and once it is.
+func TestDirectionMemory(t *testing.T) {
+	const connections = 30_000
+	raw := traffic.Capture(traffic.Small(connections), 20*connections)
+	for _, k := range []struct {
+		when    string
+		packets int
+		most    float64
+	}{
+		{"first packet of each", 2 * connections, 1430},
+		{"paired", 20 * connections, 1070},
+	} {
+		n := held(raw, connections, k.packets)
+		t.Logf("%s: %.0f bytes", k.when, n)
+		if n > k.most {
+			t.Errorf("%s: %.0f bytes a direction, more than %.0f", k.when, n, k.most)
 		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(2*connections), "bytes/direction")
-		runtime.KeepAlive(a)
 	}
 }
