@@ -164,15 +164,20 @@ func (t *Transport) sourceEvent(source int, e *cq.Event) {
 	if k := e.Kind; (k == cq.EvCreateQP || k == cq.EvModifyQP) && t.states.Reused(source, e.QP.QPN) {
 		t.livesAgain(e.QP)
 	}
-	switch {
+	switch reused := t.states.Reused(source, e.QP.QPN); {
 	case e.QP.Addr.IsZero() || e.Failed:
+	case e.Kind == cq.EvLost:
+		t.unknow(e.QP.Addr)
 		return
-	case e.Kind == cq.EvCreateQP && t.states.Reused(source, e.QP.QPN):
+	case e.Kind == cq.EvCreateQP && reused:
 		t.table.Unknow(e.QP)
-		return
-	case e.Kind != cq.EvModifyQP || e.State != qp.RTS && e.State != qp.RTR || t.states.Reused(source, e.QP.QPN):
-		return
+	case e.Kind == cq.EvModifyQP && (e.State == qp.RTS || e.State == qp.RTR) && !reused:
+		t.connectable(source, e)
 	}
+}
+
+// connectable takes over that a queue pair has come to RTR or RTS, with its attributes.
+func (t *Transport) connectable(source int, e *cq.Event) {
 	attr, ok := t.states.Attr(source, e.QP.QPN)
 	if !ok {
 		return

@@ -67,6 +67,8 @@ func (a *alignment) event(e *cq.Event) {
 		a.qps[e.QP.QPN] = q
 	}
 	switch e.Kind {
+	case cq.EvLost: // which packet is of which post is not known from here on
+		a.seen = mostAhead
 	case cq.EvCreateQP:
 		q.typ = e.New.Type
 	case cq.EvModifyQP:

@@ -59,17 +59,23 @@ func Reconcile(all ...*Transport) {
 	}
 }
 
+// mayBeFrom reports whether the packets may be those of end from of c, with another source address.
+func (x oneWay) mayBeFrom(c *connection.Connection, from int) bool {
+	q := &c.Ends[from]
+	switch {
+	case x.Service != c.Service || x.Ends[0].Addr == q.Addr || x.FirstTime < c.FirstTime:
+		return false
+	case q.Knows(qp.KnowsSourceAddr) && x.Ends[0].Addr == q.Attr.SourceAddr:
+		return false // CM named the address of its path, and went another way itself
+	}
+	return x.during(q) || c.PairedBy == connection.ByCM && !c.Closed
+}
+
 // source holds what came to end to of c from another address against what its peer sent.
 func (s *oneWayTables) source(t *Transport, c *connection.Connection, to int) {
 	e, peer := &c.Ends[to], &c.Ends[1-to]
 	for x := range s.to.of(e.Addr, e.Number) {
-		if x.Service != c.Service || x.Ends[0].Addr == peer.Addr || x.FirstTime < c.FirstTime {
-			continue
-		}
-		if peer.Knows(qp.KnowsSourceAddr) && x.Ends[0].Addr == peer.Attr.SourceAddr {
-			continue // CM named the address of its path, and went another way itself
-		}
-		if !x.during(peer) && (c.PairedBy != connection.ByCM || c.Closed) {
+		if !x.mayBeFrom(c, 1-to) {
 			continue
 		}
 		fits := x.FirstOp.Info().Response && x.Ends[0].Sums.Packets == 1 && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.Last.PSN)
@@ -78,10 +84,6 @@ func (s *oneWayTables) source(t *Transport, c *connection.Connection, to int) {
 		known := c.PairedBy == connection.ByCM || gap >= 0 || missed
 		if !known && !fits {
 			continue // QP numbers are small, and a capture of several networks may show one address twice
-		}
-		class := rule.Unproven
-		if known && !t.table.Lossy {
-			class = rule.Violation
 		}
 		if gap >= 0 {
 			t.close(c, 1-to, x.Connection, gap)
@@ -93,7 +95,7 @@ func (s *oneWayTables) source(t *Transport, c *connection.Connection, to int) {
 			x.sentBy(peer)
 			continue
 		}
-		t.header.Source(&c.Pair, to, x.packet(), class, gap >= 0 || fits)
+		t.header.Source(&c.Pair, to, x.packet(), rule.Proven(known && !t.table.Lossy), gap >= 0 || fits)
 		t.last()
 	}
 }

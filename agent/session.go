@@ -10,6 +10,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/wqe"
 )
 
 // Session verifies what its caller pushes: frames and verbs events in the order in which they happened, what a capture has lost, resets of devices, and the
@@ -140,6 +141,12 @@ func (s *Session) Lost(tap uint16, n uint64) ([]rule.Change, error) {
 	return s.news(), nil
 }
 
+// EventsLost says that events of a device are missing, or that its log breaks off: nothing is proven by what it has not told, nor of a queue pair that was there then.
+// One that is made later is judged as any other. In a log, the line "lost" says the same.
+func (s *Session) EventsLost(device packet.Addr) ([]rule.Change, error) {
+	return s.Event(&cq.Event{Time: s.now, Kind: cq.EvLost, QP: wqe.QP{Addr: device}})
+}
+
 // quiet is how much time passes before ends are looked for again that have fallen silent.
 const quiet = int64(10 * time.Millisecond)
 
@@ -252,11 +259,7 @@ func (e *engine) reset(t *Transport, device packet.Addr, now int64) {
 		e.completions.queues.Reset(device, now)
 		t.states.Reset(device, now)
 	}
-	for q := range t.table.ResolvedQPs() {
-		if q.Addr == device {
-			t.table.Unknow(q)
-		}
-	}
+	t.unknow(device)
 	n := 0
 	for c := range t.table.All() {
 		if c.Leaving = (c.Ends[0].Addr == device || c.Ends[1].Addr == device); c.Leaving {
@@ -293,4 +296,13 @@ func (s *Session) Cover(id rule.ID) rule.Count {
 		add(s.e.completions.rec.Cover[id])
 	}
 	return n
+}
+
+// unknow forgets what events have told of the queue pairs of a device, for connections that begin later.
+func (t *Transport) unknow(device packet.Addr) {
+	for q := range t.table.ResolvedQPs() {
+		if q.Addr == device {
+			t.table.Unknow(q)
+		}
+	}
 }

@@ -41,6 +41,9 @@ type Agent struct {
 	receives           slab.Of[receive]
 	receiveCompletions slab.Of[receiveCompletion]
 
+	events int  // of all sources so far
+	posted made // the newest
+
 	wire      int64           // time up to which the packets have been seen
 	ended     bool            // nothing more comes
 	assumes   rule.Assumption // what the next finding may rest on
@@ -72,17 +75,21 @@ type Source struct {
 	shared      map[wqe.SRQ]*receiveQueue
 	regions     map[uint32]*region
 	cqs         map[wqe.CQ]*completionQueue
+	newestCQ    *completionQueue // of cqs, that was asked for last
 	mrs         map[wqe.MR]*wqe.Region
 	mws         map[wqe.MW]*memoryWindow
-	lkeys       map[uint32]bool // every L_Key that there was
+	lkeys       map[uint32]*localRegion // by every L_Key that there was, the newest
 	ahs         map[wqe.AH]wqe.PD
 	limits      qp.Limits
 	notices     []*notice
+	untold      []untold // of the time of the newest event
+	arms        slab.Of[arm]
 	rebinds     []rebound
 	invalidated map[uint32]bool // keys that messages have invalidated
 	uncertain   bool            // a message has not come whole, which may have invalidated one
 	handles     map[wqe.AH]*wqe.AddressVector
 	content     *content             // nil: the consumer tells nothing of its memory
+	lost        bool                 // events are missing
 	received    bool                 // a message has come to one of its queue pairs
 	queues      map[wqe.SRQ]wqe.XRCD // shared receive queues that there were, and their domains of XRC
 	clock       clock
@@ -123,7 +130,7 @@ func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 	s := &Source{
 		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, toward: map[uint32][]uint32{}, shared: map[wqe.SRQ]*receiveQueue{},
 		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*wqe.Region{},
-		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
+		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]*localRegion{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
 	}
 	if s.clock = (clock{lo: math.MinInt64, hi: math.MaxInt64, bound: math.MaxInt64, slack: slackBase}); exact {
 		s.clock = clock{exact: true, trust: true}
@@ -138,8 +145,12 @@ func (a *Agent) Event(s *Source, e *Event) {
 		return
 	}
 	s.n++
+	a.events++
 	if s.exact && e.Time < s.newest && !s.disordered {
 		a.disorder(s)
+	}
+	if e.Time > s.newest {
+		a.timeOver(s)
 	}
 	s.newest = max(s.newest, e.Time)
 	s.clock.drifts(e.Time)
@@ -174,10 +185,15 @@ func (a *Agent) Event(s *Source, e *Event) {
 		}
 	case EvAsync:
 		a.async(s, e)
+	case EvLost:
+		a.lostEvents(s)
 	default:
 		a.otherEvent(s, e)
 	}
 	for _, q := range s.lifetimes(e.QP.QPN) {
+		if e.Kind != EvPostSend && e.Kind != EvPostReceive {
+			q.events++
+		}
 		a.step(q)
 	}
 	if len(a.lives) > a.mostLives {
@@ -199,10 +215,14 @@ func (a *Agent) step(q *queuePair) {
 	a.solicited(q.src)
 	a.accepted(q)
 	a.notReady(q)
-	a.executed(q)
-	a.storedBy(q)
+	if r := &q.receiving; r.answers != q.in.answers || a.ended {
+		r.answers = q.in.answers
+		a.executed(q)
+		a.storedBy(q)
+	}
 	a.sharedNamed(q)
 	a.uncompleted(q)
+	a.undrained(q)
 	a.judgeDue(q)
 	a.retire(q)
 }
@@ -293,6 +313,9 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 			f.Time = v.event.Time
 		}
 	}
+	if q.doubtful() {
+		doubts(&f, eventsLost)
+	}
 	f.Assumes, a.assumes = a.assumes, 0
 	a.add(q.src, f)
 }
@@ -311,11 +334,8 @@ func (a *Agent) disorder(s *Source) {
 
 // add makes a finding against a device.
 func (a *Agent) add(s *Source, f rule.Finding) {
-	if s.disordered && f.Class == rule.Violation {
-		if f.Class = rule.Unproven; f.Detail != "" {
-			f.Detail += "; "
-		}
-		f.Detail += stepsBack
+	if s.disordered {
+		doubts(&f, stepsBack)
 	}
 	a.rec.Add(f)
 }
@@ -350,6 +370,7 @@ func (a *Agent) Finish(end int64) {
 	}
 	a.wire, a.ended = end, true
 	for _, s := range a.sources {
+		a.timeOver(s)
 		s.clock.ended = true
 		s.clock.judge()
 	}

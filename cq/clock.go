@@ -89,7 +89,7 @@ func (a *Agent) sample(q *queuePair) {
 	}
 	for _, w := range q.sending.settling {
 		if !w.sampled && w.done.Completion.Status == Success {
-			if at, ok := q.answered(w); ok {
+			if at := q.answered(w); at != nil {
 				w.sampled = true
 				a.ends(q.src, at.Time-w.done.Time)
 			}
@@ -183,16 +183,16 @@ func (c *clock) mayBeAfter(t, packet int64) bool {
 	return t+c.hi+c.slack > packet
 }
 
-// answered returns the response that a send request waits for.
-func (q *queuePair) answered(w *sendRequest) (PacketRef, bool) {
+// answered returns the response that a send request waits for, or nil. It is valid until the next packet.
+func (q *queuePair) answered(w *sendRequest) *PacketRef {
 	switch {
 	case w.local() || !q.reliable() || !q.out.anchor || w.last() < q.out.joined:
-		return PacketRef{}, false
+		return nil
 	case w.response():
 		if m := q.out.Find(w.first); m != nil && m.First == w.first && m.Response != nil && m.Response.Whole {
-			return m.Response.At, true
+			return &m.Response.At
 		}
-		return PacketRef{}, false
+		return nil
 	}
 	return q.out.ackOf(w.last())
 }

@@ -14,6 +14,9 @@ func (a *Agent) completion(s *Source, e *Event) {
 	if q == nil {
 		q = a.life(s, c.QP.QPN, e)
 	}
+	for _, q := range s.lifetimes(c.QP.QPN) {
+		q.events++
+	}
 	a.covered(rule.CPLSTS001)
 	if c.Status > GeneralErr {
 		a.verb(q, rule.CPLSTS001, e, "a status from 0 to 21", c.Status.String())
@@ -103,12 +106,16 @@ func (q *queuePair) oldestSend() *sendRequest {
 
 // openSend returns the oldest send request that is not completed and has the ID of the completion, or nil.
 func (q *queuePair) openSend(c *Completion) *sendRequest {
+	var renamed *sendRequest
 	for _, w := range q.sends.from(q.oldest) {
 		if w.done == nil && (w.req().ID == c.ID && !w.event.Anonymous || w.event.Anonymous && (c.Status != Success || c.Op == DoneBindMW) && !q.hasPosted(c.ID)) {
-			return w
+			if !w.renamed {
+				return w
+			}
+			renamed = w
 		}
 	}
-	return nil
+	return renamed
 }
 
 // hasPosted reports whether a request with this ID is known.
@@ -132,7 +139,7 @@ func (a *Agent) unposted(q *queuePair, e *Event) {
 		a.verb(q, rule.CPLIMD001, e, "no completion: the post returned an error", fmt.Sprintf("a completion of request %d", id))
 		return
 	}
-	if a.misnamed(q, e) || !q.known { // where it is not known, from before the log
+	if a.misnamed(q, e) || !q.known || q.doubt { // where it is not known, from before the log
 		return
 	}
 	if q.typ == qp.TypeXRCTarget && (!q.src.exact || a.ambiguousReceive(q, e)) {
@@ -142,15 +149,21 @@ func (a *Agent) unposted(q *queuePair, e *Event) {
 		return
 	}
 	a.covered(rule.CPLORD002)
+	if q.sends.end() > q.sends.first() && q.otherID(e) || q.sending.strayed && e.Completion.Status == Success && e.Completion.Op < DoneRecv {
+		return // a finding has told of it
+	}
 	if q.hasPosted(id) {
 		if e.Completion.Op >= DoneRecv && q.doubledFrom == 0 {
 			q.doubledFrom = q.src.n
 		}
+		if q.otherReceive(e) {
+			return
+		}
 		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", id), "a second completion")
 		return
 	}
-	if e.Completion.Status == Success && e.Completion.Op >= DoneRecv {
-		q.receiving.unposted++
+	if e.Completion.Status == Success {
+		q.rename(e)
 	}
 	a.verb(q, rule.CPLORD002, e, "a completion of a request that was posted", fmt.Sprintf("request %d, which was not", id))
 }
@@ -165,6 +178,56 @@ func (a *Agent) unsignaled(q *queuePair, e *Event) bool {
 			w.done = e
 			a.covered(rule.CPLSIG001)
 			a.notSignaled(q, e)
+			return true
+		}
+	}
+	return false
+}
+
+// rename takes over that a completion has come which names a request that was not posted: it came in the place of the oldest that is open.
+func (q *queuePair) rename(e *Event) {
+	if e.Completion.Op >= DoneRecv {
+		q.receiving.unposted++
+		if list := q.recvs; !list.shared {
+			for _, r := range list.list.from(list.oldest) {
+				if !r.done && !r.late {
+					r.late, r.renamed = true, true
+					return
+				}
+			}
+		}
+		return
+	}
+	for _, w := range q.sends.from(q.oldest) {
+		if w.done == nil && !w.overtaken && w.signaled(q) {
+			w.overtaken, w.renamed = true, true
+			return
+		}
+	}
+}
+
+// otherID reports whether a request completes a second time as its first completion was that of a request that it has passed over, and named the wrong one.
+func (q *queuePair) otherID(e *Event) bool {
+	if e.Completion.Status != Success || e.Completion.Op >= DoneRecv {
+		return false
+	}
+	for _, w := range q.sends.all() {
+		if v := w.over; v != nil && v.done == nil && w.req().ID == e.Completion.ID && v.req().Op == w.req().Op {
+			v.done, v.doneN, v.settled, w.over = e, q.src.n, true, nil
+			return true
+		}
+	}
+	return false
+}
+
+// otherReceive is otherID for receive requests.
+func (q *queuePair) otherReceive(e *Event) bool {
+	if e.Completion.Status != Success || e.Completion.Op < DoneRecv {
+		return false
+	}
+	for _, r := range q.recvs.list.all() {
+		if v := r.over; v != nil && !v.done && r.event.Receive.ID == e.Completion.ID {
+			v.done, v.judged, r.over = true, true, nil
 			return true
 		}
 	}
@@ -187,7 +250,7 @@ func (a *Agent) sendDone(q *queuePair, w *sendRequest, e *Event) {
 		a.covered(rule.CPLSTS016)
 	}
 	over := q.markOvertaken(w)
-	if over != nil && q.known {
+	if w.over = over; over != nil && q.known && !q.sending.strayed {
 		a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of request %d, which was posted before", over.req().ID),
 			fmt.Sprintf("that of request %d", c.ID))
 	}
@@ -279,6 +342,7 @@ func (a *Agent) afterOthers(q *queuePair, r *receive, e *Event) {
 	}
 	a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of receive request %d, which was posted before", left[0].event.Receive.ID),
 		fmt.Sprintf("that of request %d", e.Completion.ID))
+	r.over = left[0]
 	for _, x := range left {
 		if x == r {
 			break
@@ -289,6 +353,9 @@ func (a *Agent) afterOthers(q *queuePair, r *receive, e *Event) {
 
 // addReceiveCompletion takes over a receive completion.
 func (a *Agent) addReceiveCompletion(q *queuePair, t *receiveCompletion) {
+	if r := &q.receiving; q.known && q.reliable() && q.recvs.shared {
+		t.unlisted, r.unposted = r.unposted, 0
+	}
 	if q.ordered() && t.of != nil {
 		if r := &q.receiving; t.of.place == r.last {
 			t.unlisted = r.unposted // else it is the request passed over that has completed by another ID
@@ -312,7 +379,8 @@ func (a *Agent) errorOrder(q *queuePair, o *order, e *Event) {
 	a.covered(rule.CPLORD004)
 	switch c.Status {
 	case Success:
-		if o.failed != nil || o.flushed != nil {
+		if (o.failed != nil || o.flushed != nil) && !o.told {
+			o.told = true
 			a.verb(q, rule.CPLORD004, e, "WR_FLUSH_ERR: the queue pair is in error", fmt.Sprintf("request %d with success", c.ID))
 		}
 		return
@@ -344,7 +412,7 @@ func (a *Agent) errorOrder(q *queuePair, o *order, e *Event) {
 func (a *Agent) unflushed(q *queuePair) {
 	if q.known && q.sq.flushed != nil {
 		for _, w := range q.sends.all() {
-			if w.done == nil && w.overtaken && w.n > 0 && !w.flushed {
+			if w.done == nil && w.overtaken && w.n > 0 && !w.flushed && !w.renamed {
 				a.verb(q, rule.QPSERR002, w.event, fmt.Sprintf("WR_FLUSH_ERR for request %d", w.req().ID), "no completion, while later ones were flushed")
 				break
 			}
@@ -352,7 +420,7 @@ func (a *Agent) unflushed(q *queuePair) {
 	}
 	if q.known && q.rq.flushed != nil && !q.recvs.shared {
 		for _, r := range q.recvs.list.all() {
-			if !r.done && r.late {
+			if !r.done && r.late && !r.renamed {
 				a.verb(q, rule.QPSERR002, r.event, fmt.Sprintf("WR_FLUSH_ERR for receive request %d", r.event.Receive.ID), "no completion, while later ones were flushed")
 				break
 			}
@@ -369,7 +437,7 @@ func (a *Agent) skipped(q *queuePair) {
 		if w.done != nil {
 			a.covered(rule.CPLSIG003)
 		}
-		if w.done == nil && w.overtaken {
+		if w.done == nil && w.overtaken && !w.renamed {
 			a.covered(rule.CPLSIG003)
 			a.verb(q, rule.CPLSIG003, w.event, fmt.Sprintf("a completion of request %d", w.req().ID), "none, while later ones came")
 		}

@@ -10,6 +10,7 @@ import (
 
 // completionQueue is what events tell of a completion queue.
 type completionQueue struct {
+	number wqe.CQ
 	made   bool // its creation is in the log
 	depth  int  // 0: not known
 	poll   uint32
@@ -19,6 +20,10 @@ type completionQueue struct {
 	armed  *arm    // nil: it is not
 	notice *notice // the newest that a solicited event was asked for
 	silent bool    // it owed a notification; reported once
+	vague  bool    // it was armed and has told of itself at the same time: which of both came first is not certain
+
+	armedAt, toldAt, polledAt int64       // when it was armed last, told of itself, and was polled
+	polledNow                 []candidate // completions of that time, of a log
 
 	emptied int64 // when a call last found nothing more in it; 0: never
 	posted  int64 // when the newest of the send requests was posted that have completed in it; 0: none has
@@ -26,11 +31,15 @@ type completionQueue struct {
 
 // queue is a completion queue of the device.
 func (s *Source) queue(n wqe.CQ) *completionQueue {
+	if s.newestCQ != nil && s.newestCQ.number == n {
+		return s.newestCQ
+	}
 	c := s.cqs[n]
 	if c == nil {
-		c = &completionQueue{}
+		c = &completionQueue{number: n}
 		s.cqs[n] = c
 	}
+	s.newestCQ = c
 	return c
 }
 

@@ -16,7 +16,7 @@ func (a *Agent) judgeDue(q *queuePair) {
 		return
 	}
 	c := &q.concluded
-	if at := q.in.responded; !c.established && q.wasRTR != nil && at.Seen() && a.elapsed(q, at.Time+completionDue) {
+	if at := &q.in.responded; !c.established && q.wasRTR != nil && at.Seen() && a.elapsed(q, at.Time+completionDue) {
 		c.established = true
 		a.unestablished(q)
 	}

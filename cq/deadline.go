@@ -18,7 +18,10 @@ func (a *Agent) Advance(now int64) {
 // expire judges the queue pairs whose time has come.
 func (a *Agent) expire() {
 	for _, s := range a.sources {
-		if s.content != nil {
+		if len(s.untold) > 0 && s.newest < a.wire {
+			a.timeOver(s)
+		}
+		if c := s.content; c != nil && len(c.observations)+len(c.covers)+len(c.wrong) > 0 {
 			a.contents(s)
 		}
 		if len(s.rebinds) > 0 {
@@ -27,6 +30,7 @@ func (a *Agent) expire() {
 	}
 	for len(a.deadlines) > 0 && a.deadlines[0].at <= a.wire {
 		d := a.deadlines.pop()
+		d.q.sending.rests.set = false
 		switch d.at {
 		case d.q.due:
 			d.q.due = 0

@@ -30,8 +30,8 @@ func (a *Agent) fence(q *queuePair, m *Message, w *sendRequest) {
 func (a *Agent) answeredFences(q *queuePair) {
 	for len(q.sending.fences) > 0 {
 		f := &q.sending.fences[0]
-		at, ok := q.answered(f.v)
-		if !ok {
+		at := q.answered(f.v)
+		if at == nil {
 			return
 		}
 		margin := int64(slackRecord)

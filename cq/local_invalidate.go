@@ -33,12 +33,12 @@ func (a *Agent) invalidatedEarly(q *queuePair, w *sendRequest) bool {
 	if !q.out.anchor || q.out.stopped != "" || before.last() < q.out.joined {
 		return true
 	}
-	at, ok := q.answered(before)
-	if !ok {
+	at := q.answered(before)
+	if at == nil {
 		return a.ended
 	}
 	a.covered(rule.CPLFNC002)
-	a.tooEarly(q, rule.CPLFNC002, rule.Requester, w.done, at, PacketRef{}, fmt.Sprintf("the response to request %d", before.req().ID),
+	a.tooEarly(q, rule.CPLFNC002, rule.Requester, w.done, *at, PacketRef{}, fmt.Sprintf("the response to request %d", before.req().ID),
 		len(q.out.again) == 0 && (before.response() || q.out.ackNames(before.last())))
 	return true
 }

@@ -9,6 +9,7 @@ import (
 func (a *Agent) arrive(q *queuePair) {
 	for ; q.receiving.sorted < q.in.msgs.end(); q.receiving.sorted++ {
 		m := q.in.msgs.at(q.receiving.sorted)
+		q.receiving.answers = -1
 		a.stores(q, m)
 		q.src.invalidates(m)
 		q.receiving.broken = q.receiving.broken || m.Partial || q.receiving.sorted > 0 && m.Begin.PSN != q.receiving.psn

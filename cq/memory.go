@@ -21,7 +21,16 @@ type region struct {
 }
 
 func (a *Agent) regionEvent(s *Source, e *Event) {
-	if e.Region == nil || e.Failed || e.Region.RKey == 0 {
+	if e.Region == nil || e.Failed {
+		return
+	}
+	switch e.Kind {
+	case EvRegisterMR:
+		s.registered(e)
+	case EvDeregisterMR:
+		s.deregistered(e)
+	}
+	if e.Region.RKey == 0 {
 		return
 	}
 	s.objects(e)
@@ -97,7 +106,7 @@ func (s *Source) refusal(m *Message, invalid map[uint32]bool) (why string, sure 
 	r := s.regions[m.RKey]
 	switch {
 	case r == nil:
-		return fmt.Sprintf("R_Key %#x is not registered", m.RKey), len(s.regions) > 0
+		return fmt.Sprintf("R_Key %#x is not registered", m.RKey), len(s.regions) > 0 && !s.lost
 	case invalid[m.RKey]:
 		return fmt.Sprintf("R_Key %#x was invalidated", m.RKey), true
 	case r.uncertain:
@@ -157,7 +166,9 @@ type execution struct {
 
 func executionOf(q *queuePair, m *Message) execution {
 	x := execution{Message: m, refused: q.in.refused(m)}
-	x.at, x.done = q.in.ackOf(m.Last())
+	if at := q.in.ackOf(m.Last()); at != nil {
+		x.at, x.done = *at, true
+	}
 	if m.Response != nil && m.Response.Begin.Seen() && !x.done {
 		x.at, x.done = m.Response.Begin, true
 	}

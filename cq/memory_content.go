@@ -3,6 +3,7 @@ package cq
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"ibwitness/wqe"
 )
@@ -49,11 +50,10 @@ func (p *stored) same(o *stored) bool { return p.crc == o.crc || p.crc == o.alt 
 
 // content is what is known of the memory of a device, from the first thing on that its consumer tells of it.
 type content struct {
-	pages        map[uint64][]*stored
+	pages        pages
 	wide         []*stored // that span many pages
 	unsure       map[[2]uint64]*stored
-	begun        map[begunMessage]*stored // by messages that have not come whole
-	observations []*observation           // that are not judged yet, in the order of their times
+	observations []*observation // that are not judged yet, in the order of their times
 	wrong        []wrongData
 	covers       []*stored // ranges that cover others: those are forgotten when what was found before is judged
 	n            int       // events of the consumer
@@ -61,10 +61,11 @@ type content struct {
 	written      bool      // the consumer tells of what it writes
 }
 
-// begunMessage is a message whose first packet has come.
-type begunMessage struct {
-	s   *Requests
-	ord int64
+// storing is a range that a message writes which has not come whole.
+type storing struct {
+	in  *content
+	ord int64 // of the message
+	*stored
 }
 
 // wrongData is an observation of other data than there should be, which a later one may show to have been there too late.
@@ -83,10 +84,40 @@ const (
 	// mostUnseen is how many WRITEs of a queue pair are kept whose consumer was told of no later message.
 	mostUnseen = 1024
 
-	pageBits  = 12
-	mostPages = 64
-	mostSteps = 4096 // ranges that are looked through for one observation
+	pageBits    = 12
+	pagesOfBook = 64
+	mostPages   = 64
+	mostSteps   = 4096 // ranges that are looked through for one observation
 )
+
+// pages are the ranges of each page of memory that has any.
+type pages struct {
+	books  map[uint64]*book
+	number uint64 // of the book that was opened last
+	open   *book  // nil: none was
+}
+
+// book is the ranges of some pages in a row.
+type book [pagesOfBook][]*stored
+
+// has are the ranges of a page.
+func (m *pages) has(page uint64) []*stored {
+	if b := m.books[page/pagesOfBook]; b != nil {
+		return b[page%pagesOfBook]
+	}
+	return nil
+}
+
+// at is where the ranges of a page are, to be changed.
+func (m *pages) at(page uint64) *[]*stored {
+	if n := page / pagesOfBook; m.open == nil || m.number != n {
+		if m.number, m.open = n, m.books[n]; m.open == nil {
+			m.open = new(book)
+			m.books[n] = m.open
+		}
+	}
+	return &m.open[page%pagesOfBook]
+}
 
 // memoryEvent takes over what the consumer found in its memory or put there.
 func (a *Agent) memoryEvent(s *Source, e *Event) {
@@ -95,7 +126,7 @@ func (a *Agent) memoryEvent(s *Source, e *Event) {
 		return
 	}
 	if s.content == nil {
-		s.content = &content{pages: map[uint64][]*stored{}, unsure: map[[2]uint64]*stored{}, begun: map[begunMessage]*stored{}, lost: s.received}
+		s.content = &content{pages: pages{books: map[uint64]*book{}}, unsure: map[[2]uint64]*stored{}, lost: s.received}
 	}
 	c := s.content
 	p := &stored{lo: r.VA, hi: r.VA + r.Length, from: e.Time, to: e.Time, crc: e.Sum, alt: e.Sum, known: true, look: !e.Wrote, idle: !e.Wrote, n: c.n}
@@ -114,7 +145,8 @@ func (c *content) put(p *stored) {
 		return
 	}
 	for n := first; n <= last; n++ {
-		c.pages[n] = append(c.pages[n], p)
+		list := c.pages.at(n)
+		*list = append(*list, p)
 	}
 }
 
@@ -125,7 +157,8 @@ func (c *content) forget(p *stored) {
 		return
 	}
 	for n := first; n <= last; n++ {
-		list := c.pages[n]
+		page := c.pages.at(n)
+		list := *page
 		left := list[:0]
 		for _, o := range list {
 			if o == p || o.lo < p.lo || o.hi > p.hi || !o.before(p) {
@@ -133,7 +166,7 @@ func (c *content) forget(p *stored) {
 			}
 		}
 		clear(list[len(left):])
-		c.pages[n] = left
+		*page = left
 	}
 }
 
@@ -169,13 +202,25 @@ func (a *Agent) begins(q *queuePair, s *Requests) {
 	for _, b := range s.begun {
 		if follows {
 			p := &stored{lo: b.VA, hi: b.VA + uint64(b.DMALen), from: b.Time, to: never, seen: never, q: q, ord: b.Ord, write: true}
-			q.src.content.begun[begunMessage{s, b.Ord}] = p
+			s.storing = append(s.storing, storing{q.src.content, b.Ord, p})
 			if p.hi > p.lo {
 				q.src.content.put(p)
 			}
 		}
 	}
 	s.begun = s.begun[:0]
+}
+
+// stored takes the range out that a message writes which begins at an ordinal, of those that had not come whole; nil: there is none.
+func (s *Requests) stored(c *content, ord int64) *stored {
+	for i := range s.storing {
+		if x := &s.storing[i]; x.ord == ord && x.in == c {
+			p := x.stored
+			s.storing = slices.Delete(s.storing, i, i+1)
+			return p
+		}
+	}
+	return nil
 }
 
 // stores takes over what a message that has come whole does to memory.
@@ -189,8 +234,7 @@ func (a *Agent) stores(q *queuePair, m *Message) {
 		c.lost = true
 		return
 	}
-	p := c.begun[begunMessage{q.in, m.First}]
-	delete(c.begun, begunMessage{q.in, m.First})
+	p := q.in.stored(c, m.First)
 	op := wqe.OpOf(m.Op.Fn())
 	if p == nil {
 		if op != wqe.AtomicWrite && !op.Atomic() && op != wqe.Read {
@@ -238,7 +282,8 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 	if c.lost {
 		return true
 	}
-	at, acked := q.in.ackOf(m.Last())
+	at := q.in.ackOf(m.Last())
+	acked := at != nil
 	if q.in.refused(m) != nil || m.Partial {
 		return true
 	}
@@ -355,7 +400,7 @@ func (c *content) source(x *observation) (newest *stored, quiet bool) {
 		}
 	}
 	for n := first; n <= last; n++ {
-		for _, p := range c.pages[n] {
+		for _, p := range c.pages.has(n) {
 			if steps++; steps > mostSteps || !add(p) {
 				return nil, false
 			}

@@ -39,7 +39,7 @@ func (a *Agent) postSend(s *Source, e *Event) {
 	if op := e.Send.Op; op == wqe.OpRead || op == wqe.OpCmpSwap || op == wqe.OpFetchAdd {
 		s.local(e.Send.Segments, e.Time)
 	}
-	if q.invalid(e.Send) != nil {
+	if q.known && (q.invalid(e.Send) != nil || q.denies(w) != "") {
 		q.accepted = append(q.accepted, w)
 	}
 	q.next += int64(w.packets)

@@ -12,6 +12,7 @@ type queuePair struct {
 	qpn   uint32
 	typ   qp.Type
 	known bool // its creation is in the log
+	doubt bool // events were missing when it was there
 	state qp.State
 	attr  qp.Attr
 	made  *qp.InitAttr
@@ -48,7 +49,7 @@ type queuePair struct {
 	access      bool         // it told of an access violation
 	groups      int          // that it is attached to
 
-	drain    bool            // it shall tell when its send queue has drained
+	drain    drainEvent
 	permits  wqe.Access      // all that it has ever permitted its peer
 	flushed  int             // requests of a shared receive queue that it flushed
 	refusals map[uint64]bool // requests whose post failed, by ID
@@ -60,6 +61,8 @@ type queuePair struct {
 	out, in *Requests // requests that it sent and received
 
 	concluded concluded
+
+	events int // that tell of it, but for requests that were posted
 
 	due, dueLater int64 // times of the packets at which it is to be judged again, soon and later on; 0: none
 
@@ -77,9 +80,11 @@ type sending struct {
 	longest  uint32             // datagram that it sent
 	fences   []fenced
 	settling []*sendRequest // requests that are completed, and not compared with the packets yet
+	rests    rests
 
 	// What was reported, once.
 	missing          bool // a request did not complete
+	strayed          bool // what it sent is not what was posted
 	foreign          bool // it sent by an address handle of another protection domain
 	premature        bool // it sent before it could
 	inError, overrun bool // it sent in error, or after a completion queue of its had overrun
@@ -109,6 +114,7 @@ type receiving struct {
 	named    int   // those whose shared receive queue was
 	naks     int   // negative acknowledgements that it sent
 	executed int   // of the messages that it received, those whose access to memory was judged
+	answers  int   // of its requests, when the one after those and the stored ones had no answer
 	after    int64 // ordinal of the message after those
 	missing  bool  // a message before those is not certain
 	invalid  map[uint32]bool
@@ -149,7 +155,9 @@ type sendRequest struct {
 	length        uint32
 	done          *Event // its completion
 	doneN         int
-	overtaken     bool // a later one completed first
+	overtaken     bool         // a later one completed first
+	renamed       bool         // a completion has come in its place that names another request
+	over          *sendRequest // the oldest that it has passed over, when it completed
 	sampled       bool
 	settled       bool               // it is compared with the packets
 	reportedEarly bool               // it was reported to be completed early
@@ -185,14 +193,16 @@ func (w *sendRequest) signaled(q *queuePair) bool {
 
 // receive is a receive request.
 type receive struct {
-	event  *Event
-	done   bool
-	late   bool     // a later one completed first
-	place  int      // in its queue
-	judged bool     // its completion is
-	n      int      // of its event in the log
-	next   *receive // posted later with the same ID
-	queue  *receiveQueue
+	event   *Event
+	done    bool
+	late    bool     // a later one completed first
+	renamed bool     // a completion has come in its place that names another request
+	place   int      // in its queue
+	judged  bool     // its completion is
+	over    *receive // the oldest that it has passed over, when it completed
+	n       int      // of its event in the log
+	next    *receive // posted later with the same ID
+	queue   *receiveQueue
 }
 
 // sameID is the receive requests with an ID that may not be completed, in the order of posting.
@@ -238,6 +248,7 @@ type asyncs struct {
 type order struct {
 	failed  *Event // first completion with an error of its own
 	flushed *Event // first WR_FLUSH_ERR
+	told    bool   // a success after those was reported
 }
 
 // placedCompletion is a completion of the n-th receive request that took a message.

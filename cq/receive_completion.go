@@ -64,6 +64,9 @@ func (a *Agent) match(q *queuePair, t *receiveCompletion) bool {
 		q.cameLater(t)
 		q.receiving.invented, t.unlisted = q.receiving.invented-t.unlisted, 0
 		n = max(t.of.place-q.receiving.invented, 0)
+	} else if t.unlisted > 0 {
+		q.receiving.matched += t.unlisted
+		n, t.unlisted = q.receiving.matched, 0
 	}
 	if q.receiving.arrived.has(n) && q.certain(n) {
 		return a.matchPlaced(q, n, t)

@@ -61,9 +61,9 @@ func (a *Agent) accepted(q *queuePair) {
 	}
 	for ; q.receiving.accepted < q.receiving.sure; q.receiving.accepted++ {
 		m := q.receiving.arrived.at(q.receiving.accepted)
-		at, ok := q.in.ackOf(m.Last())
+		at := q.in.ackOf(m.Last())
 		switch {
-		case !ok:
+		case at == nil:
 			return
 		case q.receiving.accepted < q.recvs.list.end():
 			if q.complete() {
@@ -86,7 +86,7 @@ func (a *Agent) accepted(q *queuePair) {
 				Actual: "an acknowledgement", Detail: fmt.Sprintf("%d receive requests were posted", q.recvs.list.end()),
 				Evidence: []uint64{m.End.Frame},
 			},
-			at: at, expects: syndrome("RNR NAK"),
+			at: *at, expects: syndrome("RNR NAK"),
 		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // operations are what the operations of work requests are on the wire.
-var operations = map[wqe.SendOp]wqe.Op{
+var operations = [256]wqe.Op{
 	wqe.OpSend: wqe.Send, wqe.OpSendImm: wqe.Send, wqe.OpSendInv: wqe.Send, wqe.OpWrite: wqe.Write,
 	wqe.OpWriteImm: wqe.Write, wqe.OpRead: wqe.Read, wqe.OpCmpSwap: wqe.CmpSwap, wqe.OpFetchAdd: wqe.FetchAdd,
 	wqe.OpFlush: wqe.Flush, wqe.OpAtomicWrite: wqe.AtomicWrite,
@@ -27,11 +27,16 @@ func (q *queuePair) sender() rule.Role {
 }
 
 // complete reports whether the log tells of all that was posted to the queue pair.
-func (q *queuePair) complete() bool { return q.known && !q.src.cut && (q.src.exact || q.gone) }
+func (q *queuePair) complete() bool {
+	return q.known && !q.src.cut && !q.doubt && (q.src.exact || q.gone)
+}
 
 // sent holds the messages on the wire against the work requests.
 func (a *Agent) sent(q *queuePair) {
 	s, list := &q.sending, &q.out.msgs
+	if n := list.end(); s.drained == n && s.compared == n && !q.out.opens && len(q.out.departed) == 0 {
+		return // nothing has come
+	}
 	for ; s.drained < list.end(); s.drained++ {
 		a.draining(q, list.at(s.drained))
 	}
@@ -47,7 +52,9 @@ func (a *Agent) sent(q *queuePair) {
 	if s.compared == list.end() && q.unmatched == nil {
 		a.opening(q)
 	}
-	q.out.compared(s.wire(q.out) - s.unsent)
+	if len(q.out.departed) > 0 {
+		q.out.compared(s.wire(q.out) - s.unsent)
+	}
 }
 
 // opening compares the first packet of a message that goes on with its work request, so that what is wrong there is reported at that packet.
@@ -93,7 +100,7 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 	if q.sending.posted.first() > 0 && len(posted) > 0 && m.Last()+unsent < posted[0].first {
 		return true // of a request that is forgotten
 	}
-	k := sort.Search(len(posted), func(i int) bool { return posted[i].last() >= m.First+unsent })
+	k := q.sending.place(posted, m.First+unsent)
 	for n := beyondMTU(posted[k:], m.Length, q.longestSent()); n > 0; n-- {
 		unsent += int64(posted[k].packets)
 		k++
@@ -116,6 +123,7 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 			at: m.Begin,
 		})
 		q.unmatched = &sendRequest{n: q.src.n + 1} // what is posted later has other PSNs
+		q.sending.strayed = class == rule.Violation
 		return true
 	}
 	w := posted[k]
@@ -134,12 +142,12 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 			},
 			event: w.event,
 		}))
-		q.unmatched = w
+		q.unmatched, q.sending.strayed = w, true
 		return true
 	}
 	a.begun(q, m, w)
 	if k > 0 && a.repeats(q, m, posted[k-1], w) || !a.compare(q, m, w) {
-		q.unmatched = w
+		q.unmatched, q.sending.strayed = w, true
 		return true
 	}
 	if w.foreign {

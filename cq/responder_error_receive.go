@@ -76,8 +76,17 @@ func (a *Agent) deniedTaken(q *queuePair, t *receiveCompletion) {
 	for len(list) > 0 && list[0].Length == 0 {
 		list = list[1:]
 	}
-	if len(list) > 0 && list[0].LKey != 0 && !q.src.lkeys[list[0].LKey] { // a short message may need no more than the first
-		a.verb(q, rule.CPLSTS010, t.event, fmt.Sprintf("LOC_QP_OP_ERR or LOC_PROT_ERR: L_Key %#x is not registered", list[0].LKey), "success")
+	if len(list) == 0 {
+		return
+	}
+	pd := wqe.PD(0)
+	if q.made != nil && !t.of.queue.shared {
+		pd = q.made.PD
+	}
+	first := list[0] // a short message may need no more than the first
+	first.Length = min(first.Length, c.ByteLen)
+	if why := q.src.denied(&first, pd, t.of.event, t.of.n, true); why != "" {
+		a.verb(q, rule.CPLSTS010, t.event, "LOC_QP_OP_ERR or LOC_PROT_ERR: "+why, "success")
 	}
 }
 
@@ -132,7 +141,7 @@ func (s *Source) mustStay(q *queuePair, key uint32, invalid map[uint32]bool) str
 	}
 	switch {
 	case r == nil:
-		if s.exact && len(s.regions) > 0 {
+		if s.exact && len(s.regions) > 0 && !s.lost {
 			return "it is not registered"
 		}
 	case invalid[key]:

@@ -53,6 +53,7 @@ func (a *Agent) retireSends(q *queuePair) {
 		q.past.add(w.req().ID)
 	}
 	q.sends.drop(n)
+	q.sending.rests.set = false
 	q.oldest = max(q.oldest, n)
 	if q.sends.first() == q.sends.end() {
 		return
@@ -70,8 +71,7 @@ func (a *Agent) retireSends(q *queuePair) {
 func (a *Agent) over(q *queuePair, w *sendRequest, on int64) bool {
 	switch {
 	case w.done == nil:
-		_, ok := q.answered(w)
-		return w.last() < on && (ok || !q.reliable() || w.local() || on == math.MaxInt64)
+		return w.last() < on && (q.answered(w) != nil || !q.reliable() || w.local() || on == math.MaxInt64)
 	case !w.settled:
 		return false
 	}
@@ -166,6 +166,7 @@ func (s *Requests) retire() {
 
 // forget drops what is known of the answers to, and of retransmissions of, what came before an ordinal.
 func (s *Requests) forget(ord int64) {
+	s.answers++
 	k := 0
 	for k < len(s.acks)-1 && s.acks[k].ord < ord-1 {
 		k++

@@ -43,6 +43,12 @@ func (a *Agent) retried(q *queuePair, w *sendRequest) {
 
 // tries is how often the packet of a request that was sent most often was sent.
 func (s *Requests) tries(w *sendRequest) (most int) {
+	if len(s.again) == 0 { // nearly always
+		if w.first < s.high {
+			return 1
+		}
+		return 0
+	}
 	for ord := w.first; ord <= w.last(); ord++ {
 		n := s.again[ord]
 		if ord < s.high {
@@ -67,7 +73,7 @@ func (s *Requests) rnrNAKs(w *sendRequest) (n int, at PacketRef) {
 // happened at the requester itself may end it with a status of its own meanwhile. It reports whether it found one.
 func (a *Agent) exhausted(q *queuePair, w *sendRequest) bool {
 	status := w.done.Completion.Status
-	if _, ok := q.answered(w); ok || q.out.odd != nil || q.fatal(w) != nil || q.oldestOpen() != w {
+	if q.answered(w) != nil || q.out.odd != nil || q.fatal(w) != nil || q.oldestOpen() != w {
 		return false
 	}
 	tries := q.out.tries(w)
@@ -121,7 +127,7 @@ func (q *queuePair) oldestOpen() *sendRequest {
 		if w.local() {
 			continue
 		}
-		if _, ok := q.answered(w); !ok && w.last() >= q.out.joined {
+		if q.answered(w) == nil && w.last() >= q.out.joined {
 			return w
 		}
 	}
@@ -130,7 +136,7 @@ func (q *queuePair) oldestOpen() *sendRequest {
 
 // retries counts how often the requester went back to what came before a request, if that is acknowledged, and to the request.
 func (s *Requests) retries(w *sendRequest) (before, since int) {
-	if _, ok := s.ackOf(w.first - 1); !ok {
+	if s.ackOf(w.first-1) == nil {
 		return 0, 0
 	}
 	for _, ord := range s.backs {
@@ -207,7 +213,7 @@ func (a *Agent) rnrRetried(q *queuePair, w *sendRequest) {
 		v.Detail += "; " + notShown
 	}
 	a.accuse(q, v)
-	if _, ok := q.out.ackOf(w.first - 1); ok && before > 0 && n > 0 && n < want && n+before >= want && q.attr.RNRRetry < 7 {
+	if q.out.ackOf(w.first-1) != nil && before > 0 && n > 0 && n < want && n+before >= want && q.attr.RNRRetry < 7 {
 		v.Rule, v.Expected = rule.RCRNR004, fmt.Sprintf("%d RNR NAKs: the packets before the request are acknowledged", want)
 		v.Actual = fmt.Sprintf("%d, and %d before that progress", n, before)
 		a.accuse(q, v)

@@ -39,7 +39,7 @@ func (a *Agent) Reach(now int64) { a.wire = max(a.wire, now) }
 func (a *Agent) Route(k Flow, p packet.PSN, now int64) *Route {
 	recent := &a.recent[k.To%uint32(len(a.recent))]
 	f := *recent
-	if f == nil || f.flow != k {
+	if f == nil || f.flow.To != k.To || f.flow.From != k.From || f.flow.Src != k.Src || f.flow.Dst != k.Dst || f.flow.Service != k.Service {
 		f = a.flows[k]
 	}
 	if f == nil || f.changes != a.changes || now >= f.until {
@@ -129,6 +129,7 @@ func (f *Route) news() (news bool) {
 
 // resolve finds the queue pairs of a flow.
 func (a *Agent) resolve(k Flow, p packet.PSN, now int64) *Route {
+	a.posted.of = nil
 	f := &Route{flow: k, changes: a.changes, until: math.MaxInt64}
 	for _, s := range a.sources {
 		if k.group() {

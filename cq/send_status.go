@@ -115,7 +115,8 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 	if w.last() < q.out.joined {
 		return true // from before the capture
 	}
-	at, ok := q.answered(w)
+	at := q.answered(w)
+	ok := at != nil
 	if n := q.fatal(w); !ok && n != nil {
 		for _, k := range codes {
 			if k.syndrome == n.Syndrome {
@@ -141,6 +142,10 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 		if !a.passed(q.src, w.done.Time) {
 			a.wait(q, w.done.Time)
 			return a.ended // the capture ended before
+		}
+		if v := q.overtaken(w); v != nil { // that was told: which packets are whose is not certain from there on
+			q.unmatched = v
+			return true
 		}
 		class := a.proven(q)
 		if class == rule.Unproven && !a.ended {
@@ -171,7 +176,7 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 	a.covered(id)
 	a.covered(rule.CPLSTS005)
 	a.covered(rule.CPLSTS008)
-	a.tooEarly(q, id, rule.Requester, w.done, at, w.later, what, len(q.out.again) == 0 && (w.response() || q.out.ackNames(w.last())))
+	a.tooEarly(q, id, rule.Requester, w.done, *at, w.later, what, len(q.out.again) == 0 && (w.response() || q.out.ackNames(w.last())))
 	a.fetchedData(q, w)
 	return true
 }
@@ -246,7 +251,7 @@ func (q *queuePair) unansweredBeforeNAK() *sendRequest {
 		if w.last() >= n.Ord || q.packetsUncertain(w) {
 			return nil
 		}
-		if _, ok := q.answered(w); !ok {
+		if q.answered(w) == nil {
 			return w
 		}
 	}
@@ -302,7 +307,11 @@ func (a *Agent) failedSend(q *queuePair, w *sendRequest) bool {
 				return a.ended
 			}
 			a.covered(c.rule)
-			accuse(c.rule, a.proven(q), "a "+c.syndrome.String()+" that names the request", "none", PacketRef{})
+			class := a.proven(q)
+			accuse(c.rule, class, "a "+c.syndrome.String()+" that names the request", "none", PacketRef{})
+			if class == rule.Violation {
+				q.unfounded(w)
+			}
 		}
 	}
 	return true
@@ -324,5 +333,28 @@ func (a *Agent) unreliable(q *queuePair, w *sendRequest) {
 	switch s := w.done.Completion.Status; s {
 	case RemInvReqErr, RemAccessErr, RemOpErr, RetryExcErr, RNRRetryExcErr, BadRespErr:
 		a.verb(q, rule.UCCPL001, w.done, "success: a UC requester gets no error from its peer", s.String())
+	}
+}
+
+// overtaken is the first request before w that later ones have passed over and that has no completion, or nil.
+func (q *queuePair) overtaken(w *sendRequest) *sendRequest {
+	for _, v := range q.sends.from(q.oldest) {
+		if v == w {
+			break
+		}
+		if v.overtaken && !v.renamed && v.done == nil && !v.local() {
+			return v
+		}
+	}
+	return nil
+}
+
+// unfounded takes back that a queue pair is in error by a completion for which there was no reason, as that was told.
+func (q *queuePair) unfounded(w *sendRequest) {
+	if q.sq.failed == w.done && q.sq.flushed == nil {
+		q.sq.failed = nil
+	}
+	if q.failed == w.done {
+		q.failed = nil
 	}
 }

@@ -13,6 +13,7 @@ type limit struct {
 	known bool // the log tells of it
 	count int  // 0: it is not armed
 	n     int  // of the event in the log that armed it
+	late  bool // its event was reported to be missing, and may yet come
 }
 
 // limitReached judges the event of a shared receive queue.
@@ -22,10 +23,10 @@ func (a *Agent) limitReached(s *Source, e *Event) {
 		return
 	}
 	a.covered(rule.CPLSRQ003)
-	if r.limit.count == 0 {
+	if r.limit.count == 0 && !r.limit.late {
 		a.device(s, rule.CPLSRQ003, e, fmt.Sprintf("no event: the limit of shared receive queue %d is not armed", e.SRQ), "an event")
 	}
-	r.limit.count = 0
+	r.limit.count, r.limit.late = 0, false
 }
 
 // belowLimit judges, when a request of a shared receive queue has completed, whether the event of its limit is overdue: at most so many
@@ -39,7 +40,7 @@ func (a *Agent) belowLimit(q *queuePair, r *receive, e *Event) {
 	}
 	if l := &list.limit; q.src.exact && l.count > 0 && r.n > l.n && left < l.count {
 		a.verb(q, rule.CPLSRQ003, e, fmt.Sprintf("an earlier event: at most %d requests are left in the shared receive queue, the limit is %d", left, l.count), "none")
-		l.count = 0
+		l.count, l.late = 0, true
 	}
 }
 

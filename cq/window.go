@@ -26,7 +26,6 @@ func (s *Source) objects(e *Event) {
 	switch r := e.Region; e.Kind {
 	case EvRegisterMR:
 		s.mrs[r.MR] = r
-		s.lkeys[r.LKey] = true
 	case EvAllocateMW:
 		s.mws[r.MW] = &memoryWindow{Region: *r}
 	case EvDeregisterMR:

@@ -17,7 +17,8 @@ func (a *Agent) sharedNamed(q *queuePair) {
 	}
 	for ; q.receiving.named < q.receiving.sure; q.receiving.named++ {
 		m := q.receiving.arrived.at(q.receiving.named)
-		at, acked := q.in.ackOf(m.Last())
+		at := q.in.ackOf(m.Last())
+		acked := at != nil
 		if !acked && !a.ended {
 			return
 		}
@@ -37,7 +38,7 @@ func (a *Agent) sharedNamed(q *queuePair) {
 					Rule: rule.XRCSRQ001, Class: rule.Violation, Role: rule.Responder, Expected: why, Actual: "the message was accepted",
 					Evidence: []uint64{m.End.Frame},
 				},
-				at: at, expects: syndrome("a NAK"),
+				at: *at, expects: syndrome("a NAK"),
 			})
 		}
 	}

@@ -62,6 +62,7 @@ const (
 	CPLFNC002
 	CPLSTS016
 	CPLIMD002
+	CPLSTS017
 
 	eventFirst
 )
@@ -367,5 +368,11 @@ var cplRows = [eventFirst - cplFirst]Row{
 		Text: "A work request that its queue pair cannot carry out fails at once, or completes in error: an operation that its service does not have, more data segments, inline data or bytes " +
 			"than it takes, data that cannot be inline, an atomic on other than 8 aligned bytes.",
 		Where: "cq/invalid_request.go",
+	},
+	CPLSTS017 - cplFirst: {
+		ID: "CPL-STS-017", Name: "local-protection", Severity: Warning, Needs: Verbs, Ref: "11.6.2†, 10.6.3†",
+		Text: "A send request whose data segments no region opens fails at once, or completes with LOC_PROT_ERR: an L_Key that is none, or none any more, or of another protection domain, " +
+			"bytes outside of its region, or a region that the device may not write where data comes back.",
+		Where: "cq/local_protection.go",
 	},
 }

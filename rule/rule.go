@@ -179,25 +179,31 @@ type Recorder struct {
 
 // Add records a finding and counts it in the coverage of its rule.
 func (r *Recorder) Add(f Finding) {
+	n := len(r.Findings)
+	if n == cap(r.Findings) {
+		r.Findings = slices.Grow(r.Findings, max(n, 64))
+	}
+	r.Findings = append(r.Findings, f)
+	r.added(&r.Findings[n]) // in its place: a copy that is asked of Doubtful would be allocated
+}
+
+// added counts the newest finding of the list.
+func (r *Recorder) added(f *Finding) {
 	r.seq++
 	f.Seq = r.seq
 	if r.clockless && f.Class == Violation && timed[f.Rule] {
 		f.Class, f.Detail = Unproven, clockSteps
 	}
 	if r.Doubtful != nil && f.Class == Violation {
-		if why := r.Doubtful(&f); why != "" {
+		if why := r.Doubtful(f); why != "" {
 			f.Class, f.Detail = Unproven, why
 		}
 	}
 	r.cover(f.Rule, f.Class)
-	f.Beyond = r.beyond.add(&f)
-	if n := len(r.Findings); n == cap(r.Findings) {
-		r.Findings = slices.Grow(r.Findings, max(n, 64))
-	}
-	r.Findings = append(r.Findings, f)
-	r.changed(Found, &f)
+	f.Beyond = r.beyond.add(f)
+	r.changed(Found, f)
 	if r.about != nil && !f.Beyond {
-		r.about.add(&f)
+		r.about.add(f)
 	}
 }
 

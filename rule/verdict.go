@@ -87,13 +87,3 @@ func (r *Recorder) Report(p *packet.Packet, v Verdict, accused, peer Endpoint) {
 	f.Cut = p.Cut
 	r.Add(f)
 }
-
-// Surplus counts a verdict without making a finding of it, where so many findings of its rule and class are kept that it would be dropped. The result is false, and nothing
-// is counted, where the verdict is to be reported.
-func (r *Recorder) Surplus(id ID, c Class, role Role, accused, peer packet.Addr) bool {
-	if !r.Full(id, c, accused, peer) {
-		return false
-	}
-	r.Alike(More{Rule: id, Class: c, Role: role, Accused: accused})
-	return true
-}

@@ -130,7 +130,8 @@ enum ibw_symbols { IBW_DATA_PACKET, IBW_LINK_PACKET, IBW_PORT_STATE };
 IBW_PUBLIC int ibw_link(ibw *run, uint32_t tap, uint32_t port, int symbols, int ebp, uint64_t time_ps, const void *data, size_t len);
 
 /* A verbs event of an HCA of the configuration: a line of docs/events.md, whose "t" is not needed and does not count. Events and frames of one time may come in any
- * order: an event is compared with the packets at the first call of a later time. */
+ * order: an event is compared with the packets at the first call of a later time. Where
+ * events were missed, {"ev":"lost"} says so. */
 IBW_PUBLIC int ibw_event(ibw *run, uint32_t hca, uint64_t time_ps, const char *json);
 
 /* Operations of a work request, numbered as enum ibv_wr_opcode is. */

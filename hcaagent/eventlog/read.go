@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
@@ -168,9 +169,12 @@ func (r *reader) more() []*cq.Event {
 	for i := range list {
 		r.list = append(r.list, &list[i])
 	}
-	if r.err != nil && r.close != nil {
-		r.close.Close()
-		r.close = nil
+	if r.err != nil {
+		r.log.Over = true
+		if r.close != nil {
+			r.close.Close()
+			r.close = nil
+		}
 	}
 	return r.list
 }
@@ -243,9 +247,11 @@ func (r *reader) take(text []byte) error {
 		return fmt.Errorf(`unknown event %q: docs/events.md lists them`, ev.text)
 	}
 	n := len(log.Events)
-	log.Events = append(log.Events, cq.Event{Line: r.n})
-	if err := l.event(&log.Events[n], &r.made); err != nil {
-		log.Events = log.Events[:n]
+	log.Events = slices.Grow(log.Events, 1)[:n+1] // what is beyond is zero
+	e := &log.Events[n]
+	e.Line = r.n
+	if err := l.event(e, &r.made); err != nil {
+		*e, log.Events = cq.Event{}, log.Events[:n]
 		return fmt.Errorf("%s: %w", ev.text, err)
 	}
 	return nil

@@ -73,7 +73,7 @@ var flowShapes, flowIP, flowExclusion = func() (t [256]flowShape, ip [wordUDP + 
 	found[wordSrcLo], found[wordDstLo] = math.MaxUint64, math.MaxUint64
 	for o := range t {
 		s := shapes[packet.RoCEv2IPv4][o]
-		if s == nil || packet.Opcode(o).Service() != packet.RC {
+		if s.judged != 0 || packet.Opcode(o).Service() != packet.RC {
 			t[o].bth = clause{0xFF, uint64(^uint8(o))} // another opcode: no packet has it
 			continue
 		}
@@ -89,8 +89,8 @@ var flowShapes, flowIP, flowExclusion = func() (t [256]flowShape, ip [wordUDP + 
 			ip[i].add(is[i])
 		}
 		for _, u := range s.not {
-			if u.mask&^found[u.word] != 0 && !slices.Contains(not, u) {
-				not = append(not, u)
+			if u.mask&^found[u.word] != 0 && !slices.Contains(not, u.exclusion) {
+				not = append(not, u.exclusion)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 			end.OddOpcodeAgrees = end.OddOpcode == p.Opcode && acks(p)
 			return
 		}
-		if !v.Thorough && !c.Closed && p.Encap == packet.RoCEv2IPv4 && plain(p) {
+		if f.State != qp.FlowPlain && !v.Thorough && !c.Closed && p.Encap == packet.RoCEv2IPv4 && plain(p) {
 			f.State = qp.FlowPlain
 		}
 		return

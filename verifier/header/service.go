@@ -35,11 +35,11 @@ var serviceHeaders = []header{
 			expected += ", or 4 on RD"
 		}
 		return mismatch(bad, expected, "syndrome 0x%02x", uint8(p.Syndrome))
-	}, false, has(aethCode.is(0))},
+	}, false, afterBTH(aethCode.is(0))},
 	{rule.RCRSP022, rule.Responder, rcAETH, func(p *packet.Packet) breach {
 		bad := p.Syndrome&0x80 != 0 || p.Syndrome.Type() == packet.ReservedSyndrome
 		return mismatch(bad, "a syndrome of ACK, RNR NAK or NAK", "syndrome 0x%02x", uint8(p.Syndrome))
-	}, false, has(aethCode.is(0))},
+	}, false, afterBTH(aethCode.is(0))},
 	{rule.RCSEQ007, rule.Requester, func(_ packet.Encap, in *packet.Info) bool {
 		fn := in.Opcode.Fn()
 		return in.Request && in.Defined && !in.Payload && acknowledged(in) && fn != packet.Flush && fn != packet.Resync // FLW-001, RD-RSY-001
@@ -140,6 +140,11 @@ func rcFn(f packet.Fn) func(packet.Encap, *packet.Info) bool {
 
 func rcResponseFn(_ packet.Encap, in *packet.Info) bool {
 	return in.Response && acknowledged(in)
+}
+
+// afterBTH is has for tests of what comes right after the BTH: on RD, that is another header.
+func afterBTH(tests ...test) usually {
+	return func(in *packet.Info) ([]test, bool) { return tests, in.Opcode.Service() != packet.RD }
 }
 
 func rcAETH(_ packet.Encap, in *packet.Info) bool {

@@ -154,6 +154,12 @@ func (v *Verifier) retransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.
 		return
 	}
 	v.retransmissionPlace(c, from, p, w)
+	v.retransmissionContent(c, from, p, s, w)
+}
+
+// retransmissionContent judges that a request is retransmitted as it was. s is what is kept of what was sent first, w its message; nil: that is not known.
+func (v *Verifier) retransmissionContent(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
+	q := &c.Ends[from].SQ
 	responded := w != nil && w.Op.Responded()
 	if responded {
 		v.duplicateRequest(c, from, p, w)

@@ -48,54 +48,64 @@ var expectations = buildExpectations()
 func buildExpectations() (t [256]expectation) {
 	for i := range t {
 		in := packet.Opcode(i).Info()
-		fn := in.Opcode.Fn()
 		if !in.Opcode.Service().Reliable() || !in.Defined {
 			continue
 		}
-		e := &t[i]
-		if fn == packet.Acknowledge {
-			e.answers, e.alone = 1<<wqe.Send|1<<wqe.Write, true
-			e.covered = []rule.ID{rule.RCRSP006, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
-			continue
-		}
-		if fn == packet.AtomicAck {
-			e.answers, e.alone, e.own, e.atomic = 1<<wqe.CmpSwap|1<<wqe.FetchAdd, true, 1, math.MaxUint32
-			e.covered = []rule.ID{rule.RCRSP010, rule.RCRSP023, rule.RCRES004, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
-			continue
-		}
-		if fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly {
-			e.answers, e.alone, e.own, e.read = 1<<wqe.Read, in.Only, 1, math.MaxUint32
-			e.covered = []rule.ID{rule.RCRES001, rule.RCRES002, rule.RCRSP009, rule.RCRSP005, rule.RCACK003}
-			if in.Headers&packet.HasAETH != 0 {
-				e.covered = append(e.covered, rule.RCRES004, rule.RCRSP013)
-			}
-			continue
-		}
-		if fn == packet.SendLastInv || fn == packet.SendOnlyInv || fn == packet.Flush || fn == packet.AtomicWrite {
-			continue
-		}
-		*e = expectation{known: true, op: wqe.OpOf(fn), begins: in.First || in.Only, ends: in.Last || in.Only, full: in.First || in.Middle, some: in.Payload}
-		e.covered = []rule.ID{rule.RCPSN002, rule.RCPSN004, rule.RCPSN005}
-		if e.begins {
-			e.covered = append(e.covered, rule.RCSEQ003)
+		if in.Response {
+			t[i] = expectedAnswer(in)
 		} else {
-			e.open = e.op
-			id := rule.RCSEQ001
-			if e.op == wqe.Write {
-				id = rule.RCSEQ002
-			}
-			e.covered = append(e.covered, id, rule.RCSEQ004)
+			t[i] = expectedPart(in)
 		}
-		if !e.ends {
-			e.opens = e.op
-		}
-		if e.some && !e.begins {
-			e.least = 1
-		}
-		e.operands(fn)
-		e.covered = append(e.covered, e.lengths(fn)...)
 	}
 	return t
+}
+
+// expectedAnswer is what the fast path knows of a response.
+func expectedAnswer(in *packet.Info) (e expectation) {
+	switch fn := in.Opcode.Fn(); {
+	case fn == packet.Acknowledge:
+		e.answers, e.alone = 1<<wqe.Send|1<<wqe.Write, true
+		e.covered = []rule.ID{rule.RCRSP006, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
+	case fn == packet.AtomicAck:
+		e.answers, e.alone, e.own, e.atomic = 1<<wqe.CmpSwap|1<<wqe.FetchAdd, true, 1, math.MaxUint32
+		e.covered = []rule.ID{rule.RCRSP010, rule.RCRSP023, rule.RCRES004, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
+	case fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly:
+		e.answers, e.alone, e.own, e.read = 1<<wqe.Read, in.Only, 1, math.MaxUint32
+		e.covered = []rule.ID{rule.RCRES001, rule.RCRES002, rule.RCRSP009, rule.RCRSP005, rule.RCACK003}
+		if in.Headers&packet.HasAETH != 0 {
+			e.covered = append(e.covered, rule.RCRES004, rule.RCRSP013)
+		}
+	}
+	return e
+}
+
+// expectedPart is what the fast path knows of a packet of a request: nothing of those that it leaves to the verifiers proper.
+func expectedPart(in *packet.Info) (e expectation) {
+	fn := in.Opcode.Fn()
+	if fn == packet.SendLastInv || fn == packet.SendOnlyInv || fn == packet.Flush || fn == packet.AtomicWrite {
+		return e
+	}
+	e = expectation{known: true, op: wqe.OpOf(fn), begins: in.First || in.Only, ends: in.Last || in.Only, full: in.First || in.Middle, some: in.Payload}
+	e.covered = []rule.ID{rule.RCPSN002, rule.RCPSN004, rule.RCPSN005}
+	if e.begins {
+		e.covered = append(e.covered, rule.RCSEQ003)
+	} else {
+		e.open = e.op
+		id := rule.RCSEQ001
+		if e.op == wqe.Write {
+			id = rule.RCSEQ002
+		}
+		e.covered = append(e.covered, id, rule.RCSEQ004)
+	}
+	if !e.ends {
+		e.opens = e.op
+	}
+	if e.some && !e.begins {
+		e.least = 1
+	}
+	e.operands(fn)
+	e.covered = append(e.covered, e.lengths(fn)...)
+	return e
 }
 
 // operands sets what the first packet of a message says of the whole.

@@ -57,7 +57,7 @@ func (v *Verifier) shownPSNs(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		v.LearnPMTU(c, p, c.OddPayloadLen)
 		return 0
 	case fn == packet.ReadRespOnly && n == 1 && p.PayloadLen >= int(w.Length):
-	case fn == packet.Acknowledge && (p.Syndrome == packet.NAKSequence || p.Syndrome.Type() == packet.RNRNAK):
+	case isSequenceNak(p) || isRNRNak(p):
 		n--
 	default:
 		return 0

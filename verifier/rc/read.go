@@ -65,12 +65,18 @@ func (v *Verifier) notRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 	stream.AnswersOldest(q, p, c.Complete() && !q.IsReordered(p.PSN))
 }
 
+// showsPMTU reports whether the payload of response p to READ w, whose PSNs are known, is the path MTU: by it the READ takes as many.
+func showsPMTU(p *packet.Packet, w *wqe.SendWQE) bool {
+	in := p.Info()
+	return (in.First || in.Middle) && !w.Has(wqe.Unsized) && wqe.ValidMTU(p.PayloadLen) && wqe.Packets(w.Length, uint32(p.PayloadLen)) == w.Last.Diff(w.First)+1
+}
+
 // readAnswers compares a READ response with w, the READ, FLUSH or ATOMIC WRITE that it answers.
 func (v *Verifier) readAnswers(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[1-from].SQ
 	v.flushed(c, from, p, w)
 	v.beyondGap(c, from, p, p.PSN)
-	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && !w.Has(wqe.Unsized) && wqe.ValidMTU(p.PayloadLen) && wqe.Packets(w.Length, uint32(p.PayloadLen)) == w.Last.Diff(w.First)+1 {
+	if c.PMTU == 0 && showsPMTU(p, w) {
 		v.LearnPMTU(c, p, uint32(p.PayloadLen))
 	}
 	if w.Op == wqe.Read && p.PSN.Before(w.RespNext) && v.duplicateReadResponse(c, from, p, w) {
@@ -179,6 +185,15 @@ func (v *Verifier) duplicateReadResponse(c *qp.Pair, from int, p *packet.Packet,
 	return true
 }
 
+// inPlace reports whether response p to READ o has the opcode and the length of the place that its PSN gives it.
+func inPlace(c *qp.Pair, p *packet.Packet, o *wqe.SendWQE) bool {
+	want := int(c.PMTU)
+	if p.PSN == o.Last {
+		want = int(o.Length) - o.Last.Diff(o.First)*int(c.PMTU)
+	}
+	return !p.PSN.After(o.Last) && p.Opcode == readOpcode(p, o.RespFirst, o.Last) && p.PayloadLen == want
+}
+
 // misplacedResponse judges a READ response that has just the opcode and the length of the one that comes next, and a PSN of another message: its PSN is wrong
 // (rule RC-RES-001). It reports whether it is so, and judges the rest of p as if it had the right one. w is the message that its PSN is of.
 func (v *Verifier) misplacedResponse(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
@@ -190,11 +205,8 @@ func (v *Verifier) misplacedResponse(c *qp.Pair, from int, p *packet.Packet, w *
 	if o == nil || o == w || !awaitsNext(c, r, o) {
 		return false
 	}
-	at, want := *p, int(c.PMTU)
-	if at.PSN = o.RespNext; at.PSN == o.Last {
-		want = int(o.Length) - o.Last.Diff(o.First)*int(c.PMTU)
-	}
-	if at.PSN.After(o.Last) || p.Opcode != readOpcode(&at, o.RespFirst, o.Last) || p.PayloadLen != want {
+	at := *p
+	if at.PSN = o.RespNext; !inPlace(c, &at, o) {
 		return false
 	}
 	if w != nil && w.Op == wqe.Read && p.PSN == w.RespNext && p.Opcode == readOpcode(p, w.RespFirst, w.Last) && !countsOf(q, r, p, o) {

@@ -11,12 +11,20 @@ import (
 	"ibwitness/wqe"
 )
 
+// fullPayload reports whether a response has as much payload as one that is not the last of its READ.
+func fullPayload(c *qp.Pair, p *packet.Packet) bool {
+	if c.PMTU == 0 {
+		return wqe.ValidMTU(p.PayloadLen)
+	}
+	return p.PayloadLen == int(c.PMTU)
+}
+
 // disputeRead follows the responses to the newest READ from the first on that does not fit it. Where they are, in order, the answer to a READ
 // of another length, who is wrong shows with the next request: what is said against the responder is held back until then.
 func (v *Verifier) disputeRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q, in := &c.Ends[1-from].SQ, p.Info()
 	ended := in.Last || in.Only
-	full := ended || c.PMTU != 0 && p.PayloadLen == int(c.PMTU) || c.PMTU == 0 && wqe.ValidMTU(p.PayloadLen) // as of an answer that is not at its end
+	full := ended || fullPayload(c, p)
 	if d := q.ReadDispute(); d != nil {
 		if d.Ended || p.PSN != d.Next || in.First || in.Only || !full {
 			v.reportHeld(q, d)

@@ -118,15 +118,12 @@ func (v *Verifier) readFills(c *qp.Pair, from int, p *packet.Packet) {
 // Sized notes that the READ which is message i of a requester takes n PSNs, as p shows. Until now it was taken for as long as the request
 // after it left room.
 func (v *Verifier) Sized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
-	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	q := &c.Ends[from].SQ
 	w := q.Messages.At(i)
 	was, next := w.Last.Add(1), w.First.Add(n)
 	w.Flags &^= wqe.Unsized
 	w.Last = next.Add(-1)
-	r.MoveEPSN(was, next)
-	r.MoveDuplicateTo(was, next)
-	q.Retransmission.Move(was, next)
-	q.MoveRetransmittedTo(was, next)
+	movePSN(c, from, was, next)
 	switch newest := i == q.Messages.Len()-1; {
 	case newest && q.ReadLen != 0:
 		q.SizeRead(next)
@@ -143,15 +140,30 @@ func (v *Verifier) Sized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 	case next.Before(was):
 		v.gapAfterRead(c, from, p, next, was)
 	case next.After(was):
-		v.Covered(rule.RCPSN003)
-		v.misplaced(c, from, p, was, rule.Verdict{
-			Rule: rule.RCPSN003, Class: rule.Proven(c.Complete() && !w.Has(wqe.Guessed)), Role: rule.Requester,
-			Wants: rule.Want(expect.PSN, uint64(next)), Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), Actual: "PSN " + was.String(),
-		})
-		readOverlap(q, r, w, next)
-		if early, _ := q.Messages.Find(was); early != nil {
-			early.Flags |= wqe.Blamed // its PSN may be wrong, so that it may be answered at another
-		}
+		v.requestWithinRead(c, from, p, w, was, n)
+	}
+}
+
+// movePSN notes that a READ of end from ends before PSN next, and not before PSN was.
+func movePSN(c *qp.Pair, from int, was, next packet.PSN) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	r.MoveEPSN(was, next)
+	r.MoveDuplicateTo(was, next)
+	q.Retransmission.Move(was, next)
+	q.MoveRetransmittedTo(was, next)
+}
+
+// requestWithinRead judges the request at a PSN that is one of the n of READ w (rule RC-PSN-003), as p shows.
+func (v *Verifier) requestWithinRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, psn packet.PSN, n int) {
+	q, next := &c.Ends[from].SQ, w.First.Add(n)
+	v.Covered(rule.RCPSN003)
+	v.misplaced(c, from, p, psn, rule.Verdict{
+		Rule: rule.RCPSN003, Class: rule.Proven(c.Complete() && !w.Has(wqe.Guessed)), Role: rule.Requester,
+		Wants: rule.Want(expect.PSN, uint64(next)), Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), Actual: "PSN " + psn.String(),
+	})
+	readOverlap(q, &c.Ends[1-from].RQ, w, next)
+	if early, _ := q.Messages.Find(psn); early != nil {
+		early.Flags |= wqe.Blamed // its PSN may be wrong, so that it may be answered at another
 	}
 }
 

@@ -185,12 +185,14 @@ func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
 		id, want = rule.RCPSN001, "start PSN "
 	}
 	v.Covered(id)
-	ahead := rule.Verdict{Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester, Gap: rule.GapAt(q.Next)}
-	if !v.Full(c, from, &ahead) {
-		ahead.Wants = rule.Want(expect.PSN, uint64(q.Next))
-		ahead.Expected, ahead.Actual, ahead.Detail = want+q.Next.String(), fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), verifier.LossDetail(c, from)
+	class := rule.Proven(c.Sees(from))
+	if v.Surplus(c, from, p, id, class, rule.Requester) {
+		return
 	}
-	v.Report(c, from, p, ahead)
+	v.Report(c, from, p, rule.Verdict{
+		Rule: id, Class: class, Role: rule.Requester, Gap: rule.GapAt(q.Next), Wants: rule.Want(expect.PSN, uint64(q.Next)),
+		Expected: want + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: verifier.LossDetail(c, from),
+	})
 }
 
 // opensGap has request p open a gap before it, or widen that. explained says that what is missing there was reported.

@@ -63,6 +63,11 @@ func isSequenceNak(p *packet.Packet) bool {
 	return p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence
 }
 
+// isRNRNak reports whether p is an RNR NAK.
+func isRNRNak(p *packet.Packet) bool {
+	return p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == packet.RNRNAK
+}
+
 // isOldNak reports whether p is a PSN sequence NAK for the newest request, the first response of a capture that joined in mid-stream (see oldNak).
 func isOldNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ

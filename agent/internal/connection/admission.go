@@ -1,6 +1,8 @@
 package connection
 
 import (
+	"unsafe"
+
 	"ibwitness/packet"
 	"ibwitness/verifier/smp"
 )
@@ -123,8 +125,23 @@ func (b *admissionBucket) room(t *Table, weight int) bool {
 			*y, b.list[last] = b.list[last], admitted{}
 			b.list = b.list[:last]
 		}
+		b.fetchNext(t)
 	}
 	return b.weight+weight <= MostAdmitted
+}
+
+// fetchNext fetches what is read of the newcomer that is looked at next.
+func (b *admissionBucket) fetchNext(t *Table) {
+	next := b.looked + 1
+	if next >= len(b.list) || t.Few() {
+		return
+	}
+	if y := &b.list[next]; y.index != 0 {
+		c := t.pairs.at(y.index - 1)
+		t.ahead.lines.Add(unsafe.Pointer(&c.Dead))
+		t.ahead.lines.Add(unsafe.Pointer(&c.Ends[0].Sums))
+		t.ahead.lines.Add(unsafe.Pointer(&c.Ends[1].Sums))
+	}
 }
 
 // persists counts a packet that is refused, and reports whether enough of its flow were.
@@ -136,13 +153,28 @@ func (b *admissionBucket) persists(p *packet.Packet) bool {
 	if b.tally == nil {
 		b.tally = make([]uint8, tallies)
 	}
+	n := b.tallyOf(p)
+	*n = min(*n+1, persists)
+	return *n == persists
+}
+
+// tallyOf is the counter of a packet's flow.
+func (b *admissionBucket) tallyOf(p *packet.Packet) *uint8 {
 	to := uint64(p.DestQP)<<24 | uint64(p.SrcQP)
 	if p.Opcode.Service() == packet.RD {
 		to = uint64(p.EEC)
 	}
-	n := &b.tally[mix(mix(p.Src.Lo*31+p.Dst.Lo)^mix(p.Src.Hi*31+p.Dst.Hi)^mix(to))%tallies]
-	*n = min(*n+1, persists)
-	return *n == persists
+	return &b.tally[mix(mix(p.Src.Lo*31+p.Dst.Lo)^mix(p.Src.Hi*31+p.Dst.Hi)^mix(to))%tallies]
+}
+
+// fetchTally fetches the counter of the flow of a packet between two hosts that are not known, where it may be turned away.
+func (t *Table) fetchTally(p *packet.Packet) {
+	if t.admission.full == 0 {
+		return
+	}
+	if b := &t.admission.buckets[bucketOf(p)]; b.tally != nil && b.weight > roomy {
+		t.ahead.lines.Add(unsafe.Pointer(b.tallyOf(p)))
+	}
 }
 
 // add adds to the weight of a bucket.

@@ -18,7 +18,7 @@ func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how PairedBy) *Connect
 		if known := t.Attr(e.Addr, e.QPN, f.Ends[1-k].Addr, f.Time); known != nil {
 			attr.Update(known)
 		}
-		c.Ends[k] = qp.QP{Addr: e.Addr, Near: t.near[e.Addr] || k == 0 && p.Dst == e.Addr && t.Near(p.Dst, p.DGID) || k == 1 && p.Src == e.Addr && t.Near(p.Src, p.SGID), Number: e.QPN, Numbered: true, Attr: &attr}
+		c.Ends[k] = qp.QP{Addr: e.Addr, Near: t.near[e.Addr] || t.nearByGID(k, e.Addr, p), Number: e.QPN, Numbered: true, Attr: &attr}
 		if attr.Has(qp.KnowsPMTU) {
 			c.PMTU = attr.PMTU
 		}
@@ -42,6 +42,14 @@ func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how PairedBy) *Connect
 		t.bound[wqe.QP{Addr: e.Addr, QPN: e.QPN}] = i<<1 | uint32(k)
 	}
 	return c
+}
+
+// nearByGID reports whether the tap is near an end of a connection by the GID that message p of CM has for it: end 0 gets the message, end 1 sends it.
+func (t *Table) nearByGID(end int, a packet.Addr, p *packet.Packet) bool {
+	if end == 0 {
+		return p.Dst == a && t.Near(p.Dst, p.DGID)
+	}
+	return p.Src == a && t.Near(p.Src, p.SGID)
 }
 
 // Disconnect ends the connection of a QP of which CM has announced it.

@@ -162,6 +162,18 @@ func merge(to, gone *Connection, psn packet.PSN) {
 		}
 	}
 	gone.Dead = true
+	unpair(to, gone, psn, responded, last)
+	for i, until := range waits {
+		if until != 0 {
+			to.Ends[i].SQ.WaitTo(until)
+		}
+	}
+}
+
+// unpair ends the time in which the responses to the requests of a connection were not known, as merge does. responded says that its first end had sent
+// responses, the newest with PSN last.
+func unpair(to, gone *Connection, psn packet.PSN, responded bool, last packet.PSN) {
+	a, b := &to.Ends[0], &to.Ends[1]
 	a.SQ.Unpair(psn, to.Sees(0))
 	if gone.Ends[0].RQ.Last.Seen {
 		a.SQ.AnswerBeforeCapture(b.Sums.Packets) // it has responded to what was sent before the capture
@@ -176,11 +188,6 @@ func merge(to, gone *Connection, psn packet.PSN) {
 		b.SQ.Unpair(oldest.First, to.Sees(1))
 	default:
 		b.SQ.Unpair(b.SQ.Next, to.Sees(1))
-	}
-	for i, until := range waits {
-		if until != 0 {
-			to.Ends[i].SQ.WaitTo(until)
-		}
 	}
 }
 

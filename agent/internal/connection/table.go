@@ -170,17 +170,13 @@ func (t *Table) Find(f *Flow, p *packet.Packet, host, dir uint32) (*Connection, 
 	if ok {
 		id, c = f.way, f.c
 	}
-	if ok && (c.Service != p.Opcode.Service() || c.WrongService != nil || c.Service == packet.XRC && !c.maySend(int(id&1), p)) {
+	if ok && !c.takes(int(id&1), p) {
 		if ok = t.Belongs(c, int(id&1), p); !ok && c.WrongService != nil {
 			return nil, 0
 		}
 	}
-	if !ok && c == nil {
-		if d, datagrams := t.datagrams(key, p); datagrams {
-			if k := t.pairs.at(d >> 1); !t.Belongs(k, int(d&1), p) && k.WrongService != nil {
-				return nil, 0
-			}
-		}
+	if !ok && c == nil && t.toDatagramQP(key, p) {
+		return nil, 0
 	}
 	if ok && t.BeginsLife(p) {
 		delete(t.reborn, t.towards[towards{p.Src, p.Dst, p.DestQP}])
@@ -191,19 +187,39 @@ func (t *Table) Find(f *Flow, p *packet.Packet, host, dir uint32) (*Connection, 
 		t.misdirectedFirst(c, id>>1, p, host, dir)
 		c.maySend(int(id&1), p)
 	}
+	if id, c = t.learn(c, id, p, host, dir, ok); !c.Paired && c.Reliable() {
+		id, c = t.pair(c, id, p, host, dir)
+	}
+	return c, int(id & 1)
+}
+
+// takes reports whether a packet is one that end from of a connection may send, by its opcode, where no other service has been seen.
+func (c *Connection) takes(from int, p *packet.Packet) bool {
+	return c.Service == p.Opcode.Service() && c.WrongService == nil && (c.Service != packet.XRC || c.maySend(from, p))
+}
+
+// toDatagramQP reports whether a packet of a connected service went to a QP of datagrams, which is reported.
+func (t *Table) toDatagramQP(key uint64, p *packet.Packet) bool {
+	d, datagrams := t.datagrams(key, p)
+	if !datagrams {
+		return false
+	}
+	k := t.pairs.at(d >> 1)
+	return !t.Belongs(k, int(d&1), p) && k.WrongService != nil
+}
+
+// learn takes what a packet of connection c shows of packets that went to a wrong QP, or of QPNs that CM gave wrongly. known says that c had packets before.
+func (t *Table) learn(c *Connection, id uint32, p *packet.Packet, host, dir uint32, known bool) (uint32, *Connection) {
 	if c.rival != 0 {
 		t.unpairMisdirected(c, id, p, host, dir)
 	}
-	if c.rightful != 0 && ok {
+	if c.rightful != 0 && known {
 		id, c = t.adopt(c, id, p, host, dir)
 	}
 	if c.qpnMismatch != nil {
 		t.checkQPNMismatch(c, int(id&1), p)
 	}
-	if !c.Paired && c.Reliable() {
-		id, c = t.pair(c, id, p, host, dir)
-	}
-	return c, int(id & 1)
+	return id, c
 }
 
 // All lists the connections that were not merged into others, in the order in which they began.
