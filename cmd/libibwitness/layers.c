@@ -1,0 +1,2 @@
+#include "../../attach/c/hdl.c"
+#include "../../attach/c/dpi.c"
