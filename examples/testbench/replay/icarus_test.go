@@ -35,7 +35,7 @@ func TestIcarus(t *testing.T) {
 		t.Errorf("the waveform should show %q once:\n%s", pulse, out)
 	}
 	s.stops("ibwitness_stop")
-	s.ends("fatal_at=16000")
+	s.ends("fatal_at=16000", "hang")
 	s.again()
 }
 

@@ -101,6 +101,7 @@ func compile(t *testing.T, dir string, command ...string) {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+built(t))
 	if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "arning") {
 		t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, out)
 	}
@@ -247,15 +248,15 @@ func (s *simulation) stops(option string) {
 	}
 }
 
-// ends ends a simulation in all ways that it has, and looks at its reports. fatal is the option that has it end by itself.
-func (s *simulation) ends(fatal string) {
+// ends ends a simulation in all ways that it has, and looks at its reports: by itself, with the option fatal, and by signals, with hang.
+func (s *simulation) ends(fatal, hang string) {
 	s.t.Helper()
 	s.load(odd)
 	if out, status := s.run(fatal); status == 0 || !slices.Equal(s.reported(), []string{"BTH-006"}) {
 		s.t.Errorf("%s: exit status %d:\n%s", fatal, status, out)
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		cmd, out := s.start("hang")
+		cmd, out := s.start(hang)
 		time.Sleep(time.Second) // what comes before it hangs takes some hundredths of it
 		if err := cmd.Process.Signal(sig); err != nil {
 			s.t.Fatal(err)

@@ -37,7 +37,7 @@ func TestVerilator(t *testing.T) {
 		t.Errorf("the waveform should show %q once:\n%s", pulse, out)
 	}
 	s.stops("ibwitness_stop")
-	s.ends("fatal_at=16000")
+	s.ends("fatal_at=16000", "hang")
 	s.again()
 }
 
