@@ -89,7 +89,8 @@ int ibw_hdl_open(const char *name, const char *config) {
   for (int i = 0; i < nruns; i++) {
     if (strcmp(runs[i].name, name) || runs[i].ended) continue;
     if (!*config || !strcmp(config, runs[i].config)) return i + 1;
-    snprintf(wrong, sizeof wrong, "ibwitness: the run \"%s\" was opened with another configuration: give all its monitors the same, or other names of runs", name);
+    snprintf(wrong, sizeof wrong, "ibwitness: the run \"%s\" was opened %s, and now with the configuration %.256s: give it wherever the run is opened, or as IBWITNESS_CONFIG", name,
+             *runs[i].config ? "with another configuration" : "without a configuration", config);
     return 0;
   }
   char *text = NULL;

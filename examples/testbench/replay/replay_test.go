@@ -45,7 +45,7 @@ type simulation struct {
 	t       *testing.T
 	dir     string // of the files that it needs and writes
 	command []string
-	plus    string         // before the name of an option: + of Verilog, - of VHDL
+	plus    string         // before the name of an option: + of Verilog, -g of GHDL
 	error   *regexp.Regexp // time, rule
 	ns      bool           // times are in nanoseconds
 }
@@ -149,7 +149,7 @@ func (s *simulation) load(p play) {
 	write(s.t, filepath.Join(s.dir, "replay.txt"), string(out))
 }
 
-// start begins a simulation with options, each without what stands before it.
+// start begins a simulation with options, each without its + or -g.
 func (s *simulation) start(options ...string) (*exec.Cmd, *strings.Builder) {
 	s.t.Helper()
 	for _, name := range []string{"report.json", "report.xml"} {
