@@ -2,6 +2,9 @@
 // bound to them below, as they would be to those of a device.
 //
 //   +replay=FILE   what is played: replay.txt
+//   +half=NS       half a clock cycle: 1
+//   +idle=NS       how long nothing comes after it
+//   +reset_at=NS   resets the device then
 //   +fatal_at=NS   ends with $fatal at that time, +hang never ends
 module ports #(
   parameter int W = 512,
@@ -26,7 +29,9 @@ module replay #(
   logic [2:1] tvalid = '0, tlast = '0;
   int run, hca;
 
-  always #1 clk = ~clk;
+  int half = 1;
+  initial void'($value$plusargs("half=%d", half));
+  always #(half) clk = ~clk;
 
   ports #(.W(W), .BIG_ENDIAN(BIG_ENDIAN)) dut (
     .clk, .rst_n, .rx_tdata(tdata[1]), .rx_tkeep(tkeep[1]), .rx_tvalid(tvalid[1]), .rx_tlast(tlast[1]),
@@ -80,8 +85,20 @@ module replay #(
         send(file, kind, n);
       end
     end
-    repeat (4) @(negedge clk);
+    if (!$value$plusargs("idle=%d", at)) at = 0;
+    at += $time + 8;
+    while ($time < at) @(negedge clk);
     if ($test$plusargs("hang") == 0) $finish;
+  end
+
+  initial begin
+    longint at;
+    if ($value$plusargs("reset_at=%d", at)) begin
+      while ($time < at) @(negedge clk);
+      rst_n = 0;
+      repeat (4) @(negedge clk);
+      rst_n = 1;
+    end
   end
 
   initial begin

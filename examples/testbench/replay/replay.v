@@ -1,6 +1,9 @@
 // replay.sv in Verilog: plays what frames/main.go has written at two AXI4-Stream ports that monitors watch.
 //
 //   +replay=FILE   what is played: replay.txt
+//   +half=NS       half a clock cycle: 1
+//   +idle=NS       how long nothing comes after it
+//   +reset_at=NS   resets the device then
 //   +fatal_at=NS   ends with $fatal at that time, +hang never ends
 `timescale 1ns/1ps
 module replay;
@@ -14,9 +17,10 @@ module replay;
   reg tlast = 0;
   reg [8*256-1:0] name;
   reg [8*4096-1:0] line;
-  integer file, kind, n, at, ends, i, j, lane, b, run, hca, got;
+  integer file, kind, n, at, ends, i, j, lane, b, run, hca, got, half, resets;
 
-  always #1 clk = ~clk;
+  initial if (!$value$plusargs("half=%d", half)) half = 1;
+  always #(half) clk = ~clk;
 
   ibwitness_axis_monitor #(.W(W), .TAP("dut.rx"), .DIRECTION(1), .BIG_ENDIAN(BIG_ENDIAN), .CONFIG("ibw.json")) ibw_rx (
     .aclk(clk), .aresetn(rst_n), .tvalid(tvalid[1]), .tready(1'b1), .tdata(tdata), .tkeep(tkeep), .tlast(tlast), .tuser(1'b0));
@@ -65,8 +69,17 @@ module replay;
         tlast = 0;
       end
     end
-    repeat (4) @(negedge clk);
+    if (!$value$plusargs("idle=%d", at)) at = 0;
+    at = at + $time + 8;
+    while ($time < at) @(negedge clk);
     if (!$test$plusargs("hang")) $finish;
+  end
+
+  initial if ($value$plusargs("reset_at=%d", resets)) begin
+    while ($time < resets) @(negedge clk);
+    rst_n = 0;
+    repeat (4) @(negedge clk);
+    rst_n = 1;
   end
 
   initial if ($value$plusargs("fatal_at=%d", ends)) #(ends) $fatal(1, "as was wanted");

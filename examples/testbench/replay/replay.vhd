@@ -9,7 +9,10 @@ entity replay is
   generic (
     W : positive := 512;
     BIG_ENDIAN : boolean := false;
+    HALF : positive := 1;     -- half a clock cycle, in nanoseconds
     STOP : boolean := false;
+    IDLE : natural := 0;      -- how long nothing comes after what is played, in nanoseconds
+    RESET_AT : natural := 0;  -- reset the device at that time, in nanoseconds
     HANG : boolean := false;  -- never end
     FINISH : boolean := true; -- end the run before the simulation
     FATAL_AT : natural := 0   -- end by a failure at that time, in nanoseconds
@@ -17,7 +20,7 @@ entity replay is
 end entity;
 
 architecture bench of replay is
-  signal clk, rst_n, tlast, violation : std_logic := '0';
+  signal clk, rst_n, up, again, tlast, violation : std_logic := '0';
   signal tdata : std_logic_vector(W - 1 downto 0);
   signal tkeep : std_logic_vector(W / 8 - 1 downto 0);
   signal tvalid : std_logic_vector(2 downto 1) := "00";
@@ -25,7 +28,8 @@ architecture bench of replay is
   signal errors, frames : natural;
 begin
 
-  clk <= not clk after 1 ns;
+  rst_n <= up and not again;
+  clk <= not clk after HALF * 1 ns;
 
   ibw_rx : entity work.ibwitness_axis_monitor
     generic map (W => W, TAP => "dut.rx", DIRECTION => IBW_IN, BIG_ENDIAN => BIG_ENDIAN, STOP => STOP, CONFIG => "ibw.json")
@@ -58,7 +62,7 @@ begin
     for i in 1 to 4 loop
       wait until falling_edge(clk);
     end loop;
-    rst_n <= '1';
+    up <= '1';
     wait until falling_edge(clk);
     while not endfile(played) loop
       readline(played, l);
@@ -99,9 +103,7 @@ begin
         tlast <= '0';
       end if;
     end loop;
-    for i in 1 to 4 loop
-      wait until falling_edge(clk);
-    end loop;
+    wait for IDLE * 1 ns + 8 ns;
     if HANG then
       wait;
     end if;
@@ -109,6 +111,19 @@ begin
       ibw_finish(run);
     end if;
     std.env.finish;
+  end process;
+
+  process
+  begin
+    if RESET_AT > 0 then
+      wait until falling_edge(clk) and now >= RESET_AT * 1 ns;
+      again <= '1';
+      for i in 1 to 4 loop
+        wait until falling_edge(clk);
+      end loop;
+      again <= '0';
+    end if;
+    wait;
   end process;
 
   process

@@ -235,6 +235,28 @@ func (s *simulation) plays(p play) {
 	}
 }
 
+// falls plays a device that falls silent with requests outstanding, and events that show that its queue pair is still there. It is told while nothing comes, but where the device
+// was reset: then it owes nothing any more.
+func (s *simulation) falls(reset string, options ...string) {
+	s.t.Helper()
+	s.load(silence)
+	name := filepath.Join(s.dir, "replay.txt")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	write(s.t, name, strings.Join(strings.SplitAfter(string(text), "\n")[:22], ""))
+	out, status := s.run(append(options, reset)...)
+	if got := s.errors(out); status != 1 || len(got) != 2 || strings.Contains(out, "outstanding") {
+		s.t.Errorf("exit status %d, %q were told of a device that was reset:\n%s", status, got, out)
+	}
+	out, status = s.run(options...)
+	got := s.errors(out)
+	if n := len(got); status != 1 || n != 3 || !strings.HasSuffix(got[n-1], " RC-TMO-004") || got[n-1] < "21000000000" || got[n-1] > "22500000000 Z" {
+		s.t.Errorf("exit status %d, %q were told, and the last should have been RC-TMO-004 at 21 or 22 ms:\n%s", status, got, out)
+	}
+}
+
 // stops plays what is odd up to its first error.
 func (s *simulation) stops(option string) {
 	s.t.Helper()
