@@ -24,7 +24,10 @@ int ibw_sv_beat64(int run, int tap, int way, uint64_t time, const uint32_t *lane
   return ibw_hdl_beat(run, tap, way, time, b, k, sizeof b, flags);
 }
 
-int ibw_sv_event(int run, int hca, uint64_t time, const char *json) { return ibw_event(ibw_hdl_run(run), (uint32_t)hca, time, json); }
+int ibw_sv_event(int run, int hca, uint64_t time, const char *json) {
+  ibw_hdl_hold(run, time);
+  return ibw_event(ibw_hdl_run(run), (uint32_t)hca, time, json);
+}
 
 int ibw_sv_post_send(int run, int hca, uint64_t time, uint32_t qpn, uint64_t wr_id, int operation, uint32_t flags, uint64_t addr, uint32_t length, uint32_t lkey,
                      uint64_t remote_addr, uint32_t rkey, uint32_t imm, uint32_t inv_rkey, uint64_t compare, uint64_t swap_add, uint32_t dest_qpn, uint32_t qkey,
@@ -35,6 +38,7 @@ int ibw_sv_post_send(int run, int hca, uint64_t time, uint32_t qpn, uint64_t wr_
 }
 
 int ibw_sv_post_recv(int run, int hca, uint64_t time, uint32_t qpn, uint32_t srq, uint64_t wr_id, uint64_t addr, uint32_t length, uint32_t lkey) {
+  ibw_hdl_hold(run, time);
   ibw_segment one = {addr, length, lkey};
   return ibw_post_recv(ibw_hdl_run(run), (uint32_t)hca, time, qpn, srq, wr_id, &one, length > 0);
 }
@@ -43,9 +47,11 @@ int ibw_sv_complete(int run, int hca, uint64_t time, uint32_t qpn, uint64_t wr_i
                     int has_inv, uint32_t inv_rkey, uint32_t src_qpn, uint32_t cq) {
   ibw_completion c = {.size = sizeof c, .qpn = qpn, .wr_id = wr_id, .status = status, .operation = operation, .byte_len = byte_len, .has_imm = has_imm, .imm = imm,
                       .has_inv = has_inv, .inv_rkey = inv_rkey, .src_qpn = src_qpn, .cq = cq};
+  ibw_hdl_hold(run, time);
   return ibw_complete(ibw_hdl_run(run), (uint32_t)hca, time, &c);
 }
 
+int ibw_sv_due(int run, uint64_t time, uint64_t period) { return ibw_hdl_due(run, time, period); }
 int ibw_sv_advance(int run, uint64_t time) { return ibw_advance(ibw_hdl_run(run), time); }
 int ibw_sv_lost(int run, int tap, uint64_t n) { return ibw_lost(ibw_hdl_run(run), (uint32_t)tap, n); }
 int ibw_sv_reset(int run, int tap, uint64_t time) { return ibw_reset(ibw_hdl_run(run), (uint32_t)tap, time); }

@@ -10,8 +10,9 @@ struct held {
   ibw *run;
   char *name, *config, *outstanding;
   ibw_finding finding;
-  int found, left, ended, lenient; /* left: outstanding, when it ended */
+  int held, found, left, ended, lenient; /* left: outstanding, when it ended */
   char verdict[256];
+  uint64_t held_at, advanced; /* held: an event waits for a later time */
 };
 
 static struct held *runs;
@@ -138,10 +139,26 @@ int ibw_hdl_beat(int run, int tap, int way, uint64_t time, uint8_t *lanes, uint8
   return ibw_beat(h->run, (uint32_t)tap, way, time, lanes, keep, n, flags & IBW_HDL_LAST, flags & IBW_HDL_BAD);
 }
 
+void ibw_hdl_hold(int run, uint64_t time) {
+  struct held *h = at(run);
+  if (!h) return;
+  h->held = 1;
+  h->held_at = time;
+}
+
+int ibw_hdl_due(int run, uint64_t time, uint64_t period) {
+  struct held *h = at(run);
+  if (!h || !((h->held && time > h->held_at) || time - h->advanced >= period)) return 0;
+  h->held = 0;
+  h->advanced = time;
+  return 1;
+}
+
 int ibw_hdl_send(int run, int hca, uint64_t time, ibw_send *request, uint64_t addr, uint32_t length, uint32_t lkey) {
   struct held *h = at(run);
   if (!h) return IBW_ECLOSED;
   ibw_segment one = {addr, length, lkey};
+  ibw_hdl_hold(run, time);
   request->size = sizeof *request;
   request->nsegments = length > 0;
   request->segments = &one;

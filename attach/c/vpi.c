@@ -11,7 +11,8 @@
  *   $ibw_tap(run, name), $ibw_hca(run, name)      their numbers
  *   $ibw_beat(run, tap, way, tdata, tkeep, tlast, bad [, big_endian])    way: 1 to the device, 2 from it, 0 unknown
  *   $ibw_advance(run), $ibw_lost(run, tap, n), $ibw_reset(run, tap)
- *   $ibw_event(run, hca, json)
+ *   $ibw_due(run, period)                         1: $ibw_advance is to be called, as an event waits for it, or so many nanoseconds have passed since
+ *   $ibw_event(run, hca, json)                    this and those below are judged at the next call of a later time
  *   $ibw_post_send(run, hca, qpn, wr_id, operation, flags, addr, length, lkey [, remote_addr, rkey, imm, inv_rkey, compare, swap_add, dest_qpn, qkey, ah])
  *   $ibw_post_recv(run, hca, qpn, wr_id, addr, length, lkey [, srq])
  *   $ibw_complete(run, hca, qpn, wr_id, status, operation, byte_len [, has_imm, imm, has_inv, inv_rkey, src_qpn, cq])
@@ -190,7 +191,12 @@ static int beat(struct call *c) {
 static int advance(struct call *c) { return ibw_advance(run_of(c), now()); }
 static int lost(struct call *c) { return ibw_lost(run_of(c), small(c, 1), number(c, 2)); }
 static int reset(struct call *c) { return ibw_reset(run_of(c), small(c, 1), now()); }
-static int event(struct call *c) { return ibw_event(run_of(c), small(c, 1), now(), text(c, 2)); }
+static int due(struct call *c) { return ibw_hdl_due(small(c, 0), now(), number(c, 1) * 1000); }
+
+static int event(struct call *c) {
+  ibw_hdl_hold(small(c, 0), now());
+  return ibw_event(run_of(c), small(c, 1), now(), text(c, 2));
+}
 
 static int post_send(struct call *c) {
   ibw_send s = {.qpn = small(c, 2), .wr_id = number(c, 3), .operation = small(c, 4), .flags = small(c, 5), .remote_addr = number(c, 9), .rkey = small(c, 10),
@@ -200,6 +206,7 @@ static int post_send(struct call *c) {
 }
 
 static int post_recv(struct call *c) {
+  ibw_hdl_hold(small(c, 0), now());
   ibw_segment one = {number(c, 4), small(c, 5), small(c, 6)};
   return ibw_post_recv(run_of(c), small(c, 1), now(), small(c, 2), small(c, 7), number(c, 3), &one, one.length > 0);
 }
@@ -207,6 +214,7 @@ static int post_recv(struct call *c) {
 static int complete(struct call *c) {
   ibw_completion w = {.size = sizeof w, .qpn = small(c, 2), .wr_id = number(c, 3), .status = small(c, 4), .operation = small(c, 5), .byte_len = small(c, 6),
                       .has_imm = small(c, 7), .imm = small(c, 8), .has_inv = small(c, 9), .inv_rkey = small(c, 10), .src_qpn = small(c, 11), .cq = small(c, 12)};
+  ibw_hdl_hold(small(c, 0), now());
   return ibw_complete(run_of(c), small(c, 1), now(), &w);
 }
 
@@ -289,7 +297,7 @@ static const struct {
     {"$ibw_open", open_run},     {"$ibw_tap", tap},           {"$ibw_hca", hca},           {"$ibw_beat", beat},     {"$ibw_advance", advance}, {"$ibw_lost", lost},
     {"$ibw_reset", reset},       {"$ibw_event", event},       {"$ibw_post_send", post_send}, {"$ibw_post_recv", post_recv}, {"$ibw_complete", complete},
     {"$ibw_tell", tell},         {"$ibw_next", next},         {"$ibw_message", message},   {"$ibw_errors", errors}, {"$ibw_outstanding", outstanding},
-    {"$ibw_lenient", lenient},   {"$ibw_exercised", exercised}, {"$ibw_finish", finish_run}, {"$ibw_report", report},
+    {"$ibw_lenient", lenient},   {"$ibw_exercised", exercised}, {"$ibw_finish", finish_run}, {"$ibw_report", report},     {"$ibw_due", due},
 };
 
 static PLI_INT32 called(ICARUS_VPI_CONST PLI_BYTE8 *data) {

@@ -41,7 +41,8 @@ module ibwitness_axis_monitor
   int run = 0;
   int tap = 0;
   bit running = 0; // it has been out of reset
-  longint unsigned advanced = 0;
+  int told; // errors at this edge
+  string id; // the rule of the first
 
   function automatic void attach();
     path = $sformatf("%m");
@@ -76,6 +77,14 @@ module ibwitness_axis_monitor
     return n;
   endfunction
 
+  // Tells what a call has found, of which n is the result.
+  function automatic void tell(input int n);
+    string first;
+    int more = ibw_tell(run, n, path, first);
+    if (told == 0) id = first;
+    told += more;
+  endfunction
+
   // Bits that are neither 0 nor 1, where they count.
   function automatic bit unknown();
     bit x = $isunknown(tkeep) || $isunknown(tlast) || $isunknown(tuser);
@@ -92,15 +101,14 @@ module ibwitness_axis_monitor
   end
 
   always @(posedge aclk) begin : watch
-    string id;
-    int n, told;
+    int n;
     longint unsigned ps;
-    id = "";
     told = 0;
     if (run == 0) attach();
     ps = ibw_now();
+    if (ibw_sv_due(run, ps, 64'd1000 * 64'(ADVANCE_NS)) == 1) tell(ibw_sv_advance(run, ps));
     if (aresetn !== 1'b1) begin
-      if (running) told = ibw_tell(run, ibw_sv_reset(run, tap, ps), path, id);
+      if (running) tell(ibw_sv_reset(run, tap, ps));
       running = 0;
     end else begin
       running = 1;
@@ -108,16 +116,8 @@ module ibwitness_axis_monitor
         if (unknown()) $warning("%m: ibwitness: a beat has bits that are neither 0 nor 1, which are taken for 0");
         n = beat(ps, tlast === 1'b1, tuser === 1'b1);
         if (tlast === 1'b1) frames <= frames + 1;
-        if (tlast === 1'b1 || n != 0) told = ibw_tell(run, n, path, id);
+        if (tlast === 1'b1 || n != 0) tell(n);
       end
-    end
-    if (ps - advanced >= 64'd1000 * 64'(ADVANCE_NS)) begin
-      string late;
-      int more;
-      advanced = ps;
-      more = ibw_tell(run, ibw_sv_advance(run, ps), path, late);
-      if (told == 0) id = late;
-      told += more;
     end
     violation <= told > 0;
     if (told > 0) begin

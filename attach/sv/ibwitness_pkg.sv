@@ -34,11 +34,13 @@ package ibwitness_pkg;
                                            input byte unsigned keep, input int flags);
   import "DPI-C" function int ibw_sv_beat64(input int run, input int tap, input int way, input longint unsigned ps, input bit [511:0] lanes,
                                             input longint unsigned keep, input int flags);
+  // 1: ibw_sv_advance is to be called: a verbs event waits for a later time, or so many picoseconds have passed since it was.
+  import "DPI-C" function int ibw_sv_due(input int run, input longint unsigned ps, input longint unsigned period);
   import "DPI-C" function int ibw_sv_advance(input int run, input longint unsigned ps);
   import "DPI-C" function int ibw_sv_lost(input int run, input int tap, input longint unsigned n);
   import "DPI-C" function int ibw_sv_reset(input int run, input int tap, input longint unsigned ps);
 
-  // Verbs events. Those below give them the time.
+  // Verbs events: they are compared with the packets at the first call of a later time. Those below give them the time.
   import "DPI-C" function int ibw_sv_event(input int run, input int hca, input longint unsigned ps, input string json);
   import "DPI-C" function int ibw_sv_post_send(input int run, input int hca, input longint unsigned ps, input int unsigned qpn, input longint unsigned wr_id,
     input int operation, input int unsigned flags, input longint unsigned addr, input int unsigned length, input int unsigned lkey,
@@ -159,7 +161,7 @@ package ibwitness_pkg;
     end
   endfunction
 
-  // What an HCA has done, now. They tell what is found by themselves.
+  // What an HCA has done, now. They tell what is found by the call; a monitor tells at the next edge of its clock what is found by comparing it with the packets.
   task automatic ibw_event(input int run, input int hca, input string json);
     string id;
     void'(ibw_tell(run, ibw_sv_event(run, hca, ibw_now(), json), "ibw_event", id));

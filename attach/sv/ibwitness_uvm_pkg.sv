@@ -121,6 +121,7 @@ package ibwitness_uvm_pkg;
     int run; // for the functions of ibwitness_pkg, each followed by tell
     int unsigned frames, errors, warnings;
     protected int taps[string];
+    protected event came; // a verbs event, which is compared with the packets at the next call of a later time
 
     `uvm_component_utils(ibwitness_subscriber)
 
@@ -174,6 +175,7 @@ package ibwitness_uvm_pkg;
       int n = ibw_sv_hca(run, hca);
       if (n >= 0) n = ibw_sv_event(run, n, ibw_now(), json);
       tell(n);
+      ->came;
     endfunction
 
     // Tells what a call has found, and what was wrong with it, of which n is the result.
@@ -214,10 +216,17 @@ package ibwitness_uvm_pkg;
 
     // What is due and missing is told, though no frame comes.
     virtual task run_phase(uvm_phase phase);
-      forever begin
-        #1ms;
-        tell(ibw_sv_advance(run, ibw_now()));
-      end
+      fork
+        forever begin
+          #1ms;
+          tell(ibw_sv_advance(run, ibw_now()));
+        end
+        forever begin
+          @came;
+          #1ns;
+          tell(ibw_sv_advance(run, ibw_now()));
+        end
+      join
     endtask
 
     virtual function void check_phase(uvm_phase phase);

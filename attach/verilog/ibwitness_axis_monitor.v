@@ -14,7 +14,7 @@ module ibwitness_axis_monitor #(
   parameter BIG_ENDIAN = 0,        // 1: the first byte of a frame is in tdata[W-1:W-8], not in tdata[7:0]
   parameter STOP = 0,              // 1: the first error ends the simulation
   parameter OUTSTANDING = 1,       // 0: requests and work requests that are not done at the end do not fail the run
-  parameter CYCLES = 1000          // after how many cycles without a frame the library is told the time
+  parameter ADVANCE_NS = 1000000   // how often the library is told the time where no frame comes
 ) (
   input wire aclk,
   input wire aresetn,              // of the device. A reset is told: its queue pairs begin anew
@@ -30,7 +30,7 @@ module ibwitness_axis_monitor #(
   output reg [31:0] frames
 );
 
-  integer run, tap, n, told, quiet;
+  integer run, tap, n, told, more;
   reg running; // it has been out of reset
   reg [255:0] id;
 
@@ -40,7 +40,6 @@ module ibwitness_axis_monitor #(
     errors = 0;
     frames = 0;
     running = 0;
-    quiet = 0;
     run = $ibw_open(RUN, CONFIG, STOP);
     if (run == 0) $finish;
     tap = $ibw_tap(run, TAP);
@@ -53,28 +52,27 @@ module ibwitness_axis_monitor #(
 
   always @(posedge aclk) begin
     told = 0;
-    quiet = quiet + 1;
+    if ($ibw_due(run, ADVANCE_NS) != 0) begin
+      n = $ibw_advance(run);
+      told = $ibw_tell(run, n, id);
+    end
     if (aresetn !== 1'b1) begin
       if (running) begin
         n = $ibw_reset(run, tap);
-        told = $ibw_tell(run, n, id);
+        more = $ibw_tell(run, n, id);
+        told = told + more;
       end
       running = 0;
     end else begin
       running = 1;
       if (tvalid === 1'b1 && tready === 1'b1) begin
         n = $ibw_beat(run, tap, DIRECTION, tdata, tkeep, tlast === 1'b1, tuser === 1'b1, BIG_ENDIAN);
-        if (tlast === 1'b1) begin
-          frames <= frames + 1;
-          quiet = 0;
+        if (tlast === 1'b1) frames <= frames + 1;
+        if (tlast === 1'b1 || n != 0) begin
+          more = $ibw_tell(run, n, id);
+          told = told + more;
         end
-        if (tlast === 1'b1 || n != 0) told = $ibw_tell(run, n, id);
       end
-    end
-    if (quiet >= CYCLES) begin
-      quiet = 0;
-      n = $ibw_advance(run);
-      if (told == 0) told = $ibw_tell(run, n, id);
     end
     violation <= told > 0;
     if (told > 0) begin

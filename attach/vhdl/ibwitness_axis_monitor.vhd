@@ -44,9 +44,8 @@ begin
     constant handle : integer := ibw_open(RUN, CONFIG);
     constant number : integer := ibw_tap(handle, TAP);
     variable running : boolean := false; -- it has been out of reset
-    variable advanced : time := 0 ns;
-    variable told, all_errors, all_frames : natural := 0;
-    variable id : string(1 to 32);
+    variable told, more, all_errors, all_frames : natural := 0;
+    variable id, first : string(1 to 32);
 
     impure function beat return integer is
       variable flags : natural := 0;
@@ -65,7 +64,11 @@ begin
 
     procedure tell(n : integer) is
     begin
-      ibw_tell(handle, n, from, STOP, told, id);
+      ibw_tell(handle, n, from, STOP, more, first);
+      if told = 0 then
+        id := first;
+      end if;
+      told := told + more;
     end procedure;
 
     variable n : integer;
@@ -76,6 +79,9 @@ begin
     loop
       wait until rising_edge(aclk);
       told := 0;
+      if ibw_due(handle, ADVANCE) then
+        tell(ibw_advance(handle));
+      end if;
       if aresetn /= '1' then
         if running then
           tell(ibw_reset(handle, number));
@@ -92,10 +98,6 @@ begin
             tell(n);
           end if;
         end if;
-      end if;
-      if told = 0 and now - advanced >= ADVANCE then
-        advanced := now;
-        tell(ibw_advance(handle));
       end if;
       frames <= all_frames;
       violation <= '0';

@@ -47,6 +47,8 @@ package ibwitness_pkg is
 
   -- A beat of any width; flags: 1 the last one of the frame, 2 the frame is given up, 4 its first byte is the leftmost.
   impure function ibw_beat(run, tap, way : integer; tdata, tkeep : std_logic_vector; flags : natural) return integer;
+  -- Whether ibw_advance is to be called: a verbs event waits for a later time, or a period has passed since it was.
+  impure function ibw_due(run : integer; period : time) return boolean;
   impure function ibw_advance(run : integer) return integer;
   impure function ibw_lost(run, tap, n : integer) return integer;
   impure function ibw_reset(run, tap : integer) return integer;
@@ -56,7 +58,7 @@ package ibwitness_pkg is
   procedure ibw_tell(run, result : integer; from : string; stop : boolean; errors : out natural; id : out string);
   procedure ibw_tell(run, result : integer; from : string; stop : boolean := false);
 
-  -- Verbs events of an HCA, now. They tell what is found by themselves. imm is the immediate data, or, of a SEND with invalidate, the R_Key.
+  -- Verbs events of an HCA, now. They tell what is found by the call; a monitor tells at the next edge of its clock what is found by comparing them with the packets. imm is the immediate data, or, of a SEND with invalidate, the R_Key.
   procedure ibw_event(run, hca : integer; json : string);
   procedure ibw_post_send(run, hca, qpn : integer; wr_id : std_logic_vector; operation, flags : natural; addr : std_logic_vector; length : natural;
     lkey : std_logic_vector; remote_addr, rkey, imm, compare, swap_add : std_logic_vector := IBW_ZERO);
@@ -85,6 +87,8 @@ package ibwitness_pkg is
   attribute foreign of ibw_vhdl_beat : function is "VHPIDIRECT libibwitness.so ibw_vhdl_beat";
   impure function ibw_vhdl_unclear return integer;
   attribute foreign of ibw_vhdl_unclear : function is "VHPIDIRECT libibwitness.so ibw_vhdl_unclear";
+  impure function ibw_vhdl_due(run : integer; at, ns, period : time) return integer;
+  attribute foreign of ibw_vhdl_due : function is "VHPIDIRECT libibwitness.so ibw_vhdl_due";
   impure function ibw_vhdl_advance(run : integer; at, ns : time) return integer;
   attribute foreign of ibw_vhdl_advance : function is "VHPIDIRECT libibwitness.so ibw_vhdl_advance";
   impure function ibw_vhdl_lost(run, tap, n : integer) return integer;
@@ -167,6 +171,11 @@ package body ibwitness_pkg is
       report "ibwitness: a beat has bits that are neither 0 nor 1, which are taken for 0" severity warning;
     end if;
     return n;
+  end function;
+
+  impure function ibw_due(run : integer; period : time) return boolean is
+  begin
+    return ibw_vhdl_due(run, now, 1 ns, period) = 1;
   end function;
 
   impure function ibw_advance(run : integer) return integer is
@@ -309,6 +318,12 @@ package body ibwitness_pkg is
   impure function ibw_vhdl_unclear return integer is
   begin
     report "ibw_vhdl_unclear is in libibwitness.so" severity failure;
+    return 0;
+  end function;
+
+  impure function ibw_vhdl_due(run : integer; at, ns, period : time) return integer is
+  begin
+    report "ibw_vhdl_due is in libibwitness.so" severity failure;
     return 0;
   end function;
 

@@ -101,7 +101,7 @@ endmodule
 	const want = `outstanding: 1 [{"qp":"10.0.0.1 QP 0x11","peer":"10.0.0.2 QP 0x12","what":"a completion","count":1,"since_ps":500000,"wr_id":77}]
 [7000] %Error: ibw_complete: ibwitness: violation CPL-ORD-002 completion-once, 10.0.0.1 QP 0x11: expected a completion of a request that was posted, actual request 78, which was not [10.8†]
 outstanding: 0
-[10000] %Error: ibw_event: unknown event "nonsense": docs/events.md lists them
+[10000] %Error: ibw_event: attach: event of 10.0.0.1: unknown event "nonsense": docs/events.md lists them
 [11000] %Error: ibw_event: attach: there is no HCA 5: the configuration names 1 as "hcas", counted from 0
 -1 attach: no tap has the name "other": name it in the configuration
 -2 ibwitness: there is no run 9: use the number that the open function has returned, which is 0 where it failed

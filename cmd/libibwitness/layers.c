@@ -1,3 +1,0 @@
-#include "../../attach/c/hdl.c"
-#include "../../attach/c/dpi.c"
-#include "../../attach/c/vhpidirect.c"
