@@ -86,10 +86,11 @@ deps: prometheus axe ## install what tests need, where it is missing (Debian)
 	[ -e /usr/include/pcap/pcap.h ] || missing="$$missing libpcap-dev"; \
 	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
-	for program in jq curl tcpdump zsh fish; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	for program in jq curl tcpdump zsh fish verilator iverilog ghdl; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
 	command -v pkill >/dev/null || missing="$$missing procps"; \
 	command -v script >/dev/null || missing="$$missing bsdutils"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \
+	command -v g++ >/dev/null || missing="$$missing g++"; \
 	[ -n "$$missing" ] || exit 0; \
 	echo "tests need:$$missing"; \
 	if [ "$$(id -u)" = 0 ]; then root=; elif command -v sudo >/dev/null; then root=sudo; \

@@ -420,6 +420,13 @@ int ibw_end(ibw *r, uint64_t at) {
 
 int ibw_errors(ibw *r) { GO(r, ibw_go_errors(r->n)); }
 
+uint64_t ibw_now(ibw *r) {
+  if (enter(r) != 0) return 0;
+  uint64_t now = ibw_go_now(r->n);
+  leave(r);
+  return now;
+}
+
 int ibw_report(ibw *r, const char *format, const char *path) {
   GO(r, ibw_go_report(r->n, (char *)(format ? format : ""), (char *)(path ? path : "")));
 }

@@ -220,6 +220,9 @@ IBW_PUBLIC int ibw_end(ibw *run, uint64_t time_ps);
 /* The errors of the whole run until now. */
 IBW_PUBLIC int ibw_errors(ibw *run);
 
+/* The time of the newest call; 0 of a run that is null or closed. */
+IBW_PUBLIC uint64_t ibw_now(ibw *run);
+
 /* Writes a report of a run that has ended: text, json, junit, sarif, html, pcapng (all frames, with the findings as comments; only where the configuration has it recorded). */
 IBW_PUBLIC int ibw_report(ibw *run, const char *format, const char *path);
 

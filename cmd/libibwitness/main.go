@@ -9,7 +9,7 @@ package main
 #cgo CFLAGS: -std=c99 -D_GNU_SOURCE -O2
 #include <stdlib.h>
 #include <string.h>
-#include "../../attach/c/ibwitness.h"
+#include "ibwitness.h"
 */
 import "C"
 

@@ -1,1 +1,0 @@
-#include "../../attach/c/ibwitness.c"
