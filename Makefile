@@ -68,12 +68,14 @@ quick:           ## a part of the tests of all packages: about a minute on two c
 # form of BOTH: captures by several workers, random scenarios, faults and traffic.
 ALONE := ./verifier/... ./hcaagent/passive/... ./hcaagent/soft/... ./link/... ./cmd/ibwitness/... ./internal/testkit/view ./internal/testkit/words
 BOTH  := ./agent ./internal/scenario ./internal/testkit/planted ./internal/testkit/traffic
+# What these test runs in programs of its own: C compilers and simulators, with a library that has no race detector.
+LIBRARY := ./attach ./cmd/libibwitness ./examples/...
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }
-	$(GO) test -pgo=off -timeout 20m $(ALONE) $(BOTH)
+	$(GO) test -pgo=off -timeout 20m $(ALONE) $(BOTH) $(LIBRARY)
 	$(GO) test -race -short -pgo=off -timeout 20m $(BOTH)
-	$(GO) test -race -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH))")
+	$(GO) test -race -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY))")
 	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients)$$' ./fabricagent ./internal/cli
 	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
