@@ -262,7 +262,7 @@ module requester
         STEP: begin
           state <= AGAIN;
           why   <= is_rnr ? RNR : is_nak ? (lost ? LOST : REFUSED) : PROGRESS;
-          if (!valid_psn || !(is_ack || is_rnr || is_nak) || (BUG == 5 && lost)) state <= DONE;
+          if (!valid_psn || !(is_ack || is_rnr || is_nak)) state <= DONE;
           else if (beyond && is_read) begin
             if (reads && off < count && off == read_next[q]) begin
               copy_start <= 1;
@@ -329,7 +329,12 @@ module requester
             shifted[q] <= una[q] - first;
             timer[q]   <= 0;
           end
-          case (why)
+          if (BUG == 5 && !reads && lost && responding) begin  // the NAK stops the timer as an answer would, and nothing else happens
+            state      <= DONE;
+            current[q] <= current[q];
+            index[q]   <= index[q];
+            timer[q]   <= 0;
+          end else case (why)
             LOST:
             if (!begun);
             else if (retries[q] == 0) begin
