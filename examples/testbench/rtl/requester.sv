@@ -155,7 +155,7 @@ module requester
   logic responding;         // the state machine is busy with a response
   logic [4:0] status;
 
-  assign in_done   = state == DONE && responding;
+  assign in_done   = (state == DONE && responding) || (state == HANG && in_valid);
   assign copy_addr = w.laddr + ({8'd0, read_next[q]} << shift);
   assign copy_len  = p.len;
   assign fail_qp   = 8'(q);
@@ -169,6 +169,7 @@ module requester
   assign cqe.has_imm = 0;
   assign cqe.imm = 0;
 
+  logic deaf[0:N_QP-1];        // bug 5: has ignored a NAK
   logic [5:0] packets_sent;  // bug 15: hangs in mid-message
   integer k;
 
@@ -189,6 +190,7 @@ module requester
         tail[k]     <= 0;
         timer[k]    <= 0;
         ended[k]    <= 0;
+        deaf[k]     <= 0;
         wait_rnr[k] <= 0;
       end
     end else begin
@@ -252,7 +254,7 @@ module requester
           end else index[q] <= i + 1;
           if (first + (is_read ? count : i + 1) - sent_psn[q] < 24'h800000) sent_psn[q] <= first + (is_read ? count : i + 1);
           // The timer runs from the newest packet that asks for an answer; bug 4: from the first packet of what is outstanding.
-          if (timeout[q] != 0 && (BUG == 4 ? timer[q] == 0 : ends)) begin
+          if (timeout[q] != 0 && !deaf[q] && (BUG == 4 ? timer[q] == 0 : ends)) begin
             timer[q] <= TICK << timeout[q];
             ended[q] <= 0;
           end
@@ -329,8 +331,9 @@ module requester
             shifted[q] <= una[q] - first;
             timer[q]   <= 0;
           end
-          if (BUG == 5 && !reads && lost && responding) begin  // the NAK stops the timer as an answer would, and nothing else happens
+          if (BUG == 5 && !reads && lost && responding) begin  // the NAK stops the timer for good, and nothing else happens
             state      <= DONE;
+            deaf[q]    <= 1;
             current[q] <= current[q];
             index[q]   <= index[q];
             timer[q]   <= 0;

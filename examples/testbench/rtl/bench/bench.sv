@@ -16,7 +16,7 @@ module bench #(
   localparam int RECV = 32'h4000, TARGET = 32'h8000, FETCHED = 32'hc000, SLOT = 1024;
 
   logic clk = 0, resetn = 0, running = 1;
-  always #2 clk = running && !clk;
+  always #2 if (running) clk = !clk;
 
   // ------------------------------------------------------------------ devices and links
   logic a_tx_tvalid, a_tx_tready, a_tx_tlast, a_tx_tuser, a_rx_tvalid, a_rx_tready, a_rx_tlast;
@@ -401,10 +401,13 @@ module bench #(
       end
     end
 
-    // Nothing goes on any more: the clock stands still for a while, and the queue pairs are still there after it. That tells silence
-    // from an end of the simulation.
+    // Nothing goes on any more: the clock stands still for a while. Then one more message, and the queue pairs are still there. That tells
+    // silence from an end of the simulation.
     running = 0;
     #50000000;
+    running = 1;
+    work(1, 0, WR_SEND, 4, 0);
+    drain(100);
     for (side = 0; side < 2; side = side + 1)
       for (i = 0; i < 6; i = i + 1) begin
         tell(side, "query_qp");

@@ -22,6 +22,7 @@ architecture sim of responder_bench is
   signal clk    : std_logic := '0';
   signal resetn : std_logic := '0';
   signal running : boolean := true;
+  signal answers : natural := 0;  -- frames of the responder so far
   signal rx_tvalid, rx_tlast : std_logic := '0';
   signal rx_tready, tx_tvalid, tx_tlast, tx_tuser, refused : std_logic;
   signal rx_tdata, tx_tdata : std_logic_vector(W - 1 downto 0) := (others => '0');
@@ -94,6 +95,7 @@ begin
         end loop;
         if tx_tlast = '1' then
           record_frame(tx, n_tx);
+          answers <= answers + 1;
           n_tx := 0;
         end if;
       end if;
@@ -104,6 +106,8 @@ begin
     file log : text open write_mode is "responder.jsonl";
     variable psn : unsigned(23 downto 0) := to_unsigned(START_PSN, 24);
     variable ident : natural := 0;
+    variable heard : natural := 0;      -- answers before the newest request
+    variable silent : boolean := false; -- the responder has not answered: its peer gives up
 
     -- A line of the log; rest is what follows the time.
     procedure tell(rest : string) is
@@ -115,12 +119,12 @@ begin
         t(k) := character'val(48 + v mod 10);
         v := v / 10;
       end loop;
-      write(l, string'("{""t"":") & integer'image(EPOCH_S) & t & "," & rest & "}");
+      write(l, string'("{""t"":") & integer'image(EPOCH_S + (now / 1 ns) / 1000000000) & t & "," & rest & "}");
       writeline(log, l);
     end procedure;
 
     -- Sends one request packet. Payload is of no account: its bytes count up.
-    procedure request(op, number_of : natural; ackreq : std_logic; va, dmalen, len : natural; key : word := x"00001234") is
+    procedure request(op, number_of : natural; ackreq : std_logic; va, dmalen, len : natural; key : word := x"00001234"; qpn : natural := 16#100#) is
       variable f : bytes(0 to 8191);
       variable size, at, pad : natural;
       variable sum, crc : word := (others => '0');
@@ -132,6 +136,9 @@ begin
         end loop;
       end procedure;
     begin
+      if silent then
+        return;
+      end if;
       at := HEADERS;
       if op = 6 or op = 10 or op = 12 then
         put(at, to_unsigned(0, 32) & to_unsigned(va, 32) & key & to_unsigned(dmalen, 32));
@@ -147,7 +154,7 @@ begin
       end loop;
       put(0, x"02000a000001" & x"02000a000002" & x"0800" & x"4500" & to_unsigned(size - ETHERNET, 16) & to_unsigned(ident, 16) & x"40004011" & x"0000" &
           x"0a000002" & x"0a000001" & x"c000" & to_unsigned(4791, 16) & to_unsigned(size - 34, 16) & x"0000");
-      put(42, to_unsigned(op, 8) & "01" & to_unsigned(pad, 2) & x"0" & x"ffff" & x"00" & to_unsigned(16#100#, 24) & ackreq & "0000000" &
+      put(42, to_unsigned(op, 8) & "01" & to_unsigned(pad, 2) & x"0" & x"ffff" & x"00" & to_unsigned(qpn, 24) & ackreq & "0000000" &
           to_unsigned(number_of, 24));
       ident := ident + 1;
       for k in 0 to 9 loop
@@ -186,6 +193,8 @@ begin
     procedure pause is
     begin
       wait for 20 us;
+      silent := silent or answers = heard;
+      heard := answers;
       wait until rising_edge(clk);
     end procedure;
 
@@ -292,13 +301,20 @@ begin
       tell("""ev"":""async"",""what"":""qp_access"",""qpn"":256");
     end if;
     pause;
-    running <= false;  -- nothing goes on any more
-    wait for 50 ms;
+    -- Nothing goes on any more: the clock stands still for a while. Then a packet that is not for this device, and the queue pair is still
+    -- there. That tells silence from an end of the simulation.
+    running <= false;
+    wait for 1100 ms;
+    running <= true;
+    silent := false;
+    request(4, 0, '1', 0, 0, 4, x"00000000", 16#101#);
+    wait for 1 us;
     if refused = '1' then
       tell("""ev"":""query_qp"",""qpn"":256,""state"":6");
     else
       tell("""ev"":""query_qp"",""qpn"":256,""state"":3");
     end if;
+    running <= false;
     wait;
   end process;
 end architecture;
