@@ -342,43 +342,43 @@ module bench #(
         work(side, 0, WR_WRITE_IMM, lengths[i], 1);
         work(side, 0, WR_READ, lengths[7-i], 0);
       end
-      drain(1000);
+      drain(300);
     end
 
     for (side = 0; side < 2; side = side + 1) begin
       // An ACK is lost: timeout, and a duplicate.
       lose(1 - side, 0, 1);
       work(side, 1, WR_SEND, 1000, 0);
-      drain(1000);
+      drain(300);
       // The only packet of a message is lost: timeout.
       lose(side, 0, 1);
       work(side, 1, WR_WRITE_IMM, 40, 1);
-      drain(1000);
+      drain(300);
       // A packet is lost in mid-message: sequence NAK.
       lose(side, 1, 1);
       work(side, 1, WR_SEND, 1000, 1);
       work(side, 1, WR_WRITE, 700, 0);
       work(side, 1, WR_SEND, 20, 0);
-      drain(1000);
+      drain(300);
       // READ responses are lost: one in the middle, the last.
       lose(1 - side, 1, 1);
       work(side, 1, WR_READ, 1000, 0);
       work(side, 1, WR_SEND, 4, 0);
-      drain(1000);
+      drain(300);
       lose(1 - side, 3, 1);
       work(side, 1, WR_READ, 1000, 0);
-      drain(1000);
+      drain(300);
       // The whole of a READ's responses.
       lose(1 - side, 0, 4);
       work(side, 1, WR_READ, 900, 0);
-      drain(1000);
+      drain(300);
       // No receive request: RNR NAK.
       post_send(side, 1, WR_SEND, 600, 0, RKEY);
       repeat (3750) @(negedge clk);
       post_recv(1 - side, 1, SLOT);
-      drain(1000);
+      drain(300);
       work(side, 1, WR_SEND, 77, 1);
-      drain(1000);
+      drain(300);
     end
 
     // What ends a queue pair: no access, too long, retries exhausted, RNR retries exhausted. Later requests are flushed.
@@ -390,14 +390,14 @@ module bench #(
         drain(300);
         lose(0, 0, 6);
         post_send(0, 4, WR_SEND, 500, 0, RKEY);
-        drain(1000);
+        drain(300);
       end else begin
         post_recv(0, 3, 100);
         post_send(1, 3, WR_SEND, 300, 0, RKEY);
         post_send(1, 3, WR_SEND, 30, 0, RKEY);
         drain(300);
         post_send(1, 5, WR_SEND, 500, 0, RKEY);
-        drain(1000);
+        drain(300);
       end
     end
 
